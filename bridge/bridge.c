@@ -454,7 +454,7 @@ PyMODINIT_FUNC JOIN(PyInit_, BRIDGE_MODULE)(void) {
 
 static qs_status start_python(qs_vm *vm, const PythonPlace *place) {
     struct sigaction on_interrupt;
-    void (*set_program_name)(const wchar_t *); /* until 3.14; keeps the name */
+    void (*set_program_name)(const wchar_t *); /* removed in 3.14; keeps the pointer to the name */
     *(void **)&set_program_name = dlsym(RTLD_DEFAULT, "Py_SetProgramName");
     if (!set_program_name) return qs_fail(vm, QS_EIO, "Python: version %.5s is not known yet", Py_GetVersion());
     set_program_name(Py_DecodeLocale(place->executable, NULL));

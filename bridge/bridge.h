@@ -371,7 +371,8 @@ bool qnd_is_numbers(PyObject *o);                                           /* w
 bool qnd_borrow(Border *b, PyObject *o, qs_value *out, qs_status *s);
 bool qnd_is_tensor(PyObject *o); /* whether o is an array of another library that supports DLPack */
 bool qnd_is_array(PyObject *o);  /* whether o is either of these, with any element type */
-/* Converts a Python object that is not covered by the table of implicit conversions. */
+/* Converts any Python object, including arrays, tensors, lists and dicts, which implicit conversion leaves as they are.
+ */
 qs_status qnd_import(Border *b, PyObject *o, qs_value *out);
 /* Converts argument i of a call of fn from Python: memory becomes an array on it, a list of numbers the same as […]. */
 qs_status qnd_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value *out);

@@ -1,8 +1,9 @@
-/* host_module.c -- Python holds the machine: opening and closing it, compiling, names, devices, types.
+/* host_module.c -- implements the functions of pyquasar/__init__.py: opening and closing the VM, compiling, names,
+ * devices, types.
  *
- * These are the functions that pyquasar/__init__.py is made of.  There is one machine at a time, qbridge.host; in a
- * script it is the one that runs the script.  Functions of the language are kept in the dict of the package once
- * somebody has asked for them, until something is compiled, so that q.f is no slower than any other attribute. */
+ * There is one VM at a time, qbridge.host; in a script it is the VM that runs the script.  Functions of the language
+ * are cached in the dict of the package after their first use, until something is compiled, so that q.f is as fast as
+ * any other attribute. */
 #include "bridge/bridge.h"
 #include "lang/syntax/ast.h"
 #include "lang/syntax/operators.h"
@@ -11,15 +12,15 @@
 #include <stdio.h>
 #include <string.h>
 
-static PyObject *kept;            /* what the package's dict holds of the machine's: {name: object} */
-static PyObject *kept_in_modules; /* the same of pyquasar.module: [(dict, name)] */
+static PyObject *kept;            /* names cached in the dict of the package: {name: object} */
+static PyObject *kept_in_modules; /* the same for pyquasar.module: [(dict, name)] */
 
 static PyObject *package_dict(void) {
     PyObject *package = PyImport_AddModule("pyquasar");
     return package ? PyModule_GetDict(package) : NULL;
 }
 
-/* What somebody has put there since is his. */
+/* Removes the cached names, except those that were assigned since. */
 static void forget_names(void) {
     PyObject *dict = package_dict(), *name, *o;
     for (Py_ssize_t i = 0; dict && kept && PyDict_Next(kept, &i, &name, &o);)
@@ -42,8 +43,8 @@ static void keep_in_module(PyObject *dict, const char *name, PyObject *o) {
     Py_XDECREF(place);
 }
 
-/* Functions of the package find their names in the same dict: what Python has built in stays, unless the language has a
- * function or a type of that name, too, which the package knows. */
+/* Whether caching the name would hide a Python built-in from functions of the package, which use the same dict.  Names
+ * of built-in functions and types of the language are cached anyway; the package knows them. */
 static bool is_taken(PyObject *name, qs_value v) {
     const Type *t = v.kind == QS_TYPE ? ((TypeValue *)v.u.p)->type : NULL;
     bool own = t ? !t->cls : ((Function *)v.u.p)->fkind == FN_NATIVE;
@@ -67,7 +68,7 @@ static PyObject *stream_of(int fd) {
     return stream;
 }
 
-static void write_to(PyObject *stream, const char *s, size_t n) { /* takes the reference */
+static void write_to(PyObject *stream, const char *s, size_t n) { /* takes the reference to stream */
     PyObject *text = PyUnicode_DecodeUTF8(s, (Py_ssize_t)n, "replace");
     PyObject *r = text ? PyObject_CallMethod(stream, "write", "O", text) : NULL;
     if (!r) PyErr_WriteUnraisable(stream);
@@ -76,23 +77,23 @@ static void write_to(PyObject *stream, const char *s, size_t n) { /* takes the r
     Py_DECREF(stream);
 }
 
-/* Program output goes where Python's own goes, and in order with it. */
-static void show(void *unused, int fd, const char *s, size_t n) {
+/* Writes program output to the same stream as Python's own output, in order with it. */
+static void write_output(void *unused, int fd, const char *s, size_t n) {
     Border *b = qbridge.host;
     (void)unused;
     if (b) qgil_here(b);
-    PyObject *type, *value, *traceback;
-    PyErr_Fetch(&type, &value, &traceback);
+    PyObject *type, *make_value, *traceback;
+    PyErr_Fetch(&type, &make_value, &traceback);
     PyObject *stream = stream_of(fd);
     if (b) qgil_outside(b);
     if (stream) write_to(stream, s, n);
     PyErr_Clear();
-    PyErr_Restore(type, value, traceback);
+    PyErr_Restore(type, make_value, traceback);
     if (b) qgil_back(b);
 }
 
-/* What a script hardly means goes to Python's warnings, which may make it an exception. */
-static qs_status warn(void *unused, const qs_where *where, const char *sentence) {
+/* Passes warnings to Python's warnings module, which may raise an exception. */
+static qs_status report_warning(void *unused, const qs_where *where, const char *sentence) {
     Border *b = qbridge.host;
     (void)unused;
     if (!b) return QS_OK;
@@ -104,7 +105,7 @@ static qs_status warn(void *unused, const qs_where *where, const char *sentence)
     return QS_OK;
 }
 
-static PyObject *fail(const char *text) { return PyErr_SetString((PyObject *)qbridge.error, text), NULL; }
+static PyObject *raise_error(const char *text) { return PyErr_SetString((PyObject *)qbridge.error, text), NULL; }
 
 /* (device, precision, threads, checked, fast math, memory limit, library folders, cache folder, llvmlite's library) */
 static PyObject *open_machine(PyObject *module, PyObject *args) {
@@ -119,8 +120,8 @@ static PyObject *open_machine(PyObject *module, PyObject *args) {
         return NULL;
     c.checked = checked, c.fast_math = fast_math;
     c.memory_limit = (size_t)limit;
-    c.write = show;
-    c.warn = warn;
+    c.write = write_output;
+    c.warn = report_warning;
     qs_status s = qs_open(&c, &vm);
     Border *b = vm ? qbridge_border(vm, false) : NULL;
     if (!b) return qs_close(vm), PyErr_NoMemory();
@@ -136,14 +137,14 @@ static PyObject *close_entered(Border *b) {
     if (qgil_enter(b) < 0) return NULL;
     bool used = qgil_used(b);
     qgil_leave(b);
-    if (used) return fail("destroy: a script function is still running");
+    if (used) return raise_error("destroy: a script function is still running");
     forget_names();
     qs_close(b->vm);
     return none();
 }
 
 static PyObject *close_host(Border *b) {
-    if (!b->hosted) return fail("destroy: the machine belongs to the script that runs");
+    if (!b->hosted) return raise_error("destroy: the machine belongs to the script that runs");
     bool taken = qgil_hold(b); /* until it is closed */
     PyObject *r = close_entered(b);
     if (taken && qgil_holds(b)) qgil_give(b);
@@ -159,8 +160,8 @@ static PyObject *close_machine(PyObject *module, PyObject *unused) {
     return r;
 }
 
-/* The program has ended.  Nobody is waited for: a thread that is still inside keeps the machine, which ends with the
- * process. */
+/* Called at the end of the program.  Does not wait: if a thread is still inside the VM, the VM ends with the process.
+ */
 static PyObject *end_machine(PyObject *module, PyObject *unused) {
     Border *b = qbridge.host;
     qbridge.ending = true;
@@ -182,9 +183,9 @@ static PyObject *is_open(PyObject *module, PyObject *unused) {
     return PyBool_FromLong(qbridge.host != NULL);
 }
 
-/* Which built-in runs, in any thread: (a number for this call of it, name, part that is done or None); None: none does.
- * Nobody enters the machine for that. */
-static PyObject *doing(PyObject *module, PyObject *unused) {
+/* Returns the running built-in of any thread: (number of this call, name, fraction done or None); None: there is none.
+ * Does not enter the VM. */
+static PyObject *get_progress(PyObject *module, PyObject *unused) {
     Border *b = qgil_host();
     PyObject *r = NULL;
     (void)module;
@@ -199,8 +200,9 @@ static PyObject *doing(PyObject *module, PyObject *unused) {
     return r || PyErr_Occurred() ? r : none();
 }
 
-/* The arguments of init for a machine like the one that is open, perhaps by a script; None: there is none. */
-static PyObject *settings(PyObject *module, PyObject *unused) {
+/* Returns the arguments of init for a VM like the one that is open, which a script may have opened; None: none is open.
+ */
+static PyObject *get_settings(PyObject *module, PyObject *unused) {
     (void)module;
     (void)unused;
     Border *b = qbridge.host ? qhost_enter("settings") : NULL;
@@ -212,7 +214,7 @@ static PyObject *settings(PyObject *module, PyObject *unused) {
                                         c->library_path ? c->library_path : "", c->cache_dir));
 }
 
-/* In the child of a fork. */
+/* Called in the child of a fork. */
 static PyObject *forked(PyObject *module, PyObject *unused) {
     (void)module;
     (void)unused;
@@ -227,7 +229,7 @@ Border *qhost_enter(const char *what) {
         PyErr_Format(qbridge.closed, "%s: call pyquasar.init first, as in init(\"cpu\")", what);
         return NULL;
     }
-    int r = qgil_enter(b); /* from here on nobody closes it */
+    int r = qgil_enter(b); /* from here on it cannot be closed */
     qborder_release(b);
     return r < 0 ? NULL : b;
 }
@@ -235,7 +237,7 @@ Border *qhost_enter(const char *what) {
 /* -- compiling ----------------------------------------------------------------------------------------------------- */
 
 /* (name, text) */
-static PyObject *load(PyObject *module, PyObject *args) {
+static PyObject *load_text(PyObject *module, PyObject *args) {
     const char *name, *text;
     Py_ssize_t n;
     (void)module;
@@ -249,7 +251,7 @@ static PyObject *load(PyObject *module, PyObject *args) {
     return qgil_result(b, s == QS_OK ? none() : qerror_raise(b, s));
 }
 
-/* (name): of a library; the name of its module, or None when what it has is built in. */
+/* (name): imports a compiled library; returns the name of its module, or None if its functions are built in. */
 static PyObject *import_native(PyObject *module, PyObject *args) {
     const char *name;
     char path[PATH_MAX];
@@ -276,8 +278,8 @@ static void add_text(void *ud, const char *path, const char *text, size_t n) {
     Py_XDECREF(pair);
 }
 
-/* (module): [(path, text)] of what it imports, and of itself at the end; None: there is no such module. */
-static PyObject *texts(PyObject *module, PyObject *args) {
+/* (module): returns [(path, text)] of its imports and, last, of itself; None: there is no such module. */
+static PyObject *list_texts(PyObject *module, PyObject *args) {
     const char *name;
     (void)module;
     if (!PyArg_ParseTuple(args, "s", &name)) return NULL;
@@ -289,8 +291,8 @@ static PyObject *texts(PyObject *module, PyObject *args) {
     return qgil_result(b, t.list);
 }
 
-/* (value): the name of the module that defines it, or None. */
-static PyObject *home(PyObject *module, PyObject *o) {
+/* (value): returns the name of the module that defines it, or None. */
+static PyObject *find_home(PyObject *module, PyObject *o) {
     (void)module;
     if (!qwrapper_check(o)) return PyErr_SetString(PyExc_TypeError, "a value of the language is wanted"), NULL;
     Border *b = qhost_enter("pickle");
@@ -299,8 +301,8 @@ static PyObject *home(PyObject *module, PyObject *o) {
     return qgil_result(b, name ? qpy_string(name, strlen(name)) : none());
 }
 
-/* (path, text): of a file that a program imports, as another process had it. */
-static PyObject *carry(PyObject *module, PyObject *args) {
+/* (path, text): registers an imported file as another process had it. */
+static PyObject *take_text(PyObject *module, PyObject *args) {
     const char *path, *text;
     Py_ssize_t n;
     (void)module;
@@ -311,8 +313,8 @@ static PyObject *carry(PyObject *module, PyObject *args) {
     return qgil_result(b, s == QS_OK ? none() : qerror_raise(b, s));
 }
 
-/* (path): where a file of the library is, which had that path in another process; None: there is none. */
-static PyObject *library(PyObject *module, PyObject *args) {
+/* (path): returns the local path of a library file that had this path in another process; None: there is none. */
+static PyObject *find_library(PyObject *module, PyObject *args) {
     const char *path, *here;
     char found[PATH_MAX];
     (void)module;
@@ -328,7 +330,7 @@ static PyObject *evaluate(PyObject *module, PyObject *text) {
     (void)module;
     PyObject *bytes = PyUnicode_AsEncodedString(text, "utf-8", "surrogateescape");
     char *source;
-    bool whole = bytes && PyBytes_AsStringAndSize(bytes, &source, NULL) == 0; /* else a NUL would cut it off */
+    bool whole = bytes && PyBytes_AsStringAndSize(bytes, &source, NULL) == 0; /* otherwise a NUL would truncate it */
     Border *b = whole ? qhost_enter("evaluate") : NULL;
     if (!b) return Py_XDECREF(bytes), NULL;
     int before = qgil_work(b);
@@ -339,7 +341,7 @@ static PyObject *evaluate(PyObject *module, PyObject *text) {
     return qgil_result(b, s == QS_OK ? qpy_give(b, v) : qerror_raise(b, s));
 }
 
-/* (name, x): a variable of the session */
+/* (name, x): defines a variable of the session */
 static PyObject *define(PyObject *module, PyObject *args) {
     const char *name;
     PyObject *x;
@@ -358,15 +360,15 @@ static PyObject *define(PyObject *module, PyObject *args) {
 
 /* -- names --------------------------------------------------------------------------------------------------------- */
 
-/* A type, or a function under its own name: nothing but compiling gives the name another meaning. */
-static bool lasting(qs_value v, const char *name) {
+/* Whether the value is a type, or a function under its own name: only compiling can then change the name's meaning. */
+static bool is_lasting(qs_value v, const char *name) {
     if (v.kind == QS_TYPE) return true;
     const Function *f = v.kind == QS_FUNCTION ? v.u.p : NULL;
     return f && f->name && f->fkind != FN_FOREIGN && !(f->fkind == FN_SCRIPT && f->ast->is_lambda) &&
            strcmp(f->name->s, name) == 0;
 }
 
-/* The exception of a name that nobody has defined; its message is made when somebody reads it (hasattr does not). */
+/* Raises the exception for an undefined name.  Its message is computed when it is read, which hasattr does not. */
 static PyObject *raise_unknown(const char *name) {
     PyObject *e = qbridge_support("unknown_name", "(s)", name);
     if (e) PyErr_SetObject((PyObject *)Py_TYPE(e), e);
@@ -374,7 +376,7 @@ static PyObject *raise_unknown(const char *name) {
     return NULL;
 }
 
-/* The message of that exception. */
+/* Returns the message of that exception. */
 static PyObject *explain_unknown(PyObject *module, PyObject *name) {
     const char *s = PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
     Border *b = s ? qhost_enter(s) : NULL;
@@ -388,15 +390,15 @@ static PyObject *explain_unknown(PyObject *module, PyObject *name) {
     return qgil_result(b, r);
 }
 
-/* A variable, a function, a type; the error of the first when it is none of them. */
-static qs_status find(qs_vm *vm, const char *module, const char *name, qs_value *out) {
+/* Finds a variable, function or type; if there is none, reports the error of the variable lookup. */
+static qs_status find_name(qs_vm *vm, const char *module, const char *name, qs_value *out) {
     const Type *t;
     TypeMods mods = {0};
     if (!module && !qvm_knows(vm, name)) {
         qs_status s = qvm_type_named(vm, name, strlen(name), &t, &mods);
         if (s == QS_OK) *out = qobj_type(vm, t, mods);
         else qs_error_clear(vm);
-        return s == QS_OK ? QS_OK : QS_ENAME; /* without an error of the machine: raise_unknown */
+        return s == QS_OK ? QS_OK : QS_ENAME; /* no error is set; see raise_unknown */
     }
     qs_status s = module ? qvm_lookup_in(vm, module, name, out) : qvm_lookup(vm, name, out);
     if (s != QS_ENAME) return s;
@@ -408,7 +410,7 @@ static qs_status find(qs_vm *vm, const char *module, const char *name, qs_value 
     return s;
 }
 
-static const char *plain_name(PyObject *name) { /* names with _ in front are Python's own */
+static const char *plain_name(PyObject *name) { /* names that begin with _ belong to Python */
     const char *s = PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
     if (s && *s != '_') return s;
     if (!PyErr_Occurred()) PyErr_Format(PyExc_AttributeError, "module 'pyquasar' has no attribute %R", name);
@@ -421,16 +423,16 @@ static PyObject *attribute(PyObject *module, PyObject *name) {
     qs_value v;
     (void)module;
     if (!b) return NULL;
-    qs_status status = find(b->vm, NULL, s, &v);
+    qs_status status = find_name(b->vm, NULL, s, &v);
     if (status == QS_ENAME && !qs_error(b->vm)) return qgil_result(b, raise_unknown(s));
     if (status != QS_OK) return qgil_result(b, qerror_raise(b, status));
-    bool keep = lasting(v, s) && !is_taken(name, v);
+    bool keep = is_lasting(v, s) && !is_taken(name, v);
     PyObject *r = qpy_give(b, v);
     if (r && keep) keep_name(name, r);
     return qgil_result(b, r);
 }
 
-/* A built-in function, also where a program gives its name to another one. */
+/* Returns a built-in function, even if a program redefines its name. */
 static PyObject *built_in(PyObject *module, PyObject *name) {
     const char *s = plain_name(name);
     Border *b = s ? qhost_enter(s) : NULL;
@@ -441,7 +443,7 @@ static PyObject *built_in(PyObject *module, PyObject *name) {
     return qgil_result(b, status == QS_OK ? qpy_give(b, v) : qerror_raise(b, status));
 }
 
-/* (module, name[, dict that keeps functions until something is compiled]) */
+/* (module, name[, dict that caches functions until something is compiled]) */
 static PyObject *attribute_in(PyObject *module, PyObject *args) {
     const char *in, *name;
     PyObject *dict = NULL;
@@ -450,9 +452,9 @@ static PyObject *attribute_in(PyObject *module, PyObject *args) {
     if (!PyArg_ParseTuple(args, "ss|O", &in, &name, &dict)) return NULL;
     Border *b = qhost_enter(name);
     if (!b) return NULL;
-    qs_status s = find(b->vm, in, name, &v);
+    qs_status s = find_name(b->vm, in, name, &v);
     if (s != QS_OK) return qgil_result(b, qerror_raise(b, s));
-    bool keep = dict && lasting(v, name);
+    bool keep = dict && is_lasting(v, name);
     PyObject *r = qpy_give(b, v);
     if (r && keep) keep_in_module(dict, name, r);
     return qgil_result(b, r);
@@ -475,8 +477,8 @@ static PyObject *assign_in(PyObject *module, PyObject *args) {
     return qgil_result(b, s == QS_OK ? none() : qerror_raise(b, s));
 }
 
-/* (name, x): whether there is such a variable of a program, which is x now; functions and what is built in are none. */
-static PyObject *assign(PyObject *module, PyObject *args) {
+/* (name, x): assigns a variable of a program; returns whether there is one.  Functions and built-ins do not count. */
+static PyObject *assign_variable(PyObject *module, PyObject *args) {
     const char *name;
     PyObject *x;
     qs_value v;
@@ -498,8 +500,8 @@ static void add_name(void *list, const char *name) {
     Py_XDECREF(s);
 }
 
-/* (module or None): all names when it is None; none without a machine. */
-static PyObject *names(PyObject *module, PyObject *args) {
+/* (module or None): lists the names of a module, or all names; empty without a VM. */
+static PyObject *list_names(PyObject *module, PyObject *args) {
     const char *in;
     (void)module;
     if (!PyArg_ParseTuple(args, "z", &in)) return NULL;
@@ -512,8 +514,8 @@ static PyObject *names(PyObject *module, PyObject *args) {
 
 /* -- values and types ---------------------------------------------------------------------------------------------- */
 
-/* x as a value of the language, by one of the ways in. */
-static PyObject *made(const char *what, PyObject *x, qs_status (*make)(Border *, PyObject *, qs_value *)) {
+/* Converts x with the given conversion function. */
+static PyObject *convert_with(const char *what, PyObject *x, qs_status (*make)(Border *, PyObject *, qs_value *)) {
     Border *b = qhost_enter(what);
     qs_value v;
     if (!b) return NULL;
@@ -524,7 +526,7 @@ static PyObject *made(const char *what, PyObject *x, qs_status (*make)(Border *,
     return qgil_result(b, r);
 }
 
-/* An array without dimensions as one, of the same memory. */
+/* Converts an array without dimensions to one on the same memory. */
 static qs_status take_point(Border *b, PyObject *x, qs_value *out) {
     PyObject *line = PyObject_CallMethod(x, "reshape", "i", 1);
     qgil_back(b);
@@ -545,19 +547,19 @@ static qs_status take_value(Border *b, PyObject *x, qs_value *out) {
     return point ? take_point(b, x, out) : qnd_value(b, x, out);
 }
 
-static PyObject *value(PyObject *module, PyObject *x) {
+static PyObject *make_value(PyObject *module, PyObject *x) {
     (void)module;
-    return made("value", x, take_value);
+    return convert_with("value", x, take_value);
 }
 
-/* By what NumPy's structure or the C functions of its type tell: a capsule costs many times as much. */
+/* Uses NumPy's structure or the C functions of the type if possible, which is much faster than a capsule. */
 static qs_status take_here(Border *b, PyObject *x, qs_value *out) {
     qs_status s;
     if (qnd_borrow(b, x, out, &s)) return s;
     if (!qdl_borrow(b, x, true, out, &s)) return qdl_take(b, x, false, out);
     if (s == QS_OK && out->kind == QS_ARRAY) return qdl_hold(b, *out), QS_OK;
-    if (s == QS_OK) qs_release(b->vm, *out); /* without dimensions it has become a number */
-    else qs_error_clear(b->vm);              /* its own error says more */
+    if (s == QS_OK) qs_release(b->vm, *out); /* without dimensions it was converted to a number */
+    else qs_error_clear(b->vm);              /* the error of qdl_take is more informative */
     return qdl_take(b, x, false, out);
 }
 static qs_status take_copy(Border *b, PyObject *x, qs_value *out) {
@@ -572,16 +574,17 @@ static qs_status take_copy(Border *b, PyObject *x, qs_value *out) {
     return s;
 }
 
-/* (x, whether as memory of its own) */
+/* (x, whether to copy) */
 static PyObject *from_dlpack(PyObject *module, PyObject *args) {
     PyObject *x;
     int copy;
     (void)module;
-    return PyArg_ParseTuple(args, "Op", &x, &copy) ? made("from_dlpack", x, copy ? take_copy : take_here) : NULL;
+    return PyArg_ParseTuple(args, "Op", &x, &copy) ? convert_with("from_dlpack", x, copy ? take_copy : take_here)
+                                                   : NULL;
 }
 
-/* The same way as an argument of a function, so that it is refused where a function would refuse it. */
-static qs_status describe(Border *b, PyObject *x, qs_value *out) {
+/* Converts x like an argument of a function, so that the same objects are rejected. */
+static qs_status borrow_described(Border *b, PyObject *x, qs_value *out) {
     TRY(qnd_argument(b, x, qs_nil(), 0, out));
     if (out->kind != QS_FOREIGN) return qdl_hold(b, *out), QS_OK;
     qs_release(b->vm, *out);
@@ -591,33 +594,33 @@ static qs_status describe(Border *b, PyObject *x, qs_value *out) {
 
 static PyObject *descriptor(PyObject *module, PyObject *x) {
     (void)module;
-    return made("descriptor", x, describe);
+    return convert_with("descriptor", x, borrow_described);
 }
 
-/* For one call of a function that shall write nothing into it. */
-static qs_status lend(Border *b, PyObject *x, qs_value *out) {
-    TRY(describe(b, x, out));
+/* Borrows memory for one call of a function that must not write to it. */
+static qs_status borrow_readonly(Border *b, PyObject *x, qs_value *out) {
+    TRY(borrow_described(b, x, out));
     if (out->kind == QS_ARRAY) qval_array(*out)->buf->readonly = true;
     return QS_OK;
 }
 
 static PyObject *lent(PyObject *module, PyObject *x) {
     (void)module;
-    return made("torch_op", x, lend);
+    return convert_with("torch_op", x, borrow_readonly);
 }
 
-/* Of memory that its owner takes back after the call. */
-static qs_status lend_until(Border *b, PyObject *x, qs_value *out) {
-    TRY(lend(b, x, out));
+/* Borrows memory that its owner takes back after the call. */
+static qs_status borrow_until(Border *b, PyObject *x, qs_value *out) {
+    TRY(borrow_readonly(b, x, out));
     Buffer *memory = out->kind == QS_ARRAY ? qval_array(*out)->buf : NULL;
     if (memory && memory->foreign) memory->lent = true;
     return QS_OK;
 }
 
-/* The value, and the same again for take_back. */
+/* Returns the value twice; the second is for take_back. */
 static PyObject *lent_until(PyObject *module, PyObject *x) {
     (void)module;
-    PyObject *v = made("jax_op", x, lend_until), *r = v ? PyTuple_New(2) : NULL;
+    PyObject *v = convert_with("jax_op", x, borrow_until), *r = v ? PyTuple_New(2) : NULL;
     PyObject *again = r && qvalue_check(v) ? qvalue_new(((Wrapper *)v)->border, ((Wrapper *)v)->v) : NULL;
     if (!again) return Py_XDECREF(v), Py_XDECREF(r), NULL;
     PyTuple_SetItem(r, 0, v), PyTuple_SetItem(r, 1, again);
@@ -630,7 +633,7 @@ static qs_status end_loan(Border *b, PyObject *w) {
     return used ? qbuf_part(qvm_ctx(b->vm), a->buf) : QS_OK;
 }
 
-/* The call is over: who still uses the memory of these values, slices of them, too, gets it as his own. */
+/* Ends the loans.  Values that still use the memory, including slices, get a copy of their own. */
 static PyObject *take_back(PyObject *module, PyObject *loans) {
     (void)module;
     Border *b = qhost_enter("jax_op");
@@ -643,7 +646,7 @@ static PyObject *take_back(PyObject *module, PyObject *loans) {
     return qgil_result(b, s == QS_OK ? (Py_INCREF(Py_None), Py_None) : qerror_raise(b, s));
 }
 
-static qs_status fill(qs_vm *vm, Array *a, const char *bytes, Py_ssize_t n) {
+static qs_status fill_array(qs_vm *vm, Array *a, const char *bytes, Py_ssize_t n) {
     void *p;
     if ((size_t)n != a->count * qdtype_size((qs_dtype)a->dtype))
         return qs_fail(vm, QS_EVALUE, "%zd bytes do not make an array of %zu elements", n, a->count);
@@ -652,7 +655,7 @@ static qs_status fill(qs_vm *vm, Array *a, const char *bytes, Py_ssize_t n) {
     return qarr_settle(vm, a);
 }
 
-/* (element type, shape, bytes or None): an array of exactly that shape. */
+/* (element type, shape, bytes or None): returns an array of exactly this shape. */
 static PyObject *array_of_bytes(PyObject *module, PyObject *args) {
     const char *name, *bytes;
     PyObject *shape;
@@ -668,7 +671,7 @@ static PyObject *array_of_bytes(PyObject *module, PyObject *args) {
     if (!b) return NULL;
     qs_status s = qarr_new(b->vm, (qs_dtype)d, rank, dims, !bytes, &a);
     if (s != QS_OK) return qgil_result(b, qerror_raise(b, s));
-    if (bytes) s = fill(b->vm, a, bytes, n);
+    if (bytes) s = fill_array(b->vm, a, bytes, n);
     PyObject *r = s == QS_OK ? qvalue_new(b, qarr_value(a)) : qerror_raise(b, s);
     qarr_release(b->vm, a);
     return qgil_result(b, r);
@@ -693,8 +696,8 @@ static PyObject *type_named(PyObject *module, PyObject *args) {
 
 /* -- devices and memory -------------------------------------------------------------------------------------------- */
 
-/* _drawing(f, arguments): (f(*arguments), whether this thread drew random numbers meanwhile).  Who runs a function once
- * more asks whether it gives the same. */
+/* _drawing(f, arguments): returns (f(*arguments), whether this thread drew random numbers meanwhile), to detect whether
+ * another run of f would give the same result. */
 static PyObject *drawing(PyObject *module, PyObject *args) {
     PyObject *f, *x;
     (void)module;
@@ -709,7 +712,7 @@ static PyObject *drawing(PyObject *module, PyObject *args) {
     return qgil_result(b, y ? Py_BuildValue("(NO)", y, drew ? Py_True : Py_False) : NULL);
 }
 
-/* [(name, kind, memory, whether kernels run there, number among its kind, limit of memory, positions in a block)] */
+/* [(name, type, memory, whether kernels run there, ordinal, memory limit, maximum block size)] */
 static PyObject *devices(PyObject *module, PyObject *unused) {
     Border *b = qhost_enter("devices");
     qs_device_info d;
@@ -727,7 +730,7 @@ static PyObject *devices(PyObject *module, PyObject *unused) {
     return b ? qgil_result(b, list) : NULL;
 }
 
-/* The driver of a GPU knows which addresses are the host's. */
+/* With a GPU, copies by its driver, which distinguishes host and device addresses. */
 static PyObject *move_memory(Border *b, void *to, const void *from, size_t n) {
     Device *d = qgpu_first(b);
     if (!d) return memcpy(to, from, n), none();
@@ -735,7 +738,7 @@ static PyObject *move_memory(Border *b, void *to, const void *from, size_t n) {
     return s == QS_OK ? none() : qerror_raise(b, s);
 }
 
-/* (destination, source, bytes), as memcpy of C. */
+/* (destination, source, bytes), like memcpy in C. */
 static PyObject *copy_memory(PyObject *module, PyObject *args) {
     PyObject *dst, *src;
     Py_ssize_t n;
@@ -754,27 +757,27 @@ PyMethodDef qhost_functions[] = {
     {"_open", open_machine, METH_VARARGS, NULL},
     {"_close", close_machine, METH_NOARGS, NULL},
     {"_is_open", is_open, METH_NOARGS, NULL},
-    {"_doing", doing, METH_NOARGS, NULL},
-    {"_settings", settings, METH_NOARGS, NULL},
+    {"_doing", get_progress, METH_NOARGS, NULL},
+    {"_settings", get_settings, METH_NOARGS, NULL},
     {"_end", end_machine, METH_NOARGS, NULL},
     {"_forked", forked, METH_NOARGS, NULL},
-    {"_load", load, METH_VARARGS, NULL},
+    {"_load", load_text, METH_VARARGS, NULL},
     {"_import_native", import_native, METH_VARARGS, NULL},
     {"_evaluate", evaluate, METH_O, NULL},
-    {"_texts", texts, METH_VARARGS, NULL},
-    {"_home", home, METH_O, NULL},
-    {"_carry", carry, METH_VARARGS, NULL},
-    {"_library", library, METH_VARARGS, NULL},
+    {"_texts", list_texts, METH_VARARGS, NULL},
+    {"_home", find_home, METH_O, NULL},
+    {"_carry", take_text, METH_VARARGS, NULL},
+    {"_library", find_library, METH_VARARGS, NULL},
     {"_define", define, METH_VARARGS, NULL},
     {"_attribute", attribute, METH_O, NULL},
     {"_built_in", built_in, METH_O, NULL},
     {"_unknown", explain_unknown, METH_O, NULL},
     {"_attribute_in", attribute_in, METH_VARARGS, NULL},
-    {"_assign", assign, METH_VARARGS, NULL},
+    {"_assign", assign_variable, METH_VARARGS, NULL},
     {"_assign_in", assign_in, METH_VARARGS, NULL},
-    {"_names", names, METH_VARARGS, NULL},
+    {"_names", list_names, METH_VARARGS, NULL},
     {"_devices", devices, METH_NOARGS, NULL},
-    {"value", value, METH_O,
+    {"value", make_value, METH_O,
      "value(x, /)\n--\n\nx as a value of the language: an array of the same memory, of a list of numbers what [...] "
      "makes, of "
      "any other list a cell."},

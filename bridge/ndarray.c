@@ -1,23 +1,24 @@
-/* ndarray.c -- numeric memory across the border, without a copy wherever its elements can lie as they are.
+/* ndarray.c -- shares numeric memory between Python and the language, without a copy where the elements permit it.
  *
- * Out: an array exports the buffer protocol, which NumPy and all others read.  In: NumPy arrays by their own structure,
- * checked once against what NumPy says of it, everything else by the buffer protocol.  The owner of the memory is kept
- * by the last view.  What cannot be used in place (other byte order, odd strides) is packed by NumPy first.
+ * Export: an array supports the buffer protocol, which NumPy and other libraries use.  Import: NumPy arrays are read
+ * through their C structure, which is verified once against NumPy; other objects through the buffer protocol.  The last
+ * view keeps the owner of the memory alive.  Memory that cannot be used in place (other byte order, odd strides) is
+ * first packed by NumPy.
  *
- * What Python passes to a function is used where it is, because a function that writes to its argument must never write
- * to a copy that nobody sees.  So foreign memory in an argument carries a mark (ARRAY_AS_IS), and whatever would
- * replace it by a converted copy refuses instead; values that somebody made with value() have no mark, and convert as
- * in the language.  A list must be copied, so nobody may write to its array until the call is over (Buffer.unseen).
+ * Arguments of functions are used in place, because a function that writes to its argument must not write to an
+ * invisible copy.  Therefore foreign memory in an argument is marked (ARRAY_AS_IS), and operations that would replace
+ * it by a converted copy fail.  Values created with value() are not marked and are converted as in the language.  A
+ * list must be copied, so its array is read-only until the call is over (Buffer.unseen).
  *
- * What is given away stays put (qbuf_give).  A view that Python has of an array's memory, by whatever protocol, is in
- * the list of the border (Export) and makes that memory the array's home: as with foreign memory, this copy is the only
- * current one whenever no lock is held.  So a NumPy array of the host sees what a kernel on a device has written, and
- * the language what torch writes on the device.  An array has one home at a time; it is offered to others where it is,
+ * Exported memory is not moved (qbuf_give).  Each view that Python has of an array's memory, by any protocol, is in the
+ * list of the border (Export) and makes this memory the array's home: as with foreign memory, this copy is the only
+ * current one whenever no lock is held.  Thus a NumPy array on the host sees what a kernel on a device has written, and
+ * the language sees what torch writes on the device.  An array has one home at a time: where it is already shared, or
  * else where kernels run.
  *
- * Views outlive the machine.  When it closes, the contents are brought home, and the views keep that memory alone; it
- * goes with the last of them.  A block of a device is then freed by an object that retains the device's primary context
- * by itself. */
+ * Views outlive the VM.  When it closes, the contents are copied to their home, and the views alone keep this memory;
+ * it is freed with the last of them.  A device block is then freed by an object that itself retains the device's
+ * primary context. */
 #include "bridge/bridge.h"
 #include "vm/base/number.h"
 #include "vm/tape/tape.h"
@@ -27,7 +28,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* -- NumPy, when somebody needs it --------------------------------------------------------------------------------- */
+/* -- NumPy, if needed ---------------------------------------------------------------------------------------------- */
 
 typedef struct {
     PyObject ob_base;
@@ -47,7 +48,7 @@ enum { ND_ALIGNED = 0x100, ND_WRITEABLE = 0x400 };
 
 static struct {
     PyObject *asarray, *packed, *objects, *native;
-    SHARED(PyTypeObject *) ndarray; /* set when its structure is the one above */
+    SHARED(PyTypeObject *) ndarray; /* set if its structure matches the one above */
 } numpy;
 
 static int open_numpy(void) {
@@ -59,7 +60,7 @@ static int open_numpy(void) {
     return numpy.asarray ? 0 : -1;
 }
 
-/* A sample from NumPy, whose structure is compared with what NumPy says about it: (array, address, num). */
+/* Compares the structure of a NumPy array with its description by NumPy: sample is (array, address, num). */
 static bool as_declared(PyObject *sample) {
     const NdArray *a = (NdArray *)PyTuple_GetItem(sample, 0);
     const Descr *d = (Descr *)a->descr;
@@ -69,7 +70,7 @@ static bool as_declared(PyObject *sample) {
            d->num == (int)PyLong_AsLong(PyTuple_GetItem(sample, 2));
 }
 
-/* Only when NumPy is there already: an object of its type cannot come from nowhere.  b: the machine, if we are in it.
+/* Examines NumPy only if it is loaded, because otherwise o cannot be its array.  b: the VM if the caller is inside it.
  */
 static bool is_ndarray(Border *b, PyObject *o) {
     static SHARED(bool) tried;
@@ -78,7 +79,7 @@ static bool is_ndarray(Border *b, PyObject *o) {
     PyObject *modules = PyImport_GetModuleDict();
     if (!PyDict_GetItemString(modules, "numpy")) return false;
     PyObject *sample = qbridge_support("numpy_sample", "()");
-    tried = true; /* other threads may have come meanwhile, and tried it, too */
+    tried = true; /* another thread may have done the same meanwhile */
     if (b) qgil_back(b);
     if (sample && as_declared(sample)) {
         numpy.ndarray = Py_TYPE(PyTuple_GetItem(sample, 0));
@@ -89,13 +90,13 @@ static bool is_ndarray(Border *b, PyObject *o) {
     return Py_TYPE(o) == numpy.ndarray;
 }
 
-static bool is_ndarray_kind(Border *b, PyObject *o) { /* or of a class derived from it */
+static bool is_ndarray_kind(Border *b, PyObject *o) { /* or an instance of a subclass */
     return is_ndarray(b, o) || (numpy.ndarray && PyType_IsSubtype(Py_TYPE(o), numpy.ndarray));
 }
 
 /* -- element types ------------------------------------------------------------------------------------------------- */
 
-/* In the buffer protocol; NULL: it has no such elements. */
+/* Returns the format of the buffer protocol; NULL: it has no such elements. */
 static const char *format_of(int d) {
     const char *code = qdtype_info[d].numpy;
     return d == QS_C64 ? "Zf" : d == QS_C128 ? "Zd" : *code ? code : NULL;
@@ -159,7 +160,7 @@ static bool integer_of_size(Py_ssize_t size, bool is_signed, qs_dtype *d) {
     }
 }
 
-/* One element per item, in this machine's byte order. */
+/* Accepts one element per item, in native byte order. */
 static bool dtype_of_format(const char *f, Py_ssize_t size, qs_dtype *d) {
     const uint16_t one = 1;
     bool little = *(const uint8_t *)&one, foreign = *f == '>' || *f == '!' ? little : *f == '<' && !little;
@@ -176,10 +177,10 @@ static bool dtype_of_format(const char *f, Py_ssize_t size, qs_dtype *d) {
     return strchr("fde?", *f) != NULL;
 }
 
-/* -- out ----------------------------------------------------------------------------------------------------------- */
+/* -- export -------------------------------------------------------------------------------------------------------- */
 
-/* A snapshot that a derivative needs is given to be read, and by an ordinary view: the snapshot itself moves to other
- * memory before somebody writes, while what is given stays where it is. */
+/* A snapshot saved for a derivative is exported read-only and through an ordinary view: the snapshot itself is moved to
+ * other memory before a write, while exported memory is not moved. */
 qs_status qnd_give(Border *b, Array *a, Device *d, Export **out) {
     DevPtr block;
     size_t size = qdtype_size((qs_dtype)a->dtype);
@@ -206,7 +207,7 @@ qs_status qnd_give(Border *b, Array *a, Device *d, Export **out) {
     return *out = b->exports = e, QS_OK;
 }
 
-/* Memory is counted where it was allocated; that account is closed. */
+/* Releases memory after the VM, in whose context it was counted, has closed. */
 static void release_alone(Buffer *memory) {
     Ctx account;
     qctx_init(&account, 32);
@@ -214,7 +215,7 @@ static void release_alone(Buffer *memory) {
     qctx_close(&account);
 }
 
-static void take_back(Export *e) {
+static void release_export(Export *e) {
     Border *b = e->border;
     if (e->prev) e->prev->next = e->next;
     else b->exports = e->next;
@@ -229,7 +230,7 @@ void qnd_take_back(Export *e) {
     Border *b = e->border;
     Turn turn = qgil_turn(b, qs_nil(), e);
     if (turn == TURN_NONE) return;
-    take_back(e);
+    release_export(e);
     qgil_end_turn(b, turn);
     qborder_release(b);
 }
@@ -244,7 +245,7 @@ void qnd_keep_exports(Border *b) {
     }
 }
 
-static int refuse(BufferView *view, const char *why, const char *what) {
+static int refuse_view(BufferView *view, const char *why, const char *what) {
     view->obj = NULL;
     PyErr_Format(PyExc_BufferError, why, what);
     return -1;
@@ -268,7 +269,7 @@ static void fill_view(Export *e, PyObject *self, BufferView *view, int flags) {
 
 enum { WHY = 300 };
 
-/* The first line of what went wrong, which is settled by that. */
+/* Copies the first line of the error message and clears the error. */
 static const char *settle_error(Border *b, char why[WHY]) {
     const char *text = qs_error(b->vm);
     snprintf(why, WHY, "%.*s", (int)strcspn(text, "\n"), text);
@@ -276,7 +277,7 @@ static const char *settle_error(Border *b, char why[WHY]) {
     return why;
 }
 
-/* The elements lie one behind the other with the first index fastest, as in Fortran. */
+/* Whether the elements are packed with the first index fastest, as in Fortran. */
 static bool by_columns(const Array *a) {
     int64_t step = 1;
     for (int i = 0; i < a->rank && a->count; step *= a->dims[i++])
@@ -284,7 +285,7 @@ static bool by_columns(const Array *a) {
     return true;
 }
 
-/* The order that the consumer counts on; with no strides he counts on rows. */
+/* Whether the elements have the order that the consumer requests; without strides it assumes row-major order. */
 static bool in_order(const Array *a, int flags) {
     if ((flags & BUF_STRIDES) != BUF_STRIDES || flags & BUF_ROWS) return a->contiguous;
     if (flags & BUF_COLUMNS) return by_columns(a);
@@ -295,20 +296,21 @@ static int give_view(Border *b, PyObject *self, Array *a, BufferView *view, int 
     Export *e;
     char why[WHY];
     if (!format_of(a->dtype))
-        return refuse(view, "the buffer protocol has no elements of type %s", qdtype_info[a->dtype].name);
+        return refuse_view(view, "the buffer protocol has no elements of type %s", qdtype_info[a->dtype].name);
     if ((flags & BUF_WRITABLE) && qarr_is_readonly(a))
-        return refuse(view, "the array is read-only%s", a->buf->nreaders ? ": it is locked for reading" : "");
-    if (a->buf->home > HOST_MEMORY) return refuse(view, "the elements are on a device, where others use them%s", "");
-    if (!in_order(a, flags)) return refuse(view, "the elements do not lie in the order that is wanted%s", "");
-    if (qnd_give(b, a, NULL, &e) != QS_OK) return refuse(view, "%s", settle_error(b, why));
+        return refuse_view(view, "the array is read-only%s", a->buf->nreaders ? ": it is locked for reading" : "");
+    if (a->buf->home > HOST_MEMORY)
+        return refuse_view(view, "the elements are on a device, where others use them%s", "");
+    if (!in_order(a, flags)) return refuse_view(view, "the elements do not lie in the order that is wanted%s", "");
+    if (qnd_give(b, a, NULL, &e) != QS_OK) return refuse_view(view, "%s", settle_error(b, why));
     return fill_view(e, self, view, flags), 0;
 }
 
 int qnd_getbuffer(PyObject *self, BufferView *view, int flags) {
     Wrapper *w = (Wrapper *)self;
-    if (w->v.kind != QS_ARRAY) return refuse(view, "a value that is no array has no memory%s", "");
+    if (w->v.kind != QS_ARRAY) return refuse_view(view, "a value that is no array has no memory%s", "");
     view->obj = NULL;
-    if (qgil_enter(w->border) < 0) return -1; /* other threads may have given it to a device until now */
+    if (qgil_enter(w->border) < 0) return -1; /* until now another thread may have moved it to a device */
     int r = give_view(w->border, self, w->v.u.p, view, flags);
     qgil_leave(w->border);
     return r;
@@ -319,7 +321,7 @@ void qnd_releasebuffer(PyObject *self, BufferView *view) {
     qnd_take_back(view->internal);
 }
 
-/* Nobody shall write to a copy of what others use on a device: they would not see it. */
+/* A copy of memory used on a device is read-only, because writes to it would have no effect there. */
 static PyObject *as_ndarray(Border *b, Array *a, bool writeable) {
     PyObject *w = qvalue_new(b, qarr_value(a));
     PyObject *r = w ? PyObject_CallFunctionObjArgs(numpy.asarray, w, NULL) : NULL;
@@ -351,7 +353,7 @@ PyObject *qnd_from_wrapper(Border *b, PyObject *o) {
 
 /* -- lists --------------------------------------------------------------------------------------------------------- */
 
-/* Python's own number; those of values are also indices. */
+/* Returns a plain Python number; numbers of values would also be indices. */
 static PyObject *own_number(Border *b, qs_dtype d, const char *p) {
     qs_value v;
     qs_status s = qnd_element(b, d, p, &v);
@@ -370,7 +372,7 @@ static bool fit_doubles(qs_dtype d) {
     return qdtype_is_real(d) || (qdtype_is_int(d) && qdtype_size(d) < sizeof(int64_t));
 }
 
-/* The same numbers, converted in runs. */
+/* Returns the same numbers as own_number, converted in chunks. */
 static PyObject *row_of(const Layout *l, int d, const char *p) {
     enum { PART = 64 };
     double part[PART];
@@ -423,7 +425,7 @@ static bool is_whole(qs_value v) {
     return v.kind == QS_INT || (v.kind == QS_NUM && fabs(v.u.f) < 0x1p53 && v.u.f == trunc(v.u.f));
 }
 
-static PyObject *item(Border *b, qs_value v, bool integers) {
+static PyObject *cell_item(Border *b, qs_value v, bool integers) {
     if (integers && v.kind == QS_NUM) return PyLong_FromDouble(v.u.f);
     return qpy_from_value(b, v);
 }
@@ -444,7 +446,7 @@ PyObject *qnd_tuple(Border *b, Cell *c) {
     PyObject *t = PyTuple_New((Py_ssize_t)c->count);
     bool integers = all_whole(c);
     for (size_t i = 0; t && i < c->count; i++) {
-        PyObject *o = item(b, c->items[i], integers);
+        PyObject *o = cell_item(b, c->items[i], integers);
         if (!o) return Py_DECREF(t), NULL;
         PyTuple_SetItem(t, (Py_ssize_t)i, o);
     }
@@ -457,12 +459,12 @@ PyObject *qnd_tuple_of(int rank, const int64_t *x, int64_t factor) {
     return t;
 }
 
-/* Elements that lie one behind the other, in that shape. */
+/* Reshapes packed elements. */
 qs_status qnd_shape(qs_vm *vm, int ndim, const int64_t *dims, qs_value *v) {
     Array *a = qval_array(*v), *r;
     int64_t steps[QS_MAX_RANK];
     if (qarr_has_shape(a, ndim, dims)) return QS_OK;
-    if (qtape_is_recorded(vm, *v)) { /* a result, so it is packed */
+    if (qtape_is_recorded(vm, *v)) { /* a recorded result, which is packed */
         for (int i = ndim; i-- > 0;) steps[i] = i + 1 < ndim ? steps[i + 1] * dims[i + 1] : 1;
         TRY(qhook_view(vm, a, ndim, dims, steps, a->offset, &r));
     } else TRY(qarr_reshape(vm, a, ndim, dims, &r));
@@ -478,8 +480,8 @@ int qnd_of_tuple(PyObject *tuple, int64_t out[QS_MAX_RANK]) {
     return PyErr_Occurred() ? -1 : (int)n;
 }
 
-/* Whole numbers make an array of integers, since that is what functions that want a shape can use; other numbers one of
- * their own type, anything else an array of objects. */
+/* Integral numbers become an array of int64, which functions that take a shape accept; other numbers an array of their
+ * own type, anything else an array of objects. */
 PyObject *qnd_from_cell(Border *b, Cell *c) {
     PyObject *items = qnd_tuple(b, c), *shape = items ? qnd_tuple_of(c->rank, c->dims, 1) : NULL, *r = NULL;
     const char *as = all_whole(c) ? "int64" : c->count && all_numbers(c) ? "" : "object";
@@ -489,7 +491,7 @@ PyObject *qnd_from_cell(Border *b, Cell *c) {
     return r;
 }
 
-/* -- in ------------------------------------------------------------------------------------------------------------ */
+/* -- import -------------------------------------------------------------------------------------------------------- */
 
 void qnd_drop_owner(void *owner) { qgil_decref(owner); }
 
@@ -518,10 +520,10 @@ bool qnd_is_stretched(const qs_array_info *info) {
 }
 
 /* Takes the reference to owner. */
-static qs_status wrap(Border *b, qs_array_info *info, void *data, const Py_ssize_t *dims, const Py_ssize_t *strides,
-                      PyObject *owner, qs_value *out) {
+static qs_status wrap_memory(Border *b, qs_array_info *info, void *data, const Py_ssize_t *dims,
+                             const Py_ssize_t *strides, PyObject *owner, qs_value *out) {
     Array *a;
-    int log_size = __builtin_ctzll(qdtype_size(info->dtype)); /* divisions are slow, and sizes powers of two */
+    int log_size = __builtin_ctzll(qdtype_size(info->dtype)); /* avoids slow divisions; sizes are powers of two */
     for (int i = 0; i < info->rank; i++) {
         info->dims[i] = dims[i];
         info->strides[i] = strides[i] >> log_size;
@@ -530,12 +532,12 @@ static qs_status wrap(Border *b, qs_array_info *info, void *data, const Py_ssize
     Wrapped m = {.data = (uintptr_t)data, .release = qnd_drop_owner, .owner = owner};
     TRY(qarr_wrap(b->vm, info, &m, &a));
     if (info->rank) return *out = qarr_value(a), QS_OK;
-    qs_status s = qnd_only(b, a, out); /* without dimensions it is a number */
+    qs_status s = qnd_only(b, a, out); /* an array without dimensions becomes a number */
     qarr_release(b->vm, a);
     return s;
 }
 
-/* Whether elements of that size lie where they can be used: whole steps, natural alignment. */
+/* Whether elements can be used in place: strides are multiples of the size, and addresses are aligned. */
 bool qnd_usable(const void *p, int rank, const Py_ssize_t *strides, const Py_ssize_t *dims, qs_dtype d) {
     Py_ssize_t size = (Py_ssize_t)qdtype_size(d), part = qdtype_is_complex(d) ? size / 2 : size;
     uintptr_t odd = (uintptr_t)p & (uintptr_t)(part - 1); /* sizes are powers of two */
@@ -555,7 +557,7 @@ static bool import_ndarray(Border *b, PyObject *o, qs_value *out, qs_status *s) 
         !qnd_usable(a->data, a->nd, a->strides, a->dims, info.dtype))
         return false;
     Py_INCREF(o);
-    *s = wrap(b, &info, a->data, a->dims, a->strides, o, out);
+    *s = wrap_memory(b, &info, a->data, a->dims, a->strides, o, out);
     return true;
 }
 
@@ -563,13 +565,13 @@ bool qnd_borrow(Border *b, PyObject *o, qs_value *out, qs_status *s) {
     return is_ndarray(b, o) && ((NdArray *)o)->nd && import_ndarray(b, o, out, s);
 }
 
-static bool has(Border *b, PyObject *o, const char *attribute) {
+static bool has_attribute(Border *b, PyObject *o, const char *attribute) {
     bool r = PyObject_HasAttrString(o, attribute);
     qgil_back(b);
     return r;
 }
 
-/* Some exporters (ctypes) leave out the strides of packed elements. */
+/* Some exporters (ctypes) omit the strides of packed elements. */
 static const Py_ssize_t *strides_of(const BufferView *view, Py_ssize_t packed[QS_MAX_RANK]) {
     Py_ssize_t step = view->itemsize;
     if (view->strides || view->ndim > QS_MAX_RANK) return view->strides;
@@ -577,11 +579,11 @@ static const Py_ssize_t *strides_of(const BufferView *view, Py_ssize_t packed[QS
     return packed;
 }
 
-static qs_status masked(Border *b) {
+static qs_status masked_error(Border *b) {
     return qs_fail(b->vm, QS_ETYPE, "a masked array; x.filled(value) is one without a mask, x.data the elements alone");
 }
 
-/* The memoryview is the owner: it keeps the memory where it is. */
+/* The owner is a memoryview, which keeps the memory in place. */
 static bool import_buffer(Border *b, PyObject *o, qs_value *out, qs_status *s) {
     BufferView view;
     Py_ssize_t packed[QS_MAX_RANK];
@@ -592,17 +594,17 @@ static bool import_buffer(Border *b, PyObject *o, qs_value *out, qs_status *s) {
     bool fits = view.ndim <= QS_MAX_RANK && !bytes_of_number &&
                 dtype_of_format(view.format ? view.format : "B", view.itemsize, &info.dtype) &&
                 qnd_usable(view.buf, view.ndim, strides, view.shape, info.dtype);
-    bool unknown = fits && has(b, o, "mask"); /* elements that do not count */
+    bool unknown = fits && has_attribute(b, o, "mask"); /* a masked array */
     PyObject *owner = fits && !unknown ? PyMemoryView_FromObject(o) : NULL;
     qgil_back(b);
-    if (owner) *s = wrap(b, &info, view.buf, view.shape, strides, owner, out);
-    if (unknown) *s = masked(b);
+    if (owner) *s = wrap_memory(b, &info, view.buf, view.shape, strides, owner, out);
+    if (unknown) *s = masked_error(b);
     PyBuffer_Release(&view);
     if (!owner) PyErr_Clear();
     return owner || unknown;
 }
 
-static qs_status import_items(Border *b, PyObject *list, qs_value *out) { /* of a list or tuple, into a cell */
+static qs_status import_items(Border *b, PyObject *list, qs_value *out) { /* converts a list or tuple to a cell */
     Cell *c;
     int64_t n = PySequence_Size(list);
     TRY(qcell_new(b->vm, qtype_any(qvm_ctx(b->vm)), 1, &n, &c));
@@ -643,7 +645,7 @@ static qs_status import_pairs(Border *b, PyObject *dict, Object *o) {
 
 static qs_status import_dict(Border *b, PyObject *dict, qs_value *out) {
     Object *o;
-    PyObject *copy = PyDict_Copy(dict); /* others may change it meanwhile */
+    PyObject *copy = PyDict_Copy(dict); /* other threads may change it meanwhile */
     if (!copy) return qerror_take(b);
     qs_status s = qobj_new(b->vm, NULL, &o);
     if (s == QS_OK && (s = import_pairs(b, copy, o)) != QS_OK) qs_release(b->vm, qval_object(QS_OBJECT, o));
@@ -652,7 +654,8 @@ static qs_status import_dict(Border *b, PyObject *dict, qs_value *out) {
     return s;
 }
 
-/* Whatever can be made an array: elements in another order, tensors, lists of numbers; else what it is as a list. */
+/* Converts other objects that NumPy can make an array: elements in other byte order, tensors, lists of numbers; else
+ * the result of _support.plain. */
 static qs_status import_other(Border *b, PyObject *o, qs_value *out) {
     qs_status s;
     PyObject *plain = qbridge_support("plain", "(O)", o);
@@ -668,7 +671,7 @@ static qs_status import_other(Border *b, PyObject *o, qs_value *out) {
     return s;
 }
 
-/* NumPy's own arrays have been seen to when we get here, also those of strings and objects. */
+/* NumPy arrays have been handled before, including those of strings and objects. */
 static bool import_tensor(Border *b, PyObject *o, qs_value *out, qs_status *s) {
     if (is_ndarray_kind(b, o)) return false;
     if (!qdl_borrow(b, o, true, out, s)) return qdl_argument(b, o, out, s);
@@ -679,7 +682,7 @@ static bool import_tensor(Border *b, PyObject *o, qs_value *out, qs_status *s) {
 enum { DEEP = 200 };
 
 qs_status qnd_import(Border *b, PyObject *o, qs_value *out) {
-    static int depth; /* under the GIL */
+    static int depth; /* protected by the GIL */
     qs_status s;
     qs_value simple;
     if (is_ndarray(b, o) && import_ndarray(b, o, out, &s)) return s;
@@ -688,7 +691,7 @@ qs_status qnd_import(Border *b, PyObject *o, qs_value *out) {
     if (simple.kind != QS_FOREIGN) return *out = simple, QS_OK;
     qs_release(b->vm, simple);
     if (import_buffer(b, o, out, &s) || import_tensor(b, o, out, &s)) return s;
-    if (has(b, o, "__cuda_array_interface__")) return qgpu_import(b, o, out);
+    if (has_attribute(b, o, "__cuda_array_interface__")) return qgpu_import(b, o, out);
     if (depth >= DEEP) return qs_fail(b->vm, QS_EVALUE, "from_py: more than %d lists inside each other", DEEP);
     depth++;
     s = import_other(b, o, out);
@@ -700,8 +703,8 @@ qs_status qnd_import(Border *b, PyObject *o, qs_value *out) {
 
 enum { ARGUMENT_PREFIX = ARGUMENT_NAME + sizeof "argument : " };
 
-/* "argument x: "; nothing when it is no argument of a function. */
-static const char *prefix(qs_value fn, int i, char text[ARGUMENT_PREFIX]) {
+/* "argument x: "; empty if fn is nil. */
+static const char *argument_prefix(qs_value fn, int i, char text[ARGUMENT_PREFIX]) {
     char name[ARGUMENT_NAME];
     *text = 0;
     if (fn.kind == QS_NIL) return text;
@@ -710,43 +713,45 @@ static const char *prefix(qs_value fn, int i, char text[ARGUMENT_PREFIX]) {
     return text;
 }
 
-/* Elements that the language has, in a place or an order that it cannot use. */
-static qs_status misplaced(Border *b, PyObject *o, qs_value fn, int i) {
+/* Sets the error for elements of a supported type whose position or byte order cannot be used. */
+static qs_status misplaced_error(Border *b, PyObject *o, qs_value fn, int i) {
     char which[ARGUMENT_PREFIX];
     PyObject *text = qbridge_support("misplaced", "(O)", o);
     qgil_back(b);
     const char *why = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
-    qs_status s = why ? qs_fail(b->vm, QS_ETYPE, "%s%s", prefix(fn, i, which), why) : qerror_take(b);
+    qs_status s = why ? qs_fail(b->vm, QS_ETYPE, "%s%s", argument_prefix(fn, i, which), why) : qerror_take(b);
     Py_XDECREF(text);
     return s;
 }
 
-static bool numeric(PyObject *array) {
+static bool is_numeric(PyObject *array) {
     char k = ((Descr *)((NdArray *)array)->descr)->kind;
     return k == 'f' || k == 'i' || k == 'u' || k == 'b' || k == 'c';
 }
 
-bool qnd_is_numbers(PyObject *o) { return is_ndarray(NULL, o) && numeric(o); }
+bool qnd_is_numbers(PyObject *o) { return is_ndarray(NULL, o) && is_numeric(o); }
 
-/* A list itself, which has no memory that could be used: asking its type for that costs more than all else. */
+/* Whether o is a plain list or tuple, which has no memory to share.  A quick check that avoids slow attribute lookups.
+ */
 static bool is_list(PyObject *o) { return PyList_CheckExact(o) || PyTuple_CheckExact(o); }
 
-/* By its type, since a class is no tensor itself. */
+/* Looks at the type, because a class itself is not a tensor. */
 bool qnd_is_tensor(PyObject *o) {
     return !is_list(o) && !is_ndarray_kind(NULL, o) && PyObject_HasAttrString((PyObject *)Py_TYPE(o), "__dlpack__");
 }
 
 bool qnd_is_array(PyObject *o) { return is_ndarray_kind(NULL, o) || qnd_is_tensor(o); }
 
-static qs_status as_is(qs_status s, qs_value *v) { /* what is written to it shall be seen: no copy takes its place */
+/* Writes must be visible to the caller, so no copy may replace it. */
+static qs_status mark_as_is(qs_status s, qs_value *v) {
     if (s == QS_OK && v->kind == QS_ARRAY) qval_array(*v)->hdr.flags |= ARRAY_AS_IS;
     return s;
 }
 
-/* What becomes of a list: numbers make an array, other items (arrays, too) a cell or an error.  With cells it has the
- * shape that it has for NumPy; else [[1, 2]] is the vector that it is in the language.  declared: somebody has said
- * what the elements are; else a list of nothing but truth values has elements of bool.  changed: where the numbers are
- * integers, and one of those given is not among them, it comes here; NULL: nobody asks. */
+/* Options for the conversion of a list.  cells: items that are not numbers make a cell, and arrays have their NumPy
+ * shape; otherwise such items are an error, and [[1, 2]] is a vector, as in the language.  declared: the element type
+ * is given; otherwise a list of only truth values gets elements of bool.  numbers: element type.  changed: receives a
+ * number of the list that is not representable in an integer type; may be NULL. */
 typedef struct {
     bool cells, declared;
     qs_dtype numbers;
@@ -757,7 +762,7 @@ static qs_status items_value(Border *b, PyObject *list, ListAs as, qs_value *out
 static void look_at(Border *b, int n, const qs_value *items, ListAs as) {
     for (int i = 0; as.changed && i < n; i++) {
         qs_value x = items[i];
-        bool point = x.kind == QS_ARRAY && qval_array(x)->ndim == 0; /* a number of NumPy */
+        bool point = x.kind == QS_ARRAY && qval_array(x)->ndim == 0; /* a NumPy scalar */
         if (point && qnd_only(b, qval_array(x), &x) != QS_OK) qs_error_clear(b->vm);
         if (qval_is_number(x) && !qval_holds(as.numbers, x)) *as.changed = x;
     }
@@ -773,7 +778,7 @@ static bool only_truths(int n, const qs_value *items) {
     return n && i == n;
 }
 
-static qs_status literal(Border *b, int n, qs_value *items, ListAs as, qs_value *out) {
+static qs_status make_literal(Border *b, int n, qs_value *items, ListAs as, qs_value *out) {
     qs_value v;
     if (!as.declared && only_truths(n, items)) as.numbers = QS_B1;
     look_at(b, n, items, as);
@@ -781,7 +786,7 @@ static qs_status literal(Border *b, int n, qs_value *items, ListAs as, qs_value 
         bool nested = as.cells && n && items[0].kind == QS_ARRAY;
         if (!nested) return *out = v, QS_OK;
         const Array *first = qval_array(items[0]);
-        int64_t dims[QS_MAX_RANK + 1] = {n}; /* of arrays with most dimensions the language has made no array */
+        int64_t dims[QS_MAX_RANK + 1] = {n}; /* qarr_literal has failed for arrays of maximum rank */
         int inner = qarr_shape(first, dims + 1, NULL);
         qs_status s = inner < QS_MAX_RANK ? qnd_shape(b->vm, inner + 1, dims, &v) : QS_OK;
         return *out = v, s;
@@ -796,14 +801,14 @@ static qs_status item_value(Border *b, PyObject *o, ListAs as, qs_value *out) {
     Py_INCREF(o);
     TRY(qpy_to_value(b, o, out));
     if (out->kind == QS_ARRAY) return qs_release(b->vm, *out), qs_fail(b->vm, QS_ETYPE, "an array in a list");
-    bool perhaps = out->kind == QS_FOREIGN && !is_ndarray_kind(b, o); /* a number of NumPy */
+    bool perhaps = out->kind == QS_FOREIGN && !is_ndarray_kind(b, o); /* a NumPy scalar */
     if (!perhaps || !PyNumber_Check(o) || !PyObject_CheckBuffer(o)) return QS_OK;
     qs_release(b->vm, *out);
     return qnd_import(b, o, out);
 }
 
 static qs_status items_value(Border *b, PyObject *list, ListAs as, qs_value *out) {
-    static int depth; /* under the GIL */
+    static int depth; /* protected by the GIL */
     Py_ssize_t n = PySequence_Size(list), i = 0;
     qs_value *items = PyMem_Malloc(n ? (size_t)n * sizeof *items : 1);
     qs_status s = items ? QS_OK : QS_ENOMEM;
@@ -815,14 +820,14 @@ static qs_status items_value(Border *b, PyObject *list, ListAs as, qs_value *out
         Py_XDECREF(o);
     }
     depth--;
-    if (s == QS_OK) s = literal(b, (int)n, items, as, out);
+    if (s == QS_OK) s = make_literal(b, (int)n, items, as, out);
     else i -= i > 0;
     while (i-- > 0) qs_release(b->vm, items[i]);
     PyMem_Free(items);
     return s == QS_OK || qs_error(b->vm) ? s : qs_fail(b->vm, s, "a list with too many lists or elements in it");
 }
 
-/* Whether nothing but whole numbers is in a list and the lists in it; of a list that contains itself false. */
+/* Whether a list and its nested lists contain only ints; false for a list that contains itself. */
 static bool only_ints(PyObject *list, int depth) {
     Py_ssize_t n = PySequence_Size(list), i = 0;
     for (bool right = depth < DEEP; right && i < n; i += right) {
@@ -842,7 +847,7 @@ static bool beyond_doubles(qs_vm *vm, Array *a) {
     return large;
 }
 
-/* As items_value; but where one row of ints is of int64, all are. */
+/* Like items_value; but if one row of ints needs int64, all rows get it. */
 static qs_status list_value(Border *b, PyObject *list, ListAs as, qs_value *out) {
     TRY(items_value(b, list, as, out));
     Array *a = out->kind == QS_ARRAY ? out->u.p : NULL;
@@ -852,8 +857,8 @@ static qs_status list_value(Border *b, PyObject *list, ListAs as, qs_value *out)
     return items_value(b, list, as, out);
 }
 
-/* A conversion, float64([0.1]), is to find the numbers as Python has them, and not those of a list of float32. */
-static bool converts(qs_value fn) {
+/* A conversion such as float64([0.1]) must get the numbers with Python's precision, not those of a float32 list. */
+static bool is_conversion(qs_value fn) {
     return fn.kind == QS_TYPE ? ((TypeValue *)fn.u.p)->type->kind == TY_NUM : qfunction_takes(fn) == TAKES_EXACT;
 }
 
@@ -866,28 +871,28 @@ static bool wants_array(const Type *t) {
     return array && !object;
 }
 
-/* Bytes are an object that programs hand on, unless an array is wanted; kernels take no objects. */
+/* bytes are passed as an object, unless the parameter is an array; kernels take no objects. */
 static bool keeps_bytes(PyObject *o, qs_value fn, const Type *declared) {
     return PyBytes_CheckExact(o) && qfunction_takes(fn) != TAKES_LAUNCH && !wants_array(declared);
 }
 
-/* The function works on a copy of what was passed, so it shall write nothing to it.  Built-ins do not; one of them runs
- * kernels, which see the mark. */
-static void guard(Array *copy, qs_value fn) {
+/* Prevents the function from writing to its copy of a list, because the caller would not see it.  Built-ins do not
+ * write; the one that launches kernels checks `unseen`. */
+static void protect_copy(Array *copy, qs_value fn) {
     copy->buf->unseen = fn.kind != QS_NIL;
     copy->buf->readonly = fn.kind == QS_FUNCTION && ((Function *)fn.u.p)->fkind == FN_SCRIPT;
 }
 
 static bool is_declared(const Type *t) { return t && t->kind == TY_ARRAY && t->inner->kind == TY_NUM; }
 
-/* The elements that a list gets: those that are declared, at once, lest they be rounded twice. */
+/* Returns the element type for a list: the declared one directly, to avoid rounding twice. */
 static qs_dtype wanted_numbers(Border *b, PyObject *list, qs_value fn, const Type *t) {
     if (is_declared(t)) return t->inner->dtype;
-    if (converts(fn)) return only_ints(list, 0) ? QS_I64 : QS_F64;
+    if (is_conversion(fn)) return only_ints(list, 0) ? QS_I64 : QS_F64;
     return qvm_ctx(b->vm)->scalar_dtype;
 }
 
-static qs_status not_held(Border *b, qs_value number, qs_value fn, int i, const Type *t) {
+static qs_status not_held_error(Border *b, qs_value number, qs_value fn, int i, const Type *t) {
     char name[ARGUMENT_NAME], what[2 * ARGUMENT_NAME + sizeof ": argument "] = "the field", text[NUMBER_TEXT];
     if (fn.kind != QS_NIL) {
         qfunction_argument(fn, i, name);
@@ -898,34 +903,34 @@ static qs_status not_held(Border *b, qs_value number, qs_value fn, int i, const 
                    qtype_name(t->inner));
 }
 
-/* t: what is declared, or NULL.  False: a list that is not one of numbers stays Python's. */
+/* t: declared type, or NULL.  Returns false if the list has other items than numbers; it then stays a Python object. */
 static bool list_argument(Border *b, PyObject *o, qs_value fn, int i, const Type *t, qs_value *out, qs_status *s) {
     if (!PyList_Check(o) && !PyTuple_Check(o)) return false; /* torch.Size is a tuple, too */
     qs_value changed = qs_nil();
     ListAs as = {.numbers = wanted_numbers(b, o, fn, t), .declared = is_declared(t)};
     if (qdtype_is_int(as.numbers) && t) as.changed = &changed;
     if (list_value(b, o, as, out) != QS_OK) return qs_error_clear(b->vm), false;
-    if (out->kind == QS_ARRAY) guard(out->u.p, fn);
+    if (out->kind == QS_ARRAY) protect_copy(out->u.p, fn);
     if (changed.kind == QS_NIL) return *s = QS_OK, true;
     qs_release(b->vm, *out);
-    return *s = not_held(b, changed, fn, i, t), true;
+    return *s = not_held_error(b, changed, fn, i, t), true;
 }
 
 static qs_status array_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value *out) {
     qs_status s;
-    if (import_ndarray(b, o, out, &s)) return as_is(s, out);
-    return misplaced(b, o, fn, i);
+    if (import_ndarray(b, o, out, &s)) return mark_as_is(s, out);
+    return misplaced_error(b, o, fn, i);
 }
 
-/* The first line of what is wrong with an argument, and which one it is. */
+/* Reduces the error to its first line and adds the argument. */
 static qs_status for_argument(Border *b, qs_status s, qs_value fn, int i) {
     char which[ARGUMENT_PREFIX], why[WHY];
     if (s == QS_OK || s == QS_EINTERRUPT) return s;
     settle_error(b, why);
-    return qs_fail(b->vm, QS_ETYPE, "%s%s", prefix(fn, i, which), why);
+    return qs_fail(b->vm, QS_ETYPE, "%s%s", argument_prefix(fn, i, which), why);
 }
 
-/* What only describes its memory: NumPy reads the description.  False: no array of numbers. */
+/* Handles objects that only describe their memory, by passing them to NumPy.  false: not an array of numbers. */
 static bool described_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value *out, qs_status *s) {
     PyObject *a = open_numpy() == 0 ? PyObject_CallFunctionObjArgs(numpy.asarray, o, NULL) : NULL;
     qgil_back(b);
@@ -935,23 +940,24 @@ static bool described_argument(Border *b, PyObject *o, qs_value fn, int i, qs_va
     return numbers;
 }
 
-static qs_status stranger(Border *b, qs_value fn, int i) {
+static qs_status closed_vm_error(Border *b, qs_value fn, int i) {
     return for_argument(b, qs_fail(b->vm, QS_EVALUE, "a value of a Quasar machine that is closed"), fn, i);
 }
 
-/* An object of another library; false: it has no memory that can be used. */
+/* Handles an object of another library; false: it has no usable memory. */
 static bool memory_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value *out, qs_status *s) {
-    if (qvalue_check(o)) return ((Wrapper *)o)->border != b && (*s = stranger(b, fn, i), true);
-    if (is_ndarray(b, o) && numeric(o)) return *s = array_argument(b, o, fn, i, out), true;
+    if (qvalue_check(o)) return ((Wrapper *)o)->border != b && (*s = closed_vm_error(b, fn, i), true);
+    if (is_ndarray(b, o) && is_numeric(o)) return *s = array_argument(b, o, fn, i, out), true;
     if (import_buffer(b, o, out, s) || qdl_borrow(b, o, true, out, s))
-        return *s = for_argument(b, as_is(*s, out), fn, i), true;
-    if (is_ndarray_kind(b, o) && numeric(o)) return *s = misplaced(b, o, fn, i), true;
+        return *s = for_argument(b, mark_as_is(*s, out), fn, i), true;
+    if (is_ndarray_kind(b, o) && is_numeric(o)) return *s = misplaced_error(b, o, fn, i), true;
     if (is_ndarray_kind(b, o) || PyDict_Check(o) || PyCallable_Check(o)) return false;
     if (list_argument(b, o, fn, i, qfunction_declares(b, fn, i), out, s)) return true;
-    if (import_tensor(b, o, out, s)) return *s = for_argument(b, as_is(*s, out), fn, i), true;
-    if (PyMemoryView_Check(o) || has(b, o, "__array_interface__")) return described_argument(b, o, fn, i, out, s);
-    if (!has(b, o, "__cuda_array_interface__")) return false;
-    return *s = for_argument(b, as_is(qgpu_import(b, o, out), out), fn, i), true;
+    if (import_tensor(b, o, out, s)) return *s = for_argument(b, mark_as_is(*s, out), fn, i), true;
+    if (PyMemoryView_Check(o) || has_attribute(b, o, "__array_interface__"))
+        return described_argument(b, o, fn, i, out, s);
+    if (!has_attribute(b, o, "__cuda_array_interface__")) return false;
+    return *s = for_argument(b, mark_as_is(qgpu_import(b, o, out), out), fn, i), true;
 }
 
 qs_status qnd_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value *out) {
@@ -962,8 +968,8 @@ qs_status qnd_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value *out
     bool kept = (t && t->kind == TY_FOREIGN) || (list && !list_argument(b, o, fn, i, t, out, &s));
     if (kept) return *out = qpyvalue_new(b->vm, (Py_INCREF(o), o)), QS_OK;
     if (list) return s;
-    if (numpy.ndarray && Py_TYPE(o) == numpy.ndarray && numeric(o)) return array_argument(b, o, fn, i, out);
-    if (qdl_borrow(b, o, false, out, &s)) return for_argument(b, as_is(s, out), fn, i);
+    if (numpy.ndarray && Py_TYPE(o) == numpy.ndarray && is_numeric(o)) return array_argument(b, o, fn, i, out);
+    if (qdl_borrow(b, o, false, out, &s)) return for_argument(b, mark_as_is(s, out), fn, i);
     Py_INCREF(o);
     TRY(qpy_to_value(b, o, &wrapped));
     *out = wrapped;
@@ -981,7 +987,7 @@ qs_status qnd_number(Border *b, qs_value *v) {
     return *v = s == QS_OK ? number : qs_nil(), s;
 }
 
-/* A number of NumPy is none. */
+/* NumPy scalars are not arrays. */
 bool qnd_is_point(Border *b, PyObject *o) {
     if (!is_ndarray(b, o) && (qvalue_check(o) || !qnd_is_tensor(o))) return false;
     PyObject *ndim = PyObject_GetAttrString(o, "ndim");

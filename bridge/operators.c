@@ -1,9 +1,9 @@
-/* operators.c -- what can be computed with qvalues: x + y of Python is x + y of the language, except that * and / of
- * two arrays go element by element, as in NumPy, and @ is the matrix product.
+/* operators.c -- implements Python operators on qvalues.  x + y in Python is x + y in the language; but * and / of two
+ * arrays are elementwise, as in NumPy, and @ is the matrix product.
  *
- * The other operand may be a number (also of a derived type, like numpy.float64), a string, a NumPy array or a tensor
- * that speaks DLPack; beside an array a list of numbers.  The language's rules of promotion hold; shapes are compared
- * from their ends, as NumPy does. */
+ * The other operand may be a number (also of a derived type such as numpy.float64), a string, a NumPy array or a DLPack
+ * tensor; beside an array also a list of numbers.  Types are promoted by the rules of the language; shapes are aligned
+ * at their last dimensions, as in NumPy. */
 #include "bridge/bridge.h"
 #include "vm/array/arith.h"
 #include "vm/tape/tape.h"
@@ -13,23 +13,23 @@
 
 static bool is_value(PyObject *o) { return qvalue_check(o); }
 static qs_value value_of(PyObject *o) { return ((Wrapper *)o)->v; }
-static Border *border(PyObject *o) { return ((Wrapper *)o)->border; }
-static PyObject *unknown(void) { return Py_INCREF(Py_NotImplemented), Py_NotImplemented; }
+static Border *border_of_wrapper(PyObject *o) { return ((Wrapper *)o)->border; }
+static PyObject *not_implemented(void) { return Py_INCREF(Py_NotImplemented), Py_NotImplemented; }
 
 static bool is_array(PyObject *o) { return is_value(o) && value_of(o).kind == QS_ARRAY; }
 static bool is_list(PyObject *o) { return PyList_CheckExact(o) || PyTuple_CheckExact(o); }
 
-static bool operand(PyObject *o) {
+static bool is_operand(PyObject *o) {
     return is_value(o) || PyFloat_Check(o) || PyLong_Check(o) || PyComplex_Check(o) || PyUnicode_CheckExact(o) ||
            qnd_is_numbers(o) || qnd_is_tensor(o);
 }
 
-static int done(Border *b, qs_status s) {
+static int check_status(Border *b, qs_status s) {
     return s == QS_OK && !PyErr_Occurred() ? 0 : (s ? qerror_raise(b, s) : NULL, -1);
 }
 
-/* Elements that a number of the language cannot hold.  Beside them every whole number of Python is an `int` of the
- * language, a small one too, so that the type of a result depends on no value. */
+/* Whether o has elements that a number of the language cannot represent.  Beside them every Python int becomes an `int`
+ * of the language, even a small one, so that the type of a result does not depend on values. */
 static bool is_wide(PyObject *o) {
     const Array *a = o && is_array(o) ? value_of(o).u.p : NULL;
     return a && (a->dtype == QS_I64 || a->dtype == QS_U64);
@@ -39,17 +39,17 @@ static int too_large(void) {
     return PyErr_SetString(PyExc_OverflowError, "an integer of the language has at most 64 bits"), -1;
 }
 
-/* From 2^63 on, where nothing but elements of uint64 is. */
+/* Converts integers from 2^63 on, which only uint64 elements can represent. */
 static int take_unsigned(Border *b, PyObject *o, qs_value *out) {
     Array *a;
     void *p;
     uint64_t n = PyLong_AsUnsignedLongLong(o);
     if (PyErr_Occurred()) return too_large();
-    if (done(b, qarr_new(b->vm, QS_U64, 1, (int64_t[]){1}, false, &a)) < 0) return -1;
+    if (check_status(b, qarr_new(b->vm, QS_U64, 1, (int64_t[]){1}, false, &a)) < 0) return -1;
     qs_status s = qarr_write(b->vm, a, &p);
     if (s == QS_OK) memcpy(p, &n, sizeof n);
     else qarr_release(b->vm, a);
-    return *out = qarr_value(a), done(b, s);
+    return *out = qarr_value(a), check_status(b, s);
 }
 
 static int take_int(Border *b, PyObject *o, bool wide, qs_value *out) {
@@ -62,22 +62,22 @@ static int take_int(Border *b, PyObject *o, bool wide, qs_value *out) {
     return n == -1 && PyErr_Occurred() ? -1 : 0;
 }
 
-/* An operand; other: the second one, or NULL. */
-static int take(Border *b, PyObject *o, PyObject *other, qs_value *out) {
+/* Converts operand o; other: the second operand, or NULL. */
+static int take_operand(Border *b, PyObject *o, PyObject *other, qs_value *out) {
     if (is_value(o)) {
-        if (border(o) != b)
+        if (border_of_wrapper(o) != b)
             return PyErr_SetString((PyObject *)qbridge.error, "the operands belong to different Quasar machines"), -1;
         return *out = qval_retain(value_of(o)), 0;
     }
     if (PyFloat_Check(o)) return *out = qs_num(PyFloat_AsDouble(o)), 0;
     if (PyLong_Check(o)) return take_int(b, o, is_wide(other), out);
     if (PyComplex_Check(o))
-        return done(b, qval_complex(b->vm, PyComplex_RealAsDouble(o), PyComplex_ImagAsDouble(o), out));
-    return done(b, is_list(o) ? qnd_operand(b, o, out) : qnd_import(b, o, out));
+        return check_status(b, qval_complex(b->vm, PyComplex_RealAsDouble(o), PyComplex_ImagAsDouble(o), out));
+    return check_status(b, is_list(o) ? qnd_operand(b, o, out) : qnd_import(b, o, out));
 }
 
-/* The same elements with extents of 1 in front. */
-static qs_status widen(qs_vm *vm, qs_value *v, int ndim) {
+/* Prepends dimensions of extent 1. */
+static qs_status prepend_dims(qs_vm *vm, qs_value *v, int ndim) {
     Array *a = qval_array(*v), *wide;
     int64_t dims[2 * QS_MAX_RANK], strides[2 * QS_MAX_RANK];
     int from = ndim - a->ndim;
@@ -88,31 +88,31 @@ static qs_status widen(qs_vm *vm, qs_value *v, int ndim) {
     return *v = qarr_value(wide), QS_OK;
 }
 
-/* The language compares shapes from their beginnings and takes a vec for one row, so what differs is how many
- * dimensions there are, beyond two. */
+/* The language aligns shapes at their first dimensions and treats a vec as one row, so only ranks above two must be
+ * made equal. */
 qs_status qoperator_align(qs_vm *vm, qs_value *v, int n) {
     int most = 2;
     for (int i = 0; i < n; i++)
         if (v[i].kind == QS_ARRAY && qval_array(v[i])->ndim > most) most = qval_array(v[i])->ndim;
     for (int i = 0; most > 2 && i < n; i++)
-        if (v[i].kind == QS_ARRAY && qval_array(v[i])->ndim < most) TRY(widen(vm, &v[i], most));
+        if (v[i].kind == QS_ARRAY && qval_array(v[i])->ndim < most) TRY(prepend_dims(vm, &v[i], most));
     return QS_OK;
 }
 
-/* A list goes with arrays only: [1, 2]*2 of Python is another list. */
-static bool both(PyObject *x, PyObject *y) {
-    return (operand(x) || (is_list(x) && is_array(y))) && (operand(y) || (is_list(y) && is_array(x)));
+/* A list is an operand only beside an array: [1, 2]*2 in Python repeats the list. */
+static bool are_operands(PyObject *x, PyObject *y) {
+    return (is_operand(x) || (is_list(x) && is_array(y))) && (is_operand(y) || (is_list(y) && is_array(x)));
 }
 
 typedef qs_status Operation(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out);
 
-static PyObject *combine(Operation *f, Op op, PyObject *x, PyObject *y) {
-    Border *b = border(is_value(x) ? x : y);
+static PyObject *apply_operation(Operation *f, Op op, PyObject *x, PyObject *y) {
+    Border *b = border_of_wrapper(is_value(x) ? x : y);
     qs_value p, q, r;
-    if (!both(x, y)) return unknown();
+    if (!are_operands(x, y)) return not_implemented();
     if (qgil_enter(b) < 0) return NULL;
-    if (take(b, x, y, &p) < 0) return qgil_leave(b), NULL;
-    if (take(b, y, x, &q) < 0) return qs_release(b->vm, p), qgil_leave(b), NULL;
+    if (take_operand(b, x, y, &p) < 0) return qgil_leave(b), NULL;
+    if (take_operand(b, y, x, &q) < 0) return qs_release(b->vm, p), qgil_leave(b), NULL;
     int before = qgil_work(b);
     qs_status s = f(b->vm, op, p, q, &r);
     qgil_rest(b, before);
@@ -132,13 +132,13 @@ static qs_status elementwise(qs_vm *vm, Op op, qs_value p, qs_value q, qs_value 
     return s;
 }
 
-static PyObject *binary(Op op, PyObject *x, PyObject *y) { return combine(elementwise, op, x, y); }
+static PyObject *apply_binary(Op op, PyObject *x, PyObject *y) { return apply_operation(elementwise, op, x, y); }
 
 static bool is_factor(qs_value v) {
     return v.kind == QS_ARRAY && (qval_array(v)->ndim == 1 || qval_array(v)->ndim == 2);
 }
 
-/* As in NumPy, except that there are no stacks of matrices. */
+/* The rules of NumPy, but without stacks of matrices. */
 static qs_status check_factors(qs_vm *vm, qs_value a, qs_value b) {
     int64_t m[QS_MAX_RANK], n[QS_MAX_RANK];
     if (!is_factor(a) || !is_factor(b))
@@ -153,15 +153,15 @@ static qs_status check_factors(qs_vm *vm, qs_value a, qs_value b) {
                    (long long)last, (long long)n[0]);
 }
 
-/* A vector on the right is a column. */
+/* Treats a vector on the right as a column. */
 static qs_status as_column(qs_vm *vm, Array *b, Array **out) {
     if (b->ndim == 2) return *out = b, qval_retain(qarr_value(b)), QS_OK;
     return qhook_view(vm, b, 2, (int64_t[]){b->dims[0], 1}, (int64_t[]){b->strides[0], 1}, b->offset, out);
 }
 
-/* Packed elements in the shape that the product of a and b has: the extents that both share, and those that a vector
- * lacks, are not in it.  The product of two vectors is a number. */
-static qs_status shaped(qs_vm *vm, const Array *a, const Array *b, Array *r, qs_value *out) {
+/* Gives the product of a and b its shape: without the contracted dimensions, and without those that a vector lacks.
+ * The product of two vectors is a number. */
+static qs_status shape_product(qs_vm *vm, const Array *a, const Array *b, Array *r, qs_value *out) {
     int64_t dims[2], m[QS_MAX_RANK], n[QS_MAX_RANK];
     int ndim = 0;
     if (qarr_shape(a, m, NULL) == 2) dims[ndim++] = m[0];
@@ -184,18 +184,18 @@ static qs_status matmul(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out)
     qs_status s = recorded ? qhook_binary(vm, op, a, in[1], &r) : qarith_matmul(vm, qval_array(a), column, &r);
     qarr_release(vm, column);
     TRY(s);
-    s = shaped(vm, qval_array(a), qval_array(b), r.u.p, out);
+    s = shape_product(vm, qval_array(a), qval_array(b), r.u.p, out);
     qs_release(vm, r);
     return s;
 }
 
-/* x op= y in the memory of an array; anything else is replaced, as Python does it. */
+/* x op= y in the memory of an array; for other values Python replaces x. */
 static PyObject *in_place(Op op, PyObject *x, PyObject *y) {
-    Border *b = border(x);
+    Border *b = border_of_wrapper(x);
     qs_value p = value_of(x), q;
-    if (p.kind != QS_ARRAY || !both(x, y)) return unknown();
+    if (p.kind != QS_ARRAY || !are_operands(x, y)) return not_implemented();
     if (qgil_enter(b) < 0) return NULL;
-    if (take(b, y, x, &q) < 0) return qgil_leave(b), NULL;
+    if (take_operand(b, y, x, &q) < 0) return qgil_leave(b), NULL;
     qs_value v[2] = {qval_retain(p), q};
     qs_status s = qoperator_align(b->vm, v, 2);
     int before = qgil_work(b);
@@ -209,8 +209,8 @@ static PyObject *in_place(Op op, PyObject *x, PyObject *y) {
     return s == QS_OK ? (Py_INCREF(x), x) : NULL;
 }
 
-static PyObject *unary(Op op, PyObject *x) {
-    Border *b = border(x);
+static PyObject *apply_unary(Op op, PyObject *x) {
+    Border *b = border_of_wrapper(x);
     qs_value r;
     if (qgil_enter(b) < 0) return NULL;
     qs_value v = value_of(x);
@@ -222,14 +222,14 @@ static PyObject *unary(Op op, PyObject *x) {
     return o;
 }
 
-/* A built-in function where the language has no operator; NotImplemented when y is no operand. */
+/* Calls a built-in function where the language has no operator; NotImplemented when y is not an operand. */
 static PyObject *built_in(const char *name, PyObject *x, PyObject *y) {
-    Border *b = border(is_value(x) ? x : y);
+    Border *b = border_of_wrapper(is_value(x) ? x : y);
     qs_value fn, in[2] = {qs_nil(), qs_nil()}, r = qs_nil();
-    if (y ? !both(x, y) : !operand(x)) return unknown();
+    if (y ? !are_operands(x, y) : !is_operand(x)) return not_implemented();
     if (qgil_enter(b) < 0) return NULL;
     PyObject *o = NULL;
-    if (take(b, x, y, &in[0]) == 0 && (!y || take(b, y, x, &in[1]) == 0)) {
+    if (take_operand(b, x, y, &in[0]) == 0 && (!y || take_operand(b, y, x, &in[1]) == 0)) {
         qs_status s = qoperator_align(b->vm, in, 2);
         if (s == QS_OK) s = qvm_lookup_builtin(b->vm, name, &fn);
         if (s == QS_OK) {
@@ -247,7 +247,7 @@ static PyObject *built_in(const char *name, PyObject *x, PyObject *y) {
 }
 
 #define OPERATOR(name, op)                                                                                             \
-    static PyObject *name(PyObject *x, PyObject *y) { return binary(op, x, y); }                                       \
+    static PyObject *name(PyObject *x, PyObject *y) { return apply_binary(op, x, y); }                                 \
     static PyObject *in_place_##name(PyObject *x, PyObject *y) { return in_place(op, x, y); }
 OPERATOR(add, OP_ADD)
 OPERATOR(subtract, OP_SUB)
@@ -256,16 +256,16 @@ OPERATOR(divide, OP_PWDIV)
 OPERATOR(bit_and, OP_BITAND)
 OPERATOR(bit_or, OP_BITOR)
 OPERATOR(bit_xor, OP_BITXOR)
-static PyObject *matrix_product(PyObject *x, PyObject *y) { return combine(matmul, OP_MUL, x, y); }
-static PyObject *power(PyObject *x, PyObject *y, PyObject *modulus) {
-    return modulus == Py_None ? binary(OP_PWPOW, x, y) : unknown();
+static PyObject *matrix_product(PyObject *x, PyObject *y) { return apply_operation(matmul, OP_MUL, x, y); }
+static PyObject *power_of(PyObject *x, PyObject *y, PyObject *modulus) {
+    return modulus == Py_None ? apply_binary(OP_PWPOW, x, y) : not_implemented();
 }
 static PyObject *in_place_power(PyObject *x, PyObject *y, PyObject *modulus) {
-    return modulus == Py_None ? in_place(OP_PWPOW, x, y) : unknown();
+    return modulus == Py_None ? in_place(OP_PWPOW, x, y) : not_implemented();
 }
 static PyObject *remainder_of(PyObject *x, PyObject *y) { return built_in("mod", x, y); }
 static PyObject *floor_divide(PyObject *x, PyObject *y) {
-    PyObject *q = binary(OP_PWDIV, x, y), *r;
+    PyObject *q = apply_binary(OP_PWDIV, x, y), *r;
     if (!q || q == Py_NotImplemented) return q;
     r = is_value(q) ? built_in("floor", q, NULL) : PyObject_CallMethod(q, "__floordiv__", "i", 1);
     Py_DECREF(q);
@@ -282,10 +282,10 @@ static PyObject *quotient_and_remainder(PyObject *x, PyObject *y) {
     return pair;
 }
 
-/* x op= y where the language has no operator: the result goes into the elements of x, whose shape it must have. */
-static PyObject *put(PyObject *x, PyObject *y, PyObject *(*f)(PyObject *, PyObject *)) {
+/* x op= y where the language has no operator: stores the result in the elements of x, whose shape it must have. */
+static PyObject *store_result(PyObject *x, PyObject *y, PyObject *(*f)(PyObject *, PyObject *)) {
     ALONE;
-    PyObject *r = is_array(x) ? f(x, y) : unknown();
+    PyObject *r = is_array(x) ? f(x, y) : not_implemented();
     if (!r || r == Py_NotImplemented) return r;
     const Array *a = is_array(x) ? qval_array(value_of(x)) : NULL, *b = is_array(r) ? qval_array(value_of(r)) : NULL;
     bool fits = a && b && a->ndim == b->ndim && qarr_same_shape(a, b);
@@ -294,16 +294,16 @@ static PyObject *put(PyObject *x, PyObject *y, PyObject *(*f)(PyObject *, PyObje
     Py_DECREF(r);
     return stored ? (Py_INCREF(x), x) : NULL;
 }
-static PyObject *in_place_matrix_product(PyObject *x, PyObject *y) { return put(x, y, matrix_product); }
-static PyObject *in_place_remainder(PyObject *x, PyObject *y) { return put(x, y, remainder_of); }
-static PyObject *in_place_floor_divide(PyObject *x, PyObject *y) { return put(x, y, floor_divide); }
-static PyObject *in_place_shift_left(PyObject *x, PyObject *y) { return put(x, y, shift_left); }
-static PyObject *in_place_shift_right(PyObject *x, PyObject *y) { return put(x, y, shift_right); }
+static PyObject *in_place_matrix_product(PyObject *x, PyObject *y) { return store_result(x, y, matrix_product); }
+static PyObject *in_place_remainder(PyObject *x, PyObject *y) { return store_result(x, y, remainder_of); }
+static PyObject *in_place_floor_divide(PyObject *x, PyObject *y) { return store_result(x, y, floor_divide); }
+static PyObject *in_place_shift_left(PyObject *x, PyObject *y) { return store_result(x, y, shift_left); }
+static PyObject *in_place_shift_right(PyObject *x, PyObject *y) { return store_result(x, y, shift_right); }
 
-static PyObject *negative(PyObject *x) { return unary(OP_NEG, x); }
-static PyObject *positive(PyObject *x) { return unary(OP_PLUS, x); }
+static PyObject *negative(PyObject *x) { return apply_unary(OP_NEG, x); }
+static PyObject *positive(PyObject *x) { return apply_unary(OP_PLUS, x); }
 
-/* Bits of integers, as in Python; not !, which is true where they are 0. */
+/* Inverts the bits of integers, as in Python; unlike !, which compares with 0. */
 static PyObject *invert(PyObject *x) {
     ALONE;
     const Array *a = is_array(x) ? qval_array(value_of(x)) : NULL;
@@ -314,10 +314,10 @@ static PyObject *invert(PyObject *x) {
 }
 static PyObject *absolute(PyObject *x) { return built_in("abs", x, NULL); }
 
-/* -- as numbers of Python ------------------------------------------------------------------------------------------ */
+/* -- conversion to Python numbers ---------------------------------------------------------------------------------- */
 
-static PyObject *number(PyObject *x) {
-    Border *b = border(x);
+static PyObject *to_number(PyObject *x) {
+    Border *b = border_of_wrapper(x);
     qs_value v = value_of(x), one = qs_nil();
     qs_status s = QS_OK;
     if (qgil_enter(b) < 0) return NULL;
@@ -332,24 +332,24 @@ static PyObject *number(PyObject *x) {
     return r;
 }
 
-static PyObject *through(PyObject *x, PyObject *(*f)(PyObject *)) {
-    PyObject *n = number(x), *r = n ? f(n) : NULL;
+static PyObject *convert_number(PyObject *x, PyObject *(*f)(PyObject *)) {
+    PyObject *n = to_number(x), *r = n ? f(n) : NULL;
     Py_XDECREF(n);
     return r;
 }
-static PyObject *to_float(PyObject *x) { return through(x, PyNumber_Float); }
-static PyObject *to_int(PyObject *x) { return through(x, PyNumber_Long); }
-static PyObject *to_index(PyObject *x) { return through(x, PyNumber_Index); }
+static PyObject *to_float(PyObject *x) { return convert_number(x, PyNumber_Float); }
+static PyObject *to_int(PyObject *x) { return convert_number(x, PyNumber_Long); }
+static PyObject *to_index(PyObject *x) { return convert_number(x, PyNumber_Index); }
 PyObject *qoperator_complex(PyObject *x, PyObject *unused) {
     (void)unused;
-    PyObject *n = number(x), *r = n ? PyObject_CallFunctionObjArgs((PyObject *)&PyComplex_Type, n, NULL) : NULL;
+    PyObject *n = to_number(x), *r = n ? PyObject_CallFunctionObjArgs((PyObject *)&PyComplex_Type, n, NULL) : NULL;
     Py_XDECREF(n);
     return r;
 }
 
 static int is_true(PyObject *x) {
     ALONE;
-    Border *b = border(x);
+    Border *b = border_of_wrapper(x);
     qs_value v = value_of(x);
     bool t;
     if (v.kind == QS_ARRAY && qval_array(v)->count > 1) {
@@ -372,19 +372,21 @@ static int is_true(PyObject *x) {
 static const Op comparisons[] = {
     [Py_LT] = OP_LT, [Py_LE] = OP_LE, [Py_EQ] = OP_EQ, [Py_NE] = OP_NE, [Py_GT] = OP_GT, [Py_GE] = OP_GE};
 
-static bool plain(qs_value v) { return qval_is_number(v) || v.kind == QS_COMPLEX || v.kind == QS_STRING; }
+static bool is_plain(qs_value v) { return qval_is_number(v) || v.kind == QS_COMPLEX || v.kind == QS_STRING; }
 static bool has_elements(PyObject *o) {
     return (is_value(o) && (value_of(o).kind == QS_ARRAY || value_of(o).kind == QS_TRACED)) || qnd_is_numbers(o);
 }
 
-/* What Python says of the numbers and strings themselves. */
+/* Compares numbers and strings by Python's rules. */
 static PyObject *compare_plain(PyObject *x, PyObject *y, int op) {
-    Border *b = border(x);
+    Border *b = border_of_wrapper(x);
     if (qgil_enter(b) < 0) return NULL;
     PyObject *p = qpy_from_value(b, value_of(x)), *r = NULL;
-    PyObject *q = !is_value(y) ? (Py_INCREF(y), y) : plain(value_of(y)) ? qpy_from_value(b, value_of(y)) : unknown();
+    PyObject *q = !is_value(y)            ? (Py_INCREF(y), y)
+                  : is_plain(value_of(y)) ? qpy_from_value(b, value_of(y))
+                                          : not_implemented();
     if (p && q && q != Py_NotImplemented) r = PyObject_RichCompare(p, q, op);
-    else if (p && q) r = unknown();
+    else if (p && q) r = not_implemented();
     Py_XDECREF(p);
     Py_XDECREF(q);
     qgil_leave(b);
@@ -393,32 +395,32 @@ static PyObject *compare_plain(PyObject *x, PyObject *y, int op) {
 
 static int same_cells(Border *b, qs_value p, qs_value q) {
     if (qgil_enter(b) < 0) return -1;
-    bool same = qval_equal(b->vm, p, q);
-    return qgil_leave(b) < 0 ? -1 : same;
+    bool is_same = qval_equal(b->vm, p, q);
+    return qgil_leave(b) < 0 ? -1 : is_same;
 }
 
 /* -1: an exception is set. */
-static int same(PyObject *x, PyObject *y) {
+static int is_same(PyObject *x, PyObject *y) {
     ALONE;
     qs_value p = value_of(x), q = value_of(y);
-    if (border(x) != border(y) || p.kind != q.kind || !border(x)->vm) return x == y;
-    return p.kind == QS_CELL ? same_cells(border(x), p, q) : p.u.p == q.u.p;
+    if (border_of_wrapper(x) != border_of_wrapper(y) || p.kind != q.kind || !border_of_wrapper(x)->vm) return x == y;
+    return p.kind == QS_CELL ? same_cells(border_of_wrapper(x), p, q) : p.u.p == q.u.p;
 }
 
-/* A list that is not one of numbers equals no array, as in NumPy. */
+/* As in NumPy, a list of other things than numbers is not equal to any array. */
 static PyObject *compare_elements(PyObject *x, PyObject *y, Op op) {
-    PyObject *r = binary(op, x, y);
+    PyObject *r = apply_binary(op, x, y);
     if (r || !is_list(y) || !PyErr_ExceptionMatches(PyExc_TypeError)) return r;
     PyErr_Clear();
-    return unknown();
+    return not_implemented();
 }
 
-/* Arrays element by element, numbers and strings as such, cells by their contents, objects by identity. */
+/* Compares arrays elementwise, numbers and strings by value, cells by their contents, objects by identity. */
 PyObject *qoperator_compare(PyObject *x, PyObject *y, int op) {
     if (has_elements(x) || has_elements(y)) return compare_elements(x, y, comparisons[op]);
-    if (plain(value_of(x))) return compare_plain(x, y, op);
-    if ((op != Py_EQ && op != Py_NE) || !is_value(y)) return unknown();
-    int s = same(x, y);
+    if (is_plain(value_of(x))) return compare_plain(x, y, op);
+    if ((op != Py_EQ && op != Py_NE) || !is_value(y)) return not_implemented();
+    int s = is_same(x, y);
     return s < 0 ? NULL : PyBool_FromLong(s == (op == Py_EQ));
 }
 
@@ -427,8 +429,8 @@ Py_hash_t qoperator_hash(PyObject *x) {
     qs_value v = value_of(x);
     if (v.kind == QS_ARRAY || v.kind == QS_CELL)
         return PyErr_Format(PyExc_TypeError, "unhashable type: %s", v.kind == QS_ARRAY ? "an array" : "a cell"), -1;
-    if (plain(v)) {
-        PyObject *o = qpy_from_value(border(x), v);
+    if (is_plain(v)) {
+        PyObject *o = qpy_from_value(border_of_wrapper(x), v);
         Py_hash_t h = o ? PyObject_Hash(o) : -1;
         Py_XDECREF(o);
         return h;
@@ -444,7 +446,7 @@ const PyType_Slot qoperator_slots[] = {
     {Py_nb_true_divide, (void *)divide},
     {Py_nb_floor_divide, (void *)floor_divide},
     {Py_nb_remainder, (void *)remainder_of},
-    {Py_nb_power, (void *)power},
+    {Py_nb_power, (void *)power_of},
     {Py_nb_matrix_multiply, (void *)matrix_product},
     {Py_nb_and, (void *)bit_and},
     {Py_nb_or, (void *)bit_or},

@@ -1,20 +1,20 @@
-/* py_convert.c -- the table of implicit conversions, both ways, and nothing else.
+/* py_convert.c -- implements the implicit conversions in both directions.
  *
- *     script → Python   number: py_scalar.c   int, bool, null, string, complex: themselves   pyvalue: the very object
+ *     script → Python   number: py_scalar.c   int, bool, null, string, complex: same type   pyvalue: its object
  *                       array, object, type: value_type.c   function: function.c   cell: ndarray.c
- *     Python → script   exactly float, int, bool, str, complex, None: themselves   what came from a script: itself
- *                       anything else, also a subclass of these: pyvalue */
+ *     Python → script   exact float, int, bool, str, complex, None: same type   values from a script: unwrapped
+ *                       all other objects, also subclasses of these: pyvalue */
 #include "bridge/bridge.h"
 
 #include <string.h>
 
-enum { EXACT = 53 }; /* bits of the integers that a double holds */
+enum { EXACT = 53 }; /* bits of the integers that a double represents exactly */
 
 /* -- strings ------------------------------------------------------------------------------------------------------- */
 
 PyObject *qpy_string(const char *s, size_t n) { return PyUnicode_DecodeUTF8(s, (Py_ssize_t)n, "surrogateescape"); }
 
-/* One with escaped bytes in it; half a surrogate pair is an error, for no string of bytes stands for it. */
+/* Converts a str with escaped bytes.  Half a surrogate pair is an error, because it represents no bytes. */
 static qs_status bytes_text(Border *b, PyObject *str, qs_value *out) {
     char *s;
     Py_ssize_t n;
@@ -34,7 +34,7 @@ qs_status qpy_text(Border *b, PyObject *str, qs_value *out) {
     return status;
 }
 
-/* Names of code live as long as the machine, so their address is the key. */
+/* Caches by address, because names in code live as long as the VM. */
 PyObject *qpy_name(Border *b, const Str *s) {
     size_t i = ((uintptr_t)s >> 4 ^ (uintptr_t)s >> 14) % NAME_SLOTS;
     if (b->names[i].key == s) return b->names[i].name;
@@ -76,25 +76,25 @@ PyObject *qpy_names(Border *b, int n, const qs_value *names) {
 
 /* -- script → Python ----------------------------------------------------------------------------------------------- */
 
-static PyObject *retained(PyObject *o) { return Py_INCREF(o), o; }
+static PyObject *retain_object(PyObject *o) { return Py_INCREF(o), o; }
 
 PyObject *qpy_from_value(Border *b, qs_value v) {
     PyObject *o;
     switch ((qs_kind)v.kind) {
-    case QS_NIL: return retained(Py_None);
-    case QS_BOOL: return retained(v.u.i ? Py_True : Py_False);
+    case QS_NIL: return retain_object(Py_None);
+    case QS_BOOL: return retain_object(v.u.i ? Py_True : Py_False);
     case QS_INT: return PyLong_FromLongLong(v.u.i);
     case QS_NUM: return qscalar_new(v.u.f);
     case QS_COMPLEX: return PyComplex_FromDoubles(((Complex *)v.u.p)->re, ((Complex *)v.u.p)->im);
     case QS_STRING: return qpy_string(((Str *)v.u.p)->s, ((Str *)v.u.p)->len);
     case QS_CELL: return qnd_from_cell(b, v.u.p);
-    case QS_FUNCTION: o = qpyvalue_callee(v.u.p); return o ? retained(o) : qfunction_new(b, v);
-    case QS_FOREIGN: o = qpyvalue_get(v); return o ? retained(o) : qvalue_new(b, v);
+    case QS_FUNCTION: o = qpyvalue_callee(v.u.p); return o ? retain_object(o) : qfunction_new(b, v);
+    case QS_FOREIGN: o = qpyvalue_get(v); return o ? retain_object(o) : qvalue_new(b, v);
     default: return qvalue_new(b, v);
     }
 }
 
-/* Of a machine that Python holds, cells stay what they are, too: to_py() gives the array. */
+/* If Python opened the VM, cells stay cells; to_py() converts them to arrays. */
 PyObject *qpy_give(Border *b, qs_value v) {
     PyObject *o = b->hosted && v.kind == QS_CELL ? qvalue_new(b, v) : qpy_from_value(b, v);
     qval_release(b->vm, v);
@@ -118,7 +118,7 @@ static qs_status from_complex(Border *b, PyObject *o, qs_value *out) {
     return s;
 }
 
-static qs_status unwrap(Border *b, PyObject *o, qs_value *out) {
+static qs_status unwrap_value(Border *b, PyObject *o, qs_value *out) {
     const Wrapper *w = (Wrapper *)o;
     bool mine = w->border == b;
     *out = mine ? qval_retain(w->v) : qpyvalue_new(b->vm, o);
@@ -141,7 +141,7 @@ qs_status qpy_to_value(Border *b, PyObject *o, qs_value *out) {
     if (t == &PyLong_Type) return from_int(b, o, out);
     if (t == &PyUnicode_Type) return qpy_text(b, o, out);
     if (t == &PyComplex_Type) return from_complex(b, o, out);
-    if (qwrapper_check(o)) return unwrap(b, o, out);
+    if (qwrapper_check(o)) return unwrap_value(b, o, out);
     *out = qpyvalue_new(b->vm, o);
     return QS_OK;
 }
@@ -152,7 +152,7 @@ qs_status qpy_result(Border *b, PyObject *r, qs_value *out) {
     if (s != QS_OK) return Py_XDECREF(r), s;
     TRY(qpy_to_value(b, r, out));
     if (!qvm(b->vm)->exiting) return QS_OK;
-    qs_release(b->vm, *out); /* a callback called exit(), and somebody swallowed the exception */
+    qs_release(b->vm, *out); /* a callback called exit(), and Python code caught the exception */
     *out = qs_nil();
     return qs_fail(b->vm, QS_EINTERRUPT, "exit");
 }

@@ -1,13 +1,15 @@
-/* py_grad.c -- derivatives of callables that compute with values: one run with a record, swept as often as wanted.
+/* py_grad.c -- takes derivatives of Python callables: records one run, from which any number of derivatives are
+ * computed.
  *
- *     _record(f, arguments, chosen)      f runs with leaves in place of the chosen arguments: its result, and a record
- *     _sweep(record, False, adjoints)    an adjoint of each result, or None, gives one of each chosen argument
- *     _sweep(record, True, tangents)     a tangent of each chosen argument, or None, gives one of each result
- *     _by_rule(f, back, arguments)       f runs unrecorded, and gives a tuple; back(arguments, adjoints of the results)
- *                                        gives a tuple with an adjoint of each argument, or None
+ *     _record(f, arguments, chosen)      runs f with leaves in place of the chosen arguments: (result, record)
+ *     _sweep(record, False, adjoints)    backward: an adjoint of each result, or None → one of each chosen argument
+ *     _sweep(record, True, tangents)     forward: a tangent of each chosen argument, or None → one of each result
+ *     _by_rule(f, back, arguments)       runs f unrecorded, which returns a tuple; back(arguments, adjoints of the
+ * results)
+ *                                        returns a tuple with an adjoint of each argument, or None
  *
- * Everything else, grad, jacobian, operators of torch and JAX, is made of these in pyquasar/_grad.py.  Inside f the
- * leaves are qvalues like others; what it gives is plain again, unless a derivative around this one records it. */
+ * pyquasar/_grad.py builds all else on these: grad, jacobian, operators of torch and JAX.  Inside f the leaves are
+ * ordinary qvalues; its results are plain again, unless an enclosing derivative records them. */
 #include "bridge/bridge.h"
 #include "vm/tape/tape.h"
 
@@ -18,26 +20,26 @@ enum { MOST = 1024 };
 typedef struct {
     qs_vm *vm;
     int nx, ny;
-    Trace *x[MOST]; /* of the leaves; retained */
-    Trace *y[MOST]; /* of the results; retained; NULL: it depends on no leaf */
+    Trace *x[MOST]; /* traces of the leaves; retained */
+    Trace *y[MOST]; /* traces of the results; retained; NULL: the result depends on no leaf */
 } Record;
 
-static void release(void *p) {
+static void release_record(void *p) {
     Record *r = p;
     for (int i = 0; i < r->nx; i++) qtape_release(r->vm, r->x[i]);
     for (int i = 0; i < r->ny; i++) qtape_release(r->vm, r->y[i]);
     qmem_free(qvm_ctx(r->vm), r, sizeof *r);
 }
 
-static const qs_foreign_type record_type = {.name = "record of a derivative", .release = release};
+static const qs_foreign_type record_type = {.name = "record of a derivative", .release = release_record};
 
 static int too_many(const char *what) {
     PyErr_Format(PyExc_TypeError, "a derivative of more than %d %s at once", MOST, what);
     return -1;
 }
 
-/* -- the run ------------------------------------------------------------------------------------------------------- */
-static qs_status leaf(Border *b, Record *r, const GradLevel *l, PyObject *o, PyObject **out) {
+/* -- the recorded run ---------------------------------------------------------------------------------------------- */
+static qs_status make_leaf(Border *b, Record *r, const GradLevel *l, PyObject *o, PyObject **out) {
     qs_value v, x;
     TRY(qnd_value(b, o, &v));
     qs_status s = qtape_leaf(b->vm, l, v, &x);
@@ -48,7 +50,7 @@ static qs_status leaf(Border *b, Record *r, const GradLevel *l, PyObject *o, PyO
     return qs_release(b->vm, x), QS_OK;
 }
 
-/* The arguments with leaves; NULL with an exception.  chosen: the numbers of those that become leaves. */
+/* Replaces the arguments with the indices in `chosen` by leaves; NULL with an exception. */
 static PyObject *with_leaves(Border *b, Record *r, const GradLevel *l, PyObject *args, PyObject *chosen) {
     Py_ssize_t n = PyTuple_Size(args);
     PyObject *all = PyTuple_GetSlice(args, 0, n), *list = all ? PySequence_List(all) : NULL;
@@ -56,7 +58,7 @@ static PyObject *with_leaves(Border *b, Record *r, const GradLevel *l, PyObject 
     for (Py_ssize_t i = 0; list && i < PyTuple_Size(chosen); i++) {
         Py_ssize_t k = PyLong_AsSsize_t(PyTuple_GetItem(chosen, i));
         PyObject *o = NULL;
-        qs_status s = leaf(b, r, l, PyTuple_GetItem(args, k), &o);
+        qs_status s = make_leaf(b, r, l, PyTuple_GetItem(args, k), &o);
         if (s != QS_OK) qerror_raise(b, s);
         if (!o || PyList_SetItem(list, k, o) < 0) Py_CLEAR(list);
     }
@@ -65,15 +67,15 @@ static PyObject *with_leaves(Border *b, Record *r, const GradLevel *l, PyObject 
     return t;
 }
 
-/* In a list, or an object, the record of an item would be lost. */
+/* Lists and objects are not accepted, because the traces of their items would be lost. */
 static bool is_result(PyObject *o) {
     if (!qvalue_check(o)) return PyNumber_Check(o);
     qs_value v = qtape_plain(((Wrapper *)o)->v);
     return qval_is_number(v) || v.kind == QS_COMPLEX || v.kind == QS_ARRAY;
 }
 
-/* A result of f, without the level that is over. */
-static PyObject *settled(Border *b, Record *r, const GradLevel *l, PyObject *o) {
+/* Removes the finished level from a result of f. */
+static PyObject *settle_result(Border *b, Record *r, const GradLevel *l, PyObject *o) {
     if (o == Py_None)
         return PyErr_Format(PyExc_TypeError,
                             "a function of which a derivative is taken must give a number or an array, it gave "
@@ -93,20 +95,20 @@ static PyObject *settled(Border *b, Record *r, const GradLevel *l, PyObject *o) 
     return qs_release(b->vm, v), qerror_raise(b, s);
 }
 
-static PyObject *all_settled(Border *b, Record *r, const GradLevel *l, PyObject *y) {
-    if (!PyTuple_CheckExact(y)) return settled(b, r, l, y);
+static PyObject *settle_results(Border *b, Record *r, const GradLevel *l, PyObject *y) {
+    if (!PyTuple_CheckExact(y)) return settle_result(b, r, l, y);
     Py_ssize_t n = PyTuple_Size(y);
     if (n > MOST) return too_many("results"), NULL;
     PyObject *t = PyTuple_New(n);
     for (Py_ssize_t i = 0; t && i < n; i++) {
-        PyObject *o = settled(b, r, l, PyTuple_GetItem(y, i));
+        PyObject *o = settle_result(b, r, l, PyTuple_GetItem(y, i));
         if (!o || PyTuple_SetItem(t, i, o) < 0) Py_CLEAR(t);
     }
     return t;
 }
 
-/* f's result while the level runs. */
-static PyObject *run(Border *b, Record *r, GradLevel *l, PyObject *f, PyObject *args, PyObject *chosen) {
+/* Runs f while the level is active. */
+static PyObject *run_recorded(Border *b, Record *r, GradLevel *l, PyObject *f, PyObject *args, PyObject *chosen) {
     qs_status s = qtape_begin(b->vm, l);
     if (s != QS_OK) return qerror_raise(b, s);
     PyObject *x = with_leaves(b, r, l, args, chosen), *y = NULL;
@@ -118,8 +120,8 @@ static PyObject *run(Border *b, Record *r, GradLevel *l, PyObject *f, PyObject *
     return y;
 }
 
-/* _record(f, arguments, chosen): (result, record) */
-static PyObject *record(PyObject *module, PyObject *args) {
+/* _record(f, arguments, chosen): returns (result, record) */
+static PyObject *record_call(PyObject *module, PyObject *args) {
     PyObject *f, *x, *chosen;
     GradLevel l;
     (void)module;
@@ -130,7 +132,7 @@ static PyObject *record(PyObject *module, PyObject *args) {
     Record *r = qmem_alloc(qvm_ctx(b->vm), sizeof *r);
     r->vm = b->vm;
     qs_value v = qval_object(QS_FOREIGN, qobj_foreign(b->vm, &record_type, r));
-    PyObject *y = run(b, r, &l, f, x, chosen), *plain = y ? all_settled(b, r, &l, y) : NULL;
+    PyObject *y = run_recorded(b, r, &l, f, x, chosen), *plain = y ? settle_results(b, r, &l, y) : NULL;
     Py_XDECREF(y);
     PyObject *held = plain ? qvalue_new(b, v) : NULL;
     qs_release(b->vm, v);
@@ -140,7 +142,7 @@ static PyObject *record(PyObject *module, PyObject *args) {
     return qgil_result(b, both);
 }
 
-/* -- sweeps -------------------------------------------------------------------------------------------------------- */
+/* -- forward and backward passes ----------------------------------------------------------------------------------- */
 typedef struct {
     int n;
     Trace *const *traces;
@@ -156,8 +158,8 @@ static void row_free(qs_vm *vm, Row *row) {
     for (int i = 0; i < row->n; i++) qs_release(vm, row->v[i]);
 }
 
-/* What Python gives has the form of its value. */
-static qs_status check(qs_vm *vm, const char *what, int i, const Trace *t, qs_value v) {
+/* Checks that a value given by Python has the shape and type of an adjoint or tangent of t. */
+static qs_status check_value(qs_vm *vm, const char *what, int i, const Trace *t, qs_value v) {
     char name[32];
     qs_value form;
     snprintf(name, sizeof name, "%s %d", what, i);
@@ -167,14 +169,14 @@ static qs_status check(qs_vm *vm, const char *what, int i, const Trace *t, qs_va
     return s;
 }
 
-/* What is given for each trace, as an adjoint or tangent of it; nil: zero. */
-static qs_status fit(Border *b, const char *what, PyObject *given, Row *row) {
+/* Converts the given adjoints or tangents, one for each trace; nil: zero. */
+static qs_status read_values(Border *b, const char *what, PyObject *given, Row *row) {
     for (int i = 0; i < row->n; i++) {
         PyObject *o = PyTuple_GetItem(given, i);
         qs_value v;
         if (o == Py_None || !row->traces[i]) continue;
         TRY(qnd_value(b, o, &v));
-        qs_status s = check(b->vm, what, i, row->traces[i], v);
+        qs_status s = check_value(b->vm, what, i, row->traces[i], v);
         if (s == QS_OK) s = qbackward_fit(b->vm, row->traces[i], v, &row->v[i]);
         qs_release(b->vm, v);
         if (s != QS_OK) return s;
@@ -182,8 +184,8 @@ static qs_status fit(Border *b, const char *what, PyObject *given, Row *row) {
     return QS_OK;
 }
 
-/* As values of their own; None for what has no trace. */
-static PyObject *give(Border *b, Row *row) {
+/* Returns the results as separate values; None where there is no trace. */
+static PyObject *give_values(Border *b, Row *row) {
     qs_status s = QS_OK;
     for (int i = 0; i < row->n && s == QS_OK; i++)
         if (row->traces[i]) s = qbackward_hand_out(b->vm, row->traces[i], &row->v[i]);
@@ -197,26 +199,26 @@ static PyObject *give(Border *b, Row *row) {
     return t;
 }
 
-static PyObject *swept(Border *b, const Record *r, bool forward, PyObject *given) {
+static PyObject *compute_pass(Border *b, const Record *r, bool forward, PyObject *given) {
     Row from, to;
     row_init(&from, forward ? r->nx : r->ny, forward ? r->x : r->y);
     row_init(&to, forward ? r->ny : r->nx, forward ? r->y : r->x);
     if (PyTuple_Size(given) != from.n)
         return PyErr_Format(PyExc_TypeError, "%d %s wanted, got %zd", from.n, forward ? "tangents are" : "adjoints are",
                             PyTuple_Size(given));
-    qs_status s = fit(b, forward ? "tangent" : "adjoint", given, &from);
+    qs_status s = read_values(b, forward ? "tangent" : "adjoint", given, &from);
     int before = qgil_work(b);
     Traces known = {from.n, from.traces}, wanted = {to.n, to.traces};
     if (s == QS_OK) s = (forward ? qbackward_forward : qbackward_reverse)(b->vm, known, from.v, wanted, to.v);
     qgil_rest(b, before);
-    PyObject *out = s == QS_OK ? give(b, &to) : qerror_raise(b, s);
+    PyObject *out = s == QS_OK ? give_values(b, &to) : qerror_raise(b, s);
     row_free(b->vm, &from);
     row_free(b->vm, &to);
     return out;
 }
 
 /* _sweep(record, forward, given) */
-static PyObject *sweep(PyObject *module, PyObject *args) {
+static PyObject *run_pass(PyObject *module, PyObject *args) {
     PyObject *o, *given;
     int forward;
     (void)module;
@@ -224,12 +226,12 @@ static PyObject *sweep(PyObject *module, PyObject *args) {
     Border *b = qhost_enter("a derivative");
     if (!b) return NULL;
     const Record *r = qvalue_check(o) ? qs_foreign_ptr(((Wrapper *)o)->v, &record_type) : NULL;
-    if (r && r->vm == b->vm) return qgil_result(b, swept(b, r, forward, given));
+    if (r && r->vm == b->vm) return qgil_result(b, compute_pass(b, r, forward, given));
     PyErr_SetString(PyExc_TypeError, "a derivative of a machine that is closed");
     return qgil_result(b, NULL);
 }
 
-/* -- functions with a rule of their own ---------------------------------------------------------------------------- */
+/* -- functions with a custom rule ---------------------------------------------------------------------------------- */
 typedef struct {
     PyObject *back;
     int n;
@@ -246,8 +248,8 @@ static void by_rule_free(qs_vm *vm, ByRule *r) {
 
 static void by_rule_release(qs_vm *vm, GradNode *n) { by_rule_free(vm, n->data); }
 
-/* Something that Python reads, and cannot write; with its trace if a derivative around this one records it. */
-static PyObject *shown(Border *b, qs_value v, bool plain) {
+/* Passes a value to Python read-only, with its trace if an enclosing derivative records it. */
+static PyObject *give_readonly(Border *b, qs_value v, bool plain) {
     qs_value kept;
     bool recorded = !plain && qtape_is_recorded(b->vm, v);
     qs_status s = (recorded ? qtape_keep : qtape_keep_plain)(b->vm, v, &kept);
@@ -257,22 +259,22 @@ static PyObject *shown(Border *b, qs_value v, bool plain) {
     return qs_release(b->vm, kept), o;
 }
 
-static PyObject *all_shown(Border *b, int n, const qs_value *v, bool plain) {
+static PyObject *give_all_readonly(Border *b, int n, const qs_value *v, bool plain) {
     PyObject *t = PyTuple_New(n);
     for (int i = 0; t && i < n; i++) {
-        PyObject *o = shown(b, v[i], plain);
+        PyObject *o = give_readonly(b, v[i], plain);
         if (!o || PyTuple_SetItem(t, i, o) < 0) Py_CLEAR(t);
     }
     return t;
 }
 
-/* Zeros where nobody used a result; None where it is no float. */
-static PyObject *adjoints_shown(Border *b, const GradNode *n, const qs_value *dy) {
+/* Replaces missing adjoints by zeros; None where the result is not floating-point. */
+static PyObject *give_adjoints(Border *b, const GradNode *n, const qs_value *dy) {
     PyObject *t = PyTuple_New(n->nout);
     for (int i = 0; t && i < n->nout; i++) {
         qs_value v = qval_retain(dy[i]);
         qs_status s = v.kind == QS_NIL && n->out[i].kind != QS_NIL ? qbackward_zero(b->vm, &n->out[i], &v) : QS_OK;
-        PyObject *o = s == QS_OK ? shown(b, v, false) : qerror_raise(b, s);
+        PyObject *o = s == QS_OK ? give_readonly(b, v, false) : qerror_raise(b, s);
         qs_release(b->vm, v);
         if (!o || PyTuple_SetItem(t, i, o) < 0) Py_CLEAR(t);
     }
@@ -297,7 +299,7 @@ static qs_status take_adjoints(Border *b, const GradNode *n, PyObject *t, qs_val
 static qs_status by_rule_reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *dx) {
     const ByRule *r = n->data;
     Border *b = qgil_border(vm);
-    PyObject *x = all_shown(b, r->n, r->x, false), *given = x ? adjoints_shown(b, n, dy) : NULL, *t = NULL;
+    PyObject *x = give_all_readonly(b, r->n, r->x, false), *given = x ? give_adjoints(b, n, dy) : NULL, *t = NULL;
     if (given) {
         qgil_outside(b);
         t = PyObject_CallFunctionObjArgs(r->back, x, given, NULL);
@@ -337,7 +339,7 @@ static qs_status take_results(Border *b, PyObject *y, Row *row) {
 }
 
 static PyObject *run_plain(Border *b, PyObject *f, const ByRule *r) {
-    PyObject *x = all_shown(b, r->n, r->x, true), *y = NULL;
+    PyObject *x = give_all_readonly(b, r->n, r->x, true), *y = NULL;
     qgil_outside(b);
     if (x) y = PyObject_CallObject(f, x);
     qgil_back(b);
@@ -356,7 +358,7 @@ static qs_status keep_all(Border *b, PyObject *args, ByRule *r) {
     return QS_OK;
 }
 
-/* The results with traces.  What was kept has the traces that the arguments had. */
+/* Returns the results with traces.  The saved arguments have the traces that were given. */
 static PyObject *with_rule(Border *b, PyObject *f, ByRule *r, bool *recorded) {
     Trace *edges[MOST];
     Row row;
@@ -400,7 +402,7 @@ static PyObject *by_rule(PyObject *module, PyObject *args) {
 
 PyMethodDef qgrad_functions[] = {
     {"_by_rule", by_rule, METH_VARARGS, NULL},
-    {"_record", record, METH_VARARGS, NULL},
-    {"_sweep", sweep, METH_VARARGS, NULL},
+    {"_record", record_call, METH_VARARGS, NULL},
+    {"_sweep", run_pass, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

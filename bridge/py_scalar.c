@@ -1,9 +1,8 @@
-/* py_scalar.c -- what a number of the language becomes in Python: a float that is also an index when it is whole, so
- * that
- * np.zeros(3), range(n) and torch.randn(n, m) work as written.
+/* py_scalar.c -- represents a number of the language in Python: a float that is also an index if it is integral, so
+ * that np.zeros(3), range(n) and torch.randn(n, m) work as written.
  *
- * Objects are kept for reuse, because every number that crosses needs one.  Their value is written where CPython keeps
- * that of a float, which qscalar_init checks; where it is elsewhere, the slow and general way is taken. */
+ * Objects are kept for reuse, because every number passed to Python needs one.  The value is written where CPython
+ * stores that of a float; qscalar_init checks the offset.  If it differs, the slower general constructor is used. */
 #include "bridge/bridge.h"
 
 #include <math.h>
@@ -15,7 +14,7 @@ typedef struct {
 } Float;
 
 #ifdef Py_GIL_DISABLED
-enum { REUSED = false }; /* a count that several threads keep does not begin again */
+enum { REUSED = false }; /* a reference count shared by several threads cannot be reset */
 #else
 enum { REUSED = true };
 #endif
@@ -23,9 +22,9 @@ enum { MAX_SPARE = 256 };
 static struct {
     Float *at[MAX_SPARE];
     int n;
-} spare; /* count 0, and a reference to the type each */
+} spare; /* objects with reference count 0, each with a reference to the type */
 
-static void dealloc(PyObject *o) {
+static void dealloc_scalar(PyObject *o) {
     if (REUSED && spare.n < MAX_SPARE && qbridge.plain_floats) {
         spare.at[spare.n++] = (Float *)o;
         return;
@@ -44,27 +43,27 @@ static PyObject *as_index(PyObject *o) {
     return NULL;
 }
 
-static PyObject *reduce(PyObject *o, PyObject *unused) { /* in a pickle it is a plain float */
+static PyObject *reduce_scalar(PyObject *o, PyObject *unused) { /* pickles as a plain float */
     (void)unused;
     return Py_BuildValue("O(d)", (PyObject *)&PyFloat_Type, PyFloat_AsDouble(o));
 }
 
 static PyMethodDef methods[] = {
-    {"__reduce__", reduce, METH_NOARGS, NULL},
+    {"__reduce__", reduce_scalar, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 
 static PyType_Slot slots[] = {
     {Py_tp_doc,
      (void *)(uintptr_t) "A number that came from a script: a float, accepted as an index when it is whole."},
-    {Py_tp_dealloc, (void *)dealloc},
+    {Py_tp_dealloc, (void *)dealloc_scalar},
     {Py_tp_methods, methods},
     {Py_nb_index, (void *)as_index},
     {0, NULL},
 };
 static PyType_Spec spec = {"pyquasar.scalar", 0, 0, Py_TPFLAGS_DEFAULT, slots};
 
-/* Whether a float is a head followed by its value, and nothing counts references in another way. */
+/* Whether the value of a float directly follows the object head, and references are counted in the usual way. */
 static bool is_plain(void) {
     double x;
     PyObject *f = PyFloat_FromDouble(1234.5), *debug = PySys_GetObject("gettotalrefcount");
@@ -82,7 +81,7 @@ int qscalar_init(void) {
     return qbridge.scalar ? 0 : -1;
 }
 
-static PyObject *general(double x) {
+static PyObject *make_scalar(double x) {
     PyObject *f = PyFloat_FromDouble(x), *r = NULL;
     newfunc make = (newfunc)PyType_GetSlot(&PyFloat_Type, Py_tp_new);
     PyObject *args = f ? PyTuple_Pack(1, f) : NULL;
@@ -94,7 +93,7 @@ static PyObject *general(double x) {
 
 PyObject *qscalar_new(double x) {
     Float *o;
-    if (!qbridge.plain_floats) return general(x);
+    if (!qbridge.plain_floats) return make_scalar(x);
     if (REUSED && spare.n) {
         o = spare.at[--spare.n];
         Py_INCREF(o);
