@@ -1,9 +1,9 @@
-/* py_typed.c -- arrays of the Array API standard: values of the language of a type of their own, whose operators keep
- * the
- * types of elements (vm/typed), and the functions by which pyquasar/array_api does the rest.
+/* py_typed.c -- implements arrays of the Array API standard: a separate Python type of arrays whose operators keep
+ * element types (vm/typed), and the functions on which pyquasar/array_api is built.
  *
- * An operand is an array of ours, or a number of Python, which takes the type of the arrays: a float beside integers,
- * an integer that the type does not hold and the like are errors, since the standard leaves open what they mean. */
+ * An operand is an array of this library or a Python number, which takes the type of the arrays.  Cases that the
+ * standard leaves undefined are errors, such as a float beside integers, or an integer that the type cannot represent.
+ */
 #include "bridge/bridge.h"
 #include "vm/base/dtype.h"
 #include "vm/tape/tape.h"
@@ -13,10 +13,10 @@
 #include <string.h>
 
 static qs_value value_of(PyObject *o) { return ((Wrapper *)o)->v; }
-static Border *border(PyObject *o) { return ((Wrapper *)o)->border; }
-static PyObject *unknown(void) { return Py_INCREF(Py_NotImplemented), Py_NotImplemented; }
+static Border *border_of_wrapper(PyObject *o) { return ((Wrapper *)o)->border; }
+static PyObject *not_implemented(void) { return Py_INCREF(Py_NotImplemented), Py_NotImplemented; }
 
-/* The array of an operand, NULL with an exception: of a plain value, too. */
+/* Returns the array of an operand, which may be a plain value; NULL with an exception. */
 static Array *array_of(PyObject *o, const char *fn) {
     ALONE;
     if (qvalue_check(o) && qwrapper_is_closed((Wrapper *)o)) return qgil_closed(), NULL;
@@ -30,19 +30,19 @@ static Array *array_of(PyObject *o, const char *fn) {
     return NULL;
 }
 
-static PyObject *made(Border *b, qs_status s, Array *a) { /* takes the reference */
+static PyObject *wrap_array(Border *b, qs_status s, Array *a) { /* takes the reference to a */
     if (s != QS_OK) return qerror_raise(b, s);
     PyObject *r = qwrapper_make(qbridge.typed, b, qarr_value(a));
     qarr_release(b->vm, a);
     return r;
 }
 
-/* -- types --------------------------------------------------------------------------------------------------------- */
+/* -- type promotion ------------------------------------------------------------------------------------------------ */
 static int bits_of(qs_dtype d) { return 8 << (d - QS_I8) / 2; }
 static bool is_signed(qs_dtype d) { return (d - QS_I8) % 2 == 0; }
 
-/* The lattice of the standard; -1: the two do not meet. */
-static int promote(int a, int b) {
+/* Promotes two types by the lattice of the standard; -1: undefined. */
+static int promote_types(int a, int b) {
     if (a == b) return a;
     if (a < 0 || b < 0 || a == QS_B1 || b == QS_B1 || qdtype_is_short((qs_dtype)a) || qdtype_is_short((qs_dtype)b))
         return -1;
@@ -60,7 +60,7 @@ static int promote(int a, int b) {
 
 static const char *name_of(int d) { return d == QS_I32 ? "int32" : qdtype_info[d].name; }
 
-/* Arrays of other libraries may have an index of one element, too. */
+/* Arrays of other libraries may have __index__, too, if they have one element. */
 static bool is_number(PyObject *o) {
     if (PyFloat_Check(o) || PyLong_Check(o) || PyComplex_Check(o)) return true;
     return PyIndex_Check(o) && !qvalue_check(o) && !qnd_is_array(o);
@@ -71,7 +71,8 @@ static int refuse_number(PyObject *o, int d) {
            -1;
 }
 
-/* Whether a number goes with elements of type d; a complex one makes complex ones of floats. */
+/* Returns the type for elements of type d and a number: d, or a complex type if a complex number meets floats; -1 with
+ * an exception. */
 static int join_number(PyObject *o, int d) {
     bool floats = qdtype_is_real((qs_dtype)d) || qdtype_is_complex((qs_dtype)d);
     if (PyBool_Check(o)) return d == QS_B1 ? d : refuse_number(o, d);
@@ -80,7 +81,7 @@ static int join_number(PyObject *o, int d) {
     return d != QS_B1 ? d : refuse_number(o, d);
 }
 
-static int outside(PyObject *o, qs_dtype d) {
+static int raise_overflow(PyObject *o, qs_dtype d) {
     return PyErr_Format(PyExc_OverflowError, "%S is no number of type %s", o, name_of(d)), -1;
 }
 
@@ -96,12 +97,12 @@ static int put_whole(PyObject *o, qs_dtype d, void *to) {
     } else if (!over && is_signed(d)) over = bits < 64 && (x < -(1LL << (bits - 1)) || x >= 1LL << (bits - 1));
     else if (!over) over = x < 0 || (bits < 64 && x >= 1LL << bits);
     Py_DECREF(n);
-    if (over) return outside(o, d);
+    if (over) return raise_overflow(o, d);
     memcpy(to, &u, (size_t)bits / 8);
     return 0;
 }
 
-/* A number of Python as an element. */
+/* Stores a Python number as an element. */
 static int put_number(PyObject *o, qs_dtype d, void *to) {
     if (d == QS_B1) return *(uint8_t *)to = (uint8_t)PyObject_IsTrue(o), 0;
     if (qdtype_is_int(d)) return put_whole(o, d, to);
@@ -139,24 +140,24 @@ static PyObject *get_number(qs_dtype d, const void *p) {
 }
 
 /* -- elementwise functions ----------------------------------------------------------------------------------------- */
-enum { LARGE = 1 << 14 }; /* elements from which on others may run meanwhile */
+enum { LARGE = 1 << 14 }; /* number of elements from which other threads may run during an operation */
 typedef union {
     uint8_t bytes[16];
     double align;
 } Element;
 
-static int join(Typed f, int n, PyObject *const *o, Border **b) {
+static int join_types(Typed f, int n, PyObject *const *o, Border **b) {
     int d = -1, first = n == 3;
     for (int i = first; i < n; i++) {
         if (is_number(o[i])) continue;
         Array *a = array_of(o[i], qtyped_info[f].name);
         if (!a) return -1;
-        int next = d < 0 ? a->dtype : promote(d, a->dtype);
+        int next = d < 0 ? a->dtype : promote_types(d, a->dtype);
         if (next < 0)
             return PyErr_Format(PyExc_TypeError, "%s: elements of type %s and %s do not meet", qtyped_info[f].name,
                                 name_of(d), name_of(a->dtype)),
                    -1;
-        d = next, *b = border(o[i]);
+        d = next, *b = border_of_wrapper(o[i]);
     }
     if (d < 0) return PyErr_Format(PyExc_TypeError, "%s: no argument is an array", qtyped_info[f].name), -1;
     for (int i = first; i < n && d >= 0; i++)
@@ -169,7 +170,7 @@ static int open_operand(Border *b, PyObject *o, qs_dtype d, Element *e, TypedArg
         if (put_number(o, d, e) < 0) return -1;
         return *x = qtyped_number(d, e), 0;
     }
-    if (border(o) != b)
+    if (border_of_wrapper(o) != b)
         return PyErr_SetString((PyObject *)qbridge.error, "the operands belong to different Quasar machines"), -1;
     qs_status s = qtyped_open(b->vm, value_of(o).u.p, x);
     return s == QS_OK ? 0 : (qerror_raise(b, s), -1);
@@ -184,7 +185,7 @@ static bool is_large(const TypedArg *x, int n) {
     return false;
 }
 
-static PyObject *computed(Border *b, Typed f, qs_dtype d, int n, PyObject *const *o) {
+static PyObject *compute_typed(Border *b, Typed f, qs_dtype d, int n, PyObject *const *o) {
     TypedArg x[TYPED_ARGS];
     Element e[TYPED_ARGS];
     Array *r = NULL;
@@ -194,7 +195,7 @@ static PyObject *computed(Border *b, Typed f, qs_dtype d, int n, PyObject *const
     int before = large ? qgil_work(b) : 0;
     qs_status s = qtyped_apply(b->vm, f, d, x, &r);
     if (large) qgil_rest(b, before);
-    return made(b, s, r);
+    return wrap_array(b, s, r);
 }
 
 static bool is_condition(PyObject *o) {
@@ -203,41 +204,41 @@ static bool is_condition(PyObject *o) {
     return a && a->dtype == QS_B1;
 }
 
-static PyObject *apply(Typed f, PyObject *const *o, Py_ssize_t n) {
+static PyObject *apply_typed(Typed f, PyObject *const *o, Py_ssize_t n) {
     ALONE;
     Border *b = NULL;
     if (n != qtyped_info[f].nargs)
         return PyErr_Format(PyExc_TypeError, "%s takes %d arguments, got %zd", qtyped_info[f].name,
                             qtyped_info[f].nargs, n);
     if (n == 3 && !is_condition(o[0])) return NULL;
-    int d = join(f, (int)n, o, &b);
+    int d = join_types(f, (int)n, o, &b);
     if (d < 0 || qgil_enter(b) < 0) return NULL;
-    return qgil_result(b, computed(b, f, (qs_dtype)d, (int)n, o));
+    return qgil_result(b, compute_typed(b, f, (qs_dtype)d, (int)n, o));
 }
 
 #define TYPED(name, ...)                                                                                               \
     static PyObject *xp_##name(PyObject *m, PyObject *const *o, Py_ssize_t n) {                                        \
-        return (void)m, apply(TY_##name, o, n);                                                                        \
+        return (void)m, apply_typed(TY_##name, o, n);                                                                  \
     }
 #include "vm/typed/typed.def"
 
 /* -- operators ----------------------------------------------------------------------------------------------------- */
-static bool operand(PyObject *o) {
-    return is_number(o) || (qvalue_check(o) && (value_of(o).kind == QS_ARRAY || !border(o)->vm));
+static bool is_operand(PyObject *o) {
+    return is_number(o) || (qvalue_check(o) && (value_of(o).kind == QS_ARRAY || !border_of_wrapper(o)->vm));
 }
 
-/* Left to other arrays, x op= y would be another object, of their kind or of no type of the standard. */
-static PyObject *binary(Typed f, PyObject *x, PyObject *y) {
-    PyObject *o[2] = {x, y}, *other = operand(x) ? y : x;
-    if (operand(other)) return apply(f, o, 2);
-    if (!qnd_is_array(other)) return unknown();
+/* Rejects arrays of other libraries.  If they handled the operator, x op= y would become an object of their type. */
+static PyObject *apply_binary(Typed f, PyObject *x, PyObject *y) {
+    PyObject *o[2] = {x, y}, *other = is_operand(x) ? y : x;
+    if (is_operand(other)) return apply_typed(f, o, 2);
+    if (!qnd_is_array(other)) return not_implemented();
     return PyErr_Format(PyExc_TypeError, "%s: an array of the standard is wanted, got %R; asarray(x) makes one",
                         qtyped_info[f].name, Py_TYPE(other));
 }
 
-/* x op= y: the result in the memory of x, whose shape and type it must have. */
+/* x op= y: stores the result in x, whose shape and type it must have. */
 static PyObject *in_place(Typed f, PyObject *x, PyObject *y) {
-    PyObject *r = binary(f, x, y);
+    PyObject *r = apply_binary(f, x, y);
     if (!r || r == Py_NotImplemented) return r;
     Array *a = value_of(x).u.p, *from = value_of(r).u.p;
     TypedArg v;
@@ -245,17 +246,17 @@ static PyObject *in_place(Typed f, PyObject *x, PyObject *y) {
         PyErr_SetString(PyExc_TypeError, "in place: the result has another type or shape than the array on the left");
         return Py_DECREF(r), NULL;
     }
-    qs_status s = qgil_enter(border(x)) < 0 ? QS_EFOREIGN : QS_OK;
+    qs_status s = qgil_enter(border_of_wrapper(x)) < 0 ? QS_EFOREIGN : QS_OK;
     if (s != QS_OK) return Py_DECREF(r), NULL;
-    s = qtyped_open(border(x)->vm, from, &v);
-    if (s == QS_OK) s = qtyped_store(border(x)->vm, a, &v);
+    s = qtyped_open(border_of_wrapper(x)->vm, from, &v);
+    if (s == QS_OK) s = qtyped_store(border_of_wrapper(x)->vm, a, &v);
     Py_DECREF(r);
-    if (s != QS_OK) return qgil_result(border(x), qerror_raise(border(x), s));
-    return qgil_result(border(x), (Py_INCREF(x), x));
+    if (s != QS_OK) return qgil_result(border_of_wrapper(x), qerror_raise(border_of_wrapper(x), s));
+    return qgil_result(border_of_wrapper(x), (Py_INCREF(x), x));
 }
 
 #define OPERATOR(name)                                                                                                 \
-    static PyObject *op_##name(PyObject *x, PyObject *y) { return binary(TY_##name, x, y); }                           \
+    static PyObject *op_##name(PyObject *x, PyObject *y) { return apply_binary(TY_##name, x, y); }                     \
     static PyObject *to_##name(PyObject *x, PyObject *y) { return in_place(TY_##name, x, y); }
 /* clang-format off */
 OPERATOR(add) OPERATOR(subtract) OPERATOR(multiply) OPERATOR(divide) OPERATOR(floor_divide) OPERATOR(remainder)
@@ -263,22 +264,22 @@ OPERATOR(bitwise_and) OPERATOR(bitwise_or) OPERATOR(bitwise_xor)
 OPERATOR(bitwise_left_shift) OPERATOR(bitwise_right_shift)
     /* clang-format on */
     static PyObject *op_pow(PyObject *x, PyObject *y, PyObject *m) {
-    return m == Py_None ? binary(TY_pow, x, y) : unknown();
+    return m == Py_None ? apply_binary(TY_pow, x, y) : not_implemented();
 }
 static PyObject *to_pow(PyObject *x, PyObject *y, PyObject *m) {
-    return m == Py_None ? in_place(TY_pow, x, y) : unknown();
+    return m == Py_None ? in_place(TY_pow, x, y) : not_implemented();
 }
-static PyObject *op_negative(PyObject *x) { return apply(TY_negative, &x, 1); }
-static PyObject *op_positive(PyObject *x) { return apply(TY_positive, &x, 1); }
-static PyObject *op_abs(PyObject *x) { return apply(TY_abs, &x, 1); }
-static PyObject *op_invert(PyObject *x) { return apply(TY_bitwise_invert, &x, 1); }
-static PyObject *compare(PyObject *x, PyObject *y, int op) {
+static PyObject *op_negative(PyObject *x) { return apply_typed(TY_negative, &x, 1); }
+static PyObject *op_positive(PyObject *x) { return apply_typed(TY_positive, &x, 1); }
+static PyObject *op_abs(PyObject *x) { return apply_typed(TY_abs, &x, 1); }
+static PyObject *op_invert(PyObject *x) { return apply_typed(TY_bitwise_invert, &x, 1); }
+static PyObject *compare_arrays(PyObject *x, PyObject *y, int op) {
     static const Typed row[] = {[Py_LT] = TY_less,      [Py_LE] = TY_less_equal, [Py_EQ] = TY_equal,
                                 [Py_NE] = TY_not_equal, [Py_GT] = TY_greater,    [Py_GE] = TY_greater_equal};
-    return binary(row[op], x, y);
+    return apply_binary(row[op], x, y);
 }
 
-/* -- items: numbers, slices, None and ... make a view; what else may be a key is decided in Python ----------------- */
+/* -- items: numbers, slices, None and ... give a view; Python code handles all other keys -------------------------- */
 typedef struct {
     int ndim;
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
@@ -313,7 +314,7 @@ static bool is_basic(PyObject *k) {
     return (PyLong_Check(k) && !PyBool_Check(k)) || PySlice_Check(k) || k == Py_None || k == Py_Ellipsis;
 }
 
-/* 1: a view; 0: the key is for Python; -1: an exception is set. */
+/* 1: a view; 0: a key for Python code; -1: an exception is set. */
 static int view_of(const Array *a, PyObject *const *key, int n, View *v) {
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
     int ndim = qarr_shape(a, dims, strides), named = 0, dots = 0, axis = 0;
@@ -359,12 +360,12 @@ static PyObject *get_item(PyObject *o, PyObject *key) {
     int basic = a ? key_view(o, key, &v) : -1;
     if (basic < 0) return NULL;
     if (!basic) return PyObject_CallFunctionObjArgs(qbridge.typed_items[0], o, key, NULL);
-    if (qgil_enter(border(o)) < 0) return NULL;
-    qs_status s = open_view(border(o), a, &v, &r);
-    return qgil_result(border(o), made(border(o), s, r));
+    if (qgil_enter(border_of_wrapper(o)) < 0) return NULL;
+    qs_status s = open_view(border_of_wrapper(o), a, &v, &r);
+    return qgil_result(border_of_wrapper(o), wrap_array(border_of_wrapper(o), s, r));
 }
 
-/* What elements of type d are set to: a number, or an array of a type that d holds. */
+/* Opens the source of an assignment to elements of type d: a number, or an array whose type can be promoted to d. */
 static int open_source(Border *b, PyObject *x, qs_dtype d, Element *e, TypedArg *arg) {
     if (is_number(x)) {
         int joined = join_number(x, d);
@@ -373,7 +374,7 @@ static int open_source(Border *b, PyObject *x, qs_dtype d, Element *e, TypedArg 
     } else {
         Array *a = array_of(x, "assignment");
         if (!a) return -1;
-        if (promote(a->dtype, d) != (int)d)
+        if (promote_types(a->dtype, d) != (int)d)
             return PyErr_Format(PyExc_TypeError, "assignment: elements of type %s cannot become %s", name_of(a->dtype),
                                 name_of(d)),
                    -1;
@@ -382,7 +383,7 @@ static int open_source(Border *b, PyObject *x, qs_dtype d, Element *e, TypedArg 
 }
 
 /* Takes the reference to dst. */
-static int store(Border *b, Array *dst, PyObject *x) {
+static int store_elements(Border *b, Array *dst, PyObject *x) {
     TypedArg arg;
     Element e;
     Array *copy = NULL;
@@ -410,10 +411,10 @@ static int set_item(PyObject *o, PyObject *key, PyObject *x) {
         Py_XDECREF(r);
         return r ? 0 : -1;
     }
-    if (qgil_enter(border(o)) < 0) return -1;
-    qs_status s = open_view(border(o), a, &v, &dst);
-    int r = s == QS_OK ? store(border(o), dst, x) : (qerror_raise(border(o), s), -1);
-    return qgil_leave(border(o)) < 0 ? -1 : r;
+    if (qgil_enter(border_of_wrapper(o)) < 0) return -1;
+    qs_status s = open_view(border_of_wrapper(o), a, &v, &dst);
+    int r = s == QS_OK ? store_elements(border_of_wrapper(o), dst, x) : (qerror_raise(border_of_wrapper(o), s), -1);
+    return qgil_leave(border_of_wrapper(o)) < 0 ? -1 : r;
 }
 
 static PyObject *item_at(PyObject *o, Py_ssize_t i) {
@@ -421,9 +422,9 @@ static PyObject *item_at(PyObject *o, Py_ssize_t i) {
     return Py_XDECREF(key), r;
 }
 
-/* -- the rest of the standard, for Python -------------------------------------------------------------------------- */
+/* -- other functions of the standard, for the Python code ---------------------------------------------------------- */
 #define BEGIN(b, o)                                                                                                    \
-    Border *b = border(o);                                                                                             \
+    Border *b = border_of_wrapper(o);                                                                                  \
     if (qgil_enter(b) < 0) return NULL;                                                                                \
     int before_ = qgil_work(b)
 #define END(b, result)                                                                                                 \
@@ -450,10 +451,10 @@ static PyObject *xp_new(PyObject *m, PyObject *args) {
     Border *b = ndim < 0 ? NULL : qhost_enter("an array");
     if (!b) return NULL;
     qs_status s = qarr_new(b->vm, (qs_dtype)d, ndim, dims, zeroed, &r);
-    return qgil_result(b, made(b, s, r));
+    return qgil_result(b, wrap_array(b, s, r));
 }
 
-/* (code, n, first, step): numbers of Python. */
+/* (code, n, first, step): first and step are Python numbers. */
 static PyObject *xp_range(PyObject *m, PyObject *args) {
     int d;
     long long n, i[2] = {0, 0};
@@ -470,38 +471,39 @@ static PyObject *xp_range(PyObject *m, PyObject *args) {
     Border *b = qhost_enter("an array");
     if (!b) return NULL;
     qs_status s = qtyped_arange(b->vm, (qs_dtype)d, n, x[0], x[1], i[0], i[1], &r);
-    return qgil_result(b, made(b, s, r));
+    return qgil_result(b, wrap_array(b, s, r));
 }
 
-/* (array, list): its elements, one behind the other. */
+/* (array, list): sets the elements of a packed array, in order. */
 static PyObject *xp_fill(PyObject *m, PyObject *args) {
     PyObject *o, *list;
     void *to = NULL;
     (void)m;
     if (!PyArg_ParseTuple(args, "OO!", &o, &PyList_Type, &list)) return NULL;
     Array *a = array_of(o, "array");
-    if (!a || qgil_enter(border(o)) < 0) return NULL;
-    qs_status s = qarr_write(border(o)->vm, a, &to);
+    if (!a || qgil_enter(border_of_wrapper(o)) < 0) return NULL;
+    qs_status s = qarr_write(border_of_wrapper(o)->vm, a, &to);
     size_t size = qdtype_size((qs_dtype)a->dtype);
     bool fine = s == QS_OK && (size_t)PyList_Size(list) == a->count && a->contiguous;
     for (size_t i = 0; fine && i < a->count; i++)
         fine = put_number(PyList_GetItem(list, (Py_ssize_t)i), (qs_dtype)a->dtype, (char *)to + i * size) == 0;
-    if (s != QS_OK) qerror_raise(border(o), s);
+    if (s != QS_OK) qerror_raise(border_of_wrapper(o), s);
     else if (!fine && !PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "another number of elements");
-    return qgil_result(border(o), fine ? (Py_INCREF(o), o) : NULL);
+    return qgil_result(border_of_wrapper(o), fine ? (Py_INCREF(o), o) : NULL);
 }
 
-/* The first element, as a number of Python. */
+/* Returns the first element as a Python number. */
 static PyObject *xp_item(PyObject *m, PyObject *o) {
     const void *p;
     Array *a = array_of(o, "item");
     (void)m;
-    if (!a || qgil_enter(border(o)) < 0) return NULL;
-    qs_status s = qarr_read(border(o)->vm, a, &p);
-    return qgil_result(border(o), s == QS_OK ? get_number((qs_dtype)a->dtype, p) : qerror_raise(border(o), s));
+    if (!a || qgil_enter(border_of_wrapper(o)) < 0) return NULL;
+    qs_status s = qarr_read(border_of_wrapper(o)->vm, a, &p);
+    return qgil_result(border_of_wrapper(o),
+                       s == QS_OK ? get_number((qs_dtype)a->dtype, p) : qerror_raise(border_of_wrapper(o), s));
 }
 
-/* (array, code): packed, of that type; always a copy. */
+/* (array, code): returns a packed copy with this element type. */
 static PyObject *xp_convert(PyObject *m, PyObject *args) {
     PyObject *o;
     int d;
@@ -517,18 +519,18 @@ static PyObject *xp_convert(PyObject *m, PyObject *args) {
     qs_status s = qarr_new(b->vm, (qs_dtype)d, ndim, dims, false, &r);
     if (s == QS_OK && (s = qtyped_open(b->vm, a, &x)) == QS_OK) s = qtyped_store(b->vm, r, &x);
     if (s != QS_OK && r) qarr_release(b->vm, r);
-    END(b, made(b, s, r));
+    END(b, wrap_array(b, s, r));
 }
 
-static PyObject *viewed(PyObject *o, Array *a, const View *v) {
+static PyObject *make_view(PyObject *o, Array *a, const View *v) {
     Array *r = NULL;
-    if (qgil_enter(border(o)) < 0) return NULL;
-    qs_status s = open_view(border(o), a, v, &r);
-    return qgil_result(border(o), made(border(o), s, r));
+    if (qgil_enter(border_of_wrapper(o)) < 0) return NULL;
+    qs_status s = open_view(border_of_wrapper(o), a, v, &r);
+    return qgil_result(border_of_wrapper(o), wrap_array(border_of_wrapper(o), s, r));
 }
 
-/* (array, shape, strides in elements, offset from the first element): the same memory.  Whoever calls knows that they
- * stay inside. */
+/* (array, shape, strides in elements, offset from the first element): returns a view of the same memory.  The caller
+ * ensures that it stays inside the memory. */
 static PyObject *xp_view(PyObject *m, PyObject *args) {
     PyObject *o, *shape, *steps;
     Py_ssize_t offset;
@@ -538,10 +540,10 @@ static PyObject *xp_view(PyObject *m, PyObject *args) {
     Array *a = array_of(o, "view");
     if (!a || (v.ndim = qnd_of_tuple(shape, v.dims)) < 0 || qnd_of_tuple(steps, v.strides) != v.ndim) return NULL;
     v.offset = offset;
-    return viewed(o, a, &v);
+    return make_view(o, a, &v);
 }
 
-/* (packed array, shape of as many elements): the same memory. */
+/* (packed array, shape with as many elements): returns a view of the same memory. */
 static PyObject *xp_shaped(PyObject *m, PyObject *const *o, Py_ssize_t n) {
     View v = {0};
     int64_t step = 1;
@@ -550,10 +552,10 @@ static PyObject *xp_shaped(PyObject *m, PyObject *const *o, Py_ssize_t n) {
     Array *a = array_of(o[0], "view");
     if (!a || (v.ndim = qnd_of_tuple(o[1], v.dims)) < 0) return NULL;
     for (int i = v.ndim - 1; i >= 0; i--) v.strides[i] = step, step *= v.dims[i];
-    return viewed(o[0], a, &v);
+    return make_view(o[0], a, &v);
 }
 
-/* (array, dimensions): the same memory in another order; None where they do not name each dimension once. */
+/* (array, dimensions): returns a view with permuted dimensions; None if they do not name each dimension once. */
 static PyObject *xp_permuted(PyObject *m, PyObject *const *o, Py_ssize_t n) {
     View v = {0};
     int64_t axes[QS_MAX_RANK], dims[QS_MAX_RANK], strides[QS_MAX_RANK];
@@ -569,7 +571,7 @@ static PyObject *xp_permuted(PyObject *m, PyObject *const *o, Py_ssize_t n) {
         v.dims[i] = dims[k], v.strides[i] = strides[k], seen |= 1u << k;
     }
     if (v.ndim != ndim || seen != (1u << ndim) - 1) return Py_INCREF(Py_None), Py_None;
-    return viewed(o[0], a, &v);
+    return make_view(o[0], a, &v);
 }
 
 static PyObject *xp_strides(PyObject *m, PyObject *o) {
@@ -594,13 +596,13 @@ static PyObject *xp_code(PyObject *o, void *unused) {
     return a ? PyLong_FromLong(a->dtype) : NULL;
 }
 
-/* A value of the language as an array of the standard, and the other way: the very same elements. */
-static PyObject *rewrapped(PyObject *o, PyTypeObject *t) {
-    if (!array_of(o, "array") || qgil_enter(border(o)) < 0) return NULL;
-    return qgil_result(border(o), qwrapper_make(t, border(o), value_of(o)));
+/* Wraps the same array as a plain value or as an array of the standard. */
+static PyObject *wrap_again(PyObject *o, PyTypeObject *t) {
+    if (!array_of(o, "array") || qgil_enter(border_of_wrapper(o)) < 0) return NULL;
+    return qgil_result(border_of_wrapper(o), qwrapper_make(t, border_of_wrapper(o), value_of(o)));
 }
-static PyObject *xp_wrap(PyObject *m, PyObject *o) { return (void)m, rewrapped(o, qbridge.typed); }
-static PyObject *xp_plain(PyObject *m, PyObject *o) { return (void)m, rewrapped(o, qbridge.value); }
+static PyObject *xp_wrap(PyObject *m, PyObject *o) { return (void)m, wrap_again(o, qbridge.typed); }
+static PyObject *xp_plain(PyObject *m, PyObject *o) { return (void)m, wrap_again(o, qbridge.value); }
 
 static PyObject *xp_gather(PyObject *m, PyObject *args) {
     PyObject *o, *at;
@@ -611,7 +613,7 @@ static PyObject *xp_gather(PyObject *m, PyObject *args) {
     if (!places) return NULL;
     BEGIN(b, o);
     qs_status s = qtyped_gather(b->vm, a, places, &r);
-    END(b, made(b, s, r));
+    END(b, wrap_array(b, s, r));
 }
 
 static PyObject *xp_scatter(PyObject *m, PyObject *args) {
@@ -626,7 +628,7 @@ static PyObject *xp_scatter(PyObject *m, PyObject *args) {
     END(b, s == QS_OK ? (Py_INCREF(Py_None), Py_None) : qerror_raise(b, s));
 }
 
-/* (packed array, outer, n, inner, places, shape) */
+/* (packed array, outer, n, inner, indices, shape) */
 static PyObject *xp_take(PyObject *m, PyObject *args) {
     PyObject *o, *at, *shape;
     long long outer, n, inner;
@@ -639,7 +641,7 @@ static PyObject *xp_take(PyObject *m, PyObject *args) {
     if (ndim < 0) return NULL;
     BEGIN(b, o);
     qs_status s = qtyped_take(b->vm, a, outer, n, inner, places, ndim, dims, &r);
-    END(b, made(b, s, r));
+    END(b, wrap_array(b, s, r));
 }
 
 static PyObject *xp_nonzero(PyObject *m, PyObject *o) {
@@ -648,10 +650,10 @@ static PyObject *xp_nonzero(PyObject *m, PyObject *o) {
     if (!a) return NULL;
     BEGIN(b, o);
     qs_status s = qtyped_nonzero(b->vm, a, &r);
-    END(b, made(b, s, r));
+    END(b, wrap_array(b, s, r));
 }
 
-/* (which, array, bits of the dimensions, keep, code) */
+/* (operation, array, bit mask of the dimensions, keep, code) */
 static PyObject *xp_fold(PyObject *m, PyObject *args) {
     int which, keep, d;
     unsigned axes;
@@ -663,7 +665,7 @@ static PyObject *xp_fold(PyObject *m, PyObject *args) {
     if (!a) return NULL;
     BEGIN(b, o);
     qs_status s = qtreduce_run(b->vm, (Fold)which, a, axes, keep, (qs_dtype)d, &r);
-    END(b, made(b, s, r));
+    END(b, wrap_array(b, s, r));
 }
 
 /* (largest, packed array, axis) */
@@ -677,10 +679,10 @@ static PyObject *xp_place(PyObject *m, PyObject *args) {
     if (!a) return NULL;
     BEGIN(b, o);
     qs_status s = qtreduce_position(b->vm, largest, a, axis, &r);
-    END(b, made(b, s, r));
+    END(b, wrap_array(b, s, r));
 }
 
-/* (which, array, axis, initial, code) */
+/* (operation, array, axis, initial, code) */
 static PyObject *xp_running(PyObject *m, PyObject *args) {
     int which, axis, initial, d;
     PyObject *o;
@@ -691,7 +693,7 @@ static PyObject *xp_running(PyObject *m, PyObject *args) {
     if (!a) return NULL;
     BEGIN(b, o);
     qs_status s = qtreduce_scan(b->vm, (Fold)which, a, axis, initial, (qs_dtype)d, &r);
-    END(b, made(b, s, r));
+    END(b, wrap_array(b, s, r));
 }
 
 /* (sorted packed array, packed array, right) */
@@ -705,7 +707,7 @@ static PyObject *xp_search(PyObject *m, PyObject *args) {
     if (!x) return NULL;
     BEGIN(b, o);
     qs_status s = qtreduce_search(b->vm, a, x, right, &r);
-    END(b, made(b, s, r));
+    END(b, wrap_array(b, s, r));
 }
 
 /* (stack of m x k, stack of k x n, m, n, k, shape) */
@@ -721,19 +723,19 @@ static PyObject *xp_product(PyObject *m, PyObject *args) {
     if (ndim < 0) return NULL;
     BEGIN(b, o);
     qs_status s = qproduct_run(b->vm, a, x, (GemmSize){rows, columns, inner}, ndim, dims, &r);
-    END(b, made(b, s, r));
+    END(b, wrap_array(b, s, r));
 }
 
-/* (code, code): the code in which they meet, or None. */
+/* (code, code): returns the promoted type code, or None. */
 static PyObject *xp_promote(PyObject *m, PyObject *args) {
     int a, b;
     (void)m;
     if (!PyArg_ParseTuple(args, "ii", &a, &b) || !check_code(a) || !check_code(b)) return NULL;
-    int d = promote(a, b);
+    int d = promote_types(a, b);
     return d < 0 ? (Py_INCREF(Py_None), Py_None) : PyLong_FromLong(d);
 }
 
-/* [(name, arguments, what it gives, what it does, codes of the types that it is defined for)] of typed.def. */
+/* Lists typed.def: [(name, number of arguments, result, description, bit mask of the supported type codes)]. */
 static PyObject *xp_rows(PyObject *m, PyObject *unused) {
     PyObject *list = PyList_New(0);
     (void)m, (void)unused;
@@ -749,7 +751,7 @@ static PyObject *xp_rows(PyObject *m, PyObject *unused) {
     return list;
 }
 
-/* (get, set): what is asked for items of keys that are no views. */
+/* (get, set): registers the functions for items with keys that do not give views. */
 static PyObject *xp_items(PyObject *m, PyObject *args) {
     PyObject *get, *set;
     (void)m;
@@ -819,7 +821,7 @@ static PyType_Slot slots[] = {
     {Py_nb_positive, (void *)op_positive},
     {Py_nb_absolute, (void *)op_abs},
     {Py_nb_invert, (void *)op_invert},
-    {Py_tp_richcompare, (void *)compare},
+    {Py_tp_richcompare, (void *)compare_arrays},
     {Py_tp_hash, (void *)PyObject_HashNotImplemented},
     {Py_mp_subscript, (void *)get_item},
     {Py_mp_ass_subscript, (void *)set_item},

@@ -1,4 +1,4 @@
-/* pyvalue.c -- a Python object in the language: attributes, items, calls, operators, iteration, text. */
+/* pyvalue.c -- implements Python objects in the language: attributes, items, calls, operators, iteration, text. */
 #include "bridge/bridge.h"
 #include "lang/syntax/operators.h"
 
@@ -9,10 +9,10 @@ enum { FEW_ARGS = 12 };
 
 qs_value qpyvalue_new(qs_vm *vm, PyObject *o) { return qval_object(QS_FOREIGN, qobj_foreign(vm, &qpyvalue_type, o)); }
 
-static void release(void *p) { qgil_decref(p); }
+static void release_value(void *p) { qgil_decref(p); }
 
-/* An operation that gives nothing but success. */
-static qs_status done(Border *b, int failed) {
+/* Ends an operation without a result. */
+static qs_status finish_call(Border *b, int failed) {
     qgil_back(b);
     return qgpu_regain(b, failed ? qerror_take(b) : QS_OK);
 }
@@ -21,13 +21,14 @@ static qs_status done(Border *b, int failed) {
 
 static PyObject *name_of(Border *b, qs_value key) { return qpy_name(b, key.u.p); }
 
-/* What the message about a missing attribute needs to know. */
-static void explain(PyObject *o, PyObject *name) {
+/* Adds the owner and the name to an AttributeError that lacks them, for the message about a missing attribute. */
+static void add_owner_and_name(PyObject *o, PyObject *name) {
     PyObject *type, *value, *traceback, *r;
     if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return;
     PyErr_Fetch(&type, &value, &traceback);
     PyErr_NormalizeException(&type, &value, &traceback);
-    PyObject *known = value && !PyDict_Check(o) ? PyObject_GetAttrString(value, "name") : NULL; /* since 3.10, mostly */
+    /* Usually set since 3.10. */
+    PyObject *known = value && !PyDict_Check(o) ? PyObject_GetAttrString(value, "name") : NULL;
     bool complete = known && known != Py_None;
     Py_XDECREF(known);
     PyErr_Clear();
@@ -37,36 +38,36 @@ static void explain(PyObject *o, PyObject *name) {
     PyErr_Restore(type, value, traceback);
 }
 
-static qs_status get(qs_vm *vm, void *p, qs_value key, qs_value *out) {
+static qs_status get_attribute(qs_vm *vm, void *p, qs_value key, qs_value *out) {
     Border *b = border_of(vm);
     TRY(qgpu_lend(b));
     PyObject *name = name_of(b, key), *r = NULL;
     qgil_outside(b);
     if (name) r = PyObject_GetAttr(p, name);
-    if (!r && name) explain(p, name);
+    if (!r && name) add_owner_and_name(p, name);
     return qpy_result(b, r, out);
 }
 
-static qs_status set(qs_vm *vm, void *p, qs_value key, qs_value v) {
+static qs_status set_attribute(qs_vm *vm, void *p, qs_value key, qs_value v) {
     Border *b = border_of(vm);
     TRY(qgpu_lend(b));
     PyObject *name = name_of(b, key), *o = name ? qpy_from_value(b, v) : NULL;
     qgil_outside(b);
     int failed = !o || PyObject_SetAttr(p, name, o) < 0;
     Py_XDECREF(o);
-    return done(b, failed);
+    return finish_call(b, failed);
 }
 
 /* -- items --------------------------------------------------------------------------------------------------------- */
 
-static bool whole(double x) { return x == floor(x) && fabs(x) < 0x1p53; }
+static bool is_integral(double x) { return x == floor(x) && fabs(x) < 0x1p53; }
 
 static PyObject *number_or_none(double x, bool none) {
     if (none) return Py_INCREF(Py_None), Py_None;
     return PyLong_FromDouble(x);
 }
 
-/* a..step..b as Python's slice; b is part of a range, and not of a slice. */
+/* Converts a..step..b to a Python slice; a range includes b, a slice does not. */
 static PyObject *slice(double first, double step, double last) {
     double stop = last + (step > 0 ? 1 : -1);
     bool open = step < 0 && stop < 0; /* down to the first element */
@@ -78,7 +79,7 @@ static PyObject *slice(double first, double step, double last) {
     return r;
 }
 
-/* A vector of evenly spaced whole numbers stands for a slice, as the range it mostly was written as. */
+/* Converts a vector of evenly spaced integers to a slice, because it was usually written as a range; NULL: none. */
 static PyObject *slice_of(qs_vm *vm, Array *a) {
     double x[3] = {0, 0, -1}, value;
     size_t n = a->count;
@@ -87,7 +88,7 @@ static PyObject *slice_of(qs_vm *vm, Array *a) {
         qs_value v;
         if (qarr_get(vm, a, i, &v) != QS_OK) return NULL;
         value = qval_number(v);
-        if (!whole(value) || (i > 1 && value - x[2] != x[1] - x[0])) return NULL;
+        if (!is_integral(value) || (i > 1 && value - x[2] != x[1] - x[0])) return NULL;
         if (i < 2) x[i] = value;
         x[2] = value;
     }
@@ -100,7 +101,7 @@ static PyObject *colon(void) { return PySlice_New(NULL, NULL, NULL); }
 
 static PyObject *key_of(Border *b, qs_value v) {
     if (qval_is_colon(v)) return colon();
-    if (v.kind == QS_NUM && whole(v.u.f)) return PyLong_FromDouble(v.u.f);
+    if (v.kind == QS_NUM && is_integral(v.u.f)) return PyLong_FromDouble(v.u.f);
     if (v.kind != QS_ARRAY) return qpy_from_value(b, v);
     PyObject *s = slice_of(b->vm, v.u.p);
     if (s || PyErr_Occurred()) return s;
@@ -133,17 +134,18 @@ static qs_status set_item(qs_vm *vm, void *p, int n, const qs_value *at, qs_valu
     TRY(qgpu_lend(b));
     PyObject *key = subscript(b, n, at), *o = key ? qpy_from_value(b, v) : NULL;
     qgil_outside(b);
-    Py_INCREF((PyObject *)p); /* pandas takes what nobody else holds for a temporary, where nothing can be kept */
+    /* Pandas treats an object without other references as a temporary, whose items cannot be set. */
+    Py_INCREF((PyObject *)p);
     int failed = !o || PyObject_SetItem(p, key, o) < 0;
     Py_DECREF((PyObject *)p);
     Py_XDECREF(key);
     Py_XDECREF(o);
-    return done(b, failed);
+    return finish_call(b, failed);
 }
 
 /* -- calls --------------------------------------------------------------------------------------------------------- */
 
-typedef struct { /* converted arguments; one free place in front, which callees may use */
+typedef struct { /* converted arguments, after one free slot, which callees may use */
     PyObject *few[FEW_ARGS + 1], **at, *names;
     int n, npos;
 } Args;
@@ -162,14 +164,14 @@ static void free_args(Args *a) {
     if (a->at != a->few) PyMem_Free(a->at);
 }
 
-/* py.tuple({1, 2}) and py.list({1, 2}) are of numbers, not of what is in a NumPy array of them. */
-static PyObject *argument(Border *b, PyObject *callee, const qs_call_args *c, int i) {
+/* Converts an argument.  py.tuple({1, 2}) and py.list({1, 2}) get the numbers of a cell, not a NumPy array. */
+static PyObject *convert_argument(Border *b, PyObject *callee, const qs_call_args *c, int i) {
     bool sequence = callee == (PyObject *)&PyTuple_Type || callee == (PyObject *)&PyList_Type;
     if (sequence && c->in[i].kind == QS_CELL) return qnd_tuple(b, c->in[i].u.p);
     return qpy_from_value(b, c->in[i]);
 }
 
-/* eval(text) and exec(text) look for the names of whoever calls them; a script has those of __main__. */
+/* eval(text) and exec(text) use the names of their caller; for a script, pass those of __main__. */
 static int add_globals(PyObject *callee, Args *a) {
     if ((callee != qbridge.eval && callee != qbridge.exec) || a->n != 1 || a->npos != 1) return 0;
     PyObject *main = PyImport_AddModule("__main__");
@@ -183,7 +185,7 @@ static int add_globals(PyObject *callee, Args *a) {
 static int convert_args(Border *b, PyObject *callee, const qs_call_args *c, Args *a) {
     a->npos = c->nin - c->nnamed;
     for (int i = 0; i < c->nin; i++) {
-        PyObject *o = argument(b, callee, c, i);
+        PyObject *o = convert_argument(b, callee, c, i);
         if (!o) return -1;
         a->at[++a->n] = o;
     }
@@ -215,7 +217,7 @@ static PyObject *call_object(Border *b, PyObject *f, const qs_call_args *c) {
     return r;
 }
 
-static qs_status call(qs_vm *vm, void *p, qs_call_args *c) {
+static qs_status call_value(qs_vm *vm, void *p, qs_call_args *c) {
     Border *b = border_of(vm);
     TRY(qgpu_lend(b));
     return qpy_result(b, call_object(b, p, c), &c->out[0]);
@@ -234,7 +236,7 @@ qs_value qpyvalue_function(qs_vm *vm, qs_value callee) {
 
 PyObject *qpyvalue_callee(const Function *f) { return f->fkind == FN_FOREIGN ? qpyvalue_get(f->captures[0]) : NULL; }
 
-/* with: x.enter() gives what __enter__ gives; x.leave() and x.exit() end it without an exception. */
+/* Implements `with`: x.enter() calls __enter__; x.leave() and x.exit() call __exit__ without an exception. */
 static PyObject *call_special(PyObject *o, const char *name, int nin, bool *found) {
     bool enter = strcmp(name, "enter") == 0, leave = strcmp(name, "leave") == 0 || strcmp(name, "exit") == 0;
     *found = nin == 0 && (enter || leave) && PyObject_HasAttrString(o, enter ? "__enter__" : "__exit__");
@@ -243,7 +245,7 @@ static PyObject *call_special(PyObject *o, const char *name, int nin, bool *foun
     return PyObject_CallMethod(o, "__exit__", "OOO", Py_None, Py_None, Py_None);
 }
 
-/* The attribute itself is missing, not one that its code was looking for. */
+/* Whether the attribute itself is missing, not one that its code looked up. */
 static bool no_such_method(PyObject *o, PyObject *name) {
     if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return false;
     PyObject *type, *value, *traceback;
@@ -255,7 +257,7 @@ static bool no_such_method(PyObject *o, PyObject *name) {
     return !attribute;
 }
 
-static qs_status absent(Border *b, PyObject *o, PyObject *name, qs_value key, qs_call_args *c, bool *found) {
+static qs_status handle_absent(Border *b, PyObject *o, PyObject *name, qs_value key, qs_call_args *c, bool *found) {
     PyObject *type, *value, *traceback, *r;
     bool special;
     qgil_back(b);
@@ -269,15 +271,15 @@ static qs_status absent(Border *b, PyObject *o, PyObject *name, qs_value key, qs
     }
     qs_value fn;
     const char *called = qs_to_string(key, NULL);
-    if (qvm_knows(b->vm, called) && qvm_lookup(b->vm, called, &fn) == QS_OK) { /* perhaps a function that takes o */
+    if (qvm_knows(b->vm, called) && qvm_lookup(b->vm, called, &fn) == QS_OK) { /* it may be a function that takes o */
         *found = fn.kind != QS_FUNCTION;
         qs_release(b->vm, fn);
     } else {
         qs_error_clear(b->vm);
     }
     PyErr_Restore(type, value, traceback);
-    if (!*found) return PyErr_Clear(), done(b, false);
-    explain(o, name);
+    if (!*found) return PyErr_Clear(), finish_call(b, false);
+    add_owner_and_name(o, name);
     return qpy_result(b, NULL, &c->out[0]);
 }
 
@@ -290,7 +292,7 @@ static bool has_cell(const qs_call_args *c) {
 static PyObject *call_method(Border *b, PyObject *o, PyObject *name, const qs_call_args *c) {
     PyObject *r = NULL;
     Args a;
-    if (o == qbridge.builtins || has_cell(c)) { /* who is called decides what becomes of the arguments */
+    if (o == qbridge.builtins || has_cell(c)) { /* the conversion of the arguments depends on the callee */
         PyObject *f = PyObject_GetAttr(o, name);
         if (f) r = call_object(b, f, c);
         Py_XDECREF(f);
@@ -306,18 +308,18 @@ static PyObject *call_method(Border *b, PyObject *o, PyObject *name, const qs_ca
     return r;
 }
 
-static qs_status method(qs_vm *vm, void *p, qs_value key, qs_call_args *c, bool *found) {
+static qs_status call_named(qs_vm *vm, void *p, qs_value key, qs_call_args *c, bool *found) {
     Border *b = border_of(vm);
     TRY(qgpu_lend(b));
     PyObject *name = name_of(b, key), *r = name ? call_method(b, p, name, c) : NULL;
     *found = true;
-    if (!r && name && no_such_method(p, name)) return absent(b, p, name, key, c, found);
+    if (!r && name && no_such_method(p, name)) return handle_absent(b, p, name, key, c, found);
     return qpy_result(b, r, &c->out[0]);
 }
 
 /* -- operators ----------------------------------------------------------------------------------------------------- */
 
-static PyObject *power(PyObject *a, PyObject *b) { return PyNumber_Power(a, b, Py_None); }
+static PyObject *power_of(PyObject *a, PyObject *b) { return PyNumber_Power(a, b, Py_None); }
 static PyObject *in_place_power(PyObject *a, PyObject *b) { return PyNumber_InPlacePower(a, b, Py_None); }
 
 typedef PyObject *Binary(PyObject *, PyObject *);
@@ -330,8 +332,8 @@ static const struct {
     [OP_PWMUL] = {PyNumber_Multiply, PyNumber_InPlaceMultiply},
     [OP_DIV] = {PyNumber_TrueDivide, PyNumber_InPlaceTrueDivide},
     [OP_PWDIV] = {PyNumber_TrueDivide, PyNumber_InPlaceTrueDivide},
-    [OP_POW] = {power, in_place_power},
-    [OP_PWPOW] = {power, in_place_power},
+    [OP_POW] = {power_of, in_place_power},
+    [OP_PWPOW] = {power_of, in_place_power},
     [OP_BITAND] = {PyNumber_And, PyNumber_InPlaceAnd},
     [OP_BITOR] = {PyNumber_Or, PyNumber_InPlaceOr},
     [OP_BITXOR] = {PyNumber_Xor, PyNumber_InPlaceXor},
@@ -349,8 +351,8 @@ static int comparison(int op) {
     }
 }
 
-/* Something with elements, like an array or a tensor: its logic is element by element, and its truth is not asked for.
- */
+/* Whether o has elements, like an array or a tensor: its logical operators are elementwise, and its truth value is not
+ * used. */
 static bool has_elements(PyObject *o) {
     return PyObject_HasAttrString(o, "dtype") && PyObject_HasAttrString(o, "__invert__");
 }
@@ -367,7 +369,7 @@ static PyObject *logical(int op, PyObject *x, PyObject *y) {
     return t == (op == OP_OROR) ? PyBool_FromLong(t) : truth_object(y);
 }
 
-static PyObject *extreme(int op, PyObject *x, PyObject *y) { /* x ^^= y, x __= y */
+static PyObject *max_or_min(int op, PyObject *x, PyObject *y) { /* x ^^= y, x __= y */
     PyObject *r = op == OP_MAXEQ ? qbridge_support("maximum", "(OO)", x, y) : qbridge_support("minimum", "(OO)", x, y);
     return r;
 }
@@ -375,11 +377,11 @@ static PyObject *extreme(int op, PyObject *x, PyObject *y) { /* x ^^= y, x __= y
 static PyObject *operate(int op, bool in_place, PyObject *x, PyObject *y) {
     if (comparison(op) >= 0) return PyObject_RichCompare(x, y, comparison(op));
     if (op == OP_ANDAND || op == OP_OROR) return logical(op, x, y);
-    if (op == OP_MAXEQ || op == OP_MINEQ) return extreme(op, x, y);
+    if (op == OP_MAXEQ || op == OP_MINEQ) return max_or_min(op, x, y);
     return in_place ? binary[op].in_place(x, y) : binary[op].plain(x, y);
 }
 
-static PyObject *unary(int op, PyObject *x) {
+static PyObject *apply_unary(int op, PyObject *x) {
     if (op == OP_NEG) return PyNumber_Negative(x);
     if (op == OP_PLUS) return PyNumber_Positive(x);
     if (has_elements(x)) return PyNumber_Invert(x);
@@ -395,7 +397,7 @@ static qs_status operator(qs_vm *vm, int op, qs_value x, qs_value y, qs_value *o
     PyObject *a = qpy_from_value(b, x), *r = NULL;
     if (op == OP_NEG || op == OP_PLUS || op == OP_NOT) {
         qgil_outside(b);
-        if (a) r = unary(op, a);
+        if (a) r = apply_unary(op, a);
     } else {
         PyObject *c = a ? qpy_from_value(b, y) : NULL;
         qgil_outside(b);
@@ -406,16 +408,16 @@ static qs_status operator(qs_vm *vm, int op, qs_value x, qs_value y, qs_value *o
     return qpy_result(b, r, out);
 }
 
-static qs_status truth(qs_vm *vm, void *p, bool *out) {
+static qs_status truth_of(qs_vm *vm, void *p, bool *out) {
     Border *b = border_of(vm);
     TRY(qgpu_lend(b));
     qgil_outside(b);
     int t = PyObject_IsTrue(p);
     *out = t > 0;
-    return done(b, t < 0);
+    return finish_call(b, t < 0);
 }
 
-/* The type of `builtins` is that of all modules. */
+/* `builtins` has the type of all modules. */
 static bool is_space(void *p) { return PyObject_TypeCheck((PyObject *)p, Py_TYPE(qbridge.builtins)); }
 
 /* -- iteration, text, errors --------------------------------------------------------------------------------------- */
@@ -425,7 +427,7 @@ static qs_status iter(qs_vm *vm, void *p, qs_value *out) {
     TRY(qgpu_lend(b));
     qgil_outside(b);
     PyObject *r = PyObject_GetIter(p);
-    qs_status s = done(b, !r);
+    qs_status s = finish_call(b, !r);
     if (s != QS_OK) return Py_XDECREF(r), s;
     *out = qpyvalue_new(vm, r);
     return QS_OK;
@@ -437,22 +439,22 @@ static qs_status next(qs_vm *vm, void *p, bool *more, qs_value *out) {
     qgil_outside(b);
     PyObject *r = PyIter_Next(p);
     *more = r || PyErr_Occurred();
-    return *more ? qpy_result(b, r, out) : done(b, false);
+    return *more ? qpy_result(b, r, out) : finish_call(b, false);
 }
 
 static bool is_exception(PyObject *o) { return PyObject_IsInstance(o, PyExc_BaseException) == 1; }
 
-static qs_status format(qs_vm *vm, void *p, qs_value *out) {
+static qs_status format_value(qs_vm *vm, void *p, qs_value *out) {
     Border *b = border_of(vm);
     TRY(qgpu_lend(b));
     if (is_exception(p)) return qgpu_regain(b, qerror_format(b, p, out));
     qgil_outside(b);
     PyObject *text = PyObject_Str(p);
-    qs_status s = done(b, !text);
+    qs_status s = finish_call(b, !text);
     return s == QS_OK ? qpy_text(b, text, out) : (Py_XDECREF(text), s);
 }
 
-/* Of which type it is. */
+/* Describes the type of the object. */
 static qs_status detail(qs_vm *vm, void *p, qs_value *out) {
     Border *b = qgil_border(vm);
     PyObject *text = qbridge_support("kind", "(O)", p);
@@ -460,7 +462,7 @@ static qs_status detail(qs_vm *vm, void *p, qs_value *out) {
     return text ? qpy_text(b, text, out) : qerror_take(b);
 }
 
-/* `catch e` receives the exception, but of a script's error its message, as without Python in between. */
+/* `catch e` receives the exception, or the message of a script error, as if Python were not in between. */
 static qs_status caught(qs_vm *vm, void *p, qs_value *out) {
     Border *b = qgil_border(vm);
     if (PyObject_IsInstance(p, (PyObject *)qbridge.error) == 1) return qerror_format(b, p, out);
@@ -473,18 +475,18 @@ static qs_status report(qs_vm *vm, void *p, qs_value *out) { return qerror_repor
 
 const qs_foreign_type qpyvalue_type = {
     .name = "pyvalue",
-    .release = release,
-    .call = call,
-    .get = get,
-    .set = set,
+    .release = release_value,
+    .call = call_value,
+    .get = get_attribute,
+    .set = set_attribute,
     .op = operator,
-    .format = format,
+    .format = format_value,
     .iter = iter,
     .next = next,
     .get_item = get_item,
     .set_item = set_item,
-    .method = method,
-    .truth = truth,
+    .method = call_named,
+    .truth = truth_of,
     .is_space = is_space,
     .caught = caught,
     .report = report,

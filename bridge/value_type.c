@@ -1,6 +1,5 @@
-/* value_type.c -- any value of the language as a Python object: qvalue.  Elements are in items.c, operators in
- * operators.c,
- * and what is said in Python because it is shorter there in pyquasar/_values.py. */
+/* value_type.c -- implements qvalue, the Python type of values of the language.  Elements are in items.c, operators in
+ * operators.c, and parts that are shorter in Python in pyquasar/_values.py. */
 #include "bridge/bridge.h"
 #include "vm/tape/tape.h"
 
@@ -10,7 +9,7 @@
 typedef struct {
     Wrapper head;
     PyObject *grad; /* another value, of the same shape; NULL: none */
-    Export *given;  /* to whoever has asked for the address, as long as this object lives; NULL: nobody */
+    Export *given;  /* memory whose address was requested, exported as long as this object lives; NULL: none */
 } ValueObject;
 
 PyObject *qvalue_new(Border *b, qs_value v) {
@@ -18,18 +17,18 @@ PyObject *qvalue_new(Border *b, qs_value v) {
 }
 
 static qs_value value_of(PyObject *o) { return ((Wrapper *)o)->v; }
-static Border *border(PyObject *o) { return ((Wrapper *)o)->border; }
+static Border *border_of_wrapper(PyObject *o) { return ((Wrapper *)o)->border; }
 static const Array *array_of(PyObject *o) { return value_of(o).kind == QS_ARRAY ? value_of(o).u.p : NULL; }
 
-/* The end of an operation on the machine: its result, or its error. */
+/* Returns the result of an operation of the VM, or NULL with an exception. */
 PyObject *qvalue_result(Border *b, qs_status s, qs_value *out) {
     return s == QS_OK ? qpy_give(b, *out) : qerror_raise(b, s);
 }
 
 /* -- text ---------------------------------------------------------------------------------------------------------- */
 
-static PyObject *text(PyObject *o, bool brief) {
-    Border *b = border(o);
+static PyObject *format_value(PyObject *o, bool brief) {
+    Border *b = border_of_wrapper(o);
     Text t;
     if (qgil_enter(b) < 0) return NULL;
     qtext_init(&t, qvm_ctx(b->vm));
@@ -44,25 +43,25 @@ static PyObject *text(PyObject *o, bool brief) {
     return r;
 }
 
-static PyObject *str(PyObject *o) { return text(o, false); }
+static PyObject *str(PyObject *o) { return format_value(o, false); }
 
 enum { SHOWN_ELEMENTS = 64 };
 
-/* Small values as the prompt shows them; of large ones what they are. */
+/* Shows small values as the prompt does, and large ones by type and size. */
 static PyObject *repr(PyObject *o) {
     ALONE;
     const Array *a = array_of(o);
     char size[SHAPE_TEXT];
-    if (!border(o)->vm) return PyUnicode_FromString("<value of a Quasar machine that is closed>");
-    if (!a || a->count <= SHOWN_ELEMENTS) return text(o, true);
-    return PyUnicode_FromFormat("<quasar %s of size %s>", qs_type_name(border(o)->vm, value_of(o)),
+    if (!border_of_wrapper(o)->vm) return PyUnicode_FromString("<value of a Quasar machine that is closed>");
+    if (!a || a->count <= SHOWN_ELEMENTS) return format_value(o, true);
+    return PyUnicode_FromFormat("<quasar %s of size %s>", qs_type_name(border_of_wrapper(o)->vm, value_of(o)),
                                 qarr_shape_text(a, size));
 }
 
-/* -- as Python's own ----------------------------------------------------------------------------------------------- */
+/* -- conversion to Python objects ---------------------------------------------------------------------------------- */
 
 static PyObject *to_py(PyObject *o, PyObject *unused) {
-    Border *b = border(o);
+    Border *b = border_of_wrapper(o);
     qs_value v = value_of(o);
     PyObject *r = NULL;
     (void)unused;
@@ -78,7 +77,7 @@ static PyObject *to_py(PyObject *o, PyObject *unused) {
 
 static PyObject *tolist(PyObject *o, PyObject *unused);
 
-/* Python's own of an item; takes the reference. */
+/* Converts an item to plain Python objects; takes the reference. */
 static PyObject *own_item(PyObject *o) {
     if (!o) return NULL;
     PyObject *own = qvalue_check(o)                ? tolist(o, NULL)
@@ -100,7 +99,7 @@ static PyObject *cell_list(PyObject *cell) {
 }
 
 static PyObject *tolist(PyObject *o, PyObject *unused) {
-    Border *b = border(o);
+    Border *b = border_of_wrapper(o);
     if (value_of(o).kind == QS_CELL) return cell_list(o);
     if (value_of(o).kind != QS_ARRAY) return to_py(o, unused);
     if (qgil_enter(b) < 0) return NULL;
@@ -117,11 +116,12 @@ static Str *name_text(Border *b, PyObject *name) {
     return s ? qstr_name(qvm_ctx(b->vm), s, (size_t)n) : NULL;
 }
 
-/* x.f where f is a function of the language: called with x in front. */
+/* Handles x.f where f is a function of the language: binds x as its first argument. */
 static PyObject *method_named(Border *b, PyObject *o, PyObject *name) {
     qs_value fn;
     Str *s = name_text(b, name);
-    if (!s || !qvm_knows(b->vm, s->s)) return NULL; /* as a rule: hasattr, and libraries that ask for their protocols */
+    /* The usual case: hasattr, and libraries that test for protocols. */
+    if (!s || !qvm_knows(b->vm, s->s)) return NULL;
     if (qvm_lookup(b->vm, s->s, &fn) != QS_OK) return qs_error_clear(b->vm), NULL;
     PyObject *f = fn.kind == QS_FUNCTION ? qpy_from_value(b, fn) : NULL;
     qs_release(b->vm, fn);
@@ -130,7 +130,7 @@ static PyObject *method_named(Border *b, PyObject *o, PyObject *name) {
     return r;
 }
 
-/* Of windows and figures, whose fields are made when they are asked for. */
+/* Gets a field of a window or figure, which is created on access. */
 static PyObject *foreign_field(Border *b, PyObject *o, Str *s) {
     qs_value r;
     qs_status status = qs_get(b->vm, value_of(o), qval_object(QS_STRING, s), &r);
@@ -138,7 +138,7 @@ static PyObject *foreign_field(Border *b, PyObject *o, Str *s) {
     return status == QS_OK ? qpy_give(b, r) : qerror_raise(b, status);
 }
 
-static PyObject *field(Border *b, PyObject *o, PyObject *name) {
+static PyObject *get_field(Border *b, PyObject *o, PyObject *name) {
     Str *s = name_text(b, name);
     Object *x = value_of(o).u.p;
     qs_value r;
@@ -151,15 +151,15 @@ static PyObject *field(Border *b, PyObject *o, PyObject *name) {
 
 static bool has_fields(qs_value v) { return v.kind == QS_OBJECT || v.kind == QS_FOREIGN; }
 
-/* Fields first, then what every value has, then functions: for objects alone, since NumPy asks arrays for their
- * methods.  When the machine is closed, what is left are the names with _ in front, by which Python and libraries find
- * out what an object is. */
+/* Looks up fields first, then the attributes of all values, then functions.  Functions are looked up only for objects,
+ * because NumPy tests arrays for methods.  When the VM is closed, only names that begin with _ remain, by which Python
+ * and libraries examine an object. */
 static PyObject *get_attribute(PyObject *o, PyObject *name) {
-    Border *b = border(o);
+    Border *b = border_of_wrapper(o);
     if (!b->vm && PyUnicode_Check(name) && !is_private(name)) return qgil_closed(), NULL;
     if (!has_fields(value_of(o)) || !b->vm) return PyObject_GenericGetAttr(o, name);
     if (qgil_enter(b) < 0) return NULL;
-    PyObject *r = field(b, o, name);
+    PyObject *r = get_field(b, o, name);
     if (!r && !PyErr_Occurred()) r = PyObject_GenericGetAttr(o, name);
     if (!r && PyErr_ExceptionMatches(PyExc_AttributeError) && !is_private(name)) {
         PyObject *type, *value, *traceback;
@@ -172,7 +172,7 @@ static PyObject *get_attribute(PyObject *o, PyObject *name) {
     return r;
 }
 
-/* What the class says of the field; NULL: nothing. */
+/* The type that the class declares for the field; NULL: none. */
 static const Type *field_type(PyObject *o, const Str *name) {
     const Class *c = value_of(o).kind == QS_OBJECT ? ((Object *)value_of(o).u.p)->cls : NULL;
     for (int i = 0; c && i < c->nfields; i++)
@@ -196,30 +196,30 @@ static int set_field(Border *b, PyObject *o, PyObject *name, PyObject *x) {
 
 static int set_attribute(PyObject *o, PyObject *name, PyObject *x) {
     if (!has_fields(value_of(o)) || !x) return PyObject_GenericSetAttr(o, name, x);
-    if (qgil_enter(border(o)) < 0) return -1;
-    int r = set_field(border(o), o, name, x);
-    return qgil_leave(border(o)) < 0 ? -1 : r;
+    if (qgil_enter(border_of_wrapper(o)) < 0) return -1;
+    int r = set_field(border_of_wrapper(o), o, name, x);
+    return qgil_leave(border_of_wrapper(o)) < 0 ? -1 : r;
 }
 
-/* The names of its fields, beside those of all values. */
+/* Adds the names of its fields to those of all values. */
 static PyObject *dir(PyObject *o, PyObject *unused) {
     PyObject *list = PyObject_CallMethod((PyObject *)&PyBaseObject_Type, "__dir__", "O", o);
     Str *name;
     qs_value v;
     (void)unused;
-    if (!list || value_of(o).kind != QS_OBJECT || !border(o)->vm) return list;
-    if (qgil_enter(border(o)) < 0) return Py_DECREF(list), NULL;
+    if (!list || value_of(o).kind != QS_OBJECT || !border_of_wrapper(o)->vm) return list;
+    if (qgil_enter(border_of_wrapper(o)) < 0) return Py_DECREF(list), NULL;
     for (uint32_t i = 0; qobj_field(value_of(o).u.p, i, &name, &v); i++) {
         PyObject *s = qpy_string(name->s, name->len);
         if (!s || PyList_Append(list, s) < 0) PyErr_Clear();
         Py_XDECREF(s);
     }
-    return qgil_result(border(o), list);
+    return qgil_result(border_of_wrapper(o), list);
 }
 
-/* [(name, value)] of an object, for copies and pickles. */
+/* Returns [(name, value)] of an object, for copies and pickles. */
 static PyObject *fields_of(PyObject *o, PyObject *unused) {
-    Border *b = border(o);
+    Border *b = border_of_wrapper(o);
     Str *name;
     qs_value v;
     (void)unused;
@@ -235,10 +235,10 @@ static PyObject *fields_of(PyObject *o, PyObject *unused) {
     return list;
 }
 
-/* -- calls: a type makes a value ----------------------------------------------------------------------------------- */
+/* -- calls: a type creates a value --------------------------------------------------------------------------------- */
 
 static PyObject *call_type(PyObject *o, PyObject *args, PyObject *names) {
-    PyObject *f = qfunction_new(border(o), value_of(o));
+    PyObject *f = qfunction_new(border_of_wrapper(o), value_of(o));
     PyObject *r = f ? PyObject_Call(f, args, names) : NULL;
     Py_XDECREF(f);
     return r;
@@ -246,9 +246,9 @@ static PyObject *call_type(PyObject *o, PyObject *args, PyObject *names) {
 
 /* -- pointers ------------------------------------------------------------------------------------------------------ */
 
-enum { ON_HOST, ON_CUDA, ON_OPENCL, ON_DEVICE0 = 16 }; /* MEMRESOURCE_ of pyquasar/__init__.py */
+enum { ON_HOST, ON_CUDA, ON_OPENCL, ON_DEVICE0 = 16 }; /* the constants MEMRESOURCE_ of pyquasar/__init__.py */
 
-/* DEVICE0 is the device that runs kernels, DEVICE1 the processor, DEVICE2 the device behind it in devices() … */
+/* DEVICE0 is the device that runs kernels, DEVICE1 the processor, DEVICE2 the next one in devices() … */
 static qs_status device_of(Border *b, int resource, int *out) {
     const char *kind = resource == ON_CUDA ? "cuda" : "opencl";
     qs_device_info d;
@@ -280,7 +280,7 @@ static bool take_lock(PyObject *args, PyObject *names, int *mode, int *resource)
 }
 
 static PyObject *lock(PyObject *o, PyObject *args, PyObject *names) {
-    Border *b = border(o);
+    Border *b = border_of_wrapper(o);
     int mode, resource, device;
     void *p = NULL;
     if (!take_lock(args, names, &mode, &resource) || qgil_enter(b) < 0) return NULL;
@@ -293,7 +293,7 @@ static PyObject *lock(PyObject *o, PyObject *args, PyObject *names) {
 }
 
 static PyObject *unlock(PyObject *o, PyObject *args, PyObject *names) {
-    Border *b = border(o);
+    Border *b = border_of_wrapper(o);
     int mode, resource, device;
     if (!take_lock(args, names, &mode, &resource) || qgil_enter(b) < 0) return NULL;
     qs_status s = device_of(b, resource, &device);
@@ -361,29 +361,29 @@ static PyObject *get_readonly(PyObject *o, void *unused) {
     return a ? PyBool_FromLong(qarr_is_readonly(a)) : NULL;
 }
 
-/* -- an address for others, who hold this object instead ----------------------------------------------------------- */
+/* -- addresses for other libraries, which keep this object alive --------------------------------------------------- */
 
-static qs_status give(Border *b, ValueObject *o, bool on_device) {
+static qs_status export_memory(Border *b, ValueObject *o, bool on_device) {
     Device *d = qgpu_of(b, o->head.v.u.p);
     if ((d != NULL) != on_device) return QS_OK;
     return qnd_give(b, o->head.v.u.p, d, &o->given);
 }
 
-/* The address on a device (True) or the host (False); None when the elements are offered elsewhere. */
-static PyObject *address(PyObject *o, PyObject *on_device) {
+/* Returns the address on a device (True) or the host (False); None when the elements are shared elsewhere. */
+static PyObject *get_address(PyObject *o, PyObject *on_device) {
     ValueObject *x = (ValueObject *)o;
     bool wanted = on_device == Py_True;
     if (!array_of(o)) return Py_INCREF(Py_None), Py_None;
-    if (qgil_enter(border(o)) < 0) return NULL;
-    qs_status s = x->given ? QS_OK : give(border(o), x, wanted);
-    if (s != QS_OK) qerror_raise(border(o), s);
-    qgil_leave(border(o));
+    if (qgil_enter(border_of_wrapper(o)) < 0) return NULL;
+    qs_status s = x->given ? QS_OK : export_memory(border_of_wrapper(o), x, wanted);
+    if (s != QS_OK) qerror_raise(border_of_wrapper(o), s);
+    qgil_leave(border_of_wrapper(o));
     if (s != QS_OK) return NULL;
     if (!x->given || x->given->on_device != wanted) return Py_INCREF(Py_None), Py_None;
     return PyLong_FromVoidPtr(x->given->data);
 }
 
-/* -- other shapes and types of elements, for _values.py ------------------------------------------------------------ */
+/* -- views with other shapes and conversions, for _values.py ------------------------------------------------------- */
 
 static PyObject *new_array(Border *b, qs_status s, Array *a) {
     if (s != QS_OK) return qerror_raise(b, s);
@@ -392,39 +392,40 @@ static PyObject *new_array(Border *b, qs_status s, Array *a) {
     return r;
 }
 
-/* (shape, strides in elements): the same memory.  Whoever calls knows that they stay inside. */
-static PyObject *view(PyObject *o, PyObject *args) {
+/* (shape, strides in elements): returns a view of the same memory.  The caller ensures that it stays inside. */
+static PyObject *make_view(PyObject *o, PyObject *args) {
     PyObject *shape, *steps;
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
     Array *a = value_of(o).u.p, *r = NULL;
     if (!array_for(o, "_view") || !PyArg_ParseTuple(args, "OO", &shape, &steps)) return NULL;
     int rank = qnd_of_tuple(shape, dims);
-    if (rank < 0 || qnd_of_tuple(steps, strides) != rank || qgil_enter(border(o)) < 0) return NULL;
-    qs_status s = qhook_view(border(o)->vm, a, rank, dims, strides, a->offset, &r);
-    PyObject *made = new_array(border(o), s, r);
-    qgil_leave(border(o));
+    if (rank < 0 || qnd_of_tuple(steps, strides) != rank || qgil_enter(border_of_wrapper(o)) < 0) return NULL;
+    qs_status s = qhook_view(border_of_wrapper(o)->vm, a, rank, dims, strides, a->offset, &r);
+    PyObject *made = new_array(border_of_wrapper(o), s, r);
+    qgil_leave(border_of_wrapper(o));
     return made;
 }
 
 /* (element type, whether always a copy) */
-static PyObject *converted(PyObject *o, PyObject *args) {
+static PyObject *convert_elements(PyObject *o, PyObject *args) {
     const char *name;
     int copy;
     Array *a = value_of(o).u.p, *r = NULL;
     if (!array_for(o, "_converted") || !PyArg_ParseTuple(args, "sp", &name, &copy)) return NULL;
     int d = qnd_named(name);
     if (d == QS_NDTYPES) return PyErr_Format(PyExc_TypeError, "there is no element type %s", name);
-    if (qgil_enter(border(o)) < 0) return NULL;
+    if (qgil_enter(border_of_wrapper(o)) < 0) return NULL;
     bool same = a->dtype == d && copy;
-    int before = qgil_work(border(o));
-    qs_status s = same ? qarr_copy(border(o)->vm, a, &r) : qarr_convert(border(o)->vm, a, (qs_dtype)d, &r);
-    qgil_rest(border(o), before);
-    PyObject *made = new_array(border(o), s, r);
-    qgil_leave(border(o));
+    int before = qgil_work(border_of_wrapper(o));
+    qs_status s =
+        same ? qarr_copy(border_of_wrapper(o)->vm, a, &r) : qarr_convert(border_of_wrapper(o)->vm, a, (qs_dtype)d, &r);
+    qgil_rest(border_of_wrapper(o), before);
+    PyObject *made = new_array(border_of_wrapper(o), s, r);
+    qgil_leave(border_of_wrapper(o));
     return made;
 }
 
-/* -- gradients: a second array that goes with one to tensors and back ---------------------------------------------- */
+/* -- gradients: a second array, converted together with this one to and from tensors ------------------------------- */
 
 static PyObject *get_grad(PyObject *o, void *unused) {
     ALONE;
@@ -477,9 +478,9 @@ static PyObject *get_kind(PyObject *o, void *unused) {
     return PyUnicode_FromString(names[value_of(o).kind]);
 }
 
-/* A derivative that is being taken depends on it: that is for the thread to know which runs the machine. */
+/* Whether a current derivative depends on it; only the thread that runs the VM can determine that. */
 static PyObject *get_recorded(PyObject *o, void *unused) {
-    Border *b = border(o);
+    Border *b = border_of_wrapper(o);
     (void)unused;
     if (!b->vm) Py_RETURN_FALSE;
     if (qgil_enter(b) != 0) return NULL;
@@ -489,7 +490,8 @@ static PyObject *get_recorded(PyObject *o, void *unused) {
 static PyObject *get_type(PyObject *o, void *unused) {
     ALONE;
     (void)unused;
-    return PyUnicode_FromString(border(o)->vm ? qs_type_name(border(o)->vm, value_of(o)) : "closed");
+    return PyUnicode_FromString(border_of_wrapper(o)->vm ? qs_type_name(border_of_wrapper(o)->vm, value_of(o))
+                                                         : "closed");
 }
 
 static PyMethodDef methods[] = {
@@ -509,9 +511,9 @@ static PyMethodDef methods[] = {
     {"__dlpack_device__", qdl_device, METH_NOARGS, NULL},
     {"__complex__", qoperator_complex, METH_NOARGS, NULL},
     {"__dir__", dir, METH_NOARGS, NULL},
-    {"_address", address, METH_O, NULL},
-    {"_view", view, METH_VARARGS, NULL},
-    {"_converted", converted, METH_VARARGS, NULL},
+    {"_address", get_address, METH_O, NULL},
+    {"_view", make_view, METH_VARARGS, NULL},
+    {"_converted", convert_elements, METH_VARARGS, NULL},
     {"_fields", fields_of, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
@@ -530,7 +532,7 @@ static PyGetSetDef attributes[] = {
     {"_recorded", get_recorded, NULL, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
-/* Not needed by iter(), which would use the items; but some ask for __iter__ to know an array from a number. */
+/* iter() would use the items instead, but some libraries test for __iter__ to distinguish an array from a number. */
 static PyObject *iterate(PyObject *o) { return qitem_count(o) < 0 ? NULL : PySeqIter_New(o); }
 
 static PyMemberDef members[] = {
@@ -562,7 +564,7 @@ static const PyType_Slot own_slots[] = {
     {0, NULL},
 };
 
-/* A type of its own, because pandas and others take whatever can be called for a function. */
+/* A separate type, because pandas and others treat any callable object as a function. */
 static PyType_Slot type_slots[] = {
     {Py_tp_call, (void *)call_type},
     {0, NULL},
