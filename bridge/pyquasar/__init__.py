@@ -8,14 +8,14 @@
 After init, every built-in function and every function, variable and type of what was compiled is an attribute of this
 module: q.zeros(20, 20, 3), q.parallel_do(...)."""
 import _imp, atexit as _atexit, os as _os, sys as _sys
-from builtins import any as _any, bool as _bool, type as _type  # the language has functions of these names (keep_name)
+from builtins import any as _any, bool as _bool, type as _type  # names of the language, too (keep_name)
 from _thread import RLock as _RLock
 from operator import index as _index
 
 if _sys.version_info < (3, 9):
     raise ImportError("pyquasar needs Python 3.9 or later; this one is %d.%d" % _sys.version_info[:2])
 _folder = _os.path.dirname(_os.path.abspath(__file__))
-_in_script = getattr(_sys, "_quasar_inside", False)  # a script has opened Python; its machine is in the program itself
+_in_script = getattr(_sys, "_quasar_inside", False)  # Python was started by a script, whose VM is in the program
 if not _in_script and not _any(_os.path.exists(_folder + "/_bridge" + s) for s in _imp.extension_suffixes()):
     raise ImportError("this pyquasar was built for another Python than this one, %d.%d%s: one without the global "
                       "interpreter lock needs a pyquasar of its own" % (*_sys.version_info[:2], _sys.abiflags))
@@ -37,33 +37,33 @@ globals().update((t.__name__, t) for t in _support.error_types + [_support.close
 __version__ = _bridge._version()
 LOCK_READ, LOCK_WRITE, LOCK_READWRITE = 1, 2, 3
 MEMRESOURCE_CPU, MEMRESOURCE_SINGLE_CUDA, MEMRESOURCE_SINGLE_OPENCL = 0, 1, 2
-MEMRESOURCE_DEVICE0 = 16  # where kernels run; DEVICE0 + 1 is the processor, DEVICE0 + n is devices()[n - 1]
+MEMRESOURCE_DEVICE0 = 16  # the device that runs kernels; DEVICE0 + 1 is the processor, DEVICE0 + n is devices()[n - 1]
 MEMRESOURCE_DEVICE1, MEMRESOURCE_DEVICE2, MEMRESOURCE_DEVICE3, MEMRESOURCE_DEVICE4 = 17, 18, 19, 20
 
 _opened = None      # the arguments of init
-_turn = _RLock()    # of threads that open and close the machine
-_inherited = False  # in the child of a fork, the machine is that of its parent; init may take another one
+_turn = _RLock()    # lock of threads that open and close the VM
+_inherited = False  # in the child of a fork, which has its parent's VM; init may replace it
 
 
 # -- the machine -------------------------------------------------------------------------------------------------------
 
 def init(device=None, *, loadCompiler=True, load_compiler=True, precision=32, threads=None, checked=False,
          fast_math=False, memory_limit=0, library_path="", cache_dir=None):
-    """Opens the machine.  Nothing else works before.
+    """Opens the VM.  All other functions need it.
 
     device        "cpu", "opencl", "cuda", "hip", with a number as in "opencl:1"; several, as in "cpu,opencl"; a file
-                  "machine.xml" that lists devices; "gpu", the first GPU; "auto", the processor and every GPU, each
-                  launch where it ends soonest; "auto:cpu,opencl", the same among these; "ref", the slow
-                  reference; None: the processor
-    precision     32 or 64 bits in an array element of type scalar
-    threads       that kernels may use; None: all
-    checked       an index outside an array is an error in kernels too
-    fast_math     kernels and array expressions may estimate quotients and roots, and regroup sums
-    memory_limit  bytes that arrays may occupy on the device; 0: no limit
-    library_path  folders where import looks for files, separated by ':'
-    cache_dir     where compiled kernels are kept; "": nowhere
+                  "machine.xml" that lists devices; "gpu", the first GPU; "auto", the processor and all GPUs, where each
+                  launch uses the device on which it ends soonest; "auto:cpu,opencl", the same among these; "ref", the
+                  slow reference implementation; None: the processor
+    precision     32 or 64: bits of an array element of type scalar
+    threads       number of threads for kernels; None: all
+    checked       an index outside an array is an error in kernels, too
+    fast_math     kernels and array expressions may approximate quotients and roots, and reorder sums
+    memory_limit  limit in bytes for arrays on the device; 0: none
+    library_path  folders in which import searches for files, separated by ':'
+    cache_dir     folder for compiled kernels; "": none
 
-    The compiler is always there; load_compiler is accepted for programs that ask for it."""
+    The compiler is always available; load_compiler is accepted for compatibility."""
     if device is not None and not isinstance(device, str):
         raise TypeError("init: device must be a name, as \"cpu\", got %r" % (device,))
     library_path = _path("init", "library_path", library_path)
@@ -91,7 +91,7 @@ def _open(*wanted):
         where = " on %s" % (_opened[0] or "the processor") if _opened else ""
         raise QuasarError("init: the machine is open already%s; call destroy first" % where)
     name = (device or "").removeprefix("helios:")
-    # By pip, by make install.
+    # Locations for pip and for make install.
     installed = [_os.path.join(_folder, "stdlib"), _os.path.join(_folder, "../../../../share/quasar/stdlib")]
     folders = ":".join(filter(None, [library_path] + installed))
     _bridge._open(name, precision, threads or 0, checked, fast_math, memory_limit, folders, cache_dir, _llvmlite())
@@ -101,12 +101,12 @@ def _open(*wanted):
 
 
 def _is_same(a, b):
-    """None is the processor where that can be had."""
+    """Compares two settings; None is equal to the processor if that is the open device."""
     return a[1:] == b[1:] and {a[0], b[0]} == {None, "cpu"} and [d.kind for d in devices() if d.default] == ["cpu"]
 
 
 def _whole(what, x, wanted):
-    """An int, of whatever is one (NumPy's, too); None stays what it is."""
+    """Converts any integer type (also NumPy's) to int; None is kept."""
     if x is None:
         return None
     if not isinstance(x, _bool):
@@ -118,18 +118,18 @@ def _whole(what, x, wanted):
 
 
 def _llvmlite():
-    """The library of the package llvmlite, which the machine takes where the system has no LLVM."""
+    """Finds the library of the package llvmlite, which the VM uses if the system has no LLVM."""
     places = (_os.path.join(p or ".", "llvmlite", "binding", "libllvmlite.so") for p in _sys.path)
     return next(filter(_os.path.exists, places), None)
 
 
 def _machine():
-    """What another process needs to open a machine like this one: _open_like(_machine())."""
+    """Returns the settings with which another process can open a similar VM: _open_like(_machine())."""
     return _opened or _bridge._settings()
 
 
 def _open_like(wanted):
-    """Opens the machine with the arguments that another process has given to init, unless one is open."""
+    """Opens a VM with the settings of another process, unless one is open."""
     if _bridge._is_open():
         return
     if wanted is None:
@@ -139,8 +139,8 @@ def _open_like(wanted):
 
 
 def destroy():
-    """Closes the machine, and a cluster that it has opened; init may open another one.  Values of the old one cannot be
-    used any more, but NumPy arrays that share their memory stay valid."""
+    """Closes the VM and any cluster that it has opened; init may then open a new one.  Its values can no longer be
+    used, but NumPy arrays that share their memory stay valid."""
     with _turn:
         _bridge._close()
         for ended in _support.when_closed:
@@ -148,19 +148,20 @@ def destroy():
 
 
 def devices():
-    """The devices that are open: name, kind, bytes of memory (0: unknown), whether kernels run there, its number among
-    its kind, bytes that arrays may occupy (0: no limit), and positions in a block."""
+    """Returns the open devices: name, type, bytes of memory (0: unknown), whether kernels run there, index among
+    devices of its type, limit in bytes for arrays (0: none), and maximum block size."""
     return [_support.device(*d) for d in _bridge._devices()]
 
 
 def run_gui():
-    """Waits until all windows are closed, while their functions run; figures without a display are written."""
+    """Waits until all windows are closed, while their event handlers run.  Figures are written to files if there is no
+    display."""
     if not _bridge._is_open():
         raise QuasarClosedError("run_gui: call pyquasar.init first")
     _bridge._attribute("run_gui")()
 
 
-_atexit.register(_bridge._end)  # after what others have registered, because it was registered before
+_atexit.register(_bridge._end)  # exit handlers run in reverse order, so this one runs after those registered later
 
 
 def _forked():
@@ -176,7 +177,7 @@ if hasattr(_os, "register_at_fork"):
 # -- batches of torch --------------------------------------------------------------------------------------------------
 
 class _Collating:
-    """Tells torch how to collate values, once it is imported: an importer that imports nothing itself."""
+    """Registers a collate function for values when torch is imported, by an import hook that imports nothing itself."""
     name = "torch.utils.data._utils.collate"
 
     @staticmethod
@@ -210,11 +211,12 @@ else:
 
 # -- programs ----------------------------------------------------------------------------------------------------------
 
-_assigned = {}  # {module: variables that Python has set}
+_assigned = {}  # {module: variables assigned from Python}
 
 
 class module:
-    """What one text or file defines: m.f is its own f, whatever else is called f, and m.x = 1 sets its variable x."""
+    """The definitions of one text or file: m.f is its own f, even if other modules define f; m.x = 1 sets its variable
+    x."""
 
     def __init__(self, name):
         self.__dict__["__name__"] = name
@@ -257,8 +259,8 @@ def _path(function, what, x):
 
 
 def compile_string(name, text):
-    """Compiles and runs a program; what it defines is found here and in the module that is returned.  A program
-    compiled under the same name before is replaced."""
+    """Compiles and runs a program.  Its definitions become attributes of this package and of the returned module.  A
+    program compiled earlier under the same name is replaced."""
     _text("compile_string", "name", name)
     _bridge._load(name, _text("compile_string", "text", text).encode("utf-8", "surrogateescape"))
     _assigned.pop(name, None)
@@ -266,7 +268,7 @@ def compile_string(name, text):
 
 
 def compile_file(path):
-    """The same for a file; its imports are looked for beside it."""
+    """Like compile_string for a file; its imports are searched for beside it."""
     path = _os.path.realpath(_path("compile_file", "path", path))
     with open(path, "rb") as f:
         text = f.read()
@@ -278,29 +280,30 @@ def compile_file(path):
 
 
 def evaluate(text):
-    """Runs statements, as if typed at the prompt of qrun; the value of the last one, if it is an expression."""
+    """Runs statements as if typed at the prompt of qrun, and returns the value of the last one if it is an
+    expression."""
     return _bridge._evaluate(_text("evaluate", "text", text))
 
 
 def import_dll(name):
-    """Imports a library by its name: Quasar.UI.dll and its like are part of this one."""
+    """Imports a library by name.  Quasar.UI.dll and similar libraries are built in."""
     evaluate('import "%s"' % _text("import_dll", "name", name))
 
 
 def import_native(name):
-    """Imports a library that qrun --make-lib made (filters: also libfilters.so, filters.64.so), by its path or from the
-    current folder.  What it defines is found here and in the module that is returned."""
+    """Imports a library made by qrun --make-lib (filters: also libfilters.so, filters.64.so), by path or from the
+    current folder.  Its definitions become attributes of this package and of the returned module."""
     path = _bridge._import_native(_path("import_native", "name", name))
     return path and module(path)
 
 
 def typename(text):
-    """A type of the language: typename("vec[mat]")(4) makes a value of it."""
+    """Returns a type of the language: typename("vec[mat]")(4) creates a value of it."""
     return _bridge._typename(_text("typename", "text", text))
 
 
 def load_ipython_extension(shell):
-    """%load_ext pyquasar: cells that begin with %%quasar are in the language."""
+    """Implements %load_ext pyquasar: cells that begin with %%quasar are in the language."""
     from . import _notebook
     _notebook.load(shell)
 
@@ -311,7 +314,7 @@ descriptor = _bridge.descriptor
 _interop_names = frozenset("""from_numpy from_torch to_torch from_dlpack to_dlpack from_jax to_jax from_cupy
     to_cupy from_paddle to_paddle dtype_from_numpy dtype_to_numpy dtype_from_torch dtype_to_torch device_from_torch
     device_to_torch stream stream_from_torch stream_to_torch""".split())
-_elsewhere = {  # names of JAX, Warp and Taichi
+_elsewhere = {  # hints for names of JAX, Warp and Taichi
     "jacrev": "jacobian(f) takes the way with fewer sweeps", "jacfwd": "jacobian(f) takes the way with fewer sweeps",
     "vmap": "a kernel runs at every position; jax_op(f) and torch_op(f) are batched by the vmap of JAX and torch",
     "jit": "kernels, loops and expressions of programs are compiled as they are",
@@ -347,9 +350,9 @@ def __getattr__(name):
 
 
 class _Package(_type(_sys)):
-    """q.x = 1 sets the variable x of a program, if there is one."""
+    """Makes q.x = 1 set the variable x of a program, if there is one."""
 
-    def __reduce__(self):  # what cloudpickle asks of modules that are no plain ones
+    def __reduce__(self):  # called by cloudpickle for modules of a derived class
         return __import__("importlib").import_module, (self.__name__,)
 
     def __setattr__(self, name, x):

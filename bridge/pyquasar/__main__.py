@@ -1,4 +1,4 @@
-"""The command: `python -m pyquasar` is the prompt of qrun, `python -m pyquasar file.q` runs a program."""
+"""The command: `python -m pyquasar` starts the prompt of qrun, `python -m pyquasar file.q` runs a program."""
 import os, sys
 
 
@@ -12,9 +12,9 @@ def _command():
 
 def main():
     command = _command()
-    os.environ.setdefault("QUASAR_PYTHON", sys.executable)  # pyimport means this Python
+    os.environ.setdefault("QUASAR_PYTHON", sys.executable)  # pyimport uses this Python
     if sys.prefix != sys.base_prefix:
-        os.environ.setdefault("VIRTUAL_ENV", sys.prefix)    # whose llvmlite is used
+        os.environ.setdefault("VIRTUAL_ENV", sys.prefix)    # to find its llvmlite
     os.execv(command, [command] + sys.argv[1:])
 
 

@@ -1,4 +1,5 @@
-"""Kernels and functions on blocks of larger arrays: how far a kernel reads, and a function of one block."""
+"""Runs kernels and functions on blocks of larger arrays: halo gives the access range of a kernel, dask_op applies a
+function to Dask arrays."""
 import inspect
 
 
@@ -8,7 +9,7 @@ def _q():
 
 
 def _arguments(kernel, args, named):
-    """As halo of the language takes them: in the order of the parameters, None for what is not said."""
+    """Returns the arguments for halo of the language: in the order of the parameters, None for missing ones."""
     names = list(inspect.signature(kernel).parameters)
     for wrong in (n for n in named if n not in names):
         raise TypeError("%s has no parameter %s; there are %s" % (kernel.__name__, wrong, ", ".join(names)))
@@ -22,12 +23,12 @@ def _is_kernel(f):
 
 
 def halo(kernel, *args, **named):
-    """How far a kernel reads around its own position, along each dimension: what a block of a larger array needs of its
-    neighbours.  Arguments are those of parallel_do, by place or by name; only those are wanted on which the answer
-    depends: halo(q.blur, r=2).
+    """Returns how far a kernel reads around its own position along each dimension, which is the border that a block
+    needs of its neighbours.  The arguments are those of parallel_do, by position or by name; only those that affect the
+    result are needed: halo(q.blur, r=2).
 
-    A function is called with the arguments, and what the kernels that it launches read is added up, because one may
-    read what another has written; () where it launches none.  What it reads by itself is not seen."""
+    A function is called with the arguments, and the ranges of the kernels that it launches are added up, because one
+    may read the result of another; () if it launches none.  Accesses outside of kernels are not included."""
     if _is_kernel(kernel):
         reach = _q()._bridge._built_in("halo")(kernel, *_arguments(kernel, args, named))
     else:
@@ -36,7 +37,7 @@ def halo(kernel, *args, **named):
 
 
 def _look(f, args, named):
-    """What the kernels that f launches read, and what f gives."""
+    """Returns the access range of the kernels that f launches, and the result of f."""
     if not callable(f):
         raise TypeError("halo: a kernel or a function is wanted, got %r" % (f,))
     y = []
@@ -47,11 +48,11 @@ def _look(f, args, named):
 # -- arrays of Dask ----------------------------------------------------------------------------------------------------
 
 _BOUNDARY = {"mirror": "reflect", "circular": "periodic", "clamped": "nearest", "safe": 0,
-             "none": "none"}  # as map_overlap says it
+             "none": "none"}  # names for map_overlap
 
 
 def _kernel_on(kernel, x, named):
-    """A kernel of x: it reads its first parameter, writes its second one, and takes the others by name."""
+    """Runs a kernel on x: it reads its first parameter, writes its second one, and takes the others by name."""
     q = _q()
     x = q.value(x)
     y = q._bridge._built_in("uninit_like")(x)
@@ -70,7 +71,7 @@ def _run(content, *chunks):
 
 
 def _alone(f, chunks, named):
-    """f of chunks that show nothing of their neighbours."""
+    """Applies f to chunks without border elements of their neighbours."""
     reach, y = _look(f, chunks, named)
     if any(n > 0 for n in reach):
         raise ValueError("dask_op: %s launches kernels that read %s elements around a position, and depth, how many "
@@ -88,18 +89,18 @@ def _of_chunks(*chunks, program, promised):
 
 
 class dask_op:
-    """A function of a script, or a kernel, as one of arrays of Dask.
+    """A function of a script, or a kernel, applied to Dask arrays.
 
         blur = q.dask_op(q.blur, r=2)          # a kernel: the first parameter is read, the second one written
-        y = blur(x)                            # x, y: arrays of Dask
+        y = blur(x)                            # x, y: Dask arrays
 
-    Each chunk of x comes with its neighbours' elements: `depth` of them along each dimension, of a kernel as many as it
-    reads (halo); a function that launches kernels which read around their positions wants one.  What is outside of x
-    follows `mode`: safe (0), mirror, circular or clamped, of a kernel its own; none: chunks end where x ends.
-    Further parameters are named.  A function gives a result of the size of its chunk; dtype is that of the result, and
-    where it is not said, that of x; a result of another one is an error.
+    Each chunk of x includes `depth` elements of its neighbours along each dimension.  For a kernel depth is its access
+    range (halo); it must be given for a function that launches kernels which read around their positions.  `mode`
+    defines the values outside of x: safe (0), mirror, circular or clamped; for a kernel its own mode; none: chunks end
+    where x ends.  Further parameters are passed by name.  The result of a function has the size of its chunk.  dtype is
+    the type of the result, by default that of x; a result of any other type is an error.
 
-    The program goes to each worker once.  Of arrays that are no arrays of Dask it is the function of a chunk, for
+    The program is sent to each worker once.  Applied to other arrays, the object is the function of a chunk, for
     map_blocks and map_overlap: da.map_overlap(blur, x, **blur.overlap)."""
 
     def __init__(self, f, depth=None, mode=None, dtype=None, **named):
@@ -126,7 +127,7 @@ class dask_op:
 
     @property
     def overlap(self):
-        """What map_overlap is to be told."""
+        """Returns the arguments for map_overlap."""
         depth = self.depth if self.depth is not None else 0
         depth = dict(enumerate(depth)) if isinstance(depth, (tuple, list)) else depth
         return {"depth": depth, "boundary": _BOUNDARY[self.mode]}
@@ -135,7 +136,7 @@ class dask_op:
         return self.f, self.named, self.depth
 
     def _program(self):
-        """As a task of its own, of which each worker fetches the result once."""
+        """Returns the program as a separate task, whose result each worker fetches once."""
         import dask, hashlib, pickle
         from ._cluster import Program
         blob = pickle.dumps((_run, self._content()), protocol=5)

@@ -1,8 +1,8 @@
-"""What cluster.q needs of Python: workers of Dask, and files that Python opens.
+"""Implements the Python part of cluster.q: Dask workers, and files that are read by Python.
 
-A program goes to a worker once: as one task, whose result, the function with what all blocks have in common, Dask keeps
-and hands from worker to worker.  A task of a block is that result, a number, and the elements of the block where the
-worker cannot read them itself."""
+A program is sent to a worker once, as one task.  Its result is the function with the data common to all blocks, which
+Dask keeps and passes between workers.  The task of a block consists of that result, a number, and the elements of the
+block if the worker cannot read them itself."""
 import itertools, os, pickle, uuid
 
 import pyquasar as q
@@ -12,7 +12,7 @@ from . import _support
 # -- on a worker -------------------------------------------------------------------------------------------------------
 
 class Program:
-    """What a pickle of the client defines; whoever unpickles it opens the machine that it wants."""
+    """A pickle made by the client; unpickling it opens the VM that it needs."""
 
     def __init__(self, machine, blob):
         self.machine, self.blob, self.content = machine, blob, None
@@ -29,14 +29,14 @@ class Program:
 
 
 def _own_device(machine):
-    """Workers of one host take its GPUs in turn, by the number in their name.  None: there was no machine that another
-    one could be like."""
+    """Assigns the GPUs of a host to its workers in turn, by the number in their name.  None: no VM settings are
+    known."""
     if machine is None:
         return None
     try:
         from distributed import get_worker
         name = str(get_worker().name)
-    except (ImportError, ValueError):  # threads, or processes, of Dask alone
+    except (ImportError, ValueError):  # threads or processes of Dask without distributed
         return machine
     device, *rest = machine
     digits = name.rsplit("-", 1)[-1]
@@ -48,13 +48,14 @@ def load(machine, blob):
 
 
 def _elements(x):
-    """Blocks travel as arrays of NumPy, whose memory Dask sends as it is; x itself where it is no array."""
+    """Returns a block as a NumPy array, whose memory Dask sends without pickling; other objects are returned
+    unchanged."""
     import numpy as np
     return np.asarray(x) if getattr(x, "_kind", None) == "array" else x
 
 
 def _aligned(x):
-    """Dask packs small arrays behind each other: those at odd addresses are copied."""
+    """Copies arrays at unaligned addresses, because Dask packs small arrays together."""
     import numpy as np
     return np.require(x, requirements="A") if isinstance(x, np.ndarray) else x
 
@@ -64,7 +65,7 @@ def part(program, *args):
 
 
 def versions():
-    """Of what pickles have to agree on."""
+    """Versions that client and workers must share for pickles."""
     import dask, distributed, sys
     return {"pyquasar": q.__version__, "Python": "%d.%d" % sys.version_info[:2], "dask": dask.__version__,
             "distributed": distributed.__version__}
@@ -88,7 +89,7 @@ def _number(x):
 
 
 class Workers:
-    """An open cluster: that of an address, or processes of this machine."""
+    """An open cluster: at an address, or processes of this host."""
 
     def __init__(self, where, threads, device, precision):
         try:
@@ -131,7 +132,7 @@ class Workers:
             self.client.wait_for_workers(1, timeout=30)
         try:
             there = self.client.run(versions)
-        except (AttributeError, ImportError) as e:  # of the function that is asked for
+        except (AttributeError, ImportError) as e:  # in the function `versions`
             raise q.QuasarError("cluster_open: the workers have another pyquasar than this process, or none: %s" % e)
         for worker, found in there.items():
             for name, v in versions().items():
@@ -146,7 +147,7 @@ class Workers:
             self.cluster.close()
 
     def check_room(self, elements, element):
-        """Whether a block with its border and its result fit the memory of each worker."""
+        """Checks that a block with its border and its result fits into the memory of each worker."""
         wanted = 2*elements*q.zeros(1).astype(element).itemsize
         limits = [w["memory_limit"] for w in self.client.scheduler_info()["workers"].values() if w["memory_limit"]]
         if limits and wanted > min(limits):
@@ -154,16 +155,16 @@ class Workers:
                                 "%.3g MB" % (wanted/1e6, min(limits)/1e6))
 
     def results(self, function, common, first, n, given, ordered):
-        """(i, result) for each block, in the order in which they are ready, or that of the blocks; a few are on their
-        way at a time, and in order no more than twice as many are computed and not given yet."""
+        """Yields (i, result) for each block, in order of completion or in block order.  Only a few blocks are in flight
+        at a time; in block order, at most twice as many results are computed and not yet yielded."""
         client, first, n = self.client, int(first), int(n)
         name = "quasar-%s" % uuid.uuid4().hex
         import dask
-        silent = {"distributed.admin.large-graph-warning-threshold": "1TB"}  # a block is meant to travel
+        silent = {"distributed.admin.large-graph-warning-threshold": "1TB"}  # blocks are large on purpose
         blob = pickle.dumps((function, common), protocol=5)
         program = client.submit(load, self.machine, blob, key=name, pure=False)
-        program.exception()  # it is there now, or the first block will say why not
-        client.replicate([program])  # else tasks would crowd where it is
+        program.exception()  # waits for it; an error is reported by the first block
+        client.replicate([program])  # otherwise all tasks would run on the worker that has it
         numbers, places, waiting = iter(range(first, n)), {}, {}
 
         def submit(i):
@@ -228,7 +229,7 @@ def _kind(path):
 
 
 class store:
-    """An array in a file, of which parts are read and written."""
+    """An array in a file, parts of which are read and written."""
 
     def __init__(self, path):
         self.path, kind = path, _kind(path)
@@ -260,7 +261,8 @@ class store:
 
 
 def create(path, dims, element, block):
-    """A file of zeros, whose chunks are the blocks: two workers that write to one chunk undo each other's part."""
+    """Creates a file of zeros whose chunks are the blocks, because two workers that write to one chunk overwrite each
+    other."""
     import numpy as np
     shape = tuple(int(n) for n in dims)
     if _kind(path) is _zarr:

@@ -1,4 +1,4 @@
-"""%load_ext pyquasar: cells of a notebook in the language.
+"""Implements %load_ext pyquasar: notebook cells in the language.
 
     %%quasar -i a,b -o y
     y = a.*b + 1"""
@@ -6,7 +6,7 @@ from . import _bridge, _support
 
 
 def _names(line):
-    """-i a,b -o y: the names that go in, and those that come out."""
+    """Parses -i a,b -o y: returns the names of inputs and of outputs."""
     import shlex
     given, direction = {"-i": [], "-o": []}, None
     for word in shlex.split(line.replace(",", " ")):
@@ -26,12 +26,12 @@ def _open():
 
 
 def _cell(shell, line, body):
-    """Runs a cell; its variables stay for the next one.
+    """Runs a cell; its variables remain for the next one.
 
-    -i a,b  variables of Python that the cell uses, arrays without a copy
-    -o y    variables of the cell that Python gets
+    -i a,b  Python variables that the cell uses; arrays are not copied -o y    variables of the cell that are returned
+    to Python
 
-    The value of a last expression is shown, unless a semicolon follows."""
+    The value of a final expression is shown unless a semicolon follows."""
     into, out = _names(line)
     missing = [n for n in into if n not in shell.user_ns]
     if missing:
@@ -39,17 +39,17 @@ def _cell(shell, line, body):
     _open()
     for name in into:
         _bridge._define(name, shell.user_ns[name])
-    text = "%%quasar " + line + "\n" + body  # the first line is a comment there, so lines have the numbers of the cell
+    text = "%%quasar " + line + "\n" + body  # a comment there, which keeps line numbers
     _support.name_text(text, "In[%d]" % (len(shell.user_ns["In"]) - 1))  # shell.execution_count may be one ahead
     shown = _bridge._evaluate(text)
     for name in out:
         shell.user_ns[name] = _bridge._attribute(name)
-    hidden = body.rstrip().endswith(";") or getattr(shown, "typename", None) == "figure"  # whose picture is shown
+    hidden = body.rstrip().endswith(";") or getattr(shown, "typename", None) == "figure"  # its picture is shown
     return None if hidden else shown
 
 
 def _show_figures(folder):
-    """Those that were drawn since the last time; a figure that is drawn on again is shown again."""
+    """Shows the figures drawn since the last call; a figure that was drawn again is shown again."""
     import glob, os
     if _bridge._is_open():
         _bridge._attribute("drawnow")()
@@ -60,7 +60,7 @@ def _show_figures(folder):
 
 
 def _catch_figures(shell):
-    """Figures that a cell draws are shown below it, unless somebody wants them elsewhere."""
+    """Shows figures drawn by a cell below it, unless QUASAR_FIGURES redirects them."""
     import atexit, os, shutil, tempfile
     if os.environ.get("QUASAR_FIGURES"):
         return
@@ -70,14 +70,14 @@ def _catch_figures(shell):
 
 
 class _Bar:
-    """What progress() tells: a bar of its own for each thing that is done, which moves in place."""
+    """A progress bar for progress(); each operation has its own bar, which is updated in place."""
     def __init__(self):
         self.shown = None
 
     def move(self, part, line):
         import html
         from IPython.display import DisplayHandle
-        value = ' value="%.4f"' % part if part is not None else ""  # without one it moves to and fro
+        value = ' value="%.4f"' % part if part is not None else ""  # without a value it is indeterminate
         page = {"text/html": "<progress%s></progress> %s" % (value, html.escape(line)), "text/plain": line}
         if self.shown is None:
             self.shown = DisplayHandle()
@@ -92,7 +92,7 @@ class _Bar:
 
 
 class _Onlooker:
-    """Built-ins that take longer than a second: while a cell runs, a thread asks how far they are."""
+    """Shows the progress of built-ins that take longer than a second, from a thread that runs beside the cell."""
     thread = None
 
     def begin(self, *cell):
@@ -102,7 +102,7 @@ class _Onlooker:
         self.thread.start()
 
     def end(self, *result):
-        if self.thread:  # the first cell has begun before there was one
+        if self.thread:  # the first cell began before it was created
             self.done.set()
             self.thread.join()
 

@@ -1,17 +1,17 @@
-"""What operators of torch and of JAX are made of: a function of arrays with a known list of parameters, and the
-functions that its derivatives are, which have the same form, so that derivatives of derivatives need nothing more."""
+"""Shared code of torch_op and jax_op: a function of arrays with a fixed list of parameters, and its derivatives, which
+are functions of the same form.  So higher derivatives need no further code."""
 import functools
 
 from . import _grad
 
 
 class Function:
-    """f(*arguments) gives a value or a tuple of them.
+    """f(*arguments) returns a value or a tuple of values.
 
     parameters  (type, name) of each: "Tensor", "float", "int" or "bool"
     name        for messages
-    fills       f(*arguments, made=arrays) writes its results into these, which hold zeros, instead of making arrays
-    of_values   it computes with values of the language; False: with tensors"""
+    fills       f(*arguments, made=arrays) writes its results into these zeroed arrays instead of creating arrays
+    of_values   whether it computes with values of the language; False: with tensors"""
     of_values = True
 
     def __init__(self, f, parameters, name):
@@ -26,8 +26,8 @@ class Function:
         return [k for k, (kind, _) in enumerate(self.parameters) if kind == "Tensor"]
 
     def reverse(self, which, results):
-        """The function of the arguments and the adjoints of all results that gives the adjoints of the arguments
-        `which`, as a tuple."""
+        """Returns the function of the arguments and the adjoints of all results that computes the adjoints of the
+        arguments `which`, as a tuple."""
         n = len(self.parameters)
 
         def adjoints(*given):
@@ -39,8 +39,8 @@ class Function:
         return self._derive(("reverse", which), adjoints, names)
 
     def forward(self, which):
-        """The function of the arguments and the tangents of the arguments `which` that gives the tangents of the
-        results."""
+        """Returns the function of the arguments and the tangents of the arguments `which` that computes the tangents of
+        the results."""
         n = len(self.parameters)
 
         def tangents(*given):
@@ -51,7 +51,8 @@ class Function:
         return self._derive(("forward", which), tangents, [("Tensor", "t_%d" % k) for k in which])
 
     def _once_more(self, derivative, *args):
-        """What runs the function again must find the same one: with other random numbers it would be another."""
+        """Runs the function again.  Rejects a function that draws random numbers, because it would compute something
+        else."""
         r, drew = _grad._q()._bridge._drawing(derivative, args)
         if drew:
             raise ValueError("%s draws random numbers: its derivative, for which it runs once more here, would be that "
@@ -65,7 +66,7 @@ class Function:
 
 
 def of_script(function, dims=None, out=None):
-    """A function of a script, a kernel with its grid and outputs, or a callable of Python."""
+    """Makes a Function of a script function, a kernel with its grid and outputs, or a Python callable."""
     import inspect
     if not callable(function):
         raise TypeError("an operator is made of a function or a kernel, got %r" % (function,))
@@ -89,11 +90,11 @@ def number_of_results(function, out, results):
 
 
 def _launch(kernel, parameters, dims, out, name):
-    """A kernel as a function: the outputs are made, and given as results.
+    """Makes a function of a kernel: the outputs are created and returned as results.
 
-    out   the names of parameters that the kernel writes: "y", ("y", "z"), or {"y": shape} with the shape or a function
+    out   names of the parameters that the kernel writes: "y", ("y", "z"), or {"y": shape} with the shape or a function
           of the other arguments; without a shape, that of the first array
-    dims  the grid, or a function of the arguments; None: that of the first output"""
+    dims  the grid, or a function of the arguments; None: the shape of the first output"""
     import pyquasar as q
     if not isinstance(out, (dict, str, tuple, list, type(None))):
         raise TypeError("%s: out must be names of parameters, got %r" % (name, out))
@@ -143,7 +144,7 @@ def _launch(kernel, parameters, dims, out, name):
 
 
 def _told(x):
-    """What an argument is, for messages."""
+    """Describes an argument in messages."""
     if not hasattr(x, "dtype"):
         return "None" if x is None else "a number" if isinstance(x, (int, float, complex)) else type(x).__name__
     kind = str(x.dtype).rpartition(".")[2]
@@ -155,7 +156,7 @@ def results_of(y):
 
 
 def all_arguments(name, parameters, args, names):
-    """In the order of the parameters: those of a call, those that it names, and defaults."""
+    """Returns positional arguments, named arguments and defaults in the order of the parameters."""
     full = list(args)
     for p in parameters[len(args):]:
         if p.name not in names and p.default is p.empty:
@@ -169,8 +170,8 @@ def all_arguments(name, parameters, args, names):
 
 
 def type_of_numbers(args, is_smooth, promote, single, double):
-    """The type of a result that is one number, which the language has not: the widest of the floating arguments with
-    dimensions; without such, of those that have none; of whole numbers that with which the language computes arrays."""
+    """Returns the type of a scalar result, which the language does not define: the widest type of the floating-point
+    arguments with dimensions, else of those without; for integers, the type with which the language computes arrays."""
     smooth = [a for a in args if is_smooth(a)]
     widest = [a.dtype for a in smooth if a.ndim] or [a.dtype for a in smooth]
     if widest:
@@ -179,8 +180,8 @@ def type_of_numbers(args, is_smooth, promote, single, double):
 
 
 def found_by_running(run, library, arguments, name):
-    """run of arrays like the arguments, (shape, type) each, or numbers: of ones, and where the function stops there, as
-    the inverse of a matrix does, of numbers from 1 to 2 that ascend along all axes, with a heavy diagonal."""
+    """Runs a function on arrays of ones like the arguments, (shape, type) each, or numbers.  If that fails, as the
+    inverse of a matrix does, runs it on numbers from 1 to 2 that ascend along all axes, with a dominant diagonal."""
     def made(numbers):
         return [numbers(library, *a) if isinstance(a, tuple) else a for a in arguments]
     try:

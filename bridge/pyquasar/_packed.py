@@ -1,11 +1,11 @@
-"""This package inside an executable that `qrun --make-exe` made: its files are bytes behind the program, and the bridge
-runs this one before it imports the others."""
+"""Imports this package from an executable made by `qrun --make-exe`.  The package's files are stored behind the
+program; the bridge runs this module before it imports the others."""
 import importlib.util, sys
 from importlib.machinery import ExtensionFileLoader, PathFinder, SourceFileLoader
 
 
 def _told(spec, tell):
-    """The module is told something once it is loaded."""
+    """Calls tell(module) after the module of spec has been loaded."""
     if spec and spec.loader:
         load = spec.loader.exec_module
         spec.loader.exec_module = lambda module: (load(module), tell(module))
@@ -13,22 +13,24 @@ def _told(spec, tell):
 
 
 def run_spawned():
-    """In a process that multiprocessing started: this executable, as if it were Python (vm/program/prebuilt.c)."""
+    """Runs a process that multiprocessing started with this executable as if it were Python (vm/program/prebuilt.c)."""
     at = sys.argv.index("-c")
     code, sys.argv[:] = sys.argv[at + 1], ["-c"] + sys.argv[at + 2:]
     exec(code, {"__name__": "__main__"})
 
 
 def install(program, files, bridge):
-    """program: what the files are called as if they lay in; files: their bytes, by their names from the folder of the
-    package on; bridge: where the C module can be opened."""
+    """Installs an importer for the package.
+
+    program: path under which the files appear; files: their bytes by name, relative to the folder of the package;
+    bridge: path of the C module."""
     texts = {program + "/" + name: text for name, text in files.items()}
 
     class Loader(SourceFileLoader):
         def get_data(self, path):
             return texts[path]
 
-        def path_stats(self, path):  # no file: nothing is compiled into a folder beside it
+        def path_stats(self, path):  # not a real file: prevents writing .pyc files
             raise OSError
 
     class Finder:

@@ -1,8 +1,8 @@
-"""Pickles of values and functions: what another process needs to have the same.
+"""Pickles values and functions, with the information that another process needs to recreate them.
 
-A function, a type or an object of one goes with the program that defines it: the texts of its file and of all that
-it imports, not their paths, and what Python has assigned to its variables.  Whoever unpickles one opens a machine like
-that of the pickle, unless one is open, and loads the program, unless it is there."""
+A function, a type or an object of a class is pickled with the program that defines it: the texts of its file and of its
+imports (not their paths), and variables assigned from Python.  Unpickling opens a similar VM unless one is open, and
+loads the program unless it is already loaded."""
 import pickle
 
 
@@ -14,7 +14,7 @@ def _q():
 # -- out ---------------------------------------------------------------------------------------------------------------
 
 def program_of(name):
-    """(name, texts, assigned variables) of the module of that name."""
+    """Returns (name, texts, assigned variables) of a module."""
     q = _q()
     texts = q._bridge._texts(name)
     if texts is None:
@@ -38,17 +38,17 @@ def reduce_value(self):
     return _pickled(home, "type", str(self)) if kind == "type" else _pickled(home, "value", self.to_py())
 
 
-_FORMATS = frozenset("?bBhHiIlLqQfd")  # to which memory can be cast
+_FORMATS = frozenset("?bBhHiIlLqQfd")  # formats to which memory can be cast
 
 
 def reduce_by_protocol(self, protocol):
-    """From protocol 5 on the elements of an array can stay where they are: whoever pickles is handed the memory."""
+    """From protocol 5 on the elements of an array are not copied; the pickler gets their memory."""
     if protocol < 5 or self._kind != "array" or type(self).__reduce__ is not _q().qvalue.__reduce__:
         return self.__reduce__()
     from . import _values
     try:
         memory = _values._memory(self)
-    except (BufferError, TypeError):  # of an element type that Python's buffers have no code for
+    except (BufferError, TypeError):  # an element type that the buffer protocol lacks
         return self.__reduce__()
     if not self.size or not self.ndim or not memory.c_contiguous or memory.format not in _FORMATS:
         return self.__reduce__()
@@ -56,7 +56,7 @@ def reduce_by_protocol(self, protocol):
 
 
 def token(self):
-    """For Dask: the same for what has the same contents, in all processes whose machines were opened alike."""
+    """Returns a token for Dask, which is equal for equal contents in all processes whose VMs were opened alike."""
     import hashlib, uuid
     parts = []
     try:
@@ -77,7 +77,7 @@ def _is(self, look_up, *where):
 
 
 def reduce_function(self):
-    """By its name, as Python's own functions."""
+    """Pickles a function by name, as Python does."""
     q, name = _q(), self.__name__
     home = q._bridge._home(self)
     if home is None and _is(self, q._bridge._built_in, name):
@@ -98,7 +98,7 @@ def reduce_module(self):
 # -- in ----------------------------------------------------------------------------------------------------------------
 
 def _load_library(path):
-    """A file of the library, which every installation has, wherever it is; its text does not travel."""
+    """Imports a library file, which every installation has at its own path; its text is not sent."""
     q, file = _q(), path.rsplit("/", 1)[-1]
     here = q._bridge._library(path)
     if here is None:
@@ -108,13 +108,13 @@ def _load_library(path):
 
 
 def _load(program):
-    """The module of that program: the one that is here, or a new one; under another name when there is another program
-    of its name."""
+    """Returns the module of the program: the one loaded here or a new one, renamed if a different program has its
+    name."""
     q = _q()
     name, texts, variables = program
     if not texts:
         return _load_library(name)
-    here, imported = q._bridge._texts(name), texts  # by files that import each other the last one, too
+    here, imported = q._bridge._texts(name), texts  # with circular imports, including the last one
     if here is not None and here != texts:
         import hashlib
         name = "%s#%s" % (name, hashlib.sha256(repr(texts).encode()).hexdigest()[:8])
@@ -129,13 +129,13 @@ def _load(program):
 
 
 def restore_memory(machine, form, shape, memory):
-    """An array of this memory."""
+    """Creates an array on this memory."""
     def array(memory):
         return _q().value(memoryview(memory).cast("B").cast(form, shape))
     _q()._open_like(machine)
     try:
         return array(memory)
-    except TypeError:  # the elements lie at an odd address: Dask packs small buffers behind each other
+    except TypeError:  # unaligned, because Dask packs small buffers together
         return array(bytearray(memory))
 
 

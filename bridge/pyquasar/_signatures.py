@@ -1,7 +1,7 @@
-"""The signature of a built-in function, of what the manual says: clamp(x, lo [, hi]), zeros(n, ...) or zeros(size).
-A built-in with several results, [y, i] = sort(x), gives the first, and with nargout=2 a tuple of two.
+"""Derives the Python signature of a built-in function from its manual: clamp(x, lo [, hi]), zeros(n, ...) or
+zeros(size).  A built-in with several results, [y, i] = sort(x), returns the first, and with nargout=2 a tuple of two.
 
-tools/stubs.py reads this, too: it imports nothing of the package."""
+tools/stubs.py imports this file alone, so it imports nothing of the package."""
 import keyword, re
 from inspect import Parameter, Signature
 
@@ -10,16 +10,16 @@ ANY = Signature([Parameter("args", Parameter.VAR_POSITIONAL)])
 
 
 def _parameters(inner):
-    """Of one form; None: it has arguments that Python has no names for."""
+    """Returns the parameters of one form; None: some arguments cannot be named in Python."""
     optional, parameters = False, []
     for part in re.findall(r"\[|\]|[^,\[\]\s][^,\[\]]*", inner):
         part = part.strip()
         if part in "[]":
             optional = optional or part == "["
-        elif part.endswith("...") and part.rstrip(".").isidentifier() or part == "...":  # and what follows
+        elif part.endswith("...") and part.rstrip(".").isidentifier() or part == "...":  # the rest is variadic
             return parameters + [Parameter(part.rstrip(".") or "args", Parameter.VAR_POSITIONAL)]
         elif part.isidentifier():
-            name = part + "_"*keyword.iskeyword(part)  # by name it cannot be given
+            name = part + "_"*keyword.iskeyword(part)  # a keyword cannot be passed by name
             parameters.append(Parameter(name, Parameter.POSITIONAL_OR_KEYWORD,
                                         default=None if optional else Parameter.empty))
         else:
@@ -28,7 +28,7 @@ def _parameters(inner):
 
 
 def signature_of(text):
-    """Of several forms the one that has the most arguments; (*args) when that does not say all."""
+    """Returns the form with the most parameters; (*args) if it does not cover all forms."""
     signature = _of_forms(text)
     if not text.startswith("["):
         return signature

@@ -1,8 +1,8 @@
-"""What the bridge says in Python because it is shorter there."""
-import io, os, sys, types  # and what is rarely needed where it is
+"""Functions that the bridge calls and that are shorter in Python."""
+import io, os, sys, types  # rarely used modules are imported in the functions that need them
 
-when_open = []  # functions that are called when a machine has been opened
-when_closed = []  # and when it has been closed by destroy
+when_open = []  # called after the VM has been opened
+when_closed = []  # called after the VM has been closed by destroy
 
 
 # -- errors ------------------------------------------------------------------------------------------------------------
@@ -19,8 +19,8 @@ def _error(name, *bases):
 
 
 class QuasarNameError(QuasarError, AttributeError):
-    """A name that nobody has defined.  The message says which one may be meant, which is looked up when it is read.
-    Most are not: hasattr and libraries that look for their protocols only ask whether the name is there."""
+    """An undefined name.  The message suggests a similar name, which is searched for when the message is read.  Most
+    are never read: hasattr, and libraries that test for protocols, only check whether the name exists."""
     _unknown = None  # the name
 
     def __str__(self):
@@ -28,7 +28,7 @@ class QuasarNameError(QuasarError, AttributeError):
             try:
                 import pyquasar
                 return pyquasar._bridge._unknown(self._unknown)
-            except Exception:  # the machine is closed
+            except Exception:  # the VM is closed
                 pass
         return QuasarError.__str__(self)
 
@@ -42,7 +42,7 @@ def unknown_name(name):
     return e
 
 
-# By the number of the status in quasar.h.
+# Indexed by qs_status (quasar.h).
 error_types = [
     QuasarError,
     _error("QuasarSyntaxError", SyntaxError),
@@ -63,7 +63,7 @@ error_types = [
 ]
 
 class QuasarWarning(UserWarning):
-    """What is legal in a script and hardly meant."""
+    """Legal but suspicious code in a script."""
 
 
 QuasarWarning.__module__ = "pyquasar"
@@ -74,12 +74,12 @@ def warn(message, filename, line):
     warnings.warn_explicit(message, QuasarWarning, filename, line)
 
 
-# No machine: an attribute that is not there yet, or not any more, and a call that cannot run.
+# The VM is not open: an attribute is missing, or a call cannot run.
 closed_error = _error("QuasarClosedError", RuntimeError, AttributeError)
 
 
 def syntax_error(message, filename, line, column, source):
-    """As Python's own, which knows the place.  The end of the text is behind its last line."""
+    """Creates a SyntaxError with its source location.  The end of the text is reported behind its last line."""
     lines = source.rstrip().splitlines() or [""]
     if line > len(lines):
         line, column = len(lines), len(lines[-1]) + 1
@@ -87,11 +87,11 @@ def syntax_error(message, filename, line, column, source):
 
 
 _failing, _texts = {}, {}
-_MANY = 1000  # places that are remembered
+_MANY = 1000  # maximum number of cached locations
 
 
 def name_text(text, name):
-    """From now on tracebacks call that evaluated text so."""
+    """Sets the file name that tracebacks show for an evaluated text."""
     if len(_texts) >= _MANY:
         _texts.clear()
         _failing.clear()
@@ -99,8 +99,8 @@ def name_text(text, name):
 
 
 def _place(filename, source):
-    """Where lines are looked up.  Texts that were evaluated are all called input; each has a name of its own here, so
-    that another one does not hide it."""
+    """Returns the file name under which lines are found in linecache.  Evaluated texts are all called input; each gets
+    a distinct name here, so that later texts do not replace it."""
     if source is None:
         return filename
     import linecache
@@ -111,15 +111,16 @@ def _place(filename, source):
     return name
 
 
-# Where functions in texts begin for those who would read them as Python (inspect, IPython): a line like a decorator,
-# too far from the last one to be shown with it.
+# Appended to a text as the position where its functions begin, for code that parses them as Python (inspect,
+# IPython): a line that looks like a decorator, too far from the last line to be shown with it.
 _beyond = ["\n"]*4 + ["@\n"]
 
 
 def _fail(filename, line, function):
-    """A generator function that fails at filename, line, as a function of that name: public means for a traceback.
+    """Returns a generator function that fails at filename, line, under the given function name.  This creates traceback
+    entries with public means only.
 
-    It has no columns, which would point anywhere, and begins with the last line (_beyond)."""
+    The entry has no columns, which would be wrong, and its function begins at the last line (_beyond)."""
     import linecache
     last = len(linecache.getlines(filename))
     key = filename, line, function, last
@@ -152,13 +153,13 @@ def _entry(place):
 
 
 def make_frames(places):
-    """Traceback entries of script frames.  From Python 3.12 on they know their callers: no variable here may hold them,
-    nor the exception that they are for, which would then hold itself; and none is kept for the next one."""
+    """Creates traceback entries of script frames.  From Python 3.12 on they reference their callers.  Therefore no
+    variable here may hold them or the exception that they belong to, which would create a cycle; and none is reused."""
     return list(map(_entry, places))
 
 
 def add_frames(exception, entries):
-    """Puts script frames, innermost first, in front of the traceback."""
+    """Adds script frames, innermost first, to the front of the traceback."""
     tb = exception.__traceback__
     for f in entries:
         tb = types.TracebackType(tb, f.tb_frame, f.tb_lasti, f.tb_lineno)
@@ -166,7 +167,7 @@ def add_frames(exception, entries):
 
 
 def _sayable(text):
-    """A text without halves of surrogate pairs, which no string of the language stands for."""
+    """Replaces halves of surrogate pairs, which strings of the language cannot represent."""
     try:
         text.encode("utf-8", "surrogateescape")
         return text
@@ -175,19 +176,19 @@ def _sayable(text):
 
 
 def _wants_int(text):
-    """A whole number was wanted and a float came: "must be a positive integer, not 2.0"."""
+    """Whether an int was expected and a float passed: "must be a positive integer, not 2.0"."""
     import re
 
     return re.search(r"\bint(eger)?s?\b", text) and re.search(r"\bfloat\b|\b\d+\.0\b", text)
 
 
 def describe(e):
-    """The last line of a traceback, without what several lines would be needed for."""
+    """Returns the last line of a traceback, without details that need several lines."""
     return summary(e) + suggestion(e)
 
 
 def summary(e):
-    """The same without the names that are like a missing one: to find these takes a thousand times as long."""
+    """The same without the suggestion of similar names, whose search is slow."""
     kind = type(e)
     try:
         text = _sayable(str(e))
@@ -204,7 +205,7 @@ def summary(e):
 
 
 def kind(x):
-    """What messages say of an object that is no array where one is wanted."""
+    """Describes an object in messages where an array is expected."""
     t = type(x)
     library = t.__module__.partition(".")[0]
     name = t.__qualname__ if library == "builtins" else library + "." + t.__qualname__
@@ -214,7 +215,7 @@ def kind(x):
 
 
 def suggestion(e):
-    """did you mean …, for an attribute that is not there."""
+    """Returns "; did you mean …?" for a missing attribute."""
     owner, wanted = getattr(e, "obj", None), getattr(e, "name", None)
     if type(e) is not AttributeError or owner is None or not wanted or wanted in dir(owner):
         return ""
@@ -224,7 +225,7 @@ def suggestion(e):
 
 
 def traceback_text(e):
-    """Where in Python it happened; empty when that was in the call itself."""
+    """Returns the Python part of the traceback; empty if the error occurred in the call itself."""
     import traceback
     whole = traceback.TracebackException.from_exception(e)
     part = whole
@@ -238,7 +239,7 @@ def traceback_text(e):
 
 
 def _shown(f):
-    """A frame as every version prints it, with a path from where we are."""
+    """Formats a frame in the same way for all Python versions, with a path relative to the current folder."""
     import traceback
     here = os.path.join(os.getcwd(), "")
     name = f.filename[len(here):] if f.filename.startswith(here) else f.filename
@@ -278,7 +279,7 @@ class Bytes(io.RawIOBase):
 
 
 class Output(io.TextIOBase):
-    """sys.stdout: what Python prints and what the script prints is one stream."""
+    """sys.stdout: a single stream for the output of Python and of the script."""
     name, mode, encoding, errors, newlines, line_buffering = "<stdout>", "w", "utf-8", "surrogateescape", None, False
 
     def __init__(self, write, flush):
@@ -298,7 +299,7 @@ class Output(io.TextIOBase):
 
 
 def begin(argv, folder, write, write_bytes, flush):
-    """Python was started for a script: what `python script.py` would set up."""
+    """Sets up a Python that was started for a script, as `python script.py` would."""
     import signal
     global _write_bytes, _flush
     _write_bytes, _flush = write_bytes, flush
@@ -309,7 +310,7 @@ def begin(argv, folder, write, write_bytes, flush):
 
 
 def end():
-    """The script is over: what the end of `python script.py` does while everything still works."""
+    """Ends the script: performs the final steps of `python script.py` while everything still works."""
     import atexit
     threads = sys.modules.get("threading")
     for step in (threads._shutdown if threads else int, atexit._run_exitfuncs):
@@ -327,7 +328,7 @@ def end():
 
 
 def device(*fields):
-    """One of devices()."""
+    """An element of devices()."""
     global device
     import collections
     device = collections.namedtuple("device", "name kind memory default index limit max_block")
@@ -338,7 +339,8 @@ def device(*fields):
 # -- small things ------------------------------------------------------------------------------------------------------
 
 def missing_attribute(e, owner, name):
-    """An AttributeError that does not say of what (tensors, or before 3.10), or that a dict has the name as a key."""
+    """Completes an AttributeError that lacks its object (tensors, or before 3.10), and explains a dict with that
+    key."""
     if isinstance(owner, dict) and name in owner:
         e.args = 'a dict of Python has no fields: write d["%s"], or pass q.value(d), an object' % name,
     if getattr(e, "name", None) is None:
@@ -385,14 +387,14 @@ def open_numpy():
 
 
 def numpy_sample():
-    """An array, its address and the number of its type: does the structure in memory say the same?"""
+    """Returns an array, its address and its type number, to verify the C structure of NumPy arrays."""
     numpy = _numpy()
     a = numpy.zeros((2, 4), numpy.float32)[::-1, :3]
     return a, a.__array_interface__["data"][0], a.dtype.num
 
 
 def cell_array(items, shape, kind):
-    """{…} of the language; without NumPy a list."""
+    """Converts {…} of the language to an array; without NumPy to a list."""
     try:
         import numpy
     except ImportError:
@@ -407,7 +409,7 @@ def cell_array(items, shape, kind):
 
 
 def plain(x):
-    """x as something whose memory can be used, or as a list or dict."""
+    """Converts x to an object whose memory can be used, or to a list or dict."""
     if isinstance(x, (dict, tuple)):
         return dict(x) if isinstance(x, dict) else list(x)
     if isinstance(x, list) and not _numbers(x):
@@ -429,7 +431,7 @@ def plain(x):
 
 
 def misplaced(a):
-    """Why the elements of a NumPy array cannot be used where they are, and what helps, if anything does."""
+    """Explains why the elements of a NumPy array cannot be used in place, and what to do instead."""
     if a.ndim > 8:
         return "an array has at most 8 dimensions, not %d" % a.ndim
     if not a.dtype.isnative:
@@ -442,9 +444,9 @@ def misplaced(a):
 # -- memory of other libraries -----------------------------------------------------------------------------------------
 
 def capsule(x, queue, away):
-    """(a DLPack capsule of x, whether its elements are constants, the stream on which x is used, or 0, x or None):
-    ordered before our queue, or, with away, of a copy on the host; x where its changes are to be told.  Arrays of JAX
-    are constants, which its capsules do not tell."""
+    """Returns (DLPack capsule of x, whether its elements are constant, stream on which x is used or 0, x or None).  The
+    capsule is ordered before the VM's queue; with away, it holds a copy on the host.  The last item is the tensor whose
+    writes must be counted.  JAX arrays are constant, which their capsules do not report."""
     constant = not away and type(x).__module__.partition(".")[0] in ("jax", "jaxlib")
     torch = sys.modules.get("torch")
     counted = not away and torch is not None and isinstance(x, torch.Tensor)
@@ -457,7 +459,7 @@ def _stream_of(x):
         return torch.cuda.current_stream(x.device).cuda_stream
     try:
         return x.__cuda_array_interface__.get("stream") or 0
-    except Exception:  # of any kind: whoever has none need not say why
+    except Exception:  # objects without the interface may raise anything
         return 0
 
 
@@ -468,29 +470,29 @@ def _capsule(x, queue, away):
     newer = dict(options, max_version=(1, 0), **({"dl_device": (1, 0), "copy": True} if away else {}))
     try:
         return x.__dlpack__(**newer)
-    except TypeError:  # from before there were versions
+    except TypeError:  # DLPack without versions
         if away:
             raise
         return x.__dlpack__(**options)
 
 
 def lasting(t):
-    """A tensor of the memory that t has now: t.data = … gives t another, and t.resize_() is refused from now on, as
-    after t.numpy()."""
+    """Returns a tensor that keeps the current memory of t: t.data = … gives t different memory, and t.resize_() fails
+    from now on, as after t.numpy()."""
     same = t.detach()
     try:
         same.numpy()
-    except TypeError:  # NumPy lacks the type, or it is on a device
+    except TypeError:  # NumPy lacks the type, or the tensor is on a device
         torch = sys.modules["torch"]
         if t.is_cpu and hasattr(t, "untyped_storage"):  # torch 2.0
             torch.empty(0, dtype=torch.uint8).set_(same.untyped_storage()).numpy()
-    except (AttributeError, RuntimeError):  # another library, or no NumPy
+    except (AttributeError, RuntimeError):  # a different library, or no NumPy
         pass
     return same
 
 
 def nowhere(x):
-    """Why an array or tensor has no elements that could be used, and what helps; None: that is not known."""
+    """Explains why an array or tensor has no usable elements, and what to do instead; None: unknown."""
     jax, torch = sys.modules.get("jax"), sys.modules.get("torch")
     if jax and isinstance(x, jax.core.Tracer):
         return ("the array has no elements while JAX traces (jit, grad, vmap); jax_op makes an operator that it can "
@@ -507,18 +509,18 @@ def nowhere(x):
 
 
 def version_counter():
-    """The function that tells torch of a change that it has not made itself."""
+    """Returns the function that reports a write to torch."""
     torch = sys.modules["torch"]
     return getattr(torch.autograd.graph, "increment_version", _count_change)
 
 
-def _count_change(t):  # before torch 2.1: a change of none of its elements is one, too
+def _count_change(t):  # before torch 2.1: writing none of its elements counts as well
     with sys.modules["torch"].no_grad():
         t.detach().unsqueeze(0)[:0].zero_()
 
 
 def records_gradients():
-    """Whether torch would record what is computed of a tensor that requires grad; not in the forward of a Function."""
+    """Whether torch records computations with a tensor that requires grad; false in the forward of a Function."""
     torch = sys.modules.get("torch")
     return torch is not None and torch.is_grad_enabled()
 
@@ -527,7 +529,7 @@ _kinds = {"b": "bool", "i": "int", "u": "uint", "f": "float", "c": "complex"}
 
 
 def cuda_interface(x):
-    """What __cuda_array_interface__ says: (address, shape, strides in bytes, element type, read-only, stream)."""
+    """Reads __cuda_array_interface__: (address, shape, strides in bytes, element type, read-only, stream)."""
     d = x.__cuda_array_interface__
     order, kind, size = d["typestr"][:1], d["typestr"][1:2], d["typestr"][2:]
     size = int(size) if size.isdigit() else 0
@@ -549,7 +551,7 @@ def cuda_interface(x):
     return address or 0, shape, tuple(strides), name, bool(readonly), stream or 0
 
 
-ELEMENTS = {}  # the element types by name, and NumPy's code for them: the bridge says them when it begins
+ELEMENTS = {}  # element types by name, with NumPy's code; set by the bridge when it is loaded
 NOT_IN_NUMPY = set()
 
 
@@ -565,7 +567,7 @@ def _numbers(x):
 # -- the prompt --------------------------------------------------------------------------------------------------------
 
 def _at(x, path):
-    """x.path, if it is there without running anything: no property, no __getattr__."""
+    """Returns x.path without running code: no properties, no __getattr__."""
     import inspect
     for name in filter(None, path.split(".")):
         x = inspect.getattr_static(x, name)
