@@ -1,8 +1,9 @@
-"""Derivatives, with the names and conventions of JAX: of functions of scripts, and of Python functions that compute
-with values.  Two functions of the bridge do the work: _record runs a function with a record of what it computes, _sweep
-goes through the record, back from its results or forward from its arguments.
+"""Implements derivatives, with the names and conventions of JAX, of script functions and of Python functions that
+compute with values.  It uses two functions of the bridge: _record runs a function and records what it computes; _sweep
+computes a backward pass from its results or a forward pass from its arguments.
 
-Complex numbers are as in torch: the gradient of a real loss points where the loss grows most, dL/dRe + i dL/dIm."""
+Complex numbers follow torch: the gradient of a real loss points in the direction of steepest ascent, dL/dRe + i
+dL/dIm."""
 import array, dataclasses, functools, math, sys
 
 
@@ -12,7 +13,7 @@ def _q():
 
 
 def _numbers(argnums, n, what):
-    """argnums as a tuple of places among n arguments."""
+    """Returns argnums as a tuple of indices among n arguments, and whether it was a sequence."""
     several = isinstance(argnums, (tuple, list))
     places = tuple(argnums) if several else (argnums,)
     for k in places:
@@ -25,7 +26,7 @@ def _numbers(argnums, n, what):
 
 
 def _function(what, f):
-    """Said at once, and not when the function that is made of it is called."""
+    """Checks f early, not when the function derived from it is called."""
     if not callable(f):
         raise TypeError("%s: f must be a function, got %s" % (what, type(f).__name__))
     return f
@@ -49,16 +50,16 @@ def _name(f):
 
 
 def _value(x):
-    """An argument as a value of the language: memory of others and lists of numbers as arrays, a tensor without
-    dimensions as a number."""
+    """Converts an argument to a value of the language: memory of other libraries and lists of numbers to arrays, a
+    tensor without dimensions to a number."""
     if hasattr(x, "shape") and not hasattr(x, "_kind"):
         return _q().value(x) if len(x.shape) else x.item()
     return _q().value(x) if isinstance(x, (list, tuple)) and _is_smooth(x) else x
 
 
 def _check_smooth(what, f, args, chosen):
-    """Refuses integers and truth values among the chosen arguments, by their types, or because f declares them so.
-    Whole numbers of Python are numbers of the language, which are floats, and so are lists of them."""
+    """Rejects integers and truth values among the chosen arguments, by their types or by the declarations of f.  Python
+    ints are accepted, because they become numbers of the language, which are floats; so are lists of them."""
     for k in chosen:
         x = args[k]
         kind = type(x).__name__ if isinstance(x, bool) else str(x.dtype).rpartition(".")[2] if (
@@ -72,7 +73,7 @@ def _check_smooth(what, f, args, chosen):
 
 
 def _why_constant(f, k):
-    """Why argument k of f has no derivative, as the program declares it; None: it may have one."""
+    """Returns the reason why argument k of f has no derivative by its declaration; None: it may have one."""
     while isinstance(f, (functools.partial, _Derivative, custom_vjp)):
         f, k = (f.func, k + len(f.args)) if isinstance(f, functools.partial) else (f.__wrapped__, k)
     return f._constant(k) if hasattr(f, "_constant") else None
@@ -83,20 +84,21 @@ def _record(f, args, chosen):
 
 
 # -- arguments and results that hold several numbers and arrays --------------------------------------------------------
-# dicts, lists, tuples and dataclasses, objects and cells of the language, in each other: derivatives are taken to the
-# leaves of such a tree, and have its form, with None in the place of what has none.
+# Trees of dicts, lists, tuples, dataclasses, and objects and cells of the language.  Derivatives are taken with
+# respect to the leaves and have the form of the tree, with None for leaves without a derivative.
 
 def _is_numbers(x):
-    """Whether a list is one array."""
+    """Whether x is a number, or a list that forms one array."""
     return isinstance(x, (int, float, complex)) or (isinstance(x, (list, tuple)) and all(map(_is_numbers, x)))
 
 
 def _parts(x):
-    """By key, what a tree holds, and a function that makes the same form of others; of a leaf, None."""
+    """Returns the parts of a tree by key, and a function that builds a tree of the same form from other parts; (None,
+    None) for a leaf."""
     from . import _values
     kind = getattr(x, "_kind", None)
     if isinstance(x, dict):
-        keys = tuple(x)  # the function may change the dict
+        keys = tuple(x)  # f may change the dict
         return x, lambda parts: dict(zip(keys, parts))
     if isinstance(x, (list, tuple)):
         form = type(x)._make if hasattr(type(x), "_make") else tuple if isinstance(x, tuple) else list
@@ -113,15 +115,15 @@ def _parts(x):
 
 
 class _Form:
-    """The form of a tree.  A list of numbers is one leaf among arguments, and a tree as a result."""
+    """The form of a tree.  A list of numbers is one leaf among arguments, but a tree as a result."""
 
     def __init__(self, x, result=False):
         parts, self.make = (None, None) if not result and _is_numbers(x) else _parts(x)
         self.parts = {key: _Form(v, result) for key, v in parts.items()} if parts is not None else None
 
     def leaves(self, x, told=""):
-        """The leaves of x, which has this form; of a dict by its keys, whatever their order.  None stands for None in
-        the place of each leaf.  told: what x is, for the error."""
+        """Returns the leaves of x, which has this form; dicts are matched by key, in any order.  None in x replaces a
+        subtree of None leaves.  told: description of x for errors."""
         if self.parts is None:
             return [x]
         parts = dict.fromkeys(self.parts) if x is None else _parts(x)[0]
@@ -131,20 +133,20 @@ class _Form:
         return [v for key, form in self.parts.items() for v in form.leaves(parts[key], told)]
 
     def build(self, rest):
-        """A tree of this form, of leaves from an iterator."""
+        """Builds a tree of this form from an iterator of leaves."""
         return next(rest) if self.parts is None else self.make([form.build(rest) for form in self.parts.values()])
 
 
 def _keys(parts):
-    """What a tree holds, in an error."""
+    """Describes the keys of a tree for errors."""
     names = [str(k) if isinstance(k, int) else repr(k) for k in parts]
     shown = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
     return "a tree with %s" % shown if names else "an empty tree"
 
 
 class _Taken:
-    """A call f(*args) as one of the leaves of its arguments.  Of the chosen arguments those leaves are chosen that are
-    floats or complex numbers, and each that is an argument itself, which must be one."""
+    """A call f(*args) as a function of the leaves of its arguments.  The chosen leaves are the floats and complex
+    numbers in the chosen arguments, and every chosen argument that is a leaf itself."""
 
     def __init__(self, f, args, chosen, names={}):
         self.f, self.names, self.chosen, self.__name__ = f, names, chosen, _name(f)
@@ -153,10 +155,10 @@ class _Taken:
         for form, x in zip(self.forms, args):
             first, leaves = len(self.leaves), [_value(v) for v in form.leaves(x)]
             if form.parts is None and len(of) in chosen and isinstance(leaves[0], (list, tuple)):
-                leaves = [_q().value(leaves[0])]  # a list of whole numbers alone
+                leaves = [_q().value(leaves[0])]  # a list of integers only
             self.leaves += leaves
             of.append([first + i if form.parts is None or _is_smooth(v) else None for i, v in enumerate(leaves)])
-        self.places = [of[k] for k in chosen]  # of their leaves; None: it has no derivative
+        self.places = [of[k] for k in chosen]  # indices of their leaves; None: no derivative
         self.wanted = [i for places in self.places for i in places if i is not None]
 
     def __call__(self, *leaves):
@@ -164,18 +166,18 @@ class _Taken:
         return self.f(*[form.build(rest) for form in self.forms], **self.names)
 
     def flat(self, *leaves):
-        """The leaves of the result, whose form is kept."""
+        """Returns the leaves of the result, and saves its form."""
         y = self(*leaves)
         self.result = _Form(y, result=True)
         return tuple(self.result.leaves(y))
 
     def record(self):
-        """The leaves of the result, and the record."""
+        """Returns the leaves of the result, and the record."""
         return _record(self.flat, tuple(self.leaves), self.wanted)
 
     def record_beside(self):
-        """The same of f that gives (y, aux), for y; and aux, whose floats are results, too: a derivative around this
-        one may record them."""
+        """The same for y, if f returns (y, aux); also returns aux.  The floats in aux are results, too, because an
+        enclosing derivative may record them."""
         def both(*leaves):
             nonlocal form, more
             y = self(*leaves)
@@ -192,19 +194,21 @@ class _Taken:
         return y, record, form.build(iter([next(settled) if _is_smooth(v) else v for v in more]))
 
     def formed(self, found):
-        """Derivatives by the wanted leaves, as a tuple with one for each chosen argument, of its form."""
+        """Returns the derivatives of the wanted leaves as a tuple with one entry for each chosen argument, of its
+        form."""
         found = iter(found)
         return tuple(self.forms[k].build(iter([None if i is None else next(found) for i in places]))
                      for k, places in zip(self.chosen, self.places))
 
     def along(self, what, tangents):
-        """Tangents of the chosen arguments, as those of the wanted leaves."""
+        """Returns the tangents of the chosen arguments as tangents of the wanted leaves."""
         leaves = [self.forms[k].leaves(t, "%s: tangent %d" % (what, k)) for k, t in zip(self.chosen, tangents)]
         return tuple(v for row, places in zip(leaves, self.places) for v, i in zip(row, places) if i is not None)
 
 
 def _taken(what, f, args, argnums, names):
-    """The call, with the arguments argnums chosen, and what is made of a tuple with an entry for each of them."""
+    """Returns the call with the arguments argnums chosen, and a function that selects the result from a tuple with one
+    entry for each of them."""
     chosen, several = _numbers(argnums, len(args), what)
     _check_smooth(what, f, args, chosen)
     taken = _Taken(f, args, chosen, names)
@@ -214,7 +218,7 @@ def _taken(what, f, args, argnums, names):
 
 
 def _one(taken, found, what):
-    """The adjoint of a result that must be one real number."""
+    """Returns the adjoint of a result that must be one real number."""
     y, tree = (None, taken.result.parts) if taken.result.parts is not None else (found[0], None)
     if tree is None and getattr(y, "size", 1) == 1 and not _is_complex(y):
         return 1.0 if not hasattr(y, "shape") or y.shape == () else _q().ones_like(y)
@@ -230,7 +234,7 @@ def _is_complex(x):
 
 
 class _Derivative:
-    """What is made of a function f, and is a function like it.  It pickles where f does, and is made again then."""
+    """A function derived from f.  It can be pickled if f can, and is created again when unpickled."""
 
     def __init__(self, call, f, maker, given):
         self.__name__ = _name(f)
@@ -240,7 +244,7 @@ class _Derivative:
     def __call__(self, *args, **names):
         return self._call(*args, **names)
 
-    def __get__(self, of, kind=None):  # as functions do, in a class
+    def __get__(self, of, kind=None):  # binds like a function in a class
         return self if of is None else functools.partial(self, of)
 
     def __repr__(self):
@@ -251,7 +255,7 @@ class _Derivative:
 
 
 def _name_of(made):
-    """By which pickle finds what decorates a function in the place of it; None: its name is that of the function."""
+    """Returns the name by which pickle finds a function that was replaced by its decorator; None: not found by name."""
     name = getattr(made, "__qualname__", "")
     try:
         found = functools.reduce(getattr, name.split("."), sys.modules.get(made.__module__))
@@ -261,15 +265,15 @@ def _name_of(made):
 
 
 def _like(f, maker, *given):
-    """A decorator: the function is called in the place of f, and is what maker(*given) gives."""
+    """A decorator for the function that maker(*given) returns, which is called like f."""
     return lambda call: _Derivative(call, f, maker, given)
 
 
 def value_and_grad(f, argnums=0, has_aux=False):
-    """A function like f, which gives (f(*args), gradient).  The gradient has the shape of argument argnums; of several
-    arguments, argnums=(0, 2), it is a tuple.  An argument may be a dict, list or tuple of arrays, or an object or cell
-    of the language: the gradient has its form, with None in the place of what is no float.  has_aux: f gives (y, aux),
-    of which y is differentiated, and this gives ((y, aux), gradient)."""
+    """Returns a function like f that returns (f(*args), gradient).  The gradient has the shape of argument argnums; for
+    several arguments, argnums=(0, 2), it is a tuple.  An argument may be a dict, list or tuple of arrays, or an object
+    or cell of the language; then the gradient has its form, with None for leaves that are not floats.  has_aux: f
+    returns (y, aux), y is differentiated, and the result is ((y, aux), gradient)."""
     return _value_and_grad("value_and_grad", f, argnums, has_aux)
 
 
@@ -287,8 +291,8 @@ def _value_and_grad(what, f, argnums, has_aux=False):
 
 
 def grad(f, argnums=0, has_aux=False):
-    """A function like f, which gives the gradient of f's result, one real number, with respect to argument argnums.
-    has_aux: f gives (y, aux), and this (gradient, aux)."""
+    """Returns a function like f that returns the gradient of f's result, one real number, with respect to argument
+    argnums.  has_aux: f returns (y, aux), and the result is (gradient, aux)."""
     return _grad("grad", f, argnums, has_aux)
 
 
@@ -303,14 +307,14 @@ def _grad(what, f, argnums, has_aux=False):
 
 
 def vjp(f, *args):
-    """(y, pullback) of y = f(*args).  pullback(adjoint) takes an adjoint of the form of y, a tuple where f gives one,
-    and gives a tuple, with an adjoint for each argument, of its form.  It may be called as often as wanted.  None
-    stands for zero, and for what has no derivative (a whole number, a string)."""
+    """Returns (y, pullback) for y = f(*args).  pullback(adjoint) takes an adjoint of the form of y, a tuple if f
+    returns one, and returns a tuple with an adjoint for each argument, of its form.  It may be called repeatedly.  None
+    stands for zero, and for arguments without a derivative (an integer, a string)."""
     _function("vjp", f)
     taken = _Taken(f, args, tuple(k for k, x in enumerate(args) if not _why_constant(f, k) and (
         _Form(x).parts is not None or _is_smooth(_value(x)))))
     given = [v for x, form in zip(args, taken.forms) for v in form.leaves(x)]
-    # copies of memory of others, who may change it before the pullback is called
+    # copies borrowed memory, which may change before the pullback is called
     taken.leaves = [v.copy() if v is not x and _shape(v) else v for v, x in zip(taken.leaves, given)]
     y, record = taken.record()
 
@@ -333,7 +337,7 @@ def _back(f, y, record, adjoint):
 
 
 def recorded(f, args, chosen):
-    """vjp of the arguments `chosen`, without copies: whoever owns memory of the arguments must leave it as it is."""
+    """Like vjp for the arguments `chosen`, without copies: memory of the arguments must not be changed."""
     y, record = _record(f, args, chosen)
 
     def pullback(adjoint):
@@ -343,7 +347,8 @@ def recorded(f, args, chosen):
 
 
 def jvp(f, args, tangents):
-    """(y, dy): f(*args), and its derivative along the tangents, a tuple with one for each argument (None: zero)."""
+    """Returns (y, dy): f(*args), and its derivative along the tangents, a tuple with one for each argument (None:
+    zero)."""
     _function("jvp", f)
     args, tangents = tuple(_arguments("jvp", args)), tuple(_arguments("jvp", tangents, "tangents"))
     if len(args) != len(tangents):
@@ -358,9 +363,9 @@ def jvp(f, args, tangents):
 
 
 def jacobian(f, argnums=0):
-    """A function like f, which gives all derivatives of its result: an array of the shape of the result followed by
-    that of the argument.  Of trees, one of the form of the result, of which each leaf is one of the form of the
-    argument.  As many sweeps as the smaller of the two has elements."""
+    """Returns a function like f that returns all derivatives of its result: an array whose shape is that of the result
+    followed by that of the argument.  For trees, returns a tree of the form of the result whose leaves have the form of
+    the argument.  Takes as many passes as the smaller of the two has elements."""
     _function("jacobian", f), _places("jacobian", argnums)
 
     @_like(f, jacobian, f, argnums)
@@ -376,7 +381,7 @@ def _shape(x):
 
 
 def _filled(x, numbers):
-    """A constant of the shape and type of x, a number or an array of floats, with these elements."""
+    """Returns a constant of the shape and type of x, a number or an array of floats, with these elements."""
     if not _shape(x):
         return numbers[0]
     wide = _q()._bridge._array("float64", _shape(x), array.array("d", numbers).tobytes())
@@ -393,20 +398,20 @@ def _zero(x):
 
 
 def _uneven(x):
-    """Weights without a pattern that a derivative could have; the program's random numbers stay what they are."""
+    """Returns weights without a regular pattern; does not use the program's random numbers."""
     return _filled(x, [1.2 + math.sin(1.7*k*k) for k in range(1, getattr(x, "size", 1) + 1)])
 
 
 def _units(x):
-    """For each element of x, an array of its shape that is 1 there and 0 elsewhere; of a number, 1."""
+    """Yields, for each element of x, an array of its shape that is 1 there and 0 elsewhere; for a number, 1."""
     n = getattr(x, "size", 1)
     for i in range(n):
         yield _filled(x, [0.0]*i + [1.0] + [0.0]*(n - 1 - i))
 
 
 def _all(taken):
-    """By leaf of the result, the derivatives by the wanted leaves: from a sweep for each element of the result, or of
-    what is wanted where that has fewer.  Complex numbers have the gradient that a sweep back gives."""
+    """Returns for each leaf of the result the derivatives by the wanted leaves.  Runs one backward pass per element of
+    the result, or one forward pass per wanted element if there are fewer.  Complex arguments need backward passes."""
     y, record = taken.record()
     x = [taken.leaves[i] for i in taken.wanted]
     if any(map(_is_complex, y)):
@@ -422,7 +427,7 @@ def _all(taken):
 
 
 def _swept(record, forward, of):
-    """For each of these, a sweep for each of its elements."""
+    """Yields for each item the results of one pass per element."""
     for k, v in enumerate(of):
         given = [None]*len(of)
         yield [_q()._bridge._sweep(record, forward, (*given[:k], unit, *given[k + 1:])) for unit in _units(v)]
@@ -433,7 +438,7 @@ def _size(x):
 
 
 def _shaped(rows, by, of):
-    """rows, one of the shape `of` for each element of `by`, as an array of both shapes."""
+    """Stacks rows, one of the shape of `of` for each element of `by`, to an array with both shapes."""
     shape = _shape(by) + _shape(of)
     if not rows:
         return _q()._bridge._array("float64", shape, b"")
@@ -441,13 +446,13 @@ def _shaped(rows, by, of):
 
 
 def _turned(whole, first, then):
-    """With the dimensions of `then` first."""
+    """Moves the dimensions of `then` to the front."""
     n, m = len(_shape(first)), len(_shape(then))
     return whole.transpose(tuple(range(n, n + m)) + tuple(range(n))) if n and m else whole
 
 
 def _stacked(parts):
-    """Arrays of one shape, or numbers, one after the other along a new first dimension."""
+    """Stacks arrays of one shape, or numbers, along a new first dimension."""
     q = _q()
     if all(isinstance(p, float) for p in parts):
         return q._bridge._array("float64", (len(parts),), array.array("d", parts).tobytes())
@@ -455,7 +460,7 @@ def _stacked(parts):
 
 
 def joined(axis, parts):
-    """Any number of arrays and numbers, one after the other; a call takes so many."""
+    """Concatenates any number of arrays and numbers, in groups, because a call takes a limited number of arguments."""
     most = 250
     while len(parts) > most:
         parts = [joined(axis, parts[i:i + most]) for i in range(0, len(parts), most)]
@@ -463,8 +468,8 @@ def joined(axis, parts):
 
 
 def hessian(f, argnums=0):
-    """A function like f, whose result is one real number, which gives its second derivatives: of trees, one of the form
-    of the argument, of which each leaf is one of that form again."""
+    """Returns a function like f, whose result is one real number, that returns its second derivatives; for trees, a
+    tree of the form of the argument whose leaves have that form again."""
     _function("hessian", f), _places("hessian", argnums)
 
     @_like(f, hessian, f, argnums)
@@ -475,13 +480,13 @@ def hessian(f, argnums=0):
 
 
 def _gradient(what, taken):
-    """The gradient by the wanted leaves, as a call that is taken in its turn."""
+    """Returns the gradient by the wanted leaves, as a call that can be differentiated again."""
     return _Taken(_grad(what, taken, tuple(taken.wanted)), taken.leaves, tuple(taken.wanted))
 
 
 def hvp(f, args, vectors):
-    """The Hessian of f, whose result is one real number, times a vector: a tuple with the shapes of the arguments.  The
-    Hessian is never made."""
+    """Returns the Hessian of f, whose result is one real number, times a vector: a tuple with the shapes of the
+    arguments.  The Hessian is not computed."""
     places = tuple(range(len(_arguments("hvp", args))))
     vectors = _arguments("hvp", vectors, "vectors")
     if len(vectors) != len(places):
@@ -494,16 +499,16 @@ def hvp(f, args, vectors):
 
 
 def stop_gradient(x):
-    """x as a constant: no derivative goes through it."""
+    """Returns x as a constant, which has no derivative."""
     return _q()._bridge._built_in("stop_gradient")(x)
 
 
 def checkpoint(f):
-    """A function like f, of which a record keeps the arguments alone: it runs again when the sweep comes to it.
-    Arguments and results may be trees, of at most 16 arrays and numbers; those of the result have one type."""
+    """Returns a function like f for which a record saves only the arguments; f runs again in the backward pass.
+    Arguments and results may be trees of at most 16 arrays and numbers; those of the result have one type."""
     def kept(f):
         return _q()._bridge._built_in("checkpoint")(f)
-    if hasattr(_function("checkpoint", f), "_known"):  # of the language
+    if hasattr(_function("checkpoint", f), "_known"):  # a function of the language
         return kept(f)
 
     @_like(f, checkpoint, f)
@@ -527,7 +532,7 @@ def checkpoint(f):
 
 
 def _joined(arrays):
-    """All elements in a row, of one type: nothing is rounded."""
+    """Concatenates all elements, which must have one type, so that none is rounded."""
     types = {str(v.dtype) if _shape(v) else "number" for v in arrays}
     if types - {"number", "float64"} and len(types) > 1:
         raise TypeError("checkpoint: results must have one type of elements, got %s" % ", ".join(sorted(types)))
@@ -545,7 +550,7 @@ def _taken_apart(row, shapes):
 
 
 class custom_vjp:
-    """A function of Python with a derivative of your own, as in JAX:
+    """A Python function with a custom derivative, as in JAX:
 
         @q.custom_vjp
         def f(x, y): …                      the value
@@ -553,9 +558,9 @@ class custom_vjp:
         def fwd(x, y): …  return f(x, y), kept
         def bwd(kept, dy): …  return dx, dy     an adjoint of each argument, of its form; None: it has none
 
-    Where a derivative is taken, fwd runs without a record, and bwd when the sweep comes to it.  Derivatives of the
-    derivative are those of fwd and bwd, which must compute with values then.  nondiff_argnums: places of arguments that
-    bwd gets before `kept`, and that have no adjoint."""
+    When a derivative is taken, fwd runs without a record, and bwd runs in the backward pass.  Higher derivatives are
+    those of fwd and bwd, which must then compute with values.  nondiff_argnums: indices of arguments without an
+    adjoint, which bwd gets before `kept`."""
 
     def __init__(self, fun, nondiff_argnums=()):
         _function("custom_vjp", fun)
@@ -564,7 +569,7 @@ class custom_vjp:
         places = nondiff_argnums if isinstance(nondiff_argnums, (tuple, list)) else (nondiff_argnums,)
         self._fun, self._constant, self._rule = fun, tuple(places), None
 
-    def __get__(self, of, kind=None):  # as functions do, in a class
+    def __get__(self, of, kind=None):  # binds like a function in a class
         return self if of is None else functools.partial(self, of)
 
     def __reduce__(self):
@@ -606,7 +611,7 @@ def _with_rule(fun, constant, rule):
 
 
 class _RuleCall:
-    """A call of a function with a rule: what is needed when the sweep comes to it."""
+    """A call of a function with a custom rule: the data needed in the backward pass."""
 
     def __init__(self, of, args, constant, forms, leaves):
         self.fwd, self.bwd = of._rule
@@ -615,7 +620,7 @@ class _RuleCall:
         self.places = [(k, i) for k, row in enumerate(leaves) if k not in constant
                        for i, v in enumerate(row) if _is_smooth(v)]
         self.smooth = tuple(leaves[k][i] for k, i in self.places)
-        for k, i in self.places:  # the record has them
+        for k, i in self.places:  # saved in the record
             leaves[k][i] = None
         self.leaves = leaves
 
@@ -641,7 +646,7 @@ class _RuleCall:
 
     def back(self, smooth, adjoints):
         kept = self.kept
-        if any(getattr(v, "_recorded", False) for v in smooth):  # a derivative of this one goes through what is kept
+        if any(getattr(v, "_recorded", False) for v in smooth):  # a higher derivative depends on `kept`
             (_, kept), drew = _q()._bridge._drawing(self.call_fwd, (smooth,))
             if drew:
                 raise ValueError("%s draws random numbers: a derivative of its derivative, for which fwd runs once "
@@ -656,7 +661,7 @@ class _RuleCall:
         return tuple(self.fitting(k, rows[k][i], x) for (k, i), x in zip(self.places, smooth))
 
     def fitting(self, k, dx, x):
-        """The adjoint of x, in argument k: nothing is stretched."""
+        """Checks the adjoint of x in argument k; it is not broadcast."""
         dx = _value(dx)
         if dx is None or (_shape(dx) == _shape(x) and (_shape(dx) or isinstance(dx, int) or _is_smooth(dx))):
             return dx
@@ -666,9 +671,9 @@ class _RuleCall:
 
 
 def gradcheck(f, *args, rtol=1e-5, atol=1e-7):
-    """Compares the derivatives of f, back and forward, with central differences along random directions; ValueError
-    tells the first that differs; and at each element, of larger arguments at 1000 of them.  All in float64, since in
-    float32 differences are too coarse."""
+    """Compares the derivatives of f, backward and forward, with central differences along a fixed direction and at each
+    element (1000 of them for larger arguments).  Raises ValueError for the first that differs.  Computes in float64,
+    because differences in float32 are too coarse."""
     taken = _Taken(_function("gradcheck", f), args, range(len(args)))
     f = functools.wraps(taken, updated=())(lambda *leaves: taken.flat(*leaves))
     args = tuple(map(_wide, taken.leaves))
@@ -684,7 +689,7 @@ def gradcheck(f, *args, rtol=1e-5, atol=1e-7):
     return True
 
 
-_CHECKED = 1000  # elements of an argument
+_CHECKED = 1000  # elements checked per argument
 
 
 def _compare(f, args, k, dx, n, adjoint, rtol, atol):
@@ -697,7 +702,7 @@ def _compare(f, args, k, dx, n, adjoint, rtol, atol):
     def compare(v, place, way, got):
         ahead, behind = along(args[k] + v*h), along(args[k] - v*h)
         wanted = (ahead - behind)/(2*h)
-        noise = 1e-15*max(abs(ahead), abs(behind))/h  # of rounding, which differences enlarge
+        noise = 1e-15*max(abs(ahead), abs(behind))/h  # rounding errors, amplified by the difference
         if not abs(wanted - got) <= atol + noise + rtol*max(abs(wanted), abs(got)):
             raise ValueError("gradcheck: %s: along argument %d%s differences give %.9g, the sweep %s gives %.9g%s" %
                              (_name(f), k, place, wanted, way, got, _why_apart(f, args, n)))
@@ -712,7 +717,7 @@ def _compare(f, args, k, dx, n, adjoint, rtol, atol):
 
 
 def _why_apart(f, args, n):
-    """What differences cannot be compared with."""
+    """Explains why differences may not be comparable."""
     y, again = f(*args)[n], f(*args)[n]
     if _q()._bridge._drawing(f, args)[1]:
         return "; the function draws random numbers: give them to it as an argument"
@@ -724,13 +729,13 @@ def _why_apart(f, args, n):
 
 
 def _dot(q, a, b):
-    """The real inner product of two values of one shape."""
+    """Returns the real inner product of two values of one shape."""
     return float(q.real(q.sum(q.conj(a)*b)))
 
 
 def _is_smooth(x):
-    """Whether derivatives can be taken to it: a float or complex number, or an array of them."""
-    if isinstance(x, (list, tuple)):  # of numbers, of which some are no whole ones
+    """Whether derivatives can be taken with respect to x: a float or complex number, or an array of them."""
+    if isinstance(x, (list, tuple)):  # a list of numbers that are not all integers
         return any(map(_is_smooth, x)) and all(isinstance(n, (int, list, tuple)) or _is_smooth(n) for n in x)
     dtype = str(getattr(x, "dtype", type(x).__name__))
     return (isinstance(x, (float, complex)) or "float" in dtype or "complex" in dtype or

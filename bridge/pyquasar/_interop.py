@@ -1,5 +1,5 @@
-"""Arrays of other libraries: the names that users of NumPy, torch, Warp and Taichi look for, all over two mechanisms,
-the buffer protocol and DLPack."""
+"""Converts arrays from and to other libraries: NumPy, torch, Warp and Taichi, CuPy, Paddle and JAX, by the buffer
+protocol and DLPack."""
 
 
 def _q():
@@ -13,14 +13,14 @@ def _import(name):
 
 
 def _choice(function, what, x):
-    """True, False or None: a type of elements in that place would do something else without a word."""
+    """Requires True, False or None, because an element type passed by mistake would count as True."""
     if x is not None and not hasattr(type(x), "__bool__"):
         raise TypeError("%s: %s must be True, False or None, got %r" % (function, what, x))
 
 
 def _check_elements(a, dtype, shape, strides, itemsize, name):
-    """The array, whose elements are of that type: one ("float32"), or several that the last dimensions hold ("vec3",
-    "mat2x2"); else an error."""
+    """Returns the array if its elements have the type: a scalar type ("float32"), or one formed by the last dimensions
+    ("vec3", "mat2x2"); otherwise raises an error."""
     import re
     from ._values import element_name
     dtype = element_name(dtype)
@@ -40,7 +40,7 @@ _WIDTHS = {"bool": 8, **{kind + str(n): n for kind in ("int", "uint") for n in (
 
 
 def _reinterpreted(a, name, dtype):
-    """The same memory as elements of another type of the same width: integers with and without sign, truth values."""
+    """Returns the same memory with another element type of the same width: signed and unsigned integers, and bool."""
     if name not in _WIDTHS or _WIDTHS[name] != _WIDTHS.get(dtype):
         raise TypeError("elements of type %s are wanted, got %s" % (dtype, name))
     if dtype == "bool" and bool(((a != 0) & (a != 1)).any()):
@@ -52,10 +52,10 @@ def _reinterpreted(a, name, dtype):
 # -- NumPy -------------------------------------------------------------------------------------------------------------
 
 def from_numpy(a, copy=None, dtype=None):
-    """A NumPy array as an array of the same memory.
+    """Returns a NumPy array as an array on the same memory.
 
-    copy   True: always memory of its own; None: only where elements cannot be used as they lie; False: then ValueError
-    dtype  what the elements must be: "float32"; "vec3" for an array n x 3, "mat2x2" for n x 2 x 2"""
+    copy   True: always copies; None: only if the elements cannot be used in place; False: then ValueError
+    dtype  required element type: "float32"; "vec3" for an array n x 3, "mat2x2" for n x 2 x 2"""
     numpy = _import("numpy")
     if not isinstance(a, numpy.ndarray):
         raise TypeError("from_numpy: a NumPy array is wanted, got %s" % type(a).__name__)
@@ -72,13 +72,14 @@ def from_numpy(a, copy=None, dtype=None):
 
 
 def to_numpy(self, copy=None):
-    """A NumPy array: of the same memory if possible; copy=True: of its own; copy=False: ValueError if it must be."""
+    """Returns a NumPy array: on the same memory if possible; copy=True: a copy; copy=False: ValueError if a copy is
+    needed."""
     _choice("to_numpy", "copy", copy)
     return self.to_py() if copy is None else self.__array__(copy=copy)
 
 
 def _must_keep(into, a, casting, name):
-    """Integers take whole numbers that they hold; casting "unsafe" lets others be cut off."""
+    """Checks that an integer array can hold all elements; casting "unsafe" allows truncation."""
     if casting not in (None, "unsafe"):
         raise ValueError('%s: casting must be "unsafe" or None, got %r' % (name, casting))
     np = _import("numpy")
@@ -95,9 +96,10 @@ def _must_keep(into, a, casting, name):
 
 
 def fill_from(self, a, casting=None):
-    """Puts the elements of a NumPy array of exactly the same shape into this one.
+    """Copies the elements of a NumPy array of exactly the same shape into this one.
 
-    casting  None: integers take only what they hold; "unsafe": fractions are cut off, numbers too large saturate"""
+    casting  None: integer elements must be representable; "unsafe": fractions are truncated, and large numbers
+    saturate"""
     if not hasattr(a, "shape") or not hasattr(a, "dtype"):
         raise TypeError("from_numpy: a NumPy array is wanted, got %s" % type(a).__name__)
     shape = tuple(a.shape)
@@ -111,7 +113,7 @@ def fill_from(self, a, casting=None):
 # -- torch -------------------------------------------------------------------------------------------------------------
 
 def _gradient(t, requires_grad):
-    """The gradient of a tensor, allocated when it has none yet, as torch itself would do later."""
+    """Returns the gradient of a tensor, allocated if it has none yet, as torch would do later."""
     torch = _import("torch")
     if not (t.requires_grad if requires_grad is None else requires_grad):
         return None
@@ -123,11 +125,11 @@ def _gradient(t, requires_grad):
 
 
 def from_torch(t, requires_grad=None, grad=None, dtype=None):
-    """A tensor on the CPU, or on a CUDA device that is open, as an array of the same memory.
+    """Returns a tensor on the CPU, or on an open CUDA device, as an array on the same memory.
 
-    requires_grad  whether the gradient comes along, as A.grad; None: as the tensor says
-    grad           the tensor to take as gradient
-    dtype          what the elements must be, as for from_numpy"""
+    requires_grad  whether the gradient is converted, too, as A.grad; None: as the tensor specifies
+    grad           tensor to use as the gradient
+    dtype          required element type, as for from_numpy"""
     torch = _import("torch")
     if not isinstance(t, torch.Tensor):
         raise TypeError("from_torch: a tensor is wanted, got %s" % type(t).__name__)
@@ -148,11 +150,11 @@ def _same_device(a, b):
 
 
 def to_torch(a, requires_grad=None, device=None, copy=None):
-    """A tensor of the same memory, with the array's gradient as its own.
+    """Returns a tensor on the same memory, with the array's gradient as its own.
 
-    requires_grad  None: when the array has a gradient
-    device         another one takes a copy
-    copy           True: memory of its own; False: ValueError where that is needed"""
+    requires_grad  None: if the array has a gradient
+    device         a different device requires a copy
+    copy           True: always copies; False: ValueError if a copy is needed"""
     torch = _import("torch")
     _choice("to_torch", "requires_grad", requires_grad), _choice("to_torch", "copy", copy)
     if _own("to_torch", a)._kind == "array" and a.readonly:
@@ -175,7 +177,7 @@ def to_torch(a, requires_grad=None, device=None, copy=None):
 
 
 def fill_from_torch(self, t, casting=None):
-    """Puts the elements of a tensor of exactly the same shape into this array; casting as for from_numpy."""
+    """Copies the elements of a tensor of exactly the same shape into this array; casting as for from_numpy."""
     if not isinstance(t, _import("torch").Tensor):
         raise TypeError("from_torch: a tensor is wanted, got %s" % type(t).__name__)
     if tuple(t.shape) != self.shape:
@@ -183,7 +185,7 @@ def fill_from_torch(self, t, casting=None):
     if self.size:
         try:
             t = from_torch(t, requires_grad=False)
-        except TypeError:  # on a device that is not open here
+        except TypeError:  # on a device that is not open
             t = from_torch(t.detach().cpu(), requires_grad=False)
         _must_keep(self, t, casting, "from_torch")
         self[...] = t
@@ -191,9 +193,9 @@ def fill_from_torch(self, t, casting=None):
 
 
 def torch_function(cls, function, types, args=(), names=None):
-    """What torch asks of operands that are no tensors.  Where it is the tensor that changes (t *= A, t[0] = A,
-    t.add_(A)), or that is looked into (t[A]), the arrays become tensors.  A TypeError anywhere else: then torch leaves
-    operators to the array on the right."""
+    """Implements __torch_function__.  Arrays become tensors if the tensor is modified (t *= A, t[0] = A, t.add_(A)) or
+    indexed (t[A]).  In all other cases raises TypeError, so that torch leaves the operator to the array on the
+    right."""
     name = function.__name__
     in_place = name.endswith("_") and not name.endswith("__") or name.startswith("__i") or name == "__setitem__"
     if not (in_place or name == "__getitem__") or not isinstance(args[0], _import("torch").Tensor):
@@ -206,12 +208,12 @@ def _operands(name, args):
 
 
 def _operand(name, x):
-    """What torch reads: arrays as tensors, copies of those that no tensor can be."""
+    """Converts arrays to tensors; those that no tensor can represent are copied."""
     if isinstance(x, (tuple, list)):
         return type(x)(_operands(name, x))
     if not isinstance(x, _q().qvalue):
         return x
-    if x._recorded:  # no TypeError, which would have the tensor replaced
+    if x._recorded:  # not a TypeError, because then the tensor would be replaced
         raise ValueError("%s: a derivative is being taken with respect to the array, and torch would not see it" % name)
     if x._kind in ("object", "type", "foreign"):
         raise TypeError("%s: a value of type %s is no number and no array" % (name, x.typename))
@@ -221,7 +223,7 @@ def _operand(name, x):
 
 
 def collate(batch, *, collate_fn_map=None):
-    """The values of a batch, for torch's default_collate: arrays become tensors, lists lists of what is in them."""
+    """Converts a batch of values for torch's default_collate: arrays become tensors, cells lists of their items."""
     torch = _import("torch")
     if batch[0]._kind in ("object", "type", "foreign"):
         raise TypeError("default_collate: let the Dataset return arrays, numbers, texts, or lists and dicts of them, "
@@ -236,10 +238,10 @@ _take = _q()._bridge._from_dlpack
 
 
 def from_dlpack(x, copy=None, device=None):
-    """The memory of a tensor, or of a DLPack capsule, as an array.
+    """Returns the memory of a tensor, or of a DLPack capsule, as an array.
 
-    copy    True: memory of its own, also of a tensor on a device that is not open here
-    device  where the elements shall be: None, where they are; "cpu", for which those on a device are copied"""
+    copy    True: always copies, also from a device that is not open
+    device  target of the elements: None, where they are; "cpu", to which elements on a device are copied"""
     if not hasattr(x, "__dlpack__") and type(x).__name__ != "PyCapsule":
         raise TypeError("from_dlpack: a tensor, or something else with __dlpack__, is wanted, got %s" %
                         type(x).__name__)
@@ -262,12 +264,11 @@ def _own(function, a):
 
 
 class stream:
-    """A stream of CUDA beside the machine's own: what is queued in `with stream(s):` comes after what s has been given
-    before, and what s is given later comes after it.  Streams that need this are those on which another library works
-    instead of the default stream.
+    """A CUDA stream beside the VM's own.  Work queued in `with stream(s):` is ordered after the earlier work on s, and
+    later work on s after it.  Needed for streams on which another library works instead of the default stream.
 
-    s       a stream of torch or CuPy, whatever has __cuda_stream__, or the address of one; None: the machine's own
-    device  the number of the CUDA device; None: the first that is open"""
+    s       a stream of torch or CuPy, any object with __cuda_stream__, or the address of a stream; None: the VM's own
+    device  number of the CUDA device; None: the first open one"""
 
     def __init__(self, s=None, device=None):
         from ._values import whole
@@ -298,18 +299,18 @@ def _stream_address(s):
 
 
 def stream_from_torch(s):
-    """A stream of torch as a context for calls."""
+    """Returns a stream of torch as a context manager for calls."""
     return stream(s)
 
 
 def stream_to_torch(device=None):
-    """The machine's own stream as one of torch, for `with torch.cuda.stream(...)`."""
+    """Returns the VM's own stream as a torch stream, for `with torch.cuda.stream(...)`."""
     own = stream(None, device)
     return _import("torch").cuda.ExternalStream(own.ptr)
 
 
 def to_dlpack(a, versioned=False):
-    """A DLPack capsule of the array's memory, for libraries that want one."""
+    """Returns a DLPack capsule of the array's memory."""
     _choice("to_dlpack", "versioned", versioned)
     _own("to_dlpack", a)
     return a.__dlpack__(max_version=(1, 0)) if versioned else a.__dlpack__()
@@ -327,13 +328,13 @@ to_cupy, to_paddle = _to("cupy"), _to("paddle.utils.dlpack")
 
 
 def to_jax(a):
-    """The array as one of JAX, without a copy where JAX can, and with one of a read-only array.  For JAX it is a
-    constant: let nobody write to it."""
+    """Returns the array as a JAX array, without a copy if JAX supports that; a read-only array is copied.  JAX treats
+    it as a constant, so it must not be written to."""
     return _import("jax.dlpack").from_dlpack(a.__copy__() if _own("to_jax", a).readonly else a)
 
 
 def from_jax(x):
-    """The memory of an array of any library that speaks DLPack as an array of the language."""
+    """Returns the memory of an array of any library that supports DLPack as an array of the language."""
     return _q().from_dlpack(x)
 
 
@@ -350,7 +351,7 @@ def _known(name, what):
 
 
 def dtype_from_numpy(dtype):
-    """The name of an element type: dtype_from_numpy(np.float32) is "float32"."""
+    """Returns the name of an element type: dtype_from_numpy(np.float32) is "float32"."""
     return _known(_import("numpy").dtype(dtype).name, "the language")
 
 
@@ -369,7 +370,7 @@ def dtype_to_torch(name):
 
 
 def device_from_torch(device):
-    """The device of devices() that a device of torch is, by its kind and number."""
+    """Returns the element of devices() for a torch device, by type and number."""
     wanted = _import("torch").device(device)
     for d in _q().devices():
         if d.kind == wanted.type and d.index == (wanted.index or 0) or wanted.type == "cpu" and d.kind == "ref":
@@ -378,7 +379,7 @@ def device_from_torch(device):
 
 
 def device_to_torch(device):
-    """A device of devices() as one of torch."""
+    """Returns the torch device for an element of devices()."""
     if not hasattr(device, "kind") or not hasattr(device, "index"):
         raise TypeError("device_to_torch: one of devices() is wanted, got %s" % type(device).__name__)
     return _import("torch").device("cuda", device.index) if device.kind == "cuda" else _import("torch").device("cpu")

@@ -1,26 +1,26 @@
-"""Functions and kernels as primitives of JAX, with their derivatives, to any order.
+"""Makes functions and kernels primitives of JAX, with derivatives of any order.
 
     call_p   the function                      jvp: linear_p of the same arguments and their tangents
-    linear_p its derivative along tangents     transposed: call_p of the function that gives adjoints (_operator.py)
+    linear_p its derivative along tangents     transpose: call_p of the function that computes adjoints (_operator.py)
                                                jvp: that of call_p of the derivative
 
-On the processor XLA calls both by its foreign function interface, with its own memory (bridge/xla.c); where there is
-none, or on another platform, by a callback of the host, which copies.  vmap runs one after the other.  JAX's adjoints
-are not conjugated, ours are: where a function takes or gives adjoints, they are conjugated on their way in or out, and
-tangents of such an argument or result with it."""
+On the CPU, XLA calls both through its foreign function interface, on its own memory (bridge/xla.c); if that is missing,
+or on other platforms, through a host callback, which copies.  vmap runs the calls one after the other.  JAX does not
+conjugate adjoints, but this package does.  So the adjoints that a function takes or returns are conjugated, and so are
+tangents of such an argument or result."""
 import functools, secrets, warnings, weakref
 
 from ._grad import _q
 from ._operator import all_arguments, found_by_running, number_of_results, of_script, results_of, type_of_numbers
 
 
-# By key, for calls that XLA makes.  An operator keeps its calls, and so does each program that JAX has compiled with
-# them.  Keys are drawn, so that a program which XLA has kept on disk never finds the operator of another process.
+# Calls by key, for XLA.  An operator keeps its calls alive, and so does each program that JAX has compiled with them.
+# Keys are random, so that a program that XLA has cached on disk never finds the operator of a different process.
 _calls = weakref.WeakValueDictionary()
 
 
 class _Call:
-    """An operator, and shapes and types of its arguments and results."""
+    """An operator with the shapes and types of its arguments and results."""
 
     def __init__(self, op, given, wanted):
         self.op, self.given, self.wanted = op, given, wanted
@@ -29,7 +29,7 @@ class _Call:
 
 
 def _called(key, args, results):
-    """Computes what XLA asks for: the arguments lie in memory that may be read, the results in memory to be written."""
+    """Computes a call from XLA: arguments are read-only memory, results are memory to write."""
     import numpy as np
     call = _calls.get(key)
     if call is None:
@@ -41,7 +41,7 @@ def _called(key, args, results):
 
 @functools.cache
 def _ffi():
-    """JAX's module for foreign functions, after XLA was told whom to call; None: this JAX has none."""
+    """Returns JAX's FFI module, after registering the handler with XLA; None: this JAX has none."""
     try:
         from jax import ffi
     except ImportError:
@@ -53,7 +53,7 @@ def _ffi():
 
 @functools.cache
 def _primitives():
-    """Made when JAX is there, once."""
+    """Creates the primitives, once, when JAX is available."""
     import jax, numpy as np
     from jax import core
     from jax.extend.core import Primitive
@@ -137,17 +137,17 @@ def _complex_if(yes, kind):
 
 class Operator:
     def __init__(self, function, results, shape, ffi, conj_in=frozenset(), conj_out=frozenset()):
-        """shape: of what is like the arguments: a list of what is like the results; None: a run finds it.
-        conj_in, conj_out: the arguments and the results of which JAX has the conjugates."""
+        """shape: a function from descriptions of the arguments to a list of descriptions of the results; None: found by
+        a run.  conj_in, conj_out: indices of arguments and results of which JAX has the conjugates."""
         self.function, self.results, self.ffi = function, results, ffi
         self.conj_in, self.conj_out = conj_in, conj_out
         self.derived, self.imagined, self.calls = {}, {}, {}
         self.shape, self.fills = shape, function.fills and shape is None
-        self.checks = False  # whether the function gives what shape says
+        self.checks = False  # whether to check results against shape
 
     def value(self, k, x, loans):
-        """What the function gets for an array of NumPy: a number where that is declared, else the memory of the array
-        until the call is over."""
+        """Converts a NumPy array to an argument of the function: a number if declared so, else the memory of the array,
+        borrowed for the call."""
         kind = self.function.parameters[k][0]
         if kind != "Tensor":
             return {"float": float, "int": int, "bool": bool}[kind](x)
@@ -158,7 +158,7 @@ class Operator:
         return value
 
     def apply(self, args, use, **more):
-        """use(results) of the function; what it keeps of its arguments gets memory of its own then."""
+        """Calls the function and returns use(results).  Arguments that are still referenced afterwards are copied."""
         loans = []
         try:
             return use(self.function.f(*[self.value(k, x, loans) for k, x in enumerate(args)], **more))
@@ -194,7 +194,7 @@ class Operator:
         return tuple((tuple(a.shape), str(a.dtype)) for a in args)
 
     def call(self, args):
-        """What XLA calls for arguments of these shapes."""
+        """Returns the _Call for arguments of these shapes."""
         import jax
         shapes = self.shapes_of(args)
         if shapes not in self.calls:
@@ -216,7 +216,7 @@ class Operator:
         return r
 
     def imagine(self, args):
-        """Shapes and types of the results, for each combination of shapes."""
+        """Returns the shapes and types of the results, cached by the shapes of the arguments."""
         import jax
         key = self.shapes_of(args)
         if key not in self.imagined:
@@ -235,7 +235,7 @@ class Operator:
                 for x, d in zip(r, kinds)]
 
     def reverse(self, which):
-        """Of what JAX has the conjugate it has the adjoint as we do."""
+        """A value that JAX has conjugated has the same adjoint in JAX as here."""
         if ("reverse", which) not in self.derived:
             n = len(self.function.parameters)
             adjoints = {n + i for i in range(self.results) if i not in self.conj_out}
@@ -246,7 +246,7 @@ class Operator:
         return self.derived["reverse", which]
 
     def forward(self, which):
-        """A tangent is conjugated as what it is of."""
+        """A tangent is conjugated like its primal."""
         if ("forward", which) not in self.derived:
             n = len(self.function.parameters)
             tangents = {n + i for i, k in enumerate(which) if k in self.conj_in}
@@ -265,7 +265,7 @@ def _choose(ffi):
 
 
 def _told(name, shape, results):
-    """The shapes that the user tells."""
+    """Returns a function that checks the shapes given by the user."""
     import jax
     if not callable(shape):
         raise TypeError("jax_op: shape must be a function, got %r" % (shape,))
@@ -280,7 +280,7 @@ def _told(name, shape, results):
 
 
 def _check(name, i, x, told, exactly):
-    """A result is what shape= has told, or loses no imaginary part."""
+    """Checks that a result matches shape=, or that it is not complex where a real result was found."""
     import jax, numpy as np
     if not exactly and np.iscomplexobj(x) and told.dtype.kind != "c":
         raise TypeError("%s: result %d is complex, and was real when shapes were found; shape= tells types" % (name, i))
@@ -295,17 +295,17 @@ def _check(name, i, x, told, exactly):
 
 
 def jax_op(function, dims=None, out=None, results=None, ffi=None, shape=None):
-    """A function of JAX that calls a function of a script, a kernel, or a Python function that computes with values, on
+    """Returns a JAX function that calls a script function, a kernel, or a Python function that computes with values, on
     the host.  It works under jit, grad, jvp, vmap and their combinations.
 
-    dims, out  of a kernel: the grid, and the names of the parameters that it writes, as for torch_op
-    results    how many results a Python function gives; 1 without it
-    shape      shape(*arguments) of what is like the arguments (jax.ShapeDtypeStruct): what is like the result, a tuple
-               of them of several results; without it, the function runs once on ones, or on uneven numbers where ones
-               stop it, for each combination of shapes
-    ffi        True: by XLA's foreign function interface, on the memory of JAX; False: by a callback of the host, which
-               copies; None: by the interface where this JAX has it, and with a warning where not.  Of platforms other
-               than the processor always by a callback"""
+    dims, out  for a kernel: the grid, and the names of the parameters that it writes, as for torch_op
+    results    number of results of a Python function; default 1
+    shape      shape(*arguments): takes descriptions of the arguments (jax.ShapeDtypeStruct) and returns that of the
+               result, or a tuple for several results; by default the function runs once on ones, or on uneven numbers
+               if that fails, for each combination of shapes
+    ffi        True: use XLA's foreign function interface, on the memory of JAX; False: a host callback, which copies;
+               None: the interface if this JAX has it, otherwise a callback and a warning.  Platforms other than the CPU
+               always use a callback"""
     import jax
     f, parameters = of_script(function, dims, out)
     results = number_of_results(function, out, results)
@@ -326,12 +326,12 @@ def jax_op(function, dims=None, out=None, results=None, ffi=None, shape=None):
         def __call__(self, *args, **names):
             args = tuple(map(jax.numpy.asarray, all_arguments(f.name, parameters, args, names)))
             for p, x in zip(parameters, args):
-                if x.dtype.kind == "V":  # bfloat16 and the smaller floats, which memory of NumPy cannot be told to hold
+                if x.dtype.kind == "V":  # bfloat16 and smaller floats, whose memory NumPy cannot describe
                     raise TypeError("%s: argument %s is an array of %s; x.astype(jax.numpy.float32) is one that "
                                     "operators take" % (f.name, p.name, x.dtype))
             y = [fitted(r, args) for r in call_p.bind(*args, op=op)]
             return tuple(y) if results > 1 else y[0]
 
-        def __reduce__(self):  # made again where it is unpickled
+        def __reduce__(self):  # created again when unpickled
             return jax_op, (function, dims, out, results, ffi, shape)
     return operator()

@@ -1,25 +1,25 @@
-"""Functions of NumPy of arrays on which a derivative depends.
+"""Implements NumPy functions of arrays on which a derivative depends.
 
-    np.sum(x), np.reshape(x, s) …        call a method of x, and need nothing
-    np.concatenate, np.roll, np.where …  only move elements: NumPy is asked where the number of each element goes, and
+    np.sum(x), np.reshape(x, s) …        call a method of x and need no code here
+    np.concatenate, np.roll, np.where …  only move elements: NumPy moves the indices of the elements instead, and
                                          x[places] is recorded
-    np.dot, np.linalg.solve …            are written with operators and functions of the language, below
-    all others                           are an error, which says what to use"""
+    np.dot, np.linalg.solve …            are implemented below with operators and functions of the language
+    all others                           raise an error that suggests an alternative"""
 import inspect
 import math
 
 from . import _grad
 
-MOVING = {  # which of the arguments hold the elements
+MOVING = {  # indices of the arguments that hold the elements
     **dict.fromkeys("concatenate stack vstack hstack dstack column_stack block atleast_1d atleast_2d atleast_3d roll "
                     "flip fliplr flipud rot90 tile repeat expand_dims broadcast_to moveaxis rollaxis take delete pad "
                     "tril triu diag diagflat split array_split hsplit vsplit resize take_along_axis".split(), (0,)),
     "where": (1, 2), "append": (0, 1), "insert": (0, 2), "select": (1, 2), "compress": (1,), "extract": (1,),
 }
-CONSTANT = ("zeros_like", "ones_like", "full_like", "empty_like")  # of the first argument they ask the shape
-CHANGING = {"dtype", "out", "casting", "constant_values", "reflect_type"}  # with these they do more than moving
+CONSTANT = ("zeros_like", "ones_like", "full_like", "empty_like")  # they use only the shape of the first argument
+CHANGING = {"dtype", "out", "casting", "constant_values", "reflect_type"}  # with these they do not only move elements
 PADDING = ("constant", "edge", "reflect", "symmetric", "wrap")
-INSTEAD = {  # what has a derivative
+INSTEAD = {  # alternatives that have a derivative
     "einsum": "x @ y, and (x*y).sum(axis)", "tensordot": "x @ y", "kron": "x[:, None, :, None]*y[None, :, None, :]",
     "convolve": "q.conv(x, y)", "interp": "q.interp1(x, y, at)", "median": "q.median(x)", "linalg.qr": "q.qr(A)",
     "linalg.cholesky": "q.chol(A)", "linalg.svd": "q.svd(A)", "linalg.eigh": "q.symeig(A)", "linalg.eig": "q.eig(A)",
@@ -30,7 +30,7 @@ INSTEAD = {  # what has a derivative
 
 
 class NoDerivative(TypeError):
-    """Elements on which a derivative depends were to be read."""
+    """A NumPy function would read elements on which a derivative depends."""
     __module__ = "pyquasar"
 
 
@@ -58,7 +58,7 @@ def refuse(name):
 
 
 def function(f, args, names):
-    """f(*args, **names), where a derivative depends on one of args."""
+    """Computes f(*args, **names) if a derivative depends on one of args."""
     name = ("%s.%s" % (f.__module__, f.__name__))[len("numpy."):]
     try:
         if name in OWN:
@@ -75,13 +75,13 @@ def function(f, args, names):
 # -- elements that move ------------------------------------------------------------------------------------------------
 
 class _Elements:
-    """All elements of several arrays in a row, each known by its number from 1 on; 0 stands for a zero."""
+    """The elements of several arrays in a row, numbered from 1; number 0 stands for a zero."""
 
     def __init__(self):
         self.rows, self.n = [], 0
 
     def numbered(self, x):
-        """x with the numbers of its elements."""
+        """Returns x with its elements replaced by their numbers."""
         import numpy
         if isinstance(x, (list, tuple)) and any(hasattr(v, "__len__") or is_recorded(v) for v in x):
             return [self.numbered(v) for v in x]
@@ -117,10 +117,10 @@ def _constant(f, x, *args, **names):
 
 
 def _by_place(f, args, names):
-    """Arguments of a function of NumPy, of which those that come by name stand at their places where they have one."""
+    """Returns arguments for a NumPy function, with named arguments moved to their positions where possible."""
     try:
         bound = inspect.signature(f).bind(*args, **names)
-    except ValueError:  # written in C, in some versions
+    except ValueError:  # a C function, in some versions
         return args, names
     return bound.args, bound.kwargs
 
@@ -222,7 +222,7 @@ def _differences(x, n=1, axis=-1):
 
 
 def _largest(name):
-    """NumPy's gives nan where there is one, the method leaves them out."""
+    """Returns nan if there is one, as NumPy does; the method ignores nan."""
     def f(a, axis=None, out=None, keepdims=False):
         import numpy
         if out is not None:
@@ -263,7 +263,7 @@ OWN = {"max": _largest("max"), "min": _largest("min"), "amax": _largest("max"), 
 # -- functions of elements, which NumPy calls ufuncs -------------------------------------------------------------------
 
 def _extreme(name):
-    """Where one is nan NumPy gives nan, the language the other one."""
+    """Returns nan where one operand is nan, as NumPy does; the language returns the other operand."""
     def f(x, y):
         q = _q()
         r = getattr(q, name)(x, y)
@@ -274,7 +274,7 @@ def _extreme(name):
 
 
 def _sum_of_powers(x, y):
-    """log(exp(x) + exp(y)), without overflow."""
+    """Computes log(exp(x) + exp(y)) without overflow."""
     q = _q()
     return q.max(x, y) + q.log1p(q.exp(-q.abs(x - y)))
 

@@ -1,14 +1,14 @@
-"""Functions and kernels as operators of torch, with their derivatives.
+"""Makes functions and kernels operators of torch, with derivatives.
 
     op(x) ──► autograd.Function ──► a custom operator ──► the function, on the memory of the tensors
-               │ backward, jvp          torch.compile and opcheck see this one
-               ├──► the record that the function left when it ran, where nobody differentiates again
-               └──► the same of the derived function (_operator.py), to any order
+               │ backward, jvp          used by torch.compile and opcheck
+               ├──► the record of the function's run, if no higher derivative is taken
+               └──► the operator of the derived function (_operator.py), to any order
 
-torch's custom operators know torch.compile, but not torch.func; its autograd.Function knows torch.func, but must not be
-looked into by torch.compile.  So there are both, one around the other, and a call takes the one that its caller
-knows.  A record goes from the function to the autograd.Function beside the operator, which passes tensors alone; within
-torch.func, whose calls nest in other ways, there is none."""
+torch's custom operators work with torch.compile, but not with torch.func; autograd.Function works with torch.func, but
+torch.compile must not trace into it.  So one is wrapped around the other, and each call uses the one that its caller
+supports.  A record is passed from the function to the autograd.Function separately, because the operator passes only
+tensors.  Within torch.func, where calls nest differently, no record is used."""
 import inspect, itertools, re, threading, weakref
 
 from . import _grad
@@ -24,7 +24,8 @@ def _torch():
 
 
 def _tensor_of(r, args):
-    """A result as a tensor that shares no memory with the arguments.  A number is a tensor without dimensions."""
+    """Returns a result as a tensor that shares no memory with the arguments.  A number becomes a tensor without
+    dimensions."""
     torch = _torch()
     tensors = [a for a in args if isinstance(a, torch.Tensor)]
     if isinstance(r, (bool, int, float, complex)):
@@ -50,7 +51,7 @@ def _complex_if(yes, kind):
 
 
 def _fit(t, like):
-    """In the shape of `like`, when it differs only in extents of 1."""
+    """Reshapes t to the shape of `like` if they differ only in extents of 1."""
     if t.shape == like.shape and t.dtype == like.dtype:
         return t
     same = [n for n in t.shape if n != 1] == [n for n in like.shape if n != 1]
@@ -58,8 +59,8 @@ def _fit(t, like):
 
 
 class Passing(threading.local):
-    wanted = False  # the next run of the function is to leave a record
-    kept = None     # what it has left: the pullback, and whether that takes a tuple
+    wanted = False  # indices of arguments for which the next run makes a record
+    kept = None     # the record: the pullback, and whether that takes a tuple
 
 
 def _in_torch_func(torch):
@@ -68,12 +69,13 @@ def _in_torch_func(torch):
 
 
 def _is_watched(torch):
-    """Somebody makes another program of what is called (make_fx), in which a record would be what it holds now."""
+    """Whether the call is being traced into another program (make_fx), where a record would be a constant."""
     return torch._C._len_torch_dispatch_stack() > 0
 
 
 def _is_batched(x):
-    """Several adjoints at once, by vmap or is_grads_batched, of which torch takes operators apart, but no record."""
+    """Whether x holds several adjoints, from vmap or is_grads_batched; torch splits these for operators, but not for a
+    record."""
     functorch = _torch()._C._functorch
     return functorch.is_batchedtensor(x) or functorch.is_legacy_batchedtensor(x)
 
@@ -82,19 +84,19 @@ def _is_differentiated(x):
     torch = _torch()
     if x.requires_grad and torch.is_grad_enabled():
         return True
-    if torch.compiler.is_compiling():  # which cannot look at the rest
+    if torch.compiler.is_compiling():  # which cannot trace the code below
         return False
     return torch._C._functorch.is_gradtrackingtensor(x) or torch.autograd.forward_ad.unpack_dual(x).tangent is not None
 
 
 class Operator:
-    """One function: `custom` for torch.compile, `apply` for everything else.  Calling it chooses.
+    """The operator of one function: `custom` for torch.compile, `apply` for everything else.  Calling it selects one.
 
-    imagine   of the arguments: empty tensors like the results; None: a run finds them, for each combination of shapes
-              that comes
-    backward  a function of torch that gives the gradients; None: they are derived
-    adjoints_of  the numbers of the arguments whose adjoints, or tangents of whose adjoints, the results are: results
-              get their shapes"""
+    imagine   function of the arguments that returns empty tensors like the results; None: found by a run, for each
+              combination of shapes
+    backward  function of torch that computes the gradients; None: they are derived
+    adjoints_of  indices of the arguments whose adjoints, or tangents of adjoints, the results are: they get their
+    shapes"""
 
     def __init__(self, function, results, name, imagine=None, backward=None, adjoints_of=None):
         self.function, self.results, self.name, self.adjoints_of = function, results, name, adjoints_of
@@ -118,7 +120,7 @@ class Operator:
         if torch.compiler.is_compiling():
             return self.opaque(*args)
         if self.backward is None and torch.is_grad_enabled() and not _in_torch_func(torch) and not _is_watched(torch):
-            # asked here: of a conjugate, whose elements are turned where they are read, run() gets a copy
+            # determined here, because run() gets a copy of a lazy conjugate
             self.passing.wanted = tuple(k for k in self.tensors if args[k].requires_grad)
         try:
             return self.apply(*args)
@@ -126,8 +128,9 @@ class Operator:
             self.passing.wanted, self.passing.kept = (), None
 
     def check(self, args):
-        """torch makes a number of a tensor without dimensions, whose derivative would be lost without a word."""
-        for (kind, name), x in zip(self.function.parameters, args):  # by text: torch.compile makes symbols of integers
+        """Rejects tensors with a derivative for number parameters, because torch converts them to numbers and loses the
+        derivative."""
+        for (kind, name), x in zip(self.function.parameters, args):  # by name: torch.compile makes ints symbolic
             if kind != "Tensor" and isinstance(x, _torch().Tensor) and _is_differentiated(x):
                 raise TypeError("%s: argument %s is a tensor of which derivatives are taken, but the parameter is "
                                 "declared as a number, which has none in torch; leave its type away, or give %s(%s)"
@@ -144,7 +147,7 @@ class Operator:
             if len(r) != self.results:
                 raise TypeError("%s gives %d results, got %d" % (self.function.name, self.results, len(r)))
             r = tuple(_tensor_of(x, given) for x in r)
-            if chosen:  # which may share memory with a result
+            if chosen:  # the record may share memory with a result
                 r = tuple(t.clone() for t in r)
             if self.adjoints_of:
                 r = tuple(_fit(t, args[k]) for k, t in zip(self.adjoints_of, r))
@@ -156,7 +159,7 @@ class Operator:
         return [a.detach().resolve_conj().resolve_neg() if isinstance(a, torch.Tensor) else a for a in args]
 
     def lent(self, x):
-        """A tensor as an array that nobody writes to: the operator tells torch that it changes nothing."""
+        """Wraps a tensor as a read-only array, because the operator declares that it modifies nothing."""
         return _grad._q()._bridge._lent(x) if self.function.of_values and isinstance(x, _torch().Tensor) else x
 
     def recorded(self, given, chosen):
@@ -180,7 +183,8 @@ class Operator:
 
     @staticmethod
     def like(args, shape, dtype):
-        """An empty tensor; where an argument has the shape, of its shape, of which torch.compile may know letters."""
+        """Returns an empty tensor.  Takes the shape from an argument with the same shape, for which torch.compile may
+        have symbolic extents."""
         torch = _torch()
         tensors = [a for a in args if isinstance(a, torch.Tensor)]
         same = next((t for t in tensors if tuple(map(int, t.shape)) == shape), None)
@@ -188,7 +192,7 @@ class Operator:
 
     # -- derivatives ---------------------------------------------------------------------------------------------------
     def keep(self, ctx, inputs, output):
-        holder = _torch().empty(0)  # with what is saved the record goes, too, after backward and under checkpoints
+        holder = _torch().empty(0)  # so that the record is freed with the saved tensors, also under checkpoints
         holder.record, self.passing.kept = self.passing.kept, None
         ctx.save_for_backward(*(inputs[k] for k in self.tensors), holder)
         ctx.numbers = [None if k in self.tensors else x for k, x in enumerate(inputs)]
@@ -201,7 +205,7 @@ class Operator:
         return args
 
     def derive(self, ctx, *adjoints):
-        *tensors, holder = ctx.saved_tensors  # asked for once, because a checkpoint answers once
+        *tensors, holder = ctx.saved_tensors  # read once, because a checkpoint allows only that
         args, record = self.arguments(ctx, tensors), getattr(holder, "record", None)
         which = tuple(k for k in ctx.wanted if ctx.needs_input_grad[k])
         if not which:
@@ -214,7 +218,7 @@ class Operator:
         return tuple(found.get(k) for k in range(len(args)))
 
     def pulled(self, pullback, several, which, args, adjoints):
-        """By the record of the forward pass; that the arguments are as they were then torch has seen to."""
+        """Uses the record of the forward pass; torch has checked that the arguments are unchanged."""
         torch = _torch()
         dy = self.plain(adjoints)
         dx = pullback(tuple(dy) if several else dy[0])
@@ -222,7 +226,7 @@ class Operator:
                      for k in which)
 
     def reverse(self, which):
-        """The operator of the arguments and of an adjoint of each result; made when it is first wanted."""
+        """Returns the operator of the arguments and of an adjoint of each result; created when first used."""
         if ("reverse", which) not in self.derived:
             f = self.function.reverse(which, self.results) if self.backward is None else self.by_hand(which)
             name = "%s_backward%s" % (self.name, "".join("_%d" % k for k in which))
@@ -258,7 +262,7 @@ class Operator:
         return self.derived["forward", which]
 
     def along(self, ctx, tangents):
-        args = self.arguments(ctx, ctx.saved_tensors)  # what was saved for forward derivatives, without a record
+        args = self.arguments(ctx, ctx.saved_tensors)  # saved for forward mode, without a record
         which = tuple(k for k in ctx.wanted if tangents[k] is not None)
         return self.forward(which)(*args, *(tangents[k] for k in which))
 
@@ -269,7 +273,7 @@ class Operator:
         def one(x, d, i):
             if d is None or info.batch_size:
                 return x if d is None else x.select(d, i)
-            return x.new_ones(x.shape[:d] + x.shape[d + 1:])  # of none: it tells the form of results
+            return x.new_ones(x.shape[:d] + x.shape[d + 1:])  # empty batch: determines the form of results
         rows = [results_of(self(*(one(x, d, i) for x, d in zip(args, dims)))) for i in range(info.batch_size or 1)]
         r = tuple(torch.stack(column)[:info.batch_size] for column in zip(*rows))
         return (r, (0,)*len(r)) if self.results > 1 else (r[0], 0)
@@ -279,7 +283,7 @@ def _function_of(torch, op):
     class function(torch.autograd.Function):
         @staticmethod
         def forward(*args):
-            with torch._C._AutoDispatchBelowAutograd():  # this is its autograd: the operator's own has nothing to do
+            with torch._C._AutoDispatchBelowAutograd():  # this class replaces the operator's own autograd
                 return op.opaque(*args)
 
         @staticmethod
@@ -299,25 +303,25 @@ def _function_of(torch, op):
         def vmap(info, dims, *args):
             return op.each(info, dims, args)
     function.__name__ = op.function.name
-    function.forward.__signature__ = inspect.signature(function.forward)  # which torch asks for at each call
+    function.forward.__signature__ = inspect.signature(function.forward)  # cached, because torch reads it at each call
     return function
 
 
 def torch_op(function, backward=None, shape=None, name=None, dims=None, out=None, results=None):
-    """An operator of torch that calls a function of a script, a kernel, or a Python function that computes with values.
+    """Returns a torch operator that calls a script function, a kernel, or a Python function that computes with values.
     It is differentiable, to any order, and works in torch.compile, torch.func and vmap.
 
-    backward  backward(grad, *arguments) gives the gradient of each argument, None where there is none; without it,
+    backward  backward(grad, *arguments) returns the gradient of each argument, None if there is none; by default,
               gradients are derived
-    shape     shape(*arguments): an empty tensor like the result, a tuple of them of several results; without it, the
-              function runs once on ones, or on uneven numbers where ones stop it, for each combination of shapes that
-              torch.compile meets
-    name      "namespace::name" of the operator, which must be new; without it, quasar::NAME_NUMBER
-    dims, out of a kernel: the grid, and the names of the parameters that it writes, {"y": shape} where they have not
-              the shape of the first tensor; the operator takes the other parameters, and gives these
-    results   how many results a Python function gives; 1 without it
+    shape     shape(*arguments) returns an empty tensor like the result, or a tuple for several results; by default the
+              function runs once on ones, or on uneven numbers if that fails, for each combination of shapes in
+              torch.compile
+    name      "namespace::name" of the operator, which must be unused; default quasar::NAME_NUMBER
+    dims, out for a kernel: the grid, and the names of the parameters that it writes, {"y": shape} if the shape differs
+              from that of the first tensor; the operator takes the other parameters and returns these
+    results   number of results of a Python function; default 1
 
-    Arguments are tensors or numbers; numbers alone where the parameter is declared scalar, int or bool."""
+    Arguments are tensors or numbers; only numbers if the parameter is declared scalar, int or bool."""
     f, parameters = of_script(function, dims, out)
     results = number_of_results(function, out, results)
     again = function, backward, shape, name, dims, out, results
@@ -335,17 +339,17 @@ def torch_op(function, backward=None, shape=None, name=None, dims=None, out=None
     return made
 
 
-_named = weakref.WeakValueDictionary()  # operators of names that users gave, of which there is one in a process
+_named = weakref.WeakValueDictionary()  # operators with user-defined names, which are unique in a process
 
 
 def _again(*made_of):
-    """An operator that is unpickled: that of its name, which is here, or a new one."""
+    """Unpickles an operator: returns the existing one with its name, or creates one."""
     return _named.get(made_of[3]) or torch_op(*made_of)
 
 
 def _callable(op, again, declared):
-    """The custom operator itself, so that opcheck takes it; a call goes through the Operator.  Defaults of the function
-    are filled in, and a number where a tensor is wanted is one without dimensions that holds it exactly."""
+    """Returns the custom operator itself, so that opcheck accepts it; a call uses the Operator.  Fills in default
+    arguments, and converts numbers for tensor parameters to tensors without dimensions that hold them exactly."""
     torch = _torch()
     exact = {bool: torch.bool, int: torch.int64, float: torch.float64, complex: torch.complex128}
     parameters = op.function.parameters

@@ -1,4 +1,4 @@
-"""What qvalue can do that is shorter to say in Python: the methods at the end are put into the type."""
+"""Methods of qvalue that are shorter in Python; `install` adds them to the type."""
 import math
 
 
@@ -14,11 +14,11 @@ def _built_in(name):
 # -- as Python's own ---------------------------------------------------------------------------------------------------
 
 def contains(self, x):
-    """x in A: whether an element equals x; x in a cell or a string as in a list or str of Python."""
+    """Implements x in A: whether an element equals x; for a cell or a string as for a Python list or str."""
     if self._kind == "array":
         try:
             same = self == x
-        except OverflowError:  # an integer that no element can be
+        except OverflowError:  # an integer that no element can equal
             return False
         return bool(same.any()) if isinstance(same, type(self)) else bool(same)
     if self._kind == "string":
@@ -27,7 +27,7 @@ def contains(self, x):
 
 
 def _memory(self):
-    """A memoryview of the elements, of a copy where others use them on a device."""
+    """Returns a memoryview of the elements, or of a copy if they are used on a device."""
     try:
         return memoryview(self)
     except BufferError:
@@ -35,12 +35,12 @@ def _memory(self):
 
 
 def backwards(self):
-    """reversed(A)."""
+    """Implements reversed(A)."""
     return iter(self[::-1])
 
 
 def item(self, *place):
-    """The only element, or that at a place, as a number of Python."""
+    """Returns the only element, or the one at an index, as a Python number."""
     if place:
         place = place[0] if len(place) == 1 else place
         return self[place] if isinstance(place, tuple) else self.ravel()[place]
@@ -59,7 +59,7 @@ def item(self, *place):
 
 
 class locked:
-    """with A.locked(LOCK_READ) as pointer: ..."""
+    """Implements with A.locked(LOCK_READ) as pointer: ..."""
 
     def __init__(self, owner, *args):
         self.owner, self.args = owner, args
@@ -72,14 +72,14 @@ class locked:
 
 
 def lock_for(self, mode=3, device=0):
-    """A context that holds a lock and gives the address of the elements."""
+    """Returns a context manager that holds a lock and provides the address of the elements."""
     return locked(self, mode, device)
 
 
 # -- what arrays can do: names and meanings of NumPy, computed by the functions of the language ------------------------
 
 class for_arrays:
-    """A method of arrays; other values do not have it, so that objects may have functions of that name."""
+    """A method of arrays.  Other values do not have it, so that objects may have functions of that name."""
 
     def __init__(self, function, name=None):
         self.function, self.__doc__, self.__name__ = function, function.__doc__, name or function.__name__
@@ -109,7 +109,7 @@ def whole(what, x):
 
 
 class AxisError(ValueError, IndexError):
-    """A dimension that the array does not have; both, as numpy.exceptions.AxisError."""
+    """An axis that the array does not have; derives from both types, like numpy.exceptions.AxisError."""
     __module__ = "pyquasar"
 
 
@@ -121,7 +121,7 @@ def _axis(self, axis):
 
 
 def _finished(r, shape, out):
-    """A result of the language in the shape that NumPy would give it."""
+    """Gives a result of the language the shape that NumPy would give it."""
     if shape is not None:
         r = (r if hasattr(r, "_kind") else _machine().value([r])).reshape(shape)
     if out is None:
@@ -133,7 +133,7 @@ def _finished(r, shape, out):
 
 
 def _along(self, axis):
-    """(the array, one axis of it): several axes become the last one."""
+    """Returns (array, axis) for one axis; several axes are merged into a last one."""
     if not isinstance(axis, tuple):
         return self, _axis(self, axis)
     axes = [_axis(self, i) for i in axis]
@@ -145,7 +145,8 @@ def _along(self, axis):
 
 
 def _reduced(f, x, axis, rest):
-    """By the function of the language; axis None is all of them.  min(x, [], axis), since min(x, y) is another."""
+    """Calls the reduction of the language; axis None reduces all elements.  Uses min(x, [], axis), because min(x, y) is
+    elementwise."""
     if axis is None:
         return f(x, None, *rest) if rest else f(x)
     return f(x, [], axis) if f.__name__ in ("min", "max") else f(x, axis, *rest)
@@ -157,7 +158,7 @@ class _NotGiven:
 
 
 _NOT_GIVEN = _NotGiven()
-_NEUTRAL = {"sum": 0, "prod": 1, "any": False, "all": True}  # what where= puts in place of the elements it leaves out
+_NEUTRAL = {"sum": 0, "prod": 1, "any": False, "all": True}  # replaces the elements excluded by where=
 
 
 def _reduced_axes(self, axis):
@@ -166,16 +167,16 @@ def _reduced_axes(self, axis):
 
 
 def _reduce_all(name, self, axis, keepdims, ddof=None):
-    """A reduction of every element by the function of the language, in the shape that NumPy gives it."""
+    """Reduces all elements with the function of the language, with NumPy's result shape."""
     x, f, rest = self, _built_in(name), () if ddof is None else (ddof,)
     axes = _reduced_axes(self, axis)
-    endless = rest and 0 < math.prod(self.shape[i] for i in axes) <= rest[0]  # division by 0 or less, which is 0
+    endless = rest and 0 < math.prod(self.shape[i] for i in axes) <= rest[0]  # divisor <= 0, counts as 0
     rest = (0,) if endless else rest
     shape = tuple(1 if i in axes else n for i, n in enumerate(self.shape) if keepdims or i not in axes)
     if len(axes) < self.ndim:
         x, axis = _along(x, axis)
-    else:  # an array of one element, if it is to be an array, has the type that the elements have
-        huge = name in ("min", "max") and x._dtype == "uint64"  # numbers of the language may not hold it
+    else:  # an array result of one element keeps the element type
+        huge = name in ("min", "max") and x._dtype == "uint64"  # a number of the language may not represent it
         x, axis = (x.reshape(1, -1), 1) if shape or huge else (x, None)
     r = _reduced(f, x, axis, rest)
     r = r*math.inf if endless else r
@@ -183,7 +184,7 @@ def _reduce_all(name, self, axis, keepdims, ddof=None):
 
 
 def _one(self, n):
-    """A number as an array of one element of the type of self; integers lose their fraction, as in NumPy."""
+    """Returns a number as an array of one element of the type of self; integers lose their fraction, as in NumPy."""
     if self._recorded:
         return n
     if "int" in self._dtype:
@@ -192,7 +193,7 @@ def _one(self, n):
 
 
 def _mask(self, where):
-    """where= as an array of truth values that meets self from the end; None: every element counts."""
+    """Returns where= as an array of truth values that broadcasts to self; None: all elements count."""
     if where is True:
         return None
     mask = where if hasattr(where, "_kind") else _machine().value(where if hasattr(where, "__len__") else [where])
@@ -202,7 +203,7 @@ def _mask(self, where):
 
 
 def _with_initial(name, self, r, initial, axes):
-    """The reduction r, and initial beside it."""
+    """Combines the reduction r with `initial`."""
     if name in ("sum", "prod"):
         initial = int(initial) if "int" in self._dtype or self._dtype == "bool" else initial
         return r + initial if name == "sum" else r*initial
@@ -213,7 +214,7 @@ def _with_initial(name, self, r, initial, axes):
 
 
 def _reduce(name, self, axis, dtype, out, keepdims, initial=_NOT_GIVEN, where=True):
-    """sum, prod, min, max, any and all with the arguments of NumPy."""
+    """Implements sum, prod, min, max, any and all with the arguments of NumPy."""
     x, mask = self if dtype is None else self.astype(dtype), _mask(self, where)
     given = initial is not _NOT_GIVEN and initial is not None
     if mask is None and not given:
@@ -221,10 +222,10 @@ def _reduce(name, self, axis, dtype, out, keepdims, initial=_NOT_GIVEN, where=Tr
     extreme = name in ("min", "max")
     if mask is not None and extreme and not given:
         raise ValueError("%s: with where=, initial= says what is left of no element" % name)
-    if mask is not None:  # the elements that do not count become such as change nothing
+    if mask is not None:  # replaces excluded elements by the neutral element
         x = _built_in("where")(mask, x, _one(x, initial if extreme else _NEUTRAL[name]))
     axes = _reduced_axes(x, axis)
-    if given and extreme and not math.prod(x.shape[i] for i in axes):  # nothing but the initial value is there
+    if given and extreme and not math.prod(x.shape[i] for i in axes):  # only the initial value is left
         x = _filled(_one(x, initial), tuple(1 if i in axes else n for i, n in enumerate(x.shape)))
     r = _reduce_all(name, x, axis, keepdims)
     return _finished(_with_initial(name, x, r, initial, axes) if given else r, None, out)
@@ -235,7 +236,7 @@ def _filled(one, shape):
 
 
 def _count(self, mask, axis, keepdims):
-    """How many elements take part."""
+    """Returns the number of elements that take part."""
     if mask is None:
         return math.prod(self.shape[i] for i in _reduced_axes(self, axis))
     return _reduce("sum", _filled(_float_one(1), self.shape), axis, None, None, keepdims, where=mask)
@@ -250,7 +251,7 @@ def _float_of(self):
 
 
 def _quotient(x, n):
-    """x/n, nan or infinite where nothing was counted, of numbers, too."""
+    """Returns x/n; nan or infinite where n is 0, also for plain numbers."""
     if hasattr(x, "_kind") or hasattr(n, "_kind"):
         return x/n
     return x/n if n else x*math.inf if x == x and x else x*math.nan
@@ -266,7 +267,7 @@ def _mean_of(self, axis, dtype, out, keepdims, where):
 
 
 def _spread_of(name, self, axis, dtype, out, ddof, keepdims, where, mean):
-    """var and std; by their definition where a mask or the mean is given."""
+    """Implements var and std; computes them by definition if a mask or the mean is given."""
     x, mask = self if dtype is None else self.astype(dtype), _mask(self, where)
     if mask is None and mean is None:
         return _finished(_reduce_all(name, x, axis, keepdims, ddof), None, out)
@@ -316,7 +317,7 @@ def mean_of(self, axis=None, dtype=None, out=None, keepdims=False, *, where=True
 
 
 def var_of(self, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None):
-    """The variance of all elements, or along an axis; as in NumPy, of n, without ddof=1."""
+    """The variance of all elements, or along an axis; as in NumPy it divides by n unless ddof=1."""
     return _spread_of("var", self, axis, dtype, out, ddof, keepdims, where, mean)
 
 
@@ -337,7 +338,7 @@ def _cumulative(name, doc):
 
 
 def _whole(dtype, n):
-    """An array of that one integer."""
+    """Returns an array of one integer."""
     import sys
     bits = n.to_bytes(_bytes_of(dtype), sys.byteorder, signed=dtype[0] == "i")
     return _machine()._bridge._array(dtype, (1,), bits)
@@ -366,13 +367,13 @@ def _numbers(shape):
 # -- the order of elements in memory: C, F, A and K of NumPy ---------------------------------------------------------
 
 def _is_packed(self, axes):
-    """Whether the elements lie one behind the other when the dimensions are taken in that order."""
+    """Whether the elements are packed when the dimensions are taken in this order."""
     steps, shape = _steps(self), [self.shape[i] for i in axes]
     return not self.size or all(n == 1 or steps[i] == step for i, n, step in zip(axes, shape, _packed(shape)))
 
 
 def _axes_of(what, self, order, orders="CFAK"):
-    """The dimensions from the outermost in memory to the innermost."""
+    """Returns the dimensions from the outermost in memory to the innermost."""
     order = "C" if order is None else order
     if not isinstance(order, str) or len(order) != 1 or order.upper() not in orders:
         raise ValueError("%s: order must be one of %s, got %r" % (what, ", ".join(orders), order))
@@ -387,14 +388,15 @@ def _axes_of(what, self, order, orders="CFAK"):
 
 
 def _in_order(self, axes, make):
-    """make(view) where the view has its dimensions in that order: what is made has C's order, and self's dimensions."""
+    """Returns make(view), where the view has its dimensions in this order: the result is in C order of the view, with
+    the dimensions of self."""
     if axes == sorted(axes):
         return make(self)
     return make(self.transpose(axes)).transpose([axes.index(i) for i in range(self.ndim)])
 
 
 def reshape(self, *shape, order="C", copy=None):
-    """The elements in another shape, in which one extent may be -1: a view where strides can say it, else a copy."""
+    """The elements in another shape, in which one extent may be -1: a view if strides can express it, else a copy."""
     wanted = _numbers(shape)
     known = 1
     for n in wanted:
@@ -416,7 +418,7 @@ def reshape(self, *shape, order="C", copy=None):
 
 
 def _packed(shape):
-    """Strides, in elements, of what lies one behind the other."""
+    """Returns the strides, in elements, of packed memory."""
     strides, step = [], 1
     for n in reversed(shape):
         strides.insert(0, step)
@@ -430,8 +432,8 @@ def _steps(self):
 
 
 def _regrouped(self, wanted):
-    """Strides for the same memory in another shape; None when there are none.  Dimensions that lie one behind the other
-    are one run, and the extents that are wanted must divide the runs, from the last on."""
+    """Returns strides for the same memory in another shape; None if there are none.  Contiguous dimensions are merged
+    into runs, and the wanted extents must divide the runs, beginning with the last."""
     runs, strides = [], []
     for n, step in zip(self.shape, _steps(self)):
         if n != 1 and runs and runs[-1][1] == n*step:
@@ -488,17 +490,17 @@ def squeeze(self, axis=None):
 
 
 def ravel(self, order="C"):
-    """All elements one after the other: a view where they lie like that."""
+    """All elements in one dimension: a view if they are packed."""
     return self.transpose(_axes_of("ravel", self, order)).reshape(-1)
 
 
 def flatten(self, order="C"):
-    """A copy of all elements one after the other."""
+    """A copy of all elements in one dimension."""
     return duplicate(self.transpose(_axes_of("flatten", self, order))).reshape(-1)
 
 
 def element_name(dtype):
-    """What the language calls the elements that others call dtype: "f4", numpy.float32, torch.float32 are "float32"."""
+    """Returns the name of an element type: "f4", numpy.float32, torch.float32 are "float32"."""
     own = {float: "float64", int: "int64", bool: "bool", complex: "complex128"}
     name = own.get(dtype) if isinstance(dtype, type) else dtype if isinstance(dtype, str) else None
     name = name or getattr(dtype, "name", None) or getattr(dtype, "__name__", None) or str(dtype).replace("torch.", "")
@@ -516,7 +518,7 @@ _CASTINGS = ("no", "equiv", "safe", "same_kind", "same_value", "unsafe")
 
 
 def _may_cast(have, want, casting):
-    """numpy.can_cast, which does not know bfloat16: that is a float of 16 bits that no other one of 16 bits holds."""
+    """Like numpy.can_cast, extended by bfloat16, to which no other 16-bit float can be cast safely."""
     if casting not in _CASTINGS:
         raise ValueError("casting must be one of %s, got %r" % (", ".join(map(repr, _CASTINGS)), casting))
     if casting == "unsafe" or have == want:
@@ -536,10 +538,10 @@ def _cast(self, name):
 
 
 def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
-    """A copy with elements of another type ("float32", "f4", numpy.float32, int), converted as everywhere in the
-    language: integers saturate.  copy=False: the array itself where it has that type and order already."""
+    """A copy with another element type ("float32", "f4", numpy.float32, int), converted by the rules of the language:
+    integers saturate.  copy=False: the array itself if it already has that type and order."""
     name = element_name(dtype)
-    if order == "K" and casting == "unsafe" and self.ndim < 2:  # the common case, without a look at the order
+    if order == "K" and casting == "unsafe" and self.ndim < 2:  # the common case, where the order is irrelevant
         return self if not copy and name == self._dtype else _cast(self, name)
     axes = _axes_of("astype", self, order)
     if not _may_cast(self._dtype, name, casting):
@@ -554,14 +556,14 @@ def copy_of(self, order="C"):
 
 
 def _range(self):
-    """The smallest and the largest of whole elements."""
+    """Returns the smallest and the largest value of an integer element type."""
     bits = 8*_itemsize(self)
     least = -(1 << bits - 1) if self._dtype[0] == "i" else 0
     return least, least + (1 << bits) - 1
 
 
 def _limit(self, x):
-    """A whole limit of whole elements in their own type, which they keep then; no limit beyond its ends means more."""
+    """Converts an integral limit for integer elements to their type, so that the result keeps it."""
     import operator
     if "int" not in self._dtype or getattr(x, "ndim", 0):
         return x
@@ -593,7 +595,7 @@ def clip(self, min=None, max=None, out=None, *, dtype=None, casting="same_kind",
 
 
 def rounded(self, decimals=0, out=None):
-    """Elements rounded to whole numbers, or to some decimals, as NumPy does it: halves to the even one."""
+    """Elements rounded to integers, or to some decimals, as in NumPy: halves to even."""
     decimals = whole("decimals", decimals)
     if decimals < 0 and "int" in self._dtype:
         least, most = _range(self)
@@ -605,14 +607,14 @@ def rounded(self, decimals=0, out=None):
 
 
 def round_of(self, decimals=0):
-    """round(A): elements as A.round() gives them; round(x) of a number as Python does it."""
+    """Implements round(): arrays as by A.round(), numbers as in Python."""
     if self._recorded and self._kind == "number":  # its derivative is 0
         return round(_built_in("stop_gradient")(self), *([decimals] if decimals else []))
     return rounded(self, decimals) if self._kind == "array" else round(self.to_py(), *([decimals] if decimals else []))
 
 
 def formatted(self, spec):
-    """f"{x:.3f}" of a number; of others only without a specification."""
+    """Implements f"{x:.3f}" for numbers; other values accept no format specification."""
     if not spec:
         return str(self)
     if self._kind == "array" and not self.ndim:
@@ -623,12 +625,12 @@ def formatted(self, spec):
 
 
 def dot(self, other, out=None):
-    """self @ other, or self*other of a number."""
+    """self @ other, or self*other if one is a number."""
     return _finished(self @ other if getattr(other, "ndim", 0) else self*other, None, out)
 
 
 def fill(self, value):
-    """Puts one number everywhere."""
+    """Sets all elements to one number."""
     self[...] = value
 
 
@@ -638,7 +640,7 @@ def conj(self):
 
 
 def tobytes(self, order="C"):
-    """The elements, one behind the other, as bytes."""
+    """The elements as packed bytes."""
     return _memory(self.transpose(_axes_of("tobytes", self, order))).tobytes()
 
 
@@ -646,13 +648,14 @@ _INDICES = {"take": (0, "indices"), "repeat": (0, "repeats"), "searchsorted": (2
 
 
 def _by_numpy(f):
-    """NumPy's own method of that name, on the same memory; f has its arguments and its help."""
+    """Makes a method that calls NumPy's method of that name on the same memory; f has its parameters and its
+    docstring."""
     import functools
     name = f.__name__
 
     @functools.wraps(f)
     def method(self, *args, **options):
-        f(self, *args, **options)  # refuses other arguments
+        f(self, *args, **options)  # rejects other arguments
         if self._recorded and name in _OF_RECORDS:
             return _OF_RECORDS[name](self, name, args, options)
         out, which = options.get("out"), _INDICES.get(name, ())
@@ -666,16 +669,16 @@ def _by_numpy(f):
 
 
 def _of_places(self, name, args, options):
-    """Elements that NumPy's method takes elsewhere: it is asked where to."""
+    """Handles a NumPy method that moves elements, on recorded arrays: applies it to their indices."""
     return _taken(self, lambda places: getattr(places, name)(*args, **options))
 
 
 def _of_values(self, name, args, options):
-    """Whole numbers, which have no derivative."""
+    """Handles a NumPy method with integer results, which have no derivative."""
     return getattr(_built_in("stop_gradient")(self), name)(*args, **options)
 
 
-# Methods of NumPy on arrays on which a derivative depends.
+# NumPy methods on arrays on which a derivative depends.
 _OF_RECORDS = {
     "take": _of_places, "repeat": _of_places, "diagonal": _of_places,
     "argsort": _of_values, "nonzero": _of_values, "searchsorted": _of_values,
@@ -694,7 +697,7 @@ def argsort(self, axis=-1, kind=None, order=None, *, stable=None):
 
 @_by_numpy
 def nonzero(self):
-    """The positions of the elements that are not 0: an array of indices per dimension."""
+    """The positions of the nonzero elements: an array of indices per dimension."""
 
 
 @_by_numpy
@@ -704,7 +707,7 @@ def take(self, indices, axis=None, out=None, mode="raise"):
 
 @_by_numpy
 def repeat(self, repeats, axis=None):
-    """Each element so many times along an axis."""
+    """Repeats each element along an axis."""
 
 
 @_by_numpy
@@ -746,11 +749,11 @@ def imag(self):
     return _finished(_built_in("imag")(self), self.shape, None)
 
 
-_dtypes = {}  # of NumPy, by their names
+_dtypes = {}  # NumPy's dtypes, by name
 
 
 def dtype(self):
-    """The type of the elements, as NumPy has it; its name where NumPy is not, and where it has no such type."""
+    """The element type as a NumPy dtype; its name if NumPy is missing or has no such type."""
     name = self._dtype
     if name not in _dtypes:
         try:
@@ -767,17 +770,19 @@ def nbytes(self):
 
 
 def _asks_for_a_mask(frame):
-    """pandas, whether it has been given a mask: by isinstance, whose frames are those of its classes."""
+    """Whether pandas is testing for a mask; its isinstance checks run in frames of the module of its abstract
+    classes."""
     while frame and frame.f_globals.get("__name__") == "pandas.core.dtypes.generic":
         frame = frame.f_back
     return frame is not None and frame.f_code.co_name == "is_bool_indexer"
 
 
 def pandas_kind(self):
-    """pandas takes nothing but arrays of its own or NumPy's for masks: the indices of df.iloc[A] would be 0 and 1.  By
-    this name pandas 3 knows its own wrapper of a NumPy array, and asks no more of it than to_numpy; there is no door
-    for the arrays of others.  Before, that is the name of no mask, and what has the other one must be all of an
-    ExtensionArray, except where masks are told from indices, which is all that it is said to."""
+    """Makes pandas accept arrays as masks.  pandas accepts only its own arrays or NumPy's as masks; otherwise the
+    indices of df.iloc[A] would be 0 and 1, and it has no hook for other arrays.  pandas 3 recognizes its wrapper of a
+    NumPy array by this name and then only calls to_numpy.  In earlier versions this name does not mark a mask, and the
+    other name promises a complete ExtensionArray; so it is returned only where pandas distinguishes masks from
+    indices."""
     import sys
     pandas = sys.modules.get("pandas")
     if pandas and int(pandas.__version__.split(".")[0]) < 3 and _asks_for_a_mask(sys._getframe(2)):
@@ -810,7 +815,7 @@ def array(self, dtype=None, copy=None):
 
 
 def _typestr(name):
-    """What the interfaces call an element type: float32 is <f4."""
+    """Returns the type string of the array interfaces: <f4 for float32."""
     import sys
     kind, bits = name.rstrip("0123456789"), name.lstrip("abcdefghijklmnopqrstuvwxyz") or "8"
     order = "|" if bits == "8" else "<" if sys.byteorder == "little" else ">"
@@ -850,7 +855,7 @@ _operators = {"add": "add", "subtract": "sub", "multiply": "mul", "divide": "tru
               "greater": "gt", "greater_equal": "ge"}
 
 
-# Functions of NumPy that the language has, by its own names.
+# NumPy functions that the language has, with its names.
 _same = {name: name for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "exp2", "expm1", "log", "log2",
                                  "log10", "log1p", "sqrt", "cbrt", "hypot", "floor", "ceil", "trunc")}
 _same.update({"arc" + name: "a" + name for name in ("sin", "cos", "tan", "tan2", "sinh", "cosh", "tanh")})
@@ -862,8 +867,8 @@ def _operands(self, inputs):
 
 
 def array_ufunc(self, ufunc, method, *inputs, **options):
-    """NumPy's functions of qvalues give qvalues.  Its operators are those of the language, whichever comes first, and
-    so are its functions where a derivative depends on an argument."""
+    """Implements __array_ufunc__: NumPy functions of qvalues return qvalues.  Operators are those of the language,
+    whichever operand comes first; so are functions if a derivative depends on an argument."""
     if any(getattr(x, "_recorded", False) for x in inputs):
         from . import _numpy
         name = ufunc.__name__
@@ -888,7 +893,8 @@ def array_ufunc(self, ufunc, method, *inputs, **options):
 
 
 def array_function(self, function, types, args, names):
-    """The others, of arrays in lists, too: as if there were no such door, unless a derivative depends on one."""
+    """Implements __array_function__, also for arrays in lists: calls NumPy's implementation unless a derivative depends
+    on an argument."""
     from . import _numpy
     if any(map(_numpy.is_recorded, args)) or any(map(_numpy.is_recorded, names.values())):
         return _numpy.function(function, args, names)
@@ -906,8 +912,8 @@ def _wrapped(x):
 
 
 def _index(x):
-    """An index for NumPy.  Positions that the language gives (find, sort, unique …) are elements of floats: they count
-    as the integers that they are.  Floats of NumPy or Python stay what they are, which NumPy refuses."""
+    """Converts an index for NumPy.  Positions computed by the language (find, sort, unique …) are floats and are
+    converted to integers.  Floats of NumPy or Python are unchanged, so that NumPy rejects them."""
     if isinstance(x, list):
         return list(map(_index, x))
     if isinstance(x, float) and hasattr(x, "__index__"):  # a number of the language
@@ -927,13 +933,13 @@ def _key(key):
 
 
 def get_item(a, key):
-    """a[key] where only NumPy knows what that means."""
+    """Evaluates a[key] for keys that only NumPy handles."""
     return _taken(a, lambda x: x[_key(key)]) if a._recorded else _wrapped(a.to_py()[_key(key)])
 
 
 def _taken(a, choose):
-    """Elements of an array on which a derivative depends: NumPy says which places are meant, and a function of the
-    language takes them, which is recorded; what is a view in NumPy (a diagonal) is one here."""
+    """Selects elements of an array on which a derivative depends: NumPy determines the positions, and a recorded
+    function of the language takes the elements.  Where NumPy returns a view (a diagonal), so does this."""
     numpy = _machine()._support._numpy()
     every = numpy.arange(a.size).reshape(a.shape)
     places = numpy.asarray(choose(every))
@@ -948,7 +954,7 @@ def _taken(a, choose):
 
 def set_item(a, key, x):
     view = a.to_py()
-    shared = view.flags.writeable or a.readonly  # not a copy of what is on a device
+    shared = view.flags.writeable or a.readonly  # otherwise it is a copy of device memory
     if not shared:
         view = view.copy()
     view[_key(key)] = _plain(x)
@@ -981,10 +987,10 @@ def _items(cell):
 
 
 def duplicate(self):
-    """A copy: arrays and cells get storage of their own, and objects fields."""
+    """Returns a copy: arrays and cells get their own storage, and objects their own fields."""
     if self._kind == "object":
         return _make_object(self.typename, self._fields())
-    if self._kind == "array" and not self._recorded:  # without dimensions, too, which functions take for a number
+    if self._kind == "array" and not self._recorded:  # also without dimensions, where functions see a number
         return self._converted(self._dtype, True)
     return _built_in("copy")(self) if self._kind in ("array", "cell") else self
 
@@ -1008,7 +1014,7 @@ def doc(f):
 
 
 def signature(f):
-    """For inspect.signature and help; (*args) where several functions share the name."""
+    """Implements inspect.signature and help; (*args) if several functions share the name."""
     from inspect import Parameter, Signature
     known, parameters = f._known, []
     if isinstance(known, str):
@@ -1026,7 +1032,7 @@ def signature(f):
 # -- notebooks ---------------------------------------------------------------------------------------------------------
 
 def is_picture(self):
-    """Values of colour or grey that are worth a picture: height x width x 3 or 4, or a matrix of bytes."""
+    """Whether the array is shown as a picture: height x width x 3 or 4, or a matrix of bytes."""
     if self._kind != "array" or self.size == 0 or self._dtype.startswith("complex"):
         return False
     shape = self.shape
@@ -1035,7 +1041,7 @@ def is_picture(self):
 
 
 def repr_png(self):
-    """An image of values 0 to 255; None when it does not look like one."""
+    """Returns a PNG of values 0 to 255; None if the array is not a picture."""
     if not is_picture(self):
         return None
     import struct, zlib
@@ -1052,13 +1058,13 @@ def repr_png(self):
 
 
 def _places(n, most=12):
-    """Indices that are shown of n, with None where some are left out."""
+    """Returns the indices to show out of n, with None where some are omitted."""
     half = most // 2
     return list(range(n)) if n <= most else list(range(half)) + [None] + list(range(n - half, n))
 
 
 def repr_html(self):
-    """A table of a vector or matrix, large ones by their corners."""
+    """Returns an HTML table of a vector or matrix; of large ones the corners."""
     import html
     if self._kind != "array" or self.ndim > 2 or is_picture(self):
         return None if is_picture(self) else "<pre>%s</pre>" % html.escape(repr(self))
@@ -1077,7 +1083,7 @@ def repr_html(self):
 
 
 def _later(name, module="_interop"):
-    """A method that lives in a file which is read when it is called."""
+    """Returns a method whose module is imported when it is called."""
     def method(self, *args, **options):
         from importlib import import_module
         return getattr(import_module("." + module, __package__), name)(self, *args, **options)
@@ -1086,7 +1092,7 @@ def _later(name, module="_interop"):
 
 
 def size_of(self):
-    """For sys.getsizeof, and for Dask, which weighs what its workers hold."""
+    """Implements sys.getsizeof; Dask uses it to estimate the memory of its workers."""
     return object.__sizeof__(self) + (self.nbytes if self._kind == "array" else 0)
 
 
@@ -1114,7 +1120,7 @@ def install(qvalue, qfunction):
         setattr(qvalue, name, method)
     for name, method in ARRAY_METHODS.items():
         if not isinstance(method, for_arrays):
-            method.__name__ = method.__qualname__ = name  # which Python's messages about arguments say
+            method.__name__ = method.__qualname__ = name  # used in Python's messages about arguments
             method = for_arrays(method, name)
         setattr(qvalue, name, method)
     for name, function in ARRAY_PROPERTIES.items():
