@@ -230,8 +230,8 @@ static bool has_heir(void) {
     return b && (b->gil = GIL_STARTED);
 }
 
-/* Returns how this thread got the GIL and clears it in b, because b belongs to another thread once the GIL is released.
- */
+/* Returns how this thread got the GIL and clears it in b, because b belongs to another thread once the GIL is
+ * released. */
 static enum Gil take_gil_state(Border *b) {
     enum Gil gil = b->gil == GIL_STARTED && has_heir() ? GIL_OF_OTHERS : b->gil;
     b->gil = GIL_OF_OTHERS;

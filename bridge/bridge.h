@@ -199,8 +199,8 @@ void qborder_release(Border *b);
 extern PyMethodDef qhost_functions[];
 extern PyMethodDef qgrad_functions[]; /* py_grad.c */
 extern PyMethodDef qxla_functions[];  /* xla.c */
-/* Enters the VM and returns it; leave it with qgil_leave.  NULL with an exception on failure.  `what` names the user.
- */
+/* Enters the VM and returns it; leave it with qgil_leave.  NULL with an exception on failure.  `what` names the
+ * user. */
 Border *qhost_enter(const char *what);
 
 /* -- gil.c: threads ------------------------------------------------------------------------------------------------ */
@@ -259,8 +259,8 @@ static inline PyObject *qgil_result(Border *b, PyObject *r) {
     return NULL;
 }
 /* Enclose work of the VM that Python requests.  In between the VM may release the GIL while it works on large arrays
- * (Ctx.let_go); it holds the GIL again when it calls Python, and at the end.  qgil_rest takes the result of qgil_work.
- */
+ * (Ctx.let_go); it holds the GIL again when it calls Python, and at the end.  qgil_rest takes the result of
+ * qgil_work. */
 int qgil_work(Border *b);
 void qgil_rest(Border *b, int before);
 void qgil_take(Border *b);
@@ -371,8 +371,8 @@ bool qnd_is_numbers(PyObject *o);                                           /* w
 bool qnd_borrow(Border *b, PyObject *o, qs_value *out, qs_status *s);
 bool qnd_is_tensor(PyObject *o); /* whether o is an array of another library that supports DLPack */
 bool qnd_is_array(PyObject *o);  /* whether o is either of these, with any element type */
-/* Converts any Python object, including arrays, tensors, lists and dicts, which implicit conversion leaves as they are.
- */
+/* Converts any Python object, including arrays, tensors, lists and dicts, which implicit conversion leaves as they
+ * are. */
 qs_status qnd_import(Border *b, PyObject *o, qs_value *out);
 /* Converts argument i of a call of fn from Python: memory becomes an array on it, a list of numbers the same as […]. */
 qs_status qnd_argument(Border *b, PyObject *o, qs_value fn, int i, qs_value *out);
@@ -421,8 +421,8 @@ bool qdl_borrow(Border *b, PyObject *o, bool look, qs_value *out, qs_status *s);
 void qdl_hold(Border *b, qs_value v);
 /* Wraps o through its __dlpack__; false when it has none. */
 bool qdl_argument(Border *b, PyObject *o, qs_value *out, qs_status *s);
-/* from_dlpack: wraps a tensor or a capsule.  away: memory of a device that the VM does not use is copied to the host.
- */
+/* from_dlpack: wraps a tensor or a capsule.  away: memory of a device that the VM does not use is copied to the
+ * host. */
 qs_status qdl_take(Border *b, PyObject *o, bool away, qs_value *out);
 PyObject *qdl_export(PyObject *self, PyObject *args, PyObject *names); /* __dlpack__ */
 PyObject *qdl_device(PyObject *self, PyObject *unused);                /* __dlpack_device__ */

@@ -233,8 +233,8 @@ static void make_visible(Border *b) {
 
 /* -- callbacks before and after a full collection ------------------------------------------------------------------ */
 
-/* Without the GIL, other threads run until Python stops them; a thread that takes the VM from here on sets `disturbed`.
- */
+/* Without the GIL, other threads run until Python stops them; a thread that takes the VM from here on sets
+ * `disturbed`. */
 #ifdef Py_GIL_DISABLED
 static void begin_collection(void) {
     qbridge.disturbed = false;

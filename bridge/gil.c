@@ -310,8 +310,8 @@ const char qgil_closed_text[] = "the machine of this value was closed";
 
 int qgil_closed(void) { return PyErr_SetString(qbridge.closed, qgil_closed_text), -1; }
 
-static __attribute__((noinline)) int enter_thread(Border *b,
-                                                  bool had) { /* separate function, to keep the fast path short */
+/* A separate function, to keep the fast path of qgil_enter short. */
+static __attribute__((noinline)) int enter_thread(Border *b, bool had) {
     pthread_t me = pthread_self();
     /* The thread that holds the VM may never return. */
     if (qbridge.ending && qflag_is_up(&b->away)) return qgil_closed();

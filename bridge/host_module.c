@@ -160,8 +160,8 @@ static PyObject *close_machine(PyObject *module, PyObject *unused) {
     return r;
 }
 
-/* Called at the end of the program.  Does not wait: if a thread is still inside the VM, the VM ends with the process.
- */
+/* Called at the end of the program.  Does not wait: if a thread is still inside the VM, the VM ends with the
+ * process. */
 static PyObject *end_machine(PyObject *module, PyObject *unused) {
     Border *b = qbridge.host;
     qbridge.ending = true;
@@ -200,8 +200,8 @@ static PyObject *get_progress(PyObject *module, PyObject *unused) {
     return r || PyErr_Occurred() ? r : none();
 }
 
-/* Returns the arguments of init for a VM like the one that is open, which a script may have opened; None: none is open.
- */
+/* Returns the arguments of init for a VM like the one that is open, which a script may have opened; None: none is
+ * open. */
 static PyObject *get_settings(PyObject *module, PyObject *unused) {
     (void)module;
     (void)unused;

@@ -70,8 +70,8 @@ static bool as_declared(PyObject *sample) {
            d->num == (int)PyLong_AsLong(PyTuple_GetItem(sample, 2));
 }
 
-/* Examines NumPy only if it is loaded, because otherwise o cannot be its array.  b: the VM if the caller is inside it.
- */
+/* Examines NumPy only if it is loaded, because otherwise o cannot be its array.  b: the VM if the caller is inside
+ * it. */
 static bool is_ndarray(Border *b, PyObject *o) {
     static SHARED(bool) tried;
     if (numpy.ndarray) return Py_TYPE(o) == numpy.ndarray;
@@ -731,8 +731,8 @@ static bool is_numeric(PyObject *array) {
 
 bool qnd_is_numbers(PyObject *o) { return is_ndarray(NULL, o) && is_numeric(o); }
 
-/* Whether o is a plain list or tuple, which has no memory to share.  A quick check that avoids slow attribute lookups.
- */
+/* Whether o is a plain list or tuple, which has no memory to share.  A quick check that avoids slow attribute
+ * lookups. */
 static bool is_list(PyObject *o) { return PyList_CheckExact(o) || PyTuple_CheckExact(o); }
 
 /* Looks at the type, because a class itself is not a tensor. */

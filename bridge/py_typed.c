@@ -2,8 +2,8 @@
  * element types (vm/typed), and the functions on which pyquasar/array_api is built.
  *
  * An operand is an array of this library or a Python number, which takes the type of the arrays.  Cases that the
- * standard leaves undefined are errors, such as a float beside integers, or an integer that the type cannot represent.
- */
+ * standard leaves undefined are errors, such as a float beside integers, or an integer that the type cannot
+ * represent. */
 #include "bridge/bridge.h"
 #include "vm/base/dtype.h"
 #include "vm/tape/tape.h"

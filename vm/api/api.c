@@ -72,8 +72,8 @@ static qs_status tell_warning(Ctx *ctx, Where w, const char *sentence) {
 }
 
 /* -- memory -------------------------------------------------------------------------------------------------------- */
-/* Implements Ctx.reserve_used: the interpreter's next safe point raises an error that programs can catch (qvm_attend).
- */
+/* Implements Ctx.reserve_used: the interpreter's next safe point raises an error that programs can catch
+ * (qvm_attend). */
 static void call_attention(Ctx *ctx) { qflag_raise(&qvm((qs_vm *)ctx)->attention); }
 
 /* Implements Ctx.cannot_go_on; must not allocate memory. */

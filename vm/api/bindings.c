@@ -1,7 +1,7 @@
 /* bindings.c -- generates C, C++ and Python bindings (see bindings.h).
  *
- * One table gives the type of each signature letter in every language; all generators traverse functions the same way.
- */
+ * One table gives the type of each signature letter in every language; all generators traverse functions the same
+ * way. */
 #include "vm/api/bindings.h"
 #include "vm/value/machine.h"
 

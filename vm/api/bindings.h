@@ -25,8 +25,8 @@ typedef struct {
 void qbindings_gather(Face *f, const Module *m);
 void qbindings_free(Face *f);
 
-/* Append the contents of the files beside libNAME.so: a header for C, one for C++, a Python module and its type stubs.
- */
+/* Append the contents of the files beside libNAME.so: a header for C, one for C++, a Python module and its type
+ * stubs. */
 void qbindings_c(const Face *f, Text *out);
 void qbindings_cpp(const Face *f, Text *out);
 void qbindings_python(const Face *f, Text *out);

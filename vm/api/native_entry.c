@@ -3,8 +3,9 @@
  *     filters_twice(&x, &y) ── a stub in libfilters.so ── qs_native_call(library, 0, {&x, &y})
  *         the library's VM, opened by the first call ── arguments by signature ── qs_call ── results
  *
- * A signature has one letter for each argument, '>', and one letter for each result:  d double  i int64_t  b bool s
- * char *  a qs_view.  NAME_error, NAME_release and NAME_device have the first numbers, before the program's functions.
+ * A signature has one letter for each argument, '>', and one letter for each result:
+ *     d double   i int64_t   b bool   s char *   a qs_view
+ * NAME_error, NAME_release and NAME_device have the first numbers, before the program's functions.
  *
  * A library that uses Python holds the GIL during a call and releases it afterwards.  A thread never waits for a
  * library while it holds the GIL, because the thread inside the library may need it.

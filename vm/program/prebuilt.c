@@ -163,8 +163,8 @@ qs_status qprebuilt_find(qs_vm *vm, const char *importer, const char *name, char
                     name);
 }
 
-/* multiprocessing starts this executable as if it were Python (pyquasar/_packed.py): with flags, -c and its own code.
- */
+/* multiprocessing starts this executable as if it were Python (pyquasar/_packed.py): with flags, -c and its own
+ * code. */
 static bool is_spawned(const qs_config *c) {
     static const char start[] = "from multiprocessing.";
     for (int i = 0; i + 1 < c->argc; i++)

@@ -108,8 +108,8 @@ void qthread_free(qs_vm *vm, QThread *t); /* also frees its stack */
 void qthread_drop(qs_vm *vm, QThread *t); /* frees the result of qthread_running, which has no stack */
 /* Saves the running thread's state in `from` and continues with that of `to`. */
 void qthread_switch(qs_vm *vm, QThread *from, QThread *to);
-/* Called in the child of a fork whose VM has no thread that works without the GIL; continues on the remaining thread.
- */
+/* Called in the child of a fork whose VM has no thread that works without the GIL; continues on the remaining
+ * thread. */
 void qthread_forked(qs_vm *vm);
 
 /* -- prebuilt.c: the Python package inside this executable --------------------------------------------------------- */
