@@ -748,10 +748,12 @@ static qs_status mark_as_is(qs_status s, qs_value *v) {
     return s;
 }
 
-/* Options for the conversion of a list.  cells: items that are not numbers make a cell, and arrays have their NumPy
- * shape; otherwise such items are an error, and [[1, 2]] is a vector, as in the language.  declared: the element type
- * is given; otherwise a list of only truth values gets elements of bool.  numbers: element type.  changed: receives a
- * number of the list that is not representable in an integer type; may be NULL. */
+/* Options for the conversion of a list:
+ *     cells      other items than numbers make a cell, and arrays have their NumPy shape; if false, such items are an
+ *                error, and [[1, 2]] is a vector, as in the language
+ *     declared   the element type is given; otherwise a list of only truth values gets elements of bool
+ *     numbers    element type
+ *     changed    receives a number of the list that an integer element type cannot represent; may be NULL */
 typedef struct {
     bool cells, declared;
     qs_dtype numbers;

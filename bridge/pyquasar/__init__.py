@@ -45,7 +45,7 @@ _turn = _RLock()    # lock of threads that open and close the VM
 _inherited = False  # in the child of a fork, which has its parent's VM; init may replace it
 
 
-# -- the machine -------------------------------------------------------------------------------------------------------
+# -- the VM ------------------------------------------------------------------------------------------------------------
 
 def init(device=None, *, loadCompiler=True, load_compiler=True, precision=32, threads=None, checked=False,
          fast_math=False, memory_limit=0, library_path="", cache_dir=None):

@@ -314,7 +314,7 @@ def jax_op(function, dims=None, out=None, results=None, ffi=None, shape=None):
     call_p, _ = _primitives()
 
     def fitted(r, args):
-        """Numbers of Python, which are exact, make no number wider that comes from arrays."""
+        """Prevents a Python number, which is exact, from widening a scalar result computed from arrays."""
         own = [a for a in args if not a.weak_type]
         if r.ndim or not _is_smooth(r) or len(own) == len(args) or not any(map(_is_smooth, own)):
             return r

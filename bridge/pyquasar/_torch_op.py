@@ -364,7 +364,7 @@ def _callable(op, again, declared):
         return torch.tensor(x, dtype=exact[own])
 
     def fitted(y, full):
-        """Numbers of Python, which are exact, make no number wider that comes from tensors."""
+        """Prevents a Python number, which is exact, from widening a scalar result computed from tensors."""
         tensors = [x for x in full if isinstance(x, torch.Tensor)]
         if not any(map(_is_smooth, tensors)):
             return y
