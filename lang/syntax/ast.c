@@ -1,3 +1,4 @@
+/* ast.c -- creates, visits, copies and compares nodes of the syntax tree. */
 #include "lang/syntax/ast.h"
 #include "lang/syntax/operators.h"
 
@@ -42,7 +43,7 @@ void *qast_append(Unit *u, void *list, int *n, size_t size) {
 
 Where qast_where(const Unit *u, uint32_t pos) { return (Where){u->src, pos}; }
 
-/* -- names that stand for types ------------------------------------------------------------------------------------ */
+/* -- expressions that denote types --------------------------------------------------------------------------------- */
 static TypeExpr *new_type(Unit *u, TypeExprKind k, uint32_t pos) {
     TypeExpr *t = qast_alloc(u, sizeof *t);
     t->kind = k;
@@ -71,36 +72,40 @@ TypeExpr *qast_type_of_expr(Unit *u, const Node *n) {
     return t;
 }
 
-/* -- walking ------------------------------------------------------------------------------------------------------- */
+/* -- visiting children --------------------------------------------------------------------------------------------- */
 typedef struct {
     void (*f)(void *ud, Node **child);
     void *ud;
 } Visitor;
 
-static void visit(const Visitor *v, Node **child) {
+static void visit_child(const Visitor *v, Node **child) {
     if (*child) v->f(v->ud, child);
 }
 
 static void visit_all(const Visitor *v, Node **at, int n) {
-    for (int i = 0; i < n; i++) visit(v, &at[i]);
+    for (int i = 0; i < n; i++) visit_child(v, &at[i]);
 }
 
 static void visit_list(const Visitor *v, NodeList l) { visit_all(v, l.at, l.n); }
 
 static void visit_args(const Visitor *v, ArgList a) {
-    for (int i = 0; i < a.n; i++) visit(v, &a.at[i].value);
+    for (int i = 0; i < a.n; i++) visit_child(v, &a.at[i].value);
 }
 
 static void visit_expr(const Visitor *v, Node *n) {
     switch ((NodeKind)n->kind) {
     case N_META: visit_args(v, n->u.meta.args); break;
-    case N_UNARY: visit(v, &n->u.bin.a); break;
-    case N_BINARY: visit(v, &n->u.bin.a), visit(v, &n->u.bin.b); break;
-    case N_TERNARY: visit(v, &n->u.ternary.cond), visit(v, &n->u.ternary.then), visit(v, &n->u.ternary.other); break;
-    case N_RANGE: visit(v, &n->u.range.lo), visit(v, &n->u.range.step), visit(v, &n->u.range.hi); break;
-    case N_CALL: visit(v, &n->u.call.callee), visit_args(v, n->u.call.args); break;
-    case N_INDEX: visit(v, &n->u.index.base), visit_list(v, n->u.index.at); break;
-    case N_FIELD: visit(v, &n->u.field.base); break;
+    case N_UNARY: visit_child(v, &n->u.bin.a); break;
+    case N_BINARY: visit_child(v, &n->u.bin.a), visit_child(v, &n->u.bin.b); break;
+    case N_TERNARY:
+        visit_child(v, &n->u.ternary.cond), visit_child(v, &n->u.ternary.then), visit_child(v, &n->u.ternary.other);
+        break;
+    case N_RANGE:
+        visit_child(v, &n->u.range.lo), visit_child(v, &n->u.range.step), visit_child(v, &n->u.range.hi);
+        break;
+    case N_CALL: visit_child(v, &n->u.call.callee), visit_args(v, n->u.call.args); break;
+    case N_INDEX: visit_child(v, &n->u.index.base), visit_list(v, n->u.index.at); break;
+    case N_FIELD: visit_child(v, &n->u.field.base); break;
     case N_MATRIX:
     case N_CELL: visit_list(v, n->u.items); break;
     default: break;
@@ -109,17 +114,17 @@ static void visit_expr(const Visitor *v, Node *n) {
 
 static void visit_statement(const Visitor *v, Node *n) {
     switch ((NodeKind)n->kind) {
-    case N_EXPR: visit(v, &n->u.expr); break;
-    case N_ASSIGN: visit(v, &n->u.assign.value), visit_all(v, n->u.assign.targets, n->u.assign.ntargets); break;
+    case N_EXPR: visit_child(v, &n->u.expr); break;
+    case N_ASSIGN: visit_child(v, &n->u.assign.value), visit_all(v, n->u.assign.targets, n->u.assign.ntargets); break;
     case N_IF:
-        for (int i = 0; i < n->u.ifs.n; i++) visit(v, &n->u.ifs.conds[i]), visit_list(v, n->u.ifs.blocks[i]);
+        for (int i = 0; i < n->u.ifs.n; i++) visit_child(v, &n->u.ifs.conds[i]), visit_list(v, n->u.ifs.blocks[i]);
         visit_list(v, n->u.ifs.other);
         break;
     case N_FOR: visit_all(v, n->u.loop.ranges, n->u.loop.nranges), visit_list(v, n->u.loop.body); break;
-    case N_WHILE: visit(v, &n->u.whiles.cond), visit_list(v, n->u.whiles.body); break;
-    case N_REPEAT: visit_list(v, n->u.whiles.body), visit(v, &n->u.whiles.cond); break;
+    case N_WHILE: visit_child(v, &n->u.whiles.cond), visit_list(v, n->u.whiles.body); break;
+    case N_REPEAT: visit_list(v, n->u.whiles.body), visit_child(v, &n->u.whiles.cond); break;
     case N_MATCH:
-        visit(v, &n->u.match.value);
+        visit_child(v, &n->u.match.value);
         for (int i = 0; i < n->u.match.narms; i++) {
             MatchArm *a = &n->u.match.arms[i];
             visit_all(v, a->patterns, a->npatterns), visit_list(v, a->body);
@@ -146,7 +151,8 @@ static void *copy_array(Unit *u, const void *at, int n, size_t size) {
     return copy;
 }
 
-static void copy_arrays(Unit *u, Node *n) { /* the arrays that hold children; visiting then replaces the children */
+static void copy_arrays(Unit *u,
+                        Node *n) { /* copies the arrays of child pointers, so that a visitor can replace the children */
     ArgList *args = n->kind == N_CALL ? &n->u.call.args : n->kind == N_META ? &n->u.meta.args : NULL;
     NodeList *list = n->kind == N_INDEX                         ? &n->u.index.at
                      : n->kind == N_MATRIX || n->kind == N_CELL ? &n->u.items
@@ -217,7 +223,8 @@ static bool equal_assign(const Node *a, const Node *b) {
 
 static bool is_temporary(const Node *n) { return n->u.ident.sym && n->u.ident.sym->kind == SYM_TEMP; }
 
-static bool equal_names(const Node *a, const Node *b) { /* temporaries of different rewrites may share a name */
+static bool equal_names(const Node *a,
+                        const Node *b) { /* temporaries are compared by symbol: different rewrites may reuse a name */
     if (is_temporary(a) || is_temporary(b)) return a->u.ident.sym == b->u.ident.sym;
     return a->u.ident.name == b->u.ident.name;
 }

@@ -1,12 +1,12 @@
-/* ast.h -- the syntax tree.
+/* ast.h -- defines the syntax tree.
  *
- *     text ── lex.c ── tokens ── parse.c stmt.c define.c expr.c typeexpr.c ── tree, errors with their places
+ *     text ── lex.c ── tokens ── parse.c stmt.c define.c expr.c typeexpr.c ── tree, errors with source positions
  *
- * Text comes in (parse.h), a Unit goes out.  The session calls the parser; lang/names notes in the tree who is meant by
- * each name; lang/bytecode and lang/kernel read it.
+ * The parser (parse.h) turns source text into a Unit.  lang/names then links each name to its symbol in the tree;
+ * lang/bytecode and lang/kernel compile the tree.
  *
- * Nodes live in the arena of their Unit for as long as the program, because kernels and generic functions are
- * specialised from them at run time.  A position is a byte offset into the Unit's Source. */
+ * Nodes are allocated in the arena of their Unit and live as long as the program, because kernels and generic
+ * functions are specialized from them at run time.  A position is a byte offset into the Unit's Source. */
 #ifndef LANG_AST_H
 #define LANG_AST_H
 #include "vm/base/type.h"
@@ -60,7 +60,7 @@ typedef struct {
     int n;
 } NodeList;
 
-/* -- type expressions, as written ---------------------------------------------------------------------------------- */
+/* -- type expressions ---------------------------------------------------------------------------------------------- */
 typedef enum {
     TE_NAME,
     TE_ARRAY /* base[inner] */,
@@ -76,25 +76,25 @@ struct TypeExpr {
     TypeExprKind kind;
     uint32_t pos;
     Str *name;      /* TE_NAME */
-    TypeExpr *base; /* TE_ARRAY, TE_FIXED, TE_RANK: vec, mat, cube, or a user's generic name; TE_PTR: target */
+    TypeExpr *base; /* TE_ARRAY, TE_FIXED, TE_RANK: vec, mat, cube or the name of a generic class; TE_PTR: target */
     TypeExpr **args;
     int nargs; /* TE_ARRAY: element / type arguments; TE_FN: parameters; TE_UNION: members */
     TypeExpr **outs;
     int nouts; /* TE_FN */
     Node **dims;
-    int ndims;            /* TE_FIXED; a dimension may be a type parameter (N_IDENT) */
-    int rank;             /* TE_RANK, RANK_ANY for {:} */
+    int ndims;            /* TE_FIXED: sizes; one may be the name of a type parameter (N_IDENT) */
+    int rank;             /* TE_RANK: number of dimensions; RANK_ANY for {:} */
     uint8_t qual;         /* TE_FN: FuncQual */
-    TypeMods mods;        /* 'circular … on this type */
-    const Type *resolved; /* cache of types.c; NULL until then or when it depends on a type parameter */
+    TypeMods mods;        /* access modifiers such as 'circular */
+    const Type *resolved; /* result cached by types.c; NULL: not resolved yet, or it depends on a type parameter */
 };
-/* The error for an access mode that would have no effect. */
+/* Error message for an access mode that would have no effect. */
 #define AST_MODE_REFUSED "%s cannot have an access mode, which belongs to a variable, as in x : mat'mirror = y"
 
 typedef struct {
-    Str *name; /* name := …, NULL when positional */
+    Str *name; /* from name := …; NULL: a positional argument */
     Node *value;
-    TypeExpr *type; /* f(x : cube) */
+    TypeExpr *type; /* cube in f(x : cube); NULL: none */
     uint32_t pos;
 } Arg;
 typedef struct {
@@ -103,8 +103,9 @@ typedef struct {
 } ArgList;
 
 typedef enum { Q_HOST, Q_DEVICE, Q_KERNEL } FuncQual;
-/* Flags of an N_ASSIGN.  Of scope.c: a local begins with what a name outside has, if so; of define.c: the variable
- * gets a copy of its own. */
+/* Node.flag of an N_ASSIGN.
+ * ASSIGN_BEGINS (set by scope.c): initializes a local from the outer variable of the same name, if that has a value.
+ * ASSIGN_COPIES (set by define.c): the variable gets its own copy of the value. */
 enum { ASSIGN_BEGINS = 1, ASSIGN_COPIES };
 
 enum { EFFECTS_UNKNOWN, EFFECTS_NONE, EFFECTS_SOME }; /* Func.effects */
@@ -117,7 +118,7 @@ typedef struct Param {
     Sym *sym;
 } Param;
 
-/* {!name key=value; …}: parsed, kept, and read only by those who honour it */
+/* {!name key=value; …}: an attribute; it does not change what the program computes */
 typedef struct {
     Str *key;
     Node *value; /* NULL: a bare word */
@@ -128,36 +129,37 @@ typedef struct {
     int nitems;
     uint32_t pos;
 } Attr;
-/* Whether the one result of f is a list of `want` numbers on purpose: that of a lambda, or declared as vec2, ivec3 … */
+/* Returns whether f may return a list of `want` numbers: f is a lambda, or its only result is declared as a type such
+ * as vec2 or ivec3 with that length. */
 bool qast_means_list(const Func *f, int want);
-const Attr *qast_attribute(const Func *f, const char *name); /* the first of that name; NULL: f has none */
+const Attr *qast_attribute(const Func *f, const char *name); /* first attribute of that name; NULL: none */
 
 /* -- names, filled in by scope.c ----------------------------------------------------------------------------------- */
 typedef enum {
-    SYM_LOCAL,   /* index: number within func->locals */
-    SYM_CAPTURE, /* index: number within func->captures */
-    SYM_GLOBAL,  /* a top-level variable or function: index is a machine-wide global slot */
-    SYM_TYPE,    /* a type name in expression position */
-    SYM_NESTED,  /* a function defined inside a function: each mention makes a closure of `func` */
-    SYM_TEMP     /* made by rewrite.c: an intermediate value; index is set by the compiler that evaluates `bound` */
+    SYM_LOCAL,   /* local variable; index into func->locals */
+    SYM_CAPTURE, /* captured variable; index into func->captures */
+    SYM_GLOBAL,  /* top-level variable or function; index: its global slot, unique in the VM */
+    SYM_TYPE,    /* type name used as an expression */
+    SYM_NESTED,  /* function defined inside a function; each mention creates a closure of `func` */
+    SYM_TEMP     /* intermediate value created by rewrite.c; the compiler that evaluates `bound` sets index */
 } SymKind;
 struct Sym {
     SymKind kind;
     int index;
     Str *name;
-    Func *owner;        /* the function whose local this is; NULL for globals */
-    bool variable;      /* SYM_GLOBAL: a variable, whose value a lambda captures */
-    bool function;      /* SYM_GLOBAL: a function, when the unit is linked */
-    bool unpacks;       /* SYM_GLOBAL: a built-in function whose one result is documented to be unpacked */
+    Func *owner;        /* function that has this local or capture; NULL for globals */
+    bool variable;      /* SYM_GLOBAL: it is a variable; a lambda captures its value */
+    bool function;      /* SYM_GLOBAL: it is a function once the unit is linked */
+    bool unpacks;       /* SYM_GLOBAL: built-in function whose single result is documented to be unpacked */
     Func *func;         /* SYM_NESTED */
     Node *bound;        /* SYM_TEMP */
-    TypeExpr *declared; /* the first annotation, if any */
-    TypeMods mods;      /* access mode of the variable: annotation, or taken over from the variable it was set from */
+    TypeExpr *declared; /* type of the first annotation; NULL: none */
+    TypeMods mods;      /* access mode: from the annotation, or inherited from the variable that was assigned to it */
     const Type *type;   /* SYM_TYPE */
-    const struct TypeDef *constants; /* SYM_TYPE: the enum, when it is one */
-    uint32_t pos;                    /* first appearance */
+    const struct TypeDef *constants; /* SYM_TYPE: the definition of an enum; NULL: not an enum */
+    uint32_t pos;                    /* position of the first appearance */
 };
-/* outer: a symbol of the enclosing function; inner: SYM_CAPTURE here */
+/* A captured variable.  outer: symbol in the enclosing function; inner: SYM_CAPTURE in the capturing function. */
 typedef struct {
     Sym *outer;
     Sym *inner;
@@ -166,43 +168,44 @@ typedef struct {
 /* A function, kernel, device function or lambda. */
 struct Func {
     Str *name;    /* "lambda" for lambdas */
-    uint64_t id;  /* no two have one, however many were freed */
+    uint64_t id;  /* unique; never reused after the function is freed */
     uint8_t qual; /* FuncQual */
     bool is_lambda, is_main_body;
-    uint32_t pos, end; /* of the header; end: offset after the body */
+    uint32_t pos, end; /* position of the header; offset after the body */
     Str **typarams;
     int ntyparams;
     Param *params;
     int nparams;
     Param *outs;
     int nouts;     /* named results; none in a lambda */
-    Node *expr;    /* lambda: the value, evaluated after body; NULL when it ends with an assignment */
-    NodeList body; /* of (a = 1; b) -> the statements before the value */
+    Node *expr;    /* lambda: its value, evaluated after body; NULL: the lambda ends with an assignment */
+    NodeList body; /* statements; in a lambda x -> (a = 1; b), the ones before its value */
     Attr **attrs;
     int nattrs;
     Func *parent; /* lexically enclosing function; NULL at top level */
     struct Unit *unit;
-    Str *doc; /* the comment block directly above, for ?name */
-    /* scope.c: */
+    Str *doc; /* comment lines directly above the function, shown by ?name; NULL: none */
+    /* set by scope.c: */
     Sym **locals;
     int nlocals;
     uint32_t cap_locals; /* parameters first, then results, then the others */
     Capture *captures;
     int ncaptures;
     uint32_t cap_captures;
-    void *machine;   /* owned by vm/interp/proto.c: compiled */
-    void *kernel;    /* owned by vm/launch/kernel.c: what was launched of it */
-    uint8_t effects; /* vm/interp/effects.c: what is known of it, EFFECTS_… */
+    void *machine;   /* bytecode; owned by vm/interp/proto.c */
+    void *kernel;    /* compiled specializations; owned by vm/launch/kernel.c */
+    uint8_t effects; /* EFFECTS_…: whether calls have side effects; cached by vm/interp/effects.c */
 };
 
 struct Node {
     uint8_t kind; /* NodeKind */
-    uint8_t op;   /* Op of N_UNARY, N_BINARY; of N_ASSIGN with in_place */
-    uint8_t flag; /* see each kind */
+    uint8_t op;   /* Op of N_UNARY, N_BINARY, and of N_ASSIGN with in_place */
+    uint8_t flag; /* depends on kind; N_ASSIGN: ASSIGN_… */
     uint32_t pos;
     union {
-        /* integer: without '.', 'e': weakly int in kernels.  whole: not 0 if float64 does not hold the integer; then it
-         * is its value, an int64, or the bits of a uint64 (is_uint64). */
+        /* N_NUM.  integer: the literal has no '.' and no 'e'; kernels treat it as an int that adapts to the other
+         * operand.  whole: nonzero if float64 cannot represent the integer exactly; then it is the value as int64, or
+         * as the bits of a uint64 (is_uint64). */
         struct {
             double value;
             int64_t whole;
@@ -212,28 +215,28 @@ struct Node {
         struct {
             Str *name;
             Sym *sym;
-        } ident; /* N_IDENT; the target `_`, a discard, has no sym */
+        } ident; /* N_IDENT; the discard target `_` has no sym */
         struct {
             Str *name;
             ArgList args;
         } meta; /* N_META: $name or $name(args) */
         struct {
             Node *a, *b;
-        } bin; /* N_BINARY; N_UNARY uses a */
+        } bin; /* N_BINARY; N_UNARY uses only a */
         struct {
             Node *cond, *then, *other;
         } ternary;
         struct {
             Node *lo, *step, *hi;
-        } range; /* step NULL: 1 */
+        } range; /* N_RANGE; step NULL: 1 */
         struct {
             Node *callee;
             ArgList args;
-        } call; /* callee N_FIELD: a method call */
+        } call; /* N_CALL; callee is an N_FIELD in a method call */
         struct {
             Node *base;
             NodeList at;
-        } index; /* N_COLON items allowed */
+        } index; /* N_INDEX; items may be N_COLON */
         struct {
             Node *base;
             Str *name;
@@ -242,13 +245,13 @@ struct Node {
             Func *func;
         } lambda;
         NodeList items; /* N_MATRIX, N_CELL */
-        TypeExpr *type; /* N_TYPE: vec[mat], cube{:} … as a value */
+        TypeExpr *type; /* N_TYPE: a type used as a value, such as vec[mat] or cube{:} */
         /* statements */
         Node *expr; /* N_EXPR */
         struct {    /* N_ASSIGN: targets op= value */
             Node **targets;
             TypeExpr **types;
-            int ntargets; /* types[i] may be NULL; bracketed: [a,b] = */
+            int ntargets; /* types[i]: annotation of target i, or NULL; bracketed: written [a,b] = … */
             Node *value;
             bool bracketed, in_place;
         } assign;
@@ -270,9 +273,9 @@ struct Node {
             int nvars;
             bool bracketed;
             Node **ranges;
-            int nranges; /* N_RANGE, or what gives a vector, cell or iterable */
+            int nranges; /* each an N_RANGE, or an expression whose value is a vector, cell or iterable */
             NodeList body;
-            Attr *attr; /* {!parallel for} … directly before */
+            Attr *attr; /* attribute directly before the loop, such as {!parallel for}; NULL: none */
         } loop;
         struct {
             Node *cond;
@@ -284,7 +287,7 @@ struct Node {
             int narms;
         } match;
         Str *scope;    /* N_SYNC: "block" by default */
-        ArgList print; /* N_PRINT: the statement form, print a, b */
+        ArgList print; /* N_PRINT: values of the statement print a, b */
         struct {
             Str *path;
             struct Unit *unit;
@@ -297,13 +300,13 @@ struct Node {
             NodeList body, handler;
             Str *name;
             Sym *sym;
-        } tries;        /* catch name */
-        NodeList block; /* N_BLOCK: (a; b;) of a lambda */
+        } tries;        /* N_TRY; name: variable after catch, or NULL */
+        NodeList block; /* N_BLOCK: statements (a; b;) of a lambda */
     } u;
 };
 #define NODE_IS_EXPR(n) ((n)->kind <= N_LAST_EXPR)
 
-/* (a,b) and a | b are two patterns: either of them. */
+/* One arm of a match.  It matches if any of its patterns does; (a,b) and a | b both mean two patterns. */
 typedef struct MatchArm {
     Node **patterns;
     int npatterns;
@@ -319,10 +322,10 @@ typedef struct TypeDef {
     bool is_class, is_enum;
     uint8_t class_kind; /* ClassKind */
     Param *fields;
-    int nfields;     /* init: the default value when written.  is_enum: constants, all N_NUM */
-    TypeExpr *alias; /* otherwise: alias, or TE_UNION; of an enum int */
+    int nfields;     /* init of a field: its default value, or NULL.  is_enum: the constants; init is an N_NUM */
+    TypeExpr *alias; /* neither class nor enum: the aliased type or TE_UNION; enum: int */
     uint32_t pos;
-    const Type *type; /* set by the machine when the module is linked */
+    const Type *type; /* set by the VM when the module is linked */
 } TypeDef;
 
 /* reduction (x : T1, y) -> pattern = replacement where condition.  pattern and replacement may be N_ASSIGN nodes. */
@@ -331,55 +334,57 @@ typedef struct Reduction {
     int nparams;
     Node *pattern, *replacement, *where;
     uint32_t pos;
-    int order; /* definition order, for ties */
+    int order; /* definition order; breaks ties */
     struct Unit *unit;
 } Reduction;
 
-/* One source file, parsed. */
+/* A parsed source file. */
 typedef struct Unit {
     Ctx *ctx;
     Source *src;
     Arena arena;
     Func *main;       /* the top-level statements as a function with no parameters */
-    NodeList imports; /* N_IMPORT nodes in order, also reachable from main */
+    NodeList imports; /* N_IMPORT nodes in order; they are also part of main */
     Node **funcs;
     int nfuncs; /* top-level N_FUNC nodes */
     TypeDef **typedefs;
     int ntypedefs;
     Reduction **reductions;
     int nreductions;
-    int nerrors; /* syntax errors found (the first is in ctx->err, all are in `report`) */
+    int nerrors; /* number of errors found; the first is in ctx->err, all are in `report` */
     struct UnitWarning {
         uint32_t pos;
         const char *sentence;
     } * warnings;
-    int nwarnings; /* told when it is linked */
+    int nwarnings; /* the warnings are reported when the unit is linked */
     uint32_t *percents;
-    int npercents;          /* comments behind something that can be divided, for lint.c */
-    Text report;            /* every diagnostic, formatted, in order */
-    void *module;           /* of the machine: whose top level this is */
-    uint32_t functions;     /* values made of its functions that live (vm/value/object.c) */
-    bool loose;             /* it goes with the last of them */
-    struct Unit *next_dead; /* vm/program/unload.c: no function of it lives, and it is loose */
+    int npercents;      /* positions of comments after an operand; lint.c checks for a mistaken remainder operator */
+    Text report;        /* all formatted diagnostics in order */
+    void *module;       /* module of the VM whose top level this unit is */
+    uint32_t functions; /* number of live function values of this unit (vm/value/object.c) */
+    bool loose;         /* the unit is freed with its last function value */
+    struct Unit *next_dead; /* list of loose units without live functions (vm/program/unload.c) */
 } Unit;
 
 Node *qast_node(Unit *u, NodeKind k, uint32_t pos);
 void *qast_alloc(Unit *u, size_t n);
-/* One more element, zeroed, of a list of *n that doubles inside the arena; `list` points to the pointer to it. */
+/* Appends a zeroed element to a growing list of *n elements in the arena and returns it.  `list` is the address of the
+ * pointer to the elements. */
 void *qast_append(Unit *u, void *list, int *n, size_t size);
 Where qast_where(const Unit *u, uint32_t pos);
-void qast_print(const Unit *u, Text *out);     /* a readable dump with one node per line: tests, --dump ast */
-bool qast_equal(const Node *a, const Node *b); /* structure and names, not positions */
-/* The type that a name, name[…] or N_TYPE denotes when names stand for types; NULL when it cannot be one. */
+void qast_print(const Unit *u, Text *out);     /* prints one node per line, for tests and --dump ast */
+bool qast_equal(const Node *a, const Node *b); /* compares structure and names, ignores positions */
+/* Returns the type that a name, name[…] or N_TYPE denotes; NULL: n cannot be a type. */
 TypeExpr *qast_type_of_expr(Unit *u, const Node *n);
-/* A copy whose lists are its own and whose children are shared. */
+/* Returns a shallow copy: the lists of children are copied, the children are shared. */
 Node *qast_copy(Unit *u, const Node *n);
-/* A deep copy of an expression or assignment.  Names keep their Sym; lambdas and types are shared. */
+/* Returns a deep copy of an expression or assignment.  Names keep their Sym; lambdas and types are shared. */
 Node *qast_clone(Unit *u, const Node *n);
-/* The variable that holds the initial value of a field, when that is computed: no program can write this name. */
+/* Returns the name of the hidden variable that holds a computed initial value of a field.  The name contains a '.', so
+ * no program can use it. */
 Str *qast_initial_name(Ctx *c, const Str *type, const Str *field);
 bool qast_is_initial_name(const Str *name);
-/* Calls f on every direct child (expressions and statements, in evaluation order).  A Func is a world of its own:
- * bodies of lambdas and nested functions are not children; neither are attribute values and default values. */
+/* Calls f for every direct child (expressions and statements, in evaluation order).  Bodies of lambdas and nested
+ * functions, attribute values and default values do not count as children. */
 void qast_children(Node *n, void (*f)(void *ud, Node **child), void *ud);
 #endif

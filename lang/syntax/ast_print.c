@@ -1,4 +1,4 @@
-/* ast_print.c -- the tree as text, one node per line: golden tests and --dump ast. */
+/* ast_print.c -- prints the syntax tree, one node per line, for golden tests and --dump ast. */
 #include "lang/syntax/ast.h"
 #include "lang/syntax/operators.h"
 #include "vm/base/number.h"
@@ -13,23 +13,23 @@ typedef struct {
 
 static void print_node(Printer *p, const Node *n, const char *label);
 
-static void begin(Printer *p, const char *label, const char *what) {
+static void begin_line(Printer *p, const char *label, const char *what) {
     qtext_printf(p->out, "%*s", 2 * p->depth, "");
     if (*label) qtext_printf(p->out, "%s: ", label);
     qtext_puts(p->out, what);
 }
 
 static void line(Printer *p, const char *label, const char *what) {
-    begin(p, label, what);
+    begin_line(p, label, what);
     qtext_puts(p->out, "\n");
 }
 
 static void name_line(Printer *p, const char *label, const char *what, const Str *name) {
-    begin(p, label, what);
+    begin_line(p, label, what);
     qtext_printf(p->out, " %s\n", name ? name->s : "?");
 }
 
-/* -- types, on one line -------------------------------------------------------------------------------------------- */
+/* -- types (on one line) ------------------------------------------------------------------------------------------- */
 static void print_type(Text *t, const TypeExpr *e);
 static void print_inline(Text *t, const Node *n);
 
@@ -91,7 +91,7 @@ static void print_type(Text *t, const TypeExpr *e) {
     print_modifiers(t, e->mods);
 }
 
-static void print_inline(Text *t, const Node *n) { /* a dimension */
+static void print_inline(Text *t, const Node *n) { /* prints the size of a dimension */
     switch (n->kind) {
     case N_NUM: qtext_printf(t, "%.17g", n->u.num.value); break;
     case N_IDENT: qtext_puts(t, n->u.ident.name->s); break;
@@ -106,7 +106,7 @@ static void print_inline(Text *t, const Node *n) { /* a dimension */
 
 static void type_line(Printer *p, const char *label, const TypeExpr *e) {
     if (!e) return;
-    begin(p, label, "");
+    begin_line(p, label, "");
     print_type(p->out, e);
     qtext_puts(p->out, "\n");
 }
@@ -137,7 +137,7 @@ static void print_args(Printer *p, ArgList a) {
 
 static void print_params(Printer *p, const char *what, const Param *at, int n) {
     for (int i = 0; i < n; i++) {
-        begin(p, "", what);
+        begin_line(p, "", what);
         qtext_printf(p->out, " %s%s", at[i].variadic ? "..." : "", at[i].name->s);
         if (at[i].type) qtext_puts(p->out, " : "), print_type(p->out, at[i].type);
         qtext_puts(p->out, "\n");
@@ -151,7 +151,7 @@ static void print_typarams(Printer *p, Str *const *at, int n) {
 
 static void print_func(Printer *p, const Func *f, const char *label) {
     static const char *const quals[] = {"", "__device__ ", "__kernel__ "};
-    begin(p, label, f->is_lambda ? "lambda" : "function");
+    begin_line(p, label, f->is_lambda ? "lambda" : "function");
     qtext_printf(p->out, " %s", quals[f->qual]);
     if (!f->is_lambda) qtext_puts(p->out, f->name->s);
     print_typarams(p, f->typarams, f->ntyparams);
@@ -167,7 +167,7 @@ static void print_func(Printer *p, const Func *f, const char *label) {
 
 /* -- nodes --------------------------------------------------------------------------------------------------------- */
 static void print_assign(Printer *p, const Node *n, const char *label) {
-    begin(p, label, "assign");
+    begin_line(p, label, "assign");
     qtext_printf(p->out, " %s%s\n", n->u.assign.in_place ? qop_inplace((Op)n->op) : "=",
                  n->u.assign.bracketed ? " []" : "");
     for (int i = 0; i < n->u.assign.ntargets; i++) {
@@ -179,7 +179,7 @@ static void print_assign(Printer *p, const Node *n, const char *label) {
     print_child(p, n->u.assign.value, "");
 }
 
-static void print_blocks(Printer *p, const Node *n) { /* if */
+static void print_blocks(Printer *p, const Node *n) { /* prints the parts of an if */
     for (int i = 0; i < n->u.ifs.n; i++) {
         line(p, "", i ? "elseif" : "if");
         print_child(p, n->u.ifs.conds[i], "when");
@@ -191,7 +191,7 @@ static void print_blocks(Printer *p, const Node *n) { /* if */
 }
 
 static void print_loop(Printer *p, const Node *n) {
-    begin(p, "", n->u.loop.bracketed ? "for []" : "for");
+    begin_line(p, "", n->u.loop.bracketed ? "for []" : "for");
     for (int i = 0; i < n->u.loop.nvars; i++) qtext_printf(p->out, " %s", n->u.loop.names[i]->s);
     if (n->u.loop.attr) qtext_printf(p->out, " {!%s}", n->u.loop.attr->name->s);
     qtext_puts(p->out, "\n");
@@ -215,14 +215,14 @@ static void print_match(Printer *p, const Node *n) {
 static void print_try(Printer *p, const Node *n) {
     line(p, "", "try");
     print_list(p, n->u.tries.body);
-    begin(p, "", "catch");
+    begin_line(p, "", "catch");
     qtext_printf(p->out, "%s%s\n", n->u.tries.name ? " " : "", n->u.tries.name ? n->u.tries.name->s : "");
     print_list(p, n->u.tries.handler);
 }
 
 static void print_typedef(Printer *p, const TypeDef *d) {
     static const char *const kinds[] = {"class", "mutable class", "dynamic class"};
-    begin(p, "", "type");
+    begin_line(p, "", "type");
     qtext_printf(p->out, " %s", d->name->s);
     print_typarams(p, d->typarams, d->ntyparams);
     qtext_puts(p->out, " : ");
@@ -245,7 +245,7 @@ static void print_reduction(Printer *p, const Reduction *r) {
 }
 
 static void print_attr(Printer *p, const Attr *a) {
-    begin(p, "", "attribute");
+    begin_line(p, "", "attribute");
     qtext_printf(p->out, " %s\n", a->name->s);
     p->depth++;
     for (int i = 0; i < a->nitems; i++) {
@@ -260,18 +260,21 @@ static void print_number(Printer *p, const Node *n, const char *label) {
     qnum_print(text, sizeof text, "%.15g", n->u.num.value);
     if (qnum_read(text, NULL) != n->u.num.value) qnum_print(text, sizeof text, "%.17g", n->u.num.value);
     if (n->u.num.whole) qnum_print(text, sizeof text, n->u.num.is_uint64 ? "%llu" : "%lld", (long long)n->u.num.whole);
-    begin(p, label, text);
+    begin_line(p, label, text);
     qtext_puts(p->out, n->u.num.imaginary ? "j\n" : n->u.num.integer ? "\n" : " real\n");
 }
 
 static void print_expr(Printer *p, const Node *n, const char *label) {
     switch ((NodeKind)n->kind) {
     case N_NUM: print_number(p, n, label); break;
-    case N_STR: begin(p, label, "\""), qtext_add(p->out, n->u.str->s, n->u.str->len), qtext_puts(p->out, "\"\n"); break;
-    case N_IDENT: begin(p, label, n->u.ident.name->s), qtext_puts(p->out, "\n"); break;
+    case N_STR:
+        begin_line(p, label, "\""), qtext_add(p->out, n->u.str->s, n->u.str->len), qtext_puts(p->out, "\"\n");
+        break;
+    case N_IDENT: begin_line(p, label, n->u.ident.name->s), qtext_puts(p->out, "\n"); break;
     case N_META: name_line(p, label, "meta", n->u.meta.name), print_args(p, n->u.meta.args); break;
     case N_UNARY:
-        begin(p, label, "unary "), qtext_printf(p->out, "%s\n", qop_text((Op)n->op)), print_child(p, n->u.bin.a, "");
+        begin_line(p, label, "unary "), qtext_printf(p->out, "%s\n", qop_text((Op)n->op)),
+            print_child(p, n->u.bin.a, "");
         break;
     case N_BINARY:
         line(p, label, qop_text((Op)n->op));
@@ -293,7 +296,7 @@ static void print_expr(Printer *p, const Node *n, const char *label) {
     case N_MATRIX: line(p, label, "matrix"), print_list(p, n->u.items); break;
     case N_CELL: line(p, label, "cell"), print_list(p, n->u.items); break;
     case N_COLON: line(p, label, ":"); break;
-    default: begin(p, label, "type "), print_type(p->out, n->u.type), qtext_puts(p->out, "\n"); break;
+    default: begin_line(p, label, "type "), print_type(p->out, n->u.type), qtext_puts(p->out, "\n"); break;
     }
 }
 

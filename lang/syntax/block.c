@@ -1,9 +1,9 @@
-/* block.c -- blocks of statements: where they end, and what is said when they do not. */
+/* block.c -- parses blocks of statements: finds their ends and reports blocks that are not closed. */
 #include "lang/syntax/parser.h"
 
 #include <stdio.h>
 
-/* The opener that a closing or dividing word belongs to; T_END closes any. */
+/* Returns the opener that belongs to a closing or dividing word; T_EOF: none, as for T_END, which closes any block. */
 static TokenKind opener_of(TokenKind k) {
     switch (k) {
     case T_ENDFUNCTION: return T_FUNCTION;
@@ -30,14 +30,15 @@ static bool is_open(const Parser *p, TokenKind opener) {
     return false;
 }
 
-static int indent(const Parser *p, uint32_t tok) { /* -1: not the first on its line */
+static int indent(const Parser *p, uint32_t tok) { /* of a token; -1: it is not the first on its line */
     if (!p->tok[tok].first) return -1;
     uint32_t pos = p->tok[tok].pos, s = pos;
     while (s > 0 && (p->text[s - 1] == ' ' || p->text[s - 1] == '\t')) s--;
     return (int)(pos - s);
 }
 
-static bool closes_by_layout(const Parser *p) { /* endwhile, written for the endfor that belongs there */
+static bool closes_by_layout(
+    const Parser *p) { /* a wrong closer, such as endwhile for endfor, with the indentation of the innermost block */
     return p->k != T_BAR && p->k != T_ELSE && p->k != T_ELSEIF && p->k != T_CATCH && p->k != T_UNTIL &&
            indent(p, p->i) == indent(p, p->block->tok);
 }
@@ -62,7 +63,6 @@ void qblock_stray_closer(Parser *p) {
 
 bool qblock_separator(const Parser *p) { return p->k == T_NEWLINE || p->k == T_SEMI || p->k == T_COMMA; }
 
-/* Statements up to a word that ends or divides an open block. */
 NodeList qblock_statements(Parser *p) {
     uint32_t mark = p->nscratch;
     for (;;) {
@@ -88,7 +88,8 @@ static void note_indent(Parser *p, const BlockParser *b) {
     if (owner) p->odd.owner = owner->pos, p->odd.owns = owner->opener;
 }
 
-/* Said of a block whose head is right: a wrong one may have swallowed its end. */
+/* Reports that block b is not closed, unless an error on the line of its opener explains the missing end.  If the
+ * indentation shows which block took the end, the message names it. */
 static void never_closed(Parser *p, const BlockParser *b, TokenKind closer) {
     char hint[128] = "";
     const ErrorState *first = &p->ctx->err;
@@ -111,7 +112,6 @@ static void never_closed(Parser *p, const BlockParser *b, TokenKind closer) {
                 opener_text(b->opener), qlex_text(closer), hint);
 }
 
-/* After the last part of block b: its closer. */
 void qblock_end(Parser *p, const BlockParser *b, TokenKind closer) {
     p->block = b->up;
     qparse_leave(p);
@@ -121,7 +121,7 @@ void qblock_end(Parser *p, const BlockParser *b, TokenKind closer) {
         qparse_next(p);
     } else if (p->k == T_EOF) {
         never_closed(p, b, closer);
-    } else if (opener_of(p->k) != T_EOF && is_open(p, opener_of(p->k))) { /* leave it to the block it belongs to */
+    } else if (opener_of(p->k) != T_EOF && is_open(p, opener_of(p->k))) { /* an enclosing block takes this closer */
         qparse_fail(p, qparse_pos(p), "'%s' found where the '%s' of line %d needs its '%s'", qlex_text(p->k),
                     opener_text(b->opener), qparse_line(p, b->pos), qlex_text(closer));
         p->k = p->tok[p->i].kind;
@@ -132,14 +132,13 @@ void qblock_end(Parser *p, const BlockParser *b, TokenKind closer) {
     }
 }
 
-/* Between a header and its body, or behind a simple statement. */
 void qblock_end_of(Parser *p, const char *what) {
     if (p->k != T_ERROR && !qblock_separator(p) && !qblock_ends(p) && !(p->failed && qparse_at(p)->first))
         qparse_expected(p, what);
     qparse_resync(p);
 }
 
-/* `if (x) y = 1; end`: the parenthesis shows where the condition stops. */
+/* Expects the end of a condition.  In `if (x) y = 1; end` the closing parenthesis ends it. */
 void qblock_end_of_condition(Parser *p) {
     bool obvious = p->i > 0 && p->tok[p->i - 1].kind == T_RPAREN && p->k != T_ERROR;
     if (p->k == T_ASSIGN || p->k == T_LBRACE) obvious = false;

@@ -1,4 +1,4 @@
-/* define.c -- definitions: functions, types, reductions, and the attributes in front of them. */
+/* define.c -- parses definitions: functions, types, reductions and attributes. */
 #include "lang/syntax/fold.h"
 #include "lang/syntax/parser.h"
 #include "vm/base/warning.h"
@@ -13,7 +13,7 @@ static size_t line_begin(const char *text, size_t pos) {
     return pos;
 }
 
-/* The comment lines directly above token `tok`, without their % and one blank. */
+/* Returns the comment lines directly above token `tok`, without the leading % and one blank; NULL: there are none. */
 static Str *doc_above(Parser *p, uint32_t tok) {
     if (!p->tok[tok].first) return NULL;
     const char *t = p->text;
@@ -54,7 +54,7 @@ static void type_parameters(Parser *p, Str ***names, int *n) { /* [T, U] */
     *names = qparse_take(p, mark, sizeof(Str *), n);
 }
 
-static Param result(Parser *p) {
+static Param parse_result(Parser *p) {
     Param r = {.pos = qparse_pos(p)};
     r.name = qparse_name(p, "the name of a result");
     if (qparse_accept(p, T_COLON)) r.type = qtexpr_type(p);
@@ -78,7 +78,7 @@ static void results(Parser *p, Func *f) { /* y, y : mat, [a, b : vec], [] */
     bool bracketed = qparse_accept(p, T_LBRACK);
     if (!bracketed || p->k != T_RBRACK) {
         do {
-            Param r = result(p);
+            Param r = parse_result(p);
             qparse_push(p, &r, sizeof r);
         } while (bracketed && qparse_accept(p, T_COMMA));
     }
@@ -104,7 +104,7 @@ static void function_header(Parser *p, Func *f) {
     qblock_end_of(p, "the end of the line after the parameters");
 }
 
-/* Attributes that open the body, and the one directly before the function. */
+/* Collects the attributes in the body of f and the one directly before it. */
 static void collect_attributes(Parser *p, Func *f, Attr *before) {
     uint32_t mark = p->nscratch;
     if (before) qparse_push(p, &before, sizeof before);
@@ -118,7 +118,7 @@ static void collect_attributes(Parser *p, Func *f, Attr *before) {
                     "that launches it can have a rule");
 }
 
-void qdef_function(Parser *p, Attr *attr, uint32_t first) { /* first: token of the function or its attribute */
+void qdef_function(Parser *p, Attr *attr, uint32_t first) {
     Node *n = qparse_node(p, N_FUNC, qparse_pos(p));
     Func *f = qparse_func(p, Q_HOST, NULL, n->pos), *outer = p->func;
     BlockParser b;
@@ -147,7 +147,7 @@ static bool word_is(const Parser *p, uint32_t ahead, const char *word) {
     return t->kind == T_IDENT && t->end - t->pos == strlen(word) && !memcmp(p->text + t->pos, word, strlen(word));
 }
 
-/* `type` is a name too (the function type(x)); it defines when another name and a colon or bracket follow. */
+/* `type` begins a definition if a name and then a colon or bracket follow; otherwise it is the function type(x). */
 bool qdef_at_type(const Parser *p) {
     TokenKind k = qparse_peek(p, 2);
     return qparse_is_word(p, "type") && qparse_peek(p, 1) == T_IDENT && (k == T_COLON || k == T_LBRACK);
@@ -206,7 +206,8 @@ static bool is_null(const Node *n) {
     return n->kind == N_IDENT && (!strcmp(n->u.ident.name->s, "null") || !strcmp(n->u.ident.name->s, "nullptr"));
 }
 
-/* Initial values are given where the type stands: a variable whose name nobody can write is assigned then. */
+/* Emits assignments of computed initial values to hidden variables (qast_initial_name), so that they are evaluated at
+ * the position of the type definition. */
 static void initial_values(Parser *p, const TypeDef *d) {
     for (int i = 0; i < d->nfields; i++) {
         const Param *f = &d->fields[i];
@@ -214,14 +215,15 @@ static void initial_values(Parser *p, const TypeDef *d) {
         Node *name = qparse_node(p, N_IDENT, f->init->pos);
         name->u.ident.name = qast_initial_name(p->ctx, d->name, f->name);
         Node *n = qstmt_assignment(p, name, d->ntyparams ? NULL : f->type, f->init);
-        /* What the program does to its array later changes no initial value.  Lambdas get their names when assigned. */
+        /* The copy protects the initial value from later changes of the array.  A lambda is assigned plainly, because
+         * the assignment gives it its name. */
         if (f->init->kind != N_LAMBDA) n->flag = ASSIGN_COPIES;
         qparse_emit(p, n);
     }
 }
 
 static void add_constant(Parser *p, TypeDef *d, Param constant) {
-    if ((d->nfields & (d->nfields - 1)) == 0) { /* full: room for twice as many */
+    if ((d->nfields & (d->nfields - 1)) == 0) { /* full: double the capacity */
         Param *at = qast_alloc(p->u, qmem_size((size_t)(2 * d->nfields), sizeof *at, sizeof *at));
         if (d->nfields) memcpy(at, d->fields, (size_t)d->nfields * sizeof *at);
         d->fields = at;
@@ -238,7 +240,8 @@ static double enum_value(Parser *p) {
     return x;
 }
 
-/* The constants of an enumeration are ordinary assignments red = 0, green = 1 …, and color.red is the number, too. */
+/* Parses an enum.  Each constant becomes an ordinary assignment red = 0, green = 1 …; color.red also gives the number.
+ * */
 static void enum_body(Parser *p, TypeDef *d, uint32_t pos) {
     BlockParser b;
     qblock_begin(p, &b, pos, T_ENDTYPE);
@@ -280,7 +283,8 @@ void qdef_type(Parser *p) {
 }
 
 /* -- reductions ---------------------------------------------------------------------------------------------------- */
-/* (x[a > b] = c): the parentheses hold an assignment when nothing but the end of the part follows them. */
+/* Parses the pattern or the replacement, which ends at stop or stop2.  If it is entirely in parentheses, it may be an
+ * assignment, as in (x[a > b] = c). */
 static Node *rule_part(Parser *p, TokenKind stop, TokenKind stop2) {
     TokenKind beyond = p->k == T_LPAREN ? qparse_beyond(p, p->i) : T_ERROR;
     if (beyond != stop && beyond != stop2 && beyond != T_SEMI && !(beyond == T_EOF && stop2 == T_NEWLINE))
@@ -303,7 +307,7 @@ void qdef_reduction(Parser *p) {
     if (p->k == T_LPAREN) {
         qexpr_params(p, T_RPAREN, &r->params, &r->nparams);
     } else {
-        Param m = result(p);
+        Param m = parse_result(p);
         qparse_push(p, &m, sizeof m);
         r->params = qparse_take(p, p->nscratch - (uint32_t)sizeof m, sizeof m, &r->nparams);
     }
@@ -317,7 +321,7 @@ void qdef_reduction(Parser *p) {
 }
 
 /* -- attributes ---------------------------------------------------------------------------------------------------- */
-static Node *attribute_value(Parser *p) { /* an expression, or args=(a, b) */
+static Node *attribute_value(Parser *p) { /* an expression, or a list as in args=(a, b) */
     uint32_t opener = p->i;
     if (!qparse_accept(p, T_LPAREN)) return qexpr_any(p);
     Node *n = qparse_node(p, N_CELL, p->tok[opener].pos);
@@ -346,7 +350,7 @@ static void attribute_items(Parser *p, Attr *a) {
     a->items = qparse_take(p, mark, sizeof(AttrItem), &a->nitems);
 }
 
-/* {!warnings off} … {!warnings on}: for what stands between them. */
+/* Handles {!warnings off} and {!warnings on}, which suppress warnings for the lines between them. */
 static void switch_warnings(Parser *p, const Attr *a) {
     const char *word = a->nitems == 1 && !a->items[0].value ? a->items[0].key->s : "";
     bool on = !strcmp(word, "on");
@@ -412,7 +416,8 @@ void qdef_attribute_before(Parser *p, const Attr *a, TokenKind next) {
     qparse_warn(p, a->pos, sentence);
 }
 
-/* {!name key=value; …}.  Attributes have no effect on the meaning, so one that is not understood is only a warning. */
+/* Parses {!name key=value; …}.  Attributes do not change what a program computes, so an invalid one causes only a
+ * warning. */
 Attr *qdef_attribute(Parser *p) {
     Node *n = qparse_node(p, N_ATTR, qparse_pos(p));
     Attr *a = n->u.attr = qast_alloc(p->u, sizeof *a);

@@ -1,3 +1,4 @@
+/* diag.c -- formats and records errors and warnings about source text. */
 #include "lang/syntax/diag.h"
 
 #include "vm/base/number.h"
@@ -17,7 +18,7 @@ void qdiag_verror(Unit *u, qs_status s, uint32_t pos, const char *fmt, va_list a
     va_end(again);
     qsource_report(&u->report, qast_where(u, pos), "error", sentence);
     u->nerrors++;
-    (void)qerr_vset(u->ctx, s, qast_where(u, pos), fmt, ap); /* keeps the first one */
+    (void)qerr_vset(u->ctx, s, qast_where(u, pos), fmt, ap); /* keeps an earlier error */
 }
 
 void qdiag_error(Unit *u, uint32_t pos, const char *fmt, ...) {

@@ -1,4 +1,4 @@
-/* expr.c -- expressions: precedence climbing over operators.def, postfix forms, literals, lambdas. */
+/* expr.c -- parses expressions: precedence climbing over operators.def, postfix operators, literals, lambdas. */
 #include "lang/syntax/parser.h"
 
 #include <stdio.h>
@@ -15,12 +15,12 @@ static const uint8_t precedence[OP__COUNT] = {
 static Node *leaf(Parser *p, NodeKind k, uint32_t pos) { return qparse_grown(p, qparse_node(p, k, pos), 0); }
 static int higher(int a, int b) { return a > b ? a : b; }
 
-static Node *nothing(Parser *p) { /* stands where an expression should be, after an error */
+static Node *missing_expression(Parser *p) { /* placeholder for an expression after an error */
     return leaf(p, N_MATRIX, qparse_pos(p));
 }
 
 /* -- literals ------------------------------------------------------------------------------------------------------ */
-static Node *number(Parser *p) {
+static Node *parse_number(Parser *p) {
     const Token *t = qparse_at(p);
     Node *n = leaf(p, N_NUM, t->pos);
     n->u.num.value = qlex_number(p->text + t->pos, t->end - t->pos, &n->u.num.imaginary, &n->u.num.integer);
@@ -35,7 +35,8 @@ static Node *number(Parser *p) {
     return n;
 }
 
-static Str *string_value(Parser *p, const char *s, size_t n) { /* between the quotes; "" is one quote */
+static Str *string_value(Parser *p, const char *s,
+                         size_t n) { /* decodes the text between the quotes; "" is one quote */
     if (!memchr(s, '"', n)) return qstr_name(p->ctx, s, n);
     char *copy = qast_alloc(p->u, n);
     size_t k = 0;
@@ -46,7 +47,7 @@ static Str *string_value(Parser *p, const char *s, size_t n) { /* between the qu
     return qstr_name(p->ctx, copy, k);
 }
 
-static Node *string(Parser *p) {
+static Node *parse_string(Parser *p) {
     const Token *t = qparse_at(p);
     Node *n = leaf(p, N_STR, t->pos);
     size_t len = t->end - t->pos;
@@ -62,7 +63,7 @@ static Node *type_value(Parser *p, TypeExpr *t) {
     return n;
 }
 
-/* Comma-separated expressions up to the partner of the opening token, which has been consumed. */
+/* Parses comma-separated expressions up to the partner of the opening token, which has been consumed. */
 static NodeList items(Parser *p, uint32_t opener, TokenKind closer) {
     uint32_t mark = p->nscratch;
     int height = 0;
@@ -95,16 +96,18 @@ static Node *list(Parser *p, NodeKind k, TokenKind closer) {
     return qparse_grown(p, n, p->height);
 }
 
-static Node *matrix(Parser *p) { return list(p, N_MATRIX, T_RBRACK); }
+static Node *parse_matrix(Parser *p) { return list(p, N_MATRIX, T_RBRACK); }
 
 /* -- types in expression position ---------------------------------------------------------------------------------- */
-static bool is_type_name(Parser *p, uint32_t ahead) { /* a predefined one */
+static bool is_type_name(Parser *p, uint32_t ahead) { /* of a predefined type */
     const Token *t = &p->tok[p->i + ahead];
     return qparse_peek(p, ahead) == T_IDENT &&
            qtype_builtin(p->ctx, qstr_name(p->ctx, p->text + t->pos, t->end - t->pos)->s) != NULL;
 }
 
-/* [?? -> ??] and [vec|mat] look like a list with a lambda; they are types when made of predefined type names. */
+/* Returns whether a bracket may begin a type.  [?? -> ??] and [vec|mat] look like a list with a lambda or operator;
+ * they
+ * are types if they consist of predefined type names. */
 static bool may_be_type(Parser *p) {
     TokenKind k = qparse_peek(p, 1);
     if (k == T_ANY || k == T_LPAREN || k == T_KERNEL || k == T_DEVICE || k == T_HOST) return true;
@@ -113,7 +116,7 @@ static bool may_be_type(Parser *p) {
 }
 
 static TypeExpr *bracketed_type(Parser *p) {
-    if (p->guessing || !may_be_type(p)) return NULL; /* a guess inside a guess would take exponential time */
+    if (p->guessing || !may_be_type(p)) return NULL; /* nested speculative parses would take exponential time */
     ParseMark m = qparse_try(p);
     p->guessing = true;
     TypeExpr *t = qtexpr_base(p);
@@ -122,7 +125,7 @@ static TypeExpr *bracketed_type(Parser *p) {
     return qparse_tried(p, m, is_type && qtexpr_is_builtin(p, t)) ? t : NULL;
 }
 
-static TypeExpr *as_type(Parser *p, const Node *n) { /* of a name, or name[…] */
+static TypeExpr *as_type(Parser *p, const Node *n) { /* converts a name or name[…] */
     TypeExpr *t = qast_type_of_expr(p->u, n);
     if (!t) qparse_expected(p, "an operator");
     return t ? t : qtexpr_new(p, TE_ANY, n->pos);
@@ -134,7 +137,8 @@ static bool at_rank(const Parser *p) { /* {:} or {4} */
 }
 
 /* -- calls, indices, fields ---------------------------------------------------------------------------------------- */
-/* x(2:3), x(1,:): an index as MATLAB writes it.  f(x : cube) and f(2 : scalar) are arguments with their type. */
+/* Returns whether an argument is an index in MATLAB syntax, x(2:3) or x(1,:).  f(x : cube) and f(2 : scalar) are
+ * arguments with a type. */
 static bool is_slice(Parser *p, const Arg *a) {
     TokenKind next = qparse_peek(p, 1);
     if (p->k != T_COLON || !a->value) return p->k == T_COLON;
@@ -146,7 +150,7 @@ static void slice_in_call(Parser *p) {
     qparse_fail(p, qparse_pos(p), "elements are read with brackets: x[first..last] for a part, x[i,:] for a whole row");
 }
 
-static Arg argument(Parser *p) {
+static Arg parse_argument(Parser *p) {
     Arg a = {.pos = qparse_pos(p)};
     if (is_slice(p, &a)) slice_in_call(p);
     TokenKind next = qparse_peek(p, 1);
@@ -161,17 +165,17 @@ static Arg argument(Parser *p) {
     return a;
 }
 
-static ArgList arguments(Parser *p) { /* at the ( */
+static ArgList arguments(Parser *p) { /* the current token is ( */
     uint32_t opener = p->i, mark = p->nscratch;
     int height = 0;
     bool in_index = p->in_index, in_list = p->in_list;
     p->in_index = p->in_list = false;
     qparse_next(p);
     while (p->k != T_RPAREN && p->k != T_ERROR) {
-        Arg a = argument(p);
+        Arg a = parse_argument(p);
         height = higher(height, p->height);
         qparse_push(p, &a, sizeof a);
-        while (qparse_accept(p, T_SEMI)) {} /* add(() -> x = 1;) */
+        while (qparse_accept(p, T_SEMI)) {} /* as in add(() -> x = 1;) */
         if (!qparse_accept(p, T_COMMA)) break;
         if (p->k == T_RPAREN) qparse_expected(p, "an argument after ','");
     }
@@ -183,7 +187,7 @@ static ArgList arguments(Parser *p) { /* at the ( */
     return list;
 }
 
-static Node *call(Parser *p, Node *callee) {
+static Node *parse_call(Parser *p, Node *callee) {
     int height = p->height;
     Node *n = qparse_node(p, N_CALL, callee->pos);
     n->u.call.callee = callee;
@@ -230,7 +234,7 @@ static Node *indexed(Parser *p, Node *base) {
     return qparse_grown(p, n, height);
 }
 
-static Node *field(Parser *p, Node *base) {
+static Node *parse_field(Parser *p, Node *base) {
     int height = p->height;
     Node *n = qparse_node(p, N_FIELD, base->pos);
     qparse_next(p);
@@ -239,7 +243,7 @@ static Node *field(Parser *p, Node *base) {
     return qparse_grown(p, n, height);
 }
 
-/* What follows '$'; code_call.c and the lowering of kernels say what each is. */
+/* Returns whether $name exists; code_call.c and lang/kernel/lower implement these names. */
 static bool is_meta(const char *name) {
     static const char *const known[] = {"ftype", "target", "type",       "size",  "nops", "str",
                                         "eval",  "inline", "specialize", "value", "check"};
@@ -259,14 +263,14 @@ static void add_argument(Parser *p, Node *value) {
     qparse_push(p, &a, sizeof a);
 }
 
-/* $diff(expr, x) is a call with x -> expr and x; $diffmul(expr, x, dx) the same with dx. */
+/* Parses $diff(expr, x) into a call with the arguments x -> expr and x; $diffmul(expr, x, dx) has dx as a third one. */
 static Node *derivative(Parser *p, const char *name, uint32_t pos) {
     uint32_t opener = p->i, mark = p->nscratch;
     Node *n = qparse_node(p, N_CALL, pos), *function = qparse_node(p, N_LAMBDA, pos), *x;
     Func *f = qparse_func(p, Q_HOST, qstr_cname(p->ctx, "lambda"), pos), *outer = p->func;
     Param param = {.pos = pos};
     f->is_lambda = true;
-    if (p->k != T_LPAREN) return qparse_expected(p, "'(' with an expression and a variable"), nothing(p);
+    if (p->k != T_LPAREN) return qparse_expected(p, "'(' with an expression and a variable"), missing_expression(p);
     qparse_next(p);
     p->func = f;
     f->expr = qexpr_any(p);
@@ -327,27 +331,27 @@ static Node *parenthesised(Parser *p) {
     return n;
 }
 
-/* The first index of a matrix counts rows, but an only one counts elements; which it is shows behind it. */
+/* Reports `end` in an index.  Whether the first index is the only one is not known yet, so the message covers both. */
 static Node *end_of_dimension(Parser *p) {
     const char *base = p->index_base->kind == N_IDENT ? p->index_base->u.ident.name->s : "x", *no = "there is no 'end'";
     if (p->index_dim == 0)
         qparse_fail(p, qparse_pos(p), "%s in an index: write numel(%s)-1, in a matrix size(%s,0)-1", no, base, base);
     else qparse_fail(p, qparse_pos(p), "%s in an index: write size(%s,%d)-1", no, base, p->index_dim);
-    return nothing(p);
+    return missing_expression(p);
 }
 
 static Node *primary(Parser *p) {
     TypeExpr *t;
     switch (p->k) {
-    case T_NUMBER: return number(p);
-    case T_STRING: return string(p);
+    case T_NUMBER: return parse_number(p);
+    case T_STRING: return parse_string(p);
     case T_IDENT: return name(p);
-    case T_WHERE: /* the word of reductions, which stands behind an expression, is a function before a parenthesis */
+    case T_WHERE: /* keyword after the expression of a reduction; before a parenthesis it is a function */
         if (qparse_peek(p, 1) == T_LPAREN) return name(p);
         break;
     case T_META: return meta(p);
     case T_LPAREN: return parenthesised(p);
-    case T_LBRACK: return (t = bracketed_type(p)) ? type_value(p, t) : matrix(p);
+    case T_LBRACK: return (t = bracketed_type(p)) ? type_value(p, t) : parse_matrix(p);
     case T_LBRACE: return list(p, N_CELL, T_RBRACE);
     case T_CELL: return list(p, N_CELL, T_ENDCELL);
     case T_ANY:
@@ -358,20 +362,20 @@ static Node *primary(Parser *p) {
     case T_UNDERSCORE:
         qparse_fail(p, qparse_pos(p),
                     "'_' has no value: it discards a result, or continues a line when nothing follows it");
-        return nothing(p);
+        return missing_expression(p);
     default: break;
     }
     qparse_expected(p, "an expression");
-    return nothing(p);
+    return missing_expression(p);
 }
 
 Node *qexpr_postfix(Parser *p) {
     Node *n = primary(p);
     for (;;) {
         switch (p->k) {
-        case T_LPAREN: n = call(p, n); break;
+        case T_LPAREN: n = parse_call(p, n); break;
         case T_LBRACK: n = indexed(p, n); break;
-        case T_DOT: n = field(p, n); break;
+        case T_DOT: n = parse_field(p, n); break;
         case T_QUOTE: n = type_value(p, qtexpr_suffixes(p, as_type(p, n), false)); break;
         case T_LBRACE:
             if (!at_rank(p)) return n;
@@ -394,13 +398,13 @@ static bool prefix(TokenKind k, Op *op) {
     }
 }
 
-static Node *unary(Parser *p);
+static Node *parse_unary(Parser *p);
 
 static Node *signed_by(Parser *p, Op op, Node *(*operand)(Parser *)) {
     Node *n = qparse_node(p, N_UNARY, qparse_pos(p));
     n->op = (uint8_t)op;
     qparse_next(p);
-    n->u.bin.a = qparse_enter(p) ? operand(p) : nothing(p);
+    n->u.bin.a = qparse_enter(p) ? operand(p) : missing_expression(p);
     qparse_leave(p);
     return qparse_grown(p, n, p->height);
 }
@@ -418,7 +422,7 @@ static Node *binary_node(Parser *p, Op op, uint32_t pos, Node *a, int height, No
     return qparse_grown(p, n, higher(height, p->height));
 }
 
-static Node *power(Parser *p) { /* left-associative */
+static Node *parse_power(Parser *p) { /* left-associative */
     Node *left = qexpr_postfix(p);
     for (int n = 0; p->k == T_OP(OP_POW) || p->k == T_OP(OP_PWPOW); n++) {
         if (n) qparse_warn(p, qparse_pos(p), "powers are taken from the left: a^b^c is (a^b)^c");
@@ -432,12 +436,12 @@ static Node *power(Parser *p) { /* left-associative */
     return left;
 }
 
-static Node *unary(Parser *p) {
+static Node *parse_unary(Parser *p) {
     Op op;
-    return prefix(p->k, &op) ? signed_by(p, op, unary) : power(p);
+    return prefix(p->k, &op) ? signed_by(p, op, parse_unary) : parse_power(p);
 }
 
-/* The operator at hand; `~=` is the MATLAB habit for !=. */
+/* Sets *op to the current binary operator if its precedence is at least `least`.  `~=` is read as !=, as in MATLAB. */
 static bool binary_operator(Parser *p, int least, Op *op) {
     if (p->k < T__OPS) return false;
     if (p->k == T_INPLACE(OP_BITXOR) && PREC_EQUAL >= least) {
@@ -449,26 +453,27 @@ static bool binary_operator(Parser *p, int least, Op *op) {
     return !qlex_is_inplace(p->k) && precedence[*op] >= least && precedence[*op] > 0;
 }
 
-static Node *binary(Parser *p, int least);
+static Node *parse_binary(Parser *p, int least);
 
 static Node *range(Parser *p, Node *lo) {
     int height = p->height;
     Node *n = qparse_node(p, N_RANGE, lo->pos);
     qparse_next(p);
     n->u.range.lo = lo;
-    n->u.range.hi = binary(p, PREC_RANGE + 1);
+    n->u.range.hi = parse_binary(p, PREC_RANGE + 1);
     height = higher(height, p->height);
     if (qparse_accept(p, T_RANGE)) {
         n->u.range.step = n->u.range.hi;
-        n->u.range.hi = binary(p, PREC_RANGE + 1);
+        n->u.range.hi = parse_binary(p, PREC_RANGE + 1);
         height = higher(height, p->height);
     }
     if (p->k == T_RANGE) qparse_fail(p, qparse_pos(p), "a range is first..last or first..step..last");
     return qparse_grown(p, n, height);
 }
 
-/* -- slips that show in the spelling ------------------------------------------------------------------------------- */
-/* a<b<c compares the 0 or 1 of a<b.  `chain`: the operator before, without brackets; OP__COUNT when there is none. */
+/* -- warnings about likely mistakes -------------------------------------------------------------------------------- */
+/* Warns of a<b<c, which compares the 0 or 1 of a<b.  chain: the preceding operator outside brackets; OP__COUNT: none.
+ * */
 static void check_chain(Parser *p, Op chain, Op op) {
     if (op < OP_EQ || op > OP_GE || chain == OP__COUNT || precedence[chain] != precedence[op]) return;
     char text[160];
@@ -477,7 +482,7 @@ static void check_chain(Parser *p, Op chain, Op op) {
     qparse_warn(p, qparse_pos(p), text);
 }
 
-/* [1 -2] is one element for us, two for MATLAB. */
+/* Warns of [1 -2], which is one element here and two in MATLAB. */
 static void check_spacing(Parser *p, Op op) {
     const Token *t = qparse_at(p);
     if ((op != OP_SUB && op != OP_ADD) || !p->in_list || t->first || t[-1].end == t->pos || t[1].pos != t->end) return;
@@ -486,15 +491,15 @@ static void check_spacing(Parser *p, Op op) {
                              : "this adds: a comma separates elements, [a, +b]; a sum is a + b");
 }
 
-/* !a == b compares the 0 or 1 of !a.  first: the token with which the left side begins. */
+/* Warns of !a == b, which compares the 0 or 1 of !a.  first: first token of the left operand. */
 static void check_negation(Parser *p, const Token *first, Op op) {
     if (first->kind == T_OP(OP_NOT) && op >= OP_EQ && op <= OP_GE)
         qparse_warn(p, first->pos, "'!' belongs to what follows it: !a == b is (!a) == b; write a != b, or !(a == b)");
 }
 
-static Node *binary(Parser *p, int least) {
+static Node *parse_binary(Parser *p, int least) {
     const Token *first = qparse_at(p);
-    Node *left = unary(p);
+    Node *left = parse_unary(p);
     Op chain = OP__COUNT;
     for (;;) {
         Op op;
@@ -510,13 +515,13 @@ static Node *binary(Parser *p, int least) {
         check_spacing(p, op);
         chain = op;
         qparse_next(p);
-        Node *right = binary(p, precedence[op] + 1);
+        Node *right = parse_binary(p, precedence[op] + 1);
         left = binary_node(p, op, pos, left, height, right);
     }
 }
 
 Node *qexpr_ternary(Parser *p) {
-    Node *cond = binary(p, PREC_LOWEST);
+    Node *cond = parse_binary(p, PREC_LOWEST);
     if (p->k != T_QUESTION) return cond;
     int height = p->height;
     Node *n = qparse_node(p, N_TERNARY, cond->pos);
@@ -546,7 +551,7 @@ static Param parameter(Parser *p) {
     return m;
 }
 
-void qexpr_params(Parser *p, TokenKind closer, Param **at, int *n) { /* at the opening bracket */
+void qexpr_params(Parser *p, TokenKind closer, Param **at, int *n) { /* the current token is the opening bracket */
     uint32_t opener = p->i, mark = p->nscratch;
     qparse_next(p);
     if (p->k != closer) {
@@ -559,7 +564,7 @@ void qexpr_params(Parser *p, TokenKind closer, Param **at, int *n) { /* at the o
     *at = qparse_take(p, mark, sizeof(Param), n);
 }
 
-/* (a; b;) or (a = 1): statements; anything else that begins with a parenthesis is an expression. */
+/* Returns whether a parenthesis contains statements, (a; b;) or (a = 1), and not an expression. */
 static bool at_statements(const Parser *p) {
     uint32_t end = qparse_at(p)->match;
     if (p->k != T_LPAREN || !end) return false;
@@ -614,7 +619,7 @@ static Func *lambda(Parser *p) {
 Node *qexpr_any(Parser *p) {
     if (!qparse_enter(p)) {
         qparse_leave(p);
-        return nothing(p);
+        return missing_expression(p);
     }
     Node *n;
     if (at_lambda(p)) {
@@ -631,8 +636,8 @@ Node *qexpr_any(Parser *p) {
     return n;
 }
 
-/* The values of print.  A comma at the end of the line goes on when an expression follows; if not, it is a stray one.
- */
+/* Takes the comma before the next value of print.  After a comma at the end of a line the list continues only if an
+ * expression follows; otherwise the comma is stray. */
 static bool more_values(Parser *p) {
     if (p->k != T_COMMA) return false;
     uint32_t comma = p->i++;

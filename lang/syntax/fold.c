@@ -1,4 +1,4 @@
-/* fold.c -- what is known before the program runs: numbers made of numbers, and asserts that cannot hold. */
+/* fold.c -- folds constant numbers and matrices, and finds asserts that always fail. */
 #include "lang/syntax/fold.h"
 #include "lang/syntax/diag.h"
 #include "lang/syntax/operators.h"
@@ -17,12 +17,14 @@ static bool fold_binary(Op op, double a, double b, double *out) {
     case OP_DIV:
     case OP_PWDIV: *out = a / b; return true;
     case OP_POW:
-    case OP_PWPOW: *out = b == 2 ? a * a : pow(a, b); return b != 0.5; /* a root, when it runs */
+    case OP_PWPOW:
+        *out = b == 2 ? a * a : pow(a, b);
+        return b != 0.5; /* .^0.5 is a square root, evaluated at run time */
     default: return false;
     }
 }
 
-/* What a variable holds, a number or a string, where that is known; the last entry of a variable counts. */
+/* The known value of a variable, a number or a string.  The newest entry of a variable is the valid one. */
 typedef struct Known {
     struct Known *next;
     const Sym *sym;
@@ -31,7 +33,7 @@ typedef struct Known {
     const Str *str;
 } Known;
 
-static const Known *known(const Known *k, const Node *n) {
+static const Known *find_known(const Known *k, const Node *n) {
     if (n->kind != N_IDENT || !n->u.ident.sym) return NULL;
     while (k && k->sym != n->u.ident.sym) k = k->next;
     return k && k->is_known ? k : NULL;
@@ -43,7 +45,7 @@ static bool fold_number(const Known *all, const Node *n, double *out) {
     switch ((NodeKind)n->kind) {
     case N_NUM: *out = n->u.num.value; return !n->u.num.imaginary && !n->u.num.whole;
     case N_IDENT:
-        if (!(k = known(all, n)) || k->str) return false;
+        if (!(k = find_known(all, n)) || k->str) return false;
         *out = k->number;
         return true;
     case N_UNARY:
@@ -59,13 +61,13 @@ static bool fold_number(const Known *all, const Node *n, double *out) {
 bool qfold_number(const Node *n, double *out) { return fold_number(NULL, n, out); }
 
 static const Str *fold_string(const Known *all, const Node *n) {
-    const Known *k = known(all, n);
+    const Known *k = find_known(all, n);
     return n->kind == N_STR ? n->u.str : k ? k->str : NULL;
 }
 
 /* -- matrices ------------------------------------------------------------------------------------------------------ */
 
-/* Item number `i` of a matrix literal: a number, and the same exactly where it is an integer. */
+/* An item of a matrix literal.  whole: its exact value if is_whole; needs_whole: float64 cannot represent it. */
 typedef struct {
     double number;
     __int128 whole;
@@ -89,7 +91,8 @@ static bool fold_item(const Node *n, Item *out) {
     return true;
 }
 
-/* needs_whole: one item is an integer that float64 does not hold. */
+/* Summary of the items.  needs_whole: float64 cannot represent one of them; all_whole: all are integers; least, most:
+ * range of the integers, which includes 0. */
 typedef struct {
     bool needs_whole, all_whole;
     __int128 least, most;
@@ -115,7 +118,7 @@ static size_t count_numbers(const Node *n, int depth, int rank, int64_t *dims, W
     return total;
 }
 
-static size_t collect(const Node *n, NumTable *t, size_t to) {
+static size_t collect_items(const Node *n, NumTable *t, size_t to) {
     if (n->kind != N_MATRIX) {
         Item x;
         fold_item(n, &x);
@@ -123,12 +126,14 @@ static size_t collect(const Node *n, NumTable *t, size_t to) {
         else t->at[to] = x.number;
         return to + 1;
     }
-    for (int i = 0; i < n->u.items.n; i++) to = collect(n->u.items.at[i], t, to);
+    for (int i = 0; i < n->u.items.n; i++) to = collect_items(n->u.items.at[i], t, to);
     return to;
 }
 
-/* Fails where an integer needs all its digits and no type of integers holds all items. */
-static bool measure(const Node *n, NumTable *t, bool *whole) {
+/* Determines the size of a matrix literal, and whether it needs integers (*whole).  Fails if the items are not
+ * constant,
+ * or if one needs an integer type and no integer type can hold all of them. */
+static bool measure_matrix(const Node *n, NumTable *t, bool *whole) {
     Wholes w = {.all_whole = true};
     *t = (NumTable){.rank = 0};
     *whole = false;
@@ -144,11 +149,11 @@ static bool measure(const Node *n, NumTable *t, bool *whole) {
 bool qfold_matrix(const Node *n, Arena *arena, NumTable **out) {
     NumTable t;
     bool whole;
-    if (!measure(n, &t, &whole)) return false;
+    if (!measure_matrix(n, &t, &whole)) return false;
     *out = qarena_alloc(arena, sizeof t);
     if (whole) t.whole = qarena_alloc(arena, qmem_size(t.n, sizeof *t.whole, 0));
     else t.at = qarena_alloc(arena, qmem_size(t.n, sizeof(double), 1));
-    collect(n, &t, 0);
+    collect_items(n, &t, 0);
     **out = t;
     return true;
 }
@@ -157,7 +162,7 @@ bool qfold_is_constant(const Node *n) {
     double x;
     bool whole;
     NumTable t;
-    return n->kind == N_MATRIX ? measure(n, &t, &whole) : n->kind == N_STR || qfold_number(n, &x);
+    return n->kind == N_MATRIX ? measure_matrix(n, &t, &whole) : n->kind == N_STR || qfold_number(n, &x);
 }
 
 bool qfold_is_list(NodeList at) {
@@ -171,16 +176,16 @@ bool qfold_is_list(NodeList at) {
 
 typedef enum { UNKNOWN, NO, YES } Truth;
 
-static Truth truth(bool b) { return b ? YES : NO; }
+static Truth truth_of(bool b) { return b ? YES : NO; }
 
-static Truth compare(Op op, double order, bool unordered) {
+static Truth compare_order(Op op, double order, bool unordered) {
     switch (op) {
-    case OP_EQ: return truth(!unordered && order == 0);
-    case OP_NE: return truth(unordered || order != 0);
-    case OP_LT: return truth(!unordered && order < 0);
-    case OP_LE: return truth(!unordered && order <= 0);
-    case OP_GT: return truth(!unordered && order > 0);
-    case OP_GE: return truth(!unordered && order >= 0);
+    case OP_EQ: return truth_of(!unordered && order == 0);
+    case OP_NE: return truth_of(unordered || order != 0);
+    case OP_LT: return truth_of(!unordered && order < 0);
+    case OP_LE: return truth_of(!unordered && order <= 0);
+    case OP_GT: return truth_of(!unordered && order > 0);
+    case OP_GE: return truth_of(!unordered && order >= 0);
     default: return UNKNOWN;
     }
 }
@@ -196,11 +201,11 @@ static Truth binary_condition(const Known *all, const Node *n) {
         return p == UNKNOWN || q == UNKNOWN ? UNKNOWN : p;
     }
     if (fold_number(all, a, &x) && fold_number(all, b, &y)) {
-        Truth t = compare(n->op, x < y ? -1 : x > y, isnan(x) || isnan(y));
+        Truth t = compare_order(n->op, x < y ? -1 : x > y, isnan(x) || isnan(y));
         if (t != UNKNOWN) return t;
     }
     const Str *s = fold_string(all, a), *t = fold_string(all, b);
-    if (s && t && (n->op == OP_EQ || n->op == OP_NE)) return truth(qstr_equal(s, t) == (n->op == OP_EQ));
+    if (s && t && (n->op == OP_EQ || n->op == OP_NE)) return truth_of(qstr_equal(s, t) == (n->op == OP_EQ));
     return UNKNOWN;
 }
 
@@ -211,18 +216,18 @@ static bool is_builtin_name(const Node *n, const char *name) {
 
 static Truth condition(const Known *all, const Node *n) {
     double x;
-    if (fold_number(all, n, &x)) return truth(x != 0);
+    if (fold_number(all, n, &x)) return truth_of(x != 0);
     if (is_builtin_name(n, "true")) return YES;
     if (is_builtin_name(n, "false")) return NO;
     if (n->kind == N_BINARY) return binary_condition(all, n);
     if (n->kind == N_UNARY && n->op == OP_NOT) {
         Truth t = condition(all, n->u.bin.a);
-        return t == UNKNOWN ? UNKNOWN : truth(t == NO);
+        return t == UNKNOWN ? UNKNOWN : truth_of(t == NO);
     }
     return UNKNOWN;
 }
 
-/* What is known of the message of an assert: all of it, or the text that it begins with. */
+/* Returns how many parts of the message of an assert are known: all of them, or only a text at its beginning. */
 static int known_parts(const Known *all, const ArgList *args, Constant parts[CONSTANTS]) {
     int n = 0;
     for (int i = 1; i < args->n && n < CONSTANTS; i++, n++) {
@@ -244,8 +249,8 @@ static void check_assert(Unit *u, const Known *all, const Node *n, const FoldHos
     qtext_free(&text);
 }
 
-/* Whether a statement may change variables of the top level in a way that is not seen: a block that assigns, and calls
- * of what may be anything, or may evaluate text (all calls, in a text that is itself evaluated). */
+/* Sets *unseen if a statement may change top-level variables in an untracked way: a block, a call of an unknown
+ * function, or a call of eval. */
 static void find_unseen(void *ud, Node **child) {
     bool *unseen = ud;
     const Node *n = *child, *f = n->kind == N_CALL ? n->u.call.callee : NULL;
@@ -262,8 +267,8 @@ static void find_call(void *ud, Node **child) {
     else qast_children(*child, find_call, ud);
 }
 
-/* What a statement assigns is known from now on, or no more. */
-static void learn(Unit *u, Known **all, const Node *n) {
+/* Records the values that an assignment gives to variables, or that they are unknown from here on. */
+static void record_assignment(Unit *u, Known **all, const Node *n) {
     bool plain = n->u.assign.ntargets == 1 && !n->u.assign.in_place && !n->u.assign.bracketed && !n->u.assign.types[0];
     for (int i = 0; i < n->u.assign.ntargets; i++) {
         const Node *to = n->u.assign.targets[i];
@@ -276,7 +281,8 @@ static void learn(Unit *u, Known **all, const Node *n) {
     }
 }
 
-/* Those of the top level that run whatever happens: assert(false) in a branch says that it is never reached. */
+/* Asserts in branches are skipped: assert(false) there marks code that must not be reached.  In evaluated text every
+ * call may change variables. */
 void qfold_asserts(Unit *u, const FoldHost *host) {
     Known *all = NULL;
     for (int i = 0; i < u->main->body.n; i++) {
@@ -286,6 +292,6 @@ void qfold_asserts(Unit *u, const FoldHost *host) {
         find_unseen(&unseen, &u->main->body.at[i]);
         if (all && u->src->internal) find_call(&calls, &u->main->body.at[i]);
         if (unseen || calls) all = NULL;
-        if (n->kind == N_ASSIGN) learn(u, &all, n);
+        if (n->kind == N_ASSIGN) record_assignment(u, &all, n);
     }
 }

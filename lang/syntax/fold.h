@@ -1,9 +1,10 @@
-/* fold.h -- what can be said before the program runs. */
+/* fold.h -- evaluates constant expressions, and reports asserts that always fail, before the program runs. */
 #ifndef LANG_FOLD_H
 #define LANG_FOLD_H
 #include "lang/syntax/ast.h"
 
-/* Numbers: in `at`, or, when one is an integer that float64 does not hold, in `whole`: int64, or the bits of uint64. */
+/* A constant array.  The numbers are stored in `at`, or in `whole` (as int64, or as the bits of uint64) if one of them
+ * is an integer that float64 cannot represent exactly. */
 typedef struct {
     int rank;
     int64_t dims[QS_MAX_RANK];
@@ -13,24 +14,25 @@ typedef struct {
     bool wide, is_uint64;
 } NumTable;
 
-/* The value of an expression of numbers and strings alone. */
+/* Evaluates an expression that consists of number literals only; false: it does not. */
 bool qfold_number(const Node *n, double *out);
-/* A matrix literal of numbers alone; the table lives in the arena. */
+/* Evaluates a matrix literal of constant numbers; false: it is not constant.  The table is allocated in the arena. */
 bool qfold_matrix(const Node *n, Arena *arena, NumTable **out);
-/* x[0..1], x[[0,1]]: of a matrix a place, where rows may be meant (qwarn_place). */
+/* Returns whether an index is a range or a list of two numbers, as in x[0..1] or x[[0,1]].  For a matrix this means one
+ * position, although the user may mean rows (qwarn_place). */
 bool qfold_is_list(NodeList at);
-/* The error of an integer that only uint64 holds where a single number is: a number of the host has no such type. */
+/* Error message for a single number that only uint64 can hold: the interpreter has no scalars of that type. */
 #define QFOLD_UINT64                                                                                                   \
     "a single number holds integers to 2^63-1 exactly, this one is larger: make an array of it, as "                   \
     "in uint64([…]), or write it with .0 for float64"
-bool qfold_is_constant(const Node *n); /* one of these, or a string */
-/* Reports asserts of the top level that run whatever happens and whose condition is false, as parse errors are.
- * `message` makes the text of n known parts, as the assert would. */
+bool qfold_is_constant(const Node *n); /* a constant number or matrix, or a string */
+/* Reports top-level asserts that run unconditionally and whose condition is false, as if they were parse errors.
+ * `message` formats n known parts of the message in the same way as the assert. */
 enum { CONSTANTS = 16 };
 typedef struct {
     const Str *text;
     double number;
-} Constant; /* text NULL: the number */
+} Constant; /* text NULL: the constant is the number */
 typedef struct {
     void *ud;
     void (*message)(void *ud, int n, const Constant *parts, Text *out);

@@ -1,3 +1,4 @@
+/* lex.c -- splits source text into tokens and converts number literals. */
 #include "lang/syntax/lex.h"
 
 #include "vm/base/number.h"
@@ -11,10 +12,10 @@
 typedef struct {
     Ctx *ctx;
     Unit *u;
-    const char *text, *end, *s; /* s: the character being looked at */
+    const char *text, *end, *s; /* s: current character */
     bool line_start;            /* no token on this line yet */
     TokenList *out;
-    uint32_t *open; /* token numbers of the open brackets */
+    uint32_t *open; /* stack of the token indices of open brackets */
     uint32_t nopen, cap_open;
 } Lexer;
 
@@ -62,7 +63,7 @@ static const bool goes_on[T__COUNT] = {
 #include "lang/syntax/operators.def"
 };
 
-/* Characters of other languages, and what to write instead. */
+/* Characters used in other languages, and what to write instead. */
 static const struct {
     char c;
     const char *advice;
@@ -99,7 +100,7 @@ QS_PRINTF(3, 4) static void complain(Lexer *l, const char *at, const char *fmt, 
 
 static TokenKind last(const Lexer *l) { return l->out->n ? l->out->at[l->out->n - 1].kind : T_NEWLINE; }
 
-static Token *push(Lexer *l, TokenKind k, const char *from, const char *to) {
+static Token *push_token(Lexer *l, TokenKind k, const char *from, const char *to) {
     TokenList *o = l->out;
     if (o->n == o->cap) qmem_grow(l->ctx, &o->at, &o->cap, o->n, sizeof *o->at);
     Token *t = &o->at[o->n++];
@@ -114,7 +115,8 @@ static void open_bracket(Lexer *l) {
     l->open[l->nopen++] = l->out->n - 1;
 }
 
-/* The closing token has just been pushed.  A wrong partner leaves match 0, and the parser tells. */
+/* Links the closing bracket just pushed to its opener.  If the kinds differ, match stays 0 and the parser reports it.
+ * */
 static void close_bracket(Lexer *l, TokenKind opener) {
     if (l->nopen == 0) return;
     uint32_t at = l->open[--l->nopen];
@@ -147,7 +149,7 @@ static void end_line(Lexer *l) {
     l->line_start = true;
     TokenKind k = last(l);
     if (l->nopen > 0 || goes_on[k] || k == T_NEWLINE) return;
-    push(l, T_NEWLINE, l->s, l->s);
+    push_token(l, T_NEWLINE, l->s, l->s);
     l->line_start = true;
 }
 
@@ -160,7 +162,8 @@ static void skip_blanks(Lexer *l) {
     while (l->s < l->end && (*l->s == ' ' || *l->s == '\t' || *l->s == '\r')) l->s++;
 }
 
-/* Whether somebody meant a remainder is known when the names are: the place is kept. */
+/* Skips a comment.  If it follows an operand, % may be meant as a remainder; its position is recorded for lint.c, which
+ * decides when the names are known. */
 static void comment(Lexer *l) {
     const char *from = l->s;
     bool behind = !l->line_start && ends_operand(last(l));
@@ -168,7 +171,7 @@ static void comment(Lexer *l) {
     if (behind) *(uint32_t *)qast_append(l->u, &l->u->percents, &l->u->npercents, sizeof(uint32_t)) = here(l, from);
 }
 
-/* A lone _ at the end of a line joins it with the next. */
+/* A lone _ at the end of a line continues the line; elsewhere it is a token. */
 static void underscore(Lexer *l) {
     const char *from = l->s++;
     const char *after = l->s;
@@ -176,7 +179,7 @@ static void underscore(Lexer *l) {
     if (peek(l, 0) == '%') skip_comment(l);
     if (l->s < l->end && *l->s != '\n') {
         l->s = after;
-        push(l, T_UNDERSCORE, from, after);
+        push_token(l, T_UNDERSCORE, from, after);
     } else if (l->s < l->end) {
         l->s++;
         l->line_start = true;
@@ -193,7 +196,7 @@ static TokenKind keyword(const char *s, size_t n) {
     return T_IDENT;
 }
 
-static bool names_argument(const Lexer *l) { /* end := "" is a named argument, not the end of something */
+static bool names_argument(const Lexer *l) { /* end := "" is a named argument, not the end of a block */
     const char *s = l->s;
     while (s < l->end && (*s == ' ' || *s == '\t')) s++;
     return l->end - s >= 2 && s[0] == ':' && s[1] == '=';
@@ -203,13 +206,13 @@ static void word(Lexer *l) {
     const char *from = l->s;
     while (l->s < l->end && is_word(*l->s)) l->s++;
     TokenKind k = keyword(from, (size_t)(l->s - from));
-    if (l->nopen > 0 && l->line_start && qlex_opens(k) && !names_argument(l)) { /* the bracket was forgotten */
+    if (l->nopen > 0 && l->line_start && qlex_opens(k) && !names_argument(l)) { /* a bracket was not closed */
         l->nopen = 0;
         const char *at = l->text + l->out->at[l->out->n - 1].end;
-        push(l, T_NEWLINE, at, at);
+        push_token(l, T_NEWLINE, at, at);
         l->line_start = true;
     }
-    push(l, k, from, l->s);
+    push_token(l, k, from, l->s);
 }
 
 static void meta(Lexer *l) {
@@ -219,7 +222,7 @@ static void meta(Lexer *l) {
         return;
     }
     while (l->s < l->end && is_word(*l->s)) l->s++;
-    push(l, T_META, from, l->s);
+    push_token(l, T_META, from, l->s);
 }
 
 /* -- numbers ------------------------------------------------------------------------------------------------------- */
@@ -231,7 +234,7 @@ static bool radix_digits(const char *s, const char *end, int radix) {
     return true;
 }
 
-/* The radix told by a suffix: 1011b, 17o, 0FFh; 10 when there is none. */
+/* Returns the radix that a suffix selects: 1011b, 17o, 0FFh; 10: no suffix. */
 static int radix_of(const char *s, const char *end) {
     if (end - s < 2) return 10;
     switch (end[-1] | 32) {
@@ -246,7 +249,7 @@ static void digits(Lexer *l) {
     while (l->s < l->end && is_digit(*l->s)) l->s++;
 }
 
-/* 0..2 is a range and 1./x a division: a dot belongs to the number unless an operator begins with it. */
+/* Returns whether a dot belongs to the number: not if it begins an operator, as in 0..2 and 1./x. */
 static bool dot_is_ours(const Lexer *l) {
     if (peek(l, 0) != '.') return false;
     char c = peek(l, 1);
@@ -261,7 +264,7 @@ static void exponent(Lexer *l) {
     digits(l);
 }
 
-static void number(Lexer *l) {
+static void lex_number(Lexer *l) {
     const char *from = l->s, *run = l->s;
     while (run < l->end && is_word(*run)) run++;
     if (radix_of(from, run) != 10) {
@@ -284,7 +287,7 @@ static void number(Lexer *l) {
             complain(l, from, "'%.*s' is neither a number nor a name", (int)(l->s - from > 40 ? 40 : l->s - from),
                      from);
     }
-    push(l, T_NUMBER, from, l->s);
+    push_token(l, T_NUMBER, from, l->s);
 }
 
 static double radix_value(const char *s, size_t n, int radix) {
@@ -293,7 +296,7 @@ static double radix_value(const char *s, size_t n, int radix) {
     return v;
 }
 
-/* Correctly rounded for any length. */
+/* Returns the correctly rounded value of a decimal number of any length. */
 static double decimal_value(const char *s, size_t n) {
     char small[64], *copy = n < sizeof small ? small : malloc(n + 1);
     if (!copy) abort();
@@ -304,8 +307,8 @@ static double decimal_value(const char *s, size_t n) {
     return v;
 }
 
-/* Up to 15 digits with a point somewhere: both the digits and the power of ten are exact, so the quotient is rounded
- * once.  false: too long, or an exponent. */
+/* Converts up to 15 digits with an optional point.  The digits and the power of ten are exact in float64, so only the
+ * quotient is rounded.  false: the number is longer or has an exponent. */
 static bool short_decimal(const char *s, size_t n, double *v) {
     double digits = 0, scale = 1;
     bool fraction = false;
@@ -323,7 +326,7 @@ static bool short_decimal(const char *s, size_t n, double *v) {
     return n <= 15 || fraction;
 }
 
-/* Whether the digits are those of v, a double, which the C library prints exactly. */
+/* Returns whether the digits are the exact decimal digits of v. */
 static bool prints_as(const char *s, size_t n, double v) {
     char text[DBL_MAX_10_EXP + 3];
     while (n > 1 && *s == '0') s++, n--;
@@ -334,7 +337,7 @@ IntLiteral qlex_integer(const char *s, size_t n, uint64_t *bits) {
     int radix = radix_of(s, s + n);
     bool imaginary = radix == 10 && (s[n - 1] == 'i' || s[n - 1] == 'j'), overflows = false, rounded = false;
     uint64_t v = 0;
-    double held = 0; /* rounded: by a digit; powers of two are multiplied without */
+    double held = 0; /* rounded: adding a digit to `held` was inexact; multiplying by a power of two is exact */
     if (radix != 10 || imaginary) n--;
     for (size_t i = 0; i < n; i++) {
         if (radix == 10 && !is_digit(s[i])) return INT_AS_DOUBLE;
@@ -365,24 +368,24 @@ double qlex_number(const char *s, size_t n, bool *imaginary, bool *integer) {
 }
 
 /* -- strings and other marks --------------------------------------------------------------------------------------- */
-/* Backslashes are ordinary characters; a doubled quote stands for one. */
-static void string(Lexer *l) {
+/* Lexes a string.  Backslashes are ordinary characters; a doubled quote is one quote. */
+static void lex_string(Lexer *l) {
     const char *from = l->s++;
     for (; l->s < l->end && *l->s != '\n'; l->s++) {
         if (*l->s == 0) complain(l, l->s, "a NUL byte in a string");
         if (*l->s != '"') continue;
         if (peek(l, 1) != '"') {
             l->s++;
-            push(l, T_STRING, from, l->s);
+            push_token(l, T_STRING, from, l->s);
             return;
         }
         l->s++;
     }
     complain(l, from, "the string is not closed: a \" is missing before the end of the line");
-    push(l, T_STRING, from, l->s);
+    push_token(l, T_STRING, from, l->s);
 }
 
-static void quoted(Lexer *l, const char *from) { /* 'text' */
+static void quoted(Lexer *l, const char *from) { /* reports 'text' in single quotes */
     const char *nl = memchr(l->s, '\n', (size_t)(l->end - l->s));
     const char *close = memchr(l->s, '\'', (size_t)((nl ? nl : l->end) - l->s));
     if (!close) {
@@ -392,7 +395,7 @@ static void quoted(Lexer *l, const char *from) { /* 'text' */
     int n = close - l->s > 60 ? 60 : (int)(close - l->s);
     complain(l, from, "strings are written in double quotes: \"%.*s\"", n, l->s);
     l->s = close + 1;
-    push(l, T_STRING, from, l->s);
+    push_token(l, T_STRING, from, l->s);
 }
 
 static bool at_modifier(const Lexer *l) {
@@ -406,22 +409,22 @@ static bool at_modifier(const Lexer *l) {
     return text[0] && qaccess_from_name(text, &ignored);
 }
 
-/* ' begins an access modifier after a type or colon, and closes a cell begun with a back quote. */
+/* Lexes '.  It begins an access modifier after a type or colon, and closes a cell that began with a back quote. */
 static void apostrophe(Lexer *l) {
     const char *from = l->s++;
     TokenKind before = last(l);
     if (in_cell(l)) {
         TokenKind k = before == T_IDENT && at_modifier(l) ? T_QUOTE : T_ENDCELL;
-        push(l, k, from, l->s);
+        push_token(l, k, from, l->s);
         track_bracket(l, k);
     } else if (ends_operand(before) || (before == T_COLON && at_modifier(l))) {
-        push(l, T_QUOTE, from, l->s);
+        push_token(l, T_QUOTE, from, l->s);
     } else {
         quoted(l, from);
     }
 }
 
-static void mark(Lexer *l) {
+static void lex_mark(Lexer *l) {
     size_t left = (size_t)(l->end - l->s);
     const Spelling *best = NULL;
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
@@ -444,7 +447,7 @@ static void mark(Lexer *l) {
     TokenKind k = best->kind;
     int len = best->len;
     if (k == T_ELLIPSIS && is_digit(peek(l, 3))) k = T_RANGE, len = 2; /* 0...5 is 0 .. .5 */
-    push(l, k, l->s, l->s + len);
+    push_token(l, k, l->s, l->s + len);
     l->s += len;
     track_bracket(l, k);
 }
@@ -458,14 +461,15 @@ static int utf8_length(const Lexer *l) {
     return n;
 }
 
-/* Outside strings and comments only the acute accent (UTF-8 or Latin-1) and the hard space have a meaning. */
+/* Lexes a non-ASCII character.  Outside strings and comments only the acute accent (UTF-8 or Latin-1), which closes a
+ * cell, and the no-break space are valid. */
 static void foreign(Lexer *l) {
     int n = utf8_length(l);
     const char *from = l->s;
     l->s += n;
     unsigned char a = (unsigned char)from[0], b = n == 2 ? (unsigned char)from[1] : 0;
     if ((n == 1 && a == 0xb4) || (a == 0xc2 && b == 0xb4)) {
-        push(l, T_ENDCELL, from, l->s);
+        push_token(l, T_ENDCELL, from, l->s);
         track_bracket(l, T_ENDCELL);
     } else if ((n == 1 && a == 0xa0) || (a == 0xc2 && b == 0xa0)) {
         return;
@@ -480,16 +484,16 @@ static void foreign(Lexer *l) {
 
 static void token(Lexer *l) {
     char c = *l->s;
-    if (is_digit(c) || (c == '.' && is_digit(peek(l, 1)) && !ends_operand(last(l)))) number(l);
-    else if (c == '_' && peek(l, 1) == '_' && peek(l, 2) == '=' && peek(l, 3) != '=') mark(l);
+    if (is_digit(c) || (c == '.' && is_digit(peek(l, 1)) && !ends_operand(last(l)))) lex_number(l);
+    else if (c == '_' && peek(l, 1) == '_' && peek(l, 2) == '=' && peek(l, 3) != '=') lex_mark(l);
     else if (c == '_' && !is_word(peek(l, 1))) underscore(l);
     else if (is_letter(c)) word(l);
-    else if (c == '"') string(l);
+    else if (c == '"') lex_string(l);
     else if (c == '\'') apostrophe(l);
     else if (c == '$') meta(l);
-    else if (c == '`') push(l, T_CELL, l->s, l->s + 1), l->s++, track_bracket(l, T_CELL);
+    else if (c == '`') push_token(l, T_CELL, l->s, l->s + 1), l->s++, track_bracket(l, T_CELL);
     else if ((unsigned char)c >= 0x80) foreign(l);
-    else mark(l);
+    else lex_mark(l);
 }
 
 void qlex_run(Unit *u, TokenList *out) {
@@ -502,7 +506,7 @@ void qlex_run(Unit *u, TokenList *out) {
                .line_start = true,
                .out = out};
     if (src->len >= 3 && !memcmp(src->text, "\xef\xbb\xbf", 3)) l.s += 3;
-    if (l.end - l.s >= 2 && !memcmp(l.s, "#!", 2)) skip_comment(&l); /* #!/usr/bin/env qrun */
+    if (l.end - l.s >= 2 && !memcmp(l.s, "#!", 2)) skip_comment(&l); /* skips #!/usr/bin/env qrun */
     for (;;) {
         skip_blanks(&l);
         if (l.s == l.end) break;
@@ -511,7 +515,7 @@ void qlex_run(Unit *u, TokenList *out) {
         else token(&l);
     }
     end_line(&l);
-    push(&l, T_EOF, l.s, l.s);
+    push_token(&l, T_EOF, l.s, l.s);
     qmem_free(l.ctx, l.open, l.cap_open * sizeof *l.open);
 }
 

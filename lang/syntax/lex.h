@@ -1,8 +1,8 @@
-/* lex.h -- text to tokens.
+/* lex.h -- splits source text into tokens.
  *
- * A whole source becomes one array of tokens, with each bracket linked to its partner, so that the parser looks ahead
- * without limit: `(a, b) ->` is known to be a lambda at its `(`.  All rules about lines live here: no NEWLINE token
- * is made inside brackets, after an operator, or after a trailing `_`. */
+ * The lexer turns a whole source into one array of tokens and links each bracket to its partner.  The parser can
+ * therefore look ahead without limit: it recognizes `(a, b) ->` as a lambda at the `(`.  The lexer also handles line
+ * ends: it emits no NEWLINE token inside brackets, after an operator, or after a trailing `_`. */
 #ifndef LANG_LEX_H
 #define LANG_LEX_H
 #include "lang/syntax/ast.h"
@@ -13,7 +13,7 @@ typedef enum {
 #define KEYWORD(id, text, opens) T_##id,
 #define PUNCT(id, text, goes_on) T_##id,
 #include "lang/syntax/tokens.def"
-    T__OPS, /* operator tokens: T_OP(op), and T_INPLACE(op) for its in-place form */
+    T__OPS, /* first operator token; T_OP(op) is an operator, T_INPLACE(op) its in-place form */
 #define BINARY(id, text, inplace, prec, method) T_OP_##id = T__OPS + 2 * OP_##id, T_INPLACE_##id,
 #define UNARY(id, text, prec, method)           T_OP_##id = T__OPS + 2 * OP_##id,
 #include "lang/syntax/operators.def"
@@ -24,9 +24,9 @@ typedef enum {
 
 typedef struct {
     uint8_t kind; /* TokenKind */
-    bool first;   /* on its line */
+    bool first;   /* first token on its line */
     uint32_t pos, end;
-    uint32_t match; /* of an opening bracket: the closing token; 0 when it is never closed */
+    uint32_t match; /* opening bracket: index of the closing token; 0: it is never closed */
 } Token;
 
 typedef struct {
@@ -35,28 +35,28 @@ typedef struct {
 } LexError;
 
 typedef struct {
-    Token *at; /* ends with NEWLINE (unless the last line goes on) and EOF */
+    Token *at; /* the last ones are NEWLINE (unless the last line is continued) and EOF */
     uint32_t n, cap;
-    LexError *errors; /* characters and literals that make no sense, in order; the parser reports them */
+    LexError *errors; /* invalid characters and literals in source order; the parser reports them */
     uint32_t nerrors, cap_errors;
     bool goes_on; /* the text ends with a line continuation `_` */
 } TokenList;
 
 void qlex_run(Unit *u, TokenList *out);
 void qlex_free(Ctx *c, TokenList *l);
-const char *qlex_text(TokenKind k); /* as written; a description for names, numbers and the like */
+const char *qlex_text(TokenKind k); /* the spelling; for names, numbers and the like a description */
 bool qlex_is_keyword(TokenKind k);
-bool qlex_opens(TokenKind k); /* begins or ends a statement */
+bool qlex_opens(TokenKind k); /* keyword that begins or ends a statement */
 static inline bool qlex_is_inplace(TokenKind k) { return k >= T__OPS && ((k - T__OPS) & 1); }
 static inline Op qlex_op(TokenKind k) { return (Op)((k - T__OPS) >> 1); }
-/* The value of a NUMBER token. */
+/* Returns the value of a NUMBER token.  integer: it has no '.' and no exponent. */
 double qlex_number(const char *s, size_t n, bool *imaginary, bool *integer);
-/* How the value of an integer literal is kept exactly.  `bits` receives the value of an int64 or uint64. */
+/* Returns which type represents an integer literal exactly.  `bits` receives the value for int64 and uint64. */
 typedef enum {
-    INT_AS_DOUBLE, /* float64 holds it, or it is no integer literal */
+    INT_AS_DOUBLE, /* float64 represents it exactly, or it is not an integer literal */
     INT_AS_INT64,
     INT_AS_UINT64,
-    INT_TOO_LONG /* nothing does */
+    INT_TOO_LONG /* no type represents it exactly */
 } IntLiteral;
 IntLiteral qlex_integer(const char *s, size_t n, uint64_t *bits);
 #endif

@@ -1,4 +1,4 @@
-/* operators.h -- the operators of the language, one name for parser, bytecode, arrays and kernels. */
+/* operators.h -- enumerates the operators of the language for the parser, bytecode, arrays and kernels. */
 #ifndef LANG_OPERATORS_H
 #define LANG_OPERATORS_H
 
@@ -8,6 +8,6 @@ typedef enum {
 #include "lang/syntax/operators.def"
     OP__COUNT
 } Op;
-const char *qop_text(Op op);    /* "+"; for in-place-only operators the in-place text */
-const char *qop_inplace(Op op); /* "+=", "" when there is none */
+const char *qop_text(Op op);    /* such as "+"; for operators with an in-place form only, that form */
+const char *qop_inplace(Op op); /* such as "+="; "": there is no in-place form */
 #endif

@@ -1,3 +1,4 @@
+/* parse.c -- implements token access, error reporting, error recovery and the entry points of the parser. */
 #include "lang/syntax/parse.h"
 
 #include "lang/syntax/parser.h"
@@ -58,8 +59,9 @@ int qparse_line(const Parser *p, uint32_t pos) {
     return line;
 }
 
-/* What the lexer found up to `pos`, so that messages come in the order of the text.  True: it explains an error of the
- * parser in the same statement. */
+/* Reports the errors of the lexer up to `pos`, so that messages appear in source order.  Returns true if the last one
+ * is
+ * in the current statement and therefore explains an error of the parser there. */
 static bool lexical_errors(Parser *p, uint32_t pos) {
     bool explained = false;
     while (p->lex_error < p->tokens->nerrors && p->tokens->errors[p->lex_error].pos <= pos &&
@@ -72,7 +74,7 @@ static bool lexical_errors(Parser *p, uint32_t pos) {
     return explained;
 }
 
-static void fail(Parser *p, uint32_t pos, const char *fmt, va_list ap) {
+static void report_error(Parser *p, uint32_t pos, const char *fmt, va_list ap) {
     if (p->k == T_ERROR) return;
     p->k = T_ERROR;
     if (!p->failed) {
@@ -98,19 +100,19 @@ void qparse_warn(Parser *p, uint32_t pos, const char *sentence) {
 void qparse_fail(Parser *p, uint32_t pos, const char *fmt, ...) {
     va_list ap;
     va_start(ap, fmt);
-    fail(p, pos, fmt, ap);
+    report_error(p, pos, fmt, ap);
     va_end(ap);
 }
 
 void qparse_stop(Parser *p, uint32_t pos, const char *fmt, ...) {
     va_list ap;
     va_start(ap, fmt);
-    fail(p, pos, fmt, ap);
+    report_error(p, pos, fmt, ap);
     va_end(ap);
     p->stopped = true;
 }
 
-static const char *describe(const Parser *p, char *buf, size_t size) {
+static const char *describe_token(const Parser *p, char *buf, size_t size) {
     const Token *t = qparse_at(p);
     int n = t->end - t->pos > 40 ? 40 : (int)(t->end - t->pos);
     const char *s = p->text + t->pos;
@@ -130,7 +132,7 @@ static const char *habit(const Parser *p, uint32_t i) {
     return t->kind == T_IDENT ? qdiag_habit(p->text + t->pos, t->end - t->pos) : NULL;
 }
 
-/* The word of the language that the name at the begin of a statement is nearly. */
+/* Returns the keyword that the name at the beginning of a statement resembles; NULL: none. */
 static const char *nearly(Parser *p, const Token *t) {
     Nearest near = {.wanted = qstr_name(p->ctx, p->text + t->pos, t->end - t->pos)->s};
 #define TOKEN(id, text)
@@ -142,7 +144,7 @@ static const char *nearly(Parser *p, const Token *t) {
     return near.best;
 }
 
-/* Two words in a row: one of another language, a misspelt one, or a call as a shell writes it. */
+/* Returns a hint for two words in a row: a word of another language, a misspelt keyword, or a call in shell syntax. */
 static const char *advice_on_words(Parser *p, char *buf, size_t size) {
     uint32_t i = p->i;
     const char *hint = habit(p, i);
@@ -157,17 +159,17 @@ static const char *advice_on_words(Parser *p, char *buf, size_t size) {
     return buf;
 }
 
-/* A ':' at the end of a line that opens a block, or in a range. */
+/* Returns a hint for ':' at the end of a block header or in a range. */
 static const char *advice_on_colon(const Parser *p) {
     const Token *next = &p->tok[p->i + 1];
     if (next->first || next->kind == T_NEWLINE || next->kind == T_EOF) return " (no ':' is needed)";
     return " (a range is written first..last or first..step..last)";
 }
 
-/* What people bring along from other languages, recognised by the token that does not fit. */
+/* Returns a hint for syntax of other languages, recognized by the unexpected token. */
 static const char *advice(Parser *p, char *buf, size_t size) {
     TokenKind before = p->i ? p->tok[p->i - 1].kind : T_NEWLINE, next = qparse_peek(p, 1);
-    bool begins = qparse_at(p)->first; /* a statement, after a bracket that is not closed */
+    bool begins = qparse_at(p)->first; /* a new statement after an unclosed bracket */
     const char *command = p->i > 1 && before == T_RANGE ? habit(p, p->i - 2) : NULL; /* cd .. */
     if (command) return snprintf(buf, size, " (%s)", command), buf;
     switch (qparse_at(p)->kind) {
@@ -200,7 +202,7 @@ static const char *advice(Parser *p, char *buf, size_t size) {
 
 void qparse_expected(Parser *p, const char *what) {
     char found[80], hint[160];
-    qparse_fail(p, qparse_pos(p), "expected %s, found %s%s", what, describe(p, found, sizeof found),
+    qparse_fail(p, qparse_pos(p), "expected %s, found %s%s", what, describe_token(p, found, sizeof found),
                 advice(p, hint, sizeof hint));
 }
 
@@ -215,7 +217,7 @@ bool qparse_expect(Parser *p, TokenKind k, const char *where) {
 void qparse_close(Parser *p, TokenKind k, uint32_t opener, const char *or_what) {
     if (qparse_accept(p, k) || p->k == T_ERROR) return;
     int line =
-        p->quiet ? 0 : qparse_line(p, p->tok[opener].pos); /* counting lines takes time that a guess must not cost */
+        p->quiet ? 0 : qparse_line(p, p->tok[opener].pos); /* counting lines is too slow for a speculative parse */
     char what[96];
     if (p->quiet || line == qparse_line(p, qparse_pos(p))) snprintf(what, sizeof what, "%s'%s'", or_what, qlex_text(k));
     else
@@ -226,8 +228,9 @@ void qparse_close(Parser *p, TokenKind k, uint32_t opener, const char *or_what) 
 
 static bool opens_bracket(TokenKind k) { return k == T_LPAREN || k == T_LBRACK || k == T_LBRACE || k == T_CELL; }
 
-/* Leaves the brackets around the error, and skips later ones whole, so that the `;` of a lambda body is no end.  After
- * a bracket that is never closed the lexer saw no line ends: there a new line counts as a new statement. */
+/* Skips to the end of the statement.  Brackets around or after the error are skipped as a whole, so that a `;` in a
+ * lambda body does not end the statement.  After an unclosed bracket there are no NEWLINE tokens; there the first token
+ * of a line begins a new statement. */
 void qparse_resync(Parser *p) {
     if (p->k != T_ERROR) return;
     if (p->stopped) {
@@ -337,7 +340,7 @@ void qparse_free(Unit *u) {
     qmem_free(u->ctx, u, sizeof *u);
 }
 
-static void start(Parser *p, Unit *u, TokenList *tokens, int quiet) {
+static void start_parser(Parser *p, Unit *u, TokenList *tokens, int quiet) {
     qlex_run(u, tokens);
     *p = (Parser){.u = u,
                   .ctx = u->ctx,
@@ -349,7 +352,7 @@ static void start(Parser *p, Unit *u, TokenList *tokens, int quiet) {
                   .func = u->main};
 }
 
-static void finish(Parser *p, TokenList *tokens) {
+static void finish_parser(Parser *p, TokenList *tokens) {
     qmem_free(p->ctx, p->scratch, p->cap_scratch);
     qlex_free(p->ctx, tokens);
 }
@@ -362,14 +365,14 @@ qs_status qparse_unit(Ctx *c, Source *src, Unit **out) {
     }
     TokenList tokens = {0};
     Parser p;
-    start(&p, u, &tokens, 0);
+    start_parser(&p, u, &tokens, 0);
     qstmt_program(&p);
     lexical_errors(&p, UINT32_MAX);
-    finish(&p, &tokens);
+    finish_parser(&p, &tokens);
     return u->nerrors ? QS_ESYNTAX : QS_OK;
 }
 
-static Source *loose_source(Arena *a, const char *text, size_t n) { /* lives and dies with its unit */
+static Source *loose_source(Arena *a, const char *text, size_t n) { /* freed with its unit */
     Source *src = qarena_alloc(a, sizeof *src);
     src->text = qarena_alloc(a, n + 1);
     memcpy(src->text, text, n);
@@ -384,11 +387,11 @@ bool qparse_incomplete(Ctx *c, const char *text, size_t n) {
     u->src = loose_source(&u->arena, text, n);
     TokenList tokens = {0};
     Parser p;
-    start(&p, u, &tokens, 1);
+    start_parser(&p, u, &tokens, 1);
     qstmt_program(&p);
     bool command = tokens.n == 3 && tokens.at[1].kind == T_RANGE && habit(&p, 0); /* cd .. */
     bool incomplete = tokens.nerrors == 0 && !command && (p.failed ? p.incomplete : tokens.goes_on);
-    finish(&p, &tokens);
+    finish_parser(&p, &tokens);
     qparse_free(u);
     return incomplete;
 }
@@ -398,12 +401,12 @@ qs_status qparse_type(Ctx *c, const char *text, size_t n, Unit **unit, TypeExpr 
     u->src = loose_source(&u->arena, text, n);
     TokenList tokens = {0};
     Parser p;
-    start(&p, u, &tokens, 1);
+    start_parser(&p, u, &tokens, 1);
     *out = qtexpr_type(&p);
     qparse_accept(&p, T_NEWLINE);
     if (p.k != T_EOF) qparse_expected(&p, "the end of the type");
     bool bad = p.failed || tokens.nerrors;
-    finish(&p, &tokens);
+    finish_parser(&p, &tokens);
     if (!bad) return QS_OK;
     qparse_free(u);
     *unit = NULL;

@@ -1,4 +1,4 @@
-/* stmt.c -- statements. */
+/* stmt.c -- parses statements. */
 #include "lang/syntax/parser.h"
 
 #include <stdio.h>
@@ -28,7 +28,7 @@ static Node *discard(Parser *p) {
 
 static bool is_target(const Node *n) { return n->kind == N_IDENT || n->kind == N_INDEX || n->kind == N_FIELD; }
 
-static Node *target(Parser *p) {
+static Node *parse_target(Parser *p) {
     if (p->k == T_UNDERSCORE) return discard(p);
     Node *n = qexpr_postfix(p);
     if (n->kind == N_CALL)
@@ -54,7 +54,7 @@ static void bracketed_targets(Parser *p, Node *n) { /* [a, b : vec, _, o.x] */
     uint32_t opener = p->i, mark = p->nscratch;
     qparse_next(p);
     do {
-        Target t = {target(p), NULL};
+        Target t = {parse_target(p), NULL};
         if (qparse_accept(p, T_COLON)) t.type = qtexpr_type(p);
         qparse_push(p, &t, sizeof t);
     } while (qparse_accept(p, T_COMMA));
@@ -73,7 +73,8 @@ Node *qstmt_assignment(Parser *p, Node *to, TypeExpr *type, Node *value) {
     return n;
 }
 
-/* a = b = v, with `a =` in n and `b` in its value: becomes b = v, then a = b (or a = v again when v is a literal). */
+/* Parses the rest of a = b = v, where n is a = b.  Emits b = v and turns n into a = b, or into a = v if v is a
+ * literal. */
 static void chain(Parser *p, Node *n) {
     Node *to = n->u.assign.value;
     qparse_next(p);
@@ -86,7 +87,7 @@ static void chain(Parser *p, Node *n) {
     n->u.assign.value = qast_clone(p->u, literal ? v : to);
 }
 
-/* x =+ 1: the sign stands where x += 1 has it. */
+/* Warns of x =+ 1, which may be meant as x += 1. */
 static void check_sign(Parser *p) {
     const Token *t = qparse_at(p), *sign = t + 1;
     bool adds = sign->kind == T_OP(OP_ADD);
@@ -94,12 +95,12 @@ static void check_sign(Parser *p) {
     qparse_warn(p, t->pos, adds ? "this assigns: x += 1 adds" : "this assigns: x -= 1 subtracts");
 }
 
-static Node *assign(Parser *p, Node *n) { /* at = or op= */
+static Node *parse_assignment(Parser *p, Node *n) { /* the current token is = or op= */
     int height = p->height;
     if (p->k != T_ERROR && qlex_is_inplace(p->k)) {
         n->op = (uint8_t)qlex_op(p->k);
         n->u.assign.in_place = true;
-        if (p->k == T_INPLACE(OP_BITXOR) && p->u->src->internal) /* typed, to see whether they differ */
+        if (p->k == T_INPLACE(OP_BITXOR) && p->u->src->internal) /* typed at the prompt, probably to compare */
             qparse_warn(p, qparse_pos(p), "'~=' changes the left side, by the exclusive or of bits; != compares");
         qparse_next(p);
     } else {
@@ -122,13 +123,13 @@ static Node *declaration(Parser *p, Node *name, TypeExpr *type) { /* img : cube 
 
 static Node *single_target(Parser *p) {
     Node *n = qparse_node(p, N_ASSIGN, qparse_pos(p));
-    Target t = {target(p), NULL};
+    Target t = {parse_target(p), NULL};
     if (qparse_accept(p, T_COLON)) {
         t.type = qtexpr_type(p);
         if (p->k != T_ASSIGN) return declaration(p, t.node, t.type);
     }
     set_targets(p, n, &t, 1);
-    return assign(p, n);
+    return parse_assignment(p, n);
 }
 
 static bool at_c_declaration(Parser *p) { /* int pw = 5 */
@@ -140,9 +141,9 @@ static bool at_c_declaration(Parser *p) { /* int pw = 5 */
 static Node *c_declaration(Parser *p) {
     TypeExpr *type = qtexpr_base(p);
     Node *n = qparse_node(p, N_ASSIGN, qparse_pos(p));
-    Target t = {target(p), type};
+    Target t = {parse_target(p), type};
     set_targets(p, n, &t, 1);
-    return assign(p, n);
+    return parse_assignment(p, n);
 }
 
 static Node *expression(Parser *p) {
@@ -153,14 +154,14 @@ static Node *expression(Parser *p) {
     return n;
 }
 
-/* x++ and x--, at the end of a statement. */
+/* Returns whether the statement is x++ or x--. */
 static bool at_increment(const Parser *p) {
     TokenKind op = qparse_peek(p, 1), end = qparse_peek(p, 3);
     return p->k == T_IDENT && (op == T_OP(OP_ADD) || op == T_OP(OP_SUB)) && qparse_peek(p, 2) == op &&
            (end == T_NEWLINE || end == T_SEMI || end == T_EOF || end == T_RPAREN || p->tok[p->i + 3].first);
 }
 
-/* What follows is read as a statement of its own: the second sign hid the end of the line. */
+/* Reports x++ and continues with the next statement: the lexer emitted no NEWLINE after the second sign. */
 static Node *increment(Parser *p) {
     const Token *name = qparse_at(p), *op = name + 1;
     qparse_fail(p, op->pos, "there is no '%.2s': write %.*s %c= 1", p->text + op->pos, (int)(name->end - name->pos),
@@ -170,7 +171,7 @@ static Node *increment(Parser *p) {
     return qast_node(p->u, N_BLOCK, name->pos);
 }
 
-/* a, b = …, as Python has it: two statements, of which the first would do nothing. */
+/* Returns whether the statement is a, b = … in Python syntax; it would be read as two statements. */
 static bool at_bare_targets(const Parser *p) {
     const Token *t = qparse_at(p);
     if (!t->first || t->kind != T_IDENT || t[1].kind != T_COMMA) return false;
@@ -186,7 +187,7 @@ static Node *simple(Parser *p) {
     if (p->k == T_LBRACK && k == T_ASSIGN) {
         Node *n = qparse_node(p, N_ASSIGN, qparse_pos(p));
         bracketed_targets(p, n);
-        return assign(p, n);
+        return parse_assignment(p, n);
     }
     bool targeted = k == T_ASSIGN || qlex_is_inplace(k) || k == T_COLON;
     return targeted && p->k != T_LBRACK ? single_target(p) : expression(p);
@@ -195,7 +196,7 @@ static Node *simple(Parser *p) {
 void qstmt_simple(Parser *p) { qparse_emit(p, simple(p)); }
 
 /* -- print, sync, return, import ----------------------------------------------------------------------------------- */
-/* print a, b is a statement; print(a) too when nothing follows; in print = 3, print.x and the like it is a name. */
+/* Returns whether the statement is print a, b or print(a).  In print = 3, print.x and the like, print is a name. */
 static bool at_print(const Parser *p) {
     if (!qparse_is_word(p, "print")) return false;
     switch (qparse_peek(p, 1)) {
@@ -218,7 +219,7 @@ static bool at_print(const Parser *p) {
     }
 }
 
-static bool is_whole_call(const Parser *p) { /* print(…) with nothing behind */
+static bool is_whole_call(const Parser *p) { /* print(…) with nothing after it */
     TokenKind k = qparse_beyond(p, p->i + 1);
     return qparse_peek(p, 1) == T_LPAREN &&
            (k == T_NEWLINE || k == T_SEMI || k == T_EOF || k == T_RPAREN || k == T_BAR || qlex_opens(k));
@@ -256,7 +257,7 @@ static bool in_loop(const Parser *p) {
     return false;
 }
 
-static void jump(Parser *p, NodeKind k) {
+static void parse_jump(Parser *p, NodeKind k) {
     if (k != N_RETURN && !in_loop(p)) qparse_fail(p, qparse_pos(p), "'%s' outside of a loop", qlex_text(p->k));
     qparse_emit(p, qparse_node(p, k, qparse_pos(p)));
     qparse_next(p);
@@ -285,8 +286,9 @@ void qparse_native_name(const char *name, const char *end, char out[PATH_MAX]) {
     snprintf(out, PATH_MAX, "%s%s", name, qparse_is_native(name) ? "" : end);
 }
 
-/* import_native("filters"), which the manual has beside `import "filters.so"`.  It looks like a call and is none, for
- * names are known before anything runs. */
+/* Returns whether the statement is import_native("filters"), another way to write `import "filters.so"`.  It is an
+ * import
+ * and not a call, because names are resolved before the program runs. */
 static bool at_native_import(const Parser *p) {
     bool word = qparse_is_word(p, "import_native") || qparse_is_word(p, "import_dll");
     return word && qparse_peek(p, 1) == T_LPAREN;
@@ -358,7 +360,7 @@ static void conditional(Parser *p) {
     qparse_emit(p, n);
 }
 
-static void loop_variables(Parser *p, Node *n) { /* i, or [m,n,p] */
+static void loop_variables(Parser *p, Node *n) { /* parses i or [m,n,p] */
     uint32_t mark = p->nscratch, opener = p->i;
     n->u.loop.bracketed = qparse_accept(p, T_LBRACK);
     do {
@@ -423,7 +425,7 @@ static void repeat_loop(Parser *p) {
 }
 
 /* -- match, try ---------------------------------------------------------------------------------------------------- */
-static void pattern(Parser *p, MatchArm *arm) { /* literal, (a,b), or _ */
+static void pattern(Parser *p, MatchArm *arm) { /* parses a value, (a,b) or _ */
     uint32_t opener = p->i;
     if (qparse_accept(p, T_UNDERSCORE)) {
         arm->wildcard = true;
@@ -439,7 +441,7 @@ static void pattern(Parser *p, MatchArm *arm) { /* literal, (a,b), or _ */
     if (tuple) qparse_close(p, T_RPAREN, opener, "',' or ");
 }
 
-static void arm(Parser *p) { /* at the | */
+static void arm(Parser *p) { /* the current token is | */
     MatchArm a = {.pos = qparse_pos(p)};
     uint32_t mark = p->nscratch;
     while (qparse_accept(p, T_BAR) || qparse_accept(p, T_COMMA)) pattern(p, &a);
@@ -494,7 +496,7 @@ static void try_catch(Parser *p) {
 }
 
 /* -- statements ---------------------------------------------------------------------------------------------------- */
-static void attributed(Parser *p) { /* an attribute goes with the loop or function directly after it */
+static void attributed(Parser *p) { /* parses an attribute and the loop or function directly after it */
     uint32_t first = p->i;
     Attr *a = qdef_attribute(p);
     if (p->k != T_FOR && p->k != T_FUNCTION) qblock_end_of(p, "the end of the line after an attribute");
@@ -527,9 +529,9 @@ void qstmt_statement(Parser *p) {
     case T_REPEAT: repeat_loop(p); break;
     case T_MATCH: match(p); break;
     case T_TRY: try_catch(p); break;
-    case T_BREAK: jump(p, N_BREAK); break;
-    case T_CONTINUE: jump(p, N_CONTINUE); break;
-    case T_RETURN: jump(p, N_RETURN); break;
+    case T_BREAK: parse_jump(p, N_BREAK); break;
+    case T_CONTINUE: parse_jump(p, N_CONTINUE); break;
+    case T_RETURN: parse_jump(p, N_RETURN); break;
     case T_SYNCTHREADS: sync(p); break;
     case T_IMPORT:
         if (at_top_level(p)) import(p);
@@ -561,7 +563,7 @@ void qstmt_statement(Parser *p) {
             if (at_top_level(p)) qdef_type(p);
         } else qstmt_simple(p);
     }
-    if (p->block && p->block->opener == T_LPAREN) return; /* in a lambda errors go up to the statement around it */
+    if (p->block && p->block->opener == T_LPAREN) return; /* the statement around a lambda recovers from errors */
     qblock_end_of(p, "the end of the statement");
 }
 

@@ -1,4 +1,4 @@
-/* typeexpr.c -- type expressions: vec, vec[mat](4), cube{:}, mat'circular, ^point, [?? -> ??], [vec|mat]. */
+/* typeexpr.c -- parses type expressions: vec, vec[mat](4), cube{:}, mat'circular, ^point, [?? -> ??], [vec|mat]. */
 #include "lang/syntax/parser.h"
 
 TypeExpr *qtexpr_new(Parser *p, TypeExprKind k, uint32_t pos) {
@@ -8,8 +8,9 @@ TypeExpr *qtexpr_new(Parser *p, TypeExprKind k, uint32_t pos) {
     return t;
 }
 
-/* Modifiers belong to the whole type: vec'clamped(256) is a clamped vec(256). */
-static TypeExpr *wrap(Parser *p, TypeExprKind k, TypeExpr *base) {
+/* Creates a type that contains `base` and moves the modifiers to it, because they belong to the whole type:
+ * vec'clamped(256) is a clamped vec(256). */
+static TypeExpr *wrap_type(Parser *p, TypeExprKind k, TypeExpr *base) {
     TypeExpr *t = qtexpr_new(p, k, base->pos);
     t->base = base;
     t->mods = base->mods;
@@ -49,20 +50,20 @@ static TypeExpr **types(Parser *p, TypeExpr *first, TokenKind separator, int *n)
     return qparse_take(p, mark, sizeof(TypeExpr *), n);
 }
 
-static TypeExpr *element(Parser *p, TypeExpr *base) { /* base[T] */
+static TypeExpr *parse_element(Parser *p, TypeExpr *base) { /* base[T] */
     uint32_t opener = p->i;
     qparse_next(p);
-    TypeExpr *t = wrap(p, TE_ARRAY, base);
+    TypeExpr *t = wrap_type(p, TE_ARRAY, base);
     t->args = types(p, NULL, T_COMMA, &t->nargs);
     for (int i = 0; i < t->nargs; i++) qtexpr_refuse_mode(p, t->args[i], "the type of elements");
     qparse_close(p, T_RBRACK, opener, "");
     return t;
 }
 
-static TypeExpr *rank(Parser *p, TypeExpr *base) { /* base{:} or base{4} */
+static TypeExpr *parse_rank(Parser *p, TypeExpr *base) { /* base{:} or base{4} */
     uint32_t opener = p->i;
     qparse_next(p);
-    TypeExpr *t = wrap(p, TE_RANK, base);
+    TypeExpr *t = wrap_type(p, TE_RANK, base);
     t->rank = RANK_ANY;
     if (p->k == T_NUMBER) {
         bool imaginary, integer;
@@ -82,7 +83,7 @@ static TypeExpr *rank(Parser *p, TypeExpr *base) { /* base{:} or base{4} */
 static TypeExpr *fixed_size(Parser *p, TypeExpr *base) { /* base(d0, d1) */
     uint32_t opener = p->i;
     qparse_next(p);
-    TypeExpr *t = wrap(p, TE_FIXED, base);
+    TypeExpr *t = wrap_type(p, TE_FIXED, base);
     uint32_t mark = p->nscratch;
     do {
         Node *d = qexpr_ternary(p);
@@ -96,8 +97,8 @@ static TypeExpr *fixed_size(Parser *p, TypeExpr *base) { /* base(d0, d1) */
 TypeExpr *qtexpr_suffixes(Parser *p, TypeExpr *t, bool fixed) {
     for (;;) {
         switch (p->k) {
-        case T_LBRACK: t = element(p, t); break;
-        case T_LBRACE: t = rank(p, t); break;
+        case T_LBRACK: t = parse_element(p, t); break;
+        case T_LBRACE: t = parse_rank(p, t); break;
         case T_QUOTE: modifier(p, t); break;
         case T_LPAREN:
             if (!fixed) return t;
@@ -108,7 +109,7 @@ TypeExpr *qtexpr_suffixes(Parser *p, TypeExpr *t, bool fixed) {
     }
 }
 
-/* One side of an arrow: T, (), or (T, U). */
+/* Parses one side of an arrow: T, () or (T, U). */
 static TypeExpr **side(Parser *p, int *n) {
     uint32_t opener = p->i;
     if (!qparse_accept(p, T_LPAREN)) return types(p, qtexpr_type(p), T_EOF, n);
@@ -118,7 +119,7 @@ static TypeExpr **side(Parser *p, int *n) {
     return list;
 }
 
-/* [A -> B], [(A,B) -> ()], [__kernel__ () -> ()], [A|B|C] */
+/* Parses [A -> B], [(A,B) -> ()], [__kernel__ () -> ()] or [A|B|C]. */
 static TypeExpr *bracketed(Parser *p) {
     uint32_t opener = p->i;
     qparse_next(p);
