@@ -1,21 +1,21 @@
-/* first_read.c -- locals that begin with the value of the variable outside that bears their name.
+/* first_read.c -- finds locals that must be initialized from an outer variable of the same name.
  *
- *     n = 5;  f = () -> (n = n + 1; print n)        f's own n begins as 5 and becomes 6; the other one stays 5
+ *     n = 5;  f = () -> (n = n + 1; print n)        the local n begins as 5 and becomes 6; the outer n stays 5
  *
- * One walk in the order of evaluation says whether a local may be read before the function has given it a value.  Only
- * then the outer variable is captured: a kernel would take every captured array as an argument, a closure would keep it
- * alive. */
+ * One walk in the order of evaluation finds out whether a local may be read before the function assigns to it.  Only
+ * then the outer variable is captured, because a capture has a cost: each captured array becomes an argument of a
+ * kernel, and a closure keeps it alive. */
 #include "lang/names/first_read.h"
 
 typedef struct {
     const Sym *sym;
     bool set, early;
-} Order; /* set: it has a value here; early: it was read before */
+} Order; /* set: sym certainly has a value here; early: it may have been read without one */
 
-static void visit(void *ud, Node **child);
+static void visit_node(void *ud, Node **child);
 
 static void visit_all(Order *o, NodeList l) {
-    for (int i = 0; i < l.n; i++) visit(o, &l.at[i]);
+    for (int i = 0; i < l.n; i++) visit_node(o, &l.at[i]);
 }
 
 static void read_here(Order *o) { o->early |= !o->set; }
@@ -34,15 +34,16 @@ static bool is_it(const Order *o, const Node *n) { return n->kind == N_IDENT && 
 
 static void assignment(Order *o, Node *n) {
     bool names_itself = n->u.assign.value->kind == N_LAMBDA && is_it(o, n->u.assign.targets[0]);
-    if (!names_itself) visit(o, &n->u.assign.value);
+    if (!names_itself) visit_node(o, &n->u.assign.value);
     for (int i = 0; i < n->u.assign.ntargets; i++) {
-        if (!is_it(o, n->u.assign.targets[i])) visit(o, &n->u.assign.targets[i]);
+        if (!is_it(o, n->u.assign.targets[i])) visit_node(o, &n->u.assign.targets[i]);
         else if (n->u.assign.in_place) read_here(o);
     }
     for (int i = 0; i < n->u.assign.ntargets; i++) o->set |= is_it(o, n->u.assign.targets[i]);
 }
 
-/* A part that may not run: what holds after it is taken into *after, then it is as it was before. */
+/* Visits a part that may not run.  Clears *after if sym may have no value at its end, then restores the state before.
+ * */
 static void branch(Order *o, NodeList part, bool *after) {
     bool before = o->set;
     visit_all(o, part);
@@ -53,7 +54,7 @@ static void branch(Order *o, NodeList part, bool *after) {
 static void conditional(Order *o, Node *n) {
     bool after = true;
     for (int i = 0; i < n->u.ifs.n; i++) {
-        visit(o, &n->u.ifs.conds[i]);
+        visit_node(o, &n->u.ifs.conds[i]);
         branch(o, n->u.ifs.blocks[i], &after);
     }
     branch(o, n->u.ifs.other, &after);
@@ -62,7 +63,7 @@ static void conditional(Order *o, Node *n) {
 
 static void match(Order *o, Node *n) {
     bool after = true, every = false;
-    visit(o, &n->u.match.value);
+    visit_node(o, &n->u.match.value);
     for (int i = 0; i < n->u.match.narms; i++) {
         branch(o, n->u.match.arms[i].body, &after);
         every |= n->u.match.arms[i].wildcard;
@@ -72,7 +73,7 @@ static void match(Order *o, Node *n) {
 
 static void for_loop(Order *o, Node *n) {
     bool after = true;
-    for (int i = 0; i < n->u.loop.nranges; i++) visit(o, &n->u.loop.ranges[i]);
+    for (int i = 0; i < n->u.loop.nranges; i++) visit_node(o, &n->u.loop.ranges[i]);
     bool before = o->set;
     for (int i = 0; i < n->u.loop.nvars; i++) o->set |= n->u.loop.syms[i] == o->sym;
     branch(o, n->u.loop.body, &after);
@@ -87,7 +88,7 @@ static void try_block(Order *o, Node *n) {
     o->set = after;
 }
 
-static void visit(void *ud, Node **child) {
+static void visit_node(void *ud, Node **child) {
     Order *o = ud;
     Node *n = *child;
     bool after = true;
@@ -100,25 +101,25 @@ static void visit(void *ud, Node **child) {
     case N_MATCH: match(o, n); break;
     case N_FOR: for_loop(o, n); break;
     case N_WHILE:
-        visit(o, &n->u.whiles.cond);
+        visit_node(o, &n->u.whiles.cond);
         branch(o, n->u.whiles.body, &after);
         break;
     case N_TRY: try_block(o, n); break;
     case N_BREAK:
     case N_CONTINUE:
-    case N_RETURN: o->set = true; break; /* what follows is not reached */
-    default: qast_children(n, visit, o); break;
+    case N_RETURN: o->set = true; break; /* the code after it is not reached */
+    default: qast_children(n, visit_node, o); break;
     }
 }
 
 bool qfirstread_is_read_first(const Func *f, const Sym *local) {
     Order o = {.sym = local};
     visit_all(&o, f->body);
-    if (f->expr) visit(&o, (Node **)&f->expr);
+    if (f->expr) visit_node(&o, (Node **)&f->expr);
     return o.early;
 }
 
-/* -- assigned for nothing ------------------------------------------------------------------------------------------ */
+/* -- assignments without another use ------------------------------------------------------------------------------- */
 typedef struct {
     const Sym *sym;
     bool used;
@@ -133,7 +134,7 @@ static void look_for_use(void *ud, Node **child) {
     if (n->kind == N_ASSIGN && n->u.assign.ntargets == 1 && n->u.assign.targets[0]->kind == N_IDENT &&
         n->u.assign.targets[0]->u.ident.sym == u->sym) {
         if (!u->set) u->set = n;
-        return; /* n += 1 and n = n + 1 use n for n alone */
+        return; /* n += 1 and n = n + 1 use n only for n itself */
     }
     if (n->kind == N_IDENT) u->used |= n->u.ident.sym == u->sym;
     else qast_children(n, look_for_use, u);

@@ -1,12 +1,13 @@
-/* first_read.h -- private to lang/names: which locals begin with the value of a variable outside.
+/* first_read.h -- private to lang/names: finds locals that must be initialized from an outer variable of the same name.
  *
- * A resolved body and one of its locals come in; scope.c captures what the answers ask for. */
+ * Both functions analyze a resolved function and one of its locals; scope.c uses the answers to add captures. */
 #ifndef LANG_FIRST_READ_H
 #define LANG_FIRST_READ_H
 #include "lang/syntax/ast.h"
 
-/* Whether f may read its local before it has given it a value. */
+/* Returns whether f may read the local before assigning to it. */
 bool qfirstread_is_read_first(const Func *f, const Sym *local);
-/* The first assignment to the local when all that is ever done with it is to make its next value; NULL: it is used. */
+/* Returns the first assignment to the local if its value is only ever used to compute its next value; NULL: the value
+ * has another use. */
 const Node *qfirstread_useless(const Func *f, const Sym *local);
 #endif

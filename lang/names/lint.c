@@ -1,3 +1,4 @@
+/* lint.c -- warns about legal code that is probably a mistake; lint.h lists examples. */
 #include "lang/names/lint.h"
 
 #include "lang/syntax/diag.h"
@@ -12,19 +13,19 @@ typedef struct {
     Unit *u;
     const ScopeHost *host;
     Func *f;
-    bool strict, converted;
+    bool strict, converted; /* converted: inside a type conversion such as float64([…]) */
 } Slips;
 
 static void look_func(Slips *s, Func *f);
 
-/* -- variables by name --------------------------------------------------------------------------------------------- */
+/* -- looking up variables by name ---------------------------------------------------------------------------------- */
 static bool has_local(const Func *f, const Str *name) {
     for (int i = 0; i < f->nlocals; i++)
         if (f->locals[i]->name == name) return true;
     return false;
 }
 
-/* A variable of that name around f; f NULL: of the module. */
+/* Returns whether a variable of that name is visible in f.  f NULL: only in the module. */
 static bool is_variable(const Slips *s, const Func *f, Str *name) {
     for (; f && !f->is_main_body; f = f->parent)
         if (has_local(f, name)) return true;
@@ -37,7 +38,7 @@ static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static bool is_word(char c) { return is_digit(c) || (unsigned)((c | 32) - 'a') < 26 || c == '_'; }
 static const char *skip_blanks(const char *at) { return at + strspn(at, " \t\r"); }
 
-/* Whether the word is on its line before `stop`: what is made there, and explained by the comment. */
+/* Returns whether the word occurs on the line before `stop`.  Then the comment probably explains that variable. */
 static bool is_named_before(const char *text, const char *stop, const char *word, size_t n) {
     const char *at = stop;
     while (at > text && at[-1] != '\n') at--;
@@ -46,8 +47,8 @@ static bool is_named_before(const char *text, const char *stop, const char *word
     return false;
 }
 
-/* A number, or a variable in scope, at `at`: what follows it; NULL: neither. */
-static const char *operand(const Slips *s, const char *at, const char *comment) {
+/* Returns the text after a number or visible variable at `at`; NULL: there is none. */
+static const char *parse_operand(const Slips *s, const char *at, const char *comment) {
     const char *end = at = skip_blanks(at);
     if (is_digit(*at)) {
         end += strspn(end, "0123456789.");
@@ -58,20 +59,20 @@ static const char *operand(const Slips *s, const char *at, const char *comment) 
     return is_variable(s, s->f, qstr_name(s->u->ctx, at, (size_t)(end - at))) ? end : NULL;
 }
 
-/* Comparisons and choices; in prose + and - are too frequent. */
+/* Returns the text after a comparison or logical operator; NULL: there is none.  + and - are too frequent in prose. */
 static const char *operator(const char *at) {
     size_t n = strspn(at = skip_blanks(at), "=!~<>?:&|");
     return n == 1 || n == 2 ? at + n : NULL;
 }
 
-/* The divisor, perhaps compared with something (if i % 2 == 0), is all that follows. */
+/* Returns whether the comment at pos is only a divisor, perhaps with a comparison, as in if i % 2 == 0. */
 static bool is_remainder(const Slips *s, uint32_t pos) {
-    const char *comment = s->u->src->text + pos, *at = operand(s, comment + 1, comment), *op;
-    while (at && (op = operator(at))) at = operand(s, op, comment);
+    const char *comment = s->u->src->text + pos, *at = parse_operand(s, comment + 1, comment), *op;
+    while (at && (op = operator(at))) at = parse_operand(s, op, comment);
     return at && (*(at = skip_blanks(at)) == '\n' || *at == 0);
 }
 
-/* Inner functions come first; a comment that has been looked at is done. */
+/* Checks the comments inside the current function.  Inner functions are visited first; a checked comment is marked. */
 static void look_at_comments(const Slips *s) {
     for (int i = 0; i < s->u->npercents; i++) {
         uint32_t pos = s->u->percents[i];
@@ -82,7 +83,7 @@ static void look_at_comments(const Slips *s) {
 }
 
 /* -- 3..1 ---------------------------------------------------------------------------------------------------------- */
-/* 0..-1 says on purpose that there is nothing. */
+/* Warns of an empty range.  0..-1 is accepted as a deliberate empty range. */
 static void check_range(const Slips *s, const Node *n) {
     double lo, hi, step;
     if (!qfold_number(n->u.range.lo, &lo) || !qfold_number(n->u.range.hi, &hi)) return;
@@ -148,8 +149,9 @@ static const char *callee(const Node *n) {
     return f && f->kind == N_IDENT && f->u.ident.sym && f->u.ident.sym->kind == SYM_GLOBAL ? f->u.ident.name->s : "";
 }
 
-/* What files and cameras give is an image, grey or in colour; so may be a variable that is declared as more than a
- * matrix, or ever gets such a value. */
+/* Search for values that may be images, which have a dimension 2: results of functions that read files or cameras,
+ * variables declared as more than a matrix, and variables that are ever assigned such a value.  depth: remaining
+ * number of variables to follow. */
 typedef struct {
     const Slips *s;
     const Sym *sym;
@@ -192,7 +194,8 @@ static void find_image(void *ud, Node **child) {
     qast_children(*child, find_image, x);
 }
 
-/* f(x, 2), x.f(2), f(x, [], 0): noted for the function that is called, which knows how many dimensions x has. */
+/* Records a call such as f(x, 2), x.f(2) or f(x, [], 0).  The called function, which knows the dimensions of x, decides
+ * at run time whether to warn. */
 static void note_dimension(const Slips *s, const Node *n) {
     Node *field = n->u.call.callee->kind == N_FIELD ? n->u.call.callee : NULL;
     const ArgList *args = &n->u.call.args;
@@ -208,7 +211,7 @@ static void note_dimension(const Slips *s, const Node *n) {
     if (!search.found || dim == 0) qwarn_note_dimension(s->u->ctx, s->u->src, n->pos);
 }
 
-/* How many dimensions it is known to have; 0: not known.  depth: variables set from variables. */
+/* Returns the number of dimensions of an expression; 0: unknown.  depth: remaining number of variables to follow. */
 static int rank_of(const Slips *s, const Node *n, int depth) {
     static const char *const makers[] = {"zeros", "ones", "rand", "randn", "uninit", NULL};
     if (n->kind == N_MATRIX) return n->u.items.n && n->u.items.at[0]->kind == N_MATRIX ? 2 : 0;
@@ -233,7 +236,7 @@ static void check_dimension(const Slips *s, const Node *n) {
 }
 
 /* -- numel(find(c)), if strfind(s, t) ------------------------------------------------------------------------------ */
-/* In other languages find gives a list of places. */
+/* Warns of calls such as numel(find(c)): in other languages find returns a list of indices. */
 static void check_use_of_positions(const Slips *s, const Node *n) {
     static const char *const users[] = {"numel", "min", "max", "mean", "sum", "median", "sort", "diff", NULL};
     const char *name = callee(n);
@@ -249,7 +252,7 @@ static void check_use_of_positions(const Slips *s, const Node *n) {
                       name, name);
 }
 
-/* -1 is true, and 0 is false. */
+/* Warns of strfind as a condition: its result -1 for "not found" is true, and position 0 is false. */
 static void check_condition(const Slips *s, const Node *n) {
     if (n && !strcmp(callee(n), "strfind"))
         qdiag_warning(s->u, n->pos,
@@ -268,14 +271,14 @@ static void check_conditions(const Slips *s, const Node *n) {
 }
 
 /* -- y = x; y[0] = 1 ----------------------------------------------------------------------------------------------- */
-/* In MATLAB an assignment copies.  Warned of is y = x where each of the two is assigned once, an element of y is
+/* In MATLAB an assignment copies.  The check warns of y = x if both variables are assigned once, an element of y is
  * written, and x is read after that. */
 enum { MOST_ALIASES = 64 };
 typedef struct {
     const Node *assignment;
     const Sym *x, *y;
     int x_set, y_set;
-    uint32_t written; /* where an element of y is written first */
+    uint32_t written; /* position of the first write to an element of y */
     bool read;
 } Alias;
 typedef struct {
@@ -306,7 +309,7 @@ static void follow_aliases(void *ud, Node **child) {
         for (int k = 0; k < a->n && base->kind == N_IDENT; k++) {
             Alias *at = &a->at[k];
             if (t->kind == N_IDENT) at->x_set += base->u.ident.sym == at->x, at->y_set += base->u.ident.sym == at->y;
-            else if (base->u.ident.sym == at->x) at->x_set++; /* it is written under both names, on purpose */
+            else if (base->u.ident.sym == at->x) at->x_set++; /* written through both names, so probably on purpose */
             else if (base->u.ident.sym == at->y && t->pos < at->written && t->pos > at->assignment->pos)
                 at->written = t->pos;
         }
@@ -338,7 +341,7 @@ static void check_aliases(const Slips *s, Func *f) {
 }
 
 /* -- x[1.9] -------------------------------------------------------------------------------------------------------- */
-/* find(c), or a variable that is set once, to that: rows of positions, of which an index makes a list of places. */
+/* Returns whether an expression is find(c), or a variable whose only assignment is find(c). */
 static bool is_found(const Slips *s, const Node *n) {
     Assigned a;
     if (!strcmp(callee(n), "find")) return true;
@@ -373,7 +376,7 @@ static bool is_selection(const Node *n) {
     return many;
 }
 
-/* It is a copy, in which the value is lost. */
+/* Warns of assignments such as x[1..2][0] = 3, which write to a temporary copy. */
 static void check_targets(const Slips *s, const Node *n) {
     for (int i = 0; i < n->u.assign.ntargets; i++) {
         const Node *t = n->u.assign.targets[i];
@@ -390,7 +393,8 @@ static bool is_single(const Node *n) {
     return n->kind == N_STR || qfold_number(n, &number);
 }
 
-/* MATLAB's case {1,3}: of cells any, unless the value is one; a list, beside what is none. */
+/* Returns whether a pattern is probably a list of alternatives, as in case {1,3} of MATLAB: a cell if the value is not
+ * one, or a list if the value or another pattern is a single number or string. */
 static bool are_alternatives(const Node *match, const Node *pattern) {
     if (pattern->kind == N_CELL) return match->u.match.value->kind != N_CELL;
     bool single = is_single(match->u.match.value);
@@ -421,7 +425,7 @@ static void check_patterns(const Slips *s, const Node *match) {
             check_pattern(s, match, match->u.match.arms[i].patterns[k]);
 }
 
-/* -- what is an error as soon as it runs --------------------------------------------------------------------------- */
+/* -- calls that certainly fail ------------------------------------------------------------------------------------- */
 static void check_call(Slips *s, const Node *n) {
     Text why;
     qtext_init(&why, s->u->ctx);
@@ -429,7 +433,7 @@ static void check_call(Slips *s, const Node *n) {
     qtext_free(&why);
 }
 
-/* -- overloads that only their order decides about ----------------------------------------------------------------- */
+/* -- overloads that only the order of definitions decides ---------------------------------------------------------- */
 static void check_tie(Slips *s, const Node *n) {
     Text why;
     qtext_init(&why, s->u->ctx);
@@ -466,7 +470,7 @@ static void check_strictly(Slips *s, const Node *n) {
 }
 
 /* -- the walk ------------------------------------------------------------------------------------------------------ */
-static void look(void *ud, Node **child) {
+static void look_at(void *ud, Node **child) {
     Slips *s = ud;
     Node *n = *child;
     if (n->kind == N_INDEX) check_index(s, n);
@@ -481,7 +485,7 @@ static void look(void *ud, Node **child) {
     s->converted = is_conversion(n) || (before && NODE_IS_EXPR(n) && n->kind != N_CALL && n->kind != N_LAMBDA);
     if (n->kind == N_LAMBDA) look_func(s, n->u.lambda.func);
     else if (n->kind == N_FUNC) look_func(s, n->u.func);
-    else qast_children(n, look, s);
+    else qast_children(n, look_at, s);
     s->converted = before;
 }
 
@@ -490,8 +494,8 @@ static void look_func(Slips *s, Func *f) {
     s->f = f;
     if (s->strict) check_params(s, f->params, f->nparams), check_params(s, f->outs, f->nouts);
     if (s->strict && outer && !f->is_lambda) check_repeated(s, f);
-    for (int i = 0; i < f->body.n; i++) look(s, &f->body.at[i]);
-    if (f->expr) look(s, &f->expr);
+    for (int i = 0; i < f->body.n; i++) look_at(s, &f->body.at[i]);
+    if (f->expr) look_at(s, &f->expr);
     check_aliases(s, f);
     look_at_comments(s);
     s->f = outer;

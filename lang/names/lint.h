@@ -1,13 +1,14 @@
-/* lint.h -- what is legal and hardly meant, as far as names tell; slips that show in the spelling alone are found by
- * the parser, assignments that do not reach outside by scope.c.  Called when a unit's names are known
- * (vm/program/link.c); says it by qdiag_warning.
+/* lint.h -- warns about legal code that is probably a mistake, if recognizing it needs resolved names.
+ *
+ * vm/program/link.c calls it after the names of a unit are resolved; it reports with qdiag_warning.  The parser warns
+ * about mistakes that are visible in the spelling, scope.c about assignments that do not change an outer variable.
  *
  *     7 % 2                  % begins a comment
- *     x[1.9], x[-1]          no places: the first is read as x[1], the second reads 0 in a kernel
- *     3..1                   no elements
- *     x[find(c)]             positions are no places
- *     match x with | 1..5    a pattern is no test whether x lies in it
- *     mean(x, 2)             of a matrix: when `strict`, since for images it is meant */
+ *     x[1.9], x[-1]          not valid indices: the first reads x[1], the second reads 0 in a kernel
+ *     3..1                   an empty range
+ *     x[find(c)]             find returns rows of positions, not a list of indices
+ *     match x with | 1..5    a pattern compares x with the range; it does not test whether x is inside
+ *     mean(x, 2)             a matrix has no dimension 2; only if `strict`, because images have one */
 #ifndef LANG_LINT_H
 #define LANG_LINT_H
 #include "lang/names/scope.h"

@@ -1,3 +1,4 @@
+/* overload.c -- implements overload resolution; overload.h states the rules. */
 #include "lang/names/overload.h"
 
 #include <string.h>
@@ -10,7 +11,7 @@ static bool int_is_within(qs_dtype a, qs_dtype b) {
     return lo >= least && hi <= most;
 }
 
-/* Whether b has every number of a.  Integers count as exact in float32 and wider types. */
+/* Returns whether b can represent every number of a.  Integers count as exact in float32 and wider types. */
 static bool dtype_is_within(qs_dtype a, qs_dtype b) {
     if (a == b || a == QS_B1) return true;
     if (b == QS_B1 || (qdtype_is_complex(a) && !qdtype_is_complex(b))) return false;
@@ -19,7 +20,7 @@ static bool dtype_is_within(qs_dtype a, qs_dtype b) {
     return qdtype_is_real(b) && qdtype_size(a) < qdtype_size(b);
 }
 
-/* Every float counts as a scalar, and complex128 as cscalar: arrays of them are passed as they are. */
+/* float64 counts as scalar, and complex128 as cscalar, because arrays of these types are passed unchanged. */
 static bool counts_as_scalar(const Ctx *c, qs_dtype given, qs_dtype t) {
     if (c->scalar_dtype != QS_F32 || qdtype_real_of(given) != QS_F64) return false;
     return dtype_is_within(qdtype_is_complex(given) ? QS_C64 : QS_F32, t);
@@ -36,13 +37,14 @@ static Fit worse(Fit a, Fit b) { return a < b ? a : b; }
 /* -- arrays -------------------------------------------------------------------------------------------------------- */
 typedef struct {
     Ctx *c;
-    void *ud;      /* of the call */
-    int arg, axis; /* the argument at hand, and which of its extents must be known; -1: none */
+    void *ud;      /* GivenCall.ud */
+    int arg, axis; /* current argument; axis whose extent must be known first, or -1 */
 } Fitting;
 
 static Fit fit_type(Fitting *f, GivenArg *g, Declared d);
 
-/* Extents in the normal form of arrays: 1xN has rank 1, and there are no last ones of 1 beyond the second. */
+/* Computes the extents of a fixed-size type in the normal form of arrays and returns the rank: 1xN has rank 1, and
+ * trailing extents of 1 beyond the second are dropped. */
 static int normalise(const Type *t, int64_t *want) {
     int rank = t->nfixed;
     for (int i = 0; i < rank; i++) want[i] = t->dims[i];
@@ -69,7 +71,7 @@ static Fit fit_rank(Fitting *f, GivenArg *g, int rank, const Type *t) {
     return rank < t->rank ? FIT_CONVERTS : FIT_EXACT;
 }
 
-/* vec[vec3] of an array whose last dimensions are those of the entries. */
+/* Fits an array to a type such as vec[vec3], where the last dimensions of the array form the entries. */
 static Fit fit_entries(Fitting *f, GivenArg *g, const Type *t) {
     const Type *e = t->inner;
     int outer = g->type->rank - e->rank;
@@ -103,7 +105,7 @@ static Fit fit_array(Fitting *f, GivenArg *g, const Type *t, bool open) {
     return elements == FIT_NO ? FIT_NO : worse(elements, fit_rank(f, g, given->rank, t));
 }
 
-/* -- everything else ----------------------------------------------------------------------------------------------- */
+/* -- other types --------------------------------------------------------------------------------------------------- */
 static Fit fit_number(const Ctx *c, const GivenArg *g, const Type *t) {
     if (g->type->kind != TY_NUM) return FIT_NO;
     Fit fit = fit_dtype(c, g->type->dtype, t->dtype);
@@ -183,7 +185,7 @@ static bool is_within_member(Declared a, Declared b) {
     return false;
 }
 
-/* Whether b takes all that a takes. */
+/* Returns whether type b accepts every value that type a accepts. */
 static bool is_within(Declared a, Declared b) {
     const Type *s = a.type, *t = b.type;
     if (!t || t->kind == TY_ANY || (s == t && a.open <= b.open)) return true;
@@ -193,7 +195,7 @@ static bool is_within(Declared a, Declared b) {
                          (Declared){t->kind == TY_PTR ? t->inner : t, b.open});
     if (s->kind == TY_UNION) return union_is_within(a, b);
     if (t->kind == TY_UNION) return is_within_member(a, b);
-    if (s->kind == TY_CLASS && t->kind == TY_OBJECT) return true; /* they meet at objects of both kinds only */
+    if (s->kind == TY_CLASS && t->kind == TY_OBJECT) return true; /* both are compared only for objects */
     if (s->kind != t->kind) return false;
     if (s->kind == TY_NUM) return dtype_is_within(s->dtype, t->dtype);
     if (s->kind == TY_ARRAY) return array_is_within(a, b);
@@ -214,7 +216,7 @@ typedef struct {
 
 static bool is_variadic(const Func *f) { return f->nparams && f->params[f->nparams - 1].variadic; }
 
-/* The parameter that argument i goes to; -1: there is none. */
+/* Returns the parameter that argument i is passed to; -1: none. */
 static int param_of(const Func *f, const GivenCall *call, int i) {
     int npos = call->n - call->nnamed, next = 0;
     for (int p = 0; p < f->nparams; p++) {
@@ -239,7 +241,7 @@ static void fit_builtin(const Overload *x, const GivenCall *call, Row *row) {
     for (int i = 0; i < call->n; i++) row->at[i] = (Slot){.fit = FIT_UNTYPED};
 }
 
-/* Parameters without an argument; -1: one of them needs it. */
+/* Returns the number of parameters without an argument; -1: one of them has no default. */
 static int count_left(const Func *f, const GivenCall *call, const bool *given) {
     int left = is_variadic(f);
     for (int p = 0; p < f->nparams; p++) {
@@ -291,7 +293,7 @@ static bool is_better(const Row *a, const Row *b, int nargs) {
     return some || a->left < b->left;
 }
 
-static void pick(const Row *rows, int n, int nargs, Resolution *out) {
+static void pick_best(const Row *rows, int n, int nargs, Resolution *out) {
     bool lossless = false;
     for (int i = 0; i < n; i++) lossless |= rows[i].takes && !rows[i].lossy;
     for (int i = n; i-- > 0 && out->tie < 0;) {
@@ -303,7 +305,7 @@ static void pick(const Row *rows, int n, int nargs, Resolution *out) {
     }
 }
 
-/* Integral scalars beside an int are ints. */
+/* Turns integral scalars into ints if another argument is an int. */
 static void meet_ints(Ctx *c, const GivenCall *call) {
     bool any = false;
     for (int i = 0; i < call->n; i++) any |= call->at[i].type->kind == TY_NUM && qdtype_is_int(call->at[i].type->dtype);
@@ -321,7 +323,7 @@ static void fit_all(const Overloads *o, const GivenCall *call, Row *rows, Resolu
         out->arg = f.arg, out->axis = f.axis;
         return;
     }
-    pick(rows, o->n, call->n, out);
+    pick_best(rows, o->n, call->n, out);
 }
 
 Resolution qoverload_choose(const Overloads *o, const GivenCall *call) {
@@ -368,7 +370,7 @@ static const Type *param_as_any(void *ud, Str *name) {
     return NULL;
 }
 
-/* vec(N), mat(M,N) where a size is a type parameter: any size. */
+/* Drops the size of vec(N) or mat(M,N) if it contains a type parameter: any size fits. */
 static TypeExpr *without_open_size(Params *p, TypeExpr *e) {
     for (int i = 0; e->kind == TE_FIXED && i < e->ndims; i++)
         if (e->dims[i]->kind == N_IDENT && param_as_any(p, e->dims[i]->u.ident.name)) return e->base;

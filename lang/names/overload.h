@@ -1,68 +1,72 @@
-/* overload.h -- which of several functions of one name a call means.
+/* overload.h -- overload resolution: chooses which of several functions of one name a call means.
  *
  *     calls of the interpreter (vm/interp/call.c), from Python and C too ─┐
  *     launches (vm/launch/kernel.c)                                       ├──► qoverload_choose
- *     calls inside kernels (lang/kernel/lower/kernel/lower_call.c)               │
+ *     calls inside kernels (lang/kernel/lower/kernel/lower_call.c)        │
  *     qrun --check (vm/program/link.c)                                   ─┘
  *
- * A call comes in as descriptions of its arguments, a function as its parameters; the number of the function goes out.
- * Values are not looked at, except as far as GivenArg has them: whether a number is integral, the extents of an array
- * that meets a fixed size, the items of a cell.
+ * The input is a description of each argument and the parameters of each function; the result is the index of the
+ * chosen function.  The choice depends on types, and on values only as far as GivenArg describes them: whether a number
+ * is integral, the extents of an array for a parameter of fixed size, the items of a cell.
  *
- * The rule, which docs/language.md states for users.  A function takes part if it takes the arguments.  Each
- * argument fits its parameter in one of the ways of Fit.  If some function takes all arguments without loss, those
- * that may lose something or refuse the value take no part.  A function is better than another one if no argument
- * fits worse and one fits better: in a better way, or in the same way, without loss, and a more specific type.  If
- * all arguments
- * fit equally, it is better if it leaves fewer parameters to defaults.  Among functions that no other one is
- * better than, the last definition is chosen.
+ * These are the rules; docs/language.md states them for users:
+ *   1. A function is a candidate if it accepts the arguments.  Each argument fits its parameter in one of the ways of
+ *      Fit.
+ *   2. If some function accepts all arguments without loss, functions with a FIT_LOSSY argument are not candidates.
+ *   3. A candidate is better than another one if no argument fits worse and at least one fits better.  An argument fits
+ *      better if its Fit is higher, or if the Fit is equal and lossless and the parameter has a more specific type.
+ *   4. If all arguments fit equally, the candidate that leaves fewer parameters to defaults is better.
+ *   5. Among the candidates that no other one is better than, the last definition is chosen.
  *
- * A scalar that is integral (5, also as a variable) may serve as an int: it counts as one if another argument of the
- * call is an int, and where the only other choice is a parameter without a type. */
+ * An integral scalar (5, or a variable with that value) may be passed as an int.  It counts as an int if another
+ * argument
+ * of the call is an int, or if the only other choice is a parameter without a type. */
 #ifndef LANG_OVERLOAD_H
 #define LANG_OVERLOAD_H
 #include "lang/names/types.h"
 
 typedef enum {
     FIT_NO,
-    FIT_LOSSY,    /* scalar to int, int to uint8, complex128 to complex64: it may lose something, or be refused */
-    FIT_UNTYPED,  /* no type is declared, ??, or a type parameter alone */
+    FIT_LOSSY,    /* scalar to int, int to uint8, complex128 to complex64: loses information or fails for some values */
+    FIT_UNTYPED,  /* the parameter has no type, ??, or a type parameter as its type */
     FIT_INTEGRAL, /* an integral scalar to int or int64 */
-    FIT_CONVERTS, /* without loss: int to scalar, vec to mat, the elements of one type to a wider one */
-    FIT_EXACT     /* the type itself; with a fixed size or a type parameter in it, too */
+    FIT_CONVERTS, /* lossless: int to scalar, vec to mat, elements to a wider type */
+    FIT_EXACT     /* same type, possibly with a fixed size or a type parameter */
 } Fit;
 
-/* An argument.  The callbacks get `of`, and ud of the call. */
+/* An argument.  `of` and GivenCall.ud are passed to the callbacks. */
 typedef struct {
-    const Type *type; /* as type(x) says; ??: null */
+    const Type *type; /* the type that type(x) returns; ??: the argument is null */
     bool is_null;
-    bool integral;       /* a scalar without fraction, whose magnitude is below 2^31 */
+    bool integral;       /* a scalar with an integral value of magnitude below 2^31 */
     bool dynamic;        /* an object to which fields may be added */
-    bool is_flat;        /* an array that a kernel may take as one of short vectors: the last dimensions */
-    uint8_t entries;     /* so many dimensions of such an array are known to be those of its entries */
-    bool looked;         /* set if the choice depended on more than these members: dims, items, takes */
-    const int64_t *dims; /* of an array, in its normal form; -1: the extent is not known; NULL: none is */
+    bool is_flat;        /* a kernel may take the array as an array of short vectors, formed by the last dimensions */
+    uint8_t entries;     /* known number of last dimensions that form the short vectors; 0: unknown */
+    bool looked;         /* output: the choice depended on dims, items or takes, not only on the members above */
+    const int64_t *dims; /* extents of an array in normal form; -1: unknown extent; NULL: all unknown */
     const void *of;
-    bool (*items)(void *ud, const void *of, const Type *elem); /* of a cell: whether all items are of that type */
-    bool (*takes)(const void *of, int n);                      /* whether a function takes n arguments; NULL: it does */
+    bool (*items)(void *ud, const void *of, const Type *elem); /* cell: returns whether all items have that type */
+    bool (*takes)(const void *of, int n); /* function: returns whether it takes n arguments; NULL: it does */
 } GivenArg;
 
 typedef struct {
     GivenArg *at;
     int n;
     Str *const *names;
-    int nnamed;                   /* of the last arguments */
-    bool (*skips)(const Param *); /* parameters that get no argument, as pos of a kernel; NULL: none */
+    int nnamed; /* number of named arguments, which are the last ones */
+    bool (*skips)(
+        const Param *); /* returns whether a parameter takes no argument, such as pos of a kernel; NULL: none */
     void *ud;
 } GivenCall;
 
-/* A declared type.  NULL: none.  open: type parameters in it stand as ??, which any element fits. */
+/* A declared type; NULL: none.  open: type parameters in it were replaced by ??, which matches any element type. */
 typedef struct {
     const Type *type;
     bool open;
 } Declared;
 
-/* func NULL: a built-in that takes so many arguments; most -1: any number, less: it takes no part. */
+/* A function.  func NULL: a built-in that takes `least` to `most` arguments; most -1: no upper limit; most < -1: never
+ * chosen. */
 typedef struct {
     const Func *func;
     int least, most;
@@ -71,23 +75,28 @@ typedef struct {
 typedef struct {
     Ctx *c;
     const Overload *at;
-    int n; /* most recently defined last */
-    /* The type of a parameter; false: it cannot be told, and the function takes no part. */
+    int n; /* in order of definition */
+    /* Returns the type of a parameter in *out; false: it is unknown, and the function is not a candidate. */
     bool (*declared)(void *ud, const Func *f, const Param *p, Declared *out);
     void *ud;
 } Overloads;
 
-/* index -1: none takes the arguments.  tie: a function that is as good as the chosen one, so that only the order of
- * definitions decided; -1: none.  arg: the extent of this argument along `axis` must be known first (its dims has -1
- * there), and nothing is chosen; -1: none. */
+/* The result of overload resolution.
+ * index: the chosen function; -1: none accepts the arguments.
+ * tie: a function as good as the chosen one, so that only the order of definitions decided; -1: none.
+ * arg: nothing was chosen, because the extent of this argument along `axis` must be known first (its dims has -1
+ * there);
+ *      -1: none. */
 typedef struct {
     int index, tie, arg, axis;
 } Resolution;
 
 Resolution qoverload_choose(const Overloads *o, const GivenCall *call);
-/* Whether no call distinguishes the parameters of the functions: the same number, of equal types. */
+/* Returns whether no call can distinguish the two functions: they have the same number of parameters with equal types.
+ * */
 bool qoverload_same(const Overloads *o, const Func *a, const Func *b);
-/* The declared type with type parameters as ??.  resolve: as qtypes_resolve, with `host` first. */
+/* Resolves a declared type with its type parameters replaced by ??.  resolve works like qtypes_resolve and asks `host`
+ * first. */
 typedef qs_status ResolveType(void *ud, TypeExpr *e, const TypeHost *host, const Type **out);
 bool qoverload_declared(Ctx *c, const Func *f, const Param *p, ResolveType *resolve, void *ud, Declared *out);
 #endif

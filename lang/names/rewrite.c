@@ -1,9 +1,12 @@
-/* rewrite.c -- matching the patterns of reductions, and building what they become.
+/* rewrite.c -- matches the patterns of reductions and builds their replacements.
  *
- * Matching is structural: variables of the rule bind whole sub-expressions, everything else must be the same.  A
- * placeholder from an earlier rewrite is looked through when the pattern wants structure there, so that rules may
- * recur on parts:  D(sin(u), x) = cos(u).*D(u, x).  Termination: inside its own result a rule applies only to
- * something strictly smaller than what it was applied to, and results nest at most MAX_NESTED deep. */
+ * Matching is structural: variables of the rule bind whole subexpressions, everything else must be equal.  If the
+ * pattern has structure where the node has a placeholder of an earlier rewrite, the bound expression is matched
+ * instead.
+ * Rules can therefore recur on parts:  D(sin(u), x) = cos(u).*D(u, x).
+ *
+ * Rewriting terminates: inside its own result a rule applies only to nodes strictly smaller than the one it replaced,
+ * and results nest at most MAX_NESTED deep. */
 #include "lang/names/rewrite.h"
 
 #include <string.h>
@@ -19,11 +22,11 @@ typedef struct {
     Unit *u;
     const Reduction *rule;
     const Node *bound[MAX_VARIABLES];
-    Place places[MAX_PLACES]; /* where in the matched node the variables were found */
+    Place places[MAX_PLACES]; /* occurrences of the variables in the matched node */
     int nplaces;
     Sym **temps;
-    uint32_t pos; /* given to the nodes made */
-    bool failed;  /* something that cannot be assigned to came to stand left of = */
+    uint32_t pos; /* source position of the new nodes */
+    bool failed;  /* the replacement would assign to something that is not assignable */
 } Matcher;
 
 /* -- matching ------------------------------------------------------------------------------------------------------ */
@@ -35,7 +38,7 @@ static int variable_of(const Reduction *r, const Node *p) {
     return s->kind == SYM_LOCAL && !s->owner && s->index < r->nparams && r->params[s->index].sym == s ? s->index : -1;
 }
 
-static bool bind(Matcher *m, int variable, const Node *n) {
+static bool bind_variable(Matcher *m, int variable, const Node *n) {
     if (!NODE_IS_EXPR(n) || n->kind == N_COLON || m->nplaces == MAX_PLACES) return false;
     if (m->bound[variable] && !qast_equal(m->bound[variable], n)) return false;
     if (!m->bound[variable]) m->bound[variable] = n;
@@ -48,7 +51,7 @@ static const Node *look_through(const Node *n) {
     return n;
 }
 
-/* The same function or global; a local of that name is somebody else. */
+/* Returns whether both names mean the same function or global; a local of that name does not match. */
 static bool same_name(const Node *p, const Node *n) {
     if (p->u.ident.name != n->u.ident.name) return false;
     const Sym *s = n->u.ident.sym;
@@ -83,7 +86,7 @@ static bool match_assign(Matcher *m, const Node *p, const Node *n) {
 
 static bool match(Matcher *m, const Node *p, const Node *n) {
     int variable = variable_of(m->rule, p);
-    if (variable >= 0) return bind(m, variable, n);
+    if (variable >= 0) return bind_variable(m, variable, n);
     n = look_through(n);
     if (p->kind != n->kind) return false;
     switch ((NodeKind)p->kind) {
@@ -108,7 +111,7 @@ static bool match(Matcher *m, const Node *p, const Node *n) {
 }
 
 /* -- building ------------------------------------------------------------------------------------------------------ */
-typedef int Chooser(const Matcher *m, const Node *n); /* the variable whose value stands here; -1: none */
+typedef int Chooser(const Matcher *m, const Node *n); /* returns the variable whose value replaces n; -1: none */
 
 static int variable_here(const Matcher *m, const Node *n) { return variable_of(m->rule, n); }
 
@@ -138,28 +141,29 @@ typedef struct {
     Chooser *choose;
 } Builder;
 
-/* target: n stands left of =, where the variable itself is meant and not its value. */
-static Node *build(Builder *b, const Node *n, bool target);
+/* Builds a copy of n with the variables replaced.  target: n is assigned to, so a variable is replaced by its bound
+ * expression and not by a temporary with its value. */
+static Node *build_node(Builder *b, const Node *n, bool target);
 
-static void build_child(void *ud, Node **child) { *child = build(ud, *child, false); }
+static void build_child(void *ud, Node **child) { *child = build_node(ud, *child, false); }
 
 static void build_all(Builder *b, Node **at, int n, bool target) {
-    for (int i = 0; i < n; i++) at[i] = build(b, at[i], target);
+    for (int i = 0; i < n; i++) at[i] = build_node(b, at[i], target);
 }
 
-static Node *build(Builder *b, const Node *n, bool target) {
+static Node *build_node(Builder *b, const Node *n, bool target) {
     int variable = b->choose(b->m, n);
     if (variable >= 0) return value_of(b->m, variable, target);
     Node *copy = qast_copy(b->m->u, n);
     copy->pos = b->m->pos;
     if (copy->kind == N_ASSIGN) {
         build_all(b, copy->u.assign.targets, copy->u.assign.ntargets, true);
-        copy->u.assign.value = build(b, copy->u.assign.value, false);
+        copy->u.assign.value = build_node(b, copy->u.assign.value, false);
     } else if (target && copy->kind == N_INDEX) {
-        copy->u.index.base = build(b, copy->u.index.base, true);
+        copy->u.index.base = build_node(b, copy->u.index.base, true);
         build_all(b, copy->u.index.at.at, copy->u.index.at.n, false);
     } else if (target && copy->kind == N_FIELD) {
-        copy->u.field.base = build(b, copy->u.field.base, true);
+        copy->u.field.base = build_node(b, copy->u.field.base, true);
     } else {
         qast_children(copy, build_child, b);
     }
@@ -185,9 +189,9 @@ static bool construct(Matcher *m, const Node *node, Rewrite *out) {
     out->temps = m->temps = qast_alloc(m->u, qmem_size((size_t)n, sizeof(Sym *), 0));
     for (int i = 0; i < n; i++) out->bound[i] = (Node *)m->bound[i], m->temps[i] = placeholder(m, i);
     Builder rule = {m, variable_here}, same = {m, variable_at_place};
-    out->replacement = build(&rule, m->rule->replacement, false);
-    out->where = m->rule->where ? build(&rule, m->rule->where, false) : NULL;
-    out->original = build(&same, node, false);
+    out->replacement = build_node(&rule, m->rule->replacement, false);
+    out->where = m->rule->where ? build_node(&rule, m->rule->where, false) : NULL;
+    out->original = build_node(&same, node, false);
     return !m->failed;
 }
 
@@ -211,7 +215,7 @@ static bool allowed(const Reduction *rule, int size, const RewriteFrame *active)
     return true;
 }
 
-static int guard_rank(const TypeExpr *t) { /* how much a guard excludes */
+static int guard_rank(const TypeExpr *t) { /* higher for a guard that excludes more */
     if (!t) return 0;
     switch (t->kind) {
     case TE_ANY: return 0;
@@ -243,7 +247,7 @@ void qrewrite_order(Reduction **rules, int n) {
     }
 }
 
-static bool fits(const Reduction *r, const Node *node) { /* quick refusals */
+static bool may_match(const Reduction *r, const Node *node) { /* quick test before matching */
     bool statement = node->kind == N_ASSIGN || node->kind == N_EXPR;
     if (!statement && r->replacement->kind == N_ASSIGN) return false;
     const Node *root = node->kind == N_EXPR ? node->u.expr : node;
@@ -256,7 +260,7 @@ bool qrewrite_find(Unit *u, Reduction *const *rules, int n, const Node *node, co
     int depth = active ? active->depth + 1 : 1, size = 0;
     if (depth > MAX_NESTED) return false;
     for (int i = 0; i < n; i++) {
-        if (!fits(rules[i], node)) continue;
+        if (!may_match(rules[i], node)) continue;
         if (!size) size = size_of(root);
         if (!allowed(rules[i], size, active)) continue;
         Matcher m = {.u = u, .rule = rules[i], .pos = root->pos};

@@ -1,9 +1,10 @@
-/* scope.c -- names to symbols.
+/* scope.c -- resolves names to symbols.
  *
- * One walk per function: first all names that it assigns are collected (so a name is local everywhere in it), then
- * every identifier is resolved, from the inside out.  A variable found in an enclosing function is captured by each
- * function on the way.  Functions defined inside functions need one more step: mentioning one makes a closure on the
- * spot, so whoever mentions it must see all that it captures; `spread_captures` adds those until nothing changes. */
+ * For each function, all assigned names are collected first, so that a name is local in the whole function; then every
+ * identifier is looked up from the inside out.  A variable of an enclosing function is captured by each function in
+ * between.  Functions defined inside functions need one more step: mentioning one creates a closure, so the mentioning
+ * function needs access to everything that the closure captures.  spread_captures adds these captures until nothing
+ * changes. */
 #include "lang/names/scope.h"
 #include "lang/syntax/operators.h"
 
@@ -15,7 +16,7 @@
 
 typedef struct Scope { /* a function being resolved */
     struct Scope *up;
-    Func *f;   /* the unit's main has no scope: its names are globals */
+    Func *f;   /* never the main body, whose names are globals */
     Map names; /* name -> Sym */
 } Scope;
 
@@ -29,17 +30,17 @@ typedef struct {
     Ctx *ctx;
     const ScopeHost *host;
     Scope *scope;    /* NULL: top level */
-    Map globals;     /* name -> Sym, for every global and type that the unit mentions */
-    Map unknown;     /* names reported already */
+    Map globals;     /* name -> Sym of every global and type that the unit mentions */
+    Map unknown;     /* names that were reported */
     Reduction *rule; /* the reduction whose parts are being resolved */
     bool in_pattern;
     Mention *mentions;
     uint32_t nmentions, cap_mentions;
     Func **funcs;
-    uint32_t nfuncs, cap_funcs; /* all, parents first */
+    uint32_t nfuncs, cap_funcs; /* all functions, parents first */
 } Resolver;
 
-static void resolve(Resolver *r, Node **slot);
+static void resolve_node(Resolver *r, Node **slot);
 static void resolve_func(Resolver *r, Func *f);
 
 /* -- symbols ------------------------------------------------------------------------------------------------------- */
@@ -51,16 +52,16 @@ static Sym *new_symbol(Resolver *r, SymKind k, Str *name, uint32_t pos) {
     return s;
 }
 
-static Sym *get(const Map *m, const Str *name) {
+static Sym *get_symbol(const Map *m, const Str *name) {
     uint64_t v;
     return qmap_get(m, name, &v) ? (Sym *)(uintptr_t)v : NULL;
 }
 
-static void put(Resolver *r, Map *m, Sym *s) { qmap_set(m, r->ctx, s->name, (uintptr_t)s); }
+static void put_symbol(Resolver *r, Map *m, Sym *s) { qmap_set(m, r->ctx, s->name, (uintptr_t)s); }
 
 static bool has_mods(TypeMods m) { return m.access || m.flags; }
 
-static void annotate(Sym *s, TypeExpr *type) {
+static void annotate_symbol(Sym *s, TypeExpr *type) {
     if (!type) return;
     if (!s->declared) s->declared = type;
     if (!has_mods(s->mods)) s->mods = type->mods;
@@ -83,7 +84,7 @@ static Sym *add_local(Resolver *r, Str *name, uint32_t pos) {
     s->owner = f;
     s->index = f->nlocals;
     append(r, &f->locals, &f->nlocals, &f->cap_locals, s);
-    put(r, &r->scope->names, s);
+    put_symbol(r, &r->scope->names, s);
     return s;
 }
 
@@ -112,7 +113,7 @@ Sym *qscope_view(Func *f, Sym *sym) {
     return NULL;
 }
 
-/* The same, capturing on the way; true in *added when a capture was new. */
+/* Works like qscope_view but adds missing captures; sets *added if there were any. */
 static Sym *capture_view(Resolver *r, Func *f, Sym *sym, bool *added) {
     if (sym->owner == f || !f->parent) return sym;
     Sym *outer = capture_view(r, f->parent, sym, added);
@@ -124,16 +125,16 @@ static Sym *capture_view(Resolver *r, Func *f, Sym *sym, bool *added) {
 
 /* -- looking up ---------------------------------------------------------------------------------------------------- */
 static Sym *define_global(Resolver *r, Str *name, uint32_t pos) {
-    Sym *s = get(&r->globals, name);
+    Sym *s = get_symbol(&r->globals, name);
     if (s) return s;
     s = new_symbol(r, SYM_GLOBAL, name, pos);
     s->index = r->host->define(r->host->ud, name);
-    put(r, &r->globals, s);
+    put_symbol(r, &r->globals, s);
     return s;
 }
 
 static Sym *lookup_global(Resolver *r, Str *name, uint32_t pos) {
-    Sym *s = get(&r->globals, name);
+    Sym *s = get_symbol(&r->globals, name);
     if (s) return s;
     Sym found = {.name = name, .pos = pos};
     if (!r->host->lookup(r->host->ud, name, &found)) {
@@ -143,18 +144,18 @@ static Sym *lookup_global(Resolver *r, Str *name, uint32_t pos) {
     }
     s = new_symbol(r, found.kind, name, pos);
     *s = found;
-    put(r, &r->globals, s);
+    put_symbol(r, &r->globals, s);
     return s;
 }
 
 static Sym *lookup_from(Resolver *r, Scope *scope, Str *name, uint32_t pos) {
     if (!scope) return lookup_global(r, name, pos);
-    Sym *s = get(&scope->names, name);
+    Sym *s = get_symbol(&scope->names, name);
     if (s) return s;
     s = lookup_from(r, scope->up, name, pos);
     if (!s || (s->kind > SYM_CAPTURE && !(s->variable && scope->f->is_lambda))) return s;
     s = add_capture(r, scope->f, s);
-    put(r, &scope->names, s);
+    put_symbol(r, &scope->names, s);
     return s;
 }
 
@@ -209,7 +210,7 @@ static Sym *lookup(Resolver *r, Str *name, uint32_t pos) {
     Sym *s = rule_variable(r, name);
     if (s && r->scope) qdiag_error(r->u, pos, "a lambda in a reduction cannot use its variable '%s'", name->s);
     if (!s) s = lookup_from(r, r->scope, name, pos);
-    if (!s && r->in_pattern) s = define_global(r, name, pos); /* a rule may be all there is of a function */
+    if (!s && r->in_pattern) s = define_global(r, name, pos); /* a function may be defined by rules only */
     if (!s) unknown_name(r, name, pos);
     else if (s->kind == SYM_NESTED) mention(r, s);
     return s;
@@ -222,12 +223,12 @@ static void resolve_name(Resolver *r, Node *n) {
     else n->u.ident.sym = s;
 }
 
-/* -- collecting what a function assigns ---------------------------------------------------------------------------- */
+/* -- collecting assigned names ------------------------------------------------------------------------------------- */
 typedef struct {
     const Sym *sym;
     const Str *name;
     bool found;
-} Occurrence; /* of one of the two */
+} Occurrence; /* search for sym or for name */
 
 static Sym *assigned(Resolver *r, Str *name, uint32_t pos) {
     if (!r->scope) {
@@ -235,7 +236,7 @@ static Sym *assigned(Resolver *r, Str *name, uint32_t pos) {
         global->variable = true;
         return global;
     }
-    Sym *s = get(&r->scope->names, name);
+    Sym *s = get_symbol(&r->scope->names, name);
     if (s && s->kind == SYM_NESTED) {
         qdiag_error(r->u, pos, "'%s' is a function defined in this function and cannot be assigned to", name->s);
         return s;
@@ -249,7 +250,7 @@ static void nested_function(Resolver *r, Node *n) {
         define_global(r, f->name, n->pos)->function = true;
         return;
     }
-    Sym *s = get(&r->scope->names, f->name);
+    Sym *s = get_symbol(&r->scope->names, f->name);
     if (s) {
         qdiag_error(r->u, n->pos, "'%s' is already the name of a %s in this function", f->name->s,
                     s->kind == SYM_NESTED ? "function" : "variable");
@@ -258,7 +259,7 @@ static void nested_function(Resolver *r, Node *n) {
     s = new_symbol(r, SYM_NESTED, f->name, n->pos);
     s->owner = r->scope->f;
     s->func = f;
-    put(r, &r->scope->names, s);
+    put_symbol(r, &r->scope->names, s);
 }
 
 static void collect_functions(void *ud, Node **child) {
@@ -273,11 +274,11 @@ static void find_name(void *ud, Node **child) {
     else qast_children(*child, find_name, o);
 }
 
-/* At top level, x += 1 and x = x + 1 of an import's x: the file has its own from then on.  False: x += 1 changes an x
- * that is there already, or none. */
+/* Returns whether a top-level assignment creates a variable of this module.  x += 1 and x = x + 1 of an imported x do,
+ * with a warning.  x += 1 of an existing or unknown x does not. */
 static bool own_begins(Resolver *r, const Node *n, Str *name) {
     Occurrence o = {.name = name, .found = n->u.assign.in_place};
-    const Sym *before = get(&r->globals, name);
+    const Sym *before = get_symbol(&r->globals, name);
     if ((before && before->variable) || !r->host->imported || !r->host->imported(r->host->ud, name)) return !o.found;
     find_name(&o, (Node **)&n->u.assign.value);
     if (o.found)
@@ -294,17 +295,17 @@ static void collect_targets(Resolver *r, Node *n) {
         if (t->kind != N_IDENT || !strcmp(t->u.ident.name->s, "_")) continue;
         if (!r->scope && !own_begins(r, n, t->u.ident.name)) continue;
         Sym *s = assigned(r, t->u.ident.name, t->pos);
-        annotate(s, n->u.assign.types[i]);
+        annotate_symbol(s, n->u.assign.types[i]);
         t->u.ident.sym = s;
     }
 }
 
-static void collect(void *ud, Node **child) {
+static void collect_assigned(void *ud, Node **child) {
     Resolver *r = ud;
     Node *n = *child;
     switch (n->kind) {
     case N_ASSIGN: collect_targets(r, n); return;
-    case N_DECL: annotate(n->u.decl.sym = assigned(r, n->u.decl.name, n->pos), n->u.decl.type); return;
+    case N_DECL: annotate_symbol(n->u.decl.sym = assigned(r, n->u.decl.name, n->pos), n->u.decl.type); return;
     case N_FOR:
         for (int i = 0; i < n->u.loop.nvars; i++) n->u.loop.syms[i] = assigned(r, n->u.loop.names[i], n->pos);
         break;
@@ -313,16 +314,16 @@ static void collect(void *ud, Node **child) {
         break;
     default: break;
     }
-    if (!NODE_IS_EXPR(n)) qast_children(n, collect, r);
+    if (!NODE_IS_EXPR(n)) qast_children(n, collect_assigned, r);
 }
 
 static void collect_body(Resolver *r, Func *f) {
     for (int i = 0; i < f->body.n; i++) collect_functions(r, &f->body.at[i]);
-    for (int i = 0; i < f->body.n; i++) collect(r, &f->body.at[i]);
+    for (int i = 0; i < f->body.n; i++) collect_assigned(r, &f->body.at[i]);
 }
 
 /* -- resolving ----------------------------------------------------------------------------------------------------- */
-/* B = A gives B the access mode of A. */
+/* Gives B the access mode of A in B = A. */
 static void inherit_mode(const Node *n) {
     if (n->u.assign.ntargets != 1 || n->u.assign.in_place || n->u.assign.value->kind != N_IDENT) return;
     const Node *t = n->u.assign.targets[0];
@@ -331,13 +332,13 @@ static void inherit_mode(const Node *n) {
     if (to && from && !has_mods(to->mods) && !to->declared) to->mods = from->mods;
 }
 
-/* What the prompt and eval show: the last expression of their text. */
+/* Returns whether n is the last expression of text from the prompt or eval, which is shown as the result. */
 static bool is_shown(const Resolver *r, const Node *n) {
     NodeList body = r->u->main->body;
     return r->u->src->internal && !r->scope && body.n > 0 && n == body.at[body.n - 1];
 }
 
-/* ok || error("…"): what stands behind decides by running. */
+/* Returns whether an expression is like ok || error("…"), whose right side may have an effect. */
 static bool may_act(const Node *e) { return (e->op == OP_ANDAND || e->op == OP_OROR) && e->u.bin.b->kind == N_CALL; }
 
 static bool begins_with_sign(const Node *e) {
@@ -345,7 +346,7 @@ static bool begins_with_sign(const Node *e) {
     return e->kind == N_UNARY && e->op != OP_NOT;
 }
 
-/* `tic` for tic(), `x == 3` for x = 3, `x` where print is meant, `- x` on a line of its own. */
+/* Reports statements without effect: `tic` for tic(), `x == 3` for x = 3, `x` for print x, `- x` on its own line. */
 static void check_effect(Resolver *r, const Node *n) {
     const Node *e = n->u.expr;
     const Sym *s = e->kind == N_IDENT ? e->u.ident.sym : NULL;
@@ -363,9 +364,9 @@ static void check_effect(Resolver *r, const Node *n) {
     else if (e->kind == N_NUM) qdiag_warning(r->u, e->pos, "this statement does nothing: a list is written [a, b]");
 }
 
-static void resolve_child(void *ud, Node **child) { resolve(ud, child); }
+static void resolve_child(void *ud, Node **child) { resolve_node(ud, child); }
 
-/* vec[mat] is an index expression until its base turns out to be a type. */
+/* Returns whether an index expression is a type such as vec[mat]. */
 static bool base_is_type(Resolver *r, const Node *n) {
     while (n->kind == N_INDEX) n = n->u.index.base;
     if (n->kind == N_TYPE) return true;
@@ -374,7 +375,7 @@ static bool base_is_type(Resolver *r, const Node *n) {
     return s && s->kind == SYM_TYPE;
 }
 
-/* x[0] = 1 and o.name = 1, where there is no x or o yet. */
+/* Reports x[0] = 1 and o.name = 1 if there is no variable x or o. */
 static void check_base(Resolver *r, const Node *target) {
     const Node *base = target->kind == N_INDEX   ? target->u.index.base
                        : target->kind == N_FIELD ? target->u.field.base
@@ -387,7 +388,7 @@ static void check_base(Resolver *r, const Node *target) {
                      target->kind == N_FIELD ? "object()" : "zeros(size), or cell(n)");
 }
 
-/* color.red, of an enum. */
+/* Replaces a constant of an enum, such as color.red, by its value. */
 static bool constant_of(Resolver *r, Node *n) {
     const Node *base = n->u.field.base;
     if (base->kind != N_IDENT || base->u.ident.sym || rule_variable(r, base->u.ident.name)) return false;
@@ -409,7 +410,7 @@ static bool constant_of(Resolver *r, Node *n) {
     return d != NULL;
 }
 
-static void resolve(Resolver *r, Node **slot) {
+static void resolve_node(Resolver *r, Node **slot) {
     Node *n = *slot;
     switch (n->kind) {
     case N_ASSIGN:
@@ -425,7 +426,7 @@ static void resolve(Resolver *r, Node **slot) {
         }
         break;
     case N_MATRIX:
-        if (qfold_is_constant(n)) return; /* it may hold integers that only uint64 does */
+        if (qfold_is_constant(n)) return; /* it may contain integers that need uint64 */
         break;
     case N_NUM:
         if (n->u.num.is_uint64 && (!r->scope || r->scope->f->qual == Q_HOST))
@@ -445,34 +446,35 @@ static void resolve(Resolver *r, Node **slot) {
 
 static void resolve_params(Resolver *r, Param *at, int n) {
     for (int i = 0; i < n; i++)
-        if (at[i].init) resolve(r, &at[i].init);
+        if (at[i].init) resolve_node(r, &at[i].init);
 }
 
 static void declare_params(Resolver *r, Func *f) {
     for (int i = 0; i < f->nparams; i++) {
         Param *p = &f->params[i];
-        if (get(&r->scope->names, p->name)) qdiag_error(r->u, p->pos, "two parameters are called '%s'", p->name->s);
-        annotate(p->sym = add_local(r, p->name, p->pos), p->type);
+        if (get_symbol(&r->scope->names, p->name))
+            qdiag_error(r->u, p->pos, "two parameters are called '%s'", p->name->s);
+        annotate_symbol(p->sym = add_local(r, p->name, p->pos), p->type);
     }
-    for (int i = 0; i < f->nouts; i++) { /* y = f(y): the result begins as the parameter */
+    for (int i = 0; i < f->nouts; i++) { /* in y = f(y), the result and the parameter are one variable */
         Param *p = &f->outs[i];
-        Sym *s = get(&r->scope->names, p->name);
-        annotate(p->sym = s && s->kind == SYM_LOCAL ? s : add_local(r, p->name, p->pos), p->type);
+        Sym *s = get_symbol(&r->scope->names, p->name);
+        annotate_symbol(p->sym = s && s->kind == SYM_LOCAL ? s : add_local(r, p->name, p->pos), p->type);
     }
 }
 
-/* -- locals that begin with the value of a variable outside -------------------------------------------------------- */
+/* -- locals that are initialized from an outer variable ------------------------------------------------------------ */
 static bool is_variable(const Sym *s) { return s && (s->kind < SYM_GLOBAL || (s->kind == SYM_GLOBAL && s->variable)); }
 
-static bool is_declared(const Func *f, const Sym *local) { /* a parameter or result */
+static bool is_declared(const Func *f, const Sym *local) { /* returns whether it is a parameter or result */
     for (int i = 0; i < f->nouts; i++)
         if (f->outs[i].sym == local) return true;
     return local->index < f->nparams;
 }
 
-static Sym *outside(Resolver *r, const Sym *local) {
+static Sym *find_outer(Resolver *r, const Sym *local) {
     Sym *s = NULL;
-    for (Scope *scope = r->scope->up; scope && !s; scope = scope->up) s = get(&scope->names, local->name);
+    for (Scope *scope = r->scope->up; scope && !s; scope = scope->up) s = get_symbol(&scope->names, local->name);
     return s ? s : lookup_global(r, local->name, local->pos);
 }
 
@@ -505,7 +507,7 @@ static void prepend(Resolver *r, NodeList *l, Node *n) {
 static void begin_locals(Resolver *r, Func *f) {
     for (int i = f->nparams; i < f->nlocals; i++) {
         Sym *s = f->locals[i];
-        if (is_declared(f, s) || !is_variable(outside(r, s)) || !qfirstread_is_read_first(f, s)) continue;
+        if (is_declared(f, s) || !is_variable(find_outer(r, s)) || !qfirstread_is_read_first(f, s)) continue;
         const Node *useless = qfirstread_useless(f, s);
         if (useless)
             qdiag_warning(r->u, useless->pos, "%s outside stays as it is: what a function assigns is its own",
@@ -519,7 +521,8 @@ static void begin_locals(Resolver *r, Func *f) {
 }
 
 static void declare_type_parameters(Resolver *r, Func *f) {
-    for (int i = 0; i < f->ntyparams; i++) put(r, &r->scope->names, new_symbol(r, SYM_TYPE, f->typarams[i], f->pos));
+    for (int i = 0; i < f->ntyparams; i++)
+        put_symbol(r, &r->scope->names, new_symbol(r, SYM_TYPE, f->typarams[i], f->pos));
 }
 
 static void resolve_func(Resolver *r, Func *f) {
@@ -532,8 +535,8 @@ static void resolve_func(Resolver *r, Func *f) {
     declare_params(r, f);
     collect_body(r, f);
     resolve_params(r, f->params, f->nparams);
-    for (int i = 0; i < f->body.n; i++) resolve(r, &f->body.at[i]);
-    if (f->expr) resolve(r, &f->expr);
+    for (int i = 0; i < f->body.n; i++) resolve_node(r, &f->body.at[i]);
+    if (f->expr) resolve_node(r, &f->expr);
     begin_locals(r, f);
     r->scope = scope.up;
     qmap_free(&scope.names, r->ctx);
@@ -555,24 +558,24 @@ static void check_pattern(Resolver *r, Reduction *d) {
     }
 }
 
-/* The variables of a rule are numbered placeholders that belong to no function. */
+/* Resolves a rule.  Its variables are numbered placeholders that belong to no function. */
 static void resolve_reduction(Resolver *r, Reduction *d) {
     for (int i = 0; i < d->nparams; i++) {
         Sym *s = d->params[i].sym = new_symbol(r, SYM_LOCAL, d->params[i].name, d->params[i].pos);
         s->index = i;
-        annotate(s, d->params[i].type);
+        annotate_symbol(s, d->params[i].type);
     }
     r->rule = d;
     r->in_pattern = true;
-    resolve(r, &d->pattern);
+    resolve_node(r, &d->pattern);
     r->in_pattern = false;
     check_pattern(r, d);
-    resolve(r, &d->replacement);
-    if (d->where) resolve(r, &d->where);
+    resolve_node(r, &d->replacement);
+    if (d->where) resolve_node(r, &d->where);
     r->rule = NULL;
 }
 
-/* -- after the walk ------------------------------------------------------------------------------------------------ */
+/* -- captures and access modes of closures ------------------------------------------------------------------------- */
 static bool spread_once(Resolver *r) {
     bool added = false;
     for (uint32_t i = 0; i < r->nmentions; i++) {
@@ -603,7 +606,7 @@ qs_status qscope_resolve(Unit *u, const ScopeHost *host) {
     collect_body(&r, u->main);
     for (int i = 0; i < u->nreductions; i++) resolve_reduction(&r, u->reductions[i]);
     for (int i = 0; i < u->ntypedefs; i++) resolve_params(&r, u->typedefs[i]->fields, u->typedefs[i]->nfields);
-    for (int i = 0; i < u->main->body.n; i++) resolve(&r, &u->main->body.at[i]);
+    for (int i = 0; i < u->main->body.n; i++) resolve_node(&r, &u->main->body.at[i]);
     spread_captures(&r);
     spread_modes(&r);
     qmap_free(&r.globals, r.ctx);

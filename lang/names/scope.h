@@ -1,53 +1,56 @@
-/* scope.h -- who is meant by a name.
+/* scope.h -- name resolution: links every identifier of a tree to its symbol.
  *
- * A tree comes in, and goes out with a symbol at every identifier; unknown names are errors here, before anything runs.
- * The session calls it when it links a file (vm/program/link.c).  Beside it: types.h, what a written type denotes, and
- * rewrite.h, the rewrite rules of a program.
+ * vm/program/link.c calls it when a file is linked.  Unknown names are errors here, before anything runs.  Related
+ * headers: types.h resolves type expressions, rewrite.h applies the rewrite rules of a program.
  *
- * A name assigned anywhere in a function (parameter, result, =, +=, for, catch) is a local of that function.  A name
- * only read is looked for outwards: a local of an enclosing function becomes a capture; else the machine is asked for a
- * global (own module, imports, built-ins).  At top level every assigned name is a global of the module.
+ * A name that is assigned anywhere in a function (parameter, result, =, +=, for, catch) is a local of that function.  A
+ * name that is only read is looked up from the inside out: a local of an enclosing function becomes a capture;
+ * otherwise
+ * the VM looks for a global (own module, imports, built-ins).  At top level every assigned name is a global of the
+ * module.
  *
- * The name of a function defined inside a function is SYM_NESTED: each mention makes a closure with the values that its
- * captures have then.  For real programs define a kernel first and the variables that it uses afterwards; capturing at
- * the mention serves them, and is capture by value all the same.
+ * The name of a function defined inside a function is SYM_NESTED.  Each mention creates a closure with the values that
+ * its captures have at that moment.  Capturing at the mention, and not at the definition, supports programs that define
+ * a kernel first and the variables it uses afterwards; it is still capture by value.
  *
- * A lambda captures where it stands, global variables too, so that it keeps the values that they have when it is made.
- * A variable that has no value yet is read when it is needed, so that a lambda may call itself.  A name that is only a
- * function is never captured.
+ * A lambda captures the values of variables, including globals, when it is created.  A variable that has no value yet
+ * is
+ * read when it is needed, so that a lambda may call itself.  A name that is only a function is never captured.
  *
- * Index expressions whose base is a type (vec[mat], list[int]) become N_TYPE; so do mentions of a type parameter.
- * Variables of a reduction get a SYM_LOCAL without owner, numbered like the parameters. */
+ * Index expressions whose base is a type (vec[mat], list[int]) become N_TYPE, as do mentions of a type parameter.
+ * Variables of a reduction get a SYM_LOCAL without owner; their index is the number of the parameter. */
 #ifndef LANG_SCOPE_H
 #define LANG_SCOPE_H
 #include "lang/syntax/ast.h"
 
-typedef struct ScopeHost { /* what the machine knows; ud is passed back */
+typedef struct ScopeHost { /* queries to the VM; ud is passed to each */
     void *ud;
-    /* An existing name visible from the module: fills kind (SYM_GLOBAL or SYM_TYPE), index, variable, function, type.
+    /* Looks up a name visible in the module and sets kind (SYM_GLOBAL or SYM_TYPE), index, variable, function and type;
      * false: unknown. */
     bool (*lookup)(void *ud, Str *name, Sym *out);
-    /* A top-level name that this unit defines: its global slot, made on first request. */
+    /* Returns the global slot of a top-level name that this unit defines; creates it at the first request. */
     int (*define)(void *ud, Str *name);
-    /* Why a call would fail at once when it ran, and a written type when it is looked up; false: neither would. */
+    /* Report in `why` that a call would certainly fail, or that a type cannot be resolved; false: no such error. */
     bool (*call_fails)(void *ud, const Node *call, Text *why);
     bool (*type_fails)(void *ud, TypeExpr *type, const Func *in, Text *why);
-    /* Why only the order of definitions decides which function a call means, as far as the text tells the types of its
-     * arguments; and why a definition has the parameters of an earlier one.  May be NULL. */
+    /* Report in `why` that only the order of definitions decides which function a call means, as far as the types of
+     * its
+     * arguments are known, or that a definition has the same parameters as an earlier one.  May be NULL. */
     bool (*call_ties)(void *ud, const Node *call, Text *why);
     bool (*repeats)(void *ud, const Func *f, Text *why);
-    /* Offers every visible name to the search for a near miss.  May be NULL. */
+    /* Offers every visible name to the search for a similar spelling.  May be NULL. */
     void (*offer)(void *ud, Nearest *near);
-    /* Whether the module has no value of that name yet, and sees a variable of an imported file.  May be NULL. */
+    /* Returns whether the name means a variable of an imported file and the module has no value of its own yet.  May be
+     * NULL. */
     bool (*imported)(void *ud, Str *name);
 } ScopeHost;
 
-/* Resolves every identifier of the unit.  Unknown names are errors with a did-you-mean, reported as parse errors are:
- * all of them in unit->report.  `session`: the prompt's module, where a name may be defined by an earlier line. */
+/* Resolves every identifier of the unit.  All unknown names are reported in unit->report, like parse errors, with a
+ * suggestion if a similar name is visible. */
 qs_status qscope_resolve(Unit *u, const ScopeHost *host);
 
-/* How function f sees a local or capture of an enclosing function: the capture through which it comes, `sym` itself
- * when it is f's own.  To make the closure of a SYM_NESTED mentioned in f, load qscope_view(f, c.outer) for each of its
- * captures. */
+/* Returns the symbol through which f accesses a local or capture of an enclosing function: its capture of it, or `sym`
+ * itself if it belongs to f; NULL: f does not capture it.  To create a closure of a SYM_NESTED in f, load
+ * qscope_view(f, c.outer) for each of its captures. */
 Sym *qscope_view(Func *f, Sym *sym);
 #endif

@@ -1,3 +1,4 @@
+/* types.c -- resolves type expressions to type descriptors. */
 #include "lang/names/types.h"
 #include "lang/syntax/operators.h"
 
@@ -20,7 +21,7 @@ static const char *const common_names[] = {
     "uint64", "bool",    "float16", "float32", "float64", "string", "vec",    "mat",      "cube",           "cvec",
     "cmat",   "ccube",   "ivec",    "imat",    "icube",   "cell",   "object", "function", "kernel_function"};
 
-/* Names of types in other languages, beside ours. */
+/* Names of types in other languages, with the corresponding names here. */
 static const char *const foreign_names[][2] = {{"float", "scalar"},    {"double", "scalar"}, {"real", "scalar"},
                                                {"complex", "cscalar"}, {"str", "string"},    {"integer", "int"},
                                                {"array", "vec"},       {"matrix", "mat"},    {"tensor", "cube"},
@@ -42,7 +43,8 @@ static qs_status unknown_type(Resolver *r, const TypeExpr *e) {
     return qerr_at(r->ctx, QS_ENAME, at(r, e->pos), "unknown type '%s': did you mean '%s'?", e->name->s, near.best);
 }
 
-/* Only what the language defines is remembered: a user's name may mean another type for another instance. */
+/* Resolves a name.  Only predefined types are cached: a name of the program may mean a different type in another
+ * instance of a generic. */
 static qs_status named(Resolver *r, TypeExpr *e, const Type **out) {
     const Type *t = r->host && r->host->lookup ? r->host->lookup(r->host->ud, e->name) : NULL;
     if (!t) t = e->resolved = qtype_builtin(r->ctx, e->name->s);
@@ -70,7 +72,8 @@ static qs_status alternatives(Resolver *r, TypeExpr *e, const Type **out) {
 static qs_status function(Resolver *r, TypeExpr *e, const Type **out) {
     const Type *args[MAX_ARGS], *result;
     TRY(types_of(r, e, args));
-    for (int i = 0; i < e->nouts; i++) TRY(type_of(r, e->outs[i], &result)); /* known, but not part of the descriptor */
+    for (int i = 0; i < e->nouts; i++)
+        TRY(type_of(r, e->outs[i], &result)); /* result types are checked, but not part of the descriptor */
     *out = qtype_fn(r->ctx, e->qual == Q_KERNEL ? TY_KERNEL : TY_FN, args, e->nargs);
     return QS_OK;
 }
@@ -81,7 +84,7 @@ static const Type *with_element(Resolver *r, const Type *array, const Type *elem
     return qtype_array(r->ctx, elem, array->rank);
 }
 
-static qs_status element(Resolver *r, TypeExpr *e, const Type **out) { /* base[args] */
+static qs_status resolve_element(Resolver *r, TypeExpr *e, const Type **out) { /* base[args] */
     const Type *args[MAX_ARGS], *base = NULL;
     TRY(types_of(r, e, args));
     if (e->base->kind == TE_NAME) base = qtype_builtin(r->ctx, e->base->name->s);
@@ -110,19 +113,19 @@ static qs_status any_rank(Resolver *r, TypeExpr *e, const Type **out) { /* cube{
 }
 
 /* -- fixed sizes --------------------------------------------------------------------------------------------------- */
-static bool constant(Resolver *r, const Node *n, double *v) {
+static bool fold_constant(Resolver *r, const Node *n, double *v) {
     double a, b;
     switch (n->kind) {
     case N_NUM: *v = n->u.num.value; return !n->u.num.imaginary;
     case N_IDENT: return r->host && r->host->constant && r->host->constant(r->host->ud, n->u.ident.name, v);
     case N_UNARY:
-        if (n->op != OP_NEG || !constant(r, n->u.bin.a, &a)) return false;
+        if (n->op != OP_NEG || !fold_constant(r, n->u.bin.a, &a)) return false;
         *v = -a;
         return true;
     case N_BINARY: break;
     default: return false;
     }
-    if (!constant(r, n->u.bin.a, &a) || !constant(r, n->u.bin.b, &b)) return false;
+    if (!fold_constant(r, n->u.bin.a, &a) || !fold_constant(r, n->u.bin.b, &b)) return false;
     switch (n->op) {
     case OP_ADD: *v = a + b; return true;
     case OP_SUB: *v = a - b; return true;
@@ -133,9 +136,9 @@ static bool constant(Resolver *r, const Node *n, double *v) {
     }
 }
 
-static qs_status extent(Resolver *r, const Node *n, int32_t *out) {
+static qs_status resolve_extent(Resolver *r, const Node *n, int32_t *out) {
     double v;
-    if (!constant(r, n, &v))
+    if (!fold_constant(r, n, &v))
         return qerr_at(r->ctx, QS_ETYPE, at(r, n->pos),
                        "the size of a fixed type must be known before the program runs%s%s",
                        n->kind == N_IDENT ? ", and is not for " : "", n->kind == N_IDENT ? n->u.ident.name->s : "");
@@ -146,7 +149,9 @@ static qs_status extent(Resolver *r, const Node *n, int32_t *out) {
     return QS_OK;
 }
 
-/* vec(3), mat(2,2), cube(2,3,2); a cube takes three or more.  The size of a cell is no part of its type. */
+/* Resolves vec(3), mat(2,2) or cube(2,3,2); a cube has three sizes or more.  Sizes of cells are dropped, because they
+ * are
+ * not part of the type. */
 static qs_status fixed(Resolver *r, TypeExpr *e, const Type **out) {
     const Type *base;
     int32_t dims[QS_MAX_RANK];
@@ -160,12 +165,12 @@ static qs_status fixed(Resolver *r, TypeExpr *e, const Type **out) {
         return qerr_at(r->ctx, QS_ETYPE, at(r, e->pos), "%s takes %s%d size%s, got %d", qtype_name(base),
                        base->rank >= 1 && base->rank < 3 ? "" : "at least ", base->rank < 1 ? 3 : base->rank,
                        base->rank == 1 ? "" : "s", e->ndims);
-    for (int i = 0; i < e->ndims; i++) TRY(extent(r, e->dims[i], &dims[i]));
+    for (int i = 0; i < e->ndims; i++) TRY(resolve_extent(r, e->dims[i], &dims[i]));
     *out = base->inner->kind == TY_NUM ? qtype_fixed(r->ctx, base->inner, e->ndims, dims) : base;
     return QS_OK;
 }
 
-/* -- everything ---------------------------------------------------------------------------------------------------- */
+/* -- all type expressions ------------------------------------------------------------------------------------------ */
 static qs_status pointer(Resolver *r, TypeExpr *e, const Type **out) {
     const Type *target;
     TRY(type_of(r, e->base, &target));
@@ -180,7 +185,7 @@ static qs_status type_of(Resolver *r, TypeExpr *e, const Type **out) {
     }
     switch (e->kind) {
     case TE_NAME: return named(r, e, out);
-    case TE_ARRAY: return element(r, e, out);
+    case TE_ARRAY: return resolve_element(r, e, out);
     case TE_FIXED: return fixed(r, e, out);
     case TE_RANK: return any_rank(r, e, out);
     case TE_FN: return function(r, e, out);
