@@ -1,10 +1,10 @@
-/* bytecode.c -- statements and functions to instructions.
+/* bytecode.c -- compiles statements and functions to instructions.
  *
- *   parameters │ results │ other locals │ type parameters │ temporaries →
+ *   parameters │ results │ other locals │ type parameters │ temporaries →      (registers)
  *
- * One walk over the tree emits code; jumps forward are patched when their target is reached.  Alongside goes the set of
- * locals that certainly have a value, so that only doubtful reads are tested.  A numeric annotation on a variable holds
- * for the assignments that follow it in the text. */
+ * One walk over the tree emits the code; forward jumps are patched when their target is reached.  The walk also tracks
+ * which variables certainly have a value, so that only reads of other variables are checked at run time.  A numeric
+ * annotation on a variable applies to the assignments that follow it in the source. */
 #include "lang/bytecode/bytecode.h"
 #include "lang/syntax/operators.h"
 
@@ -22,8 +22,8 @@ static TypeExpr *type_of(const Coder *e, const Sym *s) {
     return NULL;
 }
 
-/* An annotation: a numeric one stays with the variable, any other one ends that. */
-static void annotate(Coder *e, const Sym *s, TypeExpr *t) {
+/* Records an annotation.  A numeric one applies to later assignments of the variable; any other one ends this. */
+static void annotate_variable(Coder *e, const Sym *s, TypeExpr *t) {
     const Type *type = t->kind == TE_ANY ? NULL : qcode_known_type(e, t);
     bool stays = type && type->kind == TY_NUM;
     if (!stays && !type_of(e, s)) return;
@@ -42,15 +42,15 @@ static void mark_set(Coder *e, const Sym *s) {
     if (reg >= 0) e->set[reg] = true;
 }
 
-static void mark_all_set(Coder *e) { memset(e->set, true, e->nset); } /* nothing here is reached */
+static void mark_all_set(Coder *e) { memset(e->set, true, e->nset); } /* for unreachable code */
 
-/* The register in which a variable's new value is made: its own, or a temporary that `store` then moves. */
+/* Returns the register for the new value of a variable: its own, or a temporary that store_variable then moves. */
 static int store_register(Coder *e, const Sym *s, bool checked) {
     int own = qcode_register(e, s);
     return own >= 0 && !checked ? own : qcode_temps(e, 1);
 }
 
-static void store(Coder *e, const Sym *s, int reg) {
+static void store_variable(Coder *e, const Sym *s, int reg) {
     int own = qcode_register(e, s);
     if (own >= 0) {
         qcode_move(e, own, reg);
@@ -75,7 +75,7 @@ static bool is_discard(const Node *n) { return n->kind == N_IDENT && strcmp(n->u
 static void check_type(Coder *e, Node *target, TypeExpr *written, int reg) {
     Str *name = target->kind == N_IDENT ? target->u.ident.name : target->kind == N_FIELD ? target->u.field.name : NULL;
     Sym *s = target->kind == N_IDENT ? target->u.ident.sym : NULL;
-    if (s && written) annotate(e, s, written);
+    if (s && written) annotate_variable(e, s, written);
     TypeExpr *t = written ? written : s ? type_of(e, s) : NULL;
     if (t) qcode_coerce(e, reg, t, name, false);
 }
@@ -99,7 +99,7 @@ static void set_field(Coder *e, Node *target, int value) {
     e->top = mark;
 }
 
-/* A value in a temporary goes to a target. */
+/* Assigns a value in a temporary to a target. */
 static void assign_from(Coder *e, Node *target, TypeExpr *type, int value) {
     if (is_discard(target) && !target->u.ident.sym) {
         qcode_op(e, BC_CLEAR, value, 1, 0);
@@ -109,7 +109,7 @@ static void assign_from(Coder *e, Node *target, TypeExpr *type, int value) {
     switch ((NodeKind)target->kind) {
     case N_IDENT: {
         Sym *s = target_symbol(e, target);
-        if (s) store(e, s, value);
+        if (s) store_variable(e, s, value);
         break;
     }
     case N_INDEX: set_element(e, target, value); break;
@@ -123,7 +123,7 @@ static void assign_name(Coder *e, Node *target, TypeExpr *type, Node *value) {
     if (!s) return;
     bool checked = type || type_of(e, s);
     int mark = e->top, reg = store_register(e, s, checked);
-    if (value->kind == N_LAMBDA) { /* it may call itself by this name, and bears it in messages */
+    if (value->kind == N_LAMBDA) { /* the lambda may call itself by this name, and messages use it */
         value->u.lambda.func->name = s->name;
         e->assigning = s;
     }
@@ -131,7 +131,7 @@ static void assign_name(Coder *e, Node *target, TypeExpr *type, Node *value) {
     e->assigning = NULL;
     qcode_at(e, target->pos);
     check_type(e, target, type, reg);
-    store(e, s, reg);
+    store_variable(e, s, reg);
     e->top = mark;
 }
 
@@ -157,7 +157,7 @@ static bool is_plain_call(const Node *n) {
     return f->kind != N_TYPE && !(f->kind == N_IDENT && f->u.ident.sym && f->u.ident.sym->kind == SYM_TYPE);
 }
 
-/* [a,b] = …: results of a call, the items of a literal one by one, or the elements of one value. */
+/* Compiles [a,b] = …: assigns the results of a call, the items of a literal, or the elements of a value. */
 static void assign_many(Coder *e, Node *n) {
     int count = n->u.assign.ntargets, mark = e->top, first = qcode_temps(e, count > 1 ? count : 1);
     Node *value = n->u.assign.value;
@@ -204,14 +204,14 @@ static void update_name(Coder *e, Node *target, Op op, Node *value) {
     if (!s) return;
     int mark = e->top, reg;
     if (qcode_register(e, s) >= 0) {
-        reg = qcode_any(e, target); /* its own register, known to be set */
+        reg = qcode_any(e, target); /* its own register, after a check that it has a value */
     } else {
         reg = qcode_temps(e, 1);
         qcode_to(e, target, reg);
     }
     update_register(e, op, reg, value);
     check_type(e, target, NULL, reg);
-    store(e, s, reg);
+    store_variable(e, s, reg);
     e->top = mark;
 }
 
@@ -289,7 +289,7 @@ static void if_statement(Coder *e, Node *n) {
     qcode_here(e, end);
 }
 
-/* (a,b) matches a list of a and b, and a single value that is a or b. */
+/* Compiles a pattern.  (a,b) matches a list of a and b, and also a single value that equals a or b. */
 static void match_pattern(Coder *e, MatchArm *arm, int value, int *found) {
     int mark = e->top, r = qcode_temps(e, arm->npatterns);
     for (int i = 0; i < arm->npatterns; i++) qcode_to(e, arm->patterns[i], r + i);
@@ -346,7 +346,7 @@ static void try_statement(Coder *e, Node *n) {
         c->cap_handlers = c->cap_handlers * 2 + 4;
     }
     c->handlers[c->nhandlers++] = (Handler){start, stop, qcode_pc(e), (uint8_t)reg, (uint8_t)mark};
-    if (s) store(e, s, reg);
+    if (s) store_variable(e, s, reg);
     else qcode_op(e, BC_CLEAR, reg, 1, 0);
     e->top = mark;
     block(e, n->u.tries.handler);
@@ -372,8 +372,8 @@ static void refuse_parallel(Coder *e, const Node *n, const char *why) {
     if (is_demanded(n)) qcode_fail(e, n->pos, "this loop cannot run in parallel: %s", why);
 }
 
-/* The machine may run the loop whose code begins at start and ends here as machine code, unless a reduction has given
- * something in it another meaning than the tree has. */
+/* Registers the loop whose code begins at start and ends here: the VM may run it as machine code.  This is not possible
+ * if a reduction replaced an expression in it, because machine code is compiled from the tree. */
 static void loop_region(Coder *e, Node *n, uint32_t start, int reg, uint32_t rewritten) {
     Chunk *c = e->chunk;
     if (c->nrewritten != rewritten) {
@@ -390,7 +390,9 @@ static void loop_region(Coder *e, Node *n, uint32_t start, int reg, uint32_t rew
     c->loops[c->nloops++] = (LoopRegion){.start = start, .end = qcode_pc(e), .reg = (uint8_t)reg, .loop = n};
 }
 
-/* A loop that tests a condition.  WHILE, at its beginning, and LOOP name its region, when it has one. */
+/* A while or repeat loop.  The instructions WHILE, at its beginning, and LOOP contain the number of its region, if it
+ * has
+ * one. */
 typedef struct {
     LoopExits exits;
     uint32_t begin, start, rewritten;
@@ -431,7 +433,7 @@ static void repeat_statement(Coder *e, Node *n) {
     bool *before = qcode_state(e);
     block(e, n->u.whiles.body);
     bool *after = qcode_state(e);
-    if (t.exits.continues || t.exits.breaks) qcode_restore(e, before); /* perhaps not all of the body was run */
+    if (t.exits.continues || t.exits.breaks) qcode_restore(e, before); /* the body may have been left early */
     qcode_here(e, t.exits.continues);
     qcode_jump_if(e, n->u.whiles.cond, true, &t.exits.breaks);
     turn_back(e, n, &t);
@@ -440,7 +442,7 @@ static void repeat_statement(Coder *e, Node *n) {
     loop_end(e);
 }
 
-enum { LOOP_REGISTERS = 4 }; /* of one counting loop: round, first value, step, number of rounds */
+enum { LOOP_REGISTERS = 4 }; /* state of one counting loop: iteration, first value, step, number of iterations */
 
 typedef struct {
     const Sym *sym;
@@ -453,11 +455,11 @@ static Counter counter(Coder *e, const Sym *s) {
 }
 
 static void counter_ready(Coder *e, Counter c) {
-    if (qcode_register(e, c.sym) < 0) store(e, c.sym, c.reg);
+    if (qcode_register(e, c.sym) < 0) store_variable(e, c.sym, c.reg);
     mark_set(e, c.sym);
 }
 
-static bool range_bounds(Coder *e, Node *range, int at) { /* lo, hi, step; is there a step? */
+static bool range_bounds(Coder *e, Node *range, int at) { /* evaluates lo, hi, step; returns whether there is a step */
     qcode_to(e, range->u.range.lo, at);
     qcode_to(e, range->u.range.hi, at + 1);
     if (range->u.range.step) qcode_to(e, range->u.range.step, at + 2);
@@ -485,7 +487,8 @@ static void for_numbers(Coder *e, Node *n) {
     loop_region(e, n, before_loop, r, rewritten);
 }
 
-/* for [m,n,p] = lo..hi with vectors, or one range each: nested loops, the first counter outermost. */
+/* Compiles for [m,n,p] with one range of vectors, or one range per counter: nested loops, the first counter outermost.
+ * */
 static void for_dimensions(Coder *e, Node *n) {
     LoopExits l;
     int nvars = n->u.loop.nvars, bounds = qcode_temps(e, 3), r = qcode_temps(e, LOOP_REGISTERS * nvars);
@@ -511,7 +514,7 @@ static void for_dimensions(Coder *e, Node *n) {
     qcode_at(e, n->pos);
     for (int i = nvars - 1; i >= 0; i--) {
         qcode_jump_to(e, BC_FORLOOP, r + LOOP_REGISTERS * i, c[i].reg, 0, starts[i]);
-        qcode_here(e, empty[i]); /* an inner loop without rounds goes on with the outer one */
+        qcode_here(e, empty[i]); /* an inner loop without iterations continues with the outer one */
     }
     qcode_restore(e, before);
     qcode_here(e, l.breaks);
@@ -536,7 +539,7 @@ static void for_items(Coder *e, Node *n) {
         counter_ready(e, c);
     } else {
         qcode_op(e, BC_DESTRUCT, item + 1, item, nvars);
-        for (int i = 0; i < nvars; i++) store(e, n->u.loop.syms[i], item + 1 + i);
+        for (int i = 0; i < nvars; i++) store_variable(e, n->u.loop.syms[i], item + 1 + i);
     }
     block(e, n->u.loop.body);
     qcode_patch(e, l.continues, start);
@@ -592,7 +595,9 @@ static void print_statement(Coder *e, Node *n) {
     e->top = mark;
 }
 
-/* Results are locals in a row behind the parameters, unless one bears the name of a parameter: y = f(y). */
+/* Returns the first of consecutive registers with the results.  They are the locals after the parameters, unless a
+ * result
+ * has the name of a parameter, as in y = f(y); then the results are copied. */
 static int first_result(Coder *e) {
     const Func *f = e->func;
     bool in_place = true;
@@ -613,7 +618,7 @@ static void return_results(Coder *e) {
     qcode_op(e, BC_RETURN, first_result(e), 0, 0);
 }
 
-static void begin(Coder *e, const Node *n) {
+static void emit_begin(Coder *e, const Node *n) {
     const Sym *outer = n->u.assign.value->u.ident.sym;
     qcode_op(e, BC_BEGIN, n->u.assign.targets[0]->u.ident.sym->index, outer->kind == SYM_CAPTURE, 0);
     qcode_word(e, (uint32_t)outer->index);
@@ -622,12 +627,12 @@ static void begin(Coder *e, const Node *n) {
 void qcode_statement(Coder *e, Node *n) {
     qcode_at(e, n->pos);
     if (n->kind == N_ASSIGN && n->flag == ASSIGN_BEGINS) {
-        begin(e, n);
+        emit_begin(e, n);
         return;
     }
     bool could = n->kind == N_ASSIGN || n->kind == N_EXPR;
     if (could && e->host->nrules && qcode_rewritten(e, n, -1)) return;
-    if (NODE_IS_EXPR(n)) { /* the result of a reduction */
+    if (NODE_IS_EXPR(n)) { /* replacement built by a reduction */
         expression(e, n);
         return;
     }
@@ -635,7 +640,7 @@ void qcode_statement(Coder *e, Node *n) {
     case N_EXPR: expression(e, n->u.expr); break;
     case N_ASSIGN: assignment(e, n); break;
     case N_DECL:
-        if (n->u.decl.sym) annotate(e, n->u.decl.sym, n->u.decl.type);
+        if (n->u.decl.sym) annotate_variable(e, n->u.decl.sym, n->u.decl.type);
         break;
     case N_IF: if_statement(e, n); break;
     case N_FOR: for_statement(e, n); break;
@@ -652,7 +657,8 @@ void qcode_statement(Coder *e, Node *n) {
     case N_PRINT: print_statement(e, n); break;
     case N_IMPORT: qcode_opx(e, BC_IMPORT, 0, qcode_literal(e, (Literal){.kind = LIT_UNIT, .u.import = n})); break;
     case N_BLOCK: block(e, n->u.block); break;
-    default: break; /* functions, types, reductions and attributes are no code; barriers mean nothing on the host */
+    default:
+        break; /* functions, types, reductions and attributes need no code; barriers have no effect here */
     }
 }
 
@@ -681,13 +687,13 @@ static void annotations(Coder *e) {
         if (!p->type || p->variadic) continue;
         qcode_at(e, p->pos);
         qcode_coerce(e, i, p->type, p->name, true);
-        if (p->sym) annotate(e, p->sym, p->type);
+        if (p->sym) annotate_variable(e, p->sym, p->type);
     }
     for (int i = 0; i < f->nouts; i++)
-        if (f->outs[i].type && f->outs[i].sym) annotate(e, f->outs[i].sym, f->outs[i].type);
+        if (f->outs[i].type && f->outs[i].sym) annotate_variable(e, f->outs[i].sym, f->outs[i].type);
 }
 
-/* The value of an expression body, or of a last statement that is an expression: a call may also give none. */
+/* Returns the value of the last expression.  If it is a call, it may also have no result. */
 static void return_value(Coder *e, Node *value) {
     int r = qcode_temps(e, 1);
     qcode_at(e, value->pos);
@@ -713,7 +719,7 @@ static void body(Coder *e, bool echo) {
 
 enum { MAX_ALIASES = 80 };
 
-/* Global variables that the top level mentions: while it runs they live in its registers. */
+/* Collects the global variables that the top level mentions; they are kept in its registers while it runs. */
 static void find_alias(void *ud, Node **child) {
     Coder *e = ud;
     Node *n = *child;

@@ -1,11 +1,10 @@
-/* bytecode.h -- from the syntax tree of one function to instructions of the host machine.
+/* bytecode.h -- compiles one function from its syntax tree to bytecode of the interpreter.
  *
- * A function comes in whose names are resolved, a Chunk goes out: opcodes.def says what its instructions do.  The
- * machine alone calls it (vm/interp/proto.c), when a function is called for the first time.  code.h says which file
- * makes the code of what.
+ * The input is a function with resolved names; the output is a Chunk.  opcodes.def documents the instructions, code.h
+ * lists the files of the compiler.  vm/interp/proto.c calls the compiler when a function is called for the first time.
  *
- * A Chunk is in terms of the language alone; the machine turns its literals into values.  Functions inside a function
- * are literals of it and are compiled when they are first needed. */
+ * A Chunk does not depend on the VM, which turns its literals into values.  Functions inside a function are literals of
+ * its Chunk and are compiled when they are first needed. */
 #ifndef LANG_BYTECODE_H
 #define LANG_BYTECODE_H
 #include "lang/syntax/fold.h"
@@ -22,11 +21,11 @@ static inline uint32_t qbc_word(Opcode op, uint32_t a, uint32_t b, uint32_t c) {
     return (uint32_t)op | a << 8 | b << 16 | c << 24;
 }
 
-/* An index word (N) and a field word (F). */
+/* Parts of an index word (N) and of a field word (F); see opcodes.def. */
 #define INDEX_ACCESS(w)  ((uint8_t)((w)&0x7f))
-#define INDEX_IS_LIST(w) ((w) >> 7 & 1) /* the only index is written as a range or a list of numbers */
+#define INDEX_IS_LIST(w) ((w) >> 7 & 1) /* the index is a single one, written as a range or a list of two numbers */
 #define INDEX_FLAGS(w)   ((uint8_t)((w) >> 8 & 0xff))
-#define INDEX_NAME(w)    ((w) >> 16) /* literal, 0xffff: none */
+#define INDEX_NAME(w)    ((w) >> 16) /* literal with the name of the array; 0xffff: none */
 #define FIELD_NAME(w)    ((w)&0xffff)
 #define FIELD_CACHE(w)   ((w) >> 16)
 
@@ -39,7 +38,7 @@ typedef struct Literal {
     LiteralKind kind;
     union {
         int64_t whole;
-        double num[2]; /* LIT_NUM: the first; LIT_COMPLEX: real and imaginary part */
+        double num[2]; /* LIT_NUM: num[0]; LIT_COMPLEX: real and imaginary part */
         Str *str;
         TypeExpr *type;
         Func *func;
@@ -49,36 +48,39 @@ typedef struct Literal {
     } u;
 } Literal;
 
-/* Where CLOSURE takes a captured value from: a register, a capture or global, the running function, the new closure
- * itself, or nowhere (the global that is being assigned: read when it is needed). */
+/* The source from which CLOSURE takes a captured value: a register, a capture of the running function, a global, the
+ * running function itself, or the new closure.  CAP_UNSET: the closure is being assigned to this global, which is
+ * therefore read when it is needed. */
 typedef enum { CAP_LOCAL, CAP_CAPTURE, CAP_GLOBAL, CAP_SELF, CAP_THIS, CAP_UNSET } CaptureFrom;
 enum { CAPTURE_SHIFT = 28, CAPTURE_NUMBER = (1 << CAPTURE_SHIFT) - 1 };
 typedef struct {
     uint32_t pc, pos;
-} LineEntry; /* code from pc on comes from source offset pos */
+} LineEntry; /* the code from pc on belongs to source offset pos */
 typedef struct {
     uint32_t start, end, handler;
     uint8_t reg, temp;
-} Handler; /* an error in [start, end): R[reg] = it */
+} Handler; /* after an error in [start, end): R[reg] = the error, continue at handler; temp: first free temporary */
 
-/* An elementwise expression whose operators may run as one kernel.  Its leaves are evaluated first, into `regs`; the
- * code from start to end then does it operator by operator and leaves the result in R[dst]. */
+/* An elementwise expression that may run as one kernel.  Its leaves are evaluated first, into `regs`; the code from
+ * start
+ * to end then evaluates it operator by operator and leaves the result in R[dst]. */
 typedef struct FuseRegion {
     uint32_t start, end;
     uint8_t dst;
-    Node *root;            /* of a reduction: its argument */
-    const char *reduction; /* the built-in that the whole is an argument of: sum …; NULL: none */
+    Node *root;            /* the elementwise expression; with a reduction, its argument */
+    const char *reduction; /* name of the built-in applied to the expression, such as sum; NULL: none */
     Node **leaves;
     uint8_t *regs;
     int nleaves;
-    int nops, ncalls; /* ncalls: those of nops that are functions or powers */
-    bool choice;      /* with ?:, whose condition must have several elements */
+    int nops, ncalls; /* number of operations, and how many of them are functions or powers */
+    bool choice;      /* contains ?:, whose condition must have several elements */
     void *machine;    /* owned by vm/launch/fusion.c */
 } FuseRegion;
 
-/* A `for` over ranges, a `while` or a `repeat`; behind it the code goes on at end.  A `for` has at start its FORPREP,
- * or the FORDIM of the first counter, and the state of that in registers reg …, of each further one four behind.  The
- * others have at start what each turn begins with. */
+/* A `for` over ranges, a `while` or a `repeat`, which may run as machine code.  The code after it begins at end.
+ * for: start is its FORPREP, or the FORDIM of the first counter.  The state of the first counter is in registers reg …,
+ *      and that of each further counter four registers later.
+ * while, repeat: start is the beginning of an iteration. */
 typedef struct LoopRegion {
     uint32_t start, end;
     uint8_t reg;
@@ -96,35 +98,35 @@ typedef struct Chunk {
     LineEntry *lines;
     uint32_t nlines, cap_lines;
     Handler *handlers;
-    uint32_t nhandlers, cap_handlers; /* inner ones first */
+    uint32_t nhandlers, cap_handlers; /* innermost first */
     FuseRegion *fuses;
-    uint32_t nfuses, cap_fuses; /* by start */
+    uint32_t nfuses, cap_fuses; /* sorted by start */
     LoopRegion *loops;
-    uint32_t nloops, cap_loops; /* by end: inner ones first */
+    uint32_t nloops, cap_loops; /* sorted by end, so innermost first */
     bool demands;               /* one of the loops is a {!parallel for} */
-    uint32_t nrewritten;        /* expressions that a reduction of the program has replaced */
-    uint32_t nregs;             /* registers in use: locals, type parameters, temporaries */
-    uint32_t ntemp;             /* number of the first temporary */
-    uint32_t ncaches;           /* field caches */
+    uint32_t nrewritten;        /* number of expressions replaced by reductions of the program */
+    uint32_t nregs;             /* number of registers: locals, type parameters, temporaries */
+    uint32_t ntemp;             /* register of the first temporary */
+    uint32_t ncaches;           /* number of field caches */
     uint32_t *aliases;
-    uint32_t naliases; /* globals that live in registers 0, 1, … while this, the top level, runs */
+    uint32_t naliases; /* slots of globals that are in registers 0, 1, … while this code, the top level, runs */
 } Chunk;
 
 typedef enum { FUSIBLE_NOT, FUSIBLE_EACH, FUSIBLE_REDUCTION } Fusible;
-typedef struct BytecodeHost { /* what the machine knows; ud is passed back */
+typedef struct BytecodeHost { /* queries to the VM; ud is passed to each */
     void *ud;
-    Fusible (*fusible)(void *ud, const char *name, int nargs); /* a built-in with so many arguments */
-    bool (*pure)(void *ud, int slot);                          /* a built-in that runs no code of the program */
-    int (*builtin)(void *ud, const char *name);                /* global slot of a built-in function */
-    /* NULL with QS_OK: depends on type parameters, so it is known only during a call. */
+    Fusible (*fusible)(void *ud, const char *name, int nargs); /* of a built-in called with nargs arguments */
+    bool (*pure)(void *ud, int slot);           /* whether a global is a built-in that never runs code of the program */
+    int (*builtin)(void *ud, const char *name); /* global slot of a built-in function */
+    /* Resolves a type; *out is NULL with QS_OK if it depends on type parameters and is known only during a call. */
     qs_status (*type)(void *ud, TypeExpr *e, Func *in, const Type **out);
     struct Reduction **rules;
     int nrules; /* ordered by qrewrite_order */
 } BytecodeHost;
 
-/* echo: the function's last statement, when it is an expression, gives the result (the prompt, -e). */
+/* Compiles f.  echo: if the last statement is an expression, it is the result (at the prompt and with -e). */
 qs_status qbytecode_compile(Ctx *c, Func *f, const BytecodeHost *host, bool echo, Chunk *out);
 void qbytecode_free(Chunk *c);
-void qbytecode_print(const Chunk *c, Text *out);     /* --dump bytecode */
+void qbytecode_print(const Chunk *c, Text *out);     /* listing for --dump bytecode */
 uint32_t qbytecode_pos(const Chunk *c, uint32_t pc); /* source offset of an instruction */
 #endif

@@ -1,3 +1,4 @@
+/* code.c -- emits instructions, jumps, registers and literals into a chunk, and prints chunks. */
 #include "lang/bytecode/code.h"
 
 #include <string.h>
@@ -12,7 +13,7 @@ void qcode_fail(Coder *e, uint32_t pos, const char *fmt, ...) {
 
 void *qcode_alloc(Coder *e, size_t n) { return qarena_alloc(&e->chunk->arena, n); }
 
-/* Arrays of the chunk grow inside its arena: what they leave behind is small, and everything goes at once. */
+/* Grows an array of the chunk inside its arena.  The old copy stays allocated; it is small and freed with the chunk. */
 static void *grow(Coder *e, void *at, uint32_t n, uint32_t *cap, size_t elem) {
     if (n < *cap) return at;
     uint32_t bigger = *cap ? *cap * 2 : 16;
@@ -103,7 +104,7 @@ int qcode_register(const Coder *e, const Sym *s) {
     return -1;
 }
 
-/* -- what is set --------------------------------------------------------------------------------------------------- */
+/* -- variables that have a value ----------------------------------------------------------------------------------- */
 
 bool *qcode_state(Coder *e) {
     bool *state = qcode_alloc(e, e->nset + 1);
@@ -144,7 +145,7 @@ uint32_t qcode_number(Coder *e, double x) { return qcode_literal(e, (Literal){.k
 uint32_t qcode_string(Coder *e, Str *s) { return qcode_literal(e, (Literal){.kind = LIT_STR, .u.str = s}); }
 uint32_t qcode_type(Coder *e, TypeExpr *t) { return qcode_literal(e, (Literal){.kind = LIT_TYPE, .u.type = t}); }
 
-/* -- reading a chunk ----------------------------------------------------------------------------------------------- */
+/* -- reading and printing a chunk ---------------------------------------------------------------------------------- */
 
 static const struct {
     const char *name, *words;
@@ -155,7 +156,7 @@ static const struct {
 
 uint32_t qbytecode_pos(const Chunk *c, uint32_t pc) {
     uint32_t lo = 0, hi = c->nlines;
-    while (lo < hi) { /* the last entry that starts at or before pc */
+    while (lo < hi) { /* search the last entry that starts at or before pc */
         uint32_t mid = (lo + hi) / 2;
         if (c->lines[mid].pc <= pc) lo = mid + 1;
         else hi = mid;
@@ -170,8 +171,8 @@ static int instruction_length(uint32_t word, const Chunk *c) {
     return n;
 }
 
-/* A jump to a RETURN is that RETURN; in the place of its distance one stands that nobody comes to.  In a `try` it would
- * be in the reach of a handler. */
+/* Replaces jumps to a RETURN by that RETURN; a second, unreachable RETURN replaces the word of the jump distance.  This
+ * is not valid in functions with a `try`, where the RETURN would be in the range of a handler. */
 void qcode_return_at_once(Chunk *c) {
     for (uint32_t pc = 0; pc < c->ncode; pc += (uint32_t)instruction_length(c->code[pc], c)) {
         if ((c->code[pc] & 0xff) != BC_JMP) continue;

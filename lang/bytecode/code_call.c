@@ -1,4 +1,4 @@
-/* code_call.c -- calls, conversions, and $name(…), which asks about the program. */
+/* code_call.c -- compiles calls, conversions and meta functions $name(…). */
 #include "lang/bytecode/code.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ static uint32_t name_table(Coder *e, ArgList args, int named) {
     return qcode_literal(e, (Literal){.kind = LIT_NAMES, .u.names = t});
 }
 
-/* The arguments of a function, or (wide) of a conversion. */
+/* Evaluates arguments into new temporaries.  wide: they are arguments of a conversion. */
 static void arguments(Coder *e, ArgList args, bool wide) {
     for (int i = 0; i < args.n; i++) {
         int r = qcode_temps(e, 1);
@@ -34,7 +34,7 @@ static void arguments(Coder *e, ArgList args, bool wide) {
     }
 }
 
-static void method(Coder *e, Node *n, int base, int want) {
+static void emit_method_call(Coder *e, Node *n, int base, int want) {
     Node *field = n->u.call.callee;
     ArgList args = n->u.call.args;
     int named = count_named(e, args), self = qcode_temps(e, 1);
@@ -62,7 +62,7 @@ int qcode_call(Coder *e, Node *n, int base, int want) {
     ArgList args = n->u.call.args;
     int mark = e->top, named = count_named(e, args);
     if (callee->kind == N_FIELD) {
-        method(e, n, base, want);
+        emit_method_call(e, n, base, want);
     } else if (is_global(callee) && !named) {
         global_call(e, n, callee->u.ident.sym->index, args, base, want);
     } else {
@@ -76,7 +76,7 @@ int qcode_call(Coder *e, Node *n, int base, int want) {
     return base;
 }
 
-/* uint8(x), float64(x): a conversion of one number or array. */
+/* Compiles a conversion of a number or array, such as uint8(x) or float64(x); false: n is a call. */
 static bool conversion_to(Coder *e, Node *n, int dst) {
     Node *callee = n->u.call.callee;
     ArgList args = n->u.call.args;
@@ -132,7 +132,7 @@ static int operands(const Node *n) {
     }
 }
 
-/* The text of the argument, as it is written in the source. */
+/* Loads the source text of the argument as a string. */
 static void text_to(Coder *e, const Node *n, int dst) {
     const char *s = e->func->unit->src->text + n->pos, *start = strchr(s, '(');
     size_t len = 0;
@@ -149,7 +149,7 @@ static void text_to(Coder *e, const Node *n, int dst) {
     qcode_opx(e, BC_LOADK, dst, qcode_string(e, qstr_name(e->ctx, len ? start + 1 : "", len)));
 }
 
-/* Host code is asked what it is: a host function, on the cpu. */
+/* Compiles $name(…) for interpreted code, whose target is the cpu. */
 void qcode_meta(Coder *e, Node *n, int dst) {
     ArgList args = n->u.meta.args;
     if (meta_is(n, "ftype")) {

@@ -1,4 +1,4 @@
-/* code_expr.c -- expressions: types, names, literals, elements; the other kinds have files of their own. */
+/* code_expr.c -- compiles expressions: types, names, literals, elements; code.h lists the files for the other kinds. */
 #include "lang/bytecode/code.h"
 #include "lang/syntax/fold.h"
 #include "lang/syntax/operators.h"
@@ -169,9 +169,9 @@ static void num_to(Coder *e, Node *n, int dst) {
     else qcode_load_number(e, n->u.num.value, dst);
 }
 
-enum { LIST_STEP = 32 }; /* items of a long literal that are in registers at a time */
+enum { LIST_STEP = 32 }; /* number of items of a long literal in registers at a time */
 
-/* [a,b,…] and {a,b,…}: up to LIST_STEP items straight from registers, longer ones through a list. */
+/* Compiles [a,b,…] and {a,b,…}: up to LIST_STEP items directly from registers, more items through a list. */
 static void items_to(Coder *e, Node *n, Opcode direct, Opcode from_list, int dst) {
     NodeList l = n->u.items;
     int mark = e->top;
@@ -264,11 +264,11 @@ static void field_to(Coder *e, Node *n, int dst) {
     e->top = mark;
 }
 
-/* -- conversions ask for float64 ----------------------------------------------------------------------------------- */
+/* -- float64 literals for conversions ------------------------------------------------------------------------------ */
 
-/* float64([0.1,0.2]) has the numbers that are written, not those of a list of float32: literals and ranges that
- * elementwise arithmetic carries into a conversion, or into a typed variable, are made of float64 if that holds more of
- * the type's values than float32. */
+/* float64([0.1,0.2]) must contain the numbers as written, not rounded to float32.  Therefore literals and ranges that
+ * reach a conversion or a typed variable through elementwise arithmetic have float64 elements, if the target type can
+ * represent more values than float32. */
 bool qcode_is_wide(const Type *t) {
     while (t && t->kind == TY_ARRAY) t = t->inner;
     return t && t->kind == TY_NUM &&

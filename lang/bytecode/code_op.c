@@ -1,4 +1,4 @@
-/* code_op.c -- operators; conditions, which jump instead of making a truth value. */
+/* code_op.c -- compiles operators, and conditions, which jump without computing a truth value. */
 #include "lang/bytecode/code.h"
 #include "lang/syntax/operators.h"
 
@@ -24,7 +24,9 @@ static Opcode binary_code(Op op) {
     }
 }
 
-/* The form with a number as its right (or, reversed, left) operand; with a number, .* is * and ./ is /. */
+/* Sets *out to the opcode with a number as its right operand, or as its left operand if reversed.  With a number, .*
+ * and
+ * ./ are the same as * and /. */
 static bool constant_code(Op op, bool reversed, Opcode *out) {
     switch (op) {
     case OP_ADD: *out = BC_ADDK; return true;
@@ -62,7 +64,7 @@ static void short_circuit_to(Coder *e, Node *n, int dst) {
 
 enum { CONCAT_MOST = 32 };
 
-/* "text" + a + b + …: joined in one go.  How many operands there are; 0: it is something else. */
+/* Returns the number of operands of "text" + a + b + …, which one instruction concatenates; 0: n has another form. */
 static int concat_operands(const Coder *e, const Node *n) {
     int count = 1;
     while (n->kind == N_BINARY && n->op == OP_ADD) n = n->u.bin.a, count++;
@@ -127,8 +129,9 @@ void qcode_unary(Coder *e, Node *n, int dst) {
     e->top = mark;
 }
 
-/* Both sides are computed where the condition has several elements.  Inside there may be regions, because a region
- * around it runs as a whole only where it has. */
+/* Compiles c ? a : b.  Both sides are evaluated if the condition has several elements.  The parts may contain regions
+ * of
+ * their own, because a surrounding region runs as one kernel only in that case. */
 void qcode_ternary(Coder *e, Node *n, int dst) {
     int mark = e->top, other = 0, end = 0, r = qcode_temps(e, 3);
     const FuseRegion *around = e->fuse;
@@ -188,7 +191,7 @@ static bool jump_if_compares(Coder *e, Node *n, bool sense, int *list) {
     return true;
 }
 
-/* Each operand of && and || counts as a condition of its own: an array holds when all its elements do. */
+/* Each operand of && and || is a condition of its own: an array is true if all its elements are. */
 static void jump_if_both(Coder *e, Node *a, Node *b, bool sense_of_one, int *list) {
     qcode_jump_if(e, a, sense_of_one, list);
     bool *before = qcode_state(e);
@@ -215,7 +218,7 @@ void qcode_jump_if(Coder *e, Node *n, bool sense, int *list) {
     } else if (n->kind == N_UNARY && n->op == OP_NOT) {
         qcode_jump_if(e, n->u.bin.a, !sense, list);
     } else if (n->kind == N_BINARY && (n->op == OP_ANDAND || n->op == OP_OROR)) {
-        bool stops_at = n->op == OP_OROR; /* the operand truth that decides alone */
+        bool stops_at = n->op == OP_OROR; /* the truth of one operand that decides the result */
         if (sense == stops_at) jump_if_both(e, n->u.bin.a, n->u.bin.b, sense, list);
         else jump_if_either(e, n->u.bin.a, n->u.bin.b, !sense, list);
     } else if (qfold_number(n, &x)) {

@@ -1,15 +1,16 @@
-/* code_region.c -- finds elementwise expressions and emits them so that the machine may run them as one kernel.
+/* code_region.c -- finds elementwise expressions and emits them so that the VM may run each as one kernel.
  *
- *     y = a + sin(b[i]).*c        leaves a, b[i], c: evaluated first, in order
- *                                 then the operators, as ever; the region says where they begin and end
+ *     y = a + sin(b[i]).*c        first evaluates the leaves a, b[i], c in order,
+ *                                 then the operators as usual; the region records where their code begins and ends
  *
- * Operators on numbers pay nothing: the machine looks for a region only when one meets a large array.  Where the first
- * operation is a call, a FUSE instruction asks instead.  Leaves come before operators, so nothing that could change an
- * array may stand among them: calls of functions of the program end a region.
+ * Operators on numbers have no extra cost: the VM looks for a region only if an operator gets a large array.  If the
+ * first operation is a call, a FUSE instruction starts the region instead.  Leaves are evaluated before the operators,
+ * so they must not change arrays: an expression with a call of a function of the program is not a region.
  *
- * Whether the operators ran one by one or as a kernel must not be seen: tests/scripts/fusion compares the two, and
- * tests/arrays.py runs random programs with every expression compiled, and once more with one operator per line, where
- * nothing can be fused, computed in place or reused. */
+ * Fused and unfused evaluation must give the same results.  tests/scripts/fusion compares the two.  tests/arrays.py
+ * runs
+ * random programs with every expression compiled, and again with one operator per line, where nothing can be fused,
+ * computed in place or reused. */
 #include "lang/bytecode/code.h"
 #include "lang/syntax/operators.h"
 
@@ -35,7 +36,7 @@ static bool positional(ArgList args) {
     return true;
 }
 
-/* What a call is here: only when the name means the built-in and nothing else. */
+/* Returns how a call can be fused; only calls whose name means the built-in can. */
 static Fusible call_kind(Coder *e, const Node *n) {
     const Node *callee = n->u.call.callee;
     int slot = builtin_slot(callee);
@@ -63,8 +64,9 @@ static bool has_value(const Coder *e, const Node *n) {
     return r >= 0 && (size_t)r < e->nset && e->set[r];
 }
 
-/* Variables that certainly have a value, numbers, and what is fused of them: it may be computed where it is not asked
- * for. */
+/* Returns whether an expression can be evaluated even if its value is not needed: it consists of numbers, variables
+ * that
+ * certainly have a value, and fusible operations on them. */
 static bool is_plain(Coder *e, const Node *n) {
     switch ((NodeKind)n->kind) {
     case N_NUM: return !n->u.num.whole;
@@ -82,7 +84,7 @@ static bool is_plain(Coder *e, const Node *n) {
     return true;
 }
 
-static void gather(Gather *g, Node *n) {
+static void collect_leaves(Gather *g, Node *n) {
     double folded;
     if (qfold_number(n, &folded) || (n->kind == N_NUM && !n->u.num.whole)) return;
     if (g->e->host->nrules && qcode_could_rewrite(g->e, n)) {
@@ -92,21 +94,21 @@ static void gather(Gather *g, Node *n) {
     if (n->kind == N_BINARY && fusible_operator((Op)n->op)) {
         g->nops++;
         g->ncalls += n->op == OP_PWPOW;
-        gather(g, n->u.bin.a);
-        gather(g, n->u.bin.b);
+        collect_leaves(g, n->u.bin.a);
+        collect_leaves(g, n->u.bin.b);
     } else if (n->kind == N_UNARY && n->op == OP_NEG) {
         g->nops++;
-        gather(g, n->u.bin.a);
+        collect_leaves(g, n->u.bin.a);
     } else if (n->kind == N_CALL && call_kind(g->e, n) == FUSIBLE_EACH) {
         g->nops++;
         g->ncalls++;
-        for (int i = 0; i < n->u.call.args.n; i++) gather(g, n->u.call.args.at[i].value);
+        for (int i = 0; i < n->u.call.args.n; i++) collect_leaves(g, n->u.call.args.at[i].value);
     } else if (n->kind == N_TERNARY && is_plain(g->e, n)) {
         g->nops++;
         g->choice = true;
-        gather(g, n->u.ternary.cond);
-        gather(g, n->u.ternary.then);
-        gather(g, n->u.ternary.other);
+        collect_leaves(g, n->u.ternary.cond);
+        collect_leaves(g, n->u.ternary.then);
+        collect_leaves(g, n->u.ternary.other);
     } else {
         check_pure(g, &n);
         if (n->kind == N_STR || n->kind == N_CELL || g->n == MAX_LEAVES) g->ok = false;
@@ -124,7 +126,7 @@ static bool is_inner(const Node *n) {
     return n->kind == N_CALL || n->kind == N_BINARY || n->kind == N_UNARY || n->kind == N_TERNARY;
 }
 
-/* The first operation in the order of evaluation is a call. */
+/* Returns whether the first operation in the order of evaluation is a call or a ?: of a plain variable. */
 static bool call_first(const FuseRegion *r, const Node *n) {
     double folded;
     for (int i = 0; i < r->nleaves; i++)
@@ -169,12 +171,13 @@ bool qcode_fused(Coder *e, Node *n, int dst) {
     bool reduction = n->kind == N_CALL && call_kind(e, n) == FUSIBLE_REDUCTION;
     Node *root = reduction ? n->u.call.args.at[0].value : n;
     Gather g = {.e = e, .ok = true};
-    gather(&g, root);
-    bool alone = g.nops == 1 && !reduction && !g.ncalls; /* one operator is as good by itself, one function not */
+    collect_leaves(&g, root);
+    bool alone = g.nops == 1 && !reduction &&
+                 !g.ncalls; /* a single operator gains nothing from fusion, a single function does */
     if (!g.ok || !g.n || !g.nops || alone) return false;
 
     int mark = e->top;
-    /* Leaves may hold regions of their own, so this one is entered into the list after them. */
+    /* Leaves may contain regions, so this region is added to the list after them. */
     uint8_t regs[MAX_LEAVES];
     for (int i = 0; i < g.n; i++) regs[i] = (uint8_t)qcode_any(e, g.leaves[i]);
     FuseRegion *list = add_region(e, &g), region = *list;

@@ -1,5 +1,5 @@
-/* code_rewrite.c -- an expression or statement that a reduction of the program fits: the guards, the replacement, and
- * the original where a guard may fail when the program runs. */
+/* code_rewrite.c -- compiles expressions and statements that a reduction of the program matches: the guards, the
+ * replacement, and also the original if a guard may fail at run time. */
 #include "lang/bytecode/code.h"
 
 #include "lang/names/rewrite.h"
@@ -14,7 +14,7 @@ static void compile_form(Coder *e, Node *n, int dst) {
     else qcode_to(e, n, dst);
 }
 
-/* reduction x -> x.T = …: the variable whose field the pattern is. */
+/* Returns whether the pattern is a field of variable i, as in reduction x -> x.T = …. */
 static bool owns_field(const Reduction *r, int i) {
     const Node *p = r->pattern, *base = p->kind == N_FIELD ? p->u.field.base : NULL;
     return base && base->kind == N_IDENT && base->u.ident.sym == r->params[i].sym;
@@ -43,14 +43,15 @@ static void test_guard(Coder *e, const Rewrite *rw, int i, int *otherwise) {
     e->top = mark;
 }
 
-/* Jumps to `otherwise` when a guard of the rule does not hold for what it is applied to. */
+/* Emits jumps to `otherwise` for guards of the rule that do not hold. */
 static void test_guards(Coder *e, const Rewrite *rw, int *otherwise) {
     for (int i = 0; i < rw->n; i++) test_guard(e, rw, i, otherwise);
     if (rw->where) qcode_jump_if(e, rw->where, false, otherwise);
 }
 
-/* What the variables of the rule stand for is evaluated once; then the result of the rule, or the original, is made of
- * these values. */
+/* Evaluates the expressions bound to the variables of the rule once; then compiles the replacement, and if necessary
+ * the
+ * original, with these values. */
 bool qcode_rewritten(Coder *e, Node *n, int dst) {
     Rewrite rw;
     if (!qrewrite_find(e->func->unit, e->host->rules, e->host->nrules, n, e->rewriting, &rw)) return false;
