@@ -391,8 +391,7 @@ static void loop_region(Coder *e, Node *n, uint32_t start, int reg, uint32_t rew
 }
 
 /* A while or repeat loop.  The instructions WHILE, at its beginning, and LOOP contain the number of its region, if it
- * has
- * one. */
+ * has one. */
 typedef struct {
     LoopExits exits;
     uint32_t begin, start, rewritten;
@@ -487,8 +486,8 @@ static void for_numbers(Coder *e, Node *n) {
     loop_region(e, n, before_loop, r, rewritten);
 }
 
-/* Compiles for [m,n,p] with one range of vectors, or one range per counter: nested loops, the first counter outermost.
- * */
+/* Compiles for [m,n,p] with one range of vectors, or one range per counter: nested loops, the first counter
+ * outermost. */
 static void for_dimensions(Coder *e, Node *n) {
     LoopExits l;
     int nvars = n->u.loop.nvars, bounds = qcode_temps(e, 3), r = qcode_temps(e, LOOP_REGISTERS * nvars);
@@ -596,8 +595,7 @@ static void print_statement(Coder *e, Node *n) {
 }
 
 /* Returns the first of consecutive registers with the results.  They are the locals after the parameters, unless a
- * result
- * has the name of a parameter, as in y = f(y); then the results are copied. */
+ * result has the name of a parameter, as in y = f(y); then the results are copied. */
 static int first_result(Coder *e) {
     const Func *f = e->func;
     bool in_place = true;
@@ -657,8 +655,7 @@ void qcode_statement(Coder *e, Node *n) {
     case N_PRINT: print_statement(e, n); break;
     case N_IMPORT: qcode_opx(e, BC_IMPORT, 0, qcode_literal(e, (Literal){.kind = LIT_UNIT, .u.import = n})); break;
     case N_BLOCK: block(e, n->u.block); break;
-    default:
-        break; /* functions, types, reductions and attributes need no code; barriers have no effect here */
+    default: break; /* functions, types, reductions and attributes need no code; barriers have no effect here */
     }
 }
 

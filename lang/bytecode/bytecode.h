@@ -62,8 +62,7 @@ typedef struct {
 } Handler; /* after an error in [start, end): R[reg] = the error, continue at handler; temp: first free temporary */
 
 /* An elementwise expression that may run as one kernel.  Its leaves are evaluated first, into `regs`; the code from
- * start
- * to end then evaluates it operator by operator and leaves the result in R[dst]. */
+ * start to end then evaluates it operator by operator and leaves the result in R[dst]. */
 typedef struct FuseRegion {
     uint32_t start, end;
     uint8_t dst;

@@ -6,9 +6,8 @@
  *                                                                 code_rewrite.c  reductions of the program
  *
  * Registers are numbered as follows: first the locals (the index of their symbol; at top level the globals of
- * BC_ALIAS),
- * then the type parameters, then temporaries.  Temporaries form a stack; `top` is the first free one.  A temporary is
- * written once and read once, and the reading instruction clears it. */
+ * BC_ALIAS), then the type parameters, then temporaries.  Temporaries form a stack; `top` is the first free one.  A
+ * temporary is written once and read once, and the reading instruction clears it. */
 #ifndef LANG_CODE_H
 #define LANG_CODE_H
 #include "lang/bytecode/bytecode.h"

@@ -25,8 +25,7 @@ static Opcode binary_code(Op op) {
 }
 
 /* Sets *out to the opcode with a number as its right operand, or as its left operand if reversed.  With a number, .*
- * and
- * ./ are the same as * and /. */
+ * and ./ are the same as * and /. */
 static bool constant_code(Op op, bool reversed, Opcode *out) {
     switch (op) {
     case OP_ADD: *out = BC_ADDK; return true;
@@ -130,8 +129,7 @@ void qcode_unary(Coder *e, Node *n, int dst) {
 }
 
 /* Compiles c ? a : b.  Both sides are evaluated if the condition has several elements.  The parts may contain regions
- * of
- * their own, because a surrounding region runs as one kernel only in that case. */
+ * of their own, because a surrounding region runs as one kernel only in that case. */
 void qcode_ternary(Coder *e, Node *n, int dst) {
     int mark = e->top, other = 0, end = 0, r = qcode_temps(e, 3);
     const FuseRegion *around = e->fuse;

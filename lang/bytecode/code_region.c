@@ -8,9 +8,8 @@
  * so they must not change arrays: an expression with a call of a function of the program is not a region.
  *
  * Fused and unfused evaluation must give the same results.  tests/scripts/fusion compares the two.  tests/arrays.py
- * runs
- * random programs with every expression compiled, and again with one operator per line, where nothing can be fused,
- * computed in place or reused. */
+ * runs random programs with every expression compiled, and again with one operator per line, where nothing can be
+ * fused, computed in place or reused. */
 #include "lang/bytecode/code.h"
 #include "lang/syntax/operators.h"
 
@@ -65,8 +64,7 @@ static bool has_value(const Coder *e, const Node *n) {
 }
 
 /* Returns whether an expression can be evaluated even if its value is not needed: it consists of numbers, variables
- * that
- * certainly have a value, and fusible operations on them. */
+ * that certainly have a value, and fusible operations on them. */
 static bool is_plain(Coder *e, const Node *n) {
     switch ((NodeKind)n->kind) {
     case N_NUM: return !n->u.num.whole;

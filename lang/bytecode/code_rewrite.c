@@ -50,8 +50,7 @@ static void test_guards(Coder *e, const Rewrite *rw, int *otherwise) {
 }
 
 /* Evaluates the expressions bound to the variables of the rule once; then compiles the replacement, and if necessary
- * the
- * original, with these values. */
+ * the original, with these values. */
 bool qcode_rewritten(Coder *e, Node *n, int dst) {
     Rewrite rw;
     if (!qrewrite_find(e->func->unit, e->host->rules, e->host->nrules, n, e->rewriting, &rw)) return false;

@@ -42,8 +42,8 @@ static void assignment(Order *o, Node *n) {
     for (int i = 0; i < n->u.assign.ntargets; i++) o->set |= is_it(o, n->u.assign.targets[i]);
 }
 
-/* Visits a part that may not run.  Clears *after if sym may have no value at its end, then restores the state before.
- * */
+/* Visits a part that may not run.  Clears *after if sym may have no value at its end, then restores the state
+ * before. */
 static void branch(Order *o, NodeList part, bool *after) {
     bool before = o->set;
     visit_all(o, part);

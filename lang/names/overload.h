@@ -19,8 +19,7 @@
  *   5. Among the candidates that no other one is better than, the last definition is chosen.
  *
  * An integral scalar (5, or a variable with that value) may be passed as an int.  It counts as an int if another
- * argument
- * of the call is an int, or if the only other choice is a parameter without a type. */
+ * argument of the call is an int, or if the only other choice is a parameter without a type. */
 #ifndef LANG_OVERLOAD_H
 #define LANG_OVERLOAD_H
 #include "lang/names/types.h"
@@ -92,8 +91,8 @@ typedef struct {
 } Resolution;
 
 Resolution qoverload_choose(const Overloads *o, const GivenCall *call);
-/* Returns whether no call can distinguish the two functions: they have the same number of parameters with equal types.
- * */
+/* Returns whether no call can distinguish the two functions: they have the same number of parameters with equal
+ * types. */
 bool qoverload_same(const Overloads *o, const Func *a, const Func *b);
 /* Resolves a declared type with its type parameters replaced by ??.  resolve works like qtypes_resolve and asks `host`
  * first. */

@@ -43,8 +43,7 @@ typedef struct Rewrite {
 void qrewrite_order(Reduction **rules, int n);
 
 /* Applies the first rule that matches `node`, which is an expression, N_ASSIGN or N_EXPR; false: none matches.  New
- * nodes
- * are allocated in u's arena.  A rule whose replacement is an assignment matches statements only; a statement may be
- * replaced by an expression. */
+ * nodes are allocated in u's arena.  A rule whose replacement is an assignment matches statements only; a statement may
+ * be replaced by an expression. */
 bool qrewrite_find(Unit *u, Reduction *const *rules, int n, const Node *node, const RewriteFrame *active, Rewrite *out);
 #endif

@@ -5,17 +5,15 @@
  *
  * A name that is assigned anywhere in a function (parameter, result, =, +=, for, catch) is a local of that function.  A
  * name that is only read is looked up from the inside out: a local of an enclosing function becomes a capture;
- * otherwise
- * the VM looks for a global (own module, imports, built-ins).  At top level every assigned name is a global of the
- * module.
+ * otherwise the VM looks for a global (own module, imports, built-ins).  At top level every assigned name is a global
+ * of the module.
  *
  * The name of a function defined inside a function is SYM_NESTED.  Each mention creates a closure with the values that
  * its captures have at that moment.  Capturing at the mention, and not at the definition, supports programs that define
  * a kernel first and the variables it uses afterwards; it is still capture by value.
  *
  * A lambda captures the values of variables, including globals, when it is created.  A variable that has no value yet
- * is
- * read when it is needed, so that a lambda may call itself.  A name that is only a function is never captured.
+ * is read when it is needed, so that a lambda may call itself.  A name that is only a function is never captured.
  *
  * Index expressions whose base is a type (vec[mat], list[int]) become N_TYPE, as do mentions of a type parameter.
  * Variables of a reduction get a SYM_LOCAL without owner; their index is the number of the parameter. */
@@ -34,8 +32,7 @@ typedef struct ScopeHost { /* queries to the VM; ud is passed to each */
     bool (*call_fails)(void *ud, const Node *call, Text *why);
     bool (*type_fails)(void *ud, TypeExpr *type, const Func *in, Text *why);
     /* Report in `why` that only the order of definitions decides which function a call means, as far as the types of
-     * its
-     * arguments are known, or that a definition has the same parameters as an earlier one.  May be NULL. */
+     * its arguments are known, or that a definition has the same parameters as an earlier one.  May be NULL. */
     bool (*call_ties)(void *ud, const Node *call, Text *why);
     bool (*repeats)(void *ud, const Func *f, Text *why);
     /* Offers every visible name to the search for a similar spelling.  May be NULL. */

@@ -150,8 +150,7 @@ static qs_status resolve_extent(Resolver *r, const Node *n, int32_t *out) {
 }
 
 /* Resolves vec(3), mat(2,2) or cube(2,3,2); a cube has three sizes or more.  Sizes of cells are dropped, because they
- * are
- * not part of the type. */
+ * are not part of the type. */
 static qs_status fixed(Resolver *r, TypeExpr *e, const Type **out) {
     const Type *base;
     int32_t dims[QS_MAX_RANK];

@@ -240,8 +240,8 @@ static double enum_value(Parser *p) {
     return x;
 }
 
-/* Parses an enum.  Each constant becomes an ordinary assignment red = 0, green = 1 …; color.red also gives the number.
- * */
+/* Parses an enum.  Each constant becomes an ordinary assignment red = 0, green = 1 …; color.red also gives the
+ * number. */
 static void enum_body(Parser *p, TypeDef *d, uint32_t pos) {
     BlockParser b;
     qblock_begin(p, &b, pos, T_ENDTYPE);

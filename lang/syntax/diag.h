@@ -3,8 +3,7 @@
 #define LANG_DIAG_H
 #include "lang/syntax/ast.h"
 /* All append to unit->report.  Errors are counted in unit->nerrors, and the first one is also set in ctx->err.
- * Warnings
- * are stored in unit->warnings until the unit turns out to have no errors. */
+ * Warnings are stored in unit->warnings until the unit turns out to have no errors. */
 void qdiag_error(Unit *u, uint32_t pos, const char *fmt, ...) QS_PRINTF(3, 4);      /* QS_ESYNTAX */
 void qdiag_name_error(Unit *u, uint32_t pos, const char *fmt, ...) QS_PRINTF(3, 4); /* QS_ENAME */
 void qdiag_verror(Unit *u, qs_status s, uint32_t pos, const char *fmt, va_list ap);

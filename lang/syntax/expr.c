@@ -106,8 +106,7 @@ static bool is_type_name(Parser *p, uint32_t ahead) { /* of a predefined type */
 }
 
 /* Returns whether a bracket may begin a type.  [?? -> ??] and [vec|mat] look like a list with a lambda or operator;
- * they
- * are types if they consist of predefined type names. */
+ * they are types if they consist of predefined type names. */
 static bool may_be_type(Parser *p) {
     TokenKind k = qparse_peek(p, 1);
     if (k == T_ANY || k == T_LPAREN || k == T_KERNEL || k == T_DEVICE || k == T_HOST) return true;
@@ -472,8 +471,8 @@ static Node *range(Parser *p, Node *lo) {
 }
 
 /* -- warnings about likely mistakes -------------------------------------------------------------------------------- */
-/* Warns of a<b<c, which compares the 0 or 1 of a<b.  chain: the preceding operator outside brackets; OP__COUNT: none.
- * */
+/* Warns of a<b<c, which compares the 0 or 1 of a<b.  chain: the preceding operator outside brackets; OP__COUNT:
+ * none. */
 static void check_chain(Parser *p, Op chain, Op op) {
     if (op < OP_EQ || op > OP_GE || chain == OP__COUNT || precedence[chain] != precedence[op]) return;
     char text[160];

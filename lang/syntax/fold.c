@@ -131,8 +131,7 @@ static size_t collect_items(const Node *n, NumTable *t, size_t to) {
 }
 
 /* Determines the size of a matrix literal, and whether it needs integers (*whole).  Fails if the items are not
- * constant,
- * or if one needs an integer type and no integer type can hold all of them. */
+ * constant, or if one needs an integer type and no integer type can hold all of them. */
 static bool measure_matrix(const Node *n, NumTable *t, bool *whole) {
     Wholes w = {.all_whole = true};
     *t = (NumTable){.rank = 0};

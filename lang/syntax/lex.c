@@ -115,8 +115,8 @@ static void open_bracket(Lexer *l) {
     l->open[l->nopen++] = l->out->n - 1;
 }
 
-/* Links the closing bracket just pushed to its opener.  If the kinds differ, match stays 0 and the parser reports it.
- * */
+/* Links the closing bracket just pushed to its opener.  If the kinds differ, match stays 0 and the parser reports
+ * it. */
 static void close_bracket(Lexer *l, TokenKind opener) {
     if (l->nopen == 0) return;
     uint32_t at = l->open[--l->nopen];

@@ -60,8 +60,7 @@ int qparse_line(const Parser *p, uint32_t pos) {
 }
 
 /* Reports the errors of the lexer up to `pos`, so that messages appear in source order.  Returns true if the last one
- * is
- * in the current statement and therefore explains an error of the parser there. */
+ * is in the current statement and therefore explains an error of the parser there. */
 static bool lexical_errors(Parser *p, uint32_t pos) {
     bool explained = false;
     while (p->lex_error < p->tokens->nerrors && p->tokens->errors[p->lex_error].pos <= pos &&

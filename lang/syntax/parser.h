@@ -1,6 +1,5 @@
 /* parser.h -- declares what the files of the parser share: parse.c (units, errors, recovery), stmt.c, block.c,
- * define.c,
- * expr.c, typeexpr.c.
+ * define.c, expr.c, typeexpr.c.
  *
  * The parser does not unwind on errors.  An error sets `k` to T_ERROR, which no rule accepts; therefore every loop ends
  * and every function returns a harmless node.  qparse_resync then skips to the next statement. */
@@ -145,7 +144,6 @@ void qstmt_simple(Parser *p); /* emits an assignment, declaration or expression 
 Node *qstmt_assignment(Parser *p, Node *to, TypeExpr *type, Node *value);
 NodeList qstmt_lambda_body(Parser *p, Node **value);
 /* Returns the token after an assignment target (x, x[i].f, [a,b], _) that begins at the current token; T_ERROR: there
- * is
- * no target. */
+ * is no target. */
 TokenKind qstmt_after_target(const Parser *p);
 #endif

@@ -287,8 +287,7 @@ void qparse_native_name(const char *name, const char *end, char out[PATH_MAX]) {
 }
 
 /* Returns whether the statement is import_native("filters"), another way to write `import "filters.so"`.  It is an
- * import
- * and not a call, because names are resolved before the program runs. */
+ * import and not a call, because names are resolved before the program runs. */
 static bool at_native_import(const Parser *p) {
     bool word = qparse_is_word(p, "import_native") || qparse_is_word(p, "import_dll");
     return word && qparse_peek(p, 1) == T_LPAREN;

@@ -1,13 +1,14 @@
-/* emit_c.c -- C99, a dialect of emit_clike.c: a program that runs the kernel on small inputs and prints what came out.
+/* emit_c.c -- prints a kernel as a C99 program, which runs it on small inputs and prints the results.
  *
  *     first line       C: the kernel's name
- *     prelude          in C, what OpenCL C has
- *     the kernel       a function that walks over all positions, one after the other
+ *     prelude          functions of OpenCL C, defined in C
+ *     the kernel       a function that loops over all positions
  *     main             inputs as bits, one launch, the memory of each array that was written
  *
- * It is for reading, for a compiler's warnings and sanitizers, for a debugger, and for machines that have nothing but a
- * C compiler.  Compiled without contraction of a*b + c (gcc -std=c99 -ffp-contract=off k.c -lm) it has the bits of the
- * reference device.  Kernels whose positions wait for each other (syncthreads, shared) cannot be said so. */
+ * C99 is a dialect of emit_clike.c.  The program is meant for reading, for compiler warnings and sanitizers, for
+ * debugging, and for machines that have only a C compiler.  Compiled without contraction of a*b + c
+ * (gcc -std=c99 -ffp-contract=off k.c -lm), its results are bitwise equal to those of the reference device.  Kernels
+ * whose positions wait for each other (syncthreads, shared) cannot be printed. */
 #include "lang/kernel/codegen/emit_clike.h"
 
 #include <stdio.h>
@@ -47,10 +48,11 @@ static const Dialect plain_c = {
     .head = head};
 
 /* -- small inputs -------------------------------------------------------------------------------------------------- */
-enum { BEYOND = 3 /* extent of an axis that the launch has not */ };
+enum { BEYOND = 3 /* extent of array axes beyond the rank of the launch */ };
 static const int extents[QS_MAX_RANK + 1] = {0, 12, 5, 4, 3, 2, 2, 2, 2};
 
-/* Whole numbers around 0, a few of them with a half; a pattern that no extent repeats. */
+/* Returns a sample value: an integer near 0, sometimes plus a half.  The period of the pattern is not a multiple of an
+ * extent. */
 static double sample_value(int param, int64_t k, qs_dtype d) {
     int64_t n = (7 * k + 3 * param) % 11 - 3;
     if (d == QS_B1) return n > 0;
@@ -89,7 +91,7 @@ void kemit_c_sample(Arena *a, const KFunc *f, KSample *out) {
 /* -- main ---------------------------------------------------------------------------------------------------------- */
 static const char *type_of(qs_dtype d) { return plain_c.types[qdtype_real_of(d)]; }
 
-/* Elements are written as bits, so that every one of them is what it was. */
+/* Prints the elements of an array as bits, so that every value is exact. */
 static void print_memory(Text *out, const KFunc *f, int param, const KSampleArg *a) {
     qs_dtype d = qdtype_real_of((qs_dtype)f->params[param].dtype);
     size_t size = qdtype_size(d), n = a->nbytes / size;
@@ -119,7 +121,7 @@ static void print_argument(Text *out, const KParam *p, int param, const KSampleA
     else qtext_printf(out, ", (%s)0x%llxu", type_of((qs_dtype)p->dtype), bits);
 }
 
-/* A line for each array: its name, its elements as they lie in memory. */
+/* Prints code that prints one line for an array: its name, then its elements in memory order. */
 static void print_result(Text *out, const KFunc *f, int param, const KSampleArg *a) {
     const KParam *p = &f->params[param];
     qs_dtype d = qdtype_real_of((qs_dtype)p->dtype);
@@ -150,7 +152,7 @@ static void print_launch(Text *out, const KLaunch *l) {
     print_list(out, "count", l->rank, NULL, count), qtext_puts(out, "};\n");
 }
 
-/* The sentence of a CHECK, with its place holders. */
+/* Prints code that prints the message of a failed CHECK, with its placeholders. */
 static void print_fault(Text *out, const KFunc *f) {
     qtext_puts(out, "    static const char *const messages[] = {");
     for (int i = 0; i < f->nmessages; i++) {
@@ -194,7 +196,7 @@ bool kemit_c(Ctx *c, const KFunc *f, const KSample *sample, Text *out) {
     if (!sample) kemit_c_sample(&a, f, &own), sample = &own;
     kclike_print(c, &plain_c, f, KEMIT_C_ENTRY, out, NULL);
     if (called) print_main(out, f, sample);
-    else /* its counters and the extents of its arrays belong together, and only the program knows them */
+    else /* only the program knows which counters and extents of arrays are valid together */
         qtext_puts(out, "\n/* a loop of the program: call it with the counters and arrays that the program has */\n"
                         "int main(void) { return 0; }\n");
     qarena_free(&a);

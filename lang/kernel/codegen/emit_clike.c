@@ -1,20 +1,24 @@
-/* emit_clike.c -- a KFunc in a language like C; see emit_clike.h.
+/* emit_clike.c -- prints a KFunc in a language like C (emit_clike.h).
  *
- *     head                 the dialect's
- *     q_launch, q_view     the geometry of a launch, and of an array, passed by value
- *     helpers              those that the kernel uses
- *     kernel(q, for each array a block and a view, for each number itself [, fault])
+ *     head                 printed by the dialect
+ *     q_launch, q_view     geometry of a launch, and of an array, passed by value
+ *     helpers              helper functions that the kernel uses
+ *     kernel(q, for each array a block and a view, for each number its value [, fault])
  *
- * Every instruction with a value becomes one constant `v<number>`; C's block scope is KIR's.  Signed integers wrap, so
- * they are added as unsigned.  Axes map from the last: it is dimension 0 of the work items, the one before 1, all
- * others together 2.
+ * Every instruction with a value becomes one constant `v<number>`; KIR has the block scope of C.  Signed integers wrap,
+ * so their arithmetic is unsigned.  The last axis is dimension 0 of the work items, the one before it dimension 1, and
+ * all others together are dimension 2.
  *
- * interior  Where opt.c splits the kernel, a group takes the way without index tests when all of it lies in the box:
- * one test that goes the same way for all of its work items. exact   The kernel has barriers (or clears shared memory),
- * so every work item of a group must get there: the device launches blocks at the border of the domain apart, with the
- * size that is left of them. ending  It has barriers, and positions may end before (RET, CHECK).  Such a position goes
- * on without touching memory and leaves loops at once; through IFs and loops around barriers it follows the others, who
- * leave word in q_word. */
+ * interior  If opt.c has split the kernel, a group whose positions are all in the box takes the path without index
+ *           tests.  The test is the same for all of its work items, so they do not diverge.
+ * exact     The kernel has barriers or clears shared memory, so every work item of a group must reach these points.
+ * The
+ *           device therefore launches the partial blocks at the border of the domain separately, with their own size.
+ * ending    The kernel has barriers, and positions may end before them (RET, CHECK).  An ended position continues
+ * without
+ *           memory accesses and leaves loops at once.  Through IFs and loops that contain barriers it follows the
+ * active
+ *           positions, which publish their conditions in q_word. */
 #include "lang/kernel/codegen/emit_clike.h"
 #include "vm/base/number.h"
 
@@ -24,22 +28,20 @@
 
 enum { REF = CLIKE_REF };
 
-enum {
-    MARK_COLLECTIVE = 1,
-    MARK_BROKEN = 2 /* left from deeper inside */,
-    MARK_CONTINUED = 4,
-    MARK_SKIPPING = 8 /* has
-       a CONTINUE */
-    ,
-    MARK_WAITING = 16 /* a loop around a BARRIER */
+enum {                      /* marks of regions */
+       MARK_COLLECTIVE = 1, /* contains a BARRIER, or a jump out of such a region: ended positions must follow */
+       MARK_BROKEN = 2,     /* loop left by a BREAK in an inner loop */
+       MARK_CONTINUED = 4,  /* loop continued by a CONTINUE in an inner loop */
+       MARK_SKIPPING = 8,   /* loop with a CONTINUE */
+       MARK_WAITING = 16    /* loop around a BARRIER */
 };
 
 /* -- text ---------------------------------------------------------------------------------------------------------- */
 static const char letters[] = "lwuhcgsk";
 _Static_assert(sizeof letters == WORD__COUNT + 1, "a letter for each word");
 
-/* Appends text in the words of the dialect. */
-static void say(Text *out, const Dialect *d, const char *text) {
+/* Appends text with the words of the dialect. */
+static void append_words(Text *out, const Dialect *d, const char *text) {
     for (const char *at; (at = strchr(text, '$')); text = at + 2) {
         qtext_add(out, text, (size_t)(at - text));
         qtext_puts(out, d->words[strchr(letters, at[1]) - letters]);
@@ -54,12 +56,12 @@ static void QS_PRINTF(2, 3) line(Clike *e, const char *fmt, ...) {
     qnum_vprint(text, sizeof text, fmt, ap);
     va_end(ap);
     qtext_printf(&e->body, "%*s", 4 * e->depth, "");
-    say(&e->body, e->dialect, text);
+    append_words(&e->body, e->dialect, text);
     qtext_puts(&e->body, "\n");
     qtext_add(&e->lines, (const char *)&e->pos, sizeof e->pos);
 }
 
-static const char *type_name(const Clike *e, qs_dtype d) { /* of a value */
+static const char *type_name(const Clike *e, qs_dtype d) { /* type of a value */
     return d == QS_B1 ? "bool" : e->dialect->types[d];
 }
 
@@ -69,7 +71,8 @@ static const char *unsigned_name(const Clike *e, qs_dtype d) {
     return e->dialect->words[qdtype_size(d) == 8 ? WORD_ULONG : WORD_UINT];
 }
 
-/* NAN and INFINITY are floats, and functions of a float and a double are ambiguous. */
+/* Formats a floating-point constant.  NAN and INFINITY have type float and are cast to double for double constants,
+ * because a call with a float and a double argument is ambiguous. */
 static void float_text(char *s, size_t n, double v, int digits, const char *suffix) {
     if (isnan(v)) snprintf(s, n, *suffix ? "NAN" : "((double)NAN)");
     else if (isinf(v)) snprintf(s, n, "(%s%sINFINITY)", *suffix ? "" : "(double)", v < 0 ? "-" : "");
@@ -98,7 +101,7 @@ static void constant_text(const Clike *e, char *s, size_t n, qs_dtype d, uint64_
     }
 }
 
-/* An operand: a literal or v<number>.  The text lives until CLIKE_NREFS more have been asked for. */
+/* Returns the text of an operand: a literal or v<number>.  It is valid until CLIKE_NREFS further calls. */
 static const char *ref(Clike *e, KRef r) {
     char *s = e->refs[e->nextref++ % CLIKE_NREFS];
     const KIns *i = &e->f->ins[r];
@@ -116,7 +119,7 @@ static void QS_PRINTF(3, 4) define(Clike *e, uint32_t at, const char *fmt, ...) 
     line(e, "const %s v%u = %s;", type_name(e, (qs_dtype)e->f->ins[at].dtype), at, text);
 }
 
-/* -- helpers: $T the type of a dtype, $D its suffix, and the dialect's words --------------------------------------- */
+/* -- helper functions: $T is the type of a dtype, $D its suffix; also words of the dialect ------------------------- */
 typedef enum { H_MOD, H_TURNS, H_TO_BF16, H_AGREE, H_FAULT } Helper;
 
 static const char *helper_text(Helper h) {
@@ -125,7 +128,7 @@ static const char *helper_text(Helper h) {
         return "$T q_mod_$D($T a, $T b) {\n"
                "    $T r = fmod(a, b);\n"
                "    return r == 0 ? copysign(($T)0, b) : (r < 0) != (b < 0) ? r + b : r;\n}\n";
-    case H_TURNS: /* of a FOR, beyond the first; false: there is none */
+    case H_TURNS: /* *more: number of iterations of a FOR after the first; false: there are none at all */
         return "bool q_turns($l a, $l b, $l c, $w *more) {\n"
                "    if (c == 0 || (c > 0 ? b < a : b > a)) return false;\n"
                "    *more = c > 0 ? (($w)b - ($w)a) / ($w)c : (($w)a - ($w)b) / (0 - ($w)c);\n"
@@ -135,7 +138,7 @@ static const char *helper_text(Helper h) {
                "    $u u = as_uint(x);\n"
                "    if ((u & 0x7fffffffu) > 0x7f800000u) return ($h)(u >> 16 | 0x40u);\n"
                "    return ($h)((u + 0x7fffu + (u >> 16 & 1u)) >> 16);\n}\n";
-    case H_AGREE: /* the x of those who live, the same for all; 0 where nobody lives */
+    case H_AGREE: /* gives every work item the x of the active ones, which all have the same; 0: none is active */
         return "$w q_agree($s$w *word, bool first, bool live, $w x) {\n"
                "    if (first) *word = 0;\n"
                "    barrier(CLK_LOCAL_MEM_FENCE);\n"
@@ -163,7 +166,7 @@ static void print_helper(const Clike *e, Text *out, Helper h, qs_dtype d) {
         if (mark) qtext_puts(&own, *++p == 'T' ? type_name(e, d) : suffix(d));
         else qtext_add(&own, p, 1);
     }
-    say(out, e->dialect, own.s);
+    append_words(out, e->dialect, own.s);
     qtext_free(&own);
 }
 
@@ -176,7 +179,7 @@ static void infix(const Clike *e, char *s, size_t n, qs_dtype d, const char *a, 
     else snprintf(s, n, "%s %s %s", a, op, b);
 }
 
-static void binary(Clike *e, char *s, size_t n, KOp op, qs_dtype d, const char *a, const char *b) {
+static void format_binary(Clike *e, char *s, size_t n, KOp op, qs_dtype d, const char *a, const char *b) {
     bool real = qdtype_is_real(d), logic = d == QS_B1;
     switch (op) {
     case K_ADD: infix(e, s, n, d, a, "+", b); break;
@@ -201,18 +204,18 @@ static void binary(Clike *e, char *s, size_t n, KOp op, qs_dtype d, const char *
     }
 }
 
-static void unary(Clike *e, uint32_t at, KOp op, qs_dtype d, const char *a) {
+static void print_unary(Clike *e, uint32_t at, KOp op, qs_dtype d, const char *a) {
     if (op == K_NOT) define(e, at, "%s%s", d == QS_B1 ? "!" : "~", a);
     else if (op == K_ABS) define(e, at, "fabs(%s)", a);
     else if (qdtype_is_real(d)) define(e, at, "-%s", a);
     else define(e, at, "(%s)(0 - (%s)%s)", type_name(e, d), unsigned_name(e, d), a);
 }
 
-static bool widens(qs_dtype from, qs_dtype to) { /* between integers: every value of from is one of to */
+static bool widens(qs_dtype from, qs_dtype to) { /* for integers: `to` can represent every value of `from` */
     return qdtype_size(to) == 8 && (from == QS_U32 || (from == QS_I32 && to == QS_I64));
 }
 
-static void cast(Clike *e, uint32_t at, qs_dtype from, qs_dtype to, const char *a) {
+static void print_cast(Clike *e, uint32_t at, qs_dtype from, qs_dtype to, const char *a) {
     const char *t = type_name(e, to);
     bool saturates = e->can & LEGAL_SATURATE && !qdtype_is_real(to);
     if (to == QS_B1) define(e, at, "%s != 0", a);
@@ -220,7 +223,7 @@ static void cast(Clike *e, uint32_t at, qs_dtype from, qs_dtype to, const char *
     else define(e, at, saturates && !widens(from, to) ? "convert_%s_sat(%s)" : "(%s)%s", t, a);
 }
 
-static void math(Clike *e, uint32_t at, const KIns *i) {
+static void print_math(Clike *e, uint32_t at, const KIns *i) {
     const MathFnInfo *fn = &kir_math[i->flag];
     if (fn->nargs == 2) define(e, at, "%s(%s, %s)", fn->name, ref(e, i->a), ref(e, i->b));
     else define(e, at, "%s(%s)", fn->name, ref(e, i->a));
@@ -243,7 +246,7 @@ static void load_text(char *s, size_t n, qs_dtype elem, const char *array, const
 void kclike_element(Text *out, const Dialect *d, qs_dtype elem, const char *array, const char *index) {
     char text[160];
     load_text(text, sizeof text, elem, array, index);
-    say(out, d, text);
+    append_words(out, d, text);
 }
 
 static void store_text(Clike *e, char *s, size_t n, qs_dtype elem, const char *array, const char *index,
@@ -266,7 +269,7 @@ static qs_dtype param_dtype(const Clike *e, uint64_t n) { return (qs_dtype)e->f-
 
 static void array_name(char s[16], uint64_t n) { snprintf(s, 16, "x%u", (unsigned)n); }
 
-/* Under which condition memory may be touched; NULL: under any. */
+/* Returns the condition for a memory access with this guard; NULL: it is unconditional. */
 static const char *guard_text(Clike *e, KRef guard) {
     if (!e->ending) return guard ? ref(e, guard) : NULL;
     if (!guard) return "q_live";
@@ -276,7 +279,7 @@ static const char *guard_text(Clike *e, KRef guard) {
     return s;
 }
 
-static void load(Clike *e, uint32_t at, const KIns *i) {
+static void print_load(Clike *e, uint32_t at, const KIns *i) {
     char array[16], text[256];
     const char *g = guard_text(e, i->b);
     array_name(array, i->imm);
@@ -285,20 +288,20 @@ static void load(Clike *e, uint32_t at, const KIns *i) {
     else define(e, at, "%s", text);
 }
 
-static void guarded(Clike *e, KRef guard, const char *text) {
+static void print_guarded(Clike *e, KRef guard, const char *text) {
     const char *g = guard_text(e, guard);
     if (g) line(e, "if (%s) %s", g, text);
     else line(e, "%s", text);
 }
 
-static void store(Clike *e, const KIns *i) {
+static void print_store(Clike *e, const KIns *i) {
     char array[16], text[256];
     array_name(array, i->imm);
     store_text(e, text, sizeof text, param_dtype(e, i->imm), array, ref(e, i->a), ref(e, i->b));
-    guarded(e, i->c, text);
+    print_guarded(e, i->c, text);
 }
 
-/* -- atomics: native where OpenCL 1.2 has them, else compare and exchange ------------------------------------------ */
+/* -- atomics: native if OpenCL 1.2 has them, otherwise compare and exchange ---------------------------------------- */
 static const char *native_atomic(KAtomic op, qs_dtype d) {
     static const char *const names[KA__COUNT] = {"add", "sub", NULL, NULL, "min", "max", "and", "or", "xor", NULL};
     if (d == QS_I32 || d == QS_U32) return names[op];
@@ -308,14 +311,14 @@ static const char *native_atomic(KAtomic op, qs_dtype d) {
 static void apply_text(Clike *e, char *s, size_t n, KAtomic op, qs_dtype v) {
     static const uint8_t ops[KA__COUNT] = {K_ADD, K_SUB, K_MUL, K_DIV, K_MIN, K_MAX, K_AND, K_OR, K_XOR, K__COUNT};
     if (op == KA_POW) snprintf(s, n, "pow(x, v)");
-    else binary(e, s, n, (KOp)ops[op], v, "x", "v");
+    else format_binary(e, s, n, (KOp)ops[op], v, "x", "v");
 }
 
 static void made_name(char s[64], KAtomic op, qs_dtype elem, bool local) {
     snprintf(s, 64, "q_atomic_%s_%s_%s", local ? "local" : "global", suffix(elem), kir_atomic_name(op));
 }
 
-/* A whole word is exchanged: the element itself, seen as bits. */
+/* Defines an atomic update of an element of 32 or 64 bits, which is exchanged as an integer. */
 static void make_wide(Clike *e, const char *name, KAtomic op, qs_dtype v, bool local) {
     char apply[256];
     bool wide = qdtype_size(v) == 8;
@@ -333,7 +336,7 @@ static void make_wide(Clike *e, const char *name, KAtomic op, qs_dtype v, bool l
     if (wide) e->atom64 = true;
 }
 
-/* An element of 8 or 16 bits: the aligned word around it is exchanged. */
+/* Defines an atomic update of an element of 8 or 16 bits, which exchanges the aligned word around it. */
 static void make_narrow(Clike *e, const char *name, KAtomic op, qs_dtype elem) {
     char apply[256], widen[128], narrow[160];
     qs_dtype v = kir_value_dtype(elem);
@@ -364,7 +367,7 @@ static void make_atomic(Clike *e, const char *name, KAtomic op, qs_dtype elem, b
     else make_wide(e, name, op, elem, local);
 }
 
-/* The statement that updates *place; elem is real, and a shared bool counts as the uint that it is stored as. */
+/* Formats the statement that updates *place.  elem is a real type; for a shared bool it is uint, its stored type. */
 static void atomic_text(Clike *e, char *s, size_t n, KAtomic op, qs_dtype elem, bool local, const char *place,
                         const char *value) {
     const char *native = native_atomic(op, elem);
@@ -388,7 +391,7 @@ static void atomic(Clike *e, const KIns *i) {
     qs_dtype elem = qdtype_real_of(param_dtype(e, i->imm));
     snprintf(place, sizeof place, "x%u[%s]", (unsigned)i->imm, ref(e, i->a));
     atomic_text(e, text, sizeof text, (KAtomic)i->flag, elem, false, place, ref(e, i->b));
-    guarded(e, i->c, text);
+    print_guarded(e, i->c, text);
 }
 
 static void shared_atomic(Clike *e, const KIns *i) {
@@ -396,10 +399,10 @@ static void shared_atomic(Clike *e, const KIns *i) {
     qs_dtype d = (qs_dtype)e->f->ins[i->a].dtype;
     snprintf(place, sizeof place, "v%u[%s]", i->a, ref(e, i->b));
     atomic_text(e, text, sizeof text, (KAtomic)i->flag, d == QS_B1 ? QS_U32 : d, true, place, ref(e, i->c));
-    guarded(e, 0, text);
+    print_guarded(e, 0, text);
 }
 
-/* -- arrays of our own; a bool is stored as uint ------------------------------------------------------------------- */
+/* -- private and shared arrays; a bool is stored as uint ----------------------------------------------------------- */
 static const char *stored_name(const Clike *e, qs_dtype d) { return d == QS_B1 ? "$u" : type_name(e, d); }
 
 static void private_array(Clike *e, uint32_t at, const KIns *i) {
@@ -407,9 +410,9 @@ static void private_array(Clike *e, uint32_t at, const KIns *i) {
     line(e, "for (int q_i = 0; q_i < %u; q_i++) v%u[q_i] = 0;", (unsigned)i->imm, at);
 }
 
-/* An array of the kernel itself has an element 0, which positions that have ended read instead: their values do not
- * matter.  A condition around the read is not enough: a compiler may move reads of such arrays before it (that of
- * Intel does), and the index of a position that has failed a CHECK may be anything. */
+/* Prints a read of a private or shared array.  Positions that have ended read element 0 instead, because their index
+ * may be invalid after a failed CHECK; their value does not matter.  A condition around the read would not be enough: a
+ * compiler may move reads of such arrays before it, as Intel's does. */
 static void array_load(Clike *e, uint32_t at, const KIns *i) {
     const char *g = guard_text(e, 0), *index = ref(e, i->b), *truth = i->dtype == QS_B1 ? " != 0" : "";
     if (g && e->f->ins[i->b].op != K_CONST) define(e, at, "v%u[%s ? %s : 0]%s", i->a, g, index, truth);
@@ -419,13 +422,15 @@ static void array_load(Clike *e, uint32_t at, const KIns *i) {
 static void array_store(Clike *e, const KIns *i) {
     char text[192];
     snprintf(text, sizeof text, "v%u[%s] = %s;", i->a, ref(e, i->b), ref(e, i->c));
-    guarded(e, 0, text);
+    print_guarded(e, 0, text);
 }
 
 /* -- control flow -------------------------------------------------------------------------------------------------- */
-/* Marks loops that are left or continued from inside others, and, with `ending`, the regions around barriers: those
- * that hold one, and those through which a jump out of such a loop passes. */
-static bool mark_around(Clike *e, KRef r, KRef until, uint8_t mark) { /* regions around r, within `until`; true: news */
+/* The following functions mark loops that are left or continued from inner loops.  With `ending` they also mark the
+ * collective regions: regions that contain a barrier, and regions that a jump out of a collective loop leaves. */
+
+/* Marks the regions around r up to `until`, which is not marked; true: a mark is new. */
+static bool mark_around(Clike *e, KRef r, KRef until, uint8_t mark) {
     bool news = false;
     for (KRef x = e->f->regions[r].around; x != until; x = e->f->regions[x].around) {
         news = news || (mark & ~e->marks[x]);
@@ -443,7 +448,7 @@ static bool mark_jump(Clike *e, KRef r) {
     return (*target & MARK_COLLECTIVE) && mark_around(e, r, loop, MARK_COLLECTIVE);
 }
 
-static bool mark_branches(Clike *e, KRef at) { /* both branches of an IF go together */
+static bool mark_branches(Clike *e, KRef at) { /* both branches of an IF get the same mark */
     KRef other = e->f->ins[at].op == K_ELSE ? e->f->regions[at].opener : 0;
     if (!other || !((e->marks[at] ^ e->marks[other]) & MARK_COLLECTIVE)) return false;
     e->marks[at] |= MARK_COLLECTIVE, e->marks[other] |= MARK_COLLECTIVE;
@@ -469,13 +474,13 @@ static void mark_regions(Clike *e) {
 
 static bool collective(const Clike *e, uint32_t i) { return e->marks[i] & MARK_COLLECTIVE; }
 
-/* What the living say of x, as q_a<at>. */
+/* Emits `q_a<at>`: the value of x in the active work items. */
 static void agree(Clike *e, uint32_t at, const char *x) {
     need(e, H_AGREE, QS_U64);
     line(e, "const $w q_a%u = q_agree(&q_word, q_item == 0, q_live, q_live ? ($w)(%s) : 0);", at, x);
 }
 
-static void enter(Clike *e, uint32_t at) {
+static void enter_region(Clike *e, uint32_t at) {
     e->depth++;
     if (kir_is_loop(e->f->ins[at].op) && e->ending && !collective(e, at)) line(e, "if (!q_live) break;");
 }
@@ -489,7 +494,7 @@ static void begin_interior(Clike *e, uint32_t at) {
         line(e, "q_inside = q_inside && q_pos%d - q_blkpos%d + q.extent[%d] <= %s;", d, d, d, ref(e, box->hi[d]));
     }
     line(e, "if (q_inside) {");
-    enter(e, at);
+    enter_region(e, at);
 }
 
 static void begin_if(Clike *e, uint32_t at, const KIns *i) {
@@ -497,34 +502,35 @@ static void begin_if(Clike *e, uint32_t at, const KIns *i) {
     else if (collective(e, at)) {
         agree(e, at, ref(e, i->a));
         line(e, "if (q_a%u) {", at);
-        enter(e, at);
+        enter_region(e, at);
     } else {
         line(e, "if (%s) {", ref(e, i->a));
-        enter(e, at);
+        enter_region(e, at);
     }
 }
 
 static void begin_else(Clike *e, uint32_t at) {
     e->depth--;
     line(e, "} else {");
-    enter(e, at);
+    enter_region(e, at);
 }
 
 static void begin_loop(Clike *e, uint32_t at) {
     line(e, "for (;;) {");
-    enter(e, at);
+    enter_region(e, at);
     if (!collective(e, at)) return;
-    agree(e, at, "true"); /* somebody must live to leave it otherwise */
+    agree(e, at, "true"); /* without active work items nothing else would end the loop */
     line(e, "if (!q_a%u) break;", at);
 }
 
-/* Whether an int counter can pass the end without overflow. */
+/* Returns whether an int counter can be incremented beyond the end without overflow. */
 static bool room_beyond(const KIns *end, int64_t step) {
     int64_t beyond = (int64_t)end->imm + step;
     return end->op == K_CONST && beyond >= INT32_MIN && beyond <= INT32_MAX;
 }
 
-/* An int counter with a known step runs in a long where it might overflow; others count their turns. */
+/* Begins a FOR.  An int counter with a constant step is counted as int, or as long if it might overflow.  Other loops
+ * count their iterations. */
 static void begin_for(Clike *e, uint32_t at, const KIns *i) {
     const KIns *step = &e->f->ins[i->c];
     const char *t = type_name(e, (qs_dtype)i->dtype), *u = unsigned_name(e, (qs_dtype)i->dtype), *a = ref(e, i->a),
@@ -554,11 +560,11 @@ static void begin_for(Clike *e, uint32_t at, const KIns *i) {
              "(%s)%s)) {",
              at, a, b, c, at, at, at, at, at, t, u, at, u, c);
     }
-    enter(e, at);
+    enter_region(e, at);
 }
 
-/* PoCL 3.1 miscompiles some loops whose last barrier is followed by more than the way back: one more barrier keeps that
- * apart.  A loop with a CONTINUE does without, since positions may come to its end in different ways. */
+/* Ends a loop that contains a barrier with one more barrier, because PoCL 3.1 miscompiles some loops with code after
+ * their last barrier.  Loops with a CONTINUE get none, because positions may reach their end on different paths. */
 static void end_waiting(Clike *e, uint8_t marks) {
     if ((marks & (MARK_WAITING | MARK_SKIPPING)) == MARK_WAITING) line(e, "barrier(CLK_LOCAL_MEM_FENCE);");
 }
@@ -572,7 +578,7 @@ static void end_region(Clike *e, uint32_t at) {
     if (e->marks[start] & MARK_BROKEN) line(e, "q_break%u:;", start);
 }
 
-static void jump(Clike *e, uint32_t at, const KIns *i) {
+static void print_jump(Clike *e, uint32_t at, const KIns *i) {
     const char *word = i->op == K_BREAK ? "break" : "continue";
     if (i->imm) line(e, "goto q_%s%u;", word, kir_jump_target(e->f, at));
     else line(e, "%s;", word);
@@ -589,7 +595,7 @@ static void report_value(Clike *e, int n, KRef r) {
     if (r) line(e, "q_f->value[%d] = %s(%s);", n, bits, ref(e, r));
 }
 
-static void check(Clike *e, const KIns *i) {
+static void print_check(Clike *e, const KIns *i) {
     const KIns *ins = e->f->ins;
     need(e, H_FAULT, QS_B1), e->fault = true;
     line(e, e->ending ? "if (q_live && !%s) {" : "if (!%s) {", ref(e, i->a));
@@ -635,7 +641,7 @@ static void flow(Clike *e, uint32_t at, const KIns *i) {
     case K_FOR: begin_for(e, at, i); break;
     case K_END: end_region(e, at); break;
     case K_BREAK:
-    case K_CONTINUE: jump(e, at, i); break;
+    case K_CONTINUE: print_jump(e, at, i); break;
     default: end_position(e); break;
     }
 }
@@ -664,18 +670,18 @@ static void instruction(Clike *e, uint32_t at) {
     case K_ALOAD: array_load(e, at, i); break;
     case K_ASTORE: array_store(e, i); break;
     case K_AATOMIC: shared_atomic(e, i); break;
-    case K_LOAD: load(e, at, i); break;
-    case K_STORE: store(e, i); break;
+    case K_LOAD: print_load(e, at, i); break;
+    case K_STORE: print_store(e, i); break;
     case K_ATOMIC: atomic(e, i); break;
     case K_INB: define(e, at, "%s >= 0 && %s < %s", ref(e, i->a), ref(e, i->a), ref(e, i->b)); break;
     case K_SELECT: define(e, at, "%s ? %s : %s", ref(e, i->a), ref(e, i->b), ref(e, i->c)); break;
-    case K_CAST: cast(e, at, a, (qs_dtype)i->dtype, ref(e, i->a)); break;
-    case K_MATH: math(e, at, i); break;
+    case K_CAST: print_cast(e, at, a, (qs_dtype)i->dtype, ref(e, i->a)); break;
+    case K_MATH: print_math(e, at, i); break;
     case K_NEG:
     case K_ABS:
-    case K_NOT: unary(e, at, (KOp)i->op, a, ref(e, i->a)); break;
+    case K_NOT: print_unary(e, at, (KOp)i->op, a, ref(e, i->a)); break;
     case K_BARRIER: line(e, "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);"); break;
-    case K_CHECK: check(e, i); break;
+    case K_CHECK: print_check(e, i); break;
     case K_IF:
     case K_ELSE:
     case K_LOOP:
@@ -684,7 +690,7 @@ static void instruction(Clike *e, uint32_t at) {
     case K_BREAK:
     case K_CONTINUE:
     case K_RET: flow(e, at, i); break;
-    default: binary(e, text, sizeof text, (KOp)i->op, a, ref(e, i->a), ref(e, i->b)); define(e, at, "%s", text);
+    default: format_binary(e, text, sizeof text, (KOp)i->op, a, ref(e, i->a), ref(e, i->b)); define(e, at, "%s", text);
     }
 }
 
@@ -703,7 +709,8 @@ static void survey(Clike *e) {
     e->ending = f->barrier && ends;
 }
 
-/* Which block and which place in it: the axis from the last one is a dimension; from the third on they share one. */
+/* Prints block index and position in the block for each axis.  The last two axes have their own dimension of work
+ * items; all others share dimension 2. */
 static void place_axes(Clike *e) {
     int rank = e->f->rank;
     for (int d = rank - 1, dim = 0; d >= 0; d--, dim++) {
@@ -730,7 +737,7 @@ static void place_axes(Clike *e) {
     for (int d = 0; d < rank; d++) line(e, "if (q_pos%d >= q.domain[%d]) return;", d, d);
 }
 
-/* One work item goes through all positions, last axis fastest. */
+/* Prints loops over all positions for a single work item; the last axis is innermost. */
 static void walk_axes(Clike *e) {
     int rank = e->f->rank;
     for (int d = 0; d < rank; d++) {
@@ -786,7 +793,7 @@ static void body(Clike *e) {
     else place_axes(e);
     if (e->ending) line(e, "bool q_live = true;");
     for (uint32_t i = 1; i < e->f->nins; i++) {
-        if (e->split && i == e->split->prologue_end) i = e->split->fast - 1; /* its test is ours to make */
+        if (e->split && i == e->split->prologue_end) i = e->split->fast - 1; /* begin_interior prints the test */
         e->pos = e->f->ins[i].pos;
         instruction(e, i);
     }
@@ -794,14 +801,14 @@ static void body(Clike *e) {
     if (walks(e)) end_walk(e);
 }
 
-/* As line, outside of the kernel. */
+/* Works like line, outside of the kernel. */
 static void QS_PRINTF(3, 4) put(const Clike *e, Text *out, const char *fmt, ...) {
     char text[1024];
     va_list ap;
     va_start(ap, fmt);
     qnum_vprint(text, sizeof text, fmt, ap);
     va_end(ap);
-    say(out, e->dialect, text);
+    append_words(out, e->dialect, text);
 }
 
 static void print_types(const Clike *e, Text *out) {
@@ -820,7 +827,7 @@ static void print_types(const Clike *e, Text *out) {
     for (int d = 0; d < QS_NDTYPES; d++)
         for (unsigned h = 0; h <= H_FAULT; h++)
             if (e->helpers[d] >> h & 1) print_helper(e, out, (Helper)h, (qs_dtype)d);
-    if (e->atomics.len) say(out, e->dialect, e->atomics.s);
+    if (e->atomics.len) append_words(out, e->dialect, e->atomics.s);
 }
 
 static void print_signature(const Clike *e, const char *entry, Text *out) {
@@ -833,7 +840,7 @@ static void print_signature(const Clike *e, const char *entry, Text *out) {
     put(e, out, e->fault ? ",\n        $gq_fault *q_f) {\n" : ") {\n");
 }
 
-/* The body begins behind what is in out. */
+/* Appends the source positions of all lines: 0 for the lines in `out`, then those of the body. */
 static void print_lines(const Clike *e, const Text *out, Text *lines) {
     static const uint32_t none;
     for (size_t i = 0; i < out->len; i++)

@@ -1,39 +1,39 @@
-/* emit_clike.h -- one printer for languages like C, and what it has to know of each.
+/* emit_clike.h -- prints kernels in languages like C, and describes a dialect of such a language.
  *
- * The text is OpenCL C in the words of a dialect: names of types, of memory spaces, of a kernel.  What OpenCL calls,
- * and the language has not, stands in the dialect's prelude under OpenCL's name (get_group_id, barrier, as_uint …), and
- * what the language has with another meaning than KIR is taken apart before (passes/legal.h).
+ * The printer emits OpenCL C with the words of a dialect: names of types, of memory spaces, of a kernel.  Functions of
+ * OpenCL that the language lacks are defined in the dialect's prelude under the same name (get_group_id, barrier,
+ * as_uint …).  Operations that differ between the language and KIR are replaced before printing (passes/legal.h).
  *
- * A new target of this kind is a dialect (emit_opencl.c is one, emit_c.c another), a device that loads and launches the
- * text (devices/device.h) and the table of its driver's functions: three files, and a row in compile.c. */
+ * A new target of this kind needs a dialect (such as emit_opencl.c or emit_c.c), a device that loads and launches the
+ * text (devices/device.h), and the table of its driver's functions: three files, and a row in compile.c. */
 #ifndef LANG_EMIT_CLIKE_H
 #define LANG_EMIT_CLIKE_H
 #include "lang/kernel/codegen/emit.h"
 #include "lang/kernel/passes/pipeline.h"
 
-/* In texts of the printer $x stands for a word, by the letter x. */
+/* Words of a dialect.  In the printer's text, $x is replaced by the word with the letter x. */
 typedef enum {
-    WORD_LONG, /* $l: of 64 bits; without a sign $w */
-    WORD_ULONG,
-    WORD_UINT,   /* $u: of 32 bits */
-    WORD_USHORT, /* $h */
-    WORD_UCHAR,  /* $c */
-    WORD_GLOBAL, /* $g: pointers to memory of arrays, with a blank behind it; "": there are no spaces */
-    WORD_LOCAL,  /* $s: memory of a block */
-    WORD_KERNEL, /* $k: what stands before the name of a kernel */
+    WORD_LONG,   /* $l: 64-bit integer */
+    WORD_ULONG,  /* $w: unsigned 64-bit integer */
+    WORD_UINT,   /* $u: unsigned 32-bit integer */
+    WORD_USHORT, /* $h: unsigned 16-bit integer */
+    WORD_UCHAR,  /* $c: unsigned 8-bit integer */
+    WORD_GLOBAL, /* $g: memory space of arrays, with a blank after it; "": the language has no memory spaces */
+    WORD_LOCAL,  /* $s: memory space of a block */
+    WORD_KERNEL, /* $k: declaration before the name of a kernel */
     WORD__COUNT
 } Word;
 
 typedef struct Clike Clike;
 typedef struct {
     const char *words[WORD__COUNT];
-    const char *types[QS_NDTYPES]; /* of elements in memory; of values, but for bool */
-    const char *suffix;            /* of a constant of 64 bits: "L" */
-    PipelineKind pipeline;         /* the passes that run before */
-    /* Positions run in groups of work items, side by side.  Else the kernel walks over all of them itself, one after
-     * the other: it has no barriers and no memory of a block. */
+    const char *types[QS_NDTYPES]; /* types of array elements; also of values, except bool */
+    const char *suffix;            /* suffix of 64-bit constants, such as "L" */
+    PipelineKind pipeline;         /* passes to run before printing */
+    /* true: positions run in parallel in groups of work items.  false: the kernel loops over all positions itself; it
+     * has no barriers and no memory of a block. */
     bool groups;
-    void (*head)(const Clike *, Text *out); /* what comes before all else */
+    void (*head)(const Clike *, Text *out); /* prints the beginning of the text */
 } Dialect;
 
 typedef struct {
@@ -45,12 +45,12 @@ struct Clike {
     const KFunc *f;
     const Dialect *dialect;
     const KSplit *split; /* interior and border of f, or NULL */
-    unsigned can;        /* what the language has with the meaning of KIR: LEGAL_* */
-    Text body, lines;    /* lines: the position in the source of each line of body */
-    uint32_t pos;        /* of the line to come; 0: none */
+    unsigned can;        /* operations that the language has with the meaning of KIR: LEGAL_* */
+    Text body, lines;    /* lines: source position of each line of body, as uint32_t */
+    uint32_t pos;        /* source position of the next line; 0: none */
     int depth;
-    uint64_t helpers[QS_NDTYPES]; /* bit h: helper h is needed for the dtype */
-    Text atomics;                 /* functions made for the operators met; each is recorded below */
+    uint64_t helpers[QS_NDTYPES]; /* by dtype: bit h is set if helper h is needed */
+    Text atomics;                 /* functions for atomic updates that were needed; `made` lists them */
     ClikeMade made[KA__COUNT * QS_NDTYPES * 2];
     int nmade;
     bool fp64, atom64, exact, ending, fault;
@@ -59,8 +59,8 @@ struct Clike {
     int nextref;
 };
 
-/* The element of an array, as a value. */
+/* Prints an expression for the value of an array element. */
 void kclike_element(Text *out, const Dialect *d, qs_dtype elem, const char *array, const char *index);
-/* The kernel, as a function of the name `entry`; parameters are described in emit_clike.c. */
+/* Prints the kernel as a function named `entry`; emit_clike.c describes its parameters.  lines: see kemit_opencl. */
 void kclike_print(Ctx *c, const Dialect *d, const KFunc *f, const char *entry, Text *out, Text *lines);
 #endif

@@ -1,4 +1,4 @@
-/* emit_cpu.c -- the frame of a kernel on the cpu.
+/* emit_cpu.c -- emits the function of a kernel for the cpu.
  *
  *     kernel(args, run, first, last, scratch):
  *       parameters, extents                                   the entry block: loaded once
@@ -6,11 +6,11 @@
  *         for each piece of the kernel (plan.h; mostly one):
  *           for each position of the block, last axis innermost: its instructions      (emit_rows.c)
  *
- * A kernel with shared memory is compiled for the block that it is given: whole blocks run a copy in which all lengths
- * are constants, and alias scopes say that shared arrays and kept values do not overlap.
+ * A kernel with shared memory may be compiled for a fixed block size.  Whole blocks then run a copy of the code in
+ * which all lengths are constants.  Alias scopes tell LLVM that shared arrays and kept values do not overlap.
  *
- * Here are the entry block, the memory of positions and blocks, the loop over blocks, and what stands around the
- * function in the module. */
+ * This file contains the entry block, the memory of positions and blocks, the loop over blocks, and the rest of the
+ * module. */
 #include "lang/kernel/codegen/emit_cpu.h"
 #include "devices/native.h"
 
@@ -32,7 +32,7 @@ Spot cpu_enter_entry(Emit *e) {
 
 void cpu_leave_entry(Emit *e, Spot s) { e->out = s.out, e->dead = s.dead; }
 
-static Opnd field(Emit *e, const char *base, size_t offset, const char *type, const char *tail) {
+static Opnd load_field(Emit *e, const char *base, size_t offset, const char *type, const char *tail) {
     Opnd at = emit_def(e, "getelementptr inbounds i8, ptr %s, i64 %zu", base, offset);
     return emit_def(e, "load %s, ptr %s%s", type, at.s, tail);
 }
@@ -42,14 +42,14 @@ static const char extent_range[] = ", !range !2"; /* extents are not negative */
 static Opnd load_number(Emit *e, int param) {
     qs_dtype d = (qs_dtype)e->f->params[param].dtype;
     size_t at = (size_t)param * sizeof(DevArg) + offsetof(DevArg, bits);
-    Opnd v = field(e, "%args", at, emit_mem_type(e, d), "");
+    Opnd v = load_field(e, "%args", at, emit_mem_type(e, d), "");
     return d == QS_B1 ? emit_def(e, "icmp ne i8 %s, 0", v.s) : v;
 }
 
 static Opnd load_base(Emit *e, int param) {
     size_t at = (size_t)param * sizeof(DevArg);
-    Opnd block = field(e, "%args", at + offsetof(DevArg, block), "ptr", ""),
-         off = field(e, "%args", at + offsetof(DevArg, offset), "i64", "");
+    Opnd block = load_field(e, "%args", at + offsetof(DevArg, block), "ptr", ""),
+         off = load_field(e, "%args", at + offsetof(DevArg, offset), "i64", "");
     return emit_def(e, "getelementptr inbounds i8, ptr %s, i64 %s", block.s, off.s);
 }
 
@@ -80,7 +80,7 @@ static Opnd get_extent(Emit *e, int param, int axis, bool stride) {
     Spot s = cpu_enter_entry(e);
     size_t at = (size_t)param * sizeof(DevArg) + (stride ? offsetof(DevArg, strides) : offsetof(DevArg, dims)) +
                 (size_t)axis * 8;
-    *o = field(e, "%args", at, "i64", stride ? "" : extent_range);
+    *o = load_field(e, "%args", at, "i64", stride ? "" : extent_range);
     cpu_leave_entry(e, s);
     return *o;
 }
@@ -98,16 +98,16 @@ static void load_run(Cpu *k) {
     const KFunc *f = e->f;
     Spot s = cpu_enter_entry(e);
     for (int a = 0; a < f->rank; a++) {
-        k->domain[a] = field(e, "%run", offsetof(NativeRun, domain) + (size_t)a * 8, "i64", extent_range);
-        k->nblocks[a] = field(e, "%run", offsetof(NativeRun, nblocks) + (size_t)a * 8, "i64", extent_range);
+        k->domain[a] = load_field(e, "%run", offsetof(NativeRun, domain) + (size_t)a * 8, "i64", extent_range);
+        k->nblocks[a] = load_field(e, "%run", offsetof(NativeRun, nblocks) + (size_t)a * 8, "i64", extent_range);
         k->block[a] = f->fixed_block
                           ? emit_opnd("%d", f->block[a])
-                          : field(e, "%run", offsetof(NativeRun, block) + (size_t)a * 8, "i64", extent_range);
+                          : load_field(e, "%run", offsetof(NativeRun, block) + (size_t)a * 8, "i64", extent_range);
         e->blkdim[a] = k->block[a], e->blkcnt[a] = k->nblocks[a];
     }
-    k->stop = field(e, "%run", offsetof(NativeRun, stop), "ptr", "");
-    k->fault = field(e, "%run", offsetof(NativeRun, fault), "ptr", "");
-    Opnd alone = field(e, "%run", offsetof(NativeRun, alone), "i32", "");
+    k->stop = load_field(e, "%run", offsetof(NativeRun, stop), "ptr", "");
+    k->fault = load_field(e, "%run", offsetof(NativeRun, fault), "ptr", "");
+    Opnd alone = load_field(e, "%run", offsetof(NativeRun, alone), "i32", "");
     e->alone = is_ordered(f) ? emit_opnd("true") : emit_def(e, "icmp ne i32 %s, 0", alone.s);
     k->items = k->block[0];
     for (int a = 1; a < f->rank; a++) k->items = emit_def(e, "mul i64 %s, %s", k->items.s, k->block[a].s);
@@ -141,7 +141,7 @@ static Place own_alloca(Cpu *k, KRef r) {
     return (Place){emit_tmp(k->alloca[r]), "", 0};
 }
 
-/* Private arrays too large for the stack of a thread lie in scratch memory, after the SHARED ones. */
+/* Assigns private arrays that are too large for the stack of a thread to scratch memory, after the SHARED arrays. */
 static void place_big_arrays(Cpu *k) {
     const KFunc *f = k->e->f;
     k->head = k->plan ? k->plan->shared_bytes : 0;
@@ -153,9 +153,9 @@ static void place_big_arrays(Cpu *k) {
     }
 }
 
-/* In a strip the place is in an alloca per thing: short enough that LLVM makes vectors of it.  In a block it is in
- * scratch memory: what blocks share, large private arrays, then for each kept thing an array with a place per
- * position. */
+/* Kept values and arrays have one element per position.  For a strip they are in allocas, which are short enough for
+ * LLVM to turn into vectors.  For a block they are in scratch memory, after the SHARED and the large private arrays
+ * (block_place). */
 static Place strip_place(Cpu *k, KRef r, uint64_t bytes) {
     Emit *e = k->e;
     if (!k->alloca[r]) {
@@ -168,7 +168,7 @@ static Place strip_place(Cpu *k, KRef r, uint64_t bytes) {
     return (Place){emit_def(e, "getelementptr inbounds i8, ptr %%t%u, i64 %s", k->alloca[r], off.s), e->group, 0};
 }
 
-/* A private array that lies element by element for the whole strip. */
+/* Returns the memory of a private array of a strip, stored element by element for all positions of the strip. */
 static Place lane_place(Cpu *k, KRef r) {
     Emit *e = k->e;
     const KIns *i = &e->f->ins[r];
@@ -184,8 +184,8 @@ static Place lane_place(Cpu *k, KRef r) {
     return (Place){own, e->now ? e->group : "", k->strip};
 }
 
-/* What accesses of the block's memory are told of each other: each SHARED array and each kept thing has an alias scope,
- * whose two lists follow it. */
+/* Defines alias scopes for the memory of a block: one for each SHARED array and each kept value.  The metadata node of
+ * a scope is followed by the list of the scope itself and the list of all other scopes. */
 static void number_scopes(Cpu *k) {
     Emit *e = k->e;
     uint32_t first = e->metadata + 1, n = 0;
@@ -227,7 +227,7 @@ Place cpu_kept_place(Cpu *k, KRef r) {
     return at;
 }
 
-/* Slot 0 of the tables by instruction is nobody's: in a strip it stands for the byte that says who is alive. */
+/* Instruction 0 does not exist; in a strip its entry is used for the bytes that tell which positions have not ended. */
 Place cpu_alive_place(Cpu *k) { return k->strip ? strip_place(k, 0, 1) : block_place(k, k->plan->alive, 1); }
 
 bool cpu_is_kept(const Cpu *k, KRef r) { return k->plan && k->plan->cls[r] == KC_PIECE && k->plan->home[r] == KH_KEPT; }
@@ -253,8 +253,8 @@ void cpu_fill(Emit *e, Opnd ptr, int byte, Opnd n) {
     emit_put(e, "call void @llvm.memset.p0.i64(ptr %s, i8 %d, i64 %s, i1 false)", ptr.s, byte, n.s);
 }
 
-/* -- ends ---------------------------------------------------------------------------------------------------------- */
-static void leave(Emit *e) {
+/* -- early ends and faults ----------------------------------------------------------------------------------------- */
+static void leave_position(Emit *e) {
     Cpu *k = cpu_of(e);
     if (k->plan && k->plan->mortal && e->now) emit_put(e, "store i8 0, ptr %s", cpu_alive_place(k).ptr.s);
     emit_jump(e, e->now ? e->item_end : k->block_end);
@@ -324,7 +324,7 @@ static void begin_block(Cpu *k) {
     cpu_fill(e, cpu_alive_place(k).ptr, 1, k->items);
 }
 
-/* The block's number along each axis, and the positions it covers. */
+/* Computes the index of the block along each axis, and the range of its positions. */
 static void locate_block(Cpu *k, Opnd number) {
     Emit *e = k->e;
     for (int a = e->f->rank - 1; a >= 0; a--) {
@@ -348,7 +348,8 @@ Opnd cpu_launch_in_box(Cpu *k, const KBox *box) {
     return in;
 }
 
-/* The pieces of a block; where blocks have a known size, once for whole ones and once for those at the edge. */
+/* Emits the pieces of a block; if the block size is fixed, once for whole blocks and once for partial ones at the
+ * edge. */
 static void whole_or_not(Cpu *k) {
     Emit *e = k->e;
     const KFunc *f = e->f;
@@ -417,7 +418,7 @@ static uint32_t cost_of_one(uint8_t op) {
     return dear ? 8 : op == K_ATOMIC ? 20 : op == K_CONST ? 0 : 1;
 }
 
-/* Instructions one position takes, roughly; loops of unknown length count for 16 turns. */
+/* Estimates the number of instructions per position; loops of unknown length count as 16 iterations. */
 static uint32_t cost_of(const KFunc *f) {
     double sum = 0, times[EMIT_MAX_LOOPS + 1] = {1};
     int depth = 0;
@@ -432,7 +433,8 @@ static uint32_t cost_of(const KFunc *f) {
     return sum < 1 ? 1 : sum > 1e9 ? 1000000000u : (uint32_t)sum;
 }
 
-/* Adds r to what is counted in *out: constants, and one extent or number that is given. */
+/* Adds sign * r to the iteration count *out, which is a constant plus at most one extent or integer parameter; false: r
+ * has another form. */
 static bool add_bound(const KFunc *f, KRef r, int sign, NativeTurns *out) {
     const KIns *i = &f->ins[r];
     double v;
@@ -447,7 +449,7 @@ static bool add_bound(const KFunc *f, KRef r, int sign, NativeTurns *out) {
     return true;
 }
 
-/* last - first + 1 turns, counted by one. */
+/* Describes the iteration count of a FOR with step 1: last - first + 1; false: it has another form. */
 static bool turns_of(const KFunc *f, KRef loop, NativeTurns *out) {
     const KIns *i = &f->ins[loop];
     double step;
@@ -456,8 +458,8 @@ static bool turns_of(const KFunc *f, KRef loop, NativeTurns *out) {
     return counts && add_bound(f, i->b, 1, out) && add_bound(f, i->a, -1, out);
 }
 
-/* The instructions of a position, by the loop that is around them; 0: too many loops, or turns that only show as it
- * runs. */
+/* Counts the instructions per position, grouped by their innermost loop, and returns the number of groups; 0: there are
+ * too many loops, or one whose iteration count is not known before the launch. */
 static int count_turns(const KFunc *f, NativeTurns out[NATIVE_TURNS]) {
     uint8_t in[EMIT_MAX_LOOPS + 1] = {0};
     int n = 1, depth = 0;
@@ -484,14 +486,15 @@ static bool has_atomic(const KFunc *f, int p) {
     return false;
 }
 
-/* The Combine that does what atomic updates by op add up to; -1: none. */
+/* Returns the Combine operation that merges partial results of atomic updates with op; -1: there is none. */
 static int combining(KAtomic op) {
     static const int8_t of[KA__COUNT] = {COMBINE_ADD, COMBINE_ADD, -1,         -1,          COMBINE_MIN,
                                          COMBINE_MAX, COMBINE_AND, COMBINE_OR, COMBINE_XOR, -1};
     return of[op];
 }
 
-/* How parameter p is accumulated into; -1: it is used otherwise, -2: not updated atomically at all. */
+/* Returns the Combine operation of all atomic updates of parameter p; -1: the updates cannot be merged, or p has other
+ * uses; -2: p has no atomic updates. */
 static int sum_of(const KFunc *f, int p) {
     int how = -2;
     for (KRef r = 1; r < f->nins; r++) {
@@ -549,7 +552,7 @@ _Static_assert(offsetof(NativeInfo, shared_bytes) == 16 && offsetof(NativeInfo, 
                    offsetof(NativeInfo, turns) == 72 && sizeof(NativeTurns) == 16,
                "print_info writes a NativeInfo");
 
-/* Declared vector functions must survive until the vectoriser looks for them. */
+/* Marks the declared vector functions as used, so that LLVM keeps them until vectorization. */
 static void print_used(Emit *e, Text *out) {
     int n = 0;
     Text list;
@@ -573,8 +576,8 @@ static void print_module(Cpu *k, Text *out) {
     qtext_add(out, e->body.s, e->body.len);
     qtext_puts(out, "}\n");
     if (kir_has(e->f, K_CHECK)) add_fault_function(e);
-    /* Quotients and roots are estimated only if infinite operands and results need not come out right; said here, and
-     * not of instructions, it leaves tests for infinities alone. */
+    /* LLVM estimates quotients and roots only if infinite operands and results need not be correct.  As an attribute of
+     * the function, unlike a flag of instructions, this does not remove tests for infinities. */
     qtext_printf(&e->tail, "attributes #0 = { nounwind%s%s }\nattributes #1 = { nounwind willreturn memory(none) }\n",
                  strchr(e->t->mvec, 'e') ? " \"prefer-vector-width\"=\"512\"" : "",
                  e->f->fast ? " \"no-infs-fp-math\"=\"true\"" : "");
@@ -588,7 +591,7 @@ static void print_module(Cpu *k, Text *out) {
         "!11 = !{!\"llvm.loop.interleave.count\", i32 2}\n");
 }
 
-static qs_status run(Cpu *k, Text *out) {
+static qs_status emit_kernel(Cpu *k, Text *out) {
     Emit *e = k->e;
     KPlan plan;
     k->blocks = kir_knows_blocks(e->f);
@@ -625,8 +628,9 @@ qs_status emit_cpu(Emit *e, Text *out) {
              .scope = qarena_alloc(&arena, qmem_size(f->nins, sizeof(uint32_t), 0))};
     e->frame = &k;
     e->param = get_param, e->extent = get_extent, e->container = get_container, e->disguise = disguise;
-    e->leave = leave, e->fault = report_fault, e->poll = poll_stop, e->barrier = no_code, e->any = rows_any_of_strip;
-    qs_status s = run(&k, out);
+    e->leave = leave_position, e->fault = report_fault, e->poll = poll_stop, e->barrier = no_code,
+    e->any = rows_any_of_strip;
+    qs_status s = emit_kernel(&k, out);
     qarena_free(&arena);
     return s;
 }

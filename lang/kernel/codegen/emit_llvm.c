@@ -1,9 +1,9 @@
-/* emit_llvm.c -- KIR instructions as LLVM IR text.
+/* emit_llvm.c -- emits KIR instructions as LLVM IR text.
  *
- * Each instruction becomes a few lines with numbered temporaries (%t7) and labels (L7); LOCALs become allocas, which
- * LLVM turns back into values.  Everything here is about one position; loops over positions, threads and parameters
- * belong to the frame (emit_cpu.c, emit_ptx.c).  Where LLVM leaves a case undefined that KIR defines (shifts by the
- * width, division by zero, NaN to integer) the text spells it out; LLVM removes what it can prove away. */
+ * Each instruction becomes a few lines with numbered temporaries (%t7) and labels (L7).  LOCALs become allocas, which
+ * LLVM turns back into values.  This file handles a single position; the frame (emit_cpu.c, emit_ptx.c) adds loops over
+ * positions, threads and parameters.  KIR defines some cases that LLVM leaves undefined (shifts by the width, division
+ * by zero, NaN to integer).  The text handles these explicitly; LLVM removes tests that it can prove unnecessary. */
 #include "lang/kernel/codegen/emit_llvm.h"
 #include "lang/kernel/passes/pipeline.h"
 #include "lang/kernel/passes/plan.h"
@@ -42,7 +42,7 @@ static void vprint(Text *t, const char *fmt, va_list ap) {
     qtext_add(t, line, (size_t)n);
 }
 
-static void revive(Emit *e) { /* what follows a terminator needs a label, though nothing jumps there */
+static void revive(Emit *e) { /* code after a terminator needs a label, although nothing jumps there */
     if (e->dead) qtext_printf(e->out, "L%u:\n", emit_new(e));
     e->dead = false;
 }
@@ -139,7 +139,7 @@ static const char *suffix(qs_dtype d) {
 }
 
 /* -- values -------------------------------------------------------------------------------------------------------- */
-static Opnd literal(qs_dtype d, uint64_t bits) {
+static Opnd make_literal(qs_dtype d, uint64_t bits) {
     KSlot s = {bits};
     if (d == QS_F32) s.F64 = (double)s.F32;
     if (is_float(d)) return emit_opnd("0x%016llX", (unsigned long long)s.bits);
@@ -154,12 +154,12 @@ bool emit_known(const Emit *e, KRef r) {
 
 Opnd emit_arg(Emit *e, KRef r) {
     const KIns *i = &e->f->ins[r];
-    if (i->op == K_CONST) return literal((qs_dtype)i->dtype, i->imm);
+    if (i->op == K_CONST) return make_literal((qs_dtype)i->dtype, i->imm);
     assert(emit_known(e, r));
     return emit_tmp(e->val[r]);
 }
 
-/* A temporary that is v, which may be a literal. */
+/* Returns a temporary with the value v, which may be a literal. */
 static Opnd named(Emit *e, qs_dtype d, Opnd v) {
     const char *op = "add", *nothing = "0";
     if (d == QS_B1) op = "or", nothing = "false";
@@ -172,7 +172,7 @@ void emit_set(Emit *e, KRef r, Opnd v) {
     e->val[r] = emit_number(v), e->wide[r] = e->slim[r] = 0, e->epoch[r] = e->now;
 }
 
-/* An index given as int64, which the instruction wants in its own dtype: both forms are kept. */
+/* Sets the value of an index, given as int64.  If the instruction has a narrower dtype, both forms are recorded. */
 static void set_index(Emit *e, KRef r, Opnd v) {
     if (e->f->ins[r].dtype == QS_I64) {
         emit_set(e, r, v);
@@ -183,14 +183,14 @@ static void set_index(Emit *e, KRef r, Opnd v) {
     e->wide[r] = emit_number(v);
 }
 
-/* r, int or int64, as int64. */
+/* Returns r, an int or int64, as int64. */
 static Opnd wide_arg(Emit *e, KRef r) {
     Opnd a = emit_arg(e, r);
     if (e->f->ins[r].dtype == QS_I64 || e->f->ins[r].op == K_CONST) return a;
     return e->wide[r] ? emit_tmp(e->wide[r]) : emit_def(e, "sext i32 %s to i64", a.s);
 }
 
-/* -- ints of fewer bits: the value itself is the extended one, which LLVM drops where only the short one is used --- */
+/* -- narrow ints: the value is also emitted extended to 32 bits; LLVM drops it if only the narrow one is used ------ */
 static Opnd slim_arg(Emit *e, KRef r, int bits) {
     if (e->f->ins[r].op == K_CONST) return emit_arg(e, r);
     if (!e->slim[r] || !emit_known(e, r)) return emit_def(e, "trunc i32 %s to i%d", emit_arg(e, r).s, bits);
@@ -208,7 +208,7 @@ static void store_slim(Emit *e, KRef local, KRef v) {
     emit_put(e, "store i%d %s, ptr %s", e->bits[local], value.s, at.s);
 }
 
-/* An instruction that computes in fewer bits; false: r is none. */
+/* Emits an instruction that computes in fewer bits; false: r does not. */
 static bool slim_ins(Emit *e, KRef r) {
     const KIns *i = &e->f->ins[r];
     static const char *const names[] = {[K_ADD] = "add nsw", [K_SUB] = "sub nsw", [K_MUL] = "mul nsw"};
@@ -236,8 +236,9 @@ static bool slim_ins(Emit *e, KRef r) {
 }
 
 /* -- arithmetic ---------------------------------------------------------------------------------------------------- */
-/* What LLVM may do with arithmetic on floats.  `contract` lets a*b+c round once where the processor has an instruction
- * for it.  Fast math is every liberty but that NaN and infinities do not occur: tests for them go on working. */
+/* Returns the fast-math flags of arithmetic on floats.  `contract` allows a*b+c to round once if the processor has an
+ * instruction for it.  Fast math sets all flags except those that assume absence of NaN and infinities, so that tests
+ * for them keep working. */
 static const char *liberties(const Emit *e, unsigned flag) {
     if (e->f->fast) return " reassoc nsz arcp contract afn";
     if (flag == KFLAG_REASSOC) return e->f->strict ? " reassoc" : " reassoc nsz contract";
@@ -260,8 +261,9 @@ static Opnd select(Emit *e, Opnd cond, const char *t, Opnd yes, Opnd no) {
     return emit_def(e, "select i1 %s, %s %s, %s %s", cond.s, t, yes.s, t, no.s);
 }
 
-/* Truth values are joined: LLVM sees that `c ? true : x` is `c or x`, which of a selection it must not take x for. */
-static Opnd choose(Emit *e, qs_dtype d, Opnd cond, Opnd yes, Opnd no) {
+/* Emits cond ? yes : no.  On the cpu, a selection of bools is emitted with `and` and `or`.  LLVM cannot simplify
+ * `select c, true, x` to `c or x`, because a select hides an undefined x. */
+static Opnd emit_choice(Emit *e, qs_dtype d, Opnd cond, Opnd yes, Opnd no) {
     if (d != QS_B1 || e->t->threads) return select(e, cond, emit_type(d), yes, no);
     Opnd other = emit_def(e, "xor i1 %s, true", cond.s);
     Opnd a = emit_def(e, "and i1 %s, %s", cond.s, yes.s), b = emit_def(e, "and i1 %s, %s", other.s, no.s);
@@ -274,7 +276,7 @@ static Opnd bin(Emit *e, const char *op, const char *t, Opnd a, Opnd b) {
     return emit_def(e, "%s %s %s, %s", op, t, a.s, b.s);
 }
 
-/* The remainder with the sign of b, which is neither 0 nor -1. */
+/* Emits the remainder with the sign of b, which is neither 0 nor -1. */
 static Opnd floor_mod(Emit *e, const char *t, Opnd a, Opnd b) {
     Opnd r = bin(e, "srem", t, a, b), differ = bin(e, "icmp slt", t, bin(e, "xor", t, r, b), lit(0));
     Opnd inexact = bin(e, "icmp ne", t, r, lit(0));
@@ -286,7 +288,7 @@ static Opnd float_mod(Emit *e, qs_dtype d, Opnd a, Opnd b) {
     return emit_def(e, "call %s @%s(%s %s, %s %s) #%u", t, name, t, a.s, t, b.s, emit_mod_attributes(d));
 }
 
-static Opnd shift(Emit *e, KOp op, qs_dtype d, Opnd a, Opnd n) {
+static Opnd emit_shift(Emit *e, KOp op, qs_dtype d, Opnd a, Opnd n) {
     const char *t = emit_type(d);
     if (op == K_SHR && is_signed(d)) {
         emit_declare(e, "declare %s @llvm.umin.%s(%s, %s)", t, suffix(d), t, t);
@@ -296,14 +298,14 @@ static Opnd shift(Emit *e, KOp op, qs_dtype d, Opnd a, Opnd n) {
     return select(e, fits, t, bin(e, op == K_SHL ? "shl" : "lshr", t, a, n), lit(0));
 }
 
-static Opnd compare(Emit *e, KOp op, qs_dtype d, Opnd a, Opnd b) {
+static Opnd emit_comparison(Emit *e, KOp op, qs_dtype d, Opnd a, Opnd b) {
     static const char *const names[][3] = {
         {"slt", "ult", "olt"}, {"sle", "ule", "ole"}, {"eq", "eq", "oeq"}, {"ne", "ne", "une"}};
     const char *name = names[op - K_LT][is_float(d) ? 2 : is_signed(d) ? 0 : 1];
     return emit_def(e, "%ccmp %s %s %s, %s", is_float(d) ? 'f' : 'i', name, emit_type(d), a.s, b.s);
 }
 
-/* Whether to take a GPU's estimates, which LLVM has as functions of its own. */
+/* Returns whether to use the estimates of a GPU, which are intrinsics of LLVM. */
 static bool estimates(const Emit *e, qs_dtype d) { return e->f->fast && e->t->estimates && d == QS_F32; }
 
 static Opnd float_arith(Emit *e, KOp op, qs_dtype d, unsigned flag, Opnd a, Opnd b) {
@@ -316,11 +318,12 @@ static Opnd float_arith(Emit *e, KOp op, qs_dtype d, unsigned flag, Opnd a, Opnd
                     a.s, b.s);
 }
 
-/* The smaller or greater number, exactly: no number loses against a nan, and of the zeros -0 is the smaller one.  Three
- * ways, since LLVM's minnum and maxnum leave open which zero they give.
+/* Minimum and maximum are exact: a number wins against NaN, and -0 is less than +0.  There are three versions, because
+ * LLVM's minnum and maxnum do not specify which zero they return.
  *
- * In order: what is asked of b alone a loop that has its result in a finds out beforehand.  A zero that is not to
- * replace the other one is compared as the next number beyond. */
+ * This version compares with ordinary comparisons.  The values that depend only on b can be computed outside a loop
+ * that accumulates in a.  If b is a zero that must not replace the other zero, the next number beyond it is
+ * compared. */
 static Opnd extreme_in_order(Emit *e, KOp op, qs_dtype d, Opnd a, Opnd b) {
     static const char *const beyond[2][2] = {{"0x36A0000000000000", "0xB6A0000000000000"},
                                              {"0x1", "0x8000000000000001"}};
@@ -334,7 +337,7 @@ static Opnd extreme_in_order(Emit *e, KOp op, qs_dtype d, Opnd a, Opnd b) {
     return select(e, bin(e, "and", "i1", past, number), t, b, a);
 }
 
-/* Of equal numbers the bits tell which zero it is: -0 has one that +0 lacks. */
+/* This version combines the bits of equal numbers, which differ only for zeros: -0 has a sign bit, +0 has not. */
 static Opnd extreme_of_bits(Emit *e, KOp op, qs_dtype d, Opnd a, Opnd b) {
     const char *t = emit_type(d), *whole = d == QS_F64 ? "i64" : "i32";
     Opnd m = call2(e, op == K_MAX ? "maxnum" : "minnum", d, a, b), equal = bin(e, "fcmp oeq", t, a, b);
@@ -345,8 +348,9 @@ static Opnd extreme_of_bits(Emit *e, KOp op, qs_dtype d, Opnd a, Opnd b) {
 
 static bool is_literal(Opnd o) { return *o.s != '%'; }
 
-/* A zero that is known has become a comparison (passes/legal.h). */
-static Opnd extreme(Emit *e, KOp op, qs_dtype d, unsigned flag, Opnd a, Opnd b) {
+/* Emits a minimum or maximum.  A min or max with a constant zero was replaced by a comparison before
+ * (passes/legal.h). */
+static Opnd emit_extreme(Emit *e, KOp op, qs_dtype d, unsigned flag, Opnd a, Opnd b) {
     bool ordered = flag == KFLAG_ZEROS || e->t->orders_zeros;
     if (e->f->strict) return extreme_in_order(e, op, d, a, b);
     if (!ordered || e->f->fast || is_literal(a) || is_literal(b))
@@ -354,8 +358,8 @@ static Opnd extreme(Emit *e, KOp op, qs_dtype d, unsigned flag, Opnd a, Opnd b) 
     return extreme_of_bits(e, op, d, a, b);
 }
 
-/* Two operands of dtype d. */
-static Opnd arith(Emit *e, KOp op, qs_dtype d, unsigned flag, Opnd a, Opnd b) {
+/* Emits a binary operation with operands of dtype d. */
+static Opnd emit_arith(Emit *e, KOp op, qs_dtype d, unsigned flag, Opnd a, Opnd b) {
     const char *t = emit_type(d);
     bool real = is_float(d), sign = is_signed(d);
     if (real && (op == K_ADD || op == K_SUB || op == K_MUL || op == K_DIV)) return float_arith(e, op, d, flag, a, b);
@@ -365,18 +369,18 @@ static Opnd arith(Emit *e, KOp op, qs_dtype d, unsigned flag, Opnd a, Opnd b) {
     case K_MUL: return bin(e, "mul", t, a, b);
     case K_DIV: return bin(e, sign ? "sdiv" : "udiv", t, a, b);
     case K_MOD: return real ? float_mod(e, d, a, b) : sign ? floor_mod(e, t, a, b) : bin(e, "urem", t, a, b);
-    case K_MIN: return real ? extreme(e, op, d, flag, a, b) : call2(e, sign ? "smin" : "umin", d, a, b);
-    case K_MAX: return real ? extreme(e, op, d, flag, a, b) : call2(e, sign ? "smax" : "umax", d, a, b);
+    case K_MIN: return real ? emit_extreme(e, op, d, flag, a, b) : call2(e, sign ? "smin" : "umin", d, a, b);
+    case K_MAX: return real ? emit_extreme(e, op, d, flag, a, b) : call2(e, sign ? "smax" : "umax", d, a, b);
     case K_AND: return bin(e, "and", t, a, b);
     case K_OR: return bin(e, "or", t, a, b);
     case K_XOR: return bin(e, "xor", t, a, b);
     case K_SHL:
-    case K_SHR: return shift(e, op, d, a, b);
-    default: return compare(e, op, d, a, b);
+    case K_SHR: return emit_shift(e, op, d, a, b);
+    default: return emit_comparison(e, op, d, a, b);
     }
 }
 
-static Opnd unary(Emit *e, KOp op, qs_dtype d, Opnd a) {
+static Opnd emit_unary(Emit *e, KOp op, qs_dtype d, Opnd a) {
     const char *t = emit_type(d);
     if (op == K_NOT) return bin(e, "xor", t, a, d == QS_B1 ? emit_opnd("true") : lit(-1));
     if (op == K_NEG) return is_float(d) ? emit_def(e, "fneg %s %s", t, a.s) : bin(e, "sub", t, lit(0), a);
@@ -413,7 +417,7 @@ static Opnd float_to_int(Emit *e, qs_dtype from, const char *to, bool sign, Opnd
     return emit_def(e, "call %s @llvm.%s.sat.%s.%s(%s %s)", to, name, to, suffix(from), t, a.s);
 }
 
-static Opnd convert(Emit *e, qs_dtype from, qs_dtype to, Opnd a) {
+static Opnd convert_value(Emit *e, qs_dtype from, qs_dtype to, Opnd a) {
     const char *f = emit_type(from), *t = emit_type(to);
     if (from == to) return a;
     if (to == QS_B1)
@@ -429,27 +433,27 @@ static Opnd convert(Emit *e, qs_dtype from, qs_dtype to, Opnd a) {
 
 Opnd emit_double(Emit *e, KRef r) {
     if (!r) return emit_opnd("0.0");
-    return convert(e, (qs_dtype)e->f->ins[r].dtype, QS_F64, emit_arg(e, r));
+    return convert_value(e, (qs_dtype)e->f->ins[r].dtype, QS_F64, emit_arg(e, r));
 }
 
-static void cast(Emit *e, KRef r) {
+static void emit_cast(Emit *e, KRef r) {
     const KIns *i = &e->f->ins[r];
     qs_dtype from = (qs_dtype)e->f->ins[i->a].dtype;
     if (from == QS_I32 && i->dtype == QS_I64) emit_set(e, r, wide_arg(e, i->a));
-    else emit_set(e, r, convert(e, from, (qs_dtype)i->dtype, emit_arg(e, i->a)));
+    else emit_set(e, r, convert_value(e, from, (qs_dtype)i->dtype, emit_arg(e, i->a)));
 }
 
 /* -- memory -------------------------------------------------------------------------------------------------------- */
 
-/* Conversions that a processor lacks, in integer arithmetic so that they vectorise; the same roundings as
- * vm/base/dtype.c. */
+/* Conversions for processors without instructions for them, in integer arithmetic so that they vectorize.  They round
+ * like vm/base/dtype.c. */
 static const char half_to_float[] =
     "define internal float @half_to_float(i16 %h) alwaysinline {\n"
     "  %x = zext i16 %h to i32\n  %s0 = and i32 %x, 32768\n  %s = shl i32 %s0, 16\n  %m = and i32 %x, 32767\n"
-    /* rebias by 112 << 23; once more for infinities and NaN */
+    /* rebias the exponent by 112 << 23; again for infinities and NaN */
     "  %n0 = shl i32 %m, 13\n  %n1 = add i32 %n0, 939524096\n  %big = icmp ugt i32 %m, 31743\n"
     "  %n2 = add i32 %n1, 939524096\n  %n = select i1 %big, i32 %n2, i32 %n1\n"
-    /* subnormal ones count 2^-24 */
+    /* subnormals are multiples of 2^-24 */
     "  %small = icmp ult i32 %m, 1024\n  %d0 = uitofp i32 %m to float\n"
     "  %d1 = fmul float %d0, 0x3E70000000000000\n  %d = bitcast float %d1 to i32\n"
     "  %r = select i1 %small, i32 %d, i32 %n\n  %b = or i32 %r, %s\n"
@@ -458,10 +462,10 @@ static const char float_to_half[] =
     "define internal i16 @float_to_half(float %f) alwaysinline {\n"
     "  %x = bitcast float %f to i32\n  %s0 = lshr i32 %x, 16\n  %s = and i32 %s0, 32768\n"
     "  %m = and i32 %x, 2147483647\n"
-    /* rebias by -(112 << 23), and add what makes the shift round to nearest even */
+    /* rebias the exponent by -(112 << 23), and add 0xfff plus the odd bit, so that the shift rounds to nearest even */
     "  %o0 = lshr i32 %m, 13\n  %odd = and i32 %o0, 1\n  %n0 = add i32 %m, 3355447295\n"
     "  %n1 = add i32 %n0, %odd\n  %n = lshr i32 %n1, 13\n"
-    /* the last place of 0.5 is that of a subnormal half: adding it rounds */
+    /* the unit in the last place of 0.5 is that of a subnormal half, so adding 0.5 rounds */
     "  %mf = bitcast i32 %m to float\n  %t = fadd float %mf, 0x3FE0000000000000\n"
     "  %tb = bitcast float %t to i32\n  %d = sub i32 %tb, 1056964608\n"
     "  %small = icmp ult i32 %m, 947912704\n  %r0 = select i1 %small, i32 %d, i32 %n\n"
@@ -474,11 +478,11 @@ static const char float_to_bf16[] =
     "  %r1 = add i32 %r0, %odd\n  %r = lshr i32 %r1, 16\n  %q = or i32 %o0, 64\n  %nan = fcmp uno float %f, %f\n"
     "  %b = select i1 %nan, i32 %q, i32 %r\n  %h = trunc i32 %b to i16\n  ret i16 %h\n}\n";
 
-/* The module gets the helper's definition: a comment among the declarations says so. */
+/* Requests the definition of a helper function, by a comment among the declarations (add_helpers). */
 static void need_helper(Emit *e, const char *name) { emit_declare(e, "; %s", name); }
 
-/* Raw bits of an element as the dtype it computes in, and back. */
-static Opnd decode(Emit *e, qs_dtype d, Opnd raw) {
+/* Converts the stored value of an element to the dtype of computations; encode converts back. */
+static Opnd decode_element(Emit *e, qs_dtype d, Opnd raw) {
     switch (d) {
     case QS_B1: return emit_def(e, "icmp ne i8 %s, 0", raw.s);
     case QS_I8: return emit_def(e, "sext i8 %s to i32", raw.s);
@@ -520,7 +524,7 @@ Opnd emit_elem(Emit *e, qs_dtype elem, const char *space, Opnd base, Opnd index)
 Opnd emit_load(Emit *e, qs_dtype elem, const char *space, Place at) {
     Opnd raw = emit_def(e, "load %s, ptr%s %s, align %zu%s", emit_mem_type(e, elem), space, at.ptr.s,
                         emit_mem_size(elem), at.tail);
-    return decode(e, elem, raw);
+    return decode_element(e, elem, raw);
 }
 
 void emit_store(Emit *e, qs_dtype elem, const char *space, Place at, Opnd v) {
@@ -529,13 +533,13 @@ void emit_store(Emit *e, qs_dtype elem, const char *space, Place at, Opnd v) {
              emit_mem_size(elem), at.tail);
 }
 
-/* Of loops that are free of dependences (access group !0): stores are in an alias scope of which loads are not. */
+/* Metadata of accesses in loops without dependences (access group !0): loads do not alias the scope of the stores. */
 static const char apart_load[] = ", !llvm.access.group !0, !noalias !9";
 static const char apart_store[] = ", !llvm.access.group !0, !alias.scope !9";
 
 static Opnd low_arg(Emit *e, KRef r);
 
-/* In a small kernel the low half says it: an element's number fits. */
+/* Returns the index of an element.  In a small kernel on a GPU it is extended from its low half, which is enough. */
 static Opnd element_number(Emit *e, KRef r) {
     return e->f->small && e->t->threads ? emit_def(e, "sext i32 %s to i64", low_arg(e, r).s) : emit_arg(e, r);
 }
@@ -543,14 +547,14 @@ static Opnd element_number(Emit *e, KRef r) {
 static Place array_elem(Emit *e, const KIns *i) {
     Opnd base = e->param(e, (int)i->imm), at = element_number(e, i->a);
     if (e->pads && *e->pads[i->imm].s) at = bin(e, "sub", "i64", at, e->pads[i->imm]);
-    /* All positions of a strip make one update before they make the next: so it must not seem to have other elements,
-     * nor the same ones, as another update of the array by this position. */
+    /* All positions of a strip make one update before the next one.  LLVM must therefore not derive whether two
+     * updates of the array by one position have the same element or different ones. */
     if (i->op == K_ATOMIC && *e->updates) base = e->disguise(e, base);
     Opnd ptr = emit_elem(e, (qs_dtype)e->f->params[i->imm].dtype, e->array_space, base, at);
     return (Place){ptr, !e->apart ? e->group : i->op == K_LOAD ? apart_load : apart_store, 0};
 }
 
-static void load(Emit *e, KRef r) {
+static void load_element(Emit *e, KRef r) {
     const KIns *i = &e->f->ins[r];
     qs_dtype elem = (qs_dtype)e->f->params[i->imm].dtype, d = (qs_dtype)i->dtype;
     if (!i->b) {
@@ -565,12 +569,12 @@ static void load(Emit *e, KRef r) {
     Opnd v = emit_load(e, elem, e->array_space, array_elem(e, i));
     emit_label(e, loaded);
     emit_label(e, done);
-    Opnd none = literal(d, 0);
+    Opnd none = make_literal(d, 0);
     emit_set(e, r, emit_def(e, "phi %s [ %s, %%L%u ], [ %s, %%L%u ]", emit_type(d), none.s, from, v.s, loaded));
 }
 
-/* Runs `effect` where operand c allows it. */
-static void guarded(Emit *e, const KIns *i, void (*effect)(Emit *, const KIns *)) {
+/* Emits `effect` under the condition of operand c, if there is one. */
+static void emit_guarded(Emit *e, const KIns *i, void (*effect)(Emit *, const KIns *)) {
     if (!i->c) {
         effect(e, i);
         return;
@@ -582,7 +586,7 @@ static void guarded(Emit *e, const KIns *i, void (*effect)(Emit *, const KIns *)
     emit_label(e, done);
 }
 
-static void store(Emit *e, const KIns *i) {
+static void store_element(Emit *e, const KIns *i) {
     emit_store(e, (qs_dtype)e->f->params[i->imm].dtype, e->array_space, array_elem(e, i), emit_arg(e, i->b));
 }
 
@@ -592,8 +596,9 @@ static Opnd math_call(Emit *e, MathFn fn, qs_dtype d, Opnd a, Opnd b);
 Opnd emit_combine(Emit *e, KAtomic op, qs_dtype d, Opnd a, Opnd b) {
     static const KOp ops[KA__COUNT] = {K_ADD, K_SUB, K_MUL, K_DIV, K_MIN, K_MAX, K_AND, K_OR, K_XOR, K_MATH};
     bool extremes = (op == KA_MIN || op == KA_MAX) && is_float(d) && !e->t->orders_zeros;
-    if (extremes) return extreme_in_order(e, ops[op], d, a, b); /* the same zero in any order of updates */
-    return op == KA_POW ? math_call(e, MF_pow, d, a, b) : arith(e, ops[op], d, 0, a, b);
+    if (extremes)
+        return extreme_in_order(e, ops[op], d, a, b); /* the result has the same zero in any order of updates */
+    return op == KA_POW ? math_call(e, MF_pow, d, a, b) : emit_arith(e, ops[op], d, 0, a, b);
 }
 
 static void plain_update(Emit *e, KAtomic op, qs_dtype elem, const char *space, Opnd ptr, Opnd v) {
@@ -601,14 +606,14 @@ static void plain_update(Emit *e, KAtomic op, qs_dtype elem, const char *space, 
     emit_store(e, elem, space, (Place){ptr, e->updates, 0}, emit_combine(e, op, kir_value_dtype(elem), old, v));
 }
 
-/* The instruction that does it at once, or NULL. */
+/* Returns the operation of atomicrmw for an update; NULL: there is none. */
 static const char *direct(KAtomic op, qs_dtype elem) {
     bool real = elem == QS_F32 || elem == QS_F64, sign = is_signed(elem);
     if (!real && (elem < QS_I32 || elem > QS_U64)) return NULL;
     switch (op) {
     case KA_ADD: return real ? "fadd" : "add";
-    case KA_SUB: return real ? "fadd" : "sub";               /* of -v: processors know no other */
-    case KA_MIN: return real ? NULL : sign ? "min" : "umin"; /* fmin and fmax leave open which zero they give */
+    case KA_SUB: return real ? "fadd" : "sub";               /* of -v: processors have no atomic fsub */
+    case KA_MIN: return real ? NULL : sign ? "min" : "umin"; /* fmin and fmax do not specify which zero they return */
     case KA_MAX: return real ? NULL : sign ? "max" : "umax";
     case KA_AND: return "and";
     case KA_OR: return "or";
@@ -617,7 +622,7 @@ static const char *direct(KAtomic op, qs_dtype elem) {
     }
 }
 
-/* Compare-and-swap until nobody came between; any operator, elements of any size. */
+/* Emits a compare-and-swap loop, for any operator and elements of any size. */
 static void swap_loop(Emit *e, KAtomic op, qs_dtype elem, const char *space, Opnd ptr, Opnd v) {
     unsigned bits = (unsigned)emit_mem_size(elem) * 8;
     const char *mem = emit_mem_type(e, elem);
@@ -630,7 +635,7 @@ static void swap_loop(Emit *e, KAtomic op, qs_dtype elem, const char *space, Opn
     emit_label(e, again);
     Opnd old = emit_def(e, "phi %s [ %s, %%L%u ], [ %%t%u, %%L%u ]", raw, first.s, from, seen, latch);
     Opnd have = same ? old : emit_def(e, "bitcast %s %s to %s", raw, old.s, mem);
-    Opnd want = encode(e, elem, emit_combine(e, op, kir_value_dtype(elem), decode(e, elem, have), v));
+    Opnd want = encode(e, elem, emit_combine(e, op, kir_value_dtype(elem), decode_element(e, elem, have), v));
     if (!same) want = emit_def(e, "bitcast %s %s to %s", mem, want.s, raw);
     Opnd pair = emit_def(e, "cmpxchg ptr%s %s, %s %s, %s %s%s monotonic monotonic", space, ptr.s, raw, old.s, raw,
                          want.s, e->scope);
@@ -688,7 +693,7 @@ static void inner_access(Emit *e, KRef r) {
     if (i->op == K_ALOAD) emit_set(e, r, emit_load(e, elem, space, at));
     else if (i->op == K_ASTORE) emit_store(e, elem, space, at, emit_arg(e, i->c));
     else if (*e->shared_space) emit_atomic(e, (KAtomic)i->flag, elem, space, at.ptr, emit_arg(e, i->c));
-    else /* a block is one thread on the cpu */
+    else /* on the cpu one thread runs the whole block */
         plain_update(e, (KAtomic)i->flag, elem, space, at.ptr, emit_arg(e, i->c));
 }
 
@@ -704,8 +709,8 @@ static void zero_fill(Emit *e, KRef r) {
 
 /* -- indices ------------------------------------------------------------------------------------------------------- */
 
-/* Modes that divide are functions of their own: a kernel has many of these tests, mostly of indices that are
- * inside, and a diamond of control flow for each would cost LLVM seconds.  Equal calls are made once. */
+/* Access modes with a division are separate functions.  A kernel has many of these computations, and control flow for
+ * each would make compilation slow.  LLVM merges equal calls. */
 static const char mirror_function[] =
     "define internal $t @$n($t %a, $t %n) noinline nounwind willreturn speculatable memory(none) {\n"
     "  %in = icmp ult $t %a, %n\n  br i1 %in, label %inside, label %outside\ninside:\n  ret $t %a\noutside:\n"
@@ -719,7 +724,7 @@ static const char circular_function[] =
     "  %r = srem $t %a, %n\n  %c = icmp slt $t %r, 0\n  %u = add $t %r, %n\n"
     "  %v = select i1 %c, $t %u, $t %r\n  ret $t %v\n}\n";
 
-/* The same for -n <= a < 2n. */
+/* Computes the same index for -n <= a < 2n, without a division. */
 static Opnd near_image(Emit *e, AccessMode mode, Opnd a, Opnd n) {
     if (mode == ACC_CIRCULAR) {
         Opnd low = bin(e, "icmp slt", "i64", a, lit(0)), high = bin(e, "icmp sge", "i64", a, n);
@@ -731,7 +736,7 @@ static Opnd near_image(Emit *e, AccessMode mode, Opnd a, Opnd n) {
     return select(e, bin(e, "icmp slt", "i64", x, n), "i64", x, bin(e, "sub", "i64", last, x));
 }
 
-/* The place that a mode means, in d: int64, or int32 where that suffices. */
+/* Returns the index that index a refers to in an access mode.  d: int64, or int32 if that suffices. */
 static Opnd image(Emit *e, AccessMode mode, qs_dtype d, Opnd a, Opnd extent) {
     bool low = d == QS_I32;
     const char *type = low ? "i32" : "i64", *name = mode == ACC_MIRROR ? "mirror" : "circular";
@@ -746,7 +751,7 @@ static Opnd image(Emit *e, AccessMode mode, qs_dtype d, Opnd a, Opnd extent) {
     return emit_def(e, "call %s @%s(%s %s, %s %s)", type, name, type, a.s, type, n.s);
 }
 
-static void bound(Emit *e, KRef r) {
+static void emit_bound(Emit *e, KRef r) {
     const KIns *i = &e->f->ins[r];
     Opnd a = emit_arg(e, i->a), n = emit_arg(e, i->b);
     emit_set(e, r, image(e, (AccessMode)i->flag, QS_I64, a, n));
@@ -772,7 +777,8 @@ static void variant_name(char out[64], char isa, MathFn fn, qs_dtype d) {
              kir_math[fn].c[d == QS_F64]);
 }
 
-/* Tells the vectoriser which functions compute several values at once.  They must be declared, and look used. */
+/* Declares the vector variants of a function and lists them in an attribute group for the vectorizer.  They must be
+ * declared and marked as used (print_used in emit_cpu.c). */
 static void vector_variants(Emit *e, MathFn fn, qs_dtype d) {
     const char *t = emit_type(d);
     Text list;
@@ -791,18 +797,18 @@ static void vector_variants(Emit *e, MathFn fn, qs_dtype d) {
     qtext_free(&list);
 }
 
-static Opnd times(Emit *e, Opnd a, float factor) {
+static Opnd scale_float(Emit *e, Opnd a, float factor) {
     KSlot s = {.F32 = factor};
-    return factor == 1 ? a : float_arith(e, K_MUL, QS_F32, 0, a, literal(QS_F32, s.bits & UINT32_MAX));
+    return factor == 1 ? a : float_arith(e, K_MUL, QS_F32, 0, a, make_literal(QS_F32, s.bits & UINT32_MAX));
 }
 
 static Opnd estimate(Emit *e, const MathFnInfo *fn, Opnd a) {
     emit_declare(e, "declare float @llvm.nvvm.%s.approx.ftz.f(float)", fn->estimate);
-    a = times(e, a, fn->before);
-    return times(e, emit_def(e, "call float @llvm.nvvm.%s.approx.ftz.f(float %s)", fn->estimate, a.s), fn->after);
+    a = scale_float(e, a, fn->before);
+    return scale_float(e, emit_def(e, "call float @llvm.nvvm.%s.approx.ftz.f(float %s)", fn->estimate, a.s), fn->after);
 }
 
-/* A function of a library. */
+/* Emits a call of a library function. */
 static Opnd library_call(Emit *e, MathFn fn, qs_dtype d, Opnd a, Opnd b) {
     const MathFnInfo *info = &kir_math[fn];
     const char *t = emit_type(d), *name = (e->t->libdevice ? info->nv : info->c)[d == QS_F64];
@@ -852,7 +858,7 @@ static void begin_loop(Emit *e) {
     if (e->poll) e->poll(e);
 }
 
-/* How often FOR turns, as an unsigned number. */
+/* Emits the number of iterations of a FOR, as an unsigned number. */
 static Opnd count_turns(Emit *e, const KIns *i, Opnd a, Opnd b, Opnd c) {
     double step = 0;
     bool known = kir_is_const(e->f, i->c, &step);
@@ -873,8 +879,8 @@ static Opnd count_turns(Emit *e, const KIns *i, Opnd a, Opnd b, Opnd c) {
     return select(e, ok, "i64", bin(e, "add", "i64", steps, lit(1)), lit(0));
 }
 
-/* A long loop would keep an interrupt waiting, and a test in each turn would keep it from being vectorised: loops
- * that hold no other loop run in stretches, with a test before each. */
+/* A loop must poll for interrupts, but a test in each iteration would prevent vectorization.  Therefore innermost loops
+ * run in stretches of so many iterations, with a test before each stretch. */
 enum { STRETCH = 1 << 16 };
 
 static bool runs_in_stretches(const Emit *e, KRef loop) {
@@ -884,7 +890,7 @@ static bool runs_in_stretches(const Emit *e, KRef loop) {
     return true;
 }
 
-/* The counter's first value and limit: those of the loop, or of a stretch of it, which begins at label `outer`. */
+/* Begins a loop over stretches and returns the first iteration and the limit of a stretch. */
 static void begin_stretch(Emit *e, const EmitLoop *l, uint32_t before, Opnd n, Opnd *first, Opnd *limit,
                           uint32_t *from) {
     uint32_t outer = l->stretch, go = emit_new(e), ready = emit_new(e);
@@ -902,7 +908,7 @@ static void begin_stretch(Emit *e, const EmitLoop *l, uint32_t before, Opnd n, O
 static void begin_for(Emit *e, KRef r) {
     const KIns *i = &e->f->ins[r];
     Opnd a = wide_arg(e, i->a), b = wide_arg(e, i->b), c = wide_arg(e, i->c), n = count_turns(e, i, a, b, c);
-    const char *wrap = i->dtype == QS_I32 ? " nsw" : ""; /* int64 holds all an int counter can be */
+    const char *wrap = i->dtype == QS_I32 ? " nsw" : ""; /* int64 can hold every value of an int counter */
     EmitLoop *l = push_loop(e);
     uint32_t before = emit_new(e), body = emit_new(e), from = before;
     Opnd first = lit(0), limit = n;
@@ -926,7 +932,7 @@ uint32_t emit_loop_metadata(Emit *e, const char *properties) {
 static void back_edge(Emit *e, KRef loop, uint32_t head) {
     const char *how = kplan_unrolls(e->f, loop) ? ", !{!\"llvm.loop.unroll.full\"}" : NULL;
     if (e->loops == LOOPS_SHORT) how = ", !{!\"llvm.loop.unroll.disable\"}";
-    bool far = e->split && e->split->near.given && !e->near; /* hardly ever run */
+    bool far = e->split && e->split->near.given && !e->near; /* rarely executed */
     if (e->loops == LOOPS_RARE && (far || !kplan_is_small(e->f, loop)))
         how = ", !{!\"llvm.loop.unroll.disable\"}, !{!\"llvm.loop.vectorize.enable\", i1 false}";
     if (how) emit_put(e, "br label %%L%u, !llvm.loop !%u", head, emit_loop_metadata(e, how));
@@ -948,7 +954,7 @@ static void end_region(Emit *e, KRef r) {
     emit_label(e, l->out);
 }
 
-static void check(Emit *e, const KIns *i) {
+static void emit_check(Emit *e, const KIns *i) {
     uint32_t bad = emit_new(e), good = emit_new(e);
     emit_branch(e, emit_arg(e, i->a), good, bad);
     emit_label(e, bad);
@@ -957,25 +963,25 @@ static void check(Emit *e, const KIns *i) {
     emit_label(e, good);
 }
 
-/* -- indices of small kernels, of which a GPU computes the low half alone ------------------------------------------ */
+/* -- indices of small kernels: a GPU computes only their low half -------------------------------------------------- */
 static Opnd low_arg(Emit *e, KRef r) {
     if (e->f->ins[r].op == K_CONST) return lit((int32_t)e->f->ins[r].imm);
     if (e->slim[r] && emit_known(e, r)) return emit_tmp(e->slim[r]);
     return emit_def(e, "trunc i64 %s to i32", emit_arg(e, r).s);
 }
 
-/* The low half of r, which is all of it when it fits; LLVM drops what nobody asks for. */
+/* Sets the value of r, which fits into its low half v.  LLVM drops the extended value if it is not used. */
 static void set_low(Emit *e, KRef r, Opnd v) {
     emit_set(e, r, emit_def(e, "sext i32 %s to i64", v.s));
     e->slim[r] = emit_number(v);
 }
 
-static bool fit(const Emit *e, const KIns *i) { return e->bits[i->a] && e->bits[i->b]; }
+static bool both_fit(const Emit *e, const KIns *i) { return e->bits[i->a] && e->bits[i->b]; }
 
 static void low_sum(Emit *e, KRef r) {
     static const char *const names[] = {[K_ADD] = "add", [K_SUB] = "sub", [K_MUL] = "mul"};
     const KIns *i = &e->f->ins[r];
-    const char *exact = e->bits[r] && fit(e, i) ? " nsw" : "";
+    const char *exact = e->bits[r] && both_fit(e, i) ? " nsw" : "";
     Opnd low = emit_def(e, "%s%s i32 %s, %s", names[i->op], exact, low_arg(e, i->a).s, low_arg(e, i->b).s);
     if (e->bits[r]) set_low(e, r, low);
     else {
@@ -993,7 +999,7 @@ static void low_bound(Emit *e, KRef r) {
 static void low_inb(Emit *e, KRef r) {
     const KIns *i = &e->f->ins[r];
     Opnd a = low_arg(e, i->a), n = low_arg(e, i->b);
-    if (e->f->ins[i->b].op == K_DIM) { /* not below 0 */
+    if (e->f->ins[i->b].op == K_DIM) { /* an extent is not negative: one unsigned comparison is enough */
         emit_set(e, r, bin(e, "icmp ult", "i32", a, n));
         return;
     }
@@ -1015,7 +1021,7 @@ static void low_cast(Emit *e, KRef r) {
     e->slim[r] = emit_number(low);
 }
 
-/* An instruction that has a low half; false: r is none. */
+/* Emits an instruction that computes a low half; false: r does not. */
 static bool low_ins(Emit *e, KRef r) {
     const KIns *i = &e->f->ins[r];
     if (!e->f->small || (i->dtype != QS_I64 && i->op != K_INB)) return false;
@@ -1027,17 +1033,17 @@ static bool low_ins(Emit *e, KRef r) {
     case K_ADD:
     case K_SUB:
     case K_MUL: return low_sum(e, r), true;
-    case K_BOUND: return fit(e, i) ? low_bound(e, r), true : false;
-    case K_INB: return fit(e, i) ? low_inb(e, r), true : false;
+    case K_BOUND: return both_fit(e, i) ? low_bound(e, r), true : false;
+    case K_INB: return both_fit(e, i) ? low_inb(e, r), true : false;
     case K_MIN:
-    case K_MAX: return fit(e, i) ? low_choice(e, r), true : false;
+    case K_MAX: return both_fit(e, i) ? low_choice(e, r), true : false;
     case K_SELECT: return e->bits[i->b] && e->bits[i->c] ? low_choice(e, r), true : false;
     case K_CAST: return e->f->ins[i->a].dtype == QS_I32 ? low_cast(e, r), true : false;
     default: return false;
     }
 }
 
-/* -- one instruction ----------------------------------------------------------------------------------------------- */
+/* -- instructions -------------------------------------------------------------------------------------------------- */
 void emit_ins(Emit *e, KRef r) {
     const KIns *i = &e->f->ins[r];
     qs_dtype d = (qs_dtype)i->dtype;
@@ -1063,18 +1069,18 @@ void emit_ins(Emit *e, KRef r) {
     case K_ALOAD:
     case K_ASTORE:
     case K_AATOMIC: inner_access(e, r); break;
-    case K_LOAD: load(e, r); break;
-    case K_STORE: guarded(e, i, store); break;
-    case K_ATOMIC: guarded(e, i, atomic); break;
-    case K_BOUND: bound(e, r); break;
+    case K_LOAD: load_element(e, r); break;
+    case K_STORE: emit_guarded(e, i, store_element); break;
+    case K_ATOMIC: emit_guarded(e, i, atomic); break;
+    case K_BOUND: emit_bound(e, r); break;
     case K_INB: inb(e, r); break;
     case K_NEG:
     case K_ABS:
-    case K_NOT: emit_set(e, r, unary(e, (KOp)i->op, d, emit_arg(e, i->a))); break;
+    case K_NOT: emit_set(e, r, emit_unary(e, (KOp)i->op, d, emit_arg(e, i->a))); break;
     case K_ANALYTIC: emit_set(e, r, emit_arg(e, i->a)); break;
     case K_ANY: emit_set(e, r, e->any ? e->any(e, i->a) : emit_arg(e, i->a)); break;
-    case K_SELECT: emit_set(e, r, choose(e, d, emit_arg(e, i->a), emit_arg(e, i->b), emit_arg(e, i->c))); break;
-    case K_CAST: cast(e, r); break;
+    case K_SELECT: emit_set(e, r, emit_choice(e, d, emit_arg(e, i->a), emit_arg(e, i->b), emit_arg(e, i->c))); break;
+    case K_CAST: emit_cast(e, r); break;
     case K_MATH:
         emit_set(e, r, math_call(e, (MathFn)i->flag, d, emit_arg(e, i->a), i->b ? emit_arg(e, i->b) : lit(0)));
         break;
@@ -1087,10 +1093,11 @@ void emit_ins(Emit *e, KRef r) {
     case K_CONTINUE: emit_jump(e, e->loop[e->depth - 1 - (int)i->imm].next); break;
     case K_RET: e->leave(e); break;
     case K_BARRIER: e->barrier(e); break;
-    case K_CHECK: check(e, i); break;
+    case K_CHECK: emit_check(e, i); break;
     default:
-        emit_set(e, r,
-                 arith(e, (KOp)i->op, (qs_dtype)e->f->ins[i->a].dtype, i->flag, emit_arg(e, i->a), emit_arg(e, i->b)));
+        emit_set(
+            e, r,
+            emit_arith(e, (KOp)i->op, (qs_dtype)e->f->ins[i->a].dtype, i->flag, emit_arg(e, i->a), emit_arg(e, i->b)));
         break;
     }
 }
@@ -1099,7 +1106,7 @@ void emit_range(Emit *e, KRef first, KRef last) {
     for (KRef r = first; r < last; r++) emit_ins(e, r);
 }
 
-/* -- a module ------------------------------------------------------------------------------------------------------ */
+/* -- the module ---------------------------------------------------------------------------------------------------- */
 
 static void add_helpers(Emit *e, Text *out) {
     static const char *const helpers[][2] = {{"; half_to_float\n", half_to_float}, {"; float_to_half\n", float_to_half},

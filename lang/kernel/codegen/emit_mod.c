@@ -1,18 +1,19 @@
-/* emit_mod.c -- the exact remainder of floats (ksem_MOD_F32) as functions of the module: of one value, and of vectors.
+/* emit_mod.c -- defines functions for the exact remainder of floats (ksem_MOD_F32), of one value and of vectors.
  *
- *     q = a/b;  r = a - floor(q)*b, rounded once      while q is so small that floor(q) is at most one off
+ *     q = a/b;  r = a - floor(q)*b, rounded once      if q is so small that floor(q) is off by at most one
  *     r = fmod(a, b)                                  otherwise, value by value
- *     r + b where the signs of r and b differ; zero with the sign of b
+ *     result: r + b if the signs of r and b differ, else r; a zero gets the sign of b
  *
- * The two r are equal or differ by b, which the last line settles. */
+ * The two values of r are equal or differ by b; the last step makes them equal. */
 #include "lang/kernel/codegen/emit_llvm.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* $N its name, $T the type, $B the type of comparisons, $M the type in names of intrinsics, $L the largest quotient, $I
- * infinity.  The rare case is a function of its own, so that the usual one needs no stack.  Not internal: LLVM would
- * take constant arguments out of the one that the vectoriser has vectors for. */
+/* Text of the function.  $N: its name; $T: the type; $B: the type of comparisons; $M: the type in names of intrinsics;
+ * $L: the largest quotient; $I: infinity.  The rare case is a separate function, so that the common one needs no stack.
+ * The function is not internal, because LLVM would then specialize it for constant arguments, and the vectorizer has
+ * vector variants only of the original one. */
 static const char near_text[] = "define $T @$N($T %a, $T %b) noinline nounwind willreturn memory(none) {\n"
                                 "  %q = fdiv $T %a, %b\n  %down = call $T @llvm.floor.$M($T %q)\n"
                                 "  %n = fneg $T %down\n"
@@ -39,7 +40,7 @@ typedef struct {
     char type[32], mangled[32], truth[32], limit[600], infinity[600];
 } ModForm;
 
-/* <x, x, …> */
+/* Formats a vector constant <x, x, …>. */
 static void splat(char *out, size_t n, const ModForm *m, const char *value) {
     size_t at = 0;
     if (m->lanes == 1) {
@@ -55,14 +56,14 @@ static void print(Text *t, const ModForm *m, const char *text) {
     emit_fill(t, text, "NTBMLI", (const char *[]){m->name, m->type, m->truth, m->mangled, m->limit, m->infinity});
 }
 
-/* fmod of one value; LLVM calls that of the C library for frem. */
+/* Prints fmod of one value; LLVM compiles frem to a call of the C library. */
 static void print_fmod(Text *t, const ModForm *m, const char *to, const char *a, const char *b) {
     if (m->library)
         qtext_printf(t, "  %s = call %s @%s(%s %s, %s %s)\n", to, m->scalar, m->library, m->scalar, a, m->scalar, b);
     else qtext_printf(t, "  %s = frem %s %s, %s\n", to, m->scalar, a, b);
 }
 
-/* Whether all values are good, in %all. */
+/* Prints a test that sets %all if all values are good. */
 static void print_test(Text *t, int lanes) {
     if (lanes == 1) qtext_puts(t, "  %all = and i1 %good, true\n");
     else

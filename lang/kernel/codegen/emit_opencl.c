@@ -1,7 +1,7 @@
-/* emit_opencl.c -- OpenCL C 1.2, a dialect of emit_clike.c.
+/* emit_opencl.c -- prints a kernel in OpenCL C 1.2, a dialect of emit_clike.c.
  *
- * The first line says what the device must know: quasar: exact fault fp64 atom64 serial fast (devices/opencl.c).  An
- * atomic update is native where OpenCL 1.2 has it, else compare and exchange. */
+ * The first line lists properties of the kernel for the device: quasar: exact fault fp64 atom64 serial fast
+ * (devices/opencl.c).  Atomic updates are native if OpenCL 1.2 has them, otherwise loops with compare and exchange. */
 #include "lang/kernel/codegen/emit_clike.h"
 
 static void head(const Clike *e, Text *out) {
