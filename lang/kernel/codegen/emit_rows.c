@@ -1,28 +1,28 @@
-/* emit_rows.c -- the loops over the positions of a block, and what each of them does for a piece of the kernel.
+/* emit_rows.c -- emits the loops over the positions of a block, with the instructions of a piece of the kernel.
  *
- *     rows          border | interior | border along the last axis, in index order; the interior without index tests
- *     strips        a loop that neighbours share goes around 32 of them: a plan (plan.h) of pieces for one strip
- *     rows of bytes whole vectors, then the last one of the row once more
- *     patches       some rows of the interior at once, where neighbours read the same elements: each is loaded once
- *     edges         both ends of some rows, from copies of what is around them, and into such: without index tests, too
- *     planes        the two last axes as one loop, where memory cannot tell them apart and rows are short
+ *     rows           border | interior | border along the last axis, in index order; the interior has no index tests
+ *     strips         a loop of the kernel runs once for a strip of neighbouring positions: pieces for one strip
+ * (plan.h)
+ *     rows of bytes  whole vectors; the last vector of a row overlaps the one before
+ *     patches        several rows of the interior at once, if they read the same elements: each is loaded once
+ *     edges          both ends of several rows, computed from and into padded copies, so without index tests
+ *     planes         the last two axes as one loop, if rows are short and contiguous in memory
  *
- * The innermost loop, over the last axis, is what LLVM vectorises.  Unless the launch is serial its turns are declared
- * independent (access groups), which is what a parallel launch means; so no overlap is tested at run time.  Memory that
- * positions would share although each has its own (private arrays) stays outside that promise.  LLVM takes the promise
- * to hold within a turn, too, and moves strided stores past later loads; so it is made only where no access follows a
- * store that it might meet.  Where several positions meet, `op=` is an ATOMIC; a kernel that only accumulates into a
- * small array gets copies of it, each for a part of the launch (devices/private_copies.h).
+ * Independence.  LLVM vectorizes the innermost loop, over the last axis.  Unless the launch is serial, access groups
+ * declare its iterations independent, which is the meaning of a parallel launch, so no overlap is tested at run time.
+ * The declaration excludes private arrays, whose memory the iterations reuse.  LLVM also applies it within an iteration
+ * and moves strided stores past later loads.  Therefore it is made only if no access follows a store to possibly the
+ * same element.  `op=` on elements shared by positions is an ATOMIC.  A kernel that only accumulates into a small array
+ * gets copies of it, each for a part of the launch (devices/private_copies.h).
  *
- * Patches.  Where neighbours read the same elements (stencils), four rows of the interior are computed at once, two
- * where there are only 16 vector registers.  Each element is loaded once for all of them, and their sums, whose terms
- * wait for each other, stand side by side.  A loop's instructions are printed row by row in turn, because LLVM keeps
- * the order of long sums, and no processor looks far enough ahead to find the second sum behind the first.  A box of
- * 5x5 takes 2.0 instead of 2.8 ms with two rows and 1.85 with four, and costs the compiler twice the time.  Patches lap
- * over each other where extents are no multiples; so what is read and what is written must be apart in memory, which is
- * asked at run time.
+ * Patches.  For stencils, where neighbours read the same elements, four rows of the interior are computed at once, or
+ * two if there are only 16 vector registers.  Each element is loaded once for all rows, and the sums of the rows, each
+ * a chain of dependent additions, run in parallel.  The instructions of a loop are emitted alternately for each row,
+ * because LLVM keeps the order of long sums and processors do not look ahead far enough to overlap them.  Compilation
+ * takes longer.  Patches overlap if the extents are not multiples of their size, so a position may be computed twice.
+ * Therefore the arrays read and the arrays written must not overlap, which is tested at run time.
  *
- * Short constant loops inside are unrolled before the vectoriser looks (kplan_unrolls). */
+ * Short constant loops of the kernel are unrolled before vectorization (kplan_unrolls). */
 #include "devices/native.h"
 #include "lang/kernel/codegen/emit_cpu.h"
 #include "lang/kernel/ir/affine.h"
@@ -51,8 +51,8 @@ void rows_close_axis(Emit *e, const BlockAxis *a, const char *properties) {
     emit_label(e, a->out);
 }
 
-/* Values from other pieces that this one needs: read from their place, or computed again. */
-static void fetch(Cpu *k, KRef r) {
+/* Provides a value of another piece: loads a kept value, or recomputes it. */
+static void fetch_value(Cpu *k, KRef r) {
     Emit *e = k->e;
     const KIns *i = &e->f->ins[r];
     if (!r || i->op == K_LOCAL || i->op == K_LARRAY || i->op == K_SHARED || emit_known(e, r)) return;
@@ -60,7 +60,7 @@ static void fetch(Cpu *k, KRef r) {
         emit_set(e, r, emit_load(e, (qs_dtype)i->dtype, "", cpu_kept_place(k, r)));
         return;
     }
-    fetch(k, i->a), fetch(k, i->b), fetch(k, i->c);
+    fetch_value(k, i->a), fetch_value(k, i->b), fetch_value(k, i->c);
     emit_ins(e, r);
 }
 
@@ -72,13 +72,13 @@ static void fetch_all(Cpu *k, KRef first, KRef last) {
     for (KRef r = first; r < last; r++) {
         const KIns *i = &k->e->f->ins[r];
         if (k->plan->cls[r] != KC_PIECE) continue;
-        if (foreign(k->plan, i->a, first, last)) fetch(k, i->a);
-        if (foreign(k->plan, i->b, first, last)) fetch(k, i->b);
-        if (foreign(k->plan, i->c, first, last)) fetch(k, i->c);
+        if (foreign(k->plan, i->a, first, last)) fetch_value(k, i->a);
+        if (foreign(k->plan, i->b, first, last)) fetch_value(k, i->b);
+        if (foreign(k->plan, i->c, first, last)) fetch_value(k, i->c);
     }
 }
 
-static void keep(Cpu *k, KRef r) {
+static void keep_value(Cpu *k, KRef r) {
     Emit *e = k->e;
     const KIns *i = &e->f->ins[r];
     if (k->plan->home[r] != KH_KEPT || i->op == K_LOCAL || i->op == K_LARRAY) return;
@@ -93,8 +93,8 @@ static void skip_the_dead(Cpu *k) {
     emit_label(e, on);
 }
 
-/* Kept LOCALs are copied into values for the time of a piece: what is set under a condition would be a conditional
- * store. */
+/* Copies a kept LOCAL into an alloca for the time of a piece, so that a conditional SET does not become a conditional
+ * store to memory.  declared: the piece declares it, so it has no value yet. */
 static void copy_in(Cpu *k, KRef local, bool declared) {
     Emit *e = k->e;
     qs_dtype d = (qs_dtype)e->f->ins[local].dtype;
@@ -128,7 +128,7 @@ static void copy_all_out(Cpu *k, KRef first, KRef last) {
         if (k->plan->cls[r] != KC_PIECE || !is_kept_local(k, local) || !k->copied[local]) continue;
         qs_dtype d = (qs_dtype)e->f->ins[local].dtype;
         emit_store(e, d, "", cpu_kept_place(k, local), emit_load(e, d, "", (Place){emit_tmp(k->copy[local]), "", 0}));
-        k->copied[local] = 0; /* once is enough */
+        k->copied[local] = 0; /* copy each LOCAL out once */
     }
     memset(k->copied, 0, e->f->nins);
 }
@@ -145,13 +145,13 @@ static void emit_piece(Cpu *k, KRef first, KRef last) {
     for (KRef r = first; r < last; r++) {
         if (k->plan->cls[r] != KC_PIECE) continue;
         emit_ins(e, r);
-        keep(k, r);
+        keep_value(k, r);
     }
     copy_all_out(k, first, last);
 }
 
-/* A loop over positions.  Where the positions of a block work together it counts from the block's first one: so LLVM
- * sees what BLKPOS can be. */
+/* Begins a loop over positions.  If the kernel has a plan, the loop counts from the first position of the block, so
+ * that LLVM knows the range of BLKPOS. */
 static BlockAxis open_positions(Cpu *k, int a, Opnd lo, Opnd hi) {
     Emit *e = k->e;
     BlockAxis axis = k->plan ? rows_open_axis(e, emit_opnd("0"), k->span[a]) : rows_open_axis(e, lo, hi);
@@ -160,11 +160,12 @@ static BlockAxis open_positions(Cpu *k, int a, Opnd lo, Opnd hi) {
     return axis;
 }
 
-/* Where in the block this is: what BLKPOS and kept places need. */
+/* Computes the position in the block, for BLKPOS and kept values. */
 static void place_in_block(Cpu *k) {
     Emit *e = k->e;
     if (!k->blocks) return;
-    for (int a = 0; a < e->f->rank; a++) { /* of all axes here, where the epoch is that of the piece */
+    for (int a = 0; a < e->f->rank;
+         a++) { /* for all axes in the innermost loop, so that the values belong to the epoch of the piece */
         if (!k->plan) e->blkpos[a] = emit_def(e, "sub nsw i64 %s, %s", e->pos[a].s, k->lo[a].s);
         k->item =
             a ? emit_def(e, "add i64 %s, %s", emit_def(e, "mul i64 %s, %s", k->item.s, k->block[a].s).s, e->blkpos[a].s)
@@ -172,18 +173,18 @@ static void place_in_block(Cpu *k) {
     }
 }
 
-/* LLVM believes that turns declared independent have nothing to keep in order within a turn either, and moves strided
- * stores down past what follows.  So the promise is made only where no access follows a store that it might touch.
- * (Elsewhere LLVM finds out for itself, with tests at run time.) */
+/* If iterations are declared independent, LLVM also reorders accesses within an iteration, and moves strided stores
+ * past later accesses.  Therefore a loop is declared independent only if no access follows a store to possibly the same
+ * element.  For other loops LLVM tests overlaps at run time. */
 typedef enum { NO_MEMORY, ARRAY_MEMORY, BLOCK_MEMORY } Memory;
 
-static Memory memory_of(const KFunc *f, const KIns *i) { /* private memory is not part of the promise */
+static Memory memory_of(const KFunc *f, const KIns *i) { /* private memory is not in the access group */
     if (i->op == K_LOAD || i->op == K_STORE || i->op == K_ATOMIC) return ARRAY_MEMORY;
     bool inner = i->op == K_ALOAD || i->op == K_ASTORE || i->op == K_AATOMIC;
     return inner && f->ins[i->a].op == K_SHARED ? BLOCK_MEMORY : NO_MEMORY;
 }
 
-/* Two accesses of one position never meet.  Different parameters may be one array. */
+/* Returns whether two accesses of one position never have the same element.  Different parameters may be one array. */
 static bool apart(const KFunc *f, const KIns *a, const KIns *b) {
     Affine x, y;
     Memory m = memory_of(f, a);
@@ -205,7 +206,7 @@ static bool independent(const KFunc *f, KRef first, KRef last) {
         Memory m = memory_of(f, i);
         if (i->op == K_ATOMIC || i->op == K_AATOMIC) return false;
         if (!m || (i->op != K_STORE && i->op != K_ASTORE)) continue;
-        if (loops) return false; /* the next turn's accesses follow it */
+        if (loops) return false; /* accesses of the next iteration of an inner loop follow it */
         for (KRef s = r + 1; s < last; s++)
             if (memory_of(f, &f->ins[s]) && !apart(f, i, &f->ins[s])) return false;
     }
@@ -220,13 +221,13 @@ static bool has_atomics(const KFunc *f, KRef first, KRef last) {
     return false;
 }
 
-/* Of a short loop of known length: to become vectors, and then to go. */
+/* Loop properties of a short loop of known length: vectorize, then unroll completely. */
 static const char vector_only[] = ", !4, !5, !6", vector_parallel[] = ", !1, !4, !5, !6";
 
 enum { FEW = 32 /* instructions */ };
 
-/* The steps of a function wait for each other: two vectors at a time fill the gaps, if what else there is leaves room
- * in the registers. */
+/* Returns whether to interleave two vectors: the loop computes a mathematical function inline, whose steps depend on
+ * each other, and is small enough for the registers. */
 static bool has_gaps(const Emit *e, KRef first, KRef last) {
     int n = 0;
     bool any = false;
@@ -238,7 +239,8 @@ static bool has_gaps(const Emit *e, KRef first, KRef last) {
     return any && n <= FEW;
 }
 
-/* The innermost loop: positions lo … hi-1 of the last axis.  short_row: not worth LLVM's time. */
+/* Emits the innermost loop, over positions lo … hi-1 of the last axis.  Unless loops is LOOPS_FAST, LLVM is told not to
+ * optimize it. */
 static void each_of_row(Cpu *k, Opnd lo, Opnd hi, KRef first, KRef last, EmitLoops loops) {
     Emit *e = k->e;
     bool short_row = loops != LOOPS_FAST, free_order = !short_row && independent(e->f, first, last);
@@ -256,7 +258,7 @@ static void each_of_row(Cpu *k, Opnd lo, Opnd hi, KRef first, KRef last, EmitLoo
     e->now = 0;
 }
 
-/* A piece for the positions of a strip, which begins at k->strip_lo. */
+/* Emits a piece for the positions of the strip that begins at k->strip_lo. */
 static void each_of_strip(Cpu *k, KRef first, KRef last) {
     Emit *e = k->e;
     bool abreast = k->plan->abreast, free_order = abreast || independent(e->f, first, last);
@@ -283,7 +285,7 @@ static Opnd max64(Emit *e, Opnd a, Opnd b) {
     return emit_def(e, "call i64 @llvm.smax.i64(i64 %s, i64 %s)", a.s, b.s);
 }
 
-/* i1: the box is valid and covers this position of the first `axes` axes. */
+/* i1: the box is valid and contains the current position along the first `axes` axes. */
 static Opnd axes_in_box(Cpu *k, const KBox *box, int axes) {
     Emit *e = k->e;
     Opnd in = box->ok ? emit_arg(e, box->ok) : emit_opnd("true");
@@ -296,11 +298,11 @@ static Opnd axes_in_box(Cpu *k, const KBox *box, int axes) {
     return in;
 }
 
-/* Enough for two vectors of float32: LLVM sees a short loop of known length and turns it into straight vector
- * code. */
+/* Returns the length of a strip: two vectors of float32.  LLVM turns a short loop of known length into straight-line
+ * vector code. */
 static int strip_length(const KTarget *t) { return strchr(t->mvec, 'e') ? 32 : strchr(t->mvec, 'd') ? 16 : 8; }
 
-/* Addresses of an array's first byte and of the byte after its last. */
+/* Computes the addresses of the first byte of an array and of the byte after its last. */
 static void address_range(Emit *e, int param, Opnd *lo, Opnd *hi) {
     const KParam *p = &e->f->params[param];
     Opnd first = emit_def(e, "ptrtoint ptr %s to i64", e->param(e, param).s), low = emit_opnd("0"), high = low;
@@ -318,14 +320,14 @@ static void address_range(Emit *e, int param, Opnd *lo, Opnd *hi) {
 
 static bool is_read(const Emit *e, int p) { return e->f->params[p].kind == KP_ARRAY && e->f->params[p].read; }
 
-static bool is_copied(const Emit *e, int p) { /* to a pad, of which it is read */
+static bool is_copied(const Emit *e, int p) { /* p is read from a pad */
     const KEdge *s = &e->split->edge;
     for (int i = 0; i < s->npads; i++)
         if (s->pad[i].param == p) return !s->pad[i].sums;
     return false;
 }
 
-/* i1: of arrays for which `asks` holds nothing is written.  Two parameters may be one array. */
+/* i1: no element of the arrays selected by `asks` is written.  Two parameters may be one array. */
 static Opnd stay_as_they_are(Emit *e, bool asks(const Emit *e, int p)) {
     Opnd yes = emit_opnd("true"), lo[2], hi[2];
     Spot spot = cpu_enter_entry(e);
@@ -343,7 +345,7 @@ static Opnd stay_as_they_are(Emit *e, bool asks(const Emit *e, int p)) {
     return yes;
 }
 
-/* i1: a position may run twice. */
+/* i1: a position may be computed twice. */
 static Opnd idempotent(Emit *e) { return stay_as_they_are(e, is_read); }
 
 void rows_widen_kept(Cpu *k) {
@@ -351,7 +353,8 @@ void rows_widen_kept(Cpu *k) {
         if (cpu_is_kept(k, r)) k->e->bits[r] = 0;
 }
 
-/* The code from `first` on is slow for single positions; `full` does the same. */
+/* Returns whether the code from `first` on was transformed for strips (KSplit.turns) and is slow for single positions;
+ * then `full` is used for them. */
 static bool for_strips_only(const Cpu *k, KRef first) {
     const KSplit *s = k->e->split;
     return s && s->turns && first == s->fast && !k->joined;
@@ -364,13 +367,13 @@ static bool has_lanes(const KPlan *p) {
 }
 
 static void begin_strips(Cpu *k, KPlan *plan, int length, EmitLoops loops) {
-    memset(k->alloca, 0, k->e->f->nins * sizeof *k->alloca); /* those so far are of single positions */
+    memset(k->alloca, 0, k->e->f->nins * sizeof *k->alloca); /* the existing ones have one element only */
     k->plan = plan, k->strip = length, k->strips = true;
     rows_widen_kept(k);
     k->e->loops = k->strip_loops = loops;
 }
 
-/* The strip at k->strip_lo. */
+/* Emits the strip at k->strip_lo. */
 static void one_strip(Cpu *k) {
     Emit *e = k->e;
     uint32_t outer_end = k->block_end, end = k->block_end = emit_new(e);
@@ -385,7 +388,7 @@ static void end_strips(Cpu *k) {
     memset(k->alloca, 0, k->e->f->nins * sizeof *k->alloca);
 }
 
-/* A strip of the positions before hi: the others are not alive. */
+/* Emits a partial strip of the positions before hi; the others are marked as ended. */
 static void part_of_strip(Cpu *k, Opnd hi) {
     Emit *e = k->e;
     uint32_t some = emit_new(e), done = emit_new(e);
@@ -403,7 +406,8 @@ static void part_of_strip(Cpu *k, Opnd hi) {
     emit_label(e, done);
 }
 
-/* Positions of a row that come in strips, as far as they do; what is left is done one by one. */
+/* Emits a row in strips.  The last strip overlaps the one before if positions may be computed twice.  Otherwise the
+ * rest of the row is a partial strip or a loop over single positions. */
 static void row_of_strips(Cpu *k, Opnd lo, Opnd hi, KPlan *plan) {
     Emit *e = k->e;
     Opnd again = idempotent(e);
@@ -411,7 +415,7 @@ static void row_of_strips(Cpu *k, Opnd lo, Opnd hi, KPlan *plan) {
     begin_strips(k, plan, strip_length(e->t), LOOPS_FAST);
     uint32_t from = emit_new(e), head = emit_new(e), body = emit_new(e), out = emit_new(e), next = emit_new(e),
              done = emit_new(e), x1 = emit_new(e);
-    Opnd end = emit_def(e, "sub nsw i64 %s, %d", hi.s, k->strip); /* the last strip begins here, or before it */
+    Opnd end = emit_def(e, "sub nsw i64 %s, %d", hi.s, k->strip); /* latest begin of a whole strip */
     emit_label(e, from);
     emit_label(e, head);
     k->strip_lo = emit_def(e, "phi i64 [ %s, %%L%u ], [ %%t%u, %%L%u ]", lo.s, from, x1, next);
@@ -422,7 +426,7 @@ static void row_of_strips(Cpu *k, Opnd lo, Opnd hi, KPlan *plan) {
     Opnd after = emit_def(e, "add nsw i64 %s, %d", k->strip_lo.s, k->strip);
     Opnd last = emit_def(e, "icmp eq i64 %s, %s", k->strip_lo.s, end.s);
     Opnd lapping = emit_def(e, "select i1 %s, i64 %s, i64 %s", last.s, hi.s,
-                            rows_min(e, after, end).s); /* over the strip before */
+                            rows_min(e, after, end).s); /* may overlap the strip before */
     emit_put(e, "%%t%u = select i1 %s, i64 %s, i64 %s", x1, again.s, lapping.s, after.s);
     emit_jump(e, head);
     emit_label(e, out);
@@ -437,7 +441,8 @@ static void row_of_strips(Cpu *k, Opnd lo, Opnd hi, KPlan *plan) {
 
 enum { BYTES_ABREAST = 32 };
 
-/* Vectors of bytes are long, and so is what is left of a row after the last whole one. */
+/* Returns whether all stores are of bytes.  Vectors of bytes are long, and so is the rest of a row after the last whole
+ * vector. */
 static bool stores_bytes(const KFunc *f, KRef first, KRef last) {
     for (KRef r = first; r < last; r++)
         if (f->ins[r].op == K_STORE && qdtype_size((qs_dtype)f->params[f->ins[r].imm].dtype) > 1) return false;
@@ -446,7 +451,8 @@ static bool stores_bytes(const KFunc *f, KRef first, KRef last) {
     return false;
 }
 
-/* Whole vectors; then the last one of the row once more, over what is done already. */
+/* Emits a row of bytes: whole vectors, then a last vector that overlaps the one before, if positions may be computed
+ * twice. */
 static void row_of_bytes(Cpu *k, Opnd lo, Opnd hi, KRef first, KRef last) {
     Emit *e = k->e;
     uint32_t lap = emit_new(e), done = emit_new(e);
@@ -463,7 +469,7 @@ static void row_of_bytes(Cpu *k, Opnd lo, Opnd hi, KRef first, KRef last) {
     emit_label(e, done);
 }
 
-static void row(Cpu *k, Opnd lo, Opnd hi, KRef first, KRef last) {
+static void emit_row(Cpu *k, Opnd lo, Opnd hi, KRef first, KRef last) {
     KPlan plan;
     Emit *e = k->e;
     if (!k->plan && !k->blocks && kplan_strip(e->c, k->arena, e->f, first, last, false, &plan))
@@ -474,9 +480,10 @@ static void row(Cpu *k, Opnd lo, Opnd hi, KRef first, KRef last) {
     else each_of_row(k, lo, hi, first, last, LOOPS_FAST);
 }
 
-enum { BORDER_ROWS = 2 /* at an end: fewer are not worth LLVM's time */ };
+enum { BORDER_ROWS = 2 /* at one end; fewer rows are not vectorized */ };
 
-/* Rows of the border are whole rows: where guards of reads are all that differs, several of them are worth vectors. */
+/* Returns the optimization level of the border.  It is vectorized if it has several whole rows and its code differs
+ * from the interior only by guards of loads. */
 static EmitLoops loops_of_border(const Emit *e, const KBox *box) {
     const KFunc *f = e->source;
     bool plain = !kir_has(f, K_BOUND) && !kir_has(f, K_IF) && !kir_has(f, K_LOOP) && !kir_has(f, K_ATOMIC) &&
@@ -489,8 +496,8 @@ static EmitLoops loops_of_border(const Emit *e, const KBox *box) {
     return plain && many ? LOOPS_FAST : LOOPS_RARE;
 }
 
-/* The border of a row.  Indices of a launch are mostly near, and then need no division; a second copy is for the
- * rest. */
+/* Emits the border of a row.  Most launches have only indices near the array, which need no division; a second copy of
+ * the code handles the other launches. */
 static void border_of_row(Cpu *k, Opnd lo, Opnd hi, const KSplit *split) {
     Emit *e = k->e;
     if (!split->near.given) {
@@ -509,7 +516,7 @@ static void border_of_row(Cpu *k, Opnd lo, Opnd hi, const KSplit *split) {
     emit_label(e, done);
 }
 
-/* Positions of this block that are in the box as far as axis a is concerned. */
+/* Computes the range of positions of this block along axis a that are in the box. */
 static void box_of_axis(Cpu *k, const KBox *box, int a, Opnd *from, Opnd *to) {
     Emit *e = k->e;
     *from = k->lo[a], *to = k->hi[a];
@@ -518,7 +525,7 @@ static void box_of_axis(Cpu *k, const KBox *box, int a, Opnd *from, Opnd *to) {
     *to = max64(e, rows_min(e, emit_arg(e, box->hi[a]), k->hi[a]), *from);
 }
 
-/* border | interior | border, in index order.  The border is printed once and entered twice. */
+/* Emits border | interior | border, in index order.  The code of the border is emitted once and entered twice. */
 static void row_with_box(Cpu *k, const KSplit *split) {
     Emit *e = k->e;
     const KBox *box = &split->box;
@@ -541,25 +548,26 @@ static void row_with_box(Cpu *k, const KSplit *split) {
         emit_branch(e, emit_def(e, "icmp slt i64 %s, %s", e->pos[a - 1].s, k->patched.s), again, missing);
         emit_label(e, missing);
     }
-    row(k, from, to, split->fast, split->fast_end);
+    emit_row(k, from, to, split->fast, split->fast_end);
     emit_label(e, again);
     emit_jump(e, border);
     emit_label(e, done);
 }
 
-/* One row, that is, all positions that differ in the last axis only. */
+/* Emits one row: all positions that differ only along the last axis. */
 static void whole_row(Cpu *k, KRef first, KRef last) {
     const KSplit *split = k->e->split;
     int a = k->e->f->rank - 1;
     if (split && split->box.given) row_with_box(k, split);
-    else if (split) row(k, k->lo[a], k->hi[a], split->fast, split->fast_end);
+    else if (split) emit_row(k, k->lo[a], k->hi[a], split->fast, split->fast_end);
     else if (k->rare) each_of_row(k, k->lo[a], k->hi[a], first, last, LOOPS_RARE);
-    else row(k, k->lo[a], k->hi[a], first, last);
+    else emit_row(k, k->lo[a], k->hi[a], first, last);
 }
 
-enum { COLOURS = 512 /* a last axis shorter than this is better joined with the one before */ };
+enum { COLOURS = 512 /* a shorter last axis, such as that of colours, is joined with the one before */ };
 
-/* i1: the loops over the last two axes may be one: the launch suits, the block and the box cover the last axis. */
+/* i1: the loops over the last two axes may be joined: arrays are contiguous, and the block and the box cover the last
+ * axis. */
 static Opnd may_join(Cpu *k) {
     Emit *e = k->e;
     const KSplit *s = e->split;
@@ -580,8 +588,8 @@ static Opnd may_join(Cpu *k) {
     return emit_def(e, "and i1 %s, %s", ok.s, emit_def(e, "and i1 %s, %s", from.s, to.s).s);
 }
 
-/* The last two axes.  Rows p of the interior [from, to) become one loop from p·n on, where n is the length of a
- * row. */
+/* Emits the loops over the last two axes.  The rows p of the interior [from, to) become one loop from p·n to to·n,
+ * where n is the length of a row. */
 static void plane(Cpu *k) {
     Emit *e = k->e;
     const KSplit *s = e->split;
@@ -606,8 +614,8 @@ static void plane(Cpu *k) {
     emit_label(e, joined);
     e->pos[b] = emit_opnd("0");
     k->joined = true;
-    row(k, emit_def(e, "mul nuw nsw i64 %s, %s", p.s, n.s), emit_def(e, "mul nuw nsw i64 %s, %s", to.s, n.s), s->fast,
-        s->fast_end);
+    emit_row(k, emit_def(e, "mul nuw nsw i64 %s, %s", p.s, n.s), emit_def(e, "mul nuw nsw i64 %s, %s", to.s, n.s),
+             s->fast, s->fast_end);
     k->joined = false;
     emit_label(e, after_joined);
     emit_jump(e, head);
@@ -620,16 +628,17 @@ static void plane(Cpu *k) {
     emit_label(e, done);
 }
 
-/* -- patches: some rows of the interior at once -------------------------------------------------------------------- */
+/* -- patches: several rows of the interior at once ----------------------------------------------------------------- */
 enum { PATCH_ROWS = 4 };
 
-/* What the instructions are worth in one of the rows. */
+/* The values of the instructions in one of the rows; see Emit and Cpu. */
 typedef struct {
     Opnd pos;
     uint32_t *val, *wide, *epoch, *slim, *alloca;
 } PatchRow;
 
-static PatchRow patch_row(Cpu *k, Opnd pos, KRef known) { /* the first `known` instructions are those of all rows */
+static PatchRow patch_row(Cpu *k, Opnd pos,
+                          KRef known) { /* the first `known` instructions have the same values in all rows */
     Emit *e = k->e;
     size_t n = e->f->nins, bytes = known * sizeof(uint32_t);
     uint32_t *v = qarena_alloc(k->arena, qmem_size(n, 5 * sizeof *v, 0));
@@ -647,8 +656,8 @@ static void swap_row(Cpu *k, PatchRow *row) {
     *row = was;
 }
 
-/* Each instruction for all rows in turn, so that sums, whose terms wait for each other, are added up side by side;
- * loops are for all rows. */
+/* Emits each instruction once per row before the next instruction, so that the dependent sums of the rows can run in
+ * parallel.  FOR and END are emitted once for all rows. */
 static void rows_in_step(Cpu *k, PatchRow *rows, int n, KRef first, KRef last) {
     Emit *e = k->e;
     for (KRef r = first; r < last; r++) {
@@ -664,8 +673,8 @@ static void rows_in_step(Cpu *k, PatchRow *rows, int n, KRef first, KRef last) {
     }
 }
 
-/* Positions x … x+width-1 of n rows from the position of now on; what is loaded for one row need not be loaded again
- * for the next: no store is in the way (Emit.apart). */
+/* Emits positions x … x+width-1 of n rows, from the current row on.  Elements loaded for one row need not be loaded
+ * again for the next, because no store changes them (Emit.apart). */
 static void one_patch(Cpu *k, Opnd x, int width, int n) {
     Emit *e = k->e;
     PatchRow rows[PATCH_ROWS];
@@ -681,7 +690,7 @@ static void one_patch(Cpu *k, Opnd x, int width, int n) {
     e->now = 0, e->apart = false;
 }
 
-/* For lo … hi-1, at least `width` long: the last patch laps over the one before. */
+/* Emits patches for positions lo … hi-1, which are at least `width`; the last patch may overlap the one before. */
 static void row_of_patches(Cpu *k, Opnd lo, Opnd hi, int width, int n) {
     Emit *e = k->e;
     uint32_t before = emit_new(e), head = emit_new(e), body = emit_new(e), out = emit_new(e), next = emit_new(e),
@@ -707,9 +716,10 @@ static Opnd all_of(Emit *e, const Opnd *c, int n) {
     return all;
 }
 
-/* From each row whose interior is missing on, n rows of the interior in patches, the last ones lapping over those
- * before; and each row, as far as it is missing.  Only where nothing is read that is written: then loads may pass
- * stores, and positions may run twice. */
+/* Emits the last two axes in patches.  For each row whose interior is not computed yet, the interior of n rows from
+ * there on is computed in patches; the last n rows may overlap the ones before.  Then the rest of the row is computed.
+ * Patches are used only if no array is both read and written: then loads may pass stores, and positions may be computed
+ * twice. */
 static void rows_in_patches(Cpu *k, int n) {
     Emit *e = k->e;
     const KSplit *s = e->split;
@@ -754,7 +764,7 @@ static void rows_in_patches(Cpu *k, int n) {
     emit_label(e, out);
 }
 
-/* Both: rows too short for patches are one loop. */
+/* Emits both versions: a joined loop if rows are short, otherwise patches. */
 static void plane_or_patches(Cpu *k, int n) {
     Emit *e = k->e;
     uint32_t one = emit_new(e), many = emit_new(e), done = emit_new(e);
@@ -767,8 +777,9 @@ static void plane_or_patches(Cpu *k, int n) {
     emit_label(e, done);
 }
 
-/* -- edges: the ends of rows, from pads ---------------------------------------------------------------------------- */
-/* What a pad has copies of: `rows` rows from `row` on, from `column` on; `first` is the number of that element. */
+/* -- edges: the ends of rows, computed with pads ------------------------------------------------------------------- */
+/* The part of an array that a pad copies: `rows` rows, beginning at (row, column); first: number of the first
+ * element. */
 typedef struct {
     Opnd row, rows, column, first;
 } PadPlace;
@@ -818,7 +829,7 @@ static void each_of_pad(Cpu *k, const KPad *pad, PadPlace at, void element(Cpu *
     e->now = 0;
 }
 
-/* The pads of the positions from (row, column) on, of which there are `rows` rows; their first elements. */
+/* Fills the pads for `rows` rows of positions from (row, column) on, and sets the numbers of their first elements. */
 static void fill_pads(Cpu *k, Opnd row, Opnd rows, Opnd column, Opnd *first) {
     Emit *e = k->e;
     for (const KPad *p = e->split->edge.pad; p < e->split->edge.pad + e->split->edge.npads; p++) {
@@ -855,18 +866,21 @@ static bool updates_in_place(const KFunc *f) {
     return false;
 }
 
-/* A kernel with loops that no strips share would be no faster there, nor one whose sums are no vectors. */
+/* Edges are used only if they can be vectorized: a kernel with loops needs strips, one with atomic updates needs strips
+ * whose positions update different elements. */
 bool rows_has_edges(Cpu *k) {
     const KFunc *f = k->e->f;
     const KSplit *s = k->e->split;
     KPlan plan;
     if (!s || !s->edge.npads || s->ncollapse || k->plan) return false;
-    if (kir_has(f, K_ATOMIC)) return plan_edge(k, &plan) && plan.abreast; /* all are sums with pads: opt.c */
+    if (kir_has(f, K_ATOMIC))
+        return plan_edge(k, &plan) && plan.abreast; /* opt.c ensures that all of them are sums with pads */
     if (updates_in_place(f)) return false;
     return !(kir_has(f, K_FOR) || kir_has(f, K_LOOP)) || plan_edge(k, &plan);
 }
 
-/* EDGE_COLUMNS positions of a row, from `column` on.  They are few: loops stay loops, which go around them. */
+/* Emits EDGE_COLUMNS positions of a row, from `column` on.  They are one strip, so loops of the kernel are not
+ * unrolled. */
 static void edge_of_row(Cpu *k, Opnd column) {
     Emit *e = k->e;
     KRef first = e->split->edge.code, last = e->split->edge.code_end;
@@ -891,7 +905,7 @@ static void edge_of_row(Cpu *k, Opnd column) {
     e->now = 0;
 }
 
-/* Both ends of some rows, as far as they have a border. */
+/* Emits both ends of EDGE_ROWS rows or fewer, if they have a border. */
 static void edges_of_rows(Cpu *k, Opnd row, Opnd left, Opnd right) {
     Emit *e = k->e;
     Opnd *first = qarena_alloc(k->arena, qmem_size((size_t)e->f->nparams, sizeof *first, 0));
@@ -913,7 +927,8 @@ static void edges_of_rows(Cpu *k, Opnd row, Opnd left, Opnd right) {
     rows_close_axis(e, &side, "");
 }
 
-/* i1: whether there are edges is decided by the launch alone, so that results have the same bits however it is cut. */
+/* i1: edges are used.  Only the launch decides this, not the block, so that results do not depend on how the launch is
+ * divided. */
 static Opnd launch_has_edges(Cpu *k) {
     Emit *e = k->e;
     const KSplit *s = e->split;
@@ -931,8 +946,8 @@ static Opnd launch_has_edges(Cpu *k) {
     return emit_def(e, "and i1 %s, %s", all.s, stay_as_they_are(e, is_copied).s);
 }
 
-/* The ends of the block's rows, which are whole (NATIVE_ROWS), where they are long enough and near enough to the array,
- * and nothing is read that is written.  Afterwards the block is what is left. */
+/* Emits the ends of the rows of the block, which are whole rows (NATIVE_ROWS), if launch_has_edges.  Then reduces the
+ * block to the remaining positions. */
 static void edges_of_block(Cpu *k) {
     Emit *e = k->e;
     const KSplit *s = e->split;
@@ -956,7 +971,7 @@ static void edges_of_block(Cpu *k) {
                         emit_def(e, "select i1 %s, i64 %d, i64 0", right.s, EDGE_COLUMNS).s);
 }
 
-/* How many rows at once: as many as there are vector registers for sums and what rows share; 0: no patches. */
+/* Returns the number of rows of a patch, which the number of vector registers limits; 0: no patches. */
 static int patch_rows(Cpu *k) {
     Emit *e = k->e;
     const KSplit *s = e->split;
@@ -998,7 +1013,8 @@ static bool has_piece(const KPlan *p, KRef first, KRef last) {
     return false;
 }
 
-/* What a CHECK has found wrong ends a position, not those that it shares an access with. */
+/* Returns whether common instructions of a piece access memory in a kernel with CHECKs.  A failed CHECK ends only its
+ * own position, but these accesses are made for all positions. */
 static bool shares_access(const Cpu *k, KRef first, KRef last) {
     const KFunc *f = k->e->f;
     for (KRef r = first; r < last && kir_has(f, K_CHECK); r++) {
