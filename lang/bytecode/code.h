@@ -93,9 +93,8 @@ void qcode_ternary(Coder *e, Node *n, int dst);
 void qcode_jump_if(Coder *e, Node *n, bool sense, int *list); /* jumps if the truth of n equals `sense` */
 
 /* -- code_call.c --------------------------------------------------------------------------------------------------- */
-int qcode_call(Coder *e, Node *n, int base,
-               int want); /* stores `want` results from register `base` on, which must be the newest temporary */
-void qcode_call_to(Coder *e, Node *n, int dst); /* call with one result, or conversion */
+int qcode_call(Coder *e, Node *n, int base, int want); /* results in R[base] …; base is the newest temporary */
+void qcode_call_to(Coder *e, Node *n, int dst);        /* call with one result, or conversion */
 void qcode_meta(Coder *e, Node *n, int dst);
 
 /* -- code_rewrite.c: reductions of the program --------------------------------------------------------------------- */

@@ -170,8 +170,7 @@ bool qcode_fused(Coder *e, Node *n, int dst) {
     Node *root = reduction ? n->u.call.args.at[0].value : n;
     Gather g = {.e = e, .ok = true};
     collect_leaves(&g, root);
-    bool alone = g.nops == 1 && !reduction &&
-                 !g.ncalls; /* a single operator gains nothing from fusion, a single function does */
+    bool alone = g.nops == 1 && !reduction && !g.ncalls; /* fusion does not speed up a single operator */
     if (!g.ok || !g.n || !g.nops || alone) return false;
 
     int mark = e->top;

@@ -52,9 +52,8 @@ typedef struct {
     GivenArg *at;
     int n;
     Str *const *names;
-    int nnamed; /* number of named arguments, which are the last ones */
-    bool (*skips)(
-        const Param *); /* returns whether a parameter takes no argument, such as pos of a kernel; NULL: none */
+    int nnamed;                   /* number of named arguments, which are the last ones */
+    bool (*skips)(const Param *); /* parameter without an argument, such as pos of a kernel; NULL: none */
     void *ud;
 } GivenCall;
 

@@ -73,7 +73,7 @@ static qs_status function(Resolver *r, TypeExpr *e, const Type **out) {
     const Type *args[MAX_ARGS], *result;
     TRY(types_of(r, e, args));
     for (int i = 0; i < e->nouts; i++)
-        TRY(type_of(r, e->outs[i], &result)); /* result types are checked, but not part of the descriptor */
+        TRY(type_of(r, e->outs[i], &result)); /* checked, but not part of the descriptor */
     *out = qtype_fn(r->ctx, e->qual == Q_KERNEL ? TY_KERNEL : TY_FN, args, e->nargs);
     return QS_OK;
 }

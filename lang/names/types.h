@@ -7,7 +7,7 @@ typedef struct TypeHost { /* lookup of names that the language does not define; 
     void *ud;
     const Type *(*lookup)(void *ud, Str *name); /* class, alias or bound type parameter; NULL: unknown */
     const Type *(*instantiate)(void *ud, Str *generic, const Type **args,
-                               int nargs);                /* instance of a generic class, such as list[int] */
+                               int nargs);                /* generic class, as in list[int] */
     bool (*constant)(void *ud, Str *name, double *value); /* value of a name used as a size, as in vec(N) */
     void (*offer)(void *ud, Nearest *near);
 } TypeHost;

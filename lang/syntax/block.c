@@ -37,8 +37,7 @@ static int indent(const Parser *p, uint32_t tok) { /* of a token; -1: it is not 
     return (int)(pos - s);
 }
 
-static bool closes_by_layout(
-    const Parser *p) { /* a wrong closer, such as endwhile for endfor, with the indentation of the innermost block */
+static bool closes_by_layout(const Parser *p) { /* wrong closer, indented like the block */
     return p->k != T_BAR && p->k != T_ELSE && p->k != T_ELSEIF && p->k != T_CATCH && p->k != T_UNTIL &&
            indent(p, p->i) == indent(p, p->block->tok);
 }

@@ -27,16 +27,15 @@ typedef struct Parser {
     const char *text;
     const Token *tok;
     const TokenList *tokens;
-    uint32_t lex_error; /* index of the next lexer error to report */
-    uint32_t i;         /* index of the current token */
-    uint32_t stmt;      /* index of the first token of the statement */
-    uint8_t k;          /* kind of the current token; T_ERROR from an error until resync */
-    int quiet;          /* > 0: errors only set `failed` and are not reported */
-    bool failed, incomplete,
-        stopped;       /* incomplete: the first error was at the end of the text; stopped: parsing was given up */
-    char message[160]; /* first error that was not reported */
-    bool guessing;     /* a speculative parse of a type after [ is under way */
-    int depth, height; /* depth: current nesting; height: height of the expression parsed last */
+    uint32_t lex_error;               /* index of the next lexer error to report */
+    uint32_t i;                       /* index of the current token */
+    uint32_t stmt;                    /* index of the first token of the statement */
+    uint8_t k;                        /* kind of the current token; T_ERROR from an error until resync */
+    int quiet;                        /* > 0: errors only set `failed` and are not reported */
+    bool failed, incomplete, stopped; /* incomplete: first error at the end of the text; stopped: gave up */
+    char message[160];                /* first error that was not reported */
+    bool guessing;                    /* a speculative parse of a type after [ is under way */
+    int depth, height;                /* depth: current nesting; height: height of the expression parsed last */
     int nreported;
     bool in_index; /* directly inside x[…], where `end` gets its own error message */
     bool in_list;  /* directly inside [a,b] or {a,b} */
@@ -56,27 +55,24 @@ typedef struct Parser {
 /* -- parse.c: tokens ----------------------------------------------------------------------------------------------- */
 void qparse_next(Parser *p);
 bool qparse_accept(Parser *p, TokenKind k);
-bool qparse_expect(Parser *p, TokenKind k, const char *where); /* where: such as "after 'for'" */
-void qparse_close(Parser *p, TokenKind k, uint32_t opener,
-                  const char *or_what); /* expects the bracket that closes token `opener` */
+bool qparse_expect(Parser *p, TokenKind k, const char *where);                   /* where: such as "after 'for'" */
+void qparse_close(Parser *p, TokenKind k, uint32_t opener, const char *or_what); /* expects the partner of `opener` */
 static inline const Token *qparse_at(const Parser *p) { return &p->tok[p->i]; }
 static inline uint32_t qparse_pos(const Parser *p) { return p->tok[p->i].pos; }
 /* Returns the end position of the previous token. */
 static inline uint32_t qparse_end(const Parser *p) { return p->i ? p->tok[p->i - 1].end : 0; }
-TokenKind qparse_peek(const Parser *p, uint32_t n); /* kind of the token n ahead */
-TokenKind qparse_beyond(const Parser *p,
-                        uint32_t opener); /* kind of the token after the bracket that closes `opener`; T_EOF: none */
-bool qparse_is_word(const Parser *p, const char *word); /* the current token is the name `word` */
-Str *qparse_name(Parser *p, const char *what);          /* takes a name, or fails with "expected `what`" */
-bool qparse_at_word(const Parser *p);                   /* the current token is a name or keyword */
+TokenKind qparse_peek(const Parser *p, uint32_t n);        /* kind of the token n ahead */
+TokenKind qparse_beyond(const Parser *p, uint32_t opener); /* kind after the partner of `opener`; T_EOF: none */
+bool qparse_is_word(const Parser *p, const char *word);    /* the current token is the name `word` */
+Str *qparse_name(Parser *p, const char *what);             /* takes a name, or fails with "expected `what`" */
+bool qparse_at_word(const Parser *p);                      /* the current token is a name or keyword */
 Str *qparse_take_word(Parser *p);
 
 /* -- parse.c: errors ----------------------------------------------------------------------------------------------- */
 void qparse_fail(Parser *p, uint32_t pos, const char *fmt, ...) QS_PRINTF(3, 4);
 void qparse_warn(Parser *p, uint32_t pos, const char *sentence);
 void qparse_expected(Parser *p, const char *what); /* "expected …, found …" at the current token */
-void qparse_stop(Parser *p, uint32_t pos, const char *fmt, ...)
-    QS_PRINTF(3, 4);           /* fails and skips the rest of the text */
+void qparse_stop(Parser *p, uint32_t pos, const char *fmt, ...) QS_PRINTF(3, 4); /* also skips the rest of the text */
 void qparse_resync(Parser *p); /* after an error: skips to the end of the statement */
 int qparse_line(const Parser *p, uint32_t pos);
 bool qparse_enter(Parser *p); /* false: nested too deeply */
@@ -90,9 +86,8 @@ typedef struct {
     int depth;
     Func *func;
 } ParseMark;
-ParseMark qparse_try(Parser *p); /* begins a speculative parse */
-bool qparse_tried(Parser *p, ParseMark m,
-                  bool keep); /* true: keeps the parse, if it succeeded and `keep`; false: rewinds */
+ParseMark qparse_try(Parser *p);                      /* begins a speculative parse */
+bool qparse_tried(Parser *p, ParseMark m, bool keep); /* true: parsed without error and keep; else rewinds */
 
 /* -- parse.c: lists and nodes -------------------------------------------------------------------------------------- */
 void qparse_push(Parser *p, const void *item, size_t size);
@@ -134,8 +129,7 @@ bool qdef_at_type(const Parser *p);
 void qdef_type(Parser *p);
 void qdef_reduction(Parser *p);
 Attr *qdef_attribute(Parser *p);
-void qdef_attribute_before(Parser *p, const Attr *a,
-                           TokenKind next); /* warns if the attribute has no effect before `next` */
+void qdef_attribute_before(Parser *p, const Attr *a, TokenKind next); /* warns if a has no effect before `next` */
 
 /* -- stmt.c -------------------------------------------------------------------------------------------------------- */
 void qstmt_program(Parser *p);

@@ -12,13 +12,11 @@
  * interior  If opt.c has split the kernel, a group whose positions are all in the box takes the path without index
  *           tests.  The test is the same for all of its work items, so they do not diverge.
  * exact     The kernel has barriers or clears shared memory, so every work item of a group must reach these points.
- * The
- *           device therefore launches the partial blocks at the border of the domain separately, with their own size.
+ *           The device therefore launches the partial blocks at the border of the domain separately, with their own
+ *           size.
  * ending    The kernel has barriers, and positions may end before them (RET, CHECK).  An ended position continues
- * without
- *           memory accesses and leaves loops at once.  Through IFs and loops that contain barriers it follows the
- * active
- *           positions, which publish their conditions in q_word. */
+ *           without memory accesses and leaves loops at once.  Through IFs and loops that contain barriers it follows
+ *           the active positions, which publish their conditions in q_word. */
 #include "lang/kernel/codegen/emit_clike.h"
 #include "vm/base/number.h"
 

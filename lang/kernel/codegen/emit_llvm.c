@@ -596,8 +596,7 @@ static Opnd math_call(Emit *e, MathFn fn, qs_dtype d, Opnd a, Opnd b);
 Opnd emit_combine(Emit *e, KAtomic op, qs_dtype d, Opnd a, Opnd b) {
     static const KOp ops[KA__COUNT] = {K_ADD, K_SUB, K_MUL, K_DIV, K_MIN, K_MAX, K_AND, K_OR, K_XOR, K_MATH};
     bool extremes = (op == KA_MIN || op == KA_MAX) && is_float(d) && !e->t->orders_zeros;
-    if (extremes)
-        return extreme_in_order(e, ops[op], d, a, b); /* the result has the same zero in any order of updates */
+    if (extremes) return extreme_in_order(e, ops[op], d, a, b); /* same zero in any order of updates */
     return op == KA_POW ? math_call(e, MF_pow, d, a, b) : emit_arith(e, ops[op], d, 0, a, b);
 }
 

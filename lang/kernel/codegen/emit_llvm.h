@@ -41,9 +41,8 @@ struct Emit {
     bool dead;        /* the basic block has its terminator; code here is unreachable */
     uint32_t at;      /* source position of the instruction being emitted */
 
-    /* By instruction.  val: its temporary; wide: a temporary with the value as int64, if it is a narrower index; 0:
-     * none.
-     * Temporaries that were created in a loop over positions are valid only in the same epoch; now: current epoch. */
+    /* By instruction.  val: its temporary, or 0; wide: a temporary with the value as int64 if it is a narrower index,
+     * or 0.  Temporaries created in a loop over positions are valid only in the same epoch; now: current epoch. */
     uint32_t *val, *wide, *epoch, now;
     uint8_t *bits;   /* by instruction: 8 or 16, or 32 for an index, if so many bits hold it (narrow.h); 0: none */
     uint32_t *slim;  /* by instruction: a temporary with the value in that many bits; 0: none */
@@ -57,9 +56,8 @@ struct Emit {
     uint32_t item_end;   /* label at the end of the current position */
     const char *group;   /* appended to accesses of array parameters: "" or their access group */
     const char *updates; /* likewise for updates that need not be atomic, because one thread makes all of them */
-    const Opnd
-        *pads;  /* by parameter: number of the first element of its pad (opt.h), or ""; NULL: no pads are in use */
-    bool apart; /* no memory that this loop stores to is loaded in it */
+    const Opnd *pads;    /* by parameter: first element of its pad (opt.h), or ""; NULL: no pads are in use */
+    bool apart;          /* no memory that this loop stores to is loaded in it */
 
     /* Provided by the frame; positions and blocks are int64. */
     Opnd pos[QS_MAX_RANK], blkpos[QS_MAX_RANK], blkdim[QS_MAX_RANK], blkidx[QS_MAX_RANK], blkcnt[QS_MAX_RANK];
@@ -113,9 +111,7 @@ unsigned emit_call_attributes(MathFn fn, qs_dtype d);         /* attribute group
 bool emit_math_inlines(const Emit *e, MathFn fn, qs_dtype d); /* fn is computed inline in loops */
 void emit_math_inline(Emit *e, MathFn fn);                    /* defines own_sin(x) etc. for that */
 const char *emit_mod(Emit *e, qs_dtype d);                    /* name of the remainder function, which it defines */
-static inline unsigned emit_mod_attributes(qs_dtype d) {
-    return d == QS_F64 ? 8 : 9;
-} /* attribute group of its calls */
+static inline unsigned emit_mod_attributes(qs_dtype d) { return d == QS_F64 ? 8 : 9; } /* group of its calls */
 
 qs_status emit_cpu(Emit *e, Text *out);
 qs_status emit_ptx(Emit *e, Text *out);

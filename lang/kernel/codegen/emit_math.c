@@ -17,14 +17,12 @@
  *
  * CPU: sin, cos, asin, acos, exp and exp2 of float32 are inlined into loops.
  *   - LLVM vectorizes them together with the rest of the loop.  No registers are saved around calls, and a result is
- * the
- *     same in a whole vector and in the rest of a row.
+ *     the same in a whole vector and in the rest of a row.
  *   - Their constants are loaded from memory that LLVM does not know to be constant.  Therefore LLVM keeps them in
  *     registers, instead of loading them for each operation.
  *   - Short loops process two vectors at a time, because the steps of a polynomial depend on each other.
  *   - Beyond 2^17, sin and cos call the C library.  A vector function tests once per vector whether any lane is so
- * large;
- *     it is inlined after vectorization.
+ *     large; it is inlined after vectorization.
  *   - For all 2^32 floats (`unit_math_ulp -a sin`), the error of exp is at most 1.5 ulp, that of sin at most 2.5 ulp.
  * All other functions call vector functions of the C library, which are at least as fast (log, pow, float64).  Loops of
  * the program (KFunc.strict) use the scalar functions of the C library, like the interpreter.  The results of its
@@ -259,9 +257,7 @@ static V float_power(Maker *m, V k_and_bias, V r) {
     return mul(m, mul(m, e, by), by);
 }
 
-static const double biased_magic =
-    0x1.8p23 + FLT_MAX_EXP -
-    1; /* adding it rounds to an integer, and leaves the integer plus the bias in the lowest bits */
+static const double biased_magic = 0x1.8p23 + FLT_MAX_EXP - 1; /* adding it leaves integer plus bias in the low bits */
 
 static V float_exp(Maker *m, V x) {
     V magic = num(m, biased_magic);
@@ -951,8 +947,7 @@ bool kemit_math(const char *ir, const KTarget *t, Text *out) {
     any |= define_called(out, ir, "__nv_fmodf", 2, false, make_fmod);
     any |= define_called(out, ir, "__nv_fmod", 2, true, make_fmod);
     if (any) each_intrinsic(declare_in_text, out);
-    if (any)
-        emit_fill(out, far_text, "A", (const char *[]){t->wave ? " addrspace(4)" : ""}); /* AMD: space of constants */
+    if (any) emit_fill(out, far_text, "A", (const char *[]){t->wave ? " addrspace(4)" : ""}); /* AMD constants */
     return any;
 }
 

@@ -1,8 +1,7 @@
 /* emit_rows.c -- emits the loops over the positions of a block, with the instructions of a piece of the kernel.
  *
  *     rows           border | interior | border along the last axis, in index order; the interior has no index tests
- *     strips         a loop of the kernel runs once for a strip of neighbouring positions: pieces for one strip
- * (plan.h)
+ *     strips         a loop of the kernel runs once for a strip of neighbouring positions (pieces of a plan, plan.h)
  *     rows of bytes  whole vectors; the last vector of a row overlaps the one before
  *     patches        several rows of the interior at once, if they read the same elements: each is loaded once
  *     edges          both ends of several rows, computed from and into padded copies, so without index tests
@@ -873,14 +872,13 @@ bool rows_has_edges(Cpu *k) {
     const KSplit *s = k->e->split;
     KPlan plan;
     if (!s || !s->edge.npads || s->ncollapse || k->plan) return false;
-    if (kir_has(f, K_ATOMIC))
-        return plan_edge(k, &plan) && plan.abreast; /* opt.c ensures that all of them are sums with pads */
+    if (kir_has(f, K_ATOMIC)) return plan_edge(k, &plan) && plan.abreast; /* opt.c: all are sums with pads */
     if (updates_in_place(f)) return false;
     return !(kir_has(f, K_FOR) || kir_has(f, K_LOOP)) || plan_edge(k, &plan);
 }
 
-/* Emits EDGE_COLUMNS positions of a row, from `column` on.  They are one strip, so loops of the kernel are not
- * unrolled. */
+/* Emits EDGE_COLUMNS positions of a row, from `column` on: as one strip, whose loops are not unrolled, if there is a
+ * plan for it. */
 static void edge_of_row(Cpu *k, Opnd column) {
     Emit *e = k->e;
     KRef first = e->split->edge.code, last = e->split->edge.code_end;
