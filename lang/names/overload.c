@@ -195,7 +195,8 @@ static bool is_within(Declared a, Declared b) {
                          (Declared){t->kind == TY_PTR ? t->inner : t, b.open});
     if (s->kind == TY_UNION) return union_is_within(a, b);
     if (t->kind == TY_UNION) return is_within_member(a, b);
-    if (s->kind == TY_CLASS && t->kind == TY_OBJECT) return true; /* both are compared only for objects */
+    if (s->kind == TY_CLASS && t->kind == TY_OBJECT)
+        return true; /* an argument that fits both is null or an object of that class */
     if (s->kind != t->kind) return false;
     if (s->kind == TY_NUM) return dtype_is_within(s->dtype, t->dtype);
     if (s->kind == TY_ARRAY) return array_is_within(a, b);

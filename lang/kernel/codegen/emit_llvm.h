@@ -19,7 +19,7 @@ typedef struct {
     int lanes;
 } Place;
 
-typedef enum { LOOPS_FAST, LOOPS_SHORT /* not unrolled */, LOOPS_RARE /* nor vectorised */ } EmitLoops;
+typedef enum { LOOPS_FAST, LOOPS_SHORT /* not unrolled */, LOOPS_RARE /* not unrolled, not vectorized */ } EmitLoops;
 
 /* An open loop.  head, next, out: labels.  FOR: k and k1 are the temporaries of the iteration counter and of its next
  * value; stretch is the label where a stretch of iterations begins, or 0. */

@@ -238,8 +238,8 @@ static bool has_gaps(const Emit *e, KRef first, KRef last) {
     return any && n <= FEW;
 }
 
-/* Emits the innermost loop, over positions lo … hi-1 of the last axis.  Unless loops is LOOPS_FAST, LLVM is told not to
- * optimize it. */
+/* Emits the innermost loop, over positions lo … hi-1 of the last axis.  Unless loops is LOOPS_FAST, LLVM neither
+ * vectorizes nor unrolls it. */
 static void each_of_row(Cpu *k, Opnd lo, Opnd hi, KRef first, KRef last, EmitLoops loops) {
     Emit *e = k->e;
     bool short_row = loops != LOOPS_FAST, free_order = !short_row && independent(e->f, first, last);
