@@ -128,10 +128,17 @@ void *qpool_get(Ctx *c, size_t n) {
     return f;
 }
 
+/* Counts a block that is given back.  It may come from the pool of another Ctx that is closed: nothing was counted here
+ * then. */
+static Pool *count_returned(Ctx *c, size_t size) {
+    Pool *p = open_pool(c);
+    p->used -= p->used < size ? p->used : size;
+    return p;
+}
+
 static void put_large(Ctx *c, Free *f, size_t n) {
     size_t size, list = large_list(n, &size);
-    Pool *p = c->pool;
-    p->used -= size;
+    Pool *p = count_returned(c, size);
     if (bypass(c) || list >= LARGE_LISTS || p->held + size > keep_large) {
         qmem_try_free(c, f, size);
         return;
@@ -149,7 +156,7 @@ void qpool_put(Ctx *c, void *block, size_t n) {
         return;
     }
     size_t list = small_list(n ? n : 1);
-    c->pool->used -= list * GRAIN;
+    count_returned(c, list * GRAIN);
     if (bypass(c) || c->pool->nsmall[list] == KEEP_SMALL) {
         qmem_try_free(c, f, list * GRAIN);
         return;

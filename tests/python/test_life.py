@@ -559,6 +559,18 @@ class End(unittest.TestCase):
                 print("end")
                 """), "end\nat exit 10.0\n")
 
+    def test_memory_that_numpy_holds_outlives_the_vm(self):
+        for end in ("", "q.destroy(); print(y[3])"):
+            self.assertEqual(in_child(f"""
+                import numpy as np, pyquasar as q
+                q.init("cpu")
+                small, large = q.value(np.arange(4.0)), q.value(np.arange(1e5))
+                y, z = np.asarray(small), np.asarray(large)
+                del small, large
+                {end}
+                print(y[2], z[99999])
+                """), ("3.0\n" if end else "") + "2.0 99999.0\n")
+
     def test_nobody_waits_for_a_daemon_thread(self):
         out = in_child("""
             import atexit, threading, time, pyquasar as q

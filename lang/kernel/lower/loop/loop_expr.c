@@ -67,8 +67,8 @@ static qs_status select_rule(Walk *w, KRef c, Value *a, Value *b, Value *out) {
     return *out = (Value){.what = WHAT_NUMBER, .num = kloop_choose(L, c, x, y)}, QS_OK;
 }
 
-/* A choice whose sides may fail, so only one is computed.  The value is stored in a LOCAL, a double without its twin;
- * its type is known only inside the branches. */
+/* A choice whose sides may fail, so only one is computed.  The value is stored in a LOCAL of its type, which is known
+ * only inside the branches. */
 typedef struct {
     KRef locals[LOOP_COMPLEX + 1], im;
     bool set;
