@@ -1,8 +1,8 @@
-/* activity.h -- which built-in runs, and how much of it is done, for who looks on from another thread.
+/* activity.h -- records which built-in runs and how far it is, for an observer in another thread.
  *
- * The interpreter says its name, who begins to work on much wakes them (qctx_let_go), pieces of its jobs are counted
- * (devices/threads.c).  All of this is stores without an order: stdlib/progress.c looks at them ten times a
- * second. */
+ * The interpreter stores the name of the built-in.  Long operations wake the observer (qctx_let_go), and
+ * devices/threads.c counts the finished chunks of a job.  All of these are relaxed atomic stores; the observer,
+ * stdlib/progress.c, polls them ten times a second. */
 #ifndef VM_ACTIVITY_H
 #define VM_ACTIVITY_H
 #include "vm/base/flag.h"
@@ -12,13 +12,13 @@
 struct Ctx;
 typedef struct Doing {
     _Atomic(const char *) name; /* NULL: no built-in runs */
-    atomic_uint turn;           /* another one with each call */
-    _Atomic int64_t done, of;   /* pieces of the job that runs; of 0: nobody knows how many */
-    _Atomic float from, to;     /* the part of the whole that this job is, 0 … 1; to 0: none that is known */
-    Flag traces;                /* the end has something to do: parts are known, or somebody has been told */
-    Flag shown;                 /* somebody has */
-    bool stands;                /* a line of the program's own is on the terminal, and makes room for others */
-    void (*begins)(struct Ctx *), (*ends)(struct Ctx *); /* NULL: nobody looks on */
+    atomic_uint turn;           /* serial number of the call */
+    _Atomic int64_t done, of;   /* chunks of the current job: finished and total; of 0: total unknown */
+    _Atomic float from, to;     /* part of the whole call that this job covers, within 0 … 1; to 0: unknown */
+    Flag traces;                /* qdoing_end has something to reset: stages were set, or progress was shown */
+    Flag shown;                 /* progress was shown to the user */
+    bool stands; /* a progress line of the program is on the terminal; other output must clear it first */
+    void (*begins)(struct Ctx *), (*ends)(struct Ctx *); /* callbacks of the observer; NULL: no observer */
 } Doing;
 
 static inline void qdoing_at(Doing *d, int64_t done, int64_t of) {
@@ -28,8 +28,8 @@ static inline void qdoing_at(Doing *d, int64_t done, int64_t of) {
 
 static inline bool qdoing_is_known(const Doing *d) { return atomic_load_explicit(&d->to, memory_order_relaxed) > 0; }
 
-/* The next job is this part of what the built-in does; of > 0: it is no job of threads, but so many pieces that the
- * built-in counts. */
+/* Sets the part of the built-in's work that the next job covers.  of > 0: the job is not run by devices/threads.c; it
+ * has `of` chunks, which the built-in counts itself (qdoing_add). */
 static inline void qdoing_stage(Doing *d, float from, float to, int64_t of) {
     qdoing_at(d, 0, of);
     qflag_raise(&d->traces);
@@ -39,7 +39,7 @@ static inline void qdoing_stage(Doing *d, float from, float to, int64_t of) {
 
 static inline void qdoing_add(Doing *d, int64_t n) { atomic_fetch_add_explicit(&d->done, n, memory_order_relaxed); }
 
-/* 0 … 1; < 0: nobody knows. */
+/* Returns the finished part of the whole call, 0 … 1; < 0: unknown. */
 static inline float qdoing_part(const Doing *d) {
     int64_t of = atomic_load_explicit(&d->of, memory_order_relaxed);
     int64_t done = atomic_load_explicit(&d->done, memory_order_relaxed);
@@ -51,7 +51,7 @@ static inline float qdoing_part(const Doing *d) {
 
 static inline const char *qdoing_name(const Doing *d) { return atomic_load_explicit(&d->name, memory_order_relaxed); }
 
-/* Another thread goes on, which is in this built-in, or in none. */
+/* Sets the name after a switch to another thread, which is in this built-in, or in none (NULL). */
 static inline void qdoing_switch(Doing *d, const char *name) {
     atomic_store_explicit(&d->name, name, memory_order_relaxed);
 }

@@ -1,4 +1,4 @@
-/* clock.h -- how long things take: a clock that nobody sets. */
+/* clock.h -- reads the monotonic clock, for measuring durations. */
 #ifndef VM_BASE_CLOCK_H
 #define VM_BASE_CLOCK_H
 #include <time.h>

@@ -26,10 +26,10 @@ void qctx_close(Ctx *c) {
 /* -- memory -------------------------------------------------------------------------------------------------------- */
 
 #define BLOCK_ALIGN ((size_t)64)
-#define BLOCK_MAX   (((size_t)1 << 40) - ((size_t)1 << 20)) /* sanitizers abort beyond, and no machine has it */
+#define BLOCK_MAX   (((size_t)1 << 40) - ((size_t)1 << 20)) /* beyond any machine's memory; sanitizers abort there */
 
-enum { SMALL = 1024 }; /* up to here malloc and memset are faster than calloc, which passes over glibc's thread cache */
-enum { RESERVE = 1 << 20 }; /* enough to unwind a program and to run a handler; its pages are never touched */
+enum { SMALL = 1024 }; /* up to this size malloc and memset are faster than calloc, which skips glibc's thread cache */
+enum { RESERVE = 1 << 20 }; /* bytes; enough to unwind a program and to run a handler; the pages are never touched */
 
 void qmem_reserve(Ctx *c) {
     if (!c->reserve) c->reserve = malloc(RESERVE);
@@ -42,7 +42,7 @@ static _Noreturn void end_process(Ctx *c) {
     _exit(1);
 }
 
-/* Frees something that was kept for later; false: there is nothing left. */
+/* Frees the pooled blocks, or else the reserve; false: there is nothing left to free. */
 static bool free_some(Ctx *c) {
     size_t before = c->bytes;
     if (c->pool_drain) c->pool_drain(c);
@@ -76,7 +76,7 @@ void *qmem_resize(Ctx *c, void *p, size_t old_n, size_t new_n) {
     return q;
 }
 
-/* Whether n bytes more may be held. */
+/* Returns whether n more bytes may be allocated. */
 static bool within_limit(const Ctx *c, size_t n) {
     return n <= BLOCK_MAX && (!c->limit || (n <= c->limit && c->bytes <= c->limit - n));
 }
@@ -119,8 +119,8 @@ void qmem_grow(Ctx *c, void *p, uint32_t *cap, uint32_t need, size_t elem) {
 
 /* -- errors -------------------------------------------------------------------------------------------------------- */
 
-/* A sentence that does not fit ends in an ellipsis, at the end of a whole UTF-8 character. */
-static void cut(char *text, size_t size) {
+/* Ends a truncated message with an ellipsis, placed at the boundary of a UTF-8 character. */
+static void shorten_text(char *text, size_t size) {
     static const char dots[] = "…";
     size_t end = size - sizeof dots;
     while (end > 0 && ((unsigned char)text[end] & 0xC0) == 0x80) end--;
@@ -136,7 +136,7 @@ qs_status qerr_vset(Ctx *c, qs_status s, Where w, const char *fmt, va_list ap) {
     e->placed = w.src != NULL;
     e->where = w;
     int n = qnum_vprint(e->text, sizeof e->text, fmt, ap);
-    if (n >= (int)sizeof e->text) cut(e->text, sizeof e->text);
+    if (n >= (int)sizeof e->text) shorten_text(e->text, sizeof e->text);
     return s;
 }
 
@@ -224,7 +224,7 @@ void *qarena_alloc(Arena *a, size_t n) {
         return p;
     }
     size_t size = !a->block ? ARENA_FIRST : a->block->size < ARENA_BLOCK / 2 ? a->block->size * 2 : ARENA_BLOCK;
-    if (a->block && n > size / 4) { /* a large piece gets a block of its own behind the current one */
+    if (a->block && n > size / 4) { /* a large allocation gets its own block behind the current one */
         ArenaBlock *own = new_block(a, n);
         own->next = a->block->next;
         a->block->next = own;
@@ -348,7 +348,7 @@ void qsource_line_col(const Source *s, uint32_t pos, int *line, int *col) {
     *col = (int)(at - line_start(s, at)) + 1;
 }
 
-/* Bytes of the UTF-8 character at p, or 0 when it is malformed. */
+/* Returns the length in bytes of the UTF-8 character at p, or 0 if it is malformed. */
 static size_t char_bytes(const unsigned char *p, size_t n) {
     size_t len = p[0] < 0x80 ? 1 : p[0] < 0xC2 ? 0 : p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : p[0] < 0xF5 ? 4 : 0;
     if (len > n) return 0;
@@ -357,7 +357,7 @@ static size_t char_bytes(const unsigned char *p, size_t n) {
     return len;
 }
 
-/* One line of source as a terminal can show it: malformed bytes and control characters become '?' and ' '. */
+/* Appends a source line so that a terminal can show it: malformed bytes become '?', control characters ' '. */
 static void add_line(Text *t, const char *s, size_t n) {
     for (size_t i = 0; i < n;) {
         size_t len = char_bytes((const unsigned char *)s + i, n - i);
@@ -369,7 +369,7 @@ static void add_line(Text *t, const char *s, size_t n) {
     }
 }
 
-/* The blanks that put a caret under the character after s[0..n-1]: a tab for a tab, one blank for any other. */
+/* Appends the blanks that put a caret under the character after s[0..n-1]: tabs for tabs, else one blank each. */
 static void add_indent(Text *t, const char *s, size_t n) {
     for (size_t i = 0; i < n;) {
         size_t len = char_bytes((const unsigned char *)s + i, n - i);
@@ -380,7 +380,7 @@ static void add_indent(Text *t, const char *s, size_t n) {
 
 static bool inside_char(char ch) { return ((unsigned char)ch & 0xC0) == 0x80; }
 
-enum { LINE_SHOWN = 120, LINE_BEFORE = 60 }; /* of a longer line only the part around the place is shown */
+enum { LINE_SHOWN = 120, LINE_BEFORE = 60 }; /* bytes; a longer line is shortened to the part around the location */
 
 static void add_excerpt(Text *t, const Source *s, size_t pos) {
     size_t begin = line_start(s, pos), end = pos;

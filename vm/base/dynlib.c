@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* glibc says "NAME: cannot open shared object file: No such file or directory".  The name is another one where
- * a library that this one needs is missing. */
+/* Returns whether the loader's message means that the file `name` does not exist.  glibc writes "NAME: cannot open
+ * shared object file: No such file or directory"; if a dependency is missing, NAME is the dependency. */
 static bool is_absent(const char *name, const char *message) {
     static const char absent[] = ": cannot open shared object file: No such file or directory";
     size_t n = strlen(name);

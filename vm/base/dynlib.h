@@ -1,12 +1,12 @@
-/* dynlib.h -- opens shared libraries, and keeps the reason where one is present but cannot be loaded. */
+/* dynlib.h -- opens shared libraries, and reports why a library that is present cannot be loaded. */
 #ifndef QUASAR_DYNLIB_H
 #define QUASAR_DYNLIB_H
 
 enum { DYNLIB_WHY = 300 };
 
-/* dlopen.  Where it fails, and not because there is no such file, `why` receives the message of the loader: the library
- * needs another one, is for another processor, finds no memory.  Otherwise `why` is left alone, so that several names
- * may be tried.  It begins as "". */
+/* Calls dlopen.  If this fails for another reason than a missing file, `why` receives the message of the loader: the
+ * library needs another one, is for another processor, or finds no memory.  Otherwise `why` is not changed, so that
+ * callers can try several names.  The caller initializes it with "". */
 void *qdynlib_open(const char *name, int flags, char why[DYNLIB_WHY]);
 
 #endif

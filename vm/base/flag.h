@@ -1,5 +1,5 @@
-/* flag.h -- what signal handlers look at: a flag that they and other threads raise; native code of kernels reads it,
- * too, as an int.  Nothing else is ordered by it. */
+/* flag.h -- declares flags that signal handlers and other threads set.  Native code of kernels reads them as an int.
+ * All accesses are relaxed: a flag orders no other memory access. */
 #ifndef VM_BASE_FLAG_H
 #define VM_BASE_FLAG_H
 #include <stdatomic.h>
@@ -13,7 +13,7 @@ static inline bool qflag_is_up(const Flag *f) { return atomic_load_explicit(f, m
 static inline void qflag_raise(Flag *f) { atomic_store_explicit(f, 1, memory_order_relaxed); }
 static inline void qflag_lower(Flag *f) { atomic_store_explicit(f, 0, memory_order_relaxed); }
 
-/* Since when something waits that nothing can end, by qclock_ns; 0: nothing does. */
+/* The time (qclock_ns) at which a wait that cannot be interrupted began; 0: no such wait. */
 typedef _Atomic int64_t Since;
 
 static inline int64_t qsince_get(const Since *s) { return atomic_load_explicit(s, memory_order_relaxed); }

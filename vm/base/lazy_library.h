@@ -1,13 +1,14 @@
-/* lazy_library.h -- a library of C that is opened when it is first used: a program that never needs it would wait 0.1
- * ms for it
- * at its start, for libtiff 2 ms.  The file that uses one says
+/* lazy_library.h -- opens a C library on first use, so that programs that do not need it start faster.
  *
- *     #define LATE libpng                      its functions are libpng.png_read_row ...; they
- *     #define LATE_API "stdlib/png_api.def"    stand there, API(name) each, and have the types that its header says
- *     #define LATE_FILE QUASAR_PNG             its soname
+ * A file that uses a library contains
+ *
+ *     #define LATE libpng                      name of the struct of functions: libpng.png_read_row …
+ *     #define LATE_API "stdlib/png_api.def"    list of its functions, API(name) each, declared by its header
+ *     #define LATE_FILE QUASAR_PNG             soname of the library
  *     #include "vm/base/lazy_library.h"
  *
- * and calls nothing of it before missing() has said NULL.  QUASAR_LINKED: it is linked, and this looks the same. */
+ * and must not call the library before missing() has returned NULL.  With QUASAR_LINKED the library is linked, and the
+ * interface is the same. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -21,7 +22,7 @@ static char late_why[200];
 static pthread_once_t late_once = PTHREAD_ONCE_INIT;
 
 #ifndef QUASAR_LINKED
-#define LATE_TEXT(name) #name /* of what a macro of that name stands for */
+#define LATE_TEXT(name) #name /* expands a macro of that name first */
 static void late_open(void) {
     void *lib = dlopen(LATE_FILE, RTLD_NOW | RTLD_LOCAL);
     bool good = lib != NULL;
@@ -38,5 +39,5 @@ static void late_open(void) {
 }
 #endif
 
-/* NULL: it is here; else why it is not. */
+/* Returns NULL if the library is available, otherwise the reason why not. */
 static const char *missing(void) { return pthread_once(&late_once, late_open), *late_why ? late_why : NULL; }

@@ -1,5 +1,6 @@
-/* libm.h -- functions computed in the next wider format and rounded.  The gamma functions of the C library are some
- * units of the last place off, and its lgamma writes a global variable; its hypotf is right, but a call. */
+/* libm.h -- computes some math functions in the next wider format and rounds the result.  The gamma functions of the C
+ * library have errors of some units in the last place, and its lgamma writes a global variable.  Its hypotf is accurate
+ * but cannot be inlined. */
 #ifndef VM_BASE_LIBM_H
 #define VM_BASE_LIBM_H
 #include <math.h>
@@ -12,7 +13,7 @@ static inline float qlibm_lgammaf(float x) {
     int sign;
     return (float)lgamma_r((double)x, &sign);
 }
-/* The squares of floats neither overflow nor vanish in double; in line, so that loops of it become vectors. */
+/* The squares of floats neither overflow nor underflow in double.  Inline, so that loops over it are vectorized. */
 static inline float qlibm_hypotf(float x, float y) {
     return isinf(x) || isinf(y) ? INFINITY : (float)sqrt((double)x * (double)x + (double)y * (double)y);
 }

@@ -1,5 +1,7 @@
-/* number.c -- the C library reads and writes numbers by the locale of the thread; here it is the C locale for the time
- * of a call.  newlocale of "C" allocates nothing. */
+/* number.c -- reads and writes numbers in the C locale.
+ *
+ * The C library uses the locale of the thread, so each call switches the thread to the "C" locale and back.  newlocale
+ * of "C" allocates nothing. */
 #include "vm/base/number.h"
 
 #include <math.h>
@@ -9,28 +11,28 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static locale_t enter(void) {
+static locale_t enter_c_locale(void) {
     locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (!c) abort();
     return uselocale(c);
 }
 
-static void leave(locale_t before) { freelocale(uselocale(before)); }
+static void leave_c_locale(locale_t before) { freelocale(uselocale(before)); }
 
 double qnum_read(const char *s, char **end) {
-    locale_t before = enter();
+    locale_t before = enter_c_locale();
     double x = strtod(s, end);
-    return leave(before), x;
+    return leave_c_locale(before), x;
 }
 
 float qnum_read_float(const char *s, char **end) {
-    locale_t before = enter();
+    locale_t before = enter_c_locale();
     float x = strtof(s, end);
-    return leave(before), x;
+    return leave_c_locale(before), x;
 }
 
-/* -- formats of %s, %d, %u, %c and %% alone -------------------------------------------------------------------------
- * Most lines of code that is made are such, and the C library takes three times as long for them. */
+/* -- formats with only %s, %d, %u, %c and %% -------------------------------------------------------------------------
+ * Most lines of generated code use only these, and this code is faster for them than the C library. */
 static bool is_plain(const char *fmt) {
     for (; *fmt; fmt++) {
         if (*fmt != '%') continue;
@@ -43,9 +45,9 @@ static bool is_plain(const char *fmt) {
 typedef struct {
     char *s;
     size_t n, at;
-} Room; /* what does not fit is counted */
+} Room; /* output buffer of n bytes; `at` also counts bytes that do not fit */
 
-static inline void put(Room *r, char c) {
+static inline void put_char(Room *r, char c) {
     if (r->at < r->n) r->s[r->at] = c;
     r->at++;
 }
@@ -55,23 +57,23 @@ static void put_digits(Room *r, uint32_t x) {
     int n = 0;
     do digits[n++] = (char)('0' + x % 10);
     while (x /= 10);
-    while (n) put(r, digits[--n]);
+    while (n) put_char(r, digits[--n]);
 }
 
 static void put_whole(Room *r, int x) {
-    if (x < 0) put(r, '-');
+    if (x < 0) put_char(r, '-');
     put_digits(r, x < 0 ? 0u - (uint32_t)x : (uint32_t)x);
 }
 
 static int print_plain(char *s, size_t n, const char *fmt, va_list ap) {
     Room r = {s, n, 0};
     for (; *fmt; fmt++) {
-        if (*fmt != '%' || *++fmt == '%') put(&r, *fmt);
+        if (*fmt != '%' || *++fmt == '%') put_char(&r, *fmt);
         else if (*fmt == 's')
-            for (const char *text = va_arg(ap, const char *); *text; text++) put(&r, *text);
+            for (const char *text = va_arg(ap, const char *); *text; text++) put_char(&r, *text);
         else if (*fmt == 'u') put_digits(&r, va_arg(ap, unsigned));
         else if (*fmt == 'd') put_whole(&r, va_arg(ap, int));
-        else put(&r, (char)va_arg(ap, int));
+        else put_char(&r, (char)va_arg(ap, int));
     }
     if (n) s[r.at < n ? r.at : n - 1] = 0;
     return (int)r.at;
@@ -79,9 +81,9 @@ static int print_plain(char *s, size_t n, const char *fmt, va_list ap) {
 
 int qnum_vprint(char *s, size_t n, const char *fmt, va_list ap) {
     if (is_plain(fmt)) return print_plain(s, n, fmt, ap);
-    locale_t before = enter();
+    locale_t before = enter_c_locale();
     int length = vsnprintf(s, n, fmt, ap);
-    return leave(before), length;
+    return leave_c_locale(before), length;
 }
 
 int qnum_print(char *s, size_t n, const char *fmt, ...) {

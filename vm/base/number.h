@@ -1,6 +1,6 @@
-/* number.h -- numbers as text, with a point whatever locale the host program has set.  All text is made and read
- * through this door, messages and the code of kernels too: a comma in them would be an error that only some users see.
- */
+/* number.h -- converts between numbers and text with a decimal point, whatever locale the host program has set.
+ * All text is formatted and parsed with these functions, also messages and the code of kernels: a decimal comma there
+ * would be an error that only users of some locales see. */
 #ifndef VM_BASE_NUMBER_H
 #define VM_BASE_NUMBER_H
 #include "vm/quasar_types.h"
@@ -10,10 +10,10 @@
 
 double qnum_read(const char *s, char **end); /* strtod; end may be NULL */
 float qnum_read_float(const char *s, char **end);
-/* snprintf and vsnprintf. */
+/* Like snprintf and vsnprintf. */
 int qnum_print(char *s, size_t n, const char *fmt, ...) QS_PRINTF(3, 4);
 int qnum_vprint(char *s, size_t n, const char *fmt, va_list ap);
-/* A number in a message: all digits of a whole one, otherwise fifteen; nan has no sign. */
+/* Formats a number for a message: all digits of an integral one, otherwise fifteen digits; nan without a sign. */
 enum { NUMBER_TEXT = 32 };
 const char *qnum_shown(double x, char buf[NUMBER_TEXT]);
 #endif

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* -- intern table: chained buckets.  A name (STR_NAME) stays until the table closes; any other string leaves the table
- *    when its count reaches 0. ------------------------------------------------------------------------------------- */
+/* -- intern table: chained buckets.  A name (STR_NAME) stays until the table closes; any other string is removed when
+ *    its count reaches 0. ------------------------------------------------------------------------------------------ */
 
 typedef struct StrTable {
     Str **buckets;
@@ -21,7 +21,7 @@ void qstr_table_init(Ctx *c) {
     c->strings = t;
 }
 
-/* A string that grew in place has a block of 2^aux bytes. */
+/* Returns the size of a string's block; a string that grew in place has 2^aux bytes. */
 static size_t str_bytes(const Str *s) { return s->hdr.aux ? (size_t)1 << s->hdr.aux : sizeof *s + s->len + 1; }
 
 void qstr_table_close(Ctx *c) {
@@ -57,7 +57,7 @@ static void grow_table(Ctx *c, StrTable *t) {
     t->nbuckets = n;
 }
 
-static Str *blank(Ctx *c, size_t n) {
+static Str *new_blank_str(Ctx *c, size_t n) {
     if (n > UINT32_MAX) abort(); /* `len` is 32 bits wide */
     Str *p = qmem_alloc(c, sizeof *p + n + 1);
     p->hdr = (Obj){.refs = 1, .kind = QS_STRING};
@@ -66,7 +66,7 @@ static Str *blank(Ctx *c, size_t n) {
 }
 
 static Str *new_str(Ctx *c, const char *s, size_t n) {
-    Str *p = blank(c, n);
+    Str *p = new_blank_str(c, n);
     memcpy(p->s, s, n);
     return p;
 }
@@ -102,7 +102,7 @@ Str *qstr_new(Ctx *c, const char *s, size_t n) {
     return n <= LONG_TEXT ? new_str(c, s, n) : try_str(c, s, n);
 }
 
-/* What the table of interned strings uses is free in a string that is not in it. */
+/* The location is stored in `chain` and `hash`, which only interned strings use otherwise. */
 Str *qstr_placed(Ctx *c, const char *s, const char *file, uint32_t line) {
     Str *p = new_str(c, s, strlen(s));
     p->hdr.flags = STR_PLACED;
@@ -178,7 +178,8 @@ enum { NAME_MAX_COMPARED = 63 };
 
 static int min3(int a, int b, int c) { return a < b ? (a < c ? a : c) : (b < c ? b : c); }
 
-/* Optimal string alignment: insert, delete, replace, swap two neighbours.  Three rows of the usual table. */
+/* Computes the optimal string alignment distance: insert, delete, replace, swap of two neighbours.  The dynamic
+ * program keeps three rows of its table. */
 int qstr_distance(const char *a, const char *b, int limit) {
     size_t na = strlen(a), nb = strlen(b);
     size_t gap = na > nb ? na - nb : nb - na;
@@ -202,8 +203,9 @@ int qstr_distance(const char *a, const char *b, int limit) {
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/* Another word, not a slip of the fingers: expm goes on from the short exp (a plural, or a letter typed twice, may),
- * and exp2 has a digit where expm has a letter. */
+/* Returns whether the candidate is a different word rather than a misspelling.  This holds if `wanted` extends a short
+ * candidate by one letter (expm and exp), except by a plural s or a repeated letter, or if one has a digit where the
+ * other has a letter (exp2 and expm). */
 static bool is_another(const char *wanted, const char *candidate) {
     enum { SHORT = 4 };
     size_t n = strlen(candidate), same = 0;
@@ -215,7 +217,7 @@ static bool is_another(const char *wanted, const char *candidate) {
 
 void qstr_offer(Nearest *n, const char *candidate) {
     size_t len = strlen(n->wanted);
-    int limit = len < 2 || is_another(n->wanted, candidate) ? 0 : 1; /* one slip; more may lead to anything */
+    int limit = len < 2 || is_another(n->wanted, candidate) ? 0 : 1; /* with more edits, unrelated names match */
     if (n->best && n->distance - 1 < limit) limit = n->distance - 1;
     int d = strcasecmp(n->wanted, candidate) == 0 ? 0 : qstr_distance(n->wanted, candidate, limit);
     if (d > limit || len == 0) return;
@@ -233,7 +235,7 @@ void qmap_free(Map *m, Ctx *c) {
     qmap_init(m);
 }
 
-/* The slot of key, or the empty slot where it belongs. */
+/* Returns the slot of key, or the empty slot where it belongs. */
 static uint32_t find_slot(const Map *m, const Str *key) {
     uint32_t mask = m->nindex - 1, i = key->hash & mask;
     while (m->index[i] && m->entries[m->index[i] - 1].key != key) i = (i + 1) & mask;
@@ -253,7 +255,7 @@ bool qmap_get(const Map *m, const Str *key, uint64_t *val) {
     return at != NULL;
 }
 
-/* At least twice as many slots as entries, and room for one more. */
+/* Rebuilds the index with at least twice as many slots as entries, counting one entry more. */
 static void rehash(Map *m, Ctx *c) {
     uint32_t size = 8;
     while (size < (m->n + 1) * 2) size *= 2;

@@ -3,19 +3,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* -- intern table: every Type hangs in one bucket, classes (each unlike any other) under their address ------------- */
+/* -- intern table: every Type is in one bucket; a class is hashed by its address, because each one is distinct ----- */
 
 enum { TYPE_BUCKETS = 256 };
 
 typedef struct TypeTable {
     Type *buckets[TYPE_BUCKETS];
-    const Type *simple[TY_FOREIGN + 1], *num[QS_NDTYPES]; /* those asked for all the time */
+    const Type *simple[TY_FOREIGN + 1], *num[QS_NDTYPES]; /* cache of frequently used types */
     const Type *arrays[QS_NDTYPES][QS_MAX_RANK + 2];
 } TypeTable;
 
 void qtype_table_init(Ctx *c) { c->types = qmem_alloc(c, sizeof *c->types); }
 
-static const Type *no_args[1]; /* the args of a signature without parameters; a bare function has NULL */
+static const Type *no_args[1]; /* args of a signature without parameters; NULL means a function without signature */
 
 static void free_type(Ctx *c, Type *t) {
     if (t->args && t->args != no_args) qmem_free(c, t->args, t->nargs * sizeof *t->args);
@@ -32,14 +32,14 @@ void qtype_table_close(Ctx *c) {
     c->types = NULL;
 }
 
-static uint32_t mix(uint32_t h, uint64_t x) { return (uint32_t)(((h ^ x) * 0x9e3779b97f4a7c15u) >> 29); }
+static uint32_t mix_hash(uint32_t h, uint64_t x) { return (uint32_t)(((h ^ x) * 0x9e3779b97f4a7c15u) >> 29); }
 
 static uint32_t hash_type(const Type *t) {
-    uint32_t h = mix(t->kind, t->dtype);
-    h = mix(h, (uint64_t)(uint8_t)t->rank << 16 | (uint64_t)t->nfixed << 8 | t->nargs);
-    for (int i = 0; i < t->nfixed; i++) h = mix(h, (uint32_t)t->dims[i]);
-    for (int i = 0; i < t->nargs; i++) h = mix(h, (uintptr_t)t->args[i]);
-    h = mix(h, (uintptr_t)t->inner);
+    uint32_t h = mix_hash(t->kind, t->dtype);
+    h = mix_hash(h, (uint64_t)(uint8_t)t->rank << 16 | (uint64_t)t->nfixed << 8 | t->nargs);
+    for (int i = 0; i < t->nfixed; i++) h = mix_hash(h, (uint32_t)t->dims[i]);
+    for (int i = 0; i < t->nargs; i++) h = mix_hash(h, (uintptr_t)t->args[i]);
+    h = mix_hash(h, (uintptr_t)t->inner);
     return h;
 }
 
@@ -61,7 +61,7 @@ static void link_type(Ctx *c, Type *t) {
 
 static void write_name(const Ctx *c, const Type *t, Text *out);
 
-/* The one descriptor equal to *wanted, made on first request; its args are copied. */
+/* Returns the unique descriptor equal to *wanted, created on first request; copies its args. */
 static const Type *intern(Ctx *c, Type *wanted) {
     wanted->hash = hash_type(wanted);
     for (Type *t = c->types->buckets[wanted->hash % TYPE_BUCKETS]; t; t = t->chain)
@@ -133,7 +133,7 @@ static int add_member(const Type **members, int n, const Type *t) {
     return n + 1;
 }
 
-/* Unions are flat and without repetition; a union of one is that type, a union with ?? is ??. */
+/* Unions are flat and without duplicates.  A union of one type is that type; a union with ?? is ??. */
 const Type *qtype_union(Ctx *c, const Type **args, int nargs) {
     const Type *members[UNION_MAX];
     int n = 0;
@@ -145,12 +145,12 @@ const Type *qtype_union(Ctx *c, const Type **args, int nargs) {
 Type *qtype_class(Ctx *c, Str *name) {
     Type *t = qmem_alloc(c, sizeof *t);
     *t = (Type){.kind = TY_CLASS, .name = name};
-    t->hash = mix(TY_CLASS, (uintptr_t)t);
+    t->hash = mix_hash(TY_CLASS, (uintptr_t)t);
     link_type(c, t);
     return t;
 }
 
-/* -- what fits ----------------------------------------------------------------------------------------------------- */
+/* -- compatibility of types ---------------------------------------------------------------------------------------- */
 
 static bool accepts_all(const Ctx *c, const Type *t, const Type *given) {
     for (int i = 0; i < given->nargs; i++)
@@ -205,14 +205,14 @@ static const char *num_name(const Ctx *c, qs_dtype d) {
     return d == c->scalar_dtype ? "scalar" : d == cscalar_dtype(c) ? "cscalar" : qdtype_info[d].name;
 }
 
-/* vec, cvec, ivec: these element types are part of the array's name; "" "c" "i", or NULL for any other. */
+/* Returns the prefix for an element type in the name of an array, "" "c" "i" (vec, cvec, ivec); NULL for others. */
 static const char *elem_prefix(const Ctx *c, const Type *elem) {
     if (elem->kind != TY_NUM) return NULL;
     if (elem->dtype == c->scalar_dtype) return "";
     return elem->dtype == cscalar_dtype(c) ? "c" : elem->dtype == QS_I32 ? "i" : NULL;
 }
 
-enum { NAMED_DIM_MAX = 32 }; /* vec32 is a name, vec(33) is not */
+enum { NAMED_DIM_MAX = 32 }; /* vec32 is a predefined name; larger vectors are written vec(33) */
 
 static bool dims_in_name(const Type *t) {
     for (int i = 0; i < t->nfixed; i++)
@@ -220,7 +220,7 @@ static bool dims_in_name(const Type *t) {
     return t->nfixed <= 4;
 }
 
-/* vec3, mat2x2, cube2x3x2x2; vec[uint8](3) and vec(256) where there is no such name. */
+/* Appends the extents: vec3, mat2x2, cube2x3x2x2; or vec[uint8](3) and vec(256) if there is no such name. */
 static void write_dims(const Type *t, bool named, Text *out) {
     if (!t->nfixed) return;
     if (!named) qtext_putc(out, '(');
@@ -275,7 +275,7 @@ static void write_name(const Ctx *c, const Type *t, Text *out) {
         break;
     case TY_TYPE: qtext_puts(out, "type"); break;
     case TY_FOREIGN: qtext_puts(out, "pyvalue"); break;
-    case TY_CLASS: break; /* it brings its name */
+    case TY_CLASS: break; /* its name is set on creation */
     }
 }
 
@@ -283,7 +283,7 @@ const char *qtype_name(const Type *t) { return t->name->s; }
 
 /* -- predefined names ---------------------------------------------------------------------------------------------- */
 
-/* A number from 1 to NAMED_DIM_MAX without leading zero; 0 when there is none. */
+/* Reads a number from 1 to NAMED_DIM_MAX without leading zero; 0: there is none. */
 static int read_dim(const char **s) {
     if (**s < '1' || **s > '9') return 0;
     char *end;
@@ -292,7 +292,7 @@ static int read_dim(const char **s) {
     return n <= NAMED_DIM_MAX ? (int)n : 0;
 }
 
-/* 3 of vec3, 2x2 of mat2x2, 2x3x2 and 2x2x2x2 of cubes: as many extents as the rank, a cube may have four. */
+/* Parses the extents in a name: vec3, mat2x2, cube2x3x2.  There are as many as the rank; a cube may also have four. */
 static const Type *read_fixed(Ctx *c, const Type *elem, int rank, const char *s) {
     int32_t dims[4];
     int n = 0;
@@ -343,7 +343,7 @@ const Type *qtype_builtin(Ctx *c, const char *name) {
 
 /* -- access modifiers ---------------------------------------------------------------------------------------------- */
 
-/* flag 0 and no access: a hint of the vendor's compiler that changes no result. */
+/* Entries without access mode and flag are hints of the original vendor's compiler that change no result. */
 static const struct {
     const char *name;
     uint8_t access, flag;

@@ -19,7 +19,8 @@ void qwarn_switch(Ctx *c, Source *src, uint32_t pos, bool on) {
     src->switches[src->nswitches++] = pos;
 }
 
-/* The list belongs to the source and goes with it; of a thousand places the rest warns no more. */
+/* Returns whether this location has not warned yet, and records it.  The list belongs to the source.  After MOST
+ * locations a source reports no further warnings. */
 static bool first_time(Ctx *c, Source *src, uint32_t pos) {
     enum { MOST = 1000 };
     for (uint32_t i = 0; i < src->nwarned; i++)

@@ -1,72 +1,73 @@
-/* machine.h -- the machine that owns all objects.  Who has state in it includes this; most others get by with a qs_vm
- * and the functions of object.h. */
+/* machine.h -- declares Machine, the state of the VM, which owns all objects.  Files with state in it include this
+ * header; most others only need a qs_vm and the functions of object.h. */
 #ifndef VM_MACHINE_H
 #define VM_MACHINE_H
 #include "vm/quasar.h"
 #include "vm/value/object.h"
 
-/* A key, and how many blocks of four words were drawn so far; see stdlib/random.c. */
+/* A random stream: its key, and the number of blocks of four words drawn so far; see stdlib/random.c. */
 typedef struct {
     uint64_t seed, drawn;
 } RandomStream;
 
-/* The machine.  Members are grouped by the file that owns them. */
+/* Members are grouped by the file that owns them. */
 typedef struct Machine {
     Ctx base; /* first: (Ctx *)vm */
     qs_config config;
     /* module.c */
     struct Module *modules, *session, *main_module;
-    qs_value **globals; /* where each lives: its cell, or a register of the top level that is running */
+    qs_value **globals; /* address of each global: its cell, or a register of the running top level */
     struct GlobalCells *cells;
     Str **global_names;
     uint32_t nglobals, cap_globals;
     Map builtins;            /* name -> global slot */
-    uint64_t types_defined;  /* grows when a type is defined or ends, whose name then means another one */
-    struct Unit *dead_units; /* programs of which nothing is left; freed by unload.c */
-    struct Bundle *bundles;  /* compiled programs that are open; prebuilt.c.  own: what this executable is */
-    const struct Bundle *own;
-    struct Carried *carried; /* texts that came with programs of other processes; source_bundle.c */
+    uint64_t types_defined;  /* incremented when a type is defined or removed, since its name then means another type */
+    struct Unit *dead_units; /* unloaded programs, to be freed by unload.c */
+    struct Bundle *bundles;  /* open compiled programs; prebuilt.c */
+    const struct Bundle *own; /* the compiled program contained in this executable, or NULL */
+    struct Carried *carried;  /* source texts received with programs of other processes; source_bundle.c */
     /* interp.c */
     qs_value *stack, *stack_limit;
-    qs_value *top; /* end of what the innermost native uses; frames above it know their own end */
+    qs_value *top; /* end of the stack slots of the innermost native; frames above it have their own end */
     struct Frame *frames;
     uint32_t nframes, cap_frames;
     struct Proto *protos;     /* compiled functions */
-    uint32_t depth;           /* of interpreter runs inside each other */
-    int64_t loop_least;       /* turns from which a loop may become machine code; see vm/launch/jit_hooks.h */
-    int64_t loop_look;        /* turns of loops that test conditions until one is looked at */
-    RandomStream random;      /* of all threads … */
-    RandomStream *random_own; /* of this thread: what it draws from instead, in a checkpoint; NULL: that */
-    uint64_t random_took;     /* of this thread: blocks that it has drawn, from any */
-    int loops_left;           /* of code that is gone, those that had too little work to be compiled */
-    size_t fuse_least;        /* elements from which an expression may; see vm/launch/jit_hooks.h */
-    Flag interrupted;         /* set by qs_interrupt, polled by kernels and whatever waits */
-    Since waits, told;        /* for a driver, see qdev_wait; the wait of which the user knows */
-    Flag attention;           /* loops call qvm_attend: interrupted, or other threads of Python want their turn */
+    uint32_t depth;           /* nesting depth of interpreter runs */
+    int64_t loop_least;       /* iterations from which a loop may be compiled; see vm/launch/jit_hooks.h */
+    int64_t loop_look;        /* iterations after which a loop with a condition is considered for compilation */
+    RandomStream random;      /* random stream shared by all threads */
+    RandomStream *random_own; /* this thread's own stream, in a checkpoint; NULL: the shared one */
+    uint64_t random_took;     /* blocks that this thread has drawn from any stream */
+    int loops_left;           /* number of loops in freed code that had too little work to be compiled */
+    size_t fuse_least;        /* elements from which an expression may be fused; see vm/launch/jit_hooks.h */
+    Flag interrupted;         /* set by qs_interrupt, polled by kernels and by all waits */
+    Since waits, told;        /* start of the current wait for a driver (qdev_wait); the wait reported to the user */
+    Flag attention;           /* makes loops call qvm_attend: an interrupt, or other Python threads want to run */
     /* gc.c */
     GcObj gc_list;
     size_t gc_count, gc_threshold;
     bool gc_running;
     /* object.c */
     GcObj *dying;
-    bool burying; /* containers whose count reached 0, waiting for their contents to be released */
+    bool burying; /* `dying` is being processed: containers with count 0, whose contents are to be released */
     /* tape.c */
-    uint64_t grad_levels; /* bit per running level, of any thread; 0: nothing is recorded */
-    uint32_t grad_inside; /* of this thread: who reads elements of traced arrays was let in by a door */
-    Where grad_at;        /* of this thread: the operation whose rule of adjoints.q runs */
+    uint64_t grad_levels; /* bit per running gradient level, of any thread; 0: nothing is recorded */
+    uint32_t grad_inside; /* > 0: this thread is inside a record hook and may read elements of traced arrays */
+    Where grad_at;        /* operation whose rule in adjoints.q this thread runs */
     struct Tape *tape;    /* NULL until the first level */
     /* kernel_footprint.c */
-    struct KernelReach *reach; /* of this thread: what its launches read is added there; NULL: nobody asks */
+    struct KernelReach *reach; /* collects what this thread's launches read; NULL: not collected */
     /* launch.c, devices.c */
     struct Launches *launches;
     struct Device *devices;
     int ndevices;
-    struct Device *device;             /* device: where kernels run */
-    bool automatic;                    /* … unless each launch chooses (choose.c) */
-    uint8_t held;                      /* device_math.h: a HELD_…, of the devices that are open */
-    uint8_t told_math[LIB__COUNT + 2]; /* device_math.c: what --explain said of each library; 1 processor, 2 device */
+    struct Device *device;             /* device on which kernels run, */
+    bool automatic;                    /* unless each launch chooses one (choose.c) */
+    uint8_t held;                      /* device_math.h: combined HELD_… value of the open devices */
+    uint8_t told_math[LIB__COUNT + 2]; /* device_math.c: last --explain report per library; 1 processor, 2 device */
     /* gemm.c */
-    /* cblas_?gemm for float32 … complex128; NULL: not here or not needed yet.  side_by_side: by several threads. */
+    /* cblas_?gemm for float32 … complex128; NULL: not available or not needed yet.  side_by_side: may be called by
+     * several threads at once. */
     struct {
         bool tried, side_by_side;
         void *gemm[4];
@@ -75,18 +76,18 @@ typedef struct Machine {
     } blas;
     /* stdlib */
     void *lib;                     /* random state, timer, figures: stdlib/core.c */
-    qs_status (*windows)(qs_vm *); /* window.c: what people did in them; NULL: there were none */
-    bool exiting;
-    int exit_code;      /* exit(n) was called: QS_EINTERRUPT unwinds everything, no catch takes it */
+    qs_status (*windows)(qs_vm *); /* window.c: handles events of windows; NULL: no window was opened */
+    bool exiting;       /* exit(n) was called: QS_EINTERRUPT unwinds everything, and handlers cannot catch it */
+    int exit_code;      /* the n of exit(n) */
     Text out;           /* pending program output, flushed by qvm_flush */
-    Text report;        /* api.c: what qs_error_report gives; module.c: all diagnostics of a refused file */
-    bool refused;       /* `report` holds such diagnostics */
-    bool line_buffered; /* output goes to a terminal */
-    bool unbuffered;    /* or to a host program that keeps it in order with its own */
-    /* the Python bridge (vm/program/python.h); NULL until a script asks for it */
+    Text report;        /* api.c: result of qs_error_report; module.c: all diagnostics of a refused file */
+    bool refused;       /* `report` holds diagnostics of a refused file */
+    bool line_buffered; /* output is a terminal */
+    bool unbuffered;    /* output is a host program, which needs it in order with its own output */
+    /* the Python bridge (vm/program/python.h); NULL until a script uses it */
     const struct Python *python;
     struct Border *border;
-    int bridge; /* 1 + the file that the bridge in an executable has become; 0: not yet */
+    int bridge; /* 1 + descriptor of the file to which the bridge of an executable was written; 0: not yet */
 } Machine;
 static inline Machine *qvm(qs_vm *vm) { return (Machine *)vm; }
 static inline RandomStream *qvm_random(qs_vm *vm) {
