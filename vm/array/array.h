@@ -1,26 +1,24 @@
-/* array.h -- numeric arrays: making them, reading them, functions of their elements, reductions.
+/* array.h -- declares the operations on numeric arrays: creation, access, elementwise functions, reductions.
  *
- *     array.c    making, viewing, reading        arith.c map_elements.c apply.c   operators, and functions of elements
- *     index.c    x[…]: select.c says which places are meant, gather.c moves their elements
- *     reduce.c   sums and their like             scalar.c operand.c       two numbers; values met element by element
- *     move.c     elements as they are            strided.c contiguous.c          strided runs, and the loops over
- * packed ones
- *     gemm.c matmul.c device_math.c              products, here or by the library of a device
+ *     array.c    creation, views, access         arith.c map_elements.c apply.c   operators and elementwise functions
+ *     index.c    x[…]: select.c resolves the indices, gather.c moves the selected elements
+ *     reduce.c   sums and other reductions       scalar.c operand.c      two numbers; operands of elementwise functions
+ *     move.c     moves without conversion        strided.c contiguous.c  strided loop nests; loops over contiguous runs
+ *     gemm.c matmul.c device_math.c              matrix products on the host or by the library of a device
  *
- * Arrays and numbers come in, new arrays go out, or old ones changed.  The interpreter, stdlib and bridge call these
- * files.  All of them but device_math.c work on host memory and take any strides; loops over contiguous data are the
- * fast path.
+ * The interpreter, stdlib and bridge call these files.  All of them except device_math.c work on host memory and accept
+ * any strides; loops over contiguous data are the fast path.
  *
- * Programs see the normal form of a shape (qarr_normalise): 1xN is a vec, and extents of 1 at the end, beyond the
- * second dimension, go.  So types, indices, kernels and loops deal with rank and dims, and know nothing of the rest.
+ * Programs see the normal form of a shape (qarr_normalise): 1xN is a vec, and trailing extents of 1 beyond the second
+ * dimension are dropped.  Types, indices, kernels and loops use only rank and dims, which describe the normal form.
  *
- * Others, as NumPy, see the shape that an array was made with (qarr_shape): its ndim counts what the normal form leaves
- * out, 1x3 and 4x4x1.  The rule of ndim, everywhere: who makes an array says it (zeros(1,3) has 2); of functions and
- * operators, the result has as many dimensions as the argument with the most, or more where it needs them (qarr_keep).
+ * Outside, for example in NumPy, an array has the shape that it was created with (qarr_shape): its ndim also counts
+ * what the normal form drops, as in 1x3 and 4x4x1.  The creating function sets ndim (zeros(1,3) has 2).  The result of
+ * functions and operators has as many dimensions as the argument with the most, or more if it needs them (qarr_keep).
  *
- * `size(x)` has at least two entries, also for a single column ([N,1]): the original gives one entry there, which
- * breaks `[m,n] = size(x)` and `zeros(size(x))`.  It remembers the ndim of x (Array.size_of), and zeros(size(x)) has it
- * again (qarr_shape_args); so has a vec when the column that transpose made of it is transposed. */
+ * `size(x)` has at least two entries, also for a single column ([N,1]): the original language gives one entry there,
+ * which breaks `[m,n] = size(x)` and `zeros(size(x))`.  The result of size remembers the ndim of x (Array.size_of), so
+ * that zeros(size(x)) has the same ndim (qarr_shape_args).  Likewise, transposing a vec twice restores its ndim. */
 #ifndef VM_ARRAY_H
 #define VM_ARRAY_H
 #include "vm/value/object.h"
@@ -29,98 +27,100 @@ struct qs_array_info;
 
 /* -- array.c: making and viewing ----------------------------------------------------------------------------------- */
 qs_status qarr_new(qs_vm *vm, qs_dtype d, int ndim, const int64_t *dims, bool zeroed, Array **out);
-/* Memory of others as it lies: m->data is its first element, info says what is there, and whether it may be written.
- * The owner is released once, even on failure. */
+/* Wraps foreign memory without a copy: m->data is the first element; info describes the array and whether it may be
+ * written.  The owner is released exactly once, even on failure. */
 qs_status qarr_wrap(qs_vm *vm, const struct qs_array_info *info, const Wrapped *m, Array **out);
 qs_status qarr_like(qs_vm *vm, const Array *a, qs_dtype d, Array **out); /* same shape, contiguous, uninitialised */
 qs_status qarr_view(qs_vm *vm, Array *base, int ndim, const int64_t *dims, const int64_t *strides, size_t offset,
                     Array **out);
-/* The same also of an array whose derivative is recorded: vm/tape says what the view is. */
+/* Like qarr_view, but also for an array whose gradient is recorded; vm/tape decides what the view is. */
 qs_status qarr_alias(qs_vm *vm, Array *base, int ndim, const int64_t *dims, const int64_t *strides, size_t offset,
                      Array **out);
-qs_status qarr_contiguous(qs_vm *vm, Array *a, Array **out);          /* itself (retained) or a packed copy */
-qs_status qarr_copy(qs_vm *vm, Array *a, Array **out);                /* always fresh and packed */
-qs_status qarr_convert(qs_vm *vm, Array *a, qs_dtype d, Array **out); /* itself when it has dtype d already */
-qs_status qarr_reshape(qs_vm *vm, Array *a, int ndim, const int64_t *dims, Array **out); /* a view when packed */
-qs_status qarr_assign(qs_vm *vm, Array *dst, Array *src); /* same shape (or one element), converts */
+qs_status qarr_contiguous(qs_vm *vm, Array *a, Array **out);          /* a itself (retained) or a contiguous copy */
+qs_status qarr_copy(qs_vm *vm, Array *a, Array **out);                /* always a new, contiguous array */
+qs_status qarr_convert(qs_vm *vm, Array *a, qs_dtype d, Array **out); /* a itself if it already has dtype d */
+qs_status qarr_reshape(qs_vm *vm, Array *a, int ndim, const int64_t *dims, Array **out); /* a view if contiguous */
+qs_status qarr_assign(qs_vm *vm, Array *dst, Array *src); /* converts; src has the same shape or one element */
 qs_status qarr_fill(qs_vm *vm, Array *dst, qs_value number);
-void qarr_free(qs_vm *vm, Array *a);                                             /* count reached 0 */
+void qarr_free(qs_vm *vm, Array *a);                                             /* call when the count has reached 0 */
 static inline qs_value qarr_value(Array *a) { return qval_object(QS_ARRAY, a); } /* takes the reference */
 static inline Array *qval_array(qs_value v) { return (Array *)v.u.p; }
 static inline void qarr_release(qs_vm *vm, Array *a) { qval_release(vm, qarr_value(a)); }
 
-/* Host pointers to the first element; valid until anything else touches the array. */
+/* Returns a host pointer to the first element for reading; valid until anything else accesses the array. */
 qs_status qarr_read(qs_vm *vm, Array *a, const void **p);
-/* What is written by another door than those below: nothing that was known of its elements holds any more. */
+/* Call before an array is written by other means than the functions below: discards what is cached about its elements.
+ */
 qs_status qarr_touch(qs_vm *vm, Array *a);
-qs_status qarr_write(qs_vm *vm, Array *a, void **p); /* contents are kept */
-qs_status qarr_settle(qs_vm *vm, Array *a);          /* after writing: qbuf_settle */
-/* Nobody may write to its elements: its owner forbids it, it is locked for reading, or a derivative needs them. */
+qs_status qarr_write(qs_vm *vm, Array *a, void **p); /* returns a host pointer for writing; contents are kept */
+qs_status qarr_settle(qs_vm *vm, Array *a);          /* call after writing: qbuf_settle */
+/* The elements must not be written: the owner forbids it, the array is locked for reading, or a gradient needs them. */
 static inline bool qarr_is_readonly(const Array *a) { return qbuf_is_readonly(a->buf) || (a->hdr.flags & ARRAY_KEPT); }
-/* The sentence of a failed lock says which array it is: its name, or with NULL its type and shape.  Returns s. */
+/* Adds to the error of a failed lock which array it is: its name, or with NULL its type and shape.  Returns s. */
 qs_status qarr_lock_failed(qs_vm *vm, Array *a, const char *name, qs_status s);
-/* Linear index (row-major over dims) to element offset, for strided access. */
+/* Converts a linear index (row-major over dims) to an element offset, for strided access. */
 size_t qarr_offset(const Array *a, size_t linear);
 qs_status qarr_get(qs_vm *vm, Array *a, size_t linear, qs_value *out); /* number, bool, int or complex value */
 qs_status qarr_put(qs_vm *vm, Array *a, size_t linear, qs_value v);
-/* One element of memory; storing converts, QS_ETYPE when v is no number or loses an imaginary part. */
+/* Load and store one element in memory.  Storing converts; QS_ETYPE if v is not a number or loses an imaginary part. */
 qs_status qarr_load(qs_vm *vm, qs_dtype d, const void *p, qs_value *out);
 qs_status qarr_store(qs_vm *vm, qs_dtype d, void *p, qs_value v);
 static inline int64_t qarr_dim(const Array *a, int d) { return d < a->rank ? a->dims[d] : 1; }
-/* As size(x) shows it: a vec [N] is 1xN.  Fills dims[0..n-1], returns n >= 2. */
+/* Returns the shape as size(x) shows it: a vec [N] is 1xN.  Fills dims[0..n-1], returns n >= 2. */
 int qarr_size(const Array *a, int64_t dims[QS_MAX_RANK]);
-/* The strides of packed elements.  Those of an empty array whose other extents are huge are 0 where their product, in
- * bytes, would overflow. */
+/* Computes the strides of a contiguous array.  For an empty array with huge other extents, a stride whose product in
+ * bytes would overflow is 0. */
 void qarr_packed_strides(int rank, const int64_t *dims, int64_t *strides);
-/* As it was made; strides may be NULL.  Returns ndim. */
+/* Returns the shape that the array was created with; strides may be NULL.  Returns ndim. */
 int qarr_shape(const Array *a, int64_t dims[QS_MAX_RANK], int64_t strides[QS_MAX_RANK]);
-bool qarr_has_shape(const Array *a, int ndim, const int64_t *dims); /* as it was made */
-void qarr_keep(Array *a, int ndim);                                 /* so many dimensions, or as many as it needs */
-int qarr_normalise(int rank, int64_t *dims);                        /* to the normal form, in place; the rank */
-bool qarr_same_dims(const Array *a, int rank, const int64_t *dims); /* of a normal form */
-bool qarr_same_shape(const Array *a, const Array *b);               /* as programs see shapes */
-/* "3x4", for messages; buf is returned. */
+bool qarr_has_shape(const Array *a, int ndim, const int64_t *dims); /* compares with qarr_shape */
+void qarr_keep(Array *a, int ndim);                                 /* sets ndim, to at least the rank */
+int qarr_normalise(int rank, int64_t *dims);                        /* to the normal form, in place; returns the rank */
+bool qarr_same_dims(const Array *a, int rank, const int64_t *dims); /* compares normal forms */
+bool qarr_same_shape(const Array *a, const Array *b);               /* compares normal forms */
+/* Writes the shape as "3x4", for messages; returns buf. */
 enum { SHAPE_TEXT = 176 };
 const char *qarr_shape_text(const Array *a, char buf[SHAPE_TEXT]);
-/* Whether elements lie in the host's memory where their size wants; foreign ones need not.  The rest of the machine
- * bears it, code of kernels does not. */
+/* Returns whether the elements in host memory are aligned to their size.  Foreign memory need not be.  The VM accepts
+ * unaligned elements, kernel code does not. */
 bool qarr_aligned(const Array *a);
-/* Whether elements of the two may share memory. */
+/* Returns whether elements of the two arrays may share memory. */
 bool qarr_overlap(const Array *a, const Array *b);
-/* The first error that check has with an element of src, which is real; fn is handed on to it. */
+/* Calls check for each element of src, which is real, and returns its first error; fn is passed on to check. */
 typedef qs_status ElementCheck(qs_vm *vm, double x, const char *fn);
 qs_status qarr_check(qs_vm *vm, Array *src, ElementCheck *check, const char *fn);
-/* An error where numbers of src that are neither 0 nor 1 would be stored in an array of bool. */
+/* Returns an error if dst is an array of bool and src contains a number other than 0 and 1. */
 qs_status qarr_check_truths(qs_vm *vm, const Array *dst, Array *src);
-/* Whether the two are the same elements in the same order: each may be read before it is written. */
+/* Returns whether the two arrays are the same elements in the same order, so that each is read before it is written. */
 bool qarr_same_elements(const Array *a, const Array *b);
-/* Any number or array as an array of dtype d (numbers: one element); a reference to itself when it fits. */
+/* Converts a number or array to an array of dtype d (a number: one element); returns v itself, retained, if it fits. */
 qs_status qarr_from_value(qs_vm *vm, qs_value v, qs_dtype d, Array **out);
-/* Numbers of a list argument (vec, number, cell of numbers) as doubles; frees with qmem_free(ctx, *out, *n * 8). */
+/* Returns the numbers of a list argument (vec, number, cell of numbers) as doubles; the caller frees them with
+ * qmem_free(ctx, *out, *n * 8). */
 qs_status qarr_doubles(qs_vm *vm, qs_value v, const char *what, double **out, size_t *n);
-/* Shape from the arguments of zeros(a,b,…) or zeros(sizevec); `fn` names the function in messages. */
+/* Reads a shape from the arguments of zeros(a,b,…) or zeros(sizevec); `fn` names the function in messages. */
 qs_status qarr_shape_args(qs_vm *vm, const char *fn, int n, const qs_value *args, int *rank, int64_t dims[QS_MAX_RANK]);
-qs_status qarr_from_doubles(qs_vm *vm, const double *x, size_t n, Array **out);              /* a vec of scalar */
+qs_status qarr_from_doubles(qs_vm *vm, const double *x, size_t n, Array **out); /* a vec of scalar elements */
 qs_status qarr_range(qs_vm *vm, qs_dtype d, double lo, double step, double hi, Array **out); /* lo..step..hi */
-/* The type of a list of numbers that is of type d when it holds them. */
+/* Returns the element type of a list of numbers: d if it represents all of them, otherwise a wider type. */
 qs_dtype qarr_literal_dtype(qs_dtype d, int n, const qs_value *items);
-/* [a,b,c]: numbers make a vec of d (or its complex type), vectors stack as rows, matrices as a cube; [v] with one
- * vector, a range, is that vec. */
+/* Evaluates [a,b,c]: numbers make a vec of d (or its complex type), vectors become the rows of a matrix, matrices the
+ * planes of a cube; [v] with a single vector (a range) is that vec. */
 qs_status qarr_literal(qs_vm *vm, qs_dtype d, int n, const qs_value *items, qs_value *out);
 
 /* -- operand.c ----------------------------------------------------------------------------------------------------- */
-/* The element type in which n numbers and arrays meet.  Beside arrays numbers are weak, as in arithmetic; where they
- * stand alone it is the type that loses nothing of them (float64, int64, bool, complex128).  An int that the elements
- * of the arrays do not hold makes float64 of them.  Other values take no part. */
+/* Returns the common element type of n numbers and arrays.  Combined with arrays, numbers are weak, as in arithmetic.
+ * Without arrays it is the type that represents the numbers exactly (float64, int64, bool, complex128).  An int that
+ * the element type of the arrays does not hold makes the result float64.  Other values are ignored. */
 qs_dtype qoperand_meet(qs_vm *vm, int n, const qs_value *v);
-/* v, a number beside elements of type d where something is chosen or compared: a whole one beside int64 or uint64 is an
- * int, so that no digit of theirs is lost. */
+/* Returns the number v, prepared for a choice or comparison with elements of type d: an integral v with int64 or uint64
+ * becomes an int, so that no digit of the elements is lost. */
 qs_value qoperand_whole(qs_dtype d, qs_value v);
 
-/* -- apply.c: functions of two elements that have no row ----------------------------------------------------------- */
+/* -- apply.c: binary functions that are not in elem.def ------------------------------------------------------------ */
 qs_status qapply_two(qs_vm *vm, const char *name, double (*fn)(double, double), qs_value a, qs_value b, qs_value *out);
-/* A function of integers, exact whatever their types; fractions of arguments are left away, results saturate to d,
- * an integer type or float64. */
+/* Applies a function of integers, exactly for all integer types.  Fractions of arguments are dropped; results saturate
+ * to d, an integer type or float64. */
 typedef __int128 Whole;
 qs_status qapply_whole(qs_vm *vm, const char *name, Whole (*fn)(Whole, Whole), qs_dtype d, qs_value a, qs_value b,
                        qs_value *out);
@@ -129,14 +129,16 @@ qs_status qapply_whole(qs_vm *vm, const char *name, Whole (*fn)(Whole, Whole), q
 typedef enum { RED_SUM, RED_PROD, RED_MIN, RED_MAX, RED_MEAN, RED_ANY, RED_ALL, RED_SUMSQ } Reduce;
 enum { DIM_ALL = -1 };
 qs_status qred_run(qs_vm *vm, Reduce r, qs_value x, int dim, qs_value *out);
-/* In double, by all threads: the sum of x[i]*y[i], and of (x[i] - from)^2, of n packed float32 or float64. */
+/* Return the sum of x[i]*y[i], and of (x[i] - from)^2, for n contiguous float32 or float64 elements; computed in double
+ * by all threads. */
 double qred_dot(qs_vm *vm, qs_dtype d, size_t n, const void *x, const void *y);
 double qred_spread(qs_vm *vm, qs_dtype d, size_t n, const void *x, double from);
-/* The variance along a dimension or over everything, or its root, in elements of type d (float64: over everything), of
- * a real array that a device holds; *done false: it is the host's turn. */
+/* Computes on the device the variance (root: the standard deviation) of a real array that a device holds, along a
+ * dimension or over all elements.  The result has type d (over all elements: float64).  *done false: the host must
+ * compute it. */
 qs_status qred_spread_of(qs_vm *vm, Array *a, int dim, double ddof, bool root, qs_dtype d, qs_value *out, bool *done);
 qs_status qred_cum(qs_vm *vm, Reduce r, Array *x, int dim, Array **out); /* cumsum, cumprod */
-/* The first places of the extremes (RED_MIN, RED_MAX) along a dimension, or as a number that over everything, of an
- * array that a device holds; *done false: it is the host's turn. */
+/* Computes on the device the first positions of the extremes (RED_MIN, RED_MAX) of an array that a device holds, along
+ * a dimension, or as a number over all elements; *done false: the host must compute them. */
 qs_status qred_places(qs_vm *vm, Reduce r, Array *a, int dim, qs_value *out, bool *done);
 #endif

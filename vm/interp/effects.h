@@ -1,10 +1,10 @@
-/* effects.h -- whether a call may do more than give its results. */
+/* effects.h -- determines whether a function may have side effects. */
 #ifndef VM_EFFECTS_H
 #define VM_EFFECTS_H
 #include "lang/syntax/ast.h"
 #include "vm/quasar.h"
-/* Whether a function of the program or the library may have an effect besides its results.  It has none when it writes
- * into no parameter, field or captured array, and calls nothing but built-in functions without effects, functions for
- * which the same holds, kernels, and checks of its arguments.  The answer is true when this is not certain. */
+/* Returns whether a script function of the program or the library may have side effects.  It has none if it writes to
+ * no parameter, field or captured array, and calls only built-ins without side effects, script functions without side
+ * effects, kernels, and checks of its arguments.  The answer is conservative: true if unknown. */
 bool qeffects_of(qs_vm *vm, Func *f);
 #endif

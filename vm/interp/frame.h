@@ -1,28 +1,28 @@
-/* frame.h -- private to the interpreter: the registers of a call, and the values they hold.
+/* frame.h -- manages call frames and their registers; internal to the interpreter.
  *
- * The top level keeps its global variables in registers while it runs, and their entries in the table of globals point
- * there, so that functions and imports see them: a loop at top level is then as fast as one in a function.
+ * The top level keeps its global variables in registers while it runs.  Their entries in the table of globals point to
+ * these registers, so that functions and imports see them.  This makes a loop at top level as fast as in a function.
  *
- * An error unwinds frame by frame to the next handler, which is found by the place in the code; so `try` costs nothing
- * as long as nothing fails.  An interrupt, `exit` and an error that is told late pass all handlers. */
+ * An error unwinds frame by frame to the next handler.  The handler is found by the position in the code, so `try` has
+ * no cost as long as nothing fails.  Handlers do not catch interrupts, `exit` and asynchronous errors. */
 #ifndef VM_FRAME_H
 #define VM_FRAME_H
 #include "vm/interp/proto.h"
 #include "vm/value/machine.h"
 
-qs_status qframe_open(qs_vm *vm); /* reserves the stack of values and that of frames */
+qs_status qframe_open(qs_vm *vm); /* reserves the value stack and the frame stack */
 void qframe_close(qs_vm *vm);
 qs_status qframe_too_deep(qs_vm *vm);
-void qframe_destroy(qs_vm *vm, qs_value *slot); /* the last reference, which is gone already */
+void qframe_destroy(qs_vm *vm, qs_value *slot); /* frees the object in the slot, whose count is already 0 */
 void qframe_enter_aliases(qs_vm *vm, Frame *f);
 void qframe_leave_aliases(qs_vm *vm, Frame *f);
-/* Down to the next handler above frame `floor`; false: there is none, and the frames are gone. */
+/* Unwinds to the next handler above frame `floor`; false: there is none, and the frames have been popped. */
 bool qframe_unwind(qs_vm *vm, qs_status s, uint32_t floor);
-/* Would a handler of the program, in a frame from this one on, get an error of now? */
+/* Returns whether a handler in frame `first` or an inner frame would catch an error raised now. */
 bool qframe_catches(qs_vm *vm, uint32_t first);
-int qframe_chain(qs_vm *vm, ErrorFrame *out /* QERR_FRAMES */, int *lost); /* of calls, as an error of now has it */
+int qframe_chain(qs_vm *vm, ErrorFrame *out /* QERR_FRAMES */, int *lost); /* current call chain; returns its length */
 
-/* Lets go of what a slot holds; what needs no letting go may stay in it. */
+/* Releases the value of a slot.  A value without reference count may remain in it. */
 static inline void qframe_drop(qs_vm *vm, qs_value *r) {
     if (r->kind >= QS_COMPLEX) {
         if (--((Obj *)r->u.p)->refs == 0) qframe_destroy(vm, r);
@@ -30,7 +30,7 @@ static inline void qframe_drop(qs_vm *vm, qs_value *r) {
     }
 }
 
-/* The function stays in *ret, which keeps it alive. */
+/* Pushes a frame for fn.  The function remains in *ret, which keeps it alive. */
 static inline qs_status qframe_push(qs_vm *vm, Function *fn, Proto *p, qs_value *args, qs_value *ret, uint32_t want) {
     Machine *m = qvm(vm);
     qs_value *end = args + p->chunk.nregs;
@@ -44,7 +44,7 @@ static inline qs_status qframe_push(qs_vm *vm, Function *fn, Proto *p, qs_value 
     return QS_OK;
 }
 
-/* Leaves the registers empty.  The results are taken out before. */
+/* Pops a frame and releases its registers.  The caller has moved the results out before. */
 static inline void qframe_pop(qs_vm *vm, Frame *f) {
     Machine *m = qvm(vm);
     if (__builtin_expect(f->proto->chunk.naliases > 0, 0)) qframe_leave_aliases(vm, f);
@@ -54,20 +54,20 @@ static inline void qframe_pop(qs_vm *vm, Frame *f) {
 
 static inline Frame *qframe_current(qs_vm *vm) { return &qvm(vm)->frames[qvm(vm)->nframes - 1]; }
 
-/* The first slot that neither a frame nor a native uses. */
+/* Returns the first stack slot that neither a frame nor a native uses. */
 static inline qs_value *qframe_free_slot(const Machine *m) {
     qs_value *end = m->nframes ? m->frames[m->nframes - 1].end : m->stack;
     return end > m->top ? end : m->top;
 }
 
-/* The instruction that is being executed. */
+/* Returns the index of the current instruction. */
 static inline uint32_t qframe_pc(const Frame *f) { return (uint32_t)(f->pc - f->proto->chunk.code) - 1; }
 
 static inline bool qframe_is_temp(const Frame *f, const qs_value *r) {
     return (uintptr_t)r - (uintptr_t)(f->base + f->proto->chunk.ntemp) < (uintptr_t)(f->end - f->base) * sizeof *r;
 }
 
-/* An operand has been used: of temporaries that was the only time. */
+/* Called after an operand was read: releases it if it is a temporary, which is read only once. */
 static inline void qframe_used(qs_vm *vm, const Frame *f, qs_value *r) {
     if (qframe_is_temp(f, r)) qframe_drop(vm, r);
 }

@@ -1,9 +1,10 @@
-/* proto.h -- compiled functions and the frames in which they run.
+/* proto.h -- declares compiled functions and their frames.
  *
  * There is one stack of values, in address space that is reserved once.  It never moves, so natives may keep pointers
- * to their arguments while they call back.  A frame's registers are a window of it; a callee's window begins at its
- * first argument, inside the caller's, and the frame adds where the results go and where the caller goes on.  Every
- * slot always holds a valid value: whoever writes one releases what was there.
+ * to their arguments while they call back.  The registers of a frame are a window of this stack.  The window of a
+ * callee begins at its first argument, inside the window of the caller.  The frame also stores the destination of the
+ * results and the instruction pointer.  Every slot always holds a valid value: code that writes a slot releases the
+ * value that was there.
  *
  * Calls from script to script do not recurse in C.  Natives that call back do, at most MAX_NESTING deep. */
 #ifndef VM_PROTO_H
@@ -16,35 +17,36 @@ enum { MAX_FRAMES = 200000, MAX_NESTING = 190 /* native, script, native …: bou
 typedef struct {
     const Class *shape;
     uint32_t slot;
-} FieldCache; /* for objects of that class: field, or global of a method */
+} FieldCache; /* last lookup: for objects of class `shape`, the slot of the field or the global of the method */
 
 struct Proto {
     Chunk chunk;
     qs_value *k; /* literals: see qproto_of */
     FieldCache *caches;
     Func *func;
-    struct Proto *next; /* all there are */
+    struct Proto *next; /* list of all Protos */
     uint32_t nparams, nouts;
-    bool variadic; /* otherwise nparams arguments without names need no preparation */
+    bool variadic; /* if false, a call with nparams unnamed arguments needs no arranging */
 };
 
 typedef struct Frame {
-    const uint32_t *pc;   /* after the instruction that is being executed */
-    qs_value *base, *end; /* its registers */
-    qs_value *ret;        /* where the results go; holds the function while it runs */
+    const uint32_t *pc;   /* points behind the current instruction */
+    qs_value *base, *end; /* registers of the frame */
+    qs_value *ret;        /* destination of the results; holds the function while it runs */
     Proto *proto;
     Function *fn;
-    uint32_t want; /* results wanted, or WANT_MAYBE */
+    uint32_t want; /* number of results that the caller needs, or WANT_MAYBE */
 } Frame;
 
 /* -- proto.c ------------------------------------------------------------------------------------------------------- */
-/* The compiled form of a function, made on first use.  Literals are values; a type that depends on type parameters is a
- * nil with its TypeExpr in u.p, functions and argument names are nils with Func and NameTable. */
+/* Returns the compiled function, compiling it on first use.  Literals are stored in `k` as values.  A type that depends
+ * on type parameters is a nil with its TypeExpr in u.p; functions and argument names are nils with Func or NameTable.
+ */
 qs_status qproto_of(qs_vm *vm, Func *f, bool echo, Proto **out);
 void qproto_drop(qs_vm *vm, Proto *p);
-qs_status qproto_table(qs_vm *vm, const NumTable *t, qs_value *out); /* an array of its own */
+qs_status qproto_table(qs_vm *vm, const NumTable *t, qs_value *out); /* creates a new array */
 void qproto_close(qs_vm *vm);
-enum { LIT_AUX_TYPE = 16, LIT_AUX_FUNC, LIT_AUX_NAMES, LIT_AUX_UNIT }; /* aux of such nils */
+enum { LIT_AUX_TYPE = 16, LIT_AUX_FUNC, LIT_AUX_NAMES, LIT_AUX_UNIT }; /* aux of the nils that hold a pointer */
 
 /* -- slots of the stack -------------------------------------------------------------------------------------------- */
 static inline void qinterp_put(qs_vm *vm, qs_value *slot, qs_value v) { /* takes the reference of v */
