@@ -1,4 +1,5 @@
-/* call.c -- who is called with what: overloads, named and default arguments, type parameters, constructors, methods. */
+/* call.c -- selects the callee and arranges the arguments of a call: overloads, named and default arguments, type
+ * parameters, constructors, methods. */
 #include "lang/syntax/diag.h"
 #include "vm/interp/frame.h"
 #include "vm/interp/interp.h"
@@ -43,15 +44,14 @@ static int param_named(const Func *f, const Str *name) {
 
 static bool is_variadic(const Func *f) { return f->nparams && f->params[f->nparams - 1].variadic; }
 
-/* -- named arguments of built-ins: the names are those of the signature, "var(x [, dim [, ddof]])" ----------------- */
+/* -- named arguments of built-ins: the names are taken from the signature, "var(x [, dim [, ddof]])" --------------- */
 
 enum { MAX_NAMED = 64 };
 
 static bool in_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
-/* The place of a name in what follows "(", -1: it is not there.  A slot may have several names ("bins or edges"); a
- * list
- * ("[lo, hi]") has none, nor have the arguments of a variable number and all behind them. */
+/* Returns the position of a parameter name in the text after "("; -1: not found.  A position may have several names
+ * ("bins or edges").  A list ("[lo, hi]") has no name, nor have variadic arguments and all arguments behind them. */
 static int slot_named(const char *p, const Str *name) {
     int slot = 0;
     for (; *p && *p != ')' && *p != '\n'; p++) {
@@ -68,7 +68,8 @@ static int slot_named(const char *p, const Str *name) {
     return -1;
 }
 
-/* Behind the "(" of the first form of the signature after `from`: "mean(x) or mean(x, dim)"; NULL: there is none. */
+/* Returns the text behind the "(" of the next form of the signature after `from`, since there may be several: "mean(x)
+ * or mean(x, dim)".  NULL: there is no further form. */
 static const char *next_form(const qs_native_def *d, const char *from) {
     size_t n = strlen(d->name), line = from ? strcspn(from, "\n") : 0;
     for (const char *p = from; p && p + n < from + line; p++)
@@ -76,7 +77,8 @@ static const char *next_form(const qs_native_def *d, const char *from) {
     return NULL;
 }
 
-/* Each name has a place of its own behind the arguments without a name, and none is left out. */
+/* Finds the positions of the named arguments in a form of the signature.  They must be distinct, lie behind the
+ * positional arguments, and leave no gap. */
 static bool places_in(const char *form, const CallArgs *a, int *place) {
     uint64_t taken = 0;
     int npos = a->nin - a->nnamed;
@@ -118,7 +120,7 @@ qs_status qcall_arrange_native(qs_vm *vm, const qs_native_def *d, const CallArgs
     return QS_OK;
 }
 
-/* -- which of several functions ------------------------------------------------------------------------------------ */
+/* -- overload resolution ------------------------------------------------------------------------------------------- */
 
 static bool has_items(void *vm, const void *of, const Type *elem) {
     const Cell *c = of;
@@ -130,7 +132,7 @@ static bool has_items(void *vm, const void *of, const Type *elem) {
 static bool function_takes(const void *of, int n) { return qval_takes(of, n); }
 static bool foreign_takes(const void *of, int n) { return (void)n, ((const Foreign *)of)->ftype->call != NULL; }
 
-/* Not of numbers through which a derivative is taken: they may have any value. */
+/* Returns whether v is an integral number that fits an int32.  A traced number (QS_TRACED) is not. */
 static bool is_integral(qs_value v) {
     return v.kind == QS_NUM && v.u.f > -0x1p31 && v.u.f < 0x1p31 && v.u.f == trunc(v.u.f);
 }
@@ -152,14 +154,15 @@ static Overload overload_of(const Function *fn) {
     return (Overload){NULL, 0, fn->fkind == FN_FOREIGN ? -1 : -2};
 }
 
-/* The names of a built-in's arguments are those of its signature. */
+/* Returns whether the function accepts the argument names; for natives these are the names in the signature. */
 static bool takes_names(const Function *fn, const CallArgs *a) {
     int place[MAX_NAMED];
     return fn->fkind != FN_NATIVE || !a->nnamed || native_places(fn->native, a, place);
 }
 
-/* script: those alone that are functions of the program. */
-static Resolution resolve(qs_vm *vm, const Function *set, bool script, const CallArgs *a, const GivenCall *call) {
+/* Resolves a call among the members of a set; script: only among script functions. */
+static Resolution resolve_overload(qs_vm *vm, const Function *set, bool script, const CallArgs *a,
+                                   const GivenCall *call) {
     enum { FEW = 16 };
     Overload few[FEW], *all = few;
     size_t n = (size_t)set->nmembers;
@@ -174,17 +177,18 @@ static Resolution resolve(qs_vm *vm, const Function *set, bool script, const Cal
     return r;
 }
 
-/* -- choices are remembered by the types of the arguments ---------------------------------------------------------- */
+/* -- cache of choices by the types of the arguments ---------------------------------------------------------------- */
 
-static uint64_t address(const void *p) { return (uint64_t)(uintptr_t)p; }
+static uint64_t address_bits(const void *p) { return (uint64_t)(uintptr_t)p; }
 
-/* All that a choice depends on, as far as nothing was `looked` at; false: not of this value. */
+/* Computes a key of all properties of v that a choice depends on, unless resolution has inspected the value itself
+ * (GivenArg.looked).  false: such values have no key. */
 static bool key_of(qs_value v, uint64_t *key) {
     switch ((qs_kind)v.kind) {
     case QS_NIL: *key = v.aux; break;
     case QS_NUM: *key = is_integral(v); break;
     case QS_ARRAY: *key = (uint64_t)((const Array *)v.u.p)->dtype << 8 | ((const Array *)v.u.p)->rank; break;
-    case QS_OBJECT: *key = address(((const Object *)v.u.p)->cls); break;
+    case QS_OBJECT: *key = address_bits(((const Object *)v.u.p)->cls); break;
     case QS_BOOL:
     case QS_INT:
     case QS_COMPLEX:
@@ -207,7 +211,7 @@ static inline Chosen *find_chosen(qs_vm *vm, const Function *set, const CallArgs
     return NULL;
 }
 
-static void remember(qs_vm *vm, Function *set, const CallArgs *a, const uint64_t *key, Function *fn) {
+static void save_choice(qs_vm *vm, Function *set, const CallArgs *a, const uint64_t *key, Function *fn) {
     Choices *c = set->choices;
     if (!c) c = set->choices = qmem_alloc(qvm_ctx(vm), sizeof *c);
     if (c->types != qvm(vm)->types_defined) *c = (Choices){.types = qvm(vm)->types_defined};
@@ -227,14 +231,14 @@ static qs_status no_overload(qs_vm *vm, const Function *set, const CallArgs *a) 
 
 qs_status qcall_choose(qs_vm *vm, const Function *set, bool script, const CallArgs *a, const GivenCall *call,
                        Function **out) {
-    Resolution r = resolve(vm, set, script, a, call);
+    Resolution r = resolve_overload(vm, set, script, a, call);
     if (r.index < 0) return no_overload(vm, set, a);
     return *out = set->members[r.index], QS_OK;
 }
 
 bool qcall_tie(qs_vm *vm, const Function *set, const CallArgs *a, const GivenCall *call, const Func **chosen,
                const Func **other) {
-    Resolution r = resolve(vm, set, false, a, call);
+    Resolution r = resolve_overload(vm, set, false, a, call);
     if (r.tie < 0) return false;
     *chosen = set->members[r.index]->ast, *other = set->members[r.tie]->ast;
     return *chosen && *other;
@@ -260,7 +264,7 @@ qs_status qcall_select(qs_vm *vm, Function *set, const CallArgs *a, Function **o
     Chosen *known = keyed ? find_chosen(vm, set, a, key) : NULL;
     if (known) return *out = known->fn, QS_OK;
     TRY(select_anew(vm, set, a, out, &looked));
-    if (keyed && !looked) remember(vm, set, a, key, *out);
+    if (keyed && !looked) save_choice(vm, set, a, key, *out);
     return QS_OK;
 }
 
@@ -292,7 +296,7 @@ qs_status qcall_count(qs_vm *vm, const qs_native_def *d, int nin) {
                     nin);
 }
 
-/* The rest of the positional arguments, as a cell. */
+/* Moves n positional arguments into a cell, the value of a variadic parameter. */
 static qs_status pack_rest(qs_vm *vm, qs_value *from, int n, qs_value *out) {
     Cell *c;
     int64_t dims[1] = {n};
@@ -315,7 +319,7 @@ static qs_status place_named(qs_vm *vm, const Func *f, const CallArgs *a, qs_val
     return QS_OK;
 }
 
-static qs_status missing(qs_vm *vm, const Func *f, int i) {
+static qs_status missing_argument(qs_vm *vm, const Func *f, int i) {
     return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: argument %s is missing", f->name->s, f->params[i].name->s);
 }
 
@@ -330,7 +334,7 @@ static qs_status fits_script(qs_vm *vm, const Func *f, const CallArgs *a) {
         given |= (uint64_t)1 << p;
     }
     for (int i = npos; i < fixed; i++)
-        if (!(given >> i & 1) && !f->params[i].init) return missing(vm, f, i);
+        if (!(given >> i & 1) && !f->params[i].init) return missing_argument(vm, f, i);
     return QS_OK;
 }
 
@@ -354,7 +358,7 @@ qs_status qcall_fits(qs_vm *vm, const Function *fn, const CallArgs *a) {
     return a->nnamed && !native_places(fn->native, a, place) ? misplaced(vm, fn->native, a) : QS_OK;
 }
 
-/* a->in has room for all parameters: qinterp checked the stack.  On failure it still holds what it owns. */
+/* The stack has room for all parameters behind a->in (STACK_SLACK).  On failure the slots still own their values. */
 qs_status qcall_arrange(qs_vm *vm, Function *fn, const CallArgs *a) {
     const Func *f = fn->ast;
     qs_value *args = a->in;
@@ -374,7 +378,7 @@ qs_status qcall_arrange(qs_vm *vm, Function *fn, const CallArgs *a) {
     for (int i = 0; i < nnamed; i++) qval_release(vm, named[i]);
     if (s != QS_OK) return s;
     for (int i = 0; i < fixed; i++)
-        if (qval_is_unset(args[i]) && !f->params[i].init) return missing(vm, f, i);
+        if (qval_is_unset(args[i]) && !f->params[i].init) return missing_argument(vm, f, i);
     return QS_OK;
 }
 
@@ -419,7 +423,7 @@ static void bind_type(qs_vm *vm, Frame *f, const Str *name, const Type *t) {
     if (slot && slot->kind == QS_NIL) qinterp_put(vm, slot, qobj_type(vm, t, (TypeMods){0}));
 }
 
-/* Finds what the type parameters in e must be for a value of type t. */
+/* Binds the type parameters in the type expression e so that it matches type t. */
 static void unify(qs_vm *vm, Frame *f, const TypeExpr *e, const Type *t) {
     ClassInstance *instance = NULL;
     switch (e->kind) {
@@ -440,7 +444,7 @@ static void unify(qs_vm *vm, Frame *f, const TypeExpr *e, const Type *t) {
     }
 }
 
-/* vec(N): the extents of the value. */
+/* Binds the N of vec(N) to the extent of the value. */
 static void unify_dims(qs_vm *vm, Frame *f, const TypeExpr *e, qs_value v) {
     if (e->kind != TE_FIXED || v.kind != QS_ARRAY) return;
     const Array *a = v.u.p;
@@ -488,7 +492,7 @@ static qs_status construct(qs_vm *vm, Class *cls, const CallArgs *a, qs_value *o
     return s;
 }
 
-/* -- what is no function ------------------------------------------------------------------------------------------- */
+/* -- calls of values that are not functions ------------------------------------------------------------------------ */
 
 qs_status qcall_foreign(qs_vm *vm, Foreign *f, Str *method, const CallArgs *a, int nout, qs_value *out, bool *found) {
     qs_value strings[MAX_NAMED];
@@ -506,7 +510,7 @@ static bool is_variable(const Func *f, Str *name) {
     return qmap_at(&qmod_of(f)->names, name) != NULL;
 }
 
-/* The word at this place, where it is a variable that hides a built-in function. */
+/* Returns the name at the current source location if it is a variable that hides a built-in function; else NULL. */
 static const Str *hidden(qs_vm *vm) {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
     Where w = qvm_here(vm);
@@ -570,7 +574,7 @@ qs_status qcall_method(qs_vm *vm, Func *from, qs_value v, Str *name, FieldCache 
         *is_field = true;
         return t->get(vm, ((Foreign *)v.u.p)->p, qval_object(QS_STRING, name), fn);
     }
-    if (t && t->get) { /* an attribute wins over a function of the same name */
+    if (t && t->get) { /* an attribute takes precedence over a function of the same name */
         ErrorState kept = qvm_ctx(vm)->err;
         *is_field = t->get(vm, ((Foreign *)v.u.p)->p, qval_object(QS_STRING, name), fn) == QS_OK;
         if (*is_field) return QS_OK;

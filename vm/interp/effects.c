@@ -1,3 +1,4 @@
+/* effects.c -- searches the syntax tree of a function for side effects; caches the result in Func.effects. */
 #include "vm/interp/effects.h"
 
 #include <string.h>
@@ -10,7 +11,8 @@ typedef struct {
     bool acts;
 } Search;
 
-/* Built-in functions that call or keep what they are given, and change nothing else; errors end the call anyway. */
+/* Returns whether a built-in that is marked as acting only calls or stores its arguments, or ends the call by an error.
+ */
 static bool is_harmless(const char *name) {
     static const char *const names[] = {"error", "assert", "cell", "getfield", "parallel_do", "serial_do"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -26,7 +28,7 @@ static bool function_acts(qs_vm *vm, const Function *fn) {
     return acts || fn->fkind == FN_FOREIGN;
 }
 
-/* The variable whose array or object is written: x of x[0].y = 1. */
+/* Returns the variable whose array or object an assignment writes: x in x[0].y = 1. */
 static const Sym *find_written(const Node *target) {
     while (target->kind == N_INDEX || target->kind == N_FIELD)
         target = target->kind == N_INDEX ? target->u.index.base : target->u.field.base;
@@ -48,17 +50,17 @@ static void look_at_targets(Search *s, const Node *n) {
     }
 }
 
-static void look(void *ud, Node **child);
+static void visit_node(void *ud, Node **child);
 
 static void look_at_body(Search *s, Func *f) {
     Func *outer = s->f;
     s->f = f;
-    for (int i = 0; i < f->body.n && !s->acts; i++) look(s, &f->body.at[i]);
-    if (f->expr) look(s, &f->expr);
+    for (int i = 0; i < f->body.n && !s->acts; i++) visit_node(s, &f->body.at[i]);
+    if (f->expr) visit_node(s, &f->expr);
     s->f = outer;
 }
 
-static void look(void *ud, Node **child) {
+static void visit_node(void *ud, Node **child) {
     Search *s = ud;
     Node *n = *child;
     const Sym *x = n->kind == N_IDENT ? n->u.ident.sym : NULL;
@@ -73,13 +75,13 @@ static void look(void *ud, Node **child) {
         s->acts |= function_acts(s->vm, qvm_global(s->vm, (uint64_t)x->index)->u.p);
     if (n->kind == N_LAMBDA) look_at_body(s, n->u.lambda.func);
     else if (n->kind == N_FUNC) look_at_body(s, n->u.func);
-    else qast_children(n, look, s);
+    else qast_children(n, visit_node, s);
 }
 
 bool qeffects_of(qs_vm *vm, Func *f) {
     if (f->effects == EFFECTS_UNKNOWN) {
         Search s = {vm, f, false};
-        f->effects = EFFECTS_NONE; /* while it is looked at: a function that calls itself */
+        f->effects = EFFECTS_NONE; /* provisional, for recursive calls */
         if (f->qual == Q_HOST) look_at_body(&s, f);
         f->effects = s.acts ? EFFECTS_SOME : EFFECTS_NONE;
     }

@@ -1,4 +1,4 @@
-/* frame.c -- the stack of values and its frames: made, left, and given up when something fails. */
+/* frame.c -- manages the value stack and its frames, and unwinds them after an error. */
 #include "vm/interp/frame.h"
 #include "vm/program/module.h"
 
@@ -7,16 +7,16 @@
 
 enum { STACK_SLOTS = 6 << 20 };
 
-/* Address space only: pages come when they are touched. */
-static void *reserve(size_t n) {
+/* Reserves address space; the kernel allocates pages when they are first written. */
+static void *reserve_pages(size_t n) {
     void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return p == MAP_FAILED ? NULL : p;
 }
 
 qs_status qframe_open(qs_vm *vm) {
     Machine *m = qvm(vm);
-    m->stack = reserve(STACK_SLOTS * sizeof *m->stack);
-    m->frames = reserve(MAX_FRAMES * sizeof *m->frames);
+    m->stack = reserve_pages(STACK_SLOTS * sizeof *m->stack);
+    m->frames = reserve_pages(MAX_FRAMES * sizeof *m->frames);
     if (!m->stack || !m->frames) return qerr_set(qvm_ctx(vm), QS_ENOMEM, "no address space for the stack");
     m->top = m->stack;
     m->stack_limit = m->stack + STACK_SLOTS - STACK_SLACK;
@@ -43,8 +43,8 @@ void qframe_destroy(qs_vm *vm, qs_value *slot) {
     qval_destroy(vm, v);
 }
 
-/* The top level keeps its global variables in registers while it runs: register i is the home of global aliases[i], and
- * register n+i remembers the cell that was its home before. */
+/* Moves the globals of the top level into registers while it runs: register i is the storage of global aliases[i], and
+ * register n+i saves the address of its previous storage. */
 void qframe_enter_aliases(qs_vm *vm, Frame *f) {
     const Chunk *c = &f->proto->chunk;
     for (uint32_t i = 0, n = c->naliases; i < n; i++) {
@@ -105,8 +105,8 @@ int qframe_chain(qs_vm *vm, ErrorFrame *out, int *lost) {
     return *lost = all - n, n;
 }
 
-/* The message of the error with its place: that of the frame which catches, where no inner one has set it. */
-static Str *message(qs_vm *vm) {
+/* Returns the error message with its source location; without one, the location of the catching frame is used. */
+static Str *make_message(qs_vm *vm) {
     Ctx *c = qvm_ctx(vm);
     int line = 0, column;
     qerr_place(c, qvm_here(vm));
@@ -115,20 +115,19 @@ static Str *message(qs_vm *vm) {
     return qstr_placed(c, c->err.text, w.src ? w.src->path : "", (uint32_t)line);
 }
 
-/* What `catch e` receives: the payload, or the message. */
-static qs_value caught(qs_vm *vm) {
+/* Clears the error and returns the value that `catch e` receives: the payload, or else the message. */
+static qs_value take_caught_value(qs_vm *vm) {
     Ctx *c = qvm_ctx(vm);
     qs_value v = c->err.payload, other;
     const Foreign *x = v.kind == QS_FOREIGN ? v.u.p : NULL;
     if (x && x->ftype->caught && x->ftype->caught(vm, x->p, &other) == QS_OK) qinterp_put(vm, &v, other);
-    if (v.kind == QS_NIL) v = qval_object(QS_STRING, message(vm));
+    if (v.kind == QS_NIL) v = qval_object(QS_STRING, make_message(vm));
     c->err.payload = qs_nil();
     qerr_clear(c);
     qvm(vm)->refused = false;
     return v;
 }
 
-/* Down to the next handler above frame `floor`; false: there is none, and the frames are gone. */
 bool qframe_unwind(qs_vm *vm, qs_status s, uint32_t floor) {
     Machine *m = qvm(vm);
     while (m->nframes > floor) {
@@ -136,7 +135,7 @@ bool qframe_unwind(qs_vm *vm, qs_status s, uint32_t floor) {
         const Handler *h = s == QS_EINTERRUPT || qvm_ctx(vm)->err.late ? NULL : handler_of(f);
         if (h) {
             for (qs_value *r = f->base + h->temp; r < f->end; r++) qframe_drop(vm, r);
-            qinterp_put(vm, f->base + h->reg, caught(vm));
+            qinterp_put(vm, f->base + h->reg, take_caught_value(vm));
             f->pc = f->proto->chunk.code + h->handler;
             return true;
         }

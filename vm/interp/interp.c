@@ -1,7 +1,10 @@
-/* interp.c -- the dispatch loop.
+/* interp.c -- executes bytecode: the dispatch loop.
  *
- * Script calls push a Frame and stay in the same C call; a native that calls back enters qvm_call, which runs until its
- * own frame is left.  An error looks for a handler frame by frame, down to where this run began. */
+ * A script call pushes a Frame and stays in the same C call.  A native that calls back enters qvm_call, which runs
+ * until
+ * its own frame is left.  After an error, the frames are searched for a handler, down to the frame where this run
+ * began.
+ */
 #include "vm/interp/interp.h"
 #include "vm/array/contiguous.h"
 #include "vm/interp/frame.h"
@@ -22,16 +25,16 @@ static inline void set_bool(qs_vm *vm, qs_value *r, bool b) {
     *r = qs_bool(b);
 }
 
-static qs_status prepare(qs_vm *vm, Function *fn) { return qproto_of(vm, fn->ast, false, &fn->proto); }
+static qs_status compile_function(qs_vm *vm, Function *fn) { return qproto_of(vm, fn->ast, false, &fn->proto); }
 
-/* -- elements without a call --------------------------------------------------------------------------------------- */
+/* -- fast access to single elements -------------------------------------------------------------------------------- */
 
 static inline bool host_current(const Buffer *b) { return (b->valid & 1) && b->writer < 0; }
 static inline bool host_alone(const Buffer *b) {
     return b->valid == 1 && b->writer < 0 && b->nreaders == 0 && !b->readonly && !b->kept && !b->watched && !b->unset;
 }
 
-/* A whole index, which no access mode maps elsewhere. */
+/* Returns whether the index is integral and not negative, so that no access mode changes it within the bounds. */
 static inline bool plain_index(const qs_value *v, int64_t *n) {
     if (v->kind == QS_NUM) {
         if (!(v->u.f >= 0 && v->u.f < 0x1p63)) return false;
@@ -77,7 +80,7 @@ static inline bool place2(const Array *a, const qs_value *at, int64_t *n) {
     return (uint64_t)r < (uint64_t)a->dims[0] && (uint64_t)c < (uint64_t)a->dims[1];
 }
 
-/* x[i] op= v and x[i,j] op= v of one float. */
+/* Computes x[i] op= v or x[i,j] op= v for one float element; false: not possible here. */
 static bool update_number(Array *a, const qs_value *at, double v, uint32_t what) {
     int64_t n;
     qs_value old;
@@ -93,8 +96,6 @@ static bool update_number(Array *a, const qs_value *at, double v, uint32_t what)
     default: return false;
     }
 }
-
-/* -- slow sides that release temporaries --------------------------------------------------------------------------- */
 
 /* -- the dispatch loop --------------------------------------------------------------------------------------------- */
 
@@ -154,7 +155,7 @@ static bool update_number(Array *a, const qs_value *at, double v, uint32_t what)
         pc = f->pc;                                                                                                    \
         NEXT;                                                                                                          \
     }
-/* Not equal by a rounding only: the slow way tells it. */
+/* The numbers differ only by rounding to float32; the slow path warns about it. */
 #define ODD(op, a, b)                                                                                                  \
     (((op) == OP_EQ || (op) == OP_NE) &&                                                                               \
      __builtin_expect((float)(a)->u.f == (float)(b)->u.f && (a)->u.f != (b)->u.f, 0))
@@ -199,7 +200,8 @@ static bool number_annotation(const Type *t, const Ctx *c) {
     return t->kind == TY_NUM && (t->dtype == c->scalar_dtype || t->dtype == QS_F64);
 }
 
-/* The common annotations, decided at once: a scalar, an int, an array of that element type and no higher rank. */
+/* Checks the common annotations without a call: a scalar, an int, a class, a string, or an array with the same element
+ * type and at most the declared rank. */
 static inline bool fits_at_once(const qs_value *v, const qs_value *type, const Ctx *c) {
     if (type->kind != QS_TYPE) return false;
     const Type *t = ((TypeValue *)type->u.p)->type;
@@ -213,7 +215,7 @@ static inline bool fits_at_once(const qs_value *v, const qs_value *type, const C
     return (t->rank == RANK_ANY || a->rank <= t->rank) && t->inner->dtype == (qs_dtype)a->dtype;
 }
 
-/* A whole scalar given to an int. */
+/* Converts an integral scalar for an annotation int; false: not this case. */
 static inline bool becomes_int(qs_value *v, const qs_value *type) {
     const Type *t = type->kind == QS_TYPE ? ((TypeValue *)type->u.p)->type : NULL;
     if (v->kind != QS_NUM || !t || t->kind != TY_NUM || t->dtype != QS_I32 || !(fabs(v->u.f) < 0x1p31)) return false;
@@ -222,16 +224,17 @@ static inline bool becomes_int(qs_value *v, const qs_value *type) {
     return *v = qs_int(whole), true;
 }
 
-/* One indirect jump per instruction, so that each has its own history of what follows it: gcc would merge them. */
+/* Keeps one indirect jump per instruction, so that branch prediction has a separate history for each.  By default gcc
+ * merges them. */
 #if defined(__GNUC__) && !defined(__clang__)
 #define DISPATCH __attribute__((optimize("no-gcse", "no-crossjumping")))
 #else
 #define DISPATCH
 #endif
 
-/* Runs the function at *entry with nin arguments behind it, until it has given its results. */
-static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const NameTable *entry_names,
-                              uint32_t entry_want) {
+/* Runs the function at *entry, followed by entry_nin arguments on the stack, until it has returned. */
+static DISPATCH qs_status run_function(qs_vm *vm, qs_value *entry, int entry_nin, const NameTable *entry_names,
+                                       uint32_t entry_want) {
     static const void *const labels[] = {
 #define OPCODE(id, words, doc) &&L_##id,
 #include "lang/bytecode/opcodes.def"
@@ -244,7 +247,7 @@ static DISPATCH qs_status run(qs_vm *vm, qs_value *entry, int entry_nin, const N
     uint32_t w;
     bool truth;
     qs_status status = QS_OK;
-    /* a call in the making */
+    /* the call that is being prepared */
     qs_value *ret = entry, *args = entry + 1;
     int nin = entry_nin;
     uint32_t want = entry_want;
@@ -693,7 +696,7 @@ L_SETFIELD : {
     const FieldCache *cache = &f->proto->caches[FIELD_CACHE(x)];
     Object *o = a->u.p;
     if (LIKELY(a->kind == QS_OBJECT && o->cls && o->cls == cache->shape && b->kind == QS_NUM)) {
-        o->slots[cache->slot] = *b; /* a scalar, as the cache says */
+        o->slots[cache->slot] = *b; /* only scalar fields are cached */
         pc++;
         qframe_used(vm, f, a);
         NEXT;
@@ -777,7 +780,7 @@ call_value:
     fn = ret->u.p;
 call_function:
     if (LIKELY(fn->fkind == FN_SCRIPT)) {
-        if (__builtin_expect(!fn->proto, 0) && (status = prepare(vm, fn)) != QS_OK) goto fail;
+        if (__builtin_expect(!fn->proto, 0) && (status = compile_function(vm, fn)) != QS_OK) goto fail;
         Proto *p = fn->proto;
         if (__builtin_expect(nin != (int)p->nparams || p->variadic || names, 0)) {
             CallArgs all = qcall_args(nin, args, names);
@@ -830,7 +833,7 @@ called_out:
 L_RETURN : {
     Proto *p = f->proto;
     qs_value *r = f->ret, *result = RA;
-    if (LIKELY(f->want == 1 && p->nouts >= 1 && result->kind == QS_NUM)) { /* read as it was just written */
+    if (LIKELY(f->want == 1 && p->nouts >= 1 && result->kind == QS_NUM)) { /* reads it as a double, as it was written */
         double x = result->u.f;
         qframe_pop(vm, f);
         qframe_drop(vm, r);
@@ -864,7 +867,7 @@ L_RETURN1 : {
 }
 returned:
     if (m->nframes == floor_frames) return QS_OK;
-    f--; /* frames lie one behind the other */
+    f--; /* frames are stored contiguously */
     pc = f->pc;
     base = f->base;
     k = f->proto->k;
@@ -942,7 +945,7 @@ L_IMPORT:
     NEXT;
 
 fail:
-    if (status == QS_EINTERRUPT) (void)qvm_take_interrupt(vm); /* a kernel leaves the flag up */
+    if (status == QS_EINTERRUPT) (void)qvm_take_interrupt(vm); /* a kernel does not clear the flag */
     if (!qframe_unwind(vm, status, floor_frames)) return status;
     f = &m->frames[m->nframes - 1];
     pc = f->pc;
@@ -953,7 +956,7 @@ fail:
 
 /* -- calls from C -------------------------------------------------------------------------------------------------- */
 
-/* Arguments go on the stack behind the function; its results come back to the same place. */
+/* Pushes the function and its arguments onto the stack; the results are returned in the same slots. */
 qs_status qvm_call_named(qs_vm *vm, qs_value fn, const CallArgs *a, int nout, qs_value *out) {
     int nin = a->nin;
     Machine *m = qvm(vm);
@@ -971,8 +974,8 @@ qs_status qvm_call_named(qs_vm *vm, qs_value fn, const CallArgs *a, int nout, qs
     NameTable table = {a->nnamed, (Str **)a->names};
     uint32_t inside = m->grad_inside;
     m->depth++;
-    m->grad_inside = 0; /* what a built-in calls is recorded */
-    qs_status s = run(vm, ret, nin, a->nnamed ? &table : NULL, maybe ? WANT_MAYBE : (uint32_t)nout);
+    m->grad_inside = 0; /* functions called by a built-in are recorded */
+    qs_status s = run_function(vm, ret, nin, a->nnamed ? &table : NULL, maybe ? WANT_MAYBE : (uint32_t)nout);
     m->depth--;
     if (__builtin_expect(m->base.owed && !m->depth, 0)) s = qasync_end_call(vm, s);
     m->grad_inside = inside;

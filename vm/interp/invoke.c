@@ -1,7 +1,8 @@
-/* invoke.c -- callables that are no scripts are run, and results reach who wants them.
+/* invoke.c -- runs callables that are not script functions, and delivers results to the caller.
  *
- * The results of a native lie above everything that is in use, while its arguments still lie in the registers of its
- * caller.  Those of a script lie in its registers, so they are taken out before these are left. */
+ * A native writes its results to stack slots above all slots in use, while its arguments are still in the registers of
+ * its caller.  The results of a script function are in its registers, so they are moved out before its frame is popped.
+ */
 #include "vm/base/warning.h"
 #include "vm/interp/effects.h"
 #include "vm/interp/frame.h"
@@ -16,7 +17,7 @@ static qs_status too_few(qs_vm *vm, const char *name, int have, uint32_t want) {
     return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s gives %d results, %u are wanted", name, have, want);
 }
 
-/* Who gives results: its name; FN_SCRIPT: func; a list of it is documented to be unpacked; it may have an effect. */
+/* The function that returned.  func: its tree, if it is a script function; unpacks, acts: see Function. */
 typedef struct {
     const char *name;
     const Func *func;
@@ -26,27 +27,28 @@ typedef struct {
 static Giver function_gives(const Func *f) { return (Giver){f->name->s, f, false, true}; }
 
 static Giver native_gives(const Function *fn) {
-    if (!fn || !fn->native) return (Giver){"this", NULL, true, true}; /* of Python, or a type */
+    if (!fn || !fn->native) return (Giver){"this", NULL, true, true}; /* a Python callable, or a type */
     return (Giver){fn->native->name, NULL, fn->unpacks, fn->acts};
 }
 
-/* [a, b] = f(…) where f gives one list. */
+/* Checks [a, b] = f(…) if f returns one list; warns if this is probably not meant. */
 static qs_status check_unpacked(qs_vm *vm, const Giver *g, qs_value list, int want) {
     bool cell = list.kind == QS_CELL;
     if (g->unpacks || (list.kind != QS_ARRAY && !cell)) return QS_OK;
     size_t have = cell ? ((Cell *)list.u.p)->count : qval_array(list)->count;
-    if (have < (size_t)want) return QS_OK; /* an error, which qops_destruct reports */
+    if (have < (size_t)want) return QS_OK; /* qops_destruct reports this error */
     bool meant = cell || (g->func && qast_means_list(g->func, want));
     return qwarn_unpacked(qvm_ctx(vm), qvm_here(vm), g->name, have, want, meant);
 }
 
-/* Called by a statement of a program; C asks for no result where it has no use for one. */
+/* Warns about an unused result if the call is a statement of a program, and not a call from C. */
 static qs_status check_unused(qs_vm *vm, const Giver *g) {
     Where w = qvm_here(vm);
     return g->acts || !w.src || w.src->library ? QS_OK : qwarn_unused(qvm_ctx(vm), w, g->name);
 }
 
-/* Results at `from` (have of them, taken from there) to the want slots at ret; one list for several is unpacked. */
+/* Moves `have` results at `from` to the `want` slots at ret.  If several results are expected, a single list is
+ * unpacked. */
 static qs_status deliver(qs_vm *vm, const Giver *g, qs_value *from, int have, qs_value *ret, uint32_t want) {
     if (want == WANT_MAYBE) {
         qinterp_put(vm, ret, have ? from[0] : qval_unset());
@@ -77,7 +79,7 @@ static int results_for(int most, uint32_t want) {
     return n < most ? n : most;
 }
 
-static bool touches(const qs_vm *vm, int n, const qs_value *v) {
+static bool needs_hook(const qs_vm *vm, int n, const qs_value *v) {
     if (__builtin_expect(!((const Machine *)vm)->tape, 1)) return false;
     if (qtape_is_on(vm)) return true;
     for (int i = 0; i < n; i++)
@@ -102,13 +104,13 @@ qs_status qinvoke(qs_vm *vm, Function *fn, qs_value *args, int nin, const NameTa
     if (d) {
         qs_call_args c = {.nin = nin, .nout = results_for(most, want), .in = args, .out = out, .name = d->name};
         qdoing_begin(&m->base.doing, d->name);
-        s = touches(vm, nin, args) ? qhook_native(vm, d, &c) : d->fn(vm, &c);
+        s = needs_hook(vm, nin, args) ? qhook_native(vm, d, &c) : d->fn(vm, &c);
         qdoing_end(&m->base.doing, &m->base);
     } else {
         CallArgs a = qcall_args(nin, args, names);
         s = qcall_other(vm, *ret, &a, results_for(most, want), out);
     }
-    if (s == QS_OK && __builtin_expect(qflag_is_up(&m->attention), 0)) s = qvm_attend(vm); /* it may have taken long */
+    if (s == QS_OK && __builtin_expect(qflag_is_up(&m->attention), 0)) s = qvm_attend(vm); /* after a long call */
     int have = results_for(most, want);
     for (int i = 0; i < nin; i++) qframe_drop(vm, &args[i]);
     Giver g = native_gives(fn);
@@ -118,8 +120,8 @@ qs_status qinvoke(qs_vm *vm, Function *fn, qs_value *args, int nin, const NameTa
     return s;
 }
 
-/* All its results are made: the rule takes them and their adjoints by their places.  What happens has the place of the
- * call: the frame is over but for its arguments. */
+/* All results are computed, because the rule receives them and their adjoints by position.  The frame is popped first
+ * and only its arguments remain, so that errors are located at the call. */
 qs_status qinvoke_with_rule(qs_vm *vm, const Frame *frame) {
     Machine *m = qvm(vm);
     const Frame f = *frame;
@@ -166,7 +168,8 @@ static qs_status named_result_missing(qs_vm *vm, const Func *f, const qs_value *
     return no_result(vm, f->name->s);
 }
 
-/* More is wanted than it gives: the mistake is the caller's, and is told there. */
+/* The caller expects more results than the function returns.  The frame is popped first, so that the error is located
+ * in the caller. */
 static qs_status wanted_too_much(qs_vm *vm, Frame *f, int have) {
     const char *name = f->proto->func->name->s;
     qs_status s = have ? too_few(vm, name, have, f->want) : no_result(vm, name);
@@ -198,7 +201,7 @@ qs_status qinvoke_leave(qs_vm *vm, Frame *f, qs_value *results, int have) {
     }
     qframe_pop(vm, f);
     qs_value *top = qvm(vm)->top, *end = ret + (want > 1 && want != WANT_MAYBE ? want : 1);
-    if (end > top) qvm(vm)->top = end; /* taking a list apart may call */
+    if (end > top) qvm(vm)->top = end; /* unpacking a list may run other functions */
     qs_status s = deliver(vm, &g, kept, n, ret, want);
     qvm(vm)->top = top;
     for (int i = 0; i < n; i++) qval_release(vm, kept[i]);

@@ -1,4 +1,4 @@
-/* ops.c -- what operators, loops, fields and annotations do to any value. */
+/* ops.c -- implements operators, loops, fields and annotations for all values. */
 #include "stdlib/stdlib.h"
 #include "vm/array/arith.h"
 #include "vm/array/index.h"
@@ -24,7 +24,7 @@ static qs_status foreign_binary(qs_vm *vm, int op, qs_value a, qs_value b, qs_va
     return t->op(vm, op, a, b, out);
 }
 
-/* Identity and contents; arrays and numbers are compared elsewhere, element by element. */
+/* Returns whether == compares v as a whole, by identity or contents; numbers and arrays compare by element. */
 static bool has_own_equality(qs_value v) { return v.kind == QS_NIL || v.kind >= QS_CELL || v.kind == QS_STRING; }
 
 static bool compare_ints(Op op, int64_t a, int64_t b) {
@@ -54,7 +54,7 @@ static qs_status int_binary(qs_vm *vm, Op op, int64_t a, int64_t b, qs_value *ou
     return QS_OK;
 }
 
-/* Numbers of different kinds: a scalar beside an int or a bool. */
+/* Computes an operator on numbers of different types: a scalar and an int. */
 static bool mixed_binary(Op op, double x, double y, qs_value *out) {
     switch (op) {
     case OP_ADD: *out = qs_num(x + y); return true;
@@ -76,7 +76,7 @@ static bool mixed_order(Op op, qs_value a, qs_value b, qs_value *out) {
 
 enum { TEXT_ROOM = 1024, NUMBER_ROOM = 24 };
 
-/* Whole numbers are most of what is put into strings. */
+/* Writes an integral number as decimal digits: the most frequent case in string concatenation. */
 static size_t whole_text(char *out, double x) {
     char digits[NUMBER_ROOM];
     int64_t n = (int64_t)x;
@@ -92,7 +92,7 @@ static bool is_whole(qs_value v) {
     return v.kind == QS_NUM && fabs(v.u.f) < 1e15 && v.u.f == (double)(int64_t)v.u.f && !(v.u.f == 0 && signbit(v.u.f));
 }
 
-/* What joins as text without asking anybody. */
+/* Returns whether v can be converted to text here, without a formatter or a foreign type. */
 static bool joins(qs_value v) { return v.kind == QS_STRING || is_whole(v); }
 
 static qs_status join_long(qs_vm *vm, int n, const qs_value *at, qs_value *out) {
@@ -106,7 +106,7 @@ static qs_status join_long(qs_vm *vm, int n, const qs_value *at, qs_value *out) 
     return qval_text(vm, &t, QS_OK, out);
 }
 
-static qs_status join(qs_vm *vm, int n, const qs_value *at, qs_value *out) {
+static qs_status join_texts(qs_vm *vm, int n, const qs_value *at, qs_value *out) {
     char text[TEXT_ROOM];
     size_t len = 0;
     for (int i = 0; i < n; i++) {
@@ -134,7 +134,7 @@ static qs_status concat_by_twos(qs_vm *vm, int n, const qs_value *at, qs_value *
 qs_status qops_concat(qs_vm *vm, int n, const qs_value *at, qs_value *out) {
     for (int i = 0; i < n; i++)
         if (!joins(at[i])) return concat_by_twos(vm, n, at, out);
-    return join(vm, n, at, out);
+    return join_texts(vm, n, at, out);
 }
 
 /* -- binary operators ---------------------------------------------------------------------------------------------- */
@@ -152,7 +152,7 @@ qs_status qops_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out) {
             return foreign_binary(vm, (int)op, a, b, out);
     }
     if (op == OP_ADD && (a.kind == QS_STRING || b.kind == QS_STRING) && joins(a) && joins(b))
-        return join(vm, 2, (qs_value[]){a, b}, out);
+        return join_texts(vm, 2, (qs_value[]){a, b}, out);
     if ((op == OP_EQ || op == OP_NE) && (has_own_equality(a) || has_own_equality(b))) {
         *out = qs_bool(qval_equal(vm, a, b) == (op == OP_EQ));
         return QS_OK;
@@ -180,7 +180,7 @@ static bool in_place(qs_value target, Op op, qs_value v) {
     return qval_is_number(v) || v.kind == QS_COMPLEX || v.kind == QS_ARRAY;
 }
 
-/* s += t where s is the only reference: the block grows. */
+/* Appends to a string in place, for s += t if s is the only reference. */
 static bool append_text(qs_vm *vm, qs_value *target, qs_value v) {
     Str *s = target->u.p, *t = v.u.p;
     char number[NUMBER_ROOM];
@@ -242,7 +242,7 @@ bool qops_match(qs_vm *vm, qs_value v, qs_value pattern, bool is_list) {
     if (whole && count != list->count) return false;
     for (size_t i = 0; i < list->count; i++) {
         bool same = whole ? item_equal(vm, v, i, list->items[i]) : qval_equal(vm, v, list->items[i]);
-        if (same != whole) return same; /* all of a list, one for a single value */
+        if (same != whole) return same; /* a list must match in all items, a single value in one */
     }
     return whole;
 }
@@ -252,13 +252,13 @@ static bool has_elements(qs_value v) {
     return v.kind == QS_TRACED || v.kind == QS_ARRAY || v.kind == QS_COMPLEX || qval_is_number(v);
 }
 
-/* Between values of other kinds all elements decide. */
+/* If c[1] is not numeric, the condition is decided by all its elements together. */
 qs_status qops_settles(qs_vm *vm, qs_value *c, bool *out) {
     *out = false;
     if (has_elements(c[1])) return QS_OK;
     TRY(qops_decide(vm, c[0], out));
     if (*out) qinterp_clear(vm, &c[0]);
-    else qinterp_put(vm, &c[0], qs_bool(false)); /* which is known now, and told */
+    else qinterp_put(vm, &c[0], qs_bool(false)); /* decided now, so that no further warning follows */
     return QS_OK;
 }
 
@@ -278,7 +278,8 @@ qs_status qops_choose(qs_vm *vm, qs_value *c) {
 
 /* -- ranges and loops ---------------------------------------------------------------------------------------------- */
 
-/* Of a loop or a range that does not depend on it: how many turns there are has no derivative. */
+/* Replaces a traced bound by its plain value: the number of iterations has no derivative.  An error if the counter
+ * itself would depend on a recorded value. */
 static qs_status traced_bound(qs_vm *vm, qs_value *v, const char *what) {
     if (v->kind != QS_TRACED) return QS_OK;
     bool moves = strcmp(what, "end") != 0 && qtape_is_recorded(vm, *v);
@@ -289,7 +290,7 @@ static qs_status traced_bound(qs_vm *vm, qs_value *v, const char *what) {
                         "compute with the counter");
 }
 
-static qs_status bound(qs_vm *vm, qs_value v, const char *what, double *out) {
+static qs_status range_bound(qs_vm *vm, qs_value v, const char *what, double *out) {
     TRY(traced_bound(vm, &v, what));
     if (qval_is_number(v)) {
         *out = qval_number(v);
@@ -307,9 +308,9 @@ qs_status qops_range(qs_vm *vm, qs_dtype d, const qs_value *at, bool stepped, qs
     double lo, step = 1, hi;
     Array *a;
     if (qtape_any(vm, 2 + stepped, at)) return qhook_range(vm, d, at, stepped, out);
-    TRY(bound(vm, at[0], "start", &lo));
-    if (stepped) TRY(bound(vm, at[1], "step", &step));
-    TRY(bound(vm, at[1 + stepped], "end", &hi));
+    TRY(range_bound(vm, at[0], "start", &lo));
+    if (stepped) TRY(range_bound(vm, at[1], "step", &step));
+    TRY(range_bound(vm, at[1 + stepped], "end", &hi));
     TRY(qarr_range(vm, d, lo, step, hi, &a));
     *out = qarr_value(a);
     return QS_OK;
@@ -331,16 +332,16 @@ static qs_status loop_state(qs_vm *vm, double lo, double step, double hi, qs_val
 
 qs_status qops_for(qs_vm *vm, qs_value *r, bool stepped) {
     double lo, step = 1, hi;
-    TRY(bound(vm, r[0], "start", &lo));
-    TRY(bound(vm, r[1], "end", &hi));
-    if (stepped) TRY(bound(vm, r[2], "step", &step));
+    TRY(range_bound(vm, r[0], "start", &lo));
+    TRY(range_bound(vm, r[1], "end", &hi));
+    if (stepped) TRY(range_bound(vm, r[2], "step", &step));
     for (int i = 0; i < 4; i++) qinterp_clear(vm, &r[i]);
     return loop_state(vm, lo, step, hi, r);
 }
 
-/* Component i of a loop bound that is a number for all counters or a vector with one element each. */
+/* Returns component i of a loop bound, which is a number for all counters or a vector with one element each. */
 static qs_status component(qs_vm *vm, qs_value v, int i, int n, const char *what, double *out) {
-    if (v.kind != QS_ARRAY || qval_array(v)->count == 1) return bound(vm, v, what, out);
+    if (v.kind != QS_ARRAY || qval_array(v)->count == 1) return range_bound(vm, v, what, out);
     qs_value x;
     if (qval_array(v)->count != (size_t)n)
         return qerr_set(qvm_ctx(vm), QS_ESHAPE, "for: %d counters, but the %s of the range has %zu elements", n, what,
@@ -363,7 +364,7 @@ qs_status qops_for_dims(qs_vm *vm, const qs_value *at, int n, bool stepped, qs_v
     return QS_OK;
 }
 
-/* -- iteration: r[0] the container, r[1] the position; a foreign value becomes its own iterator -------------------- */
+/* -- iteration: r[0] the container, r[1] the position; a foreign value is replaced by its iterator ----------------- */
 
 qs_status qops_iter(qs_vm *vm, qs_value *r) {
     qs_value v = r[0], it;
@@ -424,7 +425,7 @@ static qs_status destruct_foreign(qs_vm *vm, qs_value v, int n, qs_value *out) {
     return s;
 }
 
-/* out[0..n-1] are empty; what was written is the caller's even on failure. */
+/* out[0..n-1] must be empty; the caller owns values written there, even on failure. */
 qs_status qops_destruct(qs_vm *vm, qs_value v, int n, qs_value *out) {
     if (foreign_of(v) && foreign_of(v)->iter) return destruct_foreign(vm, v, n, out);
     if (v.kind != QS_ARRAY && v.kind != QS_CELL) {
@@ -442,8 +443,8 @@ qs_status qops_destruct(qs_vm *vm, qs_value v, int n, qs_value *out) {
 
 /* -- literals ------------------------------------------------------------------------------------------------------ */
 
-/* A long literal under construction is a cell of rank 1 with spare room: `aux` of the register counts what is in use.
- */
+/* Appends items to a long literal under construction: a cell of rank 1 with spare room; `aux` of the register counts
+ * the items in use. */
 qs_status qops_append(qs_vm *vm, qs_value *list, int n, qs_value *items) {
     uint32_t used = list->kind == QS_CELL ? list->aux : 0;
     Cell *c = list->kind == QS_CELL ? list->u.p : NULL;
@@ -466,7 +467,7 @@ qs_status qops_append(qs_vm *vm, qs_value *list, int n, qs_value *items) {
     return QS_OK;
 }
 
-enum { NESTED_MAX = 8 }; /* types are kept for ever, so a list of lists of lists … must not make one per level */
+enum { NESTED_MAX = 8 }; /* types are never freed, so deeply nested lists must not create one per level */
 
 static bool nests_deeply(const Type *t) {
     int depth = 0;
@@ -474,7 +475,7 @@ static bool nests_deeply(const Type *t) {
     return depth > NESTED_MAX;
 }
 
-/* {1+2j, 3j} is a vector of complex numbers; other cells take the type that all items have. */
+/* Returns the element type of a cell literal: the type that all items share, if it is an array type; otherwise ??. */
 static const Type *item_type(qs_vm *vm, int n, const qs_value *items) {
     const Type *t = n ? qval_type(vm, items[0]) : qtype_any(qvm_ctx(vm));
     for (int i = 1; i < n; i++)
@@ -511,13 +512,13 @@ static qs_status no_fields(qs_vm *vm, qs_value v, Str *name) {
                     row ? "; see " : "", row ? row->signature : "");
 }
 
-static void remember(FieldCache *cache, const Object *o, Str *name) {
+static void cache_field(FieldCache *cache, const Object *o, Str *name) {
     uint64_t slot;
     if (!o->cls || !qmap_get(&o->cls->index, name, &slot)) return;
     *cache = (FieldCache){o->cls, (uint32_t)slot};
 }
 
-/* e.message, e.file and e.line of an error that was caught, which is a string otherwise. */
+/* Returns e.message, e.file or e.line of a caught error, which is a string with a location. */
 static bool error_field(qs_vm *vm, qs_value v, const Str *name, qs_value *out) {
     Str *file;
     uint32_t line;
@@ -532,7 +533,7 @@ static bool error_field(qs_vm *vm, qs_value v, const Str *name, qs_value *out) {
 
 qs_status qops_get_field(qs_vm *vm, qs_value v, Str *name, FieldCache *cache, qs_value *out) {
     if (v.kind == QS_OBJECT) {
-        remember(cache, v.u.p, name);
+        cache_field(cache, v.u.p, name);
         return qobj_get(vm, v.u.p, name, out);
     }
     if (foreign_of(v) && foreign_of(v)->get)
@@ -541,7 +542,7 @@ qs_status qops_get_field(qs_vm *vm, qs_value v, Str *name, FieldCache *cache, qs
     return no_fields(vm, v, name);
 }
 
-/* Writing is cached for scalars that may be written, which need neither conversion nor release. */
+/* Caches only writable scalar fields, because writing them needs neither conversion nor release. */
 static void remember_scalar(const Ctx *c, FieldCache *cache, const Object *o, Str *name) {
     uint64_t slot;
     if (!o->cls || o->cls->kind == CLASS_IMMUTABLE || !qmap_get(&o->cls->index, name, &slot)) return;

@@ -1,4 +1,4 @@
-/* proto.c -- a function's tree compiled to instructions, with its literals as values. */
+/* proto.c -- compiles functions to bytecode and creates the values of their literals. */
 #include "vm/interp/proto.h"
 #include "vm/interp/interp.h"
 
@@ -9,7 +9,7 @@
 #include "vm/program/modtype.h"
 #include "vm/program/module.h"
 
-/* -- what the bytecode compiler asks ------------------------------------------------------------------------------- */
+/* -- callbacks of the bytecode compiler ---------------------------------------------------------------------------- */
 
 static int builtin_slot(void *ud, const char *name) {
     uint64_t slot = 0;
@@ -24,7 +24,7 @@ static Fusible fusible(void *ud, const char *name, int nargs) {
     return kfuse_function(name, nargs) ? FUSIBLE_EACH : FUSIBLE_NOT;
 }
 
-/* Natives that call functions of the program may change any array. */
+/* Returns whether the global is a native that cannot change arrays.  Natives that call functions of the program may. */
 static bool is_pure(void *ud, int slot) {
     qs_value v = *qvm_global(ud, (uint64_t)slot);
     const Function *f = v.kind == QS_FUNCTION ? v.u.p : NULL;
@@ -74,7 +74,7 @@ static qs_status type_literal(qs_vm *vm, Func *f, TypeExpr *e, qs_value *out) {
     return qcall_type_value(vm, t, mods, out);
 }
 
-static qs_status literal(qs_vm *vm, Func *f, const Literal *l, qs_value *out) {
+static qs_status make_literal(qs_vm *vm, Func *f, const Literal *l, qs_value *out) {
     switch (l->kind) {
     case LIT_NUM: *out = qs_num(l->u.num[0]); break;
     case LIT_INT: *out = qs_int(l->u.whole); break;
@@ -125,7 +125,7 @@ qs_status qproto_of(qs_vm *vm, Func *f, bool echo, Proto **out) {
     p->k = qmem_alloc(c, qmem_size(chunk.nlits, sizeof *p->k, 0));
     p->caches = qmem_alloc(c, qmem_size(chunk.ncaches, sizeof *p->caches, 0));
     qs_status s = QS_OK;
-    for (uint32_t i = 0; i < chunk.nlits && s == QS_OK; i++) s = literal(vm, f, &chunk.lits[i], &p->k[i]);
+    for (uint32_t i = 0; i < chunk.nlits && s == QS_OK; i++) s = make_literal(vm, f, &chunk.lits[i], &p->k[i]);
     if (s != QS_OK) {
         release_proto(vm, p);
         return s;

@@ -1,5 +1,5 @@
-/* step.c -- instructions on registers that are not all numbers: the operation, and then temporaries that were its
- * operands are let go.  After an error the operands are still there. */
+/* step.c -- executes instructions whose operands are not all numbers: performs the operation, then releases operands
+ * that are temporaries.  After an error the operands are still in their registers. */
 #include "vm/array/arith.h"
 #include "vm/array/index.h"
 #include "vm/interp/frame.h"
@@ -9,14 +9,16 @@
 #include "vm/program/names.h"
 #include "vm/tape/tape.h"
 
-/* An operator may be the first of an expression that runs as one kernel; then the frame goes on behind it. */
+/* Tries to run the expression that begins with this operator as one fused kernel; then execution continues behind it.
+ */
 static qs_status fuse_from(qs_vm *vm, Frame *f, qs_value a, qs_value b, bool *done) {
     *done = false;
     if (!f->proto->chunk.nfuses || (!qfuse_is_large(vm, a) && !qfuse_is_large(vm, b))) return QS_OK;
     return qfuse_at(vm, f, qframe_pc(f), done);
 }
 
-/* A temporary, or the variable that gets the result, which nobody else holds and whose block fits the result. */
+/* Returns whether the result may overwrite operand a: a is a temporary or the destination, has no other reference, and
+ * its storage fits the result. */
 static bool takes_over(const Frame *f, Op op, const qs_value *dst, const qs_value *a, const qs_value *other) {
     qs_value b = *other;
     const Array *x = a->u.p, *y = b.u.p;
@@ -118,7 +120,7 @@ qs_status qstep_set(qs_vm *vm, Frame *f, qs_value *base, int n, qs_value *at, qs
     return QS_OK;
 }
 
-/* x[i] op= v of what is no numeric array: read, combine, write. */
+/* Computes x[i] op= v if x is not a numeric array: read, combine, write. */
 static qs_status update_item(qs_vm *vm, Op op, qs_value base, const Subscript *s, qs_value v) {
     qs_value item;
     TRY(read_element(vm, base, s, &item));

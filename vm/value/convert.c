@@ -1,13 +1,15 @@
-/* Compiled twice: as it is, and from convert_avx2.c, which takes the packed loops only. */
+/* convert.c -- converts runs of elements between dtypes.
+ *
+ * This file is compiled twice: directly, and from convert_avx2.c, which uses only the contiguous loops. */
 #include "vm/value/convert.h"
 #include "vm/array/contiguous.h"
 
 LOOPS_WITHOUT_TRAPS
 #include <string.h>
 
-/* Every pair of dtypes has a loop of its own, generated below, in a packed form that the compiler vectorises and a
- * strided one.  A source element is first read as a natural type (int32_t, int64_t, uint64_t, float, double or a pair);
- * from there one small function per destination finishes the work. */
+/* The macros below generate two loops for each pair of dtypes: a contiguous one, which the compiler vectorizes, and a
+ * strided one.  A source element is first read as a natural type (int32_t, int64_t, uint64_t, float, double or
+ * QComplexD); a small function per destination type and natural type then converts it. */
 _Static_assert(QS_NDTYPES == 15, "EACH_DTYPE lists them all");
 /* clang-format off */
 #define EACH_DTYPE(M, x)                                                                                               \
@@ -18,7 +20,7 @@ _Static_assert(QS_NDTYPES == 15, "EACH_DTYPE lists them all");
 #define DTYPE(id, name, ctype, ...) typedef ctype E_##id;
 #include "vm/base/dtypes.def"
 
-/* -- half precision, free of branches so that loops vectorise; the same results as dtype.c ------------------------- */
+/* -- half precision, without branches so that loops are vectorized; same results as dtype.c ------------------------ */
 static inline uint32_t bits_of(float f) {
     uint32_t u;
     memcpy(&u, &f, 4);
@@ -30,14 +32,15 @@ static inline float float_of(uint32_t u) {
     return f;
 }
 
-/* The exponent moves into place by a multiplication, which also normalises subnormals. */
+/* A multiplication corrects the exponent and also normalizes subnormals. */
 static inline float from_half(uint16_t h) {
     uint32_t mag = (uint32_t)(h & 0x7fff) << 13;
     uint32_t big = mag >= 0x0f800000u ? 0x7f800000u : 0; /* infinity or NaN keep all exponent bits */
     return float_of(bits_of(float_of(mag) * 0x1p112f) | big | (uint32_t)(h & 0x8000) << 16);
 }
 
-/* Normal results round in the integer; subnormal ones by adding a number whose last bit is theirs. */
+/* Normal results are rounded in integer arithmetic.  Subnormal ones are rounded by adding 0.5, whose last bit has the
+ * same weight as theirs. */
 static inline uint16_t to_half(float f) {
     uint32_t u = bits_of(f), sign = u >> 16 & 0x8000, mag = u & 0x7fffffff;
     uint32_t normal = (mag - 0x38000000u + 0xfff + (mag >> 13 & 1)) >> 13;
@@ -54,7 +57,7 @@ static inline uint16_t to_bf16(float f) {
 /* -- reading an element as its natural type ------------------------------------------------------------------------ */
 #define GET(id, ctype, expr)                                                                                           \
     static inline ctype get_##id(E_##id e) { return expr; }
-GET(B1, int32_t, e != 0) /* memory of others may hold more than 0 and 1 */
+GET(B1, int32_t, e != 0) /* foreign memory may contain other values than 0 and 1 */
 /* clang-format off */
 GET(I8, int32_t, e)
 GET(U8, int32_t, e)
@@ -222,7 +225,7 @@ MOVE(64, uint64_t)
 MOVE(128, QComplexD)
 /* clang-format on */
 
-static void move(size_t size, const char *src, ptrdiff_t sstep, char *dst, ptrdiff_t dstep, size_t n) {
+static void move_run(size_t size, const char *src, ptrdiff_t sstep, char *dst, ptrdiff_t dstep, size_t n) {
     if (sstep == (ptrdiff_t)size && dstep == sstep) {
         memmove(dst, src, n * size);
         return;
@@ -231,14 +234,14 @@ static void move(size_t size, const char *src, ptrdiff_t sstep, char *dst, ptrdi
     f(src, sstep, dst, dstep, n);
 }
 
-static bool packed(qs_dtype d, const void *p, ptrdiff_t step) {
+static bool is_packed(qs_dtype d, const void *p, ptrdiff_t step) {
     size_t size = qdtype_size(d), align = qdtype_is_complex(d) ? size / 2 : size;
     return step == (ptrdiff_t)size && ((uintptr_t)p & (align - 1)) == 0;
 }
 
 void qconv_run(qs_dtype from, const void *src, ptrdiff_t sstep, qs_dtype to, void *dst, ptrdiff_t dstep, size_t n) {
-    if (from == to) move(qdtype_size(from), src, sstep, dst, dstep, n);
-    else if (packed(from, src, sstep) && packed(to, dst, dstep)) qconv_packed(from, to)(src, dst, n);
+    if (from == to) move_run(qdtype_size(from), src, sstep, dst, dstep, n);
+    else if (is_packed(from, src, sstep) && is_packed(to, dst, dstep)) qconv_packed(from, to)(src, dst, n);
     else loops[from][to].strided(src, sstep, dst, dstep, n);
 }
 #endif

@@ -1,4 +1,5 @@
-/* convert.c once more, for processors with AVX2.  Without FMA: every processor gives the same results. */
+/* convert_avx2.c -- compiles convert.c for processors with AVX2, without FMA so that all processors give the same
+ * results. */
 #include "vm/array/contiguous.h"
 #include "vm/value/convert.h"
 

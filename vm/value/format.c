@@ -1,4 +1,4 @@
-/* format.c -- values as text: what print shows, what the prompt echoes, and C-like formats. */
+/* format.c -- converts values to text: the output of print, the echo of the prompt, and C-like formats. */
 #include "lang/syntax/ast.h"
 #include "vm/array/array.h"
 #include "vm/base/number.h"
@@ -17,7 +17,7 @@
 enum { DIGITS_FLOAT = 6, DIGITS_DOUBLE = 15 };
 static const double plain_limit = 1e15; /* integers below it are written in full, whatever their type */
 
-/* The fewest digits that read back as the same float of 16 bits, which holds 3 or 4 digits at most. */
+/* Appends the fewest digits that read back as the same 16-bit float. */
 static void add_short_float(Text *t, double x, qs_dtype d) {
     char text[32];
     uint16_t same, back;
@@ -30,8 +30,8 @@ static void add_short_float(Text *t, double x, qs_dtype d) {
     qtext_puts(t, text);
 }
 
-/* The shortest text of at most 6 (float32) or 15 digits. */
-static void number(Text *t, double x, qs_dtype d) {
+/* Appends a number with at most 6 (float32) or 15 digits. */
+static void add_rounded(Text *t, double x, qs_dtype d) {
     if (isnan(x)) qtext_puts(t, "nan");
     else if (x == trunc(x) && fabs(x) < plain_limit) qtext_printf(t, "%.0f", x);
     else if (qdtype_is_short(d)) add_short_float(t, x, d);
@@ -39,9 +39,9 @@ static void number(Text *t, double x, qs_dtype d) {
 }
 
 static void add_complex(Text *t, double re, double im, qs_dtype d) {
-    number(t, re, d);
+    add_rounded(t, re, d);
     if (isnan(im) || !signbit(im)) qtext_putc(t, '+');
-    number(t, im, d);
+    add_rounded(t, im, d);
     qtext_putc(t, 'j');
 }
 
@@ -51,7 +51,7 @@ static void add_element(Text *t, qs_dtype d, const void *p) {
     case QS_U64: qtext_printf(t, "%llu", (unsigned long long)*(const uint64_t *)p); break;
     case QS_C64: add_complex(t, (double)((const QComplexF *)p)->re, (double)((const QComplexF *)p)->im, d); break;
     case QS_C128: add_complex(t, ((const QComplexD *)p)->re, ((const QComplexD *)p)->im, d); break;
-    default: number(t, qdtype_get(d, p), d); break;
+    default: add_rounded(t, qdtype_get(d, p), d); break;
     }
 }
 
@@ -60,24 +60,24 @@ static void add_element(Text *t, qs_dtype d, const void *p) {
 typedef struct Above {
     const struct Above *up;
     const void *p;
-} Above; /* the containers around a value, inner first */
+} Above; /* list of the containers around a value, innermost first */
 
 typedef struct {
     qs_vm *vm;
     Text *t;
     bool brief;
-    bool made; /* arrays have the shape that they were made with, not its normal form */
+    bool made; /* shows the shape that arrays were created with (qarr_shape) instead of the normal form */
 } Printer;
 
 enum {
-    EDGE = 3,
-    OUTER_EDGE = 1, /* of a shortened dimension, shown at each end: of the last two, of others */
+    EDGE = 3,       /* entries shown at each end of a shortened dimension: one of the last two */
+    OUTER_EDGE = 1, /* the same for the other dimensions */
     BRIEF_ELEMENTS = 200,
     BRIEF_ITEMS = 50,
-    BRIEF_CHARS = 2000, /* beyond these the brief form shortens */
-    DEPTH_MAX = 100     /* containers deeper than this print as … */
+    BRIEF_CHARS = 2000, /* the brief form shortens larger arrays, cells and strings */
+    DEPTH_MAX = 100     /* containers nested deeper than this are shown as … */
 };
-static const size_t text_limit = (size_t)1 << 28; /* shared parts may multiply up to here */
+static const size_t text_limit = (size_t)1 << 28; /* bytes; limits the output if shared parts repeat exponentially */
 
 typedef struct Grid Grid;
 struct Grid {
@@ -88,7 +88,7 @@ struct Grid {
     bool shortened;
     const char *brackets;
     qs_status (*item)(Grid *g, size_t linear);
-    const void *of;   /* the array or cell, for item */
+    const void *of;   /* array or cell that `item` reads */
     const char *data; /* an array's first element */
     const Above *above;
     int depth;
@@ -102,7 +102,7 @@ static void add_separator(Grid *g, int level) {
     qtext_pad(g->p->t, ' ', (size_t)level + 1);
 }
 
-/* The part of the grid whose first `level` indices are given by the linear index `prefix`. */
+/* Appends the part of the grid whose first `level` indices are given by the linear index `prefix`. */
 static qs_status add_level(Grid *g, int level, size_t prefix) {
     int64_t n = g->dims[level], edge = level < g->rank - 2 ? OUTER_EDGE : EDGE;
     qtext_putc(g->p->t, g->brackets[0]);
@@ -129,7 +129,7 @@ static qs_status element_item(Grid *g, size_t linear) {
     return QS_OK;
 }
 
-/* (4096x4096 float32) */
+/* Appends " (4096x4096 float32)". */
 static void add_extents(Text *t, int rank, const int64_t *dims, const char *element) {
     for (int i = 0; i < rank; i++) qtext_printf(t, "%s%lld", i ? "x" : " (", (long long)dims[i]);
     qtext_printf(t, "%s%s)", *element ? " " : "", element);
@@ -140,7 +140,7 @@ static qs_status add_array(Printer *p, Array *a, bool lines) {
     int64_t made[QS_MAX_RANK];
     const int64_t *dims = p->made ? made : a->dims;
     int rank = p->made ? qarr_shape(a, made, NULL) : a->rank;
-    if (a->count == 0) { /* whatever its extents, which may be absurd */
+    if (a->count == 0) { /* the other extents may be huge */
         qtext_puts(p->t, "[]");
         if (p->brief && rank > 1) add_extents(p->t, rank, dims, qdtype_info[a->dtype].name);
         return QS_OK;
@@ -238,13 +238,14 @@ static qs_status add_container(Printer *p, qs_value v, const Above *above, int d
     return v.kind == QS_CELL ? add_cell(p, v.u.p, &here, depth + 1) : add_object(p, v.u.p, &here, depth + 1);
 }
 
-/* depth: how many containers are around v.  At the top a string is raw and a matrix takes a line per row. */
+/* Appends any value.  depth: number of containers around v.  At depth 0 a string is not quoted and a matrix has one
+ * line per row. */
 static qs_status add_value(Printer *p, qs_value v, const Above *above, int depth) {
     switch ((qs_kind)v.kind) {
     case QS_NIL: qtext_puts(p->t, qval_type_name(p->vm, v)); break;
     case QS_BOOL:
     case QS_INT: qtext_printf(p->t, "%lld", (long long)v.u.i); break;
-    case QS_NUM: number(p->t, v.u.f, QS_F64); break;
+    case QS_NUM: add_rounded(p->t, v.u.f, QS_F64); break;
     case QS_COMPLEX: add_complex(p->t, ((Complex *)v.u.p)->re, ((Complex *)v.u.p)->im, QS_C128); break;
     case QS_STRING: add_string(p, v.u.p, depth > 0 || p->brief); break;
     case QS_ARRAY: return add_array(p, v.u.p, depth == 0);
@@ -275,9 +276,9 @@ qs_status qfmt_made(qs_vm *vm, qs_value v, bool is_brief, Text *t) {
 
 /* -- C-like formats ------------------------------------------------------------------------------------------------ */
 
-enum { WIDTH_MAX = 4096 }; /* of a field, and of its precision: a slip of the finger must not cost all memory */
+enum { WIDTH_MAX = 4096 }; /* limit of width and precision, so that a typo cannot use up all memory */
 
-typedef struct Spec { /* one conversion: %-08.3f */
+typedef struct Spec { /* a conversion specification: %-08.3f */
     char flags[8];
     int width, prec; /* prec -1: not given */
     char conv;
@@ -285,12 +286,12 @@ typedef struct Spec { /* one conversion: %-08.3f */
 
 typedef struct {
     Printer p;
-    const char *at, *end; /* what is left of the format */
+    const char *at, *end; /* rest of the format */
     int nargs, next;
     const qs_value *args;
 } Format;
 
-static qs_status take(Format *f, qs_value *v) {
+static qs_status take_argument(Format *f, qs_value *v) {
     bool list = false;
     for (int i = 0; i < f->nargs; i++) list |= f->args[i].kind == QS_ARRAY && qval_array(f->args[i])->count > 1;
     if (f->next == f->nargs)
@@ -300,7 +301,7 @@ static qs_status take(Format *f, qs_value *v) {
     return QS_OK;
 }
 
-/* The C format for one field; width and precision are passed beside it. */
+/* Builds the C format for one field; width and precision are passed as arguments (*). */
 static const char *c_format(const Spec *s, const char *length, char conv, char text[16]) {
     snprintf(text, 16, "%%%s*.*%s%c", s->flags, length, conv);
     return text;
@@ -333,7 +334,7 @@ static void add_number(Text *t, const Spec *s, qs_value v) {
     else add_real(t, s, qval_number(v));
 }
 
-/* 3.00+4.00j: the width is not for the parts */
+/* Appends 3.00+4.00j; the width does not apply to the parts. */
 static void add_complex_field(Text *t, const Spec *s, const Complex *z) {
     Spec part = *s;
     part.width = 0;
@@ -353,7 +354,7 @@ static qs_status formatted_item(Grid *g, size_t linear) {
     return s;
 }
 
-/* Arrays format element by element: printf("%d", size(x)) shows [129,257]. */
+/* Appends a number or array.  Arrays are formatted element by element: printf("%d", size(x)) shows [129,257]. */
 static qs_status add_numeric(Printer *p, const Spec *s, qs_value v, int number) {
     if (qval_is_number(v)) return add_number(p->t, s, v), QS_OK;
     if (v.kind == QS_COMPLEX) return add_complex_field(p->t, s, v.u.p), QS_OK;
@@ -367,7 +368,7 @@ static qs_status add_numeric(Printer *p, const Spec *s, qs_value v, int number) 
 
 static bool continues(char ch) { return ((unsigned char)ch & 0xC0) == 0x80; }
 
-/* Width and precision of %s count characters, not bytes. */
+/* Appends text for %s; width and precision count characters, not bytes. */
 static void add_padded(Text *t, const Spec *s, const char *text, size_t n) {
     size_t chars = 0, bytes = 0;
     for (; bytes < n; bytes++) {
@@ -409,13 +410,13 @@ static qs_status add_char(Printer *p, const Spec *s, qs_value v, int number) {
     return QS_OK;
 }
 
-/* A width or precision: digits, or * for the next value. */
+/* Reads a width or precision: digits, or * for the next argument. */
 static qs_status read_count(Format *f, int *out) {
     qs_value v;
     double n = 0;
     if (f->at < f->end && *f->at == '*') {
         f->at++;
-        TRY(take(f, &v));
+        TRY(take_argument(f, &v));
         if (!qval_is_number(v))
             return qerr_set(qvm_ctx(f->p.vm), QS_ETYPE, "* in a format needs a number, but value %d is %s", f->next,
                             qval_type_name(f->p.vm, v));
@@ -455,7 +456,7 @@ static qs_status add_conversion(Format *f) {
         return qerr_set(qvm_ctx(f->p.vm), QS_EVALUE,
                         "unknown conversion %%%c in the format; write %%%% for a percent sign",
                         isprint((unsigned char)s.conv) ? s.conv : '?');
-    TRY(take(f, &v));
+    TRY(take_argument(f, &v));
     if (s.conv == 's') return add_text(&f->p, &s, v);
     if (s.conv == 'c') return add_char(&f->p, &s, v, f->next);
     if (integer_conv(s.conv) && v.kind == QS_NUM && v.u.f != trunc(v.u.f) && isfinite(v.u.f))

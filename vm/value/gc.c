@@ -1,12 +1,13 @@
-/* gc.c -- frees cycles, which counts alone never do.
+/* gc.c -- frees unreachable cycles of objects, which reference counts alone never free.
  *
- * Trial deletion over all containers: each starts with its count, every reference held by another container is taken
- * away, and whatever is left is held from outside (a stack, a global, C).  What those reach is alive; the rest is
- * garbage.  Nothing here recurses, and nothing depends on what the interpreter holds as long as it counts it. */
+ * The algorithm is trial deletion over all containers.  Each container starts with its reference count, and every
+ * reference held by another container is subtracted.  Containers with a remaining count are referenced from outside (a
+ * stack, a global, C).  All containers reachable from these are alive; the rest is garbage.  The code does not recurse.
+ * It needs no root set: all references of the interpreter are counted. */
 #include "vm/value/machine.h"
 #include "vm/value/object.h"
 
-/* The next collection comes when there are 1/GROWTH more containers than the last one left, so the work is amortised.
+/* The next collection runs when there are 1/GROWTH more containers than after the last one, so the cost is amortized.
  */
 #ifdef QUASAR_STRESS
 enum { FIRST_THRESHOLD = 4, GROWTH = 8 };
@@ -66,7 +67,7 @@ static bool is_container(qs_value v) {
     return v.kind == QS_CELL || v.kind == QS_OBJECT || v.kind == QS_FUNCTION || v.kind == QS_FOREIGN;
 }
 
-/* A tracked container behind v, else NULL. */
+/* Returns the tracked container that v refers to; NULL: none. */
 static GcObj *container(qs_value v) {
     GcObj *o = is_container(v) ? v.u.p : NULL;
     return o && o->next ? o : NULL;
@@ -78,7 +79,8 @@ static void take_away(void *ud, qs_value child) {
     if (o) o->trial--;
 }
 
-/* A child of something alive is alive: put it (back) where the scan has yet to come by. */
+/* Marks a child of a live container as live.  If it was moved to the garbage, puts it back at the end of the list, so
+ * that the scan visits it. */
 static void revive(void *ud, qs_value child) {
     GcObj *list = ud, *o = container(child);
     if (!o) return;
@@ -95,8 +97,9 @@ static void count_outside(GcObj *list) {
     for (GcObj *o = list->next; o != list; o = o->next) qgc_children(o, take_away, NULL);
 }
 
-/* Moves what nothing outside reaches to `garbage`.  One moved too early comes back when the scan meets a holder. */
-static void divide(GcObj *list, GcObj *garbage) {
+/* Moves containers that are not reachable from outside to `garbage`.  One that was moved too early is moved back when
+ * the scan finds a live container that refers to it. */
+static void move_unreachable(GcObj *list, GcObj *garbage) {
     for (GcObj *o = list->next, *next; o != list; o = next) {
         if (o->trial > 0) {
             qgc_children(o, revive, list);
@@ -124,7 +127,8 @@ static void drop_contents(qs_vm *vm, GcObj *o) {
     else if (o->hdr.kind == QS_FUNCTION) drop_values(vm, ((Function *)o)->captures, (size_t)((Function *)o)->ncaptures);
 }
 
-/* Everything in the list is held while its contents go, so that nothing dies under the walk. */
+/* Frees the containers in the list.  All are retained while their contents are released, so that none is freed during
+ * the traversal. */
 static size_t free_garbage(qs_vm *vm, GcObj *garbage) {
     size_t n = 0;
     for (GcObj *o = garbage->next; o != garbage; o = o->next, n++) {
@@ -148,7 +152,7 @@ size_t qgc_collect(qs_vm *vm) {
     GcObj garbage;
     list_init(&garbage);
     count_outside(&m->gc_list);
-    divide(&m->gc_list, &garbage);
+    move_unreachable(&m->gc_list, &garbage);
     size_t n = free_garbage(vm, &garbage);
     m->gc_threshold = m->gc_count + m->gc_count / GROWTH;
     if (m->gc_threshold < FIRST_THRESHOLD) m->gc_threshold = FIRST_THRESHOLD;

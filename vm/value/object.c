@@ -1,5 +1,5 @@
-/* object.c -- cells, class instances, dynamic objects, functions, foreign and type values: making them, their fields,
- * and the end of every counted object. */
+/* object.c -- creates cells, class instances, dynamic objects, functions, foreign and type values, accesses fields, and
+ * frees all reference-counted objects. */
 #include "devices/pool.h"
 #include "lang/syntax/ast.h"
 #include "vm/array/array.h"
@@ -21,7 +21,7 @@ static void *new_tracked(qs_vm *vm, size_t size, qs_kind kind) {
     return o;
 }
 
-/* -- the end ------------------------------------------------------------------------------------------------------- */
+/* -- freeing objects ----------------------------------------------------------------------------------------------- */
 
 static void release_values(qs_vm *vm, const qs_value *at, size_t n) {
     for (size_t i = 0; i < n; i++) qval_release(vm, at[i]);
@@ -42,7 +42,7 @@ static void bury_object(qs_vm *vm, Object *o) {
 
 static size_t function_bytes(int ncaptures) { return sizeof(Function) + (size_t)ncaptures * sizeof(qs_value); }
 
-/* The last function of a program that was replaced: it may go. */
+/* Counts a function less in its program; after the last function, a replaced program is queued for unload.c. */
 static void leave_unit(qs_vm *vm, Unit *u) {
     if (--u->functions > 0 || !u->loose) return;
     u->next_dead = qvm(vm)->dead_units;
@@ -50,7 +50,7 @@ static void leave_unit(qs_vm *vm, Unit *u) {
 }
 
 static void bury_function(qs_vm *vm, Function *f) {
-    bool closing = !qvm(vm)->modules; /* programs, and the trees of their functions, go before values */
+    bool closing = !qvm(vm)->modules; /* on exit, programs and their syntax trees are freed before the values */
     if (f->fkind == FN_SCRIPT && !closing) leave_unit(vm, f->ast->unit);
     release_values(vm, f->captures, (size_t)f->ncaptures);
     for (int i = 0; i < f->nmembers; i++) qval_release(vm, qval_object(QS_FUNCTION, f->members[i]));
@@ -73,8 +73,8 @@ static void bury(qs_vm *vm, GcObj *o) {
     }
 }
 
-/* A container waits in a list, linked through gc.next, until those before it have released their contents: the depth of
- * a structure costs no stack. */
+/* Frees a container.  Nested containers wait in a list, linked through gc.next, until the ones before them have been
+ * freed, so that deep structures need no C recursion. */
 static void destroy_container(qs_vm *vm, GcObj *o) {
     Machine *m = qvm(vm);
     qgc_untrack(vm, o);
@@ -113,7 +113,7 @@ static qs_status count_items(Ctx *c, int rank, const int64_t *dims, size_t *coun
     return QS_OK;
 }
 
-/* Numeric arrays of fixed size are storage of their own in every item; any other zero may be shared. */
+/* Sets all items to zero.  Each item gets its own numeric array of fixed size; any other zero may be shared. */
 static qs_status fill_zero(qs_vm *vm, Cell *c) {
     qs_value zero;
     TRY(qval_zero(vm, c->elem, &zero));
@@ -211,7 +211,7 @@ qs_status qobj_initial(qs_vm *vm, const Class *cls, int field, qs_value *out) {
     return qval_coerce(vm, v, f->type, f->name->s, out);
 }
 
-/* Every instance has its own. */
+/* Returns the initial value of a field as a copy, so that instances do not share it. */
 static qs_status initial_value(qs_vm *vm, const Class *cls, int field, qs_value *out) {
     qs_value v;
     TRY(qobj_initial(vm, cls, field, &v));
@@ -237,7 +237,7 @@ qs_status qobj_new(qs_vm *vm, Class *cls, Object **out) {
 
 static bool open_ended(const Object *o) { return !o->cls || o->cls->kind == CLASS_DYNAMIC; }
 
-/* The slot of a field, declared or added; -1 when there is none. */
+/* Returns the slot of a declared or added field; -1: there is none. */
 static int64_t find_slot(const Object *o, Str *name) {
     uint64_t i;
     if (o->cls && qmap_get(&o->cls->index, name, &i)) return (int64_t)i;

@@ -1,4 +1,4 @@
-/* value.c -- questions about any value: its type, whether it fits an annotation, truth, equality, construction. */
+/* value.c -- implements operations on all values: type, conversion to a type, truth, equality, construction. */
 #include "lang/syntax/ast.h"
 #include "lang/syntax/operators.h"
 #include "vm/array/array.h"
@@ -46,7 +46,7 @@ const Type *qval_type(qs_vm *vm, qs_value v) {
     return qtype_any(c);
 }
 
-/* With the type that it has outside, as "pyvalue (list)".  An error on the way to a message is forgotten. */
+/* Returns the type name with the foreign type, as "pyvalue (list)".  Errors are discarded: the name is for messages. */
 static const char *foreign_name(qs_vm *vm, qs_value v) {
     const Foreign *f = v.u.p;
     const char *name = qs_type_name(vm, v);
@@ -75,7 +75,7 @@ static int64_t int_min(qs_dtype d) {
     return qdtype_info[d].cls == DC_UINT ? 0 : INT64_MIN >> (64 - 8 * qdtype_size(d));
 }
 
-static int64_t int_max(qs_dtype d) { /* a value of kind int holds an int64, uint64 is cut to what fits */
+static int64_t int_max(qs_dtype d) { /* an int value holds an int64, so the maximum of uint64 is INT64_MAX here */
     size_t bits = 8 * qdtype_size(d) - (qdtype_info[d].cls == DC_UINT ? 0 : 1);
     return bits >= 63 ? INT64_MAX : (int64_t)(((uint64_t)1 << bits) - 1);
 }
@@ -86,7 +86,7 @@ static int64_t int_saturate(qs_dtype d, int64_t x) {
     return x < int_min(d) ? int_min(d) : x > int_max(d) ? int_max(d) : x;
 }
 
-/* -- fitting ------------------------------------------------------------------------------------------------------- */
+/* -- type tests without conversion --------------------------------------------------------------------------------- */
 
 static bool number_fits(qs_value v, qs_dtype d) {
     v = qtape_plain(v);
@@ -100,7 +100,7 @@ static bool number_fits(qs_value v, qs_dtype d) {
     return false;
 }
 
-/* Normal forms: 1xN is a vec, HxWx1 a mat.  vec3 is 3 elements in a row, mat2x2 two rows of two. */
+/* Compares normal forms: 1xN is a vec, HxWx1 a mat.  vec3 has 3 elements in a row, mat2x2 has two rows of two. */
 static bool shape_fits(const Type *t, int rank, const int64_t *dims) {
     int64_t want[QS_MAX_RANK];
     if (!t->nfixed) return t->rank == RANK_ANY || rank <= t->rank;
@@ -180,7 +180,7 @@ static void add_extents(Text *t, int rank, const int64_t *dims) {
     for (int i = 0; i < rank; i++) qtext_printf(t, "%s%lld", i ? "x" : "", (long long)dims[i]);
 }
 
-/* "y must be vec3, got mat of size 3x4" */
+/* Sets the error "y must be vec3, got mat of size 3x4". */
 static qs_status mismatch(qs_vm *vm, qs_value v, const Type *t, const char *what) {
     Text got;
     qtext_init(&got, qvm_ctx(vm));
@@ -213,7 +213,7 @@ qs_status qval_text(qs_vm *vm, Text *t, qs_status made, qs_value *out) {
     return made;
 }
 
-/* Host scalars are double whatever `scalar` is as an element; a variable of another real type rounds to it. */
+/* Rounds x to the real type d.  Type `scalar` does not round: host scalars are double, whatever the element type is. */
 static double round_real(Ctx *c, qs_dtype d, double x) {
     if (d == c->scalar_dtype || d == QS_F64) return x;
     double element;
@@ -221,7 +221,7 @@ static double round_real(Ctx *c, qs_dtype d, double x) {
     return qdtype_get(d, &element);
 }
 
-/* A uint64 beyond int64 is a double, as its elements are. */
+/* Converts to an integer type.  A uint64 beyond INT64_MAX becomes a double, like an array element of this size. */
 static qs_value to_int(qs_dtype d, qs_value v) {
     if (d == QS_U64 && v.kind == QS_NUM && v.u.f >= 0x1p63) return qs_num((double)qdtype_sat_u64(v.u.f, UINT64_MAX));
     return qs_int(v.kind == QS_NUM ? qdtype_sat_i64(v.u.f, int_min(d), int_max(d)) : int_saturate(d, v.u.i));
@@ -241,7 +241,7 @@ static qs_status convert_number(qs_vm *vm, qs_value v, const Type *t, const char
     return QS_OK;
 }
 
-/* A copy would do, but the memory is there to be used; who made the mark knows what makes a copy. */
+/* Sets the error for an array that would need a converted copy, but is marked to be used in place (ARRAY_AS_IS). */
 static qs_status never_converted(qs_vm *vm, qs_value v, const Type *t, const char *what) {
     char text[QERR_TEXT];
     qs_status s = mismatch(vm, v, t, what);
@@ -265,7 +265,7 @@ static qs_status convert_array(qs_vm *vm, qs_value v, const Type *t, const char 
     return *out = qarr_value(r), QS_OK;
 }
 
-/* What nobody asked for in so many words, as float64(x) does. */
+/* Converts an array implicitly, in contrast to an explicit float64(x). */
 static qs_status convert_array_unasked(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out) {
     bool as_is = qval_array(v)->hdr.flags & ARRAY_AS_IS;
     if (as_is && array_converts(qval_array(v), t)) return never_converted(vm, v, t, what);
@@ -278,7 +278,7 @@ static bool items_fit(qs_vm *vm, const Cell *c, const Type *elem) {
     return true;
 }
 
-/* A cell that was not declared that precisely, but whose items all fit: the same items in a cell of the wanted type. */
+/* Converts a cell with a less specific element type: if all items fit, returns a cell of type t with the same items. */
 static qs_status convert_cell(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out) {
     Cell *c = v.u.p, *r;
     if (t->inner->kind == TY_NUM || !shape_fits(t, c->rank, c->dims) || !items_fit(vm, c, t->inner))
@@ -289,7 +289,7 @@ static qs_status convert_cell(qs_vm *vm, qs_value v, const Type *t, const char *
     return *out = qval_object(QS_CELL, r), QS_OK;
 }
 
-/* Integers from lo to below `beyond` hold x. */
+/* Returns whether x is integral and in the range lo <= x < beyond. */
 static inline bool span_holds(double x, double lo, double beyond) { return (trunc(x) == x) & (x >= lo) & (x < beyond); }
 
 bool qval_holds(qs_dtype integer, qs_value number) {
@@ -299,7 +299,7 @@ bool qval_holds(qs_dtype integer, qs_value number) {
     return span_holds(number.u.f, lo, hi + 1);
 }
 
-/* A fraction may go, as the type says; more is hardly meant. */
+/* Warns if v is nan or out of the range of the integer type d.  Dropping a fraction is normal and does not warn. */
 static qs_status warn_of_cut(qs_vm *vm, qs_dtype d, qs_value v) {
     if (!qdtype_is_int(d) || !qval_is_number(v)) return QS_OK;
     double lo, hi;
@@ -314,7 +314,7 @@ static const Type *numeric_member(const Type *t) {
     return NULL;
 }
 
-/* A parameter of that type, and the integer type of its elements, which must hold what is given. */
+/* A parameter, its type, and the integer type of its elements, which must represent the argument exactly. */
 typedef struct {
     const char *what;
     const Type *type, *element;
@@ -333,7 +333,8 @@ static bool always_held(qs_dtype integer, qs_dtype d) {
     return least >= lo && most <= hi;
 }
 
-/* Whether an integer type holds these, as far as doubles tell: near the ends of 64 bits they may be refused wrongly. */
+/* Returns whether an integer type holds all these numbers.  Near the limits of 64-bit types the doubles are inexact, so
+ * that false may be wrong. */
 static bool seem_held(const double *x, size_t n, double lo, double beyond) {
     bool all = true;
     for (size_t i = 0; i < n; i++) all &= span_holds(x[i], lo, beyond);
@@ -372,7 +373,8 @@ static qs_status check_elements(qs_vm *vm, Array *a, const Held *h) {
     return s;
 }
 
-/* The integer type in which a parameter takes v, or its elements; NULL: it takes it in another. */
+/* Returns the integer type to which a parameter of type t converts v or its elements; NULL: it is not an integer type.
+ */
 static const Type *whole_type(const Type *t, qs_value v) {
     const Type *n = t->kind == TY_UNION ? numeric_member(t) : v.kind == QS_ARRAY && t->kind == TY_ARRAY ? t->inner : t;
     return n && n->kind == TY_NUM && qdtype_is_int(n->dtype) ? n : NULL;
@@ -409,11 +411,11 @@ static bool element_truth(qs_dtype d, const void *p) {
     return qdtype_get(d, p) != 0;
 }
 
-/* All elements; nothing at all is not true, as `if [] …` reads. */
+/* Returns whether all elements are true.  An empty array is false: `if [] …` does not run. */
 static qs_status array_truth(qs_vm *vm, Array *a, bool *out) {
     const void *p;
     size_t size = qdtype_size((qs_dtype)a->dtype), i = 0;
-    qtape_enter(vm); /* what is true has no derivative */
+    qtape_enter(vm); /* a truth value has no derivative */
     qs_status s = qarr_read(vm, a, &p);
     qtape_leave(vm);
     if (s != QS_OK) return s;
@@ -453,7 +455,7 @@ qs_status qval_truth(qs_vm *vm, qs_value v, bool *out) {
 
 /* -- equality ------------------------------------------------------------------------------------------------------ */
 
-enum { EQUAL_DEPTH = 1000 }; /* cells nested deeper, or in themselves, are equal only when they are the same cell */
+enum { EQUAL_DEPTH = 1000 }; /* cells nested deeper, or in themselves, are equal only if they are the same cell */
 
 static bool equal_at(qs_vm *vm, qs_value a, qs_value b, int depth);
 
@@ -475,7 +477,7 @@ static bool complex_equal(qs_value a, qs_value b) {
     return x[0] == y[0] && x[1] == y[1];
 }
 
-/* Of two integers.  int64 saturates where uint64 does not, and the other way round. */
+/* Compares two integer elements as int64 and as uint64, because each type saturates where the other does not. */
 static bool wholes_equal(qs_vm *vm, Array *a, Array *b, size_t i) {
     int64_t x, y;
     uint64_t u, v;
@@ -501,7 +503,7 @@ static bool element_equal(qs_vm *vm, Array *a, Array *b, size_t i) {
     return same;
 }
 
-/* Numbers side by side; NaN equals nothing. */
+/* Compares two contiguous runs of floats; NaN equals nothing. */
 static bool runs_equal(qs_dtype d, const char *p, const char *q, size_t n) {
     uint8_t differ[1024];
     Loop *compare = qcontig_get(LOOP_NE, d, LOOP_VV);
@@ -535,7 +537,7 @@ static bool cells_equal(qs_vm *vm, const Cell *a, const Cell *b, int depth) {
     return true;
 }
 
-/* Each mention of a nested function makes a new closure; without captures they are one function. */
+/* Each reference to a nested function creates a new closure; closures without captures are equal. */
 static bool functions_equal(const Function *a, const Function *b) {
     if (a == b) return true;
     if (a->fkind != b->fkind || a->ncaptures || b->ncaptures) return false;
@@ -573,7 +575,7 @@ static bool equal_at(qs_vm *vm, qs_value a, qs_value b, int depth) {
 }
 
 bool qval_equal(qs_vm *vm, qs_value a, qs_value b) {
-    qtape_enter(vm); /* what is equal has no derivative */
+    qtape_enter(vm); /* a comparison has no derivative */
     bool same = equal_at(vm, a, b, 0);
     qtape_leave(vm);
     return same;
@@ -635,7 +637,7 @@ static qs_status fill_items(qs_vm *vm, qs_value r, int n, const qs_value *args) 
     return QS_OK;
 }
 
-/* vec3() is zero, vec3(1,2,3) holds these. */
+/* vec3() is zero; vec3(1,2,3) contains the arguments. */
 static qs_status construct_fixed(qs_vm *vm, const Type *t, int n, const qs_value *args, qs_value *out) {
     int64_t dims[QS_MAX_RANK], count = 1;
     int rank = declared_dims(t, dims);
@@ -648,8 +650,8 @@ static qs_status construct_fixed(qs_vm *vm, const Type *t, int n, const qs_value
     return s;
 }
 
-/* mat(size(x)) has the shape of x, whatever that is.  But a matrix holds elements, and so does what would not make a
- * vec. */
+/* Checks the list in mat(list).  mat(size(x)) has the shape of x, whatever its rank.  Otherwise the list must have the
+ * right number of extents; a matrix, or a list passed to vec, probably contains elements. */
 static qs_status check_listed(qs_vm *vm, const Type *t, const Array *list, int rank, const int64_t *dims) {
     bool sizes = list->size_of || t->rank == RANK_ANY || rank <= t->rank || (t->rank == 1 && rank == 2 && dims[0] == 1);
     if (sizes || (list->rank < 2 && t->rank != 1)) return QS_OK;
@@ -673,7 +675,8 @@ static qs_status construct_array(qs_vm *vm, const Type *t, int n, const qs_value
     return new_array(vm, t, rank, dims, out);
 }
 
-/* Without a constructor of its own: the fields in order, missing ones keep their initial value. */
+/* Constructs an object without a user-defined constructor: sets the fields in order; the others keep their initial
+ * value. */
 static qs_status construct_object(qs_vm *vm, Class *cls, int n, const qs_value *args, qs_value *out) {
     Object *o;
     if (cls && n > cls->nfields)
@@ -690,7 +693,7 @@ static qs_status construct_object(qs_vm *vm, Class *cls, int n, const qs_value *
 }
 
 qs_status qval_construct(qs_vm *vm, const Type *t, int n, const qs_value *args, qs_value *out) {
-    /* What it is given, as it is. */
+    /* these types store the arguments unchanged */
     bool keeps = t->kind == TY_OBJECT || t->kind == TY_CLASS || (t->kind == TY_ARRAY && t->inner->kind != TY_NUM);
     for (int i = 0; i < n && !keeps; i++)
         if (args[i].kind == QS_TRACED || qtape_is_recorded(vm, args[i])) return qhook_construct(vm, t, n, args, out);
