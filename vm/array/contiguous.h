@@ -1,7 +1,8 @@
-/* contiguous.h -- elementwise loops over packed runs, one per operation, element type and place of a single number.
+/* contiguous.h -- declares elementwise loops over contiguous runs, one per operation, element type and operand form.
  *
- * Types: bool, int and uint32 and their 64-bit forms, float32, float64, complex64, complex128; the others are converted
- * by the caller.  Comparisons write bool, everything else the type it reads.  The result may be one of the operands. */
+ * Types: bool, int, uint32, int64, uint64, float32, float64, complex64, complex128.  The caller converts other types.
+ * Comparisons write bool; all other operations write the type that they read.  The result may be one of the operands.
+ * */
 #ifndef VM_CONTIGUOUS_H
 #define VM_CONTIGUOUS_H
 #include "vm/base/dtype.h"
@@ -13,7 +14,7 @@ typedef enum {
     LOOP_DIV,
     LOOP_POW,
     LOOP_MAX,
-    LOOP_MIN, /* integers wrap; in max, min NaN loses */
+    LOOP_MIN, /* arithmetic on integers wraps around; max and min ignore NaN */
     LOOP_EQ,
     LOOP_NE,
     LOOP_LT,
@@ -22,14 +23,14 @@ typedef enum {
     LOOP_GE,
     LOOP_AND,
     LOOP_OR,
-    LOOP_XOR, /* bitwise; of bool: logical */
+    LOOP_XOR, /* bitwise; logical for bool */
     LOOP_COUNT
 } LoopOp;
 
-typedef enum { LOOP_VV, LOOP_VS, LOOP_SV, LOOP_FORMS } LoopForm; /* vector and vector, vector and number, reverse */
+typedef enum { LOOP_VV, LOOP_VS, LOOP_SV, LOOP_FORMS } LoopForm; /* operands: V a run of elements, S one number */
 typedef void Loop(size_t n, const void *a, const void *b, void *out);
 
-/* Which build of a file compiled twice serves: the compiler must be able to aim at AVX2, the processor have it. */
+/* Select the build of files that are compiled twice: AVX2 must be supported by the compiler and by the processor. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define QCPU_AVX2 __builtin_cpu_supports("avx2")
 #define QCPU_FMA  __builtin_cpu_supports("fma")
@@ -38,18 +39,18 @@ typedef void Loop(size_t n, const void *a, const void *b, void *out);
 #define QCPU_FMA  false
 #endif
 
-/* Nobody reads the floating-point flags; without them gcc vectorises comparisons too. */
+/* The floating-point exception flags are not used; with this option gcc also vectorizes comparisons. */
 #ifdef __clang__
 #define LOOPS_WITHOUT_TRAPS
 #else
 #define LOOPS_WITHOUT_TRAPS _Pragma("GCC optimize(\"no-trapping-math\")")
 #endif
 
-/* NULL when the operation is not defined for the type. */
+/* Returns the loop; NULL: the operation is not defined for the type. */
 Loop *qcontig_get(LoopOp op, qs_dtype d, LoopForm form);
 Loop *qcontig_get_avx2(LoopOp op, qs_dtype d, LoopForm form);
 
-/* Sums in double: of x, of x times y, of (x - from) squared. */
+/* Sums in double: sum of x, dot product of x and y, sum of (x - from) squared (spread). */
 #define QPACKED_SUMS(build)                                                                                            \
     double qcontig_sum32##build(size_t n, const float *x);                                                             \
     double qcontig_sum64##build(size_t n, const double *x);                                                            \
@@ -59,20 +60,20 @@ Loop *qcontig_get_avx2(LoopOp op, qs_dtype d, LoopForm form);
     double qcontig_spread64##build(size_t n, const double *x, double from);
 QPACKED_SUMS()
 QPACKED_SUMS(_avx2)
-/* sums[i] += x[i] of so many rows, `step` elements apart. */
+/* Adds to sums[i] the element i of each row; rows are `step` elements apart. */
 void qcontig_accumulate32(size_t n, size_t rows, const float *x, ptrdiff_t step, double *sums);
 void qcontig_accumulate32_avx2(size_t n, size_t rows, const float *x, ptrdiff_t step, double *sums);
 
-/* y[i] += f[0]*x[i] + f[1]*x[i-1] + … over LOOP_TAPS factors, from the left to the right. */
+/* Computes y[i] += f[0]*x[i] + f[1]*x[i-1] + … with LOOP_TAPS factors, added from left to right. */
 enum { LOOP_TAPS = 4 };
 void qcontig_taps64(size_t n, const double *x, const double f[LOOP_TAPS], double *y);
 void qcontig_taps64_avx2(size_t n, const double *x, const double f[LOOP_TAPS], double *y);
 
-/* Running sums y of n elements x, not in place; gives the sum of all.  A strand of LOOP_STRAND elements is added up
- * from its beginning, several at once because each addition waits for the one before: an element of y is `before`, plus
- * the sum of the strands before its own, plus that of its strand so far, from the right to the left.  So the last of a
- * strand is what the next one is added to, and sums of numbers that are not negative never fall.  before: -0 is
- * nothing.  y NULL: the sum alone. */
+/* Computes the running sums y of n elements x, not in place, and returns the sum of all.  The elements are divided into
+ * strands of LOOP_STRAND elements.  Several strands are summed in parallel, because each addition depends on the one
+ * before.  An element of y is before + (sum of the preceding strands + running sum within the strand).  The last value
+ * of a strand is exactly the sum to which the next strand is added, so sums of nonnegative numbers never decrease.
+ * before: initial value; -0 adds nothing.  y NULL: only the sum is computed. */
 enum { LOOP_STRAND = 64 };
 #define QPACKED_RUNNING(build)                                                                                         \
     double qcontig_running32##build(size_t n, const float *x, double before, float *y);                                \
@@ -80,8 +81,8 @@ enum { LOOP_STRAND = 64 };
 QPACKED_RUNNING()
 QPACKED_RUNNING(_avx2)
 
-/* In arrays x to a small whole power is made of multiplications alone. */
-/* The same operations on single numbers, where only squares are. */
+/* Powers of single numbers.  (The array loops use multiplications alone for all small integral exponents, qcontig_power
+ * only for squares.) */
 double qcontig_power(double x, double y);
 QComplexD qcontig_complex_power(QComplexD x, QComplexD y);
 #endif

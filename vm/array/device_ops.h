@@ -1,9 +1,10 @@
-/* device_ops.h -- what is computed where the arrays are: on a device that has one that is read, when the host has not.
- * reduce.c, arith.c, map_elements.c and those that move elements ask before they fetch it, where qdevmath_asks;
- * vm/launch/axis_launch.c, elementwise_node.c and move_launch.c launch the kernels.
+/* device_ops.h -- declares operations that run on the device that holds an input array, if the host does not have it.
  *
- * *done false: it is the host's turn, because it has the arrays, too, or the device cannot have the kernel, which
- * --explain says. */
+ * reduce.c, arith.c, map_elements.c and the functions that move elements try these before they copy the array to the
+ * host (if qdevmath_asks).  vm/launch/axis_launch.c, elementwise_node.c and move_launch.c launch the kernels.
+ *
+ * *done false: the host must compute the result, because it has the arrays, too, or the device cannot run the kernel,
+ * which --explain reports. */
 #ifndef VM_DEVICE_OPS_H
 #define VM_DEVICE_OPS_H
 #include "lang/kernel/elem/elem.h"
@@ -11,28 +12,30 @@
 #include "vm/array/contiguous.h"
 #include "vm/array/device_math.h"
 
-typedef struct { /* a reduction, or running results, of real or complex elements, of one array to one that is packed */
+/* A reduction or scan along an axis, from array x (real or complex) to array y, which is contiguous unless y_strides.
+ * */
+typedef struct {
     const char *name;
     LoopOp op;     /* LOOP_ADD, MUL, MIN, MAX, OR, AND */
-    qs_dtype lane; /* in which elements are merged */
+    qs_dtype lane; /* type of the partial results */
     Array *x, *y;
-    int rank;                      /* of the results, 1 at least */
-    const int64_t *dims, *strides; /* of the results; in x, in elements */
-    int64_t n, step;               /* elements that make a result, at least one; from each to the next */
-    bool squares;                  /* of the elements, or of what they differ from the centres */
-    Array *centres;                /* of float64, packed, one for each result; NULL: zeros */
-    bool places; /* instead: the first place of an element that equals its centre, of the type of x; else 0 */
-    double by;   /* each result is divided by this; 0: by nothing */
-    bool root;   /* … and its root is taken */
-    const int64_t *y_strides; /* not NULL: running results, which lie so in y, y_step apart */
-    int64_t y_step;
-    Array *beside; /* it is done where this one is, too; NULL: there is none */
+    int rank;                      /* number of dimensions of the results, at least 1 */
+    const int64_t *dims, *strides; /* extents of the results; their strides in x, in elements */
+    int64_t n, step;               /* number of elements per result, at least 1; distance between them in x */
+    bool squares;                  /* reduces the squares of the elements, or of their differences from the centres */
+    Array *centres;                /* contiguous float64 array with one value per result; NULL: zeros */
+    bool places; /* finds instead the first index of an element equal to its centre (of x's type); 0: none */
+    double by;   /* divisor of each result; 0: none */
+    bool root;   /* takes the square root after the division */
+    const int64_t *y_strides; /* not NULL: a scan; strides of y in the other dimensions */
+    int64_t y_step;           /* scan: stride of y along the axis */
+    Array *beside;            /* further array that selects the device; NULL: none */
 } AxisOp;
 qs_status qaxisop_run(qs_vm *vm, const AxisOp *a, bool *done);
 
-/* Elements from one array to another: dims[0..rank-1] places, whose steps, and the places of the first ones, count
- * elements from the first one of each array.  lists[d] not NULL: along d the places are those in this array of int64,
- * below 0 none; `into`: in `to`, otherwise in `from`.  The two do not share memory. */
+/* A copy of dims[0..rank-1] elements from one array to another.  Steps and start positions count elements, from the
+ * first element of each array.  lists[d] not NULL: an int64 array with the positions along d; negative positions are
+ * skipped.  The lists index `to` if `into` is set, otherwise `from`.  The arrays do not share memory. */
 typedef struct {
     const char *name;
     Array *from, *to;
@@ -40,17 +43,18 @@ typedef struct {
     const int64_t *dims, *from_steps, *to_steps;
     int64_t from_at, to_at;
     Array *const *lists;    /* NULL: none */
-    const int64_t *extents; /* of the dimensions that have one, on the side that it is for */
-    bool into, from_one;    /* from_one: the places in lists are counted from 1 */
-    Array *mask;            /* where it is 0 `to` stays as it is; NULL: it does nowhere */
+    const int64_t *extents; /* extents of the indexed array in the dimensions with a list */
+    bool into, from_one;    /* from_one: positions in lists count from 1 */
+    Array *mask;            /* elements with mask 0 are not written; NULL: no mask */
     const int64_t *mask_steps;
-    Array *beside; /* it is done where this one is, too; NULL: there is none */
+    Array *beside; /* further array that selects the device; NULL: none */
 } ElementMove;
 qs_status qmovelaunch_on_device(qs_vm *vm, const ElementMove *c, bool *done);
-/* There or by the host; elements of one type, without lists. */
+/* Copies on the device or on the host; both arrays have one type, and there are no lists. */
 qs_status qarr_carry(qs_vm *vm, const ElementMove *c);
 
-/* into = elem(args), computed in elements of type `compute`.  What is in place reads the elements that it writes. */
+/* into = elem(args), computed in type `compute`.  If `into` is an argument, each element is read before it is written.
+ */
 typedef struct {
     Elem elem;
     qs_dtype compute;

@@ -1,4 +1,4 @@
-/* gemm.h -- matrix products of packed row-major matrices: BLAS where one is found, loops of our own otherwise. */
+/* gemm.h -- multiplies contiguous row-major matrices, by BLAS if one is found, otherwise by built-in loops. */
 #ifndef VM_GEMM_H
 #define VM_GEMM_H
 #include "vm/base/dynlib.h"
@@ -15,9 +15,9 @@ typedef struct {
     void *c;
 } Gemm;
 void qgemm_run(qs_vm *vm, const Gemm *g);
-/* dlopen of a library for linear algebra; of OpenBLAS with kernels for this processor. */
+/* Opens a linear algebra library with dlopen; makes OpenBLAS use kernels for this processor. */
 void *qgemm_library(const char *name, char why[DYNLIB_WHY]);
-/* Without BLAS, and its form for processors with AVX2 and FMA. */
+/* Multiplies without BLAS; the second function is compiled for AVX2 and FMA. */
 void qgemm_own(const Gemm *g);
 void qgemm_own_avx2(const Gemm *g);
 #endif

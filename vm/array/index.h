@@ -1,17 +1,18 @@
-/* index.h -- x[…] on arrays and cells. */
+/* index.h -- declares indexing of arrays and cells, x[…]. */
 #ifndef VM_INDEX_H
 #define VM_INDEX_H
 #include "lang/syntax/operators.h"
 #include "vm/array/array.h"
 
-/* What stands in the brackets of x[…]: numbers, colons, index vectors, masks of dtype bool; one coordinate vector where
- * the rank is 2 or more.  name: of x, for messages; NULL: it has none. */
+/* The indices of x[…]: numbers, colons, index vectors, masks of dtype bool; or a single coordinate vector if the rank
+ * is
+ * 2 or more.  name: name of x, for messages; NULL: none. */
 typedef struct Subscript {
     int n;
     const qs_value *at;
     TypeMods mods;
     const char *name;
-    bool is_list; /* written as INDEX_IS_LIST says */
+    bool is_list; /* see INDEX_IS_LIST */
 } Subscript;
 qs_status qidx_get(qs_vm *vm, qs_value base, const Subscript *s, qs_value *out);
 qs_status qidx_set(qs_vm *vm, qs_value base, const Subscript *s, qs_value v);

@@ -1,6 +1,6 @@
-/* map_elements.h -- an elementwise function on as many numbers and arrays as it takes, with broadcasting.
+/* map_elements.h -- applies an elementwise function to numbers and arrays, with broadcasting.
  *
- * The row of elem.def says what it computes, and what becomes of whole and of complex numbers. */
+ * The row of elem.def defines the function and its treatment of integers and complex numbers. */
 #ifndef VM_MAP_ELEMENTS_H
 #define VM_MAP_ELEMENTS_H
 #include "lang/kernel/elem/elem.h"

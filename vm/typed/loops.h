@@ -1,8 +1,10 @@
-/* loops.h -- the loops of one element type, and its column of the table.  loops.c includes this once per type, with
+/* loops.h -- generates the loops of one element type and their table.  loops.c includes this file once per type, with
  *
- *     D  its name (I8)           T  its C type      P, PD  the real type, and its name
- *     W, WD  the narrowest type that elem.def computes in, and its name
- *     TYPED_CLASS  which column of typed.def it takes */
+ *     D            name of the type (I8)
+ *     T            C type of the elements
+ *     P            C type of real and imaginary parts
+ *     W, WD        narrowest type in which elem.def computes, and its name
+ *     TYPED_CLASS  the column of typed.def to use */
 #if TYPED_CLASS == OF_TRUTHS
 #define TYPED(name, nargs, gives, column, wholes, reals, pairs, help) TYPED_MAKE(name, nargs, gives, column)
 #elif TYPED_CLASS == OF_WHOLES

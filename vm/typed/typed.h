@@ -1,15 +1,15 @@
-/* typed.h -- the arithmetic that keeps types, beside the language's: that of the Array API standard.
+/* typed.h -- declares the type-preserving arithmetic of the Array API standard, which differs from the language's.
  *
- *     typed.c    elementwise functions over strided operands that meet from their ends; places that are gathered
- *     loops.c    the loops, made of typed.def and elem.def       typed_math.h   what elem.def does not say
- *     vector.c   functions of several floats at once
- *     typed_reduce.c     sums, extremes and their places, running sums   product.c      matrix products in stacks
+ *     typed.c         elementwise functions with the broadcasting of the standard; gather and scatter
+ *     loops.c         loops generated from typed.def and elem.def     typed_math.h   functions that are not in elem.def
+ *     vector.c        vectorized functions of the C library
+ *     typed_reduce.c  sums, extremes and their positions, scans       product.c      stacks of matrix products
  *
- * Arrays come in, new arrays go out.  bridge/py_typed.c calls these files for pyquasar.array_api; it has decided which
- * type the operands meet in, because Python's numbers take part in that.  Everything works on the host's memory.
+ * bridge/py_typed.c calls these files for pyquasar.array_api.  The bridge determines the common type of the operands,
+ * because it depends on Python's numbers.  All functions work on host memory and return new arrays.
  *
- * The types are those of the standard: bool, whole numbers of 8 to 64 bits, floats of 32 and 64, complex numbers of
- * both.  Whole numbers wrap.  Extents of 1, and empty shapes, are kept as they are (qarr_shape). */
+ * The types are those of the standard: bool, integers of 8 to 64 bits, floats of 32 and 64 bits, complex numbers of
+ * both.  Integers wrap around.  Shapes keep extents of 1 and may be empty (qarr_shape). */
 #ifndef VM_TYPED_H
 #define VM_TYPED_H
 #include "vm/array/array.h"
@@ -29,18 +29,18 @@ typedef struct {
 } TypedInfo;
 extern const TypedInfo qtyped_info[TY__COUNT];
 
-/* One row of operands: n results go to `out`, packed; step: bytes from one element of an operand to the next. */
+/* Computes n contiguous results from one row of each operand; step: distance of its elements in bytes. */
 typedef void TypedLoop(size_t n, char *out, const char *const *in, const ptrdiff_t *step);
-TypedLoop *qtyped_loop(Typed f, qs_dtype d); /* NULL: not defined for elements of that type */
+TypedLoop *qtyped_loop(Typed f, qs_dtype d); /* NULL: not defined for elements of type d */
 TypedLoop *qtyped_loop_avx2(Typed f, qs_dtype d);
 
-/* Exponents whose powers are a product, a root or a quotient, which are rounded once. */
+/* Exponents whose powers are computed by a product, a root or a quotient, with a single rounding. */
 static inline bool qtyped_is_short_power(double y) { return y == 2 || y == 0.5 || y == -1; }
-/* The same by vector functions of the C library; false: it has none, and nothing was done. */
+/* Computes a row by a vector function of the C library; false: there is none, and nothing was done. */
 bool qtyped_vector(Typed f, qs_dtype d, size_t n, char *out, const char *const *in, const ptrdiff_t *step);
 
 enum { TYPED_ARGS = 3 };
-typedef struct { /* an array as it was made; or one element */
+typedef struct { /* an array with the shape that it was created with (qarr_shape), or one element */
     const void *p;
     qs_dtype dtype;
     int ndim;
@@ -49,36 +49,41 @@ typedef struct { /* an array as it was made; or one element */
 qs_status qtyped_open(qs_vm *vm, Array *a, TypedArg *out); /* for reading */
 TypedArg qtyped_number(qs_dtype d, const void *element);
 
-/* The result of f of operands that are converted to d, except the condition of `where`, which is bool. */
+/* Applies f to the operands, converted to d.  The condition of `where` is converted to bool instead. */
 qs_status qtyped_apply(qs_vm *vm, Typed f, qs_dtype d, const TypedArg *args, Array **out);
-/* The elements of x, converted to the type of dst and spread to its shape, which x must fit, written there. */
+/* Writes the elements of x to dst, converted to its type and broadcast to its shape. */
 qs_status qtyped_store(qs_vm *vm, Array *dst, const TypedArg *x);
 
-/* Elements at `at`, counted from the first one of x in its memory: a packed array of the shape of `at`, int64; and the
- * other way, of a packed x of the type of a, or one element.  Whoever calls has checked the places. */
+/* Read or write elements of a at the positions in `at`, an int64 array of offsets from the first element of a in
+ * memory.  qtyped_gather returns a contiguous array with the shape of `at`; the x of qtyped_scatter is contiguous and
+ * has the type of a, or has one element.  The caller has checked the positions. */
 qs_status qtyped_gather(qs_vm *vm, Array *a, Array *at, Array **out);
 qs_status qtyped_scatter(qs_vm *vm, Array *a, Array *at, Array *x);
-/* Of packed x, seen as outer x n x inner: the places of packed `at` (int64, checked) along the middle. */
+/* Reads from contiguous x, viewed as outer x n x inner, the positions in `at` (contiguous int64, checked) along the
+ * middle dimension. */
 qs_status qtyped_take(qs_vm *vm, Array *x, int64_t outer, int64_t n, int64_t inner, Array *at, int ndim,
                       const int64_t *dims, Array **out);
-qs_status qtyped_nonzero(qs_vm *vm, Array *x, Array **out); /* linear places, int64, of a packed x that is bool */
-/* first + i*step, i < n, in the type d; whole numbers exactly. */
+qs_status qtyped_nonzero(qs_vm *vm, Array *x, Array **out); /* int64 linear indices; x is a contiguous bool array */
+/* Computes first + i*step for i < n in type d; for integer types exactly, from ifirst and istep. */
 qs_status qtyped_arange(qs_vm *vm, qs_dtype d, int64_t n, double first, double step, int64_t ifirst, int64_t istep,
                         Array **out);
 
 /* -- typed_reduce.c ------------------------------------------------------------------------------------------------ */
 typedef enum { FOLD_SUM, FOLD_PROD, FOLD_MIN, FOLD_MAX, FOLD_ANY, FOLD_ALL, FOLD_COUNT, FOLD__COUNT } Fold;
-/* AxisOp the dimensions whose bit is set in `axes`; they are left out, or kept with extent 1.  The result has type d:
- * sums and products are added up in the widest type of the kind, then cut to d.  min and max of nothing: QS_EVALUE. */
+/* Reduces along the dimensions whose bit is set in `axes`; these are dropped, or kept with extent 1.  The result has
+ * type d.  Sums and products are accumulated in the widest type of their class, then converted to d.  min and max of no
+ * elements: QS_EVALUE. */
 qs_status qtreduce_run(qs_vm *vm, Fold f, Array *x, unsigned axes, bool keep, qs_dtype d, Array **out);
-/* The first place of the extreme along a dimension, int64, without that dimension; nan is the extreme where one is. */
+/* Returns the first positions of the extremes along a dimension, int64, without that dimension; a nan is the extreme.
+ * */
 qs_status qtreduce_position(qs_vm *vm, bool largest, Array *x, int axis, Array **out);
-/* Running sums or products along a dimension, in the type d; initial: with what comes before the first. */
+/* Computes running sums or products along a dimension, in type d; initial: preceded by 0 or 1. */
 qs_status qtreduce_scan(qs_vm *vm, Fold f, Array *x, int axis, bool initial, qs_dtype d, Array **out);
-/* Places in sorted packed x, of the type of v, before which v belong; right: behind equal ones.  nan is largest. */
+/* Returns the positions in sorted contiguous x at which to insert the elements of v, which has the same type; right:
+ * behind equal elements.  nan is the largest. */
 qs_status qtreduce_search(qs_vm *vm, Array *x, Array *v, bool right, Array **out);
 
 /* -- product.c ----------------------------------------------------------------------------------------------------- */
-/* Of stacks of matrices m x k and k x n, packed, of one type; of whole numbers it wraps. */
+/* Multiplies stacks of contiguous m x k and k x n matrices of one type; integers wrap around. */
 qs_status qproduct_run(qs_vm *vm, Array *a, Array *b, GemmSize of, int ndim, const int64_t *dims, Array **out);
 #endif

@@ -2,10 +2,10 @@
  * typed_<function>_<type>.  Included by loops.c behind elem_host.h. */
 #ifndef VM_TYPED_MATH_H
 #define VM_TYPED_MATH_H
-#pragma GCC diagnostic ignored "-Wtype-limits" /* of unsigned types a sign is asked for, too */
+#pragma GCC diagnostic ignored "-Wtype-limits" /* the macros also test the sign of unsigned types */
 #define TYPED_FN __attribute__((unused)) static inline
 
-/* -- whole numbers ------------------------------------------------------------------------------------------------- */
+/* -- integers ------------------------------------------------------------------------------------------------------ */
 #define WHOLE_FNS(D, T, U, IS_SIGNED, BITS)                                                                            \
     TYPED_FN T typed_floor_divide_##D(T x, T y) {                                                                      \
         if (y == 0) return 0;                                                                                          \
@@ -14,7 +14,7 @@
         return (T)(q - (IS_SIGNED && (x % y != 0) && ((x < 0) != (y < 0))));                                           \
     }                                                                                                                  \
     TYPED_FN T typed_square_##D(T x) { return (T)((U)x * (U)x); }                                                      \
-    /* Of a negative exponent what is left of a fraction: 0, but of 1 and -1. */                                       \
+    /* With a negative exponent the fraction is truncated to 0, except for x = 1 and -1. */                            \
     TYPED_FN T typed_power_##D(T x, T y) {                                                                             \
         U r = 1, p = (U)x;                                                                                             \
         if (IS_SIGNED && y < 0) return x == 1 ? 1 : x == (T)-1 ? (y % 2 ? x : 1) : 0;                                  \
@@ -36,7 +36,7 @@ WHOLE_FNS(U64, uint64_t, uint64_t, false, 64)
         T r = fmod##S(x, y);                                                                                           \
         return r == 0 ? copysign##S(0, y) : (r < 0) != (y < 0) ? r + y : r;                                            \
     }                                                                                                                  \
-    /* The quotient of what is left when the remainder is taken away, so that both go together. */                     \
+    /* The quotient is computed after subtracting the remainder, so that both results are consistent. */               \
     TYPED_FN T typed_floor_divide_##D(T x, T y) {                                                                      \
         if (y == 0 || !isfinite(x) || !isfinite(y)) return x / y;                                                      \
         T r = fmod##S(x, y), q = (x - r) / y;                                                                          \
@@ -55,7 +55,7 @@ WHOLE_FNS(U64, uint64_t, uint64_t, false, 64)
     TYPED_FN T typed_copysign_##D(T x, T y) { return copysign##S(x, y); }                                              \
     TYPED_FN T typed_nextafter_##D(T x, T y) { return nextafter##S(x, y); }                                            \
     TYPED_FN T typed_logaddexp_##D(T x, T y) {                                                                         \
-        if (x == y) return x + (T)M_LN2; /* infinities, too */                                                         \
+        if (x == y) return x + (T)M_LN2; /* also for infinities */                                                     \
         T d = x - y;                                                                                                   \
         return d > 0 ? x + log1p##S(exp##S(-d)) : d <= 0 ? y + log1p##S(exp##S(d)) : d;                                \
     }
@@ -72,7 +72,7 @@ COMPLEX_FNS(C64, QComplexF, F32)
 COMPLEX_FNS(C128, QComplexD, F64)
 #undef COMPLEX_FNS
 
-/* exp(x)cos(y)-1 = expm1(x)cos(y) - 2 sin(y/2)^2, without a difference of two numbers near 1. */
+/* Uses exp(x)cos(y)-1 = expm1(x)cos(y) - 2 sin(y/2)^2, which avoids the difference of two numbers near 1. */
 TYPED_FN QComplexD typed_expm1_C128(QComplexD z) {
     if (!isfinite(z.re) || !isfinite(z.im) || fabs(z.re) > 700) {
         QComplexD e = elem_exp_C128(z);
@@ -82,7 +82,7 @@ TYPED_FN QComplexD typed_expm1_C128(QComplexD z) {
     return (QComplexD){expm1(z.re) * cos(z.im) - 2 * half * half + 0.0, exp(z.re) * sin(z.im)};
 }
 
-/* W. Kahan: half the log1p of the square of the modulus, less 1, where that is small. */
+/* Computes the real part near z = 0 as log1p(|1+z|^2 - 1) / 2 (W. Kahan). */
 TYPED_FN QComplexD typed_log1p_C128(QComplexD z) {
     double x = z.re, y = z.im;
     if (!isfinite(x) || !isfinite(y) || fabs(x) > 0.5 || fabs(y) > 0.5) return elem_log_C128((QComplexD){1 + x, y});
@@ -91,14 +91,14 @@ TYPED_FN QComplexD typed_log1p_C128(QComplexD z) {
 TYPED_FN QComplexF typed_expm1_C64(QComplexF z) { return elem_narrow(typed_expm1_C128(elem_wide(z))); }
 TYPED_FN QComplexF typed_log1p_C64(QComplexF z) { return elem_narrow(typed_log1p_C128(elem_wide(z))); }
 
-/* Of an infinite real part the zero beside 1 has the sign of the imaginary part; C gives it that of sin(2y). */
+/* If the real part is infinite, the imaginary zero has the sign of the imaginary part; in C, the sign of sin(2y). */
 TYPED_FN QComplexD typed_tanh_C128(QComplexD z) {
     if (isinf(z.re) && isfinite(z.im)) return (QComplexD){copysign(1, z.re), copysign(0, z.im)};
     return elem_tanh_C128(z);
 }
 TYPED_FN QComplexF typed_tanh_C64(QComplexF z) { return elem_narrow(typed_tanh_C128(elem_wide(z))); }
 
-/* Small whole powers are products, so that (1+0j)**2 has no rounding of a logarithm in it. */
+/* Computes small integral powers by multiplication, so that (1+0j)**2 is exact. */
 TYPED_FN QComplexD typed_power_C128(QComplexD x, QComplexD y) {
     if (y.im != 0 || y.re != rint(y.re) || fabs(y.re) > 64) return elem_pow_C128(x, y);
     QComplexD r = {1, 0};
