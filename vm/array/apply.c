@@ -1,4 +1,4 @@
-/* apply.c -- functions of two elements that have no row in elem.def, over arrays and numbers: in double, or exact on
+/* apply.c -- applies binary functions that are not in elem.def to arrays and numbers, in double, or exactly for
  * integers of any two types. */
 #include "vm/array/operand.h"
 #include "vm/array/strided.h"
@@ -7,13 +7,13 @@
 
 #include <string.h>
 
-/* What is done with two operands that meet element by element. */
+/* A binary elementwise operation. */
 typedef struct Pairs {
     void (*run)(const struct Pairs *p, const Nest *n, qs_dtype da, qs_dtype db);
     qs_status (*open)(qs_vm *vm, qs_value v, qs_dtype d, Operand *o);
     double (*real)(double, double);
     Whole (*whole)(Whole, Whole);
-    qs_dtype d, out; /* of the parts that are written; of the elements that they make */
+    qs_dtype d, out; /* type in which results are written; element type of the result array */
 } Pairs;
 
 static void run_reals(const Pairs *p, const Nest *n, qs_dtype da, qs_dtype db) {
@@ -28,9 +28,9 @@ static void run_reals(const Pairs *p, const Nest *n, qs_dtype da, qs_dtype db) {
     }
 }
 
-static Whole whole(qs_dtype d, uint64_t bits) { return d == QS_U64 ? (Whole)bits : (Whole)(int64_t)bits; }
+static Whole whole_of_bits(qs_dtype d, uint64_t bits) { return d == QS_U64 ? (Whole)bits : (Whole)(int64_t)bits; }
 
-static uint64_t saturated(qs_dtype d, Whole x) { /* the bits of it */
+static uint64_t saturated(qs_dtype d, Whole x) { /* returns the bits of the value */
     Whole least = d == QS_U64 ? 0 : INT64_MIN, most = d == QS_U64 ? (Whole)UINT64_MAX : INT64_MAX;
     uint64_t bits = (uint64_t)(x < least ? least : x > most ? most : x);
     if (d == QS_F64) memcpy(&bits, &(double){(double)x}, sizeof bits);
@@ -46,12 +46,13 @@ static void run_wholes(const Pairs *p, const Nest *n, qs_dtype da, qs_dtype db) 
         m = n->count - at < PIECE ? n->count - at : PIECE;
         qconv_run(da, n->at[1] + n->step[1] * (ptrdiff_t)at, n->step[1], dx, x, size, m);
         qconv_run(db, n->at[2] + n->step[2] * (ptrdiff_t)at, n->step[2], dy, y, size, m);
-        for (size_t i = 0; i < m; i++) x[i] = saturated(wide, p->whole(whole(dx, x[i]), whole(dy, y[i])));
+        for (size_t i = 0; i < m; i++)
+            x[i] = saturated(wide, p->whole(whole_of_bits(dx, x[i]), whole_of_bits(dy, y[i])));
         qconv_run(wide, x, size, p->d, n->at[0] + n->step[0] * (ptrdiff_t)at, n->step[0], m);
     }
 }
 
-/* An operand read as float64; a number takes part with the precision of the result, as it does in kernels. */
+/* Opens an operand as float64.  A number is first rounded to the type of the result, as in kernels. */
 static qs_status open_weak(qs_vm *vm, qs_value v, qs_dtype result, Operand *o) {
     QComplexD rounded;
     TRY(qoperand_open(vm, v, QS_F64, o));
@@ -65,7 +66,7 @@ static qs_status open_whole(qs_vm *vm, qs_value v, qs_dtype result, Operand *o) 
     return (void)result, qoperand_open(vm, v, QS_I64, o);
 }
 
-static qs_status pairs(qs_vm *vm, const char *name, const Pairs *p, qs_value a, qs_value b, qs_value *out) {
+static qs_status apply_pairs(qs_vm *vm, const char *name, const Pairs *p, qs_value a, qs_value b, qs_value *out) {
     Extents shape;
     Operand x, y;
     Array *r;
@@ -92,7 +93,7 @@ static bool is_real(qs_value v) {
     return qval_is_number(v) || (v.kind == QS_ARRAY && !qdtype_is_complex((qs_dtype)qval_array(v)->dtype));
 }
 
-static qs_status reals(qs_vm *vm, const char *name, qs_value a, qs_value b) {
+static qs_status check_real(qs_vm *vm, const char *name, qs_value a, qs_value b) {
     if (is_real(a) && is_real(b)) return QS_OK;
     return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined between %s and %s", name, qval_type_name(vm, a),
                     qval_type_name(vm, b));
@@ -100,23 +101,25 @@ static qs_status reals(qs_vm *vm, const char *name, qs_value a, qs_value b) {
 
 qs_status qapply_two(qs_vm *vm, const char *name, double (*fn)(double, double), qs_value a, qs_value b, qs_value *out) {
     qs_dtype d;
-    TRY(reals(vm, name, a, b));
+    TRY(check_real(vm, name, a, b));
     if (a.kind != QS_ARRAY && b.kind != QS_ARRAY) {
         *out = qs_num(fn(qval_number(a), qval_number(b)));
         return QS_OK;
     }
     TRY(qoperand_dtype(vm, OP_DIV, a, b, &d));
-    return pairs(vm, name, &(Pairs){.run = run_reals, .open = open_weak, .real = fn, .d = d, .out = d}, a, b, out);
+    return apply_pairs(vm, name, &(Pairs){.run = run_reals, .open = open_weak, .real = fn, .d = d, .out = d}, a, b,
+                       out);
 }
 
 static Whole whole_number(qs_value v) { return v.kind == QS_NUM ? qdtype_sat_i64(v.u.f, INT64_MIN, INT64_MAX) : v.u.i; }
 
 qs_status qapply_whole(qs_vm *vm, const char *name, Whole (*fn)(Whole, Whole), qs_dtype d, qs_value a, qs_value b,
                        qs_value *out) {
-    TRY(reals(vm, name, a, b));
+    TRY(check_real(vm, name, a, b));
     if (a.kind != QS_ARRAY && b.kind != QS_ARRAY) {
         *out = qs_int((int64_t)saturated(QS_I64, fn(whole_number(a), whole_number(b))));
         return QS_OK;
     }
-    return pairs(vm, name, &(Pairs){.run = run_wholes, .open = open_whole, .whole = fn, .d = d, .out = d}, a, b, out);
+    return apply_pairs(vm, name, &(Pairs){.run = run_wholes, .open = open_whole, .whole = fn, .d = d, .out = d}, a, b,
+                       out);
 }

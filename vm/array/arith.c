@@ -1,10 +1,10 @@
-/* arith.c -- operators on any two values; arrays with broadcasting.
+/* arith.c -- implements the operators on any two values, with broadcasting of arrays.
  *
- *   values ─ plan (operand.c): dtypes of reading, computing, writing; shape of the result ─► nest of runs ─►
- * contiguous.c
+ *   values ─ plan (operand.c): dtypes, shape of the result ─► loop nest (strided.c) ─► runs ─► loops (contiguous.c)
  *
- * A run whose operands lie packed in the type of the computation goes straight through the loop.  Any other run goes
- * through it in pieces that fit the first cache, converted and gathered on the way in, converted and scattered out. */
+ * The loop processes a run directly if its operands are contiguous and have the type of the computation.  Any other run
+ * is processed in pieces that fit the first-level cache: inputs are gathered and converted, results are converted and
+ * scattered. */
 #include "vm/array/arith.h"
 #include "vm/array/device_ops.h"
 #include "vm/array/operand.h"
@@ -24,15 +24,15 @@ typedef struct {
     bool direct;
 } Stream;
 
-/* Whether a loop may work on the stream as it lies. */
+/* Describes a strided run; `direct` means that a loop may access it without conversion. */
 static Stream stream(char *at, ptrdiff_t step, qs_dtype dtype, qs_dtype wanted) {
     size_t size = qdtype_size(wanted), align = qdtype_is_complex(wanted) ? size / 2 : size;
     bool direct = dtype == wanted && step == (ptrdiff_t)size && (uintptr_t)at % align == 0;
     return (Stream){at, step, dtype, size, direct};
 }
 
-/* The next m elements as type d: where they lie, or brought into `piece`. */
-static const void *fetch(Stream *s, qs_dtype d, void *piece, size_t m) {
+/* Returns the next m elements as type d: in place, or converted into `piece`. */
+static const void *fetch_piece(Stream *s, qs_dtype d, void *piece, size_t m) {
     const char *at = s->at;
     s->at += s->step * (ptrdiff_t)m;
     if (s->direct) return at;
@@ -40,7 +40,7 @@ static const void *fetch(Stream *s, qs_dtype d, void *piece, size_t m) {
     return piece;
 }
 
-/* One run: out[i] = a[i] op b[i].  An operand of step 0 is one number for the whole run. */
+/* Computes one run, out[i] = a[i] op b[i].  An operand with step 0 is a single number. */
 static void run_binary(const Plan *p, const Nest *n, qs_dtype da, qs_dtype db) {
     _Alignas(64) char piece_a[PIECE_BYTES], piece_b[PIECE_BYTES], piece_out[PIECE_BYTES];
     Stream out = stream(n->at[0], n->step[0], p->out, p->gives);
@@ -52,8 +52,8 @@ static void run_binary(const Plan *p, const Nest *n, qs_dtype da, qs_dtype db) {
     bool direct = out.direct && (a_one || a.direct) && (b_one || b.direct);
     for (size_t left = n->count, m; left; left -= m) {
         m = direct || left < PIECE ? left : PIECE;
-        const void *x = a_one ? piece_a : fetch(&a, p->compute, piece_a, m);
-        const void *y = b_one ? piece_b : fetch(&b, p->compute, piece_b, m);
+        const void *x = a_one ? piece_a : fetch_piece(&a, p->compute, piece_a, m);
+        const void *y = b_one ? piece_b : fetch_piece(&b, p->compute, piece_b, m);
         char *to = (char *)(uintptr_t)out.at;
         out.at += out.step * (ptrdiff_t)m;
         if (out.direct) loop(m, x, y, to);
@@ -64,7 +64,7 @@ static void run_binary(const Plan *p, const Nest *n, qs_dtype da, qs_dtype db) {
     }
 }
 
-/* A uint64 beside signed integers: those that are negative are compared with 0 instead. */
+/* Compares a run of uint64 with signed integers: as uint64, except that negative elements get the result `below`. */
 static void run_signs(const Plan *p, const Nest *n, qs_dtype da, qs_dtype db) {
     _Alignas(64) char piece_a[PIECE_BYTES], piece_b[PIECE_BYTES];
     uint8_t truth[PIECE], below;
@@ -97,7 +97,7 @@ static void run_plan(const Plan *p, const Operand *a, const Operand *b, void *to
     while (qstrided_next(&n)) (p->signs ? run_signs : run_binary)(p, &n, a->dtype, b->dtype);
 }
 
-/* -- packed operands of the computation's type: the short way ------------------------------------------------------ */
+/* -- fast path: contiguous operands that have the type of the computation ------------------------------------------ */
 static bool ready(qs_value v, const Operand *o, const Plan *p, size_t count) {
     if (v.kind != QS_ARRAY) return true;
     const Array *a = qval_array(v);
@@ -114,7 +114,7 @@ static void run_array(const Plan *p, qs_value va, const Operand *a, qs_value vb,
     run_plan(p, a, b, to, dst->rank, dst->dims, dst->strides);
 }
 
-/* Storage of an operand that nobody else sees, when the result fits into it exactly. */
+/* Returns an owned operand whose storage the result can use: it has no other reference and the right type and shape. */
 static Array *reusable(qs_value v, bool owned, const Plan *p) {
     if (!owned || v.kind != QS_ARRAY) return NULL;
     Array *a = qval_array(v);
@@ -131,7 +131,7 @@ static qs_status result_array(qs_vm *vm, qs_value a, qs_value b, unsigned owned,
     return qoperand_result(vm, p->out, &p->shape, out);
 }
 
-/* Where a device has the operands. */
+/* Computes the operator on the device that holds the operands, if possible. */
 static qs_status on_device(qs_vm *vm, Op op, qs_value a, qs_value b, const Plan *p, Array *into, bool *done) {
     Elem e = kelem_operator(op);
     *done = false;
@@ -183,7 +183,7 @@ static qs_status check_operator(qs_vm *vm, Op op, qs_value a, qs_value b) {
 
 static bool is_real(qs_value v) { return v.kind == QS_ARRAY && qdtype_is_real((qs_dtype)qval_array(v)->dtype); }
 
-/* Whether these are bits of whole numbers that floats hold. */
+/* Returns whether this is a bitwise operator on an array of floats, which must hold integral numbers. */
 static bool is_bits_of_floats(Op op, qs_value a, qs_value b) {
     return (op == OP_BITAND || op == OP_BITOR || op == OP_BITXOR) && (is_real(a) || is_real(b));
 }
@@ -199,7 +199,7 @@ static qs_status bits_of_floats(qs_vm *vm, Op op, qs_value a, qs_value b, qs_val
     return s;
 }
 
-static qs_status binary(qs_vm *vm, Op op, qs_value a, qs_value b, unsigned owned, qs_value *out) {
+static qs_status apply_binary(qs_vm *vm, Op op, qs_value a, qs_value b, unsigned owned, qs_value *out) {
     if (a.kind != QS_ARRAY && b.kind != QS_ARRAY) return qscalar_binary(vm, op, a, b, out);
     if (!qoperand_fits(a) || !qoperand_fits(b)) return qscalar_binary(vm, op, a, b, out);
     if (qarith_is_product(op, a, b)) return qarith_matmul(vm, qval_array(a), qval_array(b), out);
@@ -209,19 +209,19 @@ static qs_status binary(qs_vm *vm, Op op, qs_value a, qs_value b, unsigned owned
 }
 
 qs_status qarith_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out) {
-    return binary(vm, op, a, b, 0, out);
+    return apply_binary(vm, op, a, b, 0, out);
 }
 
 qs_status qarith_binary_reuse(qs_vm *vm, Op op, qs_value a, qs_value b, unsigned owned, qs_value *out) {
     qs_value r = qs_nil();
-    qs_status s = binary(vm, op, a, b, owned, &r);
+    qs_status s = apply_binary(vm, op, a, b, owned, &r);
     if (owned & ARITH_OWNS_A) qval_release(vm, a);
     if (owned & ARITH_OWNS_B) qval_release(vm, b);
     if (!s) *out = r;
     return s;
 }
 
-/* What elements of type d are subtracted from for their negatives: minus zero, which negates zeros too. */
+/* Returns the number from which elements of type d are subtracted to negate them: minus zero also negates zeros. */
 static qs_status minus_zero(qs_vm *vm, qs_dtype d, qs_value *out) {
     if (qdtype_is_complex(d)) return qval_complex(vm, -0.0, -0.0, out);
     *out = qdtype_is_real(d) ? qs_num(-0.0) : qs_int(0);
@@ -298,7 +298,7 @@ static qs_status update_into(qs_vm *vm, Op op, qs_value a, qs_value b) {
     if (qdtype_is_complex(p.out) && !qdtype_is_complex((qs_dtype)dst->dtype))
         return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: an array of %s cannot hold complex numbers", qop_inplace(op),
                         qdtype_info[dst->dtype].name);
-    if (dst->dtype == QS_B1 && p.out != QS_B1) return update_by_result(vm, op, a, b); /* of numbers */
+    if (dst->dtype == QS_B1 && p.out != QS_B1) return update_by_result(vm, op, a, b); /* the result has numbers */
     p.out = (qs_dtype)dst->dtype;
     bool done = false;
     if (qdevmath_asks(vm)) TRY(on_device(vm, op, a, b, &p, dst, &done));

@@ -46,7 +46,7 @@ bool qarr_same_dims(const Array *a, int rank, const int64_t *dims) {
 
 bool qarr_same_shape(const Array *a, const Array *b) { return qarr_same_dims(a, b->rank, b->dims); }
 
-/* Leading extents that the normal form leaves out: that of 1xN. */
+/* Returns the number of leading extents that the normal form drops: one for 1xN. */
 static int left_out(int rank, int ndim) { return rank == 1 && ndim > 1; }
 
 int qarr_shape(const Array *a, int64_t dims[QS_MAX_RANK], int64_t strides[QS_MAX_RANK]) {
@@ -69,7 +69,7 @@ void qarr_keep(Array *a, int ndim) {
     a->ndim = (uint8_t)(ndim < a->rank && !(single && ndim == 0) ? a->rank : ndim);
 }
 
-/* The normal form: no trailing singleton beyond the second dimension, 1xN and a single number are a vec. */
+/* The normal form has no trailing extent of 1 beyond the second dimension; 1xN and a single number are a vec. */
 int qarr_normalise(int rank, int64_t *dims) {
     while (rank > 2 && dims[rank - 1] == 1) rank--;
     if (rank == 2 && dims[0] == 1) {
@@ -80,7 +80,7 @@ int qarr_normalise(int rank, int64_t *dims) {
     return rank;
 }
 
-/* The product of the extents, and whether that many elements have an address each. */
+/* Computes the product of the extents; returns false if that many elements do not fit the address space. */
 static bool count_elements(int rank, const int64_t *dims, size_t elem, size_t *count) {
     size_t n = 1, limit = PTRDIFF_MAX / elem;
     bool fits = true;
@@ -107,7 +107,7 @@ static qs_status check_shape(qs_vm *vm, qs_dtype d, int rank, const int64_t *dim
                     shape_text(rank, dims, text), qdtype_info[d].name);
 }
 
-static bool packed(int rank, const int64_t *dims, const int64_t *strides, size_t count) {
+static bool is_packed(int rank, const int64_t *dims, const int64_t *strides, size_t count) {
     int64_t step = 1;
     if (!count) return true;
     for (int i = rank - 1; i >= 0; i--) {
@@ -127,8 +127,8 @@ void qarr_packed_strides(int rank, const int64_t *dims, int64_t *strides) {
 
 static void pack_strides(Array *a) { qarr_packed_strides(a->rank, a->dims, a->strides); }
 
-/* -- making -------------------------------------------------------------------------------------------------------- */
-/* Takes the reference to buf.  The caller fills in strides and contiguous. */
+/* -- creation ------------------------------------------------------------------------------------------------------ */
+/* Creates an array, taking the reference to buf.  The caller sets strides and contiguous. */
 static qs_status new_header(qs_vm *vm, qs_dtype d, int ndim, const int64_t *dims, size_t count, Buffer *buf,
                             Array **out) {
     Array *a = qpool_get(qvm_ctx(vm), sizeof *a);
@@ -183,11 +183,11 @@ void qarr_free(qs_vm *vm, Array *a) {
 }
 
 /* -- views --------------------------------------------------------------------------------------------------------- */
-/* Those of the shape that the array was made with. */
+/* Sets the strides of the normal form from the strides of the shape that the array was created with. */
 static void set_strides(Array *a, const int64_t *strides) {
     int skip = left_out(a->rank, a->ndim);
     for (int i = 0; i < a->rank; i++) a->strides[i] = a->ndim ? strides[i + skip] : 1;
-    a->contiguous = packed(a->rank, a->dims, a->strides, a->count);
+    a->contiguous = is_packed(a->rank, a->dims, a->strides, a->count);
 }
 
 qs_status qarr_view(qs_vm *vm, Array *base, int ndim, const int64_t *dims, const int64_t *strides, size_t offset,
@@ -207,7 +207,7 @@ qs_status qarr_alias(qs_vm *vm, Array *base, int ndim, const int64_t *dims, cons
     return QS_OK;
 }
 
-/* Elements before and after the first one that strided memory reaches; false: more than addresses can tell. */
+/* Computes how many elements before and after the first one strided memory spans; false: beyond the address space. */
 static bool reach(int rank, const int64_t *dims, const int64_t *strides, int64_t *before, int64_t *after) {
     *before = *after = 0;
     for (int i = 0; i < rank; i++) {
@@ -247,7 +247,7 @@ qs_status qarr_wrap(qs_vm *vm, const qs_array_info *info, const Wrapped *m, Arra
     TRY(new_header(vm, info->dtype, info->rank, info->dims, count, buf, out));
     (*out)->offset = offset;
     set_strides(*out, info->strides);
-    if (!qarr_aligned(*out)) (*out)->contiguous = false; /* loops over contiguous data count on it */
+    if (!qarr_aligned(*out)) (*out)->contiguous = false; /* contiguous loops need aligned elements */
     return QS_OK;
 }
 
@@ -266,7 +266,7 @@ qs_status qarr_lock_failed(qs_vm *vm, Array *a, const char *name, qs_status s) {
     return s;
 }
 
-/* The common case inline: the host's copy is current and nobody holds a lock. */
+/* Returns the host pointer to the first element. */
 static qs_status host(qs_vm *vm, Array *a, qs_access mode, void **p) {
     void *block;
     if (qtape_forbids(vm, a)) return qtape_forbidden(vm);
@@ -288,7 +288,7 @@ qs_status qarr_read(qs_vm *vm, Array *a, const void **p) {
     return QS_OK;
 }
 
-/* A list of sizes that is changed is a list. */
+/* A changed array is no longer a result of size(x), a transposed vec or a literal. */
 qs_status qarr_touch(qs_vm *vm, Array *a) {
     if (__builtin_expect(a->hdr.flags & ARRAY_KEPT, 0)) return qtape_unwritten(vm);
     a->size_of = 0, a->turned = false;
@@ -417,7 +417,7 @@ typedef struct {
     char *dst;
     size_t count;
 } Conversion;
-enum { BLOCK = 1 << 14, WORTH = 1 << 18 }; /* elements of a block; bytes that are worth a thread */
+enum { BLOCK = 1 << 14, WORTH = 1 << 18 }; /* elements per block; least number of bytes per thread */
 
 static void convert_blocks(void *ud, int64_t first, int64_t last, int worker) {
     const Conversion *x = ud;
@@ -427,7 +427,7 @@ static void convert_blocks(void *ud, int64_t first, int64_t last, int worker) {
     qconv_run(x->from, x->src + at * from, (ptrdiff_t)from, x->to, x->dst + at * to, (ptrdiff_t)to, end - at);
 }
 
-/* Elements of src into the packed or strided dst; both have dst's shape, src stretched where it has extent 1. */
+/* Copies and converts the elements of src to dst, which has the same shape; src is stretched where its extent is 1. */
 static void transfer(Ctx *c, Array *dst, void *to, const Array *src, const void *from) {
     Nest n;
     if (dst->contiguous && src->contiguous && dst->count == src->count) {
@@ -454,7 +454,7 @@ qs_status qarr_carry(qs_vm *vm, const ElementMove *c) {
     void *to;
     bool done = false;
     for (int d = 0; d < c->rank; d++)
-        if (!c->dims[d]) return QS_OK; /* the other extents may be as large as they like */
+        if (!c->dims[d]) return QS_OK; /* the other extents may be huge */
     if (qdevmath_asks(vm)) TRY(qmovelaunch_on_device(vm, c, &done));
     if (done) return QS_OK;
     TRY(qarr_read(vm, c->from, &from));
@@ -479,8 +479,8 @@ static qs_status assign_on_device(qs_vm *vm, Array *dst, Array *src, bool *done)
                                  done);
 }
 
-/* Of dst's shape, or one element for all. */
-static qs_status assign(qs_vm *vm, Array *dst, Array *src) {
+/* Assigns src, which has the shape of dst or a single element. */
+static qs_status assign_elements(qs_vm *vm, Array *dst, Array *src) {
     const void *from;
     void *to;
     bool done = false;
@@ -494,7 +494,7 @@ static qs_status assign(qs_vm *vm, Array *dst, Array *src) {
 
 static qs_status copy_as(qs_vm *vm, Array *a, qs_dtype d, Array **out) {
     TRY(qarr_like(vm, a, d, out));
-    qs_status s = assign(vm, *out, a);
+    qs_status s = assign_elements(vm, *out, a);
     if (s) qarr_free(vm, *out);
     return s;
 }
@@ -509,7 +509,7 @@ qs_status qarr_contiguous(qs_vm *vm, Array *a, Array **out) {
     return copy_as(vm, a, dtype_of(a), out);
 }
 
-/* An array that is its whole buffer is copied where it lies, on a device if need be. */
+/* An array that fills its buffer and is not on the host is copied on its device. */
 qs_status qarr_copy(qs_vm *vm, Array *a, Array **out) {
     Buffer *buf;
     if (qtape_forbids(vm, a)) return qtape_forbidden(vm);
@@ -548,8 +548,8 @@ qs_status qarr_reshape(qs_vm *vm, Array *a, int ndim, const int64_t *dims, Array
     return s;
 }
 
-/* The bytes an array touches, as [low, high). */
-static void extent(const Array *a, uintptr_t *low, uintptr_t *high) {
+/* Computes the range of addresses [low, high) that an array spans. */
+static void byte_range(const Array *a, uintptr_t *low, uintptr_t *high) {
     int64_t before, after;
     reach(a->rank, a->dims, a->strides, &before, &after);
     int home = a->buf->home < 0 ? HOST_MEMORY : a->buf->home;
@@ -558,13 +558,13 @@ static void extent(const Array *a, uintptr_t *low, uintptr_t *high) {
     *high = first + ((uintptr_t)after + 1) * elem_size(a);
 }
 
-/* Two arrays may be views of one buffer, or of blocks that others use, which may be the same. */
+/* Two arrays may be views of one buffer, or of overlapping foreign memory blocks. */
 bool qarr_overlap(const Array *a, const Array *b) {
     uintptr_t alow, ahigh, blow, bhigh;
     if (!a->count || !b->count) return false;
     if (a->buf != b->buf && !qbuf_overlap(a->buf, b->buf)) return false;
-    extent(a, &alow, &ahigh);
-    extent(b, &blow, &bhigh);
+    byte_range(a, &alow, &ahigh);
+    byte_range(b, &blow, &bhigh);
     return alow < bhigh && blow < ahigh;
 }
 
@@ -583,10 +583,10 @@ qs_status qarr_assign(qs_vm *vm, Array *dst, Array *src) {
         return qerr_set(qvm_ctx(vm), QS_ETYPE, "cannot assign complex numbers to an array of %s",
                         qdtype_info[dst->dtype].name);
     TRY(qarr_check_truths(vm, dst, src));
-    if (!qarr_overlap(dst, src) || qarr_same_elements(dst, src)) return assign(vm, dst, src);
+    if (!qarr_overlap(dst, src) || qarr_same_elements(dst, src)) return assign_elements(vm, dst, src);
     Array *copy;
     TRY(qarr_copy(vm, src, &copy));
-    qs_status s = assign(vm, dst, copy);
+    qs_status s = assign_elements(vm, dst, copy);
     qarr_release(vm, copy);
     return s;
 }
@@ -594,11 +594,11 @@ qs_status qarr_assign(qs_vm *vm, Array *dst, Array *src) {
 static qs_status fill_away(qs_vm *vm, Array *dst, qs_value number) {
     Array *one;
     TRY(qarr_from_value(vm, number, dtype_of(dst), &one));
-    qs_status s = assign(vm, dst, one);
+    qs_status s = assign_elements(vm, dst, one);
     return qarr_release(vm, one), s;
 }
 
-/* An array of one element, whatever the dtype, as the source of a fill. */
+/* The source is a single converted element with strides 0. */
 qs_status qarr_fill(qs_vm *vm, Array *dst, qs_value number) {
     QComplexD room;
     void *to;
@@ -625,7 +625,7 @@ qs_status qarr_from_value(qs_vm *vm, qs_value v, qs_dtype d, Array **out) {
     return s;
 }
 
-/* -- from arguments of the language -------------------------------------------------------------------------------- */
+/* -- conversion of arguments --------------------------------------------------------------------------------------- */
 static qs_status array_doubles(qs_vm *vm, Array *a, double *x) {
     const void *p;
     Nest n;
@@ -689,8 +689,8 @@ static qs_status shape_from_list(qs_vm *vm, const char *fn, qs_value list, int *
     return s;
 }
 
-/* size(x) stands for the shape of x. */
-static void restore(qs_value list, int *rank, int64_t dims[QS_MAX_RANK]) {
+/* Restores the ndim of x if the list is the result of size(x). */
+static void restore_ndim(qs_value list, int *rank, int64_t dims[QS_MAX_RANK]) {
     int ndim = list.kind == QS_ARRAY && qval_array(list)->rank == 1 ? qval_array(list)->size_of : 0;
     if (ndim == 1 && *rank == 2 && dims[0] == 1) dims[0] = dims[1], *rank = 1;
     for (; *rank < ndim; ++*rank) dims[*rank] = 1;
@@ -701,7 +701,7 @@ qs_status qarr_shape_args(qs_vm *vm, const char *fn, int n, const qs_value *args
     if (n < 1) return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: a size is needed", fn);
     if (n == 1 && !qval_is_number(args[0])) {
         TRY(shape_from_list(vm, fn, args[0], rank, dims));
-        return restore(args[0], rank, dims), QS_OK;
+        return restore_ndim(args[0], rank, dims), QS_OK;
     }
     if (n > QS_MAX_RANK)
         return qerr_set(qvm_ctx(vm), QS_ESHAPE, "%s: an array has at most %d dimensions, got %d sizes", fn, QS_MAX_RANK,
@@ -726,7 +726,7 @@ qs_status qarr_from_doubles(qs_vm *vm, const double *x, size_t n, Array **out) {
     return QS_OK;
 }
 
-/* Whole numbers beyond what float32 tells apart may be places: they must not move. */
+/* Returns whether a range has integral elements that float32 does not represent exactly; they may be indices. */
 static bool range_is_wide(double lo, double step, double count) {
     double last = lo + (count - 1) * step, far = fmax(fabs(lo), fabs(last));
     return count > 0 && lo == trunc(lo) && step == trunc(step) && far > 0x1p24;
@@ -750,10 +750,10 @@ qs_status qarr_range(qs_vm *vm, qs_dtype d, double lo, double step, double hi, A
 }
 
 /* -- matrix literals ----------------------------------------------------------------------------------------------- */
-/* Beyond it doubles do not tell whole numbers apart. */
+/* Returns whether |i| > 2^53, where double does not represent all integers. */
 static bool is_large(int64_t i) { return i > 1LL << 53 || i < -(1LL << 53); }
 
-/* Of a list with an int that is large: int64 or uint64, when all numbers are whole. */
+/* Returns the type of a list with a large int: int64 or uint64 if all numbers are integral, otherwise d. */
 static qs_dtype dtype_of_wholes(int n, const qs_value *items, qs_dtype d) {
     bool has_sign = false, beyond = false;
     for (int i = 0; i < n; i++) {
@@ -805,7 +805,7 @@ static qs_status check_items(qs_vm *vm, int n, const qs_value *items, qs_dtype *
     return qerr_set(qvm_ctx(vm), QS_ESHAPE, "matrix literal: an array has at most %d dimensions", QS_MAX_RANK);
 }
 
-/* Items stack along a new first dimension: vectors become rows, matrices the planes of a cube. */
+/* Stacks the items along a new first dimension: vectors become rows, matrices the planes of a cube. */
 static qs_status literal_of_arrays(qs_vm *vm, int n, const qs_value *items, qs_value *out) {
     int64_t dims[QS_MAX_RANK + 1], strides[QS_MAX_RANK];
     const Array *first = qval_array(items[0]);

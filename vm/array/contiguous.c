@@ -1,4 +1,6 @@
-/* Compiled twice: as it is, and from contiguous_avx2.c for processors with AVX2. */
+/* contiguous.c -- generates the elementwise loops over contiguous runs, and sums in double.
+ *
+ * This file is compiled twice: directly, and from contiguous_avx2.c for processors with AVX2. */
 #include "vm/array/contiguous.h"
 
 LOOPS_WITHOUT_TRAPS
@@ -11,14 +13,14 @@ LOOPS_WITHOUT_TRAPS
 #define DTYPE(id, name, ctype, ...) typedef ctype E_##id;
 #include "vm/base/dtypes.def"
 
-/* The result may be an operand: the same element, never a neighbour, so iterations stay independent. */
+/* The result may be stored in an operand, but always in the element that was read, so iterations are independent. */
 #ifdef __clang__
 #define INDEPENDENT
 #else
 #define INDEPENDENT _Pragma("GCC ivdep")
 #endif
 
-/* The loops of an operator on elements of one type: what it does to them is the row of elem.def. */
+/* Generates the loops of an operator for one element type, using the function in the row of elem.def. */
 #define LOOPS(op, row, id, result) LOOPS_OF(op, id, result, elem_##row##_##id(x, y))
 #define LOOPS_OF(op, id, result, expr)                                                                                 \
     static void op##_##id##_vv(size_t n, const void *va, const void *vb, void *vout) {                                 \
@@ -60,10 +62,10 @@ ARITHMETIC(SUB, sub)
 ARITHMETIC(MUL, mul)
 EACH_REAL(DIV, div, STAYS)
 LOOPS(DIV, div, C128, E_C128)
-/* complex64 divides in float64, where the squares of ordinary floats neither overflow nor vanish: the plain formula
- * then gives what the row does, up to the rounding of a double, and its loops become vectors. */
+/* complex64 is divided in float64, where the squares of ordinary floats neither overflow nor underflow.  The textbook
+ * formula then gives the result of elem.def, up to the rounding of a double, and its loops are vectorized. */
 static inline double squares(QComplexF y) { return (double)y.re * (double)y.re + (double)y.im * (double)y.im; }
-/* With the sign of the larger part of y below the line, where the row has it: zeros get their signs from there. */
+/* Numerator and denominator have the sign of the larger part of y, as in elem.def, for the signs of zeros. */
 static inline QComplexF over_ordinary(QComplexF x, QComplexF y) {
     double sign = copysign(1, (double)(fabsf(y.im) <= fabsf(y.re) ? y.re : y.im)), q = squares(y) * sign;
     double c = (double)y.re * sign, d = (double)y.im * sign, a = (double)x.re, b = (double)x.im;
@@ -72,32 +74,32 @@ static inline QComplexF over_ordinary(QComplexF x, QComplexF y) {
 LOOPS_OF(DIV_ORDINARY, C64, E_C64, over_ordinary(x, y))
 LOOPS(DIV_ANY, div, C64, E_C64)
 
-static bool ordinary(size_t n, const QComplexF *y) {
-    uint64_t odd = 0; /* as wide as the numbers, so that the loop becomes vectors */
+static bool are_ordinary(size_t n, const QComplexF *y) {
+    uint64_t odd = 0; /* as wide as the doubles, so that the loop is vectorized */
     for (size_t i = 0; i < n; i++) {
         double q = squares(y[i]);
         odd |= q > 0 && q < INFINITY ? 0 : 1;
     }
     return !odd;
 }
-/* step_a, step_b: 0 for a number. */
-static void divide(size_t n, const QComplexF *a, size_t step_a, const QComplexF *b, size_t step_b, QComplexF *out,
-                   Loop *plain, Loop *any) {
+/* Divides chunk by chunk with the loop that is suitable.  step_a, step_b: 0 for a single number, otherwise 1. */
+static void divide_complex(size_t n, const QComplexF *a, size_t step_a, const QComplexF *b, size_t step_b,
+                           QComplexF *out, Loop *plain, Loop *any) {
     enum { CHUNK = 512 };
     for (size_t at = 0; at < n; at += CHUNK) {
         size_t m = n - at < CHUNK ? n - at : CHUNK;
-        bool fits = ordinary(step_b ? m : 1, b + at * step_b);
+        bool fits = are_ordinary(step_b ? m : 1, b + at * step_b);
         (fits ? plain : any)(m, a + at * step_a, b + at * step_b, out + at);
     }
 }
 static void DIV_C64_vv(size_t n, const void *a, const void *b, void *out) {
-    divide(n, a, 1, b, 1, out, DIV_ORDINARY_C64_vv, DIV_ANY_C64_vv);
+    divide_complex(n, a, 1, b, 1, out, DIV_ORDINARY_C64_vv, DIV_ANY_C64_vv);
 }
 static void DIV_C64_vs(size_t n, const void *a, const void *b, void *out) {
-    divide(n, a, 1, b, 0, out, DIV_ORDINARY_C64_vs, DIV_ANY_C64_vs);
+    divide_complex(n, a, 1, b, 0, out, DIV_ORDINARY_C64_vs, DIV_ANY_C64_vs);
 }
 static void DIV_C64_sv(size_t n, const void *a, const void *b, void *out) {
-    divide(n, a, 0, b, 1, out, DIV_ORDINARY_C64_sv, DIV_ANY_C64_sv);
+    divide_complex(n, a, 0, b, 1, out, DIV_ORDINARY_C64_sv, DIV_ANY_C64_sv);
 }
 EACH_INT(MAX, max, STAYS)
 EACH_REAL(MAX, max, STAYS)
@@ -107,7 +109,7 @@ EACH_REAL(MIN, min, STAYS)
 EACH_INT(AND, bitand, STAYS)
 EACH_INT(OR, bitor, STAYS)
 EACH_INT(XOR, bitxor, STAYS)
-LOOPS_OF(AND, B1, uint8_t, (x != 0) & (y != 0)) /* memory of others may hold more than 0 and 1 */
+LOOPS_OF(AND, B1, uint8_t, (x != 0) & (y != 0)) /* foreign memory may contain other values than 0 and 1 */
 LOOPS_OF(OR, B1, uint8_t, (x | y) != 0)
 LOOPS_OF(XOR, B1, uint8_t, (x != 0) != (y != 0))
 
@@ -121,7 +123,7 @@ ORDER(GT, gt)
 ORDER(GE, ge)
 
 /* -- powers -------------------------------------------------------------------------------------------------------- */
-/* A chunk of elements at a time, so that each multiplication is a packed loop. */
+/* Computes small integral powers in chunks, so that each multiplication is a vectorized loop. */
 #define CHAIN(id, one, mul)                                                                                            \
     static E_##id chain_one_##id(E_##id square, int power) {                                                           \
         E_##id product = one;                                                                                          \
@@ -184,7 +186,7 @@ POW_LOOPS(F64, WHOLE_REAL)
 POW_LOOPS(C64, WHOLE_COMPLEX)
 POW_LOOPS(C128, WHOLE_COMPLEX)
 
-/* -- the table ----------------------------------------------------------------------------------------------------- */
+/* -- table of loops ------------------------------------------------------------------------------------------------ */
 #define FORMS(op, id) [QS_##id] = {op##_##id##_vv, op##_##id##_vs, op##_##id##_sv},
 #define INTS(op)      FORMS(op, I32) FORMS(op, U32) FORMS(op, I64) FORMS(op, U64)
 #define REALS(op)     FORMS(op, F32) FORMS(op, F64)
@@ -225,8 +227,7 @@ enum { SUMS = 16, BLOCK = 4096 };
         return part[0];                                                                                                \
     }                                                                                                                  \
     static double name##_##id(size_t n, const E_##id *x,                                                               \
-                              operand y) { /* halves until they are blocks: the error grows \
-                                                                         with log n */                          \
+                              operand y) { /* splits in halves, so that the error grows with log n */                  \
         if (n <= BLOCK) return name##_block_##id(n, x, y);                                                             \
         size_t half = n / 2 / SUMS * SUMS;                                                                             \
         return name##_##id(half, x, y) + name##_##id(n - half, x + half, next(y, half));                               \
@@ -243,7 +244,7 @@ SUM(dot, F64, const double *, PRODUCT, AFTER)
 SUM(spread, F32, double, SQUARE, SAME)
 SUM(spread, F64, double, SQUARE, SAME)
 
-/* Four rows at once: the sums are loaded and stored only once for them. */
+/* Adds four rows at once, so that the sums are loaded and stored only once for them. */
 static void accumulate(size_t n, size_t rows, const float *x, ptrdiff_t step, double *restrict sums) {
     for (; rows >= 4; rows -= 4, x += 4 * step) {
         const float *restrict a = x, *restrict b = x + step, *restrict c = x + 2 * step, *restrict d = x + 3 * step;
@@ -273,7 +274,7 @@ enum { STRANDS = 8, PIECE = STRANDS * LOOP_STRAND };
             for (size_t k = 0; k < STRANDS; k++) sums[k * LOOP_STRAND + i] = sum[k] += (double)x[k * LOOP_STRAND + i]; \
     }                                                                                                                  \
     static double running_##id(size_t n, const E_##id *x, double before, E_##id *y) {                                  \
-        double sums[PIECE], sum = -0.0; /* what changes nothing, not even -0 */                                        \
+        double sums[PIECE], sum = -0.0; /* neutral element of addition, also for -0 */                                 \
         for (size_t at = 0, m; at < n; at += m) {                                                                      \
             m = n - at < PIECE ? n - at : PIECE;                                                                       \
             strands_##id(m, x + at, sums);                                                                             \

@@ -1,4 +1,5 @@
-/* contiguous.c once more, for processors with AVX2.  Without FMA: every processor gives the same results. */
+/* contiguous_avx2.c -- compiles contiguous.c for processors with AVX2, without FMA so that all processors give the same
+ * results. */
 #include "vm/array/contiguous.h"
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)

@@ -1,10 +1,10 @@
-/* device_math.c -- see device_math.h.
+/* device_math.c -- decides between device and processor by estimating both times, and calls the device's libraries.
  *
- *     device    = what a launch costs + bytes that are not there / bandwidth + operations / rate
- *     processor = bytes that are not on the host / bandwidth + operations / rate of its threads
+ *     device    = cost of a launch + bytes to copy to the device / bandwidth + operations / rate of the device
+ *     processor = bytes to copy to the host / bandwidth + operations / (rate of a thread * threads)
  *
- * The bandwidth is the one that launches measured, where they did; rates are those of ordinary devices of our days: it
- * matters only that a product of small matrices which lie on the host is not worth copying them. */
+ * The bandwidth is the value measured by earlier launches, if there is one.  The rates are typical values.  They need
+ * not be exact: it matters only that small matrices on the host are not copied to a device for a product. */
 #include "vm/array/device_math.h"
 #include "devices/heap.h"
 #include "vm/launch/run.h"
@@ -14,9 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double launch_cost = 2e4, usual_bandwidth = 4;              /* nanoseconds; bytes per nanosecond */
-static const double device_rate = 2000, product_rate = 16, fft_rate = 1; /* operations per nanosecond; of a thread */
-static const double lapack_rate = 6, column_cost = 2e3; /* of a thread, in float64; of a factored column on a device */
+/* Costs are in nanoseconds, the bandwidth in bytes per nanosecond, rates in operations per nanosecond: device_rate of a
+ * device, the others of a processor thread.  column_cost: per column that a device factors. */
+static const double launch_cost = 2e4, usual_bandwidth = 4;
+static const double device_rate = 2000, product_rate = 16, fft_rate = 1;
+static const double lapack_rate = 6, column_cost = 2e3;
 
 typedef struct {
     const char *what;
@@ -24,8 +26,8 @@ typedef struct {
     int nlibraries;
     Array *in[3];
     int nin;
-    double operations, rate; /* rate: of a thread of the processor */
-    double columns;          /* each waits for the one before */
+    double operations, rate; /* rate: operations per nanosecond of a processor thread */
+    double columns;          /* number of columns that depend on each other */
     enum {
         LIBRARY,
         ALONG,
@@ -60,14 +62,14 @@ static double on_processor(qs_vm *vm, const Job *j, const Device *d) {
     return bytes_away(j, HOST_MEMORY) / bandwidth(vm, d) + j->operations / (j->rate * threads);
 }
 
-static const char *missing(const Job *j, Device *d) {
+static const char *missing_library(const Job *j, Device *d) {
     const char *why = NULL;
     for (int i = 0; i < j->nlibraries && !why; i++) why = d->math->missing(d, j->libraries[i]);
     return why;
 }
 
-/* -- saying why ---------------------------------------------------------------------------------------------------- */
-/* What a user says of all calls: QUASAR_LIBRARIES. */
+/* -- reports of --explain ------------------------------------------------------------------------------------------ */
+/* The user's choice for all calls: QUASAR_LIBRARIES. */
 typedef enum { SOONEST, ALWAYS, NEVER } Wish;
 
 static Wish wish(void) {
@@ -95,8 +97,8 @@ static void put_choice(qs_vm *vm, const Job *j, const Device *d, const char *why
     qtext_putc(t, '\n');
 }
 
-/* Once for each library until it changes, and for each kind of what needs none of them. */
-static void explain(qs_vm *vm, const Job *j, const Device *d, const char *why_not, bool there) {
+/* Reports a choice if it differs from the last one for the same library, or for work that needs no library. */
+static void explain_choice(qs_vm *vm, const Job *j, const Device *d, const char *why_not, bool there) {
     int slot = j->nlibraries ? (int)j->libraries[0] : LIB__COUNT + (j->way == ALONG);
     uint8_t *told = &qvm(vm)->told_math[slot], now = there ? 2 : 1;
     Text t;
@@ -109,25 +111,26 @@ static void explain(qs_vm *vm, const Job *j, const Device *d, const char *why_no
 }
 
 /* -- the choice ---------------------------------------------------------------------------------------------------- */
-/* The device whose libraries may be asked: the one that runs kernels, or with `auto` the first that has any. */
+/* Returns the device whose libraries may be used: the one that runs kernels, or with `auto` the first with libraries.
+ * */
 static Device *candidate(qs_vm *vm) {
     const Machine *m = qvm(vm);
-    if (!m->device) return NULL; /* none was asked for: the processor */
+    if (!m->device) return NULL; /* no device was requested: use the processor */
     for (int i = 0; m->automatic && i < m->ndevices; i++)
         if (m->devices[i].math) return &m->devices[i];
     return m->device->math ? m->device : NULL;
 }
 
-/* A device that runs kernels and leaves this work: its arrays come to the processor. */
+/* Reports that the device of kernels does not do this work, so that its arrays are copied to the processor. */
 static void tell_away(qs_vm *vm, const Job *j, const char *reason) {
     const Device *d = qvm(vm)->automatic ? NULL : qvm(vm)->device;
     char why[80];
     if (!d || d->memory == HOST_MEMORY) return;
     snprintf(why, sizeof why, "%s:%d %s", d->ops->kind, d->ordinal, reason);
-    explain(vm, j, d, why, false);
+    explain_choice(vm, j, d, why, false);
 }
 
-/* With `auto` it is the one that has the array, where the host does not. */
+/* Returns the device that runs kernels; with `auto` the one that holds the array, if the host does not. */
 static Device *device_of_kernels(qs_vm *vm, const Array *a) {
     Machine *m = qvm(vm);
     if (!m->automatic) return m->device;
@@ -171,28 +174,30 @@ bool qdevmath_refused(qs_vm *vm, Device *d, const char *what, Array *a, qs_statu
     if ((s != QS_ENOMEM && s != QS_EDEVICE) || qvm_ctx(vm)->err.late || qdev_is_recording(d)) return false;
     snprintf(why, sizeof why, "%.399s", qvm_ctx(vm)->err.text);
     qerr_clear(qvm_ctx(vm));
-    return explain(vm, &j, d, why, false), true;
+    return explain_choice(vm, &j, d, why, false), true;
 }
 
-static Device *choose(qs_vm *vm, const Job *j) {
+static Device *choose_device(qs_vm *vm, const Job *j) {
     Device *d = candidate(vm);
     if (!d) return tell_away(vm, j, "has no library for it"), NULL;
-    const char *why_not = missing(j, d);
+    const char *why_not = missing_library(j, d);
     bool sooner = wish() == SOONEST ? on_device(vm, j, d) < on_processor(vm, j, d) : wish() == ALWAYS;
     bool there = !why_not && sooner;
-    explain(vm, j, d, why_not, there);
+    explain_choice(vm, j, d, why_not, there);
     return there ? d : NULL;
 }
 
 /* -- operands ------------------------------------------------------------------------------------------------------ */
-static DevPtr address(const Array *a, DevPtr block) { return block + a->offset * qdtype_size((qs_dtype)a->dtype); }
+static DevPtr element_address(const Array *a, DevPtr block) {
+    return block + a->offset * qdtype_size((qs_dtype)a->dtype);
+}
 
 static qs_status hold(qs_vm *vm, Device *d, Array *a, qs_access mode, DevPtr *at) {
     DevPtr block;
     if (qtape_forbids(vm, a)) return qtape_forbidden(vm);
     qs_status s = qbuf_lock(qvm_ctx(vm), a->buf, d, mode, &block);
     if (s != QS_OK) return qarr_lock_failed(vm, a, NULL, s);
-    return *at = address(a, block), QS_OK;
+    return *at = element_address(a, block), QS_OK;
 }
 
 static qs_status let_go(qs_vm *vm, Device *d, Array *a, qs_access mode, qs_status s) {
@@ -201,7 +206,7 @@ static qs_status let_go(qs_vm *vm, Device *d, Array *a, qs_access mode, qs_statu
 
 static double bytes_of(const Array *a) { return (double)a->count * (double)qdtype_size((qs_dtype)a->dtype); }
 
-/* A call with all operands held, of which r is the result. */
+/* Ends a call after all operands were locked: reports time and bytes; r is the result. */
 static qs_status finished(qs_vm *vm, Device *d, const Job *j, const Array *r, double start, qs_status s) {
     double bytes = bytes_of(r);
     for (int i = 0; i < j->nin; i++) bytes += bytes_of(j->in[i]);
@@ -212,15 +217,15 @@ static qs_status finished(qs_vm *vm, Device *d, const Job *j, const Array *r, do
 /* -- running ------------------------------------------------------------------------------------------------------- */
 typedef qs_status Work(qs_vm *vm, Device *d, const Job *j, void *of, Array *r);
 
-/* A device without room leaves the work to the processor, and so does one whose library has turned out to be of no use;
- * any other failure counts. */
+/* Returns whether the processor must do the work, because the device is out of memory or its library has turned out to
+ * be unusable.  Any other failure is an error. */
 static bool is_left(qs_vm *vm, Device *d, const Job *j, qs_status s) {
     char text[400];
-    const char *why = missing(j, d);
+    const char *why = missing_library(j, d);
     if ((!why && s != QS_ENOMEM) || qvm_ctx(vm)->err.late) return false;
     snprintf(text, sizeof text, "%.399s", why ? why : qvm_ctx(vm)->err.text);
     qerr_clear(qvm_ctx(vm));
-    explain(vm, j, d, text, false);
+    explain_choice(vm, j, d, text, false);
     return true;
 }
 
@@ -228,8 +233,9 @@ bool qdevmath_left(qs_vm *vm, const char *what, Array *a, Array *b, qs_status s)
     return s != QS_OK && is_left(vm, &qvm(vm)->devices[0], &(Job){.what = what, .in = {a, b}, .nin = 2}, s);
 }
 
-/* Libraries allocate beside our heap, so what that keeps for reuse may be what they lack.  *done: nothing is left. */
-static qs_status run(qs_vm *vm, Device *d, const Job *j, Work *work, void *of, Array *r, bool *done) {
+/* Runs the work on the device.  Libraries allocate outside our heap, so on failure the heap releases its unused memory
+ * and the work is tried again.  *done false: the processor must do it. */
+static qs_status run_work(qs_vm *vm, Device *d, const Job *j, Work *work, void *of, Array *r, bool *done) {
     qs_status s = work(vm, d, j, of, r);
     if (s == QS_ENOMEM) {
         qerr_clear(qvm_ctx(vm));
@@ -240,16 +246,17 @@ static qs_status run(qs_vm *vm, Device *d, const Job *j, Work *work, void *of, A
     return !*done && is_left(vm, d, j, s) ? QS_OK : s;
 }
 
-/* The same for a call whose result is *out. */
+/* Like run_work, for a call whose result is *out, which becomes NULL if the processor must do it. */
 static qs_status run_into(qs_vm *vm, Device *d, const Job *j, Work *work, void *of, Array **out) {
     bool done;
-    qs_status s = run(vm, d, j, work, of, *out, &done);
+    qs_status s = run_work(vm, d, j, work, of, *out, &done);
     if (!done) qarr_release(vm, *out), *out = NULL;
     return s;
 }
 
 /* -- products ------------------------------------------------------------------------------------------------------ */
-/* Rows or columns of a matrix lie packed, at least one apart; false: neither do. */
+/* Determines the layout of a matrix for BLAS: contiguous rows, or contiguous columns (*turned), with leading dimension
+ * *apart; false: neither. */
 static bool lies(const Array *a, int64_t rows, int64_t cols, int64_t *apart, bool *turned) {
     int64_t across = a->strides[a->rank - 1], down = a->rank > 1 ? a->strides[0] : 0;
     if (rows == 1 || a->rank == 1) down = cols * (across > 1 ? across : 1);
@@ -263,7 +270,7 @@ static bool lies(const Array *a, int64_t rows, int64_t cols, int64_t *apart, boo
 
 static bool is_float(const Array *a) { return a->dtype >= QS_F32; }
 
-static qs_status multiply(qs_vm *vm, Device *d, const Job *j, void *of, Array *r) {
+static qs_status multiply_on(qs_vm *vm, Device *d, const Job *j, void *of, Array *r) {
     DevGemm *g = of;
     Array *a = j->in[0], *b = j->in[1];
     double start;
@@ -291,13 +298,13 @@ qs_status qdevmath_product(qs_vm *vm, Array *a, Array *b, GemmSize of, Array **o
     *out = NULL;
     bool fits = m && n && k && m <= INT32_MAX && n <= INT32_MAX && k <= INT32_MAX && a->dtype == b->dtype;
     if (!fits || !is_float(a) || !lies(a, m, k, &g.lda, &g.ta) || !lies(b, k, n, &g.ldb, &g.tb)) return QS_OK;
-    if (!(d = choose(vm, &j))) return QS_OK;
+    if (!(d = choose_device(vm, &j))) return QS_OK;
     TRY(qarr_new(vm, g.dtype, 2, (int64_t[]){m, n}, false, out));
-    return run_into(vm, d, &j, multiply, &g, out);
+    return run_into(vm, d, &j, multiply_on, &g, out);
 }
 
 /* -- transforms ---------------------------------------------------------------------------------------------------- */
-static bool describe(const Array *a, int ndims, const int64_t *dims, int first, int rank, bool inverse, DevFft *f) {
+static bool describe_fft(const Array *a, int ndims, const int64_t *dims, int first, int rank, bool inverse, DevFft *f) {
     *f = (DevFft){.wide = a->dtype == QS_F64 || a->dtype == QS_C128, .inverse = inverse, .inner = 1, .outer = 1};
     if (rank > ndims - first) rank = ndims - first;
     for (int i = 0; i < first && i < ndims; i++) f->outer *= dims[i];
@@ -313,7 +320,7 @@ static qs_status transform(Device *d, const Array *a, DevPtr from, DevFft *f) {
     return d->math->fft(d, f);
 }
 
-static qs_status convert(qs_vm *vm, Device *d, const Job *j, void *of, Array *r) {
+static qs_status transform_on(qs_vm *vm, Device *d, const Job *j, void *of, Array *r) {
     DevFft *f = of;
     Array *a = j->in[0];
     DevPtr from = 0;
@@ -328,7 +335,7 @@ static qs_status convert(qs_vm *vm, Device *d, const Job *j, void *of, Array *r)
     return let_go(vm, d, a, QS_READ, s);
 }
 
-/* 5 n log2 n operations: what is usually counted. */
+/* Returns the usual estimate of operations for an FFT, 5 n log2 n. */
 static double operations_of(const Array *a, const DevFft *f) {
     double steps = 0;
     for (int i = 0; i < f->rank; i++)
@@ -341,11 +348,11 @@ qs_status qdevmath_fft(qs_vm *vm, Array *a, int ndims, const int64_t *dims, int 
     DevFft f;
     Device *d;
     *out = NULL;
-    if (!describe(a, ndims, dims, first, rank, inverse, &f)) return QS_OK;
+    if (!describe_fft(a, ndims, dims, first, rank, inverse, &f)) return QS_OK;
     Job j = {"fft", {LIB_FFT, LIB_BLAS}, 2, {a}, 1, operations_of(a, &f), fft_rate, 0, LIBRARY};
-    if (!(d = choose(vm, &j))) return QS_OK;
+    if (!(d = choose_device(vm, &j))) return QS_OK;
     TRY(qarr_like(vm, a, qdtype_complex_of((qs_dtype)a->dtype), out));
-    return run_into(vm, d, &j, convert, &f, out);
+    return run_into(vm, d, &j, transform_on, &f, out);
 }
 
 /* -- systems of equations ------------------------------------------------------------------------------------------ */
@@ -366,7 +373,7 @@ static qs_status solve_held(qs_vm *vm, Device *d, const Job *j, DevSolve *s, Arr
 
 static qs_status solve_on(qs_vm *vm, Device *d, const Job *j, void *of, Array *r) {
     DevSolve *s = of;
-    Array *a = j->in[0], *b = j->in[1]; /* NULL: there is no right side */
+    Array *a = j->in[0], *b = j->in[1]; /* b NULL: no right-hand side */
     TRY(hold(vm, d, a, QS_READ, &s->a));
     qs_status status = b ? hold(vm, d, b, QS_READ, &s->b) : QS_OK;
     if (status == QS_OK) {
@@ -376,7 +383,7 @@ static qs_status solve_on(qs_vm *vm, Device *d, const Job *j, void *of, Array *r
     return let_go(vm, d, a, QS_READ, status);
 }
 
-/* Operations for columns of the matrix itself, and for each column of the result. */
+/* solving: operations are n^3 * factor plus n^2 * column for each column of the result. */
 static const char singular[] = "cuSOLVER finds the matrix singular";
 static const struct {
     const char *what;
@@ -396,11 +403,11 @@ static qs_status solve(qs_vm *vm, DevSolveKind kind, Array *a, Array *b, Array *
     double n = (double)s.n, complex_work = a->dtype >= QS_C64 ? 4 : 1;
     double operations = n * n * (n * solving[kind].factor + (double)s.columns * solving[kind].column) * complex_work;
     Job j = {solving[kind].what, {LIB_SOLVER, LIB_BLAS}, 2, {a, b}, b ? 2 : 1, operations, lapack_rate, n, LIBRARY};
-    if (!(d = choose(vm, &j))) return QS_OK;
+    if (!(d = choose_device(vm, &j))) return QS_OK;
     TRY(qarr_new(vm, s.dtype, 2, (int64_t[]){s.n, s.columns}, false, out));
     TRY(run_into(vm, d, &j, solve_on, &s, out));
     if (!s.info || !*out) return QS_OK;
-    explain(vm, &j, d, solving[kind].no_factors, false);
+    explain_choice(vm, &j, d, solving[kind].no_factors, false);
     qarr_release(vm, *out), *out = NULL;
     return QS_OK;
 }
@@ -424,8 +431,8 @@ static qs_status factor_on(qs_vm *vm, Device *d, const Job *j, void *of, Array *
     return let_go(vm, d, j->in[0], QS_READ, factor_held(vm, d, j, f));
 }
 
-/* Operations for each element of the longer side and two of the shorter one: of the values alone, and with all that is
- * wanted; how long a column waits for the one before, in those of LU: iterations go over it again and again. */
+/* values, all: operations divided by m n min(m, n), for the singular or eigenvalues alone, and for all parts.  wait:
+ * cost of the dependence between columns, relative to LU; iterative methods process each column many times. */
 static const struct {
     double values, all, wait;
 } factoring[] = {[FACTOR_LU] = {2.0 / 3, 2.0 / 3, 1},
@@ -443,11 +450,11 @@ qs_status qdevmath_factor(qs_vm *vm, const char *what, Array *a, DevFactor *f, b
     double each = f->left ? factoring[f->kind].all : factoring[f->kind].values;
     Job j = {what,        {LIB_SOLVER, LIB_BLAS},      2,      {a}, 1, each * m * n * k * complex_work,
              lapack_rate, k * factoring[f->kind].wait, LIBRARY};
-    if (!(d = choose(vm, &j))) return QS_OK;
-    TRY(run(vm, d, &j, factor_on, f, NULL, done));
+    if (!(d = choose_device(vm, &j))) return QS_OK;
+    TRY(run_work(vm, d, &j, factor_on, f, NULL, done));
     if (!*done || f->kind == FACTOR_LU || !f->info) return QS_OK;
     snprintf(why, sizeof why, "cuSOLVER's iteration did not converge (info %d)", f->info);
-    explain(vm, &j, d, why, *done = false);
+    explain_choice(vm, &j, d, why, *done = false);
     return QS_OK;
 }
 
@@ -474,7 +481,7 @@ static qs_status convolve_on(qs_vm *vm, Device *d, const Job *j, void *of, Array
     return s;
 }
 
-/* For each element of y a product with each weight of its result. */
+/* Returns two operations for each pair of an element of y and a weight. */
 static double operations_of_convolution(const DevConvShape *of) {
     double n = 2;
     for (int i = 0; i < 4; i++) n *= (double)of->y[i] * (i ? (double)of->w[i] : 1);
@@ -498,15 +505,15 @@ qs_status qdevmath_convolve(qs_vm *vm, const char *what, DevConv *c, Array *cons
              .way = OR_KERNELS};
     *out = NULL;
     if (!d || !d->math) return QS_OK;
-    if (wish() == NEVER) return explain(vm, &j, d, NULL, false), QS_OK;
-    const char *why = missing(&j, d);
+    if (wish() == NEVER) return explain_choice(vm, &j, d, NULL, false), QS_OK;
+    const char *why = missing_library(&j, d);
     if (why) c->refused = why;
     if (!c->refused) {
         TRY(new_result(vm, &c->of, (qs_dtype)in[0]->dtype, out));
         TRY(run_into(vm, d, &j, convolve_on, c, out));
-        if (!*out) return QS_OK; /* which has been told */
+        if (!*out) return QS_OK; /* already reported */
     }
-    explain(vm, &j, d, c->refused, !c->refused);
+    explain_choice(vm, &j, d, c->refused, !c->refused);
     if (c->refused && *out) qarr_release(vm, *out), *out = NULL;
     return QS_OK;
 }

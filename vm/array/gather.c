@@ -1,7 +1,7 @@
-/* gather.c -- elements move between selected places and a block.
+/* gather.c -- moves elements between selected positions and a contiguous block.
  *
- * A selection of even spacing in every dimension is a strided view and moves as one nest of loops; lists are walked
- * around it. */
+ * A selection that is evenly spaced in every dimension is a strided view and moves as one loop nest.  Dimensions with
+ * lists are outer loops around it. */
 #include "devices/threads.h"
 #include "vm/array/device_ops.h"
 #include "vm/array/move.h"
@@ -15,13 +15,13 @@
 
 /* -- selections ---------------------------------------------------------------------------------------------------- */
 typedef struct {
-    size_t size; /* of an element */
+    size_t size; /* bytes per element */
     char *base, *block;
-    bool store; /* from block to base */
+    bool store; /* direction: from block to base */
     int n;
     const Select *at;
-    ptrdiff_t bsteps[QS_MAX_RANK]; /* of the base, per place, bytes */
-    ptrdiff_t ksteps[QS_MAX_RANK]; /* of the block, per element, bytes; all 0 for a fill */
+    ptrdiff_t bsteps[QS_MAX_RANK]; /* strides of the base, in bytes per position */
+    ptrdiff_t ksteps[QS_MAX_RANK]; /* strides of the block, in bytes per element; all 0 for a fill */
 } Move;
 
 #define LIST_LOOPS(bits, type)                                                                                         \
@@ -41,8 +41,8 @@ LIST_LOOPS(32, uint32_t)
 LIST_LOOPS(64, uint64_t)
 LIST_LOOPS(128, QComplexD)
 
-static void gather(size_t size, const int64_t *list, size_t n, const char *base, ptrdiff_t bstep, char *block,
-                   ptrdiff_t kstep) {
+static void gather_elements(size_t size, const int64_t *list, size_t n, const char *base, ptrdiff_t bstep, char *block,
+                            ptrdiff_t kstep) {
     switch (size) {
     case 1: gather_8(list, n, base, bstep, block, kstep); break;
     case 2: gather_16(list, n, base, bstep, block, kstep); break;
@@ -52,8 +52,8 @@ static void gather(size_t size, const int64_t *list, size_t n, const char *base,
     }
 }
 
-static void scatter(size_t size, const int64_t *list, size_t n, char *base, ptrdiff_t bstep, const char *block,
-                    ptrdiff_t kstep) {
+static void scatter_elements(size_t size, const int64_t *list, size_t n, char *base, ptrdiff_t bstep, const char *block,
+                             ptrdiff_t kstep) {
     switch (size) {
     case 1: scatter_8(list, n, base, bstep, block, kstep); break;
     case 2: scatter_16(list, n, base, bstep, block, kstep); break;
@@ -65,15 +65,15 @@ static void scatter(size_t size, const int64_t *list, size_t n, char *base, ptrd
 
 static void move_list(const Move *m, int d, char *base, char *block) {
     const Select *s = &m->at[d];
-    if (m->store) scatter(m->size, s->list, s->count, base, m->bsteps[d], block, m->ksteps[d]);
-    else gather(m->size, s->list, s->count, base, m->bsteps[d], block, m->ksteps[d]);
+    if (m->store) scatter_elements(m->size, s->list, s->count, base, m->bsteps[d], block, m->ksteps[d]);
+    else gather_elements(m->size, s->list, s->count, base, m->bsteps[d], block, m->ksteps[d]);
 }
 
 static qs_dtype raw_dtype(size_t size) {
     return size == 1 ? QS_U8 : size == 2 ? QS_U16 : size == 4 ? QS_U32 : size == 8 ? QS_U64 : QS_C128;
 }
 
-/* The evenly spaced dimensions, as one nest. */
+/* Builds a loop nest of the evenly spaced dimensions. */
 static void even_nest(const Move *m, Nest *n) {
     int64_t dims[QS_MAX_RANK], b[QS_MAX_RANK], k[QS_MAX_RANK];
     ptrdiff_t size = (ptrdiff_t)m->size;
@@ -90,7 +90,7 @@ static void even_nest(const Move *m, Nest *n) {
     qstrided_lengthen(n);
 }
 
-/* The dimension whose list is walked in the innermost loop: the longest; -1 when evenly spaced runs are better. */
+/* Returns the dimension with the longest list, for the innermost loop; -1: evenly spaced runs are better. */
 static int inner_list(const Move *m) {
     size_t even = 1, longest = 0;
     int inner = -1;
@@ -117,8 +117,8 @@ static void move_run(const Move *m, const Run *r, char *base, char *block) {
     else qconv_run(raw, base, r->bstep, raw, block, r->kstep, r->count);
 }
 
-/* Steps through the dimensions that are not part of the inner loop: all but the inner list, or all lists. */
-static void walk(const Walk *w, int d, char *base, char *block) {
+/* Iterates over the dimensions that are not part of the inner loop: all but the inner list, or all lists. */
+static void walk_lists(const Walk *w, int d, char *base, char *block) {
     const Move *m = w->m;
     while (d < m->n && (d == w->inner || (w->inner < 0 && !m->at[d].list))) d++;
     if (d == m->n) {
@@ -129,11 +129,12 @@ static void walk(const Walk *w, int d, char *base, char *block) {
     const Select *s = &m->at[d];
     for (size_t i = 0; i < s->count; i++, block += m->ksteps[d]) {
         int64_t at = s->list ? s->list[i] : (int64_t)i * s->step;
-        if (at >= 0 || !s->list) walk(w, d + 1, base + at * m->bsteps[d], block);
+        if (at >= 0 || !s->list) walk_lists(w, d + 1, base + at * m->bsteps[d], block);
     }
 }
 
-/* The lists are walked for a stretch of each even run before the next stretch, which so stays in the cache. */
+/* Moves stretch by stretch of each even run and iterates over the lists for each, so that a stretch stays in the cache.
+ */
 static void walk_runs(Walk *w, char *base, char *block) {
     enum { STRETCH = 1024 };
     Nest n;
@@ -144,7 +145,7 @@ static void walk_runs(Walk *w, char *base, char *block) {
         w->run = (Run){n.step[0], n.step[1], 0};
         for (size_t at = 0; at < n.count; at += STRETCH) {
             w->run.count = n.count - at < STRETCH ? n.count - at : STRETCH;
-            walk(w, 0, n.at[0] + n.step[0] * (ptrdiff_t)at, n.at[1] + n.step[1] * (ptrdiff_t)at);
+            walk_lists(w, 0, n.at[0] + n.step[0] * (ptrdiff_t)at, n.at[1] + n.step[1] * (ptrdiff_t)at);
         }
     }
 }
@@ -168,10 +169,10 @@ static void move_all(Ctx *c, const Move *m) {
     }
     if (even) move_even(c, m, base);
     else if (w.inner < 0) walk_runs(&w, base, m->block);
-    else walk(&w, 0, base, m->block);
+    else walk_lists(&w, 0, base, m->block);
 }
 
-/* Element steps to byte steps; the block is packed over the counts, or one element for all (a fill). */
+/* Computes the strides in bytes; the block is contiguous over the counts, or one element for all (fill). */
 static Move open_move(const Base *b, const Selection *s, size_t size, char *base, char *block, bool fill) {
     Move m = {.size = size, .base = base, .block = block, .n = s->n, .at = s->at};
     ptrdiff_t step = (ptrdiff_t)size;
@@ -203,13 +204,13 @@ static qs_status list_array(qs_vm *vm, const Select *s, Array **out) {
     return memcpy(p, s->list, s->count * sizeof *s->list), QS_OK;
 }
 
-/* Steps of the block, which is packed, or one element for all. */
+/* Computes the strides of the block, which is contiguous, or one element for all (fill). */
 static void block_steps(const Selection *s, bool fill, const int64_t *dims, int64_t *steps) {
     int64_t step = 1;
     for (int d = s->n - 1; d >= 0; d--) steps[d] = fill ? 0 : step, step *= dims[d];
 }
 
-/* Places that come twice get the last of their elements from the host; kernels know no order. */
+/* Returns whether a position may occur twice.  Then the last element must be kept; kernels have no such order. */
 static bool comes_twice(const Select *s) {
     for (size_t i = 1; s->list && i < s->count; i++)
         if (s->list[i] <= s->list[i - 1]) return true;
@@ -250,17 +251,17 @@ qs_status qgather_on_device(const Base *b, Array *a, const Selection *s, Array *
     return status;
 }
 
-/* -- a long list of places in a vec: read, and what is there fetched, piece by piece ------------------------------- */
+/* -- a long list of positions in a vec, read and gathered piece by piece ------------------------------------------- */
 typedef struct {
-    qs_dtype d; /* of the list */
+    qs_dtype d; /* type of the list */
     size_t count, size;
     const char *list, *base;
-    ptrdiff_t step; /* of the base, bytes */
+    ptrdiff_t step; /* stride of the base, in bytes */
     double extent;
     char *out;
-    Flag outside; /* a place is not inside: modes and errors are for those who go one by one */
+    Flag outside; /* set if a position is not inside: then the general code handles access modes and errors */
 } Fetch;
-enum { LONG_LIST = 1 << 12, FETCHED = 1 << 14 /* places that are worth a thread */ };
+enum { LONG_LIST = 1 << 12, FETCHED = 1 << 14 /* positions per chunk of work */ };
 
 static void fetch_places(void *ud, int64_t first, int64_t last, int worker) {
     Fetch *f = ud;
@@ -272,11 +273,11 @@ static void fetch_places(void *ud, int64_t first, int64_t last, int worker) {
         n = end - at < PIECE ? end - at : PIECE;
         qconv_run(f->d, f->list + at * elem, (ptrdiff_t)elem, QS_F64, x, sizeof *x, n);
         if (!qselect_inside(x, n, f->extent, list)) qflag_raise(&f->outside);
-        else gather(f->size, list, n, f->base, f->step, f->out + at * f->size, (ptrdiff_t)f->size);
+        else gather_elements(f->size, list, n, f->base, f->step, f->out + at * f->size, (ptrdiff_t)f->size);
     }
 }
 
-/* A list that begins evenly is left to those who look for ranges. */
+/* Returns whether a list begins evenly spaced; such lists are left to select_range. */
 static bool begins_evenly(const Array *list, const void *p) {
     double x[PIECE];
     bool uneven = false;

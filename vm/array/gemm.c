@@ -1,13 +1,13 @@
-/* gemm.c -- products of matrices, by a library where there is one and else by loops of our own.
+/* gemm.c -- multiplies matrices, by a BLAS library if there is one, otherwise by built-in loops.
  *
- * The loops cut the product into tiles that stay in registers while k runs; b is used DEPTH rows at a time, so that a
- * strip of it stays in the first cache.  Compiled twice, like contiguous.c, for the sake of wider registers.
+ * The loops divide the product into tiles that stay in registers during the loop over k.  DEPTH rows of b are used at a
+ * time, so that a strip of b stays in the first-level cache.  The file is compiled twice, like contiguous.c, to use
+ * wider registers.
  *
- * A library computes on our threads: the product is cut into pieces, and OpenBLAS is asked for each of them with one
- * thread.  Its own threads may share a processor with the caller for seconds (devices/threads.c says why): with two of
- * them 512x512 took 1.4 ms, as long as with one, and it takes 0.74 ms on ours.  Afterwards the library has the number
- * of threads that it had, for whoever else uses it.  Builds that several threads may not call at once, and MKL, share
- * out the work themselves. */
+ * OpenBLAS runs on our threads: the product is divided into pieces, and each piece is a call with one BLAS thread.
+ * Threads of the library itself may share a processor with the caller for seconds (see devices/threads.c).  Afterwards
+ * the library's number of threads is restored, because other code of the process may use it.  MKL, and builds that do
+ * not support concurrent calls, distribute the work themselves. */
 #include "vm/array/gemm.h"
 #include "devices/threads.h"
 #include "vm/array/contiguous.h"
@@ -21,14 +21,14 @@
 
 enum { ROWS = 4, DEPTH = 256 };
 
-/* Two vectors are the width of a tile.  The compiler splits them where registers are narrower. */
+/* A tile is two vectors wide.  The compiler splits them if the registers are narrower. */
 typedef float V_F32 __attribute__((vector_size(32)));
 typedef double V_F64 __attribute__((vector_size(32)));
-typedef float Near_F32 __attribute__((vector_size(32), aligned(4), may_alias)); /* as they lie in memory */
+typedef float Near_F32 __attribute__((vector_size(32), aligned(4), may_alias)); /* unaligned, in memory */
 typedef double Near_F64 __attribute__((vector_size(32), aligned(8), may_alias));
 
-/* c (rows x columns, of a row length n) += a (rows x depth, row length k) times b (depth x COLUMNS, row length bn).
- * b has all its columns, c only `columns` of them. */
+/* Computes c += a times b, with c: rows x columns, row length n; a: rows x depth, row length k; b: depth x COLUMNS, row
+ * length bn.  b has all columns of the tile, c only `columns` of them. */
 #define TILE(id, T, WIDTH)                                                                                             \
     enum { COLUMNS_##id = 2 * WIDTH };                                                                                 \
     static inline __attribute__((always_inline)) void tile_##id(                                                       \
@@ -46,7 +46,7 @@ typedef double Near_F64 __attribute__((vector_size(32), aligned(8), may_alias));
             for (size_t j = 0; j < columns; j++) c[r * n + j] += acc[r][j / WIDTH][j % WIDTH];                         \
     }
 
-/* Complex and integer tiles are left to the compiler. */
+/* For complex and integer tiles the compiler chooses the vectors. */
 #define ADD_PRODUCT(acc, x, y) ((acc) += (x) * (y))
 #define ADD_PRODUCT_COMPLEX(acc, x, y)                                                                                 \
     ((acc).re += (x).re * (y).re - (x).im * (y).im, (acc).im += (x).re * (y).im + (x).im * (y).re)
@@ -59,7 +59,7 @@ typedef double Near_F64 __attribute__((vector_size(32), aligned(8), may_alias));
                 for (size_t j = 0; j < columns; j++) MAC(c[r * n + j], a[r * k + p], b[p * bn + j]);                   \
     }
 
-/* DEPTH rows of b against all of a.  The last columns are copied to a block of full width first. */
+/* Multiplies DEPTH rows of b at a time by all of a.  The last columns are first copied to a block of full width. */
 #define PRODUCT(id, T)                                                                                                 \
     static void strip_##id(size_t m, size_t columns, size_t n, size_t k, size_t bn, size_t depth, const T *a,          \
                            const T *b, T *c) {                                                                         \
@@ -95,7 +95,7 @@ PRODUCT(I64, uint64_t)
 PRODUCT(C64, QComplexF)
 PRODUCT(C128, QComplexD)
 
-/* One column: rows of a against b, in as many partial sums as two vectors hold. */
+/* Multiplies by a matrix b with one column: each row of a times b, with two vectors of partial sums. */
 #define COLUMN(id, T, WIDTH)                                                                                           \
     static void column_##id(size_t m, size_t k, const T *a, const T *b, T *c) {                                        \
         for (size_t i = 0; i < m; i++, a += k) {                                                                       \
@@ -115,7 +115,7 @@ PRODUCT(C128, QComplexD)
 COLUMN(F32, float, 8)
 COLUMN(F64, double, 4)
 
-static void own(const Gemm *g) {
+static void multiply_own(const Gemm *g) {
     size_t m = (size_t)g->size.m, n = (size_t)g->size.n, k = (size_t)g->size.k;
     switch (g->d) {
     case QS_F32: n == 1 ? column_F32(m, k, g->a, g->b, g->c) : product_F32(m, n, k, g->a, g->b, g->c); break;
@@ -127,33 +127,33 @@ static void own(const Gemm *g) {
 }
 
 #ifdef QGEMM_AVX2
-void qgemm_own_avx2(const Gemm *g) { own(g); }
+void qgemm_own_avx2(const Gemm *g) { multiply_own(g); }
 #else
 void qgemm_own(const Gemm *g) {
     if (QCPU_AVX2 && QCPU_FMA) qgemm_own_avx2(g);
-    else own(g);
+    else multiply_own(g);
 }
 
 static double work_of(const Gemm *g) { return (double)g->size.m * (double)g->size.n * (double)g->size.k; }
 
-/* How many bytes behind the first an element lies, of a matrix whose rows have so many. */
+/* Returns the byte offset of an element of a matrix with row length `length`. */
 static int64_t offset(const Gemm *g, int64_t row, int64_t length, int64_t column) {
     return (row * length + column) * (int64_t)qdtype_size(g->d);
 }
 
-/* -- BLAS, opened at the first product that is worth it ------------------------------------------------------------ */
+/* -- BLAS, opened at the first product that is large enough -------------------------------------------------------- */
 typedef void Real32(int, int, int, int, int, int, float, const void *, int, const void *, int, float, void *, int);
 typedef void Real64(int, int, int, int, int, int, double, const void *, int, const void *, int, double, void *, int);
 typedef void Cplx(int, int, int, int, int, int, const void *, const void *, int, const void *, int, const void *,
                   void *, int);
 
-/* Numbers of multiplications: from the first on BLAS is faster, from the second on it pays for being opened; without
- * it, from the third on threads share the work, and with it a piece has the fourth. */
+/* Thresholds, as numbers of multiplications: to call an open BLAS; to open BLAS; to use threads without BLAS; and the
+ * size of a piece with BLAS. */
 static const double worth_calling = 64 * 64 * 64, worth_opening = 320.0 * 320 * 320, worth_sharing = 128 * 128 * 128,
                     worth_a_piece = 192 * 192 * 192;
 
-/* Libraries that have threads of their own tell how many, and let us say.  OpenBLAS with POSIX threads may be called by
- * several threads at once; one without threads perhaps may not, and one with OpenMP has a number for each caller. */
+/* Finds the functions that get and set the number of threads of the library.  Only OpenBLAS with POSIX threads is known
+ * to support concurrent calls: a build without threads may not, and one with OpenMP has a thread count per caller. */
 static void find_threads(qs_vm *vm, void *lib) {
     static const char *const names[][2] = {{"openblas_get_num_threads", "openblas_set_num_threads"},
                                            {"MKL_Get_Max_Threads", "MKL_Set_Num_Threads"}};
@@ -171,7 +171,7 @@ static void find_threads(qs_vm *vm, void *lib) {
     }
 }
 
-/* What OpenBLAS calls the kernels that this processor can run; NULL: those for any. */
+/* Returns OpenBLAS's name of the best kernels for this processor; NULL: unknown. */
 static const char *best_kernels(void) {
 #if defined(__x86_64__)
     bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
@@ -190,13 +190,14 @@ static bool has_oldest_kernels(void *lib) {
     return symbol && strcmp(name(), "Prescott") == 0;
 }
 
-/* An OpenBLAS that is older than the processor does not know it, and takes its oldest kernels, six times slower.  It
- * looks at the variable while it is opened, and nobody else shall see that. */
+/* An OpenBLAS that is older than the processor does not recognize it and selects its oldest, slow kernels.  It reads
+ * the
+ * variable when it is opened; the variable is removed afterwards, so that other code does not see it. */
 void *qgemm_library(const char *name, char why[DYNLIB_WHY]) {
     static const char variable[] = "OPENBLAS_CORETYPE";
     void *lib = qdynlib_open(name, RTLD_NOW | RTLD_LOCAL, why);
     if (!lib || getenv(variable) || !best_kernels() || !has_oldest_kernels(lib)) return lib;
-    dlclose(lib); /* where others have it open it stays as it is */
+    dlclose(lib); /* no effect if other code has it open */
     setenv(variable, best_kernels(), 1);
     lib = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     unsetenv(variable);
@@ -207,7 +208,7 @@ static void open_blas(qs_vm *vm) {
     static const char *const names[] = {"libopenblas.so.0", "libblas.so.3", "libcblas.so.3", "libmkl_rt.so.2"};
     qvm(vm)->blas.tried = true;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        void *lib = qgemm_library(names[i], (char[DYNLIB_WHY]){""}); /* there are loops of our own */
+        void *lib = qgemm_library(names[i], (char[DYNLIB_WHY]){""}); /* no error: built-in loops are the fallback */
         if (!lib) continue;
         void *s = dlsym(lib, "cblas_sgemm"), *d = dlsym(lib, "cblas_dgemm");
         void *c = dlsym(lib, "cblas_cgemm"), *z = dlsym(lib, "cblas_zgemm");
@@ -220,7 +221,7 @@ static void open_blas(qs_vm *vm) {
     }
 }
 
-/* As many threads as are ours.  The library may serve others in this process, who get back what they had. */
+/* Sets the library's number of threads and returns the previous one, which the caller restores. */
 static int lend_threads(qs_vm *vm, int n) {
     if (!qvm(vm)->blas.set_threads) return n;
     int had = qvm(vm)->blas.threads();
@@ -228,12 +229,12 @@ static int lend_threads(qs_vm *vm, int n) {
     return had;
 }
 
-/* A product in pieces that lie in a grid, a call of the library for each. */
+/* A product divided into a grid of pieces; each piece is one call of the library. */
 typedef struct {
     Gemm all;
     void *f;
-    int64_t rows, columns; /* of a piece; of the last ones, what is left */
-    int64_t across;        /* pieces side by side */
+    int64_t rows, columns; /* size of a piece; the last ones may be smaller */
+    int64_t across;        /* number of pieces in a row of the grid */
 } Grid;
 
 static void multiply_piece(const Grid *g, int64_t piece) {
@@ -263,17 +264,18 @@ static void multiply_pieces(void *ud, int64_t first, int64_t last, int worker) {
 
 static int64_t pieces_of(int64_t n, int64_t piece) { return (n + piece - 1) / piece; }
 
-/* Of n, each of so many parts: in whole tiles of the library. */
-static int64_t part(int64_t n, int64_t parts) {
+/* Returns the length of each of `parts` parts of n, rounded up to whole tiles of the library. */
+static int64_t part_length(int64_t n, int64_t parts) {
     enum { TILE_SIDE = 32 };
     return pieces_of(pieces_of(n, parts), TILE_SIDE) * TILE_SIDE;
 }
 
-/* As square as so many pieces can be: each one reads its rows of a and its columns of b. */
-static int64_t cut(Grid *g, int64_t pieces) {
+/* Divides the product into about `pieces` pieces that are as square as possible, because each piece reads its rows of a
+ * and its columns of b.  Returns their number. */
+static int64_t cut_grid(Grid *g, int64_t pieces) {
     int64_t least = INT64_MAX;
     for (int64_t down = 1; down <= pieces; down++) {
-        int64_t rows = part(g->all.size.m, down), columns = part(g->all.size.n, pieces / down);
+        int64_t rows = part_length(g->all.size.m, down), columns = part_length(g->all.size.n, pieces / down);
         if (pieces % down || rows + columns >= least) continue;
         least = rows + columns, g->rows = rows, g->columns = columns;
     }
@@ -281,19 +283,19 @@ static int64_t cut(Grid *g, int64_t pieces) {
     return g->across * pieces_of(g->all.size.m, g->rows);
 }
 
-/* One for each thread; of much work two, because a thread may have to share its processor.  Each piece is packed anew
- * by the library, so they must not be small. */
+/* Returns one piece per thread, or two for large products, because a thread may have to share its processor.  The
+ * library repacks the operands of each piece, so pieces must not be small. */
 static int64_t pieces_for(int threads, double work) {
-    enum { CALLERS = 48 /* of the library at once: every build has room for so many */, MUCH = 16 };
+    enum { CALLERS = 48 /* concurrent calls that every build of the library supports */, MUCH = 16 };
     int64_t most = threads < CALLERS ? threads : CALLERS;
     double pieces = work / worth_a_piece;
     if (most == 1 || pieces < 2) return 1;
     return pieces < (double)most ? (int64_t)pieces : pieces < (double)(MUCH * most) ? most : 2 * most;
 }
 
-/* By threads of ours where that may be: they are kept on processors of their own, where those of a library may share
- * one for seconds. */
-static bool blas(qs_vm *vm, const Gemm *of) {
+/* Multiplies by the library, if possible on our threads, each of which has its own processor (see above).  false: no
+ * library, or the product is too small or too large. */
+static bool multiply_by_blas(qs_vm *vm, const Gemm *of) {
     double work = work_of(of);
     GemmSize s = of->size;
     if (of->d < QS_F32 || work < worth_calling || s.m > INT_MAX || s.n > INT_MAX || s.k > INT_MAX) return false;
@@ -305,14 +307,14 @@ static bool blas(qs_vm *vm, const Gemm *of) {
     bool ours = qvm(vm)->blas.side_by_side;
     int64_t pieces = ours ? pieces_for(threads, work) : 1;
     int had = lend_threads(vm, ours ? 1 : threads);
-    if (pieces > 1) qthreads_run(t, cut(&g, pieces), 1, multiply_pieces, &g);
+    if (pieces > 1) qthreads_run(t, cut_grid(&g, pieces), 1, multiply_pieces, &g);
     else multiply_piece(&g, 0);
     lend_threads(vm, had);
     return true;
 }
 
-/* -- without it ---------------------------------------------------------------------------------------------------- */
-enum { BAND = 16 * ROWS }; /* rows of the result for a thread */
+/* -- without BLAS -------------------------------------------------------------------------------------------------- */
+enum { BAND = 16 * ROWS }; /* rows of the result per unit of work */
 
 static void multiply_bands(void *ud, int64_t first, int64_t last, int worker) {
     const Gemm *all = ud;
@@ -325,7 +327,7 @@ static void multiply_bands(void *ud, int64_t first, int64_t last, int worker) {
 }
 
 void qgemm_run(qs_vm *vm, const Gemm *g) {
-    if (!g->size.m || !g->size.n || blas(vm, g)) return;
+    if (!g->size.m || !g->size.n || multiply_by_blas(vm, g)) return;
     int64_t bands = (g->size.m + BAND - 1) / BAND;
     bool many = work_of(g) > worth_sharing;
     qthreads_run(qthreads_of(qvm_ctx(vm)), bands, many ? 1 : bands, multiply_bands, (void *)(uintptr_t)g);

@@ -1,4 +1,4 @@
-/* gemm.c once more, for processors with AVX2 and FMA. */
+/* gemm_avx2.c -- compiles gemm.c for processors with AVX2 and FMA. */
 #include "vm/array/contiguous.h"
 #include "vm/array/gemm.h"
 

@@ -1,4 +1,4 @@
-/* index.c -- x[…] on arrays and cells: read, written, updated. */
+/* index.c -- implements x[…] on arrays and cells: reading, writing, updating. */
 #include "vm/array/index.h"
 #include "vm/array/arith.h"
 #include "vm/array/device_ops.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* -- reading an array ---------------------------------------------------------------------------------------------- */
-/* The usual case, before anything is prepared: whole numbers inside, one per dimension of a packed array. */
+/* Handles the most frequent case: integral indices inside, one per dimension of a contiguous array. */
 static bool quick_place(const Array *a, int n, const qs_value *at, size_t *linear) {
     size_t k = 0;
     if (n != a->rank || !a->contiguous) return false;
@@ -82,7 +82,7 @@ static size_t count_true(Nest n) {
     return total;
 }
 
-/* The last one of a packed array alone, wherever it is. */
+/* Reads the last element of a contiguous array without copying the rest from its device. */
 static qs_status last_of(qs_vm *vm, Array *a, qs_value *out) {
     Array *last;
     int64_t one = 1;
@@ -99,7 +99,8 @@ static qs_status last_of(qs_vm *vm, Array *a, qs_value *out) {
     return qarr_release(vm, last), s;
 }
 
-/* Running counts of what is true say where each element goes, and how many there are. */
+/* Selects by a mask on a device.  A running count of the true elements gives the target position of each element, and
+ * the number of results. */
 static qs_status pick_there(qs_vm *vm, Array *a, Array *mask, Array *counts, qs_value *out, bool *done) {
     qs_value n;
     Array *r;
@@ -151,7 +152,7 @@ static qs_status get_masked_there(qs_vm *vm, Array *a, Array *mask, qs_value *ou
     return qarr_release(vm, counts), s;
 }
 
-/* A[mask]: the elements where it is true, as a vec in row-major order. */
+/* Computes A[mask]: a vec of the elements where the mask is true, in row-major order. */
 static qs_status get_masked(qs_vm *vm, Array *a, Array *mask, qs_value *out) {
     size_t size = qdtype_size((qs_dtype)a->dtype);
     const void *p, *q;
@@ -206,7 +207,7 @@ static qs_status assign_error(const Base *b, const Array *value, int rank, const
                     qarr_shape_text(value, have), qarr_shape_text(&shape, want), b->of, b->of_name);
 }
 
-/* Shapes agree when they do without their extents of 1: a row of values fits a column. */
+/* Compares shapes without their extents of 1, so that a row of values fits a column. */
 static bool same_extents(int na, const int64_t *a, int nb, const int64_t *b) {
     int i = 0, j = 0;
     for (;; i++, j++) {
@@ -217,7 +218,7 @@ static bool same_extents(int na, const int64_t *a, int nb, const int64_t *b) {
     }
 }
 
-/* The value as packed elements of a's dtype, in storage that writing to a does not change. */
+/* Converts the value to a contiguous array of a's dtype whose storage does not overlap with a. */
 static qs_status value_block(qs_vm *vm, Array *a, qs_value v, Array **out) {
     if (v.kind == QS_ARRAY && qdtype_is_complex((qs_dtype)qval_array(v)->dtype) &&
         !qdtype_is_complex((qs_dtype)a->dtype))
@@ -262,7 +263,7 @@ static qs_status fill_masked_there(qs_vm *vm, Array *a, Array *mask, Array *valu
                                  done);
 }
 
-/* A[mask] = v: v is one number, one element for each true of the mask, or an array of A's shape. */
+/* Computes A[mask] = v, where v is one number, has one element for each true mask element, or has the shape of A. */
 static qs_status put_masked(const Base *b, Array *a, Array *mask, Array *value) {
     size_t size = qdtype_size((qs_dtype)a->dtype);
     const void *q, *block;
@@ -294,7 +295,7 @@ static qs_status put_masked(const Base *b, Array *a, Array *mask, Array *value) 
     return qarr_settle(b->vm, a);
 }
 
-/* A mask in the memory of A is read before A changes it. */
+/* Copies a mask that overlaps with A before A is written. */
 static qs_status put_by_mask(const Base *b, Array *a, Array *mask, Array *value) {
     Array *copy;
     if (!qarr_overlap(a, mask) || qarr_same_elements(a, mask)) return put_masked(b, a, mask, value);
@@ -328,7 +329,7 @@ static qs_status set_array(Base *b, Array *a, int n, const qs_value *at, qs_valu
 }
 
 /* -- cells --------------------------------------------------------------------------------------------------------- */
-/* Where the k-th selected item lies; OUTSIDE when it does not exist. */
+/* Returns the linear index of the k-th selected item; OUTSIDE: it does not exist. */
 static int64_t item_place(const Base *b, const Selection *s, size_t k) {
     int64_t at = 0;
     for (int d = s->n - 1; d >= 0; d--) {
@@ -360,7 +361,7 @@ static qs_status get_items(const Base *b, Cell *c, const Selection *s, qs_value 
     return QS_OK;
 }
 
-/* A cell of as many items is distributed, anything else goes to every selected place. */
+/* Assigns to the selected items: a cell with as many items is distributed, any other value is stored in each item. */
 static qs_status put_items(const Base *b, Cell *c, const Selection *s, qs_value v) {
     size_t count = qselect_count(s);
     const Cell *from = v.kind == QS_CELL && !qselect_single(s) ? v.u.p : NULL;
@@ -374,7 +375,7 @@ static qs_status put_items(const Base *b, Cell *c, const Selection *s, qs_value 
     return QS_OK;
 }
 
-/* The positions a mask selects, as a selection of one dimension over the items in a row. */
+/* Converts a mask to a one-dimensional selection of the items in linear order. */
 static qs_status select_masked(Base *b, Array *mask, size_t count, Selection *s) {
     b->rank = 1, b->dims[0] = (int64_t)count, b->strides[0] = 1;
     s->n = 1;
@@ -412,7 +413,7 @@ static qs_status set_cell(Base *b, Cell *c, int n, const qs_value *at, qs_value 
     return status;
 }
 
-/* -- the entries --------------------------------------------------------------------------------------------------- */
+/* -- entry points -------------------------------------------------------------------------------------------------- */
 static qs_status cannot_index(qs_vm *vm, qs_value base, const char *name) {
     const char *type = qval_type_name(vm, base);
     const char *instead = base.kind == QS_STRING ? "; substr(s, start, count) is a part of it" : "";

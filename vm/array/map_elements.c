@@ -1,8 +1,8 @@
-/* map_elements.c -- elementwise functions of numbers and arrays: the rows of elem.def, in loops over packed elements.
+/* map_elements.c -- applies the elementwise functions of elem.def to numbers and arrays.
  *
- *   values ─ join: in which type they meet ─► nest of runs ─► pieces, converted on their way ─► loop of the row
+ *   values ─ common_dtype ─► loop nest (strided.c) ─► runs ─► pieces, converted ─► contiguous loop of the function
  *
- * Operators have loops of their own (contiguous.c), with forms for a number beside an array. */
+ * Operators have their own loops (contiguous.c), with variants for a number and an array. */
 #include "vm/array/map_elements.h"
 #include "vm/array/device_ops.h"
 #include "vm/array/operand.h"
@@ -12,7 +12,7 @@
 
 LOOPS_WITHOUT_TRAPS
 #ifndef __clang__
-#pragma GCC optimize("no-math-errno") /* nobody reads errno either, and sqrt is an instruction */
+#pragma GCC optimize("no-math-errno") /* errno is not used either; this makes sqrt an instruction */
 #endif
 #include "lang/kernel/elem/elem_host.h"
 
@@ -25,7 +25,7 @@ typedef void ElemLoop(size_t n, const void *const *in, void *out);
 #define ARG_1 x[i]
 #define ARG_2 x[i], y[i]
 #define ARG_3 x[i], y[i], z[i]
-/* The result is never an operand. */
+/* The result never overlaps with an operand. */
 #define LOOP(id, nargs, D, In, Out)                                                                                    \
     static void loop_##id##_##D(size_t n, const void *const *in, void *vout) {                                         \
         const In *restrict x = in[0], *restrict y = in[nargs > 1], *restrict z = in[nargs > 2 ? 2 : 0];                \
@@ -44,7 +44,7 @@ typedef void ElemLoop(size_t n, const void *const *in, void *out);
 #define PARTS(X, id, nargs)   X(id, nargs, C64, QComplexF, float) X(id, nargs, C128, QComplexD, double)
 #define TESTS(X, id, nargs)   X(id, nargs, C64, QComplexF, uint8_t) X(id, nargs, C128, QComplexD, uint8_t)
 
-/* A column says which loops there are. */
+/* The columns of elem.def determine which loops exist. */
 #define REAL(...)         NUMBERS
 #define TRUTH(...)        TRUTHS
 #define JOIN(...)         JOINED
@@ -71,10 +71,10 @@ static ElemLoop *const loops[EL__COUNT][QS_NDTYPES] = {
 #include "lang/kernel/elem/elem.def"
 };
 
-/* -- in which type ------------------------------------------------------------------------------------------------- */
+/* -- types --------------------------------------------------------------------------------------------------------- */
 typedef struct {
     ElemLoop *loop;
-    qs_dtype compute, gives, out; /* of the loop, of what it writes, of the result */
+    qs_dtype compute, gives, out; /* input type of the loop, its output type, type of the result array */
 } How;
 
 static qs_status undefined(qs_vm *vm, Elem e, const qs_value *args, const char *what) {
@@ -87,43 +87,43 @@ static bool is_complex(qs_value v) {
     return v.kind == QS_COMPLEX || (v.kind == QS_ARRAY && qdtype_is_complex((qs_dtype)qval_array(v)->dtype));
 }
 
-/* What the loop writes, of elements of type d. */
-static qs_dtype given(Elem e, qs_dtype d) {
+/* Returns the output type of the function for elements of type d. */
+static qs_dtype result_dtype(Elem e, qs_dtype d) {
     ElemGives g = (ElemGives)(qdtype_is_complex(d) ? kelem_info[e].complex : kelem_info[e].real);
     if (g == ELEM_TRUTH) return QS_B1;
     return g == ELEM_COMPLEX ? qdtype_complex_of(d) : qdtype_real_of(d);
 }
 
-/* Elements of type d, in the type that the row has a loop for. */
-static void decide(Elem e, qs_dtype d, How *how) {
+/* Chooses the loop for elements of type d, which may compute in a wider type. */
+static void choose_loop(Elem e, qs_dtype d, How *how) {
     how->compute = qoperand_compute(d);
     how->loop = loops[e][how->compute];
-    how->gives = given(e, how->compute);
-    how->out = how->gives == how->compute ? d : given(e, d);
+    how->gives = result_dtype(e, how->compute);
+    how->out = how->gives == how->compute ? d : result_dtype(e, d);
 }
 
-static qs_status join(qs_vm *vm, Elem e, const qs_value *args, int n, qs_dtype *out) {
+static qs_status common_dtype(qs_vm *vm, Elem e, const qs_value *args, int n, qs_dtype *out) {
     Term terms[MOST_ARGS] = {0};
     for (int i = 0; i < n; i++) terms[i] = qoperand_term(args[i]);
     *out = kelem_meet(e, terms, qvm_ctx(vm)->scalar_dtype);
     if (kelem_info[e].whole != ELEM_ARITH || !qdtype_is_int(*out)) return QS_OK; /* limits saturate */
-    for (int i = 0; i < n; i++) /* an int that they cannot hold is an error */
+    for (int i = 0; i < n; i++) /* an int that the elements cannot hold is an error */
         if (args[i].kind == QS_INT) TRY(qoperand_int(vm, kelem_name(e), false, *out, args[i], out));
     return QS_OK;
 }
 
 /* -- runs ---------------------------------------------------------------------------------------------------------- */
-static bool packed(ptrdiff_t step, qs_dtype d, qs_dtype wanted, const void *at) {
+static bool is_packed(ptrdiff_t step, qs_dtype d, qs_dtype wanted, const void *at) {
     size_t size = qdtype_size(wanted), align = qdtype_is_complex(wanted) ? size / 2 : size;
     return d == wanted && step == (ptrdiff_t)size && (uintptr_t)at % align == 0;
 }
 
-static void run(const How *how, const Nest *n, const qs_dtype *types, int nargs) {
+static void run_pieces(const How *how, const Nest *n, const qs_dtype *types, int nargs) {
     _Alignas(64) char room[MOST_ARGS + 1][PIECE_BYTES];
     const void *in[MOST_ARGS];
     size_t size = qdtype_size(how->compute), made = qdtype_size(how->gives), most = n->count;
-    bool out_packed = packed(n->step[0], how->out, how->gives, n->at[0]), direct[MOST_ARGS];
-    for (int i = 0; i < nargs; i++) direct[i] = packed(n->step[i + 1], types[i], how->compute, n->at[i + 1]);
+    bool out_packed = is_packed(n->step[0], how->out, how->gives, n->at[0]), direct[MOST_ARGS];
+    for (int i = 0; i < nargs; i++) direct[i] = is_packed(n->step[i + 1], types[i], how->compute, n->at[i + 1]);
     for (int i = 0; i < nargs; i++)
         if (!direct[i] || !out_packed) most = PIECE;
     size_t first = n->count < PIECE ? n->count : PIECE;
@@ -143,7 +143,7 @@ static void run(const How *how, const Nest *n, const qs_dtype *types, int nargs)
     }
 }
 
-/* min, max, clamp: what comes out is one of the arguments.  mod, which is as whole as they are: math.c. */
+/* Returns whether the result is one of the arguments: min, max, clamp.  (stdlib handles mod.) */
 static bool is_choice(Elem e) { return kelem_info[e].whole == ELEM_SAME && kelem_info[e].nargs > 1; }
 
 static void keep_digits(Elem e, const qs_value *given, int nargs, qs_value *args) {
@@ -164,8 +164,8 @@ static qs_status of_arrays(qs_vm *vm, Elem e, const qs_value *given, int nargs, 
     void *to;
     Nest n;
     bool done = false;
-    TRY(join(vm, e, args, nargs, &d));
-    decide(e, d, &how);
+    TRY(common_dtype(vm, e, args, nargs, &d));
+    choose_loop(e, d, &how);
     TRY(qoperand_shapes(vm, kelem_name(e), args, nargs, &shape));
     TRY(qoperand_result(vm, how.out, &shape, &r));
     qs_status s = QS_OK;
@@ -182,7 +182,7 @@ static qs_status of_arrays(qs_vm *vm, Elem e, const qs_value *given, int nargs, 
     }
     qstrided_fuse(&n);
     qstrided_lengthen(&n);
-    while (qstrided_next(&n)) run(&how, &n, types, nargs);
+    while (qstrided_next(&n)) run_pieces(&how, &n, types, nargs);
     return *out = qarr_value(r), QS_OK;
 }
 
@@ -205,7 +205,7 @@ static qs_status of_numbers(qs_vm *vm, Elem e, const qs_value *args, int nargs, 
         else x[i].f = qval_number(args[i]);
     }
     loops[e][d](1, (const void *[]){&x[0], &x[nargs > 1], &x[nargs > 2 ? 2 : 0]}, &r);
-    switch (given(e, d)) {
+    switch (result_dtype(e, d)) {
     case QS_B1: *out = qs_bool(r.b); return QS_OK;
     case QS_I64: *out = qs_int(r.i); return QS_OK;
     case QS_F64: *out = qs_num(r.f); return QS_OK;
@@ -216,7 +216,7 @@ static qs_status of_numbers(qs_vm *vm, Elem e, const qs_value *args, int nargs, 
 qs_status qmapelem_apply(qs_vm *vm, Elem e, const qs_value *args, qs_value *out) {
     int n = kelem_info[e].nargs;
     bool arrays = false, complex = false;
-    if (n == 1 && args[0].kind == QS_NUM && kelem_info[e].real == ELEM_NUMBER) { /* the usual case of numbers */
+    if (n == 1 && args[0].kind == QS_NUM && kelem_info[e].real == ELEM_NUMBER) { /* fast path for one real number */
         double r;
         loops[e][QS_F64](1, (const void *[]){&args[0].u.f, &args[0].u.f, &args[0].u.f}, &r);
         return *out = qs_num(r), QS_OK;

@@ -1,10 +1,12 @@
+/* matmul.c -- implements the matrix product `*`: types, shapes, and the choice between host and device. */
 #include "vm/array/arith.h"
 #include "vm/array/array.h"
 #include "vm/array/device_math.h"
 #include "vm/array/gemm.h"
 #include "vm/base/dtype.h"
 
-/* Small integers and halves are multiplied in a wider type and converted at the end, which saturates. */
+/* Small integers and 16-bit floats are multiplied in a wider type; the result is converted at the end, and saturates.
+ * */
 static qs_dtype compute_dtype(qs_dtype d) {
     if (d < QS_F16) return QS_I64;
     return d < QS_F32 ? QS_F32 : d;
@@ -20,12 +22,12 @@ static qs_status product_error(qs_vm *vm, const Array *a, const Array *b) {
                     qarr_shape_text(a, ta), qarr_shape_text(b, tb), hint);
 }
 
-/* The array packed and of dtype d, a new reference. */
-static qs_status operand(qs_vm *vm, Array *a, qs_dtype d, Array **out) {
+/* Returns the array as a contiguous array of dtype d, a new reference. */
+static qs_status contiguous_operand(qs_vm *vm, Array *a, qs_dtype d, Array **out) {
     return (qs_dtype)a->dtype == d ? qarr_contiguous(vm, a, out) : qarr_convert(vm, a, d, out);
 }
 
-static qs_status product(qs_vm *vm, Array *a, Array *b, GemmSize of, Array **out) {
+static qs_status multiply_contiguous(qs_vm *vm, Array *a, Array *b, GemmSize of, Array **out) {
     Gemm g = {.d = (qs_dtype)a->dtype, .size = of};
     TRY(qarr_read(vm, a, &g.a));
     TRY(qarr_read(vm, b, &g.b));
@@ -53,17 +55,17 @@ static qs_status matmul(qs_vm *vm, Array *a, Array *b, qs_value *out) {
     Array *x, *y, *r = NULL;
     TRY(qdevmath_product(vm, a, b, of, &r));
     if (r) return *out = qarr_value(r), QS_OK;
-    TRY(operand(vm, a, compute, &x));
-    qs_status s = operand(vm, b, compute, &y);
+    TRY(contiguous_operand(vm, a, compute, &x));
+    qs_status s = contiguous_operand(vm, b, compute, &y);
     if (!s) {
-        s = product(vm, x, y, of, &r);
+        s = multiply_contiguous(vm, x, y, of, &r);
         qarr_release(vm, y);
     }
     qarr_release(vm, x);
     return s ? s : in_dtype(vm, r, result, out);
 }
 
-/* A vector times a matrix is a vector; one row times a matrix, one row. */
+/* The result has one dimension if a has one (vec times matrix), and two if a is a matrix with one row. */
 qs_status qarith_matmul(qs_vm *vm, Array *a, Array *b, qs_value *out) {
     TRY(matmul(vm, a, b, out));
     if (a->ndim < 2) qarr_keep(qval_array(*out), 1);

@@ -1,16 +1,17 @@
+/* move.c -- copies elements between strided memory; see move.h for the method. */
 #include "vm/array/move.h"
 #include "devices/threads.h"
 
 #include <string.h>
 
-/* A tile has ROWS x ROWS elements of 4 bytes: each line of it is a few cache lines, and all of it fits into the
- * first-level cache.  Where one side is short the other gets longer. */
+/* A tile has ROWS x ROWS elements of 4 bytes: each line is a few cache lines, and the tile fits into the first-level
+ * cache.  If one side is short, the other is longer. */
 enum {
     ROWS = 64,
     TILE_BYTES = ROWS * ROWS * 4,
-    SHORT = 16,     /* shorter lines cost more than steps */
-    WIDEST = 32,    /* bytes that move like one element */
-    SHARE = 1 << 18 /* bytes that are worth a thread */
+    SHORT = 16,     /* for shorter lines, strided access along the other axis is faster */
+    WIDEST = 32,    /* largest number of bytes that are moved as one element */
+    SHARE = 1 << 18 /* least number of bytes per thread */
 };
 
 typedef struct {
@@ -21,14 +22,14 @@ typedef struct {
     size_t size;
     char *dst;
     const char *src;
-    int rank; /* two at least; the last two are cut into tiles */
+    int rank; /* at least 2; the last two axes are divided into tiles */
     Axis axis[QS_MAX_RANK + 2];
-    int64_t ni, nj; /* a tile: so many lines of so many elements */
-    bool turned;    /* the source runs along the lines' other axis */
+    int64_t ni, nj; /* size of a tile: ni lines of nj elements */
+    bool turned;    /* the source has its smallest stride along the axis across the lines, so tiles are transposed */
 } Move;
 
 /* -- lines --------------------------------------------------------------------------------------------------------- */
-/* One element n times: what is there is doubled. */
+/* Writes one element n times, doubling the written part. */
 static void fill_line(char *d, const char *s, size_t n, size_t size) {
     memcpy(d, s, size);
     for (size_t done = 1, more; done < n; done += more) {
@@ -37,7 +38,7 @@ static void fill_line(char *d, const char *s, size_t n, size_t size) {
     }
 }
 
-/* Elements, and short runs of them that stay together: the pixels of an image. */
+/* Moves elements, or short runs that are moved as one element, such as the pixels of an image. */
 #define LINE(bytes)                                                                                                    \
     case bytes:                                                                                                        \
         for (int64_t i = 0; i < n; i++) memcpy(d + i * ds, s + i * ss, bytes);                                         \
@@ -59,9 +60,9 @@ static void move_line(char *d, ptrdiff_t ds, const char *s, ptrdiff_t ss, int64_
     }
 }
 
-/* -- tiles turned around ------------------------------------------------------------------------------------------- */
-/* W x W elements that fill W vectors: each stage interleaves the vectors of the first half with those of the second,
- * and when the stages have doubled up to W rows have become columns. */
+/* -- transposed tiles ---------------------------------------------------------------------------------------------- */
+/* Transposes W x W elements in W vectors.  Each of the log2 W stages interleaves the vectors of the first half with the
+ * vectors of the second half; after the last stage the rows have become columns. */
 #define LOW1(W)  0, W, 1, W + 1, 2, W + 2, 3, W + 3, 4, W + 4, 5, W + 5, 6, W + 6, 7, W + 7
 #define HIGH1(W) 8, W + 8, 9, W + 9, 10, W + 10, 11, W + 11, 12, W + 12, 13, W + 13, 14, W + 14, 15, W + 15
 #define LOW2(W)  0, W, 1, W + 1, 2, W + 2, 3, W + 3
@@ -91,14 +92,15 @@ SQUARE(4, uint32_t, 4)
 SQUARE(8, uint64_t, 2)
 /* clang-format on */
 
-/* Squares of the first ni - ni % W by nj - nj % W elements; the source's rows are the lines' columns. */
+/* Transposes the squares within the first ni - ni % W by nj - nj % W elements.  Rows of the source are columns of the
+ * lines. */
 #define SQUARES(bytes, W)                                                                                              \
     for (int64_t j = 0; j + W <= nj; j += W)                                                                           \
         for (int64_t i = 0; i + W <= ni; i += W)                                                                       \
             square_##bytes(src + j * ss + i * bytes, ss, dst + i * ds + j * bytes, ds);                                \
     return W;
-static int64_t turn_squares(char *dst, ptrdiff_t ds, const char *src, ptrdiff_t ss, int64_t ni, int64_t nj,
-                            size_t size) {
+static int64_t transpose_squares(char *dst, ptrdiff_t ds, const char *src, ptrdiff_t ss, int64_t ni, int64_t nj,
+                                 size_t size) {
     switch (size) {
     case 1: SQUARES(1, 16)
     case 2: SQUARES(2, 8)
@@ -108,8 +110,8 @@ static int64_t turn_squares(char *dst, ptrdiff_t ds, const char *src, ptrdiff_t 
     }
 }
 
-/* Element by element, along the longer side. */
-static void turn_slowly(char *dst, ptrdiff_t ds, const char *src, Axis i, Axis j, size_t size) {
+/* Transposes element by element, along the longer side. */
+static void transpose_slowly(char *dst, ptrdiff_t ds, const char *src, Axis i, Axis j, size_t size) {
     ptrdiff_t step = (ptrdiff_t)size;
     if (i.n < j.n)
         for (int64_t k = 0; k < i.n; k++) move_line(dst + k * ds, step, src + k * i.s, j.s, j.n, size);
@@ -117,42 +119,42 @@ static void turn_slowly(char *dst, ptrdiff_t ds, const char *src, Axis i, Axis j
         for (int64_t k = 0; k < j.n; k++) move_line(dst + k * step, ds, src + k * j.s, i.s, i.n, size);
 }
 
-/* i.n lines of j.n elements, `ds` apart.  The source may run along the other axis without gaps, which is what squares
- * are for; what they leave are the ends of lines and the last lines. */
-static void turn(char *dst, ptrdiff_t ds, const char *src, Axis i, Axis j, size_t size) {
+/* Transposes i.n lines of j.n elements, `ds` apart.  Squares are used if the source is contiguous along axis i; the
+ * ends of the lines and the last lines remain and are moved element by element. */
+static void transpose_tile(char *dst, ptrdiff_t ds, const char *src, Axis i, Axis j, size_t size) {
     ptrdiff_t step = (ptrdiff_t)size;
-    int64_t w = i.s == step ? turn_squares(dst, ds, src, j.s, i.n, j.n, size) : 0;
+    int64_t w = i.s == step ? transpose_squares(dst, ds, src, j.s, i.n, j.n, size) : 0;
     int64_t done_i = w ? i.n - i.n % w : 0, done_j = w ? j.n - j.n % w : 0;
-    turn_slowly(dst + done_i * ds, ds, src + done_i * i.s, (Axis){i.n - done_i, i.d, i.s}, (Axis){done_j, j.d, j.s},
-                size);
-    turn_slowly(dst + done_j * step, ds, src + done_j * j.s, i, (Axis){j.n - done_j, j.d, j.s}, size);
+    transpose_slowly(dst + done_i * ds, ds, src + done_i * i.s, (Axis){i.n - done_i, i.d, i.s},
+                     (Axis){done_j, j.d, j.s}, size);
+    transpose_slowly(dst + done_j * step, ds, src + done_j * j.s, i, (Axis){j.n - done_j, j.d, j.s}, size);
 }
 
-/* Turned in a room of its own: lines far apart would drive each other out of the cache. */
+/* Moves one tile.  It is transposed in a local buffer, because distant lines would evict each other from the cache. */
 static void move_tile(const Move *m, char *dst, const char *src, int64_t ni, int64_t nj) {
     Axis i = m->axis[m->rank - 2], j = m->axis[m->rank - 1];
     ptrdiff_t size = (ptrdiff_t)m->size;
     _Alignas(64) char room[TILE_BYTES];
     i.n = ni, j.n = nj;
     if (m->turned && j.d == size && nj < SHORT) {
-        turn(dst, i.d, src, i, j, m->size);
+        transpose_tile(dst, i.d, src, i, j, m->size);
         return;
     }
     if (m->turned) {
-        turn(room, nj * size, src, i, j, m->size);
+        transpose_tile(room, nj * size, src, i, j, m->size);
         src = room, i.s = nj * size, j.s = size;
     }
     for (int64_t k = 0; k < ni; k++) move_line(dst + k * i.d, j.d, src + k * i.s, j.s, nj, m->size);
 }
 
 /* -- all tiles ----------------------------------------------------------------------------------------------------- */
-static int64_t cuts(int64_t n, int64_t by) { return (n + by - 1) / by; }
+static int64_t count_pieces(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
-/* Tiles [first, last), along the lines first; `at` counts the positions in front of them. */
+/* Moves the tiles [first, last), numbered along the lines first. */
 static void move_tiles(void *ud, int64_t first, int64_t last, int worker) {
     const Move *m = ud;
     const Axis *i = &m->axis[m->rank - 2], *j = i + 1;
-    int64_t wide = cuts(j->n, m->nj), high = cuts(i->n, m->ni);
+    int64_t wide = count_pieces(j->n, m->nj), high = count_pieces(i->n, m->ni);
     (void)worker;
     for (int64_t k = first; k < last; k++) {
         int64_t ti = k / wide % high * m->ni, tj = k % wide * m->nj, outer = k / wide / high;
@@ -167,12 +169,12 @@ static void move_tiles(void *ud, int64_t first, int64_t last, int worker) {
 }
 
 /* -- axes ---------------------------------------------------------------------------------------------------------- */
-static ptrdiff_t size_of(ptrdiff_t step) { return step < 0 ? -step : step; }
+static ptrdiff_t abs_step(ptrdiff_t step) { return step < 0 ? -step : step; }
 
-/* Longest steps of the destination first. */
+/* Inserts an axis; the axes are sorted by the stride of the destination, largest first. */
 static void add_axis(Move *m, Axis a) {
     int at = m->rank++;
-    for (; at && size_of(m->axis[at - 1].d) < size_of(a.d); at--) m->axis[at] = m->axis[at - 1];
+    for (; at && abs_step(m->axis[at - 1].d) < abs_step(a.d); at--) m->axis[at] = m->axis[at - 1];
     m->axis[at] = a;
 }
 
@@ -186,22 +188,22 @@ static void join_axes(Move *m) {
     m->rank = r + 1;
 }
 
-/* A short run that both sides have in one piece moves like an element. */
-static void widen(Move *m) {
+/* Turns a short run that is contiguous on both sides into one element. */
+static void widen_elements(Move *m) {
     const Axis *a = &m->axis[m->rank - 1];
     ptrdiff_t size = (ptrdiff_t)m->size;
     if (m->rank > 1 && a->d == size && a->s == size && a->n <= WIDEST / size) m->size *= (size_t)a->n, m->rank--;
 }
 
-/* The axis beside that of the lines: the one that the source runs along, if it does not run along the lines; else the
- * longest, which takes the place of short lines. */
+/* Chooses the second axis of the tiles: the axis with the smallest stride in the source, if it is not the axis of the
+ * lines; otherwise the longest axis, which replaces the axis of the lines if those are short. */
 static void choose_axis(Move *m) {
     const Axis *line = &m->axis[m->rank - 1];
     int other = m->rank - 2;
     for (int k = 0; k < m->rank - 1; k++) {
         const Axis *a = &m->axis[k], *best = &m->axis[other];
-        bool runs = a->s && size_of(a->s) < size_of(line->s);
-        if (runs && (!m->turned || size_of(a->s) < size_of(best->s))) other = k, m->turned = true;
+        bool runs = a->s && abs_step(a->s) < abs_step(line->s);
+        if (runs && (!m->turned || abs_step(a->s) < abs_step(best->s))) other = k, m->turned = true;
         else if (!m->turned && a->n > best->n) other = k;
     }
     Axis chosen = m->axis[other];
@@ -211,16 +213,17 @@ static void choose_axis(Move *m) {
     m->axis[m->rank - 2] = *line, m->axis[m->rank - 1] = chosen;
 }
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static void cut_tiles(Move *m) {
     int64_t i = m->axis[m->rank - 2].n, j = m->axis[m->rank - 1].n, area = TILE_BYTES / (int64_t)m->size;
-    m->ni = least(i, ROWS);
-    m->nj = least(j, m->turned ? area / m->ni : area);
-    m->ni = least(i, area / m->nj);
+    m->ni = min_i64(i, ROWS);
+    m->nj = min_i64(j, m->turned ? area / m->ni : area);
+    m->ni = min_i64(i, area / m->nj);
 }
 
-/* Axes, at least two; true: several elements go to one place, so they have to come in their order. */
+/* Sets up at least two axes.  Returns true if several elements have the same destination, so that their order matters.
+ */
 static bool lay_out(Move *m, int rank, const int64_t *n, const ptrdiff_t *dsteps, const ptrdiff_t *ssteps) {
     bool again = false;
     m->rank = 0, m->turned = false;
@@ -231,7 +234,7 @@ static bool lay_out(Move *m, int rank, const int64_t *n, const ptrdiff_t *dsteps
     }
     if (!m->rank) m->axis[m->rank++] = (Axis){1, 0, 0};
     join_axes(m);
-    widen(m);
+    widen_elements(m);
     if (m->rank == 1) m->axis[1] = m->axis[0], m->axis[0] = (Axis){1, 0, 0}, m->rank = 2;
     choose_axis(m);
     cut_tiles(m);
@@ -240,13 +243,14 @@ static bool lay_out(Move *m, int rank, const int64_t *n, const ptrdiff_t *dsteps
 
 void qmove_run(Ctx *c, size_t size, int rank, const int64_t *n, void *dst, const ptrdiff_t *dsteps, const void *src,
                const ptrdiff_t *ssteps) {
-    Move m; /* its axes are many, and most moves small */
+    Move m; /* not initialized as a whole: it is large, and most moves are small */
     for (int k = 0; k < rank; k++)
         if (!n[k]) return;
     m.size = size, m.dst = dst, m.src = src;
     bool again = lay_out(&m, rank, n, dsteps, ssteps);
     const Axis *i = &m.axis[m.rank - 2], *j = i + 1;
-    int64_t tiles = cuts(i->n, m.ni) * cuts(j->n, m.nj), grain = SHARE / (m.ni * m.nj * (int64_t)m.size) + 1;
+    int64_t tiles = count_pieces(i->n, m.ni) * count_pieces(j->n, m.nj),
+            grain = SHARE / (m.ni * m.nj * (int64_t)m.size) + 1;
     for (int k = 0; k < m.rank - 2; k++) tiles *= m.axis[k].n;
     if (tiles == 1) move_tile(&m, dst, src, i->n, j->n);
     else if (tiles <= 2 * grain || again) move_tiles(&m, 0, tiles, 0);

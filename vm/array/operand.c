@@ -1,4 +1,4 @@
-/* operand.c -- values that meet element by element: how each is read, in which type is computed, what comes out. */
+/* operand.c -- prepares the operands of elementwise operations: shape, type of the computation, type of the result. */
 #include "vm/array/operand.h"
 #include "lang/kernel/elem/elem.h"
 #include "vm/array/arith.h"
@@ -16,8 +16,8 @@ qs_status qoperand_shape_error(qs_vm *vm, const char *what, const Array *a, cons
                     qarr_shape_text(b, tb));
 }
 
-/* Extents of 1 stretch; a vec counts as 1xN, and dimensions that an array lacks at its end have extent 1, because a
- * HxWx1 cube is a mat in this language. */
+/* Computes the broadcast shape.  Extents of 1 are stretched; a vec counts as 1xN; missing trailing dimensions have
+ * extent 1, because a HxWx1 cube is a mat in this language. */
 static qs_status stretch(qs_vm *vm, const char *what, const Array *const *arrays, int n, int *rank, int64_t *dims) {
     *rank = 0;
     for (int k = 0; k < n; k++) {
@@ -93,7 +93,7 @@ static bool int_fits(int64_t i, qs_dtype d) {
     }
 }
 
-/* An int that an integer array cannot hold: comparisons go through float64, arithmetic refuses. */
+/* If an integer array cannot hold the int, comparisons use float64, and arithmetic is an error. */
 qs_status qoperand_int(qs_vm *vm, const char *what, bool order, qs_dtype d, qs_value number, qs_dtype *out) {
     *out = d;
     if (number.kind != QS_INT || int_fits(number.u.i, d)) return QS_OK;

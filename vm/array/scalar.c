@@ -1,5 +1,4 @@
-/* scalar.c -- operators on two values that are not taken element by element: numbers, strings, and what is only equal
- * or not. */
+/* scalar.c -- implements operators on two values without arrays: numbers, strings, and equality of other values. */
 #include "lang/kernel/elem/elem.h"
 #include "lang/kernel/elem/elem_host.h"
 #include "vm/array/arith.h"
@@ -89,7 +88,7 @@ qs_status qscalar_whole(qs_vm *vm, const char *fn, qs_value v, int64_t *out) {
     return QS_OK;
 }
 
-/* Bitwise operators on numbers that are whole, whatever their kind. */
+/* Applies a bitwise operator to integral numbers of any type. */
 static qs_status bits_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out) {
     int64_t x, y;
     TRY(qscalar_whole(vm, qscalar_op_name(op), a, &x));
@@ -151,7 +150,7 @@ static qs_status complex_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_val
     return qval_complex(vm, z.re, z.im, out);
 }
 
-/* -- strings and everything that is only equal or not -------------------------------------------------------------- */
+/* -- strings, and equality of other values ------------------------------------------------------------------------- */
 static qs_status append_text(qs_vm *vm, qs_value v, Text *t) {
     if (v.kind != QS_STRING) return qfmt_value(vm, v, t);
     const Str *s = v.u.p;
@@ -167,7 +166,7 @@ static qs_status concatenate(qs_vm *vm, qs_value a, qs_value b, qs_value *out) {
     return qval_text(vm, &t, s, out);
 }
 
-static bool same(qs_vm *vm, qs_value a, qs_value b) {
+static bool same_value(qs_vm *vm, qs_value a, qs_value b) {
     if (a.kind != b.kind) return false;
     switch (a.kind) {
     case QS_NIL: return true;
@@ -183,7 +182,7 @@ static qs_status other_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value
         const Foreign *f = a.kind == QS_FOREIGN ? a.u.p : b.u.p;
         if (f->ftype->op) return f->ftype->op(vm, (int)op, a, b, out);
     }
-    if (op == OP_EQ || op == OP_NE) return *out = qs_bool(same(vm, a, b) == (op == OP_EQ)), QS_OK;
+    if (op == OP_EQ || op == OP_NE) return *out = qs_bool(same_value(vm, a, b) == (op == OP_EQ)), QS_OK;
     bool strings = a.kind == QS_STRING && b.kind == QS_STRING;
     if (op == OP_ADD &&
         (strings || (a.kind == QS_STRING && qscalar_is_number(b)) || (qscalar_is_number(a) && b.kind == QS_STRING)))

@@ -1,7 +1,7 @@
-/* select.c -- which places the indices of x[…] mean.
+/* select.c -- resolves the indices of x[…] to positions.
  *
- * Each index becomes a selection of one dimension: a single place, evenly spaced places, or a list.  Places outside
- * that a mode gives no value are marked: they read as 0 and ignore what is written. */
+ * Each index becomes a selection in one dimension: a single position, evenly spaced positions, or a list.  Positions
+ * outside that the access mode does not map inside are marked OUTSIDE: they read as 0 and ignore writes. */
 #include "vm/array/select.h"
 #include "devices/pool.h"
 #include "vm/array/strided.h"
@@ -38,22 +38,22 @@ static bool has_boundary(AccessMode m) {
     return m == ACC_SAFE || m == ACC_MIRROR || m == ACC_CIRCULAR || m == ACC_CLAMPED;
 }
 
-static qs_status outside(const Base *b, int dim, double index) {
-    int shown = b->rank == 1 ? 1 : dim; /* a vec is 1xN */
+static qs_status outside_error(const Base *b, int dim, double index) {
+    int shown = b->rank == 1 ? 1 : dim; /* a vec counts as 1xN */
     char text[NUMBER_TEXT];
     return qerr_set(qvm_ctx(b->vm), QS_EINDEX, "index %s is outside dimension %d%s%s (size %lld)",
                     qnum_shown(index, text), shown, b->of, b->of_name, (long long)b->dims[dim]);
 }
 
-/* The place an index means: rounded toward zero, downward when a mode gives negative places a meaning. */
-static qs_status place(const Base *b, int dim, double x, int64_t *out) {
+/* Converts an index to a position: rounds toward zero, or downward if the access mode maps negative indices. */
+static qs_status resolve_index(const Base *b, int dim, double x, int64_t *out) {
     if (isnan(x)) return qerr_set(qvm_ctx(b->vm), QS_EINDEX, "an index of %s is not a number", b->name);
     double whole = has_boundary(b->mode) ? floor(x) : trunc(x);
     if (whole != x && b->whole) TRY(qwarn_slip(qvm_ctx(b->vm), qvm_here(b->vm), SLIP_FRACTION));
     int64_t i = qdtype_sat_i64(whole, INT64_MIN / 4, INT64_MAX / 4);
     if (qselect_bound(b->mode, i, b->dims[dim], out)) return QS_OK;
     *out = OUTSIDE;
-    return b->mode == ACC_SAFE ? QS_OK : outside(b, dim, whole);
+    return b->mode == ACC_SAFE ? QS_OK : outside_error(b, dim, whole);
 }
 
 /* -- from indices to selections ------------------------------------------------------------------------------------ */
@@ -68,7 +68,7 @@ static qs_status new_list(qs_vm *vm, Select *s, size_t n) {
     return s->list ? QS_OK : qerr_set(qvm_ctx(vm), QS_ENOMEM, "out of memory: an index list of %zu elements", n);
 }
 
-/* A mirrored or computed list may turn out evenly spaced all the same. */
+/* Replaces a list that is evenly spaced by first and step. */
 static void even_out(qs_vm *vm, Select *s) {
     int64_t first = s->count ? s->list[0] : 0, step = s->count > 1 ? s->list[1] - first : 1;
     for (size_t k = 0; k < s->count; k++)
@@ -83,7 +83,7 @@ bool qselect_inside(const double *x, size_t n, double size, int64_t *list) {
     bool other = false;
     for (size_t k = 0; k < n; k++) other |= !(x[k] >= 0 && x[k] < size);
     if (other) return false;
-    if (size <= INT32_MAX) /* for which there are vectors */
+    if (size <= INT32_MAX) /* conversion to int32 is vectorized */
         for (size_t k = 0; k < n; k++) list[k] = (int32_t)x[k], other |= (double)(int32_t)x[k] != x[k];
     else
         for (size_t k = 0; k < n; k++) list[k] = (int64_t)x[k], other |= (double)list[k] != x[k];
@@ -97,12 +97,14 @@ static qs_status places_of_run(const Base *b, int dim, qs_dtype d, const char *p
         m = n < PIECE ? n : PIECE;
         qconv_run(d, p, step, QS_F64, x, sizeof *x, m);
         if (qselect_inside(x, m, (double)b->dims[dim], list)) continue;
-        for (size_t k = 0; k < m; k++) TRY(place(b, dim, x[k], &list[k]));
+        for (size_t k = 0; k < m; k++) TRY(resolve_index(b, dim, x[k], &list[k]));
     }
     return QS_OK;
 }
 
-/* Most index vectors are ranges, evenly spaced whole numbers inside: recognised as they are read, without a list. */
+/* Recognizes a range, integral numbers evenly spaced and inside, without building a list; most index vectors are
+ * ranges.
+ */
 static bool select_range(const Base *b, int dim, const Array *a, const void *p, Select *s) {
     double x[PIECE], size = (double)b->dims[dim], origin = 0, step = 1;
     ptrdiff_t elem = (ptrdiff_t)qdtype_size((qs_dtype)a->dtype);
@@ -158,7 +160,7 @@ qs_status qselect_true(const Base *b, int dim, Array *mask, Select *s) {
 static qs_status select_one(const Base *b, int dim, double x, Select *s) {
     s->count = 1;
     s->scalar = true;
-    TRY(place(b, dim, x, &s->first));
+    TRY(resolve_index(b, dim, x, &s->first));
     s->outside = s->first == OUTSIDE;
     return QS_OK;
 }
@@ -175,13 +177,13 @@ static qs_status select_dim(const Base *b, int dim, qs_value at, Select *s) {
     return a->dtype == QS_B1 ? qselect_true(b, dim, a, s) : select_list(b, dim, a, s);
 }
 
-/* -- the base: an array or cell with as many dimensions as indices ------------------------------------------------- */
+/* -- the indexed value, with as many dimensions as indices --------------------------------------------------------- */
 static qs_status count_error(const Base *b, int rank, int n) {
     return qerr_set(qvm_ctx(b->vm), QS_EINDEX, "%s has %d dimensions, %d ind%s given", b->name, rank, n,
                     n == 1 ? "ex" : "ices");
 }
 
-/* A vec takes one index or two and more; further indices than there are dimensions meet extents of 1. */
+/* Gives the base n dimensions.  A vec with two or more indices is 1xN; additional dimensions have extent 1. */
 static qs_status fit_rank(Base *b, int n) {
     if (n > QS_MAX_RANK) return count_error(b, b->rank, n);
     if (b->rank == 1 && n > 1) {
@@ -216,7 +218,7 @@ void qselect_cell(Base *b, qs_vm *vm, const Cell *c, TypeMods mods, const char *
     qarr_packed_strides(b->rank, b->dims, b->strides);
 }
 
-/* -- one index that addresses several dimensions ------------------------------------------------------------------- */
+/* -- a single index for several dimensions ------------------------------------------------------------------------- */
 static bool whole_shape(const Base *b, const Array *mask) {
     return mask->rank == b->rank && !memcmp(mask->dims, b->dims, mask->rank * sizeof *mask->dims);
 }
@@ -226,7 +228,7 @@ static bool is_position(const Base *b, const Array *a) {
            a->count <= QS_MAX_RANK;
 }
 
-/* x[0..1] and x[0..2] of a matrix, where rows are meant. */
+/* Checks a coordinate vector: x[0..2] of a matrix is an error, x[0..1] warns, because rows are probably meant. */
 static qs_status check_position(const Base *b, const Indices *x) {
     bool beyond = false, whole = true;
     for (int d = b->rank; d < x->n; d++) beyond |= b->whole && qval_number(x->parts[d]) != 0;
@@ -237,11 +239,11 @@ static qs_status check_position(const Base *b, const Indices *x) {
                         "%s has %d dimensions, and %d numbers as its only index are a place "
                         "in %d: %s[[0,1],%s:] has the rows 0 and 1",
                         b->name, b->rank, x->n, x->n, name, b->rank > 2 ? ":," : "");
-    if (!b->is_list || !whole) return QS_OK; /* of fractions there is another warning */
+    if (!b->is_list || !whole) return QS_OK; /* fractions have another warning */
     return qwarn_place(qvm_ctx(b->vm), qvm_here(b->vm), name, b->rank);
 }
 
-/* A position vector as that many numbers. */
+/* Splits a coordinate vector into numbers. */
 static qs_status unpack_position(const Base *b, Array *a, Indices *x) {
     x->n = (int)a->count;
     x->at = x->parts;
@@ -249,8 +251,9 @@ static qs_status unpack_position(const Base *b, Array *a, Indices *x) {
     return check_position(b, x);
 }
 
-/* As many zeros and ones as there are elements: computed, they were to be a mask (two of them may be an order).  Labels
- * look the same; an integer type says that they are places, but for the bytes that others keep masks in. */
+/* Warns about an index array of only zeros and ones with the shape of x, if it is computed and has at least 3 elements:
+ * it was probably meant as a mask.  An integer type marks positions, such as labels, except uint8, which other programs
+ * use for masks. */
 static qs_status check_for_mask(const Base *b, Array *a) {
     const void *p;
     size_t size = qdtype_size((qs_dtype)a->dtype);
@@ -320,8 +323,8 @@ bool qselect_outside(const Selection *s) {
     return false;
 }
 
-/* Single places at the end drop their dimensions; so do those in front of the only other one: m[y,:] and img[y,x,:] are
- * vecs. */
+/* Computes the shape of the selected elements.  Trailing dimensions with a single position are dropped, and also the
+ * leading ones if only one other dimension remains: m[y,:] and img[y,x,:] are vecs. */
 int qselect_shape(const Selection *s, int64_t dims[QS_MAX_RANK]) {
     int last = 0, n = count_lists(s, &last);
     if (s->n == 1 && s->at[0].shape) {

@@ -1,7 +1,8 @@
+/* strided.c -- implements the loop nests of strided.h. */
 #include "vm/array/strided.h"
 #include "vm/base/dtype.h"
 
-/* A vec [N] is 1xN, so a nest that has anything of rank 2 or more has at least rows and columns. */
+/* A vec [N] counts as 1xN, so a nest has at least two dimensions. */
 void qstrided_begin(Nest *n, int rank, const int64_t *dims) {
     n->noperands = 0;
     n->started = false;
@@ -20,7 +21,7 @@ static bool is_empty(const Nest *n) {
 
 void qstrided_operand(Nest *n, const void *p, size_t elem, int rank, const int64_t *dims, const int64_t *strides) {
     int k = n->noperands++, shift = rank == 1;
-    bool walked = !is_empty(n); /* where it is not, products of strides may overflow */
+    bool walked = !is_empty(n); /* if it is empty, products of strides may overflow */
     n->at[k] = (char *)(uintptr_t)p;
     for (int i = 0; i < n->rank; i++) n->steps[k][i] = 0;
     for (int i = 0; i < rank; i++)
@@ -31,21 +32,22 @@ void qstrided_array(Nest *n, const void *p, const Array *a) {
     qstrided_operand(n, p, qdtype_size((qs_dtype)a->dtype), a->rank, a->dims, a->strides);
 }
 
-/* Dimension d can join the one before it when every operand takes a step of the outer as d's whole length. */
+/* Returns whether dimension d can be merged with the outer one: in every operand, a step of the outer dimension equals
+ * the whole length of d. */
 static bool joins(const Nest *n, int outer, int d) {
     for (int k = 0; k < n->noperands; k++)
         if (n->steps[k][outer] != n->steps[k][d] * n->dims[d]) return false;
     return true;
 }
 
-static void move(Nest *n, int to, int from) {
+static void move_dimension(Nest *n, int to, int from) {
     n->dims[to] = n->dims[from];
     for (int k = 0; k < n->noperands; k++) n->steps[k][to] = n->steps[k][from];
 }
 
 void qstrided_fuse(Nest *n) {
     int r = 0;
-    if (is_empty(n)) { /* before products of the other extents could overflow */
+    if (is_empty(n)) { /* products of the other extents might overflow */
         n->rank = 1;
         n->dims[0] = 0;
         return;
@@ -54,9 +56,9 @@ void qstrided_fuse(Nest *n) {
         if (n->dims[d] == 1) continue;
         if (r > 0 && joins(n, r - 1, d)) {
             int64_t outer = n->dims[r - 1];
-            move(n, r - 1, d);
+            move_dimension(n, r - 1, d);
             n->dims[r - 1] *= outer;
-        } else move(n, r++, d);
+        } else move_dimension(n, r++, d);
     }
     if (!r) { /* one element */
         n->dims[0] = r = 1;
@@ -65,7 +67,7 @@ void qstrided_fuse(Nest *n) {
     n->rank = r;
 }
 
-enum { SHORT_RUN = 16 }; /* below, starting a run costs more than walking memory in steps */
+enum { SHORT_RUN = 16 }; /* for shorter runs, the start of a run costs more than strided memory access */
 
 void qstrided_lengthen(Nest *n) {
     int last = n->rank - 1, longest = last;
@@ -82,7 +84,7 @@ void qstrided_lengthen(Nest *n) {
     }
 }
 
-static bool start(Nest *n) {
+static bool start_iteration(Nest *n) {
     n->started = true;
     n->count = (size_t)n->dims[n->rank - 1];
     if (is_empty(n)) return false;
@@ -92,7 +94,7 @@ static bool start(Nest *n) {
 }
 
 bool qstrided_next(Nest *n) {
-    if (!n->started) return start(n);
+    if (!n->started) return start_iteration(n);
     for (int d = n->rank - 2; d >= 0; d--) {
         if (++n->index[d] < n->dims[d]) {
             for (int k = 0; k < n->noperands; k++) n->at[k] += n->steps[k][d];

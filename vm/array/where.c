@@ -1,4 +1,4 @@
-/* where.c -- c ? a : b of an array c: element by element, one of two values. */
+/* where.c -- computes c ? a : b elementwise for an array c. */
 #include "vm/array/arith.h"
 #include "vm/array/device_ops.h"
 #include "vm/array/operand.h"
@@ -11,7 +11,7 @@ static bool is_truth(qs_value v) { return v.kind == QS_BOOL || (v.kind == QS_ARR
 static qs_status choose_dtype(qs_vm *vm, qs_value a, qs_value b, qs_dtype *out) {
     qs_dtype scalar = qvm_ctx(vm)->scalar_dtype;
     Term x = qoperand_term(a), y = qoperand_term(b);
-    if (is_truth(a) && is_truth(b)) x.dtype = y.dtype = QS_B1; /* elsewhere a single one counts as a number */
+    if (is_truth(a) && is_truth(b)) x.dtype = y.dtype = QS_B1; /* otherwise a single truth value counts as a number */
     bool numbers = x.number && y.number;
     qs_dtype list = numbers ? qarr_literal_dtype(scalar, 2, (qs_value[]){a, b}) : scalar;
     *out = qdtype_choose(x, y, list, qdtype_meet(x, y, false, scalar));
@@ -25,7 +25,7 @@ static qs_status choose_dtype(qs_vm *vm, qs_value a, qs_value b, qs_dtype *out) 
         for (size_t i = 0; i < n; i++) to[i] = c[i] ? x[i] : y[i];                                                     \
     } while (0)
 
-static void choose(size_t size, size_t n, const uint8_t *c, const void *a, const void *b, void *out) {
+static void choose_by_mask(size_t size, size_t n, const uint8_t *c, const void *a, const void *b, void *out) {
     switch (size) {
     case 1: CHOOSE(uint8_t); break;
     case 2: CHOOSE(uint16_t); break;
@@ -35,7 +35,7 @@ static void choose(size_t size, size_t n, const uint8_t *c, const void *a, const
     }
 }
 
-static void run(const Nest *n, const qs_dtype *types, qs_dtype d) {
+static void run_pieces(const Nest *n, const qs_dtype *types, qs_dtype d) {
     _Alignas(64) char room[3][PIECE_BYTES];
     uint8_t c[PIECE];
     size_t size = qdtype_size(d);
@@ -45,20 +45,20 @@ static void run(const Nest *n, const qs_dtype *types, qs_dtype d) {
         for (int i = 0; i < NEST_OPERANDS; i++) from[i] = n->at[i] + n->step[i] * (ptrdiff_t)at;
         qconv_run(types[0], from[1], n->step[1], QS_B1, c, 1, m);
         for (int i = 1; i < 3; i++) qconv_run(types[i], from[i + 1], n->step[i + 1], d, room[i], (ptrdiff_t)size, m);
-        choose(size, m, c, room[1], room[2], room[0]);
+        choose_by_mask(size, m, c, room[1], room[2], room[0]);
         qconv_run(d, room[0], (ptrdiff_t)size, d, (char *)(uintptr_t)from[0], n->step[0], m);
     }
 }
 
 /* -- on a device --------------------------------------------------------------------------------------------------- */
-/* Steps of a value whose extents of 1 stretch over r. */
+/* Computes the strides of a with extents of 1 stretched to `rank` dimensions. */
 static void steps_over(const Array *a, int rank, int64_t *steps) {
     int64_t have[QS_MAX_RANK];
     int own = qarr_size(a, have), skip = own - a->rank;
     for (int d = 0; d < rank; d++) steps[d] = d < skip || d >= own || have[d] == 1 ? 0 : a->strides[d - skip];
 }
 
-/* Elements of v to those of r, where the mask says so; NULL: to all.  It is done where `beside` is. */
+/* Copies the elements of v to r where the mask is true (NULL: everywhere), on the device that holds `beside`. */
 static qs_status put_where(qs_vm *vm, Array *r, qs_value v, Array *mask, Array *beside, bool *done) {
     int64_t dims[QS_MAX_RANK], from[QS_MAX_RANK], to[QS_MAX_RANK], steps[QS_MAX_RANK];
     int rank = qarr_size(r, dims);
@@ -82,7 +82,7 @@ static qs_status put_where(qs_vm *vm, Array *r, qs_value v, Array *mask, Array *
     return qarr_release(vm, a), s;
 }
 
-/* All of the second value, and of the first one where the condition says so. */
+/* Computes the result on a device: copies the second value, then the first one where the condition is true. */
 static qs_status choose_there(qs_vm *vm, const qs_value *args, Array *r, bool *done) {
     *done = false;
     if (args[0].kind != QS_ARRAY || !r->count || !qdevmath_asks(vm) || !qdevmath_holder(vm, 3, args)) return QS_OK;
@@ -94,7 +94,7 @@ static qs_status choose_there(qs_vm *vm, const qs_value *args, Array *r, bool *d
     return *done ? put_where(vm, r, args[1], qval_array(args[0]), beside, done) : QS_OK;
 }
 
-/* The condition has no complex elements. */
+/* Computes c ? a : b for given = {c, a, b}; the elements of c are not complex. */
 static qs_status choose_elements(qs_vm *vm, const qs_value *given, qs_value *out) {
     qs_value args[3] = {given[0], given[1], given[2]};
     for (int i = 1; i < 3; i++)
@@ -122,7 +122,7 @@ static qs_status choose_elements(qs_vm *vm, const qs_value *given, qs_value *out
     for (int i = 0; i < 3; i++) qstrided_operand(&n, x[i].p, qdtype_size(types[i]), x[i].rank, x[i].dims, x[i].strides);
     qstrided_fuse(&n);
     qstrided_lengthen(&n);
-    while (qstrided_next(&n)) run(&n, types, d);
+    while (qstrided_next(&n)) run_pieces(&n, types, d);
     return *out = qarr_value(r), QS_OK;
 }
 

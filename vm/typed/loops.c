@@ -1,4 +1,6 @@
-/* Compiled twice: as it is, and from loops_avx2.c for processors with AVX2. */
+/* loops.c -- generates the loops of all functions in typed.def for all element types.
+ *
+ * This file is compiled twice: directly, and from loops_avx2.c for processors with AVX2. */
 #include "vm/array/contiguous.h"
 #include "vm/typed/typed.h"
 
@@ -16,7 +18,7 @@ LOOPS_WITHOUT_TRAPS
 #define JOIN3_(a, b, c) a##_##b##_##c
 #define JOIN3(a, b, c)  JOIN3_(a, b, c)
 
-/* A column expands to its kind and its body, and the kind says whether there is a function. */
+/* A column expands to a tag and an expression; the tag NO_ or FN_ determines whether a loop is generated. */
 #define NO          NO_,
 #define FN(...)     FN_, __VA_ARGS__
 #define ROW1(row)   JOIN3(elem, row, WD)(x)

@@ -1,4 +1,5 @@
-/* loops.c once more, for processors with AVX2.  Without FMA: every processor gives the same results. */
+/* loops_avx2.c -- compiles loops.c for processors with AVX2, without FMA so that all processors give the same results.
+ */
 #include "vm/array/contiguous.h"
 #include "vm/typed/typed.h"
 

@@ -1,25 +1,27 @@
-/* product.c -- stacks of matrix products, each by qgemm_run, which multiplies int64 and floats: smaller whole numbers
- * are widened, and what comes out is cut to them, which wraps as their own products and sums would. */
+/* product.c -- multiplies stacks of matrices, each by qgemm_run.
+ *
+ * qgemm_run only supports int64, floats and complex numbers.  Other integers are converted to int64, and the result is
+ * truncated to their type, which wraps around exactly as arithmetic in that type. */
 #include "vm/base/dtype.h"
 #include "vm/quasar.h"
 #include "vm/typed/typed.h"
 
 #include <string.h>
 
-static qs_status widened(qs_vm *vm, Array *a, qs_dtype d, Array **out) {
+static qs_status widen_array(qs_vm *vm, Array *a, qs_dtype d, Array **out) {
     TypedArg x;
     int64_t dims[QS_MAX_RANK];
     int ndim = qarr_shape(a, dims, NULL);
     if (a->dtype == d && a->contiguous) return *out = a, qval_retain(qarr_value(a)), QS_OK;
     TRY(qarr_new(vm, d, ndim, dims, false, out));
     qs_status s = qtyped_open(vm, a, &x);
-    if (s == QS_OK && x.dtype == QS_U64) x.dtype = d; /* the same bits */
+    if (s == QS_OK && x.dtype == QS_U64) x.dtype = d; /* copies the bits unchanged */
     if (s == QS_OK) s = qtyped_store(vm, *out, &x);
     if (s != QS_OK) qarr_release(vm, *out);
     return s;
 }
 
-static qs_status multiply(qs_vm *vm, Array *a, Array *b, GemmSize of, Array *out) {
+static qs_status multiply_stack(qs_vm *vm, Array *a, Array *b, GemmSize of, Array *out) {
     Gemm g = {.d = (qs_dtype)out->dtype, .size = of};
     int64_t size = (int64_t)qdtype_size(g.d), stack = of.m && of.n ? (int64_t)out->count / (of.m * of.n) : 0;
     TRY(qarr_read(vm, a, &g.a));
@@ -33,8 +35,8 @@ static qs_status multiply(qs_vm *vm, Array *a, Array *b, GemmSize of, Array *out
     return QS_OK;
 }
 
-/* Of int64 to a type of fewer bytes: the low ones, which come first. */
-static qs_status cut(qs_vm *vm, Array *wide, qs_dtype d, int ndim, const int64_t *dims, Array **out) {
+/* Truncates int64 elements to the low bytes, which are stored first, for a type of the same size or smaller. */
+static qs_status truncate_elements(qs_vm *vm, Array *wide, qs_dtype d, int ndim, const int64_t *dims, Array **out) {
     const void *from;
     void *to;
     size_t size = qdtype_size(d);
@@ -50,12 +52,12 @@ qs_status qproduct_run(qs_vm *vm, Array *a, Array *b, GemmSize of, int ndim, con
     qs_dtype own = (qs_dtype)a->dtype, d = qdtype_is_int(own) ? QS_I64 : own;
     Array *p, *q, *r = NULL;
     if (own == QS_B1) return qs_fail(vm, QS_ETYPE, "matmul is not defined for truth values");
-    TRY(widened(vm, a, d, &p));
-    qs_status s = widened(vm, b, d, &q);
+    TRY(widen_array(vm, a, d, &p));
+    qs_status s = widen_array(vm, b, d, &q);
     if (s != QS_OK) return qarr_release(vm, p), s;
     s = qarr_new(vm, d, ndim, dims, false, &r);
-    if (s == QS_OK) s = multiply(vm, p, q, of, r);
-    if (s == QS_OK && own != d) s = cut(vm, r, own, ndim, dims, out);
+    if (s == QS_OK) s = multiply_stack(vm, p, q, of, r);
+    if (s == QS_OK && own != d) s = truncate_elements(vm, r, own, ndim, dims, out);
     else if (s == QS_OK) *out = r, r = NULL;
     if (r) qarr_release(vm, r);
     qarr_release(vm, p);

@@ -1,3 +1,4 @@
+/* typed.c -- applies elementwise functions with the broadcasting of the Array API standard; gathers and scatters. */
 #include "vm/typed/typed.h"
 #include "devices/threads.h"
 #include "vm/base/dtype.h"
@@ -20,7 +21,7 @@ qs_status qtyped_open(qs_vm *vm, Array *a, TypedArg *out) {
 
 TypedArg qtyped_number(qs_dtype d, const void *element) { return (TypedArg){.p = element, .dtype = d}; }
 
-/* The shape in which the operands meet; -1: they do not. */
+/* Computes the broadcast shape of the operands and returns its rank; -1: they do not match. */
 static int shape_of(int n, const TypedArg *args, int64_t dims[QS_MAX_RANK]) {
     int ndim = 0;
     for (int i = 0; i < n; i++)
@@ -35,25 +36,25 @@ static int shape_of(int n, const TypedArg *args, int64_t dims[QS_MAX_RANK]) {
     return ndim;
 }
 
-/* -- the walk over rows -------------------------------------------------------------------------------------------- */
+/* -- iteration over rows ------------------------------------------------------------------------------------------- */
 enum { PIECE = 512, PIECE_BYTES = PIECE * 16, GRAIN = 1 << 15 };
 
 typedef struct {
     Typed f;
-    TypedLoop *loop; /* NULL: elements are converted, and that is all */
+    TypedLoop *loop; /* NULL: the elements are only converted */
     int nargs, ndim;
     int64_t dims[QS_MAX_RANK];
-    ptrdiff_t steps[TYPED_ARGS + 1][QS_MAX_RANK]; /* the result first */
+    ptrdiff_t steps[TYPED_ARGS + 1][QS_MAX_RANK]; /* strides in bytes; of the result first */
     char *at[TYPED_ARGS + 1];
     qs_dtype from[TYPED_ARGS], to[TYPED_ARGS];
-    size_t made; /* bytes of an element of the result */
+    size_t made; /* bytes per element of the result */
 } Walk;
 
 static void convert_row(const Walk *w, char *const *at, const ptrdiff_t *step, size_t n) {
     qconv_run(w->from[0], at[1], step[1], w->to[0], at[0], step[0], n);
 }
 
-/* The results of a row are packed: they are in an array that was made for them. */
+/* Computes one row.  Its results are contiguous, because the result array is new. */
 static void apply_row(const Walk *w, char *const *at, const ptrdiff_t *step, size_t n) {
     _Alignas(64) char room[TYPED_ARGS][PIECE_BYTES];
     const char *in[TYPED_ARGS];
@@ -103,7 +104,7 @@ static void run_span(void *ud, int64_t first, int64_t last, int worker) {
     }
 }
 
-/* Dimensions of extent 1 go, and neighbours that every operand walks through evenly are joined. */
+/* Drops dimensions of extent 1, and merges neighbours whose strides allow it in every operand. */
 static void fuse(Walk *w) {
     int n = 0;
     for (int k = 0; k < w->ndim; k++) {
@@ -122,7 +123,7 @@ static void fuse(Walk *w) {
     w->ndim = n;
 }
 
-static void walk(qs_vm *vm, Walk *w, int64_t count, int64_t grain) {
+static void walk_rows(qs_vm *vm, Walk *w, int64_t count, int64_t grain) {
     fuse(w);
     if (count <= grain) run_span(w, 0, count, 0);
     else qthreads_run(qthreads_of(qvm_ctx(vm)), count, grain, run_span, w);
@@ -160,7 +161,7 @@ static qs_status shapes_differ(qs_vm *vm, const char *name, int n, const TypedAr
     return s;
 }
 
-static qs_dtype given(Typed f, qs_dtype d) {
+static qs_dtype result_dtype(Typed f, qs_dtype d) {
     if (qtyped_info[f].gives == TYPED_TRUTH) return QS_B1;
     return qtyped_info[f].gives == TYPED_PART ? qdtype_real_of(d) : d;
 }
@@ -174,17 +175,17 @@ qs_status qtyped_apply(qs_vm *vm, Typed f, qs_dtype d, const TypedArg *args, Arr
         return qs_fail(vm, QS_ETYPE, "%s is not defined for elements of type %s", qtyped_info[f].name,
                        qdtype_info[d].name);
     if (ndim < 0) return shapes_differ(vm, qtyped_info[f].name, w.nargs, args);
-    TRY(qarr_new(vm, given(f, d), ndim, dims, false, out));
+    TRY(qarr_new(vm, result_dtype(f, d), ndim, dims, false, out));
     qs_status s = qarr_write(vm, *out, &to);
     if (s) return qarr_release(vm, *out), s;
-    w.made = qdtype_size(given(f, d));
+    w.made = qdtype_size(result_dtype(f, d));
     w.at[0] = to;
     add_result(&w, ndim, dims, NULL);
     for (int i = 0; i < w.nargs; i++) {
         w.from[i] = args[i].dtype, w.to[i] = w.nargs == 3 && i == 0 ? QS_B1 : d;
         add_operand(&w, i, ndim, &args[i]);
     }
-    if ((*out)->count) walk(vm, &w, (int64_t)(*out)->count, GRAIN);
+    if ((*out)->count) walk_rows(vm, &w, (int64_t)(*out)->count, GRAIN);
     return QS_OK;
 }
 
@@ -202,11 +203,11 @@ qs_status qtyped_store(qs_vm *vm, Array *dst, const TypedArg *x) {
     add_result(&w, ndim, dims, strides);
     w.from[0] = x->dtype, w.to[0] = (qs_dtype)dst->dtype;
     add_operand(&w, 0, ndim, x);
-    if (dst->count) walk(vm, &w, (int64_t)dst->count, GRAIN);
+    if (dst->count) walk_rows(vm, &w, (int64_t)dst->count, GRAIN);
     return qarr_settle(vm, dst);
 }
 
-/* -- places -------------------------------------------------------------------------------------------------------- */
+/* -- gather and scatter -------------------------------------------------------------------------------------------- */
 typedef struct {
     uint64_t a, b;
 } Wide;

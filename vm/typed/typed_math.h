@@ -1,5 +1,6 @@
-/* typed_math.h -- functions of the standard that mean something else than those of the language, or that it lacks:
- * typed_<function>_<type>.  Included by loops.c behind elem_host.h. */
+/* typed_math.h -- defines functions of the Array API standard that the language defines differently or does not have.
+ *
+ * The names are typed_<function>_<type>.  loops.c includes this file after elem_host.h. */
 #ifndef VM_TYPED_MATH_H
 #define VM_TYPED_MATH_H
 #pragma GCC diagnostic ignored "-Wtype-limits" /* the macros also test the sign of unsigned types */

@@ -1,7 +1,9 @@
-/* typed_reduce.c -- one number of many: along the dimension that lies closest together, a line at a time, or a row of
- * results
- * at a time where that dimension stays.  Several lines are shared out among the threads; a single long one is cut into
- * blocks that depend on its length alone, so that the result does not depend on the number of threads. */
+/* typed_reduce.c -- implements reductions, argmax and argmin, scans and searchsorted of the Array API standard.
+ *
+ * A reduction iterates over the dimension with the smallest stride.  If that dimension is reduced, each line is reduced
+ * to one number; if it is kept, whole rows of results are accumulated.  The lines are distributed among the threads.  A
+ * single long line is divided into blocks that depend only on its length, so that the result does not depend on the
+ * number of threads. */
 #include "devices/threads.h"
 #include "vm/array/contiguous.h"
 #include "vm/base/dtype.h"
@@ -18,16 +20,16 @@ LOOPS_WITHOUT_TRAPS
 #include <stdlib.h>
 #include <string.h>
 
-/* -- loops: n elements, `step` bytes apart, into one accumulator, or each into its own ----------------------------- */
+/* -- loops over n elements, `step` bytes apart: into one accumulator (line), or each into its own (row) ------------ */
 typedef void FoldLoop(size_t n, const char *in, ptrdiff_t step, void *acc);
 typedef struct {
     FoldLoop *line, *row;
     qs_dtype acc;  /* type of the accumulators */
-    uint64_t from; /* which they begin with, its bits; extremes begin with an element */
+    uint64_t from; /* bits of their initial value; extremes begin with an element instead */
 } Folder;
 
 enum { LANES = 16 };
-/* s: what was found so far, x: an element, t: what another lane has found. */
+/* take(s, x) adds the element x to the partial result s; join(s, t) combines two partial results. */
 #define FOLD(name, D, T, A, start, take, join)                                                                         \
     static void name##_line_##D(size_t n, const char *in, ptrdiff_t step, void *acc) {                                 \
         const T *v = (const T *)(const void *)in;                                                                      \
@@ -78,7 +80,7 @@ enum { LANES = 16 };
     FOLD(min, D, T, T, s, LESSER_NAN, LESSER_NAN) FOLD(max, D, T, T, s, LARGER_NAN, LARGER_NAN) FOLD_LOGIC(D, T)
 /* clang-format on */
 FOLD_LOGIC(B1, uint8_t)
-/* Whole numbers are added up without a sign, which wraps; int64 has the same bits. */
+/* Signed integers are accumulated as uint64, which wraps around; int64 has the same bits. */
 #define EXTEND(T)     (uint64_t)(int64_t)(T)
 #define PLUS_I(s, x)  ((s) + EXTEND(x))
 #define TIMES_I(s, x) ((s)*EXTEND(x))
@@ -142,7 +144,7 @@ FOLD_PAIRS(C64, QComplexF) FOLD_PAIRS(C128, QComplexD)
                     ROW_PAIRS(C128),
 };
 
-/* -- the walk ------------------------------------------------------------------------------------------------------ */
+/* -- iteration ----------------------------------------------------------------------------------------------------- */
 typedef struct {
     int n;
     int64_t dims[QS_MAX_RANK];
@@ -155,15 +157,15 @@ typedef struct {
     const char *from;
     char *to; /* accumulators */
     size_t size, made;
-    Axes kept, gone;
-    bool by_row; /* the last of kept is walked inside, else the last of gone */
+    Axes kept, gone; /* kept and reduced dimensions */
+    bool by_row;     /* the inner loop is the last axis of `kept`, otherwise the last of `gone` */
     bool extreme;
-    int64_t blocks, block; /* of a single line */
+    int64_t blocks, block; /* division of a single line: number of blocks, elements per block */
 } Job;
 
 static void add_axis(Axes *a, int64_t dim, ptrdiff_t step, ptrdiff_t to) {
     if (dim == 1) return;
-    if (a->n && a->steps[a->n - 1] == step * dim && a->to[a->n - 1] == to * dim) { /* one evenly walked dimension */
+    if (a->n && a->steps[a->n - 1] == step * dim && a->to[a->n - 1] == to * dim) { /* merges with its neighbour */
         a->dims[a->n - 1] *= dim, a->steps[a->n - 1] = step, a->to[a->n - 1] = to;
         return;
     }
@@ -176,7 +178,7 @@ static void close_axes(Axes *a) {
     for (int i = 0; i < a->n; i++) a->count *= a->dims[i];
 }
 
-/* The axis that lies closest together becomes the last one. */
+/* Moves the axis with the smallest stride to the end and returns this stride. */
 static ptrdiff_t nearest_last(Axes *a) {
     int best = 0;
     for (int i = 1; i < a->n; i++)
@@ -190,7 +192,7 @@ static ptrdiff_t nearest_last(Axes *a) {
     return d == 1 ? PTRDIFF_MAX : labs(s);
 }
 
-/* The offsets of position i of the first n axes. */
+/* Computes the offsets of the linear index i over the first n axes. */
 static void locate(const Axes *a, int n, int64_t i, ptrdiff_t *from, ptrdiff_t *to) {
     *from = *to = 0;
     for (int k = n - 1; k >= 0; k--) {
@@ -200,7 +202,7 @@ static void locate(const Axes *a, int n, int64_t i, ptrdiff_t *from, ptrdiff_t *
     }
 }
 
-static void begin(const Job *j, char *acc, const char *from) {
+static void begin_accumulator(const Job *j, char *acc, const char *from) {
     QComplexD z = {0, 0};
     memcpy(&z, &j->f->from, sizeof j->f->from);
     if (j->extreme) memcpy(acc, from, j->made);
@@ -215,7 +217,7 @@ static void fold_lines(void *ud, int64_t first, int64_t last, int worker) {
     for (int64_t i = first; i < last; i++) {
         ptrdiff_t from, to, more, none;
         locate(&j->kept, j->kept.n, i, &from, &to);
-        begin(j, j->to + to, j->from + from);
+        begin_accumulator(j, j->to + to, j->from + from);
         for (int64_t k = 0; k < outer && inner; k++) {
             locate(g, g->n - 1, k, &more, &none);
             j->f->line((size_t)inner, j->from + from + more, g->steps[g->n - 1], j->to + to);
@@ -235,7 +237,8 @@ static void fold_rows(void *ud, int64_t first, int64_t last, int worker) {
         locate(k, k->n - 1, i / parts, &from, &to);
         from += part * k->steps[k->n - 1];
         char *acc = j->to + to + part * (ptrdiff_t)j->made;
-        for (int64_t m = 0; m < n; m++) begin(j, acc + m * (ptrdiff_t)j->made, j->from + from + m * k->steps[k->n - 1]);
+        for (int64_t m = 0; m < n; m++)
+            begin_accumulator(j, acc + m * (ptrdiff_t)j->made, j->from + from + m * k->steps[k->n - 1]);
         for (int64_t g = 0; g < j->gone.count; g++) {
             locate(&j->gone, j->gone.n, g, &more, &none);
             j->f->row((size_t)n, j->from + from + more, k->steps[k->n - 1], acc);
@@ -251,15 +254,15 @@ static void fold_blocks(void *ud, int64_t first, int64_t last, int worker) {
         int64_t from = i * j->block, n = j->gone.dims[0] - from < j->block ? j->gone.dims[0] - from : j->block;
         char *acc = j->to + i * (ptrdiff_t)j->made;
         const char *at = j->from + from * step;
-        begin(j, acc, at);
-        for (int64_t done = 0, m; done < n; done += m) { /* sums of short runs, so that their errors stay small */
+        begin_accumulator(j, acc, at);
+        for (int64_t done = 0, m; done < n; done += m) { /* sums over short runs keep rounding errors small */
             char part[16];
             m = n - done < 2048 ? n - done : 2048;
             if (j->extreme || j->f->acc != QS_F64) {
                 j->f->line((size_t)m, at + done * step, step, acc);
                 continue;
             }
-            begin(j, part, at);
+            begin_accumulator(j, part, at);
             j->f->line((size_t)m, at + done * step, step, part);
             *(double *)(void *)acc = j->f->from ? *(double *)(void *)acc * *(double *)(void *)part
                                                 : *(double *)(void *)acc + *(double *)(void *)part;
@@ -267,8 +270,8 @@ static void fold_blocks(void *ud, int64_t first, int64_t last, int worker) {
     }
 }
 
-/* Whole numbers are cut to their type, which wraps; floats are rounded. */
-static void finish(const Folder *f, qs_dtype d, size_t n, const char *acc, char *out) {
+/* Converts accumulators to the result type: integers are truncated, which wraps around; floats are rounded. */
+static void convert_results(const Folder *f, qs_dtype d, size_t n, const char *acc, char *out) {
     size_t made = qdtype_size(f->acc), size = qdtype_size(d);
     if (!qdtype_is_int(d) || !qdtype_is_int(f->acc)) {
         qconv_run(f->acc, acc, (ptrdiff_t)made, d, out, (ptrdiff_t)size, n);
@@ -300,7 +303,7 @@ static qs_status run_job(qs_vm *vm, Job *j) {
             qthreads_run(t, j->blocks, 1, fold_blocks, j);
             Fold kind = (Fold)(j->f - folders[0]) % FOLD__COUNT;
             const Folder *join = &folders[j->f->acc][kind == FOLD_COUNT ? FOLD_SUM : kind];
-            begin(j, to, p);
+            begin_accumulator(j, to, p);
             join->line((size_t)j->blocks, p, (ptrdiff_t)j->made, to);
         }
         qarr_release(vm, parts);
@@ -322,7 +325,7 @@ static qs_status new_result(qs_vm *vm, int ndim, const int64_t *dims, unsigned a
     return qarr_new(vm, d, n, left, false, out);
 }
 
-/* The dimensions of x, with their steps in x and in the accumulators. */
+/* Adds the dimensions of x, with their strides in x and in the accumulators. */
 static void add_axes(Job *j, int ndim, const int64_t *dims, const int64_t *strides, unsigned axes) {
     ptrdiff_t to[QS_MAX_RANK], at = (ptrdiff_t)j->made;
     for (int i = ndim - 1; i >= 0; i--) {
@@ -363,7 +366,7 @@ qs_status qtreduce_run(qs_vm *vm, Fold kind, Array *x, unsigned axes, bool keep,
     if (j.f->acc == d) return *out = sums, QS_OK;
     s = new_result(vm, ndim, dims, axes, keep, d, out);
     if (s == QS_OK && (s = qarr_write(vm, *out, &to)) != QS_OK) qarr_release(vm, *out);
-    if (s == QS_OK) finish(j.f, d, sums->count, acc, to);
+    if (s == QS_OK) convert_results(j.f, d, sums->count, acc, to);
     qarr_release(vm, sums);
     return s;
 }
@@ -384,7 +387,8 @@ static Line3 lines_of(Array *x, int axis) {
     return l;
 }
 
-/* x is packed.  Of a long line first the extreme, by lanes, then where it is, block by block. */
+/* Finds the first position of the extreme in a line of contiguous x.  For a long line it computes the extreme first, by
+ * lanes, and then searches for its position block by block. */
 enum { PLACE_BLOCK = 64 };
 #define PLACE(D, T)                                                                                                    \
     static int64_t place_##D(const T *x, int64_t n, int64_t step, bool largest) {                                      \
@@ -445,7 +449,7 @@ qs_status qtreduce_position(qs_vm *vm, bool largest, Array *x, int axis, Array *
     return QS_OK;
 }
 
-/* In the widest type, cut to that of the result with each step. */
+/* Computes running sums or products in the widest type; each stored result is converted to the result type. */
 #define RUN(D, T, A)                                                                                                   \
     static void run_##D(const T *x, T *y, int64_t n, int64_t step, bool prod, bool initial) {                          \
         A s = prod ? (A)1 : (A)0;                                                                                      \

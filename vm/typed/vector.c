@@ -1,7 +1,8 @@
-/* vector.c -- functions of the C library for several floats at once (libmvec), where it has them: the same ones that
- * compiled kernels call, within the bounds of elem.def.  Rows of mathfn.def with such a function, and of the same name
- * in typed.def, take part.  A few elements at the end are filled up to a vector, so that what an element gives does not
- * depend on where it stands. */
+/* vector.c -- calls the vectorized math functions of the C library (libmvec).
+ *
+ * Compiled kernels call the same functions; their errors are within the bounds of elem.def.  A function is used if its
+ * row in mathfn.def has a libmvec function and typed.def has a row of the same name.  The last elements are padded to a
+ * full vector, so that a result does not depend on the position of its element. */
 #include "vm/array/contiguous.h"
 #include "vm/typed/typed.h"
 
@@ -52,30 +53,31 @@ static const struct {
 #include "lang/kernel/ir/mathfn.def"
 };
 
-/* Addresses in the C library, which are the same for every machine of the process. */
+/* Addresses in the C library, shared by all VMs of the process. */
 static struct { void *f32, *f64; } found[TY__COUNT];
-static bool wide; /* they take 64 bytes at once, not 32 */
+static bool wide; /* the functions process vectors of 64 bytes instead of 32 */
 static pthread_once_t looked = PTHREAD_ONCE_INIT;
 
-static void *find(void *library, int nargs, int lanes, const char *name) {
+static void *find_function(void *library, int nargs, int lanes, const char *name) {
     char symbol[64];
     snprintf(symbol, sizeof symbol, "_ZGV%cN%d%s_%s", wide ? 'e' : 'd', wide ? 2 * lanes : lanes,
              nargs == 2 ? "vv" : "v", name);
     return dlsym(library, symbol);
 }
 
-static void look(void) {
+static void find_functions(void) {
     void *library = QCPU_AVX2 ? dlopen("libmvec.so.1", RTLD_NOW | RTLD_LOCAL) : NULL;
     wide = __builtin_cpu_supports("avx512f");
     for (size_t i = 0; library && i < sizeof known / sizeof *known; i++) {
         if (known[i].row < 0 || !known[i].libc) continue;
         int nargs = qtyped_info[known[i].row].nargs;
-        found[known[i].row].f32 = find(library, nargs, 8, known[i].f32);
-        found[known[i].row].f64 = find(library, nargs, 4, known[i].f64);
+        found[known[i].row].f32 = find_function(library, nargs, 8, known[i].f32);
+        found[known[i].row].f64 = find_function(library, nargs, 4, known[i].f64);
     }
 }
 
-/* One vector from anywhere: as many as there are, the last one again for those that are not. */
+/* take_…: loads a vector of n strided elements, padded with the last one.  run_…: calls the vector function f for n
+ * elements. */
 #define VECTOR(T, BYTES, D, isa)                                                                                       \
     typedef T V_##D __attribute__((vector_size(BYTES)));                                                               \
     __attribute__((target(isa))) static inline V_##D take_##D(const char *p, ptrdiff_t step, size_t n) {               \
@@ -105,7 +107,7 @@ VECTOR(double, 32, F64, "avx2")
 VECTOR(float, 64, F32_wide, "avx512f")
 VECTOR(double, 64, F64_wide, "avx512f")
 
-/* One exponent for all elements, whose power the loop makes in a shorter way (typed_power of typed_math.h). */
+/* Returns whether the common exponent of all elements has a faster formula (typed_power in typed_math.h). */
 static bool is_short_power(qs_dtype d, const char *exponent) {
     double y = d == QS_F32 ? (double)*(const float *)(const void *)exponent : *(const double *)(const void *)exponent;
     return qtyped_is_short_power(y);
@@ -113,7 +115,7 @@ static bool is_short_power(qs_dtype d, const char *exponent) {
 
 bool qtyped_vector(Typed f, qs_dtype d, size_t n, char *out, const char *const *in, const ptrdiff_t *step) {
     if ((d != QS_F32 && d != QS_F64) || (f == TY_pow && step[1] == 0 && is_short_power(d, in[1]))) return false;
-    pthread_once(&looked, look);
+    pthread_once(&looked, find_functions);
     void *fn = d == QS_F32 ? found[f].f32 : found[f].f64;
     if (!fn) return false;
     if (wide) (d == QS_F32 ? run_F32_wide : run_F64_wide)(fn, qtyped_info[f].nargs, n, out, in, step);
