@@ -1,23 +1,25 @@
-/* reduce.c -- sums and their like.
+/* reduce.c -- implements reductions (sum, prod, min, max, mean, any, all, squared norm) and scans (cumsum, cumprod).
  *
- * Elements are brought, a piece at a time, into a lane type that holds the exact or nearly exact result: double, int64,
- * uint64, complex double, bool.  Each place of a piece is a lane with a partial result of its own; the packed loops of
- * arithmetic merge pieces into lanes, and the lanes are merged pairwise at the end.  So a sum of n floats has the error
- * of n/512 additions in double, and integers are exact.  AxisOp a dimension the same pieces lie across it.
+ * The elements are converted, a piece of LANES elements at a time, to a lane type that holds the exact or nearly exact
+ * result: double, int64, uint64, complex double, bool.  Each element of a piece belongs to a lane with its own partial
+ * result.  The loops of contiguous.c merge pieces into the lanes, and the lanes are merged pairwise at the end.  Thus a
+ * sum of n floats has the error of n/512 additions in double, and integers are exact.  In a reduction along a
+ * dimension, the lanes may also be adjacent results.
  *
- * Large arrays are shared out among the threads.  What is cut where depends on the array alone, so a result is the same
- * whatever their number.
+ * Large arrays are distributed among the threads.  The division into blocks depends only on the array, so the result
+ * does not depend on the number of threads.
  *
- * Running sums of a row are cut twice: into blocks, for the threads, and these into strands of 64 elements, because an
- * addition waits for the one before it, while several strands can be added up at once.  An element is the sum before
- * the block, plus the sum before its strand in the block, plus the strand so far: the same bits from one thread, in one
- * pass, as from several in a chain.  In the chain each thread takes the next block, adds it up, hands the sum on, and
- * writes the elements while they are still in its cache, so the numbers are read from memory once.  A thread that has
- * lost its processor would hold up all others; who waits long for a block adds that block up himself.  In this order
- * the last element of a strand is exactly what the next strand continues, so the sums of numbers that are not negative
- * never fall.
+ * For running sums, a row is divided twice: into blocks, for the threads, and each block into strands of 64 elements.
+ * Within a strand each addition depends on the one before, so several strands are summed in parallel.  An element is
+ * the sum before the block, plus the sum of the preceding strands of the block, plus the running sum of its strand.
+ * One thread in one pass computes the same bits as several threads in a chain.
  *
- * An array that a GPU holds is reduced there, by kernels with the same lane types (device_ops.h). */
+ * In the chain, each thread takes the next block, sums it, passes on the sum before the next block, and writes the
+ * elements while they are still in its cache, so memory is read only once.  A thread that has lost its processor would
+ * delay all others; therefore a thread that waits too long for a block sums that block itself.  The last element of a
+ * strand is exactly the sum that the next strand continues, so sums of nonnegative numbers never decrease.
+ *
+ * An array on a GPU is reduced there, by kernels with the same lane types (device_ops.h). */
 #include "devices/threads.h"
 #include "lang/kernel/elem/elem_host.h"
 #include "vm/array/array.h"
@@ -51,9 +53,9 @@ static const ReduceInfo infos[] = {
 
 typedef struct {
     Reduce r;
-    qs_dtype from, lane, out; /* elements, lanes, elements of a result array */
+    qs_dtype from, lane, out; /* type of the elements, of the lanes, of a result array */
     Loop *merge;
-    size_t n; /* elements that make one result */
+    size_t n; /* number of elements per result */
 } Plan;
 
 /* -- the plan ------------------------------------------------------------------------------------------------------ */
@@ -86,8 +88,8 @@ static void square_complex(const QComplexD *z, double *x, size_t n) {
     for (size_t i = 0; i < n; i++) x[i] = z[i].re * z[i].re + z[i].im * z[i].im;
 }
 
-/* The next n elements in the lane type: brought into `room`, or where they lie. */
-static const void *fetch(const Plan *p, const char *src, ptrdiff_t step, size_t n, Lanes *room) {
+/* Returns the next n elements in the lane type: converted into `room`, or in place. */
+static const void *fetch_lanes(const Plan *p, const char *src, ptrdiff_t step, size_t n, Lanes *room) {
     Lanes z;
     if (p->from == p->lane && p->r != RED_SUMSQ && step == (ptrdiff_t)qdtype_size(p->lane) &&
         (uintptr_t)src % sizeof(double) == 0)
@@ -103,7 +105,7 @@ static const void *fetch(const Plan *p, const char *src, ptrdiff_t step, size_t 
 }
 
 static void fetch_into(const Plan *p, const char *src, ptrdiff_t step, size_t n, Lanes *lanes) {
-    const void *at = fetch(p, src, step, n, lanes);
+    const void *at = fetch_lanes(p, src, step, n, lanes);
     if (at != lanes) memcpy(lanes, at, n * qdtype_size(p->lane));
 }
 
@@ -112,18 +114,18 @@ static bool adds_floats(const Plan *p, const char *src, ptrdiff_t step) {
     return packed && p->from == QS_F32 && p->lane == QS_F64 && infos[p->r].op == LOOP_ADD && p->r != RED_SUMSQ;
 }
 
-/* lanes op= the next n elements of so many rows, `apart` bytes apart. */
-static void take_rows(const Plan *p, Lanes *lanes, size_t rows, const char *src, ptrdiff_t apart, ptrdiff_t step,
-                      size_t n) {
+/* Merges into the lanes n elements of each of several rows, which are `apart` bytes apart. */
+static void merge_rows(const Plan *p, Lanes *lanes, size_t rows, const char *src, ptrdiff_t apart, ptrdiff_t step,
+                       size_t n) {
     Lanes room;
     if (adds_floats(p, src, step) && apart % (ptrdiff_t)sizeof(float) == 0)
         qcontig_accumulate32(n, rows, (const void *)src, apart / (ptrdiff_t)sizeof(float), lanes->f);
     else
-        for (; rows; rows--, src += apart) p->merge(n, lanes, fetch(p, src, step, n, &room), lanes);
+        for (; rows; rows--, src += apart) p->merge(n, lanes, fetch_lanes(p, src, step, n, &room), lanes);
 }
 
-static void take(const Plan *p, Lanes *lanes, const char *src, ptrdiff_t step, size_t n) {
-    take_rows(p, lanes, 1, src, 0, step, n);
+static void merge_row(const Plan *p, Lanes *lanes, const char *src, ptrdiff_t step, size_t n) {
+    merge_rows(p, lanes, 1, src, 0, step, n);
 }
 
 typedef struct {
@@ -134,7 +136,7 @@ typedef struct {
 static void add_run(const Plan *p, Total *t, const char *src, ptrdiff_t step, size_t n) {
     for (size_t m; n; n -= m, src += step * (ptrdiff_t)m) {
         m = n < LANES ? n : LANES;
-        if (t->used) take(p, &t->lanes, src, step, m);
+        if (t->used) merge_row(p, &t->lanes, src, step, m);
         else fetch_into(p, src, step, t->used = m, &t->lanes); /* the first piece is the longest */
     }
 }
@@ -148,18 +150,18 @@ static void merge_lanes(const Plan *p, Total *t) {
     }
 }
 
-/* Complex numbers by a real one: part by part. */
-static void divide(const Plan *p, Lanes *lanes, size_t m) {
+/* Divides the lanes of a mean by the number of elements; complex lanes are divided as pairs of doubles. */
+static void divide_by_count(const Plan *p, Lanes *lanes, size_t m) {
     bool parts = p->lane == QS_C128;
     double n = (double)p->n;
     if (p->r == RED_MEAN) qcontig_get(LOOP_DIV, parts ? QS_F64 : p->lane, LOOP_VS)(parts ? 2 * m : m, lanes, &n, lanes);
 }
 
 /* -- over everything ----------------------------------------------------------------------------------------------- */
-/* BLOCK: elements that one thread takes; FEW blocks and less are not worth waking others. */
+/* BLOCK: elements per unit of work.  Up to FEW blocks are computed by the caller, without waking other threads. */
 enum { BLOCK = 1 << 16, FEW = 3 };
 
-/* A packed run whose sum, or sum of squares, is a double has loops of its own. */
+/* Uses the special loops for contiguous floats whose sum, or sum of squares, is a double; false: not this case. */
 static bool add_floats(const Plan *p, Total *t, const char *src, size_t n) {
     bool squares = p->r == RED_SUMSQ;
     if (p->lane != QS_F64 || infos[p->r].op != LOOP_ADD || (p->from != QS_F32 && p->from != QS_F64)) return false;
@@ -192,7 +194,7 @@ static void total_blocks(void *ud, int64_t first, int64_t last, int worker) {
     }
 }
 
-/* At most LANES blocks: one lane for each. */
+/* Returns the block size for at most LANES blocks; each block has one lane. */
 static size_t block_size(size_t count) { return count > (size_t)BLOCK * LANES ? (count + LANES - 1) / LANES : BLOCK; }
 
 static void total_packed(Ctx *c, const Plan *p, const Array *a, const void *at, Total *t) {
@@ -203,7 +205,7 @@ static void total_packed(Ctx *c, const Plan *p, const Array *a, const void *at, 
     merge_lanes(p, t);
 }
 
-static void total(Ctx *c, const Plan *p, const Array *a, const void *at, Total *t) {
+static void total_array(Ctx *c, const Plan *p, const Array *a, const void *at, Total *t) {
     Nest n;
     if (a->contiguous) {
         total_packed(c, p, a, at, t);
@@ -217,7 +219,7 @@ static void total(Ctx *c, const Plan *p, const Array *a, const void *at, Total *
     merge_lanes(p, t);
 }
 
-/* Modulo 2^64 an integer result is right; an estimate in double tells whether it wrapped around. */
+/* Integer results are computed modulo 2^64; comparing them with an estimate in double detects an overflow. */
 static bool may_overflow(const Plan *p) {
     return (p->lane == QS_I64 || p->lane == QS_U64) && (p->r == RED_PROD || p->from >= QS_I64);
 }
@@ -239,11 +241,11 @@ static qs_status overflow(qs_vm *vm, const Plan *p) {
 static qs_status check_overflow(qs_vm *vm, const Plan *p, const Array *a, const void *at, double result) {
     Total t;
     Plan rough = estimate(*p);
-    total(qvm_ctx(vm), &rough, a, at, &t);
+    total_array(qvm_ctx(vm), &rough, a, at, &t);
     return agree(result, t.lanes.f[0]) ? QS_OK : overflow(vm, p);
 }
 
-/* The same for many results, of which there is an estimate each; takes the reference to it. */
+/* Checks many results against their estimates for overflow; takes the reference to the estimates. */
 static qs_status check_each(qs_vm *vm, const Plan *p, Array *results, Array *estimates) {
     const void *x, *y;
     bool good = true;
@@ -255,7 +257,7 @@ static qs_status check_each(qs_vm *vm, const Plan *p, Array *results, Array *est
     return s || good ? s : overflow(vm, p);
 }
 
-/* A sum or product of integers; that of bools is a count. */
+/* Returns a sum or product of integers as an int; for bools it is a count, a scalar. */
 static qs_status int_result(qs_vm *vm, const Plan *p, const Array *a, const void *at, const Lanes *l, qs_value *out) {
     bool is_unsigned = p->lane == QS_U64;
     double approx = is_unsigned ? (double)l->u[0] : (double)l->i[0];
@@ -265,7 +267,7 @@ static qs_status int_result(qs_vm *vm, const Plan *p, const Array *a, const void
     return QS_OK;
 }
 
-/* An extreme is an element: in the element's own type it reads as one. */
+/* Returns an extreme as an element: converted to the element type and read like an element. */
 static qs_status extreme_result(qs_vm *vm, const Plan *p, const Lanes *l, qs_value *out) {
     QComplexD element;
     qconv_run(p->lane, l, 0, p->from, &element, 0, 1);
@@ -294,7 +296,7 @@ static AxisOp on_device(const Plan *p, Array *a, Array *y) {
                     .by = p->r == RED_MEAN ? (double)p->n : 0};
 }
 
-/* Over everything: along the one dimension of a packed array. */
+/* Reduces all elements of a contiguous array on its device, as along a single dimension. */
 static qs_status all_on_device(qs_vm *vm, const Plan *p, Array *a, Lanes *out, bool *done) {
     int64_t one = 1, none = 0;
     Array *r;
@@ -319,8 +321,8 @@ static qs_status reduce_all(qs_vm *vm, Plan *p, Array *a, qs_value *out) {
     TRY(all_on_device(vm, p, a, &t.lanes, &done));
     if (!done) {
         TRY(qarr_read(vm, a, &at));
-        total(qvm_ctx(vm), p, a, at, &t);
-        divide(p, &t.lanes, 1);
+        total_array(qvm_ctx(vm), p, a, at, &t);
+        divide_by_count(p, &t.lanes, 1);
     }
     if (p->r == RED_MIN || p->r == RED_MAX) return extreme_result(vm, p, &t.lanes, out);
     if (p->lane == QS_I64 || p->lane == QS_U64) return int_result(vm, p, a, at, &t.lanes, out);
@@ -347,7 +349,7 @@ static void sum_products(void *ud, int64_t first, int64_t last, int worker) {
     }
 }
 
-static double products(qs_vm *vm, Products s) {
+static double sum_all_products(qs_vm *vm, Products s) {
     double parts[LANES];
     s.parts = parts, s.size = block_size(s.count);
     size_t n = (s.count + s.size - 1) / s.size;
@@ -357,23 +359,23 @@ static double products(qs_vm *vm, Products s) {
 }
 
 double qred_dot(qs_vm *vm, qs_dtype d, size_t n, const void *x, const void *y) {
-    return products(vm, (Products){.d = d, .x = x, .y = y, .count = n});
+    return sum_all_products(vm, (Products){.d = d, .x = x, .y = y, .count = n});
 }
 
 double qred_spread(qs_vm *vm, qs_dtype d, size_t n, const void *x, double from) {
-    return products(vm, (Products){.d = d, .x = x, .from = from, .count = n});
+    return sum_all_products(vm, (Products){.d = d, .x = x, .from = from, .count = n});
 }
 
 /* -- along one dimension ------------------------------------------------------------------------------------------- */
-/* The array as the language sees it, split into the dimension that is walked along and the others. */
+/* The shape of an array (qarr_size), split into the reduced dimension and the others. */
 typedef struct {
     int rank;
-    int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK]; /* the walked dimension has extent 1 here */
-    size_t n;                                        /* its real extent */
-    ptrdiff_t step;                                  /* and step, in bytes */
+    int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK]; /* the reduced dimension has extent 1 here */
+    size_t n;                                        /* extent of the reduced dimension */
+    ptrdiff_t step;                                  /* its stride in bytes */
 } Split;
 
-static Split split(const Array *a, int dim) {
+static Split split_shape(const Array *a, int dim) {
     Split s = {.n = 1};
     s.rank = qarr_size(a, s.dims);
     memcpy(s.strides + (a->rank < 2), a->strides, a->rank * sizeof *s.strides);
@@ -391,7 +393,7 @@ static qs_status along_on_device(qs_vm *vm, const Plan *p, Array *a, const Split
     return qaxisop_run(vm, &j, done);
 }
 
-/* In two passes, as on the host: of the means, and of the squares of what elements differ from them. */
+/* Computes the variance on a device in two passes, as on the host: the means, then the squared deviations from them. */
 static qs_status spread_along(qs_vm *vm, Array *a, const Split *s, double ddof, bool root, Array *r, bool *done) {
     Array *means;
     double n = (double)s->n;
@@ -418,7 +420,7 @@ static qs_status spread_along(qs_vm *vm, Array *a, const Split *s, double ddof, 
 qs_status qred_spread_of(qs_vm *vm, Array *a, int dim, double ddof, bool root, qs_dtype d, qs_value *out, bool *done) {
     Array *r;
     ptrdiff_t size = (ptrdiff_t)qdtype_size((qs_dtype)a->dtype);
-    Split s = dim == DIM_ALL ? (Split){1, {1}, {0}, a->count, size} : split(a, dim);
+    Split s = dim == DIM_ALL ? (Split){1, {1}, {0}, a->count, size} : split_shape(a, dim);
     *done = false;
     if (!qdevmath_asks(vm) || !a->count || qdtype_is_complex((qs_dtype)a->dtype)) return QS_OK;
     if (dim == DIM_ALL && !a->contiguous) return QS_OK;
@@ -437,10 +439,11 @@ static void open_nest(Nest *n, const Split *s, const void *in, qs_dtype from, co
     qstrided_fuse(n);
 }
 
-/* Whether to finish one result after the other; else many side by side, which suits short or wide walks. */
+/* Returns whether to compute one result after the other.  Otherwise many results are computed side by side, which suits
+ * a short dimension, or one with a large stride. */
 static bool one_by_one(const Split *s, const Nest *n) {
     ptrdiff_t other = n->steps[1][n->rank - 1];
-    if (n->dims[n->rank - 1] == 1) return true; /* there is but one */
+    if (n->dims[n->rank - 1] == 1) return true; /* there is only one */
     return s->n >= 32 && (s->step < 0 ? -s->step : s->step) <= (other < 0 ? -other : other);
 }
 
@@ -451,7 +454,7 @@ static void results_one_by_one(const Plan *p, const Split *s, const Nest *n, ptr
         t.used = 0;
         add_run(p, &t, n->at[1] + n->step[1] * (ptrdiff_t)i, s->step, s->n);
         merge_lanes(p, &t);
-        divide(p, &t.lanes, 1);
+        divide_by_count(p, &t.lanes, 1);
         qconv_run(p->lane, &t.lanes, 0, p->out, n->at[0] + n->step[0] * (ptrdiff_t)i, 0, 1);
     }
 }
@@ -463,8 +466,8 @@ static void results_side_by_side(const Plan *p, const Split *s, const Nest *n, p
         m = n->count - at < LANES ? n->count - at : LANES;
         const char *src = n->at[1] + n->step[1] * (ptrdiff_t)at;
         fetch_into(p, src, n->step[1], m, &lanes);
-        take_rows(p, &lanes, s->n - 1, src + s->step, s->step, n->step[1], m);
-        divide(p, &lanes, m);
+        merge_rows(p, &lanes, s->n - 1, src + s->step, s->step, n->step[1], m);
+        divide_by_count(p, &lanes, m);
         qconv_run(p->lane, &lanes, (ptrdiff_t)qdtype_size(p->lane), p->out, n->at[0] + n->step[0] * (ptrdiff_t)at,
                   n->step[0], m);
     }
@@ -476,15 +479,15 @@ static qs_status fill_identity(qs_vm *vm, const Plan *p, Array *r) {
     return qarr_fill(vm, r, qs_num(infos[p->r].identity));
 }
 
-/* Work whose results lie side by side, shared out along one of their dimensions. */
+/* Work that is distributed along one dimension of its results. */
 typedef void Lines(const Plan *p, const Split *s, const Nest *n, ptrdiff_t out_step);
 typedef struct {
     const Plan *p;
     const Split *s;
     const char *in;
     char *out;
-    int64_t strides[QS_MAX_RANK]; /* of the result, in elements */
-    ptrdiff_t out_step;           /* of it along the walked dimension, in bytes */
+    int64_t strides[QS_MAX_RANK]; /* strides of the result, in elements */
+    ptrdiff_t out_step;           /* scan: stride of the result along the scanned dimension, in bytes */
     int axis;
     Lines *lines;
 } Shares;
@@ -500,7 +503,8 @@ static void run_share(void *ud, int64_t first, int64_t last, int worker) {
     while (qstrided_next(&n)) x->lines(x->p, &s, &n, x->out_step);
 }
 
-/* AxisOp the longest dimension of the results, in shares of about a block; neighbours in memory stay together. */
+/* Distributes the work along the longest dimension of the results, in shares of about a block.  Results that are
+ * neighbours in memory stay together. */
 static void share_out(Ctx *c, Shares *x) {
     const Split *s = x->s;
     int64_t results = 1, least = 1;
@@ -545,7 +549,7 @@ static qs_status check_dim(qs_vm *vm, Reduce r, int dim) {
 }
 
 static qs_status reduce_along(qs_vm *vm, Plan *p, Array *a, int dim, Array **out) {
-    Split s = split(a, dim);
+    Split s = split_shape(a, dim);
     TRY(qarr_new(vm, p->out, s.rank, s.dims, false, out));
     qarr_keep(*out, a->ndim);
     qs_status status = reduce_into(vm, p, a, &s, *out);
@@ -568,7 +572,7 @@ static qs_status reduce_dim(qs_vm *vm, Plan *p, Array *a, int dim, qs_value *out
     return QS_OK;
 }
 
-/* In two passes: the extremes, and the first places of elements that equal them. */
+/* Finds positions in two passes: the extremes, then the first positions of elements that equal them. */
 static qs_status places_of(qs_vm *vm, const Plan *p, Array *a, const Split *s, Array *extremes, Array *y, bool *done) {
     AxisOp j = {.name = infos[p->r].name,
                 .op = LOOP_MIN,
@@ -587,11 +591,11 @@ static qs_status places_of(qs_vm *vm, const Plan *p, Array *a, const Split *s, A
 }
 
 qs_status qred_places(qs_vm *vm, Reduce r, Array *a, int dim, qs_value *out, bool *done) {
-    enum { EXACT = 1 << 24 }; /* places that float32 holds; whether it holds more of them is seen by the host */
+    enum { EXACT = 1 << 24 }; /* float32 holds all positions up to here; longer dimensions are left to the host */
     Plan p;
     Array *extremes, *y;
     ptrdiff_t size = (ptrdiff_t)qdtype_size((qs_dtype)a->dtype);
-    Split s = dim == DIM_ALL ? (Split){1, {1}, {0}, a->count, size} : split(a, dim);
+    Split s = dim == DIM_ALL ? (Split){1, {1}, {0}, a->count, size} : split_shape(a, dim);
     *done = false;
     if (!qdevmath_asks(vm) || !a->count || (dim == DIM_ALL && !a->contiguous)) return QS_OK;
     if (qdtype_is_complex((qs_dtype)a->dtype) || s.n > EXACT) return QS_OK;
@@ -607,7 +611,7 @@ qs_status qred_places(qs_vm *vm, Reduce r, Array *a, int dim, qs_value *out, boo
     return qarr_release(vm, y), status;
 }
 
-/* A number is an array of one element, in a type that loses nothing. */
+/* Returns x as an array; a number becomes one element, in a type that represents it exactly. */
 static qs_status as_array(qs_vm *vm, Reduce r, qs_value x, Array **out) {
     if (x.kind == QS_ARRAY) return *out = qval_array(qval_retain(x)), QS_OK;
     if (qval_is_number(x) || x.kind == QS_COMPLEX) return qarr_from_value(vm, x, qoperand_meet(vm, 1, &x), out);
@@ -625,7 +629,7 @@ qs_status qred_run(qs_vm *vm, Reduce r, qs_value x, int dim, qs_value *out) {
 }
 
 /* -- running results ----------------------------------------------------------------------------------------------- */
-static void running(const Plan *p, const Split *s, const Nest *n, ptrdiff_t out_step) {
+static void running_side_by_side(const Plan *p, const Split *s, const Nest *n, ptrdiff_t out_step) {
     Lanes lanes;
     ptrdiff_t size = (ptrdiff_t)qdtype_size(p->lane);
     for (size_t at = 0, m; at < n->count; at += m) {
@@ -633,15 +637,15 @@ static void running(const Plan *p, const Split *s, const Nest *n, ptrdiff_t out_
         const char *src = n->at[1] + n->step[1] * (ptrdiff_t)at;
         char *dst = n->at[0] + n->step[0] * (ptrdiff_t)at;
         for (size_t i = 0; i < s->n; i++, src += s->step, dst += out_step) {
-            if (i) take(p, &lanes, src, n->step[1], m);
+            if (i) merge_row(p, &lanes, src, n->step[1], m);
             else fetch_into(p, src, n->step[1], m, &lanes);
             qconv_run(p->lane, &lanes, size, p->out, dst, n->step[0], m);
         }
     }
 }
 
-/* AxisOp rows.  A row is cut into blocks: an element of the result is what comes before its block, plus its running sum
- * within (vm/array/contiguous.h says how that is made up). */
+/* Scans along rows.  A row is divided into blocks: an element of the result is the result before its block, combined
+ * with the running result within the block (see qcontig_running32 in contiguous.h). */
 #define STRANDS(name, T, OP)                                                                                           \
     static void name(void *lanes, size_t n) {                                                                          \
         T *x = lanes, sum[LANES / LOOP_STRAND];                                                                        \
@@ -665,7 +669,7 @@ STRANDS(products_F64, double, TIMES)
 STRANDS(products_U64, uint64_t, TIMES)
 STRANDS(products_C128, QComplexD, elem_mul_C128)
 
-/* The running results of each strand of a piece, in their place; sums and products have no other lanes. */
+/* Computes the running results of each strand of a piece in place.  Sums and products only have these lane types. */
 typedef void Strands(void *lanes, size_t n);
 static Strands *strands_of(const Plan *p) {
     bool sum = p->r == RED_SUM;
@@ -678,15 +682,15 @@ typedef struct {
     const Plan *p;
     const Split *s;
     Strands *strands;
-    Loop *shift; /* number op lanes */
+    Loop *shift; /* combines a number with the lanes */
     const char *src;
     char *dst;
     ptrdiff_t out_step;
-    QComplexD *before;  /* of each block but the first: the result of all before it */
-    ThreadsChain chain; /* of the blocks */
+    QComplexD *before;  /* before[k]: result of all elements before block k, k > 0 */
+    ThreadsChain chain; /* order of the blocks among the threads */
 } Running;
 
-/* A row without gaps whose sums are doubles has loops of its own. */
+/* Returns whether the special loops for running sums of contiguous floats apply. */
 static bool runs_floats(const Running *r) {
     const Plan *p = r->p;
     ptrdiff_t size = (ptrdiff_t)qdtype_size(p->from);
@@ -702,7 +706,8 @@ static double run_floats(const Running *r, size_t at, size_t n, const QComplexD 
     return size == sizeof(float) ? qcontig_running32(n, x, first, y) : qcontig_running64(n, x, first, y);
 }
 
-/* Block k; before NULL: there is nothing.  Gives the result of the block alone; writes elements if asked to. */
+/* Scans block k and returns the result of the block alone.  write: also stores the elements, combined with *before
+ * (NULL: nothing precedes). */
 static QComplexD running_block(const Running *r, size_t k, const QComplexD *before, bool write) {
     Lanes lanes;
     QComplexD sum = {0, 0};
@@ -726,7 +731,7 @@ static QComplexD running_block(const Running *r, size_t k, const QComplexD *befo
     return sum;
 }
 
-/* What is before the next block becomes known, by whoever is first to say so. */
+/* Stores the result before block k + 1 and announces it; only the first thread that has summed block k does so. */
 static void hand_on(Running *r, int64_t k, QComplexD block) {
     if (!qthreads_claim(&r->chain, k)) return;
     if (k) r->shift(1, &r->before[k], &block, &r->before[k + 1]);
@@ -734,8 +739,9 @@ static void hand_on(Running *r, int64_t k, QComplexD block) {
     qthreads_hand_on(&r->chain, k);
 }
 
-/* Blocks in their order by whoever is free.  The sum of one is handed on before its elements, which are then still in
- * the cache, are gone through again and written.  Who waits long for a block before his adds it up himself. */
+/* Processes blocks in their order, each by a free thread.  The result of a block is passed on before its elements,
+ * which
+ * are then still in the cache, are written.  A thread that waits too long for a preceding block sums it itself. */
 static void run_blocks(void *ud, int64_t first, int64_t last, int worker) {
     Running *r = ud;
     (void)worker;
@@ -759,7 +765,7 @@ static Running open_running(const Plan *p, const Split *s, ptrdiff_t out_step) {
                      .out_step = out_step};
 }
 
-/* By one thread: what is before a block is known when it is reached. */
+/* Scans rows by one thread, which knows the result before each block when it reaches the block. */
 static void running_rows(const Plan *p, const Split *s, const Nest *n, ptrdiff_t out_step) {
     Running r = open_running(p, s, out_step);
     for (size_t i = 0; i < n->count; i++) {
@@ -773,7 +779,7 @@ static void running_rows(const Plan *p, const Split *s, const Nest *n, ptrdiff_t
     }
 }
 
-/* Long rows one after the other, each by all threads. */
+/* Scans long rows one after the other, each by all threads. */
 static void running_long_rows(Ctx *c, const Plan *p, const Split *s, Nest *n, ptrdiff_t out_step) {
     Running r = open_running(p, s, out_step);
     size_t blocks = blocks_of(s), bytes = qmem_size(blocks, sizeof *r.before, sizeof *r.before);
@@ -788,7 +794,7 @@ static void running_long_rows(Ctx *c, const Plan *p, const Split *s, Nest *n, pt
 }
 
 static qs_status running_on_device(qs_vm *vm, const Plan *p, Array *a, int dim, Array *y, bool *done) {
-    Split s = split(a, dim), to = split(y, dim);
+    Split s = split_shape(a, dim), to = split_shape(y, dim);
     AxisOp j = on_device(p, a, y);
     *done = false;
     if (!a->count || !qdevmath_asks(vm) || may_overflow(p)) return QS_OK;
@@ -810,7 +816,7 @@ static qs_status run_into(qs_vm *vm, const Plan *p, Array *a, int dim, Array *re
     if (done) return QS_OK;
     TRY(qarr_read(vm, a, &in));
     TRY(qarr_write(vm, result, &out));
-    Split s = split(a, dim);
+    Split s = split_shape(a, dim);
     Shares x = {.p = p, .s = &s, .in = in, .out = out};
     qarr_packed_strides(rank, dims, x.strides);
     x.out_step = dim < rank ? x.strides[dim] * (ptrdiff_t)qdtype_size(p->out) : 0;
@@ -820,7 +826,7 @@ static qs_status run_into(qs_vm *vm, const Plan *p, Array *a, int dim, Array *re
         running_long_rows(qvm_ctx(vm), p, &s, &n, x.out_step);
         return QS_OK;
     }
-    x.lines = rows ? running_rows : running;
+    x.lines = rows ? running_rows : running_side_by_side;
     share_out(qvm_ctx(vm), &x);
     return QS_OK;
 }
