@@ -1,3 +1,4 @@
+/* array.c -- creates arrays and views, gives access to their elements, copies and converts them. */
 #include "vm/array/array.h"
 #include "devices/pool.h"
 #include "devices/threads.h"

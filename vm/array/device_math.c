@@ -32,8 +32,8 @@ typedef struct {
         LIBRARY,
         ALONG,
         OR_KERNELS
-    } way; /* kernels that need no library: reductions, which --explain tells of by
-                              * themselves; or what the device has kernels for, if it has no library */
+    } way; /* LIBRARY: only a library can do it.  ALONG: kernels without a library, reported separately by --explain.
+            * OR_KERNELS: a library, or else kernels */
 } Job;
 
 static double bytes_away(const Job *j, int memory) {

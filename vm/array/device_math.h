@@ -44,7 +44,7 @@ static inline bool qdevmath_asks(qs_vm *vm) { return qdevmath_held(qvm(vm)) != H
 /* Returns the device that computes an operation because it holds one of the arrays and the host does not; NULL: the
  * host computes it.  With QUASAR_LIBRARIES=always: the device of kernels, wherever the arrays are. */
 Device *qdevmath_holder(qs_vm *vm, int n, const qs_value *args);
-/* Discards the cached value after QUASAR_LIBRARIES or the list of devices may have changed. */
+/* Discards the cached value, because QUASAR_LIBRARIES may have changed. */
 void qdevmath_look_again(Machine *m);
 /* Returns whether an operation failed with `s` because d has no memory or cannot compile its kernels, so that the host
  * must compute it.  Never true while d records a graph, because the host cannot be part of it. */

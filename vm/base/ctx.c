@@ -1,3 +1,4 @@
+/* ctx.c -- implements memory, errors, arenas, growing text and sources. */
 #include "vm/base/number.h"
 #include "vm/base/type.h"
 

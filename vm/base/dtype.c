@@ -1,3 +1,4 @@
+/* dtype.c -- implements type promotion and scalar conversions of element types. */
 #include "vm/base/dtype.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* dynlib.c -- opens shared libraries and distinguishes missing files from other errors. */
 #include "vm/base/dynlib.h"
 
 #include <dlfcn.h>

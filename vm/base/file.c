@@ -1,3 +1,4 @@
+/* file.c -- opens regular files only. */
 #include "vm/base/file.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* str.c -- implements interned strings, near-miss search for names, and the hash map. */
 #include "vm/base/str.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* type.c -- interns types, tests their compatibility, and converts between types and names. */
 #include "vm/base/type.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* warning.c -- decides whether a warning is shown, and writes the warnings that depend on values. */
 #include "vm/base/warning.h"
 
 #include "vm/base/number.h"

@@ -34,14 +34,14 @@ typedef struct Machine {
     struct Proto *protos;     /* compiled functions */
     uint32_t depth;           /* nesting depth of interpreter runs */
     int64_t loop_least;       /* iterations from which a loop may be compiled; see vm/launch/jit_hooks.h */
-    int64_t loop_look;        /* iterations after which a loop with a condition is considered for compilation */
+    int64_t loop_look;        /* iterations of loops with conditions until one is considered for compilation */
     RandomStream random;      /* random stream shared by all threads */
     RandomStream *random_own; /* this thread's own stream, in a checkpoint; NULL: the shared one */
     uint64_t random_took;     /* blocks that this thread has drawn from any stream */
     int loops_left;           /* number of loops in freed code that had too little work to be compiled */
     size_t fuse_least;        /* elements from which an expression may be fused; see vm/launch/jit_hooks.h */
     Flag interrupted;         /* set by qs_interrupt, polled by kernels and by all waits */
-    Since waits, told;        /* start of the current wait for a driver (qdev_wait); the wait reported to the user */
+    Since waits, told;        /* start of the current wait for a driver (qdev_wait); start of the last reported wait */
     Flag attention;           /* makes loops call qvm_attend: an interrupt, or other Python threads want to run */
     /* gc.c */
     GcObj gc_list;
@@ -61,9 +61,9 @@ typedef struct Machine {
     struct Launches *launches;
     struct Device *devices;
     int ndevices;
-    struct Device *device;             /* device on which kernels run, */
-    bool automatic;                    /* unless each launch chooses one (choose.c) */
-    uint8_t held;                      /* device_math.h: combined HELD_… value of the open devices */
+    struct Device *device;             /* device on which kernels run, unless `automatic` */
+    bool automatic;                    /* each launch chooses its device (choose.c) */
+    uint8_t held;                      /* device_math.h: cached HELD_… value for the open devices */
     uint8_t told_math[LIB__COUNT + 2]; /* device_math.c: last --explain report per library; 1 processor, 2 device */
     /* gemm.c */
     /* cblas_?gemm for float32 … complex128; NULL: not available or not needed yet.  side_by_side: may be called by
