@@ -74,7 +74,8 @@ qs_status qinvoke_with_rule(qs_vm *vm, const Frame *frame);
 /* Calls r[1].name(r[2], …) on a foreign value with nin arguments; stores the result in r[0]. */
 qs_status qinvoke_method(qs_vm *vm, qs_value *r, int nin, Str *name, const NameTable *names, uint32_t want,
                          bool *found);
-/* Called after a call of f that was a whole statement has returned: warns if f has no side effects. */
+/* Called after a call statement of f has returned: warns if a program called a library function without side effects.
+ * */
 qs_status qinvoke_unused(qs_vm *vm, Func *f);
 /* Leaves the running function and delivers its results to the caller.  Errors here are reported for the function. */
 qs_status qinvoke_leave(qs_vm *vm, Frame *f, qs_value *results, int have);
