@@ -330,6 +330,10 @@ static qs_status put_value(Writer *w, qs_value v);
 
 static qs_status put_element(Writer *w, Array *a, size_t at) {
     qs_value v;
+    uint64_t whole;
+    bool large;
+    TRY(qarr_get_large(w->vm, a, at, &whole, &large));
+    if (large) return qtext_printf(w->out, "%llu", (unsigned long long)whole), QS_OK;
     TRY(qarr_get(w->vm, a, at, &v));
     if (v.kind == QS_NUM) return put_number(w, v.u.f, a->dtype != QS_F64), QS_OK;
     qs_status s = put_value(w, v);

@@ -403,6 +403,15 @@ qs_status qarr_get(qs_vm *vm, Array *a, size_t linear, qs_value *out) {
     return qarr_load(vm, dtype_of(a), (const char *)p + (ptrdiff_t)(qarr_offset(a, linear) * elem_size(a)), out);
 }
 
+qs_status qarr_get_large(qs_vm *vm, Array *a, size_t linear, uint64_t *out, bool *large) {
+    void *p = NULL;
+    *large = false;
+    if (a->dtype != QS_U64) return QS_OK;
+    TRY(host(vm, a, QS_READ, &p));
+    *out = ((const uint64_t *)p)[qarr_offset(a, linear)];
+    return *large = *out > INT64_MAX, QS_OK;
+}
+
 qs_status qarr_put(qs_vm *vm, Array *a, size_t linear, qs_value v) {
     void *p = NULL;
     TRY(qarr_touch(vm, a));

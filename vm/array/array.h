@@ -61,6 +61,8 @@ qs_status qarr_lock_failed(qs_vm *vm, Array *a, const char *name, qs_status s);
 /* Converts a linear index (row-major over dims) to an element offset, for strided access. */
 size_t qarr_offset(const Array *a, size_t linear);
 qs_status qarr_get(qs_vm *vm, Array *a, size_t linear, qs_value *out); /* number, bool, int or complex value */
+/* Reads an element of a uint64 array without rounding if no int64 holds it; otherwise, *large is false. */
+qs_status qarr_get_large(qs_vm *vm, Array *a, size_t linear, uint64_t *out, bool *large);
 qs_status qarr_put(qs_vm *vm, Array *a, size_t linear, qs_value v);
 /* Load and store one element in memory.  Storing converts; QS_ETYPE if v is not a number or loses an imaginary part. */
 qs_status qarr_load(qs_vm *vm, qs_dtype d, const void *p, qs_value *out);

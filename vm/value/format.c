@@ -329,6 +329,12 @@ static void add_integer(Text *t, const Spec *s, qs_value v) {
 
 static bool integer_conv(char conv) { return strchr("diuxXo", conv) != NULL; }
 
+/* Appends an integer beyond int64. */
+static void add_large(Text *t, const Spec *s, uint64_t x) {
+    char text[16], conv = s->conv == 'd' || s->conv == 'i' ? 'u' : s->conv;
+    qtext_printf(t, c_format(s, "ll", conv, text), s->width, s->prec, (unsigned long long)x);
+}
+
 static void add_number(Text *t, const Spec *s, qs_value v) {
     if (integer_conv(s->conv)) add_integer(t, s, v);
     else add_real(t, s, qval_number(v));
@@ -348,6 +354,10 @@ static qs_status add_numeric(Printer *p, const Spec *s, qs_value v, int number);
 
 static qs_status formatted_item(Grid *g, size_t linear) {
     qs_value v;
+    uint64_t whole;
+    bool large;
+    TRY(qarr_get_large(g->p->vm, (Array *)g->of, linear, &whole, &large));
+    if (large && integer_conv(g->spec->conv)) return add_large(g->p->t, g->spec, whole), QS_OK;
     TRY(qarr_get(g->p->vm, (Array *)g->of, linear, &v));
     qs_status s = add_numeric(g->p, g->spec, v, 0);
     qval_release(g->p->vm, v);
