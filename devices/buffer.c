@@ -7,7 +7,7 @@
 
 _Static_assert(sizeof(((Ctx *)0)->spaces) / sizeof(Device *) == MAX_DEVICES, "Ctx knows every memory space");
 
-/* A host block of up to this many bytes lies behind its header: one allocation instead of two. */
+/* Maximum size of a host block that is allocated together with its header. */
 enum { JOIN_MAX = 1024, HEADER = 128 };
 _Static_assert(sizeof(Buffer) <= HEADER, "what follows the header stays 64-byte aligned");
 
@@ -43,7 +43,7 @@ static qs_status get_host_block(Ctx *c, Buffer *b) {
     return QS_OK;
 }
 
-/* The first touch of memory costs more than writing it, so large blocks are cleared by all threads. */
+/* The first touch of memory is slower than writing to it, so all threads clear a large block together. */
 enum { CLEARED = 1 << 18 };
 typedef struct {
     char *p;
@@ -128,8 +128,8 @@ void qbuf_release(Ctx *c, Buffer *b) {
 /* -- coherence ----------------------------------------------------------------------------------------------------- */
 static qs_status bring(Ctx *c, Buffer *b, int m);
 
-/* Makes room on memory space m: the copy there that was used longest ago goes.  full: the error when nothing can
- * go.  A fault of an earlier launch that shows itself here is the error instead. */
+/* Makes room in memory space m: evicts the least recently used copy there.  Returns `full` if no copy can be evicted.
+ * Returns the fault of an earlier asynchronous launch if it is detected here. */
 static qs_status evict_one(Ctx *c, int m, qs_status full) {
     Buffer *victim = NULL;
     ErrorState why = c->err;
@@ -143,7 +143,7 @@ static qs_status evict_one(Ctx *c, int m, qs_status full) {
     return s;
 }
 
-/* A graph runs later, and again: its arrays must have their memory and their contents before it is recorded. */
+/* A recorded graph runs later and repeatedly, so its arrays need their memory and contents before the recording. */
 static qs_status cannot_record(Ctx *c, Device *d, const char *what) {
     return qerr_set(c, QS_ELOCK, "the array %s %s, and a CUDA graph is being recorded there: %s", what, qdev_name(d),
                     "let the same code run once before, and change nothing on the host in between");
@@ -160,14 +160,14 @@ static qs_status get_device_block(Ctx *c, Buffer *b, int m, bool filled) {
     return s;
 }
 
-/* filled: from elsewhere, now. */
+/* Ensures that there is a block in memory space m.  filled: the caller fills it from another copy at once. */
 static qs_status have_block(Ctx *c, Buffer *b, int m, bool filled) {
     if (m != HOST_MEMORY) used_on_device(c, b);
     if (b->block[m] || (b->foreign && m == b->home)) return QS_OK;
     return m == HOST_MEMORY ? get_host_block(c, b) : get_device_block(c, b, m, filled);
 }
 
-/* A device with a current copy that can hand it to memory space m itself, or NULL. */
+/* Returns a device that has a current copy and can copy it directly to memory space m, or NULL. */
 static Device *peer_of(const Ctx *c, const Buffer *b, int m) {
     const Device *to = c->spaces[m];
     if (!qbuf_is_away(b) || !to->ops->peer) return NULL;
@@ -197,7 +197,7 @@ static qs_status may_move(Ctx *c, const Buffer *b, int m) {
     return QS_OK;
 }
 
-/* These sentences begin with "the array"; who knows its name puts that there instead (qerr_subject). */
+/* All messages below begin with "the array"; a caller that knows the array's name substitutes it (qerr_subject). */
 static const char *space_name(const Ctx *c, int m) { return m == HOST_MEMORY ? "the host" : qdev_name(c->spaces[m]); }
 
 static int reading_space(const Buffer *b) {
@@ -222,11 +222,12 @@ static qs_status conflict(Ctx *c, const Buffer *b, qs_access mode) {
                               : "the array is read-only and cannot be written");
 }
 
-/* What travels between devices that do not know each other passes through the host, and stays there, too. */
+/* Makes the copy in memory space m current.  Copies between devices without peer access pass through the host, whose
+ * copy becomes current, too. */
 static qs_status bring(Ctx *c, Buffer *b, int m) {
     Device *from;
     if (b->valid & bit(m)) return QS_OK;
-    if (!b->valid) return conflict(c, b, QS_READ); /* lost: see qbuf_part */
+    if (!b->valid) return conflict(c, b, QS_READ); /* qbuf_part has failed */
     if (!b->unset) TRY(may_move(c, b, m));
     TRY(have_block(c, b, m, !b->unset));
     if (b->unset) return b->valid |= bit(m), QS_OK;
@@ -260,13 +261,14 @@ static qs_status enter(Ctx *c, Buffer *b, int m, qs_access mode) {
     return QS_OK;
 }
 
-/* Giving a block away is no write: whoever gets it tells himself. */
+/* Notifies the observer of writes.  qbuf_give does not call this: the library that gets the block reports its writes.
+ * */
 static void was_written(Ctx *c, Buffer *b) {
     if (b->watched) c->written(c, b);
 }
 
 #ifdef QUASAR_STRESS
-/* Every lock finds the array at another address: no copy on a device outlives the locks that use it. */
+/* Frees every unlocked device copy before each lock, so that arrays change their addresses as often as possible. */
 static qs_status migrate(Ctx *c, Buffer *b) {
     for (int m = 1; m < MAX_DEVICES && b->writer < 0 && !b->nreaders; m++) {
         if (!b->block[m] || m == b->home) continue;
@@ -303,7 +305,7 @@ static const char *mode_name(qs_access mode) {
     return mode == QS_READ ? "reading" : mode == QS_WRITE ? "writing" : "reading and writing";
 }
 
-/* A lock that is not there to be given back: what is there instead tells the mistake. */
+/* Sets the error for an unlock without such a lock; the message names the locks that are held instead. */
 static qs_status not_held(Ctx *c, const Buffer *b, int m, qs_access mode) {
     if (b->writer >= 0)
         return qerr_set(c, QS_ELOCK, "the array is locked for %s on %s, not for %s on %s",
@@ -373,7 +375,7 @@ void qbuf_take_back(Buffer *b) {
 
 qs_status qbuf_outlive(Ctx *c, Buffer *b) {
     int home = b->home < 0 ? HOST_MEMORY : b->home;
-    qs_status s = bring(c, b, home); /* whatever became of it, nothing of the devices is needed afterwards */
+    qs_status s = bring(c, b, home); /* on failure, too, the copies on devices are freed below */
     unlink_device(c, b);
     for (int m = HOST_MEMORY + 1; m < MAX_DEVICES; m++)
         if (m != home) free_block(c, b, m);
@@ -386,7 +388,7 @@ qs_status qbuf_outlive(Ctx *c, Buffer *b) {
 
 bool qbuf_overlap(const Buffer *a, const Buffer *b) {
     if (a == b) return true;
-    for (int m = 0; m < MAX_DEVICES; m++) { /* numbers of blocks are addresses on the host and at home */
+    for (int m = 0; m < MAX_DEVICES; m++) { /* a DevPtr is an address only on the host and at home */
         bool addresses = m == HOST_MEMORY || m == a->home || m == b->home;
         if (!addresses || !a->block[m] || !b->block[m]) continue;
         if (a->block[m] < b->block[m] + b->nbytes && b->block[m] < a->block[m] + a->nbytes) return true;
@@ -394,7 +396,8 @@ bool qbuf_overlap(const Buffer *a, const Buffer *b) {
     return false;
 }
 
-/* Others go first to make room for the copy; if b had to go, its contents come from where they are now. */
+/* Copies b on device d.  Allocating the copy may evict buffers, b last; the contents of an evicted b are uploaded from
+ * the host. */
 static qs_status fill_clone(Ctx *c, Buffer *copy, Buffer *b, Device *d) {
     int m = d->memory;
     used_on_device(c, b);

@@ -1,4 +1,4 @@
-/* buildlog.c -- see buildlog.h. */
+/* buildlog.c -- implements buildlog.h: finds line numbers in compiler messages. */
 #include "devices/buildlog.h"
 
 #include <string.h>
@@ -8,17 +8,17 @@ enum { MOST_LINES = 100000000 };
 typedef struct {
     const char *from, *to;
     uint32_t line;
-} Place; /* of a row: the name of the text and what follows */
+} Place; /* a location in a log line: the range of its characters, and the line number in it */
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/* Behind the number at p, or p where there is none. */
+/* Parses the number at p and returns its end, or p if there is none. */
 static const char *number(const char *p, const char *end, uint32_t *out) {
     for (*out = 0; p < end && is_digit(*p) && *out < MOST_LINES; p++) *out = *out * 10 + (uint32_t)(*p - '0');
     return p;
 }
 
-/* Behind :LINE or :LINE:COLUMN at p, or NULL. */
+/* Parses :LINE or :LINE:COLUMN at p, followed by a colon; returns its end, or NULL. */
 static const char *colons(const char *p, const char *end, uint32_t *line) {
     uint32_t column;
     if (p >= end || *p != ':') return NULL;
@@ -28,7 +28,7 @@ static const char *colons(const char *p, const char *end, uint32_t *line) {
     return r == q + 1 ? q : r < end && *r == ':' ? r : NULL;
 }
 
-/* Behind `, line LINE` at p, or NULL. */
+/* Parses `, line LINE` at p and returns its end, or NULL. */
 static const char *words(const char *p, const char *end, bool ptx, uint32_t *line) {
     static const char word[] = ", line ";
     size_t n = sizeof word - 1;
@@ -37,7 +37,7 @@ static const char *words(const char *p, const char *end, bool ptx, uint32_t *lin
     return q > p + n && q < end && *q == (ptx ? ';' : ':') ? q : NULL;
 }
 
-/* Where the name begins that ends at p: quoted, or without spaces. */
+/* Returns the start of the name that ends at p, which is quoted or has no spaces. */
 static const char *name_before(const char *row, const char *p) {
     bool quoted = p > row && p[-1] == '"';
     const char *q = quoted ? p - 1 : p;
@@ -45,7 +45,7 @@ static const char *name_before(const char *row, const char *p) {
     return quoted && q > row ? q - 1 : q;
 }
 
-/* The first place between from and to, or the last one. */
+/* Finds the first location between from and to, or the last one. */
 static bool find_place(const char *from, const char *to, const char *end, bool last, bool ptx, Place *out) {
     const char *row = from, *behind = NULL;
     bool found = false;
@@ -59,7 +59,7 @@ static bool find_place(const char *from, const char *to, const char *end, bool l
     return found;
 }
 
-/* The severity: where a word that says it stands, followed by a colon, perhaps behind spaces. */
+/* Returns the first occurrence of a severity word that is followed by a colon, possibly after spaces; NULL: none. */
 static const char *severity(const char *row, const char *end, const char *word) {
     size_t n = strlen(word);
     for (const char *p = row; (size_t)(end - p) > n; p++)
@@ -67,7 +67,8 @@ static const char *severity(const char *row, const char *end, const char *word) 
     return NULL;
 }
 
-/* clang names the place before the severity, PoCL behind it; in the text of a message numbers mean nothing. */
+/* Finds the location of a log line.  clang writes it before the severity, PoCL after it.  Numbers in the message text
+ * are ignored. */
 static bool place_of(const char *row, const char *end, bool errors_only, bool ptx, Place *out) {
     static const char *const all[] = {"error", "warning", "note"};
     for (int i = 0; i < (errors_only ? 1 : 3); i++) {

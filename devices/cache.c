@@ -1,4 +1,4 @@
-/* cache.c -- see cache.h.  One file per entry, named by its key:  header | bytes. */
+/* cache.c -- implements cache.h with one file per entry.  The file name is the key; the file is  header | bytes. */
 #include "devices/bundle.h"
 #include "vm/base/file.h"
 
@@ -23,15 +23,15 @@ static const char magic[8] = "QUASARK1";
 
 struct Cache {
     Ctx *ctx;
-    int dir; /* descriptor of our directory, -1: none; all access goes through it: swapping the path is no way in */
+    int dir; /* descriptor of our directory; -1: none.  All accesses use it, so that swapping the path has no effect */
     size_t bound;
-    unsigned puts; /* since the last sweep */
+    unsigned puts; /* entries stored since the last sweep */
     bool swept;
     const char *why;
-    struct Bundle *const *bundles; /* NULL: nobody has any */
+    struct Bundle *const *bundles; /* list of open bundles; NULL: none */
     CacheListener *listener;
     void *ud;
-    char path[4096]; /* as it was found, for messages */
+    char path[4096]; /* path of the cache directory for messages */
 };
 
 /* -- keys ---------------------------------------------------------------------------------------------------------- */
@@ -81,7 +81,8 @@ static void make_parents(char *path) {
     mkdir(path, 0700);
 }
 
-/* The directory given may belong to anybody; the one in it that we make and trust must be ours alone. */
+/* Opens the directory `kernels` in the cache directory.  The cache directory may belong to another user, but `kernels`
+ * must belong to us alone, because its contents are trusted. */
 static int open_private(char *path, const char **why) {
     make_parents(path);
     int parent = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -162,7 +163,7 @@ static bool read_entry(int fd, CacheKey key, Text *out) {
     if (!read_all(fd, &h, sizeof h) || memcmp(h.magic, magic, sizeof magic) || !same(h.key, key)) return false;
     if (h.n != (uint64_t)st.st_size - sizeof h) return false;
     bool ok = read_text(fd, h.n, out) && same(qcache_key(key, out->s, out->len), h.sum);
-    /* The time of last use decides who leaves; a day is exact enough and spares a write per start. */
+    /* Entries are removed by the time of their last use.  A resolution of one day avoids a write at every start. */
     if (ok && time(NULL) - st.st_mtime > TOUCH) futimens(fd, NULL);
     return ok;
 }
@@ -177,7 +178,7 @@ static bool get_from_disk(Cache *k, CacheKey key, Text *out) {
     name_of(key, name);
     int fd = qfile_open(k->dir, name, O_NOFOLLOW);
     if (fd < 0) {
-        if (errno == ENOTSUP) unlinkat(k->dir, name, 0); /* a pipe, which would stay in the way */
+        if (errno == ENOTSUP) unlinkat(k->dir, name, 0); /* a pipe, which would block this key for ever */
         return false;
     }
     bool ok = read_entry(fd, key, out);
@@ -208,7 +209,7 @@ static int older_first(const void *a, const void *b) {
     return (x->used > y->used) - (x->used < y->used);
 }
 
-/* Lists the entries; removes what a killed process left half-written. */
+/* Lists the entries and removes the temporary files of processes that were killed. */
 static void list_entries(Cache *k, EntryList *l) {
     int fd = openat(k->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *d = fd < 0 ? NULL : fdopendir(fd);
@@ -232,7 +233,7 @@ static void list_entries(Cache *k, EntryList *l) {
     closedir(d);
 }
 
-/* Past the bound, the oldest go until three quarters of it are used. */
+/* If the total size exceeds the bound, removes the oldest entries until at most three quarters of it are used. */
 static void sweep(Cache *k) {
     EntryList l = {0};
     list_entries(k, &l);

@@ -38,7 +38,7 @@ static qs_status too_many(Ctx *c) {
     return qerr_set(c, QS_EDEVICE, "at most %d devices can be used together", MAX_DEVICES - 1);
 }
 
-/* "cuda:1", n bytes long */
+/* Parses one device like "cuda:1", which is n bytes long. */
 static qs_status parse_device(Ctx *c, const char *text, size_t n, DeviceWishes *out) {
     char word[32] = "", *colon;
     if (n >= sizeof word || !n) return qerr_set(c, QS_EDEVICE, "%.*s is no device", (int)n, text);
@@ -74,7 +74,7 @@ typedef struct {
     const char *path;
     DeviceWishes *out;
     Text *warnings;
-    int depth, skipping; /* depth of an element that is ignored with all in it; 0: none */
+    int depth, skipping; /* skipping: depth of the element that is ignored with its contents; 0: none */
     qs_status status;
 } Reader;
 

@@ -1,8 +1,8 @@
-/* config.h -- which devices a user asks for: in a word, or in a file.
+/* config.h -- parses the user's choice of devices, which is a string or a file.
  *
- *     cpu   cuda:1   cpu,opencl     these; the first one runs kernels
- *     auto                          the processor and every GPU that is here; each launch runs where it ends soonest
- *     auto:cpu,opencl               the same among these
+ *     cpu   cuda:1   cpu,opencl     these devices; the first one runs kernels
+ *     auto                          the CPU and every GPU found; each launch runs on the device that finishes it first
+ *     auto:cpu,opencl               the same, but only these devices
  *     machine.xml                   a file, described in docs/devices.md
  */
 #ifndef DEVICES_CONFIG_H
@@ -12,18 +12,19 @@
 typedef struct {
     char kind[16];
     int ordinal;
-    int threads;   /* 0: what the machine's configuration says */
-    size_t memory; /* bytes that arrays may occupy; the same */
+    int threads;   /* number of compute threads; 0: the default of the VM's configuration */
+    size_t memory; /* bytes that arrays may occupy; 0: the default of the VM's configuration */
 } DeviceWish;
 
 typedef struct {
-    bool automatic; /* the machine chooses for each launch; with n == 0 among all that are here */
+    bool automatic; /* the VM chooses a device for each launch; with n == 0, among all devices found */
     int n;
     DeviceWish at[MAX_DEVICES];
 } DeviceWishes;
 
-/* QS_EDEVICE with the line of the file, or the word, that is not understood.  warnings: lines about what is ignored. */
+/* Parses the choice.  Fails with QS_EDEVICE and the offending word, or line of the file.  Appends a line to `warnings`
+ * for each element or attribute that is ignored. */
 qs_status qconfig_parse(Ctx *c, const char *text, DeviceWishes *out, Text *warnings);
-/* "500M": bytes; false: no size. */
+/* Parses a size like "500M" into bytes; false: not a size. */
 bool qconfig_bytes(const char *text, size_t *out);
 #endif

@@ -1,12 +1,14 @@
-/* cpu.c -- the processor we run on: native code over blocks of positions, spread over threads.
+/* cpu.c -- runs kernels on the CPU: executes native code on blocks of positions, in parallel on the thread pool.
  *
- * A launch is cut into blocks.  A kernel that knows about blocks gets those of the launch; for any other the device
- * cuts so that a block is long along the last axis (vectors), big enough to be worth handing out, and small enough that
- * all threads get some and an interrupt is noticed soon.  Launches with little to do stay on the calling thread.
+ * A launch is divided into blocks.  A kernel that uses its block gets the blocks of the launch.  For any other kernel
+ * the device chooses blocks that are long along the last axis (for vector instructions), large enough to be worth
+ * scheduling, and small enough that all threads get some and an interrupt is noticed soon.  A launch with little work
+ * stays on the calling thread.
  *
- * How big that is follows from the time of a position, which is measured: a guess by counting instructions is off by a
- * factor of 500 for bytes, sixty-four of which fit into a vector.  Each thread has the same share of an array in every
- * launch (threads.c).  The two together doubled the speed of the game of life on two threads. */
+ * The block size follows from the measured time per position.  An estimate by counting instructions would be far off,
+ * because it does not know how many positions a vector instruction computes.  Each thread has the same share of an
+ * array
+ * in every launch (threads.c). */
 #include "devices/elf.h"
 #include "devices/host.h"
 #include "devices/native.h"
@@ -20,10 +22,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* In nanoseconds: less than SMALL is not worth waking threads for; a block of LARGE is worth handing out by itself; a
- * position of HEAVY is worth a block of its own. */
+/* Times in nanoseconds.  A launch shorter than SMALL runs on one thread; a block should take LARGE; a position that
+ * takes HEAVY may be a block of its own. */
 enum { SMALL = 20000, LARGE = 150000, HEAVY = 2000, BLOCK_MAX = 1 << 16 /* positions */ };
-static const double instruction = 0.3; /* nanoseconds */
+static const double instruction = 0.3; /* estimated time of an instruction in nanoseconds */
 
 typedef struct {
     void *p;
@@ -32,16 +34,16 @@ typedef struct {
 
 typedef struct {
     Ctx *ctx;
-    Threads *threads;             /* of the context */
-    void *mvec;                   /* libmvec, once an object needed it */
-    Scratch scratch[THREADS_MAX]; /* by worker */
+    Threads *threads;             /* thread pool of the context */
+    void *mvec;                   /* libmvec; NULL: not needed so far */
+    Scratch scratch[THREADS_MAX]; /* one per worker */
 } Cpu;
 
 struct Program {
     ElfObject *object;
     native_fn *run;
     const NativeInfo *info;
-    double cost; /* of a position in nanoseconds: a guess, until measured; < 0: loops of unknown length, no guess */
+    double cost; /* nanoseconds per position, estimated until measured; < 0: unknown, because of loops */
     bool measured;
     char *name;
 };
@@ -78,7 +80,7 @@ static void close_device(Device *d) {
 
 /* -- programs ------------------------------------------------------------------------------------------------------ */
 
-/* Functions of the C library; vector functions are looked for in libmvec, which is opened for the first of them. */
+/* Returns the address of a C library function.  Vector functions are in libmvec, which is opened on first use. */
 static void *resolve(void *ud, const char *name) {
     Cpu *cpu = ud;
     if (!strcmp(name, "lgamma")) return (void *)(uintptr_t)qlibm_lgamma;
@@ -90,7 +92,7 @@ static void *resolve(void *ud, const char *name) {
     return cpu->mvec ? dlsym(cpu->mvec, name) : NULL;
 }
 
-/* The cost of a position as far as it is known before anything has run. */
+/* Estimates the cost of a position in nanoseconds before the kernel has run; -1: unknown, because of loops. */
 static double guess(const NativeInfo *info) { return info->flags & NATIVE_LOOPS ? -1 : info->cost * instruction; }
 
 static qs_status find_entry(Device *d, Program *p, const Code *code) {
@@ -137,7 +139,8 @@ typedef struct {
 
 static int64_t at_least_1(int64_t n) { return n < 1 ? 1 : n; }
 
-/* Positions per block, for kernels that leave it to us; `shares`: the least number of blocks that is wanted. */
+/* Returns the number of positions per block, for kernels that do not use their block.  `shares` is the desired minimum
+ * number of blocks. */
 static int64_t block_size(const Program *p, double cost, int64_t positions, int64_t shares) {
     bool single = (p->info->flags & NATIVE_SINGLE) && (cost < 0 || cost > HEAVY);
     int64_t n = cost > 0 ? (int64_t)(LARGE / cost) : BLOCK_MAX, share = positions / shares;
@@ -147,7 +150,7 @@ static int64_t block_size(const Program *p, double cost, int64_t positions, int6
     return n & ~(int64_t)63;
 }
 
-/* Takes whole axes from the last one on, as long as they fit. */
+/* Sets the block extents for `size` positions: whole axes, starting with the last one, as long as they fit. */
 static void choose_block(NativeRun *run, int rank, int64_t size, unsigned flags) {
     int64_t row = run->domain[rank - 1];
     if (flags & NATIVE_ROWS && row <= NATIVE_LONGEST_ROW && row > size) size = row;
@@ -205,8 +208,8 @@ static qs_status count_positions(Device *d, const Program *p, const Launch *l, N
     return QS_OK;
 }
 
-/* Where the order of updates matters, blocks are cut by what is known of the kernel and of the launch alone: neither
- * the time that others took, nor the number of threads. */
+/* Divides the launch into blocks.  If the order of updates matters (NATIVE_ORDERED), the division depends only on the
+ * kernel and the launch, not on measured times or the number of threads. */
 static qs_status cut(Device *d, const Launch *l, Job *j, int64_t parts) {
     const Program *p = j->p;
     NativeRun *run = &j->run;
@@ -230,8 +233,8 @@ static qs_status run_job(Job *j, int64_t parts, int threads) {
     return QS_OK;
 }
 
-/* Blocks are cut by what positions really cost: the compiler's guess knows nothing of vectors, nor of loops whose
- * length the arguments say.  Those of the next launch are probably like those of this one. */
+/* Runs the job and measures the cost of a position, which decides the block size of the next launch.  The compiler's
+ * estimate ignores vector instructions and loop lengths that depend on arguments. */
 static qs_status run_measured(Job *j, Program *p, int64_t parts, int threads) {
     double start = qclock_ns();
     TRY(run_job(j, parts, threads));
@@ -243,7 +246,7 @@ static qs_status run_measured(Job *j, Program *p, int64_t parts, int threads) {
 
 static const Flag never;
 
-/* How many threads are worth it. */
+/* Returns the number of threads to use. */
 static int threads_for(const Job *j, int64_t parts, bool cheap) {
     unsigned flags = j->p->info->flags;
     bool in_order = (flags & NATIVE_SERIAL) || (flags & NATIVE_ORDERED && parts == 1);

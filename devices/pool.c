@@ -3,14 +3,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Blocks up to SMALL_MAX have a list per multiple of 64 bytes, larger ones a list per eighth of a power of two.  A
- * block's size follows from the size asked for; nothing is stored with it. */
+/* There is one free list per multiple of 64 bytes up to SMALL_MAX, and for larger blocks one per size class
+ * (qpool_step).  The block size is a function of the requested size, so it is not stored. */
 enum { GRAIN = 64, SMALL_MAX = 1 << 12, SMALL_LISTS = SMALL_MAX / GRAIN };
 enum { FIRST_LARGE = 8 * 12 /* the step of SMALL_MAX */, LARGE_LISTS = 8 * 64 - FIRST_LARGE };
 enum { KEEP_SMALL = 256 };                          /* blocks per small list */
 static const size_t keep_large = (size_t)256 << 20; /* bytes over all large lists */
-static const size_t large_pages = (size_t)4 << 20;  /* from here on, ask for them */
-static const size_t worth_asking = (size_t)1 << 30; /* from here on, look at the machine's memory first */
+static const size_t large_pages = (size_t)4 << 20;  /* minimum block size for requesting huge pages */
+static const size_t worth_asking = (size_t)1 << 30; /* minimum block size for checking the physical memory */
 
 typedef struct Free {
     struct Free *next;
@@ -19,12 +19,13 @@ typedef struct Pool {
     Free *small[SMALL_LISTS + 1];
     uint16_t nsmall[SMALL_LISTS + 1];
     Free *large[LARGE_LISTS];
-    size_t held;  /* in the large lists */
-    size_t used;  /* of blocks that are given out */
-    size_t limit; /* of used and held together; 0: none */
+    size_t held;  /* bytes in the large lists */
+    size_t used;  /* bytes of allocated blocks */
+    size_t limit; /* maximum of used + held; 0: none */
 } Pool;
 
-/* An address checker sees reuse only when blocks really go back; a failure test counts every allocation. */
+/* The pool is bypassed under AddressSanitizer, which detects use after free only if blocks are really freed, and in
+ * failure tests, which count every allocation. */
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define __SANITIZE_ADDRESS__ 1
@@ -41,17 +42,18 @@ static bool bypass(const Ctx *c) { return c->fail_after > 0; }
 
 static size_t small_list(size_t n) { return (n + GRAIN - 1) / GRAIN; }
 
-/* The list of a large block, and in *size what such blocks really have. */
+/* Returns the index of the list for a large block and sets *size to its block size. */
 static size_t large_list(size_t n, size_t *size) { return qpool_step(n, size) - FIRST_LARGE; }
 
-/* The system promises more than it has; refuse what can never be there instead of being killed while touching it. */
+/* Returns whether n exceeds the physical memory.  Linux overcommits memory, so such an allocation would succeed and the
+ * process would be killed when it touches the block. */
 static bool impossible(size_t n) {
     if (n < worth_asking) return false;
     long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
     return pages > 0 && size > 0 && n / (size_t)size >= (size_t)pages;
 }
 
-/* Large pages make the first touch of a large block two to three times faster. */
+/* Requests huge pages for a large block, which make its first touch faster. */
 static void *in_large_pages(void *p, size_t size) {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), first = ((uintptr_t)p + page - 1) / page * page;
     size_t before = first - (uintptr_t)p;
@@ -88,7 +90,7 @@ size_t qpool_limit(const Ctx *c, size_t *used) {
     return c->pool ? c->pool->limit : 0;
 }
 
-/* Counts a block that is about to be given out.  What is kept is part of the limit, too. */
+/* Counts a block that is about to be allocated; false: the limit forbids it.  The limit includes the kept blocks. */
 static bool admit(Ctx *c, size_t size) {
     Pool *p = open_pool(c);
     if (p->limit) {

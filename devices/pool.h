@@ -1,21 +1,21 @@
-/* pool.h -- freed host blocks, kept for the next array of their size.
+/* pool.h -- keeps freed host blocks for reuse by the next array of the same size.
  *
- * A program makes and drops arrays of the same few sizes all the time.  For small ones the system's allocator costs
- * more than the arithmetic, for large ones the page faults of fresh memory do; taking back the block just dropped,
- * still warm in the caches, saves both.  What is kept is bounded, and given up before an allocation is allowed to
- * fail. */
+ * Programs allocate and free arrays of the same few sizes all the time.  For small arrays the system's allocator costs
+ * more than the arithmetic; for large arrays the page faults of fresh memory do.  Reusing the block that was just freed
+ * avoids both costs, and its contents are still in the caches.  The pool is bounded, and it is emptied before an
+ * allocation is allowed to fail. */
 #ifndef DEVICES_POOL_H
 #define DEVICES_POOL_H
 #include "vm/base/ctx.h"
 
-void *qpool_get(Ctx *c, size_t n);          /* 64-byte aligned, not zeroed; NULL when there is no memory */
-void qpool_put(Ctx *c, void *p, size_t n);  /* n as it was asked for; NULL is allowed */
-void qpool_set_limit(Ctx *c, size_t limit); /* qpool_get refuses to give out more bytes; 0: no limit */
+void *qpool_get(Ctx *c, size_t n);          /* 64-byte aligned, not zeroed; NULL: out of memory */
+void qpool_put(Ctx *c, void *p, size_t n);  /* n: the size passed to qpool_get; p may be NULL */
+void qpool_set_limit(Ctx *c, size_t limit); /* maximum number of allocated bytes; 0: no limit */
 size_t qpool_limit(const Ctx *c, size_t *used);
-void qpool_drain(Ctx *c); /* back to the system with everything kept */
+void qpool_drain(Ctx *c); /* returns all kept blocks to the system */
 
-/* Sizes by eighths of powers of two, so that at most an eighth of a block is slack: the number of n's size, which is 8k
- * for 2^k, and in *size what such blocks really have; n >= 8. */
+/* Returns the size class of n (n >= 8) and sets *size to the block size of that class.  There are eight classes per
+ * power of two, so that at most an eighth of a block is unused; 2^k has the class 8k. */
 static inline size_t qpool_step(size_t n, size_t *size) {
     size_t top = 63 - (size_t)__builtin_clzll(n), steps = (n + ((size_t)1 << (top - 3)) - 1) >> (top - 3);
     *size = steps << (top - 3);

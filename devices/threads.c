@@ -1,18 +1,19 @@
-/* threads.c -- see threads.h.
+/* threads.c -- implements the thread pool of threads.h.
  *
- * A job is published under the mutex with a new generation number.  Workers watch that number, for a moment in a loop
- * and then asleep on a condition, take pieces and report when they leave.  The caller takes pieces too and waits until
- * every worker that entered has left; a worker that wakes too late finds nothing to take, and the next job is not
- * published before it has left.
+ * The caller publishes a job under the mutex with a new generation number.  Workers watch this number, first spinning
+ * and then sleeping on a condition variable.  They take pieces and count themselves out when they leave.  The caller
+ * takes pieces, too, and waits until every worker that entered has left.  A worker that wakes too late finds no piece,
+ * and the next job is not published before it has left.
  *
- * Each worker begins with a share of its own, in jobs of equal size always the same: what it wrote in one job is in its
- * caches when the next one reads it.  Whoever is done helps the others.
+ * Each worker begins with its own share of the pieces, which is the same in all jobs of equal size.  So the data that
+ * it
+ * wrote in one job are in its caches when the next job reads them.  A worker that has finished its share helps the
+ * others.
  *
- * A thread is often woken on the processor of the one that woke it.  Two that run there in turns take twice as long,
- * and Linux may leave them there for seconds: on two processors about half of all runs took as long as with one thread
- * (jacobi 4.5 instead of 2.2 ms, life 1.2 instead of 0.6).  So each worker notes where it ran, and before the caller
- * wakes the workers it sends away those whose processor is taken.  Nothing is pinned, and workers go only where the
- * affinity of the caller allows. */
+ * Linux often wakes a thread on the processor of the thread that woke it, and may leave both there for seconds, so that
+ * they run at half speed.  Therefore each worker records its processor, and before the caller wakes the workers, it
+ * moves those whose processor is taken.  No thread is pinned, and workers stay within the affinity mask of the
+ * caller. */
 #include "devices/threads.h"
 
 #include <pthread.h>
@@ -24,38 +25,38 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SPINS = 2000, NOWHERE = CPU_SETSIZE /* sets neither hold it nor take it */ };
+enum { SPINS = 2000, NOWHERE = CPU_SETSIZE /* unknown processor: outside of every cpu_set_t */ };
 
 typedef struct {
     _Atomic int64_t next;
     int64_t end;
-    char apart[112]; /* in other lines of the cache */
+    char apart[112]; /* padding: keeps shares in different cache lines */
 } Share;
 
 struct Threads {
     int count;   /* threads that compute, the caller included */
-    int started; /* workers that exist: 0, or count - 1 unless the system refused some */
-    pid_t pid;   /* of the process they belong to */
+    int started; /* number of workers that exist: 0, or count - 1 unless the system refused some */
+    pid_t pid;   /* process that the workers belong to */
     pthread_t worker[THREADS_MAX];
 
     pthread_mutex_t lock;
     pthread_cond_t work, done;
     bool quit;
     atomic_uint generation; /* changed under the lock; read without it while spinning */
-    atomic_int inside;      /* workers between entering a job and leaving it; grows under the lock only */
+    atomic_int inside;      /* number of workers in the job; incremented only under the lock */
 
     ThreadsJob *fn;
-    void *ud; /* the job: written under the lock while nobody is inside */
+    void *ud; /* fn, ud, n, grain: the job, written under the lock while no worker is inside */
     int64_t n, grain;
-    int workers;  /* how many take part: the caller, and the workers that began first */
-    Doing *doing; /* of the context, where pieces may be counted */
-    bool counted; /* those of this job are */
-    bool roomy;   /* as many processors as threads */
-    int begun;    /* workers that have a place */
+    int workers;  /* number of threads that take part: the caller, and the workers that began first */
+    Doing *doing; /* progress of the context, where finished pieces can be counted */
+    bool counted; /* the pieces of this job are counted there */
+    bool roomy;   /* there are at least as many processors as threads */
+    int begun;    /* number of workers with an element in place[] */
     struct {
         pthread_t thread;
         size_t cpu;
-    } place[THREADS_MAX]; /* where it ran its last job; under the lock */
+    } place[THREADS_MAX]; /* the processor of each worker's last job; under the lock */
     Share share[THREADS_MAX];
 };
 
@@ -69,7 +70,7 @@ static inline void relax(void) {
 
 /* -- how many ------------------------------------------------------------------------------------------------------ */
 
-/* First line of a file, or false. */
+/* Reads the first line of a file; false: it cannot be read. */
 static bool first_line(const char *path, char *buf, size_t n) {
     FILE *f = fopen(path, "re");
     if (!f) return false;
@@ -79,7 +80,7 @@ static bool first_line(const char *path, char *buf, size_t n) {
     return ok;
 }
 
-/* Quota over period, rounded up; 0 when there is no limit. */
+/* Returns the CPU quota divided by its period, rounded up; 0: no limit. */
 static int quota_at(const char *dir) {
     char path[600], line[128];
     double quota, period;
@@ -93,7 +94,7 @@ static int quota_at(const char *dir) {
     return (int)((quota + period - 1) / period);
 }
 
-/* The least quota from our group up to the root: each level limits those below. */
+/* Returns the minimum quota of our group and all its ancestors, since each level limits those below it. */
 static int group_quota(const char *mount, char *group) {
     int least = 0;
     for (;;) {
@@ -107,14 +108,15 @@ static int group_quota(const char *mount, char *group) {
     }
 }
 
-/* Whether "cpu" is in a list with commas. */
+/* Returns whether "cpu" is in a comma-separated list. */
 static bool names_cpu(const char *list) {
     for (size_t n; *list; list += n + (list[n] == ','))
         if ((n = strcspn(list, ",")) == 3 && !memcmp(list, "cpu", 3)) return true;
     return false;
 }
 
-/* /proc/self/cgroup: "0::/path" for version 2, "4:cpu,cpuacct:/path" for version 1. */
+/* Returns the CPU limit of our control group, 0: none.  Lines of /proc/self/cgroup are "0::/path" for version 2 and
+ * "4:cpu,cpuacct:/path" for version 1. */
 static int cgroup_limit(void) {
     FILE *f = fopen("/proc/self/cgroup", "re");
     if (!f) return 0;
@@ -157,19 +159,19 @@ static size_t processor(void) {
     return cpu < 0 || cpu > NOWHERE ? NOWHERE : (size_t)cpu;
 }
 
-/* To a processor that nobody else of the pool is on. */
+/* Moves a worker to a processor that no other thread of the pool uses. */
 static void move_worker(Threads *t, int worker, const cpu_set_t *taken) {
     cpu_set_t room;
-    if (sched_getaffinity(0, sizeof room, &room)) return; /* the caller's: what the user wants */
+    if (sched_getaffinity(0, sizeof room, &room)) return; /* the caller's mask, which the user may have set */
     for (size_t cpu = 0; cpu < NOWHERE; cpu++)
         if (CPU_ISSET(cpu, taken)) CPU_CLR(cpu, &room);
     for (int i = 0; i < t->begun; i++)
         if (i != worker) CPU_CLR(t->place[i].cpu, &room);
     if (CPU_COUNT(&room) && !pthread_setaffinity_np(t->place[worker].thread, sizeof room, &room))
-        t->place[worker].cpu = NOWHERE; /* until it has been there */
+        t->place[worker].cpu = NOWHERE; /* unknown until it has run there */
 }
 
-/* Before workers are woken; under the lock. */
+/* Moves workers whose processor is taken.  Called under the lock before workers are woken. */
 static void keep_apart(Threads *t) {
     cpu_set_t taken;
     CPU_ZERO(&taken);
@@ -247,7 +249,7 @@ static void init_sync(Threads *t) {
     t->quit = false, t->started = t->begun = 0, t->pid = getpid();
 }
 
-/* Signals belong to the program's own threads. */
+/* Starts the workers with all signals blocked, so that signals reach only the program's own threads. */
 static void start_workers(Threads *t) {
     sigset_t all, old;
     sigfillset(&all);
@@ -269,7 +271,8 @@ Threads *qthreads_open(Ctx *c, int wanted) {
     return t;
 }
 
-/* In a child of fork() the workers do not exist and the mutex may be held by one of them: both begin anew. */
+/* Starts the workers if they do not run.  In a child of fork() they do not exist, and one of them may have held the
+ * mutex, so the mutex is initialized again. */
 static void check_process(Threads *t) {
     if (t->pid != getpid()) init_sync(t);
     if (t->started < t->count - 1) start_workers(t);
@@ -280,7 +283,7 @@ void qthreads_close(Ctx *c, Threads *t) {
     if (t->pid == getpid()) {
         pthread_mutex_lock(&t->lock);
         t->quit = true;
-        atomic_fetch_add(&t->generation, 1); /* ends their spinning */
+        atomic_fetch_add(&t->generation, 1); /* ends the spinning of workers */
         pthread_cond_broadcast(&t->work);
         pthread_mutex_unlock(&t->lock);
         for (int i = 0; i < t->started; i++) pthread_join(t->worker[i], NULL);
@@ -320,14 +323,14 @@ static void cut(Threads *t) {
     }
 }
 
-/* Whether the job is a part of something that says which part it is. */
+/* Starts to count the pieces of the job if it belongs to an operation with known progress; returns whether it does. */
 static bool begin_count(Threads *t, int64_t n) {
     if (!qdoing_is_known(t->doing)) return false;
     qdoing_at(t->doing, 0, n);
     return true;
 }
 
-/* One thread: all at once, or in pieces where these are counted. */
+/* Runs the job on the calling thread: in one call, or in pieces if they are counted. */
 static void run_alone(Threads *t, int64_t n, int64_t grain, ThreadsJob *fn, void *ud) {
     enum { TOLD = 200 };
     bool counted = begin_count(t, n);
@@ -341,7 +344,7 @@ static void run_alone(Threads *t, int64_t n, int64_t grain, ThreadsJob *fn, void
 
 static void publish(Threads *t, int64_t n, int64_t grain, ThreadsJob *fn, void *ud) {
     pthread_mutex_lock(&t->lock);
-    await_empty(t); /* a worker that woke late may still be looking at the last job */
+    await_empty(t); /* a worker that woke late may still be reading the last job */
     t->fn = fn, t->ud = ud, t->n = n, t->grain = grain;
     t->workers = qthreads_workers(t, n, grain), t->counted = begin_count(t, n);
     cut(t);
@@ -351,7 +354,7 @@ static void publish(Threads *t, int64_t n, int64_t grain, ThreadsJob *fn, void *
     pthread_mutex_unlock(&t->lock);
 }
 
-/* All pieces were taken; this waits for those that others took. */
+/* Waits for the pieces that other threads have taken, when none is left to take. */
 static void retire(Threads *t) {
     for (int i = 0; i < SPINS && atomic_load_explicit(&t->inside, memory_order_acquire); i++) relax();
     pthread_mutex_lock(&t->lock);

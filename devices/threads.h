@@ -1,8 +1,10 @@
-/* threads.h -- a persistent pool that runs the pieces of one job at a time; the caller takes part.
+/* threads.h -- runs the pieces of one job at a time on a persistent thread pool; the calling thread takes part.
  *
- * Kernels and the loops of the host share it.  Whoever cuts an array into pieces lets the cuts depend on the array
- * alone, never on the number of threads, and merges partial results in their order: then a sum has the same bits with
- * one thread and with sixty-four.
+ * Kernels and host loops share the pool.  A caller that splits an array into pieces must choose them by the array
+ * alone,
+ * never by the number of threads, and must merge partial results in order.  Then a sum has the same bits with one
+ * thread
+ * as with sixty-four.
  *
  * The pool survives fork(): the child starts its own workers when it first needs them. */
 #ifndef DEVICES_THREADS_H
@@ -14,38 +16,39 @@
 typedef struct Threads Threads;
 enum { THREADS_MAX = 256 };
 
-/* fn gets pieces [first, last) of [0, n); worker is 0 (the caller) … qthreads_workers-1, so scratch memory can be
- * kept per worker. */
+/* Computes the piece [first, last) of [0, n).  `worker` is between 0 (the caller) and qthreads_workers-1, so that
+ * scratch memory can be kept per worker. */
 typedef void ThreadsJob(void *ud, int64_t first, int64_t last, int worker);
 
-/* The pool of this context, opened on first use and closed with it: kernels and the loops of the host share it. */
+/* Returns the pool of this context, which is opened on first use and closed with the context. */
 Threads *qthreads_of(Ctx *c);
 
-/* wanted 0: QUASAR_NUM_THREADS, else as many as affinity and control groups let us use. Workers start with the
- * first job. */
+/* Opens a pool of `wanted` threads.  0 means QUASAR_NUM_THREADS, or if that is unset, as many as the affinity mask and
+ * the control groups allow.  The workers start with the first job. */
 Threads *qthreads_open(Ctx *c, int wanted);
 void qthreads_close(Ctx *c, Threads *t);
 int qthreads_count(const Threads *t);
 
-/* How many take part in such a job at most: numbers of workers are below that. */
+/* Returns the maximum number of threads that take part in such a job; worker numbers are smaller than it. */
 int qthreads_workers(const Threads *t, int64_t n, int64_t grain);
 
-/* Returns when all of [0, n) is done; what the pieces wrote is then visible.  grain: the least a thread takes at
- * once. */
+/* Runs fn on all of [0, n) and returns when it is done and its writes are visible.  grain is the minimum number of
+ * items that a thread takes at once. */
 void qthreads_run(Threads *t, int64_t n, int64_t grain, ThreadsJob *fn, void *ud);
 
-/* A chain: the pieces of a job are taken in their order, and what one makes is needed by the next.  A job of as many
- * pieces takes one with each; all zero is a chain that begins. */
+/* A chain of pieces of one job: pieces are taken in order, and each needs the result of its predecessor.  The job has
+ * as many pieces as the chain, and each call of its function takes one with qthreads_take.  A new chain is all zero. */
 typedef struct {
     _Atomic int64_t taken, claimed, handed;
 } ThreadsChain;
 int64_t qthreads_take(ThreadsChain *c);
-/* Waits until all before this piece have handed on, so that what they wrote is visible.  Gives it, or the first that
- * has not for a long time: the system may have taken its thread from the processor, and others can do its work over. */
+/* Waits until all earlier pieces have been handed on, so that their writes are visible, and returns `piece`.  If that
+ * takes long, returns the first piece that has not been handed on: its thread may have been preempted, and the caller
+ * can compute that piece again. */
 int64_t qthreads_await(ThreadsChain *c, int64_t piece);
-bool qthreads_claim(ThreadsChain *c, int64_t piece); /* true for the first one, who then writes and hands on */
+bool qthreads_claim(ThreadsChain *c, int64_t piece); /* true for the first caller, who then writes and hands on */
 void qthreads_hand_on(ThreadsChain *c, int64_t piece);
 
-/* Processors this process may use: affinity mask and CPU quota of its control group. */
+/* Returns the number of processors this process may use, by its affinity mask and the CPU quota of its group. */
 int qthreads_usable(void);
 #endif
