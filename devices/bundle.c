@@ -1,4 +1,4 @@
-/* bundle.c -- see bundle.h. */
+/* bundle.c -- implements bundle.h: reads, checks and writes bundles. */
 #include "devices/bundle.h"
 #include "vm/base/file.h"
 
@@ -18,8 +18,8 @@ typedef struct {
 typedef struct {
     char magic[8];
     uint32_t format, pad;
-    uint64_t size; /* of all, without the trailer */
-    CacheKey sum;  /* of all, but this */
+    uint64_t size; /* bytes of the bundle, without the trailer */
+    CacheKey sum;  /* checksum of the bundle except this member */
     char version[16], machine[16];
     BundleText settings;
     Table table[TABLES]; /* modules, imports, codes, targets, functions */
@@ -36,8 +36,8 @@ static const size_t row_size[TABLES] = {sizeof(BundleModule), sizeof(BundleImpor
 #define MACHINE "other"
 #endif
 
-/* Four sums at once, because one waits for its last step; each step keeps apart what was apart, so that a word that was
- * changed is always noticed. */
+/* Computes the checksum.  Four independent sums hide the latency of each step.  Each step is a bijection, so a single
+ * changed word always changes the sum. */
 static CacheKey sum_of_words(CacheKey seed, const uint8_t *at, size_t n) {
     uint64_t sum[4] = {1, 2, 3, 4}, w[4];
     size_t i = 0;
@@ -60,11 +60,12 @@ static CacheKey sum_of(const uint8_t *at, size_t n) {
 static qs_status refuse(Ctx *c, const char *path, const char *what) { return qerr_set(c, QS_EIO, "%s %s", path, what); }
 
 static bool within(size_t n, uint64_t at, uint64_t size) { return at <= n && size <= n - at; }
-static bool is_inside(const Bundle *b, BundleText t) { /* with the NUL behind it */
+static bool is_inside(const Bundle *b, BundleText t) { /* including its terminating NUL */
     return within(b->n, t.at, (uint64_t)t.n + 1) && !b->at[t.at + t.n];
 }
 
-/* Every place that a table speaks of is in the bundle: the sum is no proof, for anybody can compute it. */
+/* Returns whether all offsets in the tables are inside the bundle.  The checksum does not prove this, because anybody
+ * can compute it. */
 static bool is_whole(const Bundle *b, uint32_t nimports) {
     bool good = b->nmodules > 0 && is_inside(b, b->settings);
     for (uint32_t i = 0; i < b->nmodules && good; i++) {
@@ -95,7 +96,7 @@ static void find_tables(Bundle *b, const Header *h) {
     b->settings = h->settings;
 }
 
-/* What messages may show. */
+/* Returns whether s is a nonempty, terminated word of harmless characters, which messages may show. */
 static bool is_word(const char *s, size_t room) {
     size_t n = 0;
     while (n < room && (isalnum((unsigned char)s[n]) || (s[n] && strchr("._+-", s[n])))) n++;
@@ -107,7 +108,7 @@ static qs_status check(Ctx *c, Bundle *b, const char *version) {
     if (b->n < sizeof *h || memcmp(h->magic, magic, sizeof magic)) return refuse(c, b->path, "is damaged: no head");
     if (!is_word(h->version, sizeof h->version) || !is_word(h->machine, sizeof h->machine))
         return refuse(c, b->path, "is damaged: its head is not one");
-    if (strcmp(h->machine, MACHINE)) /* before the sum: another format may reckon it otherwise */
+    if (strcmp(h->machine, MACHINE)) /* checked before the sum, which another format may compute differently */
         return qerr_set(c, QS_EIO, "%s was made for another processor: %s, this is %s", b->path, h->machine, MACHINE);
     if (h->format != FORMAT && !strcmp(h->version, version))
         return qerr_set(c, QS_EIO, "%s was made by another build of Quasar %s: make it again", b->path, version);
@@ -133,7 +134,8 @@ qs_status qbundle_open(Ctx *c, const char *path, const char *version, const void
     return s;
 }
 
-/* Read, not mapped: a file that is cut or written to while it is in use is nobody's end then. */
+/* Opens the bundle at the end of a file.  The file is read instead of mapped, because truncating a mapped file would
+ * crash the process. */
 static qs_status read_end(Ctx *c, const char *path, const char *version, int fd, Bundle **out) {
     struct stat st;
     BundleTrailer t;
@@ -204,7 +206,7 @@ typedef struct {
 struct BundleMaker {
     Ctx *ctx;
     Rows table[TABLES];
-    Text bytes; /* offsets count from here until all is written */
+    Text bytes; /* texts and codes; until qbundle_write, offsets are relative to this */
 };
 
 BundleMaker *qbundle_maker(Ctx *c) {
@@ -265,7 +267,7 @@ void qbundle_add_function(BundleMaker *m, const char *name, const char *signatur
 
 uint32_t qbundle_ncodes(const BundleMaker *m) { return m->table[2].n; }
 
-/* Offsets of bytes become those from the start of the bundle. */
+/* Makes all offsets relative to the start of the bundle, and sorts the codes by key. */
 static void settle(BundleMaker *m, uint64_t base) {
     BundleModule *modules = m->table[0].rows;
     BundleImport *imports = m->table[1].rows;

@@ -26,7 +26,8 @@ INTEGER(u32, uint32_t, uint32_t, 0, UINT32_MAX)
 INTEGER(i64, int64_t, uint64_t, INT64_MIN, INT64_MAX)
 INTEGER(u64, uint64_t, uint64_t, 0, UINT64_MAX)
 
-/* In any order, the same: no number loses against a NaN, and of the zeros -0 is the smaller one. */
+/* These orders make the result independent of the order of operands: a number wins against NaN, and -0 is less than
+ * +0. */
 #define LESS(a, b) ((a) < (b) || (b) != (b) || ((a) == (b) && signbit(a)))
 #define MORE(a, b) ((a) > (b) || (b) != (b) || ((a) == (b) && !signbit(a)))
 

@@ -1,53 +1,57 @@
-/* cuda.c -- NVIDIA devices, through the driver's interface, opened at run time without its headers; and AMD's, whose
- * driver has the same interface by other names (HIP): what differs is in the table of names and in a Maker.
+/* cuda.c -- runs kernels on NVIDIA and AMD GPUs, through the driver, which is opened at run time without its headers.
  *
- * The context is the device's primary one, so memory is shared with PyTorch, CuPy and whoever else uses the device in
- * this process.  Work is queued on one stream per device, transfers on another.  They are ordinary streams, not
- * "non-blocking" ones: the driver orders them with the default stream, where those libraries work unless told
- * otherwise.
+ * AMD's driver interface (HIP) is the same as NVIDIA's with other names.  The differences are in cuda_api.def and in
+ * the
+ * struct Maker.  The format of the code is described in devices/ptx.h and, for AMD devices, in devices/amd.h.  The
+ * environment variable QUASAR_CUDA_WITHOUT lists code paths that are disabled (without).
  *
- * Everything but reading results is asynchronous.  Transfers pass through two pinned buffers, because the driver says
- * only vaguely when it has read pageable memory: with these an upload has copied its source when it returns, and the
- * device reads one buffer while we fill the other.
+ * Context.  We use the device's primary context, so that memory is shared with PyTorch, CuPy and other libraries in
+ * this
+ * process.  Each device has one stream for work and one for transfers.  Both are ordinary streams, not "non-blocking"
+ * ones: the driver orders them with the default stream, which those libraries use by default.
  *
- * Memory of others is not registered with the driver instead (cuMemHostRegister), however often it travels.  What is
- * lent for a call could stay registered only until the call ends, and registering takes time for each page: nobody
- * tells us when its owner gives it back to the system, and the driver would go on with the old pages when something
- * else lies at that address.  What is held for longer can lose its pages, too: after a fork, who writes first may get
- * others (WSL is known for that).  And who registers the same memory for himself would be refused.  Little could be
- * gained: several threads fill the stages about as fast as the bus takes them, and a copy that passes them by would
- * have to be waited for before the owner may write.
+ * Transfers.  Everything except reading results is asynchronous.  Transfers pass through two pinned buffers (stages),
+ * because the driver does not specify exactly when it has read pageable memory.  When an upload returns, its source has
+ * been copied; the device reads one stage while we fill the other.
  *
- * They have a stream of their own, so that the device copies while it computes:
+ * We never register foreign memory with the driver (cuMemHostRegister):
+ *   - Registration takes time for each page.  Memory that is borrowed for a call could stay registered only during the
+ *     call, since we are not notified when its owner frees it, and the driver would go on using the old pages.
+ *   - Memory that is held for longer can lose its pages, too: after a fork, the first writer may get new pages (on
+ * WSL).
+ *   - Another library that registers the same memory would get an error.
+ *   - The gain is small: several threads fill the stages about as fast as the bus transfers them, and a direct copy
+ *     would have to be waited for before the owner may write.
+ *
+ * Overlap.  Transfers have their own stream, so that the device copies while it computes:
  *
  *     stream   launch 1 (a) ─ cut ─ launch 2 (b) ─────────────── launch 3 (a)
  *     copies                    └─ upload to a ─ sent ───────────┘
  *
- * What is queued on `stream` is counted.  Of each block it is known up to which number it may be in use there (used),
- * or be written (written), and which upload was its last (sent).  An upload waits for a cut, an event in `stream`,
- * behind `used`, a download for one behind `written`; a launch for the last upload, unless those to its blocks are
- * waited for already.  Whoever else queues something there waits for all uploads, and makes all blocks used.  Copies
- * never wait for what is queued later, so `stream` may wait for them at any time.
+ * Each operation queued on `stream` gets a number.  For each block we record the number of the last operation that may
+ * use it (used), of the last that may write it (written), and its last upload (sent).  A cut is an event in `stream`.
+ * An upload waits for a cut after `used`, and a download for one after `written`.  A launch waits for the last upload,
+ * unless it already waits for those to its blocks.  All other operations on `stream` wait for all uploads and mark all
+ * blocks as used.  Copies never wait for operations that are queued later, so `stream` may wait for them at any time.
  *
- * A graph that is being recorded holds addresses.  So nothing may be allocated for it, not even from blocks that were
- * kept: the next array would get them, and the graph write into it.  A launch that has all its memory asks nothing and
- * pays nothing; only who has to allocate, copy or wait asks the driver first whether the stream is captured.
+ * Graphs.  A graph that is being recorded contains addresses.  So nothing may be allocated for it, not even from kept
+ * blocks: the next array would get them, and the graph would write into it.  A launch that has all its memory needs no
+ * check; only operations that allocate, copy or wait ask the driver whether the stream is being captured.
  *
- * A kernel that may fail writes its fault into memory of the host, each launch to a place of its own.  Whoever waits
- * for the queue looks there, and what was found is the error instead of what was waited for.  So a launch costs no
- * wait, and a fault is told even when the code behind it, which ran on what it left, has ended the context.
+ * Faults.  A kernel that may fail writes its fault to host memory, where each launch has its own element.  Each
+ * synchronization checks these and returns the first fault as its error.  So a launch need not wait, and a fault is
+ * reported even if a later kernel, which used invalid results, has destroyed the context.
  *
- * An address that nobody owns makes itself known at some later call.  The context is of no use from then on (the driver
- * offers no way back), and every later call says so with the sentence of the first failure.
+ * An access to an invalid address is reported by some later call.  The context is unusable from then on (the driver
+ * cannot restore it), and every later call fails with the message of the first failure.
  *
- * The driver makes machine code of PTX once: what it made is kept in the cache on disk, for this driver and this
- * kind of device, and the next process starts with that.
+ * Code.  The driver compiles PTX to machine code once.  The result is stored in the disk cache, for this driver and
+ * this
+ * type of device, and the next process loads it.
  *
- * Registers are shared out among the threads of a block.  Code that does not know its block gets as many as it likes,
- * and is made once more, for fewer, when a block comes that is larger than these allow (fitting).
- *
- * How the code looks that is loaded here: devices/ptx.h, and of AMD devices devices/amd.h.  QUASAR_CUDA_WITHOUT names
- * ways that are not to be gone. */
+ * Registers are divided among the threads of a block.  Code whose block size is unknown at compile time may use any
+ * number of registers.  If a launch has a block that is too large for it, the code is compiled again with a limit
+ * (fitting). */
 #include "devices/amd.h"
 #include "devices/buildlog.h"
 #include "devices/cache.h"
@@ -69,7 +73,7 @@ typedef struct {
 #include "devices/cuda_api.def"
 } Api;
 
-enum { /* names of the interface, without CUDA_ and CU_ */
+enum { /* constants of the driver, without CUDA_ and CU_ */
 #define CUNUMBER(name, number, cuda, hip) name = number,
 #define CUDANUMBER(name, number, symbol)  name = number,
 #define HIPNUMBER(name, number, symbol)   name = (int)(number),
@@ -82,91 +86,92 @@ enum {
     ATTRIBUTES
 };
 
-/* What differs between the drivers. */
+/* The differences between the drivers. */
 typedef struct {
-    const char *name, *whose, *part, *oldest; /* of the interface; words for messages */
-    const char *variable;                     /* of the environment: names the library */
-    const char *library[5];                   /* its usual names, the best one first */
-    bool contexts; /* they are made current, and nest: CUDA; else a thread has a device: HIP */
-    bool text;     /* code is text, of which the driver makes machine code */
+    const char *name, *whose, *part, *oldest; /* name of the interface, and words for messages */
+    const char *variable;                     /* environment variable that names the library */
+    const char *library[5];                   /* default names of the library, in order of preference */
+    bool contexts; /* a thread has a stack of current contexts (CUDA); false: a current device (HIP) */
+    bool text;     /* code is text, which the driver compiles to machine code */
     int attribute[ATTRIBUTES];
-    unsigned fault_memory; /* flags of memory of the host in which a kernel leaves its fault */
-    uint64_t most_threads; /* along an axis of a launch; 0: only blocks are counted */
+    unsigned fault_memory; /* flags of the host memory to which kernels write their faults */
+    uint64_t most_threads; /* maximum threads along an axis of a launch; 0: only blocks are limited */
     qs_status (*choose_target)(Device *);
 } Maker;
 
 enum { STAGES = 2, STAGE_BYTES = 4 << 20 };
-enum { FAULTS = 256 };                     /* launches that may be under way with their faults unknown */
-enum { LOCAL_MOST = 512 << 10 };           /* bytes of local memory of a thread */
-static const int64_t GRID_MAX = INT32_MAX; /* blocks in one launch */
+enum { FAULTS = 256 };                     /* maximum number of running launches whose faults are unknown */
+enum { LOCAL_MOST = 512 << 10 };           /* maximum local memory of a thread in bytes */
+static const int64_t GRID_MAX = INT32_MAX; /* maximum number of blocks in a launch */
 
 typedef struct {
     char *host;
     void *done;
     bool busy;
-} Stage; /* busy: the device may still use it, until `done` */
+} Stage; /* busy: the device may use it until the event `done` */
 
 enum { CUTS = 32 };
-enum { BESIDE_LEAST = 32 << 10 }; /* bytes that are worth the events of a copy beside the work */
-enum { CUT_LEAST = 1 << 20 };     /* bytes of the blocks of a launch that is worth a cut behind it */
+enum { BESIDE_LEAST = 32 << 10 }; /* minimum size in bytes of a transfer on `copies`, which costs events */
+enum { CUT_LEAST = 1 << 20 };     /* minimum total size in bytes of a launch's blocks for a cut after it */
 typedef struct {
     uint64_t at;
     void *event;
-} Cut; /* behind number `at` of what was queued */
+} Cut; /* an event after operation number `at` */
 typedef struct {
     DevPtr at;
     size_t n;
     uint64_t used, written, sent;
-} Mark; /* of a block of ours */
+} Mark; /* last uses of a block that we allocated */
 
 typedef struct {
     Api f;
     const Maker *maker;
-    int device, before;              /* before: the device of this thread until we came, where there are no contexts */
-    bool retained;                   /* the primary context counts us; or the device is open */
-    void *context, *stream, *ready;  /* ready: an event for orders between devices */
-    void *pool;                      /* gives blocks and takes them in the order of the queue; NULL: cuMemAlloc does */
-    void *copies;                    /* transfers with the host; NULL: they go through `stream` */
-    void *last_sent;                 /* an event behind the last upload */
-    uint64_t queued, all_used, done; /* numbers in `stream`: the last; all blocks used up to it; known to be over */
-    uint64_t awaited;                /* up to where `copies` waits for `stream` */
-    uint64_t sent, joined;           /* numbers of uploads: the last; up to where `stream` waits for them */
+    int device, before;              /* before: device of this thread before we made ours current (HIP) */
+    bool retained;                   /* we have retained the primary context (CUDA) or opened the device (HIP) */
+    void *context, *stream, *ready;  /* ready: event for ordering queues */
+    void *pool;                      /* memory pool for stream-ordered allocation; NULL: cuMemAlloc is used */
+    void *copies;                    /* stream of transfers with the host; NULL: they use `stream` */
+    void *last_sent;                 /* event after the last upload */
+    uint64_t queued, all_used, done; /* operations on `stream`: the last; the last that may use any block; the last
+                                        known to have ended */
+    uint64_t awaited;                /* operation on `stream` up to which `copies` waits */
+    uint64_t sent, joined;           /* numbers of the last upload, and of the last that `stream` waits for */
     Cut cuts[CUTS];
     unsigned ncuts;
-    bool lent;   /* libraries queue things in `stream` that are not counted */
-    bool shown;  /* so may others who know it */
-    Mark *marks; /* in the order of addresses */
+    bool lent;   /* libraries are queueing operations on `stream` that are not counted */
+    bool shown;  /* others know the stream and may queue operations that are not counted */
+    Mark *marks; /* sorted by address */
     uint32_t nmarks, marks_cap;
-    bool alone;            /* one thread fills and empties the stages */
-    DevFault *faults;      /* FAULTS of them, in pinned memory; NULL: none was needed yet */
-    DevPtr faults_there;   /* the same as the device calls it */
-    DevAsync late[FAULTS]; /* of the first d->owed launches */
+    bool alone;            /* only one thread fills and empties the stages */
+    DevFault *faults;      /* array of FAULTS elements in pinned memory; NULL: not needed so far */
+    DevPtr faults_there;   /* device address of `faults` */
+    DevAsync late[FAULTS]; /* callbacks of the first d->owed launches */
     Stage stage[STAGES];
-    unsigned turn;    /* which stage is next */
-    CudaMath *math;   /* NULL: not needed yet */
-    uint64_t peers;   /* bit i: access to the memory of device i was asked for */
-    char running[64]; /* the kernel launched last since the device was waited for; "" */
-    char dead[1024];  /* why the context is of no use any more; "" */
+    unsigned turn;    /* counts used stages; modulo STAGES, the index of the next one */
+    CudaMath *math;   /* NULL: not needed so far */
+    uint64_t peers;   /* bit i: access to the memory of device i was requested */
+    char running[64]; /* name of the last kernel launched since the last synchronization; "": none */
+    char dead[1024];  /* reason why the context is unusable; "": it is usable */
 } State;
 
 struct Program {
     void *module, *function;
     bool serial, fault;
-    int threads;     /* in a block, when that is ours to choose */
-    int max_threads; /* of a block, with the registers that the code takes */
-    int registers;   /* of a thread */
-    unsigned shared; /* bytes */
+    int threads;     /* threads of a block, if the device chooses the block */
+    int max_threads; /* maximum threads of a block with the registers of this code */
+    int registers;   /* registers of a thread */
+    unsigned shared; /* dynamic shared memory in bytes */
     char name[64];
-    char *text; /* of which code for larger blocks can be made; NULL: of this it cannot */
+    char *text; /* PTX to compile again for larger blocks; NULL: not possible or not necessary */
     size_t n;   /* bytes of the text, without the NUL */
     Cache *cache;
-    Program *wider; /* for larger blocks, in fewer registers; NULL: none was needed yet */
+    Program *wider; /* the same kernel for larger blocks, with fewer registers; NULL: not needed so far */
 };
 
 static State *state(const Device *d) { return d->state; }
 
-/* Ways of which nobody knows yet what they bring on a device.  QUASAR_CUDA_WITHOUT, a list of their names, turns them
- * off, so that whoever has a device can compare (tests/gpu). */
+/* Returns whether a code path is disabled by QUASAR_CUDA_WITHOUT, a list of names.  It is for optimizations whose
+ * benefit on a device must be measured (tests/gpu). */
 static bool without(const char *way) {
     const char *list = getenv("QUASAR_CUDA_WITHOUT");
     size_t n = strlen(way);
@@ -179,15 +184,15 @@ static bool without(const char *way) {
 }
 
 /* -- errors -------------------------------------------------------------------------------------------------------- */
-/* Errors after which every call on the context fails. */
+/* Returns whether every call on the context fails after this error. */
 static bool is_final(int e) {
     return e == ERROR_DEINITIALIZED || e == ERROR_ECC || e == ERROR_ILLEGAL_ADDRESS || e == ERROR_LAUNCH_TIMEOUT ||
            e == ERROR_CONTEXT_DESTROYED || e == ERROR_ASSERT || e == ERROR_NVLINK || e == ERROR_CONTAINED ||
            e == ERROR_TENSOR_MEMORY || e == ERROR_UNKNOWN || (e >= ERROR_HARDWARE_STACK && e <= ERROR_LAUNCH_FAILED);
 }
 
-/* HIP keeps the last error of a thread until somebody asks for it; in some versions "not ready" is one, too.  Others on
- * this thread would take ours for theirs. */
+/* Clears the last error of this thread, which HIP keeps until it is read.  Otherwise other libraries on this thread
+ * would take it for theirs.  In some versions "not ready" is such an error, too. */
 static int heard(const Api *f, int e) {
     if (e != SUCCESS && f->GetLastError) f->GetLastError();
     return e;
@@ -205,7 +210,7 @@ typedef struct {
     char s[64];
 } Symbol;
 
-/* The function by the name that its documentation has: those of CUDA without the _v2 of the table. */
+/* Returns the name of a function in the driver's documentation: for CUDA without the _v2 of the symbol. */
 static Symbol symbol_of(const State *s, const char *call) {
     static const struct {
         const char *name, *hip;
@@ -221,7 +226,7 @@ static Symbol symbol_of(const State *s, const char *call) {
     return out;
 }
 
-/* Remembers a failure that ended the context.  What was queued last is the likeliest cause. */
+/* Records a failure that destroyed the context.  The message names the last queued kernel as the likely cause. */
 static void bury(Device *d, const char *call, int e, const char *what) {
     State *s = state(d);
     if (*s->dead) return;
@@ -244,7 +249,7 @@ static qs_status checked(Device *d, const char *call, int e) {
 static qs_status waited(Device *d, qs_status s) { return qdev_waited(d), s; }
 #define WAIT(d, ...) (qdev_wait(d), waited(d, CALL(d, __VA_ARGS__)))
 
-/* For calls on the way out, which have nobody to report to. */
+/* For calls during cleanup, whose errors cannot be reported; records only that the context is unusable. */
 static void quietly(Device *d, const char *call, int e) {
     char what[256];
     if (e == SUCCESS || !is_final(e)) return;
@@ -253,8 +258,9 @@ static void quietly(Device *d, const char *call, int e) {
 }
 #define QUIETLY(d, name, ...) quietly(d, #name, ASK(&state(d)->f, name, __VA_ARGS__))
 
-/* What was queued is done, or never will be.  Of launches that failed the first one is told: what came later, the end
- * of the context too, may have followed from it. */
+/* Reports faults after a synchronization, when all queued work has ended or never will.  Only the first failed launch
+ * is
+ * reported, because later failures, including the loss of the context, may be its consequences. */
 static qs_status settle(Device *d, qs_status s) {
     State *k = state(d);
     int n = d->owed, failed = 0;
@@ -277,7 +283,9 @@ static int make_as_before(State *s) {
     return s->maker->contexts ? s->f.CtxPopCurrent(&ours) : ASK(&s->f, SetDevice, s->before);
 }
 
-/* Every entry makes our context current and leaves the caller's as it was: `TRY(enter(d)); return leave(d, work);` */
+/* Makes our context current.  Each operation uses `TRY(enter(d)); return leave(d, work);`, which restores the context
+ * of
+ * the caller. */
 static qs_status enter(Device *d) {
     if (*state(d)->dead && d->owed) TRY(settle(d, QS_OK));
     if (*state(d)->dead) return qerr_set(d->ctx, QS_EDEVICE, "%s", state(d)->dead);
@@ -289,11 +297,11 @@ static qs_status leave(Device *d, qs_status s) {
     return *state(d)->dead && d->owed ? settle(d, s) : s;
 }
 
-/* For who has nobody to report to, and does nothing then. */
+/* Like enter, for callers that cannot report an error and do nothing if this returns false. */
 static bool can_enter(Device *d) { return !*state(d)->dead && make_current(state(d)) == SUCCESS; }
 
 /* -- the library and what it offers -------------------------------------------------------------------------------- */
-/* A reason that lives as long as the context. */
+/* Formats a reason, which is valid as long as the Ctx. */
 QS_PRINTF(2, 3) static const char *sentence(Ctx *c, const char *fmt, ...) {
     char text[1200];
     va_list args;
@@ -303,7 +311,7 @@ QS_PRINTF(2, 3) static const char *sentence(Ctx *c, const char *fmt, ...) {
     return qstr_cname(c, text)->s;
 }
 
-/* The driver stays open for good: it does not survive being closed while others in the process use it. */
+/* Opens the driver's library.  It is never closed, because drivers crash if they are closed while others use them. */
 static void *find_library(const Maker *m, const char **name) {
     const char *named = getenv(m->variable);
     void *lib = dlopen(*name = named && *named ? named : m->library[0], RTLD_NOW | RTLD_LOCAL);
@@ -337,7 +345,7 @@ static bool open_library(Ctx *c, const Maker *m, Api *f, const char **why) {
     return complete;
 }
 
-/* How many devices there are, or 0 with the reason. */
+/* Returns the number of devices; 0: *why is the reason. */
 static int count_devices(Ctx *c, const Maker *m, const Api *f, const char **why) {
     int n = 0, e = ASK(f, Init, 0);
     *why = sentence(c, "%s finds no device", m->whose);
@@ -355,7 +363,7 @@ static int count_of(Ctx *c, const Maker *m, const char **why) {
 }
 
 /* -- recording ----------------------------------------------------------------------------------------------------- */
-/* Our stream takes part in the capture of a graph when it was ordered behind a stream that is captured. */
+/* Returns whether our stream is being captured in a graph, which happens when it waits for a captured stream. */
 static bool records(Device *d) {
     int status = 0;
     QUIETLY(d, StreamIsCapturing, state(d)->stream, &status);
@@ -374,15 +382,15 @@ static qs_status cannot_record(Device *d, const char *kernel, const char *why) {
                     kernel, why, state(d)->maker->name, qdev_name(d));
 }
 
-/* Others may be recording a graph on this thread that has nothing to do with what we do next: they need not notice.
- * mode: as it was, to be exchanged again. */
+/* Relaxes the capture mode of this thread, so that the next calls do not disturb an unrelated graph that others are
+ * recording on it.  Sets *mode to the previous mode, which the caller restores by exchanging again. */
 static bool relax(const Api *f, int *mode) {
     *mode = CAPTURE_RELAXED;
     return ASK(f, ThreadExchangeStreamCaptureMode, mode) == SUCCESS;
 }
 
 /* -- two streams --------------------------------------------------------------------------------------------------- */
-/* Where the mark of the block is, or would be. */
+/* Returns the index at which the mark of the block is or would be inserted. */
 static uint32_t place_of(const State *s, DevPtr p) {
     uint32_t low = 0, high = s->nmarks;
     while (low < high) {
@@ -393,7 +401,7 @@ static uint32_t place_of(const State *s, DevPtr p) {
     return low;
 }
 
-/* Of a block that we allocated; NULL: of anything else, which others may use by other addresses as well. */
+/* Returns the mark of a block that we allocated; NULL: other memory, which may also be used through other addresses. */
 static Mark *mark_of(const State *s, DevPtr p) {
     uint32_t i = place_of(s, p);
     return i < s->nmarks && s->marks[i].at == p ? &s->marks[i] : NULL;
@@ -415,7 +423,7 @@ static void remove_mark(State *s, DevPtr p) {
 
 static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-/* What is queued next comes behind all uploads. */
+/* Makes `stream` wait for all uploads. */
 static qs_status join(Device *d) {
     State *s = state(d);
     if (s->joined == s->sent) return QS_OK;
@@ -430,7 +438,7 @@ static void quietly_join(Device *d) {
 
 static void use_all(Device *d) { state(d)->all_used = ++state(d)->queued; }
 
-/* Before something is queued that may use any block. */
+/* Prepares for queueing an operation that may use any block. */
 static qs_status join_and_use_all(Device *d) {
     use_all(d);
     return join(d);
@@ -446,7 +454,7 @@ static qs_status make_cut(Device *d) {
     return QS_OK;
 }
 
-/* The first cut that is not before this number; NULL: there is none. */
+/* Returns the first cut at or after this operation; NULL: there is none. */
 static const Cut *cut_from(const State *s, uint64_t number) {
     const Cut *found = NULL;
     for (const Cut *c = s->cuts; c < s->cuts + CUTS; c++)
@@ -454,7 +462,7 @@ static const Cut *cut_from(const State *s, uint64_t number) {
     return found;
 }
 
-/* Copies that are queued next come behind what is known by this number, and what others do. */
+/* Makes `copies` wait for this operation on `stream`, and for all that others may have queued there. */
 static qs_status await(Device *d, uint64_t number) {
     State *s = state(d);
     if (s->shown) use_all(d);
@@ -467,7 +475,7 @@ static qs_status await(Device *d, uint64_t number) {
     return QS_OK;
 }
 
-/* What is queued on `copies` now is to be waited for: by us, when nobody else could. */
+/* Records an event after the uploads on `copies`, for which others can wait.  If that fails, waits here. */
 static qs_status mark_sent(Device *d) {
     State *s = state(d);
     qs_status marked = CALL(d, EventRecord, s->last_sent, s->copies);
@@ -514,7 +522,7 @@ static CudaMath *libraries(Device *d) {
 
 static const char *missing(Device *d, DevLibrary lib) { return qcudamath_missing(d, libraries(d), lib); }
 
-/* While libraries have the stream. */
+/* Ends the use of the stream by a library, which lend() began. */
 static qs_status hand_back(Device *d, qs_status s) {
     state(d)->lent = false;
     use_all(d);
@@ -541,7 +549,9 @@ static qs_status fft(Device *d, const DevFft *f) {
     return hand_back(d, s == QS_OK ? qcudamath_fft(d, libraries(d), state(d)->stream, f) : s);
 }
 
-/* A unit matrix: of the number 1 all bits but those of its highest word are 0. */
+/* Initializes x: zeros for Cholesky, the identity matrix for an inverse.  In the float 1, only bits of the highest
+ * 32-bit
+ * word are set. */
 static qs_status start_of(Device *d, const DevSolve *s) {
     size_t size = qdtype_size(s->dtype), n = (size_t)s->n;
     bool wide = s->dtype == QS_F64 || s->dtype == QS_C128;
@@ -585,7 +595,9 @@ static qs_status choose_sm(Device *d) {
                     has / 10, has % 10);
 }
 
-/* "gfx90a:sramecc+:xnack-": code runs however these are set. */
+/* Chooses the target for an architecture like "gfx90a:sramecc+:xnack-".  Our code runs with any setting of its
+ * features.
+ */
 static qs_status choose_gfx(Device *d) {
     char properties[4096] = "", *arch = properties + PROPERTIES_ARCH;
     _Static_assert(sizeof properties >= PROPERTIES_BYTES, "room for them");
@@ -610,7 +622,8 @@ static const Maker nvidia = {.name = "CUDA",
                                  },
                              .choose_target = choose_sm};
 
-/* A launch counts its threads in 32 bits.  Memory of the host that is not cached has no atomic updates on every bus. */
+/* HIP counts the threads of a launch in 32 bits.  Faults are in cached host memory, because uncached host memory does
+ * not support atomic updates on every bus. */
 static const Maker amd = {.name = "HIP",
                           .whose = "AMD's driver",
                           .part = "ROCm",
@@ -640,7 +653,8 @@ static qs_status describe(Device *d, int ordinal, int count) {
     return state(d)->maker->choose_target(d);
 }
 
-/* The device's own, which all who ask for memory in this way have in common: what we free others can have. */
+/* Uses the default memory pool of the device, which all stream-ordered allocations of the process share, so that others
+ * can allocate what we free. */
 static void find_pool(Device *d) {
     State *s = state(d);
     int supported = 0;
@@ -694,7 +708,7 @@ static void free_queue(Device *d) {
     if (s->stream) QUIETLY(d, StreamDestroy, s->stream);
 }
 
-/* A dead context is only let go: the driver frees what it holds. */
+/* Closes the device.  If the context is unusable, it is only released, and the driver frees its objects. */
 static void close_device(Device *d) {
     State *s = state(d);
     if (!s) return;
@@ -732,13 +746,14 @@ static qs_status open_cuda(Device *d, int ordinal) {
 static qs_status open_hip(Device *d, int ordinal) { return open_with(d, ordinal, &amd); }
 
 /* -- memory -------------------------------------------------------------------------------------------------------- */
-/* The pool has back what was freed when the queue has come so far, and the driver what the pool does not need. */
+/* Waits for the queue, so that freed blocks are back in the pool, and returns the unused memory of the pool to the
+ * driver. */
 static void empty_pool(Device *d) {
     QUIETLY(d, StreamSynchronize, state(d)->stream);
     QUIETLY(d, MemPoolTrimTo, state(d)->pool, 0);
 }
 
-/* Ahead of what `stream` has to do yet, so that it can be filled at once. */
+/* Allocates a block on `copies`, ahead of queued work on `stream`, so that an upload can fill it at once. */
 static qs_status alloc_ordered(Device *d, size_t n, DevPtr *out) {
     State *s = state(d);
     void *stream = s->copies ? s->copies : s->stream;
@@ -784,7 +799,7 @@ static qs_status wait_stage(Device *d, Stage *g) {
     return QS_OK;
 }
 
-/* The next pinned buffer, free to be used. */
+/* Returns the next pinned buffer, after waiting until the device no longer uses it. */
 static qs_status next_stage(Device *d, Stage **out) {
     Stage *g = &state(d)->stage[state(d)->turn++ % STAGES];
     TRY(make_stage(d, g));
@@ -793,13 +808,13 @@ static qs_status next_stage(Device *d, Stage **out) {
 }
 
 static qs_status mark_busy(Device *d, Stage *g, void *stream) {
-    g->busy = true; /* even if the event cannot be recorded: then nothing more will run */
+    g->busy = true; /* even if recording the event fails, because then nothing more will run */
     return CALL(d, EventRecord, g->done, stream);
 }
 
 static size_t part_of(size_t left) { return left < STAGE_BYTES ? left : STAGE_BYTES; }
 
-/* One thread does not copy as fast as the device does. */
+/* All threads copy to and from the stages, because one thread is slower than the bus. */
 enum { PIECE = 256 << 10 };
 typedef struct {
     char *to;
@@ -838,7 +853,7 @@ static qs_status request(Device *d, void *stream, DevPtr from, size_t n, Stage *
     return mark_busy(d, *out, stream);
 }
 
-/* One part ahead: the device fills a buffer while we empty the other. */
+/* Downloads in parts; the device fills one stage while we empty the other. */
 static qs_status receive(Device *d, void *stream, char *to, DevPtr from, size_t n) {
     Stage *now, *next = NULL;
     TRY(request(d, stream, from, part_of(n), &now));
@@ -851,15 +866,15 @@ static qs_status receive(Device *d, void *stream, char *to, DevPtr from, size_t 
     return QS_OK;
 }
 
-/* For a transfer between the host and part of this block: its mark where that goes beside the work, else NULL.  Who
- * waits for work that may have failed wants to know of it, so that is no case. */
+/* Decides whether a transfer between the host and this block can use `copies`; returns the mark of the block, or NULL.
+ * A download while faults are unknown must use `stream`, so that it reports them. */
 static Mark *beside(Device *d, DevPtr block, size_t n, bool waits) {
     const State *s = state(d);
     bool may = s->copies && !s->lent && n >= BESIDE_LEAST && !(waits && d->owed);
     return may ? mark_of(s, block) : NULL;
 }
 
-/* Behind the work, with everything before it. */
+/* Prepares a transfer on `stream`, after all queued work and uploads. */
 static qs_status prepare_behind(Device *d, DevPtr block) {
     State *s = state(d);
     Mark *m = mark_of(s, block);
@@ -886,7 +901,7 @@ static qs_status receive_from(Device *d, DevPtr block, size_t off, char *to, siz
     if (!m) {
         TRY(prepare_behind(d, block));
         TRY(receive(d, state(d)->stream, to, block + off, n));
-        return settle(d, QS_OK); /* what came before is done, too */
+        return settle(d, QS_OK); /* all earlier work has ended, too */
     }
     TRY(await(d, m->written));
     return receive(d, state(d)->copies, to, block + off, n);
@@ -933,7 +948,7 @@ static qs_status sync(Device *d) {
 }
 
 /* -- between devices ----------------------------------------------------------------------------------------------- */
-/* `d`'s queue goes on when what is queued on `other` now is done. */
+/* Makes the queue of `d` wait for all work that is queued on `other` now. */
 static qs_status queue_after(Device *d, Device *other) {
     TRY(enter(other));
     qs_status s = join(other);
@@ -943,7 +958,7 @@ static qs_status queue_after(Device *d, Device *other) {
     return leave(d, CALL(d, StreamWaitEvent, state(d)->stream, state(other)->ready, 0));
 }
 
-/* Where the devices can reach each other, copies need not pass through the host's memory; the driver sees to it. */
+/* Enables direct access between two devices, if supported, so that the driver need not copy through host memory. */
 static void open_peer(Device *to, Device *from) {
     State *s = state(to);
     int can = 0;
@@ -965,7 +980,7 @@ static qs_status fetch(Device *to, DevPtr dst, Device *from, DevPtr src, size_t 
     return CALL(to, MemcpyPeerAsync, dst, state(to)->context, src, state(from)->context, n, state(to)->stream);
 }
 
-/* Who waits for `to` does not look at faults of `from`. */
+/* Copies from another device.  Faults of `from` are reported here, since a synchronization with `to` would not. */
 static qs_status peer(Device *to, DevPtr dst, Device *from, DevPtr src, size_t n) {
     if (!n) return QS_OK;
     if (from->owed) TRY(sync(from));
@@ -976,17 +991,19 @@ static qs_status peer(Device *to, DevPtr dst, Device *from, DevPtr src, size_t n
 }
 
 /* -- others who use the driver ------------------------------------------------------------------------------------- */
-/* The default stream, which the driver orders with ours; 0 is another name for it. */
+/* The default stream, which the driver orders with ours; 0 also denotes it. */
 enum { STREAM_LEGACY = 1 };
 
-/* Whoever waits for it waits for uploads, too: for those before now, and from now on for each (send_to). */
+/* Returns our stream to other libraries.  From now on it waits for each upload (send_to), so that whoever waits for the
+ * stream waits for uploads, too. */
 static DevPtr queue_name(Device *d) {
     state(d)->shown = true;
     if (state(d)->sent != state(d)->joined && can_enter(d)) quietly_join(d), (void)leave(d, QS_OK);
     return (uintptr_t)state(d)->stream;
 }
 
-/* Either may be ours, or both: others wait for uploads, too; and what they do is done to all blocks. */
+/* Makes stream `after` wait for `before`; one or both are ours.  Others must also wait for our uploads, and their work
+ * may use all blocks. */
 static qs_status queue_order(Device *d, void *before, void *after) {
     TRY(join_and_use_all(d));
     if (before == after) return QS_OK;
@@ -996,13 +1013,13 @@ static qs_status queue_order(Device *d, void *before, void *after) {
 
 static qs_status order(Device *d, DevPtr stream, bool back) {
     void *theirs = (void *)(uintptr_t)stream, *ours = state(d)->stream;
-    if (back && d->owed) TRY(sync(d));         /* they would not look at our faults */
-    if (stream <= STREAM_LEGACY) return QS_OK; /* the driver orders it with uploads, too */
+    if (back && d->owed) TRY(sync(d));         /* others would not check our faults */
+    if (stream <= STREAM_LEGACY) return QS_OK; /* the driver orders it with our streams */
     TRY(enter(d));
     return leave(d, back ? queue_order(d, ours, theirs) : queue_order(d, theirs, ours));
 }
 
-/* Counts as a user of the context. */
+/* A block that outlives its Device.  It retains the primary context. */
 typedef struct {
     Api f;
     int device;
@@ -1026,8 +1043,8 @@ static void free_orphan(void *p) {
     free(o);
 }
 
-/* What comes from a pool goes back in the order of a queue: of one that the driver orders with the default stream, as
- * ours was. */
+/* Creates a stream for freeing a block of the pool, which is stream-ordered.  Like ours, it is ordered with the default
+ * stream. */
 static qs_status queue_of_orphan(Device *d, Orphan *o) {
     if (!state(d)->pool) return QS_OK;
     qs_status s = enter(d);
@@ -1038,7 +1055,7 @@ static qs_status queue_of_orphan(Device *d, Orphan *o) {
 }
 
 static qs_status outlive(Device *d, DevPtr block, void (**release_it)(void *), void **owner) {
-    Orphan *o = malloc(sizeof *o); /* the machine's own memory goes with it */
+    Orphan *o = malloc(sizeof *o); /* not from the Ctx, which it outlives */
     if (!o) return qerr_set(d->ctx, QS_ENOMEM, "out of memory");
     *o = (Orphan){.f = state(d)->f, .device = state(d)->device, .block = block};
     qs_status s = CALL(d, DevicePrimaryCtxRetain, &o->context, o->device);
@@ -1086,7 +1103,7 @@ static size_t bytes_left(Device *d) {
 static const SharingOps sharing = {queue_name, order, ordinal_of, move, outlive, give_back, bytes_left};
 
 /* -- code ---------------------------------------------------------------------------------------------------------- */
-/* The line of the text that the driver's log speaks of ("line 23; error: …"), or "". */
+/* Quotes the line of the text that the driver's log names ("line 23; error: …"); "": none. */
 static void quote_line(const char *text, const char *log, char *out, size_t n) {
     const char *at = strstr(log, "line ");
     long line = at ? strtol(at + 5, NULL, 10) : 0;
@@ -1097,7 +1114,7 @@ static void quote_line(const char *text, const char *log, char *out, size_t n) {
     snprintf(out, n, " in `%.*s`", (int)strcspn(text, "\n") < 100 ? (int)strcspn(text, "\n") : 100, text);
 }
 
-/* At the line of the script that a position belongs to; 0: the caller knows a place. */
+/* Sets an error at a script position; 0: the caller adds the location. */
 QS_PRINTF(5, 6)
 static qs_status error_at(Device *d, qs_status kind, const Code *code, uint32_t pos, const char *fmt, ...) {
     va_list args;
@@ -1125,7 +1142,7 @@ static qs_status load_failed(Device *d, const Program *p, const Code *code, int 
     return s;
 }
 
-/* What machine code depends on besides the text. */
+/* Returns the key of everything except the text that machine code depends on. */
 static CacheKey machine_key(Device *d) {
     const Api *f = &state(d)->f;
     int word[] = {0, attribute(d, DEVICE_MAJOR), attribute(d, DEVICE_MINOR)};
@@ -1135,7 +1152,8 @@ static CacheKey machine_key(Device *d) {
     return qcache_key(qcache_key((CacheKey){{3, 0}}, word, sizeof word), name, strlen(name));
 }
 
-/* Machine code of the text, or false; then the driver is given the text, and says what is wrong with it. */
+/* Compiles the text to machine code.  false: failed; the caller then loads the text directly, which gives an error
+ * message. */
 static bool link_code(Device *d, const Code *code, Text *out) {
     const Api *f = &state(d)->f;
     void *link = NULL, *made = NULL;
@@ -1157,7 +1175,7 @@ static bool start(Device *d, Program *p, const Text *binary) {
     return p->module;
 }
 
-/* The module from the cache, or from what then goes there. */
+/* Loads the module from the cache, or compiles it and stores it there; false: neither was possible. */
 static bool load_kept(Device *d, Program *p, const Code *code) {
     Text binary;
     CacheKey key = qcache_key(machine_key(d), code->bytes, code->n);
@@ -1172,7 +1190,7 @@ static bool load_kept(Device *d, Program *p, const Code *code) {
     return done;
 }
 
-/* Machine code stands behind the first line, where an ELF file may begin (AMD_LINE). */
+/* Loads machine code, an ELF file after the first line, whose length aligns it (AMD_LINE). */
 static qs_status load_binary(Device *d, Program *p, const Code *code) {
     const char *image = strchr(code->bytes, '\n') + 1;
     int e = ASK(&state(d)->f, ModuleLoadDataEx, &p->module, image, 0, NULL, NULL);
@@ -1196,7 +1214,7 @@ static qs_status load_module(Device *d, Program *p, const Code *code) {
     return s;
 }
 
-/* The block size that keeps most threads on a multiprocessor; of equals the one nearest to 256. */
+/* Chooses the block size with the highest occupancy; among equals the first in the list. */
 static qs_status choose_threads(Device *d, Program *p) {
     static const int sizes[] = {256, 128, 512};
     int best = 0;
@@ -1210,7 +1228,7 @@ static qs_status choose_threads(Device *d, Program *p) {
     return QS_OK;
 }
 
-/* More shared memory than the usual 48 kB has to be asked for. */
+/* Requests dynamic shared memory, which is necessary above the default limit of 48 kB. */
 static qs_status allow_shared(Device *d, const Program *p) {
     int most = attribute(d, DEVICE_MAX_SHARED);
     if (p->shared > (unsigned)most)
@@ -1220,7 +1238,8 @@ static qs_status allow_shared(Device *d, const Program *p) {
     return CALL(d, FuncSetAttribute, p->function, FUNC_MAX_DYNAMIC_SHARED, (int)p->shared);
 }
 
-/* Every thread that may be under way at a time needs its own; the driver would say no more than that resources lack. */
+/* Checks the local memory, which every resident thread needs.  The driver's error would only say that resources are
+ * missing. */
 static qs_status check_local(Device *d, const Program *p) {
     int bytes = 0;
     TRY(CALL(d, FuncGetAttribute, &bytes, FUNC_LOCAL, p->function));
@@ -1266,7 +1285,8 @@ static qs_status load_text(Device *d, const Code *code, Program **out) {
     return s;
 }
 
-/* The lines of the text stay where they are: what the driver says of one is told at its place. */
+/* Loads the text with a maximum block size.  The number of lines does not change, so that line numbers in the driver's
+ * log remain valid. */
 static qs_status load_limited(Device *d, const Code *code, int threads, Program **out) {
     Text text;
     Code limited = *code;
@@ -1278,7 +1298,7 @@ static qs_status load_limited(Device *d, const Code *code, int threads, Program 
     return s;
 }
 
-/* Text is kept where code for larger blocks may have to be made of it. */
+/* Loads code, and keeps its text if it may have to be compiled again for larger blocks. */
 static qs_status load(Device *d, const Code *code, Program **out) {
     bool blocks = state(d)->maker->text && qptx_needs(code->bytes).blocks;
     if (blocks && without("registers")) return load_limited(d, code, d->max_block, out);
@@ -1290,7 +1310,8 @@ static qs_status load(Device *d, const Code *code, Program **out) {
     return QS_OK;
 }
 
-/* Code for blocks of so many threads.  Limits are multiples of four warps, by which registers are given out. */
+/* Replaces *p by code for blocks of this many threads.  Limits are multiples of four warps, the granularity of register
+ * allocation. */
 static qs_status fitting(Device *d, Program **p, int64_t threads) {
     enum { STEP = 128 };
     Code code = {.kind = CODE_PTX,
@@ -1308,15 +1329,16 @@ static qs_status fitting(Device *d, Program **p, int64_t threads) {
 /* -- launching ----------------------------------------------------------------------------------------------------- */
 typedef struct {
     int rank;
-    int64_t block[QS_MAX_RANK], count[QS_MAX_RANK]; /* extents of a block, and how many blocks */
-    unsigned x, y, z;                               /* of a block, as the driver sees it */
+    int64_t block[QS_MAX_RANK], count[QS_MAX_RANK]; /* extents of a block, and number of blocks */
+    unsigned x, y, z;                               /* block dimensions for the driver */
     uint64_t slot[PTX_SLOTS];
     int nslots;
 } Grid;
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* Neighbours along the last axis are neighbours in memory: 32 of them, then rows, then what is left of the threads. */
+/* Chooses the block extents: 32 positions along the last axis, where neighbours are adjacent in memory, then positions
+ * along the axes before it, and then the remaining threads along the last axis again. */
 static void shape_block(Grid *g, const Launch *l, int64_t threads) {
     int last = l->rank - 1;
     for (int a = 0; a < l->rank; a++) g->block[a] = 1;
@@ -1336,7 +1358,7 @@ static qs_status block_too_large(Device *d, const Program *p, const Grid *g) {
                     p->name, (long long)g->z, (long long)g->y, (long long)g->x, qdev_name(d), p->max_threads);
 }
 
-/* And finds the code for it. */
+/* Computes the block dimensions and finds the code for a block of this size. */
 static qs_status measure_block(Device *d, Program **p, Grid *g) {
     int64_t z = 1, all = 1;
     for (int a = 0; a < g->rank; a++) {
@@ -1359,12 +1381,12 @@ static qs_status put_slot(Device *d, const Program *p, Grid *g, uint64_t bits) {
 }
 
 static qs_status put_arguments(Device *d, const Program *p, Grid *g, const Launch *l, int nargs, const DevArg *args) {
-    TRY(put_slot(d, p, g, 0)); /* the place of a fault: place_fault */
-    TRY(put_slot(d, p, g, 0)); /* the first block of the launch along axis 0 */
+    TRY(put_slot(d, p, g, 0)); /* address of the fault, set by place_fault */
+    TRY(put_slot(d, p, g, 0)); /* first block along axis 0, set by launch_slices */
     for (int a = 0; a < l->rank; a++) TRY(put_slot(d, p, g, (uint64_t)l->domain[a]));
     for (int a = 0; a < l->rank; a++) TRY(put_slot(d, p, g, (uint64_t)g->block[a]));
     for (int a = 0; a < l->rank; a++) TRY(put_slot(d, p, g, (uint64_t)g->count[a]));
-    for (int a = 0; a < l->rank; a++) /* of axis 0 nobody asks, and too large ones are refused later */
+    for (int a = 0; a < l->rank; a++) /* not used for axis 0; too large counts are refused later */
         TRY(put_slot(d, p, g, a && g->count[a] <= INT32_MAX ? qptx_divide_by((uint32_t)g->count[a]) : 0));
     for (int i = 0; i < nargs; i++) {
         const DevArg *x = &args[i];
@@ -1393,7 +1415,7 @@ static qs_status launch_grid(Device *d, const Program *p, Grid *g, int64_t block
                              p->shared, state(d)->stream, arguments, NULL));
 }
 
-/* One launch holds 2^31-1 blocks; more go in slices along axis 0. */
+/* Launches the grid in slices along axis 0, because a launch is limited to 2^31-1 blocks. */
 static qs_status launch_slices(Device *d, const Program *p, Grid *g) {
     uint64_t threads = state(d)->maker->most_threads;
     int64_t row = 1, blocks = threads ? least(GRID_MAX, (int64_t)(threads / g->x)) : GRID_MAX;
@@ -1424,18 +1446,18 @@ static qs_status place_fault(Device *d, Grid *g) {
     return QS_OK;
 }
 
-/* Nobody to be told later: the launch is waited for.  One before it that failed counts first. */
+/* Waits for a synchronous launch and reads its fault.  The fault of an earlier launch is reported first. */
 static qs_status read_fault(Device *d, DevFault *out) {
     DevFault *place = &state(d)->faults[d->owed];
     qs_status s = wait_queue(d);
-    bool followed = place->message && s == QS_EDEVICE && !d->ctx->err.late; /* the failure, from the fault */
+    bool followed = place->message && s == QS_EDEVICE && !d->ctx->err.late; /* the fault caused the device error */
     if (followed) qerr_clear(d->ctx), s = QS_OK;
     if (s == QS_OK && out) *out = *place;
     place->message = 0;
     return s;
 }
 
-/* Parts of it may be under way, and their fault is nobody's. */
+/* Discards the fault of a launch that failed, after waiting, because some of its slices may be running. */
 static qs_status give_up(Device *d, qs_status s) {
     wait_queue(d);
     state(d)->faults[d->owed].message = 0;
@@ -1449,7 +1471,8 @@ static qs_status keep_fault(Device *d, DevAsync *late, DevFault *out) {
     return QS_OK;
 }
 
-/* The number of the launch is the next one. */
+/* Counts the launch, marks its blocks as used and written, and makes `stream` wait for uploads to them.  Adds the sizes
+ * of its blocks to *bytes. */
 static qs_status use_blocks(Device *d, int nargs, const DevArg *args, size_t *bytes) {
     State *s = state(d);
     bool waits = false;

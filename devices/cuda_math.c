@@ -1,20 +1,22 @@
-/* cuda_math.c -- see cuda_math.h.
+/* cuda_math.c -- implements cuda_math.h with cuBLAS, cuFFT, cuSOLVER and cuDNN.
  *
- * Matrices of the language are row-major, those of cuBLAS column-major: what one calls a the other calls its transpose,
- * so a*b is asked for as transpose(b)*transpose(a), and nothing is copied.
+ * Matrices of the language are row-major, and those of cuBLAS are column-major, which is the transpose.  So a*b is
+ * computed as transpose(b)*transpose(a), without copies.
  *
- * cuSOLVER factors in place, so it gets a copy, which it sees transposed.  With the factors of that a system is solved
- * turned, the inverse comes out as we want it, and a lower Cholesky factor is our upper one; only a right side of
- * several columns has to be transposed, by cuBLAS.  What turns out to have no factors goes to the processor, whose
- * float64 decides.  qr, svd and symeig take the place of LAPACK's routine and of nothing else: their parts come to the
- * host by columns, where n^2 elements cost little beside n^3 operations, and stdlib/linalg.c goes on as ever.
+ * cuSOLVER factors in place, so it gets a copy, which it sees transposed.  A system is solved with the transposed
+ * factors; the inverse is correct without a transposition; and cuSOLVER's lower Cholesky factor is our upper one.  Only
+ * a right side with several columns must be transposed, by cuBLAS.  If a matrix has no factorization, the host repeats
+ * the computation and decides in float64.  qr, svd and symeig replace only the LAPACK routine: the factors are copied
+ * to
+ * the host in column-major order, which is cheap compared to the O(n^3) factorization, and stdlib/linalg.c continues as
+ * for the host.
  *
- * cuDNN takes images as they lie, N x C x H x W.  Of its algorithms only those are used that add up the products
- * themselves, in one order: transforms (Winograd, FFT) round otherwise, and carry a nan to where no window holds it.
- * No TF32.  The interface of descriptors is that of cuDNN 8, and cuDNN 9 still has it.
+ * cuDNN uses the layout of our images, N x C x H x W.  Only algorithms that sum the products directly and in a fixed
+ * order are used.  Transforms (Winograd, FFT) round differently, and spread a NaN to results that do not depend on it.
+ * TF32 is not used.  The descriptor interface is that of cuDNN 8, which cuDNN 9 still supports.
  *
- * Work space comes from the device's heap, so nothing is allocated behind our back; one block serves all plans, because
- * the queue is in order.  A graph cannot record these calls: their results are new arrays, which have no memory yet. */
+ * Work space is allocated from the device's heap.  One block serves all FFT plans, because the queue is in order.
+ * Graphs cannot record these calls, because their results are new arrays, which have no memory yet. */
 #include "devices/cuda_math.h"
 #include "devices/heap.h"
 #include "devices/nvidia.h"
@@ -33,26 +35,26 @@ typedef struct {
 #include "devices/cuda_math.def"
 } Api;
 
-enum { /* what the libraries call CUBLAS_OP_N, … */
+enum { /* constants of the libraries: CUBLAS_OP_N, … */
 #define CUNUMBER(lib, name, number, symbol) name = number,
 #include "devices/cuda_math.def"
 };
 
 enum { PLANS = 8, CONVOLUTIONS = 64 };
-enum { BLAS_AREA = 4 << 20, HOPPER = 90, HOPPER_BLAS_AREA = 32 << 20 }; /* bytes that cuBLAS is best given */
+enum { BLAS_AREA = 4 << 20, HOPPER = 90, HOPPER_BLAS_AREA = 32 << 20 }; /* recommended work space of cuBLAS in bytes */
 
 typedef struct {
     DevFft of;
     int plan;
     size_t area;
     bool made;
-} Plan; /* of: its layout */
+} Plan; /* of: layout of the data */
 
 enum { IMAGES, WEIGHTS, RESULTS, BIAS, DESCRIPTORS };
 typedef struct {
     DevConvShape of;
     bool made;
-    const char *refused; /* why cuDNN does not do it, or NULL; the rest is of use then */
+    const char *refused; /* reason why cuDNN does not support it; NULL: supported, and the other members are valid */
     void *is[DESCRIPTORS], *conv;
     int algorithm;
     size_t area;
@@ -60,20 +62,20 @@ typedef struct {
 
 struct CudaMath {
     Api f;
-    int driver; /* the newest CUDA that it takes: 12040 is 12.4 */
+    int driver; /* newest CUDA version that the driver supports; 12040 means 12.4 */
     bool tried[LIB__COUNT];
     const char *missing[LIB__COUNT];
     void *blas, *solver, *dnn; /* handles */
     DevPtr blas_block, area;
     size_t area_bytes;
     Plan plan[PLANS];
-    unsigned turn; /* whose place the next plan takes */
+    unsigned turn; /* counts new plans; modulo PLANS, the index of the plan to replace next */
     Convolution convolution[CONVOLUTIONS];
-    unsigned next; /* the same of convolutions */
+    unsigned next; /* counts new convolutions likewise */
 };
 
 /* -- the libraries ------------------------------------------------------------------------------------------------- */
-/* version: of the file, by CUDA; least: what it must be of */
+/* version: file version for each element of cuda_versions; least: minimum version for the error message */
 typedef struct {
     const char *title, *variable, *file;
     int version[3];
@@ -108,7 +110,7 @@ static bool take_library(void *ud, const char *path) {
     return (o->lib = qdynlib_open(path, RTLD_NOW | RTLD_LOCAL, o->why)) != NULL;
 }
 
-/* One that the process uses already. */
+/* Opens a library that is already loaded in the process. */
 static bool used_library(Opened *o, const char *name) {
     return (o->lib = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD)) != NULL;
 }
@@ -125,8 +127,9 @@ static bool open_version(Opened *o, const Library *s, int i, bool (*open_it)(Ope
     return open_it(o, name);
 }
 
-/* What the process uses already suits its driver, and is where the loader would not look (PyTorch's).  Of others a
- * library of a newer CUDA than the driver's would be of no use. */
+/* Opens the library.  A version that is already loaded in the process (by PyTorch, say) is preferred: it works with the
+ * driver, and may be where the loader does not search.  Otherwise only versions for the driver's CUDA or older are
+ * tried. */
 static void *open_library(Device *d, int driver, const Library *s, const char **why) {
     const char *named = getenv(s->variable);
     Opened o = {0};
@@ -143,7 +146,8 @@ static void *open_library(Device *d, int driver, const Library *s, const char **
     return o.lib;
 }
 
-/* It stays open for good: others in the process may use it. */
+/* Opens a library and looks up its functions; returns the reason for a failure, or NULL.  The library is never closed,
+ * because others in the process may use it. */
 static const char *load(Device *d, CudaMath *m, DevLibrary which) {
     const char *why = NULL;
     bool complete = true;
@@ -163,7 +167,7 @@ CudaMath *qcudamath_open(Device *d, int driver) {
     return m;
 }
 
-/* cuDNN uses the cuBLAS that is open already, and need not find one by itself. */
+/* cuBLAS is opened before cuDNN, which needs it and may not find it itself. */
 const char *qcudamath_missing(Device *d, CudaMath *m, DevLibrary lib) {
     if (lib == LIB_DNN) (void)qcudamath_missing(d, m, LIB_BLAS);
     if (!m->tried[lib]) m->tried[lib] = true, m->missing[lib] = load(d, m, lib);
@@ -175,7 +179,7 @@ static qs_status present(Device *d, CudaMath *m, DevLibrary lib) {
     return why ? qerr_set(d->ctx, QS_EDEVICE, "%s: %s", qdev_name(d), why) : QS_OK;
 }
 
-enum { LIB_DNN8 = LIB_DNN, LIB_DNN9 = LIB_DNN }; /* whose numbers do not meet */
+enum { LIB_DNN8 = LIB_DNN, LIB_DNN9 = LIB_DNN }; /* the status codes of cuDNN 8 and 9 are disjoint */
 
 static const char *status_name(DevLibrary which, int status) {
 #define CUSTATUS(library, number, name)                                                                                \
@@ -184,7 +188,7 @@ static const char *status_name(DevLibrary which, int status) {
     return "an error without a name";
 }
 
-/* All libraries name it so. */
+/* Returns whether a status means out of memory; all libraries have ALLOC in its name. */
 static bool is_no_memory(DevLibrary which, int status) { return strstr(status_name(which, status), "ALLOC") != NULL; }
 
 static qs_status checked(Device *d, DevLibrary which, const char *call, int status) {
@@ -194,7 +198,8 @@ static qs_status checked(Device *d, DevLibrary which, const char *call, int stat
 }
 #define CALL(d, m, lib, name, ...) checked(d, LIB_##lib, #name, (m)->f.name(__VA_ARGS__))
 
-/* A library that makes no handle suits neither the driver nor this process: it is as if it were not there. */
+/* Checks the creation of a handle.  If it fails, the library does not work with the driver or in this process, and is
+ * treated as missing. */
 static qs_status created(Device *d, CudaMath *m, DevLibrary which, const char *call, int status) {
     if (status && !is_no_memory(which, status))
         m->missing[which] = because(d, "%s cannot be used: %s: %s (%d)", libraries[which].title, call,
@@ -204,7 +209,7 @@ static qs_status created(Device *d, CudaMath *m, DevLibrary which, const char *c
 
 /* -- handles ------------------------------------------------------------------------------------------------------- */
 typedef struct {
-    const char *of; /* what the names of its functions begin with */
+    const char *of; /* prefix of the names of its functions */
     void **at;
     int (*make)(void **), (*set_stream)(void *, void *), (*drop)(void *);
 } Handle;
@@ -227,7 +232,7 @@ static qs_status give_blas_area(Device *d, CudaMath *m) {
     return CALL(d, m, BLAS, BlasSetWorkspace, m->blas, m->blas_block, area);
 }
 
-/* The handle of a library, which is made when it is first wanted, and gone again when it does not take the stream. */
+/* Creates the handle of a library on first use, and destroys it if the stream or work space cannot be set. */
 static qs_status have(Device *d, CudaMath *m, DevLibrary which, void *stream) {
     char call[32];
     Handle h = handle(m, which);
@@ -271,7 +276,7 @@ static int64_t extent(const DevFft *f) {
     return n;
 }
 
-/* Sequences that lie side by side are a batch; else the whole ones that follow each other are. */
+/* Returns whether `inner` interleaved arrays form the batch of a plan; otherwise the `outer` consecutive arrays do. */
 static bool side_by_side(const DevFft *f) { return f->inner > 1; }
 
 static qs_status set_up(Device *d, CudaMath *m, void *stream, Plan *p) {
@@ -314,7 +319,7 @@ static qs_status have_area(Device *d, CudaMath *m, size_t n) {
     return m->area_bytes = n, QS_OK;
 }
 
-/* Real numbers become the real parts of zeros. */
+/* Copies real input to the real parts of the data, which are all zero. */
 static qs_status widen(Device *d, CudaMath *m, const DevFft *f, int count) {
     if (!f->real) return QS_OK;
     return f->wide ? CALL(d, m, BLAS, Dcopy, m->blas, count, f->real, 1, f->data, 2)
@@ -354,7 +359,7 @@ qs_status qcudamath_fft(Device *d, CudaMath *m, void *stream, const DevFft *f) {
 }
 
 /* -- cuSOLVER ------------------------------------------------------------------------------------------------------ */
-/* Of the block that a call works in.  ROW: pivots, factors of reflections, or values; RIGHT: b, or the packed half. */
+/* Parts of the work space of a call.  ROW: pivots, factors of reflections, or values; RIGHT: b, or the packed half. */
 enum { ROW, INFO, COPY, LEFT, RIGHT, SPARE, AREA, PARTS };
 
 typedef struct {
@@ -369,7 +374,7 @@ typedef struct {
      : (type) == QS_C64 ? CALL(d, m, lib, C##name, __VA_ARGS__)                                                        \
                         : CALL(d, m, lib, Z##name, __VA_ARGS__))
 
-/* to, of rows by columns, = from or its transpose. */
+/* Copies `from`, or its transpose, to `to`, which is rows by columns. */
 static qs_status copy_matrix(Device *d, CudaMath *m, qs_dtype type, int operation, int64_t rows, int64_t columns,
                              DevPtr from, int64_t apart, DevPtr to) {
     static const float f1[2] = {1, 0}, f0[2] = {0, 0};
@@ -386,7 +391,7 @@ static qs_status get_room(Device *d, const size_t *size, Room *r) {
     return qheap_get(d, r->at[PARTS], &r->block);
 }
 
-/* What is queued on the block comes before what will be. */
+/* Frees the work space.  Queued work may still use it, since later uses are queued behind. */
 static void put_room(Device *d, const Room *r) { qheap_put(d, r->block, r->at[PARTS]); }
 
 static DevPtr part(const Room *r, int which) { return r->block + r->at[which]; }
@@ -415,8 +420,8 @@ static qs_status get_solving_room(Device *d, CudaMath *m, const DevSolve *s, Roo
                     r);
 }
 
-/* With the factors of transpose(a) a system is solved turned, b given by columns; from the unit matrix the inverse
- * comes out transposed, which by rows is the inverse. */
+/* Solves with the factors of transpose(a).  For a system, the transposed solve is used with b in column-major order.
+ * For an inverse, the solve with the identity gives the transposed inverse, which is the inverse in row-major order. */
 static qs_status solve_factored(Device *d, CudaMath *m, const DevSolve *s, const Room *r) {
     int n = (int)s->n, columns = (int)s->columns;
     bool system = s->kind == SOLVE_SYSTEM, apart = system && columns > 1;
@@ -437,8 +442,8 @@ static qs_status by_elimination(Device *d, CudaMath *m, DevSolve *s, const Room 
     return s->info ? QS_OK : solve_factored(d, m, s, r);
 }
 
-/* Of transpose(a) = conjugate(a) the lower factor is x transposed.  Its half goes to the zeros of x through packed
- * form, because the other half still holds a. */
+/* Computes the Cholesky factor.  The lower factor of transpose(a) = conjugate(a) is x transposed.  It is copied to the
+ * zeroed x through packed form, because the other half of the work copy still holds a. */
 static qs_status by_cholesky(Device *d, CudaMath *m, DevSolve *s, const Room *r) {
     int n = (int)s->n;
     TRY(TYPED(SOLVER, s->dtype, potrf, m->solver, LOWER, n, part(r, COPY), n, part(r, AREA), r->area, part(r, INFO)));
@@ -448,7 +453,7 @@ static qs_status by_cholesky(Device *d, CudaMath *m, DevSolve *s, const Room *r)
     return TYPED(BLAS, s->dtype, tpttr, m->blas, LOWER, n, part(r, RIGHT), s->x, n);
 }
 
-/* Both libraries factor in place: in a copy, which is transpose(a) as they see it. */
+/* cuSOLVER factors in place, so it gets a copy of a, which it sees as transpose(a). */
 qs_status qcudamath_solve(Device *d, CudaMath *m, void *stream, DevSolve *s) {
     Room r = {0};
     TRY(have(d, m, LIB_BLAS, stream));
@@ -461,7 +466,7 @@ qs_status qcudamath_solve(Device *d, CudaMath *m, void *stream, DevSolve *s) {
 }
 
 /* -- factorizations ------------------------------------------------------------------------------------------------ */
-/* cuSOLVER wants no fewer rows than columns of what gesvd gets: a flat matrix is given as its transpose. */
+/* gesvd requires at least as many rows as columns, so a matrix with fewer rows is passed as its transpose. */
 static bool is_flat(const DevFactor *f) { return f->kind == FACTOR_SVD && f->m < f->n; }
 static int64_t shorter(const DevFactor *f) { return f->m < f->n ? f->m : f->n; }
 static int64_t longer(const DevFactor *f) { return f->m < f->n ? f->n : f->m; }
@@ -517,7 +522,7 @@ static qs_status factor_qr(Device *d, CudaMath *m, DevFactor *f, const Room *r) 
     return read_part(d, r, COPY, column * (size_t)k, f->left);
 }
 
-/* What was asked for, or its transpose by way of the copy, which is of no use any more. */
+/* Downloads a factor; for a flat matrix its transpose, computed into COPY, which is no longer needed. */
 static qs_status read_side(Device *d, CudaMath *m, const DevFactor *f, const Room *r, int which, int64_t rows,
                            void *to) {
     int64_t k = shorter(f);
@@ -548,7 +553,7 @@ static qs_status factor_eigen(Device *d, CudaMath *m, DevFactor *f, const Room *
     return read_part(d, r, COPY, (size_t)(f->n * f->n) * qdtype_size(f->dtype), f->left);
 }
 
-/* In place, in a copy by columns. */
+/* Factors a column-major copy of a in place. */
 qs_status qcudamath_factor(Device *d, CudaMath *m, void *stream, DevFactor *f) {
     static qs_status (*const by[])(Device *, CudaMath *, DevFactor *, const Room *) = {
         [FACTOR_LU] = factor_lu, [FACTOR_QR] = factor_qr, [FACTOR_SVD] = factor_svd, [FACTOR_EIGEN] = factor_eigen};
@@ -568,7 +573,7 @@ qs_status qcudamath_factor(Device *d, CudaMath *m, void *stream, DevFactor *f) {
 }
 
 /* -- cuDNN --------------------------------------------------------------------------------------------------------- */
-/* Of each kind: operands and result, by their descriptors. */
+/* Descriptors of the two operands and the result for each type of convolution. */
 static const int operands[][3] = {[CONV_FORWARD] = {IMAGES, WEIGHTS, RESULTS},
                                   [CONV_INPUT] = {WEIGHTS, RESULTS, IMAGES},
                                   [CONV_WEIGHTS] = {IMAGES, RESULTS, WEIGHTS}};
@@ -585,7 +590,7 @@ static void drop_convolution(CudaMath *m, Convolution *p) {
     *p = (Convolution){0};
 }
 
-/* Four extents, packed but for the distance from one to the next along the first. */
+/* Creates a tensor descriptor with four extents, packed except for the stride of the first axis. */
 static qs_status tensor(Device *d, CudaMath *m, void **is, int type, const int n[4], int step) {
     TRY(CALL(d, m, DNN, DnnCreateTensor, is));
     return CALL(d, m, DNN, DnnSetTensor, *is, type, n[0], n[1], n[2], n[3], step, n[2] * n[3], n[3], 1);
@@ -606,7 +611,7 @@ static qs_status describe(Device *d, CudaMath *m, Convolution *p) {
     return CALL(d, m, DNN, DnnSetMath, p->conv, DNN_FULL_MATH);
 }
 
-/* cudnnConvolutionFwdAlgoPerf_t and its two like. */
+/* cudnnConvolutionFwdAlgoPerf_t, which has the same layout as its two counterparts for the adjoints. */
 typedef struct {
     int algorithm, status;
     float time;
@@ -618,13 +623,13 @@ _Static_assert(sizeof(Found) == DNN_FORWARD_SIZE && sizeof(Found) == DNN_INPUT_S
                    sizeof(Found) == DNN_WEIGHTS_SIZE,
                "cuDNN's layout");
 
-enum { CONV_AREA = 64 << 20 }; /* bytes of work space that a convolution may take */
+enum { CONV_AREA = 64 << 20 }; /* maximum work space of a convolution in bytes */
 
 static bool is_fit(int kind, const Found *f) {
     bool sums = kind == CONV_FORWARD
                     ? f->algorithm == DNN_IMPLICIT || f->algorithm == DNN_INDEXED || f->algorithm == DNN_EXPLICIT
                     : f->algorithm == (kind == CONV_INPUT ? DNN_INPUT_IMPLICIT : DNN_WEIGHTS_IMPLICIT);
-    bool full = f->math == DNN_FULL_MATH || f->math == DNN_ANY_MATH; /* any that the descriptor allows */
+    bool full = f->math == DNN_FULL_MATH || f->math == DNN_ANY_MATH; /* ANY: the math type of the descriptor */
     return sums && full && !f->status && f->same_bits == DNN_SAME_BITS && f->memory <= CONV_AREA;
 }
 
@@ -648,7 +653,9 @@ static const char *refusal(Device *d) {
     return qerr_clear(d->ctx), why;
 }
 
-/* What cuDNN does not take for its sizes and steps is for others to compute; that is remembered. */
+/* Creates the descriptors and chooses an algorithm.  If cuDNN does not support the sizes or strides, this is recorded
+ * in
+ * `refused`, and the caller computes the convolution in another way. */
 static qs_status plan_convolution(Device *d, CudaMath *m, const DevConvShape *of, Convolution **out) {
     Convolution *p = &m->convolution[m->next++ % CONVOLUTIONS];
     drop_convolution(m, p);
@@ -699,7 +706,7 @@ void qcudamath_close(Device *d, CudaMath *m, bool alive) {
     for (int i = 0; alive && i < CONVOLUTIONS; i++) drop_convolution(m, &m->convolution[i]);
     for (DevLibrary lib = 0; alive && lib < LIB__COUNT; lib++)
         if (lib != LIB_FFT) drop_handle(m, lib);
-    if (alive && m->area) d->ops->free(d, m->area); /* the heap is closed already */
+    if (alive && m->area) d->ops->free(d, m->area); /* directly, because the heap is already closed */
     if (alive && m->blas_block) d->ops->free(d, m->blas_block);
     qmem_free(d->ctx, m, sizeof *m);
 }

@@ -1,10 +1,10 @@
-/* elf.c -- see elf.h.
+/* elf.c -- implements the ELF loader of elf.h.
  *
  *   mapping:  [ sections with code | a stub per undefined symbol ] [ sections with data | a slot per undefined symbol ]
  *             read, execute                                         read, write
  *
- * Calls leave the object through a stub that jumps to the address in the symbol's slot, because libraries may lie
- * further away than a call reaches; position-independent references to such symbols read the same slot. */
+ * A call to an undefined symbol goes through a stub that jumps to the address in the symbol's slot, because libraries
+ * may be outside the range of a call instruction.  Position-independent references read the same slot. */
 #include "devices/elf.h"
 
 #include <elf.h>
@@ -27,10 +27,10 @@ struct ElfObject {
     struct {
         char *name;
         void *at;
-    } * symbols; /* the global functions and data that the object defines */
+    } * symbols; /* global functions and data that the object defines */
 };
 
-typedef struct { /* while loading */
+typedef struct { /* state of the loader */
     Ctx *ctx;
     const uint8_t *file;
     size_t n;
@@ -41,10 +41,10 @@ typedef struct { /* while loading */
     size_t nsyms;
     const char *names, *section_names;
     size_t names_size, section_names_size;
-    uint8_t **place;   /* of each section in memory; NULL: not loaded */
-    uint8_t **addr;    /* of each symbol; undefined ones: the stub */
-    uint64_t **slot;   /* of each undefined symbol */
-    size_t code, data; /* bytes, while laying out */
+    uint8_t **place;   /* address of each section; NULL: not loaded */
+    uint8_t **addr;    /* address of each symbol; of its stub if it is undefined */
+    uint64_t **slot;   /* slot of each undefined symbol; NULL: defined */
+    size_t code, data; /* sizes of the two parts in bytes */
     ElfObject *obj;
 } Load;
 
@@ -54,7 +54,7 @@ static qs_status damaged(Ctx *c, const char *what) {
 
 static bool inside(const Load *l, uint64_t off, uint64_t len) { return off <= l->n && len <= l->n - off; }
 
-/* A table of names: the last of them ends, too. */
+/* Finds a string table; false: invalid, for example because the last name is not terminated. */
 static bool read_names(const Load *l, size_t section, const char **names, size_t *n) {
     const Elf64_Shdr *s = section < l->nsections ? &l->sections[section] : NULL;
     if (!s || s->sh_type != SHT_STRTAB || !s->sh_size) return false;
@@ -98,8 +98,8 @@ static qs_status read_head(Load *l) {
 
 static size_t align_to(size_t n, size_t a) { return a > 1 ? (n + a - 1) & ~(a - 1) : n; }
 
-/* Sections go to code or data; their offset there is kept in place[] until the mapping exists.  Unwind tables
- * describe code to debuggers only and stay behind. */
+/* Returns whether a section is loaded.  Unwind tables are not, because only debuggers use them.  Until the mapping
+ * exists, place[] holds the offset of each section in the code or data part. */
 static bool loaded(const Load *l, const Elf64_Shdr *s) {
     const char *name = s->sh_name < l->section_names_size ? l->section_names + s->sh_name : "";
     return (s->sh_flags & SHF_ALLOC) && s->sh_size && strcmp(name, ".eh_frame") != 0;

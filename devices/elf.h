@@ -1,18 +1,18 @@
-/* elf.h -- loads a relocatable ELF object (what a compiler calls a .o file) into executable memory, whether LLVM has
- * just made it or it comes from the cache on disk.
+/* elf.h -- loads a relocatable ELF object (a .o file) into executable memory.
  *
- * This is all of a linker that emitted kernels need: no unwinding, no thread-local data, no initialisers.  It is a few
- * hundred lines in place of LLVM's own (ORC), takes some 20 microseconds where `ld -shared` and dlopen take 2.5
- * milliseconds, and needs no binutils where kernels run. */
+ * The object comes from LLVM or from the disk cache.  The loader does only what compiled kernels need: no unwinding, no
+ * thread-local data, no initializers.  It replaces LLVM's own linker (ORC).  It is much faster than `ld -shared` and
+ * dlopen, and needs no binutils on the computer that runs the kernels. */
 #ifndef DEVICES_ELF_H
 #define DEVICES_ELF_H
 #include "vm/base/ctx.h"
 
 typedef struct ElfObject ElfObject;
-typedef void *ElfResolve(void *ud, const char *name); /* address of a function outside the object, or NULL */
+typedef void *ElfResolve(void *ud, const char *name); /* returns the address of an undefined symbol, or NULL */
 
-/* The bytes may be freed afterwards.  QS_EDEVICE: damaged, for another machine, or a symbol is missing (named). */
+/* Loads an object; the bytes may be freed afterwards.  Fails with QS_EDEVICE if the object is damaged or for another
+ * architecture, or if a symbol is missing, which the message names. */
 qs_status qelf_load(Ctx *c, const void *bytes, size_t n, ElfResolve *resolve, void *ud, ElfObject **out);
-void *qelf_symbol(const ElfObject *o, const char *name); /* NULL when there is none */
+void *qelf_symbol(const ElfObject *o, const char *name); /* address of a global symbol; NULL: there is none */
 void qelf_unload(Ctx *c, ElfObject *o);
 #endif

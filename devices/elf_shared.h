@@ -1,11 +1,11 @@
-/* elf_shared.h -- what the two that write shared objects have in common: solib.c for programs and libraries, amd.c for
- * code of AMD devices.  In both, places in the file are addresses, too. */
+/* elf_shared.h -- helpers for writing shared objects, used by solib.c (programs and libraries) and amd.c (code of AMD
+ * devices).  In both, file offsets and addresses are equal. */
 #ifndef DEVICES_ELF_SHARED_H
 #define DEVICES_ELF_SHARED_H
 #include <elf.h>
 #include <stdint.h>
 
-/* to: as the alignment of a section, where 0 and 1 mean none. */
+/* Rounds n up to a section alignment, where 0 and 1 mean none. */
 static inline uint64_t qelf_up(uint64_t n, uint64_t to) { return to > 1 ? (n + to - 1) / to * to : n; }
 
 static inline Elf64_Phdr qelf_segment(uint32_t type, uint32_t flags, uint64_t from, uint64_t to, uint64_t page) {

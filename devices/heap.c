@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-/* A list per step of pool.h, from that of the least block on. */
-enum { LEAST = 512, FIRST = 8 * 9 /* its step */, LISTS = 8 * 63 - FIRST };
-static const size_t keep_least = (size_t)256 << 20; /* bytes that may be kept; of a large device an eighth of it */
-static const size_t worth_asking = (size_t)1 << 20; /* from here on, look at what others would have left */
+/* There is one free list per size class of pool.h, starting with the class of the smallest block. */
+enum { LEAST = 512, FIRST = 8 * 9 /* size class of LEAST */, LISTS = 8 * 63 - FIRST };
+static const size_t keep_least = (size_t)256 << 20; /* bytes that may be kept, or an eighth of a larger device */
+static const size_t worth_asking = (size_t)1 << 20; /* minimum block size for querying the driver */
 
 typedef struct {
     DevPtr *at;
@@ -17,7 +17,7 @@ struct Heap {
     size_t used, kept;
 };
 
-/* The list of a block, and in *size what such blocks really have. */
+/* Returns the index of the free list for n bytes and sets *size to its block size. */
 static size_t list_of(size_t n, size_t *size) { return qpool_step(n < LEAST ? LEAST : n, size) - FIRST; }
 
 static struct Heap *heap_of(Device *d) {
@@ -63,8 +63,8 @@ static DevPtr take(FreeList *l, uint32_t i) {
     return p;
 }
 
-/* The number of an idle block, else of the one that will be soonest; l->n: rather a fresh one, of those of a program
- * that fills one while it uses others. */
+/* Returns the index of an idle block, or else of the block that was freed first.  Returns l->n for a new block if there
+ * is room and the list is short: a program may use a few blocks in rotation, filling one while others are in use. */
 static uint32_t choose_idle(Device *d, const FreeList *l, size_t size) {
     enum { IN_TURNS = 3 };
     bool room = !d->limit || d->heap->used + d->heap->kept + size <= d->limit;
@@ -88,7 +88,8 @@ qs_status qheap_get(Device *d, size_t n, DevPtr *out) { return get(d, n, false, 
 
 qs_status qheap_get_idle(Device *d, size_t n, DevPtr *out) { return get(d, n, d->busy && n >= worth_asking, out); }
 
-/* Whether we would keep more than is left for others: then they get all of it. */
+/* Returns whether we would keep more memory than the device has left for other users.  Then all kept blocks are
+ * freed. */
 static bool are_others_short(Device *d, size_t kept, size_t size) {
     const SharingOps *s = d->ops->sharing;
     return kept > keep_least && size >= worth_asking && s && s->left && s->left(d) < kept;

@@ -10,7 +10,7 @@ int qhost_probe(Ctx *c, const char **why) {
     return 1;
 }
 
-/* A block is preceded by its size, because free is not told it. */
+/* A header in front of each block stores its size, because DeviceOps.free does not get it. */
 enum { HEADER = 64 };
 
 qs_status qhost_alloc(Device *d, size_t n, DevPtr *out) {

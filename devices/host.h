@@ -1,4 +1,4 @@
-/* host.h -- the host's memory as the memory of a device: what cpu and ref have in common. */
+/* host.h -- device operations on host memory, shared by the cpu and ref devices. */
 #ifndef DEVICES_HOST_H
 #define DEVICES_HOST_H
 #include "devices/device.h"

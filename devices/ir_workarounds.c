@@ -8,14 +8,14 @@ typedef struct {
     size_t n;
 } Span;
 
-typedef struct { /* %name = compare a, b: one of the two is a zero; or zext i32, where `compare` is empty */
+typedef struct { /* "%name = compare a, b", where a or b is zero; or a zext of i32, with an empty `compare` */
     Span name, compare, side[2];
-    int zero; /* which */
+    int zero; /* index of the side that is zero */
 } Test;
 
 typedef struct {
     Text *out;
-    Test *test; /* those of the function */
+    Test *test; /* tests of the current function */
     uint32_t ntests, cap;
     int mended;
 } Mend;
@@ -27,19 +27,19 @@ static bool is_zero(Span a) { return same(a, (Span){minus_zero, 13}) || same(a, 
 static Span operand(const char *s) { return (Span){s, strcspn(s, ", ")}; }
 static void put(Text *t, Span a) { qtext_add(t, a.s, a.n); }
 
-/* Where the operation `word` begins in "  %name = word …"; NULL: the line is another one. */
+/* Returns the start of the operation `word` in a line "  %name = word …"; NULL: the line is not of this form. */
 static const char *operation(const char *line, const char *word) {
     const char *is = strncmp(line, "  %", 3) ? NULL : strstr(line, " = ");
     return is && !strncmp(is + 3, word, strlen(word)) ? is + 3 : NULL;
 }
 
-/* Behind " float " or " double ", the type of numbers that are no vectors. */
+/* Returns the end of the first scalar type " float " or " double ", or NULL. */
 static const char *behind_type(const char *s) {
     const char *at = strstr(s, " float ");
     return at ? at + 7 : (at = strstr(s, " double ")) ? at + 8 : NULL;
 }
 
-/* "  %name = zext i32 … to i64", of which LLVM may say that it is not negative. */
+/* Reads "  %name = zext i32 … to i64", possibly with the flag nneg. */
 static bool read_extended(const char *line, Test *t) {
     const char *zext = operation(line, "zext ");
     if (!zext || !strstr(zext, " i32 ") || !strstr(zext, " to i64")) return false;
@@ -65,7 +65,7 @@ static bool is_known(const Mend *m, Span name) {
     return false;
 }
 
-/* The test of this name, if one of the two values behind it is the zero of the test. */
+/* Returns the test of this name if one of the two values of the select is the zero of the test; else NULL. */
 static const Test *test_of(const Mend *m, const char *name) {
     Span want = operand(name);
     const char *a = behind_type(name + want.n), *b = a ? behind_type(a) : NULL;
@@ -90,7 +90,7 @@ static bool mend_zero(Mend *m, const char *line) {
     return true;
 }
 
-/* "float -1.0", "<2 x float> <float -1.0, float -1.0>". */
+/* Appends a typed constant like "float -1.0" or "<2 x float> <float -1.0, float -1.0>". */
 static void put_number(Text *out, Span type, const char *number) {
     const char *of = *type.s == '<' ? strstr(type.s, " x ") + 3 : NULL;
     put(out, type);
@@ -114,8 +114,8 @@ static bool mend_truth(Mend *m, const char *line) {
     return true;
 }
 
-/* The count, last of the line, loses what is above its six bits, unless its high half is 0: the code of libdevice takes
- * counts of 64 and more for those that leave 0. */
+/* Masks the count of a shift, its last operand, to six bits.  A count whose high half is known to be 0 is not masked,
+ * because libdevice relies on such counts of 64 and more giving 0. */
 static bool mend_shift(Mend *m, const char *line) {
     const char *shift = operation(line, "shl "), *type, *count;
     if (!shift) shift = operation(line, "lshr ");
@@ -131,7 +131,7 @@ static bool mend_shift(Mend *m, const char *line) {
     return true;
 }
 
-/* The annotations of the kernel under LLVM's name. */
+/* Gives the annotations of the kernel their LLVM name. */
 static bool name_annotations(Mend *m, const char *line) {
     static const char ours[] = "!" IRMEND_ANNOTATIONS " = ";
     if (strncmp(line, ours, sizeof ours - 1)) return false;
@@ -139,7 +139,7 @@ static bool name_annotations(Mend *m, const char *line) {
     return true;
 }
 
-/* The tests of a function are known before its first line is written: blocks come in any order. */
+/* Collects the tests of a function before its first line is rewritten, because blocks can be in any order. */
 static void begin(Mend *m, const char *line, const char *end, bool (*read)(const char *, Test *)) {
     m->ntests = 0;
     for (; line < end && *line != '}'; line += strlen(line) + 1) {
@@ -156,7 +156,7 @@ static bool is_strict(const char *compare) {
     return false;
 }
 
-/* "  %name = fcmp olt …" */
+/* Reads a strict comparison like "  %name = fcmp olt …". */
 static bool read_strict(const char *line, Test *t) {
     const char *compare = operation(line, "fcmp ");
     if (!compare || !is_strict(compare)) return false;
@@ -164,7 +164,7 @@ static bool read_strict(const char *line, Test *t) {
     return true;
 }
 
-/* "  %name = select <4 x i1> %test, …" */
+/* Freezes the condition of a line like "  %name = select <4 x i1> %test, …". */
 static bool mend_choice(Mend *m, const char *line) {
     const char *select = operation(line, "select "), *at = select ? strstr(select, "i1") : NULL;
     const char *name = at ? at + strcspn(at, " ") + 1 : NULL, *type = at;

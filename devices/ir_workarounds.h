@@ -1,30 +1,29 @@
-/* ir_workarounds.h -- the text of a module for NVIDIA or AMD devices, or aarch64, after all passes, before code is
- * made of it.
+/* ir_workarounds.h -- rewrites optimized IR text around code generator bugs of LLVM, for NVIDIA, AMD and aarch64.
  *
- * Three things that LLVM gets wrong are said in other words here, where no pass turns them back.  It is done on the
- * text, because that is what every LLVM has in common that we open (llvm.h, llvmlite.h).
+ * The text is rewritten after all passes, so that no pass undoes the changes, and before code generation.  Text is the
+ * only representation that all supported libraries share (llvm.h, llvmlite.h).  For GPUs three patterns are replaced:
  *
- *   sitofp i1          is -1 or 0; of a truth value that is no plain comparison the code would make 1 or 0.  It becomes
- *                      a select.
- *   x < 0 ? x : 0      would become min.f32, or v_min_f32, which takes -0 for less than 0.  A comparison does not tell
- *                      the zeros apart, so that it can be with the other one, which is not taken for a minimum.
- *   n < 64 ? x << n : 0  would become shl.b64, whose count has 32 bits, by the low half of n (LLVM 22).  With n & 63 it
- *                      stays the choice that it is; an n that was extended from 32 bits is left alone.
+ *   sitofp i1           must be -1 or 0.  If the operand is not a comparison, the generated code would give 1 or 0.  It
+ *                       becomes a select.
+ *   x < 0 ? x : 0       would become min.f32 or v_min_f32, which treat -0 as less than +0.  The comparison does not
+ *                       distinguish the zeros, so it is changed to the other zero, which is not matched as a minimum.
+ *   n < 64 ? x << n : 0 would become shl.b64 by the low half of n, because its count has 32 bits (LLVM 22).  With the
+ *                       count n & 63 the select remains.  An n that was extended from 32 bits is not changed.
  *
- * And what is said of the kernel (its name, the threads of a block) gets its name in LLVM here.  Until 19, LLVM keeps
- * what it has read of that under the address of the module until code was made of it: of a module that is given up
- * before, because this text takes its place, the next one at that address would inherit it. */
+ * The kernel's annotations (its name, the threads of a block) also get their LLVM name here.  Until version 19, LLVM
+ * caches annotations by the address of the module until code generation.  If a module with annotations were discarded
+ * in favour of this text, the next module at the same address would inherit them. */
 #ifndef DEVICES_IR_WORKAROUNDS_H
 #define DEVICES_IR_WORKAROUNDS_H
 #include "vm/base/ctx.h"
 
-enum { IRMEND_EDITION = 1 }; /* goes up with what is mended: code that is kept on disk was made by one of them */
-#define IRMEND_ANNOTATIONS "quasar.annotations" /* in the text that comes in, for nvvm.annotations */
+enum { IRMEND_EDITION = 1 }; /* version of the workarounds, part of the cache key; increment it with each change */
+#define IRMEND_ANNOTATIONS "quasar.annotations" /* name of nvvm.annotations in the input */
 
-/* The lines of ir are taken apart in place. */
+/* Rewrites IR for a GPU.  ir is modified: its lines are separated in place. */
 void qirfix_gpu(char *ir, Text *out);
 
-/* On aarch64 x < 0 ? x : 0 would become fminnm, of numbers and of vectors.  There the choice is by a frozen test, which
- * LLVM does not take for that of a minimum, and which costs nothing. */
+/* Rewrites IR for aarch64, where x < 0 ? x : 0 would become fminnm, for scalars and vectors.  The condition of the
+ * select is frozen, so that LLVM does not match it as a minimum; the freeze generates no code. */
 void qirfix_aarch64(char *ir, Text *out);
 #endif

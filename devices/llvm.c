@@ -1,23 +1,14 @@
-/* llvm.c -- LLVM by its C API; through dlopen, without its headers.  What llvmlite has of LLVM, llvmlite.c knows.
+/* llvm.c -- compiles kernels through LLVM's C API, which is opened with dlopen, without its headers.
  *
- * The first kernel, when the cache has nothing, costs what opening LLVM and one compilation cost.  In milliseconds of
- * the whole process, with libLLVM 19 in the page cache (the first and the last line are estimated, the others
- * measured):
+ * If the system has only llvmlite, llvmlite.c does the work.
  *
- *                                                                   saxpy   25 taps
- *     the loader, until `main`                                        1.5     1.5
- *     lexer to the text of the IR                                     0.6     0.6
- *     opening libLLVM                                                 8       8
- *     targets, options, target machine, parsing the IR                0.8     0.9
- *     passes                                                          5.1    22
- *     code                                                            4.7    15
- *     the launch, the entry of the cache, the end of the process      1.2     1.4
- *
- * Opening the library is 2000 page faults (its 311 000 relocations write to 7.5 MB that were mapped from the file) and
- * 16 000 symbols looked up.  Three ways round that were tried.  RTLD_LAZY changes nothing, because almost none of the
- * symbols are functions to be called.  A thread that opens it while the script is compiled would hide at most the 0.6
- * ms of that, and would open it for nothing in every program whose kernels are in the cache.  RTLD_DEEPBIND saves 0.9
- * ms, and breaks programs that have loaded another malloc before. */
+ * Without a cached kernel, the first launch pays for opening libLLVM and for one compilation.  Opening the library is
+ * expensive because of its relocations (page faults in memory mapped from the file) and symbol lookups.  Three
+ * alternatives were tried:
+ *   - RTLD_LAZY changes nothing, because almost none of the symbols are functions.
+ *   - A thread that opens the library while the script is compiled hides little, because compiling the script is much
+ *     faster, and it opens the library in vain if all kernels are in the cache.
+ *   - RTLD_DEEPBIND saves some of the time, but breaks programs that have loaded another malloc before. */
 #include "devices/llvm.h"
 #include "devices/ir_workarounds.h"
 #include "devices/llvmlite.h"
@@ -31,12 +22,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Newest first; names as Debian, Fedora, Arch and the makers of LLVM give them. */
+/* Library names of Debian, Fedora, Arch and LLVM's own packages, newest version first. */
 static const char *const library_names[] = {
     "libLLVM.so.19.1", "libLLVM-19.so.1", "libLLVM-19.so", "libLLVM.so.18.1", "libLLVM-18.so.1",
     "libLLVM-18.so",   "libLLVM-17.so.1", "libLLVM-17.so", "libLLVM-16.so.1", "libLLVM-16.so",
 };
-/* Found only to say that they do not do: 14 crashes on opaque pointers, 15 lacks half of what we use. */
+/* Versions that are too old, listed for the error message: 14 crashes on opaque pointers, 15 lacks functions we use. */
 static const char *const old_names[] = {"libLLVM-15.so.1", "libLLVM-15.so", "libLLVM-14.so.1", "libLLVM-14.so",
                                         "libLLVM-13.so.1"};
 
@@ -52,11 +43,11 @@ struct Llvm {
     Api f;
     unsigned major;
     char version[32];
-    char *cpu, *features; /* of the processor we run on */
-    Llvmlite *lite;       /* instead of all that, where the system has no libLLVM */
+    char *cpu, *features; /* name and features of the host's processor */
+    Llvmlite *lite;       /* used instead of all other members if the system has no libLLVM; else NULL */
 };
 
-/* LLVM's table of targets belongs to the process, whatever number of machines run in it: filling it is serialised. */
+/* Protects LLVM's table of targets, which all VMs of the process share. */
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static bool load_symbols(void *lib, Api *f, const char **missing) {
@@ -75,11 +66,11 @@ static void register_target(void (*info)(void), void (*target)(void), void (*mc)
     if (info && target && mc && printer) info(), target(), mc(), printer();
 }
 
-/* Loop strength reduction takes up to two thirds of the time of making code when a loop has many addresses, and loops
- * are as fast without it: the processor adds offsets for nothing (of our benchmarks only the game of life loses, 8 %).
- * A stride that nobody knows is not guessed to be 1: that is known where it is so (unit_last), and the columns of
- * colour images, three elements apart, get vectors (five times as fast) where LLVM made two loops, the other without.
- * An option that this LLVM lacks is passed over. */
+/* Command-line options for LLVM; options that this version does not know are ignored.
+ *   - Loop strength reduction is disabled: it takes most of the code generation time of loops with many addresses, and
+ *     loops are hardly faster with it, because address offsets are free.
+ *   - LLVM must not assume that an unknown stride is 1.  Our compiler knows where it is 1 (unit_last).  Otherwise LLVM
+ *     makes two versions of the loop, and the one for other strides, such as 3 for colour images, has no vectors. */
 const char *const qllvm_options[LLVM_OPTIONS] = {"quasar", "-disable-lsr", "-enable-mem-access-versioning=false"};
 
 static void choose_passes(const Api *f) {
@@ -131,13 +122,13 @@ static bool open_found(void *ud, const char *path) {
     return (o->lib = qdynlib_open(path, RTLD_NOW | RTLD_LOCAL, o->why)) != NULL;
 }
 
-/* In the places where packages of Python are. */
+/* Searches libllvmlite in the folders of Python packages. */
 static bool find_llvmlite(Opened *out) {
     static const char *const folders[] = {"%s/lib/python3*/site-packages/llvmlite/binding"};
     return qnvidia_find(folders, 1, "libllvmlite.so", open_found, out);
 }
 
-/* The library stays open for good: other machines, and other users in the process, may share it. */
+/* Opens libLLVM or libllvmlite.  It is never closed, because other VMs and other users in the process may share it. */
 static qs_status open_library(Ctx *c, void **out) {
     const char *named = getenv("QUASAR_LLVM");
     if (named && *named) {
@@ -195,7 +186,7 @@ const char *qllvm_version(const Llvm *l) { return l->lite ? qllvmlite_version(l-
 
 /* -- one compilation ----------------------------------------------------------------------------------------------- */
 
-typedef struct { /* what has to be given back, however far we came */
+typedef struct { /* objects that finish() frees; NULL: not created */
     Ctx *ctx;
     Llvm *l;
     void *tm, *context, *module, *buffer, *options;
@@ -217,7 +208,7 @@ static qs_status failed(Job *j, const char *step, const char *why) {
                     why ? why : "no reason given");
 }
 
-/* LLVM would print its remarks on stderr. */
+/* Ignores LLVM's remarks, which it would print on stderr. */
 static void quiet(void *info, void *ud) { (void)info, (void)ud; }
 
 static const char *triple_of(LlvmArch a) {
@@ -229,8 +220,9 @@ static const char *triple_of(LlvmArch a) {
     }
 }
 
-/* LLVM's allocation of registers takes time quadratic in what a long kernel keeps alive: with 800 statements 8.9 s
- * where 1.8 are enough without optimisation, for code that is a third slower, as it waits for spilled values anyway. */
+/* Returns the optimization level of the code generator.  It is 0 for very long kernels, because LLVM's register
+ * allocation takes quadratic time in the number of live values.  The code of such kernels is only somewhat slower,
+ * because it is dominated by spilled values anyway. */
 static int effort(size_t text) {
     enum { NONE = 0, AGGRESSIVE = 3 };
     return text > (1u << 20) ? NONE : AGGRESSIVE;
@@ -262,7 +254,7 @@ static qs_status parse(Job *j, const LlvmTarget *t, const char *ir, size_t n) {
     return QS_OK;
 }
 
-/* -- mathematical functions of NVIDIA devices: bitcode that comes with the CUDA toolkit, or ours ------------------- */
+/* -- mathematical functions of NVIDIA devices: libdevice of the CUDA toolkit, or our own --------------------------- */
 typedef struct {
     char *path;
     size_t n;
@@ -284,7 +276,7 @@ bool qllvm_libdevice(char *path, size_t n) {
     return qnvidia_find(folders, sizeof folders / sizeof *folders, "libdevice.10.bc", take_readable, &(Found){path, n});
 }
 
-/* Only the kernel is called from outside: all else may be inlined or dropped. */
+/* Makes all functions except the kernel internal, so that they can be inlined or removed. */
 static void hide_all_but(Job *j, const char *entry) {
     const Api *f = &j->l->f;
     size_t n;
@@ -321,14 +313,13 @@ static qs_status link_math(Job *j, const LlvmTarget *t) {
     return QS_OK;
 }
 
-/* What default<O2> does for one function that calls little, without what a kernel does not need: inlining, what is
- * inferred about functions, threading of jumps, and five of eight rounds of instcombine.  Loops become the same code
- * in three quarters of the time.  Inlining comes twice: the functions that the vectoriser puts in for calls of vectors
- * become part of the loop, too.
+/* A reduced default<O2> pipeline for kernels, which are single functions with few calls.  It omits the inliner, the
+ * inference of function attributes, jump threading and five of eight rounds of instcombine.  Loops compile to the same
+ * code in less time.  Inlining runs twice, so that the functions that the vectorizer inserts for vector calls are
+ * inlined, too.
  *
- * In very large functions, as second derivatives of long loops are, much time went into copies of turns and vectors of
- * neighbouring numbers, from which code with so many values at once gains nothing.  Without these passes a second
- * derivative of a loop of 420 turns took 4.1 s to make, before 7.2, and was as fast. */
+ * Very large functions, such as second derivatives of long loops, are compiled without loop unrolling and SLP
+ * vectorization.  These passes take much time there, and code with so many live values gains nothing from them. */
 #define QUICK_PASSES(instcombine, vectors, copies)                                                                     \
     "always-inline,function(sroa,early-cse,simplifycfg,loop-mssa(loop-rotate,licm),simplifycfg," instcombine           \
     ",loop(loop-idiom,indvars,loop-deletion,loop-unroll-full),sroa,loop-mssa(licm),gvn,simplifycfg," instcombine       \
@@ -337,7 +328,7 @@ static qs_status link_math(Job *j, const LlvmTarget *t) {
 #define ALL_PASSES(instcombine)                                                                                        \
     QUICK_PASSES(instcombine, "loop-load-elim,simplifycfg,slp-vectorizer,vector-combine", "loop-unroll,")
 #define LARGE_PASSES(instcombine) QUICK_PASSES(instcombine, "simplifycfg", "")
-/* Since LLVM 18 a pass named in text ends the process when a second round would have found more, unless told not to. */
+/* Since LLVM 18, instcombine in a textual pipeline aborts if it did not reach a fixpoint, unless this is disabled. */
 #define SINCE_18 "instcombine<no-verify-fixpoint>"
 enum { LARGE = 1 << 17 }; /* bytes of IR */
 

@@ -16,10 +16,10 @@ typedef struct {
 struct Llvmlite {
     Api f;
     char version[32];
-    const char *cpu, *features; /* of the processor we run on */
+    const char *cpu, *features; /* name and features of the host's processor */
 };
 
-/* 19 and older come with a llvmlite that has no passes of the new kind. */
+/* The llvmlite of LLVM 19 and older does not support the new pass manager. */
 enum { OLDEST = 20 };
 
 bool qllvmlite_is(void *library) { return dlsym(library, "LLVMPY_GetVersionInfo") != NULL; }
@@ -38,7 +38,7 @@ static qs_status open_api(Ctx *c, void *library, Llvmlite *l) {
         return qerr_set(c, QS_EDEVICE, "this llvmlite cannot compile kernels (%s%s): pip install 'llvmlite>=0.45'",
                         missing ? "it lacks " : "its LLVM is older than 20", missing ? missing : "");
     snprintf(l->version, sizeof l->version, "%u.%u.%u", major, version >> 8 & 0xff, version & 0xff);
-    l->f.InitializeAllTargetInfos(), l->f.InitializeAllTargets(); /* what is there already is left alone */
+    l->f.InitializeAllTargetInfos(), l->f.InitializeAllTargets(); /* no effect if done before */
     l->f.InitializeAllTargetMCs(), l->f.InitializeAllAsmPrinters();
     l->f.GetHostCPUName(&l->cpu);
     l->f.GetHostCPUFeatures(&l->features);
@@ -62,7 +62,7 @@ const char *qllvmlite_version(const Llvmlite *l) { return l->version; }
 
 /* -- one compilation ----------------------------------------------------------------------------------------------- */
 
-typedef struct { /* what has to be given back, however far we came */
+typedef struct { /* objects that finish() frees; NULL: not created */
     Ctx *ctx;
     Llvmlite *l;
     void *tm, *context, *module, *tuning, *builder, *buffer;
@@ -122,7 +122,7 @@ static void *parse_bytes(Job *j, int file) {
     return module;
 }
 
-/* NVIDIA's mathematical functions. */
+/* Parses libdevice, NVIDIA's mathematical functions. */
 static qs_status parse_libdevice(Job *j, const char *triple, const char *path, void **module) {
     int file = open(path, O_RDONLY | O_CLOEXEC);
     *module = file >= 0 ? parse_bytes(j, file) : NULL;
@@ -133,7 +133,7 @@ static qs_status parse_libdevice(Job *j, const char *triple, const char *path, v
     return QS_OK;
 }
 
-/* Only the kernel is called from outside: all else may be inlined or dropped. */
+/* Makes all functions except the kernel internal, so that they can be inlined or removed. */
 static void hide_all_but(Job *j, const char *entry) {
     const Api *f = &j->l->f;
     enum { INTERNAL = 8 };
@@ -166,7 +166,7 @@ static void *inlining(const Api *f) {
     return passes;
 }
 
-/* Inlining comes twice, as in llvm.c: what the vectoriser calls becomes part of the loop, too. */
+/* Runs the passes.  As in llvm.c, inlining runs twice, so that functions called by vectorized loops are inlined. */
 static void optimise(Job *j) {
     const Api *f = &j->l->f;
     enum { O3 = 3 };
@@ -213,8 +213,8 @@ static qs_status emit(Job *j, LlvmOutput kind, Text *out) {
     return QS_OK;
 }
 
-/* A loop that shall become vectors and does not is remarked upon, on stderr: llvmlite has no way to take what LLVM
- * says.  So here loops are left to LLVM's own judgement, under a name that it does not know. */
+/* Disables requests for loop vectorization by renaming their metadata.  LLVM prints a warning on stderr for each
+ * requested loop that it cannot vectorize, and llvmlite cannot suppress it. */
 static void no_wishes(char *ir) {
     static const char wish[] = "vectorize.enable\", i1 true", other[] = "vectorize.wished\", i1 true";
     for (char *p = ir; (p = strstr(p, wish));) memcpy(p, other, sizeof other - 1);

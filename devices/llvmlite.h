@@ -1,16 +1,16 @@
-/* llvmlite.h -- LLVM as the Python package llvmlite has it, where the system has none.
+/* llvmlite.h -- compiles with the LLVM inside the Python package llvmlite, if the system has no libLLVM.
  *
- * A pip package brings LLVM to a machine without apt: llvmlite, which Numba uses.  Its library has LLVM without LLVM's
- * C API, but with functions of its own, which are opened here like those; none of its Python code runs.  They name no
- * passes by text, so that kernels go through LLVM's own O3, which takes longer. */
+ * llvmlite (used by Numba) can be installed with pip.  Its library contains LLVM with its own functions instead of
+ * LLVM's C API; they are opened with dlopen, and no Python code runs.  They do not accept a textual pass pipeline, so
+ * kernels are compiled with LLVM's own O3, which takes longer. */
 #ifndef DEVICES_LLVMLITE_H
 #define DEVICES_LLVMLITE_H
 #include "devices/llvm.h"
 
 typedef struct Llvmlite Llvmlite;
 
-bool qllvmlite_is(void *library); /* by its symbols */
-/* QS_EDEVICE, with what is missing. */
+bool qllvmlite_is(void *library); /* returns whether the opened library is libllvmlite, by its symbols */
+/* Uses an opened libllvmlite.  Fails with QS_EDEVICE; the message says what is missing. */
 qs_status qllvmlite_open(Ctx *c, void *library, Llvmlite **out);
 void qllvmlite_close(Ctx *c, Llvmlite *l);
 const char *qllvmlite_version(const Llvmlite *l); /* "22.1.0" */

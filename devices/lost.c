@@ -1,6 +1,8 @@
-/* lost.c -- in the child of a fork, what was a device with memory of its own: its driver's threads and queues have
- * stayed behind, and whoever asked it would wait for ever.  So every operation is an error that says what helps; what
- * the host holds of arrays can still be read, and blocks that are freed are forgotten. */
+/* lost.c -- replaces devices with their own memory in the child of a fork.
+ *
+ * The driver's threads and queues do not exist in the child, so a call of the driver would wait for ever.  Therefore
+ * every operation fails with an error that says what to do instead.  Host copies of arrays can still be read, and
+ * freeing a block does nothing. */
 #include "devices/device.h"
 
 static qs_status lost(Device *d) {

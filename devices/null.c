@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A block is preceded by its size, so that accesses past its end are our own bugs made visible. */
+/* The header in front of each block stores its size, so that accesses outside the block are detected. */
 typedef struct {
     size_t n;
 } Block;

@@ -1,15 +1,15 @@
-/* null.h -- a device without a processor, for tests: memory of its own, every operation counted, failures on demand. */
+/* null.h -- a device for tests that runs nothing: it has its own memory, counts all operations, and fails on demand. */
 #ifndef DEVICES_NULL_H
 #define DEVICES_NULL_H
 #include "devices/device.h"
 
 typedef struct NullState {
     unsigned allocs, frees, uploads, downloads, copies, peers, loads, launches, syncs;
-    size_t live, capacity; /* bytes held; 0: no limit */
-    long fail_after;       /* the n-th operation from now fails with QS_EDEVICE; < 0 never */
+    size_t live, capacity; /* allocated bytes, and their maximum (0: no limit) */
+    long fail_after;       /* number of operations that succeed before one fails with QS_EDEVICE; < 0: none fails */
 } NullState;
 
-extern const DeviceOps qdev_null_apart_ops; /* the same without copies from device to device */
+extern const DeviceOps qdev_null_apart_ops; /* the same device without peer copies */
 
 static inline NullState *qnull_state(const Device *d) { return d->state; }
 #endif

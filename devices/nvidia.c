@@ -10,8 +10,8 @@ typedef struct {
     char s[1024];
 } Path;
 
-/* Two folders above what PATH finds; links are not followed, because a virtual environment is one.  "" if there is
- * none. */
+/* Returns the prefix of the python3 in PATH: the folder two levels above the executable; "": none.  Links are not
+ * followed, because the python3 of a virtual environment is a link. */
 static Path home_of_python(void) {
     const char *next = getenv("PATH");
     Path p = {""};

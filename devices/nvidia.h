@@ -1,12 +1,12 @@
-/* nvidia.h -- where files of NVIDIA's are: a toolkit, or packages of Python. */
+/* nvidia.h -- finds files of NVIDIA's toolkit or of Python packages. */
 #ifndef DEVICES_NVIDIA_H
 #define DEVICES_NVIDIA_H
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Offers take() each file of this name that is here, until it takes one: in CUDA_HOME, CUDA_PATH, /usr/local/cuda and
- * the like, then in VIRTUAL_ENV, CONDA_PREFIX, the home of the python3 that PATH finds, ~/.local, /usr/local, /usr.
- * The folders there: patterns for glob, with %s for the place. */
+/* Calls take() with each installed file of this name until it returns true; returns whether it did.  The roots are
+ * CUDA_HOME, CUDA_PATH, /usr/local/cuda, /usr/lib/cuda and /opt/cuda, then VIRTUAL_ENV, CONDA_PREFIX, the prefix of the
+ * python3 in PATH, ~/.local, /usr/local and /usr.  `folders` are patterns for glob, with %s for the root. */
 bool qnvidia_find(const char *const *folders, size_t n, const char *file, bool (*take)(void *ud, const char *path),
                   void *ud);
 #endif

@@ -1,16 +1,16 @@
-/* opencl.c -- devices of any OpenCL 1.2 implementation, through the ICD loader, opened at run time without its headers.
+/* opencl.c -- runs kernels on OpenCL 1.2 devices, through the ICD loader, which is opened at run time without headers.
  *
- * The code (lang/kernel/codegen/emit_opencl.c) says in its first line what it needs:
+ * The first line of the generated code (lang/kernel/codegen/emit_opencl.c) lists what it needs:
  *
- *     exact   every work item of a group must be a position of the launch, so blocks at the border of the domain are
- *             launched apart, with the size that is left of them: up to 2^rank launches
- *     fault   the last parameter is a Fault, cleared before and read after the launch
- *     fp64    float64 arithmetic;  atom64: 64-bit atomics;  serial: one work item does it all;  fast: fast math
+ *     exact   every work item of a group must be a position of the domain.  So blocks at the border of the domain are
+ *             launched separately with their reduced size, in up to 2^rank launches
+ *     fault   the last parameter is a Fault, which is cleared before and read after the launch
+ *     fp64    float64 arithmetic;  atom64: 64-bit atomics;  serial: one work item runs the kernel;  fast: fast math
  *
- * What the driver makes of it is kept in the cache on disk (devices/cache.h) under the text, the options and all that
- * names the device and its driver.  A binary that the driver refuses is built anew from the text.
+ * The driver's binary is stored in the disk cache (devices/cache.h).  Its key includes the text, the options, and the
+ * identity of the device and its driver.  If the driver refuses a cached binary, it is rebuilt from the text.
  *
- * One in-order queue per device.  The local size is always given: implementations choose badly. */
+ * There is one in-order queue per device.  We always set the local size, because implementations choose it badly. */
 #include "devices/buildlog.h"
 #include "devices/cache.h"
 #include "vm/base/dynlib.h"
@@ -29,7 +29,7 @@ typedef struct {
 #include "devices/opencl_api.def"
 } Api;
 
-enum { /* names of the standard, without CL_ */
+enum { /* names of the OpenCL standard without the prefix CL_ */
        SUCCESS = 0,
        ALLOCATION_FAILURE = -4,
        OUT_OF_HOST_MEMORY = -6,
@@ -66,15 +66,15 @@ typedef struct {
     cl_uint taken, message, pos, kinds;
     uint64_t value[2];
     int64_t at[8];
-} Fault; /* as in the code */
+} Fault; /* same layout as in the generated code */
 
 typedef struct {
     void *lib;
     Api f;
     void *platform, *id, *context, *queue, *fault;
     bool fp64, atom64;
-    const char *options; /* of builds without fast math */
-    CacheKey driver;     /* what binaries depend on besides their text */
+    const char *options; /* build options without fast math */
+    CacheKey driver;     /* key of everything except the text that binaries depend on */
     size_t max_items[3];
 } State;
 
@@ -130,7 +130,7 @@ static qs_status checked(Device *d, const char *call, int e) {
 #define CALL(d, name, ...) checked(d, #name, state(d)->f.name(__VA_ARGS__))
 
 static qs_status waited(Device *d, qs_status s) { return qdev_waited(d), s; }
-/* Calls in which a driver may do what is queued; PoCL compiles in them, too. */
+/* For calls in which the driver may execute queued work; PoCL also compiles in them. */
 #define WAIT(d, ...) (qdev_wait(d), waited(d, CALL(d, __VA_ARGS__)))
 
 static State *state(const Device *d) { return d->state; }
@@ -166,7 +166,8 @@ static bool usable(const Api *f, void *device) {
 
 enum { MAX_IDS = 16 };
 
-/* Counts the usable devices of all platforms; *platform and *id become those of number `wanted`. */
+/* Returns the number of usable devices of all platforms, and sets *platform and *id for the device with index `wanted`.
+ */
 static int find_device(const Api *f, int wanted, void **platform, void **id) {
     void *platforms[MAX_IDS], *ids[MAX_IDS];
     cl_uint nplatforms = 0, nids;
@@ -311,8 +312,10 @@ static void release(Device *d, DevPtr p) {
     if (p) state(d)->f.ReleaseMemObject(mem(p));
 }
 
-/* Whole words, because atomics on 8 and 16 bits exchange the word around the element.  Some drivers look for room when
- * a block is first used; here is where more can still be made. */
+/* Allocates a block.  The size is rounded up to whole words, because 8-bit and 16-bit atomics exchange the word around
+ * the element.  Some drivers allocate memory at the first use of a buffer; so the block is written here, where a
+ * failure
+ * can still lead to an eviction. */
 static qs_status alloc(Device *d, size_t n, DevPtr *out) {
     static const uint64_t first;
     const State *s = state(d);
@@ -344,12 +347,12 @@ static qs_status copy(Device *d, DevPtr to, DevPtr from, size_t n) {
 }
 
 /* -- code ---------------------------------------------------------------------------------------------------------- */
-static bool says(const char *text, const char *word) { /* in the first line */
+static bool says(const char *text, const char *word) { /* returns whether the first line contains the word */
     const char *end = strchr(text, '\n'), *at = strstr(text, word);
     return at && end && at < end;
 }
 
-/* An error at the line of the script that a position belongs to; 0: the caller knows a place. */
+/* Sets an error at a script position; 0: the caller adds the location. */
 static qs_status QS_PRINTF(4, 5) error_at(Device *d, const Code *code, uint32_t pos, const char *fmt, ...) {
     Where w = {pos ? code->lines.src : NULL, pos};
     va_list ap;
@@ -376,7 +379,7 @@ static qs_status build_failed(Device *d, const Program *p, const Code *code) {
     return st;
 }
 
-/* The position of the first line of the text that has a place in the script and mentions the word; 0: there is none. */
+/* Returns the script position of the first line of the text that has one and contains the word; 0: none. */
 static uint32_t position_of(const Code *code, const char *word) {
     uint32_t line = 1;
     for (const char *row = code->bytes, *end; *row; row = *end ? end + 1 : end, line++) {
@@ -405,7 +408,9 @@ static void *make_kernel(const State *s, const Program *p, const Code *code, int
     return s->f.CreateKernel(p->program, code->entry, e);
 }
 
-/* Fast math is not -cl-fast-relaxed-math, which says that NaN and infinities do not occur. */
+/* Builds the program.  Fast math does not use -cl-fast-relaxed-math, which assumes that NaN and infinities do not
+ * occur.
+ */
 static int compile(Device *d, const Program *p) {
     const State *s = state(d);
     const char *options = p->fast ? "-cl-std=CL1.2 -w -cl-unsafe-math-optimizations" : s->options;
@@ -420,7 +425,7 @@ static void stop(Device *d, Program *p) {
     p->kernel = p->program = NULL;
 }
 
-/* False: the driver does not take it. */
+/* Loads a binary; false: the driver refuses it. */
 static bool start_binary(Device *d, Program *p, const Code *code, const Text *binary) {
     const State *s = state(d);
     const unsigned char *bytes = (const unsigned char *)binary->s;
@@ -451,7 +456,7 @@ static qs_status start_source(Device *d, Program *p, const Code *code) {
     return checked(d, "CreateKernel", p->kernel ? SUCCESS : e);
 }
 
-/* Nothing when the driver has none. */
+/* Sets out to the binary of the program; leaves it empty if the driver has none. */
 static void get_binary(const State *s, const Program *p, Text *out) {
     size_t n = 0;
     if (s->f.GetProgramInfo(p->program, PROGRAM_BINARY_SIZES, sizeof n, &n, NULL) != SUCCESS || !n) return;
@@ -508,14 +513,16 @@ static qs_status load(Device *d, const Code *code, Program **out) {
 }
 
 /* -- launching ----------------------------------------------------------------------------------------------------- */
-/* q_launch of the code: for `rank` axes long domain; int block, extent, first, span, count. */
+/* Part of a launch, which is passed to the kernel as q_launch.  For `rank` axes this is: long domain; int block,
+ * extent,
+ * first, span, count. */
 typedef struct {
     int rank;
     int64_t domain[QS_MAX_RANK];
-    int32_t block[QS_MAX_RANK];  /* as the kernel sees it */
-    int32_t extent[QS_MAX_RANK]; /* of the blocks of this part: block, or what is left of it at the border */
-    int32_t first[QS_MAX_RANK], span[QS_MAX_RANK]; /* the blocks of this part */
-    int32_t count[QS_MAX_RANK];                    /* of all blocks */
+    int32_t block[QS_MAX_RANK];  /* block extents that the kernel sees */
+    int32_t extent[QS_MAX_RANK]; /* extents of the blocks of this part: `block`, or less at the border */
+    int32_t first[QS_MAX_RANK], span[QS_MAX_RANK]; /* index of the first block of this part, and number of blocks */
+    int32_t count[QS_MAX_RANK];                    /* number of blocks of the launch */
 } Part;
 
 static size_t pack(const Part *p, char out[QS_MAX_RANK * 28 + 8]) {
@@ -523,11 +530,11 @@ static size_t pack(const Part *p, char out[QS_MAX_RANK * 28 + 8]) {
     const int32_t *ints[] = {p->block, p->extent, p->first, p->span, p->count};
     memcpy(out, p->domain, at);
     for (int i = 0; i < 5; i++, at += rank * 4) memcpy(out + at, ints[i], rank * 4);
-    return (at + 7) & ~(size_t)7; /* as C pads the struct */
+    return (at + 7) & ~(size_t)7; /* the padding of the C struct */
 }
 
 static qs_status set_arguments(Device *d, Program *p, int nargs, const DevArg *args) {
-    cl_uint n = 1; /* 0 is the Part */
+    cl_uint n = 1; /* argument 0 is the Part */
     for (int i = 0; i < nargs; i++) {
         const DevArg *a = &args[i];
         if (!a->is_array) {
@@ -546,7 +553,7 @@ static qs_status set_arguments(Device *d, Program *p, int nargs, const DevArg *a
     return p->fault ? CALL(d, SetKernelArg, p->kernel, n, sizeof(void *), &state(d)->fault) : QS_OK;
 }
 
-/* The last axis is dimension 0, the one before 1, all others together 2. */
+/* Maps axes to OpenCL dimensions: the last axis is dimension 0, the one before is 1, and all others together are 2. */
 static void sizes_of(int rank, const int32_t *extent, size_t sizes[3]) {
     for (int i = 0; i < 3; i++) sizes[i] = 1;
     for (int a = rank - 1, dim = 0; a >= 0; a--, dim += dim < 2) sizes[dim] *= (size_t)extent[a];
@@ -565,7 +572,7 @@ static bool takes(const Device *d, const Program *p, const size_t local[3]) {
     return ok;
 }
 
-/* A kernel that does not know of blocks runs in smaller ones where it needs much of the device. */
+/* Halves the block of a kernel that does not use its block until the device accepts it. */
 static void fit_block(const Device *d, const Program *p, int rank, int32_t *block) {
     size_t local[3];
     for (sizes_of(rank, block, local); !takes(d, p, local); sizes_of(rank, block, local)) {
@@ -598,7 +605,8 @@ static qs_status launch_part(Device *d, Program *p, const Part *part) {
     return WAIT(d, EnqueueNDRangeKernel, state(d)->queue, p->kernel, dims, NULL, global, local, 0, NULL, NULL);
 }
 
-/* Bit a of `border`: the last, smaller block along axis a; otherwise the full ones.  False: there are none such. */
+/* Selects the blocks of one part.  Bit a of `border` selects the last, smaller block along axis a, otherwise the full
+ * blocks.  false: there are no such blocks. */
 static bool choose_part(Part *p, unsigned border) {
     for (int a = 0; a < p->rank; a++) {
         int32_t left = (int32_t)(p->domain[a] % p->block[a]), full = (int32_t)(p->domain[a] / p->block[a]);
@@ -628,7 +636,8 @@ static bool is_empty(const Launch *l) {
     return false;
 }
 
-/* Blocks are counted in an int by the code: along an axis, and along all axes together that share a dimension. */
+/* Computes block sizes and counts.  The generated code counts blocks in an int, along each axis and along all axes that
+ * share a dimension together; more blocks are an error. */
 static qs_status measure(Device *d, const Program *p, const Launch *l, Part *part) {
     double blocks = 1;
     *part = (Part){.rank = l->rank};

@@ -4,19 +4,20 @@
 
 #include <string.h>
 
-/* A part is worth PART_WORK instructions, and NEAR of them for each element that must be cleared and added up, or FAR
- * where a copy has left the caches by then. */
+/* Costs in instructions.  A part must do at least PART_WORK, and at least NEAR for each element that must be cleared
+ * and
+ * added up, or FAR if a copy does not stay in the caches. */
 enum { PARTS_MAX = 64, PART_WORK = 1 << 15, NEAR = 64, FAR = 256, CACHE = 1 << 18 /* bytes of a copy */ };
-enum { LOOP_GUESS = 1000 /* instructions of a position with loops that nobody has counted */ };
-static const size_t room = (size_t)128 << 20; /* bytes of copies at a time */
+enum { LOOP_GUESS = 1000 /* assumed instructions of a position with loops of unknown length */ };
+static const size_t room = (size_t)128 << 20; /* maximum bytes of copies at a time */
 
 typedef struct {
     const Parts *parts;
     PartsJob *fn;
     void *ud;
     char *copies;
-    size_t each;      /* a copy: arguments, then arrays */
-    int64_t first, n; /* the parts that have copies now */
+    size_t each;      /* bytes of a copy: its arguments, then its arrays */
+    int64_t first, n; /* range of parts that have copies now */
 } Round;
 
 /* -- how many ------------------------------------------------------------------------------------------------------ */
@@ -48,7 +49,7 @@ static double turns_of(const NativeTurns *t, const DevArg *args) {
     return n > 0 ? n : 0;
 }
 
-/* Instructions of a position, where its loops are as long as arguments say. */
+/* Returns the number of instructions of a position, with loop lengths computed from the arguments. */
 static double cost_of(const NativeInfo *info, const DevArg *args) {
     double often[NATIVE_TURNS] = {0}, sum = 0;
     for (uint32_t i = 0; i < info->nturns; i++) {
@@ -92,7 +93,7 @@ static DevArg *start_copy(const Round *r, int64_t part) {
     return args;
 }
 
-/* Elements [first, last) of one of the arrays. */
+/* Job of put_together, which adds elements [first, last) of all copies of one array. */
 typedef struct {
     const Round *round;
     const NativeSum *sum;
@@ -110,7 +111,7 @@ static void put_together(void *ud, int64_t first, int64_t last, int worker) {
                       qhost_ptr(copy_of(r, part)[s->param].block) + at, (size_t)(last - first));
 }
 
-/* Some elements of all copies, which fit into a cache, at a time. */
+/* Adds all copies to the arrays, in ranges of elements that fit into a cache. */
 static void add_up(Threads *t, const Round *r) {
     enum { STEP = 4096 };
     for (uint32_t i = 0; i < r->parts->info->nsums; i++) {
@@ -124,7 +125,7 @@ static void add_up(Threads *t, const Round *r) {
 
 /* -- running ------------------------------------------------------------------------------------------------------- */
 static int64_t first_block(const Parts *p, int64_t part) {
-    int64_t more = p->nblocks % p->n; /* so many parts have a block more */
+    int64_t more = p->nblocks % p->n; /* number of parts with one more block */
     return p->nblocks / p->n * part + (part < more ? part : more);
 }
 

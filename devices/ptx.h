@@ -1,19 +1,18 @@
-/* ptx.h -- the contract between PTX made by the kernel compiler and the cuda device.
+/* ptx.h -- defines the interface between compiled PTX and the cuda device.
  *
- * The first line of the text is a comment that says what a launch has to know (PtxNeeds), so that one file in the cache
- * on disk holds all of a kernel.  The entry has one parameter, an array of 64-bit slots passed by value: there is one
- * argument to marshal, and its layout is one function on each side.
+ * The first line of the text is a comment with everything that a launch needs (PtxNeeds), so that one cache entry is
+ * sufficient for a kernel.  The kernel has one parameter, an array of 64-bit slots passed by value:
  *
  *     fault                       device address of a DevFault, whose message is 0
- *     first                       number of the first block of this launch along axis 0: a launch of more than 2^31-1
- *                                 blocks goes in slices
+ *     first                       index of the first block of this launch along axis 0; a launch of more than 2^31-1
+ *                                 blocks is divided into slices
  *     domain  block  nblocks      rank slots each
- *     by                          rank slots: how to divide by nblocks
- *     for each argument           a number: its bits; an array: the address of its first element, dims, strides
+ *     by                          rank slots: magic numbers for dividing by nblocks (qptx_divide_by)
+ *     for each argument           a scalar: its bits; an array: the address of its first element, dims, strides
  *
- * The grid is one-dimensional: blocks `first` … of axis 0, with all blocks of the other axes, numbered row-major.  A
- * block has its last extent along x, the one before along y, the product of all others along z.  A serial kernel is
- * launched as one thread and loops over the domain itself. */
+ * The grid is one-dimensional: blocks `first` … of axis 0 with all blocks of the other axes, numbered in row-major
+ * order.  The last axis of a block is x, the one before is y, and all others together are z.  A serial kernel is
+ * launched as one thread, which loops over the domain itself. */
 #ifndef DEVICES_PTX_H
 #define DEVICES_PTX_H
 #include "devices/device.h"
@@ -23,11 +22,11 @@
 #include <string.h>
 
 enum { PTX_FAULT, PTX_FIRST, PTX_DOMAIN };
-enum { PTX_SLOTS = 512 };           /* 4096 bytes: what every driver and target takes */
-enum { PTX_STATIC_SHARED = 49152 }; /* bytes; what goes beyond is given with the launch */
+enum { PTX_SLOTS = 512 };           /* 4096 bytes: the maximum that every driver and target accepts */
+enum { PTX_STATIC_SHARED = 49152 }; /* maximum bytes of static shared memory; more is allocated by the launch */
 
-/* The newest target that code is made for, for a device of this compute capability (90: 9.0); 0: too old.  The list is
- * what every LLVM that we take knows; code for one runs on all devices from there on. */
+/* Returns the newest compiler target for a device of this compute capability (90 means 9.0); 0: too old.  Every
+ * supported LLVM knows all targets of the list.  Code for a target runs on all newer devices, too. */
 static inline int qptx_target(int capability) {
     static const int targets[] = {90, 89, 87, 86, 80, 75, 72, 70};
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
@@ -37,11 +36,11 @@ static inline int qptx_target(int capability) {
 
 typedef struct {
     bool serial, fault;
-    bool blocks;     /* whoever launches says how large a block is, and the text does not know */
-    unsigned shared; /* bytes of shared memory that the launch provides */
+    bool blocks;     /* the launch determines the block size, which is unknown at compile time */
+    unsigned shared; /* bytes of dynamic shared memory */
 } PtxNeeds;
 
-/* The first line.  bytes: that it takes, with blanks at its end; 0: as many as its words. */
+/* Appends the first line.  bytes: its length, padded with blanks; 0: as short as possible. */
 static inline void qptx_say(Text *out, const PtxNeeds *n, int bytes) {
     char words[48];
     snprintf(words, sizeof words, "%s%s%s shared=%u", n->serial ? " serial" : "", n->fault ? " fault" : "",
@@ -58,8 +57,8 @@ static inline PtxNeeds qptx_needs(const char *text) {
                       .shared = shared && shared < end ? (unsigned)strtoul(shared + 8, NULL, 10) : 0};
 }
 
-/* The text for blocks of up to so many threads, whose registers the driver then makes few enough.  What the entry says
- * of itself stands between its parameters and its body. */
+/* Appends the text with a maximum block size, which limits the registers that the driver assigns to a thread.  The
+ * directive is inserted between the parameters and the body of the entry. */
 static inline void qptx_limit(const char *text, size_t n, int threads, Text *out) {
     const char *entry = strstr(text, ".entry "), *body = entry ? strchr(entry, '{') : NULL;
     size_t head = body ? (size_t)(body - text) : n;
@@ -68,8 +67,9 @@ static inline void qptx_limit(const char *text, size_t n, int threads, Text *out
     qtext_add(out, text + head, n - head);
 }
 
-/* n/d for n and d from 0, 1 to 2^31-1 is n*m >> s; m is the low half of what this gives, s the high one.  With 2^k the
- * first power that is not below d, m is 2^(31+k)/d rounded up: by less than 2^k/d, which n makes less than 1/d. */
+/* Returns the magic number for dividing by d: n/d is n*m >> s for 0 <= n < 2^31 and 1 <= d < 2^31, where m is the low
+ * half of the result and s the high half.  With 2^k the smallest power >= d, m is 2^(31+k)/d rounded up by less than 1,
+ * so that n*m / 2^(31+k) exceeds n/d by less than 1/2^k <= 1/d. */
 static inline uint64_t qptx_divide_by(uint32_t d) {
     unsigned k = d > 1 ? 32 - (unsigned)__builtin_clz(d - 1) : 0;
     uint64_t m = (((uint64_t)1 << (31 + k)) + d - 1) / d;

@@ -1,4 +1,4 @@
-/* solib.c -- see solib.h. */
+/* solib.c -- implements solib.h: lays out and writes the ELF file. */
 #include "devices/solib.h"
 #include "devices/bundle.h"
 #include "devices/elf_shared.h"
@@ -14,8 +14,8 @@ static const char section_names[] =
 enum { STUB = 16 };
 
 #if defined(__aarch64__)
-/* What a stub jumps to, with the number of its function in w17: the registers of arguments as the save area of a
- * va_list at sp+16, the list itself at sp+208.  Pages may have 64 KiB. */
+/* The common code, which a stub jumps to with the index of its function in w17.  It saves the argument registers at
+ * sp+16 as the save area of a va_list, and makes the va_list at sp+208.  Pages may have 64 KiB. */
 enum { MACHINE = EM_AARCH64, RELATIVE = R_AARCH64_RELATIVE, ADDRESS = R_AARCH64_GLOB_DAT, PAGE = 65536 };
 static const uint32_t common_code[] = {
     0xa9b17bfd, 0x910003fd,                         /* stp x29, x30, [sp, -240]!; mov x29, sp */
@@ -26,7 +26,7 @@ static const uint32_t common_code[] = {
     0x128007e9, 0x12800fea, 0x291d2be9,             /* gr_offs, vr_offs: -64, -128 */
     0x2a1103e1, 0x910343e2,                         /* mov w1, w17; add x2, sp, 208 */
     0x90000000, 0x91000000,                         /* adrp x0, SolibData; add x0, x0, its low 12 bits */
-    0xf9400c09, 0xd63f0120,                         /* ldr x9, [x0, 24]: the door behind it; blr x9 */
+    0xf9400c09, 0xd63f0120,                         /* ldr x9, [x0, 24]: the entry function; blr x9 */
     0xa8cf7bfd, 0xd65f03c0,                         /* ldp x29, x30, [sp], 240; ret */
 };
 enum { ADRP = 20 };
@@ -46,8 +46,8 @@ static void write_common(uint8_t *at, int64_t own, int64_t data) {
     memcpy(at, code, sizeof code);
 }
 #else
-/* What a stub jumps to, with the number of its function in r11: the registers of arguments as the save area of a
- * va_list at rsp, the list itself at rsp+176. */
+/* The common code, which a stub jumps to with the index of its function in r11.  It saves the argument registers at rsp
+ * as the save area of a va_list, and makes the va_list at rsp+176. */
 enum { MACHINE = EM_X86_64, RELATIVE = R_X86_64_RELATIVE, ADDRESS = R_X86_64_GLOB_DAT, PAGE = 4096 };
 static const uint8_t common_code[] = {
     0x55, 0x48, 0x89, 0xe5,                /* push rbp; mov rbp, rsp */
@@ -93,7 +93,7 @@ static void write_common(uint8_t *at, int64_t own, int64_t data) {
 }
 #endif
 
-/* As .gnu.hash begins; the hash of each name follows. */
+/* The head of .gnu.hash; the hash of each name follows. */
 enum { FILTER = 16 };
 typedef struct {
     uint32_t buckets, first, words, shift;
@@ -101,7 +101,7 @@ typedef struct {
     uint32_t bucket;
 } __attribute__((packed)) HashHead;
 
-/* -- where everything lies: places in the file, which are addresses, too ------------------------------------------- */
+/* -- layout: file offsets, which are addresses, too ---------------------------------------------------------------- */
 typedef struct {
     const Solib *s;
     Text names; /* .dynstr */
@@ -109,8 +109,8 @@ typedef struct {
     uint64_t code, code_end, dynamic, data, door, data_end, sections, bundle, end;
 } Plan;
 
-enum { DYNAMICS = 13 /* the last ends them */, RELOCATIONS = 2 };
-enum { FIRST = 2 /* function among the symbols, behind none and the door */ };
+enum { DYNAMICS = 13 /* including the terminator */, RELOCATIONS = 2 };
+enum { FIRST = 2 /* symbol index of the first function, after the null symbol and the entry function */ };
 
 static uint32_t add_name(Plan *p, const char *name) {
     uint32_t at = (uint32_t)p->names.len;
@@ -169,8 +169,9 @@ static uint32_t hash_of(const char *name) {
     return h;
 }
 
-/* One chain for all, behind a filter that nearly every name of others fails: the loader asks here for each symbol of
- * each library in the process. */
+/* Writes .gnu.hash with one chain for all symbols.  The loader looks up each symbol of each library in the process
+ * here,
+ * and the Bloom filter rejects nearly all names that are not ours. */
 static void write_hash(const Plan *p, uint8_t *at) {
     HashHead head = {.buckets = 1, .first = FIRST, .words = FILTER, .shift = 6, .bucket = FIRST};
     for (uint32_t i = 0; i < p->s->nnames; i++) {
@@ -250,7 +251,7 @@ static void write_sections(const Plan *p, uint8_t *at) {
         [S_BUNDLE] = section(SHT_PROGBITS, SHF_ALLOC, p->bundle, p->end, 0),
         [S_NAMES] = section(SHT_STRTAB, 0, names, names + sizeof section_names, 0)};
     h[S_HASH].sh_link = h[S_RELA].sh_link = S_DYNSYM, h[S_DYNSYM].sh_link = h[S_DYNAMIC].sh_link = S_DYNSTR;
-    h[S_DYNSYM].sh_info = 1; /* the first that is not local */
+    h[S_DYNSYM].sh_info = 1; /* index of the first symbol that is not local */
     const char *name = section_names;
     for (int i = 0; i < SECTIONS; i++, name += strlen(name) + 1) h[i].sh_name = (uint32_t)(name - section_names);
     memcpy(at + p->sections, h, sizeof h);
@@ -270,8 +271,8 @@ static void write_all(Plan *p, Text *out, const uint32_t *name) {
     write_sections(p, at);
 }
 
-/* The library that it needs may lie beside it.  It stays in the process when it is closed, for its machine may have
- * threads, and views that others hold. */
+/* $ORIGIN in the run path allows libquasar.so to be in the same folder.  The library is never unloaded
+ * (DF_1_NODELETE), because its VM may have threads, and others may hold views of its arrays. */
 qs_status qsolib_write(Ctx *c, const Solib *s, Text *out) {
 #if !defined(__x86_64__) && !defined(__aarch64__)
     (void)s, (void)out;
