@@ -251,7 +251,7 @@ qs_status qbuf_settle(Ctx *c, Buffer *b) {
     return QS_OK;
 }
 
-static qs_status enter(Ctx *c, Buffer *b, int m, qs_access mode) {
+static qs_status begin_access(Ctx *c, Buffer *b, int m, qs_access mode) {
     TRY(conflict(c, b, mode));
     if (mode != QS_READ && b->kept) TRY(c->before_write(c, b));
     TRY(qbuf_settle(c, b));
@@ -288,7 +288,7 @@ qs_status qbuf_lock(Ctx *c, Buffer *b, Device *d, qs_access mode, DevPtr *out) {
     if (mode == QS_READ && b->readers[m] == UINT8_MAX)
         return qerr_set(c, QS_ELOCK, "the array has too many read locks on %s", space_name(c, m));
     TRY(migrate(c, b));
-    TRY(enter(c, b, m, mode));
+    TRY(begin_access(c, b, m, mode));
     if (mode == QS_READ) {
         b->readers[m]++;
         b->nreaders++;
@@ -329,7 +329,7 @@ qs_status qbuf_unlock(Ctx *c, Buffer *b, Device *d, qs_access mode) {
 
 qs_status qbuf_reach_host(Ctx *c, Buffer *b, qs_access mode, void **out) {
     TRY(migrate(c, b));
-    TRY(enter(c, b, HOST_MEMORY, mode));
+    TRY(begin_access(c, b, HOST_MEMORY, mode));
     if (mode != QS_READ) was_written(c, b);
     *out = host_block(b);
     return QS_OK;
@@ -362,7 +362,7 @@ qs_status qbuf_give(Ctx *c, Buffer *b, Device *d, bool readonly, DevPtr *out) {
     if (b->lent && (b->nreaders || b->writer >= 0)) return conflict(c, b, QS_WRITE);
     if (b->lent) TRY(qbuf_part(c, b));
     TRY(may_give(c, b, d, m));
-    TRY(enter(c, b, m, readonly || qbuf_is_readonly(b) ? QS_READ : QS_READWRITE));
+    TRY(begin_access(c, b, m, readonly || qbuf_is_readonly(b) ? QS_READ : QS_READWRITE));
     b->home = (int8_t)m, b->unset = false;
     if (b->given < GIVEN_MAX) b->given++;
     *out = b->block[m];

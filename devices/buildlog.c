@@ -13,7 +13,7 @@ typedef struct {
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /* Parses the number at p and returns its end, or p if there is none. */
-static const char *number(const char *p, const char *end, uint32_t *out) {
+static const char *read_number(const char *p, const char *end, uint32_t *out) {
     for (*out = 0; p < end && is_digit(*p) && *out < MOST_LINES; p++) *out = *out * 10 + (uint32_t)(*p - '0');
     return p;
 }
@@ -22,9 +22,9 @@ static const char *number(const char *p, const char *end, uint32_t *out) {
 static const char *colons(const char *p, const char *end, uint32_t *line) {
     uint32_t column;
     if (p >= end || *p != ':') return NULL;
-    const char *q = number(p + 1, end, line);
+    const char *q = read_number(p + 1, end, line);
     if (q == p + 1 || q >= end || *q != ':') return NULL;
-    const char *r = number(q + 1, end, &column);
+    const char *r = read_number(q + 1, end, &column);
     return r == q + 1 ? q : r < end && *r == ':' ? r : NULL;
 }
 
@@ -33,7 +33,7 @@ static const char *words(const char *p, const char *end, bool ptx, uint32_t *lin
     static const char word[] = ", line ";
     size_t n = sizeof word - 1;
     if ((size_t)(end - p) <= n || memcmp(p, word, n) != 0) return NULL;
-    const char *q = number(p + n, end, line);
+    const char *q = read_number(p + n, end, line);
     return q > p + n && q < end && *q == (ptx ? ';' : ':') ? q : NULL;
 }
 

@@ -57,7 +57,9 @@ static CacheKey sum_of(const uint8_t *at, size_t n) {
 }
 
 /* -- opening ------------------------------------------------------------------------------------------------------- */
-static qs_status refuse(Ctx *c, const char *path, const char *what) { return qerr_set(c, QS_EIO, "%s %s", path, what); }
+static qs_status refuse_file(Ctx *c, const char *path, const char *what) {
+    return qerr_set(c, QS_EIO, "%s %s", path, what);
+}
 
 static bool within(size_t n, uint64_t at, uint64_t size) { return at <= n && size <= n - at; }
 static bool is_inside(const Bundle *b, BundleText t) { /* including its terminating NUL */
@@ -103,11 +105,12 @@ static bool is_word(const char *s, size_t room) {
     return n > 0 && n < room && !s[n];
 }
 
-static qs_status check(Ctx *c, Bundle *b, const char *version) {
+static qs_status check_bundle(Ctx *c, Bundle *b, const char *version) {
     const Header *h = (const void *)b->at;
-    if (b->n < sizeof *h || memcmp(h->magic, magic, sizeof magic)) return refuse(c, b->path, "is damaged: no head");
+    if (b->n < sizeof *h || memcmp(h->magic, magic, sizeof magic))
+        return refuse_file(c, b->path, "is damaged: no head");
     if (!is_word(h->version, sizeof h->version) || !is_word(h->machine, sizeof h->machine))
-        return refuse(c, b->path, "is damaged: its head is not one");
+        return refuse_file(c, b->path, "is damaged: its head is not one");
     if (strcmp(h->machine, MACHINE)) /* checked before the sum, which another format may compute differently */
         return qerr_set(c, QS_EIO, "%s was made for another processor: %s, this is %s", b->path, h->machine, MACHINE);
     if (h->format != FORMAT && !strcmp(h->version, version))
@@ -116,10 +119,10 @@ static qs_status check(Ctx *c, Bundle *b, const char *version) {
         return qerr_set(c, QS_EIO, "%s was made by Quasar %s, this is %s: make it again", b->path, h->version, version);
     CacheKey sum = sum_of(b->at, b->n);
     if (h->size != b->n || memcmp(&sum, &h->sum, sizeof sum))
-        return refuse(c, b->path, "is damaged: its bytes are not those that were written");
-    if (!has_tables(h)) return refuse(c, b->path, "is damaged: its tables are not in it");
+        return refuse_file(c, b->path, "is damaged: its bytes are not those that were written");
+    if (!has_tables(h)) return refuse_file(c, b->path, "is damaged: its tables are not in it");
     find_tables(b, h);
-    return is_whole(b, h->table[1].n) ? QS_OK : refuse(c, b->path, "is damaged: its tables point outside");
+    return is_whole(b, h->table[1].n) ? QS_OK : refuse_file(c, b->path, "is damaged: its tables point outside");
 }
 
 qs_status qbundle_open(Ctx *c, const char *path, const char *version, const void *at, size_t n, Bundle **out) {
@@ -128,7 +131,8 @@ qs_status qbundle_open(Ctx *c, const char *path, const char *version, const void
     b->path = qmem_alloc(c, b->path_size);
     memcpy(b->path, path, b->path_size);
     b->at = at, b->n = n;
-    qs_status s = (uintptr_t)at % 8 ? refuse(c, path, "is damaged: it begins at an odd place") : check(c, b, version);
+    qs_status s =
+        (uintptr_t)at % 8 ? refuse_file(c, path, "is damaged: it begins at an odd place") : check_bundle(c, b, version);
     if (s == QS_OK) *out = b;
     else qbundle_close(c, b);
     return s;
@@ -139,16 +143,17 @@ qs_status qbundle_open(Ctx *c, const char *path, const char *version, const void
 static qs_status read_end(Ctx *c, const char *path, const char *version, int fd, Bundle **out) {
     struct stat st;
     BundleTrailer t;
-    if (fstat(fd, &st) || !S_ISREG(st.st_mode)) return refuse(c, path, "is no file");
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode)) return refuse_file(c, path, "is no file");
     size_t n = (size_t)st.st_size;
     if (n < sizeof t || pread(fd, &t, sizeof t, (off_t)(n - sizeof t)) != (ssize_t)sizeof t ||
         memcmp(t.magic, end_magic, sizeof t.magic))
-        return refuse(c, path, "holds no compiled program: it was not made by qrun --make-lib, or its end is missing");
-    if (t.size > n - sizeof t) return refuse(c, path, "is damaged: its beginning is missing");
+        return refuse_file(c, path,
+                           "holds no compiled program: it was not made by qrun --make-lib, or its end is missing");
+    if (t.size > n - sizeof t) return refuse_file(c, path, "is damaged: its beginning is missing");
     void *own = qmem_try(c, t.size + 1);
     if (!own) return qerr_set(c, QS_ENOMEM, "%s: no memory for its %zu bytes", path, (size_t)t.size);
     bool got = pread(fd, own, t.size, (off_t)(n - sizeof t - t.size)) == (ssize_t)t.size;
-    qs_status s = got ? qbundle_open(c, path, version, own, t.size, out) : refuse(c, path, "cannot be read");
+    qs_status s = got ? qbundle_open(c, path, version, own, t.size, out) : refuse_file(c, path, "cannot be read");
     if (s == QS_OK) (*out)->own = own, (*out)->changed = st.st_mtim;
     else qmem_try_free(c, own, t.size + 1);
     return s;
@@ -224,14 +229,16 @@ static void *new_row(BundleMaker *m, int table) {
     return row;
 }
 
-static uint64_t keep(BundleMaker *m, const void *p, size_t n) {
+static uint64_t add_bytes(BundleMaker *m, const void *p, size_t n) {
     uint64_t at = m->bytes.len;
     qtext_add(&m->bytes, p, n);
     qtext_pad(&m->bytes, 0, 16 - m->bytes.len % 16); /* one NUL at least: texts end with one */
     return at;
 }
 
-static BundleText text(BundleMaker *m, const char *s, size_t n) { return (BundleText){keep(m, s, n), (uint32_t)n, 0}; }
+static BundleText text(BundleMaker *m, const char *s, size_t n) {
+    return (BundleText){add_bytes(m, s, n), (uint32_t)n, 0};
+}
 
 void qbundle_add_module(BundleMaker *m, const char *path, const char *s, size_t n, bool library) {
     BundleModule *row = new_row(m, 0);
@@ -250,7 +257,7 @@ void qbundle_add_code(BundleMaker *m, CacheKey key, const void *p, size_t n) {
     for (uint32_t i = 0; i < m->table[2].n; i++)
         if (!by_key(&known[i].key, &key)) return;
     BundleCode *row = new_row(m, 2);
-    *row = (BundleCode){key, keep(m, p, n), n};
+    *row = (BundleCode){key, add_bytes(m, p, n), n};
 }
 
 void qbundle_add_target(BundleMaker *m, const char *name, int libc) {

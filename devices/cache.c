@@ -38,7 +38,8 @@ struct Cache {
 
 static uint64_t rotl(uint64_t x, int r) { return x << r | x >> (64 - r); }
 
-static uint64_t mix(uint64_t x) { /* the finaliser of splitmix64: a bijection in which every bit reaches every bit */
+static uint64_t
+mix_bits(uint64_t x) { /* the finaliser of splitmix64: a bijection in which every bit reaches every bit */
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
     x = (x ^ x >> 27) * 0x94d049bb133111ebu;
     return x ^ x >> 31;
@@ -50,12 +51,12 @@ CacheKey qcache_key(CacheKey h, const void *p, size_t n) {
     for (size_t i = 0; i < n; i += 8) {
         uint64_t w = 0;
         memcpy(&w, s + i, n - i < 8 ? n - i : 8);
-        a = mix(a ^ w), b = rotl(b + w * 0x9fb21c651e98df25u, 29) * 0xd6e8feb86659fd93u + a;
+        a = mix_bits(a ^ w), b = rotl(b + w * 0x9fb21c651e98df25u, 29) * 0xd6e8feb86659fd93u + a;
     }
-    return (CacheKey){{mix(a + b), mix(b ^ rotl(a, 32))}};
+    return (CacheKey){{mix_bits(a + b), mix_bits(b ^ rotl(a, 32))}};
 }
 
-static bool same(CacheKey a, CacheKey b) { return a.w[0] == b.w[0] && a.w[1] == b.w[1]; }
+static bool is_same_key(CacheKey a, CacheKey b) { return a.w[0] == b.w[0] && a.w[1] == b.w[1]; }
 
 static void name_of(CacheKey k, char out[NAME + 1]) {
     snprintf(out, NAME + 1, "%016llx%016llx", (unsigned long long)k.w[0], (unsigned long long)k.w[1]);
@@ -160,9 +161,9 @@ static bool read_entry(int fd, CacheKey key, Text *out) {
     Header h;
     struct stat st;
     if (fstat(fd, &st) || st.st_uid != geteuid() || !S_ISREG(st.st_mode)) return false;
-    if (!read_all(fd, &h, sizeof h) || memcmp(h.magic, magic, sizeof magic) || !same(h.key, key)) return false;
+    if (!read_all(fd, &h, sizeof h) || memcmp(h.magic, magic, sizeof magic) || !is_same_key(h.key, key)) return false;
     if (h.n != (uint64_t)st.st_size - sizeof h) return false;
-    bool ok = read_text(fd, h.n, out) && same(qcache_key(key, out->s, out->len), h.sum);
+    bool ok = read_text(fd, h.n, out) && is_same_key(qcache_key(key, out->s, out->len), h.sum);
     /* Entries are removed by the time of their last use.  A resolution of one day avoids a write at every start. */
     if (ok && time(NULL) - st.st_mtime > TOUCH) futimens(fd, NULL);
     return ok;

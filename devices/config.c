@@ -26,7 +26,7 @@ bool qconfig_bytes(const char *text, size_t *out) {
     return *out = (size_t)x, true;
 }
 
-static bool whole(const char *text, int most, int *out) {
+static bool parse_integer(const char *text, int most, int *out) {
     char *end;
     long x = strtol(text, &end, 10);
     if (end == text || *end || x < 0 || x > most) return false;
@@ -46,7 +46,7 @@ static qs_status parse_device(Ctx *c, const char *text, size_t n, DeviceWishes *
     memcpy(word, text, n);
     DeviceWish w = {.ordinal = 0};
     if ((colon = strchr(word, ':'))) *colon = 0;
-    if (colon && !whole(colon + 1, 999, &w.ordinal))
+    if (colon && !parse_integer(colon + 1, 999, &w.ordinal))
         return qerr_set(c, QS_EDEVICE, "%.*s: a number is wanted behind the colon", (int)n, text);
     if (strlen(word) >= sizeof w.kind) return qerr_set(c, QS_EDEVICE, "there is no device kind %s", word);
     memcpy(w.kind, word, strlen(word));
@@ -80,7 +80,7 @@ typedef struct {
 
 static int line_of(const Reader *r) { return (int)libexpat.XML_GetCurrentLineNumber(r->xml); }
 
-static void fail(Reader *r, const char *what, const char *got) {
+static void set_error(Reader *r, const char *what, const char *got) {
     if (r->status != QS_OK) return;
     r->status = qerr_set(r->c, QS_EDEVICE, "%s:%d: %s, got %.60s", r->path, line_of(r), what, *got ? got : "nothing");
     libexpat.XML_StopParser(r->xml, XML_FALSE);
@@ -92,27 +92,28 @@ static void warn(Reader *r, const char *what, const char *name) {
 
 static void read_root(Reader *r, const char *name, const char **attributes) {
     if (strcmp(name, "devices") != 0) {
-        fail(r, "the outermost element must be devices", name);
+        set_error(r, "the outermost element must be devices", name);
         return;
     }
     for (const char **a = attributes; *a; a += 2) {
         bool automatic = !strcmp(a[1], "auto");
         if (strcmp(a[0], "choose") != 0) warn(r, "attribute", a[0]);
-        else if (!automatic && strcmp(a[1], "first") != 0) fail(r, "choose must be auto or first", a[1]);
+        else if (!automatic && strcmp(a[1], "first") != 0) set_error(r, "choose must be auto or first", a[1]);
         else r->out->automatic = automatic;
     }
 }
 
 static void read_attribute(Reader *r, DeviceWish *w, const char *name, const char *value) {
     if (!strcmp(name, "kind")) {
-        if (!*value || strlen(value) >= sizeof w->kind) fail(r, "kind must be cpu, ref, opencl, cuda or hip", value);
+        if (!*value || strlen(value) >= sizeof w->kind)
+            set_error(r, "kind must be cpu, ref, opencl, cuda or hip", value);
         else snprintf(w->kind, sizeof w->kind, "%s", value);
     } else if (!strcmp(name, "index")) {
-        if (!whole(value, 999, &w->ordinal)) fail(r, "index must be a whole number ≥ 0", value);
+        if (!parse_integer(value, 999, &w->ordinal)) set_error(r, "index must be a whole number ≥ 0", value);
     } else if (!strcmp(name, "threads")) {
-        if (!whole(value, 1 << 20, &w->threads)) fail(r, "threads must be a whole number ≥ 0", value);
+        if (!parse_integer(value, 1 << 20, &w->threads)) set_error(r, "threads must be a whole number ≥ 0", value);
     } else if (!strcmp(name, "memory")) {
-        if (!qconfig_bytes(value, &w->memory)) fail(r, "memory must be a size like 500M", value);
+        if (!qconfig_bytes(value, &w->memory)) set_error(r, "memory must be a size like 500M", value);
     } else {
         warn(r, "attribute", name);
     }
@@ -121,8 +122,8 @@ static void read_attribute(Reader *r, DeviceWish *w, const char *name, const cha
 static void read_device(Reader *r, const char **attributes) {
     DeviceWish w = {.ordinal = 0};
     for (const char **a = attributes; *a && r->status == QS_OK; a += 2) read_attribute(r, &w, a[0], a[1]);
-    if (!*w.kind) fail(r, "a device needs an attribute kind", "");
-    else if (r->out->n == MAX_DEVICES - 1) fail(r, "at most 7 devices can be used together", w.kind);
+    if (!*w.kind) set_error(r, "a device needs an attribute kind", "");
+    else if (r->out->n == MAX_DEVICES - 1) set_error(r, "at most 7 devices can be used together", w.kind);
     else if (r->status == QS_OK) r->out->at[r->out->n++] = w;
 }
 

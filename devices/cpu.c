@@ -49,7 +49,7 @@ struct Program {
 };
 
 /* -- the device ---------------------------------------------------------------------------------------------------- */
-static void describe(Device *d) {
+static void describe_cpu(Device *d) {
     char line[256], *model = NULL;
     FILE *f = fopen("/proc/cpuinfo", "re");
     while (f && !model && fgets(line, sizeof line, f))
@@ -81,7 +81,7 @@ static void close_device(Device *d) {
 /* -- programs ------------------------------------------------------------------------------------------------------ */
 
 /* Returns the address of a C library function.  Vector functions are in libmvec, which is opened on first use. */
-static void *resolve(void *ud, const char *name) {
+static void *resolve_symbol(void *ud, const char *name) {
     Cpu *cpu = ud;
     if (!strcmp(name, "lgamma")) return (void *)(uintptr_t)qlibm_lgamma;
     if (!strcmp(name, "lgammaf")) return (void *)(uintptr_t)qlibm_lgammaf;
@@ -109,20 +109,20 @@ static qs_status find_entry(Device *d, Program *p, const Code *code) {
                     code->name);
 }
 
-static void unload(Device *d, Program *p) {
+static void unload_program(Device *d, Program *p) {
     if (p->object) qelf_unload(d->ctx, p->object);
     qmem_free(d->ctx, p->name, strlen(p->name) + 1);
     qmem_free(d->ctx, p, sizeof *p);
 }
 
-static qs_status load(Device *d, const Code *code, Program **out) {
+static qs_status load_program(Device *d, const Code *code, Program **out) {
     Program *p = qmem_alloc(d->ctx, sizeof *p);
     const char *name = code->name ? code->name : "";
     p->name = qmem_alloc(d->ctx, strlen(name) + 1);
     memcpy(p->name, name, strlen(name));
-    qs_status s = qelf_load(d->ctx, code->bytes, code->n, resolve, d->state, &p->object);
+    qs_status s = qelf_load(d->ctx, code->bytes, code->n, resolve_symbol, d->state, &p->object);
     if (s == QS_OK) s = find_entry(d, p, code);
-    if (s != QS_OK) unload(d, p);
+    if (s != QS_OK) unload_program(d, p);
     else *out = p;
     return s;
 }
@@ -210,7 +210,7 @@ static qs_status count_positions(Device *d, const Program *p, const Launch *l, N
 
 /* Divides the launch into blocks.  If the order of updates matters (NATIVE_ORDERED), the division depends only on the
  * kernel and the launch, not on measured times or the number of threads. */
-static qs_status cut(Device *d, const Launch *l, Job *j, int64_t parts) {
+static qs_status divide_launch(Device *d, const Launch *l, Job *j, int64_t parts) {
     const Program *p = j->p;
     NativeRun *run = &j->run;
     bool ordered = p->info->flags & NATIVE_ORDERED;
@@ -253,7 +253,7 @@ static int threads_for(const Job *j, int64_t parts, bool cheap) {
     return in_order || cheap || j->nblocks == 1 ? 1 : qthreads_count(j->cpu->threads);
 }
 
-static qs_status launch(Device *d, Program *p, const Launch *l, int nargs, const DevArg *args, DevFault *fault) {
+static qs_status launch_kernel(Device *d, Program *p, const Launch *l, int nargs, const DevArg *args, DevFault *fault) {
     DevFault unseen = {0};
     Job j = {.cpu = d->state, .p = p, .args = args, .nargs = nargs};
     NativeRun *run = &j.run;
@@ -264,7 +264,7 @@ static qs_status launch(Device *d, Program *p, const Launch *l, int nargs, const
     TRY(count_positions(d, p, l, run, &j.positions));
     if (!j.positions) return QS_OK;
     int64_t parts = qprivate_count(p->info, args, j.positions);
-    TRY(cut(d, l, &j, parts));
+    TRY(divide_launch(d, l, &j, parts));
     if (parts > j.nblocks) parts = j.nblocks;
     bool cheap = p->cost >= 0 && (double)j.positions * p->cost < SMALL;
     int threads = threads_for(&j, parts, cheap);
@@ -279,6 +279,6 @@ static qs_status launch(Device *d, Program *p, const Launch *l, int nargs, const
     return qflag_is_up(run->stop) ? qerr_set(d->ctx, QS_EINTERRUPT, "interrupted") : QS_OK;
 }
 
-const DeviceOps qdev_cpu_ops = {"cpu",      CODE_NATIVE,  qhost_probe,    open_device, close_device, qhost_alloc,
-                                qhost_free, qhost_upload, qhost_download, qhost_copy,  load,         unload,
-                                launch,     qhost_sync,   NULL,           NULL,        describe};
+const DeviceOps qdev_cpu_ops = {"cpu",         CODE_NATIVE,  qhost_probe,    open_device, close_device, qhost_alloc,
+                                qhost_free,    qhost_upload, qhost_download, qhost_copy,  load_program, unload_program,
+                                launch_kernel, qhost_sync,   NULL,           NULL,        describe_cpu};

@@ -168,7 +168,7 @@ struct Program {
     Program *wider; /* the same kernel for larger blocks, with fewer registers; NULL: not needed so far */
 };
 
-static State *state(const Device *d) { return d->state; }
+static State *state_of(const Device *d) { return d->state; }
 
 /* Returns whether a code path is disabled by QUASAR_CUDA_WITHOUT, a list of names.  It is for optimizations whose
  * benefit on a device must be measured (tests/gpu). */
@@ -228,7 +228,7 @@ static Symbol symbol_of(const State *s, const char *call) {
 
 /* Records a failure that destroyed the context.  The message names the last queued kernel as the likely cause. */
 static void bury(Device *d, const char *call, int e, const char *what) {
-    State *s = state(d);
+    State *s = state_of(d);
     if (*s->dead) return;
     snprintf(s->dead, sizeof s->dead, "%.60s cannot be used any more by this process: %s%s%s: %s%s", qdev_name(d),
              symbol_of(s, call).s, *s->running ? ", after kernel " : "", s->running, what,
@@ -238,13 +238,13 @@ static void bury(Device *d, const char *call, int e, const char *what) {
 static qs_status checked(Device *d, const char *call, int e) {
     char what[256];
     if (e == SUCCESS) return QS_OK;
-    describe_error(&state(d)->f, e, what, sizeof what);
+    describe_error(&state_of(d)->f, e, what, sizeof what);
     if (is_final(e)) bury(d, call, e, what);
-    if (is_final(e)) return qerr_set(d->ctx, QS_EDEVICE, "%s", state(d)->dead);
+    if (is_final(e)) return qerr_set(d->ctx, QS_EDEVICE, "%s", state_of(d)->dead);
     return qerr_set(d->ctx, e == ERROR_OUT_OF_MEMORY ? QS_ENOMEM : QS_EDEVICE, "%s: %s: %s", qdev_name(d),
-                    symbol_of(state(d), call).s, what);
+                    symbol_of(state_of(d), call).s, what);
 }
-#define CALL(d, name, ...) checked(d, #name, ASK(&state(d)->f, name, __VA_ARGS__))
+#define CALL(d, name, ...) checked(d, #name, ASK(&state_of(d)->f, name, __VA_ARGS__))
 
 static qs_status waited(Device *d, qs_status s) { return qdev_waited(d), s; }
 #define WAIT(d, ...) (qdev_wait(d), waited(d, CALL(d, __VA_ARGS__)))
@@ -253,16 +253,16 @@ static qs_status waited(Device *d, qs_status s) { return qdev_waited(d), s; }
 static void quietly(Device *d, const char *call, int e) {
     char what[256];
     if (e == SUCCESS || !is_final(e)) return;
-    describe_error(&state(d)->f, e, what, sizeof what);
+    describe_error(&state_of(d)->f, e, what, sizeof what);
     bury(d, call, e, what);
 }
-#define QUIETLY(d, name, ...) quietly(d, #name, ASK(&state(d)->f, name, __VA_ARGS__))
+#define QUIETLY(d, name, ...) quietly(d, #name, ASK(&state_of(d)->f, name, __VA_ARGS__))
 
 /* Reports faults after a synchronization, when all queued work has ended or never will.  Only the first failed launch
  * is
  * reported, because later failures, including the loss of the context, may be its consequences. */
 static qs_status settle(Device *d, qs_status s) {
-    State *k = state(d);
+    State *k = state_of(d);
     int n = d->owed, failed = 0;
     while (failed < n && !k->faults[failed].message) failed++;
     d->owed = 0, d->ctx->owed -= n;
@@ -283,22 +283,23 @@ static int make_as_before(State *s) {
     return s->maker->contexts ? s->f.CtxPopCurrent(&ours) : ASK(&s->f, SetDevice, s->before);
 }
 
-/* Makes our context current.  Each operation uses `TRY(enter(d)); return leave(d, work);`, which restores the context
+/* Makes our context current.  Each operation uses `TRY(enter_context(d)); return leave_context(d, work);`, which
+ * restores the context
  * of
  * the caller. */
-static qs_status enter(Device *d) {
-    if (*state(d)->dead && d->owed) TRY(settle(d, QS_OK));
-    if (*state(d)->dead) return qerr_set(d->ctx, QS_EDEVICE, "%s", state(d)->dead);
-    return checked(d, state(d)->maker->contexts ? "CtxPushCurrent" : "SetDevice", make_current(state(d)));
+static qs_status enter_context(Device *d) {
+    if (*state_of(d)->dead && d->owed) TRY(settle(d, QS_OK));
+    if (*state_of(d)->dead) return qerr_set(d->ctx, QS_EDEVICE, "%s", state_of(d)->dead);
+    return checked(d, state_of(d)->maker->contexts ? "CtxPushCurrent" : "SetDevice", make_current(state_of(d)));
 }
 
-static qs_status leave(Device *d, qs_status s) {
-    quietly(d, state(d)->maker->contexts ? "CtxPopCurrent" : "SetDevice", make_as_before(state(d)));
-    return *state(d)->dead && d->owed ? settle(d, s) : s;
+static qs_status leave_context(Device *d, qs_status s) {
+    quietly(d, state_of(d)->maker->contexts ? "CtxPopCurrent" : "SetDevice", make_as_before(state_of(d)));
+    return *state_of(d)->dead && d->owed ? settle(d, s) : s;
 }
 
-/* Like enter, for callers that cannot report an error and do nothing if this returns false. */
-static bool can_enter(Device *d) { return !*state(d)->dead && make_current(state(d)) == SUCCESS; }
+/* Like enter_context, for callers that cannot report an error and do nothing if this returns false. */
+static bool can_enter(Device *d) { return !*state_of(d)->dead && make_current(state_of(d)) == SUCCESS; }
 
 /* -- the library and what it offers -------------------------------------------------------------------------------- */
 /* Formats a reason, which is valid as long as the Ctx. */
@@ -366,20 +367,20 @@ static int count_of(Ctx *c, const Maker *m, const char **why) {
 /* Returns whether our stream is being captured in a graph, which happens when it waits for a captured stream. */
 static bool records(Device *d) {
     int status = 0;
-    QUIETLY(d, StreamIsCapturing, state(d)->stream, &status);
+    QUIETLY(d, StreamIsCapturing, state_of(d)->stream, &status);
     return status != 0;
 }
 
 static bool is_recording(Device *d) {
     if (!can_enter(d)) return false;
     bool recording = records(d);
-    (void)leave(d, QS_OK);
+    (void)leave_context(d, QS_OK);
     return recording;
 }
 
 static qs_status cannot_record(Device *d, const char *kernel, const char *why) {
     return qerr_set(d->ctx, QS_EDEVICE, "%s%s%s, and a %s graph is being recorded on %s", *kernel ? "kernel " : "",
-                    kernel, why, state(d)->maker->name, qdev_name(d));
+                    kernel, why, state_of(d)->maker->name, qdev_name(d));
 }
 
 /* Relaxes the capture mode of this thread, so that the next calls do not disturb an unrelated graph that others are
@@ -408,7 +409,7 @@ static Mark *mark_of(const State *s, DevPtr p) {
 }
 
 static void add_mark(Device *d, DevPtr p, size_t n) {
-    State *s = state(d);
+    State *s = state_of(d);
     uint32_t i = place_of(s, p);
     if (!s->copies) return;
     qmem_grow(d->ctx, &s->marks, &s->marks_cap, s->nmarks + 1, sizeof *s->marks);
@@ -424,8 +425,8 @@ static void remove_mark(State *s, DevPtr p) {
 static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 /* Makes `stream` wait for all uploads. */
-static qs_status join(Device *d) {
-    State *s = state(d);
+static qs_status join_uploads(Device *d) {
+    State *s = state_of(d);
     if (s->joined == s->sent) return QS_OK;
     TRY(CALL(d, StreamWaitEvent, s->stream, s->last_sent, 0));
     s->joined = s->sent;
@@ -433,19 +434,19 @@ static qs_status join(Device *d) {
 }
 
 static void quietly_join(Device *d) {
-    if (join(d) != QS_OK) qerr_clear(d->ctx);
+    if (join_uploads(d) != QS_OK) qerr_clear(d->ctx);
 }
 
-static void use_all(Device *d) { state(d)->all_used = ++state(d)->queued; }
+static void use_all(Device *d) { state_of(d)->all_used = ++state_of(d)->queued; }
 
 /* Prepares for queueing an operation that may use any block. */
 static qs_status join_and_use_all(Device *d) {
     use_all(d);
-    return join(d);
+    return join_uploads(d);
 }
 
 static qs_status make_cut(Device *d) {
-    State *s = state(d);
+    State *s = state_of(d);
     Cut *c = &s->cuts[s->ncuts % CUTS];
     if (!c->event) TRY(CALL(d, EventCreate, &c->event, EVENT_DISABLE_TIMING));
     c->at = 0;
@@ -464,7 +465,7 @@ static const Cut *cut_from(const State *s, uint64_t number) {
 
 /* Makes `copies` wait for this operation on `stream`, and for all that others may have queued there. */
 static qs_status await(Device *d, uint64_t number) {
-    State *s = state(d);
+    State *s = state_of(d);
     if (s->shown) use_all(d);
     number = later(number, s->all_used);
     if (number <= later(s->done, s->awaited)) return QS_OK;
@@ -477,7 +478,7 @@ static qs_status await(Device *d, uint64_t number) {
 
 /* Records an event after the uploads on `copies`, for which others can wait.  If that fails, waits here. */
 static qs_status mark_sent(Device *d) {
-    State *s = state(d);
+    State *s = state_of(d);
     qs_status marked = CALL(d, EventRecord, s->last_sent, s->copies);
     if (marked == QS_OK) s->sent++;
     else QUIETLY(d, StreamSynchronize, s->copies);
@@ -493,7 +494,7 @@ static int query(const Api *f, void *event) {
 }
 
 static bool is_over(Device *d, const Mark *m) {
-    State *s = state(d);
+    State *s = state_of(d);
     uint64_t number = later(m->used, s->all_used);
     const Cut *c = number > s->done ? cut_from(s, number) : NULL;
     if (!c) return number <= s->done;
@@ -504,49 +505,49 @@ static bool is_over(Device *d, const Mark *m) {
 }
 
 static bool is_busy(Device *d, DevPtr p) {
-    const Mark *m = mark_of(state(d), p);
+    const Mark *m = mark_of(state_of(d), p);
     if (!m || !can_enter(d)) return false;
     bool over = is_over(d, m);
-    (void)leave(d, QS_OK);
+    (void)leave_context(d, QS_OK);
     return !over;
 }
 
 /* -- libraries ----------------------------------------------------------------------------------------------------- */
 static CudaMath *libraries(Device *d) {
-    State *s = state(d);
+    State *s = state_of(d);
     int version = 0;
     if (s->math) return s->math;
     if (s->f.DriverGetVersion(&version) != SUCCESS) version = 0;
     return s->math = qcudamath_open(d, version);
 }
 
-static const char *missing(Device *d, DevLibrary lib) { return qcudamath_missing(d, libraries(d), lib); }
+static const char *why_missing(Device *d, DevLibrary lib) { return qcudamath_missing(d, libraries(d), lib); }
 
-/* Ends the use of the stream by a library, which lend() began. */
+/* Ends the use of the stream by a library, which lend_stream() began. */
 static qs_status hand_back(Device *d, qs_status s) {
-    state(d)->lent = false;
+    state_of(d)->lent = false;
     use_all(d);
-    return leave(d, s);
+    return leave_context(d, s);
 }
 
-static qs_status lend(Device *d) {
-    TRY(enter(d));
-    state(d)->lent = true;
-    qs_status s = join(d);
+static qs_status lend_stream(Device *d) {
+    TRY(enter_context(d));
+    state_of(d)->lent = true;
+    qs_status s = join_uploads(d);
     return s == QS_OK ? QS_OK : hand_back(d, s);
 }
 
 static qs_status gemm(Device *d, const DevGemm *g) {
-    TRY(lend(d));
-    return hand_back(d, qcudamath_gemm(d, libraries(d), state(d)->stream, g));
+    TRY(lend_stream(d));
+    return hand_back(d, qcudamath_gemm(d, libraries(d), state_of(d)->stream, g));
 }
 
 static qs_status fft(Device *d, const DevFft *f) {
     size_t n = (size_t)(f->inner * f->outer) * (f->wide ? 16 : 8);
     for (int i = 0; i < f->rank; i++) n *= (size_t)f->n[i];
-    TRY(lend(d));
-    qs_status s = f->real ? CALL(d, MemsetD8Async, f->data, 0, n, state(d)->stream) : QS_OK;
-    return hand_back(d, s == QS_OK ? qcudamath_fft(d, libraries(d), state(d)->stream, f) : s);
+    TRY(lend_stream(d));
+    qs_status s = f->real ? CALL(d, MemsetD8Async, f->data, 0, n, state_of(d)->stream) : QS_OK;
+    return hand_back(d, s == QS_OK ? qcudamath_fft(d, libraries(d), state_of(d)->stream, f) : s);
 }
 
 /* Initializes x: zeros for Cholesky, the identity matrix for an inverse.  In the float 1, only bits of the highest
@@ -556,34 +557,34 @@ static qs_status start_of(Device *d, const DevSolve *s) {
     size_t size = qdtype_size(s->dtype), n = (size_t)s->n;
     bool wide = s->dtype == QS_F64 || s->dtype == QS_C128;
     if (s->kind == SOLVE_SYSTEM) return QS_OK;
-    TRY(CALL(d, MemsetD8Async, s->x, 0, n * n * size, state(d)->stream));
+    TRY(CALL(d, MemsetD8Async, s->x, 0, n * n * size, state_of(d)->stream));
     if (s->kind == SOLVE_CHOLESKY) return QS_OK;
     return CALL(d, MemsetD2D32Async, s->x + (wide ? 4 : 0), (n + 1) * size, wide ? 0x3ff00000 : 0x3f800000, 1, n,
-                state(d)->stream);
+                state_of(d)->stream);
 }
 
 static qs_status solve(Device *d, DevSolve *job) {
-    TRY(lend(d));
+    TRY(lend_stream(d));
     qs_status s = start_of(d, job);
-    return hand_back(d, s == QS_OK ? qcudamath_solve(d, libraries(d), state(d)->stream, job) : s);
+    return hand_back(d, s == QS_OK ? qcudamath_solve(d, libraries(d), state_of(d)->stream, job) : s);
 }
 
 static qs_status factor(Device *d, DevFactor *job) {
-    TRY(lend(d));
+    TRY(lend_stream(d));
     if (records(d)) return hand_back(d, cannot_record(d, "", "a factorization would have to come to the host"));
-    return hand_back(d, qcudamath_factor(d, libraries(d), state(d)->stream, job));
+    return hand_back(d, qcudamath_factor(d, libraries(d), state_of(d)->stream, job));
 }
 
-static qs_status convolve(Device *d, DevConv *c) {
-    TRY(lend(d));
-    return hand_back(d, qcudamath_convolve(d, libraries(d), state(d)->stream, c));
+static qs_status run_convolution(Device *d, DevConv *c) {
+    TRY(lend_stream(d));
+    return hand_back(d, qcudamath_convolve(d, libraries(d), state_of(d)->stream, c));
 }
 
-static const MathOps math = {missing, gemm, fft, solve, factor, convolve};
+static const MathOps math = {why_missing, gemm, fft, solve, factor, run_convolution};
 
 /* -- opening ------------------------------------------------------------------------------------------------------- */
 static int attribute(Device *d, int what) {
-    const State *s = state(d);
+    const State *s = state_of(d);
     int v = 0;
     return ASK(&s->f, DeviceGetAttribute, &v, s->maker->attribute[what], s->device) == SUCCESS ? v : 0;
 }
@@ -601,7 +602,7 @@ static qs_status choose_sm(Device *d) {
 static qs_status choose_gfx(Device *d) {
     char properties[4096] = "", *arch = properties + PROPERTIES_ARCH;
     _Static_assert(sizeof properties >= PROPERTIES_BYTES, "room for them");
-    TRY(CALL(d, GetDeviceProperties, properties, state(d)->device));
+    TRY(CALL(d, GetDeviceProperties, properties, state_of(d)->device));
     arch[strcspn(arch, ":")] = 0;
     if (qamd_target(arch)) return snprintf(d->arch, sizeof d->arch, "%.31s", arch), QS_OK;
     return qerr_set(d->ctx, QS_EDEVICE, "%s: code is not made for devices of its kind (%.40s)", qdev_name(d), arch);
@@ -642,21 +643,21 @@ static const Maker amd = {.name = "HIP",
 static int probe_cuda(Ctx *c, const char **why) { return count_of(c, &nvidia, why); }
 static int probe_hip(Ctx *c, const char **why) { return count_of(c, &amd, why); }
 
-static qs_status describe(Device *d, int ordinal, int count) {
+static qs_status describe_device(Device *d, int ordinal, int count) {
     char name[96] = "";
-    TRY(CALL(d, DeviceGetName, name, sizeof name, state(d)->device));
+    TRY(CALL(d, DeviceGetName, name, sizeof name, state_of(d)->device));
     name[sizeof name - 1] = 0;
     if (count > 1) snprintf(d->named, sizeof d->named, "%s (%s:%d)", name, d->ops->kind, ordinal);
     else snprintf(d->named, sizeof d->named, "%s", name);
-    TRY(CALL(d, DeviceTotalMem, &d->total_memory, state(d)->device));
+    TRY(CALL(d, DeviceTotalMem, &d->total_memory, state_of(d)->device));
     d->max_block = attribute(d, DEVICE_MAX_THREADS), d->wide = true, d->elements = !without("elements");
-    return state(d)->maker->choose_target(d);
+    return state_of(d)->maker->choose_target(d);
 }
 
 /* Uses the default memory pool of the device, which all stream-ordered allocations of the process share, so that others
  * can allocate what we free. */
 static void find_pool(Device *d) {
-    State *s = state(d);
+    State *s = state_of(d);
     int supported = 0;
     bool there = s->f.MemAllocAsync && s->f.MemFreeAsync && s->f.DeviceGetMemPool && s->f.MemPoolTrimTo;
     if (!there || without("pool")) return;
@@ -667,7 +668,7 @@ static void find_pool(Device *d) {
 }
 
 static qs_status make_queue(Device *d) {
-    State *s = state(d);
+    State *s = state_of(d);
     find_pool(d);
     s->alone = without("threads");
     TRY(CALL(d, StreamCreate, &s->stream, STREAM_DEFAULT));
@@ -679,22 +680,22 @@ static qs_status make_queue(Device *d) {
 }
 
 static qs_status find_and_open(Device *d, int ordinal) {
-    State *s = state(d);
+    State *s = state_of(d);
     const char *why = NULL;
     int n = open_library(d->ctx, s->maker, &s->f, &why) ? count_devices(d->ctx, s->maker, &s->f, &why) : 0;
     if (!n) return qerr_set(d->ctx, QS_EDEVICE, "%s", why);
     if (ordinal < 0 || ordinal >= n)
         return qerr_set(d->ctx, QS_EDEVICE, "there is no %s device %d: %d found", s->maker->name, ordinal, n);
     TRY(CALL(d, DeviceGet, &s->device, ordinal));
-    TRY(describe(d, ordinal, n));
+    TRY(describe_device(d, ordinal, n));
     if (s->maker->contexts) TRY(CALL(d, DevicePrimaryCtxRetain, &s->context, s->device));
     s->retained = true;
-    TRY(enter(d));
-    return leave(d, make_queue(d));
+    TRY(enter_context(d));
+    return leave_context(d, make_queue(d));
 }
 
 static void free_queue(Device *d) {
-    State *s = state(d);
+    State *s = state_of(d);
     for (int i = 0; i < STAGES; i++) {
         if (s->stage[i].done) QUIETLY(d, EventDestroy, s->stage[i].done);
         if (s->stage[i].host) QUIETLY(d, MemFreeHost, s->stage[i].host);
@@ -710,7 +711,7 @@ static void free_queue(Device *d) {
 
 /* Closes the device.  If the context is unusable, it is only released, and the driver frees its objects. */
 static void close_device(Device *d) {
-    State *s = state(d);
+    State *s = state_of(d);
     if (!s) return;
     for (int i = 0; i < d->owed; i++) s->late[i].drop(s->late[i].ud);
     d->ctx->owed -= d->owed, d->owed = 0;
@@ -719,7 +720,7 @@ static void close_device(Device *d) {
         if (s->stream) QUIETLY(d, StreamSynchronize, s->stream);
         qcudamath_close(d, s->math, !*s->dead), s->math = NULL;
         free_queue(d);
-        (void)leave(d, QS_OK);
+        (void)leave_context(d, QS_OK);
     }
     qcudamath_close(d, s->math, false);
     if (s->retained && s->maker->contexts) s->f.DevicePrimaryCtxRelease(s->device);
@@ -730,7 +731,7 @@ static void close_device(Device *d) {
 
 static qs_status open_with(Device *d, int ordinal, const Maker *m) {
     d->state = qmem_alloc(d->ctx, sizeof(State));
-    state(d)->maker = m;
+    state_of(d)->maker = m;
     d->ordinal = ordinal, d->recording = is_recording, d->late = true;
     snprintf(d->named, sizeof d->named, "%s device %d", m->name, ordinal);
     qs_status s = find_and_open(d, ordinal);
@@ -749,39 +750,39 @@ static qs_status open_hip(Device *d, int ordinal) { return open_with(d, ordinal,
 /* Waits for the queue, so that freed blocks are back in the pool, and returns the unused memory of the pool to the
  * driver. */
 static void empty_pool(Device *d) {
-    QUIETLY(d, StreamSynchronize, state(d)->stream);
-    QUIETLY(d, MemPoolTrimTo, state(d)->pool, 0);
+    QUIETLY(d, StreamSynchronize, state_of(d)->stream);
+    QUIETLY(d, MemPoolTrimTo, state_of(d)->pool, 0);
 }
 
 /* Allocates a block on `copies`, ahead of queued work on `stream`, so that an upload can fill it at once. */
 static qs_status alloc_ordered(Device *d, size_t n, DevPtr *out) {
-    State *s = state(d);
+    State *s = state_of(d);
     void *stream = s->copies ? s->copies : s->stream;
     int e = s->f.MemAllocAsync(out, n, stream);
     if (e == ERROR_OUT_OF_MEMORY) empty_pool(d), e = s->f.MemAllocAsync(out, n, stream);
     TRY(checked(d, "MemAllocAsync", e));
     qs_status ordered = s->copies ? mark_sent(d) : QS_OK;
-    if (ordered == QS_OK) ordered = join(d);
+    if (ordered == QS_OK) ordered = join_uploads(d);
     if (ordered != QS_OK) QUIETLY(d, MemFreeAsync, *out, stream);
     return ordered;
 }
 
-static qs_status alloc(Device *d, size_t n, DevPtr *out) {
+static qs_status alloc_block(Device *d, size_t n, DevPtr *out) {
     DevPtr block = 0;
-    TRY(enter(d));
+    TRY(enter_context(d));
     n = n ? n : 1;
-    qs_status s = leave(d, state(d)->pool ? alloc_ordered(d, n, &block) : CALL(d, MemAlloc, &block, n));
+    qs_status s = leave_context(d, state_of(d)->pool ? alloc_ordered(d, n, &block) : CALL(d, MemAlloc, &block, n));
     if (s == QS_OK) *out = block, add_mark(d, block, n);
     return s;
 }
 
-static void release(Device *d, DevPtr p) {
+static void release_block(Device *d, DevPtr p) {
     if (!p || !can_enter(d)) return;
-    remove_mark(state(d), p);
+    remove_mark(state_of(d), p);
     quietly_join(d);
-    if (state(d)->pool) QUIETLY(d, MemFreeAsync, p, state(d)->stream);
+    if (state_of(d)->pool) QUIETLY(d, MemFreeAsync, p, state_of(d)->stream);
     else QUIETLY(d, MemFree, p);
-    (void)leave(d, QS_OK);
+    (void)leave_context(d, QS_OK);
 }
 
 static qs_status make_stage(Device *d, Stage *g) {
@@ -801,7 +802,7 @@ static qs_status wait_stage(Device *d, Stage *g) {
 
 /* Returns the next pinned buffer, after waiting until the device no longer uses it. */
 static qs_status next_stage(Device *d, Stage **out) {
-    Stage *g = &state(d)->stage[state(d)->turn++ % STAGES];
+    Stage *g = &state_of(d)->stage[state_of(d)->turn++ % STAGES];
     TRY(make_stage(d, g));
     TRY(wait_stage(d, g));
     return *out = g, QS_OK;
@@ -831,7 +832,7 @@ static void copy_pieces(void *ud, int64_t first, int64_t last, int worker) {
 
 static void copy_bytes(Device *d, void *to, const void *from, size_t n) {
     Bytes b = {to, from, n};
-    if (n <= 2 * PIECE || state(d)->alone) memcpy(to, from, n);
+    if (n <= 2 * PIECE || state_of(d)->alone) memcpy(to, from, n);
     else qthreads_run(qthreads_of(d->ctx), (int64_t)((n + PIECE - 1) / PIECE), 1, copy_pieces, &b);
 }
 
@@ -869,30 +870,30 @@ static qs_status receive(Device *d, void *stream, char *to, DevPtr from, size_t 
 /* Decides whether a transfer between the host and this block can use `copies`; returns the mark of the block, or NULL.
  * A download while faults are unknown must use `stream`, so that it reports them. */
 static Mark *beside(Device *d, DevPtr block, size_t n, bool waits) {
-    const State *s = state(d);
+    const State *s = state_of(d);
     bool may = s->copies && !s->lent && n >= BESIDE_LEAST && !(waits && d->owed);
     return may ? mark_of(s, block) : NULL;
 }
 
 /* Prepares a transfer on `stream`, after all queued work and uploads. */
 static qs_status prepare_behind(Device *d, DevPtr block) {
-    State *s = state(d);
+    State *s = state_of(d);
     Mark *m = mark_of(s, block);
     s->queued++;
     if (m) m->used = m->written = s->queued;
-    return join(d);
+    return join_uploads(d);
 }
 
 static qs_status send_to(Device *d, DevPtr block, size_t off, const char *from, size_t n) {
     Mark *m = beside(d, block, n, false);
     if (!m) {
         TRY(prepare_behind(d, block));
-        return send(d, state(d)->stream, block + off, from, n);
+        return send(d, state_of(d)->stream, block + off, from, n);
     }
     TRY(await(d, m->used));
-    qs_status s = send(d, state(d)->copies, block + off, from, n), marked = mark_sent(d);
-    m->sent = state(d)->sent;
-    if (marked == QS_OK && state(d)->shown) marked = join(d);
+    qs_status s = send(d, state_of(d)->copies, block + off, from, n), marked = mark_sent(d);
+    m->sent = state_of(d)->sent;
+    if (marked == QS_OK && state_of(d)->shown) marked = join_uploads(d);
     return s == QS_OK ? marked : s;
 }
 
@@ -900,41 +901,41 @@ static qs_status receive_from(Device *d, DevPtr block, size_t off, char *to, siz
     const Mark *m = beside(d, block, n, true);
     if (!m) {
         TRY(prepare_behind(d, block));
-        TRY(receive(d, state(d)->stream, to, block + off, n));
+        TRY(receive(d, state_of(d)->stream, to, block + off, n));
         return settle(d, QS_OK); /* all earlier work has ended, too */
     }
     TRY(await(d, m->written));
-    return receive(d, state(d)->copies, to, block + off, n);
+    return receive(d, state_of(d)->copies, to, block + off, n);
 }
 
-static qs_status upload(Device *d, DevPtr to, size_t off, const void *from, size_t n) {
+static qs_status upload_block(Device *d, DevPtr to, size_t off, const void *from, size_t n) {
     if (!n) return QS_OK;
-    TRY(enter(d));
-    return leave(d, send_to(d, to, off, from, n));
+    TRY(enter_context(d));
+    return leave_context(d, send_to(d, to, off, from, n));
 }
 
-static qs_status download(Device *d, void *to, DevPtr from, size_t off, size_t n) {
+static qs_status download_block(Device *d, void *to, DevPtr from, size_t off, size_t n) {
     if (!n) return QS_OK;
-    TRY(enter(d));
-    return qdev_heed(d, leave(d, receive_from(d, from, off, to, n)));
+    TRY(enter_context(d));
+    return qdev_heed(d, leave_context(d, receive_from(d, from, off, to, n)));
 }
 
 static qs_status copy_ordered(Device *d, DevPtr to, DevPtr from, size_t n) {
     TRY(join_and_use_all(d));
-    return CALL(d, MemcpyDtoDAsync, to, from, n, state(d)->stream);
+    return CALL(d, MemcpyDtoDAsync, to, from, n, state_of(d)->stream);
 }
 
-static qs_status copy(Device *d, DevPtr to, DevPtr from, size_t n) {
+static qs_status copy_block(Device *d, DevPtr to, DevPtr from, size_t n) {
     if (!n) return QS_OK;
-    TRY(enter(d));
-    return leave(d, copy_ordered(d, to, from, n));
+    TRY(enter_context(d));
+    return leave_context(d, copy_ordered(d, to, from, n));
 }
 
 /* -- waiting ------------------------------------------------------------------------------------------------------- */
 static qs_status wait_queue(Device *d) {
-    TRY(join(d));
-    TRY(WAIT(d, StreamSynchronize, state(d)->stream));
-    state(d)->running[0] = 0, state(d)->done = state(d)->queued;
+    TRY(join_uploads(d));
+    TRY(WAIT(d, StreamSynchronize, state_of(d)->stream));
+    state_of(d)->running[0] = 0, state_of(d)->done = state_of(d)->queued;
     return settle(d, QS_OK);
 }
 
@@ -943,41 +944,42 @@ static qs_status wait_all(Device *d) {
 }
 
 static qs_status sync(Device *d) {
-    TRY(enter(d));
-    return qdev_heed(d, leave(d, wait_all(d)));
+    TRY(enter_context(d));
+    return qdev_heed(d, leave_context(d, wait_all(d)));
 }
 
 /* -- between devices ----------------------------------------------------------------------------------------------- */
 /* Makes the queue of `d` wait for all work that is queued on `other` now. */
 static qs_status queue_after(Device *d, Device *other) {
-    TRY(enter(other));
-    qs_status s = join(other);
-    TRY(leave(other, s == QS_OK ? CALL(other, EventRecord, state(other)->ready, state(other)->stream) : s));
-    TRY(enter(d));
+    TRY(enter_context(other));
+    qs_status s = join_uploads(other);
+    TRY(leave_context(other,
+                      s == QS_OK ? CALL(other, EventRecord, state_of(other)->ready, state_of(other)->stream) : s));
+    TRY(enter_context(d));
     use_all(d);
-    return leave(d, CALL(d, StreamWaitEvent, state(d)->stream, state(other)->ready, 0));
+    return leave_context(d, CALL(d, StreamWaitEvent, state_of(d)->stream, state_of(other)->ready, 0));
 }
 
 /* Enables direct access between two devices, if supported, so that the driver need not copy through host memory. */
 static void open_peer(Device *to, Device *from) {
-    State *s = state(to);
+    State *s = state_of(to);
     int can = 0;
     if (from->ordinal >= 64 || s->peers >> from->ordinal & 1) return;
     s->peers |= (uint64_t)1 << from->ordinal;
-    if (ASK(&s->f, DeviceCanAccessPeer, &can, s->device, state(from)->device) != SUCCESS || !can) return;
-    if (s->maker->contexts) QUIETLY(to, CtxEnablePeerAccess, state(from)->context, 0);
-    else QUIETLY(to, DeviceEnablePeerAccess, state(from)->device, 0);
+    if (ASK(&s->f, DeviceCanAccessPeer, &can, s->device, state_of(from)->device) != SUCCESS || !can) return;
+    if (s->maker->contexts) QUIETLY(to, CtxEnablePeerAccess, state_of(from)->context, 0);
+    else QUIETLY(to, DeviceEnablePeerAccess, state_of(from)->device, 0);
     int access[ACCESS_BYTES / sizeof(int)] = {LOCATION_DEVICE, s->device};
     access[ACCESS_FLAGS / sizeof(int)] = ACCESS_READ_WRITE;
-    if (state(from)->pool && s->f.MemPoolSetAccess) QUIETLY(to, MemPoolSetAccess, state(from)->pool, access, 1);
+    if (state_of(from)->pool && s->f.MemPoolSetAccess) QUIETLY(to, MemPoolSetAccess, state_of(from)->pool, access, 1);
 }
 
-static qs_status fetch(Device *to, DevPtr dst, Device *from, DevPtr src, size_t n) {
+static qs_status copy_from_peer(Device *to, DevPtr dst, Device *from, DevPtr src, size_t n) {
     open_peer(to, from);
     TRY(join_and_use_all(to));
-    if (!state(to)->maker->contexts)
-        return CALL(to, CopyPeerAsync, dst, state(to)->device, src, state(from)->device, n, state(to)->stream);
-    return CALL(to, MemcpyPeerAsync, dst, state(to)->context, src, state(from)->context, n, state(to)->stream);
+    if (!state_of(to)->maker->contexts)
+        return CALL(to, CopyPeerAsync, dst, state_of(to)->device, src, state_of(from)->device, n, state_of(to)->stream);
+    return CALL(to, MemcpyPeerAsync, dst, state_of(to)->context, src, state_of(from)->context, n, state_of(to)->stream);
 }
 
 /* Copies from another device.  Faults of `from` are reported here, since a synchronization with `to` would not. */
@@ -985,8 +987,8 @@ static qs_status peer(Device *to, DevPtr dst, Device *from, DevPtr src, size_t n
     if (!n) return QS_OK;
     if (from->owed) TRY(sync(from));
     TRY(queue_after(to, from));
-    TRY(enter(to));
-    TRY(leave(to, fetch(to, dst, from, src, n)));
+    TRY(enter_context(to));
+    TRY(leave_context(to, copy_from_peer(to, dst, from, src, n)));
     return queue_after(from, to); /* so that the source is not overwritten too early */
 }
 
@@ -997,9 +999,9 @@ enum { STREAM_LEGACY = 1 };
 /* Returns our stream to other libraries.  From now on it waits for each upload (send_to), so that whoever waits for the
  * stream waits for uploads, too. */
 static DevPtr queue_name(Device *d) {
-    state(d)->shown = true;
-    if (state(d)->sent != state(d)->joined && can_enter(d)) quietly_join(d), (void)leave(d, QS_OK);
-    return (uintptr_t)state(d)->stream;
+    state_of(d)->shown = true;
+    if (state_of(d)->sent != state_of(d)->joined && can_enter(d)) quietly_join(d), (void)leave_context(d, QS_OK);
+    return (uintptr_t)state_of(d)->stream;
 }
 
 /* Makes stream `after` wait for `before`; one or both are ours.  Others must also wait for our uploads, and their work
@@ -1007,16 +1009,16 @@ static DevPtr queue_name(Device *d) {
 static qs_status queue_order(Device *d, void *before, void *after) {
     TRY(join_and_use_all(d));
     if (before == after) return QS_OK;
-    TRY(CALL(d, EventRecord, state(d)->ready, before));
-    return CALL(d, StreamWaitEvent, after, state(d)->ready, 0);
+    TRY(CALL(d, EventRecord, state_of(d)->ready, before));
+    return CALL(d, StreamWaitEvent, after, state_of(d)->ready, 0);
 }
 
 static qs_status order(Device *d, DevPtr stream, bool back) {
-    void *theirs = (void *)(uintptr_t)stream, *ours = state(d)->stream;
+    void *theirs = (void *)(uintptr_t)stream, *ours = state_of(d)->stream;
     if (back && d->owed) TRY(sync(d));         /* others would not check our faults */
     if (stream <= STREAM_LEGACY) return QS_OK; /* the driver orders it with our streams */
-    TRY(enter(d));
-    return leave(d, back ? queue_order(d, ours, theirs) : queue_order(d, theirs, ours));
+    TRY(enter_context(d));
+    return leave_context(d, back ? queue_order(d, ours, theirs) : queue_order(d, theirs, ours));
 }
 
 /* A block that outlives its Device.  It retains the primary context. */
@@ -1046,9 +1048,9 @@ static void free_orphan(void *p) {
 /* Creates a stream for freeing a block of the pool, which is stream-ordered.  Like ours, it is ordered with the default
  * stream. */
 static qs_status queue_of_orphan(Device *d, Orphan *o) {
-    if (!state(d)->pool) return QS_OK;
-    qs_status s = enter(d);
-    if (s == QS_OK) s = leave(d, CALL(d, StreamCreate, &o->queue, STREAM_DEFAULT));
+    if (!state_of(d)->pool) return QS_OK;
+    qs_status s = enter_context(d);
+    if (s == QS_OK) s = leave_context(d, CALL(d, StreamCreate, &o->queue, STREAM_DEFAULT));
     if (s != QS_OK && o->queue) o->f.StreamDestroy(o->queue);
     if (s != QS_OK) o->f.DevicePrimaryCtxRelease(o->device);
     return s;
@@ -1057,7 +1059,7 @@ static qs_status queue_of_orphan(Device *d, Orphan *o) {
 static qs_status outlive(Device *d, DevPtr block, void (**release_it)(void *), void **owner) {
     Orphan *o = malloc(sizeof *o); /* not from the Ctx, which it outlives */
     if (!o) return qerr_set(d->ctx, QS_ENOMEM, "out of memory");
-    *o = (Orphan){.f = state(d)->f, .device = state(d)->device, .block = block};
+    *o = (Orphan){.f = state_of(d)->f, .device = state_of(d)->device, .block = block};
     qs_status s = CALL(d, DevicePrimaryCtxRetain, &o->context, o->device);
     if (s == QS_OK) s = queue_of_orphan(d, o);
     if (s != QS_OK) return free(o), s;
@@ -1068,39 +1070,39 @@ static qs_status outlive(Device *d, DevPtr block, void (**release_it)(void *), v
 static qs_status move_any(Device *d, DevPtr to, DevPtr from, size_t n) {
     if (records(d)) return cannot_record(d, "", "memcpy would have to wait");
     TRY(join_and_use_all(d));
-    TRY(CALL(d, MemcpyAsync, to, from, n, state(d)->stream));
+    TRY(CALL(d, MemcpyAsync, to, from, n, state_of(d)->stream));
     return wait_queue(d);
 }
 
-static qs_status move(Device *d, DevPtr to, DevPtr from, size_t n) {
+static qs_status move_bytes(Device *d, DevPtr to, DevPtr from, size_t n) {
     if (!n) return QS_OK;
-    TRY(enter(d));
-    return leave(d, move_any(d, to, from, n));
+    TRY(enter_context(d));
+    return leave_context(d, move_any(d, to, from, n));
 }
 
 static int ordinal_of(Device *d, DevPtr p) {
     int ordinal = -1;
     if (!can_enter(d)) return -1;
-    if (state(d)->f.PointerGetAttribute(&ordinal, POINTER_DEVICE_ORDINAL, p) != SUCCESS) ordinal = -1;
-    (void)leave(d, QS_OK);
+    if (state_of(d)->f.PointerGetAttribute(&ordinal, POINTER_DEVICE_ORDINAL, p) != SUCCESS) ordinal = -1;
+    (void)leave_context(d, QS_OK);
     return ordinal;
 }
 
 static void give_back(Device *d) {
-    if (!state(d)->pool || !can_enter(d)) return;
+    if (!state_of(d)->pool || !can_enter(d)) return;
     empty_pool(d);
-    (void)leave(d, QS_OK);
+    (void)leave_context(d, QS_OK);
 }
 
 static size_t bytes_left(Device *d) {
     size_t left = SIZE_MAX, all;
     if (!can_enter(d)) return SIZE_MAX;
-    if (state(d)->f.MemGetInfo(&left, &all) != SUCCESS) left = SIZE_MAX;
-    (void)leave(d, QS_OK);
+    if (state_of(d)->f.MemGetInfo(&left, &all) != SUCCESS) left = SIZE_MAX;
+    (void)leave_context(d, QS_OK);
     return left;
 }
 
-static const SharingOps sharing = {queue_name, order, ordinal_of, move, outlive, give_back, bytes_left};
+static const SharingOps sharing = {queue_name, order, ordinal_of, move_bytes, outlive, give_back, bytes_left};
 
 /* -- code ---------------------------------------------------------------------------------------------------------- */
 /* Quotes the line of the text that the driver's log names ("line 23; error: …"); "": none. */
@@ -1128,34 +1130,34 @@ static qs_status load_failed(Device *d, const Program *p, const Code *code, int 
     char what[256], line[128];
     Text told;
     if (is_final(e)) return checked(d, "ModuleLoadDataEx", e);
-    describe_error(&state(d)->f, e, what, sizeof what);
+    describe_error(&state_of(d)->f, e, what, sizeof what);
     quote_line(code->bytes, log, line, sizeof line);
     qtext_init(&told, d->ctx);
     qbuildlog_tell(&code->lines, log, &told);
     while (told.len && told.s[told.len - 1] == '\n') told.s[--told.len] = 0;
     const char *all = told.len ? told.s : "", *rest = all + strcspn(all, "\n");
-    qs_status s =
-        error_at(d, e == ERROR_OUT_OF_MEMORY ? QS_ENOMEM : QS_EDEVICE, code, qbuildlog_error(&code->lines, log),
-                 "%s: kernel %s cannot be loaded: %s: %s%s%.*s%s%.800s", qdev_name(d), p->name,
-                 symbol_of(state(d), "ModuleLoadDataEx").s, what, *all ? ": " : "", (int)(rest - all), all, line, rest);
+    qs_status s = error_at(d, e == ERROR_OUT_OF_MEMORY ? QS_ENOMEM : QS_EDEVICE, code,
+                           qbuildlog_error(&code->lines, log), "%s: kernel %s cannot be loaded: %s: %s%s%.*s%s%.800s",
+                           qdev_name(d), p->name, symbol_of(state_of(d), "ModuleLoadDataEx").s, what, *all ? ": " : "",
+                           (int)(rest - all), all, line, rest);
     qtext_free(&told);
     return s;
 }
 
 /* Returns the key of everything except the text that machine code depends on. */
 static CacheKey machine_key(Device *d) {
-    const Api *f = &state(d)->f;
+    const Api *f = &state_of(d)->f;
     int word[] = {0, attribute(d, DEVICE_MAJOR), attribute(d, DEVICE_MINOR)};
     char name[96] = "";
     if (f->DriverGetVersion(&word[0]) != SUCCESS) word[0] = 0;
-    if (f->DeviceGetName(name, sizeof name - 1, state(d)->device) != SUCCESS) *name = 0;
+    if (f->DeviceGetName(name, sizeof name - 1, state_of(d)->device) != SUCCESS) *name = 0;
     return qcache_key(qcache_key((CacheKey){{3, 0}}, word, sizeof word), name, strlen(name));
 }
 
 /* Compiles the text to machine code.  false: failed; the caller then loads the text directly, which gives an error
  * message. */
 static bool link_code(Device *d, const Code *code, Text *out) {
-    const Api *f = &state(d)->f;
+    const Api *f = &state_of(d)->f;
     void *link = NULL, *made = NULL;
     size_t n = 0;
     int e = f->LinkCreate(0, NULL, NULL, &link);
@@ -1168,8 +1170,8 @@ static bool link_code(Device *d, const Code *code, Text *out) {
     return e == SUCCESS && out->len;
 }
 
-static bool start(Device *d, Program *p, const Text *binary) {
-    int e = state(d)->f.ModuleLoadDataEx(&p->module, binary->s, 0, NULL, NULL);
+static bool start_binary(Device *d, Program *p, const Text *binary) {
+    int e = state_of(d)->f.ModuleLoadDataEx(&p->module, binary->s, 0, NULL, NULL);
     if (e != SUCCESS) p->module = NULL;
     quietly(d, "ModuleLoadDataEx", e);
     return p->module;
@@ -1180,10 +1182,10 @@ static bool load_kept(Device *d, Program *p, const Code *code) {
     Text binary;
     CacheKey key = qcache_key(machine_key(d), code->bytes, code->n);
     qtext_init(&binary, d->ctx);
-    bool done = qcache_get(code->cache, key, &binary) && start(d, p, &binary);
-    if (!done && !*state(d)->dead) {
+    bool done = qcache_get(code->cache, key, &binary) && start_binary(d, p, &binary);
+    if (!done && !*state_of(d)->dead) {
         binary.len = 0;
-        done = link_code(d, code, &binary) && start(d, p, &binary);
+        done = link_code(d, code, &binary) && start_binary(d, p, &binary);
         if (done) qcache_put(code->cache, key, binary.s, binary.len);
     }
     qtext_free(&binary);
@@ -1193,20 +1195,20 @@ static bool load_kept(Device *d, Program *p, const Code *code) {
 /* Loads machine code, an ELF file after the first line, whose length aligns it (AMD_LINE). */
 static qs_status load_binary(Device *d, Program *p, const Code *code) {
     const char *image = strchr(code->bytes, '\n') + 1;
-    int e = ASK(&state(d)->f, ModuleLoadDataEx, &p->module, image, 0, NULL, NULL);
+    int e = ASK(&state_of(d)->f, ModuleLoadDataEx, &p->module, image, 0, NULL, NULL);
     if (e != SUCCESS) p->module = NULL;
     return e == SUCCESS ? QS_OK : load_failed(d, p, code, e, "");
 }
 
 static qs_status load_module(Device *d, Program *p, const Code *code) {
     enum { LOG = 4096 };
-    if (!state(d)->maker->text) return load_binary(d, p, code);
+    if (!state_of(d)->maker->text) return load_binary(d, p, code);
     if (code->cache && !*qcache_why(code->cache) && load_kept(d, p, code)) return QS_OK;
-    if (*state(d)->dead) return qerr_set(d->ctx, QS_EDEVICE, "%s", state(d)->dead);
+    if (*state_of(d)->dead) return qerr_set(d->ctx, QS_EDEVICE, "%s", state_of(d)->dead);
     char *log = qmem_alloc(d->ctx, LOG); /* zeroed */
     int options[] = {JIT_ERROR_LOG, JIT_ERROR_LOG_BYTES};
     void *values[] = {log, (void *)(uintptr_t)LOG};
-    int e = state(d)->f.ModuleLoadDataEx(&p->module, code->bytes, 2, options, values);
+    int e = state_of(d)->f.ModuleLoadDataEx(&p->module, code->bytes, 2, options, values);
     log[LOG - 1] = 0;
     qs_status s = e == SUCCESS ? QS_OK : load_failed(d, p, code, e, log);
     if (e != SUCCESS) p->module = NULL;
@@ -1234,7 +1236,7 @@ static qs_status allow_shared(Device *d, const Program *p) {
     if (p->shared > (unsigned)most)
         return qerr_set(d->ctx, QS_EVALUE, "kernel %s: its shared arrays take %u bytes; %s has %d for a block", p->name,
                         p->shared, qdev_name(d), most);
-    if (!state(d)->f.FuncSetAttribute) return QS_OK;
+    if (!state_of(d)->f.FuncSetAttribute) return QS_OK;
     return CALL(d, FuncSetAttribute, p->function, FUNC_MAX_DYNAMIC_SHARED, (int)p->shared);
 }
 
@@ -1252,7 +1254,7 @@ static qs_status check_local(Device *d, const Program *p) {
                                                                                            : LOCAL_MOST));
 }
 
-static qs_status prepare(Device *d, Program *p, const Code *code) {
+static qs_status prepare_program(Device *d, Program *p, const Code *code) {
     PtxNeeds needs = qptx_needs(code->bytes);
     if (records(d)) return cannot_record(d, p->name, " was not loaded yet, as it is when it runs for the first time");
     p->serial = needs.serial, p->fault = needs.fault, p->shared = needs.shared;
@@ -1265,23 +1267,23 @@ static qs_status prepare(Device *d, Program *p, const Code *code) {
     return choose_threads(d, p);
 }
 
-static void unload(Device *d, Program *p) {
-    if (p->wider) unload(d, p->wider);
+static void unload_program(Device *d, Program *p) {
+    if (p->wider) unload_program(d, p->wider);
     if (p->module && can_enter(d)) {
         QUIETLY(d, ModuleUnload, p->module);
-        (void)leave(d, QS_OK);
+        (void)leave_context(d, QS_OK);
     }
     if (p->text) qmem_free(d->ctx, p->text, p->n + 1);
     qmem_free(d->ctx, p, sizeof *p);
 }
 
 static qs_status load_text(Device *d, const Code *code, Program **out) {
-    TRY(enter(d));
+    TRY(enter_context(d));
     Program *p = qmem_alloc(d->ctx, sizeof *p);
     snprintf(p->name, sizeof p->name, "%s", code->name);
-    qs_status s = leave(d, prepare(d, p, code));
+    qs_status s = leave_context(d, prepare_program(d, p, code));
     if (s == QS_OK) *out = p;
-    else unload(d, p);
+    else unload_program(d, p);
     return s;
 }
 
@@ -1299,8 +1301,8 @@ static qs_status load_limited(Device *d, const Code *code, int threads, Program 
 }
 
 /* Loads code, and keeps its text if it may have to be compiled again for larger blocks. */
-static qs_status load(Device *d, const Code *code, Program **out) {
-    bool blocks = state(d)->maker->text && qptx_needs(code->bytes).blocks;
+static qs_status load_program(Device *d, const Code *code, Program **out) {
+    bool blocks = state_of(d)->maker->text && qptx_needs(code->bytes).blocks;
     if (blocks && without("registers")) return load_limited(d, code, d->max_block, out);
     TRY(load_text(d, code, out));
     Program *p = *out;
@@ -1335,20 +1337,20 @@ typedef struct {
     int nslots;
 } Grid;
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t min64(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* Chooses the block extents: 32 positions along the last axis, where neighbours are adjacent in memory, then positions
  * along the axes before it, and then the remaining threads along the last axis again. */
 static void shape_block(Grid *g, const Launch *l, int64_t threads) {
     int last = l->rank - 1;
     for (int a = 0; a < l->rank; a++) g->block[a] = 1;
-    g->block[last] = least(l->domain[last], least(threads, last ? 32 : threads));
-    if (last > 0) g->block[last - 1] = least(l->domain[last - 1], threads / g->block[last]);
+    g->block[last] = min64(l->domain[last], min64(threads, last ? 32 : threads));
+    if (last > 0) g->block[last - 1] = min64(l->domain[last - 1], threads / g->block[last]);
     if (last > 1)
-        g->block[last - 2] = least(least(l->domain[last - 2], 64), threads / (g->block[last] * g->block[last - 1]));
+        g->block[last - 2] = min64(min64(l->domain[last - 2], 64), threads / (g->block[last] * g->block[last - 1]));
     int64_t others = 1;
     for (int a = 0; a < last; a++) others *= g->block[a];
-    g->block[last] = least(l->domain[last], threads / others);
+    g->block[last] = min64(l->domain[last], threads / others);
 }
 
 static qs_status block_too_large(Device *d, const Program *p, const Grid *g) {
@@ -1400,37 +1402,37 @@ static qs_status put_arguments(Device *d, const Program *p, Grid *g, const Launc
 static qs_status launch_failed(Device *d, const Program *p, const Grid *g, int e) {
     char what[256], block[120] = "";
     if (e == SUCCESS || is_final(e)) return checked(d, "LaunchKernel", e);
-    describe_error(&state(d)->f, e, what, sizeof what);
+    describe_error(&state_of(d)->f, e, what, sizeof what);
     if (e == ERROR_LAUNCH_RESOURCES)
         snprintf(block, sizeof block, " of blocks of %u threads with %d registers each and %u bytes of shared memory",
                  g->x * g->y * g->z, p->registers, p->shared);
     return qerr_set(d->ctx, QS_EDEVICE, "%s: kernel %s: %s%s: %s", qdev_name(d), p->name,
-                    symbol_of(state(d), "LaunchKernel").s, block, what);
+                    symbol_of(state_of(d), "LaunchKernel").s, block, what);
 }
 
 static qs_status launch_grid(Device *d, const Program *p, Grid *g, int64_t blocks) {
     void *arguments[] = {g->slot};
     return launch_failed(d, p, g,
-                         ASK(&state(d)->f, LaunchKernel, p->function, (unsigned)blocks, 1, 1, g->x, g->y, g->z,
-                             p->shared, state(d)->stream, arguments, NULL));
+                         ASK(&state_of(d)->f, LaunchKernel, p->function, (unsigned)blocks, 1, 1, g->x, g->y, g->z,
+                             p->shared, state_of(d)->stream, arguments, NULL));
 }
 
 /* Launches the grid in slices along axis 0, because a launch is limited to 2^31-1 blocks. */
 static qs_status launch_slices(Device *d, const Program *p, Grid *g) {
-    uint64_t threads = state(d)->maker->most_threads;
-    int64_t row = 1, blocks = threads ? least(GRID_MAX, (int64_t)(threads / g->x)) : GRID_MAX;
+    uint64_t threads = state_of(d)->maker->most_threads;
+    int64_t row = 1, blocks = threads ? min64(GRID_MAX, (int64_t)(threads / g->x)) : GRID_MAX;
     for (int a = 1; a < g->rank; a++)
         if (__builtin_mul_overflow(row, g->count[a], &row) || row > blocks)
             return qerr_set(d->ctx, QS_EVALUE, "kernel %s: too many positions beyond the first axis", p->name);
     for (int64_t first = 0, most = blocks / row; first < g->count[0]; first += most) {
         g->slot[PTX_FIRST] = (uint64_t)first;
-        TRY(launch_grid(d, p, g, least(most, g->count[0] - first) * row));
+        TRY(launch_grid(d, p, g, min64(most, g->count[0] - first) * row));
     }
     return QS_OK;
 }
 
 static qs_status make_faults(Device *d) {
-    State *s = state(d);
+    State *s = state_of(d);
     void *p;
     if (!s->faults) {
         TRY(CALL(d, MemHostAlloc, &p, FAULTS * sizeof(DevFault), HOSTALLOC_DEVICEMAP | s->maker->fault_memory));
@@ -1442,13 +1444,13 @@ static qs_status make_faults(Device *d) {
 static qs_status place_fault(Device *d, Grid *g) {
     TRY(make_faults(d));
     if (d->owed == FAULTS) TRY(wait_queue(d));
-    g->slot[PTX_FAULT] = state(d)->faults_there + (unsigned)d->owed * sizeof(DevFault);
+    g->slot[PTX_FAULT] = state_of(d)->faults_there + (unsigned)d->owed * sizeof(DevFault);
     return QS_OK;
 }
 
 /* Waits for a synchronous launch and reads its fault.  The fault of an earlier launch is reported first. */
 static qs_status read_fault(Device *d, DevFault *out) {
-    DevFault *place = &state(d)->faults[d->owed];
+    DevFault *place = &state_of(d)->faults[d->owed];
     qs_status s = wait_queue(d);
     bool followed = place->message && s == QS_EDEVICE && !d->ctx->err.late; /* the fault caused the device error */
     if (followed) qerr_clear(d->ctx), s = QS_OK;
@@ -1460,21 +1462,21 @@ static qs_status read_fault(Device *d, DevFault *out) {
 /* Discards the fault of a launch that failed, after waiting, because some of its slices may be running. */
 static qs_status give_up(Device *d, qs_status s) {
     wait_queue(d);
-    state(d)->faults[d->owed].message = 0;
+    state_of(d)->faults[d->owed].message = 0;
     return s;
 }
 
 static qs_status keep_fault(Device *d, DevAsync *late, DevFault *out) {
     if (!late) return read_fault(d, out);
     late->taken = true;
-    state(d)->late[d->owed++] = *late, d->ctx->owed++;
+    state_of(d)->late[d->owed++] = *late, d->ctx->owed++;
     return QS_OK;
 }
 
 /* Counts the launch, marks its blocks as used and written, and makes `stream` wait for uploads to them.  Adds the sizes
  * of its blocks to *bytes. */
 static qs_status use_blocks(Device *d, int nargs, const DevArg *args, size_t *bytes) {
-    State *s = state(d);
+    State *s = state_of(d);
     bool waits = false;
     s->queued++;
     for (int i = 0; i < nargs && s->copies; i++) {
@@ -1483,11 +1485,11 @@ static qs_status use_blocks(Device *d, int nargs, const DevArg *args, size_t *by
         waits = waits || m->sent > s->joined, m->used = s->queued, *bytes += m->n;
         if (!args[i].only_read) m->written = s->queued;
     }
-    return waits ? join(d) : QS_OK;
+    return waits ? join_uploads(d) : QS_OK;
 }
 
 static qs_status queue_launch(Device *d, const Program *p, Grid *g, DevAsync *late, DevFault *fault) {
-    State *s = state(d);
+    State *s = state_of(d);
     if (p->fault && records(d)) return cannot_record(d, p->name, " may fail, which the host would wait for");
     if (p->fault) TRY(place_fault(d, g));
     snprintf(s->running, sizeof s->running, "%s", p->name);
@@ -1497,7 +1499,7 @@ static qs_status queue_launch(Device *d, const Program *p, Grid *g, DevAsync *la
     return p->fault ? keep_fault(d, late, fault) : QS_OK;
 }
 
-static qs_status launch(Device *d, Program *p, const Launch *l, int nargs, const DevArg *args, DevFault *fault) {
+static qs_status launch_kernel(Device *d, Program *p, const Launch *l, int nargs, const DevArg *args, DevFault *fault) {
     Grid g = {.rank = l->rank};
     if (fault) *fault = (DevFault){0};
     for (int a = 0; a < l->rank; a++)
@@ -1508,16 +1510,17 @@ static qs_status launch(Device *d, Program *p, const Launch *l, int nargs, const
     TRY(measure_block(d, &p, &g));
     for (int a = 0; a < l->rank; a++) g.count[a] = (l->domain[a] - 1) / g.block[a] + 1;
     TRY(put_arguments(d, p, &g, l, nargs, args));
-    TRY(enter(d));
+    TRY(enter_context(d));
     size_t bytes = 0;
     qs_status s = use_blocks(d, nargs, args, &bytes);
     if (s == QS_OK) s = queue_launch(d, p, &g, l->late, fault);
     if (s == QS_OK && bytes >= CUT_LEAST && !records(d)) s = make_cut(d);
-    return leave(d, s);
+    return leave_context(d, s);
 }
 
-const DeviceOps qdev_cuda_ops = {"cuda",  CODE_PTX, probe_cuda, open_cuda, close_device, alloc,
-                                 release, upload,   download,   copy,      load,         unload,
-                                 launch,  sync,     peer,       &sharing,  NULL};
-const DeviceOps qdev_hip_ops = {"hip", CODE_AMD, probe_hip, open_hip, close_device, alloc, release, upload, download,
-                                copy,  load,     unload,    launch,   sync,         peer,  NULL,    NULL};
+const DeviceOps qdev_cuda_ops = {"cuda",        CODE_PTX,     probe_cuda,     open_cuda,  close_device, alloc_block,
+                                 release_block, upload_block, download_block, copy_block, load_program, unload_program,
+                                 launch_kernel, sync,         peer,           &sharing,   NULL};
+const DeviceOps qdev_hip_ops = {"hip",         CODE_AMD,     probe_hip,      open_hip,   close_device, alloc_block,
+                                release_block, upload_block, download_block, copy_block, load_program, unload_program,
+                                launch_kernel, sync,         peer,           NULL,       NULL};

@@ -148,7 +148,7 @@ static void *open_library(Device *d, int driver, const Library *s, const char **
 
 /* Opens a library and looks up its functions; returns the reason for a failure, or NULL.  The library is never closed,
  * because others in the process may use it. */
-static const char *load(Device *d, CudaMath *m, DevLibrary which) {
+static const char *load_library(Device *d, CudaMath *m, DevLibrary which) {
     const char *why = NULL;
     bool complete = true;
     Api *f = &m->f;
@@ -170,7 +170,7 @@ CudaMath *qcudamath_open(Device *d, int driver) {
 /* cuBLAS is opened before cuDNN, which needs it and may not find it itself. */
 const char *qcudamath_missing(Device *d, CudaMath *m, DevLibrary lib) {
     if (lib == LIB_DNN) (void)qcudamath_missing(d, m, LIB_BLAS);
-    if (!m->tried[lib]) m->tried[lib] = true, m->missing[lib] = load(d, m, lib);
+    if (!m->tried[lib]) m->tried[lib] = true, m->missing[lib] = load_library(d, m, lib);
     return m->missing[lib];
 }
 
@@ -270,7 +270,7 @@ static bool same_layout(const DevFft *a, const DevFft *b) {
            !memcmp(a->n, b->n, (size_t)a->rank * sizeof *a->n);
 }
 
-static int64_t extent(const DevFft *f) {
+static int64_t count_elements(const DevFft *f) {
     int64_t n = 1;
     for (int i = 0; i < f->rank; i++) n *= f->n[i];
     return n;
@@ -282,7 +282,7 @@ static bool side_by_side(const DevFft *f) { return f->inner > 1; }
 static qs_status set_up(Device *d, CudaMath *m, void *stream, Plan *p) {
     const DevFft *f = &p->of;
     int type = f->wide ? FFT_Z2Z : FFT_C2C, batch = (int)(side_by_side(f) ? f->inner : f->outer);
-    int n[3] = {1, 1, 1}, stride = (int)f->inner, apart = side_by_side(f) ? 1 : (int)extent(f);
+    int n[3] = {1, 1, 1}, stride = (int)f->inner, apart = side_by_side(f) ? 1 : (int)count_elements(f);
     for (int i = 0; i < f->rank; i++) n[i] = (int)f->n[i];
     TRY(CALL(d, m, FFT, FftOwnArea, p->plan, 0));
     TRY(CALL(d, m, FFT, FftMakePlan, p->plan, f->rank, n, n, stride, apart, n, stride, apart, type, batch, &p->area));
@@ -320,7 +320,7 @@ static qs_status have_area(Device *d, CudaMath *m, size_t n) {
 }
 
 /* Copies real input to the real parts of the data, which are all zero. */
-static qs_status widen(Device *d, CudaMath *m, const DevFft *f, int count) {
+static qs_status copy_real_parts(Device *d, CudaMath *m, const DevFft *f, int count) {
     if (!f->real) return QS_OK;
     return f->wide ? CALL(d, m, BLAS, Dcopy, m->blas, count, f->real, 1, f->data, 2)
                    : CALL(d, m, BLAS, Scopy, m->blas, count, f->real, 1, f->data, 2);
@@ -328,7 +328,7 @@ static qs_status widen(Device *d, CudaMath *m, const DevFft *f, int count) {
 
 static qs_status execute(Device *d, CudaMath *m, const Plan *p, const DevFft *f) {
     int direction = f->inverse ? FFT_INVERSE : FFT_FORWARD;
-    int64_t step = extent(f) * f->inner * (f->wide ? 16 : 8), times = side_by_side(f) ? f->outer : 1;
+    int64_t step = count_elements(f) * f->inner * (f->wide ? 16 : 8), times = side_by_side(f) ? f->outer : 1;
     for (int64_t i = 0; i < times; i++) {
         DevPtr at = f->data + (DevPtr)(i * step);
         TRY(f->wide ? CALL(d, m, FFT, FftZ2Z, p->plan, at, at, direction)
@@ -337,8 +337,8 @@ static qs_status execute(Device *d, CudaMath *m, const Plan *p, const DevFft *f)
     return QS_OK;
 }
 
-static qs_status divide(Device *d, CudaMath *m, const DevFft *f, int count) {
-    double by = 1 / (double)extent(f);
+static qs_status divide_by_extent(Device *d, CudaMath *m, const DevFft *f, int count) {
+    double by = 1 / (double)count_elements(f);
     float near = (float)by;
     if (!f->inverse) return QS_OK;
     return f->wide ? CALL(d, m, BLAS, Zdscal, m->blas, count, &by, f->data, 1)
@@ -347,15 +347,15 @@ static qs_status divide(Device *d, CudaMath *m, const DevFft *f, int count) {
 
 qs_status qcudamath_fft(Device *d, CudaMath *m, void *stream, const DevFft *f) {
     Plan *p = NULL;
-    int count = (int)(extent(f) * f->inner * f->outer);
+    int count = (int)(count_elements(f) * f->inner * f->outer);
     TRY(have(d, m, LIB_BLAS, stream));
     TRY(present(d, m, LIB_FFT));
     TRY(find_plan(d, m, stream, f, &p));
     TRY(have_area(d, m, p->area));
     TRY(CALL(d, m, FFT, FftSetArea, p->plan, m->area));
-    TRY(widen(d, m, f, count));
+    TRY(copy_real_parts(d, m, f, count));
     TRY(execute(d, m, p, f));
-    return divide(d, m, f, count);
+    return divide_by_extent(d, m, f, count);
 }
 
 /* -- cuSOLVER ------------------------------------------------------------------------------------------------------ */
@@ -394,7 +394,7 @@ static qs_status get_room(Device *d, const size_t *size, Room *r) {
 /* Frees the work space.  Queued work may still use it, since later uses are queued behind. */
 static void put_room(Device *d, const Room *r) { qheap_put(d, r->block, r->at[PARTS]); }
 
-static DevPtr part(const Room *r, int which) { return r->block + r->at[which]; }
+static DevPtr part_address(const Room *r, int which) { return r->block + r->at[which]; }
 
 static qs_status read_part(Device *d, const Room *r, int which, size_t n, void *to) {
     return to ? d->ops->download(d, to, r->block, r->at[which], n) : QS_OK;
@@ -425,15 +425,16 @@ static qs_status get_solving_room(Device *d, CudaMath *m, const DevSolve *s, Roo
 static qs_status solve_factored(Device *d, CudaMath *m, const DevSolve *s, const Room *r) {
     int n = (int)s->n, columns = (int)s->columns;
     bool system = s->kind == SOLVE_SYSTEM, apart = system && columns > 1;
-    DevPtr x = apart ? part(r, RIGHT) : s->x;
+    DevPtr x = apart ? part_address(r, RIGHT) : s->x;
     if (system) TRY(copy_matrix(d, m, s->dtype, s->tb ? PLAIN : TURNED, n, columns, s->b, s->ldb, x));
-    TRY(TYPED(SOLVER, s->dtype, getrs, m->solver, system ? TURNED : PLAIN, n, columns, part(r, COPY), n, part(r, ROW),
-              x, n, part(r, INFO)));
+    TRY(TYPED(SOLVER, s->dtype, getrs, m->solver, system ? TURNED : PLAIN, n, columns, part_address(r, COPY), n,
+              part_address(r, ROW), x, n, part_address(r, INFO)));
     return apart ? copy_matrix(d, m, s->dtype, TURNED, columns, n, x, n, s->x) : QS_OK;
 }
 
 static qs_status eliminate(Device *d, CudaMath *m, qs_dtype type, int n, const Room *r, int *info) {
-    TRY(TYPED(SOLVER, type, getrf, m->solver, n, n, part(r, COPY), n, part(r, AREA), part(r, ROW), part(r, INFO)));
+    TRY(TYPED(SOLVER, type, getrf, m->solver, n, n, part_address(r, COPY), n, part_address(r, AREA),
+              part_address(r, ROW), part_address(r, INFO)));
     return read_info(d, r, info);
 }
 
@@ -446,11 +447,12 @@ static qs_status by_elimination(Device *d, CudaMath *m, DevSolve *s, const Room 
  * zeroed x through packed form, because the other half of the work copy still holds a. */
 static qs_status by_cholesky(Device *d, CudaMath *m, DevSolve *s, const Room *r) {
     int n = (int)s->n;
-    TRY(TYPED(SOLVER, s->dtype, potrf, m->solver, LOWER, n, part(r, COPY), n, part(r, AREA), r->area, part(r, INFO)));
+    TRY(TYPED(SOLVER, s->dtype, potrf, m->solver, LOWER, n, part_address(r, COPY), n, part_address(r, AREA), r->area,
+              part_address(r, INFO)));
     TRY(read_info(d, r, &s->info));
     if (s->info) return QS_OK;
-    TRY(TYPED(BLAS, s->dtype, trttp, m->blas, LOWER, n, part(r, COPY), n, part(r, RIGHT)));
-    return TYPED(BLAS, s->dtype, tpttr, m->blas, LOWER, n, part(r, RIGHT), s->x, n);
+    TRY(TYPED(BLAS, s->dtype, trttp, m->blas, LOWER, n, part_address(r, COPY), n, part_address(r, RIGHT)));
+    return TYPED(BLAS, s->dtype, tpttr, m->blas, LOWER, n, part_address(r, RIGHT), s->x, n);
 }
 
 /* cuSOLVER factors in place, so it gets a copy of a, which it sees as transpose(a). */
@@ -459,7 +461,8 @@ qs_status qcudamath_solve(Device *d, CudaMath *m, void *stream, DevSolve *s) {
     TRY(have(d, m, LIB_BLAS, stream));
     TRY(have(d, m, LIB_SOLVER, stream));
     TRY(get_solving_room(d, m, s, &r));
-    qs_status status = copy_matrix(d, m, s->dtype, s->ta ? TURNED : PLAIN, s->n, s->n, s->a, s->lda, part(&r, COPY));
+    qs_status status =
+        copy_matrix(d, m, s->dtype, s->ta ? TURNED : PLAIN, s->n, s->n, s->a, s->lda, part_address(&r, COPY));
     if (status == QS_OK) status = s->kind == SOLVE_CHOLESKY ? by_cholesky(d, m, s, &r) : by_elimination(d, m, s, &r);
     put_room(d, &r);
     return status;
@@ -513,11 +516,11 @@ static qs_status factor_lu(Device *d, CudaMath *m, DevFactor *f, const Room *r) 
 static qs_status factor_qr(Device *d, CudaMath *m, DevFactor *f, const Room *r) {
     int rows = (int)f->m, columns = (int)f->n, k = (int)shorter(f);
     size_t column = (size_t)f->m * qdtype_size(f->dtype);
-    TRY(TYPED(SOLVER, f->dtype, geqrf, m->solver, rows, columns, part(r, COPY), rows, part(r, ROW), part(r, AREA),
-              r->area, part(r, INFO)));
+    TRY(TYPED(SOLVER, f->dtype, geqrf, m->solver, rows, columns, part_address(r, COPY), rows, part_address(r, ROW),
+              part_address(r, AREA), r->area, part_address(r, INFO)));
     TRY(read_part(d, r, COPY, column * (size_t)f->n, f->right));
-    TRY(TYPED(SOLVER, f->dtype, orgqr, m->solver, rows, k, k, part(r, COPY), rows, part(r, ROW), part(r, AREA), r->area,
-              part(r, INFO)));
+    TRY(TYPED(SOLVER, f->dtype, orgqr, m->solver, rows, k, k, part_address(r, COPY), rows, part_address(r, ROW),
+              part_address(r, AREA), r->area, part_address(r, INFO)));
     TRY(read_info(d, r, &f->info));
     return read_part(d, r, COPY, column * (size_t)k, f->left);
 }
@@ -526,15 +529,17 @@ static qs_status factor_qr(Device *d, CudaMath *m, DevFactor *f, const Room *r) 
 static qs_status read_side(Device *d, CudaMath *m, const DevFactor *f, const Room *r, int which, int64_t rows,
                            void *to) {
     int64_t k = shorter(f);
-    if (is_flat(f)) TRY(copy_matrix(d, m, f->dtype, TURNED, k, rows, part(r, which), rows, part(r, COPY)));
+    if (is_flat(f))
+        TRY(copy_matrix(d, m, f->dtype, TURNED, k, rows, part_address(r, which), rows, part_address(r, COPY)));
     return read_part(d, r, is_flat(f) ? COPY : which, (size_t)(rows * k) * qdtype_size(f->dtype), to);
 }
 
 static qs_status factor_svd(Device *d, CudaMath *m, DevFactor *f, const Room *r) {
     int most = (int)longer(f), k = (int)shorter(f);
     signed char wanted = f->left ? 'S' : 'N';
-    TRY(TYPED(SOLVER, f->dtype, gesvd, m->solver, wanted, wanted, most, k, part(r, COPY), most, part(r, ROW),
-              part(r, LEFT), most, part(r, RIGHT), k, part(r, AREA), r->area, part(r, SPARE), part(r, INFO)));
+    TRY(TYPED(SOLVER, f->dtype, gesvd, m->solver, wanted, wanted, most, k, part_address(r, COPY), most,
+              part_address(r, ROW), part_address(r, LEFT), most, part_address(r, RIGHT), k, part_address(r, AREA),
+              r->area, part_address(r, SPARE), part_address(r, INFO)));
     TRY(read_info(d, r, &f->info));
     if (f->info) return QS_OK;
     TRY(read_part(d, r, ROW, (size_t)k * qdtype_size(qdtype_real_of(f->dtype)), f->values));
@@ -545,8 +550,8 @@ static qs_status factor_svd(Device *d, CudaMath *m, DevFactor *f, const Room *r)
 
 static qs_status factor_eigen(Device *d, CudaMath *m, DevFactor *f, const Room *r) {
     int n = (int)f->n;
-    TRY(TYPED(SOLVER, f->dtype, syevd, m->solver, vectors(f), LOWER, n, part(r, COPY), n, part(r, ROW), part(r, AREA),
-              r->area, part(r, INFO)));
+    TRY(TYPED(SOLVER, f->dtype, syevd, m->solver, vectors(f), LOWER, n, part_address(r, COPY), n, part_address(r, ROW),
+              part_address(r, AREA), r->area, part_address(r, INFO)));
     TRY(read_info(d, r, &f->info));
     if (f->info) return QS_OK;
     TRY(read_part(d, r, ROW, (size_t)n * qdtype_size(qdtype_real_of(f->dtype)), f->values));
@@ -562,8 +567,8 @@ qs_status qcudamath_factor(Device *d, CudaMath *m, void *stream, DevFactor *f) {
     TRY(have(d, m, LIB_SOLVER, stream));
     TRY(get_factoring_room(d, m, f, &r));
     int64_t rows = is_flat(f) ? f->n : f->m, columns = is_flat(f) ? f->m : f->n;
-    qs_status s =
-        copy_matrix(d, m, f->dtype, f->ta == is_flat(f) ? TURNED : PLAIN, rows, columns, f->a, f->lda, part(&r, COPY));
+    qs_status s = copy_matrix(d, m, f->dtype, f->ta == is_flat(f) ? TURNED : PLAIN, rows, columns, f->a, f->lda,
+                              part_address(&r, COPY));
     if (s == QS_OK) s = by[f->kind](d, m, f, &r);
     put_room(d, &r);
     if (s == QS_OK && f->info < 0)
@@ -596,7 +601,7 @@ static qs_status tensor(Device *d, CudaMath *m, void **is, int type, const int n
     return CALL(d, m, DNN, DnnSetTensor, *is, type, n[0], n[1], n[2], n[3], step, n[2] * n[3], n[3], 1);
 }
 
-static qs_status describe(Device *d, CudaMath *m, Convolution *p) {
+static qs_status make_descriptors(Device *d, CudaMath *m, Convolution *p) {
     const DevConvShape *s = &p->of;
     int type = s->wide ? DNN_DOUBLE : DNN_FLOAT;
     TRY(tensor(d, m, &p->is[IMAGES], type, s->x, s->x_step));
@@ -660,7 +665,7 @@ static qs_status plan_convolution(Device *d, CudaMath *m, const DevConvShape *of
     Convolution *p = &m->convolution[m->next++ % CONVOLUTIONS];
     drop_convolution(m, p);
     p->of = *of, p->made = true;
-    qs_status s = describe(d, m, p);
+    qs_status s = make_descriptors(d, m, p);
     if (s == QS_OK) s = choose_algorithm(d, m, p);
     if (s == QS_EDEVICE) p->refused = refusal(d), s = QS_OK;
     if (s != QS_OK) drop_convolution(m, p);
@@ -674,7 +679,7 @@ static qs_status find_convolution(Device *d, CudaMath *m, const DevConvShape *of
     return plan_convolution(d, m, of, out);
 }
 
-static qs_status convolve(Device *d, CudaMath *m, const Convolution *p, const DevConv *c, DevPtr area) {
+static qs_status run_convolution(Device *d, CudaMath *m, const Convolution *p, const DevConv *c, DevPtr area) {
     static const float f1 = 1, f0 = 0;
     static const double d1 = 1, d0 = 0;
     const void *one = p->of.wide ? (const void *)&d1 : &f1, *zero = p->of.wide ? (const void *)&d0 : &f0;
@@ -694,7 +699,7 @@ qs_status qcudamath_convolve(Device *d, CudaMath *m, void *stream, DevConv *c) {
     TRY(find_convolution(d, m, &c->of, &p));
     if (p->refused) return c->refused = p->refused, QS_OK;
     if (p->area) TRY(qheap_get(d, p->area, &area));
-    qs_status s = convolve(d, m, p, c, area);
+    qs_status s = run_convolution(d, m, p, c, area);
     if (area) qheap_put(d, area, p->area);
     if (s == QS_EDEVICE && strstr(d->ctx->err.text, "NOT_SUPPORTED")) c->refused = p->refused = refusal(d), s = QS_OK;
     return s;

@@ -52,7 +52,7 @@ static qs_status damaged(Ctx *c, const char *what) {
     return qerr_set(c, QS_EDEVICE, "compiled kernel is damaged: %s", what);
 }
 
-static bool inside(const Load *l, uint64_t off, uint64_t len) { return off <= l->n && len <= l->n - off; }
+static bool is_inside(const Load *l, uint64_t off, uint64_t len) { return off <= l->n && len <= l->n - off; }
 
 /* Finds a string table; false: invalid, for example because the last name is not terminated. */
 static bool read_names(const Load *l, size_t section, const char **names, size_t *n) {
@@ -67,7 +67,7 @@ static qs_status read_sections(Load *l) {
     l->sections = (const Elf64_Shdr *)(const void *)(l->file + l->head->e_shoff);
     for (size_t i = 0; i < l->nsections; i++) {
         const Elf64_Shdr *s = &l->sections[i];
-        bool in_file = s->sh_type == SHT_NOBITS || inside(l, s->sh_offset, s->sh_size);
+        bool in_file = s->sh_type == SHT_NOBITS || is_inside(l, s->sh_offset, s->sh_size);
         if (!in_file || s->sh_size > INT32_MAX) return damaged(l->ctx, "section bounds");
         if (s->sh_addralign & (s->sh_addralign - 1) || s->sh_addralign > 4096)
             return damaged(l->ctx, "section alignment");
@@ -91,7 +91,7 @@ static qs_status read_head(Load *l) {
                         l->head->e_machine);
     l->nsections = l->head->e_shnum;
     if (l->head->e_shentsize != sizeof(Elf64_Shdr) || l->head->e_shoff % 8 ||
-        !inside(l, l->head->e_shoff, l->nsections * sizeof(Elf64_Shdr)))
+        !is_inside(l, l->head->e_shoff, l->nsections * sizeof(Elf64_Shdr)))
         return damaged(l->ctx, "section table");
     return read_sections(l);
 }
@@ -187,7 +187,7 @@ static qs_status put32(Load *l, uint8_t *at, int64_t v) {
 #if defined(__x86_64__)
 static size_t reloc_width(uint32_t type) { return type == R_X86_64_64 || type == R_X86_64_PC64 ? 8 : 4; }
 
-static qs_status apply(Load *l, uint32_t type, size_t sym, int64_t addend, uint8_t *at) {
+static qs_status apply_relocation(Load *l, uint32_t type, size_t sym, int64_t addend, uint8_t *at) {
     uint64_t target = (uint64_t)(uintptr_t)l->addr[sym] + (uint64_t)addend, here = (uint64_t)(uintptr_t)at;
     switch (type) {
     case R_X86_64_NONE: return QS_OK;
@@ -227,7 +227,7 @@ static qs_status low12(uint8_t *at, int64_t target, int shift) {
     return patch(at, 0x3ffc00, (uint32_t)((target & 0xfff) >> shift << 10));
 }
 
-static qs_status apply(Load *l, uint32_t type, size_t sym, int64_t addend, uint8_t *at) {
+static qs_status apply_relocation(Load *l, uint32_t type, size_t sym, int64_t addend, uint8_t *at) {
     int64_t target = (int64_t)((uint64_t)(uintptr_t)l->addr[sym] + (uint64_t)addend);
     int64_t here = (int64_t)(intptr_t)at, d = (int64_t)((uint64_t)target - (uint64_t)here);
     int64_t slot = (int64_t)(intptr_t)l->slot[sym];
@@ -261,7 +261,7 @@ static size_t reloc_width(uint32_t type) {
     (void)type;
     return 4;
 }
-static qs_status apply(Load *l, uint32_t type, size_t sym, int64_t addend, uint8_t *at) {
+static qs_status apply_relocation(Load *l, uint32_t type, size_t sym, int64_t addend, uint8_t *at) {
     (void)sym, (void)addend, (void)at;
     return qerr_set(l->ctx, QS_EDEVICE, "compiled kernel uses relocation %u, which is not known here", type);
 }
@@ -278,7 +278,8 @@ static qs_status relocate(Load *l) {
             size_t sym = ELF64_R_SYM(r.r_info), width = reloc_width((uint32_t)ELF64_R_TYPE(r.r_info));
             if (sym >= l->nsyms || r.r_offset > room || room - r.r_offset < width) return damaged(l->ctx, "relocation");
             if (sym && !l->addr[sym]) return damaged(l->ctx, "relocation against a section that is not loaded");
-            TRY(apply(l, (uint32_t)ELF64_R_TYPE(r.r_info), sym, r.r_addend, l->place[s->sh_info] + r.r_offset));
+            TRY(apply_relocation(l, (uint32_t)ELF64_R_TYPE(r.r_info), sym, r.r_addend,
+                                 l->place[s->sh_info] + r.r_offset));
         }
     }
     return QS_OK;

@@ -57,7 +57,7 @@ static qs_status fresh(Device *d, size_t size, DevPtr *out) {
     return d->ops->alloc(d, size, out);
 }
 
-static DevPtr take(FreeList *l, uint32_t i) {
+static DevPtr take_kept(FreeList *l, uint32_t i) {
     DevPtr p = l->at[i];
     memmove(&l->at[i], &l->at[i + 1], (--l->n - i) * sizeof *l->at);
     return p;
@@ -73,20 +73,22 @@ static uint32_t choose_idle(Device *d, const FreeList *l, size_t size) {
     return l->n < IN_TURNS && room ? l->n : 0;
 }
 
-static qs_status get(Device *d, size_t n, bool idle, DevPtr *out) {
+static qs_status get_block(Device *d, size_t n, bool idle, DevPtr *out) {
     size_t size;
     if (n > SIZE_MAX / 4) return qerr_set(d->ctx, QS_ENOMEM, "%s: no room for %zu bytes", qdev_name(d), n);
     FreeList *l = &heap_of(d)->lists[list_of(n, &size)];
     uint32_t i = !l->n ? 0 : idle ? choose_idle(d, l, size) : l->n - 1;
-    if (i < l->n) *out = take(l, i), d->heap->kept -= size;
+    if (i < l->n) *out = take_kept(l, i), d->heap->kept -= size;
     else TRY(fresh(d, size, out));
     d->heap->used += size;
     return QS_OK;
 }
 
-qs_status qheap_get(Device *d, size_t n, DevPtr *out) { return get(d, n, false, out); }
+qs_status qheap_get(Device *d, size_t n, DevPtr *out) { return get_block(d, n, false, out); }
 
-qs_status qheap_get_idle(Device *d, size_t n, DevPtr *out) { return get(d, n, d->busy && n >= worth_asking, out); }
+qs_status qheap_get_idle(Device *d, size_t n, DevPtr *out) {
+    return get_block(d, n, d->busy && n >= worth_asking, out);
+}
 
 /* Returns whether we would keep more memory than the device has left for other users.  Then all kept blocks are
  * freed. */

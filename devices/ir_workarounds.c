@@ -22,10 +22,12 @@ typedef struct {
 
 static const char minus_zero[] = "-0.000000e+00";
 
-static bool same(Span a, Span b) { return a.n == b.n && !memcmp(a.s, b.s, a.n); }
-static bool is_zero(Span a) { return same(a, (Span){minus_zero, 13}) || same(a, (Span){minus_zero + 1, 12}); }
-static Span operand(const char *s) { return (Span){s, strcspn(s, ", ")}; }
-static void put(Text *t, Span a) { qtext_add(t, a.s, a.n); }
+static bool is_same_span(Span a, Span b) { return a.n == b.n && !memcmp(a.s, b.s, a.n); }
+static bool is_zero(Span a) {
+    return is_same_span(a, (Span){minus_zero, 13}) || is_same_span(a, (Span){minus_zero + 1, 12});
+}
+static Span operand_at(const char *s) { return (Span){s, strcspn(s, ", ")}; }
+static void put_span(Text *t, Span a) { qtext_add(t, a.s, a.n); }
 
 /* Returns the start of the operation `word` in a line "  %name = word …"; NULL: the line is not of this form. */
 static const char *operation(const char *line, const char *word) {
@@ -52,7 +54,7 @@ static bool read_test(const char *line, Test *t) {
     if (!a) return false;
     t->name = (Span){line + 2, (size_t)(compare - 3 - line - 2)};
     t->compare = (Span){compare, (size_t)(a - compare)};
-    t->side[0] = operand(a), t->side[1] = operand(a + t->side[0].n + 2);
+    t->side[0] = operand_at(a), t->side[1] = operand_at(a + t->side[0].n + 2);
     t->zero = is_zero(t->side[1]);
     return is_zero(t->side[t->zero]);
 }
@@ -61,17 +63,18 @@ static bool read_gpu(const char *line, Test *t) { return read_extended(line, t) 
 
 static bool is_known(const Mend *m, Span name) {
     for (uint32_t i = 0; i < m->ntests; i++)
-        if (same(m->test[i].name, name)) return true;
+        if (is_same_span(m->test[i].name, name)) return true;
     return false;
 }
 
 /* Returns the test of this name if one of the two values of the select is the zero of the test; else NULL. */
 static const Test *test_of(const Mend *m, const char *name) {
-    Span want = operand(name);
+    Span want = operand_at(name);
     const char *a = behind_type(name + want.n), *b = a ? behind_type(a) : NULL;
     for (const Test *t = m->test; b && t < m->test + m->ntests; t++) {
         Span zero = t->side[t->zero];
-        if (same(t->name, want)) return same(operand(a), zero) || same(operand(b), zero) ? t : NULL;
+        if (is_same_span(t->name, want))
+            return is_same_span(operand_at(a), zero) || is_same_span(operand_at(b), zero) ? t : NULL;
     }
     return NULL;
 }
@@ -82,9 +85,9 @@ static bool mend_zero(Mend *m, const char *line) {
     if (!t) return false;
     Span other = *t->side[t->zero].s == '-' ? (Span){minus_zero + 1, 12} : (Span){minus_zero, 13};
     qtext_printf(m->out, "  %%mended.%d = ", ++m->mended);
-    put(m->out, t->compare);
-    put(m->out, t->zero ? t->side[0] : other), qtext_puts(m->out, ", ");
-    put(m->out, t->zero ? other : t->side[1]), qtext_putc(m->out, '\n');
+    put_span(m->out, t->compare);
+    put_span(m->out, t->zero ? t->side[0] : other), qtext_puts(m->out, ", ");
+    put_span(m->out, t->zero ? other : t->side[1]), qtext_putc(m->out, '\n');
     qtext_add(m->out, line, (size_t)(name + 4 - line));
     qtext_printf(m->out, "%%mended.%d%s\n", m->mended, name + 4 + t->name.n);
     return true;
@@ -93,7 +96,7 @@ static bool mend_zero(Mend *m, const char *line) {
 /* Appends a typed constant like "float -1.0" or "<2 x float> <float -1.0, float -1.0>". */
 static void put_number(Text *out, Span type, const char *number) {
     const char *of = *type.s == '<' ? strstr(type.s, " x ") + 3 : NULL;
-    put(out, type);
+    put_span(out, type);
     for (long i = 0, n = of ? strtol(type.s + 1, NULL, 10) : 0; i < n; i++)
         qtext_puts(out, i ? ", " : " <"), qtext_add(out, of, strcspn(of, ">")), qtext_printf(out, " %s", number);
     if (of) qtext_putc(out, '>');
@@ -121,11 +124,11 @@ static bool mend_shift(Mend *m, const char *line) {
     if (!shift) shift = operation(line, "lshr ");
     type = shift ? strstr(shift, " i64 ") : NULL;
     count = type ? strstr(type, ", %") : NULL;
-    Span name = operand(count ? count + 2 : "");
+    Span name = operand_at(count ? count + 2 : "");
     if (!count || is_known(m, name)) return false;
     count += 2;
     qtext_printf(m->out, "  %%mended.%d = and i64 ", ++m->mended);
-    put(m->out, name), qtext_puts(m->out, ", 63\n");
+    put_span(m->out, name), qtext_puts(m->out, ", 63\n");
     qtext_add(m->out, line, (size_t)(count - line));
     qtext_printf(m->out, "%%mended.%d%s\n", m->mended, count + name.n);
     return true;
@@ -140,7 +143,7 @@ static bool name_annotations(Mend *m, const char *line) {
 }
 
 /* Collects the tests of a function before its first line is rewritten, because blocks can be in any order. */
-static void begin(Mend *m, const char *line, const char *end, bool (*read)(const char *, Test *)) {
+static void collect_tests(Mend *m, const char *line, const char *end, bool (*read)(const char *, Test *)) {
     m->ntests = 0;
     for (; line < end && *line != '}'; line += strlen(line) + 1) {
         qmem_grow(m->out->ctx, &m->test, &m->cap, m->ntests, sizeof *m->test);
@@ -168,13 +171,13 @@ static bool read_strict(const char *line, Test *t) {
 static bool mend_choice(Mend *m, const char *line) {
     const char *select = operation(line, "select "), *at = select ? strstr(select, "i1") : NULL;
     const char *name = at ? at + strcspn(at, " ") + 1 : NULL, *type = at;
-    if (!name || !is_known(m, operand(name))) return false;
+    if (!name || !is_known(m, operand_at(name))) return false;
     if (name[-2] == '>')
         while (*type != '<') type--;
     qtext_printf(m->out, "  %%mended.%d = freeze ", ++m->mended);
-    qtext_add(m->out, type, (size_t)(name - type)), put(m->out, operand(name)), qtext_putc(m->out, '\n');
+    qtext_add(m->out, type, (size_t)(name - type)), put_span(m->out, operand_at(name)), qtext_putc(m->out, '\n');
     qtext_add(m->out, line, (size_t)(name - line));
-    qtext_printf(m->out, "%%mended.%d%s\n", m->mended, name + operand(name).n);
+    qtext_printf(m->out, "%%mended.%d%s\n", m->mended, name + operand_at(name).n);
     return true;
 }
 
@@ -193,7 +196,7 @@ static void each_line(char *ir, bool (*read)(const char *, Test *), void (*mend)
     for (char *p = ir; (p = strchr(p, '\n'));) *p++ = 0;
     out->len = 0;
     for (const char *line = ir; line < end; line += strlen(line) + 1) {
-        if (!strncmp(line, "define ", 7)) begin(&m, line, end, read);
+        if (!strncmp(line, "define ", 7)) collect_tests(&m, line, end, read);
         mend(&m, line);
     }
     qmem_free(out->ctx, m.test, m.cap * sizeof *m.test);

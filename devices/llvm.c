@@ -100,7 +100,7 @@ static const char *advice(void) {
            "Python init(\"ref\"))";
 }
 
-static qs_status refuse(Ctx *c, const char *why) {
+static qs_status refuse_library(Ctx *c, const char *why) {
     if (*why) return qerr_set(c, QS_EDEVICE, "compiling kernels needs LLVM, which cannot be opened: %s", why);
     for (size_t i = 0; i < sizeof old_names / sizeof *old_names; i++) {
         void *lib = dlopen(old_names[i], RTLD_LAZY | RTLD_LOCAL);
@@ -141,7 +141,7 @@ static qs_status open_library(Ctx *c, void **out) {
         found = open_found(&o, library_names[i]);
     found = found || (c->llvmlite && open_found(&o, c->llvmlite)) || find_llvmlite(&o);
     *out = o.lib;
-    return found ? QS_OK : refuse(c, o.why);
+    return found ? QS_OK : refuse_library(c, o.why);
 }
 
 static qs_status open_api(Ctx *c, Llvm *l) {
@@ -186,14 +186,14 @@ const char *qllvm_version(const Llvm *l) { return l->lite ? qllvmlite_version(l-
 
 /* -- one compilation ----------------------------------------------------------------------------------------------- */
 
-typedef struct { /* objects that finish() frees; NULL: not created */
+typedef struct { /* objects that finish_job() frees; NULL: not created */
     Ctx *ctx;
     Llvm *l;
     void *tm, *context, *module, *buffer, *options;
     char *message;
 } Job;
 
-static void finish(Job *j) {
+static void finish_job(Job *j) {
     const Api *f = &j->l->f;
     if (j->message) f->DisposeMessage(j->message);
     if (j->buffer) f->DisposeMemoryBuffer(j->buffer);
@@ -203,7 +203,7 @@ static void finish(Job *j) {
     if (j->tm) f->DisposeTargetMachine(j->tm);
 }
 
-static qs_status failed(Job *j, const char *step, const char *why) {
+static qs_status step_failed(Job *j, const char *step, const char *why) {
     return qerr_set(j->ctx, QS_EINTERNAL, "LLVM %s cannot %s a kernel: %s", j->l->version, step,
                     why ? why : "no reason given");
 }
@@ -238,7 +238,7 @@ static qs_status make_target(Job *j, const LlvmTarget *t, size_t text) {
     j->tm = f->CreateTargetMachine(target, triple_of(t->arch), host ? j->l->cpu : t->cpu,
                                    host ? j->l->features : t->features, effort(text), 2 /* position independent */,
                                    0 /* default code model */);
-    return j->tm ? QS_OK : failed(j, "target", triple_of(t->arch));
+    return j->tm ? QS_OK : step_failed(j, "target", triple_of(t->arch));
 }
 
 static qs_status parse(Job *j, const LlvmTarget *t, const char *ir, size_t n) {
@@ -246,7 +246,7 @@ static qs_status parse(Job *j, const LlvmTarget *t, const char *ir, size_t n) {
     if (!j->context) j->context = f->ContextCreate();
     f->ContextSetDiagnosticHandler(j->context, quiet, NULL);
     void *text = f->CreateMemoryBufferWithMemoryRange(ir, n, "kernel", 1);
-    if (f->ParseIRInContext(j->context, text, &j->module, &j->message)) return failed(j, "parse", j->message);
+    if (f->ParseIRInContext(j->context, text, &j->module, &j->message)) return step_failed(j, "parse", j->message);
     void *layout = f->CreateTargetDataLayout(j->tm);
     f->SetModuleDataLayout(j->module, layout);
     f->DisposeTargetData(layout);
@@ -294,9 +294,10 @@ static qs_status read_math(Job *j, const LlvmTarget *t, void **module) {
     if (t->arch != LLVM_NVPTX || !qllvm_libdevice(path, sizeof path))
         text = f->CreateMemoryBufferWithMemoryRange(t->math, strlen(t->math), "math", 1);
     else if (f->CreateMemoryBufferWithContentsOfFile(path, &text, &j->message))
-        return failed(j, "read libdevice for", j->message);
-    return f->ParseIRInContext(j->context, text, module, &j->message) ? failed(j, "parse the functions of", j->message)
-                                                                      : QS_OK;
+        return step_failed(j, "read libdevice for", j->message);
+    return f->ParseIRInContext(j->context, text, module, &j->message)
+               ? step_failed(j, "parse the functions of", j->message)
+               : QS_OK;
 }
 
 static qs_status link_math(Job *j, const LlvmTarget *t) {
@@ -308,7 +309,7 @@ static qs_status link_math(Job *j, const LlvmTarget *t) {
     f->SetModuleDataLayout(library, layout);
     f->DisposeTargetData(layout);
     f->SetTarget(library, triple_of(t->arch));
-    if (f->LinkModules2(j->module, library)) return failed(j, "link functions into", NULL);
+    if (f->LinkModules2(j->module, library)) return step_failed(j, "link functions into", NULL);
     hide_all_but(j, "kernel");
     return QS_OK;
 }
@@ -349,7 +350,7 @@ static qs_status optimise(Job *j, const LlvmTarget *t, size_t n) {
     void *error = f->RunPasses(j->module, passes, j->tm, j->options);
     if (!error) return QS_OK;
     char *why = f->GetErrorMessage(error);
-    qs_status s = failed(j, "optimise", why);
+    qs_status s = step_failed(j, "optimise", why);
     f->DisposeErrorMessage(why);
     return s;
 }
@@ -376,7 +377,7 @@ static qs_status mend(Job *j, const LlvmTarget *t) {
     return s;
 }
 
-static qs_status emit(Job *j, LlvmOutput kind, Text *out) {
+static qs_status emit_code(Job *j, LlvmOutput kind, Text *out) {
     const Api *f = &j->l->f;
     out->len = 0;
     if (kind == LLVM_IR) {
@@ -386,19 +387,19 @@ static qs_status emit(Job *j, LlvmOutput kind, Text *out) {
         return QS_OK;
     }
     if (f->TargetMachineEmitToMemoryBuffer(j->tm, j->module, (int)kind, &j->message, &j->buffer))
-        return failed(j, "emit", j->message);
+        return step_failed(j, "emit", j->message);
     qtext_add(out, f->GetBufferStart(j->buffer), f->GetBufferSize(j->buffer));
     return QS_OK;
 }
 
-static qs_status run(Job *j, const LlvmTask *task, Text *out) {
+static qs_status run_job(Job *j, const LlvmTask *task, Text *out) {
     const LlvmTarget *t = task->target;
     TRY(make_target(j, t, task->n));
     TRY(parse(j, t, task->ir, task->n));
     TRY(link_math(j, t));
     TRY(optimise(j, t, task->n));
     if (qllvm_is_mended(t, task->ir)) TRY(mend(j, t));
-    return emit(j, task->wanted, out);
+    return emit_code(j, task->wanted, out);
 }
 
 qs_status qllvm_compile(Ctx *c, Llvm *l, const LlvmTask *task, Text *out) {
@@ -408,7 +409,7 @@ qs_status qllvm_compile(Ctx *c, Llvm *l, const LlvmTask *task, Text *out) {
         return qerr_set(c, QS_EDEVICE, "LLVM %s does not know %s yet: LLVM %u or newer is needed", qllvm_version(l),
                         t->cpu, t->since);
     if (l->lite) return qllvmlite_compile(c, l->lite, task, triple_of(t->arch), effort(task->n), out);
-    qs_status s = run(&j, task, out);
-    finish(&j);
+    qs_status s = run_job(&j, task, out);
+    finish_job(&j);
     return s;
 }

@@ -62,14 +62,14 @@ const char *qllvmlite_version(const Llvmlite *l) { return l->version; }
 
 /* -- one compilation ----------------------------------------------------------------------------------------------- */
 
-typedef struct { /* objects that finish() frees; NULL: not created */
+typedef struct { /* objects that finish_job() frees; NULL: not created */
     Ctx *ctx;
     Llvmlite *l;
     void *tm, *context, *module, *tuning, *builder, *buffer;
     const char *layout, *message;
 } Job;
 
-static void finish(Job *j) {
+static void finish_job(Job *j) {
     const Api *f = &j->l->f;
     if (j->message) f->DisposeString(j->message);
     if (j->buffer) f->DisposeMemoryBuffer(j->buffer);
@@ -81,7 +81,7 @@ static void finish(Job *j) {
     if (j->tm) f->DisposeTargetMachine(j->tm);
 }
 
-static qs_status failed(Job *j, const char *step) {
+static qs_status step_failed(Job *j, const char *step) {
     return qerr_set(j->ctx, QS_EINTERNAL, "LLVM %s of llvmlite cannot %s a kernel: %s", j->l->version, step,
                     j->message ? j->message : "no reason given");
 }
@@ -95,7 +95,7 @@ static qs_status make_target(Job *j, const LlvmTarget *t, const char *triple, in
                         triple, j->message);
     j->tm = f->CreateTargetMachine(target, triple, host ? j->l->cpu : t->cpu, host ? j->l->features : t->features,
                                    effort, "pic", "default", 0, 0, "");
-    if (!j->tm) return failed(j, "target");
+    if (!j->tm) return step_failed(j, "target");
     void *layout = f->CreateTargetMachineData(j->tm);
     f->CopyStringRepOfTargetData(layout, &j->layout);
     f->DisposeTargetData(layout);
@@ -105,7 +105,7 @@ static qs_status make_target(Job *j, const LlvmTarget *t, const char *triple, in
 static qs_status parse(Job *j, const char *triple, const char *text, void **module) {
     const Api *f = &j->l->f;
     *module = f->ParseAssembly(j->context, text, &j->message);
-    if (!*module) return failed(j, "parse");
+    if (!*module) return step_failed(j, "parse");
     f->SetDataLayout(*module, j->layout);
     f->SetTarget(*module, triple);
     return QS_OK;
@@ -127,7 +127,7 @@ static qs_status parse_libdevice(Job *j, const char *triple, const char *path, v
     int file = open(path, O_RDONLY | O_CLOEXEC);
     *module = file >= 0 ? parse_bytes(j, file) : NULL;
     if (file >= 0) close(file);
-    if (!*module) return failed(j, "read libdevice for");
+    if (!*module) return step_failed(j, "read libdevice for");
     j->l->f.SetDataLayout(*module, j->layout);
     j->l->f.SetTarget(*module, triple);
     return QS_OK;
@@ -149,7 +149,7 @@ static qs_status link_math(Job *j, const LlvmTarget *t, const char *triple) {
     if (!t->math) return QS_OK;
     if (t->arch == LLVM_NVPTX && qllvm_libdevice(path, sizeof path)) TRY(parse_libdevice(j, triple, path, &math));
     else TRY(parse(j, triple, t->math, &math));
-    if (j->l->f.LinkModules(j->module, math, &j->message)) return failed(j, "link functions into");
+    if (j->l->f.LinkModules(j->module, math, &j->message)) return step_failed(j, "link functions into");
     hide_all_but(j, "kernel");
     return QS_OK;
 }
@@ -203,12 +203,12 @@ static qs_status mend(Job *j, const LlvmTarget *t, const char *triple, Text *tex
     return s;
 }
 
-static qs_status emit(Job *j, LlvmOutput kind, Text *out) {
+static qs_status emit_code(Job *j, LlvmOutput kind, Text *out) {
     const Api *f = &j->l->f;
     if (kind == LLVM_IR) return print(j, out);
     out->len = 0;
     j->buffer = f->TargetMachineEmitToMemory(j->tm, j->module, kind == LLVM_OBJECT, &j->message);
-    if (!j->buffer) return failed(j, "emit");
+    if (!j->buffer) return step_failed(j, "emit");
     qtext_add(out, f->GetBufferStart(j->buffer), f->GetBufferSize(j->buffer));
     return QS_OK;
 }
@@ -220,7 +220,7 @@ static void no_wishes(char *ir) {
     for (char *p = ir; (p = strstr(p, wish));) memcpy(p, other, sizeof other - 1);
 }
 
-static qs_status run(Job *j, const LlvmTask *task, const char *triple, int effort, Text *out) {
+static qs_status run_job(Job *j, const LlvmTask *task, const char *triple, int effort, Text *out) {
     const LlvmTarget *t = task->target;
     TRY(make_target(j, t, triple, effort));
     j->context = j->l->f.ContextCreate();
@@ -232,12 +232,12 @@ static qs_status run(Job *j, const LlvmTask *task, const char *triple, int effor
     TRY(link_math(j, t, triple));
     optimise(j);
     if (qllvm_is_mended(t, task->ir)) TRY(mend(j, t, triple, out));
-    return emit(j, task->wanted, out);
+    return emit_code(j, task->wanted, out);
 }
 
 qs_status qllvmlite_compile(Ctx *c, Llvmlite *l, const LlvmTask *task, const char *triple, int effort, Text *out) {
     Job j = {.ctx = c, .l = l};
-    qs_status s = run(&j, task, triple, effort, out);
-    finish(&j);
+    qs_status s = run_job(&j, task, triple, effort, out);
+    finish_job(&j);
     return s;
 }

@@ -13,7 +13,7 @@ struct Program {
 
 static Block *block_of(DevPtr p) { return (Block *)(uintptr_t)p - 1; }
 
-static qs_status count(Device *d, unsigned *counter, const char *what) {
+static qs_status count_operation(Device *d, unsigned *counter, const char *what) {
     NullState *s = d->state;
     ++*counter;
     if (s->fail_after < 0 || s->fail_after-- > 0) return QS_OK;
@@ -41,9 +41,9 @@ static void close_null(Device *d) {
     d->state = NULL;
 }
 
-static qs_status alloc(Device *d, size_t n, DevPtr *out) {
+static qs_status alloc_block(Device *d, size_t n, DevPtr *out) {
     NullState *s = d->state;
-    TRY(count(d, &s->allocs, "alloc"));
+    TRY(count_operation(d, &s->allocs, "alloc"));
     Block *b = s->capacity && s->live + n > s->capacity ? NULL : malloc(sizeof *b + n);
     if (!b) return qerr_set(d->ctx, QS_ENOMEM, "%s: no room for %zu bytes", qdev_name(d), n);
     b->n = n;
@@ -59,61 +59,62 @@ static void free_block(Device *d, DevPtr p) {
     free(block_of(p));
 }
 
-static bool inside(DevPtr p, size_t off, size_t n) { return off <= block_of(p)->n && n <= block_of(p)->n - off; }
+static bool is_inside(DevPtr p, size_t off, size_t n) { return off <= block_of(p)->n && n <= block_of(p)->n - off; }
 
-static qs_status upload(Device *d, DevPtr to, size_t off, const void *from, size_t n) {
+static qs_status upload_block(Device *d, DevPtr to, size_t off, const void *from, size_t n) {
     NullState *s = d->state;
-    TRY(count(d, &s->uploads, "upload"));
-    if (!inside(to, off, n)) return qerr_set(d->ctx, QS_EINTERNAL, "%s: upload outside its block", qdev_name(d));
+    TRY(count_operation(d, &s->uploads, "upload"));
+    if (!is_inside(to, off, n)) return qerr_set(d->ctx, QS_EINTERNAL, "%s: upload outside its block", qdev_name(d));
     memcpy((char *)(uintptr_t)to + off, from, n);
     return QS_OK;
 }
 
-static qs_status download(Device *d, void *to, DevPtr from, size_t off, size_t n) {
+static qs_status download_block(Device *d, void *to, DevPtr from, size_t off, size_t n) {
     NullState *s = d->state;
-    TRY(count(d, &s->downloads, "download"));
-    if (!inside(from, off, n)) return qerr_set(d->ctx, QS_EINTERNAL, "%s: download outside its block", qdev_name(d));
+    TRY(count_operation(d, &s->downloads, "download"));
+    if (!is_inside(from, off, n)) return qerr_set(d->ctx, QS_EINTERNAL, "%s: download outside its block", qdev_name(d));
     memcpy(to, (const char *)(uintptr_t)from + off, n);
     return QS_OK;
 }
 
-static qs_status move(Device *d, DevPtr to, DevPtr from, size_t n) {
-    if (!inside(to, 0, n) || !inside(from, 0, n))
+static qs_status move_bytes(Device *d, DevPtr to, DevPtr from, size_t n) {
+    if (!is_inside(to, 0, n) || !is_inside(from, 0, n))
         return qerr_set(d->ctx, QS_EINTERNAL, "%s: copy outside a block", qdev_name(d));
     memcpy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, n);
     return QS_OK;
 }
 
-static qs_status copy(Device *d, DevPtr to, DevPtr from, size_t n) {
-    TRY(count(d, &((NullState *)d->state)->copies, "copy"));
-    return move(d, to, from, n);
+static qs_status copy_block(Device *d, DevPtr to, DevPtr from, size_t n) {
+    TRY(count_operation(d, &((NullState *)d->state)->copies, "copy"));
+    return move_bytes(d, to, from, n);
 }
 
 static qs_status peer(Device *to, DevPtr dst, Device *from, DevPtr src, size_t n) {
     (void)from;
-    TRY(count(to, &((NullState *)to->state)->peers, "copy from a device"));
-    return move(to, dst, src, n);
+    TRY(count_operation(to, &((NullState *)to->state)->peers, "copy from a device"));
+    return move_bytes(to, dst, src, n);
 }
 
-static qs_status load(Device *d, const Code *code, Program **out) {
+static qs_status load_program(Device *d, const Code *code, Program **out) {
     NullState *s = d->state;
-    TRY(count(d, &s->loads, "load"));
+    TRY(count_operation(d, &s->loads, "load"));
     Program *p = qmem_alloc(d->ctx, sizeof *p);
     strncpy(p->entry, code->entry ? code->entry : "", sizeof p->entry - 1);
     *out = p;
     return QS_OK;
 }
 
-static void unload(Device *d, Program *p) { qmem_free(d->ctx, p, sizeof *p); }
+static void unload_program(Device *d, Program *p) { qmem_free(d->ctx, p, sizeof *p); }
 
-static qs_status launch(Device *d, Program *p, const Launch *l, int nargs, const DevArg *args, DevFault *fault) {
+static qs_status launch_nothing(Device *d, Program *p, const Launch *l, int nargs, const DevArg *args,
+                                DevFault *fault) {
     (void)p, (void)l, (void)nargs, (void)args, (void)fault;
-    return count(d, &((NullState *)d->state)->launches, "launch");
+    return count_operation(d, &((NullState *)d->state)->launches, "launch");
 }
 
-static qs_status sync_null(Device *d) { return count(d, &((NullState *)d->state)->syncs, "sync"); }
+static qs_status sync_null(Device *d) { return count_operation(d, &((NullState *)d->state)->syncs, "sync"); }
 
 #define NULL_OPS                                                                                                       \
-    "null", CODE_KIR, probe, open_null, close_null, alloc, free_block, upload, download, copy, load, unload, launch,   \
-        sync_null
+    "null", CODE_KIR, probe, open_null, close_null, alloc_block, free_block, upload_block, download_block, copy_block, \
+        load_program, unload_program, launch_nothing, sync_null
 const DeviceOps qdev_null_ops = {NULL_OPS, peer, NULL, NULL}, qdev_null_apart_ops = {NULL_OPS, NULL, NULL, NULL};

@@ -127,13 +127,13 @@ static qs_status checked(Device *d, const char *call, int e) {
     return qerr_set(d->ctx, is_memory(e) ? QS_ENOMEM : QS_EDEVICE, "%s: cl%s: %s (%d)", qdev_name(d), call,
                     error_name(e), e);
 }
-#define CALL(d, name, ...) checked(d, #name, state(d)->f.name(__VA_ARGS__))
+#define CALL(d, name, ...) checked(d, #name, state_of(d)->f.name(__VA_ARGS__))
 
 static qs_status waited(Device *d, qs_status s) { return qdev_waited(d), s; }
 /* For calls in which the driver may execute queued work; PoCL also compiles in them. */
 #define WAIT(d, ...) (qdev_wait(d), waited(d, CALL(d, __VA_ARGS__)))
 
-static State *state(const Device *d) { return d->state; }
+static State *state_of(const Device *d) { return d->state; }
 
 /* -- the library and what it offers -------------------------------------------------------------------------------- */
 static void *open_library(Ctx *c, Api *f, const char **why) {
@@ -201,7 +201,7 @@ static uint64_t device_bits(const State *s, cl_uint what) {
 }
 
 static bool has_extension(Device *d, const char *name) {
-    const State *s = state(d);
+    const State *s = state_of(d);
     size_t n = 0;
     if (s->f.GetDeviceInfo(s->id, DEVICE_EXTENSIONS, 0, NULL, &n) != SUCCESS || !n) return false;
     char *list = qmem_alloc(d->ctx, n + 1);
@@ -225,8 +225,8 @@ static CacheKey identify(const State *s) {
     return k;
 }
 
-static void describe(Device *d) {
-    State *s = state(d);
+static void describe_device(Device *d) {
+    State *s = state_of(d);
     char name[96] = "OpenCL device", platform[64] = "";
     size_t items[8] = {0}, group = 1;
     s->f.GetDeviceInfo(s->id, DEVICE_NAME, sizeof name, name, NULL);
@@ -246,7 +246,7 @@ static void describe(Device *d) {
 }
 
 static void close_device(Device *d) {
-    State *s = state(d);
+    State *s = state_of(d);
     if (!s) return;
     if (s->queue) s->f.Finish(s->queue);
     if (s->fault) s->f.ReleaseMemObject(s->fault);
@@ -258,7 +258,7 @@ static void close_device(Device *d) {
 }
 
 static qs_status make_queue(Device *d) {
-    State *s = state(d);
+    State *s = state_of(d);
     int e;
     s->context = s->f.CreateContext(NULL, 1, &s->id, NULL, NULL, &e);
     TRY(checked(d, "CreateContext", s->context ? SUCCESS : e));
@@ -269,7 +269,7 @@ static qs_status make_queue(Device *d) {
 }
 
 static qs_status check_version(Device *d) {
-    const State *s = state(d);
+    const State *s = state_of(d);
     char version[128] = "", profile[64] = "";
     int major = 0, minor = 0;
     s->f.GetDeviceInfo(s->id, DEVICE_VERSION, sizeof version, version, NULL);
@@ -284,14 +284,14 @@ static qs_status check_version(Device *d) {
 }
 
 static qs_status find_and_open(Device *d, int ordinal) {
-    State *s = state(d);
+    State *s = state_of(d);
     const char *why = NULL;
     s->lib = open_library(d->ctx, &s->f, &why);
     if (!s->lib) return qerr_set(d->ctx, QS_EDEVICE, "%s", why);
     int n = find_device(&s->f, ordinal, &s->platform, &s->id);
     if (ordinal < 0 || ordinal >= n)
         return qerr_set(d->ctx, QS_EDEVICE, "there is no OpenCL device %d: %d found", ordinal, n);
-    describe(d);
+    describe_device(d);
     TRY(check_version(d));
     return make_queue(d);
 }
@@ -308,17 +308,17 @@ static qs_status open_device(Device *d, int ordinal) {
 /* -- memory -------------------------------------------------------------------------------------------------------- */
 static void *mem(DevPtr p) { return (void *)(uintptr_t)p; }
 
-static void release(Device *d, DevPtr p) {
-    if (p) state(d)->f.ReleaseMemObject(mem(p));
+static void release_block(Device *d, DevPtr p) {
+    if (p) state_of(d)->f.ReleaseMemObject(mem(p));
 }
 
 /* Allocates a block.  The size is rounded up to whole words, because 8-bit and 16-bit atomics exchange the word around
  * the element.  Some drivers allocate memory at the first use of a buffer; so the block is written here, where a
  * failure
  * can still lead to an eviction. */
-static qs_status alloc(Device *d, size_t n, DevPtr *out) {
+static qs_status alloc_block(Device *d, size_t n, DevPtr *out) {
     static const uint64_t first;
-    const State *s = state(d);
+    const State *s = state_of(d);
     int e;
     size_t whole = n ? (n + 7) & ~(size_t)7 : 8;
     void *p = whole < n ? NULL : s->f.CreateBuffer(s->context, MEM_READ_WRITE, whole, NULL, &e);
@@ -331,19 +331,19 @@ static qs_status alloc(Device *d, size_t n, DevPtr *out) {
     return QS_OK;
 }
 
-static qs_status upload(Device *d, DevPtr to, size_t off, const void *from, size_t n) {
+static qs_status upload_block(Device *d, DevPtr to, size_t off, const void *from, size_t n) {
     if (!n) return QS_OK;
-    return WAIT(d, EnqueueWriteBuffer, state(d)->queue, mem(to), 1, off, n, from, 0, NULL, NULL);
+    return WAIT(d, EnqueueWriteBuffer, state_of(d)->queue, mem(to), 1, off, n, from, 0, NULL, NULL);
 }
 
-static qs_status download(Device *d, void *to, DevPtr from, size_t off, size_t n) {
+static qs_status download_block(Device *d, void *to, DevPtr from, size_t off, size_t n) {
     if (!n) return QS_OK;
-    return qdev_heed(d, WAIT(d, EnqueueReadBuffer, state(d)->queue, mem(from), 1, off, n, to, 0, NULL, NULL));
+    return qdev_heed(d, WAIT(d, EnqueueReadBuffer, state_of(d)->queue, mem(from), 1, off, n, to, 0, NULL, NULL));
 }
 
-static qs_status copy(Device *d, DevPtr to, DevPtr from, size_t n) {
+static qs_status copy_block(Device *d, DevPtr to, DevPtr from, size_t n) {
     if (!n) return QS_OK;
-    return WAIT(d, EnqueueCopyBuffer, state(d)->queue, mem(from), mem(to), 0, 0, n, 0, NULL, NULL);
+    return WAIT(d, EnqueueCopyBuffer, state_of(d)->queue, mem(from), mem(to), 0, 0, n, 0, NULL, NULL);
 }
 
 /* -- code ---------------------------------------------------------------------------------------------------------- */
@@ -363,7 +363,7 @@ static qs_status QS_PRINTF(4, 5) error_at(Device *d, const Code *code, uint32_t 
 }
 
 static qs_status build_failed(Device *d, const Program *p, const Code *code) {
-    const State *s = state(d);
+    const State *s = state_of(d);
     Text told;
     size_t n = 0;
     s->f.GetProgramBuildInfo(p->program, s->id, PROGRAM_BUILD_LOG, 0, NULL, &n);
@@ -392,7 +392,7 @@ static uint32_t position_of(const Code *code, const char *word) {
 }
 
 static qs_status check_needs(Device *d, const Program *p, const Code *code) {
-    const State *s = state(d);
+    const State *s = state_of(d);
     if (says(code->bytes, " fp64") && !s->fp64)
         return error_at(d, code, position_of(code, "double"),
                         "%s: kernel %s computes in float64, which this device does not have", qdev_name(d), p->name);
@@ -412,7 +412,7 @@ static void *make_kernel(const State *s, const Program *p, const Code *code, int
  * occur.
  */
 static int compile(Device *d, const Program *p) {
-    const State *s = state(d);
+    const State *s = state_of(d);
     const char *options = p->fast ? "-cl-std=CL1.2 -w -cl-unsafe-math-optimizations" : s->options;
     qdev_wait(d);
     int e = s->f.BuildProgram(p->program, 1, &s->id, options, NULL, NULL);
@@ -420,14 +420,14 @@ static int compile(Device *d, const Program *p) {
 }
 
 static void stop(Device *d, Program *p) {
-    if (p->kernel) state(d)->f.ReleaseKernel(p->kernel);
-    if (p->program) state(d)->f.ReleaseProgram(p->program);
+    if (p->kernel) state_of(d)->f.ReleaseKernel(p->kernel);
+    if (p->program) state_of(d)->f.ReleaseProgram(p->program);
     p->kernel = p->program = NULL;
 }
 
 /* Loads a binary; false: the driver refuses it. */
 static bool start_binary(Device *d, Program *p, const Code *code, const Text *binary) {
-    const State *s = state(d);
+    const State *s = state_of(d);
     const unsigned char *bytes = (const unsigned char *)binary->s;
     int refused, e;
     p->program = s->f.CreateProgramWithBinary(s->context, 1, &s->id, &binary->len, &bytes, &refused, &e);
@@ -445,7 +445,7 @@ static bool start_kept(Device *d, Program *p, const Code *code, CacheKey key) {
 }
 
 static qs_status start_source(Device *d, Program *p, const Code *code) {
-    const State *s = state(d);
+    const State *s = state_of(d);
     const char *text = code->bytes;
     int e;
     p->program = s->f.CreateProgramWithSource(s->context, 1, &text, &code->n, &e);
@@ -464,16 +464,16 @@ static void get_binary(const State *s, const Program *p, Text *out) {
     if (s->f.GetProgramInfo(p->program, PROGRAM_BINARIES, sizeof out->s, &out->s, NULL) == SUCCESS) out->len = n;
 }
 
-static void keep(Device *d, const Program *p, const Code *code, CacheKey key) {
+static void cache_binary(Device *d, const Program *p, const Code *code, CacheKey key) {
     Text binary;
     qtext_init(&binary, d->ctx);
-    get_binary(state(d), p, &binary);
+    get_binary(state_of(d), p, &binary);
     if (binary.len) qcache_put(code->cache, key, binary.s, binary.len);
     qtext_free(&binary);
 }
 
 static qs_status check_kernel(Device *d, Program *p, const Code *code) {
-    const State *s = state(d);
+    const State *s = state_of(d);
     uint64_t shared = 0, most = device_bits(s, DEVICE_LOCAL_MEM_SIZE);
     TRY(CALL(d, GetKernelWorkGroupInfo, p->kernel, s->id, KERNEL_WORK_GROUP_SIZE, sizeof p->max_block, &p->max_block,
              NULL));
@@ -483,8 +483,8 @@ static qs_status check_kernel(Device *d, Program *p, const Code *code) {
                     qdev_name(d), p->name, (unsigned long long)shared, (unsigned long long)most);
 }
 
-static qs_status build(Device *d, Program *p, const Code *code) {
-    const State *s = state(d);
+static qs_status build_program(Device *d, Program *p, const Code *code) {
+    const State *s = state_of(d);
     const char *text = code->bytes;
     bool keeps = code->cache && !*qcache_why(code->cache);
     TRY(check_needs(d, p, code));
@@ -493,22 +493,22 @@ static qs_status build(Device *d, Program *p, const Code *code) {
     CacheKey key = qcache_key(s->driver, text, code->n);
     if (!keeps || !start_kept(d, p, code, key)) {
         TRY(start_source(d, p, code));
-        if (keeps) keep(d, p, code, key);
+        if (keeps) cache_binary(d, p, code, key);
     }
     return check_kernel(d, p, code);
 }
 
-static void unload(Device *d, Program *p) {
+static void unload_program(Device *d, Program *p) {
     stop(d, p);
     qmem_free(d->ctx, p, sizeof *p);
 }
 
-static qs_status load(Device *d, const Code *code, Program **out) {
+static qs_status load_program(Device *d, const Code *code, Program **out) {
     Program *p = qmem_alloc(d->ctx, sizeof *p);
     snprintf(p->name, sizeof p->name, "%s", code->name);
-    qs_status s = build(d, p, code);
+    qs_status s = build_program(d, p, code);
     if (s == QS_OK) *out = p;
-    else unload(d, p);
+    else unload_program(d, p);
     return s;
 }
 
@@ -550,7 +550,7 @@ static qs_status set_arguments(Device *d, Program *p, int nargs, const DevArg *a
         TRY(CALL(d, SetKernelArg, p->kernel, n++, sizeof block, &block));
         TRY(CALL(d, SetKernelArg, p->kernel, n++, (1 + 2 * rank) * 8, view));
     }
-    return p->fault ? CALL(d, SetKernelArg, p->kernel, n, sizeof(void *), &state(d)->fault) : QS_OK;
+    return p->fault ? CALL(d, SetKernelArg, p->kernel, n, sizeof(void *), &state_of(d)->fault) : QS_OK;
 }
 
 /* Maps axes to OpenCL dimensions: the last axis is dimension 0, the one before is 1, and all others together are 2. */
@@ -568,7 +568,7 @@ static cl_uint work_sizes(const Part *p, size_t global[3], size_t local[3]) {
 
 static bool takes(const Device *d, const Program *p, const size_t local[3]) {
     bool ok = local[0] * local[1] * local[2] <= p->max_block;
-    for (int i = 0; i < 3; i++) ok = ok && local[i] <= state(d)->max_items[i];
+    for (int i = 0; i < 3; i++) ok = ok && local[i] <= state_of(d)->max_items[i];
     return ok;
 }
 
@@ -591,9 +591,9 @@ static qs_status check_block(Device *d, const Program *p, const size_t local[3])
         return qerr_set(d->ctx, QS_EDEVICE, "%s: a block of %zu positions is too large for kernel %s: at most %zu",
                         qdev_name(d), n, p->name, p->max_block);
     int i = 0;
-    while (local[i] <= state(d)->max_items[i]) i++;
+    while (local[i] <= state_of(d)->max_items[i]) i++;
     return qerr_set(d->ctx, QS_EDEVICE, "%s: a block of kernel %s is %zu long along one axis: at most %zu",
-                    qdev_name(d), p->name, local[i], state(d)->max_items[i]);
+                    qdev_name(d), p->name, local[i], state_of(d)->max_items[i]);
 }
 
 static qs_status launch_part(Device *d, Program *p, const Part *part) {
@@ -602,7 +602,7 @@ static qs_status launch_part(Device *d, Program *p, const Part *part) {
     cl_uint dims = p->serial ? 1 : work_sizes(part, global, local);
     TRY(check_block(d, p, local));
     TRY(CALL(d, SetKernelArg, p->kernel, 0, n, packed));
-    return WAIT(d, EnqueueNDRangeKernel, state(d)->queue, p->kernel, dims, NULL, global, local, 0, NULL, NULL);
+    return WAIT(d, EnqueueNDRangeKernel, state_of(d)->queue, p->kernel, dims, NULL, global, local, 0, NULL, NULL);
 }
 
 /* Selects the blocks of one part.  Bit a of `border` selects the last, smaller block along axis a, otherwise the full
@@ -638,7 +638,7 @@ static bool is_empty(const Launch *l) {
 
 /* Computes block sizes and counts.  The generated code counts blocks in an int, along each axis and along all axes that
  * share a dimension together; more blocks are an error. */
-static qs_status measure(Device *d, const Program *p, const Launch *l, Part *part) {
+static qs_status measure_blocks(Device *d, const Program *p, const Launch *l, Part *part) {
     double blocks = 1;
     *part = (Part){.rank = l->rank};
     memcpy(part->domain, l->domain, sizeof part->domain);
@@ -678,7 +678,7 @@ static double slot_value(uint64_t bits, unsigned dtype) {
 
 static qs_status read_fault(Device *d, DevFault *out) {
     Fault f;
-    TRY(WAIT(d, EnqueueReadBuffer, state(d)->queue, state(d)->fault, 1, 0, sizeof f, &f, 0, NULL, NULL));
+    TRY(WAIT(d, EnqueueReadBuffer, state_of(d)->queue, state_of(d)->fault, 1, 0, sizeof f, &f, 0, NULL, NULL));
     if (!f.taken || !out) return qdev_heed(d, QS_OK);
     *out = (DevFault){.message = f.message, .pos = f.pos};
     for (int i = 0; i < 2; i++) out->value[i] = slot_value(f.value[i], f.kinds >> 8 * i & 255);
@@ -686,22 +686,24 @@ static qs_status read_fault(Device *d, DevFault *out) {
     return QS_OK;
 }
 
-static qs_status launch(Device *d, Program *p, const Launch *l, int nargs, const DevArg *args, DevFault *fault) {
+static qs_status launch_kernel(Device *d, Program *p, const Launch *l, int nargs, const DevArg *args, DevFault *fault) {
     static const Fault none;
     Part part;
     if (fault) *fault = (DevFault){0};
     if (is_empty(l)) return QS_OK;
-    TRY(measure(d, p, l, &part));
+    TRY(measure_blocks(d, p, l, &part));
     TRY(set_arguments(d, p, nargs, args));
     if (p->fault)
-        TRY(CALL(d, EnqueueWriteBuffer, state(d)->queue, state(d)->fault, 0, 0, sizeof none, &none, 0, NULL, NULL));
+        TRY(CALL(d, EnqueueWriteBuffer, state_of(d)->queue, state_of(d)->fault, 0, 0, sizeof none, &none, 0, NULL,
+                 NULL));
     TRY(launch_parts(d, p, &part));
     if (p->fault) return read_fault(d, fault);
-    return WAIT(d, Flush, state(d)->queue);
+    return WAIT(d, Flush, state_of(d)->queue);
 }
 
-static qs_status sync(Device *d) { return qdev_heed(d, WAIT(d, Finish, state(d)->queue)); }
+static qs_status sync(Device *d) { return qdev_heed(d, WAIT(d, Finish, state_of(d)->queue)); }
 
-const DeviceOps qdev_opencl_ops = {"opencl", CODE_OPENCL, probe,    open_device, close_device, alloc,
-                                   release,  upload,      download, copy,        load,         unload,
-                                   launch,   sync,        NULL,     NULL,        NULL};
+const DeviceOps qdev_opencl_ops = {
+    "opencl",      CODE_OPENCL,  probe,          open_device, close_device, alloc_block,
+    release_block, upload_block, download_block, copy_block,  load_program, unload_program,
+    launch_kernel, sync,         NULL,           NULL,        NULL};

@@ -145,7 +145,7 @@ int qthreads_usable(void) {
     return n < 1 ? 1 : n > THREADS_MAX ? THREADS_MAX : n;
 }
 
-static int chosen(int wanted, int usable) {
+static int choose_count(int wanted, int usable) {
     const char *env = getenv("QUASAR_NUM_THREADS");
     if (wanted <= 0 && env) wanted = atoi(env);
     if (wanted <= 0) return usable;
@@ -265,7 +265,7 @@ static void start_workers(Threads *t) {
 Threads *qthreads_open(Ctx *c, int wanted) {
     Threads *t = qmem_alloc(c, sizeof *t);
     int usable = qthreads_usable();
-    t->count = chosen(wanted, usable);
+    t->count = choose_count(wanted, usable);
     t->roomy = t->count <= usable, t->doing = &c->doing;
     init_sync(t);
     return t;
@@ -313,7 +313,7 @@ static void await_empty(Threads *t) {
     while (atomic_load_explicit(&t->inside, memory_order_acquire)) pthread_cond_wait(&t->done, &t->lock);
 }
 
-static void cut(Threads *t) {
+static void divide_shares(Threads *t) {
     int64_t pieces = (t->n - 1) / t->grain + 1, each = pieces / t->workers, rest = pieces % t->workers, first = 0;
     for (int i = 0; i < t->workers; i++) {
         int64_t next = first + each + (i < rest);
@@ -347,7 +347,7 @@ static void publish(Threads *t, int64_t n, int64_t grain, ThreadsJob *fn, void *
     await_empty(t); /* a worker that woke late may still be reading the last job */
     t->fn = fn, t->ud = ud, t->n = n, t->grain = grain;
     t->workers = qthreads_workers(t, n, grain), t->counted = begin_count(t, n);
-    cut(t);
+    divide_shares(t);
     if (t->roomy) keep_apart(t);
     atomic_fetch_add_explicit(&t->generation, 1, memory_order_relaxed);
     pthread_cond_broadcast(&t->work);
