@@ -2,9 +2,8 @@
  *
  * `valid` is the set of current copies.  A READ lock updates the copy on its device.  A WRITE lock copies nothing and
  * makes that copy the only current one.  READWRITE does both.  Any number of read locks may be held at the same time,
- * in
- * any memory spaces; a write lock excludes every other lock.  A conflicting lock is an immediate error: only one thread
- * uses a VM at a time, so the conflict is a bug of the program, and waiting for it would never end.
+ * in any memory spaces; a write lock excludes every other lock.  A conflicting lock is an immediate error: only one
+ * thread uses a VM at a time, so the conflict is a bug of the program, and waiting for it would never end.
  *
  * Foreign memory is read and written by its owner without notice; the same holds for a block that we gave to another
  * library.  The memory space of such a block is `home`.  Its copy is the only current one whenever no lock is held: the
@@ -90,8 +89,7 @@ static inline qs_status qbuf_host(Ctx *c, Buffer *b, qs_access mode, void **out)
 qs_status qbuf_settle(Ctx *c, Buffer *b);
 /* Gives another library the address of the block on d (NULL: the host), until qbuf_take_back.  readonly: the library
  * does not write to it.  Fails with QS_ELOCK if the block is given out in another memory space, and with QS_EDEVICE if
- * d
- * has no addresses to share. */
+ * d has no addresses to share. */
 qs_status qbuf_give(Ctx *c, Buffer *b, Device *d, bool readonly, DevPtr *out);
 void qbuf_take_back(Buffer *b);
 /* Ends the use of foreign host memory: copies its contents to memory of our own, which is writable, and releases the

@@ -5,9 +5,8 @@
  * qrun --make-exe appends a bundle to a copy of qrun; --make-lib makes a shared object around one.  A bundle contains
  * sources instead of compiled host code: they are smaller, parsing is fast, and everything that reads a program
  * (kernels, messages, derivatives) reads its source.  Kernel code has the same key as in the disk cache (cache.h),
- * which
- * is computed from the text of its LLVM IR and the target.  So code is never run for a different kernel, even if the
- * sources were changed.  The cache searches the bundles before the disk.
+ * which is computed from the text of its LLVM IR and the target.  So code is never run for a different kernel, even if
+ * the sources were changed.  The cache searches the bundles before the disk.
  *
  * The contents of a bundle are not trusted: when it is opened, the checksum over all bytes and every offset are
  * checked.  Error messages begin with the name of the file. */

@@ -7,8 +7,7 @@
  *
  * The block size follows from the measured time per position.  An estimate by counting instructions would be far off,
  * because it does not know how many positions a vector instruction computes.  Each thread has the same share of an
- * array
- * in every launch (threads.c). */
+ * array in every launch (threads.c). */
 #include "devices/elf.h"
 #include "devices/host.h"
 #include "devices/native.h"

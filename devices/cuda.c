@@ -1,14 +1,12 @@
 /* cuda.c -- runs kernels on NVIDIA and AMD GPUs, through the driver, which is opened at run time without its headers.
  *
  * AMD's driver interface (HIP) is the same as NVIDIA's with other names.  The differences are in cuda_api.def and in
- * the
- * struct Maker.  The format of the code is described in devices/ptx.h and, for AMD devices, in devices/amd.h.  The
+ * the struct Maker.  The format of the code is described in devices/ptx.h and, for AMD devices, in devices/amd.h.  The
  * environment variable QUASAR_CUDA_WITHOUT lists code paths that are disabled (without).
  *
  * Context.  We use the device's primary context, so that memory is shared with PyTorch, CuPy and other libraries in
- * this
- * process.  Each device has one stream for work and one for transfers.  Both are ordinary streams, not "non-blocking"
- * ones: the driver orders them with the default stream, which those libraries use by default.
+ * this process.  Each device has one stream for work and one for transfers.  Both are ordinary streams, not
+ * "non-blocking" ones: the driver orders them with the default stream, which those libraries use by default.
  *
  * Transfers.  Everything except reading results is asynchronous.  Transfers pass through two pinned buffers (stages),
  * because the driver does not specify exactly when it has read pageable memory.  When an upload returns, its source has
@@ -17,8 +15,7 @@
  * We never register foreign memory with the driver (cuMemHostRegister):
  *   - Registration takes time for each page.  Memory that is borrowed for a call could stay registered only during the
  *     call, since we are not notified when its owner frees it, and the driver would go on using the old pages.
- *   - Memory that is held for longer can lose its pages, too: after a fork, the first writer may get new pages (on
- * WSL).
+ *   - Memory that is held for longer can lose its pages, too: after a fork (on WSL), the first writer may get new ones.
  *   - Another library that registers the same memory would get an error.
  *   - The gain is small: several threads fill the stages about as fast as the bus transfers them, and a direct copy
  *     would have to be waited for before the owner may write.
@@ -31,7 +28,7 @@
  * Each operation queued on `stream` gets a number.  For each block we record the number of the last operation that may
  * use it (used), of the last that may write it (written), and its last upload (sent).  A cut is an event in `stream`.
  * An upload waits for a cut after `used`, and a download for one after `written`.  A launch waits for the last upload,
- * unless it already waits for those to its blocks.  All other operations on `stream` wait for all uploads and mark all
+ * unless `stream` already waits for those to its blocks.  Other operations on `stream` wait for all uploads and mark all
  * blocks as used.  Copies never wait for operations that are queued later, so `stream` may wait for them at any time.
  *
  * Graphs.  A graph that is being recorded contains addresses.  So nothing may be allocated for it, not even from kept
@@ -46,8 +43,7 @@
  * cannot restore it), and every later call fails with the message of the first failure.
  *
  * Code.  The driver compiles PTX to machine code once.  The result is stored in the disk cache, for this driver and
- * this
- * type of device, and the next process loads it.
+ * this type of device, and the next process loads it.
  *
  * Registers are divided among the threads of a block.  Code whose block size is unknown at compile time may use any
  * number of registers.  If a launch has a block that is too large for it, the code is compiled again with a limit
@@ -259,8 +255,7 @@ static void quietly(Device *d, const char *call, int e) {
 #define QUIETLY(d, name, ...) quietly(d, #name, ASK(&state_of(d)->f, name, __VA_ARGS__))
 
 /* Reports faults after a synchronization, when all queued work has ended or never will.  Only the first failed launch
- * is
- * reported, because later failures, including the loss of the context, may be its consequences. */
+ * is reported, because later failures, including the loss of the context, may be its consequences. */
 static qs_status settle(Device *d, qs_status s) {
     State *k = state_of(d);
     int n = d->owed, failed = 0;
@@ -284,9 +279,7 @@ static int make_as_before(State *s) {
 }
 
 /* Makes our context current.  Each operation uses `TRY(enter_context(d)); return leave_context(d, work);`, which
- * restores the context
- * of
- * the caller. */
+ * restores the context of the caller. */
 static qs_status enter_context(Device *d) {
     if (*state_of(d)->dead && d->owed) TRY(settle(d, QS_OK));
     if (*state_of(d)->dead) return qerr_set(d->ctx, QS_EDEVICE, "%s", state_of(d)->dead);
@@ -551,8 +544,7 @@ static qs_status fft(Device *d, const DevFft *f) {
 }
 
 /* Initializes x: zeros for Cholesky, the identity matrix for an inverse.  In the float 1, only bits of the highest
- * 32-bit
- * word are set. */
+ * 32-bit word are set. */
 static qs_status start_of(Device *d, const DevSolve *s) {
     size_t size = qdtype_size(s->dtype), n = (size_t)s->n;
     bool wide = s->dtype == QS_F64 || s->dtype == QS_C128;

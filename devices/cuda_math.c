@@ -7,9 +7,8 @@
  * factors; the inverse is correct without a transposition; and cuSOLVER's lower Cholesky factor is our upper one.  Only
  * a right side with several columns must be transposed, by cuBLAS.  If a matrix has no factorization, the host repeats
  * the computation and decides in float64.  qr, svd and symeig replace only the LAPACK routine: the factors are copied
- * to
- * the host in column-major order, which is cheap compared to the O(n^3) factorization, and stdlib/linalg.c continues as
- * for the host.
+ * to the host in column-major order, which is cheap compared to the O(n^3) factorization, and stdlib/linalg.c continues
+ * as for the host.
  *
  * cuDNN uses the layout of our images, N x C x H x W.  Only algorithms that sum the products directly and in a fixed
  * order are used.  Transforms (Winograd, FFT) round differently, and spread a NaN to results that do not depend on it.
@@ -659,8 +658,7 @@ static const char *refusal(Device *d) {
 }
 
 /* Creates the descriptors and chooses an algorithm.  If cuDNN does not support the sizes or strides, this is recorded
- * in
- * `refused`, and the caller computes the convolution in another way. */
+ * in `refused`, and the caller computes the convolution in another way. */
 static qs_status plan_convolution(Device *d, CudaMath *m, const DevConvShape *of, Convolution **out) {
     Convolution *p = &m->convolution[m->next++ % CONVOLUTIONS];
     drop_convolution(m, p);

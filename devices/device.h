@@ -114,8 +114,8 @@ typedef struct {
 } DevFft;
 
 /* Computes x = inverse(a)*b, x = inverse(a), or the upper triangular x with adjoint(x)*x = a (Cholesky, which reads
- * only
- * the upper half of a).  a is n by n; b and x are n by `columns`.  a and b have the layouts of DevGemm, x is packed. */
+ * only the upper half of a).  a is n by n; b and x are n by `columns`.  a and b have the layouts of DevGemm, x is
+ * packed. */
 typedef enum { SOLVE_SYSTEM, SOLVE_INVERSE, SOLVE_CHOLESKY } DevSolveKind;
 typedef struct {
     DevSolveKind kind;

@@ -36,8 +36,8 @@ void qllvm_close(Ctx *c, Llvm *l);
 const char *qllvm_version(const Llvm *l); /* "16.0.6" */
 
 /* Finds libdevice, NVIDIA's bitcode file of mathematical functions.  QUASAR_LIBDEVICE names it (`none`: none);
- * otherwise
- * the search covers the CUDA toolkit and the Python packages of CUDA's compiler, Triton (part of PyTorch) and Warp. */
+ * otherwise the search covers the CUDA toolkit and the Python packages of CUDA's compiler, Triton (part of PyTorch) and
+ * Warp. */
 bool qllvm_libdevice(char *path, size_t n);
 
 typedef struct {

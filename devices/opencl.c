@@ -166,8 +166,7 @@ static bool usable(const Api *f, void *device) {
 
 enum { MAX_IDS = 16 };
 
-/* Returns the number of usable devices of all platforms, and sets *platform and *id for the device with index `wanted`.
- */
+/* Returns the number of usable devices of all platforms, and sets *platform and *id for the device number `wanted`. */
 static int find_device(const Api *f, int wanted, void **platform, void **id) {
     void *platforms[MAX_IDS], *ids[MAX_IDS];
     cl_uint nplatforms = 0, nids;
@@ -314,8 +313,7 @@ static void release_block(Device *d, DevPtr p) {
 
 /* Allocates a block.  The size is rounded up to whole words, because 8-bit and 16-bit atomics exchange the word around
  * the element.  Some drivers allocate memory at the first use of a buffer; so the block is written here, where a
- * failure
- * can still lead to an eviction. */
+ * failure can still lead to an eviction. */
 static qs_status alloc_block(Device *d, size_t n, DevPtr *out) {
     static const uint64_t first;
     const State *s = state_of(d);
@@ -514,8 +512,7 @@ static qs_status load_program(Device *d, const Code *code, Program **out) {
 
 /* -- launching ----------------------------------------------------------------------------------------------------- */
 /* Part of a launch, which is passed to the kernel as q_launch.  For `rank` axes this is: long domain; int block,
- * extent,
- * first, span, count. */
+ * extent, first, span, count. */
 typedef struct {
     int rank;
     int64_t domain[QS_MAX_RANK];

@@ -5,8 +5,7 @@
 #include <string.h>
 
 /* Costs in instructions.  A part must do at least PART_WORK, and at least NEAR for each element that must be cleared
- * and
- * added up, or FAR if a copy does not stay in the caches. */
+ * and added up, or FAR if a copy does not stay in the caches. */
 enum { PARTS_MAX = 64, PART_WORK = 1 << 15, NEAR = 64, FAR = 256, CACHE = 1 << 18 /* bytes of a copy */ };
 enum { LOOP_GUESS = 1000 /* assumed instructions of a position with loops of unknown length */ };
 static const size_t room = (size_t)128 << 20; /* maximum bytes of copies at a time */

@@ -170,8 +170,7 @@ static uint32_t hash_of(const char *name) {
 }
 
 /* Writes .gnu.hash with one chain for all symbols.  The loader looks up each symbol of each library in the process
- * here,
- * and the Bloom filter rejects nearly all names that are not ours. */
+ * here, and the Bloom filter rejects nearly all names that are not ours. */
 static void write_hash(const Plan *p, uint8_t *at) {
     HashHead head = {.buckets = 1, .first = FIRST, .words = FILTER, .shift = 6, .bucket = FIRST};
     for (uint32_t i = 0; i < p->s->nnames; i++) {

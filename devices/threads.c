@@ -6,8 +6,7 @@
  * and the next job is not published before it has left.
  *
  * Each worker begins with its own share of the pieces, which is the same in all jobs of equal size.  So the data that
- * it
- * wrote in one job are in its caches when the next job reads them.  A worker that has finished its share helps the
+ * it wrote in one job are in its caches when the next job reads them.  A worker that has finished its share helps the
  * others.
  *
  * Linux often wakes a thread on the processor of the thread that woke it, and may leave both there for seconds, so that

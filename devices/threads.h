@@ -1,10 +1,8 @@
 /* threads.h -- runs the pieces of one job at a time on a persistent thread pool; the calling thread takes part.
  *
  * Kernels and host loops share the pool.  A caller that splits an array into pieces must choose them by the array
- * alone,
- * never by the number of threads, and must merge partial results in order.  Then a sum has the same bits with one
- * thread
- * as with sixty-four.
+ * alone, never by the number of threads, and must merge partial results in order.  Then a sum has the same bits with
+ * one thread as with sixty-four.
  *
  * The pool survives fork(): the child starts its own workers when it first needs them. */
 #ifndef DEVICES_THREADS_H
