@@ -28,7 +28,8 @@
  * Each operation queued on `stream` gets a number.  For each block we record the number of the last operation that may
  * use it (used), of the last that may write it (written), and its last upload (sent).  A cut is an event in `stream`.
  * An upload waits for a cut after `used`, and a download for one after `written`.  A launch waits for the last upload,
- * unless `stream` already waits for those to its blocks.  Other operations on `stream` wait for all uploads and mark all
+ * unless `stream` already waits for those to its blocks.  Other operations on `stream` wait for all uploads and mark
+ * all
  * blocks as used.  Copies never wait for operations that are queued later, so `stream` may wait for them at any time.
  *
  * Graphs.  A graph that is being recorded contains addresses.  So nothing may be allocated for it, not even from kept
@@ -588,9 +589,7 @@ static qs_status choose_sm(Device *d) {
                     has / 10, has % 10);
 }
 
-/* Chooses the target for an architecture like "gfx90a:sramecc+:xnack-".  Our code runs with any setting of its
- * features.
- */
+/* Chooses the target for an architecture like "gfx90a:sramecc+:xnack-".  Our code runs with any of these settings. */
 static qs_status choose_gfx(Device *d) {
     char properties[4096] = "", *arch = properties + PROPERTIES_ARCH;
     _Static_assert(sizeof properties >= PROPERTIES_BYTES, "room for them");

@@ -406,9 +406,8 @@ static void *make_kernel(const State *s, const Program *p, const Code *code, int
     return s->f.CreateKernel(p->program, code->entry, e);
 }
 
-/* Builds the program.  Fast math does not use -cl-fast-relaxed-math, which assumes that NaN and infinities do not
- * occur.
- */
+/* Builds the program.  Fast math does not use -cl-fast-relaxed-math, which assumes that there are no NaN or infinity.
+ * */
 static int compile(Device *d, const Program *p) {
     const State *s = state_of(d);
     const char *options = p->fast ? "-cl-std=CL1.2 -w -cl-unsafe-math-optimizations" : s->options;
