@@ -1,3 +1,4 @@
+/* buffer.c -- keeps the copies of a buffer coherent, and evicts device copies when memory runs out. */
 #include "devices/buffer.h"
 #include "devices/heap.h"
 #include "devices/pool.h"

@@ -1,3 +1,4 @@
+/* combine.c -- combines partial results element by element. */
 #include "devices/combine.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* config.c -- parses device names and device files. */
 #include "devices/config.h"
 #include "vm/base/file.h"
 #include "vm/base/number.h"

@@ -1,3 +1,4 @@
+/* heap.c -- implements the device allocator of heap.h. */
 #include "devices/heap.h"
 #include "devices/pool.h"
 

@@ -1,3 +1,4 @@
+/* host.c -- implements device operations on host memory. */
 #include "devices/host.h"
 
 #include "devices/pool.h"

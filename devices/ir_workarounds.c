@@ -1,3 +1,4 @@
+/* ir_workarounds.c -- rewrites LLVM IR text line by line. */
 #include "devices/ir_workarounds.h"
 
 #include <stdlib.h>

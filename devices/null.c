@@ -1,3 +1,4 @@
+/* null.c -- implements the device for tests of null.h. */
 #include "devices/null.h"
 
 #include <stdlib.h>

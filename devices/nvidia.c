@@ -1,3 +1,4 @@
+/* nvidia.c -- searches the folders of NVIDIA's toolkit and of Python packages. */
 #include "devices/nvidia.h"
 
 #include <glob.h>

@@ -1,3 +1,4 @@
+/* pool.c -- implements the pool of host blocks of pool.h. */
 #include "devices/pool.h"
 
 #include <sys/mman.h>

@@ -1,3 +1,4 @@
+/* private_copies.c -- chooses the number of parts, and makes, runs and adds up private copies. */
 #include "devices/private_copies.h"
 #include "devices/host.h"
 #include "devices/pool.h"
