@@ -1,8 +1,8 @@
-/* fft_pass.h -- the transforms of fft.c for one element type; included twice, with REAL and N(name) defined.
+/* fft_pass.h -- implements the transforms of fft.c for one element type; included twice, with REAL and N(name) defined.
  *
- * A pass takes m*radix*s complex numbers x[q + s*(p + m*j)] to y[q + s*(radix*p + k)] (Stockham's self-sorting order,
+ * A pass maps m*radix*s complex numbers x[q + s*(p + m*j)] to y[q + s*(radix*p + k)] (Stockham's self-sorting order,
  * decimation in frequency).  The innermost index q runs over independent transforms, so every inner loop vectorises.
- * Real and imaginary parts are in separate arrays.  w holds exp(-2 pi i k/N), k = 0 … N-1. */
+ * Real and imaginary parts are in separate arrays.  w contains exp(-2 pi i k/N), k = 0 … N-1. */
 
 typedef struct {
     REAL *re, *im;
@@ -84,7 +84,7 @@ static void N(radix5)(N(Split) x, N(Split) y, size_t m, size_t s, const REAL *wr
 #undef PUT
 #undef LOAD
 
-/* Any radix, by the definition; cr, ci hold exp(-2 pi i k/radix). */
+/* Computes a pass of any radix by the definition; cr and ci contain exp(-2 pi i k/radix). */
 static void N(radix_any)(N(Split) x, N(Split) y, size_t r, size_t m, size_t s, const REAL *wr, const REAL *wi,
                          const REAL *cr, const REAL *ci) {
     for (size_t k = 0; k < r; k++) {
@@ -102,7 +102,7 @@ static void N(radix_any)(N(Split) x, N(Split) y, size_t r, size_t m, size_t s, c
 }
 #undef LINE
 
-/* One pass of a radix over all p. */
+/* Computes one pass over all p. */
 static void N(pass)(N(Split) x, N(Split) y, size_t r, size_t m, size_t s, const N(Twiddles) * w) {
     REAL wr[MAX_RADIX], wi[MAX_RADIX], cr[MAX_RADIX], ci[MAX_RADIX];
     for (size_t k = 0; k < r; k++) cr[k] = w->re[k * (w->n / r)], ci[k] = w->im[k * (w->n / r)];
@@ -119,7 +119,8 @@ static void N(pass)(N(Split) x, N(Split) y, size_t r, size_t m, size_t s, const 
     }
 }
 
-/* The transform of `lines` interleaved sequences of w->n numbers; the result is in the place that is returned. */
+/* Transforms `lines` interleaved sequences of w->n numbers; returns the one of the two buffers that holds the
+ * result. */
 static N(Split) N(stockham)(const Factors *f, N(Split) x, N(Split) y, size_t lines, N(Twiddles) w) {
     size_t n = w.n, s = lines;
     for (int i = 0; i < f->n; i++) {
@@ -133,7 +134,7 @@ static N(Split) N(stockham)(const Factors *f, N(Split) x, N(Split) y, size_t lin
     return x;
 }
 
-/* p has room for 2n numbers. */
+/* Fills a table of twiddle factors; p has room for 2n numbers. */
 static N(Twiddles) N(twiddles)(REAL *p, size_t n) {
     for (size_t k = 0; k < n; k++) {
         double re, im;
@@ -146,7 +147,7 @@ static N(Twiddles) N(twiddles)(REAL *p, size_t n) {
 GATHER(N(gather), REAL, REAL, N(Split))
 SCATTER(N(scatter), REAL, REAL, N(Split))
 
-/* Every line of a length without larger primes. */
+/* Transforms every line; the length has no large prime factors. */
 static qs_status N(smooth)(qs_vm *vm, const Geometry *g, const Factors *f, REAL *data, bool inverse) {
     size_t lines = batch(g), room = lines * g->n;
     Store s;

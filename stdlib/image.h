@@ -1,37 +1,37 @@
-/* image.h -- what the codecs share.  A codec works on bytes in memory: reading gives rows to an Image, writing gets
- * Pixels.
+/* image.h -- declares the interface that the image codecs share.  A codec works on bytes in memory: a reader passes
+ * rows to an Image, a writer receives Pixels.
  *
- * Files are not trusted.  qimage_begin refuses extents that so few bytes cannot hold before it takes memory. */
+ * Files are not trusted: before qimage_begin allocates memory, it refuses extents that so few bytes cannot contain. */
 #ifndef STDLIB_IMAGE_H
 #define STDLIB_IMAGE_H
 #include "stdlib/stdlib.h"
 
-typedef struct Image { /* being read */
+typedef struct Image { /* an image that is being read */
     qs_vm *vm;
-    const char *fn, *path; /* as messages call them */
+    const char *fn, *path; /* function and file named in messages */
     const uint8_t *bytes;
     size_t nbytes;
-    int page; /* wanted; TIFF only */
+    int page; /* page to read; TIFF only */
     int64_t height, width;
-    int channels;     /* in a row of the file, alpha included */
-    bool has_alpha;   /* the last one is */
-    int depth, pages; /* for imfinfo */
+    int channels;     /* channels in a row of the file, including alpha */
+    bool has_alpha;   /* the last channel is alpha */
+    int depth, pages; /* bits per sample and number of pages, for imfinfo */
     const char *format;
     bool info_only;          /* stop after the header */
-    qs_value picture, alpha; /* owned; scalar arrays */
+    qs_value picture, alpha; /* owned arrays of scalars */
 } Image;
 
-/* After the header.  false: stop, with *status; true: give the rows. */
+/* Called after the header.  false: stop and return *status; true: pass the rows to qimage_row. */
 bool qimage_begin(Image *m, int64_t height, int64_t width, int channels, bool has_alpha, int depth, qs_status *status);
-qs_status qimage_row(Image *m, int64_t y, qs_dtype d, const void *row); /* width*channels samples */
-qs_status qimage_corrupt(Image *m, const char *why);                    /* QS_EVALUE with path and format */
+qs_status qimage_row(Image *m, int64_t y, qs_dtype d, const void *row); /* takes width*channels samples */
+qs_status qimage_corrupt(Image *m, const char *why);                    /* sets QS_EVALUE with path and format */
 
-typedef struct Pixels { /* to be written: height*width*channels samples of bits/8 bytes, host byte order */
+typedef struct Pixels { /* an image to be written: height*width*channels samples of bits/8 bytes in host byte order */
     qs_vm *vm;
     const char *path;
     int64_t height, width;
-    int channels, bits; /* 8, 16; 32: float (TIFF) */
-    int quality;        /* JPEG, 1 … 100 */
+    int channels, bits; /* 8 or 16; 32: float (TIFF only) */
+    int quality;        /* JPEG only, 1 … 100 */
     uint8_t *data;
     size_t size;
 } Pixels;
@@ -40,11 +40,11 @@ typedef qs_status ImageReader(Image *m);
 typedef qs_status ImageWriter(const Pixels *pages, int n, Text *out);
 ImageReader qimage_png_read, qimage_jpeg_read, qimage_tiff_read, qimage_bmp_read;
 ImageWriter qimage_png_write, qimage_jpeg_write, qimage_tiff_write, qimage_bmp_write;
-/* A warning when n floats, of what is shown or written with `white` as white, are all in [0,1], and some a fraction.
- * otherwise: "", or what may be written instead of a product. */
+/* Warns if all of n floats, shown or written with `white` as white, are in [0,1] and some are fractional.  otherwise:
+ * "", or an alternative to multiplication that the warning suggests. */
 qs_status qimage_check_white(qs_vm *vm, const char *fn, const char *what, qs_dtype d, const void *x, size_t n,
                              double white, const char *otherwise);
-/* Whether the library for it can be opened.  Where it cannot, why: */
+/* Return whether the codec library can be opened.  The functions below report why it cannot. */
 bool qimage_png_here(void), qimage_jpeg_here(void), qimage_tiff_here(void);
 #define QIMAGE_UNBUILT "its header was not there when this was built"
 qs_status qimage_unread(const Image *m, const char *what, const char *library, const char *why);

@@ -1,15 +1,17 @@
-/* planes_loops.h -- the loops of planes.h; included for each element type and kind of processor, with REAL, N(name) and
- * BYTES, the width of a vector, defined.  Every tile is a function of its own, whose sums stay in registers. */
+/* planes_loops.h -- implements the loops of planes.h.  It is included once for each element type and instruction set,
+ * with REAL, N(name) and BYTES (the width of a vector) defined.  Each tile size has its own function, so that the sums
+ * stay in registers. */
 
 typedef REAL N(V) __attribute__((vector_size(BYTES)));
-typedef REAL N(Near) __attribute__((vector_size(BYTES), aligned(sizeof(REAL)), may_alias)); /* as they lie in memory */
+/* For unaligned loads and stores. */
+typedef REAL N(Near) __attribute__((vector_size(BYTES), aligned(sizeof(REAL)), may_alias));
 enum { N(LANES) = BYTES / sizeof(REAL), N(MOST) = 3 };
 
 /* -- gather -------------------------------------------------------------------------------------------------------- */
 static inline int64_t N(larger)(int64_t a, int64_t b) { return a > b ? a : b; }
 static inline int64_t N(smaller)(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* `n` sums, of positions from p on, into a plane of the result. */
+/* Stores n sums, for positions from p on, in a plane of the result. */
 static void N(put)(const REAL *sum, int64_t p, int64_t n, const PlanesTarget *to, REAL *out) {
     for (int64_t y = p / to->pitch, end = p + n; y * to->pitch < end && y < to->rows; y++) {
         int64_t row = y * to->step[0] + to->first[0], from = N(larger)(p - y * to->pitch, 0);
@@ -43,7 +45,7 @@ static void N(put)(const REAL *sum, int64_t p, int64_t n, const PlanesTarget *to
                 _Pragma("GCC unroll 3") for (int v = 0; v < vectors; v++) *                                            \
             (N(Near) *)(sum + r * PLANES_SPAN + v * N(LANES)) = acc[r][v];                                             \
     }
-#if BYTES == 64 /* 32 registers */
+#if BYTES == 64 /* AVX-512 has 32 registers */
 GATHER(8, 3)
 GATHER(8, 2)
 GATHER(8, 1)
@@ -79,7 +81,7 @@ static void N(gather)(int rows, size_t taps, const void *w, const void *x, const
 }
 
 /* -- dot ----------------------------------------------------------------------------------------------------------- */
-/* The lanes of a vector in a tree, whose halves are added as vectors. */
+/* Adds the lanes of a vector pairwise as a tree. */
 static inline REAL N(lanes_sum)(N(V) v) {
     REAL x[N(LANES)];
     memcpy(x, &v, sizeof x);

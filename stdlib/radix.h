@@ -1,17 +1,20 @@
-/* radix.h -- the loops of sorting: elements into keys and back, items counted and moved by digits of their keys.
+/* radix.h -- declares the loops of radix sort: converting elements to keys and back, and counting and moving items by
+ * digits of their keys.
  *
- * A key is an unsigned number; keys have the order of the elements.  NaN has the largest key whichever way is sorted,
- * and -0 that of 0.  Keys of elements of up to 4 bytes have 32 bits, others 64.  An item is what is moved about. */
+ * A key is an unsigned number whose order is the order of the elements.  NaN has the largest key in both directions,
+ * and -0 has the key of 0.  Elements of up to 4 bytes have 32-bit keys, others 64-bit keys.  An item is the unit that
+ * is moved. */
 #ifndef STDLIB_RADIX_H
 #define STDLIB_RADIX_H
 #include "stdlib/stdlib.h"
 
 /* -- keys of one element type -------------------------------------------------------------------------------------- */
-/* Steps count elements.  down: larger elements get smaller keys, NaN stays last. */
+/* Strides (`step`) are in elements.  down: larger elements get smaller keys; NaN stays last. */
 typedef struct {
-    bool (*make)(const void *src, size_t step, size_t n, bool down, void *keys); /* true: -0 is among them */
+    /* Converts elements to keys; returns whether one of them is -0. */
+    bool (*make)(const void *src, size_t step, size_t n, bool down, void *keys);
     void (*back)(const void *keys, size_t n, bool down, void *dst, size_t step);
-    /* Zeros of sorted elements get the signs they had, in their old order. */
+    /* Restores the signs of zeros in sorted elements, in their original order. */
     void (*zeros)(const void *src, size_t n, void *dst, size_t step);
 } KeyLoops;
 
@@ -22,9 +25,9 @@ const KeyLoops *qradix_keys_avx2(qs_dtype d);
 typedef enum {
     ITEM_KEY32,
     ITEM_KEY64, /* the key alone */
-    ITEM_WORD,  /* a key of 32 bits above as many of the position */
+    ITEM_WORD,  /* a 32-bit key above a 32-bit position */
     ITEM_PAIR,
-    ITEM_FAR, /* SortItem, of keys of 64 and of 32 bits */
+    ITEM_FAR, /* SortItem with a 64-bit key (pair) or a 32-bit key (far) */
     ITEM_FORMS
 } ItemForm;
 
@@ -32,24 +35,26 @@ typedef struct {
     uint64_t base;
     int shift;
     uint64_t mask;
-} Digit; /* of a number: (number - base) >> shift & mask */
+} Digit; /* extracts a digit of a number: (number - base) >> shift & mask */
 
 typedef struct {
     size_t size;
-    int low; /* bits below the key */
-    /* keys into items; positions count from `first` */
+    int low; /* number of bits below the key */
+    /* Converts keys to items; positions count from `first`. */
     void (*pack)(const void *keys, size_t n, size_t first, void *items);
     void (*unpack)(const void *items, size_t n, void *keys);
     void (*places)(const void *items, size_t n, double *at);
-    void (*range)(const void *items, size_t n, uint64_t range[2]); /* of keys: grows to hold them */
-    /* by a digit of the key: how many have which; each into the next place of the bucket that has such digits */
+    void (*range)(const void *items, size_t n, uint64_t range[2]); /* extends range[] to include the keys */
+    /* By a digit of the key: `tally` counts the keys with each digit; `spread` stores each as an item at the next
+     * position of the bucket for its digit. */
     void (*tally)(const void *keys, size_t n, Digit d, size_t *counts);
     void (*spread)(const void *keys, size_t n, size_t first, Digit d, const uint16_t *bucket, size_t *places,
                    void *items);
-    /* by a digit of the item, with its bits below the key: how many have which; each into its next place */
+    /* By a digit of the item, including the bits below the key: `count` counts the digits, `scatter` stores each item
+     * at the next position of its digit. */
     void (*count)(const void *items, size_t n, Digit d, size_t *counts);
     void (*scatter)(const void *items, size_t n, Digit d, size_t *places, void *to);
-    /* Insertion; false: there was more than `most` places to move by in all, and it was given up. */
+    /* Insertion sort; false: stopped because it needed more than `most` moves. */
     bool (*insert)(void *items, size_t n, size_t most);
 } ItemLoops;
 

@@ -1,4 +1,4 @@
-/* triangle.h -- what the triangle of a factorisation says of the rank of its matrix. */
+/* triangle.h -- decides from the triangle of a factorisation whether the matrix lacks rank. */
 #ifndef STDLIB_TRIANGLE_H
 #define STDLIB_TRIANGLE_H
 #include <float.h>
@@ -6,8 +6,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether columns depend on each other, as far as rounding lets it be told: there is next to nothing on the diagonal
- * then.  Its n numbers, of so many parts, lie `step` apart; longer: the longer side of the matrix. */
+/* Returns whether columns are linearly dependent up to rounding: the smallest diagonal element is negligible compared
+ * with the largest.  diagonal: n numbers of `parts` doubles, `step` numbers apart; longer: the larger extent of the
+ * matrix. */
 static inline bool qtriangle_lacks_rank(const double *diagonal, size_t n, size_t step, int parts, size_t longer) {
     double least = INFINITY, most = 0;
     for (size_t i = 0; i < n; i++) {

@@ -1,10 +1,10 @@
-/* ffmpeg.h -- what the machine asks of FFmpeg, and nothing about how it is done.
+/* ffmpeg.h -- declares the interface between the VM and FFmpeg.
  *
- * FFmpeg is used by an object of its own, _video.so, which video.c opens when a program opens a video: distributions
- * build FFmpeg under the GPL, and who reads no video has nothing to do with it.
+ * FFmpeg is used by a separate shared object, _video.so, which video.c loads when a program opens a video:
+ * distributions build FFmpeg under the GPL, and programs without video should not depend on it.
  *
- * A path comes in, frames go out in memory that the caller owns from then on (free), or frames come in and a file goes
- * out.  Every function that can fail writes a sentence without its end to `why`. */
+ * Reading takes a path and returns frames in memory that the caller owns (free); writing takes frames and creates a
+ * file. Every function that can fail writes an unterminated sentence to `why`. */
 #ifndef VIDEO_FFMPEG_H
 #define VIDEO_FFMPEG_H
 #include <stdbool.h>
@@ -14,37 +14,38 @@
 enum { VIDEO_WHY = 512 };
 
 typedef struct VideoInfo {
-    int width, height, bits; /* of a colour */
-    int channels;            /* 3, or 1 of grey videos */
-    double rate, duration;   /* frames a second; seconds, 0 when the file does not say it */
-    int64_t frames;          /* how many the file says it has; about so many when it does not */
-    bool live;               /* a device: it has no end and no past */
+    int width, height, bits; /* extents of a frame; bits per colour */
+    int channels;            /* 3, or 1 for grey videos */
+    double rate, duration;   /* frames per second; duration in seconds, 0 if the file does not contain it */
+    int64_t frames;          /* number of frames; an estimate if the file does not contain it */
+    bool live;               /* a capture device: it has no end and cannot be rewound */
 } VideoInfo;
 
 typedef struct VideoFrame {
-    void *data;  /* height x width x channels of uint8, or of uint16 where bits are more than 8 */
+    void *data;  /* height x width x channels of uint8, or of uint16 if bits > 8 */
     double time; /* seconds since the beginning */
 } VideoFrame;
 
 typedef enum { VIDEO_FRAME, VIDEO_END, VIDEO_FAILED } VideoStatus;
 
 typedef struct VideoLib {
-    size_t size; /* sizeof(VideoLib): both sides come from the same build */
-    /* Decodes ahead on a thread of its own.  `v` has the size and the rate that are wanted, or 0; then those that there
-     * are.  NULL: failed. */
+    size_t size; /* sizeof(VideoLib); checks that both sides come from the same build */
+    /* Opens a video and decodes ahead on a separate thread.  `v` contains the wanted size and rate (0: the native ones)
+     * and receives the actual ones.  NULL: failed. */
     void *(*open)(const char *path, VideoInfo *v, char why[VIDEO_WHY]);
     VideoStatus (*read)(void *video, VideoFrame *out, char why[VIDEO_WHY]);
-    /* The next frame is the first that is still shown at that time; of a live one it is the next that comes.  bits: of
-     * colours from then on. */
+    /* Makes the frame that is shown at this time the next one to be read; for a live source, the next one to arrive.
+     * bits: of colours from then on. */
     void (*seek)(void *video, double seconds, int bits);
     void (*close)(void *video);
-    /* channels and bits as those of frames; codec "" for what suits the name of the file. */
-    bool (*known)(const char *path, const char *codec, char why[VIDEO_WHY]); /* whether `create` knows them */
+    /* channels and bits are those of the frames; codec "": chosen by the file name. */
+    /* Whether `create` supports this file and codec. */
+    bool (*known)(const char *path, const char *codec, char why[VIDEO_WHY]);
     void *(*create)(const char *path, const VideoInfo *info, const char *codec, char why[VIDEO_WHY]);
     bool (*write)(void *video, const void *data, char why[VIDEO_WHY]);
-    bool (*finish)(void *video, char why[VIDEO_WHY]); /* ends the file, and the video */
-    bool (*devices)(void);                            /* there is libavdevice, which has cameras */
+    bool (*finish)(void *video, char why[VIDEO_WHY]); /* ends the file and frees the video */
+    bool (*devices)(void);                            /* whether libavdevice, which reads cameras, is available */
 } VideoLib;
 
-extern const VideoLib qffmpeg_library; /* by this name it is found in _video.so */
+extern const VideoLib qffmpeg_library; /* video.c finds this name in _video.so */
 #endif

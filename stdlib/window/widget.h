@@ -1,12 +1,12 @@
-/* widget.h -- forms and what is in them, as the program knows them.
+/* widget.h -- declares forms and their widgets as the language sees them.
  *
  *     tk.c      Tcl and Tk
- *     window.c  the loop of events: pause, run_gui, frame rates
+ *     window.c  the event loop: pause, run_gui, frame rates
  *     widget.c  forms and widgets as values of the language
  *     display.c figures in windows: zoom, cursor, contrast
  *
- * A widget lives as long as the machine: its value can be asked for when its window is closed.  What programs hold are
- * numbers of widgets, so that a function which a widget calls may know that widget without keeping it alive. */
+ * A widget lives as long as the VM, so its value can be read after its window was closed.  The language holds only the
+ * number of a widget, so a callback may refer to its widget without keeping it alive. */
 #ifndef WINDOW_WIDGET_H
 #define WINDOW_WIDGET_H
 #include "stdlib/figure/figure.h"
@@ -28,48 +28,48 @@ typedef struct WidgetHandler {
     qs_value fn;
 } WidgetHandler;
 
-typedef struct Window { /* a widget; the name by which figures know theirs */
+typedef struct Window { /* a widget; figures know only the name of this type */
     struct Window *next;
     WidgetKind kind;
     int id;
-    struct Window *form;   /* in which it is; of a form itself */
-    char path[64];         /* in Tk */
-    char *text, *value;    /* value: where it is WORDS */
-    char **choices;        /* of a combo, NULL behind the last */
-    double number, lo, hi; /* the value elsewhere; the ends of a slider */
+    struct Window *form;   /* the form that contains the widget; a form refers to itself */
+    char path[64];         /* path of the widget in Tk */
+    char *text, *value;    /* label; value: the value of a widget with value type WORDS */
+    char **choices;        /* choices of a combo box, NULL-terminated */
+    double number, lo, hi; /* numeric value of other widgets; limits of a slider */
     double width, height;
     double asked;
-    bool tall;     /* of a form: its width, where only that was set, or 0; its height was set */
-    bool open;     /* it is on the screen */
+    bool tall;     /* forms only. asked: the width if only the width was set, otherwise 0; tall: the height was set */
+    bool open;     /* the window is on the screen */
     bool wait_key; /* pause() waits for a key */
     WidgetHandler *on[ON_EVENTS];
-    Figure *figure;            /* of a display */
-    double press[2], start[4]; /* of a drag: where it began, and the limits then */
+    Figure *figure;            /* the figure of a display; NULL for other widgets */
+    double press[2], start[4]; /* during a drag: its start point, and the limits at that time */
 } Window;
 
-typedef struct Windows { /* Lib.windows */
+typedef struct Windows { /* all windows of one VM (Lib.windows) */
     Tk *tk;
-    const char *why; /* there are none */
+    const char *why; /* reason why no window can be opened */
     bool tried;
-    int busy, waiting; /* functions of the program that run for an event, inside each other; threads that wait */
-    pthread_t runner;  /* where those run */
+    int busy, waiting; /* busy: nesting depth of running callbacks; waiting: number of threads that wait */
+    pthread_t runner;  /* thread that runs the callbacks */
     Window *list;
     int ids;
-    double period, next; /* seconds between frames (0: none), when the next may be shown */
-    unsigned keys;       /* how many were pressed */
+    double period, next; /* period: seconds between frames (0: unlimited); next: earliest time of the next frame */
+    unsigned keys;       /* number of key presses */
 } Windows;
 
 /* -- window.c ------------------------------------------------------------------------------------------------------ */
 Windows *qwindow_all(qs_vm *vm);
-qs_status qwindow_open(qs_vm *vm, const char *fn); /* an error where there can be no windows */
-/* Until `done` says so, or `seconds` have passed, or somebody presses Ctrl-C. */
+qs_status qwindow_open(qs_vm *vm, const char *fn); /* fails if no window can be opened */
+/* Processes events until `done` returns true, `seconds` have passed, or Ctrl-C is pressed. */
 qs_status qwindow_wait(qs_vm *vm, double seconds, bool (*done)(qs_vm *, void *), void *ud);
 
 /* -- widget.c ------------------------------------------------------------------------------------------------------ */
 Window *qwidget_new(qs_vm *vm, WidgetKind kind, Window *form);
 Window *qwidget_find(qs_vm *vm, int id);
 qs_status qwidget_show_window(qs_vm *vm, Window *form, const char *title, double width, double height);
-void qwidget_gone(qs_vm *vm, Window *form); /* its window is closed */
+void qwidget_gone(qs_vm *vm, Window *form); /* called after the window was closed */
 qs_status qwidget_event(qs_vm *vm, const TkEvent *e);
 qs_status qwidget_fire(qs_vm *vm, Window *w, OnEvent on, int n, const qs_value *args);
 void qwidget_free(qs_vm *vm, Window *w);
@@ -77,5 +77,5 @@ void qwidget_free(qs_vm *vm, Window *w);
 /* -- display.c ----------------------------------------------------------------------------------------------------- */
 qs_status qdisplay_event(qs_vm *vm, Window *w, const TkEvent *e, bool *mine);
 qs_status qdisplay_draw(qs_vm *vm, Window *w);
-extern const char qdisplay_script[]; /* Tcl: once for each interpreter */
+extern const char qdisplay_script[]; /* Tcl code that each interpreter runs once */
 #endif
