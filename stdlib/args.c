@@ -54,8 +54,8 @@ qs_status qarg_dim(qs_vm *vm, const char *fn, qs_value v, int *out) {
     return QS_OK;
 }
 
-/* Along dim a matrix or a vec has one element, so that fn has nothing to do.  A program that names such a dimension by
- * a literal hardly means it.  A caller that is no program (qvm_here has no source: Python, C) gets no warning. */
+/* Warns if x has one element along dim, so that fn has no effect, and the program names this dimension by a literal:
+ * that is probably a mistake.  Callers without source code (Python, C) get no warning. */
 static qs_status check_extent(qs_vm *vm, const char *fn, const Array *x, int dim) {
     bool nothing = x->ndim == 1 ? dim == 0 || dim > 1 : x->ndim == 2 && dim > 1;
     if (!nothing || !x->count || !qwarn_dimension_is_noted(qvm_here(vm))) return QS_OK;

@@ -1,10 +1,9 @@
-/* blocks.c -- parts of arrays that may be larger than memory: an array, or a .npy file, from which rows are read and to
- * which they are written where they stand.
+/* blocks.c -- reads and writes blocks of arrays that may be larger than memory, in arrays or .npy files.
  *
- *     read_block(x, from, count, mode)     from -2 on: what lies outside comes by the access mode
+ *     read_block(x, from, count, mode)     `from` may be negative: elements outside follow the access mode
  *
- * A row, along the last dimension, is a few runs of elements that stand one after another in x: usually one, at the
- * border of the array more.  What a mirror shows of a row is taken from what was read of it. */
+ * A row, along the last dimension, consists of a few contiguous runs of x: usually one, more at the border of the
+ * array. Mirrored elements of a row are copied from those already read. */
 #include "stdlib/builtins.h"
 #include "stdlib/npy.h"
 #include "vm/array/select.h"
@@ -17,17 +16,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* -- where the elements are ---------------------------------------------------------------------------------------- */
+/* -- -- storage of the elements ------------------------------------------------------------------------------------ */
 typedef struct {
     qs_vm *vm;
     const char *fn, *path; /* path NULL: an array */
     int fd;
     uint8_t *memory;
     qs_dtype dtype;
-    size_t size; /* bytes of an element */
+    size_t size; /* bytes per element */
     int rank;
-    int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK]; /* in elements */
-    uint64_t offset;                                 /* bytes in the file before the first element */
+    int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK]; /* strides in elements */
+    uint64_t offset;                                 /* position of the first element in the file, in bytes */
 } Store;
 
 static void pack_strides(Store *s) {
@@ -93,7 +92,7 @@ static qs_status write_bytes(const Store *s, uint64_t at, const uint8_t *from, s
     return QS_OK;
 }
 
-/* n elements along the last dimension, of the row that begins at element `row`. */
+/* Reads or writes n elements along the last dimension, of the row that begins at element `row`. */
 static qs_status move_run(const Store *s, bool write, int64_t row, int64_t from, int64_t n, uint8_t *p) {
     int64_t step = s->strides[s->rank - 1], at = row + from * step;
     size_t size = s->size;
@@ -109,8 +108,8 @@ static qs_status move_run(const Store *s, bool write, int64_t row, int64_t from,
     return QS_OK;
 }
 
-/* -- which elements are meant -------------------------------------------------------------------------------------- */
-/* One whole number for each dimension; of vectors as programs have them. */
+/* -- -- selection of elements -------------------------------------------------------------------------------------- */
+/* Reads one integer for each dimension from a vector argument. */
 static qs_status places(const Store *s, qs_call_args *c, int i, const char *what, int64_t least, int64_t *out) {
     Array *a;
     const void *p;
@@ -144,16 +143,16 @@ typedef struct {
     const Store *s;
     AccessMode mode;
     int64_t from[QS_MAX_RANK], count[QS_MAX_RANK];
-    int64_t inner, ninner; /* along the last dimension, those that need no mode: first, number */
+    int64_t inner, ninner; /* elements along the last dimension that are inside x: first, number */
     uint8_t *out;
 } Reading;
 
-/* Elements k to k + n - 1 of the row, outside of the inner ones. */
+/* Reads elements k to k + n - 1 of the row, which are outside x. */
 static qs_status read_border(const Reading *r, int64_t row, int64_t k, int64_t n, uint8_t *p) {
     const Store *s = r->s;
     int last = s->rank - 1;
     for (int64_t place; n > 0; n--, k++) {
-        if (!qselect_bound(r->mode, r->from[last] + k, s->dims[last], &place)) continue; /* 0 is there */
+        if (!qselect_bound(r->mode, r->from[last] + k, s->dims[last], &place)) continue; /* the element is 0 already */
         uint8_t *to = p + k * (int64_t)s->size;
         int64_t known = place - r->from[last] - r->inner;
         bool here = known >= 0 && known < r->ninner;
@@ -172,7 +171,7 @@ static qs_status read_row(const Reading *r, int64_t row, uint8_t *p) {
     return read_border(r, row, end, r->count[last] - end, p);
 }
 
-/* The element at which a row begins; false: it is outside, and 0. */
+/* Computes the element at which a row begins; false: the row is outside x and is 0. */
 static bool row_of(const Reading *r, const int64_t *at, int64_t *row) {
     int64_t place;
     *row = 0;
@@ -274,7 +273,8 @@ static qs_status write_rows(const Store *s, const Store *y, const int64_t *from,
     return QS_OK;
 }
 
-/* As many dimensions as x has: those behind its own have extent 1, and a vec is one row. */
+/* Opens an array with the number of dimensions of x: missing trailing dimensions have extent 1, and a vec is one
+ * row. */
 static qs_status open_part(const Store *s, Array *a, Store *y) {
     TRY(open_array(y, a, false));
     y->size = qdtype_size(y->dtype);
@@ -334,7 +334,7 @@ static qs_status make_file(qs_vm *vm, const char *path, const Text *head, uint64
     return close(fd), s;
 }
 
-/* Zeros, which take no room on the disk until something is written there. */
+/* Creates a sparse file of zeros, which uses no disk space until it is written. */
 qs_status qblocks_create(qs_vm *vm, qs_call_args *c) {
     const char *path, *name = "float32";
     qs_dtype d;

@@ -1,4 +1,4 @@
-/* core.c -- registration of the built-ins, questions about values, launching kernels, the process. */
+/* core.c -- registers the built-ins; queries of values, calls of kernels, the process. */
 #define NATIVES_OF_ELEM
 #include "stdlib/builtins.h"
 #include "stdlib/image.h"
@@ -77,7 +77,8 @@ void qlib_register(qs_vm *vm) {
         Function *f = qfn_native(vm, &natives[i]);
         f->takes = takes[i];
         f->unpacks = natives[i].max_out == 1 && strstr(signatures[i], "] = ");
-        f->acts = !natives[i].max_out || adjoints[i][0] == ADJOINT_CALLS || !strcmp(adjoints[i], "0+"); /* ACTS */
+        /* Has side effects (ACTS). */
+        f->acts = !natives[i].max_out || adjoints[i][0] == ADJOINT_CALLS || !strcmp(adjoints[i], "0+");
         qvm_builtin(vm, natives[i].name, qval_object(QS_FUNCTION, f));
     }
     for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
@@ -112,7 +113,7 @@ int qlib_has(const char *library) {
 
 const LibDoc *qlib_docs(int *n) { return *n = (int)(sizeof docs / sizeof *docs), docs; }
 
-/* Whether one of the functions in a column, "np.min, np.fmin(x)", is `name` or `….name`. */
+/* Returns whether a column such as "np.min, np.fmin(x)" lists a function called `name` or `….name`. */
 static bool mentions(const char *column, const char *name) {
     for (size_t n; *column; column += n + strspn(column + n, ", ")) {
         size_t whole = strspn(column, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.");
@@ -127,7 +128,7 @@ static bool mentions(const char *column, const char *name) {
 }
 
 const LibDoc *qlib_called_elsewhere(const char *name) {
-    if (strlen(name) < 2) return NULL; /* x.T is no function */
+    if (strlen(name) < 2) return NULL; /* excludes properties such as x.T */
     for (size_t i = 0; i < sizeof docs / sizeof *docs; i++)
         if (docs[i].name && (mentions(docs[i].matlab, name) || mentions(docs[i].numpy, name))) return &docs[i];
     return NULL;
@@ -149,7 +150,7 @@ static const char introduction[] =
     "- Several results are taken as `[y, i] = sort(x)`; those at the end may be left away.\n"
     "- What is not accepted is an error that names the argument; `try` … `catch e` receives it.\n\n";
 
-static void add_link(Text *out, const char *title) { /* as GitHub makes them */
+static void add_link(Text *out, const char *title) { /* creates anchors as GitHub does */
     qtext_printf(out, "- [%s](#", title);
     for (const char *s = title; *s; s++)
         if (*s == ' ') qtext_putc(out, '-');
@@ -189,7 +190,7 @@ qs_status qcore_type(qs_vm *vm, qs_call_args *c) {
     TRY(qarg_string(vm, c->name, "name", c->in[1], &want, &n));
     const Type *t;
     TypeMods mods = {0, 0};
-    if (qvm_type_named(vm, want, n, &t, &mods) != QS_OK) { /* it speaks of a place inside the name */
+    if (qvm_type_named(vm, want, n, &t, &mods) != QS_OK) { /* the error message refers to a position inside the name */
         qerr_clear(qvm_ctx(vm));
         return qs_fail(vm, QS_EVALUE, "type: \"%s\" names no type", want);
     }
@@ -235,12 +236,12 @@ QUESTION(isobject, x.kind == QS_OBJECT)
 QUESTION(isfunction, x.kind == QS_FUNCTION)
 QUESTION(isnull, x.kind == QS_NIL)
 
-/* isequal(a, b): same shape and contents. */
+/* isequal(a, b): whether shape and contents are equal. */
 qs_status qcore_isequal(qs_vm *vm, qs_call_args *c) {
     const void *p;
     Array *a;
     qs_dtype d = qarg_meet(vm, c, 0, 2);
-    for (int i = 0; i < 2; i++) /* a number is like an array of one element */
+    for (int i = 0; i < 2; i++) /* a number equals a 1-element array */
         if (c->in[1 - i].kind == QS_ARRAY && (qval_is_number(c->in[i]) || c->in[i].kind == QS_COMPLEX))
             TRY(qarg_packed(vm, c, i, i ? "b" : "a", d, &a, &p));
     c->out[0] = qs_bool(qval_equal(vm, c->in[0], c->in[1]));
@@ -272,7 +273,7 @@ static qs_status object_of(qs_vm *vm, const char *fn, qs_value v, Object **out) 
     return QS_OK;
 }
 
-/* The first two arguments. */
+/* Reads the first two arguments: an object and the name of a field. */
 static qs_status field_of(qs_vm *vm, qs_call_args *c, Object **o, Str **name) {
     const char *s;
     size_t n;
@@ -335,7 +336,7 @@ static void add_argument(Arguments *a, qs_value owned) {
     a->v[a->n++] = owned;
 }
 
-/* What a foreign value gives when it is iterated. */
+/* Adds the values that an iterable foreign value yields. */
 static qs_status add_iterated(Arguments *a, const Foreign *f) {
     qs_value iterator, item;
     bool more;
@@ -379,7 +380,7 @@ static qs_status add_named(Arguments *a, qs_value from) {
 
 static qs_status apply(qs_vm *vm, qs_call_args *c, Arguments *a) {
     TRY(add_items(a, c->nin > 1 ? c->in[1] : qs_nil()));
-    if (c->nin > 2 && c->in[2].kind == QS_FOREIGN) { /* a dict becomes an object */
+    if (c->nin > 2 && c->in[2].kind == QS_FOREIGN) { /* a Python dict becomes an object */
         qs_value names = qs_nil();
         qs_call_args from = {1, 1, &c->in[2], &names, .name = c->name};
         TRY(qpython_from_py(vm, &from));
@@ -416,7 +417,7 @@ static int64_t largest_block(qs_vm *vm) {
     return d && d->max_block > 0 ? d->max_block : 1024;
 }
 
-/* The vector of extents among (dims) or (kernel, dims). */
+/* Reads the vector of extents, which is the last argument of (dims) and (kernel, dims). */
 static qs_status block_arg(qs_vm *vm, qs_call_args *c, double x[QS_MAX_RANK], int64_t *n) {
     double *v;
     size_t count;
@@ -429,7 +430,7 @@ static qs_status block_arg(qs_vm *vm, qs_call_args *c, double x[QS_MAX_RANK], in
     return QS_OK;
 }
 
-/* Halves the longest extent until the block is legal. */
+/* Halves the longest extent until the block has at most `limit` work items. */
 static void fit_block(double *x, int64_t n, double limit) {
     for (;;) {
         double product = 1;
@@ -452,7 +453,7 @@ qs_status qcore_max_block_size(qs_vm *vm, qs_call_args *c) {
     return qarg_exact(vm, x, 1, &n, &c->out[0]);
 }
 
-/* 256 work items (or fewer), longest along the last dimension, which is contiguous in memory. */
+/* Chooses at most 256 work items; the last dimension, which is contiguous in memory, gets the longest extent. */
 qs_status qcore_opt_block_size(qs_vm *vm, qs_call_args *c) {
     double x[QS_MAX_RANK], left = fmin(256, (double)largest_block(vm));
     int64_t n;
@@ -479,7 +480,7 @@ qs_status qcore_args(qs_vm *vm, qs_call_args *c) {
     return QS_OK;
 }
 
-/* Ends the run: the status unwinds every call, no `catch` takes it, and the front end asks qs_exit_code. */
+/* Ends the run: the status unwinds every call, no `catch` handles it, and the caller reads qs_exit_code. */
 qs_status qcore_exit(qs_vm *vm, qs_call_args *c) {
     int64_t code = 0;
     if (c->nin) TRY(qarg_int(vm, c->name, "code", c->in[0], &code));

@@ -1,4 +1,4 @@
-/* device.c -- devices as scripts see them. */
+/* device.c -- implements the functions on devices. */
 #include "stdlib/builtins.h"
 #include "vm/launch/launch.h"
 
@@ -55,7 +55,7 @@ static qs_status number_of(qs_vm *vm, const char *fn, qs_value v, int *out) {
     return QS_OK;
 }
 
-/* The number of the device before, or "auto": use_device takes it back. */
+/* Returns the number of the current device, or "auto"; use_device accepts both. */
 static qs_status current(qs_vm *vm, qs_value *out) {
     Device *first;
     TRY(qdevices_get(vm, 0, &first));

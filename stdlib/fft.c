@@ -1,9 +1,11 @@
-/* fft.c -- discrete Fourier transforms, on the host unless a device has a library for them (vm/array/device_math.c):
- * mixed radix (2, 3, 4, 5, and primes up to 13 by definition), and Bluestein's algorithm for every other length.
- * X[k] = sum over n of x[n] exp(-2 pi i k n/N); the inverse divides by N.
+/* fft.c -- computes discrete Fourier transforms, on the host unless a device has a library for them
+ * (vm/array/device_math.c).
  *
- * A dimension is transformed in batches of LINES sequences that are interleaved in a small buffer, so the arithmetic
- * runs over contiguous lines whatever the stride.  Sources: Stockham 1966; Bluestein 1970. */
+ * The host uses mixed radix (2, 3, 4, 5, and primes up to 13 by definition), and Bluestein's algorithm for other
+ * lengths. X[k] = sum over n of x[n] exp(-2 pi i k n/N); the inverse divides by N.
+ *
+ * A dimension is transformed in batches of LINES sequences that are interleaved in a small buffer, so that the
+ * arithmetic runs over contiguous lines for any stride.  Sources: Stockham 1966; Bluestein 1970. */
 #include "devices/threads.h"
 #include "stdlib/builtins.h"
 #include "vm/array/device_math.h"
@@ -15,7 +17,7 @@ enum { MAX_RADIX = 13, LINES = 16 };
 typedef struct {
     int n, radix[64];
     size_t rest;
-} Factors; /* rest > 1: has a larger prime */
+} Factors; /* rest > 1: n has a larger prime factor */
 
 static Factors factorise(size_t n) {
     static const int radices[] = {4, 2, 3, 5, 7, 11, 13};
@@ -25,7 +27,7 @@ static Factors factorise(size_t n) {
     return f;
 }
 
-/* exp(-2 pi i k/n) for k < n, from an angle of at most 45 degrees: exact at multiples of 90 degrees, symmetric
+/* Computes exp(-2 pi i k/n) for k < n from an angle of at most 45 degrees: exact at multiples of 90 degrees, symmetric
  * elsewhere. */
 static void unit_root(size_t k, size_t n, double *re, double *im) {
     double x = 4 * (double)k, quarter = (double)n, sign_re = 1, sign_im = -1;
@@ -36,7 +38,7 @@ static void unit_root(size_t k, size_t n, double *re, double *im) {
     *re = sign_re * (swap ? s : c), *im = sign_im * (swap ? c : s);
 }
 
-/* Each element goes to its own place: what gcc must be told clang finds out with a test. */
+/* Iterations write different elements.  gcc needs to be told; clang proves it with a runtime test. */
 #ifdef __clang__
 #define INDEPENDENT_LINES
 #else
@@ -44,13 +46,13 @@ static void unit_root(size_t k, size_t n, double *re, double *im) {
 #endif
 
 /* -- batches ------------------------------------------------------------------------------------------------------- */
-/* Where the lines of a packed complex array are: element j of line k is at first(k) + j*inner. */
+/* Positions of the lines of a contiguous complex array: element j of line k is at first(k) + j*inner. */
 typedef struct {
     size_t n, inner, lines;
 } Geometry;
 static size_t first(const Geometry *g, size_t line) { return line / g->inner * g->inner * g->n + line % g->inner; }
 
-/* An inverse transform is a forward one with real and imaginary parts exchanged, going in and coming out. */
+/* An inverse transform is a forward one whose real and imaginary parts are exchanged before and after. */
 #define GATHER(name, FROM, TO, SPLIT)                                                                                  \
     static void name(const Geometry *g, const FROM *src, size_t line, size_t lines, bool inverse, SPLIT to) {          \
         for (size_t l = 0; l < lines; l++) {                                                                           \
@@ -72,7 +74,7 @@ static size_t first(const Geometry *g, size_t line) { return line / g->inner * g
         }                                                                                                              \
     }
 
-/* The buffers of a transform; `reals` numbers of `size` bytes from the allocator, cut up in order. */
+/* The buffer of a transform: `reals` numbers of `size` bytes, which are divided in order. */
 typedef struct {
     Ctx *ctx;
     void *p;
@@ -86,7 +88,7 @@ static qs_status take(qs_vm *vm, Store *s, size_t reals, size_t size) {
 static void give_back(Store *s) { qmem_try_free(s->ctx, s->p, s->bytes); }
 
 static size_t batch(const Geometry *g) {
-    size_t lines = g->n <= 4096 ? LINES : g->n <= 32768 ? 4 : 1; /* the buffers stay in the second-level cache */
+    size_t lines = g->n <= 4096 ? LINES : g->n <= 32768 ? 4 : 1; /* the buffers fit the L2 cache */
     return lines < g->lines ? lines : g->lines;
 }
 
@@ -104,8 +106,7 @@ static size_t batch(const Geometry *g) {
 GATHER(gather_fd, float, double, Split_d)
 SCATTER(scatter_df, double, float, Split_d)
 
-/* -- Bluestein: k n = (k^2 + n^2 - (k-n)^2)/2 turns the sum into a convolution of length m >= 2N-1, always in float64
- */
+/* -- -- Bluestein: k n = (k^2 + n^2 - (k-n)^2)/2 makes the sum a convolution of length m >= 2N-1, in float64 ------- */
 typedef struct {
     size_t m;
     Factors f;
@@ -121,7 +122,7 @@ static void times_chirp(Split_d x, Split_d c, size_t n, size_t lines, double sig
         }
 }
 
-/* The chirp exp(-pi i k^2/N) and the spectrum of the filter made of its conjugate. */
+/* Computes the chirp exp(-pi i k^2/N) and the spectrum of the filter with its conjugate. */
 static void prepare(Chirp *b, size_t n) {
     Split_d x = b->x;
     memset(x.re, 0, b->m * sizeof(double)), memset(x.im, 0, b->m * sizeof(double));
@@ -134,7 +135,7 @@ static void prepare(Chirp *b, size_t n) {
     memcpy(b->filter.re, spectrum.re, b->m * sizeof(double)), memcpy(b->filter.im, spectrum.im, b->m * sizeof(double));
 }
 
-/* x holds n numbers per line and zeros up to m; gives where the transform is. */
+/* Convolves x, which has n numbers per line; returns the buffer that holds the result. */
 static Split_d convolve(Chirp *b, size_t n, size_t lines) {
     times_chirp(b->x, b->chirp, n, lines, 1);
     memset(b->x.re + n * lines, 0, (b->m - n) * lines * sizeof(double));
@@ -174,24 +175,24 @@ static qs_status bluestein(qs_vm *vm, const Geometry *g, bool is_float, void *da
     return QS_OK;
 }
 
-/* -- long convolutions, in stretches of the result (overlap and save), always in float64 --------------------------- */
-/* A transform of `size` elements gives `stretch` elements of the result.  Of real numbers it makes two stretches, one
- * as the real part and one as the imaginary part. */
+/* -- -- long convolutions, in blocks of the result (overlap-save), always in float64 ------------------------------- */
+/* Overlap-save convolution: a transform of `size` elements gives `stretch` elements of the result.  For real numbers it
+ * gives two blocks, as real and imaginary part. */
 typedef struct {
     const double *a;
-    double *out, *room;         /* room: of each worker */
-    size_t n, m, size, stretch; /* elements of a and of b */
-    int parts;                  /* doubles of an element */
+    double *out, *room;         /* room: buffers of all workers */
+    size_t n, m, size, stretch; /* n, m: number of elements of a and b */
+    int parts;                  /* doubles per element */
     Factors f;
     Twiddles_d w;
-    Split_d spectrum; /* of b, over size */
+    Split_d spectrum; /* of b, with `size` elements */
 } Long;
 
-/* The elements of a that a stretch from k on is made of; zeros around them. */
+/* Copies the elements of a that the block starting at k needs, with zeros outside a. */
 static void load(const Long *l, size_t k, int part, double *to) {
     size_t step = (size_t)l->parts;
     for (size_t i = 0; i < l->size; i++) {
-        size_t at = k + i - (l->m - 1); /* wraps around before the first */
+        size_t at = k + i - (l->m - 1); /* wraps around for indices below 0, so one test is enough */
         to[i] = at < l->n ? l->a[at * step + (size_t)part] : 0;
     }
 }
@@ -216,7 +217,7 @@ static void convolve_stretches(void *ud, int64_t first, int64_t last, int worker
     }
 }
 
-/* The spectrum of b, divided by the size; the room of the first worker serves. */
+/* Computes the spectrum of b, divided by the size; uses the buffer of the first worker. */
 static void prepare_long(Long *l, const double *b) {
     size_t n = l->size, step = (size_t)l->parts;
     Split_d x = {l->room, l->room + n}, y = {l->room + 2 * n, l->room + 3 * n};
@@ -249,7 +250,7 @@ qs_status qfft_convolve(qs_vm *vm, const double *a, size_t n, const double *b, s
 }
 
 /* -- natives ------------------------------------------------------------------------------------------------------- */
-/* Transforms a packed complex array in place along one dimension. */
+/* Transforms a contiguous complex array in place along one dimension. */
 static qs_status along(qs_vm *vm, Array *a, void *data, int dim, bool inverse) {
     Shape s;
     qmatrix_shape(a, &s);
@@ -261,7 +262,7 @@ static qs_status along(qs_vm *vm, Array *a, void *data, int dim, bool inverse) {
     return a->dtype == QS_C64 ? smooth_f(vm, &g, &f, data, inverse) : smooth_d(vm, &g, &f, data, inverse);
 }
 
-/* in[0] as a fresh complex array in out[0]. */
+/* Copies in[0] to a new complex array in out[0]. */
 static qs_status complex_copy(qs_vm *vm, qs_call_args *c, Array **out, void **data) {
     Array *a, *r;
     TRY(qarg_array(vm, c, 0, "x", &a));
@@ -309,7 +310,7 @@ qs_status qfft_ifft1(qs_vm *vm, qs_call_args *c) { return transform(vm, c, 1, tr
 qs_status qfft_ifft2(qs_vm *vm, qs_call_args *c) { return transform(vm, c, 2, true); }
 qs_status qfft_ifft3(qs_vm *vm, qs_call_args *c) { return transform(vm, c, 3, true); }
 
-/* Moves frequency 0 to the middle (n/2, rounded down) of the first `rank` dimensions, or back. */
+/* Shifts frequency 0 to the middle (n/2, rounded down) of the first `rank` dimensions, or back. */
 static qs_status centre(qs_vm *vm, qs_call_args *c, int rank, bool back) {
     Array *a, *by;
     double shift[QS_MAX_RANK] = {0};
@@ -322,7 +323,7 @@ static qs_status centre(qs_vm *vm, qs_call_args *c, int rank, bool back) {
     qs_value in[2] = {c->in[0], qarr_value(by)};
     qs_call_args shifted = {2, 1, in, c->out, .name = c->name};
     qs_status status = qmatrix_circshift(vm, &shifted);
-    c->in[0] = in[0]; /* it may have been replaced by a packed form */
+    c->in[0] = in[0]; /* circshift may have replaced it by a contiguous array */
     qval_release(vm, in[1]);
     return status;
 }

@@ -1,9 +1,9 @@
-/* interpolate.c -- values between samples, in one dimension and two.
+/* interpolate.c -- interpolates between samples, in one and two dimensions.
  *
- * Piecewise cubic methods know the function by its values and slopes at the samples (Hermite form); they differ in the
- * slopes alone.  "pchip": monotone between samples, F. N. Fritsch and J. Butland, SIAM J. Sci. Stat. Comput. 5 (1984).
- * "spline", also called "cubic": two continuous derivatives, the first two and last two intervals being one cubic
- * ("not a knot"), C. de Boor, A Practical Guide to Splines.  Complex numbers are two functions. */
+ * Piecewise cubic methods use the values and slopes at the samples (Hermite form); they differ only in the slopes.
+ * "pchip": monotone between samples, F. N. Fritsch and J. Butland, SIAM J. Sci. Stat. Comput. 5 (1984).  "spline", also
+ * called "cubic": two continuous derivatives, the first two and the last two intervals each form one cubic ("not a
+ * knot"), C. de Boor, A Practical Guide to Splines.  A complex function is treated as two real ones. */
 #include "stdlib/builtins.h"
 
 #include <math.h>
@@ -27,7 +27,7 @@ static qs_status method_of(qs_vm *vm, const char *fn, qs_value v, bool line, Met
                    line ? "previous, next, pchip, " : "", s);
 }
 
-/* What stands for places outside: a value, the first or last piece continued, or the value at the edge. */
+/* Value outside the samples: a constant, the continued first or last piece, or the value at the edge. */
 typedef struct {
     enum { CONSTANT, EXTRAPOLATE, CLAMP } kind;
     double value[2];
@@ -45,7 +45,7 @@ static qs_status outside_of(qs_vm *vm, qs_call_args *c, int i, Outside *out) {
     return qs_fail(vm, QS_EVALUE, "%s: outside must be a number, \"extrap\" or \"clamp\", got \"%s\"", c->name, s);
 }
 
-/* -- slopes: of n samples y, `step` numbers apart, at the places x; d is laid out as y ----------------------------- */
+/* -- -- slopes: of n samples y, `step` numbers apart, at positions x; d has the layout of y ------------------------ */
 typedef struct {
     const double *x;
     size_t n, step;
@@ -56,7 +56,8 @@ static double rise(const Line *l, const double *y, size_t k) {
     return (y[(k + 1) * l->step] - y[k * l->step]) / width(l, k);
 }
 
-/* At an end: of the parabola through three samples, bent so that the first piece stays monotone. */
+/* Returns the slope at an end: that of the parabola through three samples, limited so that the first piece is
+ * monotone. */
 static double end_slope(double h, double beside, double r, double next) {
     double d = ((2 * h + beside) * r - h * next) / (h + beside);
     if (d * r <= 0) return 0;
@@ -73,7 +74,7 @@ static void pchip_slopes(const Line *l, const double *y, double *d) {
     d[last * l->step] = end_slope(width(l, last - 1), width(l, last - 2), rise(l, y, last - 1), rise(l, y, last - 2));
 }
 
-/* The tridiagonal system for the slopes, eliminated downwards; `above` holds what is right of the diagonal. */
+/* Solves the tridiagonal system for the slopes by elimination; `above` contains the elements above the diagonal. */
 static void spline_slopes(const Line *l, const double *y, double *d, double *above) {
     size_t n = l->n, step = l->step;
     double h = width(l, 0), g = width(l, 1), diagonal = g;
@@ -103,7 +104,7 @@ static void slopes(Method method, const Line *l, const double *y, double *d, dou
     else spline_slopes(l, y, d, scratch);
 }
 
-/* What values and slopes at the two ends of an interval of width h count for at a place t in it (0 to 1). */
+/* Weights of the values and slopes at the two ends of an interval of width h, for the relative position t (0 to 1). */
 typedef struct {
     double value[2], slope[2];
 } Weights;
@@ -112,11 +113,11 @@ static Weights hermite(double t, double h) {
     return (Weights){{u * u * (1 + 2 * t), t * t * (1 + 2 * u)}, {h * t * u * u, -h * t * t * u}};
 }
 
-/* -- one dimension: rows of `m` numbers at ascending places -------------------------------------------------------- */
+/* -- -- one dimension: rows of `m` numbers at ascending positions -------------------------------------------------- */
 typedef struct {
     Method method;
     Outside outside;
-    const double *x, *y, *d; /* d: slopes, for cubic methods */
+    const double *x, *y, *d; /* d: slopes for cubic methods */
     size_t n, m, parts;
 } Curve;
 
@@ -137,7 +138,7 @@ static void piece(const Curve *f, size_t k, double at, double *out) {
 
 static void curve_at(const Curve *f, double at, double *out) {
     bool below = at < f->x[0];
-    size_t k, end = below ? 0 : f->n - 2; /* the piece to go on with */
+    size_t k, end = below ? 0 : f->n - 2; /* the piece that is extrapolated */
     bool inside = qsampled_interval(f->x, f->n, at, &k);
     if (inside) piece(f, k, at, out);
     else if (!isnan(at) && f->outside.kind == EXTRAPOLATE) piece(f, end, at, out);
@@ -146,7 +147,7 @@ static void curve_at(const Curve *f, double at, double *out) {
         for (size_t j = 0; j < f->m; j++) out[j] = isnan(at) ? NAN : f->outside.value[j % f->parts];
 }
 
-/* Slopes of every column, into `d`, behind which there is scratch for n numbers. */
+/* Computes the slopes of every column in `d`, which is followed by scratch space for n numbers. */
 static void curve_slopes(Curve *f, double *d) {
     Line l = {f->x, f->n, f->m};
     for (size_t j = 0; j < f->m; j++) slopes(f->method, &l, f->y + j, d + j, d + f->n * f->m);
@@ -166,7 +167,7 @@ qs_status qinterpolate_1(qs_vm *vm, qs_call_args *c) {
     TRY(qarg_wide(vm, c, 2, "at", 1, &at));
     TRY(qarg_wide(vm, c, 1, "y", parts, &y));
     if (qarg_given(c, 3)) TRY(method_of(vm, c->name, c->in[3], true, &f.method));
-    bool rows = y.n != x.n && y.a->rank >= 2 && y.a->dims[0] == (int64_t)x.n; /* a function per column */
+    bool rows = y.n != x.n && y.a->rank >= 2 && y.a->dims[0] == (int64_t)x.n; /* one function per column */
     if (x.n < 2 || (y.n != x.n && !rows))
         return qs_fail(vm, QS_ESHAPE,
                        "interp1: y must have an element or a row for each of x, at least 2, got %zu and %zu", x.n, y.n);
@@ -185,15 +186,15 @@ qs_status qinterpolate_1(qs_vm *vm, qs_call_args *c) {
     return qsampled_done(vm, v, need), s;
 }
 
-/* -- two dimensions: a matrix, at columns x and rows y ------------------------------------------------------------- */
+/* -- -- two dimensions: a matrix, at columns x and rows y ---------------------------------------------------------- */
 typedef struct {
     Method method;
     Outside outside;
-    const double *z, *zx, *zy, *zxy; /* values and slopes to the right, down, both */
+    const double *z, *zx, *zy, *zxy; /* values, and slopes to the right, down and mixed */
     size_t h, w, parts;
 } Surface;
 
-/* The interval of 0 … n-1 that a place is in, or nearest to. */
+/* Returns the interval of 0 … n-1 that contains or is nearest to a position. */
 static size_t cell_of(double at, size_t n) {
     if (n < 2 || !(at > 0)) return 0;
     return at >= (double)(n - 1) ? n - 2 : (size_t)at;
@@ -227,7 +228,7 @@ static void surface_at(const Surface *f, double x, double y, double *out) {
     else patch(f, x, y, out);
 }
 
-/* The three fields of slopes, one after another in `room`, behind which the places 0, 1, 2 … and scratch stand. */
+/* Computes the three fields of slopes in `room`, followed there by the positions 0, 1, 2 … and scratch space. */
 static void surface_slopes(Surface *f, double *room) {
     size_t row = f->w * f->parts, n = f->h * row, longest = f->w > f->h ? f->w : f->h;
     double *zx = room, *zy = zx + n, *zxy = zy + n, *places = zxy + n, *scratch = places + longest;

@@ -1,9 +1,9 @@
-/* linalg.c -- linear algebra through LAPACK, which is opened on first use: a script without it pays nothing.
+/* linalg.c -- implements linear algebra with LAPACK, which is loaded on first use.
  *
- * LAPACK wants first-index-fastest matrices, so arguments are transposed going in and results coming out.  Everything
- * is computed in float64 (complex128) and rounded to the dtype of the argument; a library of the device, where that
- * ends sooner, computes in the dtype of the argument (vm/array/device_math.h).  What that factors comes into the same
- * matrices, and everything after is common, the signs of vectors included.  Source: LAPACK Users' Guide, 3rd
+ * LAPACK expects column-major matrices, so arguments and results are transposed.  LAPACK computes in float64
+ * (complex128), and the results are rounded to the dtype of the argument.  If a library of the device is expected to be
+ * faster, it computes in the dtype of the argument instead (vm/array/device_math.h).  Its factors are stored in the
+ * same matrices, and all later steps, including the signs of vectors, are common.  Source: LAPACK Users' Guide, 3rd
  * edition. */
 #include "stdlib/builtins.h"
 #include "stdlib/triangle.h"
@@ -51,7 +51,8 @@ bool qlinalg_available(void) {
     return false;
 }
 
-/* What it computes takes long for small matrices already. */
+/* Returns the library, loaded on first use.  LAPACK takes long even for small matrices, so other threads need not wait
+ * for its end (qctx_let_go). */
 static qs_status lapack(qs_vm *vm, const char *fn, Lapack **out) {
     Lib *lib = qlib(vm);
     qctx_let_go(qvm_ctx(vm));
@@ -70,16 +71,16 @@ static qs_status lapack(qs_vm *vm, const char *fn, Lapack **out) {
 
 void qlinalg_close(qs_vm *vm) {
     Lapack *l = qlib(vm)->lapack;
-    if (l) qmem_free(qvm_ctx(vm), l, sizeof *l); /* the library stays: its threads may be running */
+    if (l) qmem_free(qvm_ctx(vm), l, sizeof *l); /* the library stays loaded: its threads may be running */
     qlib(vm)->lapack = NULL;
 }
 
-/* Calls of Fortran: everything by address, the lengths of character arguments at the end. */
+/* Calls a Fortran routine: all arguments by address, lengths of character arguments at the end. */
 #define CALL(routine, signature, ...) ((void(*) signature)(routine))(__VA_ARGS__)
 #define P                             void *
 
-/* The same for a matrix x that is not small: other threads may use the VM meanwhile, because LAPACK works on copies
- * that nobody else knows. */
+/* The same, but releases the VM to other threads during the call if the matrix x is not small.  This is safe because
+ * LAPACK works on private copies. */
 #define CALL_APART(vm, x, ...)                                                                                         \
     do {                                                                                                               \
         const Python *python = release_for(vm, x);                                                                     \
@@ -88,14 +89,14 @@ void qlinalg_close(qs_vm *vm) {
     } while (0)
 
 /* -- matrices ------------------------------------------------------------------------------------------------------ */
-typedef struct { /* first index fastest; elements of 1 (real) or 2 (complex) doubles */
+typedef struct { /* column-major; elements of 1 (real) or 2 (complex) doubles */
     Ctx *ctx;
     int m, n, parts;
     double *a;
 } Mat;
 
 static const Python *release_for(qs_vm *vm, const Mat *x) {
-    enum { LONG = 64 * 64 }; /* elements with which LAPACK takes longer than it takes to change threads */
+    enum { LONG = 64 * 64 }; /* number of elements from which LAPACK takes longer than a thread switch */
     return (size_t)x->m * (size_t)x->n < LONG ? NULL : qpython_release_vm_to_compute(vm);
 }
 
@@ -126,7 +127,7 @@ static qs_status matrix_shape(qs_vm *vm, const char *fn, const char *what, const
                    (long long)s->dims[0], (long long)s->dims[1]);
 }
 
-/* Of in[i]: rows, columns, and numbers in an element, but no contents. */
+/* Reads rows, columns and parts of in[i], without the elements. */
 static qs_status mat_extents(qs_vm *vm, qs_call_args *c, int i, const char *what, Mat *x) {
     Array *a;
     Shape s;
@@ -136,7 +137,7 @@ static qs_status mat_extents(qs_vm *vm, qs_call_args *c, int i, const char *what
     return QS_OK;
 }
 
-/* in[i], transposed into x.  parts 0: as the argument is. */
+/* Copies in[i], transposed, to x.  parts 0: as in the argument. */
 static qs_status mat_read(qs_vm *vm, qs_call_args *c, int i, const char *what, int parts, Mat *x) {
     Array *a;
     Shape s;
@@ -150,10 +151,10 @@ static qs_status mat_read(qs_vm *vm, qs_call_args *c, int i, const char *what, i
     return QS_OK;
 }
 
-/* The real dtype of results for in[0]. */
+/* Returns the real dtype of results for in[0]. */
 static qs_dtype real_result(qs_vm *vm, const qs_call_args *c) { return qdtype_real_of(qarg_meet_float(vm, c, 0, 1)); }
 
-/* The first rows x cols of x, as an array of dtype d. */
+/* Creates an array of dtype d from the first rows x cols of x. */
 static qs_status mat_result(qs_vm *vm, const Mat *x, int rows, int cols, qs_dtype d, qs_value *out) {
     Array *a, *r;
     void *p;
@@ -169,20 +170,20 @@ static qs_status mat_result(qs_vm *vm, const Mat *x, int rows, int cols, qs_dtyp
     return s;
 }
 
-/* An array whose results have its own dtype: then a library of the device may compute them. */
+/* Returns in[i] if its results have its own dtype, so that a library of the device may compute them; otherwise NULL. */
 static Array *for_device(qs_vm *vm, const qs_call_args *c, int i) {
     if (c->in[i].kind != QS_ARRAY) return NULL;
     Array *a = qval_array(c->in[i]);
     return a->dtype == qarg_meet_float(vm, c, i, i + 1) ? a : NULL;
 }
 
-/* The same where a number is computed, or a tolerance decides: those of float64, in which the processor computes. */
+/* The same if the result is a number or depends on a tolerance: the device must then compute in float64. */
 static Array *for_wide_device(qs_vm *vm, const qs_call_args *c) {
     Array *a = for_device(vm, c, 0);
     return a && qdtype_real_of((qs_dtype)a->dtype) == QS_F64 ? a : NULL;
 }
 
-/* What a device has put there, n numbers of the kind of d, become doubles. */
+/* Converts n numbers, which a device has stored in p with the precision of d, to doubles in place. */
 static void widen(double *p, size_t n, qs_dtype d) {
     float f;
     if (qdtype_real_of(d) == QS_F64) return;
@@ -191,7 +192,7 @@ static void widen(double *p, size_t n, qs_dtype d) {
 
 static void mat_widen(Mat *x, qs_dtype d) { widen(x->a, (size_t)x->m * (size_t)x->n * (size_t)x->parts, d); }
 
-/* Values that a device found; where they are none, the processor says what is wrong. */
+/* Converts values computed by a device; false if some are not finite, and the processor then reports the error. */
 static bool values_widen(Mat *x, qs_dtype d) {
     bool good = true;
     widen(x->a, (size_t)x->m, d);
@@ -208,8 +209,8 @@ static qs_status square(qs_vm *vm, const char *fn, const Mat *x) {
     return x->m == x->n ? QS_OK : qs_fail(vm, QS_ESHAPE, "%s: the matrix must be square, got %d x %d", fn, x->m, x->n);
 }
 
-/* Routines for eigenvalues and singular values take nan and infinities for numbers; `lower`: they read the lower half
- * alone. */
+/* Checks for nan and infinities, which routines for eigenvalues and singular values do not detect.  lower: these
+ * routines read the lower half only. */
 static qs_status all_finite(qs_vm *vm, const char *fn, const char *what, const Mat *x, bool lower) {
     size_t parts = (size_t)x->parts, rows = (size_t)x->m * parts;
     for (size_t j = 0; j < (size_t)x->n; j++)
@@ -218,7 +219,7 @@ static qs_status all_finite(qs_vm *vm, const char *fn, const char *what, const M
     return QS_OK;
 }
 
-/* Work space: asks the routine how much (lwork -1), then allocates. */
+/* Work space: the routine reports its size (lwork -1), then it is allocated. */
 typedef struct {
     Ctx *ctx;
     double *p;
@@ -265,7 +266,7 @@ static qs_status lu_on_device(qs_vm *vm, const char *fn, Array *a, Lu *f, bool *
     return QS_OK;
 }
 
-/* For a determinant, of the matrix or of its transpose. */
+/* Factors in[0] for a determinant; on a device possibly its transpose, which has the same one. */
 static qs_status lu_for_number(qs_vm *vm, qs_call_args *c, Lu *f) {
     bool done = false;
     Lapack *l;
@@ -284,7 +285,7 @@ static qs_status lu_for_number(qs_vm *vm, qs_call_args *c, Lu *f) {
     return lu_of(vm, c, &l, f);
 }
 
-/* The determinant as mantissa * e^log: log |det|, and det/|det| in z. */
+/* Returns log |det|, with det/|det| in z, so that the determinant cannot overflow. */
 static double log_det(Lu *f, double z[2]) {
     double sum = 0;
     z[0] = 1, z[1] = 0;
@@ -351,7 +352,7 @@ static bool is_zero_at(const Mat *x, int i, int j) {
     return p[0] == 0 && p[x->parts - 1] == 0;
 }
 
-/* 'U', 'L', or 0: neither half of the square matrix is zeros. */
+/* Returns 'U' or 'L' for a triangular matrix, 0 for any other. */
 static char triangle_of(const Mat *x) {
     bool upper = true, lower = true;
     for (int j = 0; j < x->n && (upper || lower); j++)
@@ -367,7 +368,7 @@ static qs_status solve_triangle(qs_vm *vm, Lapack *l, Mat *a, Mat *b, char half)
     return info ? singular(vm, "solve") : QS_OK;
 }
 
-/* The factors as an array of n rows: what LAPACK makes of A, and the pivots as one more column. */
+/* Stores the factors in an array of n rows: the LU matrix of LAPACK, and the pivots as an additional column. */
 static qs_status factors_result(qs_vm *vm, Lu *f, qs_value *out) {
     Mat all;
     int n = f->a.m, parts = f->a.parts;
@@ -403,8 +404,8 @@ static void back_substitute(qs_vm *vm, Lapack *l, Lu *f, Mat *b, char how) {
                f->a.a, &n, f->pivots.p, b->a, &b->m, &info, 1);
 }
 
-/* Square A: elimination, of what is no triangle.  Else the least squares solution (the shortest one when there are
- * many). */
+/* Square A: solves by elimination, or directly if A is triangular.  Otherwise computes the least squares solution (the
+ * shortest one if there are many). */
 static qs_status solve_square(qs_vm *vm, Lapack *l, Mat *a, Mat *b, qs_value *factors) {
     Lu f = {.a = *a};
     char half = triangle_of(a);
@@ -417,7 +418,7 @@ static qs_status solve_square(qs_vm *vm, Lapack *l, Mat *a, Mat *b, qs_value *fa
     return s;
 }
 
-/* Of the triangle that gels leaves in A: of its columns, or of the rows of a wide one. */
+/* Tests the triangle that gels leaves in A: R of its columns, or L of the rows if A is wide. */
 static bool lacks_rank(const Mat *a) {
     int n = a->m < a->n ? a->m : a->n, longer = a->m > a->n ? a->m : a->n;
     return qtriangle_lacks_rank(a->a, (size_t)n, (size_t)a->m + 1, a->parts, (size_t)longer);
@@ -437,7 +438,7 @@ static qs_status solve_least_squares(qs_vm *vm, Lapack *l, Mat *a, Mat *b) {
     return info || lacks_rank(a) ? qs_fail(vm, QS_EVALUE, "solve: the matrix has not full rank; use pinv(A)*B") : QS_OK;
 }
 
-/* b in the first rows of a matrix that also has room for a longer solution. */
+/* Copies b to the first rows of a matrix that also has room for a longer solution. */
 static qs_status solve_mats(qs_vm *vm, qs_call_args *c, Lapack *l, Mat *a, const Mat *b, qs_dtype d) {
     Mat x;
     int most = a->m > a->n ? a->m : a->n;
@@ -481,7 +482,7 @@ static qs_status factors_made(qs_vm *vm, qs_call_args *c, Lapack *l, int parts, 
 
 static qs_status solve_by_factors(qs_vm *vm, qs_call_args *c, Lapack *l, Lu *f, Mat *b) {
     int parts = qarg_parts(c, 0, 3);
-    qs_dtype d = qarg_meet_float(vm, c, 0, 2); /* F is wide */
+    qs_dtype d = qarg_meet_float(vm, c, 0, 2); /* the factors F are always float64 or complex128 */
     Mat a;
     TRY(mat_extents(vm, c, 0, "A", &a));
     TRY(square(vm, "solve_back", &a));
@@ -505,8 +506,8 @@ qs_status qlinalg_solve_back(qs_vm *vm, qs_call_args *c) {
 }
 
 /* -- signs of vectors ---------------------------------------------------------------------------------------------- */
-/* A factorization leaves open which multiple of length 1 each vector is.  Here the first of its large elements is real
- * and positive: a rule that rounding does not change, because "large" is 0.9 times the largest, and exact ties are
+/* A factorization determines each vector only up to a factor of modulus 1.  Here the first large element is made real
+ * and positive.  "Large" means 0.9 times the largest: rounding does not change this choice, because exact ties are
  * frequent while such quotients are not. */
 typedef struct {
     double re, im;
@@ -517,7 +518,7 @@ static Phase phase_of(const double *p, int parts) {
     return r > 0 ? (Phase){p[0] / r, im / r} : (Phase){1, 0};
 }
 
-/* The element of a column that decides. */
+/* Returns the first large element of a column. */
 static double *large_one(double *column, int n, int parts) {
     double *end = column + (size_t)n * (size_t)parts, *p = column, most = 0;
     for (; p < end; p += parts) most = fmax(most, hypot(p[0], parts == 2 ? p[1] : 0));
@@ -525,7 +526,7 @@ static double *large_one(double *column, int n, int parts) {
     return p;
 }
 
-/* n elements, `step` apart, times u. */
+/* Multiplies n elements, `step` apart, by u. */
 static void turn(double *p, int n, size_t step, int parts, Phase u) {
     if (u.re == 1 && u.im == 0) return;
     for (int i = 0; i < n; i++, p += step * (size_t)parts) {
@@ -535,7 +536,7 @@ static void turn(double *p, int n, size_t step, int parts, Phase u) {
     }
 }
 
-/* What rounding has left of the imaginary part. */
+/* Clears the rounding error in the imaginary part. */
 static void make_real(double *p, int parts) {
     if (parts == 2) p[1] = 0;
 }
@@ -543,7 +544,7 @@ static void make_real(double *p, int parts) {
 static Phase conjugate(Phase u) { return (Phase){u.re, -u.im}; }
 static double *at(Mat *x, int i, int j) { return x->a + (size_t)x->parts * ((size_t)j * (size_t)x->m + (size_t)i); }
 
-/* The columns of v, or of u with the rows of vt, so that u*s*vt stays what it is. */
+/* Normalizes the columns of v, or those of u and the rows of vt such that u*s*vt is unchanged. */
 static void settle_vectors(Mat *u, Mat *vt) {
     for (int k = 0; k < u->n; k++) {
         double *large = large_one(at(u, 0, k), u->m, u->parts);
@@ -554,7 +555,7 @@ static void settle_vectors(Mat *u, Mat *vt) {
     }
 }
 
-/* The diagonal of r becomes real and ≥ 0, q*r stays what it is. */
+/* Makes the diagonal of r real and ≥ 0; q*r is unchanged. */
 static void settle_diagonal(Mat *q, Mat *r) {
     for (int k = 0; k < q->n; k++) {
         Phase s = phase_of(at(r, k, k), r->parts);
@@ -572,7 +573,7 @@ static void clear_below(Mat *x) {
                    (size_t)x->parts * sizeof(double));
 }
 
-/* Upper triangular R with herm_transpose(R)*R = A.  A matrix that has none is an error, or *flag says so: the order of
+/* Computes the upper triangular R with herm_transpose(R)*R = A.  If there is none, fails, or sets *flag to the order of
  * the first leading minor that is not positive. */
 static qs_status cholesky(qs_vm *vm, qs_call_args *c, int *flag) {
     Lapack *l;
@@ -610,7 +611,7 @@ qs_status qlinalg_chol_ex(qs_vm *vm, qs_call_args *c) {
 
 typedef struct {
     Mat q, r;
-} Qr; /* m by k, k = min(m, n), and m by n, of which the upper half counts */
+} Qr; /* q is m by k, k = min(m, n); r is m by n, and only its upper half is used */
 static void qr_free(Qr *x) { mat_free(&x->q), mat_free(&x->r); }
 
 static qs_status qr_on_device(qs_vm *vm, Array *a, Qr *x, bool *done) {
@@ -620,7 +621,7 @@ static qs_status qr_on_device(qs_vm *vm, Array *a, Qr *x, bool *done) {
     return QS_OK;
 }
 
-/* The matrix is in r. */
+/* Factors the matrix in x->r. */
 static qs_status qr_run(qs_vm *vm, Lapack *l, Qr *x) {
     Work tau, w;
     int info, m = x->r.m, n = x->r.n, k = x->q.n;
@@ -725,7 +726,7 @@ static qs_status svd_by_lapack(qs_vm *vm, qs_call_args *c, bool vectors, Svd *x)
     return s;
 }
 
-/* given: the argument, where a device may compute this, or NULL. */
+/* given: the argument if a device may compute this, otherwise NULL. */
 static qs_status svd_of(qs_vm *vm, qs_call_args *c, Array *given, bool vectors, Svd *x) {
     Mat a;
     bool done = false;
@@ -741,7 +742,7 @@ static qs_status svd_of(qs_vm *vm, qs_call_args *c, Array *given, bool vectors, 
     return QS_OK;
 }
 
-/* The conjugate transpose. */
+/* Computes the conjugate transpose. */
 static qs_status adjoint(qs_vm *vm, const char *fn, const Mat *x, Mat *out) {
     TRY(mat_new(vm, fn, x->n, x->m, x->parts, out));
     for (size_t i = 0; i < (size_t)x->m; i++)
@@ -765,7 +766,7 @@ static qs_status svd_results(qs_vm *vm, qs_call_args *c, Svd *x, qs_dtype real) 
     return status;
 }
 
-/* A column of reals as a vec. */
+/* Stores a column of real numbers as a vec. */
 static qs_status values_result(qs_vm *vm, Mat *x, qs_dtype d, qs_value *out) {
     Mat row = *x;
     row.n = x->m, row.m = 1;
@@ -782,7 +783,7 @@ qs_status qlinalg_svd(qs_vm *vm, qs_call_args *c) {
     return s;
 }
 
-/* Singular values not above this count as zero: max(m,n) * largest * epsilon of the argument's own precision. */
+/* Singular values up to this tolerance count as zero: max(m,n) * largest * epsilon of the precision of the argument. */
 static qs_status tolerance(qs_vm *vm, qs_call_args *c, const Svd *x, qs_dtype real, double *out) {
     int most = x->u.m > x->vt.n ? x->u.m : x->vt.n;
     *out = x->k ? most * x->s.a[0] * (real == QS_F64 ? DBL_EPSILON : (double)FLT_EPSILON) : 0;
@@ -810,7 +811,7 @@ qs_status qlinalg_cond(qs_vm *vm, qs_call_args *c) {
     return s;
 }
 
-/* V * diag(1/s) * U^H, by columns of V scaled. */
+/* Computes V * diag(1/s) * U^H by scaled columns of V. */
 static void pinv_sum(const Svd *x, const Mat *v, double tol, Mat *out) {
     size_t m = (size_t)x->u.m, n = (size_t)v->m, parts = (size_t)v->parts;
     for (size_t k = 0; k < (size_t)x->k && x->s.a[k] > tol; k++)
@@ -883,7 +884,7 @@ static qs_status symeig_by_lapack(qs_vm *vm, qs_call_args *c, bool vectors, Mat 
     return a->m ? symeig_run(vm, l, a, w, vectors) : QS_OK;
 }
 
-/* The vectors in a, the values in w. */
+/* Computes the eigenvectors in a and the eigenvalues in w. */
 static qs_status symeig_of(qs_vm *vm, qs_call_args *c, bool vectors, Mat *a, Mat *w) {
     bool done = false;
     Array *given = for_device(vm, c, 0);
@@ -908,12 +909,13 @@ qs_status qlinalg_symeig(qs_vm *vm, qs_call_args *c) {
     return s;
 }
 
-/* The eigenvalues as dgeev gives them: all real parts, then all imaginary parts. */
+/* Interleaves the eigenvalues of dgeev, which returns all real parts before all imaginary parts. */
 static void join_values(const double *parts, int n, Mat *w) {
     for (int i = 0; i < n; i++) w->a[2 * i] = parts[i], w->a[2 * i + 1] = parts[n + i];
 }
 
-/* Of two conjugate eigenvalues dgeev gives the real and the imaginary part of the first one's vector. */
+/* Expands the vectors of dgeev, which returns for two conjugate eigenvalues the real and imaginary part of the first
+ * vector. */
 static void join_vectors(const double *x, const double *imag, Mat *v) {
     size_t n = (size_t)v->m;
     for (size_t j = 0; j < n; j++) {
@@ -954,7 +956,7 @@ static qs_status eig_run(qs_vm *vm, Lapack *l, Mat *a, Mat *w, Mat *v, bool vect
     return s;
 }
 
-/* Always complex: the dtype of a result never depends on values. */
+/* The result is always complex: its dtype never depends on values. */
 qs_status qlinalg_eig(qs_vm *vm, qs_call_args *c) {
     Lapack *l;
     Mat a = {0}, w = {0}, v = {0};
@@ -973,7 +975,7 @@ qs_status qlinalg_eig(qs_vm *vm, qs_call_args *c) {
 }
 
 static void quotient(const double *x, const double *y, size_t parts, double *out) {
-    double _Complex a, b; /* in memory a real and an imaginary part */
+    double _Complex a, b; /* stored as a real and an imaginary part */
     if (parts == 1) {
         *out = *x / *y;
         return;
@@ -997,7 +999,7 @@ static bool is_zero(const Numbers *p, size_t i) {
     return p->x[i * (size_t)p->parts] == 0 && p->x[(i + 1) * (size_t)p->parts - 1] == 0;
 }
 
-/* Coefficients of 0 in front are none at all, each behind the others is a root at 0. */
+/* Leading zero coefficients are ignored; each trailing zero coefficient is a root at 0. */
 qs_status qlinalg_roots(qs_vm *vm, qs_call_args *c) {
     Lapack *l;
     Numbers p;

@@ -1,4 +1,4 @@
-/* math.c -- elementwise mathematics: the functions of elem.def, bits, conversions, closeness. */
+/* math.c -- implements elementwise mathematics: the functions of elem.def, bit operations, conversions, closeness. */
 #define NATIVES_OF_ELEM
 #include "stdlib/builtins.h"
 #include "vm/array/arith.h"
@@ -17,7 +17,7 @@ static bool is_complex(qs_value v) {
     return v.kind == QS_COMPLEX || (v.kind == QS_ARRAY && qdtype_is_complex((qs_dtype)qval_array(v)->dtype));
 }
 
-/* Every argument is a number or an array; `names` holds one letter for each. */
+/* Checks that every argument is a number or an array; `names` has one letter for each argument. */
 static qs_status numeric(qs_vm *vm, const qs_call_args *c, const char *names) {
     for (int i = 0; i < c->nin; i++)
         if (!is_numeric(c->in[i]))
@@ -26,7 +26,7 @@ static qs_status numeric(qs_vm *vm, const qs_call_args *c, const char *names) {
 }
 
 /* -- the rows of elem.def ------------------------------------------------------------------------------------------ */
-/* The arguments of "atan2(y, x)" are called by their letters. */
+/* Extracts the one-letter argument names from a signature such as "atan2(y, x)". */
 static void letters(const char *signature, char *names, int n) {
     const char *p = strchr(signature, '(');
     for (int i = 0; i < n; i++) {
@@ -54,7 +54,7 @@ static qs_status row(qs_vm *vm, qs_call_args *c, Elem e, const char *signature) 
 #include "lang/kernel/elem/elem.def"
 
 qs_status qmath_complex(qs_vm *vm, qs_call_args *c) {
-    /* not re + im*j, in which an infinite im would make a real part of nan */
+    /* not re + im*j, which gives a real part of nan if im is infinite */
     qs_value parts[2] = {c->in[0], c->nin == 2 ? c->in[1] : qs_num(0)};
     if (c->nin == 1 && is_complex(parts[0])) return c->out[0] = qval_retain(parts[0]), QS_OK;
     for (int i = 0; i < 2; i++)
@@ -69,7 +69,7 @@ qs_status qmath_clamp(qs_vm *vm, qs_call_args *c) {
     return qmapelem_apply(vm, c->nin == 3 ? EL_clamp : EL_clamp2, c->in, &c->out[0]);
 }
 
-/* where(c, a, b): c ? a : b, element by element also where c is a single one. */
+/* where(c, a, b): c ? a : b elementwise, also if c is a single value. */
 qs_status qmath_where(qs_vm *vm, qs_call_args *c) {
     Array *condition;
     TRY(numeric(vm, c, "cab"));
@@ -82,20 +82,20 @@ qs_status qmath_where(qs_vm *vm, qs_call_args *c) {
     return qarith_where(vm, c->in[0], c->in[1], c->in[2], &c->out[0]);
 }
 
-/* -- whole numbers ------------------------------------------------------------------------------------------------- */
+/* -- -- integers --------------------------------------------------------------------------------------------------- */
 static bool is_integer(qs_value v) {
     return v.kind == QS_INT || (v.kind == QS_ARRAY && qdtype_is_int((qs_dtype)qval_array(v)->dtype));
 }
 
 static qs_dtype dtype_of(qs_value v) { return v.kind == QS_ARRAY ? (qs_dtype)qval_array(v)->dtype : QS_I32; }
 
-/* kelem_mod_signs for the host. */
+/* The host version of kelem_mod_signs. */
 static Whole floor_mod_whole(Whole x, Whole a) {
     Whole r = a == 0 ? 0 : x % a;
     return r != 0 && (r < 0) != (a < 0) ? r + a : r;
 }
 
-/* Elements without a sign beside what has one, or may have. */
+/* Returns whether one operand is unsigned and the other one may be negative. */
 static bool mixes_signs(qs_value x, qs_value a) {
     bool first = qdtype_info[dtype_of(x)].cls == DC_UINT;
     qs_value other = first ? a : x;
@@ -111,9 +111,9 @@ qs_status qmath_mod(qs_vm *vm, qs_call_args *c) {
     return qapply_whole(vm, "mod", floor_mod_whole, qdtype_promote(dtype_of(x), dtype_of(a)), x, a, &c->out[0]);
 }
 
-/* What an array of counts says of one of the two ways: n where it is positive, or -n. */
+/* Extracts the shift counts of one direction: max(n, 0) if `positive`, otherwise max(-n, 0). */
 static qs_status counts(qs_vm *vm, qs_value n, bool positive, qs_value *out) {
-    Array *few; /* saturated, so that it can be negated */
+    Array *few; /* saturated, so that negation cannot overflow */
     qs_value turned = qs_nil();
     TRY(qarr_convert(vm, qval_array(n), QS_I16, &few));
     qs_status s = positive ? QS_OK : qarith_unary(vm, OP_NEG, qarr_value(few), &turned);
@@ -141,7 +141,7 @@ static qs_status shift(qs_vm *vm, qs_call_args *c, Elem e) {
     qs_value *x = &c->in[0], *r = &c->out[0];
     qs_dtype back = QS_B1, ignored = QS_B1;
     TRY(numeric(vm, c, "an"));
-    if (is_complex(*x) || is_complex(c->in[1])) return qmapelem_apply(vm, e, c->in, r); /* which refuses them */
+    if (is_complex(*x) || is_complex(c->in[1])) return qmapelem_apply(vm, e, c->in, r); /* reports the error */
     TRY(qoperand_to_whole(vm, c->name, x, &back));
     TRY(qoperand_to_whole(vm, c->name, &c->in[1], &ignored));
     bool is_float = x->kind == QS_NUM;
@@ -171,7 +171,7 @@ qs_status qmath_and(qs_vm *vm, qs_call_args *c) { return bits(vm, c, OP_BITAND);
 qs_status qmath_or(qs_vm *vm, qs_call_args *c) { return bits(vm, c, OP_BITOR); }
 qs_status qmath_xor(qs_vm *vm, qs_call_args *c) { return bits(vm, c, OP_BITXOR); }
 
-/* Truth values are negated; integers have every bit flipped. */
+/* Boolean values are negated; integers have every bit inverted. */
 qs_status qmath_not(qs_vm *vm, qs_call_args *c) {
     qs_value *x = &c->in[0];
     qs_dtype back = QS_B1;
@@ -179,7 +179,8 @@ qs_status qmath_not(qs_vm *vm, qs_call_args *c) {
     if (x->kind == QS_NUM) TRY(qscalar_whole(vm, c->name, *x, &(int64_t){0}));
     bool truth = x->kind == QS_BOOL || (x->kind == QS_ARRAY && dtype_of(*x) == QS_B1);
     if (truth) return qarith_unary(vm, OP_NOT, *x, &c->out[0]);
-    bool small = x->kind == QS_ARRAY && qdtype_size(dtype_of(*x)) < 4; /* which the row computes as int */
+    /* The row of elem.def would compute these as int. */
+    bool small = x->kind == QS_ARRAY && qdtype_size(dtype_of(*x)) < 4;
     if (small || x->kind == QS_NUM) return qarith_binary(vm, OP_BITXOR, *x, qs_int(-1), &c->out[0]);
     TRY(qoperand_to_whole(vm, c->name, x, &back));
     TRY(qmapelem_apply(vm, EL_bitnot, x, &c->out[0]));
@@ -211,7 +212,7 @@ qs_status qmath_float(qs_vm *vm, qs_call_args *c) {
     return QS_OK;
 }
 
-/* A number has no element type and stays one. */
+/* A number has no element type and is returned unchanged. */
 qs_status qmath_cast_like(qs_vm *vm, qs_call_args *c) {
     Array *x, *y, *r;
     if (c->in[0].kind != QS_ARRAY) {
@@ -230,7 +231,7 @@ qs_status qmath_cast_like(qs_vm *vm, qs_call_args *c) {
 /* -- closeness ----------------------------------------------------------------------------------------------------- */
 static double gap(double a, double b) { return a == b ? 0 : isinf(a) || isinf(b) ? NAN : fabs(a - b); }
 
-/* The gap between one part, qmath_real or qmath_imag, of a and b, which are argument slots. */
+/* Computes the gap between one part (qmath_real or qmath_imag) of a and b, which are argument slots. */
 static qs_status gap_of(qs_vm *vm, const char *fn, qs_native_fn *part, qs_value ab[2], qs_value *out) {
     qs_value a = qs_nil(), b = qs_nil();
     qs_status s = part(vm, &(qs_call_args){1, 1, &ab[0], &a, .name = fn});
@@ -250,7 +251,8 @@ static qs_status distance_of(qs_vm *vm, const char *fn, qs_value ab[2], qs_value
     return s;
 }
 
-/* An argument slot in float64 or complex128, since a float16 holds neither 1e-8 nor a gap of its own size. */
+/* Converts an argument slot to float64 or complex128, because float16 represents neither 1e-8 nor the gap
+ * accurately. */
 static qs_status widened(qs_vm *vm, qs_value *x) {
     Array *wide;
     if (x->kind != QS_ARRAY) return QS_OK;
@@ -259,7 +261,7 @@ static qs_status widened(qs_vm *vm, qs_value *x) {
     return *x = qarr_value(wide), QS_OK;
 }
 
-/* The gap against a limit that grows with |b|; both broadcast. */
+/* Compares the gap with a limit that grows with |b|; both broadcast. */
 static qs_status closeness(qs_vm *vm, qs_call_args *c, qs_value *out) {
     double rtol = 1e-5, atol = 1e-8;
     qs_value distance = qs_nil(), size = qs_nil(), part = qs_nil(), limit = qs_nil();

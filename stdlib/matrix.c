@@ -1,7 +1,7 @@
-/* matrix.c -- making arrays and moving their elements.
+/* matrix.c -- creates arrays and rearranges their elements.
  *
- * Everything that rearranges (transpose, repmat, cat, circshift, flip …) is a few calls of qmatrix_move between strided
- * places, whatever the element type. */
+ * Every rearrangement (transpose, repmat, cat, circshift, flip …) consists of a few calls of qmatrix_move between
+ * strided buffers, for any element type. */
 #include "stdlib/builtins.h"
 #include "vm/array/arith.h"
 #include "vm/array/device_ops.h"
@@ -18,13 +18,13 @@ void qmatrix_shape(const Array *a, Shape *s) {
     memcpy(s->strides + skip, a->strides, a->rank * sizeof *s->strides);
 }
 
-/* In unsigned arithmetic: an empty array may have extents whose product overflows. */
+/* Uses unsigned arithmetic, because the product of the extents of an empty array may overflow. */
 void qmatrix_packed(Shape *s) { qarr_packed_strides(s->rank, s->dims, s->strides); }
 
 static int64_t volume(const Shape *s) {
     int64_t n = 1;
     for (int d = 0; d < s->rank; d++)
-        if (!s->dims[d]) return 0; /* before the product of the others could overflow */
+        if (!s->dims[d]) return 0; /* checked before the product of the others could overflow */
     for (int d = 0; d < s->rank; d++) n *= s->dims[d];
     return n;
 }
@@ -39,12 +39,12 @@ void qmatrix_move(qs_vm *vm, void *dst, const int64_t *ds, const void *src, cons
                   const int64_t *n, size_t size) {
     ptrdiff_t dsteps[QS_MAX_RANK], ssteps[QS_MAX_RANK];
     for (int d = 0; d < rank; d++)
-        if (!n[d]) return; /* the other extents may be as large as they like */
+        if (!n[d]) return; /* empty: the other extents may be arbitrarily large */
     for (int d = 0; d < rank; d++) dsteps[d] = ds[d] * (ptrdiff_t)size, ssteps[d] = ss[d] * (ptrdiff_t)size;
     qmove_run(qvm_ctx(vm), size, rank, n, dst, dsteps, src, ssteps);
 }
 
-/* A strided place inside an array, `at` elements from its first one. */
+/* A strided region of an array, starting `at` elements behind its first element. */
 typedef struct {
     Array *a;
     int64_t at;
@@ -57,12 +57,12 @@ static Place source(Array *a) {
     return s;
 }
 
-/* A new array in out[i] with the extents of d->shape, as a place to move to. */
+/* Creates an array in out[i] with the extents of d->shape, as the destination of moves. */
 static qs_status target(qs_vm *vm, qs_call_args *c, int i, qs_dtype t, Place *d) {
     void *unused;
     TRY(qarg_result(vm, c, i, t, d->shape.rank, d->shape.dims, &d->a, &unused));
     qarr_keep(d->a, d->shape.ndim);
-    if (qdevmath_asks(vm)) qbuf_unset(d->a->buf); /* parts of it may be written on a device */
+    if (qdevmath_asks(vm)) qbuf_unset(d->a->buf); /* parts may be written on a device */
     d->at = 0;
     qmatrix_packed(&d->shape);
     return QS_OK;
@@ -116,7 +116,7 @@ qs_status qmatrix_cones(qs_vm *vm, qs_call_args *c) {
     return qarr_fill(vm, a, qs_num(1));
 }
 
-/* Room for elements of the type of x: of the extents of x, or those that the arguments behind it say. */
+/* Creates an array with the dtype of x and the extents of x, or of the arguments behind x. */
 static qs_status make_like(qs_vm *vm, qs_call_args *c, bool zeroed, Array **out) {
     Array *x;
     int rank;
@@ -147,7 +147,7 @@ qs_status qmatrix_ones_like(qs_vm *vm, qs_call_args *c) {
     return qarr_fill(vm, a, qs_num(1));
 }
 
-/* Ones (or the elements of a vector) on the k-th diagonal of a rows x cols matrix of zeros. */
+/* Creates a rows x cols matrix of zeros with ones (or the elements of a vector) on the k-th diagonal. */
 static qs_status diagonal(qs_vm *vm, qs_call_args *c, qs_dtype t, int64_t rows, int64_t cols, const Place *v,
                           int64_t n) {
     Array *a;
@@ -187,7 +187,7 @@ qs_status qmatrix_linspace(qs_vm *vm, qs_call_args *c) {
     return qsampled_done(vm, x, (size_t)n), s;
 }
 
-/* x varies along columns, y along rows: both have size numel(ys) x numel(xs). */
+/* meshgrid: x varies along columns, y along rows; both results are numel(ys) x numel(xs). */
 qs_status qmatrix_meshgrid(qs_vm *vm, qs_call_args *c) {
     Array *x, *y;
     const void *unused;
@@ -207,7 +207,7 @@ qs_status qmatrix_meshgrid(qs_vm *vm, qs_call_args *c) {
 }
 
 /* -- shape --------------------------------------------------------------------------------------------------------- */
-/* How large an object of another language is only that knows. */
+/* Refuses an object of another language, whose size only that language knows. */
 static qs_status check_own(qs_vm *vm, const qs_call_args *c) {
     if (c->in[0].kind != QS_FOREIGN) return QS_OK;
     return qarg_wrong(vm, c->name, "x",
@@ -216,7 +216,7 @@ static qs_status check_own(qs_vm *vm, const qs_call_args *c) {
                       c->in[0]);
 }
 
-/* Extents of any other value: arrays and cells have theirs, a string is 1 x length, anything else 1 x 1. */
+/* Returns the extents of a value: arrays and cells have their own, a string is 1 x length, anything else 1 x 1. */
 static int extents(qs_value v, int64_t dims[QS_MAX_RANK]) {
     if (v.kind == QS_ARRAY) return qarr_size(qval_array(v), dims);
     dims[0] = dims[1] = 1;
@@ -293,7 +293,7 @@ qs_status qmatrix_copy(qs_vm *vm, qs_call_args *c) {
     return qval_copy(vm, x, &c->out[0]);
 }
 
-/* A size of -1 is what the others leave over of `count` elements. */
+/* Replaces a size of -1 by the extent that the other sizes leave for `count` elements. */
 static qs_status leave_over(qs_vm *vm, size_t count, int rank, const double *size, int64_t *dims) {
     int open = -1;
     double known = 1;
@@ -308,7 +308,7 @@ static qs_status leave_over(qs_vm *vm, size_t count, int rank, const double *siz
     return QS_OK;
 }
 
-/* All arguments behind the first are numbers, or one a vector of them. */
+/* Reads the sizes: either all arguments after the first are numbers, or the only one is a vector. */
 static qs_status reshape_size(qs_vm *vm, qs_call_args *c, size_t count, int *rank, int64_t dims[QS_MAX_RANK]) {
     double *list = NULL, numbers[QS_MAX_RANK];
     size_t n = (size_t)c->nin - 1;
@@ -345,7 +345,7 @@ qs_status qmatrix_reshape(qs_vm *vm, qs_call_args *c) {
     return QS_OK;
 }
 
-/* Puts the dimensions of a in the given order. */
+/* Permutes the dimensions of a. */
 static qs_status permute(qs_vm *vm, qs_call_args *c, Array *a, const int *order, int rank) {
     Place s = source(a), d, v;
     extend(&s.shape, rank);
@@ -367,7 +367,7 @@ static void negate_imag(Array *a, void *p) {
         for (size_t i = 0; i < a->count; i++) ((QComplexD *)p)[i].im *= -1;
 }
 
-/* A vec becomes a column, which becomes a vec again. */
+/* A vec becomes a column, and such a column a vec again. */
 static qs_status swap_first_two(qs_vm *vm, qs_call_args *c, bool conjugate) {
     static const int order[QS_MAX_RANK] = {1, 0, 2, 3, 4, 5, 6, 7};
     Array *a;
@@ -456,7 +456,7 @@ static qs_status join_cells(qs_vm *vm, int n, const qs_value *in, qs_value *out)
     return QS_OK;
 }
 
-/* Empty arguments ([]) do not take part: they go behind the others in [from, nin).  Where the others end. */
+/* Moves empty arguments ([]), which are ignored, behind the others in [from, nin); returns the end of the others. */
 static int set_apart_empty(qs_call_args *c, int from) {
     int end = from;
     for (int i = from; i < c->nin; i++) {
@@ -467,7 +467,7 @@ static int set_apart_empty(qs_call_args *c, int from) {
     return end;
 }
 
-/* The shape and dtype of arguments [from, end) joined along dim; of none that of []. */
+/* Determines the shape and dtype of arguments [from, end) concatenated along dim; without arguments, those of []. */
 static qs_status joined(qs_vm *vm, qs_call_args *c, int from, int end, int dim, Shape *out, qs_dtype *t) {
     bool first = true;
     out->rank = out->ndim = 2, out->dims[0] = 0, out->dims[1] = 0;
@@ -493,8 +493,8 @@ static qs_status joined(qs_vm *vm, qs_call_args *c, int from, int end, int dim, 
     return QS_OK;
 }
 
-/* Those that a device has, or those that the host has, to their places in d: the ones of a device first, so that the
- * result is there. */
+/* Copies the arguments on a device (away) or on the host to their positions in d.  Those on a device are copied first,
+ * so that the result is there. */
 static qs_status place_all(qs_vm *vm, qs_call_args *c, int from, int end, int dim, Place d, bool away) {
     for (int i = from; i < end; i++) {
         Array *a = qval_array(c->in[i]);
@@ -515,7 +515,7 @@ static qs_status join(qs_vm *vm, qs_call_args *c, int from, int dim) {
     int end = set_apart_empty(c, from);
     TRY(joined(vm, c, from, end, dim, &d.shape, &t));
     TRY(target(vm, c, 0, t, &d));
-    for (int i = from; i < end; i++) { /* numbers become arrays, so that all is known of what a device has */
+    for (int i = from; i < end; i++) { /* numbers become arrays, so that it is known which data is on a device */
         if (c->in[i].kind == QS_ARRAY && qval_array(c->in[i])->count == 0) continue;
         TRY(qarg_typed(vm, c, i, "every argument", t, &(Array *){NULL}));
     }
@@ -531,8 +531,8 @@ qs_status qmatrix_cat(qs_vm *vm, qs_call_args *c) {
     return join(vm, c, 1, dim);
 }
 
-/* As one move, in which times are dimensions of their own; of the first ones, where there are too many dimensions, one
- * move for each. */
+/* Repeats s as one move, in which the repetition counts are additional dimensions.  If there would be too many
+ * dimensions, the first ones need one move per repetition. */
 static qs_status repeat(qs_vm *vm, const char *fn, Place d, Place s, int64_t *times, int rank) {
     for (int i = rank - 1; i >= 0 && s.shape.rank < QS_MAX_RANK; i--) {
         int k = s.shape.rank;
@@ -558,7 +558,7 @@ qs_status qmatrix_repmat(qs_vm *vm, qs_call_args *c) {
     TRY(qarr_shape_args(vm, c->name, c->nin - 1, c->in + 1, &rank, times));
     Place s = source(a), d;
     if (rank > s.shape.ndim) s.shape.ndim = rank;
-    if (rank == 1) times[1] = times[0], times[0] = 1, rank = 2; /* repmat(x, n): side by side */
+    if (rank == 1) times[1] = times[0], times[0] = 1, rank = 2; /* repmat(x, n) repeats side by side */
     extend(&s.shape, rank);
     for (; rank < s.shape.rank; rank++) times[rank] = 1;
     d.shape = s.shape;
@@ -569,8 +569,8 @@ qs_status qmatrix_repmat(qs_vm *vm, qs_call_args *c) {
     return volume(&d.shape) > 0 ? repeat(vm, c->name, d, s, times, rank) : QS_OK;
 }
 
-/* Moves the block of s that starts at `cut` to the beginning of dimension `dim` of d, and what lies before it to the
- * end; recursion over the dimensions makes the 2^rank blocks of a cyclic shift. */
+/* Moves the block of s that starts at `cut` to the beginning of dimension `dim` of d, and the part before it to the
+ * end. Recursion over the dimensions moves the 2^rank blocks of a cyclic shift. */
 static qs_status rotate(qs_vm *vm, Place d, Place s, const int64_t *cut, int64_t *n, int dim) {
     if (dim == d.shape.rank) return move(vm, "circshift", &d, &s, n);
     int64_t all = n[dim], k = cut[dim];
@@ -598,7 +598,7 @@ qs_status qmatrix_circshift(qs_vm *vm, qs_call_args *c) {
         if (!(fabs(by[i]) < INFINITY) || by[i] != floor(by[i]))
             status = qs_fail(vm, QS_EVALUE, "circshift: shift must hold whole numbers, got %g", by[i]);
     if (nby == 1 && c->nin == 2)
-        first = qstats_main_dim(a); /* a number: along the first dimension that has an extent */
+        first = qstats_main_dim(a); /* a single number shifts along the first dimension longer than 1 */
     int64_t cut[QS_MAX_RANK] = {0}, n[QS_MAX_RANK];
     for (size_t i = 0; i < nby && (int)i + first < s.shape.rank && status == QS_OK; i++) {
         int64_t extent = s.shape.dims[i + (size_t)first];
@@ -658,11 +658,11 @@ qs_status qmatrix_diagm(qs_vm *vm, qs_call_args *c) {
     TRY(qarg_array(vm, c, 0, "x", &a));
     TRY(qarg_packed(vm, c, 0, "x", (qs_dtype)a->dtype, &a, &p));
     Place s = source(a);
-    s.shape.strides[1] = 1; /* a column counts as a list too */
+    s.shape.strides[1] = 1; /* a column is also accepted as a list */
     return diagonal(vm, c, (qs_dtype)a->dtype, (int64_t)a->count, (int64_t)a->count, &s, (int64_t)a->count);
 }
 
-/* The part of a matrix on and above (sign 1) or below (sign -1) its k-th diagonal. */
+/* Returns the part of a matrix on and above (sign 1) or below (sign -1) its k-th diagonal. */
 static qs_status triangle(qs_vm *vm, qs_call_args *c, int sign) {
     Array *a, *r;
     int64_t k = 0;
@@ -703,7 +703,7 @@ static qs_status extents_arg(qs_vm *vm, const char *fn, qs_value v, Shape *s) {
     return QS_OK;
 }
 
-/* Linear indices to positions: one row per index. */
+/* Converts linear indices to positions: one row per index. */
 qs_status qmatrix_ind2pos(qs_vm *vm, qs_call_args *c) {
     Shape s;
     double *x, *pos;
@@ -727,7 +727,7 @@ qs_status qmatrix_ind2pos(qs_vm *vm, qs_call_args *c) {
     return status;
 }
 
-/* Positions (one per row) to linear indices; a single position gives a number. */
+/* Converts positions (one per row) to linear indices; a single position gives a number. */
 qs_status qmatrix_pos2ind(qs_vm *vm, qs_call_args *c) {
     Shape s;
     double *x;
@@ -741,7 +741,7 @@ qs_status qmatrix_pos2ind(qs_vm *vm, qs_call_args *c) {
             : qs_fail(vm, QS_ESHAPE,
                       "pos2ind: a position in an array of %d dimensions has as many numbers, got %zu in all", s.rank,
                       n);
-    for (size_t i = 0; i < rows && status == QS_OK; i++) { /* results overwrite positions that were read already */
+    for (size_t i = 0; i < rows && status == QS_OK; i++) { /* results overwrite positions that have already been read */
         double index = 0;
         for (size_t d = 0; d < rank; d++) {
             double at = floor(x[i * rank + d]);
@@ -760,7 +760,7 @@ qs_status qmatrix_pos2ind(qs_vm *vm, qs_call_args *c) {
 }
 
 /* -- products ------------------------------------------------------------------------------------------------------ */
-/* The matrix x with extents of 1 put before (odd 0) or behind (odd 1) each dimension. */
+/* Returns a view of the matrix x with an extent of 1 inserted before (odd 0) or behind (odd 1) each dimension. */
 static qs_status spread(qs_vm *vm, Array *x, int odd, qs_value *out) {
     Shape s;
     Array *v;
@@ -772,7 +772,7 @@ static qs_status spread(qs_vm *vm, Array *x, int odd, qs_value *out) {
     return QS_OK;
 }
 
-/* (m x 1 x n x 1) .* (1 x p x 1 x q), seen as mp x nq. */
+/* Computes (m x 1 x n x 1) .* (1 x p x 1 x q), viewed as mp x nq. */
 qs_status qmatrix_kron(qs_vm *vm, qs_call_args *c) {
     Array *a, *b, *r;
     const void *p;

@@ -1,10 +1,10 @@
-/* medfilt.c -- the median of the window around each pixel.
+/* medfilt.c -- computes the median of the window around each pixel.
  *
- *     image ── tiles with the frame that windows reach into ── ranks of their pixels ── a window that moves ── medians
+ *     image ── tiles including the border of the windows ── ranks of their pixels ── a moving window ── medians
  *
- * The pixels of a tile are sorted once, and each is known by its rank from then on: a window is a set of ranks, a bit
- * for each.  It moves forth and back over the tile; a step takes 2r+1 ranks out and puts as many in, and the median is
- * looked for from where it was.  Source: Huang, Yang, Tang 1979, with ranks for grey values. */
+ * The pixels of a tile are sorted once and replaced by their ranks.  A window is then a set of ranks, with one bit per
+ * rank. It moves back and forth over the tile; each step removes 2r+1 ranks and adds as many, and the search for the
+ * median starts at the previous one.  Source: Huang, Yang, Tang 1979, with ranks instead of grey values. */
 #include "devices/pool.h"
 #include "devices/threads.h"
 #include "stdlib/builtins.h"
@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-enum { WIDEST = 255, SIDE = 64 /* of a tile: to this comes the width of its frame */ };
+enum { WIDEST = 255, SIDE = 64 /* side of a tile, without the border */ };
 
 typedef struct {
     qs_vm *vm;
@@ -21,19 +21,19 @@ typedef struct {
     int64_t h, w, channels, r, side;
     const char *src;
     char *dst;
-    char *room; /* of each worker */
+    char *room; /* buffers of all workers */
     size_t bytes;
 } Filter;
 
-/* What a worker has; a tile with its frame is at most `most` pixels. */
+/* Buffers of one worker; a tile with its border has at most most_pixels() pixels. */
 typedef struct {
     char *pixels;
-    SortItem *items; /* and as many spare ones */
+    SortItem *items; /* followed by as many spare ones */
     uint32_t *ranks;
-    uint64_t *bits;  /* of the window: which ranks are in it */
-    uint8_t *counts; /* … how many in each word of bits */
-    size_t word;     /* where the median was */
-    size_t below;    /* ranks of the window in the words before that */
+    uint64_t *bits;  /* the window: bit set of ranks */
+    uint8_t *counts; /* number of ranks in each word of bits */
+    size_t word;     /* word that contained the last median */
+    size_t below;    /* number of ranks in the words before that */
 } Work;
 
 static size_t most_pixels(const Filter *f) { return (size_t)((f->side + 2 * f->r) * (f->side + 2 * f->r)); }
@@ -66,12 +66,12 @@ static inline void drop(Work *k, uint32_t rank) {
     k->below -= rank / 64 < k->word;
 }
 
-/* n pixels go and n come, `step` apart from each other. */
+/* Removes n pixels and adds n others, each `step` apart. */
 static void move(Work *k, const uint32_t *go, const uint32_t *come, size_t n, size_t step) {
     for (size_t i = 0; i < n; i++) drop(k, go[i * step]), put(k, come[i * step]);
 }
 
-/* The rank of the one that `at` others in the window are before. */
+/* Returns the rank that has `at` smaller ones in the window. */
 static size_t rank_of(Work *k, size_t at) {
     while (k->below > at) k->below -= k->counts[--k->word];
     while (k->below + k->counts[k->word] <= at) k->below += k->counts[k->word++];
@@ -83,7 +83,7 @@ static size_t rank_of(Work *k, size_t at) {
 /* -- a tile -------------------------------------------------------------------------------------------------------- */
 typedef struct {
     int64_t y, x, h, w, channel;
-} Tile; /* in the image, without its frame */
+} Tile; /* position in the image, without the border */
 
 static int64_t mirrored(int64_t i, int64_t n) {
     i %= 2 * n;

@@ -1,11 +1,11 @@
-/* planes.c -- convolutions of neural layers, with what their gradients are made of; planes.h says how they compute.
+/* planes.c -- implements convolutions of neural layers and their gradients; planes.h describes the algorithm.
  *
- * x is N x C x H x W, w is M x C/groups x KH x KW.  Each of the three is linear in both of its operands, and the
- * derivative of each is made of the other two.  Results have the same bits with any number of threads: a sum is made by
- * one thread in one order.  On a device that is a GPU they are cuDNN's, or kernels (planes.q), called from here once
- * sizes have been checked.
+ * x is N x C x H x W, w is M x C/groups x KH x KW.  The three functions are linear in both operands, and the derivative
+ * of each consists of the other two.  Results are bitwise independent of the number of threads: one thread computes a
+ * sum in a fixed order.  On a GPU they are computed by cuDNN or by kernels (planes.q), which this file calls after it
+ * has checked the sizes.
  *
- * torch computes these with oneDNN; docs/dnn.md has the times of both. */
+ * docs/dnn.md compares the times with those of torch (oneDNN). */
 #include "stdlib/planes.h"
 #include "devices/threads.h"
 #include "stdlib/builtins.h"
@@ -45,14 +45,15 @@ static const PlanesLoops *loops_here(bool wide) {
 typedef struct {
     int64_t in, kernel, out, stride, pad, dilation, far, places, phases;
 } Side;
-/* far: the most places that a tap is away from its output; places: of a phase; phases: of those that taps read */
+/* far: largest distance between a tap and its output; places: positions of a phase; phases: number of phases with
+ * taps */
 
 typedef struct {
     qs_vm *vm;
     const char *fn;
     const PlanesLoops *loops;
     qs_dtype d;
-    size_t size; /* of an element */
+    size_t size; /* size of an element in bytes */
     int64_t images, channels, results, groups;
     Side side[2];
 } Conv;
@@ -76,7 +77,7 @@ static qs_status pair_of(qs_vm *vm, const char *fn, const char *what, qs_value v
     return QS_OK;
 }
 
-/* Stride, padding, dilation and groups, from in[at] on. */
+/* Reads stride, padding, dilation and groups, starting at in[at]. */
 static qs_status options_of(qs_vm *vm, qs_call_args *c, int at, Conv *g) {
     static const char *const names[] = {"stride", "padding", "dilation"};
     int64_t p[3][2];
@@ -119,7 +120,7 @@ static int64_t outputs(const Side *s) {
     return room < 0 ? 0 : room / s->stride + 1;
 }
 
-/* What x (images) and w (weights) say, and dy, where it is given, must agree with. */
+/* Derives the geometry from the extents of x (images) and w (weights); checks that dy, if given, agrees with it. */
 static qs_status geometry(Conv *c, const int64_t x[4], const int64_t w[4], const int64_t *dy) {
     qs_vm *vm = c->vm;
     c->images = x[0], c->channels = x[1], c->results = w[0];
@@ -154,14 +155,14 @@ static qs_status geometry(Conv *c, const int64_t x[4], const int64_t w[4], const
     return QS_OK;
 }
 
-/* Remainders of k*dilation by the stride repeat after `phases` taps. */
+/* Remainders of k*dilation modulo the stride repeat after `phases` taps. */
 static int64_t phase_of(const Side *s, int64_t k) { return k % s->phases; }
 static int64_t remainder_of(const Side *s, int64_t phase) { return phase * s->dilation % s->stride; }
 static int64_t place_of(const Side *s, int64_t k) { return k * s->dilation / s->stride; }
 static int64_t plane_places(const Conv *c) { return c->side[0].places * c->side[1].places; }
 static int64_t channel_places(const Conv *c) { return plane_places(c) * c->side[0].phases * c->side[1].phases; }
 
-/* Where tap (i, j) of channel k is, from the output it belongs to. */
+/* Returns the offset of tap (i, j) of channel k from its output. */
 static int64_t offset_of(const Conv *c, int64_t k, int64_t i, int64_t j) {
     const Side *y = &c->side[0], *x = &c->side[1];
     int64_t phase = phase_of(y, i) * x->phases + phase_of(x, j);
@@ -188,7 +189,8 @@ static qs_status block_new(const Conv *c, int64_t n, size_t size, Block *b) {
     return QS_OK;
 }
 
-/* Planes of `n` elements.  Tiles read behind the last ones what they drop, or multiply by 0: as far as taps reach. */
+/* Allocates planes of `n` elements.  Tiles read up to `far` elements behind them, which are dropped or multiplied by
+ * 0. */
 static qs_status block_padded(const Conv *c, int64_t n, Block *b) {
     int64_t far = c->side[1].far;
     TRY(block_new(c, n + far, c->size, b));
@@ -197,7 +199,8 @@ static qs_status block_padded(const Conv *c, int64_t n, Block *b) {
 }
 
 /* -- planes -------------------------------------------------------------------------------------------------------- */
-/* A row of `in` elements, of which every step-th from `first` on (which may be outside) goes to a row of places. */
+/* Copies every step-th element of a row of `in` elements, from `first` on (which may be outside), to a row of `places`
+ * elements; elements outside become 0. */
 static void take_row(const Conv *c, const char *row, int64_t in, int64_t first, int64_t step, int64_t places,
                      char *restrict to) {
     size_t size = c->size;
@@ -210,7 +213,7 @@ static void take_row(const Conv *c, const char *row, int64_t in, int64_t first, 
     memset(to + (size_t)end * size, 0, (size_t)(places - end) * size);
     if (end > from && step == 1)
         memcpy(to + (size_t)from * size, row + (first + from) * (int64_t)size, (size_t)(end - from) * size);
-    else if (size == 4 && step == 2) /* which the compiler makes vectors of */
+    else if (size == 4 && step == 2) /* a constant step lets the compiler vectorise */
         for (int64_t i = from; i < end; i++) ((float *)to)[i] = ((const float *)row)[first + i * 2];
     else if (size == 4)
         for (int64_t i = from; i < end; i++) ((float *)to)[i] = ((const float *)row)[first + i * step];
@@ -218,15 +221,15 @@ static void take_row(const Conv *c, const char *row, int64_t in, int64_t first, 
         for (int64_t i = from; i < end; i++) ((double *)to)[i] = ((const double *)row)[first + i * step];
 }
 
-typedef struct { /* planes of several images */
+typedef struct { /* copies several images to planes */
     const Conv *c;
     const char *from;
     char *to;
-    bool dense; /* the results, each row as long as a row of places, `margin` rows and columns of 0 around them */
+    bool dense; /* copies results: rows of the pitch of a plane, with `margin` rows and columns of 0 around them */
     int64_t margin[2], pitch, plane;
 } Laying;
 
-/* A channel of an image as its planes. */
+/* Copies a channel of an image to its planes. */
 static void lay_channel(const Laying *l, int64_t k) {
     const Conv *c = l->c;
     const Side *y = &c->side[0], *x = &c->side[1];
@@ -243,7 +246,7 @@ static void lay_channel(const Laying *l, int64_t k) {
             }
 }
 
-/* A plane of results, with 0 around it. */
+/* Copies a plane of results, with 0 around it. */
 static void lay_result(const Laying *l, int64_t k) {
     const Conv *c = l->c;
     int64_t rows = c->side[0].out, columns = c->side[1].out, size = (int64_t)c->size;
@@ -262,7 +265,7 @@ static void lay_some(void *ud, int64_t first, int64_t last, int worker) {
     for (const Laying *l = ud; first < last; first++) l->dense ? lay_result(l, first) : lay_channel(l, first);
 }
 
-/* What comes is the work on so many images from `first` on. */
+/* Reports the progress: the next stage works on `images` images from `first` on. */
 static void stage(const Conv *c, int64_t first, int64_t images) {
     float all = (float)c->images;
     qdoing_stage(&qvm_ctx(c->vm)->doing, (float)first / all, (float)(first + images) / all, 0);
@@ -274,9 +277,9 @@ static void run(const Conv *c, int64_t n, int64_t work, ThreadsJob *job, void *u
     qthreads_run(qthreads_of(qvm_ctx(c->vm)), n, grain, job, ud);
 }
 
-/* -- numbers that are not finite ----------------------------------------------------------------------------------- */
-/* Zeros between and beside the rows take part above, and 0 times nan or inf is nan, of which another element would
- * hear.  So what is nan is made again of the terms that it has: `sum` gives those of element k. */
+/* -- -- nonfinite numbers ------------------------------------------------------------------------------------------ */
+/* The loops above also multiply the zeros between and beside the rows, and 0 times nan or inf would make unrelated
+ * elements nan.  Therefore elements that are nan are recomputed from their own terms: `sum` computes element k. */
 typedef double Sum(const Conv *c, const char *a, const char *b, int64_t k);
 typedef struct {
     const Conv *c;
@@ -316,7 +319,7 @@ static void mend(const Conv *c, int64_t n, Sum *sum, const char *a, const char *
     qthreads_run(qthreads_of(qvm_ctx(c->vm)), n, PART, mend_some, &(Mending){c, a, b, out, sum});
 }
 
-/* What comes to element k of the input from the results that read it. */
+/* Sums the contributions of all results that read element k of the input. */
 static double sum_for_input(const Conv *c, const char *dy, const char *w, int64_t k) {
     const Side *y = &c->side[0], *x = &c->side[1];
     int64_t column = k % x->in, row = k / x->in % y->in, channel = k / plane_in(c) % c->channels;
@@ -334,7 +337,7 @@ static double sum_for_input(const Conv *c, const char *dy, const char *w, int64_
     return total;
 }
 
-/* What weight k gets from all results; zeros around the images count, as in results. */
+/* Sums the contributions of all results to weight k, including products with the zero padding. */
 static double sum_for_weight(const Conv *c, const char *x, const char *dy, int64_t k) {
     const Side *sy = &c->side[0], *sx = &c->side[1];
     int64_t m = k / taps_of(c), each = c->channels / c->groups, channel = k / (sy->kernel * sx->kernel) % each;
@@ -355,15 +358,16 @@ static double sum_for_weight(const Conv *c, const char *x, const char *dy, int64
 /* -- gather: results, or one phase of the gradient of the input ---------------------------------------------------- */
 typedef struct {
     const Conv *c;
-    const char *w, *x, *bias; /* w: for each group and block of rows, taps x rows */
+    const char *w, *x, *bias; /* packed weights: for each group and block of rows, taps x rows */
     char *out;
     const int64_t *off;
-    int64_t taps, rows, xgroup, ximage, plane; /* rows: results of a group; plane: of the result */
+    int64_t taps, rows, xgroup, ximage, plane; /* rows: results of a group; plane: elements of a plane of the result */
     PlanesTarget to;
-    int64_t positions, tiles, parts; /* of a plane; the rows of a group are shared by so many parts */
+    /* Positions and tiles of a plane; number of parts into which the rows of a group are divided. */
+    int64_t positions, tiles, parts;
 } Gather;
 
-/* How many rows a tile takes, where `left` are left. */
+/* Returns the number of rows of the next tile, if `left` rows are left. */
 static int tile_rows(const Conv *c, int64_t left) {
     int rows = c->loops->rows;
     while (rows > left) rows /= 2;
@@ -405,7 +409,8 @@ static void gather(Gather *g, int64_t images) {
     run(c, jobs * g->parts, c->loops->span * g->taps * g->rows / g->parts / 8, gather_some, g);
 }
 
-/* Weights of `rows` rows and `taps` taps at from[row*row_step + at[tap]], as tiles read them. */
+/* Packs the weights from[row*row_step + at[tap]] of `rows` rows and `taps` taps in the order in which tiles read
+ * them. */
 static void pack_weights(const Conv *c, const char *from, int64_t row_step, const int64_t *at, int64_t rows,
                          int64_t taps, char *to) {
     for (int64_t m = 0; m < rows;) {
@@ -417,7 +422,7 @@ static void pack_weights(const Conv *c, const char *from, int64_t row_step, cons
     }
 }
 
-/* As many images as stay in the cache, and for each thread. */
+/* Returns how many images fit into the cache of one thread (images_in) or of all threads (images_at_once). */
 static int64_t images_in(const Conv *c, int64_t elements) {
     enum { CACHE = 1 << 20 };
     int64_t n = CACHE / ((elements > 0 ? elements : 1) * (int64_t)c->size);
@@ -478,11 +483,11 @@ static qs_status forward_in(const Conv *c, const char *x, const char *w, const c
 }
 
 /* -- the gradient of the input: a gather of the results' gradients for each phase ---------------------------------- */
-/* Taps of a phase: where their weights are, and how far from an element of the input their results are. */
+/* Lists the taps of a phase: positions of their weights, and offsets of their results from an element of the input. */
 static int64_t taps_of_phase(const Conv *c, int64_t py, int64_t px, int64_t first, int64_t plane, int64_t *off,
                              int64_t *at) {
     const Side *y = &c->side[0], *x = &c->side[1];
-    int64_t n = 0, pitch = x->places; /* the zeros behind a row of results are those before the next */
+    int64_t n = 0, pitch = x->places; /* the zeros behind a row of results also precede the next row */
     for (int64_t m = 0; m < c->results / c->groups; m++)
         for (int64_t i = 0; i < y->kernel; i++)
             for (int64_t j = 0; j < x->kernel; j++) {
@@ -546,11 +551,11 @@ typedef struct {
     char *dw;
     const int64_t *off;
     int64_t images, dplane, taps, rows, n; /* n: elements of a plane of d */
-    int64_t down, across, parts;           /* down x across tiles in a group; across is shared by so many parts */
+    int64_t down, across, parts;           /* a group has down x across tiles; `across` is divided into `parts` */
     bool add;
 } Dot;
 
-/* Rows of d and stretches of them that stay in the first cache while all taps go over them. */
+/* Processes some rows of d in blocks that stay in the L1 cache while all taps use them. */
 static void dot_rows(const Dot *g, int64_t job) {
     enum { STRETCH = 1024 };
     const Conv *c = g->c;
@@ -578,7 +583,8 @@ static qs_status weights_in(const Conv *c, const char *x, const char *dy, char *
     const Side *sy = &c->side[0], *sx = &c->side[1];
     int64_t size = (int64_t)c->size, image = c->channels * channel_places(c), lanes = c->loops->lanes;
     int64_t n = (sy->out * sx->places + lanes - 1) / lanes * lanes;
-    int64_t most = images_in(c, image + c->results * n); /* whatever the threads: sums keep their order */
+    /* Independent of the number of threads, so that the order of sums is fixed. */
+    int64_t most = images_in(c, image + c->results * n);
     if (most > c->images) most = c->images;
     TRY(block_padded(c, most * image, &r->planes));
     TRY(block_padded(c, most * c->results * n, &r->weights));
@@ -614,13 +620,13 @@ static qs_status weights_in(const Conv *c, const char *x, const char *dy, char *
 /* -- kernels ------------------------------------------------------------------------------------------------------- */
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* Rows or columns of planes of planes.q: of images with the zeros around them that taps read, of results likewise. */
+/* Extents of planes in planes.q: of images including the padding that taps read, and of results likewise. */
 static int64_t around_image(const Side *s) {
     return larger(s->in, (s->out - 1) * s->stride + (s->kernel - 1) * s->dilation + 1);
 }
 static int64_t around_result(const Side *s) { return s->out + 2 * s->far; }
 
-/* The largest index there: of a plane of each channel of a group, and of weights. */
+/* Returns the largest index in planes.q: into the planes of all channels of a group, or into the weights. */
 static double largest_index(const Conv *c) {
     double x = (double)(c->channels / c->groups), y = (double)(c->results / c->groups);
     double w = (double)(c->results * taps_of(c));
@@ -646,7 +652,8 @@ static qs_status converted(qs_vm *vm, qs_value *v, qs_dtype d) {
     return *v = qarr_value(r), QS_OK;
 }
 
-/* For planes_backward, of each phase: how many taps, the place of the first, places between them, their first row. */
+/* For planes_backward: lists for each phase the number of taps, the position of the first, their distance, and the
+ * first row. */
 static qs_status phases_in(qs_vm *vm, const Side *s, qs_value *out) {
     Array *a;
     void *p;
@@ -662,9 +669,9 @@ static qs_status phases_in(qs_vm *vm, const Side *s, qs_value *out) {
     return QS_OK;
 }
 
-static const char convolution[] = "a convolution"; /* for --explain */
+static const char convolution[] = "a convolution"; /* shown by --explain */
 
-enum { OPTIONS = 2, MOST = 11 }; /* of arguments of functions of planes.q: arrays, size, options, planes, and more */
+enum { OPTIONS = 2, MOST = 11 }; /* arguments of functions of planes.q: index of the first option, and maximum number */
 
 static qs_status options_in(qs_vm *vm, const Conv *c, DevConvKind which, const int64_t *size, int nsize, qs_value *to) {
     const Side *s = c->side;
@@ -673,7 +680,7 @@ static qs_status options_in(qs_vm *vm, const Conv *c, DevConvKind which, const i
     TRY(list(vm, (int64_t[]){s[0].pad, s[1].pad}, 2, &to[2]));
     TRY(list(vm, (int64_t[]){s[0].dilation, s[1].dilation}, 2, &to[3]));
     to[4] = qs_num((double)c->groups);
-    to[6] = qs_num((double)((64 << 20) / c->size)); /* partial sums of planes_weights */
+    to[6] = qs_num((double)((64 << 20) / c->size)); /* size limit for the partial sums of planes_weights */
     if (which != CONV_INPUT) return list(vm, (int64_t[]){around_image(s), around_image(s + 1)}, 2, &to[5]);
     TRY(list(vm, (int64_t[]){around_result(s), around_result(s + 1)}, 2, &to[5]));
     TRY(list(vm, (int64_t[]){s[0].far, s[1].far}, 2, &to[6]));
@@ -687,7 +694,8 @@ static qs_status call(qs_vm *vm, const char *name, int n, const qs_value *in, qs
     return *out = qs_nil(), qvm_call(vm, fn, n, in, 1, out);
 }
 
-/* *done: false where it is the processor's turn.  Without room for sums of weights they are made piece by piece. */
+/* Computes the result by kernels.  *done: false if the processor has to compute it.  If there is no memory for all
+ * partial sums of weights, they are computed piecewise. */
 static qs_status by_kernels(qs_vm *vm, qs_call_args *a, const Conv *c, DevConvKind which, const int64_t *size,
                             int nsize, bool *done) {
     static const struct {
@@ -718,7 +726,7 @@ static bool counts_in_int(const int64_t n[4], int to[4]) {
     return all > 0 && all <= INT32_MAX;
 }
 
-/* Elements from an image to the next, 0: images are not packed. */
+/* Returns the distance between images in elements; 0: the elements of an image are not contiguous. */
 static int64_t image_step(const Array *a, const int64_t n[4]) {
     Shape s;
     int64_t step = 1;
@@ -729,7 +737,8 @@ static int64_t image_step(const Array *a, const int64_t n[4]) {
     return s.rank == 4 && s.strides[0] >= step && s.strides[0] <= INT32_MAX ? s.strides[0] : 0;
 }
 
-/* As the library wants it, or why not.  in: operands; a new array takes the place of the third. */
+/* Describes the operands for the library, or why it cannot be used.  in: operands; a new array replaces the third
+ * one. */
 static DevConv described(const Conv *c, DevConvKind kind, Array *const in[3]) {
     const Side *r = &c->side[0], *q = &c->side[1];
     const int64_t x[] = {c->images, c->channels, r->in, q->in}, y[] = {c->images, c->results, r->out, q->out};
@@ -753,7 +762,7 @@ static DevConv described(const Conv *c, DevConvKind kind, Array *const in[3]) {
     return d;
 }
 
-/* Products with the zeros beside dy may be in cuDNN's sums, and are not in ours. */
+/* Recomputes nan elements: cuDNN may include products with the zeros around dy, which the definition excludes. */
 static qs_status mended(qs_vm *vm, const Conv *c, const qs_value *in, const int64_t size[4], Array *dx, qs_value *out) {
     enum { FIRST = 3, N = 8 }; /* dx, dy, w, and five of the options */
     qs_value to[MOST + FIRST] = {qarr_value(dx), in[0], in[1]};
@@ -777,7 +786,7 @@ static qs_status by_library(qs_vm *vm, qs_call_args *a, const Conv *c, DevConvKi
     return qarr_keep(qval_array(a->out[0]), 4), QS_OK;
 }
 
-/* dims: of the result.  *done: false where it is the processor's turn. */
+/* dims: extents of the result.  *done: false if the processor has to compute it. */
 static qs_status on_device(qs_vm *vm, qs_call_args *a, const Conv *c, DevConvKind kind, const int64_t dims[4],
                            bool empty, bool *done) {
     Array *const of[] = {qval_array(a->in[0]), qval_array(a->in[1])};
@@ -789,7 +798,7 @@ static qs_status on_device(qs_vm *vm, qs_call_args *a, const Conv *c, DevConvKin
 }
 
 /* -- natives ------------------------------------------------------------------------------------------------------- */
-/* One or two operands, and the type in which they meet: float32, or float64. */
+/* Opens one or two operands and determines their common type: float32 or float64. */
 static qs_status operands(qs_vm *vm, qs_call_args *a, const char *const names[], Conv *c, int n, Array *of[]) {
     c->d = qarg_meet_float(vm, a, 0, n);
     if (qdtype_is_complex(c->d)) return qarg_wrong(vm, a->name, names[0], "real", a->in[0]);
@@ -809,7 +818,7 @@ static qs_status ended(const Conv *c, qs_status s, Rooms *r) {
     return s == QS_OK && qflag_is_up(&qvm(c->vm)->interrupted) ? qvm_attend(c->vm) : s;
 }
 
-/* A bias is given as in[6]. */
+/* Reads the optional bias, in[6]. */
 static qs_status bias_of(const Conv *c, qs_call_args *a) {
     Array *b;
     if (!qarg_given(a, 6)) return QS_OK;
@@ -830,7 +839,7 @@ qs_status qplanes_conv(qs_vm *vm, qs_call_args *a) {
     int64_t x[4], w[4];
     Rooms rooms = {0};
     bool done;
-    a->name = "conv2d"; /* what people call */
+    a->name = "conv2d"; /* name of the public function */
     TRY(options_of(vm, a, 2, &c));
     TRY(operands(vm, a, names, &c, 2, of));
     TRY(four(vm, a->name, "x", of[0], x));

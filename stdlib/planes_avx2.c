@@ -1,4 +1,4 @@
-/* The loops of planes.h for processors with AVX2. */
+/* planes_avx2.c -- compiles the loops of planes.h for processors with AVX2. */
 #include "stdlib/planes.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* The loops of planes.h for processors with AVX512. */
+/* planes_avx512.c -- compiles the loops of planes.h for processors with AVX-512. */
 #include "stdlib/planes.h"
 
 #include <string.h>

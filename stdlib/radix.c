@@ -1,4 +1,4 @@
-/* Compiled twice: as it is, and from radix_avx2.c for processors with AVX2. */
+/* radix.c -- implements radix.h; also compiled from radix_avx2.c for processors with AVX2. */
 #include "stdlib/radix.h"
 #include "vm/array/contiguous.h"
 
@@ -12,10 +12,10 @@ typedef uint64_t U64;
 #define UNSIGNED_KEY(U, u, inf) (u)
 #define SIGNED_KEY(U, u, inf)   ((U)((u) ^ TOP(U)))
 #define REAL_KEY(U, u, inf)                                                                                            \
-    ((U)((u) & (U)~TOP(U)) > (inf) ? (U) ~(U)0 : (u) > TOP(U) ? (U) ~(u) : (U)((u) | TOP(U))) /* -0 is TOP itself */
+    ((U)((u) & (U)~TOP(U)) > (inf) ? (U) ~(U)0 : (u) > TOP(U) ? (U) ~(u) : (U)((u) | TOP(U))) /* TOP is -0 */
 #define REAL_BACK(U, k, inf) ((k) == (U) ~(U)0 ? (U)~TOP(U) : (k)&TOP(U) ? (U)((k) & (U)~TOP(U)) : (U) ~(k))
 
-/* A key for the other direction, and back again: NaN stays what it is. */
+/* Inverts a key for descending order, or back; NaN keeps its key. */
 #define TURNED(U, real, k, flip) ((U)((k) ^ ((real) && (k) == (U) ~(U)0 ? (U)0 : (flip))))
 
 #define KEYS(id, U, K, real, inf, KEY, BACK)                                                                           \
@@ -85,7 +85,7 @@ static const KeyLoops key_loops[QS_NDTYPES] = {
     }                                                                                                                  \
     static void range_##name(const void *items, size_t n, uint64_t range[2]) {                                         \
         const T *x = items;                                                                                            \
-        W least = (W)range[0], most = (W)range[1]; /* at first all ones and 0 */                                       \
+        W least = (W)range[0], most = (W)range[1]; /* initially all ones and 0 */                                      \
         for (size_t i = 0; i < n; i++) {                                                                               \
             W k = (W)(KEY(T, x[i]) >> (LOW));                                                                          \
             least = k < least ? k : least, most = k > most ? k : most;                                                 \

@@ -1,4 +1,4 @@
-/* radix.c once more, for processors with AVX2. */
+/* radix_avx2.c -- compiles radix.c for processors with AVX2. */
 #include "stdlib/radix.h"
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)

@@ -1,7 +1,7 @@
-/* random.c -- random numbers from a counter: Philox4x32-10.
+/* random.c -- generates random numbers from a counter: Philox4x32-10.
  *
- * Block n of the stream is a function of (seed, n) alone, so a program draws the same numbers on every machine,
- * whatever the device, the number of threads or the order of evaluation. Source: Salmon, Moraes, Dror, Shaw: Parallel
+ * Block n of the stream is a function of (seed, n) alone, so a program draws the same numbers on every computer,
+ * whatever the device, the number of threads or the order of evaluation.  Source: Salmon, Moraes, Dror, Shaw: Parallel
  * random numbers: as easy as 1, 2, 3 (SC 2011). */
 #include "devices/threads.h"
 #include "stdlib/builtins.h"
@@ -23,16 +23,16 @@ void qrandom_block(uint64_t seed, uint64_t counter, uint32_t out[4]) {
     out[0] = x0, out[1] = x1, out[2] = x2, out[3] = x3;
 }
 
-static double unit24(uint32_t w) { return (w >> 8) * 0x1p-24; } /* [0,1) on a grid that float32 holds exactly */
+static double unit24(uint32_t w) { return (w >> 8) * 0x1p-24; } /* [0,1) in steps that float32 represents exactly */
 static double unit53(uint32_t hi, uint32_t lo) { return (double)((uint64_t)hi << 21 | lo >> 11) * 0x1p-53; }
 
-/* Box-Muller: two normal numbers from two uniform ones; 1-u is in (0,1]. */
+/* Box-Muller: computes two normal numbers from two uniform ones; 1-u is in (0,1]. */
 static void normal_pair(double u, double v, double out[2]) {
     double r = sqrt(-2 * log(1 - u)), t = 6.28318530717958647693 * v;
     out[0] = r * cos(t), out[1] = r * sin(t);
 }
 
-/* Block n of the stream: four float32 numbers or two float64 numbers. */
+/* Computes block n of the stream: four float32 numbers or two float64 numbers. */
 static int block(uint64_t seed, uint64_t n, bool normal, bool wide, double x[4]) {
     uint32_t w[4];
     qrandom_block(seed, n, w);
@@ -68,7 +68,7 @@ static void fill_blocks(void *ud, int64_t first, int64_t last, int worker) {
 }
 
 static qs_status random_array(qs_vm *vm, qs_call_args *c, bool normal) {
-    enum { GRAIN = 1 << 13 /* blocks worth a thread */ };
+    enum { GRAIN = 1 << 13 /* minimum blocks per thread */ };
     if (c->nin == 0) {
         double x[4];
         draw(vm, normal, x);
@@ -91,7 +91,7 @@ static qs_status random_array(qs_vm *vm, qs_call_args *c, bool normal) {
 qs_status qrandom_rand(qs_vm *vm, qs_call_args *c) { return random_array(vm, c, false); }
 qs_status qrandom_randn(qs_vm *vm, qs_call_args *c) { return random_array(vm, c, true); }
 
-/* randi(n, size…): whole numbers 0 … n-1. */
+/* randi(n, size…): integers 0 … n-1. */
 qs_status qrandom_randi(qs_vm *vm, qs_call_args *c) {
     int64_t n;
     TRY(qarg_int(vm, c->name, "n", c->in[0], &n));
@@ -107,7 +107,7 @@ qs_status qrandom_randi(qs_vm *vm, qs_call_args *c) {
     return s;
 }
 
-/* The numbers 0 … n-1 in random order (Fisher-Yates). */
+/* Returns the numbers 0 … n-1 in random order (Fisher-Yates). */
 qs_status qrandom_randperm(qs_vm *vm, qs_call_args *c) {
     int64_t n;
     TRY(qarg_count(vm, c->name, "n", c->in[0], &n));

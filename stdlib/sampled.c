@@ -1,11 +1,11 @@
-/* sampled.c -- counting, polynomials, convolution, covariance of sampled functions.  Computed in float64 or complex128;
- * the elements of results are those of qarg_meet_float.
+/* sampled.c -- implements counting, polynomials, convolution and covariance of sampled functions.  Computes in float64
+ * or complex128; results have the dtype of qarg_meet_float.
  *
- * A convolution goes over a stretch of 1024 positions with all factors, four at a time, in the order of the definition.
- * Two vectors of LONG elements or more are multiplied as transforms (fft.c), stretches of the result by several
- * threads. The errors of all elements then have the size of the largest one's: so what is not finite, and would be
- * everywhere, stays on the direct way, and sums of whole numbers are rounded where the errors are surely below a half.
- */
+ * A direct convolution processes blocks of 1024 positions with all factors, several at a time, in the order of the
+ * definition.  Two vectors of at least LONG elements are convolved by FFT (fft.c), blocks of the result in parallel.
+ * The errors of all elements then have the size of the error of the largest one.  Therefore nonfinite input, which
+ * would spread to all elements, is convolved directly, and sums of integers are rounded if the errors are certainly
+ * below 0.5. */
 #include "devices/threads.h"
 #include "stdlib/builtins.h"
 #include "stdlib/triangle.h"
@@ -43,7 +43,7 @@ qs_status qsampled_ascending(qs_vm *vm, const char *fn, const char *what, const 
 }
 
 /* -- counting ------------------------------------------------------------------------------------------------------ */
-/* n+1 edges of n equal bins over [lo, hi], of the finite numbers of x when not given. */
+/* Computes the n+1 edges of n equal bins over [lo, hi]; by default over the range of the finite numbers of x. */
 static qs_status equal_bins(qs_vm *vm, qs_call_args *c, const Numbers *x, int64_t n, double *edges) {
     double lo = INFINITY, hi = -INFINITY;
     if (qarg_given(c, 2)) {
@@ -62,7 +62,7 @@ static qs_status equal_bins(qs_vm *vm, qs_call_args *c, const Numbers *x, int64_
     return QS_OK;
 }
 
-/* Equal bins: where x would be without rounding, then a neighbour if the edges say so. */
+/* Finds the bin of x among equal bins: estimates it by division, then corrects it by the edges. */
 static bool equal_interval(const double *edges, size_t n, double scale, double x, size_t *k) {
     if (!(x >= edges[0] && x <= edges[n])) return false;
     double at = (x - edges[0]) * scale;
@@ -128,8 +128,8 @@ qs_status qsampled_bincount(qs_vm *vm, qs_call_args *c) {
     return qsampled_done(vm, counts, (size_t)n), s;
 }
 
-/* -- polynomials: coefficients from the highest power down --------------------------------------------------------- */
-/* v = v*x + p, of one or two parts. */
+/* -- -- polynomials: coefficients in descending powers ------------------------------------------------------------- */
+/* Computes v = v*x + p, for real or complex numbers. */
 static void horner(double *v, const double *x, const double *p, int parts) {
     double re = v[0] * x[0] + p[0];
     if (parts == 2) {
@@ -156,8 +156,8 @@ qs_status qsampled_polyval(qs_vm *vm, qs_call_args *c) {
     return qsampled_done(vm, v, need), s;
 }
 
-/* Householder: column j of the m x n matrix a (columns one after another) becomes zero below its diagonal, and b goes
- * along. */
+/* Householder reflection: clears column j of the m x n column-major matrix a below its diagonal, and transforms b
+ * too. */
 static void reflect(double *a, double *b, size_t m, size_t n, size_t j) {
     double *v = a + j * m, norm = 0, vv = 0;
     for (size_t i = j; i < m; i++) norm = hypot(norm, v[i]);
@@ -173,8 +173,8 @@ static void reflect(double *a, double *b, size_t m, size_t n, size_t j) {
     v[j] = top;
 }
 
-/* Least squares for the powers of x scaled to [-1,1], which keeps the matrix well conditioned; false: too few of the
- * numbers differ. */
+/* Computes the least squares fit by powers of x scaled to [-1,1], which keeps the matrix well conditioned; false: too
+ * few of the numbers differ. */
 static bool fit(double *a, double *b, const double *x, size_t m, size_t n, double *p) {
     double scale = 0;
     for (size_t i = 0; i < m; i++) scale = fmax(scale, fabs(x[i]));
@@ -192,7 +192,7 @@ static bool fit(double *a, double *b, const double *x, size_t m, size_t n, doubl
     return true;
 }
 
-/* x less its mean, over its standard deviation: mu. */
+/* Subtracts the mean from x and divides by the standard deviation; mu receives both. */
 static void normalise(const double *x, size_t m, double *to, double mu[2]) {
     mu[0] = mu[1] = 0;
     for (size_t i = 0; i < m; i++) mu[0] += x[i] / (double)m;
@@ -206,8 +206,8 @@ static qs_status set_field(qs_vm *vm, Object *o, const char *name, qs_value v) {
     return qval_release(vm, v), s;
 }
 
-/* What fit leaves of its matrix and y: the triangle R of the powers of x, as they were scaled, degrees of freedom and
- * the length of the residual. */
+/* Describes the fit: the triangle R for the unscaled powers of x, the degrees of freedom and the norm of the
+ * residual. */
 static qs_status describe_fit(qs_vm *vm, const double *a, const double *b, const double *x, size_t m, size_t n,
                               qs_value *out) {
     Object *o;
@@ -229,7 +229,7 @@ static qs_status describe_fit(qs_vm *vm, const double *a, const double *b, const
     return set_field(vm, o, "normr", qs_num(rest));
 }
 
-/* [p, S, mu] = polyfit(x, y, degree): with mu, of x normalised by it. */
+/* [p, S, mu] = polyfit(x, y, degree): if mu is requested, x is normalised by it. */
 qs_status qsampled_polyfit(qs_vm *vm, qs_call_args *c) {
     Numbers x, y;
     int64_t degree;
@@ -264,7 +264,7 @@ typedef struct {
     int parts;
 } Image;
 
-/* to += f*from, of n numbers. */
+/* Adds f*from to `to`, n numbers. */
 static void add_scaled(double *to, const double *f, const double *from, int64_t n, int parts) {
     if (parts == 1)
         for (int64_t j = 0; j < n; j++) to[j] += *f * from[j];
@@ -277,18 +277,19 @@ static void add_scaled(double *to, const double *f, const double *from, int64_t 
 
 typedef struct {
     int64_t from, end;
-} Span; /* of places in a row */
+} Span; /* range of positions in a row */
 
 static Span common(Span a, Span b) { return (Span){a.from > b.from ? a.from : b.from, a.end < b.end ? a.end : b.end}; }
 
-/* What factor l of the row b makes of row a, in places of out. */
+/* Adds the products of row a and factor l of row b to the positions `to` of out. */
 static void add_factor(const Image *a, const double *x, const double *b, int64_t l, Span to, double *out) {
     int64_t m = a->parts;
     Span s = common(to, (Span){l, l + a->w});
     if (s.from < s.end) add_scaled(out + m * s.from, b + m * l, x + m * (s.from - l), s.end - s.from, a->parts);
 }
 
-/* A row of a with a row of b, in places of out: several factors at once where all of them have something there. */
+/* Adds the convolution of a row of a and a row of b to the positions `to` of out; processes several factors at once
+ * where all of them contribute. */
 static void add_row(const Image *a, const double *x, const double *b, int64_t factors, Span to, double *out) {
     int64_t l = 0;
     for (; a->parts == 1 && l + LOOP_TAPS <= factors; l += LOOP_TAPS) {
@@ -302,14 +303,14 @@ static void add_row(const Image *a, const double *x, const double *b, int64_t fa
     for (; l < factors; l++) add_factor(a, x, b, l, to, out);
 }
 
-/* A row of the result is cut into stretches that stay in the cache while all factors are gone through. */
+/* A row of the result is divided into blocks that stay in the cache while all factors are applied. */
 typedef struct {
     const Image *a, *b;
     double *out;
     int64_t w, stretches;
     const Flag *stop;
 } Convolution;
-enum { STRETCH = 1024, WORTH_A_THREAD = 1 << 16 /* multiplications */ };
+enum { STRETCH = 1024, WORTH_A_THREAD = 1 << 16 /* minimum multiplications per thread */ };
 
 static void convolve_stretches(void *ud, int64_t first, int64_t last, int worker) {
     const Convolution *c = ud;
@@ -323,7 +324,7 @@ static void convolve_stretches(void *ud, int64_t first, int64_t last, int worker
     }
 }
 
-/* An interrupt ends it early; the call then fails. */
+/* An interrupt ends the convolution early; the call then fails. */
 static void convolve_directly(qs_vm *vm, const Image *a, const Image *b, double *out) {
     int64_t w = a->w + b->w - 1, rows = a->h + b->h - 1, stretches = (w + STRETCH - 1) / STRETCH;
     Convolution c = {a, b, out, w, stretches, &qvm(vm)->interrupted};
@@ -333,10 +334,10 @@ static void convolve_directly(qs_vm *vm, const Image *a, const Image *b, double 
     qthreads_run(qthreads_of(qvm_ctx(vm)), rows * stretches, grain, convolve_stretches, &c);
 }
 
-/* -- of two long vectors, by transforms ---------------------------------------------------------------------------- */
-enum { LONG = 1 << 11 /* elements of the shorter one from which on this is several times as fast */ };
+/* -- -- convolution of two long vectors by FFT --------------------------------------------------------------------- */
+enum { LONG = 1 << 11 /* length of the shorter vector from which FFT is faster */ };
 
-/* The square of the norm; infinite or NaN when an element is.  *whole becomes false when one is not whole. */
+/* Returns the squared norm; infinite or NaN if an element is.  *whole becomes false if an element is not integral. */
 static double norm2(const Image *x, bool *whole) {
     double sum = 0;
     for (int64_t i = 0; i < x->w * x->parts; i++) sum += x->x[i] * x->x[i], *whole &= x->x[i] == rint(x->x[i]);
@@ -355,7 +356,7 @@ static qs_status convolve(qs_vm *vm, const Image *a, const Image *b, double *out
     return QS_OK;
 }
 
-/* The part of the full convolution that a mode keeps: first place and extent along one dimension. */
+/* Computes the part of the full convolution that a mode keeps: first position and extent along one dimension. */
 static void kept(char mode, int64_t a, int64_t b, int64_t *from, int64_t *n) {
     *from = mode == 'f' ? 0 : mode == 's' ? b / 2 : b - 1;
     *n = mode == 'f' ? a + b - 1 : mode == 's' ? a : a >= b ? a - b + 1 : 0;
@@ -406,8 +407,8 @@ static qs_status convolution(qs_vm *vm, qs_call_args *c, bool flat) {
 qs_status qsampled_conv(qs_vm *vm, qs_call_args *c) { return convolution(vm, c, true); }
 qs_status qsampled_conv2(qs_vm *vm, qs_call_args *c) { return convolution(vm, c, false); }
 
-/* -- covariance: a row is an observation, a column a variable ------------------------------------------------------ */
-/* The mean of each column is taken off; `mean` has room for one row. */
+/* -- -- covariance: rows are observations, columns are variables --------------------------------------------------- */
+/* Subtracts the mean of each column; `mean` has room for one row. */
 static void center(double *x, size_t rows, size_t columns, double *mean) {
     memset(mean, 0, columns * sizeof *mean);
     for (size_t i = 0; i < rows; i++)
@@ -416,7 +417,7 @@ static void center(double *x, size_t rows, size_t columns, double *mean) {
         for (size_t j = 0; j < columns; j++) x[i * columns + j] -= mean[j];
 }
 
-/* The transposed x goes to y, x becomes its own conjugate. */
+/* Writes the transpose of x to y and replaces x by its conjugate. */
 static void turn(double *x, size_t rows, size_t n, size_t parts, double *y) {
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < n; j++) {
@@ -426,8 +427,8 @@ static void turn(double *x, size_t rows, size_t n, size_t parts, double *y) {
         }
 }
 
-/* x and y hold rows*n elements, out n*n: the transposed x times its conjugate.  A product of matrices may round the
- * two halves differently; the lower one counts. */
+/* Computes the transpose of x times its conjugate in out (n*n); x and y have rows*n elements.  A matrix product may
+ * round the two triangles differently; the lower one is used for both. */
 static void covariances(qs_vm *vm, double *x, size_t rows, size_t n, int parts, double *y, double *out) {
     size_t m = (size_t)parts;
     double by = rows > 1 ? (double)(rows - 1) : 1;
@@ -454,8 +455,8 @@ static void correlations(double *c, size_t n, int parts) {
     for (size_t j = 0; j < n; j++) c[m * (j * n + j)] /= c[m * (j * n + j)];
 }
 
-/* The regularised incomplete beta function I_x(a, b), by the continued fraction of Lentz; of 1-x, where that converges
- * faster.  Source: Press et al.: Numerical Recipes, 6.4. */
+/* Computes the regularised incomplete beta function I_x(a, b) with the continued fraction of Lentz, using 1-x if that
+ * converges faster.  Source: Press et al.: Numerical Recipes, 6.4. */
 static double beta_fraction(double a, double b, double x) {
     const double tiny = 1e-300;
     double c = 1, d = 1 - (a + b) * x / (a + 1), h;
@@ -480,7 +481,8 @@ static double incomplete_beta(double a, double b, double x) {
     return x < (a + 1) / (a + b + 2) ? front * beta_fraction(a, b, x) / a : 1 - front * beta_fraction(b, a, 1 - x) / b;
 }
 
-/* How probable a correlation at least as large is where there is none (Student's t): 1 on the diagonal. */
+/* Computes the p-values of correlations (Student's t): the probability of one at least as large if there is none; 1 on
+ * the diagonal. */
 static void probabilities(double *r, size_t n, size_t rows) {
     for (size_t j = 0; j < n; j++)
         for (size_t k = 0; k < n; k++) {
@@ -490,7 +492,7 @@ static void probabilities(double *r, size_t n, size_t rows) {
         }
 }
 
-/* f(x) of a vector (one variable) or matrix, f(x, y) of two vectors. */
+/* Computes f(x) of a vector (one variable) or matrix, or f(x, y) of two vectors. */
 static qs_status covariance(qs_vm *vm, qs_call_args *c, bool normalised) {
     Numbers x, y = {0};
     double *v;

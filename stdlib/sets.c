@@ -1,8 +1,8 @@
-/* sets.c -- arrays of numbers, and cells of strings, as sets.
+/* sets.c -- implements set operations on arrays of numbers and cells of strings.
  *
- * Both operands go into one pool, whose items are sorted by keys: runs of equal keys are the distinct elements, and
- * what an operation keeps is a question of which operands a run has items of.  nan equals nan, -0 equals 0; integers
- * are compared exactly.  The key of a string is its rank. */
+ * The elements of both operands are put into one pool of items, which are sorted by keys.  Each run of equal keys is a
+ * distinct element; an operation selects runs by the operands that occur in them.  nan equals nan, -0 equals 0;
+ * integers are compared exactly.  The key of a string is its rank. */
 #include "stdlib/builtins.h"
 #include "vm/value/convert.h"
 
@@ -13,20 +13,20 @@ typedef struct {
     qs_vm *vm;
     const char *fn;
     int operands;
-    size_t count[2], n;  /* items of each, and of both: those of b are numbered behind those of a */
-    qs_dtype d, da;      /* of the results: of all elements, of those of a alone */
-    qs_dtype types[2];   /* what the elements of each are compared as: d, but uint64 and int64 where signs mix */
-    bool mixed;          /* qdtype_mixes_signs */
-    const char *p[2];    /* numbers, packed, of these types */
-    const Cell *cell[2]; /* or strings */
-    SortItem *items;     /* in order, with room for as many behind */
-    size_t *runs, nruns; /* where runs of equal items begin, and the end of the last */
+    size_t count[2], n;  /* number of items of each operand, and of both; items of b are numbered after those of a */
+    qs_dtype d, da;      /* dtype of results with elements of both operands, and of a alone */
+    qs_dtype types[2];   /* types in which elements are compared: d, or uint64 and int64 if signs mix */
+    bool mixed;          /* result of qdtype_mixes_signs */
+    const char *p[2];    /* contiguous numbers of these types */
+    const Cell *cell[2]; /* or cells of strings */
+    SortItem *items;     /* sorted items, followed by n spare ones */
+    size_t *runs, nruns; /* start positions of runs of equal items, followed by the end of the last run */
     size_t bytes;
 } Pool;
 
 static const char *name_of(const Pool *s, int operand) { return s->operands == 1 ? "x" : operand ? "b" : "a"; }
 
-/* Which operand an item is of; *at becomes its number there. */
+/* Returns the operand of an item; *at becomes the index in that operand. */
 static int operand_of(const Pool *s, size_t *at) {
     if (*at < s->count[0]) return 0;
     *at -= s->count[0];
@@ -95,10 +95,10 @@ static void sort_part(Pool *s, size_t first, size_t n) {
     if (sorted != part) memcpy(part, sorted, n * sizeof *sorted);
 }
 
-/* Negative numbers come first, and are sorted by themselves: what is left of int64 has the keys of uint64.  Then ranks
- * take the place of all keys. */
+/* Sorts negative numbers separately and first; nonnegative int64 numbers have the same keys as uint64.  Then all keys
+ * are replaced by ranks. */
 static void sort_mixed(Pool *s) {
-    const uint64_t zero = (uint64_t)1 << 63; /* the key of an int64 of 0 */
+    const uint64_t zero = (uint64_t)1 << 63; /* key of int64 0 */
     SortItem *moved = s->items + s->n;
     size_t below = 0, n;
     for (size_t i = 0; i < s->n; i++)
@@ -150,7 +150,7 @@ static void close_pool(Pool *s) {
 }
 
 /* -- results ------------------------------------------------------------------------------------------------------- */
-/* The items with these numbers, as a vec of dtype d or a cell. */
+/* Returns the items with the given numbers as a vec of dtype d or a cell. */
 static qs_status gather(const Pool *s, const size_t *at, size_t n, qs_dtype d, qs_value *out) {
     int64_t dim = (int64_t)n;
     if (s->cell[0] || s->cell[1]) {
@@ -187,10 +187,10 @@ static qs_status positions(qs_vm *vm, const size_t *at, size_t n, qs_value *out)
     return qsampled_done(vm, x, n), s;
 }
 
-/* The room behind the items, for numbers of them: half n. */
+/* Returns one of the two halves of the spare items, as room for n item numbers. */
 static size_t *room(const Pool *s, int half) { return (size_t *)(s->items + s->n) + (half ? s->n : 0); }
 
-/* Where the items of b begin in a run, and its end. */
+/* Returns the position of the first item of b in a run; *end: the end of the run. */
 static size_t items_of_b(const Pool *s, size_t run, size_t *end) {
     size_t i = s->runs[run];
     *end = s->runs[run + 1];
@@ -199,7 +199,7 @@ static size_t items_of_b(const Pool *s, size_t run, size_t *end) {
 }
 
 /* -- operations ---------------------------------------------------------------------------------------------------- */
-enum { ONLY_A = 1, ONLY_B = 2, IN_BOTH = 4 }; /* the runs that are kept */
+enum { ONLY_A = 1, ONLY_B = 2, IN_BOTH = 4 }; /* selects runs by the operands that occur in them */
 
 static qs_status combine(qs_vm *vm, qs_call_args *c, unsigned keep) {
     Pool s;
@@ -241,14 +241,14 @@ qs_status qsets_unique(qs_vm *vm, qs_call_args *c) {
     return close_pool(&s), status;
 }
 
-/* sort of a cell: the strings in the order of their code points. */
+/* sort of a cell: strings in code point order. */
 qs_status qsets_sort(qs_vm *vm, qs_call_args *c, bool down) {
     Pool s;
     size_t n = 0, *at;
     qs_status status = open_pool(vm, c, 1, &s);
     if (status == QS_OK) at = room(&s, 0);
     for (size_t k = 0; status == QS_OK && k < s.nruns; k++) {
-        size_t run = down ? s.nruns - 1 - k : k; /* equal strings stay in their order */
+        size_t run = down ? s.nruns - 1 - k : k; /* equal strings keep their order */
         for (size_t i = s.runs[run]; i < s.runs[run + 1]; i++) at[n++] = s.items[i].at;
     }
     if (status == QS_OK) status = gather(&s, at, n, s.da, &c->out[0]);
@@ -257,14 +257,14 @@ qs_status qsets_sort(qs_vm *vm, qs_call_args *c, bool down) {
 }
 
 /* -- membership ---------------------------------------------------------------------------------------------------- */
-/* The place of a value, of any kind, in a cell; -1: it is not there. */
+/* Returns the position of a value of any type in a cell; -1: not found. */
 static double place_in(qs_vm *vm, qs_value x, const Cell *cell) {
     for (size_t i = 0; i < cell->count; i++)
         if (qval_equal(vm, x, cell->items[i])) return (double)i;
     return -1;
 }
 
-/* Whether places are there, and the places themselves, shaped like x. */
+/* Returns whether each position is valid, and the positions themselves, in the shape of x. */
 static qs_status membership(qs_vm *vm, qs_call_args *c, const double *place, int rank, const int64_t *dims) {
     Array *r;
     void *p;

@@ -1,12 +1,12 @@
-/* sort.c -- sorting by radix.
+/* sort.c -- sorts arrays by radix sort.
  *
  *     elements ── keys: unsigned numbers in the same order ── passes over digits, least first ── elements again
- *                                      └── of a long line: buckets ──┘ each sorted in the cache, by as many threads
+ *                                       └── long lines: buckets ──────┘ each sorted in the cache, in parallel
  *
- * Each pass is stable, so elements that are equal keep their order.  The keys are taken relative to the least one,
- * which leaves as many digits as the values differ in.  Of these only the first are passed over, about as many bits as
- * it takes to number the elements; what is then still out of order is near its place, and insertion ends the work
- * (unless there is much of it: then all digits have to be).  Several lines are sorted at once by as many threads. */
+ * Each pass is stable, so equal elements keep their order.  The smallest key is subtracted from all keys, which leaves
+ * only the digits in which the values differ.  Passes use only the leading digits, about as many bits as the number of
+ * elements has.  The remaining elements are then close to their final positions, and insertion sort finishes the work;
+ * if that takes too many moves, passes over all digits follow.  Several lines are sorted in parallel. */
 #include "devices/pool.h"
 #include "devices/threads.h"
 #include "stdlib/builtins.h"
@@ -16,34 +16,35 @@
 #include <string.h>
 
 enum {
-    CHUNK = 512,     /* keys that are made at once */
-    FEW = 64,        /* so many are sorted by insertion */
-    SHORT = 1 << 13, /* fewer elements get narrow digits: clearing the counters takes time, too */
+    CHUNK = 512,     /* number of keys that are converted at once */
+    FEW = 64,        /* lines up to this length are sorted by insertion */
+    SHORT = 1 << 13, /* lines below this length use narrow digits, because clearing the counters also takes time */
     NARROW = 8,
     WIDE = 10,
-    PASSES = 3,      /* then insertion */
-    SPARE_BITS = 2,  /* passed over beside those that number the elements: so few are left to insertion … */
-    PLENTY = 5,      /* … and so many if it takes no further pass: of what is out of order each costs a wrong guess */
-    PATIENCE = 4,    /* places that insertion may move an element by, on average */
-    PIECE = 1 << 16, /* elements worth a thread */
+    PASSES = 3, /* maximum number of passes before insertion */
+    /* Bits sorted in addition to those that number the elements, so that few elements are left to insertion. */
+    SPARE_BITS = 2,
+    /* The same if it needs no further pass: every element left to insertion costs a branch misprediction. */
+    PLENTY = 5,
+    PATIENCE = 4,    /* average number of positions by which insertion may move an element */
+    PIECE = 1 << 16, /* minimum number of elements per thread */
     PIECES = 64,
-    LONG = 1 << 15, /* elements from which on there are buckets */
-    FINE = 13,      /* bits by which elements are assigned to buckets */
+    LONG = 1 << 15, /* length from which a line is divided into buckets */
+    FINE = 13,      /* number of key bits that select a bucket */
     BUCKETS = 1024
 };
 
-typedef struct { /* a line, or a bucket of one, while it is sorted */
+typedef struct { /* a line, or a bucket of a line, during sorting */
     const KeyLoops *keys;
     const ItemLoops *form;
     size_t n;
     void *items, *spare;
-    size_t *counts; /* of digits */
-    /* the elements */
-    qs_dtype d, place; /* place: of the old positions */
+    size_t *counts;    /* counts of digits */
+    qs_dtype d, place; /* dtype of the elements, and of the old positions */
     bool down;
     const char *src;
-    char *dst, *index; /* index: NULL when positions are not wanted */
-    size_t step;       /* of elements and index */
+    char *dst, *index; /* index: receives the old positions; NULL: not wanted */
+    size_t step;       /* stride of elements and of `index` */
 } Items;
 
 static ItemForm form_of(qs_dtype d, size_t n, bool index) {
@@ -53,7 +54,7 @@ static ItemForm form_of(qs_dtype d, size_t n, bool index) {
 }
 
 /* -- in the cache -------------------------------------------------------------------------------------------------- */
-/* Counts become the places where the items of each digit begin; false: all have one digit. */
+/* Replaces counts by the start positions of the digits; false: all items have the same digit. */
 static bool assign_places(const Items *s, size_t digits) {
     size_t at = 0;
     for (size_t k = 0; k < digits; k++) {
@@ -73,7 +74,7 @@ static void pass(Items *s, Digit d) {
     s->items = s->spare, s->spare = t;
 }
 
-/* Passes over the `bits` bits from `low` on. */
+/* Sorts by the `bits` bits from `low` on. */
 static void pass_over(Items *s, uint64_t base, int low, int bits, int passes) {
     int width = (bits + passes - 1) / passes;
     for (int k = 0; k < passes; k++) pass(s, (Digit){base, low + k * width, ((uint64_t)1 << width) - 1});
@@ -82,7 +83,7 @@ static void pass_over(Items *s, uint64_t base, int low, int bits, int passes) {
 static bool insert(const Items *s) { return s->form->insert(s->items, s->n, PATIENCE * s->n + FEW * FEW); }
 static int bits_of(uint64_t x) { return x ? 64 - __builtin_clzll(x) : 0; }
 
-/* Keys are from `least` to `most`; counts has room for 1 << WIDE. */
+/* Sorts items with keys from `least` to `most`; counts has room for 1 << WIDE. */
 static void sort_items(Items *s, uint64_t least, uint64_t most) {
     if (least >= most || (s->n <= FEW && insert(s))) return;
     int low = s->form->low, bits = bits_of(most - least), widest = s->n < SHORT ? NARROW : WIDE;
@@ -100,10 +101,10 @@ static void sort_items(Items *s, uint64_t least, uint64_t most) {
 typedef struct {
     uint64_t range[2];
     bool signs;
-} Range; /* of keys; signs: there is a -0 */
+} Range; /* range of the keys; signs: a -0 occurs */
 static const Range no_keys = {{UINT64_MAX, 0}, false};
 
-/* Keys of up to 32 bits are kept in as many, others in 64. */
+/* Buffer for keys of 32 or 64 bits. */
 typedef union {
     uint32_t narrow[CHUNK];
     uint64_t wide[CHUNK];
@@ -128,7 +129,7 @@ static Range pack_line(const Items *s) {
     return r;
 }
 
-/* The items, from place `to` of the line on. */
+/* Converts the items back to elements, starting at position `to` of the line. */
 static void take_back(const Items *s, size_t to) {
     Keys keys;
     double places[CHUNK];
@@ -145,7 +146,7 @@ static void take_back(const Items *s, size_t to) {
     }
 }
 
-/* Keys do not know the sign of zero: it is put back, unless a line is sorted in its place. */
+/* Restores the signs of zeros, which keys do not contain; impossible if the line is sorted in place. */
 static void sign_zeros(const Items *s, bool signs) {
     if (signs && s->src != s->dst) s->keys->zeros(s->src, s->n, s->dst, s->step);
 }
@@ -160,21 +161,22 @@ static void sort_line(Items *s) {
 }
 
 /* -- a long line --------------------------------------------------------------------------------------------------- */
-/* The first FINE bits of a key say which bucket is its; neighbours share one until it has its share of the elements:
- * the exponents of floats are spread so unevenly that by digits alone half of `rand` would be in a few buckets.  A
- * bucket is sorted in the cache, by the passes that short lines get, and written out by the thread that sorted it.
- * Pieces of the line, one for a thread, fill the buckets in their order.  The keys lie in the spare room meanwhile. */
+/* Sorts a long line with buckets.  The first FINE bits of a key select its bucket.  Neighbouring values of these bits
+ * share a bucket until it has its share of elements: floats have such uneven exponents that buckets of equal width
+ * would be very unbalanced.  Each thread sorts buckets in the cache, as it would sort short lines, and writes them out.
+ * The line is divided into pieces, one per thread, which fill the buckets in order.  The spare buffer holds the keys
+ * meanwhile. */
 typedef struct {
     Items line;
-    const ItemLoops *keys; /* of items that are keys alone */
-    Digit first;           /* the FINE first bits */
+    const ItemLoops *keys; /* loops for items that consist of keys only */
+    Digit first;           /* the first FINE bits of a key */
     int npieces, nbuckets;
     size_t piece;
     Range ranges[PIECES];
-    size_t *fine;   /* of each piece: how many elements begin with these bits */
-    size_t *places; /* of each piece: where its next element of a bucket goes */
+    size_t *fine;   /* for each piece: histogram of these bits */
+    size_t *places; /* for each piece: position of its next element in each bucket */
     uint16_t bucket[1 << FINE];
-    size_t ends[BUCKETS]; /* of the buckets */
+    size_t ends[BUCKETS]; /* end positions of the buckets */
 } Long;
 
 static size_t begin_of(const Long *l, int64_t piece) {
@@ -218,8 +220,8 @@ static void spread_pieces(void *ud, int64_t first, int64_t last, int worker) {
     }
 }
 
-/* Bits that are taken together until they have their share: two neighbouring buckets have more than one, so there are
- * at most BUCKETS. */
+/* Combines values of the first bits into buckets until each has its share.  Two neighbouring buckets together exceed
+ * it, so there are at most BUCKETS. */
 static void make_buckets(Long *l) {
     size_t share = l->line.n / (BUCKETS / 2 - 1) + 1, in_bucket = 0;
     l->nbuckets = 0;
@@ -399,7 +401,7 @@ SortItem *qsort_by_key(SortItem *x, SortItem *spare, size_t n) {
     return s.items;
 }
 
-/* sort(x), sort(x, dim), sort(x, "descend"), sort(x, dim, "descend"); the second result holds the old positions. */
+/* sort(x), sort(x, dim), sort(x, "descend"), sort(x, dim, "descend"); the second result contains the old positions. */
 qs_status qsort_sort(qs_vm *vm, qs_call_args *c) {
     Array *a, *r;
     const void *p;
@@ -427,7 +429,7 @@ qs_status qsort_sort(qs_vm *vm, qs_call_args *c) {
     ArrayLines l = qstats_lines(a, dim);
     if (c->nout < 2) return qsort_lines(vm, c->name, d, &l, down, p, q, QS_F64, NULL);
     void *index;
-    qs_dtype place = l.n > (1 << 24) + 1 ? QS_F64 : qvm_ctx(vm)->scalar_dtype; /* positions are exact */
+    qs_dtype place = l.n > (1 << 24) + 1 ? QS_F64 : qvm_ctx(vm)->scalar_dtype; /* positions must be exact */
     TRY(qarg_result_like(vm, c, 1, place, a, &r, &index));
     return qsort_lines(vm, c->name, d, &l, down, p, q, place, index);
 }
@@ -464,7 +466,7 @@ size_t qsort_distinct(qs_dtype d, void *x, size_t n) {
                        : distinct_u64(x, n);
 }
 
-/* The sorted distinct elements, as a vec. */
+/* Returns the sorted distinct elements as a vec. */
 qs_status qsort_unique(qs_vm *vm, qs_call_args *c) {
     Array *a, *r;
     const void *p;

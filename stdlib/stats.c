@@ -1,4 +1,4 @@
-/* stats.c -- reductions, order statistics, searching. */
+/* stats.c -- implements reductions, order statistics and search. */
 #include "stdlib/builtins.h"
 #include "stdlib/empty.h"
 #include "vm/array/arith.h"
@@ -63,7 +63,7 @@ static qs_status cumulate(qs_vm *vm, qs_call_args *c, Reduce r) {
 qs_status qstats_cumsum(qs_vm *vm, qs_call_args *c) { return cumulate(vm, c, RED_SUM); }
 qs_status qstats_cumprod(qs_vm *vm, qs_call_args *c) { return cumulate(vm, c, RED_PROD); }
 
-/* -- lines: an array cut along one dimension ----------------------------------------------------------------------- */
+/* -- -- lines: an array split along one dimension ------------------------------------------------------------------ */
 ArrayLines qstats_lines(const Array *a, int dim) {
     Shape s;
     qmatrix_shape(a, &s);
@@ -80,7 +80,7 @@ int qstats_with_dim(const Array *a, int dim, int64_t n, int64_t dims[QS_MAX_RANK
 }
 
 /* -- extremes ------------------------------------------------------------------------------------------------------ */
-/* The first position of the smallest (sign 1) or largest (-1) of n numbers; NaN loses against any number. */
+/* Returns the first position of the smallest (sign 1) or largest (-1) of n numbers; any number is preferred to NaN. */
 static size_t extreme_double(const void *from, size_t n, size_t step, int sign) {
     const double *x = from;
     size_t best = 0;
@@ -89,7 +89,7 @@ static size_t extreme_double(const void *from, size_t n, size_t step, int sign) 
     return best;
 }
 
-/* Of integers that a double may not hold. */
+/* The same for integers that double may not represent exactly. */
 #define EXTREME(T)                                                                                                     \
     static size_t extreme_##T(const void *from, size_t n, size_t step, int sign) {                                     \
         const T *x = from;                                                                                             \
@@ -101,7 +101,7 @@ static size_t extreme_double(const void *from, size_t n, size_t step, int sign) 
 EXTREME(int64_t)
 EXTREME(uint64_t)
 
-/* The first place where x is v; vectors look for it a stretch at a time. */
+/* Returns the first position where x is v; searches blocks of STRETCH elements with vector instructions. */
 #define FIRST(T)                                                                                                       \
     static size_t first_##T(const T *x, size_t n, T v) {                                                               \
         enum { STRETCH = 1024 };                                                                                       \
@@ -117,7 +117,7 @@ EXTREME(uint64_t)
 FIRST(float)
 FIRST(double)
 
-/* Where the extreme of all elements is; of none but NaN the first. */
+/* Returns the position of the extreme of all elements; the first one if all are NaN. */
 static qs_status extreme_place(qs_vm *vm, qs_call_args *c, int sign, qs_value *out) {
     Array *a;
     const void *p;
@@ -182,13 +182,14 @@ qs_status qstats_find_index_min(qs_vm *vm, qs_call_args *c) { return extreme_ind
 qs_status qstats_find_index_max(qs_vm *vm, qs_call_args *c) { return extreme_index(vm, c, -1, DIM_ALL, &c->out[0]); }
 
 /* -- search -------------------------------------------------------------------------------------------------------- */
-/* The rows of positions of true elements, in order; `at` counts the position of the line of last indices being read. */
+/* Writes the indices of true elements in order, one row for each; `at` contains the indices of the current line, except
+ * the last index. */
 #define POSITIONS(T)                                                                                                   \
     static void positions_##T(const uint8_t *x, size_t count, int rank, const int64_t *dims, T *row, const T *end) {   \
         int64_t at[QS_MAX_RANK] = {0}, n = dims[rank - 1];                                                             \
         for (size_t i = 0; i < count && row < end; i += (size_t)n) {                                                   \
             T *first = row;                                                                                            \
-            for (int64_t j = 0; j < n && row < end; j++) { /* written in any case, kept where x is true */             \
+            for (int64_t j = 0; j < n && row < end; j++) { /* always written; kept only if x is true */                \
                 row[rank - 1] = (T)j;                                                                                  \
                 row += x[i + (size_t)j] * rank;                                                                        \
             }                                                                                                          \
@@ -200,14 +201,14 @@ qs_status qstats_find_index_max(qs_vm *vm, qs_call_args *c) { return extreme_ind
 POSITIONS(float)
 POSITIONS(double)
 
-/* Positions must stay exact: float32 holds those up to 2^24. */
+/* Positions must be exact; float32 represents integers up to 2^24. */
 static qs_dtype position_type(qs_vm *vm, int rank, const int64_t *dims) {
     for (int d = 0; d < rank; d++)
         if (dims[d] > 1 << 24) return QS_F64;
     return qvm_ctx(vm)->scalar_dtype;
 }
 
-/* Rows, columns and elements, of `size` bytes each, of those that are not 0. */
+/* Returns rows, columns and values of the elements that are not 0. */
 static qs_status find_parts(qs_vm *vm, qs_call_args *c, const uint8_t *is_true, int64_t n, qs_dtype d, Array *x) {
     Array *r, *packed;
     const void *p;

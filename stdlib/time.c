@@ -1,4 +1,4 @@
-/* time.c -- clocks. */
+/* time.c -- implements timers, sleep and calendar functions. */
 #include "stdlib/builtins.h"
 #include "vm/base/clock.h"
 #include "vm/launch/launch.h"
@@ -8,7 +8,7 @@
 #include <math.h>
 #include <time.h>
 
-/* Kernels may still be running on a device: an interval ends when they have. */
+/* Waits for running kernels, which belong to the measured interval. */
 static qs_status wait_for_device(qs_vm *vm) { return qdevices_sync(vm, -1); }
 
 qs_status qtime_tic(qs_vm *vm, qs_call_args *c) {
@@ -18,8 +18,7 @@ qs_status qtime_tic(qs_vm *vm, qs_call_args *c) {
     return QS_OK;
 }
 
-/* toc() prints the time since tic(); toc("text") prints it behind the text; toc("") prints nothing.  All give it in ms.
- */
+/* toc() prints the time since tic(); toc("text") prints it after the text; toc("") prints nothing.  All return ms. */
 qs_status qtime_toc(qs_vm *vm, qs_call_args *c) {
     const char *text = "Elapsed time: ";
     size_t n = 1;
@@ -45,7 +44,7 @@ qs_status qtime_time(qs_vm *vm, qs_call_args *c) {
     return QS_OK;
 }
 
-/* Sleeps in slices, so that an interrupt ends it. */
+/* Sleeps in slices, so that an interrupt ends it early. */
 qs_status qtime_sleep(qs_vm *vm, qs_call_args *c) {
     double ms;
     TRY(qarg_num(vm, c->name, "ms", c->in[0], &ms));
@@ -55,7 +54,7 @@ qs_status qtime_sleep(qs_vm *vm, qs_call_args *c) {
     return qflag_is_up(&qvm(vm)->interrupted) ? qvm_attend(vm) : QS_OK;
 }
 
-/* -- dates: seconds since 1970 as a place in the calendar, local unless the last argument asks for UTC ------------- */
+/* -- -- dates: seconds since 1970 to calendar fields, local unless the last argument asks for UTC ------------------ */
 static qs_status wants_utc(qs_vm *vm, qs_call_args *c, int i, bool *utc) {
     double x = 0;
     if (qarg_given(c, i)) TRY(qarg_num(vm, c->name, "utc", c->in[i], &x));
