@@ -1,8 +1,8 @@
-/* grad.c -- derivatives asked for by a program: grad, vjp, jvp, and what is made of them in adjoints.q.
+/* grad.c -- implements derivatives of functions: grad, vjp, jvp; adjoints.q builds further ones on them.
  *
- * A function and its arguments come in.  A level begins, the arguments become its leaves, the function runs, the level
- * ends, and a sweep goes back from the result (vm/tape/tape.h).  What the program gets is plain, unless a level around
- * this one still records it. */
+ * A derivative of a function starts a level of the tape, makes the arguments leaves, calls the function, ends the
+ * level, and runs the backward pass from the result (vm/tape/tape.h).  The program gets plain values, unless an outer
+ * level still records them. */
 #include "lang/syntax/ast.h"
 #include "stdlib/builtins.h"
 #include "vm/base/number.h"
@@ -14,12 +14,12 @@
 
 enum { MOST = 16 };
 
-typedef struct { /* a function that ran */
+typedef struct { /* a recorded call of a function */
     int nx;
-    qs_value x[MOST];  /* leaves, or what is constant */
-    Trace *leaf[MOST]; /* NULL: constant */
+    qs_value x[MOST];  /* arguments: leaves, or constants */
+    Trace *leaf[MOST]; /* record of the leaf; NULL: constant */
     qs_value y;
-    Trace *result; /* of y, retained; NULL: it depends on no leaf */
+    Trace *result; /* record of y, retained; NULL: y depends on no leaf */
 } Ran;
 
 static void ran_free(qs_vm *vm, Ran *r) {
@@ -41,7 +41,7 @@ static qs_status make_leaves(qs_vm *vm, const GradLevel *l, qs_value f, const qs
     return QS_OK;
 }
 
-/* In a list the record of an item would be lost. */
+/* Refuses results other than numbers and arrays: in a list, the record of an item would be lost. */
 static qs_status check_result(qs_vm *vm, qs_value y) {
     qs_value v = qtape_plain(y);
     if (qval_is_number(v) || v.kind == QS_COMPLEX || v.kind == QS_ARRAY) return QS_OK;
@@ -79,7 +79,8 @@ static qs_status check_arguments(qs_vm *vm, const qs_call_args *c) {
     return qarg_wrong(vm, c->name, "f", "a function", c->in[0]);
 }
 
-/* Derivatives to the first n arguments of c->in[0] are asked for. */
+/* Checks that the first n arguments of c->in[0] are not declared constant, because derivatives to them are
+ * requested. */
 static qs_status check_declared(qs_vm *vm, const qs_call_args *c, int n) {
     char why[WHY_CONSTANT];
     for (int i = 0; i < n; i++)
@@ -95,7 +96,7 @@ static qs_status check_wanted(qs_vm *vm, const char *fn, const qs_value *x, int 
     return QS_OK;
 }
 
-/* 1 in the shape of a value that is one real number. */
+/* Returns 1 in the shape of y, which must be a single real number. */
 static qs_status one_of(qs_vm *vm, const char *fn, qs_value y, qs_value *out) {
     qs_value plain = qtape_plain(y);
     const Array *a = plain.u.p;
@@ -123,18 +124,16 @@ static qs_status gradient_of_values(qs_vm *vm, qs_call_args *c, bool value, int 
     return ran_free(vm, &r), s;
 }
 
-/* -- grad with respect to what is in cells and objects: the parameters of a model ----------------------------------
- * What they hold is copied into a tree of the same form whose numbers and arrays are leaves; the gradient is such a
- * tree, too, in which null stands for what is no float. */
+/* -- -- grad with respect to the contents of cells and objects: the parameters of a model -------------------------- */
 typedef struct Leaves {
     qs_vm *vm;
     const char *fn;
     const GradLevel *level;
     int n, room;
     Trace **leaf;
-    qs_value *dx; /* of the leaves, in their order */
+    qs_value *dx; /* adjoints of the leaves, in their order */
     int next;
-    qs_status (*at)(struct Leaves *l, qs_value v, qs_value *out); /* what becomes of a value in the walk over a tree */
+    qs_status (*at)(struct Leaves *l, qs_value v, qs_value *out); /* converts a value during the walk over a tree */
 } Leaves;
 enum { DEEPEST = 32 };
 
@@ -152,8 +151,9 @@ static qs_status add_leaf(Leaves *l, qs_value v, qs_value *out) {
     return QS_OK;
 }
 
-/* There are three walks: one puts leaves in, one makes the form of the gradient, with marks where leaves are, which
- * nobody else can change while the function runs, and one puts adjoints in the places of the marks. */
+/* There are three walks over a tree of cells and objects.  The first copies it and makes its numbers and arrays leaves.
+ * The second makes the tree of the gradient, with marks at the leaves and null for other values; this is done early,
+ * since the function may change its argument.  The third replaces the marks by adjoints. */
 static qs_status put_leaf(Leaves *l, qs_value v, qs_value *out) {
     if (qtape_is_smooth(v)) return add_leaf(l, v, out);
     return *out = qval_retain(v), QS_OK;
@@ -281,8 +281,8 @@ static qs_status gradient(qs_vm *vm, qs_call_args *c, bool value) {
 qs_status qgrad_grad(qs_vm *vm, qs_call_args *c) { return gradient(vm, c, false); }
 qs_status qgrad_value_and_grad(qs_vm *vm, qs_call_args *c) { return gradient(vm, c, true); }
 
-/* -- vjp: the pullback holds what ran ------------------------------------------------------------------------------ */
-/* Of several arguments it gives a list, which [a, b] = pull(dy) takes apart. */
+/* -- -- vjp: the pullback keeps the recorded call ------------------------------------------------------------------ */
+/* The pullback of several arguments returns a list, so that [a, b] = pull(dy) works. */
 typedef struct {
     qs_vm *vm;
     Ran ran;
@@ -330,7 +330,7 @@ qs_status qgrad_vjp(qs_vm *vm, qs_call_args *c) {
 typedef struct {
     int n;
     qs_value x[MOST];
-} Items; /* retained: the function that runs may change the cell */
+} Items; /* retained, because the called function may change the cell */
 
 static qs_status unpack(qs_vm *vm, qs_value v, Items *out) {
     const Cell *c = v.u.p;
@@ -363,7 +363,7 @@ static qs_status push_forward(qs_vm *vm, const Ran *r, const qs_value *dx, qs_va
     return s;
 }
 
-/* An argument that is declared as an integer has no tangent but 0. */
+/* Checks a tangent.  An argument declared as an integer has no tangent except 0. */
 static qs_status check_tangent(qs_vm *vm, qs_value f, int i, qs_value x, qs_value dx) {
     char what[32], why[WHY_CONSTANT];
     qnum_print(what, sizeof what, "jvp: tangent %d", i);
@@ -395,7 +395,7 @@ qs_status qgrad_jvp(qs_vm *vm, qs_call_args *c) {
     return items_free(vm, &dx), s;
 }
 
-/* -- constants, and time for memory -------------------------------------------------------------------------------- */
+/* -- -- constants, and recomputation to save memory ---------------------------------------------------------------- */
 qs_status qgrad_stop_gradient(qs_vm *vm, qs_call_args *c) {
     Array *copy;
     if (c->in[0].kind != QS_ARRAY || !qtape_is_recorded(vm, c->in[0]))
@@ -411,8 +411,8 @@ typedef struct {
     qs_value f;
     RandomStream from;
     int nx;
-    qs_value y /* it gave */, x[];
-} Again; /* a call */
+    qs_value y /* result of the first call */, x[];
+} Again; /* a call that is repeated in the backward pass */
 
 static size_t again_bytes(const Again *a) { return sizeof *a + (size_t)a->nx * sizeof *a->x; }
 
@@ -424,7 +424,7 @@ static void again_release(qs_vm *vm, GradNode *n) {
     qmem_free(qvm_ctx(vm), a, again_bytes(a));
 }
 
-/* With the random numbers that it drew the first time, while other threads draw theirs. */
+/* Repeats the call with the random numbers of the first call, while other threads draw from their own stream. */
 static qs_status run_again(qs_vm *vm, const Again *a, Ran *r) {
     RandomStream *outer = qvm(vm)->random_own, again = a->from;
     qvm(vm)->random_own = &again;
@@ -433,8 +433,8 @@ static qs_status run_again(qs_vm *vm, const Again *a, Ran *r) {
     return s;
 }
 
-/* The first time it has the stream for itself, so that its numbers stand side by side there; other threads meanwhile
- * draw from another one, and go on with it if they did. */
+/* During the first call the stream belongs to the call alone, so that its random numbers are consecutive.  Other
+ * threads meanwhile draw from another stream, and continue with it if they did. */
 typedef struct {
     RandomStream mine, others;
 } Apart;
@@ -453,7 +453,8 @@ static void unite(Machine *m, const Apart *a) {
     if (m->random.seed == a->others.seed && m->random.drawn == a->others.drawn) m->random = a->mine;
 }
 
-/* Other code may round otherwise; what differs more has read something else. */
+/* Relative tolerance for a repeated call: other code may round differently, but a larger difference means that the
+ * function has read something that changed. */
 static double allowed(qs_value y) {
     qs_dtype d = y.kind == QS_ARRAY ? qdtype_real_of((qs_dtype)qval_array(y)->dtype) : QS_F32;
     return sqrt(d == QS_F64 ? DBL_EPSILON : d == QS_F32 ? FLT_EPSILON : 1e-3);
@@ -468,7 +469,7 @@ static bool is_near(const double *a, const double *b, size_t n, double part) {
     return apart <= part * size;
 }
 
-/* All elements as complex numbers, one after the other. */
+/* Converts all elements to consecutive complex numbers. */
 static qs_status pairs_of(qs_vm *vm, qs_value v, Array **out) {
     Array *a;
     TRY(qarr_from_value(vm, v, QS_C128, &a));
@@ -491,7 +492,7 @@ static qs_status compare(qs_vm *vm, qs_value was, qs_value is, bool *near) {
 
 static qs_status check_again(qs_vm *vm, qs_value was, qs_value is) {
     bool near = false;
-    qtape_enter(vm); /* an outer derivative records what runs again */
+    qtape_enter(vm); /* an outer derivative records the repeated call */
     qs_status s = compare(vm, was, qtape_plain(is), &near);
     qtape_leave(vm);
     if (s != QS_OK || near) return s;
@@ -510,7 +511,7 @@ static qs_status again_reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_va
 
 static const GradRule again_rule = {.name = "checkpoint", .reverse = again_reverse, .release = again_release};
 
-/* The arguments are plain the first time, so nothing is recorded, unless the function has captured what is traced. */
+/* Calls the function with plain arguments, so that nothing is recorded, unless it has captured recorded values. */
 static qs_status call_plain(qs_vm *vm, const Again *a, qs_value *y) {
     qs_value x[MOST];
     qs_status s = QS_OK;
@@ -581,8 +582,8 @@ qs_status qgrad_checkpoint(qs_vm *vm, qs_call_args *c) {
     return QS_OK;
 }
 
-/* -- what adjoints.q makes of these -------------------------------------------------------------------------------- */
-/* fn(f, {x…}) of adjoints.q. */
+/* -- -- functions implemented in adjoints.q ------------------------------------------------------------------------ */
+/* Calls fn(f, {x…}) of adjoints.q. */
 static qs_status by_list(qs_vm *vm, qs_call_args *c, const char *rule) {
     Cell *list;
     TRY(check_arguments(vm, c));
@@ -594,7 +595,7 @@ static qs_status by_list(qs_vm *vm, qs_call_args *c, const char *rule) {
     return s;
 }
 
-/* fn(f, x, …) of adjoints.q, which takes derivatives to the first argument of f. */
+/* Calls fn(f, x, …) of adjoints.q, which differentiates with respect to the first argument of f. */
 static qs_status by_rule(qs_vm *vm, qs_call_args *c, const char *rule) {
     TRY(check_declared(vm, c, 1));
     return qtape_library(vm, rule, c->nin, c->in, 1, c->out);

@@ -1,4 +1,4 @@
-/* image.c -- imread, imwrite and friends; the netpbm formats. */
+/* image.c -- implements imread, imwrite and related functions, and the netpbm formats. */
 #include "stdlib/image.h"
 #include "stdlib/builtins.h"
 
@@ -25,7 +25,7 @@ static qs_status sheet(Image *m, int channels, qs_value *out) {
     return QS_OK;
 }
 
-/* The best compressors here reach about 1:1000 on bytes that hold 8 samples. */
+/* Upper bound for compression: the best codecs reach about 1:1000 on bytes that contain 8 samples. */
 enum { SAMPLES_PER_BYTE = 16384 };
 
 bool qimage_begin(Image *m, int64_t height, int64_t width, int channels, bool has_alpha, int depth, qs_status *status) {
@@ -54,7 +54,7 @@ static qs_status channels_of_row(qs_vm *vm, qs_value to, int64_t y, int64_t widt
     return QS_OK;
 }
 
-/* Files have their rows in different orders. */
+/* Counts a row for the progress report; the order of rows depends on the file. */
 static void count_row(const Image *m) {
     Doing *d = &qvm_ctx(m->vm)->doing;
     if (!qdoing_is_known(d)) qdoing_stage(d, 0, 1, m->height);
@@ -87,7 +87,7 @@ static bool pnm_number(Cursor *c, int64_t *out) {
     return true;
 }
 
-static bool pnm_bit(Cursor *c, uint16_t *out) { /* the digits of P1 need no blanks between them */
+static bool pnm_bit(Cursor *c, uint16_t *out) { /* the digits of P1 need not be separated */
     while (c->p < c->end && isspace(*c->p)) c->p++;
     if (c->p == c->end || (*c->p != '0' && *c->p != '1')) return false;
     *out = *c->p++ == '0' ? 1 : 0; /* 1 is black */
@@ -131,13 +131,14 @@ static qs_status pnm_read(Image *m) {
     if (kind >= '4') c.p += c.p < c.end; /* one blank ends the header */
     int channels = kind == '3' || kind == '6' ? 3 : 1;
     qs_status s;
-    if (!m->info_only && (double)width * (double)height * channels > 8 * (double)m->nbytes) /* a sample takes a bit */
+    /* A sample takes at least one bit. */
+    if (!m->info_only && (double)width * (double)height * channels > 8 * (double)m->nbytes)
         return qimage_corrupt(m, "it ends before its last pixel");
     if (!qimage_begin(m, height, width, channels, false, most > 255 ? 16 : 8, &s)) return s;
     size_t bytes = qmem_size((size_t)width, (size_t)channels * sizeof(uint16_t), 0);
     uint16_t *row = qmem_try(qvm_ctx(m->vm), bytes);
     if (!row) return qs_fail(m->vm, QS_ENOMEM, "%s: no memory for %zu bytes", m->fn, bytes);
-    double scale = most > 255 ? 65535.0 / (double)most : 255.0 / (double)most; /* to the full range */
+    double scale = most > 255 ? 65535.0 / (double)most : 255.0 / (double)most; /* scales to the full range */
     for (int64_t y = 0; y < height && s == QS_OK; y++) {
         if (!pnm_row(&c, kind, width * channels, most, row)) {
             s = qimage_corrupt(m, "it ends before its last pixel");
@@ -261,7 +262,7 @@ qs_status qimage_imfinfo(qs_vm *vm, qs_call_args *c) {
     return set_field(vm, o, "pages", qs_num(m.pages));
 }
 
-/* tiffread(path, pages).slices: the pages as a list of matrices. */
+/* tiffread(path, pages).slices: returns the pages as a list of matrices. */
 static qs_status read_pages(Image *m, const double *pages, int64_t n, qs_value *out) {
     Cell *cell;
     TRY(qcell_new(m->vm, qtype_any(qvm_ctx(m->vm)), 1, &n, &cell));
@@ -305,7 +306,7 @@ qs_status qimage_tiffread(qs_vm *vm, qs_call_args *c) {
 }
 
 /* -- writing ------------------------------------------------------------------------------------------------------- */
-/* Values of 0 to 1, with white as 1: the habit of other libraries. */
+/* Recognizes images with values from 0 to 1, where white is 1, as is usual in other libraries. */
 #define IS_UNIT(T)                                                                                                     \
     static bool is_unit_##T(const T *x, size_t n) {                                                                    \
         bool fraction = false;                                                                                         \
@@ -331,7 +332,7 @@ static void quantise(const double *x, size_t n, double scale, Pixels *out) {
     double most = out->bits == 16 ? 65535 : 255;
     for (size_t i = 0; i < n; i++) {
         double v = x[i] * scale;
-        v = v > 0 ? floor(fmin(v, most) + 0.5) : 0; /* nan too */
+        v = v > 0 ? floor(fmin(v, most) + 0.5) : 0; /* nan becomes 0 */
         if (out->bits == 8) out->data[i] = (uint8_t)v;
         else ((uint16_t *)(void *)out->data)[i] = (uint16_t)v;
     }

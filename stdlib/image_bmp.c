@@ -1,6 +1,6 @@
-/* image_bmp.c -- BMP: 1 to 32 bits, palettes, run lengths, bit fields; written with 8, 24 or 32 bits.
+/* image_bmp.c -- reads BMP with 1 to 32 bits, palettes, run lengths and bit fields; writes 8, 24 or 32 bits.
  *
- *     14 bytes: where the pixels are │ header (its size says which) │ masks │ palette │ rows, the lowest one first
+ *     14 bytes: position of the pixels │ header (identified by its size) │ masks │ palette │ rows, the lowest one first
  *
  * Source: Microsoft's descriptions of BITMAPFILEHEADER, BITMAPCOREHEADER, BITMAPINFOHEADER and BITMAPV4HEADER. */
 #include "stdlib/image.h"
@@ -8,17 +8,17 @@
 #include <string.h>
 
 enum { FILE_HEADER = 14, CORE_HEADER = 12, INFO_HEADER = 40, V3_HEADER = 56, V4_HEADER = 108 };
-enum { PLAIN, RUNS_8, RUNS_4, FIELDS, ALPHA_FIELDS = 6 }; /* compression */
+enum { PLAIN, RUNS_8, RUNS_4, FIELDS, ALPHA_FIELDS = 6 }; /* values of the field `compression` */
 
 typedef struct {
     Image *m;
     const uint8_t *p;
-    size_t n; /* the file */
+    size_t n; /* the contents of the file */
     int64_t width, height;
     bool top_down;
-    int bits, channels;            /* channels: of the result */
-    uint32_t compression, mask[4]; /* red, green, blue, alpha */
-    size_t header, pixels;         /* bytes of the header; where the rows are */
+    int bits, channels;            /* channels of the result */
+    uint32_t compression, mask[4]; /* masks of red, green, blue, alpha */
+    size_t header, pixels;         /* bytes of the header; position of the rows */
     uint8_t palette[256][3];
 } Bmp;
 
@@ -52,7 +52,7 @@ static bool read_extents(Bmp *b) {
     return true;
 }
 
-/* The masks stand behind the 40 bytes of the info header, be they its continuation or what follows it. */
+/* Reads the masks, which follow the 40 bytes of the info header, whether they belong to the header or not. */
 static bool read_masks(Bmp *b) {
     default_masks(b);
     if (b->compression != FIELDS && b->compression != ALPHA_FIELDS) return true;
@@ -143,19 +143,19 @@ typedef struct {
     const Bmp *b;
     uint8_t *index;
     int64_t x, y;
-} Canvas; /* an index into the palette per pixel */
+} Canvas; /* a palette index per pixel */
 
 static void put(Canvas *c, uint8_t index) {
     if (c->x < c->b->width && c->y < c->b->height) c->index[c->y * c->b->width + c->x] = index;
     c->x++;
 }
 
-static uint8_t half(const Bmp *b, uint8_t byte, size_t k) { /* two pixels of 4 bits stand in a byte */
+static uint8_t half(const Bmp *b, uint8_t byte, size_t k) { /* a byte contains two pixels of 4 bits */
     if (b->bits == 8) return byte;
     return k % 2 ? byte & 15 : byte >> 4;
 }
 
-static bool read_runs(Canvas *c) { /* false: it ends too early */
+static bool read_runs(Canvas *c) { /* false: the file ends too early */
     const Bmp *b = c->b;
     for (size_t i = b->pixels; i + 2 <= b->n;) {
         uint8_t count = b->p[i], what = b->p[i + 1];

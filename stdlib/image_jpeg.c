@@ -1,4 +1,4 @@
-/* image_jpeg.c -- JPEG through libjpeg-turbo. */
+/* image_jpeg.c -- reads and writes JPEG with libjpeg-turbo. */
 #include "stdlib/image.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "vm/base/lazy_library.h"
 #include "vm/program/python.h"
 
-/* Errors of libjpeg jump.  What must survive a jump lives in the frame above the one that calls setjmp. */
+/* libjpeg reports errors by longjmp.  Data that must survive a jump is in the frame above the one that calls setjmp. */
 typedef struct {
     struct jpeg_error_mgr base;
     jmp_buf jump;
@@ -36,7 +36,7 @@ static struct jpeg_error_mgr *handlers(Errors *e) {
     return &e->base;
 }
 
-/* Adobe's inverted CMYK to RGB, in place. */
+/* Converts Adobe's inverted CMYK to RGB, in place. */
 static void rgb_of_cmyk(JSAMPLE *row, int64_t width) {
     for (int64_t i = 0; i < width; i++)
         for (int k = 0; k < 3; k++) row[3 * i + k] = (JSAMPLE)(row[4 * i + k] * row[4 * i + 3] / 255);
@@ -69,7 +69,7 @@ static qs_status guarded_decode(Image *m, struct jpeg_decompress_struct *j, Erro
 }
 
 qs_status qimage_jpeg_read(Image *m) {
-    struct jpeg_decompress_struct j = {0}; /* which may be destroyed when it was not created */
+    struct jpeg_decompress_struct j = {0}; /* zeroed: it may be destroyed before it is created */
     Errors e;
     m->format = "jpeg";
     if (missing()) return qimage_unread(m, "JPEG", "libjpeg", missing());
@@ -91,8 +91,7 @@ static qs_status encode(const Pixels *x, struct jpeg_compress_struct *j, Block *
     j->in_color_space = x->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
     libjpeg.jpeg_set_defaults(j);
     libjpeg.jpeg_set_quality(j, x->quality, TRUE);
-    if (x->quality >= 90)
-        j->comp_info[0].h_samp_factor = j->comp_info[0].v_samp_factor = 1; /* colours at full resolution */
+    if (x->quality >= 90) j->comp_info[0].h_samp_factor = j->comp_info[0].v_samp_factor = 1; /* no chroma subsampling */
     libjpeg.jpeg_start_compress(j, TRUE);
     qdoing_stage(&qvm_ctx(x->vm)->doing, 0, 1, x->height);
     for (; j->next_scanline < j->image_height; qdoing_add(&qvm_ctx(x->vm)->doing, 1)) {

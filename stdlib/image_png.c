@@ -1,4 +1,4 @@
-/* image_png.c -- PNG through libpng. */
+/* image_png.c -- reads and writes PNG with libpng. */
 #include "stdlib/image.h"
 
 #include <string.h>
@@ -15,7 +15,8 @@
 
 #define jump_of(png) (*libpng.png_set_longjmp_fn(png, longjmp, sizeof(jmp_buf)))
 
-/* Errors of libpng jump.  What must survive a jump lives here, in the frame above the one that calls setjmp. */
+/* libpng reports errors by longjmp.  Data that must survive a jump is here, in the frame above the one that calls
+ * setjmp. */
 typedef struct {
     Image *m;
     size_t at;
@@ -56,7 +57,7 @@ static qs_status decode(Codec *c) {
     size_t row = libpng.png_get_rowbytes(png, c->info), size = qmem_size((size_t)height, row, 0);
     c->pixels = qmem_try(qvm_ctx(m->vm), size), c->size = size;
     if (!c->pixels) return qs_fail(m->vm, QS_ENOMEM, "%s: no memory for %zu bytes", m->fn, size);
-    memset(c->pixels, 0, size); /* the passes of an interlaced file fill it in turn */
+    memset(c->pixels, 0, size); /* the passes of an interlaced file fill it gradually */
     Doing *doing = &qvm_ctx(m->vm)->doing;
     qdoing_stage(doing, 0, 0.8f, passes * height);
     for (; passes > 0; passes--)

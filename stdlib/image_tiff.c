@@ -1,7 +1,8 @@
-/* image_tiff.c -- TIFF through libtiff: several pages, 8 to 64 bits, integers and floats, strips and tiles.
+/* image_tiff.c -- reads and writes TIFF with libtiff: several pages, 8 to 64 bits, integers and floats, strips and
+ * tiles.
  *
- * Gray and RGB samples of whole bytes are taken as they are; everything else (palettes, YCbCr, CMYK, bits) goes through
- * libtiff's conversion to 8-bit RGBA. */
+ * Gray and RGB samples of whole bytes are read unchanged; everything else (palettes, YCbCr, CMYK, bits) is converted to
+ * 8-bit RGBA by libtiff. */
 #include "stdlib/image.h"
 
 #include <string.h>
@@ -15,7 +16,7 @@
 #define LATE_FILE QUASAR_TIFF
 #include "vm/base/lazy_library.h"
 
-/* A file in memory: `out` when writing, otherwise `in`, which is NULL when the file is empty. */
+/* A file in memory: `out` when writing, otherwise `in`, which is NULL if the file is empty. */
 typedef struct {
     const uint8_t *in;
     Text *out;
@@ -59,7 +60,7 @@ static int mem_map(thandle_t h, void **p, toff_t *n) {
 }
 static void mem_unmap(thandle_t h, void *p, toff_t n) { (void)h, (void)p, (void)n; }
 
-#if TIFFLIB_VERSION >= 20221213 /* 4.5: handlers and limits per file */
+#if TIFFLIB_VERSION >= 20221213 /* 4.5 has handlers and limits per file */
 static int keep_error(TIFF *t, void *ud, const char *module, const char *fmt, va_list ap) {
     (void)t, (void)module;
     Memory *m = ud;
@@ -81,7 +82,7 @@ static TIFF *open_tiff(Memory *m, const char *path, const char *mode) {
     tiff.TIFFOpenOptionsFree(o);
     return t;
 }
-#else /* libtiff prints by default, through handlers that belong to the whole process */
+#else /* older versions print by default, through handlers of the whole process */
 static TIFF *open_tiff(Memory *m, const char *path, const char *mode) {
     tiff.TIFFSetErrorHandler(NULL), tiff.TIFFSetWarningHandler(NULL);
     return tiff.TIFFClientOpen(path, mode, m, mem_read, mem_write, mem_seek, mem_close, mem_size, mem_map, mem_unmap);
@@ -132,8 +133,8 @@ static bool is_plain(const Layout *l) {
 typedef struct {
     uint8_t *page;
     size_t sample, pixel, width, height;
-    Doing *doing; /* pixels are counted, of each plane */
-} Page;           /* sample and pixel: bytes; extents: pixels */
+    Doing *doing; /* counts the pixels of each plane */
+} Page;           /* sample and pixel: sizes in bytes; width and height: in pixels */
 
 static void place(const Page *p, const uint8_t *chunk, size_t x0, size_t y0, size_t w, size_t h, size_t plane,
                   size_t step) {
@@ -214,7 +215,7 @@ static qs_status read_rgba(Image *m, TIFF *t, const Layout *l, Memory *mem) {
         s = qimage_corrupt(m, *mem->why ? mem->why : "its data");
     for (size_t y = 0; y < l->height && s == QS_OK; y++) {
         uint32_t *row = rgba + y * l->width;
-        uint8_t *packed = (uint8_t *)row; /* shrinks in place: a pixel is written after it was read */
+        uint8_t *packed = (uint8_t *)row; /* in place: each pixel is written after it was read, and pixels shrink */
         for (size_t x = 0; x < l->width; x++) {
             uint32_t v = row[x];
             if (gray) {

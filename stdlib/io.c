@@ -1,4 +1,4 @@
-/* io.c -- files, folders and tables of text. */
+/* io.c -- implements files and tables of text. */
 #include "stdlib/builtins.h"
 #include "vm/base/number.h"
 #include "vm/program/python.h"
@@ -10,17 +10,17 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* -- open files are foreign values, closed by fclose or when the last reference goes ------------------------------- */
+/* -- -- open files: foreign values, closed by fclose or with the last reference ------------------------------------ */
 typedef struct {
     FILE *f;
     char *path;
-    bool waits; /* it is a pipe, a terminal or a device, for which reading and writing may wait */
-    int users;  /* threads that do; other uses of the file wait for them */
+    bool waits; /* a pipe, terminal or device, whose reads and writes may block */
+    int users;  /* number of threads that are blocked; other uses of the file wait for them */
 } File;
 
 static void file_release(void *p) {
     File *file = p;
-    if (file->users) return; /* a thread still waits: the process ends */
+    if (file->users) return; /* a thread is still blocked: the process is ending */
     if (file->f) fclose(file->f);
     free(file->path);
     free(file);
@@ -42,13 +42,13 @@ static qs_status is_open(qs_vm *vm, const char *fn, const File *file) {
 
 static qs_status file_arg(qs_vm *vm, const char *fn, qs_value v, File **out) {
     *out = qs_foreign_ptr(v, &file_type);
-    bool printed = v.kind == QS_STRING && !strcmp(fn, "fprintf"); /* as MATLAB prints */
+    bool printed = v.kind == QS_STRING && !strcmp(fn, "fprintf"); /* as in MATLAB */
     if (!*out) return qarg_wrong(vm, fn, "f", printed ? "an open file (printf writes without one)" : "an open file", v);
     TRY(qthread_turn(vm, &(*out)->users));
     return is_open(vm, fn, *out);
 }
 
-/* Around what reads or writes the file: where that may wait, other threads may use the VM meanwhile. */
+/* Enclose reads and writes of the file: if these may block, other threads may use the VM meanwhile. */
 static const Python *begin_wait(qs_vm *vm, File *file) {
     if (!file->waits) return NULL;
     file->users++;
@@ -62,7 +62,8 @@ static void end_wait(File *file, const Python *python) {
     file->users--, errno = error;
 }
 
-/* *again: a signal has ended the last read, and it was not Ctrl-C.  Its handler may have closed the file. */
+/* Checks the last read.  *again: it was interrupted by a signal other than Ctrl-C, whose handler may have closed the
+ * file. */
 static qs_status after_read(qs_vm *vm, const char *fn, File *file, bool *again) {
     *again = ferror(file->f) && errno == EINTR;
     if (!*again) return QS_OK;
@@ -76,7 +77,7 @@ static bool may_wait(FILE *f) {
     return fstat(fileno(f), &s) == 0 && !S_ISREG(s.st_mode);
 }
 
-/* Opening a pipe waits for the other end. */
+/* Opens a file.  Opening a pipe blocks until the other end is opened. */
 static qs_status open_file(qs_vm *vm, const char *path, const char *mode, FILE **out) {
     struct stat s;
     bool waits = stat(path, &s) == 0 && !S_ISREG(s.st_mode);
@@ -146,7 +147,7 @@ qs_status qio_feof(qs_vm *vm, qs_call_args *c) {
     return QS_OK;
 }
 
-/* The next line with its end; *any false: there is none.  A signal may have come in the middle of it. */
+/* Reads the next line including its end; *any false: there is none.  A signal may interrupt the read within a line. */
 static qs_status get_line(qs_vm *vm, File *file, Text *t, bool *any) {
     qs_status s = QS_OK;
     for (bool again = true; again && s == QS_OK;) {
@@ -160,7 +161,8 @@ static qs_status get_line(qs_vm *vm, File *file, Text *t, bool *any) {
         if (n > 0) qtext_add(t, line, (size_t)n);
         free(line);
         errno = error;
-        bool failed = n < 0 && !feof(f) && !(ferror(f) && errno == EINTR); /* or no memory for the line */
+        /* Also when there is no memory for the line. */
+        bool failed = n < 0 && !feof(f) && !(ferror(f) && errno == EINTR);
         if (failed) s = qio_error(vm, "fgets", "read", file->path);
         else s = after_read(vm, "fgets", file, &again);
     }
@@ -168,7 +170,7 @@ static qs_status get_line(qs_vm *vm, File *file, Text *t, bool *any) {
     return s;
 }
 
-/* The next line without its end; null at the end of the file. */
+/* Returns the next line without its end; null at the end of the file. */
 qs_status qio_fgets(qs_vm *vm, qs_call_args *c) {
     File *file;
     TRY(file_arg(vm, c->name, c->in[0], &file));
@@ -185,7 +187,7 @@ qs_status qio_fgets(qs_vm *vm, qs_call_args *c) {
     return s;
 }
 
-/* Up to n bytes (or all that are left) as a vec[uint8]. */
+/* Returns up to n bytes (or all that are left) as a vec[uint8]. */
 qs_status qio_fread(qs_vm *vm, qs_call_args *c) {
     File *file;
     int64_t most = INT64_MAX;
@@ -221,7 +223,7 @@ static qs_status put(qs_vm *vm, const char *fn, File *file, const void *p, size_
     return fwrite(p, 1, n, file->f) == n ? QS_OK : qio_error(vm, fn, "write to", file->path);
 }
 
-/* The bytes of a string, or of the elements of an array. */
+/* Writes the bytes of a string, or of the elements of an array. */
 qs_status qio_fwrite(qs_vm *vm, qs_call_args *c) {
     File *file;
     const void *p;
@@ -325,7 +327,7 @@ typedef struct {
     double *x;
     uint32_t cap;
     size_t n, rows, cols;
-    char sep; /* ' ': any number of blanks */
+    char sep; /* separator; ' ': any number of blanks */
     bool headed;
 } Table;
 
@@ -334,14 +336,14 @@ static const char *past_blanks(const Table *t, const char *s, const char *end) {
     return s;
 }
 
-/* The number at s, before `end`; NULL: there is none. */
+/* Reads the number at s, before `end`; NULL: there is none. */
 static const char *past_number(const char *s, const char *end, double *x) {
     char *stop;
     *x = qnum_read(s, &stop);
     return stop == s || stop > end ? NULL : stop;
 }
 
-/* Names, and no number; but what begins like one, as 1st or nanometres, may be a name. */
+/* Returns whether a line has names and no number; a name may begin like a number (1st, nanometres). */
 static bool is_heading(const Table *t, const char *s, const char *end) {
     bool names = false;
     double x;
@@ -430,7 +432,8 @@ qs_status qio_csvread(qs_vm *vm, qs_call_args *c) {
 static void csv_cell(Text *t, qs_dtype d, const void *p) {
     if (d == QS_I64) qtext_printf(t, "%lld", (long long)*(const int64_t *)p);
     else if (d == QS_U64) qtext_printf(t, "%llu", (unsigned long long)*(const uint64_t *)p);
-    else qtext_printf(t, "%.*g", d == QS_F64 ? 17 : 10, qdtype_get(d, p)); /* 10: 32 bits of an integer */
+    /* 10 digits represent every 32-bit integer. */
+    else qtext_printf(t, "%.*g", d == QS_F64 ? 17 : 10, qdtype_get(d, p));
 }
 
 qs_status qio_csvwrite(qs_vm *vm, qs_call_args *c) {

@@ -1,9 +1,9 @@
-/* json.c -- JSON text (RFC 8259) to values and back.
+/* json.c -- converts JSON text (RFC 8259) to values and back.
  *
- * An object becomes object(), a list of numbers a vec[float64], a list of equally shaped arrays of numbers an array of
- * one dimension more, any other list a cell.  An array is written with the dimensions that it was made with: [[10,20]]
- * has two (qarr_shape).  null stands for nan among numbers, and is written for nan and infinities, as MATLAB does; NaN
- * and Infinity, which Python writes, are read. */
+ * An object becomes object(), a list of numbers a vec[float64], a list of arrays of numbers with equal shape an array
+ * with one more dimension, any other list a cell.  An array is written with the dimensions of its creation: [[10,20]]
+ * has two (qarr_shape).  null among numbers is read as nan, and nan and infinities are written as null, as in MATLAB;
+ * NaN and Infinity, which Python writes, are also read. */
 #include "stdlib/builtins.h"
 #include "vm/base/number.h"
 
@@ -19,7 +19,7 @@ typedef struct {
     qs_vm *vm;
     const char *fn, *text, *at, *end; /* *end is NUL */
     int depth;
-    qs_value *items; /* finished values, those of the innermost list last */
+    qs_value *items; /* stack of finished values; the innermost list is on top */
     uint32_t n, cap;
 } Reader;
 
@@ -67,7 +67,7 @@ static void put_utf8(Text *t, uint32_t c) {
     if (c >= 0x80) qtext_putc(t, (char)(0x80 | (c & 63)));
 }
 
-/* Behind "\u".  Half a surrogate pair stands for no character: U+FFFD. */
+/* Reads the digits after "\u".  An unpaired surrogate becomes U+FFFD. */
 static qs_status code_point(Reader *r, Text *t) {
     uint32_t c, low;
     if (!hex4(r->at, &c)) return unexpected(r, "four hexadecimal digits");
@@ -79,7 +79,7 @@ static qs_status code_point(Reader *r, Text *t) {
     return put_utf8(t, c), QS_OK;
 }
 
-/* Behind the opening quote. */
+/* Reads the characters after the opening quote. */
 static qs_status characters(Reader *r, Text *t) {
     static const char escapes[] = "\"\"\\\\//b\bf\fn\nr\rt\t";
     for (;;) {
@@ -107,7 +107,7 @@ static qs_status string(Reader *r, Text *t) {
 
 static size_t digits(const char *s) { return strspn(s, "0123456789"); }
 
-/* Whole numbers that float64 does not hold become int; what is beyond int64 is rounded. */
+/* Reads a number.  Integers that float64 cannot represent become int; numbers beyond int64 are rounded. */
 static qs_status number(Reader *r) {
     const char *s = r->at + (*r->at == '-'), *from = r->at;
     size_t n = *s == '0' ? 1 : digits(s);
@@ -138,7 +138,7 @@ static bool word(Reader *r, const char *name, qs_value v) {
     return push(r, v), true;
 }
 
-/* What a list becomes. */
+/* The type that a list becomes. */
 typedef enum { NUMBERS, ARRAYS, VALUES } ListKind;
 
 static ListKind list_kind(const qs_value *v, uint32_t n) {
@@ -185,7 +185,8 @@ static qs_status list_of_values(qs_vm *vm, qs_value *v, uint32_t n, qs_value *ou
     Cell *c;
     TRY(qcell_new(vm, qtype_any(qvm_ctx(vm)), 1, &dim, &c));
     *out = qval_object(QS_CELL, c);
-    for (uint32_t i = 0; i < n; i++) c->items[i] = v[i], v[i] = qs_nil(); /* they were null, and are handed over */
+    /* The items were null; ownership moves to the cell. */
+    for (uint32_t i = 0; i < n; i++) c->items[i] = v[i], v[i] = qs_nil();
     return QS_OK;
 }
 
@@ -291,7 +292,7 @@ typedef struct {
     qs_vm *vm;
     Text *out;
     int indent, depth;
-} Writer; /* indent 0: on one line, without blanks */
+} Writer; /* indent 0: one line without blanks */
 
 static void new_line(Writer *w) {
     if (!w->indent) return;
@@ -312,7 +313,7 @@ static void put_string(Writer *w, const char *s, size_t n) {
     qtext_putc(w->out, '"');
 }
 
-/* The shortest text that reads back as x; `digits` are enough for its type. */
+/* Writes the shortest text that reads back as x, with at most as many digits as its type needs. */
 static void put_number(Writer *w, double x, bool narrow) {
     char s[32];
     if (!isfinite(x)) {
@@ -344,7 +345,8 @@ static qs_status put_item(Writer *w, qs_value v, size_t at) {
     return v.kind == QS_CELL ? put_value(w, ((Cell *)v.u.p)->items[at]) : put_element(w, qval_array(v), at);
 }
 
-/* Items *at … of an array or cell, whose dimensions from d on make lists in lists.  Numbers stay on one line. */
+/* Writes the items from *at on of an array or cell, whose dimensions from d on become nested lists.  Numbers stay on
+ * one line. */
 static qs_status put_list(Writer *w, qs_value v, int rank, const int64_t *dims, int d, size_t *at) {
     if (d == rank) return put_item(w, v, (*at)++);
     bool lines = w->indent && dims[d] && (d + 1 < rank || v.kind == QS_CELL);
@@ -380,7 +382,7 @@ static qs_status put_object(Writer *w, const Object *o) {
 
 static qs_status put_value(Writer *w, qs_value v) {
     size_t at = 0, n;
-    int64_t dims[QS_MAX_RANK]; /* [[10,20]] has two dimensions, also where the language takes it for a vec */
+    int64_t dims[QS_MAX_RANK]; /* [[10,20]] has two dimensions, although the language treats it as a vec */
     if (w->depth > DEEPEST)
         return qs_fail(w->vm, QS_EVALUE, "jsonencode: x is nested more than %d deep, or contains itself", DEEPEST);
     switch (v.kind) {

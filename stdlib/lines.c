@@ -1,8 +1,7 @@
-/* lines.c -- statistics, differences and integrals along lines.
+/* lines.c -- computes statistics, differences and integrals along lines of an array.
  *
- * A function here is given one line of the array as n packed doubles, which it may rearrange, with room for n more
- * behind them, and writes the line of the result; which lines there are, where they lie and who works on them is known
- * to `run` alone. */
+ * A line function gets one line as n contiguous doubles, which it may reorder and which are followed by n spare ones,
+ * and writes the line of the result.  Only run_lines knows the layout of the lines and distributes them to threads. */
 #include "devices/pool.h"
 #include "devices/threads.h"
 #define NATIVES_OF_ELEM
@@ -20,13 +19,14 @@ typedef struct {
     const char *fn;
     Array *a;
     const double *x;
-    int parts; /* 2: complex; a line holds one part */
-    int dim;   /* DIM_ALL: all elements are one line, and a result of one number is a number */
+    int parts; /* 2: complex, but a line has only one of the parts */
+    int dim;   /* DIM_ALL: all elements form one line, and a result of one number is a number */
     ArrayLines l;
-    qs_dtype d; /* of the result: never a question of values */
+    qs_dtype d; /* dtype of the result; never depends on values */
 } Work;
 
-/* Argument `at` as the array, argument `dim_at` as the dimension (else `dim`; main: the first longer than 1). */
+/* Reads argument `at` as the array and argument `dim_at` as the dimension (default: `dim`, or with `main` the first one
+ * longer than 1). */
 static qs_status open_lines(qs_vm *vm, qs_call_args *c, int at, int dim_at, bool main, int parts, Work *w) {
     Numbers x;
     *w = (Work){.fn = c->name, .dim = DIM_ALL, .d = qarg_meet_float(vm, c, at, at + 1), .parts = parts};
@@ -45,7 +45,7 @@ static qs_status not_empty(qs_vm *vm, const Work *w) {
 
 typedef struct {
     const Work *w;
-    size_t m, room; /* of a worker: a line, as much spare room, m numbers */
+    size_t m, room; /* room: doubles per worker, for a line, as many spare ones and m results */
     LineFn *f;
     const void *with;
     double *rooms, *out;
@@ -64,9 +64,9 @@ static void run_lines(void *ud, int64_t first, int64_t last, int worker) {
     }
 }
 
-/* Each line becomes one of m numbers in out[0]. */
+/* Applies f to each line and stores its m results in out[0]. */
 static qs_status run(qs_vm *vm, qs_call_args *c, const Work *w, size_t m, LineFn *f, const void *with) {
-    enum { WORTH = 1 << 15 /* elements for a thread */ };
+    enum { WORTH = 1 << 15 /* minimum elements per thread */ };
     Threads *t = qthreads_of(qvm_ctx(vm));
     Run r = {w, m, 2 * w->l.n + m, f, with, NULL, NULL};
     int64_t grain = 1 + (int64_t)(WORTH / (w->l.n + 1));
@@ -84,7 +84,7 @@ static qs_status run(qs_vm *vm, qs_call_args *c, const Work *w, size_t m, LineFn
     return qpool_put(qvm_ctx(vm), r.rooms, bytes), s;
 }
 
-/* The numbers of x, without nan, in front; how many. */
+/* Moves the numbers that are not nan to the front; returns how many there are. */
 static size_t drop_nan(double *x, size_t n) {
     size_t m = 0;
     for (size_t i = 0; i < n; i++)
@@ -92,7 +92,7 @@ static size_t drop_nan(double *x, size_t n) {
     return m;
 }
 
-/* Puts the k-th smallest at x[k], smaller ones before it (Hoare's selection); no NaN in x. */
+/* Puts the k-th smallest number at x[k] and smaller ones before it (Hoare's selection); x has no NaN. */
 static void select_kth(double *x, size_t n, size_t k) {
     size_t lo = 0, hi = n - 1;
     while (lo < hi) {
@@ -111,7 +111,8 @@ static void select_kth(double *x, size_t n, size_t k) {
     }
 }
 
-/* The k-th smallest at x[k] and the one after it behind it; how often that costs less than sorting. */
+/* Puts the k-th smallest number at x[k] and its successor at x[k+1].  SELECTED: up to this many calls cost less than
+ * sorting. */
 enum { SELECTED = 3 };
 static void select_two(double *x, size_t n, size_t k) {
     select_kth(x, n, k);
@@ -123,9 +124,9 @@ static void select_two(double *x, size_t n, size_t k) {
 }
 
 /* -- quantiles ----------------------------------------------------------------------------------------------------- */
-/* Where the quantile q of n sorted numbers lies among them: at n q + (a + (1 - a - b) q) - 1, added up as NumPy does,
- * for between numbers far apart each rounding shows.  The nine schemes besides lower … midpoint are those of
- * R. J. Hyndman and Y. Fan, The American Statistician 50 (1996). */
+/* Quantile q of n sorted numbers is at position n q + (a + (1 - a - b) q) - 1.  The sum is evaluated in NumPy's order,
+ * because rounding of the position is visible between distant numbers.  The nine schemes besides lower … midpoint are
+ * those of R. J. Hyndman and Y. Fan, The American Statistician 50 (1996). */
 typedef enum { BLEND, LOWER, HIGHER, NEAREST, MIDPOINT, AVERAGE, EVEN } Between;
 typedef struct {
     const char *name;
@@ -152,7 +153,7 @@ typedef struct {
     const Scheme *scheme;
 } Quantiles;
 
-/* Between the order statistics at k and k+1. */
+/* Interpolates between the order statistics at k and k+1. */
 static double between(double lo, double hi, double k, double t, Between how) {
     switch (how) {
     case LOWER: return lo;
@@ -212,7 +213,7 @@ qs_status qlines_quantile(qs_vm *vm, qs_call_args *c) { return quantiles(vm, c, 
 qs_status qlines_percentile(qs_vm *vm, qs_call_args *c) { return quantiles(vm, c, 100); }
 
 /* -- statistics of one number -------------------------------------------------------------------------------------- */
-/* The most frequent value, of several the smallest. */
+/* Computes the most frequent value; the smallest one if there are several. */
 static void mode_line(double *x, size_t n, double *y, size_t m, const void *with) {
     (void)m, (void)with;
     double *spare = x + n;
@@ -247,7 +248,7 @@ static void nanmax_line(double *x, size_t n, double *y, size_t m, const void *wi
     for (size_t i = 0; i < n; i++) *y = fmax(*y, x[i]);
 }
 
-/* Two passes: the deviations from the mean do not cancel.  `with`: what is taken from n to divide by. */
+/* Computes the variance in two passes, which avoids cancellation.  `with`: the number ddof subtracted from n. */
 static void var_line(double *x, size_t n, double *y, size_t m, const void *with) {
     (void)m;
     double by = (double)n - *(const double *)with, s = qcontig_spread64(n, x, qcontig_sum64(n, x) / (double)n);
@@ -289,7 +290,7 @@ static qs_status statistic(qs_vm *vm, qs_call_args *c, unsigned kind, LineFn *f)
     else if (!(kind & MAY_BE_EMPTY)) TRY(not_empty(vm, &w));
     return run(vm, c, &w, 1, f, NULL);
 }
-/* The same of elements of 64 bits, which doubles would round: sorted, the longest run of equal ones. */
+/* Returns the most frequent element of 64-bit integers, which doubles would round: the longest run after sorting. */
 static uint64_t frequent(const uint64_t *x, size_t n, size_t step) {
     size_t best = 0;
     uint64_t found = 0;
@@ -342,7 +343,7 @@ STATISTIC(nanmedian, PER_COLUMN | NAN_OF_EMPTY)
 STATISTIC(nansum, MAY_BE_EMPTY)
 STATISTIC(nanmean, NAN_OF_EMPTY)
 
-/* Integers have no nan: the extreme keeps their digits. */
+/* Integers have no nan, so min and max are used, which keep all digits. */
 static qs_status nanextreme(qs_vm *vm, qs_call_args *c, Reduce r, LineFn *f) {
     int dim = DIM_ALL;
     if (!is_wide(c->in[0]) || !qval_array(c->in[0])->count) return statistic(vm, c, 0, f);
@@ -352,7 +353,8 @@ static qs_status nanextreme(qs_vm *vm, qs_call_args *c, Reduce r, LineFn *f) {
 qs_status qlines_nanmin(qs_vm *vm, qs_call_args *c) { return nanextreme(vm, c, RED_MIN, nanmin_line); }
 qs_status qlines_nanmax(qs_vm *vm, qs_call_args *c) { return nanextreme(vm, c, RED_MAX, nanmax_line); }
 
-/* The variance of all elements, as var_line has it; *done false: they are not real. */
+/* Computes the variance of all elements as var_line does; *done false: not done, since they are not real or there are
+ * none. */
 static qs_status whole_variance(qs_vm *vm, qs_call_args *c, double ddof, bool *done) {
     Array *a;
     const void *p;
@@ -373,7 +375,7 @@ static qs_status on_device(qs_vm *vm, qs_call_args *c, double ddof, bool root, b
     return qred_spread_of(vm, qval_array(c->in[0]), dim, ddof, root, qarg_meet_float(vm, c, 0, 1), &c->out[0], done);
 }
 
-/* f(x [, dim [, ddof]]) of each part; those of a complex x are joined to one number. */
+/* Computes f(x [, dim [, ddof]]) of each part; the results for the two parts of a complex x are combined by `join`. */
 static qs_status spread(qs_vm *vm, qs_call_args *c, LineFn *f, double (*join)(double, double)) {
     Work w;
     double ddof = 1;
@@ -406,7 +408,7 @@ SPREAD(nanvar, plus)
 SPREAD(nanstd, hypot)
 
 /* -- integrals ----------------------------------------------------------------------------------------------------- */
-/* Areas under y from the first point to each; `with`: the places of the points, NULL for 0, 1, 2, … */
+/* Computes the area under y from the first point to each.  `with`: positions of the points; NULL: 0, 1, 2, … */
 static void cumulative_line(double *x, size_t n, double *y, size_t m, const void *with) {
     const double *at = with;
     double s = 0;
@@ -438,7 +440,7 @@ qs_status qlines_trapz(qs_vm *vm, qs_call_args *c) { return trapezoids(vm, c, fa
 qs_status qlines_cumulative_trapezoid(qs_vm *vm, qs_call_args *c) { return trapezoids(vm, c, true); }
 
 /* -- differences --------------------------------------------------------------------------------------------------- */
-/* All but the first (skip 1) or last (skip 0) slice along dim, as a view. */
+/* Returns all slices along dim except the first (skip 1) or last (skip 0) as a view. */
 static qs_status slices(qs_vm *vm, Array *a, const Shape *s, int dim, int64_t skip, qs_value *out) {
     Array *v;
     int64_t dims[QS_MAX_RANK];
@@ -457,7 +459,7 @@ qs_status qlines_diff(qs_vm *vm, qs_call_args *c) {
     int dim = qstats_main_dim(a);
     if (qarg_given(c, 1)) TRY(qarg_dim_of(vm, c->name, c->in[0], c->in[1], &dim));
     qmatrix_shape(a, &s);
-    if (a->count == 0 || dim >= s.rank || s.dims[dim] < 2) { /* no two neighbours */
+    if (a->count == 0 || dim >= s.rank || s.dims[dim] < 2) { /* there are no two neighbours */
         int64_t dims[QS_MAX_RANK], n = dim < s.rank && s.dims[dim] > 1 ? s.dims[dim] - 1 : 0;
         int rank = qstats_with_dim(a, dim, n, dims);
         void *p;

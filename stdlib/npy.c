@@ -1,8 +1,7 @@
-/* npy.c -- save and load in NumPy's formats: .npy holds one array, .npz is a zip file of them.
+/* npy.c -- saves and loads NumPy's formats: .npy contains one array, .npz is a zip file of them.
  *
  * Sources: numpy.lib.format (version 1.0 and 2.0 of the npy format); PKWARE APPNOTE.TXT 6.3.9, sections 4.3 and 4.5.3.
- * What comes from a file is never trusted: extents are checked against the bytes that are there before memory is taken.
- */
+ * Files are not trusted: extents are checked against the size of the file before memory is allocated. */
 #include "stdlib/npy.h"
 #include "stdlib/builtins.h"
 
@@ -67,7 +66,7 @@ static qs_status npy_array(qs_vm *vm, Array *a, int rank, const int64_t *dims, T
     return s;
 }
 
-/* A string as a 0-d array of UTF-32. */
+/* Writes a string as a 0-d array of UTF-32. */
 static void npy_string(const char *s, size_t n, Text *t) {
     Text u;
     char descr[32];
@@ -138,7 +137,7 @@ static const char *after(const char *header, const char *key) {
     return s ? s + 1 + strspn(s + 1, " ") : NULL;
 }
 
-/* The header is a Python literal: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), } */
+/* Parses the header, a Python literal: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), } */
 static qs_status npy_fields(qs_vm *vm, const char *path, const char *header, Npy *h) {
     const char *descr = after(header, "'descr'"), *order = after(header, "'fortran_order'"),
                *shape = after(header, "'shape'");
@@ -213,7 +212,7 @@ static qs_status npy_text(qs_vm *vm, const Npy *h, const char *path, qs_value *o
     return qval_text(vm, &t, QS_OK, out);
 }
 
-/* The elements as they stand in the file, in an array of these extents. */
+/* Copies the elements in file order to an array with these extents. */
 static qs_status npy_elements(qs_vm *vm, const Npy *h, qs_dtype d, int rank, const int64_t *dims, size_t bytes,
                               Array **out) {
     void *p;
@@ -225,12 +224,12 @@ static qs_status npy_elements(qs_vm *vm, const Npy *h, qs_dtype d, int rank, con
     return QS_OK;
 }
 
-/* An array whose file had the first index fastest: a holds its elements in that order. */
+/* Reorders an array whose elements are in column-major order, as in the file. */
 static qs_status npy_reorder(qs_vm *vm, const Npy *h, Array *a, Array **out) {
     Shape from = {.rank = h->rank}, to = {.rank = h->rank};
     const void *p;
     void *q;
-    uint64_t step = 1; /* as in qmatrix_packed */
+    uint64_t step = 1; /* unsigned, as in qmatrix_packed */
     for (int i = 0; i < h->rank; i++) from.strides[i] = (int64_t)step, step *= (uint64_t)h->dims[i];
     memcpy(to.dims, h->dims, sizeof to.dims);
     qmatrix_packed(&to);
@@ -242,7 +241,7 @@ static qs_status npy_reorder(qs_vm *vm, const Npy *h, Array *a, Array **out) {
     return QS_OK;
 }
 
-/* The type of its elements, and how many bytes they are. */
+/* Returns the dtype of the elements and their total size in bytes. */
 static qs_status npy_extent(qs_vm *vm, const char *path, const Npy *h, qs_dtype *d, size_t *bytes) {
     if (!npy_dtype(h, d))
         return qs_fail(vm, QS_EVALUE, "load: %s holds elements of type %c%zu, which are not supported", path, h->kind,
@@ -255,7 +254,7 @@ static qs_status npy_extent(qs_vm *vm, const char *path, const Npy *h, qs_dtype 
 }
 
 qs_status qnpy_header(qs_vm *vm, const char *path, int fd, NpyFile *out) {
-    enum { MOST = 65536 + 12 }; /* version 2 of the format, for longer ones, is for structures */
+    enum { MOST = 65536 + 12 }; /* only structures have longer headers, in version 2 of the format */
     uint8_t *head = qmem_alloc(qvm_ctx(vm), MOST);
     ssize_t n = pread(fd, head, MOST, 0);
     struct stat file;
@@ -314,7 +313,8 @@ typedef struct {
 
 static void zip_entry_fields(Text *t, uint32_t crc, size_t size, size_t name) {
     put_le(t, 20, 2), put_le(t, 0x800, 2), put_le(t, 0, 2); /* version needed, names are UTF-8, stored */
-    put_le(t, 0, 2), put_le(t, 0x21, 2);                    /* 1980-01-01: the same contents give the same file */
+    /* 1980-01-01: the same contents always give the same file. */
+    put_le(t, 0, 2), put_le(t, 0x21, 2);
     put_le(t, crc, 4), put_le(t, size, 4), put_le(t, size, 4), put_le(t, name, 2), put_le(t, 0, 2);
 }
 
@@ -370,7 +370,8 @@ static qs_status zip_object(qs_vm *vm, Zip *z, Object *o) {
     return QS_OK;
 }
 
-/* An object's fields; or "name", value, ...; or values, which are called arr_0, arr_1 ... as numpy.savez does. */
+/* Adds the fields of an object; or "name", value, ...; or values, which are called arr_0, arr_1 ... as in
+ * numpy.savez. */
 static qs_status zip_values(qs_vm *vm, Zip *z, int n, const qs_value *in) {
     if (n == 1 && in[0].kind == QS_OBJECT) return zip_object(vm, z, in[0].u.p);
     bool named = n % 2 == 0;
@@ -396,7 +397,7 @@ static bool is_weights(const char *path) {
     return n >= k && !strcmp(path + n - k, end);
 }
 
-/* Files of others, by their ending: with an archive of NumPy's in it they would be a riddle. */
+/* Recognizes extensions of other formats: a NumPy archive under such a name would be misleading. */
 static bool is_of_others(const char *path) {
     static const char *const ends[] = {".mat",  ".h5",  ".hdf5", ".csv", ".txt",
                                        ".json", ".png", ".jpg",  ".tif", ".tiff"};
@@ -437,7 +438,7 @@ typedef struct {
     uint32_t crc;
 } Entry;
 
-/* Sizes that do not fit 32 bits stand in the extra field 1, in this order. */
+/* Reads sizes that exceed 32 bits from extra field 1, in this order. */
 static void zip64_fields(const uint8_t *p, size_t n, Entry *e) {
     uint64_t *wide[] = {&e->size, &e->packed, &e->at};
     for (; n >= 4 && le16(p + 2) + 4u <= n; n -= le16(p + 2) + 4u, p += le16(p + 2) + 4u) {
@@ -484,7 +485,7 @@ static qs_status zip_read(qs_vm *vm, Bytes b, const Entry *e, qs_value *out) {
     if (e->method != 8)
         return qs_fail(vm, QS_EVALUE, "load: %s: compression method %d is not known", b.path, e->method);
     if (e->size / 1032 > e->packed + 1)
-        return corrupt(vm, b.path, "an entry claims an impossible size"); /* the limit of deflate */
+        return corrupt(vm, b.path, "an entry claims an impossible size"); /* the maximum ratio of deflate */
     uint8_t *raw = qmem_try(qvm_ctx(vm), (size_t)e->size + 1);
     if (!raw) return qs_fail(vm, QS_ENOMEM, "load: no memory for %llu bytes", (unsigned long long)e->size);
     qs_status s = inflate_entry(vm, data, e, raw);
@@ -494,7 +495,7 @@ static qs_status zip_read(qs_vm *vm, Bytes b, const Entry *e, qs_value *out) {
     return s;
 }
 
-/* Where the central directory begins and how many entries it has. */
+/* Finds the start of the central directory and the number of its entries. */
 static bool zip_directory(Bytes b, uint64_t *at, uint64_t *entries) {
     for (size_t back = 22; back <= b.n && back < 22 + 65536; back++) {
         const uint8_t *p = b.p + b.n - back;

@@ -1,4 +1,4 @@
-/* path.c -- paths, folders, the environment. */
+/* path.c -- implements paths, folders and the environment. */
 #include "stdlib/builtins.h"
 #include "vm/array/device_math.h"
 #include "vm/value/machine.h"
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 /* -- paths as text ------------------------------------------------------------------------------------------------- */
-/* Puts a part behind a path; an absolute part takes its place. */
+/* Appends a part to a path; an absolute part replaces the path. */
 static void join(Text *path, const char *part, size_t n) {
     if (n && *part == '/') path->len = 0;
     if (path->len && path->s[path->len - 1] != '/') qtext_putc(path, '/');
@@ -36,7 +36,7 @@ qs_status qpath_split(qs_vm *vm, qs_call_args *c) {
     TRY(qarg_string(vm, c->name, "path", c->in[0], &path, NULL));
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *end = name + strlen(name);
     const char *dot = strrchr(name, '.'),
-               *first = name + strspn(name, "."); /* of a hidden file the dot is its name's */
+               *first = name + strspn(name, "."); /* the first dot of a hidden file belongs to its name */
     const char *stop = dot && dot >= first && first < end ? dot : end;
     size_t folder = slash ? (size_t)(slash - path) : 0;
     if (slash && !folder) folder = 1;
@@ -46,7 +46,7 @@ qs_status qpath_split(qs_vm *vm, qs_call_args *c) {
 }
 
 static qs_status add_cwd(qs_vm *vm, const char *fn, Text *t) {
-    char *cwd = getcwd(NULL, 0); /* of any length */
+    char *cwd = getcwd(NULL, 0); /* allocates any length */
     if (!cwd) return qio_error(vm, fn, "find", "the current folder");
     qtext_puts(t, cwd);
     free(cwd);
@@ -65,7 +65,7 @@ qs_status qpath_chdir(qs_vm *vm, qs_call_args *c) {
     return chdir(path) ? qio_error(vm, c->name, "enter", path) : QS_OK;
 }
 
-/* Adds the parts of a path to an absolute one; "." stays, ".." goes up. */
+/* Appends the parts of a path to an absolute one; "." is skipped, ".." removes a part. */
 static void walk(Text *t, const char *path) {
     for (size_t n; *path; path += n) {
         path += strspn(path, "/");
@@ -76,14 +76,14 @@ static void walk(Text *t, const char *path) {
     }
 }
 
-/* abspath(path): from the root, without . and .. (a symbolic link is not followed). */
+/* abspath(path): absolute, without . and .. (symbolic links are not resolved). */
 qs_status qpath_absolute(qs_vm *vm, qs_call_args *c) {
     const char *path;
     TRY(qarg_string(vm, c->name, "path", c->in[0], &path, NULL));
     Text t;
     qtext_init(&t, qvm_ctx(vm));
     qs_status s = *path == '/' ? QS_OK : add_cwd(vm, c->name, &t);
-    if (t.len == 1) t.len = 0; /* the root */
+    if (t.len == 1) t.len = 0; /* the path is the root */
     walk(&t, path);
     if (!t.len) qtext_putc(&t, '/');
     return qval_text(vm, &t, s, &c->out[0]);
@@ -112,7 +112,7 @@ qs_status qpath_samefile(qs_vm *vm, qs_call_args *c) {
     return QS_OK;
 }
 
-/* Makes the folder and those above it; an existing one is fine. */
+/* Creates the folder and its parents; an existing folder is no error. */
 qs_status qpath_make(qs_vm *vm, const char *fn, const char *path, size_t n) {
     struct stat st;
     char *part = qmem_alloc(qvm_ctx(vm), n + 1);
@@ -208,7 +208,7 @@ qs_status qpath_getenv(qs_vm *vm, qs_call_args *c) {
     return qs_string(vm, value ? value : "", value ? strlen(value) : 0, &c->out[0]);
 }
 
-/* setenv(name, value); null takes it away. */
+/* setenv(name, value); null removes the variable. */
 qs_status qpath_setenv(qs_vm *vm, qs_call_args *c) {
     const char *name, *value = NULL;
     TRY(qarg_string(vm, c->name, "name", c->in[0], &name, NULL));

@@ -1,16 +1,16 @@
-/* progress.c -- how far a program is, how fast, how long it will take: where it says so, progress(done, n, text), and
- * in built-ins that take longer than a second.
+/* progress.c -- reports the progress, speed and remaining time of programs that call progress(done, n, text), and of
+ * built-ins that take longer than a second.
  *
- *     a terminal      one line, written over ten times a second:  denoising  42 %  420/1000  73.1/s  8 s left
+ *     a terminal      one line, rewritten ten times a second:  denoising  42 %  420/1000  73.1/s  8 s left
  *     anything else   a line for every tenth
  *     progress(f)     f(part, line) is called instead, ten times a second: a bar in a notebook
- *     progress(bar)   a bar of a window moves instead
+ *     progress(bar)   moves a bar of a window instead
  *
- * progress(x, text) gives the elements of x to a for loop, and tells how many of them are done.
+ * progress(x, text) yields the elements of x to a for loop and reports how many of them are done.
  *
- * Of a built-in a thread of its own tells it, which sleeps until one begins with much (qctx_let_go), and looks at
- * vm/base/activity.h: a function of the program could not run in the midst of it, so progress(f) does not hear of it.
- * */
+ * The progress of a built-in is reported by a separate thread, which sleeps until a long one begins (qctx_let_go) and
+ * then reads vm/base/activity.h.  A function of the program cannot run during a built-in, so progress(f) gets no such
+ * reports. */
 #include "stdlib/builtins.h"
 #include "vm/base/clock.h"
 #include "vm/base/number.h"
@@ -32,31 +32,31 @@ typedef struct Line {
     size_t n;
 } Line;
 
-typedef struct Onlooker { /* what the thread knows; under the lock but for `asleep` */
+typedef struct Onlooker { /* state of the reporting thread; all members except `asleep` are protected by the lock */
     pthread_mutex_t lock;
     pthread_cond_t wake;
     pthread_t thread;
-    pid_t pid; /* of the process that has it; 0: it was not needed yet */
+    pid_t pid; /* process that owns the thread; 0: not started yet */
     Flag asleep;
     bool quit;
     Doing *doing;
-    struct Tk *tk; /* where the bar is; NULL: none */
+    struct Tk *tk; /* window system that has the bar; NULL: none */
     int bar;
-    bool terminal, silent; /* fd 2 is one; somebody else tells how far things are */
-    double told;           /* when, by a line that stays */
+    bool terminal, silent; /* terminal: fd 2 is a terminal; silent: progress(f) replaces the reports */
+    double told;           /* time of the last permanent line */
     int tenth;
-    Line before; /* the line of the program's own that stands on the terminal */
-    Line said;   /* of the built-in, where it is shown */
+    Line before; /* the line of progress() that is on the terminal */
+    Line said;   /* the line of the built-in, if one is shown */
 } Onlooker;
 
-typedef struct Progress { /* Lib.progress: of what is told at the moment */
+typedef struct Progress { /* current progress (Lib.progress) */
     char text[64];
-    double started, shown; /* seconds of the clock; shown: when it was told last */
+    double started, shown; /* seconds of the clock; shown: time of the last report */
     double done, total;
-    int tenth;         /* that was told last, where there is no terminal */
-    qs_value listener; /* nil: none */
-    bool busy;         /* it runs */
-    int bar;           /* of a window; 0: none */
+    int tenth;         /* tenth of the last report, if there is no terminal */
+    qs_value listener; /* function of progress(f); nil: none */
+    bool busy;         /* the listener is running */
+    int bar;           /* number of a bar widget; 0: none */
     Onlooker look;
 } Progress;
 
@@ -86,7 +86,7 @@ static void put_line(const Progress *p, double at, Line *t) {
     if (rate > 0 && !ended) add(t, " left");
 }
 
-/* Of a built-in of which `part` is done, or < 0. */
+/* Writes the line of a built-in with `part` done; < 0: unknown. */
 static void put_built_in(const char *name, double part, double took, Line *t) {
     add(t, "%s  ", name);
     if (part > 0) add(t, "%.0f %%  ", floor(100 * part));
@@ -100,7 +100,7 @@ static size_t columns(void) {
     return ioctl(2, TIOCGWINSZ, &w) == 0 && w.ws_col ? w.ws_col : 80;
 }
 
-/* Writes over the line of the terminal; with an empty one what stood there before comes back.  Under the lock. */
+/* Rewrites the line on the terminal; an empty line restores the previous one.  Called under the lock. */
 static void on_terminal(const Onlooker *o, const char *line) {
     bool both = o->before.n && (!*line || o->before.n + 2 + strlen(line) < columns());
     fprintf(stderr, "\r%s%s%s\033[K", both ? o->before.s : "", both && *line ? "  " : "", line);
@@ -113,7 +113,7 @@ static void in_bar(const Onlooker *o, double part, const char *line) {
     qwidget_move_bar(o->tk, o->bar, o->before.n ? -1 : part < 0 ? 0 : part, all.s);
 }
 
-/* As the other tools do: what ends soon says nothing, and what takes hours says no more than it must. */
+/* Reports to a file as few lines as other tools do: short work is silent, and long work reports only each tenth. */
 static void in_file(Onlooker *o, double at, double took, double part, const char *line) {
     enum { APART = 10 };
     int tenth = (int)floor(10 * part);
@@ -130,14 +130,15 @@ static void tell_of(Onlooker *o, const char *name, unsigned turn, double since, 
     if (o->silent) return;
     put_built_in(name, part, at - since, &line);
     if (!o->tk && !o->terminal) return in_file(o, at, at - since, part, line.s);
-    qflag_raise(&d->shown), qflag_raise(&d->traces); /* from here on its end is told.  It may have ended */
+    /* From here on `ends` is called for this built-in, which may have ended already. */
+    qflag_raise(&d->shown), qflag_raise(&d->traces);
     if (atomic_load(&d->name) != name || atomic_load(&d->turn) != turn) return qflag_lower(&d->shown);
     if (!strcmp(o->said.s, line.s)) return;
     o->said = line;
     o->tk ? in_bar(o, part, line.s) : on_terminal(o, line.s);
 }
 
-/* Until no built-in runs; false: it is to end. */
+/* Reports until no built-in runs; false: the thread has to end. */
 static bool look(Onlooker *o) {
     enum { EVERY_MS = 100 };
     const char *name = NULL;
@@ -178,13 +179,13 @@ static bool start(Onlooker *o) {
     sigset_t all, old;
     pthread_mutex_init(&o->lock, NULL), pthread_cond_init(&o->wake, NULL);
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old); /* signals belong to the program's own threads */
+    pthread_sigmask(SIG_SETMASK, &all, &old); /* signals are handled by the program's own threads */
     bool failed = pthread_create(&o->thread, NULL, look_on, o);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     return o->pid = failed ? 0 : getpid(), !failed;
 }
 
-/* Its lock, if it is there: in a child of fork() it is not, and the lock may be held for ever. */
+/* Locks the onlooker if its thread exists.  In a child of fork() it does not, and the lock may be held forever. */
 static bool hold(Onlooker *o) {
     bool here = o->pid == getpid();
     if (here) pthread_mutex_lock(&o->lock);
@@ -195,7 +196,7 @@ static void let_go(Onlooker *o, bool held) {
     if (held) pthread_mutex_unlock(&o->lock);
 }
 
-/* Doing.begins: of a built-in that has much to do.  Children of fork() are many, and leave the line alone. */
+/* Doing.begins: called when a long built-in begins.  Children of fork() report nothing, since there may be many. */
 static void begins(Ctx *c) {
     Onlooker *o = &state((qs_vm *)c)->look;
     if (!atomic_load_explicit(&c->doing.name, memory_order_relaxed)) return;
@@ -207,7 +208,7 @@ static void begins(Ctx *c) {
     let_go(o, held);
 }
 
-/* Doing.ends: of what is shown; of a line of the program's own, too, when something else is written. */
+/* Doing.ends: called when a built-in with a report ends, or when other output would disturb the line of progress(). */
 static void ends(Ctx *c) {
     Onlooker *o = &state((qs_vm *)c)->look;
     bool held = hold(o), other = !qflag_is_up(&c->doing.shown);
@@ -238,8 +239,8 @@ static void end_watch(qs_vm *vm, Onlooker *o) {
     pthread_mutex_destroy(&o->lock), pthread_cond_destroy(&o->wake);
 }
 
-/* -- what the program says ----------------------------------------------------------------------------------------- */
-/* The line of its own that stands there while built-ins run; NULL: none does any more. */
+/* -- -- reports of the program ------------------------------------------------------------------------------------- */
+/* Stores the line of progress() that remains visible while built-ins run; NULL: there is none. */
 static void keep_before(Onlooker *o, const Line *line) {
     bool held = hold(o);
     o->before = line ? *line : (Line){0};
@@ -252,14 +253,15 @@ static void write_line(qs_vm *vm, Progress *p, bool terminal, double at) {
     put_line(p, at, &line);
     add(&all, terminal ? "\r%s\033[K%s" : "%s%s", line.s, stays ? "" : "\n");
     qvm_flush(vm);
-    qvm_ctx(vm)->doing.stands = false; /* it is written over */
+    qvm_ctx(vm)->doing.stands = false; /* the line is rewritten, not ended */
     qvm_diagnostic(vm, all.s, all.n);
     qvm_ctx(vm)->doing.stands = stays;
     keep_before(&p->look, stays ? &line : NULL);
 }
 
 static qs_status call_listener(qs_vm *vm, Progress *p, double at) {
-    qs_value args[2] = {qs_num(p->done / p->total), qs_nil()}, fn = qs_retain(p->listener); /* it may choose another */
+    /* Retained, because the call may replace it. */
+    qs_value args[2] = {qs_num(p->done / p->total), qs_nil()}, fn = qs_retain(p->listener);
     Line line = {0};
     put_line(p, at, &line);
     qs_status s = qs_string(vm, line.s, line.n, &args[1]);
@@ -283,7 +285,7 @@ static Progress *state(qs_vm *vm) {
     return *p;
 }
 
-/* A new line begins where the text, the total, or the direction is another. */
+/* Returns the current progress; starts a new one if the text, the total, or the direction changes. */
 static Progress *current(qs_vm *vm, double done, double total, const char *text) {
     Progress *p = state(vm);
     bool same =
@@ -364,7 +366,7 @@ static qs_status walk(qs_vm *vm, qs_call_args *c, const char *text) {
     return qs_foreign(vm, &walk_type, w, &c->out[0]);
 }
 
-/* A function, a bar of a window, or nobody. */
+/* Sets the receiver of reports: a function, a bar of a window, or the default. */
 static qs_status listen(qs_vm *vm, qs_value v) {
     Progress *p = state(vm);
     Onlooker *o = &p->look;
@@ -377,7 +379,7 @@ static qs_status listen(qs_vm *vm, qs_value v) {
     let_go(o, held);
     watch(vm, bar || is_wanted(&qvm(vm)->config));
     p->listener = bar ? qs_nil() : qs_retain(v);
-    return qs_release(vm, old), QS_OK; /* which may call progress */
+    return qs_release(vm, old), QS_OK; /* the release may call progress */
 }
 
 /* progress(done, n [, text]), for x = progress(values [, text]), progress(f) or progress(bar) */

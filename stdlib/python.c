@@ -1,10 +1,10 @@
-/* python.c -- finding Python, opening it, and the built-ins that need it.
+/* python.c -- finds and loads Python, and implements the built-ins that need it.
  *
  *     QUASAR_PYTHON > VIRTUAL_ENV > CONDA_PREFIX > ./.venv > python3 on PATH
- *       ── that executable is asked for its libpython ── dlopen, globally, because extension modules look for its
- * symbols ── dlopen of the bridge, which is linked to neither
+ *       ── ask this executable for its libpython ── dlopen it globally, because extension modules need its symbols
+ *       ── dlopen the bridge, which is linked to neither
  *
- * A process that is a Python already (dlsym finds a running one) keeps it. */
+ * A process in which Python already runs (found by dlsym) uses that one. */
 #include "vm/program/python.h"
 #include "stdlib/builtins.h"
 #include "vm/program/library.h"
@@ -23,12 +23,12 @@
 
 extern char **environ;
 
-typedef struct { /* a Python that may be the one */
+typedef struct { /* a Python executable that may be used */
     char executable[PATH_MAX];
     const char *why;
 } Candidate;
 
-/* What the executable answers, one line each, in this order. */
+/* Lines printed by the executable, in this order. */
 typedef enum { A_EXECUTABLE, A_VERSION, A_FLAGS, A_FOLDERS, A_NAMES, A_COUNT } Answer;
 static const char question[] = "import sys, sysconfig\n"
                                "v = sysconfig.get_config_vars()\n"
@@ -51,8 +51,8 @@ typedef struct {
 typedef struct {
     Candidate candidate;
     Answers answers;
-    char library[PATH_MAX], package[PATH_MAX], bridge[PATH_MAX + 64]; /* package: "" when it is in the executable */
-    char refusal[2 * PATH_MAX];                                       /* why there is no Python */
+    char library[PATH_MAX], package[PATH_MAX], bridge[PATH_MAX + 64]; /* package: "" if it is inside the executable */
+    char refusal[2 * PATH_MAX];                                       /* reason why there is no Python */
 } Found;
 
 static bool refuse(Found *f, const char *fmt, ...) QS_PRINTF(2, 3);
@@ -64,7 +64,7 @@ static bool refuse(Found *f, const char *fmt, ...) {
     return false;
 }
 
-/* -- asking -------------------------------------------------------------------------------------------------------- */
+/* -- -- queries ---------------------------------------------------------------------------------------------------- */
 
 static size_t read_all(int fd, char *buf, size_t size) {
     size_t n = 0;
@@ -80,7 +80,7 @@ static int wait_for(pid_t child) {
     return status;
 }
 
-/* What `executable options -c text` prints, at most size-1 bytes; false when it fails. */
+/* Runs `executable options -c text` and returns at most size-1 bytes of its output; false: it failed. */
 static bool ask(const char *executable, const char *options, const char *text, char *answer, size_t size) {
     int fds[2];
     pid_t child;
@@ -119,7 +119,7 @@ static bool runs(const char *path) {
     return stat(path, &s) == 0 && S_ISREG(s.st_mode) && access(path, X_OK) == 0;
 }
 
-/* An environment, or an executable itself. */
+/* Accepts an environment, or an executable itself. */
 static bool python_at(const char *place, const char *why, Candidate *c) {
     static const char *const names[] = {"/bin/python3", "/bin/python", ""};
     c->why = why;
@@ -142,7 +142,7 @@ static bool on_path(Candidate *c) {
     return false;
 }
 
-/* What the user has chosen must work: another Python in its place would lack his packages. */
+/* Selects the Python.  One that the user has selected must work: any other would lack the user's packages. */
 static bool choose(Found *f) {
     static const char *const variables[] = {"QUASAR_PYTHON", "VIRTUAL_ENV", "CONDA_PREFIX"};
     for (int i = 0; i < 3; i++) {
@@ -168,7 +168,7 @@ static bool next_part(const char **list, const char **part, int *n) {
 
 static void *open_global(const char *name) { return dlopen(name, RTLD_NOW | RTLD_GLOBAL); }
 
-/* In its folders first, then wherever the system keeps libraries. */
+/* Opens libpython from its own folders, or else from the library path of the system. */
 static bool open_library(const Answers *a, char out[PATH_MAX]) {
     const char *folder, *name;
     int nf, nn;
@@ -200,7 +200,7 @@ static bool good_version(Found *f) {
                   executable, version);
 }
 
-/* Which Python it is, and its library opened; else f->refusal says why not. */
+/* Finds Python and opens its library; otherwise sets f->refusal. */
 static bool find_python(Found *f) {
     Answers *a = &f->answers;
     if (!choose(f)) return false;
@@ -221,16 +221,17 @@ static bool find_python(Found *f) {
 
 #define BRIDGE_FILE "pyquasar/_inside" BRIDGE_SUFFIX
 
-/* In the build tree, or installed: beside the command, a library, a library in a folder of its architecture. */
+/* Finds the bridge in the build tree or the installation: beside the command, a library, or a library in a folder of
+ * its architecture. */
 bool qpython_bridge(char out[]) {
     static const char *const places[] = {"/python", "/../lib/quasar/python", "/quasar/python", "/../quasar/python",
-                                         "/.." /* of a wheel */};
+                                         "/.." /* in a wheel */};
     if (!qlibrary_beside(places, 5, BRIDGE_FILE, out)) return false;
-    out[strlen(out) - sizeof BRIDGE_FILE] = 0; /* the folder in which the package lies */
+    out[strlen(out) - sizeof BRIDGE_FILE] = 0; /* leaves the folder that contains the package */
     return true;
 }
 
-/* A file that is nowhere but in memory; -1 where there is no more of that. */
+/* Creates a file in memory only; -1: failed. */
 static int file_of(const char *bytes, size_t n) {
     int fd = memfd_create("pyquasar", MFD_CLOEXEC);
     for (ssize_t done; fd >= 0 && n; bytes += done, n -= (size_t)done)
@@ -238,7 +239,8 @@ static int file_of(const char *bytes, size_t n) {
     return fd;
 }
 
-/* The bridge of an executable becomes a file once, which stays as long as the process: dlopen knows it by this name. */
+/* Unpacks the bridge inside the executable to a file, once per VM.  The file stays open, because dlopen identifies the
+ * library by this name. */
 static bool unpack(qs_vm *vm, const char *bytes, size_t n, Found *f) {
     Machine *m = qvm(vm);
     if (!m->bridge) m->bridge = file_of(bytes, n) + 1;
@@ -265,8 +267,8 @@ static bool is_python(void) {
     return initialized && initialized();
 }
 
-/* The bridge finds the machine in what the process shows to all: a program or library that opened libquasar.so for
- * itself (dlopen, ctypes) has not shown it. */
+/* Makes the symbols of the VM global, so that the bridge finds them: a program or library that opened libquasar.so with
+ * dlopen or ctypes has not done this. */
 static void show_machine(void) {
     Dl_info here;
     if (dladdr((const void *)question, &here)) dlopen(here.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);

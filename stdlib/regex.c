@@ -1,4 +1,4 @@
-/* regex.c -- Perl-compatible regular expressions through PCRE2. */
+/* regex.c -- implements regular expressions with PCRE2. */
 #include "stdlib/builtins.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@
 #define LATE_FILE QUASAR_PCRE2
 #include "vm/base/lazy_library.h"
 
-/* -- compiled patterns, the last few of which are kept ------------------------------------------------------------- */
+/* -- -- compiled patterns: a cache of the most recent ones --------------------------------------------------------- */
 enum { KEPT = 16 };
 typedef struct {
     qs_value pattern;
@@ -59,7 +59,8 @@ static qs_status compile(qs_vm *vm, const char *fn, const char *pattern, size_t 
     PCRE2_SIZE at;
     PCRE2_UCHAR why[160];
     *out = libpcre2.pcre2_compile((PCRE2_SPTR)pattern, n, flags, &error, &at, NULL);
-    if (*out) return libpcre2.pcre2_jit_compile(*out, PCRE2_JIT_COMPLETE), QS_OK; /* without a JIT it is interpreted */
+    /* Without a JIT the pattern is interpreted. */
+    if (*out) return libpcre2.pcre2_jit_compile(*out, PCRE2_JIT_COMPLETE), QS_OK;
     libpcre2.pcre2_get_error_message(error, why, sizeof why);
     return qs_fail(vm, QS_EVALUE, "%s: pattern, at character %zu: %s", fn, (size_t)at, (const char *)why);
 }
@@ -106,7 +107,8 @@ static qs_status search_open(qs_vm *vm, qs_call_args *c, int flags_at, Search *x
     return QS_OK;
 }
 
-/* The next match from `from` on; `advance`: not an empty one at `from`, where the last one was empty. */
+/* Finds the next match from `from` on; `advance`: excludes an empty match at `from`, because the last one was empty
+ * there. */
 static qs_status search_next(qs_vm *vm, Search *x, size_t from, bool advance, bool *found) {
     uint32_t options = advance ? PCRE2_NOTEMPTY_ATSTART : 0;
     int r = libpcre2.pcre2_match(x->code, (PCRE2_SPTR)x->s, x->n, from, options, x->data, NULL);
@@ -123,7 +125,7 @@ static qs_status set(qs_vm *vm, Object *o, const char *name, size_t n, qs_value 
     return s;
 }
 
-/* Group k of the last match; "" when it took no part. */
+/* Returns group k of the last match; "" if it did not participate. */
 static qs_status group(qs_vm *vm, const Search *x, uint32_t k, qs_value *out) {
     size_t a = x->at[2 * k], b = x->at[2 * k + 1];
     if (a == PCRE2_UNSET || b < a) a = b = 0;
@@ -190,7 +192,7 @@ qs_status qregex_match(qs_vm *vm, qs_call_args *c) {
     return s;
 }
 
-/* Collects values of unknown number. */
+/* A growing list of values. */
 typedef struct {
     qs_value *at;
     uint32_t n, cap;
@@ -228,7 +230,7 @@ qs_status qregex_matchall(qs_vm *vm, qs_call_args *c) {
     return finish(vm, &l, qtype_any(qvm_ctx(vm)), s, &c->out[0]);
 }
 
-/* The parts between matches; empty matches do not split. */
+/* Returns the parts between matches; empty matches do not split. */
 qs_status qregex_split(qs_vm *vm, qs_call_args *c) {
     Search x = {0};
     List l = {0};
@@ -249,7 +251,7 @@ qs_status qregex_split(qs_vm *vm, qs_call_args *c) {
     return finish(vm, &l, qtype_simple(qvm_ctx(vm), TY_STRING), s, &c->out[0]);
 }
 
-/* $1, ${name} and $$ in the replacement. */
+/* Replaces matches; the replacement may contain $1, ${name} and $$. */
 qs_status qregex_replace(qs_vm *vm, qs_call_args *c) {
     const char *s, *with;
     size_t n, nwith;

@@ -1,10 +1,9 @@
-/* safetensors.c -- load and save of weights in the format that torch's and JAX's libraries share.
+/* safetensors.c -- loads and saves weights in the format that torch's and JAX's libraries share.
  *
- * A file is the length of a header (8 bytes), the header, JSON, and the elements: {"name": {"dtype": "F32",
- * "shape": [2,3], "data_offsets": [0,24]}, ..., "__metadata__": {"key": "text"}}.  Arrays are row-major and
- * little-endian, and fill the rest of the file without holes.  Source: the description in
- * huggingface/safetensors (README, "Format").  What a file says is never trusted: every extent is checked against the
- * bytes that are there before memory is taken. */
+ * A file is the length of a header (8 bytes), the header, JSON, and the elements: {"name": {"dtype": "F32", "shape":
+ * [2,3], "data_offsets": [0,24]}, ..., "__metadata__": {"key": "text"}}.  Arrays are row-major and little-endian, and
+ * fill the rest of the file without gaps.  Source: the description in huggingface/safetensors (README, "Format").
+ * Files are not trusted: every extent is checked against the size of the file before memory is allocated. */
 #include "stdlib/builtins.h"
 
 #include <math.h>
@@ -12,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PREFIX = 8, LONGEST = 100 << 20 /* bytes of a header: what the other libraries take */ };
+enum { PREFIX = 8, LONGEST = 100 << 20 /* maximum bytes of a header that other libraries accept */ };
 static const char metadata[] = "__metadata__";
 
 static qs_status damaged(qs_vm *vm, const char *path, const char *name, const char *what) {
@@ -41,7 +40,7 @@ typedef struct {
     const uint8_t *data;
     uint64_t room;
     Tensor *tensors;
-    size_t n; /* found so far */
+    size_t n; /* number of tensors read so far */
 } File;
 
 static bool field_of(const Object *o, const char *name, qs_value *v) {
@@ -51,7 +50,7 @@ static bool field_of(const Object *o, const char *name, qs_value *v) {
     return false;
 }
 
-/* A JSON list of whole numbers >= 0; how many, or -1. */
+/* Reads a JSON list of integers >= 0; returns how many, or -1. */
 static int numbers_of(qs_vm *vm, qs_value v, int most, uint64_t *out) {
     if (v.kind == QS_CELL && ((Cell *)v.u.p)->count == 0) return 0;
     if (v.kind != QS_ARRAY) return -1;
@@ -100,7 +99,7 @@ static int by_place(const void *a, const void *b) {
     return x->from != y->from ? (x->from < y->from ? -1 : 1) : x->to < y->to ? -1 : x->to > y->to;
 }
 
-/* Arrays fill the file, and none lies on another. */
+/* Checks that the arrays fill the file without gaps or overlaps. */
 static qs_status check_places(File *f) {
     uint64_t end = 0;
     if (f->n) qsort(f->tensors, f->n, sizeof *f->tensors, by_place);
@@ -126,7 +125,7 @@ static qs_status make_value(File *f, const Tensor *t, qs_value *out) {
     return qarr_release(f->vm, a), s;
 }
 
-/* In the order of their places, whatever that of the header. */
+/* Creates the fields in the order of the positions in the file, not of the header. */
 static qs_status make_fields(File *f, const Object *header, Object *o) {
     Str *name;
     qs_value v;
@@ -223,7 +222,7 @@ static qs_status write_tensor(qs_vm *vm, const char *name, size_t length, qs_val
     return s;
 }
 
-/* Texts alone are what the format allows. */
+/* Writes the metadata; the format allows only strings. */
 static qs_status write_metadata(qs_vm *vm, qs_value v, Text *header) {
     Str *name;
     qs_value x;
@@ -248,7 +247,7 @@ static qs_status write_value(qs_vm *vm, const char *name, qs_value v, Text *head
     return write_tensor(vm, name, strlen(name), v, header, data);
 }
 
-/* An object's fields, or "name", value, ... */
+/* Writes the fields of an object, or "name", value, ... */
 static qs_status write_values(qs_vm *vm, int n, const qs_value *in, Text *header, Text *data) {
     Str *name;
     const char *given;

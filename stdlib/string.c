@@ -1,4 +1,4 @@
-/* string.c -- strings, and the output functions that format them. */
+/* string.c -- implements strings and formatted output. */
 #include "stdlib/builtins.h"
 #include "vm/base/number.h"
 #include "vm/value/machine.h"
@@ -18,7 +18,7 @@ static void blanks(Text *t, size_t n) {
     for (size_t i = 0; i < n; i++) qtext_putc(t, ' ');
 }
 
-/* The text that overwrite left on this line gives way. */
+/* Ends the line that overwrite has written: the next output replaces it. */
 static void uncover(qs_vm *vm) {
     Text t;
     qtext_init(&t, qvm_ctx(vm));
@@ -29,7 +29,7 @@ static void uncover(qs_vm *vm) {
     qtext_free(&t);
 }
 
-static qs_status put_out(qs_vm *vm, Text *t, qs_status s) { /* and frees it */
+static qs_status put_out(qs_vm *vm, Text *t, qs_status s) { /* also frees the text */
     if (s == QS_OK) s = qtext_status(t);
     if (s == QS_OK && qlib(vm)->overwritten) uncover(vm);
     if (s == QS_OK) qvm_write(vm, t->s ? t->s : "", t->len);
@@ -49,17 +49,17 @@ qs_status qstring_write(qs_vm *vm, qs_call_args *c) {
     Text t;
     qtext_init(&t, qvm_ctx(vm));
     TRY(put_out(vm, &t, joined(vm, c, 0, &t)));
-    if (qvm(vm)->line_buffered) qvm_flush(vm); /* somebody is looking, and no end of a line will come */
+    if (qvm(vm)->line_buffered) qvm_flush(vm); /* a user is watching, and no end of line follows */
     return QS_OK;
 }
 
-static size_t columns(const Text *t) { /* characters of UTF-8 */
+static size_t columns(const Text *t) { /* number of UTF-8 characters */
     size_t n = 0;
     for (size_t i = 0; i < t->len; i++) n += (t->s[i] & 0xc0) != 0x80;
     return n;
 }
 
-/* Blanks cover what is left of a longer text of before: that works where escape sequences do not. */
+/* Fills the remainder of a longer previous text with blanks, which also works without escape sequences. */
 qs_status qstring_overwrite(qs_vm *vm, qs_call_args *c) {
     Text t;
     size_t before = qlib(vm)->overwritten;
@@ -95,8 +95,8 @@ qs_status qstring_sprintf(qs_vm *vm, qs_call_args *c) {
     return qval_text(vm, &t, format(vm, c, 0, &t), &c->out[0]);
 }
 
-/* Fails with the message that arguments from `at` on make: one text, a format that fits the values behind it, or else
- * all of them as print shows them, so that a slip in the format does not hide what went wrong. */
+/* Fails with a message made of the arguments from `at` on: a text, or a format with matching values, or otherwise all
+ * of them as print shows them, so that a mistake in the format does not hide the error. */
 static qs_status fail_with(qs_vm *vm, qs_call_args *c, int at, qs_status code) {
     Text t;
     qtext_init(&t, qvm_ctx(vm));
@@ -135,7 +135,7 @@ qs_status qstring_strcat(qs_vm *vm, qs_call_args *c) {
     return qval_text(vm, &t, s, &c->out[0]);
 }
 
-/* Calls f with every string of a cell; QS_ETYPE for anything else. */
+/* Calls f with each string of a cell; fails with QS_ETYPE for other values. */
 static qs_status strings(qs_vm *vm, const char *fn, qs_value v, void (*f)(void *ud, size_t i, const char *s, size_t n),
                          void *ud) {
     if (v.kind != QS_CELL) return qarg_wrong(vm, fn, "parts", "a cell of strings", v);
@@ -176,7 +176,7 @@ static qs_status each_char(qs_vm *vm, qs_call_args *c, int (*f)(int)) {
     qtext_init(&t, qvm_ctx(vm));
     for (size_t i = 0; i < n; i++) {
         char ch = s[i];
-        if (!((unsigned char)ch & 0x80)) ch = (char)f((unsigned char)ch); /* UTF-8 beyond ASCII stays as it is */
+        if (!((unsigned char)ch & 0x80)) ch = (char)f((unsigned char)ch); /* non-ASCII characters are unchanged */
         qtext_add(&t, &ch, 1);
     }
     return qval_text(vm, &t, QS_OK, &c->out[0]);
@@ -200,7 +200,7 @@ qs_status qstring_strrep(qs_vm *vm, qs_call_args *c) {
     return qval_text(vm, &t, QS_OK, &c->out[0]);
 }
 
-/* -- taking apart -------------------------------------------------------------------------------------------------- */
+/* -- -- splitting and searching ------------------------------------------------------------------------------------ */
 qs_status qstring_strlen(qs_vm *vm, qs_call_args *c) {
     const char *s;
     size_t n;
