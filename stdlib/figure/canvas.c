@@ -1,4 +1,4 @@
-/* canvas.c -- the only file that sees cairo and pango; through dlopen, without their headers. */
+/* canvas.c -- draws with cairo and pango; the only file that uses them, through dlopen and without their headers. */
 #include "stdlib/figure/canvas.h"
 #include "vm/base/ctx.h"
 #include "vm/base/dynlib.h"
@@ -13,7 +13,7 @@
 typedef int CanvasWrite(void *to, const unsigned char *data, unsigned int n);
 typedef struct {
     int x, y, width, height;
-} CanvasExtents; /* PangoRectangle */
+} CanvasExtents; /* has the layout of a PangoRectangle */
 enum { FORMAT_ARGB = 0, FORMAT_RGB = 1, WRITE_ERROR = 11, JOIN_ROUND = 1, CAP_ROUND = 1, CAP_BUTT = 0 };
 enum { FILTER_GOOD = 1, FILTER_NEAREST = 3, EXTEND_PAD = 3, PANGO_UNITS = 1024, MOST_PIXELS = 32767 };
 enum { ELLIPSIZE_END = 3 };
@@ -34,9 +34,9 @@ struct Canvas {
     const CanvasLib *lib;
     CanvasKind kind;
     void *surface, *cr;
-    uint32_t *pixels; /* of CANVAS_PIXELS */
+    uint32_t *pixels; /* pixels of a CANVAS_PIXELS */
     int width, height;
-    Bytes file; /* of the other kinds */
+    Bytes file; /* contents of the other kinds */
 };
 
 /* -- opening ------------------------------------------------------------------------------------------------------- */
@@ -45,7 +45,7 @@ static bool is_here;
 static char failure[DYNLIB_WHY], reason[DYNLIB_WHY + 100];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* libpangocairo needs the other two, so that their functions are found through it. */
+/* Loads libpangocairo, which depends on the other two libraries, so that their functions are found through it. */
 static void open_library(void) {
     void *lib = qdynlib_open("libpangocairo-1.0.so.0", RTLD_NOW | RTLD_LOCAL, failure);
     is_here = lib != NULL;
@@ -204,8 +204,8 @@ void qcanvas_clip(Canvas *c, double x, double y, double width, double height) {
 void qcanvas_unclip(Canvas *c) { c->lib->cairo_restore(c->cr); }
 
 /* -- text ---------------------------------------------------------------------------------------------------------- */
-/* x^{2} and x_{i} are raised and lowered; everything else is what it is.  Sizes of pango's spans are points of 96 to
- * the inch, and rises 1024ths of these, while a canvas counts units. */
+/* Translates x^{2} and x_{i} to raised and lowered spans and escapes the rest.  Sizes of pango's spans are in points of
+ * 96 per inch, and rises in 1024ths of these, while a canvas uses its own units. */
 static void add_markup(Bytes *out, const char *s, double size) {
     char span[80];
     bool inside = false;
@@ -286,8 +286,8 @@ void qcanvas_picture(Canvas *c, const Picture *p, double x, double y, double wid
     c->lib->cairo_pattern_set_extend(source, EXTEND_PAD);
     c->lib->cairo_paint(c->cr);
     c->lib->cairo_restore(c->cr);
-    /* A file takes its copy of the pixels when it is finished at the latest, which finish() of the source forces now.
-     */
+    /* A canvas of a file may copy the pixels as late as at its end; finishing the source surface forces the copy
+     * now. */
     c->lib->cairo_surface_finish(s);
     c->lib->cairo_surface_destroy(s);
 }

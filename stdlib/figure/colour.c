@@ -1,4 +1,4 @@
-/* colour.c -- colours, styles of lines, colour maps. */
+/* colour.c -- defines colours, line styles and colour maps. */
 #include "stdlib/figure/figure.h"
 
 #include <ctype.h>
@@ -89,7 +89,7 @@ bool qcolour_style(const char *text, Style *out, const char **at) {
 /* -- colour maps --------------------------------------------------------------------------------------------------- */
 struct ColourMap {
     const char *name;
-    const uint32_t *samples; /* NULL: a formula */
+    const uint32_t *samples; /* NULL: defined by a formula */
     Colour (*formula)(double t);
 };
 
@@ -101,11 +101,11 @@ enum { SAMPLES = 33 };
 static double ramp(double t) { return t < 0 ? 0 : t > 1 ? 1 : t; }
 
 static Colour gray(double t) { return (Colour){t, t, t}; }
-/* Three trapezoids over [0,1]: of width 1/2 at half height, around 3/4, 1/2 and 1/4. */
+/* Three trapezoids over [0,1] around 3/4, 1/2 and 1/4, with width 1/2 at half height. */
 static Colour jet(double t) {
     return (Colour){ramp(1.5 - fabs(4 * t - 3)), ramp(1.5 - fabs(4 * t - 2)), ramp(1.5 - fabs(4 * t - 1))};
 }
-/* The colours of a glowing body: red, then green, then blue come in. */
+/* The colours of a glowing body: adds red, then green, then blue. */
 static Colour hot(double t) { return (Colour){ramp(t * 8 / 3), ramp(t * 8 / 3 - 1), ramp(t * 4 - 3)}; }
 static Colour cool(double t) { return (Colour){t, 1 - t, 1}; }
 static Colour spring(double t) { return (Colour){1, t, 1 - t}; }
@@ -117,12 +117,12 @@ static Colour bone(double t) {
     return (Colour){(7 * t + h.b) / 8, (7 * t + h.g) / 8, (7 * t + h.r) / 8};
 }
 static Colour copper(double t) { return (Colour){ramp(1.25 * t), 0.7812 * t, 0.4975 * t}; }
-/* All hues once around, fully saturated. */
+/* All hues, fully saturated. */
 static Colour hsv(double t) {
     return (Colour){ramp(fabs(6 * t - 3) - 1), ramp(2 - fabs(6 * t - 2)), ramp(2 - fabs(6 * t - 4))};
 }
-/* Blue over light grey to red: straight lines in the square of light from the middle to both ends, after the idea of
- * K. Moreland, Diverging color maps for scientific visualization, 2009. */
+/* Blue through light grey to red: linear in squared light from the middle to both ends, after the idea of K. Moreland,
+ * Diverging color maps for scientific visualization, 2009. */
 static Colour coolwarm(double t) {
     static const double ends[2][3] = {{0.230, 0.299, 0.754}, {0.706, 0.016, 0.150}}, middle = 0.865;
     const double *end = ends[t > 0.5];

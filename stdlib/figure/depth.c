@@ -1,5 +1,5 @@
-/* depth.c -- axes in three dimensions: the data in a box that is turned by azimuth and elevation, seen from far away
- * (parallel rays), drawn from the back to the front. */
+/* depth.c -- draws axes in three dimensions: the data is in a box that is rotated by azimuth and elevation, projected
+ * in parallel, and drawn from back to front. */
 #include "stdlib/figure/figure.h"
 
 #include <math.h>
@@ -7,10 +7,10 @@
 
 typedef struct {
     double x, y, z;
-} Point; /* each from 0 to 1 in the box */
+} Point; /* position in the box, each coordinate from 0 to 1 */
 typedef struct {
     double x, y, depth;
-} Seen; /* on the page; depth grows away from the eye */
+} Seen; /* position on the page; depth grows away from the viewer */
 typedef struct {
     const Painter *p;
     double ca, sa, ce, se, unit, cx, cy;
@@ -23,7 +23,7 @@ static Seen look(const Eye *e, Point q) {
     return (Seen){e->cx + e->unit * along, e->cy - e->unit * (z * e->ce + back * e->se), back * e->ce - z * e->se};
 }
 
-/* Not by fmin and fmax, over which the vectoriser of gcc 12 for aarch64 falls. */
+/* Does not use fmin and fmax, on which the vectoriser of gcc 12 for aarch64 fails. */
 static void widen(double *lo, double *hi, double x) {
     if (x < *lo) *lo = x;
     if (x > *hi) *hi = x;
@@ -37,7 +37,7 @@ static Eye eye_of(const Painter *p) {
         Seen s = look(&e, (Point){k & 1, k >> 1 & 1, k >> 2});
         widen(&lo[0], &hi[0], s.x), widen(&lo[1], &hi[1], s.y);
     }
-    double room = 27; /* for ticks and labels around it */
+    double room = 27; /* for ticks and labels around the box */
     e.unit = fmin((p->width - 2 * room) / (hi[0] - lo[0]), (p->height - 1.8 * room) / (hi[1] - lo[1]));
     e.cx = p->x + p->width / 2 - e.unit * (lo[0] + hi[0]) / 2;
     e.cy = p->y + p->height / 2 - e.unit * (lo[1] + hi[1]) / 2 - room / 4;
@@ -50,7 +50,7 @@ static Point in_box(const Axes *a, const Item *i, size_t k) {
 }
 
 /* -- the box: its three far sides with a grid ---------------------------------------------------------------------- */
-/* The coordinate of the far side across axis n: 0 or 1. */
+/* Returns the coordinate of the far side across axis n: 0 or 1. */
 static double far_side(const Eye *e, int n) {
     Point near = {0.5, 0.5, 0.5}, far = near;
     (&near.x)[n] = 0, (&far.x)[n] = 1;
@@ -96,9 +96,9 @@ static void box(const Eye *e, const Ticks t[3]) {
     qcanvas_stroke(e->p->c, qdraw_grid, (Stroke){.width = 0.6, .alpha = 1});
 }
 
-/* -- ticks: along the edges of the box that nothing hides ---------------------------------------------------------- */
-/* A place on the edge on which axis n has its ticks: of x and y on the floor, at the side of the eye; of z upright at
- * the left of the page. */
+/* -- -- ticks: along the visible edges of the box ------------------------------------------------------------------ */
+/* Returns a point on the edge that has the ticks of axis n: for x and y on the floor, on the side of the viewer; for z
+ * the vertical edge at the left of the page. */
 static Point edge(const Eye *e, int n, double t) {
     Point q = {1 - far_side(e, 0), 1 - far_side(e, 1), 0};
     if (e->p->a->elevation < 0) q.z = 1;
@@ -200,7 +200,7 @@ static void surfaces(const Eye *e) {
     for (const Item *i = e->p->a->items; i; i = i->next)
         if (i->kind == ITEM_SURFACE) n += faces_of(e, i, f + n);
     qsort(f, n, sizeof *f, by_depth);
-    for (size_t k = 0; k < n; k++) face(e, &f[k], n <= 5000); /* of many faces the edges would be all that is seen */
+    for (size_t k = 0; k < n; k++) face(e, &f[k], n <= 5000); /* with many faces, edges would cover everything */
     free(f);
 }
 

@@ -1,4 +1,4 @@
-/* draw.c -- a figure on a canvas: heading, axes with their frames, ticks and texts, colour bars, items. */
+/* draw.c -- draws a figure on a canvas: heading, axes with frames, ticks and texts, colour bars, items. */
 #include "stdlib/figure/figure.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@ static const Stroke frame_stroke = {.width = 0.8, .alpha = 1};
 double qdraw_x(const Painter *p, double v) { return p->x + qscale_place(&p->a->axis[AXIS_X], v) * p->width; }
 double qdraw_y(const Painter *p, double v) { return p->y + (1 - qscale_place(&p->a->axis[AXIS_Y], v)) * p->height; }
 
-/* Thin upright and level lines lie on whole pixels. */
+/* Aligns thin vertical and horizontal lines to pixels. */
 static double crisp(double v) { return floor(v * 2) / 2 + 0.25; }
 
 static void segment(Canvas *c, double x0, double y0, double x1, double y1) {
@@ -52,7 +52,7 @@ static void x_ticks(const Painter *p, const Ticks *t) {
     for (int i = 0; i < t->n; i++) {
         double at = qdraw_x(p, t->at[i]);
         segment(p->c, crisp(at), bottom, crisp(at), bottom + TICK_LENGTH);
-        if (p->a->upright && fabs(at - last) < SIZE_TICK + 2) continue; /* no room even so */
+        if (p->a->upright && fabs(at - last) < SIZE_TICK + 2) continue; /* does not fit even when upright */
         qcanvas_text(p->c, at, bottom + TICK_LENGTH + 2, t->text[i], &l);
         last = at;
     }
@@ -85,7 +85,7 @@ static double widest(Canvas *c, const Ticks *t) {
     return most;
 }
 
-/* Letters become smaller, to a point, where a text is longer than its room. */
+/* Reduces the letter size, down to a limit, if a text is longer than its room. */
 static void fit(Canvas *c, const char *s, Lettering *l, double size, double room) {
     double w = 0, h;
     l->size = size;
@@ -147,7 +147,7 @@ static void colour_bar(const Painter *p) {
 }
 
 /* -- axes ---------------------------------------------------------------------------------------------------------- */
-/* A text at a place inside is written to its end, beyond the axes, too. */
+/* Returns whether an item is a text whose position is inside the axes; it is not clipped at their frame. */
 static bool is_note(const Painter *p, const Item *i) {
     if (i->kind != ITEM_TEXT || !i->part[PART_X].n || !i->part[PART_Y].n) return false;
     double x = qdraw_x(p, i->part[PART_X].x[0]) - p->x, y = qdraw_y(p, i->part[PART_Y].x[0]) - p->y;
@@ -166,8 +166,8 @@ static void notes(const Painter *p) {
         if (is_note(p, i)) qpaint_item(p, i);
 }
 
-/* Around an image beside other axes, which would have no end where it is as white as the page; over none of its
- * pixels. */
+/* Draws an edge around an image beside other axes, so that its extent is visible even if it is as white as the page.
+ * The edge covers none of its pixels. */
 static void edge(const Painter *p) {
     if (!p->a->edged || !p->a->figure->axes->next) return;
     qcanvas_box(p->c, crisp(p->x) - 1, crisp(p->y) - 1, ceil(p->width) + 1, ceil(p->height) + 1);

@@ -1,4 +1,4 @@
-/* field.c -- pictures of matrices: imshow, imagesc, montage, contour, contourf, surf, mesh. */
+/* field.c -- creates items from matrices: imshow, imagesc, montage, contour, contourf, surf, mesh. */
 #include "stdlib/builtins.h"
 #include "stdlib/figure/figure.h"
 #include "stdlib/image.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* -- images -------------------------------------------------------------------------------------------------------- */
-static qs_dtype shown_as(qs_dtype d) { /* a type that paint.c shows, which holds all values of d */
+static qs_dtype shown_as(qs_dtype d) { /* returns a dtype that paint.c supports and that represents all values of d */
     if (d == QS_U8 || d == QS_U16 || d == QS_F32) return d;
     return d == QS_B1 ? QS_U8 : qdtype_size(d) <= 2 ? QS_F32 : QS_F64;
 }
@@ -23,7 +23,7 @@ static qs_status check_image(qs_vm *vm, const char *fn, const Array *a) {
                    qarr_shape_text(a, shape));
 }
 
-/* The image of these axes that has the same place in memory, to be written over. */
+/* Returns the image of these axes if it has the same dtype and shape, so that its memory can be overwritten. */
 static Item *same_image(const Axes *a, const Array *img, qs_dtype d) {
     for (Item *i = a->items; i; i = i->next)
         if (i->kind == ITEM_IMAGE) return i->image->dtype == d && qarr_same_shape(i->image, img) ? i : NULL;
@@ -60,7 +60,7 @@ static qs_status centres(qs_vm *vm, Item *i, const Array *img) {
     return QS_OK;
 }
 
-/* Under hold an image takes the place of the one that was there, below everything else. */
+/* Adds an image to the axes or replaces the existing one; it is drawn below all other items. */
 static qs_status put_image(qs_vm *vm, Axes *a, Array *img, Item **out) {
     qs_dtype d = shown_as((qs_dtype)img->dtype);
     Item *i = same_image(a, img, d);
@@ -68,7 +68,7 @@ static qs_status put_image(qs_vm *vm, Axes *a, Array *img, Item **out) {
         drop_images(vm, a);
         i = qaxes_add(vm, a, ITEM_IMAGE);
         for (Item **p = &a->items; a->items != i; p = &(*p)->next)
-            if (*p == i) { /* it was added last; it is drawn first */
+            if (*p == i) { /* it was added last; moves it to the front of the list */
                 *p = NULL, i->next = a->items, a->items = i;
                 break;
             }
@@ -77,7 +77,8 @@ static qs_status put_image(qs_vm *vm, Axes *a, Array *img, Item **out) {
     return *out = i, copy_elements(vm, i, img, d);
 }
 
-/* [lo, hi]; [] and null: those of the elements; nothing: `usual`, NULL meaning those of the elements, too. */
+/* Reads a range [lo, hi].  [] and null mean the range of the elements; without an argument it is `usual`, or that of
+ * the elements if `usual` is NULL. */
 static qs_status range_of(qs_vm *vm, qs_call_args *c, int at, const double *usual, double out[2], bool *own) {
     Column r = {0};
     *own = at >= c->nin && !usual;
@@ -162,7 +163,7 @@ static qs_status tile_size(qs_vm *vm, qs_value v, Tiles *t) {
     Tiles own = {t->n, a->rank > 1 ? a->dims[0] : 1, a->rank > 1 ? a->dims[1] : a->dims[0],
                  a->rank > 2 ? a->dims[2] : 1, 0};
     if (!t->height) *t = own;
-    bool grey = own.channels == 1 || t->channels == 1; /* one of them, which then has three equal channels */
+    bool grey = own.channels == 1 || t->channels == 1; /* one of the images is grey, and gets three equal channels */
     if (own.height != t->height || own.width != t->width)
         return qs_fail(vm, QS_ESHAPE, "montage: images must have one size, got %ldx%ld and %ldx%ld", (long)t->height,
                        (long)t->width, (long)own.height, (long)own.width);
@@ -173,7 +174,8 @@ static qs_status tile_size(qs_vm *vm, qs_value v, Tiles *t) {
     return QS_OK;
 }
 
-/* Writes tile k of doubles x, whose pixels are `step` apart, into the whole.  A grey one is opaque in all channels. */
+/* Copies tile k of doubles x, whose pixels are `step` apart, to the whole image.  Grey tiles are opaque in all
+ * channels. */
 static void put_tile(const Tiles *t, const double *x, int64_t step, double scale, int64_t k, double *whole) {
     int64_t top = k / t->columns * t->height, left = k % t->columns * t->width, wide = t->columns * t->width;
     for (int64_t r = 0; r < t->height; r++)
@@ -194,7 +196,7 @@ static qs_status whole_of(qs_vm *vm, const Tiles *t, qs_value *v, double **out) 
     return *out = p, QS_OK;
 }
 
-/* Of a cell of images, or the slices of a cube. */
+/* Shows the images of a cell, or the slices of a cube. */
 qs_status qfield_montage(qs_vm *vm, qs_call_args *c) {
     Tiles t = {0};
     qs_value v = c->in[0], made = qs_nil();
@@ -239,7 +241,8 @@ typedef struct {
 
 static void free_field(Heights *f) { qcolumn_free(&f->x), qcolumn_free(&f->y), qcolumn_free(&f->z); }
 
-/* Coordinates of every element: from a matrix of the same size, a vector of one for each column (or row), or none. */
+/* Computes the coordinates of all elements from a matrix of the same size, a vector with one for each column (or row),
+ * or nothing. */
 static qs_status spread(qs_vm *vm, const char *fn, const char *what, qs_value v, const Heights *f, bool down,
                         Column *out) {
     Column given = {0};
@@ -259,7 +262,7 @@ static qs_status spread(qs_vm *vm, const char *fn, const char *what, qs_value v,
     return out->x ? QS_OK : qs_fail(vm, QS_ENOMEM, "%s: no memory for %zu numbers", fn, n);
 }
 
-/* (z) or (x, y, z) from in[0]; *at is moved behind them. */
+/* Reads (z) or (x, y, z) from in[0] on; *at becomes the index behind them. */
 static qs_status field(qs_vm *vm, qs_call_args *c, int *at, Heights *f) {
     bool three = c->nin > 2 && c->in[1].kind != QS_STRING && c->in[2].kind != QS_STRING;
     qs_value z = c->in[three ? 2 : 0];
@@ -283,7 +286,7 @@ static Item *put_field(qs_vm *vm, Axes *a, ItemKind kind, Heights *f, const Styl
 }
 
 /* -- contours ------------------------------------------------------------------------------------------------------ */
-/* Levels at round numbers within the values, about so many; filled areas begin at one below them. */
+/* Chooses about `wanted` levels at round numbers within the values; for filled areas the first is below all values. */
 static qs_status round_levels(qs_vm *vm, const Column *z, int wanted, bool filled, Column *out) {
     double lo = INFINITY, hi = -INFINITY;
     for (size_t k = 0; k < z->n; k++)
@@ -295,7 +298,7 @@ static qs_status round_levels(qs_vm *vm, const Column *z, int wanted, bool fille
     out->x = malloc(qmem_size((size_t)count, sizeof *out->x, sizeof *out->x)), out->n = 0;
     if (!out->x) return qs_fail(vm, QS_ENOMEM, "contour: no memory for levels");
     for (double k = 0; k < count; k++) {
-        double level = (first + k) * step; /* of huge numbers two may be the same */
+        double level = (first + k) * step; /* for huge numbers two levels may be equal */
         if (!out->n || level > out->x[out->n - 1]) out->x[out->n++] = level;
     }
     return QS_OK;

@@ -1,9 +1,9 @@
-/* figure.c -- figures and axes: made, chosen, forgotten, and where they go.
+/* figure.c -- creates, selects and removes figures and axes, and outputs figures.
  *
- *     QUASAR_FIGURES=folder ── PNG files there;  a display ── windows;  neither ── PNG files in figures/, said once
+ *     QUASAR_FIGURES=folder ── PNG files there;  a display ── windows;  neither ── PNG files in figures/, with one note
  *
- * A figure that has changed is written when the next one begins, at drawnow(), pause() and hold(), and when a program
- * or a call from outside ends: a figure of ten statements is drawn once. */
+ * A changed figure is output when the next one begins, at drawnow(), pause() and hold(), and when a program or a call
+ * from outside ends, so that a figure made by ten statements is drawn once. */
 #include "stdlib/figure/figure.h"
 #include "stdlib/figure/window.h"
 #include "vm/value/machine.h"
@@ -131,7 +131,7 @@ void qfigure_close(qs_vm *vm) {
     Figures *all = qlib(vm)->figures;
     if (!all) return;
     qwindow_hurry(vm);
-    if (qfigure_flush(vm) != QS_OK) qs_error_clear(vm); /* nobody is left to be told */
+    if (qfigure_flush(vm) != QS_OK) qs_error_clear(vm); /* nothing can report the error any more */
     while (all->list) {
         Figure *f = all->list;
         all->list = f->next;
@@ -143,14 +143,14 @@ void qfigure_close(qs_vm *vm) {
 }
 
 /* -- the current axes ---------------------------------------------------------------------------------------------- */
-/* A figure that no window shows is written when another one takes its place, and needs no memory from then on unless
- * the program has chosen it. */
+/* Creates the next figure.  The previous one without a window has been written by then; the one before it is removed,
+ * unless the program has selected it. */
 static Figure *next_figure(qs_vm *vm) {
     Figures *all = qfigure_all(vm);
     Figure *old = all->current;
     if (old && !old->chosen && !old->window && !old->embedded && old->next && !old->next->window &&
         !old->next->chosen && !old->next->embedded)
-        qfigure_forget(vm, old->next); /* handles of the last one stay of use */
+        qfigure_forget(vm, old->next); /* handles of the previous figure stay valid */
     return qfigure_new(vm);
 }
 
@@ -180,7 +180,7 @@ static void tell(qs_vm *vm, const char *fmt, const char *a) {
     qtext_free(&t);
 }
 
-/* The folder for figures; NULL: they are shown in windows. */
+/* Returns the folder for figures; NULL: they are shown in windows. */
 static const char *folder(qs_vm *vm) {
     const char *wanted = getenv("QUASAR_FIGURES");
     Figures *all = qfigure_all(vm);
@@ -239,7 +239,7 @@ bool qfigure_has(void) {
     return qcanvas_library(&why) != NULL;
 }
 
-/* Without cairo a program goes on without its pictures, and says so once. */
+/* Returns whether cairo is available; otherwise prints one note, and the program continues without figures. */
 static bool can_draw(qs_vm *vm) {
     const char *why;
     if (qcanvas_library(&why)) return true;
@@ -262,7 +262,8 @@ bool qfigure_is_there(qs_vm *vm, const Figure *f) {
     return x != NULL;
 }
 
-/* A window may wait for the time of its next frame, and another thread close figures meanwhile. */
+/* Outputs all changed figures.  A window may wait for the time of its next frame, and another thread may close figures
+ * meanwhile. */
 qs_status qfigure_flush(qs_vm *vm) {
     Figures *all = qlib(vm) ? qlib(vm)->figures : NULL;
     for (Figure *f = all ? all->list : NULL; f;) {
@@ -280,7 +281,7 @@ void qfigure_changed(qs_vm *vm, Figure *f) {
 /* -- size ---------------------------------------------------------------------------------------------------------- */
 enum { PAGE_WIDTH = 480, PAGE_HEIGHT = 360, LEAST_PICTURE = 256, STRIP = 30, BAR_STRIP = 90 };
 
-/* The image of axes that show one and nothing else; NULL. */
+/* Returns the image of a figure that shows only one, without axes; otherwise NULL. */
 static const Item *lone_image(const Figure *f) {
     const Axes *a = f->axes;
     if (!a || a->next || !a->hidden) return NULL;
@@ -289,7 +290,7 @@ static const Item *lone_image(const Figure *f) {
     return NULL;
 }
 
-/* An image by itself has a pixel for each of its own, or several when it is small. */
+/* Returns the size of the page.  An image by itself has one pixel of the page per pixel, or several if it is small. */
 void qfigure_size(const Figure *f, double *width, double *height) {
     const Item *i = lone_image(f);
     *width = f->width, *height = f->height;

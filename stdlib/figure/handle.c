@@ -1,6 +1,6 @@
-/* handle.c -- what programs hold of a figure: h = plot(…); h.title = "…"; pixels = h.rasterize().
+/* handle.c -- implements handles of figures: h = plot(…); h.title = "…"; pixels = h.rasterize().
  *
- * A handle knows its axes by their number, so that it outlives them: a figure that was closed is an error then. */
+ * A handle refers to its axes by number and may outlive them: using the handle of a closed figure is an error. */
 #include "stdlib/builtins.h"
 #include "stdlib/figure/figure.h"
 
@@ -65,7 +65,7 @@ static qs_status link_axes(qs_vm *vm, Axes *a, qs_call_args *c) {
     return b->link = a->link, QS_OK;
 }
 
-/* The functions on figures that are methods of handles and displays, too. */
+/* Functions on figures that are also methods of handles and displays. */
 static const struct {
     const char *name;
     qs_native_fn *fn;

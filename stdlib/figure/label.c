@@ -1,4 +1,5 @@
-/* label.c -- the axes themselves: figure, subplot, title, xlabel, axis, grid, legend, colorbar, colormap, close … */
+/* label.c -- implements functions on axes: figure, subplot, title, xlabel, axis, grid, legend, colorbar, colormap,
+ * close … */
 #include "stdlib/builtins.h"
 #include "stdlib/figure/figure.h"
 #include "stdlib/figure/window.h"
@@ -11,7 +12,7 @@
 static qs_status changed(qs_vm *vm, Axes *a) { return qfigure_changed(vm, a->figure), QS_OK; }
 
 /* -- figures and subplots ------------------------------------------------------------------------------------------ */
-/* figure(): a new one; figure(n): that one, made where there is none. */
+/* figure(): creates a figure; figure(n): selects figure n, and creates it if necessary. */
 qs_status qlabel_figure(qs_vm *vm, qs_call_args *c) {
     int64_t n = 0;
     TRY(qfigure_flush(vm));
@@ -34,7 +35,7 @@ static Axes *cell_of(const Figure *f, int rows, int columns, int at) {
     return NULL;
 }
 
-/* Axes without anything, which a first look at the figure has made, make room for subplots. */
+/* Removes empty axes, which an earlier access to the figure has created, before subplots are added. */
 static void drop_empty(qs_vm *vm, Figure *f, int rows, int columns) {
     for (Axes **p = &f->axes; *p;) {
         Axes *a = *p;
@@ -113,7 +114,7 @@ qs_status qlabel_grid(qs_vm *vm, qs_call_args *c) {
     return changed(vm, a);
 }
 
-/* Whether further plots are added to what axes show; gives whether a window is open. */
+/* Sets whether further plots are added to the contents of axes; returns whether a window is open. */
 qs_status qlabel_hold(qs_vm *vm, qs_call_args *c) {
     Figures *all = qfigure_all(vm);
     TRY(on_off(vm, c, true, &all->hold));
@@ -235,7 +236,7 @@ static bool legend_place(const char *s, LegendPlace *out) {
     return false;
 }
 
-static Item *next_named(Item *i) { /* from i on, the next that a legend shows */
+static Item *next_named(Item *i) { /* returns the next item from i on that has a legend entry */
     while (i && (i->kind == ITEM_IMAGE || i->kind == ITEM_TEXT || i->kind == ITEM_CONTOUR || i->kind == ITEM_SURFACE))
         i = i->next;
     return i;
@@ -298,7 +299,7 @@ qs_status qlabel_caxis(qs_vm *vm, qs_call_args *c) {
     return good ? changed(vm, a) : qs_fail(vm, QS_EVALUE, "caxis: the range of colours is [lo, hi]");
 }
 
-/* -- files and ends ------------------------------------------------------------------------------------------------ */
+/* -- -- saving and closing ----------------------------------------------------------------------------------------- */
 /* saveas(path) or saveas(h, path) */
 qs_status qlabel_saveas(qs_vm *vm, qs_call_args *c) {
     Figure *f = qfigure_all(vm)->current;

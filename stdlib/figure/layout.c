@@ -1,5 +1,6 @@
-/* layout.c -- where axes are on the page: cells of a grid, less the room for what is written around them.  Axes of the
- * same row or column get the same margins, so that their frames are in line. */
+/* layout.c -- computes the positions of axes on the page: cells of a grid without the room for texts around them.
+ *
+ * Axes of the same row or column get the same margins, so that their frames are aligned. */
 #include "stdlib/figure/figure.h"
 
 #include <math.h>
@@ -34,7 +35,7 @@ static void widest(Canvas *c, const Ticks *t, double *w, double *h) {
     }
 }
 
-/* Whether texts that the program has put below the axes would lie on each other. */
+/* Returns whether the tick texts set by the program would overlap below the axes. */
 static bool crowded(Canvas *c, const Axes *a) {
     Ticks t;
     double last = -INFINITY, width = a->room[0], w, h;
@@ -48,7 +49,7 @@ static bool crowded(Canvas *c, const Axes *a) {
     return false;
 }
 
-/* Room for a line of text of this size; 0 for none. */
+/* Returns the room for a line of text of this size; 0 if there is no text. */
 static double line_room(Canvas *c, const char *s, double size) {
     double w, h;
     if (!s) return 0;
@@ -88,7 +89,7 @@ static void margins(Canvas *c, const Axes *a, Margins *m) {
     if (beside > 0 && !around) m->top = fmax(m->top, BAR_EDGE), m->bottom = fmax(m->bottom, BAR_EDGE);
 }
 
-/* Axes of a column have the same margins at their sides, those of a row above and below. */
+/* Extends the margins: axes in a column share the margins at their sides, axes in a row those above and below. */
 static void line_up(Canvas *c, const Axes *a, const Axes *b, Margins *m) {
     Margins own = {0};
     if (a->rows != b->rows || a->columns != b->columns) return;
@@ -108,7 +109,7 @@ static void place(const Axes *a, const Margins *m, double top, double edge, doub
     box[3] = fmax(8, h - edge - m->top - m->bottom);
 }
 
-/* The same length for a unit of x as for one of y: the box becomes narrower or lower. */
+/* Makes the box narrower or lower, so that units of x and y have the same length. */
 static void keep_aspect(const Axes *a, double box[4]) {
     double x = fabs(a->axis[AXIS_X].hi - a->axis[AXIS_X].lo), y = fabs(a->axis[AXIS_Y].hi - a->axis[AXIS_Y].lo);
     double unit = fmin(box[2] / x, box[3] / y);
@@ -117,7 +118,7 @@ static void keep_aspect(const Axes *a, double box[4]) {
     box[2] = unit * x, box[3] = unit * y;
 }
 
-/* Pages of one image have no edge around it. */
+/* Returns the edge of the page; a page with only one image has none. */
 static double edge_of(const Figure *f) {
     return f->axes && !f->axes->next && !qlayout_ticked(f->axes) && !f->axes->deep ? 0 : EDGE;
 }

@@ -1,18 +1,19 @@
-/* legend.c -- the names of items, in the corner or at the side where they cover the least of the data. */
+/* legend.c -- draws the legend, inside the axes where it covers least of the data, or beside them. */
 #include "stdlib/figure/figure.h"
 
 #include <math.h>
 
 enum { SWATCH = 22, PAD = 6, GAP = 6, ROW = 14, INSET = 7, PLACES = 9 };
-static const double smallest = 0.6, beside = 0.45; /* of the letters; of the width that axes have with their legend */
+/* Minimum scale of the letters; maximum width of a legend beside the axes, as a fraction. */
+static const double smallest = 0.6, beside = 0.45;
 typedef struct {
-    double width, height, scale; /* of letters and all around them */
-    int rows, shown;             /* shown: those for which there is room; less than all of them: the last is … */
+    double width, height, scale; /* scale of the letters and everything around them */
+    int rows, shown;             /* shown: rows that fit; if fewer than all, the last one is … */
 } Extent;
 
 static bool is_named(const Item *i) { return i->name && i->kind != ITEM_TEXT; }
 
-/* As it would be with all room of the world. */
+/* Computes the extent with unlimited room. */
 static Extent natural(Canvas *c, const Axes *a) {
     Extent e = {.scale = 1};
     for (const Item *i = a->items; i; i = i->next) {
@@ -26,8 +27,8 @@ static Extent natural(Canvas *c, const Axes *a) {
     return e.shown = e.rows, e;
 }
 
-/* A legend does not leave its room: first it becomes smaller, then names lose their ends, and the last ones are left
- * out. */
+/* Computes the extent within the given room: first the legend is scaled down, then names are cut off, and finally rows
+ * are left out. */
 static Extent measure(Canvas *c, const Axes *a, double width, double height) {
     Extent e = natural(c, a);
     e.scale = fmax(smallest, fmin(1, fmin(width / e.width, height / e.height)));
@@ -51,7 +52,7 @@ double qlegend_width(Canvas *c, const Axes *a) {
     return measure(c, a, beside * width / a->columns, INFINITY).width + INSET;
 }
 
-/* How much of a piece of a line is in the box: looked at every few units. */
+/* Returns how much of a line segment is inside the box, by samples every few units. */
 static double covered(const double from[2], const double to[2], const double box[4]) {
     double length = hypot(to[0] - from[0], to[1] - from[1]), n = fmin(fmax(1, ceil(length / 6)), 400), in = 0;
     for (double k = 0; k < n; k++) {
@@ -85,7 +86,8 @@ static double cost_of(const Painter *p, const Item *i, const double box[4]) {
     return cost;
 }
 
-/* Places in the order in which they are tried: corners, sides, the middle; as parts of the room that is left. */
+/* Candidate positions in the order in which they are tried: corners, sides, the middle; as fractions of the free
+ * room. */
 static const double places[PLACES][2] = {{1, 0},   {0, 0},   {0, 1},   {1, 1},    {1, 0.5},
                                          {0, 0.5}, {0.5, 0}, {0.5, 1}, {0.5, 0.5}};
 
@@ -95,7 +97,7 @@ static void put(const Painter *p, const Extent *e, int k, double box[4]) {
     box[2] = e->width, box[3] = e->height;
 }
 
-/* The place that covers the least; how much that is. */
+/* Finds the position that covers least; returns how much it covers. */
 static double best(const Painter *p, const Extent *e, double box[4]) {
     double least = INFINITY, tried[4];
     for (int k = 0; k < PLACES && least > 0; k++) {
@@ -109,7 +111,7 @@ static double best(const Painter *p, const Extent *e, double box[4]) {
     return least;
 }
 
-/* Where every place covers something, and nobody has said what the axis of y shows, it shows more: the legend lies
+/* If every position covers some data and the program has not set the limits of y, extends them so that the legend is
  * above the data. */
 void qlegend_make_room(const Painter *p) {
     Axis *y = &p->a->axis[AXIS_Y];
@@ -119,7 +121,7 @@ void qlegend_make_room(const Painter *p) {
     if (best(p, &e, box) > 0) y->hi += (y->hi - y->lo) * room / (p->height - room);
 }
 
-/* Of the names that are shown the one at row `at`, for which a sign of its item stands; … for all that are not. */
+/* Draws the key and name of an item in row `at`; the last row becomes … if not all fit. */
 static void draw_name(const Painter *p, const Extent *e, const double box[4], const Item *i, int at) {
     bool more = at == e->shown - 1 && e->shown < e->rows;
     double x = box[0] + e->scale * PAD, y = box[1] + e->scale * (PAD + ROW * (at + 0.5) - 1.5);

@@ -1,8 +1,7 @@
-/* level.c -- where a function on a grid has a value (lines), and where it has at least that (areas).
+/* level.c -- computes contour lines and areas of a function on a grid.
  *
- * Between the four corners of a cell the function is taken as linear along the edges.  Where opposite corners are above
- * and the other two below, the mean of the four decides which of them belong together.  Cells with a nan are left out.
- */
+ * Within a cell the function is taken as linear along the edges.  If two opposite corners are above the level and the
+ * other two below, the mean of the four decides which are connected.  Cells with a nan are skipped. */
 #include "stdlib/figure/figure.h"
 
 #include <math.h>
@@ -11,7 +10,7 @@ typedef struct {
     double x, y, z;
 } Corner;
 
-/* The corners of cell (r, k), around it. */
+/* Reads the corners of cell (r, k) in cyclic order. */
 static bool cell(const Item *i, size_t r, size_t k, Corner c[4]) {
     static const int down[] = {0, 0, 1, 1}, right[] = {0, 1, 1, 0};
     bool whole = true;
@@ -37,7 +36,7 @@ static void cell_lines(const Corner c[4], double level, void (*out)(void *, cons
         cut(a, b, level, cuts[n++]);
     }
     if (n < 2) return;
-    /* With four cuts, the first belongs to the second or to the last. */
+    /* With four intersections, the first is connected with the second or with the last. */
     bool high = (c[0].z + c[1].z + c[2].z + c[3].z) / 4 >= level;
     bool first_with_second = n == 2 || (c[1].z >= level) != high;
     for (int k = 0; k < n; k += 2) {
@@ -54,7 +53,7 @@ void qlevel_lines(const Item *i, double level, void (*out)(void *, const double[
             if (cell(i, r, k, c)) cell_lines(c, level, out, ud);
 }
 
-/* Two opposite corners that are above, apart from each other. */
+/* Returns whether two opposite corners are above the level and not connected. */
 static bool apart(const Corner c[4], double level) {
     bool crossed = (c[0].z >= level) == (c[2].z >= level) && (c[1].z >= level) == (c[3].z >= level);
     return crossed && (c[0].z >= level) != (c[1].z >= level) && (c[0].z + c[1].z + c[2].z + c[3].z) / 4 < level;

@@ -1,5 +1,5 @@
-/* outline.c -- a figure as text: what it shows, in words.  `print h` writes it, and tests compare it: it says what a
- * picture has to show, and stays the same when letters get a pixel wider. */
+/* outline.c -- describes a figure as text.  `print h` writes this text, and tests compare it: it contains what the
+ * picture shows, and does not depend on the sizes of letters. */
 #include "stdlib/figure/figure.h"
 
 #include <string.h>

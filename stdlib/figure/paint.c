@@ -1,5 +1,5 @@
-/* paint.c -- items on a canvas: one function for each kind finds its bounds, one paints it, one draws its sign in the
- * legend.  kinds.def says which. */
+/* paint.c -- paints items on a canvas.  Each kind of item has a function for its bounds, one that paints it, and one
+ * that draws its key in the legend; kinds.def lists them. */
 #include "stdlib/figure/figure.h"
 
 #include <math.h>
@@ -51,7 +51,7 @@ static double image_size(const Item *i, int dim) {
     return i->image->rank == 1 ? (dim ? (double)i->image->dims[0] : 1) : (double)i->image->dims[dim];
 }
 
-/* Half a pixel around the centres of the first and the last. */
+/* Returns half a pixel, by which an image extends beyond the centres of its first and last pixel. */
 static double half(const Item *i, Part p) {
     double n = image_size(i, p == PART_X);
     return n > 1 ? (at(i, p, 1) - at(i, p, 0)) / (n - 1) / 2 : 0.5;
@@ -112,8 +112,8 @@ static void draw_mark(Canvas *c, char mark, double x, double y, double size, Col
 }
 
 /* -- lines --------------------------------------------------------------------------------------------------------- */
-/* Points that fall into the same half pixel column, one after the other, are drawn as their first, least, greatest and
- * last: a line of a million points looks the same so, and is drawn in no time. */
+/* Consecutive points in the same half pixel column are reduced to the first, least, greatest and last one.  A line of a
+ * million points looks the same and is drawn quickly. */
 typedef struct {
     double column, lo, hi, last;
     bool any;
@@ -135,7 +135,7 @@ static void add_point(Canvas *c, Strip *s, double x, double y, bool first) {
     *s = (Strip){x, y, y, y, true};
 }
 
-/* Cairo counts in 24.8 bits: far points are brought near. */
+/* Limits coordinates, because cairo uses 24.8 fixed-point numbers. */
 static double near(double v) { return fmin(fmax(v, -1e5), 1e5); }
 
 static void paint_curve(const Painter *p, const Item *i) {
@@ -247,8 +247,8 @@ Colour qpaint_shade(const Axes *a, const Item *i, double v) {
     return k ? level_colour(a, i, k - 1) : (Colour){1, 1, 1};
 }
 
-/* Each level covers what is at least as high, so that no gap stays between two.  All cells of a level are one path:
- * edges that two of them share then leave no trace. */
+/* Each level covers everything at least as high, so that there are no gaps between levels.  All cells of a level are
+ * one path, so that shared edges are invisible. */
 static void paint_contour(const Painter *p, Item *i) {
     Column levels = part(i, PART_U);
     for (size_t k = 0; k < levels.n; k++) {
@@ -268,9 +268,9 @@ static int shade(double v, double lo, double scale) {
     return t > 0 ? t < SHADES - 1 ? (int)(t + 0.5) : SHADES - 1 : 0;
 }
 
-/* The loops over elements, once for each type that images have (series of field.c): one channel goes through a table of
- * shades, three are red, green and blue.  They become vectors (CMakeLists.txt allows it), so shades that are looked up
- * are found before. */
+/* Loops over elements for each dtype of images (shown_as in field.c): one channel is mapped by a table of shades, three
+ * are red, green and blue.  The loops are vectorised (CMakeLists.txt allows it), so indices of shades are computed
+ * before the table is read. */
 #define SHOW(type)                                                                                                     \
     static void look_up_##type(const type *x, size_t n, double lo, double scale, const uint32_t *table,                \
                                uint32_t *out) {                                                                        \
@@ -298,7 +298,7 @@ SHOW(uint16_t)
 SHOW(float)
 SHOW(double)
 
-/* Pixels with a nan in them cover nothing; the others get the byte that says that they do.  false: there is none. */
+/* Makes pixels with a nan transparent and sets the alpha byte of all others.  false: there is no nan. */
 #define COVER(type)                                                                                                    \
     static bool cover_##type(const type *x, size_t n, int channels, uint32_t *out) {                                   \
         size_t holes = 0;                                                                                              \
@@ -366,7 +366,7 @@ static void paint_rect(const Painter *p, Item *i) {
 
 static void paint_nothing(const Painter *p, Item *i) { (void)p, (void)i; }
 
-/* -- signs in the legend ------------------------------------------------------------------------------------------- */
+/* -- -- keys in the legend ----------------------------------------------------------------------------------------- */
 static void key_line(const Painter *p, const Item *i, double x, double y, double width) {
     if (i->style.dash) {
         qcanvas_move(p->c, x, y), qcanvas_line(p->c, x + width, y);

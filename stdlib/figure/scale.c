@@ -1,4 +1,4 @@
-/* scale.c -- what an axis shows: its limits, and ticks at numbers that people would choose. */
+/* scale.c -- computes the limits of axes, and ticks at round numbers. */
 #include "stdlib/figure/figure.h"
 #include "vm/base/number.h"
 
@@ -20,7 +20,7 @@ static void widen(Axis *a, const double b[2], bool sticky_lo, bool sticky_hi, bo
     a->lo = a->log ? pow(10, lo) : lo, a->hi = a->log ? pow(10, hi) : hi;
 }
 
-/* Logarithms exist of positive numbers alone: bounds of those among the items. */
+/* Restricts the bounds to positive numbers of the items, since only these have logarithms. */
 static void positive(const Axes *a, AxisName n, double b[2]) {
     Part part = n == AXIS_X ? PART_X : n == AXIS_Y ? PART_Y : PART_Z;
     if (b[0] > 0) return;
@@ -73,7 +73,7 @@ double qscale_place(const Axis *a, double v) {
 }
 
 /* -- ticks --------------------------------------------------------------------------------------------------------- */
-/* 1, 2, 2.5 or 5 times a power of ten: the smallest that gives no more than `wanted` steps. */
+/* Returns the smallest of 1, 2, 2.5 or 5 times a power of ten with at most `wanted` steps. */
 static double step_for(double span, int wanted, bool whole) {
     static const double steps[] = {1, 2, 2.5, 5, 10};
     double raw = fmax(span / wanted, whole), power = pow(10, floor(log10(raw)));
@@ -84,16 +84,16 @@ static double step_for(double span, int wanted, bool whole) {
     return 10 * power;
 }
 
-/* A power of ten, or a number of them, as an int; limits may be infinite. */
+/* Converts an exponent or a number of powers to int; limits may be infinite. */
 static int small_int(double x) { return x > 1000 ? 1000 : x < -1000 ? -1000 : isnan(x) ? 0 : (int)x; }
 
-static int decimals_of(double step) { /* that tell its multiples apart */
+static int decimals_of(double step) { /* enough to distinguish its multiples */
     for (int d = 0; d < 12; d++)
         if (fabs(step * pow(10, d) - round(step * pow(10, d))) < 1e-6 * fabs(step * pow(10, d))) return d;
     return 12;
 }
 
-/* U+2212 in place of the hyphen: as wide as a plus. */
+/* Replaces the hyphen by U+2212, which is as wide as a plus. */
 static void minus(char *s, size_t size) {
     size_t n = strlen(s);
     if (*s != '-' || n + 3 > size) return;
@@ -101,8 +101,8 @@ static void minus(char *s, size_t size) {
     memcpy(s, "\xe2\x88\x92", 3);
 }
 
-/* What ticks that differ in far digits alone have in common, to be added to their texts; else 0.  `digits`: how many it
- * has. */
+/* Returns the common part of ticks that differ only in their last digits, which is to be added to their texts;
+ * otherwise 0. `digits`: its number of digits. */
 static double common_part(const Ticks *t, int *digits) {
     double lo = t->n ? t->at[0] : 0, hi = t->n ? t->at[t->n - 1] : 0, least = fmin(fabs(lo), fabs(hi));
     if (!(lo * hi > 0) || !(least >= 1e4 * (hi - lo)) || !(hi > lo)) return 0;
@@ -146,7 +146,7 @@ static void write_ticks(Ticks *t, double step) {
     write_factor(t, power, common, digits);
 }
 
-/* Two at least: one would tell nothing of the scale. */
+/* Chooses at least two ticks, because one does not show the scale. */
 static void even_ticks(const Axis *a, int wanted, Ticks *t) {
     double lo = fmin(a->lo, a->hi), hi = fmax(a->lo, a->hi), step, first, last;
     do {
@@ -157,7 +157,7 @@ static void even_ticks(const Axis *a, int wanted, Ticks *t) {
     write_ticks(t, step);
 }
 
-/* Powers of ten; where fewer than two are seen, even ticks. */
+/* Chooses powers of ten, or even ticks if fewer than two powers are in range. */
 static void power_ticks(const Axis *a, int wanted, Ticks *t) {
     int first = small_int(ceil(log10(a->lo) - 1e-9)), last = small_int(floor(log10(a->hi) + 1e-9));
     if (last - first < 1) {
@@ -165,7 +165,7 @@ static void power_ticks(const Axis *a, int wanted, Ticks *t) {
         return;
     }
     int every = small_int(step_for(fmax(last - first, wanted), wanted, false));
-    if (every * wanted < last - first) every++; /* 2.5 */
+    if (every * wanted < last - first) every++; /* happens for a step of 2.5 */
     for (int k = every * small_int(ceil((double)first / every)); k <= last && t->n < MOST_TICKS; k += every) {
         qnum_print(t->text[t->n], TICK_TEXT, "10^{%s%d}", k < 0 ? "\xe2\x88\x92" : "", k < 0 ? -k : k);
         t->at[t->n++] = pow(10, k);

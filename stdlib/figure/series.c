@@ -1,5 +1,4 @@
-/* series.c -- plots of numbers: plot, semilogx …, scatter, bar, hist, errorbar, stairs, quiver, line, text, rectangle.
- */
+/* series.c -- plots vectors: plot, semilogx …, scatter, bar, hist, errorbar, stairs, quiver, line, text, rectangle. */
 #include "stdlib/builtins.h"
 #include "stdlib/figure/figure.h"
 
@@ -112,7 +111,7 @@ static qs_status set_property(qs_vm *vm, const char *fn, const char *key, qs_val
                    p == P_MARK ? "marks are . o * x + s d ^ v < > p h none" : "lines are - -- -. : none");
 }
 
-/* Takes a style and properties from in[*at] on, which is moved behind them. */
+/* Reads a style and properties from in[*at] on; *at becomes the index behind them. */
 static qs_status some_style(qs_vm *vm, qs_call_args *c, int *at, Style *style, char **name) {
     const char *s = *at < c->nin ? qs_to_string(c->in[*at], NULL) : NULL;
     if (s && property(s) < 0) {
@@ -140,7 +139,7 @@ static qs_status done(qs_vm *vm, Axes *a, qs_call_args *c) {
     return qhandle_new(vm, a, &c->out[0]);
 }
 
-static int cycled(const Axes *a) { /* items that took a colour of the cycle */
+static int cycled(const Axes *a) { /* number of items that use a colour of the cycle */
     int n = 0;
     for (const Item *i = a->items; i; i = i->next)
         n += !i->style.coloured && i->kind != ITEM_IMAGE && i->kind != ITEM_TEXT && i->kind != ITEM_CONTOUR;
@@ -157,7 +156,7 @@ static Item *add(qs_vm *vm, Axes *a, ItemKind kind, const Style *style, const ch
 }
 
 /* -- lines --------------------------------------------------------------------------------------------------------- */
-/* Column k of numbers that are laid out as rows x columns. */
+/* Copies column k of a rows x columns matrix. */
 static qs_status pick(qs_vm *vm, const char *fn, const Column *from, size_t rows, size_t columns, size_t k,
                       Column *out) {
     out->x = malloc(qmem_size(rows, sizeof *out->x, sizeof *out->x));
@@ -184,7 +183,7 @@ static bool same_line(const Item *a, const Item *b) {
            same_column(&a->part[PART_X], &b->part[PART_X]) && same_column(&a->part[PART_Y], &b->part[PART_Y]);
 }
 
-/* A line that the axes have already, as a loop under hold draws it again and again, is not kept twice. */
+/* Removes the last line if the axes already have an equal one, which a loop under hold would otherwise accumulate. */
 static void drop_again(qs_vm *vm, Axes *a, Item *last) {
     for (Item *i = a->items; i != last; i = i->next)
         if (same_line(i, last) &&
@@ -194,7 +193,7 @@ static void drop_again(qs_vm *vm, Axes *a, Item *last) {
         }
 }
 
-/* A line for each column of y, over the same column of x or the only one. */
+/* Adds a line for each column of y, over the corresponding column of x or the only one. */
 static qs_status add_lines(qs_vm *vm, const Lines *l, const Style *style, const char *name) {
     for (size_t k = 0; k < l->columns; k++) {
         Item *i = add(vm, l->a, ITEM_LINE, style, name);
@@ -228,7 +227,7 @@ static qs_status check_lines(qs_vm *vm, Lines *l, qs_value x, qs_value y) {
 
 static bool is_number(const qs_call_args *c, int i) { return i < c->nin && c->in[i].kind != QS_STRING; }
 
-/* y, or x and y, then a style and properties, as often as there are arguments. */
+/* Reads y, or x and y, followed by a style and properties; repeats until the arguments end. */
 static qs_status lines(qs_vm *vm, Axes *a, qs_call_args *c) {
     if (!is_number(c, 0))
         return qs_fail(vm, QS_ETYPE, "%s: wants %s(y), %s(x, y) or %s(x, y, \"style\")", c->name, c->name, c->name,
@@ -250,7 +249,7 @@ static qs_status lines(qs_vm *vm, Axes *a, qs_call_args *c) {
     return done(vm, a, c);
 }
 
-/* Checks before axes are cleared: the style and the shape of a call that fails leave the figure as it is. */
+/* Validates style and shapes on trial axes first, so that a call that fails leaves the figure unchanged. */
 static qs_status plot(qs_vm *vm, qs_call_args *c, bool log_x, bool log_y) {
     Figures *all = qfigure_all(vm);
     Figure trial = {0};
@@ -281,7 +280,7 @@ typedef struct {
 
 static void free_pair(Pair *p) { qcolumn_free(&p->x), qcolumn_free(&p->y); }
 
-/* x and y of the same length from in[0], in[1]; x 0, 1 … where `alone`. */
+/* Reads x and y of the same length from in[0] and in[1]; with `alone` only y, and x becomes 0, 1 … */
 static qs_status pair(qs_vm *vm, qs_call_args *c, bool alone, Pair *out) {
     *out = (Pair){0};
     TRY(qseries_column(vm, c->name, alone ? "y" : "x", c->in[0], &out->x));
@@ -315,7 +314,7 @@ static qs_status not_negative(qs_vm *vm, const char *fn, const char *what, const
     return QS_OK;
 }
 
-#define MOST_AREA 1e6 /* more than a page */
+#define MOST_AREA 1e6 /* larger than a page */
 
 /* -- scatter(x, y [, areas [, colours]] …) ------------------------------------------------------------------------- */
 typedef struct {
@@ -364,7 +363,7 @@ static double least_step(const Column *x) {
     return isfinite(least) ? least : 1;
 }
 
-/* A group of bars for each row of y, one bar for each column; or one on top of the other. */
+/* Draws a group of bars for each row of y with one bar for each column; or stacks them. */
 static qs_status bars(qs_vm *vm, qs_call_args *c, Lines *l, const Style *style, const char *name, bool stacked) {
     Axes *a = l->a = qfigure_begin(vm);
     Column *below = NULL;
@@ -412,7 +411,7 @@ static void range_of(const Column *x, double *lo, double *hi) {
     if (*lo == *hi) *lo -= 0.5, *hi += 0.5;
 }
 
-/* Edges from in[1]: so many bins of equal width, or the edges themselves; ten where nothing is said. */
+/* Computes the edges from in[1]: a number of equal bins, or the edges themselves; ten bins by default. */
 static qs_status edges_of(qs_vm *vm, qs_call_args *c, const Column *x, Column *out) {
     double lo, hi, bins = 10;
     Column e = {0};
@@ -534,7 +533,7 @@ qs_status qseries_stairs(qs_vm *vm, qs_call_args *c) {
 }
 
 /* -- quiver([x, y,] u, v) ------------------------------------------------------------------------------------------ */
-/* Columns and rows of u as places, where no others are given. */
+/* Uses the columns and rows of u as positions if none are given. */
 static qs_status raster(qs_vm *vm, size_t rows, size_t columns, Pair *out) {
     size_t n = rows * columns;
     *out = (Pair){{malloc(qmem_size(n, sizeof(double), sizeof(double))), n},
@@ -544,7 +543,7 @@ static qs_status raster(qs_vm *vm, size_t rows, size_t columns, Pair *out) {
     return QS_OK;
 }
 
-/* The longest arrow reaches to the next place. */
+/* Scales the arrows so that the longest one reaches the next position. */
 static double arrow_factor(const Item *i) {
     double lo, hi, wide, high, longest = 0, n = (double)i->part[PART_X].n;
     range_of(&i->part[PART_X], &lo, &hi), wide = hi - lo;
@@ -583,7 +582,7 @@ qs_status qseries_quiver(qs_vm *vm, qs_call_args *c) {
     return s;
 }
 
-/* -- text, rectangle: on the axes that are there ------------------------------------------------------------------- */
+/* -- -- text, rectangle: on the current axes ----------------------------------------------------------------------- */
 static qs_status place(qs_vm *vm, Item *i, const double *x, const double *y, size_t n) {
     for (int k = 0; k < 2; k++) {
         i->part[k] = (Column){malloc(qmem_size(n, sizeof(double), 0)), n};

@@ -1,11 +1,11 @@
-/* ffmpeg.c -- the only file that sees FFmpeg, in an object of its own.
+/* ffmpeg.c -- reads and writes videos with FFmpeg; the only file that uses it, in a separate shared object.
  *
  *     file ── demuxer ── decoder ── scaler ──► a ring of frames ──► read()
  *             └────────── thread of the video ────────┘
  *
- * The thread keeps AHEAD frames ready.  A seek goes to the last key frame before, and frames up to the time that was
- * asked for are decoded and dropped, so that it is exact.  A device is live: it does not wait for the program, of which
- * only the newest frames are kept, and reading from it never blocks, so that it can be closed when nothing comes. */
+ * The thread keeps AHEAD frames ready.  A seek goes to the last key frame before the time, decodes and drops frames up
+ * to it, and is therefore exact.  A live device does not wait for the program: only the newest frames are kept, and
+ * reading from the device never blocks, so that it can be closed when no frames arrive. */
 #include "stdlib/video/ffmpeg.h"
 #include "vm/base/ctx.h"
 
@@ -27,9 +27,9 @@
 enum { AHEAD = 4, LIVE_AHEAD = 2, PATIENCE_US = 10000000, LINE_BYTES = 64, NAME_ROOM = 4200 };
 enum { SCALING = SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP };
 
-typedef struct Complaint { /* what a codec logged as an error: some conceal what they cannot decode */
+typedef struct Complaint { /* the first error that a codec has logged; some codecs conceal errors */
     atomic_bool made;
-    char text[96]; /* of the first */
+    char text[96]; /* text of the first error */
 } Complaint;
 
 typedef struct Reader {
@@ -37,24 +37,25 @@ typedef struct Reader {
     AVCodecContext *codec;
     struct SwsContext *scaler;
     AVPacket *packet;
-    AVFrame *frame, *ahead; /* ahead: the frame behind the one that a seek gave, where is_ahead */
+    AVFrame *frame, *ahead; /* ahead: if is_ahead, the frame behind the one that a seek has found */
     double ahead_time;
     bool is_ahead;
-    int stream, bits, channels; /* bits of the frames that are given */
-    int width, height;          /* as it was told: the decoder's own may change */
-    int64_t told, given;        /* frames that the file says it has, and those decoded without a seek; -1 after one */
-    double shown;               /* until when the last one is seen, in seconds; -1: not known, behind a seek */
-    bool timed;                 /* it is known when the last one is seen */
+    int stream, bits, channels; /* bits and channels of the returned frames */
+    int width, height;          /* size reported to the program; that of the decoder may change */
+    /* Number of frames according to the file; number decoded without a seek, -1 after one. */
+    int64_t told, given;
+    double shown; /* end time of the last frame in seconds; -1: unknown, after a seek */
+    bool timed;   /* the time of the last frame is known */
     bool draining, live;
-    int64_t late;   /* a device that has given nothing until then (av_gettime_relative) gives none any more */
-    double skip_to; /* a seek: of the frames that begin before, the last is given next; -inf: none */
+    int64_t late;   /* time (av_gettime_relative) after which a silent device counts as failed */
+    double skip_to; /* target of a seek: the last frame that begins before it is returned next; -inf: none */
     Complaint complaint;
     pthread_t thread;
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* protects the members below */
     pthread_cond_t changed;
     VideoFrame ring[AHEAD];
     int first, count;
-    VideoStatus state; /* of the thread: VIDEO_FRAME while it goes on */
+    VideoStatus state; /* state of the thread; VIDEO_FRAME while it continues */
     char why[VIDEO_WHY];
     bool stop, wants_seek;
     double seek_to;
@@ -67,7 +68,7 @@ static void say(char why[VIDEO_WHY], const char *what, int error) {
     snprintf(why, VIDEO_WHY, error ? "%s: %s" : "%s", what, text);
 }
 
-/* What is logged goes to nobody but to the complaint of a codec, or of a kind of file that is written. */
+/* Stores log messages in the complaint of their codec or output format, and drops all others. */
 static void on_log(void *from, int level, const char *format, va_list args) {
     const AVClass *class = from && level <= AV_LOG_ERROR ? *(const AVClass **)from : NULL;
     Complaint *c = !class                                          ? NULL
@@ -89,8 +90,8 @@ static enum AVPixelFormat packed(int channels, int bits) {
                            : AV_PIX_FMT_RGB24;
 }
 
-/* Which matrix makes red, green and blue of brightness and colour: as the file says, else by the size, as television
- * has it. */
+/* Returns the matrix that converts luma and chroma to RGB: the one in the file, otherwise the usual one for the
+ * size. */
 static int matrix(int space, int height) {
     if (space != AVCOL_SPC_UNSPECIFIED) return space == AVCOL_SPC_RGB ? SWS_CS_ITU709 : space;
     return height >= 720 ? SWS_CS_ITU709 : SWS_CS_ITU601;
@@ -101,7 +102,8 @@ static void set_colours(struct SwsContext *s, int space, int height, bool from_f
     sws_setColorspaceDetails(s, table, from_full, table, to_full, 0, 1 << 16, 1 << 16);
 }
 
-/* A scaler writes whole words behind the end of lines: rows have room, and are moved together afterwards. */
+/* Converts a frame.  Scalers write whole words behind the end of rows, so rows have spare room and are compacted
+ * later. */
 static void *frame_pixels(Reader *r, char why[VIDEO_WHY]) {
     AVFrame *f = r->frame;
     size_t row = (size_t)f->width * (size_t)r->channels * (r->bits > 8 ? 2 : 1), wide = row + LINE_BYTES;
@@ -128,7 +130,7 @@ static double seconds_of(const Reader *r, int64_t stamp) {
     return (double)(stamp - start) * av_q2d(s->time_base);
 }
 
-/* Asked by FFmpeg while it waits, too. */
+/* Also called by FFmpeg while it blocks. */
 static int given_up(void *reader) {
     Reader *r = reader;
     pthread_mutex_lock(&r->lock);
@@ -152,7 +154,7 @@ static int next_packet(Reader *r) {
     }
 }
 
-/* Hands the decoder a packet, or the end; an error of AVERROR. */
+/* Passes a packet or the end to the decoder; returns an AVERROR. */
 static int feed(Reader *r) {
     int e = next_packet(r);
     if (e == AVERROR_EOF) {
@@ -171,8 +173,8 @@ static double frame_length(const Reader *r) {
     return rate.num ? av_q2d(av_inv_q(rate)) : 0.04;
 }
 
-/* A file may leave some of its frames out, as one does that was cut without being encoded anew: then it says how long
- * the rest takes. */
+/* Returns whether all frames of the file were read.  A file that was cut without encoding may omit some frames; then
+ * its duration says how long the rest is. */
 static bool is_whole(const Reader *r) {
     const AVStream *s = r->format->streams[r->stream];
     if (r->told <= 0 || r->given < 0 || r->given >= r->told) return true;
@@ -185,7 +187,7 @@ static VideoStatus decode(Reader *r, char why[VIDEO_WHY]) {
     int e;
     while ((e = avcodec_receive_frame(r->codec, r->frame)) == AVERROR(EAGAIN) && !r->draining)
         if ((e = feed(r)) < 0) break;
-    /* behind a seek frames may lack others to which they refer, rightly */
+    /* after a seek, frames may legitimately lack their references */
     bool concealed = r->frame->decode_error_flags || (r->frame->flags & AV_FRAME_FLAG_CORRUPT) ||
                      (atomic_load(&r->complaint.made) && r->given >= 0);
     if (e == 0 && !concealed) return VIDEO_FRAME;
@@ -204,7 +206,7 @@ static VideoStatus decode_timed(Reader *r, double *time, char why[VIDEO_WHY]) {
     if (s != VIDEO_FRAME) return s;
     if (r->given >= 0) r->given++;
     int64_t stamp = r->frame->best_effort_timestamp;
-    r->timed = stamp != AV_NOPTS_VALUE || r->shown >= 0; /* one without a time follows the one before */
+    r->timed = stamp != AV_NOPTS_VALUE || r->shown >= 0; /* a frame without a time follows the previous one */
     *time = stamp != AV_NOPTS_VALUE ? seconds_of(r, stamp) : fmax(r->shown, 0);
     r->shown = r->timed ? *time + frame_length(r) : -1;
     return VIDEO_FRAME;
@@ -215,13 +217,13 @@ static void swap_frames(Reader *r) {
     r->frame = r->ahead, r->ahead = f;
 }
 
-/* Files round the times of frames to ticks. */
+/* Returns the tolerance for times, which files round to ticks. */
 static double rounding(const Reader *r) {
     double length = frame_length(r);
     return fmin(0.5 * av_q2d(r->format->streams[r->stream]->time_base), 0.1 * length) + 0.001 * length;
 }
 
-/* How long a frame is shown only the next one says, where frames do not all last alike. */
+/* Drops frames before the target of a seek.  If durations vary, the end of a frame is known only from the next one. */
 static VideoStatus skip(Reader *r, double *time, char why[VIDEO_WHY]) {
     double to = r->skip_to, at = 0;
     bool any = false;
@@ -229,7 +231,7 @@ static VideoStatus skip(Reader *r, double *time, char why[VIDEO_WHY]) {
     r->skip_to = -INFINITY;
     while ((s = decode_timed(r, &at, why)) == VIDEO_FRAME && at <= to + rounding(r)) {
         any = r->timed, *time = at;
-        if (!any) return VIDEO_FRAME; /* nobody knows its time */
+        if (!any) return VIDEO_FRAME; /* its time is unknown */
         swap_frames(r);
         av_frame_unref(r->frame);
     }
@@ -246,7 +248,8 @@ static void to_start(Reader *r, bool by_time) {
         av_seek_frame(r->format, r->stream, start, AVSEEK_FLAG_BACKWARD);
 }
 
-/* To the key frame before a time, -INFINITY for the first byte; the next frame is the one that is seen at `to`. */
+/* Seeks to the key frame before a time (-INFINITY: the beginning); the next frame is the one that is visible at
+ * `to`. */
 static void seek_from(Reader *r, double from, double to) {
     if (r->live) return;
     const AVStream *s = r->format->streams[r->stream];
@@ -261,10 +264,11 @@ static void seek_from(Reader *r, double from, double to) {
     r->given = to <= 0 ? 0 : -1, r->shown = to <= 0 ? 0 : -1;
 }
 
-/* In a stream of packets the first times behind a seek may be those of other frames. */
+/* In packet streams the first times after a seek may belong to other frames, so the seek starts earlier. */
 static double run_up(const Reader *r) { return r->format->iformat->flags & AVFMT_TS_DISCONT ? 1 : 0; }
 
-/* Where a kind of file has no list of its key frames, one behind the time may be found: then from further ahead. */
+/* Finds the target of a seek.  In formats without an index, a key frame after the time may be found; the seek is then
+ * repeated from further ahead. */
 static VideoStatus find_sought(Reader *r, double *time, char why[VIDEO_WHY]) {
     double to = r->skip_to, back = 0;
     bool first = false;
@@ -306,7 +310,7 @@ static void empty_ring(Reader *r) {
     while (r->count) drop_oldest(r);
 }
 
-/* Waits until there is something to do; false: the video is closed. */
+/* Waits until there is work; false: the video is being closed. */
 static bool work_to_do(Reader *r) {
     while (!r->stop && !r->wants_seek && ((r->count == AHEAD && !r->live) || r->state != VIDEO_FRAME))
         pthread_cond_wait(&r->changed, &r->lock);
@@ -332,7 +336,7 @@ static void *decode_ahead(void *data) {
         pthread_mutex_unlock(&r->lock);
         VideoStatus s = next_frame(r, &f, why);
         pthread_mutex_lock(&r->lock);
-        if (r->wants_seek) { /* nobody wants this frame any more */
+        if (r->wants_seek) { /* a seek has made the frame obsolete */
             free(f.data);
             continue;
         }
@@ -346,7 +350,7 @@ static void *decode_ahead(void *data) {
     return NULL;
 }
 
-/* -- the door ------------------------------------------------------------------------------------------------------ */
+/* -- -- functions of the interface --------------------------------------------------------------------------------- */
 static VideoStatus read_frame(void *video, VideoFrame *out, char why[VIDEO_WHY]) {
     Reader *r = video;
     pthread_mutex_lock(&r->lock);
@@ -398,7 +402,7 @@ static int open_codec(Reader *r) {
     e = avcodec_parameters_to_context(r->codec, r->format->streams[r->stream]->codecpar);
     r->codec->opaque = &r->complaint;
     r->codec->thread_count = 0;
-    /* a damaged frame makes libavcodec 59 end the process by an assertion, where this decoder has a thread per frame */
+    /* libavcodec 59 ends the process by an assertion on damaged frames if this decoder has a thread per frame */
     if (decoder->id == AV_CODEC_ID_MPEG4) r->codec->thread_type = FF_THREAD_SLICE;
     r->codec->err_recognition = AV_EF_CRCCHECK | AV_EF_EXPLODE;
     r->codec->pkt_timebase = r->format->streams[r->stream]->time_base;
@@ -430,23 +434,23 @@ static bool describe(Reader *r, VideoInfo *v) {
     return true;
 }
 
-/* A name with a colon in it is a file, unless it is written as a URL. */
+/* Treats a name with a colon as a file, unless it is a URL. */
 static void file_name(const char *path, char *out, size_t room) {
     snprintf(out, room, "%s%s", strstr(path, "://") ? "" : "file:", path);
 }
 
 /* -- devices ------------------------------------------------------------------------------------------------------- */
-/* Where a name begins so, it is no file.  lavfi makes pictures, as fast as they are shown: a camera for programs and
- * tests that have none. */
+/* Prefixes of names that are devices.  lavfi generates pictures in real time: a camera for tests. */
 typedef struct Device {
-    const char *prefix, *format, *before, *after; /* format: FFmpeg's; what stands around the rest of the name there */
+    /* Format: FFmpeg's name; before and after: added around the rest of the name. */
+    const char *prefix, *format, *before, *after;
 } Device;
 static const Device devices[] = {{"camera:", "v4l2", "/dev/video", ""},
                                  {"/dev/video", "v4l2", "/dev/video", ""},
                                  {"lavfi:", "lavfi", "", ",realtime"}};
 
-/* The last part of FFmpeg, which many have not: it is opened when a program asks for a device.  Of one release its
- * number is that of libavformat. */
+/* Returns whether libavdevice, which is often not installed, can be loaded.  Within a release it has the version of
+ * libavformat. */
 static bool has_devices(void) {
     char name[64];
     snprintf(name, sizeof name, "libavdevice.so.%d", LIBAVFORMAT_VERSION_MAJOR);
@@ -464,7 +468,7 @@ static const Device *device_of(const char *path) {
     return NULL;
 }
 
-/* What a name means to FFmpeg.  One with a colon in it is a file, unless it is written as a URL. */
+/* Translates a name for FFmpeg.  A name with a colon is a file, unless it is a URL. */
 static const AVInputFormat *input_of(Reader *r, const char *path, char name[NAME_ROOM], char why[VIDEO_WHY]) {
     const Device *d = device_of(path);
     if (!d) return file_name(path, name, NAME_ROOM), NULL;
@@ -556,7 +560,7 @@ typedef struct {
     Complaint complaint;
 } Writer;
 
-/* Of images, one for each frame, the ending says it. */
+/* Returns whether a format writes one image per frame; the extension then selects the codec. */
 static bool is_images(const AVOutputFormat *f) { return !strcmp(f->name, "image2"); }
 
 static const AVCodec *encoder_for(const AVOutputFormat *f, const char *path, const char *codec) {
@@ -567,19 +571,20 @@ static const AVCodec *encoder_for(const AVOutputFormat *f, const char *path, con
     return usual == AV_CODEC_ID_H264 && x264 ? x264 : avcodec_find_encoder(usual);
 }
 
-/* Of music a picture is the cover. */
+/* An audio file may contain a cover picture; it is not a video stream. */
 static bool is_music(const AVOutputFormat *f) {
     return f->audio_codec != AV_CODEC_ID_NONE && f->video_codec == AV_CODEC_ID_PNG;
 }
 
-/* A kind of video that does not say what it holds (negative) says it when the file is begun. */
+/* Returns whether a format can contain a codec.  Formats that cannot answer (negative) report an error when the file is
+ * started. */
 static bool holds(const AVOutputFormat *f, const AVCodec *c) {
     if (!c || c->type != AVMEDIA_TYPE_VIDEO || is_music(f)) return false;
     int answer = avformat_query_codec(f, c->id, FF_COMPLIANCE_NORMAL);
     return answer > 0 || (answer < 0 && f->video_codec != AV_CODEC_ID_NONE);
 }
 
-/* Of those that people use, what is here. */
+/* Lists the available ones of the usual extensions. */
 static void list_endings(char *out, size_t room) {
     static const char *const usual[] = {".mkv", ".mp4", ".mov", ".avi", ".webm", ".mpg", ".gif"};
     for (size_t k = 0; k < sizeof usual / sizeof *usual; k++) {
@@ -621,12 +626,13 @@ static bool known(const char *path, const char *codec, char why[VIDEO_WHY]) {
     return false;
 }
 
-/* Of the formats that an encoder takes, the one that loses the least. */
+/* Returns the pixel format of an encoder that loses least. */
 static enum AVPixelFormat best_format(const AVCodec *c, int channels, int bits) {
     enum AVPixelFormat from = packed(channels, bits);
     if (!c->pix_fmts) return from;
-    /* what every player shows, where frames are eight bits and the encoder is one for films */
-    enum AVPixelFormat usual = c->id == AV_CODEC_ID_MJPEG ? AV_PIX_FMT_YUVJ420P : AV_PIX_FMT_YUV420P; /* JPEG's range */
+    /* the format that every player shows, for 8-bit frames and encoders for films */
+    /* JPEG has its own range. */
+    enum AVPixelFormat usual = c->id == AV_CODEC_ID_MJPEG ? AV_PIX_FMT_YUVJ420P : AV_PIX_FMT_YUV420P;
     for (const enum AVPixelFormat *p = c->pix_fmts; *p != AV_PIX_FMT_NONE && bits == 8 && c->id != AV_CODEC_ID_FFV1;
          p++)
         if (*p == usual) return *p;
@@ -692,7 +698,7 @@ static int open_file(Writer *w, const char *path) {
     return e;
 }
 
-/* Why not: encoders say it to their log alone. */
+/* Explains why a frame was not written; encoders report the reason only in their log. */
 static void not_written(const Writer *w, const VideoInfo *v, const AVCodec *encoder, int e, char why[VIDEO_WHY]) {
     const AVPixFmtDescriptor *d = w->codec ? av_pix_fmt_desc_get(w->codec->pix_fmt) : NULL;
     int odd = d ? (v->width & d->log2_chroma_w) | (v->height & d->log2_chroma_h) : 0;

@@ -1,4 +1,4 @@
-/* video.c -- vidopen, vidreadframe, vidseek, vidclose; vidcreate, vidwrite.
+/* video.c -- implements vidopen, vidreadframe, vidseek, vidclose; vidcreate, vidwrite.
  *
  * A video is an object with fields; rgb_data is the last frame, in the memory into which it was decoded. */
 #include "stdlib/builtins.h"
@@ -17,18 +17,18 @@
 typedef struct Video {
     qs_vm *vm;
     const VideoLib *lib;
-    void *reader, *writer; /* one of them; both NULL: closed */
+    void *reader, *writer; /* at most one of them; both NULL: closed */
     char *path, *codec;
-    VideoInfo info;    /* of a writer without size until its first frame */
-    int bits;          /* of frames that are read, or written */
-    qs_value frame;    /* rgb_data */
-    double time, next; /* of the frame; where the one after it begins */
-    int users;         /* threads that wait for a frame; other uses of the video wait for them */
+    VideoInfo info;    /* a writer has no size until its first frame */
+    int bits;          /* bits of frames that are read or written */
+    qs_value frame;    /* value of rgb_data */
+    double time, next; /* time of the frame, and of the next one */
+    int users;         /* number of threads that wait for a frame; other uses of the video wait for them */
 } Video;
 
 static const qs_foreign_type video_type;
 
-/* -- the object that has FFmpeg ------------------------------------------------------------------------------------ */
+/* -- -- the shared object with FFmpeg ------------------------------------------------------------------------------ */
 bool qvideo_has(void) {
     char path[PATH_MAX];
     return qlibrary_own("_video.so", path) && dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -84,7 +84,7 @@ static Video *new_video(qs_vm *vm, const VideoLib *lib, const char *path) {
 static void release(void *p) {
     Video *v = p;
     char why[VIDEO_WHY];
-    if (v->users) return; /* a thread still waits for a frame: the process ends */
+    if (v->users) return; /* a thread still waits for a frame: the process is ending */
     if (v->reader) v->lib->close(v->reader);
     if (v->writer) v->lib->finish(v->writer, why);
     qs_release(v->vm, v->frame);
@@ -92,7 +92,7 @@ static void release(void *p) {
     qmem_free(qvm_ctx(v->vm), v, sizeof *v);
 }
 
-/* What is asked of a camera: size, [height, width], and frames a second. */
+/* Reads the size [height, width] and frame rate requested from a camera. */
 static qs_status wished(qs_vm *vm, qs_call_args *c, VideoInfo *v) {
     Array *a;
     const void *p;
@@ -120,7 +120,7 @@ qs_status qvideo_open(qs_vm *vm, qs_call_args *c) {
     TRY(wished(vm, c, &info));
     TRY(library(vm, c->name, &lib));
     Video *v = new_video(vm, lib, path);
-    const char *own = v->path; /* the memory of `path` is the VM's */
+    const char *own = v->path; /* `path` belongs to the VM, which is released */
     const Python *python = qpython_release_vm(vm);
     void *reader = lib->open(own, &info, why);
     qpython_acquire_vm(python);
@@ -130,7 +130,7 @@ qs_status qvideo_open(qs_vm *vm, qs_call_args *c) {
     return v->reader ? QS_OK : qs_fail(vm, QS_EIO, "vidopen: %s: %s", path, why);
 }
 
-/* The frame's memory becomes that of the array. */
+/* Creates an array that takes over the memory of the frame. */
 static qs_status keep_frame(qs_vm *vm, Video *v, const VideoFrame *f) {
     const VideoInfo *i = &v->info;
     int rank = i->channels > 1 ? 3 : 2;
@@ -176,8 +176,7 @@ qs_status qvideo_seek(qs_vm *vm, qs_call_args *c) {
                        v->path);
     v->lib->seek(v->reader, t, v->bits);
     v->next = t;
-    return c->out[0] = qs_bool(true),
-           QS_OK; /* programs write it where a value is wanted: playing ? vidseek(s, t) : [] */
+    return c->out[0] = qs_bool(true), QS_OK; /* programs use the call as an expression: playing ? vidseek(s, t) : [] */
 }
 
 qs_status qvideo_close(qs_vm *vm, qs_call_args *c) {
@@ -224,7 +223,7 @@ static qs_status begin(qs_vm *vm, Video *v, const Array *a) {
     return v->writer ? QS_OK : qs_fail(vm, QS_EIO, "vidwrite: %s: %s", v->path, why);
 }
 
-/* Values saturate and are rounded to nearest, as imwrite has it; words are filled up to 16 bits. */
+/* Rounds values to nearest and saturates them, as imwrite does; words are scaled to 16 bits. */
 static void levels(const double *x, size_t n, int bits, void *out) {
     double most = (double)((1 << bits) - 1);
     for (size_t k = 0; k < n; k++) {
@@ -293,7 +292,7 @@ static qs_status get(qs_vm *vm, void *p, qs_value key, qs_value *out) {
     return *out = qs_retain(v->frame), QS_OK;
 }
 
-/* bits_per_color chooses how deep frames are; those that were decoded ahead are decoded again. */
+/* Sets bits_per_color, the bits of frames; frames decoded ahead are decoded again. */
 static qs_status set(qs_vm *vm, void *p, qs_value key, qs_value x) {
     Video *v = p;
     int64_t bits;

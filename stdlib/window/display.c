@@ -1,7 +1,6 @@
-/* display.c -- figures in windows: drawn at the size of the window, with zoom, pan, what is under the mouse, contrast.
+/* display.c -- shows figures in windows: drawn at the size of the window, with zoom, pan, cursor and contrast.
  *
- * Zooming is a change of the limits of axes, so that images and plots have it alike, and axes that are linked take it
- * over. */
+ * Zooming changes the limits of axes, so it works for images and plots, and linked axes follow. */
 #include "stdlib/window/widget.h"
 #include "vm/base/number.h"
 
@@ -86,11 +85,11 @@ qs_status qdisplay_draw(qs_vm *vm, Window *w) {
     return QS_OK;
 }
 
-/* -- places -------------------------------------------------------------------------------------------------------- */
+/* -- -- positions -------------------------------------------------------------------------------------------------- */
 typedef struct {
     Axes *a;
     double x, y;
-} Spot; /* of the data; a NULL: beside all axes */
+} Spot; /* position in the data; a NULL: outside all axes */
 
 static double value_at(const Axis *a, double t) {
     if (a->flipped) t = 1 - t;
@@ -127,7 +126,7 @@ static void go_home(qs_vm *vm, Axes *a) {
     for (int k = 0; k < 2; k++) a->axis[k].fixed = false;
 }
 
-/* All axes that are linked with a, and a. */
+/* Applies f to a and all axes that are linked with it. */
 static void each_linked(qs_vm *vm, Axes *a, void (*f)(qs_vm *, Axes *, const double *), const double *v) {
     for (Figure *g = qfigure_all(vm)->list; g; g = g->next)
         for (Axes *b = g->axes; b; b = b->next)
@@ -161,7 +160,7 @@ static void pan(qs_vm *vm, Window *w, const TkEvent *e) {
     each_linked(vm, s.a, set_limits, v);
 }
 
-/* Up and down: less and more contrast; left and right: darker and lighter. */
+/* Changes contrast by vertical and brightness by horizontal mouse movement. */
 static void contrast(qs_vm *vm, Window *w, const TkEvent *e) {
     Spot s = spot(w, w->press[0], w->press[1]);
     if (!s.a || !(w->start[3] > w->start[2])) return;
@@ -179,7 +178,7 @@ static void begin_drag(Window *w, const TkEvent *e, bool range) {
     if (range) w->start[2] = s.a->range[0], w->start[3] = s.a->range[1];
 }
 
-/* -- what is under the mouse --------------------------------------------------------------------------------------- */
+/* -- -- the value under the mouse ---------------------------------------------------------------------------------- */
 static double element(const Item *i, size_t k) {
     switch (i->image->dtype) {
     case QS_U8: return ((const uint8_t *)i->elements)[k];

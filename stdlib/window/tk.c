@@ -1,7 +1,7 @@
-/* tk.c -- the only file that sees Tcl and Tk; through dlopen, without their headers.
+/* tk.c -- runs Tcl and Tk in a separate thread; the only file that uses them, through dlopen and without their headers.
  *
- *     thread of the program ── a job, wakes Tk, waits ──► thread of Tk: the job, and what people do
- *                           ◄── events, attention ───── */
+ *     thread of the program ── job, wakes Tk, waits ──► thread of Tk: jobs and user actions
+ *                           ◄── events, attention ──── */
 #include "stdlib/window/tk.h"
 #include "vm/base/ctx.h"
 #include "vm/base/dynlib.h"
@@ -24,8 +24,8 @@ typedef struct {
 typedef struct TkWake {
     int (*proc)(struct TkWake *, int flags);
     void *next;
-} TkWake;               /* a Tcl_Event */
-typedef struct TkType { /* a Tk_ImageType */
+} TkWake;               /* has the layout of a Tcl_Event */
+typedef struct TkType { /* has the layout of a Tk_ImageType */
     const char *name;
     int (*create)(void *interp, const char *name, int n, void *const *words, const struct TkType *, void *image,
                   void **data);
@@ -36,7 +36,7 @@ typedef struct TkType { /* a Tk_ImageType */
     void (*remove)(void *data);
     void *postscript, *next, *reserved;
 } TkType;
-typedef struct { /* the beginning of a Tk_FakeWin, of a Visual and of an XImage */
+typedef struct { /* has the layout of the beginning of a Tk_FakeWin, of a Visual and of an XImage */
     void *display, *own;
     int screen;
     const struct {
@@ -63,7 +63,7 @@ typedef struct {
 
 typedef struct Job {
     void (*run)(Tk *, struct Job *);
-    const char *a, *b, *c; /* of a script the text; of a variable array, key, text */
+    const char *a, *b, *c; /* a script: its text; a variable: array, key, text */
     char *result;
     size_t room;
     uint32_t *pixels;
@@ -76,12 +76,12 @@ struct Tk {
     const Library *lib;
     void *interp, *thread_id;
     pthread_t thread;
-    pthread_mutex_t lock;      /* of what follows */
-    pthread_cond_t done, came; /* a job is; an event has */
+    pthread_mutex_t lock;      /* protects the members below */
+    pthread_cond_t done, came; /* signalled when a job is done, and when an event has arrived */
     Job *job;
     bool ready, failed, stop;
     bool closed; /* the thread has ended */
-    int waits;   /* threads of the program that wait for events */
+    int waits;   /* number of program threads that wait for events */
     Flag *attention;
     TkEvent *first, **end;
 };
@@ -96,7 +96,8 @@ static void *open_one(const char *const names[2]) {
     return lib ? lib : qdynlib_open(names[1], RTLD_NOW | RTLD_GLOBAL, failure);
 }
 
-/* libtk may be linked to libtcl or be given its functions when it starts: both are asked. */
+/* Loads the libraries.  libtk may be linked to libtcl or get its functions at startup, so functions are looked up in
+ * both. */
 static void open_library(void) {
     static const char *const tcl_names[] = {"libtcl8.6.so", "libtcl8.6.so.0"}, *const tk_names[] = {"libtk8.6.so",
                                                                                                     "libtk8.6.so.0"};
@@ -108,7 +109,8 @@ static void open_library(void) {
         is_here = (*(void **)&library.name = dlsym(lib, #name)) != NULL;
 #include "stdlib/window/tk_api.def"
 #undef API
-    int (*threads)(void) = lib ? (int (*)(void))dlsym(lib, "XInitThreads") : NULL; /* others may have displays, too */
+    /* Other libraries may also use displays. */
+    int (*threads)(void) = lib ? (int (*)(void))dlsym(lib, "XInitThreads") : NULL;
     if (threads) threads();
 }
 
@@ -117,7 +119,7 @@ static double number(const Library *l, int n, void *const *words, int i) {
     return i < n ? qnum_read(l->Tcl_GetString(words[i]), NULL) : 0;
 }
 
-/* The last event that nobody has looked at, if it is of a kind of which the newest is all that matters. */
+/* Returns the last unread event if only the newest of its type matters. */
 static TkEvent *unread(Tk *tk, const char *what, int id) {
     static const char *const replaced[] = {"move", "drag", "size", "tick"};
     TkEvent *last = tk->first;
@@ -127,7 +129,7 @@ static TkEvent *unread(Tk *tk, const char *what, int id) {
     return NULL;
 }
 
-/* A value that has changed again, before anybody has seen it, counts no more. */
+/* Removes an unread change of a value that has changed again. */
 static void drop_change(Tk *tk, int id) {
     for (TkEvent **p = &tk->first; *p; p = &(*p)->next)
         if (!(*p)->next && (*p)->id == id && !strcmp((*p)->what, "change")) {
@@ -192,19 +194,19 @@ void qtk_wait(Tk *tk, double seconds) {
 }
 
 /* -- images -------------------------------------------------------------------------------------------------------- */
-/* Most screens have pixels as a canvas has them.  There images are of a type of our own, which sends them as they are,
- * where a photo of Tk makes two further copies of every one. */
+/* An image type of our own for screens whose pixel format is that of a canvas: it sends pixels unchanged, whereas a
+ * photo of Tk makes two further copies. */
 typedef struct {
-    void *image; /* its Tk_ImageMaster */
+    void *image; /* Tk_ImageMaster of the image */
     uint32_t *pixels;
     int width, height;
-    bool waiting; /* these pixels have not been drawn */
+    bool waiting; /* the pixels have not been drawn yet */
 } Picture;
 typedef struct {
     Picture *of;
     const TkWindow *window;
-    void *pen; /* a GC */
-} Use;         /* of an image in a window */
+    void *pen; /* an X GC */
+} Use;         /* use of an image in a window */
 
 static int create_picture(void *interp, const char *name, int n, void *const *words, const TkType *type, void *image,
                           void **data) {
@@ -260,7 +262,7 @@ static void choose_images(Tk *tk) {
     tk->lib->Tcl_SetVar2(tk->interp, "q_image", NULL, own ? picture_type.name : "photo", GLOBAL);
 }
 
-/* A program that is faster than Tk waits here: what it has shown is drawn before something else takes its place. */
+/* Waits until the previous picture is drawn, so that a program faster than Tk does not replace unseen pictures. */
 static void show_picture(Tk *tk, Picture *p, Job *job) {
     while (p->waiting && tk->lib->Tcl_DoOneEvent(IDLE_EVENTS | DONT_WAIT)) {}
     Job old = {.pixels = p->pixels, .width = p->width, .height = p->height};
@@ -305,7 +307,7 @@ static void *live(void *data) {
     return NULL;
 }
 
-/* Several machines have a Tk each: what wakes a thread says whose job it is for. */
+/* A wake-up names its Tk, because several VMs may each have one. */
 typedef struct {
     TkWake head;
     Tk *tk;
@@ -326,7 +328,8 @@ static int do_job(TkWake *w, int flags) {
     return 1;
 }
 
-/* The program's thread, and the one that moves bars while a built-in runs: one after the other. */
+/* Runs a job in Tk's thread.  The program's thread and the thread that moves progress bars call this one after the
+ * other. */
 static void run_there(Tk *tk, Job *job) {
     Wake *w = (Wake *)tk->lib->Tcl_Alloc(sizeof *w);
     *w = (Wake){{do_job, NULL}, tk};
@@ -339,7 +342,7 @@ static void run_there(Tk *tk, Job *job) {
     pthread_mutex_unlock(&tk->lock);
 }
 
-/* Signals are for the thread of the program. */
+/* Starts the thread with all signals blocked: they are handled by the thread of the program. */
 static bool start(Tk *tk) {
     sigset_t all, before;
     sigfillset(&all);

@@ -1,7 +1,7 @@
-/* widget.c -- forms and widgets as values of the language: f = form("…"); s = f.add_slider("x", 1, 0, 10); s.value,
- * s.onchange.add(() -> …).
+/* widget.c -- implements forms and widgets as values of the language: f = form("…"); s = f.add_slider("x", 1, 0, 10);
+ * s.value, s.onchange.add(() -> …).
  *
- * A value that changes, by people or by the program, calls what was added to onchange. */
+ * When the user or the program changes a value, the handlers in onchange are called. */
 #include "stdlib/window/widget.h"
 #include "lang/syntax/ast.h"
 #include "stdlib/builtins.h"
@@ -20,8 +20,8 @@ typedef struct {
     int id;
     OnEvent on;
     char name[24];
-} Ref;                       /* name: of a method */
-enum { MOST_HANDLERS = 64 }; /* of an event */
+} Ref;                       /* name: of a bound method */
+enum { MOST_HANDLERS = 64 }; /* maximum handlers of an event */
 static const qs_foreign_type form_type, widget_type, event_type, method_type;
 
 typedef enum { NONE, ICON, NUMBER, TRUTH, WORDS } Holding;
@@ -40,12 +40,12 @@ static const struct {
 static Holding field_of(const Window *w) { return w->kind < WIDGET_FORM ? kinds[w->kind].field : NONE; }
 static bool has_value(const Window *w) { return field_of(w) >= NUMBER; }
 
-/* What it is called by who has one: its method without add_. */
+/* Returns the name of a widget type in messages: its method without add_. */
 static const char *noun(const Window *w) {
     return w->kind < WIDGET_FORM ? strchr(kinds[w->kind].method, '_') + 1 : "form";
 }
 
-/* The kind that a form's method adds; WIDGET_FORM: none. */
+/* Returns the type of widget that a method of a form adds; WIDGET_FORM: none. */
 static WidgetKind kind_added(const char *method) {
     int k = 0;
     while (k < WIDGET_FORM && strcmp(method, kinds[k].method) != 0) k++;
@@ -156,8 +156,7 @@ static bool chosen(qs_vm *vm, void *ud) {
     return c->done || !c->w->open;
 }
 
-/* Tk shows the dialog while the program waits; what was chosen comes as an event.  A form that closes takes its dialog
- * along. */
+/* Tk shows the dialog while the program waits; the choice arrives as an event.  Closing the form closes its dialog. */
 static qs_status choose_file(qs_vm *vm, Window *w, const char *dialog, qs_value *out) {
     Choice c = {.w = w};
     char script[240];
@@ -178,7 +177,7 @@ static qs_status get_value(qs_vm *vm, const Window *w, qs_value *out) {
     return QS_OK;
 }
 
-/* Keeps it; whether it is another one. */
+/* Stores the value; returns whether it has changed. */
 static bool keep_value(qs_vm *vm, Window *w, const char *text) {
     bool is_text = field_of(w) == WORDS;
     double x = is_text ? 0 : qnum_read(text, NULL);
@@ -191,7 +190,7 @@ static bool keep_value(qs_vm *vm, Window *w, const char *text) {
     return !same;
 }
 
-/* One of a combo's choices, and no other word. */
+/* Checks that the value is one of the choices of a combo box. */
 static qs_status chosen_one(qs_vm *vm, const Window *w, const char *fn, const char *value) {
     Nearest near = {.wanted = value};
     for (char **c = w->choices; *c; c++) {
@@ -203,7 +202,7 @@ static qs_status chosen_one(qs_vm *vm, const Window *w, const char *fn, const ch
                    near.best ? "?" : "");
 }
 
-/* fn: who is told what is wrong with it, add_slider or, later, slider. */
+/* Converts and checks a value.  fn: function named in errors, add_slider or later slider. */
 static qs_status value_text(qs_vm *vm, const Window *w, const char *fn, qs_value v, char room[40], const char **out) {
     double x;
     if (field_of(w) == WORDS) {
@@ -227,7 +226,7 @@ static qs_status set_value(qs_vm *vm, Window *w, qs_value v, bool fires) {
     return other && fires ? qwidget_fire(vm, w, ON_CHANGE, 0, NULL) : QS_OK;
 }
 
-/* -- a bar that tells how far the program is, for progress.c ------------------------------------------------------- */
+/* -- -- progress bars, for progress.c ------------------------------------------------------------------------------ */
 int qwidget_is_bar(qs_vm *vm, qs_value v) {
     const Ref *r = qs_foreign_ptr(v, &widget_type);
     const Window *w = r ? qwidget_find(vm, r->id) : NULL;
@@ -245,11 +244,11 @@ qs_status qwidget_set_bar(qs_vm *vm, int id, double part, const char *text) {
     Window *w = qwidget_find(vm, id);
     qfigure_set(&w->text, text);
     TRY(set_value(vm, w, qs_num(part), true));
-    return qwidget_move_bar(qwindow_all(vm)->tk, id, part, text), QS_OK; /* a built-in has moved what is seen */
+    return qwidget_move_bar(qwindow_all(vm)->tk, id, part, text), QS_OK; /* a built-in may have moved the visible bar */
 }
 
 /* -- adding widgets ------------------------------------------------------------------------------------------------ */
-/* An item of a list of Tcl, in which any sign but letters and digits may mean something. */
+/* Appends an item of a Tcl list; escapes all characters but letters and digits. */
 static void put_item(Text *list, const char *s) {
     if (!*s) qtext_puts(list, "{}");
     for (; *s; s++) {
@@ -317,7 +316,7 @@ static qs_status prepare(qs_vm *vm, Window *w, const qs_call_args *c) {
     return QS_OK;
 }
 
-/* A width alone leaves the height to what the form holds. */
+/* If only the width of a form is set, adapts its height to the contents. */
 static qs_status fit(qs_vm *vm, Window *form) {
     char script[80];
     if (!form->asked) return QS_OK;
@@ -376,7 +375,7 @@ static qs_status set_icon(qs_vm *vm, Window *w, qs_value v) {
 }
 
 /* -- events -------------------------------------------------------------------------------------------------------- */
-static int taken(qs_value fn, int n) { /* arguments of n that a function takes */
+static int taken(qs_value fn, int n) { /* number of the n arguments that a function takes */
     const Function *f = fn.kind == QS_FUNCTION ? fn.u.p : NULL;
     return f && f->fkind == FN_SCRIPT && f->ast->nparams < n ? f->ast->nparams : n;
 }
@@ -386,7 +385,7 @@ qs_status qwidget_fire(qs_vm *vm, Window *w, OnEvent on, int n, const qs_value *
     int count = 0;
     qs_status s = QS_OK;
     for (WidgetHandler *h = w->on[on]; h; h = h->next) fns[count++] = qs_retain(h->fn);
-    for (int k = 0; k < count; k++) { /* one of them may close the form */
+    for (int k = 0; k < count; k++) { /* one of the handlers may close the form */
         qs_value out = qs_nil();
         if (s == QS_OK) s = qvm_call(vm, fns[k], taken(fns[k], n), args, -1, &out);
         qs_release(vm, out);
@@ -486,7 +485,7 @@ static bool is_method(const Window *w, const char *name) {
     return w->kind == WIDGET_DISPLAY && qhandle_is_method(name);
 }
 
-/* A method that is looked at and not called, as Python does before it calls it. */
+/* Returns a method that is read without being called; Python reads it before it calls it. */
 static qs_status bound(qs_vm *vm, const Ref *r, const char *name, qs_value *out) {
     Ref *m = qmem_alloc(qvm_ctx(vm), sizeof *m);
     qs_value v;
@@ -559,7 +558,7 @@ static qs_status event_get(qs_vm *vm, void *p, qs_value key, qs_value *out) {
     return qs_fail(vm, QS_ENAME, "an event has the method add(function)");
 }
 
-/* The name says whose method it is: only events have `add`. */
+/* Calls the method by its name; only events have `add`. */
 static qs_status method_call(qs_vm *vm, void *p, qs_call_args *c) {
     Ref *r = p;
     qs_value name;

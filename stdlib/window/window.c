@@ -1,10 +1,10 @@
-/* window.c -- the loop of events: pause, drawnow, run_gui, frame rates.
+/* window.c -- implements the event loop: pause, drawnow, run_gui, frame rates.
  *
- * Tk's thread raises `attention` when something has happened; between two statements, in pause() and while a form
- * waits the program takes the events and runs its functions for them, one after the other.
+ * Tk's thread raises `attention` when an event has occurred.  The program takes the events and runs their handlers, one
+ * after the other, between two statements, in pause() and while a form waits.
  *
- * A wait releases the VM, and other threads may use it meanwhile (vm/program/python.h).  Functions of events run in a
- * thread that waits, as long as one does; and while such a function runs, in its thread alone. */
+ * A wait releases the VM, so that other threads may use it (vm/program/python.h).  Handlers run in a thread that waits,
+ * as long as there is one; while a handler runs, further ones run in its thread only. */
 #include "stdlib/builtins.h"
 #include "stdlib/window/widget.h"
 #include "vm/base/clock.h"
@@ -25,7 +25,7 @@ struct Tk *qwindow_tk(qs_vm *vm) {
     return qwindow_all(vm)->tk;
 }
 
-/* A window is on the screen. */
+/* Returns whether a window is on the screen. */
 static bool any_open(const Windows *all) {
     for (const Window *w = all->list; w; w = w->next)
         if (w->kind == WIDGET_FORM && w->open) return true;
@@ -95,7 +95,7 @@ qs_status qwindow_events(qs_vm *vm) {
     return s;
 }
 
-/* A thread that may run no functions now, because another one does, is not woken by events that it leaves there. */
+/* Waits for an event.  A thread that must not run handlers now, because another one does, is not woken by events. */
 static qs_status wait_for_event(qs_vm *vm, Windows *all, double seconds) {
     bool takes_them = all->tk && (!all->busy || pthread_equal(all->runner, pthread_self()));
     if (!takes_them) return qthread_sleep(vm, fmin(seconds, 0.01));
@@ -131,7 +131,7 @@ static bool key_or_closed(qs_vm *vm, void *ud) {
     return all->keys != *(const unsigned *)ud || !any_open(all);
 }
 
-/* Nobody can press a key without a window: pause() does not wait then. */
+/* Without a window no key can be pressed, so pause() does not wait. */
 qs_status qwindow_pause(qs_vm *vm, qs_call_args *c) {
     double ms = 0;
     Windows *all = qwindow_all(vm);
@@ -168,7 +168,7 @@ void qwindow_hurry(qs_vm *vm) {
     if (qlib(vm)->windows) ((Windows *)qlib(vm)->windows)->period = 0;
 }
 
-/* The time of the next frame; a program that is late does not try to catch up. */
+/* Waits for the time of the next frame; a program that is late does not catch up. */
 static qs_status keep_rate(qs_vm *vm) {
     Windows *all = qwindow_all(vm);
     double now = qclock_seconds(), left = all->next - now;
@@ -178,7 +178,8 @@ static qs_status keep_rate(qs_vm *vm) {
     return QS_OK;
 }
 
-/* What a window can have of the screen: the rest is for its frame, the line below the figure, bars of the desktop. */
+/* Returns the size that a window can have on the screen without its frame, the line below the figure and desktop
+ * bars. */
 static qs_status room_on_screen(qs_vm *vm, double *width, double *height) {
     enum { BESIDE = 20, ABOVE_AND_BELOW = 100 };
     char w[24], h[24];
