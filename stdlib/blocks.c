@@ -110,7 +110,7 @@ static qs_status move_run(const Store *s, bool write, int64_t row, int64_t from,
 
 /* -- -- selection of elements -------------------------------------------------------------------------------------- */
 /* Reads one integer for each dimension from a vector argument. */
-static qs_status places(const Store *s, qs_call_args *c, int i, const char *what, int64_t least, int64_t *out) {
+static qs_status read_positions(const Store *s, qs_call_args *c, int i, const char *what, int64_t least, int64_t *out) {
     Array *a;
     const void *p;
     TRY(qarg_packed(s->vm, c, i, what, QS_F64, &a, &p));
@@ -127,7 +127,7 @@ static qs_status places(const Store *s, qs_call_args *c, int i, const char *what
     return QS_OK;
 }
 
-static qs_status outside(const Store *s, int d, int64_t from, int64_t count) {
+static qs_status fail_outside(const Store *s, int d, int64_t from, int64_t count) {
     return qs_fail(s->vm, QS_EINDEX, "%s: the block from %lld to %lld does not fit dimension %d, which has %lld%s",
                    s->fn, (long long)from, (long long)(from + count - 1), d, (long long)s->dims[d],
                    s->dims[d] == 1 ? " element" : " elements");
@@ -135,7 +135,7 @@ static qs_status outside(const Store *s, int d, int64_t from, int64_t count) {
 
 static qs_status check_inside(const Store *s, const int64_t *from, const int64_t *count) {
     for (int d = 0; d < s->rank; d++)
-        if (from[d] < 0 || from[d] + count[d] > s->dims[d]) return outside(s, d, from[d], count[d]);
+        if (from[d] < 0 || from[d] + count[d] > s->dims[d]) return fail_outside(s, d, from[d], count[d]);
     return QS_OK;
 }
 
@@ -226,8 +226,8 @@ static qs_status read_block(const Store *s, qs_call_args *c) {
     size_t count = 1;
     void *p;
     Array *a;
-    TRY(places(s, c, 1, "from", INT64_MIN, r.from));
-    TRY(places(s, c, 2, "count", 0, r.count));
+    TRY(read_positions(s, c, 1, "from", INT64_MIN, r.from));
+    TRY(read_positions(s, c, 2, "count", 0, r.count));
     TRY(mode_arg(s, c, 3, &r.mode));
     if (r.mode == ACC_CHECKED) TRY(check_inside(s, r.from, r.count));
     TRY(qarr_new(s->vm, s->dtype, s->rank, r.count, true, &a));
@@ -245,7 +245,7 @@ qs_status qblocks_read(qs_vm *vm, qs_call_args *c) {
 }
 
 /* -- writing ------------------------------------------------------------------------------------------------------- */
-static qs_status fits(const Store *s, const Store *y, const int64_t *skip, const int64_t *count) {
+static qs_status check_block_fits(const Store *s, const Store *y, const int64_t *skip, const int64_t *count) {
     if (y->rank != s->rank || y->dtype != s->dtype)
         return qs_fail(s->vm, QS_ETYPE, "%s: x has %d dimensions of %s, the block %d of %s", s->fn, s->rank,
                        qdtype_info[s->dtype].name, y->rank, qdtype_info[y->dtype].name);
@@ -288,17 +288,17 @@ static qs_status write_block(const Store *s, qs_call_args *c) {
     Store y = {.vm = s->vm, .fn = s->fn, .fd = -1};
     Array *a;
     size_t n = 1;
-    TRY(places(s, c, 1, "from", 0, from));
+    TRY(read_positions(s, c, 1, "from", 0, from));
     if (c->in[2].kind != QS_ARRAY) return qarg_wrong(s->vm, s->fn, "y", "an array", c->in[2]);
     TRY(qarr_contiguous(s->vm, c->in[2].u.p, &a));
     qs_release(s->vm, c->in[2]), c->in[2] = qarr_value(a);
     TRY(open_part(s, a, &y));
     memcpy(count, y.dims, sizeof count);
-    if (qarg_given(c, 3)) TRY(places(s, c, 3, "skip", 0, skip));
-    if (qarg_given(c, 4)) TRY(places(s, c, 4, "count", 0, count));
+    if (qarg_given(c, 3)) TRY(read_positions(s, c, 3, "skip", 0, skip));
+    if (qarg_given(c, 4)) TRY(read_positions(s, c, 4, "count", 0, count));
     else
         for (int d = 0; d < s->rank; d++) count[d] -= skip[d];
-    TRY(fits(s, &y, skip, count));
+    TRY(check_block_fits(s, &y, skip, count));
     TRY(check_inside(s, from, count));
     for (int d = 0; d < s->rank; d++) n *= (size_t)count[d];
     return n ? write_rows(s, &y, from, skip, count) : QS_OK;

@@ -378,7 +378,7 @@ static qs_status add_named(Arguments *a, qs_value from) {
     return QS_OK;
 }
 
-static qs_status apply(qs_vm *vm, qs_call_args *c, Arguments *a) {
+static qs_status apply_arguments(qs_vm *vm, qs_call_args *c, Arguments *a) {
     TRY(add_items(a, c->nin > 1 ? c->in[1] : qs_nil()));
     if (c->nin > 2 && c->in[2].kind == QS_FOREIGN) { /* a Python dict becomes an object */
         qs_value names = qs_nil();
@@ -395,7 +395,7 @@ static qs_status apply(qs_vm *vm, qs_call_args *c, Arguments *a) {
 /* apply(f [, arguments [, names]]) */
 qs_status qcore_apply(qs_vm *vm, qs_call_args *c) {
     Arguments a = {.vm = vm};
-    qs_status s = apply(vm, c, &a);
+    qs_status s = apply_arguments(vm, c, &a);
     for (uint32_t i = 0; i < a.n; i++) qval_release(vm, a.v[i]);
     qmem_free(qvm_ctx(vm), a.v, a.cap * sizeof *a.v);
     qmem_free(qvm_ctx(vm), a.names, a.cap_names * sizeof *a.names);

@@ -4,31 +4,31 @@
 
 #include <string.h>
 
-static qs_status set(qs_vm *vm, Object *o, const char *name, qs_value v) {
+static qs_status set_field(qs_vm *vm, Object *o, const char *name, qs_value v) {
     return qobj_set(vm, o, qstr_cname(qvm_ctx(vm), name), v);
 }
 
-static qs_status fill(qs_vm *vm, Object *o, const qs_device_info *d) {
+static qs_status fill_fields(qs_vm *vm, Object *o, const qs_device_info *d) {
     qs_value name, kind;
     TRY(qs_string(vm, d->name, strlen(d->name), &name));
-    qs_status s = set(vm, o, "name", name);
+    qs_status s = set_field(vm, o, "name", name);
     qs_release(vm, name);
     TRY(s);
     TRY(qs_string(vm, d->kind, strlen(d->kind), &kind));
-    s = set(vm, o, "kind", kind);
+    s = set_field(vm, o, "kind", kind);
     qs_release(vm, kind);
     TRY(s);
-    TRY(set(vm, o, "id", qs_num(d->id)));
-    TRY(set(vm, o, "memory", qs_num((double)d->memory)));
-    return set(vm, o, "current", qs_bool(qdevices_used(vm) == d->id));
+    TRY(set_field(vm, o, "id", qs_num(d->id)));
+    TRY(set_field(vm, o, "memory", qs_num((double)d->memory)));
+    return set_field(vm, o, "current", qs_bool(qdevices_used(vm) == d->id));
 }
 
-static qs_status describe(qs_vm *vm, int index, qs_value *out) {
+static qs_status describe_device(qs_vm *vm, int index, qs_value *out) {
     Object *o = NULL;
     qs_device_info d;
     if (!qs_device(vm, index, &d)) return qs_fail(vm, QS_EINTERNAL, "devices: device %d went away", index);
     TRY(qobj_new(vm, NULL, &o));
-    qs_status s = fill(vm, o, &d);
+    qs_status s = fill_fields(vm, o, &d);
     if (s != QS_OK) return qval_release(vm, qval_object(QS_OBJECT, o)), s;
     *out = qval_object(QS_OBJECT, o);
     return QS_OK;
@@ -41,7 +41,7 @@ qs_status qdevice_devices(qs_vm *vm, qs_call_args *c) {
     TRY(qdevices_get(vm, 0, &first));
     qs_status s = QS_OK;
     while (s == QS_OK && n < qs_device_count(vm))
-        if ((s = describe(vm, n, &item[n])) == QS_OK) n++;
+        if ((s = describe_device(vm, n, &item[n])) == QS_OK) n++;
     if (s == QS_OK) s = qs_cell(vm, n, item, &c->out[0]);
     while (n) qs_release(vm, item[--n]);
     return s;
@@ -65,7 +65,7 @@ static qs_status current(qs_vm *vm, qs_value *out) {
     return QS_OK;
 }
 
-static qs_status use(qs_vm *vm, qs_value wanted) {
+static qs_status select_device(qs_vm *vm, qs_value wanted) {
     const char *name;
     size_t n;
     int index = 0;
@@ -80,7 +80,7 @@ static qs_status use(qs_vm *vm, qs_value wanted) {
 qs_status qdevice_use(qs_vm *vm, qs_call_args *c) {
     qs_value before;
     TRY(current(vm, &before));
-    qs_status s = use(vm, c->in[0]);
+    qs_status s = select_device(vm, c->in[0]);
     if (s != QS_OK) return qs_release(vm, before), s;
     c->out[0] = before;
     return QS_OK;

@@ -80,7 +80,7 @@ typedef struct {
     void *p;
     size_t bytes;
 } Store;
-static qs_status take(qs_vm *vm, Store *s, size_t reals, size_t size) {
+static qs_status allocate_store(qs_vm *vm, Store *s, size_t reals, size_t size) {
     *s = (Store){qvm_ctx(vm), NULL, qmem_size(reals, size, 0)};
     s->p = qmem_try(s->ctx, s->bytes);
     return s->p ? QS_OK : qs_fail(vm, QS_ENOMEM, "fft: no memory for %zu bytes of work space", s->bytes);
@@ -123,7 +123,7 @@ static void times_chirp(Split_d x, Split_d c, size_t n, size_t lines, double sig
 }
 
 /* Computes the chirp exp(-pi i k^2/N) and the spectrum of the filter with its conjugate. */
-static void prepare(Chirp *b, size_t n) {
+static void prepare_chirp(Chirp *b, size_t n) {
     Split_d x = b->x;
     memset(x.re, 0, b->m * sizeof(double)), memset(x.im, 0, b->m * sizeof(double));
     for (size_t k = 0; k < n; k++) {
@@ -136,7 +136,7 @@ static void prepare(Chirp *b, size_t n) {
 }
 
 /* Convolves x, which has n numbers per line; returns the buffer that holds the result. */
-static Split_d convolve(Chirp *b, size_t n, size_t lines) {
+static Split_d convolve_chirp(Chirp *b, size_t n, size_t lines) {
     times_chirp(b->x, b->chirp, n, lines, 1);
     memset(b->x.re + n * lines, 0, (b->m - n) * lines * sizeof(double));
     memset(b->x.im + n * lines, 0, (b->m - n) * lines * sizeof(double));
@@ -156,18 +156,18 @@ static qs_status bluestein(qs_vm *vm, const Geometry *g, bool is_float, void *da
     Geometry longer = {b.m, g->inner, g->lines};
     size_t lines = batch(&longer), room = lines * b.m;
     Store s;
-    TRY(take(vm, &s, 2 * b.m + 2 * g->n + 2 * b.m + 4 * room, sizeof(double)));
+    TRY(allocate_store(vm, &s, 2 * b.m + 2 * g->n + 2 * b.m + 4 * room, sizeof(double)));
     double *p = s.p;
     b.w = twiddles_d(p, b.m), p += 2 * b.m;
     b.chirp = (Split_d){p, p + g->n}, p += 2 * g->n;
     b.filter = (Split_d){p, p + b.m}, p += 2 * b.m;
     b.x = (Split_d){p, p + room}, b.y = (Split_d){p + 2 * room, p + 3 * room};
-    prepare(&b, g->n);
+    prepare_chirp(&b, g->n);
     for (size_t k = 0; k < g->lines; k += lines) {
         if (lines > g->lines - k) lines = g->lines - k;
         if (is_float) gather_fd(g, data, k, lines, inverse, b.x);
         else gather_d(g, data, k, lines, inverse, b.x);
-        Split_d r = convolve(&b, g->n, lines);
+        Split_d r = convolve_chirp(&b, g->n, lines);
         if (is_float) scatter_df(g, r, k, lines, inverse, data);
         else scatter_d(g, r, k, lines, inverse, data);
     }
@@ -189,7 +189,7 @@ typedef struct {
 } Long;
 
 /* Copies the elements of a that the block starting at k needs, with zeros outside a. */
-static void load(const Long *l, size_t k, int part, double *to) {
+static void load_block(const Long *l, size_t k, int part, double *to) {
     size_t step = (size_t)l->parts;
     for (size_t i = 0; i < l->size; i++) {
         size_t at = k + i - (l->m - 1); /* wraps around for indices below 0, so one test is enough */
@@ -197,7 +197,7 @@ static void load(const Long *l, size_t k, int part, double *to) {
     }
 }
 
-static void store(const Long *l, size_t k, int part, const double *from) {
+static void store_block(const Long *l, size_t k, int part, const double *from) {
     size_t step = (size_t)l->parts, end = l->n + l->m - 1;
     for (size_t i = 0; i < l->stretch && k + i < end; i++) l->out[(k + i) * step + (size_t)part] = from[l->m - 1 + i];
 }
@@ -209,11 +209,11 @@ static void convolve_stretches(void *ud, int64_t first, int64_t last, int worker
     Split_d x = {p, p + n}, y = {p + 2 * n, p + 3 * n};
     for (int64_t i = first; i < last; i++) {
         size_t k = (size_t)i * (l->stretch + second);
-        load(l, k, 0, x.re), load(l, k + second, l->parts - 1, x.im);
+        load_block(l, k, 0, x.re), load_block(l, k + second, l->parts - 1, x.im);
         Split_d s = stockham_d(&l->f, x, y, 1, l->w), other = s.re == x.re ? y : x;
         times_chirp(s, l->spectrum, n, 1, 1);
         Split_d r = stockham_d(&l->f, (Split_d){s.im, s.re}, (Split_d){other.im, other.re}, 1, l->w);
-        store(l, k, 0, r.im), store(l, k + second, l->parts - 1, r.re);
+        store_block(l, k, 0, r.im), store_block(l, k + second, l->parts - 1, r.re);
     }
 }
 
@@ -238,7 +238,7 @@ qs_status qfft_convolve(qs_vm *vm, const double *a, size_t n, const double *b, s
     int64_t turns = (int64_t)((n + m - 2) / each) + 1;
     Threads *t = qthreads_of(qvm_ctx(vm));
     Store s;
-    TRY(take(vm, &s, (4 + 4 * (size_t)qthreads_workers(t, turns, 1)) * l.size, sizeof(double)));
+    TRY(allocate_store(vm, &s, (4 + 4 * (size_t)qthreads_workers(t, turns, 1)) * l.size, sizeof(double)));
     double *p = s.p;
     l.w = twiddles_d(p, l.size), p += 2 * l.size;
     l.spectrum = (Split_d){p, p + l.size}, l.room = p + 2 * l.size;

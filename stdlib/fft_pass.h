@@ -151,7 +151,7 @@ SCATTER(N(scatter), REAL, REAL, N(Split))
 static qs_status N(smooth)(qs_vm *vm, const Geometry *g, const Factors *f, REAL *data, bool inverse) {
     size_t lines = batch(g), room = lines * g->n;
     Store s;
-    TRY(take(vm, &s, 2 * g->n + 4 * room, sizeof(REAL)));
+    TRY(allocate_store(vm, &s, 2 * g->n + 4 * room, sizeof(REAL)));
     REAL *p = s.p;
     N(Twiddles) w = N(twiddles)(p, g->n);
     p += 2 * g->n;

@@ -220,14 +220,15 @@ static qs_status map_trees(Leaves *l, qs_status (*at)(Leaves *, qs_value, qs_val
     return QS_OK;
 }
 
-static qs_status enter(Leaves *l, const qs_value *in, int nx, int wanted, qs_value *x, qs_value *form) {
+static qs_status make_tree_leaves(Leaves *l, const qs_value *in, int nx, int wanted, qs_value *x, qs_value *form) {
     for (int i = wanted; i < nx; i++) x[i] = qval_retain(in[i]);
     TRY(map_trees(l, put_leaf, in, wanted, x));
     TRY(map_trees(l, put_mark, in, wanted, form));
     return l->n ? QS_OK : qs_fail(l->vm, QS_ETYPE, "%s: there is no float among the arguments", l->fn);
 }
 
-static qs_status leave(Leaves *l, const qs_value *form, int wanted, Trace *result, qs_value one, qs_value *out) {
+static qs_status make_tree_gradient(Leaves *l, const qs_value *form, int wanted, Trace *result, qs_value one,
+                                    qs_value *out) {
     size_t bytes = qmem_size((size_t)l->n, sizeof *l->dx, 0);
     l->dx = qmem_alloc(qvm_ctx(l->vm), bytes);
     for (int i = 0; i < l->n; i++) l->dx[i] = qs_nil();
@@ -251,7 +252,7 @@ static qs_status gradient_of_trees(qs_vm *vm, qs_call_args *c, bool value, int n
     qs_value x[MOST], form[MOST], y = qs_nil(), one = qs_nil();
     for (int i = 0; i < nx; i++) x[i] = form[i] = qs_nil();
     TRY(qtape_begin(vm, &level));
-    qs_status s = enter(&l, c->in + 1, nx, wanted, x, form);
+    qs_status s = make_tree_leaves(&l, c->in + 1, nx, wanted, x, form);
     if (s == QS_OK) s = qvm_call(vm, c->in[0], nx, x, 1, &y);
     qtape_end(vm, &level);
     if (s == QS_OK) s = check_result(vm, y);
@@ -259,7 +260,7 @@ static qs_status gradient_of_trees(qs_vm *vm, qs_call_args *c, bool value, int n
     if (t) t = t->node->serial >= level.first ? qtape_retain(t) : NULL;
     if (s == QS_OK) s = qtape_settle(vm, &y);
     if (s == QS_OK) s = one_of(vm, c->name, y, &one);
-    if (s == QS_OK) s = leave(&l, form, wanted, t, one, c->out + value);
+    if (s == QS_OK) s = make_tree_gradient(&l, form, wanted, t, one, c->out + value);
     if (s == QS_OK && value) c->out[0] = qval_retain(y);
     for (int i = 0; i < nx; i++) qval_release(vm, x[i]), qval_release(vm, form[i]);
     qtape_release(vm, t);
@@ -332,7 +333,7 @@ typedef struct {
     qs_value x[MOST];
 } Items; /* retained, because the called function may change the cell */
 
-static qs_status unpack(qs_vm *vm, qs_value v, Items *out) {
+static qs_status unpack_arguments(qs_vm *vm, qs_value v, Items *out) {
     const Cell *c = v.u.p;
     out->n = 0;
     if (v.kind != QS_CELL) return out->x[out->n++] = qval_retain(v), QS_OK;
@@ -388,8 +389,8 @@ static qs_status along(qs_vm *vm, qs_call_args *c, const Items *x, const Items *
 qs_status qgrad_jvp(qs_vm *vm, qs_call_args *c) {
     Items x = {0}, dx = {0};
     TRY(check_arguments(vm, c));
-    qs_status s = unpack(vm, c->in[1], &x);
-    if (s == QS_OK) s = unpack(vm, c->in[2], &dx);
+    qs_status s = unpack_arguments(vm, c->in[1], &x);
+    if (s == QS_OK) s = unpack_arguments(vm, c->in[2], &dx);
     if (s == QS_OK) s = along(vm, c, &x, &dx);
     items_free(vm, &x);
     return items_free(vm, &dx), s;
@@ -439,7 +440,7 @@ typedef struct {
     RandomStream mine, others;
 } Apart;
 
-static void part(Machine *m, Apart *a) {
+static void split_stream(Machine *m, Apart *a) {
     uint32_t w[4];
     a->mine = m->random;
     qrandom_block(~a->mine.seed, a->mine.drawn, w);
@@ -477,7 +478,7 @@ static qs_status pairs_of(qs_vm *vm, qs_value v, Array **out) {
     return qarr_release(vm, a), s;
 }
 
-static qs_status compare(qs_vm *vm, qs_value was, qs_value is, bool *near) {
+static qs_status compare_results(qs_vm *vm, qs_value was, qs_value is, bool *near) {
     Array *a, *b = NULL;
     const void *p, *q;
     TRY(pairs_of(vm, was, &a));
@@ -493,7 +494,7 @@ static qs_status compare(qs_vm *vm, qs_value was, qs_value is, bool *near) {
 static qs_status check_again(qs_vm *vm, qs_value was, qs_value is) {
     bool near = false;
     qtape_enter(vm); /* an outer derivative records the repeated call */
-    qs_status s = compare(vm, was, qtape_plain(is), &near);
+    qs_status s = compare_results(vm, was, qtape_plain(is), &near);
     qtape_leave(vm);
     if (s != QS_OK || near) return s;
     return qtape_refuse(vm, "checkpoint",
@@ -536,7 +537,7 @@ static qs_status call_recorded(qs_vm *vm, qs_value f, qs_call_args *c) {
     for (int i = 0; i < c->nin; i++) a->x[i] = qs_nil();
     for (int i = 0; i < c->nin && s == QS_OK; i++) s = qtape_keep(vm, c->in[i], &a->x[i]);
     for (int i = 0; i < c->nin; i++) edges[i] = qtape_edge(vm, c->in[i]);
-    if (!qvm(vm)->random_own) part(qvm(vm), &apart);
+    if (!qvm(vm)->random_own) split_stream(qvm(vm), &apart);
     if (s == QS_OK) s = call_plain(vm, a, &c->out[0]);
     unite(qvm(vm), &apart);
     if (s == QS_OK) s = qtape_keep_plain(vm, c->out[0], &a->y);

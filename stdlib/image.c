@@ -176,7 +176,7 @@ qs_status qimage_unwritten(const Pixels *x, const char *library, const char *why
                    why);
 }
 
-static qs_status decode(Image *m) {
+static qs_status decode_image(Image *m) {
     const uint8_t *p = m->bytes;
     if (m->nbytes >= 8) {
         if (!memcmp(p, "\x89PNG", 4)) return qimage_png_read(m);
@@ -226,7 +226,7 @@ qs_status qimage_imread(qs_vm *vm, qs_call_args *c) {
     Text bytes;
     qtext_init(&bytes, qvm_ctx(vm));
     qs_status s = open_image(vm, c, &m, &bytes);
-    if (s == QS_OK) s = decode(&m);
+    if (s == QS_OK) s = decode_image(&m);
     qtext_free(&bytes);
     c->out[0] = m.picture;
     if (c->nout > 1) c->out[1] = m.alpha;
@@ -248,7 +248,7 @@ qs_status qimage_imfinfo(qs_vm *vm, qs_call_args *c) {
     qtext_init(&bytes, qvm_ctx(vm));
     qs_status s = open_image(vm, c, &m, &bytes);
     m.info_only = true;
-    if (s == QS_OK) s = decode(&m);
+    if (s == QS_OK) s = decode_image(&m);
     qtext_free(&bytes);
     TRY(s);
     TRY(qobj_new(vm, NULL, &o));

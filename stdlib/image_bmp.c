@@ -107,14 +107,14 @@ static qs_status read_header(Bmp *b) {
 /* -- pixels -------------------------------------------------------------------------------------------------------- */
 static void from_palette(const Bmp *b, int index, uint8_t *to) { memcpy(to, b->palette[index], (size_t)b->channels); }
 
-static uint8_t field(uint32_t pixel, uint32_t mask) { /* scaled to 0 … 255 */
+static uint8_t scale_field(uint32_t pixel, uint32_t mask) { /* scaled to 0 … 255 */
     if (!mask) return 0;
     int shift = __builtin_ctz(mask);
     uint64_t most = mask >> shift, x = (pixel & mask) >> shift;
     return (uint8_t)((x * 255 + most / 2) / most);
 }
 
-static void unpack(const Bmp *b, const uint8_t *row, uint8_t *to) {
+static void unpack_row(const Bmp *b, const uint8_t *row, uint8_t *to) {
     int bytes = b->bits / 8;
     for (int64_t x = 0; x < b->width; x++, to += b->channels) {
         if (has_palette(b)) {
@@ -123,7 +123,7 @@ static void unpack(const Bmp *b, const uint8_t *row, uint8_t *to) {
             continue;
         }
         uint32_t pixel = le(row + x * bytes, bytes);
-        for (int k = 0; k < b->channels; k++) to[k] = field(pixel, b->mask[k]);
+        for (int k = 0; k < b->channels; k++) to[k] = scale_field(pixel, b->mask[k]);
     }
 }
 
@@ -132,7 +132,7 @@ static qs_status read_rows(const Bmp *b, uint8_t *out) {
     if ((b->n - b->pixels) / stride < (size_t)b->height) return qimage_corrupt(b->m, "it ends before its last pixel");
     qs_status s = QS_OK;
     for (int64_t y = 0; y < b->height && s == QS_OK; y++) {
-        unpack(b, b->p + b->pixels + (size_t)y * stride, out);
+        unpack_row(b, b->p + b->pixels + (size_t)y * stride, out);
         s = qimage_row(b->m, b->top_down ? y : b->height - 1 - y, QS_U8, out);
     }
     return s;
@@ -145,7 +145,7 @@ typedef struct {
     int64_t x, y;
 } Canvas; /* a palette index per pixel */
 
-static void put(Canvas *c, uint8_t index) {
+static void put_index(Canvas *c, uint8_t index) {
     if (c->x < c->b->width && c->y < c->b->height) c->index[c->y * c->b->width + c->x] = index;
     c->x++;
 }
@@ -161,7 +161,7 @@ static bool read_runs(Canvas *c) { /* false: the file ends too early */
         uint8_t count = b->p[i], what = b->p[i + 1];
         i += 2;
         if (count) {
-            for (size_t k = 0; k < count; k++) put(c, half(b, what, k));
+            for (size_t k = 0; k < count; k++) put_index(c, half(b, what, k));
         } else if (what == 0) {
             c->x = 0, c->y++;
         } else if (what == 1) {
@@ -172,7 +172,7 @@ static bool read_runs(Canvas *c) { /* false: the file ends too early */
         } else {
             size_t bytes = b->bits == 8 ? what : (what + 1u) / 2;
             if (b->n - i < bytes) return false;
-            for (size_t k = 0; k < what; k++) put(c, half(b, b->p[i + (b->bits == 8 ? k : k / 2)], k));
+            for (size_t k = 0; k < what; k++) put_index(c, half(b, b->p[i + (b->bits == 8 ? k : k / 2)], k));
             i += bytes + bytes % 2;
         }
     }

@@ -22,7 +22,7 @@ typedef struct {
     char why[JMSG_LENGTH_MAX];
 } Errors;
 
-static void fail(j_common_ptr j) {
+static void raise_error(j_common_ptr j) {
     Errors *e = (Errors *)(void *)j->err;
     j->err->format_message(j, e->why);
     longjmp(e->jump, 1);
@@ -32,7 +32,7 @@ static void ignore_level(j_common_ptr j, int level) { (void)j, (void)level; }
 
 static struct jpeg_error_mgr *handlers(Errors *e) {
     libjpeg.jpeg_std_error(&e->base);
-    e->base.error_exit = fail, e->base.output_message = ignore, e->base.emit_message = ignore_level;
+    e->base.error_exit = raise_error, e->base.output_message = ignore, e->base.emit_message = ignore_level;
     return &e->base;
 }
 
@@ -42,7 +42,7 @@ static void rgb_of_cmyk(JSAMPLE *row, int64_t width) {
         for (int k = 0; k < 3; k++) row[3 * i + k] = (JSAMPLE)(row[4 * i + k] * row[4 * i + 3] / 255);
 }
 
-static qs_status decode(Image *m, struct jpeg_decompress_struct *j) {
+static qs_status decode_rows(Image *m, struct jpeg_decompress_struct *j) {
     libjpeg.jpeg_mem_src(j, m->bytes, m->nbytes);
     libjpeg.jpeg_read_header(j, TRUE);
     bool cmyk = j->jpeg_color_space == JCS_CMYK || j->jpeg_color_space == JCS_YCCK;
@@ -65,7 +65,7 @@ static qs_status decode(Image *m, struct jpeg_decompress_struct *j) {
 static qs_status guarded_decode(Image *m, struct jpeg_decompress_struct *j, Errors *e) {
     if (setjmp(e->jump)) return qimage_corrupt(m, e->why);
     libjpeg.jpeg_CreateDecompress(j, JPEG_LIB_VERSION, sizeof *j);
-    return decode(m, j);
+    return decode_rows(m, j);
 }
 
 qs_status qimage_jpeg_read(Image *m) {

@@ -27,7 +27,7 @@ typedef struct {
     size_t size;
 } Codec;
 
-static void fail(png_structp png, png_const_charp why) {
+static void raise_error(png_structp png, png_const_charp why) {
     Codec *c = libpng.png_get_error_ptr(png);
     snprintf(c->why, sizeof c->why, "%s", why);
     longjmp(jump_of(png), 1);
@@ -41,7 +41,7 @@ static void feed(png_structp png, png_bytep out, size_t n) {
     c->at += n;
 }
 
-static qs_status decode(Codec *c) {
+static qs_status decode_rows(Codec *c) {
     Image *m = c->m;
     png_structp png = c->png;
     libpng.png_read_info(png, c->info);
@@ -72,14 +72,14 @@ static qs_status decode(Codec *c) {
 
 static qs_status guarded_read(Codec *c) {
     if (setjmp(jump_of(c->png))) return qimage_corrupt(c->m, c->why);
-    return decode(c);
+    return decode_rows(c);
 }
 
 qs_status qimage_png_read(Image *m) {
     Codec c = {.m = m};
     m->format = "png";
     if (missing()) return qimage_unread(m, "PNG", "libpng", missing());
-    c.png = libpng.png_create_read_struct(PNG_LIBPNG_VER_STRING, &c, fail, ignore);
+    c.png = libpng.png_create_read_struct(PNG_LIBPNG_VER_STRING, &c, raise_error, ignore);
     c.info = c.png ? libpng.png_create_info_struct(c.png) : NULL;
     if (!c.info)
         return libpng.png_destroy_read_struct(&c.png, NULL, NULL),
@@ -118,7 +118,7 @@ qs_status qimage_png_write(const Pixels *x, int n, Text *out) {
     (void)n;
     Codec c = {.m = NULL};
     if (missing()) return qimage_unwritten(x, "libpng", missing());
-    c.png = libpng.png_create_write_struct(PNG_LIBPNG_VER_STRING, &c, fail, ignore);
+    c.png = libpng.png_create_write_struct(PNG_LIBPNG_VER_STRING, &c, raise_error, ignore);
     c.info = c.png ? libpng.png_create_info_struct(c.png) : NULL;
     if (!c.info)
         return libpng.png_destroy_write_struct(&c.png, NULL),

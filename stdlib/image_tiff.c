@@ -136,8 +136,8 @@ typedef struct {
     Doing *doing; /* counts the pixels of each plane */
 } Page;           /* sample and pixel: sizes in bytes; width and height: in pixels */
 
-static void place(const Page *p, const uint8_t *chunk, size_t x0, size_t y0, size_t w, size_t h, size_t plane,
-                  size_t step) {
+static void copy_chunk(const Page *p, const uint8_t *chunk, size_t x0, size_t y0, size_t w, size_t h, size_t plane,
+                       size_t step) {
     for (size_t y = 0; y < h && y0 + y < p->height; y++) {
         size_t n = w < p->width - x0 ? w : p->width - x0;
         uint8_t *to = p->page + ((y0 + y) * p->width + x0) * p->pixel + plane * p->sample;
@@ -156,7 +156,7 @@ static bool read_tiles(TIFF *t, const Page *p, uint8_t *chunk, size_t planes, si
         for (size_t y = 0; y < p->height; y += th)
             for (size_t x = 0; x < p->width; x += tw) {
                 if (tiff.TIFFReadTile(t, chunk, (uint32_t)x, (uint32_t)y, 0, (uint16_t)k) < 0) return false;
-                place(p, chunk, x, y, tw, th, k, step);
+                copy_chunk(p, chunk, x, y, tw, th, k, step);
             }
     return true;
 }
@@ -171,7 +171,7 @@ static bool read_strips(TIFF *t, const Page *p, uint8_t *chunk, size_t planes, s
             tmsize_t want = (tmsize_t)(h * p->width * step);
             if (tiff.TIFFReadEncodedStrip(t, tiff.TIFFComputeStrip(t, (uint32_t)y, (uint16_t)k), chunk, want) < want)
                 return false;
-            place(p, chunk, 0, y, p->width, h, k, step);
+            copy_chunk(p, chunk, 0, y, p->width, h, k, step);
         }
     return true;
 }

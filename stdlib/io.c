@@ -219,7 +219,7 @@ qs_status qio_fread(qs_vm *vm, qs_call_args *c) {
     return s;
 }
 
-static qs_status put(qs_vm *vm, const char *fn, File *file, const void *p, size_t n) {
+static qs_status write_bytes(qs_vm *vm, const char *fn, File *file, const void *p, size_t n) {
     return fwrite(p, 1, n, file->f) == n ? QS_OK : qio_error(vm, fn, "write to", file->path);
 }
 
@@ -231,17 +231,17 @@ qs_status qio_fwrite(qs_vm *vm, qs_call_args *c) {
     if (c->in[1].kind == QS_STRING) {
         size_t n;
         const char *s = qs_to_string(c->in[1], &n);
-        return put(vm, c->name, file, s, n);
+        return write_bytes(vm, c->name, file, s, n);
     }
     Array *a;
     TRY(qarg_listed(vm, c, 1, "x", &a));
     TRY(qarg_packed(vm, c, 1, "x", (qs_dtype)a->dtype, &a, &p));
-    return put(vm, c->name, file, p, a->count * qdtype_size((qs_dtype)a->dtype));
+    return write_bytes(vm, c->name, file, p, a->count * qdtype_size((qs_dtype)a->dtype));
 }
 
 static qs_status put_text(qs_vm *vm, const char *fn, File *file, Text *t, qs_status s) {
     if (s == QS_OK) s = qtext_status(t);
-    if (s == QS_OK) s = put(vm, fn, file, t->s ? t->s : "", t->len);
+    if (s == QS_OK) s = write_bytes(vm, fn, file, t->s ? t->s : "", t->len);
     qtext_free(t);
     return s;
 }

@@ -33,17 +33,17 @@ static qs_status unexpected(Reader *r, const char *wanted) {
 
 static void blanks(Reader *r) { r->at += strspn(r->at, " \t\r\n"); }
 
-static bool take(Reader *r, char c) {
+static bool take_char(Reader *r, char c) {
     blanks(r);
     return *r->at == c && r->at < r->end ? (r->at++, true) : false;
 }
 
-static void push(Reader *r, qs_value v) {
+static void push_value(Reader *r, qs_value v) {
     qmem_grow(qvm_ctx(r->vm), &r->items, &r->cap, r->n, sizeof *r->items);
     r->items[r->n++] = v;
 }
 
-static void drop(Reader *r, uint32_t n) {
+static void drop_values(Reader *r, uint32_t n) {
     while (r->n > n) qval_release(r->vm, r->items[--r->n]);
 }
 
@@ -98,17 +98,17 @@ static qs_status characters(Reader *r, Text *t) {
     }
 }
 
-static qs_status string(Reader *r, Text *t) {
+static qs_status read_string(Reader *r, Text *t) {
     qtext_init(t, qvm_ctx(r->vm));
     qtext_puts(t, "");
-    qs_status s = take(r, '"') ? characters(r, t) : unexpected(r, "a string");
+    qs_status s = take_char(r, '"') ? characters(r, t) : unexpected(r, "a string");
     return s == QS_OK ? qtext_status(t) : s;
 }
 
 static size_t digits(const char *s) { return strspn(s, "0123456789"); }
 
 /* Reads a number.  Integers that float64 cannot represent become int; numbers beyond int64 are rounded. */
-static qs_status number(Reader *r) {
+static qs_status read_number(Reader *r) {
     const char *s = r->at + (*r->at == '-'), *from = r->at;
     size_t n = *s == '0' ? 1 : digits(s);
     bool whole = true;
@@ -127,7 +127,7 @@ static qs_status number(Reader *r) {
     }
     r->at = s;
     double x = qnum_read(from, NULL);
-    push(r, whole && fabs(x) >= 0x1p53 && fabs(x) < 0x1p63 ? qs_int(strtoll(from, NULL, 10)) : qs_num(x));
+    push_value(r, whole && fabs(x) >= 0x1p53 && fabs(x) < 0x1p63 ? qs_int(strtoll(from, NULL, 10)) : qs_num(x));
     return QS_OK;
 }
 
@@ -135,7 +135,7 @@ static bool word(Reader *r, const char *name, qs_value v) {
     size_t n = strlen(name);
     if (strncmp(r->at, name, n) != 0) return false;
     r->at += n;
-    return push(r, v), true;
+    return push_value(r, v), true;
 }
 
 /* The type that a list becomes. */
@@ -190,15 +190,15 @@ static qs_status list_of_values(qs_vm *vm, qs_value *v, uint32_t n, qs_value *ou
     return QS_OK;
 }
 
-static qs_status value(Reader *r);
+static qs_status read_value(Reader *r);
 
 static qs_status list(Reader *r) {
     uint32_t from = r->n;
     qs_value v = qs_nil();
-    if (!take(r, ']')) {
-        do TRY(value(r));
-        while (take(r, ','));
-        if (!take(r, ']')) return unexpected(r, ", or ]");
+    if (!take_char(r, ']')) {
+        do TRY(read_value(r));
+        while (take_char(r, ','));
+        if (!take_char(r, ']')) return unexpected(r, ", or ]");
     }
     uint32_t n = r->n - from;
     qs_value *items = n ? r->items + from : NULL;
@@ -206,31 +206,31 @@ static qs_status list(Reader *r) {
     qs_status s = kind == NUMBERS  ? list_of_numbers(r->vm, items, n, &v)
                   : kind == ARRAYS ? list_of_arrays(r->vm, items, n, &v)
                                    : list_of_values(r->vm, items, n, &v);
-    drop(r, from);
-    return push(r, v), s;
+    drop_values(r, from);
+    return push_value(r, v), s;
 }
 
 static qs_status member(Reader *r, Object *o) {
     Text key;
     blanks(r);
-    qs_status s = string(r, &key);
+    qs_status s = read_string(r, &key);
     Str *name = s == QS_OK ? qstr_name(qvm_ctx(r->vm), key.s, key.len) : NULL;
     qtext_free(&key);
     TRY(s);
-    if (!take(r, ':')) return unexpected(r, ":");
-    TRY(value(r));
+    if (!take_char(r, ':')) return unexpected(r, ":");
+    TRY(read_value(r));
     TRY(qobj_set(r->vm, o, name, r->items[r->n - 1]));
-    return drop(r, r->n - 1), QS_OK;
+    return drop_values(r, r->n - 1), QS_OK;
 }
 
 static qs_status object(Reader *r) {
     Object *o = NULL;
     TRY(qobj_new(r->vm, NULL, &o));
-    push(r, qval_object(QS_OBJECT, o));
-    if (take(r, '}')) return QS_OK;
+    push_value(r, qval_object(QS_OBJECT, o));
+    if (take_char(r, '}')) return QS_OK;
     do TRY(member(r, o));
-    while (take(r, ','));
-    return take(r, '}') ? QS_OK : unexpected(r, ", or }");
+    while (take_char(r, ','));
+    return take_char(r, '}') ? QS_OK : unexpected(r, ", or }");
 }
 
 static qs_status nested(Reader *r, qs_status (*read)(Reader *)) {
@@ -240,24 +240,24 @@ static qs_status nested(Reader *r, qs_status (*read)(Reader *)) {
     return QS_OK;
 }
 
-static qs_status value(Reader *r) {
+static qs_status read_value(Reader *r) {
     Text t;
     qs_value v;
     if (r->n > UINT32_MAX - 2) return qs_fail(r->vm, QS_EVALUE, "%s: a list has too many items", r->fn);
-    if (take(r, '{')) return nested(r, object);
-    if (take(r, '[')) return nested(r, list);
+    if (take_char(r, '{')) return nested(r, object);
+    if (take_char(r, '[')) return nested(r, list);
     if (*r->at == '"') {
-        TRY(qval_text(r->vm, &t, string(r, &t), &v));
-        return push(r, v), QS_OK;
+        TRY(qval_text(r->vm, &t, read_string(r, &t), &v));
+        return push_value(r, v), QS_OK;
     }
     if (word(r, "true", qs_bool(true)) || word(r, "false", qs_bool(false)) || word(r, "null", qs_nil()) ||
         word(r, "NaN", qs_num(NAN)) || word(r, "Infinity", qs_num(INFINITY)) || word(r, "-Infinity", qs_num(-INFINITY)))
         return QS_OK;
-    return number(r);
+    return read_number(r);
 }
 
 static qs_status whole_text(Reader *r) {
-    TRY(value(r));
+    TRY(read_value(r));
     blanks(r);
     return r->at == r->end ? QS_OK : unexpected(r, "the end of the text");
 }
@@ -266,7 +266,7 @@ static qs_status read_text(qs_vm *vm, const char *fn, const char *s, size_t n, q
     Reader r = {.vm = vm, .fn = fn, .text = s, .at = s, .end = s + n};
     qs_status status = whole_text(&r);
     if (status == QS_OK) *out = r.items[--r.n];
-    drop(&r, 0);
+    drop_values(&r, 0);
     if (r.items) qmem_free(qvm_ctx(vm), r.items, r.cap * sizeof *r.items);
     return status;
 }

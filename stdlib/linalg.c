@@ -33,7 +33,7 @@ typedef struct Lapack {
 
 static const char *const libraries[] = {"libopenblas.so.0", "liblapack.so.3", "liblapack.so", "libopenblas.so"};
 
-static bool resolve(Lapack *l) {
+static bool resolve_routines(Lapack *l) {
 #define SYMBOL(name)                                                                                                   \
     if (!(l->name = (Routine)(uintptr_t)dlsym(l->handle, #name "_"))) return false;
     LAPACK(SYMBOL)
@@ -44,7 +44,7 @@ bool qlinalg_available(void) {
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
         Lapack l = {.handle = dlopen(libraries[i], RTLD_NOW | RTLD_LOCAL)};
         if (!l.handle) continue;
-        bool good = resolve(&l);
+        bool good = resolve_routines(&l);
         dlclose(l.handle);
         if (good) return true;
     }
@@ -61,7 +61,7 @@ static qs_status lapack(qs_vm *vm, const char *fn, Lapack **out) {
     Lapack *l = qmem_alloc(qvm_ctx(vm), sizeof *l);
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
         if (!(l->handle = qgemm_library(libraries[i], why))) continue;
-        if (resolve(l)) return lib->lapack = *out = l, QS_OK;
+        if (resolve_routines(l)) return lib->lapack = *out = l, QS_OK;
         dlclose(l->handle);
     }
     qmem_free(qvm_ctx(vm), l, sizeof *l);
@@ -184,18 +184,18 @@ static Array *for_wide_device(qs_vm *vm, const qs_call_args *c) {
 }
 
 /* Converts n numbers, which a device has stored in p with the precision of d, to doubles in place. */
-static void widen(double *p, size_t n, qs_dtype d) {
+static void widen_numbers(double *p, size_t n, qs_dtype d) {
     float f;
     if (qdtype_real_of(d) == QS_F64) return;
     for (size_t i = n; i-- > 0; p[i] = (double)f) memcpy(&f, (char *)p + i * sizeof f, sizeof f);
 }
 
-static void mat_widen(Mat *x, qs_dtype d) { widen(x->a, (size_t)x->m * (size_t)x->n * (size_t)x->parts, d); }
+static void mat_widen(Mat *x, qs_dtype d) { widen_numbers(x->a, (size_t)x->m * (size_t)x->n * (size_t)x->parts, d); }
 
 /* Converts values computed by a device; false if some are not finite, and the processor then reports the error. */
 static bool values_widen(Mat *x, qs_dtype d) {
     bool good = true;
-    widen(x->a, (size_t)x->m, d);
+    widen_numbers(x->a, (size_t)x->m, d);
     for (int i = 0; i < x->m; i++) good = good && isfinite(x->a[i]);
     return good;
 }

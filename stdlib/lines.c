@@ -1,7 +1,7 @@
 /* lines.c -- computes statistics, differences and integrals along lines of an array.
  *
  * A line function gets one line as n contiguous doubles, which it may reorder and which are followed by n spare ones,
- * and writes the line of the result.  Only run_lines knows the layout of the lines and distributes them to threads. */
+ * and writes the line of the result.  Only apply_to_lines knows the layout of the lines and distributes them to threads. */
 #include "devices/pool.h"
 #include "devices/threads.h"
 #define NATIVES_OF_ELEM
@@ -65,7 +65,7 @@ static void run_lines(void *ud, int64_t first, int64_t last, int worker) {
 }
 
 /* Applies f to each line and stores its m results in out[0]. */
-static qs_status run(qs_vm *vm, qs_call_args *c, const Work *w, size_t m, LineFn *f, const void *with) {
+static qs_status apply_to_lines(qs_vm *vm, qs_call_args *c, const Work *w, size_t m, LineFn *f, const void *with) {
     enum { WORTH = 1 << 15 /* minimum elements per thread */ };
     Threads *t = qthreads_of(qvm_ctx(vm));
     Run r = {w, m, 2 * w->l.n + m, f, with, NULL, NULL};
@@ -207,7 +207,7 @@ static qs_status quantiles(qs_vm *vm, qs_call_args *c, double scale) {
     for (size_t i = 0; i < q->count; i++)
         if (!(with.q[i] >= 0 && with.q[i] <= scale))
             return qs_fail(vm, QS_EVALUE, "%s: the second argument must be 0 to %g, got %g", c->name, scale, with.q[i]);
-    return run(vm, c, &w, q->count, quantile_line, &with);
+    return apply_to_lines(vm, c, &w, q->count, quantile_line, &with);
 }
 qs_status qlines_quantile(qs_vm *vm, qs_call_args *c) { return quantiles(vm, c, 1); }
 qs_status qlines_percentile(qs_vm *vm, qs_call_args *c) { return quantiles(vm, c, 100); }
@@ -288,7 +288,7 @@ static qs_status statistic(qs_vm *vm, qs_call_args *c, unsigned kind, LineFn *f)
     TRY(open_lines(vm, c, 0, 1, kind & PER_COLUMN && a && a->rank > 1, 1, &w));
     if (kind & NAN_OF_EMPTY) TRY(qstats_warn_of_empty(vm, w.fn, w.a, w.dim));
     else if (!(kind & MAY_BE_EMPTY)) TRY(not_empty(vm, &w));
-    return run(vm, c, &w, 1, f, NULL);
+    return apply_to_lines(vm, c, &w, 1, f, NULL);
 }
 /* Returns the most frequent element of 64-bit integers, which doubles would round: the longest run after sorting. */
 static uint64_t frequent(const uint64_t *x, size_t n, size_t step) {
@@ -376,7 +376,7 @@ static qs_status on_device(qs_vm *vm, qs_call_args *c, double ddof, bool root, b
 }
 
 /* Computes f(x [, dim [, ddof]]) of each part; the results for the two parts of a complex x are combined by `join`. */
-static qs_status spread(qs_vm *vm, qs_call_args *c, LineFn *f, double (*join)(double, double)) {
+static qs_status compute_spread(qs_vm *vm, qs_call_args *c, LineFn *f, double (*join)(double, double)) {
     Work w;
     double ddof = 1;
     bool done = false;
@@ -389,7 +389,7 @@ static qs_status spread(qs_vm *vm, qs_call_args *c, LineFn *f, double (*join)(do
     int parts = qarg_parts(c, 0, 1);
     TRY(open_lines(vm, c, 0, 1, false, parts, &w));
     TRY(qstats_warn_of_empty(vm, w.fn, w.a, w.dim));
-    TRY(run(vm, c, &w, 1, f, &ddof));
+    TRY(apply_to_lines(vm, c, &w, 1, f, &ddof));
     if (parts == 1) return QS_OK;
     qs_value z = c->out[0], part[2] = {qs_nil(), qs_nil()};
     c->out[0] = qs_nil();
@@ -399,12 +399,12 @@ static qs_status spread(qs_vm *vm, qs_call_args *c, LineFn *f, double (*join)(do
     qval_release(vm, z), qval_release(vm, part[0]), qval_release(vm, part[1]);
     return s;
 }
-static double plus(double a, double b) { return a + b; }
+static double add_parts(double a, double b) { return a + b; }
 #define SPREAD(name, join)                                                                                             \
-    qs_status qlines_##name(qs_vm *vm, qs_call_args *c) { return spread(vm, c, name##_line, join); }
-SPREAD(var, plus)
+    qs_status qlines_##name(qs_vm *vm, qs_call_args *c) { return compute_spread(vm, c, name##_line, join); }
+SPREAD(var, add_parts)
 SPREAD(std, hypot)
-SPREAD(nanvar, plus)
+SPREAD(nanvar, add_parts)
 SPREAD(nanstd, hypot)
 
 /* -- integrals ----------------------------------------------------------------------------------------------------- */
@@ -434,7 +434,7 @@ static qs_status trapezoids(qs_vm *vm, qs_call_args *c, bool all) {
     }
     if (!all && !qarg_given(c, 2) && w.a->rank <= 1)
         w.dim = DIM_ALL, w.l = (ArrayLines){1, w.a->count, (size_t)w.parts};
-    return run(vm, c, &w, all ? w.l.n : 1, cumulative_line, p);
+    return apply_to_lines(vm, c, &w, all ? w.l.n : 1, cumulative_line, p);
 }
 qs_status qlines_trapz(qs_vm *vm, qs_call_args *c) { return trapezoids(vm, c, false); }
 qs_status qlines_cumulative_trapezoid(qs_vm *vm, qs_call_args *c) { return trapezoids(vm, c, true); }

@@ -36,7 +36,7 @@ static void letters(const char *signature, char *names, int n) {
     names[n] = '\0';
 }
 
-static qs_status row(qs_vm *vm, qs_call_args *c, Elem e, const char *signature) {
+static qs_status apply_row(qs_vm *vm, qs_call_args *c, Elem e, const char *signature) {
     char names[4];
     for (int i = 0; i < c->nin; i++) {
         if (is_numeric(c->in[i])) continue;
@@ -50,7 +50,7 @@ static qs_status row(qs_vm *vm, qs_call_args *c, Elem e, const char *signature) 
 #define FORM(...)
 #define OPERATOR(...)
 #define ELEM(id, nargs, bound, reals, whole, pairs, derivative, signature, ...)                                        \
-    qs_status qmath_##id(qs_vm *vm, qs_call_args *c) { return row(vm, c, EL_##id, signature); }
+    qs_status qmath_##id(qs_vm *vm, qs_call_args *c) { return apply_row(vm, c, EL_##id, signature); }
 #include "lang/kernel/elem/elem.def"
 
 qs_status qmath_complex(qs_vm *vm, qs_call_args *c) {
@@ -137,7 +137,7 @@ static qs_status shift_by(qs_vm *vm, Elem e, qs_value x, qs_value n, qs_value *o
     return s;
 }
 
-static qs_status shift(qs_vm *vm, qs_call_args *c, Elem e) {
+static qs_status apply_shift(qs_vm *vm, qs_call_args *c, Elem e) {
     qs_value *x = &c->in[0], *r = &c->out[0];
     qs_dtype back = QS_B1, ignored = QS_B1;
     TRY(numeric(vm, c, "an"));
@@ -155,8 +155,8 @@ static qs_status shift(qs_vm *vm, qs_call_args *c, Elem e) {
     if (is_float && r->kind == QS_INT) *r = qs_num((double)r->u.i);
     return qoperand_from_whole(vm, r, back);
 }
-qs_status qmath_shl(qs_vm *vm, qs_call_args *c) { return shift(vm, c, EL_shl); }
-qs_status qmath_shr(qs_vm *vm, qs_call_args *c) { return shift(vm, c, EL_shr); }
+qs_status qmath_shl(qs_vm *vm, qs_call_args *c) { return apply_shift(vm, c, EL_shl); }
+qs_status qmath_shr(qs_vm *vm, qs_call_args *c) { return apply_shift(vm, c, EL_shr); }
 
 qs_status qmath_pow(qs_vm *vm, qs_call_args *c) {
     TRY(numeric(vm, c, "xa"));

@@ -58,7 +58,7 @@ static Place source(Array *a) {
 }
 
 /* Creates an array in out[i] with the extents of d->shape, as the destination of moves. */
-static qs_status target(qs_vm *vm, qs_call_args *c, int i, qs_dtype t, Place *d) {
+static qs_status new_target(qs_vm *vm, qs_call_args *c, int i, qs_dtype t, Place *d) {
     void *unused;
     TRY(qarg_result(vm, c, i, t, d->shape.rank, d->shape.dims, &d->a, &unused));
     qarr_keep(d->a, d->shape.ndim);
@@ -68,7 +68,7 @@ static qs_status target(qs_vm *vm, qs_call_args *c, int i, qs_dtype t, Place *d)
     return QS_OK;
 }
 
-static qs_status move(qs_vm *vm, const char *fn, const Place *d, const Place *s, const int64_t *n) {
+static qs_status move_elements(qs_vm *vm, const char *fn, const Place *d, const Place *s, const int64_t *n) {
     return qarr_carry(vm, &(ElementMove){.name = fn,
                                          .from = s->a,
                                          .to = d->a,
@@ -81,7 +81,7 @@ static qs_status move(qs_vm *vm, const char *fn, const Place *d, const Place *s,
 }
 
 /* -- construction -------------------------------------------------------------------------------------------------- */
-static qs_status make(qs_vm *vm, qs_call_args *c, qs_dtype d, bool zeroed, Array **out) {
+static qs_status make_array(qs_vm *vm, qs_call_args *c, qs_dtype d, bool zeroed, Array **out) {
     int rank;
     int64_t dims[QS_MAX_RANK];
     TRY(qarr_shape_args(vm, c->name, c->nin, c->in, &rank, dims));
@@ -94,25 +94,25 @@ static qs_dtype cplx_type(qs_vm *vm) { return qdtype_complex_of(qvm_ctx(vm)->sca
 
 qs_status qmatrix_zeros(qs_vm *vm, qs_call_args *c) {
     Array *a;
-    return make(vm, c, real_type(vm), true, &a);
+    return make_array(vm, c, real_type(vm), true, &a);
 }
 qs_status qmatrix_czeros(qs_vm *vm, qs_call_args *c) {
     Array *a;
-    return make(vm, c, cplx_type(vm), true, &a);
+    return make_array(vm, c, cplx_type(vm), true, &a);
 }
 qs_status qmatrix_uninit(qs_vm *vm, qs_call_args *c) {
     Array *a;
-    TRY(make(vm, c, real_type(vm), false, &a));
+    TRY(make_array(vm, c, real_type(vm), false, &a));
     return qbuf_unset(a->buf), QS_OK;
 }
 qs_status qmatrix_ones(qs_vm *vm, qs_call_args *c) {
     Array *a;
-    TRY(make(vm, c, real_type(vm), false, &a));
+    TRY(make_array(vm, c, real_type(vm), false, &a));
     return qarr_fill(vm, a, qs_num(1));
 }
 qs_status qmatrix_cones(qs_vm *vm, qs_call_args *c) {
     Array *a;
-    TRY(make(vm, c, cplx_type(vm), false, &a));
+    TRY(make_array(vm, c, cplx_type(vm), false, &a));
     return qarr_fill(vm, a, qs_num(1));
 }
 
@@ -198,12 +198,12 @@ qs_status qmatrix_meshgrid(qs_vm *vm, qs_call_args *c) {
     int64_t n[2] = {(int64_t)y->count, (int64_t)x->count};
     memcpy(d.shape.dims, n, sizeof n);
     px.shape.strides[0] = 0, px.shape.strides[1] = 1;
-    TRY(target(vm, c, 0, (qs_dtype)x->dtype, &d));
-    TRY(move(vm, c->name, &d, &px, n));
+    TRY(new_target(vm, c, 0, (qs_dtype)x->dtype, &d));
+    TRY(move_elements(vm, c->name, &d, &px, n));
     if (c->nout < 2) return QS_OK;
     py.shape.strides[0] = 1, py.shape.strides[1] = 0;
-    TRY(target(vm, c, 1, (qs_dtype)y->dtype, &d));
-    return move(vm, c->name, &d, &py, n);
+    TRY(new_target(vm, c, 1, (qs_dtype)y->dtype, &d));
+    return move_elements(vm, c->name, &d, &py, n);
 }
 
 /* -- shape --------------------------------------------------------------------------------------------------------- */
@@ -356,8 +356,8 @@ static qs_status permute(qs_vm *vm, qs_call_args *c, Array *a, const int *order,
     }
     int64_t n[QS_MAX_RANK];
     memcpy(n, d.shape.dims, sizeof n);
-    TRY(target(vm, c, 0, (qs_dtype)a->dtype, &d));
-    return move(vm, c->name, &d, &v, n);
+    TRY(new_target(vm, c, 0, (qs_dtype)a->dtype, &d));
+    return move_elements(vm, c->name, &d, &v, n);
 }
 
 static void negate_imag(Array *a, void *p) {
@@ -468,7 +468,7 @@ static int set_apart_empty(qs_call_args *c, int from) {
 }
 
 /* Determines the shape and dtype of arguments [from, end) concatenated along dim; without arguments, those of []. */
-static qs_status joined(qs_vm *vm, qs_call_args *c, int from, int end, int dim, Shape *out, qs_dtype *t) {
+static qs_status joined_shape(qs_vm *vm, qs_call_args *c, int from, int end, int dim, Shape *out, qs_dtype *t) {
     bool first = true;
     out->rank = out->ndim = 2, out->dims[0] = 0, out->dims[1] = 0;
     *t = qarg_meet(vm, c, from, end > from ? end : from + 1);
@@ -501,20 +501,20 @@ static qs_status place_all(qs_vm *vm, qs_call_args *c, int from, int end, int di
         if (a->count == 0) continue;
         Place s = source(a);
         extend(&s.shape, d.shape.rank);
-        if (qbuf_is_away(a->buf) == away) TRY(move(vm, c->name, &d, &s, s.shape.dims));
+        if (qbuf_is_away(a->buf) == away) TRY(move_elements(vm, c->name, &d, &s, s.shape.dims));
         d.at += d.shape.strides[dim] * s.shape.dims[dim];
     }
     return QS_OK;
 }
 
-static qs_status join(qs_vm *vm, qs_call_args *c, int from, int dim) {
+static qs_status join_arrays(qs_vm *vm, qs_call_args *c, int from, int dim) {
     Place d;
     qs_dtype t;
     for (int i = from; i < c->nin; i++)
         if (c->in[i].kind == QS_CELL) return join_cells(vm, c->nin - from, c->in + from, &c->out[0]);
     int end = set_apart_empty(c, from);
-    TRY(joined(vm, c, from, end, dim, &d.shape, &t));
-    TRY(target(vm, c, 0, t, &d));
+    TRY(joined_shape(vm, c, from, end, dim, &d.shape, &t));
+    TRY(new_target(vm, c, 0, t, &d));
     for (int i = from; i < end; i++) { /* numbers become arrays, so that it is known which data is on a device */
         if (c->in[i].kind == QS_ARRAY && qval_array(c->in[i])->count == 0) continue;
         TRY(qarg_typed(vm, c, i, "every argument", t, &(Array *){NULL}));
@@ -523,12 +523,12 @@ static qs_status join(qs_vm *vm, qs_call_args *c, int from, int dim) {
     return place_all(vm, c, from, end, dim, d, false);
 }
 
-qs_status qmatrix_vertcat(qs_vm *vm, qs_call_args *c) { return join(vm, c, 0, 0); }
-qs_status qmatrix_horzcat(qs_vm *vm, qs_call_args *c) { return join(vm, c, 0, 1); }
+qs_status qmatrix_vertcat(qs_vm *vm, qs_call_args *c) { return join_arrays(vm, c, 0, 0); }
+qs_status qmatrix_horzcat(qs_vm *vm, qs_call_args *c) { return join_arrays(vm, c, 0, 1); }
 qs_status qmatrix_cat(qs_vm *vm, qs_call_args *c) {
     int dim;
     TRY(qarg_dim(vm, c->name, c->in[0], &dim));
-    return join(vm, c, 1, dim);
+    return join_arrays(vm, c, 1, dim);
 }
 
 /* Repeats s as one move, in which the repetition counts are additional dimensions.  If there would be too many
@@ -543,7 +543,7 @@ static qs_status repeat(qs_vm *vm, const char *fn, Place d, Place s, int64_t *ti
     }
     int i = 0;
     while (i < rank && times[i] == 1) i++;
-    if (i == rank) return move(vm, fn, &d, &s, s.shape.dims);
+    if (i == rank) return move_elements(vm, fn, &d, &s, s.shape.dims);
     int64_t n = times[i], step = s.shape.dims[i] * d.shape.strides[i];
     times[i] = 1;
     for (int64_t k = 0; k < n; k++, d.at += step) TRY(repeat(vm, fn, d, s, times, rank));
@@ -565,14 +565,14 @@ qs_status qmatrix_repmat(qs_vm *vm, qs_call_args *c) {
     for (int i = 0; i < rank; i++)
         if (__builtin_mul_overflow(s.shape.dims[i], times[i], &d.shape.dims[i]))
             return qs_fail(vm, QS_EVALUE, "repmat: the result would be too large");
-    TRY(target(vm, c, 0, (qs_dtype)a->dtype, &d));
+    TRY(new_target(vm, c, 0, (qs_dtype)a->dtype, &d));
     return volume(&d.shape) > 0 ? repeat(vm, c->name, d, s, times, rank) : QS_OK;
 }
 
 /* Moves the block of s that starts at `cut` to the beginning of dimension `dim` of d, and the part before it to the
  * end. Recursion over the dimensions moves the 2^rank blocks of a cyclic shift. */
 static qs_status rotate(qs_vm *vm, Place d, Place s, const int64_t *cut, int64_t *n, int dim) {
-    if (dim == d.shape.rank) return move(vm, "circshift", &d, &s, n);
+    if (dim == d.shape.rank) return move_elements(vm, "circshift", &d, &s, n);
     int64_t all = n[dim], k = cut[dim];
     Place tail = d, from = s;
     from.at += k * s.shape.strides[dim];
@@ -608,7 +608,7 @@ qs_status qmatrix_circshift(qs_vm *vm, qs_call_args *c) {
     qmem_free(qvm_ctx(vm), by, nby * sizeof *by);
     TRY(status);
     d.shape = s.shape;
-    TRY(target(vm, c, 0, (qs_dtype)a->dtype, &d));
+    TRY(new_target(vm, c, 0, (qs_dtype)a->dtype, &d));
     memcpy(n, s.shape.dims, sizeof n);
     return a->count ? rotate(vm, d, s, cut, n, 0) : QS_OK;
 }
@@ -619,11 +619,11 @@ static qs_status flip(qs_vm *vm, qs_call_args *c, int dim) {
     Place s = source(a), d;
     extend(&s.shape, dim + 1);
     d.shape = s.shape;
-    TRY(target(vm, c, 0, (qs_dtype)a->dtype, &d));
+    TRY(new_target(vm, c, 0, (qs_dtype)a->dtype, &d));
     if (!a->count) return QS_OK;
     s.at += (s.shape.dims[dim] - 1) * s.shape.strides[dim];
     s.shape.strides[dim] *= -1;
-    return move(vm, c->name, &d, &s, d.shape.dims);
+    return move_elements(vm, c->name, &d, &s, d.shape.dims);
 }
 qs_status qmatrix_fliplr(qs_vm *vm, qs_call_args *c) { return flip(vm, c, 1); }
 qs_status qmatrix_flipud(qs_vm *vm, qs_call_args *c) { return flip(vm, c, 0); }
@@ -647,9 +647,9 @@ qs_status qmatrix_diag(qs_vm *vm, qs_call_args *c) {
     if (s.shape.dims[0] == 1) return diagonal(vm, c, (qs_dtype)a->dtype, n, n, &s, n);
     n = s.shape.dims[0] < s.shape.dims[1] ? s.shape.dims[0] : s.shape.dims[1];
     d.shape = (Shape){.rank = 2, .ndim = 1, .dims = {1, n}};
-    TRY(target(vm, c, 0, (qs_dtype)a->dtype, &d));
+    TRY(new_target(vm, c, 0, (qs_dtype)a->dtype, &d));
     s.shape.strides[1] += s.shape.strides[0];
-    return move(vm, c->name, &d, &s, (int64_t[]){1, n});
+    return move_elements(vm, c->name, &d, &s, (int64_t[]){1, n});
 }
 
 qs_status qmatrix_diagm(qs_vm *vm, qs_call_args *c) {
@@ -761,7 +761,7 @@ qs_status qmatrix_pos2ind(qs_vm *vm, qs_call_args *c) {
 
 /* -- products ------------------------------------------------------------------------------------------------------ */
 /* Returns a view of the matrix x with an extent of 1 inserted before (odd 0) or behind (odd 1) each dimension. */
-static qs_status spread(qs_vm *vm, Array *x, int odd, qs_value *out) {
+static qs_status spread_dimensions(qs_vm *vm, Array *x, int odd, qs_value *out) {
     Shape s;
     Array *v;
     qmatrix_shape(x, &s);
@@ -783,8 +783,8 @@ qs_status qmatrix_kron(qs_vm *vm, qs_call_args *c) {
     for (int i = 0; numbers && i < 2; i++) TRY(qarg_packed(vm, c, i, i ? "b" : "a", d, i ? &b : &a, &p));
     if (a->rank > 2 || b->rank > 2) return qs_fail(vm, QS_ESHAPE, "kron: a and b must be vectors or matrices");
     qs_value x = qs_nil(), y = qs_nil(), product = qs_nil();
-    qs_status s = spread(vm, a, 1, &x);
-    if (s == QS_OK) s = spread(vm, b, 0, &y);
+    qs_status s = spread_dimensions(vm, a, 1, &x);
+    if (s == QS_OK) s = spread_dimensions(vm, b, 0, &y);
     if (s == QS_OK) s = qarith_binary(vm, OP_PWMUL, x, y, &product);
     int64_t m[QS_MAX_RANK], n[QS_MAX_RANK];
     qarr_size(a, m), qarr_size(b, n);

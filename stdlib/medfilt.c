@@ -54,21 +54,21 @@ static Work open_work(const Filter *f, int worker) {
 }
 
 /* -- the window ---------------------------------------------------------------------------------------------------- */
-static inline void put(Work *k, uint32_t rank) {
+static inline void add_rank(Work *k, uint32_t rank) {
     k->bits[rank / 64] |= (uint64_t)1 << rank % 64;
     k->counts[rank / 64]++;
     k->below += rank / 64 < k->word;
 }
 
-static inline void drop(Work *k, uint32_t rank) {
+static inline void drop_rank(Work *k, uint32_t rank) {
     k->bits[rank / 64] &= ~((uint64_t)1 << rank % 64);
     k->counts[rank / 64]--;
     k->below -= rank / 64 < k->word;
 }
 
 /* Removes n pixels and adds n others, each `step` apart. */
-static void move(Work *k, const uint32_t *go, const uint32_t *come, size_t n, size_t step) {
-    for (size_t i = 0; i < n; i++) drop(k, go[i * step]), put(k, come[i * step]);
+static void move_window(Work *k, const uint32_t *go, const uint32_t *come, size_t n, size_t step) {
+    for (size_t i = 0; i < n; i++) drop_rank(k, go[i * step]), add_rank(k, come[i * step]);
 }
 
 /* Returns the rank that has `at` smaller ones in the window. */
@@ -104,7 +104,7 @@ static size_t pixel_at(const Filter *f, const Tile *t, int64_t y, int64_t x) {
     return (size_t)((y * f->w + x) * f->channels + t->channel) * qdtype_size(f->d);
 }
 
-static void load(const Filter *f, const Tile *t, Work *k) {
+static void load_tile(const Filter *f, const Tile *t, Work *k) {
     char *to = k->pixels;
     size_t size = qdtype_size(f->d);
     for (int64_t y = t->y - f->r; y < t->y + t->h + f->r; y++)
@@ -112,7 +112,7 @@ static void load(const Filter *f, const Tile *t, Work *k) {
             copy_pixel(to, f->src + pixel_at(f, t, mirrored(y, f->h), mirrored(x, f->w)), size);
 }
 
-static void rank(const Filter *f, Work *k, size_t n) {
+static void rank_pixels(const Filter *f, Work *k, size_t n) {
     qsort_items(f->d, k->pixels, n, 0, k->items);
     SortItem *sorted = qsort_by_key(k->items, k->items + n, n);
     for (size_t i = 0; i < n; i++) k->ranks[sorted[i].at] = (uint32_t)i;
@@ -124,14 +124,14 @@ static void begin_window(Work *k, size_t n, size_t side, size_t row) {
     memset(k->bits, 0, words * sizeof *k->bits), memset(k->counts, 0, words);
     k->word = k->below = 0;
     for (size_t i = 0; i < side; i++)
-        for (size_t j = 0; j < side; j++) put(k, k->ranks[i * row + j]);
+        for (size_t j = 0; j < side; j++) add_rank(k, k->ranks[i * row + j]);
 }
 
 static void filter_tile(const Filter *f, const Tile *t, Work k) {
     size_t side = (size_t)(2 * f->r + 1), row = (size_t)t->w + side - 1, n = ((size_t)t->h + side - 1) * row;
     size_t size = qdtype_size(f->d), middle = (side * side - 1) / 2;
-    load(f, t, &k);
-    rank(f, &k, n);
+    load_tile(f, t, &k);
+    rank_pixels(f, &k, n);
     begin_window(&k, n, side, row);
     for (int64_t y = 0, x = 0, step = 1; y < t->h; y++, step = -step) {
         const uint32_t *top = k.ranks + (size_t)y * row;
@@ -139,11 +139,11 @@ static void filter_tile(const Filter *f, const Tile *t, Work k) {
             copy_pixel(f->dst + pixel_at(f, t, t->y + y, t->x + x), k.pixels + k.items[rank_of(&k, middle)].at * size,
                        size);
             if (turn == t->w - 1) break;
-            if (step > 0) move(&k, top + x, top + (size_t)x + side, side, row);
-            else move(&k, top + (size_t)x + side - 1, top + x - 1, side, row);
+            if (step > 0) move_window(&k, top + x, top + (size_t)x + side, side, row);
+            else move_window(&k, top + (size_t)x + side - 1, top + x - 1, side, row);
             x += step;
         }
-        if (y < t->h - 1) move(&k, top + x, top + side * row + (size_t)x, side, 1);
+        if (y < t->h - 1) move_window(&k, top + x, top + side * row + (size_t)x, side, 1);
     }
 }
 

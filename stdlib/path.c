@@ -13,7 +13,7 @@
 
 /* -- paths as text ------------------------------------------------------------------------------------------------- */
 /* Appends a part to a path; an absolute part replaces the path. */
-static void join(Text *path, const char *part, size_t n) {
+static void append_part(Text *path, const char *part, size_t n) {
     if (n && *part == '/') path->len = 0;
     if (path->len && path->s[path->len - 1] != '/') qtext_putc(path, '/');
     qtext_add(path, part, n);
@@ -25,7 +25,8 @@ qs_status qpath_join(qs_vm *vm, qs_call_args *c) {
     qtext_init(&t, qvm_ctx(vm));
     for (int i = 0; i < c->nin && s == QS_OK; i++) {
         const char *part;
-        if ((s = qarg_string(vm, c->name, "a part", c->in[i], &part, NULL)) == QS_OK) join(&t, part, strlen(part));
+        if ((s = qarg_string(vm, c->name, "a part", c->in[i], &part, NULL)) == QS_OK)
+            append_part(&t, part, strlen(part));
     }
     return qval_text(vm, &t, s, &c->out[0]);
 }
@@ -66,7 +67,7 @@ qs_status qpath_chdir(qs_vm *vm, qs_call_args *c) {
 }
 
 /* Appends the parts of a path to an absolute one; "." is skipped, ".." removes a part. */
-static void walk(Text *t, const char *path) {
+static void append_normalized(Text *t, const char *path) {
     for (size_t n; *path; path += n) {
         path += strspn(path, "/");
         n = strcspn(path, "/");
@@ -84,7 +85,7 @@ qs_status qpath_absolute(qs_vm *vm, qs_call_args *c) {
     qtext_init(&t, qvm_ctx(vm));
     qs_status s = *path == '/' ? QS_OK : add_cwd(vm, c->name, &t);
     if (t.len == 1) t.len = 0; /* the path is the root */
-    walk(&t, path);
+    append_normalized(&t, path);
     if (!t.len) qtext_putc(&t, '/');
     return qval_text(vm, &t, s, &c->out[0]);
 }

@@ -271,7 +271,7 @@ static void stage(const Conv *c, int64_t first, int64_t images) {
     qdoing_stage(&qvm_ctx(c->vm)->doing, (float)first / all, (float)(first + images) / all, 0);
 }
 
-static void run(const Conv *c, int64_t n, int64_t work, ThreadsJob *job, void *ud) {
+static void run_jobs(const Conv *c, int64_t n, int64_t work, ThreadsJob *job, void *ud) {
     enum { WORTH = 1 << 14 };
     int64_t grain = work >= WORTH ? 1 : WORTH / (work > 0 ? work : 1) + 1;
     qthreads_run(qthreads_of(qvm_ctx(c->vm)), n, grain, job, ud);
@@ -288,7 +288,7 @@ typedef struct {
     Sum *sum;
 } Mending;
 
-static double element(const Conv *c, const char *p, int64_t k) {
+static double read_element(const Conv *c, const char *p, int64_t k) {
     return c->size == 4 ? (double)((const float *)p)[k] : ((const double *)p)[k];
 }
 
@@ -311,7 +311,7 @@ static void mend_some(void *ud, int64_t first, int64_t last, int worker) {
     (void)worker;
     if (!has_nan(m->c, m->out, first, last)) return;
     for (; first < last && !qflag_is_up(&qvm(m->c->vm)->interrupted); first++)
-        if (isnan(element(m->c, m->out, first))) set_element(m->c, m->out, first, m->sum(m->c, m->a, m->b, first));
+        if (isnan(read_element(m->c, m->out, first))) set_element(m->c, m->out, first, m->sum(m->c, m->a, m->b, first));
 }
 
 static void mend(const Conv *c, int64_t n, Sum *sum, const char *a, const char *b, char *out) {
@@ -332,7 +332,8 @@ static double sum_for_input(const Conv *c, const char *dy, const char *w, int64_
             bool met = r >= 0 && q >= 0 && r % y->stride == 0 && q % x->stride == 0;
             if (!met || r / y->stride >= y->out || q / x->stride >= x->out) continue;
             int64_t at = ((image * c->results + m) * y->out + r / y->stride) * x->out + q / x->stride;
-            total += element(c, dy, at) * element(c, w, (m * each + channel % each) * y->kernel * x->kernel + t);
+            total +=
+                read_element(c, dy, at) * read_element(c, w, (m * each + channel % each) * y->kernel * x->kernel + t);
         }
     return total;
 }
@@ -349,8 +350,8 @@ static double sum_for_weight(const Conv *c, const char *x, const char *dy, int64
             int64_t r = p / sx->out * sy->stride + i * sy->dilation - sy->pad;
             int64_t q = p % sx->out * sx->stride + j * sx->dilation - sx->pad;
             bool inside = r >= 0 && r < sy->in && q >= 0 && q < sx->in;
-            double v = inside ? element(c, x, ((n * c->channels + channel) * sy->in + r) * sx->in + q) : 0;
-            total += v * element(c, dy, (n * c->results + m) * plane_out(c) + p);
+            double v = inside ? read_element(c, x, ((n * c->channels + channel) * sy->in + r) * sx->in + q) : 0;
+            total += v * read_element(c, dy, (n * c->results + m) * plane_out(c) + p);
         }
     return total;
 }
@@ -399,14 +400,14 @@ static void gather_some(void *ud, int64_t first, int64_t last, int worker) {
     for (; first < last && !qflag_is_up(&qvm(g->c->vm)->interrupted); first++) gather_tile(g, first);
 }
 
-static void gather(Gather *g, int64_t images) {
+static void run_gather(Gather *g, int64_t images) {
     const Conv *c = g->c;
     g->positions = g->to.rows * g->to.pitch;
     g->tiles = (g->positions + c->loops->span - 1) / c->loops->span;
     int64_t jobs = images * c->groups * g->tiles, threads = qthreads_count(qthreads_of(qvm_ctx(c->vm)));
     int64_t blocks = (g->rows + c->loops->rows - 1) / c->loops->rows;
     g->parts = jobs >= 8 * threads || threads == 1 ? 1 : blocks < 8 ? blocks : 8;
-    run(c, jobs * g->parts, c->loops->span * g->taps * g->rows / g->parts / 8, gather_some, g);
+    run_jobs(c, jobs * g->parts, c->loops->span * g->taps * g->rows / g->parts / 8, gather_some, g);
 }
 
 /* Packs the weights from[row*row_step + at[tap]] of `rows` rows and `taps` taps in the order in which tiles read
@@ -417,7 +418,8 @@ static void pack_weights(const Conv *c, const char *from, int64_t row_step, cons
         int n = tile_rows(c, rows - m);
         char *tile = to + m * taps * (int64_t)c->size;
         for (int64_t t = 0; t < taps; t++)
-            for (int r = 0; r < n; r++) set_element(c, tile, t * n + r, element(c, from, (m + r) * row_step + at[t]));
+            for (int r = 0; r < n; r++)
+                set_element(c, tile, t * n + r, read_element(c, from, (m + r) * row_step + at[t]));
         m += n;
     }
 }
@@ -474,10 +476,10 @@ static qs_status forward_in(const Conv *c, const char *x, const char *w, const c
     for (int64_t n = 0; n < c->images; n += most) {
         int64_t images = c->images - n < most ? c->images - n : most;
         Laying l = {.c = c, .from = x + n * c->channels * plane_in(c) * size, .to = r->planes.p};
-        run(c, images * c->channels, channel_places(c), lay_some, &l);
+        run_jobs(c, images * c->channels, channel_places(c), lay_some, &l);
         g.out = y + n * c->results * plane_out(c) * size;
         stage(c, n, images);
-        gather(&g, images);
+        run_gather(&g, images);
     }
     return QS_OK;
 }
@@ -510,7 +512,7 @@ static void gather_phase(const Conv *c, Gather *g, const char *w, int64_t py, in
         pack_weights(c, w + k * rows * taps_of(c) * size, y->kernel * x->kernel, at, g->rows, g->taps,
                      (char *)r->weights.p + k * g->rows * g->taps * size);
     g->to.first[0] = row + first * y->stride, g->to.first[1] = remainder_of(x, px) - x->pad;
-    gather(g, images);
+    run_gather(g, images);
 }
 
 static qs_status input_in(const Conv *c, const char *dy, const char *w, char *dx, Rooms *r) {
@@ -535,7 +537,7 @@ static qs_status input_in(const Conv *c, const char *dy, const char *w, char *dx
     for (int64_t n = 0; n < c->images; n += most) {
         int64_t images = c->images - n < most ? c->images - n : most;
         Laying l = {c, dy + n * c->results * plane_out(c) * size, r->planes.p, true, {sy->far, sx->far}, pitch, plane};
-        run(c, images * c->results, plane, lay_some, &l);
+        run_jobs(c, images * c->results, plane, lay_some, &l);
         g.out = dx + n * c->channels * plane_in(c) * size;
         for (int64_t py = 0; py < sy->phases; py++)
             for (int64_t px = 0; px < sx->phases; px++) gather_phase(c, &g, w, py, px, images, r);
@@ -608,10 +610,10 @@ static qs_status weights_in(const Conv *c, const char *x, const char *dy, char *
         g.images = c->images - k < most ? c->images - k : most;
         Laying lx = {.c = c, .from = x + k * c->channels * plane_in(c) * size, .to = r->planes.p};
         Laying ld = {c, dy + k * c->results * plane_out(c) * size, r->weights.p, true, {0, 0}, sx->places, n};
-        run(c, g.images * c->channels, channel_places(c), lay_some, &lx);
-        run(c, g.images * c->results, n, lay_some, &ld);
+        run_jobs(c, g.images * c->channels, channel_places(c), lay_some, &lx);
+        run_jobs(c, g.images * c->results, n, lay_some, &ld);
         stage(c, k, g.images);
-        run(c, c->groups * g.down * g.parts, g.images * n * g.across / g.parts, dot_some, &g);
+        run_jobs(c, c->groups * g.down * g.parts, g.images * n * g.across / g.parts, dot_some, &g);
     }
     mend(c, c->results * taps_of(c), sum_for_weight, x, dy, dw);
     return QS_OK;
@@ -688,7 +690,7 @@ static qs_status options_in(qs_vm *vm, const Conv *c, DevConvKind which, const i
     return phases_in(vm, s + 1, &to[8]);
 }
 
-static qs_status call(qs_vm *vm, const char *name, int n, const qs_value *in, qs_value *out) {
+static qs_status call_module(qs_vm *vm, const char *name, int n, const qs_value *in, qs_value *out) {
     qs_value fn;
     TRY(qmod_library(vm, "planes.q", name, &fn));
     return *out = qs_nil(), qvm_call(vm, fn, n, in, 1, out);
@@ -707,11 +709,11 @@ static qs_status by_kernels(qs_vm *vm, qs_call_args *a, const Conv *c, DevConvKi
     qs_status e = options_in(vm, c, which, size, nsize, in + OPTIONS);
     in[0] = a->in[0], in[1] = a->in[1];
     if (which == CONV_FORWARD) in[8] = qarg_given(a, 6) ? a->in[6] : qs_nil();
-    if (e == QS_OK) e = call(vm, of[which].name, of[which].n, in, &a->out[0]);
+    if (e == QS_OK) e = call_module(vm, of[which].name, of[which].n, in, &a->out[0]);
     if (e == QS_ENOMEM && which == CONV_WEIGHTS && !qvm_ctx(vm)->err.late) {
         qerr_clear(qvm_ctx(vm));
         in[8] = qs_num(0);
-        e = call(vm, of[which].name, of[which].n, in, &a->out[0]);
+        e = call_module(vm, of[which].name, of[which].n, in, &a->out[0]);
     }
     *done = e == QS_OK;
     if (*done) qarr_keep(qval_array(a->out[0]), 4);
@@ -768,7 +770,7 @@ static qs_status mended(qs_vm *vm, const Conv *c, const qs_value *in, const int6
     qs_value to[MOST + FIRST] = {qarr_value(dx), in[0], in[1]};
     for (int i = FIRST; i < MOST + FIRST; i++) to[i] = qs_nil();
     qs_status e = options_in(vm, c, CONV_INPUT, size, 4, to + FIRST);
-    if (e == QS_OK) e = call(vm, "planes_mended", N, to, out);
+    if (e == QS_OK) e = call_module(vm, "planes_mended", N, to, out);
     for (int i = FIRST; i < MOST + FIRST; i++) qs_release(vm, to[i]);
     qarr_release(vm, dx);
     return e;
@@ -808,7 +810,8 @@ static qs_status operands(qs_vm *vm, qs_call_args *a, const char *const names[],
     return QS_OK;
 }
 
-static qs_status packed(const Conv *c, qs_call_args *a, const char *const names[2], Array *of[2], const void *p[2]) {
+static qs_status open_operands(const Conv *c, qs_call_args *a, const char *const names[2], Array *of[2],
+                               const void *p[2]) {
     for (int i = 0; i < 2; i++) TRY(qarg_packed(c->vm, a, i, names[i], c->d, &of[i], &p[i]));
     return QS_OK;
 }
@@ -849,7 +852,7 @@ qs_status qplanes_conv(qs_vm *vm, qs_call_args *a) {
     int64_t y[4] = {x[0], w[0], c.side[0].out, c.side[1].out};
     TRY(on_device(vm, a, &c, CONV_FORWARD, y, is_empty(y), &done));
     if (done) return QS_OK;
-    TRY(packed(&c, a, names, of, p));
+    TRY(open_operands(&c, a, names, of, p));
     if (qarg_given(a, 6)) TRY(qarg_packed(vm, a, 6, "bias", c.d, &b, &bias));
     TRY(qarg_result(vm, a, 0, c.d, 4, y, &r, &out));
     qarr_keep(r, 4), qctx_let_go(qvm_ctx(vm));
@@ -874,7 +877,7 @@ qs_status qplanes_conv_input(qs_vm *vm, qs_call_args *a) {
     TRY(geometry(&c, x, w, dy));
     TRY(on_device(vm, a, &c, CONV_INPUT, x, is_empty(x) || is_empty(dy), &done));
     if (done) return QS_OK;
-    TRY(packed(&c, a, names, of, p));
+    TRY(open_operands(&c, a, names, of, p));
     TRY(qarg_result(vm, a, 0, c.d, 4, x, &dx, &out));
     qarr_keep(dx, 4), qctx_let_go(qvm_ctx(vm));
     return ended(&c, dx->count ? input_in(&c, p[0], p[1], out, &r) : QS_OK, &r);
@@ -897,7 +900,7 @@ qs_status qplanes_conv_weights(qs_vm *vm, qs_call_args *a) {
     TRY(geometry(&c, x, w, dy));
     TRY(on_device(vm, a, &c, CONV_WEIGHTS, w, is_empty(w) || is_empty(dy), &done));
     if (done) return QS_OK;
-    TRY(packed(&c, a, names, of, p));
+    TRY(open_operands(&c, a, names, of, p));
     TRY(qarg_result(vm, a, 0, c.d, 4, w, &dw, &out));
     qarr_keep(dw, 4), qctx_let_go(qvm_ctx(vm));
     return ended(&c, dw->count ? weights_in(&c, p[0], p[1], out, &r) : QS_OK, &r);
@@ -913,8 +916,8 @@ qs_status qplanes_conv_bias(qs_vm *vm, qs_call_args *a) {
     TRY(converted(vm, &a->in[0], c.d));
     dy = qval_array(a->in[0]);
     if (!is_empty(dims) && qdevmath_by_kernels(vm, convolution, dy, dy, (double)dims[2] * (double)dims[3])) {
-        qs_status e = call(vm, "planes_bias", 1, a->in, &a->out[0]);
+        qs_status e = call_module(vm, "planes_bias", 1, a->in, &a->out[0]);
         if (!qdevmath_left(vm, convolution, dy, dy, e)) return e;
     }
-    return call(vm, "sums_of_planes", 1, a->in, &a->out[0]);
+    return call_module(vm, "sums_of_planes", 1, a->in, &a->out[0]);
 }

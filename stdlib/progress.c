@@ -61,8 +61,8 @@ typedef struct Progress { /* current progress (Lib.progress) */
 } Progress;
 
 /* -- a line -------------------------------------------------------------------------------------------------------- */
-static void add(Line *l, const char *fmt, ...) QS_PRINTF(2, 3);
-static void add(Line *l, const char *fmt, ...) {
+static void append_text(Line *l, const char *fmt, ...) QS_PRINTF(2, 3);
+static void append_text(Line *l, const char *fmt, ...) {
     va_list ap;
     va_start(ap, fmt);
     int n = qnum_vprint(l->s + l->n, sizeof l->s - l->n, fmt, ap);
@@ -71,27 +71,27 @@ static void add(Line *l, const char *fmt, ...) {
 }
 
 static void add_time(Line *t, double s) {
-    if (s < 100) add(t, "%.0f s", s);
-    else if (s < 6000) add(t, "%d min %02d s", (int)s / 60, (int)s % 60);
-    else add(t, "%.0f h %02d min", floor(s / 3600), (int)fmod(s / 60, 60));
+    if (s < 100) append_text(t, "%.0f s", s);
+    else if (s < 6000) append_text(t, "%d min %02d s", (int)s / 60, (int)s % 60);
+    else append_text(t, "%.0f h %02d min", floor(s / 3600), (int)fmod(s / 60, 60));
 }
 
 static void put_line(const Progress *p, double at, Line *t) {
     double took = at - p->started, rate = took > 0 ? p->done / took : 0;
     bool ended = p->done >= p->total;
-    add(t, "%s%s%3.0f %%  %.0f/%.0f", p->text, *p->text ? "  " : "", floor(100 * p->done / p->total), p->done,
-        p->total);
-    if (rate > 0) add(t, rate >= 100 ? "  %.0f/s  " : "  %.3g/s  ", rate);
+    append_text(t, "%s%s%3.0f %%  %.0f/%.0f", p->text, *p->text ? "  " : "", floor(100 * p->done / p->total), p->done,
+                p->total);
+    if (rate > 0) append_text(t, rate >= 100 ? "  %.0f/s  " : "  %.3g/s  ", rate);
     if (rate > 0) add_time(t, ended ? took : (p->total - p->done) / rate);
-    if (rate > 0 && !ended) add(t, " left");
+    if (rate > 0 && !ended) append_text(t, " left");
 }
 
 /* Writes the line of a built-in with `part` done; < 0: unknown. */
 static void put_built_in(const char *name, double part, double took, Line *t) {
-    add(t, "%s  ", name);
-    if (part > 0) add(t, "%.0f %%  ", floor(100 * part));
+    append_text(t, "%s  ", name);
+    if (part > 0) append_text(t, "%.0f %%  ", floor(100 * part));
     add_time(t, part > 0 ? took * (1 / part - 1) : took);
-    if (part > 0) add(t, " left");
+    if (part > 0) append_text(t, " left");
 }
 
 /* -- built-ins ----------------------------------------------------------------------------------------------------- */
@@ -109,7 +109,7 @@ static void on_terminal(const Onlooker *o, const char *line) {
 
 static void in_bar(const Onlooker *o, double part, const char *line) {
     Line all = o->before;
-    add(&all, "%s%s", all.n ? "  " : "", line);
+    append_text(&all, "%s%s", all.n ? "  " : "", line);
     qwidget_move_bar(o->tk, o->bar, o->before.n ? -1 : part < 0 ? 0 : part, all.s);
 }
 
@@ -139,7 +139,7 @@ static void tell_of(Onlooker *o, const char *name, unsigned turn, double since, 
 }
 
 /* Reports until no built-in runs; false: the thread has to end. */
-static bool look(Onlooker *o) {
+static bool watch_built_in(Onlooker *o) {
     enum { EVERY_MS = 100 };
     const char *name = NULL;
     unsigned turn = 0;
@@ -168,14 +168,14 @@ static void *look_on(void *arg) {
     do {
         qflag_raise(&o->asleep);
         while (!o->quit && qflag_is_up(&o->asleep)) pthread_cond_wait(&o->wake, &o->lock);
-    } while (look(o));
+    } while (watch_built_in(o));
     pthread_mutex_unlock(&o->lock);
     return NULL;
 }
 
-static Progress *state(qs_vm *vm);
+static Progress *progress_state(qs_vm *vm);
 
-static bool start(Onlooker *o) {
+static bool start_thread(Onlooker *o) {
     sigset_t all, old;
     pthread_mutex_init(&o->lock, NULL), pthread_cond_init(&o->wake, NULL);
     sigfillset(&all);
@@ -198,10 +198,10 @@ static void let_go(Onlooker *o, bool held) {
 
 /* Doing.begins: called when a long built-in begins.  Children of fork() report nothing, since there may be many. */
 static void begins(Ctx *c) {
-    Onlooker *o = &state((qs_vm *)c)->look;
+    Onlooker *o = &progress_state((qs_vm *)c)->look;
     if (!atomic_load_explicit(&c->doing.name, memory_order_relaxed)) return;
     if (o->pid && !qflag_is_up(&o->asleep)) return;
-    if (!o->pid ? !start(o) : o->pid != getpid()) return c->doing.begins = NULL, (void)0;
+    if (!o->pid ? !start_thread(o) : o->pid != getpid()) return c->doing.begins = NULL, (void)0;
     bool held = hold(o);
     qflag_lower(&o->asleep);
     pthread_cond_signal(&o->wake);
@@ -210,7 +210,7 @@ static void begins(Ctx *c) {
 
 /* Doing.ends: called when a built-in with a report ends, or when other output would disturb the line of progress(). */
 static void ends(Ctx *c) {
-    Onlooker *o = &state((qs_vm *)c)->look;
+    Onlooker *o = &progress_state((qs_vm *)c)->look;
     bool held = hold(o), other = !qflag_is_up(&c->doing.shown);
     qflag_lower(&c->doing.shown), o->said = (Line){0};
     if (other) c->doing.stands = false, o->before = (Line){0};
@@ -219,7 +219,7 @@ static void ends(Ctx *c) {
 }
 
 static void watch(qs_vm *vm, bool wanted) {
-    Onlooker *o = &state(vm)->look;
+    Onlooker *o = &progress_state(vm)->look;
     o->doing = &qvm_ctx(vm)->doing;
     o->terminal = !qvm(vm)->config.write && isatty(2);
     o->doing->begins = wanted ? begins : NULL, o->doing->ends = ends;
@@ -251,7 +251,7 @@ static void write_line(qs_vm *vm, Progress *p, bool terminal, double at) {
     bool stays = terminal && p->done < p->total;
     Line line = {0}, all = {0};
     put_line(p, at, &line);
-    add(&all, terminal ? "\r%s\033[K%s" : "%s%s", line.s, stays ? "" : "\n");
+    append_text(&all, terminal ? "\r%s\033[K%s" : "%s%s", line.s, stays ? "" : "\n");
     qvm_flush(vm);
     qvm_ctx(vm)->doing.stands = false; /* the line is rewritten, not ended */
     qvm_diagnostic(vm, all.s, all.n);
@@ -279,7 +279,7 @@ static qs_status move_bar(qs_vm *vm, Progress *p, double at) {
     return qwidget_set_bar(vm, p->bar, p->done / p->total, line.s);
 }
 
-static Progress *state(qs_vm *vm) {
+static Progress *progress_state(qs_vm *vm) {
     Progress **p = &qlib(vm)->progress;
     if (!*p) *p = qmem_alloc(qvm_ctx(vm), sizeof **p), (*p)->listener = qs_nil();
     return *p;
@@ -287,7 +287,7 @@ static Progress *state(qs_vm *vm) {
 
 /* Returns the current progress; starts a new one if the text, the total, or the direction changes. */
 static Progress *current(qs_vm *vm, double done, double total, const char *text) {
-    Progress *p = state(vm);
+    Progress *p = progress_state(vm);
     bool same =
         p->total == total && !strncmp(p->text, text, sizeof p->text - 1) && done >= p->done && p->done < p->total;
     if (!same) {
@@ -298,8 +298,8 @@ static Progress *current(qs_vm *vm, double done, double total, const char *text)
     return p;
 }
 
-static qs_status tell(qs_vm *vm, double done, double total, const char *text) {
-    if (state(vm)->busy) return QS_OK;
+static qs_status report_progress(qs_vm *vm, double done, double total, const char *text) {
+    if (progress_state(vm)->busy) return QS_OK;
     Progress *p = current(vm, done, total, text);
     bool listens = p->listener.kind != QS_NIL || p->bar, terminal = !qvm(vm)->config.write && isatty(2);
     double at = qclock_seconds();
@@ -340,7 +340,7 @@ static qs_status walk_iter(qs_vm *vm, void *p, qs_value *out) {
 
 static qs_status walk_next(qs_vm *vm, void *p, bool *more, qs_value *out) {
     Walk *w = p;
-    TRY(tell(vm, (double)w->at, (double)w->n, w->text));
+    TRY(report_progress(vm, (double)w->at, (double)w->n, w->text));
     *more = w->at < w->n;
     if (!*more) return QS_OK;
     if (w->over.kind == QS_CELL) return *out = qs_retain(((Cell *)w->over.u.p)->items[w->at++]), QS_OK;
@@ -356,7 +356,7 @@ static void walk_release(void *p) {
 static const qs_foreign_type walk_type = {
     .name = "progress", .release = walk_release, .iter = walk_iter, .next = walk_next};
 
-static qs_status walk(qs_vm *vm, qs_call_args *c, const char *text) {
+static qs_status start_iteration(qs_vm *vm, qs_call_args *c, const char *text) {
     qs_value over = c->in[0];
     size_t n = over.kind == QS_CELL ? ((Cell *)over.u.p)->count : qval_array(over)->count;
     if (n == 0) return qs_fail(vm, QS_EVALUE, "progress: there is nothing to go over");
@@ -368,7 +368,7 @@ static qs_status walk(qs_vm *vm, qs_call_args *c, const char *text) {
 
 /* Sets the receiver of reports: a function, a bar of a window, or the default. */
 static qs_status listen(qs_vm *vm, qs_value v) {
-    Progress *p = state(vm);
+    Progress *p = progress_state(vm);
     Onlooker *o = &p->look;
     qs_value old = p->listener;
     int bar = qwidget_is_bar(vm, v);
@@ -392,10 +392,10 @@ qs_status qprogress_progress(qs_vm *vm, qs_call_args *c) {
     if (c->nin > 1 + counts) TRY(qarg_string(vm, c->name, "text", c->in[1 + counts], &text, NULL));
     if (!counts && c->in[0].kind != QS_ARRAY && c->in[0].kind != QS_CELL)
         return qarg_wrong(vm, c->name, "what is gone over", "an array or a cell", c->in[0]);
-    if (!counts) return walk(vm, c, text);
+    if (!counts) return start_iteration(vm, c, text);
     TRY(qarg_num(vm, c->name, "done", c->in[0], &done));
     TRY(qarg_num(vm, c->name, "n", c->in[1], &total));
     if (!(total > 0) || !(done >= 0) || !isfinite(total))
         return qs_fail(vm, QS_EVALUE, "progress: done must not be negative, n above 0, got %g of %g", done, total);
-    return tell(vm, fmin(done, total), total, text);
+    return report_progress(vm, fmin(done, total), total, text);
 }

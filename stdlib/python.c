@@ -55,8 +55,8 @@ typedef struct {
     char refusal[2 * PATH_MAX];                                       /* reason why there is no Python */
 } Found;
 
-static bool refuse(Found *f, const char *fmt, ...) QS_PRINTF(2, 3);
-static bool refuse(Found *f, const char *fmt, ...) {
+static bool refuse_python(Found *f, const char *fmt, ...) QS_PRINTF(2, 3);
+static bool refuse_python(Found *f, const char *fmt, ...) {
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(f->refusal, sizeof f->refusal, fmt, ap);
@@ -81,7 +81,7 @@ static int wait_for(pid_t child) {
 }
 
 /* Runs `executable options -c text` and returns at most size-1 bytes of its output; false: it failed. */
-static bool ask(const char *executable, const char *options, const char *text, char *answer, size_t size) {
+static bool ask_executable(const char *executable, const char *options, const char *text, char *answer, size_t size) {
     int fds[2];
     pid_t child;
     char *argv[] = {(char *)(uintptr_t)executable, (char *)(uintptr_t)options, "-c", (char *)(uintptr_t)text, NULL};
@@ -143,17 +143,17 @@ static bool on_path(Candidate *c) {
 }
 
 /* Selects the Python.  One that the user has selected must work: any other would lack the user's packages. */
-static bool choose(Found *f) {
+static bool choose_python(Found *f) {
     static const char *const variables[] = {"QUASAR_PYTHON", "VIRTUAL_ENV", "CONDA_PREFIX"};
     for (int i = 0; i < 3; i++) {
         const char *place = getenv(variables[i]);
         if (!place || !*place) continue;
         if (python_at(place, variables[i], &f->candidate)) return true;
-        return refuse(f, "%s is %s, but there is no Python there", variables[i], place);
+        return refuse_python(f, "%s is %s, but there is no Python there", variables[i], place);
     }
     if (python_at("./.venv", "./.venv", &f->candidate) || on_path(&f->candidate)) return true;
-    return refuse(f, "none found in QUASAR_PYTHON, VIRTUAL_ENV, CONDA_PREFIX, ./.venv or as python3 on PATH; "
-                     "install it (Debian: apt install python3 libpython3-dev)");
+    return refuse_python(f, "none found in QUASAR_PYTHON, VIRTUAL_ENV, CONDA_PREFIX, ./.venv or as python3 on PATH; "
+                            "install it (Debian: apt install python3 libpython3-dev)");
 }
 
 /* -- libpython ----------------------------------------------------------------------------------------------------- */
@@ -191,30 +191,34 @@ static bool good_version(Found *f) {
                *flags = f->answers.line[A_FLAGS];
     sscanf(version, "%d.%d", &major, &minor);
     if (strncmp(flags, "cpython ", 8) != 0)
-        return refuse(f, "%s is %.*s; only CPython has what is needed", executable, (int)strcspn(flags, " "), flags);
-    if (major != 3 || minor < 9) return refuse(f, "%s is version %s; 3.9 or later is needed", executable, version);
+        return refuse_python(f, "%s is %.*s; only CPython has what is needed", executable, (int)strcspn(flags, " "),
+                             flags);
+    if (major != 3 || minor < 9)
+        return refuse_python(f, "%s is version %s; 3.9 or later is needed", executable, version);
     if (strcmp(flags + 8, BRIDGE_SUFFIX) == 0) return true;
     if (strcmp(BRIDGE_SUFFIX, ".abi3.so") == 0)
-        return refuse(f, "%s was built without the global lock, and this Quasar was built for others", executable);
-    return refuse(f, "%s is version %s, and this Quasar was built for the Python that opens *" BRIDGE_SUFFIX " alone",
-                  executable, version);
+        return refuse_python(f, "%s was built without the global lock, and this Quasar was built for others",
+                             executable);
+    return refuse_python(
+        f, "%s is version %s, and this Quasar was built for the Python that opens *" BRIDGE_SUFFIX " alone", executable,
+        version);
 }
 
 /* Finds Python and opens its library; otherwise sets f->refusal. */
 static bool find_python(Found *f) {
     Answers *a = &f->answers;
-    if (!choose(f)) return false;
+    if (!choose_python(f)) return false;
     const char *executable = f->candidate.executable, *why = f->candidate.why;
-    if (!ask(executable, "-IS", question, a->text, sizeof a->text) || !split(a))
-        return refuse(f, "%s (%s) does not run", executable, why);
+    if (!ask_executable(executable, "-IS", question, a->text, sizeof a->text) || !split(a))
+        return refuse_python(f, "%s (%s) does not run", executable, why);
     if (!good_version(f)) return false;
     if (open_library(a, f->library)) return true;
     const char *first = a->line[A_NAMES], *version = a->line[A_VERSION];
-    return refuse(f,
-                  "%s (%s) is linked statically and its library is not here: looked for %.*s in %s; install it "
-                  "(Debian: apt install libpython%.*s; pyenv: PYTHON_CONFIGURE_OPTS=--enable-shared)",
-                  executable, why, (int)strcspn(first, ":"), first, a->line[A_FOLDERS],
-                  (int)(strrchr(version, '.') - version), version);
+    return refuse_python(f,
+                         "%s (%s) is linked statically and its library is not here: looked for %.*s in %s; install it "
+                         "(Debian: apt install libpython%.*s; pyenv: PYTHON_CONFIGURE_OPTS=--enable-shared)",
+                         executable, why, (int)strcspn(first, ":"), first, a->line[A_FOLDERS],
+                         (int)(strrchr(version, '.') - version), version);
 }
 
 /* -- the bridge ---------------------------------------------------------------------------------------------------- */
@@ -241,22 +245,23 @@ static int file_of(const char *bytes, size_t n) {
 
 /* Unpacks the bridge inside the executable to a file, once per VM.  The file stays open, because dlopen identifies the
  * library by this name. */
-static bool unpack(qs_vm *vm, const char *bytes, size_t n, Found *f) {
+static bool unpack_bridge(qs_vm *vm, const char *bytes, size_t n, Found *f) {
     Machine *m = qvm(vm);
     if (!m->bridge) m->bridge = file_of(bytes, n) + 1;
     snprintf(f->bridge, sizeof f->bridge, "/proc/self/fd/%d", m->bridge - 1);
-    return m->bridge || refuse(f, "no memory for the bridge: %s", strerror(errno));
+    return m->bridge || refuse_python(f, "no memory for the bridge: %s", strerror(errno));
 }
 
 static bool find_bridge(qs_vm *vm, Found *f) {
     const char *name, *bytes;
     size_t n;
     for (int i = 0; vm && qprebuilt_python(vm, i, &name, &bytes, &n); i++)
-        if (!strcmp(name, BRIDGE_FILE)) return unpack(vm, bytes, n, f);
+        if (!strcmp(name, BRIDGE_FILE)) return unpack_bridge(vm, bytes, n, f);
     if (!qpython_bridge(f->package))
-        return refuse(f, "the bridge is not here: python/" BRIDGE_FILE " has to lie beside this program, as the folder "
-                         "lib/quasar of an installation has it; a build has it where Python's headers are (Debian: apt "
-                         "install python3-dev)");
+        return refuse_python(
+            f, "the bridge is not here: python/" BRIDGE_FILE " has to lie beside this program, as the folder "
+               "lib/quasar of an installation has it; a build has it where Python's headers are (Debian: apt "
+               "install python3-dev)");
     snprintf(f->bridge, sizeof f->bridge, "%s/" BRIDGE_FILE, f->package);
     return true;
 }
@@ -291,12 +296,15 @@ static qs_status open_bridge(qs_vm *vm, const Found *f, bool inside) {
     return QS_OK;
 }
 
-static bool find(qs_vm *vm, Found *f, bool inside) { return find_bridge(vm, f) && (inside || find_python(f)); }
+static bool find_python_and_bridge(qs_vm *vm, Found *f, bool inside) {
+    return find_bridge(vm, f) && (inside || find_python(f));
+}
 
-static qs_status start(qs_vm *vm) {
+static qs_status start_python(qs_vm *vm) {
     Found *f = qmem_alloc(qvm_ctx(vm), sizeof *f);
     bool inside = is_python();
-    qs_status s = find(vm, f, inside) ? open_bridge(vm, f, inside) : qs_fail(vm, QS_EIO, "Python: %s", f->refusal);
+    qs_status s = find_python_and_bridge(vm, f, inside) ? open_bridge(vm, f, inside)
+                                                        : qs_fail(vm, QS_EIO, "Python: %s", f->refusal);
     qmem_free(qvm_ctx(vm), f, sizeof *f);
     return s;
 }
@@ -321,12 +329,12 @@ static bool has_module(const Found *f, const char *name) {
         if (!strchr("_.", *s) && !(*s >= 'a' && *s <= 'z') && !(*s >= 'A' && *s <= 'Z') && !(*s >= '0' && *s <= '9'))
             return false;
     snprintf(text, sizeof text, "import importlib.util as u; print(u.find_spec('%s') is not None)", name);
-    return ask(f->candidate.executable, "-I", text, answer, sizeof answer) && strcmp(answer, "True\n") == 0;
+    return ask_executable(f->candidate.executable, "-I", text, answer, sizeof answer) && strcmp(answer, "True\n") == 0;
 }
 
 bool qpython_has(const char *what) {
     Found *f = calloc(1, sizeof *f);
-    bool yes = f && find(NULL, f, false) && (strcmp(what, "python") == 0 || has_module(f, what));
+    bool yes = f && find_python_and_bridge(NULL, f, false) && (strcmp(what, "python") == 0 || has_module(f, what));
     free(f);
     return yes;
 }
@@ -335,7 +343,7 @@ bool qpython_has(const char *what) {
 
 #define NEEDS_PYTHON(function, member)                                                                                 \
     qs_status function(qs_vm *vm, qs_call_args *c) {                                                                   \
-        if (!qvm(vm)->python) TRY(start(vm));                                                                          \
+        if (!qvm(vm)->python) TRY(start_python(vm));                                                                   \
         return qvm(vm)->python->member(vm, c);                                                                         \
     }
 NEEDS_PYTHON(qpython_import, import)
@@ -347,7 +355,7 @@ NEEDS_PYTHON(qpython_float, make_float)
 NEEDS_PYTHON(qpython_str, make_string)
 NEEDS_PYTHON(qpython_func, make_function)
 
-static void say(qs_vm *vm, const char *what, const char *value) {
+static void print_setting(qs_vm *vm, const char *what, const char *value) {
     qvm_write(vm, what, strlen(what));
     qvm_write(vm, value, strlen(value));
     qvm_write(vm, "\n", 1);
@@ -357,7 +365,7 @@ static qs_status say_version(qs_vm *vm) {
     qs_value version = qs_nil();
     qs_call_args c = {.nout = 1, .out = &version};
     qs_status s = qvm(vm)->python->version(vm, &c);
-    if (s == QS_OK) say(vm, "version    ", qs_to_string(version, NULL));
+    if (s == QS_OK) print_setting(vm, "version    ", qs_to_string(version, NULL));
     qval_release(vm, version);
     return s;
 }
@@ -366,13 +374,13 @@ qs_status qpython_config(qs_vm *vm, qs_call_args *c) {
     (void)c;
     Found *f = qmem_alloc(qvm_ctx(vm), sizeof *f);
     bool inside = !qvm(vm)->python && is_python();
-    qs_status s = find(vm, f, inside) ? QS_OK : qs_fail(vm, QS_EIO, "Python: %s", f->refusal);
-    if (s == QS_OK && !qvm(vm)->python) s = start(vm);
-    if (s == QS_OK && inside) say(vm, "Python     ", "of this process");
+    qs_status s = find_python_and_bridge(vm, f, inside) ? QS_OK : qs_fail(vm, QS_EIO, "Python: %s", f->refusal);
+    if (s == QS_OK && !qvm(vm)->python) s = start_python(vm);
+    if (s == QS_OK && inside) print_setting(vm, "Python     ", "of this process");
     if (s == QS_OK && !inside) {
-        say(vm, "Python     ", f->answers.line[A_EXECUTABLE]);
-        say(vm, "because of ", f->candidate.why);
-        say(vm, "library    ", f->library);
+        print_setting(vm, "Python     ", f->answers.line[A_EXECUTABLE]);
+        print_setting(vm, "because of ", f->candidate.why);
+        print_setting(vm, "library    ", f->library);
     }
     if (s == QS_OK) s = say_version(vm);
     qmem_free(qvm_ctx(vm), f, sizeof *f);

@@ -25,7 +25,7 @@ typedef struct Regex {
     uint64_t clock;
 } Regex;
 
-static void drop(qs_vm *vm, Kept *k) {
+static void drop_pattern(qs_vm *vm, Kept *k) {
     libpcre2.pcre2_code_free(k->code);
     qval_release(vm, k->pattern);
     *k = (Kept){0};
@@ -34,7 +34,7 @@ static void drop(qs_vm *vm, Kept *k) {
 void qregex_close(qs_vm *vm) {
     Regex *r = qlib(vm)->regex;
     if (!r) return;
-    for (int i = 0; i < KEPT; i++) drop(vm, &r->kept[i]);
+    for (int i = 0; i < KEPT; i++) drop_pattern(vm, &r->kept[i]);
     qmem_free(qvm_ctx(vm), r, sizeof *r);
     qlib(vm)->regex = NULL;
 }
@@ -83,7 +83,7 @@ static qs_status code_for(qs_vm *vm, const char *fn, qs_value pattern, qs_value 
         if (k->used < oldest->used) oldest = k;
     }
     TRY(compile(vm, fn, s, n, flags, out));
-    if (oldest->code) drop(vm, oldest);
+    if (oldest->code) drop_pattern(vm, oldest);
     *oldest = (Kept){qval_retain(pattern), flags, *out, ++lib->regex->clock};
     return QS_OK;
 }
@@ -119,7 +119,7 @@ static qs_status search_next(qs_vm *vm, Search *x, size_t from, bool advance, bo
     return qs_fail(vm, QS_EVALUE, "%s: %s", x->fn, (const char *)why);
 }
 
-static qs_status set(qs_vm *vm, Object *o, const char *name, size_t n, qs_value v) {
+static qs_status set_field(qs_vm *vm, Object *o, const char *name, size_t n, qs_value v) {
     qs_status s = qobj_set(vm, o, qstr_name(qvm_ctx(vm), name, n), v);
     qval_release(vm, v);
     return s;
@@ -158,28 +158,28 @@ static qs_status named_groups(qs_vm *vm, const Search *x, qs_value *out) {
     for (uint32_t i = 0; i < n; i++, table += step) {
         qs_value v;
         TRY(group(vm, x, (uint32_t)(table[0] << 8 | table[1]), &v));
-        TRY(set(vm, o, (const char *)table + 2, strlen((const char *)table + 2), v));
+        TRY(set_field(vm, o, (const char *)table + 2, strlen((const char *)table + 2), v));
     }
     return QS_OK;
 }
 
-static qs_status describe(qs_vm *vm, const Search *x, qs_value *out) {
+static qs_status describe_match(qs_vm *vm, const Search *x, qs_value *out) {
     Object *o;
     qs_value v = qs_nil();
     TRY(qobj_new(vm, NULL, &o));
     *out = qval_object(QS_OBJECT, o);
     TRY(group(vm, x, 0, &v));
-    TRY(set(vm, o, "text", 4, v));
-    TRY(set(vm, o, "start", 5, qs_num((double)x->at[0])));
-    TRY(set(vm, o, "stop", 4, qs_num((double)x->at[1])));
+    TRY(set_field(vm, o, "text", 4, v));
+    TRY(set_field(vm, o, "start", 5, qs_num((double)x->at[0])));
+    TRY(set_field(vm, o, "stop", 4, qs_num((double)x->at[1])));
     v = qs_nil();
     qs_status s = groups(vm, x, &v);
     if (s != QS_OK) return qval_release(vm, v), s;
-    TRY(set(vm, o, "groups", 6, v));
+    TRY(set_field(vm, o, "groups", 6, v));
     v = qs_nil();
     s = named_groups(vm, x, &v);
     if (s != QS_OK) return qval_release(vm, v), s;
-    return set(vm, o, "names", 5, v);
+    return set_field(vm, o, "names", 5, v);
 }
 
 qs_status qregex_match(qs_vm *vm, qs_call_args *c) {
@@ -187,7 +187,7 @@ qs_status qregex_match(qs_vm *vm, qs_call_args *c) {
     bool found;
     TRY(search_open(vm, c, 2, &x));
     qs_status s = search_next(vm, &x, 0, false, &found);
-    if (s == QS_OK && found) s = describe(vm, &x, &c->out[0]);
+    if (s == QS_OK && found) s = describe_match(vm, &x, &c->out[0]);
     libpcre2.pcre2_match_data_free(x.data);
     return s;
 }
@@ -197,12 +197,12 @@ typedef struct {
     qs_value *at;
     uint32_t n, cap;
 } List;
-static void push(qs_vm *vm, List *l, qs_value v) {
+static void push_value(qs_vm *vm, List *l, qs_value v) {
     qmem_grow(qvm_ctx(vm), &l->at, &l->cap, l->n, sizeof *l->at);
     l->at[l->n++] = v;
 }
 
-static qs_status finish(qs_vm *vm, List *l, const Type *elem, qs_status s, qs_value *out) {
+static qs_status finish_list(qs_vm *vm, List *l, const Type *elem, qs_status s, qs_value *out) {
     Cell *cell;
     if (s == QS_OK) s = qcell_new(vm, elem, 1, &(int64_t){l->n}, &cell);
     for (uint32_t i = 0; i < l->n; i++)
@@ -223,11 +223,11 @@ qs_status qregex_matchall(qs_vm *vm, qs_call_args *c) {
         s = search_next(vm, &x, from, empty, &found);
         if (s != QS_OK || !found) break;
         qs_value v = qs_nil();
-        s = describe(vm, &x, &v);
-        push(vm, &l, v);
+        s = describe_match(vm, &x, &v);
+        push_value(vm, &l, v);
     }
     libpcre2.pcre2_match_data_free(x.data);
-    return finish(vm, &l, qtype_any(qvm_ctx(vm)), s, &c->out[0]);
+    return finish_list(vm, &l, qtype_any(qvm_ctx(vm)), s, &c->out[0]);
 }
 
 /* Returns the parts between matches; empty matches do not split. */
@@ -243,12 +243,12 @@ qs_status qregex_split(qs_vm *vm, qs_call_args *c) {
         found = r > 0;
         size_t stop = found ? x.at[0] : x.n;
         s = qs_string(vm, x.s + from, stop - from, &v);
-        if (s == QS_OK) push(vm, &l, v);
+        if (s == QS_OK) push_value(vm, &l, v);
         if (!found) break;
         from = x.at[1];
     }
     libpcre2.pcre2_match_data_free(x.data);
-    return finish(vm, &l, qtype_simple(qvm_ctx(vm), TY_STRING), s, &c->out[0]);
+    return finish_list(vm, &l, qtype_simple(qvm_ctx(vm), TY_STRING), s, &c->out[0]);
 }
 
 /* Replaces matches; the replacement may contain $1, ${name} and $$. */

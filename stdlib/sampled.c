@@ -175,7 +175,7 @@ static void reflect(double *a, double *b, size_t m, size_t n, size_t j) {
 
 /* Computes the least squares fit by powers of x scaled to [-1,1], which keeps the matrix well conditioned; false: too
  * few of the numbers differ. */
-static bool fit(double *a, double *b, const double *x, size_t m, size_t n, double *p) {
+static bool fit_polynomial(double *a, double *b, const double *x, size_t m, size_t n, double *p) {
     double scale = 0;
     for (size_t i = 0; i < m; i++) scale = fmax(scale, fabs(x[i]));
     if (scale == 0) scale = 1;
@@ -248,7 +248,7 @@ qs_status qsampled_polyfit(qs_vm *vm, qs_call_args *c) {
     memcpy(b, y.x, y.n * sizeof *b);
     memcpy(scaled, x.x, x.n * sizeof *scaled);
     if (c->nout > 2) normalise(x.x, x.n, scaled, mu);
-    qs_status s = fit(a, b, scaled, x.n, n, p)
+    qs_status s = fit_polynomial(a, b, scaled, x.n, n, p)
                       ? qarg_narrow(vm, c, 0, d, 1, (int64_t[]){(int64_t)n}, p)
                       : qs_fail(vm, QS_EVALUE, "polyfit: a polynomial of degree %lld needs x at more than %lld places",
                                 (long long)degree, (long long)degree);
@@ -344,7 +344,7 @@ static double norm2(const Image *x, bool *whole) {
     return sum;
 }
 
-static qs_status convolve(qs_vm *vm, const Image *a, const Image *b, double *out) {
+static qs_status convolve_images(qs_vm *vm, const Image *a, const Image *b, double *out) {
     const Image *longer = a->w < b->w ? b : a, *shorter = a->w < b->w ? a : b;
     bool flat = a->h == 1 && b->h == 1, whole = true;
     double size = flat && shorter->w >= LONG ? sqrt(norm2(a, &whole)) * sqrt(norm2(b, &whole)) : INFINITY;
@@ -396,7 +396,7 @@ static qs_status convolution(qs_vm *vm, qs_call_args *c, bool flat) {
     kept(mode, p.h, q.h, &top, &dims[0]), kept(mode, p.w, q.w, &left, &dims[1]);
     size_t n = (size_t)((p.h + q.h - 1) * w);
     TRY(qsampled_scratch(vm, c->name, n, &full));
-    qs_status s = convolve(vm, &p, &q, full);
+    qs_status s = convolve_images(vm, &p, &q, full);
     int64_t row = parts * dims[1];
     for (int64_t i = 0; s == QS_OK && i < dims[0]; i++)
         memmove(full + i * row, full + (i + top) * w + parts * left, (size_t)row * sizeof *full);

@@ -32,12 +32,12 @@ static int operand_of(const Pool *s, size_t *at) {
     *at -= s->count[0];
     return 1;
 }
-static const char *element(const Pool *s, size_t at) {
+static const char *element_at(const Pool *s, size_t at) {
     int i = operand_of(s, &at);
     return s->p[i] + at * qdtype_size(s->types[i]);
 }
 static qs_dtype type_of(const Pool *s, size_t at) { return s->types[operand_of(s, &at)]; }
-static qs_value string(const Pool *s, size_t at) {
+static qs_value string_at(const Pool *s, size_t at) {
     int i = operand_of(s, &at);
     return s->cell[i]->items[at];
 }
@@ -79,7 +79,7 @@ static int alphabetic(const void *a, const void *b) {
 }
 
 static void sort_strings(Pool *s) {
-    for (size_t i = 0; i < s->n; i++) s->items[i] = (SortItem){(uintptr_t)string(s, i).u.p, i};
+    for (size_t i = 0; i < s->n; i++) s->items[i] = (SortItem){(uintptr_t)string_at(s, i).u.p, i};
     qsort(s->items, s->n, sizeof *s->items, alphabetic);
     uint64_t rank = 0;
     const Str *last = NULL;
@@ -151,7 +151,7 @@ static void close_pool(Pool *s) {
 
 /* -- results ------------------------------------------------------------------------------------------------------- */
 /* Returns the items with the given numbers as a vec of dtype d or a cell. */
-static qs_status gather(const Pool *s, const size_t *at, size_t n, qs_dtype d, qs_value *out) {
+static qs_status gather_items(const Pool *s, const size_t *at, size_t n, qs_dtype d, qs_value *out) {
     int64_t dim = (int64_t)n;
     if (s->cell[0] || s->cell[1]) {
         Cell *r;
@@ -159,7 +159,7 @@ static qs_status gather(const Pool *s, const size_t *at, size_t n, qs_dtype d, q
         *out = qval_object(QS_CELL, r);
         for (size_t i = 0; i < n; i++) {
             qval_release(s->vm, r->items[i]);
-            r->items[i] = qval_retain(string(s, at[i]));
+            r->items[i] = qval_retain(string_at(s, at[i]));
         }
         return QS_OK;
     }
@@ -170,8 +170,8 @@ static qs_status gather(const Pool *s, const size_t *at, size_t n, qs_dtype d, q
     qs_status status = qarr_write(s->vm, a, &p);
     for (size_t i = 0; status == QS_OK && i < n; i++) {
         char *to = (char *)p + i * size;
-        if (s->mixed) qconv_run(type_of(s, at[i]), element(s, at[i]), 0, d, to, 0, 1);
-        else memcpy(to, element(s, at[i]), size);
+        if (s->mixed) qconv_run(type_of(s, at[i]), element_at(s, at[i]), 0, d, to, 0, 1);
+        else memcpy(to, element_at(s, at[i]), size);
     }
     if (status == QS_OK) status = qarr_convert(s->vm, a, d, &r);
     if (status == QS_OK) *out = qarr_value(r);
@@ -201,7 +201,7 @@ static size_t items_of_b(const Pool *s, size_t run, size_t *end) {
 /* -- operations ---------------------------------------------------------------------------------------------------- */
 enum { ONLY_A = 1, ONLY_B = 2, IN_BOTH = 4 }; /* selects runs by the operands that occur in them */
 
-static qs_status combine(qs_vm *vm, qs_call_args *c, unsigned keep) {
+static qs_status combine_sets(qs_vm *vm, qs_call_args *c, unsigned keep) {
     Pool s;
     size_t n = 0, *first = NULL, *in_b = NULL;
     qs_status status = open_pool(vm, c, 2, &s);
@@ -212,15 +212,15 @@ static qs_status combine(qs_vm *vm, qs_call_args *c, unsigned keep) {
         first[n] = s.items[i].at;
         in_b[n++] = b < end ? s.items[b].at - s.count[0] : 0;
     }
-    if (status == QS_OK) status = gather(&s, first, n, keep & ONLY_B ? s.d : s.da, &c->out[0]);
+    if (status == QS_OK) status = gather_items(&s, first, n, keep & ONLY_B ? s.d : s.da, &c->out[0]);
     if (status == QS_OK && c->nout > 1) status = positions(vm, first, n, &c->out[1]);
     if (status == QS_OK && c->nout > 2) status = positions(vm, in_b, n, &c->out[2]);
     return close_pool(&s), status;
 }
-qs_status qsets_union(qs_vm *vm, qs_call_args *c) { return combine(vm, c, ONLY_A | ONLY_B | IN_BOTH); }
-qs_status qsets_intersect(qs_vm *vm, qs_call_args *c) { return combine(vm, c, IN_BOTH); }
-qs_status qsets_setdiff(qs_vm *vm, qs_call_args *c) { return combine(vm, c, ONLY_A); }
-qs_status qsets_setxor(qs_vm *vm, qs_call_args *c) { return combine(vm, c, ONLY_A | ONLY_B); }
+qs_status qsets_union(qs_vm *vm, qs_call_args *c) { return combine_sets(vm, c, ONLY_A | ONLY_B | IN_BOTH); }
+qs_status qsets_intersect(qs_vm *vm, qs_call_args *c) { return combine_sets(vm, c, IN_BOTH); }
+qs_status qsets_setdiff(qs_vm *vm, qs_call_args *c) { return combine_sets(vm, c, ONLY_A); }
+qs_status qsets_setxor(qs_vm *vm, qs_call_args *c) { return combine_sets(vm, c, ONLY_A | ONLY_B); }
 
 /* [u, first, which, counts] = unique(x) */
 qs_status qsets_unique(qs_vm *vm, qs_call_args *c) {
@@ -233,7 +233,7 @@ qs_status qsets_unique(qs_vm *vm, qs_call_args *c) {
         first[k] = s.items[s.runs[k]].at;
         for (size_t i = s.runs[k]; i < s.runs[k + 1]; i++) which[s.items[i].at] = k;
     }
-    if (status == QS_OK) status = gather(&s, first, s.nruns, s.da, &c->out[0]);
+    if (status == QS_OK) status = gather_items(&s, first, s.nruns, s.da, &c->out[0]);
     if (status == QS_OK && c->nout > 1) status = positions(vm, first, s.nruns, &c->out[1]);
     if (status == QS_OK && c->nout > 2) status = positions(vm, which, s.n, &c->out[2]);
     for (size_t k = 0; status == QS_OK && k < s.nruns; k++) first[k] = s.runs[k + 1] - s.runs[k];
@@ -251,7 +251,7 @@ qs_status qsets_sort(qs_vm *vm, qs_call_args *c, bool down) {
         size_t run = down ? s.nruns - 1 - k : k; /* equal strings keep their order */
         for (size_t i = s.runs[run]; i < s.runs[run + 1]; i++) at[n++] = s.items[i].at;
     }
-    if (status == QS_OK) status = gather(&s, at, n, s.da, &c->out[0]);
+    if (status == QS_OK) status = gather_items(&s, at, n, s.da, &c->out[0]);
     if (status == QS_OK && c->nout > 1) status = positions(vm, at, n, &c->out[1]);
     return close_pool(&s), status;
 }

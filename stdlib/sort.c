@@ -265,7 +265,7 @@ static size_t long_bytes(int npieces) {
     return sizeof(Long) + (size_t)npieces * (((size_t)1 << FINE) + BUCKETS) * sizeof(size_t);
 }
 
-static void cut(Long *l, int npieces) {
+static void divide_line(Long *l, int npieces) {
     l->npieces = npieces;
     l->piece = (l->line.n + (size_t)npieces - 1) / (size_t)npieces;
     l->keys = qradix_items(form_of(l->line.d, l->line.n, false));
@@ -334,7 +334,7 @@ static qs_status sort_one(qs_vm *vm, const char *fn, const Items *line) {
     if (room && l) {
         l->line = *line;
         give_room(&l->line, room);
-        cut(l, npieces);
+        divide_line(l, npieces);
         sort_long(c, l);
     }
     qpool_put(c, room, items), qpool_put(c, l, bytes);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* -- output -------------------------------------------------------------------------------------------------------- */
-static qs_status joined(qs_vm *vm, const qs_call_args *c, int from, Text *t) { /* as print shows them */
+static qs_status join_values(qs_vm *vm, const qs_call_args *c, int from, Text *t) { /* as print shows them */
     for (int i = from; i < c->nin; i++) TRY(qfmt_value(vm, c->in[i], t));
     return QS_OK;
 }
@@ -40,7 +40,7 @@ static qs_status put_out(qs_vm *vm, Text *t, qs_status s) { /* also frees the te
 qs_status qstring_print(qs_vm *vm, qs_call_args *c) {
     Text t;
     qtext_init(&t, qvm_ctx(vm));
-    qs_status s = joined(vm, c, 0, &t);
+    qs_status s = join_values(vm, c, 0, &t);
     qtext_puts(&t, "\n");
     return put_out(vm, &t, s);
 }
@@ -48,7 +48,7 @@ qs_status qstring_print(qs_vm *vm, qs_call_args *c) {
 qs_status qstring_write(qs_vm *vm, qs_call_args *c) {
     Text t;
     qtext_init(&t, qvm_ctx(vm));
-    TRY(put_out(vm, &t, joined(vm, c, 0, &t)));
+    TRY(put_out(vm, &t, join_values(vm, c, 0, &t)));
     if (qvm(vm)->line_buffered) qvm_flush(vm); /* a user is watching, and no end of line follows */
     return QS_OK;
 }
@@ -64,7 +64,7 @@ qs_status qstring_overwrite(qs_vm *vm, qs_call_args *c) {
     Text t;
     size_t before = qlib(vm)->overwritten;
     qtext_init(&t, qvm_ctx(vm));
-    qs_status s = joined(vm, c, 0, &t);
+    qs_status s = join_values(vm, c, 0, &t);
     size_t now = columns(&t);
     if (before > now) blanks(&t, before - now);
     qtext_puts(&t, "\r");
@@ -74,7 +74,7 @@ qs_status qstring_overwrite(qs_vm *vm, qs_call_args *c) {
     return qvm_flush(vm), QS_OK;
 }
 
-static qs_status format(qs_vm *vm, qs_call_args *c, int at, Text *t) {
+static qs_status format_arguments(qs_vm *vm, qs_call_args *c, int at, Text *t) {
     const char *fmt;
     size_t n;
     TRY(qarg_string(vm, c->name, "format", c->in[at], &fmt, &n));
@@ -84,7 +84,7 @@ static qs_status format(qs_vm *vm, qs_call_args *c, int at, Text *t) {
 qs_status qstring_printf(qs_vm *vm, qs_call_args *c) {
     Text t;
     qtext_init(&t, qvm_ctx(vm));
-    qs_status s = format(vm, c, 0, &t);
+    qs_status s = format_arguments(vm, c, 0, &t);
     if (!t.len || t.s[t.len - 1] != '\n') qtext_puts(&t, "\n"); /* one line per call (language.md 1.5) */
     return put_out(vm, &t, s);
 }
@@ -92,7 +92,7 @@ qs_status qstring_printf(qs_vm *vm, qs_call_args *c) {
 qs_status qstring_sprintf(qs_vm *vm, qs_call_args *c) {
     Text t;
     qtext_init(&t, qvm_ctx(vm));
-    return qval_text(vm, &t, format(vm, c, 0, &t), &c->out[0]);
+    return qval_text(vm, &t, format_arguments(vm, c, 0, &t), &c->out[0]);
 }
 
 /* Fails with a message made of the arguments from `at` on: a text, or a format with matching values, or otherwise all
@@ -100,13 +100,13 @@ qs_status qstring_sprintf(qs_vm *vm, qs_call_args *c) {
 static qs_status fail_with(qs_vm *vm, qs_call_args *c, int at, qs_status code) {
     Text t;
     qtext_init(&t, qvm_ctx(vm));
-    bool formatted = c->nin > at + 1 && c->in[at].kind == QS_STRING && format(vm, c, at, &t) == QS_OK;
+    bool formatted = c->nin > at + 1 && c->in[at].kind == QS_STRING && format_arguments(vm, c, at, &t) == QS_OK;
     qs_status s = QS_OK;
     if (!formatted) {
         if (qvm_ctx(vm)->err.late) return qtext_free(&t), qvm_ctx(vm)->err.status;
         qs_error_clear(vm);
         t.len = 0;
-        s = joined(vm, c, at, &t);
+        s = join_values(vm, c, at, &t);
     }
     if (s == QS_OK) s = qtext_status(&t);
     if (s == QS_OK) s = qs_fail(vm, code, "%.*s", (int)t.len, t.s ? t.s : "");

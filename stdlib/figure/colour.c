@@ -151,7 +151,7 @@ void qcolour_map_list(Text *out) {
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) qtext_printf(out, "%s%s", i ? " " : "", maps[i].name);
 }
 
-static Colour mix(uint32_t a, uint32_t b, double t) {
+static Colour mix_colours(uint32_t a, uint32_t b, double t) {
     Colour x = RGB(a), y = RGB(b);
     return (Colour){x.r + t * (y.r - x.r), x.g + t * (y.g - x.g), x.b + t * (y.b - x.b)};
 }
@@ -160,5 +160,5 @@ Colour qcolour_at(const ColourMap *m, double t) {
     t = ramp(t);
     if (m->formula) return m->formula(t);
     int k = (int)fmin(t * (SAMPLES - 1), SAMPLES - 2);
-    return mix(m->samples[k], m->samples[k + 1], t * (SAMPLES - 1) - k);
+    return mix_colours(m->samples[k], m->samples[k + 1], t * (SAMPLES - 1) - k);
 }

@@ -17,14 +17,14 @@ typedef struct {
 } Eye;
 enum { HEIGHT_PERCENT = 75, SHADES_OF_EDGE = 60 };
 
-static Seen look(const Eye *e, Point q) {
+static Seen project_point(const Eye *e, Point q) {
     double x = q.x - 0.5, y = q.y - 0.5, z = (q.z - 0.5) * HEIGHT_PERCENT / 100;
     double along = x * e->ca + y * e->sa, back = -x * e->sa + y * e->ca;
     return (Seen){e->cx + e->unit * along, e->cy - e->unit * (z * e->ce + back * e->se), back * e->ce - z * e->se};
 }
 
 /* Does not use fmin and fmax, on which the vectoriser of gcc 12 for aarch64 fails. */
-static void widen(double *lo, double *hi, double x) {
+static void widen_range(double *lo, double *hi, double x) {
     if (x < *lo) *lo = x;
     if (x > *hi) *hi = x;
 }
@@ -34,8 +34,8 @@ static Eye eye_of(const Painter *p) {
     Eye e = {p, cos(a), sin(a), cos(el), sin(el), 1, 0, 0};
     double lo[2] = {INFINITY, INFINITY}, hi[2] = {-INFINITY, -INFINITY};
     for (int k = 0; k < 8; k++) {
-        Seen s = look(&e, (Point){k & 1, k >> 1 & 1, k >> 2});
-        widen(&lo[0], &hi[0], s.x), widen(&lo[1], &hi[1], s.y);
+        Seen s = project_point(&e, (Point){k & 1, k >> 1 & 1, k >> 2});
+        widen_range(&lo[0], &hi[0], s.x), widen_range(&lo[1], &hi[1], s.y);
     }
     double room = 27; /* for ticks and labels around the box */
     e.unit = fmin((p->width - 2 * room) / (hi[0] - lo[0]), (p->height - 1.8 * room) / (hi[1] - lo[1]));
@@ -54,12 +54,12 @@ static Point in_box(const Axes *a, const Item *i, size_t k) {
 static double far_side(const Eye *e, int n) {
     Point near = {0.5, 0.5, 0.5}, far = near;
     (&near.x)[n] = 0, (&far.x)[n] = 1;
-    return look(e, far).depth > look(e, near).depth;
+    return project_point(e, far).depth > project_point(e, near).depth;
 }
 
 static void path(const Eye *e, const Point *q, int n) {
     for (int k = 0; k < n; k++) {
-        Seen s = look(e, q[k]);
+        Seen s = project_point(e, q[k]);
         (k ? qcanvas_line : qcanvas_move)(e->p->c, s.x, s.y);
     }
 }
@@ -99,16 +99,17 @@ static void box(const Eye *e, const Ticks t[3]) {
 /* -- -- ticks: along the visible edges of the box ------------------------------------------------------------------ */
 /* Returns a point on the edge that has the ticks of axis n: for x and y on the floor, on the side of the viewer; for z
  * the vertical edge at the left of the page. */
-static Point edge(const Eye *e, int n, double t) {
+static Point point_on_edge(const Eye *e, int n, double t) {
     Point q = {1 - far_side(e, 0), 1 - far_side(e, 1), 0};
     if (e->p->a->elevation < 0) q.z = 1;
     if (n < 2) return (&q.x)[n] = t, q;
     Point a = {far_side(e, 0), 1 - far_side(e, 1), t}, b = {1 - far_side(e, 0), far_side(e, 1), t};
-    return look(e, a).x < look(e, b).x ? a : b;
+    return project_point(e, a).x < project_point(e, b).x ? a : b;
 }
 
 static void outward(const Eye *e, int n, double *dx, double *dy) {
-    Seen middle = look(e, (Point){0.5, 0.5, n == 2 ? 0.5 : e->p->a->elevation < 0}), s = look(e, edge(e, n, 0.5));
+    Seen middle = project_point(e, (Point){0.5, 0.5, n == 2 ? 0.5 : e->p->a->elevation < 0}),
+         s = project_point(e, point_on_edge(e, n, 0.5));
     double length = hypot(s.x - middle.x, s.y - middle.y);
     *dx = n == 2 ? -1 : (s.x - middle.x) / length, *dy = n == 2 ? 0 : (s.y - middle.y) / length;
 }
@@ -117,27 +118,27 @@ static void ticks(const Eye *e, int n, const Ticks *t) {
     const Axis *a = &e->p->a->axis[n];
     Canvas *c = e->p->c;
     double dx, dy;
-    Point ends[2] = {edge(e, n, 0), edge(e, n, 1)};
+    Point ends[2] = {point_on_edge(e, n, 0), point_on_edge(e, n, 1)};
     outward(e, n, &dx, &dy);
     Lettering l = {.size = SIZE_TICK, .across = 0.5 - 0.5 * dx, .up = 0.5 + 0.5 * dy, .colour = qdraw_ink};
     path(e, ends, 2);
     for (int k = 0; k < t->n; k++) {
-        Seen s = look(e, edge(e, n, qscale_place(a, t->at[k])));
+        Seen s = project_point(e, point_on_edge(e, n, qscale_place(a, t->at[k])));
         qcanvas_move(c, s.x, s.y), qcanvas_line(c, s.x + 3 * dx, s.y + 3 * dy);
     }
     qcanvas_stroke(c, qdraw_ink, (Stroke){.width = 0.8, .alpha = 1});
     for (int k = 0; k < t->n; k++) {
-        Seen s = look(e, edge(e, n, qscale_place(a, t->at[k])));
+        Seen s = project_point(e, point_on_edge(e, n, qscale_place(a, t->at[k])));
         qcanvas_text(c, s.x + 6 * dx, s.y + 6 * dy, t->text[k], &l);
     }
-    Seen s = look(e, edge(e, n, n == 2 ? 1.04 : 0.5));
+    Seen s = project_point(e, point_on_edge(e, n, n == 2 ? 1.04 : 0.5));
     Lettering name = {
         .size = SIZE_LABEL, .across = n == 2 ? 0.5 : l.across, .up = n == 2 ? 0 : l.up, .colour = qdraw_ink};
     if (n == 2) name.across = 0.3;
     double away = n == 2 ? 0 : 22;
     if (a->label) qcanvas_text(c, s.x + away * dx, s.y + away * dy, a->label, &name);
     Lettering power = {.size = SIZE_TICK, .across = 0.5, .up = 0, .colour = qdraw_ink};
-    Seen end = look(e, edge(e, n, 1));
+    Seen end = project_point(e, point_on_edge(e, n, 1));
     if (*t->factor) qcanvas_text(c, end.x + 8 * dx, end.y + 8 * dy - 8, t->factor, &power);
 }
 
@@ -169,7 +170,8 @@ static size_t faces_of(const Eye *e, const Item *i, Face *out) {
     for (size_t r = 0; r + 1 < i->rows; r++)
         for (size_t k = 0; k + 1 < i->columns; k++) {
             Face f = {0, i, r * i->columns + k};
-            for (int j = 0; j < 4; j++) f.depth += look(e, in_box(e->p->a, i, corner_of(i, f.corner, j))).depth / 4;
+            for (int j = 0; j < 4; j++)
+                f.depth += project_point(e, in_box(e->p->a, i, corner_of(i, f.corner, j))).depth / 4;
             if (isfinite(f.depth)) out[n++] = f;
         }
     return n;

@@ -86,7 +86,7 @@ static double widest(Canvas *c, const Ticks *t) {
 }
 
 /* Reduces the letter size, down to a limit, if a text is longer than its room. */
-static void fit(Canvas *c, const char *s, Lettering *l, double size, double room) {
+static void fit_text(Canvas *c, const char *s, Lettering *l, double size, double room) {
     double w = 0, h;
     l->size = size;
     if (s) qcanvas_text_size(c, s, l, &w, &h);
@@ -98,10 +98,10 @@ static void labels(const Painter *p, const Ticks *x, const Ticks *y) {
     Lettering l = {.size = SIZE_LABEL, .across = 0.5, .up = 1, .colour = qdraw_ink};
     double texts = a->upright ? widest(p->c, x) + 4 : 16;
     double below = p->y + p->height + (x->n ? TICK_LENGTH + texts : 4) + (*x->factor ? 11 : 0);
-    fit(p->c, a->axis[AXIS_X].label, &l, SIZE_LABEL, p->width);
+    fit_text(p->c, a->axis[AXIS_X].label, &l, SIZE_LABEL, p->width);
     if (a->axis[AXIS_X].label) qcanvas_text(p->c, p->x + p->width / 2, below, a->axis[AXIS_X].label, &l);
     l.angle = 1, l.up = 0;
-    fit(p->c, a->axis[AXIS_Y].label, &l, SIZE_LABEL, p->height);
+    fit_text(p->c, a->axis[AXIS_Y].label, &l, SIZE_LABEL, p->height);
     double left = p->x - (y->n ? TICK_LENGTH + 5 + widest(p->c, y) : 4);
     if (a->axis[AXIS_Y].label) qcanvas_text(p->c, left, p->y + p->height / 2, a->axis[AXIS_Y].label, &l);
 }
@@ -110,7 +110,7 @@ static void heading(const Painter *p, bool factor) {
     Lettering l = {.size = SIZE_TITLE, .across = 0.5, .up = 0, .colour = qdraw_ink};
     double x = p->x + p->width / 2;
     if (!p->a->title) return;
-    fit(p->c, p->a->title, &l, SIZE_TITLE, p->width);
+    fit_text(p->c, p->a->title, &l, SIZE_TITLE, p->width);
     qcanvas_text(p->c, x, p->y - 4 - (factor ? 8 : 0), p->a->title, &l);
 }
 
@@ -168,7 +168,7 @@ static void notes(const Painter *p) {
 
 /* Draws an edge around an image beside other axes, so that its extent is visible even if it is as white as the page.
  * The edge covers none of its pixels. */
-static void edge(const Painter *p) {
+static void draw_image_edge(const Painter *p) {
     if (!p->a->edged || !p->a->figure->axes->next) return;
     qcanvas_box(p->c, crisp(p->x) - 1, crisp(p->y) - 1, ceil(p->width) + 1, ceil(p->height) + 1);
     qcanvas_stroke(p->c, qdraw_ink, frame_stroke);
@@ -185,7 +185,7 @@ static void flat_axes(const Painter *p) {
         qcanvas_box(p->c, crisp(p->x), crisp(p->y), floor(p->width * 2) / 2, floor(p->height * 2) / 2);
         qcanvas_stroke(p->c, qdraw_ink, frame_stroke);
         labels(p, &x, &y);
-    } else edge(p);
+    } else draw_image_edge(p);
     notes(p);
     heading(p, *y.factor != 0);
     qlegend_draw(p);

@@ -243,8 +243,8 @@ static void free_field(Heights *f) { qcolumn_free(&f->x), qcolumn_free(&f->y), q
 
 /* Computes the coordinates of all elements from a matrix of the same size, a vector with one for each column (or row),
  * or nothing. */
-static qs_status spread(qs_vm *vm, const char *fn, const char *what, qs_value v, const Heights *f, bool down,
-                        Column *out) {
+static qs_status spread_coordinates(qs_vm *vm, const char *fn, const char *what, qs_value v, const Heights *f,
+                                    bool down, Column *out) {
     Column given = {0};
     size_t n = f->rows * f->columns, wanted = down ? f->rows : f->columns;
     if (v.kind != QS_NIL) TRY(qseries_column(vm, fn, what, v, &given));
@@ -263,7 +263,7 @@ static qs_status spread(qs_vm *vm, const char *fn, const char *what, qs_value v,
 }
 
 /* Reads (z) or (x, y, z) from in[0] on; *at becomes the index behind them. */
-static qs_status field(qs_vm *vm, qs_call_args *c, int *at, Heights *f) {
+static qs_status read_field(qs_vm *vm, qs_call_args *c, int *at, Heights *f) {
     bool three = c->nin > 2 && c->in[1].kind != QS_STRING && c->in[2].kind != QS_STRING;
     qs_value z = c->in[three ? 2 : 0];
     *f = (Heights){0};
@@ -272,8 +272,8 @@ static qs_status field(qs_vm *vm, qs_call_args *c, int *at, Heights *f) {
         return qarg_wrong(vm, c->name, "z", "a matrix of at least 2 x 2", z);
     qseries_grid(z, &f->rows, &f->columns);
     TRY(qseries_column(vm, c->name, "z", z, &f->z));
-    qs_status s = spread(vm, c->name, "x", three ? c->in[0] : qs_nil(), f, false, &f->x);
-    if (s == QS_OK) s = spread(vm, c->name, "y", three ? c->in[1] : qs_nil(), f, true, &f->y);
+    qs_status s = spread_coordinates(vm, c->name, "x", three ? c->in[0] : qs_nil(), f, false, &f->x);
+    if (s == QS_OK) s = spread_coordinates(vm, c->name, "y", three ? c->in[1] : qs_nil(), f, true, &f->y);
     if (s != QS_OK) free_field(f);
     return s;
 }
@@ -324,7 +324,7 @@ static qs_status contour(qs_vm *vm, qs_call_args *c, bool filled) {
     char *name = NULL;
     int at;
     style.width = 1.2;
-    TRY(field(vm, c, &at, &f));
+    TRY(read_field(vm, c, &at, &f));
     qs_status s = levels(vm, c, &at, &f.z, filled, &at_levels);
     if (s == QS_OK) s = qseries_style(vm, c, &at, &style, &name);
     free(name);
@@ -345,7 +345,7 @@ static qs_status surface(qs_vm *vm, qs_call_args *c, bool flat) {
     Style style = qcolour_plain;
     char *name = NULL;
     int at;
-    TRY(field(vm, c, &at, &f));
+    TRY(read_field(vm, c, &at, &f));
     qs_status s = qseries_style(vm, c, &at, &style, &name);
     free(name);
     if (s != QS_OK) return free_field(&f), s;

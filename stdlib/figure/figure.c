@@ -172,7 +172,7 @@ Axes *qfigure_begin(qs_vm *vm) {
 }
 
 /* -- output -------------------------------------------------------------------------------------------------------- */
-static void tell(qs_vm *vm, const char *fmt, const char *a) {
+static void print_note(qs_vm *vm, const char *fmt, const char *a) {
     Text t;
     qtext_init(&t, qvm_ctx(vm));
     qtext_printf(&t, fmt, a);
@@ -187,7 +187,7 @@ static const char *folder(qs_vm *vm) {
     if (wanted && *wanted) return wanted;
     if (all->folder) return all->folder;
     if (qwindow_possible(vm)) return NULL;
-    tell(vm, "figures are written to the folder %s, for there is no display\n", "figures/");
+    print_note(vm, "figures are written to the folder %s, for there is no display\n", "figures/");
     qfigure_set(&all->folder, "figures");
     return all->folder;
 }
@@ -243,7 +243,7 @@ bool qfigure_has(void) {
 static bool can_draw(qs_vm *vm) {
     const char *why;
     if (qcanvas_library(&why)) return true;
-    if (!qfigure_all(vm)->told) tell(vm, "no figures: %s\n", why);
+    if (!qfigure_all(vm)->told) print_note(vm, "no figures: %s\n", why);
     qfigure_all(vm)->told = true;
     return false;
 }

@@ -13,7 +13,7 @@ typedef struct {
 } Handle;
 static const qs_foreign_type handle_type;
 
-static qs_status target(qs_vm *vm, const Handle *h, Axes **out) {
+static qs_status find_axes(qs_vm *vm, const Handle *h, Axes **out) {
     if ((*out = qaxes_find(vm, h->axes))) return QS_OK;
     return qs_fail(vm, QS_EVALUE, "figure %d is closed", h->figure);
 }
@@ -28,7 +28,7 @@ qs_status qhandle_figure(qs_vm *vm, const char *fn, qs_value v, Figure **out, Ax
     Handle *h = qs_foreign_ptr(v, &handle_type);
     int64_t n;
     if (h) {
-        TRY(target(vm, h, axes));
+        TRY(find_axes(vm, h, axes));
         return *out = (*axes)->figure, QS_OK;
     }
     TRY(qarg_count(vm, fn, "figure", v, &n));
@@ -104,11 +104,11 @@ qs_status qhandle_method(qs_vm *vm, Figure *to, const char *name, qs_call_args *
     return QS_OK;
 }
 
-static qs_status method(qs_vm *vm, void *p, qs_value key, qs_call_args *c, bool *found) {
+static qs_status call_method(qs_vm *vm, void *p, qs_value key, qs_call_args *c, bool *found) {
     const char *name = qs_to_string(key, NULL);
     Axes *a;
     *found = true;
-    TRY(target(vm, p, &a));
+    TRY(find_axes(vm, p, &a));
     if (!strcmp(name, "rasterize")) return rasterize(vm, a->figure, &c->out[0]);
     if (!strcmp(name, "connect")) return link_axes(vm, a, c);
     a->figure->current = a;
@@ -137,35 +137,35 @@ static double *number_field(Axes *a, const char *key) {
     return !strcmp(key, "height") ? &a->figure->height : NULL;
 }
 
-static qs_status unknown(qs_vm *vm, const char *key) {
+static qs_status fail_unknown_field(qs_vm *vm, const char *key) {
     return qs_fail(vm, QS_ENAME,
                    "a figure has no %s; it has number, title, xlabel, ylabel, zlabel, name, width, height, "
                    "rasterize(), connect(other) and the functions on figures",
                    key);
 }
 
-static qs_status get(qs_vm *vm, void *p, qs_value key, qs_value *out) {
+static qs_status get_field(qs_vm *vm, void *p, qs_value key, qs_value *out) {
     Handle *h = p;
     Axes *a;
     const char *name = qs_to_string(key, NULL);
     if (!name) return qs_fail(vm, QS_ETYPE, "a figure has no elements");
     if (!strcmp(name, "number")) return *out = qs_num(h->figure), QS_OK;
-    TRY(target(vm, h, &a));
+    TRY(find_axes(vm, h, &a));
     char **text = text_field(a, name);
     double *number = number_field(a, name), width, height;
     if (text) return qs_string(vm, *text ? *text : "", *text ? strlen(*text) : 0, out);
-    if (!number) return unknown(vm, name);
+    if (!number) return fail_unknown_field(vm, name);
     qfigure_size(a->figure, &width, &height);
     return *out = qs_num(*name == 'w' ? width : height), QS_OK;
 }
 
-static qs_status set(qs_vm *vm, void *p, qs_value key, qs_value v) {
+static qs_status set_field(qs_vm *vm, void *p, qs_value key, qs_value v) {
     Axes *a;
     const char *name = qs_to_string(key, NULL), *s;
-    TRY(target(vm, p, &a));
+    TRY(find_axes(vm, p, &a));
     char **text = name ? text_field(a, name) : NULL;
     double *number = name ? number_field(a, name) : NULL, x;
-    if (!text && !number) return unknown(vm, name ? name : "elements");
+    if (!text && !number) return fail_unknown_field(vm, name ? name : "elements");
     if (text) {
         TRY(qarg_string(vm, "figure", name, v, &s, NULL));
         qfigure_set(text, *s ? s : NULL);
@@ -177,19 +177,23 @@ static qs_status set(qs_vm *vm, void *p, qs_value key, qs_value v) {
     return qfigure_changed(vm, a->figure), QS_OK;
 }
 
-static qs_status format(qs_vm *vm, void *p, qs_value *out) {
+static qs_status format_handle(qs_vm *vm, void *p, qs_value *out) {
     Axes *a;
     Text t;
-    TRY(target(vm, p, &a));
+    TRY(find_axes(vm, p, &a));
     qtext_init(&t, qvm_ctx(vm));
     qoutline_figure(a->figure, &t);
     return qval_text(vm, &t, QS_OK, out);
 }
 
-static void release(void *p) {
+static void release_handle(void *p) {
     Handle *h = p;
     qmem_free(qvm_ctx(h->vm), h, sizeof *h);
 }
 
-static const qs_foreign_type handle_type = {
-    .name = "figure", .release = release, .get = get, .set = set, .format = format, .method = method};
+static const qs_foreign_type handle_type = {.name = "figure",
+                                            .release = release_handle,
+                                            .get = get_field,
+                                            .set = set_field,
+                                            .format = format_handle,
+                                            .method = call_method};

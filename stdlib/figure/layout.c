@@ -100,8 +100,8 @@ static void line_up(Canvas *c, const Axes *a, const Axes *b, Margins *m) {
         m->top = fmax(m->top, own.top), m->bottom = fmax(m->bottom, own.bottom);
 }
 
-static void place(const Axes *a, const Margins *m, double top, double edge, double width, double height,
-                  double box[4]) {
+static void place_axes(const Axes *a, const Margins *m, double top, double edge, double width, double height,
+                       double box[4]) {
     double w = (width - edge) / a->columns, h = (height - top - edge) / a->rows;
     box[0] = edge + w * (a->at % a->columns) + m->left;
     box[1] = top + h * (a->at / a->columns) + m->top;
@@ -138,7 +138,7 @@ void qlayout_boxes(Canvas *c, Figure *f, double width, double height, bool again
     for (Axes *a = f->axes; a; a = a->next) {
         Margins m = {0};
         for (Axes *b = f->axes; b; b = b->next) line_up(c, a, b, &m);
-        place(a, &m, top, edge, width, height, a->box);
+        place_axes(a, &m, top, edge, width, height, a->box);
         keep_aspect(a, a->box);
     }
 }

@@ -29,7 +29,7 @@ static Extent natural(Canvas *c, const Axes *a) {
 
 /* Computes the extent within the given room: first the legend is scaled down, then names are cut off, and finally rows
  * are left out. */
-static Extent measure(Canvas *c, const Axes *a, double width, double height) {
+static Extent measure_legend(Canvas *c, const Axes *a, double width, double height) {
     Extent e = natural(c, a);
     e.scale = fmax(smallest, fmin(1, fmin(width / e.width, height / e.height)));
     e.width = fmin(e.scale * e.width, width), e.height *= e.scale;
@@ -41,15 +41,15 @@ static Extent measure(Canvas *c, const Axes *a, double width, double height) {
 
 static Extent extent_of(const Painter *p) {
     double width = fmax(8, p->width - 2 * INSET), height = fmax(8, p->height - 2 * INSET);
-    if (p->a->legend != LEGEND_OUTSIDE) return measure(p->c, p->a, width, height);
-    return measure(p->c, p->a, qlegend_width(p->c, p->a) - INSET, p->height);
+    if (p->a->legend != LEGEND_OUTSIDE) return measure_legend(p->c, p->a, width, height);
+    return measure_legend(p->c, p->a, qlegend_width(p->c, p->a) - INSET, p->height);
 }
 
 double qlegend_width(Canvas *c, const Axes *a) {
     double width, height;
     if (a->legend != LEGEND_OUTSIDE) return 0;
     qfigure_size(a->figure, &width, &height);
-    return measure(c, a, beside * width / a->columns, INFINITY).width + INSET;
+    return measure_legend(c, a, beside * width / a->columns, INFINITY).width + INSET;
 }
 
 /* Returns how much of a line segment is inside the box, by samples every few units. */
@@ -91,7 +91,7 @@ static double cost_of(const Painter *p, const Item *i, const double box[4]) {
 static const double places[PLACES][2] = {{1, 0},   {0, 0},   {0, 1},   {1, 1},    {1, 0.5},
                                          {0, 0.5}, {0.5, 0}, {0.5, 1}, {0.5, 0.5}};
 
-static void put(const Painter *p, const Extent *e, int k, double box[4]) {
+static void place_legend(const Painter *p, const Extent *e, int k, double box[4]) {
     box[0] = p->x + INSET + places[k][0] * (p->width - e->width - 2 * INSET);
     box[1] = p->y + INSET + places[k][1] * (p->height - e->height - 2 * INSET);
     box[2] = e->width, box[3] = e->height;
@@ -102,7 +102,7 @@ static double best(const Painter *p, const Extent *e, double box[4]) {
     double least = INFINITY, tried[4];
     for (int k = 0; k < PLACES && least > 0; k++) {
         double cost = 0;
-        put(p, e, k, tried);
+        place_legend(p, e, k, tried);
         for (const Item *i = p->a->items; i; i = i->next) cost += cost_of(p, i, tried);
         if (cost >= least) continue;
         least = cost;
@@ -136,7 +136,7 @@ void qlegend_draw(const Painter *p) {
     double box[4] = {0};
     if (p->a->legend == LEGEND_NONE || !e.rows) return;
     if (p->a->legend == LEGEND_BEST) best(p, &e, box);
-    else put(p, &e, p->a->legend == LEGEND_OUTSIDE ? 0 : (int)p->a->legend - LEGEND_NE, box);
+    else place_legend(p, &e, p->a->legend == LEGEND_OUTSIDE ? 0 : (int)p->a->legend - LEGEND_NE, box);
     if (p->a->legend == LEGEND_OUTSIDE) box[0] = p->x + p->width + INSET, box[1] = p->y;
     qcanvas_box(p->c, box[0], box[1], box[2], box[3]);
     qcanvas_fill_and_stroke(p->c, (Colour){1, 1, 1}, 0.85, qdraw_grid, 0.8);

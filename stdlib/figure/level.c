@@ -22,7 +22,7 @@ static bool cell(const Item *i, size_t r, size_t k, Corner c[4]) {
     return whole;
 }
 
-static void cut(const Corner *a, const Corner *b, double level, double out[2]) {
+static void intersect_edge(const Corner *a, const Corner *b, double level, double out[2]) {
     double t = (level - a->z) / (b->z - a->z);
     out[0] = a->x + t * (b->x - a->x), out[1] = a->y + t * (b->y - a->y);
 }
@@ -33,7 +33,7 @@ static void cell_lines(const Corner c[4], double level, void (*out)(void *, cons
     for (int e = 0; e < 4; e++) {
         const Corner *a = &c[e], *b = &c[(e + 1) % 4];
         if ((a->z >= level) == (b->z >= level)) continue;
-        cut(a, b, level, cuts[n++]);
+        intersect_edge(a, b, level, cuts[n++]);
     }
     if (n < 2) return;
     /* With four intersections, the first is connected with the second or with the last. */
@@ -64,14 +64,14 @@ static void cell_area(const Corner c[4], double level, void (*out)(void *, const
     int n = 0;
     for (int e = c[0].z >= level ? 0 : 1; e < 4 && apart(c, level); e += 2) {
         double tip[6] = {0, 0, c[e].x, c[e].y};
-        cut(&c[(e + 3) % 4], &c[e], level, tip), cut(&c[e], &c[(e + 1) % 4], level, tip + 4);
+        intersect_edge(&c[(e + 3) % 4], &c[e], level, tip), intersect_edge(&c[e], &c[(e + 1) % 4], level, tip + 4);
         out(ud, tip, 3);
     }
     if (apart(c, level)) return;
     for (int e = 0; e < 4; e++) {
         const Corner *a = &c[e], *b = &c[(e + 1) % 4];
         if (a->z >= level) corners[2 * n] = a->x, corners[2 * n + 1] = a->y, n++;
-        if ((a->z >= level) != (b->z >= level)) cut(a, b, level, corners + 2 * n), n++;
+        if ((a->z >= level) != (b->z >= level)) intersect_edge(a, b, level, corners + 2 * n), n++;
     }
     if (n >= 3) out(ud, corners, n);
 }

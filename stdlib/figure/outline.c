@@ -24,7 +24,7 @@ static void axis(const Axes *a, AxisName n, Text *out) {
 
 static void colour(const Style *s, Text *out) { qtext_printf(out, " #%06x", qpaint_rgb(s->colour)); }
 
-static void item(const Item *i, Text *out) {
+static void outline_item(const Item *i, Text *out) {
     const Style *s = &i->style;
     qtext_printf(out, "\n    %s", qpaint_name(i));
     if (i->name) qtext_printf(out, " \"%s\"", i->name);
@@ -57,7 +57,7 @@ static void axes(Axes *a, Text *out) {
         qtext_printf(out, "\n    colours %s from %.4g to %.4g%s", qcolour_map_name(a->map), a->range[0], a->range[1],
                      a->bar ? ", with a bar" : "");
     if (a->bar_label) qtext_printf(out, " \"%s\"", a->bar_label);
-    for (const Item *i = a->items; i; i = i->next) item(i, out);
+    for (const Item *i = a->items; i; i = i->next) outline_item(i, out);
 }
 
 void qoutline_figure(Figure *f, Text *out) {

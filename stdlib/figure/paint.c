@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static Column part(const Item *i, Part p) { return i->part[p]; }
+static Column column_of(const Item *i, Part p) { return i->part[p]; }
 static double at(const Item *i, Part p, size_t k) { return i->part[p].n ? i->part[p].x[k % i->part[p].n] : 0; }
 
 uint32_t qpaint_rgb(Colour k) {
@@ -29,10 +29,10 @@ static void bounds_points(const Item *i, double b[6]) {
             if (n < 2 || i->kind == ITEM_SURFACE) reach(b, (AxisName)n, i->part[n].x[k]);
 }
 
-static double half_bar(const Item *i, size_t k) { return (part(i, PART_V).n ? at(i, PART_V, k) : i->width) / 2; }
+static double half_bar(const Item *i, size_t k) { return (column_of(i, PART_V).n ? at(i, PART_V, k) : i->width) / 2; }
 
 static void bounds_bars(const Item *i, double b[6]) {
-    for (size_t k = 0; k < part(i, PART_X).n; k++) {
+    for (size_t k = 0; k < column_of(i, PART_X).n; k++) {
         double x = at(i, PART_X, k), w = half_bar(i, k);
         reach(b, AXIS_X, x - w), reach(b, AXIS_X, x + w);
         reach(b, AXIS_Y, at(i, PART_U, k)), reach(b, AXIS_Y, at(i, PART_Y, k));
@@ -41,7 +41,7 @@ static void bounds_bars(const Item *i, double b[6]) {
 
 static void bounds_errors(const Item *i, double b[6]) {
     bounds_points(i, b);
-    for (size_t k = 0; k < part(i, PART_X).n; k++) {
+    for (size_t k = 0; k < column_of(i, PART_X).n; k++) {
         reach(b, AXIS_Y, at(i, PART_Y, k) - at(i, PART_U, k));
         reach(b, AXIS_Y, at(i, PART_Y, k) + at(i, PART_V, k));
     }
@@ -139,9 +139,9 @@ static void add_point(Canvas *c, Strip *s, double x, double y, bool first) {
 static double near(double v) { return fmin(fmax(v, -1e5), 1e5); }
 
 static void paint_curve(const Painter *p, const Item *i) {
-    bool pen_down = false, dense = part(i, PART_X).n > 4000;
+    bool pen_down = false, dense = column_of(i, PART_X).n > 4000;
     Strip s = {0};
-    for (size_t k = 0; k < part(i, PART_X).n; k++) {
+    for (size_t k = 0; k < column_of(i, PART_X).n; k++) {
         double x = qdraw_x(p, at(i, PART_X, k)), y = qdraw_y(p, at(i, PART_Y, k));
         bool here = isfinite(x) && isfinite(y);
         if (here && dense) add_point(p->c, &s, near(x), near(y), !pen_down);
@@ -156,7 +156,7 @@ static void paint_curve(const Painter *p, const Item *i) {
 static void paint_line(const Painter *p, Item *i) {
     const Style *s = &i->style;
     if (s->dash) paint_curve(p, i);
-    for (size_t k = 0; s->mark && k < part(i, PART_X).n; k++)
+    for (size_t k = 0; s->mark && k < column_of(i, PART_X).n; k++)
         draw_mark(p->c, s->mark, qdraw_x(p, at(i, PART_X, k)), qdraw_y(p, at(i, PART_Y, k)), s->size, s->colour,
                   s->alpha);
 }
@@ -166,17 +166,17 @@ static Colour mapped(const Axes *a, double v) {
 }
 
 static void paint_scatter(const Painter *p, Item *i) {
-    for (size_t k = 0; k < part(i, PART_X).n; k++) {
-        if (part(i, PART_Z).n && isnan(at(i, PART_Z, k))) continue;
-        double size = part(i, PART_U).n ? sqrt(fmax(0, at(i, PART_U, k))) : i->style.size;
-        Colour c = part(i, PART_Z).n ? mapped(p->a, at(i, PART_Z, k)) : i->style.colour;
+    for (size_t k = 0; k < column_of(i, PART_X).n; k++) {
+        if (column_of(i, PART_Z).n && isnan(at(i, PART_Z, k))) continue;
+        double size = column_of(i, PART_U).n ? sqrt(fmax(0, at(i, PART_U, k))) : i->style.size;
+        Colour c = column_of(i, PART_Z).n ? mapped(p->a, at(i, PART_Z, k)) : i->style.colour;
         draw_mark(p->c, i->style.mark, qdraw_x(p, at(i, PART_X, k)), qdraw_y(p, at(i, PART_Y, k)), size, c,
                   i->style.alpha);
     }
 }
 
 static void paint_bars(const Painter *p, Item *i) {
-    for (size_t k = 0; k < part(i, PART_X).n; k++) {
+    for (size_t k = 0; k < column_of(i, PART_X).n; k++) {
         double w = half_bar(i, k), x0 = qdraw_x(p, at(i, PART_X, k) - w), x1 = qdraw_x(p, at(i, PART_X, k) + w);
         double y0 = near(qdraw_y(p, at(i, PART_U, k))), y1 = qdraw_y(p, at(i, PART_Y, k));
         if (!isfinite(x0 + x1 + y1)) continue;
@@ -188,7 +188,7 @@ static void paint_bars(const Painter *p, Item *i) {
 enum { CAP = 3 };
 
 static void paint_errors(const Painter *p, Item *i) {
-    for (size_t k = 0; k < part(i, PART_X).n; k++) {
+    for (size_t k = 0; k < column_of(i, PART_X).n; k++) {
         double x = qdraw_x(p, at(i, PART_X, k)), y = at(i, PART_Y, k);
         double ends[2] = {near(qdraw_y(p, y - at(i, PART_U, k))), near(qdraw_y(p, y + at(i, PART_V, k)))};
         if (!isfinite(x + ends[0] + ends[1])) continue;
@@ -211,7 +211,7 @@ static void paint_arrow(Canvas *c, double x0, double y0, double x1, double y1) {
 }
 
 static void paint_arrows(const Painter *p, Item *i) {
-    for (size_t k = 0; k < part(i, PART_X).n; k++) {
+    for (size_t k = 0; k < column_of(i, PART_X).n; k++) {
         double x = at(i, PART_X, k), y = at(i, PART_Y, k);
         paint_arrow(p->c, qdraw_x(p, x), qdraw_y(p, y), qdraw_x(p, x + i->width * at(i, PART_U, k)),
                     qdraw_y(p, y + i->width * at(i, PART_V, k)));
@@ -234,13 +234,13 @@ static void add_area(void *ud, const double *corners, int n) {
 }
 
 static Colour level_colour(const Axes *a, const Item *i, size_t k) {
-    Column levels = part(i, PART_U);
+    Column levels = column_of(i, PART_U);
     double next = k + 1 < levels.n ? levels.x[k + 1] : a->range[1];
     return i->style.coloured ? i->style.colour : mapped(a, i->filled ? (levels.x[k] + next) / 2 : levels.x[k]);
 }
 
 Colour qpaint_shade(const Axes *a, const Item *i, double v) {
-    Column levels = part(i, PART_U);
+    Column levels = column_of(i, PART_U);
     size_t k = levels.n;
     if (i->kind != ITEM_CONTOUR || !i->filled || !levels.n) return mapped(a, v);
     while (k && levels.x[k - 1] > v) k--;
@@ -250,7 +250,7 @@ Colour qpaint_shade(const Axes *a, const Item *i, double v) {
 /* Each level covers everything at least as high, so that there are no gaps between levels.  All cells of a level are
  * one path, so that shared edges are invisible. */
 static void paint_contour(const Painter *p, Item *i) {
-    Column levels = part(i, PART_U);
+    Column levels = column_of(i, PART_U);
     for (size_t k = 0; k < levels.n; k++) {
         Colour c = level_colour(p->a, i, k);
         if (i->filled) qlevel_areas(i, levels.x[k], add_area, (void *)(uintptr_t)p), qcanvas_fill(p->c, c, 1);

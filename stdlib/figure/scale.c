@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* -- limits -------------------------------------------------------------------------------------------------------- */
-static void widen(Axis *a, const double b[2], bool sticky_lo, bool sticky_hi, bool tight) {
+static void widen_limits(Axis *a, const double b[2], bool sticky_lo, bool sticky_hi, bool tight) {
     double margin = tight ? 0 : 0.05;
     if (!(b[0] <= b[1])) {
         a->lo = a->log ? 1 : 0, a->hi = a->log ? 10 : 1;
@@ -31,7 +31,7 @@ static void positive(const Axes *a, AxisName n, double b[2]) {
     if (!(b[0] < INFINITY)) b[0] = 1, b[1] = 10;
 }
 
-static void fit(Axes *a, AxisName n, double b[2]) {
+static void fit_limits(Axes *a, AxisName n, double b[2]) {
     Axis *x = &a->axis[n];
     bool tight = a->tight, lo = false, hi = false;
     x->whole = false;
@@ -42,7 +42,7 @@ static void fit(Axes *a, AxisName n, double b[2]) {
         tight = tight || qpaint_tight(i);
         lo = lo || qpaint_sticky(i, n, b[0]), hi = hi || qpaint_sticky(i, n, b[1]);
     }
-    widen(x, b, lo, hi, tight);
+    widen_limits(x, b, lo, hi, tight);
 }
 
 static void colours(Axes *a) {
@@ -62,7 +62,7 @@ void qscale_limits(Axes *a) {
         qpaint_bounds(i, own);
         for (int k = 0; k < 6; k++) b[k] = k % 2 ? fmax(b[k], own[k]) : fmin(b[k], own[k]);
     }
-    for (int n = 0; n < 3; n++) fit(a, (AxisName)n, b + 2 * n);
+    for (int n = 0; n < 3; n++) fit_limits(a, (AxisName)n, b + 2 * n);
     colours(a);
 }
 

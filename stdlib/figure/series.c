@@ -134,7 +134,7 @@ qs_status qseries_style(qs_vm *vm, qs_call_args *c, int *at, Style *style, char 
     return *at >= c->nin ? QS_OK : qs_fail(vm, QS_EVALUE, "%s: argument %d is not understood", c->name, *at + 1);
 }
 
-static qs_status done(qs_vm *vm, Axes *a, qs_call_args *c) {
+static qs_status finish_plot(qs_vm *vm, Axes *a, qs_call_args *c) {
     qfigure_changed(vm, a->figure);
     return qhandle_new(vm, a, &c->out[0]);
 }
@@ -146,7 +146,7 @@ static int cycled(const Axes *a) { /* number of items that use a colour of the c
     return n;
 }
 
-static Item *add(qs_vm *vm, Axes *a, ItemKind kind, const Style *style, const char *name) {
+static Item *add_item(qs_vm *vm, Axes *a, ItemKind kind, const Style *style, const char *name) {
     int n = cycled(a);
     Item *i = qaxes_add(vm, a, kind);
     i->style = *style;
@@ -157,8 +157,8 @@ static Item *add(qs_vm *vm, Axes *a, ItemKind kind, const Style *style, const ch
 
 /* -- lines --------------------------------------------------------------------------------------------------------- */
 /* Copies column k of a rows x columns matrix. */
-static qs_status pick(qs_vm *vm, const char *fn, const Column *from, size_t rows, size_t columns, size_t k,
-                      Column *out) {
+static qs_status copy_column(qs_vm *vm, const char *fn, const Column *from, size_t rows, size_t columns, size_t k,
+                             Column *out) {
     out->x = malloc(qmem_size(rows, sizeof *out->x, sizeof *out->x));
     if (!out->x) return qs_fail(vm, QS_ENOMEM, "%s: no memory for %zu numbers", fn, rows);
     for (size_t i = 0; i < rows; i++) out->x[i] = from->n ? from->x[i * columns + k] : (double)i;
@@ -196,9 +196,9 @@ static void drop_again(qs_vm *vm, Axes *a, Item *last) {
 /* Adds a line for each column of y, over the corresponding column of x or the only one. */
 static qs_status add_lines(qs_vm *vm, const Lines *l, const Style *style, const char *name) {
     for (size_t k = 0; k < l->columns; k++) {
-        Item *i = add(vm, l->a, ITEM_LINE, style, name);
-        TRY(pick(vm, l->fn, &l->x, l->rows, l->own, l->own > 1 ? k : 0, &i->part[PART_X]));
-        TRY(pick(vm, l->fn, &l->y, l->rows, l->columns, k, &i->part[PART_Y]));
+        Item *i = add_item(vm, l->a, ITEM_LINE, style, name);
+        TRY(copy_column(vm, l->fn, &l->x, l->rows, l->own, l->own > 1 ? k : 0, &i->part[PART_X]));
+        TRY(copy_column(vm, l->fn, &l->y, l->rows, l->columns, k, &i->part[PART_Y]));
         drop_again(vm, l->a, i);
     }
     return QS_OK;
@@ -246,7 +246,7 @@ static qs_status lines(qs_vm *vm, Axes *a, qs_call_args *c) {
         qcolumn_free(&l.x), qcolumn_free(&l.y), free(name);
         TRY(s);
     }
-    return done(vm, a, c);
+    return finish_plot(vm, a, c);
 }
 
 /* Validates style and shapes on trial axes first, so that a call that fails leaves the figure unchanged. */
@@ -287,7 +287,7 @@ static qs_status pair(qs_vm *vm, qs_call_args *c, bool alone, Pair *out) {
     if (!alone) return qseries_column(vm, c->name, "y", c->in[1], &out->y);
     out->y = out->x;
     out->x = (Column){0};
-    return pick(vm, c->name, &out->x, out->y.n, 1, 0, &out->x);
+    return copy_column(vm, c->name, &out->x, out->y.n, 1, 0, &out->x);
 }
 
 static qs_status same_length(qs_vm *vm, const char *fn, const char *what, size_t got, size_t wanted) {
@@ -303,7 +303,7 @@ static qs_status begin_pair(qs_vm *vm, qs_call_args *c, bool alone, Pair *p) {
 }
 
 static Item *take_pair(qs_vm *vm, Axes *a, ItemKind kind, const Style *s, const char *name, Pair *p) {
-    Item *i = add(vm, a, kind, s, name);
+    Item *i = add_item(vm, a, kind, s, name);
     i->part[PART_X] = p->x, i->part[PART_Y] = p->y;
     return i;
 }
@@ -349,7 +349,7 @@ qs_status qseries_scatter(qs_vm *vm, qs_call_args *c) {
         Axes *a = qfigure_begin(vm);
         Item *i = take_pair(vm, a, ITEM_SCATTER, &d.style, d.name, &p);
         i->part[PART_U] = d.sizes, i->part[PART_Z] = d.colours;
-        s = done(vm, a, c);
+        s = finish_plot(vm, a, c);
     } else free_pair(&p), qcolumn_free(&d.sizes), qcolumn_free(&d.colours);
     free(d.name);
     return s;
@@ -369,17 +369,17 @@ static qs_status bars(qs_vm *vm, qs_call_args *c, Lines *l, const Style *style, 
     Column *below = NULL;
     double whole = 0.8 * (l->x.n ? least_step(&l->x) : 1), width = stacked ? whole : whole / (double)l->columns;
     for (size_t k = 0; k < l->columns; k++) {
-        Item *i = add(vm, a, ITEM_BARS, style, name);
-        TRY(pick(vm, "bar", &l->x, l->rows, 1, 0, &i->part[PART_X]));
-        TRY(pick(vm, "bar", &l->y, l->rows, l->columns, k, &i->part[PART_Y]));
+        Item *i = add_item(vm, a, ITEM_BARS, style, name);
+        TRY(copy_column(vm, "bar", &l->x, l->rows, 1, 0, &i->part[PART_X]));
+        TRY(copy_column(vm, "bar", &l->y, l->rows, l->columns, k, &i->part[PART_Y]));
         i->width = width;
         double offset = stacked ? 0 : ((double)k - ((double)l->columns - 1) / 2) * width;
         for (size_t j = 0; j < l->rows; j++) i->part[PART_X].x[j] += offset;
-        if (stacked && below) TRY(pick(vm, "bar", below, l->rows, 1, 0, &i->part[PART_U]));
+        if (stacked && below) TRY(copy_column(vm, "bar", below, l->rows, 1, 0, &i->part[PART_U]));
         for (size_t j = 0; stacked && below && j < l->rows; j++) i->part[PART_Y].x[j] += below->x[j];
         below = &i->part[PART_Y];
     }
-    return done(vm, a, c);
+    return finish_plot(vm, a, c);
 }
 
 static bool take_word(qs_call_args *c, int at, const char *word) {
@@ -468,7 +468,7 @@ qs_status qseries_hist(qs_vm *vm, qs_call_args *c) {
         Item *i = take_pair(vm, a, ITEM_BARS, &style, name, &p);
         for (size_t k = 0; k + 1 < e.n; k++) e.x[k] = e.x[k + 1] - e.x[k];
         i->part[PART_V] = (Column){e.x, e.n - 1}, e.x = NULL;
-        s = done(vm, a, c);
+        s = finish_plot(vm, a, c);
     }
     qcolumn_free(&x), qcolumn_free(&e), free(name);
     return s;
@@ -498,7 +498,7 @@ qs_status qseries_errorbar(qs_vm *vm, qs_call_args *c) {
         Axes *a = qfigure_begin(vm);
         Item *i = take_pair(vm, a, ITEM_ERRORS, &style, name, &p);
         i->part[PART_U] = e[0], i->part[PART_V] = e[1];
-        s = done(vm, a, c);
+        s = finish_plot(vm, a, c);
     } else free_pair(&p), qcolumn_free(&e[0]), qcolumn_free(&e[1]);
     free(name);
     return s;
@@ -526,7 +526,7 @@ qs_status qseries_stairs(qs_vm *vm, qs_call_args *c) {
     if (s == QS_OK) {
         Axes *a = qfigure_begin(vm);
         take_pair(vm, a, ITEM_LINE, &style, name, &q);
-        s = done(vm, a, c);
+        s = finish_plot(vm, a, c);
     }
     free_pair(&p), free(name);
     return s;
@@ -576,14 +576,14 @@ qs_status qseries_quiver(qs_vm *vm, qs_call_args *c) {
         Item *i = take_pair(vm, a, ITEM_ARROWS, &style, name, &p);
         i->part[PART_U] = d.x, i->part[PART_V] = d.y;
         i->width = 0.9 * arrow_factor(i);
-        s = done(vm, a, c);
+        s = finish_plot(vm, a, c);
     } else free_pair(&p), free_pair(&d);
     free(name);
     return s;
 }
 
 /* -- -- text, rectangle: on the current axes ----------------------------------------------------------------------- */
-static qs_status place(qs_vm *vm, Item *i, const double *x, const double *y, size_t n) {
+static qs_status set_position(qs_vm *vm, Item *i, const double *x, const double *y, size_t n) {
     for (int k = 0; k < 2; k++) {
         i->part[k] = (Column){malloc(qmem_size(n, sizeof(double), 0)), n};
         if (!i->part[k].x) return qs_fail(vm, QS_ENOMEM, "no memory for an item");
@@ -609,8 +609,8 @@ qs_status qseries_text(qs_vm *vm, qs_call_args *c) {
     Item *i = qaxes_add(vm, a, ITEM_TEXT);
     i->style = style;
     qfigure_set(&i->name, s);
-    TRY(place(vm, i, &x, &y, 1));
-    return done(vm, a, c);
+    TRY(set_position(vm, i, &x, &y, 1));
+    return finish_plot(vm, a, c);
 }
 
 qs_status qseries_rectangle(qs_vm *vm, qs_call_args *c) {
@@ -632,10 +632,10 @@ qs_status qseries_rectangle(qs_vm *vm, qs_call_args *c) {
     if (s == QS_OK) {
         const double x[] = {v.x[0], v.x[0] + v.x[2]}, y[] = {v.x[1], v.x[1] + v.x[3]};
         Axes *a = qfigure_axes(vm);
-        Item *i = add(vm, a, ITEM_RECT, &style, name);
+        Item *i = add_item(vm, a, ITEM_RECT, &style, name);
         i->filled = filled;
-        s = place(vm, i, x, y, 2);
-        if (s == QS_OK) s = done(vm, a, c);
+        s = set_position(vm, i, x, y, 2);
+        if (s == QS_OK) s = finish_plot(vm, a, c);
     }
     qcolumn_free(&v), free(name);
     return s;

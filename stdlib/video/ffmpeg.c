@@ -62,7 +62,7 @@ typedef struct Reader {
     int seek_bits;
 } Reader;
 
-static void say(char why[VIDEO_WHY], const char *what, int error) {
+static void write_reason(char why[VIDEO_WHY], const char *what, int error) {
     char text[128] = "";
     if (error) av_strerror(error, text, sizeof text);
     snprintf(why, VIDEO_WHY, error ? "%s: %s" : "%s", what, text);
@@ -84,7 +84,7 @@ static bool is_grey(enum AVPixelFormat f) {
     return d && d->nb_components == 1 && !(d->flags & AV_PIX_FMT_FLAG_PAL);
 }
 
-static enum AVPixelFormat packed(int channels, int bits) {
+static enum AVPixelFormat packed_format(int channels, int bits) {
     return bits > 8        ? channels == 1 ? AV_PIX_FMT_GRAY16 : AV_PIX_FMT_RGB48
            : channels == 1 ? AV_PIX_FMT_GRAY8
                            : AV_PIX_FMT_RGB24;
@@ -92,13 +92,13 @@ static enum AVPixelFormat packed(int channels, int bits) {
 
 /* Returns the matrix that converts luma and chroma to RGB: the one in the file, otherwise the usual one for the
  * size. */
-static int matrix(int space, int height) {
+static int colour_matrix(int space, int height) {
     if (space != AVCOL_SPC_UNSPECIFIED) return space == AVCOL_SPC_RGB ? SWS_CS_ITU709 : space;
     return height >= 720 ? SWS_CS_ITU709 : SWS_CS_ITU601;
 }
 
 static void set_colours(struct SwsContext *s, int space, int height, bool from_full, bool to_full) {
-    const int *table = sws_getCoefficients(matrix(space, height));
+    const int *table = sws_getCoefficients(colour_matrix(space, height));
     sws_setColorspaceDetails(s, table, from_full, table, to_full, 0, 1 << 16, 1 << 16);
 }
 
@@ -109,8 +109,8 @@ static void *frame_pixels(Reader *r, char why[VIDEO_WHY]) {
     size_t row = (size_t)f->width * (size_t)r->channels * (r->bits > 8 ? 2 : 1), wide = row + LINE_BYTES;
     uint8_t *data = malloc(qmem_size((size_t)f->height, wide, LINE_BYTES));
     r->scaler = sws_getCachedContext(r->scaler, f->width, f->height, (enum AVPixelFormat)f->format, f->width, f->height,
-                                     packed(r->channels, r->bits), SCALING, NULL, NULL, NULL);
-    if (!data || !r->scaler) return free(data), say(why, "no memory for a frame", 0), NULL;
+                                     packed_format(r->channels, r->bits), SCALING, NULL, NULL, NULL);
+    if (!data || !r->scaler) return free(data), write_reason(why, "no memory for a frame", 0), NULL;
     set_colours(r->scaler, f->colorspace, f->height,
                 f->color_range == AVCOL_RANGE_JPEG || is_grey((enum AVPixelFormat)f->format), true);
     uint8_t *to[4] = {data};
@@ -183,7 +183,7 @@ static bool is_whole(const Reader *r) {
 
 #define NO_FRAME "no frame comes from it within 10 seconds"
 
-static VideoStatus decode(Reader *r, char why[VIDEO_WHY]) {
+static VideoStatus decode_frame(Reader *r, char why[VIDEO_WHY]) {
     int e;
     while ((e = avcodec_receive_frame(r->codec, r->frame)) == AVERROR(EAGAIN) && !r->draining)
         if ((e = feed(r)) < 0) break;
@@ -192,9 +192,9 @@ static VideoStatus decode(Reader *r, char why[VIDEO_WHY]) {
                      (atomic_load(&r->complaint.made) && r->given >= 0);
     if (e == 0 && !concealed) return VIDEO_FRAME;
     if (e == 0) e = AVERROR_INVALIDDATA;
-    if (e == AVERROR_EXIT) return say(why, NO_FRAME, 0), VIDEO_FAILED;
+    if (e == AVERROR_EXIT) return write_reason(why, NO_FRAME, 0), VIDEO_FAILED;
     if (e != AVERROR_EOF)
-        return say(why, r->live ? "no frame can be read" : "a frame cannot be decoded", e), VIDEO_FAILED;
+        return write_reason(why, r->live ? "no frame can be read" : "a frame cannot be decoded", e), VIDEO_FAILED;
     if (is_whole(r)) return VIDEO_END;
     snprintf(why, VIDEO_WHY, "the file ends too soon: it says that it has %lld frames, and has %lld",
              (long long)r->told, (long long)r->given);
@@ -202,7 +202,7 @@ static VideoStatus decode(Reader *r, char why[VIDEO_WHY]) {
 }
 
 static VideoStatus decode_timed(Reader *r, double *time, char why[VIDEO_WHY]) {
-    VideoStatus s = decode(r, why);
+    VideoStatus s = decode_frame(r, why);
     if (s != VIDEO_FRAME) return s;
     if (r->given >= 0) r->given++;
     int64_t stamp = r->frame->best_effort_timestamp;
@@ -295,7 +295,7 @@ static VideoStatus next_frame(Reader *r, VideoFrame *out, char why[VIDEO_WHY]) {
     VideoStatus s = find_frame(r, &out->time, why);
     if (s != VIDEO_FRAME) return s;
     bool same = r->frame->width == r->width && r->frame->height == r->height;
-    if (!same) return say(why, "the size of frames changes", 0), VIDEO_FAILED;
+    if (!same) return write_reason(why, "the size of frames changes", 0), VIDEO_FAILED;
     out->data = frame_pixels(r, why);
     av_frame_unref(r->frame);
     return out->data ? VIDEO_FRAME : VIDEO_FAILED;
@@ -414,7 +414,7 @@ static int bits_of(enum AVPixelFormat f) {
     return d && d->comp[0].depth > 8 ? d->comp[0].depth : 8;
 }
 
-static bool describe(Reader *r, VideoInfo *v) {
+static bool describe_stream(Reader *r, VideoInfo *v) {
     AVStream *s = r->format->streams[r->stream];
     AVRational rate = av_guess_frame_rate(r->format, s, NULL);
     bool known = r->codec->pix_fmt != AV_PIX_FMT_NONE && r->codec->width > 0 && r->codec->height > 0;
@@ -505,7 +505,7 @@ static int open_input(Reader *r, const char *path, const VideoInfo *wanted, char
     be_patient(r);
     int e = avformat_open_input(&r->format, name, (void *)format, &options);
     if (e >= 0 && av_dict_count(options)) {
-        say(why, "it has a size and a rate of its own; those that are asked for are for cameras", 0);
+        write_reason(why, "it has a size and a rate of its own; those that are asked for are for cameras", 0);
         e = AVERROR(EINVAL);
     }
     av_dict_free(&options);
@@ -528,22 +528,24 @@ static bool opens(Reader *r, const char *path, VideoInfo *v, char why[VIDEO_WHY]
     r->packet = av_packet_alloc(), r->frame = av_frame_alloc(), r->ahead = av_frame_alloc();
     int e = r->packet && r->frame && r->ahead ? open_input(r, path, &wanted, why) : AVERROR(ENOMEM);
     if (e < 0 && *why) return false;
-    if (e == AVERROR_EXIT) return say(why, NO_FRAME, 0), false;
-    if (e == AVERROR(EACCES) && r->live) return say(why, "only root and the group video may open it", 0), false;
-    if (e < 0) return say(why, r->live ? "the device cannot be opened" : "cannot be opened as a video", e), false;
-    if (!describe(r, v)) return say(why, "the size of its frames is not known", 0), false;
+    if (e == AVERROR_EXIT) return write_reason(why, NO_FRAME, 0), false;
+    if (e == AVERROR(EACCES) && r->live)
+        return write_reason(why, "only root and the group video may open it", 0), false;
+    if (e < 0)
+        return write_reason(why, r->live ? "the device cannot be opened" : "cannot be opened as a video", e), false;
+    if (!describe_stream(r, v)) return write_reason(why, "the size of its frames is not known", 0), false;
     return as_wanted(&wanted, v, why);
 }
 
 static void *open_reader(const char *path, VideoInfo *v, char why[VIDEO_WHY]) {
     Reader *r = calloc(1, sizeof *r);
-    if (!r) return say(why, "no memory", 0), NULL;
+    if (!r) return write_reason(why, "no memory", 0), NULL;
     av_log_set_callback(on_log);
     pthread_mutex_init(&r->lock, NULL), pthread_cond_init(&r->changed, NULL);
     r->skip_to = -INFINITY;
     if (!opens(r, path, v, why)) return free_reader(r), NULL;
     if (!pthread_create(&r->thread, NULL, decode_ahead, r)) return r;
-    return free_reader(r), say(why, "no thread for it", 0), NULL;
+    return free_reader(r), write_reason(why, "no thread for it", 0), NULL;
 }
 
 /* -- writing ------------------------------------------------------------------------------------------------------- */
@@ -603,7 +605,7 @@ static void list_codecs(const AVOutputFormat *f, char *out, size_t room) {
             snprintf(out + strlen(out), room - strlen(out), " %s", usual[k]);
 }
 
-static bool known(const char *path, const char *codec, char why[VIDEO_WHY]) {
+static bool is_codec_known(const char *path, const char *codec, char why[VIDEO_WHY]) {
     const AVOutputFormat *f = av_guess_format(NULL, path, NULL);
     const AVCodec *c = f ? encoder_for(f, path, codec) : NULL;
     bool numbered = !f || !is_images(f) || av_filename_number_test(path);
@@ -628,7 +630,7 @@ static bool known(const char *path, const char *codec, char why[VIDEO_WHY]) {
 
 /* Returns the pixel format of an encoder that loses least. */
 static enum AVPixelFormat best_format(const AVCodec *c, int channels, int bits) {
-    enum AVPixelFormat from = packed(channels, bits);
+    enum AVPixelFormat from = packed_format(channels, bits);
     if (!c->pix_fmts) return from;
     /* the format that every player shows, for 8-bit frames and encoders for films */
     /* JPEG has its own range. */
@@ -681,7 +683,7 @@ static int open_frame(Writer *w, const VideoInfo *v) {
     w->frame = av_frame_alloc(), w->packet = av_packet_alloc();
     if (!w->frame || !w->packet) return AVERROR(ENOMEM);
     w->frame->width = v->width, w->frame->height = v->height, w->frame->format = w->codec->pix_fmt;
-    w->scaler = sws_getContext(v->width, v->height, packed(v->channels, v->bits), v->width, v->height,
+    w->scaler = sws_getContext(v->width, v->height, packed_format(v->channels, v->bits), v->width, v->height,
                                w->codec->pix_fmt, SCALING, NULL, NULL, NULL);
     if (!w->scaler) return AVERROR(EINVAL);
     bool full = w->codec->pix_fmt == AV_PIX_FMT_YUVJ420P || is_grey(w->codec->pix_fmt);
@@ -703,7 +705,7 @@ static void not_written(const Writer *w, const VideoInfo *v, const AVCodec *enco
     const AVPixFmtDescriptor *d = w->codec ? av_pix_fmt_desc_get(w->codec->pix_fmt) : NULL;
     int odd = d ? (v->width & d->log2_chroma_w) | (v->height & d->log2_chroma_h) : 0;
     const Complaint *c = &w->complaint;
-    say(why, "cannot be written", e);
+    write_reason(why, "cannot be written", e);
     if ((odd & 1) && (e == AVERROR_EXTERNAL || e == AVERROR(EINVAL)))
         snprintf(why, VIDEO_WHY,
                  "the codec %s wants frames of even sizes, got %d x %d (height x width); cut or pad "
@@ -716,11 +718,12 @@ static void not_written(const Writer *w, const VideoInfo *v, const AVCodec *enco
 
 static void *create(const char *path, const VideoInfo *v, const char *codec, char why[VIDEO_WHY]) {
     Writer *w = calloc(1, sizeof *w);
-    if (!w) return say(why, "no memory", 0), NULL;
+    if (!w) return write_reason(why, "no memory", 0), NULL;
     av_log_set_callback(on_log);
     w->channels = v->channels, w->bits = v->bits;
     const AVCodec *encoder = NULL;
-    int e = known(path, codec, why) ? avformat_alloc_output_context2(&w->format, NULL, NULL, path) : AVERROR(EINVAL);
+    int e = is_codec_known(path, codec, why) ? avformat_alloc_output_context2(&w->format, NULL, NULL, path)
+                                             : AVERROR(EINVAL);
     if (e >= 0) encoder = encoder_for(w->format->oformat, path, codec), e = open_encoder(w, v, encoder);
     if (e >= 0) e = open_frame(w, v);
     if (e >= 0) e = open_file(w, path);
@@ -747,16 +750,17 @@ static bool write_frame(void *video, const void *data, char why[VIDEO_WHY]) {
     if (e >= 0) sws_scale(w->scaler, from, step, 0, w->frame->height, w->frame->data, w->frame->linesize);
     w->frame->pts = w->next++;
     if (e >= 0) e = encode(w, w->frame);
-    return e >= 0 || (say(why, "a frame cannot be written", e), false);
+    return e >= 0 || (write_reason(why, "a frame cannot be written", e), false);
 }
 
-static bool finish(void *video, char why[VIDEO_WHY]) {
+static bool finish_writer(void *video, char why[VIDEO_WHY]) {
     Writer *w = video;
     int e = encode(w, NULL);
     if (w->begun && e >= 0) e = av_write_trailer(w->format);
     free_writer(w);
-    return e >= 0 || (say(why, "the file cannot be ended", e), false);
+    return e >= 0 || (write_reason(why, "the file cannot be ended", e), false);
 }
 
-__attribute__((visibility("default"))) const VideoLib qffmpeg_library = {
-    sizeof(VideoLib), open_reader, read_frame, seek, close_reader, known, create, write_frame, finish, has_devices};
+__attribute__((visibility("default")))
+const VideoLib qffmpeg_library = {sizeof(VideoLib), open_reader, read_frame,  seek,          close_reader,
+                                  is_codec_known,   create,      write_frame, finish_writer, has_devices};

@@ -81,7 +81,7 @@ static Video *new_video(qs_vm *vm, const VideoLib *lib, const char *path) {
     return v;
 }
 
-static void release(void *p) {
+static void release_video(void *p) {
     Video *v = p;
     char why[VIDEO_WHY];
     if (v->users) return; /* a thread still waits for a frame: the process is ending */
@@ -213,7 +213,7 @@ qs_status qvideo_create(qs_vm *vm, qs_call_args *c) {
     return qs_foreign(vm, &video_type, v, &c->out[0]);
 }
 
-static qs_status begin(qs_vm *vm, Video *v, const Array *a) {
+static qs_status begin_file(qs_vm *vm, Video *v, const Array *a) {
     char why[VIDEO_WHY] = "";
     int64_t channels = a->rank > 2 ? a->dims[2] : 1;
     if (a->rank < 2 || a->rank > 3 || (channels != 1 && channels != 3) || a->dims[0] > 1 << 14 || a->dims[1] > 1 << 14)
@@ -252,7 +252,7 @@ qs_status qvideo_write(qs_vm *vm, qs_call_args *c) {
     TRY(video_arg(vm, c->name, c->in[0], false, &v));
     bool bytes = c->in[1].kind == QS_ARRAY && qval_array(c->in[1])->dtype == QS_U8 && v->bits == 8;
     TRY(qarg_packed(vm, c, 1, "frame", bytes ? QS_U8 : QS_F64, &a, &p));
-    if (!v->writer) TRY(begin(vm, v, a));
+    if (!v->writer) TRY(begin_file(vm, v, a));
     int64_t channels = a->rank > 2 ? a->dims[2] : 1;
     if (a->rank < 2 || a->dims[0] != v->info.height || a->dims[1] != v->info.width || channels != v->info.channels)
         return qs_fail(vm, QS_ESHAPE, "vidwrite: frames of a video have one size, %dx%dx%d", v->info.height,
@@ -266,7 +266,7 @@ qs_status qvideo_write(qs_vm *vm, qs_call_args *c) {
 }
 
 /* -- fields -------------------------------------------------------------------------------------------------------- */
-static qs_status get(qs_vm *vm, void *p, qs_value key, qs_value *out) {
+static qs_status get_field(qs_vm *vm, void *p, qs_value key, qs_value *out) {
     const Video *v = p;
     const char *name = qs_to_string(key, NULL);
     const struct {
@@ -293,7 +293,7 @@ static qs_status get(qs_vm *vm, void *p, qs_value key, qs_value *out) {
 }
 
 /* Sets bits_per_color, the bits of frames; frames decoded ahead are decoded again. */
-static qs_status set(qs_vm *vm, void *p, qs_value key, qs_value x) {
+static qs_status set_field(qs_vm *vm, void *p, qs_value key, qs_value x) {
     Video *v = p;
     int64_t bits;
     const char *name = qs_to_string(key, NULL);
@@ -305,4 +305,5 @@ static qs_status set(qs_vm *vm, void *p, qs_value key, qs_value x) {
     return v->bits = (int)bits, QS_OK;
 }
 
-static const qs_foreign_type video_type = {.name = "video", .release = release, .get = get, .set = set};
+static const qs_foreign_type video_type = {
+    .name = "video", .release = release_video, .get = get_field, .set = set_field};

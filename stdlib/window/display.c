@@ -107,14 +107,14 @@ static Spot spot(const Window *w, double px, double py) {
 }
 
 /* -- limits -------------------------------------------------------------------------------------------------------- */
-static void remember(Axes *a) {
+static void save_limits(Axes *a) {
     if (a->zoomed) return;
     for (int k = 0; k < 2; k++) a->home[2 * k] = a->axis[k].lo, a->home[2 * k + 1] = a->axis[k].hi;
     a->zoomed = true;
 }
 
 static void set_limits(qs_vm *vm, Axes *a, const double v[4]) {
-    remember(a);
+    save_limits(a);
     for (int k = 0; k < 2; k++) a->axis[k].lo = v[2 * k], a->axis[k].hi = v[2 * k + 1], a->axis[k].fixed = true;
     qfigure_changed(vm, a->figure);
 }
@@ -179,7 +179,7 @@ static void begin_drag(Window *w, const TkEvent *e, bool range) {
 }
 
 /* -- -- the value under the mouse ---------------------------------------------------------------------------------- */
-static double element(const Item *i, size_t k) {
+static double element_at(const Item *i, size_t k) {
     switch (i->image->dtype) {
     case QS_U8: return ((const uint8_t *)i->elements)[k];
     case QS_U16: return ((const uint16_t *)i->elements)[k];
@@ -196,7 +196,7 @@ static void pixel_text(const Item *i, const Spot *s, char *out, size_t room) {
     size_t used = (size_t)qnum_print(out, room, "[%ld, %ld]  ", (long)r, (long)c);
     for (int64_t k = 0; k < n && used < room; k++)
         used += (size_t)qnum_print(out + used, room - used, k ? ", %.6g" : "%.6g",
-                                   element(i, (size_t)((r * w + c) * n + k)));
+                                   element_at(i, (size_t)((r * w + c) * n + k)));
 }
 
 static void tell_place(qs_vm *vm, Window *w, const TkEvent *e) {

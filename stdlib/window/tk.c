@@ -115,7 +115,7 @@ static void open_library(void) {
 }
 
 /* -- events -------------------------------------------------------------------------------------------------------- */
-static double number(const Library *l, int n, void *const *words, int i) {
+static double word_number(const Library *l, int n, void *const *words, int i) {
     return i < n ? qnum_read(l->Tcl_GetString(words[i]), NULL) : 0;
 }
 
@@ -155,12 +155,12 @@ static int on_event(void *data, void *interp, int n, void *const *words) {
     (void)interp;
     if (n < 3) return 0;
     const char *what = l->Tcl_GetString(words[1]), *text = n > 5 ? l->Tcl_GetString(words[5]) : "";
-    int id = (int)number(l, n, words, 2);
+    int id = (int)word_number(l, n, words, 2);
     pthread_mutex_lock(&tk->lock);
     TkEvent *e = unread(tk, what, id);
     if (!strcmp(what, "change")) drop_change(tk, id);
     if (!e) e = new_event(tk, what, text);
-    if (e) e->id = id, e->a = number(l, n, words, 3), e->b = number(l, n, words, 4);
+    if (e) e->id = id, e->a = word_number(l, n, words, 3), e->b = word_number(l, n, words, 4);
     pthread_cond_broadcast(&tk->came);
     pthread_mutex_unlock(&tk->lock);
     qflag_raise(tk->attention);
@@ -343,7 +343,7 @@ static void run_there(Tk *tk, Job *job) {
 }
 
 /* Starts the thread with all signals blocked: they are handled by the thread of the program. */
-static bool start(Tk *tk) {
+static bool start_thread(Tk *tk) {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
@@ -370,7 +370,7 @@ Tk *qtk_open(Flag *attention, const char **why) {
     tk->lib = &library, tk->end = &tk->first, tk->attention = attention;
     pthread_mutex_init(&tk->lock, NULL);
     pthread_cond_init(&tk->done, NULL), pthread_cond_init(&tk->came, NULL);
-    if (start(tk)) return tk;
+    if (start_thread(tk)) return tk;
     return free(tk), NULL;
 }
 

@@ -94,7 +94,7 @@ void qwidget_gone(qs_vm *vm, Window *form) {
     }
 }
 
-static qs_status run(qs_vm *vm, const Window *w, const char *script) {
+static qs_status run_script(qs_vm *vm, const Window *w, const char *script) {
     Windows *all = qwindow_all(vm);
     return all->tk && w->form->open ? qtk_run(vm, all->tk, w->id, w->path, script, NULL, 0) : QS_OK;
 }
@@ -108,15 +108,15 @@ qs_status qwidget_show_window(qs_vm *vm, Window *form, const char *title, double
     char size[64] = "";
     qfigure_set(&form->text, title);
     set_variable(vm, form, "q_text", title);
-    TRY(run(vm, form,
-            "toplevel %p -class Quasar\n"
-            "wm title %p $q_text(%i)\n"
-            "%p configure -background [ttk::style lookup TFrame -background]\n"
-            "wm protocol %p WM_DELETE_WINDOW {quasar close %i}\n"
-            "bind %p <KeyPress> {quasar key %i 0 0 %K}\n"
-            "bind %p <Configure> {if {{%W} eq {%p}} {quasar size %i %w %h}}"));
+    TRY(run_script(vm, form,
+                   "toplevel %p -class Quasar\n"
+                   "wm title %p $q_text(%i)\n"
+                   "%p configure -background [ttk::style lookup TFrame -background]\n"
+                   "wm protocol %p WM_DELETE_WINDOW {quasar close %i}\n"
+                   "bind %p <KeyPress> {quasar key %i 0 0 %K}\n"
+                   "bind %p <Configure> {if {{%W} eq {%p}} {quasar size %i %w %h}}"));
     if (width > 0) qnum_print(size, sizeof size, "wm geometry %%p %dx%d", (int)width, (int)height);
-    return *size ? run(vm, form, size) : QS_OK;
+    return *size ? run_script(vm, form, size) : QS_OK;
 }
 
 static qs_status new_ref(qs_vm *vm, const Window *w, OnEvent on, const qs_foreign_type *t, qs_value *out) {
@@ -138,7 +138,7 @@ static bool is_closed(qs_vm *vm, void *w) { return (void)vm, !((Window *)w)->ope
 
 static qs_status close_form(qs_vm *vm, Window *w) {
     if (!w->open) return QS_OK;
-    TRY(run(vm, w, "destroy %p"));
+    TRY(run_script(vm, w, "destroy %p"));
     qwidget_gone(vm, w);
     return QS_OK;
 }
@@ -149,7 +149,7 @@ typedef struct {
     bool done;
 } Choice;
 
-static bool chosen(qs_vm *vm, void *ud) {
+static bool has_chosen(qs_vm *vm, void *ud) {
     Choice *c = ud;
     (void)vm;
     c->done = c->w->value != NULL;
@@ -165,8 +165,8 @@ static qs_status choose_file(qs_vm *vm, Window *w, const char *dialog, qs_value 
              "after idle {set q_failed [catch {%s -parent %%p} q_file]\n"
              "if {[winfo exists %%p]} {if {$q_failed} {error $q_file} else {quasar file %%i 0 0 $q_file}}}",
              dialog);
-    TRY(run(vm, w, script));
-    TRY(qwindow_wait(vm, INFINITY, chosen, &c));
+    TRY(run_script(vm, w, script));
+    TRY(qwindow_wait(vm, INFINITY, has_chosen, &c));
     return qs_string(vm, w->value ? w->value : "", w->value ? strlen(w->value) : 0, out);
 }
 
@@ -294,7 +294,7 @@ static qs_status set_range(qs_vm *vm, Window *w, const qs_call_args *c) {
                    w->hi);
 }
 
-static qs_status prepare(qs_vm *vm, Window *w, const qs_call_args *c) {
+static qs_status prepare_widget(qs_vm *vm, Window *w, const qs_call_args *c) {
     const char *s = "";
     double ms;
     if (w->kind == WIDGET_TIMER) {
@@ -317,20 +317,20 @@ static qs_status prepare(qs_vm *vm, Window *w, const qs_call_args *c) {
 }
 
 /* If only the width of a form is set, adapts its height to the contents. */
-static qs_status fit(qs_vm *vm, Window *form) {
+static qs_status fit_form(qs_vm *vm, Window *form) {
     char script[80];
     if (!form->asked) return QS_OK;
     qnum_print(script, sizeof script, "update idletasks\nqfit %%p %d\nupdate idletasks", (int)form->asked);
-    return run(vm, form, script);
+    return run_script(vm, form, script);
 }
 
-static qs_status add(qs_vm *vm, Window *form, WidgetKind kind, qs_call_args *c) {
+static qs_status add_widget(qs_vm *vm, Window *form, WidgetKind kind, qs_call_args *c) {
     if (c->nin < kinds[kind].least || c->nin > kinds[kind].most)
         return qs_fail(vm, QS_ETYPE, "%s: %d argument%s not taken; %s", kinds[kind].method, c->nin,
                        c->nin == 1 ? " is" : "s are", kinds[kind].doc);
     Window *w = qwidget_new(vm, kind, form);
     w->open = form->open;
-    TRY(prepare(vm, w, c));
+    TRY(prepare_widget(vm, w, c));
     if (kind == WIDGET_DISPLAY) {
         Figure *before = qfigure_all(vm)->current;
         w->figure = qfigure_new(vm);
@@ -338,8 +338,8 @@ static qs_status add(qs_vm *vm, Window *form, WidgetKind kind, qs_call_args *c) 
         w->figure->embedded = true, w->figure->window = w, w->width = 480, w->height = 360;
         qfigure_all(vm)->current = before;
     }
-    TRY(run(vm, w, kinds[kind].script));
-    TRY(fit(vm, form));
+    TRY(run_script(vm, w, kinds[kind].script));
+    TRY(fit_form(vm, form));
     return new_ref(vm, w, ON_CLICK, &widget_type, &c->out[0]);
 }
 
@@ -364,7 +364,8 @@ static qs_status set_icon(qs_vm *vm, Window *w, qs_value v) {
             Colour c = {x[0] / 255, x[channels > 1] / 255, x[channels > 1 ? 2 : 0] / 255};
             pixels[k] = qpaint_rgb((Colour){fmin(fmax(c.r, 0), 1), fmin(fmax(c.g, 0), 1), fmin(fmax(c.b, 0), 1)});
         }
-        if (s == QS_OK) s = run(vm, w, "image create $q_image photo%i; %p configure -image photo%i -compound left");
+        if (s == QS_OK)
+            s = run_script(vm, w, "image create $q_image photo%i; %p configure -image photo%i -compound left");
         if (s == QS_OK && w->form->open)
             pixels = qtk_show(qwindow_all(vm)->tk, w->id, pixels, (int)a->dims[1], (int)a->dims[0], &n);
         qarr_release(vm, packed);
@@ -430,16 +431,16 @@ static qs_status event_method(qs_vm *vm, void *p, qs_value key, qs_call_args *c,
 
 /* -- methods ------------------------------------------------------------------------------------------------------- */
 static qs_status form_method(qs_vm *vm, Window *w, const char *name, qs_call_args *c, bool *found) {
-    if (!strcmp(name, "show")) return run(vm, w, "wm deiconify %p; raise %p");
-    if (!strcmp(name, "hide")) return run(vm, w, "wm withdraw %p");
+    if (!strcmp(name, "show")) return run_script(vm, w, "wm deiconify %p; raise %p");
+    if (!strcmp(name, "hide")) return run_script(vm, w, "wm withdraw %p");
     if (!strcmp(name, "close")) return close_form(vm, w);
     if (!strcmp(name, "center"))
-        return run(vm, w,
-                   "update idletasks\n"
-                   "set g [split [lindex [split [wm geometry %p] +] 0] x]\n"
-                   "if {[lindex $g 0] <= 1} {set g [list [winfo reqwidth %p] [winfo reqheight %p]]}\n"
-                   "wm geometry %p +[expr {max(0, ([winfo screenwidth %p] - [lindex $g 0])/2)}]"
-                   "+[expr {max(0, ([winfo screenheight %p] - [lindex $g 1])/2)}]\nupdate idletasks");
+        return run_script(vm, w,
+                          "update idletasks\n"
+                          "set g [split [lindex [split [wm geometry %p] +] 0] x]\n"
+                          "if {[lindex $g 0] <= 1} {set g [list [winfo reqwidth %p] [winfo reqheight %p]]}\n"
+                          "wm geometry %p +[expr {max(0, ([winfo screenwidth %p] - [lindex $g 0])/2)}]"
+                          "+[expr {max(0, ([winfo screenheight %p] - [lindex $g 1])/2)}]\nupdate idletasks");
     if (!strcmp(name, "open_file")) return choose_file(vm, w, "tk_getOpenFile", &c->out[0]);
     if (!strcmp(name, "save_file")) return choose_file(vm, w, "tk_getSaveFile", &c->out[0]);
     TRY(qfigure_flush(vm));
@@ -449,11 +450,11 @@ static qs_status form_method(qs_vm *vm, Window *w, const char *name, qs_call_arg
         return c->out[0] = qs_bool(!w->open), QS_OK;
     }
     WidgetKind added = kind_added(name);
-    if (added != WIDGET_FORM) return add(vm, w, added, c);
+    if (added != WIDGET_FORM) return add_widget(vm, w, added, c);
     return *found = false, QS_OK;
 }
 
-static qs_status method(qs_vm *vm, void *p, qs_value key, qs_call_args *c, bool *found) {
+static qs_status call_method(qs_vm *vm, void *p, qs_value key, qs_call_args *c, bool *found) {
     Window *w = qwidget_find(vm, ((const Ref *)p)->id);
     const char *name = qs_to_string(key, NULL);
     *found = true;
@@ -470,7 +471,7 @@ static int event_named(const char *name) {
     return -1;
 }
 
-static qs_status unknown(qs_vm *vm, const Window *w, const char *name) {
+static qs_status fail_unknown_field(qs_vm *vm, const Window *w, const char *name) {
     const char *own = has_value(w) ? "value, " : field_of(w) == ICON ? "icon, " : "";
     return qs_fail(vm, QS_ENAME,
                    "%s has no field %s; there are text, %swidth, height, onclick, onchange, onkey, onmouse, ontick",
@@ -486,7 +487,7 @@ static bool is_method(const Window *w, const char *name) {
 }
 
 /* Returns a method that is read without being called; Python reads it before it calls it. */
-static qs_status bound(qs_vm *vm, const Ref *r, const char *name, qs_value *out) {
+static qs_status bind_method(qs_vm *vm, const Ref *r, const char *name, qs_value *out) {
     Ref *m = qmem_alloc(qvm_ctx(vm), sizeof *m);
     qs_value v;
     *m = *r;
@@ -497,7 +498,7 @@ static qs_status bound(qs_vm *vm, const Ref *r, const char *name, qs_value *out)
     return QS_OK;
 }
 
-static qs_status get(qs_vm *vm, void *p, qs_value key, qs_value *out) {
+static qs_status get_field(qs_vm *vm, void *p, qs_value key, qs_value *out) {
     Ref *r = p;
     const char *name = qs_to_string(key, NULL);
     Window *w = qwidget_find(vm, r->id);
@@ -509,7 +510,7 @@ static qs_status get(qs_vm *vm, void *p, qs_value key, qs_value *out) {
         return qs_string(vm, w->text ? w->text : "", w->text ? strlen(w->text) : 0, out);
     if (!strcmp(name, "width")) return *out = qs_num(w->width), QS_OK;
     if (!strcmp(name, "height")) return *out = qs_num(w->height), QS_OK;
-    return is_method(w, name) ? bound(vm, r, name, out) : unknown(vm, w, name);
+    return is_method(w, name) ? bind_method(vm, r, name, out) : fail_unknown_field(vm, w, name);
 }
 
 static qs_status set_size(qs_vm *vm, Window *w, const char *name, qs_value v) {
@@ -520,17 +521,17 @@ static qs_status set_size(qs_vm *vm, Window *w, const char *name, qs_value v) {
     *(*name == 'w' ? &w->width : &w->height) = x;
     if (w->kind == WIDGET_DISPLAY) {
         qnum_print(script, sizeof script, "%%p configure -%s %d", name, (int)x);
-        TRY(run(vm, w, script));
-        return fit(vm, w->form);
+        TRY(run_script(vm, w, script));
+        return fit_form(vm, w->form);
     }
     if (w->kind != WIDGET_FORM) return QS_OK;
     w->tall = w->tall || *name == 'h';
     w->asked = w->tall ? 0 : x;
-    if (w->asked) return fit(vm, w);
+    if (w->asked) return fit_form(vm, w);
     double width = w->width > 1 ? w->width : 400, height = w->height > 1 ? w->height : 300;
     w->width = width, w->height = height;
     qnum_print(script, sizeof script, "wm geometry %%p %dx%d; update idletasks", (int)width, (int)height);
-    return run(vm, w, script);
+    return run_script(vm, w, script);
 }
 
 static qs_status set_text(qs_vm *vm, Window *w, qs_value v) {
@@ -538,10 +539,10 @@ static qs_status set_text(qs_vm *vm, Window *w, qs_value v) {
     TRY(qarg_string(vm, noun(w), "text", v, &s, NULL));
     qfigure_set(&w->text, s);
     set_variable(vm, w, "q_text", s);
-    return w->kind == WIDGET_FORM ? run(vm, w, "wm title %p $q_text(%i)") : QS_OK;
+    return w->kind == WIDGET_FORM ? run_script(vm, w, "wm title %p $q_text(%i)") : QS_OK;
 }
 
-static qs_status set(qs_vm *vm, void *p, qs_value key, qs_value v) {
+static qs_status set_field(qs_vm *vm, void *p, qs_value key, qs_value v) {
     Window *w = qwidget_find(vm, ((Ref *)p)->id);
     const char *name = qs_to_string(key, NULL);
     if (!name) return qs_fail(vm, QS_ETYPE, "a form has no elements");
@@ -549,12 +550,12 @@ static qs_status set(qs_vm *vm, void *p, qs_value key, qs_value v) {
     if (!strcmp(name, "text") || !strcmp(name, "title")) return set_text(vm, w, v);
     if (!strcmp(name, "width") || !strcmp(name, "height")) return set_size(vm, w, name, v);
     if (!strcmp(name, "icon") && field_of(w) == ICON) return set_icon(vm, w, v);
-    return unknown(vm, w, name);
+    return fail_unknown_field(vm, w, name);
 }
 
 static qs_status event_get(qs_vm *vm, void *p, qs_value key, qs_value *out) {
     const char *name = qs_to_string(key, NULL);
-    if (name && !strcmp(name, "add")) return bound(vm, p, "add", out);
+    if (name && !strcmp(name, "add")) return bind_method(vm, p, "add", out);
     return qs_fail(vm, QS_ENAME, "an event has the method add(function)");
 }
 
@@ -564,16 +565,17 @@ static qs_status method_call(qs_vm *vm, void *p, qs_call_args *c) {
     qs_value name;
     bool found;
     TRY(qs_string(vm, r->name, strlen(r->name), &name));
-    qs_status s = !strcmp(r->name, "add") ? event_method(vm, p, name, c, &found) : method(vm, p, name, c, &found);
+    qs_status s = !strcmp(r->name, "add") ? event_method(vm, p, name, c, &found) : call_method(vm, p, name, c, &found);
     qs_release(vm, name);
     return s;
 }
 
-static void release(void *p) { qmem_free(qvm_ctx(((Ref *)p)->vm), p, sizeof(Ref)); }
+static void release_ref(void *p) { qmem_free(qvm_ctx(((Ref *)p)->vm), p, sizeof(Ref)); }
 
-static const qs_foreign_type form_type = {.name = "form", .release = release, .get = get, .set = set, .method = method};
+static const qs_foreign_type form_type = {
+    .name = "form", .release = release_ref, .get = get_field, .set = set_field, .method = call_method};
 static const qs_foreign_type widget_type = {
-    .name = "widget", .release = release, .get = get, .set = set, .method = method};
+    .name = "widget", .release = release_ref, .get = get_field, .set = set_field, .method = call_method};
 static const qs_foreign_type event_type = {
-    .name = "event", .release = release, .get = event_get, .method = event_method};
-static const qs_foreign_type method_type = {.name = "method", .release = release, .call = method_call};
+    .name = "event", .release = release_ref, .get = event_get, .method = event_method};
+static const qs_foreign_type method_type = {.name = "method", .release = release_ref, .call = method_call};

@@ -74,7 +74,7 @@ void qwindow_end(qs_vm *vm) {
 }
 
 /* -- events -------------------------------------------------------------------------------------------------------- */
-static qs_status take(qs_vm *vm, Windows *all, const TkEvent *e) {
+static qs_status handle_event(qs_vm *vm, Windows *all, const TkEvent *e) {
     Window *w = qwidget_find(vm, e->id);
     bool mine = false;
     if (!strcmp(e->what, "key")) all->keys++;
@@ -88,7 +88,7 @@ qs_status qwindow_events(qs_vm *vm) {
     if (all->busy && !pthread_equal(all->runner, pthread_self())) return QS_OK;
     all->busy++, all->runner = pthread_self();
     for (TkEvent *e; all->tk && s == QS_OK && (e = qtk_next(all->tk));) {
-        s = take(vm, all, e);
+        s = handle_event(vm, all, e);
         free(e);
     }
     all->busy--;
