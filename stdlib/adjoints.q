@@ -1,14 +1,14 @@
 % adjoints.q -- the derivatives of the built-ins; vm/tape/rule.c calls these functions when a derivative is computed.
 %
-% A rule gets the arguments of the built-in in their places (null: left out), its results (null: not asked for), and the
-% adjoints of the results.  It gives the adjoints of the arguments: null for none, a text for an argument with respect to
-% which there is no derivative, which says why.  Of arguments and results that it does not need (builtins.def says which
-% it does) it sees zeros of their shape.  What broadcasting stretched need not be summed back: that is done once, by `fit`.
-% A rule with one parameter more, `wanted`, is told by it which adjoints somebody waits for: others may be null.
+% A rule gets the arguments of the built-in in order (null: omitted), its results (null: not requested), and the
+% adjoints of the results.  It returns the adjoints of the arguments: null for none, or a text that explains why there
+% is no derivative with respect to an argument.  Arguments and results that it does not need (see builtins.def) are
+% zeros of the same shape.  A rule need not sum over broadcast dimensions: `fit` does that once.  A rule with an
+% additional parameter, `wanted`, is passed which adjoints are needed; the others may be null.
 %
-% A rule computes with ordinary operations, because derivatives of derivatives go through it; and it writes into nothing
-% that it was given.  Complex numbers: the adjoint of z is dL/dRe(z) + 1j*dL/dIm(z), as in torch; so that of a product
-% has the conjugate of the other factor.
+% A rule uses ordinary operations, because higher derivatives differentiate through it, and does not write to its
+% arguments.  Complex numbers: the adjoint of z is dL/dRe(z) + 1j*dL/dIm(z), as in torch, so that of a factor of a
+% product contains the conjugate of the other factor.
 
 % -- shapes ------------------------------------------------------------------------------------------------------------
 
@@ -17,7 +17,7 @@ function y = is_one_number(x)
     y = t == "scalar" || t == "cscalar" || t == "int"
 end
 
-% An adjoint in the shape and type of its value, of which `like` is zeros.
+% Converts an adjoint to the shape and type of its value; `like`: zeros of that shape and type.
 function v = fit(v, like)
     if iscomplex(v) && !iscomplex(like)
         v = real(v)
@@ -53,13 +53,13 @@ function y = as_row(x)
     y = reshape(x, [1,numel(x)])
 end
 
-% The lines of x along a dimension as the columns of a matrix, and back.
+% Convert the lines of x along a dimension to the columns of a matrix, and back.
 function y = lines_of(x, dim)
     [before, n, after] = around(x, dim)
     y = reshape(swapped(x, before, n, after), [n,before*after])
 end
 
-% n rows in place of those along dim of something shaped like `like`.
+% Reshapes lines y, n numbers each, to an array like `like` with n elements along dim.
 function x = from_lines(y, like, dim)
     [before, n, after] = around(like, dim)
     n = before*after > 0 ? numel(y)/(before*after) : size(y,0)
@@ -69,7 +69,7 @@ function x = from_lines(y, like, dim)
     x = reshape(swapped(y, n, before, after), s)
 end
 
-% How many elements the dimensions before dim have, dim itself, and those after it.
+% Returns the number of elements of the dimensions before dim, of dim itself, and of those after it.
 function [before, n, after] = around(x, dim)
     s = float64(size(x))
     before = prod(s[0..min(dim,numel(s))-1])
@@ -77,7 +77,7 @@ function [before, n, after] = around(x, dim)
     after = dim+1 < numel(s) ? prod(s[dim+1..numel(s)-1]) : 1
 end
 
-% The elements in the order of a x b x c, in that of b x a x c.  (An array does not keep last extents of 1.)
+% Reorders elements from a x b x c to b x a x c.  (An array does not keep trailing extents of 1.)
 function y = swapped(x, a, b, c)
     if a == 1 || b == 1
         y = x
@@ -90,19 +90,19 @@ function y = without(list, dim)
     y = list[list != dim]
 end
 
-% Places from..to along a dimension.
+% Returns the positions from..to along a dimension.
 function y = part(x, dim, from, to)
     y = from_lines(lines_of(x, dim)[from..to,:], x, dim)
 end
 
-% 0, 1, … along a dimension of x, in the shape that stretches over x.
+% Returns 0, 1, … along a dimension of x, in a shape that broadcasts over x.
 function k = along(x, dim)
     s = ones(1, max(ndims(x), dim+1))
     s[dim] = size(x, dim)
     k = reshape(float64(0..size(x,dim)-1), s)
 end
 
-% x in the floats of both: what stands beside a variable may be integers, which wrap, or float32.
+% Converts x to the common float type: operands of a variable may be integers, which wrap, or float32.
 function x = beside(x, y)
     own = zeros_like(x, 1)
     t = iscomplex(x) ? own + zeros_like(y, 1) : float(own) + real(zeros_like(y, 1))
@@ -115,7 +115,7 @@ function y = safe_divide(a, b)
     y = is_one_number(b) ? (b == 0 ? 0 : a/b) : where(b == 0, 0, a./where(b == 0, 1, b))
 end
 
-% -- operators: those of elements have their derivatives in elem.def ---------------------------------------------------------------------------------------------------------
+% -- operators: derivatives of elementwise operators are in elem.def ---------------------------------------------------
 
 function [da, db] = matmul_adjoint(a, b, y, dy, wanted)
     da = wanted[0] ? dy*herm_transpose(b) : null
@@ -130,7 +130,7 @@ end
 
 % -- indexing, lists ---------------------------------------------------------------------------------------------------
 
-% dy added up at the positions p, counted from 1 in the array; 0 is nowhere.
+% Adds dy at the positions p, which count from 1 in the array; 0 means none.
 function dx = scatter_adjoint(like, p, dy)
     n = numel(like)
     if iscomplex(dy)
@@ -143,7 +143,7 @@ function dx = scatter_adjoint(like, p, dy)
     dx = reshape(all[1..n], size(like))
 end
 
-% What was written gets what has arrived at its places, if nothing was written there after it.
+% The adjoint of written values: the adjoints at their positions, unless something else was written there later.
 function dv = written_adjoint(like, got, p, dy)
     if !isnull(p)
         order = float64(1..numel(p))
@@ -306,7 +306,7 @@ function dx = flipud_adjoint(x, y, dy)
 end
 
 function dx = diag_adjoint(x, y, dy)
-    if isvec(x) || size(x,1) == 1 % diag takes a column for a vec
+    if isvec(x) || size(x,1) == 1 % diag treats a column as a vec
         dx = reshape(diag(dy), size(x))
     else
         row = zeros_like(dy, numel(x))
@@ -352,7 +352,7 @@ function dx = mean_adjoint(x, dim, y, dy)
     dx = dy/(numel(x)/max(numel(dy),1))
 end
 
-% Products of all others: of those before and those after, so that a zero does no harm.
+% Products of all other elements, as prefix times suffix products, so that zeros cause no division.
 function p = others(x, dim)
     n = size(x, dim)
     if n > 1
@@ -394,7 +394,7 @@ function dx = std_adjoint(x, dim, ddof, y, dy)
     dx = var_adjoint(x, dim, ddof, null, safe_divide(dy, 2*y))
 end
 
-% Along a dimension the element that was found; of all elements the equal ones share.
+% Along a dimension the element that was found gets the adjoint; a total extremum divides it among equal elements.
 function dx = extremum_of(x, dim, y, i, dy)
     if isnull(dim)
         same = cast_like(x == y, x)
@@ -464,7 +464,7 @@ function dx = diff_adjoint(x, dim, y, dy)
     end
 end
 
-% -- by parts: a function that computes the same from what has a rule already -------------------------------------------
+% -- by parts: differentiates a function that computes the same from built-ins with rules ------------------------------
 
 function y = trapezoids(x, y, dim)
     d = lines_of(y, dim)
@@ -516,7 +516,7 @@ function r = running(x, y, dim)
     end
 end
 
-% Every kind of quantile lies between two neighbours of the sorted elements: where, it says itself of 0, 1, 2, …
+% Every quantile interpolates two neighbours of the sorted elements; the quantile of 0, 1, 2, … is its position.
 function y = quantile_at(x, at, dim)
     v = isnull(dim) ? reshape(x, [numel(x),1]) : lines_of(x, dim)
     s = sort(v, 0)
@@ -693,7 +693,7 @@ end
 
 % -- sampled functions -------------------------------------------------------------------------------------------------
 
-% The interval of ascending x in which each place lies.
+% Returns the interval of ascending x that contains each position.
 function k = interval(x, at)
     k = zeros_like(float64(at))
     for i = 0..numel(at)-1
@@ -701,7 +701,7 @@ function k = interval(x, at)
     end
 end
 
-% Slopes at the points that make the monotone interpolant, as SciPy's PchipInterpolator.
+% Returns the slopes at the points for the monotone interpolant, as in SciPy's PchipInterpolator.
 function d = pchip_slopes(x, y)
     h = diff(as_row(x))
     n = numel(h)
@@ -728,7 +728,7 @@ function d = pchip_end(h0, h1, m0, m1)
     end
 end
 
-% Slopes of the not-a-knot spline: the second derivative's jumps vanish, and the third's at the second and last but one.
+% Returns the slopes of the not-a-knot spline: smooth second derivative; third one at the second and last but one point.
 function d = spline_slopes(x, y)
     x = as_row(x)
     y = as_row(y)
@@ -864,7 +864,7 @@ function [dz, dx, dy, dmethod, doutside] = interp2_adjoint(z, x, y, method, outs
     end
 end
 
-% How many elements are in an interval changes in jumps; its edges follow the range.
+% The number of elements in an interval is piecewise constant; only the edges depend on the range.
 function [dx, dbins, drange] = histogram_adjoint(x, bins, range, counts, edges, dcounts, dedges)
     dx = null
     dbins = null
@@ -889,7 +889,7 @@ function [dx, dn, dweights] = bincount_adjoint(x, n, weights, y, dy)
     dweights = isnull(weights) ? null : reshape(as_row(dy)[int(as_row(x))], size(weights))
 end
 
-function y = horner(p, x, like) % of the type of like, which p and x have together
+function y = horner(p, x, like) % of the type of like, the common type of p and x
     y = is_one_number(like) ? 0*x : zeros_like(like)
     for i = 0..numel(p)-1
         y = y.*x + p[i]
@@ -933,7 +933,7 @@ function [dx, dy, ddegree] = polyfit_adjoint(x, y, degree, p, S, mu, dp, dS, dmu
     end
 end
 
-% At a root r of p: 0 = p(r), so dp(r) + p'(r) dr = 0.
+% At a root r of p, 0 = p(r), so dp(r) + p'(r) dr = 0.
 function dp = roots_adjoint(p, r, dr)
     n = numel(p)
     slope = 0*r
@@ -951,7 +951,7 @@ function v = stacked_numbers(parts)
     v = apply(horzcat, parts)
 end
 
-% The place of a median is one of those in its window that equal it.
+% A median has the position of an element of its window that equals it.
 function [dx, dr] = medfilt_adjoint(x, r, y, dy)
     n = isnull(r) ? 1 : r
     rows = size(x,0)
@@ -993,7 +993,7 @@ function v = flipped(x)
     v = flip(flip(x, 0), 1)
 end
 
-% The adjoint of a whole convolution, of that of a part of it.
+% Extends the adjoint of a part of a convolution to that of the full convolution.
 function d = whole(dy, na, nb, mode)
     if mode == "full"
         d = dy
@@ -1053,7 +1053,7 @@ function dx = correlated2(d, by, x)
     dx = reshape(box_of(w, size(by,0)-1, size(by,1)-1, size(x,0), size(x,1)), size(x))
 end
 
-% Each of the three is linear in both operands, and the adjoints of one are the other two.
+% Each of the three functions is linear in both operands, and its adjoints are the other two.
 function [dx, dw, a, b, c, d, db] = conv_planes_adjoint(x, w, stride, padding, dilation, groups, bias, y, dy, wanted)
     dx = wanted[0] ? conv_planes_input(dy, w, size(x), stride, padding, dilation, groups) : null
     dw = wanted[1] ? conv_planes_weights(x, dy, size(w), stride, padding, dilation, groups) : null
@@ -1106,7 +1106,7 @@ function [dx, dy] = cov_adjoint(x, y, c, dc)
     [dx, dy] = by_pairs(covariance, x, y, dc)
 end
 
-% The probability of r is the incomplete beta function of 1-r^2; it is 1 on the diagonal.
+% The p-value of r is the incomplete beta function of 1-r^2; it is 1 on the diagonal.
 function dr = probability_slope(r, rows)
     a = (rows - 2)/2
     scale = exp(lgamma(a + 0.5) - lgamma(a) - lgamma(0.5))
@@ -1173,8 +1173,8 @@ function I = eye_like(A, dim)
     I = cast_like(eye(size(A,dim)), A)
 end
 
-% Of a matrix that is singular, or nearly, so that its inverse is no use to second derivatives: the cofactors, of a large
-% one by the products of all other singular values.
+% For a (nearly) singular matrix, whose inverse is too inaccurate for second derivatives, uses the cofactors; for a
+% large matrix computes them from products of all other singular values.
 function dA = det_adjoint(A, y, dy)
     if numel(A) == 1
         dA = dy
@@ -1189,7 +1189,7 @@ function dA = det_adjoint(A, y, dy)
     end
 end
 
-% By Hadamard: |det A| is at most the product of the lengths of the rows.
+% By Hadamard's inequality, |det A| is at most the product of the lengths of the rows.
 function y = is_nearly_singular(A, det)
     y = det == 0 || abs(det) < 1e-5*prod(sqrt(sum(abs(A).^2, 1)))
 end
@@ -1236,7 +1236,7 @@ function S = symmetric(X)
     S = (X + herm_transpose(X))/2
 end
 
-% As a function of symmetric matrices: the derivative is symmetric, whichever half was read.
+% chol is taken as a function of symmetric matrices: the derivative is symmetric, although only one half is read.
 function dA = chol_adjoint(A, R, dR)
     if numel(A) == 1
         dA = dR./(2*R)
@@ -1261,7 +1261,7 @@ function dA = qr_adjoint(A, Q, R, dQ, dR)
     dR = isnull(dR) ? 0*R : dR
     if m >= n
         dA = qr_tall(Q, R, dQ, dR)
-    else % R is [U, V], and V = Q' times the columns beyond
+    else % R is [U, V], and V = Q' times the remaining columns
         Y = A[:,m..n-1]
         dV = dR[:,m..n-1]
         dX = qr_tall(Q, R[:,0..m-1], dQ + Y*herm_transpose(dV), dR[:,0..m-1])
@@ -1284,25 +1284,25 @@ function M = R_times(dR, R)
     M = dR*herm_transpose(R)
 end
 
-% What rounding leaves of a factorisation of a matrix like x, relative to its largest value.
+% Returns the rounding error of a factorisation of a matrix like x, relative to its largest value.
 function e = spacing(x)
     e = 10*max(size(x,0), size(x,1))*(is_coarse(x) ? 2^-23 : 2^-52)
 end
 
-function y = is_coarse(x) % an array of floats narrower than float64; an element of it is as wide as any number
+function y = is_coarse(x) % whether x has floats narrower than float64; a single element has the precision of a number
     one = real(zeros_like(x, 1)) + 1
     y = any(one + 2^-40 == one)
 end
 
-% On which vectors the result depends; forward derivatives, which give zeros to all, need each.
+% Returns the vectors on which the result depends; in forward mode all adjoints are zero, and all vectors are needed.
 function u = used(dV)
     m = as_row(max(abs(stop_gradient(dV)), [], 0))
     u = m > 0 || max(m) == 0
 end
 
-% 1/(d[j]-d[i]), 0 on the diagonal.  Equal values have no vectors of their own, and where the result depends on values,
-% too, that none is used would not show: of V*diagm(d)*V' the adjoint of V is 0 where d is, and that of V*V' may be the
-% same while its derivative is another.  Of values that only rounding tells apart the unused ones are let be.
+% Returns 1/(d[j]-d[i]), 0 on the diagonal.  Equal values have no unique vectors.  If the result also depends on values,
+% zeros in the adjoint do not prove that vectors are unused: the adjoint of V in V*diagm(d)*V' is 0 where d is, and V*V'
+% may have the same one but a different derivative.  Unused vectors of values that differ only by rounding are ignored.
 function F = gaps(d, u, values, what)
     n = numel(d)
     D = repmat(as_row(d), [n,1]) - transpose(repmat(as_row(d), [n,1]))
@@ -1315,7 +1315,7 @@ function F = gaps(d, u, values, what)
     F = where(apart, 1./where(apart, D, 1), 0)
 end
 
-% Vectors are turned so that one large element is real and positive: which one is known, and what that does.
+% Returns the large element of each vector that is made real and positive, by the rule of linalg.c.
 function i = turned_by(V)
     i = zeros(size(V,1))
     for k = 0..size(V,1)-1
@@ -1328,7 +1328,7 @@ function i = find_first(mask)
     i = find_index_max(as_row(mask))
 end
 
-% What the turn of each vector adds to the adjoint of its large element; c: what a turn of them all costs.
+% Adds to the adjoint of the large element of each vector the effect of its phase; c: the derivative by the phases.
 function G = turned_back(G, V, c)
     if iscomplex(V)
         i = turned_by(V)
@@ -1360,7 +1360,7 @@ function dA = svd_adjoint(A, U, S, V, dU, dS, dV)
     end
 end
 
-% Vectors of a singular value 0 are determined on the shorter side alone, and no phase connects them.
+% Vectors of a singular value 0 are determined only on the shorter side, and no phase connects them.
 function [] = check_null(A, s, dU, dV)
     for G = iscomplex(A) ? {dU, dV} : size(A,0) > numel(s) ? {dU} : size(A,1) > numel(s) ? {dV} : {}
         if !isnull(G) && any(s <= where(used(G), spacing(A)*max(s), 0))
@@ -1423,7 +1423,7 @@ function dA = eig_adjoint(A, V, d, dV, dd)
         error("eig has no derivative: the matrix has fewer independent eigenvectors than rows")
     end
     inner = isnull(dd) ? diagonal(0*d) : diagonal(dd)
-    if !only && !isnull(dV) % of length 1, the largest element real
+    if !only && !isnull(dV) % length 1, the largest element real
         c = as_row(real(sum(conj(dV).*(1j*V), 0)))
         G = dV - V.*real(sum(conj(dV).*V, 0))
         for k = 0..numel(d)-1
@@ -1489,12 +1489,12 @@ end
 
 % -- what is made of vjp and jvp ---------------------------------------------------------------------------------------
 
-% A vec counts as one dimension, a number as none.
+% Number of dimensions; a vec has one, a number none.
 function s = own_size(x)
     s = is_one_number(x) ? [] : isvec(x) ? [numel(x)] : size(x)
 end
 
-% Trees: cells and objects, in each other, of numbers and arrays.
+% Trees: nested cells and objects of numbers and arrays.
 function yes = is_tree(x)
     yes = iscell(x) || (isobject(x) && type(x) == "object")
 end
@@ -1512,7 +1512,7 @@ function y = with_part(x, k, v)
         setfield(y, k, v)
     end
 end
-% A tree of the form of x: g(key) in the place of each part, null in that of what is no float.
+% Returns a tree with the structure of x: g(key) for each part, null for parts without floats.
 function y = each_part(x, g)
     y = iscell(x) ? cell(size(x)) : object()
     for k = iscell(x) ? 0..numel(x)-1 : fieldnames(x)
@@ -1553,7 +1553,7 @@ function p = position_of(y, i)
     p = isvec(y) ? i : ind2pos(size(y), i)
 end
 
-% get and put: the part of a tree like x that is `part`, and the tree with another one there.
+% get: returns the part of a tree like x; put: returns the tree with that part replaced.
 function H = hessian_by_part(f, x, part, get, put)
     if is_tree(part)
         H = each_part(part, k -> hessian_by_part(f, x, part_of(part, k), z -> part_of(get(z), k),
@@ -1579,7 +1579,7 @@ end
 function d = diff_of(f, x)
     [y, pull] = vjp(f, x)
     if !isnumeric(x) || isint(x) || isbool(x)
-        d = grad(f, x) % of what a cell or an object holds; the rest has none
+        d = grad(f, x) % parts of a cell or object; other values have no gradient
     elseif is_one_number(y) || (numel(y) == 1 && numel(x) == 1)
         d = pull(1)
     elseif is_one_number(x)
@@ -1590,7 +1590,7 @@ function d = diff_of(f, x)
             error(what)
         end
         d = pull(ones_like(y))
-        for i = 1..2 % a Jacobian that is not diagonal shows with uneven weights
+        for i = 1..2 % uneven weights reveal a Jacobian that is not diagonal
             w = uneven(y, i)
             if max(abs(pull(w) - d.*w)) > 1e-4*max(abs(d.*w)) + 1e-30
                 error(what)
@@ -1599,7 +1599,7 @@ function d = diff_of(f, x)
     end
 end
 
-% Weights without a pattern that a derivative could have; the random numbers of the program stay what they are.
+% Returns weights without regularity; the random numbers of the program are unchanged.
 function w = uneven(y, k)
     w = cast_like(reshape(1.2 + sin((1..numel(y)).^2*(0.7+k)), size(y)), y)
 end
@@ -1628,8 +1628,8 @@ function z = czeros_wide()
     z = complex(float64([0]), float64([0]))
 end
 
-% The element at which the two differ most.
-% What differences cannot be compared with.
+% Returns why the derivative cannot be compared with differences, or "".  For example, a second call of f may return
+% another result.
 function why = why_apart(f, xs, y)
     again = apply(f, xs)
     coarse = !is_one_number(y) && is_coarse(y)

@@ -2,7 +2,7 @@
 % Sums over windows, in a time that does not depend on their size.
 import "check.q"
 
-% A running sum along one line of the image: what enters is added, what leaves is taken away.
+% Computes a running sum along one line: adds the element that enters the window, subtracts the one that leaves.
 function [] = __kernel__ boxfilter_line(y : cube'unchecked, x : cube'safe, dim : int, r : int, pos : ivec2)
     s = 0.0
     for k = 0..r-1

@@ -1,30 +1,30 @@
 % Module: check.q
-% What the library asks of its arguments.  `what` names the function and the argument, as in "boxfilter: r"; the error
-% says what was wanted and what came.
+% Checks of the arguments of the library.  `what` names the function and the argument, as in "boxfilter: r"; the error
+% message states the expected and the actual value.
 
 function good = check_real(x)
     good = isnumeric(x) && isreal(x)
 end
 
-% As text: a string looks like what is in it.
+% Describes a value as text; a string is not quoted.
 function text = check_got(x)
     text = isnumeric(x) ? x : type(x)
 end
 
-% Numbers, each at least `least`, and finite.
+% Checks for finite numbers of at least `least`.
 function [] = check_least(what, x, least)
     finite = check_real(x) && all(x < inf)
     assert(finite && all(x >= least), what, " must be at least ", least, finite ? "" : " and finite", ", got ", check_got(x))
 end
 
-% One whole number of at least `least`, or `count` of them.
+% Checks for one integer, or `count` of them, of at least `least`.
 function [] = check_whole(what, x, least, count = 1)
     number = count == 1 ? "a whole number" : sprintf("%d whole numbers", count)
     assert(check_real(x) && numel(x) == count && all(x == floor(x)) && all(x >= least) && all(x < inf), _
            what, " must be ", number, least > -inf ? sprintf(" of at least %d", least) : "", ", got ", check_got(x))
 end
 
-% Height and width, of which size(img) of an image with channels has one number more.
+% Returns height and width; size(img) of an image with channels has a third number.
 function s = check_plane(what, dims)
     s = numel(dims) == 3 ? dims[0..1] : dims
     check_whole(what, s, 1, 2)
@@ -34,12 +34,12 @@ function [] = check_filled(what, x)
     assert(numel(x) > 0, what, " must have elements, got size ", size(x))
 end
 
-% `what` names two arguments.
+% Checks that two arguments, which `what` names, have the same size.
 function [] = check_alike(what, x, y)
     assert(isequal(size(x), size(y)), what, " must have one size, got ", size(x), " and ", size(y))
 end
 
-% x holds what was made for the size s.
+% Checks that x fits data that was created for the size s.
 function [] = check_size(what, x, s)
     assert(isequal(size(x), s), what, " must have size ", s, ", got ", size(x))
 end

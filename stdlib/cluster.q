@@ -36,7 +36,7 @@ function [] = cluster_close()
     end
 end
 
-% -- stores: an array, a .npy file, or what Python opens ----------------------------------------------------------------
+% -- stores: an array, a .npy file, or an object that Python opens -----------------------------------------------------
 
 function r = cluster_is_foreign(x)
     r = isstring(x) && !endswith(x, ".npy")
@@ -57,7 +57,7 @@ function [dims, element] = cluster_size(x)
     end
 end
 
-% The part of a file that a block and its border show, and the border added to it.
+% Reads the part of a file that a block with its border covers, and adds the border outside the file.
 function b = cluster_read_foreign(path, from, count, mode)
     s = cluster_foreign(path)
     dims = float64(s.dims())
@@ -103,7 +103,7 @@ function [from, count] = cluster_place(job, i)
     count = min(job.block, job.dims - from)
 end
 
-% What block i shows: with its border, which mode "none" ends where x does.
+% Returns position and size of block i with its border, which mode "none" clips to x.
 function [from, count] = cluster_shown(job, i)
     [at, n] = cluster_place(job, i)
     from = at - job.halo
@@ -120,7 +120,7 @@ function b = cluster_given(job, x, i)
     b = cluster_read(x, from, count, job.mode == "none" ? "safe" : job.mode)
 end
 
-% A job travels through Python, where a list of numbers would become an array: so its arguments are fields.
+% A job is passed through Python, where a list of numbers would become an array; therefore its arguments are fields.
 function [] = cluster_keep(job, args)
     job.nargs = numel(args)
     for k = 0..numel(args)-1
@@ -135,7 +135,7 @@ function args = cluster_args(job)
     end
 end
 
-% What the kernels that f launches read around a position, along each dimension, and what f gives.
+% Returns the access range of the kernels that f launches, along each dimension, and the result of f.
 function [n, y] = cluster_look(job, b)
     [n, how, y] = apply(halo, horzcat({job.f, b}, cluster_args(job)))
     for mode = how
@@ -169,7 +169,7 @@ function [] = cluster_check(job, b, y)
     end
 end
 
-% The result of block i, without its border; null where it was written.  given: the block, null where it is read here.
+% Computes the result of block i without its border; null if it was written.  given: the block; null: it is read here.
 function r = cluster_part(job, i, given)
     b = isnull(given) ? cluster_given(job, job.source, i) : given
     y = cluster_apply(job, b)
@@ -188,7 +188,7 @@ function r = cluster_part(job, i, given)
     end
 end
 
-% -- what is asked for --------------------------------------------------------------------------------------------------
+% -- options of a call -------------------------------------------------------------------------------------------------
 
 function v = cluster_numbers(fn, what, x, dims, otherwise)
     v = float64(copy(dims))
@@ -207,13 +207,13 @@ function v = cluster_numbers(fn, what, x, dims, otherwise)
     end
 end
 
-% About 64 MB, cut along the first dimension.
+% Returns blocks of about 64 MB, divided along the first dimension.
 function block = cluster_default(dims)
     block = copy(dims)
     block[0] = min(dims[0], max(1, floor(2^24*dims[0]/max(prod(dims), 1))))
 end
 
-% Of a kernel only the first argument comes in blocks, and only the second one is put together.
+% Checks that a kernel reads only its first argument in blocks, and writes only the second one.
 function [] = cluster_check_roles(fn, how)
     if how[0] == "table" || how[0] == "written" || how[0] == "changed" || how[1] != "written"
         error(fn, ": a kernel reads its first argument around its position, and writes its second one")
@@ -225,13 +225,13 @@ function [] = cluster_check_roles(fn, how)
     end
 end
 
-% What halo knows of a kernel, for Python, which gives the arguments as a list.
+% Calls halo on a kernel, for Python, which passes the arguments as a list.
 function [n, how] = cluster_roles(arguments)
     [n, how] = apply(halo, arguments)
     cluster_check_roles("dask_op", how)
 end
 
-% What kernels read along each dimension of x: of a function n is empty where it launches none.
+% Returns the access range of kernels along each dimension of x; n is empty for a function that launches no kernel.
 function halo = cluster_reach(job, n)
     row = numel(n) == 1 && numel(job.dims) == 2 && job.dims[0] == 1    % a vec is 1xN
     for d = numel(n)..numel(job.dims)-1
@@ -246,7 +246,7 @@ function [] = cluster_kernel(job, mode)
     one = min(job.dims, 3)
     x = cluster_read(job.source, 0*job.dims, one, "safe")
     [n, how] = apply(halo, horzcat({job.f, x, uninit_like(x)}, cluster_args(job)))
-    if numel(n) < numel(one)    % dimensions that are not cut: their extents count
+    if numel(n) < numel(one)    % dimensions that are not divided need their full extents
         one[numel(n)..numel(one)-1] = job.dims[numel(n)..numel(one)-1]
         x = cluster_read(job.source, 0*job.dims, one, "safe")
         [n, how] = apply(halo, horzcat({job.f, x, uninit_like(x)}, cluster_args(job)))
@@ -263,7 +263,7 @@ function [] = cluster_kernel(job, mode)
     job.mode = own == "unchecked" || own == "checked" ? "safe" : own
 end
 
-% first: the result of the first block, where f had to be run to know its halo, and that is 0.
+% first: result of the first block, if f had to be run to determine its halo, and the halo is 0; otherwise null.
 function [job, first] = cluster_job(fn, f, x, block, halo, mode, args)
     job = object()
     first = null
@@ -307,7 +307,7 @@ function [job, first] = cluster_job(fn, f, x, block, halo, mode, args)
     end
 end
 
-% y by blocks: the first one, which says of what type it is, is computed here.
+% Creates the result y; the first block, whose type it has, is computed here.
 function y = cluster_target(job, into, first)
     first = isnull(first) ? cluster_part(job, 0, null) : first
     [from, count] = cluster_place(job, 0)
@@ -327,7 +327,7 @@ end
 
 % -- all blocks ---------------------------------------------------------------------------------------------------------
 
-% done(i, result) for each block from `first` on, in the order in which they are ready, and for reductions in that of the
+% Calls done(i, result) for each block from `first` on, in the order of completion; for reductions in the order of the
 % blocks.
 function [] = cluster_run(job, first, text, done)
     n = prod(job.blocks)
@@ -342,7 +342,7 @@ function [] = cluster_run(job, first, text, done)
             end
         end
     else
-        job.source = isstring(x) ? abspath(x) : null % a worker has a folder of its own
+        job.source = isstring(x) ? abspath(x) : null % a worker has its own current folder
         job.target = isstring(job.target) ? abspath(job.target) : job.target
         given = i -> isstring(x) ? null : cluster_given(job, x, i)
         for item = cluster_state.workers.results(cluster_part, job, first, n, given, job.reduces)

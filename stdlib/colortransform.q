@@ -2,7 +2,7 @@
 % Colour spaces.  An image is height x width x 3, its values in [0,1] unless said otherwise.
 import "check.q"
 
-% A 3 x 3 matrix times every pixel.
+% Multiplies every pixel by a 3 x 3 matrix.
 function y = transform_colors(img : cube, M : mat)
     s = size(img)
     y = reshape(reshape(img, [s[0]*s[1], 3])*cast_like(transpose(M), img), s)

@@ -2,12 +2,12 @@
 % Cosine transforms of signals and grey images, orthonormal: the sum of squares stays, and the inverse is the transpose.
 % Source: Makhoul: A fast cosine transform in one and two dimensions (1980).
 
-% The order in which the samples go through the Fourier transform: even ones forward, odd ones back.
+% Returns the order of the samples in the Fourier transform: even ones forward, then odd ones backward.
 function k = dct_order(n : int)
     k = horzcat(0..2..n-1, n-1-mod(n,2)..-2..1)
 end
 
-% exp(s*j*pi*k/(2*n)) for each k, for the product with a spectrum V.
+% Returns exp(s*j*pi*k/(2*n)) for each k, to multiply the spectrum V by.
 function w = dct_turns(n : int, s, V)
     w = cast_like(exp(float64(0..n-1)*(s*1j*pi/(2*n))), V)
 end
@@ -23,7 +23,7 @@ function x = idct_rows(y)
     n = size(y, 1)
     c = y*sqrt(n/2)
     c[:,0] *= sqrt(2)
-    back = zeros_like(c)                       % c[n-k] beside c[k]
+    back = zeros_like(c)                       % c[n-k] for each k
     back[:,1..n-1] = -c[:,n-1..-1..1]
     V = complex(c, back)
     x = uninit_like(c)

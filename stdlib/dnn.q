@@ -6,7 +6,7 @@
 % weights; `grad` and `value_and_grad` take the weights as one object or cell.  float64 stays float64.
 import "check.q"
 
-% What layers compute with: float64 stays, everything else is float32.
+% Returns x in the type for computing: float64 is kept, everything else becomes float32.
 function x = dnn_real(x)
     kind = type(zeros_like(x, 1))
     if kind != type(float64([0])) && kind != type(float32([0]))
@@ -69,7 +69,7 @@ function y = conv_transpose2d(x, w, b = null, stride = 1, padding = 0, output_pa
     end
 end
 
-% A number for each channel, added.
+% Adds a number to each channel.
 function y = plus_channels(x, b)
     assert(numel(b) == size(x,1), "bias must have a number for each of ", size(x,1), " channels, got ", numel(b))
     y = x + reshape(b, [1,numel(b),1,1])
@@ -98,7 +98,7 @@ function [] = __kernel__ dnn_max(y : cube'unchecked, at : cube[int]'unchecked, x
     at[pos] = place
 end
 
-% The same for windows of two rows and columns beside each other, which are worth it, and back.
+% The same for adjacent 2 x 2 windows, which have a faster kernel; and its gradient.
 function [] = __kernel__ dnn_max_of_four(y : cube'unchecked, at : cube[int]'unchecked, x : cube'unchecked, pos : ivec3)
     r = 2*pos[1]
     c = 2*pos[2]
@@ -128,7 +128,7 @@ function y = dnn_in_fours(k, s, p, dilation)
     y = all(k == 2) && all(s == 2) && all(p == 0) && all(dilation == 1)
 end
 
-% Each element asks the windows that it is in which of them it has won.
+% Each element sums the gradients of the windows around it in which it is the maximum.
 function [] = __kernel__ dnn_max_back(dx : cube'unchecked, dy : cube'clamped, at : cube[int]'clamped, s : ivec2, p : ivec2, _
                                       most : ivec2, pos : ivec3)
     row = (pos[1] + p[0])/s[0]
@@ -170,7 +170,7 @@ function [] = __kernel__ dnn_mean_back(dx : cube'unchecked, dy : cube'safe, k : 
     dx[pos] = total/(k[0]*k[1])
 end
 
-% Planes one behind the other.
+% Stacks the planes of all images.
 function y = dnn_planes(x)
     y = reshape(x, [size(x,0)*size(x,1), size(x,2), size(x,3)])
 end
@@ -263,7 +263,7 @@ end
 
 % -- upsampling --------------------------------------------------------------------------------------------------------
 
-% Row k of the result is made of row at[k] and, for `part` of it, of the next one; columns likewise.
+% Row k of the result is (1-part) of row at[k] plus `part` of the next row; columns likewise.
 function [] = __kernel__ dnn_mix(y : cube'unchecked, x : cube'clamped, at0 : vec[int]'unchecked, part0 : vec'unchecked, _
                                  at1 : vec[int]'unchecked, part1 : vec'unchecked, pos : ivec3)
     i = at0[pos[1]]
@@ -279,7 +279,7 @@ function [] = __kernel__ dnn_repeat(y : cube'unchecked, x : cube'unchecked, at0 
     y[pos] = x[pos[0], at0[pos[1]], at1[pos[2]]]
 end
 
-% w0[i,a]: what of row i is in row first0[i]+a of the result; where that is 0, it may be nan.
+% w0[i,a]: weight of row i in row first0[i]+a of the result; rows with weight 0 are ignored, because they may be nan.
 function [] = __kernel__ dnn_spread(dx : cube'unchecked, dy : cube'safe, first0 : vec[int]'unchecked, w0 : mat'unchecked, _
                                     first1 : vec[int]'unchecked, w1 : mat'unchecked, pos : ivec3)
     total = 0.0
@@ -301,7 +301,7 @@ function [] = __kernel__ dnn_sum_of_four(dx : cube'unchecked, dy : cube'unchecke
     dx[pos] = dy[pos[0],r,c] + dy[pos[0],r,c+1] + dy[pos[0],r+1,c] + dy[pos[0],r+1,c+1]
 end
 
-% Elements are squares, so result k lies at (k+0.5)/factor-0.5; beyond the edges the image is constant.
+% Pixels are squares, so result k is at (k+0.5)/factor-0.5; beyond its edges the image is constant.
 function [at, part] = dnn_places(to, factor, smooth, x)
     k = float64(0..to-1)
     place = smooth ? max((k + 0.5)/factor - 0.5, 0) : floor(k/factor)
@@ -309,7 +309,7 @@ function [at, part] = dnn_places(to, factor, smooth, x)
     part = cast_like(place - floor(place), x)
 end
 
-% The first result that each of n elements takes part in, and what of it is in that and those that follow.
+% Returns for each of n elements the first result that uses it, and its weights in that and the following results.
 function [first, w] = dnn_reached(at, part, n)
     first = zeros(n) + numel(at)
     last = zeros(n)
@@ -347,7 +347,7 @@ function [dx, a, b] = dnn_upsample_rule(x, factor, smooth, y, dy)
     [a, b] = {null, null}
 end
 
-% The transposed of dnn_upsample, which is linear; s: the size of what had been enlarged.
+% The transpose of dnn_upsample, which is linear; s: the size of the image before enlarging.
 {!adjoint dnn_downsum_rule}
 function dx = dnn_downsum(dy, s, factor, smooth)
     planes = uninit_like(dy, s[0]*s[1], s[2], s[3])
@@ -395,7 +395,7 @@ function [] = __kernel__ dnn_affine2(y : mat'unchecked, u : mat'unchecked, v : m
     y[pos] = u[pos]*a[pos[0]] + (v[pos] - m[pos[0]])*b[pos[0]] + c[pos[0]]
 end
 
-% Means over sets of planes, N x C, each in the places of the planes: over images (groups 0), or over the channels of a group.
+% Means over sets of planes (N x C), broadcast to all planes of a set: over images (groups 0), or channels of a group.
 function m = dnn_over_sets(x, groups)
     if groups == 0
         m = mean(x, 0) + zeros_like(x)
@@ -405,7 +405,7 @@ function m = dnn_over_sets(x, groups)
     end
 end
 
-% x: N x C x L; gamma, beta: 1 x C.  Mean and variance of its set in the places of each plane, N x C, come along.
+% x: N x C x L; gamma, beta: 1 x C.  Also returns mean and variance of the set of each plane, N x C.
 {!adjoint dnn_normalised_rule}
 function [y, centre, variance] = dnn_normalised(x, gamma, beta, groups, epsilon)
     [n, c, l] = size(x, 0..2)
@@ -419,8 +419,8 @@ function [y, centre, variance] = dnn_normalised(x, gamma, beta, groups, epsilon)
     y = reshape(out, [n,c,l])
 end
 
-% dx = r*(dy*gamma - mean(dy*gamma) - xhat*mean(dy*gamma*xhat)), r = 1/sqrt(variance + epsilon), the means over sets; and
-% what comes through mean and variance, whose derivatives are 1/l and 2*(x - mean)/l, spread over sets.
+% dx = r*(dy*gamma - mean(dy*gamma) - xhat*mean(dy*gamma*xhat)), r = 1/sqrt(variance + epsilon), with means over sets;
+% plus the gradients through mean and variance, whose derivatives are 1/l and 2*(x - mean)/l, distributed over sets.
 function [dx, dgamma, dbeta, g, e] = dnn_normalised_rule(x, gamma, beta, groups, epsilon, y, centre, variance, dy, dm, dv)
     [n, c, l] = size(x, 0..2)
     rows = reshape(x, [n*c, l])
@@ -534,7 +534,7 @@ function y = layer_norm(x, gamma = null, beta = null, count : int = 1, epsilon :
     y = reshape(y, size(x))
 end
 
-% -- functions of elements ---------------------------------------------------------------------------------------------
+% -- elementwise functions ---------------------------------------------------------------------------------------------
 % tanh is a built-in.
 
 % Function: relu
@@ -557,15 +557,15 @@ end
 %
 % :function y = elu(x, alpha : scalar = 1)
 function y = elu(x, alpha : scalar = 1)
-    y = x > 0 ? x : alpha*expm1(x > 0 ? 0 : x) % min(x, 0) of nan is 0
+    y = x > 0 ? x : alpha*expm1(x > 0 ? 0 : x) % avoids min(x, 0), which is 0 for nan
 end
 
 % Function: sigmoid
 %
 % :function y = sigmoid(x)
 function y = sigmoid(x)
-    e = exp(min(x, 1)) % where it is used, x is negative; the others must not overflow, nor meet 1 where it has a bend
-    y = x < 0 ? e./(1 + e) : 1./(1 + exp(x < -1 ? 1 : -x)) % nan stays what it is
+    e = exp(min(x, 1)) % used for x < 0 only; clamped at 1, away from the bend at 0
+    y = x < 0 ? e./(1 + e) : 1./(1 + exp(x < -1 ? 1 : -x)) % nan is preserved
 end
 
 % Function: silu
@@ -637,7 +637,7 @@ function y = dropout(x, p : scalar = 0.5, training = true)
     end
 end
 
-% Whole numbers from 0 to below `count`.
+% Checks for integers from 0 to below `count`.
 function [] = dnn_whole(what, x, count)
     x = reshape(x, [1,numel(x)])
     good = x == floor(x) && x >= 0 && x < count
@@ -691,7 +691,7 @@ function e = cross_entropy(x, labels, smoothing : scalar = 0, ignore_index : sca
     if ignore_index >= 0
         wanted = wanted && reshape(counted, s)
     end
-    e = -(1-smoothing)*sum(wanted ? logs : 0)/n % of a class with probability 0 that is not wanted nothing is added
+    e = -(1-smoothing)*sum(wanted ? logs : 0)/n % a class with probability 0 that is not the target adds nothing
     if smoothing > 0
         e = e - smoothing/classes*sum(reshape(counted, s) ? logs : 0)/n
     end
@@ -726,7 +726,7 @@ function [] = __kernel__ dnn_lookup(y : mat'unchecked, table : mat'unchecked, id
     y[pos] = table[ids[pos[0]], pos[1]]
 end
 
-% One position for each column of the table, so that no two add to one element.
+% One position for each column of the table, so that no two positions add to the same element.
 function [] = __kernel__ dnn_lookup_back(dtable : mat'unchecked, dy : mat'unchecked, ids : vec[int]'unchecked, pos : int)
     for k = 0..numel(ids)-1
         dtable[ids[k], pos] = dtable[ids[k], pos] + dy[k, pos]
@@ -818,8 +818,8 @@ function [] = dnn_setting(what, x, top)
            top == inf ? "a finite number of at least 0" : "at least 0 and less than 1", ", got ", x)
 end
 
-% step(w, g, state) for each array and number in a tree of cells and objects, whose states are a tree of the same form.
-% What has no gradient stays as it is, and so does its state.
+% Applies step(w, g, state) to each array and number in a tree of cells and objects, whose states form an equal tree.
+% Values without a gradient and their states are unchanged.
 function [w, state] = dnn_each(what, w, g, state, step)
     given = !isnull(g)
     if given && isobject(w)

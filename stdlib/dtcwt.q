@@ -4,12 +4,12 @@
 import "dwt.q"
 import "hilbert_pairs.q"
 
-% Low pass filters of the two trees: for the first level (Abdelnour, Selesnick 2001) …
+% Low-pass filters of the two trees for the first level (Abdelnour, Selesnick 2001),
 filtercoeff_farras = {float64([0, -0.08838834764832, 0.08838834764832, 0.69587998903400, 0.69587998903400,
                                0.08838834764832, -0.08838834764832, 0.01122679215254, 0.01122679215254, 0]),
                       float64([0.01122679215254, 0.01122679215254, -0.08838834764832, 0.08838834764832, 0.69587998903400,
                                0.69587998903400, 0.08838834764832, -0.08838834764832, 0, 0])}
-% … and for the others (Kingsbury 2000: 6-tap q-shift filters).
+% and for the other levels (Kingsbury 2000: 6-tap q-shift filters).
 filtercoeff_dualfilt = {float64([0.03516384, 0, -0.08832942, 0.23389032, 0.76027237, 0.58751830, 0, -0.11430184, 0, 0]),
                         float64([0, 0, -0.11430184, 0, 0.58751830, 0.76027237, 0.23389032, -0.08832942, 0, 0.03516384])}
 
@@ -35,7 +35,7 @@ function h = tree_filter(w, tree : int)
     h = iscell(w) ? w[tree] : w[tree,:]
 end
 
-% The levels of one of the four real trees: tree a or b (0 or 1) for columns and for rows.
+% Computes the levels of one of the four real trees: tree a or b (0 or 1) for columns and for rows.
 function W = dtcwt_tree(x : cube, w1, w2, J : int, down : int, right : int)
     W = cell(J+1)
     low = x
@@ -126,7 +126,7 @@ end
 % Trees a or b (0 or 1) for rows, columns and slices.
 dtcwt3d_trees = [[0,0,0],[0,1,1],[1,0,1],[1,1,0]]
 
-% One real tree as a pyramid in the place of the cube: each level leaves its low pass half first along each dimension.
+% Computes one real tree as an in-place pyramid: each level stores its low-pass half first along each dimension.
 function y = dwt3d_pyramid(x : cube, w1, w2, J : int, tree : vec)
     y = copy(x)
     for j = 0..J-1
@@ -168,8 +168,8 @@ function [low, high] = halves(x : cube, d : int)
     end
 end
 
-% Sums and differences of the trees, in which directions come apart; the rest at the corner stays as it is.  Rows of an
-% orthogonal, symmetric matrix: doing it twice gives the trees back.
+% Sums and differences of the trees, which separate the directions; the low-pass corner is unchanged.  They are rows of
+% an orthogonal, symmetric matrix, so applying it twice restores the trees.
 function b = dtcwt3d_directions(y, J : int)
     rest = size(y[0], 0..2)/2^J
     b = {(y[0]+y[1]+y[2]+y[3])/2, (y[0]+y[1]-y[2]-y[3])/2, (y[0]-y[1]+y[2]-y[3])/2, (y[0]-y[1]-y[2]+y[3])/2}

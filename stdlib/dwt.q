@@ -3,20 +3,20 @@
 % Sources: Mallat: A theory for multiresolution signal decomposition (1989); Daubechies: Ten lectures on wavelets (1992).
 import "check.q"
 
-% The low pass filters of Daubechies with 1, 2, 3 and 4 vanishing moments.
+% The low-pass filters of Daubechies with 1, 2, 3 and 4 vanishing moments,
 filtercoeff_haar = float64([1,1]/sqrt(2))
 filtercoeff_daub2 = float64([1+sqrt(3), 3+sqrt(3), 3-sqrt(3), 1-sqrt(3)]/(4*sqrt(2)))
 filtercoeff_daub3 = float64([0.33267055295008263, 0.80689150931109255, 0.45987750211849154,
                              -0.13501102001025458, -0.08544127388202666, 0.03522629188570953])
 filtercoeff_daub4 = float64([0.23037781330889650, 0.71484657055291570, 0.63088076792985890, -0.02798376941685985,
                              -0.18703481171909309, 0.03084138183556076, 0.03288301166688520, -0.01059740178506903])
-% … and with 8, by the name that other systems have for it.
+% and with 8, under the name that other systems use.
 db8 = float64([0.054415842243104010, 0.31287159091429997, 0.67563073629728981, 0.58535468365420671,
                -0.015829105256349306, -0.28401554296154693, 0.00047248457391328277, 0.12874742662047846,
                -0.017369301001807546, -0.044088253930794752, 0.013981027917398282, 0.0087460940474057767,
                -0.0048703529934515743, -0.00039174037337694705, 0.00067544940645056937, -0.00011747678412476953])
 
-% The high pass filter that belongs to a low pass filter.
+% Returns the high-pass filter of a low-pass filter.
 function g = wavelet_highpass(h : vec)
     n = numel(h)
     g = fliplr(h).*(1 - 2*mod(0..n-1, 2))
@@ -34,7 +34,7 @@ function [] = __kernel__ dwt_split(low : cube'unchecked, high : cube'unchecked, 
     high[pos] = b
 end
 
-% Sample n receives what the filters sent from it: coefficient m with weight h[n-2m].
+% Inverts the filters: sample n is the sum of coefficients m with weights h[n-2m].
 function [] = __kernel__ dwt_join(y : cube'unchecked, low : cube'circular, high : cube'circular, h : vec'unchecked, g : vec'unchecked, dim : int, pos : ivec3)
     n = pos[dim]
     s = 0.0
@@ -68,7 +68,7 @@ function y = idwt_along(low : cube, high : cube, h : vec, dim : int)
     parallel_do(size(y, 0..2), y, low, high, h, wavelet_highpass(h), dim, dwt_join)
 end
 
-% One level in two dimensions, with filters of their own for columns (down) and rows (right).
+% Computes one level in two dimensions, with separate filters for columns (down) and rows (right).
 function [low, bands] = dwt2d_level(x : cube, down : vec, right : vec)
     [l, h] = dwt_along(x, right, 1)
     [ll, lh] = dwt_along(l, down, 0)
@@ -81,7 +81,7 @@ function x = idwt2d_level(low : cube, bands, down : vec, right : vec)
     x = idwt_along(idwt_along(low, bands[0], down, 0), idwt_along(bands[1], bands[2], down, 0), right, 1)
 end
 
-% s: the extents that are halved J times.
+% Checks the extents s, which are halved J times.
 function [] = dwt_check(what, s, J : int)
     check_least(strcat(what, ": J"), J, 0)
     assert(all(mod(s, 2^J) == 0), what, ": ", J, " levels need extents that ", 2^J, " divides, got ", s)

@@ -3,7 +3,7 @@
 % Source: Selesnick: The design of approximate Hilbert transform pairs of wavelet bases, IEEE Transactions on Signal
 % Processing (2002).
 
-% The filter whose ratio to its reflection delays by half a sample, flat to order n: Thiran's all-pass.
+% Returns Thiran's all-pass filter, flat to order n, whose ratio to its reflection delays by half a sample.
 function d = half_sample_delay(n : int)
     d = float64(ones(n+1))
     for k = 0..n-1

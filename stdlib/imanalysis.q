@@ -24,7 +24,7 @@ function t = graythresh(x : cube, n : int = 256)
             between[k] = below[k]*above[k]*(sums[k]/below[k] - (sums[n-1]-sums[k])/above[k])^2
         endif
     end
-    best = find(between == max(between))[:,1]    % in a gap of the histogram all cuts are as good: the middle
+    best = find(between == max(between))[:,1]    % all cuts in a gap of the histogram are equally good: use the middle
     t = min((edges[min(best)+1] + edges[max(best)+1])/2, max(x))
 end
 
@@ -104,7 +104,7 @@ function d = bwdist(x : mat)
         return
     end
     parallel_do(size(x, 1), along, x, bwdist_columns)
-    if sum(size(x)) < 32768 && mean(along) < 32     % squares fit an int; looking around is faster as long as it ends soon
+    if sum(size(x)) < 32768 && mean(along) < 32     % squares fit an int; direct search is faster if distances are short
         parallel_do(size(x), d, along, bwdist_near)
     else
         column = mat[int](size(x))
@@ -113,7 +113,7 @@ function d = bwdist(x : mat)
     end
 end
 
-% How far the nearest one in the same column is; beyond all distances when there is none.
+% Computes the distance to the nearest element in the same column; beyond all distances if there is none.
 function [] = __kernel__ bwdist_columns(d : mat[int]'unchecked, x : mat'unchecked, pos : int)
     none = size(x,0) + size(x,1)
     last = none
@@ -146,7 +146,7 @@ function r = __device__ bwdist_square(along : int, across : int)
     r = a*a + b*b
 end
 
-% The columns that are the nearest ones somewhere in the row, from the left to the right: number k from first[k] on.
+% Lists the columns that are nearest somewhere in the row, from left to right: number k from position first[k] on.
 function [] = __kernel__ bwdist_rows(y : mat'unchecked, d : mat[int]'unchecked, column : mat[int]'unchecked, _
     first : mat[int]'unchecked, pos : int)
     cols = size(d,1)

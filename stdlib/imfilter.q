@@ -6,7 +6,7 @@ import "check.q"
 % correlation.
 imfilter_direction = 1
 
-% The sum over the mask at one position, its element center on the position; x brings the access mode of the border.
+% Computes the sum over the mask with its center on one position; x specifies the access mode at the border.
 function s = __device__ imfilter_at(x, mask, center, pos : ivec3)
     s = 0.0
     for i = 0..size(mask,0)-1
@@ -36,7 +36,7 @@ function [] = __kernel__ imfilter_zeros(y : cube'unchecked, x : cube'safe, mask 
     y[pos] = imfilter_at(x, mask, center, pos)
 end
 
-% The middle of the mask unless one is given.
+% Returns the middle of the mask unless a center is given.
 function c = mask_center(what, mask : mat, center)
     c = int((size(mask,0..1)-1)/2)
     if !isempty(center)
@@ -104,7 +104,7 @@ function g = gaussian_weights(sigma, n)
     g = g/sum(g)
 end
 
-% sigma 0: all weight in the middle.
+% sigma 0: all weight is in the middle.
 function g = scalar_peak(k)
     g = float(abs(k) < 1)
 end

@@ -1,8 +1,8 @@
 % Module: immedfilt.q
 % The median filter.
 
-% Keeps the smaller half of the window in order: every new value sinks to its place, and the largest one falls out.  nan
-% is behind all numbers, as for medfilt.
+% Keeps the smaller half of the window sorted: every new value is inserted at its place, and the largest one is dropped.
+% nan sorts behind all numbers, as in medfilt.
 function [] = __kernel__ immedfilt_window(y : cube'unchecked, x : cube'mirror, r : int, pos : ivec3)
     half = int(((2*r+1)^2+1)/2)
     smallest = ones(half)/0
@@ -11,7 +11,7 @@ function [] = __kernel__ immedfilt_window(y : cube'unchecked, x : cube'mirror, r
         for j = -r..r
             v = x[pos[0]+i, pos[1]+j, pos[2]]
             numbers += isnan(v) ? 0.0 : 1.0
-            v = min(v, 1/0)                        % of nan the other one
+            v = min(v, 1/0)                        % min returns the other argument for nan
             for k = 0..half-1
                 other = smallest[k]
                 smallest[k] = min(other, v)

@@ -1,9 +1,9 @@
 % Module: immorphology.q
 % Morphology of grey and binary images.  A mask is a set of positions: its elements that are not 0.
-import "imfilter.q" % which programs expect to come along
+import "imfilter.q" % programs rely on this import
 
-% The smallest of x + mask around every position, of which neither x nor the mask takes part where it is nan: min lets nan
-% lose.  x has a border of nan, so that no position has to be looked at.
+% Computes the smallest x + mask around every position, ignoring nan in x and in the mask: min prefers the other
+% argument.  x has a border of nan, so that positions need no test.
 function [] = __kernel__ immorph(y : cube'unchecked, x : cube'unchecked, mask : mat'unchecked, itself : cube'unchecked, _
                                  pos : ivec3)
     best = mask[0,0] + x[pos]
@@ -15,7 +15,7 @@ function [] = __kernel__ immorph(y : cube'unchecked, x : cube'unchecked, mask : 
     y[pos] = isnan(best) ? itself[pos] : best
 end
 
-% Erosion by a mask with its element center on the pixel.
+% Erosion by a mask whose element center is on the pixel.
 function y = immorph_erode(x : cube, mask : mat, c)
     s = size(x)
     s[0..1] = s[0..1] + size(mask, 0..1)-1
@@ -54,7 +54,7 @@ end
 % :function y = imdilate(img : cube, mask : mat, center : vec = [])
 function y = imdilate(img : cube, mask : mat = ones(3,3), center = [])
     c = int(size(mask,0..1))-1 - immorph_center("imdilate", mask, center)
-    y = 0 - immorph_erode(0 - img, flipud(fliplr(mask)), c) % and no -0
+    y = 0 - immorph_erode(0 - img, flipud(fliplr(mask)), c) % 0 - x avoids -0
 end
 
 % Function: imopen

@@ -1,6 +1,6 @@
 % Module: imresize.q
 % Images of another size.
-import "imfilter.q" % which programs expect to come along
+import "imfilter.q" % programs rely on this import
 
 % Weights of samples at distances t, for the methods "bilinear" and "bicubic" (the cubic convolution with a = -1/2 of Keys,
 % 1981).
@@ -13,7 +13,7 @@ function w = imresize_weights(t, cubic : int)
     endif
 end
 
-% Row p of the result is the sum of weights[p,k] times row places[p,k] of x.
+% Computes row p of the result: the sum of weights[p,k] times row places[p,k] of x.
 function [] = __kernel__ imresize_rows(y : cube'unchecked, x : cube'unchecked, places : mat[int]'unchecked, _
                                        weights : mat'unchecked, pos : ivec3)
     total = 0.0
@@ -23,9 +23,9 @@ function [] = __kernel__ imresize_rows(y : cube'unchecked, x : cube'unchecked, p
     y[pos] = total
 end
 
-% Pixels are squares, so position p lies at (p+0.5)*step-0.5 of the input; computed in float64, or large images would
-% come out uneven.  When the image shrinks the weights are as wide as the step, which keeps fine detail from turning into
-% false patterns.
+% Pixels are squares, so position p is at (p+0.5)*step-0.5 of the input; computed in float64, because float32 would
+% space the positions of large images unevenly.  When the image shrinks, the weights are as wide as the step, which
+% prevents aliasing.
 function y = imresize_height(x : cube, to, cubic : int)
     n = size(x,0)
     step = n/to

@@ -1,7 +1,7 @@
 /* lines.c -- computes statistics, differences and integrals along lines of an array.
  *
  * A line function gets one line as n contiguous doubles, which it may reorder and which are followed by n spare ones,
- * and writes the line of the result.  Only apply_to_lines knows the layout of the lines and distributes them to threads. */
+ * and writes the line of the result.  Only apply_to_lines knows the layout of the lines and divides the work. */
 #include "devices/pool.h"
 #include "devices/threads.h"
 #define NATIVES_OF_ELEM

@@ -55,16 +55,16 @@ function W = bands_of_parts(V)
     end
 end
 
-% -- transforms that are windows of the spectrum -----------------------------------------------------------------------
+% -- transforms by windows of the spectrum -----------------------------------------------------------------------------
 
-% Frequencies of the rows and of the columns of fft2, 1 being half a turn per pixel.
+% Returns the frequencies of the rows and columns of fft2; 1 is half a period per pixel.
 function [u, v] = spectrum_axes(dims : vec)
     axis = n -> (mod(float64(0..n-1)/n + 0.5, 1) - 0.5)*2
     u = repmat(transpose(axis(dims[0])), [1,dims[1]])
     v = repmat(axis(dims[1]), [dims[0],1])
 end
 
-% 1 up to half of `end_at`, then down to 0 by a quarter of a cosine in octaves; what is missing of it rises like a sine.
+% 1 up to half of `end_at`, then falls to 0 as a quarter cosine in octaves; spectrum_rest is the complementary sine.
 function y = spectrum_low(r : mat, end_at : scalar)
     y = cos(pi/2*clamp(log2(max(r, 1e-9)/end_at) + 1, 0, 1))
 end
@@ -73,11 +73,11 @@ function y = spectrum_rest(low : mat)
     y = sqrt(max(0, 1 - low.^2))
 end
 
-function y = windowed(X, window, img : mat) % not : cmat, which would make complex64 of them
+function y = windowed(X, window, img : mat) % not : cmat, which would make the result complex64
     y = cast_like(real(ifft2(X.*window)), img)
 end
 
-% Low frequencies alone, for an image of half the height and width and the same energy per pixel.
+% Returns the low frequencies as an image of half the height and width with the same energy per pixel.
 function at = low_half(n : int)
     at = horzcat(0..n/4-1, n-n/4..n-1)
 end
@@ -93,14 +93,14 @@ end
 
 % -- the steerable pyramid ---------------------------------------------------------------------------------------------
 
-% What one level lets through to the next, and its K windows: powers of cosines of the angle, which add up to a constant.
+% Returns the low-pass window of a level and its K band windows: powers of cosines of the angle with a constant sum.
 function [low, bands] = stp_level(dims : vec, K : int)
     [u, v] = spectrum_axes(dims)
     angle = atan2(u, v)
     low = spectrum_low(sqrt(u.^2 + v.^2), 0.5)
     order = K-1
     weight = 2^order*tgamma(K)/sqrt(K*tgamma(2*order+1))
-    turn = [complex(1,0), complex(0,-1), complex(-1,0), complex(0,1)][mod(order,4)] % for real bands
+    turn = [complex(1,0), complex(0,-1), complex(-1,0), complex(0,1)][mod(order,4)] % makes the bands real
     bands = cell(K)
     for k = 0..K-1
         bands[k] = turn*(weight*spectrum_rest(low).*cos(angle - pi*k/K).^order)
@@ -170,7 +170,7 @@ end
 
 % -- shearlets ---------------------------------------------------------------------------------------------------------
 
-% Directions as slopes: -1 to 1 in the cone around the rows, 1 to 3 in the one around the columns; 4 is a half turn.
+% Directions as slopes: -1 to 1 in the cone around the rows, 1 to 3 in the one around the columns; 4 is half a rotation.
 function t = shear_of(u : mat, v : mat)
     t = u./v
     steep = 2 - v./u
@@ -178,7 +178,7 @@ function t = shear_of(u : mat, v : mat)
     t[isnan(t)] = 0
 end
 
-% Real images need windows that do not change when the frequency turns round.
+% Makes a window symmetric under negation of the frequency, as real images need.
 function y = spectrum_even(y : mat)
     y = sqrt((y.^2 + circshift(flipud(fliplr(y)), [1,1]).^2)/2)
 end

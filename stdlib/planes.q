@@ -4,21 +4,21 @@
 %     gather    y[row, p] = bias[row] + sum over t of  w[row, t] * x[base(p) + off[t]]     outputs; gradients of inputs
 %     dots      dw[row, t] = sum over images and p of  d[row, p] * x[base(p) + off[t]]     gradients of weights
 %
-% A position of `gather` makes eight rows (channels of the result) of four places below each other, so that twelve numbers
-% are read for 32 products; its neighbours in a warp have the columns beside it, and read the same weights.  A position of
-% `dots` makes eight rows of four taps over every n-th place, and `dots_sum` adds up what those have.  Where there are few
-% rows, as in a depthwise convolution, the same is made of single ones.
+% A position of `gather` computes eight rows (channels of the result) of four positions below each other, so that 12 numbers
+% are read for 32 products; its neighbours in a warp have adjacent columns and read the same weights.  A position of
+% `dots` computes eight rows of four taps over every n-th position, and `dots_sum` adds these partial sums.  For few
+% rows, as in a depthwise convolution, single rows are computed.
 %
-% The gradient of an input at a stride is a gather for each remainder of its rows and columns by it, over the taps that meet it.
-% planes.c calls planes_forward, planes_backward, planes_mended (of what cuDNN made), planes_weights and planes_bias.  It has checked the sizes, and says where taps
-% read and how large the planes with zeros are, so that all indices are inside.  Images of `groups` are rows:
-% N*groups x C/groups*H*W.
+% The gradient of an input at a stride is a gather for each remainder of its rows and columns, over the taps that meet it.
+% planes.c calls planes_forward, planes_backward, planes_mended (after cuDNN), planes_weights and planes_bias.  It checks
+% the sizes and computes the offsets of taps and the extents of padded planes, so that all indices are inside.  Rows are
+% groups of channels of an image: N*groups x C/groups*H*W.
 
 function [] = __kernel__ set_in_zeros(y : cube'unchecked, x : cube'safe, first : ivec2, pos : ivec3)
     y[pos] = x[pos[0], pos[1] - first[0], pos[2] - first[1]]
 end
 
-% Planes of the rows and columns `s`, in which x begins at `first`; how long their rows are, and they.
+% Returns the planes with extents `s`, in which x begins at `first`, the length of their rows, and that of the planes.
 function [planes, pitch, plane] = in_planes(x, first, s, groups)
     [n, c, h, w] = size(x, 0..3)
     if all(first == 0) && all(s == size(x, 2..3))
@@ -32,7 +32,7 @@ function [planes, pitch, plane] = in_planes(x, first, s, groups)
     plane = s[0]*s[1]
 end
 
-% Where a tap of channel pos[0], row pos[1] and column pos[2] reads.
+% Computes the offset of the tap at channel pos[0], row pos[1] and column pos[2].
 function [] = __kernel__ tap_places(off : vec[int]'unchecked, taps : ivec3, first : int, step : ivec3, pos : ivec3)
     off[(pos[0]*taps[1] + pos[1])*taps[2] + pos[2]] = first + pos[0]*step[0] + pos[1]*step[1] + pos[2]*step[2]
 end
@@ -42,8 +42,8 @@ function off = places_of(taps, first, step)
     parallel_do(taps, off, int(taps), int(first), int(step), tap_places)
 end
 
-% Weights as gather reads them: of a group and a tile of 1 or 8 rows, taps x rows.  step: of w from group to group, row to
-% row, channel to channel, and tap to tap down and across.
+% Packs the weights for gather: for each group and tile of 1 or 8 rows, taps x rows.  step: distances in w from group to
+% group, row to row, channel to channel, and tap to tap down and across.
 function [] = __kernel__ packed(p : cube'unchecked, w : vec'unchecked, rows : int, tiles : int, log : int, taps : ivec3, _
                                 first : int, step : ivec4, across : int, pos : ivec3)
     at = first + pos[0]*step[0] + pos[1]*step[1] + pos[2]*step[2]
@@ -60,8 +60,8 @@ function [] = __kernel__ packed_bias(p : mat'unchecked, bias : vec'safe, rows : 
     p[pos[0]*tiles + pos[1], pos[2]] = pos[1]*width + pos[2] < rows ? bias[pos[0]*rows + pos[1]*width + pos[2]] : 0
 end
 
-% places: how many rows of places, and elements of x from row to row and from column to column.  to: row i of places makes
-% row i*to[0] + to[2] of the result, column j column j*to[1] + to[3], unless those are outside.
+% places: number of rows of positions, and distances in x from row to row and from column to column.  to: position (i,
+% j) computes row i*to[0] + to[2] and column j*to[1] + to[3] of the result; those outside are dropped.
 function [] = __kernel__ gather_eight(y : cube'safe, x : mat'unchecked, w : cube'unchecked, off : vec[int]'unchecked, _
                                       bias : mat'unchecked, groups : int, rows : int, tiles : int, places : ivec3, _
                                       to : ivec4, pos : ivec4)
@@ -115,7 +115,7 @@ function [] = __kernel__ gather_one(y : cube'safe, x : mat'unchecked, w : cube'u
     y[pos[0]*rows + pos[1], pos[2]*to[0] + to[2], pos[3]*to[1] + to[3]] = total
 end
 
-% Weights begin at `first`; places: their rows and columns, and how far apart they are in x; out: planes of all images.
+% The weights begin at `first`; places: rows and columns of positions, and their distances in x; out: planes of images.
 function [] = gather(out, x, off, w, bias, groups, rows, taps, first, step, places, to)
     many = rows >= 4
     width = many ? 8 : 1
@@ -138,7 +138,7 @@ function [] = gather(out, x, off, w, bias, groups, rows, taps, first, step, plac
     end
 end
 
-% out: rows and columns of the result; around: those of planes with zeros.
+% out: rows and columns of the result; around: extents of the padded planes.
 function y = planes_forward(x, w, out, stride, pad, dilation, groups, around, bias)
     [m, c, kh, kw] = size(w, 0..3)
     [planes, pitch, plane] = in_planes(x, pad, around, groups)
@@ -153,8 +153,8 @@ function [] = __kernel__ zeroed(x : cube'unchecked, pos : ivec3)
     x[pos] = 0
 end
 
-% s: the size of x; far: how far taps reach, and as many zeros are around dy.  rows and columns have, of each remainder by the
-% stride: how many taps meet it, where the first one reads, how far apart they do, and which row (or column) is the first.
+% s: size of x; far: reach of the taps, and width of the zeros around dy.  rows and columns list for each remainder by
+% the stride: the number of its taps, the position of the first, their distance, and the first row (or column).
 function dx = planes_backward(dy, w, s, stride, pad, dilation, groups, around, far, rows, columns)
     [m, c, kh, kw] = size(w, 0..3)
     out = size(dy, 2..3)
@@ -184,8 +184,8 @@ function dx = planes_mended(dx, dy, w, s, stride, pad, dilation, groups)
     dx = reshape(dx, s)
 end
 
-% Where dx is nan because of a zero beside the planes times a number that is not finite: the sum without those.  sum_for_input
-% of planes.c is the same for arrays in the memory of the host, where it adds in float64, which not every GPU has.
+% Where dx is nan because the padding was multiplied by a nonfinite number: computes the sum without the padding.
+% sum_for_input of planes.c does the same for arrays in host memory; it adds in float64, which not every GPU has.
 function [] = __kernel__ without_zeros(dx : cube'unchecked, dy : cube'unchecked, w : vec'unchecked, channels : int, _
                                        rows : int, kernel : ivec2, stride : ivec2, pad : ivec2, dilation : ivec2, _
                                        groups : int, pos : ivec3)
@@ -194,7 +194,7 @@ function [] = __kernel__ without_zeros(dx : cube'unchecked, dy : cube'unchecked,
         channel = mod(pos[0], channels*groups)
         c = mod(channel, channels)
         group = int((channel - c)/channels)
-        first = int((pos[0] - channel)/channels)*rows + group*rows % N*results: where the results of the group begin
+        first = int((pos[0] - channel)/channels)*rows + group*rows % N*results: start of the results of the group
         total = 0.0
         for m = 0..rows-1
             for i = 0..kernel[0]-1
@@ -219,8 +219,8 @@ function [] = __kernel__ bases(base : mat[int]'unchecked, step : ivec2, pos : iv
     base[pos] = pos[0]*step[0] + pos[1]*step[1]
 end
 
-% d: rows x places of each image; from: the first tile of taps; position: tile of rows, tile of taps, and the n-th images and
-% places of `lanes`.
+% d: rows x positions of each image; from: the first tile of taps; pos: tile of rows, tile of taps, and the share of
+% images and of positions among `lanes`.
 function [] = __kernel__ dots_eight(sums : cube'unchecked, d : mat'unchecked, x : mat'unchecked, off : vec[int]'unchecked, _
                                     base : vec[int]'unchecked, groups : int, rows : int, tiles : int, lanes : ivec2, _
                                     from : int, pos : ivec4)
@@ -294,8 +294,8 @@ function [] = __kernel__ dots_sum(dw : mat'unchecked, sums : cube'unchecked, row
     dw[pos[0], from + pos[1]] = total
 end
 
-% s: the size of w; around: rows and columns of planes with zeros; room: how many partial sums may be in memory at once, or 0
-% for those of one tile of taps.  The result has the same bits with any.
+% s: size of w; around: extents of the padded planes; room: number of partial sums that fit into memory, or 0 for those
+% of one tile of taps.  The result has the same bits for every value.
 function dw = planes_weights(x, dy, s, stride, pad, dilation, groups, around, room)
     [m, c, kh, kw] = s
     out = size(dy, 2..3)
@@ -330,9 +330,9 @@ function dw = planes_weights(x, dy, s, stride, pad, dilation, groups, around, ro
     dw = reshape(dw, s)
 end
 
-% -- the gradient of a bias: sums of 32 numbers at most, of such sums, and so on -----------------------------------------
+% -- the gradient of a bias: repeated sums of at most 32 numbers -------------------------------------------------------
 
-% Every lanes-th number of a row; rows of images come beside each other in that of their channel.
+% Sums every lanes-th number of a row; in the result the sums of all images of a channel are in one row.
 function [] = __kernel__ some_sums(part : mat'unchecked, x : mat'unchecked, lanes : int, pos : ivec2)
     total = 0.0
     for k = pos[1]..lanes..size(x,1)-1
@@ -354,7 +354,7 @@ function db = planes_bias(dy)
     db = reshape(db, [1, c])
 end
 
-% The same on the processor, whose sums are made in float64.
+% The same on the processor, with sums in float64.
 function db = sums_of_planes(dy)
     [n, c, h, w] = size(dy, 0..3)
     db = reshape(sum(sum(reshape(dy, [n, c, h*w]), 2), 0), [1, c])

@@ -1,6 +1,6 @@
 % Module: system.q
 % The eight rules that make conditional assignment of matrices part of the language: A[A < 0] = 0.
-% They do what indexing with a mask does; where the machine knows masks itself the result is the same, inf and nan included.
+% They do what indexing with a mask does; if the VM supports masks itself the result is the same, inf and nan included.
 
 type matrix_type : [vec|mat|cube|cvec|cmat|ccube]
 

@@ -1,3 +1,3 @@
 % Module: ui.q
 % The names of Quasar.UI.dll that are types.  Its functions are built in: imshow, plot, form …
-type qplot : ?? % what plot of a display gives
+type qplot : ?? % type of the value that plot of a display returns
