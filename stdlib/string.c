@@ -18,7 +18,7 @@ static void blanks(Text *t, size_t n) {
     for (size_t i = 0; i < n; i++) qtext_putc(t, ' ');
 }
 
-/* Ends the line that overwrite has written: the next output replaces it. */
+/* Covers the text that overwrite left on this line with blanks. */
 static void uncover(qs_vm *vm) {
     Text t;
     qtext_init(&t, qvm_ctx(vm));

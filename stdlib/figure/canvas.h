@@ -74,7 +74,7 @@ typedef struct {
 void qcanvas_text(Canvas *c, double x, double y, const char *s, const Lettering *l);
 void qcanvas_text_size(Canvas *c, const char *s, const Lettering *l, double *width, double *height);
 
-/* Pixels in the format of qcanvas_pixels, stretched over a box.  smooth: interpolates also when pixels are enlarged.
+/* Pixels in the format of qcanvas_pixels, stretched over a box.  smooth: interpolates between pixels when scaled.
  * has_alpha: the fourth byte is the opacity, and colours are premultiplied. */
 typedef struct {
     const uint32_t *pixels;
