@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* -- -- storage of the elements ------------------------------------------------------------------------------------ */
+/* -- storage of the elements --------------------------------------------------------------------------------------- */
 typedef struct {
     qs_vm *vm;
     const char *fn, *path; /* path NULL: an array */
@@ -108,7 +108,7 @@ static qs_status move_run(const Store *s, bool write, int64_t row, int64_t from,
     return QS_OK;
 }
 
-/* -- -- selection of elements -------------------------------------------------------------------------------------- */
+/* -- selection of elements ----------------------------------------------------------------------------------------- */
 /* Reads one integer for each dimension from a vector argument. */
 static qs_status read_positions(const Store *s, qs_call_args *c, int i, const char *what, int64_t least, int64_t *out) {
     Array *a;

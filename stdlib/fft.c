@@ -106,7 +106,7 @@ static size_t batch(const Geometry *g) {
 GATHER(gather_fd, float, double, Split_d)
 SCATTER(scatter_df, double, float, Split_d)
 
-/* -- -- Bluestein: k n = (k^2 + n^2 - (k-n)^2)/2 makes the sum a convolution of length m >= 2N-1, in float64 ------- */
+/* -- Bluestein: k n = (k^2 + n^2 - (k-n)^2)/2 makes the sum a convolution of length m >= 2N-1, in float64 ---------- */
 typedef struct {
     size_t m;
     Factors f;
@@ -175,7 +175,7 @@ static qs_status bluestein(qs_vm *vm, const Geometry *g, bool is_float, void *da
     return QS_OK;
 }
 
-/* -- -- long convolutions, in blocks of the result (overlap-save), always in float64 ------------------------------- */
+/* -- long convolutions, in blocks of the result (overlap-save), always in float64 ---------------------------------- */
 /* Overlap-save convolution: a transform of `size` elements gives `stretch` elements of the result.  For real numbers it
  * gives two blocks, as real and imaginary part. */
 typedef struct {

@@ -124,7 +124,7 @@ static qs_status gradient_of_values(qs_vm *vm, qs_call_args *c, bool value, int 
     return ran_free(vm, &r), s;
 }
 
-/* -- -- grad with respect to the contents of cells and objects: the parameters of a model -------------------------- */
+/* -- grad with respect to the contents of cells and objects: the parameters of a model ----------------------------- */
 typedef struct Leaves {
     qs_vm *vm;
     const char *fn;
@@ -282,7 +282,7 @@ static qs_status gradient(qs_vm *vm, qs_call_args *c, bool value) {
 qs_status qgrad_grad(qs_vm *vm, qs_call_args *c) { return gradient(vm, c, false); }
 qs_status qgrad_value_and_grad(qs_vm *vm, qs_call_args *c) { return gradient(vm, c, true); }
 
-/* -- -- vjp: the pullback keeps the recorded call ------------------------------------------------------------------ */
+/* -- vjp: the pullback keeps the recorded call --------------------------------------------------------------------- */
 /* The pullback of several arguments returns a list, so that [a, b] = pull(dy) works. */
 typedef struct {
     qs_vm *vm;
@@ -396,7 +396,7 @@ qs_status qgrad_jvp(qs_vm *vm, qs_call_args *c) {
     return items_free(vm, &dx), s;
 }
 
-/* -- -- constants, and recomputation to save memory ---------------------------------------------------------------- */
+/* -- constants, and recomputation to save memory ------------------------------------------------------------------- */
 qs_status qgrad_stop_gradient(qs_vm *vm, qs_call_args *c) {
     Array *copy;
     if (c->in[0].kind != QS_ARRAY || !qtape_is_recorded(vm, c->in[0]))
@@ -583,7 +583,7 @@ qs_status qgrad_checkpoint(qs_vm *vm, qs_call_args *c) {
     return QS_OK;
 }
 
-/* -- -- functions implemented in adjoints.q ------------------------------------------------------------------------ */
+/* -- functions implemented in adjoints.q --------------------------------------------------------------------------- */
 /* Calls fn(f, {x…}) of adjoints.q. */
 static qs_status by_list(qs_vm *vm, qs_call_args *c, const char *rule) {
     Cell *list;

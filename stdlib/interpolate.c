@@ -45,7 +45,7 @@ static qs_status outside_of(qs_vm *vm, qs_call_args *c, int i, Outside *out) {
     return qs_fail(vm, QS_EVALUE, "%s: outside must be a number, \"extrap\" or \"clamp\", got \"%s\"", c->name, s);
 }
 
-/* -- -- slopes: of n samples y, `step` numbers apart, at positions x; d has the layout of y ------------------------ */
+/* -- slopes: of n samples y, `step` numbers apart, at positions x; d has the layout of y --------------------------- */
 typedef struct {
     const double *x;
     size_t n, step;
@@ -113,7 +113,7 @@ static Weights hermite(double t, double h) {
     return (Weights){{u * u * (1 + 2 * t), t * t * (1 + 2 * u)}, {h * t * u * u, -h * t * t * u}};
 }
 
-/* -- -- one dimension: rows of `m` numbers at ascending positions -------------------------------------------------- */
+/* -- one dimension: rows of `m` numbers at ascending positions ----------------------------------------------------- */
 typedef struct {
     Method method;
     Outside outside;
@@ -186,7 +186,7 @@ qs_status qinterpolate_1(qs_vm *vm, qs_call_args *c) {
     return qsampled_done(vm, v, need), s;
 }
 
-/* -- -- two dimensions: a matrix, at columns x and rows y ---------------------------------------------------------- */
+/* -- two dimensions: a matrix, at columns x and rows y ------------------------------------------------------------- */
 typedef struct {
     Method method;
     Outside outside;

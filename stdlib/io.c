@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* -- -- open files: foreign values, closed by fclose or with the last reference ------------------------------------ */
+/* -- open files: foreign values, closed by fclose or with the last reference --------------------------------------- */
 typedef struct {
     FILE *f;
     char *path;

@@ -82,7 +82,7 @@ qs_status qmath_where(qs_vm *vm, qs_call_args *c) {
     return qarith_where(vm, c->in[0], c->in[1], c->in[2], &c->out[0]);
 }
 
-/* -- -- integers --------------------------------------------------------------------------------------------------- */
+/* -- integers ------------------------------------------------------------------------------------------------------ */
 static bool is_integer(qs_value v) {
     return v.kind == QS_INT || (v.kind == QS_ARRAY && qdtype_is_int((qs_dtype)qval_array(v)->dtype));
 }

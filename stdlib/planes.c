@@ -277,7 +277,7 @@ static void run_jobs(const Conv *c, int64_t n, int64_t work, ThreadsJob *job, vo
     qthreads_run(qthreads_of(qvm_ctx(c->vm)), n, grain, job, ud);
 }
 
-/* -- -- nonfinite numbers ------------------------------------------------------------------------------------------ */
+/* -- nonfinite numbers --------------------------------------------------------------------------------------------- */
 /* The loops above also multiply the zeros between and beside the rows, and 0 times nan or inf would make unrelated
  * elements nan.  Therefore elements that are nan are recomputed from their own terms: `sum` computes element k. */
 typedef double Sum(const Conv *c, const char *a, const char *b, int64_t k);

@@ -239,7 +239,7 @@ static void end_watch(qs_vm *vm, Onlooker *o) {
     pthread_mutex_destroy(&o->lock), pthread_cond_destroy(&o->wake);
 }
 
-/* -- -- reports of the program ------------------------------------------------------------------------------------- */
+/* -- reports of the program ---------------------------------------------------------------------------------------- */
 /* Stores the line of progress() that remains visible while built-ins run; NULL: there is none. */
 static void keep_before(Onlooker *o, const Line *line) {
     bool held = hold(o);

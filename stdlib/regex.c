@@ -12,7 +12,7 @@
 #define LATE_FILE QUASAR_PCRE2
 #include "vm/base/lazy_library.h"
 
-/* -- -- compiled patterns: a cache of the most recent ones --------------------------------------------------------- */
+/* -- compiled patterns: a cache of the most recent ones ------------------------------------------------------------ */
 enum { KEPT = 16 };
 typedef struct {
     qs_value pattern;

@@ -128,7 +128,7 @@ qs_status qsampled_bincount(qs_vm *vm, qs_call_args *c) {
     return qsampled_done(vm, counts, (size_t)n), s;
 }
 
-/* -- -- polynomials: coefficients in descending powers ------------------------------------------------------------- */
+/* -- polynomials: coefficients in descending powers ---------------------------------------------------------------- */
 /* Computes v = v*x + p, for real or complex numbers. */
 static void horner(double *v, const double *x, const double *p, int parts) {
     double re = v[0] * x[0] + p[0];
@@ -334,7 +334,7 @@ static void convolve_directly(qs_vm *vm, const Image *a, const Image *b, double 
     qthreads_run(qthreads_of(qvm_ctx(vm)), rows * stretches, grain, convolve_stretches, &c);
 }
 
-/* -- -- convolution of two long vectors by FFT --------------------------------------------------------------------- */
+/* -- convolution of two long vectors by FFT ------------------------------------------------------------------------ */
 enum { LONG = 1 << 11 /* length of the shorter vector from which FFT is faster */ };
 
 /* Returns the squared norm; infinite or NaN if an element is.  *whole becomes false if an element is not integral. */
@@ -407,7 +407,7 @@ static qs_status convolution(qs_vm *vm, qs_call_args *c, bool flat) {
 qs_status qsampled_conv(qs_vm *vm, qs_call_args *c) { return convolution(vm, c, true); }
 qs_status qsampled_conv2(qs_vm *vm, qs_call_args *c) { return convolution(vm, c, false); }
 
-/* -- -- covariance: rows are observations, columns are variables --------------------------------------------------- */
+/* -- covariance: rows are observations, columns are variables ------------------------------------------------------ */
 /* Subtracts the mean of each column; `mean` has room for one row. */
 static void center(double *x, size_t rows, size_t columns, double *mean) {
     memset(mean, 0, columns * sizeof *mean);

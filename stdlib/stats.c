@@ -63,7 +63,7 @@ static qs_status cumulate(qs_vm *vm, qs_call_args *c, Reduce r) {
 qs_status qstats_cumsum(qs_vm *vm, qs_call_args *c) { return cumulate(vm, c, RED_SUM); }
 qs_status qstats_cumprod(qs_vm *vm, qs_call_args *c) { return cumulate(vm, c, RED_PROD); }
 
-/* -- -- lines: an array split along one dimension ------------------------------------------------------------------ */
+/* -- lines: an array split along one dimension --------------------------------------------------------------------- */
 ArrayLines qstats_lines(const Array *a, int dim) {
     Shape s;
     qmatrix_shape(a, &s);

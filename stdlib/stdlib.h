@@ -64,7 +64,7 @@ qs_status qfigure_flush(qs_vm *vm); /* writes or shows the figures that have cha
 enum { ADJOINT_ZERO = '0', ADJOINT_ELEMENTS = '.', ADJOINT_CALLS = '>', ADJOINT_NONE = '!' };
 const char *qlib_adjoint(const struct qs_native_def *d);
 
-/* -- -- args.c: reading arguments.  Messages name the function (fn or c->name) and the argument (what) ------------- */
+/* -- args.c: reading arguments.  Messages name the function (fn or c->name) and the argument (what) ---------------- */
 qs_status qarg_wrong(qs_vm *vm, const char *fn, const char *what, const char *wanted, qs_value got); /* sets QS_ETYPE */
 qs_status qarg_num(qs_vm *vm, const char *fn, const char *what, qs_value v, double *out);    /* or a 1-element array */
 qs_status qarg_int(qs_vm *vm, const char *fn, const char *what, qs_value v, int64_t *out);   /* an integer */
@@ -145,7 +145,7 @@ static inline size_t qstats_line_at(const ArrayLines *l, size_t k) {
 /* Computes the extents of a with dimension `dim` replaced; returns the rank. */
 int qstats_with_dim(const Array *a, int dim, int64_t n, int64_t dims[QS_MAX_RANK]);
 
-/* -- -- sort.c: stable; NaN is last in both directions; -0 equals 0 ------------------------------------------------ */
+/* -- sort.c: stable; NaN is last in both directions; -0 equals 0 --------------------------------------------------- */
 /* Sorts each line of src into dst.  If dst is src, zeros lose their signs.  index: receives the old positions in the
  * line, as elements of type `place` with the layout of dst; NULL: not wanted. */
 qs_status qsort_lines(qs_vm *vm, const char *fn, qs_dtype d, const ArrayLines *l, bool down, const void *src, void *dst,
@@ -190,7 +190,7 @@ qs_status qpath_make(qs_vm *vm, const char *fn, const char *path, size_t n); /* 
 qs_status qjson_read(qs_vm *vm, const char *fn, const char *s, size_t n, qs_value *out); /* s[n] may be any byte */
 void qjson_put_string(qs_vm *vm, Text *t, const char *s, size_t n);
 
-/* -- -- safetensors.c: load and save (npy.c) for .safetensors files ------------------------------------------------ */
+/* -- safetensors.c: load and save (npy.c) for .safetensors files --------------------------------------------------- */
 bool qsafetensors_is(const uint8_t *p, size_t n);
 qs_status qsafetensors_load(qs_vm *vm, const char *path, const uint8_t *p, size_t n, qs_value *out);
 qs_status qsafetensors_save(qs_vm *vm, const char *path, int n, const qs_value *in);

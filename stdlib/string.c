@@ -200,7 +200,7 @@ qs_status qstring_strrep(qs_vm *vm, qs_call_args *c) {
     return qval_text(vm, &t, QS_OK, &c->out[0]);
 }
 
-/* -- -- splitting and searching ------------------------------------------------------------------------------------ */
+/* -- splitting and searching --------------------------------------------------------------------------------------- */
 qs_status qstring_strlen(qs_vm *vm, qs_call_args *c) {
     const char *s;
     size_t n;

@@ -54,7 +54,7 @@ qs_status qtime_sleep(qs_vm *vm, qs_call_args *c) {
     return qflag_is_up(&qvm(vm)->interrupted) ? qvm_attend(vm) : QS_OK;
 }
 
-/* -- -- dates: seconds since 1970 to calendar fields, local unless the last argument asks for UTC ------------------ */
+/* -- dates: seconds since 1970 to calendar fields, local unless the last argument asks for UTC --------------------- */
 static qs_status wants_utc(qs_vm *vm, qs_call_args *c, int i, bool *utc) {
     double x = 0;
     if (qarg_given(c, i)) TRY(qarg_num(vm, c->name, "utc", c->in[i], &x));

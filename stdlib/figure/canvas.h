@@ -43,7 +43,7 @@ uint32_t *qcanvas_take(Canvas *c, int *width, int *height);
 /* Returns the contents of the file (PNG for pixels), which the caller frees.  NULL: failed, with the reason in *why. */
 char *qcanvas_file(Canvas *c, size_t *n, const char **why);
 
-/* -- -- paths: built, then stroked or filled, which starts a new path ---------------------------------------------- */
+/* -- paths: built, then stroked or filled, which starts a new path ------------------------------------------------- */
 void qcanvas_move(Canvas *c, double x, double y);
 void qcanvas_line(Canvas *c, double x, double y);
 void qcanvas_close(Canvas *c);

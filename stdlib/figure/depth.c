@@ -96,7 +96,7 @@ static void box(const Eye *e, const Ticks t[3]) {
     qcanvas_stroke(e->p->c, qdraw_grid, (Stroke){.width = 0.6, .alpha = 1});
 }
 
-/* -- -- ticks: along the visible edges of the box ------------------------------------------------------------------ */
+/* -- ticks: along the visible edges of the box --------------------------------------------------------------------- */
 /* Returns a point on the edge that has the ticks of axis n: for x and y on the floor, on the side of the viewer; for z
  * the vertical edge at the left of the page. */
 static Point point_on_edge(const Eye *e, int n, double t) {

@@ -162,7 +162,7 @@ double qfigure_scale(const Figure *f); /* returns pixels per unit: 1 if pictures
 void qfigure_size(const Figure *f, double *width, double *height);
 qs_status qfigure_write(qs_vm *vm, const char *fn, Figure *f, const char *path); /* writes .png, .svg or .pdf */
 
-/* -- -- series.c: properties at the end of the arguments: "linewidth", 2 … ----------------------------------------- */
+/* -- series.c: properties at the end of the arguments: "linewidth", 2 … -------------------------------------------- */
 qs_status qseries_style(qs_vm *vm, qs_call_args *c, int *at, Style *style, char **name);
 qs_status qseries_column(qs_vm *vm, const char *fn, const char *what, qs_value v, Column *out);
 /* Returns the number of rows and columns of an argument; a vector is one column. */

@@ -299,7 +299,7 @@ qs_status qlabel_caxis(qs_vm *vm, qs_call_args *c) {
     return good ? changed(vm, a) : qs_fail(vm, QS_EVALUE, "caxis: the range of colours is [lo, hi]");
 }
 
-/* -- -- saving and closing ----------------------------------------------------------------------------------------- */
+/* -- saving and closing -------------------------------------------------------------------------------------------- */
 /* saveas(path) or saveas(h, path) */
 qs_status qlabel_saveas(qs_vm *vm, qs_call_args *c) {
     Figure *f = qfigure_all(vm)->current;

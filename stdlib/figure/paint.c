@@ -366,7 +366,7 @@ static void paint_rect(const Painter *p, Item *i) {
 
 static void paint_nothing(const Painter *p, Item *i) { (void)p, (void)i; }
 
-/* -- -- keys in the legend ----------------------------------------------------------------------------------------- */
+/* -- keys in the legend -------------------------------------------------------------------------------------------- */
 static void key_line(const Painter *p, const Item *i, double x, double y, double width) {
     if (i->style.dash) {
         qcanvas_move(p->c, x, y), qcanvas_line(p->c, x + width, y);

@@ -582,7 +582,7 @@ qs_status qseries_quiver(qs_vm *vm, qs_call_args *c) {
     return s;
 }
 
-/* -- -- text, rectangle: on the current axes ----------------------------------------------------------------------- */
+/* -- text, rectangle: on the current axes -------------------------------------------------------------------------- */
 static qs_status set_position(qs_vm *vm, Item *i, const double *x, const double *y, size_t n) {
     for (int k = 0; k < 2; k++) {
         i->part[k] = (Column){malloc(qmem_size(n, sizeof(double), 0)), n};

@@ -350,7 +350,7 @@ static void *decode_ahead(void *data) {
     return NULL;
 }
 
-/* -- -- functions of the interface --------------------------------------------------------------------------------- */
+/* -- functions of the interface ------------------------------------------------------------------------------------ */
 static VideoStatus read_frame(void *video, VideoFrame *out, char why[VIDEO_WHY]) {
     Reader *r = video;
     pthread_mutex_lock(&r->lock);

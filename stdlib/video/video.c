@@ -28,7 +28,7 @@ typedef struct Video {
 
 static const qs_foreign_type video_type;
 
-/* -- -- the shared object with FFmpeg ------------------------------------------------------------------------------ */
+/* -- the shared object with FFmpeg --------------------------------------------------------------------------------- */
 bool qvideo_has(void) {
     char path[PATH_MAX];
     return qlibrary_own("_video.so", path) && dlopen(path, RTLD_NOW | RTLD_LOCAL);

@@ -85,7 +85,7 @@ qs_status qdisplay_draw(qs_vm *vm, Window *w) {
     return QS_OK;
 }
 
-/* -- -- positions -------------------------------------------------------------------------------------------------- */
+/* -- positions ----------------------------------------------------------------------------------------------------- */
 typedef struct {
     Axes *a;
     double x, y;
@@ -178,7 +178,7 @@ static void begin_drag(Window *w, const TkEvent *e, bool range) {
     if (range) w->start[2] = s.a->range[0], w->start[3] = s.a->range[1];
 }
 
-/* -- -- the value under the mouse ---------------------------------------------------------------------------------- */
+/* -- the value under the mouse ------------------------------------------------------------------------------------- */
 static double element_at(const Item *i, size_t k) {
     switch (i->image->dtype) {
     case QS_U8: return ((const uint8_t *)i->elements)[k];

@@ -226,7 +226,7 @@ static qs_status set_value(qs_vm *vm, Window *w, qs_value v, bool fires) {
     return other && fires ? qwidget_fire(vm, w, ON_CHANGE, 0, NULL) : QS_OK;
 }
 
-/* -- -- progress bars, for progress.c ------------------------------------------------------------------------------ */
+/* -- progress bars, for progress.c --------------------------------------------------------------------------------- */
 int qwidget_is_bar(qs_vm *vm, qs_value v) {
     const Ref *r = qs_foreign_ptr(v, &widget_type);
     const Window *w = r ? qwidget_find(vm, r->id) : NULL;
