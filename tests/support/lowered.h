@@ -88,7 +88,10 @@ static KVal lowered_kval(Lowered *t, const TArg *a, int i) {
     KVal v = {.kind = KV_NUM, .dtype = (uint8_t)a->dtype, .source = i};
     bool whole = a->num == (double)(int64_t)a->num;
     switch (a->kind) {
-    case T_ARRAY: v.kind = KV_ARRAY, v.rank = (uint8_t)a->rank, v.contiguous = v.unit_last = true; break;
+    case T_ARRAY:
+        v.kind = KV_ARRAY, v.rank = (uint8_t)a->rank, v.contiguous = v.unit_last = true;
+        for (int d = 0; d < a->rank; d++) v.dims[d] = -1;
+        break;
     case T_STR: v.kind = KV_STRING, v.str = qstr_cname(&t->c, a->text); break;
     case T_NUM: v.dtype = (uint8_t)t->c.scalar_dtype; /* fall through */
     case T_INT:
@@ -128,7 +131,7 @@ static void lowered_bind(const KFunc *f, const KBind *b, const TArg *args, KArg 
 static qs_status lowered_lower(Lowered *t, Arena *arena, const char *kernel, int rank, TArg *args, int nargs,
                                LowerResult *r) {
     KVal vals[16];
-    LowerHost host = {t, lowered_symbol, lowered_function, NULL, NULL};
+    LowerHost host = {t, lowered_symbol, lowered_function, NULL, NULL, NULL};
     for (int i = 0; i < nargs; i++) vals[i] = lowered_kval(t, &args[i], i);
     LowerJob job = {.fn = {.kind = KV_FUNC, .func = lowered_func(t, qstr_cname(&t->c, kernel))},
                     .args = vals,

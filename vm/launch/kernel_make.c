@@ -40,8 +40,7 @@ static void describe_array(const Captured *s, const Array *a, KVal *out) {
     out->known = s->by_value && s->num_known, out->vec = s->vec;
     out->rank = a->rank;
     out->contiguous = a->contiguous, out->unit_last = qkey_unit_last(a);
-    for (int d = 0; d < a->rank; d++)
-        if (s->dims_known >> d & 1) out->dims[d] = a->dims[d];
+    for (int d = 0; d < a->rank; d++) out->dims[d] = s->dims_known >> d & 1 ? a->dims[d] : -1;
 }
 
 static bool describe_members(Maker *m, int source, const Function *set, KVal *out) {

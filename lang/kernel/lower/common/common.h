@@ -379,7 +379,7 @@ void ksubscript_sentence(const char *array, int shown_axis, char text[KPLACE_TEX
 KRef ksubscript_bring(Walk *w, const Places *p, int axis, AxisIndex x, KRef *guard);
 
 /* -- memory.c ------------------------------------------------------------------------------------------------------ */
-/* The memory layout of an array parameter; dims: known extents; 0 or NULL: unknown. */
+/* The memory layout of an array parameter; dims: known extents; -1 or NULL: unknown. */
 typedef struct {
     int param, rank;
     bool contiguous, unit_last;

@@ -2,7 +2,7 @@
 #include "lang/kernel/lower/common/common.h"
 
 KRef kmemory_extent(Walk *w, const Layout *a, int axis) {
-    if (a->dims && a->dims[axis]) return kbuild_int(w, QS_I64, a->dims[axis]);
+    if (a->dims && a->dims[axis] >= 0) return kbuild_int(w, QS_I64, a->dims[axis]);
     return kbuild_pure(w, (KMake){K_DIM, .imm = (uint64_t)a->param << 8 | (uint64_t)axis});
 }
 

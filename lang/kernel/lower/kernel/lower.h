@@ -36,7 +36,7 @@ struct KVal {
     uint8_t bits;  /* KV_NUM: an integral number below 2^bits, which may be used as an int; 0: not known to be one */
     bool contiguous, unit_last;
     bool known;                /* KV_NUM, KV_VEC: the kernel is specialized on the value, which may be compiled in */
-    int64_t dims[QS_MAX_RANK]; /* KV_VEC: extents (always known); KV_ARRAY: known extents, else 0 */
+    int64_t dims[QS_MAX_RANK]; /* KV_VEC: extents (always known); KV_ARRAY: known extents, else -1 */
     double num[2];
     const double *vec; /* known KV_VEC: its components */
     TypeMods mods;

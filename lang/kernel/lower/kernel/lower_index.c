@@ -32,7 +32,7 @@ static int outer_rank(const Val *v) { return v->rank - v->inner; }
 int klidx_ndims(const Val *v) { return outer_rank(v) < 2 ? 2 : outer_rank(v); }
 
 static KRef extent_of(Lower *L, const Val *v, int axis) {
-    if (v->kind != V_ARRAY || v->dims[axis]) return klnum_int(L, QS_I64, v->dims[axis]);
+    if (v->kind != V_ARRAY || v->dims[axis] >= 0) return klnum_int(L, QS_I64, v->dims[axis]);
     return klnum_pure(L, (KMake){K_DIM, .imm = (uint64_t)klower_array_param(L, v) << 8 | (uint64_t)axis});
 }
 
@@ -538,7 +538,7 @@ static qs_status spell_out(Lower *L, Access *a, int d, int64_t n) {
 static qs_status spell_out_known(Lower *L, Access *a) {
     for (int d = 0; d < a->p.rank; d++) {
         if (a->p.item[d].kind != AT_ALL) continue;
-        if (a->base.kind == V_ARRAY && !a->base.dims[d])
+        if (a->base.kind == V_ARRAY && a->base.dims[d] < 0)
             return klower_need(L, a->base.u.array->host.source, d, a->base.rank);
         TRY(spell_out(L, a, d, a->base.dims[d]));
     }
@@ -641,7 +641,7 @@ static qs_status fit_slice(Lower *L, Access *a, const Val *v, int *loops) {
     *loops = 0;
     bool fixed = a->base.kind != V_ARRAY;
     for (int d = 0; d < a->p.rank; d++) {
-        if (a->p.item[d].kind != AT_ALL || (!fixed && !a->base.dims[d])) continue;
+        if (a->p.item[d].kind != AT_ALL || (!fixed && a->base.dims[d] < 0)) continue;
         TRY(spell_out(L, a, d, a->base.dims[d]));
         all--;
     }

@@ -117,7 +117,7 @@ struct Val {
     bool is_pos;   /* V_NUM: exactly the position in the launch domain */
     Made made;     /* V_NUM V_MEMORY */
     TypeMods mods;
-    int64_t dims[QS_MAX_RANK]; /* V_ARRAY: known extents, else 0 */
+    int64_t dims[QS_MAX_RANK]; /* V_ARRAY: known extents, else -1 */
     Comp *at;                  /* V_NUM: components, row-major; complex: re, im alternating */
     union {
         ArrayRef *array;

@@ -112,7 +112,7 @@ static bool is_big(const Val *v) {
     enum { UNROLL = 64 };
     if (v->kind != V_ARRAY) return false;
     for (int i = 0; i < v->rank; i++)
-        if (!v->dims[i]) return true;
+        if (v->dims[i] < 0) return true;
     return klval_count(v) > UNROLL;
 }
 

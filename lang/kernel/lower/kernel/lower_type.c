@@ -114,7 +114,7 @@ static qs_status coerce_small(Lower *L, const Type *t, const char *what, uint32_
 /* Checks the extents of an array passed as a fixed-size type.  This happens at compile time, so they must be known. */
 static qs_status check_fixed(Lower *L, const Type *t, const char *what, uint32_t pos, const Val *v) {
     for (int i = 0; i < t->nfixed; i++) {
-        if (!v->dims[i]) return klower_need(L, v->u.array->host.source, i, v->rank);
+        if (v->dims[i] < 0) return klower_need(L, v->u.array->host.source, i, v->rank);
         if (v->dims[i] != t->dims[i])
             return klower_error(L, QS_ESHAPE, pos, "%s must be %s, got extent %lld along dimension %d", what,
                                 qtype_name(t), (long long)v->dims[i], t->nfixed == 1 ? 1 : i); /* a vec is 1xN */
@@ -151,7 +151,7 @@ static qs_status coerce_entries(Lower *L, const Type *t, const char *what, uint3
     convert_elements(L, e->inner, v);
     v->inner = (uint8_t)e->rank;
     for (int i = 0; i < e->nfixed; i++) {
-        if (!v->dims[outer + i]) return klower_need(L, v->u.array->host.source, outer + i, v->rank);
+        if (v->dims[outer + i] < 0) return klower_need(L, v->u.array->host.source, outer + i, v->rank);
         if (v->dims[outer + i] != e->dims[i])
             return klower_error(L, QS_ESHAPE, pos, "%s must be %s, got entries of extent %lld", what, qtype_name(t),
                                 (long long)v->dims[outer + i]);
@@ -304,7 +304,7 @@ static void describe_array(Lower *L, const Val *v, GivenArg *out) {
     int rank = outside && v->u.array->host.rank < v->rank ? v->u.array->host.rank : v->rank;
     int64_t *dims = qarena_alloc(L->arena, qmem_size(QS_MAX_RANK + 1, sizeof *dims, 0));
     int skip = rank == 1 && v->rank > 1;
-    for (int i = 0; i < rank; i++) dims[i] = outside && !v->dims[i + skip] ? -1 : v->dims[i + skip];
+    for (int i = 0; i < rank; i++) dims[i] = v->dims[i + skip];
     if (!outside) rank = normal_rank(rank, dims);
     qs_dtype d = outside ? klval_element(v) : made_element(L, v);
     out->type = qtype_array(L->c, qtype_num(L->c, d), rank);

@@ -106,7 +106,7 @@ qs_status klval_components(Lower *L, const Val *v, Val *out) {
     case V_MEMORY: TRY(check_size(L, v)); return memory_components(L, *v, out); /* v may be *out */
     case V_ARRAY:
         for (int i = 0; i < v->rank; i++)
-            if (!v->dims[i]) return klower_need(L, v->u.array->host.source, i, v->rank);
+            if (v->dims[i] < 0) return klower_need(L, v->u.array->host.source, i, v->rank);
         TRY(check_size(L, v));
         return klidx_load_all(L, v, out);
     default: return klower_error(L, QS_ETYPE, L->pos, "a number or an array is wanted, got %s", klval_type_name(L, v));
