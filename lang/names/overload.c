@@ -232,7 +232,7 @@ static int param_of(const Func *f, const GivenCall *call, int i) {
 
 static Fit fit_param(const Overloads *o, Fitting *f, const Func *func, const Param *p, GivenArg *g, Declared *d) {
     *d = (Declared){0};
-    if (p->variadic || !p->type) return FIT_UNTYPED;
+    if (p->variadic || !p->type || g->fits_all) return FIT_UNTYPED;
     if (!o->declared(o->ud, func, p, d)) return FIT_NO;
     return d->type ? fit_type(f, g, *d) : FIT_UNTYPED;
 }
@@ -244,6 +244,7 @@ static void fit_builtin(const Overload *x, const GivenCall *call, Row *row) {
 
 /* Returns the number of parameters without an argument; -1: one of them has no default. */
 static int count_left(const Func *f, const GivenCall *call, const bool *given) {
+    if (call->partial) return 0;
     int left = is_variadic(f);
     for (int p = 0; p < f->nparams; p++) {
         const Param *param = &f->params[p];

@@ -1,9 +1,9 @@
 /* overload.h -- overload resolution: chooses which of several functions of one name a call means.
  *
- *     calls of the interpreter (vm/interp/call.c), from Python and C too ─┐
- *     launches (vm/launch/kernel.c)                                       ├──► qoverload_choose
- *     calls inside kernels (lang/kernel/lower/kernel/lower_call.c)        │
- *     qrun --check (vm/program/link.c)                                   ─┘
+ *     calls of the interpreter, from Python and C, launches, and halo     ─┐
+ *     of a kernel (vm/interp/call.c)                                       ├──► qoverload_choose
+ *     calls inside kernels (lang/kernel/lower/kernel/lower_call.c)         │
+ *     qrun --check (vm/program/link.c)                                    ─┘
  *
  * The input is a description of each argument and the parameters of each function; the result is the index of the
  * chosen function.  The choice depends on types, and on values only as far as GivenArg describes them: whether a number
@@ -37,6 +37,7 @@ typedef enum {
 typedef struct {
     const Type *type; /* the type that type(x) returns; ??: the argument is null */
     bool is_null;
+    bool fits_all;       /* the value is not given yet; every type fits equally */
     bool integral;       /* a scalar with an integral value of magnitude below 2^31 */
     bool dynamic;        /* an object to which fields may be added */
     bool is_flat;        /* a kernel may take the array as an array of short vectors, formed by the last dimensions */
@@ -54,6 +55,7 @@ typedef struct {
     Str *const *names;
     int nnamed;                   /* number of named arguments, which are the last ones */
     bool (*skips)(const Param *); /* parameter without an argument, such as pos of a kernel; NULL: none */
+    bool partial;                 /* arguments are missing; parameters need not have a default */
     void *ud;
 } GivenCall;
 

@@ -137,7 +137,8 @@ static bool is_integral(qs_value v) {
     return v.kind == QS_NUM && v.u.f > -0x1p31 && v.u.f < 0x1p31 && v.u.f == trunc(v.u.f);
 }
 
-void qcall_describe(qs_vm *vm, qs_value v, GivenArg *out) {
+/* A kernel may take an array argument as an array of short vectors. */
+static void describe_argument(qs_vm *vm, qs_value v, const LaunchRules *launch, GivenArg *out) {
     *out = (GivenArg){.type = qval_type(vm, v), .is_null = v.kind == QS_NIL, .integral = is_integral(v)};
     if (qval_is_object(v)) out->of = v.u.p;
     if (v.kind == QS_ARRAY) out->dims = ((const Array *)v.u.p)->dims;
@@ -146,6 +147,8 @@ void qcall_describe(qs_vm *vm, qs_value v, GivenArg *out) {
     if (v.kind == QS_FOREIGN) out->takes = foreign_takes;
     const Class *cls = v.kind == QS_OBJECT ? ((const Object *)v.u.p)->cls : NULL;
     out->dynamic = v.kind == QS_OBJECT && (!cls || cls->kind == CLASS_DYNAMIC);
+    out->is_flat = launch && v.kind == QS_ARRAY;
+    out->fits_all = launch && launch->partial && v.kind == QS_NIL;
 }
 
 static Overload overload_of(const Function *fn) {
@@ -200,23 +203,24 @@ static bool key_of(qs_value v, uint64_t *key) {
     return true;
 }
 
-static inline Chosen *find_chosen(qs_vm *vm, const Function *set, const CallArgs *a, const uint64_t *key) {
+static inline Chosen *find_chosen(qs_vm *vm, const Function *set, const CallArgs *a, bool launch,
+                                  const uint64_t *key) {
     Choices *c = set->choices;
     for (int i = 0; c && c->types == qvm(vm)->types_defined && i < MOST_CHOSEN; i++) {
         Chosen *x = &c->at[i];
-        bool same = x->fn && x->n == a->nin;
+        bool same = x->fn && x->n == a->nin && x->launch == launch;
         for (int k = 0; k < a->nin && same; k++) same = x->key[k] == key[k];
         if (same) return x;
     }
     return NULL;
 }
 
-static void save_choice(qs_vm *vm, Function *set, const CallArgs *a, const uint64_t *key, Function *fn) {
+static void save_choice(qs_vm *vm, Function *set, const CallArgs *a, bool launch, const uint64_t *key, Function *fn) {
     Choices *c = set->choices;
     if (!c) c = set->choices = qmem_alloc(qvm_ctx(vm), sizeof *c);
     if (c->types != qvm(vm)->types_defined) *c = (Choices){.types = qvm(vm)->types_defined};
     Chosen *x = &c->at[c->next++ % MOST_CHOSEN];
-    *x = (Chosen){.n = a->nin, .fn = fn};
+    *x = (Chosen){.n = a->nin, .launch = launch, .fn = fn};
     memcpy(x->key, key, (size_t)a->nin * sizeof *key);
 }
 
@@ -229,13 +233,6 @@ static qs_status no_overload(qs_vm *vm, const Function *set, const CallArgs *a) 
     return s;
 }
 
-qs_status qcall_choose(qs_vm *vm, const Function *set, bool script, const CallArgs *a, const GivenCall *call,
-                       Function **out) {
-    Resolution r = resolve_overload(vm, set, script, a, call);
-    if (r.index < 0) return no_overload(vm, set, a);
-    return *out = set->members[r.index], QS_OK;
-}
-
 bool qcall_tie(qs_vm *vm, const Function *set, const CallArgs *a, const GivenCall *call, const Func **chosen,
                const Func **other) {
     Resolution r = resolve_overload(vm, set, false, a, call);
@@ -244,27 +241,30 @@ bool qcall_tie(qs_vm *vm, const Function *set, const CallArgs *a, const GivenCal
     return *chosen && *other;
 }
 
-static qs_status select_anew(qs_vm *vm, const Function *set, const CallArgs *a, Function **out, bool *looked) {
+static qs_status select_anew(qs_vm *vm, const Function *set, const CallArgs *a, const LaunchRules *launch,
+                             Function **out, bool *looked) {
     enum { FEW = 16 };
     GivenArg few[FEW], *given = few;
     size_t n = (size_t)a->nin;
     if (n > FEW) given = qmem_alloc(qvm_ctx(vm), qmem_size(n, sizeof *given, 0));
-    for (int i = 0; i < a->nin; i++) qcall_describe(vm, a->in[i], &given[i]);
-    GivenCall call = {given, a->nin, a->names, a->nnamed, NULL, vm};
-    qs_status s = qcall_choose(vm, set, false, a, &call, out);
+    for (int i = 0; i < a->nin; i++) describe_argument(vm, a->in[i], launch, &given[i]);
+    GivenCall call = {.at = given, .n = a->nin, .names = a->names, .nnamed = a->nnamed, .ud = vm};
+    if (launch) call.skips = launch->skips, call.partial = launch->partial;
+    Resolution r = resolve_overload(vm, set, launch != NULL, a, &call);
     for (int i = 0; i < a->nin; i++) *looked |= given[i].looked;
     if (given != few) qmem_free(qvm_ctx(vm), given, n * sizeof *given);
-    return s;
+    if (r.index < 0) return no_overload(vm, set, a);
+    return *out = set->members[r.index], QS_OK;
 }
 
-qs_status qcall_select(qs_vm *vm, Function *set, const CallArgs *a, Function **out) {
+qs_status qcall_select(qs_vm *vm, Function *set, const CallArgs *a, const LaunchRules *launch, Function **out) {
     uint64_t key[MOST_KEYS];
-    bool keyed = a->nin <= MOST_KEYS && !a->nnamed, looked = false;
+    bool keyed = a->nin <= MOST_KEYS && !a->nnamed && !(launch && launch->partial), looked = false;
     for (int i = 0; i < a->nin && keyed; i++) keyed = key_of(a->in[i], &key[i]);
-    Chosen *known = keyed ? find_chosen(vm, set, a, key) : NULL;
+    Chosen *known = keyed ? find_chosen(vm, set, a, launch != NULL, key) : NULL;
     if (known) return *out = known->fn, QS_OK;
-    TRY(select_anew(vm, set, a, out, &looked));
-    if (keyed && !looked) save_choice(vm, set, a, key, *out);
+    TRY(select_anew(vm, set, a, launch, out, &looked));
+    if (keyed && !looked) save_choice(vm, set, a, launch != NULL, key, *out);
     return QS_OK;
 }
 

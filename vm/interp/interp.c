@@ -808,7 +808,7 @@ call_function:
         Function *chosen = NULL;
         Class *cls = fn->cls;
         CallArgs all = qcall_args(nin, args, names);
-        status = qcall_select(vm, fn, &all, &chosen);
+        status = qcall_select(vm, fn, &all, NULL, &chosen);
         if (status == QS_OK) {
             fn = chosen;
             goto call_function;

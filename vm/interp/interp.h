@@ -84,15 +84,16 @@ qs_status qinvoke_leave(qs_vm *vm, Frame *f, qs_value *results, int have);
 static inline CallArgs qcall_args(int nin, qs_value *in, const NameTable *names) {
     return (CallArgs){nin, in, names ? names->n : 0, names ? names->at : NULL};
 }
-/* Picks the overload for these arguments (lang/names/overload.h). */
-qs_status qcall_select(qs_vm *vm, Function *set, const CallArgs *a, Function **out);
-/* The steps of qcall_select.  qcall_describe and qcall_declared give the properties of an argument and of a parameter
- * that overload resolution uses (vm is the qs_vm).  qcall_choose resolves a described call; script: only among
- * functions of the program.  qcall_tie returns whether two candidates differ only in their order of definition. */
-void qcall_describe(qs_vm *vm, qs_value v, GivenArg *out);
+/* How a launch passes its arguments.  It selects among functions of the program only. */
+typedef struct {
+    bool (*skips)(const Param *); /* parameters that the launch sets, such as pos */
+    bool partial;                 /* an argument that is null or missing fits every type */
+} LaunchRules;
+/* Picks the overload for these arguments (lang/names/overload.h).  launch: NULL for a call. */
+qs_status qcall_select(qs_vm *vm, Function *set, const CallArgs *a, const LaunchRules *launch, Function **out);
+/* The steps of qcall_select.  qcall_declared gives the properties of a parameter that overload resolution uses (vm is
+ * the qs_vm).  qcall_tie returns whether two candidates differ only in their order of definition. */
 bool qcall_declared(void *vm, const Func *f, const Param *p, Declared *out);
-qs_status qcall_choose(qs_vm *vm, const Function *set, bool script, const CallArgs *a, const GivenCall *call,
-                       Function **out);
 bool qcall_tie(qs_vm *vm, const Function *set, const CallArgs *a, const GivenCall *call, const Func **chosen,
                const Func **other);
 /* Checks the number and the names of the arguments, not their values. */

@@ -369,22 +369,12 @@ static qs_status run_kernel(KernelRun *k, const Request *r) {
 
 bool qkernel_sets(const Param *p) { return klower_special(p->name) >= 0; }
 
-/* If v has several definitions, overload.h decides; array arguments of a kernel may be lists of vectors. */
-qs_status qkernel_of(qs_vm *vm, qs_value v, int nargs, const qs_value *args, Function **out) {
+qs_status qkernel_of(qs_vm *vm, qs_value v, bool partial, int nargs, const qs_value *args, Function **out) {
     Function *set = v.kind == QS_FUNCTION ? v.u.p : NULL;
     *out = set && set->fkind == FN_SCRIPT ? set : NULL;
     if (!set || set->fkind != FN_SET) return QS_OK;
-    Arena arena;
-    qarena_init(&arena, qvm_ctx(vm));
-    GivenArg *given = qarena_alloc(&arena, qmem_size((size_t)(nargs + 1), sizeof *given, 0));
-    for (int i = 0; i < nargs; i++) {
-        qcall_describe(vm, args[i], &given[i]);
-        given[i].is_flat = args[i].kind == QS_ARRAY;
-    }
-    GivenCall call = {.at = given, .n = nargs, .skips = qkernel_sets, .ud = vm};
-    qs_status s = qcall_choose(vm, set, true, &(CallArgs){.nin = nargs, .in = (qs_value *)(uintptr_t)args}, &call, out);
-    qarena_free(&arena);
-    return s;
+    const CallArgs all = {.nin = nargs, .in = (qs_value *)(uintptr_t)args};
+    return qcall_select(vm, set, &all, &(LaunchRules){qkernel_sets, partial}, out);
 }
 
 static void tell_beyond(qs_vm *vm, Kernel *k, const Func *f, int beyond) {
@@ -438,7 +428,7 @@ qs_status qkernel_do(qs_vm *vm, bool serial, int nin, const qs_value *in) {
     KernelRun k; /* not initialized, because it is large */
     k.run.vm = vm, k.run.chosen = false, k.request = &r;
     if (nin < 2) return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: the size, arguments and a kernel are wanted", fn);
-    TRY(qkernel_of(vm, in[nin - 1], r.nargs, in + 1, &r.site.fn));
+    TRY(qkernel_of(vm, in[nin - 1], false, r.nargs, in + 1, &r.site.fn));
     if (!r.site.fn)
         return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: the last argument must be a kernel function, got %s", fn,
                         qval_type_name(vm, in[nin - 1]));

@@ -306,7 +306,7 @@ static qs_status no_function(qs_vm *vm, qs_value v) {
 
 qs_status qkernel_halo(qs_vm *vm, int nin, const qs_value *in, int nout, qs_value *out) {
     Function *fn;
-    TRY(qkernel_of(vm, in[0], nin - 1, in + 1, &fn));
+    TRY(qkernel_of(vm, in[0], true, nin - 1, in + 1, &fn));
     if (in[0].kind != QS_FUNCTION && in[0].kind != QS_FOREIGN) return no_function(vm, in[0]);
     if (!fn || fn->ast->qual != Q_KERNEL) return ask_function(vm, nin, in, nout, out);
     return ask_kernel(vm, fn, nin - 1, in + 1, &(Wanted){.nout = nout, .out = out});

@@ -32,9 +32,9 @@ typedef struct {
 } KernelSpecialization;
 
 /* -- kernel.c ------------------------------------------------------------------------------------------------------ */
-/* Returns the kernel function of v; if v has several definitions, the overload for these arguments.  NULL: v is not a
- * script function. */
-qs_status qkernel_of(qs_vm *vm, qs_value v, int nargs, const qs_value *args, Function **out);
+/* Returns the kernel function of v; if v has several definitions, the overload for these arguments.  partial: arguments
+ * that are null or missing fit every type.  NULL: v is not a script function. */
+qs_status qkernel_of(qs_vm *vm, qs_value v, bool partial, int nargs, const qs_value *args, Function **out);
 void qkernel_fit_rank(const Array *a, int rank, DevArg *out);
 /* Returns the specialization for these arguments and the values of its entries.  Launches nothing, and reads only the
  * values that the code is specialized for. */

@@ -133,6 +133,7 @@ enum { MOST_KEYS = 6, MOST_CHOSEN = 4 };
 typedef struct {
     uint64_t key[MOST_KEYS];
     int n;
+    bool launch; /* of a kernel, which sets some parameters itself */
     struct Function *fn;
 } Chosen;
 typedef struct {

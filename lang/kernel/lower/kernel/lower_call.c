@@ -102,8 +102,11 @@ static qs_status find_overload(Lower *L, Closure **fn, const Args *args, bool la
     for (int i = 0; i < args->n; i++) kltype_describe(L, &args->at[i], &given[i]);
     while (positional < args->n && !args->names[positional]) positional++;
     const Overloads o = {L->c, all, n, kltype_declared, L};
-    const GivenCall call = {given, args->n, args->names + positional, args->n - positional, launch ? is_special : NULL,
-                            NULL};
+    const GivenCall call = {.at = given,
+                            .n = args->n,
+                            .names = args->names + positional,
+                            .nnamed = args->n - positional,
+                            .skips = launch ? is_special : NULL};
     Resolution r = qoverload_choose(&o, &call);
     if (r.arg >= 0) {
         const KVal *host = &args->at[r.arg].u.array->host;
