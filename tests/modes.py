@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """A declared type is complete: the access mode of a variable is the one that its declaration writes, and the default
-mode where it writes none.  A variable of no declared type has the mode of the argument that it stands for.
+mode where it writes none.  A variable of no declared type, or of ??, has the mode of the argument that it stands for.
 
     tests/modes.py [--qrun build/qrun] [--device cpu] [--keep FOLDER]
 
@@ -13,7 +13,8 @@ from progress import Progress
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 MODES = ["", "'safe", "'clamped", "'mirror", "'circular", "'checked", "'unchecked"]
-UNTYPED = None
+UNTYPED, ANY = None, "??"  # x, x : ??
+OPEN = [UNTYPED, ANY]      # no type is declared
 FEW = [UNTYPED, "", "'clamped", "'unchecked"]
 LENGTH = 5
 INDICES = [0, 3, -1, -4, 5, 8]
@@ -133,7 +134,7 @@ class Program:
 
     def filled(self, declaration):
         """Puts the declaration and a number of its own into a text."""
-        typed = "" if declaration is UNTYPED else f" : vec{declaration}"
+        typed = {UNTYPED: "", ANY: " : ??"}.get(declaration, f" : vec{declaration}")
         return lambda s: s.replace(" D", typed).replace("_N", f"_{self.n}")
 
     def case(self, name, mode, f, writes, strict):
@@ -146,7 +147,7 @@ class Program:
     def kernels(self, places, argument, declaration):
         """The places of one declaration in a kernel whose parameter x has the mode `argument`."""
         self.n += 1
-        mode = argument if declaration is UNTYPED else declaration
+        mode = argument if declaration in OPEN else declaration
         fill = self.filled(declaration)
         body = {False: "", True: ""}
         for k, (_, reads, writes) in enumerate(places.values()):
@@ -185,7 +186,7 @@ function [] = write_by_N(x, i)
 end
 """))
         for writes, f in (False, "read"), (True, "write"):
-            self.case(f"kernel {shown(declaration)}", declaration or "", f"{f}_by_{self.n}", writes, self.strict)
+            self.case(f"kernel {shown(declaration)}", own_mode(declaration), f"{f}_by_{self.n}", writes, self.strict)
 
     def host(self, places, argument, declaration, kernels=False):
         self.n += 1
@@ -193,7 +194,7 @@ end
         for place, (functions, reads, writes) in places.items():
             field, handed = place == "field", place == "handed"
             if field and declaration != "": continue
-            mode = "" if handed else argument if place in SET and declaration is UNTYPED else declaration or ""
+            mode = "" if handed else argument if place in SET and declaration in OPEN else own_mode(declaration)
             params = f"{place}_{self.n}(a : vec{argument}, i)\n    x = a\n   "
             self.text.append(f"{fill(functions)}function y = read_{params} {fill(reads)}\nend\n"
                              f"function [] = write_{params} {fill(writes)}\nend\n")
@@ -201,18 +202,21 @@ end
             for w, f in (False, "read"), (True, "write"): self.case(name, mode, f"{f}_{place}_{self.n}", w, strict)
 
 
-def shown(mode): return "untyped" if mode is UNTYPED else mode[1:] or "default"
+def own_mode(declaration): return "" if declaration in OPEN else declaration
+
+
+def shown(mode): return {UNTYPED: "untyped", ANY: "any", "": "default"}.get(mode, (mode or "")[1:])
 
 
 def program(few, strict, host):
     p = Program(strict)
-    for declaration in [UNTYPED] + MODES: p.own(declaration)
+    for declaration in OPEN + MODES: p.own(declaration)
     for argument in MODES:
-        for declaration in FEW if few else [UNTYPED] + MODES:
-            p.kernels({**KERNEL, **(FIELD if declaration in (UNTYPED, "") else {})}, argument, declaration)
+        for declaration in FEW if few else OPEN + MODES:
+            p.kernels({**KERNEL, **(FIELD if declaration in (*OPEN, "") else {})}, argument, declaration)
             if host: p.host(HOST, argument, declaration)
         if not few or argument in FEW:
-            for declaration in FEW if few else [UNTYPED] + MODES: p.host(HOST_KERNEL, argument, declaration, True)
+            for declaration in FEW if few else OPEN + MODES: p.host(HOST_KERNEL, argument, declaration, True)
     return p
 
 

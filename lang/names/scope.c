@@ -61,8 +61,9 @@ static void put_symbol(Resolver *r, Map *m, Sym *s) { qmap_set(m, r->ctx, s->nam
 
 static bool has_mods(TypeMods m) { return m.access || m.flags; }
 
+/* ?? without a modifier declares nothing. */
 static void annotate_symbol(Sym *s, TypeExpr *type) {
-    if (!type) return;
+    if (!type || (type->kind == TE_ANY && !has_mods(type->mods))) return;
     if (!s->declared) s->declared = type;
     if (!has_mods(s->mods)) s->mods = type->mods;
 }

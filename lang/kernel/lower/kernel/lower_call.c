@@ -18,7 +18,7 @@ static qs_status convert_value(Walk *w, TypeExpr *type, const char *what, uint32
     const Type *t;
     TypeMods mods;
     TRY(kltype_resolve((Lower *)w, type, &t, &mods));
-    klvar_modify(mods, v);
+    if (klvar_declares(t, mods)) klvar_modify(mods, v);
     return kltype_coerce((Lower *)w, t, what, pos, v);
 }
 

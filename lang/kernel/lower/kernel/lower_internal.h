@@ -292,11 +292,15 @@ void klval_zero(Lower *L, qs_dtype d, int rank, const int64_t *dims, double fill
 /* -- lower_var.c --------------------------------------------------------------------------------------------------- */
 Var *klvar_of(Lower *L, const Sym *sym); /* a local of the current function; NULL: none */
 Var *klvar_hidden(Lower *L, const void *key, int part);
+/* ?? without a modifier declares nothing. */
+static inline bool klvar_declares(const Type *t, TypeMods mods) {
+    return t->kind != TY_ANY || mods.access || mods.flags;
+}
 /* A declaration is complete: numbers assigned later are converted to the type, and arrays are accessed with its
  * modifiers, or with none if it has none.  A variable without a declared type has the modifiers of its value. */
 static inline void klvar_declare(Var *v, const Type *t, TypeMods mods) {
     v->converts = t->kind == TY_NUM, v->declared = t->dtype;
-    v->typed = true, v->mods = mods;
+    v->typed = klvar_declares(t, mods), v->mods = mods;
 }
 void klvar_modify(TypeMods declared, Val *v); /* gives v the modifiers of a declaration */
 qs_status klvar_read(Lower *L, Var *v, uint32_t pos, Val *out);

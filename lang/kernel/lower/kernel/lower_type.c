@@ -400,7 +400,7 @@ static qs_status make_object(Lower *L, const Node *site, const Type *t, const Ar
         TRY(kltype_coerce(L, f.types[i], f.names[i]->s, L->pos, &v));
         r->vars[i] = klvar_hidden(L, site, i);
         r->vars[i]->name = f.names[i];
-        if (f.types[i]->kind != TY_ANY) klvar_declare(r->vars[i], f.types[i], (TypeMods){0});
+        klvar_declare(r->vars[i], f.types[i], (TypeMods){0});
         TRY(klvar_assign(L, r->vars[i], &v, L->pos));
     }
     *out = (Val){.kind = V_OBJECT};
