@@ -1,6 +1,8 @@
 /* The public functions: evaluation, errors and their chain, calls both ways, foreign objects, interrupts. */
 #include "tests/unit/check.h"
+#include "vm/interp/effects.h"
 #include "vm/quasar.h"
+#include "vm/value/object.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -466,9 +468,28 @@ static void devices(void) {
     qs_close(vm);
 }
 
+static bool acts(qs_vm *vm, const char *name) {
+    qs_value v = qs_nil();
+    CHECK(qs_global(vm, name, &v) == QS_OK && v.kind == QS_FUNCTION);
+    bool found = qeffects_of(vm, (Func *)((Function *)v.u.p)->ast);
+    qs_release(vm, v);
+    return found;
+}
+
+/* What is found of a function while its caller is looked at holds only if the caller has no effects. */
+static void effects(qs_vm *vm) {
+    CHECK(qs_eval(vm, "function y = ea(x, n)\n y = n > 0 ? eb(x, n) : 0\n x[0] = 1\nend\n"
+                      "function y = eb(x, n)\n y = ea(x, n-1)\nend\n"
+                      "function y = ec(x, n)\n y = n > 0 ? ed(x, n) : 0\nend\n"
+                      "function y = ed(x, n)\n y = ec(x, n-1)\nend\n", NULL) == QS_OK);
+    CHECK(acts(vm, "ea") && acts(vm, "eb"));
+    CHECK(!acts(vm, "ec") && !acts(vm, "ed"));
+}
+
 int main(void) {
     qs_vm *vm = open_vm();
     session(vm);
+    effects(vm);
     modules(vm);
     chain(vm);
     callbacks(vm);
