@@ -41,10 +41,12 @@ static qs_status check_unpacked(qs_vm *vm, const Giver *g, qs_value list, int wa
     return qwarn_unpacked(qvm_ctx(vm), qvm_here(vm), g->name, have, want, meant);
 }
 
-/* Warns about an unused result if the call is a statement of a program, and not a call from C. */
+/* Warns about an unused result if the call is a statement of a program, and not a call from C.  The place of the call
+ * is looked up last, because that takes longest. */
 static qs_status check_unused(qs_vm *vm, const Giver *g) {
+    if (g->acts) return QS_OK;
     Where w = qvm_here(vm);
-    return g->acts || !w.src || w.src->library ? QS_OK : qwarn_unused(qvm_ctx(vm), w, g->name);
+    return !w.src || w.src->library ? QS_OK : qwarn_unused(qvm_ctx(vm), w, g->name);
 }
 
 /* Moves `have` results at `from` to the `want` slots at ret.  If several results are expected, a single list is
@@ -179,10 +181,9 @@ static qs_status wanted_too_much(qs_vm *vm, Frame *f, int have) {
 }
 
 qs_status qinvoke_unused(qs_vm *vm, Func *f) {
+    if (!f->unit->src->library || qeffects_of(vm, f)) return QS_OK;
     Where w = qvm_here(vm);
-    if (f->unit->src->library && w.src && !w.src->library && !qeffects_of(vm, f))
-        return qwarn_unused(qvm_ctx(vm), w, f->name->s);
-    return QS_OK;
+    return !w.src || w.src->library ? QS_OK : qwarn_unused(qvm_ctx(vm), w, f->name->s);
 }
 
 qs_status qinvoke_leave(qs_vm *vm, Frame *f, qs_value *results, int have) {
