@@ -75,15 +75,23 @@ qs_status qwarn_unused(Ctx *c, Where w, const char *fn) {
                     fn);
 }
 
+/* The positions are kept in order, so that a call that runs finds its own quickly.  They come nearly in the order of
+ * the text, so few are moved. */
 void qwarn_note_dimension(Ctx *c, Source *src, uint32_t pos) {
     qmem_grow(c, &src->literal_dims, &src->cap_literal_dims, src->nliteral_dims, sizeof *src->literal_dims);
-    src->literal_dims[src->nliteral_dims++] = pos;
+    uint32_t i = src->nliteral_dims++;
+    for (; i > 0 && src->literal_dims[i - 1] > pos; i--) src->literal_dims[i] = src->literal_dims[i - 1];
+    src->literal_dims[i] = pos;
 }
 
 bool qwarn_dimension_is_noted(Where w) {
-    for (uint32_t i = 0; w.src && i < w.src->nliteral_dims; i++)
-        if (w.src->literal_dims[i] == w.pos) return true;
-    return false;
+    uint32_t lo = 0, hi = w.src ? w.src->nliteral_dims : 0;
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+        if (w.src->literal_dims[mid] < w.pos) lo = mid + 1;
+        else hi = mid;
+    }
+    return w.src && lo < w.src->nliteral_dims && w.src->literal_dims[lo] == w.pos;
 }
 
 qs_status qwarn_dimension(Ctx *c, Where w, const char *fn, int rank, int dim) {
