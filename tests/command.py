@@ -1108,6 +1108,16 @@ class Files(unittest.TestCase):
         self.assertEqual((r.stdout, r.returncode), ("3\n", 0))
         self.assertIn("4:1: warning: main runs by itself when its file is started, and does so once", r.stderr)
 
+    def test_main_that_is_only_named_runs(self):
+        main = "function [] = main()\nprint 3\nend\n"
+        for rest in ("if false\nmain()\nend\n", "if numel(args()) > 0\nmain()\nend\n", "f = main\n"):
+            r = self.piped("-", text=main + rest)
+            self.assertEqual((r.stdout, r.stderr, r.returncode), ("3\n", "", 0), rest)
+        for rest in ("if true\nmain()\nend\n", "f = main\nf()\n"):
+            r = self.piped("-", text=main + rest)
+            self.assertEqual((r.stdout, r.returncode), ("3\n", 0), rest)
+            self.assertIn("warning: main runs by itself when its file is started", r.stderr)
+
     def test_main_with_more_arguments_than_there_is_room_for(self):
         main = "function [] = main(%s)\nend\n" % ",".join("a%d" % i for i in range(70))
         r = self.piped("-", *map(str, range(70)), text=main)

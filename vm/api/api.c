@@ -239,7 +239,7 @@ static void find_name(void *ud, Node **child) {
     else qast_children(*child, find_name, ud);
 }
 
-/* The place where statements of the file name main; NULL: none. */
+/* The place where statements of the file name main first; NULL: none. */
 static const Node *find_own_call(const Unit *u) {
     struct {
         const char *name;
@@ -284,10 +284,21 @@ static qs_status not_called(qs_vm *vm, Where at, const Func *f, int given) {
                    range, least == most && most == 1 ? "" : "s", given == 1 ? "is" : "are", given);
 }
 
-/* The statements of the file call main themselves, so it does not run again.  Warns if it has no parameters, because
- * the call is then unnecessary. */
-static qs_status called_already(qs_vm *vm, const Unit *u, const Func *f, const Node *at) {
-    if (f->nparams) return QS_OK;
+/* Whether the statements of the file, which have run, have called main: a function is compiled at its first call. */
+static bool was_called(const Unit *u) {
+    bool called = false;
+    for (int i = 0; i < u->nfuncs; i++) {
+        const Func *f = u->funcs[i]->u.func;
+        called |= f->machine && !strcmp(f->name->s, "main");
+    }
+    return called;
+}
+
+/* The file has called main itself, so it does not run again.  Warns if main has no parameters, because the call is then
+ * unnecessary. */
+static qs_status called_already(qs_vm *vm, const Unit *u, const Func *f) {
+    const Node *at = find_own_call(u);
+    if (f->nparams || !at) return QS_OK;
     return qwarn_at(qvm_ctx(vm), qast_where(u, at->pos),
                     "main runs by itself when its file is started, and does so "
                     "once: this call is not needed");
@@ -299,8 +310,7 @@ static qs_status call_main(qs_vm *vm, const Module *m) {
     int given = qvm(vm)->config.argc, n = given;
     const Func *f = find_main(u, &n);
     if (!f || !qmap_get(&m->names, f->name, &slot)) return QS_OK;
-    const Node *own = find_own_call(u);
-    if (own) return called_already(vm, u, f, own);
+    if (was_called(u)) return called_already(vm, u, f);
     if (!main_takes(f, n)) {
         if (f->qual != Q_HOST) return QS_OK;
         return not_called(vm, qast_where(u, f->pos), f, given);
