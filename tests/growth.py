@@ -33,6 +33,9 @@ def nested(n): return ("x = " + "(" * 100 + "1" + ")" * 100 + "\n") * (n // 10)
 def comments(n): return "% a comment\n" * n * 10
 def strings(n): return "".join(f'print "text {i}"\n' for i in range(n))
 
+def dimensions(n): return "x = 1\n" + "x = max(x, 2)\n" * n + "v = [1,2]\n" + "y = mean(v,0)\n" * 200
+def images(n): return "x0 = [1,2]\n" + "".join(f"x{i+1} = max(x{i}, 2) + mean(x{i},0)*0\n" for i in range(n))
+
 def conditions(n):
     return "x = 1\nif x == 1\n  x = 1\n" + "".join(f"elseif x == {i}\n  x = {i}\n" for i in range(n // 4)) + "end\n"
 
@@ -43,7 +46,7 @@ def overloads(n):  # a definition is compared with all before it, so that fewer 
 
 
 PROGRAMS = [functions, calls, lambdas, variables, locals_of, statements, classes, objects, enums, fields, kernels, text,
-            texts, numbers, sums, nested, comments, strings, conditions, overloads]
+            texts, numbers, sums, nested, comments, strings, dimensions, images, conditions, overloads]
 
 
 def imports(folder, n):  # at most 256 files may import each other

@@ -7,13 +7,25 @@
 #include "vm/base/warning.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* An assignment gives target a value that is made from source; NULL: from what may be an image. */
+typedef struct {
+    const Sym *target, *source;
+    bool followed;
+} Link;
 
 typedef struct {
     Unit *u;
     const ScopeHost *host;
     Func *f;
     bool strict, converted; /* converted: inside a type conversion such as float64([…]) */
+    /* The variables that may be images, in the order of their addresses; they are found when the first is asked for. */
+    bool images_known;
+    const Sym **images;
+    Link *links;
+    uint32_t nimages, cap_images, nlinks, cap_links;
 } Slips;
 
 static void look_func(Slips *s, Func *f);
@@ -149,54 +161,120 @@ static const char *callee(const Node *n) {
     return f && f->kind == N_IDENT && f->u.ident.sym && f->u.ident.sym->kind == SYM_GLOBAL ? f->u.ident.name->s : "";
 }
 
-/* Search for values that may be images, which have a dimension 2: results of functions that read files or cameras,
- * variables declared as more than a matrix, and variables that are ever assigned such a value.  depth: remaining
- * number of variables to follow. */
-typedef struct {
-    const Slips *s;
-    const Sym *sym;
-    int depth;
-    bool found;
-} ImageSearch;
-
-static void find_image(void *ud, Node **child);
-
-static void find_image_in_assignment(void *ud, Node **child) {
-    ImageSearch *x = ud;
-    Node *n = *child;
-    for (int i = 0; n->kind == N_ASSIGN && i < n->u.assign.ntargets; i++) {
-        const Node *t = n->u.assign.targets[i];
-        if (t->kind == N_IDENT && t->u.ident.sym == x->sym) find_image(x, &n->u.assign.value);
-    }
-    qast_children(n, find_image_in_assignment, x);
-}
-
+/* An image, grey or in colour, comes from a file or a camera.  A variable may hold one when it is declared as more than
+ * a matrix, or when a value that is made from an image is assigned to it anywhere. */
 static bool is_declared_wider(const TypeExpr *t) {
     const TypeExpr *base = t && t->base ? t->base : t;
     return base && !(base->kind == TE_NAME && (!strcmp(base->name->s, "mat") || strstr(base->name->s, "vec") ||
                                                !strcmp(base->name->s, "cmat") || !strcmp(base->name->s, "imat")));
 }
 
-static void find_image(void *ud, Node **child) {
+static bool is_image_source(const Node *n) {
     static const char *const readers[] = {"imread", "tiffread", "load", "exrread", NULL};
-    ImageSearch *x = ud;
-    const Node *n = *child;
     const Sym *sym = n->kind == N_IDENT ? n->u.ident.sym : NULL;
-    if (is_one_of(callee(n), readers)) x->found = true;
-    if (n->kind == N_FIELD && !strcmp(n->u.field.name->s, "rgb_data")) x->found = true;
-    if (sym && sym->declared && is_declared_wider(sym->declared)) x->found = true;
-    if (sym && x->depth > 0 && sym->kind <= SYM_GLOBAL) {
-        ImageSearch inner = {x->s, sym, x->depth - 1, false};
-        const NodeList *body = sym->owner ? &x->s->f->body : &x->s->u->main->body;
-        for (int i = 0; i < body->n; i++) find_image_in_assignment(&inner, &body->at[i]);
-        x->found |= inner.found;
+    if (is_one_of(callee(n), readers)) return true;
+    if (n->kind == N_FIELD && !strcmp(n->u.field.name->s, "rgb_data")) return true;
+    return sym && sym->declared && is_declared_wider(sym->declared);
+}
+
+typedef struct {
+    Slips *s;
+    const Sym *target;
+} Linking;
+
+static void link_sources(void *ud, Node **child) {
+    const Linking *x = ud;
+    Slips *s = x->s;
+    Node *n = *child;
+    const Sym *source = n->kind == N_IDENT ? n->u.ident.sym : NULL;
+    bool image = is_image_source(n);
+    if (image || (source && source->kind <= SYM_GLOBAL && source != x->target)) {
+        qmem_grow(s->u->ctx, &s->links, &s->cap_links, s->nlinks, sizeof *s->links);
+        s->links[s->nlinks++] = (Link){.target = x->target, .source = image ? NULL : source};
     }
-    qast_children(*child, find_image, x);
+    qast_children(n, link_sources, ud);
+}
+
+static void link_func(Slips *s, Func *f);
+
+static void link_assignments(void *ud, Node **child) {
+    Slips *s = ud;
+    Node *n = *child;
+    for (int i = 0; n->kind == N_ASSIGN && i < n->u.assign.ntargets; i++) {
+        const Node *t = n->u.assign.targets[i];
+        Linking x = {s, t->kind == N_IDENT ? t->u.ident.sym : NULL};
+        if (x.target) link_sources(&x, &n->u.assign.value);
+    }
+    if (n->kind == N_LAMBDA) link_func(s, n->u.lambda.func);
+    else if (n->kind == N_FUNC) link_func(s, n->u.func);
+    else qast_children(n, link_assignments, s);
+}
+
+static void link_func(Slips *s, Func *f) {
+    for (int i = 0; i < f->body.n; i++) link_assignments(s, &f->body.at[i]);
+    if (f->expr) link_assignments(s, &f->expr);
+}
+
+static int compare_addresses(const void *a, const void *b) { return (a > b) - (a < b); }
+
+static int compare_links(const void *a, const void *b) {
+    return compare_addresses(((const Link *)a)->source, ((const Link *)b)->source);
+}
+
+static int compare_syms(const void *a, const void *b) {
+    return compare_addresses(*(const Sym *const *)a, *(const Sym *const *)b);
+}
+
+/* The targets of that source become images, unless they are already. */
+static void follow_links(Slips *s, const Sym *source) {
+    uint32_t lo = 0, hi = s->nlinks;
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+        if ((uintptr_t)s->links[mid].source < (uintptr_t)source) lo = mid + 1;
+        else hi = mid;
+    }
+    for (; lo < s->nlinks && s->links[lo].source == source && !s->links[lo].followed; lo++) {
+        s->links[lo].followed = true;
+        qmem_grow(s->u->ctx, &s->images, &s->cap_images, s->nimages, sizeof *s->images);
+        s->images[s->nimages++] = s->links[lo].target;
+    }
+}
+
+/* Each assignment is followed once, however the variables depend on each other. */
+static void find_images(Slips *s) {
+    s->images_known = true;
+    link_func(s, s->u->main);
+    if (s->nlinks) qsort(s->links, s->nlinks, sizeof *s->links, compare_links);
+    follow_links(s, NULL);
+    for (uint32_t i = 0; i < s->nimages; i++) follow_links(s, s->images[i]);
+    if (s->nimages) qsort(s->images, s->nimages, sizeof *s->images, compare_syms);
+}
+
+typedef struct {
+    const Slips *s;
+    bool found;
+} ImageSearch;
+
+static void look_for_image(void *ud, Node **child) {
+    ImageSearch *x = ud;
+    Node *n = *child;
+    const Sym *sym = n->kind == N_IDENT ? n->u.ident.sym : NULL;
+    if (x->found) return;
+    x->found = is_image_source(n) || (sym && x->s->nimages && bsearch(&sym, x->s->images, x->s->nimages,
+                                                                      sizeof *x->s->images, compare_syms));
+    qast_children(n, look_for_image, x);
+}
+
+static bool may_be_image(Slips *s, Node *n) {
+    if (!s->images_known) find_images(s);
+    ImageSearch x = {s, false};
+    look_for_image(&x, &n);
+    return x.found;
 }
 
 /* Records a call such as f(x, 2), x.f(2) or f(x, [], 0).  The called function, which knows the dimensions of x, decides
  * at run time whether to warn. */
-static void note_dimension(const Slips *s, const Node *n) {
+static void note_dimension(Slips *s, const Node *n) {
     Node *field = n->u.call.callee->kind == N_FIELD ? n->u.call.callee : NULL;
     const ArgList *args = &n->u.call.args;
     double dim = -1;
@@ -205,10 +283,8 @@ static void note_dimension(const Slips *s, const Node *n) {
         if (qfold_number(args->at[i].value, &x) && (x == 0 || x == 2)) dim = x;
     }
     if (dim < 0 || s->u->src->library) return;
-    ImageSearch search = {s, NULL, 3, false};
     Node *x = field ? field->u.field.base : args->at[0].value;
-    find_image(&search, &x);
-    if (!search.found || dim == 0) qwarn_note_dimension(s->u->ctx, s->u->src, n->pos);
+    if (dim == 0 || !may_be_image(s, x)) qwarn_note_dimension(s->u->ctx, s->u->src, n->pos);
 }
 
 /* Returns the number of dimensions of an expression; 0: unknown.  depth: remaining number of variables to follow. */
@@ -502,6 +578,8 @@ static void look_func(Slips *s, Func *f) {
 }
 
 void qlint_look(Unit *u, const ScopeHost *host, bool strict) {
-    Slips s = {u, host, NULL, strict, false};
+    Slips s = {.u = u, .host = host, .strict = strict};
     look_func(&s, u->main);
+    qmem_free(u->ctx, s.links, s.cap_links * sizeof *s.links);
+    qmem_free(u->ctx, s.images, s.cap_images * sizeof *s.images);
 }
