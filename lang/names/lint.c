@@ -260,8 +260,8 @@ static void look_for_image(void *ud, Node **child) {
     Node *n = *child;
     const Sym *sym = n->kind == N_IDENT ? n->u.ident.sym : NULL;
     if (x->found) return;
-    x->found = is_image_source(n) || (sym && x->s->nimages && bsearch(&sym, x->s->images, x->s->nimages,
-                                                                      sizeof *x->s->images, compare_syms));
+    x->found = is_image_source(n) ||
+               (sym && x->s->nimages && bsearch(&sym, x->s->images, x->s->nimages, sizeof *x->s->images, compare_syms));
     qast_children(n, look_for_image, x);
 }
 

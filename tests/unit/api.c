@@ -478,10 +478,12 @@ static bool acts(qs_vm *vm, const char *name) {
 
 /* What is found of a function while its caller is looked at holds only if the caller has no effects. */
 static void effects(qs_vm *vm) {
-    CHECK(qs_eval(vm, "function y = ea(x, n)\n y = n > 0 ? eb(x, n) : 0\n x[0] = 1\nend\n"
-                      "function y = eb(x, n)\n y = ea(x, n-1)\nend\n"
-                      "function y = ec(x, n)\n y = n > 0 ? ed(x, n) : 0\nend\n"
-                      "function y = ed(x, n)\n y = ec(x, n-1)\nend\n", NULL) == QS_OK);
+    CHECK(qs_eval(vm,
+                  "function y = ea(x, n)\n y = n > 0 ? eb(x, n) : 0\n x[0] = 1\nend\n"
+                  "function y = eb(x, n)\n y = ea(x, n-1)\nend\n"
+                  "function y = ec(x, n)\n y = n > 0 ? ed(x, n) : 0\nend\n"
+                  "function y = ed(x, n)\n y = ec(x, n-1)\nend\n",
+                  NULL) == QS_OK);
     CHECK(acts(vm, "ea") && acts(vm, "eb"));
     CHECK(!acts(vm, "ec") && !acts(vm, "ed"));
 }

@@ -203,8 +203,7 @@ static bool key_of(qs_value v, uint64_t *key) {
     return true;
 }
 
-static inline Chosen *find_chosen(qs_vm *vm, const Function *set, const CallArgs *a, bool launch,
-                                  const uint64_t *key) {
+static inline Chosen *find_chosen(qs_vm *vm, const Function *set, const CallArgs *a, bool launch, const uint64_t *key) {
     Choices *c = set->choices;
     for (int i = 0; c && c->types == qvm(vm)->types_defined && i < MOST_CHOSEN; i++) {
         Chosen *x = &c->at[i];
