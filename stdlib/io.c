@@ -4,6 +4,7 @@
 #include "vm/program/python.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,9 +63,9 @@ static void end_wait(File *file, const Python *python) {
     file->users--, errno = error;
 }
 
-/* Checks the last read.  *again: it was interrupted by a signal other than Ctrl-C, whose handler may have closed the
- * file. */
-static qs_status after_read(qs_vm *vm, const char *fn, File *file, bool *again) {
+/* Checks the last transfer.  *again: it was interrupted by a signal other than Ctrl-C, whose handler may have closed
+ * the file. */
+static qs_status after_wait(qs_vm *vm, const char *fn, File *file, bool *again) {
     *again = ferror(file->f) && errno == EINTR;
     if (!*again) return QS_OK;
     clearerr(file->f);
@@ -77,7 +78,8 @@ static bool may_wait(FILE *f) {
     return fstat(fileno(f), &s) == 0 && !S_ISREG(s.st_mode);
 }
 
-/* Opens a file.  Opening a pipe blocks until the other end is opened. */
+/* Opens a file.  Opening a pipe blocks until the other end is opened.  Files for which writing may wait have no buffer,
+ * because glibc discards the rest of a buffer when a signal interrupts the write. */
 static qs_status open_file(qs_vm *vm, const char *path, const char *mode, FILE **out) {
     struct stat s;
     bool waits = stat(path, &s) == 0 && !S_ISREG(s.st_mode);
@@ -90,6 +92,7 @@ static qs_status open_file(qs_vm *vm, const char *path, const char *mode, FILE *
         if (!*out && errno == EINTR) TRY(qthread_check(vm));
         errno = error;
     } while (!*out && errno == EINTR);
+    if (*out && (*mode != 'r' || strchr(mode, '+')) && may_wait(*out)) setvbuf(*out, NULL, _IONBF, 0);
     return QS_OK;
 }
 
@@ -140,7 +143,7 @@ qs_status qio_feof(qs_vm *vm, qs_call_args *c) {
         const Python *python = begin_wait(vm, file);
         ch = getc(f);
         end_wait(file, python);
-        TRY(after_read(vm, c->name, file, &again));
+        TRY(after_wait(vm, c->name, file, &again));
     } while (again);
     if (ch != EOF) ungetc(ch, file->f);
     c->out[0] = qs_bool(ch == EOF);
@@ -164,7 +167,7 @@ static qs_status get_line(qs_vm *vm, File *file, Text *t, bool *any) {
         /* Also when there is no memory for the line. */
         bool failed = n < 0 && !feof(f) && !(ferror(f) && errno == EINTR);
         if (failed) s = qio_error(vm, "fgets", "read", file->path);
-        else s = after_read(vm, "fgets", file, &again);
+        else s = after_wait(vm, "fgets", file, &again);
     }
     *any = t->len > 0;
     return s;
@@ -205,7 +208,7 @@ qs_status qio_fread(qs_vm *vm, qs_call_args *c) {
         got = fread(part, 1, want, f);
         end_wait(file, python);
         if (got) qtext_add(&t, part, got);
-        qs_status ended = after_read(vm, c->name, file, &again);
+        qs_status ended = after_wait(vm, c->name, file, &again);
         if (ended != QS_OK) return qtext_free(&t), ended;
         if (!got && !again) break;
     }
@@ -219,8 +222,31 @@ qs_status qio_fread(qs_vm *vm, qs_call_args *c) {
     return s;
 }
 
+/* Writes to a pipe in pieces of PIPE_BUF bytes: a pipe takes such a piece as a whole, so a signal interrupts the wait
+ * for room.  glibc would continue a larger write that has been done in part. */
+static qs_status write_all(qs_vm *vm, const char *fn, File *file, const char *p, size_t n) {
+    while (n > 0) {
+        FILE *f = file->f;
+        bool again;
+        const Python *python = begin_wait(vm, file);
+        size_t piece = file->waits && n > PIPE_BUF ? PIPE_BUF : n, written = fwrite(p, 1, piece, f);
+        end_wait(file, python);
+        p += written, n -= written;
+        if (written == piece) continue;
+        TRY(after_wait(vm, fn, file, &again));
+        if (!again) return qio_error(vm, fn, "write to", file->path);
+    }
+    return QS_OK;
+}
+
+/* Writes a copy if the write may wait, because other threads may change an array or close the VM meanwhile. */
 static qs_status write_bytes(qs_vm *vm, const char *fn, File *file, const void *p, size_t n) {
-    return fwrite(p, 1, n, file->f) == n ? QS_OK : qio_error(vm, fn, "write to", file->path);
+    if (!file->waits || n == 0) return write_all(vm, fn, file, p, n);
+    char *copy = malloc(n);
+    if (!copy) return qs_fail(vm, QS_ENOMEM, "%s: out of memory", fn);
+    qs_status s = write_all(vm, fn, file, memcpy(copy, p, n), n);
+    free(copy);
+    return s;
 }
 
 /* Writes the bytes of a string, or of the elements of an array. */
@@ -288,7 +314,7 @@ qs_status qio_slurp(qs_vm *vm, const char *fn, const char *path, Text *out) {
         size_t got = fread(part, 1, sizeof part, f);
         end_wait(&file, python);
         qtext_add(out, part, got);
-        s = after_read(vm, fn, &file, &again);
+        s = after_wait(vm, fn, &file, &again);
         again |= got > 0;
     }
     bool bad = ferror(f);
@@ -307,10 +333,13 @@ qs_status qio_fileread(qs_vm *vm, qs_call_args *c) {
 }
 
 qs_status qio_spill(qs_vm *vm, const char *fn, const char *path, const char *s, size_t n) {
-    FILE *f = fopen(path, "wb");
+    FILE *f;
+    TRY(open_file(vm, path, "wb", &f));
     if (!f) return qio_error(vm, fn, "create", path);
-    bool bad = fwrite(s, 1, n, f) != n;
-    bad |= fclose(f) != 0;
+    File file = {f, (char *)(uintptr_t)path, may_wait(f), 0};
+    qs_status written = write_bytes(vm, fn, &file, s, n);
+    bool bad = fclose(f) != 0;
+    TRY(written);
     return bad ? qio_error(vm, fn, "write to", path) : QS_OK;
 }
 

@@ -1,5 +1,5 @@
 """Threads that use the machine while another one waits in it, or works for long: how long they wait for their turn."""
-import os, random, signal, subprocess, sys, tempfile, threading, time, unittest
+import os, pathlib, random, signal, subprocess, sys, tempfile, threading, time, unittest
 
 import pyquasar as q
 from optional import library
@@ -184,6 +184,36 @@ class OthersGoOn(unittest.TestCase):
                 writer.join()
             self.check(beside)
             self.assertIn(beside.result, ("some text", None if np is None else "some text"))
+
+    def test_writing_to_a_pipe(self):
+        text = "0123456789"*30000  # more than a pipe holds
+        for write in (lambda f: q.fprint(f, text), lambda f: q.fprintf(f, "%s", text),
+                      lambda f: (q.fwrite(f, text), q.flush(f))):
+            r, w = os.pipe()
+            f, got = q.fopen("/dev/fd/%d" % w, "w"), []
+            os.close(w)
+
+            def drain():
+                with open(r) as pipe:
+                    got.append(pipe.read())
+            later = threading.Timer(LASTS, drain)
+            later.start()
+            beside = Beside(write, f)
+            q.fclose(f)
+            later.join()
+            self.check(beside)
+            self.assertEqual(got[0].rstrip("\n"), text)
+
+    def test_writing_all_of_a_pipe(self):
+        text = "0123456789"*30000
+        with Fifo() as fifo:
+            got = []
+            later = threading.Timer(LASTS, lambda: got.append(pathlib.Path(fifo.path).read_text()))
+            later.start()
+            beside = Beside(q.filewrite, fifo.path, text)
+            later.join()
+        self.check(beside)
+        self.assertEqual(got, [text])
 
     def test_a_file_in_use_is_closed_afterwards(self):
         r, w = os.pipe()
@@ -370,7 +400,8 @@ class Processes(unittest.TestCase):
     def test_an_interrupt_ends_each_wait(self):
         for wait in ("q.sleep(60000)", "q.pause(60000)", "m.rest(60000)", "m.interpret(60)", "m.arrays(60)",
                      "m.calls(lambda x: q.sleep(60000), 3)", "q.fgets(q.fopen('/dev/fd/%d' % r))",
-                     "q.fread(q.fopen('/dev/fd/%d' % r))", "q.feof(q.fopen('/dev/fd/%d' % r))"):
+                     "q.fread(q.fopen('/dev/fd/%d' % r))", "q.feof(q.fopen('/dev/fd/%d' % r))",
+                     "q.fwrite(q.fopen('/dev/fd/%d' % w, 'w'), 'x'*300000)"):
             with self.subTest(wait):
                 self.assertEqual(run(INTERRUPT % wait), (0, "stopped\n3\n", ""))
 
@@ -392,8 +423,18 @@ r, w = os.pipe()
 signal.setitimer(signal.ITIMER_REAL, 0.3)
 threading.Timer(0.8, lambda: os.write(w, b"line\\n")).start()
 print(q.fgets(q.fopen("/dev/fd/%d" % r)))
+signal.setitimer(signal.ITIMER_REAL, 0.3)
+got = []
+def drain():
+    while sum(map(len, got)) < 300000:
+        got.append(os.read(r, 65536))
+later = threading.Timer(0.8, drain)
+later.start()
+q.fprint(q.fopen("/dev/fd/%d" % w, "w"), "0123456789"*30000)
+later.join()
+print(b"".join(got)[:300000] == b"0123456789"*30000)
 """
-        self.assertEqual(run(text), (0, "rang 4\nTrue\nrang 4\nline\n", ""))
+        self.assertEqual(run(text), (0, "rang 4\nTrue\nrang 4\nline\nrang 4\nTrue\n", ""))
 
 
 if __name__ == "__main__":
