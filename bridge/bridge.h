@@ -133,7 +133,7 @@ struct Border {
     Flag away;
     int loose;            /* number of reasons for that; 0 while it holds the GIL */
     SHARED(int) waiting;  /* number of threads that wait for the VM */
-    unsigned entered;     /* how often a waiting thread got the VM */
+    unsigned entered;     /* counts the waits for the VM that have ended */
     atomic_int computing; /* number of threads that have released the VM and compute in its memory */
     bool closing;         /* the VM is closing, and with it the stacks of threads inside it */
     pthread_t closer;     /* … except for this thread */

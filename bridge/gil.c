@@ -30,11 +30,15 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t back = PTHREAD_COND_INITIALIZER; /* signalled when a VM is no longer away */
-/* The Python state of this thread while it has released the GIL.  The alignment avoids an offset of 16 bytes into a
- * page, where the leak checker of GCC 12 takes it for a glibc structure and reads invalid addresses. */
-static _Thread_local _Alignas(64) PyThreadState *resting;
-static _Thread_local Border *left;         /* the VM that this thread has released; retained */
-static _Thread_local bool left_to_compute; /* … and in whose memory it computes */
+typedef struct {
+    PyThreadState *state; /* the Python state of a thread that has released the GIL; otherwise NULL */
+    Border *border;       /* the VM that the thread has released together with the GIL, retained; or NULL */
+    bool computes;        /* the thread computes in the memory of that VM meanwhile */
+} Released;
+
+/* What this thread has released.  The alignment avoids an offset of 16 bytes into a page, where the leak checker of
+ * GCC 12 takes the pointer for a glibc structure and reads invalid addresses. */
+static _Thread_local _Alignas(64) Released released;
 
 /* -- threads of a VM ----------------------------------------------------------------------------------------------- */
 
@@ -365,13 +369,13 @@ int qgil_leave(Border *b) {
 static void let_go(Border *b) {
     if (b->loose++) return;
     qflag_raise(&b->away);
-    resting = PyEval_SaveThread();
+    released.state = PyEval_SaveThread();
 }
 
 void qgil_take(Border *b) {
     b->loose = 0;
-    PyEval_RestoreThread(resting);
-    resting = NULL;
+    PyEval_RestoreThread(released.state);
+    released.state = NULL;
     if (b->waiting) pthread_mutex_lock(&lock);
     qflag_lower(&b->away);
     if (b->waiting) {
@@ -450,24 +454,29 @@ void qgil_release_vm(qs_vm *vm, bool computes) {
     Border *b = border_of(vm);
     qgil_here(b);
     qwritten_tell(b);
-    left = qborder_retain(b), left_to_compute = computes;
+    released.border = qborder_retain(b), released.computes = computes;
     if (computes) atomic_fetch_add(&b->computing, 1);
     qgil_outside(b);
-    resting = PyEval_SaveThread();
+    released.state = PyEval_SaveThread();
 }
 
 void qgil_acquire_vm(void) {
-    Border *b = left;
-    if (left_to_compute) atomic_fetch_sub(&b->computing, 1);
-    PyEval_RestoreThread(resting);
-    resting = NULL, left = NULL;
+    Border *b = released.border;
+    if (released.computes) atomic_fetch_sub(&b->computing, 1);
+    PyEval_RestoreThread(released.state);
+    released = (Released){0};
     qgil_back(b); /* a thread that finds the VM closed blocks here and keeps its reference */
     qborder_release(b);
 }
 
-/* Called at the prompt.  GUI toolkits set PyOS_InputHook, which handles window events until input is available. */
+/* Called at the prompt.  GUI toolkits set PyOS_InputHook, which handles window events until input is available.  The
+ * hook takes the GIL, and its Python code may use the VM and wait in it, which releases both again. */
 void qgil_serve_windows(void) {
-    if (PyOS_InputHook) PyOS_InputHook();
+    Released before = released;
+    if (!PyOS_InputHook) return;
+    released = (Released){0};
+    PyOS_InputHook();
+    released = before;
 }
 
 /* -- finalizers ---------------------------------------------------------------------------------------------------- */
@@ -488,7 +497,7 @@ static void add_orphan(PyObject *o) {
 void qgil_decref(PyObject *o) {
     if (qbridge.finished) return;
     qbridge.disturbed = true;
-    if (!resting && PyGILState_Check()) Py_DECREF(o);
+    if (!released.state && PyGILState_Check()) Py_DECREF(o);
     else add_orphan(o);
 }
 

@@ -101,6 +101,32 @@ def history(t):
     t.type("\n", "103\r\n> ")
 
 
+HOOK = """
+import ctypes, pyquasar as q
+calls = 0
+@ctypes.CFUNCTYPE(ctypes.c_int)
+def serve():
+    global calls
+    calls += 1
+    q.sleep(1)
+    return 0
+ctypes.c_void_p.in_dll(ctypes.pythonapi, "PyOS_InputHook").value = ctypes.cast(serve, ctypes.c_void_p).value
+"""
+
+
+def hook(t, home):
+    """Python code that serves windows while the prompt waits may itself wait in the machine."""
+    with open(os.path.join(home, "served.py"), "w") as f:
+        f.write(HOOK)
+    found = t.type('pyimport("sys").path.insert(0, "%s"); served = pyimport("served"); print "ready"\n' % home, "> ")
+    if "ready" not in found.split("\n", 1)[-1]:
+        return False
+    for i in range(3):
+        t.type("print 40+%d\n" % i, "4%d\r\n> " % i)
+    t.type("print served.calls > 2\n", "1\r\n> ")
+    return True
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("--qrun", default=os.path.join(ROOT, "build/qrun"))
@@ -118,7 +144,11 @@ def main():
         if edits:
             history(t)
         t.end("exit(7)\n", 7)
-    print("terminal: passed" + ("" if edits else "; completion and history not tried, libedit is not here"))
+        t = Terminal(qrun, home, seconds)
+        hooked = hook(t, home)
+        t.end(CTRL_D, 0)
+    print("terminal: passed" + ("" if edits else "; completion and history not tried, libedit is not here") +
+          ("" if hooked else "; waits in Python's input hook not tried, pyimport does not work here"))
 
 
 if __name__ == "__main__":
