@@ -80,7 +80,7 @@ void qlinalg_close(qs_vm *vm) {
 #define P                             void *
 
 /* The same, but releases the VM to other threads during the call if the matrix x is not small.  This is safe because
- * LAPACK works on private copies. */
+ * LAPACK works on private copies.  x is NULL for a query of the size of the workspace, which takes no time. */
 #define CALL_APART(vm, x, ...)                                                                                         \
     do {                                                                                                               \
         const Python *python = release_for(vm, x);                                                                     \
@@ -97,7 +97,8 @@ typedef struct { /* column-major; elements of 1 (real) or 2 (complex) doubles */
 
 static const Python *release_for(qs_vm *vm, const Mat *x) {
     enum { LONG = 64 * 64 }; /* number of elements from which LAPACK takes longer than a thread switch */
-    return (size_t)x->m * (size_t)x->n < LONG ? NULL : qpython_release_vm_to_compute(vm);
+    bool is_short = !x || (size_t)x->m * (size_t)x->n < LONG;
+    return is_short ? NULL : qpython_release_vm_to_compute(vm);
 }
 
 static size_t mat_bytes(const Mat *x) {
@@ -692,12 +693,13 @@ static qs_status svd_run(qs_vm *vm, const char *fn, Lapack *l, Mat *a, const cha
         double *space = pass ? w.p : want;
         int *n = pass ? &w.n : &ask;
         if (z)
-            CALL_APART(vm, a, l->zgesdd, (P, P, P, P, P, P, P, P, P, P, P, P, P, P, P, size_t), (void *)(uintptr_t)job,
-                       &a->m, &a->n, a->a, &a->m, x->s.a, x->u.a, &a->m, x->vt.a, &x->k, space, n, rwork, iwork, &info,
-                       1);
+            CALL_APART(vm, pass ? a : NULL, l->zgesdd, (P, P, P, P, P, P, P, P, P, P, P, P, P, P, P, size_t),
+                       (void *)(uintptr_t)job, &a->m, &a->n, a->a, &a->m, x->s.a, x->u.a, &a->m, x->vt.a, &x->k, space,
+                       n, rwork, iwork, &info, 1);
         else
-            CALL_APART(vm, a, l->dgesdd, (P, P, P, P, P, P, P, P, P, P, P, P, P, P, size_t), (void *)(uintptr_t)job,
-                       &a->m, &a->n, a->a, &a->m, x->s.a, x->u.a, &a->m, x->vt.a, &x->k, space, n, iwork, &info, 1);
+            CALL_APART(vm, pass ? a : NULL, l->dgesdd, (P, P, P, P, P, P, P, P, P, P, P, P, P, P, size_t),
+                       (void *)(uintptr_t)job, &a->m, &a->n, a->a, &a->m, x->s.a, x->u.a, &a->m, x->vt.a, &x->k, space,
+                       n, iwork, &info, 1);
         if (pass) work_free(&w);
         else {
             qs_status s = work_new(vm, fn, want[0], &w);
@@ -853,11 +855,11 @@ static qs_status symeig_run(qs_vm *vm, Lapack *l, Mat *a, Mat *w, bool vectors) 
         int *n = pass ? &work.n : &ask, *nr = pass ? &rwork.n : &ask, *ni = pass ? &iwork.n : &ask,
             *ip = pass ? (int *)(void *)iwork.p : &iask;
         if (a->parts == 2)
-            CALL_APART(vm, a, l->zheevd, (P, P, P, P, P, P, P, P, P, P, P, P, P, size_t, size_t),
+            CALL_APART(vm, pass ? a : NULL, l->zheevd, (P, P, P, P, P, P, P, P, P, P, P, P, P, size_t, size_t),
                        (void *)(uintptr_t)job, "L", &a->n, a->a, &a->n, w->a, p, n, q, nr, ip, ni, &info, 1, 1);
         else
-            CALL_APART(vm, a, l->dsyevd, (P, P, P, P, P, P, P, P, P, P, P, size_t, size_t), (void *)(uintptr_t)job, "L",
-                       &a->n, a->a, &a->n, w->a, p, n, ip, ni, &info, 1, 1);
+            CALL_APART(vm, pass ? a : NULL, l->dsyevd, (P, P, P, P, P, P, P, P, P, P, P, size_t, size_t),
+                       (void *)(uintptr_t)job, "L", &a->n, a->a, &a->n, w->a, p, n, ip, ni, &info, 1, 1);
         if (pass) break;
         s = work_new(vm, "symeig", want[0], &work);
         if (s == QS_OK) s = work_new(vm, "symeig", a->parts == 2 ? rwant : 1, &rwork);
@@ -940,11 +942,11 @@ static qs_status eig_run(qs_vm *vm, Lapack *l, Mat *a, Mat *w, Mat *v, bool vect
         double *room = pass ? work.p : want;
         int *size = pass ? &work.n : &ask;
         if (a->parts == 2)
-            CALL_APART(vm, a, l->zgeev, (P, P, P, P, P, P, P, P, P, P, P, P, P, P, size_t, size_t), "N",
+            CALL_APART(vm, pass ? a : NULL, l->zgeev, (P, P, P, P, P, P, P, P, P, P, P, P, P, P, size_t, size_t), "N",
                        (void *)(uintptr_t)job, &a->n, a->a, &a->n, w->a, NULL, &one, v->a, &a->n, room, size, reals.p,
                        &info, 1, 1);
         else
-            CALL_APART(vm, a, l->dgeev, (P, P, P, P, P, P, P, P, P, P, P, P, P, P, size_t, size_t), "N",
+            CALL_APART(vm, pass ? a : NULL, l->dgeev, (P, P, P, P, P, P, P, P, P, P, P, P, P, P, size_t, size_t), "N",
                        (void *)(uintptr_t)job, &a->n, a->a, &a->n, reals.p, reals.p + a->n, NULL, &one, x.a, &a->n,
                        room, size, &info, 1, 1);
         if (!pass) s = work_new(vm, "eig", want[0], &work);

@@ -89,7 +89,7 @@ static inline void qpython_acquire_vm(const Python *python) {
 #define QTHREAD_SLICE 0.05
 /* Sleeps with the VM released, for at most QTHREAD_SLICE seconds; then calls qthread_check. */
 qs_status qthread_sleep(qs_vm *vm, double seconds);
-/* Returns an error if Ctrl-C or a Python signal handler ends the wait.  The caller holds the VM. */
+/* Returns an error if Ctrl-C, a Python signal handler or a lack of memory ends the wait.  The caller holds the VM. */
 qs_status qthread_check(qs_vm *vm);
 /* Lets other threads use the VM if one is due.  For loops of long built-ins, at points where they use nothing that
  * other threads could change.  Returns an error as qthread_check does. */

@@ -74,7 +74,7 @@ void qthread_forked(qs_vm *vm) {
 /* -- waits --------------------------------------------------------------------------------------------------------- */
 qs_status qthread_check(qs_vm *vm) {
     Machine *m = qvm(vm);
-    if (qflag_is_up(&m->interrupted)) return qvm_attend(vm);
+    if (m->base.short_of_memory || qflag_is_up(&m->interrupted)) return qvm_attend(vm);
     return m->python ? m->python->yield(vm) : QS_OK;
 }
 
