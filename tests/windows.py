@@ -197,6 +197,10 @@ function [] = fails(f)
         print e
     end
 end
+function y = shown(b, x)
+    b.icon = x
+    y = sum(x)
+end
 f = form("Wrong")
 fails(() -> f.add_combo("x", {}, "q"))
 fails(() -> f.add_combo("x", {"a","b"}, "q"))
@@ -218,6 +222,7 @@ fails(() -> (c.value = 1))
 fails(() -> (s.value = nan))
 fails(() -> (t.value = 3))
 fails(() -> (b.icon = "x"))
+fails(() -> grad(x -> shown(b, x), ones(4,4)))
 fails(() -> (f.title = 3))
 print c.value, " ", s.value
 """)
@@ -238,6 +243,8 @@ combo: value must be a string, got scalar
 slider: value must be a number, got nan
 text: value must be a string, got scalar
 button: icon must be an image, got string
+this operation has no derivative: it reads an array on which a derivative depends, and nothing is known of how; write \
+stop_gradient(…) around what counts as constant
 form: text must be a string, got scalar
 viridis 5
 """)

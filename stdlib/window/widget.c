@@ -359,7 +359,7 @@ static qs_status set_icon(qs_vm *vm, Window *w, qs_value v) {
         s = qarr_read(vm, packed, &p);
         const double *x = p;
         size_t n = a->count / (size_t)channels;
-        s = qimage_check_white(vm, noun(w), "the icon", QS_F64, x, a->count, 255, "");
+        if (s == QS_OK) s = qimage_check_white(vm, noun(w), "the icon", QS_F64, x, a->count, 255, "");
         for (size_t k = 0; s == QS_OK && k < n; k++, x += channels) {
             Colour c = {x[0] / 255, x[channels > 1] / 255, x[channels > 1 ? 2 : 0] / 255};
             pixels[k] = qpaint_rgb((Colour){fmin(fmax(c.r, 0), 1), fmin(fmax(c.g, 0), 1), fmin(fmax(c.b, 0), 1)});
