@@ -915,7 +915,7 @@ def _index(x):
     """Converts an index for NumPy.  Positions computed by the language (find, sort, unique …) are floats and are
     converted to integers.  Floats of NumPy or Python are unchanged, so that NumPy rejects them."""
     if isinstance(x, list):
-        return list(map(_index, x))
+        return _index_list(x)
     if isinstance(x, float) and hasattr(x, "__index__"):  # a number of the language
         return x.__index__()
     a = _plain(x)
@@ -926,6 +926,17 @@ def _index(x):
     if wrong.size:
         raise IndexError("an index must be a whole number, got %s" % wrong.flat[0])
     return a.astype(numpy.int64)
+
+
+def _index_list(x):
+    """Converts a list of positions or truth values at once.  Other lists, which may hold floats of the language, are
+    converted item by item."""
+    numpy = _machine()._support._numpy()
+    try:
+        a = numpy.asarray(x)
+    except (TypeError, ValueError):  # NumPy makes no array of it
+        a = None
+    return list(map(_index, x)) if a is None or a.dtype.kind not in "biu" else a
 
 
 def _key(key):

@@ -610,6 +610,16 @@ class Positions(Values):
         b[2, np.argsort(a[1], kind="stable")] = range(1, 7)
         np.testing.assert_array_equal(np.asarray(B), b)
 
+    def test_a_list_of_positions_is_converted_at_once(self):
+        from pyquasar import _values
+        a = np.arange(2000.0).reshape(1000, 2)
+        A = q.value(a)
+        for key in (list(range(999, -1, -1)), [True, False]*500, [[0, 1], [2, 3]], []):
+            with unittest.mock.patch.object(_values, "_index", wraps=_values._index) as convert:
+                got = A[key]
+            self.assertLessEqual(convert.call_count, 1 if key else 2)
+            np.testing.assert_array_equal(np.asarray(got), a[key])
+
     def test_other_numbers_are_none(self):
         v = q.value([1, 2, 3])
         for key in (q.value([0.5]), q.value([0, np.nan]), q.value([np.inf]), q.value(np.array([2.0**60]))):
