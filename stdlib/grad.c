@@ -28,23 +28,10 @@ static void ran_free(qs_vm *vm, Ran *r) {
     qtape_release(vm, r->result);
 }
 
-/* The arguments that become leaves: the first n, or those that have an edge. */
-typedef struct {
-    int n;
-    Trace *const *edges; /* NULL: the first n */
-} LeafChoice;
-
-/* A leaf of the record becomes a leaf again, however it is declared: a derivative by it was asked for. */
-static bool is_chosen(qs_vm *vm, qs_value f, int i, qs_value x, LeafChoice chosen) {
+static qs_status make_leaves(qs_vm *vm, const GradLevel *l, qs_value f, const qs_value *x, int nleaves, Ran *r) {
     char why[WHY_CONSTANT];
-    const Trace *edge = chosen.edges ? chosen.edges[i] : NULL;
-    if (!(chosen.edges ? edge != NULL : i < chosen.n) || !qtape_is_smooth(x)) return false;
-    return (edge && !edge->node->rule) || !qtape_is_constant(vm, f, i, why);
-}
-
-static qs_status make_leaves(qs_vm *vm, const GradLevel *l, qs_value f, const qs_value *x, LeafChoice chosen, Ran *r) {
     for (int i = 0; i < r->nx; i++) {
-        if (!is_chosen(vm, f, i, x[i], chosen)) {
+        if (i >= nleaves || !qtape_is_smooth(x[i]) || qtape_is_constant(vm, f, i, why)) {
             r->x[i] = qval_retain(x[i]);
             continue;
         }
@@ -62,12 +49,12 @@ static qs_status check_result(qs_vm *vm, qs_value y) {
                    qval_type_name(vm, v));
 }
 
-static qs_status ran_run(qs_vm *vm, qs_value f, int nx, const qs_value *x, LeafChoice chosen, Ran *r) {
+static qs_status ran_run(qs_vm *vm, qs_value f, int nx, const qs_value *x, int nleaves, Ran *r) {
     GradLevel level;
     *r = (Ran){.nx = nx, .y = qs_nil()};
     for (int i = 0; i < nx; i++) r->x[i] = qs_nil();
     TRY(qtape_begin(vm, &level));
-    qs_status s = make_leaves(vm, &level, f, x, chosen, r);
+    qs_status s = make_leaves(vm, &level, f, x, nleaves, r);
     if (s == QS_OK) s = qvm_call(vm, f, nx, r->x, 1, &r->y);
     qtape_end(vm, &level);
     if (s == QS_OK) s = check_result(vm, r->y);
@@ -129,7 +116,7 @@ static qs_status gradient_of_values(qs_vm *vm, qs_call_args *c, bool value, int 
     Ran r;
     qs_value one = qs_nil();
     TRY(check_wanted(vm, c->name, c->in + 1, nx, wanted));
-    TRY(ran_run(vm, c->in[0], nx, c->in + 1, (LeafChoice){.n = wanted}, &r));
+    TRY(ran_run(vm, c->in[0], nx, c->in + 1, wanted, &r));
     qs_status s = one_of(vm, c->name, r.y, &one);
     if (s == QS_OK) s = pull_back(vm, &r, one, wanted, c->out + value);
     if (s == QS_OK && value) c->out[0] = qval_retain(r.y);
@@ -331,7 +318,7 @@ qs_status qgrad_vjp(qs_vm *vm, qs_call_args *c) {
     TRY(check_arguments(vm, c));
     Pullback *b = qmem_alloc(qvm_ctx(vm), sizeof *b);
     b->vm = vm;
-    qs_status s = ran_run(vm, c->in[0], c->nin - 1, c->in + 1, (LeafChoice){.n = c->nin - 1}, &b->ran);
+    qs_status s = ran_run(vm, c->in[0], c->nin - 1, c->in + 1, c->nin - 1, &b->ran);
     if (s != QS_OK) return qmem_free(qvm_ctx(vm), b, sizeof *b), s;
     c->out[0] = qval_retain(b->ran.y);
     qs_value pull = qval_object(QS_FOREIGN, qobj_foreign(vm, &pullback_type, b));
@@ -391,7 +378,7 @@ static qs_status along(qs_vm *vm, qs_call_args *c, const Items *x, const Items *
     qs_value dy = qs_nil();
     if (x->n != dx->n) return qs_fail(vm, QS_ETYPE, "jvp: %d arguments, but %d tangents", x->n, dx->n);
     for (int i = 0; i < x->n; i++) TRY(check_tangent(vm, c->in[0], i, x->x[i], dx->x[i]));
-    TRY(ran_run(vm, c->in[0], x->n, x->x, (LeafChoice){.n = x->n}, &r));
+    TRY(ran_run(vm, c->in[0], x->n, x->x, x->n, &r));
     qs_status s = push_forward(vm, &r, dx->x, &dy);
     c->out[0] = qval_retain(r.y);
     if (c->nout > 1) c->out[1] = dy;
@@ -439,10 +426,10 @@ static void again_release(qs_vm *vm, GradNode *n) {
 }
 
 /* Repeats the call with the random numbers of the first call, while other threads draw from their own stream. */
-static qs_status run_again(qs_vm *vm, const Again *a, Trace *const *edges, Ran *r) {
+static qs_status run_again(qs_vm *vm, const Again *a, Ran *r) {
     RandomStream *outer = qvm(vm)->random_own, again = a->from;
     qvm(vm)->random_own = &again;
-    qs_status s = ran_run(vm, a->f, a->nx, a->x, (LeafChoice){.edges = edges}, r);
+    qs_status s = ran_run(vm, a->f, a->nx, a->x, a->nx, r);
     qvm(vm)->random_own = outer;
     return s;
 }
@@ -517,7 +504,7 @@ static qs_status check_again(qs_vm *vm, qs_value was, qs_value is) {
 
 static qs_status again_reverse(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *dx) {
     Ran r;
-    TRY(run_again(vm, n->data, n->in, &r));
+    TRY(run_again(vm, n->data, &r));
     qs_status s = check_again(vm, ((Again *)n->data)->y, r.y);
     if (s == QS_OK && r.result) s = qbackward_reverse(vm, (Traces){1, &r.result}, dy, (Traces){r.nx, r.leaf}, dx);
     return ran_free(vm, &r), s;

@@ -170,7 +170,9 @@ bool qtape_is_constant(qs_vm *vm, qs_value fn, int i, char why[WHY_CONSTANT]) {
     for (int k = 0; k < n; k++)
         if (!(t = integral_parameter(vm, all[k], i))) return false;
     if (!t) return false;
-    snprintf(why, WHY_CONSTANT, "argument %.48s of %.48s is declared %.48s, and " QTAPE_SMOOTH_ONLY,
+    snprintf(why, WHY_CONSTANT,
+             "argument %.48s of %.48s is declared %.48s, and derivatives are taken to floats and "
+             "complex numbers",
              all[n - 1]->ast->params[i].name->s, all[n - 1]->name ? all[n - 1]->name->s : "f", qtype_name(t));
     return true;
 }

@@ -110,10 +110,6 @@ static inline bool qtape_is_recorded(const qs_vm *vm, qs_value v) {
     const Trace *t = qtape_trace(v);
     return t && (t->node->levels & m->grad_levels) && !m->grad_inside && qtape_live(vm, t->node);
 }
-/* Whether v is a leaf of a running level: an argument by which a derivative is taken. */
-static inline bool qtape_is_leaf(const qs_vm *vm, qs_value v) {
-    return qtape_is_recorded(vm, v) && !qtape_trace(v)->node->rule;
-}
 bool qtape_any(const qs_vm *vm, int n, const qs_value *v); /* whether operations on one of them are recorded */
 /* Whether any level runs: a cheap test for hot code. */
 static inline bool qtape_is_on(const qs_vm *vm) { return ((const Machine *)vm)->grad_levels != 0; }
@@ -130,7 +126,6 @@ qs_value qtape_attach(qs_vm *vm, qs_value v, Trace *t);
 /* Whether every function that fn stands for declares argument i as integers or truth values, which have no derivative.
  * why: the end of a sentence that says so. */
 enum { WHY_CONSTANT = 256 };
-#define QTAPE_SMOOTH_ONLY "derivatives are taken to floats and complex numbers"
 bool qtape_is_constant(qs_vm *vm, qs_value fn, int i, char why[WHY_CONSTANT]);
 
 /* -- tape.c: the record -------------------------------------------------------------------------------------------- */

@@ -380,7 +380,7 @@ static const Type *whole_type(const Type *t, qs_value v) {
     return n && n->kind == TY_NUM && qdtype_is_int(n->dtype) ? n : NULL;
 }
 
-static qs_status pass_held(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out) {
+qs_status qval_pass(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out) {
     qs_value plain = qtape_plain(v);
     const Type *whole = whole_type(t, plain);
     if (!whole || (t->kind != TY_NUM && qval_is_type(vm, plain, t))) return qval_coerce(vm, v, t, what, out);
@@ -389,14 +389,6 @@ static qs_status pass_held(qs_vm *vm, qs_value v, const Type *t, const char *wha
     if (elements && t->kind == TY_ARRAY) TRY(check_elements(vm, qval_array(plain), &held));
     if (qval_is_number(plain) && !qval_holds(whole->dtype, plain)) return not_held(vm, plain, &held);
     return qval_coerce(vm, elements ? v : plain, t, what, out);
-}
-
-/* A leaf that became an integer or a truth value would silently have the derivative 0. */
-qs_status qval_pass(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out) {
-    TRY(pass_held(vm, v, t, what, out));
-    if (!qtape_is_leaf(vm, v) || qtape_is_smooth(*out)) return QS_OK;
-    qval_release(vm, *out);
-    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s is declared %s, and " QTAPE_SMOOTH_ONLY, what, qtype_name(t));
 }
 
 qs_status qval_coerce(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out) {
