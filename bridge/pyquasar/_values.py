@@ -197,9 +197,16 @@ def _mask(self, where):
     if where is True:
         return None
     mask = where if hasattr(where, "_kind") else _machine().value(where if hasattr(where, "__len__") else [where])
+    if mask._kind != "array":
+        raise TypeError("where must be an array of truth values, got %r" % (where,))
     if mask.ndim > self.ndim:
         raise ValueError("where has %d dimensions, the array %d" % (mask.ndim, self.ndim))
     return mask != 0
+
+
+def _check_number(name, argument, x):
+    if isinstance(x, (str, bytes)) or not (hasattr(type(x), "__float__") or hasattr(type(x), "__complex__")):
+        raise TypeError("%s: %s must be a number, got %r" % (name, argument, x))
 
 
 def _with_initial(name, self, r, initial, axes):
@@ -217,6 +224,8 @@ def _reduce(name, self, axis, dtype, out, keepdims, initial=_NOT_GIVEN, where=Tr
     """Implements sum, prod, min, max, any and all with the arguments of NumPy."""
     x, mask = self if dtype is None else self.astype(dtype), _mask(self, where)
     given = initial is not _NOT_GIVEN and initial is not None
+    if given:
+        _check_number(name, "initial", initial)
     if mask is None and not given:
         return _finished(_reduce_all(name, x, axis, keepdims), None, out)
     extreme = name in ("min", "max")
@@ -268,6 +277,7 @@ def _mean_of(self, axis, dtype, out, keepdims, where):
 
 def _spread_of(name, self, axis, dtype, out, ddof, keepdims, where, mean):
     """Implements var and std; computes them by definition if a mask or the mean is given."""
+    _check_number(name, "ddof", ddof)
     x, mask = self if dtype is None else self.astype(dtype), _mask(self, where)
     if mask is None and mean is None:
         return _finished(_reduce_all(name, x, axis, keepdims, ddof), None, out)
@@ -588,6 +598,8 @@ def clip(self, min=None, max=None, out=None, *, dtype=None, casting="same_kind",
     x = self if dtype is None else self.astype(dtype)
     mask, axes = _mask(self, where), _axes_of("clip", x, order)
     r = _clipped(x, min, max)
+    if getattr(r, "ndim", 0) > x.ndim:  # the bounds have more dimensions
+        axes = _axes_of("clip", r, order)
     r = r if axes == sorted(axes) else _in_order(r, axes, duplicate)
     if mask is not None and out is None:
         raise ValueError("clip: with where=, out= has the elements that are not clipped")
