@@ -709,7 +709,7 @@ class Libraries(unittest.TestCase):
             for name in set(re.findall(pattern, f.read())):
                 open(os.path.join(folder, name.decode()), "w").close()
             env = {"LD_LIBRARY_PATH": folder, "PATH": "/nowhere", "VIRTUAL_ENV": "", "CONDA_PREFIX": "",
-                   "HOME": "/nowhere", "QUASAR_CACHE_DIR": "", "QUASAR_LLVM": "", "QUASAR_OPENCL": ""}
+                   "HOME": folder, "QUASAR_CACHE_DIR": "", "QUASAR_LLVM": "", "QUASAR_OPENCL": ""}
             for options, text, error in [
                     (["--device", "opencl"], "print 1\n", r"libOpenCL\.so\.1 cannot be opened: \S+/libOpenCL"),
                     (["--device", "cpu"], kernel(), r"needs LLVM, which cannot be opened: \S+/libLLVM"),
