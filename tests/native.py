@@ -847,19 +847,21 @@ class Damage(Made):
         self.attempt(self.whole[:at] + b"x" + self.whole[at + 1:], "before the bundle", fine=True)
 
     def test_other_makers(self):
-        version = self.whole.rindex(b"0.1.0\0")
-        other = self.whole[:version] + b"9.8.7\0" + self.whole[version + 6:]
+        own = subprocess.check_output([QRUN, "--version"], text=True).split()[1]
+        word, changed = own.encode() + b"\0", b"9" + own.encode()[1:] + b"\0"
+        version = self.whole.rindex(word)
+        other = self.whole[:version] + changed + self.whole[version + len(word):]
         self.attempt(other, "version")
-        self.assertRegex(run([QRUN, "use.q"], self.src, **self.bare).stderr, r"made by Quasar 9.8.7, this is 0.1.0")
+        self.assertRegex(run([QRUN, "use.q"], self.src, **self.bare).stderr, "made by Quasar 9%s, this is %s" % (re.escape(own[1:]), re.escape(own)))
         machine = self.whole.rindex(b"x86_64\0") if b"x86_64\0" in self.whole else self.skipTest("not x86-64")
         self.attempt(self.whole[:machine] + b"risc64\0" + self.whole[machine + 7:], "machine")
         self.assertRegex(run([QRUN, "use.q"], self.src, **self.bare).stderr, r"for another processor: risc64, this is")
-        for at, word in ((machine, b"x86\xff64\0"), (version, b"\0" + b"0.1.0")):  # what messages do not show
+        for at, word in ((machine, b"x86\xff64\0"), (version, b"\0" + own.encode())):  # what messages do not show
             self.attempt(self.whole[:at] + word + self.whole[at + len(word):], "no word")
             self.assertRegex(run([QRUN, "use.q"], self.src, **self.bare).stderr, "is damaged: its head is not one")
         build = self.start() + 8  # the number of the format
         self.attempt(self.whole[:build] + b"\1" + self.whole[build + 1:], "format")
-        self.assertRegex(run([QRUN, "use.q"], self.src, **self.bare).stderr, "made by another build of Quasar 0.1.0")
+        self.assertRegex(run([QRUN, "use.q"], self.src, **self.bare).stderr, "made by another build of Quasar " + re.escape(own))
 
     def test_executables(self):
         with open(self.exe, "rb") as f:

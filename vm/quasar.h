@@ -130,7 +130,7 @@ QS_API void qs_config_init(qs_config *c); /* sets the defaults */
 QS_API QS_CHECK qs_status qs_open(const qs_config *config, qs_vm **out);
 /* Closes the VM; NULL does nothing.  Release all values before.  Wrapped memory is released at the latest here. */
 QS_API void qs_close(qs_vm *vm);
-QS_API const char *qs_version(void); /* "0.1.0" */
+QS_API const char *qs_version(void); /* "0.2.0" */
 /* Whether a feature is available: a type of device (ref cpu opencl cuda hip), a library that this build can use (png
  * jpeg tiff pcre2 zlib lapack figures video), python, or a Python module.  Needs no VM. */
 QS_API bool qs_has(const char *what);

@@ -165,7 +165,7 @@ void qs_close(qs_vm *vm) {
     free(m);
 }
 
-const char *qs_version(void) { return "0.1.0"; }
+const char *qs_version(void) { return QUASAR_VERSION; }
 void *qs_userdata(qs_vm *vm) { return qvm(vm)->config.ud; }
 
 /* -- running ------------------------------------------------------------------------------------------------------- */
