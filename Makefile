@@ -1,5 +1,5 @@
 # The front door.  `make` builds build/qrun; everything else is one word more.
-.PHONY: all whole deps run test test-fast test-all area check format release docs bench dev tsan stress ptx-run gcn-run aarch64 fuzz fuzz-natives install uninstall deb wheel clean
+.PHONY: all whole deps run test test-fast test-all area check format release docs bench bench-forms dev tsan stress ptx-run gcn-run aarch64 fuzz fuzz-natives install uninstall deb wheel clean
 PREFIX ?= /usr/local
 QRUN = build/qrun
 PYTHON ?= python3
@@ -150,6 +150,10 @@ fuzz: deps
 
 bench: deps all
 	@$(PYTHON) tests/bench/run.py --qrun $(QRUN)
+
+# Small programs in several forms each: the slowest over the fastest form.
+bench-forms: deps all
+	@$(PYTHON) tests/bench/forms.py --qrun $(QRUN)
 
 install: all
 	cmake --install build --prefix $(PREFIX)

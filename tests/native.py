@@ -852,7 +852,7 @@ class Damage(Made):
         version = self.whole.rindex(word)
         other = self.whole[:version] + changed + self.whole[version + len(word):]
         self.attempt(other, "version")
-        self.assertRegex(run([QRUN, "use.q"], self.src, **self.bare).stderr, "made by Quasar 9%s, this is %s" % (re.escape(own[1:]), re.escape(own)))
+        self.assertIn("made by Quasar 9%s, this is %s" % (own[1:], own), run([QRUN, "use.q"], self.src, **self.bare).stderr)
         machine = self.whole.rindex(b"x86_64\0") if b"x86_64\0" in self.whole else self.skipTest("not x86-64")
         self.attempt(self.whole[:machine] + b"risc64\0" + self.whole[machine + 7:], "machine")
         self.assertRegex(run([QRUN, "use.q"], self.src, **self.bare).stderr, r"for another processor: risc64, this is")
@@ -861,7 +861,7 @@ class Damage(Made):
             self.assertRegex(run([QRUN, "use.q"], self.src, **self.bare).stderr, "is damaged: its head is not one")
         build = self.start() + 8  # the number of the format
         self.attempt(self.whole[:build] + b"\1" + self.whole[build + 1:], "format")
-        self.assertRegex(run([QRUN, "use.q"], self.src, **self.bare).stderr, "made by another build of Quasar " + re.escape(own))
+        self.assertIn("made by another build of Quasar " + own, run([QRUN, "use.q"], self.src, **self.bare).stderr)
 
     def test_executables(self):
         with open(self.exe, "rb") as f:
