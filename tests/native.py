@@ -852,7 +852,8 @@ class Damage(Made):
         version = self.whole.rindex(word)
         other = self.whole[:version] + changed + self.whole[version + len(word):]
         self.attempt(other, "version")
-        self.assertIn("made by Quasar 9%s, this is %s" % (own[1:], own), run([QRUN, "use.q"], self.src, **self.bare).stderr)
+        self.assertIn("made by Quasar 9%s, this is %s" % (own[1:], own),
+                      run([QRUN, "use.q"], self.src, **self.bare).stderr)
         machine = self.whole.rindex(b"x86_64\0") if b"x86_64\0" in self.whole else self.skipTest("not x86-64")
         self.attempt(self.whole[:machine] + b"risc64\0" + self.whole[machine + 7:], "machine")
         self.assertRegex(run([QRUN, "use.q"], self.src, **self.bare).stderr, r"for another processor: risc64, this is")
