@@ -55,8 +55,9 @@ printf("%g", best)
 
 
 def run(args, path, arguments, form, first):
-    command = [args.qrun, "--device", "cpu", "--threads", "1", "--no-warnings"] + (["--explain"] if args.explain else []) + ["-"]
-    r = subprocess.run(command, input=driver(path, arguments, form, first, 0 if args.check else args.seconds), text=True, capture_output=True)
+    options = ["--device", "cpu", "--threads", "1", "--no-warnings"] + ["--explain"]*args.explain
+    program = driver(path, arguments, form, first, 0 if args.check else args.seconds)
+    r = subprocess.run([args.qrun] + options + ["-"], input=program, text=True, capture_output=True)
     if r.returncode:
         raise Failure(f"{path}: {form}: {r.stderr.strip()}")
     if args.explain:
@@ -90,9 +91,11 @@ def main():
             failures += 1
             continue
         ratios.append((best[-1][0] / best[0][0], name))
-        print(f"{name:22} {ratios[-1][0]:7.1f}   " + "  ".join(f"{form} {t * 1e3:.2f} ms" for t, form in best), flush=True)
+        times = "  ".join(f"{form} {t * 1e3:.2f} ms" for t, form in best)
+        print(f"{name:22} {ratios[-1][0]:7.1f}   {times}", flush=True)
     if not args.check:
-        print(f"{len(ratios)} programs; geometric mean {math.exp(sum(math.log(r) for r, _ in ratios) / len(ratios)):.2f}; "
+        mean = math.exp(sum(math.log(r) for r, _ in ratios) / len(ratios))
+        print(f"{len(ratios)} programs; geometric mean {mean:.2f}; "
               f"above 2: {sum(r > 2 for r, _ in ratios)}; largest {max(ratios)[0]:.1f} ({max(ratios)[1]})")
     if failures:
         sys.exit(1)
