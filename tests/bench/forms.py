@@ -23,11 +23,11 @@ def names(text):
 
 
 def forms(path):
-    """The title, the names that `inputs` gives, and the functions with exactly these parameters."""
+    """The names that `inputs` gives, and the functions with exactly these parameters."""
     text = open(path, encoding="utf-8").read()
-    functions = [(names(results), name, names(parameters)) for results, name, parameters in re.findall(FUNCTION, text, re.M)]
+    functions = [(names(r), name, names(p)) for r, name, p in re.findall(FUNCTION, text, re.M)]
     arguments = next(results for results, name, _ in functions if name == "inputs")
-    return text.split("\n")[0].strip("% "), arguments, [name for _, name, p in functions if name != "inputs" and p == arguments]
+    return arguments, [name for _, name, p in functions if name != "inputs" and p == arguments]
 
 
 def driver(path, arguments, form, first, seconds):
@@ -37,7 +37,8 @@ def driver(path, arguments, form, first, seconds):
 {list_ if len(arguments) == 1 else "[" + list_ + "]"} = inputs()
 wanted = {first}({list_})
 got = {form}({list_})
-same = isequal(size(wanted), size(got)) && max(abs(float64(wanted) - float64(got))) <= 0.0001*(1 + max(abs(float64(wanted))))
+difference = isequal(size(wanted), size(got)) ? max(abs(float64(wanted) - float64(got))) : inf
+same = difference <= 0.0001*(1 + max(abs(float64(wanted))))
 print same ? "same" : "different"
 best = inf
 spent = 0
@@ -83,7 +84,7 @@ def main():
         name = os.path.basename(path)[:-2]
         if args.names and name not in args.names:
             continue
-        _, arguments, found = forms(path)
+        arguments, found = forms(path)
         try:
             best = sorted((run(args, path, arguments, form, found[0]), form) for form in found)
         except Failure as failure:
