@@ -1121,6 +1121,14 @@ static void add_helpers(Emit *e, Text *out) {
     }
 }
 
+/* Returns whether f computes so many mathematical functions that inlining all of them would make compilation slow. */
+static bool has_many_calls(const KFunc *f) {
+    enum { INLINED = 160 };
+    unsigned n = 0;
+    for (KRef r = 0; r < f->nins; r++) n += f->ins[r].op == K_MATH && kir_math[f->ins[r].flag].how >= MATH_near;
+    return n > INLINED;
+}
+
 qs_status kemit_llvm(Ctx *c, const KFunc *f, const KTarget *t, Text *out) {
     Arena a;
     PipelineResult lowered;
@@ -1130,6 +1138,7 @@ qs_status kemit_llvm(Ctx *c, const KFunc *f, const KTarget *t, Text *out) {
     kpipeline_run(c, &a, f, t->threads ? PIPELINE_GPU : PIPELINE_CPU, &lowered, NULL);
     f = lowered.func;
     e->f = f, e->split = lowered.split, e->bits = lowered.bits, e->group = e->updates = "", e->metadata = 15;
+    e->many_calls = has_many_calls(f);
     e->array_space = e->shared_space = e->local_space = e->scope = "";
     uint32_t **const tables[] = {&e->val, &e->wide, &e->epoch, &e->slim, &e->label};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)

@@ -57,6 +57,7 @@ struct Emit {
     const char *group;   /* appended to accesses of array parameters: "" or their access group */
     const char *updates; /* likewise for updates that need not be atomic, because one thread makes all of them */
     const Opnd *pads;    /* by parameter: first element of its pad (opt.h), or ""; NULL: no pads are in use */
+    bool many_calls;     /* too many mathematical functions to compute all of them inline */
     bool apart;          /* no memory that this loop stores to is loaded in it */
 
     /* Provided by the frame; positions and blocks are int64. */

@@ -24,6 +24,8 @@
  *   - Beyond 2^17, sin and cos call the C library.  A vector function tests once per vector whether any lane is so
  *     large; it is inlined after vectorization.
  *   - For all 2^32 floats (`unit_math_ulp -a sin`), the error of exp is at most 1.5 ulp, that of sin at most 2.5 ulp.
+ * Kernels with very many calls use the C library for these functions, too, because the compile time of one basic block
+ * grows faster than its size.
  * All other functions call vector functions of the C library, which are at least as fast (log, pow, float64).  Loops of
  * the program (KFunc.strict) use the scalar functions of the C library, like the interpreter.  The results of its
  * vector variants differ, and may differ between versions of the library.
@@ -1008,7 +1010,8 @@ static void define_far(Emit *e, MathFn fn) {
 }
 
 bool emit_math_inlines(const Emit *e, MathFn fn, qs_dtype d) {
-    return d == QS_F32 && kir_math[fn].how >= MATH_near && !e->t->libdevice && e->t->fma && !e->f->strict;
+    return d == QS_F32 && kir_math[fn].how >= MATH_near && !e->t->libdevice && e->t->fma && !e->f->strict &&
+           !e->many_calls;
 }
 
 void emit_math_inline(Emit *e, MathFn fn) {
