@@ -155,10 +155,17 @@ static qs_status vector_value(Call *c, const LoopOut *o, qs_value *out) {
     return QS_OK;
 }
 
+static qs_value mixed_value(const Call *c, const LoopOut *o) {
+    int kind = (int)c->reals[o->slot + 1];
+    if (kind == LOOP_INT) return qs_int(c->wholes[o->whole]);
+    return kind == LOOP_BOOL ? qs_bool(c->reals[o->slot] != 0) : qs_num(c->reals[o->slot]);
+}
+
 static qs_status result_value(Call *c, const LoopOut *o, qs_value *out) {
     switch ((LoopKind)o->kind) {
     case LOOP_INT: *out = qs_int(c->wholes[o->slot]); return QS_OK;
     case LOOP_BOOL: *out = qs_bool(c->reals[o->slot] != 0); return QS_OK;
+    case LOOP_MIXED: *out = mixed_value(c, o); return QS_OK;
     case LOOP_COMPLEX: return qval_complex(c->vm, c->reals[o->slot], c->reals[o->slot + 1], out);
     case LOOP_VECTOR: return vector_value(c, o, out);
     default: *out = qs_num(c->reals[o->slot]); return QS_OK;
@@ -169,7 +176,10 @@ static bool was_set(const Call *c, const LoopOut *o) { return o->given < 0 || c-
 
 /* Returns how many slots of `reals` the variable consists of. */
 static int parts_of(const LoopOut *o) {
-    return o->kind == LOOP_NUM ? 1 : o->kind == LOOP_COMPLEX ? 2 : o->kind == LOOP_VECTOR ? o->length : 0;
+    return o->kind == LOOP_NUM || o->kind == LOOP_MIXED ? 1
+           : o->kind == LOOP_COMPLEX                    ? 2
+           : o->kind == LOOP_VECTOR                     ? o->length
+                                                        : 0;
 }
 
 /* Records the loop: each real result gets its trace. */
@@ -204,7 +214,8 @@ static qs_status traced_vector(Call *c, const LoopOut *o, qs_value *part, qs_val
 static qs_status variable_value(Call *c, const LoopOut *o, qs_value *part, qs_value *out) {
     qs_value plain;
     if (part && o->kind == LOOP_COMPLEX) return qelementwise_apply(c->vm, EL_complex, 2, part + o->slot, out);
-    if (part && o->kind == LOOP_NUM) return *out = qval_retain(part[o->slot]), QS_OK;
+    bool number = o->kind == LOOP_NUM || (o->kind == LOOP_MIXED && (int)c->reals[o->slot + 1] == LOOP_NUM);
+    if (part && number) return *out = qval_retain(part[o->slot]), QS_OK;
     TRY(result_value(c, o, &plain));
     if (part && o->kind == LOOP_VECTOR) return traced_vector(c, o, part, plain, out);
     return *out = plain, QS_OK;

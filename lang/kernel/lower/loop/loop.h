@@ -33,6 +33,7 @@
  *     loop_number.c      real numbers                      loop_variable.c    variables, tests
  *     loop_complex.c     complex numbers                   loop_random.c      random numbers
  *     loop_vector.c      short vectors                     loop_guard.c       index bounds implied by conditions
+ *     loop_mixed.c       values of several types
  *
  * One loop is compiled to up to four functions:
  *
@@ -51,6 +52,7 @@ typedef enum {
     LOOP_NUM,
     LOOP_INT,
     LOOP_BOOL,
+    LOOP_MIXED, /* one of the three above, which only the running code knows; a variable that the loop sets */
     LOOP_COMPLEX,
     LOOP_VECTOR, /* a few numbers, their count compiled in; a variable that the loop sets */
     LOOP_ARRAY,
@@ -155,11 +157,12 @@ typedef struct { /* a variable that the loop sets, and where its final value is 
     const Sym *sym;
     int object; /* source of the object if this is a field (named by sym); -1: a variable */
     /* LOOP_NUM, LOOP_BOOL: in reals[slot]; LOOP_INT: in wholes[slot]; LOOP_COMPLEX: two reals; LOOP_VECTOR: `length`
-     * reals from reals[slot] on, then one real that says whether they are float64 */
+     * reals from reals[slot] on, then one real that says whether they are float64; LOOP_MIXED: the value as a real, then
+     * its LoopKind, and the value of an int in wholes[whole] */
     uint8_t kind;
     uint8_t length, columns; /* of a LOOP_VECTOR; columns 0: a vec */
     uint64_t like;           /* for a vec: bits LOOP_LIKE */
-    int slot;
+    int slot, whole;
     int given;      /* reals[given] is 0 if the loop did not set it; -1: it always does */
     uint8_t reduce; /* LoopReduce */
     /* index in PARTS; for a product the next two are its smallest and largest magnitude in the chunk */

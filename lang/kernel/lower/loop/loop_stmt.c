@@ -80,7 +80,7 @@ static qs_status equal_pattern(Walk *w, const Value *x, Node *n, KRef *out) {
     Number v, p, same;
     TRY(kloop_real_number(L, x, &v));
     TRY(kloop_number(L, n, &p));
-    bool mixed = (v.kind == LOOP_INT) != (p.kind == LOOP_INT);
+    bool mixed = v.kind != LOOP_MIXED && p.kind != LOOP_MIXED && (v.kind == LOOP_INT) != (p.kind == LOOP_INT);
     if (mixed && !kloop_twin(L, v.kind == LOOP_INT ? v : p))
         return kloop_decline(L, n->pos, "an int that may be large beside another number");
     TRY(kloop_binary(L, OP_EQ, v, p, &same));
