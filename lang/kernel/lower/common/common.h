@@ -211,6 +211,9 @@ typedef struct {
     bool differ;
 } RangeEnds;
 
+/* A loop whose counter may have a fraction is lowered twice: for the case that it has none, and for the other case. */
+typedef enum { VERSION_ONLY, VERSION_WHOLE, VERSION_OTHER } CounterVersion;
+
 /* The iterations of counter i of the nested `for` loop `node`. */
 typedef struct {
     Node *node;
@@ -219,6 +222,7 @@ typedef struct {
     bool position; /* each position of the launch is one iteration, so no FOR was opened */
     bool chunk;    /* these are only a part of all iterations, so `break` is not possible */
     bool runs;     /* there is at least one iteration */
+    CounterVersion version;
     KRef start;    /* first instruction of the loop */
 } Turns;
 
@@ -228,6 +232,8 @@ typedef struct NestRules {
     /* Gives the ranges of n if they are already computed (*found).  NULL: they never are. */
     qs_status (*entered)(Walk *, const Node *n, struct Range *out, bool *found);
     qs_status (*range)(Walk *, const Node *, const RangeEnds *, int i, struct Range *out);
+    /* The condition under which the counter has no fraction, if the loop is to be lowered twice.  0: once.  NULL: once. */
+    KRef (*whole)(Walk *, const struct Range *);
     qs_status (*elements)(Walk *, Node *n); /* iterates over a value that is not a range */
     /* Opens FOR, or describes in Turns what replaces it; stores the counter in *out. */
     qs_status (*open)(Walk *, Turns *, const struct Range *, struct Val *out);

@@ -30,7 +30,9 @@ KRef kcounted_elements(Walk *w, qs_dtype d, KRef lo, KRef step, KRef turns) {
     qs_dtype t = (qs_dtype)w->f->ins[turns].dtype;
     KRef zero = kbuild_int(w, t, 0), one = kbuild_int(w, t, 1);
     KRef k = kbuild_emit(w, (KMake){K_FOR, .own = t, .a = zero, .b = emit_op(w, K_SUB, turns, one), .c = one});
-    return emit_op(w, K_ADD, lo, emit_op(w, K_MUL, kbuild_pure(w, (KMake){K_CAST, .own = d, .a = k}), step));
+    KRef next = emit_op(w, K_ADD, lo, emit_op(w, K_MUL, kbuild_pure(w, (KMake){K_CAST, .own = d, .a = k}), step));
+    /* the first element is lo itself, also if it is -0 or the step is infinite */
+    return kbuild_pure(w, (KMake){K_SELECT, .a = emit_op(w, K_EQ, k, zero), .b = lo, .c = next});
 }
 
 /* -- nests --------------------------------------------------------------------------------------------------------- */
@@ -75,8 +77,8 @@ static qs_status lower_position(Walk *w, struct Range *ranges, Turns *t, struct 
     return kstmt_restore(w, t->frame.turn.sure), QS_OK;
 }
 
-static qs_status lower_counter(Walk *w, Node *n, struct Range *ranges, int i) {
-    Turns t = {.node = n, .i = i};
+static qs_status lower_version(Walk *w, Node *n, struct Range *ranges, int i, CounterVersion version) {
+    Turns t = {.node = n, .i = i, .version = version};
     const Exits *outer = w->exits;
     struct Val *counter = kval_new(w, 1);
     bool *before = kstmt_save(w);
@@ -92,6 +94,23 @@ static qs_status lower_counter(Walk *w, Node *n, struct Range *ranges, int i) {
     if (t.runs && i == 0) kstmt_meet_exits(w, &t.frame);
     else kstmt_restore(w, t.runs ? t.frame.turn.sure : before);
     return QS_OK;
+}
+
+static qs_status lower_counter(Walk *w, Node *n, struct Range *ranges, int i) {
+    const NestRules *rules = w->rules->nest;
+    KRef whole = rules->whole ? rules->whole(w, range_at(w, ranges, i)) : 0;
+    Ways after = {0};
+    if (!whole) return lower_version(w, n, ranges, i, VERSION_ONLY);
+    bool *before = kstmt_save(w);
+    kbuild_flow(w, K_IF, whole);
+    TRY(lower_version(w, n, ranges, i, VERSION_WHOLE));
+    kstmt_add_way(w, &after);
+    kstmt_restore(w, before);
+    kbuild_flow(w, K_ELSE, 0);
+    TRY(lower_version(w, n, ranges, i, VERSION_OTHER));
+    kstmt_add_way(w, &after);
+    kbuild_end(w);
+    return kstmt_restore(w, after.sure), QS_OK;
 }
 
 /* Lowers for [m,n] = 0..size(x,0..1)-1, or with one range for each counter. */

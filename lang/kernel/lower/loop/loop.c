@@ -99,7 +99,7 @@ static void begin_pass(Loops *L, Arena *scratch) {
     L->f->rank = L->mode == MODE_PARALLEL ? L->axes : 1;
     L->f->serial = L->mode != MODE_PARALLEL, L->f->strict = true;
     L->in = L->root, L->exits = NULL, L->returned = 0;
-    L->nlevels = 0;
+    L->nlevels = L->versions = L->others = 0;
     L->nfaults = L->nchecks = L->nwide = L->ntouches = L->loose = 0;
     L->waits = false;
     declare_all(L, L->root);

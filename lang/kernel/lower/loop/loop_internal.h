@@ -172,6 +172,7 @@ typedef struct Loops {
     uint32_t ntouches, cap_touches;
     Level level[QS_MAX_RANK];
     int nlevels;
+    int versions, others; /* open loops that are lowered twice, and those of them in their general version */
     KRef chunk_last;  /* the counter's value in the last iteration of the chunk */
     BlockScope *body; /* body of the outermost loop */
     KRef drawn;       /* LOCAL: number of random blocks drawn so far */
