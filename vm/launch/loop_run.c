@@ -29,7 +29,7 @@ static void bind_source(Call *c, int i, int source, const KParam *p) {
 
 static void bind_counter(Call *c, int i, const LoopBind *b, const KParam *p) {
     const Counter *k = &c->counters[b->index];
-    double x = b->kind == LOOP_FIRST ? k->first : qloop_last(k);
+    double x = b->kind == LOOP_FIRST ? k->first : b->kind == LOOP_STEP ? k->step : qloop_last(k);
     if (b->kind == LOOP_TURNS) bind_whole(c, i, k->turns);
     else if (p->dtype == QS_F64) bind_real(c, i, x);
     else bind_whole(c, i, (int64_t)x);

@@ -81,7 +81,7 @@ typedef struct {         /* a VM value that enters the loop */
 typedef struct { /* the range of one loop counter, as the VM found it */
     bool whole;  /* first value and step are integral, all values have at most 53 bits */
     bool small;  /* the magnitude of all values is at most LOOP_SMALL */
-    double step; /* compiled in */
+    double step; /* compiled in; 0: a parameter */
 } LoopRange;
 
 typedef struct {
@@ -108,8 +108,8 @@ typedef struct {
 } LoopJob;
 
 /* The origin of a parameter.  IMAGINARY is the imaginary part of a complex source.  SNAPSHOT is the array that a
- * variable held when the loop began; it is read before the first iteration.  FIRST, LAST and TURNS are the first value,
- * the last value and the number of iterations of counter `index`.  REALS and WHOLES are arrays of float64 and int64 for
+ * variable held when the loop began; it is read before the first iteration.  FIRST, LAST, STEP and TURNS are the first
+ * value, the last value, the step and the number of iterations of counter `index`.  REALS and WHOLES are arrays of float64 and int64 for
  * the final values of variables.  CHUNK is the number of iterations of a chunk; PARTS is float64, with LOOP_CHUNKS
  * elements for each reduced variable (LoopOut.part); SUMS is float64, with a copy of the array `sums[index]` for each
  * chunk, initially -0.  SEED and DRAWN (int64) are for random numbers. */
@@ -119,6 +119,7 @@ typedef enum {
     LOOP_SNAPSHOT,
     LOOP_FIRST,
     LOOP_LAST,
+    LOOP_STEP,
     LOOP_TURNS,
     LOOP_REALS,
     LOOP_WHOLES,

@@ -132,19 +132,63 @@ static KRef real_row(Loops *L, Elem e, KRef x, KRef y) {
 }
 
 /* A power of single numbers: a square is a product, and exponent 0.5 a square root; see qcontig_power. */
-static qs_status apply_power(Loops *L, Number a, Number b, Number *out) {
+static qs_status real_power(Loops *L, Number a, Number b, Number *out) {
     double n;
-    bool known = kloop_known(L, b, &n), square = known && n == 2;
-    if (square && (a.kind == LOOP_INT) == (b.kind == LOOP_INT)) return apply_arith(L, K_MUL, a, a, out);
-    if (a.kind == LOOP_INT && b.kind == LOOP_INT) return kloop_decline(L, L->pos, "a power of ints");
+    bool known = kloop_known(L, b, &n);
     KRef x = kloop_real(L, a), y = kloop_real(L, b), product = real_row(L, EL_mul, x, x);
-    if (square) return *out = kloop_num(product), QS_OK;
+    if (known && n == 2) return *out = kloop_num(product), QS_OK;
     if (known && n == 0.5) return *out = kloop_num(real_row(L, EL_half_power, x, x)), QS_OK;
     KRef p = real_row(L, EL_pow, x, y), two = kloop_op(L, K_EQ, y, kloop_f64(L, 2));
     p = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = two, .b = product, .c = p});
     if (known) return *out = kloop_num(p), QS_OK;
     KRef half = kloop_op(L, K_EQ, y, kloop_f64(L, 0.5)), root = real_row(L, EL_half_power, x, x);
     return *out = kloop_num(kbuild_pure(&L->walk, (KMake){K_SELECT, .a = half, .b = root, .c = p})), QS_OK;
+}
+
+static void leave_if(Loops *L, KRef c) {
+    kloop_flow(L, K_IF, c);
+    kloop_flow(L, K_BREAK, 0);
+    kloop_flow(L, K_END, 0);
+}
+
+/* r *= x, with the overflow check. */
+static void multiply_local(Loops *L, KRef r, KRef x) {
+    KRef old = kbuild_get(&L->walk, r), product = kloop_op(L, K_MUL, old, x);
+    check_product(L, old, x, product);
+    kbuild_set(&L->walk, r, product);
+}
+
+/* x^n of ints by repeated squaring; a negative exponent gives a number. */
+static qs_status int_power(Loops *L, Number a, Number b, Number *out) {
+    KRef zero = kloop_i64(L, 0), one = kloop_i64(L, 1);
+    KRef r = kbuild_local(&L->walk, one), x = kbuild_local(&L->walk, a.v), n = kbuild_local(&L->walk, b.v);
+    Join join = kloop_begin_join(L);
+    kloop_flow(L, K_IF, kloop_op(L, K_LE, zero, b.v));
+    kloop_flow(L, K_LOOP, 0);
+    KRef left = kbuild_get(&L->walk, n);
+    kloop_flow(L, K_IF, kloop_op(L, K_NE, kloop_op(L, K_AND, left, one), zero));
+    multiply_local(L, r, kbuild_get(&L->walk, x));
+    kloop_flow(L, K_END, 0);
+    left = kloop_op(L, K_SHR, left, one);
+    kbuild_set(&L->walk, n, left);
+    leave_if(L, kloop_op(L, K_EQ, left, zero));
+    multiply_local(L, x, kbuild_get(&L->walk, x));
+    kloop_flow(L, K_END, 0);
+    TRY(kloop_join_add(L, &join, kloop_wide(L, kbuild_get(&L->walk, r))));
+    if (b.lo < 0) {
+        kloop_flow(L, K_ELSE, 0);
+        TRY(real_power(L, kloop_to_num(L, a), kloop_to_num(L, b), out));
+        TRY(kloop_join_add(L, &join, *out));
+    }
+    kloop_flow(L, K_END, 0);
+    return *out = kloop_join_end(L, &join), QS_OK;
+}
+
+static qs_status apply_power(Loops *L, Number a, Number b, Number *out) {
+    double n;
+    bool square = kloop_known(L, b, &n) && n == 2;
+    if (square && (a.kind == LOOP_INT) == (b.kind == LOOP_INT)) return apply_arith(L, K_MUL, a, a, out);
+    return a.kind == LOOP_INT && b.kind == LOOP_INT ? int_power(L, a, b, out) : real_power(L, a, b, out);
 }
 
 /* Warns if x is a float32 element and y a constant that float32 rounds: they are never equal. */

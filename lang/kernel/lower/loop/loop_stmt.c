@@ -112,6 +112,8 @@ static qs_status root_range(Loops *L, int i, Range *r) {
     const LoopRange *known = &L->job->range[i];
     Str *name = L->job->loop->u.loop.names[i];
     *r = (Range){.step = known->step, .by_turns = !known->whole};
+    if (!r->step)
+        r->by = kloop_number_param(L, name, known->whole ? QS_I64 : QS_F64, (LoopBind){LOOP_STEP, i});
     if (known->whole) {
         double most = known->small ? LOOP_SMALL : 0x1p48;
         r->lo = kloop_whole(L, kloop_number_param(L, name, QS_I64, (LoopBind){LOOP_FIRST, i}), -most, most);
