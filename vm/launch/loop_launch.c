@@ -56,7 +56,8 @@ static Site site_of(const Frame *f) { return (Site){f->fn, f->base}; }
 static LoopSpec *find_form(Call *c, const LoopState *s, const LoopRange *ranges, int n) {
     Site site = site_of(c->f);
     for (Specialization *v = s->forms.first; v; v = v->next)
-        if (same_ranges((LoopSpec *)v, ranges, n, false) && qspec_agrees(c->vm, v, &site, c->value)) return (LoopSpec *)v;
+        if (same_ranges((LoopSpec *)v, ranges, n, false) && qspec_agrees(c->vm, v, &site, c->value))
+            return (LoopSpec *)v;
     return NULL;
 }
 

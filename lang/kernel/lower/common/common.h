@@ -223,7 +223,7 @@ typedef struct {
     bool chunk;    /* these are only a part of all iterations, so `break` is not possible */
     bool runs;     /* there is at least one iteration */
     CounterVersion version;
-    KRef start;    /* first instruction of the loop */
+    KRef start; /* first instruction of the loop */
 } Turns;
 
 /* The rules of a compiler for `for`. */
@@ -234,7 +234,8 @@ typedef struct NestRules {
     qs_status (*range)(Walk *, const Node *, const RangeEnds *, int i, struct Range *out);
     /* The condition under which the counter has no fraction, if the loop is to be lowered twice.  0: once.  NULL: once. */
     KRef (*whole)(Walk *, const struct Range *);
-    qs_status (*elements)(Walk *, Node *n); /* iterates over a value that is not a range */
+    /* Iterates over a value that is not a range.  *counted: gives the range of its indices instead. */
+    qs_status (*elements)(Walk *, Node *n, struct Range *out, bool *counted);
     /* Opens FOR, or describes in Turns what replaces it; stores the counter in *out. */
     qs_status (*open)(Walk *, Turns *, const struct Range *, struct Val *out);
     qs_status (*bind)(Walk *, const Node *n, int i, struct Val *counter);

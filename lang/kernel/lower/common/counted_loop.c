@@ -121,7 +121,10 @@ qs_status kcounted_lower(Walk *w, Node *n) {
     if (nvars > QS_MAX_RANK) return kcall_fail(w, QS_ESHAPE, n->pos, "more than %d loop variables", QS_MAX_RANK);
     struct Range *ranges = qarena_alloc(w->arena, qmem_size((size_t)nvars, rules->range_size, 0));
     if (rules->entered) TRY(rules->entered(w, n, ranges, &known));
-    if (!known && nvars == 1 && n->u.loop.ranges[0]->kind != N_RANGE) return rules->elements(w, n);
+    if (!known && nvars == 1 && n->u.loop.ranges[0]->kind != N_RANGE) {
+        TRY(rules->elements(w, n, ranges, &known));
+        if (!known) return QS_OK;
+    }
     for (int i = 0; !known && i < nvars; i += of) TRY(ranges_of(w, n->u.loop.ranges[i], of, range_at(w, ranges, i)));
     w->pos = n->pos;
     return lower_counter(w, n, ranges, 0);

@@ -85,7 +85,7 @@ typedef struct { /* the range of one loop counter, as the VM found it */
 } LoopRange;
 
 typedef struct {
-    Node *loop;                   /* N_FOR over ranges, N_WHILE, N_REPEAT */
+    Node *loop;                   /* N_FOR over ranges or the elements of a vector, N_WHILE, N_REPEAT */
     Func *func;                   /* the function that contains the loop */
     LoopRange range[QS_MAX_RANK]; /* one per counter */
     bool ends;                    /* nothing reads top-level variables after the end of the program */
@@ -103,6 +103,8 @@ typedef struct {
     void (*method)(void *ud, const Func *from, int of, const Str *name, LoopValue *out);
     /* whether the object has the class that parameter `param` of f requires */
     bool (*is_of_class)(void *ud, int of, const Func *f, int param);
+    /* the vector whose elements the loop goes through, if its range is no N_RANGE */
+    void (*items)(void *ud, LoopValue *out);
     /* an extent of the array with the source `of`; it is compiled in from then on */
     int64_t (*extent)(void *ud, int of, int axis);
 } LoopJob;

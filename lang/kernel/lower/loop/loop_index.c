@@ -381,6 +381,15 @@ void kloop_short(Loops *L, Value *v) {
     }
 }
 
+qs_status kloop_element(Loops *L, const Value *v, Number index, Value *out) {
+    Access a = {.base = *v, .p = {.mode = ACC_CHECKED, .rank = 1}};
+    *out = (Value){.what = WHAT_NUMBER};
+    if (v->what == WHAT_NUMBER) return *out = *v, QS_OK;
+    if (v->what == WHAT_VECTOR) return kloop_vector_element(L, v, &index, "the items", &out->num);
+    if (dtype_of(&a) == QS_U64) return kloop_decline(L, L->pos, "elements are %s", qdtype_info[QS_U64].name);
+    return out->num = load_element(L, &a, &index.twin, SUM_NOT), QS_OK;
+}
+
 /* -- statements ---------------------------------------------------------------------------------------------------- */
 /* An item c[k] of a cell. */
 static qs_status load_item(Loops *L, Node *n, Value *out, bool *found) {

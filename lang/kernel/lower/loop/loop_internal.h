@@ -173,10 +173,10 @@ typedef struct Loops {
     Level level[QS_MAX_RANK];
     int nlevels;
     int versions, others; /* open loops that are lowered twice, and those of them in their general version */
-    KRef chunk_last;  /* the counter's value in the last iteration of the chunk */
-    BlockScope *body; /* body of the outermost loop */
-    KRef drawn;       /* LOCAL: number of random blocks drawn so far */
-    int64_t draws;    /* random blocks drawn per iteration, in this pass */
+    KRef chunk_last;      /* the counter's value in the last iteration of the chunk */
+    BlockScope *body;     /* body of the outermost loop */
+    KRef drawn;           /* LOCAL: number of random blocks drawn so far */
+    int64_t draws;        /* random blocks drawn per iteration, in this pass */
     bool draws_vary;
     uint32_t draws_pos; /* iterations draw different amounts; position of the cause */
 } Loops;
@@ -348,6 +348,8 @@ extern const PlaceRules kloop_place_rules;
 qs_status kloop_load(Walk *w, Node *n, Value *out);
 qs_status kloop_store(Walk *w, Node *target, const Value *v);
 qs_status kloop_update(Walk *w, Node *target, Op op, Node *value);
+/* The element of a vector, or a number itself; the index is inside. */
+qs_status kloop_element(Loops *L, const Value *v, Number index, Value *out);
 /* whether the array is short enough to be a vector */
 bool kloop_is_short(Loops *L, const LoopValue *v, int *rows, int *cols);
 void kloop_short(Loops *L, Value *v);                      /* loads a short array as a vector */

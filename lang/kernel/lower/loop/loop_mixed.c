@@ -35,7 +35,8 @@ static bool is_unsigned(Number a) { return a.kind == LOOP_INT || a.kind == LOOP_
 
 Number kloop_mixed(Loops *L, Number a) {
     if (a.kind == LOOP_MIXED) return a;
-    Number m = {.kind = LOOP_MIXED, .v = kloop_real(L, a), .twin = kloop_as_int(L, a), .integral = kloop_is_integral(a)};
+    Number m = {
+        .kind = LOOP_MIXED, .v = kloop_real(L, a), .twin = kloop_as_int(L, a), .integral = kloop_is_integral(a)};
     m.lo = m.integral ? a.lo : INFINITY, m.hi = m.integral ? a.hi : -INFINITY;
     m.unsigned_zero = is_unsigned(a);
     if (a.kind == LOOP_INT) m.is_int = emit_truth(L, true);

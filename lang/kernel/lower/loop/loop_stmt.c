@@ -93,8 +93,9 @@ typedef struct Range {
     double step; /* 0: not known */
     KRef by;     /* the step, if it is not known: int64, or float64 if by_turns */
     KRef turns;
-    bool by_turns; /* lo + k*step for k < turns */
-    KRef whole;    /* by_turns: the condition under which all values are integral and small; 0: they never are */
+    bool by_turns;      /* lo + k*step for k < turns */
+    KRef whole;         /* by_turns: the condition under which all values are integral and small; 0: they never are */
+    const Value *items; /* these are the indices of a vector whose elements the loop goes through; NULL: none */
 } Range;
 
 /* Whether the body runs at least once. */
@@ -112,8 +113,7 @@ static qs_status root_range(Loops *L, int i, Range *r) {
     const LoopRange *known = &L->job->range[i];
     Str *name = L->job->loop->u.loop.names[i];
     *r = (Range){.step = known->step, .by_turns = !known->whole};
-    if (!r->step)
-        r->by = kloop_number_param(L, name, known->whole ? QS_I64 : QS_F64, (LoopBind){LOOP_STEP, i});
+    if (!r->step) r->by = kloop_number_param(L, name, known->whole ? QS_I64 : QS_F64, (LoopBind){LOOP_STEP, i});
     if (known->whole) {
         double most = known->small ? LOOP_SMALL : 0x1p48;
         r->lo = kloop_whole(L, kloop_number_param(L, name, QS_I64, (LoopBind){LOOP_FIRST, i}), -most, most);
@@ -146,8 +146,14 @@ static KRef has_finite_start(Loops *L, KRef x) {
 static void fail_for(Loops *L, int at, double bad, KRef is_bad, const KRef *bound) {
     char text[200];
     KRef a = bound[at == 0 ? 1 : 0], b = bound[at == 2 ? 1 : 2];
-    qnum_print(text, sizeof text, RANGE_FAULT "%s%.15g%s", at == 0 ? "" : at == 1 ? "%0.." : "%0..%1..", bad,
-               at == 0 ? "..%0..%1" : at == 1 ? "..%1" : "");
+    qnum_print(text, sizeof text, RANGE_FAULT "%s%.15g%s",
+               at == 0   ? ""
+               : at == 1 ? "%0.."
+                         : "%0..%1..",
+               bad,
+               at == 0   ? "..%0..%1"
+               : at == 1 ? "..%1"
+                         : "");
     kloop_fail_unless(L, kloop_not(L, is_bad), QS_EVALUE, text, a, b);
 }
 
@@ -192,12 +198,34 @@ static void make_real_turns(Loops *L, Range *r) {
     if (!r->step) r->whole = kloop_op(L, K_AND, r->whole, is_integral_below(L, step, most, true));
 }
 
+/* Makes a range of the indices of a vector. */
+static qs_status range_of_items(Loops *L, const Value *v, Range *r) {
+    bool vec = v->what == WHAT_VECTOR ? !v->cols : v->what == WHAT_ARRAY ? v->host.rank == 1 : v->what == WHAT_NUMBER;
+    if (!vec) return kloop_decline(L, L->pos, "a loop over something that is no vector");
+    Value *items = qarena_alloc(L->arena, sizeof *items);
+    *items = *v, r->items = items;
+    r->step = 1, r->lo = kloop_const(L, 0);
+    if (v->what != WHAT_ARRAY) return r->hi = kloop_const(L, v->what == WHAT_VECTOR ? v->n - 1 : 0), QS_OK;
+    KRef last = kloop_op(L, K_SUB, kloop_extent(L, v, 0), kloop_i64(L, 1));
+    return r->hi = kloop_whole(L, last, -1, v->host.small ? LOOP_SMALL : 0x1p48), QS_OK;
+}
+
+static qs_status root_items(Loops *L, Range *r) {
+    Value v = {.what = WHAT_ARRAY, .name = qstr_cname(L->c, "the items")};
+    L->job->items(L->job->ud, &v.host);
+    if (v.host.kind != LOOP_ARRAY) return kloop_decline(L, L->pos, "a loop over something that is no vector");
+    Range counted = *r;
+    TRY(range_of_items(L, &v, r));
+    counted.items = r->items;
+    return *r = counted, QS_OK;
+}
+
 /* The ranges of the outermost loop are parameters. */
 static qs_status get_root_ranges(Walk *w, const Node *n, Range *out, bool *found) {
     Loops *L = (Loops *)w;
     *found = n == L->job->loop;
     for (int i = 0; *found && i < n->u.loop.nvars; i++) TRY(root_range(L, i, &out[i]));
-    return QS_OK;
+    return *found && n->u.loop.ranges[0]->kind != N_RANGE ? root_items(L, out) : QS_OK;
 }
 
 /* Emits the error for an int that float64 does not hold; its last four digits are a value of their own. */
@@ -310,14 +338,13 @@ static Range chunk_of(Loops *L, const Range *r) {
 /* Records the next level of the perfect nest and returns its number; -1: not part of the nest. */
 static int note_level(Loops *L, const Range *r, uint32_t pos) {
     if (L->nlevels >= L->nest || L->calls || L->versions) return -1;
-    L->level[L->nlevels] = (Level){
-        .first = r->lo.twin, .last = r->hi.twin, .step = r->step, .by_turns = r->by_turns || r->by, .pos = pos};
+    L->level[L->nlevels] =
+        (Level){.first = r->lo.twin, .last = r->hi.twin, .step = r->step, .by_turns = r->by_turns || r->by, .pos = pos};
     return L->nlevels++;
 }
 
 /* Opens a loop: as positions of the launch, a chunk of iterations, or FOR. */
-static qs_status open_range(Walk *w, Turns *t, const Range *range, Value *out) {
-    Loops *L = (Loops *)w;
+static qs_status open_counter(Loops *L, Turns *t, const Range *range, Value *out) {
     const Node *n = t->node;
     int level = note_level(L, range, n->pos);
     bool parallel = L->mode == MODE_PARALLEL && level >= 0 && level < L->axes;
@@ -340,6 +367,12 @@ static qs_status open_range(Walk *w, Turns *t, const Range *range, Value *out) {
     return QS_OK;
 }
 
+static qs_status open_range(Walk *w, Turns *t, const Range *range, Value *out) {
+    Loops *L = (Loops *)w;
+    TRY(open_counter(L, t, range, out));
+    return range->items ? kloop_element(L, range->items, out->num, out) : QS_OK;
+}
+
 static qs_status bind_counter(Walk *w, const Node *n, int i, Value *x) {
     Loops *L = (Loops *)w;
     const Sym *sym = n->u.loop.syms[i];
@@ -358,15 +391,20 @@ static qs_status close_range(Walk *w, Turns *t) {
     return QS_OK;
 }
 
-static qs_status decline_elements(Walk *w, Node *n) {
-    return kloop_decline((Loops *)w, n->u.loop.ranges[0]->pos, "a loop over something that is no range");
+static qs_status count_items(Walk *w, Node *n, Range *out, bool *counted) {
+    Loops *L = (Loops *)w;
+    Value v;
+    TRY(kloop_expr(L, n->u.loop.ranges[0], &v));
+    L->pos = n->u.loop.ranges[0]->pos;
+    *out = (Range){0};
+    return *counted = true, range_of_items(L, &v, out);
 }
 
 static const NestRules nest_rules = {.range_size = sizeof(Range),
                                      .entered = get_root_ranges,
                                      .range = range_of,
                                      .whole = whole_condition,
-                                     .elements = decline_elements,
+                                     .elements = count_items,
                                      .open = open_range,
                                      .bind = bind_counter,
                                      .close = close_range};
