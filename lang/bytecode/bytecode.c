@@ -210,6 +210,7 @@ static void update_name(Coder *e, Node *target, Op op, Node *value) {
         qcode_to(e, target, reg);
     }
     update_register(e, op, reg, value);
+    qcode_at(e, target->pos);
     check_type(e, target, NULL, reg);
     store_variable(e, s, reg);
     e->top = mark;

@@ -264,12 +264,19 @@ static void note_drawn(Call *c, LoopVersion which) {
     else qvm_drew(c->vm, (uint64_t)c->wholes[code->drawn] - qvm_random(c->vm)->drawn);
 }
 
+/* The warning that came first of those that are left; -1: none. */
+static int next_warning(const Call *c) {
+    const double *due = c->reals + LOOP_NOTE;
+    int first = -1;
+    for (int i = 0; i < c->v->code.nnotes; i++)
+        if (due[i] != 0 && (first < 0 || due[i] < due[first])) first = i;
+    return first;
+}
+
 static qs_status emit_warnings(Call *c) {
-    const LoopResult *code = &c->v->code;
-    for (int i = 0; i < code->nnotes; i++) {
-        const LoopNote *n = &code->notes[i];
+    for (int i; (i = next_warning(c)) >= 0; c->reals[LOOP_NOTE + i] = 0) {
+        const LoopNote *n = &c->v->code.notes[i];
         Where w = qast_where(n->func->unit, n->pos);
-        if (c->reals[LOOP_NOTE + i] == 0) continue;
         TRY(n->slip == SLIP_PLACE ? qwarn_place(qvm_ctx(c->vm), w, n->name, n->rank)
                                   : qwarn_slip(qvm_ctx(c->vm), w, (Slip)n->slip));
     }

@@ -105,8 +105,9 @@ static void begin_pass(Loops *L, Arena *scratch) {
     declare_all(L, L->root);
     for (int i = 0; i < LOOP_NOTES; i++) {
         bool known = i < L->out->nnotes;
-        L->note[i] = known ? kbuild_local(&L->walk, kbuild_int(&L->walk, QS_B1, 0)) : 0;
+        L->note[i] = known ? kbuild_local(&L->walk, kloop_f64(L, 0)) : 0;
     }
+    L->noted = L->out->nnotes ? kbuild_local(&L->walk, kloop_f64(L, 0)) : 0;
     if (L->mode == MODE_PARALLEL) return kloop_declare_random(L);
     L->fault = kbuild_local(&L->walk, kbuild_int(&L->walk, QS_I32, 0));
     for (int i = 0; i < 2; i++) L->value[i] = kbuild_local(&L->walk, kloop_f64(L, 0));
@@ -202,8 +203,9 @@ static void store_variables(Loops *L) {
 static void store_notes(Loops *L) {
     for (int i = 0; i < L->out->nnotes; i++) {
         if (!L->note[i]) continue;
-        kloop_flow(L, K_IF, kbuild_get(&L->walk, L->note[i]));
-        store_result(L, LOOP_REALS, LOOP_NOTE + i, kloop_f64(L, 1));
+        KRef when = kbuild_get(&L->walk, L->note[i]);
+        kloop_flow(L, K_IF, kloop_op(L, K_NE, when, kloop_f64(L, 0)));
+        store_result(L, LOOP_REALS, LOOP_NOTE + i, when);
         kloop_flow(L, K_END, 0);
     }
 }

@@ -189,8 +189,8 @@ typedef struct {
 } LoopTest;
 
 /* A source location that may warn (vm/base/warning.h): reals[LOOP_NOTE + its number] is nonzero if the warning is
- * due. */
-enum { LOOP_NOTE = 128, LOOP_NOTES = 8 /* maximum number per loop; further ones are dropped */ };
+ * due: its number in the order of execution, as far as the version runs in order. */
+enum { LOOP_NOTE = 128, LOOP_NOTES = 32 /* maximum number per loop; further ones are dropped */ };
 typedef struct {
     const Func *func;
     uint32_t pos;

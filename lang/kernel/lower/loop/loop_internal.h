@@ -159,7 +159,8 @@ typedef struct Loops {
         int message;
     } * faults;
     uint32_t nfaults, cap_faults;
-    KRef note[LOOP_NOTES]; /* bool LOCALs, one per entry of out->notes */
+    /* LOCALs: for each entry of out->notes, 0 or its number in the order of execution; the last such number */
+    KRef note[LOOP_NOTES], noted;
     LoopBind *binds;
     uint32_t cap_binds;
     Check *checks;

@@ -598,8 +598,11 @@ static int note_at(Loops *L, Slip slip) {
 
 static void set_note(Loops *L, int n, KRef when) {
     if (n < 0 || !L->note[n]) return;
-    kloop_flow(L, K_IF, when);
-    kbuild_set(&L->walk, L->note[n], kbuild_int(&L->walk, QS_B1, 1));
+    KRef first = kloop_op(L, K_EQ, kbuild_get(&L->walk, L->note[n]), kloop_f64(L, 0));
+    kloop_flow(L, K_IF, kloop_op(L, K_AND, when, first));
+    KRef number = kloop_op(L, K_ADD, kbuild_get(&L->walk, L->noted), kloop_f64(L, 1));
+    if (L->mode == MODE_PARALLEL) number = kloop_f64(L, 1);
+    kbuild_set(&L->walk, L->noted, number), kbuild_set(&L->walk, L->note[n], number);
     kloop_flow(L, K_END, 0);
 }
 
