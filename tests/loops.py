@@ -98,7 +98,7 @@ class Case:
         if k < 0.56: return self.element(("scalar", "float64")) or self.literal()
         if k < 0.80: return f"({self.num(d + 1)} {r.choice(['+', '-', '*', '*', '/', '+', '.*'])} {self.num(d + 1)})"
         if k < 0.83: return f"(-{self.num(d + 1)})"
-        if k < 0.86: return f"({self.cond(d + 1)} ? {self.num(d + 1)} : {self.num(d + 1)})"
+        if k < 0.86: return f"({self.cond(d + 1)} ? {self.num(d + 1)} : {r.choice([self.num, self.num, self.any])(d + 1)})"
         if k < 0.89: return f"{r.choice(['min', 'max'])}({self.num(d + 1)}+1,{self.num(d + 1)}+2)"
         if k < 0.92: return f"{r.choice(MATH)}({self.num(d + 1)})"
         if k < 0.94 and self.calls:
@@ -121,6 +121,12 @@ class Case:
         if d > 3 or k < 0.65: return f"int({self.num(d + 2)})"
         if k < 0.75: return f"min({self.int_(d + 1)},{self.int_(d + 1)})"
         if k < 0.78: return f"(-{self.int_(d + 1)})"
+        if k < 0.80: return f"({self.cond(d + 2)} ? {self.int_(d + 1)} : {self.any(d + 1)})"
+        if k < 0.82: return f"{r.choice(['and', 'or', 'xor'])}({self.int_(d + 1)},{self.int_(d + 1)})"
+        if k < 0.83: return f"{r.choice(['shl', 'shr'])}({self.int_(d + 1)},{r.choice(['1', 'int(2)', 'k_'])})"
+        if k < 0.84: return f"({self.int_(d + 1)}^{r.choice(['int(2)', 'int(3)', '2', self.int_(d + 2)])})"
+        if k < 0.86: return f"{r.choice(['abs', 'floor', 'sign', 'max', 'mod'])}({self.int_(d + 1)})".replace(
+            "max(", f"max({self.any(d + 2)},").replace("mod(", f"mod({self.any(d + 2)},")
         return f"({self.int_(d + 1)} {r.choice(['+', '-', '+', '*'])} {self.int_(d + 1)})"
 
     def complex_(self, d=0):
@@ -227,10 +233,10 @@ class Case:
     def any(self, d=0):
         return self.r.choice([self.num, self.num, self.num, self.int_, lambda d: f"({self.cond(d)})"])(d)
 
-    def value_of(self, v):
+    def value_of(self, v, of=None):
         """Nothing that reads like a reduction, whose rounding is free."""
         while True:
-            e = self.num()
+            e = (of or self.num)()
             if not e.startswith((f"({v} ", "min(", "max(")) and not e.endswith(f" {v})"): return e
 
     # -- statements ------------------------------------------------------------------------------------------------
@@ -242,9 +248,9 @@ class Case:
         elif k < 0.40 and self.nums:
             v = r.choice(self.nums)
             if k < 0.10: self.put(f"{v} {r.choice(['+=', '-=', '*='])} {self.num(1)}*0.5 + {v}*0.25")
-            else: self.put(f"{v} = {self.value_of(v)}")
-        elif k < 0.50 and self.ints: self.put(f"{r.choice(self.ints)} = {self.int_()}")
-        elif k < 0.57 and self.bools: self.put(f"{r.choice(self.bools)} = {self.cond()}")
+            else: self.put(f"{v} = {self.value_of(v, self.any if r.random() < 0.15 else self.num)}")
+        elif k < 0.50 and self.ints: self.put_mixed(self.ints, self.int_)
+        elif k < 0.57 and self.bools: self.put_mixed(self.bools, self.cond)
         elif k < 0.60 and len(self.nums) > 1:
             a, b = r.sample(self.nums, 2)
             values = f"[{b},{r.choice([a, self.num(2)])}]"
@@ -269,6 +275,11 @@ class Case:
             if k < 0.72: # and a plain access, without which it would be a histogram
                 self.put(f"{e} {r.choice(['+=', '-=', '*=', '/='])} {self.any(1)}"), self.put(f"{e} = {e}")
             else: self.put(f"{e} = {self.any()}")
+
+    def put_mixed(self, names, own):
+        """A value of the usual type of a variable, or of any."""
+        v = self.r.choice(names)
+        self.put(f"{v} = {self.value_of(v, self.any if self.r.random() < 0.3 else own)}")
 
     def set_field(self):
         o, r = self.r.choice(self.objects), self.r
@@ -318,9 +329,33 @@ class Case:
         if k < 0.90 and self.counters: return f"0..{r.choice(self.counters)[0]}", ""
         if k < 0.93: return f"0..min({self.num(2)},5)", ""
         if k < 0.95 and self.ints: return f"0..mod(scalar({r.choice(self.ints)}),6)", ""
+        if k < 0.985: return self.computed_range(), ""
         return "1..n-1", "n"
 
+    def computed_range(self):
+        """A short range with bounds or a step that only the running program knows."""
+        r, c = self.r, self.counters[-1][0] if self.counters else "2"
+        start = r.choice([f"floor({self.num(3)})", f"int({self.num(3)})", f"max(0,{self.num(3)})", f"{c}/2", f"-{c}",
+                          f"mod({self.num(3)},5)", f"max(0,{c}-2)"] + self.ints)
+        end = r.choice([f"+{r.choice(['2', '3.5', '1', '0', 'int(2)'])}", f"+mod({c},3)", ""])
+        step = r.choice(["", "", "", "0.5..", "2..", "k_..", "-k_..", f"(1+mod({c},3))..", f"(0.5+{c}).."])
+        if r.random() < 0.3: return f"{start}..min({r.choice(['n', '3', c + '+2'])},{start}+4)"
+        if r.random() < 0.1: step, end = r.choice([f"({self.num(3)}).."]), f"+(3*({self.num(3)}))"
+        return f"({start})..{step}({start}){end}"
+
+    def items(self):
+        """Goes through the elements of a vector."""
+        r, x = self.r, self.new("x")
+        vecs = [a for a, (kind, rank) in self.arrays.items() if rank == 1 and kind != "complex" and a != "x_"]
+        self.nloops += 1
+        self.put(f"for {x} in {r.choice(vecs + [self.vector(3)])}")
+        self.nums.append(x)
+        self.block(3)
+        self.nums.remove(x)
+        self.put("end")
+
     def loop(self):
+        if self.r.random() < 0.1: return self.items()
         self.nloops += 1
         r = self.r
         if r.random() < 0.2 and not (self.counters and r.random() < 0.5):

@@ -210,6 +210,7 @@ static void update_name(Coder *e, Node *target, Op op, Node *value) {
         qcode_to(e, target, reg);
     }
     update_register(e, op, reg, value);
+    qcode_at(e, target->pos);
     check_type(e, target, NULL, reg);
     store_variable(e, s, reg);
     e->top = mark;
@@ -528,6 +529,7 @@ static void for_items(Coder *e, Node *n) {
     refuse_parallel(e, n, "it is over items, not over a range of numbers");
     qcode_to(e, n->u.loop.ranges[0], r);
     qcode_at(e, n->pos);
+    uint32_t before_loop = qcode_pc(e), rewritten = e->chunk->nrewritten;
     qcode_op(e, BC_ITER, r, 0, 0);
     bool *before = qcode_state(e);
     if (nvars == 1) c = counter(e, n->u.loop.syms[0]);
@@ -545,6 +547,7 @@ static void for_items(Coder *e, Node *n) {
     qcode_jump_to(e, BC_LOOP, 0, 0, 0, start);
     qcode_restore(e, before);
     qcode_here(e, l.breaks);
+    if (nvars == 1) loop_region(e, n, before_loop, r, rewritten);
     qcode_op(e, BC_CLEAR, r, 2, 0);
     loop_end(e);
 }

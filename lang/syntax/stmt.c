@@ -392,7 +392,8 @@ static void for_loop(Parser *p, Attr *attr) {
     n->u.loop.attr = attr;
     qparse_next(p);
     loop_variables(p, n);
-    qparse_expect(p, T_ASSIGN, "after the loop variable");
+    if (qparse_is_word(p, "in")) qparse_next(p);
+    else qparse_expect(p, T_ASSIGN, "or 'in' after the loop variable");
     loop_ranges(p, n);
     qblock_end_of(p, "the end of the line or ';' after the range");
     n->u.loop.body = qblock_statements(p);

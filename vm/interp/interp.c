@@ -915,6 +915,11 @@ L_FORDIM:
     goto turns;
 L_ITER:
     SLOW(qops_iter(vm, RA));
+    if (qloop_asks_items(vm, f, RA[0])) {
+        bool done;
+        SLOW(qloop_enter(vm, f, (uint32_t)(pc - 1 - f->proto->chunk.code), &done));
+        if (done) pc = f->pc;
+    }
     NEXT;
 L_NEXT : {
     qs_value v;

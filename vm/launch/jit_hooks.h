@@ -41,6 +41,10 @@ enum { LOOP_LEAST = 16 }; /* number of iterations below which the hook is not ca
 static inline bool qloop_asks(qs_vm *vm, const Frame *f, int64_t turns) {
     return f->proto->chunk.nloops && (turns >= qvm(vm)->loop_least || f->proto->chunk.demands);
 }
+/* The same for a loop over the elements of a vector. */
+static inline bool qloop_asks_items(qs_vm *vm, const Frame *f, qs_value v) {
+    return v.kind == QS_ARRAY && qval_array(v)->rank == 1 && qloop_asks(vm, f, (int64_t)qval_array(v)->count);
+}
 static inline bool qloop_asks_begin(qs_vm *vm, const LoopRegion *r) { return r->machine || qvm(vm)->loop_least <= 1; }
 /* All loops with conditions share one countdown: the loop that it ends in is found with a probability proportional to
  * its iterations. */

@@ -41,11 +41,13 @@ enum {
 };
 
 /* -- specializations ----------------------------------------------------------------------------------------------- */
-static bool same_ranges(const LoopSpec *v, const LoopRange *ranges, int n) {
-    for (int i = 0; i < n; i++)
-        if (v->range[i].whole != ranges[i].whole || v->range[i].small != ranges[i].small ||
-            v->range[i].step != ranges[i].step)
-            return false;
+/* Whether v fits the ranges, with these steps or with any. */
+static bool same_ranges(const LoopSpec *v, const LoopRange *ranges, int n, bool any_step) {
+    for (int i = 0; i < n; i++) {
+        const LoopRange *of = &v->range[i];
+        bool step = any_step || !of->step || of->step == ranges[i].step;
+        if (of->whole != ranges[i].whole || of->small != ranges[i].small || !step) return false;
+    }
     return true;
 }
 
@@ -54,8 +56,19 @@ static Site site_of(const Frame *f) { return (Site){f->fn, f->base}; }
 static LoopSpec *find_form(Call *c, const LoopState *s, const LoopRange *ranges, int n) {
     Site site = site_of(c->f);
     for (Specialization *v = s->forms.first; v; v = v->next)
-        if (same_ranges((LoopSpec *)v, ranges, n) && qspec_agrees(c->vm, v, &site, c->value)) return (LoopSpec *)v;
+        if (same_ranges((LoopSpec *)v, ranges, n, false) && qspec_agrees(c->vm, v, &site, c->value))
+            return (LoopSpec *)v;
     return NULL;
+}
+
+/* After a few specializations for different steps, the next one takes the step as a parameter. */
+static void forget_steps(Call *c, const LoopState *s, LoopRange *ranges, int n) {
+    enum { STEPS = 2 };
+    Site site = site_of(c->f);
+    int same = 0;
+    for (Specialization *v = s->forms.first; v; v = v->next)
+        same += same_ranges((LoopSpec *)v, ranges, n, true) && qspec_agrees(c->vm, v, &site, c->value);
+    for (int i = 0; i < n && same >= STEPS && !qloop_is_demanded(c->region); i++) ranges[i].step = 0;
 }
 
 static bool has_room(const LoopCode *code) { return !code->func || code->func->nparams <= MAX_PARAMS; }
@@ -107,6 +120,7 @@ static qs_status form_for(Call *c, LoopState *s) {
     c->v = find_form(c, s, ranges, n);
     if (c->v || (!at_once(c->vm, c->region) && s->work < worth_compiling)) return QS_OK;
     if (s->forms.n == FORMS && qloop_is_demanded(c->region)) qspec_drop_last(c->vm, &s->forms);
+    forget_steps(c, s, ranges, n);
     if (s->forms.n < FORMS) return make_form(c, s, ranges);
     if (!s->told_many) qloop_tell_many(c);
     return s->told_many = true, QS_OK;

@@ -29,7 +29,7 @@ static void bind_source(Call *c, int i, int source, const KParam *p) {
 
 static void bind_counter(Call *c, int i, const LoopBind *b, const KParam *p) {
     const Counter *k = &c->counters[b->index];
-    double x = b->kind == LOOP_FIRST ? k->first : qloop_last(k);
+    double x = b->kind == LOOP_FIRST ? k->first : b->kind == LOOP_STEP ? k->step : qloop_last(k);
     if (b->kind == LOOP_TURNS) bind_whole(c, i, k->turns);
     else if (p->dtype == QS_F64) bind_real(c, i, x);
     else bind_whole(c, i, (int64_t)x);
@@ -155,10 +155,17 @@ static qs_status vector_value(Call *c, const LoopOut *o, qs_value *out) {
     return QS_OK;
 }
 
+static qs_value mixed_value(const Call *c, const LoopOut *o) {
+    int kind = (int)c->reals[o->slot + 1];
+    if (kind == LOOP_INT) return qs_int(c->wholes[o->whole]);
+    return kind == LOOP_BOOL ? qs_bool(c->reals[o->slot] != 0) : qs_num(c->reals[o->slot]);
+}
+
 static qs_status result_value(Call *c, const LoopOut *o, qs_value *out) {
     switch ((LoopKind)o->kind) {
     case LOOP_INT: *out = qs_int(c->wholes[o->slot]); return QS_OK;
     case LOOP_BOOL: *out = qs_bool(c->reals[o->slot] != 0); return QS_OK;
+    case LOOP_MIXED: *out = mixed_value(c, o); return QS_OK;
     case LOOP_COMPLEX: return qval_complex(c->vm, c->reals[o->slot], c->reals[o->slot + 1], out);
     case LOOP_VECTOR: return vector_value(c, o, out);
     default: *out = qs_num(c->reals[o->slot]); return QS_OK;
@@ -169,7 +176,10 @@ static bool was_set(const Call *c, const LoopOut *o) { return o->given < 0 || c-
 
 /* Returns how many slots of `reals` the variable consists of. */
 static int parts_of(const LoopOut *o) {
-    return o->kind == LOOP_NUM ? 1 : o->kind == LOOP_COMPLEX ? 2 : o->kind == LOOP_VECTOR ? o->length : 0;
+    return o->kind == LOOP_NUM || o->kind == LOOP_MIXED ? 1
+           : o->kind == LOOP_COMPLEX                    ? 2
+           : o->kind == LOOP_VECTOR                     ? o->length
+                                                        : 0;
 }
 
 /* Records the loop: each real result gets its trace. */
@@ -204,7 +214,8 @@ static qs_status traced_vector(Call *c, const LoopOut *o, qs_value *part, qs_val
 static qs_status variable_value(Call *c, const LoopOut *o, qs_value *part, qs_value *out) {
     qs_value plain;
     if (part && o->kind == LOOP_COMPLEX) return qelementwise_apply(c->vm, EL_complex, 2, part + o->slot, out);
-    if (part && o->kind == LOOP_NUM) return *out = qval_retain(part[o->slot]), QS_OK;
+    bool number = o->kind == LOOP_NUM || (o->kind == LOOP_MIXED && (int)c->reals[o->slot + 1] == LOOP_NUM);
+    if (part && number) return *out = qval_retain(part[o->slot]), QS_OK;
     TRY(result_value(c, o, &plain));
     if (part && o->kind == LOOP_VECTOR) return traced_vector(c, o, part, plain, out);
     return *out = plain, QS_OK;
@@ -253,12 +264,19 @@ static void note_drawn(Call *c, LoopVersion which) {
     else qvm_drew(c->vm, (uint64_t)c->wholes[code->drawn] - qvm_random(c->vm)->drawn);
 }
 
+/* The warning that came first of those that are left; -1: none. */
+static int next_warning(const Call *c) {
+    const double *due = c->reals + LOOP_NOTE;
+    int first = -1;
+    for (int i = 0; i < c->v->code.nnotes; i++)
+        if (due[i] != 0 && (first < 0 || due[i] < due[first])) first = i;
+    return first;
+}
+
 static qs_status emit_warnings(Call *c) {
-    const LoopResult *code = &c->v->code;
-    for (int i = 0; i < code->nnotes; i++) {
-        const LoopNote *n = &code->notes[i];
+    for (int i; (i = next_warning(c)) >= 0; c->reals[LOOP_NOTE + i] = 0) {
+        const LoopNote *n = &c->v->code.notes[i];
         Where w = qast_where(n->func->unit, n->pos);
-        if (c->reals[LOOP_NOTE + i] == 0) continue;
         TRY(n->slip == SLIP_PLACE ? qwarn_place(qvm_ctx(c->vm), w, n->name, n->rank)
                                   : qwarn_slip(qvm_ctx(c->vm), w, (Slip)n->slip));
     }

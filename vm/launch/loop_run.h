@@ -75,8 +75,13 @@ LoopRange qloop_range(const Counter *c);
 typedef struct {
     CapturedList e;
     const Frame *f;
+    const LoopRegion *region;
     bool full;
 } Asking;
+/* Is it a loop over the elements of a vector? */
+static inline bool qloop_is_over_items(const LoopRegion *r) {
+    return r->loop->kind == N_FOR && r->loop->u.loop.ranges[0]->kind != N_RANGE;
+}
 LoopJob qloop_job(Asking *a, const LoopRegion *r, const LoopRange *ranges);
 
 /* -- loop_cost.c: estimated interpreter steps ---------------------------------------------------------------------- */

@@ -135,6 +135,12 @@ static bool ask_class(void *ud, int of, const Func *f, int param) {
     return cls && t && t == cls->type;
 }
 
+/* The vector is in a register of the interpreter. */
+static void ask_items(void *ud, LoopValue *out) {
+    Asking *a = ud;
+    *out = value_of(a, FROM_LOCAL, -1, a->region->reg, NULL);
+}
+
 static int64_t ask_extent(void *ud, int source, int axis) {
     Asking *a = ud;
     qkey_know_extent(&a->e.at[source], a->e.value[source].u.p, axis);
@@ -142,6 +148,7 @@ static int64_t ask_extent(void *ud, int source, int axis) {
 }
 
 LoopJob qloop_job(Asking *a, const LoopRegion *r, const LoopRange *ranges) {
+    a->region = r;
     Func *func = a->f->proto->func;
     const Machine *m = qvm(a->e.vm);
     LoopJob job = {.loop = r->loop,
@@ -154,6 +161,7 @@ LoopJob qloop_job(Asking *a, const LoopRegion *r, const LoopRange *ranges) {
                    .method = ask_method,
                    .is_of_class = ask_class,
                    .extent = ask_extent,
+                   .items = ask_items,
                    .ends = m->config.final && func->unit == m->main_module->units[0]};
     memcpy(job.range, ranges, sizeof job.range);
     return job;
@@ -161,6 +169,7 @@ LoopJob qloop_job(Asking *a, const LoopRegion *r, const LoopRange *ranges) {
 
 /* -- counters ------------------------------------------------------------------------------------------------------ */
 Counter qloop_counter(const Frame *f, const LoopRegion *r, int i) {
+    if (qloop_is_over_items(r)) return (Counter){0, 1, (int64_t)qval_array(f->base[r->reg])->count};
     const qs_value *at = &f->base[r->reg + 4 * i]; /* the layout that qops_for writes */
     return (Counter){at[1].u.f, at[2].u.f, at[3].u.i};
 }

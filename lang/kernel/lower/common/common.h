@@ -211,6 +211,9 @@ typedef struct {
     bool differ;
 } RangeEnds;
 
+/* A loop whose counter may have a fraction is lowered twice: for the case that it has none, and for the other case. */
+typedef enum { VERSION_ONLY, VERSION_WHOLE, VERSION_OTHER } CounterVersion;
+
 /* The iterations of counter i of the nested `for` loop `node`. */
 typedef struct {
     Node *node;
@@ -219,7 +222,8 @@ typedef struct {
     bool position; /* each position of the launch is one iteration, so no FOR was opened */
     bool chunk;    /* these are only a part of all iterations, so `break` is not possible */
     bool runs;     /* there is at least one iteration */
-    KRef start;    /* first instruction of the loop */
+    CounterVersion version;
+    KRef start; /* first instruction of the loop */
 } Turns;
 
 /* The rules of a compiler for `for`. */
@@ -228,7 +232,10 @@ typedef struct NestRules {
     /* Gives the ranges of n if they are already computed (*found).  NULL: they never are. */
     qs_status (*entered)(Walk *, const Node *n, struct Range *out, bool *found);
     qs_status (*range)(Walk *, const Node *, const RangeEnds *, int i, struct Range *out);
-    qs_status (*elements)(Walk *, Node *n); /* iterates over a value that is not a range */
+    /* The condition under which the counter has no fraction, if the loop is to be lowered twice.  0: once.  NULL: once. */
+    KRef (*whole)(Walk *, const struct Range *);
+    /* Iterates over a value that is not a range.  *counted: gives the range of its indices instead. */
+    qs_status (*elements)(Walk *, Node *n, struct Range *out, bool *counted);
     /* Opens FOR, or describes in Turns what replaces it; stores the counter in *out. */
     qs_status (*open)(Walk *, Turns *, const struct Range *, struct Val *out);
     qs_status (*bind)(Walk *, const Node *n, int i, struct Val *counter);

@@ -30,7 +30,9 @@ KRef kcounted_elements(Walk *w, qs_dtype d, KRef lo, KRef step, KRef turns) {
     qs_dtype t = (qs_dtype)w->f->ins[turns].dtype;
     KRef zero = kbuild_int(w, t, 0), one = kbuild_int(w, t, 1);
     KRef k = kbuild_emit(w, (KMake){K_FOR, .own = t, .a = zero, .b = emit_op(w, K_SUB, turns, one), .c = one});
-    return emit_op(w, K_ADD, lo, emit_op(w, K_MUL, kbuild_pure(w, (KMake){K_CAST, .own = d, .a = k}), step));
+    KRef next = emit_op(w, K_ADD, lo, emit_op(w, K_MUL, kbuild_pure(w, (KMake){K_CAST, .own = d, .a = k}), step));
+    /* the first element is lo itself, also if it is -0 or the step is infinite */
+    return kbuild_pure(w, (KMake){K_SELECT, .a = emit_op(w, K_EQ, k, zero), .b = lo, .c = next});
 }
 
 /* -- nests --------------------------------------------------------------------------------------------------------- */
@@ -75,8 +77,8 @@ static qs_status lower_position(Walk *w, struct Range *ranges, Turns *t, struct 
     return kstmt_restore(w, t->frame.turn.sure), QS_OK;
 }
 
-static qs_status lower_counter(Walk *w, Node *n, struct Range *ranges, int i) {
-    Turns t = {.node = n, .i = i};
+static qs_status lower_version(Walk *w, Node *n, struct Range *ranges, int i, CounterVersion version) {
+    Turns t = {.node = n, .i = i, .version = version};
     const Exits *outer = w->exits;
     struct Val *counter = kval_new(w, 1);
     bool *before = kstmt_save(w);
@@ -94,6 +96,23 @@ static qs_status lower_counter(Walk *w, Node *n, struct Range *ranges, int i) {
     return QS_OK;
 }
 
+static qs_status lower_counter(Walk *w, Node *n, struct Range *ranges, int i) {
+    const NestRules *rules = w->rules->nest;
+    KRef whole = rules->whole ? rules->whole(w, range_at(w, ranges, i)) : 0;
+    Ways after = {0};
+    if (!whole) return lower_version(w, n, ranges, i, VERSION_ONLY);
+    bool *before = kstmt_save(w);
+    kbuild_flow(w, K_IF, whole);
+    TRY(lower_version(w, n, ranges, i, VERSION_WHOLE));
+    kstmt_add_way(w, &after);
+    kstmt_restore(w, before);
+    kbuild_flow(w, K_ELSE, 0);
+    TRY(lower_version(w, n, ranges, i, VERSION_OTHER));
+    kstmt_add_way(w, &after);
+    kbuild_end(w);
+    return kstmt_restore(w, after.sure), QS_OK;
+}
+
 /* Lowers for [m,n] = 0..size(x,0..1)-1, or with one range for each counter. */
 qs_status kcounted_lower(Walk *w, Node *n) {
     const NestRules *rules = w->rules->nest;
@@ -102,7 +121,10 @@ qs_status kcounted_lower(Walk *w, Node *n) {
     if (nvars > QS_MAX_RANK) return kcall_fail(w, QS_ESHAPE, n->pos, "more than %d loop variables", QS_MAX_RANK);
     struct Range *ranges = qarena_alloc(w->arena, qmem_size((size_t)nvars, rules->range_size, 0));
     if (rules->entered) TRY(rules->entered(w, n, ranges, &known));
-    if (!known && nvars == 1 && n->u.loop.ranges[0]->kind != N_RANGE) return rules->elements(w, n);
+    if (!known && nvars == 1 && n->u.loop.ranges[0]->kind != N_RANGE) {
+        TRY(rules->elements(w, n, ranges, &known));
+        if (!known) return QS_OK;
+    }
     for (int i = 0; !known && i < nvars; i += of) TRY(ranges_of(w, n->u.loop.ranges[i], of, range_at(w, ranges, i)));
     w->pos = n->pos;
     return lower_counter(w, n, ranges, 0);

@@ -215,7 +215,8 @@ static qs_status each_element(Lower *L, Node *n, const Val *list) {
     return QS_OK;
 }
 
-static qs_status lower_element_loop(Walk *w, Node *n) {
+static qs_status lower_element_loop(Walk *w, Node *n, struct Range *range, bool *counted) {
+    (void)range, (void)counted;
     Lower *L = (Lower *)w;
     Val list;
     TRY(klexpr_lower(L, n->u.loop.ranges[0], &list));

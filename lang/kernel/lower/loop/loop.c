@@ -74,7 +74,8 @@ static void declare_all(Loops *L, InlineFrame *in) {
         Var *v = &in->vars[i];
         bool entered = in == L->root && v->entry.kind != LOOP_UNSET && L->mode != MODE_PARALLEL;
         bool reduced = in == L->root && v->reduce && L->mode == MODE_PARALLEL;
-        v->v = v->twin = v->im = v->given = v->least = v->most = v->f64 = 0, v->part = NULL, v->home = NULL;
+        v->v = v->twin = v->im = v->is_int = v->is_bool = v->given = v->least = v->most = v->f64 = 0, v->part = NULL,
+        v->home = NULL;
         v->bound = false;
         v->set = (entered && is_held(v)) || reduced;
         if (reduced) v->fraction = true;
@@ -98,14 +99,15 @@ static void begin_pass(Loops *L, Arena *scratch) {
     L->f->rank = L->mode == MODE_PARALLEL ? L->axes : 1;
     L->f->serial = L->mode != MODE_PARALLEL, L->f->strict = true;
     L->in = L->root, L->exits = NULL, L->returned = 0;
-    L->nlevels = 0;
+    L->nlevels = L->versions = L->others = 0;
     L->nfaults = L->nchecks = L->nwide = L->ntouches = L->loose = 0;
     L->waits = false;
     declare_all(L, L->root);
     for (int i = 0; i < LOOP_NOTES; i++) {
         bool known = i < L->out->nnotes;
-        L->note[i] = known ? kbuild_local(&L->walk, kbuild_int(&L->walk, QS_B1, 0)) : 0;
+        L->note[i] = known ? kbuild_local(&L->walk, kloop_f64(L, 0)) : 0;
     }
+    L->noted = L->out->nnotes ? kbuild_local(&L->walk, kloop_f64(L, 0)) : 0;
     if (L->mode == MODE_PARALLEL) return kloop_declare_random(L);
     L->fault = kbuild_local(&L->walk, kbuild_int(&L->walk, QS_I32, 0));
     for (int i = 0; i < 2; i++) L->value[i] = kbuild_local(&L->walk, kloop_f64(L, 0));
@@ -126,10 +128,11 @@ static LoopOut *out_of(Loops *L, const Sym *sym) {
     return NULL;
 }
 
-/* Assigns each variable its slot in the results, the same in all versions. */
+/* Assigns each variable its slot in the results: in each pass of the exact version, whose types the others share. */
 static void assign_slots(Loops *L) {
     LoopResult *r = L->out;
-    if (r->outs) return;
+    if (L->mode != MODE_EXACT) return;
+    r->nouts = r->nreals = r->nwholes = r->nparts = 0;
     r->outs = qarena_alloc(L->keep_result, qmem_size((size_t)L->root->nvars, sizeof *r->outs, sizeof *r->outs));
     for (int i = 0; i < L->root->nvars; i++) {
         const Var *v = &L->root->vars[i];
@@ -140,14 +143,33 @@ static void assign_slots(Loops *L) {
         o->given = -1, o->reduce = v->reduce;
         if (v->reduce) o->part = r->nparts, r->nparts += v->reduce == REDUCE_PRODUCT ? 3 : 1;
         o->slot = v->kind == LOOP_INT ? r->nwholes++ : r->nreals;
-        if (v->kind != LOOP_INT) r->nreals += v->kind == LOOP_COMPLEX ? 2 : v->kind == LOOP_VECTOR ? v->n + 1 : 1;
+        bool pair = v->kind == LOOP_COMPLEX || v->kind == LOOP_MIXED;
+        if (v->kind != LOOP_INT) r->nreals += pair ? 2 : v->kind == LOOP_VECTOR ? v->n + 1 : 1;
+        if (v->kind == LOOP_MIXED) o->whole = r->nwholes++;
         if (v->entry.kind == LOOP_UNSET) o->given = r->nreals++;
     }
     r->returned = has_return(L->job->loop) ? r->nreals++ : -1;
     r->drawn = L->random ? r->nwholes++ : -1;
 }
 
-static void put_variable(Loops *L, const Var *v, int slot) {
+static void put_mixed(Loops *L, const Var *v, const LoopOut *o) {
+    Number n = kloop_held_number(L, v);
+    KRef kind = kloop_f64(L, LOOP_NUM);
+    if (n.is_int)
+        kind = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = n.is_int, .b = kloop_f64(L, LOOP_INT), .c = kind});
+    if (n.is_bool)
+        kind = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = n.is_bool, .b = kloop_f64(L, LOOP_BOOL), .c = kind});
+    store_result(L, LOOP_REALS, o->slot, n.v);
+    store_result(L, LOOP_REALS, o->slot + 1, kind);
+    if (n.is_int) store_result(L, LOOP_WHOLES, o->whole, n.twin);
+}
+
+static void put_variable(Loops *L, const Var *v, const LoopOut *o) {
+    int slot = o->slot;
+    if (v->kind == LOOP_MIXED) {
+        put_mixed(L, v, o);
+        return;
+    }
     for (int i = 0; v->kind == LOOP_VECTOR && i < v->n; i++)
         store_result(L, LOOP_REALS, slot + i, kbuild_get(&L->walk, v->part[i]));
     if (v->kind == LOOP_VECTOR) {
@@ -168,7 +190,7 @@ static void store_variables(Loops *L) {
         LoopOut *o = out_of(L, v->sym);
         if (!o || (v->reduce && L->mode == MODE_PARALLEL)) continue;
         o->like = v->like; /* complete in the last pass */
-        put_variable(L, v, o->slot);
+        put_variable(L, v, o);
         if (o->given >= 0)
             store_result(L, LOOP_REALS, o->given,
                          v->given ? kloop_cast(L, kbuild_get(&L->walk, v->given), QS_F64) : kloop_f64(L, 1));
@@ -181,8 +203,9 @@ static void store_variables(Loops *L) {
 static void store_notes(Loops *L) {
     for (int i = 0; i < L->out->nnotes; i++) {
         if (!L->note[i]) continue;
-        kloop_flow(L, K_IF, kbuild_get(&L->walk, L->note[i]));
-        store_result(L, LOOP_REALS, LOOP_NOTE + i, kloop_f64(L, 1));
+        KRef when = kbuild_get(&L->walk, L->note[i]);
+        kloop_flow(L, K_IF, kloop_op(L, K_NE, when, kloop_f64(L, 0)));
+        store_result(L, LOOP_REALS, LOOP_NOTE + i, when);
         kloop_flow(L, K_END, 0);
     }
 }

@@ -33,6 +33,7 @@
  *     loop_number.c      real numbers                      loop_variable.c    variables, tests
  *     loop_complex.c     complex numbers                   loop_random.c      random numbers
  *     loop_vector.c      short vectors                     loop_guard.c       index bounds implied by conditions
+ *     loop_mixed.c       values of several types
  *
  * One loop is compiled to up to four functions:
  *
@@ -51,6 +52,7 @@ typedef enum {
     LOOP_NUM,
     LOOP_INT,
     LOOP_BOOL,
+    LOOP_MIXED, /* one of the three above, which only the running code knows; a variable that the loop sets */
     LOOP_COMPLEX,
     LOOP_VECTOR, /* a few numbers, their count compiled in; a variable that the loop sets */
     LOOP_ARRAY,
@@ -79,11 +81,11 @@ typedef struct {         /* a VM value that enters the loop */
 typedef struct { /* the range of one loop counter, as the VM found it */
     bool whole;  /* first value and step are integral, all values have at most 53 bits */
     bool small;  /* the magnitude of all values is at most LOOP_SMALL */
-    double step; /* compiled in */
+    double step; /* compiled in; 0: a parameter */
 } LoopRange;
 
 typedef struct {
-    Node *loop;                   /* N_FOR over ranges, N_WHILE, N_REPEAT */
+    Node *loop;                   /* N_FOR over ranges or the elements of a vector, N_WHILE, N_REPEAT */
     Func *func;                   /* the function that contains the loop */
     LoopRange range[QS_MAX_RANK]; /* one per counter */
     bool ends;                    /* nothing reads top-level variables after the end of the program */
@@ -101,13 +103,15 @@ typedef struct {
     void (*method)(void *ud, const Func *from, int of, const Str *name, LoopValue *out);
     /* whether the object has the class that parameter `param` of f requires */
     bool (*is_of_class)(void *ud, int of, const Func *f, int param);
+    /* the vector whose elements the loop goes through, if its range is no N_RANGE */
+    void (*items)(void *ud, LoopValue *out);
     /* an extent of the array with the source `of`; it is compiled in from then on */
     int64_t (*extent)(void *ud, int of, int axis);
 } LoopJob;
 
 /* The origin of a parameter.  IMAGINARY is the imaginary part of a complex source.  SNAPSHOT is the array that a
- * variable held when the loop began; it is read before the first iteration.  FIRST, LAST and TURNS are the first value,
- * the last value and the number of iterations of counter `index`.  REALS and WHOLES are arrays of float64 and int64 for
+ * variable held when the loop began; it is read before the first iteration.  FIRST, LAST, STEP and TURNS are the first
+ * value, the last value, the step and the number of iterations of counter `index`.  REALS and WHOLES are arrays of float64 and int64 for
  * the final values of variables.  CHUNK is the number of iterations of a chunk; PARTS is float64, with LOOP_CHUNKS
  * elements for each reduced variable (LoopOut.part); SUMS is float64, with a copy of the array `sums[index]` for each
  * chunk, initially -0.  SEED and DRAWN (int64) are for random numbers. */
@@ -117,6 +121,7 @@ typedef enum {
     LOOP_SNAPSHOT,
     LOOP_FIRST,
     LOOP_LAST,
+    LOOP_STEP,
     LOOP_TURNS,
     LOOP_REALS,
     LOOP_WHOLES,
@@ -155,11 +160,12 @@ typedef struct { /* a variable that the loop sets, and where its final value is 
     const Sym *sym;
     int object; /* source of the object if this is a field (named by sym); -1: a variable */
     /* LOOP_NUM, LOOP_BOOL: in reals[slot]; LOOP_INT: in wholes[slot]; LOOP_COMPLEX: two reals; LOOP_VECTOR: `length`
-     * reals from reals[slot] on, then one real that says whether they are float64 */
+     * reals from reals[slot] on, then one real that says whether they are float64; LOOP_MIXED: the value as a real, then
+     * its LoopKind, and the value of an int in wholes[whole] */
     uint8_t kind;
     uint8_t length, columns; /* of a LOOP_VECTOR; columns 0: a vec */
     uint64_t like;           /* for a vec: bits LOOP_LIKE */
-    int slot;
+    int slot, whole;
     int given;      /* reals[given] is 0 if the loop did not set it; -1: it always does */
     uint8_t reduce; /* LoopReduce */
     /* index in PARTS; for a product the next two are its smallest and largest magnitude in the chunk */
@@ -183,8 +189,8 @@ typedef struct {
 } LoopTest;
 
 /* A source location that may warn (vm/base/warning.h): reals[LOOP_NOTE + its number] is nonzero if the warning is
- * due. */
-enum { LOOP_NOTE = 128, LOOP_NOTES = 8 /* maximum number per loop; further ones are dropped */ };
+ * due: its number in the order of execution, as far as the version runs in order. */
+enum { LOOP_NOTE = 128, LOOP_NOTES = 32 /* maximum number per loop; further ones are dropped */ };
 typedef struct {
     const Func *func;
     uint32_t pos;

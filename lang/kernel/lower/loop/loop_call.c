@@ -139,33 +139,88 @@ static qs_status float_fn(Loops *L, int imm, const Number *a, Number *out) {
 
 /* Built-ins that are not rows of elem.def, or are faster for integral numbers. */
 typedef qs_status BuiltinFn(Loops *, int imm, const Number *args, Number *out);
-static const struct {
+/* The type of the result: the same for all types of arguments, an int if all arguments are ints, or another rule. */
+typedef enum { BY_NONE, BY_ALL, BY_SPLIT } BuiltinType;
+typedef struct {
     const char *name;
     int nargs;
     BuiltinFn *fn;
     int imm;
-} builtins[] = {{"int", 1, int_fn, 0},
-                {"float", 1, float_fn, 0},
-                {"pow", 2, operator_fn, OP_POW},
-                {"min", 2, operator_fn, OP_MINEQ},
-                {"max", 2, operator_fn, OP_MAXEQ},
-                {"mod", 2, mod_fn, 0},
-                {"periodize", 2, mod_fn, 0},
-                {"shl", 2, shift_fn, EL_shl},
-                {"shr", 2, shift_fn, EL_shr},
-                {"and", 2, bits_fn, EL_bitand},
-                {"or", 2, bits_fn, EL_bitor},
-                {"xor", 2, bits_fn, EL_bitxor},
-                {"not", 1, bits_fn, EL_bitnot}};
+    BuiltinType type;
+} Builtin;
+static const Builtin builtins[] = {{"int", 1, int_fn, 0, BY_NONE},
+                                   {"float", 1, float_fn, 0, BY_NONE},
+                                   {"pow", 2, operator_fn, OP_POW, BY_ALL},
+                                   {"min", 2, operator_fn, OP_MINEQ, BY_ALL},
+                                   {"max", 2, operator_fn, OP_MAXEQ, BY_ALL},
+                                   {"mod", 2, mod_fn, 0, BY_ALL},
+                                   {"periodize", 2, mod_fn, 0, BY_ALL},
+                                   {"shl", 2, shift_fn, EL_shl, BY_SPLIT},
+                                   {"shr", 2, shift_fn, EL_shr, BY_SPLIT},
+                                   {"and", 2, bits_fn, EL_bitand, BY_SPLIT},
+                                   {"or", 2, bits_fn, EL_bitor, BY_SPLIT},
+                                   {"xor", 2, bits_fn, EL_bitxor, BY_SPLIT},
+                                   {"not", 1, bits_fn, EL_bitnot, BY_SPLIT}};
+
+static qs_status real_builtin(Loops *L, const char *name, const Number *args, int nargs, Number *out);
+
+static qs_status apply_builtin(Loops *L, const void *ud, const Number *args, int n, Number *out) {
+    return real_builtin(L, ud, args, n, out);
+}
+
+/* The twins of integral numbers of several types give the twin of the result, which is an int if all of them are. */
+static bool mixed_row(Loops *L, Elem e, const Number *a, Number *out) {
+    Number plain[LOOP_ROW_ARGS];
+    KRef is_int = kbuild_int(&L->walk, QS_B1, 1);
+    for (int i = 0; i < kelem_info[e].nargs; i++) {
+        if (!kloop_twin(L, a[i])) return false;
+        plain[i] = kloop_to_num(L, a[i]);
+        if (a[i].kind != LOOP_INT) is_int = is_int && a[i].is_int ? kloop_op(L, K_AND, is_int, a[i].is_int) : 0;
+    }
+    return whole_row(L, e, plain, out) && (*out = is_int ? kloop_int_if(L, *out, is_int) : *out, true);
+}
+
+/* A row of numbers of several types. */
+static qs_status mixed_by_row(Loops *L, Elem e, const Number *args, const Number *plain, bool ints, Number *out) {
+    ElemWhole rule = (ElemWhole)kelem_info[e].whole;
+    if (kelem_info[e].real == ELEM_TRUTH || rule == ELEM_FLOATS || (!ints && rule == ELEM_ARITH))
+        return apply_row(L, e, plain, out);
+    if (rule == ELEM_ITSELF && kloop_is_integral(args[0])) return kloop_unary(L, OP_PLUS, args[0], out);
+    if (rule == ELEM_ITSELF) {
+        *out = args[0], out->is_bool = 0, out->v = real_row(L, e, args);
+        return QS_OK;
+    }
+    if ((rule == ELEM_SAME || rule == ELEM_WHOLE) && mixed_row(L, e, args, out)) return QS_OK;
+    return kloop_split(L, apply_builtin, kelem_info[e].name, args, kelem_info[e].nargs, out);
+}
+
+static qs_status mixed_builtin(Loops *L, const Builtin *b, const char *name, const Number *args, int nargs,
+                               Number *out) {
+    Number plain[LOOP_ROW_ARGS];
+    bool ints = true;
+    for (int i = 0; i < nargs; i++) {
+        ints = ints && kloop_may_be_int(args[i]);
+        plain[i] = args[i].kind == LOOP_MIXED ? kloop_to_num(L, args[i]) : args[i];
+    }
+    if (!b) return mixed_by_row(L, kelem_find(name, nargs), args, plain, ints, out);
+    if (nargs == 1 && b->type != BY_SPLIT) return b->fn(L, b->imm, args, out);
+    if (!ints && b->type == BY_ALL) return b->fn(L, b->imm, plain, out);
+    return kloop_split(L, apply_builtin, name, args, nargs, out);
+}
+
+static const Builtin *find_builtin(const char *name, int nargs) {
+    for (size_t i = 0; i < sizeof builtins / sizeof *builtins; i++)
+        if (builtins[i].nargs == nargs && !strcmp(builtins[i].name, name)) return &builtins[i];
+    return NULL;
+}
 
 static qs_status real_builtin(Loops *L, const char *name, const Number *args, int nargs, Number *out) {
-    for (size_t i = 0; i < sizeof builtins / sizeof *builtins; i++)
-        if (builtins[i].nargs == nargs && !strcmp(builtins[i].name, name))
-            return builtins[i].fn(L, builtins[i].imm, args, out);
+    const Builtin *b = find_builtin(name, nargs);
     Elem e = kelem_find(name, nargs);
-    if (e == EL__COUNT || kelem_info[e].real == ELEM_COMPLEX || kelem_info[e].real == ELEM_NOTHING)
+    if (!b && (e == EL__COUNT || kelem_info[e].real == ELEM_COMPLEX || kelem_info[e].real == ELEM_NOTHING))
         return kloop_decline(L, L->pos, "a call of %s", name);
-    return apply_row(L, e, args, out);
+    if (kloop_any_mixed(args, nargs)) return mixed_builtin(L, b, name, args, nargs, out);
+    return b ? b->fn(L, b->imm, args, out) : apply_row(L, e, args, out);
 }
 
 /* size(x,d) and numel(x) of arrays; a vec is 1xN. */
@@ -258,6 +313,7 @@ static qs_status bind_types(Loops *L, const Func *f, const Args *given) {
         int i = kcall_find_argument(given, f, p);
         if (i < 0 || !t || t->kind != TE_NAME || !is_type_parameter(f, t->name)) continue;
         bool number = args[i].what == WHAT_NUMBER && (kind == LOOP_UNSET || kind == args[i].num.kind);
+        number = number && args[i].num.kind != LOOP_MIXED;
         if (!number || f->ntyparams > 1) return kloop_decline(L, L->pos, "a call of %s, which is generic", f->name->s);
         kind = args[i].num.kind;
     }
@@ -280,6 +336,7 @@ static void pass_whole(Loops *L, const Param *p, const Value *v) {
     KRef twin = kloop_twin(L, v->num), x = kloop_real(L, v->num);
     if (twin && v->num.lo >= lo && v->num.hi <= hi) return;
     KRef fits = kelem_holds(kbuild_rows(&L->walk), d, x, QS_F64, -INFINITY, INFINITY);
+    if (v->num.is_int && v->num.lo >= lo && v->num.hi <= hi) fits = kloop_op(L, K_OR, fits, v->num.is_int);
     uint32_t pos = L->pos;
     L->pos = p->pos;
     char what[140];

@@ -208,7 +208,7 @@ bool kloop_has_range(const Loops *L, KRef r) {
     case K_DIM:
     case K_STRIDE:
     case K_POS: return qdtype_is_int((qs_dtype)i->dtype);
-    case K_FOR: return kir_is_const(f, i->c, &k) && kloop_has_range(L, i->a) && kloop_has_range(L, i->b);
+    case K_FOR: return kloop_has_range(L, i->a) && kloop_has_range(L, i->b);
     case K_MIN:
     case K_MAX:
         if (qdtype_is_int((qs_dtype)i->dtype) && is_kept(L, i, &lo, &hi)) return true;
@@ -266,6 +266,14 @@ static KRef turns_of(Guard *g, const Level *v) {
     return kir_fold(g->to, (KMake){K_SELECT, .a = some, .b = count, .c = int_const(g, 0), .pos = g->L->pos});
 }
 
+/* The bounds of a FOR from `first` to `last`; a step that is not known may be negative. */
+static Bounds bounds_of_counter(Guard *g, const KIns *i, Bounds first, Bounds last) {
+    double step = 0;
+    if (!kir_is_const(g->from, i->c, &step))
+        return (Bounds){emit_op(g, K_MIN, first.lo, last.lo), emit_op(g, K_MAX, first.hi, last.hi)};
+    return step < 0 ? (Bounds){last.lo, first.hi} : (Bounds){first.lo, last.hi};
+}
+
 static Bounds compute_bounds(Guard *g, KRef r) {
     const KIns i = g->from->ins[r];
     double k;
@@ -293,7 +301,7 @@ static Bounds compute_bounds(Guard *g, KRef r) {
     }
     a = bounds_of(g, i.a), b = bounds_of(g, i.b);
     switch (i.op) {
-    case K_FOR: (void)kir_is_const(g->from, i.c, &k); return k < 0 ? (Bounds){b.lo, a.hi} : (Bounds){a.lo, b.hi};
+    case K_FOR: return bounds_of_counter(g, &i, a, b);
     case K_ADD: return (Bounds){emit_op(g, K_ADD, a.lo, b.lo), emit_op(g, K_ADD, a.hi, b.hi)};
     case K_SUB: return (Bounds){emit_op(g, K_SUB, a.lo, b.hi), emit_op(g, K_SUB, a.hi, b.lo)};
     case K_MUL: return product_bounds(g, a, b);

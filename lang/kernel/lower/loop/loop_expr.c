@@ -53,58 +53,31 @@ static bool take_code_back(Walk *w, void *ud) {
     return true;
 }
 
-static qs_status check_same_kind(Loops *L, Number a, Number b) {
-    if (a.kind == b.kind && !a.maybe && !b.maybe) return QS_OK;
-    return kloop_decline(L, L->pos, "two kinds of numbers in one expression with `?`");
-}
-
 static qs_status select_rule(Walk *w, KRef c, Value *a, Value *b, Value *out) {
     Loops *L = (Loops *)w;
     Number x, y;
     TRY(a_number(L, a, &x));
     TRY(a_number(L, b, &y));
-    TRY(check_same_kind(L, x, y));
+    if ((x.kind == LOOP_COMPLEX) != (y.kind == LOOP_COMPLEX) || x.maybe || y.maybe)
+        return kloop_decline(L, L->pos, "a complex number or a real one");
     return *out = (Value){.what = WHAT_NUMBER, .num = kloop_choose(L, c, x, y)}, QS_OK;
 }
 
-/* A choice whose sides may fail, so only one is computed.  The value is stored in a LOCAL of its type, which is known
- * only inside the branches. */
-typedef struct {
-    KRef locals[LOOP_COMPLEX + 1], im;
-    bool set;
-    Number value;
-} Choice;
-
+/* A choice whose sides may fail, so only one is computed. */
 static void *choice(Walk *w, const Node *n, KRef cond) {
-    static const qs_dtype dtypes[] = {
-        [LOOP_NUM] = QS_F64, [LOOP_INT] = QS_I64, [LOOP_BOOL] = QS_B1, [LOOP_COMPLEX] = QS_F64};
-    Choice *c = qarena_alloc(w->arena, sizeof *c);
+    Join *j = qarena_alloc(w->arena, sizeof *j);
     (void)n, (void)cond;
-    for (unsigned k = LOOP_NUM; k <= LOOP_COMPLEX; k++) c->locals[k] = kbuild_local(w, kbuild_int(w, dtypes[k], 0));
-    c->im = kbuild_local(w, kbuild_const(w, QS_F64, 0));
-    return c;
+    return *j = kloop_begin_join((Loops *)w), j;
 }
 
 static qs_status choice_set(Walk *w, void *ud, Value *v) {
-    Loops *L = (Loops *)w;
-    Choice *c = ud;
     Number x;
-    TRY(a_number(L, v, &x));
-    if (c->set) TRY(check_same_kind(L, c->value, x));
-    kbuild_set(w, c->locals[x.kind], x.v);
-    if (x.im) kbuild_set(w, c->im, x.im);
-    if (c->set) x.lo = fmin(x.lo, c->value.lo), x.hi = fmax(x.hi, c->value.hi);
-    c->value = x, c->set = true;
-    return QS_OK;
+    TRY(a_number((Loops *)w, v, &x));
+    return kloop_join_add((Loops *)w, ud, x);
 }
 
 static void choice_get(Walk *w, void *ud, Value *out) {
-    Loops *L = (Loops *)w;
-    const Choice *c = ud;
-    const Number *x = &c->value;
-    Number got = {.kind = x->kind, .v = kbuild_get(&L->walk, c->locals[x->kind]), .lo = x->lo, .hi = x->hi};
-    if (x->im) got.im = kbuild_get(&L->walk, c->im);
-    *out = (Value){.what = WHAT_NUMBER, .num = got};
+    *out = (Value){.what = WHAT_NUMBER, .num = kloop_join_end((Loops *)w, ud)};
 }
 
 static void boolean_value(Walk *w, KRef c, Value *out) {
@@ -161,7 +134,8 @@ static qs_status list_item(Loops *L, const Value *v, Number *out, bool *asks) {
     TRY(kloop_real_number(L, v, out));
     const KIns *made = &L->f->ins[out->v];
     bool element = made->op == K_CAST && L->f->ins[made->a].dtype == QS_F32;
-    if (!kloop_twin(L, *out) && out->kind == LOOP_INT && (made->op != K_CAST || L->f->ins[made->a].dtype != QS_F64))
+    bool wide = kloop_may_be_int(*out) && !(out->lo >= -0x1p53 && out->hi <= 0x1p53);
+    if (wide && (made->op != K_CAST || L->f->ins[made->a].dtype != QS_F64))
         return kloop_decline(L, L->pos, "a list of ints of 64 bits");
     *out = kloop_to_num(L, *out);
     *asks = L->c->scalar_dtype == QS_F32 && !element && kloop_rounded(L, *out).v != out->v;

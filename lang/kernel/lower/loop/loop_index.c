@@ -48,7 +48,7 @@ KRef kloop_extent(Loops *L, const Value *array, int axis) {
 /* -- indices ------------------------------------------------------------------------------------------------------- */
 static KRef whole_index(Loops *L, const Access *a, Number n, KRef *shown) {
     char text[160];
-    KRef t = n.kind == LOOP_INT && !ksubscript_is_mapped(a->p.mode) ? n.v : kloop_twin(L, n);
+    KRef t = ksubscript_is_mapped(a->p.mode) ? kloop_twin(L, n) : kloop_as_int(L, n);
     if (t) return *shown = t;
     KRef x = kloop_real(L, n);
     snprintf(text, sizeof text, "an index of %.80s is not a number", a->p.name ? a->p.name : "the array");
@@ -281,8 +281,11 @@ static KRef to_truth(Loops *L, Number n) {
 
 static KRef to_memory(Loops *L, Number n, qs_dtype d) {
     if (d == QS_B1) return to_truth(L, n);
+    qs_dtype as = kir_value_dtype(d);
     KRef v = n.kind == LOOP_INT ? n.v : qdtype_is_int(d) && kloop_twin(L, n) ? kloop_twin(L, n) : kloop_real(L, n);
-    return kloop_cast(L, v, kir_value_dtype(d));
+    KRef stored = kloop_cast(L, v, as);
+    if (!n.is_int || kloop_twin(L, n)) return stored;
+    return kbuild_pure(&L->walk, (KMake){K_SELECT, .a = n.is_int, .b = kloop_cast(L, n.twin, as), .c = stored});
 }
 
 static void store_part(Loops *L, const Access *a, KRef linear, int part, KRef v) {
@@ -376,6 +379,15 @@ void kloop_short(Loops *L, Value *v) {
         at[a.p.rank - 1] = kloop_i64(L, i % cols);
         v->at[i] = load_element(L, &a, at, SUM_NOT);
     }
+}
+
+qs_status kloop_element(Loops *L, const Value *v, Number index, Value *out) {
+    Access a = {.base = *v, .p = {.mode = ACC_CHECKED, .rank = 1}};
+    *out = (Value){.what = WHAT_NUMBER};
+    if (v->what == WHAT_NUMBER) return *out = *v, QS_OK;
+    if (v->what == WHAT_VECTOR) return kloop_vector_element(L, v, &index, "the items", &out->num);
+    if (dtype_of(&a) == QS_U64) return kloop_decline(L, L->pos, "elements are %s", qdtype_info[QS_U64].name);
+    return out->num = load_element(L, &a, &index.twin, SUM_NOT), QS_OK;
 }
 
 /* -- statements ---------------------------------------------------------------------------------------------------- */

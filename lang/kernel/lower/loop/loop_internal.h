@@ -15,16 +15,20 @@ typedef enum { SURELY_COMPLEX, MAYBE_ZERO, MAYBE_REAL } MaybeReal;
 
 /* A scalar value.  A complex one has its parts in v and im.  An integral number of at most 53 bits has an int64 twin
  * (loop_number.c): counters and indices are computed with the twin, and so keep the form k*i + c that the passes look
- * for.  Everything else is computed with the double, which is the value. */
+ * for.  Everything else is computed with the double, which is the value.  A LOOP_MIXED is a number, an int or a truth
+ * value, which only the running code knows (loop_mixed.c). */
 typedef struct {
-    uint8_t kind;  /* LOOP_NUM, LOOP_INT, LOOP_BOOL, LOOP_COMPLEX */
-    KRef v;        /* float64, int64 or bool */
-    KRef twin;     /* int64 twin of a LOOP_NUM; 0: none */
+    uint8_t kind;  /* LOOP_NUM, LOOP_INT, LOOP_BOOL, LOOP_MIXED, LOOP_COMPLEX */
+    KRef v;        /* float64, int64 or bool; LOOP_MIXED: the value as float64 */
+    KRef twin;     /* int64 twin of a LOOP_NUM; 0: none; LOOP_MIXED: the value if it is an int, or always (integral) */
     KRef f32;      /* element of a vector that may be float64: its value if the vector is not; 0: v */
     KRef wide;     /* LOOP_NUM without a twin: int64 from which v is rounded, as in min(9,int(x)); 0: none */
     double lo, hi; /* bounds of twin or wide, or of a LOOP_INT */
     KRef im;       /* imaginary part of a LOOP_COMPLEX */
     uint8_t maybe; /* MaybeReal, of LOOP_COMPLEX */
+    KRef is_int, is_bool; /* LOOP_MIXED: whether it is an int, a truth value; 0: it never is */
+    bool integral;        /* LOOP_MIXED: `twin` is the value of every type, else only of an int, as are lo and hi */
+    bool unsigned_zero; /* LOOP_NUM with a twin, integral LOOP_MIXED: v is not -0, so that it is the twin as float64 */
 } Number;
 
 typedef enum {
@@ -61,6 +65,8 @@ typedef struct Var { /* a variable of the loop's function or an inlined one, or 
     /* learned in a pass and kept for the next */
     uint8_t kind;       /* LOOP_UNSET: not known yet */
     bool fraction;      /* may hold a number without a twin */
+    bool ints, truths;  /* LOOP_MIXED: it may be an int, a truth value */
+    bool signed_zero;   /* LOOP_MIXED: it may be -0 */
     int grown;          /* number of times that its bounds were widened */
     bool counted;       /* changes in small steps, so its bounds are the widest that a twin allows */
     int n, cols;        /* LOOP_VECTOR: number of elements and of columns, as in Value */
@@ -80,6 +86,7 @@ typedef struct Var { /* a variable of the loop's function or an inlined one, or 
     bool live;      /* its value after the loop may be read */
     /* set anew in each pass */
     KRef v, twin, im, *part, f64; /* LOCALs */
+    KRef is_int, is_bool;         /* LOCALs of a LOOP_MIXED, as in Number */
     KRef given;                   /* LOCAL: whether it has a value, if it had none when the loop began */
     KRef least, most;             /* LOCALs: smallest and largest magnitude of a product in a chunk */
     bool set;                     /* certainly has a value at the current point */
@@ -152,7 +159,8 @@ typedef struct Loops {
         int message;
     } * faults;
     uint32_t nfaults, cap_faults;
-    KRef note[LOOP_NOTES]; /* bool LOCALs, one per entry of out->notes */
+    /* LOCALs: for each entry of out->notes, 0 or its number in the order of execution; the last such number */
+    KRef note[LOOP_NOTES], noted;
     LoopBind *binds;
     uint32_t cap_binds;
     Check *checks;
@@ -165,10 +173,11 @@ typedef struct Loops {
     uint32_t ntouches, cap_touches;
     Level level[QS_MAX_RANK];
     int nlevels;
-    KRef chunk_last;  /* the counter's value in the last iteration of the chunk */
-    BlockScope *body; /* body of the outermost loop */
-    KRef drawn;       /* LOCAL: number of random blocks drawn so far */
-    int64_t draws;    /* random blocks drawn per iteration, in this pass */
+    int versions, others; /* open loops that are lowered twice, and those of them in their general version */
+    KRef chunk_last;      /* the counter's value in the last iteration of the chunk */
+    BlockScope *body;     /* body of the outermost loop */
+    KRef drawn;           /* LOCAL: number of random blocks drawn so far */
+    int64_t draws;        /* random blocks drawn per iteration, in this pass */
     bool draws_vary;
     uint32_t draws_pos; /* iterations draw different amounts; position of the cause */
 } Loops;
@@ -193,7 +202,8 @@ Var *kloop_find_var(InlineFrame *in, const Sym *sym);
 Var *kloop_var(Loops *L, const Sym *sym);  /* a variable of the current function or a global; NULL: none */
 Value kloop_entry(Loops *L, const Var *v); /* its value when the loop begins */
 void kloop_declare(Loops *L, Var *v, const Value *init);
-void kloop_enter_var(Loops *L, Var *v); /* sets it to its value before the loop */
+Number kloop_held_number(Loops *L, const Var *v); /* the current value of a LOOP_MIXED */
+void kloop_enter_var(Loops *L, Var *v);           /* sets it to its value before the loop */
 qs_status kloop_variable(Walk *w, const Sym *sym, uint32_t pos, Value *out, bool *found);
 qs_status kloop_outside(Walk *w, const Sym *sym, uint32_t pos, Value *out);
 static inline qs_status kloop_read(Loops *L, const Sym *sym, Value *out) {
@@ -250,13 +260,39 @@ KRef kloop_truth(Loops *L, Number n);
 bool kloop_known(Loops *L, Number n, double *v);
 qs_status kloop_binary(Loops *L, Op op, Number a, Number b, Number *out);
 qs_status kloop_unary(Loops *L, Op op, Number a, Number *out);
-Number kloop_choose(Loops *L, KRef c, Number a, Number b);     /* both of one type */
 Number kloop_to_int(Loops *L, Number a);                       /* int(a) */
 qs_status kloop_convert(Loops *L, const Str *type, Number *n); /* converts to a declared type; NULL: declines */
 qs_status kloop_settle(Loops *L, const Str *type, Number *n);  /* the same, with a warning for digits that are lost */
 void kloop_note_cut(Loops *L, qs_dtype d, Number n);
 qs_status kloop_convert_to(Loops *L, qs_dtype d, Number *n); /* the same for scalar and int8 … int64 */
 Number kloop_to_num(Loops *L, Number a);                     /* scalar(a) */
+
+/* -- loop_mixed.c -------------------------------------------------------------------------------------------------- */
+bool kloop_may_be_int(Number a);
+Number kloop_mixed(Loops *L, Number a); /* a real number as a LOOP_MIXED */
+bool kloop_is_integral(Number a);       /* whether kloop_as_int is the value of a */
+KRef kloop_as_int(Loops *L, Number a);  /* the value as int64, of any size; 0: it may have a fraction */
+Number kloop_choose(Loops *L, KRef c, Number a, Number b); /* c ? a : b; both complex or both real */
+/* The value of branches that meet: `join` before them, `add` in each, `end` after them. */
+typedef struct {
+    KRef real, whole, truth, im, is_int, is_bool; /* LOCALs */
+    bool any;
+    Number value; /* what is known of the values so far */
+} Join;
+Join kloop_begin_join(Loops *L);
+qs_status kloop_join_add(Loops *L, Join *j, Number a); /* declines a complex number beside a real one */
+Number kloop_join_end(Loops *L, const Join *j);
+/* Computes fn for each type that the LOOP_MIXED arguments may have, in branches. */
+typedef qs_status NumberFn(Loops *L, const void *ud, const Number *args, int n, Number *out);
+qs_status kloop_split(Loops *L, NumberFn *fn, const void *ud, const Number *args, int n, Number *out);
+qs_status kloop_mixed_binary(Loops *L, Op op, Number a, Number b, Number *out); /* one operand is mixed */
+qs_status kloop_mixed_unary(Loops *L, Op op, Number a, Number *out);
+Number kloop_int_if(Loops *L, Number n, KRef is_int); /* n, which has a twin, or the equal int where is_int */
+static inline bool kloop_any_mixed(const Number *a, int n) {
+    for (int i = 0; i < n; i++)
+        if (a[i].kind == LOOP_MIXED) return true;
+    return false;
+}
 
 /* -- loop_complex.c ------------------------------------------------------------------------------------------------ */
 Number kloop_complex(KRef re, KRef im);
@@ -313,6 +349,8 @@ extern const PlaceRules kloop_place_rules;
 qs_status kloop_load(Walk *w, Node *n, Value *out);
 qs_status kloop_store(Walk *w, Node *target, const Value *v);
 qs_status kloop_update(Walk *w, Node *target, Op op, Node *value);
+/* The element of a vector, or a number itself; the index is inside. */
+qs_status kloop_element(Loops *L, const Value *v, Number index, Value *out);
 /* whether the array is short enough to be a vector */
 bool kloop_is_short(Loops *L, const LoopValue *v, int *rows, int *cols);
 void kloop_short(Loops *L, Value *v);                      /* loads a short array as a vector */

@@ -29,21 +29,23 @@ Number kloop_wide(Loops *L, KRef v) {
 }
 
 Number kloop_whole(Loops *L, KRef twin, double lo, double hi) {
-    return (Number){.kind = LOOP_NUM, .v = kloop_cast(L, twin, QS_F64), .twin = twin, .lo = lo, .hi = hi};
+    return (Number){
+        .kind = LOOP_NUM, .v = kloop_cast(L, twin, QS_F64), .twin = twin, .lo = lo, .hi = hi, .unsigned_zero = true};
 }
 
 Number kloop_const(Loops *L, double v) {
     Number n = kloop_num(kloop_f64(L, v));
     if (v == floor(v) && fabs(v) <= exact && !(v == 0 && signbit(v)))
-        n.twin = kloop_i64(L, (int64_t)v), n.lo = n.hi = v;
+        n.twin = kloop_i64(L, (int64_t)v), n.lo = n.hi = v, n.unsigned_zero = true;
     return n;
 }
 
 /* -- asking -------------------------------------------------------------------------------------------------------- */
-KRef kloop_real(Loops *L, Number n) { return n.kind == LOOP_NUM ? n.v : kloop_cast(L, n.v, QS_F64); }
+KRef kloop_real(Loops *L, Number n) { return kloop_cast(L, n.v, QS_F64); }
 
 KRef kloop_twin(Loops *L, Number n) {
     if (n.kind == LOOP_NUM) return n.twin;
+    if (n.kind == LOOP_MIXED) return n.integral && n.lo >= -exact && n.hi <= exact ? n.twin : 0;
     if (n.kind == LOOP_BOOL) return kloop_cast(L, n.v, QS_I64);
     return n.lo >= -exact && n.hi <= exact ? n.v : 0;
 }
@@ -68,6 +70,16 @@ static Span span_of(KOp op, Number a, Number b) {
     return (Span){fmin(fmin(p, q), fmin(r, s)), fmax(fmax(p, q), fmax(r, s))};
 }
 
+static bool is_unsigned(Number a) { return a.kind == LOOP_INT || a.kind == LOOP_BOOL || a.unsigned_zero; }
+static bool is_nonzero(Number a) { return a.lo > 0 || a.hi < 0; }
+
+/* Whether the result of integral numbers is certainly not -0. */
+static bool has_unsigned_zero(KOp op, Number a, Number b) {
+    if (op == K_ADD) return is_unsigned(a) || is_unsigned(b);
+    if (op == K_SUB) return is_unsigned(a);
+    return (is_nonzero(a) && is_nonzero(b)) || (is_unsigned(a) && is_unsigned(b) && a.lo >= 0 && b.lo >= 0);
+}
+
 /* The value is the double; the twin is computed as long as it certainly fits. */
 static Number real_arith(Loops *L, KOp op, Number a, Number b) {
     Number n = kloop_num(kloop_op(L, op, kloop_real(L, a), kloop_real(L, b)));
@@ -76,6 +88,7 @@ static Number real_arith(Loops *L, KOp op, Number a, Number b) {
     Span s = span_of(op, a, b);
     if (!x || !y || !(s.lo >= -exact && s.hi <= exact)) return n;
     n.twin = kloop_op(L, op, x, y), n.lo = s.lo, n.hi = s.hi;
+    n.unsigned_zero = has_unsigned_zero(op, a, b);
     return n;
 }
 
@@ -119,19 +132,63 @@ static KRef real_row(Loops *L, Elem e, KRef x, KRef y) {
 }
 
 /* A power of single numbers: a square is a product, and exponent 0.5 a square root; see qcontig_power. */
-static qs_status apply_power(Loops *L, Number a, Number b, Number *out) {
+static qs_status real_power(Loops *L, Number a, Number b, Number *out) {
     double n;
-    bool known = kloop_known(L, b, &n), square = known && n == 2;
-    if (square && (a.kind == LOOP_INT) == (b.kind == LOOP_INT)) return apply_arith(L, K_MUL, a, a, out);
-    if (a.kind == LOOP_INT && b.kind == LOOP_INT) return kloop_decline(L, L->pos, "a power of ints");
+    bool known = kloop_known(L, b, &n);
     KRef x = kloop_real(L, a), y = kloop_real(L, b), product = real_row(L, EL_mul, x, x);
-    if (square) return *out = kloop_num(product), QS_OK;
+    if (known && n == 2) return *out = kloop_num(product), QS_OK;
     if (known && n == 0.5) return *out = kloop_num(real_row(L, EL_half_power, x, x)), QS_OK;
     KRef p = real_row(L, EL_pow, x, y), two = kloop_op(L, K_EQ, y, kloop_f64(L, 2));
     p = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = two, .b = product, .c = p});
     if (known) return *out = kloop_num(p), QS_OK;
     KRef half = kloop_op(L, K_EQ, y, kloop_f64(L, 0.5)), root = real_row(L, EL_half_power, x, x);
     return *out = kloop_num(kbuild_pure(&L->walk, (KMake){K_SELECT, .a = half, .b = root, .c = p})), QS_OK;
+}
+
+static void leave_if(Loops *L, KRef c) {
+    kloop_flow(L, K_IF, c);
+    kloop_flow(L, K_BREAK, 0);
+    kloop_flow(L, K_END, 0);
+}
+
+/* r *= x, with the overflow check. */
+static void multiply_local(Loops *L, KRef r, KRef x) {
+    KRef old = kbuild_get(&L->walk, r), product = kloop_op(L, K_MUL, old, x);
+    check_product(L, old, x, product);
+    kbuild_set(&L->walk, r, product);
+}
+
+/* x^n of ints by repeated squaring; a negative exponent gives a number. */
+static qs_status int_power(Loops *L, Number a, Number b, Number *out) {
+    KRef zero = kloop_i64(L, 0), one = kloop_i64(L, 1);
+    KRef r = kbuild_local(&L->walk, one), x = kbuild_local(&L->walk, a.v), n = kbuild_local(&L->walk, b.v);
+    Join join = kloop_begin_join(L);
+    kloop_flow(L, K_IF, kloop_op(L, K_LE, zero, b.v));
+    kloop_flow(L, K_LOOP, 0);
+    KRef left = kbuild_get(&L->walk, n);
+    kloop_flow(L, K_IF, kloop_op(L, K_NE, kloop_op(L, K_AND, left, one), zero));
+    multiply_local(L, r, kbuild_get(&L->walk, x));
+    kloop_flow(L, K_END, 0);
+    left = kloop_op(L, K_SHR, left, one);
+    kbuild_set(&L->walk, n, left);
+    leave_if(L, kloop_op(L, K_EQ, left, zero));
+    multiply_local(L, x, kbuild_get(&L->walk, x));
+    kloop_flow(L, K_END, 0);
+    TRY(kloop_join_add(L, &join, kloop_wide(L, kbuild_get(&L->walk, r))));
+    if (b.lo < 0) {
+        kloop_flow(L, K_ELSE, 0);
+        TRY(real_power(L, kloop_to_num(L, a), kloop_to_num(L, b), out));
+        TRY(kloop_join_add(L, &join, *out));
+    }
+    kloop_flow(L, K_END, 0);
+    return *out = kloop_join_end(L, &join), QS_OK;
+}
+
+static qs_status apply_power(Loops *L, Number a, Number b, Number *out) {
+    double n;
+    bool square = kloop_known(L, b, &n) && n == 2;
+    if (square && (a.kind == LOOP_INT) == (b.kind == LOOP_INT)) return apply_arith(L, K_MUL, a, a, out);
+    return a.kind == LOOP_INT && b.kind == LOOP_INT ? int_power(L, a, b, out) : real_power(L, a, b, out);
 }
 
 /* Warns if x is a float32 element and y a constant that float32 rounds: they are never equal. */
@@ -156,10 +213,8 @@ static KRef order_of(Loops *L, KRef i, KRef x) {
     return kbuild_pure(&L->walk, (KMake){K_SELECT, .a = kloop_op(L, K_EQ, d, x), .b = close, .c = apart});
 }
 
-static KRef as_int(Loops *L, Number a) { return a.kind == LOOP_INT ? a.v : kloop_twin(L, a); }
-
 static qs_status apply_compare(Loops *L, Op op, Number a, Number b, Number *out) {
-    KRef x = as_int(L, a), y = as_int(L, b);
+    KRef x = kloop_as_int(L, a), y = kloop_as_int(L, b);
     bool whole = x && y, far = a.kind == LOOP_INT ? !kloop_twin(L, a) : b.kind == LOOP_INT && !kloop_twin(L, b);
     if (!whole && far) {
         if (x) x = order_of(L, x, kloop_real(L, b)), y = kloop_f64(L, 0);
@@ -197,6 +252,7 @@ static qs_status apply_minmax(Loops *L, KOp op, Number a, Number b, Number *out)
 }
 
 qs_status kloop_binary(Loops *L, Op op, Number a, Number b, Number *out) {
+    if (a.kind == LOOP_MIXED || b.kind == LOOP_MIXED) return kloop_mixed_binary(L, op, a, b, out);
     switch (op) {
     case OP_ADD: return apply_arith(L, K_ADD, a, b, out);
     case OP_SUB: return apply_arith(L, K_SUB, a, b, out);
@@ -226,32 +282,25 @@ static qs_status apply_negate(Loops *L, Number a, Number *out) {
     }
     *out = kloop_num(kloop_op(L, K_NEG, kloop_real(L, a), 0));
     KRef t = kloop_twin(L, a);
-    if (t) out->twin = kloop_op(L, K_NEG, t, 0), out->lo = -a.hi, out->hi = -a.lo;
+    if (t) out->twin = kloop_op(L, K_NEG, t, 0), out->lo = -a.hi, out->hi = -a.lo, out->unsigned_zero = is_nonzero(a);
     return QS_OK;
 }
 
 qs_status kloop_unary(Loops *L, Op op, Number a, Number *out) {
+    if (a.kind == LOOP_MIXED && op != OP_NOT) return kloop_mixed_unary(L, op, a, out);
     if (op == OP_NEG) return apply_negate(L, a, out);
     if (op == OP_NOT) return *out = kloop_bool(kloop_op(L, K_NOT, kloop_truth(L, a), 0)), QS_OK;
     if (a.kind == LOOP_BOOL) a = kloop_whole(L, kloop_twin(L, a), 0, 1);
     return *out = a, QS_OK;
 }
 
-static KRef emit_select(Loops *L, KRef c, KRef a, KRef b) {
-    return kbuild_pure(&L->walk, (KMake){K_SELECT, .a = c, .b = a, .c = b});
-}
-
-Number kloop_choose(Loops *L, KRef c, Number a, Number b) {
-    Number n = {.kind = a.kind, .v = emit_select(L, c, a.v, b.v), .lo = fmin(a.lo, b.lo), .hi = fmax(a.hi, b.hi)};
-    if (a.kind == LOOP_NUM && a.twin && b.twin) n.twin = emit_select(L, c, a.twin, b.twin);
-    if (a.kind == LOOP_COMPLEX) n.im = emit_select(L, c, a.im, b.im);
-    return n;
-}
-
 Number kloop_to_int(Loops *L, Number a) {
     if (a.kind == LOOP_INT) return a;
-    KRef t = kloop_twin(L, a);
-    return t ? kloop_int(t, a.lo, a.hi) : kloop_wide(L, kloop_cast(L, a.v, QS_I64));
+    KRef t = a.kind == LOOP_MIXED ? kloop_as_int(L, a) : kloop_twin(L, a);
+    if (t) return kloop_int(t, a.lo, a.hi);
+    KRef cut = kloop_cast(L, a.v, QS_I64);
+    if (a.is_int) cut = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = a.is_int, .b = a.twin, .c = cut});
+    return kloop_wide(L, cut);
 }
 
 static Number saturate_int(Loops *L, Number a, double lo, double hi) {
@@ -286,10 +335,12 @@ void kloop_note_cut(Loops *L, qs_dtype d, Number n) {
     double lo, hi;
     if (!qdtype_is_int(d) || n.kind == LOOP_COMPLEX || n.kind == LOOP_BOOL) return;
     qdtype_int_span(d, &lo, &hi);
-    if ((n.kind == LOOP_INT || kloop_twin(L, n)) && n.lo >= lo && n.hi <= hi) return;
+    if (kloop_as_int(L, n) && n.lo >= lo && n.hi <= hi) return;
     KRef x = kbuild_pure(&L->walk, (KMake){K_MATH, .flag = MF_trunc, .a = kloop_real(L, n)});
     KRef above = kloop_op(L, K_LE, kloop_f64(L, lo), x), below = kloop_op(L, K_LT, x, kloop_f64(L, hi + 1));
-    kloop_note(L, SLIP_CUT, kloop_not(L, kloop_op(L, K_AND, above, below)));
+    KRef cut = kloop_not(L, kloop_op(L, K_AND, above, below));
+    if (n.is_int && n.lo >= lo && n.hi <= hi) cut = kloop_op(L, K_AND, cut, kloop_not(L, n.is_int));
+    kloop_note(L, SLIP_CUT, cut);
 }
 
 qs_status kloop_settle(Loops *L, const Str *type, Number *n) {
@@ -301,5 +352,7 @@ qs_status kloop_settle(Loops *L, const Str *type, Number *n) {
 Number kloop_to_num(Loops *L, Number a) {
     KRef t = kloop_twin(L, a);
     if (a.kind == LOOP_NUM) return a;
-    return t ? kloop_whole(L, t, a.lo, a.hi) : kloop_num(kloop_real(L, a));
+    if (!t) return kloop_num(kloop_real(L, a));
+    if (a.kind != LOOP_MIXED || a.unsigned_zero) return kloop_whole(L, t, a.lo, a.hi);
+    return (Number){.kind = LOOP_NUM, .v = a.v, .twin = t, .lo = a.lo, .hi = a.hi};
 }

@@ -80,7 +80,7 @@ static qs_status equal_pattern(Walk *w, const Value *x, Node *n, KRef *out) {
     Number v, p, same;
     TRY(kloop_real_number(L, x, &v));
     TRY(kloop_number(L, n, &p));
-    bool mixed = (v.kind == LOOP_INT) != (p.kind == LOOP_INT);
+    bool mixed = v.kind != LOOP_MIXED && p.kind != LOOP_MIXED && (v.kind == LOOP_INT) != (p.kind == LOOP_INT);
     if (mixed && !kloop_twin(L, v.kind == LOOP_INT ? v : p))
         return kloop_decline(L, n->pos, "an int that may be large beside another number");
     TRY(kloop_binary(L, OP_EQ, v, p, &same));
@@ -90,16 +90,19 @@ static qs_status equal_pattern(Walk *w, const Value *x, Node *n, KRef *out) {
 /* -- loops --------------------------------------------------------------------------------------------------------- */
 typedef struct Range {
     Number lo, hi;
-    double step;
+    double step; /* 0: not known */
+    KRef by;     /* the step, if it is not known: int64, or float64 if by_turns */
     KRef turns;
-    bool by_turns;
-} Range; /* by_turns: lo + k*step for k < turns */
+    bool by_turns;      /* lo + k*step for k < turns */
+    KRef whole;         /* by_turns: the condition under which all values are integral and small; 0: they never are */
+    const Value *items; /* these are the indices of a vector whose elements the loop goes through; NULL: none */
+} Range;
 
 /* Whether the body runs at least once. */
 static bool surely_runs(Loops *L, const Range *r, int count) {
     double lo, hi;
     for (int i = 0; i < count; i++)
-        if (r[i].by_turns || !kloop_known(L, r[i].lo, &lo) || !kloop_known(L, r[i].hi, &hi) ||
+        if (r[i].by_turns || r[i].by || !kloop_known(L, r[i].lo, &lo) || !kloop_known(L, r[i].hi, &hi) ||
             (hi - lo) * r[i].step < 0)
             return false;
     return true;
@@ -110,6 +113,7 @@ static qs_status root_range(Loops *L, int i, Range *r) {
     const LoopRange *known = &L->job->range[i];
     Str *name = L->job->loop->u.loop.names[i];
     *r = (Range){.step = known->step, .by_turns = !known->whole};
+    if (!r->step) r->by = kloop_number_param(L, name, known->whole ? QS_I64 : QS_F64, (LoopBind){LOOP_STEP, i});
     if (known->whole) {
         double most = known->small ? LOOP_SMALL : 0x1p48;
         r->lo = kloop_whole(L, kloop_number_param(L, name, QS_I64, (LoopBind){LOOP_FIRST, i}), -most, most);
@@ -121,17 +125,99 @@ static qs_status root_range(Loops *L, int i, Range *r) {
     return QS_OK;
 }
 
-static qs_status make_real_turns(Loops *L, Range *r) {
+#define RANGE_FAULT "for: a range needs a finite start, a step other than 0 and an end that is a number, got "
+
+static bool is_finite(const Loops *L, KRef r) {
+    const KIns *i = &L->f->ins[r];
+    double v;
+    return kir_is_const(L->f, r, &v) ? isfinite(v) : i->op == K_CAST && qdtype_is_int((qs_dtype)L->f->ins[i->a].dtype);
+}
+
+static KRef is_number(Loops *L, KRef x) {
+    return is_finite(L, x) ? kbuild_int(&L->walk, QS_B1, 1) : kloop_op(L, K_EQ, x, x);
+}
+
+static KRef has_finite_start(Loops *L, KRef x) {
+    if (is_finite(L, x)) return kbuild_int(&L->walk, QS_B1, 1);
+    return kloop_op(L, K_LT, kloop_op(L, K_ABS, x, 0), kloop_f64(L, INFINITY));
+}
+
+/* Emits the error for a bound that is `bad`; a message has room for the values of the other two. */
+static void fail_for(Loops *L, int at, double bad, KRef is_bad, const KRef *bound) {
     char text[200];
-    double lo;
-    if (!kloop_known(L, r->lo, &lo)) return kloop_decline(L, L->pos, "a range whose bounds may have a fraction");
-    qnum_print(text, sizeof text,
-               "for: a range needs a finite start, a step other than 0 and an end that is a number, got "
-               "%.15g..%.15g..%%0",
-               lo, r->step);
-    kloop_fail_unless(L, kloop_op(L, K_EQ, r->hi.v, r->hi.v), QS_EVALUE, text, r->hi.v, 0);
-    r->turns = kloop_cast(L, kcounted_turns(&L->walk, QS_F64, r->lo.v, kloop_f64(L, r->step), r->hi.v), QS_I64);
-    return r->by_turns = true, QS_OK;
+    KRef a = bound[at == 0 ? 1 : 0], b = bound[at == 2 ? 1 : 2];
+    qnum_print(text, sizeof text, RANGE_FAULT "%s%.15g%s",
+               at == 0   ? ""
+               : at == 1 ? "%0.."
+                         : "%0..%1..",
+               bad,
+               at == 0   ? "..%0..%1"
+               : at == 1 ? "..%1"
+                         : "");
+    kloop_fail_unless(L, kloop_not(L, is_bad), QS_EVALUE, text, a, b);
+}
+
+/* Emits the errors of a range with an unknown step. */
+static void check_bounds(Loops *L, KRef lo, KRef step, KRef hi, KRef fine) {
+    const KRef bound[3] = {lo, step, hi};
+    KRef zero = kloop_op(L, K_EQ, step, kloop_f64(L, 0));
+    KRef positive = kloop_op(L, K_LT, kloop_f64(L, 0), kloop_op(L, K_DIV, kloop_f64(L, 1), step));
+    kloop_flow(L, K_IF, kloop_not(L, fine));
+    fail_for(L, 1, 0, kloop_op(L, K_AND, zero, positive), bound);
+    fail_for(L, 1, -0.0, zero, bound);
+    fail_for(L, 1, NAN, kloop_not(L, is_number(L, step)), bound);
+    fail_for(L, 0, INFINITY, kloop_op(L, K_EQ, lo, kloop_f64(L, INFINITY)), bound);
+    fail_for(L, 0, -INFINITY, kloop_op(L, K_EQ, lo, kloop_f64(L, -INFINITY)), bound);
+    fail_for(L, 0, NAN, kloop_not(L, is_number(L, lo)), bound);
+    fail_for(L, 2, NAN, kbuild_int(&L->walk, QS_B1, 1), bound);
+    kloop_flow(L, K_END, 0);
+}
+
+static KRef is_integral_below(Loops *L, KRef x, double most, bool integral) {
+    KRef near = kloop_op(L, K_LE, kloop_op(L, K_ABS, x, 0), kloop_f64(L, most));
+    KRef cut = kbuild_pure(&L->walk, (KMake){K_MATH, .flag = MF_trunc, .a = x});
+    return integral ? kloop_op(L, K_AND, near, kloop_op(L, K_EQ, x, cut)) : near;
+}
+
+static void make_real_turns(Loops *L, Range *r) {
+    static const double most = 0x1p48;
+    char text[200];
+    KRef lo = r->lo.v, hi = r->hi.v, step = r->step ? kloop_f64(L, r->step) : r->by;
+    KRef fine = kloop_op(L, K_AND, has_finite_start(L, lo), is_number(L, hi));
+    if (r->step) {
+        qnum_print(text, sizeof text, RANGE_FAULT "%%0..%.15g..%%1", r->step);
+        kloop_fail_unless(L, fine, QS_EVALUE, text, lo, hi);
+    } else {
+        KRef moves = kloop_op(L, K_AND, is_number(L, step), kloop_op(L, K_NE, step, kloop_f64(L, 0)));
+        check_bounds(L, lo, step, hi, kloop_op(L, K_AND, fine, moves));
+    }
+    r->turns = kloop_cast(L, kcounted_turns(&L->walk, QS_F64, lo, step, hi), QS_I64);
+    r->by_turns = true;
+    if (r->step != floor(r->step) || fabs(r->step) >= 0x1p31) return;
+    r->whole = kloop_op(L, K_AND, is_integral_below(L, lo, most, true), is_integral_below(L, hi, most, false));
+    if (!r->step) r->whole = kloop_op(L, K_AND, r->whole, is_integral_below(L, step, most, true));
+}
+
+/* Makes a range of the indices of a vector. */
+static qs_status range_of_items(Loops *L, const Value *v, Range *r) {
+    bool vec = v->what == WHAT_VECTOR ? !v->cols : v->what == WHAT_ARRAY ? v->host.rank == 1 : v->what == WHAT_NUMBER;
+    if (!vec) return kloop_decline(L, L->pos, "a loop over something that is no vector");
+    Value *items = qarena_alloc(L->arena, sizeof *items);
+    *items = *v, r->items = items;
+    r->step = 1, r->lo = kloop_const(L, 0);
+    if (v->what != WHAT_ARRAY) return r->hi = kloop_const(L, v->what == WHAT_VECTOR ? v->n - 1 : 0), QS_OK;
+    KRef last = kloop_op(L, K_SUB, kloop_extent(L, v, 0), kloop_i64(L, 1));
+    return r->hi = kloop_whole(L, last, -1, v->host.small ? LOOP_SMALL : 0x1p48), QS_OK;
+}
+
+static qs_status root_items(Loops *L, Range *r) {
+    Value v = {.what = WHAT_ARRAY, .name = qstr_cname(L->c, "the items")};
+    L->job->items(L->job->ud, &v.host);
+    if (v.host.kind != LOOP_ARRAY) return kloop_decline(L, L->pos, "a loop over something that is no vector");
+    Range counted = *r;
+    TRY(range_of_items(L, &v, r));
+    counted.items = r->items;
+    return *r = counted, QS_OK;
 }
 
 /* The ranges of the outermost loop are parameters. */
@@ -139,35 +225,94 @@ static qs_status get_root_ranges(Walk *w, const Node *n, Range *out, bool *found
     Loops *L = (Loops *)w;
     *found = n == L->job->loop;
     for (int i = 0; *found && i < n->u.loop.nvars; i++) TRY(root_range(L, i, &out[i]));
-    return QS_OK;
+    return *found && n->u.loop.ranges[0]->kind != N_RANGE ? root_items(L, out) : QS_OK;
+}
+
+/* Emits the error for an int that float64 does not hold; its last four digits are a value of their own. */
+static void check_exact(Loops *L, KRef i, KRef is_int, const char *what) {
+    char text[200];
+    KRef back = kloop_cast(L, kloop_cast(L, i, QS_F64), QS_I64);
+    KRef exact = kloop_op(L, K_AND, kloop_op(L, K_EQ, back, i), kloop_op(L, K_NE, i, kloop_i64(L, INT64_MAX)));
+    KRef ten_thousand = kloop_i64(L, 10000), high = kloop_op(L, K_DIV, i, ten_thousand);
+    KRef low = kloop_op(L, K_ABS, kloop_op(L, K_SUB, i, kloop_op(L, K_MUL, high, ten_thousand)), 0);
+    if (is_int) exact = kloop_op(L, K_OR, exact, kloop_not(L, is_int));
+    kloop_flow(L, K_IF, kloop_not(L, exact));
+    for (int zeros = 0, least = 1000; zeros < 4; zeros++, least /= 10) {
+        snprintf(text, sizeof text,
+                 "the %s of a range is a scalar, which does not hold %%0%.*s%%1 exactly: beyond 2^53 count from 0, and "
+                 "add",
+                 what, zeros, "000");
+        KRef shorter = least > 1 ? kloop_op(L, K_LT, low, kloop_i64(L, least)) : kbuild_int(&L->walk, QS_B1, 0);
+        kloop_fail_unless(L, shorter, QS_EVALUE, text, high, low);
+    }
+    kloop_flow(L, K_END, 0);
+}
+
+/* A bound of a range as a number. */
+static qs_status bound_of(Loops *L, const Value *v, const char *what, Number *out) {
+    TRY(kloop_real_number(L, v, out));
+    bool wide = kloop_may_be_int(*out) && !(out->lo >= -0x1p53 && out->hi <= 0x1p53);
+    if (wide) check_exact(L, out->kind == LOOP_INT ? out->v : out->twin, out->is_int, what);
+    return *out = kloop_to_num(L, *out), QS_OK;
+}
+
+/* A range of integers with a step that is not known. */
+static void step_by(Loops *L, Range *r, Number step) {
+    KRef moves = kloop_op(L, K_NE, step.twin, kloop_i64(L, 0));
+    if (step.lo <= 0 && step.hi >= 0) kloop_fail_unless(L, moves, QS_EVALUE, RANGE_FAULT "%0..0..%1", r->lo.v, r->hi.v);
+    r->by = step.twin;
 }
 
 static qs_status range_of(Walk *w, const Node *n, const RangeEnds *b, int i, Range *r) {
     Loops *L = (Loops *)w;
     Number step = kloop_const(L, 1);
     *r = (Range){0};
-    TRY(kloop_real_number(L, &b->lo[i], &r->lo));
-    if (b->step) TRY(kloop_real_number(L, &b->step[i], &step));
-    TRY(kloop_real_number(L, &b->hi[i], &r->hi));
-    if (!kloop_known(L, step, &r->step) || r->step == 0 || !isfinite(r->step))
-        return kloop_decline(L, n->pos, "a step that is not known");
-    KRef lo = kloop_twin(L, r->lo), hi = kloop_twin(L, r->hi);
-    if (r->lo.kind == LOOP_INT && lo) r->lo = kloop_whole(L, lo, r->lo.lo, r->lo.hi);
-    if (r->hi.kind == LOOP_INT && hi) r->hi = kloop_whole(L, hi, r->hi.lo, r->hi.hi);
-    if (r->lo.kind != LOOP_NUM || r->hi.kind != LOOP_NUM) return kloop_decline(L, n->pos, "a range of ints");
-    if (lo && hi && r->step == floor(r->step) && fabs(r->step) < 0x1p31) return QS_OK;
-    return make_real_turns(L, r);
+    TRY(bound_of(L, &b->lo[i], "start", &r->lo));
+    if (b->step) TRY(bound_of(L, &b->step[i], "step", &step));
+    TRY(bound_of(L, &b->hi[i], "end", &r->hi));
+    if (kloop_known(L, step, &r->step) && (r->step == 0 || !isfinite(r->step)))
+        return kloop_decline(L, n->pos, "a step of 0, or without an end");
+    bool whole = r->lo.twin && r->hi.twin;
+    if (whole && r->step && r->step == floor(r->step) && fabs(r->step) < 0x1p31) return QS_OK;
+    if (whole && !r->step && step.twin && step.unsigned_zero) return step_by(L, r, step), QS_OK;
+    if (!r->step) r->by = step.v;
+    return make_real_turns(L, r), QS_OK;
 }
 
 /* Opens FOR and returns the counter. */
 static Number open_for(Loops *L, const Range *r) {
     bool down = r->step < 0;
-    if (!r->by_turns) {
-        KRef step = kloop_i64(L, (int64_t)r->step);
-        KRef i = kloop_emit(L, (KMake){K_FOR, .own = QS_I64, .a = r->lo.twin, .b = r->hi.twin, .c = step});
-        return kloop_whole(L, i, down ? r->hi.lo : r->lo.lo, down ? r->lo.hi : r->hi.hi);
+    Number lo = r->lo, hi = r->hi;
+    if (r->by_turns) {
+        KRef step = r->step ? kloop_f64(L, r->step) : r->by;
+        return kloop_num(kcounted_elements(&L->walk, QS_F64, r->lo.v, step, r->turns));
     }
-    return kloop_num(kcounted_elements(&L->walk, QS_F64, r->lo.v, kloop_f64(L, r->step), r->turns));
+    KRef step = r->by ? r->by : kloop_i64(L, (int64_t)r->step);
+    KRef i = kloop_emit(L, (KMake){K_FOR, .own = QS_I64, .a = lo.twin, .b = hi.twin, .c = step});
+    Number n = kloop_whole(L, i, down ? hi.lo : lo.lo, down ? lo.hi : hi.hi);
+    if (r->by) n.lo = fmin(lo.lo, hi.lo), n.hi = fmax(lo.hi, hi.hi);
+    if (lo.unsigned_zero || lo.lo > 0 || lo.hi < 0) return n;
+    /* the first value of -r..r is -0 if r is 0 */
+    n.v = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = kloop_op(L, K_EQ, i, lo.twin), .b = lo.v, .c = n.v});
+    return n.unsigned_zero = false, n;
+}
+
+/* The range of int64 if r->whole holds. */
+static Range whole_range(Loops *L, const Range *r) {
+    static const double most = 0x1p49;
+    Range c = {.step = r->step};
+    KRef step = r->step ? kloop_i64(L, (int64_t)r->step) : kloop_cast(L, r->by, QS_I64);
+    KRef first = kloop_cast(L, r->lo.v, QS_I64), steps = kloop_op(L, K_SUB, r->turns, kloop_i64(L, 1));
+    KRef last = kloop_op(L, K_ADD, first, kloop_op(L, K_MUL, steps, step));
+    if (!r->step) c.by = step;
+    c.lo = kloop_whole(L, first, -most, most);
+    c.lo.v = r->lo.v, c.lo.unsigned_zero = false;
+    return c.hi = kloop_whole(L, last, -most, most), c;
+}
+
+static KRef whole_condition(Walk *w, const Range *r) {
+    const Loops *L = (const Loops *)w;
+    return L->others || L->f->nins > LOOP_LONGEST / 4 ? 0 : r->whole;
 }
 
 /* The counter of an axis of the parallel launch. */
@@ -192,15 +337,14 @@ static Range chunk_of(Loops *L, const Range *r) {
 
 /* Records the next level of the perfect nest and returns its number; -1: not part of the nest. */
 static int note_level(Loops *L, const Range *r, uint32_t pos) {
-    if (L->nlevels >= L->nest || L->calls) return -1;
+    if (L->nlevels >= L->nest || L->calls || L->versions) return -1;
     L->level[L->nlevels] =
-        (Level){.first = r->lo.twin, .last = r->hi.twin, .step = r->step, .by_turns = r->by_turns, .pos = pos};
+        (Level){.first = r->lo.twin, .last = r->hi.twin, .step = r->step, .by_turns = r->by_turns || r->by, .pos = pos};
     return L->nlevels++;
 }
 
 /* Opens a loop: as positions of the launch, a chunk of iterations, or FOR. */
-static qs_status open_range(Walk *w, Turns *t, const Range *range, Value *out) {
-    Loops *L = (Loops *)w;
+static qs_status open_counter(Loops *L, Turns *t, const Range *range, Value *out) {
     const Node *n = t->node;
     int level = note_level(L, range, n->pos);
     bool parallel = L->mode == MODE_PARALLEL && level >= 0 && level < L->axes;
@@ -210,15 +354,23 @@ static qs_status open_range(Walk *w, Turns *t, const Range *range, Value *out) {
         out->num = axis_counter(L, range, level);
         return L->level[level].counter = out->num.twin, QS_OK;
     }
-    Range r = t->chunk ? chunk_of(L, range) : *range;
+    bool whole = t->version == VERSION_WHOLE;
+    Range r = t->chunk ? chunk_of(L, range) : whole ? whole_range(L, range) : *range;
+    L->versions += t->version != VERSION_ONLY, L->others += t->version == VERSION_OTHER;
     if (t->chunk) L->chunk_last = r.hi.twin;
     t->start = L->f->nins;
     kloop_forget(L, n);
     out->num = open_for(L, &r);
     if (level == 0) L->body = L->block;
-    if (level >= 0) L->level[level].counter = range->by_turns ? 0 : out->num.twin;
+    if (level >= 0) L->level[level].counter = range->by_turns || range->by ? 0 : out->num.twin;
     t->runs = t->chunk || surely_runs(L, range - t->i, n->u.loop.nvars); /* the whole list of ranges */
     return QS_OK;
+}
+
+static qs_status open_range(Walk *w, Turns *t, const Range *range, Value *out) {
+    Loops *L = (Loops *)w;
+    TRY(open_counter(L, t, range, out));
+    return range->items ? kloop_element(L, range->items, out->num, out) : QS_OK;
 }
 
 static qs_status bind_counter(Walk *w, const Node *n, int i, Value *x) {
@@ -234,18 +386,25 @@ static qs_status bind_counter(Walk *w, const Node *n, int i, Value *x) {
 static qs_status close_range(Walk *w, Turns *t) {
     Loops *L = (Loops *)w;
     kloop_var(L, t->node->u.loop.syms[t->i])->bound = false;
+    L->versions -= t->version != VERSION_ONLY, L->others -= t->version == VERSION_OTHER;
     if (t->i == 0 && !t->position) kloop_free_order(L, t->node, t->start);
     return QS_OK;
 }
 
-static qs_status decline_elements(Walk *w, Node *n) {
-    return kloop_decline((Loops *)w, n->u.loop.ranges[0]->pos, "a loop over something that is no range");
+static qs_status count_items(Walk *w, Node *n, Range *out, bool *counted) {
+    Loops *L = (Loops *)w;
+    Value v;
+    TRY(kloop_expr(L, n->u.loop.ranges[0], &v));
+    L->pos = n->u.loop.ranges[0]->pos;
+    *out = (Range){0};
+    return *counted = true, range_of_items(L, &v, out);
 }
 
 static const NestRules nest_rules = {.range_size = sizeof(Range),
                                      .entered = get_root_ranges,
                                      .range = range_of,
-                                     .elements = decline_elements,
+                                     .whole = whole_condition,
+                                     .elements = count_items,
                                      .open = open_range,
                                      .bind = bind_counter,
                                      .close = close_range};

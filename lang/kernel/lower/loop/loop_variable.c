@@ -146,11 +146,38 @@ static bool was_real(const Loops *L, const Var *v) {
     return read && v->replacee.kind == LOOP_NUM && v->kind == LOOP_COMPLEX;
 }
 
+static bool is_real(uint8_t kind) { return kind >= LOOP_NUM && kind <= LOOP_MIXED; }
+
+/* From here on the variable holds values of several types. */
+static void mix_types(Loops *L, Var *v, uint8_t kind) {
+    const uint8_t kinds[] = {v->kind, kind};
+    for (int i = 0; i < 2; i++) v->ints |= kinds[i] == LOOP_INT, v->truths |= kinds[i] == LOOP_BOOL;
+    if (v->kind == LOOP_NUM) v->signed_zero = true;
+    v->kind = LOOP_MIXED, v->reduce = 0, v->v = v->twin = 0, v->home = NULL;
+    L->changed = true;
+}
+
+/* Whether the variable has a value of another type before the loop, and is read when it may still have it. */
+static bool was_other(const Loops *L, const Var *v) {
+    return L->mode != MODE_PARALLEL && v->replaced && is_real(v->kind) && is_real(v->replacee.kind);
+}
+
 /* Reading a variable that may have no value is an error at run time, or makes the loop decline. */
 qs_status kloop_doubt(Loops *L, Var *v, const char *sentence) {
     if (was_real(L, v)) {
         v->entry = v->replacee, v->replaced = false, v->maybe = MAYBE_REAL;
         return v->set = L->changed = true, QS_OK;
+    }
+    if (was_other(L, v)) {
+        v->entry = v->replacee, v->replaced = false, v->set = true;
+        Number before = {.kind = v->entry.kind};
+        mix_types(L, v, v->entry.kind);
+        if (v->entry.whole || before.kind == LOOP_BOOL) {
+            double most = before.kind == LOOP_BOOL ? 1 : v->entry.small ? LOOP_SMALL : 0x1p31;
+            v->lo = fmin(v->lo, before.kind == LOOP_BOOL ? 0 : -most), v->hi = fmax(v->hi, most);
+        } else if (before.kind == LOOP_INT) v->lo = -0x1p63, v->hi = 0x1p63;
+        else v->fraction = true;
+        return QS_OK;
     }
     if (L->mode == MODE_PARALLEL || v->replaced || (v->doubted && v->kind == LOOP_UNSET)) return no_value(L, v);
     kbuild_learn(&L->walk, &v->doubted);
@@ -202,6 +229,20 @@ void kloop_forget(Loops *L, const Node *loop) {
 }
 
 /* -- reading ------------------------------------------------------------------------------------------------------- */
+static bool is_declared(const Var *v) {
+    return v->kind == LOOP_VECTOR ? v->part != NULL : v->v || (v->kind == LOOP_MIXED && v->twin);
+}
+
+Number kloop_held_number(Loops *L, const Var *v) {
+    Number n = {.kind = LOOP_MIXED, .lo = v->lo, .hi = v->hi, .integral = !v->fraction};
+    n.unsigned_zero = n.integral && !v->v;
+    if (v->twin) n.twin = kbuild_get(&L->walk, v->twin);
+    n.v = v->v ? kbuild_get(&L->walk, v->v) : kloop_cast(L, n.twin, QS_F64);
+    if (v->is_int) n.is_int = kbuild_get(&L->walk, v->is_int);
+    if (v->is_bool) n.is_bool = kbuild_get(&L->walk, v->is_bool);
+    return n;
+}
+
 static Value from_locals(Loops *L, Var *v) {
     Value x = {.what = WHAT_NUMBER, .num = {.kind = v->kind, .lo = v->lo, .hi = v->hi}};
     if (v->kind == LOOP_VECTOR) {
@@ -214,7 +255,8 @@ static Value from_locals(Loops *L, Var *v) {
         x.like = v->like;
         return x;
     }
-    if (!v->v) return (Value){.what = WHAT_NUMBER, .num = kloop_const(L, 0)}; /* declared in the next pass */
+    if (!is_declared(v)) return (Value){.what = WHAT_NUMBER, .num = kloop_const(L, 0)}; /* declared in the next pass */
+    if (v->kind == LOOP_MIXED) return (Value){.what = WHAT_NUMBER, .num = kloop_held_number(L, v)};
     x.num.v = kbuild_get(&L->walk, v->v);
     if (v->kind == LOOP_COMPLEX) x.num.im = kbuild_get(&L->walk, v->im), x.num.maybe = v->maybe;
     if (v->kind == LOOP_NUM && !v->fraction && v->twin) x.num.twin = kbuild_get(&L->walk, v->twin);
@@ -247,6 +289,7 @@ static const char *kind_name(uint8_t kind) {
                                         [LOOP_NUM] = "a number",
                                         [LOOP_INT] = "an int",
                                         [LOOP_BOOL] = "a truth value",
+                                        [LOOP_MIXED] = "a number of several types",
                                         [LOOP_COMPLEX] = "a complex number",
                                         [LOOP_VECTOR] = "a vector",
                                         [LOOP_ARRAY] = "an array",
@@ -260,28 +303,50 @@ static const char *kind_name(uint8_t kind) {
 
 static void learn_bounds(Loops *L, Var *v, Number n) {
     if (n.kind == LOOP_COMPLEX) return;
-    if (n.kind == LOOP_NUM && !n.twin) {
-        kbuild_learn(&L->walk, &v->fraction);
-        return;
-    }
-    if (v->fraction || (n.lo >= v->lo && n.hi <= v->hi)) return;
+    if (v->kind == LOOP_MIXED && !n.unsigned_zero && (n.kind == LOOP_NUM || n.kind == LOOP_MIXED))
+        kbuild_learn(&L->walk, &v->signed_zero);
+    if (!kloop_is_integral(n)) kbuild_learn(&L->walk, &v->fraction);
+    if (!kloop_is_integral(n) && !n.is_int) return;
+    if (v->kind == LOOP_MIXED && v->fraction && !kloop_may_be_int(n)) return;
+    if ((v->fraction && v->kind == LOOP_NUM) || (n.lo >= v->lo && n.hi <= v->hi)) return;
     bool counts = n.lo >= -COUNTED - STEP && n.hi <= COUNTED + STEP;
     if (v->counted && counts) return;
     L->changed = true;
     v->lo = fmin(v->lo, n.lo), v->hi = fmax(v->hi, n.hi);
     if (++v->grown <= GROWTH) return;
-    if (v->kind != LOOP_NUM) v->lo = -0x1p63, v->hi = 0x1p63;
+    bool number = v->kind == LOOP_NUM || (v->kind == LOOP_MIXED && !kloop_may_be_int(n));
+    if (v->kind == LOOP_INT || (v->kind == LOOP_MIXED && !number && !counts)) v->lo = -0x1p63, v->hi = 0x1p63;
     else if (counts && !v->counted) v->counted = true, v->lo = -COUNTED, v->hi = COUNTED;
     else v->fraction = true;
 }
 
+/* Learns the types of the values of a LOOP_MIXED. */
+static void learn_types(Loops *L, Var *v, Number n) {
+    if (kloop_may_be_int(n)) kbuild_learn(&L->walk, &v->ints);
+    if (n.kind == LOOP_BOOL || n.is_bool) kbuild_learn(&L->walk, &v->truths);
+}
+
 static KRef make_local(Loops *L, KRef init) { return init ? kbuild_local(&L->walk, init) : 0; }
+
+static KRef truth_or_no(Loops *L, KRef truth) { return truth ? truth : kbuild_int(&L->walk, QS_B1, 0); }
+
+static void declare_mixed(Loops *L, Var *v, Number init) {
+    bool plain = !v->fraction && !v->signed_zero; /* the value is the int64 */
+    v->v = plain ? 0 : make_local(L, init.v);
+    v->twin = v->ints || !v->fraction ? make_local(L, init.twin ? init.twin : kloop_i64(L, 0)) : 0;
+    v->is_int = v->ints ? make_local(L, truth_or_no(L, init.is_int)) : 0;
+    v->is_bool = v->truths ? make_local(L, truth_or_no(L, init.is_bool)) : 0;
+}
 
 void kloop_declare(Loops *L, Var *v, const Value *init) {
     if (v->kind == LOOP_VECTOR) {
         v->part = qarena_alloc(L->arena, qmem_size((size_t)v->n, sizeof *v->part, sizeof *v->part));
         for (int i = 0; i < v->n; i++) v->part[i] = make_local(L, init->at[i].v);
         v->f64 = v->varies ? make_local(L, init->f64 ? init->f64 : kbuild_int(&L->walk, QS_B1, 0)) : 0;
+        return;
+    }
+    if (v->kind == LOOP_MIXED) {
+        declare_mixed(L, v, kloop_mixed(L, init->num));
         return;
     }
     v->v = make_local(L, init->num.v), v->im = make_local(L, init->num.im);
@@ -293,6 +358,7 @@ static void replace_type(Var *v, uint8_t kind, int n, int cols) {
     v->entry.kind = LOOP_UNSET, v->reduce = 0;
     v->kind = kind, v->n = n, v->cols = cols, v->shared = v->fraction = false, v->v = 0, v->part = NULL;
     v->lo = INFINITY, v->hi = -INFINITY, v->grown = 0, v->counted = false;
+    v->ints = v->truths = v->signed_zero = false;
 }
 
 static uint8_t maybe_real(Loops *L, Number x) {
@@ -308,7 +374,8 @@ static bool serves_as_complex(const Var *v, const Value *x) {
     return v->kind == LOOP_NUM && v->assigned && x->num.kind == LOOP_COMPLEX;
 }
 
-/* A variable has one type in the loop.  Before the loop it may have a different one, if that value is not read. */
+/* A variable has one type in the loop, or is LOOP_MIXED.  Before the loop it may have any type, if that value is not
+ * read. */
 static qs_status set_type(Loops *L, Var *v, const Value *x) {
     bool first = !v->assigned, vector = x->what == WHAT_VECTOR;
     int n = vector ? x->n : 0, cols = vector ? x->cols : 0;
@@ -320,6 +387,8 @@ static qs_status set_type(Loops *L, Var *v, const Value *x) {
         if (turns || serves_as_complex(v, x)) return QS_OK;
     }
     if (v->kind == kind && v->n == n && v->cols == cols) return QS_OK;
+    if (v->kind == LOOP_MIXED && is_real(kind)) return QS_OK;
+    if (!first && is_real(v->kind) && is_real(kind)) return mix_types(L, v, kind), QS_OK;
     if (!first && v->kind == kind)
         return kloop_decline(L, L->pos, "%s is of one size here and of another elsewhere", v->sym->name->s);
     if (!first)
@@ -330,6 +399,11 @@ static qs_status set_type(Loops *L, Var *v, const Value *x) {
 
 static void set_local(Loops *L, KRef to, KRef v) {
     if (to && v) kbuild_set(&L->walk, to, v);
+}
+
+static void set_mixed(Loops *L, const Var *v, Number x) {
+    set_local(L, v->v, x.v), set_local(L, v->twin, x.twin);
+    set_local(L, v->is_int, truth_or_no(L, x.is_int)), set_local(L, v->is_bool, truth_or_no(L, x.is_bool));
 }
 
 /* Two variables hold one array: its elements cannot be set, because the other would see the change. */
@@ -350,6 +424,7 @@ qs_status kloop_assign(Loops *L, Var *v, const Value *x) {
         as_complex.num = kloop_to_complex(L, x->num), as_complex.num.maybe = maybe;
         x = &as_complex;
     }
+    if (v->kind == LOOP_MIXED) learn_types(L, v, x->num);
     if (!vector) learn_bounds(L, v, x->num);
     if (vector && x->origin && x->origin != v) {
         TRY(mark_shared(L, x->origin));
@@ -359,10 +434,11 @@ qs_status kloop_assign(Loops *L, Var *v, const Value *x) {
     if (vector && x->f64 && !v->varies) v->varies = L->changed = true;
     v->set = true, v->bound = false;
     v->home = L->block, v->val = *x, v->val.origin = NULL;
-    if (vector ? !v->part : !v->v) return kloop_declare(L, v, x), L->changed = true, QS_OK;
+    if (!is_declared(v)) return kloop_declare(L, v, x), L->changed = true, QS_OK;
     for (int i = 0; vector && i < v->n; i++) set_local(L, v->part[i], x->at[i].v);
     if (vector && v->f64) set_local(L, v->f64, x->f64 ? x->f64 : kbuild_int(&L->walk, QS_B1, 0));
-    if (!vector) set_local(L, v->v, x->num.v), set_local(L, v->im, x->num.im), set_local(L, v->twin, x->num.twin);
+    if (v->kind == LOOP_MIXED) set_mixed(L, v, kloop_mixed(L, x->num));
+    else if (!vector) set_local(L, v->v, x->num.v), set_local(L, v->im, x->num.im), set_local(L, v->twin, x->num.twin);
     if (v->given) set_local(L, v->given, kbuild_int(&L->walk, QS_B1, 1));
     if (v->most) kloop_watched(L, v);
     return QS_OK;
@@ -522,8 +598,11 @@ static int note_at(Loops *L, Slip slip) {
 
 static void set_note(Loops *L, int n, KRef when) {
     if (n < 0 || !L->note[n]) return;
-    kloop_flow(L, K_IF, when);
-    kbuild_set(&L->walk, L->note[n], kbuild_int(&L->walk, QS_B1, 1));
+    KRef first = kloop_op(L, K_EQ, kbuild_get(&L->walk, L->note[n]), kloop_f64(L, 0));
+    kloop_flow(L, K_IF, kloop_op(L, K_AND, when, first));
+    KRef number = kloop_op(L, K_ADD, kbuild_get(&L->walk, L->noted), kloop_f64(L, 1));
+    if (L->mode == MODE_PARALLEL) number = kloop_f64(L, 1);
+    kbuild_set(&L->walk, L->noted, number), kbuild_set(&L->walk, L->note[n], number);
     kloop_flow(L, K_END, 0);
 }
 

@@ -251,6 +251,8 @@ static Term term_of(const Loops *L, const Value *v) {
     return v->what == WHAT_NUMBER ? (Term){numbers[v->num.kind], true} : (Term){elem_dtype(L), false};
 }
 
+static bool has_many_types(const Value *v) { return v->what == WHAT_NUMBER && v->num.kind == LOOP_MIXED; }
+
 /* Whether a list with this number may be float64, because the number is unknown or rounded. */
 static bool may_round(Loops *L, const Value *v) {
     double x;
@@ -258,8 +260,8 @@ static bool may_round(Loops *L, const Value *v) {
 }
 
 /* Whether the value is exact in a double; an int that is not would be rounded twice. */
-static bool is_exact(Loops *L, const Value *v) {
-    return v->what != WHAT_NUMBER || v->num.kind != LOOP_INT || kloop_twin(L, v->num);
+static bool is_exact(const Value *v) {
+    return v->what != WHAT_NUMBER || !kloop_may_be_int(v->num) || (v->num.lo >= -0x1p53 && v->num.hi <= 0x1p53);
 }
 
 qs_status kloop_vector_choose(Loops *L, const Value *c, const Value *a, const Value *b, Value *out) {
@@ -267,10 +269,12 @@ qs_status kloop_vector_choose(Loops *L, const Value *c, const Value *a, const Va
     Stretch s;
     bool values = takes_part(a) && takes_part(b);
     if (!values || !broadcast_shapes(args, 3, &s)) return kloop_decline(L, L->pos, "`?` of vectors of different sizes");
+    if (has_many_types(a) || has_many_types(b))
+        return kloop_decline(L, L->pos, "`?` of a vector and a number of several types");
     Term x = term_of(L, a), y = term_of(L, b);
     qs_dtype list = may_round(L, a) || may_round(L, b) ? QS_NDTYPES : elem_dtype(L);
     bool plain = qdtype_choose(x, y, list, qdtype_meet(x, y, false, elem_dtype(L))) == elem_dtype(L);
-    if (!plain || !is_exact(L, a) || !is_exact(L, b))
+    if (!plain || !is_exact(a) || !is_exact(b))
         return kloop_decline(L, L->pos, "`?` of a vector and numbers whose type is not known");
     Value r = shaped(L, &s.all);
     r.f64 = f64_of(L, args + 1, 2), r.like = like_of(args, 3);
@@ -291,7 +295,7 @@ qs_status kloop_vector_unary(Loops *L, Op op, const Value *a, Value *out) {
 /* Lowers an index of an array without an access mode and tests it; returns it as int64. */
 static KRef place_in(Loops *L, int extent, int axis, Number index, const char *name) {
     char text[160];
-    KRef t = index.kind == LOOP_INT ? index.v : kloop_twin(L, index), shown = t, n = kloop_i64(L, extent);
+    KRef t = kloop_as_int(L, index), shown = t, n = kloop_i64(L, extent);
     if (!t) {
         KRef x = kloop_real(L, index);
         snprintf(text, sizeof text, "an index of %.80s is not a number", name ? name : "the array");
