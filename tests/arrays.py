@@ -44,7 +44,7 @@ class Program:
         self.n = self.r.choice([1, 2, 3, 4, 7, 16, 33])
         self.m = self.r.choice([1, 2, 3, 5])
         self.shapes = [(self.n,), (self.m, self.n), (self.m, 1), (1,), ()]
-        if self.r.random() < 0.3: self.shapes.append((2, self.m, self.n))
+        if self.r.random() < 0.3: self.shapes += [(2, self.m, self.n), (1, 1, self.n), (2, self.m)]
         if self.r.random() < 0.1: self.shapes += [(self.m, 0), (0,)]
 
     # -- text ------------------------------------------------------------------------------------------------------
@@ -74,13 +74,23 @@ class Program:
     def joined(self, a, b):
         """The shape of two that meet, or None."""
         if not a or not b: return a or b
-        n = max(len(a), len(b), 2)
-        if n > 2 and len(a) != len(b): return None
-        a, b = (1,) * (n - len(a)) + a, (1,) * (n - len(b)) + b
+        a, b = (1,) * (len(a) == 1) + a, (1,) * (len(b) == 1) + b
+        n = max(len(a), len(b))
+        a, b = a + (1,) * (n - len(a)), b + (1,) * (n - len(b))
         if any(x != y and 1 not in (x, y) for x, y in zip(a, b)): return None
-        c = [y if x == 1 else x for x, y in zip(a, b)]
-        while len(c) > 2 and c[-1] == 1: c.pop()
-        return tuple(c[1:]) if len(c) == 2 and c[0] == 1 else tuple(c)
+        return self.normal([y if x == 1 else x for x, y in zip(a, b)])
+
+    def normal(self, s):
+        s = list(s)
+        while len(s) > 2 and s[-1] == 1: s.pop()
+        return tuple(s[1:]) if len(s) == 2 and s[0] == 1 else tuple(s)
+
+    def span(self, n):
+        """A range of indices into n elements, and how many it has."""
+        r = self.r
+        a, b, step = r.randrange(n), r.randrange(n), r.choice([1, 1, 1, 2, 3, -1, -1, -2])
+        a, b = (min(a, b), max(a, b)) if step > 0 else (max(a, b), min(a, b))
+        return f"{a}..{b}" if step == 1 else f"{a}..{step}..{b}", abs(b - a) // abs(step) + 1
 
     def literal(self):
         v = self.r.choice("0 1 2 3 0.5 1.5 4 10 0.25 100 255 int(3) int(-2) true".split())
@@ -109,21 +119,27 @@ class Program:
             if k == 3: return E(f"transpose({v})", [], (n, 1) if n > 1 else (1,), *known)
             if k == 4: return E(f"{v}[mod((0..{self.n - 1})*{r.randint(1, 3)},{n})]", [], (self.n,), *known)
             if k == 5:
-                a = r.randrange(n)
-                b = r.randrange(a, n)
-                return E(f"{v}[{a}..{b}]", [], (b - a + 1,), *known)
+                at, count = self.span(n)
+                return E(f"{v}[{at}]", [], (count,), *known)
             if k == 6 and n > 1: return E(f"{v}[0..2..{n - 1}]", [], ((n + 1) // 2,), *known)
             return E(f"flip({v},1)", [], s, *known)
         if len(s) == 2 and 0 not in s:
             m, n = s
-            k = r.randint(0, 5)
+            k = r.randint(0, 8)
+            if k > 5:
+                (rows, a), (columns, b) = (self.span(m) if r.random() < 0.7 else (":", m)), self.span(n)
+                return E(f"{v}[{rows},{columns}]", [], self.normal((a, b)), *known)
             if k == 0: return E(f"{v}[{r.randrange(m)},:]", [], (n,), *known)
             if k == 1: return E(f"{v}[:,{r.randrange(n)}]", [], (m, 1) if m > 1 else (1,), *known)
             if k == 2: return E(f"{v}[{m - 1}..-1..0,:]", [], self.joined(s, ()), *known)
             if k == 3: return E(f"transpose(transpose({v}))", [], s, *known)
             if k == 4: return E(f"{v}[{r.randrange(m)},{r.randrange(n)}]", [], (), *known)
             return E(f"reshape({v},[1,{m * n}])", [], (m * n,), *known)
-        if len(s) == 3 and 0 not in s: return E(f"{v}[:,{self.r.randrange(s[1])},:]", [], None, *known)
+        if len(s) == 3 and 0 not in s:
+            if r.random() < 0.3: return E(f"{v}[:,{r.randrange(s[1])},:]", [], None, *known)
+            if r.random() < 0.5: return E(f"{v}[:,:,{r.randrange(s[2])}]", [], self.normal(s[:2]), *known)
+            at, count = self.span(s[1])
+            return E(f"{v}[:,{at},:]", [], self.normal((s[0], count, s[2])), *known)
         return e
 
     def expr(self, d=0):
@@ -155,6 +171,21 @@ class Program:
         if k < 0.88:
             f = r.choice(["abs", "floor", "ceil", "round", "trunc", "sign", "frac"])
             return E(f + "({0})", [a], a.shape, a.bound + 1, a.step if f in ("abs", "frac") else 1.0)
+        if k < 0.885:
+            x = r.choice(["2", "1", "0"])
+            return E("pow({0},%s)" % x, [a], a.shape, a.bound ** int(x) + 1, min(1.0, a.step ** int(x)))
+        if k < 0.895:
+            b = self.expr(d + 1)
+            parts = [E("({0} %s %s)" % (r.choice(COMPARE), r.choice("0 1 2.5".split())), [x], x.shape, 1, 1.0, "bool")
+                     for x in (a, b)]
+            if r.random() < 0.2: parts[0] = E("(!{0})", [parts[0]], parts[0].shape, 1, 1.0, "bool")
+            return E("({0} %s {1})" % r.choice(["&&", "||"]), parts, self.joined(a.shape, b.shape), 1, 1.0, "bool")
+        if k < 0.90:
+            if not a.shape or 0 in a.shape: return self.leaf()
+            s, axis = (1,) * (len(a.shape) == 1) + a.shape, r.randrange(max(2, len(a.shape)))
+            shape = self.normal([1 if i == axis else x for i, x in enumerate(s)])
+            f = r.choice(["sum({0},%d)", "min({0},[],%d)", "max({0},[],%d)", "sum({0},%d)"]) % axis
+            return E(f, [a], shape, a.bound * s[axis], a.step)
         if k < 0.91: return E("mod({0},%s)" % r.choice(["2", "3", "8", "0.5", "-4"]), [a], a.shape, 8, min(a.step, 0.5))
         if k < 0.93:
             limits = r.choice(["2", "-1,3", "0,255"])
@@ -166,7 +197,8 @@ class Program:
             shape = shape if shape is None else self.joined(a.shape, shape)
             if shape is None or all(x == 1 for x in a.shape): return self.leaf()
             condition = E("({0} > %s)" % r.choice(["0", "1", "2.5"]), [a], a.shape, 1, 1.0, "bool")
-            return E("({0} ? {1} : ({2}))", [condition, b, c], shape, max(b.bound, c.bound), min(b.step, c.step))
+            form = r.choice(["({0} ? {1} : ({2}))", "where({0},{1},{2})"])
+            return E(form, [condition, b, c], shape, max(b.bound, c.bound), min(b.step, c.step))
         if k < 0.965:
             b, c = self.expr(d + 2), self.expr(d + 2)
             if b.shape != c.shape: return self.leaf()
@@ -215,12 +247,13 @@ class Program:
         if k < 0.4: return v, "[" + ",".join([":"] * len(s)) + "]", s
         if k < 0.5: return v, f"[{v} {r.choice(COMPARE)} {r.choice(['0', '1', '2.5'])}]", ()
         if len(s) == 1:
-            a = r.randrange(s[0])
-            b = r.randrange(a, s[0])
-            return v, r.choice([(f"[{a}..{b}]", (b - a + 1,)), (f"[{a}]", ()), (f"[{b}..-1..{a}]", (b - a + 1,))])
+            at, count = self.span(s[0])
+            return v, r.choice([(f"[{at}]", (count,)), (f"[{r.randrange(s[0])}]", ())])
         if len(s) == 2:
             a, b = r.randrange(s[0]), r.randrange(s[1])
-            return v, r.choice([(f"[{a},:]", (s[1],)), (f"[:,{b}]", (s[0], 1)), (f"[{a},{b}]", ())])
+            (rows, m), (columns, n) = self.span(s[0]), self.span(s[1])
+            part, stripe = (f"[{rows},{columns}]", self.normal((m, n))), (f"[:,{columns}]", self.normal((s[0], n)))
+            return v, r.choice([(f"[{a},:]", (s[1],)), (f"[:,{b}]", (s[0], 1)), (f"[{a},{b}]", ()), part, stripe])
         return v, f"[{r.randrange(2)},:,:]", s[1:]
 
     def update(self):
@@ -265,7 +298,8 @@ class Program:
         r = self.r
         e, k, loose = self.expr(), r.random(), True
         if k < 0.3: loose, form = False, "{0}"
-        elif k < 0.5: form = r.choice(["sum({0})", "mean({0})", "sum({0},0)", "sum({0},1)", "cumsum({0})"])
+        elif k < 0.5: form = r.choice(["sum({0})", "mean({0})", "sum({0},0)", "sum({0},1)", "cumsum({0})",
+                                        "mean({0},0)", "mean({0},1)", "min({0},[],0)", "max({0},[],1)"])
         elif k < 0.65: form = r.choice(["min({0})", "max({0})", "any({0})", "all({0})", "find({0})", "sort({0})"])
         else: form = r.choice(INEXACT)
         n = E(form, [e], None, 0, 0)
@@ -378,10 +412,15 @@ def mistakes_in_a_row(text):
     return lines
 
 
+def without_warnings(text):
+    """Warnings name their line, which is another one in the other form."""
+    return re.sub(r"(?m)^/.*: warning: .*\n(.*\n *\^\n)?", "", text)
+
+
 def settled(want, got):
     """Both; what is wanted has the mistakes that were found: where several operators of a statement fail, which say so
     one by one when they stand alone, any of them may be found first."""
-    want, got = mistakes_in_a_row(want), mistakes_in_a_row(got)
+    want, got = mistakes_in_a_row(without_warnings(want)), mistakes_in_a_row(without_warnings(got))
     for i, (w, g) in enumerate(zip(want, got)):
         if w.startswith("caught: ") and set(g.split(" | ")) <= set(w.split(" | ")): want[i] = g
     return "\n".join(want), "\n".join(got)

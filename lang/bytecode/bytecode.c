@@ -83,7 +83,7 @@ static void check_type(Coder *e, Node *target, TypeExpr *written, int reg) {
 static void set_element(Coder *e, Node *target, int value) {
     NodeList at = target->u.index.at;
     int mark = e->top, base = qcode_any(e, target->u.index.base);
-    int first = at.n == 1 ? qcode_any(e, at.at[0]) : qcode_indices(e, at);
+    int first = qcode_indices(e, at);
     qcode_at(e, target->pos);
     qcode_op(e, at.n == 1 ? BC_SETELEM1 : at.n == 2 ? BC_SETELEM2 : BC_SETELEM, base, first, value);
     qcode_word(e, qcode_index_word(e, target));
@@ -219,7 +219,7 @@ static void update_name(Coder *e, Node *target, Op op, Node *value) {
 static void update_element(Coder *e, Node *target, Op op, Node *value) {
     NodeList at = target->u.index.at;
     int mark = e->top, base = qcode_any(e, target->u.index.base);
-    int first = at.n == 1 ? qcode_any(e, at.at[0]) : qcode_indices(e, at), rv = qcode_any(e, value);
+    int first = qcode_indices(e, at), rv = qcode_any(e, value);
     qcode_at(e, target->pos);
     qcode_op(e, BC_UPDELEM, base, first, rv);
     qcode_word(e, qcode_index_word(e, target));

@@ -71,6 +71,9 @@ typedef struct FuseRegion {
     Node **leaves;
     uint8_t *regs;
     int nleaves;
+    Node **casts; /* conversions, such as uint8(x), and their element types */
+    uint8_t *cast_dtypes;
+    int ncasts;
     int nops, ncalls; /* number of operations, and how many of them are functions or powers */
     bool choice;      /* contains ?:, whose condition must have several elements */
     void *machine;    /* owned by vm/launch/fusion.c */

@@ -80,7 +80,10 @@ void qcode_load_number(Coder *e, double x, int dst);
 void qcode_move(Coder *e, int dst, int src);
 void qcode_coerce(Coder *e, int reg, TypeExpr *t, Str *name, bool param);
 uint32_t qcode_index_word(Coder *e, const Node *index);
-int qcode_indices(Coder *e, NodeList at);            /* evaluates into consecutive new temporaries; returns the first */
+/* Evaluates indices into consecutive new temporaries, and returns the first; a single index may be in any register. */
+int qcode_indices(Coder *e, NodeList at);
+bool qcode_is_part(const Node *n);                   /* n selects with : or a range from a variable */
+int qcode_part(Coder *e, Node *n);                   /* evaluates it for reading only, without a copy if possible */
 const Type *qcode_known_type(Coder *e, TypeExpr *t); /* NULL: t depends on type parameters, or an error was set */
 TypeExpr *qcode_named_type(Coder *e, const Node *n); /* type expression for a type that n names */
 bool qcode_is_wide(const Type *t);                   /* its elements can represent more values than float32 */
@@ -96,6 +99,8 @@ void qcode_jump_if(Coder *e, Node *n, bool sense, int *list); /* jumps if the tr
 int qcode_call(Coder *e, Node *n, int base, int want); /* results in R[base] …; base is the newest temporary */
 void qcode_call_to(Coder *e, Node *n, int dst);        /* call with one result, or conversion */
 void qcode_meta(Coder *e, Node *n, int dst);
+/* Returns the type that a conversion of a number or array, such as uint8(x) or float64(x), names; NULL: n is a call. */
+TypeExpr *qcode_conversion(Coder *e, const Node *n, const Type **type);
 
 /* -- code_rewrite.c: reductions of the program --------------------------------------------------------------------- */
 /* Applies the first reduction that matches n, into register dst, or as a statement if dst < 0; false: none matches. */

@@ -76,18 +76,24 @@ int qcode_call(Coder *e, Node *n, int base, int want) {
     return base;
 }
 
-/* Compiles a conversion of a number or array, such as uint8(x) or float64(x); false: n is a call. */
-static bool conversion_to(Coder *e, Node *n, int dst) {
+TypeExpr *qcode_conversion(Coder *e, const Node *n, const Type **type) {
     Node *callee = n->u.call.callee;
     ArgList args = n->u.call.args;
     bool by_name = callee->kind == N_IDENT && callee->u.ident.sym && callee->u.ident.sym->kind == SYM_TYPE;
-    if ((!by_name && callee->kind != N_TYPE) || args.n != 1 || args.at[0].name || args.at[0].type) return false;
+    if ((!by_name && callee->kind != N_TYPE) || args.n != 1 || args.at[0].name || args.at[0].type) return NULL;
     TypeExpr *t = by_name ? qcode_named_type(e, callee) : callee->u.type;
-    const Type *type = qcode_known_type(e, t);
-    if (!type || type->kind != TY_NUM) return false;
+    *type = qcode_known_type(e, t);
+    return *type && (*type)->kind == TY_NUM ? t : NULL;
+}
+
+/* Compiles a conversion; false: n is a call. */
+static bool conversion_to(Coder *e, Node *n, int dst) {
+    const Type *type;
+    TypeExpr *t = qcode_conversion(e, n, &type);
+    if (!t) return false;
     bool before = e->wide;
     e->wide = qcode_is_wide(type);
-    int mark = e->top, r = qcode_any(e, args.at[0].value);
+    int mark = e->top, r = qcode_any(e, n->u.call.args.at[0].value);
     e->wide = before;
     qcode_at(e, n->pos);
     qcode_op(e, BC_CONVERT, dst, r, 0);

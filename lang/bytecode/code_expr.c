@@ -233,16 +233,54 @@ uint32_t qcode_index_word(Coder *e, const Node *index) {
     return mods.access | (uint32_t)qfold_is_list(index->u.index.at) << 7 | (uint32_t)mods.flags << 8 | name << 16;
 }
 
+/* Evaluates a range that is an index.  Its bounds stay in temporaries until the element access. */
+static void span_to(Coder *e, Node *n, int dst) {
+    bool stepped = n->u.range.step != NULL, wide = e->wide;
+    int r = qcode_temps(e, 3);
+    e->wide = false;
+    qcode_to(e, n->u.range.lo, r);
+    if (stepped) qcode_to(e, n->u.range.step, r + 1);
+    qcode_to(e, n->u.range.hi, r + 1 + stepped);
+    qcode_at(e, n->pos);
+    qcode_op(e, BC_SPAN, dst, r, stepped);
+    e->wide = wide;
+}
+
+static bool is_span(Coder *e, Node *n) { return n->kind == N_RANGE && !(e->host->nrules && qcode_could_rewrite(e, n)); }
+
 int qcode_indices(Coder *e, NodeList at) {
+    if (at.n == 1 && !is_span(e, at.at[0])) return qcode_any(e, at.at[0]);
     int first = qcode_temps(e, at.n ? at.n : 1);
-    for (int i = 0; i < at.n; i++) qcode_to(e, at.at[i], first + i);
+    for (int i = 0; i < at.n; i++) {
+        if (is_span(e, at.at[i])) span_to(e, at.at[i], first + i);
+        else qcode_to(e, at.at[i], first + i);
+    }
     return first;
+}
+
+bool qcode_is_part(const Node *n) {
+    if (n->kind != N_INDEX || n->u.index.base->kind != N_IDENT) return false;
+    NodeList at = n->u.index.at;
+    for (int i = 0; i < at.n; i++)
+        if (at.at[i]->kind == N_RANGE || at.at[i]->kind == N_COLON) return true;
+    return false;
+}
+
+int qcode_part(Coder *e, Node *n) {
+    int r = qcode_temps(e, 1), mark = e->top, base = qcode_any(e, n->u.index.base);
+    int first = qcode_indices(e, n->u.index.at);
+    qcode_at(e, n->pos);
+    qcode_op(e, BC_GETPART, r, base, first);
+    qcode_word(e, qcode_index_word(e, n));
+    qcode_word(e, (uint32_t)n->u.index.at.n);
+    e->top = mark;
+    return r;
 }
 
 static void index_to(Coder *e, Node *n, int dst) {
     NodeList at = n->u.index.at;
     int mark = e->top, base = qcode_left(e, n->u.index.base, dst);
-    int first = at.n == 1 ? qcode_any(e, at.at[0]) : qcode_indices(e, at);
+    int first = qcode_indices(e, at);
     qcode_at(e, n->pos);
     qcode_op(e, at.n == 1 ? BC_GETELEM1 : at.n == 2 ? BC_GETELEM2 : BC_GETELEM, dst, base, first);
     qcode_word(e, qcode_index_word(e, n));

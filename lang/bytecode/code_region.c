@@ -15,13 +15,15 @@
 
 #include <string.h>
 
-enum { MAX_LEAVES = 12 };
+enum { MAX_LEAVES = 12, MAX_CASTS = 16 };
 
 typedef struct {
     Coder *e;
     Node *leaves[MAX_LEAVES];
-    int n, nops, ncalls;
-    bool ok, choice;
+    Node *casts[MAX_CASTS];
+    uint8_t cast_dtypes[MAX_CASTS];
+    int n, nops, ncalls, ncasts;
+    bool ok, choice, parts;
 } Gather;
 
 static int builtin_slot(const Node *callee) {
@@ -57,6 +59,24 @@ static void check_pure(void *ud, Node **child) {
 }
 
 static bool fusible_operator(Op op) { return op <= OP_PWPOW && op != OP_ANDAND && op != OP_OROR; }
+static bool is_logical(const Node *n) { return n->kind == N_BINARY && (n->op == OP_ANDAND || n->op == OP_OROR); }
+static bool fusible_unary(const Node *n) { return n->kind == N_UNARY && (n->op == OP_NEG || n->op == OP_NOT); }
+
+/* Returns whether operators join literals and ranges in n to its value, which have other elements in a conversion to a
+ * wide type. */
+static bool joins_lists(const Node *n) {
+    if (n->kind == N_MATRIX || n->kind == N_RANGE) return true;
+    if (n->kind == N_UNARY) return joins_lists(n->u.bin.a);
+    if (n->kind == N_BINARY) return joins_lists(n->u.bin.a) || joins_lists(n->u.bin.b);
+    return n->kind == N_TERNARY && (joins_lists(n->u.ternary.then) || joins_lists(n->u.ternary.other));
+}
+
+/* Returns the element type of a conversion that can be fused; -1: n is something else. */
+static int cast_dtype(Coder *e, const Node *n) {
+    const Type *t;
+    if (n->kind != N_CALL || !qcode_conversion(e, n, &t) || t->dtype == QS_B1 || t->dtype >= QS_C64) return -1;
+    return qcode_is_wide(t) && joins_lists(n->u.call.args.at[0].value) ? -1 : (int)t->dtype;
+}
 
 static bool has_value(const Coder *e, const Node *n) {
     int r = n->u.ident.sym ? qcode_register(e, n->u.ident.sym) : -1;
@@ -69,21 +89,28 @@ static bool is_plain(Coder *e, const Node *n) {
     switch ((NodeKind)n->kind) {
     case N_NUM: return !n->u.num.whole;
     case N_IDENT: return has_value(e, n);
-    case N_UNARY: return n->op == OP_NEG && is_plain(e, n->u.bin.a);
-    case N_BINARY: return fusible_operator((Op)n->op) && is_plain(e, n->u.bin.a) && is_plain(e, n->u.bin.b);
+    case N_UNARY: return fusible_unary(n) && is_plain(e, n->u.bin.a);
+    case N_BINARY:
+        if (!fusible_operator((Op)n->op) && !is_logical(n)) return false;
+        return is_plain(e, n->u.bin.a) && is_plain(e, n->u.bin.b);
     case N_TERNARY:
         return is_plain(e, n->u.ternary.cond) && is_plain(e, n->u.ternary.then) && is_plain(e, n->u.ternary.other);
     case N_CALL: break;
     default: return false;
     }
-    if (call_kind(e, n) != FUSIBLE_EACH) return false;
+    if (call_kind(e, n) != FUSIBLE_EACH && cast_dtype(e, n) < 0) return false;
     for (int i = 0; i < n->u.call.args.n; i++)
         if (!is_plain(e, n->u.call.args.at[i].value)) return false;
     return true;
 }
 
+static bool is_inner(const Node *n) {
+    return n->kind == N_CALL || n->kind == N_BINARY || n->kind == N_UNARY || n->kind == N_TERNARY;
+}
+
 static void collect_leaves(Gather *g, Node *n) {
     double folded;
+    int cast;
     if (qfold_number(n, &folded) || (n->kind == N_NUM && !n->u.num.whole)) return;
     if (g->e->host->nrules && qcode_could_rewrite(g->e, n)) {
         g->ok = false;
@@ -94,9 +121,17 @@ static void collect_leaves(Gather *g, Node *n) {
         g->ncalls += n->op == OP_PWPOW;
         collect_leaves(g, n->u.bin.a);
         collect_leaves(g, n->u.bin.b);
-    } else if (n->kind == N_UNARY && n->op == OP_NEG) {
+    } else if (is_logical(n) && is_plain(g->e, n->u.bin.b) && (is_plain(g->e, n->u.bin.a) || is_inner(n->u.bin.a))) {
+        g->nops++; /* the second operand is not evaluated if the first one is a number that decides */
+        collect_leaves(g, n->u.bin.a);
+        collect_leaves(g, n->u.bin.b);
+    } else if (fusible_unary(n)) {
         g->nops++;
         collect_leaves(g, n->u.bin.a);
+    } else if ((cast = cast_dtype(g->e, n)) >= 0 && g->ncasts < MAX_CASTS) {
+        g->nops++;
+        g->casts[g->ncasts] = n, g->cast_dtypes[g->ncasts++] = (uint8_t)cast;
+        collect_leaves(g, n->u.call.args.at[0].value);
     } else if (n->kind == N_CALL && call_kind(g->e, n) == FUSIBLE_EACH) {
         g->nops++;
         g->ncalls++;
@@ -110,7 +145,7 @@ static void collect_leaves(Gather *g, Node *n) {
     } else {
         check_pure(g, &n);
         if (n->kind == N_STR || n->kind == N_CELL || g->n == MAX_LEAVES) g->ok = false;
-        else g->leaves[g->n++] = n;
+        else g->leaves[g->n++] = n, g->parts = g->parts || qcode_is_part(n);
     }
 }
 
@@ -118,10 +153,6 @@ int qcode_leaf(const Coder *e, const Node *n) {
     for (int i = 0; e->fuse && i < e->fuse->nleaves; i++)
         if (e->fuse->leaves[i] == n) return e->fuse->regs[i];
     return -1;
-}
-
-static bool is_inner(const Node *n) {
-    return n->kind == N_CALL || n->kind == N_BINARY || n->kind == N_UNARY || n->kind == N_TERNARY;
 }
 
 /* Returns whether the first operation in the order of evaluation is a call or a ?: of a plain variable. */
@@ -161,6 +192,11 @@ static FuseRegion *add_region(Coder *e, const Gather *g) {
     r->leaves = qcode_alloc(e, qmem_size((size_t)g->n, sizeof *r->leaves, 0));
     r->regs = qcode_alloc(e, (size_t)g->n);
     memcpy(r->leaves, g->leaves, (size_t)g->n * sizeof *r->leaves);
+    r->ncasts = g->ncasts;
+    r->casts = qcode_alloc(e, qmem_size((size_t)g->ncasts, sizeof *r->casts, 1));
+    r->cast_dtypes = qcode_alloc(e, (size_t)g->ncasts + 1);
+    memcpy(r->casts, g->casts, (size_t)g->ncasts * sizeof *r->casts);
+    memcpy(r->cast_dtypes, g->cast_dtypes, (size_t)g->ncasts);
     return r;
 }
 
@@ -170,13 +206,15 @@ bool qcode_fused(Coder *e, Node *n, int dst) {
     Node *root = reduction ? n->u.call.args.at[0].value : n;
     Gather g = {.e = e, .ok = true};
     collect_leaves(&g, root);
-    bool alone = g.nops == 1 && !reduction && !g.ncalls; /* fusion does not speed up a single operator */
+    /* fusion does not speed up a single operator on whole arrays */
+    bool alone = g.nops == 1 && !reduction && !g.ncalls && !g.parts;
     if (!g.ok || !g.n || !g.nops || alone) return false;
 
     int mark = e->top;
     /* Leaves may contain regions, so this region is added to the list after them. */
     uint8_t regs[MAX_LEAVES];
-    for (int i = 0; i < g.n; i++) regs[i] = (uint8_t)qcode_any(e, g.leaves[i]);
+    for (int i = 0; i < g.n; i++)
+        regs[i] = (uint8_t)(qcode_is_part(g.leaves[i]) ? qcode_part(e, g.leaves[i]) : qcode_any(e, g.leaves[i]));
     FuseRegion *list = add_region(e, &g), region = *list;
     uint32_t number = e->chunk->nfuses - 1;
     memcpy(region.regs, regs, (size_t)g.n);
@@ -188,6 +226,8 @@ bool qcode_fused(Coder *e, Node *n, int dst) {
     if (call_first(&region, root) || (reduction && g.nops == 0)) qcode_opx(e, BC_FUSE, 0, number);
     qcode_to(e, n, dst);
     e->fuse = NULL;
+    /* abs(x[1..3]) of unsigned integers is its operand */
+    if (g.parts && !reduction && root->kind != N_BINARY) qcode_op(e, BC_SETTLE, dst, 0, 0);
     region.end = qcode_pc(e);
     e->chunk->fuses[number] = region;
     e->top = mark;

@@ -188,7 +188,8 @@ void qarr_free(qs_vm *vm, Array *a) {
 static void set_strides(Array *a, const int64_t *strides) {
     int skip = left_out(a->rank, a->ndim);
     for (int i = 0; i < a->rank; i++) a->strides[i] = a->ndim ? strides[i + skip] : 1;
-    a->contiguous = is_packed(a->rank, a->dims, a->strides, a->count);
+    /* contiguous loops need aligned elements */
+    a->contiguous = is_packed(a->rank, a->dims, a->strides, a->count) && qarr_aligned(a);
 }
 
 qs_status qarr_view(qs_vm *vm, Array *base, int ndim, const int64_t *dims, const int64_t *strides, size_t offset,
@@ -248,7 +249,6 @@ qs_status qarr_wrap(qs_vm *vm, const qs_array_info *info, const Wrapped *m, Arra
     TRY(new_header(vm, info->dtype, info->rank, info->dims, count, buf, out));
     (*out)->offset = offset;
     set_strides(*out, info->strides);
-    if (!qarr_aligned(*out)) (*out)->contiguous = false; /* contiguous loops need aligned elements */
     return QS_OK;
 }
 

@@ -57,11 +57,17 @@ static qs_status read_places(const Base *b, Array *a, const Selection *s, Array 
     return qgather_read(b, s, qdtype_size((qs_dtype)a->dtype), p, block), QS_OK;
 }
 
-static qs_status get_selection(const Base *b, Array *a, const Selection *s, qs_value *out) {
-    int64_t dims[QS_MAX_RANK];
+static qs_status get_selection(const Base *b, Array *a, const Selection *s, bool view, qs_value *out) {
+    int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
+    ptrdiff_t offset;
     Array *r;
     if (qselect_single(s)) return get_single(b, a, s, out);
-    int rank = qselect_shape(s, dims);
+    int rank = view ? qselect_view(b, s, dims, strides, &offset) : 0;
+    if (rank) {
+        TRY(qarr_view(b->vm, a, rank, dims, strides, (size_t)((ptrdiff_t)a->offset + offset), &r));
+        return *out = qarr_value(r), QS_OK;
+    }
+    rank = qselect_shape(s, dims);
     TRY(qarr_new(b->vm, (qs_dtype)a->dtype, rank, dims, qselect_outside(s), &r));
     qs_status status = r->count ? read_places(b, a, s, r) : QS_OK;
     if (status) return qarr_release(b->vm, r), status;
@@ -179,21 +185,26 @@ static qs_status get_masked(qs_vm *vm, Array *a, Array *mask, qs_value *out) {
     return QS_OK;
 }
 
-static qs_status get_array(Base *b, Array *a, int n, const qs_value *at, qs_value *out) {
+/* Returns all elements, x[:]. */
+static qs_status get_whole(qs_vm *vm, Array *a, bool view, qs_value *out) {
+    Array *r;
+    if (view) TRY(qarr_view(vm, a, a->rank, a->dims, a->strides, a->offset, &r));
+    else TRY(qarr_copy(vm, a, &r));
+    qarr_keep(r, a->ndim);
+    return *out = qarr_value(r), QS_OK;
+}
+
+static qs_status get_array(Base *b, Array *a, int n, const qs_value *at, bool view, qs_value *out) {
     Indices x;
     Selection s;
     TRY(qselect_open(b, n, at, &x));
     if (x.form == FORM_MASK) return get_masked(b->vm, a, qval_array(at[0]), out);
-    if (x.form == FORM_WHOLE) {
-        Array *copy;
-        TRY(qarr_copy(b->vm, a, &copy));
-        return *out = qarr_value(copy), QS_OK;
-    }
+    if (x.form == FORM_WHOLE) return get_whole(b->vm, a, view, out);
     *out = qs_nil();
     if (x.n == 1) TRY(qgather_list(b, a, x.at[0], out));
     if (out->kind != QS_NIL) return QS_OK;
     TRY(qselect_each(b, &x, &s));
-    qs_status status = get_selection(b, a, &s, out);
+    qs_status status = get_selection(b, a, &s, view, out);
     qselect_close(b->vm, &s);
     return status;
 }
@@ -428,11 +439,18 @@ qs_status qidx_get(qs_vm *vm, qs_value base, const Subscript *s, qs_value *out) 
         Array *a = qval_array(base);
         if (quick_place(a, s->n, s->at, &linear)) return qarr_get(vm, a, linear, out);
         qselect_array(&b, vm, a, s->mods, s->name), b.is_list = s->is_list;
-        return get_array(&b, a, s->n, s->at, out);
+        return get_array(&b, a, s->n, s->at, false, out);
     }
     if (base.kind != QS_CELL) return cannot_index(vm, base, s->name);
     qselect_cell(&b, vm, base.u.p, s->mods, s->name), b.is_list = s->is_list;
     return get_cell(&b, base.u.p, s->n, s->at, out);
+}
+
+qs_status qidx_view(qs_vm *vm, qs_value array, const Subscript *s, qs_value *out) {
+    Base b;
+    Array *a = qval_array(array);
+    qselect_array(&b, vm, a, s->mods, s->name), b.is_list = s->is_list;
+    return get_array(&b, a, s->n, s->at, true, out);
 }
 
 qs_status qidx_set(qs_vm *vm, qs_value base, const Subscript *s, qs_value v) {

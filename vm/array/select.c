@@ -165,8 +165,30 @@ static qs_status select_one(const Base *b, int dim, double x, Select *s) {
     return QS_OK;
 }
 
-static qs_status select_dim(const Base *b, int dim, qs_value at, Select *s) {
+qs_status qselect_range(qs_vm *vm, const qs_value *span, Array **out) {
+    double first = (double)span[0].u.i, step = (double)span[1].u.i, last = (double)(span[2].u.i - 1) * step + first;
+    return qarr_range(vm, qvm_ctx(vm)->scalar_dtype, first, step, last, out);
+}
+
+/* Positions outside are left to the access mode, as those of a vector. */
+static qs_status select_span(const Base *b, int dim, const qs_value *span, Select *s) {
+    int64_t first = span[0].u.i, step = span[1].u.i, count = span[2].u.i, last, size = b->dims[dim];
+    Array *a;
+    if (!count) return QS_OK;
+    bool fits = !__builtin_mul_overflow(count - 1, step, &last) && !__builtin_add_overflow(last, first, &last);
+    if (fits && first >= 0 && first < size && last >= 0 && last < size) {
+        *s = (Select){.count = (size_t)count, .first = first, .step = count > 1 ? step : 1};
+        return QS_OK;
+    }
+    TRY(qselect_range(b->vm, span, &a));
+    qs_status status = select_list(b, dim, a, s);
+    return qarr_release(b->vm, a), status;
+}
+
+static qs_status select_dim(const Base *b, int dim, const qs_value *index, Select *s) {
+    qs_value at = *index;
     *s = (Select){.step = 1};
+    if (qval_is_span(at)) return select_span(b, dim, qval_span(index), s);
     if (qval_is_colon(at)) return s->count = (size_t)b->dims[dim], QS_OK;
     if (qval_is_number(at)) return select_one(b, dim, qval_number(at), s);
     if (at.kind != QS_ARRAY || qdtype_is_complex((qs_dtype)qval_array(at)->dtype))
@@ -294,7 +316,7 @@ qs_status qselect_each(Base *b, const Indices *x, Selection *s) {
     s->n = 0;
     for (int d = 0; d < b->rank; d++) {
         s->n = d + 1;
-        qs_status status = select_dim(b, d, x->at[d], &s->at[d]);
+        qs_status status = select_dim(b, d, &x->at[d], &s->at[d]);
         if (status) return qselect_close(b->vm, s), status;
     }
     return QS_OK;
@@ -335,6 +357,19 @@ int qselect_shape(const Selection *s, int64_t dims[QS_MAX_RANK]) {
     if (n == 1 && last >= 1) return dims[0] = dims[last], 1;
     if (last == 0 && s->n > 1) return dims[1] = 1, 2;
     return last + 1;
+}
+
+int qselect_view(const Base *b, const Selection *s, int64_t *dims, int64_t *strides, ptrdiff_t *offset) {
+    int last = 0, n = count_lists(s, &last), rank = qselect_shape(s, dims);
+    *offset = 0;
+    for (int d = 0; d < s->n; d++) {
+        if (s->at[d].list || s->at[d].outside || s->at[d].shape || !s->at[d].count) return 0;
+        *offset += s->at[d].first * b->strides[d];
+        if (d <= last) strides[d] = b->strides[d] * s->at[d].step;
+    }
+    if (n == 1 && last >= 1) strides[0] = strides[last];
+    else if (last == 0 && s->n > 1) strides[1] = 1;
+    return rank;
 }
 
 size_t qselect_count(const Selection *s) {

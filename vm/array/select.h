@@ -55,9 +55,14 @@ qs_status qselect_each(Base *b, const Indices *x, Selection *s);
 void qselect_close(qs_vm *vm, Selection *s);
 /* Selects in one dimension the positions where a bool vec is true. */
 qs_status qselect_true(const Base *b, int dim, Array *mask, Select *s);
+/* Makes the vector of a span: its first integer, step and count. */
+qs_status qselect_range(qs_vm *vm, const qs_value *span, Array **out);
 bool qselect_single(const Selection *s);
 bool qselect_outside(const Selection *s); /* some position is outside */
 int qselect_shape(const Selection *s, int64_t dims[QS_MAX_RANK]);
+/* Describes a selection without lists and outside positions as a view of b: its shape, its strides, and the offset of
+ * its first element.  Returns its rank; 0: there is no such view. */
+int qselect_view(const Base *b, const Selection *s, int64_t *dims, int64_t *strides, ptrdiff_t *offset);
 size_t qselect_count(const Selection *s);
 enum { PIECE = 256 }; /* number of positions that are read at once */
 /* Converts positions that are all integral and inside, so that the access mode does not matter; otherwise false. */

@@ -552,6 +552,9 @@ L_JMATCH : {
 L_RANGE:
     SLOW(qstep_range(vm, f, LIST_MATRIX, RB, C, RA));
     NEXT;
+L_SPAN:
+    SLOW(qstep_span(vm, f, RB, C, RA));
+    NEXT;
 L_WIDERANGE:
     SLOW(qstep_range(vm, f, LIST_WIDE, RB, C, RA));
     NEXT;
@@ -623,6 +626,13 @@ L_GETELEM2 : {
 L_GETELEM:
     SLOW(qstep_get(vm, f, RA, RB, (int)pc[1], RC, pc[0]));
     pc += 2;
+    NEXT;
+L_GETPART:
+    SLOW(qstep_part(vm, f, RA, RB, (int)pc[1], RC, pc[0]));
+    pc += 2;
+    NEXT;
+L_SETTLE:
+    SLOW(qstep_settle(vm, RA));
     NEXT;
 L_SETELEM1 : {
     qs_value *a = RA, *i = RB, *v = RC;

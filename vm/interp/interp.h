@@ -26,6 +26,8 @@ qs_status qstep_unary(qs_vm *vm, Frame *f, Op op, qs_value *dst, qs_value *a);
 qs_status qstep_compare(qs_vm *vm, Frame *f, Op op, qs_value *a, qs_value *b, bool *out);
 /* Reads base[at[0], …]; w: the name of base and the modes, see INDEX_NAME. */
 qs_status qstep_get(qs_vm *vm, Frame *f, qs_value *dst, qs_value *base, int n, qs_value *at, uint32_t w);
+/* The same; the result may share its elements with *base, and is only read. */
+qs_status qstep_part(qs_vm *vm, Frame *f, qs_value *dst, qs_value *base, int n, qs_value *at, uint32_t w);
 qs_status qstep_set(qs_vm *vm, Frame *f, qs_value *base, int n, qs_value *at, qs_value *v, uint32_t w);
 qs_status qstep_update(qs_vm *vm, Frame *f, Op op, qs_value *base, int n, qs_value *at, qs_value *v, uint32_t w);
 qs_status qstep_closure(qs_vm *vm, Frame *f, Func *func, const uint32_t *from, qs_value *dst);
@@ -33,10 +35,12 @@ qs_value qstep_begin(qs_vm *vm, Frame *f, bool captured, uint32_t n);    /* capt
 qs_status qstep_capture(qs_vm *vm, Frame *f, uint32_t n, qs_value *out); /* capture n, if it was unset when captured */
 typedef enum { LIST_CELL, LIST_MATRIX, LIST_WIDE } ListKind;
 qs_status qstep_own(qs_vm *vm, qs_value *at);                /* replaces *at by a copy */
+qs_status qstep_settle(qs_vm *vm, qs_value *at);             /* the same if it shares its elements */
 qs_status qstep_array(qs_vm *vm, qs_value k, qs_value *dst); /* a new array with the elements of k */
 qs_status qstep_literal(qs_vm *vm, ListKind k, int n, qs_value *items, qs_value *dst);
 qs_status qstep_literal_of(qs_vm *vm, ListKind k, qs_value *list, qs_value *dst);
 qs_status qstep_range(qs_vm *vm, Frame *f, ListKind k, qs_value *bounds, bool stepped, qs_value *dst);
+qs_status qstep_span(qs_vm *vm, Frame *f, qs_value *bounds, bool stepped, qs_value *dst); /* dst < bounds */
 
 /* -- ops.c: semantics of operators --------------------------------------------------------------------------------- */
 qs_status qops_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out);

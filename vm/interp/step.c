@@ -2,12 +2,16 @@
  * that are temporaries.  After an error the operands are still in their registers. */
 #include "vm/array/arith.h"
 #include "vm/array/index.h"
+#include "vm/array/select.h"
+#include "vm/base/dtype.h"
 #include "vm/interp/frame.h"
 #include "vm/interp/interp.h"
 #include "vm/launch/jit_hooks.h"
 #include "vm/program/module.h"
 #include "vm/program/names.h"
 #include "vm/tape/tape.h"
+
+#include <math.h>
 
 /* Tries to run the expression that begins with this operator as one fused kernel; then execution continues behind it.
  */
@@ -84,6 +88,42 @@ static bool is_traced(qs_value base, const Subscript *s) {
     return traced;
 }
 
+/* -- spans --------------------------------------------------------------------------------------------------------- */
+static bool is_whole(qs_value v) {
+    return v.kind == QS_INT ? v.u.i <= 1LL << 53 && v.u.i >= -(1LL << 53)
+                            : v.kind == QS_NUM && fabs(v.u.f) <= 0x1p53 && v.u.f == trunc(v.u.f);
+}
+
+qs_status qstep_span(qs_vm *vm, Frame *f, qs_value *bounds, bool stepped, qs_value *dst) {
+    qs_value hi = bounds[1 + stepped];
+    double step = stepped && is_whole(bounds[1]) ? qval_number(bounds[1]) : 1;
+    bool whole = is_whole(bounds[0]) && step != 0 && (!stepped || is_whole(bounds[1]));
+    if (!whole || (hi.kind != QS_NUM && hi.kind != QS_INT) || !(fabs(qval_number(hi)) <= 0x1p53))
+        return qstep_range(vm, f, LIST_MATRIX, bounds, stepped, dst);
+    double lo = qval_number(bounds[0]);
+    bounds[2] = qs_int((int64_t)qdtype_range_count(lo, step, qval_number(hi)));
+    bounds[0] = qs_int((int64_t)lo), bounds[1] = qs_int((int64_t)step);
+    qinterp_clear(vm, dst);
+    *dst = (qs_value){QS_NIL, NIL_SPAN, {0}};
+    dst->u.i = bounds - dst;
+    return QS_OK;
+}
+
+/* Replaces spans by vectors, unless `base` is an array or cell that takes them as they are. */
+static qs_status expand_spans(qs_vm *vm, qs_value base, int n, qs_value *at) {
+    bool takes = n > 1 || (base.kind == QS_ARRAY && qval_array(base)->rank == 1) ||
+                 (base.kind == QS_CELL && ((Cell *)base.u.p)->rank == 1);
+    takes = takes && (base.kind == QS_ARRAY || base.kind == QS_CELL) && !qtape_touches(base);
+    for (int i = 0; i < n; i++) takes = takes && !qtape_touches(at[i]);
+    for (int i = 0; i < n && !takes; i++) {
+        Array *a;
+        if (!qval_is_span(at[i])) continue;
+        TRY(qselect_range(vm, qval_span(&at[i]), &a));
+        at[i] = qarr_value(a);
+    }
+    return QS_OK;
+}
+
 static qs_status read_element(qs_vm *vm, qs_value base, const Subscript *s, qs_value *out) {
     const Foreign *x = base.kind == QS_FOREIGN ? base.u.p : NULL;
     if (x && x->ftype->get_item) return x->ftype->get_item(vm, x->p, s->n, s->at, out);
@@ -106,14 +146,32 @@ static void used_element(qs_vm *vm, const Frame *f, qs_value *base, int n, qs_va
 qs_status qstep_get(qs_vm *vm, Frame *f, qs_value *dst, qs_value *base, int n, qs_value *at, uint32_t w) {
     qs_value r;
     Subscript s = subscript(f, n, at, w);
+    TRY(expand_spans(vm, *base, n, at));
     TRY(read_element(vm, *base, &s, &r));
     used_element(vm, f, base, n, at);
     qinterp_put(vm, dst, r);
     return QS_OK;
 }
 
+qs_status qstep_part(qs_vm *vm, Frame *f, qs_value *dst, qs_value *base, int n, qs_value *at, uint32_t w) {
+    qs_value r;
+    Subscript s = subscript(f, n, at, w);
+    if (base->kind != QS_ARRAY || is_traced(*base, &s)) return qstep_get(vm, f, dst, base, n, at, w);
+    TRY(expand_spans(vm, *base, n, at));
+    TRY(qidx_view(vm, *base, &s, &r));
+    used_element(vm, f, base, n, at);
+    qinterp_put(vm, dst, r);
+    return QS_OK;
+}
+
+qs_status qstep_settle(qs_vm *vm, qs_value *at) {
+    bool shares = at->kind == QS_ARRAY && !qtape_touches(*at) && qbuf_shared(qval_array(*at)->buf);
+    return shares ? qstep_own(vm, at) : QS_OK;
+}
+
 qs_status qstep_set(qs_vm *vm, Frame *f, qs_value *base, int n, qs_value *at, qs_value *v, uint32_t w) {
     Subscript s = subscript(f, n, at, w);
+    TRY(expand_spans(vm, qtape_touches(*v) ? *v : *base, n, at));
     TRY(write_element(vm, *base, &s, *v));
     used_element(vm, f, base, n, at);
     qframe_used(vm, f, v);
@@ -133,6 +191,7 @@ static qs_status update_item(qs_vm *vm, Op op, qs_value base, const Subscript *s
 qs_status qstep_update(qs_vm *vm, Frame *f, Op op, qs_value *base, int n, qs_value *at, qs_value *v, uint32_t w) {
     Subscript s = subscript(f, n, at, w);
     bool traced = is_traced(*base, &s) || qtape_touches(*v);
+    TRY(expand_spans(vm, qtape_touches(*v) ? *v : *base, n, at));
     if (base->kind == QS_ARRAY) TRY((traced ? qhook_update_at : qidx_update)(vm, op, *base, &s, *v));
     else TRY(update_item(vm, op, *base, &s, *v));
     used_element(vm, f, base, n, at);

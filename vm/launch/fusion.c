@@ -27,11 +27,17 @@ enum { LEAVES = 16, CHUNKS = 64, CHUNK_LEAST = 16384, BLOCKS = 1024, PARTS = BLO
 /* Versions: a reduction is split into chunks for processor cores, or into groups of cooperating positions for GPUs. */
 enum { CHUNKED, GROUPED, ADDED /* the sum in the form in which a tape records it */ };
 
+/* FuseLeafType.fixed and unit */
+typedef struct {
+    uint8_t fixed, unit;
+} LeafLayout;
+
 typedef struct { /* the region, specialized for one combination of leaf types */
     Specialization base;
     bool flat;
     int rank;
     uint8_t same[LEAVES];
+    LeafLayout layout[LEAVES];
     FuseKernel kernel[3]; /* CHUNKED, GROUPED, ADDED; func NULL: not made, or declined */
 } FuseForm;
 
@@ -49,7 +55,8 @@ typedef struct {
     FuseForm *form;
     qs_value at[LEAVES];  /* current values of the leaves, numbers without their traces */
     uint8_t same[LEAVES]; /* as in FuseLeafType */
-    bool recorded;        /* a leaf is recorded by the tape */
+    LeafLayout layout[LEAVES];
+    bool recorded; /* a leaf is recorded by the tape */
     bool flat;
     int rank;
     int64_t dims[QS_MAX_RANK];
@@ -63,10 +70,16 @@ typedef struct {
 /* -- the leaves ---------------------------------------------------------------------------------------------------- */
 static const Array *array_at(const Now *now, int i) { return now->at[i].kind == QS_ARRAY ? now->at[i].u.p : NULL; }
 
-/* Returns an extent of an array viewed with rank r: a vec is one row of a matrix. */
+/* Returns the dimension of an array that is dimension d of a domain of rank r; -1: none.  A vec is one row of a matrix,
+ * and other arrays have further dimensions of extent 1. */
+static int axis_of(const Array *a, int r, int d) {
+    if (a->rank == 1 && r > 1) return d == 1 ? 0 : -1;
+    return d < a->rank ? d : -1;
+}
+
 static int64_t extent_of(const Array *a, int r, int d) {
-    int from = d - (r - a->rank);
-    return from < 0 ? 1 : a->dims[from];
+    int axis = axis_of(a, r, d);
+    return axis < 0 ? 1 : a->dims[axis];
 }
 
 static bool has_dims(const Array *a, int rank, const int64_t *dims) {
@@ -84,7 +97,6 @@ static bool common_shape(Now *now) {
         if (!first) first = a, now->rank = a->rank, now->ndim = a->ndim;
         if (a->ndim > now->ndim) now->ndim = a->ndim;
         if (!a->contiguous || !has_dims(a, first->rank, first->dims)) now->flat = false;
-        if (a->rank != now->rank && (a->rank > 2 || now->rank > 2)) return false;
         if (a->rank > now->rank) now->rank = a->rank;
     }
     if (!first) return false;
@@ -134,6 +146,21 @@ static uint8_t same_before(const Now *now, int i) {
     return 0;
 }
 
+/* Returns how the array is read in a domain of now->rank dimensions. */
+static LeafLayout layout_in_domain(const Now *now, const Array *a) {
+    LeafLayout l = {0, 0};
+    for (int d = 0; d < now->rank; d++)
+        if (extent_of(a, now->rank, d) == 1) l.fixed |= (uint8_t)(1 << d);
+    l.unit = !(l.fixed >> (now->rank - 1) & 1) && a->strides[a->rank - 1] == 1;
+    return l;
+}
+
+static void examine_layouts(Now *now) {
+    memset(now->layout, 0, sizeof now->layout);
+    for (int i = 0; i < now->region->nleaves && !now->flat; i++)
+        if (array_at(now, i)) now->layout[i] = layout_in_domain(now, array_at(now, i));
+}
+
 static bool examine_leaves(Now *now) {
     const FuseRegion *r = now->region;
     if (r->nleaves > LEAVES) return false;
@@ -145,7 +172,8 @@ static bool examine_leaves(Now *now) {
         now->same[i] = same_before(now, i);
         now->recorded = now->recorded || qtape_is_recorded(now->run.vm, v);
     }
-    return suits(now) && common_shape(now) && (!r->choice || no_single(now));
+    if (!suits(now) || !common_shape(now) || (r->choice && !no_single(now))) return false;
+    return examine_layouts(now), true;
 }
 
 /* -- specializations ----------------------------------------------------------------------------------------------- */
@@ -158,6 +186,9 @@ static FuseState *state_of(qs_vm *vm, const Frame *f, FuseRegion *r) {
                          .kind = r->reduction ? kfuse_reduction(r->reduction, 1) : FUSE_MAP,
                          .leaves = r->leaves,
                          .nleaves = r->nleaves,
+                         .casts = r->casts,
+                         .cast_dtypes = r->cast_dtypes,
+                         .ncasts = r->ncasts,
                          .nops = r->nops,
                          .fast_math = qvm(vm)->config.fast_math};
     return s;
@@ -176,8 +207,8 @@ static FuseForm *find_form(const Now *now) {
     qs_value leaves[LEAVES];
     for (Specialization *at = now->state->forms.first; at; at = at->next) {
         FuseForm *v = (FuseForm *)at;
-        bool fits =
-            v->flat == now->flat && (v->flat || v->rank == now->rank) && !memcmp(v->same, now->same, sizeof v->same);
+        bool fits = v->flat == now->flat && (v->flat || v->rank == now->rank) &&
+                    !memcmp(v->same, now->same, sizeof v->same) && !memcmp(v->layout, now->layout, sizeof v->layout);
         if (fits && qspec_agrees(now->run.vm, at, &site, leaves)) return v;
     }
     return NULL;
@@ -195,7 +226,10 @@ static qs_status build_version(const Now *now, int which) {
     FuseState *s = now->state;
     FuseForm *v = now->form;
     FuseLeafType types[LEAVES];
-    for (int i = 0; i < now->region->nleaves; i++) types[i] = leaf_type(now->at[i]), types[i].same = now->same[i];
+    for (int i = 0; i < now->region->nleaves; i++) {
+        types[i] = leaf_type(now->at[i]), types[i].same = now->same[i];
+        types[i].fixed = now->layout[i].fixed, types[i].unit = now->layout[i].unit;
+    }
     s->expr.grouped = which == GROUPED, s->expr.adds = which == ADDED;
     TRY(kfuse_build(qvm_ctx(now->run.vm), &v->base.arena, &s->expr, types, v->flat, v->rank, &v->kernel[which]));
     return qspec_set(&v->base, which, v->kernel[which].func), QS_OK;
@@ -210,7 +244,7 @@ static qs_status make_form(Now *now) {
     qspec_enter(&v->base, e);
     qmem_free(qvm_ctx(vm), e, sizeof *e);
     v->flat = now->flat, v->rank = now->rank;
-    memcpy(v->same, now->same, sizeof v->same);
+    memcpy(v->same, now->same, sizeof v->same), memcpy(v->layout, now->layout, sizeof v->layout);
     TRY(build_version(now, CHUNKED));
     Where at = {now->state->expr.src, now->state->expr.root->pos};
     if (v->kernel[CHUNKED].func) qreport_explain(vm, at, "expression: one kernel of %d operations", now->region->nops);
@@ -238,9 +272,9 @@ static void bind_leaf(Now *now, int i, Array *a) {
     DevArg *arg = qbind_array(&now->run.bound, i, a, QS_READ);
     arg->rank = now->flat ? 1 : now->rank;
     for (int d = 0; d < arg->rank && !now->flat; d++) {
-        int from = d - (now->rank - a->rank);
         arg->dims[d] = now->dims[d];
-        arg->strides[d] = from < 0 || a->dims[from] == 1 ? 0 : a->strides[from];
+        int axis = axis_of(a, now->rank, d);
+        arg->strides[d] = axis < 0 || a->dims[axis] == 1 ? 0 : a->strides[axis];
     }
     if (now->flat) arg->dims[0] = (int64_t)a->count, arg->strides[0] = 1;
 }

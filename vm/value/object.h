@@ -34,13 +34,18 @@ static inline qs_value qval_object(qs_kind k, void *p) { /* takes the reference 
     return v;
 }
 
-/* Variants of nil, stored in aux: null, a whole-dimension index (:), and a variable that has no value yet. */
-enum { NIL_NULL = 0, NIL_COLON = 1, NIL_UNSET = 2 };
+/* Variants of nil, stored in aux: null, a whole-dimension index (:), a variable that has no value yet, and an index
+ * that is a range of integers (SPAN in opcodes.def). */
+enum { NIL_NULL = 0, NIL_COLON = 1, NIL_UNSET = 2, NIL_SPAN = 3 };
 static inline qs_value qval_colon(void) {
     qs_value v = {QS_NIL, NIL_COLON, {0}};
     return v;
 }
 static inline bool qval_is_colon(qs_value v) { return v.kind == QS_NIL && v.aux == NIL_COLON; }
+/* A span is only found among the indices of an element access.  The first integer, the step and the count are ints, u.i
+ * registers behind the span itself. */
+static inline bool qval_is_span(qs_value v) { return v.kind == QS_NIL && v.aux == NIL_SPAN; }
+static inline const qs_value *qval_span(const qs_value *span) { return span + span->u.i; }
 static inline bool qval_is_number(qs_value v) { return v.kind == QS_NUM || v.kind == QS_INT || v.kind == QS_BOOL; }
 static inline double qval_number(qs_value v) { return v.kind == QS_NUM ? v.u.f : (double)v.u.i; } /* v is a number */
 

@@ -13,13 +13,14 @@ KRef kmemory_linear(Walk *w, const Layout *a, const KRef *at) {
     KRef r = 0;
     for (int d = 0; d < a->rank; d++) {
         KRef term = at[d];
+        if (a->fixed >> d & 1) continue;
         if (a->contiguous && d > 0) r = emit_op(w, K_MUL, r, kmemory_extent(w, a, d));
         else if (!a->contiguous && !(a->unit_last && d == a->rank - 1))
             term = emit_op(w, K_MUL, term,
                            kbuild_pure(w, (KMake){K_STRIDE, .imm = (uint64_t)a->param << 8 | (uint64_t)d}));
         r = r ? emit_op(w, K_ADD, r, term) : term;
     }
-    return r;
+    return r ? r : kbuild_int(w, QS_I64, 0);
 }
 
 /* Part p of element k of a complex array is at index 2k+p. */

@@ -10,7 +10,17 @@
 #include <stdio.h>
 #include <string.h>
 
-bool kfuse_function(const char *name, int nargs) { return kelem_find(name, nargs) != EL__COUNT; }
+/* The functions that are not rows of elem.def. */
+typedef enum { OTHER_NONE, OTHER_WHERE, OTHER_POW, OTHER_FLOAT } Other;
+static Other find_other(const char *name, int nargs) {
+    if (nargs == 3 && !strcmp(name, "where")) return OTHER_WHERE;
+    if (nargs == 2 && !strcmp(name, "pow")) return OTHER_POW;
+    return nargs == 1 && !strcmp(name, "float") ? OTHER_FLOAT : OTHER_NONE;
+}
+
+bool kfuse_function(const char *name, int nargs) {
+    return kelem_find(name, nargs) != EL__COUNT || find_other(name, nargs) != OTHER_NONE;
+}
 
 FuseKind kfuse_reduction(const char *name, int nargs) {
     static const char *const names[] = {
@@ -144,8 +154,16 @@ static Val apply_comparison(Fuse *z, Op o, Val a, Val b) {
     return apply_row(z, kelem_operator(o), (Val[]){a, b}, common_dtype(z, a, b, false), true);
 }
 
+static Val apply_logical(Fuse *z, Op o, Val a, Val b) {
+    if (!a.array || a.im || b.im) return declined; /* a number may decide alone */
+    return real_value(emit_op(z, o == OP_ANDAND ? K_AND : K_OR, cast_to(z, a.ref, QS_B1), cast_to(z, b.ref, QS_B1)),
+                      QS_B1, true);
+}
+
 static Val apply_binary(Fuse *z, Op o, Val a, Val b) {
     switch (o) {
+    case OP_ANDAND:
+    case OP_OROR: return apply_logical(z, o, a, b);
     case OP_ADD:
     case OP_SUB:
     case OP_MUL:
@@ -166,6 +184,8 @@ static Val apply_binary(Fuse *z, Op o, Val a, Val b) {
 
 static Val apply_unary(Fuse *z, Op o, Val a) {
     if (o == OP_PLUS) return a;
+    if (o == OP_NOT && a.array && !a.im)
+        return real_value(kbuild_pure(&z->walk, (KMake){K_NOT, .a = cast_to(z, a.ref, QS_B1)}), QS_B1, true);
     if (o != OP_NEG) return declined;
     qs_dtype d = !a.im && a.dtype < QS_I32 ? QS_I32 : a.dtype;
     if (!a.array && d == QS_I64) return declined;
@@ -280,17 +300,36 @@ static Val apply_choice(Fuse *z, Val c, Val a, Val b) {
     return real_value(emit_select(z, truth, cast_to(z, a.ref, as), cast_to(z, b.ref, as)), d, true);
 }
 
+/* -- conversions --------------------------------------------------------------------------------------------------- */
+/* Converts elements as qconv_run does: floats are truncated, and integers that do not fit saturate. */
+static Val apply_cast(Fuse *z, qs_dtype d, Val a) {
+    double lo, hi;
+    if (!a.array || a.im || !is_supported(d)) return declined; /* a number becomes a number */
+    if (a.dtype == d) return a;
+    if (d >= QS_I32) return real_value(cast_to(z, a.ref, d), d, true);
+    qdtype_int_span(d, &lo, &hi);
+    KRef x = emit_op(z, K_MAX, cast_to(z, a.ref, QS_I32), kbuild_int(&z->walk, QS_I32, (int64_t)lo));
+    return real_value(emit_op(z, K_MIN, x, kbuild_int(&z->walk, QS_I32, (int64_t)hi)), d, true);
+}
+
+static Val apply_other(Fuse *z, Other o, const Val *a) {
+    if (o == OTHER_WHERE) return a[0].array ? apply_choice(z, a[0], a[1], a[2]) : declined;
+    if (o == OTHER_POW) return apply_arithmetic(z, OP_PWPOW, a[0], a[1]);
+    if (a[0].im) return declined;
+    bool real = qdtype_is_real(a[0].dtype);
+    return apply_cast(z, real ? a[0].dtype : qdtype_promote_scalar(a[0].dtype, false, z->c->scalar_dtype), a[0]);
+}
+
 /* -- the rules for common/common.h --------------------------------------------------------------------------------- */
 static qs_status check_value(Val v, Val *out) { return *out = v, v.ref ? QS_OK : QS_EVALUE; }
 
 /* Above the leaves, only operators, functions and numbers are fused. */
 static qs_status find_leaf(Walk *w, const Node *n, Val *out, bool *found) {
     const Fuse *z = (const Fuse *)w;
-    bool logical = n->kind == N_BINARY && (n->op == OP_ANDAND || n->op == OP_OROR);
     for (int i = 0; i < z->e->nleaves && !*found; i++)
         if (z->e->leaves[i] == n) *out = z->leaves[i], *found = true;
-    bool inner = n->kind == N_NUM || n->kind == N_UNARY || (n->kind == N_BINARY && !logical) || n->kind == N_CALL ||
-                 n->kind == N_TERNARY;
+    bool inner =
+        n->kind == N_NUM || n->kind == N_UNARY || n->kind == N_BINARY || n->kind == N_CALL || n->kind == N_TERNARY;
     return *found || inner ? QS_OK : QS_EVALUE;
 }
 
@@ -310,9 +349,15 @@ static qs_status binary_rule(Walk *w, Op o, Val *a, Val *b, Val *out) {
 static qs_status find_callee(Walk *w, Called *c) { return (void)w, (void)c, QS_OK; }
 
 static qs_status lower_call(Walk *w, Node *n, Val *fn, const Args *args, Val *outs, int wanted) {
-    Elem e = kelem_find(n->u.call.callee->u.ident.name->s, args->n);
+    Fuse *z = (Fuse *)w;
     (void)fn, (void)wanted;
-    return e == EL__COUNT ? QS_EVALUE : check_value(apply_call((Fuse *)w, e, args->at), outs);
+    for (int i = 0; i < z->e->ncasts; i++)
+        if (z->e->casts[i] == n) return check_value(apply_cast(z, (qs_dtype)z->e->cast_dtypes[i], args->at[0]), outs);
+    const char *name = n->u.call.callee->u.ident.name->s;
+    Other other = find_other(name, args->n);
+    if (other != OTHER_NONE) return check_value(apply_other(z, other, args->at), outs);
+    Elem e = kelem_find(name, args->n);
+    return e == EL__COUNT ? QS_EVALUE : check_value(apply_call(z, e, args->at), outs);
 }
 
 static bool is_array(const Val *v) { return v->array; }
@@ -331,6 +376,7 @@ static const ExprRules expr_rules = {.leaf = find_leaf,
                                      .literal = lower_literal,
                                      .unary = unary_rule,
                                      .binary = binary_rule,
+                                     .elementwise = is_array,
                                      .many = is_array,
                                      .choose = lower_choice,
                                      .truth = decline_truth};
@@ -355,7 +401,7 @@ static void add_params(Fuse *z) {
                                            : QS_F64,
                     .rank = (uint8_t)z->rank,
                     .contiguous = z->flat,
-                    .unit_last = z->flat,
+                    .unit_last = z->flat || t->unit,
                     .read = true};
         z->params[i] = kir_param(z->f, &p);
         if (t->complex) kir_param(z->f, &p);
@@ -377,7 +423,11 @@ static void load_leaves(Fuse *z, const KRef *at) {
         Val *v = &z->leaves[i];
         if (t->same) *v = z->leaves[t->same - 1];
         else if (t->array) {
-            Layout a = {.param = z->params[i], .rank = z->rank, .contiguous = z->flat};
+            Layout a = {.param = z->params[i],
+                        .rank = z->rank,
+                        .contiguous = z->flat,
+                        .unit_last = t->unit,
+                        .fixed = z->flat ? 0 : t->fixed};
             KRef index = kmemory_linear(&z->walk, &a, at);
             *v = real_value(load_part(z, i, index, 0), (qs_dtype)t->dtype, true);
             if (qdtype_is_complex(v->dtype)) v->im = load_part(z, i, index, 1);

@@ -22,6 +22,10 @@ typedef struct {
     bool weak_int; /* a number that is an int or a bool */
     bool complex;  /* a complex number, which has two parameters */
     uint8_t same;  /* 1 + index of an earlier leaf with the same value, whose parameter is used; 0: none */
+    /* An array that is not flat.  Bit d of fixed: its elements are the same along dimension d.  unit: they are adjacent
+     * along the last dimension. */
+    uint8_t fixed;
+    bool unit;
 } FuseLeafType;
 
 /* The expression as the bytecode compiler found it: the VM evaluates `leaves`, and everything above them is fused. */
@@ -30,8 +34,11 @@ typedef struct {
     Node *root;        /* operand of the reduction, or the expression itself */
     FuseKind kind;
     Node **leaves;
-    int nleaves; /* N_IDENT, N_INDEX, N_CALL …, compared by identity; literals are not leaves */
-    int nops;    /* number of operators and functions above the leaves */
+    int nleaves;  /* N_IDENT, N_INDEX, N_CALL …, compared by identity; literals are not leaves */
+    Node **casts; /* the conversions above the leaves, and their element types */
+    const uint8_t *cast_dtypes;
+    int ncasts;
+    int nops; /* number of operators and functions above the leaves */
     bool fast_math;
     bool grouped; /* reduces by blocks of FUSE_GROUP positions instead of by chunks */
     bool adds;    /* a sum for its derivative: each position adds its element atomically to one result */
