@@ -7,6 +7,7 @@
 #include "bridge/bridge.h"
 #include "lang/syntax/ast.h"
 #include "lang/syntax/operators.h"
+#include "vm/api/options.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -107,22 +108,124 @@ static qs_status report_warning(void *unused, const qs_where *where, const char 
 
 static PyObject *raise_error(const char *text) { return PyErr_SetString((PyObject *)qbridge.error, text), NULL; }
 
-/* (device, precision, threads, checked, fast math, memory limit, library folders, cache folder, llvmlite's library) */
-static PyObject *open_machine(PyObject *module, PyObject *args) {
+/* Returns the value of a member of c as check_options does; None: it is unset. */
+static PyObject *get_option(const Option *o, const qs_config *c) {
+    const void *member = (const char *)c + o->offset;
+    bool unset = !strcmp(o->standard, "UNSET");
+    switch (o->type) {
+    case OPTION_FLAG: return PyBool_FromLong(*(const bool *)member);
+    case OPTION_INT: return unset && !*(const int *)member ? none() : PyLong_FromLong(*(const int *)member);
+    case OPTION_SIZE: return PyLong_FromSize_t(*(const size_t *)member);
+    default: break;
+    }
+    const char *text = *(const char *const *)member;
+    return text && (*text || o->type == OPTION_PATH) ? PyUnicode_DecodeFSDefault(text) : none();
+}
+
+static PyObject *get_default(const Option *o) {
     qs_config c;
-    int checked, fast_math;
-    Py_ssize_t limit;
+    qs_config_init(&c);
+    return get_option(o, &c);
+}
+
+static PyObject *raise_value(const Option *o, const char *wanted, PyObject *x) {
+    return PyErr_Format(PyExc_ValueError, "init: %s must be %s, got %R", o->name, wanted, x);
+}
+
+/* Converts an argument of init to an integer that the option accepts.  None is kept if the option has no default. */
+static PyObject *check_number(const Option *o, PyObject *x) {
+    char wanted[200], least[40];
+    PyObject *n = PyBool_Check(x) ? NULL : PyNumber_Index(x);
+    if (!n) {
+        PyErr_Clear();
+        return PyErr_Format(PyExc_TypeError, "init: %s must be %s, got %R", o->name,
+                            o->type == OPTION_SIZE ? "a number of bytes" : "a number", x);
+    }
+    int too_large = 0;
+    int64_t value = PyLong_AsLongLongAndOverflow(n, &too_large);
+    if (!too_large && qoptions_takes_number(o, value)) return n;
+    Py_DECREF(n);
+    qoptions_expectation(o, wanted, sizeof wanted);
+    snprintf(least, sizeof least, "\u2265 %lld", (long long)o->least);
+    bool low = !o->choices && (too_large < 0 || (!too_large && value < o->least));
+    return raise_value(o, low ? least : o->choices ? wanted : "a smaller number", x);
+}
+
+static PyObject *check_text(const Option *o, PyObject *x) {
+    char wanted[200];
+    if (o->type == OPTION_PATH) {
+        PyObject *text = NULL;
+        if (PyUnicode_FSDecoder(x, &text)) return text;
+        PyErr_Clear();
+        return PyErr_Format(PyExc_TypeError, "init: %s must be a string or a path, got %R", o->name, x);
+    }
+    if (!PyUnicode_Check(x)) return PyErr_Format(PyExc_TypeError, "init: %s must be a string, got %R", o->name, x);
+    qoptions_expectation(o, wanted, sizeof wanted);
+    PyObject *bytes = o->choices ? PyUnicode_EncodeFSDefault(x) : NULL;
+    bool good = !o->choices || (bytes && qoptions_takes_text(o, PyBytes_AsString(bytes)));
+    Py_XDECREF(bytes);
+    if (PyErr_Occurred()) return NULL;
+    return good ? (Py_INCREF(x), x) : raise_value(o, wanted, x);
+}
+
+static PyObject *check_option(const Option *o, PyObject *x) {
+    if (o->type == OPTION_FLAG) {
+        int truth = PyObject_IsTrue(x);
+        return truth < 0 ? NULL : PyBool_FromLong(truth);
+    }
+    if (x == Py_None) return get_default(o);
+    return o->type == OPTION_INT || o->type == OPTION_SIZE ? check_number(o, x) : check_text(o, x);
+}
+
+/* ({name: value}): checks the arguments of init.  Returns {name: value} with values of one type each. */
+static PyObject *check_options(PyObject *module, PyObject *given) {
+    PyObject *all = PyDict_New();
+    (void)module;
+    for (const Option *o = qoptions; all && o < qoptions + qoptions_count; o++) {
+        PyObject *x = o->uses & USE_PYTHON ? PyDict_GetItemString(given, o->name) : NULL;
+        if (!x) continue;
+        PyObject *checked = check_option(o, x);
+        if (!checked || PyDict_SetItemString(all, o->name, checked) < 0) Py_CLEAR(all);
+        Py_XDECREF(checked);
+    }
+    return all;
+}
+
+/* Stores a checked value in c; `texts` owns the texts.  Returns false with an exception. */
+static bool store_option(const Option *o, PyObject *x, qs_config *c, PyObject *texts) {
+    void *member = (char *)c + o->offset;
+    if (x == Py_None) return true; /* the default */
+    if (o->type == OPTION_FLAG) return *(bool *)member = x == Py_True, true;
+    if (o->type == OPTION_INT) return *(int *)member = (int)PyLong_AsLong(x), !PyErr_Occurred();
+    if (o->type == OPTION_SIZE) return *(size_t *)member = PyLong_AsSize_t(x), !PyErr_Occurred();
+    PyObject *bytes = PyUnicode_EncodeFSDefault(x);
+    bool held = bytes && PyList_Append(texts, bytes) == 0;
+    if (held) *(const char **)member = PyBytes_AsString(bytes);
+    Py_XDECREF(bytes);
+    return held;
+}
+
+static bool store_options(PyObject *given, qs_config *c, PyObject *texts) {
+    for (const Option *o = qoptions; o < qoptions + qoptions_count; o++) {
+        bool settable = o->uses & (USE_PYTHON | USE_GIVEN);
+        PyObject *x = settable && !o->in_command && !o->alias_of ? PyDict_GetItemString(given, o->name) : NULL;
+        if (x && !store_option(o, x, c, texts)) return false;
+    }
+    return true;
+}
+
+/* ({name: value}): checked options, and the ones that the package sets itself */
+static PyObject *open_machine(PyObject *module, PyObject *given) {
+    qs_config c;
     qs_vm *vm = NULL;
     (void)module;
     qs_config_init(&c);
-    if (!PyArg_ParseTuple(args, "siippnzzz", &c.device, &c.precision, &c.threads, &checked, &fast_math, &limit,
-                          &c.library_path, &c.cache_dir, &c.llvmlite))
-        return NULL;
-    c.checked = checked, c.fast_math = fast_math;
-    c.memory_limit = (size_t)limit;
+    PyObject *texts = PyList_New(0);
+    if (!texts || !store_options(given, &c, texts)) return Py_XDECREF(texts), NULL;
     c.write = write_output;
     c.warn = report_warning;
     qs_status s = qs_open(&c, &vm);
+    Py_DECREF(texts);
     Border *b = vm ? qbridge_border(vm, false) : NULL;
     if (!b) return qs_close(vm), PyErr_NoMemory();
     qbridge_attach(vm);
@@ -208,10 +311,14 @@ static PyObject *get_settings(PyObject *module, PyObject *unused) {
     Border *b = qbridge.host ? qhost_enter("settings") : NULL;
     if (!b) return PyErr_Clear(), none();
     const qs_config *c = &qvm(b->vm)->config;
-    return qgil_result(b, Py_BuildValue("(ziNNNnsz)", c->device && *c->device ? c->device : NULL, c->precision,
-                                        c->threads ? PyLong_FromLong(c->threads) : none(), PyBool_FromLong(c->checked),
-                                        PyBool_FromLong(c->fast_math), (Py_ssize_t)c->memory_limit,
-                                        c->library_path ? c->library_path : "", c->cache_dir));
+    PyObject *all = PyDict_New();
+    for (const Option *o = qoptions; all && o < qoptions + qoptions_count; o++) {
+        if (!(o->uses & USE_PYTHON)) continue;
+        PyObject *x = get_option(o, c);
+        if (!x || PyDict_SetItemString(all, o->name, x) < 0) Py_CLEAR(all);
+        Py_XDECREF(x);
+    }
+    return qgil_result(b, all);
 }
 
 /* Called in the child of a fork. */
@@ -754,7 +861,8 @@ static PyObject *copy_memory(PyObject *module, PyObject *args) {
 
 PyMethodDef qhost_functions[] = {
     {"_version", version, METH_NOARGS, NULL},
-    {"_open", open_machine, METH_VARARGS, NULL},
+    {"_open", open_machine, METH_O, NULL},
+    {"_check_options", check_options, METH_O, NULL},
     {"_close", close_machine, METH_NOARGS, NULL},
     {"_is_open", is_open, METH_NOARGS, NULL},
     {"_doing", get_progress, METH_NOARGS, NULL},

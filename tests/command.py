@@ -637,7 +637,8 @@ class Dump(WithCache):
     def test_unknown_stage(self):
         r = qrun("--dump", "wasm", text="print 1")
         self.assertEqual(r.returncode, 2)
-        self.assertIn("--dump takes ast, bytecode, kir, passes, llvm, opt, asm, cl, c, ptx or gcn, got wasm", r.stderr)
+        self.assertIn("--dump must be ast, bytecode, kir, passes, llvm, opt, asm, cl, c, ptx or gcn, got wasm",
+                      r.stderr)
 
     @unittest.skipUnless(shutil.which("cc"), "no C compiler is installed")
     def test_programs_in_c(self):
@@ -953,6 +954,41 @@ class Usage(unittest.TestCase):
             self.assertIn("--device must be cpu, cuda, hip, opencl, ref, gpu or auto, a list", r.stderr)
         for kind in "ref", "ref:0", "cpu,ref", "auto:cpu":
             self.assertEqual(qrun("--device", kind, "-e", "1").stdout, "1\n", kind)
+
+    def rows(self):
+        """The rows of vm/options.def that are options of qrun."""
+        sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tools"))
+        import options
+        return [r for r in options.ROWS if "COMMANDED" in r.uses], options
+
+    def test_every_option_is_explained(self):
+        rows, options = self.rows()
+        shown = qrun("--help").stdout
+        for r in rows:
+            self.assertIn("\n  %s%s" % (options.spelled(r), " " + r.value if r.value else " "), shown)
+        self.assertLessEqual(max(map(len, shown.split("\n"))), 120)
+        self.assertEqual(qrun("--device", "opencl", "--help").stdout, shown)
+        self.assertIn(" ".join(rows[0].help.split()), " ".join(shown.split()))
+
+    def test_every_option_refuses_a_wrong_value(self):
+        for r in self.rows()[0]:
+            name = "--" + r.name.replace("_", "-")
+            if r.value:
+                self.assertIn(f"qrun: {name} needs a value; ", qrun(name).stderr)
+            if r.kind == "OPTION" and r.type in ("INT", "SIZE") or "ONE_OF" in getattr(r, "check", ""):
+                for wrong in "-1", "x", "":
+                    refused = qrun(f"{name}={wrong}", "-e", "1")
+                    self.assertEqual((refused.returncode, refused.stdout), (2, ""), name)
+                    self.assertRegex(refused.stderr, f"^qrun: {name} must be .+, got {wrong}; qrun --help")
+
+    def test_a_misspelt_option_gets_a_suggestion(self):
+        for wrong, meant in (("--thread", "--threads"), ("--prescision=64", "--precision"),
+                             ("--fastmath", "--fast-math"), ("-devise", "--device"),
+                             ("--loop=never", "--loops"), ("--no-warning", "--no-warnings")):
+            r = qrun(wrong, "-e", "1")
+            self.assertEqual((r.returncode, r.stdout), (2, ""))
+            self.assertIn(f"qrun: unknown option {wrong}, did you mean {meant}?; ", r.stderr)
+        self.assertIn("unknown option --quiet; ", qrun("--quiet", "-e", "1").stderr)
 
     def test_words_that_nothing_looks_at(self):
         for words, sentence in (("--make-lib x.q extra", "nothing is run that takes the argument extra"),

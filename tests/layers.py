@@ -37,7 +37,8 @@ ROOMS = {  # folder -> prefixes of what its files may include from this tree, be
     "vm/program": HOST + ("vm/value/", "vm/tape/tape.h", "vm/array/", "vm/interp/", "vm/launch/", "vm/api/",
                           "lang/names/",
                           "stdlib/stdlib.h"),
-    "vm/api": HOST + ("vm/value/", "vm/tape/tape.h", "vm/array/", "vm/interp/", "vm/launch/", "vm/program/",
+    "vm/api": HOST + ("vm/options.def", "vm/value/", "vm/tape/tape.h", "vm/array/", "vm/interp/", "vm/launch/",
+                      "vm/program/",
                       "lang/names/",
                           "stdlib/stdlib.h"),
     "stdlib": BASE + ("vm/", "lang/", "devices/"),
@@ -45,7 +46,7 @@ ROOMS = {  # folder -> prefixes of what its files may include from this tree, be
     "stdlib/window": BASE + ("vm/", "stdlib/", "lang/syntax/ast.h"),
     "stdlib/video": BASE + ("vm/", "stdlib/"),
     "bridge": BASE + ("vm/quasar.h", "vm/tape/tape.h", "vm/launch/launch.h", "vm/array/", "vm/typed/", "vm/value/",
-                      "vm/program/python.h", "lang/syntax/ast.h", "lang/syntax/operators.h"),
+                      "vm/program/python.h", "vm/api/options.h", "lang/syntax/ast.h", "lang/syntax/operators.h"),
     "examples": ("vm/quasar.h",),
 }
 ONLY = {  # a foreign header -> the files that may see it

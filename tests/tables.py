@@ -4,6 +4,7 @@
   - no row stands twice, and every row is used where its table says what is done with it (USED);
   - every built-in is called by a test that looks at what comes of it (see `observed`);
   - every built-in has its derivative, which a test checks, or says why there is none (see `check_adjoints`);
+  - what tools/options.py makes of options.def is up to date;
   - a file that a comment or a document names is there;
   - source files keep the house style: width, tabs, blanks at the ends of lines, and every file lies in a room."""
 import os, re, subprocess, sys
@@ -27,6 +28,7 @@ USED = [
     ("lang/kernel/ir/mathfn.def", "MATHFN", 0, r"\b{}\b", ("lang/kernel/elem/elem.def", "stdlib/builtins.def")),
     ("lang/kernel/elem/elem.def", "ELEM|FORM|OPERATOR", 0, None, ()),
     ("vm/typed/typed.def", "TYPED", 0, None, ()),  # each row is compared with NumPy: tests/python/test_array_api.py
+    ("vm/options.def", "OPTION|COMMAND|ALIAS", 0, None, ()),
     ("stdlib/builtins.def", "NATIVE|EACH|LAUNCH|EXACT|FIGURE|CONSTANT", 0, None, ()),
     ("devices/cuda_api.def", "CU|CUDA|CUDALATER|HIP|CUNUMBER|CUDANUMBER|HIPNUMBER|CUATTRIBUTE", 0, r"\b{}\b",
      ("devices/cuda",)),
@@ -214,7 +216,21 @@ def check_names():
             problems.append(f"{path}: names {name}, which is not there")
 
 
+def check_options():
+    """What is made of options.def is up to date, and its variables of the environment are read."""
+    sys.path.insert(0, os.path.join(ROOT, "tools"))
+    import options
+    for path in options.differences():
+        problems.append(f"{path}: not as vm/options.def says; run tools/options.py --write")
+    sources = "".join(read(p) for p in tracked(".c"))
+    for row in options.ROWS:
+        variable = getattr(row, "environment", None)
+        if variable and f'getenv("{variable}")' not in sources:
+            problems.append(f"vm/options.def: {row.name}: no file reads {variable}")
+
+
 check_rooms()
+check_options()
 check_words()
 check_tables()
 check_names()

@@ -93,34 +93,59 @@ typedef struct qs_foreign_type {
 } qs_foreign_type;
 
 typedef struct qs_config {
+    /* options: begin (written by tools/options.py) */
     /* sizeof(qs_config), checked by qs_open as the ABI version */
     size_t size;
-    void (*write)(void *ud, int fd, const char *s, size_t n); /* fd 1: program output, 2: diagnostics; NULL = stdio */
-    const char *device;       /* "cpu", "cuda:1", "cpu,opencl", "auto", "x.xml"; NULL = "cpu" */
-    const char *library_path; /* ':'-separated folders searched by import; NULL = installed one */
-    const char *cache_dir;    /* NULL = default folder, "" = no kernel cache on disk */
-    size_t memory_limit;      /* limit on device memory in bytes; 0 = no limit */
-    int precision;            /* 32 or 64: bits of `scalar` as an array element */
-    int threads;              /* worker threads of the cpu device; 0 = all available ones */
-    bool checked;             /* out-of-range access in kernels is an error */
-    bool fast_math;           /* kernels and array expressions may approximate and reassociate */
-    bool explain;             /* reports on fd 2 how each loop was compiled */
-    bool no_warnings;         /* suppresses warnings about legal but suspicious code */
-    bool strict;              /* enables further warnings, as qrun --check does */
-    bool unbuffered;          /* output to stdio is written at once */
-    bool final;               /* the variables of a program are not read after it has ended */
-    /* compilation of host loops and array expressions: "always", "never"; NULL = when it pays off */
+    /* fd 1: program output, 2: diagnostics; NULL = stdio */
+    void (*write)(void *ud, int fd, const char *s, size_t n);
+    /* the device of kernels: cpu (used if no device is named), cuda, hip, opencl; cuda:1 is the second one; gpu is
+     * the first GPU; cpu,opencl opens both, and kernels run on the first; auto opens the processor and every GPU,
+     * and each launch runs where it ends soonest; auto:cpu,opencl does the same among these; machine.xml opens the
+     * devices that the file lists; ref is the slow reference implementation */
+    const char *device;
+    /* folders, separated by ':', in which import searches for files before the installed library */
+    const char *library_path;
+    /* folder for compiled kernels; "": none are kept; not given: ~/.cache/quasar */
+    const char *cache_dir;
+    /* limit in bytes for arrays on a device, for qrun also as 500M or 4G; 0: none */
+    size_t memory_limit;
+    /* 32 or 64: bits of an array element of type scalar */
+    int precision;
+    /* threads of the cpu device; not given: all that the process may use */
+    int threads;
+    /* an access outside an array is an error in kernels, too */
+    bool checked;
+    /* kernels and array expressions may approximate quotients and roots, and reorder sums */
+    bool fast_math;
+    /* report on standard error how each loop and array expression was compiled, or why not */
+    bool explain;
+    /* no warnings about what is legal but suspicious; {!warnings off} does it in a program */
+    bool no_warnings;
+    /* further warnings, as for qrun --check */
+    bool strict;
+    /* output to stdio is written at once */
+    bool unbuffered;
+    /* the variables of a program are not read after it has ended */
+    bool final;
+    /* host loops and array expressions as machine code: auto (when it pays off; used if not given), always,
+     * never */
     const char *loops;
     int argc;
-    char **argv; /* arguments that args() returns to the script */
+    /* arguments that args() returns to the script */
+    char **argv;
     /* Called for each warning; NULL: warnings are printed on fd 2.  If it sets an error and returns its status, the
      * program ends. */
     qs_status (*warn)(void *ud, const qs_where *where, const char *sentence);
-    /* path of Python's libllvmlite, used when the system has no libLLVM; NULL: searched for */
+    /* path of Python's libllvmlite, used if the system has no libLLVM; not given: it is searched for */
     const char *llvmlite;
-    bool progress;           /* built-ins that take longer than a second report their progress on stderr */
-    const char *compile_for; /* "sm_90": kernels are also compiled for this target and cached */
+    /* built-ins that take longer than a second report their progress on standard error */
+    bool progress;
+    /* compile the kernels for such an NVIDIA device, too (or gfx90a: AMD), and keep them in the cache; a list like
+     * the one of --targets */
+    const char *compile_for;
+    /* returned by qs_userdata, and passed to write and warn */
     void *ud;
+    /* options: end */
 } qs_config;
 
 /* -- lifetime ------------------------------------------------------------------------------------------------------ */

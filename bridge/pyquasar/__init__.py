@@ -10,7 +10,6 @@ module: q.zeros(20, 20, 3), q.parallel_do(...)."""
 import _imp, atexit as _atexit, os as _os, sys as _sys
 from builtins import any as _any, bool as _bool, type as _type  # names of the language, too (keep_name)
 from _thread import RLock as _RLock
-from operator import index as _index
 
 if _sys.version_info < (3, 9):
     raise ImportError("pyquasar needs Python 3.9 or later; this one is %d.%d" % _sys.version_info[:2])
@@ -40,61 +39,76 @@ MEMRESOURCE_CPU, MEMRESOURCE_SINGLE_CUDA, MEMRESOURCE_SINGLE_OPENCL = 0, 1, 2
 MEMRESOURCE_DEVICE0 = 16  # the device that runs kernels; DEVICE0 + 1 is the processor, DEVICE0 + n is devices()[n - 1]
 MEMRESOURCE_DEVICE1, MEMRESOURCE_DEVICE2, MEMRESOURCE_DEVICE3, MEMRESOURCE_DEVICE4 = 17, 18, 19, 20
 
-_opened = None      # the arguments of init
+_opened = None      # the options of init: {name: value}
 _turn = _RLock()    # lock of threads that open and close the VM
 _inherited = False  # in the child of a fork, which has its parent's VM; init may replace it
 
 
 # -- the VM ------------------------------------------------------------------------------------------------------------
 
-def init(device=None, *, loadCompiler=True, load_compiler=True, precision=32, threads=None, checked=False,
-         fast_math=False, memory_limit=0, library_path="", cache_dir=None):
+# options: begin (written by tools/options.py)
+def init(device=None, *, loadCompiler=True, load_compiler=True, library_path="", cache_dir=None, memory_limit=0,
+         precision=32, threads=None, checked=False, fast_math=False, explain=False, loops=None):
     """Opens the VM.  All other functions need it.
 
-    device        "cpu", "opencl", "cuda", "hip", with a number as in "opencl:1"; several, as in "cpu,opencl"; a file
-                  "machine.xml" that lists devices; "gpu", the first GPU; "auto", the processor and all GPUs, where each
-                  launch uses the device on which it ends soonest; "auto:cpu,opencl", the same among these; "ref", the
-                  slow reference implementation; None: the processor
+    device        the device of kernels: cpu (used if no device is named), cuda, hip, opencl; cuda:1 is the second
+                  one; gpu is the first GPU; cpu,opencl opens both, and kernels run on the first; auto opens the
+                  processor and every GPU, and each launch runs where it ends soonest; auto:cpu,opencl does the same
+                  among these; machine.xml opens the devices that the file lists; ref is the slow reference
+                  implementation
+    library_path  folders, separated by ':', in which import searches for files before the installed library
+    cache_dir     folder for compiled kernels; "": none are kept; not given: ~/.cache/quasar
+    memory_limit  limit in bytes for arrays on a device, for qrun also as 500M or 4G; 0: none
     precision     32 or 64: bits of an array element of type scalar
-    threads       number of threads for kernels; None: all
-    checked       an index outside an array is an error in kernels, too
+    threads       threads of the cpu device; not given: all that the process may use
+    checked       an access outside an array is an error in kernels, too
     fast_math     kernels and array expressions may approximate quotients and roots, and reorder sums
-    memory_limit  limit in bytes for arrays on the device; 0: none
-    library_path  folders in which import searches for files, separated by ':'
-    cache_dir     folder for compiled kernels; "": none
+    explain       report on standard error how each loop and array expression was compiled, or why not
+    loops         host loops and array expressions as machine code: auto (when it pays off; used if not given),
+                  always, never
 
     The compiler is always available; load_compiler is accepted for compatibility."""
-    if device is not None and not isinstance(device, str):
-        raise TypeError("init: device must be a name, as \"cpu\", got %r" % (device,))
-    library_path = _path("init", "library_path", library_path)
-    cache_dir = cache_dir if cache_dir is None else _path("init", "cache_dir", cache_dir)
-    threads = _whole("threads", threads, "a number")
-    memory_limit = _whole("memory_limit", memory_limit, "a number of bytes") or 0
-    if memory_limit < 0:
-        raise ValueError("init: memory_limit must be ≥ 0, got %r" % memory_limit)
-    if precision not in (32, 64):
-        raise ValueError("init: precision must be 32 or 64, got %r" % (precision,))
-    if threads is not None and threads < 1:
-        raise ValueError("init: threads must be ≥ 1, got %r" % (threads,))
+# options: end
+    options = dict(locals())
+    del options["loadCompiler"], options["load_compiler"]
     with _turn:
-        _open(device, precision, threads, checked, fast_math, memory_limit, library_path, cache_dir)
+        _open(_bridge._check_options(options))
 
 
-def _open(*wanted):
+def _suggesting(function):
+    """Makes an unknown argument an error that names the nearest option."""
+    def init(*args, **options):
+        unknown = [name for name in options if name not in known]
+        if unknown:
+            near = __import__("difflib").get_close_matches(unknown[0], known, 1)
+            hint = ", did you mean %s?" % near[0] if near else ""
+            raise TypeError("init: there is no option %s%s" % (unknown[0], hint))
+        return function(*args, **options)
+    code = function.__code__
+    known = code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]
+    init.__doc__, init.__wrapped__, init.__qualname__ = function.__doc__, function, "init"
+    init.__module__, init.__kwdefaults__ = function.__module__, None
+    return init
+
+
+init = _suggesting(init)
+
+
+def _open(wanted):
+    """Opens a VM with these options: {name: value}, as _bridge._check_options returns them."""
     global _opened, _inherited
-    device, precision, threads, checked, fast_math, memory_limit, library_path, cache_dir = wanted
     if _inherited and _bridge._is_open() and (wanted != _opened or _any(d.kind == "lost" for d in devices())):
         destroy()
     if _bridge._is_open():
         if wanted == _opened or _opened and _is_same(wanted, _opened):
             return
-        where = " on %s" % (_opened[0] or "the processor") if _opened else ""
+        where = " on %s" % (_opened["device"] or "the processor") if _opened else ""
         raise QuasarError("init: the machine is open already%s; call destroy first" % where)
-    name = (device or "").removeprefix("helios:")
     # Locations for pip and for make install.
     installed = [_os.path.join(_folder, "stdlib"), _os.path.join(_folder, "../../../../share/quasar/stdlib")]
-    folders = ":".join(filter(None, [library_path] + installed))
-    _bridge._open(name, precision, threads or 0, checked, fast_math, memory_limit, folders, cache_dir, _llvmlite())
+    given = {"device": (wanted["device"] or "").removeprefix("helios:"), "llvmlite": _llvmlite(),
+             "library_path": ":".join(filter(None, [wanted["library_path"]] + installed))}
+    _bridge._open(dict(wanted, **given))
     _opened, _inherited = wanted, False
     for started in _support.when_open:
         started()
@@ -102,19 +116,8 @@ def _open(*wanted):
 
 def _is_same(a, b):
     """Compares two settings; None is equal to the processor if that is the open device."""
-    return a[1:] == b[1:] and {a[0], b[0]} == {None, "cpu"} and [d.kind for d in devices() if d.default] == ["cpu"]
-
-
-def _whole(what, x, wanted):
-    """Converts any integer type (also NumPy's) to int; None is kept."""
-    if x is None:
-        return None
-    if not isinstance(x, _bool):
-        try:
-            return _index(x)
-        except TypeError:
-            pass
-    raise TypeError("init: %s must be %s, got %r" % (what, wanted, x))
+    both = {a["device"], b["device"]} == {None, "cpu"} and [d.kind for d in devices() if d.default] == ["cpu"]
+    return both and dict(a, device=None) == dict(b, device=None)
 
 
 def _llvmlite():
@@ -134,8 +137,7 @@ def _open_like(wanted):
         return
     if wanted is None:
         raise QuasarClosedError("a value of a script is unpickled: call pyquasar.init first")
-    names = "device precision threads checked fast_math memory_limit library_path cache_dir".split()
-    init(**dict(zip(names, wanted)))
+    init(**wanted)
 
 
 def destroy():

@@ -4,12 +4,14 @@ compile_string and compile_file give."""
 # Under names that no function of the language has: int(x) is one.
 from builtins import (bool as _bool, bytes as _bytes, complex as _complex, float as _float, int as _int,
                       object as _object, str as _str, type as _type)
+from os import PathLike as _PathLike
 from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union, final
 from . import array_api as array_api
 
 from ._language import *
 
 __version__: _str
+_file = Union[_str, _bytes, _PathLike[_str], _PathLike[_bytes]]
 _axes = Union[None, _int, Tuple[_int, ...]]
 
 class qvalue:
@@ -231,10 +233,12 @@ MEMRESOURCE_DEVICE3: _int
 MEMRESOURCE_DEVICE4: _int
 
 def __dir__() -> List[_str]: ...
-def init(device: Optional[_str] = None, *, loadCompiler: Union[_bool, _int] = True,
-         load_compiler: Union[_bool, _int] = True,
+# options: begin (written by tools/options.py)
+def init(device: Optional[_str] = None, *, loadCompiler: Union[_bool, _int] = True, load_compiler: Union[_bool,
+         _int] = True, library_path: _file = "", cache_dir: Optional[_file] = None, memory_limit: _int = 0,
          precision: _int = 32, threads: Optional[_int] = None, checked: _bool = False, fast_math: _bool = False,
-         memory_limit: _int = 0, library_path: _str = "", cache_dir: Optional[_str] = None) -> None: ...
+         explain: _bool = False, loops: Optional[_str] = None) -> None: ...
+# options: end
 def destroy() -> None: ...
 def devices() -> List[_device]: ...
 def run_gui() -> None: ...

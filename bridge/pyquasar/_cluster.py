@@ -38,9 +38,9 @@ def _own_device(machine):
         name = str(get_worker().name)
     except (ImportError, ValueError):  # threads or processes of Dask without distributed
         return machine
-    device, *rest = machine
-    digits = name.rsplit("-", 1)[-1]
-    return ("%s:%s" % (device, digits) if device in ("cuda", "hip", "opencl") and digits.isdigit() else device, *rest)
+    device, digits = machine["device"], name.rsplit("-", 1)[-1]
+    numbered = device in ("cuda", "hip", "opencl") and digits.isdigit()
+    return dict(machine, device="%s:%s" % (device, digits)) if numbered else machine
 
 
 def load(machine, blob):
@@ -104,7 +104,8 @@ class Workers:
             raise q.QuasarError("cluster_open: this is a worker; what opens a cluster stands in main(), which workers "
                                 "do not run")
         self.distributed, self.cluster = distributed, None
-        self.machine = (device, 64 if precision == "float64" else 32, threads) + q._machine()[3:]
+        self.machine = dict(q._machine(), device=device, precision=64 if precision == "float64" else 32,
+                            threads=threads)
         self.client = self._start(where) if _number(where) is not None else self._connect(where)
         _open.append(self)
         try:

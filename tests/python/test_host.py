@@ -1,7 +1,7 @@
 """import pyquasar: the machine, programs, names, arguments.
 
     PYTHONPATH=build/python python3 -m unittest discover tests/python"""
-import builtins, os, re, shutil, signal, subprocess, sys, tempfile, textwrap, time, types, unittest, warnings
+import builtins, inspect, os, re, shutil, signal, subprocess, sys, tempfile, textwrap, time, types, unittest, warnings
 
 import pyquasar as q
 from optional import library
@@ -259,6 +259,42 @@ class Life(unittest.TestCase):
         q.init("cpu", loadCompiler=True)
         q.destroy()
         q.init("cpu", load_compiler=1)
+
+    def test_options_are_those_of_the_table(self):
+        """Each option of init refuses a value of a wrong type, and is part of the settings that processes exchange."""
+        names = list(inspect.signature(q.init).parameters)
+        wrong = {bool: (), int: ("2", 2.5), str: (3, [2]), type(None): ([2], 2.5)}
+        for name in names:
+            if name in ("loadCompiler", "load_compiler"):
+                continue
+            for value in wrong[type(inspect.signature(q.init).parameters[name].default)]:
+                with self.assertRaisesRegex(TypeError, "^init: %s must be .+, got %s" % (name, re.escape(repr(value)))):
+                    q.init("ref", **{name: value} if name != "device" else {}) if name != "device" else q.init(value)
+            self.assertIn("\n    " + name, q.init.__doc__)
+        for name, value, expected in (("loops", "sometimes", "auto, always or never"), ("precision", 33, "32 or 64"),
+                                      ("threads", 1 << 70, "a smaller number"), ("threads", 0, "≥ 1")):
+            with self.assertRaisesRegex(ValueError, "^init: %s must be %s, got %r" % (name, expected, value)):
+                q.init("ref", **{name: value})
+        with self.assertRaisesRegex(TypeError, "init: there is no option thread, did you mean threads?"):
+            q.init("ref", thread=2)
+        with self.assertRaisesRegex(TypeError, "init: there is no option quiet$"):
+            q.init("ref", quiet=2)
+        q.init("ref", precision=64, checked=1, cache_dir="", library_path=os.getcwd(), loops="never",
+               memory_limit=1 << 20)
+        known = q._bridge._settings()
+        self.assertEqual(set(known) | {"loadCompiler", "load_compiler"}, set(names))
+        path = known.pop("library_path")
+        self.assertTrue(path.startswith(os.getcwd() + ":"))
+        self.assertEqual({**q._opened, **known}, q._opened)
+        q.destroy()
+
+    def test_loops_are_explained(self):
+        code = ("import pyquasar as q\nq.init('cpu', explain=True, loops=%r)\n"
+                "q.evaluate('x = zeros(9)\\nfor i = 0..8\\nx[i] = 2*i\\nend')")
+        for loops, told in ("always", True), ("never", False):
+            r = subprocess.run([sys.executable, "-c", code % loops], capture_output=True, text=True)
+            self.assertEqual((r.stdout, r.returncode), ("", 0), r.stderr)
+            self.assertEqual("loop" in r.stderr, told, r.stderr)
 
     def test_whole_numbers_of_every_kind_are_taken_by_init(self):
         class Two:

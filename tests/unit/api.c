@@ -330,6 +330,24 @@ static void capture_diagnostics(void *ud, int fd, const char *s, size_t n) {
     if (fd == 2) capture(ud, 1, s, n);
 }
 
+/* Options outside their range are errors of qs_open, whose VM can report them. */
+static void wrong_options(void) {
+    for (int i = 0; i < 3; i++) {
+        static const char *const sentences[] = {"the option precision must be 32 or 64, got 33",
+                                                "the option threads must be a number from 1 on, got -2",
+                                                "the option loops must be auto, always or never, got maybe"};
+        qs_config c;
+        qs_config_init(&c);
+        if (i == 0) c.precision = 33;
+        else if (i == 1) c.threads = -2;
+        else c.loops = "maybe";
+        qs_vm *vm = NULL;
+        CHECK(qs_open(&c, &vm) == QS_EVALUE);
+        CHECK(vm && !strcmp(qs_error(vm), sentences[i]));
+        qs_close(vm);
+    }
+}
+
 /* A GPU that is wished for and one that is demanded, where there is none; where there is one it is taken. */
 static void a_gpu(const char *wish, bool demanded) {
     qs_config c;
@@ -544,6 +562,7 @@ int main(void) {
     qs_close(vm);
     short_of_memory();
     factorisations();
+    wrong_options();
     a_gpu("auto", false);
     a_gpu("gpu", true);
     CHECK(pairs_alive == 0);

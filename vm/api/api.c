@@ -1,4 +1,5 @@
 /* api.c -- implements the public functions of quasar.h by calling the files that do the work. */
+#include "vm/api/options.h"
 #include "vm/array/index.h"
 #include "vm/base/number.h"
 #include "vm/base/warning.h"
@@ -91,21 +92,19 @@ static void write_last_words(Ctx *ctx) {
 
 /* -- lifetime ------------------------------------------------------------------------------------------------------ */
 
-void qs_config_init(qs_config *c) { *c = (qs_config){.size = sizeof *c, .precision = 32}; }
-
-static char *copy_text(qs_vm *vm, const char *s) {
-    if (!s) return NULL;
-    return qstr_cname(qvm_ctx(vm), s)->s; /* lives as long as the VM */
+void qs_config_init(qs_config *c) {
+    enum { UNSET };
+    *c = (qs_config){
+        .size = sizeof *c,
+#define OPTION(name, type, standard, check, uses, environment, value, help) .name = standard,
+#include "vm/options.def"
+    };
 }
 
 static void keep_config(qs_vm *vm, const qs_config *c) {
     Machine *m = qvm(vm);
     m->config = *c;
-    m->config.device = copy_text(vm, c->device);
-    m->config.library_path = copy_text(vm, c->library_path);
-    m->config.cache_dir = copy_text(vm, c->cache_dir);
-    m->config.compile_for = copy_text(vm, c->compile_for);
-    m->config.llvmlite = copy_text(vm, c->llvmlite);
+    qoptions_copy_texts(&m->config, &m->base);
     m->line_buffered = !c->write && isatty(1);
     m->unbuffered = !c->write && c->unbuffered;
     bool never = c->loops && !strcmp(c->loops, "never"), always = c->loops && !strcmp(c->loops, "always");
@@ -115,6 +114,7 @@ static void keep_config(qs_vm *vm, const qs_config *c) {
 }
 
 static qs_status open_parts(qs_vm *vm) {
+    TRY(qoptions_check(qvm_ctx(vm), &qvm(vm)->config));
     TRY(qframe_open(vm));
     TRY(qmod_open(vm));
     qlib_register(vm);

@@ -13,6 +13,7 @@
 #include "devices/solib.h"
 #include "stdlib/stdlib.h"
 #include "vm/api/bindings.h"
+#include "vm/api/options.h"
 #include "vm/base/file.h"
 #include "vm/base/warning.h"
 #include "vm/launch/launch.h"
@@ -338,7 +339,7 @@ static qs_status write_exe(qs_vm *vm, const Make *m, BundleMaker *maker, Module 
     char settings[PREBUILT_SETTINGS], path[PATH_MAX];
     Text t;
     qtext_init(&t, qvm_ctx(vm));
-    qprebuilt_settings(&qvm(vm)->config, settings);
+    qoptions_keep(&qvm(vm)->config, settings, sizeof settings);
     name_exe(m, path);
     qs_status s = begin_exe(vm, m, settings, &t);
     if (s == QS_OK) s = add_python(vm, maker, program);
@@ -417,7 +418,7 @@ static qs_status write_object(qs_vm *vm, const Names *n, const Face *f, BundleMa
     int n_all = f->n + NATIVE_SERVICES;
     const char **names = qmem_alloc(qvm_ctx(vm), qmem_size((size_t)n_all, sizeof *names, 0));
     qtext_init(&bundle, qvm_ctx(vm)), qtext_init(&all, qvm_ctx(vm));
-    qprebuilt_settings(&qvm(vm)->config, settings);
+    qoptions_keep(&qvm(vm)->config, settings, sizeof settings);
     for (int i = 0; i < n_all; i++) {
         const Shown *shown = i < NATIVE_SERVICES ? NULL : &f->at[i - NATIVE_SERVICES];
         snprintf(path, sizeof path, "%s_%s", n->name, shown ? shown->symbol : qbindings_services[i]);

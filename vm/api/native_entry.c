@@ -15,6 +15,7 @@
 #include "devices/bundle.h"
 #include "devices/solib.h"
 #include "vm/api/bindings.h"
+#include "vm/api/options.h"
 #include "vm/base/dtype.h"
 #include "vm/program/prebuilt.h"
 #include "vm/program/python.h"
@@ -70,7 +71,7 @@ static qs_status open_machine(Library *l, const SolibData *d) {
     qs_config c;
     qs_config_init(&c);
     qbundle_settings(d->bundle, d->n, l->settings, sizeof l->settings);
-    qprebuilt_set(l->settings, &c);
+    qoptions_restore(l->settings, &c);
     qs_status s = qs_open(&c, &l->vm);
     if (s == QS_OK) s = load_program(l, d);
     if (s == QS_OK) return l->ready = true, s;

@@ -1,5 +1,6 @@
 /* qrun.c -- the command: runs a file, an expression, or the prompt. */
 #include "vm/api/make.h"
+#include "vm/api/options.h"
 #include "vm/api/prompt.h"
 #include "vm/launch/launch.h"
 #include "vm/quasar.h"
@@ -19,44 +20,12 @@ static const char usage[] =
     "       qrun --make-exe prog.q [-o prog]      make one executable of a program and all that it needs\n"
     "       qrun --make-lib x.q [-o libx.so]      make a library for programs, Python, C and C++\n"
     "       qrun [options]                        the prompt\n"
-    "\n"
-    "  --device NAME        cpu (the default), cuda, hip, opencl, ref; cuda:1 for the second one; gpu: the first GPU;\n"
-    "                       cpu,opencl: both, kernels run on the first; auto: the processor and every GPU, each\n"
-    "                       launch where it ends soonest; auto:cpu,opencl: among these; machine.xml: as the file says\n"
-    "  --cpu, --gpu         the same as --device cpu, --device gpu\n"
-    "  --precision 32|64    what scalar means as an element of an array (32)\n"
-    "  --threads N          worker threads of the cpu device\n"
-    "  --check              errors and warnings of all the files given, also of what is often meant; exit 1 for "
-    "errors\n"
-    "  --no-warnings        nothing about what is legal and hardly meant; {!warnings off} does it in a program\n"
-    "  --explain            say what became of each loop, and why\n"
-    "  --loops WHEN         loops and array expressions as machine code: auto (when worth it), always, never\n"
-    "  --checked            an access outside an array in a kernel is an error\n"
-    "  --fast-math          kernels and array expressions may estimate quotients and roots, and regroup sums\n"
-    "  --memory-limit N     bytes of memory to use on a device: 500M, 4G\n"
-    "  --compile-for sm_90  make the kernels for such an NVIDIA device, too (or gfx90a: AMD), and keep them in the\n"
-    "                       cache; a list as of --targets\n"
-    "  --targets LIST       for --make-exe and --make-lib: what code is made for, of x86-64-v2, x86-64-v3, x86-64-v4\n"
-    "                       (these unless given), native (this processor), ptx:sm_70 … ptx:sm_90, gfx906 …,\n"
-    "                       opencl\n"
-    "  --train FILE         run this script to see what has to be compiled; --make-exe runs the program itself, with\n"
-    "                       the arguments behind --\n"
-    "  --no-train           run nothing for that\n"
-    "  --dump WHAT          print instead of run: ast, bytecode; after the run the kernels as kir, passes (kir after\n"
-    "                       each pass), llvm, opt (llvm after its passes), asm, cl (OpenCL C), c (C99 programs that\n"
-    "                       run them on small inputs), ptx and gcn (what NVIDIA and AMD devices of --compile-for run)\n"
-    "  --profile            after the run, the time of each kernel, and its rate against what the machine can do\n"
-    "  --cache info|clear   what the cache of compiled kernels holds; empty it\n"
-    "  --devices            list the devices, and why others are not here\n"
-    "  --has WHAT           exit 0 when it is there: ref, cpu, opencl, cuda, hip, png, jpeg, tiff, pcre2, zlib,\n"
-    "                       lapack, python, or a module of it\n"
-    "  --version, --help\n";
+    "\n";
 
 typedef struct {
     qs_config config;
-    const char *text, *file, *dump, *has, *cache;
-    bool list_devices, profile, check;
-    Make make; /* make.file NULL: nothing is made */
+    CommandOptions command;
+    const char *text, *file;
 } Options;
 
 /* Changed in the copy of this file that has a program behind it (make.c); volatile, for the compiler knows better. */
@@ -91,153 +60,27 @@ static int wrong(const char *what, const char *which) {
     return EXIT_USAGE;
 }
 
-static bool is(const char *arg, const char *name) {
-    return strcmp(arg, name) == 0 ||
-           (arg[0] == '-' && arg[1] != '-' && strcmp(arg + 1, name + 2) == 0 && strlen(arg) > 2);
+static void print_text(const char *text) { fputs(text, stdout); }
+
+static void print_help(void) {
+    print_text(usage);
+    qoptions_help(print_text);
 }
 
-/* The value of an option: the next argument, or what follows its '='. */
-static const char *value_of(const char *name, int argc, char **argv, int *i) {
-    size_t n = strlen(name);
-    const char *arg = argv[*i];
-    if (strncmp(arg, name, n) == 0 && arg[n] == '=') return arg + n + 1;
-    if (!is(arg, name) || *i + 1 >= argc) return NULL;
-    return argv[++*i];
-}
-
-static bool takes_value(const char *arg, const char *name) {
-    size_t n = strlen(name);
-    return is(arg, name) || (strncmp(arg, name, n) == 0 && arg[n] == '=');
-}
-
-static int number_option(const char *s, int *out) {
-    char *end;
-    long x = strtol(s, &end, 10);
-    if (*end || end == s || x < 0 || x > 1 << 20) return EXIT_USAGE;
-    *out = (int)x;
+static int take_option(Options *o, int argc, char **argv, int *i) {
+    OptionTarget target = {.config = &o->config, .command = &o->command};
+    if (strcmp(argv[*i], "-e") != 0) return qoptions_take(&target, argc, argv, i) ? 0 : wrong(target.error, "");
+    if (*i + 1 >= argc) return wrong("-e needs statements", "");
+    if (o->text) return wrong("-e stands once; its statements are separated by ';'", "");
+    o->text = argv[++*i];
     return 0;
 }
 
-/* -- options with a value: 0, or EXIT_USAGE when it is not one of theirs ------------------------------------------- */
-static int set_device(Options *o, const char *v) {
-    o->config.device = v;
-    return qdevices_are_kinds(v) ? 0 : EXIT_USAGE;
-}
-
-static int set_dump(Options *o, const char *v) { return o->dump = v, 0; }
-static int set_has(Options *o, const char *v) { return o->has = v, 0; }
-static int set_threads(Options *o, const char *v) {
-    int r = number_option(v, &o->config.threads);
-    return r || o->config.threads < 1 ? EXIT_USAGE : 0;
-}
-
-static int set_memory(Options *o, const char *v) { return qdevices_bytes(v, &o->config.memory_limit) ? 0 : EXIT_USAGE; }
-
-static int set_precision(Options *o, const char *v) {
-    int r = number_option(v, &o->config.precision);
-    return r || (o->config.precision != 32 && o->config.precision != 64) ? EXIT_USAGE : 0;
-}
-
-static int set_target(Options *o, const char *v) {
-    o->config.compile_for = v;
-    return *v && qdevices_are_targets(v) ? 0 : EXIT_USAGE;
-}
-
-static int set_made(Options *o, const char *v, bool exe) {
-    if (o->make.file) return EXIT_USAGE;
-    o->make.file = v, o->make.exe = exe, o->config.final = false;
-    return 0;
-}
-
-static int set_exe(Options *o, const char *v) { return set_made(o, v, true); }
-static int set_lib(Options *o, const char *v) { return set_made(o, v, false); }
-static int set_out(Options *o, const char *v) { return o->make.out = v, 0; }
-static int set_train(Options *o, const char *v) { return o->make.train = v, 0; }
-
-static int set_cache(Options *o, const char *v) {
-    o->cache = v;
-    return strcmp(v, "info") && strcmp(v, "clear") ? EXIT_USAGE : 0;
-}
-
-static int set_loops(Options *o, const char *v) {
-    o->config.loops = v;
-    return strcmp(v, "auto") && strcmp(v, "always") && strcmp(v, "never") ? EXIT_USAGE : 0;
-}
-
-static const char targets[] = "a list of native, x86-64-v2 to v4, sm_70 to sm_90, gfx900 to gfx1201, opencl";
-static const struct {
-    const char *name;
-    int (*set)(Options *, const char *);
-    const char *wants;
-} valued[] = {
-    {"--device", set_device, "cpu, cuda, hip, opencl, ref, gpu or auto, a list of them, or a file .xml"},
-    {"--precision", set_precision, "32 or 64"},
-    {"--threads", set_threads, "a number from 1 on"},
-    {"--dump", set_dump, ""},
-    {"--has", set_has, ""},
-    {"--memory-limit", set_memory, "a size like 500M"},
-    {"--compile-for", set_target, targets},
-    {"--targets", set_target, targets},
-    {"--make-exe", set_exe, "there once"},
-    {"--make-lib", set_lib, "there once"},
-    {"--out", set_out, ""},
-    {"--train", set_train, ""},
-    {"--cache", set_cache, "info or clear"},
-    {"--loops", set_loops, "auto, always or never"},
-};
-
-static int option_with_value(Options *o, int argc, char **argv, int *i) {
-    for (size_t k = 0; k < sizeof valued / sizeof *valued; k++) {
-        if (!takes_value(argv[*i], valued[k].name)) continue;
-        const char *v = value_of(valued[k].name, argc, argv, i);
-        if (!v) return wrong(valued[k].name, " needs a value");
-        if (!valued[k].set(o, v)) return 0;
-        fprintf(stderr, "qrun: %s must be %s, got %s; qrun --help lists the options\n", valued[k].name, valued[k].wants,
-                v);
-        return EXIT_USAGE;
-    }
-    return -1;
-}
-
-static int option(Options *o, int argc, char **argv, int *i) {
-    const char *arg = argv[*i];
-    if (strcmp(arg, "-e") == 0) {
-        if (*i + 1 >= argc) return wrong("-e needs statements", "");
-        if (o->text) return wrong("-e stands once; its statements are separated by ';'", "");
-        o->text = argv[++*i];
-    } else if (is(arg, "--cpu")) {
-        o->config.device = "cpu";
-    } else if (is(arg, "--gpu")) {
-        o->config.device = "gpu";
-    } else if (is(arg, "--explain")) {
-        o->config.explain = true;
-    } else if (is(arg, "--no-warnings")) {
-        o->config.no_warnings = true;
-    } else if (is(arg, "--checked")) {
-        o->config.checked = true;
-    } else if (is(arg, "--fast-math")) {
-        o->config.fast_math = true;
-    } else if (is(arg, "--check")) {
-        o->check = o->config.strict = true;
-    } else if (is(arg, "--profile")) {
-        o->profile = true;
-    } else if (is(arg, "--no-train")) {
-        o->make.untrained = true;
-    } else if (!strcmp(arg, "-o")) {
-        if (*i + 1 >= argc) return wrong("-o needs the name of a file", "");
-        o->make.out = argv[++*i];
-    } else if (is(arg, "--devices")) {
-        o->list_devices = true;
-    } else {
-        int r = option_with_value(o, argc, argv, i);
-        return r < 0 ? wrong("unknown option ", arg) : r;
-    }
-    return 0;
-}
+static bool makes(const Options *o) { return o->command.make_exe || o->command.make_lib; }
 
 static int parse_options(Options *o, int argc, char **argv) {
     for (int i = 1; i < argc; i++) {
-        if (o->make.file && (argv[i][0] != '-' || !strcmp(argv[i], "--"))) { /* of the program that is run to be made */
+        if (makes(o) && (argv[i][0] != '-' || !strcmp(argv[i], "--"))) { /* of the program that is run to be made */
             int first = argv[i][0] == '-' ? i + 1 : i;
             o->config.argc = argc - first, o->config.argv = argv + first;
             return 0;
@@ -248,19 +91,22 @@ static int parse_options(Options *o, int argc, char **argv) {
             o->config.argv = argv + i + 1;
             return 0;
         }
-        int r = option(o, argc, argv, &i);
-        if (r) return r;
+        const CommandOptions before = o->command;
+        int r = take_option(o, argc, argv, &i);
+        if (r || o->command.help || o->command.version) return r;
+        bool again = before.make_exe != o->command.make_exe || before.make_lib != o->command.make_lib;
+        if (again && (before.make_exe || before.make_lib)) return wrong("--make-exe and --make-lib stand once", "");
     }
     return 0;
 }
 
 /* Words that nothing would look at are a mistake. */
 static int check_use(const Options *o) {
-    const Make *m = &o->make;
-    bool runs = m->train || (m->exe && !m->untrained), shows = o->list_devices || o->cache || o->has;
-    if (m->file && o->text) return wrong("-e is no file that a program or library can be made of", "");
-    if (m->file && o->config.argc && !runs) return wrong("nothing is run that takes the argument ", o->config.argv[0]);
-    if (!m->file && (m->out || m->train || m->untrained))
+    const CommandOptions *c = &o->command;
+    bool runs = c->train || (c->make_exe && !c->no_train), shows = c->devices || c->cache || c->has;
+    if (makes(o) && o->text) return wrong("-e is no file that a program or library can be made of", "");
+    if (makes(o) && o->config.argc && !runs) return wrong("nothing is run that takes the argument ", o->config.argv[0]);
+    if (!makes(o) && (c->out || c->train || c->no_train))
         return wrong("--out, --train and --no-train belong to --make-exe and --make-lib", "");
     if (o->text && o->file) return wrong("-e takes no file and no arguments, got ", o->file);
     if (shows && (o->text || o->file)) return wrong("--devices, --cache and --has run no program", "");
@@ -271,7 +117,7 @@ static int check_use(const Options *o) {
 static int program_options(Options *o, int argc, char **argv, char settings[PREBUILT_SETTINGS]) {
     PrebuiltMark own = own_mark();
     memcpy(settings, own.settings, PREBUILT_SETTINGS);
-    qprebuilt_set(settings, &o->config);
+    qoptions_restore(settings, &o->config);
     o->config.argc = argc - 1, o->config.argv = argv + 1, o->config.final = true;
     return 0;
 }
@@ -318,26 +164,18 @@ static int tell(qs_vm *vm, qs_status s, Text *t, FILE *to) {
     return report(vm, s);
 }
 
-static bool one_of(const char *const *list, const char *what) {
-    while (*list && strcmp(*list, what) != 0) list++;
-    return *list;
-}
-
 static int dump(qs_vm *vm, const Options *o) {
-    static const char *const text[] = {"ast", "bytecode", NULL};
-    static const char *const code[] = {"kir", "passes", "llvm", "opt", "asm", "cl", "c", "ptx", "gcn", NULL};
+    const char *what = o->command.dump;
     Text t;
-    if (!one_of(text, o->dump) && !one_of(code, o->dump))
-        return wrong("--dump takes ast, bytecode, kir, passes, llvm, opt, asm, cl, c, ptx or gcn, got ", o->dump);
-    if ((!strcmp(o->dump, "ptx") || !strcmp(o->dump, "gcn")) && !o->config.compile_for)
-        return wrong("this needs --compile-for: --dump ", o->dump);
+    if ((!strcmp(what, "ptx") || !strcmp(what, "gcn")) && !o->config.compile_for)
+        return wrong("this needs --compile-for: --dump ", what);
     if (!o->file && !o->text) return wrong("--dump needs a file, or -e", "");
     qtext_init(&t, (Ctx *)vm);
-    if (one_of(text, o->dump)) {
-        qs_status made = qprompt_dump(vm, o->file, o->text, o->dump, &t);
+    if (!strcmp(what, "ast") || !strcmp(what, "bytecode")) {
+        qs_status made = qprompt_dump(vm, o->file, o->text, what, &t);
         return tell(vm, made, &t, stdout);
     }
-    qreport_begin(vm, o->dump, false);
+    qreport_begin(vm, what, false);
     qs_status s = o->text ? qs_eval(vm, o->text, NULL) : qs_run_file(vm, o->file);
     qreport_shown(vm, &t);
     return tell(vm, s, &t, stdout);
@@ -377,22 +215,28 @@ static int check(qs_vm *vm, const Options *o) {
 }
 
 static int make(qs_vm *vm, const Options *o) {
-    Make m = o->make;
+    const CommandOptions *c = &o->command;
     PrebuiltMark own = own_mark();
-    m.mark = &own;
+    Make m = {.file = c->make_exe ? c->make_exe : c->make_lib,
+              .out = c->out,
+              .train = c->train,
+              .exe = c->make_exe,
+              .untrained = c->no_train,
+              .mark = &own};
     return report(vm, qmake_run(vm, &m));
 }
 
 static int run(qs_vm *vm, const Options *o) {
     if (mark.full) return report(vm, qprebuilt_run_own(vm, own_mark().settings));
-    if (o->make.file) return make(vm, o);
-    if (o->list_devices) return list_devices(vm);
-    if (o->cache) return cache(vm, o->cache);
-    if (o->check) return check(vm, o);
-    if (o->dump) return dump(vm, o);
-    if (o->profile) qreport_begin(vm, NULL, true);
+    const CommandOptions *c = &o->command;
+    if (makes(o)) return make(vm, o);
+    if (c->devices) return list_devices(vm);
+    if (c->cache) return cache(vm, c->cache);
+    if (c->check) return check(vm, o);
+    if (c->dump) return dump(vm, o);
+    if (c->profile) qreport_begin(vm, NULL, true);
     int code = o->text ? run_text(vm, o->text) : o->file ? report(vm, qs_run_file(vm, o->file)) : prompt(vm);
-    return o->profile ? profile(vm, code) : code;
+    return c->profile ? profile(vm, code) : code;
 }
 
 /* What was printed reached its place, or the program has failed. */
@@ -407,16 +251,15 @@ int main(int argc, char **argv) {
     const char *unbuffered = getenv("PYTHONUNBUFFERED"); /* what containers and cluster jobs set to see progress */
     qs_config_init(&o.config);
     o.config.unbuffered = unbuffered && *unbuffered, o.config.progress = true;
-    for (int i = 1; i < argc && argv[i][0] == '-' && strcmp(argv[i], "-e") != 0 && !mark.full; i++) {
-        if (is(argv[i], "--help")) return fputs(usage, stdout), 0;
-        if (is(argv[i], "--version")) return printf("Quasar %s\n", qs_version()), 0;
-    }
     static char settings[PREBUILT_SETTINGS];
     int wrong_usage = mark.full ? program_options(&o, argc, argv, settings) : parse_options(&o, argc, argv);
-    if (!wrong_usage && !mark.full) wrong_usage = check_use(&o);
     if (wrong_usage) return wrong_usage;
-    if (o.make.file && !o.config.compile_for) o.config.compile_for = usual_targets;
-    if (o.has) return qs_has(o.has) ? 0 : 1;
+    if (o.command.help) return print_help(), 0;
+    if (o.command.version) return printf("Quasar %s\n", qs_version()), 0;
+    if (!mark.full && (wrong_usage = check_use(&o))) return wrong_usage;
+    if (makes(&o) && !o.config.compile_for) o.config.compile_for = usual_targets;
+    if (o.command.has) return qs_has(o.command.has) ? 0 : 1;
+    o.config.strict = o.command.check;
     qs_vm *vm = NULL;
     qs_status s = qs_open(&o.config, &vm);
     if (!vm) return fputs("qrun: cannot start\n", stderr), 1;

@@ -189,24 +189,6 @@ qs_status qprebuilt_run_own(qs_vm *vm, const char *settings) {
     return qs_eval(vm, "pyimport(\"pyquasar._packed\").run_spawned()", NULL);
 }
 
-/* -- settings ------------------------------------------------------------------------------------------------------ */
-void qprebuilt_settings(const qs_config *c, char out[PREBUILT_SETTINGS]) {
-    int n = snprintf(out, PREBUILT_SETTINGS, "precision=%d%s%s", c->precision, c->fast_math ? " fast-math" : "",
-                     c->checked ? " checked" : "");
-    if (c->device && strlen(c->device) + (size_t)n + 9 < PREBUILT_SETTINGS && !strchr(c->device, ' '))
-        snprintf(out + n, PREBUILT_SETTINGS - (size_t)n, " device=%s", c->device);
-}
-
-void qprebuilt_set(char *text, qs_config *c) {
-    char *rest = NULL;
-    for (char *word = strtok_r(text, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
-        if (!strcmp(word, "precision=64")) c->precision = 64;
-        if (!strcmp(word, "fast-math")) c->fast_math = true;
-        if (!strcmp(word, "checked")) c->checked = true;
-        if (!strncmp(word, "device=", 7)) c->device = word + 7;
-    }
-}
-
 void qprebuilt_close(qs_vm *vm) {
     for (Bundle *b = qvm(vm)->bundles, *next; b; b = next) {
         next = b->next;

@@ -17,11 +17,8 @@ qs_status qprebuilt_take(qs_vm *vm, const char *path, const void *at, size_t n, 
  * settings: the settings in the mark; they must equal those of the bundle. */
 qs_status qprebuilt_run_own(qs_vm *vm, const char *settings);
 
-/* The settings of a program as words: "precision=64 fast-math".  qprebuilt_set modifies `text` and stores pointers into
- * it. */
+/* The settings of a program as words (qoptions_keep): "precision=64 fast-math". */
 enum { PREBUILT_SETTINGS = 232 };
-void qprebuilt_settings(const qs_config *from, char out[PREBUILT_SETTINGS]);
-void qprebuilt_set(char *text, qs_config *to);
 /* Marks qrun, and each copy of it with an appended program.  In such a copy settings follow the tag and `full` is 1, so
  * that a truncated program is not taken for plain qrun. */
 typedef struct {
