@@ -3,7 +3,7 @@
 
     tests/elem.py [--qrun build/qrun] [--device ref --device cpu --device opencl] [--row NAME …] [--seed N]
 
-Rows × {number, array, loop as machine code, expression as machine code, kernel} × devices × element types × values:
+Rows × {number, array, loop, expression and one call as machine code, kernel} × devices × element types × values:
 nan, zeros of both signs, infinities, subnormals, limits of the types, and random ones.  Numbers of the host are held
 against meanings.py, which says independently what a row means; all other ways against the host, with equal bits
 or within the row's bound.  A new row needs its lines there, and nothing else."""
@@ -136,7 +136,7 @@ class Case:
 
     def result(self):
         """The element type of the array that takes the result."""
-        truth = self.out == bool and self.way not in ("array", "expression")
+        truth = self.out == bool and self.way not in ("array", "expression", "call")
         return np.dtype(np.float64) if truth else self.out
 
     def load(self, folder):
@@ -153,6 +153,10 @@ class Case:
         save = f'save("{folder}/{self.name}.npy", r)\n'
         if self.way == "expression" and self.row.id in OPERATORS:  # one operator alone would not be compiled
             letters = [f"(one .* {c})" if self.d.kind in "iu" else f"(-(-{c}))" for c in letters]
+        if self.way == "call":  # of the function as a value, or one operator: no expression is compiled
+            name = re.match(r"\w+(?=\()", self.row.text(*letters))
+            call = f"f({', '.join(letters)})" if name else self.row.text(*letters)
+            return self.load(folder) + (f"f = {name[0]}\n" if name else "") + f"r = {call}\n" + save
         if self.way in ("array", "expression"):
             one = f"one = {self.like(self.d)}\none[0] = 1\n" if self.way == "expression" and self.d.kind in "iu" else ""
             return self.load(folder) + one + "r = " + self.row.text(*letters) + "\n" + save
@@ -202,10 +206,10 @@ def run(qrun, device, options, cases, folder):
     open(path, "w").write(text)
     explain = ["--explain"] if "always" in options else []
     done = subprocess.run([qrun, "--device", device, *options, *explain, path], capture_output=True, text=True)
-    told = re.findall(r"(?m)^.*elem\.q:(\d+): (expression: one kernel|loop: (?!interpreted)).*\n", done.stderr)
+    told = re.findall(r"(?m)^.*elem\.q:(\d+): (expression: one kernel|loop: (?!interpreted)|call: ).*\n", done.stderr)
     compiled = {first[max(k for k in first if k <= int(line))] for line, what in told
                 if what.startswith(cases[0].way)} if cases else set()
-    rest = re.sub(r"(?m)^.*elem\.q:\d+: (expression|loop): .*\n", "", done.stderr) if explain else done.stderr
+    rest = re.sub(r"(?m)^.*elem\.q:\d+: (expression|loop|call): .*\n", "", done.stderr) if explain else done.stderr
     out = {}
     for c in cases:
         f = f"{folder}/{c.name}.npy"
@@ -510,18 +514,29 @@ TYPES = ["float64", "float32", "int32", "int64", "uint32", "uint64", "complex128
          "uint8", "int16", "bool"]
 
 
+NEVER_CALLED = {"shl", "shr", "pow", "half_power", "bitand", "bitor", "bitxor", "bitnot"}
+
+
+def never_called(row, d):
+    """Whether a call alone is not compiled: shifts by arrays are several rows, a power is an expression, the host has
+    loops for bits, and some functions give their argument."""
+    same = row.id in ("real", "conj") and d.kind != "c" or row.whole == "ITSELF" and d.kind in "iub"
+    return same or row.id in NEVER_CALLED
+
+
 def ways(row, d):
     """How a row of such arguments is computed, apart from arrays operator by operator; None: not compared at all."""
     d = np.dtype(d)
     if row.id in ("div", "pow", "half_power") and d.kind in "iub": return None  # rules of their own
     if d.itemsize < 4 and row.id in OPERATORS and row.id != "bitnot": return None  # they compute as int
-    out = ["expression", "kernel"]
+    out = ["expression", "call", "kernel"]
     if d.name in ("float64", "complex128") or (d.name == "int64" and row.id not in OPERATORS and row.whole != "ARITH"):
         out += ["number", "loop"]
     leave = set()
     if d.kind in "iub" and (row.whole == "FLOATS" or d.itemsize < 4): leave |= {"kernel"}  # which has 32 bits
-    if row.whole == "WHOLE" and d.itemsize < 4: leave |= {"expression"}  # by operators alone
-    if row.id == "pow" and d.kind == "c": leave |= {"expression", "loop"}  # of an exponent that is not known
+    if row.whole == "WHOLE" and d.itemsize < 4: leave |= {"expression", "call"}  # by operators alone
+    if d.itemsize < 4 or never_called(row, d): leave |= {"call"}  # the host's loops convert these, or change nothing
+    if row.id == "pow" and d.kind == "c": leave |= {"expression", "call", "loop"}  # of an exponent that is not known
     return [w for w in out if w not in leave]
 
 
@@ -547,7 +562,8 @@ def stages(qrun, have, table, seed, everything=False, pairs=True):
         yield problems, len(arrays)
         for device in have:
             for way, options in (("number", ["--loops", "never"]), ("loop", ["--loops", "always"]),
-                                 ("expression", ["--loops", "always"]), ("kernel", [])):
+                                 ("expression", ["--loops", "always"]), ("call", ["--loops", "always"]),
+                                 ("kernel", [])):
                 if way == "number" and device != have[0]: continue
                 if way != "kernel" and device == "opencl" and not everything: continue
                 cases = [Case(c.row, c.d, way, c.args) for c in arrays

@@ -20,6 +20,33 @@ class Views(unittest.TestCase):
         q.shift(b[:-1], b[1:], 1000000)
         self.assertEqual(b.sum(), 1000000)
 
+    def test_elementwise_calls_are_compiled(self):
+        """A built-in or an operator that Python calls gives what an expression of a script gives, bit by bit."""
+        q.init("cpu")
+        q.compile_string("calls", """
+            function y = tanh_of(x)
+                y = tanh(x)
+            end
+            function y = value_of(f, x)
+                y = f(x)
+            end
+            function y = sum_of(x, z)
+                y = x + z
+            end""")
+        x = np.linspace(-3, 3, 1_000_000, dtype=np.float32)
+        strided = np.linspace(-3, 3, 2_000_000, dtype=np.float32).reshape(1000, 2000)[:, ::2]
+        for v in (x, x.astype(np.float64), strided):
+            want = np.asarray(q.tanh_of(v))
+            for _ in range(2): self.assertTrue(np.array_equal(np.asarray(q.tanh(v)), want))
+            self.assertTrue(np.array_equal(np.asarray(q.value_of(q.tanh, v)), want))
+            np.testing.assert_allclose(want, np.tanh(v), rtol=1e-6)
+        a, b = q.value(x), q.value(x[::-1].copy())
+        for _ in range(4): self.assertTrue(np.array_equal(np.asarray(a + b), np.asarray(q.sum_of(a, b))))
+        self.assertTrue(np.array_equal(np.asarray(a < b), x < x[::-1]))
+        c = q.value(x.copy())
+        for _ in range(4): c += b
+        self.assertTrue(np.array_equal(np.asarray(c), x + x[::-1] + x[::-1] + x[::-1] + x[::-1]))
+
 
 if __name__ == "__main__":
     unittest.main()

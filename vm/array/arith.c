@@ -131,13 +131,13 @@ static qs_status result_array(qs_vm *vm, qs_value a, qs_value b, unsigned owned,
     return qoperand_result(vm, p->out, &p->shape, out);
 }
 
-/* Computes the operator on the device that holds the operands, if possible. */
-static qs_status on_device(qs_vm *vm, Op op, qs_value a, qs_value b, const Plan *p, Array *into, bool *done) {
+/* Computes the operator by compiled code, if that is possible and worthwhile. */
+static qs_status by_code(qs_vm *vm, Op op, qs_value a, qs_value b, const Plan *p, Array *into, bool *done) {
     Elem e = kelem_operator(op);
     *done = false;
     bool mask = p->gives == QS_B1 && p->loop == LOOP_AND;
     if (e == EL__COUNT || e == EL_bitand || e == EL_bitor || e == EL_bitxor || p->signs || mask) return QS_OK;
-    return qelementwise_on_device(vm, &(RowCall){e, p->compute, 2, (qs_value[]){a, b}, into}, done);
+    return qelementwise_compiled(vm, &(RowCall){e, p->compute, 2, (qs_value[]){a, b}, into}, done);
 }
 
 static qs_status array_binary(qs_vm *vm, Op op, qs_value a, qs_value b, unsigned owned, qs_value *out) {
@@ -151,7 +151,7 @@ static qs_status array_binary(qs_vm *vm, Op op, qs_value a, qs_value b, unsigned
     TRY(qoperand_plan(vm, op, a, b, &p));
     TRY(qoperand_shape(vm, qscalar_op_name(op), a, b, &p.shape));
     TRY(result_array(vm, a, b, owned, &p, &r));
-    qs_status s = qdevmath_asks(vm) ? on_device(vm, op, a, b, &p, r, &done) : QS_OK;
+    qs_status s = qelementwise_asks(vm, r) ? by_code(vm, op, a, b, &p, r, &done) : QS_OK;
     if (!s && done) return *out = qarr_value(r), QS_OK;
     if (!s) s = qoperand_open(vm, a, p.compute, &x);
     if (!s) s = qoperand_open(vm, b, p.compute, &y);
@@ -301,7 +301,7 @@ static qs_status update_into(qs_vm *vm, Op op, qs_value a, qs_value b) {
     if (dst->dtype == QS_B1 && p.out != QS_B1) return update_by_result(vm, op, a, b); /* the result has numbers */
     p.out = (qs_dtype)dst->dtype;
     bool done = false;
-    if (qdevmath_asks(vm)) TRY(on_device(vm, op, a, b, &p, dst, &done));
+    if (qelementwise_asks(vm, dst)) TRY(by_code(vm, op, a, b, &p, dst, &done));
     if (done) return qarr_settle(vm, dst);
     TRY(qoperand_open(vm, b, p.compute, &y));
     TRY(qarr_write(vm, dst, &to));

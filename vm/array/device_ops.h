@@ -1,4 +1,5 @@
 /* device_ops.h -- declares operations that run on the device that holds an input array, if the host does not have it.
+ * Elementwise operations on many elements also run as compiled code where the arrays are on the host.
  *
  * reduce.c, arith.c, map_elements.c and the functions that move elements try these before they copy the array to the
  * host (if qdevmath_asks).  vm/launch/axis_launch.c, elementwise_node.c and move_launch.c launch the kernels.
@@ -62,5 +63,9 @@ typedef struct {
     const qs_value *args;
     Array *into;
 } RowCall;
-qs_status qelementwise_on_device(qs_vm *vm, const RowCall *c, bool *done);
+qs_status qelementwise_compiled(qs_vm *vm, const RowCall *c, bool *done);
+/* Whether qelementwise_compiled need be called: otherwise the host's loops compute the result. */
+static inline bool qelementwise_asks(qs_vm *vm, const Array *into) {
+    return into->count >= qvm(vm)->fuse_least || qdevmath_asks(vm);
+}
 #endif

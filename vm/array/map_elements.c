@@ -2,7 +2,8 @@
  *
  *   values ─ common_dtype ─► loop nest (strided.c) ─► runs ─► pieces, converted ─► contiguous loop of the function
  *
- * Operators have their own loops (contiguous.c), with variants for a number and an array. */
+ * Operators have their own loops (contiguous.c), with variants for a number and an array.  Functions and operators of
+ * many elements are compiled instead once that pays (vm/launch/elementwise_node.c). */
 #include "vm/array/map_elements.h"
 #include "vm/array/device_ops.h"
 #include "vm/array/operand.h"
@@ -169,7 +170,7 @@ static qs_status of_arrays(qs_vm *vm, Elem e, const qs_value *given, int nargs, 
     TRY(qoperand_shapes(vm, kelem_name(e), args, nargs, &shape));
     TRY(qoperand_result(vm, how.out, &shape, &r));
     qs_status s = QS_OK;
-    if (qdevmath_asks(vm)) s = qelementwise_on_device(vm, &(RowCall){e, how.compute, nargs, args, r}, &done);
+    if (qelementwise_asks(vm, r)) s = qelementwise_compiled(vm, &(RowCall){e, how.compute, nargs, args, r}, &done);
     if (!s && done) return *out = qarr_value(r), QS_OK;
     for (int i = 0; i < nargs && !s; i++) s = qoperand_open(vm, args[i], how.compute, &x[i]);
     if (!s) s = qarr_write(vm, r, &to);

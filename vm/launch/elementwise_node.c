@@ -1,10 +1,12 @@
-/* elementwise_node.c -- records elementwise operators and functions on the tape as launches of their op's code.
+/* elementwise_node.c -- runs an elementwise operator or function as compiled code, and records it on the tape.
  *
  * The host computes the result with its own loops (vm/array), which are generated from the same table.  The op is
  * recorded as a specialization, an expression of one operation, so that elem.def is the only source of its
  * derivative.  The evaluator computes gradients of numbers and of few elements.
  *
- * If a GPU has the arrays and the host does not, the op's code also computes the result, on the GPU. */
+ * If a GPU has the arrays and the host does not, the op's code also computes the result, on the GPU.  An op that is
+ * called with many elements often enough is compiled for the other devices, too, as an expression of a script would be:
+ * this concerns operators and functions that Python or C calls, and functions that a script calls as values. */
 #include "vm/launch/record.h"
 
 #include "lang/kernel/lower/fusion/fuse.h"
@@ -18,6 +20,9 @@
 typedef struct {
     Specialization base;
     FuseRow row;
+    double work;  /* operator evaluations that the host's loops have done */
+    bool told;    /* --explain has reported it */
+    bool refused; /* the code cannot be compiled: the host's loops compute the results */
 } RowForm;
 
 typedef struct {
@@ -201,19 +206,16 @@ static void set_exponent(FuseRow *k, const RowCall *c) {
     if (k->known) k->exponent = n;
 }
 
-static qs_status launch_row(Row *w, Device *d) {
+/* d NULL: the device that runs kernels. */
+static qs_status launch_row(Row *w, RowForm *form, Device *d) {
     Run *r = &w->run;
-    RowForm *form;
-    qs_status s = find_op(r->vm, &w->key, &form);
-    if (s == QS_ETYPE) return qvm_ctx(r->vm)->err.status = QS_EDEVICE; /* no code exists for it */
-    if (s != QS_OK) return s;
     r->form = &form->base, r->which = 0, r->late = false, r->unrecorded = true;
-    r->device = d, r->bind = bind_row, r->fit = NULL;
+    r->device = d, r->bind = bind_row, r->fit = NULL, r->optional = true, r->chosen = false;
     r->launch = (Launch){.rank = w->key.rank, .any_block = true};
     memcpy(r->launch.domain, w->dims, sizeof w->dims);
     r->positions = (double)qval_array(w->result)->count;
     r->steps = r->positions * qlaunch_func(r)->nins;
-    return qlaunch_here(r);
+    return d ? qlaunch_here(r) : qlaunch_run(r);
 }
 
 /* Some elements of an operand may have been overwritten, so the host cannot repeat the operation. */
@@ -223,11 +225,56 @@ static bool is_operand(const RowCall *c) {
     return false;
 }
 
-qs_status qelementwise_on_device(qs_vm *vm, const RowCall *c, bool *done) {
-    Row w;
+static qs_status run_on_holder(qs_vm *vm, const RowCall *c, Row *w, Device *d, bool *done) {
+    RowForm *form;
+    qs_status s = find_op(vm, &w->key, &form);
+    if (s == QS_ETYPE) s = qvm_ctx(vm)->err.status = QS_EDEVICE; /* no code exists for it */
+    else if (s == QS_OK) s = launch_row(w, form, d);
+    *done = s == QS_OK;
+    if (!*done && w->run.launched && is_operand(c)) return s;
+    return *done || qdevmath_refused(vm, d, kelem_name(c->elem), c->into, s) ? QS_OK : s;
+}
+
+/* -- many elements ------------------------------------------------------------------------------------------------- */
+/* Evaluations of operators after which an op is compiled, as for an expression (fusion.c); a function counts as
+ * FUNCTION operators. */
+static const double worth_compiling_many = 4e6;
+enum { OPERATOR = 2, FUNCTION = 9 };
+
+/* Whether the op has done enough work on many elements to be compiled. */
+static bool pays(qs_vm *vm, const RowCall *c, RowForm *form) {
+    bool function = kfuse_function(kelem_name(c->elem), c->n);
+    form->work += (double)c->into->count * (function ? FUNCTION : OPERATOR);
+    return form->work >= worth_compiling_many || qvm(vm)->fuse_least <= 1;
+}
+
+/* The evaluator is slower than the host's loops. */
+static bool has_compiler(qs_vm *vm) {
+    Device *d;
+    if (qdevices_current(vm, &d) != QS_OK) return qerr_clear(qvm_ctx(vm)), false;
+    return d->ops->code != CODE_KIR || qvm(vm)->fuse_least <= 1;
+}
+
+static qs_status run_many(qs_vm *vm, const RowCall *c, Row *w, bool *done) {
+    RowForm *form;
+    if (find_op(vm, &w->key, &form) != QS_OK) return qerr_clear(qvm_ctx(vm)), QS_OK; /* no code exists for it */
+    if (form->refused || !pays(vm, c, form) || !has_compiler(vm)) return QS_OK;
+    if (!form->told) qreport_explain(vm, qvm_here(vm), "call: %s of arrays as one kernel", kelem_name(c->elem));
+    form->told = true;
+    qs_status s = launch_row(w, form, NULL);
+    *done = s == QS_OK;
+    if (*done || s == QS_EINTERRUPT || w->run.launched || qvm_ctx(vm)->err.late) return s;
+    form->refused = s == QS_EDEVICE && !w->run.loaded;
+    return qerr_clear(qvm_ctx(vm)), QS_OK;
+}
+
+qs_status qelementwise_compiled(qs_vm *vm, const RowCall *c, bool *done) {
+    Row w; /* not initialized, because it is large */
     *done = false;
-    Device *d = qdevmath_holder(vm, c->n, c->args);
-    if (!d || !c->into->count || !c->into->contiguous || !suits(c->compute) || !suits((qs_dtype)c->into->dtype))
+    Device *d = qdevmath_asks(vm) ? qdevmath_holder(vm, c->n, c->args) : NULL;
+    bool many = c->into->count >= qvm(vm)->fuse_least;
+    if ((!d && !many) || !c->into->count || !c->into->contiguous || !suits(c->compute) ||
+        !suits((qs_dtype)c->into->dtype))
         return QS_OK;
     for (int i = 0; i < c->n; i++)
         if (c->args[i].kind == QS_ARRAY && qtape_forbids(vm, qval_array(c->args[i]))) return QS_OK;
@@ -237,10 +284,7 @@ qs_status qelementwise_on_device(qs_vm *vm, const RowCall *c, bool *done) {
     set_types(&w), set_shape(&w);
     w.key.compute = c->compute;
     set_exponent(&w.key, c);
-    qs_status s = launch_row(&w, d);
-    *done = s == QS_OK;
-    if (!*done && w.run.launched && is_operand(c)) return s;
-    return *done || qdevmath_refused(vm, d, kelem_name(c->elem), c->into, s) ? QS_OK : s;
+    return d ? run_on_holder(vm, c, &w, d, done) : run_many(vm, c, &w, done);
 }
 
 /* -- few elements -------------------------------------------------------------------------------------------------- */
