@@ -292,6 +292,17 @@ static bool outlives(qs_value v) {
     return v.kind == QS_ARRAY && (qval_array(v)->hdr.refs > 1 || qbuf_shared(qval_array(v)->buf));
 }
 
+/* Overload resolution treats a Python int like a number that a script writes as an integer (CallArgs.integral). */
+static uint64_t python_ints(PyObject *const *args, int n) {
+    uint64_t bits = 0;
+    for (int i = 0; i < n && i < 64; i++) {
+        int overflow = 1;
+        long long x = PyLong_Check(args[i]) ? PyLong_AsLongLongAndOverflow(args[i], &overflow) : 0;
+        if (!overflow && x > -INT64_C(0x80000000) && x < INT64_C(0x80000000)) bits |= (uint64_t)1 << i;
+    }
+    return bits;
+}
+
 static PyObject *run_function(Border *b, qs_value fn, const CallArgs *a, int wanted) {
     int n = wanted ? wanted : results_of(fn);
     qs_value out[MOST_RESULTS];
@@ -305,10 +316,10 @@ static PyObject *run_function(Border *b, qs_value fn, const CallArgs *a, int wan
     return n > 1 ? give_all(b, out, n) : qpy_give(b, out[0]);
 }
 
-static PyObject *run_named(Border *b, qs_value fn, int nin, qs_value *in, PyObject *names, int wanted) {
+static PyObject *run_named(Border *b, qs_value fn, CallArgs *a, PyObject *names, int wanted) {
     Str *strings[MOST];
-    int n = (int)PyTuple_Size(names);
-    return take_names(b, names, n, strings) < 0 ? NULL : run_function(b, fn, &(CallArgs){nin, in, n, strings}, wanted);
+    a->nnamed = (int)PyTuple_Size(names), a->names = strings;
+    return take_names(b, names, a->nnamed, strings) < 0 ? NULL : run_function(b, fn, a, wanted);
 }
 
 static PyObject *call_inside(Border *b, qs_value fn, PyObject *const *args, int nin, PyObject *names, int wanted) {
@@ -316,11 +327,12 @@ static PyObject *call_inside(Border *b, qs_value fn, PyObject *const *args, int 
     PyObject *r = NULL;
     if (!in) return PyErr_NoMemory();
     if (take_args(b, fn, args, nin, names, in) == 0) {
+        CallArgs all = {.nin = nin, .in = in, .integral = python_ints(args, nin)};
         const Function *f = fn.kind == QS_FUNCTION ? fn.u.p : NULL;
         qs_status s = f && f->fkind == FN_NATIVE && nin > 1 ? check_dimensions(b, f, nin, in, names) : QS_OK;
         if (s != QS_OK) r = qerror_raise(b, s);
-        else if (names) r = run_named(b, fn, nin, in, names, wanted);
-        else r = run_function(b, fn, &(CallArgs){.nin = nin, .in = in}, wanted);
+        else if (names) r = run_named(b, fn, &all, names, wanted);
+        else r = run_function(b, fn, &all, wanted);
         for (int i = 0; i < nin; i++) {
             make_visible(in[i]);
             if (outlives(in[i])) qdl_hold(b, in[i]);

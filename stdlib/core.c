@@ -388,7 +388,7 @@ static qs_status apply_arguments(qs_vm *vm, qs_call_args *c, Arguments *a) {
         c->in[2] = names;
     }
     TRY(add_named(a, c->nin > 2 ? c->in[2] : qs_nil()));
-    const CallArgs all = {(int)a->n, a->v, (int)a->nnamed, a->names};
+    const CallArgs all = {(int)a->n, a->v, (int)a->nnamed, a->names, 0};
     return qvm_call_named(vm, c->in[0], &all, c->nout < 2 ? -1 : c->nout, c->out);
 }
 

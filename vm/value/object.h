@@ -129,10 +129,10 @@ typedef enum { TAKES_ANY, TAKES_EACH, TAKES_LAUNCH, TAKES_EXACT } Takes;
 typedef struct Proto Proto;
 /* Cache of overload choices: the member of a set that earlier calls chose, by the types of their arguments
  * (vm/interp/call.c). */
-enum { MOST_KEYS = 6, MOST_CHOSEN = 4 };
+enum { MOST_KEYS = 12, MOST_CHOSEN = 4 };
 typedef struct {
-    uint64_t key[MOST_KEYS];
-    int n;
+    uint64_t key[MOST_KEYS]; /* of the arguments, then of the names */
+    int n, nnamed;
     bool launch; /* of a kernel, which sets some parameters itself */
     struct Function *fn;
 } Chosen;
@@ -191,9 +191,11 @@ void qvm_flush(qs_vm *vm);
 void qvm_diagnostic(qs_vm *vm, const char *s, size_t n); /* writes to fd 2, after pending output */
 
 /* -- value.c: properties of any value ------------------------------------------------------------------------------ */
-const Type *qval_type(qs_vm *vm, qs_value v);            /* null has type ?? */
-const char *qval_type_name(qs_vm *vm, qs_value v);       /* "null", "vec", "point"; lives as long as vm */
-bool qval_takes(const Function *f, int nargs);           /* f accepts a call with nargs arguments */
+const Type *qval_type(qs_vm *vm, qs_value v);      /* null has type ?? */
+const char *qval_type_name(qs_vm *vm, qs_value v); /* "null", "vec", "point"; lives as long as vm */
+bool qval_takes(const Function *f, int nargs);     /* f accepts a call with nargs arguments */
+/* The numbers of arguments that f takes; *most -1: no upper limit.  false: a set or a foreign function. */
+bool qval_arity(const Function *f, int *least, int *most);
 bool qval_is_type(qs_vm *vm, qs_value v, const Type *t); /* v fits an annotation t without conversion */
 /* Converts v for assignment to a variable declared t.  Numbers convert (scalar to int truncates, with a warning if out
  * of range), arrays of other real elements are converted into a new array.  Otherwise QS_ETYPE, which names `what`. */
@@ -260,6 +262,7 @@ typedef struct { /* arguments of a call; the last nnamed of the nin arguments we
     qs_value *in;
     int nnamed;
     Str *const *names;
+    uint64_t integral; /* bit per argument: written as a constant integral number (qfold_integral), or a Python int */
 } CallArgs;
 qs_status qvm_call_named(qs_vm *vm, qs_value fn, const CallArgs *a, int nout, qs_value *out);
 /* Returns the declared type of parameter i; NULL: none, or it depends on the call. */
