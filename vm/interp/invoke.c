@@ -17,7 +17,7 @@ static qs_status too_few(qs_vm *vm, const char *name, int have, uint32_t want) {
     return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s gives %d results, %u are wanted", name, have, want);
 }
 
-/* The function that returned.  func: its tree, if it is a script function; unpacks, acts: see Function. */
+/* The function that returned.  func: its tree, if it is a script function; acts: see Function. */
 typedef struct {
     const char *name;
     const Func *func;
@@ -28,7 +28,7 @@ static Giver function_gives(const Func *f) { return (Giver){f->name->s, f, false
 
 static Giver native_gives(const Function *fn) {
     if (!fn || !fn->native) return (Giver){"this", NULL, true, true}; /* a Python callable, or a type */
-    return (Giver){fn->native->name, NULL, fn->unpacks, fn->acts};
+    return (Giver){fn->native->name, NULL, fn->traits & TRAIT_UNPACKS, fn->acts};
 }
 
 /* Checks [a, b] = f(…) if f returns one list; warns if this is probably not meant. */

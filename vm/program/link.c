@@ -160,9 +160,7 @@ static bool scope_lookup(void *ud, Str *name, Sym *out) {
         out->kind = SYM_GLOBAL;
         out->index = slot;
         const qs_value v = *qvm_global(u->vm, (uint64_t)slot);
-        const Function *f = v.kind == QS_FUNCTION ? v.u.p : NULL;
-        out->function = f != NULL;
-        out->unpacks = f && f->unpacks;
+        out->function = v.kind == QS_FUNCTION;
         out->variable = !is_builtin && !out->function;
         return true;
     }

@@ -126,6 +126,9 @@ typedef enum { FN_SCRIPT, FN_NATIVE, FN_SET, FN_FOREIGN /* calls captures[0] */ 
 /* How a built-in treats its arguments, for callers from outside: TAKES_EACH works element by element, TAKES_LAUNCH
  * passes them to a kernel, TAKES_EXACT needs numbers with all their digits. */
 typedef enum { TAKES_ANY, TAKES_EACH, TAKES_LAUNCH, TAKES_EXACT } Takes;
+/* Properties of built-ins; the rows TRAIT of stdlib/builtins.def.  DIM and SIZE: the bit of argument 0, followed by
+ * those of arguments 1 to 7; SIZE of argument 7 holds for all further ones. */
+typedef enum { TRAIT_UNPACKS = 1, TRAIT_CALLS_ONLY = 2, TRAIT_DIM = 1 << 8, TRAIT_SIZE = 1 << 16 } Trait;
 typedef struct Proto Proto;
 /* Cache of overload choices: the member of a set that earlier calls chose, by the types of their arguments
  * (vm/interp/call.c). */
@@ -146,9 +149,9 @@ typedef struct {
 typedef struct Function {
     GcObj gc;
     uint8_t fkind;
-    uint8_t takes; /* FN_NATIVE: Takes */
-    bool unpacks;  /* FN_NATIVE: its single result is meant to be unpacked, [m, n] = size(x) */
-    bool acts;     /* FN_NATIVE: a call may have side effects */
+    uint8_t takes;   /* FN_NATIVE: Takes */
+    bool acts;       /* FN_NATIVE: a call may have side effects */
+    uint32_t traits; /* FN_NATIVE: bits of Trait */
     Str *name;
     Func *ast;                          /* FN_SCRIPT */
     Proto *proto;                       /* FN_SCRIPT host code; compiled on first call */

@@ -221,8 +221,9 @@ static qs_status call_function(Lower *L, const Node *site, Closure *fn, const Ar
         return no_function(L, fn->builtin ? fn->builtin : "this function");
     Val only;
     nothing_from(outs, 1, wanted);
-    return klbuiltin_call(L, which, site && site->kind == N_CALL ? (Node *)(uintptr_t)site : NULL, args->at, args->n,
-                          wanted ? &outs[0] : &only);
+    TRY(klbuiltin_call(L, which, site && site->kind == N_CALL ? (Node *)(uintptr_t)site : NULL, args->at, args->n,
+                       wanted ? &outs[0] : &only));
+    return L->walk.unpacks = fn->host && fn->host->unpacks, QS_OK;
 }
 
 /* -- callees ------------------------------------------------------------------------------------------------------- */
