@@ -130,49 +130,21 @@ static qs_status too_large(Border *b, const char *fn, const char *what, const ch
     return qerror_take(b);
 }
 
-/* Finds the name of parameter i of a built-in in the signature at the beginning of doc; "": none. */
-static void parameter_called(const char *doc, int i, char name[ARGUMENT_NAME]) {
-    const char *p = strchr(doc, '(');
-    *name = 0;
-    for (; p && *p != ')' && i >= 0; i--) {
-        p += strspn(p, "(, [");
-        size_t n = strcspn(p, ",) .]");
-        if (n) snprintf(name, ARGUMENT_NAME, "%.*s", (int)n, p); /* otherwise …: the last parameter is repeated */
-        p += strcspn(p, ",)");
-    }
-}
-
 /* Rejects a number of elements that is not integral. */
 static qs_status take_size(Border *b, const Function *f, PyObject *o, int i, qs_value v) {
-    char name[ARGUMENT_NAME];
     char text[NUMBER_TEXT];
     double *x;
     size_t n;
-    parameter_called(f->native->doc, i, name);
-    if (strcmp(name, "n") && strcmp(name, "m") && strcmp(name, "size")) return QS_OK;
+    if (!(f->traits & TRAIT_SIZE << (i < 7 ? i : 7))) return QS_OK;
     if (is_huge(o, v)) return too_large(b, f->name->s, "a size", "less than 2^63", o);
     if (!qval_is_number(v) && v.kind != QS_ARRAY) return QS_OK;
-    if (qarr_doubles(b->vm, v, name, &x, &n) != QS_OK) return qs_error_clear(b->vm), QS_OK;
+    if (qarr_doubles(b->vm, v, "a size", &x, &n) != QS_OK) return qs_error_clear(b->vm), QS_OK;
     size_t k = 0;
     while (k < n && x[k] == trunc(x[k]) && fabs(x[k]) < 0x1p63) k++;
     double bad = k < n ? x[k] : 0;
     qmem_free(qvm_ctx(b->vm), x, n * sizeof *x);
     if (k == n) return QS_OK;
     return qs_fail(b->vm, QS_EVALUE, "%s: a size must be a whole number, got %s", f->name->s, qnum_shown(bad, text));
-}
-
-/* Whether argument i of a built-in is a dimension of its arrays, in one of the signatures at the beginning of its
- * manual. */
-static bool is_dimension(const char *doc, int i) {
-    const char *line = strchr(doc, '\n'), *form = doc;
-    char name[ARGUMENT_NAME];
-    for (; form && (!line || form < line); form = strstr(form + 1, " or ")) {
-        parameter_called(form, i, name);
-        if (!strcmp(name, "dim")) return true;
-        if (!strncmp(doc, "size(", 5) && !strcmp(name, "dims")) return true;
-        if (!strncmp(doc, "moveaxis(", 9) && (!strcmp(name, "from") || !strcmp(name, "to"))) return true;
-    }
-    return false;
 }
 
 static int dimensions_of(qs_value v) {
@@ -187,13 +159,13 @@ static qs_status check_dimensions(Border *b, const Function *f, int nin, const q
     for (int i = 1; arrays && i < nin; i++) {
         PyObject *given = i < positional ? NULL : PyTuple_GetItem(names, i - positional);
         const char *name = given ? PyUnicode_AsUTF8AndSize(given, NULL) : NULL;
+        bool dimension = name ? !strcmp(name, "dim") : i < 8 && f->traits & TRAIT_DIM << i;
         double *d;
         size_t n;
         int most = 2;
         bool several = in[i].kind == QS_ARRAY && !strcmp(f->name->s, "size");
         bool high = qval_is_number(in[i]) && !(qval_number(in[i]) < most);
-        if (!several && !high) continue; /* the usual case, which need not parse the manual */
-        if (name ? strcmp(name, "dim") : !is_dimension(f->native->doc, i)) continue;
+        if ((!several && !high) || !dimension) continue;
         for (int k = 0; k < nin; k++)
             if (k != i && dimensions_of(in[k]) > most) most = dimensions_of(in[k]);
         if (qarr_doubles(b->vm, in[i], "dim", &d, &n) != QS_OK) return qs_error_clear(b->vm), QS_OK;
@@ -292,6 +264,17 @@ static bool outlives(qs_value v) {
     return v.kind == QS_ARRAY && (qval_array(v)->hdr.refs > 1 || qbuf_shared(qval_array(v)->buf));
 }
 
+/* Overload resolution treats a Python int like a number that a script writes as an integer (CallArgs.integral). */
+static uint64_t python_ints(PyObject *const *args, int n) {
+    uint64_t bits = 0;
+    for (int i = 0; i < n && i < 64; i++) {
+        int overflow = 1;
+        long long x = PyLong_Check(args[i]) ? PyLong_AsLongLongAndOverflow(args[i], &overflow) : 0;
+        if (!overflow && x > -INT64_C(0x80000000) && x < INT64_C(0x80000000)) bits |= (uint64_t)1 << i;
+    }
+    return bits;
+}
+
 static PyObject *run_function(Border *b, qs_value fn, const CallArgs *a, int wanted) {
     int n = wanted ? wanted : results_of(fn);
     qs_value out[MOST_RESULTS];
@@ -305,10 +288,10 @@ static PyObject *run_function(Border *b, qs_value fn, const CallArgs *a, int wan
     return n > 1 ? give_all(b, out, n) : qpy_give(b, out[0]);
 }
 
-static PyObject *run_named(Border *b, qs_value fn, int nin, qs_value *in, PyObject *names, int wanted) {
+static PyObject *run_named(Border *b, qs_value fn, CallArgs *a, PyObject *names, int wanted) {
     Str *strings[MOST];
-    int n = (int)PyTuple_Size(names);
-    return take_names(b, names, n, strings) < 0 ? NULL : run_function(b, fn, &(CallArgs){nin, in, n, strings}, wanted);
+    a->nnamed = (int)PyTuple_Size(names), a->names = strings;
+    return take_names(b, names, a->nnamed, strings) < 0 ? NULL : run_function(b, fn, a, wanted);
 }
 
 static PyObject *call_inside(Border *b, qs_value fn, PyObject *const *args, int nin, PyObject *names, int wanted) {
@@ -316,11 +299,12 @@ static PyObject *call_inside(Border *b, qs_value fn, PyObject *const *args, int 
     PyObject *r = NULL;
     if (!in) return PyErr_NoMemory();
     if (take_args(b, fn, args, nin, names, in) == 0) {
+        CallArgs all = {.nin = nin, .in = in, .integral = python_ints(args, nin)};
         const Function *f = fn.kind == QS_FUNCTION ? fn.u.p : NULL;
         qs_status s = f && f->fkind == FN_NATIVE && nin > 1 ? check_dimensions(b, f, nin, in, names) : QS_OK;
         if (s != QS_OK) r = qerror_raise(b, s);
-        else if (names) r = run_named(b, fn, nin, in, names, wanted);
-        else r = run_function(b, fn, &(CallArgs){.nin = nin, .in = in}, wanted);
+        else if (names) r = run_named(b, fn, &all, names, wanted);
+        else r = run_function(b, fn, &all, wanted);
         for (int i = 0; i < nin; i++) {
             make_visible(in[i]);
             if (outlives(in[i])) qdl_hold(b, in[i]);

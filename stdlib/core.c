@@ -43,10 +43,14 @@ const char *qlib_adjoint(const qs_native_def *d) {
     return i < sizeof natives / sizeof *natives ? adjoints[i] : NULL;
 }
 
-static const char *const signatures[] = {
+static const struct {
+    const char *name;
+    uint32_t traits;
+} traits[] = {
 #define GROUP(title)
 #define CONSTANT(name, value, doc, matlab, numpy)
-#define NATIVE(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy, adjoint) signature,
+#define NATIVE(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy, adjoint)
+#define TRAIT(name, traits) {name, traits},
 #include "stdlib/builtins.def"
 };
 
@@ -76,10 +80,13 @@ void qlib_register(qs_vm *vm) {
     for (size_t i = 0; i < sizeof natives / sizeof *natives; i++) {
         Function *f = qfn_native(vm, &natives[i]);
         f->takes = takes[i];
-        f->unpacks = natives[i].max_out == 1 && strstr(signatures[i], "] = ");
         /* Has side effects (ACTS). */
         f->acts = !natives[i].max_out || adjoints[i][0] == ADJOINT_CALLS || !strcmp(adjoints[i], "0+");
         qvm_builtin(vm, natives[i].name, qval_object(QS_FUNCTION, f));
+    }
+    for (size_t i = 0; i < sizeof traits / sizeof *traits; i++) {
+        uint64_t slot = *qmap_at(&qvm(vm)->builtins, qstr_cname(qvm_ctx(vm), traits[i].name));
+        ((Function *)qvm_global(vm, slot)->u.p)->traits = traits[i].traits;
     }
     for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
         qvm_builtin(vm, constants[i].name, constants[i].value);
@@ -388,7 +395,7 @@ static qs_status apply_arguments(qs_vm *vm, qs_call_args *c, Arguments *a) {
         c->in[2] = names;
     }
     TRY(add_named(a, c->nin > 2 ? c->in[2] : qs_nil()));
-    const CallArgs all = {(int)a->n, a->v, (int)a->nnamed, a->names};
+    const CallArgs all = {(int)a->n, a->v, (int)a->nnamed, a->names, 0};
     return qvm_call_named(vm, c->in[0], &all, c->nout < 2 ? -1 : c->nout, c->out);
 }
 

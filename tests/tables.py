@@ -5,6 +5,7 @@
   - every built-in is called by a test that looks at what comes of it (see `observed`);
   - every built-in has its derivative, which a test checks, or says why there is none (see `check_adjoints`);
   - what tools/options.py makes of options.def is up to date;
+  - the traits of a built-in agree with its signature;
   - a file that a comment or a document names is there;
   - source files keep the house style: width, tabs, blanks at the ends of lines, and every file lies in a room."""
 import os, re, subprocess, sys
@@ -30,6 +31,7 @@ USED = [
     ("vm/typed/typed.def", "TYPED", 0, None, ()),  # each row is compared with NumPy: tests/python/test_array_api.py
     ("vm/options.def", "OPTION|COMMAND|ALIAS", 0, None, ()),
     ("stdlib/builtins.def", "NATIVE|EACH|LAUNCH|EXACT|FIGURE|CONSTANT", 0, None, ()),
+    ("stdlib/builtins.def", "TRAIT", 0, None, ()),  # see check_traits
     ("devices/cuda_api.def", "CU|CUDA|CUDALATER|HIP|CUNUMBER|CUDANUMBER|HIPNUMBER|CUATTRIBUTE", 0, r"\b{}\b",
      ("devices/cuda",)),
     ("devices/opencl_api.def", "CL", 1, r"\b{}\b", ("devices/opencl.c",)),
@@ -149,6 +151,34 @@ def check_builtins():
     return len(natives)
 
 
+# -- traits ----------------------------------------------------------------------------------------------------------
+NO_SIZES = {"circshift"}  # its n may be any number
+
+
+def check_traits():
+    """A parameter dim is a dimension, n, m and size are sizes, and [m, n] = f(x) with one result is unpacked."""
+    text = read("stdlib/builtins.def")
+    traits = {m[1]: m[2] for m in re.finditer(r'^TRAIT\("(\w+)", (.*)\)$', text, re.M)}
+    natives = r'^(?:NATIVE|EACH|LAUNCH|EXACT|FIGURE)\("(\w+)",[^"]*?(-?\d+),\s*(-?\d+),\s*(\d+),\s*' \
+        r'"((?:[^"\\]|\\.)*)"'
+    signatures = {m[1]: (int(m[4]), m[5]) for m in re.finditer(natives, text, re.M)}
+    for name in traits.keys() - signatures.keys():
+        problems.append(f"stdlib/builtins.def: the TRAIT {name} is no built-in")
+    for name, (results, signature) in signatures.items():
+        has = traits.get(name, "")
+        forms = [re.findall(r"[a-z]\w*|\.\.\.|\[\]|\[[a-z]+, [a-z]+\](?!\))", form.split(")")[0])
+                 for form in signature.split(name + "(")[1:]]
+        for form in forms:
+            for i, parameter in enumerate(form):
+                if parameter == "dim" and f"DIM({i})" not in has:
+                    problems.append(f"stdlib/builtins.def: argument {i} of {name} is dim, without the trait DIM({i})")
+                if parameter in ("n", "m", "size") and not re.search(rf"SIZE\({i}\)|SIZES_FROM", has) and \
+                        name not in NO_SIZES:
+                    problems.append(f"stdlib/builtins.def: argument {i} of {name} is a size, without SIZE({i})")
+        if (results == 1 and "] = " in signature) != ("UNPACKS" in has):
+            problems.append(f"stdlib/builtins.def: {name} has the trait UNPACKS, or a signature with it, not both")
+
+
 # -- derivatives -----------------------------------------------------------------------------------------------------
 def check_adjoints():
     rules = set(re.findall(r"^function .*?= (\w+_adjoint)\(", read("stdlib/adjoints.q"), re.M))
@@ -235,6 +265,7 @@ check_words()
 check_tables()
 check_names()
 count = check_builtins()
+check_traits()
 check_adjoints()
 check_style()
 print("\n".join(problems) or f"tables: complete; {count} built-ins, each called by a test that looks at the result")

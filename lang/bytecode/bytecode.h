@@ -61,6 +61,12 @@ typedef struct {
     uint8_t reg, temp;
 } Handler; /* after an error in [start, end): R[reg] = the error, continue at handler; temp: first free temporary */
 
+/* A call with constant integral arguments (qfold_integral).  For a method, bit 0 is the object. */
+typedef struct {
+    uint32_t pc; /* behind the call */
+    uint64_t integral;
+} CallSite;
+
 /* An elementwise expression that may run as one kernel.  Its leaves are evaluated first, into `regs`; the code from
  * start to end then evaluates it operator by operator and leaves the result in R[dst]. */
 typedef struct FuseRegion {
@@ -101,6 +107,8 @@ typedef struct Chunk {
     uint32_t nlines, cap_lines;
     Handler *handlers;
     uint32_t nhandlers, cap_handlers; /* innermost first */
+    CallSite *calls;
+    uint32_t ncalls, cap_calls; /* sorted by pc */
     FuseRegion *fuses;
     uint32_t nfuses, cap_fuses; /* sorted by start */
     LoopRegion *loops;
@@ -129,6 +137,7 @@ typedef struct BytecodeHost { /* queries to the VM; ud is passed to each */
 /* Compiles f.  echo: if the last statement is an expression, it is the result (at the prompt and with -e). */
 qs_status qbytecode_compile(Ctx *c, Func *f, const BytecodeHost *host, bool echo, Chunk *out);
 void qbytecode_free(Chunk *c);
-void qbytecode_print(const Chunk *c, Text *out);     /* listing for --dump bytecode */
-uint32_t qbytecode_pos(const Chunk *c, uint32_t pc); /* source offset of an instruction */
+void qbytecode_print(const Chunk *c, Text *out);          /* listing for --dump bytecode */
+uint32_t qbytecode_pos(const Chunk *c, uint32_t pc);      /* source offset of an instruction */
+uint64_t qbytecode_integral(const Chunk *c, uint32_t pc); /* CallSite.integral of the call that ends at pc; 0: none */
 #endif

@@ -45,6 +45,13 @@ void qcode_op(Coder *e, Opcode op, int a, int b, int c) {
     qcode_word(e, qbc_word(op, (uint32_t)a & 0xff, (uint32_t)b & 0xff, (uint32_t)c & 0xff));
 }
 
+void qcode_call_site(Coder *e, uint64_t integral) {
+    Chunk *c = e->chunk;
+    if (!integral) return;
+    c->calls = grow(e, c->calls, c->ncalls, &c->cap_calls, sizeof *c->calls);
+    c->calls[c->ncalls++] = (CallSite){c->ncode, integral};
+}
+
 void qcode_full(Coder *e) {
     qcode_fail(e, e->pos,
                "%s has more than 65536 different literals: make several functions of it, or read the data from a file",
@@ -153,6 +160,16 @@ static const struct {
 #define OPCODE(id, words, doc) {#id, words},
 #include "lang/bytecode/opcodes.def"
 };
+
+uint64_t qbytecode_integral(const Chunk *c, uint32_t pc) {
+    uint32_t lo = 0, hi = c->ncalls;
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+        if (c->calls[mid].pc < pc) lo = mid + 1;
+        else hi = mid;
+    }
+    return lo < c->ncalls && c->calls[lo].pc == pc ? c->calls[lo].integral : 0;
+}
 
 uint32_t qbytecode_pos(const Chunk *c, uint32_t pc) {
     uint32_t lo = 0, hi = c->nlines;

@@ -46,7 +46,8 @@ void qcode_at(Coder *e, uint32_t pos);
 void qcode_word(Coder *e, uint32_t w);
 void qcode_op(Coder *e, Opcode op, int a, int b, int c);
 void qcode_opx(Coder *e, Opcode op, int a, uint32_t bx);
-void qcode_full(Coder *e); /* reports a function with too many literals */
+void qcode_call_site(Coder *e, uint64_t integral); /* after a call was emitted; see CallSite */
+void qcode_full(Coder *e);                         /* reports a function with too many literals */
 /* A jump list links jumps with the same pending target.  It is the index of the last J word; each J word contains the
  * index of the previous one; 0 ends the list. */
 void qcode_jump(Coder *e, Opcode op, int a, int b, int c, int *list);

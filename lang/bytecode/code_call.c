@@ -72,6 +72,7 @@ int qcode_call(Coder *e, Node *n, int base, int want) {
         qcode_op(e, named ? BC_CALLN : BC_CALL, base, args.n, want);
         if (named) qcode_word(e, name_table(e, args, named));
     }
+    qcode_call_site(e, qfold_integral(&args) << (callee->kind == N_FIELD));
     e->top = mark;
     return base;
 }

@@ -7,7 +7,7 @@
  *
  * The input is a description of each argument and the parameters of each function; the result is the index of the
  * chosen function.  The choice depends on types, and on values only as far as GivenArg describes them: whether a number
- * is integral, the extents of an array for a parameter of fixed size, the items of a cell.
+ * is written as an integer, the extents of an array for a parameter of fixed size, the items of a cell.
  *
  * These are the rules; docs/language.md states them for users:
  *   1. A function is a candidate if it accepts the arguments.  Each argument fits its parameter in one of the ways of
@@ -18,8 +18,9 @@
  *   4. If all arguments fit equally, the candidate that leaves fewer parameters to defaults is better.
  *   5. Among the candidates that no other one is better than, the last definition is chosen.
  *
- * An integral scalar (5, or a variable with that value) may be passed as an int.  It counts as an int if another
- * argument of the call is an int, or if the only other choice is a parameter without a type. */
+ * A number written as an integer (5, 2*3, -4.0; qfold_integral) may be passed as an int.  It counts as an int if
+ * another argument of the call is an int, or if the only other choice is a parameter without a type.  A variable or an
+ * element with such a value is a scalar.  From Python, an int counts as written. */
 #ifndef LANG_OVERLOAD_H
 #define LANG_OVERLOAD_H
 #include "lang/names/types.h"
@@ -28,7 +29,7 @@ typedef enum {
     FIT_NO,
     FIT_LOSSY,    /* scalar to int, int to uint8, complex128 to complex64: loses information or fails for some values */
     FIT_UNTYPED,  /* the parameter has no type, ??, or a type parameter as its type */
-    FIT_INTEGRAL, /* an integral scalar to int or int64 */
+    FIT_INTEGRAL, /* a scalar written as an integer, to int or int64 */
     FIT_CONVERTS, /* lossless: int to scalar, vec to mat, elements to a wider type */
     FIT_EXACT     /* same type, possibly with a fixed size or a type parameter */
 } Fit;
@@ -38,7 +39,7 @@ typedef struct {
     const Type *type; /* the type that type(x) returns; ??: the argument is null */
     bool is_null;
     bool fits_all;       /* the value is not given yet; every type fits equally */
-    bool integral;       /* a scalar with an integral value of magnitude below 2^31 */
+    bool integral;       /* a scalar that was written as an integer of magnitude below 2^31 */
     bool dynamic;        /* an object to which fields may be added */
     bool is_flat;        /* a kernel may take the array as an array of short vectors, formed by the last dimensions */
     uint8_t entries;     /* known number of last dimensions that form the short vectors; 0: unknown */

@@ -150,7 +150,6 @@ struct Sym {
     Func *owner;        /* function that has this local or capture; NULL for globals */
     bool variable;      /* SYM_GLOBAL: it is a variable; a lambda captures its value */
     bool function;      /* SYM_GLOBAL: it is a function once the unit is linked */
-    bool unpacks;       /* SYM_GLOBAL: built-in function whose single result is documented to be unpacked */
     Func *func;         /* SYM_NESTED */
     Node *bound;        /* SYM_TEMP */
     TypeExpr *declared; /* type of the first annotation; NULL: none */

@@ -60,6 +60,14 @@ static bool fold_number(const Known *all, const Node *n, double *out) {
 
 bool qfold_number(const Node *n, double *out) { return fold_number(NULL, n, out); }
 
+uint64_t qfold_integral(const ArgList *args) {
+    uint64_t bits = 0;
+    double x;
+    for (int i = 0; i < args->n && i < 64; i++)
+        if (qfold_number(args->at[i].value, &x) && fabs(x) < 0x1p31 && x == trunc(x)) bits |= (uint64_t)1 << i;
+    return bits;
+}
+
 static const Str *fold_string(const Known *all, const Node *n) {
     const Known *k = find_known(all, n);
     return n->kind == N_STR ? n->u.str : k ? k->str : NULL;

@@ -16,6 +16,9 @@ typedef struct {
 
 /* Evaluates an expression that consists of number literals only; false: it does not. */
 bool qfold_number(const Node *n, double *out);
+/* Returns the arguments that are constant integral numbers of magnitude below 2^31, as a bit per argument.  Overload
+ * resolution may pass these as ints (lang/names/overload.h).  Arguments beyond the 64th are never counted. */
+uint64_t qfold_integral(const ArgList *args);
 /* Evaluates a matrix literal of constant numbers; false: it is not constant.  The table is allocated in the arena. */
 bool qfold_matrix(const Node *n, Arena *arena, NumTable **out);
 /* Returns whether an index is a range or a list of two numbers, as in x[0..1] or x[[0,1]].  For a matrix this means one

@@ -132,14 +132,13 @@ static bool has_items(void *vm, const void *of, const Type *elem) {
 static bool function_takes(const void *of, int n) { return qval_takes(of, n); }
 static bool foreign_takes(const void *of, int n) { return (void)n, ((const Foreign *)of)->ftype->call != NULL; }
 
-/* Returns whether v is an integral number that fits an int32.  A traced number (QS_TRACED) is not. */
-static bool is_integral(qs_value v) {
-    return v.kind == QS_NUM && v.u.f > -0x1p31 && v.u.f < 0x1p31 && v.u.f == trunc(v.u.f);
-}
+/* Argument i counts as an integral number.  A traced number (QS_TRACED) does not. */
+static bool is_integral(const CallArgs *a, int i) { return i < 64 && a->integral >> i & 1 && a->in[i].kind == QS_NUM; }
 
 /* A kernel may take an array argument as an array of short vectors. */
-static void describe_argument(qs_vm *vm, qs_value v, const LaunchRules *launch, GivenArg *out) {
-    *out = (GivenArg){.type = qval_type(vm, v), .is_null = v.kind == QS_NIL, .integral = is_integral(v)};
+static void describe_argument(qs_vm *vm, const CallArgs *a, int i, const LaunchRules *launch, GivenArg *out) {
+    qs_value v = a->in[i];
+    *out = (GivenArg){.type = qval_type(vm, v), .is_null = v.kind == QS_NIL, .integral = is_integral(a, i)};
     if (qval_is_object(v)) out->of = v.u.p;
     if (v.kind == QS_ARRAY) out->dims = ((const Array *)v.u.p)->dims;
     if (v.kind == QS_CELL) out->dims = ((const Cell *)v.u.p)->dims, out->items = has_items;
@@ -184,14 +183,26 @@ static Resolution resolve_overload(qs_vm *vm, const Function *set, bool script, 
 
 static uint64_t address_bits(const void *p) { return (uint64_t)(uintptr_t)p; }
 
-/* Computes a key of all properties of v that a choice depends on, unless resolution has inspected the value itself
- * (GivenArg.looked).  false: such values have no key. */
-static bool key_of(qs_value v, uint64_t *key) {
+/* The choice depends on the numbers of arguments that a function takes, and on whether it is a kernel. */
+static bool key_of_function(const Function *f, uint64_t *key) {
+    int least, most;
+    if (!qval_arity(f, &least, &most)) return false;
+    bool kernel = f->fkind == FN_SCRIPT && f->ast->qual == Q_KERNEL;
+    *key = (uint64_t)QS_FUNCTION << 56 | (uint64_t)kernel << 40 | (uint64_t)(least & 0xffff) << 16 | (most & 0xffff);
+    return true;
+}
+
+/* Computes a key of all properties of argument i that a choice depends on, unless resolution has inspected the value
+ * itself (GivenArg.looked), which for a function is part of the key.  false: such values have no key. */
+static bool key_of(const CallArgs *a, int i, uint64_t *key) {
+    qs_value v = a->in[i];
     switch ((qs_kind)v.kind) {
     case QS_NIL: *key = v.aux; break;
-    case QS_NUM: *key = is_integral(v); break;
+    case QS_NUM: *key = is_integral(a, i); break;
     case QS_ARRAY: *key = (uint64_t)((const Array *)v.u.p)->dtype << 8 | ((const Array *)v.u.p)->rank; break;
     case QS_OBJECT: *key = address_bits(((const Object *)v.u.p)->cls); break;
+    case QS_CELL: *key = address_bits(((const Cell *)v.u.p)->elem) << 4 | ((const Cell *)v.u.p)->rank; break;
+    case QS_FUNCTION: return key_of_function(v.u.p, key);
     case QS_BOOL:
     case QS_INT:
     case QS_COMPLEX:
@@ -203,12 +214,22 @@ static bool key_of(qs_value v, uint64_t *key) {
     return true;
 }
 
+/* Computes the keys of the arguments and of the names; false: the call cannot be cached. */
+static bool key_call(const CallArgs *a, uint64_t *key) {
+    if (a->nin + a->nnamed > MOST_KEYS) return false;
+    for (int i = 0; i < a->nin; i++)
+        if (!key_of(a, i, &key[i])) return false;
+    for (int i = 0; i < a->nnamed; i++) key[a->nin + i] = address_bits(a->names[i]); /* names are interned for good */
+    return true;
+}
+
 static inline Chosen *find_chosen(qs_vm *vm, const Function *set, const CallArgs *a, bool launch, const uint64_t *key) {
+    int n = a->nin + a->nnamed;
     Choices *c = set->choices;
     for (int i = 0; c && c->types == qvm(vm)->types_defined && i < MOST_CHOSEN; i++) {
         Chosen *x = &c->at[i];
-        bool same = x->fn && x->n == a->nin && x->launch == launch;
-        for (int k = 0; k < a->nin && same; k++) same = x->key[k] == key[k];
+        bool same = x->fn && x->n == a->nin && x->nnamed == a->nnamed && x->launch == launch;
+        for (int k = 0; k < n && same; k++) same = x->key[k] == key[k];
         if (same) return x;
     }
     return NULL;
@@ -219,8 +240,8 @@ static void save_choice(qs_vm *vm, Function *set, const CallArgs *a, bool launch
     if (!c) c = set->choices = qmem_alloc(qvm_ctx(vm), sizeof *c);
     if (c->types != qvm(vm)->types_defined) *c = (Choices){.types = qvm(vm)->types_defined};
     Chosen *x = &c->at[c->next++ % MOST_CHOSEN];
-    *x = (Chosen){.n = a->nin, .launch = launch, .fn = fn};
-    memcpy(x->key, key, (size_t)a->nin * sizeof *key);
+    *x = (Chosen){.n = a->nin, .nnamed = a->nnamed, .launch = launch, .fn = fn};
+    memcpy(x->key, key, (size_t)(a->nin + a->nnamed) * sizeof *key);
 }
 
 static qs_status no_overload(qs_vm *vm, const Function *set, const CallArgs *a) {
@@ -246,11 +267,11 @@ static qs_status select_anew(qs_vm *vm, const Function *set, const CallArgs *a, 
     GivenArg few[FEW], *given = few;
     size_t n = (size_t)a->nin;
     if (n > FEW) given = qmem_alloc(qvm_ctx(vm), qmem_size(n, sizeof *given, 0));
-    for (int i = 0; i < a->nin; i++) describe_argument(vm, a->in[i], launch, &given[i]);
+    for (int i = 0; i < a->nin; i++) describe_argument(vm, a, i, launch, &given[i]);
     GivenCall call = {.at = given, .n = a->nin, .names = a->names, .nnamed = a->nnamed, .ud = vm};
     if (launch) call.skips = launch->skips, call.partial = launch->partial;
     Resolution r = resolve_overload(vm, set, launch != NULL, a, &call);
-    for (int i = 0; i < a->nin; i++) *looked |= given[i].looked;
+    for (int i = 0; i < a->nin; i++) *looked |= given[i].looked && a->in[i].kind != QS_FUNCTION;
     if (given != few) qmem_free(qvm_ctx(vm), given, n * sizeof *given);
     if (r.index < 0) return no_overload(vm, set, a);
     return *out = set->members[r.index], QS_OK;
@@ -258,8 +279,7 @@ static qs_status select_anew(qs_vm *vm, const Function *set, const CallArgs *a, 
 
 qs_status qcall_select(qs_vm *vm, Function *set, const CallArgs *a, const LaunchRules *launch, Function **out) {
     uint64_t key[MOST_KEYS];
-    bool keyed = a->nin <= MOST_KEYS && !a->nnamed && !(launch && launch->partial), looked = false;
-    for (int i = 0; i < a->nin && keyed; i++) keyed = key_of(a->in[i], &key[i]);
+    bool keyed = !(launch && launch->partial) && key_call(a, key), looked = false;
     Chosen *known = keyed ? find_chosen(vm, set, a, launch != NULL, key) : NULL;
     if (known) return *out = known->fn, QS_OK;
     TRY(select_anew(vm, set, a, launch, out, &looked));

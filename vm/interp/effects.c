@@ -15,18 +15,9 @@ typedef struct {
 
 static bool search_func(Search *s, Func *f);
 
-/* Returns whether a built-in that is marked as acting only calls or stores its arguments, or ends the call by an error.
- */
-static bool is_harmless(const char *name) {
-    static const char *const names[] = {"error", "assert", "cell", "getfield", "parallel_do", "serial_do"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(names[i], name)) return true;
-    return false;
-}
-
 static bool function_acts(Search *s, const Function *fn) {
     bool acts = false;
-    if (fn->fkind == FN_NATIVE) return fn->acts && !is_harmless(fn->native->name);
+    if (fn->fkind == FN_NATIVE) return fn->acts && !(fn->traits & TRAIT_CALLS_ONLY);
     if (fn->fkind == FN_SCRIPT) return search_func(s, (Func *)fn->ast);
     for (int i = 0; fn->fkind == FN_SET && i < fn->nmembers && !acts; i++) acts = function_acts(s, fn->members[i]);
     return acts || fn->fkind == FN_FOREIGN;

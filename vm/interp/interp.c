@@ -234,7 +234,7 @@ static inline bool becomes_int(qs_value *v, const qs_value *type) {
 
 /* Runs the function at *entry, followed by entry_nin arguments on the stack, until it has returned. */
 static DISPATCH qs_status run_function(qs_vm *vm, qs_value *entry, int entry_nin, const NameTable *entry_names,
-                                       uint32_t entry_want) {
+                                       uint32_t entry_want, uint64_t entry_integral) {
     static const void *const labels[] = {
 #define OPCODE(id, words, doc) &&L_##id,
 #include "lang/bytecode/opcodes.def"
@@ -818,6 +818,9 @@ call_function:
         Function *chosen = NULL;
         Class *cls = fn->cls;
         CallArgs all = qcall_args(nin, args, names);
+        all.integral = entry_integral;
+        if (f) all.integral = qbytecode_integral(&f->proto->chunk, (uint32_t)(f->pc - f->proto->chunk.code));
+        if (f) all.integral >>= args - ret - 1; /* a function in a field does not get the object */
         status = qcall_select(vm, fn, &all, NULL, &chosen);
         if (status == QS_OK) {
             fn = chosen;
@@ -990,7 +993,8 @@ qs_status qvm_call_named(qs_vm *vm, qs_value fn, const CallArgs *a, int nout, qs
     uint32_t inside = m->grad_inside;
     m->depth++;
     m->grad_inside = 0; /* functions called by a built-in are recorded */
-    qs_status s = run_function(vm, ret, nin, a->nnamed ? &table : NULL, maybe ? WANT_MAYBE : (uint32_t)nout);
+    qs_status s =
+        run_function(vm, ret, nin, a->nnamed ? &table : NULL, maybe ? WANT_MAYBE : (uint32_t)nout, a->integral);
     m->depth--;
     if (__builtin_expect(m->base.owed && !m->depth, 0)) s = qasync_end_call(vm, s);
     m->grad_inside = inside;

@@ -86,7 +86,7 @@ qs_status qinvoke_leave(qs_vm *vm, Frame *f, qs_value *results, int have);
 
 /* -- call.c: selection of the callee, arrangement of arguments ----------------------------------------------------- */
 static inline CallArgs qcall_args(int nin, qs_value *in, const NameTable *names) {
-    return (CallArgs){nin, in, names ? names->n : 0, names ? names->at : NULL};
+    return (CallArgs){nin, in, names ? names->n : 0, names ? names->at : NULL, 0};
 }
 /* How a launch passes its arguments.  It selects among functions of the program only. */
 typedef struct {

@@ -17,7 +17,7 @@ static qs_status too_few(qs_vm *vm, const char *name, int have, uint32_t want) {
     return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s gives %d results, %u are wanted", name, have, want);
 }
 
-/* The function that returned.  func: its tree, if it is a script function; unpacks, acts: see Function. */
+/* The function that returned.  func: its tree, if it is a script function; acts: see Function. */
 typedef struct {
     const char *name;
     const Func *func;
@@ -28,7 +28,7 @@ static Giver function_gives(const Func *f) { return (Giver){f->name->s, f, false
 
 static Giver native_gives(const Function *fn) {
     if (!fn || !fn->native) return (Giver){"this", NULL, true, true}; /* a Python callable, or a type */
-    return (Giver){fn->native->name, NULL, fn->unpacks, fn->acts};
+    return (Giver){fn->native->name, NULL, fn->traits & TRAIT_UNPACKS, fn->acts};
 }
 
 /* Checks [a, b] = f(…) if f returns one list; warns if this is probably not meant. */
@@ -95,7 +95,7 @@ qs_status qinvoke(qs_vm *vm, Function *fn, qs_value *args, int nin, const NameTa
     const qs_native_def *d = fn ? fn->native : NULL;
     int most = d ? d->max_out : 1;
     if (d && (nin < d->min_in || (d->max_in >= 0 && nin > d->max_in))) return qcall_count(vm, d, nin);
-    if (d && names && names->n) TRY(qcall_arrange_native(vm, d, &(CallArgs){nin, args, names->n, names->at}));
+    if (d && names && names->n) TRY(qcall_arrange_native(vm, d, &(CallArgs){nin, args, names->n, names->at, 0}));
     if (most > MAX_WANTED) most = MAX_WANTED;
     uint32_t slots = most > 1 ? (uint32_t)most : 1;
     qs_value *out = qframe_free_slot(m), *top = m->top;

@@ -58,7 +58,8 @@ static bool describe_function(Maker *m, int source, const Function *f, KVal *out
     switch ((FunctionKind)f->fkind) {
     case FN_SCRIPT: out->func = f->ast; return true;
     case FN_NATIVE:
-        out->builtin = f->native->name, out->least = f->native->min_in, out->most = f->native->max_in;
+        out->unpacks = f->traits & TRAIT_UNPACKS, out->builtin = f->native->name, out->least = f->native->min_in,
+        out->most = f->native->max_in;
         return true;
     case FN_SET: return describe_members(m, source, f, out);
     case FN_FOREIGN: return false;

@@ -43,6 +43,7 @@ static void describe_array(const Captured *e, const Array *a, LoopValue *out) {
 static void describe_function(qs_vm *vm, const Function *fn, LoopValue *out) {
     Proto *p;
     if (fn->fkind == FN_NATIVE) out->kind = LOOP_BUILTIN, out->builtin = fn->native->name;
+    out->unpacks = fn->fkind == FN_NATIVE && fn->traits & TRAIT_UNPACKS;
     if (fn->fkind != FN_SCRIPT || fn->ast->qual == Q_KERNEL) return;
     ErrorState kept = qvm_ctx(vm)->err;
     if (qproto_of(vm, fn->ast, false, &p) != QS_OK) qvm_ctx(vm)->err = kept;

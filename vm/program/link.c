@@ -160,9 +160,7 @@ static bool scope_lookup(void *ud, Str *name, Sym *out) {
         out->kind = SYM_GLOBAL;
         out->index = slot;
         const qs_value v = *qvm_global(u->vm, (uint64_t)slot);
-        const Function *f = v.kind == QS_FUNCTION ? v.u.p : NULL;
-        out->function = f != NULL;
-        out->unpacks = f && f->unpacks;
+        out->function = v.kind == QS_FUNCTION;
         out->variable = !is_builtin && !out->function;
         return true;
     }
@@ -224,7 +222,7 @@ static bool scope_call_fails(void *ud, const Node *call, Text *why) {
         if (args->at[i].name) names[nnamed++] = args->at[i].name;
     if (!s || s->kind != SYM_GLOBAL || s->variable || nnamed == MOST) return false;
     qs_value v = *qvm_global(vm, (uint64_t)s->index);
-    const CallArgs as = {args->n, NULL, nnamed, names};
+    const CallArgs as = {args->n, NULL, nnamed, names, 0};
     SavedError a = begin_check(vm);
     return end_check(&a, v.kind == QS_FUNCTION && qcall_fits(vm, v.u.p, &as) != QS_OK, why);
 }
@@ -265,7 +263,7 @@ static bool describe_node(const ScopeUser *u, const Node *n, GivenArg *out) {
     const Sym *s = n->kind == N_IDENT ? n->u.ident.sym : NULL;
     const Node *callee = n->kind == N_CALL ? n->u.call.callee : NULL;
     *out = (GivenArg){0};
-    if (qfold_number(n, &x)) out->type = qtype_scalar(c), out->integral = fabs(x) < 0x1p31 && x == trunc(x);
+    if (qfold_number(n, &x)) out->type = qtype_scalar(c);
     else if (n->kind == N_STR) out->type = qtype_simple(c, TY_STRING);
     else if (n->kind == N_LAMBDA)
         out->type = qtype_simple(c, TY_FN), out->of = n->u.lambda.func, out->takes = lambda_takes;
@@ -302,10 +300,12 @@ static bool scope_call_ties(void *ud, const Node *call, Text *why) {
     if (v.kind != QS_FUNCTION || ((const Function *)v.u.p)->fkind != FN_SET) return false;
     for (int i = 0; i < args->n; i++) {
         if (args->at[i].type || !describe_node(u, args->at[i].value, &given[i])) return false;
+        given[i].integral = qfold_integral(args) >> i & 1;
         if (args->at[i].name) names[nnamed++] = args->at[i].name;
     }
     const GivenCall given_call = {.at = given, .n = args->n, .names = names, .nnamed = nnamed, .ud = u->vm};
-    if (!qcall_tie(u->vm, v.u.p, &(CallArgs){args->n, NULL, nnamed, names}, &given_call, &chosen, &other)) return false;
+    if (!qcall_tie(u->vm, v.u.p, &(CallArgs){args->n, NULL, nnamed, names, 0}, &given_call, &chosen, &other))
+        return false;
     qtext_printf(why, "this call fits two definitions of %s equally well: that of ", s->name->s);
     write_line(other, why);
     qtext_puts(why, ", and that of ");

@@ -131,13 +131,16 @@ typedef enum { FN_SCRIPT, FN_NATIVE, FN_SET, FN_FOREIGN /* calls captures[0] */ 
 /* How a built-in treats its arguments, for callers from outside: TAKES_EACH works element by element, TAKES_LAUNCH
  * passes them to a kernel, TAKES_EXACT needs numbers with all their digits. */
 typedef enum { TAKES_ANY, TAKES_EACH, TAKES_LAUNCH, TAKES_EXACT } Takes;
+/* Properties of built-ins; the rows TRAIT of stdlib/builtins.def.  DIM and SIZE: the bit of argument 0, followed by
+ * those of arguments 1 to 7; SIZE of argument 7 holds for all further ones. */
+typedef enum { TRAIT_UNPACKS = 1, TRAIT_CALLS_ONLY = 2, TRAIT_DIM = 1 << 8, TRAIT_SIZE = 1 << 16 } Trait;
 typedef struct Proto Proto;
 /* Cache of overload choices: the member of a set that earlier calls chose, by the types of their arguments
  * (vm/interp/call.c). */
-enum { MOST_KEYS = 6, MOST_CHOSEN = 4 };
+enum { MOST_KEYS = 12, MOST_CHOSEN = 4 };
 typedef struct {
-    uint64_t key[MOST_KEYS];
-    int n;
+    uint64_t key[MOST_KEYS]; /* of the arguments, then of the names */
+    int n, nnamed;
     bool launch; /* of a kernel, which sets some parameters itself */
     struct Function *fn;
 } Chosen;
@@ -151,9 +154,9 @@ typedef struct {
 typedef struct Function {
     GcObj gc;
     uint8_t fkind;
-    uint8_t takes; /* FN_NATIVE: Takes */
-    bool unpacks;  /* FN_NATIVE: its single result is meant to be unpacked, [m, n] = size(x) */
-    bool acts;     /* FN_NATIVE: a call may have side effects */
+    uint8_t takes;   /* FN_NATIVE: Takes */
+    bool acts;       /* FN_NATIVE: a call may have side effects */
+    uint32_t traits; /* FN_NATIVE: bits of Trait */
     Str *name;
     Func *ast;                          /* FN_SCRIPT */
     Proto *proto;                       /* FN_SCRIPT host code; compiled on first call */
@@ -196,9 +199,11 @@ void qvm_flush(qs_vm *vm);
 void qvm_diagnostic(qs_vm *vm, const char *s, size_t n); /* writes to fd 2, after pending output */
 
 /* -- value.c: properties of any value ------------------------------------------------------------------------------ */
-const Type *qval_type(qs_vm *vm, qs_value v);            /* null has type ?? */
-const char *qval_type_name(qs_vm *vm, qs_value v);       /* "null", "vec", "point"; lives as long as vm */
-bool qval_takes(const Function *f, int nargs);           /* f accepts a call with nargs arguments */
+const Type *qval_type(qs_vm *vm, qs_value v);      /* null has type ?? */
+const char *qval_type_name(qs_vm *vm, qs_value v); /* "null", "vec", "point"; lives as long as vm */
+bool qval_takes(const Function *f, int nargs);     /* f accepts a call with nargs arguments */
+/* The numbers of arguments that f takes; *most -1: no upper limit.  false: a set or a foreign function. */
+bool qval_arity(const Function *f, int *least, int *most);
 bool qval_is_type(qs_vm *vm, qs_value v, const Type *t); /* v fits an annotation t without conversion */
 /* Converts v for assignment to a variable declared t.  Numbers convert (scalar to int truncates, with a warning if out
  * of range), arrays of other real elements are converted into a new array.  Otherwise QS_ETYPE, which names `what`. */
@@ -265,6 +270,7 @@ typedef struct { /* arguments of a call; the last nnamed of the nin arguments we
     qs_value *in;
     int nnamed;
     Str *const *names;
+    uint64_t integral; /* bit per argument: written as a constant integral number (qfold_integral), or a Python int */
 } CallArgs;
 qs_status qvm_call_named(qs_vm *vm, qs_value fn, const CallArgs *a, int nout, qs_value *out);
 /* Returns the declared type of parameter i; NULL: none, or it depends on the call. */

@@ -126,13 +126,17 @@ static int required_params(const Func *f) {
     return n;
 }
 
+bool qval_arity(const Function *f, int *least, int *most) {
+    if (f->fkind == FN_NATIVE) *least = f->native->min_in, *most = f->native->max_in < 0 ? -1 : f->native->max_in;
+    if (f->fkind != FN_SCRIPT) return f->fkind == FN_NATIVE;
+    bool variadic = f->ast->nparams && f->ast->params[f->ast->nparams - 1].variadic;
+    *least = required_params(f->ast), *most = variadic ? -1 : f->ast->nparams;
+    return true;
+}
+
 bool qval_takes(const Function *f, int nargs) {
-    if (f->fkind == FN_NATIVE)
-        return nargs >= f->native->min_in && (f->native->max_in < 0 || nargs <= f->native->max_in);
-    if (f->fkind == FN_SCRIPT) {
-        bool variadic = f->ast->nparams && f->ast->params[f->ast->nparams - 1].variadic;
-        return nargs >= required_params(f->ast) && (variadic || nargs <= f->ast->nparams);
-    }
+    int least, most;
+    if (qval_arity(f, &least, &most)) return nargs >= least && (most < 0 || nargs <= most);
     if (f->fkind == FN_FOREIGN) return true;
     for (int i = 0; i < f->nmembers; i++)
         if (qval_takes(f->members[i], nargs)) return true;

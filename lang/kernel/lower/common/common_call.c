@@ -142,7 +142,7 @@ qs_status kcall_inline(Walk *w, const Node *site, const Callee *fn, const Args *
     TRY(kstmt_body(w, w->in));
     TRY(collect_results(w, outs, wanted));
     w->calls--;
-    w->called = fn->func;
+    w->called = fn->func, w->unpacks = false;
     return kcall_leave(w, &saved);
 }
 
@@ -167,7 +167,7 @@ qs_status kcall_lower(Walk *w, Node *n, struct Val *outs, int wanted) {
     TRY(lower_args(w, list, kval_at(w, c.args, c.self), names + c.self));
     w->pos = n->pos;
     Args all = {c.args, names, list->n + c.self};
-    w->called = NULL;
+    w->called = NULL, w->unpacks = false;
     TRY(w->rules->call->apply(w, n, c.fn, &all, outs, wanted));
     w->indexing = indexing, w->pos = n->pos;
     return QS_OK;

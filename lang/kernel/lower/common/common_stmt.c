@@ -75,11 +75,14 @@ static qs_status lower_update(Walk *w, const Node *n) {
 static qs_status check_unpacked(Walk *w, const Node *call, const struct Val *list, int want) {
     const Node *callee = call->u.call.callee;
     const Sym *s = callee->kind == N_IDENT ? callee->u.ident.sym : NULL;
+    const bool field = callee->kind == N_FIELD;
     const Where at = qast_where(w->in->func->unit, call->pos);
-    const char *name = callee->kind == N_IDENT ? callee->u.ident.name->s : "the function";
+    const char *name = callee->kind == N_IDENT ? callee->u.ident.name->s
+                       : field                 ? callee->u.field.name->s
+                                               : "the function";
     bool converts = callee->kind == N_TYPE || (s && s->kind == SYM_TYPE);
     int have = w->rules->count(w, list);
-    if (have < want || converts || (!w->called && s && s->unpacks)) return QS_OK;
+    if (have < want || converts || w->unpacks) return QS_OK;
     if (have == want)
         return qwarn_unpacked(w->c, at, name, (size_t)have, want, w->called && qast_means_list(w->called, want));
     char sentence[160];

@@ -44,7 +44,8 @@ struct KVal {
     const Type *type;
     Func *func;          /* KV_FUNC: a device function or lambda */
     const char *builtin; /* KV_FUNC: name of a built-in, e.g. passed as an argument … */
-    int least, most;     /* … and the number of arguments it takes (Overload) */
+    int least, most;     /* … the number of arguments it takes (Overload) … */
+    bool unpacks;        /* … and whether its result may be unpacked (TRAIT_UNPACKS) */
     KVal *overloads;
     int noverloads; /* KV_FUNC with several overloads: each is a KV_FUNC, most recent last */
     struct Class *cls;

@@ -1,5 +1,6 @@
 /* lower_call.c -- lowers calls in kernels: overloads, methods, constructors, parameter conversion, nested launches. */
 #include "lang/kernel/lower/kernel/lower_internal.h"
+#include "lang/syntax/fold.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -93,13 +94,17 @@ static Overload overload_of(const Closure *fn) {
     return (Overload){NULL, fn->host ? fn->host->least : 0, fn->host ? fn->host->most : -1};
 }
 
-/* Selects the overload that accepts the arguments and stores it in *fn.  The selection may request an extent first. */
-static qs_status find_overload(Lower *L, Closure **fn, const Args *args, bool launch, bool *found) {
+/* Selects the overload that accepts the arguments and stores it in *fn.  The selection may request an extent first.
+ * integral: see qfold_integral; a launch passes its numbers as they are. */
+static qs_status find_overload(Lower *L, Closure **fn, const Args *args, uint64_t integral, bool launch, bool *found) {
     int n = (*fn)->noverloads ? (*fn)->noverloads : 1, positional = 0;
     Overload *all = qarena_alloc(L->arena, qmem_size((size_t)n, sizeof *all, 0));
     GivenArg *given = qarena_alloc(L->arena, qmem_size((size_t)(args->n + 1), sizeof *given, 0));
     for (int i = 0; i < n; i++) all[i] = overload_of((*fn)->noverloads ? (*fn)->overloads[i].u.fn : *fn);
-    for (int i = 0; i < args->n; i++) kltype_describe(L, &args->at[i], &given[i]);
+    for (int i = 0; i < args->n; i++) {
+        kltype_describe(L, &args->at[i], &given[i]);
+        given[i].integral = i < 64 && integral >> i & 1 && given[i].type == qtype_scalar(L->c);
+    }
     while (positional < args->n && !args->names[positional]) positional++;
     const Overloads o = {L->c, all, n, kltype_declared, L};
     const GivenCall call = {.at = given,
@@ -216,8 +221,9 @@ static qs_status call_function(Lower *L, const Node *site, Closure *fn, const Ar
         return no_function(L, fn->builtin ? fn->builtin : "this function");
     Val only;
     nothing_from(outs, 1, wanted);
-    return klbuiltin_call(L, which, site && site->kind == N_CALL ? (Node *)(uintptr_t)site : NULL, args->at, args->n,
-                          wanted ? &outs[0] : &only);
+    TRY(klbuiltin_call(L, which, site && site->kind == N_CALL ? (Node *)(uintptr_t)site : NULL, args->at, args->n,
+                       wanted ? &outs[0] : &only));
+    return L->walk.unpacks = fn->host && fn->host->unpacks, QS_OK;
 }
 
 /* -- callees ------------------------------------------------------------------------------------------------------- */
@@ -271,13 +277,19 @@ static const Type *class_named(Lower *L, const Closure *fn) {
     return t && t->kind == TY_CLASS ? t : NULL;
 }
 
+/* The constant integral arguments of a call.  The object of a method is an argument in front of those in the tree. */
+static uint64_t integral_of(const Node *n, const Args *args) {
+    const ArgList *written = &n->u.call.args;
+    return n->kind == N_CALL ? qfold_integral(written) << (args->n > written->n ? 1 : 0) : 0;
+}
+
 static qs_status apply_function(Lower *L, Node *n, Closure *fn, const Args *args, Val *outs, int wanted) {
     bool found = true, unknown = any_unknown(args);
     Val only;
     for (int i = 0; unknown && fn->noverloads && i < wanted; i++) outs[i] = (Val){0};
     if (unknown && fn->noverloads) return QS_OK; /* a later pass knows which one is called */
     const Closure *all = fn;
-    if (!unknown && (fn->func || fn->noverloads)) TRY(find_overload(L, &fn, args, false, &found));
+    if (!unknown && (fn->func || fn->noverloads)) TRY(find_overload(L, &fn, args, integral_of(n, args), false, &found));
     const Type *t = found ? NULL : class_named(L, all);
     if (t) {
         nothing_from(outs, 1, wanted);
@@ -425,7 +437,7 @@ qs_status klcall_launch(Lower *L, const Node *site, const Val *args, int nargs) 
         Str **names = qarena_alloc(L->arena, qmem_size((size_t)nargs, sizeof *names, 0));
         Args given = {(Val *)(uintptr_t)args + 1, names, nargs - 2};
         if (any_unknown(&given)) return QS_OK;
-        TRY(find_overload(L, &fn, &given, true, &found));
+        TRY(find_overload(L, &fn, &given, 0, true, &found));
         if (!found) return no_overload(L, all, &given);
     }
     if (!fn || !fn->func) return klower_error(L, QS_ETYPE, L->pos, "a launch wants its size, arguments and a kernel");

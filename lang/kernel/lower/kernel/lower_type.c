@@ -278,7 +278,6 @@ static void describe_number(Lower *L, const Val *v, GivenArg *out) {
     bool is_int = w ? w->declared || made : qdtype_is_int((qs_dtype)v->dtype);
     qs_dtype d = is_int ? QS_I32 : w ? L->c->scalar_dtype : number_class(L, (qs_dtype)v->dtype);
     out->type = qtype_num(L->c, d);
-    if (w && !is_int) out->integral = w->whole && (w->op == WEAK_CONST ? w->bound < 0x1p31 : w->bound <= 0x1p31);
 }
 
 /* The element type for overload resolution.  Integer literals count as scalars, as in lists of the host; elements made

@@ -75,6 +75,7 @@ typedef struct {         /* a VM value that enters the loop */
     Func *func;                /* LOOP_FUNC */
     const void *cls;           /* LOOP_OBJECT: its class; NULL: none */
     const char *builtin;       /* LOOP_BUILTIN */
+    bool unpacks;              /* LOOP_BUILTIN: its result may be unpacked (TRAIT_UNPACKS) */
     int source;                /* the VM's number of the value, returned in LoopBind */
 } LoopValue;
 

@@ -478,6 +478,7 @@ static qs_status apply_callee(Walk *w, Node *n, Value *fn, const Args *args, Val
     if (fn->what == WHAT_NOTHING) return convert_type(L, callee->u.ident.sym->name, args->at, args->n, outs);
     if (fn->what != WHAT_FUNCTION) return kloop_decline(L, n->pos, "a call of %s", name);
     if (!fn->host.func) TRY(call_builtin(L, fn->host.builtin, args->at, args->n, outs));
+    w->unpacks = !fn->host.func && fn->host.unpacks;
     if (wanted && outs->what == WHAT_NOTHING) return kloop_decline(L, n->pos, "%s gives no value", name);
     return QS_OK;
 }
