@@ -6,6 +6,8 @@
 Drivers of OpenCL that differ from the one that is here are played by tests/support/driver/odd_opencl.c."""
 import contextlib, functools, os, pathlib, re, shutil, signal, stat, subprocess, sys, tempfile, time, unittest, zipfile
 
+import parts
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 QRUN = os.path.join(ROOT, "build", "qrun")
 
@@ -1221,4 +1223,4 @@ if __name__ == "__main__":
         at = sys.argv.index("--qrun")
         QRUN = sys.argv[at + 1]
         del sys.argv[at:at + 2]
-    unittest.main()
+    parts.main()

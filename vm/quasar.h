@@ -157,7 +157,8 @@ QS_API QS_CHECK qs_status qs_open(const qs_config *config, qs_vm **out);
 QS_API void qs_close(qs_vm *vm);
 QS_API const char *qs_version(void); /* "0.2.0" */
 /* Whether a feature is available: a type of device (ref cpu opencl cuda), a library that this build can use (png
- * jpeg tiff pcre2 zlib lapack figures video), python, or a Python module.  Needs no VM. */
+ * jpeg tiff pcre2 zlib lapack figures video), an optional part by its CMake option (QUASAR_WITH_FIGURES), python, or a
+ * Python module.  Needs no VM. */
 QS_API bool qs_has(const char *what);
 QS_API void *qs_userdata(qs_vm *vm); /* config.ud */
 
