@@ -1,5 +1,5 @@
 # The front door.  `make` builds build/qrun; everything else is one word more.
-.PHONY: all whole deps run test test-fast test-all area check format release docs bench bench-forms dev tsan stress ptx-run gcn-run aarch64 fuzz fuzz-natives install uninstall deb wheel clean
+.PHONY: all whole deps run test test-fast test-all area check format release docs bench bench-forms dev tsan stress ptx-run aarch64 fuzz fuzz-natives install uninstall deb wheel clean
 PREFIX ?= /usr/local
 QRUN = build/qrun
 PYTHON ?= python3
@@ -76,7 +76,7 @@ UNDEFINED = UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 dev: deps
 	@cmake --preset dev > /dev/null
 	@cmake --build --preset dev --target tests
-	@$(LEAKS) $(UNDEFINED) ctest --test-dir build-dev --output-on-failure -j2 -E '$(KEEPS)|fuzz_natives|command|embedding|windows|unit_opencl|python_|_on_ptx|_on_gcn|amd_code|_of_scripts'
+	@$(LEAKS) $(UNDEFINED) ctest --test-dir build-dev --output-on-failure -j2 -E '$(KEEPS)|fuzz_natives|command|embedding|windows|unit_opencl|python_|_on_ptx|_of_scripts'
 	@ASAN_OPTIONS=detect_leaks=0 $(UNDEFINED) ctest --test-dir build-dev --output-on-failure -j2 -R '$(KEEPS)'
 	@$(LEAKS) $(UNDEFINED) $(PYTHON) tests/python/inside.py --qrun build-dev/qrun --slow 8
 
@@ -118,13 +118,6 @@ ptx-run: deps whole
 docs: whole
 	@build/unit_builtins --write > /dev/null
 	@tools/pictures --qrun $(QRUN)
-
-# Random kernels, and scripts with kernels, on a driver that executes machine code of AMD devices (tests/support/gcn), as far
-# as that ends in two minutes each; the code for newer devices is read.
-gcn-run: deps whole
-	@QUASAR_CUDA=/none QUASAR_HIP=$(CURDIR)/build/libhip_driver.so build/unit_cuda_device 10 100
-	-@QUASAR_HIP=$(CURDIR)/build/libhip_driver.so $(PYTHON) tests/run.py --qrun $(QRUN) --device hip --slow 2 kernels/ fusion/ devices/
-	@$(PYTHON) tests/amd.py
 
 ON_AARCH64 = native_object emit_llvm llvm kir_ops bundle
 # For aarch64 on another machine: built by Debian's cross compiler (apt install gcc-aarch64-linux-gnu qemu-user-static) against

@@ -424,16 +424,14 @@ static int init_builtins(void) {
 static int init_types(PyObject *module) {
     qbridge.support = PyImport_ImportModule("pyquasar._support");
     if (!qbridge.support || qerror_init(qbridge.support) < 0 || qnd_tell_elements() < 0) return -1;
-    if (init_builtins() < 0 || qscalar_init() < 0 || qfunction_init() < 0 || qvalue_init() < 0 || qtyped_init() < 0 ||
-        qcycles_init() < 0 || watch_collections(module) < 0 || PyModule_AddFunctions(module, qhost_functions) < 0 ||
-        PyModule_AddFunctions(module, qgrad_functions) < 0 || PyModule_AddFunctions(module, qxla_functions) < 0 ||
-        PyModule_AddFunctions(module, qtyped_functions) < 0 || PyModule_AddFunctions(module, qgpu_functions) < 0)
+    if (init_builtins() < 0 || qscalar_init() < 0 || qfunction_init() < 0 || qvalue_init() < 0 ||
+        qtyped_init(module) < 0 || qcycles_init() < 0 || watch_collections(module) < 0 ||
+        PyModule_AddFunctions(module, qhost_functions) < 0 || PyModule_AddFunctions(module, qgrad_functions) < 0 ||
+        PyModule_AddFunctions(module, qxla_functions) < 0 || PyModule_AddFunctions(module, qgpu_functions) < 0)
         return -1;
     Py_INCREF(qbridge.value);
     Py_INCREF(qbridge.function);
     if (PyModule_AddObject(module, "qvalue", (PyObject *)qbridge.value) < 0) return -1;
-    Py_INCREF(qbridge.typed);
-    if (PyModule_AddObject(module, "qtyped", (PyObject *)qbridge.typed) < 0) return -1;
     return PyModule_AddObject(module, "qfunction", (PyObject *)qbridge.function);
 }
 

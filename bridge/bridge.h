@@ -170,11 +170,11 @@ static inline Border *border_of(qs_vm *vm) { return qvm(vm)->border; }
 typedef struct {
     PyTypeObject *scalar, *value, *function, *error; /* error: QuasarError */
     PyTypeObject *type;                              /* values that are types, and thus callable */
-    PyTypeObject *typed;                             /* arrays of the Array API standard: pyquasar.array_api */
-    PyObject *typed_items[2];                        /* functions of that module that get and set items with any key */
-    PyObject *errors[QS_EINTERNAL + 1];              /* exception type of each status */
-    PyObject *closed;                                /* exception type for a closed VM */
-    PyObject *support;                               /* module pyquasar._support */
+    PyTypeObject *typed;      /* arrays of the Array API standard: pyquasar.array_api; NULL: the build has none */
+    PyObject *typed_items[2]; /* functions of that module that get and set items with any key */
+    PyObject *errors[QS_EINTERNAL + 1]; /* exception type of each status */
+    PyObject *closed;                   /* exception type for a closed VM */
+    PyObject *support;                  /* module pyquasar._support */
     PyObject *builtins, *eval, *exec, *sys;
     Border *borders;
     SHARED(Border *) host;  /* the VM of the package pyquasar */
@@ -352,8 +352,8 @@ Py_hash_t qoperator_hash(PyObject *x);
 PyObject *qoperator_complex(PyObject *x, PyObject *unused);
 
 /* -- py_typed.c: arrays of the Array API standard ------------------------------------------------------------------ */
-int qtyped_init(void);                 /* called after qvalue_init */
-extern PyMethodDef qtyped_functions[]; /* functions _xp_… for pyquasar/array_api */
+/* Adds the type of arrays, and functions _xp_… for pyquasar/array_api, to the module.  Called after qvalue_init. */
+int qtyped_init(PyObject *module);
 
 /* -- ndarray.c: arrays --------------------------------------------------------------------------------------------- */
 PyObject *qnd_from_array(Border *b, Array *a);      /* a NumPy array that shares the memory of a */

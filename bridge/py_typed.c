@@ -766,7 +766,7 @@ static PyObject *xp_items(PyObject *m, PyObject *args) {
 #define PARAMETERS_1 "(x, /)"
 #define PARAMETERS_2 "(x1, x2, /)"
 #define PARAMETERS_3 "(condition, x1, x2, /)"
-PyMethodDef qtyped_functions[] = {
+static PyMethodDef functions[] = {
 #define TYPED(name, nargs, gives, truths, wholes, reals, pairs, help)                                                  \
     {"_xp_" #name, (PyCFunction)(void (*)(void))xp_##name, FASTCALL, "_xp_" #name PARAMETERS_##nargs "\n--\n\n" help},
 #include "vm/typed/typed.def"
@@ -830,10 +830,12 @@ static PyType_Slot slots[] = {
     {0, NULL},
 };
 
-int qtyped_init(void) {
+int qtyped_init(PyObject *module) {
     PyType_Spec spec = {"pyquasar.array_api.Array", 0, 0, Py_TPFLAGS_DEFAULT, slots};
     PyObject *bases = PyTuple_Pack(1, qbridge.value);
     qbridge.typed = bases ? (PyTypeObject *)PyType_FromSpecWithBases(&spec, bases) : NULL;
     Py_XDECREF(bases);
-    return qbridge.typed ? 0 : -1;
+    if (!qbridge.typed || PyModule_AddFunctions(module, functions) < 0) return -1;
+    Py_INCREF(qbridge.typed);
+    return PyModule_AddObject(module, "qtyped", (PyObject *)qbridge.typed);
 }

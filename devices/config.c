@@ -107,7 +107,7 @@ static void read_root(Reader *r, const char *name, const char **attributes) {
 static void read_attribute(Reader *r, DeviceWish *w, const char *name, const char *value) {
     if (!strcmp(name, "kind")) {
         if (!*value || strlen(value) >= sizeof w->kind)
-            set_error(r, "kind must be cpu, ref, opencl, cuda or hip", value);
+            set_error(r, "kind must be cpu, ref, opencl, cuda or gpu", value);
         else snprintf(w->kind, sizeof w->kind, "%s", value);
     } else if (!strcmp(name, "index")) {
         if (!parse_integer(value, 999, &w->ordinal)) set_error(r, "index must be a whole number ≥ 0", value);

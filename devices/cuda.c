@@ -1,8 +1,7 @@
-/* cuda.c -- runs kernels on NVIDIA and AMD GPUs, through the driver, which is opened at run time without its headers.
+/* cuda.c -- runs kernels on NVIDIA GPUs, through the driver, which is opened at run time without its headers.
  *
- * AMD's driver interface (HIP) is the same as NVIDIA's with other names.  The differences are in cuda_api.def and in
- * the struct Maker.  The format of the code is described in devices/ptx.h and, for AMD devices, in devices/amd.h.  The
- * environment variable QUASAR_CUDA_WITHOUT lists code paths that are disabled (without).
+ * The functions and constants of the driver are listed in cuda_api.def.  The format of the code is described in
+ * devices/ptx.h.  The environment variable QUASAR_CUDA_WITHOUT lists code paths that are disabled (without).
  *
  * Context.  We use the device's primary context, so that memory is shared with PyTorch, CuPy and other libraries in
  * this process.  Each device has one stream for work and one for transfers.  Both are ordinary streams, not
@@ -29,8 +28,8 @@
  * use it (used), of the last that may write it (written), and its last upload (sent).  A cut is an event in `stream`.
  * An upload waits for a cut after `used`, and a download for one after `written`.  A launch waits for the last upload,
  * unless `stream` already waits for those to its blocks.  Other operations on `stream` wait for all uploads and mark
- * all
- * blocks as used.  Copies never wait for operations that are queued later, so `stream` may wait for them at any time.
+ * all blocks as used.  Copies never wait for operations that are queued later, so `stream` may wait for them at any
+ * time.
  *
  * Graphs.  A graph that is being recorded contains addresses.  So nothing may be allocated for it, not even from kept
  * blocks: the next array would get them, and the graph would write into it.  A launch that has all its memory needs no
@@ -49,7 +48,6 @@
  * Registers are divided among the threads of a block.  Code whose block size is unknown at compile time may use any
  * number of registers.  If a launch has a block that is too large for it, the code is compiled again with a limit
  * (fitting). */
-#include "devices/amd.h"
 #include "devices/buildlog.h"
 #include "devices/cache.h"
 #include "devices/cuda_math.h"
@@ -64,37 +62,14 @@
 #include <string.h>
 
 typedef struct {
-#define CU(name, cuda, hip, args) int(*name) args;
-#define CUDA(name, symbol, args)  CU(name, symbol, 0, args)
-#define HIP(name, symbol, args)   CU(name, 0, symbol, args)
+#define CU(name, symbol, args) int(*name) args;
 #include "devices/cuda_api.def"
 } Api;
 
 enum { /* constants of the driver, without CUDA_ and CU_ */
-#define CUNUMBER(name, number, cuda, hip) name = number,
-#define CUDANUMBER(name, number, symbol)  name = number,
-#define HIPNUMBER(name, number, symbol)   name = (int)(number),
+#define CUNUMBER(name, number, symbol) name = number,
 #include "devices/cuda_api.def"
 };
-
-enum {
-#define CUATTRIBUTE(name, cuda_number, cuda, hip_number, hip) name,
-#include "devices/cuda_api.def"
-    ATTRIBUTES
-};
-
-/* The differences between the drivers. */
-typedef struct {
-    const char *name, *whose, *part, *oldest; /* name of the interface, and words for messages */
-    const char *variable;                     /* environment variable that names the library */
-    const char *library[5];                   /* default names of the library, in order of preference */
-    bool contexts; /* a thread has a stack of current contexts (CUDA); false: a current device (HIP) */
-    bool text;     /* code is text, which the driver compiles to machine code */
-    int attribute[ATTRIBUTES];
-    unsigned fault_memory; /* flags of the host memory to which kernels write their faults */
-    uint64_t most_threads; /* maximum threads along an axis of a launch; 0: only blocks are limited */
-    qs_status (*choose_target)(Device *);
-} Maker;
 
 enum { STAGES = 2, STAGE_BYTES = 4 << 20 };
 enum { FAULTS = 256 };                     /* maximum number of running launches whose faults are unknown */
@@ -122,10 +97,9 @@ typedef struct {
 
 typedef struct {
     Api f;
-    const Maker *maker;
-    int device, before;              /* before: device of this thread before we made ours current (HIP) */
-    bool retained;                   /* we have retained the primary context (CUDA) or opened the device (HIP) */
-    void *context, *stream, *ready;  /* ready: event for ordering queues */
+    int device;
+    void *context;                   /* the primary context; NULL: we have not retained it */
+    void *stream, *ready;            /* ready: event for ordering queues */
     void *pool;                      /* memory pool for stream-ordered allocation; NULL: cuMemAlloc is used */
     void *copies;                    /* stream of transfers with the host; NULL: they use `stream` */
     void *last_sent;                 /* event after the last upload */
@@ -188,14 +162,6 @@ static bool is_final(int e) {
            e == ERROR_TENSOR_MEMORY || e == ERROR_UNKNOWN || (e >= ERROR_HARDWARE_STACK && e <= ERROR_LAUNCH_FAILED);
 }
 
-/* Clears the last error of this thread, which HIP keeps until it is read.  Otherwise other libraries on this thread
- * would take it for theirs.  In some versions "not ready" is such an error, too. */
-static int heard(const Api *f, int e) {
-    if (e != SUCCESS && f->GetLastError) f->GetLastError();
-    return e;
-}
-#define ASK(f, name, ...) heard(f, (f)->name(__VA_ARGS__))
-
 static void describe_error(const Api *f, int e, char *out, size_t n) {
     const char *name = NULL, *text = NULL;
     if (f->GetErrorName(e, &name) != SUCCESS || !name) name = "an error without a name";
@@ -203,32 +169,12 @@ static void describe_error(const Api *f, int e, char *out, size_t n) {
     snprintf(out, n, "%s (%s, %d)", text, name, e);
 }
 
-typedef struct {
-    char s[64];
-} Symbol;
-
-/* Returns the name of a function in the driver's documentation: for CUDA without the _v2 of the symbol. */
-static Symbol symbol_of(const State *s, const char *call) {
-    static const struct {
-        const char *name, *hip;
-    } names[] = {
-#define CU(name, cuda, hip, args) {#name, hip},
-#define HIP(name, symbol, args)   {#name, symbol},
-#include "devices/cuda_api.def"
-    };
-    Symbol out;
-    snprintf(out.s, sizeof out.s, "cu%s", call);
-    for (size_t i = 0; !s->maker->contexts && i < sizeof names / sizeof *names; i++)
-        if (!strcmp(names[i].name, call)) snprintf(out.s, sizeof out.s, "%s", names[i].hip);
-    return out;
-}
-
 /* Records a failure that destroyed the context.  The message names the last queued kernel as the likely cause. */
 static void bury(Device *d, const char *call, int e, const char *what) {
     State *s = state_of(d);
     if (*s->dead) return;
-    snprintf(s->dead, sizeof s->dead, "%.60s cannot be used any more by this process: %s%s%s: %s%s", qdev_name(d),
-             symbol_of(s, call).s, *s->running ? ", after kernel " : "", s->running, what,
+    snprintf(s->dead, sizeof s->dead, "%.60s cannot be used any more by this process: cu%s%s%s: %s%s", qdev_name(d),
+             call, *s->running ? ", after kernel " : "", s->running, what,
              e == ERROR_LAUNCH_TIMEOUT ? "; where a display uses the GPU, a kernel may run for a few seconds" : "");
 }
 
@@ -238,10 +184,10 @@ static qs_status checked(Device *d, const char *call, int e) {
     describe_error(&state_of(d)->f, e, what, sizeof what);
     if (is_final(e)) bury(d, call, e, what);
     if (is_final(e)) return qerr_set(d->ctx, QS_EDEVICE, "%s", state_of(d)->dead);
-    return qerr_set(d->ctx, e == ERROR_OUT_OF_MEMORY ? QS_ENOMEM : QS_EDEVICE, "%s: %s: %s", qdev_name(d),
-                    symbol_of(state_of(d), call).s, what);
+    return qerr_set(d->ctx, e == ERROR_OUT_OF_MEMORY ? QS_ENOMEM : QS_EDEVICE, "%s: cu%s: %s", qdev_name(d), call,
+                    what);
 }
-#define CALL(d, name, ...) checked(d, #name, ASK(&state_of(d)->f, name, __VA_ARGS__))
+#define CALL(d, name, ...) checked(d, #name, state_of(d)->f.name(__VA_ARGS__))
 
 static qs_status waited(Device *d, qs_status s) { return qdev_waited(d), s; }
 #define WAIT(d, ...) (qdev_wait(d), waited(d, CALL(d, __VA_ARGS__)))
@@ -253,7 +199,7 @@ static void quietly(Device *d, const char *call, int e) {
     describe_error(&state_of(d)->f, e, what, sizeof what);
     bury(d, call, e, what);
 }
-#define QUIETLY(d, name, ...) quietly(d, #name, ASK(&state_of(d)->f, name, __VA_ARGS__))
+#define QUIETLY(d, name, ...) quietly(d, #name, state_of(d)->f.name(__VA_ARGS__))
 
 /* Reports faults after a synchronization, when all queued work has ended or never will.  Only the first failed launch
  * is reported, because later failures, including the loss of the context, may be its consequences. */
@@ -268,32 +214,25 @@ static qs_status settle(Device *d, qs_status s) {
     return s;
 }
 
-static int make_current(State *s) {
-    if (s->maker->contexts) return s->f.CtxPushCurrent(s->context);
-    int e = ASK(&s->f, GetDevice, &s->before);
-    return e == SUCCESS ? ASK(&s->f, SetDevice, s->device) : e;
-}
-
-static int make_as_before(State *s) {
-    void *ours;
-    return s->maker->contexts ? s->f.CtxPopCurrent(&ours) : ASK(&s->f, SetDevice, s->before);
-}
-
 /* Makes our context current.  Each operation uses `TRY(enter_context(d)); return leave_context(d, work);`, which
  * restores the context of the caller. */
 static qs_status enter_context(Device *d) {
     if (*state_of(d)->dead && d->owed) TRY(settle(d, QS_OK));
     if (*state_of(d)->dead) return qerr_set(d->ctx, QS_EDEVICE, "%s", state_of(d)->dead);
-    return checked(d, state_of(d)->maker->contexts ? "CtxPushCurrent" : "SetDevice", make_current(state_of(d)));
+    return CALL(d, CtxPushCurrent, state_of(d)->context);
 }
 
 static qs_status leave_context(Device *d, qs_status s) {
-    quietly(d, state_of(d)->maker->contexts ? "CtxPopCurrent" : "SetDevice", make_as_before(state_of(d)));
+    void *ours;
+    QUIETLY(d, CtxPopCurrent, &ours);
     return *state_of(d)->dead && d->owed ? settle(d, s) : s;
 }
 
 /* Like enter_context, for callers that cannot report an error and do nothing if this returns false. */
-static bool can_enter(Device *d) { return !*state_of(d)->dead && make_current(state_of(d)) == SUCCESS; }
+static bool can_enter(Device *d) {
+    State *s = state_of(d);
+    return !*s->dead && s->f.CtxPushCurrent(s->context) == SUCCESS;
+}
 
 /* -- the library and what it offers -------------------------------------------------------------------------------- */
 /* Formats a reason, which is valid as long as the Ctx. */
@@ -307,54 +246,38 @@ QS_PRINTF(2, 3) static const char *sentence(Ctx *c, const char *fmt, ...) {
 }
 
 /* Opens the driver's library.  It is never closed, because drivers crash if they are closed while others use them. */
-static void *find_library(const Maker *m, const char **name) {
-    const char *named = getenv(m->variable);
-    void *lib = dlopen(*name = named && *named ? named : m->library[0], RTLD_NOW | RTLD_LOCAL);
-    for (const char *const *next = m->library + 1; !lib && *name != named && *next; next++)
-        lib = dlopen(*name = *next, RTLD_NOW | RTLD_LOCAL);
-    return lib;
-}
-
-static bool open_library(Ctx *c, const Maker *m, Api *f, const char **why) {
-    bool cuda = m->contexts, hip = !cuda, complete = true;
-    const char *library;
-    void *lib = find_library(m, &library);
+static bool open_library(Ctx *c, Api *f, const char **why) {
+    const char *named = getenv("QUASAR_CUDA"), *library = named && *named ? named : "libcuda.so.1";
+    void *lib = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    bool complete = true;
     if (!lib) {
-        *why = sentence(c, "%.500s, a part of %s, cannot be opened: %.500s", library, m->part, dlerror());
+        *why = sentence(c, "%.500s, a part of NVIDIA's driver, cannot be opened: %.500s", library, dlerror());
         return false;
     }
     /* POSIX lets a function address travel in a void *; C has no cast for it. */
-#define FIND(name, symbol)                      *(void **)(void *)&f->name = dlsym(lib, symbol)
-#define FETCH(name, symbol)                     FIND(name, symbol), complete = complete && f->name;
-#define CU(name, cuda_symbol, hip_symbol, args) FETCH(name, cuda ? cuda_symbol : hip_symbol)
-#define CUDA(name, symbol, args)                                                                                       \
-    if (cuda) FETCH(name, symbol)
-#define HIP(name, symbol, args)                                                                                        \
-    if (hip) FETCH(name, symbol)
-#define CUDALATER(name, symbol, args)                                                                                  \
-    if (cuda) FIND(name, symbol);
+#define FIND(name, symbol)          *(void **)(void *)&f->name = dlsym(lib, symbol)
+#define CU(name, symbol, args)      FIND(name, symbol), complete = complete && f->name;
+#define CULATER(name, symbol, args) FIND(name, symbol);
 #include "devices/cuda_api.def"
-#undef FETCH
 #undef FIND
-    *why = complete ? NULL : sentence(c, "%.500s is older than %s", library, m->oldest);
+    *why = complete ? NULL : sentence(c, "%.500s is older than CUDA 11: update NVIDIA's driver", library);
     return complete;
 }
 
 /* Returns the number of devices; 0: *why is the reason. */
-static int count_devices(Ctx *c, const Maker *m, const Api *f, const char **why) {
-    int n = 0, e = ASK(f, Init, 0);
-    *why = sentence(c, "%s finds no device", m->whose);
+static int count_devices(const Api *f, const char **why) {
+    int n = 0, e = f->Init(0);
+    *why = "NVIDIA's driver finds no device";
     if (e == ERROR_NO_DEVICE) return 0;
-    if (e == SUCCESS) e = ASK(f, DeviceGetCount, &n);
+    if (e == SUCCESS) e = f->DeviceGetCount(&n);
     if (e == SUCCESS && n > 0) return *why = NULL, n;
-    if (e != SUCCESS && (f->GetErrorString(e, why) != SUCCESS || !*why))
-        *why = sentence(c, "%s does not start", m->whose);
+    if (e != SUCCESS && (f->GetErrorString(e, why) != SUCCESS || !*why)) *why = "NVIDIA's driver does not start";
     return 0;
 }
 
-static int count_of(Ctx *c, const Maker *m, const char **why) {
+static int probe_cuda(Ctx *c, const char **why) {
     Api f = {0};
-    return open_library(c, m, &f, why) ? count_devices(c, m, &f, why) : 0;
+    return open_library(c, &f, why) ? count_devices(&f, why) : 0;
 }
 
 /* -- recording ----------------------------------------------------------------------------------------------------- */
@@ -373,15 +296,15 @@ static bool is_recording(Device *d) {
 }
 
 static qs_status cannot_record(Device *d, const char *kernel, const char *why) {
-    return qerr_set(d->ctx, QS_EDEVICE, "%s%s%s, and a %s graph is being recorded on %s", *kernel ? "kernel " : "",
-                    kernel, why, state_of(d)->maker->name, qdev_name(d));
+    return qerr_set(d->ctx, QS_EDEVICE, "%s%s%s, and a CUDA graph is being recorded on %s", *kernel ? "kernel " : "",
+                    kernel, why, qdev_name(d));
 }
 
 /* Relaxes the capture mode of this thread, so that the next calls do not disturb an unrelated graph that others are
  * recording on it.  Sets *mode to the previous mode, which the caller restores by exchanging again. */
 static bool relax(const Api *f, int *mode) {
     *mode = CAPTURE_RELAXED;
-    return ASK(f, ThreadExchangeStreamCaptureMode, mode) == SUCCESS;
+    return f->ThreadExchangeStreamCaptureMode(mode) == SUCCESS;
 }
 
 /* -- two streams --------------------------------------------------------------------------------------------------- */
@@ -482,7 +405,7 @@ static qs_status mark_sent(Device *d) {
 static int query(const Api *f, void *event) {
     int mode;
     bool relaxed = relax(f, &mode);
-    int e = ASK(f, EventQuery, event);
+    int e = f->EventQuery(event);
     if (relaxed) f->ThreadExchangeStreamCaptureMode(&mode);
     return e;
 }
@@ -579,60 +502,15 @@ static const MathOps math = {why_missing, gemm, fft, solve, factor, run_convolut
 static int attribute(Device *d, int what) {
     const State *s = state_of(d);
     int v = 0;
-    return ASK(&s->f, DeviceGetAttribute, &v, s->maker->attribute[what], s->device) == SUCCESS ? v : 0;
+    return s->f.DeviceGetAttribute(&v, what, s->device) == SUCCESS ? v : 0;
 }
 
-static qs_status choose_sm(Device *d) {
+static qs_status choose_target(Device *d) {
     int has = attribute(d, DEVICE_MAJOR) * 10 + attribute(d, DEVICE_MINOR), target = qptx_target(has);
     if (target) return snprintf(d->arch, sizeof d->arch, "sm_%d", target), QS_OK;
     return qerr_set(d->ctx, QS_EDEVICE, "%s: its compute capability is %d.%d; 7.0 or more is needed", qdev_name(d),
                     has / 10, has % 10);
 }
-
-/* Chooses the target for an architecture like "gfx90a:sramecc+:xnack-".  Our code runs with any of these settings. */
-static qs_status choose_gfx(Device *d) {
-    char properties[4096] = "", *arch = properties + PROPERTIES_ARCH;
-    _Static_assert(sizeof properties >= PROPERTIES_BYTES, "room for them");
-    TRY(CALL(d, GetDeviceProperties, properties, state_of(d)->device));
-    arch[strcspn(arch, ":")] = 0;
-    if (qamd_target(arch)) return snprintf(d->arch, sizeof d->arch, "%.31s", arch), QS_OK;
-    return qerr_set(d->ctx, QS_EDEVICE, "%s: code is not made for devices of its kind (%.40s)", qdev_name(d), arch);
-}
-
-static const Maker nvidia = {.name = "CUDA",
-                             .whose = "NVIDIA's driver",
-                             .part = "NVIDIA's driver",
-                             .oldest = "CUDA 11: update NVIDIA's driver",
-                             .variable = "QUASAR_CUDA",
-                             .library = {"libcuda.so.1"},
-                             .contexts = true,
-                             .text = true,
-                             .attribute =
-                                 {
-#define CUATTRIBUTE(name, cuda_number, cuda, hip_number, hip) [name] = cuda_number,
-#include "devices/cuda_api.def"
-                                 },
-                             .choose_target = choose_sm};
-
-/* HIP counts the threads of a launch in 32 bits.  Faults are in cached host memory, because uncached host memory does
- * not support atomic updates on every bus. */
-static const Maker amd = {.name = "HIP",
-                          .whose = "AMD's driver",
-                          .part = "ROCm",
-                          .oldest = "ROCm 6: update ROCm",
-                          .variable = "QUASAR_HIP",
-                          .library = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so"},
-                          .attribute =
-                              {
-#define CUATTRIBUTE(name, cuda_number, cuda, hip_number, hip) [name] = hip_number,
-#include "devices/cuda_api.def"
-                              },
-                          .fault_memory = (unsigned)HOSTALLOC_CACHED,
-                          .most_threads = UINT32_MAX,
-                          .choose_target = choose_gfx};
-
-static int probe_cuda(Ctx *c, const char **why) { return count_of(c, &nvidia, why); }
-static int probe_hip(Ctx *c, const char **why) { return count_of(c, &amd, why); }
 
 static qs_status describe_device(Device *d, int ordinal, int count) {
     char name[96] = "";
@@ -642,7 +520,7 @@ static qs_status describe_device(Device *d, int ordinal, int count) {
     else snprintf(d->named, sizeof d->named, "%s", name);
     TRY(CALL(d, DeviceTotalMem, &d->total_memory, state_of(d)->device));
     d->max_block = attribute(d, DEVICE_MAX_THREADS), d->wide = true, d->elements = !without("elements");
-    return state_of(d)->maker->choose_target(d);
+    return choose_target(d);
 }
 
 /* Uses the default memory pool of the device, which all stream-ordered allocations of the process share, so that others
@@ -673,14 +551,13 @@ static qs_status make_queue(Device *d) {
 static qs_status find_and_open(Device *d, int ordinal) {
     State *s = state_of(d);
     const char *why = NULL;
-    int n = open_library(d->ctx, s->maker, &s->f, &why) ? count_devices(d->ctx, s->maker, &s->f, &why) : 0;
+    int n = open_library(d->ctx, &s->f, &why) ? count_devices(&s->f, &why) : 0;
     if (!n) return qerr_set(d->ctx, QS_EDEVICE, "%s", why);
     if (ordinal < 0 || ordinal >= n)
-        return qerr_set(d->ctx, QS_EDEVICE, "there is no %s device %d: %d found", s->maker->name, ordinal, n);
+        return qerr_set(d->ctx, QS_EDEVICE, "there is no CUDA device %d: %d found", ordinal, n);
     TRY(CALL(d, DeviceGet, &s->device, ordinal));
     TRY(describe_device(d, ordinal, n));
-    if (s->maker->contexts) TRY(CALL(d, DevicePrimaryCtxRetain, &s->context, s->device));
-    s->retained = true;
+    TRY(CALL(d, DevicePrimaryCtxRetain, &s->context, s->device));
     TRY(enter_context(d));
     return leave_context(d, make_queue(d));
 }
@@ -706,7 +583,7 @@ static void close_device(Device *d) {
     if (!s) return;
     for (int i = 0; i < d->owed; i++) s->late[i].drop(s->late[i].ud);
     d->ctx->owed -= d->owed, d->owed = 0;
-    if (s->retained && can_enter(d)) {
+    if (s->context && can_enter(d)) {
         if (s->copies) QUIETLY(d, StreamSynchronize, s->copies);
         if (s->stream) QUIETLY(d, StreamSynchronize, s->stream);
         qcudamath_close(d, s->math, !*s->dead), s->math = NULL;
@@ -714,28 +591,20 @@ static void close_device(Device *d) {
         (void)leave_context(d, QS_OK);
     }
     qcudamath_close(d, s->math, false);
-    if (s->retained && s->maker->contexts) s->f.DevicePrimaryCtxRelease(s->device);
+    if (s->context) s->f.DevicePrimaryCtxRelease(s->device);
     qmem_free(d->ctx, s->marks, s->marks_cap * sizeof *s->marks);
     qmem_free(d->ctx, s, sizeof *s);
     d->state = NULL;
 }
 
-static qs_status open_with(Device *d, int ordinal, const Maker *m) {
+static qs_status open_cuda(Device *d, int ordinal) {
     d->state = qmem_alloc(d->ctx, sizeof(State));
-    state_of(d)->maker = m;
-    d->ordinal = ordinal, d->recording = is_recording, d->late = true;
-    snprintf(d->named, sizeof d->named, "%s device %d", m->name, ordinal);
+    d->ordinal = ordinal, d->math = &math, d->recording = is_recording, d->late = true;
+    snprintf(d->named, sizeof d->named, "CUDA device %d", ordinal);
     qs_status s = find_and_open(d, ordinal);
     if (s != QS_OK) close_device(d);
     return s;
 }
-
-static qs_status open_cuda(Device *d, int ordinal) {
-    d->math = &math;
-    return open_with(d, ordinal, &nvidia);
-}
-
-static qs_status open_hip(Device *d, int ordinal) { return open_with(d, ordinal, &amd); }
 
 /* -- memory -------------------------------------------------------------------------------------------------------- */
 /* Waits for the queue, so that freed blocks are back in the pool, and returns the unused memory of the pool to the
@@ -957,9 +826,8 @@ static void open_peer(Device *to, Device *from) {
     int can = 0;
     if (from->ordinal >= 64 || s->peers >> from->ordinal & 1) return;
     s->peers |= (uint64_t)1 << from->ordinal;
-    if (ASK(&s->f, DeviceCanAccessPeer, &can, s->device, state_of(from)->device) != SUCCESS || !can) return;
-    if (s->maker->contexts) QUIETLY(to, CtxEnablePeerAccess, state_of(from)->context, 0);
-    else QUIETLY(to, DeviceEnablePeerAccess, state_of(from)->device, 0);
+    if (s->f.DeviceCanAccessPeer(&can, s->device, state_of(from)->device) != SUCCESS || !can) return;
+    QUIETLY(to, CtxEnablePeerAccess, state_of(from)->context, 0);
     int access[ACCESS_BYTES / sizeof(int)] = {LOCATION_DEVICE, s->device};
     access[ACCESS_FLAGS / sizeof(int)] = ACCESS_READ_WRITE;
     if (state_of(from)->pool && s->f.MemPoolSetAccess) QUIETLY(to, MemPoolSetAccess, state_of(from)->pool, access, 1);
@@ -968,8 +836,6 @@ static void open_peer(Device *to, Device *from) {
 static qs_status copy_from_peer(Device *to, DevPtr dst, Device *from, DevPtr src, size_t n) {
     open_peer(to, from);
     TRY(join_and_use_all(to));
-    if (!state_of(to)->maker->contexts)
-        return CALL(to, CopyPeerAsync, dst, state_of(to)->device, src, state_of(from)->device, n, state_of(to)->stream);
     return CALL(to, MemcpyPeerAsync, dst, state_of(to)->context, src, state_of(from)->context, n, state_of(to)->stream);
 }
 
@@ -1127,10 +993,10 @@ static qs_status load_failed(Device *d, const Program *p, const Code *code, int 
     qbuildlog_tell(&code->lines, log, &told);
     while (told.len && told.s[told.len - 1] == '\n') told.s[--told.len] = 0;
     const char *all = told.len ? told.s : "", *rest = all + strcspn(all, "\n");
-    qs_status s = error_at(d, e == ERROR_OUT_OF_MEMORY ? QS_ENOMEM : QS_EDEVICE, code,
-                           qbuildlog_error(&code->lines, log), "%s: kernel %s cannot be loaded: %s: %s%s%.*s%s%.800s",
-                           qdev_name(d), p->name, symbol_of(state_of(d), "ModuleLoadDataEx").s, what, *all ? ": " : "",
-                           (int)(rest - all), all, line, rest);
+    qs_status s =
+        error_at(d, e == ERROR_OUT_OF_MEMORY ? QS_ENOMEM : QS_EDEVICE, code, qbuildlog_error(&code->lines, log),
+                 "%s: kernel %s cannot be loaded: cuModuleLoadDataEx: %s%s%.*s%s%.800s", qdev_name(d), p->name, what,
+                 *all ? ": " : "", (int)(rest - all), all, line, rest);
     qtext_free(&told);
     return s;
 }
@@ -1183,17 +1049,8 @@ static bool load_kept(Device *d, Program *p, const Code *code) {
     return done;
 }
 
-/* Loads machine code, an ELF file after the first line, whose length aligns it (AMD_LINE). */
-static qs_status load_binary(Device *d, Program *p, const Code *code) {
-    const char *image = strchr(code->bytes, '\n') + 1;
-    int e = ASK(&state_of(d)->f, ModuleLoadDataEx, &p->module, image, 0, NULL, NULL);
-    if (e != SUCCESS) p->module = NULL;
-    return e == SUCCESS ? QS_OK : load_failed(d, p, code, e, "");
-}
-
 static qs_status load_module(Device *d, Program *p, const Code *code) {
     enum { LOG = 4096 };
-    if (!state_of(d)->maker->text) return load_binary(d, p, code);
     if (code->cache && !*qcache_why(code->cache) && load_kept(d, p, code)) return QS_OK;
     if (*state_of(d)->dead) return qerr_set(d->ctx, QS_EDEVICE, "%s", state_of(d)->dead);
     char *log = qmem_alloc(d->ctx, LOG); /* zeroed */
@@ -1227,7 +1084,6 @@ static qs_status allow_shared(Device *d, const Program *p) {
     if (p->shared > (unsigned)most)
         return qerr_set(d->ctx, QS_EVALUE, "kernel %s: its shared arrays take %u bytes; %s has %d for a block", p->name,
                         p->shared, qdev_name(d), most);
-    if (!state_of(d)->f.FuncSetAttribute) return QS_OK;
     return CALL(d, FuncSetAttribute, p->function, FUNC_MAX_DYNAMIC_SHARED, (int)p->shared);
 }
 
@@ -1293,7 +1149,7 @@ static qs_status load_limited(Device *d, const Code *code, int threads, Program 
 
 /* Loads code, and keeps its text if it may have to be compiled again for larger blocks. */
 static qs_status load_program(Device *d, const Code *code, Program **out) {
-    bool blocks = state_of(d)->maker->text && qptx_needs(code->bytes).blocks;
+    bool blocks = qptx_needs(code->bytes).blocks;
     if (blocks && without("registers")) return load_limited(d, code, d->max_block, out);
     TRY(load_text(d, code, out));
     Program *p = *out;
@@ -1397,25 +1253,23 @@ static qs_status launch_failed(Device *d, const Program *p, const Grid *g, int e
     if (e == ERROR_LAUNCH_RESOURCES)
         snprintf(block, sizeof block, " of blocks of %u threads with %d registers each and %u bytes of shared memory",
                  g->x * g->y * g->z, p->registers, p->shared);
-    return qerr_set(d->ctx, QS_EDEVICE, "%s: kernel %s: %s%s: %s", qdev_name(d), p->name,
-                    symbol_of(state_of(d), "LaunchKernel").s, block, what);
+    return qerr_set(d->ctx, QS_EDEVICE, "%s: kernel %s: cuLaunchKernel%s: %s", qdev_name(d), p->name, block, what);
 }
 
 static qs_status launch_grid(Device *d, const Program *p, Grid *g, int64_t blocks) {
     void *arguments[] = {g->slot};
     return launch_failed(d, p, g,
-                         ASK(&state_of(d)->f, LaunchKernel, p->function, (unsigned)blocks, 1, 1, g->x, g->y, g->z,
-                             p->shared, state_of(d)->stream, arguments, NULL));
+                         state_of(d)->f.LaunchKernel(p->function, (unsigned)blocks, 1, 1, g->x, g->y, g->z, p->shared,
+                                                     state_of(d)->stream, arguments, NULL));
 }
 
 /* Launches the grid in slices along axis 0, because a launch is limited to 2^31-1 blocks. */
 static qs_status launch_slices(Device *d, const Program *p, Grid *g) {
-    uint64_t threads = state_of(d)->maker->most_threads;
-    int64_t row = 1, blocks = threads ? min64(GRID_MAX, (int64_t)(threads / g->x)) : GRID_MAX;
+    int64_t row = 1;
     for (int a = 1; a < g->rank; a++)
-        if (__builtin_mul_overflow(row, g->count[a], &row) || row > blocks)
+        if (__builtin_mul_overflow(row, g->count[a], &row) || row > GRID_MAX)
             return qerr_set(d->ctx, QS_EVALUE, "kernel %s: too many positions beyond the first axis", p->name);
-    for (int64_t first = 0, most = blocks / row; first < g->count[0]; first += most) {
+    for (int64_t first = 0, most = GRID_MAX / row; first < g->count[0]; first += most) {
         g->slot[PTX_FIRST] = (uint64_t)first;
         TRY(launch_grid(d, p, g, min64(most, g->count[0] - first) * row));
     }
@@ -1426,7 +1280,7 @@ static qs_status make_faults(Device *d) {
     State *s = state_of(d);
     void *p;
     if (!s->faults) {
-        TRY(CALL(d, MemHostAlloc, &p, FAULTS * sizeof(DevFault), HOSTALLOC_DEVICEMAP | s->maker->fault_memory));
+        TRY(CALL(d, MemHostAlloc, &p, FAULTS * sizeof(DevFault), HOSTALLOC_DEVICEMAP));
         s->faults = memset(p, 0, FAULTS * sizeof(DevFault));
     }
     return s->faults_there ? QS_OK : CALL(d, MemHostGetDevicePointer, &s->faults_there, s->faults, 0);
@@ -1512,6 +1366,3 @@ static qs_status launch_kernel(Device *d, Program *p, const Launch *l, int nargs
 const DeviceOps qdev_cuda_ops = {"cuda",        CODE_PTX,     probe_cuda,     open_cuda,  close_device, alloc_block,
                                  release_block, upload_block, download_block, copy_block, load_program, unload_program,
                                  launch_kernel, sync,         peer,           &sharing,   NULL};
-const DeviceOps qdev_hip_ops = {"hip",         CODE_AMD,     probe_hip,      open_hip,   close_device, alloc_block,
-                                release_block, upload_block, download_block, copy_block, load_program, unload_program,
-                                launch_kernel, sync,         peer,           NULL,       NULL};

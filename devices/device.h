@@ -19,13 +19,8 @@ typedef uint64_t DevPtr; /* block handle: void *, CUdeviceptr or cl_mem, dependi
 typedef struct Device Device;
 typedef struct Program Program; /* loaded code, private to the device */
 
-/* The code format of a device.  The kernel compiler lowers KIR to it; the reference device executes the KFunc itself.
- * */
-typedef enum { CODE_KIR, CODE_NATIVE, CODE_PTX, CODE_AMD, CODE_OPENCL } CodeKind;
-
-/* Returns whether each GPU thread computes one position.  emit_ptx.c generates both formats, which differ in a few
- * words. */
-static inline bool qdev_runs_threads(CodeKind k) { return k == CODE_PTX || k == CODE_AMD; }
+/* The code format of a device.  The kernel compiler lowers KIR to it; the reference device runs the KFunc itself. */
+typedef enum { CODE_KIR, CODE_NATIVE, CODE_PTX, CODE_OPENCL } CodeKind;
 
 /* Line table of generated source text: maps each line to the script position that it was generated from. */
 typedef struct {
@@ -169,7 +164,7 @@ typedef struct MathOps {
 } MathOps;
 
 typedef struct DeviceOps {
-    const char *kind; /* "ref", "cpu", "cuda", "hip", "opencl", "null" */
+    const char *kind; /* "ref", "cpu", "cuda", "opencl", "null" */
     CodeKind code;
     int (*probe)(Ctx *, const char **why); /* returns the number of devices; 0: *why is the reason */
     qs_status (*open)(Device *, int ordinal);
@@ -198,7 +193,7 @@ struct Device {
     int ordinal;         /* index among the devices of its type */
     int memory;          /* memory space: HOST_MEMORY for ref and cpu */
     char named[128];     /* name, read through qdev_name(d); only ops->open and ops->describe write it */
-    char arch[32];       /* target of the compiler: "sm_90", "gfx90a"; "": the host's architecture */
+    char arch[32];       /* target of the compiler: "sm_90"; "": the host's architecture */
     int threads;         /* number of compute threads */
     size_t total_memory; /* bytes; 0: unknown */
     size_t limit;        /* bytes that arrays may occupy; 0: no limit except the device's own */
@@ -240,6 +235,5 @@ static inline const char *qdev_name(Device *d) {
 
 static inline bool qdev_is_recording(Device *d) { return d->recording && d->recording(d); }
 
-extern const DeviceOps qdev_ref_ops, qdev_cpu_ops, qdev_opencl_ops, qdev_cuda_ops, qdev_hip_ops, qdev_null_ops,
-    qdev_lost_ops;
+extern const DeviceOps qdev_ref_ops, qdev_cpu_ops, qdev_opencl_ops, qdev_cuda_ops, qdev_null_ops, qdev_lost_ops;
 #endif

@@ -1,12 +1,12 @@
-/* ir_workarounds.h -- rewrites optimized IR text around code generator bugs of LLVM, for NVIDIA, AMD and aarch64.
+/* ir_workarounds.h -- rewrites optimized IR text around code generator bugs of LLVM, for NVIDIA and aarch64.
  *
  * The text is rewritten after all passes, so that no pass undoes the changes, and before code generation.  Text is the
  * only representation that all supported libraries share (llvm.h, llvmlite.h).  For GPUs three patterns are replaced:
  *
  *   sitofp i1           must be -1 or 0.  If the operand is not a comparison, the generated code would give 1 or 0.  It
  *                       becomes a select.
- *   x < 0 ? x : 0       would become min.f32 or v_min_f32, which treat -0 as less than +0.  The comparison does not
- *                       distinguish the zeros, so it is changed to the other zero, which is not matched as a minimum.
+ *   x < 0 ? x : 0       would become min.f32, which treats -0 as less than +0.  The comparison does not distinguish
+ *                       the zeros, so it is changed to the other zero, which is not matched as a minimum.
  *   n < 64 ? x << n : 0 would become shl.b64 by the low half of n, because its count has 32 bits (LLVM 22).  With the
  *                       count n & 63 the select remains.  An n that was extended from 32 bits is not changed.
  *

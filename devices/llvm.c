@@ -89,8 +89,6 @@ static void register_targets(const Api *f) {
 #endif
     register_target(f->InitializeNVPTXTargetInfo, f->InitializeNVPTXTarget, f->InitializeNVPTXTargetMC,
                     f->InitializeNVPTXAsmPrinter);
-    register_target(f->InitializeAMDGPUTargetInfo, f->InitializeAMDGPUTarget, f->InitializeAMDGPUTargetMC,
-                    f->InitializeAMDGPUAsmPrinter);
     pthread_mutex_unlock(&registry_lock);
 }
 
@@ -215,7 +213,6 @@ static const char *triple_of(LlvmArch a) {
     switch (a) {
     case LLVM_AARCH64: return "aarch64-unknown-linux-gnu";
     case LLVM_NVPTX: return "nvptx64-nvidia-cuda";
-    case LLVM_AMDGPU: return "amdgcn-amd-amdhsa";
     default: return "x86_64-unknown-linux-gnu";
     }
 }
@@ -405,9 +402,6 @@ static qs_status run_job(Job *j, const LlvmTask *task, Text *out) {
 qs_status qllvm_compile(Ctx *c, Llvm *l, const LlvmTask *task, Text *out) {
     const LlvmTarget *t = task->target;
     Job j = {.ctx = c, .l = l};
-    if (t->since > l->major)
-        return qerr_set(c, QS_EDEVICE, "LLVM %s does not know %s yet: LLVM %u or newer is needed", qllvm_version(l),
-                        t->cpu, t->since);
     if (l->lite) return qllvmlite_compile(c, l->lite, task, triple_of(t->arch), effort(task->n), out);
     qs_status s = run_job(&j, task, out);
     finish_job(&j);

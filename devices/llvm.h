@@ -8,14 +8,13 @@
 
 typedef struct Llvm Llvm;
 
-typedef enum { LLVM_X86, LLVM_AARCH64, LLVM_NVPTX, LLVM_AMDGPU } LlvmArch;
+typedef enum { LLVM_X86, LLVM_AARCH64, LLVM_NVPTX } LlvmArch;
 typedef enum { LLVM_ASSEMBLY = 0, LLVM_OBJECT = 1, LLVM_IR = 2 /* IR text after optimization */ } LlvmOutput;
 
 typedef struct {
     LlvmArch arch;
     const char *cpu;      /* name of the processor; "": the host's processor with all its features */
     const char *features; /* features beyond those of cpu; ignored if cpu is "" */
-    unsigned since;       /* first LLVM version that knows cpu; 0: all supported versions do */
     /* Use the passes of O3 instead of the reduced pipeline.  Kernels with barriers, shared memory or atomics become
      * faster; others do not, and compilation takes longer. */
     bool thorough;

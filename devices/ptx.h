@@ -40,12 +40,10 @@ typedef struct {
     unsigned shared; /* bytes of dynamic shared memory */
 } PtxNeeds;
 
-/* Appends the first line.  bytes: its length, padded with blanks; 0: as short as possible. */
-static inline void qptx_say(Text *out, const PtxNeeds *n, int bytes) {
-    char words[48];
-    snprintf(words, sizeof words, "%s%s%s shared=%u", n->serial ? " serial" : "", n->fault ? " fault" : "",
-             n->blocks ? " blocks" : "", n->shared);
-    qtext_printf(out, "// quasar:%-*s\n", bytes ? bytes - (int)sizeof "// quasar:" : 0, words);
+/* Appends the first line. */
+static inline void qptx_say(Text *out, const PtxNeeds *n) {
+    qtext_printf(out, "// quasar:%s%s%s shared=%u\n", n->serial ? " serial" : "", n->fault ? " fault" : "",
+                 n->blocks ? " blocks" : "", n->shared);
 }
 
 static inline PtxNeeds qptx_needs(const char *text) {

@@ -1,8 +1,8 @@
 /* solib.c -- implements solib.h: lays out and writes the ELF file. */
 #include "devices/solib.h"
 #include "devices/bundle.h"
-#include "devices/elf_shared.h"
 
+#include <elf.h>
 #include <string.h>
 
 enum { S_NONE, S_HASH, S_DYNSYM, S_DYNSTR, S_RELA, S_TEXT, S_DYNAMIC, S_DATA, S_BUNDLE, S_NAMES, SECTIONS };
@@ -102,6 +102,20 @@ typedef struct {
 } __attribute__((packed)) HashHead;
 
 /* -- layout: file offsets, which are addresses, too ---------------------------------------------------------------- */
+/* Rounds n up to a section alignment, where 0 and 1 mean none. */
+static uint64_t round_up(uint64_t n, uint64_t to) { return to > 1 ? (n + to - 1) / to * to : n; }
+
+static Elf64_Phdr make_segment(uint32_t type, uint32_t flags, uint64_t from, uint64_t to) {
+    return (Elf64_Phdr){.p_type = type,
+                        .p_flags = flags,
+                        .p_offset = from,
+                        .p_vaddr = from,
+                        .p_paddr = from,
+                        .p_filesz = to - from,
+                        .p_memsz = to - from,
+                        .p_align = type == PT_LOAD ? PAGE : 8};
+}
+
 typedef struct {
     const Solib *s;
     Text names; /* .dynstr */
@@ -121,17 +135,17 @@ static uint32_t add_name(Plan *p, const char *name) {
 static void lay_out(Plan *p) {
     p->hash = sizeof(Elf64_Ehdr) + SEGMENTS * sizeof(Elf64_Phdr);
     p->hash_end = p->hash + sizeof(HashHead) + p->s->nnames * sizeof(uint32_t);
-    p->symbols = qelf_up(p->hash_end, 8);
+    p->symbols = round_up(p->hash_end, 8);
     p->strings = p->symbols + (p->s->nnames + FIRST) * sizeof(Elf64_Sym);
-    p->rela = qelf_up(p->strings + p->names.len, 8);
-    p->code = qelf_up(p->rela + RELOCATIONS * sizeof(Elf64_Rela), 64);
+    p->rela = round_up(p->strings + p->names.len, 8);
+    p->code = round_up(p->rela + RELOCATIONS * sizeof(Elf64_Rela), 64);
     p->code_end = p->code + p->s->nnames * (uint64_t)STUB + sizeof common_code;
-    p->dynamic = qelf_up(p->code_end, PAGE);
+    p->dynamic = round_up(p->code_end, PAGE);
     p->data = p->dynamic + DYNAMICS * sizeof(Elf64_Dyn);
     p->door = p->data + sizeof(SolibData);
     p->data_end = p->door + sizeof(void *);
     p->sections = p->data_end;
-    p->bundle = qelf_up(p->sections + SECTIONS * sizeof(Elf64_Shdr) + sizeof section_names, PAGE);
+    p->bundle = round_up(p->sections + SECTIONS * sizeof(Elf64_Shdr) + sizeof section_names, PAGE);
     p->end = p->bundle + p->s->bundle->len;
 }
 
@@ -154,11 +168,11 @@ static void write_head(const Plan *p, uint8_t *at) {
 
 static void write_segments(const Plan *p, uint8_t *at) {
     Elf64_Phdr h[SEGMENTS] = {
-        [P_CODE] = qelf_segment(PT_LOAD, PF_R | PF_X, 0, p->code_end, PAGE),
-        [P_DATA] = qelf_segment(PT_LOAD, PF_R | PF_W, p->dynamic, p->data_end, PAGE),
-        [P_BUNDLE] = qelf_segment(PT_LOAD, PF_R, p->bundle, p->end, PAGE),
-        [P_DYNAMIC] = qelf_segment(PT_DYNAMIC, PF_R | PF_W, p->dynamic, p->data, PAGE),
-        [P_STACK] = qelf_segment(PT_GNU_STACK, PF_R | PF_W, 0, 0, PAGE),
+        [P_CODE] = make_segment(PT_LOAD, PF_R | PF_X, 0, p->code_end),
+        [P_DATA] = make_segment(PT_LOAD, PF_R | PF_W, p->dynamic, p->data_end),
+        [P_BUNDLE] = make_segment(PT_LOAD, PF_R, p->bundle, p->end),
+        [P_DYNAMIC] = make_segment(PT_DYNAMIC, PF_R | PF_W, p->dynamic, p->data),
+        [P_STACK] = make_segment(PT_GNU_STACK, PF_R | PF_W, 0, 0),
     };
     memcpy(at + sizeof(Elf64_Ehdr), h, sizeof h);
 }

@@ -1,27 +1,21 @@
 #!/usr/bin/env python3
-"""Holds the tables devices/cuda_api.def and cuda_math.def against the headers of NVIDIA and AMD, where these are there.
+"""Holds the tables devices/cuda_api.def and cuda_math.def against the headers of NVIDIA, where these are there.
 
     tests/abi.py [--include FOLDER ...]
 
 The device opens the driver and the libraries without their headers, so nothing else would notice a wrong prototype.  A
 C++ compiler reads both: as many arguments, each of the same size and kind, pointers to what has the same size and kind
 (void may be anything); no name that the headers give to a newer version of the function; the same numbers.  Headers
-are looked for in the folders given, CUDA_HOME, CUDA_PATH, ROCM_PATH, /usr/local/cuda, /opt/rocm, /usr, and Python's
-packages nvidia-*; rows of those that are not there are not tested, and the test says so."""
+are looked for in the folders given, CUDA_HOME, CUDA_PATH, /usr/local/cuda, /usr, and Python's packages
+nvidia-*; rows of those that are not there are not tested, and the test says so."""
 import argparse, glob, os, re, shutil, subprocess, sys, sysconfig, tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-LIBRARIES = {"CUDA": "cuda.h", "HIP": "hip/hip_runtime_api.h", "BLAS": "cublas_v2.h", "FFT": "cufft.h",
-             "SOLVER": "cusolverDn.h", "DNN": "cudnn.h"}
+LIBRARIES = {"CUDA": "cuda.h", "BLAS": "cublas_v2.h", "FFT": "cufft.h", "SOLVER": "cusolverDn.h", "DNN": "cudnn.h"}
 OF_ONE_VERSION = {"DNN8": "DNN", "DNN9": "DNN"}  # rows that only headers of this major version have
 TABLES = """
-#define CUDA(name, symbol, args) FUNCTION CUDA symbol int (*) args
-#define HIP(name, symbol, args) FUNCTION HIP symbol int (*) args
-#define CU(name, cuda, hip, args) CUDA(name, cuda, args) HIP(name, hip, args)
-#define CUDANUMBER(name, number, symbol) NUMBER CUDA symbol number
-#define HIPNUMBER(name, number, symbol) NUMBER HIP symbol number
-#define CUNUMBER(name, number, cuda, hip) CUDANUMBER(name, number, cuda) HIPNUMBER(name, number, hip)
-#define CUATTRIBUTE(name, m, cuda, n, hip) NUMBER CUDA cuda m NUMBER HIP hip n
+#define CU(name, symbol, args) FUNCTION CUDA symbol int (*) args
+#define CUNUMBER(name, number, symbol) NUMBER CUDA symbol number
 #include "devices/cuda_api.def"
 #define CUMATH(lib, name, symbol, args) FUNCTION lib symbol int (*) args
 #define CUNUMBER(lib, name, number, symbol) NUMBER lib symbol number
@@ -67,8 +61,8 @@ def arguments():
 
 
 def folders(given):
-    roots = [os.environ[v] for v in ("CUDA_HOME", "CUDA_PATH", "ROCM_PATH") if os.environ.get(v)]
-    roots += ["/usr/local/cuda", "/opt/rocm", "/usr"]
+    roots = [os.environ[v] for v in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(v)]
+    roots += ["/usr/local/cuda", "/usr"]
     sites = {sysconfig.get_path(k) for k in ("purelib", "platlib")}
     found = given + [r + "/include" for r in roots] + [f for s in sites for f in glob.glob(s + "/nvidia/*/include")]
     return [f for f in found if os.path.isdir(f)]
@@ -112,8 +106,7 @@ def main():
         path = os.path.join(folder, "abi.cpp")
         with open(path, "w", encoding="utf-8") as f:
             f.write(text)
-        r = subprocess.run([compiler, "-std=c++17", "-fsyntax-only", "-w", "-D__HIP_PLATFORM_AMD__",
-                            "-D__HIP_DISABLE_CPP_FUNCTIONS__", *[f"-isystem{i}" for i in includes], path],
+        r = subprocess.run([compiler, "-std=c++17", "-fsyntax-only", "-w", *[f"-isystem{i}" for i in includes], path],
                            capture_output=True, text=True)
     for lib, header in LIBRARIES.items():
         n = sum(row[1] == lib or (OF_ONE_VERSION.get(row[1]) == lib and row[1] in there) for row in found)

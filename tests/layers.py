@@ -41,7 +41,7 @@ ROOMS = {  # folder -> prefixes of what its files may include from this tree, be
                       "vm/program/",
                       "lang/names/",
                           "stdlib/stdlib.h"),
-    "stdlib": BASE + ("vm/", "lang/", "devices/"),
+    "stdlib": BASE + ("vm/", "lang/", "devices/", "stdlib/figure/window.h"),
     "stdlib/figure": BASE + ("vm/", "stdlib/"),
     "stdlib/window": BASE + ("vm/", "stdlib/", "lang/syntax/ast.h"),
     "stdlib/video": BASE + ("vm/", "stdlib/"),

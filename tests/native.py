@@ -7,6 +7,7 @@ What was made runs where LLVM is hidden (QUASAR_LLVM names a file that is not th
 folder that has nothing of the source tree."""
 import os, random, re, shutil, subprocess, sys, tempfile, time, unittest
 
+import parts
 from terminal import CTRL_D, Terminal
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -1261,7 +1262,8 @@ def main():
         at = sys.argv.index("--qrun")
         QRUN = os.path.abspath(sys.argv[at + 1])
         del sys.argv[at:at + 2]
-    unittest.main()
+    parts.end_without(QRUN, "QUASAR_WITH_EXECUTABLES")
+    parts.main()
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ Comment lines at the top of a script say how it is to be run:
     % display: yes       needs a screen: run under xvfb-run, skipped where that is not installed
     % release: yes       measures memory or time: skipped under sanitizers (--slow)
     % needs: png         skipped, and counted, where `qrun --has png` says no
+A script that gets the error of a part which this build leaves out ("this build has no figures …") is skipped, too.
 A script that starts with `% part` is only imported by others.
 """
 import argparse, concurrent.futures, importlib.util, os, re, shlex, shutil, subprocess, sys, tempfile, time
@@ -25,6 +26,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|inf|nan)")
 SNIPPET = re.compile(r"^```quasar\n((?:(?!^```).)*)^```\n+```output\n(.*?)^```", re.M | re.S)
 PYTHON_MODULE = re.compile(r'pyimport\("(\w+)')
+ABSENT = re.compile(r"this build has no [A-Za-z ]+ \(QUASAR_WITH_\w+\)")  # a part that CMake left out (vm/base/parts.h)
 REACHES_KERNEL = re.compile(r"parallel_do|serial_do|__kernel__|^import|^\s*for\b", re.M)
 
 
@@ -147,6 +149,9 @@ class Runner:
             except subprocess.TimeoutExpired:
                 return job, "fail", f"    took longer than {limit} s"
         out, err = r.stdout.decode(errors="replace"), r.stderr.decode(errors="replace")
+        absent = ABSENT.search(out + err)
+        if absent:
+            return job, "skip", absent[0]
         if "snippet" in opts:
             out, err = (t.replace(cmd[-1], "snippet.q") for t in (out, err))
             verdict = "pass" if out + err == opts["output"] else "fail"

@@ -32,8 +32,7 @@ USED = [
     ("vm/options.def", "OPTION|COMMAND|ALIAS", 0, None, ()),
     ("stdlib/builtins.def", "NATIVE|EACH|LAUNCH|EXACT|FIGURE|CONSTANT", 0, None, ()),
     ("stdlib/builtins.def", "TRAIT", 0, None, ()),  # see check_traits
-    ("devices/cuda_api.def", "CU|CUDA|CUDALATER|HIP|CUNUMBER|CUDANUMBER|HIPNUMBER|CUATTRIBUTE", 0, r"\b{}\b",
-     ("devices/cuda",)),
+    ("devices/cuda_api.def", "CU|CULATER|CUNUMBER", 0, r"\b{}\b", ("devices/cuda",)),
     ("devices/opencl_api.def", "CL", 1, r"\b{}\b", ("devices/opencl.c",)),
     ("devices/llvm_api.def", "NEED|MAYBE", 1, r"\b{}\b", ("devices/llvm.c",)),
 ]

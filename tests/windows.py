@@ -3,6 +3,8 @@
 is on the screen.  Where Xvfb, xdotool or Tk is not here, all of it is skipped, and said so."""
 import argparse, ctypes, os, pty, re, select, shutil, signal, subprocess, sys, tempfile, threading, time, unittest
 
+import parts
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ARGS = argparse.Namespace(qrun=os.path.join(ROOT, "build/qrun"), python=None)
 LIMIT = 40
@@ -760,6 +762,7 @@ def main():
     p.add_argument("--python", help="folder of the package pyquasar")
     own, rest = p.parse_known_args()
     ARGS.qrun, ARGS.python = os.path.abspath(own.qrun), own.python and os.path.abspath(own.python)
+    parts.end_without(ARGS.qrun, "QUASAR_WITH_WINDOWS")
     lacks = missing()
     if lacks:
         print("windows: %d tests skipped, needs %s" % (sum(n.startswith("test_") for n in dir(Windows)), lacks))

@@ -98,9 +98,9 @@ typedef struct qs_config {
     size_t size;
     /* fd 1: program output, 2: diagnostics; NULL = stdio */
     void (*write)(void *ud, int fd, const char *s, size_t n);
-    /* the device of kernels: cpu (used if no device is named), cuda, hip, opencl; cuda:1 is the second one; gpu is
-     * the first GPU; cpu,opencl opens both, and kernels run on the first; auto opens the processor and every GPU,
-     * and each launch runs where it ends soonest; auto:cpu,opencl does the same among these; machine.xml opens the
+    /* the device of kernels: cpu (used if no device is named), cuda, opencl; cuda:1 is the second one; gpu is the
+     * first GPU; cpu,opencl opens both, and kernels run on the first; auto opens the processor and every GPU, and
+     * each launch runs where it ends soonest; auto:cpu,opencl does the same among these; machine.xml opens the
      * devices that the file lists; ref is the slow reference implementation */
     const char *device;
     /* folders, separated by ':', in which import searches for files before the installed library */
@@ -140,8 +140,8 @@ typedef struct qs_config {
     const char *llvmlite;
     /* built-ins that take longer than a second report their progress on standard error */
     bool progress;
-    /* compile the kernels for such an NVIDIA device, too (or gfx90a: AMD), and keep them in the cache; a list like
-     * the one of --targets */
+    /* compile the kernels for such an NVIDIA device, too, and keep them in the cache; a list like the one of
+     * --targets */
     const char *compile_for;
     /* returned by qs_userdata, and passed to write and warn */
     void *ud;
@@ -156,8 +156,9 @@ QS_API QS_CHECK qs_status qs_open(const qs_config *config, qs_vm **out);
 /* Closes the VM; NULL does nothing.  Release all values before.  Wrapped memory is released at the latest here. */
 QS_API void qs_close(qs_vm *vm);
 QS_API const char *qs_version(void); /* "0.2.0" */
-/* Whether a feature is available: a type of device (ref cpu opencl cuda hip), a library that this build can use (png
- * jpeg tiff pcre2 zlib lapack figures video), python, or a Python module.  Needs no VM. */
+/* Whether a feature is available: a type of device (ref cpu opencl cuda), a library that this build can use (png
+ * jpeg tiff pcre2 zlib lapack figures video), an optional part by its CMake option (QUASAR_WITH_FIGURES), python, or a
+ * Python module.  Needs no VM. */
 QS_API bool qs_has(const char *what);
 QS_API void *qs_userdata(qs_vm *vm); /* config.ud */
 

@@ -51,8 +51,8 @@ def init(device=None, *, loadCompiler=True, load_compiler=True, library_path="",
          precision=32, threads=None, checked=False, fast_math=False, explain=False, loops=None):
     """Opens the VM.  All other functions need it.
 
-    device        the device of kernels: cpu (used if no device is named), cuda, hip, opencl; cuda:1 is the second
-                  one; gpu is the first GPU; cpu,opencl opens both, and kernels run on the first; auto opens the
+    device        the device of kernels: cpu (used if no device is named), cuda, opencl; cuda:1 is the second one;
+                  gpu is the first GPU; cpu,opencl opens both, and kernels run on the first; auto opens the
                   processor and every GPU, and each launch runs where it ends soonest; auto:cpu,opencl does the same
                   among these; machine.xml opens the devices that the file lists; ref is the slow reference
                   implementation

@@ -39,7 +39,7 @@ def _own_device(machine):
     except (ImportError, ValueError):  # threads or processes of Dask without distributed
         return machine
     device, digits = machine["device"], name.rsplit("-", 1)[-1]
-    numbered = device in ("cuda", "hip", "opencl") and digits.isdigit()
+    numbered = device in ("cuda", "opencl") and digits.isdigit()
     return dict(machine, device="%s:%s" % (device, digits)) if numbered else machine
 
 

@@ -1,6 +1,5 @@
 /* compile.c -- see compile.h. */
 #include "lang/kernel/compile.h"
-#include "devices/amd.h"
 #include "devices/bundle.h"
 #include "devices/ir_workarounds.h"
 #include "devices/llvm.h"
@@ -88,17 +87,6 @@ static Target ptx_target(KCompiler *k, const KFunc *f, Goal goal) {
                     qcache_key((CacheKey){{2, IRMEND_EDITION}}, arch, strlen(arch))};
 }
 
-static Target amd_target(KCompiler *k, const KFunc *f, Goal goal) {
-    const AmdTarget *a = qamd_target(goal.arch);
-    Target t = {kemit_amd,
-                {.arch = LLVM_AMDGPU, .cpu = a->name, .features = "", .since = a->since, .thorough = true},
-                LLVM_OBJECT,
-                qcache_key((CacheKey){{5, IRMEND_EDITION}}, a->name, strlen(a->name))};
-    (void)k, (void)f;
-    t.kir.wave = a->wave;
-    return t;
-}
-
 static qs_status run_llvm(KCompiler *k, const LlvmTarget *t, const Text *ir, LlvmOutput kind, Text *out) {
     if (!k->llvm) TRY(qllvm_open(k->ctx, &k->llvm));
     return qllvm_compile(k->ctx, k->llvm, &(LlvmTask){t, ir->s, ir->len, kind}, out);
@@ -140,7 +128,7 @@ static qs_status from_cache_or_llvm(KCompiler *k, const Target *t, const Text *i
 /* The text of f, and of what it calls on a device that has no C library. */
 static qs_status print_llvm(KCompiler *k, const KFunc *f, Target *t, Text *ir, Text *math) {
     TRY(kemit_llvm(k->ctx, f, &t->kir, ir));
-    if (t->kir.libdevice && kemit_math(ir->s, &t->kir, math)) t->llvm.math = math->s;
+    if (t->kir.libdevice && kemit_math(ir->s, math)) t->llvm.math = math->s;
     return QS_OK;
 }
 
@@ -153,12 +141,10 @@ static const void *copy_of(KCompiler *k, const Text *t) { /* with the NUL behind
 /* -- targets: one row for each kind of code ------------------------------------------------------------------------ */
 typedef struct {
     qs_status (*make)(KCompiler *, const KFunc *, Goal, Code *);
-    Target (*llvm)(KCompiler *, const KFunc *, Goal);       /* NULL: LLVM does not make it */
-    void (*head)(const KFunc *, Text *);                    /* what stands before LLVM's text; NULL: nothing */
-    qs_status (*link)(Ctx *, const void *, size_t, Text *); /* of what LLVM makes; NULL: it stays as it is */
-    bool text;         /* what LLVM makes is read by a driver, which may refuse it */
-    bool libm;         /* its functions are those of the C library */
-    bool rounds_roots; /* correctly, of float32, too */
+    Target (*llvm)(KCompiler *, const KFunc *, Goal); /* NULL: LLVM does not make it */
+    void (*head)(const KFunc *, Text *);              /* what stands before LLVM's text; NULL: nothing */
+    bool libm;                                        /* its functions are those of the C library */
+    bool rounds_roots;                                /* correctly, of float32, too */
 } Row;
 static const Row rows[CODE_OPENCL + 1];
 
@@ -180,7 +166,7 @@ typedef struct {
     int rank[16], n;
 } Others;
 
-/* PTX runs on newer devices, too; code for an AMD device on its kind alone. */
+/* PTX runs on newer devices, too. */
 static int rank_of(const BundleTarget *t, Goal goal) {
     int has = 0, wants = 0;
     if (goal.kind == CODE_NATIVE) return strcmp(t->name, "native") ? ktarget_rank(t->name, t->libc) : 0;
@@ -227,9 +213,10 @@ static qs_status through_llvm(KCompiler *k, const KFunc *f, Goal goal, Code *out
     qtext_init(&made, k->ctx), qtext_init(&all, k->ctx);
     if (rows[goal.kind].head) rows[goal.kind].head(f, &all);
     qs_status s = find_code(k, f, goal, &made);
-    if (s == QS_OK && rows[goal.kind].link) s = rows[goal.kind].link(k->ctx, made.s, made.len, &all);
-    else if (s == QS_OK) qtext_add(&all, made.s, made.len);
-    if (s == QS_OK) { out->bytes = copy_of(k, &all), out->n = all.len; }
+    if (s == QS_OK) {
+        qtext_add(&all, made.s, made.len);
+        out->bytes = copy_of(k, &all), out->n = all.len;
+    }
     qtext_free(&made), qtext_free(&all);
     return s;
 }
@@ -254,14 +241,12 @@ static qs_status itself(KCompiler *k, const KFunc *f, Goal goal, Code *out) {
     return out->bytes = f, QS_OK;
 }
 
-/* OpenCL rounds even a root of float32 as it likes, and so does code for AMD devices before LLVM 18.  The evaluator
- * needs no code; what LLVM is shown for it is that of the processor. */
+/* OpenCL rounds even a root of float32 as it likes.  The evaluator needs no code; what LLVM is shown for it is that of
+ * the processor. */
 static const Row rows[CODE_OPENCL + 1] = {
     [CODE_KIR] = {.make = itself, .llvm = native_target, .libm = true},
     [CODE_NATIVE] = {.make = through_llvm, .llvm = native_target, .libm = true},
-    [CODE_PTX] =
-        {.make = through_llvm, .llvm = ptx_target, .head = kemit_ptx_needs, .text = true, .rounds_roots = true},
-    [CODE_AMD] = {.make = through_llvm, .llvm = amd_target, .head = kemit_amd_needs, .link = qamd_link},
+    [CODE_PTX] = {.make = through_llvm, .llvm = ptx_target, .head = kemit_ptx_needs, .rounds_roots = true},
     [CODE_OPENCL] = {.make = opencl_text},
 };
 
@@ -322,7 +307,7 @@ static void lines_of(const char *ptx, Text *lines) {
     }
 }
 
-bool kcompile_locates(CodeKind kind) { return rows[kind].text; }
+bool kcompile_locates(CodeKind kind) { return kind == CODE_PTX; }
 
 static qs_status locate(KCompiler *k, const KFunc *f, Goal goal, Text *text, Text *lines) {
     Text ir, math, ptx;
@@ -391,20 +376,6 @@ static qs_status show_llvm(KCompiler *k, const KFunc *f, Goal goal, const char *
     return s;
 }
 
-qs_status kcompile_assembly(KCompiler *k, const KFunc *f, const char *target, Text *out) {
-    TargetName t;
-    const char *rest = target;
-    if (!ktarget_next(&rest, &t) || !rows[t.kind].llvm)
-        return qerr_set(k->ctx, QS_EVALUE, "%s has no assembly language", target);
-    if (rows[t.kind].head) rows[t.kind].head(f, out);
-    Text text;
-    qtext_init(&text, k->ctx);
-    qs_status s = show_llvm(k, f, (Goal){t.kind, t.name, 0}, "asm", &text);
-    if (s == QS_OK) qtext_add(out, text.s, text.len);
-    qtext_free(&text);
-    return s;
-}
-
 static bool is_one_of(const char *word, const char *const *list) {
     while (*list && strcmp(*list, word) != 0) list++;
     return *list;
@@ -419,7 +390,7 @@ qs_status kcompile_text(KCompiler *k, const KFunc *f, const Device *d, const cha
         return qerr_set(k->ctx, QS_EVALUE, "--dump: passes, llvm, opt, asm, ptx, cl or c, got %s", stage);
     if (!rows[d->ops->code].llvm)
         return qerr_set(k->ctx, QS_EVALUE, "--dump %s: the device is %s, which takes cl", stage, d->ops->kind);
-    if (!strcmp(stage, "ptx") && !rows[d->ops->code].text)
+    if (!strcmp(stage, "ptx") && d->ops->code != CODE_PTX)
         return qerr_set(k->ctx, QS_EVALUE, "--dump ptx: the device is %s, not cuda", d->ops->kind);
     return show_llvm(k, f, goal_of(d), stage, out);
 }

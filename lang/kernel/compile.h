@@ -7,7 +7,6 @@
  * CODE_KIR    the KFunc itself, untouched; it must outlive the program
  * CODE_NATIVE an ELF object for this machine, which describes itself (devices/native.h)
  * CODE_PTX    PTX text for device->arch
- * CODE_AMD    a code object for device->arch (devices/amd.h)
  * CODE_OPENCL OpenCL C text
  *
  * Each kind is a row in compile.c.  For another language like C see emit_clike.h.
@@ -35,10 +34,8 @@ const char *kcompile_differs(const KFunc *f, CodeKind kind);
  * a function differs. */
 qs_status kcompile(KCompiler *k, const KFunc *f, const Device *d, Code *out);
 void kcompile_free(KCompiler *k, Code *code);
-/* The code of f for a machine that need not be here: "sm_90", "gfx90a" or what else target.h lists. */
+/* The code of f for a machine that need not be here: "sm_90" or what else target.h lists. */
 qs_status kcompile_ahead(KCompiler *k, const KFunc *f, const char *target, Code *out);
-/* The same as assembly language. */
-qs_status kcompile_assembly(KCompiler *k, const KFunc *f, const char *target, Text *out);
 struct Cache *kcompile_cache(KCompiler *k); /* who has bundles shows them to it (cache.h) */
 /* Code that a driver reads, and may refuse, can be made with `lines`, for the place of what it refuses.  In the cache
  * it has no positions, for its key would change with every line above a kernel.  So LLVM makes the text again with

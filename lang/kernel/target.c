@@ -1,6 +1,6 @@
 /* target.c -- see target.h. */
 #include "lang/kernel/target.h"
-#include "devices/amd.h"
+#include "devices/ptx.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -133,9 +133,9 @@ static bool is_sm(const char *word) {
 
 static bool find(const char *word, TargetName *out) {
     const Level *l = level_named(word);
-    bool sm = is_sm(word), gfx = qamd_target(word) != NULL, opencl = !strcmp(word, "opencl");
-    if (!l && !sm && !gfx && !opencl && strcmp(word, "native")) return false;
-    out->kind = sm ? CODE_PTX : gfx ? CODE_AMD : opencl ? CODE_OPENCL : CODE_NATIVE;
+    bool sm = is_sm(word), opencl = !strcmp(word, "opencl");
+    if (!l && !sm && !opencl && strcmp(word, "native")) return false;
+    out->kind = sm ? CODE_PTX : opencl ? CODE_OPENCL : CODE_NATIVE;
     snprintf(out->name, sizeof out->name, "%s", l ? l->name : word);
     return true;
 }

@@ -3,7 +3,6 @@
  *     native                                     this processor, with all it can do, and its C library
  *     x86-64-v2  x86-64-v3  x86-64-v4            every processor of that level (its psABI): SSE4, AVX2, AVX-512
  *     sm_70 … sm_90, also ptx:sm_80              NVIDIA devices from that compute capability on
- *     gfx906 … gfx1201                           AMD devices of this very kind (devices/amd.c)
  *     opencl                                     any OpenCL device
  *
  * A list has commas between them; v3 is short for x86-64-v3. */

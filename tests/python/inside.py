@@ -322,6 +322,9 @@ def main():
         except Skip as e:
             print("skip", f.__name__, e)
         except Exception as e:
+            if "this build has no " in str(e):  # a part that CMake left out
+                print("skip", f.__name__, e)
+                continue
             failed += 1
             print("FAIL", f.__name__, type(e).__name__, e)
     sys.exit(bool(failed))

@@ -245,8 +245,9 @@ class Life(unittest.TestCase):
             self.assertTrue(d.default)
             self.assertEqual(d.kind, "ref" if name == "ref" else d.kind)
             q.destroy()
-        for name, why in (("nothing", "no device kind nothing"), ("hyperion.xml", "cannot read the device file"),
-                          ("cpu:7", "cpu:7 is not there")):
+        for name, why in (("nothing", "no device kind nothing"),
+                          ("hip", r"no device kind hip; .*AMD GPUs are reached by opencl\)"),
+                          ("hyperion.xml", "cannot read the device file"), ("cpu:7", "cpu:7 is not there")):
             with self.assertRaisesRegex(q.QuasarError, why):
                 q.init(name)
         with self.assertRaisesRegex(ValueError, "precision must be 32 or 64"):

@@ -84,7 +84,7 @@ static void bad_files(void) {
         {"<machine/>", ":1: the outermost element must be devices, got machine"},
         {"<devices choose='best'/>", ":1: choose must be auto or first, got best"},
         {"<devices>\n\n<device/></devices>", ":3: a device needs an attribute kind, got nothing"},
-        {"<devices><device kind=''/></devices>", ":1: kind must be cpu, ref, opencl, cuda or hip, got nothing"},
+        {"<devices><device kind=''/></devices>", ":1: kind must be cpu, ref, opencl, cuda or gpu, got nothing"},
         {"<devices><device kind='cpu' index='-1'/></devices>", ":1: index must be a whole number ≥ 0, got -1"},
         {"<devices><device kind='cpu' index='1.5'/></devices>", ":1: index must be a whole number ≥ 0, got 1.5"},
         {"<devices><device kind='cpu' threads='many'/></devices>", ":1: threads must be a whole number ≥ 0, got many"},

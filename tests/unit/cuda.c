@@ -1246,43 +1246,6 @@ static void choosing(bool broken) {
     CHECK(clean());
 }
 
-/* What failed is told once: a thread's last error, which others ask for, is as if we had not called. */
-static void leaves_no_error(void) {
-    enum { INVALID = 1, N = 64 << 10 };
-    static char bytes[N];
-    FakeCuda *cuda = fake, *(*get)(void);
-    int (*last)(void);
-    Device d = {.ops = &qdev_hip_ops, .ctx = &ctx, .memory = 1};
-    DevPtr a = 0;
-    void *lib = dlopen(HIP_DRIVER, RTLD_NOW | RTLD_LOCAL);
-    CHECK(lib != NULL);
-    if (!lib) return;
-    *(void **)(void *)&get = dlsym(lib, "fake_cuda"), *(void **)(void *)&last = dlsym(lib, "hipGetLastError");
-    fake = get();
-    reset();
-    setenv("QUASAR_HIP", HIP_DRIVER, 1);
-    CHECK(d.ops->open(&d, 0) == QS_OK);
-    for (int after = 0, failures = 0; failures < 3; after++) { /* until all calls of both went well */
-        fake->fail_after = after, fake->fail_with = INVALID;
-        failures += d.ops->alloc(&d, N, &a) == QS_OK && d.ops->upload(&d, a, 0, bytes, N) == QS_OK;
-        CHECK(last() == 0);
-        qerr_clear(&ctx), fake->fail_after = -1;
-        if (a) d.ops->free(&d, a), a = 0;
-    }
-    CHECK(d.ops->alloc(&d, (size_t)1 << 40, &a) == QS_ENOMEM && last() == 0);
-    qerr_clear(&ctx);
-    fake->defer = 1;
-    CHECK(d.ops->alloc(&d, N, &a) == QS_OK && d.ops->upload(&d, a, 0, bytes, 8) == QS_OK);
-    CHECK(d.ops->upload(&d, a, 0, bytes, N) == QS_OK && d.busy(&d, a));
-    while (d.busy(&d, a)) CHECK(last() == 0); /* it is asked for what is not ready */
-    CHECK(last() == 0);
-    d.ops->free(&d, a);
-    d.ops->close(&d);
-    fake->depth = 0; /* a thread always has a device */
-    CHECK(clean());
-    fake = cuda;
-}
-
 int main(void) {
     void *lib = dlopen(FAKE_CUDA, RTLD_NOW | RTLD_LOCAL);
     FakeCuda *(*get)(void);
@@ -1310,7 +1273,6 @@ int main(void) {
     taken_back();
     launches();
     registers();
-    leaves_no_error();
     late(0, 0), late(0, 1);
     late(3, 0);
     bad_code();

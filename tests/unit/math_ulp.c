@@ -253,7 +253,7 @@ static void run_own(const char *name, int nargs, qs_dtype d, void *x[3]) {
     snprintf(types, sizeof types, nargs == 2 ? "%s, %s" : "%s", t, t);
     snprintf(values, sizeof values, nargs == 2 ? "%s %%x, %s %%y" : "%s %%x", t, t);
     snprintf(ir, sizeof ir, loop_text, t, name, types, values);
-    if (kemit_math(ir, &kemit_nvptx, &math)) host.math = math.s;
+    if (kemit_math(ir, &math)) host.math = math.s;
     LlvmTask task = {&host, ir, strlen(ir), LLVM_OBJECT};
     bool ok = host.math && qllvm_compile(&ctx, llvm, &task, &object) == QS_OK &&
               qelf_load(&ctx, object.s, object.len, in_process, NULL, &o) == QS_OK;

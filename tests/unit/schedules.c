@@ -18,8 +18,7 @@ enum { GPUS = 2, BUFFERS = 9, STEPS = 120, SMALL = 16000, LARGE = (9 << 20) / 4 
 
 /* The driver as others in the process call it. */
 typedef struct {
-#define CU(name, cuda, hip, args) int(*name) args;
-#define CUDA(name, symbol, args)  CU(name, symbol, 0, args)
+#define CU(name, symbol, args) int(*name) args;
 #include "devices/cuda_api.def"
 } Api;
 
@@ -244,8 +243,7 @@ static bool open_driver(void) {
     if (!lib) return printf("%s\n", dlerror()), false;
     *(void **)(void *)&get = dlsym(lib, "fake_cuda"), fake = get();
     *(void **)(void *)&block_of = dlsym(lib, "fake_block");
-#define CU(name, cuda, hip, args) *(void **)(void *)&api.name = dlsym(lib, cuda);
-#define CUDA(name, symbol, args)  CU(name, symbol, 0, args)
+#define CU(name, symbol, args) *(void **)(void *)&api.name = dlsym(lib, symbol);
 #include "devices/cuda_api.def"
     return setenv("QUASAR_CUDA", FAKE_CUDA, 1) == 0;
 }

@@ -2,6 +2,7 @@
 #include "vm/api/options.h"
 #include "vm/array/index.h"
 #include "vm/base/number.h"
+#include "vm/base/parts.h"
 #include "vm/base/warning.h"
 #include "vm/interp/frame.h"
 #include "vm/interp/interp.h"
@@ -337,6 +338,8 @@ qs_status qs_call(qs_vm *vm, qs_value fn, int nin, const qs_value *in, int nout,
 }
 
 bool qs_has(const char *what) {
+    int part = qparts_has(what);
+    if (part >= 0) return part;
     int library = qlib_has(what); /* checked first, because Python modules may have the same names */
     return qdevices_has(what) || (library < 0 ? qpython_has(what) : library);
 }

@@ -167,8 +167,7 @@ static int tell(qs_vm *vm, qs_status s, Text *t, FILE *to) {
 static int dump(qs_vm *vm, const Options *o) {
     const char *what = o->command.dump;
     Text t;
-    if ((!strcmp(what, "ptx") || !strcmp(what, "gcn")) && !o->config.compile_for)
-        return wrong("this needs --compile-for: --dump ", what);
+    if (!strcmp(what, "ptx") && !o->config.compile_for) return wrong("this needs --compile-for: --dump ptx", "");
     if (!o->file && !o->text) return wrong("--dump needs a file, or -e", "");
     qtext_init(&t, (Ctx *)vm);
     if (!strcmp(what, "ast") || !strcmp(what, "bytecode")) {

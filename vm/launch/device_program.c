@@ -54,14 +54,14 @@ static void listen(qs_vm *vm, bool on) {
 static qs_status compile_for(qs_vm *vm, const KFunc *f, const TargetName *t) {
     Code code;
     KCompiler *k = compiler_of(vm);
-    if (kcompile_differs(f, t->kind) || (f->small && !qdev_runs_threads(t->kind))) return QS_OK;
+    if (kcompile_differs(f, t->kind) || (f->small && t->kind != CODE_PTX)) return QS_OK;
     listen(vm, true);
     qs_status s = kcompile_ahead(k, f, t->name, &code);
     listen(vm, false);
     if (s) return s;
     if (t->kind == CODE_PTX) qreport_code(vm, &code);
     kcompile_free(k, &code);
-    return t->kind == CODE_AMD ? qreport_assembly(vm, k, f, t->name) : QS_OK;
+    return QS_OK;
 }
 
 qs_status qdevprog_compile_ahead(qs_vm *vm, const KFunc *f) {

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* In order of preference if no device was requested. */
-static const DeviceOps *const kinds[] = {&qdev_cpu_ops, &qdev_ref_ops, &qdev_opencl_ops, &qdev_cuda_ops, &qdev_hip_ops};
+static const DeviceOps *const kinds[] = {&qdev_cpu_ops, &qdev_ref_ops, &qdev_opencl_ops, &qdev_cuda_ops};
 enum { NKINDS = sizeof kinds / sizeof *kinds };
 
 static qs_status absent(qs_vm *vm, const char *wanted, const char *why) {
@@ -22,8 +22,9 @@ static qs_status unknown_type(qs_vm *vm, const char *wanted) {
     char list[128] = "";
     for (int i = 0; i < NKINDS; i++)
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", kinds[i]->kind);
-    return qerr_set(qvm_ctx(vm), QS_EDEVICE, "there is no device kind %s; this build has %s, gpu and auto", wanted,
-                    list);
+    return qerr_set(qvm_ctx(vm), QS_EDEVICE,
+                    "there is no device kind %s; this build has %s, gpu and auto (AMD GPUs are reached by opencl)",
+                    wanted, list);
 }
 
 static const DeviceOps *kind_named(const char *name) {
@@ -157,9 +158,9 @@ static int open_gpus_of(qs_vm *vm, const DeviceOps *ops, bool all, Text *why) {
     return opened;
 }
 
-/* Opens the GPUs, all or the first.  OpenCL is used last, because it would list CUDA and HIP devices again. */
+/* Opens the GPUs, all or the first.  OpenCL is used last, because it would list CUDA devices again. */
 static int open_gpus(qs_vm *vm, bool all, Text *why) {
-    static const DeviceOps *const gpus[] = {&qdev_cuda_ops, &qdev_hip_ops, &qdev_opencl_ops};
+    static const DeviceOps *const gpus[] = {&qdev_cuda_ops, &qdev_opencl_ops};
     int n = 0;
     qtext_puts(why, "no GPU is here");
     for (size_t i = 0; i < sizeof gpus / sizeof *gpus && !n; i++) n = open_gpus_of(vm, gpus[i], all, why);

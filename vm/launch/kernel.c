@@ -316,7 +316,7 @@ static bool is_small(const Run *r) {
 static void fit_indices(KernelRun *k) {
     Run *r = &k->run;
     Specialization *form = &k->form->base;
-    r->which = qdev_runs_threads(r->device->ops->code) && !k->form->serial && is_small(r);
+    r->which = r->device->ops->code == CODE_PTX && !k->form->serial && is_small(r);
     if (r->which && !form->version[1].func) qspec_set(form, 1, kir_small(&form->arena, form->version[0].func));
 }
 

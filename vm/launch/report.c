@@ -72,17 +72,11 @@ void qreport_code(qs_vm *vm, const Code *code) {
     if (r && r->stage && !strcmp(r->stage, "ptx")) qtext_add(&r->shown, code->bytes, code->n);
 }
 
-qs_status qreport_assembly(qs_vm *vm, KCompiler *k, const KFunc *f, const char *target) {
-    Report *r = qvm(vm)->launches->report;
-    return r && r->stage && !strcmp(r->stage, "gcn") ? kcompile_assembly(k, f, target, &r->shown) : QS_OK;
-}
-
 qs_status qreport_show(qs_vm *vm, KCompiler *k, const KFunc *f, const Device *d) {
     Report *r = qvm(vm)->launches->report;
     Text text;
     if (!r || !r->stage) return QS_OK;
-    bool ahead = !strcmp(r->stage, "ptx") || !strcmp(r->stage, "gcn");
-    if (qvm(vm)->config.compile_for && ahead) return QS_OK; /* qreport_code and qreport_assembly print it */
+    if (qvm(vm)->config.compile_for && !strcmp(r->stage, "ptx")) return QS_OK; /* qreport_code prints it */
     if (!strcmp(r->stage, "kir")) return kir_print(f, &r->shown), QS_OK;
     qtext_init(&text, qvm_ctx(vm));
     qs_status s = kcompile_text(k, f, d, r->stage, &text);

@@ -152,8 +152,6 @@ void qreport_explain(qs_vm *vm, Where at, const char *fmt, ...) QS_PRINTF(3, 4);
 Where qreport_place(const KFunc *f); /* location of the first instruction that has one */
 /* Collects code that was made for config.compile_for, if --dump requests it. */
 void qreport_code(qs_vm *vm, const Code *code);
-/* The same for the assembly of AMD devices, which requires compiling f once more. */
-qs_status qreport_assembly(qs_vm *vm, KCompiler *k, const KFunc *f, const char *target);
 /* Collects the code of f, which d is about to load, if --dump requests it. */
 qs_status qreport_show(qs_vm *vm, KCompiler *k, const KFunc *f, const Device *d);
 /* Called before and after a call of a device library.  A profile has a row for each library function and script line;

@@ -5,6 +5,7 @@
  * files are known to be correct. */
 #include "vm/program/module.h"
 #include "vm/base/file.h"
+#include "vm/base/parts.h"
 
 #include "lang/names/rewrite.h"
 #include "lang/syntax/diag.h"
@@ -198,8 +199,19 @@ static bool known_library(const char *path, char *q_name, size_t size) {
 static qs_status resolve_native(qs_vm *vm, const char *importer, const char *name, char out[PATH_MAX]) {
     char file[64];
     if (!known_library(name, file, sizeof file)) return qprebuilt_find(vm, importer, name, out);
+    TRY(qparts_check_module(qvm_ctx(vm), file));
     if (!qlibrary_find(vm, file, out)) out[0] = 0;
     return QS_OK;
+}
+
+/* Finds a file in the language.  A module of the library may belong to a part that this build leaves out. */
+static qs_status resolve_file(qs_vm *vm, const char *importer, const char *name, char out[PATH_MAX]) {
+    if (qmovelaunch_find(vm, importer, name, out)) return QS_OK;
+    bool found = qlibrary_find_import(vm, importer, name, out);
+    if (!found || qlibrary_has(vm, out)) TRY(qparts_check_module(qvm_ctx(vm), name));
+    return found ? QS_OK
+                 : qerr_set(qvm_ctx(vm), QS_EIO,
+                            "cannot find %s, neither beside the file that imports it nor in the library", name);
 }
 
 /* out empty: the import has no effect. */
@@ -214,12 +226,9 @@ static qs_status resolve_import(qs_vm *vm, const Unit *u, const Node *n, char ou
     out[0] = 0;
     if (qprebuilt_import(vm, ((const Module *)u->module)->path, name, out)) {
         /* a compiled program contains its imports */
-    } else if (qparse_is_native(name)) {
-        s = resolve_native(vm, importer, name, out);
+    } else {
+        s = (qparse_is_native(name) ? resolve_native : resolve_file)(vm, importer, name, out);
         if (s) qerr_place(qvm_ctx(vm), w);
-    } else if (!qmovelaunch_find(vm, importer, name, out) && !qlibrary_find_import(vm, importer, name, out)) {
-        s = qerr_at(qvm_ctx(vm), QS_EIO, w,
-                    "cannot find %s, neither beside the file that imports it nor in the library", name);
     }
     qtext_free(&path);
     return s;

@@ -3,7 +3,7 @@
  *     emit_llvm.c    what an instruction is in LLVM IR         emit_clike.c    a kernel in a language like C
  *     emit_cpu.c     around it, on the cpu: blocks,            emit_opencl.c   the dialect of OpenCL
  *     emit_rows.c      and loops over positions                emit_c.c        and that of C, with a main
- *     emit_ptx.c     around it, on NVIDIA and AMD devices      emit_math.c     sin, exp, … as LLVM IR
+ *     emit_ptx.c     around it, on NVIDIA devices              emit_math.c     sin, exp, … as LLVM IR
  *                                                              emit_mod.c      the remainder of floats
  *
  * A verified KFunc comes in, text goes out.  lang/kernel/compile.c calls these functions and makes bytes of the text.
@@ -20,7 +20,6 @@ typedef struct {
     bool half;         /* the processor converts float16 */
     bool fma;          /* it rounds a*b + c once */
     bool orders_zeros; /* min and max tell -0 from 0 in every kernel (sem.h) */
-    int wave;          /* not 0: AMD devices, where so many threads run together (a warp, there a wave) */
     bool located;      /* instructions know their position in the source, as the line of a file (NVPTX) */
     /* Vector functions of the C library (libmvec): letters of the instruction sets that may be used, narrowest first
      * ("bde": SSE, AVX2, AVX-512; "n": AdvSIMD), "" for none; and the minor version of the C library 2.x. */
@@ -28,18 +27,16 @@ typedef struct {
     int libc;
 } KTarget;
 extern const KTarget kemit_nvptx; /* what every NVIDIA device can that we make code for */
-extern const KTarget kemit_amd;   /* the same of AMD devices; wave is to be filled in */
 
-/* Textual LLVM IR.  The module defines `kernel`; for the cpu a native_fn and `kernel_info` (devices/native.h), for
- * GPUs a kernel whose parameters are described in devices/ptx.h.  QS_EVALUE: a barrier where positions part. */
+/* Textual LLVM IR.  The module defines `kernel`; for the cpu a native_fn and `kernel_info` (devices/native.h), for GPUs
+ * a kernel whose parameters are described in devices/ptx.h.  QS_EVALUE: a barrier where positions part. */
 qs_status kemit_llvm(Ctx *c, const KFunc *f, const KTarget *t, Text *out);
 
-/* The first line of the code of f for a GPU (devices/ptx.h, devices/amd.h). */
+/* The first line of the PTX of f (devices/ptx.h). */
 void kemit_ptx_needs(const KFunc *f, Text *out);
-void kemit_amd_needs(const KFunc *f, Text *out);
 
 /* LLVM IR of the mathematical functions of libdevice that the text calls; false: it calls none. */
-bool kemit_math(const char *ir, const KTarget *t, Text *out);
+bool kemit_math(const char *ir, Text *out);
 
 /* OpenCL C 1.2 with one kernel of the name below; its first line is described in emit_opencl.c, its parameters in
  * emit_clike.c.

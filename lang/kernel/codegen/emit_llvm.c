@@ -629,15 +629,15 @@ static void swap_loop(Emit *e, KAtomic op, qs_dtype elem, const char *space, Opn
     snprintf(raw, sizeof raw, "i%u", bits);
     bool same = !strcmp(raw, mem);
     uint32_t from = emit_new(e), again = emit_new(e), latch = emit_new(e), done = emit_new(e), seen = emit_new(e);
-    Opnd first = emit_def(e, "load atomic %s, ptr%s %s%s monotonic, align %u", raw, space, ptr.s, e->scope, bits / 8);
+    Opnd first = emit_def(e, "load atomic %s, ptr%s %s monotonic, align %u", raw, space, ptr.s, bits / 8);
     emit_label(e, from);
     emit_label(e, again);
     Opnd old = emit_def(e, "phi %s [ %s, %%L%u ], [ %%t%u, %%L%u ]", raw, first.s, from, seen, latch);
     Opnd have = same ? old : emit_def(e, "bitcast %s %s to %s", raw, old.s, mem);
     Opnd want = encode(e, elem, emit_combine(e, op, kir_value_dtype(elem), decode_element(e, elem, have), v));
     if (!same) want = emit_def(e, "bitcast %s %s to %s", mem, want.s, raw);
-    Opnd pair = emit_def(e, "cmpxchg ptr%s %s, %s %s, %s %s%s monotonic monotonic", space, ptr.s, raw, old.s, raw,
-                         want.s, e->scope);
+    Opnd pair =
+        emit_def(e, "cmpxchg ptr%s %s, %s %s, %s %s monotonic monotonic", space, ptr.s, raw, old.s, raw, want.s);
     Opnd won = emit_def(e, "extractvalue { %s, i1 } %s, 1", raw, pair.s);
     emit_label(e, latch);
     emit_put(e, "%%t%u = extractvalue { %s, i1 } %s, 0", seen, raw, pair.s);
@@ -650,9 +650,7 @@ void emit_atomic(Emit *e, KAtomic op, qs_dtype elem, const char *space, Opnd ptr
     const char *name = direct(op, elem);
     if (op == KA_SUB && elem >= QS_F32) v = emit_def(e, "fneg %s %s", emit_mem_type(e, elem), v.s);
     if (!name) swap_loop(e, op, elem, space, ptr, v);
-    else
-        emit_put(e, "atomicrmw %s ptr%s %s, %s %s%s monotonic", name, space, ptr.s, emit_mem_type(e, elem), v.s,
-                 e->scope);
+    else emit_put(e, "atomicrmw %s ptr%s %s, %s %s monotonic", name, space, ptr.s, emit_mem_type(e, elem), v.s);
 }
 
 static void atomic(Emit *e, const KIns *i) {
@@ -684,7 +682,7 @@ static void atomic(Emit *e, const KIns *i) {
 static void inner_access(Emit *e, KRef r) {
     const KIns *i = &e->f->ins[r], *a = &e->f->ins[i->a];
     qs_dtype elem = (qs_dtype)a->dtype;
-    const char *space = a->op == K_SHARED ? e->shared_space : e->local_space;
+    const char *space = a->op == K_SHARED ? e->shared_space : "";
     Place at = e->container(e, i->a);
     Opnd index = wide_arg(e, i->b);
     if (at.lanes) index = emit_def(e, "mul nsw i64 %s, %d", index.s, at.lanes);
@@ -700,10 +698,9 @@ static void zero_fill(Emit *e, KRef r) {
     const KIns *i = &e->f->ins[r];
     Place at = e->container(e, r);
     size_t size = emit_mem_size((qs_dtype)i->dtype);
-    const char *space = e->local_space, *number = *space ? "5" : "0";
-    emit_declare(e, "declare void @llvm.memset.p%s.i64(ptr%s, i8, i64, i1)", number, space);
-    emit_put(e, "call void @llvm.memset.p%s.i64(ptr%s align %zu %s, i8 0, i64 %llu, i1 false)", number, space, size,
-             at.ptr.s, (unsigned long long)i->imm * size * (at.lanes ? (unsigned)at.lanes : 1));
+    emit_declare(e, "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)");
+    emit_put(e, "call void @llvm.memset.p0.i64(ptr align %zu %s, i8 0, i64 %llu, i1 false)", size, at.ptr.s,
+             (unsigned long long)i->imm * size * (at.lanes ? (unsigned)at.lanes : 1));
 }
 
 /* -- indices ------------------------------------------------------------------------------------------------------- */
@@ -1058,11 +1055,9 @@ void emit_ins(Emit *e, KRef r) {
     case K_BLKDIM: set_index(e, r, e->blkdim[i->imm]); break;
     case K_BLKIDX: set_index(e, r, e->blkidx[i->imm]); break;
     case K_BLKCNT: set_index(e, r, e->blkcnt[i->imm]); break;
-    case K_LOCAL: emit_store(e, d, e->local_space, e->container(e, r), emit_arg(e, i->a)); break;
-    case K_GET: emit_set(e, r, emit_load(e, d, e->local_space, e->container(e, i->a))); break;
-    case K_SET:
-        emit_store(e, (qs_dtype)e->f->ins[i->a].dtype, e->local_space, e->container(e, i->a), emit_arg(e, i->b));
-        break;
+    case K_LOCAL: emit_store(e, d, "", e->container(e, r), emit_arg(e, i->a)); break;
+    case K_GET: emit_set(e, r, emit_load(e, d, "", e->container(e, i->a))); break;
+    case K_SET: emit_store(e, (qs_dtype)e->f->ins[i->a].dtype, "", e->container(e, i->a), emit_arg(e, i->b)); break;
     case K_LARRAY: zero_fill(e, r); break;
     case K_SHARED: break;
     case K_ALOAD:
@@ -1139,7 +1134,7 @@ qs_status kemit_llvm(Ctx *c, const KFunc *f, const KTarget *t, Text *out) {
     f = lowered.func;
     e->f = f, e->split = lowered.split, e->bits = lowered.bits, e->group = e->updates = "", e->metadata = 15;
     e->many_calls = has_many_calls(f);
-    e->array_space = e->shared_space = e->local_space = e->scope = "";
+    e->array_space = e->shared_space = "";
     uint32_t **const tables[] = {&e->val, &e->wide, &e->epoch, &e->slim, &e->label};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         *tables[i] = qarena_alloc(&a, qmem_size(f->nins, sizeof(uint32_t), 0));

@@ -62,8 +62,8 @@ struct Emit {
 
     /* Provided by the frame; positions and blocks are int64. */
     Opnd pos[QS_MAX_RANK], blkpos[QS_MAX_RANK], blkdim[QS_MAX_RANK], blkidx[QS_MAX_RANK], blkcnt[QS_MAX_RANK];
-    const char *array_space, *shared_space, *local_space; /* "" or " addrspace(1)" */
-    Opnd (*param)(Emit *, int param); /* KP_NUM: the value in its dtype; KP_ARRAY: pointer to the first element */
+    const char *array_space, *shared_space; /* "" or " addrspace(1)" */
+    Opnd (*param)(Emit *, int param);       /* KP_NUM: the value in its dtype; KP_ARRAY: pointer to the first element */
     Opnd (*extent)(Emit *, int param, int axis, bool stride);
     Opnd (*disguise)(Emit *, Opnd ptr); /* the same address as a value that LLVM does not recognize */
     Place (*container)(Emit *, KRef r); /* memory of a LOCAL, LARRAY or SHARED */
@@ -74,7 +74,6 @@ struct Emit {
     /* Updates an element of an array atomically; v has the dtype of its value.  NULL: emit_atomic does it. */
     void (*atomic)(Emit *, const KIns *, qs_dtype elem, Opnd ptr, Opnd v);
     Opnd (*any)(Emit *, KRef); /* value of ANY with operand r; NULL: the value of r */
-    const char *scope;         /* "" or the syncscope of atomics */
     Opnd alone;                /* i1: updates need not be atomic; "": unknown */
     void *frame;
 };

@@ -481,7 +481,7 @@ static D reduce_near(Maker *m, V x, V *k) {
 /* Text of a function that does the same for any |x| >= 2^17, in double, with the digits of 2/pi that affect the
  * result. */
 static const char far_text[] =
-    "@two_over_pi = internal unnamed_addr$A constant [21 x i64] [i64 0, i64 -6703182060581546711, "
+    "@two_over_pi = internal unnamed_addr constant [21 x i64] [i64 0, i64 -6703182060581546711, "
     "i64 -277156292786332224, i64 -2638381946312093631, i64 -121206125134887583, i64 -5249950069107600672, "
     "i64 452944820249399836, i64 -135693905287338178, i64 -1692731182770600828, i64 -1613291254968254911, "
     "i64 4148332274289687028, i64 -7168499653074671557, i64 2303758334597371919, i64 -1211730484530615009, "
@@ -494,10 +494,10 @@ static const char far_text[] =
      * digits */
     "  %at = sub i64 %e, 1013\n  %i0 = lshr i64 %at, 6\n  %s = and i64 %at, 63\n"
     "  %i1 = add i64 %i0, 1\n  %i2 = add i64 %i0, 2\n  %i3 = add i64 %i0, 3\n"
-    "  %p0 = getelementptr i64, ptr$A @two_over_pi, i64 %i0\n  %p1 = getelementptr i64, ptr$A @two_over_pi, i64 %i1\n"
-    "  %p2 = getelementptr i64, ptr$A @two_over_pi, i64 %i2\n  %p3 = getelementptr i64, ptr$A @two_over_pi, i64 %i3\n"
-    "  %w0 = load i64, ptr$A %p0\n  %w1 = load i64, ptr$A %p1\n"
-    "  %w2 = load i64, ptr$A %p2\n  %w3 = load i64, ptr$A %p3\n"
+    "  %p0 = getelementptr i64, ptr @two_over_pi, i64 %i0\n  %p1 = getelementptr i64, ptr @two_over_pi, i64 %i1\n"
+    "  %p2 = getelementptr i64, ptr @two_over_pi, i64 %i2\n  %p3 = getelementptr i64, ptr @two_over_pi, i64 %i3\n"
+    "  %w0 = load i64, ptr %p0\n  %w1 = load i64, ptr %p1\n"
+    "  %w2 = load i64, ptr %p2\n  %w3 = load i64, ptr %p3\n"
     "  %v0 = call i64 @llvm.fshl.i64(i64 %w0, i64 %w1, i64 %s)\n"
     "  %v1 = call i64 @llvm.fshl.i64(i64 %w1, i64 %w2, i64 %s)\n"
     "  %v2 = call i64 @llvm.fshl.i64(i64 %w2, i64 %w3, i64 %s)\n"
@@ -939,7 +939,7 @@ static bool define_called(Text *out, const char *ir, const char *name, int nargs
     return true;
 }
 
-bool kemit_math(const char *ir, const KTarget *t, Text *out) {
+bool kemit_math(const char *ir, Text *out) {
     bool any = false;
     for (int fn = 0; fn < MF__COUNT; fn++) {
         if (!makers[fn]) continue;
@@ -948,8 +948,7 @@ bool kemit_math(const char *ir, const KTarget *t, Text *out) {
     }
     any |= define_called(out, ir, "__nv_fmodf", 2, false, make_fmod);
     any |= define_called(out, ir, "__nv_fmod", 2, true, make_fmod);
-    if (any) each_intrinsic(declare_in_text, out);
-    if (any) emit_fill(out, far_text, "A", (const char *[]){t->wave ? " addrspace(4)" : ""}); /* AMD constants */
+    if (any) each_intrinsic(declare_in_text, out), qtext_puts(out, far_text);
     return any;
 }
 

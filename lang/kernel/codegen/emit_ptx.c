@@ -1,27 +1,15 @@
-/* emit_ptx.c -- the frame of a kernel for GPUs, NVIDIA's (NVPTX) and AMD's: one thread is one position; devices/ptx.h
- * says how it is launched.  The two differ in words, which a row has each. */
-#include "devices/amd.h"
+/* emit_ptx.c -- the frame of a kernel for NVIDIA GPUs (NVPTX): one thread is one position; devices/ptx.h says how it is
+ * launched. */
 #include "devices/ir_workarounds.h"
+#include "devices/ptx.h"
 #include "lang/kernel/codegen/emit_llvm.h"
 
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Where a thread is: in its block, and which block. */
-typedef enum { TID_X, TID_Y, TID_Z, BLOCK_X, SPECIALS } Special;
-
-/* A target's words.  Address spaces are written as in Emit. */
-typedef struct {
-    const char *special[SPECIALS]; /* functions */
-    const char *slots_space, *local_space, *scope;
-    const char *barrier[3];         /* … and what orders memory around it; NULL ends them */
-    const char *kernel, *parameter; /* how a kernel is defined, and how it gets its slots */
-} Words;
-
 typedef struct {
     Emit *e;
-    const Words *words;
     int *slot;              /* of each parameter */
     Opnd *params, *extents; /* what was loaded in the entry block; "": not yet */
     uint32_t *alloca;       /* by instruction: LOCAL, LARRAY, and SHARED given with the launch */
@@ -31,27 +19,6 @@ typedef struct {
 } Gpu;
 
 const KTarget kemit_nvptx = {.threads = true, .libdevice = true, .estimates = true, .half = true, .orders_zeros = true};
-const KTarget kemit_amd = {.threads = true, .libdevice = true, .half = true, .orders_zeros = true, .wave = 64};
-
-static const Words nvptx = {.special = {"llvm.nvvm.read.ptx.sreg.tid.x", "llvm.nvvm.read.ptx.sreg.tid.y",
-                                        "llvm.nvvm.read.ptx.sreg.tid.z", "llvm.nvvm.read.ptx.sreg.ctaid.x"},
-                            .slots_space = "",
-                            .local_space = "",
-                            .scope = "",
-                            .barrier = {"call void @llvm.nvvm.barrier0()"},
-                            .kernel = "ptx_kernel",
-                            .parameter = "byval"};
-
-/* Updates are seen by the device, as they are in PTX. */
-static const Words amdgpu = {.special = {"llvm.amdgcn.workitem.id.x", "llvm.amdgcn.workitem.id.y",
-                                         "llvm.amdgcn.workitem.id.z", "llvm.amdgcn.workgroup.id.x"},
-                             .slots_space = " addrspace(4)",
-                             .local_space = " addrspace(5)",
-                             .scope = " syncscope(\"agent\")",
-                             .barrier = {"fence syncscope(\"workgroup\") release", "call void @llvm.amdgcn.s.barrier()",
-                                         "fence syncscope(\"workgroup\") acquire"},
-                             .kernel = "protected amdgpu_kernel",
-                             .parameter = "byref"};
 
 static Gpu *gpu_of(Emit *e) { return e->frame; }
 
@@ -70,9 +37,8 @@ static Spot enter_entry(Emit *e) {
 static void leave_entry(Emit *e, Spot s) { e->out = s.out, e->dead = s.dead; }
 
 static Opnd load_slot(Emit *e, int slot, const char *type) {
-    const char *space = gpu_of(e)->words->slots_space;
-    Opnd at = emit_def(e, "getelementptr inbounds i64, ptr%s %%slots, i64 %d", space, slot);
-    return emit_def(e, "load %s, ptr%s %s, align 8", type, space, at.s);
+    Opnd at = emit_def(e, "getelementptr inbounds i64, ptr %%slots, i64 %d", slot);
+    return emit_def(e, "load %s, ptr %s, align 8", type, at.s);
 }
 
 /* Of a small kernel the low half says it. */
@@ -116,10 +82,9 @@ static Place get_container(Emit *e, KRef r) {
     if (!g->alloca[r]) {
         Spot s = enter_entry(e);
         unsigned long long n = i->op == K_LARRAY ? i->imm : 1;
-        Opnd at =
-            i->op == K_SHARED
-                ? emit_def(e, "getelementptr i8, ptr addrspace(3) @shared, i64 %llu", (unsigned long long)g->offset[r])
-                : emit_def(e, "alloca [%llu x %s], align 8%s%s", n, t, *e->local_space ? "," : "", e->local_space);
+        Opnd at = i->op == K_SHARED ? emit_def(e, "getelementptr i8, ptr addrspace(3) @shared, i64 %llu",
+                                               (unsigned long long)g->offset[r])
+                                    : emit_def(e, "alloca [%llu x %s], align 8", n, t);
         g->alloca[r] = emit_number(at);
         leave_entry(e, s);
     }
@@ -138,17 +103,14 @@ static uint64_t place_shared(const KFunc *f, uint64_t *offset) {
     return at;
 }
 
-static void tell_needs(const KFunc *f, int bytes, Text *out) {
+void kemit_ptx_needs(const KFunc *f, Text *out) {
     PtxNeeds n = {.serial = f->serial,
                   .fault = kir_has(f, K_CHECK),
                   .blocks = kir_knows_blocks(f) && !f->serial && !f->fixed_block};
     uint64_t shared = place_shared(f, NULL);
     if (shared > PTX_STATIC_SHARED) n.shared = shared < UINT32_MAX ? (unsigned)shared : UINT32_MAX;
-    qptx_say(out, &n, bytes);
+    qptx_say(out, &n);
 }
-
-void kemit_ptx_needs(const KFunc *f, Text *out) { tell_needs(f, 0, out); }
-void kemit_amd_needs(const KFunc *f, Text *out) { tell_needs(f, AMD_LINE, out); }
 
 static void declare_shared(Emit *e, Text *out) {
     if (gpu_of(e)->dynamic) {
@@ -167,17 +129,16 @@ static void declare_shared(Emit *e, Text *out) {
 static void leave(Emit *e) { emit_jump(e, e->item_end); }
 
 static void barrier(Emit *e) {
-    const char *const *line = gpu_of(e)->words->barrier;
-    emit_declare(e, "declare void @llvm.%s() convergent nounwind", e->t->wave ? "amdgcn.s.barrier" : "nvvm.barrier0");
-    for (int i = 0; i < 3 && line[i]; i++) emit_put(e, "%s", line[i]);
+    emit_declare(e, "declare void @llvm.nvvm.barrier0() convergent nounwind");
+    emit_put(e, "call void @llvm.nvvm.barrier0()");
 }
 
 static void report_fault(Emit *e, const KIns *i) {
     Opnd value[2] = {emit_double(e, i->b), emit_double(e, i->c)};
     Opnd fault = emit_def(e, "inttoptr i64 %s to ptr addrspace(1)", load_slot(e, PTX_FAULT, "i64").s);
     uint32_t first = emit_new(e), done = emit_new(e);
-    Opnd pair = emit_def(e, "cmpxchg ptr addrspace(1) %s, i32 0, i32 %llu%s monotonic monotonic", fault.s,
-                         (unsigned long long)i->imm + 1, e->scope);
+    Opnd pair = emit_def(e, "cmpxchg ptr addrspace(1) %s, i32 0, i32 %llu monotonic monotonic", fault.s,
+                         (unsigned long long)i->imm + 1);
     emit_branch(e, emit_def(e, "extractvalue { i32, i1 } %s, 1", pair.s), first, done);
     emit_label(e, first);
     Opnd at = emit_def(e, "getelementptr i8, ptr addrspace(1) %s, i64 %zu", fault.s, offsetof(DevFault, pos));
@@ -194,12 +155,11 @@ static void report_fault(Emit *e, const KIns *i) {
     emit_label(e, done);
 }
 
-static Opnd call(Emit *e, const char *name) {
-    emit_declare(e, "declare i32 @%s() nounwind memory(none)", name);
-    return emit_def(e, "call i32 @%s()", name);
+/* Reads a special register of PTX, such as "tid.x". */
+static Opnd read_sreg(Emit *e, const char *name) {
+    emit_declare(e, "declare i32 @llvm.nvvm.read.ptx.sreg.%s() nounwind memory(none)", name);
+    return emit_def(e, "call i32 @llvm.nvvm.read.ptx.sreg.%s()", name);
 }
-
-static Opnd special(Emit *e, Special which) { return call(e, gpu_of(e)->words->special[which]); }
 
 static Opnd narrow(Emit *e, Opnd a) { return emit_def(e, "trunc i64 %s to i32", a.s); }
 static Opnd widen(Emit *e, Opnd a) { return emit_def(e, "zext i32 %s to i64", a.s); }
@@ -224,30 +184,14 @@ static bool adds_up(KAtomic op, qs_dtype elem) {
            (real || (elem >= QS_I32 && elem <= QS_U64));
 }
 
-/* The number of this thread in its warp: how many are before it. */
-static Opnd lane(Emit *e) {
-    if (!e->t->wave) return call(e, "llvm.nvvm.read.ptx.sreg.laneid");
-    emit_declare(e, "declare i32 @llvm.amdgcn.mbcnt.lo(i32, i32)\ndeclare i32 @llvm.amdgcn.mbcnt.hi(i32, i32)");
-    Opnd low = emit_def(e, "call i32 @llvm.amdgcn.mbcnt.lo(i32 -1, i32 0)");
-    return e->t->wave == 32 ? low : emit_def(e, "call i32 @llvm.amdgcn.mbcnt.hi(i32 -1, i32 %s)", low.s);
-}
-
 /* i1: are all threads of the warp here? */
 static Opnd is_whole(Emit *e) {
-    int n = e->t->wave ? e->t->wave : 32;
-    if (e->t->wave) emit_declare(e, "declare i%d @llvm.amdgcn.ballot.i%d(i1) convergent nounwind", n, n);
-    Opnd here = e->t->wave ? emit_def(e, "call i%d @llvm.amdgcn.ballot.i%d(i1 true) #2", n, n)
-                           : emit_def(e, "call i32 asm sideeffect \"activemask.b32 $0;\", \"=r\"() #2");
-    return emit_def(e, "icmp eq i%d %s, -1", n, here.s);
+    Opnd here = emit_def(e, "call i32 asm sideeffect \"activemask.b32 $0;\", \"=r\"() #2");
+    return emit_def(e, "icmp eq i32 %s, -1", here.s);
 }
 
 /* A word of the thread `distance` behind this one in the warp. */
 static Opnd shift_word(Emit *e, Opnd word, int distance) {
-    if (e->t->wave) { /* the address of a lane is four times its number */
-        emit_declare(e, "declare i32 @llvm.amdgcn.ds.bpermute(i32, i32) convergent nounwind");
-        Opnd at = emit_def(e, "shl i32 %s, 2", emit_def(e, "add i32 %s, %d", lane(e).s, distance).s);
-        return emit_def(e, "call i32 @llvm.amdgcn.ds.bpermute(i32 %s, i32 %s)", at.s, word.s);
-    }
     emit_declare(e, "declare i32 @llvm.nvvm.shfl.sync.down.i32(i32, i32, i32, i32) convergent nounwind");
     return emit_def(e, "call i32 @llvm.nvvm.shfl.sync.down.i32(i32 -1, i32 %s, i32 %d, i32 31)", word.s, distance);
 }
@@ -265,7 +209,7 @@ static Opnd shift(Emit *e, qs_dtype d, Opnd v, int distance) {
     return real ? emit_def(e, "bitcast i%d %s to %s", wide ? 64 : 32, bits.s, t) : bits;
 }
 
-/* A warp that is here completely adds up in five steps, or six; in any other every thread updates by itself. */
+/* A warp that is here completely adds up in five steps; in any other every thread updates by itself. */
 static void atomic(Emit *e, const KIns *i, qs_dtype elem, Opnd ptr, Opnd v) {
     KAtomic op = (KAtomic)i->flag;
     qs_dtype d = qdtype_real_of(elem);
@@ -279,9 +223,9 @@ static void atomic(Emit *e, const KIns *i, qs_dtype elem, Opnd ptr, Opnd v) {
     emit_atomic(e, op, elem, e->array_space, ptr, v);
     emit_jump(e, done);
     emit_label(e, whole);
-    for (int distance = e->t->wave == 64 ? 32 : 16; distance; distance /= 2)
+    for (int distance = 16; distance; distance /= 2)
         v = emit_combine(e, op == KA_SUB ? KA_ADD : op, d, v, shift(e, d, v, distance));
-    emit_branch(e, emit_def(e, "icmp eq i32 %s, 0", lane(e).s), first, done);
+    emit_branch(e, emit_def(e, "icmp eq i32 %s, 0", read_sreg(e, "laneid").s), first, done);
     emit_label(e, first);
     emit_atomic(e, op, elem, e->array_space, ptr, v);
     emit_label(e, done);
@@ -312,7 +256,7 @@ static Opnd from_block(Emit *e, const char *type, Opnd block, Opnd extent, Opnd 
 static void locate(Gpu *g) {
     Emit *e = g->e;
     int rank = e->f->rank;
-    Opnd block = special(e, BLOCK_X), z = rank > 2 ? special(e, TID_Z) : block;
+    Opnd block = read_sreg(e, "ctaid.x"), z = rank > 2 ? read_sreg(e, "tid.z") : block;
     for (int a = rank - 1; a >= 0; a--) {
         e->blkdim[a] = e->f->fixed_block ? emit_opnd("%d", e->f->block[a]) : load_extent(e, PTX_DOMAIN + rank + a);
         e->blkcnt[a] = load_extent(e, PTX_DOMAIN + 2 * rank + a);
@@ -320,8 +264,8 @@ static void locate(Gpu *g) {
         e->blkidx[a] = widen(e, a ? known_digit(e, &block, narrow(e, e->blkcnt[a]), by) : block);
         if (a == 0)
             e->blkidx[a] = emit_def(e, "add nuw nsw i64 %s, %s", e->blkidx[a].s, load_slot(e, PTX_FIRST, "i64").s);
-        Opnd t = a == rank - 1   ? special(e, TID_X)
-                 : a == rank - 2 ? special(e, TID_Y)
+        Opnd t = a == rank - 1   ? read_sreg(e, "tid.x")
+                 : a == rank - 2 ? read_sreg(e, "tid.y")
                  : a             ? digit(e, &z, narrow(e, e->blkdim[a]))
                                  : z;
         e->blkpos[a] = widen(e, t);
@@ -440,7 +384,8 @@ static const char positions[] =
     "!4 = !DIFile(filename: \"kernel\", directory: \"\")\n!5 = !DISubroutineType(types: !6)\n!6 = !{}\n"
     "!7 = !{i32 2, !\"Debug Info Version\", i32 3}\n";
 
-static void say_nvptx(Emit *e, int64_t threads) {
+static void write_attributes(Emit *e) {
+    int64_t threads = most_threads(e->f);
     char limit[40] = "";
     if (threads && threads <= 1024) snprintf(limit, sizeof limit, ", !\"maxntidx\", i32 %d", (int)threads);
     qtext_printf(&e->tail,
@@ -451,28 +396,16 @@ static void say_nvptx(Emit *e, int64_t threads) {
     if (e->t->located) qtext_puts(&e->tail, positions);
 }
 
-/* The device chooses among blocks of up to 512 threads, where nobody else does.  Nothing is passed beside the slots.
- * The version of code objects (5) is what every ROCm takes that we take; newer LLVM reads the old name of the flag. */
-static void say_amdgpu(Emit *e, int64_t threads) {
-    if (!threads) threads = e->f->serial ? 1 : kir_knows_blocks(e->f) ? 1024 : 512;
-    qtext_printf(&e->tail,
-                 "attributes #0 = { nounwind \"amdgpu-flat-work-group-size\"=\"1,%d\" "
-                 "\"uniform-work-group-size\"=\"true\" \"amdgpu-no-implicitarg-ptr\" }\n"
-                 "!llvm.module.flags = !{!0}\n!0 = !{i32 1, !\"amdgpu_code_object_version\", i32 500}\n",
-                 threads < 1024 ? (int)threads : 1024);
-}
-
 static void print_module(Gpu *g, int nslots, Text *out) {
     Emit *e = g->e;
-    const Words *w = g->words;
     declare_shared(e, out);
-    qtext_printf(out, "define %s void @kernel(ptr%s %s([%d x i64]) align 8 %%slots) #0 %s{\nentry:\n", w->kernel,
-                 w->slots_space, w->parameter, nslots, e->t->located ? "!dbg !2 " : "");
+    qtext_printf(out, "define ptx_kernel void @kernel(ptr byval([%d x i64]) align 8 %%slots) #0 %s{\nentry:\n", nslots,
+                 e->t->located ? "!dbg !2 " : "");
     if (e->entry.len) qtext_add(out, e->entry.s, e->entry.len);
     qtext_add(out, e->body.s, e->body.len);
     qtext_puts(out, "}\nattributes #1 = { nounwind willreturn memory(none) }\n"
                     "attributes #2 = { convergent nounwind }\n");
-    (e->t->wave ? say_amdgpu : say_nvptx)(e, most_threads(e->f));
+    write_attributes(e);
 }
 
 static qs_status too_many(Emit *e) {
@@ -486,7 +419,6 @@ qs_status emit_ptx(Emit *e, Text *out) {
     size_t nparams = (size_t)f->nparams + 1;
     qarena_init(&arena, e->c);
     Gpu g = {.e = e,
-             .words = e->t->wave ? &amdgpu : &nvptx,
              .slot = qarena_alloc(&arena, qmem_size(nparams, sizeof(int), 0)),
              .params = qarena_alloc(&arena, qmem_size(nparams, sizeof(Opnd), 0)),
              .extents = qarena_alloc(&arena, qmem_size(nparams, QS_MAX_RANK * 2 * sizeof(Opnd), 0)),
@@ -497,7 +429,6 @@ qs_status emit_ptx(Emit *e, Text *out) {
     e->param = get_param, e->extent = get_extent, e->container = get_container;
     e->leave = leave, e->fault = report_fault, e->barrier = barrier, e->atomic = atomic;
     e->array_space = " addrspace(1)", e->shared_space = " addrspace(3)";
-    e->local_space = g.words->local_space, e->scope = g.words->scope;
     int nslots = number_slots(&g);
     if (nslots > PTX_SLOTS) return qarena_free(&arena), too_many(e);
     g.done = emit_new(e);

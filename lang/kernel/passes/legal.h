@@ -14,7 +14,7 @@
  * The emitters convert float16 and bfloat16 themselves, at each load and store (decode and encode of emit_llvm.c;
  * load_text and store_text of emit_clike.c).  This pass could not replace all of these conversions: an atomic
  * update of a short element is a loop around an exchange of the word that contains it, with a conversion inside;
- * and NVIDIA, AMD and OpenCL have float16 instructions.
+ * and NVIDIA and OpenCL have float16 instructions.
  *
  * For LLVM the pass changes little but division.  LLVM's conversions, minima and shifts are instructions or intrinsics,
  * which can be vectorized, and a BOUND is a call of a function, which does not split the loop as a branch would.

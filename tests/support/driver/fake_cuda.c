@@ -1,4 +1,4 @@
-/* The fake libcuda.so.1 of the unit tests: see fake_cuda.h.  With FAKE_HIP: the same as AMD's libamdhip64.so. */
+/* The fake libcuda.so.1 of the unit tests: see fake_cuda.h. */
 #include "tests/support/driver/fake_cuda.h"
 
 #include <stdbool.h>
@@ -7,7 +7,6 @@
 #include <string.h>
 
 enum {
-    SUCCESS,
     INVALID_VALUE = 1,
     OUT_OF_MEMORY = 2,
     NO_DEVICE = 100,
@@ -47,37 +46,23 @@ static Handle contexts[2] = {{.kind = 'c', .device = 0}, {.kind = 'c', .device =
 static Handle *stack[16];
 
 /* Declared here: there is no header of the driver to take the declarations from. */
-#ifdef FAKE_HIP
-enum { IS_HIP = true };
-#define CU(name, cuda, hip, args) int fake_##name args __asm__(hip);
-#define CUDA(name, symbol, args)  int fake_##name args;
-#define HIP(name, symbol, args)   CU(name, 0, symbol, args)
-#else
-enum { IS_HIP = false };
-#define CU(name, cuda, hip, args) int fake_##name args __asm__(cuda);
-#define CUDA(name, symbol, args)  CU(name, symbol, 0, args)
-#endif
+#define CU(name, symbol, args) int fake_##name args __asm__(symbol);
 #include "devices/cuda_api.def"
 
 enum {
-#define CUATTRIBUTE(name, cuda_number, cuda, hip_number, hip) name = IS_HIP ? hip_number : cuda_number,
+#define CUNUMBER(name, number, symbol) name = number,
 #include "devices/cuda_api.def"
-    MEMORY_POOLS = 115 /* of CUDA */
 };
 
 FakeCuda *fake_cuda(void) { return &fake; }
 size_t fake_cuda_size(void) { return sizeof fake; }
 
-static _Thread_local int last_error; /* of HIP */
-
-static int failed(int e) { return last_error = e; }
-
 static int misused(const char *what) {
     if (!fake.misuse++) snprintf(fake.wrong, sizeof fake.wrong, "%s", what);
-    return failed(INVALID_VALUE);
+    return INVALID_VALUE;
 }
 
-enum { CAPTURE_GLOBAL, CAPTURE_RELAXED = 2 };
+enum { CAPTURE_GLOBAL };
 static _Thread_local int capture_mode = CAPTURE_GLOBAL;
 
 /* -- graphs -------------------------------------------------------------------------------------------------------- */
@@ -140,9 +125,9 @@ static int begin_on(const char *name, bool needs_context, const void *stream) {
     if (fake.fail_after >= 0 && fake.fail_after-- == 0) {
         snprintf(fake.failed, sizeof fake.failed, "%s", name);
         if (fake.fail_with >= 700 && fake.fail_with != OUT_OF_RESOURCES) fake.dead = fake.fail_with;
-        return failed(fake.fail_with);
+        return fake.fail_with;
     }
-    if (fake.dead && needs_context) return failed(fake.dead);
+    if (fake.dead && needs_context) return fake.dead;
     if (fake.capturing && !may_call(name, stream)) return misused(name), CAPTURE_UNSUPPORTED;
     if (needs_context && !fake.depth) return misused(name), INVALID_CONTEXT;
     return SUCCESS;
@@ -261,8 +246,8 @@ int fake_DeviceGetAttribute(int *out, int what, int device) {
     case DEVICE_RESIDENT_THREADS: return *out = 2048, SUCCESS;
     case DEVICE_MAJOR: return *out = fake.capability / 10, SUCCESS;
     case DEVICE_MINOR: return *out = fake.capability % 10, SUCCESS;
-    case DEVICE_MAX_SHARED: return *out = IS_HIP ? 65536 : 232448, SUCCESS;
-    case MEMORY_POOLS: return *out = fake.pools, SUCCESS;
+    case DEVICE_MAX_SHARED: return *out = 232448, SUCCESS;
+    case DEVICE_MEMORY_POOLS: return *out = fake.pools, SUCCESS;
     default: return misused("DeviceGetAttribute");
     }
 }
@@ -306,38 +291,6 @@ int fake_CtxEnablePeerAccess(void *peer, unsigned flags) {
     if (!is(peer, 'c') || peer == stack[fake.depth - 1] || flags) return misused("CtxEnablePeerAccess");
     return SUCCESS;
 }
-
-#ifdef FAKE_HIP
-int fake_GetLastError(void) {
-    int e = last_error;
-    return last_error = SUCCESS, e;
-}
-
-int fake_GetDevice(int *device) {
-    BEGIN_ANYWHERE("GetDevice");
-    return *device = fake.depth ? stack[0]->device : 0, SUCCESS;
-}
-
-int fake_SetDevice(int device) {
-    BEGIN_ANYWHERE("SetDevice");
-    if (device < 0 || device >= fake.devices) return misused("SetDevice");
-    return stack[0] = &contexts[device], fake.depth = 1, SUCCESS;
-}
-
-int fake_GetDeviceProperties(void *out, int device) {
-    enum { BYTES = 1472, ARCH = 1160 };
-    const char *arch = getenv("FAKE_GPU_ARCH");
-    BEGIN_ANYWHERE("GetDeviceProperties");
-    if (device < 0 || device >= fake.devices) return misused("GetDeviceProperties");
-    memset(out, 0, BYTES);
-    return sprintf((char *)out + ARCH, "%.60s:sramecc+:xnack-", arch ? arch : "gfx906"), SUCCESS;
-}
-
-int fake_DeviceEnablePeerAccess(int peer, unsigned flags) {
-    BEGIN("DeviceEnablePeerAccess");
-    return peer == stack[0]->device || flags ? misused("DeviceEnablePeerAccess") : SUCCESS;
-}
-#endif
 
 /* -- what is queued ------------------------------------------------------------------------------------------------ */
 /* With fake.defer nothing runs before somebody waits for it; then what may run next is chosen at random.  Queued work
@@ -550,7 +503,7 @@ int fake_EventQuery(void *event) {
     if (!is(event, 'e')) return misused("EventQuery");
     if (queued) run_one();
     for (const Queued *q = queued; q; q = q->next)
-        if (q->kind == Q_RECORD && q->ticket == ((Handle *)event)->ticket) return failed(NOT_READY);
+        if (q->kind == Q_RECORD && q->ticket == ((Handle *)event)->ticket) return NOT_READY;
     return fake.dead;
 }
 
@@ -570,8 +523,8 @@ static size_t bytes_left(void) {
 }
 
 static int give_memory(void **out, size_t n, size_t *counter, BlockKind kind) {
-    if (!n || (kind != OF_HOST && n > bytes_left()) || posix_memalign(out, 256, n + 4)) return failed(OUT_OF_MEMORY);
-    if (!add_block((uintptr_t)*out, n, kind)) return free(*out), failed(OUT_OF_MEMORY);
+    if (!n || (kind != OF_HOST && n > bytes_left()) || posix_memalign(out, 256, n + 4)) return OUT_OF_MEMORY;
+    if (!add_block((uintptr_t)*out, n, kind)) return free(*out), OUT_OF_MEMORY;
     ++*counter;
     return SUCCESS;
 }
@@ -689,15 +642,6 @@ int fake_MemcpyPeerAsync(uint64_t to, void *to_context, uint64_t from, void *fro
     return move("MemcpyPeerAsync", to, from, n, stream);
 }
 
-#ifdef FAKE_HIP
-int fake_CopyPeerAsync(uint64_t to, int to_device, uint64_t from, int from_device, size_t n, void *stream) {
-    int a = find(to, n), b = find(from, n);
-    if (a < 0 || b < 0 || block[a].device != to_device || block[b].device != from_device)
-        return misused("CopyPeerAsync");
-    return move("CopyPeerAsync", to, from, n, stream);
-}
-#endif
-
 /* Sides that are not known are the host's. */
 int fake_MemcpyAsync(uint64_t to, uint64_t from, size_t n, void *stream) {
     QUEUE("MemcpyAsync", stream);
@@ -711,7 +655,7 @@ int fake_MemcpyAsync(uint64_t to, uint64_t from, size_t n, void *stream) {
 int fake_PointerGetAttribute(void *out, int what, uint64_t p) {
     BEGIN("PointerGetAttribute");
     int i = find(p, 0);
-    if (what != 9) return misused("PointerGetAttribute");
+    if (what != POINTER_DEVICE_ORDINAL) return misused("PointerGetAttribute");
     if (i < 0) return INVALID_VALUE;
     return memcpy(out, &block[i].device, sizeof block[i].device), SUCCESS;
 }
@@ -836,7 +780,7 @@ int fake_ModuleGetFunction(void **out, void *module, const char *name) {
 
 /* A multiprocessor has 65536 registers.  A thread gets a multiple of 8, a warp that of each thread, and four warps are
  * served at a time. */
-enum { REGISTERS = 65536, MOST_OF_THREAD = 255, FUNC_MAX_THREADS = 0, FUNC_LOCAL = 3, FUNC_REGISTERS = 4 };
+enum { REGISTERS = 65536, MOST_OF_THREAD = 255 };
 
 static int asked(const Handle *f, int what, int otherwise) {
     int v = fake.attribute ? fake.attribute(f->code, what) : -1;
@@ -868,7 +812,7 @@ int fake_FuncGetAttribute(int *out, int what, void *f) {
 
 int fake_FuncSetAttribute(void *f, int what, int value) {
     BEGIN("FuncSetAttribute");
-    return is(f, 'm') && what == 8 && value > 0 ? SUCCESS : misused("FuncSetAttribute");
+    return is(f, 'm') && what == FUNC_MAX_DYNAMIC_SHARED && value > 0 ? SUCCESS : misused("FuncSetAttribute");
 }
 
 int fake_OccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *f, int threads, size_t shared) {
@@ -883,8 +827,7 @@ int fake_LaunchKernel(void *f, unsigned grid_x, unsigned grid_y, unsigned grid_z
     QUEUE("LaunchKernel", stream);
     bool block_fits = is(f, 'm') && x && y && z && z <= 64 && x * y * z <= (unsigned)fake.max_threads;
     block_fits = block_fits && (!((Handle *)f)->limit || x * y * z <= (unsigned)((Handle *)f)->limit);
-    bool too_many = IS_HIP && (uint64_t)grid_x * x > UINT32_MAX;
-    if (!is(f, 'm') || !grid_x || grid_x > INT32_MAX || too_many || grid_y != 1 || grid_z != 1 || !block_fits || extra)
+    if (!is(f, 'm') || !grid_x || grid_x > INT32_MAX || grid_y != 1 || grid_z != 1 || !block_fits || extra)
         return misused("LaunchKernel");
     if (x * y * z > (unsigned)threads_of(f)) return OUT_OF_RESOURCES;
     FakeLaunch *l = &fake.launch[fake.nlaunches++ % FAKE_LAUNCHES];
