@@ -98,7 +98,9 @@ class Case:
         if k < 0.56: return self.element(("scalar", "float64")) or self.literal()
         if k < 0.80: return f"({self.num(d + 1)} {r.choice(['+', '-', '*', '*', '/', '+', '.*'])} {self.num(d + 1)})"
         if k < 0.83: return f"(-{self.num(d + 1)})"
-        if k < 0.86: return f"({self.cond(d + 1)} ? {self.num(d + 1)} : {r.choice([self.num, self.num, self.any])(d + 1)})"
+        if k < 0.86:
+            other = r.choice([self.num, self.num, self.any])
+            return f"({self.cond(d + 1)} ? {self.num(d + 1)} : {other(d + 1)})"
         if k < 0.89: return f"{r.choice(['min', 'max'])}({self.num(d + 1)}+1,{self.num(d + 1)}+2)"
         if k < 0.92: return f"{r.choice(MATH)}({self.num(d + 1)})"
         if k < 0.94 and self.calls:

@@ -232,7 +232,7 @@ typedef struct NestRules {
     /* Gives the ranges of n if they are already computed (*found).  NULL: they never are. */
     qs_status (*entered)(Walk *, const Node *n, struct Range *out, bool *found);
     qs_status (*range)(Walk *, const Node *, const RangeEnds *, int i, struct Range *out);
-    /* The condition under which the counter has no fraction, if the loop is to be lowered twice.  0: once.  NULL: once. */
+    /* The condition under which the counter has no fraction; the loop is lowered for both cases.  0, NULL: once. */
     KRef (*whole)(Walk *, const struct Range *);
     /* Iterates over a value that is not a range.  *counted: gives the range of its indices instead. */
     qs_status (*elements)(Walk *, Node *n, struct Range *out, bool *counted);

@@ -112,10 +112,10 @@ typedef struct {
 
 /* The origin of a parameter.  IMAGINARY is the imaginary part of a complex source.  SNAPSHOT is the array that a
  * variable held when the loop began; it is read before the first iteration.  FIRST, LAST, STEP and TURNS are the first
- * value, the last value, the step and the number of iterations of counter `index`.  REALS and WHOLES are arrays of float64 and int64 for
- * the final values of variables.  CHUNK is the number of iterations of a chunk; PARTS is float64, with LOOP_CHUNKS
- * elements for each reduced variable (LoopOut.part); SUMS is float64, with a copy of the array `sums[index]` for each
- * chunk, initially -0.  SEED and DRAWN (int64) are for random numbers. */
+ * value, the last value, the step and the number of iterations of counter `index`.  REALS and WHOLES are arrays of
+ * float64 and int64 for the final values of variables.  CHUNK is the number of iterations of a chunk; PARTS is float64,
+ * with LOOP_CHUNKS elements for each reduced variable (LoopOut.part); SUMS is float64, with a copy of the array
+ * `sums[index]` for each chunk, initially -0.  SEED and DRAWN (int64) are for random numbers. */
 typedef enum {
     LOOP_SOURCE,
     LOOP_IMAGINARY,
@@ -161,8 +161,8 @@ typedef struct { /* a variable that the loop sets, and where its final value is 
     const Sym *sym;
     int object; /* source of the object if this is a field (named by sym); -1: a variable */
     /* LOOP_NUM, LOOP_BOOL: in reals[slot]; LOOP_INT: in wholes[slot]; LOOP_COMPLEX: two reals; LOOP_VECTOR: `length`
-     * reals from reals[slot] on, then one real that says whether they are float64; LOOP_MIXED: the value as a real, then
-     * its LoopKind, and the value of an int in wholes[whole] */
+     * reals from reals[slot] on, then one real that says whether they are float64; LOOP_MIXED: the value as a real,
+     * then its LoopKind, and the value of an int in wholes[whole] */
     uint8_t kind;
     uint8_t length, columns; /* of a LOOP_VECTOR; columns 0: a vec */
     uint64_t like;           /* for a vec: bits LOOP_LIKE */

@@ -154,7 +154,13 @@ int kloop_parallel_depth(Loops *L) {
     if (L->job->loop->kind != N_FOR)
         return (void)kloop_decline(L, L->job->loop->pos, "each turn decides whether there is another"), 0;
     while (depth < L->nlevels && is_axis(L, depth)) depth++;
-    if (!depth) return (void)kloop_decline(L, L->job->loop->pos, "a counter that may have a fraction"), 0;
+    if (!depth) {
+        const LoopRange *r = &L->job->range[0];
+        return (void)kloop_decline(L, L->job->loop->pos, "%s",
+                                   r->whole && !r->step ? "it has run with several steps"
+                                                        : "a counter that may have a fraction"),
+               0;
+    }
     if (L->random && L->draws_vary)
         return (void)kloop_decline(L, L->draws_pos, "not every turn draws as many random numbers"), 0;
     L->out->nsums = 0;

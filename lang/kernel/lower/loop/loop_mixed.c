@@ -1,12 +1,13 @@
 /* loop_mixed.c -- computes with numbers whose type only the running code knows.
  *
  * Where paths meet with values of different types (`m = 0`, then `m = x[i]` of an array of ints), the value becomes a
- * LOOP_MIXED: the value as float64, an int64, and whether it is an int or a truth value.  The int64 holds the value of an
- * int.  If the numbers are integral and of at most 53 bits, it holds every value, and then most operations are the same
- * for all types and need no branch: they compute the int64, and the type of the result.
+ * LOOP_MIXED: the value as float64, an int64, and whether it is an int or a truth value.  The int64 holds the value of
+ * an int.  If the numbers are integral and of at most 53 bits, it holds every value, and then most operations are the
+ * same for all types and need no branch: they compute the int64, and the type of the result.
  *
- * A truth value counts as a number in arithmetic.  An int beside a number is a number.  So only an operation of ints alone
- * depends on the types; if it cannot be computed for all types at once, it is computed in branches (kloop_split). */
+ * A truth value counts as a number in arithmetic.  An int beside a number is a number.  So only an operation of ints
+ * alone depends on the types; if it cannot be computed for all types at once, it is computed in branches
+ * (kloop_split). */
 #include "lang/kernel/lower/loop/loop_internal.h"
 
 #include <math.h>
