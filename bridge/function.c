@@ -451,6 +451,15 @@ static PyObject *is_kernel(PyObject *o, void *unused) {
     return PyBool_FromLong(f && f->fkind == FN_SCRIPT && f->ast->qual == Q_KERNEL);
 }
 
+/* The function that checkpoint(f) wraps; None: it wraps none. */
+static PyObject *wrapped_function(PyObject *o, void *unused) {
+    ALONE;
+    const Function *f = ((Wrapper *)o)->v.kind == QS_FUNCTION ? ((Wrapper *)o)->v.u.p : NULL;
+    (void)unused;
+    if (!f || f->fkind != FN_FOREIGN || !f->nmembers) return Py_INCREF(Py_None), Py_None;
+    return qfunction_new(((Wrapper *)o)->border, qval_object(QS_FUNCTION, f->members[0]));
+}
+
 /* The number of results when all are requested; 1 if undeclared. */
 static PyObject *number_of_results(PyObject *o, void *unused) {
     ALONE;
@@ -504,9 +513,13 @@ static PyObject *bind_method(PyObject *o, PyObject *owner, PyObject *type) {
 }
 
 static PyGetSetDef attributes[] = {
-    {"__name__", name_of, NULL, NULL, NULL},           {"__qualname__", name_of, NULL, NULL, NULL},
-    {"_known", get_signature, NULL, NULL, NULL},       {"_is_kernel", is_kernel, NULL, NULL, NULL},
-    {"_results", number_of_results, NULL, NULL, NULL}, {NULL, NULL, NULL, NULL, NULL},
+    {"__name__", name_of, NULL, NULL, NULL},
+    {"__qualname__", name_of, NULL, NULL, NULL},
+    {"_known", get_signature, NULL, NULL, NULL},
+    {"_is_kernel", is_kernel, NULL, NULL, NULL},
+    {"_results", number_of_results, NULL, NULL, NULL},
+    {"_wraps", wrapped_function, NULL, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL},
 };
 static PyMemberDef members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(FunctionObject, call_wrapper), READONLY, NULL},

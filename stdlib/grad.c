@@ -578,7 +578,9 @@ qs_status qgrad_checkpoint(qs_vm *vm, qs_call_args *c) {
     Checkpoint *k = qmem_alloc(qvm_ctx(vm), sizeof *k);
     *k = (Checkpoint){vm, qval_retain(c->in[0])};
     qs_value again = qval_object(QS_FOREIGN, qobj_foreign(vm, &checkpoint_type, k));
-    c->out[0] = qval_object(QS_FUNCTION, qfn_foreign(vm, qstr_cname(qvm_ctx(vm), "checkpoint"), again));
+    Function *fn = qfn_foreign(vm, qstr_cname(qvm_ctx(vm), "checkpoint"), again);
+    if (c->in[0].kind == QS_FUNCTION) qfn_set_add(vm, fn, c->in[0].u.p);
+    c->out[0] = qval_object(QS_FUNCTION, fn);
     qval_release(vm, again);
     return QS_OK;
 }

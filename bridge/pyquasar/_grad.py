@@ -4,7 +4,7 @@ computes a backward pass from its results or a forward pass from its arguments.
 
 Complex numbers follow torch: the gradient of a real loss points in the direction of steepest ascent, dL/dRe + i
 dL/dIm."""
-import array, dataclasses, functools, math, sys
+import array, dataclasses, functools, math, operator, sys
 
 
 def _q():
@@ -15,7 +15,9 @@ def _q():
 def _numbers(argnums, n, what):
     """Returns argnums as a tuple of indices among n arguments, and whether it was a sequence."""
     several = isinstance(argnums, (tuple, list))
-    places = tuple(argnums) if several else (argnums,)
+    places = tuple(map(operator.index, argnums if several else (argnums,)))
+    if not n:
+        raise TypeError("%s: derivatives are taken to positional arguments, and the call has none" % what)
     for k in places:
         if not -n <= k < n:
             raise TypeError("%s: argnums must be places among %d arguments, got %r" % (what, n, argnums))
@@ -34,7 +36,7 @@ def _function(what, f):
 
 def _places(what, argnums, name="argnums"):
     for k in argnums if isinstance(argnums, (tuple, list)) else (argnums,):
-        if not isinstance(k, int):
+        if not hasattr(k, "__index__") or isinstance(k, bool):
             raise TypeError("%s: %s must be places of arguments, whole numbers, got %r" % (what, name, argnums))
 
 

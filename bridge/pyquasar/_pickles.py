@@ -79,6 +79,9 @@ def _is(self, look_up, *where):
 def reduce_function(self):
     """Pickles a function by name, as Python does."""
     q, name = _q(), self.__name__
+    if self._wraps is not None:
+        from ._grad import checkpoint
+        return checkpoint, (self._wraps,)
     home = q._bridge._home(self)
     if home is None and _is(self, q._bridge._built_in, name):
         return _pickled(None, "built-in", name)

@@ -30,7 +30,7 @@ def _parameters(inner):
 def signature_of(text):
     """Returns the form with the most parameters; (*args) if it does not cover all forms."""
     signature = _of_forms(text)
-    if not text.startswith("["):
+    if "] = " not in text:
         return signature
     return signature.replace(parameters=[*signature.parameters.values(), NARGOUT])
 

@@ -80,7 +80,16 @@ static void check_type(Coder *e, Node *target, TypeExpr *written, int reg) {
     if (t) qcode_coerce(e, reg, t, name, false);
 }
 
+/* Rejects a write into a 'const array, as kernels do. */
+static void check_writable(Coder *e, const Node *target) {
+    const Node *base = target->u.index.base;
+    const Sym *s = base->kind == N_IDENT ? base->u.ident.sym : NULL;
+    if (s && s->mods.flags & MOD_CONST)
+        qcode_fail(e, target->pos, "%s is 'const and cannot be written", base->u.ident.name->s);
+}
+
 static void set_element(Coder *e, Node *target, int value) {
+    check_writable(e, target);
     NodeList at = target->u.index.at;
     int mark = e->top, base = qcode_any(e, target->u.index.base);
     int first = qcode_indices(e, at);
@@ -217,6 +226,7 @@ static void update_name(Coder *e, Node *target, Op op, Node *value) {
 }
 
 static void update_element(Coder *e, Node *target, Op op, Node *value) {
+    check_writable(e, target);
     NodeList at = target->u.index.at;
     int mark = e->top, base = qcode_any(e, target->u.index.base);
     int first = qcode_indices(e, at), rv = qcode_any(e, value);

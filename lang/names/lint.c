@@ -26,6 +26,7 @@ typedef struct {
     const Sym **images;
     Link *links;
     uint32_t nimages, cap_images, nlinks, cap_links;
+    Map defined; /* names of the functions that have been looked at */
 } Slips;
 
 static void look_func(Slips *s, Func *f);
@@ -519,6 +520,11 @@ static void check_tie(Slips *s, const Node *n) {
 
 static void check_repeated(Slips *s, const Func *f) {
     Text why;
+    uint64_t before;
+    if (!qmap_get(&s->defined, f->name, &before)) { /* the usual case: compares no types */
+        qmap_set(&s->defined, s->u->ctx, f->name, 1);
+        return;
+    }
     qtext_init(&why, s->u->ctx);
     if (s->host->repeats && s->host->repeats(s->host->ud, f, &why)) qdiag_warning(s->u, f->pos, "%s", why.s);
     qtext_free(&why);
@@ -569,7 +575,7 @@ static void look_func(Slips *s, Func *f) {
     Func *outer = s->f;
     s->f = f;
     if (s->strict) check_params(s, f->params, f->nparams), check_params(s, f->outs, f->nouts);
-    if (s->strict && outer && !f->is_lambda) check_repeated(s, f);
+    if (outer && !f->is_lambda) check_repeated(s, f);
     for (int i = 0; i < f->body.n; i++) look_at(s, &f->body.at[i]);
     if (f->expr) look_at(s, &f->expr);
     check_aliases(s, f);
@@ -579,7 +585,9 @@ static void look_func(Slips *s, Func *f) {
 
 void qlint_look(Unit *u, const ScopeHost *host, bool strict) {
     Slips s = {.u = u, .host = host, .strict = strict};
+    qmap_init(&s.defined);
     look_func(&s, u->main);
+    qmap_free(&s.defined, u->ctx);
     qmem_free(u->ctx, s.links, s.cap_links * sizeof *s.links);
     qmem_free(u->ctx, s.images, s.cap_images * sizeof *s.images);
 }

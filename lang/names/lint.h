@@ -8,7 +8,8 @@
  *     3..1                   an empty range
  *     x[find(c)]             find returns rows of positions, not a list of indices
  *     match x with | 1..5    a pattern compares x with the range; it does not test whether x is inside
- *     mean(x, 2)             a matrix has no dimension 2; only if `strict`, because images have one */
+ *     mean(x, 2)             a matrix has no dimension 2; only if `strict`, because images have one
+ *     f(x : vec), f(y : vec) two definitions that no call distinguishes */
 #ifndef LANG_LINT_H
 #define LANG_LINT_H
 #include "lang/names/scope.h"

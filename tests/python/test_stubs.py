@@ -17,6 +17,9 @@ A.unlock(q.LOCK_READ, q.MEMRESOURCE_CPU)
 hot = q.value([1,0.2,0]) * 255
 m = q.compile_string("color_temperature", "")
 q.parallel_do(q.size(A,[0,1]), A, hot, m.color_temperature)
+rows, columns = q.find(A, nargout=2)
+height, width = q.size(A, nargout=2)
+b: q.qvalue = 2*a - A/3
 with a.locked(q.LOCK_READ) as p:
     q.memcpy(p, p, 1)
 try:
@@ -32,6 +35,7 @@ WRONG = ["q.init(7)", "q.memcpy('a', 0, 1)", "q.compile_string('a')", "q.value(1
          "q.value([1]).nbytes.upper()", "q.value([1]).sum(nonsense=1)", "q.device_to_torch(3)",
          "q.from_numpy([1], copy=[])",
          "q.devices().x", "q.gradcheck(3)", "a4: int = q.value([1]).tobytes()", "q.value([1]).astype('f4', casting=1)",
+         "b1: int = 2*q.value([1]) - q.value([1])/3", "b2: int = -q.value([1])",
          "q.parralel_do(3)", "q.sin()", "q.linspace(1, 2, 3, 4)"]
 
 

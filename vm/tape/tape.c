@@ -164,6 +164,7 @@ static const Type *integral_parameter(qs_vm *vm, const Function *f, int i) {
 bool qtape_is_constant(qs_vm *vm, qs_value fn, int i, char why[WHY_CONSTANT]) {
     Function *f = fn.u.p, *const *all = &f;
     if (fn.kind != QS_FUNCTION) return false;
+    while (f->fkind == FN_FOREIGN && f->nmembers) f = f->members[0]; /* checkpoint(f) */
     int n = f->fkind == FN_SET ? f->nmembers : 1;
     if (f->fkind == FN_SET) all = f->members;
     const Type *t = NULL;
