@@ -76,7 +76,7 @@ UNDEFINED = UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 dev: deps
 	@cmake --preset dev > /dev/null
 	@cmake --build --preset dev --target tests
-	@$(LEAKS) $(UNDEFINED) ctest --test-dir build-dev --output-on-failure -j2 -E '$(KEEPS)|fuzz_natives|command|embedding|windows|unit_opencl|python_|_on_ptx|_of_scripts'
+	@$(LEAKS) $(UNDEFINED) ctest --test-dir build-dev --output-on-failure -j2 -E '$(KEEPS)|command|embedding|windows|unit_opencl|python_|_on_ptx|_of_scripts'
 	@ASAN_OPTIONS=detect_leaks=0 $(UNDEFINED) ctest --test-dir build-dev --output-on-failure -j2 -R '$(KEEPS)'
 	@$(LEAKS) $(UNDEFINED) $(PYTHON) tests/python/inside.py --qrun build-dev/qrun --slow 8
 

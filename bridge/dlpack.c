@@ -92,19 +92,24 @@ static qs_status check_tensor(Border *b, const DlTensor *t, Device **place, qs_d
     return QS_OK;
 }
 
+static bool has_no_elements(const DlTensor *t) {
+    bool empty = false;
+    for (int i = 0; i < t->ndim; i++) empty |= t->shape[i] == 0;
+    return empty;
+}
+
 /* Wraps the tensor as an array on the same memory; takes the reference to owner. */
 static qs_status wrap_tensor(Border *b, const DlTensor *t, bool readonly, PyObject *owner, Array **out) {
     qs_array_info info = {.rank = t->ndim, .readonly = readonly};
     Py_ssize_t strides[QS_MAX_RANK];
-    int64_t packed = 1;
     Device *place;
     qs_status s = check_tensor(b, t, &place, &info.dtype);
     if (s != QS_OK) return qgil_decref(owner), s;
-    for (int i = t->ndim; i-- > 0;) {
+    qarr_packed_strides(t->ndim, t->shape, info.strides);
+    for (int i = 0; i < t->ndim; i++) {
         info.dims[i] = t->shape[i];
-        info.strides[i] = t->strides ? t->strides[i] : packed;
+        if (t->strides && !has_no_elements(t)) info.strides[i] = t->strides[i];
         strides[i] = (Py_ssize_t)info.strides[i] * (Py_ssize_t)qdtype_size(info.dtype);
-        packed *= t->shape[i];
     }
     void *data = t->data ? (char *)t->data + t->offset : NULL;
     if (!qnd_usable(data, t->ndim, strides, (const Py_ssize_t *)t->shape, info.dtype)) {
@@ -168,6 +173,7 @@ static bool is_marked(PyObject *o, const char *method) {
 
 static bool is_packed(const DlTensor *t) {
     int64_t packed = 1;
+    if (has_no_elements(t)) return true;
     for (int i = t->ndim; i-- > 0; packed *= t->shape[i])
         if (t->strides && t->shape[i] != 1 && t->strides[i] != packed) return false;
     return packed != 1;
@@ -210,11 +216,8 @@ static qs_status follow_producer(Border *b, const DlExchange *x, DlDevice at) {
     return qgpu_follow(b, d, (uintptr_t)stream);
 }
 
-static bool is_nowhere(const DlTensor *t) { /* the library has only a description of the tensor, no elements */
-    bool empty = false;
-    for (int i = 0; i < t->ndim; i++) empty |= t->shape[i] == 0;
-    return !t->data && !empty;
-}
+/* Returns whether the library has only a description of the tensor, no elements. */
+static bool is_nowhere(const DlTensor *t) { return !t->data && !has_no_elements(t); }
 
 /* Explains why the elements have no memory and what helps; otherwise converts the current exception. */
 static qs_status unreachable(Border *b, PyObject *o) {

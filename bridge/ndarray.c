@@ -465,7 +465,7 @@ qs_status qnd_shape(qs_vm *vm, int ndim, const int64_t *dims, qs_value *v) {
     int64_t steps[QS_MAX_RANK];
     if (qarr_has_shape(a, ndim, dims)) return QS_OK;
     if (qtape_is_recorded(vm, *v)) { /* a recorded result, which is packed */
-        for (int i = ndim; i-- > 0;) steps[i] = i + 1 < ndim ? steps[i + 1] * dims[i + 1] : 1;
+        qarr_packed_strides(ndim, dims, steps);
         TRY(qhook_view(vm, a, ndim, dims, steps, a->offset, &r));
     } else TRY(qarr_reshape(vm, a, ndim, dims, &r));
     qarr_release(vm, a);

@@ -546,12 +546,11 @@ static PyObject *xp_view(PyObject *m, PyObject *args) {
 /* (packed array, shape with as many elements): returns a view of the same memory. */
 static PyObject *xp_shaped(PyObject *m, PyObject *const *o, Py_ssize_t n) {
     View v = {0};
-    int64_t step = 1;
     (void)m;
     if (n != 2) return PyErr_SetString(PyExc_TypeError, "an array and a shape are wanted"), NULL;
     Array *a = array_of(o[0], "view");
     if (!a || (v.ndim = qnd_of_tuple(o[1], v.dims)) < 0) return NULL;
-    for (int i = v.ndim - 1; i >= 0; i--) v.strides[i] = step, step *= v.dims[i];
+    qarr_packed_strides(v.ndim, v.dims, v.strides);
     return make_view(o[0], a, &v);
 }
 

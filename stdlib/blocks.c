@@ -29,10 +29,7 @@ typedef struct {
     uint64_t offset;                                 /* position of the first element in the file, in bytes */
 } Store;
 
-static void pack_strides(Store *s) {
-    int64_t step = 1;
-    for (int d = s->rank - 1; d >= 0; d--) s->strides[d] = step, step *= s->dims[d];
-}
+static void pack_strides(Store *s) { qarr_packed_strides(s->rank, s->dims, s->strides); }
 
 static qs_status open_file(Store *s, bool write) {
     NpyFile h;

@@ -32,6 +32,9 @@ function y = boxfilter(img : cube, r : int)
     check_least("boxfilter: r", r, 0)
     columns = uninit_like(img)
     y = uninit_like(img)
-    parallel_do(size(img, 1..2), columns, img, 0, r, boxfilter_line)
-    parallel_do(size(img, [0,2]), y, columns, 1, r, boxfilter_line)
+    if numel(img) > 0
+        % Outside the image everything is 0, so that a radius above the extent adds nothing.
+        parallel_do(size(img, 1..2), columns, img, 0, min(r, size(img,0)), boxfilter_line)
+        parallel_do(size(img, [0,2]), y, columns, 1, min(r, size(img,1)), boxfilter_line)
+    endif
 end

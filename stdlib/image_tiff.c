@@ -183,12 +183,13 @@ static qs_status read_plain(Image *m, TIFF *t, const Layout *l, Memory *mem) {
     if (!qimage_begin(m, l->height, l->width, l->samples, l->extra == 1, l->bits, &s)) return s;
     bool tiled = tiff.TIFFIsTiled(t), separate = l->planar == PLANARCONFIG_SEPARATE;
     uint64_t nchunk = tiled ? tiff.TIFFTileSize64(t) : tiff.TIFFStripSize64(t);
-    size_t sample = l->bits / 8u, npage = qmem_size(qmem_size(l->width, l->height, 0), sample * l->samples, 0);
+    size_t sample = l->bits / 8u, pixel = qmem_size(sample, l->samples, 0);
+    size_t npage = qmem_size(qmem_size(l->width, l->height, 0), pixel, 0);
     if (nchunk == 0 || nchunk / SIZE_MAX || nchunk > qmem_size(npage, 64, 1 << 20))
         return qimage_corrupt(m, "its strips or tiles");
     Ctx *ctx = qvm_ctx(m->vm);
     uint8_t *chunk = qmem_try(ctx, nchunk), *page = qmem_try(ctx, npage);
-    Page p = {page, sample, sample * l->samples, l->width, l->height, &ctx->doing};
+    Page p = {page, sample, pixel, l->width, l->height, &ctx->doing};
     size_t step = separate ? sample : p.pixel, planes = separate ? l->samples : 1;
     qdoing_stage(p.doing, 0, 0.8f, (int64_t)(planes * p.width * p.height));
     if (!chunk || !page) s = qs_fail(m->vm, QS_ENOMEM, "%s: no memory for %zu bytes", m->fn, npage);

@@ -488,7 +488,8 @@ static qs_status joined_shape(qs_vm *vm, qs_call_args *c, int from, int end, int
             if (d != dim && s.dims[d] != out->dims[d])
                 return qs_fail(vm, QS_ESHAPE, "%s: dimension %d must be the same in all arguments, got %lld and %lld",
                                c->name, d, (long long)out->dims[d], (long long)s.dims[d]);
-        out->dims[dim] += s.dims[dim];
+        if (__builtin_add_overflow(out->dims[dim], s.dims[dim], &out->dims[dim]))
+            return qs_fail(vm, QS_ENOMEM, "%s: out of memory: the result is larger than any memory", c->name);
     }
     return QS_OK;
 }
@@ -676,7 +677,7 @@ static qs_status triangle(qs_vm *vm, qs_call_args *c, int sign) {
     Shape s;
     qmatrix_shape(r, &s);
     size_t size = qdtype_size((qs_dtype)r->dtype);
-    for (int64_t i = 0; i < s.dims[0]; i++)
+    for (int64_t i = 0; r->count && i < s.dims[0]; i++)
         for (int64_t j = 0; j < s.dims[1]; j++)
             if (sign > 0 ? j - i < k : j - i > k) memset((char *)p + (size_t)(i * s.dims[1] + j) * size, 0, size);
     return QS_OK;

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """No size of an allocation is a bare product: count * size + extra is computed by qmem_size (vm/base/ctx.h), which
-notices an overflow.  The size that is handed to an allocator may be a constant, a name, or a call of a function; when
-it is a name, no product may be assigned to that name in the same function.  A file that breaks the rule is named with
-its line."""
+notices an overflow.  The size that is handed to an allocator may be a constant, a name, or a call of a function;
+when it is a name, no product may be assigned to that name in the same function.  A shift of a variable counts as a
+product.  The count and the size that qmem_size gets are no products of two variables either: such a product is
+another call of qmem_size.  A file that breaks the rule is named with its line."""
 import os, re, subprocess, sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -35,18 +36,20 @@ def split(text, separator):
     return parts + [text[begin:]]
 
 
-def has_product(expression):
-    """Whether a variable is multiplied in it, outside of calls of functions."""
+def has_product(expression, variables=1):
+    """Whether a product in it, outside of calls of functions, has at least so many factors that are no constants."""
     e = expression.strip()
     while e.startswith("(") and closing(e, 0) == len(e) - 1:
         e = e[1:-1].strip()
-    for term in split(e, " + "):
+    for term in (t for part in split(e, " + ") for t in split(part, " - ")):
         factors = [f.strip() for f in split(term, " * ")]
-        if len(factors) > 1 and not all(CONSTANT.match(f) for f in factors):
+        if any(not CONSTANT.match(f) and len(split(f, " << ")) > 1 for f in factors):
+            return True
+        if len(factors) > 1 and len([f for f in factors if not CONSTANT.match(f)]) >= variables:
             return True
         for f in factors:
             cast = re.match(r"\((?:size_t|tmsize_t)\)(\(.*\))$", f)
-            if cast and has_product(cast[1]):
+            if cast and has_product(cast[1], variables):
                 return True
     return False
 
@@ -79,15 +82,23 @@ def problems_of(path, text):
             for a in re.finditer(rf"\b{name} = ([^;]*);", function_around(text, m.start())):
                 if has_product(split(a[1], ",")[0]):
                     yield f"{path}:{line}: {size} is {' '.join(a[1].split())}: write qmem_size(count, size, extra)"
+    for m in re.finditer(r"\bqmem_size\(", text):
+        for a in split(text[m.end():closing(text, m.end() - 1)], ",")[:2]:
+            if has_product(a, 2):
+                line = text.count("\n", 0, m.start()) + 1
+                yield f"{path}:{line}: qmem_size(… {' '.join(a.split())} …): write another qmem_size for this product"
 
 
 def check_itself():
     """The rule finds what it is there for."""
     bad = ["p = qmem_try(c, (n + 1) * sizeof(double));", "p = malloc(n * 4);", "p = calloc(n + 1, sizeof *p);",
            "size_t bytes = n * sizeof *p; p = qmem_alloc(c, bytes);", "p = qmem_resize(c, p, old, n * size);",
-           "p = malloc((size_t)(w * h));"]
+           "p = malloc((size_t)(w * h));", "p = malloc(qmem_size((size_t)(a->dims[0] * a->dims[1]), sizeof *p, 0));",
+           "n = qmem_size(width, bits * samples, 0);", "p = qmem_try(c, n << 2);"]
     good = ["p = qmem_try(c, qmem_size(n, sizeof *p, sizeof *p));", "p = malloc(sizeof *p);", "p = malloc(n + 1);",
-            "p = qarena_alloc(a, 4 * sizeof(int));", "p = calloc(n, sizeof *p);", "qmem_free(c, p, n * sizeof *p);"]
+            "p = qarena_alloc(a, 4 * sizeof(int));", "n = qmem_size(n, 2 * sizeof *p, 0);",
+            "p = qmem_try(c, (size_t)1 << bits);", "p = qmem_try(c, qmem_size(qmem_size(w, h, 0), sizeof *p, 0));",
+            "p = calloc(n, sizeof *p);", "qmem_free(c, p, n * sizeof *p);"]
     wrong = [t for t in bad if not list(problems_of("", t))] + [t for t in good if list(problems_of("", t))]
     return [f"tests/style.py: judges wrongly: {t}" for t in wrong]
 

@@ -33,7 +33,7 @@ void *qast_append(Unit *u, void *list, int *n, size_t size) {
     char *at;
     memcpy(&at, list, sizeof at); /* list points to a pointer of any type */
     if ((*n & (*n - 1)) == 0) {
-        char *bigger = qast_alloc(u, qmem_size(*n ? (size_t)*n : 1, *n ? 2 * size : size, 0));
+        char *bigger = qast_alloc(u, qmem_size(*n ? (size_t)*n * 2 : 1, size, 0));
         if (*n) memcpy(bigger, at, (size_t)*n * size);
         memcpy(list, &bigger, sizeof bigger);
         at = bigger;

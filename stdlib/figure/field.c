@@ -185,6 +185,22 @@ static void put_tile(const Tiles *t, const double *x, int64_t step, double scale
                     step == 1 && j == 3 ? 255 : scale * x[(r * t->width + c) * step + (step == t->channels ? j : 0)];
 }
 
+/* Copies an image of a cell, or all `slices` of a cube, to the whole image, beginning with tile k. */
+static qs_status put_image_of(qs_vm *vm, const Tiles *t, qs_value v, int64_t k, int64_t slices, double *whole) {
+    Array *converted, *packed = NULL;
+    const Array *given = qval_array(v);
+    const void *p;
+    int64_t step = slices > 1 ? slices : given->rank > 2 ? given->dims[2] : 1;
+    double scale = given->dtype == QS_B1 ? 255 : 1;
+    TRY(qarr_from_value(vm, v, QS_F64, &converted));
+    qs_status s = qarr_contiguous(vm, converted, &packed);
+    if (s == QS_OK) s = qarr_read(vm, packed, &p);
+    for (int64_t i = 0; i < slices && s == QS_OK; i++) put_tile(t, (const double *)p + i, step, scale, k + i, whole);
+    if (packed) qarr_release(vm, packed);
+    qarr_release(vm, converted);
+    return s;
+}
+
 static qs_status whole_of(qs_vm *vm, const Tiles *t, qs_value *v, double **out) {
     int64_t rows = (t->n + t->columns - 1) / t->columns;
     const int64_t dims[] = {rows * t->height, t->columns * t->width, t->channels};
@@ -207,26 +223,15 @@ qs_status qfield_montage(qs_vm *vm, qs_call_args *c) {
         return qarg_wrong(vm, c->name, "images", "a cell of images or a cube of slices", v);
     for (size_t k = 0; cell && k < cell->count; k++) TRY(tile_size(vm, cell->items[k], &t));
     if (cube) t = (Tiles){0, cube->dims[0], cube->dims[1], 1, 0};
-    t.n = cell ? (int64_t)cell->count : cube->dims[2];
+    t.n = cell ? (int64_t)cell->count : cube->count ? cube->dims[2] : 0;
     if (t.n == 0) return qs_fail(vm, QS_EVALUE, "montage: there is no image");
     t.columns = (int64_t)ceil(sqrt((double)t.n * (double)t.height / (double)t.width));
     if (t.columns > t.n) t.columns = t.n;
     TRY(whole_of(vm, &t, &made, &whole));
-    for (int64_t k = 0; k < t.n; k++) {
-        Array *one = NULL;
-        const void *p;
-        qs_status s = qarr_from_value(vm, cell ? cell->items[k] : v, QS_F64, &one);
-        Array *packed = NULL;
-        if (s == QS_OK) s = qarr_contiguous(vm, one, &packed);
-        if (s == QS_OK) s = qarr_read(vm, packed, &p);
-        const Array *given = qval_array(cell ? cell->items[k] : v);
-        int64_t step = cell ? given->rank > 2 ? given->dims[2] : 1 : t.n;
-        double scale = given->dtype == QS_B1 ? 255 : 1;
-        if (s == QS_OK) put_tile(&t, (const double *)p + (cell ? 0 : k), step, scale, k, whole);
-        if (packed) qarr_release(vm, packed);
-        if (one) qarr_release(vm, one);
-        if (s != QS_OK) return qs_release(vm, made), s;
-    }
+    qs_status s = QS_OK;
+    for (int64_t k = 0; cell && k < t.n && s == QS_OK; k++) s = put_image_of(vm, &t, cell->items[k], k, 1, whole);
+    if (cube) s = put_image_of(vm, &t, v, 0, t.n, whole);
+    if (s != QS_OK) return qs_release(vm, made), s;
     qs_release(vm, c->in[0]);
     c->in[0] = made;
     static const double bytes[2] = {0, 255};

@@ -352,7 +352,8 @@ static qs_status set_icon(qs_vm *vm, Window *w, qs_value v) {
     int64_t channels = a->rank > 2 ? a->dims[2] : 1;
     bool good =
         a->rank >= 2 && a->rank <= 3 && a->dims[0] <= 512 && a->dims[1] <= 512 && (channels == 1 || channels >= 3);
-    uint32_t *pixels = good ? malloc(qmem_size((size_t)(a->dims[0] * a->dims[1]), sizeof *pixels, 0)) : NULL;
+    uint32_t *pixels =
+        good ? malloc(qmem_size((size_t)a->dims[0], qmem_size((size_t)a->dims[1], sizeof *pixels, 0), 0)) : NULL;
     qs_status s =
         pixels ? qarr_contiguous(vm, a, &packed) : qs_fail(vm, QS_ESHAPE, "icon: wants an image of at most 512x512");
     if (s == QS_OK) {

@@ -3,14 +3,17 @@
  *
  * An input is a row of calls in one machine, so that figures and settings of earlier calls meet later ones.  A call is
  * made as a line of the language.  The last line is in the file `last` of the working directory, and is printed when a
- * sanitizer or the clock ends the process (QUASAR_FUZZ_SHOW=1 prints every line). */
+ * sanitizer or the clock ends the process (QUASAR_FUZZ_SHOW=1 prints every line).  The timer of harmless.c interrupts
+ * every call; a call that does not end within CALL_SECONDS of processor time is reported as a failure. */
 #include "stdlib/builtins.h"
 #include "tests/fuzz/harmless.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
@@ -60,8 +63,8 @@ static const char *const values[] = {"true",
                                      "[]",
                                      "[1]",
                                      "[1,2,3]",
-                                     "[3;1;2]",
-                                     "[1,2;3,4]",
+                                     "[[3],[1],[2]]",
+                                     "[[1,2],[3,4]]",
                                      "[nan,1,inf]",
                                      "[-1,0]",
                                      "[0,0]",
@@ -128,6 +131,7 @@ static const char *const values[] = {"true",
                                      "zeros"};
 enum { NUMBERS = sizeof numbers / sizeof *numbers, VALUES = sizeof values / sizeof *values };
 
+enum { CALL_SECONDS = 5 };
 static char last[1024];
 static bool show;
 
@@ -141,10 +145,22 @@ static bool is_left_out(const char *name) {
 
 void __asan_on_error(void);
 void __ubsan_on_report(void);
+void __sanitizer_print_stack_trace(void);
 void __asan_on_error(void) {
     if (write(STDERR_FILENO, last, strlen(last)) < 0) _exit(1);
 }
 void __ubsan_on_report(void) { __asan_on_error(); }
+
+static void set_call_limit(int seconds) { setitimer(ITIMER_PROF, &(struct itimerval){{0, 0}, {seconds, 0}}, NULL); }
+
+/* Ends the process because a call takes too long; prints the call, and the function that it is in. */
+static void report_slow_call(int signal_number) {
+    (void)signal_number;
+    static const char text[] = "\nThis call does not end: ";
+    if (write(STDERR_FILENO, text, sizeof text - 1) < 0 || write(STDERR_FILENO, last, strlen(last)) < 0) _exit(1);
+    __sanitizer_print_stack_trace();
+    _exit(1);
+}
 
 /* A name in left_out that is no built-in any more would go unseen. */
 static void check_left_out(void) {
@@ -167,6 +183,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
     show = getenv("QUASAR_FUZZ_SHOW") != NULL;
     unsetenv("DISPLAY"), unsetenv("WAYLAND_DISPLAY");
     harmless_init();
+    signal(SIGPROF, report_slow_call);
+    signal(SIGALRM, report_slow_call); /* the limit of seeds.c for one input, which counts waits, too */
     return 0;
 }
 
@@ -214,7 +232,9 @@ static void keep_line(void) {
 static void run_line(qs_vm *vm, const char *line) {
     snprintf(last, sizeof last, "%s\n", line);
     keep_line();
+    set_call_limit(CALL_SECONDS);
     qs_status s = qs_eval(vm, line, NULL);
+    set_call_limit(0);
     if ((s != QS_OK) != (qs_error(vm) != NULL)) abort();
     if (s == QS_EINTERNAL) abort();
     if (s != QS_OK && !qs_error_report(vm)) abort();

@@ -81,19 +81,17 @@ int qarr_normalise(int rank, int64_t *dims) {
     return rank;
 }
 
-/* Computes the product of the extents; returns false if that many elements do not fit the address space. */
-static bool count_elements(int rank, const int64_t *dims, size_t elem, size_t *count) {
-    size_t n = 1, limit = PTRDIFF_MAX / elem;
-    bool fits = true;
+bool qarr_multiply_extents(int rank, const int64_t *dims, size_t *count) {
+    int64_t product = 1;
+    bool empty = false;
     for (int i = 0; i < rank; i++) {
-        if (!dims[i]) return *count = 0, true;
-        if ((size_t)dims[i] > limit / n) fits = false;
-        else n *= (size_t)dims[i];
+        if (!dims[i]) empty = true;
+        else if (__builtin_mul_overflow(product, dims[i], &product)) return false;
     }
-    *count = n;
-    return fits;
+    return *count = empty ? 0 : (size_t)product, true;
 }
 
+/* Checks that the extents are those of an array that fits the address space, and computes its number of elements. */
 static qs_status check_shape(qs_vm *vm, qs_dtype d, int rank, const int64_t *dims, size_t *count) {
     char text[SHAPE_TEXT];
     if (rank < 0 || rank > QS_MAX_RANK)
@@ -102,7 +100,7 @@ static qs_status check_shape(qs_vm *vm, qs_dtype d, int rank, const int64_t *dim
         if (dims[i] < 0)
             return qerr_set(qvm_ctx(vm), QS_ESHAPE, "the size of an array must be ≥ 0, got %s",
                             shape_text(rank, dims, text));
-    if (count_elements(rank, dims, qdtype_size(d), count)) return QS_OK;
+    if (qarr_multiply_extents(rank, dims, count) && *count <= PTRDIFF_MAX / qdtype_size(d)) return QS_OK;
     return qerr_set(qvm_ctx(vm), QS_ENOMEM,
                     "out of memory: an array of %s elements of type %s is larger than any memory",
                     shape_text(rank, dims, text), qdtype_info[d].name);
@@ -249,6 +247,7 @@ qs_status qarr_wrap(qs_vm *vm, const qs_array_info *info, const Wrapped *m, Arra
     TRY(new_header(vm, info->dtype, info->rank, info->dims, count, buf, out));
     (*out)->offset = offset;
     set_strides(*out, info->strides);
+    if (!count) pack_strides(*out); /* strides without elements may have any value */
     return QS_OK;
 }
 

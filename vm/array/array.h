@@ -77,6 +77,9 @@ void qarr_packed_strides(int rank, const int64_t *dims, int64_t *strides);
 int qarr_shape(const Array *a, int64_t dims[QS_MAX_RANK], int64_t strides[QS_MAX_RANK]);
 bool qarr_has_shape(const Array *a, int ndim, const int64_t *dims); /* compares with qarr_shape */
 void qarr_keep(Array *a, int ndim);                                 /* sets ndim, to at least the rank */
+/* Computes the number of elements; false if the product of the extents other than 0 is no int64_t.  No array has such
+ * extents, so code may multiply the extents of one array in any order, even of an empty one. */
+bool qarr_multiply_extents(int rank, const int64_t *dims, size_t *count);
 int qarr_normalise(int rank, int64_t *dims);                        /* to the normal form, in place; returns the rank */
 bool qarr_same_dims(const Array *a, int rank, const int64_t *dims); /* compares normal forms */
 bool qarr_same_shape(const Array *a, const Array *b);               /* compares normal forms */

@@ -7,6 +7,7 @@
 #include "vm/program/module.h"
 #include "vm/program/names.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* -- callbacks of the lowering pass -------------------------------------------------------------------------------- */
@@ -259,17 +260,20 @@ static qs_status find_by_value(Maker *m) {
     return QS_OK;
 }
 
-/* Returns the parameter that receives argument i. */
+/* Returns the parameter that receives argument i; NULL: there are more arguments than parameters. */
 static const Param *param_of(const Func *f, int i) {
-    const Param *p = f->params;
-    while (klower_special(p->name) >= 0 || i-- > 0) p++;
-    return p;
+    for (int k = 0; k < f->nparams; k++)
+        if (klower_special(f->params[k].name) < 0 && i-- == 0) return &f->params[k];
+    return NULL;
 }
 
 static qs_status refuse_arg(const Maker *m, int i) {
     const Function *fn = m->request->site.fn;
+    const Param *p = param_of(fn->ast, i);
+    char number[32];
+    snprintf(number, sizeof number, "argument %d", i + 1);
     return qerr_set(qvm_ctx(m->vm), QS_ETYPE, "kernel %s: %s is %s, which a kernel cannot take", fn->name->s,
-                    param_of(fn->ast, i)->name->s, qval_type_name(m->vm, m->request->site.locals[i]));
+                    p ? p->name->s : number, qval_type_name(m->vm, m->request->site.locals[i]));
 }
 
 /* Describes a cell of objects as an object whose fields are arrays with one element per object. */

@@ -138,14 +138,12 @@ static void add_operand(Walk *w, int i, int ndim, const TypedArg *x) {
     }
 }
 
+/* Without strides the result is packed. */
 static void add_result(Walk *w, int ndim, const int64_t *dims, const int64_t *strides) {
-    int64_t step = 1;
+    int64_t packed[QS_MAX_RANK];
     w->ndim = ndim;
-    for (int k = ndim - 1; k >= 0; k--) {
-        w->dims[k] = dims[k];
-        w->steps[0][k] = (strides ? strides[k] : step) * (ptrdiff_t)w->made;
-        step *= dims[k];
-    }
+    if (!strides) qarr_packed_strides(ndim, dims, packed), strides = packed;
+    for (int k = 0; k < ndim; k++) w->dims[k] = dims[k], w->steps[0][k] = strides[k] * (ptrdiff_t)w->made;
 }
 
 static qs_status shapes_differ(qs_vm *vm, const char *name, int n, const TypedArg *args) {

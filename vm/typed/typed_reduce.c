@@ -163,9 +163,16 @@ typedef struct {
     int64_t blocks, block; /* division of a single line: number of blocks, elements per block */
 } Job;
 
+/* Returns whether a dimension is adjacent in memory to one with the stride `outer`.  The product may overflow for an
+ * empty array, or before the result is found to be too large. */
+static bool is_adjacent(ptrdiff_t step, int64_t dim, ptrdiff_t outer) {
+    ptrdiff_t next;
+    return !__builtin_mul_overflow(step, dim, &next) && next == outer;
+}
+
 static void add_axis(Axes *a, int64_t dim, ptrdiff_t step, ptrdiff_t to) {
     if (dim == 1) return;
-    if (a->n && a->steps[a->n - 1] == step * dim && a->to[a->n - 1] == to * dim) { /* merges with its neighbour */
+    if (a->n && is_adjacent(step, dim, a->steps[a->n - 1]) && is_adjacent(to, dim, a->to[a->n - 1])) { /* merges */
         a->dims[a->n - 1] *= dim, a->steps[a->n - 1] = step, a->to[a->n - 1] = to;
         return;
     }
@@ -327,13 +334,14 @@ static qs_status new_result(qs_vm *vm, int ndim, const int64_t *dims, unsigned a
 
 /* Adds the dimensions of x, with their strides in x and in the accumulators. */
 static void add_axes(Job *j, int ndim, const int64_t *dims, const int64_t *strides, unsigned axes) {
-    ptrdiff_t to[QS_MAX_RANK], at = (ptrdiff_t)j->made;
-    for (int i = ndim - 1; i >= 0; i--) {
-        to[i] = axes >> i & 1 ? 0 : at;
-        if (!(axes >> i & 1)) at *= dims[i];
+    int64_t kept[QS_MAX_RANK], to[QS_MAX_RANK];
+    for (int i = 0; i < ndim; i++) kept[i] = axes >> i & 1 ? 1 : dims[i];
+    qarr_packed_strides(ndim, kept, to);
+    for (int i = 0; i < ndim; i++) {
+        bool gone = axes >> i & 1;
+        add_axis(gone ? &j->gone : &j->kept, dims[i], strides[i] * (ptrdiff_t)j->size,
+                 gone ? 0 : to[i] * (ptrdiff_t)j->made);
     }
-    for (int i = 0; i < ndim; i++)
-        add_axis(axes >> i & 1 ? &j->gone : &j->kept, dims[i], strides[i] * (ptrdiff_t)j->size, to[i]);
 }
 
 static const char *const names[] = {"sum", "prod", "min", "max", "any", "all", "count_nonzero"};

@@ -103,14 +103,10 @@ void qval_destroy(qs_vm *vm, qs_value v) {
 /* -- cells --------------------------------------------------------------------------------------------------------- */
 
 static qs_status count_items(Ctx *c, int rank, const int64_t *dims, size_t *count) {
-    size_t n = 1;
-    for (int i = 0; i < rank; i++) {
+    for (int i = 0; i < rank; i++)
         if (dims[i] < 0) return qerr_set(c, QS_ESHAPE, "cell: size must be ≥ 0, got %lld", (long long)dims[i]);
-        if (__builtin_mul_overflow(n, (size_t)dims[i], &n)) n = SIZE_MAX / sizeof(qs_value);
-    }
-    if (n >= SIZE_MAX / sizeof(qs_value)) return qerr_set(c, QS_ENOMEM, "cell: no memory for so many items");
-    *count = n;
-    return QS_OK;
+    if (qarr_multiply_extents(rank, dims, count) && *count < SIZE_MAX / sizeof(qs_value)) return QS_OK;
+    return qerr_set(c, QS_ENOMEM, "cell: no memory for so many items");
 }
 
 /* Sets all items to zero.  Each item gets its own numeric array of fixed size; any other zero may be shared. */

@@ -67,7 +67,7 @@ static void sample_array(Arena *a, const KFunc *f, int param, KSampleArg *out) {
         out->dims[d] = d < f->rank ? extents[f->rank] - (d > 0 && d == f->rank - 1) : BEYOND;
         out->strides[d] = n, n *= out->dims[d];
     }
-    out->nbytes = qmem_size((size_t)n, (size_t)parts * qdtype_size(real), 0);
+    out->nbytes = qmem_size((size_t)n, qmem_size((size_t)parts, qdtype_size(real), 0), 0);
     char *block = qarena_alloc(a, out->nbytes);
     for (int64_t k = 0; k < n * parts; k++)
         qdtype_put(real, block + (size_t)k * qdtype_size(real), sample_value(param, k, real));

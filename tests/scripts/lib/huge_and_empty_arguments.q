@@ -1,5 +1,6 @@
 % Sizes that overflow, huge arrays without elements and clean-up after errors.
 % options: --no-warnings
+import "boxfilter.q"
 function [] = attempt(name, f)
     try
         print name, " ", f()
@@ -21,5 +22,17 @@ attempt("sort", () -> size(sort(zeros(2^62,0),1)))
 attempt("plus", () -> size(zeros(0,2^61)+1))
 attempt("prod", () -> prod(zeros(0,2^61),0))
 attempt("sum", () -> sum(zeros(2^62,0),0))
+attempt("triu", () -> size(triu(zeros(2^62,0))))
+attempt("tril", () -> size(tril(zeros(2^62,0), -1)))
+attempt("montage", () -> montage(zeros(2,0,2^61)))
+attempt("vertcat", () -> vertcat(zeros(2^62,0), zeros(2^62,0)))
+attempt("horzcat", () -> horzcat(zeros(0,2^62), zeros(0,2^62)))
+attempt("zeros", () -> zeros(2^62,0,2^62))
+attempt("zeros", () -> zeros(0,2^32,2^32))
+attempt("cell", () -> cell(2^62,0,2^62))
+attempt("reshape", () -> reshape([],[2^62,0,2^62]))
+attempt("boxfilter", () -> boxfilter([[1,2],[3,4]], 2^31-1))
+attempt("boxfilter", () -> size(boxfilter(zeros(0,3), 1)))
+attempt("parallel_do", () -> parallel_do(4, cell(0), (() -> 1)))
 x = linspace(0,1,3)
 print x

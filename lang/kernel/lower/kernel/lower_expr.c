@@ -82,7 +82,7 @@ static qs_status lower_literal(Walk *w, const Node *n, Val *out) {
 
 static qs_status stack_rows(Lower *L, const Val *items, int n, Val *out) {
     int64_t each = klval_count(&items[0]), dims[QS_MAX_RANK] = {n};
-    Num *nums = qarena_alloc(L->arena, qmem_size((size_t)(n * each), sizeof *nums, sizeof *nums));
+    Num *nums = qarena_alloc(L->arena, qmem_size(qmem_size((size_t)n, (size_t)each, 0), sizeof *nums, sizeof *nums));
     for (int i = 0; i < n; i++) {
         if (items[i].rank != items[0].rank ||
             memcmp(items[i].dims, items[0].dims, (size_t)items[0].rank * sizeof *dims))

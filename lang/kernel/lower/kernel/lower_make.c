@@ -101,8 +101,9 @@ qs_status klmake_eye(Lower *L, const BuiltinCall *c, Val *out) {
     int rank;
     TRY(shape_of(L, c, 0, dims, &rank));
     if (rank == 1) dims[1] = dims[0];
-    if (rank > 2 || dims[0] * dims[1] > KLOWER_UNROLL) return klbuiltin_refuse(L, c, "is too big for a kernel");
-    Num *nums = qarena_alloc(L->arena, qmem_size((size_t)(dims[0] * dims[1]), sizeof *nums, sizeof *nums));
+    double count = (double)dims[0] * (double)dims[1];
+    if (rank > 2 || count > KLOWER_UNROLL) return klbuiltin_refuse(L, c, "is too big for a kernel");
+    Num *nums = qarena_alloc(L->arena, qmem_size((size_t)count, sizeof *nums, sizeof *nums));
     for (int64_t i = 0; i < dims[0] * dims[1]; i++)
         nums[i] = klnum_strong(klnum_const(L, L->c->scalar_dtype, i / dims[1] == i % dims[1]), L->c->scalar_dtype);
     return klval_from_nums(L, nums, 2, dims, out), QS_OK;
