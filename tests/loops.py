@@ -601,6 +601,81 @@ class Case:
         return self.functions + [f"function [] = {self.name}({params})", *self.lines, "end"] + call
 
 
+class Nest:
+    """Nested loops over matrices: ranges that depend on outer counters and on arrays, indices inside or nearly."""
+
+    def __init__(self, rng, name):
+        self.r, self.name = rng, name
+        self.n = rng.choice([1, 3, 7, 16, 17, 20, 33]) if rng.random() < 0.93 else 270
+
+    def range(self, outer):
+        r = self.r
+        if not outer and self.n > 99: return r.choice(["0..3", "n-5..n-1", "130..134"])
+        if not outer: return r.choice(["0..n-1", "0..n-1", "1..n-2", "n-1..-1..0", "0..2..n-1"])
+        o = r.choice(outer)
+        return r.choice([f"0..{o}", f"0..{o}-1", f"{o}..n-1", f"{o}+1..n-1", f"{o}+1..n-1", "0..n-1", "0..n-1",
+                         f"{o}..-1..0", f"n-1..-1..{o}", f"max(0,{o}-3)..min(n-1,{o}+3)", f"0..min({o},4)",
+                         f"ptr[{o}]..ptr[{o}+1]-1"])
+
+    def index(self, counters):
+        r, c = self.r, self.r.choice(counters)
+        if r.random() < 0.75: return c
+        d = r.choice(counters)
+        return r.choice([f"{c}-{d}", f"{c}+1", f"{c}-1", f"n-1-{c}", f"idx[{c}]", f"{c}-{d}-1", f"{c}+{d}", "0",
+                         f"max({c}-1,0)", f"min({c}+1,n-1)"])
+
+    def element(self, counters, arrays="ABxy", plain=False):
+        index = (lambda: self.r.choice(counters)) if plain else (lambda: self.index(counters))
+        a = self.r.choice(arrays)
+        return f"{a}[{index()},{index()}]" if a in "AB" else f"{a}[{index()}]"
+
+    def value(self, counters):
+        r = self.r
+        e, f = self.element(counters), self.element(counters, "ABxyu")
+        return r.choice([f"{e}*{f}", f"{e}*{f}", f"{e}+{f}", f"{e}-0.3*{f}", e, f"{e}/3", f"max({e},{f})",
+                         f"min({e},{f}+1)", f"({e} > {f} ? {e} : {f})", f"abs({e}) - {f}", f"t*0.5 + {e}"])
+
+    def statements(self, counters, depth, out, pad):
+        r = self.r
+        for _ in range(r.randint(1, 2)):
+            k = r.random()
+            target = self.element(counters, plain=r.random() < 0.8)
+            if k < 0.5: out.append(f"{pad}{target} {r.choice(['-=', '+=', '-=', '*='])} {self.value(counters)}*0.01")
+            elif k < 0.65: out.append(f"{pad}{target} = {self.value(counters)}*0.5")
+            elif k < 0.72: out.append(f"{pad}{target} = max({target}, {self.value(counters)})")
+            elif k < 0.85: out.append(f"{pad}t = t*0.25 + {self.value(counters)}*0.1")
+            elif k < 0.92: out.append(f"{pad}m = max(m, {self.value(counters)})")
+            else: out.append(f"{pad}q += {self.element(counters, 'u')}")
+        if depth == 3 or (depth == 2 and r.random() < 0.3): return
+        if r.random() < 0.5: out.append(f"{pad}t = {self.element(counters)}")
+        for _ in range(1 if r.random() < 0.8 else 2):
+            c = "ijk"[depth]
+            out.append(f"{pad}for {c} = {self.range(counters)}")
+            self.statements(counters + [c], depth + 1, out, pad + "  ")
+            out.append(f"{pad}end")
+        if r.random() < 0.5: out.append(f"{pad}{self.element(counters, plain=True)} = t*0.5 + {self.element(counters)}")
+
+    def text(self):
+        r = self.r
+        kind = lambda: r.choice(["", "", "float64"])
+        lines = [f"function [] = {self.name}()", f"  n = {self.n}", "  t = 0.5", "  m = -1", "  q = 0"]
+        for a, rank in (("A", 2), ("B", 2), ("x", 1), ("y", 1)):
+            value = f"(mod((0..n-1)*{r.choice([7, 37])}+{r.randint(0, 9)},61)*0.0625 - 1.875)"
+            if rank == 2: value = f"zeros(n,n) + {value} + transpose({value})"
+            lines.append(f"  {a} = {kind()}({value})")
+        end = r.choice(["i_", "mod(i_*3,n+1)", "floor(i_*i_/n)", "i_*2"])
+        lines += ["  u = uint8(mod((0..n-1)*37,251))", "  idx = int32(mod((0..n-1)*5+2,n))"]
+        lines += ["  ptr = int32(zeros(n+1))", "  for i_=0..n", f"    ptr[i_] = min(n,{end})", "  end"]
+        if r.random() < 0.1: lines.append(f"  {r.choice('BA')} = A")
+        body = []
+        self.statements(["i"], 1, body, "      ")
+        lines += ["  try", f"    for i = {self.range([])}", *body, "    end"]
+        lines += ["  catch e_", '    print "caught: ", e_', "  end", '  printf("%.17g %.17g %.17g", t, m, q)']
+        lines += [f'  show_mat("{a}", {a})' for a in "AB"] + [f'  show_all("{a}", {a})' for a in "xy"]
+        lines += ["end", f"{self.name}()"]
+        return lines
+
+
 HEAD = """nan_ = 0/0
 type thing : mutable class
   x : scalar
@@ -630,6 +705,7 @@ def program(seed):
     rng = random.Random(seed)
     lines = [HEAD]
     for k in range(6): lines += Case(rng, f"c{k}").text()
+    for k in range(3): lines += Nest(rng, f"nest{k}").text()
     return "\n".join(lines) + "\n"
 
 

@@ -115,7 +115,7 @@ typedef struct qs_config {
     int threads;
     /* an access outside an array is an error in kernels, too */
     bool checked;
-    /* kernels and array expressions may approximate quotients and roots, and reorder sums */
+    /* kernels, array expressions and loops may approximate quotients and roots, and reorder sums */
     bool fast_math;
     /* report on standard error how each loop and array expression was compiled, or why not */
     bool explain;

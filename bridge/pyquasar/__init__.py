@@ -62,7 +62,7 @@ def init(device=None, *, loadCompiler=True, load_compiler=True, library_path="",
     precision     32 or 64: bits of an array element of type scalar
     threads       threads of the cpu device; not given: all that the process may use
     checked       an access outside an array is an error in kernels, too
-    fast_math     kernels and array expressions may approximate quotients and roots, and reorder sums
+    fast_math     kernels, array expressions and loops may approximate quotients and roots, and reorder sums
     explain       report on standard error how each loop and array expression was compiled, or why not
     loops         host loops and array expressions as machine code: auto (when it pays off; used if not given),
                   always, never

@@ -259,7 +259,7 @@ static const char *inexact(const KIns *i, const Row *row) {
 
 const char *kcompile_differs(const KFunc *f, CodeKind kind) {
     const char *name = NULL;
-    if (!f->strict || rows[kind].libm) return NULL;
+    if (!kir_is_exact(f) || rows[kind].libm) return NULL;
     for (KRef r = 1; r < f->nins && !name; r++) name = inexact(&f->ins[r], &rows[kind]);
     return name;
 }

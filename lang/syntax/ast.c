@@ -272,6 +272,22 @@ const Attr *qast_attribute(const Func *f, const char *name) {
     return NULL;
 }
 
+static bool is_word(const Node *n, const char *word) {
+    return n && n->kind == N_IDENT && !strcmp(n->u.ident.name->s, word);
+}
+
+bool qast_asks_fast(const Attr *a, bool otherwise, bool *wrong) {
+    bool own = a && !strcmp(a->name->s, "fast_math"), fast = own || otherwise;
+    for (int i = 0; a && i < a->nitems; i++) {
+        const AttrItem *item = &a->items[i];
+        bool yes = !strcmp(item->key->s, "true"), named = !strcmp(item->key->s, "fast_math");
+        if (own) fast = yes, *wrong |= !yes && strcmp(item->key->s, "false");
+        else if (named)
+            fast = !item->value || is_word(item->value, "true"), *wrong |= !fast && !is_word(item->value, "false");
+    }
+    return fast;
+}
+
 Str *qast_initial_name(Ctx *c, const Str *type, const Str *field) {
     Text t;
     qtext_init(&t, c);

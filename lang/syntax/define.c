@@ -360,7 +360,7 @@ static void switch_warnings(Parser *p, const Attr *a) {
 
 static const struct KnownAttribute {
     const char *name;
-    enum { ANYWHERE, BEFORE_FOR, AT_FUNCTION } place;
+    enum { ANYWHERE, BEFORE_FOR, AT_FUNCTION, BEFORE_EITHER } place;
     const char *settings;
 } known_attributes[] = {
 #define ATTRIBUTE(name, place, settings) {name, place, settings},
@@ -411,6 +411,8 @@ void qdef_attribute_before(Parser *p, const Attr *a, TokenKind next) {
     const char *wanted = NULL;
     if (k && k->place == BEFORE_FOR && next != T_FOR) wanted = "directly before a for loop";
     if (k && k->place == AT_FUNCTION && !at_function) wanted = "directly before a function, or in it";
+    if (k && k->place == BEFORE_EITHER && next != T_FOR && !at_function)
+        wanted = "directly before a for loop or a function, or in a function";
     if (!wanted) return;
     snprintf(sentence, SENTENCE, "{!%s} has no effect here: it stands %s", k->name, wanted);
     qparse_warn(p, a->pos, sentence);

@@ -151,13 +151,15 @@ static bool guard_holds(Call *c) {
     return false;
 }
 
+static bool are_apart(Call *c, const LoopCode *code) {
+    if (qloop_apart(c, code)) return true;
+    return qloop_because(c, "an array that it writes shares memory with another one, or has gaps"), false;
+}
+
 /* Prepares the launch of the parallel version; false: this run is serial. */
 static bool side_by_side(Call *c, Launch *l) {
     const LoopResult *code = &c->v->code;
-    if (!qloop_apart(c, &code->parallel)) {
-        qloop_because(c, "an array that it writes shares memory with another one, or has gaps");
-        return false;
-    }
+    if (!are_apart(c, &code->parallel)) return false;
     if (code->chunked) return qloop_cut(c, l);
     l->rank = code->depth;
     for (int i = 0; i < l->rank; i++) {
@@ -181,7 +183,7 @@ static LoopVersion choose_version(Call *c, Launch *l) {
     if ((!code->parallel.func && !code->quick.func) || !guard_holds(c)) return EXACT;
     /* sums of chunks are combined outside the launch, so a tape records the serial version */
     if (code->parallel.func && code->chunked && qloop_is_recorded(c)) return code->quick.func ? QUICK : EXACT;
-    if (!code->parallel.func) return QUICK;
+    if (!code->parallel.func) return !code->quick_apart || are_apart(c, &code->quick) ? QUICK : EXACT;
     return side_by_side(c, l) ? PARALLEL : EXACT;
 }
 

@@ -1,6 +1,8 @@
 /* loop_report.c -- reports about loops: --explain, errors of a loop, and refusals of {!parallel for}. */
 #include "vm/launch/loop_run.h"
 
+#include "lang/kernel/passes/serial_loops.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -19,6 +21,40 @@ static void explain_loop(const Call *c, const char *what, const char *why, const
                     line);
 }
 
+typedef struct {
+    Call *call;
+    uint32_t pos;
+    const char *reason;
+    bool told;
+} InnerLoop;
+
+/* Reports an inner loop; those of called functions have positions in other texts. */
+static void tell_inner_loop(void *ud, Node **child) {
+    InnerLoop *in = ud;
+    Node *n = *child;
+    if (!n || in->told) return;
+    if (n->kind == N_FOR && n->pos == in->pos) {
+        qreport_explain(in->call->vm, (Where){source_of(in->call), n->pos}, "inner loop: not vectorised: %s",
+                        in->reason);
+        in->told = true;
+    }
+    qast_children(n, tell_inner_loop, ud);
+}
+
+static void tell_serial_loop(void *ud, uint32_t pos, const char *reason) {
+    Call *c = ud;
+    Node *loop = c->region->loop;
+    InnerLoop in = {c, pos, reason, false};
+    if (pos != loop->pos) tell_inner_loop(&in, &loop);
+}
+
+static void explain_inner_loops(Call *c) {
+    const LoopResult *code = &c->v->code;
+    bool serial = code->exact.func && !code->parallel.func && qvm(c->vm)->config.explain;
+    if (serial)
+        kserial_explain(qvm_ctx(c->vm), code->quick.func ? code->quick.func : code->exact.func, c, tell_serial_loop);
+}
+
 void qloop_tell(Call *c) {
     static const char *const counted[] = {"", "one ", "two ", "three ", "four ", "five ", "six ", "seven ", "eight "};
     const LoopResult *code = &c->v->code;
@@ -30,6 +66,7 @@ void qloop_tell(Call *c) {
     else
         explain_loop(c, code->exact.func ? "machine code, one turn after the other" : "interpreted", code->why,
                      code->src ? code->src : source_of(c), code->why_pos);
+    explain_inner_loops(c);
 }
 
 void qloop_tell_many(Call *c) {

@@ -148,6 +148,20 @@ static int64_t ask_extent(void *ud, int source, int axis) {
     return a->e.at[source].dims[axis];
 }
 
+/* Whether the loop, a loop around it, or its function asks for fast math; the innermost decides. */
+static bool asks_fast(const Asking *a, const LoopRegion *r, bool otherwise) {
+    const Chunk *c = &a->f->proto->chunk;
+    const Func *f = a->f->proto->func;
+    bool fast = otherwise, wrong = false;
+    for (int i = 0; i < f->nattrs; i++) fast = qast_asks_fast(f->attrs[i], fast, &wrong);
+    for (uint32_t i = c->nloops; i-- > 0;) { /* an outer loop ends later, and so is registered later */
+        const LoopRegion *outer = &c->loops[i];
+        if (outer->loop->kind == N_FOR && outer->start <= r->start && outer->end >= r->end)
+            fast = qast_asks_fast(outer->loop->u.loop.attr, fast, &wrong);
+    }
+    return fast;
+}
+
 LoopJob qloop_job(Asking *a, const LoopRegion *r, const LoopRange *ranges) {
     a->region = r;
     Func *func = a->f->proto->func;
@@ -163,6 +177,7 @@ LoopJob qloop_job(Asking *a, const LoopRegion *r, const LoopRange *ranges) {
                    .is_of_class = ask_class,
                    .extent = ask_extent,
                    .items = ask_items,
+                   .fast_math = asks_fast(a, r, m->config.fast_math),
                    .ends = m->config.final && func->unit == m->main_module->units[0]};
     memcpy(job.range, ranges, sizeof job.range);
     return job;

@@ -241,8 +241,8 @@ static bool slim_ins(Emit *e, KRef r) {
  * for them keep working. */
 static const char *liberties(const Emit *e, unsigned flag) {
     if (e->f->fast) return " reassoc nsz arcp contract afn";
-    if (flag == KFLAG_REASSOC) return e->f->strict ? " reassoc" : " reassoc nsz contract";
-    return e->f->strict ? "" : " contract";
+    if (flag == KFLAG_REASSOC) return kir_is_exact(e->f) ? " reassoc" : " reassoc nsz contract";
+    return kir_is_exact(e->f) ? "" : " contract";
 }
 
 static Opnd call2(Emit *e, const char *fn, qs_dtype d, Opnd a, Opnd b) {
@@ -352,7 +352,7 @@ static bool is_literal(Opnd o) { return *o.s != '%'; }
  * (passes/legal.h). */
 static Opnd emit_extreme(Emit *e, KOp op, qs_dtype d, unsigned flag, Opnd a, Opnd b) {
     bool ordered = flag == KFLAG_ZEROS || e->t->orders_zeros;
-    if (e->f->strict) return extreme_in_order(e, op, d, a, b);
+    if (kir_is_exact(e->f)) return extreme_in_order(e, op, d, a, b);
     if (!ordered || e->f->fast || is_literal(a) || is_literal(b))
         return call2(e, op == K_MAX ? "maxnum" : "minnum", d, a, b);
     return extreme_of_bits(e, op, d, a, b);
@@ -687,6 +687,7 @@ static void inner_access(Emit *e, KRef r) {
     Opnd index = wide_arg(e, i->b);
     if (at.lanes) index = emit_def(e, "mul nsw i64 %s, %d", index.s, at.lanes);
     at.ptr = emit_elem(e, elem, space, at.ptr, index);
+    if (e->parallel) at.tail = e->group; /* an element for each lane (interchange.h) */
     if (i->op == K_ALOAD) emit_set(e, r, emit_load(e, elem, space, at));
     else if (i->op == K_ASTORE) emit_store(e, elem, space, at, emit_arg(e, i->c));
     else if (*e->shared_space) emit_atomic(e, (KAtomic)i->flag, elem, space, at.ptr, emit_arg(e, i->c));
@@ -808,7 +809,7 @@ static Opnd estimate(Emit *e, const MathFnInfo *fn, Opnd a) {
 static Opnd library_call(Emit *e, MathFn fn, qs_dtype d, Opnd a, Opnd b) {
     const MathFnInfo *info = &kir_math[fn];
     const char *t = emit_type(d), *name = (e->t->libdevice ? info->nv : info->c)[d == QS_F64];
-    bool vector = !e->f->strict && *e->t->mvec && info->libmvec && info->libmvec <= e->t->libc;
+    bool vector = !kir_is_exact(e->f) && *e->t->mvec && info->libmvec && info->libmvec <= e->t->libc;
     unsigned attributes = vector ? emit_call_attributes(fn, d) : 1;
     if (vector) vector_variants(e, fn, d);
     if (info->nargs == 2) {
@@ -844,6 +845,7 @@ static void begin_else(Emit *e, KRef r) {
 
 static EmitLoop *push_loop(Emit *e) {
     EmitLoop *l = &e->loop[e->depth++];
+    l->parallel = false;
     l->head = emit_new(e), l->next = emit_new(e), l->out = emit_new(e), l->k = emit_new(e), l->k1 = emit_new(e);
     return l;
 }
@@ -879,11 +881,33 @@ static Opnd count_turns(Emit *e, const KIns *i, Opnd a, Opnd b, Opnd c) {
  * run in stretches of so many iterations, with a test before each stretch. */
 enum { STRETCH = 1 << 16 };
 
+static bool is_short(const KFunc *f, KRef loop) {
+    const KIns *last = &f->ins[f->ins[loop].b];
+    double most, first;
+    bool limited = kir_is_const(f, f->ins[loop].a, &first) && last->op == K_MIN && kir_is_const(f, last->b, &most);
+    return kplan_unrolls(f, loop) || (limited && most - first < STRETCH / 4);
+}
+
+static bool has_loop(const KFunc *f, KRef loop, bool is_loop(const KFunc *f, KRef r)) {
+    for (KRef r = loop + 1; r < f->regions[loop].end; r++)
+        if (f->ins[r].op == K_LOOP || (f->ins[r].op == K_FOR && is_loop(f, r))) return true;
+    return false;
+}
+
+static bool is_any(const KFunc *f, KRef loop) { return (void)f, (void)loop, true; }
+static bool is_long(const KFunc *f, KRef loop) { return !is_short(f, loop); }
+
 static bool runs_in_stretches(const Emit *e, KRef loop) {
-    if (!e->poll || kplan_unrolls(e->f, loop)) return false;
-    for (KRef r = loop + 1; r < e->f->regions[loop].end; r++)
-        if (e->f->ins[r].op == K_LOOP || (e->f->ins[r].op == K_FOR && !kplan_unrolls(e->f, r))) return false;
-    return true;
+    return e->poll && !is_short(e->f, loop) && !has_loop(e->f, loop, is_long);
+}
+
+/* Begins or ends accesses that LLVM may reorder, because iterations are independent. */
+static void declare_independent(Emit *e, KRef loop, EmitLoop *l) {
+    bool flagged = e->f->strict && e->poll && e->f->ins[loop].flag == KFLAG_REASSOC && !kplan_unrolls(e->f, loop);
+    l->group = e->group;
+    l->parallel =
+        flagged && !has_loop(e->f, loop, is_any) && kplan_stores_last(e->f, loop + 1, e->f->regions[loop].end);
+    if (l->parallel) e->group = ", !llvm.access.group !0", e->parallel++;
 }
 
 /* Begins a loop over stretches and returns the first iteration and the limit of a stretch. */
@@ -906,6 +930,7 @@ static void begin_for(Emit *e, KRef r) {
     Opnd a = wide_arg(e, i->a), b = wide_arg(e, i->b), c = wide_arg(e, i->c), n = count_turns(e, i, a, b, c);
     const char *wrap = i->dtype == QS_I32 ? " nsw" : ""; /* int64 can hold every value of an int counter */
     EmitLoop *l = push_loop(e);
+    declare_independent(e, r, l);
     uint32_t before = emit_new(e), body = emit_new(e), from = before;
     Opnd first = lit(0), limit = n;
     l->stretch = runs_in_stretches(e, r) ? emit_new(e) : 0;
@@ -925,8 +950,8 @@ uint32_t emit_loop_metadata(Emit *e, const char *properties) {
     return n;
 }
 
-static void back_edge(Emit *e, KRef loop, uint32_t head) {
-    const char *how = kplan_unrolls(e->f, loop) ? ", !{!\"llvm.loop.unroll.full\"}" : NULL;
+static void back_edge(Emit *e, KRef loop, uint32_t head, bool parallel) {
+    const char *how = kplan_unrolls(e->f, loop) ? ", !{!\"llvm.loop.unroll.full\"}" : parallel ? ", !1" : NULL;
     if (e->loops == LOOPS_SHORT) how = ", !{!\"llvm.loop.unroll.disable\"}";
     bool far = e->split && e->split->near.given && !e->near; /* rarely executed */
     if (e->loops == LOOPS_RARE && (far || !kplan_is_small(e->f, loop)))
@@ -946,7 +971,8 @@ static void end_region(Emit *e, KRef r) {
     EmitLoop *l = &e->loop[--e->depth];
     emit_label(e, l->next);
     if (op == K_FOR) emit_put(e, "%%t%u = add nuw i64 %%t%u, 1", l->k1, l->k);
-    back_edge(e, open, l->head);
+    back_edge(e, open, l->head, l->parallel);
+    if (l->parallel) e->group = l->group, e->parallel--;
     emit_label(e, l->out);
 }
 

@@ -1009,7 +1009,7 @@ static void define_far(Emit *e, MathFn fn) {
 }
 
 bool emit_math_inlines(const Emit *e, MathFn fn, qs_dtype d) {
-    return d == QS_F32 && kir_math[fn].how >= MATH_near && !e->t->libdevice && e->t->fma && !e->f->strict &&
+    return d == QS_F32 && kir_math[fn].how >= MATH_near && !e->t->libdevice && e->t->fma && !kir_is_exact(e->f) &&
            !e->many_calls;
 }
 

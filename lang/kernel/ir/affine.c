@@ -75,6 +75,25 @@ bool kaffine_of(const KFunc *f, KRef r, Affine *out) {
     return f->ins[r].dtype == QS_I64 && collect_terms(f, r, 1, out, &visits);
 }
 
+/* Returns true if r may differ between iterations of the loop `counter`. */
+static bool may_vary(const KFunc *f, KRef r, KRef counter) {
+    const KIns *i = &f->ins[r];
+    if (r <= counter) return r == counter;
+    if (i->op == K_FOR) return false;
+    if (kir_ops[i->op].effect != KE_PURE) return true;
+    return may_vary(f, i->a, counter) || may_vary(f, i->b, counter) || may_vary(f, i->c, counter);
+}
+
+bool kaffine_stride(const KFunc *f, KRef index, KRef counter, int64_t *factor) {
+    Affine a;
+    *factor = 0;
+    if (!kaffine_of(f, index, &a)) return false;
+    for (int i = 0; i < a.n; i++)
+        if (a.term[i].ref == counter) *factor = a.term[i].factor;
+        else if (may_vary(f, a.term[i].ref, counter)) return false;
+    return true;
+}
+
 bool kaffine_differ(const Affine *a, const Affine *b) {
     Affine d = *a;
     return kaffine_add(&d, b, -1) && d.n == 0 && d.constant != 0;

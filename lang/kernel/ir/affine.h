@@ -19,6 +19,9 @@ typedef struct {
 /* Expresses the int64 value r as a sum; false: r is not int64, or it is too complex. */
 bool kaffine_of(const KFunc *f, KRef r, Affine *out);
 bool kaffine_add(Affine *a, const Affine *b, int64_t factor); /* a += factor * b; false: too many terms */
+/* Finds the factor of a FOR's counter in an index that is used in its body; false: the index depends on the counter
+ * otherwise, or on memory. */
+bool kaffine_stride(const KFunc *f, KRef index, KRef counter, int64_t *factor);
 /* Returns true if a and b are never equal: they differ by a constant other than 0. */
 bool kaffine_differ(const Affine *a, const Affine *b);
 KRef kaffine_leader(const KFunc *f, KRef r); /* returns the first instruction that certainly has the value of r */

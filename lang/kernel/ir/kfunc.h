@@ -74,7 +74,7 @@ typedef struct KFunc {
     bool barrier;     /* has BARRIER */
     bool shared;      /* has SHARED */
     bool serial;      /* positions run one after another in index order (serial_do, host loops); set before kcompile */
-    bool strict;      /* a*b+c is rounded twice, functions are those of libm: the same bits as on the host */
+    bool strict;      /* a loop of the program: arithmetic is that of the host; see kir_is_exact */
     bool few;         /* few positions update shared elements: no private copies (devices/private_copies.h) */
     bool fast;        /* fast math: backends may estimate and reorder (docs/kernels.md); the evaluator does not */
     bool fixed_block; /* compiled for exactly `block` (shared sizes were computed from it) */
@@ -84,6 +84,9 @@ typedef struct KFunc {
     uint32_t ruled_pos; /* a called function with a rule for its derivative, position of the call; NULL: none */
     uint64_t hash;      /* hash of everything that determines the code; set by kir_seal */
 } KFunc;
+
+/* Returns true if the results must have the bits of the host: a*b+c is rounded twice, functions are those of libm. */
+static inline bool kir_is_exact(const KFunc *f) { return f->strict && !f->fast; }
 
 /* Limit of small kernels: extents of the domain and of arrays are at most this.  Strides fit into int32, and so does
  * the linear index of each element. */

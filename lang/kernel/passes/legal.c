@@ -101,11 +101,11 @@ static KRef exact_extreme(Legal *l, KOp o, KRef a, KRef b) {
 
 static KRef extreme_or_keep(Legal *l, KOp o, uint16_t flag, KRef a, KRef b) {
     bool minus, real = is_real(dtype_of(l, a)), orders = l->can & LEGAL_ZEROS;
-    if (real && !(l->f->strict && orders)) {
+    if (real && !(kir_is_exact(l->f) && orders)) {
         if (is_zero(l, b, &minus)) return beside_zero(l, o, a, b, minus);
         if (is_zero(l, a, &minus)) return beside_zero(l, o, b, a, minus);
     }
-    bool zeros = real && !orders && (flag == KFLAG_ZEROS || l->f->strict);
+    bool zeros = real && !orders && (flag == KFLAG_ZEROS || kir_is_exact(l->f));
     if (l->can & LEGAL_EXTREME && !zeros)
         return kir_fold(l->g, (KMake){o, .flag = flag, .a = a, .b = b, .pos = l->pos});
     return exact_extreme(l, o, a, b);
@@ -302,7 +302,7 @@ static bool has_known_zero(const KFunc *f) {
 static bool is_legal(const KFunc *f, unsigned can) {
     bool divides = kir_has(f, K_DIV) || kir_has(f, K_MOD) || kir_has(f, K_ATOMIC) || kir_has(f, K_AATOMIC);
     if (!divides) can |= LEGAL_DIVIDE;
-    return can == LEGAL_ALL && (f->strict || !(kir_has(f, K_MIN) || kir_has(f, K_MAX)) || !has_known_zero(f));
+    return can == LEGAL_ALL && (kir_is_exact(f) || !(kir_has(f, K_MIN) || kir_has(f, K_MAX)) || !has_known_zero(f));
 }
 
 /* -- the split of the copy ----------------------------------------------------------------------------------------- */

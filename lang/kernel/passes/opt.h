@@ -4,11 +4,14 @@
  *     opt.c       interior and border: a copy of the kernel without index tests runs where none can fail; another copy
  *                 runs at the ends of rows and reads from a copy of the elements around them
  *     window_sums.c   splits sums over windows into sums of rows, which neighbouring positions share
+ *     float32.c   computes in float32 what a loop of the program computes in float64 from float32 elements
+ *     interchange.c   interchanges loops of serial code, so that the innermost one has independent iterations
  *     flatten.c   replaces short branches of the interior by selections, because vectors have no branches
  *     collapse.c  merges the last two axes into one loop if all memory accesses allow it
  *     narrow.c    computes small integers in few bits, so that more of them fit into a vector
  *     plan.c      cuts a kernel into pieces, each of which runs for a whole block or strip of positions
  *     legal.c     replaces instructions that a target lacks
+ *     serial_loops.c  says why innermost loops of serial code are not vectorized
  *     pipeline.c  lists the passes of each target, in order
  *
  * Each pass takes a verified KFunc and returns another one, or a table about it. */

@@ -1,5 +1,7 @@
 /* pipeline.c -- see pipeline.h. */
 #include "lang/kernel/passes/pipeline.h"
+#include "lang/kernel/passes/float32.h"
+#include "lang/kernel/passes/interchange.h"
 #include "lang/kernel/passes/narrow.h"
 #include "lang/kernel/passes/window_sums.h"
 
@@ -9,6 +11,12 @@ typedef struct {
     PipelineResult *r;
 } Pipeline;
 
+static void run_float32(Pipeline *p) { p->r->func = kfloat32_narrow(p->c, p->arena, p->r->func); }
+/* OpenCL rounds quotients and roots of float32 as it likes, so that bits are kept in float64 only. */
+static void run_float32_if_fast(Pipeline *p) {
+    if (p->r->func->fast) run_float32(p);
+}
+static void run_interchange(Pipeline *p) { p->r->func = kinterchange_loops(p->c, p->arena, p->r->func); }
 static void run_window_sums(Pipeline *p) { p->r->func = kwindowsums_regroup(p->c, p->arena, p->r->func); }
 
 /* Splits the kernel; rows: positions run in rows along the last axis. */
@@ -36,18 +44,25 @@ typedef struct {
  * result is a table by instruction, which a copy of the function would invalidate. */
 static const struct {
     unsigned can;
-    Pass pass[5];
+    Pass pass[7];
 } pipelines[] = {
     [PIPELINE_CPU] = {LEGAL_ALL & ~(unsigned)LEGAL_DIVIDE,
-                      {{"window_sums", "neighbouring positions share sums over rows of a window", run_window_sums},
+                      {{"float32", "loops compute in the precision of the elements where bits or fast math allow it",
+                        run_float32},
+                       {"interchange", "the innermost loop has independent iterations", run_interchange},
+                       {"window_sums", "neighbouring positions share sums over rows of a window", run_window_sums},
                        {"interior", "most positions need no index tests, nor short branches", run_interior_rows},
                        {"legal", "LLVM's division is undefined for some operands", run_legal},
                        {"narrow", "small integers in fewer bits: a vector holds more of them", run_narrow_bits}}},
     [PIPELINE_GPU] = {LEGAL_ALL & ~(unsigned)LEGAL_DIVIDE,
-                      {{"legal", "LLVM's division is undefined for some operands", run_legal},
+                      {{"float32", "loops compute in the precision of the elements where bits or fast math allow it",
+                        run_float32},
+                       {"legal", "LLVM's division is undefined for some operands", run_legal},
                        {"narrow", "GPUs have no 64-bit arithmetic: indices in 32 bits", run_narrow_indices}}},
     [PIPELINE_OPENCL] = {LEGAL_EXTREME | LEGAL_SATURATE | LEGAL_ATOMIC,
-                         {{"interior", "groups of positions inside the arrays need no index tests", run_interior},
+                         {{"float32", "loops compute in the precision of the elements where bits or fast math allow it",
+                           run_float32_if_fast},
+                          {"interior", "groups of positions inside the arrays need no index tests", run_interior},
                           {"legal", "instructions that OpenCL C lacks, or defines differently", run_legal}}},
     [PIPELINE_C] = {0, {{"legal", "instructions that C lacks, or defines differently", run_legal}}},
 };

@@ -339,6 +339,21 @@ bool kplan_is_small(const KFunc *f, KRef loop) {
     return f->ins[loop].op == K_FOR && unrolled_size(f, loop, f->regions[loop].end + 1) <= SMALL;
 }
 
+static bool is_apart(const KFunc *f, const KIns *a, const KIns *b) {
+    Affine p, q;
+    if (a->imm != b->imm) return true;
+    return kaffine_of(f, a->a, &p) && kaffine_of(f, b->a, &q) && kaffine_differ(&p, &q);
+}
+
+bool kplan_stores_last(const KFunc *f, KRef first, KRef last) {
+    for (KRef r = first; r < last; r++)
+        for (KRef s = r + 1; f->ins[r].op == K_STORE && s < last; s++) {
+            uint8_t op = f->ins[s].op;
+            if ((op == K_LOAD || op == K_STORE) && !is_apart(f, &f->ins[r], &f->ins[s])) return false;
+        }
+    return true;
+}
+
 static const KIns *uncast(const KFunc *f, KRef r) {
     const KIns *i = &f->ins[r];
     return i->op == K_CAST ? &f->ins[i->a] : i;

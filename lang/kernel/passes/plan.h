@@ -60,6 +60,9 @@ int64_t kplan_turns(const KFunc *f, KRef loop); /* iterations of a FOR; -1: not 
 /* Returns true for a FOR that is better unrolled: few iterations of a short body, nested loops included. */
 bool kplan_unrolls(const KFunc *f, KRef loop);
 bool kplan_is_small(const KFunc *f, KRef loop); /* the same for code that runs rarely */
+/* Returns true if no access in [first, last) follows a store to possibly the same element, where different array
+ * parameters do not overlap.  LLVM reorders accesses within an iteration of a loop that is declared independent. */
+bool kplan_stores_last(const KFunc *f, KRef first, KRef last);
 /* Returns true if positions that are neighbours along the second-to-last axis read the same elements, as in a
  * stencil, and [first, last) does little else and is short enough to be repeated `times` times in straight code. */
 bool kplan_rows_share(const KFunc *f, KRef first, KRef last, int times);

@@ -297,20 +297,15 @@ static qs_status bind_kernel(Lower *L) {
     return next < L->job->nargs ? wrong_count(L, f) : QS_OK;
 }
 
-static bool is_word(const Node *n, const char *word) { return n->kind == N_IDENT && !strcmp(n->u.ident.name->s, word); }
-
-/* Reads the attribute {!kernel fast_math=true}. */
+/* Reads the attributes {!fast_math} and {!kernel fast_math=true}. */
 static qs_status choose_arithmetic(Lower *L) {
     const Func *f = L->job->fn.func;
     L->f->fast = L->job->fast_math;
-    for (int a = 0; a < f->nattrs; a++)
-        for (int i = 0; i < f->attrs[a]->nitems; i++) {
-            const AttrItem *item = &f->attrs[a]->items[i];
-            if (strcmp(f->attrs[a]->name->s, "kernel") != 0 || strcmp(item->key->s, "fast_math") != 0) continue;
-            L->f->fast = !item->value || is_word(item->value, "true");
-            if (!L->f->fast && !is_word(item->value, "false"))
-                return klower_error(L, QS_EVALUE, f->attrs[a]->pos, "fast_math is true or false");
-        }
+    for (int a = 0; a < f->nattrs; a++) {
+        bool wrong = false;
+        L->f->fast = qast_asks_fast(f->attrs[a], L->f->fast, &wrong);
+        if (wrong) return klower_error(L, QS_EVALUE, f->attrs[a]->pos, "fast_math is true or false");
+    }
     return QS_OK;
 }
 

@@ -97,11 +97,11 @@ static void begin_pass(Loops *L, Arena *scratch) {
     KFunc *made = kir_new(L->c, scratch, qstr_cname(L->c, "loop"), f->unit->src);
     kbuild_begin(&L->walk, made, scratch, L->job->loop->pos);
     L->f->rank = L->mode == MODE_PARALLEL ? L->axes : 1;
-    L->f->serial = L->mode != MODE_PARALLEL, L->f->strict = true;
+    L->f->serial = L->mode != MODE_PARALLEL, L->f->strict = true, L->f->fast = L->job->fast_math;
     L->in = L->root, L->exits = NULL, L->returned = 0;
     L->nlevels = L->versions = L->others = 0;
     L->nfaults = L->nchecks = L->nwide = L->ntouches = L->loose = 0;
-    L->waits = false;
+    L->waits = L->reorders = false;
     declare_all(L, L->root);
     for (int i = 0; i < LOOP_NOTES; i++) {
         bool known = i < L->out->nnotes;
@@ -291,6 +291,7 @@ static qs_status keep_code(Loops *L, Arena *arena, LoopCode *out) {
 static qs_status keep_version(Walk *w, void *ud) {
     Loops *L = (Loops *)w;
     const Version *v = ud;
+    if (L->mode == MODE_QUICK) L->out->quick_apart = L->reorders;
     if (L->mode == MODE_EXACT) L->out->draws = L->draws, L->axes = kloop_parallel_depth(L);
     if (L->loose && L->mode == MODE_PARALLEL && !L->chunked)
         return kloop_decline(L, L->loose_pos, "a test here depends on values");

@@ -89,6 +89,7 @@ typedef struct {
     Node *loop;                   /* N_FOR over ranges or the elements of a vector, N_WHILE, N_REPEAT */
     Func *func;                   /* the function that contains the loop */
     LoopRange range[QS_MAX_RANK]; /* one per counter */
+    bool fast_math;               /* compute in the types of the elements, reorder sums, use vector functions */
     bool ends;                    /* nothing reads top-level variables after the end of the program */
     void *ud;
     /* Gives the current value of a name: with of == -1, a local, global or captured name of the function that contains
@@ -214,10 +215,11 @@ typedef struct {
     int nreals, nwholes, nparts;
     /* reals[returned] is 1 + the position of the `return` that left the loop, or 0; -1: the loop has no `return` */
     int returned;
-    int drawn;       /* wholes[drawn] is the number of random blocks drawn; -1: the loop draws none */
-    int64_t draws;   /* random blocks drawn in an iteration of the parallel version */
-    bool chunked;    /* parallel runs chunks; a fault in it has changed nothing, and exact must run instead */
-    LoopTest *tests; /* the tests of the guard */
+    int drawn;        /* wholes[drawn] is the number of random blocks drawn; -1: the loop draws none */
+    int64_t draws;    /* random blocks drawn in an iteration of the parallel version */
+    bool quick_apart; /* quick needs arrays that do not overlap, as parallel does */
+    bool chunked;     /* parallel runs chunks; a fault in it has changed nothing, and exact must run instead */
+    LoopTest *tests;  /* the tests of the guard */
     LoopNote notes[LOOP_NOTES];
     int nnotes;
     int sums[LOOP_SUM_ARRAYS], nsums; /* sources of arrays that iterations only add to */

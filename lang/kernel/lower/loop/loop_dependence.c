@@ -78,6 +78,88 @@ static unsigned equal_counters(const Loops *L, const Touch *s, const Touch *t) {
     return equal;
 }
 
+/* -- loops inside of others ---------------------------------------------------------------------------------------- */
+/* Replaces the counters from `loop` on by bounds, so that the sum becomes least or most; false: it varies otherwise. */
+static bool bound_sum(const Loops *L, KRef loop, bool least, Affine *sum) {
+    const KFunc *f = L->f;
+    for (int steps = 0; steps < AFFINE_TERMS; steps++) {
+        if (!sum->n || sum->term[sum->n - 1].ref < loop) return true;
+        KRef r = sum->term[sum->n - 1].ref;
+        const KIns *i = &f->ins[r];
+        int64_t factor = sum->term[sum->n - 1].factor;
+        Affine end;
+        double step;
+        if (i->op != K_FOR) return is_invariant(f, r);
+        if (!kir_is_const(f, i->c, &step) || step == 0) return false;
+        if (!kaffine_of(f, ((factor > 0) == (step > 0)) == least ? i->a : i->b, &end)) return false;
+        sum->n--;
+        if (!kaffine_add(sum, &end, factor)) return false;
+    }
+    return false;
+}
+
+/* Whether a is greater than b for all counters from `loop` on, each with values of its own. */
+static bool is_greater(const Loops *L, KRef loop, KRef a, KRef b) {
+    Affine low, high;
+    if (!kaffine_of(L->f, a, &low) || !kaffine_of(L->f, b, &high)) return false;
+    if (!bound_sum(L, loop, true, &low) || !bound_sum(L, loop, false, &high)) return false;
+    return kaffine_add(&low, &high, -1) && !low.n && low.constant > 0;
+}
+
+/* The index as factor * counter + rest, where the rest is the same in all iterations of the loop. */
+static bool split_index(const Loops *L, KRef loop, KRef r, int64_t *factor, Affine *rest) {
+    *factor = 0;
+    if (!kaffine_of(L->f, r, rest)) return false;
+    for (int i = 0; i < rest->n; i++) {
+        KRef t = rest->term[i].ref;
+        if (t == loop) {
+            *factor = rest->term[i].factor;
+            Affine this = {.n = 1, .term = {rest->term[i]}};
+            return kaffine_add(rest, &this, -1) && (!rest->n || rest->term[rest->n - 1].ref < loop);
+        }
+        if (t > loop && !is_invariant(L->f, t)) return false;
+    }
+    return true;
+}
+
+/* Whether two iterations of the loop never access the same element by s and t. */
+static bool never_meet(const Loops *L, KRef loop, const Touch *s, const Touch *t) {
+    for (int d = 0; d < s->rank; d++) {
+        int64_t p, q;
+        Affine a, b;
+        if (is_greater(L, loop, s->at[d], t->at[d]) || is_greater(L, loop, t->at[d], s->at[d])) return true;
+        if (!split_index(L, loop, s->at[d], &p, &a) || !split_index(L, loop, t->at[d], &q, &b)) continue;
+        if (p != q || !kaffine_add(&a, &b, -1) || a.n) continue;
+        if (p ? a.constant == 0 || (p != -1 && a.constant % p) : a.constant != 0) return true;
+    }
+    return false;
+}
+
+/* Whether each store is known with its subscripts; sums of chunks are not. */
+static bool knows_stores(const Loops *L, KRef loop) {
+    for (KRef r = loop; r < L->f->nins; r++) {
+        bool known = L->f->ins[r].op != K_STORE;
+        for (uint32_t i = 0; i < L->ntouches && !known; i++) {
+            const Touch *t = &L->touches[i];
+            known = t->store && t->ins > loop && t->param == (int)L->f->ins[r].imm;
+        }
+        if (!known) return false;
+    }
+    return true;
+}
+
+bool kloop_is_independent(const Loops *L, KRef loop) {
+    double step;
+    if (!kir_is_const(L->f, L->f->ins[loop].c, &step) || step == 0 || !knows_stores(L, loop)) return false;
+    for (uint32_t i = 0; i < L->ntouches; i++)
+        for (uint32_t k = 0; L->touches[i].ins > loop && L->touches[i].store && k < L->ntouches; k++) {
+            const Touch *s = &L->touches[i], *t = &L->touches[k];
+            if (t->ins < loop || t->source != s->source) continue;
+            if (!s->plain || !t->plain || !never_meet(L, loop, s, t)) return false;
+        }
+    return true;
+}
+
 /* -- how many loops ------------------------------------------------------------------------------------------------ */
 static bool is_axis(const Loops *L, int i) {
     const Level *v = &L->level[i];

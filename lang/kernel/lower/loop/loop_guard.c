@@ -2,12 +2,15 @@
  *
  *     if m > 0, y[m] = x[m-1]            m-1 >= 0, because m > 0
  *     j >= 0 && j < n ? x[j] : 0         0 <= j < n, whatever j is
+ *     for j = 0..i, … x[i-j]             0 <= i-j <= i, whatever i is
  *
  * The conditions around an index are comparisons of integers, so each one says that some sum is not negative: m-1
  * here.  The lower end of an index is inside if the index is such a sum plus something that is not negative; the upper
  * end is inside if the same holds for size-1 minus the index.  The difference is usually a constant.  If not, for
  * example because the condition tests another array's size, it consists of counters and extents, and the guard knows
- * its least value.
+ * its least value.  A loop around the index says two such things of its counter, k - first and last - k.  They are used
+ * by substitution, from the innermost counter outward: k is replaced by the bound that makes the sum least, which is a
+ * sum of outer counters.  A bound min(a,b) may be replaced by a or by b if it limits the sum from the right side.
  *
  * These sums are sums of unbounded integers: expressions that may have wrapped are not used.  A float index is rounded
  * toward zero; a condition on the float that was true implies the same for the rounded index.  No comparison is true
@@ -200,13 +203,44 @@ static void prove_end(const Loops *L, const Facts *facts, const Affine *sum, Pro
     }
 }
 
+/* The values by one of which the term may be replaced, where the sum becomes least: 0: there are none. */
+static int least_ends(const Loops *L, KRef term, bool positive, KRef ends[2]) {
+    const KIns *i = &L->f->ins[term];
+    double step;
+    if (i->op == K_FOR && kir_is_const(L->f, i->c, &step) && step != 0)
+        return ends[0] = positive == (step > 0) ? i->a : i->b, 1;
+    if (i->op != (positive ? K_MAX : K_MIN) || i->dtype != QS_I64) return 0;
+    return ends[0] = i->a, ends[1] = i->b, 2;
+}
+
+/* Proves that the sum is not negative by substituting the bounds of counters. */
+static void prove_by_counters(const Loops *L, const Affine *sum, Proof *out, int depth) {
+    bool replaced = false;
+    KRef ends[2];
+    for (int i = sum->n; i-- > 0 && depth && !out->sure && !replaced;) {
+        int64_t factor = sum->term[i].factor;
+        int n = least_ends(L, sum->term[i].ref, factor > 0, ends);
+        for (int k = 0; k < n; k++) {
+            Affine end, least = *sum, this = {.n = 1, .term = {sum->term[i]}};
+            if (!sum_of(L, ends[k], &end) || !kaffine_add(&least, &this, -1) || !kaffine_add(&least, &end, factor))
+                continue;
+            if (is_small(&least)) replaced = true, prove_by_counters(L, &least, out, depth - 1);
+        }
+    }
+    if (replaced || out->sure) return;
+    if (!sum->n && sum->constant >= 0) out->sure = true;
+    else if (sum->n && guard_knows(L, sum)) keep_rest(out, &(Rest){.sum = *sum, .given = {0}});
+}
+
 void kloop_prove(Loops *L, Check *check) {
     Facts facts = {.n = 0};
     Affine low, high;
     visit_known_conditions(L, hear_whole, &facts);
     hear_float(L, &facts, check->at);
-    if (!facts.n || !sum_of(L, check->at, &low) || !sum_of(L, check->n, &high) || !kaffine_add(&high, &low, -1)) return;
+    if (!sum_of(L, check->at, &low) || !sum_of(L, check->n, &high) || !kaffine_add(&high, &low, -1)) return;
     high.constant--;
     prove_end(L, &facts, &low, &check->low);
     prove_end(L, &facts, &high, &check->high);
+    prove_by_counters(L, &low, &check->low, DEEP);
+    prove_by_counters(L, &high, &check->high, DEEP);
 }

@@ -110,7 +110,8 @@ static void record_access(Loops *L, const Access *a, const KRef *at, bool store,
                .store = store,
                .plain = !ksubscript_is_mapped(a->p.mode),
                .sum = sum,
-               .pos = L->pos};
+               .pos = L->pos,
+               .ins = L->f->nins};
     memcpy(t.at, at, (size_t)t.rank * sizeof *at);
     qmem_grow(L->c, &L->touches, &L->cap_touches, L->ntouches, sizeof t);
     L->touches[L->ntouches++] = t;

@@ -123,7 +123,8 @@ typedef struct {
     bool plain; /* `at` are the subscripts as written and are inside the array; no access mode has changed them */
     SumKind sum;
     uint32_t pos;
-} Touch; /* an element that is read or written */
+    KRef ins; /* the access is emitted from here on */
+} Touch;      /* an element that is read or written */
 
 typedef struct {  /* a loop of the perfect nest */
     KRef counter; /* the FOR, or first + POS in a launch; 0: computed from the iteration number */
@@ -146,10 +147,11 @@ typedef struct Loops {
     LoopResult *out;
     Arena *keep_result; /* arena of the result */
     Mode mode;
-    int axes;     /* MODE_PARALLEL: number of outer loops that are axes */
-    bool chunked; /* MODE_PARALLEL: positions are chunks of the outermost loop; see loop.h */
-    bool random;  /* draws random numbers */
-    int nest;     /* number of outer loops that contain only the next one */
+    bool reorders; /* some FOR has independent iterations, if arrays do not overlap */
+    int axes;      /* MODE_PARALLEL: number of outer loops that are axes */
+    bool chunked;  /* MODE_PARALLEL: positions are chunks of the outermost loop; see loop.h */
+    bool random;   /* draws random numbers */
+    int nest;      /* number of outer loops that contain only the next one */
     /* set anew in each pass */
     bool waits;           /* some loop ends by a condition, which may never hold after a failed iteration */
     KRef fault, value[2]; /* LOCALs: number of the test that failed; its values */
@@ -383,6 +385,9 @@ KRef kloop_last_of(Loops *L, const Level *v); /* the counter's value in the last
 /* Called after the exact pass.  Returns the number of outer loops that may become axes; 0: none, and L->out->why has
  * the reason. */
 int kloop_parallel_depth(Loops *L);
+/* Whether no iteration of the FOR `loop`, whose body has just been lowered, writes an element that another one of the
+ * same run of the loop reads or writes. */
+bool kloop_is_independent(const Loops *L, KRef loop);
 /* Builds the guard of the version whose pass has just ended. */
 qs_status kloop_guard(Loops *L, Arena *arena, LoopCode *out);
 

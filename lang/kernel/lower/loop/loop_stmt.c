@@ -383,11 +383,20 @@ static qs_status bind_counter(Walk *w, const Node *n, int i, Value *x) {
     return QS_OK;
 }
 
+/* Marks the FOR that begins at `start`, if its iterations are independent.  The exact version runs whatever arrays
+ * overlap, so that nothing holds there. */
+static void mark_independent(Loops *L, KRef start) {
+    while (start < L->f->nins && L->f->ins[start].op != K_FOR) start++;
+    if (L->mode == MODE_EXACT || start == L->f->nins || !kloop_is_independent(L, start)) return;
+    L->f->ins[start].flag = KFLAG_REASSOC, L->reorders = true;
+}
+
 static qs_status close_range(Walk *w, Turns *t) {
     Loops *L = (Loops *)w;
     kloop_var(L, t->node->u.loop.syms[t->i])->bound = false;
     L->versions -= t->version != VERSION_ONLY, L->others -= t->version == VERSION_OTHER;
     if (t->i == 0 && !t->position) kloop_free_order(L, t->node, t->start);
+    if (!t->position) mark_independent(L, t->start);
     return QS_OK;
 }
 

@@ -1,0 +1,88 @@
+/* serial_loops.c -- see serial_loops.h.  Reports only what certainly prevents vectors; LLVM tests other overlaps at run
+ * time, and decides what pays. */
+#include "lang/kernel/passes/serial_loops.h"
+#include "lang/kernel/ir/affine.h"
+#include "lang/kernel/passes/interchange.h"
+#include "lang/kernel/passes/plan.h"
+
+#include <stdio.h>
+
+static bool is_innermost(const KFunc *f, KRef loop) {
+    for (KRef r = loop + 1; r < f->regions[loop].end; r++)
+        if (kir_is_loop(f->ins[r].op)) return false;
+    return f->ins[loop].op == K_FOR && !kplan_unrolls(f, loop);
+}
+
+/* Whether the LOCAL of the SET is read before, in the same iteration, and is no sum in any order. */
+static bool is_recurrence(const KFunc *f, KRef loop, KRef set) {
+    const KIns *i = &f->ins[set];
+    if (f->ins[i->b].flag == KFLAG_REASSOC || f->ins[i->b].op == K_MIN || f->ins[i->b].op == K_MAX) return false;
+    for (KRef r = loop + 1; r < set; r++) {
+        if (f->ins[r].op == K_SET && f->ins[r].a == i->a) return false;
+        if (f->ins[r].op == K_GET && f->ins[r].a == i->a) return i->a < loop;
+    }
+    return false;
+}
+
+/* Whether the loop reads, a few iterations later, an element that it stores. */
+static bool reads_earlier(const KFunc *f, KRef loop, KRef store, int64_t step) {
+    for (KRef r = loop + 1; r < f->regions[loop].end; r++) {
+        const KIns *i = &f->ins[r], *s = &f->ins[store];
+        Affine a, b;
+        if (i->op != K_LOAD || i->imm != s->imm || !kaffine_of(f, i->a, &a) || !kaffine_of(f, s->a, &b)) continue;
+        if (!kaffine_add(&a, &b, -1) || a.n || !a.constant || a.constant % step) continue;
+        if ((a.constant < 0) == (step > 0)) return true;
+    }
+    return false;
+}
+
+static bool explain_ins(const KFunc *f, KRef loop, KRef r, char *out) {
+    const KIns *i = &f->ins[r];
+    const char *name = kir_ops[i->op].imm == KI_param ? f->params[i->imm].name->s : "";
+    int64_t step;
+    switch ((KOp)i->op) {
+    case K_BREAK:
+    case K_CHECK:
+        snprintf(out, SERIAL_REASON,
+                 "each turn tests whether it is the last one, or an index, because it depends on values");
+        return true;
+    case K_MATH:
+        if (!kir_is_exact(f) || kir_math[i->flag].how == MATH_exact) return false;
+        snprintf(out, SERIAL_REASON, "%s has the bits of the interpreter; {!fast_math} allows vectors",
+                 kir_math[i->flag].name);
+        return true;
+    case K_STORE:
+        if (f->ins[loop].flag == KFLAG_REASSOC || !kaffine_stride(f, i->a, loop, &step)) return false;
+        if (step && !reads_earlier(f, loop, r, step)) return false;
+        snprintf(out, SERIAL_REASON,
+                 step ? "a turn reads an element of %s that an earlier one writes: write to a different array"
+                      : "each turn changes the same element of %s: add to a variable, and store it after the loop",
+                 name);
+        return true;
+    case K_SET:
+        if (!is_recurrence(f, loop, r)) return false;
+        snprintf(out, SERIAL_REASON, "a variable is computed from its value of the turn before");
+        return true;
+    case K_LOAD:
+        if (kaffine_stride(f, i->a, loop, &step) && step >= -1 && step <= 1) return false;
+        snprintf(out, SERIAL_REASON,
+                 "neighbouring turns read elements of %s that are no neighbours: exchange loops, or transpose it",
+                 name);
+        return true;
+    default: return false;
+    }
+}
+
+void kserial_explain(Ctx *c, const KFunc *f, void *ud, void (*tell)(void *ud, uint32_t pos, const char *reason)) {
+    Arena a;
+    char reason[SERIAL_REASON];
+    qarena_init(&a, c);
+    const uint8_t *chosen = kinterchange_chosen(&a, f);
+    for (KRef r = 1; r < f->nins; r++)
+        for (KRef s = r + 1; is_innermost(f, r) && !chosen[r] && s < f->regions[r].end; s++) {
+            if (!explain_ins(f, r, s, reason)) continue;
+            tell(ud, f->ins[r].pos, reason);
+            break;
+        }
+    qarena_free(&a);
+}
