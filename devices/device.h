@@ -164,7 +164,7 @@ typedef struct MathOps {
 } MathOps;
 
 typedef struct DeviceOps {
-    const char *kind; /* "ref", "cpu", "cuda", "opencl", "null" */
+    const char *kind; /* "ref", "cpu", "cuda", "opencl" */
     CodeKind code;
     int (*probe)(Ctx *, const char **why); /* returns the number of devices; 0: *why is the reason */
     qs_status (*open)(Device *, int ordinal);
@@ -235,5 +235,5 @@ static inline const char *qdev_name(Device *d) {
 
 static inline bool qdev_is_recording(Device *d) { return d->recording && d->recording(d); }
 
-extern const DeviceOps qdev_ref_ops, qdev_cpu_ops, qdev_opencl_ops, qdev_cuda_ops, qdev_null_ops, qdev_lost_ops;
+extern const DeviceOps qdev_ref_ops, qdev_cpu_ops, qdev_opencl_ops, qdev_cuda_ops, qdev_lost_ops;
 #endif

@@ -32,7 +32,9 @@ qs_status qfigure_flush(qs_vm *vm) { return (void)vm, QS_OK; }
 #undef ROWS_OF_WINDOWS
 
 void qwindow_end(qs_vm *vm) { (void)vm; }
-struct Tk *qwindow_tk(qs_vm *vm) { return (void)vm, NULL; }
+struct Tk *qwindow_tk(qs_vm *vm) {
+    return (void)vm, NULL;
+}
 int qwidget_is_bar(qs_vm *vm, qs_value v) { return (void)vm, (void)v, 0; }
 qs_status qwidget_set_bar(qs_vm *vm, int id, double part, const char *text) {
     return (void)id, (void)part, (void)text, qparts_absent(qvm_ctx(vm), OPTIONAL_WINDOWS);

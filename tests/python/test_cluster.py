@@ -508,8 +508,9 @@ if first:
 class Devices(unittest.TestCase):
     def test_a_worker_takes_the_gpu_of_its_number(self):
         from pyquasar._cluster import _own_device
-        for name, device, own in (("3", "cuda", "cuda:3"), ("gpu-2", "opencl", "opencl:2"), ("tcp://a:1", "cuda", "cuda"),
-                                  ("3", "cpu", "cpu"), ("3", "cuda:1", "cuda:1"), ("3", None, None)):
+        for name, device, own in (("3", "cuda", "cuda:3"), ("gpu-2", "opencl", "opencl:2"),
+                                  ("tcp://a:1", "cuda", "cuda"), ("3", "cpu", "cpu"), ("3", "cuda:1", "cuda:1"),
+                                  ("3", None, None)):
             worker = mock.Mock()
             worker.name = name
             with mock.patch.object(distributed, "get_worker", lambda: worker):

@@ -1,8 +1,8 @@
 /* The coherence rule: every sequence of locks and unlocks against a model that counts the transfers it should take. */
 #include "devices/buffer.h"
 #include "devices/heap.h"
-#include "devices/null.h"
 #include "devices/pool.h"
+#include "tests/support/mock_device.h"
 #include "tests/unit/check.h"
 
 enum {
@@ -27,23 +27,23 @@ static void release(void *owner) { (void)owner, released++; }
 
 static void open_devices(Ctx *c) {
     for (int m = 0; m < SPACES; m++) {
-        devices[m] = (Device){.ops = &qdev_null_ops, .ctx = c, .memory = m};
-        CHECK(qdev_null_ops.open(&devices[m], m) == QS_OK);
+        devices[m] = (Device){.ops = &mock_device_ops, .ctx = c, .memory = m};
+        CHECK(mock_device_ops.open(&devices[m], m) == QS_OK);
     }
 }
 
 static void close_devices(void) {
     for (int m = 0; m < SPACES; m++) {
         qheap_close(&devices[m]);
-        CHECK(qnull_state(&devices[m])->live == 0);
-        qdev_null_ops.close(&devices[m]);
+        CHECK(mock_state(&devices[m])->live == 0);
+        mock_device_ops.close(&devices[m]);
     }
 }
 
 static unsigned transfers(void) {
     unsigned n = 0;
     for (int m = 1; m < SPACES; m++) {
-        const NullState *s = qnull_state(&devices[m]);
+        const MockState *s = mock_state(&devices[m]);
         n += s->uploads + s->downloads + s->peers;
     }
     return n;
@@ -124,8 +124,8 @@ static Buffer *new_buffer(Ctx *c, int owner, uint64_t *foreign, Model *m) {
         CHECK(qbuf_wrap(c, &(Wrapped){NULL, (uintptr_t)foreign, BYTES, false, release, foreign}, &b) == QS_OK);
     else {
         DevPtr p;
-        CHECK(qdev_null_ops.alloc(&devices[owner], BYTES, &p) == QS_OK);
-        CHECK(qdev_null_ops.upload(&devices[owner], p, 0, foreign, BYTES) == QS_OK);
+        CHECK(mock_device_ops.alloc(&devices[owner], BYTES, &p) == QS_OK);
+        CHECK(mock_device_ops.upload(&devices[owner], p, 0, foreign, BYTES) == QS_OK);
         CHECK(qbuf_wrap(c, &(Wrapped){&devices[owner], p, BYTES, false, release, NULL}, &b) == QS_OK);
     }
     return b;
@@ -148,7 +148,7 @@ static bool sequence_behaves(Ctx *c, int length, unsigned code, int owner) {
     DevPtr mine = owner > 0 ? b->block[owner] : 0;
     int before = released;
     qbuf_release(c, b);
-    if (mine) qdev_null_ops.free(&devices[owner], mine);
+    if (mine) mock_device_ops.free(&devices[owner], mine);
     return ok && released == before + (owner >= 0);
 }
 
@@ -173,7 +173,7 @@ static bool survives(Ctx *c, int length, unsigned code, int owner, int at, long 
     uint64_t foreign;
     Model m;
     Buffer *b = new_buffer(c, owner, &foreign, &m);
-    qnull_state(&devices[at])->fail_after = after;
+    mock_state(&devices[at])->fail_after = after;
     for (int i = 0; i < length; i++, code /= ACTIONS) {
         Device *d = &devices[code % ACTIONS / 2 % SPACES];
         qs_access mode = (qs_access)(code % ACTIONS / 2 / SPACES + 1);
@@ -183,13 +183,13 @@ static bool survives(Ctx *c, int length, unsigned code, int owner, int at, long 
             *(uint64_t *)(uintptr_t)p = m.content = (uint64_t)i + 100;
         qerr_clear(c);
     }
-    qnull_state(&devices[at])->fail_after = -1;
+    mock_state(&devices[at])->fail_after = -1;
     let_go(c, b);
     void *host = NULL;
     bool ok = qbuf_host(c, b, QS_READ, &host) == QS_OK && *(uint64_t *)host == m.content;
     DevPtr mine = owner > 0 ? b->block[owner] : 0;
     qbuf_release(c, b);
-    if (mine) qdev_null_ops.free(&devices[owner], mine);
+    if (mine) mock_device_ops.free(&devices[owner], mine);
     for (int i = 1; i < SPACES; i++) qheap_trim(&devices[i]); /* so that allocations can fail, too */
     return ok;
 }
@@ -211,9 +211,9 @@ static void failures(Ctx *c) {
     Buffer *b;
     CHECK(qbuf_new(c, BYTES, true, &b) == QS_OK);
     for (long after = 0; after < 2; after++) {
-        qnull_state(&devices[1])->fail_after = after;
+        mock_state(&devices[1])->fail_after = after;
         CHECK(qbuf_lock(c, b, &devices[1], QS_READWRITE, &p) == QS_EDEVICE);
-        qnull_state(&devices[1])->fail_after = -1;
+        mock_state(&devices[1])->fail_after = -1;
         qerr_clear(c);
         CHECK(b->writer == -1 && b->valid == 1);
         qheap_trim(&devices[1]);
@@ -221,10 +221,10 @@ static void failures(Ctx *c) {
     CHECK(qbuf_lock(c, b, &devices[1], QS_WRITE, &p) == QS_OK);
     *(uint64_t *)(uintptr_t)p = 5;
     CHECK(qbuf_unlock(c, b, &devices[1], QS_WRITE) == QS_OK && b->valid == 2);
-    qnull_state(&devices[1])->fail_after = 0;
+    mock_state(&devices[1])->fail_after = 0;
     void *host;
     CHECK(qbuf_host(c, b, QS_READ, &host) == QS_EDEVICE && b->valid == 2);
-    qnull_state(&devices[1])->fail_after = -1;
+    mock_state(&devices[1])->fail_after = -1;
     qerr_clear(c);
     CHECK(qbuf_host(c, b, QS_READ, &host) == QS_OK && b->valid == 3 && *(uint64_t *)host == 5);
     qbuf_release(c, b);
@@ -236,7 +236,7 @@ static void eviction(Ctx *c) {
     Buffer *b[N];
     DevPtr p;
     void *host;
-    qnull_state(&devices[1])->capacity = 2 * ROOM;
+    mock_state(&devices[1])->capacity = 2 * ROOM;
     for (int i = 0; i < N; i++) {
         CHECK(qbuf_new(c, BYTES, true, &b[i]) == QS_OK);
         CHECK(qbuf_lock(c, b[i], &devices[1], QS_WRITE, &p) == QS_OK);
@@ -253,14 +253,14 @@ static void eviction(Ctx *c) {
     CHECK(qbuf_lock(c, b[1], &devices[1], QS_READ, &p) == QS_OK && *(uint64_t *)(uintptr_t)p == 2);
     CHECK(qbuf_unlock(c, b[1], &devices[1], QS_READ) == QS_OK && qbuf_unlock(c, b[0], &devices[1], QS_WRITE) == QS_OK);
     for (int i = 0; i < N; i++) qbuf_release(c, b[i]);
-    qnull_state(&devices[1])->capacity = 0;
+    mock_state(&devices[1])->capacity = 0;
     CHECK(c->on_devices == NULL);
 }
 
 /* A block that others use stays where it is when room is made, and is told from their other blocks by its address. */
 static void given(Ctx *c) {
     static const SharingOps sharing = {0};
-    DeviceOps ops = qdev_null_ops;
+    DeviceOps ops = mock_device_ops;
     Device *d = &devices[1];
     Buffer *b, *other[3], *theirs;
     DevPtr p, q;
@@ -288,7 +288,7 @@ static void given(Ctx *c) {
     CHECK(b->home == -1);
     qbuf_release(c, b);
     for (int i = 0; i < 3; i++) qbuf_release(c, other[i]);
-    d->limit = 0, d->ops = &qdev_null_ops;
+    d->limit = 0, d->ops = &mock_device_ops;
 }
 
 static bool refused(Ctx *c, const char *why) {
@@ -387,15 +387,15 @@ static void sentences(Ctx *c) {
     CHECK_TEXT(c->err.text, "the array is read-only and cannot be written");
     qerr_clear(c);
     CHECK(qbuf_unlock(c, b, &devices[1], QS_READ) == QS_ELOCK);
-    CHECK_TEXT(c->err.text, "the array is not locked, so it cannot be unlocked on null");
+    CHECK_TEXT(c->err.text, "the array is not locked, so it cannot be unlocked on mock");
     qerr_clear(c);
     CHECK(qbuf_lock(c, b, &devices[1], QS_READ, &p) == QS_OK && qbuf_unlock(c, b, &devices[0], QS_READ) == QS_ELOCK);
-    CHECK_TEXT(c->err.text, "the array is locked for reading on null, not for reading on the host");
+    CHECK_TEXT(c->err.text, "the array is locked for reading on mock, not for reading on the host");
     qerr_clear(c);
     CHECK(qbuf_lock(c, b, &devices[0], QS_WRITE, &p) == QS_ELOCK);
-    CHECK_TEXT(c->err.text, "the array is locked for reading on null and cannot be written");
+    CHECK_TEXT(c->err.text, "the array is locked for reading on mock and cannot be written");
     qerr_subject(c, "img");
-    CHECK_TEXT(c->err.text, "img is locked for reading on null and cannot be written");
+    CHECK_TEXT(c->err.text, "img is locked for reading on mock and cannot be written");
     qerr_clear(c);
     CHECK(qbuf_unlock(c, b, &devices[1], QS_READ) == QS_OK);
     CHECK(qbuf_lock(c, b, &devices[0], QS_READ, &p) == QS_OK && p == (DevPtr)(uintptr_t)&word);
@@ -412,7 +412,7 @@ static void sentences(Ctx *c) {
 /* A device's heap gives back what was freed, keeps to its limit, and empties itself before it says no. */
 static void heap(Ctx *c) {
     Device *d = &devices[1];
-    NullState *s = qnull_state(d);
+    MockState *s = mock_state(d);
     DevPtr a, b;
     qheap_trim(d);
     unsigned allocs = s->allocs, frees = s->frees;
@@ -423,7 +423,7 @@ static void heap(Ctx *c) {
     d->limit = 4096;
     CHECK(qheap_get(d, 4000, &a) == QS_OK && s->frees == frees + 1); /* what was kept had to go */
     CHECK(qheap_get(d, 1, &b) == QS_ENOMEM);
-    CHECK_TEXT(c->err.text, "null: no room for 512 bytes: 4096 of 4096 are in use");
+    CHECK_TEXT(c->err.text, "mock: no room for 512 bytes: 4096 of 4096 are in use");
     qerr_clear(c);
     qheap_put(d, a, 4000);
     d->limit = 0, s->capacity = s->live;
@@ -464,7 +464,7 @@ static void unset(Ctx *c) {
 /* What a graph that is being recorded uses stays allocated: nothing is given back to the driver meanwhile. */
 static void heap_while_recording(void) {
     Device *d = &devices[1];
-    NullState *s = qnull_state(d);
+    MockState *s = mock_state(d);
     size_t most = (size_t)256 << 20;
     DevPtr a, b;
     qheap_trim(d);
@@ -524,7 +524,7 @@ int main(void) {
     open_devices(&c);
     for (int apart = 0; apart < 2; apart++) {
         peers = !apart;
-        for (int m = 0; m < SPACES; m++) devices[m].ops = apart ? &qdev_null_apart_ops : &qdev_null_ops;
+        for (int m = 0; m < SPACES; m++) devices[m].ops = apart ? &mock_apart_ops : &mock_device_ops;
         for (int owner = -1; owner < 2; owner++)
             for (int length = 1; length <= 5; length++) all_sequences(&c, length, owner);
         for (int owner = -1; owner < 2; owner++) all_failures(&c, 3, owner);

@@ -1,7 +1,7 @@
 /* Where `auto` sends launches, on two devices whose rates, costs and bandwidth are given: one has the host's memory,
  * the other its own, and works while the host goes on.  Kernels do nothing, arrays do move, and time is counted
  * instead of taken, so every figure here is the same on every machine. */
-#include "devices/null.h"
+#include "tests/support/mock_device.h"
 #include "tests/unit/check.h"
 #include "vm/launch/run.h"
 #include "vm/quasar.h"
@@ -46,22 +46,22 @@ static qs_status launch_far(Device *d, Program *p, const Launch *l, int nargs, c
     now += 1e3; /* to queue it */
     busy_until = later(now, busy_until) + time_on(FAR, l);
     launches[FAR]++;
-    return qdev_null_ops.launch(d, p, l, nargs, args, fault);
+    return mock_device_ops.launch(d, p, l, nargs, args, fault);
 }
 
 static qs_status sync_far(Device *d) {
     now = later(now, busy_until);
-    return qdev_null_ops.sync(d);
+    return mock_device_ops.sync(d);
 }
 
 static qs_status upload_far(Device *d, DevPtr to, size_t off, const void *from, size_t n) {
     now = later(now, busy_until) + (double)n * world.byte;
-    return qdev_null_ops.upload(d, to, off, from, n);
+    return mock_device_ops.upload(d, to, off, from, n);
 }
 
 static qs_status download_far(Device *d, void *to, DevPtr from, size_t off, size_t n) {
     now = later(now, busy_until) + (double)n * world.byte;
-    return qdev_null_ops.download(d, to, from, off, n);
+    return mock_device_ops.download(d, to, from, off, n);
 }
 
 static qs_vm *open_machine(int device) {
@@ -69,7 +69,7 @@ static qs_vm *open_machine(int device) {
     qs_config c;
     qs_vm *vm = NULL;
     near_ops = qdev_ref_ops, near_ops.launch = launch_near;
-    far_ops = qdev_null_ops, far_ops.load = qdev_ref_ops.load, far_ops.unload = qdev_ref_ops.unload;
+    far_ops = mock_device_ops, far_ops.load = qdev_ref_ops.load, far_ops.unload = qdev_ref_ops.unload;
     far_ops.launch = launch_far, far_ops.sync = sync_far, far_ops.upload = upload_far, far_ops.download = download_far;
     qs_config_init(&c);
     c.device = "ref", c.cache_dir = "";

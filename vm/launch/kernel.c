@@ -270,11 +270,6 @@ static bool overwrites(const KernelSpecialization *s, int param, const Array *a,
     return a->rank <= r->rank;
 }
 
-static qs_access lock_mode(const KernelSpecialization *s, int param, const Array *a, const Request *r) {
-    if (!s->base.version[0].func->params[param].written) return QS_READ;
-    return overwrites(s, param, a, r) ? QS_WRITE : QS_READWRITE;
-}
-
 static qs_status bind_params(Run *run) {
     KernelRun *k = (KernelRun *)run;
     const KFunc *f = qlaunch_func(run);
@@ -287,7 +282,8 @@ static qs_status bind_params(Run *run) {
         }
         Array *a = v.u.p;
         TRY(check_array(run->vm, f, p, &k->form->binds[i], a));
-        qkernel_fit_rank(a, p->rank, qbind_array(&run->bound, i, a, lock_mode(k->form, i, a, k->request)));
+        qs_access mode = !p->written ? QS_READ : overwrites(k->form, i, a, k->request) ? QS_WRITE : QS_READWRITE;
+        qkernel_fit_rank(a, p->rank, qbind_array(&run->bound, i, a, mode));
     }
     return QS_OK;
 }

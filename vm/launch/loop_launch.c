@@ -86,10 +86,6 @@ static void limit_sizes(LoopResult *code, bool full) {
     snprintf(code->why, sizeof code->why, "too many %s", many ? "values enter it" : "variables are set in it");
 }
 
-static void set_versions(LoopSpec *v) {
-    for (int i = EXACT; i <= PARALLEL; i++) qspec_set(&v->base, i, qloop_code(v, (LoopVersion)i)->func);
-}
-
 static qs_status make_form(Call *c, LoopState *s, const LoopRange *ranges) {
     LoopSpec *v = c->v = qspec_new(c->vm, &s->forms, sizeof *v, "");
     Asking *a = qmem_alloc(qvm_ctx(c->vm), sizeof *a);
@@ -101,7 +97,7 @@ static qs_status make_form(Call *c, LoopState *s, const LoopRange *ranges) {
     memcpy(c->value, a->e.value, (size_t)a->e.n * sizeof *c->value);
     if (status == QS_OK) {
         limit_sizes(&v->code, a->full);
-        set_versions(v);
+        for (int i = EXACT; i <= PARALLEL; i++) qspec_set(&v->base, i, qloop_code(v, (LoopVersion)i)->func);
         s->ndeclined += !v->code.exact.func;
     }
     qmem_free(qvm_ctx(c->vm), a, sizeof *a);

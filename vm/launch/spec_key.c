@@ -53,16 +53,15 @@ static uint64_t function_facts(const Function *f, bool which) {
                                    : 0;
 }
 
-static uint64_t text_facts(const Str *s) { return (uint64_t)s->hash << 16 ^ s->len; }
-
 uint64_t qkey_facts(qs_value v, SpecKind tells) {
     const KeyParts *t = &key_parts[tells];
+    const Str *text = v.u.p;
     uint64_t f = 0;
     switch ((qs_kind)v.kind) {
     case QS_NUM: f = v.aux != NUM_SMOOTH ? number_facts(v.u.f) & t->number : 0; break;
     case QS_INT: f = t->number ? number_facts((double)v.u.i) & t->number : 0; break;
     case QS_ARRAY: f = array_facts(v.u.p, t->array); break;
-    case QS_STRING: f = t->which ? text_facts(v.u.p) : 0; break;
+    case QS_STRING: f = t->which ? (uint64_t)text->hash << 16 ^ text->len : 0; break;
     case QS_FUNCTION: f = function_facts(v.u.p, t->which); break;
     case QS_OBJECT: f = address_bits(((const Object *)v.u.p)->cls); break;
     case QS_TYPE: f = t->which ? address_bits(((const TypeValue *)v.u.p)->type) : 0; break;

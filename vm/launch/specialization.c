@@ -5,13 +5,13 @@
 
 #include <string.h>
 
-/* Returns the index of a specialization in Ctx.fetched. 0 means none; a shared index only makes predictions worse. */
-static uint8_t next_maker(Launches *l) { return l->makers = (uint8_t)(l->makers % UINT8_MAX + 1); }
-
 void *qspec_new(qs_vm *vm, SpecializationList *list, size_t size, const char *noun) {
     Specialization *f = qmem_alloc(qvm_ctx(vm), size);
     f->size = size, f->noun = noun;
-    f->choice.patience = 1, f->choice.maker = next_maker(qlaunch_state(vm));
+    Launches *l = qlaunch_state(vm);
+    /* the index in Ctx.fetched, where 0 means none; a shared index only makes predictions worse */
+    f->choice.maker = l->makers = (uint8_t)(l->makers % UINT8_MAX + 1);
+    f->choice.patience = 1;
     f->next = list->first, list->first = f, list->n++;
     qarena_init(&f->arena, qvm_ctx(vm));
     return f;

@@ -21,8 +21,6 @@ typedef struct {
     qs_value kept[];
 } Rule;
 
-static size_t rule_bytes(const Rule *r) { return sizeof *r + (size_t)(r->nin + r->nout) * sizeof *r->kept; }
-
 /* -- finding rules ------------------------------------------------------------------------------------------------- */
 qs_status qrule_find(qs_vm *vm, const char *name, qs_value *out) { return qmod_library(vm, "adjoints.q", name, out); }
 
@@ -50,7 +48,7 @@ static void free_rule(qs_vm *vm, GradNode *n) {
     Rule *r = n->data;
     for (int i = 0; i < r->nin + r->nout; i++) qval_release(vm, r->kept[i]);
     qval_release(vm, r->fn);
-    qmem_free(qvm_ctx(vm), r, rule_bytes(r));
+    qmem_free(qvm_ctx(vm), r, sizeof *r + (size_t)(r->nin + r->nout) * sizeof *r->kept);
 }
 
 /* Returns how many adjoints the function returns. */
