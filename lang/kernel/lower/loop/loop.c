@@ -43,7 +43,9 @@ static void add_written(Loops *L, const Sym *sym) {
     *v = (Var){.sym = sym, .object = -1, .lo = INFINITY, .hi = -INFINITY};
     L->job->value(L->job->ud, -1, sym, &v->entry);
     v->live = kloop_is_live(L->job, sym);
-    v->reduce = v->entry.kind == LOOP_NUM ? kloop_reduction(L->job->loop, sym) : 0;
+    uint8_t reduce = kloop_reduction(L->job->loop, sym);
+    v->reduce = v->entry.kind == LOOP_NUM ? reduce : 0;
+    v->extreme = reduce == REDUCE_LT || reduce == REDUCE_GT ? reduce : 0;
     kloop_enter_var(L, v);
 }
 

@@ -67,6 +67,7 @@ typedef struct Var { /* a variable of the loop's function or an inlined one, or 
     bool fraction;      /* may hold a number without a twin */
     bool ints, truths;  /* LOOP_MIXED: it may be an int, a truth value */
     bool signed_zero;   /* LOOP_MIXED: it may be -0 */
+    bool others;        /* LOOP_MIXED: the loop assigns it something else than ints */
     int grown;          /* number of times that its bounds were widened */
     bool counted;       /* changes in small steps, so its bounds are the widest that a twin allows */
     int n, cols;        /* LOOP_VECTOR: number of elements and of columns, as in Value */
@@ -83,7 +84,9 @@ typedef struct Var { /* a variable of the loop's function or an inlined one, or 
     /* only for variables of the loop's function */
     LoopValue entry;
     uint8_t reduce; /* LoopReduce */
-    bool live;      /* its value after the loop may be read */
+    uint8_t
+        extreme; /* REDUCE_LT or REDUCE_GT: `if e < s, s = e` is all that the loop does with it, whatever its type */
+    bool live;   /* its value after the loop may be read */
     /* set anew in each pass */
     KRef v, twin, im, *part, f64; /* LOCALs */
     KRef is_int, is_bool;         /* LOCALs of a LOOP_MIXED, as in Number */

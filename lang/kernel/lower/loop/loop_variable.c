@@ -233,11 +233,23 @@ static bool is_declared(const Var *v) {
     return v->kind == LOOP_VECTOR ? v->part != NULL : v->v || (v->kind == LOOP_MIXED && v->twin);
 }
 
+/* Whether each assignment changes the value and makes it an int, so that the value says which type it has. */
+static bool shows_type(const Var *v) {
+    return v->extreme && !v->fraction && !v->others && v->entry.kind >= LOOP_NUM && v->entry.kind <= LOOP_BOOL;
+}
+
+static void derive_type(Loops *L, const Var *v, Number *n) {
+    KRef changed = kloop_op(L, K_NE, n->twin, kloop_as_int(L, kloop_entry(L, v).num));
+    n->is_int = v->entry.kind == LOOP_INT ? kbuild_int(&L->walk, QS_B1, 1) : changed;
+    n->is_bool = v->entry.kind == LOOP_BOOL ? kloop_not(L, changed) : 0;
+}
+
 Number kloop_held_number(Loops *L, const Var *v) {
     Number n = {.kind = LOOP_MIXED, .lo = v->lo, .hi = v->hi, .integral = !v->fraction};
     n.unsigned_zero = n.integral && !v->v;
     if (v->twin) n.twin = kbuild_get(&L->walk, v->twin);
     n.v = v->v ? kbuild_get(&L->walk, v->v) : kloop_cast(L, n.twin, QS_F64);
+    if (shows_type(v)) return derive_type(L, v, &n), n;
     if (v->is_int) n.is_int = kbuild_get(&L->walk, v->is_int);
     if (v->is_bool) n.is_bool = kbuild_get(&L->walk, v->is_bool);
     return n;
@@ -324,6 +336,7 @@ static void learn_bounds(Loops *L, Var *v, Number n) {
 static void learn_types(Loops *L, Var *v, Number n) {
     if (kloop_may_be_int(n)) kbuild_learn(&L->walk, &v->ints);
     if (n.kind == LOOP_BOOL || n.is_bool) kbuild_learn(&L->walk, &v->truths);
+    if (n.kind != LOOP_INT) kbuild_learn(&L->walk, &v->others);
 }
 
 static KRef make_local(Loops *L, KRef init) { return init ? kbuild_local(&L->walk, init) : 0; }
@@ -334,6 +347,7 @@ static void declare_mixed(Loops *L, Var *v, Number init) {
     bool plain = !v->fraction && !v->signed_zero; /* the value is the int64 */
     v->v = plain ? 0 : make_local(L, init.v);
     v->twin = v->ints || !v->fraction ? make_local(L, init.twin ? init.twin : kloop_i64(L, 0)) : 0;
+    if (shows_type(v)) return;
     v->is_int = v->ints ? make_local(L, truth_or_no(L, init.is_int)) : 0;
     v->is_bool = v->truths ? make_local(L, truth_or_no(L, init.is_bool)) : 0;
 }
@@ -358,7 +372,7 @@ static void replace_type(Var *v, uint8_t kind, int n, int cols) {
     v->entry.kind = LOOP_UNSET, v->reduce = 0;
     v->kind = kind, v->n = n, v->cols = cols, v->shared = v->fraction = false, v->v = 0, v->part = NULL;
     v->lo = INFINITY, v->hi = -INFINITY, v->grown = 0, v->counted = false;
-    v->ints = v->truths = v->signed_zero = false;
+    v->ints = v->truths = v->signed_zero = v->others = false;
 }
 
 static uint8_t maybe_real(Loops *L, Number x) {
