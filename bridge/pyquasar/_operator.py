@@ -35,7 +35,7 @@ class Function:
             y, pullback = self._once_more(_grad.vjp, self.f, *args)
             dx = pullback(dy if isinstance(y, tuple) else dy[0])
             return tuple(args[k]*0 if dx[k] is None else dx[k] for k in which)
-        names = [("Tensor", "d_%d" % i) for i in range(results)]
+        names = [("Tensor", "d%d_%d" % (len(self.parameters), i)) for i in range(results)]  # unique in nested adjoints
         return self._derive(("reverse", which), adjoints, names)
 
     def forward(self, which):
@@ -48,7 +48,7 @@ class Function:
             for k, t in zip(which, given[n:]):
                 dx[k] = t
             return self._once_more(_grad.jvp, self.f, args, dx)[1]
-        return self._derive(("forward", which), tangents, [("Tensor", "t_%d" % k) for k in which])
+        return self._derive(("forward", which), tangents, [("Tensor", "t%d_%d" % (n, k)) for k in which])
 
     def _once_more(self, derivative, *args):
         """Runs the function again.  Rejects a function that draws random numbers, because it would compute something

@@ -113,12 +113,13 @@ class Operator:
         self.custom.register_autograd(self.derive, setup_context=self.keep)
         self.opaque = self.custom._opoverload
         self.apply = _function_of(torch, self).apply
+        self.traced = _traced(torch, self)
 
     def __call__(self, *args):
         torch = _torch()
         self.check(args)
         if torch.compiler.is_compiling():
-            return self.opaque(*args)
+            return self.traced(*args)
         if self.backward is None and torch.is_grad_enabled() and not _in_torch_func(torch) and not _is_watched(torch):
             # determined here, because run() gets a copy of a lazy conjugate
             self.passing.wanted = tuple(k for k in self.tensors if args[k].requires_grad)
@@ -248,7 +249,7 @@ class Operator:
                 raise TypeError("%s_backward: %d gradients are wanted, one for each argument, got %d" %
                                 (name, n, len(r)))
             return tuple(_torch().zeros_like(args[k]) if r[k] is None else r[k] for k in which)
-        more = [("Tensor", "d_%d" % i) for i in range(self.results)]
+        more = [("Tensor", "d%d_%d" % (len(self.function.parameters), i)) for i in range(self.results)]
         f = Function(gradients, self.function.parameters + more, self.function.name + "_backward")
         f.of_values = False
         return f
@@ -277,6 +278,16 @@ class Operator:
         rows = [results_of(self(*(one(x, d, i) for x, d in zip(args, dims)))) for i in range(info.batch_size or 1)]
         r = tuple(torch.stack(column)[:info.batch_size] for column in zip(*rows))
         return (r, (0,)*len(r)) if self.results > 1 else (r[0], 0)
+
+
+def _traced(torch, op):
+    """Returns the operator for torch.compile.  Dynamo calls it with the transforms of torch.func that it traces, which
+    the operator itself does not see: its derivative would be 0."""
+    def traced(*args):
+        inside = torch._C._functorch.peek_interpreter_stack() is not None or any(
+            isinstance(x, torch.Tensor) and torch._VF._unpack_dual(x, level=0)[1] is not None for x in args)
+        return op.apply(*args) if inside else op.opaque(*args)
+    return torch._dynamo.allow_in_graph(traced)
 
 
 def _function_of(torch, op):

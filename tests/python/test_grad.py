@@ -528,6 +528,17 @@ class Gradients(unittest.TestCase):
         f = lambda x: x*q.rand(3)*q.checkpoint(lambda x: x*q.rand(3))(x)
         self.assertEqual(next_of(f), next_of(q.checkpoint(f)))
 
+    def test_derivatives_have_memory_of_their_own(self):
+        same, x, d = (lambda x: x), q.value([1.0, 2, 3]), np.ones(3, "float32")
+        y, dy = q.jvp(same, (x,), (d,))
+        z, pull = q.vjp(same, x)
+        value, aux = q.value_and_grad(lambda x: (q.sum(x), x), has_aux=True)(x)[0]
+        for result in y, z, aux:  # as in a call
+            self.assertTrue(np.shares_memory(np.asarray(result), np.asarray(x)))
+        for derivative in dy, pull(d)[0], q.grad(q.sum)(x):
+            for given in d, np.asarray(x), np.asarray(y):
+                self.assertFalse(np.shares_memory(np.asarray(derivative), given))
+
     def test_what_is_made_of_functions_pickles(self):
         for f in q.total, squares, again, ruled:
             makers = [q.grad, q.jacobian, q.hessian, q.value_and_grad, lambda f: q.grad(f, (0,)), lambda f: f]
@@ -998,6 +1009,27 @@ class OperatorsOfTorch(unittest.TestCase):
         f = q.torch_op(q.wave)
         torch.compile(lambda x: f(x)*2, fullgraph=True, backend="aot_eager")(self.x).sum().backward()
         self.assertTrue(torch.allclose(self.x.grad, 2*(self.x.cos()*self.x + self.x.sin())))
+
+    def test_compiled_transforms(self):
+        f, x = q.torch_op(q.wave), self.x.detach()
+        slope = torch.func.grad(lambda x: f(x).sum())
+        ones = torch.ones_like(x)
+
+        def dual(x, t):
+            with torch.autograd.forward_ad.dual_level():
+                y = torch.autograd.forward_ad.unpack_dual(f(torch.autograd.forward_ad.make_dual(x, t)))
+                return y.primal, y.tangent
+        for made, args in ((lambda x, t: torch.func.jvp(f, (x,), (t,)), (x, ones)), (slope, (x,)), (dual, (x, ones)),
+                           (lambda x, t: torch.func.jvp(slope, (x,), (t,)), (x, ones)),
+                           (torch.func.grad(lambda x: slope(x).sum()), (x,)),
+                           (torch.func.vmap(slope), (torch.stack([x, 2*x]),)), (torch.func.jacfwd(f), (x,)),
+                           (lambda x: torch.func.vjp(f, x)[1](ones), (x,))):
+            torch._dynamo.reset()
+            torch.testing.assert_close(torch.compile(made, backend="aot_eager")(*args), made(*args))
+        for name in dir(torch.ops.quasar):  # torch.compile wants a name for each argument
+            overload = getattr(getattr(torch.ops.quasar, name), "default", None)
+            names = [a.name for a in overload._schema.arguments] if hasattr(overload, "_schema") else []
+            self.assertEqual(len(set(names)), len(names), names)
 
     def test_a_tensor_for_a_number_loses_no_derivative(self):
         m = q.compile_string("declared", """
