@@ -67,6 +67,47 @@ class WithCache(unittest.TestCase):
         self.assertEqual((result.returncode, result.stdout, result.stderr), (0, output, ""))
 
 
+class Names(unittest.TestCase):
+    def test_a_name_has_definitions_in_many_imported_files(self):
+        with tempfile.TemporaryDirectory() as d:
+            for i in range(40):
+                with open(os.path.join(d, f"m{i}.q"), "w") as f:
+                    f.write(f"type t{i} : class\n  a : int\nend\nfunction y = f(x : t{i})\n  y = {i}\nend\n")
+            with open(os.path.join(d, "main.q"), "w") as f:
+                f.write("".join(f'import "m{i}.q"\n' for i in range(40)))
+                f.write("".join(f"print f(t{i}())\n" for i in range(40)))
+            r = qrun(os.path.join(d, "main.q"))
+        self.assertEqual((r.stdout.split(), r.stderr), ([str(i) for i in range(40)], ""))
+
+
+class NoRegularFile(WithCache):
+    """A pipe without a writer blocks whoever opens it for reading."""
+
+    def pipe(self, name):
+        path = os.path.join(self.dir, name)
+        os.mkfifo(path)
+        return path
+
+    def test_a_cache_entry_that_is_a_pipe_is_not_opened(self):
+        self.good(qrun("--device", "cpu", text=kernel(), env=self.env))
+        entry, = self.entries()
+        os.remove(entry)
+        os.mkfifo(entry)
+        self.good(qrun("--device", "cpu", text=kernel(), env=self.env))
+
+    def test_an_import_that_is_a_pipe_is_an_error(self):
+        r = qrun(text=f'import "{self.pipe("m.q")}"\n')
+        self.assertEqual((r.returncode, r.stdout), (1, ""))
+        self.assertRegex(r.stderr, "m.q.*it is not a regular file")
+
+    def test_blocks_of_a_file_that_is_a_pipe_are_an_error(self):
+        path = self.pipe("x.npy")
+        for call in (f'block_size("{path}")', f'read_block("{path}", 0, 1)', f'write_block("{path}", 0, [1])'):
+            r = qrun("-e", call)
+            self.assertEqual((r.returncode, r.stdout), (1, ""))
+            self.assertRegex(r.stderr, "cannot open .*x.npy: it is not a regular file")
+
+
 class Devices(unittest.TestCase):
     def test_an_error_names_the_device(self):
         r = qrun("--device", "cpu", "-e",
