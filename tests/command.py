@@ -80,6 +80,49 @@ class Names(unittest.TestCase):
         self.assertEqual((r.stdout.split(), r.stderr), ([str(i) for i in range(40)], ""))
 
 
+class AddressSpace(WithCache):
+    """Programs in a process whose address space is limited, from just enough to start up to ample."""
+
+    PROGRAMS = {
+        "x = ones(2000,2000)\ny = x*2 + 1\nprint size(fft2(y))\n": "[2000,2000]\n",
+        's = "a"\nfor i = 0..23\n  s = strcat(s, s)\nend\nprint numel(s)\n': "16777216\n",
+        'c = cell(200001)\nfor i = 0..200000\n  c[i] = sprintf("%d is a number with a long name", i)\nend\n'
+        "print numel(c)\n": "200001\n",
+        "try\n  x = sin(ones(2000,2000)) + 1\n  print numel(x)\ncatch e\n  print 4000000\nend\n": "4000000\n",
+    }
+
+    def run_limited(self, megabytes, device, path):
+        command = f"ulimit -v {megabytes * 1024}; exec '{QRUN}' --device {device} '{path}'"
+        return subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=120,
+                              env={**os.environ, **self.env})
+
+    def least(self):
+        """Megabytes that the process needs to run an empty program."""
+        with script("print 1\n") as path:
+            return next(m for m in range(16, 4000, 4) if self.run_limited(m, "ref", path).stdout == "1\n")
+
+    def test_too_little_memory_is_an_error_of_the_program(self):
+        least = self.least()
+        for text, output in self.PROGRAMS.items():
+            failed = 0
+            with script(text) as path:
+                for megabytes in [least // 2, *range(least, least + 120, 12), 1000]:
+                    r = self.run_limited(megabytes, "ref", path)
+                    failed += r.returncode != 0
+                    with self.subTest(megabytes=megabytes, text=text, stderr=r.stderr):
+                        self.assertIn((r.returncode, r.stdout), ((0, output), (1, "")))
+                        if r.returncode:
+                            self.assertRegex(r.stderr, "error: .*(memory|address space)")
+            self.assertTrue(0 < failed < 12, text)
+
+    def test_llvm_without_memory_is_not_said_to_be_missing(self):
+        with script(kernel()) as path:
+            for megabytes in range(self.least(), self.least() + 40, 8):
+                r = self.run_limited(megabytes, "cpu", path)
+                self.assertIn((r.returncode, r.stdout), ((0, "2000\n"), (1, "")))
+                self.assertNotIn("not installed", r.stderr)
+
+
 class NoRegularFile(WithCache):
     """A pipe without a writer blocks whoever opens it for reading."""
 

@@ -133,7 +133,7 @@ static bool is_conversion(const Node *n) {
     return f && (f->kind == N_TYPE || (f->kind == N_IDENT && f->u.ident.sym && f->u.ident.sym->kind == SYM_TYPE));
 }
 
-/* -- mean(x, 2) ------------------------------------------------------------------------------------------------------- */
+/* -- mean(x, 2) ---------------------------------------------------------------------------------------------------- */
 static bool is_one_of(const char *name, const char *const *list) {
     while (*list && strcmp(*list, name) != 0) list++;
     return *list;
