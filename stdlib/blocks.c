@@ -33,7 +33,7 @@ static void pack_strides(Store *s) { qarr_packed_strides(s->rank, s->dims, s->st
 
 static qs_status open_file(Store *s, bool write) {
     NpyFile h;
-    s->fd = write ? open(s->path, O_RDWR | O_CLOEXEC) : qfile_open(AT_FDCWD, s->path, 0);
+    s->fd = qfile_open(AT_FDCWD, s->path, write ? O_RDWR : 0);
     if (s->fd < 0) return qio_error(s->vm, s->fn, "open", s->path);
     TRY(qnpy_header(s->vm, s->path, s->fd, &h));
     s->dtype = h.dtype, s->rank = h.rank, s->offset = h.offset;

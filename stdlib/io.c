@@ -1,5 +1,6 @@
 /* io.c -- implements files and tables of text. */
 #include "stdlib/builtins.h"
+#include "vm/base/file.h"
 #include "vm/base/number.h"
 #include "vm/program/python.h"
 
@@ -97,7 +98,7 @@ static qs_status open_file(qs_vm *vm, const char *path, const char *mode, FILE *
 }
 
 qs_status qio_error(qs_vm *vm, const char *fn, const char *verb, const char *path) {
-    return qs_fail(vm, QS_EIO, "%s: cannot %s %s: %s", fn, verb, path, strerror(errno));
+    return qs_fail(vm, QS_EIO, "%s: cannot %s %s: %s", fn, verb, path, qfile_error(errno));
 }
 
 qs_status qio_fopen(qs_vm *vm, qs_call_args *c) {

@@ -66,6 +66,7 @@ static qs_status pair_of(qs_vm *vm, const char *fn, const char *what, qs_value v
     Array *a = v.kind == QS_ARRAY ? qval_array(v) : NULL;
     if (a && a->count != 2 && a->count != 1)
         return qs_fail(vm, QS_ESHAPE, "%s: %s must be a number or two, for rows and columns", fn, what);
+    if (a && qdtype_is_complex((qs_dtype)a->dtype)) return qarg_wrong(vm, fn, what, "real", v);
     for (int i = 0; i < 2; i++) {
         qs_value x = v;
         if (a) TRY(qarr_get(vm, a, a->count == 2 ? (size_t)i : 0, &x));
@@ -106,6 +107,7 @@ static qs_status size_of(qs_vm *vm, const char *fn, qs_value v, int64_t dims[4])
     Array *a = v.kind == QS_ARRAY ? qval_array(v) : NULL;
     if (!a || a->count > 4 || a->count < 2)
         return qs_fail(vm, QS_ESHAPE, "%s: size must have the four extents of an array", fn);
+    if (qdtype_is_complex((qs_dtype)a->dtype)) return qarg_wrong(vm, fn, "size", "real", v);
     for (size_t i = 0; i < 4; i++) {
         qs_value x = qs_num(1);
         if (i < a->count) TRY(qarr_get(vm, a, i, &x));

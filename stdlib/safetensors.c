@@ -55,7 +55,7 @@ static int numbers_of(qs_vm *vm, qs_value v, int most, uint64_t *out) {
     if (v.kind == QS_CELL && ((Cell *)v.u.p)->count == 0) return 0;
     if (v.kind != QS_ARRAY) return -1;
     Array *a = qval_array(v);
-    if (a->rank > 1 || a->ndim > 1 || a->count > (size_t)most) return -1;
+    if (a->rank > 1 || a->ndim > 1 || a->count > (size_t)most || qdtype_is_complex((qs_dtype)a->dtype)) return -1;
     for (size_t i = 0; i < a->count; i++) {
         qs_value x;
         double k = -1;

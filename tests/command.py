@@ -67,6 +67,90 @@ class WithCache(unittest.TestCase):
         self.assertEqual((result.returncode, result.stdout, result.stderr), (0, output, ""))
 
 
+class Names(unittest.TestCase):
+    def test_a_name_has_definitions_in_many_imported_files(self):
+        with tempfile.TemporaryDirectory() as d:
+            for i in range(40):
+                with open(os.path.join(d, f"m{i}.q"), "w") as f:
+                    f.write(f"type t{i} : class\n  a : int\nend\nfunction y = f(x : t{i})\n  y = {i}\nend\n")
+            with open(os.path.join(d, "main.q"), "w") as f:
+                f.write("".join(f'import "m{i}.q"\n' for i in range(40)))
+                f.write("".join(f"print f(t{i}())\n" for i in range(40)))
+            r = qrun(os.path.join(d, "main.q"))
+        self.assertEqual((r.stdout.split(), r.stderr), ([str(i) for i in range(40)], ""))
+
+
+class AddressSpace(WithCache):
+    """Programs in a process whose address space is limited, from just enough to start up to ample."""
+
+    PROGRAMS = {
+        "x = ones(2000,2000)\ny = x*2 + 1\nprint size(fft2(y))\n": "[2000,2000]\n",
+        's = "a"\nfor i = 0..23\n  s = strcat(s, s)\nend\nprint numel(s)\n': "16777216\n",
+        'c = cell(200001)\nfor i = 0..200000\n  c[i] = sprintf("%d is a number with a long name", i)\nend\n'
+        "print numel(c)\n": "200001\n",
+        "try\n  x = sin(ones(2000,2000)) + 1\n  print numel(x)\ncatch e\n  print 4000000\nend\n": "4000000\n",
+    }
+
+    def run_limited(self, megabytes, device, path):
+        command = f"ulimit -v {megabytes * 1024}; exec '{QRUN}' --device {device} '{path}'"
+        return subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=120,
+                              env={**os.environ, **self.env})
+
+    def least(self):
+        """Megabytes that the process needs to run an empty program."""
+        with script("print 1\n") as path:
+            return next(m for m in range(16, 4000, 4) if self.run_limited(m, "ref", path).stdout == "1\n")
+
+    def test_too_little_memory_is_an_error_of_the_program(self):
+        least = self.least()
+        for text, output in self.PROGRAMS.items():
+            failed = 0
+            with script(text) as path:
+                for megabytes in [least // 2, *range(least, least + 120, 12), 1000]:
+                    r = self.run_limited(megabytes, "ref", path)
+                    failed += r.returncode != 0
+                    with self.subTest(megabytes=megabytes, text=text, stderr=r.stderr):
+                        self.assertIn((r.returncode, r.stdout), ((0, output), (1, "")))
+                        if r.returncode:
+                            self.assertRegex(r.stderr, "error: .*(memory|address space)")
+            self.assertTrue(0 < failed < 12, text)
+
+    def test_llvm_without_memory_is_not_said_to_be_missing(self):
+        with script(kernel()) as path:
+            for megabytes in range(self.least(), self.least() + 40, 8):
+                r = self.run_limited(megabytes, "cpu", path)
+                self.assertIn((r.returncode, r.stdout), ((0, "2000\n"), (1, "")))
+                self.assertNotIn("not installed", r.stderr)
+
+
+class NoRegularFile(WithCache):
+    """A pipe without a writer blocks whoever opens it for reading."""
+
+    def pipe(self, name):
+        path = os.path.join(self.dir, name)
+        os.mkfifo(path)
+        return path
+
+    def test_a_cache_entry_that_is_a_pipe_is_not_opened(self):
+        self.good(qrun("--device", "cpu", text=kernel(), env=self.env))
+        entry, = self.entries()
+        os.remove(entry)
+        os.mkfifo(entry)
+        self.good(qrun("--device", "cpu", text=kernel(), env=self.env))
+
+    def test_an_import_that_is_a_pipe_is_an_error(self):
+        r = qrun(text=f'import "{self.pipe("m.q")}"\n')
+        self.assertEqual((r.returncode, r.stdout), (1, ""))
+        self.assertRegex(r.stderr, "m.q.*it is not a regular file")
+
+    def test_blocks_of_a_file_that_is_a_pipe_are_an_error(self):
+        path = self.pipe("x.npy")
+        for call in (f'block_size("{path}")', f'read_block("{path}", 0, 1)', f'write_block("{path}", 0, [1])'):
+            r = qrun("-e", call)
+            self.assertEqual((r.returncode, r.stdout), (1, ""))
+            self.assertRegex(r.stderr, "cannot open .*x.npy: it is not a regular file")
+
+
 class Devices(unittest.TestCase):
     def test_an_error_names_the_device(self):
         r = qrun("--device", "cpu", "-e",

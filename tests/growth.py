@@ -36,6 +36,7 @@ def comments(n): return "% a comment\n" * n * 10
 def strings(n): return "".join(f'print "text {i}"\n' for i in range(n))
 
 def dimensions(n): return "x = 1\n" + "x = max(x, 2)\n" * n + "v = [1,2]\n" + "y = mean(v,0)\n" * 200
+def indices(n): return "x = ones(1,10)\n" + "".join(f"i{k} = {k % 10}\ny{k} = x[i{k}]\n" for k in range(n // 2))
 def images(n): return "x0 = [1,2]\n" + "".join(f"x{i+1} = max(x{i}, 2) + mean(x{i},0)*0\n" for i in range(n))
 
 def conditions(n):
@@ -54,7 +55,8 @@ def sines(n):  # a kernel, compiled for the processor
 
 COMPILED = [sines]
 PROGRAMS = [functions, calls, lambdas, variables, locals_of, statements, classes, objects, enums, fields, kernels, text,
-            texts, numbers, sums, nested, comments, strings, dimensions, images, conditions, overloads] + COMPILED
+            texts, numbers, sums, nested, comments, strings, dimensions, indices, images, conditions,
+            overloads] + COMPILED
 
 
 def imports(folder, n):  # at most 256 files may import each other

@@ -16,16 +16,24 @@ typedef struct {
     bool followed;
 } Link;
 
+/* An assignment to target; value NULL: target does not simply get a value. */
+typedef struct {
+    const Sym *target;
+    const Node *value;
+} Assigned;
+
 typedef struct {
     Unit *u;
     const ScopeHost *host;
     Func *f;
     bool strict, converted; /* converted: inside a type conversion such as float64([…]) */
-    /* The variables that may be images, in the order of their addresses; they are found when the first is asked for. */
-    bool images_known;
+    /* The assignments, and the variables that may be images, in the order of the addresses of the variables.  They are
+     * found when the first is asked for. */
+    bool assignments_known;
     const Sym **images;
     Link *links;
-    uint32_t nimages, cap_images, nlinks, cap_links;
+    Assigned *assigned;
+    uint32_t nimages, cap_images, nlinks, cap_links, nassigned, cap_assigned;
     Map defined; /* names of the functions that have been looked at */
 } Slips;
 
@@ -126,32 +134,6 @@ static bool is_conversion(const Node *n) {
 }
 
 /* -- mean(x, 2) ---------------------------------------------------------------------------------------------------- */
-typedef struct {
-    const Sym *sym;
-    const Node *value;
-    int n;
-} Assigned;
-
-static void find_assigned(void *ud, Node **child) {
-    Assigned *a = ud;
-    Node *n = *child;
-    for (int i = 0; n->kind == N_ASSIGN && i < n->u.assign.ntargets; i++) {
-        const Node *t = n->u.assign.targets[i];
-        if (t->kind != N_IDENT || t->u.ident.sym != a->sym) continue;
-        a->n++;
-        a->value = n->u.assign.bracketed || n->u.assign.in_place ? NULL : n->u.assign.value;
-    }
-    qast_children(n, find_assigned, a);
-}
-
-static bool is_set_once(const Slips *s, const Sym *sym, Assigned *out) {
-    *out = (Assigned){.sym = sym};
-    if (!sym) return false;
-    const NodeList *body = sym->owner ? &s->f->body : &s->u->main->body;
-    for (int i = 0; i < body->n; i++) find_assigned(out, &body->at[i]);
-    return out->n == 1 && out->value;
-}
-
 static bool is_one_of(const char *name, const char *const *list) {
     while (*list && strcmp(*list, name) != 0) list++;
     return *list;
@@ -204,7 +186,11 @@ static void link_assignments(void *ud, Node **child) {
     for (int i = 0; n->kind == N_ASSIGN && i < n->u.assign.ntargets; i++) {
         const Node *t = n->u.assign.targets[i];
         Linking x = {s, t->kind == N_IDENT ? t->u.ident.sym : NULL};
-        if (x.target) link_sources(&x, &n->u.assign.value);
+        if (!x.target) continue;
+        link_sources(&x, &n->u.assign.value);
+        bool simple = !n->u.assign.bracketed && !n->u.assign.in_place;
+        qmem_grow(s->u->ctx, &s->assigned, &s->cap_assigned, s->nassigned, sizeof *s->assigned);
+        s->assigned[s->nassigned++] = (Assigned){x.target, simple ? n->u.assign.value : NULL};
     }
     if (n->kind == N_LAMBDA) link_func(s, n->u.lambda.func);
     else if (n->kind == N_FUNC) link_func(s, n->u.func);
@@ -220,6 +206,10 @@ static int compare_addresses(const void *a, const void *b) { return (a > b) - (a
 
 static int compare_links(const void *a, const void *b) {
     return compare_addresses(((const Link *)a)->source, ((const Link *)b)->source);
+}
+
+static int compare_assigned(const void *a, const void *b) {
+    return compare_addresses(((const Assigned *)a)->target, ((const Assigned *)b)->target);
 }
 
 static int compare_syms(const void *a, const void *b) {
@@ -242,13 +232,25 @@ static void follow_links(Slips *s, const Sym *source) {
 }
 
 /* Each assignment is followed once, however the variables depend on each other. */
-static void find_images(Slips *s) {
-    s->images_known = true;
+static void find_assignments(Slips *s) {
+    if (s->assignments_known) return;
+    s->assignments_known = true;
     link_func(s, s->u->main);
+    if (s->nassigned) qsort(s->assigned, s->nassigned, sizeof *s->assigned, compare_assigned);
     if (s->nlinks) qsort(s->links, s->nlinks, sizeof *s->links, compare_links);
     follow_links(s, NULL);
     for (uint32_t i = 0; i < s->nimages; i++) follow_links(s, s->images[i]);
     if (s->nimages) qsort(s->images, s->nimages, sizeof *s->images, compare_syms);
+}
+
+/* Returns the value of a variable that is assigned once; NULL: it is assigned otherwise. */
+static const Node *find_only_value(Slips *s, const Sym *sym) {
+    find_assignments(s);
+    const Assigned wanted = {.target = sym}, *end = s->assigned + s->nassigned;
+    const Assigned *a =
+        sym && s->nassigned ? bsearch(&wanted, s->assigned, s->nassigned, sizeof *s->assigned, compare_assigned) : NULL;
+    bool once = a && (a == s->assigned || a[-1].target != sym) && (a + 1 == end || a[1].target != sym);
+    return once ? a->value : NULL;
 }
 
 typedef struct {
@@ -267,7 +269,7 @@ static void look_for_image(void *ud, Node **child) {
 }
 
 static bool may_be_image(Slips *s, Node *n) {
-    if (!s->images_known) find_images(s);
+    find_assignments(s);
     ImageSearch x = {s, false};
     look_for_image(&x, &n);
     return x.found;
@@ -289,18 +291,18 @@ static void note_dimension(Slips *s, const Node *n) {
 }
 
 /* Returns the number of dimensions of an expression; 0: unknown.  depth: remaining number of variables to follow. */
-static int rank_of(const Slips *s, const Node *n, int depth) {
+static int rank_of(Slips *s, const Node *n, int depth) {
     static const char *const makers[] = {"zeros", "ones", "rand", "randn", "uninit", NULL};
     if (n->kind == N_MATRIX) return n->u.items.n && n->u.items.at[0]->kind == N_MATRIX ? 2 : 0;
     if (is_one_of(callee(n), makers)) return n->u.call.args.n == 2 ? 2 : 0;
     const Sym *sym = n->kind == N_IDENT ? n->u.ident.sym : NULL;
     if (!sym || depth == 0) return 0;
     if (sym->declared) return sym->declared->kind == TE_NAME && !strcmp(sym->declared->name->s, "mat") ? 2 : 0;
-    Assigned a;
-    return is_set_once(s, sym, &a) ? rank_of(s, a.value, depth - 1) : 0;
+    const Node *value = find_only_value(s, sym);
+    return value ? rank_of(s, value, depth - 1) : 0;
 }
 
-static void check_dimension(const Slips *s, const Node *n) {
+static void check_dimension(Slips *s, const Node *n) {
     static const char *const reducers[] = {"sum",    "prod",    "mean", "std", "var", "median",
                                            "cumsum", "cumprod", "any",  "all", NULL};
     static const char *const extremes[] = {"min", "max", NULL}; /* max(x, [], 2) */
@@ -419,13 +421,13 @@ static void check_aliases(const Slips *s, Func *f) {
 
 /* -- x[1.9] -------------------------------------------------------------------------------------------------------- */
 /* Returns whether an expression is find(c), or a variable whose only assignment is find(c). */
-static bool is_found(const Slips *s, const Node *n) {
-    Assigned a;
+static bool is_found(Slips *s, const Node *n) {
     if (!strcmp(callee(n), "find")) return true;
-    return n->kind == N_IDENT && is_set_once(s, n->u.ident.sym, &a) && !strcmp(callee(a.value), "find");
+    const Node *value = n->kind == N_IDENT ? find_only_value(s, n->u.ident.sym) : NULL;
+    return value && !strcmp(callee(value), "find");
 }
 
-static void check_index(const Slips *s, const Node *n) {
+static void check_index(Slips *s, const Node *n) {
     const Node *base = n->u.index.base;
     const Sym *sym = base->kind == N_IDENT ? base->u.ident.sym : NULL;
     bool has_mode = sym && (sym->mods.access || sym->mods.flags);
@@ -590,4 +592,5 @@ void qlint_look(Unit *u, const ScopeHost *host, bool strict) {
     qmap_free(&s.defined, u->ctx);
     qmem_free(u->ctx, s.links, s.cap_links * sizeof *s.links);
     qmem_free(u->ctx, s.images, s.cap_images * sizeof *s.images);
+    qmem_free(u->ctx, s.assigned, s.cap_assigned * sizeof *s.assigned);
 }

@@ -82,6 +82,7 @@ static LoopValue value_of(Asking *a, From from, int parent, int index, const Str
 static bool means_something(const Asking *a, const Sym *sym) {
     qs_vm *vm = a->e.vm;
     Meaning w = qnames_outside(vm, qmod_of(a->f->proto->func), qvm(vm)->global_names[sym->index]);
+    qnames_forget(&w);
     return w.first >= 0 && !qval_is_unset(*qvm_global(vm, (uint64_t)w.first));
 }
 

@@ -113,12 +113,13 @@ static void define_function(qs_vm *vm, Module *m, const Unit *u, const Definitio
     int slot = qnames_slot(vm, m, name);
     qs_value earlier = *qvm_global(vm, (uint64_t)slot);
     Meaning outer = qnames_outside(vm, m, name);
-    int room = count_members(earlier) + outer.n;
+    int room = count_members(earlier) + (int)outer.n;
     for (int i = last; i >= 0; i = d->before[i]) room++;
     Function **all = qmem_alloc(c, qmem_size((size_t)room, sizeof(Function *), 0));
     int own = own_functions(vm, u, d, last, all), n = own;
     n += earlier_functions(earlier, all, own, all + own);
-    for (int i = 0; i < outer.n; i++) all[n++] = outer.functions[i];
+    for (uint32_t i = 0; i < outer.n; i++) all[n++] = outer.functions[i];
+    qnames_forget(&outer);
     uint64_t at;
     Class *cls = qmap_get(&m->types, name, &at) ? m->typedefs[at].cls : NULL;
     qs_value v;
@@ -180,7 +181,9 @@ static bool scope_imported(void *ud, Str *name) {
     bool set = qmap_get(&u->module->names, name, &own) && !qval_is_unset(*qvm_global(u->vm, own));
     Meaning outside = qnames_outside(u->vm, u->module, name);
     bool is_builtin = qmap_get(&qvm(u->vm)->builtins, name, &builtin) && (int)builtin == outside.first;
-    return !set && outside.first >= 0 && !outside.n && !is_builtin;
+    bool function = outside.n > 0;
+    qnames_forget(&outside);
+    return !set && outside.first >= 0 && !function && !is_builtin;
 }
 
 static int scope_define(void *ud, Str *name) {

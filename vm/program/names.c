@@ -66,7 +66,9 @@ int qnames_slot(qs_vm *vm, Module *m, Str *name) {
 
 static void add_function(Meaning *w, int slot) {
     qs_value v = *qvm_global(w->vm, (uint64_t)slot);
-    if (v.kind == QS_FUNCTION && w->n < MEANING_MAX) w->functions[w->n++] = v.u.p;
+    if (v.kind != QS_FUNCTION) return;
+    qmem_grow(qvm_ctx(w->vm), &w->functions, &w->cap, w->n, sizeof(Function *));
+    w->functions[w->n++] = v.u.p;
 }
 
 static bool meaning_in(void *ud, Module *m) {
@@ -92,6 +94,11 @@ Meaning qnames_outside(qs_vm *vm, Module *m, Str *name) {
     qmod_over_imports(vm, m, meaning_in, &w);
     if (w.n > 0 || w.first < 0) add_builtin(&w);
     return w;
+}
+
+void qnames_forget(Meaning *w) {
+    qmem_free(qvm_ctx(w->vm), w->functions, w->cap * sizeof(Function *));
+    w->functions = NULL, w->n = w->cap = 0;
 }
 
 /* Whether `general` accepts every call that `special` accepts; as it has precedence, `special` is never chosen. */
@@ -145,9 +152,10 @@ int qnames_lookup(qs_vm *vm, Module *m, Str *name) {
     Meaning w = qnames_outside(vm, m, name);
     /* unset: readers continue the lookup */
     if (w.n <= 1 && before) qinterp_put(vm, qvm_global(vm, joined / 2), qval_unset());
-    if (w.n <= 1) return w.first;
+    if (w.n <= 1) return qnames_forget(&w), w.first;
     slot = before ? joined / 2 : (uint64_t)new_global(vm, name);
-    qinterp_put(vm, qvm_global(vm, slot), qnames_joined(vm, name, w.functions, w.n));
+    qinterp_put(vm, qvm_global(vm, slot), qnames_joined(vm, name, w.functions, (int)w.n));
+    qnames_forget(&w);
     qmap_set(&m->joined, qvm_ctx(vm), name, 2 * slot);
     return (int)slot;
 }
@@ -156,6 +164,7 @@ qs_value qnames_value(qs_vm *vm, Module *m, int slot) {
     qs_value own = *qvm_global(vm, (uint64_t)slot);
     if (!qval_is_unset(own)) return qval_retain(own);
     Meaning w = qnames_outside(vm, m, qvm(vm)->global_names[slot]);
+    qnames_forget(&w);
     return w.first < 0 ? own : qval_retain(*qvm_global(vm, (uint64_t)w.first));
 }
 

@@ -3,14 +3,12 @@
 #define VM_NAMES_H
 #include "vm/program/module.h"
 
-enum { MEANING_MAX = 32 };
-
 typedef struct Meaning {
     qs_vm *vm;
     Str *name;
-    int first; /* the slot that takes precedence; < 0: none */
-    Function *functions[MEANING_MAX];
-    int n; /* number of functions of this name, if the slot holds a function; the first wins ties */
+    int first;            /* the slot that takes precedence; < 0: none */
+    Function **functions; /* those of this name, if the slot holds a function; the first wins ties */
+    uint32_t n, cap;
 } Meaning;
 
 int qnames_slot(qs_vm *vm, Module *m, Str *name);   /* global slot of a name that m defines; created if missing */
@@ -20,6 +18,7 @@ void qnames_joined_again(Module *m);
 /* the same immediately, for compiled code, which does not look names up */
 void qnames_rejoin(qs_vm *vm, Module *m);
 Meaning qnames_outside(qs_vm *vm, Module *m, Str *name); /* its meaning in m's imports and the built-ins */
+void qnames_forget(Meaning *w);                          /* frees the list of functions */
 /* The value of a global, or the outer meaning of its name if it has no value.  Returns a new reference; the value is
  * "unset" if there is neither. */
 qs_value qnames_value(qs_vm *vm, Module *m, int slot);
