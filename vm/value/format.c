@@ -162,6 +162,11 @@ static qs_status cell_item(Grid *g, size_t linear) {
 }
 
 static qs_status add_cell(Printer *p, const Cell *c, const Above *above, int depth) {
+    if (c->count == 0) { /* the other extents may be huge */
+        qtext_puts(p->t, "{}");
+        if (p->brief && c->rank > 1) add_extents(p->t, c->rank, c->dims, "");
+        return QS_OK;
+    }
     Grid g = {.p = p, .rank = c->rank, .dims = c->dims, .brackets = "{}", .item = cell_item, .of = c};
     g.lines = depth == 1;
     g.shortened = p->brief && c->count > BRIEF_ITEMS;

@@ -36,3 +36,4 @@ attempt("boxfilter", () -> size(boxfilter(zeros(0,3), 1)))
 attempt("parallel_do", () -> parallel_do(4, cell(0), (() -> 1)))
 x = linspace(0,1,3)
 print x
+attempt("cell", () -> cell([2^62,0]))
