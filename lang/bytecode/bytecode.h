@@ -82,7 +82,9 @@ typedef struct FuseRegion {
     int ncasts;
     int nops, ncalls; /* number of operations, and how many of them are functions or powers */
     bool choice;      /* contains ?:, whose condition must have several elements */
-    void *machine;    /* owned by vm/launch/fusion.c */
+    bool rows;        /* contains reductions along dimension `axis` */
+    int axis;
+    void *machine; /* owned by vm/launch/fusion.c */
 } FuseRegion;
 
 /* A `for` over ranges, a `while` or a `repeat`, which may run as machine code.  The code after it begins at end.
@@ -122,7 +124,8 @@ typedef struct Chunk {
     uint32_t naliases; /* slots of globals that are in registers 0, 1, … while this code, the top level, runs */
 } Chunk;
 
-typedef enum { FUSIBLE_NOT, FUSIBLE_EACH, FUSIBLE_REDUCTION } Fusible;
+/* FUSIBLE_ALONG: a reduction along a dimension, which is the last argument */
+typedef enum { FUSIBLE_NOT, FUSIBLE_EACH, FUSIBLE_REDUCTION, FUSIBLE_ALONG } Fusible;
 typedef struct BytecodeHost { /* queries to the VM; ud is passed to each */
     void *ud;
     Fusible (*fusible)(void *ud, const char *name, int nargs); /* of a built-in called with nargs arguments */

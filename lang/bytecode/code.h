@@ -37,7 +37,8 @@ typedef struct Coder {
     const FuseRegion *fuse;               /* fuse region being emitted; NULL: none */
     TypedVar *typed;
     uint32_t ntyped, cap_typed;
-    bool wide; /* literals and ranges have float64 elements, because a conversion to a wide type follows */
+    bool within; /* a region inside the region `fuse` is being compiled */
+    bool wide;   /* literals and ranges have float64 elements, because a conversion to a wide type follows */
 } Coder;
 
 /* -- code.c: instructions, jumps, registers, literals -------------------------------------------------------------- */
@@ -83,6 +84,8 @@ void qcode_coerce(Coder *e, int reg, TypeExpr *t, Str *name, bool param);
 uint32_t qcode_index_word(Coder *e, const Node *index);
 /* Evaluates indices into consecutive new temporaries, and returns the first; a single index may be in any register. */
 int qcode_indices(Coder *e, NodeList at);
+/* Returns x of a product's operand transpose(x), which need not be copied; NULL: n is something else. */
+Node *qcode_turned(Coder *e, const Node *product, const Node *n);
 bool qcode_is_part(const Node *n);                   /* n selects with : or a range from a variable */
 int qcode_part(Coder *e, Node *n);                   /* evaluates it for reading only, without a copy if possible */
 const Type *qcode_known_type(Coder *e, TypeExpr *t); /* NULL: t depends on type parameters, or an error was set */

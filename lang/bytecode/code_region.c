@@ -23,7 +23,8 @@ typedef struct {
     Node *casts[MAX_CASTS];
     uint8_t cast_dtypes[MAX_CASTS];
     int n, nops, ncalls, ncasts;
-    bool ok, choice, parts;
+    bool ok, choice, parts, rows;
+    int axis;
 } Gather;
 
 static int builtin_slot(const Node *callee) {
@@ -45,6 +46,34 @@ static Fusible call_kind(Coder *e, const Node *n) {
     const char *name = callee->u.ident.name->s;
     if (e->host->builtin(e->host->ud, name) != slot) return FUSIBLE_NOT;
     return e->host->fusible(e->host->ud, name, n->u.call.args.n);
+}
+
+/* Returns the dimension of a reduction along a known one: sum(x, 1), min(x, [], 1); -1: n is something else. */
+static int axis_of(Coder *e, const Node *n) {
+    double axis;
+    if (n->kind != N_CALL || call_kind(e, n) != FUSIBLE_ALONG) return -1;
+    ArgList args = n->u.call.args;
+    const Node *between = args.n == 3 ? args.at[1].value : NULL;
+    if (between && (between->kind != N_MATRIX || between->u.items.n)) return -1;
+    return qfold_number(args.at[args.n - 1].value, &axis) && axis >= 0 && axis < QS_MAX_RANK ? (int)axis : -1;
+}
+
+static void check_pure(void *ud, Node **child);
+
+Node *qcode_turned(Coder *e, const Node *product, const Node *n) {
+    if (product->kind != N_BINARY || product->op != OP_MUL || n->kind != N_CALL) return NULL;
+    Node *other = product->u.bin.a == n ? product->u.bin.b : product->u.bin.a;
+    ArgList args = n->u.call.args;
+    int slot = builtin_slot(n->u.call.callee);
+    double number;
+    Gather g = {.e = e, .ok = true};
+    if (slot < 0 || args.n != 1 || !positional(args) || args.at[0].value->kind != N_IDENT) return NULL;
+    if (e->host->builtin(e->host->ud, "transpose") != slot || qfold_number(other, &number)) return NULL;
+    return check_pure(&g, &other), g.ok ? args.at[0].value : NULL;
+}
+
+static bool has_turned(Coder *e, const Node *n) {
+    return n->kind == N_BINARY && (qcode_turned(e, n, n->u.bin.a) || qcode_turned(e, n, n->u.bin.b));
 }
 
 static void check_pure(void *ud, Node **child) {
@@ -110,13 +139,13 @@ static bool is_inner(const Node *n) {
 
 static void collect_leaves(Gather *g, Node *n) {
     double folded;
-    int cast;
+    int cast, axis;
     if (qfold_number(n, &folded) || (n->kind == N_NUM && !n->u.num.whole)) return;
     if (g->e->host->nrules && qcode_could_rewrite(g->e, n)) {
         g->ok = false;
         return;
     }
-    if (n->kind == N_BINARY && fusible_operator((Op)n->op)) {
+    if (n->kind == N_BINARY && fusible_operator((Op)n->op) && !has_turned(g->e, n)) {
         g->nops++;
         g->ncalls += n->op == OP_PWPOW;
         collect_leaves(g, n->u.bin.a);
@@ -136,6 +165,10 @@ static void collect_leaves(Gather *g, Node *n) {
         g->nops++;
         g->ncalls++;
         for (int i = 0; i < n->u.call.args.n; i++) collect_leaves(g, n->u.call.args.at[i].value);
+    } else if ((axis = axis_of(g->e, n)) >= 0 && (!g->rows || axis == g->axis)) {
+        g->nops++;
+        g->rows = true, g->axis = axis;
+        collect_leaves(g, n->u.call.args.at[0].value);
     } else if (n->kind == N_TERNARY && is_plain(g->e, n)) {
         g->nops++;
         g->choice = true;
@@ -189,6 +222,7 @@ static FuseRegion *add_region(Coder *e, const Gather *g) {
     }
     FuseRegion *r = &c->fuses[c->nfuses++];
     *r = (FuseRegion){.nleaves = g->n, .nops = g->nops, .ncalls = g->ncalls, .choice = g->choice};
+    r->rows = g->rows, r->axis = g->axis;
     r->leaves = qcode_alloc(e, qmem_size((size_t)g->n, sizeof *r->leaves, 0));
     r->regs = qcode_alloc(e, (size_t)g->n);
     memcpy(r->leaves, g->leaves, (size_t)g->n * sizeof *r->leaves);
@@ -200,15 +234,36 @@ static FuseRegion *add_region(Coder *e, const Gather *g) {
     return r;
 }
 
+/* Emits a part of a region with reductions along a dimension as a region of its own, which runs where the whole one
+ * cannot. */
+static bool part_fused(Coder *e, Node *n, int dst) {
+    Gather g = {.e = e, .ok = true};
+    collect_leaves(&g, n);
+    if (!g.ok || !g.n || g.rows || (g.nops == 1 && !g.ncalls)) return false;
+    for (int i = 0; i < g.n; i++)
+        if (qcode_leaf(e, g.leaves[i]) < 0) return false;
+    FuseRegion part = *add_region(e, &g);
+    uint32_t number = e->chunk->nfuses - 1;
+    for (int i = 0; i < g.n; i++) part.regs[i] = (uint8_t)qcode_leaf(e, g.leaves[i]);
+    part.root = n, part.start = qcode_pc(e), part.dst = (uint8_t)dst;
+    e->within = true;
+    qcode_to(e, n, dst);
+    e->within = false;
+    part.end = qcode_pc(e);
+    e->chunk->fuses[number] = part;
+    return true;
+}
+
 bool qcode_fused(Coder *e, Node *n, int dst) {
-    if (e->fuse || !is_inner(n)) return false;
+    if (!is_inner(n)) return false;
+    if (e->fuse) return e->fuse->rows && !e->within && part_fused(e, n, dst);
     bool reduction = n->kind == N_CALL && call_kind(e, n) == FUSIBLE_REDUCTION;
     Node *root = reduction ? n->u.call.args.at[0].value : n;
     Gather g = {.e = e, .ok = true};
     collect_leaves(&g, root);
     /* fusion does not speed up a single operator on whole arrays */
     bool alone = g.nops == 1 && !reduction && !g.ncalls && !g.parts;
-    if (!g.ok || !g.n || !g.nops || alone) return false;
+    if (!g.ok || !g.n || !g.nops || alone || (g.rows && (reduction || g.nops == 1))) return false;
 
     int mark = e->top;
     /* Leaves may contain regions, so this region is added to the list after them. */

@@ -115,8 +115,40 @@ PRODUCT(C128, QComplexD)
 COLUMN(F32, float, 8)
 COLUMN(F64, double, 4)
 
+/* Multiplies a row a with k elements by b, whose rows are bn apart: sums of four rows of b at a time, for WIDE columns,
+ * which stay in the cache, and DEPTH rows. */
+#define ROW(id, T)                                                                                                     \
+    static void row_##id(size_t n, size_t k, size_t bn, const T *a, const T *b, T *c) {                                \
+        enum { WIDE_##id = 1024 };                                                                                     \
+        T sum[WIDE_##id];                                                                                              \
+        memset(c, 0, n * sizeof(T));                                                                                   \
+        for (size_t at = 0; at < n; at += WIDE_##id)                                                                   \
+            for (size_t p = 0, m = n - at < WIDE_##id ? n - at : WIDE_##id; p < k;) {                                  \
+                size_t end = k - p < DEPTH ? k : p + DEPTH;                                                            \
+                memset(sum, 0, m * sizeof(T));                                                                         \
+                for (; p + 4 <= end; p += 4) {                                                                         \
+                    const T *b0 = b + p * bn + at, *b1 = b0 + bn, *b2 = b1 + bn, *b3 = b2 + bn;                        \
+                    T a0 = a[p], a1 = a[p + 1], a2 = a[p + 2], a3 = a[p + 3];                                          \
+                    for (size_t j = 0; j < m; j++) sum[j] += (a0 * b0[j] + a1 * b1[j]) + (a2 * b2[j] + a3 * b3[j]);    \
+                }                                                                                                      \
+                for (; p < end; p++)                                                                                   \
+                    for (size_t j = 0; j < m; j++) sum[j] += a[p] * b[p * bn + at + j];                                \
+                for (size_t j = 0; j < m; j++) c[at + j] += sum[j];                                                    \
+            }                                                                                                          \
+    }
+ROW(F32, float)
+ROW(F64, double)
+
 static void multiply_own(const Gemm *g) {
-    size_t m = (size_t)g->size.m, n = (size_t)g->size.n, k = (size_t)g->size.k;
+    size_t m = (size_t)g->size.m, n = (size_t)g->size.n, k = (size_t)g->size.k, bn = g->length ? (size_t)g->length : n;
+    if (m == 1 && n > 1 && g->d == QS_F32) {
+        row_F32(n, k, bn, g->a, g->b, g->c);
+        return;
+    }
+    if (m == 1 && n > 1 && g->d == QS_F64) {
+        row_F64(n, k, bn, g->a, g->b, g->c);
+        return;
+    }
     switch (g->d) {
     case QS_F32: n == 1 ? column_F32(m, k, g->a, g->b, g->c) : product_F32(m, n, k, g->a, g->b, g->c); break;
     case QS_F64: n == 1 ? column_F64(m, k, g->a, g->b, g->c) : product_F64(m, n, k, g->a, g->b, g->c); break;
@@ -238,23 +270,24 @@ typedef struct {
 } Grid;
 
 static void multiply_piece(const Grid *g, int64_t piece) {
-    enum { ROW_MAJOR = 101, NO_TRANSPOSE = 111 };
+    enum { ROW_MAJOR = 101, NO_TRANSPOSE = 111, TRANSPOSE = 112 };
     const Gemm *all = &g->all;
     GemmSize s = all->size;
     int64_t i = piece / g->across * g->rows, j = piece % g->across * g->columns;
     int m = (int)(s.m - i < g->rows ? s.m - i : g->rows), n = (int)(s.n - j < g->columns ? s.n - j : g->columns);
-    int k = (int)s.k, row = (int)s.n;
-    const void *a = (const char *)all->a + offset(all, i, s.k, 0), *b = (const char *)all->b + offset(all, 0, s.n, j);
+    int k = (int)s.k, row = (int)s.n, ta = all->ta ? TRANSPOSE : NO_TRANSPOSE, tb = all->tb ? TRANSPOSE : NO_TRANSPOSE;
+    int lda = all->ta ? (int)s.m : k, ldb = all->tb ? k : row;
+    const void *a = (const char *)all->a + (all->ta ? offset(all, 0, s.m, i) : offset(all, i, s.k, 0));
+    const void *b = (const char *)all->b + (all->tb ? offset(all, j, s.k, 0) : offset(all, 0, s.n, j));
     void *c = (char *)all->c + offset(all, i, s.n, j);
     const float one32[2] = {1, 0}, zero32[2] = {0, 0};
     const double one64[2] = {1, 0}, zero64[2] = {0, 0};
     bool single = all->d == QS_C64;
-    if (all->d == QS_F32) ((Real32 *)g->f)(ROW_MAJOR, NO_TRANSPOSE, NO_TRANSPOSE, m, n, k, 1, a, k, b, row, 0, c, row);
-    else if (all->d == QS_F64)
-        ((Real64 *)g->f)(ROW_MAJOR, NO_TRANSPOSE, NO_TRANSPOSE, m, n, k, 1, a, k, b, row, 0, c, row);
+    if (all->d == QS_F32) ((Real32 *)g->f)(ROW_MAJOR, ta, tb, m, n, k, 1, a, lda, b, ldb, 0, c, row);
+    else if (all->d == QS_F64) ((Real64 *)g->f)(ROW_MAJOR, ta, tb, m, n, k, 1, a, lda, b, ldb, 0, c, row);
     else
-        ((Cplx *)g->f)(ROW_MAJOR, NO_TRANSPOSE, NO_TRANSPOSE, m, n, k, single ? (const void *)one32 : one64, a, k, b,
-                       row, single ? (const void *)zero32 : zero64, c, row);
+        ((Cplx *)g->f)(ROW_MAJOR, ta, tb, m, n, k, single ? (const void *)one32 : one64, a, lda, b, ldb,
+                       single ? (const void *)zero32 : zero64, c, row);
 }
 
 static void multiply_pieces(void *ud, int64_t first, int64_t last, int worker) {
@@ -326,7 +359,29 @@ static void multiply_bands(void *ud, int64_t first, int64_t last, int worker) {
     qgemm_own(&g);
 }
 
+enum { STRIPE = 1024 }; /* columns of a row per unit of work */
+
+static void multiply_stripes(void *ud, int64_t first, int64_t last, int worker) {
+    const Gemm *all = ud;
+    Gemm g = *all;
+    int64_t from = first * STRIPE, to = last * STRIPE < all->size.n ? last * STRIPE : all->size.n;
+    (void)worker;
+    g.size.n = to - from, g.length = all->size.n;
+    g.b = (const char *)g.b + offset(all, 0, all->size.n, from), g.c = (char *)g.c + offset(all, 0, all->size.n, from);
+    qgemm_own(&g);
+}
+
+static bool is_row(const Gemm *g) { return g->size.m == 1 && g->size.n > 1 && (g->d == QS_F32 || g->d == QS_F64); }
+
+bool qgemm_turned(qs_vm *vm, const Gemm *g) { return multiply_by_blas(vm, g); }
+
 void qgemm_run(qs_vm *vm, const Gemm *g) {
+    if (g->size.m && is_row(g)) { /* limited by memory */
+        int64_t stripes = (g->size.n + STRIPE - 1) / STRIPE;
+        bool share = work_of(g) > worth_sharing;
+        qthreads_run(qthreads_of(qvm_ctx(vm)), stripes, share ? 1 : stripes, multiply_stripes, (void *)(uintptr_t)g);
+        return;
+    }
     if (!g->size.m || !g->size.n || multiply_by_blas(vm, g)) return;
     int64_t bands = (g->size.m + BAND - 1) / BAND;
     bool many = work_of(g) > worth_sharing;

@@ -4,7 +4,8 @@
 #include "vm/base/dynlib.h"
 #include "vm/value/object.h"
 
-/* c (m x n) = a (m x k) times b (k x n).  d: int64 (wraps around), float32, float64, complex64, complex128. */
+/* c (m x n) = a (m x k) times b (k x n).  ta: a is stored by columns, so its memory is that of a k x m matrix; tb: the
+ * same of b.  d: int64 (wraps around), float32, float64, complex64, complex128. */
 typedef struct {
     int64_t m, n, k;
 } GemmSize;
@@ -13,8 +14,12 @@ typedef struct {
     GemmSize size;
     const void *a, *b;
     void *c;
+    bool ta, tb;
+    int64_t length; /* of the rows of b; 0: n */
 } Gemm;
-void qgemm_run(qs_vm *vm, const Gemm *g);
+void qgemm_run(qs_vm *vm, const Gemm *g); /* not ta, not tb */
+/* Multiplies with ta or tb by BLAS; false: it is not there, or not worth a call. */
+bool qgemm_turned(qs_vm *vm, const Gemm *g);
 /* Opens a linear algebra library with dlopen; makes OpenBLAS use kernels for this processor. */
 void *qgemm_library(const char *name, char why[DYNLIB_WHY]);
 /* Multiplies without BLAS; the second function is compiled for AVX2 and FMA. */

@@ -22,20 +22,64 @@ static qs_status product_error(qs_vm *vm, const Array *a, const Array *b) {
                     qarr_shape_text(a, ta), qarr_shape_text(b, tb), hint);
 }
 
-/* Returns the array as a contiguous array of dtype d, a new reference. */
-static qs_status contiguous_operand(qs_vm *vm, Array *a, qs_dtype d, Array **out) {
-    return (qs_dtype)a->dtype == d ? qarr_contiguous(vm, a, out) : qarr_convert(vm, a, d, out);
+/* Returns whether the matrix is stored by columns, without gaps. */
+static bool is_turned(const Array *a) {
+    return !a->contiguous && a->rank == 2 && a->strides[0] == 1 && a->strides[1] == a->dims[0] && qarr_aligned(a);
 }
 
-static qs_status multiply_contiguous(qs_vm *vm, Array *a, Array *b, GemmSize of, Array **out) {
-    Gemm g = {.d = (qs_dtype)a->dtype, .size = of};
+/* Returns the array as an array of dtype d that is stored by rows or by columns, a new reference. */
+static qs_status packed_operand(qs_vm *vm, Array *a, qs_dtype d, Array **out) {
+    if ((qs_dtype)a->dtype != d) return qarr_convert(vm, a, d, out);
+    if (!is_turned(a)) return qarr_contiguous(vm, a, out);
+    return *out = a, a->hdr.refs++, QS_OK;
+}
+
+static void swap_operands(Gemm *g) {
+    Gemm s = *g;
+    g->a = s.b, g->b = s.a, g->ta = !s.tb, g->tb = !s.ta;
+    g->size.m = s.size.n, g->size.n = s.size.m;
+}
+
+/* Multiplies with an operand that is stored by columns.  A product with one row or column is its own transpose, and is
+ * computed from the transposed operands. *done false: contiguous copies of the operands are needed. */
+static qs_status multiply_turned(qs_vm *vm, Gemm g, bool *done) {
+    bool line = g.size.m == 1 || g.size.n == 1;
+    if (g.size.n == 1) g.tb = true; /* a line is stored by rows and by columns */
+    else if (g.size.m == 1) g.ta = true;
+    if (line && g.ta && g.tb) return swap_operands(&g), qgemm_run(vm, &g), *done = true, QS_OK;
+    return *done = qgemm_turned(vm, &g), QS_OK;
+}
+
+static qs_status multiply_packed(qs_vm *vm, Array *a, Array *b, GemmSize of, Array *out, bool *done) {
+    Gemm g = {.d = (qs_dtype)a->dtype, .size = of, .ta = is_turned(a), .tb = is_turned(b)};
+    *done = true;
     TRY(qarr_read(vm, a, &g.a));
     TRY(qarr_read(vm, b, &g.b));
-    TRY(qarr_new(vm, g.d, 2, (int64_t[]){of.m, of.n}, of.k == 0, out));
-    qs_status s = qarr_write(vm, *out, &g.c);
-    if (s) return qarr_release(vm, *out), s;
-    if (of.k) qgemm_run(vm, &g);
-    return QS_OK;
+    TRY(qarr_write(vm, out, &g.c));
+    if (!of.k || !of.m || !of.n) return QS_OK;
+    if (g.ta || g.tb) return multiply_turned(vm, g, done);
+    return qgemm_run(vm, &g), QS_OK;
+}
+
+static qs_status multiply_copies(qs_vm *vm, Array *a, Array *b, GemmSize of, Array *out) {
+    Array *x, *y;
+    bool done;
+    TRY(qarr_contiguous(vm, a, &x));
+    qs_status s = qarr_contiguous(vm, b, &y);
+    if (!s) {
+        s = multiply_packed(vm, x, y, of, out, &done);
+        qarr_release(vm, y);
+    }
+    return qarr_release(vm, x), s;
+}
+
+static qs_status multiply(qs_vm *vm, Array *a, Array *b, GemmSize of, Array **out) {
+    bool done = true;
+    TRY(qarr_new(vm, (qs_dtype)a->dtype, 2, (int64_t[]){of.m, of.n}, of.k == 0, out));
+    qs_status s = multiply_packed(vm, a, b, of, *out, &done);
+    if (!s && !done) s = multiply_copies(vm, a, b, of, *out);
+    if (s) qarr_release(vm, *out);
+    return s;
 }
 
 static qs_status in_dtype(qs_vm *vm, Array *a, qs_dtype d, qs_value *out) {
@@ -55,10 +99,10 @@ static qs_status matmul(qs_vm *vm, Array *a, Array *b, qs_value *out) {
     Array *x, *y, *r = NULL;
     TRY(qdevmath_product(vm, a, b, of, &r));
     if (r) return *out = qarr_value(r), QS_OK;
-    TRY(contiguous_operand(vm, a, compute, &x));
-    qs_status s = contiguous_operand(vm, b, compute, &y);
+    TRY(packed_operand(vm, a, compute, &x));
+    qs_status s = packed_operand(vm, b, compute, &y);
     if (!s) {
-        s = multiply_contiguous(vm, x, y, of, &r);
+        s = multiply(vm, x, y, of, &r);
         qarr_release(vm, y);
     }
     qarr_release(vm, x);

@@ -451,9 +451,13 @@ static void results_one_by_one(const Plan *p, const Split *s, const Nest *n, ptr
     Total t;
     (void)unused;
     for (size_t i = 0; i < n->count; i++) {
+        const char *row = n->at[1] + n->step[1] * (ptrdiff_t)i;
         t.used = 0;
-        add_run(p, &t, n->at[1] + n->step[1] * (ptrdiff_t)i, s->step, s->n);
-        merge_lanes(p, &t);
+        bool packed = s->step == (ptrdiff_t)qdtype_size(p->from) && (uintptr_t)row % qdtype_size(p->from) == 0;
+        if (!packed || !add_floats(p, &t, row, s->n)) {
+            add_run(p, &t, row, s->step, s->n);
+            merge_lanes(p, &t);
+        }
         divide_by_count(p, &t.lanes, 1);
         qconv_run(p->lane, &t.lanes, 0, p->out, n->at[0] + n->step[0] * (ptrdiff_t)i, 0, 1);
     }

@@ -631,6 +631,10 @@ L_GETPART:
     SLOW(qstep_part(vm, f, RA, RB, (int)pc[1], RC, pc[0]));
     pc += 2;
     NEXT;
+L_TURN:
+    SLOW(qstep_turn(vm, f, RA, RB, RC, *pc));
+    pc++;
+    NEXT;
 L_SETTLE:
     SLOW(qstep_settle(vm, RA));
     NEXT;

@@ -164,6 +164,24 @@ qs_status qstep_part(qs_vm *vm, Frame *f, qs_value *dst, qs_value *base, int n, 
     return QS_OK;
 }
 
+static bool is_plain_array(qs_value v) { return v.kind == QS_ARRAY && !qtape_touches(v); }
+
+qs_status qstep_turn(qs_vm *vm, Frame *f, qs_value *dst, qs_value *a, const qs_value *other, uint32_t slot) {
+    Array *x = a->u.p, *view;
+    qs_value r;
+    bool plain = is_plain_array(*a) && is_plain_array(*other) && qval_array(*other)->count != 1;
+    if (!plain || x->rank != 2 || x->ndim != 2 || x->dims[1] == 1 || !x->count) {
+        qs_status s = qvm_call(vm, *qvm_global(vm, slot), 1, a, 1, &r);
+        if (s) return s;
+    } else {
+        TRY(qarr_view(vm, x, 2, (int64_t[]){x->dims[1], x->dims[0]}, (int64_t[]){x->strides[1], x->strides[0]},
+                      x->offset, &view));
+        r = qarr_value(view);
+    }
+    qframe_used(vm, f, a);
+    return qinterp_put(vm, dst, r), QS_OK;
+}
+
 qs_status qstep_settle(qs_vm *vm, qs_value *at) {
     bool shares = at->kind == QS_ARRAY && !qtape_touches(*at) && qbuf_shared(qval_array(*at)->buf);
     return shares ? qstep_own(vm, at) : QS_OK;

@@ -24,6 +24,9 @@ enum { CALL = 8 };
 /* Maximum number of partial results. */
 enum { LEAVES = 16, CHUNKS = 64, CHUNK_LEAST = 16384, BLOCKS = 1024, PARTS = BLOCKS };
 
+/* Rows are long from LONG_ROWS elements on; fewer than FEW_ROWS do not keep the threads busy. */
+enum { FEW_ROWS = 8, LONG_ROWS = 1 << 20 };
+
 /* Versions: a reduction is split into chunks for processor cores, or into groups of cooperating positions for GPUs. */
 enum { CHUNKED, GROUPED, ADDED /* the sum in the form in which a tape records it */ };
 
@@ -42,6 +45,7 @@ typedef struct { /* the region, specialized for one combination of leaf types */
 } FuseForm;
 
 typedef struct {
+    bool told; /* the reason why rows are not computed was reported */
     double work, nops;
     FuseExpr expr;
     SpecializationList forms;
@@ -161,6 +165,15 @@ static void examine_layouts(Now *now) {
         if (array_at(now, i)) now->layout[i] = layout_in_domain(now, array_at(now, i));
 }
 
+/* Reductions along the last dimension of matrices are computed row by row. */
+static bool examine_rows(Now *now) {
+    if (now->rank == 1) now->dims[1] = now->dims[0], now->dims[0] = 1, now->rank = 2;
+    now->flat = false;
+    /* derivatives are those of single operators; the threads share rows, so few long ones are left to the operators */
+    bool few = now->dims[0] < FEW_ROWS && now->count > LONG_ROWS;
+    return now->rank == 2 && now->region->axis == 1 && now->dims[1] > 1 && now->count && !now->recorded && !few;
+}
+
 static bool examine_leaves(Now *now) {
     const FuseRegion *r = now->region;
     if (r->nleaves > LEAVES) return false;
@@ -173,7 +186,7 @@ static bool examine_leaves(Now *now) {
         now->recorded = now->recorded || qtape_is_recorded(now->run.vm, v);
     }
     if (!suits(now) || !common_shape(now) || (r->choice && !no_single(now))) return false;
-    return examine_layouts(now), true;
+    return (!r->rows || examine_rows(now)) && (examine_layouts(now), true);
 }
 
 /* -- specializations ----------------------------------------------------------------------------------------------- */
@@ -190,6 +203,7 @@ static FuseState *state_of(qs_vm *vm, const Frame *f, FuseRegion *r) {
                          .cast_dtypes = r->cast_dtypes,
                          .ncasts = r->ncasts,
                          .nops = r->nops,
+                         .rows = r->rows,
                          .fast_math = qvm(vm)->config.fast_math};
     return s;
 }
@@ -248,6 +262,9 @@ static qs_status make_form(Now *now) {
     TRY(build_version(now, CHUNKED));
     Where at = {now->state->expr.src, now->state->expr.root->pos};
     if (v->kernel[CHUNKED].func) qreport_explain(vm, at, "expression: one kernel of %d operations", now->region->nops);
+    else if (v->kernel[CHUNKED].why)
+        qreport_explain(vm, (Where){at.src, v->kernel[CHUNKED].pos}, "expression: operator by operator: %s",
+                        v->kernel[CHUNKED].why);
     else qreport_explain(vm, at, "expression: operator by operator, for one of them is not compiled for these types");
     if (!v->kernel[CHUNKED].func || !qvm(vm)->config.compile_for || now->state->expr.kind == FUSE_MAP) return QS_OK;
     TRY(build_version(now, GROUPED)); /* ahead of time: GPUs run reductions with different code */
@@ -301,7 +318,9 @@ static qs_status bind_params(Run *run) {
         else bind_leaf(now, n++, now->at[i].u.p);
     }
     now->nargs = n;
-    if (now->state->expr.kind == FUSE_MAP) bind_result(now, n, 0);
+    if (now->region->rows)
+        run->bound.origin[n] = (Origin){qs_nil(), 0}, qbind_number(&run->bound, n++, (uint64_t)now->dims[1], 8);
+    if (now->state->expr.kind == FUSE_MAP) bind_result(now, n, now->region->rows ? (int64_t)now->result->count : 0);
     return QS_OK;
 }
 
@@ -364,12 +383,16 @@ static Array *spare(const Now *now) {
 
 static qs_status begin_map(Now *now) {
     Launch *l = &now->run.launch;
-    l->rank = now->flat ? 1 : now->rank, l->any_block = true;
+    const FuseKernel *k = &now->form->kernel[CHUNKED];
+    bool rows = now->region->rows;
+    l->rank = now->flat || rows ? 1 : now->rank, l->any_block = !rows, l->block[0] = 1;
     if (now->flat) l->domain[0] = (int64_t)now->count;
     else memcpy(l->domain, now->dims, sizeof l->domain);
-    now->result = spare(now);
-    if (!now->result)
-        TRY(qarr_new(now->run.vm, now->form->kernel[CHUNKED].dtype, now->rank, now->dims, false, &now->result));
+    now->result = k->narrow ? NULL : spare(now);
+    int64_t dims[QS_MAX_RANK];
+    memcpy(dims, now->dims, sizeof dims);
+    if (k->narrow) dims[1] = 1;
+    if (!now->result) TRY(qarr_new(now->run.vm, k->dtype, now->rank, dims, false, &now->result));
     return qarr_keep(now->result, now->ndim), QS_OK;
 }
 
@@ -486,12 +509,26 @@ static qs_status handle_failure(Now *now, qs_status s) {
     return give_up(now->run.vm);
 }
 
+/* Reports once that reductions along a dimension are not those of rows. */
+static void explain_no_rows(Now *now) {
+    FuseState *s = state_of(now->run.vm, now->f, now->region);
+    if (s->told || now->recorded) return;
+    s->told = true;
+    qreport_explain(
+        now->run.vm, (Where){s->expr.src, s->expr.root->pos},
+        "expression: its parts one by one, because its reductions along dimension %d are not along the rows "
+        "of a matrix: reshape it so that they are, or transpose it",
+        now->region->axis);
+}
+
 qs_status qfuse_region(qs_vm *vm, Frame *f, FuseRegion *r, bool *done) {
     Now now;
     qs_value result;
     *done = false;
-    now.run.vm = vm, now.f = f, now.region = r, now.result = NULL;
-    if (!examine_leaves(&now) || now.count < qvm(vm)->fuse_least) return QS_OK;
+    now.run.vm = vm, now.f = f, now.region = r, now.result = NULL, now.count = 0;
+    bool fits = examine_leaves(&now);
+    if (!fits && r->rows && now.count >= qvm(vm)->fuse_least && (now.rank != 2 || r->axis != 1)) explain_no_rows(&now);
+    if (!fits || now.count < qvm(vm)->fuse_least) return QS_OK;
     now.state = state_of(vm, f, r);
     bool extreme = now.state->expr.kind == FUSE_MIN || now.state->expr.kind == FUSE_MAX;
     /* the built-in function has a derivative rule that finds the selected element */

@@ -4,6 +4,7 @@
  * arithmetic, and stores or reduces the value. */
 #include "lang/kernel/lower/fusion/fuse.h"
 #include "lang/kernel/lower/common/common.h"
+#include "lang/syntax/fold.h"
 #include "lang/syntax/operators.h"
 
 #include <math.h>
@@ -22,12 +23,19 @@ bool kfuse_function(const char *name, int nargs) {
     return kelem_find(name, nargs) != EL__COUNT || find_other(name, nargs) != OTHER_NONE;
 }
 
-FuseKind kfuse_reduction(const char *name, int nargs) {
+static FuseKind find_reduction(const char *name) {
     static const char *const names[] = {
         [FUSE_SUM] = "sum", [FUSE_MEAN] = "mean", [FUSE_MIN] = "min", [FUSE_MAX] = "max"};
-    for (int k = FUSE_SUM; k <= FUSE_MAX && nargs == 1; k++)
+    for (int k = FUSE_SUM; k <= FUSE_MAX; k++)
         if (!strcmp(names[k], name)) return (FuseKind)k;
     return FUSE_MAP;
+}
+
+FuseKind kfuse_reduction(const char *name, int nargs) { return nargs == 1 ? find_reduction(name) : FUSE_MAP; }
+
+FuseKind kfuse_along(const char *name, int nargs) {
+    FuseKind k = find_reduction(name);
+    return nargs == (k == FUSE_MIN || k == FUSE_MAX ? 3 : 2) ? k : FUSE_MAP;
 }
 
 /* -- values under construction ------------------------------------------------------------------------------------- */
@@ -50,9 +58,29 @@ typedef struct {
     int *params; /* first parameter of each leaf */
     bool flat;
     int rank;
+    const char
+        *why; /* why the expression was declined, at source position why_at; NULL: it was not, or for its types */
+    uint32_t why_at;
+    /* rows */
+    KRef at[2];              /* the row, and in a loop the position in it */
+    int loop, *loops;        /* number of the loop; the loop in which each leaf was loaded last */
+    struct KnownVal *before; /* what was computed before the loop */
+    int nbefore, extent;     /* extent: parameter */
 } Fuse;
 
+enum { KNOWN_MOST = 32 };
+typedef struct KnownVal {
+    const Node *n;
+    Val v;
+} KnownVal;
+
 static const Val declined;
+
+/* Declines the expression, for a reason that --explain reports. */
+static Val decline(Fuse *z, const char *why) {
+    if (!z->why) z->why = why, z->why_at = z->pos;
+    return declined;
+}
 
 static KRef emit_op(Fuse *z, KOp k, KRef a, KRef b) {
     return kbuild_pure(&z->walk, (KMake){k, .own = (qs_dtype)z->f->ins[a].dtype, .a = a, .b = b});
@@ -98,7 +126,8 @@ static Val apply_row(Fuse *z, Elem e, const Val *a, qs_dtype d, bool array) {
     qs_dtype c = compute_dtype(d);
     if (complex && info->precision == ELEM_WIDE) c = QS_C128;
     ElemGives gives = (ElemGives)(complex ? info->complex : info->real);
-    if (gives == ELEM_NOTHING || !is_supported(d)) return declined;
+    if (gives == ELEM_NOTHING || !is_supported(d))
+        return decline(z, "it has no kernel for elements of this type: convert them, as in float64(x)");
     for (int i = 0; i < info->nargs; i++) {
         if (complex) x[i] = pair_of(z, complex_value(pair_of(z, a[i], d), d, false), c);
         else refs[i] = cast_to(z, a[i].ref, c);
@@ -133,19 +162,22 @@ static Val apply_power(Fuse *z, const Val *a, qs_dtype d, bool array) {
 static Val apply_arithmetic(Fuse *z, Op o, Val a, Val b) {
     Elem e = kelem_operator(o);
     bool array = a.array || b.array;
-    if (o == OP_MUL && a.array && b.array) return declined; /* a matrix product */
-    if (o == OP_POW && array) return declined;
-    if (o == OP_DIV && a.array && b.array && !z->flat) return declined; /* an error unless the shapes are equal */
+    if (o == OP_MUL && a.array && b.array)
+        return decline(z, "it contains a matrix product: give the product a name before it, or write .* for elements");
+    if (o == OP_POW && array) return decline(z, "^ is defined between numbers: write .^");
+    if (o == OP_DIV && a.array && b.array && !z->flat) /* an error unless the shapes are equal */
+        return decline(z, "/ of arrays that are stretched, or not contiguous, is no elementwise operator: write ./");
     if (a.array && b.array && kelem_is_mask(e, a.dtype, b.dtype))
         return real_value(emit_op(z, K_AND, a.ref, b.ref), QS_B1, true);
     qs_dtype d = common_dtype(z, a, b, kelem_info[e].whole == ELEM_FLOATS);
-    if (d == QS_I64 && !array) return declined; /* int with int: overflow is an error */
+    if (d == QS_I64 && !array)
+        return decline(z, "an int operation on numbers alone may overflow: give its result a name before it");
     Val args[] = {a, b};
     return e == EL_pow ? apply_power(z, args, d, array) : apply_row(z, e, args, d, array);
 }
 
 static Val apply_comparison(Fuse *z, Op o, Val a, Val b) {
-    if (!a.array && !b.array) return declined;
+    if (!a.array && !b.array) return decline(z, "a comparison of numbers is no array: give it a name before it");
     if (a.array && b.array && qdtype_mixes_signs(a.dtype, b.dtype)) {
         KInto into = {z->f, &z->pos, true};
         return real_value(kelem_compare_signs(kelem_into(&into), kelem_operator(o), a.ref, b.ref, b.dtype == QS_U64),
@@ -155,7 +187,8 @@ static Val apply_comparison(Fuse *z, Op o, Val a, Val b) {
 }
 
 static Val apply_logical(Fuse *z, Op o, Val a, Val b) {
-    if (!a.array || a.im || b.im) return declined; /* a number may decide alone */
+    if (!a.array || a.im || b.im)
+        return decline(z, "the first operand of && or || is not a real array: a number may decide alone");
     return real_value(emit_op(z, o == OP_ANDAND ? K_AND : K_OR, cast_to(z, a.ref, QS_B1), cast_to(z, b.ref, QS_B1)),
                       QS_B1, true);
 }
@@ -265,9 +298,9 @@ static Val apply_call(Fuse *z, Elem e, const Val *a) {
     for (int i = 0; choice && number && i < kelem_info[e].nargs; i++)
         if (keeps_digits(a[i])) return declined;
     qs_dtype d = kelem_meet(e, terms, z->c->scalar_dtype);
-    if (d < QS_F16 && number) return declined; /* an int that does not fit is an error */
-    /* the host saturates, which integer code does not */
-    if (d < QS_I32 && kelem_info[e].whole == ELEM_WHOLE) return declined;
+    /* an int that does not fit is an error, and the host saturates, which integer code does not */
+    if ((d < QS_F16 && number) || (d < QS_I32 && kelem_info[e].whole == ELEM_WHOLE))
+        return decline(z, "this function of integers checks or saturates them: convert them, as in float(x)");
     if (kelem_is_itself(e, a[0].im) || (kelem_info[e].whole == ELEM_ITSELF && d < QS_F16)) return a[0];
     return apply_row(z, e, a, d, array);
 }
@@ -290,7 +323,8 @@ static KRef emit_select(Fuse *z, KRef c, KRef a, KRef b) {
 
 static Val apply_choice(Fuse *z, Val c, Val a, Val b) {
     qs_dtype d;
-    if (c.im || !choice_dtype(z, a, b, &d) || !is_supported(d)) return declined;
+    if (c.im || !choice_dtype(z, a, b, &d) || !is_supported(d))
+        return decline(z, "the type of this choice depends on numbers: convert both sides, as in float(x)");
     KRef truth = cast_to(z, c.ref, QS_B1);
     if (qdtype_is_complex(d)) {
         KPair x = pair_of(z, a, d), y = pair_of(z, b, d);
@@ -304,7 +338,8 @@ static Val apply_choice(Fuse *z, Val c, Val a, Val b) {
 /* Converts elements as qconv_run does: floats are truncated, and integers that do not fit saturate. */
 static Val apply_cast(Fuse *z, qs_dtype d, Val a) {
     double lo, hi;
-    if (!a.array || a.im || !is_supported(d)) return declined; /* a number becomes a number */
+    if (!a.array || a.im || !is_supported(d)) /* a number becomes a number */
+        return decline(z, "this conversion is not one of real arrays: give its result a name before it");
     if (a.dtype == d) return a;
     if (d >= QS_I32) return real_value(cast_to(z, a.ref, d), d, true);
     qdtype_int_span(d, &lo, &hi);
@@ -323,11 +358,22 @@ static Val apply_other(Fuse *z, Other o, const Val *a) {
 /* -- the rules for common/common.h --------------------------------------------------------------------------------- */
 static qs_status check_value(Val v, Val *out) { return *out = v, v.ref ? QS_OK : QS_EVALUE; }
 
+static int leaf_number(const Fuse *z, const Node *n) {
+    for (int i = 0; i < z->e->nleaves; i++)
+        if (z->e->leaves[i] == n) return z->types[i].same ? z->types[i].same - 1 : i;
+    return -1;
+}
+
+static Val *find_known(const Fuse *z, const Node *n);
+static void load_in_loop(Fuse *z, int leaf);
+
 /* Above the leaves, only operators, functions and numbers are fused. */
 static qs_status find_leaf(Walk *w, const Node *n, Val *out, bool *found) {
-    const Fuse *z = (const Fuse *)w;
-    for (int i = 0; i < z->e->nleaves && !*found; i++)
-        if (z->e->leaves[i] == n) *out = z->leaves[i], *found = true;
+    Fuse *z = (Fuse *)w;
+    int leaf = leaf_number(z, n);
+    Val *known = z->e->rows ? find_known(z, n) : NULL;
+    if (leaf >= 0 && z->e->rows) load_in_loop(z, leaf);
+    if (leaf >= 0 || known) *out = known ? *known : z->leaves[leaf], *found = true;
     bool inner =
         n->kind == N_NUM || n->kind == N_UNARY || n->kind == N_BINARY || n->kind == N_CALL || n->kind == N_TERNARY;
     return *found || inner ? QS_OK : QS_EVALUE;
@@ -417,25 +463,27 @@ static KRef number_param(Fuse *z, int leaf, int part) {
     return emit_ins(z, (KMake){K_PARAM, .own = d, .imm = (uint64_t)(z->params[leaf] + part)});
 }
 
-static void load_leaves(Fuse *z, const KRef *at) {
-    for (int i = 0; i < z->e->nleaves; i++) {
-        const FuseLeafType *t = &z->types[i];
-        Val *v = &z->leaves[i];
-        if (t->same) *v = z->leaves[t->same - 1];
-        else if (t->array) {
-            Layout a = {.param = z->params[i],
-                        .rank = z->rank,
-                        .contiguous = z->flat,
-                        .unit_last = t->unit,
-                        .fixed = z->flat ? 0 : t->fixed};
-            KRef index = kmemory_linear(&z->walk, &a, at);
-            *v = real_value(load_part(z, i, index, 0), (qs_dtype)t->dtype, true);
-            if (qdtype_is_complex(v->dtype)) v->im = load_part(z, i, index, 1);
-        } else {
-            *v = real_value(number_param(z, i, 0), t->complex ? QS_C128 : t->weak_int ? QS_I64 : QS_F64, false);
-            if (t->complex) v->im = number_param(z, i, 1);
-        }
+static void load_leaf(Fuse *z, int i, const KRef *at) {
+    const FuseLeafType *t = &z->types[i];
+    Val *v = &z->leaves[i];
+    if (t->same) *v = z->leaves[t->same - 1];
+    else if (t->array) {
+        Layout a = {.param = z->params[i],
+                    .rank = z->rank,
+                    .contiguous = z->flat,
+                    .unit_last = t->unit,
+                    .fixed = z->flat ? 0 : t->fixed};
+        KRef index = kmemory_linear(&z->walk, &a, at);
+        *v = real_value(load_part(z, i, index, 0), (qs_dtype)t->dtype, true);
+        if (qdtype_is_complex(v->dtype)) v->im = load_part(z, i, index, 1);
+    } else {
+        *v = real_value(number_param(z, i, 0), t->complex ? QS_C128 : t->weak_int ? QS_I64 : QS_F64, false);
+        if (t->complex) v->im = number_param(z, i, 1);
     }
+}
+
+static void load_leaves(Fuse *z, const KRef *at) {
+    for (int i = 0; i < z->e->nleaves; i++) load_leaf(z, i, at);
 }
 
 /* -- results ------------------------------------------------------------------------------------------------------- */
@@ -477,32 +525,64 @@ static qs_dtype lane_dtype(FuseKind k, qs_dtype d) {
     return d >= QS_F16 || k == FUSE_MEAN ? QS_F64 : QS_I64;
 }
 
-static KRef merge_lanes(Fuse *z, qs_dtype lane, KRef a, KRef b) {
+static bool is_extreme(FuseKind k) { return k == FUSE_MIN || k == FUSE_MAX; }
+
+static KRef merge_lanes(Fuse *z, FuseKind kind, qs_dtype lane, unsigned flag, KRef a, KRef b) {
     static const KOp ops[] = {[FUSE_SUM] = K_ADD, [FUSE_MEAN] = K_ADD, [FUSE_MIN] = K_MIN, [FUSE_MAX] = K_MAX};
-    return kbuild_emit(&z->walk, (KMake){ops[z->e->kind], .own = lane, .flag = KFLAG_REASSOC, .a = a, .b = b});
+    return kbuild_emit(&z->walk, (KMake){ops[kind], .own = lane, .flag = flag, .a = a, .b = b});
 }
 
-/* The reduction of the elements first, first+step … last, in a LOCAL. */
+/* A reduction under way, in LOCALs.  `some` of a minimum or maximum: there was a number, not only NaN. */
+typedef struct {
+    FuseKind kind;
+    qs_dtype lane;
+    KRef acc, some;
+} Total;
+
+static Total begin_total(Fuse *z, FuseKind kind, qs_dtype lane) {
+    double first = kind == FUSE_MIN ? INFINITY : kind == FUSE_MAX ? -INFINITY : 0;
+    KRef start = lane == QS_I64 ? kbuild_int(&z->walk, lane, 0) : emit_const(z, lane, first);
+    Total t = {kind, lane, emit_ins(z, (KMake){K_LOCAL, .a = start}), 0};
+    if (is_extreme(kind)) t.some = emit_ins(z, (KMake){K_LOCAL, .a = emit_const(z, QS_B1, 0)});
+    return t;
+}
+
+static void add_to_total(Fuse *z, const Total *t, Val v) {
+    KRef x = cast_to(z, v.ref, t->lane), old = emit_ins(z, (KMake){K_GET, .a = t->acc});
+    if (t->some) {
+        KRef number = kbuild_pure(&z->walk, (KMake){K_EQ, .a = x, .b = x});
+        KRef some = emit_ins(z, (KMake){K_GET, .a = t->some});
+        emit_ins(z, (KMake){K_SET, .a = t->some, .b = emit_op(z, K_OR, some, number)});
+        x = emit_select(z, number, x, emit_const(z, t->lane, t->kind == FUSE_MIN ? INFINITY : -INFINITY));
+    }
+    emit_ins(z, (KMake){K_SET, .a = t->acc, .b = merge_lanes(z, t->kind, t->lane, KFLAG_REASSOC, old, x)});
+}
+
+static KRef end_total(Fuse *z, const Total *t) {
+    KRef x = emit_ins(z, (KMake){K_GET, .a = t->acc});
+    if (!t->some) return x;
+    return emit_select(z, emit_ins(z, (KMake){K_GET, .a = t->some}), x, emit_const(z, t->lane, NAN));
+}
+
+/* Returns the reduction of the elements first, first+step … last. */
 static KRef accumulate(Fuse *z, qs_dtype lane, KRef first, KRef last, KRef step) {
-    bool extreme = z->e->kind == FUSE_MIN || z->e->kind == FUSE_MAX;
-    KRef start = lane == QS_I64 ? kbuild_int(&z->walk, lane, 0) : emit_const(z, lane, extreme ? NAN : 0);
-    KRef acc = emit_ins(z, (KMake){K_LOCAL, .a = start});
+    Total t = begin_total(z, z->e->kind, lane);
     KRef k = emit_ins(z, (KMake){K_FOR, .own = QS_I64, .a = first, .b = last, .c = step});
     load_leaves(z, &k);
-    KRef x = cast_to(z, lower_root(z).ref, lane);
-    KRef old = emit_ins(z, (KMake){K_GET, .a = acc});
-    emit_ins(z, (KMake){K_SET, .a = acc, .b = merge_lanes(z, lane, old, x)});
+    add_to_total(z, &t, lower_root(z));
     emit_ins(z, (KMake){.op = K_END});
-    return acc;
+    return end_total(z, &t);
 }
 
 static KPair merge_parts(Walk *w, KPair a, KPair b) {
-    return (KPair){merge_lanes((Fuse *)w, (qs_dtype)w->f->ins[a.re].dtype, a.re, b.re), 0};
+    Fuse *z = (Fuse *)w;
+    unsigned flag = is_extreme(z->e->kind) ? 0 : KFLAG_REASSOC;
+    return (KPair){merge_lanes(z, z->e->kind, (qs_dtype)w->f->ins[a.re].dtype, flag, a.re, b.re), 0};
 }
 
 /* Merges the values of a block; its first position stores the result. */
-static void merge_block(Fuse *z, qs_dtype lane, int result, KRef acc) {
-    KPair mine = {emit_ins(z, (KMake){K_GET, .a = acc}), 0};
+static void merge_block(Fuse *z, qs_dtype lane, int result, KRef total) {
+    KPair mine = {total, 0};
     KPair all = kmemory_merge_group(&z->walk, &(Grouped){0, FUSE_GROUP, lane, merge_parts, NULL}, mine);
     KRef block = emit_ins(z, (KMake){K_BLKIDX, .own = QS_I32});
     kmemory_store(&z->walk, result, lane, cast_to(z, block, QS_I64), 0, all.re, 0);
@@ -541,8 +621,7 @@ static bool build_reduction(Fuse *z, FuseKernel *out) {
     } else {
         KRef first = emit_op(z, K_MUL, pos, chunk),
              last = emit_op(z, K_SUB, emit_op(z, K_MIN, emit_op(z, K_ADD, first, chunk), n), one);
-        KRef acc = accumulate(z, lane, first, last, one);
-        kmemory_store(&z->walk, result, lane, pos, 0, emit_ins(z, (KMake){K_GET, .a = acc}), 0);
+        kmemory_store(&z->walk, result, lane, pos, 0, accumulate(z, lane, first, last, one), 0);
     }
     out->dtype = lane;
     out->integral = lane == QS_I64 && d != QS_B1;
@@ -560,17 +639,196 @@ static bool build_added(Fuse *z, FuseKernel *out) {
     return out->dtype = QS_F64, true;
 }
 
+/* -- rows ---------------------------------------------------------------------------------------------------------- */
+/* An expression with reductions along rows is computed row by row.  Each reduction is a loop over the row, after those
+ * inside it.  What is the same for a whole row is computed before the loop that needs it. */
+
+static Node *operand(const Node *n, int i) {
+    switch (n->kind) {
+    case N_UNARY: return i == 0 ? n->u.bin.a : NULL;
+    case N_BINARY: return i == 0 ? n->u.bin.a : i == 1 ? n->u.bin.b : NULL;
+    case N_TERNARY: return i == 0 ? n->u.ternary.cond : i == 1 ? n->u.ternary.then : i == 2 ? n->u.ternary.other : NULL;
+    case N_CALL: return i < n->u.call.args.n ? n->u.call.args.at[i].value : NULL;
+    default: return NULL;
+    }
+}
+
+static FuseKind along_kind(const Fuse *z, const Node *n) {
+    if (n->kind != N_CALL || n->u.call.callee->kind != N_IDENT || leaf_number(z, n) >= 0) return FUSE_MAP;
+    return kfuse_along(n->u.call.callee->u.ident.name->s, n->u.call.args.n);
+}
+
+/* Returns whether two nodes have the same value in this expression. */
+static bool are_same(const Fuse *z, const Node *a, const Node *b) {
+    int x = leaf_number(z, a), y = leaf_number(z, b);
+    if (a == b) return true;
+    if (x >= 0 || y >= 0)
+        return x == y ||
+               (x >= 0 && y >= 0 && a->kind == N_IDENT && b->kind == N_IDENT && a->u.ident.sym == b->u.ident.sym);
+    if (a->kind != b->kind || a->op != b->op) return false;
+    if (a->kind == N_NUM) return a->u.num.value == b->u.num.value && a->u.num.imaginary == b->u.num.imaginary;
+    if (a->kind == N_CALL &&
+        (a->u.call.callee->kind != N_IDENT || b->u.call.callee->kind != N_IDENT ||
+         a->u.call.callee->u.ident.name != b->u.call.callee->u.ident.name || a->u.call.args.n != b->u.call.args.n))
+        return false;
+    int n = along_kind(z, a) != FUSE_MAP ? 1 : 3;
+    for (int i = 0; i < n && operand(a, i); i++)
+        if (!operand(b, i) || !are_same(z, operand(a, i), operand(b, i))) return false;
+    return operand(a, 0) != NULL;
+}
+
+static Val *find_known(const Fuse *z, const Node *n) {
+    for (int i = 0; i < z->nbefore; i++)
+        if (are_same(z, z->before[i].n, n)) return &z->before[i].v;
+    return NULL;
+}
+
+static bool add_known(Fuse *z, const Node *n, Val v) {
+    if (z->nbefore == KNOWN_MOST || !v.ref) return false;
+    return z->before[z->nbefore++] = (KnownVal){n, v}, true;
+}
+
+static bool leaf_is_wide(const Fuse *z, int i) { return z->types[i].array && !(z->types[i].fixed >> 1 & 1); }
+
+/* Returns whether the value differs along a row. */
+static bool is_wide(const Fuse *z, const Node *n) {
+    int leaf = leaf_number(z, n);
+    bool wide = false;
+    if (leaf >= 0) return leaf_is_wide(z, leaf);
+    if (along_kind(z, n) != FUSE_MAP) return false;
+    for (int i = 0; operand(n, i); i++) wide = wide || is_wide(z, operand(n, i));
+    return wide;
+}
+
+static void load_in_loop(Fuse *z, int leaf) {
+    int loop = leaf_is_wide(z, leaf) ? z->loop : 0;
+    if (z->loops[leaf] == loop) return;
+    load_leaf(z, leaf, z->at);
+    z->loops[leaf] = loop;
+}
+
+static Val lower_part(Fuse *z, const Node *n) {
+    Val v = {0};
+    return kexpr_lower(&z->walk, (Node *)(uintptr_t)n, &v) == QS_OK ? v : declined;
+}
+
+/* Computes what is the same for the whole row, so that the loop over it finds the values. */
+static bool hoist(Fuse *z, const Node *n) {
+    double number;
+    if (leaf_number(z, n) >= 0 || find_known(z, n) || !operand(n, 0)) return true;
+    if (!is_wide(z, n)) return qfold_number(n, &number) || add_known(z, n, lower_part(z, n));
+    for (int i = 0; operand(n, i); i++)
+        if (!hoist(z, operand(n, i))) return false;
+    return true;
+}
+
+static void begin_row_loop(Fuse *z) {
+    KRef zero = kbuild_int(&z->walk, QS_I64, 0), one = kbuild_int(&z->walk, QS_I64, 1);
+    KRef n = emit_ins(z, (KMake){K_PARAM, .own = QS_I64, .imm = (uint64_t)z->extent});
+    z->at[1] = emit_ins(z, (KMake){K_FOR, .own = QS_I64, .a = zero, .b = emit_op(z, K_SUB, n, one), .c = one});
+    z->loop++;
+}
+
+/* Determines the type of a value in a loop by building its code and discarding it. */
+static Val try_part(Fuse *z, const Node *n) {
+    uint32_t mark = z->f->nins;
+    z->at[1] = z->at[0], z->loop++;
+    Val v = lower_part(z, n);
+    kbuild_take_back(&z->walk, mark);
+    return z->loop++, v;
+}
+
+/* Returns the type of the elements of a result; QS_B1: the host must compute it. */
+static qs_dtype total_dtype(const Fuse *z, FuseKind kind, Val v) {
+    qs_dtype scalar = z->c->scalar_dtype;
+    if (!v.ref || !v.array || v.im || qdtype_is_complex(v.dtype)) return QS_B1;
+    if (is_extreme(kind)) return v.dtype < QS_F32 ? QS_B1 : v.dtype;
+    if (v.dtype >= QS_F16 || kind == FUSE_MEAN) return qdtype_promote_scalar(v.dtype, false, scalar);
+    return v.dtype == QS_B1 ? scalar : v.dtype >= QS_I64 ? QS_B1 : QS_I64; /* int64 may overflow */
+}
+
+static bool reduce_row(Fuse *z, const Node *n, FuseKind kind) {
+    const Node *arg = operand(n, 0);
+    if (!is_wide(z, arg)) return decline(z, "a reduction has rows of one element: leave it out"), false;
+    if (!hoist(z, arg)) return false;
+    Val v = try_part(z, arg);
+    qs_dtype out = total_dtype(z, kind, v), lane = lane_dtype(kind, v.dtype);
+    if (out == QS_B1)
+        return decline(
+                   z,
+                   "this reduction of integers, or of complex numbers, is no kernel: convert them, as in float64(x)"),
+               false;
+    Total t = begin_total(z, kind, lane);
+    begin_row_loop(z);
+    add_to_total(z, &t, lower_part(z, arg));
+    emit_ins(z, (KMake){.op = K_END});
+    z->loop++;
+    KRef total = end_total(z, &t);
+    if (kind == FUSE_MEAN) {
+        KRef count = emit_ins(z, (KMake){K_PARAM, .own = QS_I64, .imm = (uint64_t)z->extent});
+        total = emit_op(z, K_DIV, total, cast_to(z, count, QS_F64));
+    }
+    return add_known(z, n, real_value(cast_to(z, total, kir_value_dtype(out)), out, true));
+}
+
+static bool reduce_rows(Fuse *z, const Node *n) {
+    FuseKind kind = along_kind(z, n);
+    if (leaf_number(z, n) >= 0 || find_known(z, n)) return true;
+    for (int i = 0; i < (kind == FUSE_MAP ? 3 : 1) && operand(n, i); i++)
+        if (!reduce_rows(z, operand(n, i))) return false;
+    return kind == FUSE_MAP || reduce_row(z, n, kind);
+}
+
+static bool store_row(Fuse *z, Val v, KRef at, int result) {
+    if (!v.ref || !v.array) return false;
+    qs_dtype d = v.dtype, as = kir_value_dtype(d);
+    kmemory_store(&z->walk, result, d, at, 0, cast_to(z, v.ref, as), 0);
+    if (qdtype_is_complex(d))
+        kmemory_store(&z->walk, result, d, at, 1, v.im ? cast_to(z, v.im, as) : emit_const(z, as, 0), 0);
+    return true;
+}
+
+static bool build_rows(Fuse *z, Arena *arena, FuseKernel *out) {
+    const Node *root = z->e->root;
+    KParam size = {.name = qstr_cname(z->c, "n"), .kind = KP_NUM, .dtype = QS_I64};
+    z->extent = kir_param(z->f, &size);
+    z->before = qarena_alloc(arena, sizeof *z->before * KNOWN_MOST);
+    z->loops = qarena_alloc(arena, qmem_size((size_t)z->e->nleaves, sizeof *z->loops, sizeof *z->loops));
+    z->at[0] = z->at[1] = emit_ins(z, (KMake){K_POS, .own = QS_I64});
+    for (int i = 0; i < z->e->nleaves; i++) {
+        z->loops[i] = 0;
+        if (!leaf_is_wide(z, i)) load_leaf(z, i, z->at);
+    }
+    if (!reduce_rows(z, root)) return false;
+    out->narrow = !is_wide(z, root);
+    if (out->narrow) {
+        Val v = lower_part(z, root);
+        return out->dtype = v.dtype, store_row(z, v, z->at[0], add_result(z, v.dtype, true));
+    }
+    if (!hoist(z, root)) return false;
+    Val v = try_part(z, root);
+    if (!v.ref || !v.array) return false;
+    int result = add_result(z, out->dtype = v.dtype, true);
+    KRef n = emit_ins(z, (KMake){K_PARAM, .own = QS_I64, .imm = (uint64_t)z->extent});
+    KRef start = emit_op(z, K_MUL, z->at[0], n);
+    begin_row_loop(z);
+    bool stored = store_row(z, lower_part(z, root), emit_op(z, K_ADD, start, z->at[1]), result);
+    emit_ins(z, (KMake){.op = K_END});
+    return stored;
+}
+
 static void begin_kernel(Fuse *z, Arena *arena, const char *name) {
     const FuseExpr *e = z->e;
     kbuild_begin(&z->walk, kir_new(z->c, arena, qstr_cname(z->c, name), e->src), arena, 0);
     z->leaves = qarena_alloc(arena, qmem_size((size_t)e->nleaves, sizeof *z->leaves, sizeof *z->leaves));
     z->params = qarena_alloc(arena, qmem_size((size_t)e->nleaves, sizeof *z->params, sizeof *z->params));
-    z->f->rank = z->rank, z->f->fast = e->fast_math;
+    z->f->rank = e->rows ? 1 : z->rank, z->f->fast = e->fast_math;
     add_params(z);
 }
 
 static qs_status end_kernel(Fuse *z, bool built, FuseKernel *out) {
     if (built) return kbuild_seal(&z->walk, &out->func);
+    out->why = z->why, out->pos = z->why_at;
     return kbuild_free(&z->walk), QS_OK;
 }
 
@@ -582,7 +840,10 @@ qs_status kfuse_build(Ctx *c, Arena *arena, const FuseExpr *e, const FuseLeafTyp
     if (e->kind != FUSE_MAP && !flat) return QS_OK;
     Fuse z = {.walk = {.rules = &rules, .c = c}, .e = e, .types = types, .flat = flat, .rank = flat ? 1 : rank};
     begin_kernel(&z, arena, "expression");
-    bool built = e->kind == FUSE_MAP ? build_map(&z, out) : e->adds ? build_added(&z, out) : build_reduction(&z, out);
+    bool built = e->rows               ? build_rows(&z, arena, out)
+                 : e->kind == FUSE_MAP ? build_map(&z, out)
+                 : e->adds             ? build_added(&z, out)
+                                       : build_reduction(&z, out);
     return end_kernel(&z, built, out);
 }
 

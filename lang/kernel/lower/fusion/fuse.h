@@ -4,6 +4,9 @@
  *     s = mean((x-y).^2)          leaves x, y;  partial[pos] = sum over chunk number pos, or, with thousands of
  *                                 positions, partial[block] = sum over the elements of all positions of a block
  *
+ *     y = exp(x)./sum(exp(x),1)   position r has a loop over row r of the domain for each reduction, and one that
+ *                                 stores row r of the result
+ *
  * Element types follow the rules of host arithmetic (vm/base/dtype.h), not those of kernels, so that fusion changes
  * nothing but the time.  Unsupported expressions (half, matrix products, unknown functions) are declined; the caller
  * then evaluates operator by operator. */
@@ -41,13 +44,17 @@ typedef struct {
     int nops; /* number of operators and functions above the leaves */
     bool fast_math;
     bool grouped; /* reduces by blocks of FUSE_GROUP positions instead of by chunks */
+    bool rows;    /* a map with reductions along the rows of matrices; each position of the launch computes a row */
     bool adds;    /* a sum for its derivative: each position adds its element atomically to one result */
 } FuseExpr;
 
 typedef struct {
-    KFunc *func;    /* parameters: the leaves in order (arrays are flat or of rank `rank`), then the result */
-    qs_dtype dtype; /* element type of the result; for partial results float64, int64 or the element type */
-    bool integral;  /* a sum of integers */
+    KFunc *func;     /* parameters: the leaves in order (arrays are flat or of rank `rank`), then the result */
+    qs_dtype dtype;  /* element type of the result; for partial results float64, int64 or the element type */
+    bool integral;   /* a sum of integers */
+    const char *why; /* func NULL: the reason, and its source position; NULL: not known */
+    uint32_t pos;
+    bool narrow; /* rows: the result has one element for each */
 } FuseKernel;
 
 /* flat: every array leaf has the shape of the result and is contiguous.  Otherwise leaves are strided, of rank `rank`,
@@ -73,4 +80,5 @@ qs_status kfuse_row(Ctx *c, Arena *arena, const FuseRow *, FuseKernel *out);
 bool kfuse_function(const char *name, int nargs);
 /* FUSE_SUM … for a built-in reduction with one argument; FUSE_MAP: it is none. */
 FuseKind kfuse_reduction(const char *name, int nargs);
+FuseKind kfuse_along(const char *name, int nargs); /* the same for one along a dimension */
 #endif
