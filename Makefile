@@ -30,6 +30,7 @@ test: deps check whole
 	@python3 tests/run.py --qrun $(QRUN)
 	@python3 tests/run.py --qrun $(QRUN) --device cpu --options '--loops always'
 	@python3 tests/loops.py --qrun $(QRUN)
+	@python3 tests/functions.py --qrun $(QRUN)
 	@python3 tests/arrays.py --qrun $(QRUN)
 	@python3 tests/updates.py --qrun $(QRUN)
 	@python3 tests/declared.py --qrun $(QRUN)

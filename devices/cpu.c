@@ -17,6 +17,7 @@
 #include "vm/base/libm.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -245,6 +246,22 @@ static qs_status run_measured(Job *j, Program *p, int64_t parts, int threads) {
 
 static const Flag never;
 
+/* Returns the lowest address of this thread's stack that compiled recursion may reach: half of what is left, because a
+ * function takes an unknown number of bytes below the address where it begins, and the C library is called from it. */
+static uint64_t stack_limit(void) {
+    static _Thread_local uint64_t low;
+    uint64_t here = (uint64_t)(uintptr_t) & (char){0}, most = 64 << 20;
+    pthread_attr_t a;
+    if (!low && !pthread_getattr_np(pthread_self(), &a)) {
+        void *base;
+        size_t size;
+        if (!pthread_attr_getstack(&a, &base, &size)) low = (uint64_t)(uintptr_t)base;
+        pthread_attr_destroy(&a);
+    }
+    uint64_t left = low && low < here ? here - low : 0;
+    return here - (left < most ? left : most) / 2;
+}
+
 /* Returns the number of threads to use. */
 static int threads_for(const Job *j, int64_t parts, bool cheap) {
     unsigned flags = j->p->info->flags;
@@ -271,6 +288,7 @@ static qs_status launch_kernel(Device *d, Program *p, const Launch *l, int nargs
     run->stop = d->stop ? d->stop : &never;
     run->fault = fault ? fault : &unseen;
     run->alone = threads == 1 || parts > 1;
+    if (p->info->flags & NATIVE_CALLS) run->stack = stack_limit();
     if (p->info->shared_bytes + p->info->item_bytes) TRY(get_scratch(d, p, run, l->rank, threads));
     qs_status s =
         !cheap || p->info->flags & NATIVE_LOOPS ? run_measured(&j, p, parts, threads) : run_job(&j, parts, threads);

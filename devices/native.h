@@ -17,6 +17,7 @@ enum {
     NATIVE_LOOPS = 8,    /* the kernel has loops of unknown length, so the cost is an estimate */
     NATIVE_SINGLE = 16,  /* positions are not vectorized: a block may be a single position */
     NATIVE_ORDERED = 32, /* results depend on the order of atomic updates, which are plain instructions */
+    NATIVE_CALLS = 128,  /* the code has functions that call themselves: it needs NativeRun.stack */
     NATIVE_ROWS = 64     /* blocks have whole rows, as long as these are no longer than NATIVE_LONGEST_ROW */
 };
 enum { NATIVE_LONGEST_ROW = 1 << 14 };
@@ -25,6 +26,7 @@ typedef struct {
     int64_t domain[QS_MAX_RANK], block[QS_MAX_RANK], nblocks[QS_MAX_RANK];
     const Flag *stop; /* never NULL; the code returns soon after this is set */
     DevFault *fault;  /* never NULL; a nonzero message ends the launch */
+    uint64_t stack;   /* NATIVE_CALLS: the lowest address of the stack at which a function may begin */
     int32_t alone;    /* one thread runs the launch, so that atomic updates can be plain instructions */
 } NativeRun;
 

@@ -803,6 +803,11 @@ call_function:
         pc = p->chunk.code;
         k = p->k;
         base = args;
+        if (__builtin_expect(--p->look < 0, 0)) {
+            bool done;
+            SLOW(qfunction_enter(vm, f, &done));
+            if (done) goto returned;
+        }
         NEXT;
     }
     if (fn->fkind == FN_NATIVE) {

@@ -97,6 +97,7 @@ static void release_proto(qs_vm *vm, Proto *p) {
     qmem_free(c, p->k, p->chunk.nlits * sizeof *p->k);
     qmem_free(c, p->caches, p->chunk.ncaches * sizeof *p->caches);
     for (uint32_t i = 0; i < p->chunk.nfuses; i++) qfuse_free(vm, &p->chunk.fuses[i]);
+    qfunction_free(vm, p);
     qloop_count_left(vm, &p->chunk);
     for (uint32_t i = 0; i < p->chunk.nloops; i++) qloop_free(vm, &p->chunk.loops[i]);
     qbytecode_free(&p->chunk);
@@ -130,6 +131,7 @@ qs_status qproto_of(qs_vm *vm, Func *f, bool echo, Proto **out) {
         release_proto(vm, p);
         return s;
     }
+    p->look = qfunction_first_look(vm);
     p->next = qvm(vm)->protos;
     *out = f->machine = qvm(vm)->protos = p;
     return QS_OK;

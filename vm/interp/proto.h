@@ -26,7 +26,9 @@ struct Proto {
     Func *func;
     struct Proto *next; /* list of all Protos */
     uint32_t nparams, nouts;
-    bool variadic; /* if false, a call with nparams unnamed arguments needs no arranging */
+    struct FunctionState *calls; /* function_launch.c; NULL: not examined yet */
+    int32_t look;                /* calls until it is examined again */
+    bool variadic;               /* if false, a call with nparams unnamed arguments needs no arranging */
 };
 
 typedef struct Frame {

@@ -37,6 +37,18 @@ void qloop_free(qs_vm *vm, LoopRegion *r);
 void qloop_count_left(qs_vm *vm, const Chunk *c);
 void qloop_tell_left(qs_vm *vm);
 
+/* -- function_launch.c: functions that call themselves ------------------------------------------------------------- */
+/* Called where a frame begins, when the countdown of its function has ended.  If the function is open in another frame,
+ * too, and compiling is worthwhile, runs the call as machine code, pops the frame, delivers the results, and sets
+ * *done. */
+qs_status qfunction_enter(qs_vm *vm, Frame *f, bool *done);
+void qfunction_free(qs_vm *vm, Proto *p);
+/* The initial countdown of a function. */
+enum { FUNCTION_LOOK = 1024 };
+static inline int32_t qfunction_first_look(qs_vm *vm) {
+    return qvm(vm)->loop_least == INT64_MAX ? INT32_MAX : qvm(vm)->loop_least <= 1 ? 0 : FUNCTION_LOOK;
+}
+
 enum { LOOP_LEAST = 16 }; /* number of iterations below which the hook is not called, unless every loop is compiled */
 static inline bool qloop_asks(qs_vm *vm, const Frame *f, int64_t turns) {
     return f->proto->chunk.nloops && (turns >= qvm(vm)->loop_least || f->proto->chunk.demands);

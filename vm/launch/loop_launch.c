@@ -186,9 +186,7 @@ static LoopVersion choose_version(Call *c, Launch *l) {
 }
 
 /* -- the run ------------------------------------------------------------------------------------------------------- */
-/* Returns the processor, which runs serial iterations; NULL: only the evaluator is available, and the interpreter is
- * faster. */
-static Device *processor(qs_vm *vm) {
+Device *qloop_processor(qs_vm *vm) {
     Device *d;
     if (qdevices_current(vm, &d) != QS_OK) return qerr_clear(qvm_ctx(vm)), NULL;
     if (d->ops == &qdev_ref_ops) return qvm(vm)->loop_least > 1 ? NULL : d;
@@ -200,7 +198,7 @@ static Device *processor(qs_vm *vm) {
 /* Runs a version; if the device refuses the code, the loop is left to the interpreter. */
 static qs_status load_and_run(Call *c, LoopVersion which, const Launch *l, bool *again) {
     qs_vm *vm = c->vm;
-    qs_status s = qloop_run(c, which == PARALLEL ? NULL : processor(vm), which, l, again);
+    qs_status s = qloop_run(c, which == PARALLEL ? NULL : qloop_processor(vm), which, l, again);
     if (s == QS_OK || s == QS_EINTERRUPT || c->run.loaded || qvm_ctx(vm)->err.late) return s;
     LoopResult *code = &c->v->code;
     snprintf(code->why, sizeof code->why, "%.*s", (int)sizeof code->why - 1, qvm_ctx(vm)->err.text);
@@ -232,7 +230,7 @@ static qs_status choose_and_run(Call *c, bool *ran) {
     memset(c->sums, 0, sizeof c->sums);
     LoopVersion which = choose_version(c, &l);
     qs_status s = qloop_in_order(c);
-    if (s == QS_OK && processor(c->vm)) {
+    if (s == QS_OK && qloop_processor(c->vm)) {
         if (which == PARALLEL) s = load_and_run(c, which, &l, &again);
         if (s == QS_OK && (which != PARALLEL || again)) s = run_in_order(c, again ? EXACT : which, ran);
         else *ran = s == QS_OK && c->v->code.exact.func;
@@ -283,7 +281,7 @@ static qs_status prepare_form(Call *c, LoopState *s) {
     if (is_left_to_inner(c, s)) return c->v = NULL, QS_OK;
     qloop_tell(c);
     TRY(qloop_demand(c));
-    bool nowhere = !processor(c->vm) && !qloop_is_demanded(c->region);
+    bool nowhere = !qloop_processor(c->vm) && !qloop_is_demanded(c->region);
     if (!c->v->code.exact.func || nowhere) return c->v = NULL, QS_OK;
     const KFunc *code = c->v->code.exact.func;
     if (code->ruled && qloop_is_recorded(c)) qloop_because(c, "a function that it calls has a rule for its derivative");

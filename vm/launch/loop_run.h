@@ -5,7 +5,8 @@
  *     loop_cost.c      estimates whether compiling is worth it
  *     loop_run.c       binds parameters, launches, and sets variables afterwards
  *     loop_partials.c  combines the partial sums of a loop's chunks
- *     loop_report.c    --explain, and errors */
+ *     loop_report.c    --explain, and errors
+ *     function_launch.c   runs functions that call themselves as machine code */
 #ifndef VM_LOOP_RUN_H
 #define VM_LOOP_RUN_H
 #include "lang/kernel/lower/loop/loop.h"
@@ -64,6 +65,10 @@ typedef struct {
 /* -- loop_launch.c ------------------------------------------------------------------------------------------------- */
 const LoopCode *qloop_code(const LoopSpec *v, LoopVersion which);
 
+/* Returns the processor, which runs serial code; NULL: only the evaluator is available, and the interpreter is faster.
+ */
+Device *qloop_processor(qs_vm *vm);
+
 /* -- loop_value.c -------------------------------------------------------------------------------------------------- */
 /* Finds the value of a variable of the running function. */
 bool qloop_find(qs_vm *vm, const Frame *f, const Sym *sym, qs_value *out);
@@ -82,6 +87,7 @@ typedef struct {
 static inline bool qloop_is_over_items(const LoopRegion *r) {
     return r->loop->kind == N_FOR && r->loop->u.loop.ranges[0]->kind != N_RANGE;
 }
+/* r, ranges NULL: for a function. */
 LoopJob qloop_job(Asking *a, const LoopRegion *r, const LoopRange *ranges);
 
 /* -- loop_cost.c: estimated interpreter steps ---------------------------------------------------------------------- */

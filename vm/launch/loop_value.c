@@ -152,7 +152,7 @@ LoopJob qloop_job(Asking *a, const LoopRegion *r, const LoopRange *ranges) {
     a->region = r;
     Func *func = a->f->proto->func;
     const Machine *m = qvm(a->e.vm);
-    LoopJob job = {.loop = r->loop,
+    LoopJob job = {.loop = r ? r->loop : NULL,
                    .func = func,
                    .ud = a,
                    .value = ask_symbol,
@@ -164,7 +164,7 @@ LoopJob qloop_job(Asking *a, const LoopRegion *r, const LoopRange *ranges) {
                    .extent = ask_extent,
                    .items = ask_items,
                    .ends = m->config.final && func->unit == m->main_module->units[0]};
-    memcpy(job.range, ranges, sizeof job.range);
+    if (ranges) memcpy(job.range, ranges, sizeof job.range);
     return job;
 }
 

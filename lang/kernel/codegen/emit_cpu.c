@@ -13,6 +13,7 @@
  * module. */
 #include "lang/kernel/codegen/emit_cpu.h"
 #include "devices/native.h"
+#include "lang/kernel/passes/pipeline.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -293,6 +294,8 @@ static void report_fault(Emit *e, const KIns *i) {
              x[5].s, x[6].s, x[7].s);
 }
 
+static void no_code(Emit *e) { (void)e; }
+
 static void poll_stop(Emit *e) {
     uint32_t on = emit_new(e);
     Opnd v = emit_def(e, "load volatile i32, ptr %s", cpu_of(e)->stop.s);
@@ -397,6 +400,83 @@ static void emit_body(Cpu *k) {
     emit_jump(e, k->done);
     emit_label(e, k->done);
     emit_put(e, "ret void");
+}
+
+/* -- functions that the kernel calls ------------------------------------------------------------------------------- */
+static const char callee_head[] = "(ptr noalias readonly %args, ptr noalias readonly %run";
+
+static Cpu *new_cpu(Emit *e, Arena *arena) {
+    const KFunc *f = e->f;
+    size_t nparams = (size_t)f->nparams + 1;
+    Cpu *k = qarena_alloc(arena, sizeof *k);
+    *k = (Cpu){.e = e,
+               .arena = arena,
+               .params = qarena_alloc(arena, qmem_size(nparams, sizeof(Opnd), 0)),
+               .extents = qarena_alloc(arena, qmem_size(nparams, QS_MAX_RANK * 2 * sizeof(Opnd), 0)),
+               .pads = qarena_alloc(arena, qmem_size(nparams, sizeof(Opnd), 0)),
+               .alloca = qarena_alloc(arena, qmem_size(f->nins, sizeof(uint32_t), 0)),
+               .big = qarena_alloc(arena, qmem_size(f->nins, sizeof(uint32_t), 0)),
+               .copy = qarena_alloc(arena, qmem_size(f->nins, sizeof(uint32_t), 0)),
+               .copied = qarena_alloc(arena, f->nins),
+               .scope = qarena_alloc(arena, qmem_size(f->nins, sizeof(uint32_t), 0))};
+    e->frame = k;
+    e->param = get_param, e->extent = get_extent, e->container = get_container, e->disguise = disguise;
+    e->leave = leave_position, e->fault = report_fault, e->poll = poll_stop, e->barrier = no_code,
+    e->any = rows_any_of_strip;
+    return k;
+}
+
+/* The struct of all results, and `ret`. */
+static void emit_return(Emit *e, const char *type) {
+    const KFunc *f = e->f;
+    Opnd all = emit_opnd("undef");
+    for (int i = 0; i < f->noutputs; i++)
+        all = emit_def(e, "insertvalue %s %s, %s %s, %d", type, all.s, emit_type((qs_dtype)f->outputs[i]),
+                       e->outputs[i].s, i);
+    emit_put(e, "ret %s %s", type, all.s);
+    e->dead = true;
+}
+
+static void check_stack(Cpu *k) {
+    Emit *e = k->e;
+    uint32_t on = emit_new(e);
+    emit_declare(e, "declare ptr @llvm.frameaddress.p0(i32)");
+    Opnd here = emit_def(e, "ptrtoint ptr %s to i64", emit_def(e, "call ptr @llvm.frameaddress.p0(i32 0)").s);
+    Opnd limit = load_field(e, "%run", offsetof(NativeRun, stack), "i64", "");
+    emit_branch(e, emit_def(e, "icmp ugt i64 %s, %s", here.s, limit.s), on, k->done);
+    emit_label(e, on);
+}
+
+/* Emits callee n.  It polls the interrupt flag once, so that a recursion without loops can be stopped, too. */
+static void emit_callee(Cpu *parent, int n, Text *out) {
+    Emit *up = parent->e, *e = qarena_alloc(parent->arena, sizeof *e);
+    PipelineResult lowered;
+    Text type;
+    kpipeline_run(up->c, parent->arena, up->source->callees[n], PIPELINE_CALLEE, &lowered, NULL);
+    *e = (Emit){.c = up->c, .f = lowered.func, .source = up->source, .t = up->t, .decls = up->decls, .tail = up->tail};
+    e->bits = lowered.bits, e->group = e->updates = "", e->metadata = up->metadata, e->now = 1;
+    e->array_space = e->shared_space = "";
+    emit_tables(e, parent->arena);
+    qtext_init(&e->entry, e->c), qtext_init(&e->body, e->c), qtext_init(&type, e->c);
+    e->out = &e->body;
+    Cpu *k = new_cpu(e, parent->arena);
+    k->done = k->block_end = emit_new(e);
+    emit_signature(e->f, &type);
+    check_stack(k);
+    k->stop = load_field(e, "%run", offsetof(NativeRun, stop), "ptr", "");
+    poll_stop(e);
+    emit_range(e, 1, e->f->nins);
+    emit_return(e, type.s);
+    emit_label(e, k->done);
+    emit_put(e, "ret %s zeroinitializer", type.s);
+    qtext_printf(out, "define internal fastcc %s @f%d%s", type.s, n, callee_head);
+    for (int i = 0; i < e->f->ninputs; i++) qtext_printf(out, ", %s %%i%d", emit_type((qs_dtype)e->f->inputs[i]), i);
+    qtext_puts(out, ") #0 {\nentry:\n");
+    if (e->entry.len) qtext_add(out, e->entry.s, e->entry.len);
+    qtext_add(out, e->body.s, e->body.len);
+    qtext_puts(out, "}\n");
+    qtext_free(&e->entry), qtext_free(&e->body), qtext_free(&type);
+    up->decls = e->decls, up->tail = e->tail, up->metadata = e->metadata;
 }
 
 /* -- the module ---------------------------------------------------------------------------------------------------- */
@@ -530,6 +610,7 @@ static void print_info(Cpu *k, Text *out) {
     unsigned flags = (k->blocks ? NATIVE_BLOCKS : 0u) | (rows_has_edges(k) ? NATIVE_ROWS : 0u) |
                      (f->serial ? NATIVE_SERIAL : 0u) | (kir_has(f, K_CHECK) ? NATIVE_CHECKS : 0u) |
                      (has_unknown_loop(f) ? NATIVE_LOOPS : 0u) |
+                     (k->e->source->ncallees ? NATIVE_CALLS | NATIVE_LOOPS : 0u) |
                      (has_long_loop(k->e) && !k->strips ? NATIVE_SINGLE : 0u) | (is_ordered(f) ? NATIVE_ORDERED : 0u);
     qtext_printf(out,
                  "@kernel_info = constant { i32, i32, i32, i32, i64, i64, i32, [%d x [4 x i8]], i32, "
@@ -575,6 +656,7 @@ static void print_module(Cpu *k, Text *out) {
     qtext_add(out, e->entry.s, e->entry.len);
     qtext_add(out, e->body.s, e->body.len);
     qtext_puts(out, "}\n");
+    for (int i = 0; i < e->source->ncallees; i++) emit_callee(k, i, out);
     if (kir_has(e->f, K_CHECK)) add_fault_function(e);
     /* LLVM estimates quotients and roots only if infinite operands and results need not be correct.  As an attribute of
      * the function, unlike a flag of instructions, this does not remove tests for infinities. */
@@ -609,28 +691,10 @@ static qs_status emit_kernel(Cpu *k, Text *out) {
     return QS_OK;
 }
 
-static void no_code(Emit *e) { (void)e; }
-
 qs_status emit_cpu(Emit *e, Text *out) {
     Arena arena;
     qarena_init(&arena, e->c);
-    const KFunc *f = e->f;
-    size_t nparams = (size_t)f->nparams + 1;
-    Cpu k = {.e = e,
-             .arena = &arena,
-             .params = qarena_alloc(&arena, qmem_size(nparams, sizeof(Opnd), 0)),
-             .extents = qarena_alloc(&arena, qmem_size(nparams, QS_MAX_RANK * 2 * sizeof(Opnd), 0)),
-             .pads = qarena_alloc(&arena, qmem_size(nparams, sizeof(Opnd), 0)),
-             .alloca = qarena_alloc(&arena, qmem_size(f->nins, sizeof(uint32_t), 0)),
-             .big = qarena_alloc(&arena, qmem_size(f->nins, sizeof(uint32_t), 0)),
-             .copy = qarena_alloc(&arena, qmem_size(f->nins, sizeof(uint32_t), 0)),
-             .copied = qarena_alloc(&arena, f->nins),
-             .scope = qarena_alloc(&arena, qmem_size(f->nins, sizeof(uint32_t), 0))};
-    e->frame = &k;
-    e->param = get_param, e->extent = get_extent, e->container = get_container, e->disguise = disguise;
-    e->leave = leave_position, e->fault = report_fault, e->poll = poll_stop, e->barrier = no_code,
-    e->any = rows_any_of_strip;
-    qs_status s = emit_kernel(&k, out);
+    qs_status s = emit_kernel(new_cpu(e, &arena), out);
     qarena_free(&arena);
     return s;
 }

@@ -848,10 +848,19 @@ static EmitLoop *push_loop(Emit *e) {
     return l;
 }
 
-static void begin_loop(Emit *e) {
+/* Whether the LOOP exists only to be left: its only iteration ends with a jump out of it. */
+static bool runs_once(const Emit *e, KRef r) {
+    KRef last = e->f->regions[r].end - 1;
+    if (e->f->ins[last].op != K_BREAK && e->f->ins[last].op != K_RET) return false;
+    for (KRef i = r + 1; i < last; i++)
+        if (e->f->ins[i].op == K_CONTINUE && kir_jump_target(e->f, i) == r) return false;
+    return true;
+}
+
+static void begin_loop(Emit *e, KRef r) {
     EmitLoop *l = push_loop(e);
     emit_label(e, l->head);
-    if (e->poll) e->poll(e);
+    if (e->poll && !runs_once(e, r)) e->poll(e);
 }
 
 /* Emits the number of iterations of a FOR, as an unsigned number. */
@@ -957,6 +966,38 @@ static void emit_check(Emit *e, const KIns *i) {
     e->fault(e, i);
     e->leave(e);
     emit_label(e, good);
+}
+
+/* -- functions that call themselves -------------------------------------------------------------------------------- */
+void emit_signature(const KFunc *callee, Text *out) {
+    for (int i = 0; i < callee->noutputs; i++)
+        qtext_printf(out, "%s%s", i ? ", " : "{ ", emit_type((qs_dtype)callee->outputs[i]));
+    qtext_puts(out, " }");
+}
+
+/* The temporary of all results is kept in `wide`. */
+static void emit_call(Emit *e, KRef r) {
+    const KIns *i = &e->f->ins[r];
+    const KFunc *callee = e->source->callees[i->imm];
+    Text type, args;
+    qtext_init(&type, e->c), qtext_init(&args, e->c);
+    emit_signature(callee, &type);
+    for (int k = 0; k < callee->ninputs; k++)
+        qtext_printf(&args, ", %s %s", emit_type((qs_dtype)callee->inputs[k]), e->args[k].s);
+    Opnd all = emit_def(e, "call fastcc %s @f%llu(ptr %%args, ptr %%run%s)", type.s, (unsigned long long)i->imm,
+                        args.s ? args.s : "");
+    emit_set(e, r, emit_def(e, "extractvalue %s %s, 0", type.s, all.s));
+    e->wide[r] = emit_number(all);
+    qtext_free(&type), qtext_free(&args);
+}
+
+static void emit_result(Emit *e, KRef r) {
+    const KIns *i = &e->f->ins[r];
+    Text type;
+    qtext_init(&type, e->c);
+    emit_signature(e->source->callees[e->f->ins[i->a].imm], &type);
+    emit_set(e, r, emit_def(e, "extractvalue %s %%t%u, %llu", type.s, e->wide[i->a], (unsigned long long)i->imm));
+    qtext_free(&type);
 }
 
 /* -- indices of small kernels: a GPU computes only their low half -------------------------------------------------- */
@@ -1080,7 +1121,7 @@ void emit_ins(Emit *e, KRef r) {
         break;
     case K_IF: begin_if(e, r); break;
     case K_ELSE: begin_else(e, r); break;
-    case K_LOOP: begin_loop(e); break;
+    case K_LOOP: begin_loop(e, r); break;
     case K_FOR: begin_for(e, r); break;
     case K_END: end_region(e, r); break;
     case K_BREAK: emit_jump(e, e->loop[e->depth - 1 - (int)i->imm].out); break;
@@ -1088,6 +1129,11 @@ void emit_ins(Emit *e, KRef r) {
     case K_RET: e->leave(e); break;
     case K_BARRIER: e->barrier(e); break;
     case K_CHECK: emit_check(e, i); break;
+    case K_INPUT: emit_set(e, r, emit_opnd("%%i%llu", (unsigned long long)i->imm)); break;
+    case K_OUTPUT: e->outputs[i->imm] = emit_arg(e, i->a); break;
+    case K_ARG: e->args[i->imm] = emit_arg(e, i->a); break;
+    case K_CALL: emit_call(e, r); break;
+    case K_RESULT: emit_result(e, r); break;
     default:
         emit_set(
             e, r,
@@ -1124,6 +1170,12 @@ static bool has_many_calls(const KFunc *f) {
     return n > INLINED;
 }
 
+void emit_tables(Emit *e, Arena *a) {
+    uint32_t **const tables[] = {&e->val, &e->wide, &e->epoch, &e->slim, &e->label};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        *tables[i] = qarena_alloc(a, qmem_size(e->f->nins, sizeof(uint32_t), 0));
+}
+
 qs_status kemit_llvm(Ctx *c, const KFunc *f, const KTarget *t, Text *out) {
     Arena a;
     PipelineResult lowered;
@@ -1135,9 +1187,7 @@ qs_status kemit_llvm(Ctx *c, const KFunc *f, const KTarget *t, Text *out) {
     e->f = f, e->split = lowered.split, e->bits = lowered.bits, e->group = e->updates = "", e->metadata = 15;
     e->many_calls = has_many_calls(f);
     e->array_space = e->shared_space = "";
-    uint32_t **const tables[] = {&e->val, &e->wide, &e->epoch, &e->slim, &e->label};
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        *tables[i] = qarena_alloc(&a, qmem_size(f->nins, sizeof(uint32_t), 0));
+    emit_tables(e, &a);
     Text *const texts[] = {&e->entry, &e->body, &e->decls, &e->tail};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) qtext_init(texts[i], c);
     e->out = &e->body;

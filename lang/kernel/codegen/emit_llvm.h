@@ -74,6 +74,8 @@ struct Emit {
     /* Updates an element of an array atomically; v has the dtype of its value.  NULL: emit_atomic does it. */
     void (*atomic)(Emit *, const KIns *, qs_dtype elem, Opnd ptr, Opnd v);
     Opnd (*any)(Emit *, KRef); /* value of ANY with operand r; NULL: the value of r */
+    Opnd args[KIR_SLOTS];      /* arguments of the next CALL */
+    Opnd outputs[KIR_SLOTS];   /* of a callee: its results */
     Opnd alone;                /* i1: updates need not be atomic; "": unknown */
     void *frame;
 };
@@ -113,6 +115,8 @@ void emit_math_inline(Emit *e, MathFn fn);                    /* defines own_sin
 const char *emit_mod(Emit *e, qs_dtype d);                    /* name of the remainder function, which it defines */
 static inline unsigned emit_mod_attributes(qs_dtype d) { return d == QS_F64 ? 8 : 9; } /* group of its calls */
 
+void emit_tables(Emit *e, Arena *a);                 /* makes the tables by instruction */
+void emit_signature(const KFunc *callee, Text *out); /* the type of its results */
 qs_status emit_cpu(Emit *e, Text *out);
 qs_status emit_ptx(Emit *e, Text *out);
 #endif

@@ -186,7 +186,11 @@ typedef enum {
     S_NEXT_I64,
     S_END,
     S_BARRIER,
-    S_CHECK
+    S_CHECK,
+    S_ARG,
+    S_CALL,
+    S_RESULT,
+    S_OUTPUT
 } StepOp;
 
 /* r, a, b, c: slots of the frame; imm: a jump target, a parameter or an axis; at: the instruction, for messages */
@@ -209,9 +213,11 @@ typedef struct {
     const Step *next; /* NULL: ended */
 } Item;
 
-typedef struct {
+typedef struct Run {
     Ctx *ctx;
     const KFunc *f;
+    struct Run *callees, *root; /* functions that CALL runs; the run of the kernel */
+    KSlot slots[KIR_SLOTS];     /* of the kernel: arguments of the next CALL; results of the last one */
     const KArg *args;
     const KLaunch *l;
     int64_t blkcnt[QS_MAX_RANK], blkidx[QS_MAX_RANK];
@@ -240,7 +246,10 @@ static void place_storage(Run *r) {
     for (uint32_t i = 1; i < r->f->nins; i++) {
         const KIns *k = &r->f->ins[i];
         uint32_t *n = k->op == K_SHARED ? &r->nshared : &r->nslots;
-        uint32_t count = k->op == K_FOR ? 1 : k->op == K_LARRAY || k->op == K_SHARED ? (uint32_t)k->imm : 0;
+        uint32_t count = k->op == K_FOR                           ? 1
+                         : k->op == K_CALL                        ? KIR_SLOTS
+                         : k->op == K_LARRAY || k->op == K_SHARED ? (uint32_t)k->imm
+                                                                  : 0;
         r->storage[i] = (Storage){*n, count, k->op == K_SHARED};
         *n += count;
     }
@@ -347,6 +356,11 @@ static void add_value(Run *r, uint32_t at) {
     case K_MATH: add_step(r, math_step(k), at); break;
     case K_BARRIER: add_step(r, S_BARRIER, at); break;
     case K_CHECK: add_step(r, S_CHECK, at); break;
+    case K_INPUT: break; /* run_callee sets it */
+    case K_ARG: add_step(r, S_ARG, at); break;
+    case K_CALL: add_step(r, S_CALL, at); break;
+    case K_RESULT: add_step(r, S_RESULT, at); break;
+    case K_OUTPUT: add_step(r, S_OUTPUT, at); break;
     default: add_step(r, arith_step((KOp)k->op, from), at); break;
     }
 }
@@ -422,6 +436,23 @@ static KSlot *array_element(const Run *r, KSlot *frame, const Step *s, int64_t *
 }
 
 static bool in_memory(const Memory *m, int64_t i) { return i >= m->first && i <= m->last; }
+
+static qs_status run_item(Run *r, Item *it);
+
+/* Runs a callee with a frame of its own, and copies its results to `out`. */
+static qs_status run_callee(Run *root, Run *f, KSlot *out) {
+    size_t bytes = f->nslots * sizeof(KSlot);
+    KSlot *frame = qmem_try(root->ctx, bytes);
+    if (!frame) return qerr_set(root->ctx, QS_ENOMEM, "kernel %s: no memory for a call", root->f->name->s);
+    memcpy(frame, f->frame, bytes);
+    for (uint32_t i = 1; i < f->f->nins; i++)
+        if (f->f->ins[i].op == K_INPUT) frame[i] = root->slots[f->f->ins[i].imm];
+    Item it = {.frame = frame, .next = f->steps};
+    root->slots[0].bits = 0; /* if it ends early, it has failed */
+    qs_status s = stopped(root) ? QS_EINTERRUPT : run_item(f, &it);
+    memcpy(out, root->slots, KIR_SLOTS * sizeof *out);
+    return qmem_try_free(root->ctx, frame, bytes), s;
+}
 
 /* Runs one position to its next BARRIER (it->next is set) or its end (it->next is NULL). */
 static qs_status run_item(Run *r, Item *it) {
@@ -513,6 +544,14 @@ static qs_status run_item(Run *r, Item *it) {
             record_fault(r, it, s);
             it->next = NULL;
             return QS_OK;
+        case S_ARG: r->root->slots[s->imm] = x[s->a]; break;
+        case S_CALL:
+            e = x + r->storage[s->r].base;
+            TRY(run_callee(r->root, &r->root->callees[s->imm], e));
+            x[s->r].B1 = e->B1;
+            break;
+        case S_RESULT: x[s->r] = x[r->storage[s->a].base + s->imm]; break;
+        case S_OUTPUT: r->root->slots[s->imm] = x[s->a]; break;
         case S_END: it->next = NULL; return QS_OK;
         case S_BARRIER: it->next = s + 1; return QS_OK;
         }
@@ -637,7 +676,7 @@ static qs_status make_items(Run *r) {
     return QS_OK;
 }
 
-static qs_status run_launch(Run *r, Arena *arena) {
+static void prepare(Run *r, Arena *arena) {
     const KFunc *f = r->f;
     size_t n = f->nins + 1;
     r->first = qarena_alloc(arena, qmem_size(n, sizeof *r->first, 0));
@@ -651,6 +690,17 @@ static qs_status run_launch(Run *r, Arena *arena) {
     r->shared = qarena_alloc(arena, qmem_size(r->nshared, sizeof *r->shared, 0));
     r->frame[0].B1 = true;
     add_steps(r);
+}
+
+static qs_status run_launch(Run *r, Arena *arena) {
+    const KFunc *f = r->f;
+    prepare(r, arena);
+    r->root = r, r->callees = qarena_alloc(arena, qmem_size((size_t)f->ncallees, sizeof *r, sizeof *r));
+    for (int i = 0; i < f->ncallees; i++) {
+        r->callees[i] =
+            (Run){.ctx = r->ctx, .f = f->callees[i], .root = r, .args = r->args, .l = r->l, .stop = r->stop};
+        prepare(&r->callees[i], arena);
+    }
     TRY(make_items(r));
     qs_status s = f->serial && !f->barrier ? run_serial(r) : run_blocks(r);
     qmem_try_free(r->ctx, r->items, frames_bytes(r));

@@ -39,6 +39,8 @@ typedef struct {
     KRef around; /* the innermost region around it; ELSE, END: the region around its IF, LOOP or FOR; 0: none */
 } KRegion;
 
+enum { KIR_SLOTS = 16 };
+
 typedef enum { KP_NUM, KP_ARRAY } KParamKind;
 typedef struct {
     Str *name;
@@ -82,7 +84,12 @@ typedef struct KFunc {
     int32_t block[QS_MAX_RANK];
     Str *ruled;
     uint32_t ruled_pos; /* a called function with a rule for its derivative, position of the call; NULL: none */
-    uint64_t hash;      /* hash of everything that determines the code; set by kir_seal */
+    /* functions that CALL runs, of the KFunc that is launched; they are sealed before it */
+    struct KFunc **callees;
+    int ncallees;
+    /* of a callee: value dtypes of its arguments and results; result 0 is a bool */
+    uint8_t inputs[KIR_SLOTS], outputs[KIR_SLOTS], ninputs, noutputs;
+    uint64_t hash; /* hash of everything that determines the code; set by kir_seal */
 } KFunc;
 
 /* Limit of small kernels: extents of the domain and of arrays are at most this.  Strides fit into int32, and so does

@@ -262,6 +262,8 @@ KFunc *kir_shell(Ctx *c, Arena *arena, const KFunc *f) {
     g->few = f->few;
     g->barrier = f->barrier, g->shared = f->shared, g->fixed_block = f->fixed_block;
     memcpy(g->block, f->block, sizeof g->block);
+    g->callees = f->callees, g->ncallees = f->ncallees, g->ninputs = f->ninputs, g->noutputs = f->noutputs;
+    memcpy(g->inputs, f->inputs, sizeof g->inputs), memcpy(g->outputs, f->outputs, sizeof g->outputs);
     return g;
 }
 
@@ -305,6 +307,9 @@ static uint64_t hash_func(const KFunc *f) {
     for (int i = 0; f->fixed_block && i < f->rank; i++) h = mix_hash(h, (uint64_t)f->block[i]);
     for (int i = 0; i < f->nparams; i++) h = hash_param(h, &f->params[i]);
     for (uint32_t i = 1; i < f->nins; i++) h = hash_ins(h, &f->ins[i]);
+    for (int i = 0; i < f->ninputs; i++) h = mix_hash(h, f->inputs[i]);
+    for (int i = 0; i < f->noutputs; i++) h = mix_hash(h, f->outputs[i]);
+    for (int i = 0; i < f->ncallees; i++) h = mix_hash(h, f->callees[i]->hash);
     return h;
 }
 

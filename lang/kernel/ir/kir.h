@@ -12,6 +12,10 @@
  *
  * Users of KIR: lower/, autodiff/, passes/ and codegen/; vm/launch runs the evaluator as the device `ref`.
  *
+ * A loop or function of the host program may call functions that cannot be inlined, because they call themselves: the
+ * list `callees` of the KFunc that is launched, to which CALL refers, also inside these functions.  They have its
+ * parameters, and arguments and results besides (INPUT, OUTPUT).
+ *
  * Control flow is structured (IF ELSE END, LOOP FOR END) and mutable state is in LOCALs, so there are no phi
  * instructions.  It prints directly as OpenCL C, and LLVM's mem2reg converts it to SSA form.
  *
@@ -53,7 +57,18 @@ typedef struct {
 } KOpInfo; /* generated from kir.def */
 typedef enum { KE_PURE, KE_READ, KE_WRITE, KE_FLOW, KE_SYNC } KEffect;
 typedef enum { KARG__, KARG_r, KARG_o } KArgUse;
-typedef enum { KI_none, KI_bits, KI_param, KI_axis, KI_count, KI_depth, KI_message, KI_dim } KImmUse;
+typedef enum {
+    KI_none,
+    KI_bits,
+    KI_param,
+    KI_axis,
+    KI_count,
+    KI_depth,
+    KI_message,
+    KI_dim,
+    KI_slot,
+    KI_callee
+} KImmUse;
 typedef enum { KR_own, KR_same, KR_of_b, KR_bool, KR_i64, KR_none } KResultUse;
 typedef enum { KF_none, KF_zeroed, KF_atomic, KF_access, KF_math, KF_order } KFlagUse;
 extern const KOpInfo kir_ops[K__COUNT];

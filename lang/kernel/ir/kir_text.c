@@ -171,6 +171,10 @@ void kir_print(const KFunc *f, Text *t) {
         if (op == K_IF || op == K_ELSE || op == K_LOOP || op == K_FOR) depth++;
     }
     qtext_puts(t, "}\n");
+    for (int i = 0; i < f->ncallees; i++) { /* for people: they are not read back */
+        qtext_printf(t, "; function %d\n", i);
+        kir_print(f->callees[i], t);
+    }
 }
 
 /* -- reading ------------------------------------------------------------------------------------------------------- */
@@ -340,6 +344,8 @@ static qs_status read_imm(Reader *r, KIns *i) {
         if (!take_char(r, '#')) return bad(r, "#message");
         return read_number(r, INT32_MAX, &i->imm);
     case KI_axis:
+    case KI_slot:
+    case KI_callee:
     case KI_count:
     case KI_depth: break;
     }

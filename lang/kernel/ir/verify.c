@@ -95,6 +95,9 @@ static qs_status check_imm(const Verifier *v, const KIns *i) {
         return i->imm >= 1 && i->imm <= MAX_ARRAY ? QS_OK
                                                   : fault(v, "an array of %llu elements", (unsigned long long)i->imm);
     case KI_depth: return i->imm < (uint64_t)v->loops ? QS_OK : fault(v, "there are %d loops around it", v->loops);
+    case KI_slot: return i->imm < KIR_SLOTS ? QS_OK : fault(v, "there are at most %d arguments", KIR_SLOTS);
+    case KI_callee:
+        return !v->f->ncallees || i->imm < (uint64_t)v->f->ncallees ? QS_OK : fault(v, "there is no such function");
     case KI_message: return i->imm < (uint64_t)v->f->nmessages ? QS_OK : fault(v, "there is no such message");
     }
     return QS_OK;
@@ -206,6 +209,9 @@ static qs_status check_dtypes(const Verifier *v, const KIns *i) {
     case K_SELECT: return want(v, a == QS_B1 && b == c, "wants a bool and two values of one dtype");
     case K_ANALYTIC: return want(v, is_float(a) && a == b && a == c, "wants floats of one dtype");
     case K_MATH: return want(v, is_float(a) && (!i->b || a == b), "wants floats of one dtype");
+    case K_RESULT: return want(v, ins[i->a].op == K_CALL, "wants a CALL");
+    case K_INPUT: return want(v, i->imm < v->f->ninputs && d == v->f->inputs[i->imm], "there is no such argument");
+    case K_OUTPUT: return want(v, i->imm < v->f->noutputs && a == v->f->outputs[i->imm], "there is no such result");
     case K_IF:
     case K_CHECK: return want(v, a == QS_B1, "the condition must be bool");
     case K_FOR: return want(v, is_index(d) && a == d && b == d && c == d, "wants int or int64 of one dtype");

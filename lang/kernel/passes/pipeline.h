@@ -10,6 +10,7 @@
 
 typedef enum {
     PIPELINE_CPU,    /* LLVM: positions run in loops, which become vectors */
+    PIPELINE_CALLEE, /* LLVM: a function that a CPU kernel calls */
     PIPELINE_GPU,    /* LLVM: each position is a thread */
     PIPELINE_OPENCL, /* OpenCL C: positions run side by side in groups */
     PIPELINE_C,      /* C: the kernel loops over its positions */

@@ -284,6 +284,20 @@ struct Walk {
 #include "lang/kernel/lower/common/members.def"
 };
 
+/* -- common_stmt.c ------------------------------------------------------------------------------------------------- */
+/* A failure because of Walk.pending ends only the innermost statement, choice or operand. */
+typedef struct {
+    InlineFrame *in;
+    Exits *exits;
+    BlockScope *block;
+    uint32_t pos, site_pos;
+    int calls;
+    bool foreign, indexing;
+} Point;
+Point kstmt_point(const Walk *w);
+/* Continues there, with all blocks closed that were opened since, if `s` is such a failure; else returns s. */
+qs_status kstmt_resume(Walk *w, const Point *p, qs_status s, bool *resumed);
+
 /* -- build.c ------------------------------------------------------------------------------------------------------- */
 /* Runs passes, each with its own arena, until a pass has learned nothing new, and keeps the result of that pass.  *done
  * stays false if `most` passes were not enough. */

@@ -32,8 +32,10 @@ static qs_status lower_guarded(Walk *w, Node *n, KRef a, struct Val *out) {
     int known;
     bool *before = kstmt_save(w);
     kbuild_flow(w, K_IF, is_and ? a : not(w, a));
-    TRY(kexpr_cond(w, n->u.bin.b, &b, &known));
-    kbuild_set(w, local, b);
+    Point before_b = kstmt_point(w);
+    bool resumed;
+    TRY(kstmt_resume(w, &before_b, kexpr_cond(w, n->u.bin.b, &b, &known), &resumed));
+    if (!resumed) kbuild_set(w, local, b);
     kbuild_end(w);
     kstmt_restore(w, before);
     w->rules->expr->boolean(w, kbuild_get(w, local), out);
@@ -64,23 +66,28 @@ static qs_status lower_logical(Walk *w, Node *n, struct Val *out) {
 }
 
 /* -- choices ------------------------------------------------------------------------------------------------------- */
-static qs_status lower_side(Walk *w, Node *n, void *choice) {
+static qs_status lower_side(Walk *w, Node *n, void *choice, int *unknown) {
     struct Val *v = kval_new(w, 1);
-    TRY(kexpr_lower(w, n, v));
+    Point before = kstmt_point(w);
+    bool resumed;
+    TRY(kstmt_resume(w, &before, kexpr_lower(w, n, v), &resumed));
+    if (resumed) return ++*unknown, QS_OK;
     w->pos = n->pos;
     return w->rules->expr->choice_set(w, choice, v);
 }
 
 static qs_status lower_branches(Walk *w, Node *n, KRef c, struct Val *out) {
     bool *before = kstmt_save(w);
+    int unknown = 0;
     void *choice = w->rules->expr->choice(w, n, c);
     kbuild_flow(w, K_IF, c);
-    TRY(lower_side(w, n->u.ternary.then, choice));
+    TRY(lower_side(w, n->u.ternary.then, choice, &unknown));
     kstmt_restore(w, before);
     kbuild_flow(w, K_ELSE, 0);
-    TRY(lower_side(w, n->u.ternary.other, choice));
+    TRY(lower_side(w, n->u.ternary.other, choice, &unknown));
     kbuild_end(w);
     kstmt_restore(w, before);
+    if (unknown == 2) return w->pending = true, QS_EVALUE;
     return w->rules->expr->choice_get(w, choice, out), QS_OK;
 }
 

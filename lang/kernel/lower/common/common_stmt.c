@@ -375,7 +375,25 @@ qs_status kstmt_lower(Walk *w, Node *n) {
     return kval_release(w, temp, end), QS_OK;
 }
 
+Point kstmt_point(const Walk *w) {
+    return (Point){w->in, w->exits, w->block, w->pos, w->site_pos, w->calls, w->foreign, w->indexing};
+}
+
+qs_status kstmt_resume(Walk *w, const Point *p, qs_status s, bool *resumed) {
+    *resumed = s != QS_OK && w->pending;
+    if (!*resumed) return s;
+    while (w->block != p->block) kbuild_end(w);
+    w->in = p->in, w->exits = p->exits, w->pos = p->pos, w->site_pos = p->site_pos, w->calls = p->calls;
+    w->foreign = p->foreign, w->indexing = p->indexing;
+    return w->pending = w->left = false, QS_OK;
+}
+
 qs_status kstmt_block(Walk *w, NodeList body) {
-    for (int i = 0; i < body.n && !w->left; i++) TRY(kstmt_lower(w, body.at[i]));
+    for (int i = 0; i < body.n && !w->left; i++) {
+        Point before = kstmt_point(w);
+        bool resumed;
+        TRY(kstmt_resume(w, &before, kstmt_lower(w, body.at[i]), &resumed));
+        w->left = w->left || resumed;
+    }
     return QS_OK;
 }

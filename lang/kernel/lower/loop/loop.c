@@ -90,6 +90,8 @@ static void declare_all(Loops *L, InlineFrame *in) {
     for (InlineFrame *i = in->child; i; i = i->next) declare_all(L, i);
 }
 
+void kloop_declare_all(Loops *L) { declare_all(L, L->root); }
+
 static bool has_return(const Node *loop) { return kquery_node(kquery_body_of(loop), true, kquery_is_return, NULL); }
 
 static void begin_pass(Loops *L, Arena *scratch) {

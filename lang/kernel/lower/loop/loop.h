@@ -33,7 +33,7 @@
  *     loop_number.c      real numbers                      loop_variable.c    variables, tests
  *     loop_complex.c     complex numbers                   loop_random.c      random numbers
  *     loop_vector.c      short vectors                     loop_guard.c       index bounds implied by conditions
- *     loop_mixed.c       values of several types
+ *     loop_mixed.c       values of several types           loop_function.c    functions that call themselves
  *
  * One loop is compiled to up to four functions:
  *
@@ -115,7 +115,8 @@ typedef struct {
  * value, the last value, the step and the number of iterations of counter `index`.  REALS and WHOLES are arrays of
  * float64 and int64 for the final values of variables.  CHUNK is the number of iterations of a chunk; PARTS is float64,
  * with LOOP_CHUNKS elements for each reduced variable (LoopOut.part); SUMS is float64, with a copy of the array
- * `sums[index]` for each chunk, initially -0.  SEED and DRAWN (int64) are for random numbers. */
+ * `sums[index]` for each chunk, initially -0.  SEED and DRAWN (int64) are for random numbers.  ARGUMENT is the number
+ * that argument `index` of a function is, FRAMES (int64) how many calls may be open. */
 typedef enum {
     LOOP_SOURCE,
     LOOP_IMAGINARY,
@@ -130,7 +131,9 @@ typedef enum {
     LOOP_PARTS,
     LOOP_SUMS,
     LOOP_SEED,
-    LOOP_DRAWN
+    LOOP_DRAWN,
+    LOOP_ARGUMENT,
+    LOOP_FRAMES
 } LoopBindKind;
 enum { LOOP_CHUNKS = 64 };
 typedef struct {
@@ -231,4 +234,20 @@ typedef struct {
  * axes. */
 enum { LOOP_GUARD_FAILED, LOOP_GUARD_LO, LOOP_GUARD_HI, LOOP_GUARD_SIZE, LOOP_GUARD_TURNS /* + counter */ };
 qs_status kloop_lower(Ctx *c, Arena *arena, const LoopJob *job, LoopResult *out);
+
+/* -- functions that call themselves (loop_function.c) -------------------------------------------------------------- */
+enum { LOOP_RESULTS = 8 };
+typedef struct {
+    LoopCode entry; /* func NULL: the compiler declined the function, for the reason `why` */
+    int nresults;
+    uint8_t kind[LOOP_RESULTS]; /* LOOP_NUM, LOOP_BOOL: result i is reals[i+1]; LOOP_INT: wholes[i+1] */
+    const Source *src;
+    uint32_t why_pos;
+    char why[LOOP_WHY];
+} LoopFunction;
+/* Compiles job->func (job->loop is NULL).  kinds: LOOP_NUM, LOOP_INT or LOOP_BOOL for each argument that is such a
+ * number, LOOP_OTHER for others, which are captured values; wanted: the number of results that the caller uses.  The
+ * code sets reals[0] to 0 if the interpreter must run the call instead; it has then changed nothing. */
+qs_status kfunction_compile(Ctx *c, Arena *arena, const LoopJob *job, const uint8_t *kinds, int wanted,
+                            LoopFunction *out);
 #endif

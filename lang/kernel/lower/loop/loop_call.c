@@ -327,7 +327,7 @@ static bool integer_named(const TypeExpr *t, qs_dtype *d) {
 }
 
 /* Emits a check that an integer parameter does not change its argument. */
-static void pass_whole(Loops *L, const Param *p, const Value *v) {
+static void pass_whole(Loops *L, const Param *p, Value *v) {
     qs_dtype d;
     double lo, hi;
     char text[240];
@@ -335,7 +335,10 @@ static void pass_whole(Loops *L, const Param *p, const Value *v) {
     qdtype_int_span(d, &lo, &hi);
     KRef twin = kloop_twin(L, v->num), x = kloop_real(L, v->num);
     if (twin && v->num.lo >= lo && v->num.hi <= hi) return;
-    KRef fits = kelem_holds(kbuild_rows(&L->walk), d, x, QS_F64, -INFINITY, INFINITY);
+    KRef above = twin ? kloop_op(L, K_LE, kloop_i64(L, (int64_t)lo), twin) : 0;
+    KRef fits = twin && d != QS_I64 && d != QS_U64
+                    ? kloop_op(L, K_AND, above, kloop_op(L, K_LE, twin, kloop_i64(L, (int64_t)hi)))
+                    : kelem_holds(kbuild_rows(&L->walk), d, x, QS_F64, -INFINITY, INFINITY);
     if (v->num.is_int && v->num.lo >= lo && v->num.hi <= hi) fits = kloop_op(L, K_OR, fits, v->num.is_int);
     uint32_t pos = L->pos;
     L->pos = p->pos;
@@ -343,6 +346,7 @@ static void pass_whole(Loops *L, const Param *p, const Value *v) {
     snprintf(what, sizeof what, "%.60s: argument %.60s", L->in->func->name->s, p->name->s);
     snprintf(text, sizeof text, QDTYPE_NOT_HELD, what, qdtype_info[d].name, "%0", qdtype_info[d].name);
     kloop_fail_unless(L, fits, QS_EVALUE, text, x, 0);
+    if (twin) v->num.lo = fmax(v->num.lo, lo), v->num.hi = fmin(v->num.hi, hi);
     L->pos = pos;
 }
 
@@ -473,7 +477,9 @@ static qs_status apply_callee(Walk *w, Node *n, Value *fn, const Args *args, Val
     const char *name = callee->kind == N_IDENT ? callee->u.ident.name->s : "a function";
     Callee inlined = {.func = fn->host.func, .captures = fn->caught, .source = fn->host.source};
     for (int i = 0; i < wanted; i++) outs[i] = (Value){.what = WHAT_NOTHING};
-    if (fn->what == WHAT_FUNCTION && fn->host.func) TRY(kcall_inline(w, n, &inlined, args, outs, wanted));
+    bool open = fn->what == WHAT_FUNCTION && fn->host.func && kfunction_is_open(L, fn->host.func);
+    if (open) TRY(kfunction_call(L, &inlined, args, outs, wanted));
+    else if (fn->what == WHAT_FUNCTION && fn->host.func) TRY(kcall_inline(w, n, &inlined, args, outs, wanted));
     else TRY(no_names(L, args));
     if (fn->what == WHAT_NOTHING) return convert_type(L, callee->u.ident.sym->name, args->at, args->n, outs);
     if (fn->what != WHAT_FUNCTION) return kloop_decline(L, n->pos, "a call of %s", name);

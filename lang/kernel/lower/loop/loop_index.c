@@ -448,6 +448,7 @@ qs_status kloop_store(Walk *w, Node *target, const Value *v) {
     Access a;
     KRef at[QS_MAX_RANK];
     TRY(access_of(L, target, &a));
+    if (L->module && a.base.what != WHAT_VECTOR) return kloop_decline(L, L->pos, "an element of an array that is set");
     Value held = as_held(L, &a, v);
     if (a.base.what != WHAT_VECTOR) TRY(lower_indices(L, &a));
     if (a.count[0]) return store_slice(L, &a, &held);
@@ -479,6 +480,7 @@ qs_status kloop_update(Walk *w, Node *target, Op op, Node *value) {
     KRef at[QS_MAX_RANK];
     Value v, old = {.what = WHAT_NUMBER}, result;
     TRY(access_of(L, target, &a));
+    if (L->module && a.base.what != WHAT_VECTOR) return kloop_decline(L, L->pos, "an element of an array that is set");
     TRY(kloop_expr(L, value, &v));
     L->pos = target->pos;
     if (a.base.what != WHAT_VECTOR) TRY(lower_indices(L, &a));

@@ -134,6 +134,7 @@ typedef struct {  /* a loop of the perfect nest */
 } Level;
 
 typedef enum { MODE_EXACT, MODE_QUICK, MODE_PARALLEL } Mode;
+typedef struct LoopModule LoopModule;
 
 typedef struct Loops {
     union {
@@ -143,6 +144,9 @@ typedef struct Loops {
         };
     };
     const LoopJob *job;
+    struct LoopModule *module; /* loop_function.c; NULL: a loop is compiled */
+    struct Spec *spec;
+    KRef left_frames; /* how many calls may still be open */
     LoopResult *out;
     Arena *keep_result; /* arena of the result */
     Mode mode;
@@ -193,6 +197,14 @@ enum {
 /* -- loop.c -------------------------------------------------------------------------------------------------------- */
 /* Declines the loop, which the interpreter then runs.  Never returns QS_OK. */
 qs_status kloop_decline(Loops *L, uint32_t pos, const char *fmt, ...) QS_PRINTF(3, 4);
+
+void kloop_declare_all(Loops *L); /* declares the variables of all functions at the beginning of a pass */
+
+/* -- loop_function.c ----------------------------------------------------------------------------------------------- */
+int kfunction_param(Loops *L, const KParam *p, LoopBind b);
+bool kfunction_is_open(const Loops *L, const Func *f); /* whether a call of f must be a CALL */
+qs_status kfunction_call(Loops *L, const Callee *callee, const Args *args, Value *outs, int wanted);
+void kfunction_fail_unless(Loops *L, KRef cond);
 
 /* -- loop_variable.c ----------------------------------------------------------------------------------------------- */
 int kloop_param(Loops *L, const KParam *p, LoopBind b); /* returns the existing parameter if there is one */

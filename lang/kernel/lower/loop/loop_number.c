@@ -336,6 +336,12 @@ void kloop_note_cut(Loops *L, qs_dtype d, Number n) {
     if (!qdtype_is_int(d) || n.kind == LOOP_COMPLEX || n.kind == LOOP_BOOL) return;
     qdtype_int_span(d, &lo, &hi);
     if (kloop_as_int(L, n) && n.lo >= lo && n.hi <= hi) return;
+    KRef twin = kloop_twin(L, n);
+    if (twin && qdtype_size(d) < 8) {
+        KRef least = kloop_op(L, K_LE, kloop_i64(L, (int64_t)lo), twin);
+        KRef fits = kloop_op(L, K_AND, least, kloop_op(L, K_LE, twin, kloop_i64(L, (int64_t)hi)));
+        return kloop_note(L, SLIP_CUT, kloop_not(L, fits));
+    }
     KRef x = kbuild_pure(&L->walk, (KMake){K_MATH, .flag = MF_trunc, .a = kloop_real(L, n)});
     KRef above = kloop_op(L, K_LE, kloop_f64(L, lo), x), below = kloop_op(L, K_LT, x, kloop_f64(L, hi + 1));
     KRef cut = kloop_not(L, kloop_op(L, K_AND, above, below));
@@ -345,7 +351,12 @@ void kloop_note_cut(Loops *L, qs_dtype d, Number n) {
 
 qs_status kloop_settle(Loops *L, const Str *type, Number *n) {
     qs_dtype d;
+    double lo, hi;
     if (integer_named(type, &d)) kloop_note_cut(L, d, *n);
+    if (L->module && integer_named(type, &d) && n->kind != LOOP_COMPLEX && kloop_twin(L, *n)) {
+        qdtype_int_span(d, &lo, &hi); /* other numbers have ended the function */
+        n->lo = fmax(n->lo, lo), n->hi = fmin(n->hi, hi);
+    }
     return kloop_convert(L, type, n);
 }
 

@@ -101,6 +101,7 @@ static qs_status draw_below(Loops *L, Number n, Number *out) {
 }
 
 qs_status kloop_random(Loops *L, const char *name, const Number *n, Number *out) {
+    if (L->module) return kloop_decline(L, L->pos, "random numbers");
     KRef x[4];
     if (n) return draw_below(L, *n, out);
     KRef u = draw_uniform(L, x);

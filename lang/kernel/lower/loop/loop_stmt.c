@@ -387,7 +387,7 @@ static qs_status close_range(Walk *w, Turns *t) {
     Loops *L = (Loops *)w;
     kloop_var(L, t->node->u.loop.syms[t->i])->bound = false;
     L->versions -= t->version != VERSION_ONLY, L->others -= t->version == VERSION_OTHER;
-    if (t->i == 0 && !t->position) kloop_free_order(L, t->node, t->start);
+    if (t->i == 0 && !t->position && !L->module) kloop_free_order(L, t->node, t->start);
     return QS_OK;
 }
 

@@ -23,6 +23,7 @@ static const double COUNTED = 0x1p52, STEP = 16;
 
 /* -- parameters ---------------------------------------------------------------------------------------------------- */
 int kloop_param(Loops *L, const KParam *p, LoopBind b) {
+    if (L->module) return kfunction_param(L, p, b);
     for (int i = 0; i < L->f->nparams; i++)
         if (L->binds[i].kind == b.kind && L->binds[i].index == b.index && L->f->params[i].dtype == p->dtype) return i;
     int i = kir_param(L->f, p);
@@ -486,6 +487,7 @@ static Var *add_field(Loops *L, int object, Str *name, const LoopValue *entry, c
 
 qs_status kloop_set_field(Loops *L, const Value *object, Str *name, const Value *x) {
     int of = object->host.source;
+    if (L->module) return kloop_decline(L, L->pos, "a field that is set");
     Var *v = field_var(L, of, name);
     const Type *type = NULL;
     LoopValue entry;
@@ -570,6 +572,7 @@ static void fill_place(Loops *L, const InlineFrame *in, uint32_t pos, LoopPlace 
 void kloop_fail_unless(Loops *L, KRef cond, qs_status s, const char *sentence, KRef a, KRef b) {
     double k;
     if (kir_is_const(L->f, cond, &k) && k != 0) return;
+    if (L->module) return kfunction_fail_unless(L, cond);
     if (!L->loose++) L->loose_pos = L->pos;
     if (L->mode == MODE_PARALLEL) { /* all results are then discarded, and the exact version runs */
         kloop_emit(L, (KMake){K_CHECK, .a = cond, .imm = (uint64_t)kir_message(L->f, s, sentence)});
@@ -609,10 +612,12 @@ static void set_note(Loops *L, int n, KRef when) {
 void kloop_note(Loops *L, Slip slip, KRef when) {
     double k;
     if (kir_is_const(L->f, when, &k) && k == 0) return;
+    if (L->module) return kfunction_fail_unless(L, kloop_not(L, when)); /* the interpreter warns */
     set_note(L, note_at(L, slip), when);
 }
 
 void kloop_note_place(Loops *L, const char *name, int rank) {
+    if (L->module) return kfunction_fail_unless(L, kbuild_int(&L->walk, QS_B1, 0));
     int n = note_at(L, SLIP_PLACE);
     if (n >= 0) L->out->notes[n].name = name, L->out->notes[n].rank = (uint8_t)rank;
     set_note(L, n, kbuild_int(&L->walk, QS_B1, 1));

@@ -1,0 +1,442 @@
+/* loop_function.c -- compiles a function that calls itself, and the functions that it calls.
+ *
+ *     entry      a serial kernel: takes the arguments from parameters, calls function 0, stores its results
+ *     functions  one for each function and kinds of its arguments (Spec); KFunc.callees
+ *
+ * The statements are lowered as in a loop.  A called function is inlined, unless it is being lowered already: then it
+ * becomes a CALL, so that recursion through several functions ends, too.  Arrays and functions are arguments only as
+ * what they are when the first call begins: they are part of the Spec.
+ *
+ * The kinds of the results are found by repeated passes.  As long as a function's results are not known, a call of it
+ * ends its statement as an error would, and so does not add to what is learned (Walk.pending): the branches without
+ * recursion come first.
+ *
+ * The code changes nothing but its results.  Whatever fails in it, also a warning that is due, makes it end, and the
+ * interpreter runs the same call again: errors, their lines and the chain of calls are therefore those of the
+ * interpreter.  Argument 0 of each function is the number of frames that may still be opened. */
+#include "lang/kernel/lower/loop/loop_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ROUNDS = 12, SPECS = 24 };
+#define HELD_SPAN 0x1p32 /* a number with a twin within these bounds is passed as an int64 */
+
+/* How an argument is passed.  FIXED: a value that is the same in each call, such as an array. */
+typedef enum { PASS_NUM, PASS_WHOLE, PASS_INT, PASS_BOOL, PASS_FIXED } Pass;
+
+typedef struct Spec {
+    struct Spec *next;
+    Loops L; /* what its passes have learned */
+    InlineFrame root;
+    Func *func;
+    int source, number, nargs, wanted;
+    uint8_t pass[KIR_SLOTS];
+    Value fixed[KIR_SLOTS];
+    bool known; /* its results are */
+    uint8_t result[LOOP_RESULTS];
+    KFunc *made;
+} Spec;
+
+struct LoopModule {
+    Arena *arena;
+    const LoopJob *job;
+    LoopFunction *out;
+    LoopResult report; /* receives the reason of a refusal */
+    Spec *first, **last;
+    int nspecs;
+    bool again; /* another round is needed */
+    KParam *params;
+    LoopBind *binds;
+    uint32_t nparams, cap_params, cap_binds;
+};
+
+/* -- parameters, which all functions share ------------------------------------------------------------------------- */
+static void sync_params(Loops *L) {
+    while (L->f->nparams < (int)L->module->nparams) kir_param(L->f, &L->module->params[L->f->nparams]);
+}
+
+int kfunction_param(Loops *L, const KParam *p, LoopBind b) {
+    LoopModule *m = L->module;
+    sync_params(L);
+    for (uint32_t i = 0; i < m->nparams; i++)
+        if (m->binds[i].kind == b.kind && m->binds[i].index == b.index && m->params[i].dtype == p->dtype) return (int)i;
+    qmem_grow(L->c, &m->params, &m->cap_params, m->nparams, sizeof *m->params);
+    qmem_grow(L->c, &m->binds, &m->cap_binds, m->nparams, sizeof *m->binds);
+    m->params[m->nparams] = *p, m->binds[m->nparams] = b;
+    m->nparams++;
+    return sync_params(L), (int)m->nparams - 1;
+}
+
+/* -- arguments ----------------------------------------------------------------------------------------------------- */
+static qs_dtype dtype_of(uint8_t pass) { return pass == PASS_NUM ? QS_F64 : pass == PASS_BOOL ? QS_B1 : QS_I64; }
+
+static qs_dtype dtype_of_kind(uint8_t kind) { return kind == LOOP_NUM ? QS_F64 : kind == LOOP_BOOL ? QS_B1 : QS_I64; }
+
+static bool is_integer_param(const Param *p, qs_dtype *d) {
+    return p->type && p->type->kind == TE_NAME && qdtype_from_name(p->type->name->s, d) && qdtype_is_int(*d);
+}
+
+static qs_status pass_of(Loops *L, const Param *p, const Value *v, uint8_t *out) {
+    bool function = v->what == WHAT_FUNCTION && !v->caught;
+    *out = PASS_FIXED;
+    if (v->what == WHAT_ARRAY || v->what == WHAT_OBJECT || function) return QS_OK;
+    if (v->what != WHAT_NUMBER || v->num.kind == LOOP_COMPLEX)
+        return kloop_decline(L, L->pos, "a call of itself with an argument that is made in it and is no number");
+    if (v->num.kind == LOOP_MIXED) return kloop_decline(L, L->pos, "a call of itself with a number of several types");
+    qs_dtype d;
+    bool held = is_integer_param(p, &d) && kloop_twin(L, v->num) && v->num.lo >= -HELD_SPAN && v->num.hi <= HELD_SPAN;
+    *out = held ? PASS_WHOLE : v->num.kind == LOOP_INT ? PASS_INT : v->num.kind == LOOP_BOOL ? PASS_BOOL : PASS_NUM;
+    if (held && v->num.kind != LOOP_NUM) *out = v->num.kind == LOOP_INT ? PASS_INT : PASS_BOOL;
+    return QS_OK;
+}
+
+static KRef passed(Loops *L, uint8_t pass, Number n) {
+    return pass == PASS_WHOLE ? kloop_twin(L, n) : pass == PASS_NUM ? kloop_real(L, n) : n.v;
+}
+
+static bool same_value(const Value *a, const Value *b) {
+    return a->what == b->what && a->host.source == b->host.source && a->host.func == b->host.func &&
+           a->mods.access == b->mods.access;
+}
+
+static bool is_same(const Spec *s, const Callee *f, const uint8_t *pass, const Value *args, int n, int wanted) {
+    if (s->func != f->func || s->source != f->source || s->nargs != n || s->wanted != wanted) return false;
+    for (int i = 0; i < n; i++)
+        if (s->pass[i] != pass[i] || (pass[i] == PASS_FIXED && !same_value(&s->fixed[i], &args[i]))) return false;
+    return true;
+}
+
+static Spec *new_spec(LoopModule *m, Ctx *c, const Callee *f, const uint8_t *pass, const Value *args, int n,
+                      int wanted) {
+    Spec *s = qarena_alloc(m->arena, sizeof *s);
+    s->func = f->func, s->source = f->source, s->number = m->nspecs++, s->nargs = n, s->wanted = wanted;
+    s->known = !wanted;
+    s->root = (InlineFrame){.func = f->func, .source = -1, .return_depth = -1};
+    s->L = (Loops){.walk = {.rules = &kloop_rules, .c = c, .keep = m->arena, .root = &s->root},
+                   .keep_result = m->arena,
+                   .job = m->job,
+                   .out = &m->report,
+                   .module = m};
+    for (int i = 0; i < n; i++) {
+        s->pass[i] = pass[i];
+        if (pass[i] == PASS_FIXED) s->fixed[i] = args[i];
+    }
+    *m->last = s, m->last = &s->next;
+    return m->again = true, s;
+}
+
+/* Finds or makes the function for these arguments; captured names of a function without any need no source. */
+static qs_status spec_for(Loops *L, const Callee *callee, const Args *args, int wanted, Spec **out) {
+    LoopModule *m = L->module;
+    uint8_t pass[KIR_SLOTS];
+    Callee f = *callee;
+    if (!f.func->ncaptures) f.source = -1;
+    if (args->n != f.func->nparams || args->n >= KIR_SLOTS || wanted > LOOP_RESULTS)
+        return kloop_decline(L, L->pos, "a call of itself with another number of arguments than parameters");
+    for (int i = 0; i < args->n; i++) TRY(pass_of(L, &f.func->params[i], &args->at[i], &pass[i]));
+    for (Spec *s = m->first; s; s = s->next)
+        if (is_same(s, &f, pass, args->at, args->n, wanted)) return *out = s, QS_OK;
+    if (m->nspecs == SPECS) return kloop_decline(L, L->pos, "calls of itself with many kinds of arguments");
+    return *out = new_spec(m, L->c, &f, pass, args->at, args->n, wanted), QS_OK;
+}
+
+/* -- calls --------------------------------------------------------------------------------------------------------- */
+bool kfunction_is_open(const Loops *L, const Func *f) {
+    for (const InlineFrame *in = L->in; L->module && in; in = in->up)
+        if (in->func == f && in->up) return true;
+    return false;
+}
+
+static void emit_arguments(Loops *L, const Spec *s, KRef left, const Value *args) {
+    kloop_emit(L, (KMake){K_ARG, .a = left});
+    for (int i = 0, slot = 1; i < s->nargs; i++) {
+        if (s->pass[i] == PASS_FIXED) continue;
+        kloop_emit(L, (KMake){K_ARG, .a = passed(L, s->pass[i], args[i].num), .imm = (uint64_t)slot++});
+    }
+}
+
+/* An int that was converted to a declared type is within its bounds. */
+static Number result_number(Loops *L, const Spec *s, int i, KRef v) {
+    uint8_t kind = s->result[i];
+    double lo, hi;
+    qs_dtype d;
+    if (kind == LOOP_INT && i < s->func->nouts && is_integer_param(&s->func->outs[i], &d)) {
+        qdtype_int_span(d, &lo, &hi);
+        return kloop_int(v, lo, hi);
+    }
+    return kind == LOOP_INT ? kloop_wide(L, v) : kind == LOOP_BOOL ? kloop_bool(v) : kloop_num(v);
+}
+
+static void emit_results(Loops *L, const Spec *s, KRef call, Value *outs) {
+    for (int i = 0; i < s->wanted; i++) {
+        KRef v =
+            kloop_emit(L, (KMake){K_RESULT, .own = dtype_of_kind(s->result[i]), .a = call, .imm = (uint64_t)i + 1});
+        outs[i] = (Value){.what = WHAT_NUMBER, .num = result_number(L, s, i, v)};
+    }
+}
+
+qs_status kfunction_call(Loops *L, const Callee *callee, const Args *args, Value *outs, int wanted) {
+    Spec *s;
+    if (callee->captures) return kloop_decline(L, L->pos, "a function made in it that calls itself");
+    for (int i = 0; i < args->n; i++)
+        if (args->names[i]) return kloop_decline(L, L->pos, "a call of itself with named arguments");
+    int have = callee->func->nouts ? callee->func->nouts : callee->func->expr ? 1 : 0;
+    if (wanted > have) return kloop_decline(L, L->pos, "more results than %s has", callee->func->name->s);
+    TRY(spec_for(L, callee, args, wanted, &s));
+    if (!s->known) {
+        L->module->again = L->pending = true;
+        return QS_EVALUE;
+    }
+    /* a call from inlined functions opens their frames, too */
+    KRef left = kloop_op(L, K_SUB, L->left_frames, kloop_i64(L, L->calls));
+    emit_arguments(L, s, left, args->at);
+    KRef call = kloop_emit(L, (KMake){K_CALL, .imm = (uint64_t)s->number});
+    kfunction_fail_unless(L, call);
+    return emit_results(L, s, call, outs), QS_OK;
+}
+
+/* Ends the function, whose call the interpreter repeats. */
+void kfunction_fail_unless(Loops *L, KRef cond) {
+    double k;
+    if (kir_is_const(L->f, cond, &k) && k != 0) return;
+    if (!L->loose++) L->loose_pos = L->pos;
+    kloop_flow(L, K_IF, kloop_not(L, cond));
+    kbuild_set(&L->walk, L->fault, kbuild_int(&L->walk, QS_B1, 1));
+    kbuild_leave(&L->walk, K_BREAK, 1);
+    kloop_flow(L, K_END, 0);
+}
+
+/* -- one function -------------------------------------------------------------------------------------------------- */
+static void begin_function(Loops *L, const Spec *s, Arena *scratch) {
+    kbuild_begin(&L->walk, kir_new(L->c, scratch, s->func->name, s->func->unit->src), scratch, s->func->pos);
+    L->f->rank = 1, L->f->serial = L->f->strict = true;
+    L->f->inputs[L->f->ninputs++] = QS_I64;
+    for (int i = 0; i < s->nargs; i++)
+        if (s->pass[i] != PASS_FIXED) L->f->inputs[L->f->ninputs++] = (uint8_t)dtype_of(s->pass[i]);
+    sync_params(L);
+    L->mode = MODE_EXACT, L->in = L->root, L->exits = NULL, L->pending = false;
+    L->nfaults = L->nchecks = L->nwide = L->ntouches = L->loose = 0;
+    kloop_declare_all(L);
+    L->fault = kbuild_local(&L->walk, kbuild_int(&L->walk, QS_B1, 0));
+}
+
+static KRef get_input(Loops *L, int slot) {
+    return kbuild_pure(&L->walk, (KMake){K_INPUT, .own = (qs_dtype)L->f->inputs[slot], .imm = (uint64_t)slot});
+}
+
+static void get_arguments(Loops *L, const Spec *s, Value *args) {
+    for (int i = 0, slot = 1; i < s->nargs; i++) {
+        args[i] = s->fixed[i];
+        if (s->pass[i] == PASS_FIXED) continue;
+        KRef v = get_input(L, slot++);
+        args[i] = (Value){.what = WHAT_NUMBER, .name = s->func->params[i].name};
+        args[i].num = s->pass[i] == PASS_WHOLE  ? kloop_whole(L, v, -HELD_SPAN, HELD_SPAN)
+                      : s->pass[i] == PASS_NUM  ? kloop_num(v)
+                      : s->pass[i] == PASS_BOOL ? kloop_bool(v)
+                                                : kloop_wide(L, v);
+    }
+}
+
+/* Learns the kinds of the results, or checks that they are as before. */
+static qs_status learn_results(Loops *L, Spec *s, const Value *outs) {
+    for (int i = 0; i < s->wanted; i++) {
+        uint8_t kind = outs[i].what == WHAT_NUMBER ? outs[i].num.kind : LOOP_OTHER;
+        if (kind != LOOP_NUM && kind != LOOP_INT && kind != LOOP_BOOL)
+            return kloop_decline(L, s->func->pos, "a result of %s is no number", s->func->name->s);
+        if (s->known && s->result[i] != kind)
+            return kloop_decline(L, s->func->pos, "a result of %s is of several kinds", s->func->name->s);
+        s->result[i] = kind;
+    }
+    if (!s->known) s->known = L->changed = L->module->again = true;
+    return QS_OK;
+}
+
+static qs_status lower_body(Loops *L, Spec *s, Value *outs) {
+    static const Node site = {0};
+    Str *names[KIR_SLOTS] = {NULL};
+    Value args[KIR_SLOTS];
+    Callee f = {.func = s->func, .source = s->source};
+    get_arguments(L, s, args);
+    for (int i = 0; i < s->wanted; i++) outs[i] = (Value){.what = WHAT_NOTHING};
+    L->pos = s->func->pos;
+    qs_status status = kcall_inline(&L->walk, &site, &f, &(Args){args, names, s->nargs}, outs, s->wanted);
+    if (status != QS_OK && L->pending) { /* nothing ends without recursion, as far as is known */
+        while (L->block->up->up) kbuild_end(&L->walk);
+        L->in = L->root, L->calls = 0, L->pending = false, L->module->again = true;
+        return QS_OK;
+    }
+    TRY(status);
+    return learn_results(L, s, outs);
+}
+
+static qs_status function_pass(Walk *w, Arena *scratch) {
+    Loops *L = (Loops *)w;
+    Spec *s = L->spec;
+    Value outs[LOOP_RESULTS];
+    KRef kept[LOOP_RESULTS] = {0};
+    begin_function(L, s, scratch);
+    bool known = s->known;
+    for (int i = 0; known && i < s->wanted; i++)
+        kept[i] = kbuild_local(w, kbuild_int(w, dtype_of_kind(s->result[i]), 0));
+    L->left_frames = get_input(L, 0);
+    kbuild_once(w);
+    kfunction_fail_unless(L, kloop_op(L, K_LT, kloop_i64(L, 0), L->left_frames));
+    TRY(lower_body(L, s, outs));
+    for (int i = 0; known && i < s->wanted; i++)
+        if (outs[i].what == WHAT_NUMBER) kbuild_set(w, kept[i], outs[i].num.v);
+    kloop_flow(L, K_BREAK, 0);
+    kbuild_end(w);
+    L->f->noutputs = 0;
+    L->f->outputs[L->f->noutputs++] = QS_B1;
+    for (int i = 0; known && i < s->wanted; i++) L->f->outputs[L->f->noutputs++] = (uint8_t)dtype_of_kind(s->result[i]);
+    kloop_emit(L, (KMake){K_OUTPUT, .a = kloop_not(L, kbuild_get(w, L->fault))});
+    for (int i = 0; known && i < s->wanted; i++)
+        kloop_emit(L, (KMake){K_OUTPUT, .a = kbuild_get(w, kept[i]), .imm = (uint64_t)i + 1});
+    return QS_OK;
+}
+
+static qs_status keep_function(Walk *w, void *ud) {
+    const LoopModule *m = ud;
+    return ((Loops *)w)->spec->made = kbuild_keep(w, m->arena), QS_OK;
+}
+
+static qs_status compile_spec(LoopModule *m, Spec *s) {
+    bool done;
+    s->L.spec = s;
+    TRY(kbuild_passes(&s->L.walk, LOOP_PASSES, function_pass, keep_function, m, &done));
+    return done ? QS_OK : kloop_decline(&s->L, s->func->pos, "the types of its variables");
+}
+
+static qs_status compile_rounds(LoopModule *m) {
+    for (int round = 0; round < ROUNDS; round++) {
+        m->again = false;
+        for (Spec *s = m->first; s; s = s->next) TRY(compile_spec(m, s));
+        if (m->again) continue;
+        for (Spec *s = m->first; s; s = s->next)
+            if (!s->known) return kloop_decline(&s->L, s->func->pos, "%s never ends", s->func->name->s);
+        return QS_OK;
+    }
+    return kloop_decline(&m->first->L, m->first->func->pos, "the kinds of its results");
+}
+
+/* -- the entry ----------------------------------------------------------------------------------------------------- */
+/* A number of the first call is a parameter of its kind, whatever its value is. */
+static qs_status first_argument(Loops *L, const Param *p, int i, uint8_t kind, Value *out) {
+    LoopBind b = {LOOP_ARGUMENT, i};
+    *out = (Value){.what = WHAT_NUMBER, .name = p->name};
+    if (kind == LOOP_NUM) return out->num = kloop_num(kloop_number_param(L, p->name, QS_F64, b)), QS_OK;
+    if (kind == LOOP_INT) return out->num = kloop_wide(L, kloop_number_param(L, p->name, QS_I64, b)), QS_OK;
+    if (kind == LOOP_BOOL) return out->num = kloop_bool(kloop_number_param(L, p->name, QS_B1, b)), QS_OK;
+    return kloop_outside(&L->walk, p->sym, L->pos, out);
+}
+
+static qs_status first_arguments(Loops *L, const uint8_t *kinds, Value *args) {
+    const Func *f = L->job->func;
+    if (f->nparams >= KIR_SLOTS) return kloop_decline(L, f->pos, "many parameters");
+    for (int i = 0; i < f->nparams; i++) TRY(first_argument(L, &f->params[i], i, kinds[i], &args[i]));
+    return QS_OK;
+}
+
+static void store_result(Loops *L, LoopBindKind where, int slot, KRef v) {
+    uint64_t param = (uint64_t)kloop_results_param(L, where);
+    kloop_emit(L, (KMake){K_STORE, .a = kloop_i64(L, slot), .b = v, .imm = param});
+}
+
+static void begin_entry(Loops *L, Arena *arena) {
+    const Func *f = L->job->func;
+    kbuild_begin(&L->walk, kir_new(L->c, arena, f->name, f->unit->src), arena, f->pos);
+    L->f->rank = 1, L->f->serial = L->f->strict = true, L->in = L->root;
+    sync_params(L);
+}
+
+static void build_entry(Loops *L, const Spec *s, const Value *args) {
+    LoopFunction *out = L->module->out;
+    KRef left = kloop_number_param(L, qstr_cname(L->c, "frames"), QS_I64, (LoopBind){LOOP_FRAMES, 0});
+    Value outs[LOOP_RESULTS];
+    emit_arguments(L, s, left, args);
+    KRef call = kloop_emit(L, (KMake){K_CALL, .imm = 0});
+    emit_results(L, s, call, outs);
+    store_result(L, LOOP_REALS, 0, kloop_cast(L, call, QS_F64));
+    out->nresults = s->wanted;
+    for (int i = 0; i < s->wanted; i++) {
+        out->kind[i] = s->result[i];
+        bool whole = s->result[i] == LOOP_INT;
+        store_result(L, whole ? LOOP_WHOLES : LOOP_REALS, i + 1,
+                     whole ? outs[i].num.v : kloop_cast(L, outs[i].num.v, QS_F64));
+    }
+}
+
+static KFunc **list_callees(const LoopModule *m, Arena *arena) {
+    KFunc **list = qarena_alloc(arena, qmem_size((size_t)m->nspecs, sizeof *list, 0));
+    for (const Spec *s = m->first; s; s = s->next) {
+        list[s->number] = s->made;
+        for (int i = s->made->nparams; i < (int)m->nparams; i++) kir_param(s->made, &m->params[i]);
+    }
+    return list;
+}
+
+/* Arrays that only the callees read are parameters of the entry, which is launched. */
+static void note_reads(KFunc *f) {
+    for (int n = 0; n < f->ncallees; n++)
+        for (int i = 0; i < f->nparams; i++) f->params[i].read = f->params[i].read || f->callees[n]->params[i].read;
+}
+
+static qs_status compile_module(LoopModule *m, Loops *L, Arena *scratch, const uint8_t *kinds, int wanted) {
+    Value args[KIR_SLOTS];
+    Str *names[KIR_SLOTS] = {NULL};
+    Spec *s;
+    begin_entry(L, scratch);
+    TRY(first_arguments(L, kinds, args));
+    Callee f = {.func = m->job->func, .source = -1};
+    TRY(spec_for(L, &f, &(Args){args, names, f.func->nparams}, wanted, &s));
+    TRY(compile_rounds(m));
+    begin_entry(L, scratch);
+    TRY(first_arguments(L, kinds, args));
+    build_entry(L, s, args);
+    L->f->callees = list_callees(m, m->arena), L->f->ncallees = m->nspecs;
+    KFunc *made = kbuild_keep(&L->walk, m->arena);
+    note_reads(made);
+    for (int i = 0; i < m->nspecs; i++) TRY(kir_verify(L->c, made->callees[i]));
+    TRY(kir_verify(L->c, made));
+    LoopCode *code = &m->out->entry;
+    code->binds = qarena_alloc(m->arena, qmem_size(m->nparams, sizeof *code->binds, sizeof *code->binds));
+    memcpy(code->binds, m->binds, m->nparams * sizeof *code->binds);
+    return code->func = made, QS_OK;
+}
+
+static void free_lists(Loops *L) {
+    qmem_free(L->c, L->binds, L->cap_binds * sizeof *L->binds);
+    qmem_free(L->c, L->faults, L->cap_faults * sizeof *L->faults);
+    qmem_free(L->c, L->checks, L->cap_checks * sizeof *L->checks);
+    qmem_free(L->c, L->wide, L->cap_wide * sizeof *L->wide);
+    qmem_free(L->c, L->touches, L->cap_touches * sizeof *L->touches);
+    kbuild_free(&L->walk);
+}
+
+qs_status kfunction_compile(Ctx *c, Arena *arena, const LoopJob *job, const uint8_t *kinds, int wanted,
+                            LoopFunction *out) {
+    LoopModule m = {.arena = arena, .job = job, .out = out};
+    Arena scratch;
+    ErrorState before = c->err;
+    *out = (LoopFunction){0};
+    m.last = &m.first;
+    qarena_init(&scratch, c);
+    InlineFrame root = {.func = job->func, .source = -1, .return_depth = -1};
+    Loops L = {.walk = {.rules = &kloop_rules, .c = c, .keep = arena, .root = &root},
+               .keep_result = arena,
+               .job = job,
+               .out = &m.report,
+               .module = &m};
+    if (compile_module(&m, &L, &scratch, kinds, wanted) != QS_OK) out->entry.func = NULL;
+    c->err = before;
+    memcpy(out->why, m.report.why, sizeof out->why);
+    out->src = m.report.src, out->why_pos = m.report.why_pos;
+    for (Spec *s = m.first; s; s = s->next) free_lists(&s->L);
+    free_lists(&L);
+    qmem_free(c, m.params, m.cap_params * sizeof *m.params);
+    qmem_free(c, m.binds, m.cap_binds * sizeof *m.binds);
+    qarena_free(&scratch);
+    return QS_OK;
+}

@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+"""Random functions that call themselves: as machine code they give what the interpreter gives.
+
+    tests/functions.py [--qrun build/qrun] [--device cpu --device ref] [--keep FOLDER] [first seed [how many]]
+
+Each program has groups of functions that call themselves and each other, with untyped and typed parameters, one result
+or two, early returns, loops, arrays that they read, captured globals, ints that overflow, errors, and calls that are
+too deep.  It runs with `--loops never` and with `--loops always`, which compiles each of them; the text that it prints,
+with errors and their lines, must be the same."""
+import os, random, sys
+
+from programs import all_seeds, difference, options, run, write
+
+TYPES = ["", "", "", " : int", " : scalar", " : uint8", " : int64"]
+
+
+class Group:
+    """Functions f0 … that call each other.  The first parameter falls with each call, so that the recursion ends."""
+
+    def __init__(self, rng, name):
+        self.rng, self.name = rng, name
+        self.count = rng.choice([1, 1, 2, 3])
+        self.nparams = [rng.choice([1, 2, 3]) for _ in range(self.count)]
+        self.nresults = [rng.choice([1, 1, 1, 2]) for _ in range(self.count)]
+        self.types = [[rng.choice(TYPES) if k else rng.choice(["", "", " : int"]) for k in range(n)]
+                      for n in self.nparams]
+        self.array = rng.random() < 0.3
+
+    def params(self, i):
+        return ["n", "a", "b"][:self.nparams[i]] + (["v"] if self.array else [])
+
+    # -- expressions -----------------------------------------------------------------------------------------------
+    def leaf(self, i):
+        r = self.rng
+        some = self.params(i)[:self.nparams[i]] + [str(r.randint(0, 9)), str(r.choice([0.5, 1.25, -2, 3]))]
+        if r.random() < 0.15: some.append("g")
+        if r.random() < 0.15: some.append(f"int({r.choice(['n', '3', '40'])})")
+        if self.array and r.random() < 0.5: some.append(f"v[{r.choice(['0', '3', 'n', 'mod(n,8)'])}]")
+        return r.choice(some)
+
+    def plain(self, i, depth=0):
+        r = self.rng
+        if depth > 1 or r.random() < 0.3: return self.leaf(i)
+        a, b = self.plain(i, depth + 1), self.plain(i, depth + 1)
+        return r.choice([f"({a}+{b})", f"({a}-{b})", f"({a}*{b})", f"min({a},{b})", f"max({a},{b})", f"abs({a})",
+                         f"mod({a},7)", f"floor({a}/2)", f"({a} > {b} ? {a} : {b})", f"sqrt(abs({a}))", f"-({a})"])
+
+    def call(self, i, depth=0):
+        r = self.rng
+        k = r.randrange(self.count)
+        while self.nresults[k] > 1 and depth: k = r.randrange(self.count)
+        less = r.choice(["n-1", "n-1", "n-2", "floor(n/2)"])
+        args = [less] + [self.plain(i, 1) for _ in range(self.nparams[k] - 1)] + (["v"] if self.array else [])
+        return k, f"{self.name}{k}({', '.join(args)})"
+
+    def has_single(self): return any(n == 1 for n in self.nresults)
+
+    def recursive(self, i):
+        """An expression with one or two calls of functions that have one result."""
+        r = self.rng
+        if not self.has_single(): return self.plain(i)
+        k, text = self.call(i, 1)
+        if r.random() < 0.4: text = f"{text} {r.choice('+-*')} {self.call(i, 1)[1]}"
+        return r.choice([text, f"{text} + {self.plain(i)}", f"max({text}, {self.plain(i)})",
+                         f"{self.plain(i)} - ({text})"])
+
+    # -- functions -------------------------------------------------------------------------------------------------
+    def loop(self, i):
+        r = self.rng
+        if r.random() < 0.5:
+            return [f"t = {self.plain(i)}", f"for k = 1..{r.randint(1, 4)}", f"    t = t + {self.leaf(i)}*k", "end"]
+        return ["t = 0", "c = n", "while c > 0", f"    t += {self.leaf(i)}", "    c -= 2", "end"]
+
+    def function(self, i):
+        r, outs = self.rng, ["y", "z"][:self.nresults[i]]
+        kind = r.choice(["", "", "", " : int", " : scalar"]) if len(outs) == 1 else ""
+        head = ", ".join(p + t for p, t in zip(self.params(i), self.types[i] + [""]))
+        result = f"[{', '.join(outs)}]" if len(outs) > 1 else outs[0] + kind
+        base = [f"{o} = {self.plain(i)}" for o in outs]
+        body = self.loop(i) if r.random() < 0.3 else []
+        if r.random() < 0.15: body.append(f"assert({self.leaf(i)} > {r.choice(['-100', '-1', '1'])}, \"too small\")")
+        for o in outs[:1]:
+            text = self.recursive(i)
+            if body and r.random() < 0.7 and "t" in body[0][:1]: text += " + t"
+            body.append(f"{o} = {text}")
+        for o in outs[1:]: body.append(f"{o} = {self.plain(i)}")
+        if len(outs) > 1:
+            k = [k for k in range(self.count) if self.nresults[k] > 1][0]
+            args = ["n-1"] + [self.plain(i, 1) for _ in range(self.nparams[k] - 1)] + (["v"] if self.array else [])
+            body = [f"[p, q] = {self.name}{k}({', '.join(args)})", "y = p + 1", f"z = q - {self.leaf(i)}"]
+        lines = [f"function {result} = {self.name}{i}({head})"]
+        if r.random() < 0.5: lines += ["    if n <= 0"] + ["        " + b for b in base] + ["        return", "    end"]
+        else:
+            lines += ["    if n <= 0"] + ["        " + b for b in base] + ["    else"]
+            body = ["    " + b for b in body]
+        lines += ["    " + b for b in body]
+        if body[0].startswith("    "): lines.append("    end")
+        return lines + ["end"]
+
+    def text(self):
+        r, lines = self.rng, []
+        for i in range(self.count): lines += self.function(i)
+        calls = []
+        for i in range(self.count):
+            for n in (r.randint(2, 9), r.choice([3, 4.5, 7, "int(6)", "true"])):
+                some = [0, 1, 2.5, -3, 7, "int(5)", "true"]
+                args = [str(n)] + [str(r.choice(some)) for _ in range(self.nparams[i] - 1)]
+                args += ["w"] if self.array else []
+                for _ in range(2):
+                    if self.nresults[i] == 1: calls.append(f"show({self.name}{i}({', '.join(args)}))")
+                    else: calls.append(f"[p, q] = {self.name}{i}({', '.join(args)}); show(p); show(q)")
+        for c in calls: lines += ["try", "    " + c, "catch e", '    print "caught: ", e, " ", e.line', "end"]
+        return lines
+
+
+HEAD = """function [] = show(x)
+  printf("%s %.17g", type(x), x)
+end
+g = 3
+w = linspace(1, 8, 8)"""
+
+
+def program(seed):
+    rng = random.Random(seed)
+    lines = [HEAD]
+    for k in range(4): lines += Group(rng, f"{'fhkm'[k]}").text()
+    return "\n".join(lines) + "\n"
+
+
+def close(a, b): return a == b
+
+
+def check(args, folder, seed):
+    path = write(folder, f"functions{seed}.q", program(seed))
+    want = run(args, path, "never", "ref")
+    if "error: " in want: return f"seed {seed}: a program that does not run\n{want}"
+    for device in args.device:
+        wrong = difference(want, run(args, path, "always", device), close)
+        again = f"{sys.argv[0]} --device {device} --keep . {seed} 1"
+        if wrong: return f"seed {seed}, {device}:\n  wanted {wrong[0]}\n  got    {wrong[1]}\n  {again}"
+    if not args.keep: os.remove(path)
+    return None
+
+
+def main():
+    args = options(__doc__, seconds=20).parse_args()
+    return all_seeds(args, check, "with functions that call themselves give what the interpreter gives")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

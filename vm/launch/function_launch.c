@@ -1,0 +1,246 @@
+/* function_launch.c -- runs functions that call themselves as machine code.
+ *
+ *     a call ── countdown ── is the function open outside, too? ── hot? ── kinds of the arguments: a specialization
+ *            ── run ──► results, or the interpreter runs the call
+ *
+ * Functions that do not call themselves are not compiled as such: their loops are, and loops inline them.  Whether a
+ * function calls itself shows on the stack, also if it does so through others.
+ *
+ * The compiled code has no effects.  If it fails, for whatever reason, the interpreter makes the same call, which
+ * gives the error with its line, or the warning, or does what the code cannot, such as a deeper recursion.  Then the
+ * function is interpreted for a while, which is twice as long each time. */
+#include "vm/interp/frame.h"
+#include "vm/interp/interp.h"
+#include "vm/launch/loop_run.h"
+#include "vm/tape/tape.h"
+
+#include "lang/kernel/ir/kir.h"
+#include "vm/base/clock.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Calls after which a function is compiled; a call takes the interpreter about 100 ns. */
+enum { WORTH_COMPILING = 300000, LOOK = 4096, FRAMES_ASKED = 64, FORMS = 8, DECLINES = 2, LEAST_PAUSE = 64 };
+/* The evaluator recurses in C. */
+enum { EVALUATOR_FRAMES = 300 };
+/* Time in nanoseconds from which a run releases Python's lock. */
+static const double long_run = 1e5;
+
+typedef struct { /* a function, compiled for one combination of kinds */
+    Specialization base;
+    LoopFunction code;
+    uint8_t kinds[KIR_SLOTS];
+    uint32_t want;
+    double ns;    /* duration of the last run */
+    bool refused; /* its code cannot be loaded */
+} FunctionSpec;
+
+typedef struct FunctionState {
+    SpecializationList forms;
+    int64_t calls;
+    int ndeclined, strangers, failed;
+} FunctionState;
+
+typedef struct {
+    Run run;
+    Frame *f;
+    FunctionSpec *v;
+    qs_value value[MAX_ENTRIES];
+    int64_t frames;
+    double reals[LOOP_RESULTS + 1];
+    int64_t wholes[LOOP_RESULTS + 1];
+} FunctionRun;
+
+void qfunction_free(qs_vm *vm, Proto *p) {
+    FunctionState *s = p->calls;
+    if (!s) return;
+    qspec_free(vm, &s->forms);
+    qmem_free(qvm_ctx(vm), s, sizeof *s);
+    p->calls = NULL;
+}
+
+/* -- is it worthwhile? --------------------------------------------------------------------------------------------- */
+static bool is_open_outside(const Machine *m, const Frame *f) {
+    int64_t n = f - m->frames;
+    for (int64_t i = 1; i <= n && i <= FRAMES_ASKED; i++)
+        if (f[-i].proto == f->proto) return true;
+    return false;
+}
+
+static bool at_once(const Machine *m) { return m->loop_least <= 1; }
+
+/* Counts the calls since the last examination; false: not yet. */
+static bool is_hot(qs_vm *vm, Frame *f, FunctionState *s) {
+    Proto *p = f->proto;
+    if (s->forms.n || at_once(qvm(vm))) return s->forms.n || is_open_outside(qvm(vm), f);
+    s->calls += LOOK;
+    if (is_open_outside(qvm(vm), f)) s->strangers = 0;
+    else s->strangers++;
+    p->look = LOOK << (s->strangers < 10 ? s->strangers : 10);
+    return s->calls >= WORTH_COMPILING && !s->strangers;
+}
+
+/* -- specializations ----------------------------------------------------------------------------------------------- */
+static uint8_t kind_of(qs_value v) {
+    return v.kind == QS_NUM ? LOOP_NUM : v.kind == QS_INT ? LOOP_INT : v.kind == QS_BOOL ? LOOP_BOOL : LOOP_OTHER;
+}
+
+static uint32_t wanted_of(const Frame *f) { return f->want == WANT_MAYBE ? 1 : f->want; }
+
+static FunctionSpec *find_form(FunctionRun *c, const FunctionState *s, const uint8_t *kinds, int n) {
+    Site site = {c->f->fn, c->f->base};
+    for (Specialization *at = s->forms.first; at; at = at->next) {
+        FunctionSpec *v = (FunctionSpec *)at;
+        bool same = v->want == wanted_of(c->f) && !memcmp(v->kinds, kinds, (size_t)n);
+        if (same && qspec_agrees(c->run.vm, at, &site, c->value)) return v;
+    }
+    return NULL;
+}
+
+static void explain(qs_vm *vm, const Func *f, const LoopFunction *code) {
+    Where at = {f->unit->src, f->pos};
+    int line = 0, col;
+    if (code->entry.func) {
+        qreport_explain(vm, at, "function %s: machine code", f->name->s);
+        return;
+    }
+    if (code->src) qsource_line_col(code->src, code->why_pos, &line, &col);
+    qreport_explain(vm, at, "function %s: interpreted: %s (line %d)", f->name->s, code->why, line);
+}
+
+static qs_status make_form(FunctionRun *c, FunctionState *s, const uint8_t *kinds, int n) {
+    qs_vm *vm = c->run.vm;
+    const Func *func = c->f->proto->func;
+    FunctionSpec *v = c->v = qspec_new(vm, &s->forms, sizeof *v, "function ");
+    Asking *a = qmem_alloc(qvm_ctx(vm), sizeof *a);
+    a->f = c->f, a->e.vm = vm, a->e.site = (Site){c->f->fn, c->f->base}, a->e.tells = SPEC_LOOP;
+    memcpy(v->kinds, kinds, (size_t)n), v->want = wanted_of(c->f);
+    LoopJob job = qloop_job(a, NULL, NULL);
+    qs_status status = kfunction_compile(qvm_ctx(vm), &v->base.arena, &job, kinds, (int)v->want, &v->code);
+    qspec_enter(&v->base, &a->e);
+    memcpy(c->value, a->e.value, (size_t)a->e.n * sizeof *c->value);
+    if (a->full || (v->code.entry.func && v->code.entry.func->nparams > MAX_PARAMS)) {
+        v->code.entry.func = NULL;
+        snprintf(v->code.why, sizeof v->code.why, "too many values enter it");
+    }
+    qspec_set(&v->base, 0, v->code.entry.func);
+    s->ndeclined += !v->code.entry.func;
+    qmem_free(qvm_ctx(vm), a, sizeof *a);
+    if (status == QS_OK) explain(vm, func, &v->code);
+    return status;
+}
+
+/* Finds or makes the specialization; c->v NULL: the interpreter runs the call. */
+static qs_status prepare_form(FunctionRun *c, FunctionState *s) {
+    uint8_t kinds[KIR_SLOTS] = {0};
+    Proto *p = c->f->proto;
+    int n = (int)p->nparams;
+    for (int i = 0; i < n; i++) kinds[i] = kind_of(c->f->base[i]);
+    c->v = find_form(c, s, kinds, n);
+    bool more = s->forms.n < FORMS && s->ndeclined < DECLINES && is_open_outside(qvm(c->run.vm), c->f);
+    if (!c->v && more) TRY(make_form(c, s, kinds, n));
+    if (c->v && c->v->code.entry.func && !c->v->refused) return QS_OK;
+    p->look = s->ndeclined >= DECLINES ? INT32_MAX : LOOK;
+    return c->v = NULL, QS_OK;
+}
+
+/* -- the run ------------------------------------------------------------------------------------------------------- */
+static void bind_value(FunctionRun *c, int i, qs_value v, const KParam *p) {
+    Binding *to = &c->run.bound;
+    if (v.kind == QS_ARRAY) qbind_array(to, i, v.u.p, QS_READ);
+    else if (p->dtype == QS_F64) qbind_number(to, i, (KSlot){.F64 = qval_number(v)}.bits, 8);
+    else if (p->dtype == QS_B1) qbind_number(to, i, v.u.i != 0, 1);
+    else qbind_number(to, i, (KSlot){.I64 = v.kind == QS_NUM ? (int64_t)v.u.f : v.u.i}.bits, 8);
+}
+
+static void bind_complex(FunctionRun *c, int i, qs_value v, bool imaginary) {
+    const Complex *z = v.u.p;
+    qbind_number(&c->run.bound, i, (KSlot){.F64 = imaginary ? z->im : z->re}.bits, 8);
+}
+
+static qs_status bind_params(Run *run) {
+    FunctionRun *c = (FunctionRun *)run;
+    const LoopCode *code = &c->v->code.entry;
+    for (int i = 0; i < code->func->nparams; i++) {
+        const LoopBind *b = &code->binds[i];
+        const KParam *p = &code->func->params[i];
+        run->bound.origin[i] = (Origin){qs_nil(), 0};
+        switch ((LoopBindKind)b->kind) {
+        case LOOP_ARGUMENT: bind_value(c, i, c->f->base[b->index], p); break;
+        case LOOP_FRAMES: qbind_number(&run->bound, i, (uint64_t)c->frames, 8); break;
+        case LOOP_REALS: qbind_memory(&run->bound, i, c->reals, LOOP_RESULTS + 1); break;
+        case LOOP_WHOLES: qbind_memory(&run->bound, i, c->wholes, LOOP_RESULTS + 1); break;
+        default:
+            if (c->value[b->index].kind == QS_COMPLEX)
+                bind_complex(c, i, c->value[b->index], b->kind == LOOP_IMAGINARY);
+            else bind_value(c, i, c->value[b->index], p);
+        }
+    }
+    return QS_OK;
+}
+
+/* As many frames as the interpreter could open. */
+static int64_t frames_left(qs_vm *vm, const Frame *f, const Device *d) {
+    const Machine *m = qvm(vm);
+    int64_t frames = (int64_t)m->cap_frames - m->nframes + 1, regs = f->proto->chunk.nregs;
+    int64_t by_stack = (m->stack_limit - f->end) / (regs ? regs : 1);
+    if (by_stack < frames) frames = by_stack;
+    return d->ops->code == CODE_KIR && frames > EVALUATOR_FRAMES ? EVALUATOR_FRAMES : frames;
+}
+
+static qs_status launch(FunctionRun *c, Device *d) {
+    Run *r = &c->run;
+    r->form = &c->v->base, r->which = 0, r->optional = true, r->device = d, r->chosen = false;
+    r->bind = bind_params, r->fit = NULL, r->unrecorded = true, r->late = false;
+    r->launch = (Launch){.rank = 1, .domain = {1}, .block = {1}};
+    r->positions = 1, r->steps = c->v->ns > long_run || c->v->ns == 0 ? INFINITY : 0;
+    c->frames = frames_left(r->vm, c->f, d), c->reals[0] = 0;
+    double start = qclock_ns();
+    qs_status s = qlaunch_run(r);
+    return c->v->ns = qclock_ns() - start, s;
+}
+
+static qs_value result_value(const FunctionRun *c, int i) {
+    switch (c->v->code.kind[i]) {
+    case LOOP_INT: return qs_int(c->wholes[i + 1]);
+    case LOOP_BOOL: return qs_bool(c->reals[i + 1] != 0);
+    default: return qs_num(c->reals[i + 1]);
+    }
+}
+
+static qs_status leave(FunctionRun *c) {
+    qs_value results[LOOP_RESULTS];
+    for (int i = 0; i < c->v->code.nresults; i++) results[i] = result_value(c, i);
+    return qinvoke_leave(c->run.vm, c->f, results, c->v->code.nresults);
+}
+
+/* The call is interpreted, and so are the next ones. */
+static void pause_code(FunctionRun *c, FunctionState *s) {
+    if (s->failed < 14) s->failed++;
+    c->f->proto->look = LEAST_PAUSE << s->failed;
+}
+
+static bool is_interrupt(qs_vm *vm, qs_status s) { return s == QS_EINTERRUPT || qvm_ctx(vm)->err.late; }
+
+qs_status qfunction_enter(qs_vm *vm, Frame *f, bool *done) {
+    Proto *p = f->proto;
+    FunctionRun c; /* not initialized, because it is large */
+    *done = false;
+    if (!p->calls) p->calls = qmem_alloc(qvm_ctx(vm), sizeof *p->calls);
+    FunctionState *s = p->calls;
+    Device *d;
+    p->look = 0;
+    if (p->nparams >= KIR_SLOTS || p->variadic || p->chunk.nrewritten) return p->look = INT32_MAX, QS_OK;
+    if (!wanted_of(f) || wanted_of(f) > LOOP_RESULTS) return QS_OK; /* the interpreter warns of unused results */
+    if (!is_hot(vm, f, s)) return QS_OK;
+    if (qtape_is_on(vm) || !(d = qloop_processor(vm))) return p->look = LOOK, QS_OK;
+    c.run.vm = vm, c.f = f;
+    TRY(prepare_form(&c, s));
+    if (!c.v) return QS_OK;
+    qs_status status = launch(&c, d);
+    if (status == QS_OK && c.reals[0] != 0) return *done = true, leave(&c);
+    if (status != QS_OK && is_interrupt(vm, status)) return status;
+    if (status != QS_OK) c.v->refused = !c.run.loaded, qerr_clear(qvm_ctx(vm));
+    return pause_code(&c, s), QS_OK;
+}
