@@ -47,6 +47,28 @@ class Views(unittest.TestCase):
         for _ in range(4): c += b
         self.assertTrue(np.array_equal(np.asarray(c), x + x[::-1] + x[::-1] + x[::-1] + x[::-1]))
 
+    def test_functions_that_call_themselves(self):
+        q.init("cpu")
+        q.compile_string("recursion", """
+            function y = fib_of(n)
+                if n < 2
+                    y = n
+                else
+                    y = fib_of(n-1) + fib_of(n-2)
+                end
+            end
+            function y = depth(n)
+                if n < 0
+                    error("below")
+                end
+                y = n == 0 ? 0 : 1 + depth(n-1)
+            end""")
+        for _ in range(3): self.assertEqual(q.fib_of(27), 196418)
+        self.assertEqual(type(q.fib_of(27)), float)
+        for _ in range(400): self.assertEqual(q.depth(1000), 1000)
+        with self.assertRaisesRegex(q.QuasarError, "below"): q.depth(10.5)
+        self.assertEqual(q.depth(50000), 50000)
+
 
 if __name__ == "__main__":
     unittest.main()
