@@ -1098,6 +1098,15 @@ class Usage(unittest.TestCase):
 
 
 class Statements(unittest.TestCase):
+    def test_loops_over_numbers_are_compiled(self):
+        """Variables of several types, computed ranges: no such loop is left to the interpreter, but one that prints."""
+        folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "scripts", "loops")
+        for name, least in (("loops_as_of_numba", 40), ("computed_ranges", 10), ("values_of_several_types", 12)):
+            told = qrun("--explain", "--loops", "always", os.path.join(folder, name + ".q")).stderr
+            loops = [line for line in told.splitlines() if ": loop: " in line]
+            self.assertGreaterEqual(len(loops), least, told)
+            self.assertEqual([line for line in loops if "interpreted" in line and ": print" not in line], [])
+
     def test_short_loops_are_counted(self):
         text = "x = zeros(30)\nfor i = 0..3\nx[i] = 1\nend\nfor i = 0..29\nx[i] = 2\nend"
         told = [qrun("--explain", "--loops", when, "-e", text).stderr for when in ("auto", "always", "never")]

@@ -1,4 +1,4 @@
-% options: --loops always --explain
+% options: --loops always
 % Ranges with bounds and steps that only the running program knows.
 function s = win(x, c, n)
     s = 0

@@ -1,4 +1,4 @@
-% options: --loops always --explain
+% options: --loops always
 % Loops over numbers and ints as one writes them for Numba: all are compiled.
 function c = collatz(n)
     c = 0
