@@ -64,7 +64,7 @@ class Views(unittest.TestCase):
                 y = n == 0 ? 0 : 1 + depth(n-1)
             end""")
         for _ in range(3): self.assertEqual(q.fib_of(27), 196418)
-        self.assertEqual(type(q.fib_of(27)), float)
+        self.assertIs(type(q.fib_of(27)), type(q.fib_of(1)))
         for _ in range(400): self.assertEqual(q.depth(1000), 1000)
         with self.assertRaisesRegex(q.QuasarError, "below"): q.depth(10.5)
         self.assertEqual(q.depth(50000), 50000)

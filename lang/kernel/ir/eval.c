@@ -441,7 +441,7 @@ static qs_status run_item(Run *r, Item *it);
 
 /* Runs a callee with a frame of its own, and copies its results to `out`. */
 static qs_status run_callee(Run *root, Run *f, KSlot *out) {
-    size_t bytes = f->nslots * sizeof(KSlot);
+    size_t bytes = qmem_size(f->nslots, sizeof(KSlot), 0);
     KSlot *frame = qmem_try(root->ctx, bytes);
     if (!frame) return qerr_set(root->ctx, QS_ENOMEM, "kernel %s: no memory for a call", root->f->name->s);
     memcpy(frame, f->frame, bytes);
