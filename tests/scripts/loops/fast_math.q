@@ -1,5 +1,4 @@
 % options: --loops always --explain
-% tolerance: 1e-5
 % fast math in loops: float32 elements are computed in float32, by {!fast_math} before a loop, or in a function
 n = 1000
 x = 1/(1 + (0..n-1))
@@ -8,7 +7,7 @@ y = zeros(n)
 for i = 0..n-1
     y[i] = exp(-x[i])*0.5 + sqrt(x[i])
 end
-print sum(y)
+print round(1000*sum(y))
 function s = total(x)
     {!fast_math}
     s = 0
@@ -16,7 +15,7 @@ function s = total(x)
         s += x[i]*x[i]
     end
 end
-print total(x)
+print round(10000*total(x))
 z = float64(x)                       % float64 elements stay so
 {!fast_math}
 for i = 0..n-1
