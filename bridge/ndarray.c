@@ -20,9 +20,9 @@
  * it is freed with the last of them.  A device block is then freed by an object that itself retains the device's
  * primary context. */
 #include "bridge/bridge.h"
+#include "vm/array/convert.h"
 #include "vm/base/number.h"
 #include "vm/tape/tape.h"
-#include "vm/value/convert.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,6 +4,7 @@
  * The other operand may be a number (also of a derived type such as numpy.float64), a string, a NumPy array or a DLPack
  * tensor; beside an array also a list of numbers.  Types are promoted by the rules of the language; shapes are aligned
  * at their last dimensions, as in NumPy. */
+#include "lang/syntax/operators.h"
 #include "bridge/bridge.h"
 #include "vm/array/arith.h"
 #include "vm/tape/tape.h"

@@ -38,7 +38,7 @@ static const char *const adjoints[] = {
 #include "stdlib/builtins.def"
 };
 
-const char *qlib_adjoint(const qs_native_def *d) {
+static const char *find_adjoint(const qs_native_def *d) {
     size_t i = (size_t)((uintptr_t)d - (uintptr_t)natives) / sizeof *d;
     return i < sizeof natives / sizeof *natives ? adjoints[i] : NULL;
 }
@@ -76,7 +76,9 @@ void qlib_register(qs_vm *vm) {
     };
     Lib *lib = qmem_alloc(qvm_ctx(vm), sizeof *lib);
     lib->timer = -1;
+    static const LibraryHooks hooks = {.called_elsewhere = qlib_called_elsewhere, .adjoint = find_adjoint};
     qvm(vm)->lib = lib;
+    qvm(vm)->library_hooks = &hooks;
     for (size_t i = 0; i < sizeof natives / sizeof *natives; i++) {
         Function *f = qfn_native(vm, &natives[i]);
         f->takes = takes[i];

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <strings.h>
 
+#include "vm/array/convert.h"
 #include "vm/base/warning.h"
 #include "vm/program/python.h"
-#include "vm/value/convert.h"
 
 /* -- reading ------------------------------------------------------------------------------------------------------- */
 qs_status qimage_corrupt(Image *m, const char *why) {

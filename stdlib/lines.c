@@ -4,6 +4,7 @@
  * and writes the line of the result.  Only apply_to_lines knows the layout of the lines and divides the work. */
 #include "devices/pool.h"
 #include "devices/threads.h"
+#include "lang/syntax/operators.h"
 #define NATIVES_OF_ELEM
 #include "stdlib/builtins.h"
 #include "stdlib/empty.h"

@@ -1,5 +1,6 @@
 /* math.c -- implements elementwise mathematics: the functions of elem.def, bit operations, conversions, closeness. */
 #define NATIVES_OF_ELEM
+#include "lang/syntax/operators.h"
 #include "stdlib/builtins.h"
 #include "vm/array/arith.h"
 #include "vm/array/map_elements.h"

@@ -2,6 +2,7 @@
  *
  * Every rearrangement (transpose, repmat, cat, circshift, flip …) consists of a few calls of qmatrix_move between
  * strided buffers, for any element type. */
+#include "lang/syntax/operators.h"
 #include "stdlib/builtins.h"
 #include "vm/array/arith.h"
 #include "vm/array/device_ops.h"

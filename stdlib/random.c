@@ -4,6 +4,8 @@
  * whatever the device, the number of threads or the order of evaluation.  Source: Salmon, Moraes, Dror, Shaw: Parallel
  * random numbers: as easy as 1, 2, 3 (SC 2011). */
 #include "devices/threads.h"
+#include "lang/kernel/elem/elem.h"
+#include "lang/syntax/operators.h"
 #include "stdlib/builtins.h"
 #include "vm/array/arith.h"
 #include "vm/array/map_elements.h"

@@ -4,7 +4,7 @@
  * distinct element; an operation selects runs by the operands that occur in them.  nan equals nan, -0 equals 0;
  * integers are compared exactly.  The key of a string is its rank. */
 #include "stdlib/builtins.h"
-#include "vm/value/convert.h"
+#include "vm/array/convert.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 #include "devices/threads.h"
 #include "stdlib/builtins.h"
 #include "stdlib/radix.h"
-#include "vm/value/convert.h"
+#include "vm/array/convert.h"
 
 #include <string.h>
 

@@ -1,4 +1,5 @@
 /* stats.c -- implements reductions, order statistics and search. */
+#include "lang/syntax/operators.h"
 #include "stdlib/builtins.h"
 #include "stdlib/empty.h"
 #include "vm/array/arith.h"

@@ -14,6 +14,7 @@
 #define STDLIB_STDLIB_H
 #include "vm/array/array.h"
 #include "vm/quasar.h"
+#include "vm/value/hooks.h"
 
 /* -- core.c: registration ------------------------------------------------------------------------------------------ */
 void qlib_register(qs_vm *vm);      /* called by qs_open: registers every row of builtins.def */
@@ -26,9 +27,6 @@ bool qvideo_has(void);
 bool qvideo_has_devices(void); /* cameras: FFmpeg's libavdevice */
 bool qfigure_has(void);
 
-typedef struct { /* a row of builtins.def; name NULL: the heading of a group, whose title is in doc */
-    const char *name, *signature, *doc, *matlab, *numpy;
-} LibDoc;
 const LibDoc *qlib_docs(int *n);
 const LibDoc *qlib_called_elsewhere(const char *name); /* by its name in MATLAB or NumPy; NULL: no equivalent */
 void qlib_manual(Text *out);                           /* appends the text of docs/builtins.md */
@@ -59,10 +57,6 @@ qs_status qwidget_set_bar(qs_vm *vm, int id, double part, const char *text);
 /* Updates only the display of the bar, from any thread; part < 0: leaves the position unchanged. */
 void qwidget_move_bar(struct Tk *tk, int id, double part, const char *text);
 qs_status qfigure_flush(qs_vm *vm); /* writes or shows the figures that have changed */
-
-/* Returns the column `adjoint` of builtins.def; NULL: not a built-in of the table. */
-enum { ADJOINT_ZERO = '0', ADJOINT_ELEMENTS = '.', ADJOINT_CALLS = '>', ADJOINT_NONE = '!' };
-const char *qlib_adjoint(const struct qs_native_def *d);
 
 /* -- args.c: reading arguments.  Messages name the function (fn or c->name) and the argument (what) ---------------- */
 qs_status qarg_wrong(qs_vm *vm, const char *fn, const char *what, const char *wanted, qs_value got); /* sets QS_ETYPE */

@@ -50,7 +50,7 @@ typedef struct {
     bool (*takes)(const void *of, int n); /* function: returns whether it takes n arguments; NULL: it does */
 } GivenArg;
 
-typedef struct {
+typedef struct GivenCall {
     GivenArg *at;
     int n;
     Str *const *names;
@@ -61,7 +61,7 @@ typedef struct {
 } GivenCall;
 
 /* A declared type; NULL: none.  open: type parameters in it were replaced by ??, which matches any element type. */
-typedef struct {
+typedef struct Declared {
     const Type *type;
     bool open;
 } Declared;

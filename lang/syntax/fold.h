@@ -5,7 +5,7 @@
 
 /* A constant array.  The numbers are stored in `at`, or in `whole` (as int64, or as the bits of uint64) if one of them
  * is an integer that float64 cannot represent exactly. */
-typedef struct {
+typedef struct NumTable {
     int rank;
     int64_t dims[QS_MAX_RANK];
     size_t n;

@@ -2,7 +2,7 @@
 #ifndef LANG_OPERATORS_H
 #define LANG_OPERATORS_H
 
-typedef enum {
+typedef enum Op {
 #define BINARY(id, text, inplace, prec, method) OP_##id,
 #define UNARY(id, text, prec, method)           OP_##id,
 #include "lang/syntax/operators.def"

@@ -8,6 +8,7 @@
  * and read it in the next phase; their control flow around barriers is uniform.
  * Loops have at most eight turns and nest at most three deep. */
 #include "tests/support/kir_gen.h"
+#include "lang/kernel/elem/elem_build.h"
 
 #include "lang/kernel/elem/elem.h"
 

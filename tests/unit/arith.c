@@ -1,5 +1,7 @@
 /* Elementwise arithmetic: every operator, pair of dtypes and many layouts, element by element against plain C. */
 #include "vm/array/arith.h"
+#include "lang/kernel/elem/elem.h"
+#include "lang/syntax/operators.h"
 #include "tests/unit/machine.h"
 #include "vm/array/contiguous.h"
 #include "vm/array/gemm.h"

@@ -1,7 +1,7 @@
 /* Making arrays, shapes, views of foreign memory, conversions between all element types, literals, ranges. */
 #include "tests/unit/machine.h"
+#include "vm/array/convert.h"
 #include "vm/base/dtype.h"
-#include "vm/value/convert.h"
 
 #include <math.h>
 

@@ -1,5 +1,6 @@
 /* Indexing: random selections of arrays and cells under every access mode against a model, then each special form. */
 #include "vm/array/index.h"
+#include "lang/syntax/operators.h"
 #include "tests/unit/machine.h"
 #include "vm/array/arith.h"
 #include "vm/array/select.h"

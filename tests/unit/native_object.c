@@ -2,6 +2,7 @@
 #include "devices/elf.h"
 #include "devices/native.h"
 #include "lang/kernel/compile.h"
+#include "lang/kernel/ir/kir.h"
 #include "tests/unit/check.h"
 
 #include <dlfcn.h>

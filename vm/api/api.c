@@ -1,4 +1,5 @@
 /* api.c -- implements the public functions of quasar.h by calling the files that do the work. */
+#include "lang/syntax/operators.h"
 #include "vm/api/options.h"
 #include "vm/array/index.h"
 #include "vm/base/number.h"
@@ -115,8 +116,10 @@ static void keep_config(qs_vm *vm, const qs_config *c) {
 }
 
 static qs_status open_parts(qs_vm *vm) {
+    qtape_open(vm);
+    qlaunch_open(vm);
     TRY(qoptions_check(qvm_ctx(vm), &qvm(vm)->config));
-    TRY(qframe_open(vm));
+    TRY(qinterp_open(vm));
     TRY(qmod_open(vm));
     qlib_register(vm);
     const qs_config *c = &qvm(vm)->config;

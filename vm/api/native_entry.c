@@ -16,6 +16,7 @@
 #include "devices/solib.h"
 #include "vm/api/bindings.h"
 #include "vm/api/options.h"
+#include "vm/array/array.h"
 #include "vm/base/dtype.h"
 #include "vm/program/prebuilt.h"
 #include "vm/program/python.h"

@@ -3,6 +3,7 @@
 #include "lang/syntax/parse.h"
 #include "stdlib/stdlib.h"
 #include "vm/api/help.h"
+#include "vm/interp/proto.h"
 #include "vm/program/library.h"
 #include "vm/program/module.h"
 #include "vm/program/names.h"

@@ -1,9 +1,10 @@
 /* apply.c -- applies binary functions that are not in elem.def to arrays and numbers, in double, or exactly for
  * integers of any two types. */
+#include "lang/syntax/operators.h"
+#include "vm/array/convert.h"
 #include "vm/array/operand.h"
 #include "vm/array/strided.h"
 #include "vm/base/dtype.h"
-#include "vm/value/convert.h"
 
 #include <string.h>
 

@@ -6,12 +6,13 @@
  * is processed in pieces that fit the first-level cache: inputs are gathered and converted, results are converted and
  * scattered. */
 #include "vm/array/arith.h"
+#include "lang/syntax/operators.h"
+#include "vm/array/convert.h"
 #include "vm/array/device_ops.h"
 #include "vm/array/operand.h"
 #include "vm/array/strided.h"
 #include "vm/base/dtype.h"
 #include "vm/quasar.h"
-#include "vm/value/convert.h"
 
 #include <string.h>
 

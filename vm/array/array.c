@@ -2,6 +2,7 @@
 #include "vm/array/array.h"
 #include "devices/pool.h"
 #include "devices/threads.h"
+#include "vm/array/convert.h"
 #include "vm/array/device_ops.h"
 #include "vm/array/move.h"
 #include "vm/array/strided.h"
@@ -9,8 +10,7 @@
 #include "vm/base/number.h"
 #include "vm/base/warning.h"
 #include "vm/quasar.h"
-#include "vm/tape/tape.h"
-#include "vm/value/convert.h"
+#include "vm/value/trace.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -176,7 +176,7 @@ qs_status qarr_like(qs_vm *vm, const Array *a, qs_dtype d, Array **out) {
 }
 
 void qarr_free(qs_vm *vm, Array *a) {
-    if (__builtin_expect(a->trace || a->family || a->hdr.flags & ARRAY_KEPT, 0)) qtape_free_array(vm, a);
+    if (__builtin_expect(a->trace || a->family || a->hdr.flags & ARRAY_KEPT, 0)) qtrace(vm)->free_array(vm, a);
     qbuf_release(qvm_ctx(vm), a->buf);
     qpool_put(qvm_ctx(vm), a, sizeof *a);
 }
@@ -192,7 +192,7 @@ static void set_strides(Array *a, const int64_t *strides) {
 
 qs_status qarr_view(qs_vm *vm, Array *base, int ndim, const int64_t *dims, const int64_t *strides, size_t offset,
                     Array **out) {
-    if (qtape_forbids(vm, base)) return qtape_forbidden(vm);
+    if (qtape_forbids(vm, base)) return qtrace(vm)->forbidden(vm);
     return qarr_alias(vm, base, ndim, dims, strides, offset, out);
 }
 
@@ -269,7 +269,7 @@ qs_status qarr_lock_failed(qs_vm *vm, Array *a, const char *name, qs_status s) {
 /* Returns the host pointer to the first element. */
 static qs_status host(qs_vm *vm, Array *a, qs_access mode, void **p) {
     void *block;
-    if (qtape_forbids(vm, a)) return qtape_forbidden(vm);
+    if (qtape_forbids(vm, a)) return qtrace(vm)->forbidden(vm);
     qs_status s = qbuf_host(qvm_ctx(vm), a->buf, mode, &block);
     if (__builtin_expect(s != QS_OK, 0)) return (void)qarr_lock_failed(vm, a, NULL, s), s;
     *p = (char *)block + a->offset * elem_size(a);
@@ -290,7 +290,7 @@ qs_status qarr_read(qs_vm *vm, Array *a, const void **p) {
 
 /* A changed array is no longer a result of size(x), a transposed vec or a literal. */
 qs_status qarr_touch(qs_vm *vm, Array *a) {
-    if (__builtin_expect(a->hdr.flags & ARRAY_KEPT, 0)) return qtape_unwritten(vm);
+    if (__builtin_expect(a->hdr.flags & ARRAY_KEPT, 0)) return qtrace(vm)->unwritten(vm);
     a->size_of = 0, a->turned = false;
     a->hdr.flags &= (uint8_t)~ARRAY_LITERAL;
     return QS_OK;
@@ -521,7 +521,7 @@ qs_status qarr_contiguous(qs_vm *vm, Array *a, Array **out) {
 /* An array that fills its buffer and is not on the host is copied on its device. */
 qs_status qarr_copy(qs_vm *vm, Array *a, Array **out) {
     Buffer *buf;
-    if (qtape_forbids(vm, a)) return qtape_forbidden(vm);
+    if (qtape_forbids(vm, a)) return qtrace(vm)->forbidden(vm);
     if (!a->contiguous || a->buf->nbytes != a->count * elem_size(a) || !qbuf_is_away(a->buf))
         return copy_as(vm, a, dtype_of(a), out);
     TRY(qbuf_clone(qvm_ctx(vm), a->buf, &buf));
@@ -539,7 +539,7 @@ qs_status qarr_convert(qs_vm *vm, Array *a, qs_dtype d, Array **out) {
 qs_status qarr_reshape(qs_vm *vm, Array *a, int ndim, const int64_t *dims, Array **out) {
     char was[SHAPE_TEXT], wanted[SHAPE_TEXT];
     size_t count;
-    if (qtape_forbids(vm, a)) return qtape_forbidden(vm);
+    if (qtape_forbids(vm, a)) return qtrace(vm)->forbidden(vm);
     TRY(check_shape(vm, dtype_of(a), ndim, dims, &count));
     if (count != a->count)
         return qerr_set(qvm_ctx(vm), QS_ESHAPE, "reshape: an array of %s has %zu elements, %s needs %zu",

@@ -37,12 +37,10 @@ qs_status qarr_view(qs_vm *vm, Array *base, int ndim, const int64_t *dims, const
 qs_status qarr_alias(qs_vm *vm, Array *base, int ndim, const int64_t *dims, const int64_t *strides, size_t offset,
                      Array **out);
 qs_status qarr_contiguous(qs_vm *vm, Array *a, Array **out);          /* a itself (retained) or a contiguous copy */
-qs_status qarr_copy(qs_vm *vm, Array *a, Array **out);                /* always a new, contiguous array */
 qs_status qarr_convert(qs_vm *vm, Array *a, qs_dtype d, Array **out); /* a itself if it already has dtype d */
 qs_status qarr_reshape(qs_vm *vm, Array *a, int ndim, const int64_t *dims, Array **out); /* a view if contiguous */
 qs_status qarr_assign(qs_vm *vm, Array *dst, Array *src); /* converts; src has the same shape or one element */
 qs_status qarr_fill(qs_vm *vm, Array *dst, qs_value number);
-void qarr_free(qs_vm *vm, Array *a);                                             /* call when the count has reached 0 */
 static inline qs_value qarr_value(Array *a) { return qval_object(QS_ARRAY, a); } /* takes the reference */
 static inline Array *qval_array(qs_value v) { return (Array *)v.u.p; }
 static inline void qarr_release(qs_vm *vm, Array *a) { qval_release(vm, qarr_value(a)); }
@@ -77,10 +75,6 @@ void qarr_packed_strides(int rank, const int64_t *dims, int64_t *strides);
 int qarr_shape(const Array *a, int64_t dims[QS_MAX_RANK], int64_t strides[QS_MAX_RANK]);
 bool qarr_has_shape(const Array *a, int ndim, const int64_t *dims); /* compares with qarr_shape */
 void qarr_keep(Array *a, int ndim);                                 /* sets ndim, to at least the rank */
-/* Computes the number of elements; false if the product of the extents other than 0 is no int64_t.  No array has such
- * extents, so code may multiply the extents of one array in any order, even of an empty one. */
-bool qarr_multiply_extents(int rank, const int64_t *dims, size_t *count);
-int qarr_normalise(int rank, int64_t *dims);                        /* to the normal form, in place; returns the rank */
 bool qarr_same_dims(const Array *a, int rank, const int64_t *dims); /* compares normal forms */
 bool qarr_same_shape(const Array *a, const Array *b);               /* compares normal forms */
 /* Writes the shape as "3x4", for messages; returns buf. */

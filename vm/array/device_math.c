@@ -7,8 +7,8 @@
  * not be exact: it matters only that small matrices on the host are not copied to a device for a product. */
 #include "vm/array/device_math.h"
 #include "devices/heap.h"
-#include "vm/launch/run.h"
-#include "vm/tape/tape.h"
+#include "vm/value/hooks.h"
+#include "vm/value/trace.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,8 +47,7 @@ static double bytes_away(const Job *j, int memory) {
 }
 
 static double bandwidth(qs_vm *vm, const Device *d) {
-    const Launches *k = qvm(vm)->launches;
-    double measured = k ? k->bandwidth[d - qvm(vm)->devices] : 0;
+    double measured = qlaunch_hooks(vm)->bandwidth(vm, d);
     return measured > 0 ? measured : usual_bandwidth;
 }
 
@@ -194,7 +193,7 @@ static DevPtr element_address(const Array *a, DevPtr block) {
 
 static qs_status hold(qs_vm *vm, Device *d, Array *a, qs_access mode, DevPtr *at) {
     DevPtr block;
-    if (qtape_forbids(vm, a)) return qtape_forbidden(vm);
+    if (qtape_forbids(vm, a)) return qtrace(vm)->forbidden(vm);
     qs_status s = qbuf_lock(qvm_ctx(vm), a->buf, d, mode, &block);
     if (s != QS_OK) return qarr_lock_failed(vm, a, NULL, s);
     return *at = element_address(a, block), QS_OK;
@@ -211,7 +210,7 @@ static qs_status finished(qs_vm *vm, Device *d, const Job *j, const Array *r, do
     double bytes = bytes_of(r);
     for (int i = 0; i < j->nin; i++) bytes += bytes_of(j->in[i]);
     const char *row = j->way == OR_KERNELS ? "cuDNN" : j->what;
-    return s == QS_OK ? qreport_after(vm, d, row, start, bytes, j->operations) : s;
+    return s == QS_OK ? qlaunch_hooks(vm)->call_ended(vm, d, row, start, bytes, j->operations) : s;
 }
 
 /* -- running ------------------------------------------------------------------------------------------------------- */
@@ -279,7 +278,7 @@ static qs_status multiply_on(qs_vm *vm, Device *d, const Job *j, void *of, Array
     if (s == QS_OK) {
         s = hold(vm, d, r, QS_WRITE, &g->c);
         if (s == QS_OK) {
-            s = qreport_before(vm, d, &start);
+            s = qlaunch_hooks(vm)->call_begins(vm, d, &start);
             if (s == QS_OK) s = finished(vm, d, j, r, start, d->math->gemm(d, g));
             s = let_go(vm, d, r, QS_WRITE, s);
         }
@@ -328,7 +327,7 @@ static qs_status transform_on(qs_vm *vm, Device *d, const Job *j, void *of, Arra
     TRY(hold(vm, d, a, QS_READ, &from));
     qs_status s = hold(vm, d, r, QS_WRITE, &f->data);
     if (s == QS_OK) {
-        s = qreport_before(vm, d, &start);
+        s = qlaunch_hooks(vm)->call_begins(vm, d, &start);
         if (s == QS_OK) s = finished(vm, d, j, r, start, transform(d, a, from, f));
         s = let_go(vm, d, r, QS_WRITE, s);
     }
@@ -366,7 +365,7 @@ static bool lies_as_matrix(const Array *a, int64_t *apart, bool *turned) {
 static qs_status solve_held(qs_vm *vm, Device *d, const Job *j, DevSolve *s, Array *r) {
     double start;
     TRY(hold(vm, d, r, QS_WRITE, &s->x));
-    qs_status status = qreport_before(vm, d, &start);
+    qs_status status = qlaunch_hooks(vm)->call_begins(vm, d, &start);
     if (status == QS_OK) status = finished(vm, d, j, r, start, d->math->solve(d, s));
     return let_go(vm, d, r, QS_WRITE, status);
 }
@@ -419,9 +418,9 @@ qs_status qdevmath_cholesky(qs_vm *vm, Array *a, Array **out) { return solve(vm,
 /* -- factorizations ------------------------------------------------------------------------------------------------ */
 static qs_status factor_held(qs_vm *vm, Device *d, const Job *j, DevFactor *f) {
     double start;
-    TRY(qreport_before(vm, d, &start));
+    TRY(qlaunch_hooks(vm)->call_begins(vm, d, &start));
     TRY(d->math->factor(d, f));
-    return qreport_after(vm, d, j->what, start, bytes_of(j->in[0]), j->operations);
+    return qlaunch_hooks(vm)->call_ended(vm, d, j->what, start, bytes_of(j->in[0]), j->operations);
 }
 
 static qs_status factor_on(qs_vm *vm, Device *d, const Job *j, void *of, Array *r) {
@@ -462,7 +461,7 @@ qs_status qdevmath_factor(qs_vm *vm, const char *what, Array *a, DevFactor *f, b
 static qs_status convolve_held(qs_vm *vm, Device *d, const Job *j, DevConv *c, DevPtr *to, Array *r) {
     double start;
     TRY(hold(vm, d, r, QS_WRITE, to));
-    qs_status s = qreport_before(vm, d, &start);
+    qs_status s = qlaunch_hooks(vm)->call_begins(vm, d, &start);
     if (s == QS_OK) s = d->math->convolve(d, c);
     if (!c->refused) s = finished(vm, d, j, r, start, s);
     return let_go(vm, d, r, QS_WRITE, s);

@@ -3,13 +3,13 @@
  * A selection that is evenly spaced in every dimension is a strided view and moves as one loop nest.  Dimensions with
  * lists are outer loops around it. */
 #include "devices/threads.h"
+#include "vm/array/convert.h"
 #include "vm/array/device_ops.h"
 #include "vm/array/move.h"
 #include "vm/array/select.h"
 #include "vm/array/strided.h"
 #include "vm/base/dtype.h"
 #include "vm/base/flag.h"
-#include "vm/value/convert.h"
 
 #include <string.h>
 

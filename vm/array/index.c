@@ -1,5 +1,6 @@
 /* index.c -- implements x[…] on arrays and cells: reading, writing, updating. */
 #include "vm/array/index.h"
+#include "lang/syntax/operators.h"
 #include "vm/array/arith.h"
 #include "vm/array/device_ops.h"
 #include "vm/array/select.h"

@@ -5,11 +5,11 @@
  * Operators have their own loops (contiguous.c), with variants for a number and an array.  Functions and operators of
  * many elements are compiled instead once that pays (vm/launch/elementwise_node.c). */
 #include "vm/array/map_elements.h"
+#include "vm/array/convert.h"
 #include "vm/array/device_ops.h"
 #include "vm/array/operand.h"
 #include "vm/array/strided.h"
 #include "vm/base/dtype.h"
-#include "vm/value/convert.h"
 
 LOOPS_WITHOUT_TRAPS
 #ifndef __clang__

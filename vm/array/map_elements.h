@@ -3,8 +3,9 @@
  * The row of elem.def defines the function and its treatment of integers and complex numbers. */
 #ifndef VM_MAP_ELEMENTS_H
 #define VM_MAP_ELEMENTS_H
-#include "lang/kernel/elem/elem.h"
 #include "vm/array/array.h"
 
-qs_status qmapelem_apply(qs_vm *vm, Elem e, const qs_value *args, qs_value *out);
+enum Elem;
+
+qs_status qmapelem_apply(qs_vm *vm, enum Elem e, const qs_value *args, qs_value *out);
 #endif

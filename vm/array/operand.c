@@ -1,9 +1,10 @@
 /* operand.c -- prepares the operands of elementwise operations: shape, type of the computation, type of the result. */
 #include "vm/array/operand.h"
 #include "lang/kernel/elem/elem.h"
+#include "lang/syntax/operators.h"
 #include "vm/array/arith.h"
+#include "vm/array/convert.h"
 #include "vm/base/dtype.h"
-#include "vm/value/convert.h"
 
 #include <math.h>
 #include <stdio.h>

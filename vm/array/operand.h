@@ -1,9 +1,10 @@
 /* operand.h -- declares operands of elementwise operators and functions; internal to vm/array. */
 #ifndef VM_OPERAND_H
 #define VM_OPERAND_H
-#include "lang/syntax/operators.h"
 #include "vm/array/array.h"
 #include "vm/array/contiguous.h"
+
+enum Op;
 
 /* Number of elements that are converted at once, so that they stay in the first-level cache. */
 enum { PIECE = 512, PIECE_BYTES = PIECE * sizeof(QComplexD) };
@@ -12,9 +13,9 @@ enum { PIECE = 512, PIECE_BYTES = PIECE * sizeof(QComplexD) };
 static inline bool qscalar_is_number(qs_value v) { return qval_is_number(v) || v.kind == QS_COMPLEX; }
 QComplexD qscalar_complex(qs_value number);
 /* Returns the name of an operator for messages; operators without a symbol have the name of a function. */
-const char *qscalar_op_name(Op op);
-qs_status qscalar_mismatch(qs_vm *vm, Op op, qs_value a, qs_value b); /* error: not defined between a and b */
-qs_status qscalar_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out);
+const char *qscalar_op_name(enum Op op);
+qs_status qscalar_mismatch(qs_vm *vm, enum Op op, qs_value a, qs_value b); /* error: not defined between a and b */
+qs_status qscalar_binary(qs_vm *vm, enum Op op, qs_value a, qs_value b, qs_value *out);
 qs_status qscalar_negate(qs_vm *vm, qs_value number, qs_value *out);
 
 /* -- operand.c: operands of elementwise operations ----------------------------------------------------------------- */
@@ -50,7 +51,7 @@ qs_status qoperand_shape(qs_vm *vm, const char *what, qs_value a, qs_value b, Ex
 qs_status qoperand_result(qs_vm *vm, qs_dtype d, const Extents *x, Array **out); /* creates the result array */
 qs_status qoperand_shape_error(qs_vm *vm, const char *what, const Array *a, const Array *b);
 /* Returns the common type of two operands, before it is widened for the computation. */
-qs_status qoperand_dtype(qs_vm *vm, Op op, qs_value a, qs_value b, qs_dtype *out);
+qs_status qoperand_dtype(qs_vm *vm, enum Op op, qs_value a, qs_value b, qs_dtype *out);
 static inline Term qoperand_term(qs_value v) {
     if (v.kind == QS_ARRAY) return (Term){(qs_dtype)qval_array(v)->dtype, false};
     return (Term){v.kind == QS_NUM ? QS_F64 : v.kind == QS_COMPLEX ? QS_C128 : QS_I64, true};
@@ -59,12 +60,12 @@ static inline Term qoperand_term(qs_value v) {
  * truncated to their width: -1 has all bits set, and too many bits are an error.  With 64-bit elements, an integral
  * number becomes an int if the operation compares or chooses, or if `keeps` (the result is stored in the elements), so
  * that no digit of the elements is lost. */
-qs_status qoperand_number(qs_vm *vm, Op op, qs_dtype d, bool keeps, qs_value *number);
+qs_status qoperand_number(qs_vm *vm, enum Op op, qs_dtype d, bool keeps, qs_value *number);
 /* Returns the common type of elements of type d and a number: d, unless the number is an int that d does not hold.
  * This is an error; for a comparison (`order`) the type is float64. */
 qs_status qoperand_int(qs_vm *vm, const char *what, bool order, qs_dtype d, qs_value number, qs_dtype *out);
 qs_dtype qoperand_compute(qs_dtype d);
-qs_status qoperand_plan(qs_vm *vm, Op op, qs_value a, qs_value b, Plan *p); /* sets all members except the shape */
+qs_status qoperand_plan(qs_vm *vm, enum Op op, qs_value a, qs_value b, Plan *p); /* sets all members except the shape */
 /* Programs without integer types store integers in floats.  For bitwise operators, replaces an array *x (owned) of
  * floats by one of int64; a fraction is an error.  *back must be QS_B1 at first and receives the float type of the
  * result. */

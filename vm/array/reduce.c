@@ -24,10 +24,10 @@
 #include "lang/kernel/elem/elem_host.h"
 #include "vm/array/array.h"
 #include "vm/array/contiguous.h"
+#include "vm/array/convert.h"
 #include "vm/array/device_ops.h"
 #include "vm/array/strided.h"
 #include "vm/base/dtype.h"
-#include "vm/value/convert.h"
 
 #include <math.h>
 #include <string.h>

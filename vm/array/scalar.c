@@ -1,6 +1,7 @@
 /* scalar.c -- implements operators on two values without arrays: numbers, strings, and equality of other values. */
 #include "lang/kernel/elem/elem.h"
 #include "lang/kernel/elem/elem_host.h"
+#include "lang/syntax/operators.h"
 #include "vm/array/arith.h"
 #include "vm/array/operand.h"
 #include "vm/base/number.h"

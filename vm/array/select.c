@@ -4,11 +4,11 @@
  * outside that the access mode does not map inside are marked OUTSIDE: they read as 0 and ignore writes. */
 #include "vm/array/select.h"
 #include "devices/pool.h"
+#include "vm/array/convert.h"
 #include "vm/array/strided.h"
 #include "vm/base/dtype.h"
 #include "vm/base/number.h"
 #include "vm/base/warning.h"
-#include "vm/value/convert.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,10 +1,11 @@
 /* where.c -- computes c ? a : b elementwise for an array c. */
+#include "lang/syntax/operators.h"
 #include "vm/array/arith.h"
+#include "vm/array/convert.h"
 #include "vm/array/device_ops.h"
 #include "vm/array/operand.h"
 #include "vm/array/strided.h"
 #include "vm/base/dtype.h"
-#include "vm/value/convert.h"
 
 static bool is_truth(qs_value v) { return v.kind == QS_BOOL || (v.kind == QS_ARRAY && qval_array(v)->dtype == QS_B1); }
 

@@ -1,6 +1,8 @@
 /* frame.c -- manages the value stack and its frames, and unwinds them after an error. */
 #include "vm/interp/frame.h"
+#include "vm/interp/interp.h"
 #include "vm/program/module.h"
+#include "vm/value/hooks.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -146,4 +148,32 @@ bool qframe_unwind(qs_vm *vm, qs_status s, uint32_t floor) {
         qframe_pop(vm, f);
     }
     return false;
+}
+
+/* -- the table of vm/value/hooks.h --------------------------------------------------------------------------------- */
+static qs_status compile_function(qs_vm *vm, Func *f) {
+    Proto *p;
+    return qproto_of(vm, f, true, &p);
+}
+
+static const Func *running_function(const qs_vm *vm) {
+    const Machine *m = (const Machine *)vm;
+    return m->nframes ? m->frames[m->nframes - 1].proto->func : NULL;
+}
+
+qs_status qinterp_open(qs_vm *vm) {
+    static const InterpHooks hooks = {
+        .compile = compile_function,
+        .running = running_function,
+        .drop_unit = qproto_drop_unit,
+        .close = qproto_close,
+        .table = qproto_table,
+        .open_stack = qframe_open,
+        .close_stack = qframe_close,
+        .declared = qcall_declared,
+        .tie = qcall_tie,
+        .fits = qcall_fits,
+    };
+    qvm(vm)->interp_hooks = &hooks;
+    return qframe_open(vm);
 }

@@ -10,7 +10,8 @@
 #include "vm/interp/proto.h"
 #include "vm/value/machine.h"
 
-qs_status qframe_open(qs_vm *vm); /* reserves the value stack and the frame stack */
+qs_status qinterp_open(qs_vm *vm); /* sets Machine.interp_hooks and reserves the stacks; called by qs_open */
+qs_status qframe_open(qs_vm *vm);  /* reserves the value stack and the frame stack */
 void qframe_close(qs_vm *vm);
 qs_status qframe_too_deep(qs_vm *vm);
 void qframe_destroy(qs_vm *vm, qs_value *slot); /* frees the object in the slot, whose count is already 0 */

@@ -6,12 +6,13 @@
  * began.
  */
 #include "vm/interp/interp.h"
+#include "lang/syntax/operators.h"
 #include "vm/array/contiguous.h"
 #include "vm/interp/frame.h"
-#include "vm/launch/jit_hooks.h"
+#include "vm/interp/jit.h"
 #include "vm/program/module.h"
 #include "vm/program/names.h"
-#include "vm/tape/tape.h"
+#include "vm/value/trace.h"
 
 #include <math.h>
 
@@ -326,7 +327,7 @@ L_GETCAP : {
     NEXT;
 }
 L_CHECKSET:
-    if (__builtin_expect(qval_is_unset(*RA), 0)) SLOW(qops_unset(vm, ((Str *)k[BX].u.p)->s));
+    if (__builtin_expect(qval_is_unset(*RA), 0)) SLOW(qnames_no_value(vm, ((Str *)k[BX].u.p)->s));
     NEXT;
 L_BEGIN : {
     bool captured = B;
@@ -394,7 +395,7 @@ L_DEFAULT:
     JUMP_WHEN(!qval_is_unset(*RA));
     NEXT;
 L_RULE:
-    if (!qtape_is_on(vm) || !qhook_follows_rule(vm, (int)f->proto->nparams, base)) NEXT;
+    if (!qtape_is_on(vm) || !qtrace(vm)->follows_rule(vm, (int)f->proto->nparams, base)) NEXT;
     SLOW(qinvoke_with_rule(vm, f));
     goto returned;
 L_BINDTYPES:
@@ -505,7 +506,7 @@ L_WHILE : {
     LoopRegion *r = &f->proto->chunk.loops[BX];
     bool done;
     if (A && qloop_asks_begin(vm, r)) {
-        SLOW(qloop_begin(vm, f, r, &done));
+        SLOW(qlaunch_hooks(vm)->loop_begin(vm, f, r, &done));
         pc = f->pc;
     }
     NEXT;
@@ -515,7 +516,7 @@ L_LOOP:
     pc += (int32_t)*pc + 1;
     if (A && __builtin_expect(--m->loop_look <= 0, 0)) {
         bool done;
-        SLOW(qloop_turn(vm, f, &f->proto->chunk.loops[BX], &done));
+        SLOW(qlaunch_hooks(vm)->loop_turn(vm, f, &f->proto->chunk.loops[BX], &done));
         pc = f->pc;
     }
     NEXT;
@@ -809,7 +810,7 @@ call_function:
         base = args;
         if (__builtin_expect(--p->look < 0, 0)) {
             bool done;
-            SLOW(qfunction_enter(vm, f, &done));
+            SLOW(qlaunch_hooks(vm)->function_enter(vm, f, &done));
             if (done) goto returned;
         }
         NEXT;
@@ -901,7 +902,7 @@ turns : {
     qs_value *r = RA;
     if (__builtin_expect(qloop_asks(vm, f, r[3].u.i), 0)) {
         bool done;
-        SLOW(qloop_enter(vm, f, (uint32_t)(pc - 1 - f->proto->chunk.code), &done));
+        SLOW(qlaunch_hooks(vm)->loop_enter(vm, f, (uint32_t)(pc - 1 - f->proto->chunk.code), &done));
         if (done) {
             pc = f->pc;
             NEXT;
@@ -939,7 +940,7 @@ L_ITER:
     SLOW(qops_iter(vm, RA));
     if (qloop_asks_items(vm, f, RA[0])) {
         bool done;
-        SLOW(qloop_enter(vm, f, (uint32_t)(pc - 1 - f->proto->chunk.code), &done));
+        SLOW(qlaunch_hooks(vm)->loop_enter(vm, f, (uint32_t)(pc - 1 - f->proto->chunk.code), &done));
         if (done) pc = f->pc;
     }
     NEXT;
@@ -963,7 +964,7 @@ L_DESTRUCT : {
 }
 L_FUSE : {
     bool done;
-    SLOW(qfuse_region(vm, f, &f->proto->chunk.fuses[BX], &done));
+    SLOW(qlaunch_hooks(vm)->fuse_region(vm, f, &f->proto->chunk.fuses[BX], &done));
     pc = f->pc;
     NEXT;
 }
@@ -1005,7 +1006,7 @@ qs_status qvm_call_named(qs_vm *vm, qs_value fn, const CallArgs *a, int nout, qs
     qs_status s =
         run_function(vm, ret, nin, a->nnamed ? &table : NULL, maybe ? WANT_MAYBE : (uint32_t)nout, a->integral);
     m->depth--;
-    if (__builtin_expect(m->base.owed && !m->depth, 0)) s = qasync_end_call(vm, s);
+    if (__builtin_expect(m->base.owed && !m->depth, 0)) s = qlaunch_hooks(vm)->end_call(vm, s);
     m->grad_inside = inside;
     m->top = top;
     for (int i = 0; i < nout && s == QS_OK; i++) {

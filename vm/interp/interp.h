@@ -10,26 +10,27 @@
  *                     frame.c    stack of registers; unwinds it after an error
  *
  * The session and natives run functions with qvm_call (vm/value/object.h); api.c and names.c of the session also call
- * ops.c.  Loops and expressions that are worth compiling continue in vm/launch (jit_hooks.h).
+ * ops.c.  Loops and expressions that are worth compiling continue in vm/launch (jit.h).
  *
  * A temporary is written once and read once, and the instruction that reads it clears it.  Thus an array is freed at
  * its last use, and an operand with a reference count of 1 may be overwritten. */
 #ifndef VM_INTERP_H
 #define VM_INTERP_H
 #include "lang/names/overload.h"
-#include "lang/syntax/operators.h"
 #include "vm/interp/proto.h"
 
+enum Op;
+
 /* -- step.c: instructions, with the release of temporaries --------------------------------------------------------- */
-qs_status qstep_binary(qs_vm *vm, Frame *f, Op op, qs_value *dst, qs_value *a, qs_value *b);
-qs_status qstep_unary(qs_vm *vm, Frame *f, Op op, qs_value *dst, qs_value *a);
-qs_status qstep_compare(qs_vm *vm, Frame *f, Op op, qs_value *a, qs_value *b, bool *out);
+qs_status qstep_binary(qs_vm *vm, Frame *f, enum Op op, qs_value *dst, qs_value *a, qs_value *b);
+qs_status qstep_unary(qs_vm *vm, Frame *f, enum Op op, qs_value *dst, qs_value *a);
+qs_status qstep_compare(qs_vm *vm, Frame *f, enum Op op, qs_value *a, qs_value *b, bool *out);
 /* Reads base[at[0], …]; w: the name of base and the modes, see INDEX_NAME. */
 qs_status qstep_get(qs_vm *vm, Frame *f, qs_value *dst, qs_value *base, int n, qs_value *at, uint32_t w);
 /* The same; the result may share its elements with *base, and is only read. */
 qs_status qstep_part(qs_vm *vm, Frame *f, qs_value *dst, qs_value *base, int n, qs_value *at, uint32_t w);
 qs_status qstep_set(qs_vm *vm, Frame *f, qs_value *base, int n, qs_value *at, qs_value *v, uint32_t w);
-qs_status qstep_update(qs_vm *vm, Frame *f, Op op, qs_value *base, int n, qs_value *at, qs_value *v, uint32_t w);
+qs_status qstep_update(qs_vm *vm, Frame *f, enum Op op, qs_value *base, int n, qs_value *at, qs_value *v, uint32_t w);
 qs_status qstep_closure(qs_vm *vm, Frame *f, Func *func, const uint32_t *from, qs_value *dst);
 qs_value qstep_begin(qs_vm *vm, Frame *f, bool captured, uint32_t n);    /* capture or global n; owned, may be unset */
 qs_status qstep_capture(qs_vm *vm, Frame *f, uint32_t n, qs_value *out); /* capture n, if it was unset when captured */
@@ -45,13 +46,14 @@ qs_status qstep_range(qs_vm *vm, Frame *f, ListKind k, qs_value *bounds, bool st
 qs_status qstep_span(qs_vm *vm, Frame *f, qs_value *bounds, bool stepped, qs_value *dst); /* dst < bounds */
 
 /* -- ops.c: semantics of operators --------------------------------------------------------------------------------- */
-qs_status qops_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out);
+qs_status qops_binary(qs_vm *vm, enum Op op, qs_value a, qs_value b, qs_value *out);
 qs_status qops_concat(qs_vm *vm, int n, const qs_value *at, qs_value *out); /* at[0] + … + at[n-1]; at[0] is a string */
-qs_status qops_unary(qs_vm *vm, Op op, qs_value a, qs_value *out);
+qs_status qops_unary(qs_vm *vm, enum Op op, qs_value a, qs_value *out);
 /* Computes *target op= v, in place if *target is an array. */
-qs_status qops_update(qs_vm *vm, Op op, qs_value *target, qs_value v);
+qs_status qops_update(qs_vm *vm, enum Op op, qs_value *target, qs_value v);
 qs_status qops_decide(qs_vm *vm, qs_value v, bool *out); /* truth of a condition; warns about an array */
-qs_status qops_compare(qs_vm *vm, Op op, qs_value a, qs_value b, bool *out); /* truth of a comparison as condition */
+qs_status qops_compare(qs_vm *vm, enum Op op, qs_value a, qs_value b,
+                       bool *out); /* truth of a comparison as condition */
 /* Evaluate c[0] ? c[1] : c[2] if c[0] has several elements.  qops_settles returns whether c[1] alone is the result, so
  * that c[2] need not be evaluated.  Otherwise qops_choose stores the result in c[2] and releases the others. */
 qs_status qops_settles(qs_vm *vm, qs_value *c, bool *out);
@@ -68,7 +70,6 @@ qs_status qops_cell(qs_vm *vm, int n, const qs_value *items, qs_value *out);
 qs_status qops_get_field(qs_vm *vm, qs_value v, Str *name, FieldCache *cache, qs_value *out);
 qs_status qops_set_field(qs_vm *vm, qs_value v, Str *name, FieldCache *cache, qs_value x);
 qs_status qops_coerce(qs_vm *vm, Frame *f, qs_value *r, qs_value type, qs_value what, bool param);
-qs_status qops_unset(qs_vm *vm, const char *name);
 
 /* -- invoke.c: running natives and other callables, delivery of results -------------------------------------------- */
 /* Runs a native, or with fn NULL any other callable (qcall_other). */

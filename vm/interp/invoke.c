@@ -7,7 +7,7 @@
 #include "vm/interp/effects.h"
 #include "vm/interp/frame.h"
 #include "vm/interp/interp.h"
-#include "vm/tape/tape.h"
+#include "vm/value/trace.h"
 
 static qs_status no_result(qs_vm *vm, const char *name) {
     return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s gives no result", name);
@@ -106,7 +106,7 @@ qs_status qinvoke(qs_vm *vm, Function *fn, qs_value *args, int nin, const NameTa
     if (d) {
         qs_call_args c = {.nin = nin, .nout = results_for(most, want), .in = args, .out = out, .name = d->name};
         qdoing_begin(&m->base.doing, d->name);
-        s = needs_hook(vm, nin, args) ? qhook_native(vm, d, &c) : d->fn(vm, &c);
+        s = needs_hook(vm, nin, args) ? qtrace(vm)->native(vm, d, &c) : d->fn(vm, &c);
         qdoing_end(&m->base.doing, &m->base);
     } else {
         CallArgs a = qcall_args(nin, args, names);
@@ -134,7 +134,7 @@ qs_status qinvoke_with_rule(qs_vm *vm, const Frame *frame) {
     for (int i = 0; i < MAX_WANTED; i++) qinterp_clear(vm, &out[i]);
     m->top = out + MAX_WANTED;
     m->nframes--;
-    qs_status s = qhook_function(vm, f.fn, fn->nparams, f.base, most, out);
+    qs_status s = qtrace(vm)->function(vm, f.fn, fn->nparams, f.base, most, out);
     for (qs_value *r = f.base; r < f.end; r++) qframe_drop(vm, r);
     Giver g = function_gives(fn);
     if (s == QS_OK) s = deliver(vm, &g, out, results_for(most, f.want), f.ret, f.want);

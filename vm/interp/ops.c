@@ -1,18 +1,15 @@
 /* ops.c -- implements operators, loops, fields and annotations for all values. */
-#include "stdlib/stdlib.h"
+#include "lang/syntax/operators.h"
 #include "vm/array/arith.h"
 #include "vm/array/index.h"
 #include "vm/base/warning.h"
 #include "vm/interp/interp.h"
 #include "vm/program/module.h"
-#include "vm/tape/tape.h"
+#include "vm/value/hooks.h"
+#include "vm/value/trace.h"
 
 #include <math.h>
 #include <string.h>
-
-qs_status qops_unset(qs_vm *vm, const char *name) {
-    return qerr_set(qvm_ctx(vm), QS_ENAME, "%s is used before it has a value", name);
-}
 
 /* -- operators ----------------------------------------------------------------------------------------------------- */
 
@@ -146,7 +143,8 @@ qs_status qops_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out) {
     if ((a.kind == QS_NUM && b.kind == QS_INT) || (a.kind == QS_INT && b.kind == QS_NUM))
         if (mixed_order(op, a, b, out) || mixed_binary(op, qval_number(a), qval_number(b), out)) return QS_OK;
     if (qtape_touches(a) || qtape_touches(b))
-        if (!qvm(vm)->grad_inside || a.kind == QS_TRACED || b.kind == QS_TRACED) return qhook_binary(vm, op, a, b, out);
+        if (!qvm(vm)->grad_inside || a.kind == QS_TRACED || b.kind == QS_TRACED)
+            return qtrace(vm)->binary(vm, op, a, b, out);
     if (foreign_of(a) || foreign_of(b)) {
         if ((op != OP_EQ && op != OP_NE) || (a.kind != QS_NIL && b.kind != QS_NIL))
             return foreign_binary(vm, (int)op, a, b, out);
@@ -169,7 +167,7 @@ qs_status qops_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out) {
 }
 
 qs_status qops_unary(qs_vm *vm, Op op, qs_value a, qs_value *out) {
-    if (qtape_touches(a) && (!qvm(vm)->grad_inside || a.kind == QS_TRACED)) return qhook_unary(vm, op, a, out);
+    if (qtape_touches(a) && (!qvm(vm)->grad_inside || a.kind == QS_TRACED)) return qtrace(vm)->unary(vm, op, a, out);
     if (foreign_of(a)) return foreign_binary(vm, (int)op, a, qs_nil(), out);
     return qarith_unary(vm, op, a, out);
 }
@@ -194,9 +192,9 @@ static bool append_text(qs_vm *vm, qs_value *target, qs_value v) {
 
 qs_status qops_update(qs_vm *vm, Op op, qs_value *target, qs_value v) {
     qs_value r;
-    if (qtape_is_recorded(vm, *target) || qtape_is_recorded(vm, v)) return qhook_update(vm, op, target, v);
+    if (qtape_is_recorded(vm, *target) || qtape_is_recorded(vm, v)) return qtrace(vm)->update(vm, op, target, v);
     v = qtape_plain(v);
-    if (target->kind == QS_TRACED) return qhook_update(vm, op, target, v);
+    if (target->kind == QS_TRACED) return qtrace(vm)->update(vm, op, target, v);
     if (in_place(*target, op, v)) return qarith_update(vm, op, *target, v);
     if (target->kind == QS_STRING && op == OP_ADD && joins(v) && append_text(vm, target, v)) return QS_OK;
     if (foreign_of(*target)) TRY(foreign_binary(vm, (int)op | QS_OP_IN_PLACE, *target, v, &r));
@@ -267,7 +265,7 @@ qs_status qops_choose(qs_vm *vm, qs_value *c) {
     qs_value r = qs_nil();
     if (has_elements(c[1]) && has_elements(c[2])) {
         bool traced = qtape_touches(c[0]) || qtape_touches(c[1]) || qtape_touches(c[2]);
-        TRY(traced ? qhook_where(vm, c, &r) : qarith_where(vm, c[0], c[1], c[2], &r));
+        TRY(traced ? qtrace(vm)->where(vm, c, &r) : qarith_where(vm, c[0], c[1], c[2], &r));
         qinterp_put(vm, &c[2], r);
     } else {
         TRY(qops_decide(vm, c[0], &all));
@@ -285,9 +283,9 @@ static qs_status traced_bound(qs_vm *vm, qs_value *v, const char *what) {
     bool moves = strcmp(what, "end") != 0 && qtape_is_recorded(vm, *v);
     *v = qtape_plain(*v);
     if (!moves) return QS_OK;
-    return qtape_refuse(vm, "a loop",
-                        "its counter would depend on what is differentiated: count from a constant, and "
-                        "compute with the counter");
+    return qtrace(vm)->refuse(vm, "a loop",
+                              "its counter would depend on what is differentiated: count from a constant, and "
+                              "compute with the counter");
 }
 
 static qs_status range_bound(qs_vm *vm, qs_value v, const char *what, double *out) {
@@ -307,7 +305,7 @@ static qs_status range_bound(qs_vm *vm, qs_value v, const char *what, double *ou
 qs_status qops_range(qs_vm *vm, qs_dtype d, const qs_value *at, bool stepped, qs_value *out) {
     double lo, step = 1, hi;
     Array *a;
-    if (qtape_any(vm, 2 + stepped, at)) return qhook_range(vm, d, at, stepped, out);
+    if (qtape_any(vm, 2 + stepped, at)) return qtrace(vm)->range(vm, d, at, stepped, out);
     TRY(range_bound(vm, at[0], "start", &lo));
     if (stepped) TRY(range_bound(vm, at[1], "step", &step));
     TRY(range_bound(vm, at[1 + stepped], "end", &hi));
@@ -385,11 +383,12 @@ static qs_status next_of_array(qs_vm *vm, qs_value v, int64_t i, qs_value *item,
     bool elements = a->rank == 1;
     *more = i < (elements ? (int64_t)a->count : a->dims[0]);
     if (!*more) return QS_OK;
-    if (elements) return qtape_is_recorded(vm, v) ? qhook_element(vm, v, i, item) : qarr_get(vm, a, (size_t)i, item);
+    if (elements)
+        return qtape_is_recorded(vm, v) ? qtrace(vm)->element(vm, v, i, item) : qarr_get(vm, a, (size_t)i, item);
     qs_value at[QS_MAX_RANK];
     at[0] = qs_int(i);
     for (int d = 1; d < a->rank; d++) at[d] = qval_colon();
-    return (qtape_is_recorded(vm, v) ? qhook_get : qidx_get)(vm, v, &(Subscript){.n = a->rank, .at = at}, item);
+    return (qtape_is_recorded(vm, v) ? qtrace(vm)->get : qidx_get)(vm, v, &(Subscript){.n = a->rank, .at = at}, item);
 }
 
 qs_status qops_next(qs_vm *vm, qs_value *r, qs_value *item, bool *more) {
@@ -436,7 +435,9 @@ qs_status qops_destruct(qs_vm *vm, qs_value v, int n, qs_value *out) {
     if (count < (size_t)n) return too_few(vm, n, count);
     for (int i = 0; i < n; i++) {
         if (v.kind == QS_CELL) out[i] = qval_retain(((Cell *)v.u.p)->items[i]);
-        else TRY(qtape_is_recorded(vm, v) ? qhook_element(vm, v, i, &out[i]) : qarr_get(vm, v.u.p, (size_t)i, &out[i]));
+        else
+            TRY(qtape_is_recorded(vm, v) ? qtrace(vm)->element(vm, v, i, &out[i])
+                                         : qarr_get(vm, v.u.p, (size_t)i, &out[i]));
     }
     return QS_OK;
 }
@@ -507,7 +508,7 @@ qs_status qops_cell(qs_vm *vm, int n, const qs_value *items, qs_value *out) {
 /* -- fields -------------------------------------------------------------------------------------------------------- */
 
 static qs_status no_fields(qs_vm *vm, qs_value v, Str *name) {
-    const LibDoc *row = v.kind == QS_ARRAY ? qlib_called_elsewhere(name->s) : NULL; /* x.shape */
+    const LibDoc *row = v.kind == QS_ARRAY ? qlibrary_hooks(vm)->called_elsewhere(name->s) : NULL; /* x.shape */
     return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s has no fields, so there is no .%s%s%s", qval_type_name(vm, v), name->s,
                     row ? "; see " : "", row ? row->signature : "");
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "lang/kernel/lower/fusion/fuse.h"
-#include "vm/launch/jit_hooks.h"
+#include "vm/interp/jit.h"
 #include "vm/program/modtype.h"
 #include "vm/program/module.h"
 
@@ -97,10 +97,10 @@ static void release_proto(qs_vm *vm, Proto *p) {
     for (uint32_t i = 0; i < p->chunk.nlits; i++) qval_release(vm, p->k[i]);
     qmem_free(c, p->k, p->chunk.nlits * sizeof *p->k);
     qmem_free(c, p->caches, p->chunk.ncaches * sizeof *p->caches);
-    for (uint32_t i = 0; i < p->chunk.nfuses; i++) qfuse_free(vm, &p->chunk.fuses[i]);
-    qfunction_free(vm, p);
-    qloop_count_left(vm, &p->chunk);
-    for (uint32_t i = 0; i < p->chunk.nloops; i++) qloop_free(vm, &p->chunk.loops[i]);
+    for (uint32_t i = 0; i < p->chunk.nfuses; i++) qlaunch_hooks(vm)->fuse_free(vm, &p->chunk.fuses[i]);
+    qlaunch_hooks(vm)->function_free(vm, p);
+    qlaunch_hooks(vm)->loop_count_left(vm, &p->chunk);
+    for (uint32_t i = 0; i < p->chunk.nloops; i++) qlaunch_hooks(vm)->loop_free(vm, &p->chunk.loops[i]);
     qbytecode_free(&p->chunk);
     qmem_free(c, p, sizeof *p);
 }
@@ -148,4 +148,16 @@ void qproto_drop(qs_vm *vm, Proto *p) {
 
 void qproto_close(qs_vm *vm) {
     while (qvm(vm)->protos) qproto_drop(vm, qvm(vm)->protos);
+}
+
+static Proto *proto_of(qs_vm *vm, const Unit *u) {
+    Proto *p = qvm(vm)->protos;
+    while (p && p->func->unit != u) p = p->next;
+    return p;
+}
+
+/* Releasing a value may run a finalizer that compiles code, which changes the list; so the search starts anew each
+ * time. */
+void qproto_drop_unit(qs_vm *vm, const Unit *u) {
+    for (Proto *p; (p = proto_of(vm, u));) qproto_drop(vm, p);
 }

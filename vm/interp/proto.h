@@ -46,20 +46,8 @@ typedef struct Frame {
  */
 qs_status qproto_of(qs_vm *vm, Func *f, bool echo, Proto **out);
 void qproto_drop(qs_vm *vm, Proto *p);
+void qproto_drop_unit(qs_vm *vm, const Unit *u); /* drops the functions of a unit that is unloaded */
 qs_status qproto_table(qs_vm *vm, const NumTable *t, qs_value *out); /* creates a new array */
 void qproto_close(qs_vm *vm);
 enum { LIT_AUX_TYPE = 16, LIT_AUX_FUNC, LIT_AUX_NAMES, LIT_AUX_UNIT }; /* aux of the nils that hold a pointer */
-
-/* -- slots of the stack -------------------------------------------------------------------------------------------- */
-static inline void qinterp_put(qs_vm *vm, qs_value *slot, qs_value v) { /* takes the reference of v */
-    qs_value old = *slot;
-    *slot = v;
-    qval_release(vm, old);
-}
-static inline void qinterp_clear(qs_vm *vm, qs_value *slot) { qinterp_put(vm, slot, qs_nil()); }
-static inline qs_value qval_unset(void) {
-    qs_value v = {QS_NIL, NIL_UNSET, {0}};
-    return v;
-}
-static inline bool qval_is_unset(qs_value v) { return v.kind == QS_NIL && v.aux == NIL_UNSET; }
 #endif

@@ -1,15 +1,16 @@
 /* step.c -- executes instructions whose operands are not all numbers: performs the operation, then releases operands
  * that are temporaries.  After an error the operands are still in their registers. */
+#include "lang/syntax/operators.h"
 #include "vm/array/arith.h"
 #include "vm/array/index.h"
 #include "vm/array/select.h"
 #include "vm/base/dtype.h"
 #include "vm/interp/frame.h"
 #include "vm/interp/interp.h"
-#include "vm/launch/jit_hooks.h"
+#include "vm/interp/jit.h"
 #include "vm/program/module.h"
 #include "vm/program/names.h"
-#include "vm/tape/tape.h"
+#include "vm/value/trace.h"
 
 #include <math.h>
 
@@ -18,7 +19,7 @@
 static qs_status fuse_from(qs_vm *vm, Frame *f, qs_value a, qs_value b, bool *done) {
     *done = false;
     if (!f->proto->chunk.nfuses || (!qfuse_is_large(vm, a) && !qfuse_is_large(vm, b))) return QS_OK;
-    return qfuse_at(vm, f, qframe_pc(f), done);
+    return qlaunch_hooks(vm)->fuse_at(vm, f, qframe_pc(f), done);
 }
 
 /* Returns whether the result may overwrite operand a: a is a temporary or the destination, has no other reference, and
@@ -128,14 +129,14 @@ static qs_status read_element(qs_vm *vm, qs_value base, const Subscript *s, qs_v
     const Foreign *x = base.kind == QS_FOREIGN ? base.u.p : NULL;
     if (x && x->ftype->get_item) return x->ftype->get_item(vm, x->p, s->n, s->at, out);
     if (x && x->ftype->get && s->n == 1) return x->ftype->get(vm, x->p, s->at[0], out);
-    return (is_traced(base, s) ? qhook_get : qidx_get)(vm, base, s, out);
+    return (is_traced(base, s) ? qtrace(vm)->get : qidx_get)(vm, base, s, out);
 }
 
 static qs_status write_element(qs_vm *vm, qs_value base, const Subscript *s, qs_value v) {
     const Foreign *x = base.kind == QS_FOREIGN ? base.u.p : NULL;
     if (x && x->ftype->set_item) return x->ftype->set_item(vm, x->p, s->n, s->at, v);
     if (x && x->ftype->set && s->n == 1) return x->ftype->set(vm, x->p, s->at[0], v);
-    return (is_traced(base, s) || qtape_touches(v) ? qhook_set : qidx_set)(vm, base, s, v);
+    return (is_traced(base, s) || qtape_touches(v) ? qtrace(vm)->set : qidx_set)(vm, base, s, v);
 }
 
 static void used_element(qs_vm *vm, const Frame *f, qs_value *base, int n, qs_value *at) {
@@ -210,7 +211,7 @@ qs_status qstep_update(qs_vm *vm, Frame *f, Op op, qs_value *base, int n, qs_val
     Subscript s = subscript(f, n, at, w);
     bool traced = is_traced(*base, &s) || qtape_touches(*v);
     TRY(expand_spans(vm, qtape_touches(*v) ? *v : *base, n, at));
-    if (base->kind == QS_ARRAY) TRY((traced ? qhook_update_at : qidx_update)(vm, op, *base, &s, *v));
+    if (base->kind == QS_ARRAY) TRY((traced ? qtrace(vm)->update_at : qidx_update)(vm, op, *base, &s, *v));
     else TRY(update_item(vm, op, *base, &s, *v));
     used_element(vm, f, base, n, at);
     qframe_used(vm, f, v);
@@ -236,7 +237,7 @@ qs_status qstep_closure(qs_vm *vm, Frame *f, Func *func, const uint32_t *from, q
 
 qs_status qstep_capture(qs_vm *vm, Frame *f, uint32_t n, qs_value *out) {
     const Sym *outer = f->proto->func->captures[n].outer;
-    if (outer->kind != SYM_GLOBAL) return qops_unset(vm, outer->name->s);
+    if (outer->kind != SYM_GLOBAL) return qnames_no_value(vm, outer->name->s);
     *out = qval_retain(*qvm_global(vm, (uint64_t)outer->index));
     return qval_is_unset(*out) ? qnames_unset(vm, qmod_of(f->proto->func), outer->index, out) : QS_OK;
 }
@@ -268,7 +269,7 @@ static qs_status make_list(qs_vm *vm, ListKind k, int n, const qs_value *items, 
     if (k == LIST_CELL) return qops_cell(vm, n, items, out);
     bool traced = false;
     for (int i = 0; i < n; i++) traced |= qtape_touches(items[i]);
-    return (traced ? qhook_literal : qarr_literal)(vm, literal_dtype(vm, k), n, items, out);
+    return (traced ? qtrace(vm)->literal : qarr_literal)(vm, literal_dtype(vm, k), n, items, out);
 }
 
 qs_status qstep_literal(qs_vm *vm, ListKind k, int n, qs_value *items, qs_value *dst) {

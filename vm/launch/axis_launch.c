@@ -9,7 +9,7 @@
 #include "vm/array/device_math.h"
 #include "vm/array/device_ops.h"
 #include "vm/launch/run.h"
-#include "vm/tape/tape.h"
+#include "vm/value/trace.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -271,7 +271,7 @@ qs_status qaxisop_run(qs_vm *vm, const AxisOp *a, bool *done) {
     Device *d = qdevmath_holder(vm, 2, (qs_value[]){qarr_value(a->x), qarr_value(a->beside ? a->beside : a->x)});
     *done = false;
     if (!d) return QS_OK;
-    if (qtape_forbids(vm, a->x)) return qtape_forbidden(vm);
+    if (qtape_forbids(vm, a->x)) return qtrace(vm)->forbidden(vm);
     qs_status s = a->y_strides ? run_along(vm, a, d) : run_stages(vm, a, d);
     *done = s == QS_OK;
     return *done || qdevmath_refused(vm, d, a->name, a->x, s) ? QS_OK : s;

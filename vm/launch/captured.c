@@ -4,8 +4,8 @@
  * has a higher index than its container.  Keys are compared in that order at each run: the key of the container
  * guarantees that the inner value exists. */
 #include "vm/launch/spec_key.h"
-#include "vm/tape/tape.h"
 #include "vm/value/machine.h"
+#include "vm/value/trace.h"
 
 #include <math.h>
 

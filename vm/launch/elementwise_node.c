@@ -190,7 +190,7 @@ qs_status qelementwise_apply(qs_vm *vm, Elem e, int n, const qs_value *args, qs_
     qs_status s = qmapelem_apply(vm, e, plain, out);
     qtape_leave(vm);
     if (s != QS_OK) return s;
-    return qtape_recorded(vm, qelementwise_record(vm, e, n, args, out), 1, out);
+    return qtrace(vm)->recorded(vm, qelementwise_record(vm, e, n, args, out), 1, out);
 }
 
 /* -- on the device that has the arrays ----------------------------------------------------------------------------- */

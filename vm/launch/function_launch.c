@@ -12,11 +12,12 @@
 #include "vm/interp/frame.h"
 #include "vm/interp/interp.h"
 #include "vm/launch/loop_run.h"
-#include "vm/tape/tape.h"
+#include "vm/value/trace.h"
 
 #include "lang/kernel/ir/kir.h"
 #include "vm/base/clock.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

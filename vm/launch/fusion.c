@@ -5,14 +5,14 @@
  * generator, and for regions that lang/kernel/lower/fusion/fuse.c declines.  The types are chosen so that the results
  * agree. */
 #include "vm/launch/jit_hooks.h"
-#include "vm/tape/tape.h"
+#include "vm/value/trace.h"
 
 #include "lang/kernel/ir/sem.h"
 #include "lang/kernel/lower/fusion/fuse.h"
 #include "vm/array/operand.h"
 #include "vm/launch/run.h"
 #include "vm/program/prebuilt.h"
-#include "vm/tape/tape.h"
+#include "vm/value/trace.h"
 
 #include <math.h>
 #include <string.h>

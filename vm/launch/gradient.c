@@ -257,7 +257,8 @@ static qs_status open_extra(Gradient *g, int i) {
     if (x->kind == KX_GROUP || x->kind == KX_CLAIM)
         return qarr_new(g->run.vm, extra_dtype(g, i), p->rank, p->extent, x->kind == KX_CLAIM, &g->extra[i]);
     if (x->kind != KX_AFTER) return QS_OK;
-    TRY(qtape_result(g->run.vm, (GradNode *)(uintptr_t)g->node, p->output, qval_object(QS_ARRAY, p->after), &v));
+    TRY(qtrace(g->run.vm)->result(g->run.vm, (GradNode *)(uintptr_t)g->node, p->output, qval_object(QS_ARRAY, p->after),
+                                  &v));
     g->extra[i] = qval_array(v);
     if (g->extra[i]->contiguous) return QS_OK;
     NodeShape s = qrecord_shape(p);

@@ -1,5 +1,6 @@
 /* jvp.c -- forward-mode derivative of a recorded launch: one launch repeats the original and computes its tangents.  If
  * no such code exists, the transpose of the backward pass is used. */
+#include "lang/syntax/operators.h"
 #include "vm/launch/gradient.h"
 
 static qs_status tangent_form(qs_vm *vm, const Recorded *rec, const qs_value *dx, GradientForm **out) {
@@ -42,7 +43,7 @@ static qs_status stretched(qs_vm *vm, qs_value dx, const NodeShape *s, qs_value 
     for (int d = 0; d < s->rank; d++) count *= (size_t)(t.dims[d] = s->dims[d]);
     if (qval_array(dx)->count == count) return *out = qval_retain(dx), QS_OK;
     qs_value zero;
-    TRY(qbackward_form(vm, &t, &zero));
+    TRY(qtrace(vm)->form(vm, &t, &zero));
     qs_status st = qops_binary(vm, OP_ADD, dx, zero, out);
     return qval_release(vm, zero), st;
 }
@@ -94,9 +95,9 @@ qs_status qjvp_forward(qs_vm *vm, GradNode *n, const qs_value *dx, qs_value *dy)
     GradientForm *form;
     if (rec->stopped) return qgradient_stopped(vm, n, rec);
     if (rec->gradient->refused) return qgradient_refusal(vm, n, rec->gradient);
-    if (may_meet(&rec->gradient->code)) return qbackward_transpose(vm, n, dx, dy);
+    if (may_meet(&rec->gradient->code)) return qtrace(vm)->transpose(vm, n, dx, dy);
     TRY(tangent_form(vm, rec, dx, &form));
-    if (form->refused || !has_contents(rec, &form->code)) return qbackward_transpose(vm, n, dx, dy);
+    if (form->refused || !has_contents(rec, &form->code)) return qtrace(vm)->transpose(vm, n, dx, dy);
     TRY(qkernel_swept(vm, n));
     qgradient_begin(&g, vm, n, form, NULL);
     qs_status s = open_tangents(&g, dx);

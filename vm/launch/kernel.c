@@ -2,9 +2,10 @@
  *
  *     size and arguments ── keys of the arguments and of all captured values ── a specialization (found, or made once)
  *                        ── parameters are bound ── qlaunch_run (launch.c) ── a fault becomes an error */
+#include "lang/kernel/ir/kir.h"
 #include "vm/interp/interp.h"
 #include "vm/launch/kernel_internal.h"
-#include "vm/tape/tape.h"
+#include "vm/value/trace.h"
 
 #include "vm/base/warning.h"
 
@@ -338,8 +339,8 @@ static qs_status fit_block(Run *run) {
 static qs_status check_known(const KernelRun *k) {
     for (int i = 0; qtape_is_on(k->run.vm) && i < k->form->base.nentries; i++)
         if (k->form->base.entries[i].num_known && qtape_is_recorded(k->run.vm, captured_given(k, i)))
-            return qtape_refuse(k->run.vm, k->request->site.fn->name->s,
-                                "the size of one of its arrays depends on what a derivative is asked of");
+            return qtrace(k->run.vm)->refuse(k->run.vm, k->request->site.fn->name->s,
+                                             "the size of one of its arrays depends on what a derivative is asked of");
     return QS_OK;
 }
 

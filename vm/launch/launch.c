@@ -4,6 +4,8 @@
  *          ── take Python's lock again ── unlock the buffers; the owner reports a fault
  *
  * A repeated launch allocates no memory here. */
+#include "lang/kernel/ir/kir.h"
+#include "vm/launch/jit_hooks.h"
 #include "vm/launch/run.h"
 #include "vm/program/python.h"
 
@@ -116,6 +118,33 @@ qs_status qlaunch_tell(qs_vm *vm, const KFunc *f, const DevFault *fault, Where a
     qs_status s = qerr_at(qvm_ctx(vm), f->messages[k.message - 1].status, at, "%s", t.s ? t.s : "");
     qtext_free(&t);
     return s;
+}
+
+static double get_bandwidth(qs_vm *vm, const Device *d) {
+    const Launches *l = qvm(vm)->launches;
+    return l ? l->bandwidth[d - qvm(vm)->devices] : 0;
+}
+
+void qlaunch_open(qs_vm *vm) {
+    static const LaunchHooks hooks = {
+        .fuse_at = qfuse_at,
+        .fuse_region = qfuse_region,
+        .fuse_free = qfuse_free,
+        .loop_enter = qloop_enter,
+        .loop_begin = qloop_begin,
+        .loop_turn = qloop_turn,
+        .loop_free = qloop_free,
+        .function_enter = qfunction_enter,
+        .function_free = qfunction_free,
+        .loop_count_left = qloop_count_left,
+        .end_call = qasync_end_call,
+        .kernel_forget = qkernel_forget,
+        .forked = qdevices_forked,
+        .bandwidth = get_bandwidth,
+        .call_begins = qreport_before,
+        .call_ended = qreport_after,
+    };
+    qvm(vm)->launch_hooks = &hooks;
 }
 
 void qlaunch_close(qs_vm *vm) {

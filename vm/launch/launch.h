@@ -30,8 +30,9 @@
 #ifndef VM_LAUNCH_H
 #define VM_LAUNCH_H
 #include "devices/cache.h"
-#include "lang/kernel/elem/elem.h"
 #include "vm/array/array.h"
+
+enum Elem;
 
 struct Unit;
 struct Param; /* lang/syntax/ast.h */
@@ -46,6 +47,7 @@ qs_status qkernel_halo(qs_vm *vm, int nin, const qs_value *in, int nout, qs_valu
  * that on some devices only, so halo refuses it on all devices. */
 qs_status qkernel_unreached(qs_vm *vm, const char *fn);
 bool qkernel_sets(const struct Param *p); /* Does the launch itself set this parameter, as it sets pos? */
+void qlaunch_open(qs_vm *vm);             /* sets Machine.launch_hooks; called by qs_open */
 void qlaunch_close(qs_vm *vm);
 /* Frees the specializations of the unit's kernels; none of them may be running. */
 void qkernel_forget(qs_vm *vm, const struct Unit *u);
@@ -62,9 +64,9 @@ qs_status qaot_compile(qs_vm *vm, const struct Unit *u);
 /* -- elementwise_node.c: derivatives of elementwise operators and functions ---------------------------------------- */
 /* Records that *result was computed from these arguments by the elementwise op e, and gives *result its trace.  The
  * arguments are the ones from before the operation, with their traces. */
-qs_status qelementwise_record(qs_vm *vm, Elem e, int n, const qs_value *args, qs_value *result);
+qs_status qelementwise_record(qs_vm *vm, enum Elem e, int n, const qs_value *args, qs_value *result);
 /* Computes the elementwise op for these arguments and records it. */
-qs_status qelementwise_apply(qs_vm *vm, Elem e, int n, const qs_value *args, qs_value *out);
+qs_status qelementwise_apply(qs_vm *vm, enum Elem e, int n, const qs_value *args, qs_value *out);
 
 /* -- devices.c ----------------------------------------------------------------------------------------------------- */
 /* Appends a line for each device, and for each device type that has no device. */

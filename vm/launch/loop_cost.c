@@ -1,7 +1,7 @@
 /* loop_cost.c -- estimates the interpreter steps of a loop, from its tree and the current values of variables. */
 #include "lang/syntax/operators.h"
 #include "vm/launch/loop_run.h"
-#include "vm/tape/tape.h"
+#include "vm/value/trace.h"
 
 #include <math.h>
 #include <string.h>

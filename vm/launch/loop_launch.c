@@ -22,7 +22,7 @@
  * tests/scripts/loops and a run of all scripts with that option compare the two. */
 #include "vm/interp/frame.h"
 #include "vm/launch/loop_run.h"
-#include "vm/tape/tape.h"
+#include "vm/value/trace.h"
 
 #include "devices/threads.h"
 #include "lang/kernel/ir/kir.h"
@@ -210,7 +210,7 @@ static qs_status load_and_run(Call *c, LoopVersion which, const Launch *l, bool 
  * compiled. */
 static bool may_stop_halfway(const Call *c, LoopVersion which) {
     if (which == PARALLEL || !qloop_is_recorded(c) || qloop_is_demanded(c->region)) return false;
-    return kir_has(qloop_code(c->v, which)->func, K_CHECK) && qframe_catches(c->vm, qtape_frames(c->vm));
+    return kir_has(qloop_code(c->v, which)->func, K_CHECK) && qframe_catches(c->vm, qtrace(c->vm)->frames(c->vm));
 }
 
 static qs_status run_in_order(Call *c, LoopVersion which, bool *ran) {

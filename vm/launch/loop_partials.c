@@ -6,7 +6,7 @@
 #include "vm/launch/loop_run.h"
 
 #include "lang/kernel/ir/sem.h"
-#include "vm/tape/tape.h"
+#include "vm/value/trace.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
 #include "vm/array/device_math.h"
 #include "vm/array/device_ops.h"
 #include "vm/launch/run.h"
-#include "vm/tape/tape.h"
+#include "vm/value/trace.h"
 
 #include <string.h>
 
@@ -144,7 +144,7 @@ qs_status qmovelaunch_on_device(qs_vm *vm, const ElementMove *c, bool *done) {
     Device *d = qdevmath_holder(vm, 4, ends);
     if (c->mask && c->mask->buf == c->to->buf) return QS_OK;
     if (!d || !converts(from, to) || !may_be_written(vm, c) || c->from->buf == c->to->buf) return QS_OK;
-    if (qtape_forbids(vm, c->from) || (c->mask && qtape_forbids(vm, c->mask))) return qtape_forbidden(vm);
+    if (qtape_forbids(vm, c->from) || (c->mask && qtape_forbids(vm, c->mask))) return qtrace(vm)->forbidden(vm);
     w.c = c, w.from = c->from;
     w.key = (CarryKey){.from = as_moved(from, to),
                        .to = as_moved(to, from),

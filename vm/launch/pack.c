@@ -239,13 +239,14 @@ qs_status qpack_back(qs_vm *vm, const Packed *p, int arg) {
     EntryList e = {p->given[arg].u.p, -1};
     Trace *edge = qtape_edge(vm, p->args[arg]);
     qs_status s = QS_OK;
-    for (size_t i = 0; edge && i < e.c->count && s == QS_OK; i++) s = qtape_check_alone(vm, entry(&e, i).u.p, NULL);
+    for (size_t i = 0; edge && i < e.c->count && s == QS_OK; i++)
+        s = qtrace(vm)->check_alone(vm, entry(&e, i).u.p, NULL);
     qtape_enter(vm);
     if (s == QS_OK) s = copy_entries(vm, &e, p->args[arg].u.p, true);
     qtape_leave(vm);
     for (size_t i = 0; edge && s == QS_OK && i < e.c->count; i++)
         qslice_unpacked(vm, qtape_retain(edge), (int64_t)i, entry(&e, i));
-    return qtape_release(vm, edge), s;
+    return qtrace(vm)->release(vm, edge), s;
 }
 
 void qpack_close(qs_vm *vm, Packed *p) {

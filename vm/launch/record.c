@@ -6,6 +6,7 @@
  * The operands of the node are the array and number parameters of the launch, one each.  The trace of a number is
  * found by its binding (Origin): it belongs to a traced number, or to an array whose element is passed by value. */
 #include "vm/launch/record.h"
+#include "lang/kernel/ir/kir.h"
 
 #include "devices/pool.h"
 
@@ -60,7 +61,7 @@ static qs_status keep_array(Run *r, Recorded *rec, int i) {
     p->written = qlaunch_func(r)->params[i].written;
     set_shape(p, &qlaunch_func(r)->params[i], &r->bound.arg[i], a);
     if (!a || !g || !g->param[i].needed) return QS_OK;
-    TRY(qtape_keep(r->vm, qval_object(QS_ARRAY, a), &kept));
+    TRY(qtrace(r->vm)->keep(r->vm, qval_object(QS_ARRAY, a), &kept));
     return p->contents = qval_array(kept), QS_OK;
 }
 
@@ -79,7 +80,7 @@ static qs_status save_param(Run *r, Recorded *rec, const bool *active, int i) {
     if (p->array) TRY(keep_array(r, rec, i));
     else if (qtape_trace(r->bound.origin[i].from)) {
         p->origin.part = r->bound.origin[i].part;
-        TRY(qtape_keep(r->vm, r->bound.origin[i].from, &p->origin.from));
+        TRY(qtrace(r->vm)->keep(r->vm, r->bound.origin[i].from, &p->origin.from));
     }
     if (active[i]) rec->in[rec->nin] = operand_trace(r, p, i), p->input = rec->nin++;
     return QS_OK;
@@ -105,7 +106,7 @@ static qs_status check_written(const Run *r) {
     TRY(check_names(r));
     for (int i = 0; i < f->nparams; i++)
         if (f->params[i].kind == KP_ARRAY && f->params[i].written && r->bound.array[i])
-            TRY(qtape_check_alone(r->vm, r->bound.array[i], f->params[i].name->s));
+            TRY(qtrace(r->vm)->check_alone(r->vm, r->bound.array[i], f->params[i].name->s));
     return QS_OK;
 }
 
@@ -115,7 +116,7 @@ void qrecord_free(qs_vm *vm, Recorded *rec) {
         if (rec->param[i].after) qarr_release(vm, rec->param[i].after);
         qval_release(vm, rec->param[i].origin.from);
     }
-    for (int i = 0; rec->in && i < rec->nin; i++) qtape_release(vm, rec->in[i]);
+    for (int i = 0; rec->in && i < rec->nin; i++) qtrace(vm)->release(vm, rec->in[i]);
     if (rec->out != rec->first && rec->out) qmem_free(qvm_ctx(vm), rec->out, (size_t)rec->nout * sizeof *rec->out);
     if (rec->gradient) qspec_let_go(vm, &rec->gradient->base);
     qspec_let_go(vm, rec->form);
@@ -222,7 +223,7 @@ static qs_status keep_after(Run *r, Recorded *rec) {
         if (x->kind != KX_AFTER) continue;
         if (!r->bound.array[x->which])
             return qerr_set(qvm_ctx(r->vm), QS_EINTERNAL, "a gradient wants memory that is gone");
-        TRY(qtape_keep_plain(r->vm, qval_object(QS_ARRAY, r->bound.array[x->which]), &kept));
+        TRY(qtrace(r->vm)->keep_plain(r->vm, qval_object(QS_ARRAY, r->bound.array[x->which]), &kept));
         rec->param[x->which].after = qval_array(kept);
     }
     return QS_OK;
@@ -250,7 +251,7 @@ qs_status qrecord_end(Run *r, int n, const Extracted *from) {
             out[at++] = qval_retain(qval_object(QS_ARRAY, r->bound.array[i]));
     for (int i = 0; i < n; i++) rec->out[at] = (RecordedOut){from[i].param, from[i].element}, out[at++] = *from[i].v;
     rec->in = NULL;
-    qtape_record(r->vm, &qgradient_rule, rec, nin, in, nout, out);
+    qtrace(r->vm)->record(r->vm, &qgradient_rule, rec, nin, in, nout, out);
     for (int i = 0; i < nout - n; i++) qval_release(r->vm, out[i]);
     for (int i = 0; i < n; i++) *from[i].v = out[nout - n + i];
     if (out != few) qmem_free(c, out, (size_t)nout * sizeof *out);

@@ -1,6 +1,7 @@
 /* ref.c -- implements the reference device: the evaluator runs KIR on host memory.  Slow, exact, always available. */
 #include "devices/host.h"
 #include "lang/kernel/ir/kfunc.h"
+#include "lang/kernel/ir/kir.h"
 
 #include <stdio.h>
 #include <string.h>

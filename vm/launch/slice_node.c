@@ -55,7 +55,7 @@ static qs_status copied(qs_vm *vm, qs_value v, const NodeShape *s, Array **out) 
 static void record_node(qs_vm *vm, const GradRule *rule, void *data, int n, const qs_value *in, qs_value *out) {
     Trace **edges = qmem_alloc(qvm_ctx(vm), qmem_size((size_t)n, sizeof *edges, 0));
     for (int i = 0; i < n; i++) edges[i] = qtape_edge(vm, in[i]);
-    qtape_record(vm, rule, data, n, edges, 1, out);
+    qtrace(vm)->record(vm, rule, data, n, edges, 1, out);
     qmem_free(qvm_ctx(vm), edges, (size_t)n * sizeof *edges);
 }
 
@@ -182,5 +182,5 @@ void qslice_packed(qs_vm *vm, int n, const qs_value *entries, qs_value packed) {
 }
 
 void qslice_unpacked(qs_vm *vm, Trace *packed, int64_t i, qs_value entry) {
-    qtape_record(vm, &entry_rule, new_positions(vm, 1, &i), 1, &packed, 1, &entry);
+    qtrace(vm)->record(vm, &entry_rule, new_positions(vm, 1, &i), 1, &packed, 1, &entry);
 }

@@ -1,7 +1,8 @@
 /* slice_node.h -- small operations that are recorded on the tape if their arguments are; private to the launch code. */
 #ifndef VM_SLICE_NODE_H
 #define VM_SLICE_NODE_H
-#include "vm/tape/tape.h"
+#include "vm/array/array.h"
+#include "vm/value/trace.h"
 
 /* Shape of an adjoint, which is dense: the extents of the array, or the ones that broadcasting has stretched it to. */
 typedef struct {

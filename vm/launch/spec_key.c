@@ -2,7 +2,7 @@
 #include "vm/launch/spec_key.h"
 
 #include "lang/syntax/ast.h"
-#include "vm/tape/tape.h"
+#include "vm/value/trace.h"
 
 #include <math.h>
 

@@ -3,11 +3,12 @@
 #include "vm/value/machine.h"
 
 #include "lang/names/lint.h"
+#include "lang/names/overload.h"
 #include "lang/names/rewrite.h"
 #include "lang/syntax/fold.h"
-#include "vm/interp/interp.h"
 #include "vm/program/modtype.h"
 #include "vm/program/names.h"
+#include "vm/value/hooks.h"
 
 #include <math.h>
 #include <string.h>
@@ -227,7 +228,7 @@ static bool scope_call_fails(void *ud, const Node *call, Text *why) {
     qs_value v = *qvm_global(vm, (uint64_t)s->index);
     const CallArgs as = {args->n, NULL, nnamed, names, 0};
     SavedError a = begin_check(vm);
-    return end_check(&a, v.kind == QS_FUNCTION && qcall_fits(vm, v.u.p, &as) != QS_OK, why);
+    return end_check(&a, v.kind == QS_FUNCTION && qinterp_hooks(vm)->fits(vm, v.u.p, &as) != QS_OK, why);
 }
 
 /* -- calls whose argument types are known at compile time ---------------------------------------------------------- */
@@ -307,7 +308,8 @@ static bool scope_call_ties(void *ud, const Node *call, Text *why) {
         if (args->at[i].name) names[nnamed++] = args->at[i].name;
     }
     const GivenCall given_call = {.at = given, .n = args->n, .names = names, .nnamed = nnamed, .ud = u->vm};
-    if (!qcall_tie(u->vm, v.u.p, &(CallArgs){args->n, NULL, nnamed, names, 0}, &given_call, &chosen, &other))
+    if (!qinterp_hooks(u->vm)->tie(u->vm, v.u.p, &(CallArgs){args->n, NULL, nnamed, names, 0}, &given_call, &chosen,
+                                   &other))
         return false;
     qtext_printf(why, "this call fits two definitions of %s equally well: that of ", s->name->s);
     write_line(other, why);
@@ -320,7 +322,7 @@ static bool scope_call_ties(void *ud, const Node *call, Text *why) {
 /* Reports an earlier definition in the file whose parameters have the same types. */
 static bool scope_repeats(void *ud, const Func *f, Text *why) {
     const ScopeUser *u = ud;
-    const Overloads o = {.c = qvm_ctx(u->vm), .declared = qcall_declared, .ud = u->vm};
+    const Overloads o = {.c = qvm_ctx(u->vm), .declared = qinterp_hooks(u->vm)->declared, .ud = u->vm};
     if (f->parent && !f->parent->is_main_body) return false;
     for (int i = 0; i < u->unit->nfuncs; i++) {
         const Func *other = u->unit->funcs[i]->u.func;

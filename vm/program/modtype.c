@@ -5,8 +5,8 @@
 #include "lang/syntax/diag.h"
 #include "lang/syntax/fold.h"
 #include "lang/syntax/operators.h"
-#include "vm/interp/proto.h"
 #include "vm/program/names.h"
+#include "vm/value/hooks.h"
 
 #include <string.h>
 
@@ -121,7 +121,7 @@ static qs_status evaluate_constant(qs_vm *vm, Module *m, const Node *n, bool wid
     qarena_init(&arena, qvm_ctx(vm));
     *is = n->kind == N_MATRIX && qfold_matrix(n, &arena, &t);
     if (*is) t->wide = wide;
-    qs_status s = *is ? qproto_table(vm, t, out) : QS_OK;
+    qs_status s = *is ? qinterp_hooks(vm)->table(vm, t, out) : QS_OK;
     return qarena_free(&arena), s;
 }
 

@@ -10,9 +10,8 @@
 #include "lang/names/rewrite.h"
 #include "lang/syntax/diag.h"
 #include "lang/syntax/parse.h"
-#include "stdlib/stdlib.h"
+#include "vm/array/array.h"
 #include "vm/base/warning.h"
-#include "vm/interp/frame.h"
 #include "vm/program/library.h"
 #include "vm/program/link.h"
 #include "vm/program/modtype.h"
@@ -20,6 +19,7 @@
 #include "vm/program/prebuilt.h"
 #include "vm/program/python.h"
 #include "vm/program/unload.h"
+#include "vm/value/hooks.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -550,7 +550,6 @@ qs_status qmod_eval(qs_vm *vm, const char *text, size_t n, qs_value *out) {
     Module *m = qvm(vm)->session;
     Fresh fresh = {.n = 0};
     Unit *u;
-    Proto *p;
     qunload_sweep(vm);
     Source *src = qsource_add(qvm_ctx(vm), "input", text, n);
     src->internal = true;
@@ -563,7 +562,7 @@ qs_status qmod_eval(qs_vm *vm, const char *text, size_t n, qs_value *out) {
         return finish_eval(vm, u, s);
     }
     replace_old(vm, &fresh);
-    if ((s = qproto_of(vm, u->main, true, &p))) return finish_eval(vm, u, s);
+    if ((s = qinterp_hooks(vm)->compile(vm, u->main))) return finish_eval(vm, u, s);
     Function *f = main_function(vm, u);
     *out = qs_nil();
     s = qvm_call(vm, qval_object(QS_FUNCTION, f), 0, NULL, -1, out);
@@ -645,8 +644,8 @@ qs_status qvm_type_named(qs_vm *vm, const char *text, size_t n, const Type **out
     TypeExpr *e;
     TRY(qparse_type(qvm_ctx(vm), text, n, &u, &e));
     Module *from = qvm(vm)->session;
-    Frame *f = qvm(vm)->nframes ? qframe_current(vm) : NULL;
-    if (f) from = qmod_of(f->proto->func);
+    const Func *f = qinterp_hooks(vm)->running(vm);
+    if (f) from = qmod_of(f);
     qs_status s = qmodtype_resolve(vm, from, e, u->src, NULL, out, mods);
     ErrorState *err = &qvm_ctx(vm)->err;
     if (s != QS_OK && err->where.src == u->src) { /* the text is freed; the caller's location is more useful */
@@ -700,7 +699,7 @@ void qmod_close(qs_vm *vm) {
             at->main = NULL;
         }
     qgc_collect(vm);
-    qproto_close(vm);
+    qinterp_hooks(vm)->close(vm);
     Module *at = m->modules;
     m->modules = NULL; /* functions released from here on do not access any program (object.c) */
     for (Module *next; at; at = next) {

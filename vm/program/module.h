@@ -15,7 +15,7 @@
 #define VM_MODULE_H
 #include "lang/names/scope.h"
 #include "lang/names/types.h"
-#include "vm/interp/proto.h"
+#include "vm/value/machine.h"
 
 #include <time.h>
 

@@ -3,12 +3,11 @@
  *
  * Functions of the same name are joined into a set; a variable hides the later candidates. */
 #include "vm/program/names.h"
-#include "vm/interp/interp.h"
 #include "vm/value/machine.h"
 
-#include "stdlib/stdlib.h"
 #include "vm/program/library.h"
 #include "vm/program/unload.h"
+#include "vm/value/hooks.h"
 
 #include <limits.h>
 #include <string.h>
@@ -168,9 +167,13 @@ qs_value qnames_value(qs_vm *vm, Module *m, int slot) {
     return w.first < 0 ? own : qval_retain(*qvm_global(vm, (uint64_t)w.first));
 }
 
+qs_status qnames_no_value(qs_vm *vm, const char *name) {
+    return qerr_set(qvm_ctx(vm), QS_ENAME, "%s is used before it has a value", name);
+}
+
 qs_status qnames_unset(qs_vm *vm, Module *m, int slot, qs_value *out) {
     *out = qnames_value(vm, m, slot);
-    return qval_is_unset(*out) ? qops_unset(vm, qvm(vm)->global_names[slot]->s) : QS_OK;
+    return qval_is_unset(*out) ? qnames_no_value(vm, qvm(vm)->global_names[slot]->s) : QS_OK;
 }
 
 void qnames_in(const Map *map, const NameVisitor *v) {
@@ -195,7 +198,7 @@ static void offer_name(void *near, const char *name) { qstr_offer(near, name); }
 
 bool qnames_offer(qs_vm *vm, Module *m, Nearest *near) {
     qnames_each(vm, m, offer_name, near);
-    const LibDoc *same = qlib_called_elsewhere(near->wanted);
+    const LibDoc *same = qlibrary_hooks(vm)->called_elsewhere(near->wanted);
     if (same) near->best = same->name;
     char path[PATH_MAX];
     if (qlibrary_home(vm, near->wanted, path))

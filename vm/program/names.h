@@ -22,6 +22,8 @@ void qnames_forget(Meaning *w);                          /* frees the list of fu
 /* The value of a global, or the outer meaning of its name if it has no value.  Returns a new reference; the value is
  * "unset" if there is neither. */
 qs_value qnames_value(qs_vm *vm, Module *m, int slot);
+/* Sets the error for a variable without a value. */
+qs_status qnames_no_value(qs_vm *vm, const char *name);
 /* Handles a read of a global without a value: returns the outer meaning of the name, if there is one. */
 qs_status qnames_unset(qs_vm *vm, Module *m, int slot, qs_value *out);
 

@@ -1,8 +1,7 @@
 /* thread.c -- switches the per-thread state of the VM: stack, frames and error; implements waits. */
 #include "vm/base/clock.h"
-#include "vm/interp/frame.h"
-#include "vm/launch/run.h"
 #include "vm/program/python.h"
+#include "vm/value/hooks.h"
 
 #include <math.h>
 #include <time.h>
@@ -10,7 +9,7 @@
 
 struct QThread {
     qs_value *stack, *stack_limit, *top;
-    Frame *frames;
+    struct Frame *frames;
     uint32_t nframes, depth, grad_inside;
     Where grad_at;
     struct KernelReach *reach;
@@ -24,11 +23,11 @@ QThread *qthread_running(qs_vm *vm) { return qmem_alloc(qvm_ctx(vm), sizeof(QThr
 
 void qthread_drop(qs_vm *vm, QThread *t) { qmem_free(qvm_ctx(vm), t, sizeof *t); }
 
-/* Reserves a stack for a new thread, as qframe_open does for Machine.stack and .frames. */
+/* Reserves a stack for a new thread, as qs_open does for Machine.stack and .frames. */
 qs_status qthread_new(qs_vm *vm, QThread **out) {
     QThread running, *t = qmem_alloc(qvm_ctx(vm), sizeof *t);
     qthread_switch(vm, &running, t);
-    qs_status s = qframe_open(vm);
+    qs_status s = qinterp_hooks(vm)->open_stack(vm);
     qthread_switch(vm, t, &running);
     *out = t;
     if (s == QS_OK) return QS_OK;
@@ -39,7 +38,7 @@ qs_status qthread_new(qs_vm *vm, QThread **out) {
 void qthread_free(qs_vm *vm, QThread *t) {
     QThread running = {0};
     qthread_switch(vm, &running, t);
-    qframe_close(vm);
+    qinterp_hooks(vm)->close_stack(vm);
     qthread_switch(vm, t, &running);
     qmem_free(qvm_ctx(vm), t, sizeof *t);
 }
@@ -67,7 +66,7 @@ void qthread_switch(qs_vm *vm, QThread *from, QThread *to) {
 
 /* Changes the random seed, so that the processes of a pool get different numbers, as with Python's `random`. */
 void qthread_forked(qs_vm *vm) {
-    qdevices_forked(vm);
+    qlaunch_hooks(vm)->forked(vm);
     qvm(vm)->random.seed += (uint64_t)getpid() * 0x9e3779b97f4a7c15;
 }
 

@@ -1,7 +1,7 @@
 #include "vm/program/unload.h"
 
 #include "lang/syntax/parse.h"
-#include "vm/launch/launch.h"
+#include "vm/value/hooks.h"
 #include "vm/value/machine.h"
 
 #include <string.h>
@@ -30,18 +30,6 @@ void qunload_module(qs_vm *vm, Module *m) {
     if (main) qval_release(vm, qval_object(QS_FUNCTION, main));
 }
 
-static Proto *proto_of(qs_vm *vm, const Unit *u) {
-    Proto *p = qvm(vm)->protos;
-    while (p && p->func->unit != u) p = p->next;
-    return p;
-}
-
-/* Releasing a value may run a finalizer that compiles code, which changes the list; so the search starts anew each
- * time. */
-static void drop_protos(qs_vm *vm, const Unit *u) {
-    for (Proto *p; (p = proto_of(vm, u));) qproto_drop(vm, p);
-}
-
 static void leave_module(Module *m, const Unit *u) {
     uint32_t i = m->nunits;
     while (i-- > 0 && m->units[i] != u) {}
@@ -51,8 +39,8 @@ static void leave_module(Module *m, const Unit *u) {
 static void free_unit(qs_vm *vm, Unit *u) {
     Module *m = u->module;
     Source *src = u->src;
-    drop_protos(vm, u);
-    qkernel_forget(vm, u);
+    qinterp_hooks(vm)->drop_unit(vm, u);
+    qlaunch_hooks(vm)->kernel_forget(vm, u);
     leave_module(m, u);
     qparse_free(u);
     qsource_drop(qvm_ctx(vm), src);

@@ -7,6 +7,7 @@
  *
  * Rules compute with ordinary operations, and adjoints are added by the ordinary +. An enclosing level therefore
  * records the pass, and higher derivatives need no special code.  A pass may run inside another one. */
+#include "lang/syntax/operators.h"
 #include "vm/array/arith.h"
 #include "vm/interp/interp.h"
 #include "vm/tape/tape_internal.h"

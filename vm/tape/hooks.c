@@ -4,9 +4,11 @@
  *     record   the operation is recorded with its rule: a function of adjoints.q, or an op of elem.def (vm/launch)
  *
  * An operation without a rule is refused here, with a sentence that says why. hooks_index.c has the hooks of x[…]. */
+#include "vm/value/hooks.h"
 #include "lang/kernel/elem/elem.h"
+#include "lang/kernel/elem/elem_build.h"
 #include "lang/syntax/ast.h"
-#include "stdlib/stdlib.h"
+#include "lang/syntax/operators.h"
 #include "vm/array/arith.h"
 #include "vm/array/index.h"
 #include "vm/interp/interp.h"
@@ -158,7 +160,7 @@ static Elem row_of(const qs_native_def *d, int nin) {
 }
 
 qs_status qhook_native(qs_vm *vm, const qs_native_def *d, qs_call_args *c) {
-    const char *rule = qlib_adjoint(d);
+    const char *rule = qlibrary_hooks(vm)->adjoint(d);
     if (rule && *rule == ADJOINT_CALLS) return d->fn(vm, c);
     if (!qtape_any(vm, c->nin, c->in)) return run_plain(vm, d, c);
     if (!rule) return qtape_refuse(vm, d->name, "it is a function of the host program");
@@ -330,4 +332,42 @@ qs_status qhook_range(qs_vm *vm, qs_dtype d, const qs_value *bounds, bool steppe
     qtape_leave(vm);
     if (s != QS_OK || !recorded) return s;
     return record_by(vm, stepped ? "steps_adjoint" : "range_adjoint", "*", 2 + stepped, bounds, out);
+}
+
+/* -- the table ----------------------------------------------------------------------------------------------------- */
+void qtape_open(qs_vm *vm) {
+    static const TraceHooks hooks = {
+        .live = qtape_live,
+        .release = qtape_release,
+        .free_number = qtape_free_number,
+        .free_array = qtape_free_array,
+        .forbidden = qtape_forbidden,
+        .unwritten = qtape_unwritten,
+        .refuse = qtape_refuse,
+        .frames = qtape_frames,
+        .record = qtape_record,
+        .keep = qtape_keep,
+        .keep_plain = qtape_keep_plain,
+        .check_alone = qtape_check_alone,
+        .recorded = qtape_recorded,
+        .result = qtape_result,
+        .form = qbackward_form,
+        .transpose = qbackward_transpose,
+        .binary = qhook_binary,
+        .unary = qhook_unary,
+        .update = qhook_update,
+        .native = qhook_native,
+        .follows_rule = qhook_follows_rule,
+        .function = qhook_function,
+        .construct = qhook_construct,
+        .where = qhook_where,
+        .coerce = qhook_coerce,
+        .literal = qhook_literal,
+        .range = qhook_range,
+        .get = qhook_get,
+        .set = qhook_set,
+        .update_at = qhook_update_at,
+        .element = qhook_element,
+    };
+    qvm(vm)->trace_hooks = &hooks;
 }

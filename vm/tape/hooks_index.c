@@ -5,6 +5,7 @@
  * linear indices are computed and the adjoints are added up (scatter_adjoint of adjoints.q).  The adjoint of a write
  * is read at the written positions.  Overwritten elements get zero, and of several writes to one position the last
  * one counts. */
+#include "lang/syntax/operators.h"
 #include "vm/array/arith.h"
 #include "vm/array/index.h"
 #include "vm/interp/interp.h"

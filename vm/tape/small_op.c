@@ -6,6 +6,7 @@
  * with the slopes that elem.def gives.  If an enclosing level records the pass, the same is computed by ordinary
  * operators. */
 #include "lang/kernel/elem/elem.h"
+#include "lang/syntax/operators.h"
 #include "vm/array/operand.h"
 #include "vm/interp/interp.h"
 #include "vm/launch/launch.h"

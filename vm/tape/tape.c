@@ -113,11 +113,6 @@ void qtape_release(qs_vm *vm, Trace *t) {
 }
 
 /* -- traces -------------------------------------------------------------------------------------------------------- */
-bool qtape_any(const qs_vm *vm, int n, const qs_value *v) {
-    for (int i = 0; i < n; i++)
-        if (qtape_is_recorded(vm, v[i])) return true;
-    return false;
-}
 
 void qtape_free_number(qs_vm *vm, Traced *t) {
     qtape_release(vm, t->trace);
@@ -147,11 +142,6 @@ qs_value qtape_attach(qs_vm *vm, qs_value v, Trace *t) {
     qtape_release(vm, a->trace);
     a->trace = t;
     return v;
-}
-
-bool qtape_is_smooth(qs_value v) {
-    if (v.kind == QS_ARRAY) return qdtype_is_smooth((qs_dtype)qval_array(v)->dtype);
-    return v.kind == QS_NUM || v.kind == QS_COMPLEX || v.kind == QS_TRACED;
 }
 
 /* Returns the type of parameter i of f if it is declared as integers or truth values; otherwise NULL. */

@@ -27,98 +27,18 @@
  * allows it (grad_inside).  Therefore no derivative is dropped silently. */
 #ifndef VM_TAPE_H
 #define VM_TAPE_H
-#include "lang/syntax/operators.h"
 #include "vm/array/array.h"
-#include "vm/value/machine.h"
+#include "vm/value/trace.h"
 
 struct Subscript;
 
-typedef struct GradNode GradNode;
-
-typedef struct Trace Trace;
-struct Trace { /* one result of a node, with the type and shape of its adjoint */
-    GradNode *node;
-    uint8_t kind;              /* QS_NUM, QS_COMPLEX or QS_ARRAY */
-    uint8_t dtype, rank, ndim; /* of an array */
-    int64_t dims[QS_MAX_RANK];
-};
-
-/* An adjoint of result `of` of a node that was not computed: the reader computes it as the adjoint that `node`'s
- * reverse rule gives to `operand` for the adjoints dy. */
-typedef struct DeferredAdjoint {
-    int of;
-    GradNode *node;
-    int operand;
-    const qs_value *dy;
-} DeferredAdjoint;
-
-typedef struct GradRule {
-    const char *name; /* for messages: "solve", or "kernel blur" for a kernel */
-    /* Computes the adjoints of the operands from the adjoints dy of the results.  nil means zero; dx starts as nil.
-     * Operands without a trace (n->in[i] NULL) need no adjoint.  The rule uses ordinary operations on values that carry
-     * their traces, so that enclosing levels record it. */
-    qs_status (*reverse)(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *dx);
-    /* Computes the tangents of the results from those of the operands (nil: zero); NULL: qbackward_transpose. */
-    qs_status (*forward)(qs_vm *vm, GradNode *n, const qs_value *dx, qs_value *dy);
-    void (*release)(qs_vm *vm, GradNode *n); /* frees n->data; NULL: there is none */
-    /* Only for a rule with one operand: adds the adjoint of the operand to *sum in place if possible (nil: no sum
-     * yet). */
-    qs_status (*add)(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *sum, bool *done);
-    /* Whether `reverse` adds to the array `sum` if dx[i] is passed in as that array.  `sum` is the adjoint of operand i
-     * so far, and has no other owner.  NULL: no. */
-    bool (*adds)(const GradNode *n, int i, qs_value sum);
-    /* Whether the node n, which has the same rule, can compute this adjoint itself during its own backward step
-     * (`reverse_late`, which replaces `reverse`; dy[late->of] is nil).  NULL: no. */
-    qs_status (*joins)(qs_vm *vm, const GradNode *n, const DeferredAdjoint *late, bool *yes);
-    qs_status (*reverse_late)(qs_vm *vm, GradNode *n, const qs_value *dy, const DeferredAdjoint *late, qs_value *dx);
-    bool stretched; /* accepts an adjoint that is one repeated number as an array with strides 0 */
-} GradRule;
-
-struct GradNode {
-    uint32_t refs;
-    int nin, nout;
-    uint64_t serial;      /* greater than the serials of the operands */
-    uint64_t levels;      /* running levels, at the time of recording, whose leaves it depends on */
-    uint64_t mark;        /* number of the last pass that reached it */
-    GradNode *next;       /* list of nodes that are being freed */
-    const GradRule *rule; /* NULL: a leaf */
-    void *data;           /* owned by the rule */
-    Where at;             /* source location */
-    uint32_t visit;       /* its index in the last pass that reached it */
-    Trace **in;           /* NULL: a constant operand */
-    Trace out[];
-};
-
-/* A number that depends on a leaf; value is a QS_NUM or QS_COMPLEX. */
-typedef struct Traced {
-    Obj hdr;
-    Trace *trace;
-    qs_value value;
-} Traced;
-
 /* -- tape.c: traces ------------------------------------------------------------------------------------------------ */
-static inline Trace *qtape_trace(qs_value v) {
-    if (v.kind == QS_ARRAY) return ((Array *)v.u.p)->trace;
-    return v.kind == QS_TRACED ? ((Traced *)v.u.p)->trace : NULL;
-}
-static inline Trace *qtape_retain(Trace *t) { return t ? t->node->refs++, t : NULL; }
 /* The running levels that n depends on. */
 uint64_t qtape_live(const qs_vm *vm, const GradNode *n);
-/* Whether operations on v are recorded now. */
-static inline bool qtape_is_recorded(const qs_vm *vm, qs_value v) {
-    const Machine *m = (const Machine *)vm;
-    const Trace *t = qtape_trace(v);
-    return t && (t->node->levels & m->grad_levels) && !m->grad_inside && qtape_live(vm, t->node);
-}
-bool qtape_any(const qs_vm *vm, int n, const qs_value *v); /* whether operations on one of them are recorded */
-/* Whether any level runs: a cheap test for hot code. */
-static inline bool qtape_is_on(const qs_vm *vm) { return ((const Machine *)vm)->grad_levels != 0; }
-/* The number inside a traced number; other values unchanged.  Borrowed. */
-static inline qs_value qtape_plain(qs_value v) { return v.kind == QS_TRACED ? ((Traced *)v.u.p)->value : v; }
-bool qtape_is_smooth(qs_value v);             /* whether values of its type have derivatives */
 void qtape_release(qs_vm *vm, Trace *t);      /* NULL: does nothing */
 void qtape_free_number(qs_vm *vm, Traced *t); /* called by qval_destroy */
 void qtape_free_array(qs_vm *vm, Array *a);   /* called by qarr_free: frees the trace and the family of an array */
+void qtape_open(qs_vm *vm);                   /* sets Machine.trace_hooks; called by qs_open */
 void qtape_close(qs_vm *vm);
 /* Attaches a trace to v: replaces the trace of an array, or makes a traced number.  Consumes the reference to v and
  * retains t. */
@@ -129,10 +49,6 @@ enum { WHY_CONSTANT = 256 };
 bool qtape_is_constant(qs_vm *vm, qs_value fn, int i, char why[WHY_CONSTANT]);
 
 /* -- tape.c: the record -------------------------------------------------------------------------------------------- */
-/* The trace of an operand before the operation runs, retained; NULL: the operand is constant. */
-static inline Trace *qtape_edge(const qs_vm *vm, qs_value v) {
-    return qtape_is_recorded(vm, v) ? qtape_retain(qtape_trace(v)) : NULL;
-}
 /* Records an operation that has run.  in[]: the edges of its operands, taken before it ran.  The node owns them and
  * `data`, where the rule saves what it needs of the operands.  out[]: the results, which get traces: a number becomes a
  * traced number, and an array (new or overwritten) gets the trace of its new contents.  Integers, truth values and nil
@@ -148,15 +64,6 @@ qs_status qtape_refuse(qs_vm *vm, const char *what, const char *why);
 /* Sets the error for a traced number that would become a plain number of another language. */
 qs_status qtape_refuse_number(qs_vm *vm);
 
-/* Enclose code of a hook that may read elements of traced arrays. */
-static inline void qtape_enter(qs_vm *vm) { qvm(vm)->grad_inside++; }
-static inline void qtape_leave(qs_vm *vm) { qvm(vm)->grad_inside--; }
-/* Whether reading the elements of `a` is an error now; qarr_read and similar functions ask. */
-static inline bool qtape_forbids(const qs_vm *vm, const Array *a) {
-    const Machine *m = (const Machine *)vm;
-    return __builtin_expect(a->trace != NULL, 0) && !m->grad_inside && (a->trace->node->levels & m->grad_levels) &&
-           qtape_live(vm, a->trace->node);
-}
 qs_status qtape_forbidden(qs_vm *vm);
 qs_status qtape_unwritten(qs_vm *vm); /* sets the error for a write to a snapshot */
 
@@ -171,7 +78,6 @@ qs_status qtape_keep_shape(qs_vm *vm, qs_value v, qs_value *out);
  * an
  * array that others may hold.  Results of functions that got snapshots need this.  No element is copied. */
 qs_status qtape_own(qs_vm *vm, qs_value *v);
-static inline bool qtape_is_kept(qs_value v) { return v.kind == QS_ARRAY && (qval_array(v)->hdr.flags & ARRAY_KEPT); }
 /* Checks `a` before a recorded write to its elements.  It is an error, with the line, if memory outside the program
  * (NumPy, torch) shares the elements, because that memory has no trace, or if another array of the program shares them,
  * because its trace would be stale.  name: the variable's name, or NULL. */
@@ -227,10 +133,9 @@ qs_status qhook_view(qs_vm *vm, Array *a, int ndim, const int64_t *dims, const i
 /* -- hooks.c, hooks_index.c ---------------------------------------------------------------------------------------- */
 /* The interpreter calls these when an operand may be traced.  Each does what the interpreter's function of the same
  * name does, and records it. */
-static inline bool qtape_touches(qs_value v) { return __builtin_expect(qtape_trace(v) != NULL, 0); }
-qs_status qhook_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out);
-qs_status qhook_unary(qs_vm *vm, Op op, qs_value a, qs_value *out);
-qs_status qhook_update(qs_vm *vm, Op op, qs_value *target, qs_value v);
+qs_status qhook_binary(qs_vm *vm, enum Op op, qs_value a, qs_value b, qs_value *out);
+qs_status qhook_unary(qs_vm *vm, enum Op op, qs_value a, qs_value *out);
+qs_status qhook_update(qs_vm *vm, enum Op op, qs_value *target, qs_value v);
 qs_status qhook_native(qs_vm *vm, const struct qs_native_def *d, struct qs_call_args *c);
 /* Whether a function with {!adjoint name} is called with arguments that contain recorded values.  Then the function
  * runs unrecorded, and the function `name` is its rule. */
@@ -244,6 +149,6 @@ qs_status qhook_range(qs_vm *vm, qs_dtype d, const qs_value *bounds, bool steppe
 qs_status qhook_get(qs_vm *vm, qs_value base, const struct Subscript *s, qs_value *out);
 qs_status qhook_set(qs_vm *vm, qs_value base, const struct Subscript *s, qs_value v);
 qs_status qhook_assign(qs_vm *vm, qs_value dst, qs_value src);
-qs_status qhook_update_at(qs_vm *vm, Op op, qs_value base, const struct Subscript *s, qs_value v);
+qs_status qhook_update_at(qs_vm *vm, enum Op op, qs_value base, const struct Subscript *s, qs_value v);
 qs_status qhook_element(qs_vm *vm, qs_value base, int64_t i, qs_value *out); /* in row-major order */
 #endif

@@ -1,8 +1,9 @@
 /* tape_internal.h -- declarations shared by the files of this folder only. */
 #ifndef VM_TAPE_INTERNAL_H
 #define VM_TAPE_INTERNAL_H
-#include "lang/kernel/elem/elem.h"
 #include "vm/tape/tape.h"
+
+enum Elem;
 
 enum { MAX_LEVELS = 64 }; /* levels that run at the same time: bits of Machine.grad_levels */
 
@@ -38,7 +39,7 @@ enum { MOST_RESULTS = 16 }; /* results, and arguments, of an operation with a ru
 
 /* -- small_op.c ---------------------------------------------------------------------------------------------------- */
 /* Records an elementwise operation on few elements; qelementwise_record does it for many. */
-qs_status qsmallop_record(qs_vm *vm, Elem e, int n, const qs_value *in, qs_value *result);
+qs_status qsmallop_record(qs_vm *vm, enum Elem e, int n, const qs_value *in, qs_value *result);
 /* False: not all items are numbers. */
 bool qsmallop_record_list(qs_vm *vm, int n, const qs_value *items, qs_value *out);
 

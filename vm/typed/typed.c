@@ -1,9 +1,9 @@
 /* typed.c -- applies elementwise functions with the broadcasting of the Array API standard; gathers and scatters. */
 #include "vm/typed/typed.h"
 #include "devices/threads.h"
+#include "vm/array/convert.h"
 #include "vm/base/dtype.h"
 #include "vm/quasar.h"
-#include "vm/value/convert.h"
 
 #include <string.h>
 

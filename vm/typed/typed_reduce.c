@@ -6,10 +6,10 @@
  * number of threads. */
 #include "devices/threads.h"
 #include "vm/array/contiguous.h"
+#include "vm/array/convert.h"
 #include "vm/base/dtype.h"
 #include "vm/quasar.h"
 #include "vm/typed/typed.h"
-#include "vm/value/convert.h"
 
 LOOPS_WITHOUT_TRAPS
 #ifndef __clang__

@@ -33,13 +33,13 @@ typedef struct Machine {
     uint32_t nframes, cap_frames;
     struct Proto *protos;     /* compiled functions */
     uint32_t depth;           /* nesting depth of interpreter runs */
-    int64_t loop_least;       /* iterations from which a loop may be compiled; see vm/launch/jit_hooks.h */
+    int64_t loop_least;       /* iterations from which a loop may be compiled; see vm/interp/jit.h */
     int64_t loop_look;        /* iterations of loops with conditions until one is considered for compilation */
     RandomStream random;      /* random stream shared by all threads */
     RandomStream *random_own; /* this thread's own stream, in a checkpoint; NULL: the shared one */
     uint64_t random_took;     /* blocks that this thread has drawn from any stream */
     int loops_left;           /* number of loops in freed code that had too little work to be compiled */
-    size_t fuse_least;        /* elements from which an expression may be fused; see vm/launch/jit_hooks.h */
+    size_t fuse_least;        /* elements from which an expression may be fused; see vm/interp/jit.h */
     Flag interrupted;         /* set by qs_interrupt, polled by kernels and by all waits */
     Since waits, told;        /* start of the current wait for a driver (qdev_wait); start of the last reported wait */
     Flag attention;           /* makes loops call qvm_attend: an interrupt, or other Python threads want to run */
@@ -55,6 +55,10 @@ typedef struct Machine {
     uint32_t grad_inside; /* > 0: this thread is inside a record hook and may read elements of traced arrays */
     Where grad_at;        /* operation whose rule in adjoints.q this thread runs */
     struct Tape *tape;    /* NULL until the first level */
+    const struct TraceHooks *trace_hooks;     /* functions of vm/tape: trace.h */
+    const struct InterpHooks *interp_hooks;   /* functions of vm/interp: hooks.h */
+    const struct LaunchHooks *launch_hooks;   /* functions of vm/launch: hooks.h */
+    const struct LibraryHooks *library_hooks; /* functions of stdlib: hooks.h */
     /* kernel_footprint.c */
     struct KernelReach *reach; /* collects what this thread's launches read; NULL: not collected */
     /* launch.c, devices.c */
@@ -98,4 +102,17 @@ static inline void qvm_drew(qs_vm *vm, uint64_t blocks) {
     qvm(vm)->random_took += blocks;
 }
 static inline qs_value *qvm_global(qs_vm *vm, uint64_t slot) { return qvm(vm)->globals[slot]; }
+
+/* -- slots of the stack and globals -------------------------------------------------------------------------------- */
+static inline void qinterp_put(qs_vm *vm, qs_value *slot, qs_value v) { /* takes the reference of v */
+    qs_value old = *slot;
+    *slot = v;
+    qval_release(vm, old);
+}
+static inline void qinterp_clear(qs_vm *vm, qs_value *slot) { qinterp_put(vm, slot, qs_nil()); }
+static inline qs_value qval_unset(void) {
+    qs_value v = {QS_NIL, NIL_UNSET, {0}};
+    return v;
+}
+static inline bool qval_is_unset(qs_value v) { return v.kind == QS_NIL && v.aux == NIL_UNSET; }
 #endif

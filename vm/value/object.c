@@ -2,9 +2,8 @@
  * frees all reference-counted objects. */
 #include "devices/pool.h"
 #include "lang/syntax/ast.h"
-#include "vm/array/array.h"
-#include "vm/tape/tape.h"
 #include "vm/value/machine.h"
+#include "vm/value/trace.h"
 
 #include <string.h>
 
@@ -94,7 +93,7 @@ void qval_destroy(qs_vm *vm, qs_value v) {
     case QS_STRING: qstr_free(qvm_ctx(vm), v.u.p); break;
     case QS_ARRAY: qarr_free(vm, v.u.p); break;
     case QS_COMPLEX: qmem_free(qvm_ctx(vm), v.u.p, sizeof(Complex)); break;
-    case QS_TRACED: qtape_free_number(vm, v.u.p); break;
+    case QS_TRACED: qtrace(vm)->free_number(vm, v.u.p); break;
     case QS_TYPE: qmem_free(qvm_ctx(vm), v.u.p, sizeof(TypeValue)); break;
     default: destroy_container(vm, v.u.p); break;
     }
@@ -116,7 +115,7 @@ static qs_status fill_zero(qs_vm *vm, Cell *c) {
     bool own = zero.kind == QS_ARRAY && c->elem->nfixed;
     for (size_t i = 0; i < c->count; i++) {
         qs_value item = zero;
-        qs_status s = own ? qarr_copy(vm, qval_array(zero), (Array **)&item.u.p) : QS_OK;
+        qs_status s = own ? qarr_copy(vm, zero.u.p, (Array **)&item.u.p) : QS_OK;
         if (s != QS_OK) {
             qval_release(vm, zero);
             return s;
@@ -317,7 +316,7 @@ qs_status qval_copy(qs_vm *vm, qs_value v, qs_value *out) {
     if (v.kind == QS_CELL) return qcell_copy(vm, c, c->rank, c->dims, out);
     if (v.kind != QS_ARRAY) return *out = qval_retain(v), QS_OK;
     TRY(qarr_copy(vm, v.u.p, &r));
-    return *out = qarr_value(r), QS_OK;
+    return *out = qval_object(QS_ARRAY, r), QS_OK;
 }
 
 qs_status qobj_set(qs_vm *vm, Object *o, Str *name, qs_value v) {

@@ -1,7 +1,10 @@
 /* object.h -- declares the reference-counted objects behind a qs_value, and the operations on all values.
  *
- *     value.c    properties of values, conversion to a type      convert.c  conversion of element runs between dtypes
- *     object.c   cells, objects, functions                       format.c   values as text
+ *     object.c   cells, objects, functions      gc.c      cycles      machine.h  the state of the VM
+ *     trace.h    what the tape records          hooks.h   functions of higher rooms
+ *
+ * Values may be arrays, so vm/array has the files on all kinds of values: value.c (properties, conversion to a type),
+ * convert.c (conversion of element runs between dtypes), format.c (values as text).
  *
  * All of vm, stdlib and bridge call these files.
  *
@@ -80,6 +83,13 @@ typedef struct Array {
     struct Family *family; /* the family of copies that act as views (vm/tape/view.c); NULL: none */
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
 } Array;
+/* Objects and cells contain arrays, so these four are declared here; vm/array/array.c implements them. */
+qs_status qarr_copy(qs_vm *vm, Array *a, Array **out); /* always a new, contiguous array */
+void qarr_free(qs_vm *vm, Array *a);                   /* call when the count has reached 0 */
+int qarr_normalise(int rank, int64_t *dims);           /* to the normal form, in place; returns the rank */
+/* Computes the number of elements; false if the product of the extents other than 0 is no int64_t.  No array has such
+ * extents, so code may multiply the extents of one array in any order, even of an empty one. */
+bool qarr_multiply_extents(int rank, const int64_t *dims, size_t *count);
 enum {                    /* hdr.flags */
        ARRAY_AS_IS = 1,   /* memory that a caller wants used in place; it is never converted implicitly */
        ARRAY_LITERAL = 2, /* value of an array literal of the program */
@@ -265,7 +275,7 @@ qs_status qfmt_printf(qs_vm *vm, const char *fmt, size_t n, int nargs, const qs_
 /* -- interp.c / module.c ------------------------------------------------------------------------------------------- */
 /* Calls any callable value.  nout < 0: at most one result, in out[0]; nil if there is none. */
 qs_status qvm_call(qs_vm *vm, qs_value fn, int nin, const qs_value *in, int nout, qs_value *out);
-typedef struct { /* arguments of a call; the last nnamed of the nin arguments were written name := value */
+typedef struct CallArgs { /* arguments of a call; the last nnamed of the nin arguments were written name := value */
     int nin;
     qs_value *in;
     int nnamed;

@@ -3,6 +3,7 @@
  * A value is live if it depends on an active parameter (`varies`) and an active parameter depends on it
  * (`matters`).  Both sets grow until they no longer change; the index of a memory access is ignored. */
 #include "lang/kernel/autodiff/autodiff_internal.h"
+#include "lang/kernel/elem/elem_build.h"
 
 typedef struct {
     const KFunc *f;

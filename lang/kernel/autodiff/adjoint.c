@@ -13,6 +13,7 @@
  * loop is run again from one of SLOTS checkpoints; free slots are spread over the iterations ahead.  This takes a
  * few runs of the loop, and memory that does not grow with the number of iterations. */
 #include "lang/kernel/autodiff/rematerialize.h"
+#include "lang/kernel/elem/elem_build.h"
 
 enum { SLOTS = 48 };
 

@@ -4,6 +4,7 @@
  * to be on a tape.  Then it is known which of them the pass uses, and only those are saved.  Usually there are
  * none, and the derivative is one function. */
 #include "lang/kernel/autodiff/autodiff_internal.h"
+#include "lang/kernel/elem/elem_build.h"
 #include "lang/kernel/passes/plan.h"
 
 #include <stdio.h>

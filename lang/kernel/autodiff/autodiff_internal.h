@@ -2,7 +2,9 @@
 #ifndef LANG_AUTODIFF_INTERNAL_H
 #define LANG_AUTODIFF_INTERNAL_H
 #include "lang/kernel/autodiff/autodiff.h"
-#include "lang/kernel/elem/elem.h"
+#include "lang/kernel/ir/kir.h"
+
+struct KPair;
 
 static inline bool kautodiff_is_float(qs_dtype d) { return d == QS_F32 || d == QS_F64; }
 
@@ -17,8 +19,8 @@ KRef kautodiff_slope(KFunc *g, const KIns *i, int arg, const KRef *args, KRef re
 /* An ANALYTIC is the real or imaginary part of a complex function of x.  kautodiff_analytic returns the derivative
  * of this function, in g.  kautodiff_along returns t times the partial derivative of i with respect to argument
  * `arg` (1: real part of x, 2: imaginary part). */
-KPair kautodiff_analytic(KFunc *g, const KIns *i, KPair x);
-KRef kautodiff_along(KFunc *g, const KIns *i, int arg, KPair slope, KRef t);
+struct KPair kautodiff_analytic(KFunc *g, const KIns *i, struct KPair x);
+KRef kautodiff_along(KFunc *g, const KIns *i, int arg, struct KPair slope, KRef t);
 
 /* Returns the number of iterations of a FOR with constant bounds and step; -1: not constant, or more than INT32_MAX. */
 int64_t kautodiff_turns(const KFunc *f, KRef loop);

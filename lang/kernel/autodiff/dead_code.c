@@ -7,6 +7,7 @@
  *
  * The pass also replaces reads of a LOCAL by its value if the LOCAL is written only in the region that declares it. */
 #include "lang/kernel/autodiff/autodiff_internal.h"
+#include "lang/kernel/ir/kir.h"
 
 typedef struct {
     const KFunc *f;

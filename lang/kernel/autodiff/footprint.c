@@ -8,6 +8,7 @@
  * depend on the position itself, or on an extent that is smaller in a block.  Then the blocks of a result equal
  * those of the whole array, up to rounding: a compiler may fuse a*b + c in one loop and not in another. */
 #include "lang/kernel/autodiff/autodiff_internal.h"
+#include "lang/kernel/ir/kir.h"
 
 #include <math.h>
 #include <string.h>

@@ -7,6 +7,7 @@
  * The control flow is that of f, so no value has to be recomputed.  A tangent that is known to be zero is not
  * computed. */
 #include "lang/kernel/autodiff/autodiff_internal.h"
+#include "lang/kernel/elem/elem_build.h"
 
 typedef struct {
     const KGrading *s;

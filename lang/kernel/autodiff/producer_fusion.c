@@ -8,6 +8,7 @@
  * index of the position, and have no jumps or loops.  f must read the array at one place outside loops; otherwise
  * computing could take longer than reading. */
 #include "lang/kernel/autodiff/autodiff_internal.h"
+#include "lang/kernel/ir/kir.h"
 
 #include <string.h>
 

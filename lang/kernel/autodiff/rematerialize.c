@@ -1,5 +1,6 @@
 /* rematerialize.c -- runs a position again, so that the backward pass has its values; see rematerialize.h. */
 #include "lang/kernel/autodiff/rematerialize.h"
+#include "lang/kernel/ir/kir.h"
 
 #include <string.h>
 

@@ -11,6 +11,7 @@
  * subexpressions.  A sum keeps a list of its terms, and a sum that is its only user takes them over.  Equal
  * instructions are merged, so that equal factors are recognized. */
 #include "lang/kernel/autodiff/autodiff_internal.h"
+#include "lang/kernel/ir/kir.h"
 
 #include <math.h>
 #include <string.h>

@@ -15,6 +15,7 @@
  * flag of the innermost enclosing loop, or of the position.  A FOR that a jump may leave counts its iterations in a
  * LOCAL.  CHECKs are removed: a launch in which one failed has no derivative. */
 #include "lang/kernel/autodiff/autodiff_internal.h"
+#include "lang/kernel/ir/kir.h"
 
 enum { DEPTH = 1024 };
 

@@ -10,6 +10,7 @@
  * One position may write an element several times.  Writes without a derivative claim nothing: if all positions
  * write 0, for example, the order does not matter. */
 #include "lang/kernel/autodiff/rematerialize.h"
+#include "lang/kernel/ir/kir.h"
 
 #include <stdio.h>
 

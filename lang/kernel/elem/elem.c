@@ -1,5 +1,7 @@
 /* elem.c -- generates KIR from the rows of elem.def. */
 #include "lang/kernel/elem/elem.h"
+#include "lang/kernel/elem/elem_build.h"
+#include "lang/syntax/operators.h"
 
 #include <float.h>
 #include <math.h>

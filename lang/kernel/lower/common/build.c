@@ -2,6 +2,7 @@
  *
  * Pure instructions are reused (local value numbering): a new one is looked up in a hash table of the visible ones.
  * The chains are cut back at the end of a block, so the table has a value exactly as long as KIR allows its use. */
+#include "lang/kernel/elem/elem_build.h"
 #include "lang/kernel/lower/common/common.h"
 
 #include <string.h>

@@ -23,10 +23,13 @@
  *     memory.c         addresses of array elements, loads and stores */
 #ifndef LANG_COMMON_H
 #define LANG_COMMON_H
-#include "lang/kernel/elem/elem.h"
 #include "lang/kernel/ir/affine.h"
 #include "lang/kernel/ir/kir.h"
 #include "lang/syntax/ast.h"
+
+enum Op;
+struct KBuild;
+struct KPair;
 
 #include <string.h>
 
@@ -150,8 +153,8 @@ typedef struct ExprRules {
      * handle.  NULL: all nodes are handled. */
     qs_status (*leaf)(Walk *, const Node *, struct Val *out, bool *found);
     qs_status (*literal)(Walk *, const Node *, struct Val *out);
-    qs_status (*unary)(Walk *, Op, struct Val *, struct Val *out);
-    qs_status (*binary)(Walk *, Op, struct Val *, struct Val *, struct Val *out);
+    qs_status (*unary)(Walk *, enum Op, struct Val *, struct Val *out);
+    qs_status (*binary)(Walk *, enum Op, struct Val *, struct Val *, struct Val *out);
     void (*boolean)(Walk *, KRef c, struct Val *out); /* makes a value of a condition */
     /* The value as a condition; *known is 1 or 0 if it is constant, else -1. */
     qs_status (*truth)(Walk *, const struct Val *, KRef *out, int *known);
@@ -262,9 +265,9 @@ typedef struct WalkRules {
     qs_status (*set_name)(Walk *, Node *target, TypeExpr *type, struct Val *x);            /* target : type = x */
     qs_status (*set_element)(Walk *, Node *target, const struct Val *x);                   /* a[…] = x */
     qs_status (*set_field)(Walk *, const struct Val *object, Node *target, struct Val *x); /* object.f = x */
-    qs_status (*update_element)(Walk *, Node *target, Op, Node *value);                    /* a[…] op= value */
+    qs_status (*update_element)(Walk *, Node *target, enum Op, Node *value);               /* a[…] op= value */
     /* Computes `old op x`, the new value of the variable or field `target`. */
-    qs_status (*combine)(Walk *, const Node *target, Op, struct Val *old, struct Val *x, struct Val *out);
+    qs_status (*combine)(Walk *, const Node *target, enum Op, struct Val *old, struct Val *x, struct Val *out);
     /* Lowers a statement that common_stmt.c does not handle (declarations …), and `break` or `continue` outside of a
      * loop that it could leave. */
     qs_status (*statement)(Walk *, Node *);
@@ -316,7 +319,7 @@ KRef kbuild_pure(Walk *w, KMake i);
 KRef kbuild_int(Walk *w, qs_dtype d, int64_t v);
 KRef kbuild_uint64(Walk *w, uint64_t v);
 KRef kbuild_const(Walk *w, qs_dtype d, double v);
-KBuild kbuild_rows(Walk *w);               /* builder for the expansions of elem.def */
+struct KBuild kbuild_rows(Walk *w);        /* builder for the expansions of elem.def */
 void kbuild_take_back(Walk *w, KRef from); /* removes the instructions from there on */
 /* A LOCAL with the initial value init; its current value; assigns v. */
 static inline KRef kbuild_local(Walk *w, KRef init) { return kbuild_emit(w, (KMake){K_LOCAL, .a = init}); }
@@ -419,12 +422,12 @@ void kmemory_store(Walk *w, int param, qs_dtype d, KRef linear, int part, KRef v
 typedef struct {
     int axis, size;
     qs_dtype lane; /* dtype of the two parts */
-    KPair (*merge)(Walk *, KPair, KPair);
+    struct KPair (*merge)(Walk *, struct KPair, struct KPair);
     KRef (*has)(Walk *, KRef distance);
 } Grouped;
 /* Merges the values of all positions pairwise in shared memory.  The code until the next kbuild_end runs only in the
  * first position, which gets the result. */
-KPair kmemory_merge_group(Walk *w, const Grouped *g, KPair mine);
+struct KPair kmemory_merge_group(Walk *w, const Grouped *g, struct KPair mine);
 
 /* -- lists of values ----------------------------------------------------------------------------------------------- */
 /* Allocates n zeroed values, which live until the current expression or statement is lowered. */

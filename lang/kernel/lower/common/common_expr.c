@@ -4,6 +4,7 @@
  * evaluated and one is selected.  Whether an operand can fail may show only after its code was emitted; that code is
  * then removed (`take_back`) and emitted again under a condition. */
 #include "lang/kernel/lower/common/common.h"
+#include "lang/syntax/operators.h"
 
 static KRef not(Walk * w, KRef c) { return kbuild_pure(w, (KMake){K_NOT, .a = c}); }
 

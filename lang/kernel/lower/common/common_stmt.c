@@ -3,6 +3,7 @@
  * Control flow becomes KIR blocks.  Where paths meet, a variable has a value if it has one on all of them (Ways).
  * After a construct that no path leaves, Walk.left is set, and the rest of the block is unreachable. */
 #include "lang/kernel/lower/common/common.h"
+#include "lang/syntax/operators.h"
 
 #include "vm/base/warning.h"
 

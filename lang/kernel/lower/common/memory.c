@@ -1,4 +1,5 @@
 /* memory.c -- computes element addresses, loads and stores elements, and reduces values over a group of positions. */
+#include "lang/kernel/elem/elem_build.h"
 #include "lang/kernel/lower/common/common.h"
 
 KRef kmemory_extent(Walk *w, const Layout *a, int axis) {

@@ -1,5 +1,6 @@
 /* axis_kernel.c -- builds kernels for reductions and scans along an axis; see axis_kernel.h. */
 #include "lang/kernel/lower/fusion/axis_kernel.h"
+#include "lang/kernel/elem/elem_build.h"
 #include "lang/kernel/lower/common/common.h"
 
 typedef struct {

@@ -3,6 +3,7 @@
  * common/common_expr.c walks the tree.  This file loads the leaves at the position, applies the types of host
  * arithmetic, and stores or reduces the value. */
 #include "lang/kernel/lower/fusion/fuse.h"
+#include "lang/kernel/elem/elem_build.h"
 #include "lang/kernel/lower/common/common.h"
 #include "lang/syntax/fold.h"
 #include "lang/syntax/operators.h"

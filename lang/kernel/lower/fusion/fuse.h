@@ -13,6 +13,7 @@
 #ifndef LANG_FUSE_H
 #define LANG_FUSE_H
 #include "lang/kernel/elem/elem.h"
+#include "lang/kernel/ir/kfunc.h"
 #include "lang/syntax/ast.h"
 
 typedef enum { FUSE_MAP, FUSE_SUM, FUSE_MEAN, FUSE_MIN, FUSE_MAX } FuseKind;

@@ -1,4 +1,5 @@
 /* lower_expr.c -- lowers expressions of kernels: names, literals, ranges, choices, fields. */
+#include "lang/kernel/elem/elem.h"
 #include "lang/kernel/lower/kernel/lower_internal.h"
 
 #include <math.h>

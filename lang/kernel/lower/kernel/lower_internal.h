@@ -15,11 +15,12 @@
  * A value that is not known yet is V_UNKNOWN, and so is everything computed from it. */
 #ifndef LANG_LOWER_INTERNAL_H
 #define LANG_LOWER_INTERNAL_H
-#include "lang/kernel/elem/elem.h"
 #include "lang/kernel/lower/common/common.h"
 #include "lang/kernel/lower/kernel/lower.h"
 #include "lang/names/types.h"
 #include "lang/syntax/operators.h"
+
+enum Elem;
 
 typedef struct Lower Lower;
 typedef struct Val Val;
@@ -237,12 +238,12 @@ qs_status klnum_binary(Lower *L, Op op, Num a, Num b, Num *out);
 qs_status klnum_unary(Lower *L, Op op, Num a, Num *out);
 Num klnum_select(Lower *L, KRef c, Num a, Num b);
 qs_status klnum_choose(Lower *L, const Num *x, const void *ud, Num *out); /* x[0] ? x[1] : x[2], for klval_each */
-Num klnum_apply(Lower *L, Elem e, const Num *x);                          /* in the common type of the arguments */
+Num klnum_apply(Lower *L, enum Elem e, const Num *x);                     /* in the common type of the arguments */
 Num klnum_flip(Lower *L, Num a);                                          /* inverts every bit */
 /* EL_shl or EL_shr by a count of any sign; wide: computed in 64 bits like a host number. */
-Num klnum_shift(Lower *L, Elem e, Num a, Num n, bool wide);
+Num klnum_shift(Lower *L, enum Elem e, Num a, Num n, bool wide);
 /* a as an operand beside elements of the made type m, computed in `as` */
-Num klnum_bits_beside(Lower *L, Elem e, Num a, Made m, qs_dtype as);
+Num klnum_bits_beside(Lower *L, enum Elem e, Num a, Made m, qs_dtype as);
 qs_dtype klnum_real_dtype(Lower *L, Num a);                 /* the dtype in which functions of a compute */
 bool klnum_range(Lower *L, KRef r, double *lo, double *hi); /* bounds of an integer value, if they are known */
 /* the condition that x is representable in the integer type */
@@ -270,7 +271,7 @@ typedef qs_status MapFn(Lower *, const Num *x, const void *ud, Num *out);
 /* Applies f to each element of n values, at most KLVAL_OPERANDS, broadcast to one shape. e: the row of elem.def that
  * determines the result type; EL__COUNT: that of arithmetic. */
 enum { KLVAL_OPERANDS = 3 };
-qs_status klval_each(Lower *L, Elem e, const Val *args, int n, MapFn *f, const void *ud, Val *out);
+qs_status klval_each(Lower *L, enum Elem e, const Val *args, int n, MapFn *f, const void *ud, Val *out);
 void klval_narrow(Lower *L, const Val *v, qs_dtype d, Val *out);
 bool klval_join(Lower *L, const Val *a, const Val *b, Val *out); /* joins types only; false: they are incompatible */
 static inline Made klval_made(qs_dtype d) {

@@ -1,4 +1,5 @@
 /* lower_make.c -- lowers the built-ins for sizes, new arrays, and positions. */
+#include "lang/kernel/elem/elem.h"
 #include "lang/kernel/lower/kernel/lower_builtin_table.h"
 
 #include <stdio.h>

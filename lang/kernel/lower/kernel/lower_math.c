@@ -1,6 +1,7 @@
 /* lower_math.c -- lowers elementwise built-ins.
  *
  * elem.def defines what they compute; this file and lower_num.c determine the result type and fold constants. */
+#include "lang/kernel/elem/elem.h"
 #include "lang/kernel/lower/kernel/lower_builtin_table.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* lower_num.c -- lowers operations on single numbers: value ranges, weak numbers, casts, arithmetic. */
+#include "lang/kernel/elem/elem_build.h"
 #include "lang/kernel/lower/kernel/lower_internal.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* lower_reduce.c -- lowers reductions of an array to one number: sum, mean, norm, min, max, dot product. */
+#include "lang/kernel/elem/elem.h"
 #include "lang/kernel/lower/kernel/lower_builtin_table.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* lower_val.c -- operates on values: small arrays, elementwise operations, type joins, type names. */
+#include "lang/kernel/elem/elem.h"
 #include "lang/kernel/lower/kernel/lower_internal.h"
 
 #include <math.h>

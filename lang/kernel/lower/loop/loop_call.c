@@ -1,4 +1,5 @@
 /* loop_call.c -- lowers calls: numeric built-ins; functions of the program are inlined, with locals of their own. */
+#include "lang/kernel/elem/elem_build.h"
 #include "lang/kernel/lower/loop/loop_internal.h"
 
 #include <math.h>

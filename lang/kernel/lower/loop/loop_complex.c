@@ -4,6 +4,7 @@
  * beginning if the difference cannot be observed: everything done to it must give the same result for a real number as
  * for one with the imaginary part +0.  That holds for sums, for products of zeros, and if the other operand is
  * complex. */
+#include "lang/kernel/elem/elem_build.h"
 #include "lang/kernel/lower/loop/loop_internal.h"
 
 #include <math.h>

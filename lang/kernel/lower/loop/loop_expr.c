@@ -1,4 +1,5 @@
 /* loop_expr.c -- lowers expressions of a loop: choices, operators, lists, literals. */
+#include "lang/kernel/elem/elem_build.h"
 #include "lang/kernel/lower/loop/loop_internal.h"
 
 #include <math.h>

@@ -1,7 +1,6 @@
 /* loop_internal.h -- declares what the files of the loop compiler share; see loop.h. */
 #ifndef LANG_LOOP_INTERNAL_H
 #define LANG_LOOP_INTERNAL_H
-#include "lang/kernel/elem/elem.h"
 #include "lang/kernel/ir/affine.h"
 #include "lang/kernel/lower/common/common.h"
 #include "lang/kernel/lower/loop/loop.h"

@@ -5,6 +5,7 @@
  * sign of zero, is the double.  Bounds come from counters, extents and literals.  A variable whose bounds keep growing
  * loses its twin, unless it changes in small steps, as a count does: no program runs long enough to bring that beyond
  * 53 bits. */
+#include "lang/kernel/elem/elem_build.h"
 #include "lang/kernel/lower/loop/loop_internal.h"
 
 #include <math.h>

@@ -9,6 +9,7 @@
  * An integral element keeps its twin if float32 certainly represents it; extents and counters of at most 20 bits are
  * compiled in as small for this purpose.  Variables share arrays, so single elements of a vector are set only while one
  * variable holds its array. */
+#include "lang/kernel/elem/elem_build.h"
 #include "lang/kernel/lower/loop/loop_internal.h"
 
 #include <math.h>

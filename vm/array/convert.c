@@ -1,7 +1,7 @@
 /* convert.c -- converts runs of elements between dtypes.
  *
  * This file is compiled twice: directly, and from convert_avx2.c, which uses only the contiguous loops. */
-#include "vm/value/convert.h"
+#include "vm/array/convert.h"
 #include "vm/array/contiguous.h"
 
 LOOPS_WITHOUT_TRAPS

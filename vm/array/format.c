@@ -4,7 +4,7 @@
 #include "vm/base/number.h"
 #include "vm/base/warning.h"
 #include "vm/quasar.h"
-#include "vm/tape/tape.h"
+#include "vm/value/trace.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -3,12 +3,12 @@
 #include "lang/syntax/operators.h"
 #include "vm/array/array.h"
 #include "vm/array/contiguous.h"
+#include "vm/array/convert.h"
 #include "vm/array/strided.h"
 #include "vm/base/number.h"
 #include "vm/base/warning.h"
 #include "vm/quasar.h"
-#include "vm/tape/tape.h"
-#include "vm/value/convert.h"
+#include "vm/value/trace.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -396,7 +396,7 @@ qs_status qval_pass(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_v
 }
 
 qs_status qval_coerce(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out) {
-    if (v.kind == QS_TRACED || qtape_is_recorded(vm, v)) return qhook_coerce(vm, v, t, what, out);
+    if (v.kind == QS_TRACED || qtape_is_recorded(vm, v)) return qtrace(vm)->coerce(vm, v, t, what, out);
     if (t->kind == TY_NUM) TRY(warn_of_cut(vm, t->dtype, v));
     if (t->kind == TY_NUM) return convert_number(vm, v, t, what, out);
     if (qval_is_type(vm, v, t)) return *out = qval_retain(v), QS_OK;
@@ -700,7 +700,8 @@ qs_status qval_construct(qs_vm *vm, const Type *t, int n, const qs_value *args, 
     /* these types store the arguments unchanged */
     bool keeps = t->kind == TY_OBJECT || t->kind == TY_CLASS || (t->kind == TY_ARRAY && t->inner->kind != TY_NUM);
     for (int i = 0; i < n && !keeps; i++)
-        if (args[i].kind == QS_TRACED || qtape_is_recorded(vm, args[i])) return qhook_construct(vm, t, n, args, out);
+        if (args[i].kind == QS_TRACED || qtape_is_recorded(vm, args[i]))
+            return qtrace(vm)->construct(vm, t, n, args, out);
     switch (t->kind) {
     case TY_NUM: return construct_number(vm, t, n, args, out);
     case TY_STRING: return construct_string(vm, n, args, out);

@@ -1,0 +1,32 @@
+/* jit.h -- the tests that the interpreter makes before it asks vm/launch to run a loop or an expression as machine code
+ * (Machine.launch_hooks). */
+#ifndef VM_JIT_H
+#define VM_JIT_H
+#include "vm/interp/proto.h"
+#include "vm/value/hooks.h"
+
+enum { FUSE_LEAST = 2048 }; /* number of elements below which separate operators are as fast */
+static inline bool qfuse_is_large(qs_vm *vm, qs_value v) {
+    return v.kind == QS_ARRAY && qval_array(v)->count >= qvm(vm)->fuse_least;
+}
+
+/* The initial countdown of a function that may call itself. */
+enum { FUNCTION_LOOK = 1024 };
+static inline int32_t qfunction_first_look(qs_vm *vm) {
+    return qvm(vm)->loop_least == INT64_MAX ? INT32_MAX : qvm(vm)->loop_least <= 1 ? 0 : FUNCTION_LOOK;
+}
+
+enum { LOOP_LEAST = 16 }; /* number of iterations below which the hook is not called, unless every loop is compiled */
+static inline bool qloop_asks(qs_vm *vm, const Frame *f, int64_t turns) {
+    return f->proto->chunk.nloops && (turns >= qvm(vm)->loop_least || f->proto->chunk.demands);
+}
+/* The same for a loop over the elements of a vector. */
+static inline bool qloop_asks_items(qs_vm *vm, const Frame *f, qs_value v) {
+    return v.kind == QS_ARRAY && qval_array(v)->rank == 1 && qloop_asks(vm, f, (int64_t)qval_array(v)->count);
+}
+static inline bool qloop_asks_begin(qs_vm *vm, const LoopRegion *r) { return r->machine || qvm(vm)->loop_least <= 1; }
+/* All loops with conditions share one countdown: the loop that it ends in is found with a probability proportional to
+ * its iterations. */
+enum { LOOP_LOOK = 64 };
+static inline int64_t qloop_next_look(int64_t least) { return least == INT64_MAX || least <= 1 ? least : LOOP_LOOK; }
+#endif
