@@ -434,7 +434,11 @@ static void covariances(qs_vm *vm, double *x, size_t rows, size_t n, int parts, 
     double by = rows > 1 ? (double)(rows - 1) : 1;
     center(x, rows, m * n, out);
     turn(x, rows, n, m, y);
-    qgemm_run(vm, &(Gemm){parts == 2 ? QS_C128 : QS_F64, {(int64_t)n, (int64_t)n, (int64_t)rows}, y, x, out});
+    qgemm_run(vm, &(Gemm){.d = parts == 2 ? QS_C128 : QS_F64,
+                          .size = {(int64_t)n, (int64_t)n, (int64_t)rows},
+                          .a = y,
+                          .b = x,
+                          .c = out});
     for (size_t j = 0; j < n; j++)
         for (size_t k = 0; k <= j; k++) {
             double *s = out + m * (j * n + k), *mirrored = out + m * (k * n + j);

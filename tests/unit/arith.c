@@ -483,7 +483,7 @@ static void large_products(qs_vm *vm) {
         void *y = NULL;
         qs_value r = qs_nil(), differs = qs_nil(), any = qs_nil();
         CHECK(qarr_read(vm, a, &x) == QS_OK && qarr_write(vm, own, &y) == QS_OK);
-        qgemm_own(&(Gemm){dtypes[t], {N, N, N}, x, x, y});
+        qgemm_own(&(Gemm){.d = dtypes[t], .size = {N, N, N}, .a = x, .b = x, .c = y});
         CHECK(qarith_matmul(vm, a, a, &r) == QS_OK); /* sums of small integers: exact in any order */
         CHECK(qarith_binary(vm, OP_NE, r, qarr_value(own), &differs) == QS_OK);
         CHECK(qred_run(vm, RED_ANY, differs, DIM_ALL, &any) == QS_OK && !any.u.i);
@@ -503,8 +503,8 @@ static bool as_own(qs_vm *vm, qs_dtype d, int64_t m, int64_t n, int64_t k) {
     void *py, *pown;
     CHECK(qarr_read(vm, a, &pa) == QS_OK && qarr_read(vm, b, &pb) == QS_OK);
     CHECK(qarr_write(vm, y, &py) == QS_OK && qarr_write(vm, own, &pown) == QS_OK);
-    qgemm_own(&(Gemm){d, {m, n, k}, pa, pb, pown});
-    qgemm_run(vm, &(Gemm){d, {m, n, k}, pa, pb, py});
+    qgemm_own(&(Gemm){.d = d, .size = {m, n, k}, .a = pa, .b = pb, .c = pown});
+    qgemm_run(vm, &(Gemm){.d = d, .size = {m, n, k}, .a = pa, .b = pb, .c = py});
     bool same = !memcmp(py, pown, y->count * qdtype_size(d));
     Array *all[] = {a, b, y, own};
     for (size_t i = 0; i < COUNT(all); i++) qarr_release(vm, all[i]);

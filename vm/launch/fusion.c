@@ -511,7 +511,7 @@ static qs_status handle_failure(Now *now, qs_status s) {
 
 /* Reports once that reductions along a dimension are not those of rows. */
 static void explain_no_rows(Now *now) {
-    FuseState *s = state_of(now->run.vm, now->f, now->region);
+    FuseState *s = now->state;
     if (s->told || now->recorded) return;
     s->told = true;
     qreport_explain(

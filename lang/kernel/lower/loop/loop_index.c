@@ -37,7 +37,8 @@ static int array_param(Loops *L, const Value *array) {
 
 static Layout layout_of(Loops *L, const Value *array) {
     const LoopValue *h = &array->host;
-    return (Layout){array_param(L, array), h->rank, h->contiguous, h->unit_last, NULL};
+    return (Layout){
+        .param = array_param(L, array), .rank = h->rank, .contiguous = h->contiguous, .unit_last = h->unit_last};
 }
 
 KRef kloop_extent(Loops *L, const Value *array, int axis) {
