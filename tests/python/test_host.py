@@ -230,7 +230,7 @@ class Life(unittest.TestCase):
         self.assertIs(q.quick, q.quick)
         q.compile_string("quick", "type quick : class\n b : scalar\nend")
         self.assertEqual(q.quick(b=3).b, 3)
-        self.assertRegex(q.__version__, r"^\d+\.\d+\.\d+$")
+        self.assertRegex(q.__version__, r"^\d+\.\d+\.\d+(\.dev\d+)?$")
 
     def test_init_twice(self):
         q.init("cpu")

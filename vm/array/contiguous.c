@@ -337,7 +337,9 @@ double qcontig_running64(size_t n, const double *x, double before, double *y) {
     return (QCPU_AVX2 ? qcontig_running64_avx2 : running_F64)(n, x, before, y);
 }
 double qcontig_power(double x, double y) {
-    return y == 2 ? elem_mul_F64(x, x) : y == 0.5 ? elem_half_power_F64(x) : elem_pow_F64(x, y);
+    double square = elem_mul_F64(x, x);
+    if (kelem_is_short_chain(y)) return y == 2 ? square : elem_mul_F64(y == 3 ? x : square, square);
+    return y == 0.5 ? elem_half_power_F64(x) : elem_pow_F64(x, y);
 }
 QComplexD qcontig_complex_power(QComplexD x, QComplexD y) { return power_C128(x, y); }
 #endif

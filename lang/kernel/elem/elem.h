@@ -60,6 +60,8 @@ qs_dtype kelem_meet(Elem e, const Term *args, qs_dtype scalar_dtype);
 static inline bool kelem_number_has_bits(double x) { return x == trunc(x) && x >= -0x1p63 && x < 0x1p63; }
 
 /* Returns true for exponents for which powers of elements are computed as products. */
+/* Returns whether a power of single numbers is computed by at most two products. */
+static inline bool kelem_is_short_chain(double n) { return n == 2 || n == 3 || n == 4; }
 static inline bool kelem_is_chain(double n) { return n >= -64 && n <= 64 && n == (int)n; }
 /* Computes such a power by repeated squaring, in one order everywhere, because rounding depends on it.  `first`:
  * assigns the current square to the result; `multiply`: multiplies the result by it; `square`: squares it.  The

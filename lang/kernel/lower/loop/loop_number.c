@@ -132,16 +132,21 @@ static KRef real_row(Loops *L, Elem e, KRef x, KRef y) {
     return kelem_real(kbuild_rows(&L->walk), e, QS_F64, (KRef[]){x, y}).re;
 }
 
-/* A power of single numbers: a square is a product, and exponent 0.5 a square root; see qcontig_power. */
+/* A power of single numbers: exponents 2, 3 and 4 are products, and exponent 0.5 a square root; see qcontig_power. */
 static qs_status real_power(Loops *L, Number a, Number b, Number *out) {
     double n;
     bool known = kloop_known(L, b, &n);
-    KRef x = kloop_real(L, a), y = kloop_real(L, b), product = real_row(L, EL_mul, x, x);
-    if (known && n == 2) return *out = kloop_num(product), QS_OK;
+    KRef x = kloop_real(L, a), y = kloop_real(L, b), square = real_row(L, EL_mul, x, x);
+    if (known && kelem_is_short_chain(n))
+        return *out = kloop_num(n == 2 ? square : real_row(L, EL_mul, n == 3 ? x : square, square)), QS_OK;
     if (known && n == 0.5) return *out = kloop_num(real_row(L, EL_half_power, x, x)), QS_OK;
-    KRef p = real_row(L, EL_pow, x, y), two = kloop_op(L, K_EQ, y, kloop_f64(L, 2));
-    p = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = two, .b = product, .c = p});
+    KRef p = real_row(L, EL_pow, x, y);
     if (known) return *out = kloop_num(p), QS_OK;
+    const KRef chains[] = {square, real_row(L, EL_mul, x, square), real_row(L, EL_mul, square, square)};
+    for (int i = 0; i < 3; i++) {
+        KRef equal = kloop_op(L, K_EQ, y, kloop_f64(L, i + 2));
+        p = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = equal, .b = chains[i], .c = p});
+    }
     KRef half = kloop_op(L, K_EQ, y, kloop_f64(L, 0.5)), root = real_row(L, EL_half_power, x, x);
     return *out = kloop_num(kbuild_pure(&L->walk, (KMake){K_SELECT, .a = half, .b = root, .c = p})), QS_OK;
 }
