@@ -81,8 +81,8 @@ enum { LOOP_STRAND = 64 };
 QPACKED_RUNNING()
 QPACKED_RUNNING(_avx2)
 
-/* Powers of single numbers.  (The array loops use multiplications alone for all small integral exponents, qcontig_power
- * only for squares.) */
+/* Powers of single numbers.  (The array loops use products alone for all small integral exponents, qcontig_power only
+ * for those of kelem_is_short_chain.) */
 double qcontig_power(double x, double y);
 QComplexD qcontig_complex_power(QComplexD x, QComplexD y);
 #endif
