@@ -118,8 +118,8 @@ static void keep_config(qs_vm *vm, const qs_config *c) {
 static qs_status open_parts(qs_vm *vm) {
     qtape_open(vm);
     qlaunch_open(vm);
+    TRY(qinterp_open(vm)); /* first, because qs_close() needs its hooks even if an option is refused */
     TRY(qoptions_check(qvm_ctx(vm), &qvm(vm)->config));
-    TRY(qinterp_open(vm));
     TRY(qmod_open(vm));
     qlib_register(vm);
     const qs_config *c = &qvm(vm)->config;
