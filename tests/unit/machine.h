@@ -12,6 +12,7 @@ __attribute__((weak)) const char *qs_type_name(qs_vm *vm, qs_value v) { return q
 static inline qs_vm *machine_open(void) {
     Machine *m = calloc(1, sizeof *m);
     qctx_init(&m->base, 32);
+    m->fuse_least = SIZE_MAX, m->loop_least = INT64_MAX; /* nothing is compiled */
     return (qs_vm *)m;
 }
 

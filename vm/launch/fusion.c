@@ -525,11 +525,12 @@ qs_status qfuse_region(qs_vm *vm, Frame *f, FuseRegion *r, bool *done) {
     Now now;
     qs_value result;
     *done = false;
-    now.run.vm = vm, now.f = f, now.region = r, now.result = NULL, now.count = 0;
-    bool fits = examine_leaves(&now);
-    if (!fits && r->rows && now.count >= qvm(vm)->fuse_least && (now.rank != 2 || r->axis != 1)) explain_no_rows(&now);
-    if (!fits || now.count < qvm(vm)->fuse_least) return QS_OK;
+    now.run.vm = vm, now.f = f, now.region = r, now.result = NULL, now.count = 0, now.rank = 2;
+    bool fits = examine_leaves(&now), is_large = now.count >= qvm(vm)->fuse_least;
+    bool no_rows = !fits && r->rows && (now.rank != 2 || r->axis != 1);
+    if (!is_large || (!fits && !no_rows)) return QS_OK;
     now.state = state_of(vm, f, r);
+    if (no_rows) return explain_no_rows(&now), QS_OK;
     bool extreme = now.state->expr.kind == FUSE_MIN || now.state->expr.kind == FUSE_MAX;
     /* the built-in function has a derivative rule that finds the selected element */
     if (now.recorded && extreme) return QS_OK;

@@ -149,7 +149,8 @@ static int64_t ask_extent(void *ud, int source, int axis) {
     return a->e.at[source].dims[axis];
 }
 
-/* Whether the loop, a loop around it, or its function asks for fast math; the innermost decides. */
+/* Whether the loop, a loop around it, or its function asks for fast math; the innermost decides.  A loop inside it that
+ * excludes fast math excludes it for the whole region.  r: NULL for a function. */
 static bool asks_fast(const Asking *a, const LoopRegion *r, bool otherwise) {
     const Chunk *c = &a->f->proto->chunk;
     const Func *f = a->f->proto->func;
@@ -157,8 +158,13 @@ static bool asks_fast(const Asking *a, const LoopRegion *r, bool otherwise) {
     for (int i = 0; i < f->nattrs; i++) fast = qast_asks_fast(f->attrs[i], fast, &wrong);
     for (uint32_t i = c->nloops; i-- > 0;) { /* an outer loop ends later, and so is registered later */
         const LoopRegion *outer = &c->loops[i];
-        if (outer->loop->kind == N_FOR && outer->start <= r->start && outer->end >= r->end)
+        if (r && outer->loop->kind == N_FOR && outer->start <= r->start && outer->end >= r->end)
             fast = qast_asks_fast(outer->loop->u.loop.attr, fast, &wrong);
+    }
+    for (uint32_t i = 0; i < c->nloops && fast; i++) {
+        const LoopRegion *inner = &c->loops[i];
+        if (inner->loop->kind == N_FOR && (!r || (inner->start >= r->start && inner->end <= r->end)))
+            fast = qast_asks_fast(inner->loop->u.loop.attr, true, &wrong);
     }
     return fast;
 }

@@ -79,6 +79,8 @@ static Kind kind_of_function(const Narrowing *n, Kind k) {
     return (Kind){k.precision == PIXEL ? SINGLE : k.precision, 0};
 }
 
+static bool is_double(const Narrowing *n, KRef r) { return get_ins(n, r)->dtype == QS_F64; }
+
 static Kind find_kind(const Narrowing *n, KRef r) {
     const KIns *i = get_ins(n, r);
     Kind a = n->kind[i->a], b = n->kind[i->b], c = n->kind[i->c];
@@ -98,8 +100,8 @@ static Kind find_kind(const Narrowing *n, KRef r) {
     case K_MAX: return join_kinds(a, b);
     case K_NEG:
     case K_ABS:
-    case K_ANALYTIC:
-    case K_GET: return a;
+    case K_ANALYTIC: return a;
+    case K_GET: return is_double(n, i->a) ? a : (Kind){other, 0};
     case K_SELECT: return join_kinds(b, c);
     case K_DIV:
     case K_MOD: return kind_of_function(n, join_kinds(a, b));
@@ -108,8 +110,6 @@ static Kind find_kind(const Narrowing *n, KRef r) {
     default: return (Kind){i->dtype == QS_F64 ? DOUBLE : other, 0};
     }
 }
-
-static bool is_double(const Narrowing *n, KRef r) { return get_ins(n, r)->dtype == QS_F64; }
 
 /* Whether the value r, a float64, is computed in float32. */
 static bool is_single(const Narrowing *n, KRef r) {

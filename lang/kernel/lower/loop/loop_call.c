@@ -379,6 +379,8 @@ static qs_status may_inline(Walk *w, const Func *f, const Args *args) {
     Loops *L = (Loops *)w;
     if (f->qual == Q_KERNEL) return kloop_decline(L, L->pos, "a call of %s", f->name->s);
     if (L->f->nins > LOOP_LONGEST) return kloop_decline(L, L->pos, "%s makes it too long", f->name->s);
+    bool wrong = false; /* a called function that excludes fast math excludes it for the whole loop */
+    for (int i = 0; i < f->nattrs; i++) L->f->fast = L->f->fast && qast_asks_fast(f->attrs[i], true, &wrong);
     TRY(bind_types(L, f, args));
     for (int i = 0; i < f->nparams; i++) { /* checked at the call, where the reason is reported */
         int k = kcall_find_argument(args, f, i);
