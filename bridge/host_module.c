@@ -170,8 +170,8 @@ static PyObject *check_text(const Option *o, PyObject *x) {
 
 static PyObject *check_option(const Option *o, PyObject *x) {
     if (o->type == OPTION_FLAG) {
-        int truth = PyObject_IsTrue(x);
-        return truth < 0 ? NULL : PyBool_FromLong(truth);
+        if (PyBool_Check(x)) return Py_INCREF(x), x;
+        return PyErr_Format(PyExc_TypeError, "init: %s must be True or False, got %R", o->name, x);
     }
     if (x == Py_None) return get_default(o);
     return o->type == OPTION_INT || o->type == OPTION_SIZE ? check_number(o, x) : check_text(o, x);
@@ -200,7 +200,9 @@ static bool store_option(const Option *o, PyObject *x, qs_config *c, PyObject *t
     if (o->type == OPTION_SIZE) return *(size_t *)member = PyLong_AsSize_t(x), !PyErr_Occurred();
     PyObject *bytes = PyUnicode_EncodeFSDefault(x);
     bool held = bytes && PyList_Append(texts, bytes) == 0;
-    if (held) *(const char **)member = PyBytes_AsString(bytes);
+    char *text = NULL;
+    held = held && PyBytes_AsStringAndSize(bytes, &text, NULL) == 0; /* no NUL inside */
+    if (held) *(const char **)member = text;
     Py_XDECREF(bytes);
     return held;
 }

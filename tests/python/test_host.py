@@ -264,7 +264,7 @@ class Life(unittest.TestCase):
     def test_options_are_those_of_the_table(self):
         """Each option of init refuses a value of a wrong type, and is part of the settings that processes exchange."""
         names = list(inspect.signature(q.init).parameters)
-        wrong = {bool: (), int: ("2", 2.5), str: (3, [2]), type(None): ([2], 2.5)}
+        wrong = {bool: ("no", 3, None), int: ("2", 2.5), str: (3, [2]), type(None): ([2], 2.5)}
         for name in names:
             if name in ("loadCompiler", "load_compiler"):
                 continue
@@ -280,7 +280,7 @@ class Life(unittest.TestCase):
             q.init("ref", thread=2)
         with self.assertRaisesRegex(TypeError, "init: there is no option quiet$"):
             q.init("ref", quiet=2)
-        q.init("ref", precision=64, checked=1, cache_dir="", library_path=os.getcwd(), loops="never",
+        q.init("ref", precision=64, checked=True, cache_dir="", library_path=os.getcwd(), loops="never",
                memory_limit=1 << 20)
         known = q._bridge._settings()
         self.assertEqual(set(known) | {"loadCompiler", "load_compiler"}, set(names))
