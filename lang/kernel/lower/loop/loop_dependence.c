@@ -11,11 +11,12 @@
 #include <math.h>
 
 /* -- loop-invariant values ----------------------------------------------------------------------------------------- */
-static bool is_invariant(const KFunc *f, KRef r) {
-    const KIns *i = &f->ins[r];
-    if (i->op == K_FOR || i->op == K_POS || kir_ops[i->op].effect != KE_PURE) return false;
-    return (!i->a || is_invariant(f, i->a)) && (!i->b || is_invariant(f, i->b)) && (!i->c || is_invariant(f, i->c));
+/* The table holds while no instruction is added or removed. */
+static void begin_proofs(Loops *L) {
+    L->fixed = qarena_alloc(L->arena, sizeof *L->fixed);
+    *L->fixed = (Invariants){.arena = L->arena, .f = L->f, .end = L->f->nins};
 }
+static bool is_invariant(const Loops *L, KRef r) { return kaffine_is_invariant(L->fixed, r); }
 
 KRef kloop_last_of(Loops *L, const Level *v) {
     if (v->step == 1 || v->step == -1 || L->f->ins[v->last].op == K_PARAM) return v->last;
@@ -44,7 +45,7 @@ static Subscript subscript_of(const Loops *L, KRef r) {
     s.rest.constant = all.constant;
     for (int i = 0; i < all.n; i++) {
         int level = level_of(L, all.term[i].ref);
-        if (level < 0 && !is_invariant(L->f, all.term[i].ref)) return s;
+        if (level < 0 && !is_invariant(L, all.term[i].ref)) return s;
         if (level >= 0 && s.level >= 0) return s; /* two counters in one subscript: not handled */
         if (level >= 0) s.level = level, s.factor = all.term[i].factor;
         else s.rest.term[s.rest.n++] = all.term[i];
@@ -89,7 +90,7 @@ static bool bound_sum(const Loops *L, KRef loop, bool least, Affine *sum) {
         int64_t factor = sum->term[sum->n - 1].factor;
         Affine end;
         double step;
-        if (i->op != K_FOR) return is_invariant(f, r);
+        if (i->op != K_FOR) return is_invariant(L, r);
         if (!kir_is_const(f, i->c, &step) || step == 0) return false;
         if (!kaffine_of(f, ((factor > 0) == (step > 0)) == least ? i->a : i->b, &end)) return false;
         sum->n--;
@@ -117,7 +118,7 @@ static bool split_index(const Loops *L, KRef loop, KRef r, int64_t *factor, Affi
             Affine this = {.n = 1, .term = {rest->term[i]}};
             return kaffine_add(rest, &this, -1) && (!rest->n || rest->term[rest->n - 1].ref < loop);
         }
-        if (t > loop && !is_invariant(L->f, t)) return false;
+        if (t > loop && !is_invariant(L, t)) return false;
     }
     return true;
 }
@@ -148,8 +149,9 @@ static bool knows_stores(const Loops *L, KRef loop) {
     return true;
 }
 
-bool kloop_is_independent(const Loops *L, KRef loop) {
+bool kloop_is_independent(Loops *L, KRef loop) {
     double step;
+    begin_proofs(L);
     if (!kir_is_const(L->f, L->f->ins[loop].c, &step) || step == 0 || !knows_stores(L, loop)) return false;
     for (uint32_t i = 0; i < L->ntouches; i++)
         for (uint32_t k = 0; L->touches[i].ins > loop && L->touches[i].store && k < L->ntouches; k++) {
@@ -163,8 +165,8 @@ bool kloop_is_independent(const Loops *L, KRef loop) {
 /* -- how many loops ------------------------------------------------------------------------------------------------ */
 static bool is_axis(const Loops *L, int i) {
     const Level *v = &L->level[i];
-    return v->counter && !v->by_turns && fabs(v->step) < 0x1p20 && is_invariant(L->f, v->first) &&
-           is_invariant(L->f, v->last);
+    return v->counter && !v->by_turns && fabs(v->step) < 0x1p20 && is_invariant(L, v->first) &&
+           is_invariant(L, v->last);
 }
 
 static bool is_sum(const Loops *L, int source) {
@@ -233,6 +235,7 @@ static bool commits(const Loops *L) {
 
 int kloop_parallel_depth(Loops *L) {
     int depth = 0;
+    begin_proofs(L);
     if (L->job->loop->kind != N_FOR)
         return (void)kloop_decline(L, L->job->loop->pos, "each turn decides whether there is another"), 0;
     while (depth < L->nlevels && is_axis(L, depth)) depth++;

@@ -179,6 +179,7 @@ typedef struct Loops {
     uint32_t loose, loose_pos; /* number of tests that no guard can make, and position of the first */
     Touch *touches;
     uint32_t ntouches, cap_touches;
+    Invariants *fixed; /* values that no counter changes; loop_dependence.c makes it for the code that it looks at */
     Level level[QS_MAX_RANK];
     int nlevels;
     int versions, others; /* open loops that are lowered twice, and those of them in their general version */
@@ -401,7 +402,7 @@ KRef kloop_last_of(Loops *L, const Level *v); /* the counter's value in the last
 int kloop_parallel_depth(Loops *L);
 /* Whether no iteration of the FOR `loop`, whose body has just been lowered, writes an element that another one of the
  * same run of the loop reads or writes. */
-bool kloop_is_independent(const Loops *L, KRef loop);
+bool kloop_is_independent(Loops *L, KRef loop);
 /* Builds the guard of the version whose pass has just ended. */
 qs_status kloop_guard(Loops *L, Arena *arena, LoopCode *out);
 
