@@ -62,6 +62,8 @@ def subscripts(n):
     return (f"function [] = f(a, b, t, n : int)\n  for j=0..n-1\n    t = n\n{chain('t = mod(t*t+t, 91)', n)}"
             "    a[j+t] = b[j+t] + j\n  end\nend\nf(zeros(1000), ones(1000), 3, 100)\n")
 
+def ranges(n): return subscripts(n).replace("mod(t*t+t, 91)", "max(t, 3) - min(t, 3)")
+
 
 def interchanged(n):  # a nest is small, so that there are several
     nest = (f"  for j=0..n-1\n    t = a[j]\n{chain('t = t*t+t', 4000)}    s = 0.0\n"
@@ -70,7 +72,7 @@ def interchanged(n):  # a nest is small, so that there are several
             "  end\nend\nf(ones(40)*0.01, ones(40,40)*0.001, 40)\n")
 
 
-COMPILED = [sines, subscripts, interchanged]
+COMPILED = [sines, subscripts, ranges, interchanged]
 PROGRAMS = [functions, calls, lambdas, variables, locals_of, statements, classes, objects, enums, fields, kernels, text,
             texts, numbers, sums, nested, comments, strings, dimensions, indices, images, conditions,
             overloads] + COMPILED

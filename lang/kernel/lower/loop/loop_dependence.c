@@ -266,10 +266,12 @@ bool kloop_is_wide(const Loops *L, KRef r) {
     return false;
 }
 
+static bool has_range(Loops *L, KRef r);
+
 /* A useful bound, not one that only keeps a float index from wrapping. */
-static bool is_near(const Loops *L, KRef r) {
+static bool is_near(Loops *L, KRef r) {
     double k;
-    return kloop_has_range(L, r) && !(kir_is_const(L->f, r, &k) && fabs(k) >= 0x1p60);
+    return has_range(L, r) && !(kir_is_const(L->f, r, &k) && fabs(k) >= 0x1p60);
 }
 
 /* max(a, min(b, x)) or min(a, max(b, x)) for any x, with a and b in *lo and *hi; `turned` selects the operand order. */
@@ -280,14 +282,14 @@ static bool is_clamp(const KFunc *f, const KIns *i, KRef *lo, KRef *hi, int turn
 }
 
 /* Whether an unknown value is clamped between known bounds. */
-static bool is_kept(const Loops *L, const KIns *i, KRef *lo, KRef *hi) {
+static bool is_kept(Loops *L, const KIns *i, KRef *lo, KRef *hi) {
     for (int turned = 0; turned < 4; turned++)
         if (is_clamp(L->f, i, lo, hi, turned) && is_near(L, *lo) && is_near(L, *hi)) return true;
     return false;
 }
 
 /* For values that are not wide, the bounds fit in 63 bits like the value, so the guard need not test for overflow. */
-bool kloop_has_range(const Loops *L, KRef r) {
+static bool find_range(Loops *L, KRef r) {
     const KFunc *f = L->f;
     const KIns *i = &f->ins[r];
     double k;
@@ -299,19 +301,41 @@ bool kloop_has_range(const Loops *L, KRef r) {
     case K_DIM:
     case K_STRIDE:
     case K_POS: return qdtype_is_int((qs_dtype)i->dtype);
-    case K_FOR: return kloop_has_range(L, i->a) && kloop_has_range(L, i->b);
+    case K_FOR: return has_range(L, i->a) && has_range(L, i->b);
     case K_MIN:
     case K_MAX:
         if (qdtype_is_int((qs_dtype)i->dtype) && is_kept(L, i, &lo, &hi)) return true;
         /* fall through */
     case K_ADD:
     case K_SUB:
-    case K_MUL: return qdtype_is_int((qs_dtype)i->dtype) && kloop_has_range(L, i->a) && kloop_has_range(L, i->b);
-    case K_NEG: return qdtype_is_int((qs_dtype)i->dtype) && kloop_has_range(L, i->a);
-    case K_BOUND: return kloop_has_range(L, i->b);
+    case K_MUL: return qdtype_is_int((qs_dtype)i->dtype) && has_range(L, i->a) && has_range(L, i->b);
+    case K_NEG: return qdtype_is_int((qs_dtype)i->dtype) && has_range(L, i->a);
+    case K_BOUND: return has_range(L, i->b);
     case K_MOD: return qdtype_is_int((qs_dtype)i->dtype) && kir_is_const(f, i->b, &k) && k > 0;
     default: return false;
     }
+}
+
+static bool has_range(Loops *L, KRef r) {
+    if (L->ranges[r] >> 1 != L->range_query) {
+        bool yes = find_range(L, r);
+        L->ranges[r] = L->range_query << 1 | yes;
+    }
+    return L->ranges[r] & 1;
+}
+
+/* Forgets what was found before, since instructions may have been added or removed, or have become wide. */
+static void begin_query(Loops *L) {
+    if (L->cap_ranges < L->f->nins) {
+        L->cap_ranges = 2 * L->f->nins;
+        L->ranges = qarena_alloc(L->arena, qmem_size(L->cap_ranges, sizeof *L->ranges, 0));
+    }
+    L->range_query++;
+}
+
+bool kloop_has_range(Loops *L, KRef r) {
+    begin_query(L);
+    return has_range(L, r);
 }
 
 typedef struct {
@@ -386,6 +410,7 @@ static Bounds compute_bounds(Guard *g, KRef r) {
     default: break;
     }
     bool either = !kloop_has_range(g->L, i.a) || !kloop_has_range(g->L, i.b);
+    begin_query(g->L);
     if (either && is_kept(g->L, &i, &lo, &hi)) { /* between the smaller and the greater of its two bounds */
         a = bounds_of(g, lo), b = bounds_of(g, hi);
         return (Bounds){emit_op(g, K_MIN, a.lo, b.lo), emit_op(g, K_MAX, a.hi, b.hi)};
