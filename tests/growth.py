@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """The time that a large program takes to start grows in proportion to it: four times as many functions, classes or
-variables may take at most eight times as long.  A kernel of 1000 statements must compile within LIMIT seconds.
+variables may take at most eight times as long.  A kernel of 1000 statements must compile within LIMIT seconds, and so
+must loops in which each statement uses the one before twice.
 All times are processor times, the smallest of a few runs."""
 import argparse, os, resource, subprocess, sys, tempfile
 
 BOUND = 8  # for four times the size; quadratic is 16
 SIZE = 4000
 LIMIT = 10  # seconds to compile 1000 statements with a sine
+LONGEST = 120  # seconds for one program
 
 
 def functions(n): return "".join(f"function y = f{i}(x)\n  y = x + {i}\nend\n" for i in range(n))
@@ -53,7 +55,24 @@ def sines(n):  # a kernel, compiled for the processor
     return f"function [] = __kernel__ f(x, y, pos : int)\n{body}end\nparallel_do(9, ones(9), ones(9), f)\n"
 
 
-COMPILED = [sines]
+def chain(statement, n): return f"    {statement}\n" * (n // 100)
+
+# Loops, compiled for the processor, in which each statement uses the variable of the one before twice.
+def subscripts(n):
+    return (f"function [] = f(a, b, t, n : int)\n  for j=0..n-1\n    t = n\n{chain('t = mod(t*t+t, 91)', n)}"
+            "    a[j+t] = b[j+t] + j\n  end\nend\nf(zeros(1000), ones(1000), 3, 100)\n")
+
+def ranges(n): return subscripts(n).replace("mod(t*t+t, 91)", "max(t, 3) - min(t, 3)")
+
+
+def interchanged(n):  # a nest is small, so that there are several
+    nest = (f"  for j=0..n-1\n    t = a[j]\n{chain('t = t*t+t', 4000)}    s = 0.0\n"
+            "    for k=0..n-1\n      s += t*c[k,j]\n    end\n    a[j] = s\n  end\n")
+    return ("function [] = f(a, c, n : int)\n  q = 0\n  while q < 2\n  q += 1\n" + nest * (n // 2000) +
+            "  end\nend\nf(ones(40)*0.01, ones(40,40)*0.001, 40)\n")
+
+
+COMPILED = [sines, subscripts, ranges, interchanged]
 PROGRAMS = [functions, calls, lambdas, variables, locals_of, statements, classes, objects, enums, fields, kernels, text,
             texts, numbers, sums, nested, comments, strings, dimensions, indices, images, conditions,
             overloads] + COMPILED
@@ -69,7 +88,9 @@ def imports(folder, n):  # at most 256 files may import each other
 def seconds(qrun, path, device):
     cache = dict(os.environ, QUASAR_CACHE_DIR=tempfile.mkdtemp(dir=os.path.dirname(path)))  # an empty one
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run([qrun, "--device", device, path], capture_output=True, text=True, env=cache)
+    options = ["--device", device, "--loops", "always" if device == "cpu" else "auto"]
+    try: done = subprocess.run([qrun, *options, path], capture_output=True, text=True, env=cache, timeout=LONGEST)
+    except subprocess.TimeoutExpired: sys.exit(f"growth: {os.path.basename(path)} takes more than {LONGEST} s")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode: sys.exit(f"growth: {path}: {done.stderr[:400]}")
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

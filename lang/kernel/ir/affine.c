@@ -1,6 +1,8 @@
 /* affine.c -- expresses indices as affine sums; see affine.h. */
 #include "lang/kernel/ir/affine.h"
 
+#include <assert.h>
+
 static int64_t wrap_add(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }
 static int64_t wrap_mul(int64_t a, int64_t b) { return (int64_t)((uint64_t)a * (uint64_t)b); }
 
@@ -75,22 +77,31 @@ bool kaffine_of(const KFunc *f, KRef r, Affine *out) {
     return f->ins[r].dtype == QS_I64 && collect_terms(f, r, 1, out, &visits);
 }
 
-/* Returns true if r may differ between iterations of the loop `counter`. */
-static bool may_vary(const KFunc *f, KRef r, KRef counter) {
-    const KIns *i = &f->ins[r];
-    if (r <= counter) return r == counter;
-    if (i->op == K_FOR) return false;
-    if (kir_ops[i->op].effect != KE_PURE) return true;
-    return may_vary(f, i->a, counter) || may_vary(f, i->b, counter) || may_vary(f, i->c, counter);
+static bool is_fixed(const Invariants *v, KRef r) { return r < v->loop || v->fixed[r - v->loop]; }
+
+static bool is_fixed_ins(const Invariants *v, KRef r) {
+    const KIns *i = &v->f->ins[r];
+    if (r == v->loop) return !r;
+    if (i->op == K_FOR) return v->loop != 0;
+    if (kir_ops[i->op].effect != KE_PURE || (i->op == K_POS && !v->loop)) return false;
+    return is_fixed(v, i->a) && is_fixed(v, i->b) && is_fixed(v, i->c);
 }
 
-bool kaffine_stride(const KFunc *f, KRef index, KRef counter, int64_t *factor) {
+bool kaffine_is_invariant(Invariants *v, KRef r) {
+    assert(r < v->end);
+    if (r < v->loop) return true;
+    if (!v->fixed) v->fixed = qarena_alloc(v->arena, v->end - v->loop), v->known = v->loop;
+    for (; v->known <= r; v->known++) v->fixed[v->known - v->loop] = is_fixed_ins(v, v->known);
+    return is_fixed(v, r);
+}
+
+bool kaffine_stride(Invariants *v, KRef index, int64_t *factor) {
     Affine a;
     *factor = 0;
-    if (!kaffine_of(f, index, &a)) return false;
+    if (!kaffine_of(v->f, index, &a)) return false;
     for (int i = 0; i < a.n; i++)
-        if (a.term[i].ref == counter) *factor = a.term[i].factor;
-        else if (may_vary(f, a.term[i].ref, counter)) return false;
+        if (a.term[i].ref == v->loop) *factor = a.term[i].factor;
+        else if (!kaffine_is_invariant(v, a.term[i].ref)) return false;
     return true;
 }
 

@@ -19,9 +19,11 @@ typedef struct {
     KRef *lanes;    /* by instruction: that array */
     KRef *segment;  /* by instruction of the body: the loop over k around it; 0: none */
     uint32_t *part; /* by instruction of the body: number of its segment */
-    uint32_t *made; /* by instruction: lane loop in which map[] was set */
+    uint32_t *made; /* by instruction: lane loop, or code before one, in which map[] was set */
+    uint32_t *seen; /* by instruction of the body: the last segment for which keep_used has looked at it */
     uint32_t now, parts;
-    KRef lane; /* index of the lane */
+    Invariants same; /* values that all lanes share; they may depend on counters of loops over k */
+    KRef lane;       /* index of the lane */
     uint32_t pos;
 } Inter;
 
@@ -30,14 +32,6 @@ static bool is_inside(const Inter *x, KRef r) { return r > x->loop && r < x->end
 static bool is_pure(const KIns *i) { return kir_ops[i->op].effect == KE_PURE; }
 
 /* -- conditions ---------------------------------------------------------------------------------------------------- */
-/* Whether r has the same value in all iterations of j and can be computed before them. */
-static bool is_invariant(const Inter *x, KRef r) {
-    const KIns *i = get_ins(x, r);
-    if (!r || r < x->loop) return true;
-    if (r == x->loop || !is_pure(i)) return false;
-    return is_invariant(x, i->a) && is_invariant(x, i->b) && is_invariant(x, i->c);
-}
-
 /* Numbers the segments; false: the body has other control flow. */
 static bool find_segments(Inter *x) {
     KRef around = 0;
@@ -48,7 +42,8 @@ static bool find_segments(Inter *x) {
         bool memory = (i->op == K_LOAD && !i->b) || (i->op == K_STORE && !i->c) || i->op == K_GET || i->op == K_SET;
         if (i->op == K_FOR) {
             double step;
-            bool fits = !around && kir_is_const(x->f, i->c, &step) && is_invariant(x, i->a) && is_invariant(x, i->b);
+            bool fits = !around && kir_is_const(x->f, i->c, &step) && kaffine_is_invariant(&x->same, i->a) &&
+                        kaffine_is_invariant(&x->same, i->b);
             if (!fits) return false;
             around = r, loops = cut = true;
         } else if (i->op == K_END) {
@@ -61,18 +56,11 @@ static bool find_segments(Inter *x) {
     return loops;
 }
 
-/* Whether all lanes compute the same value, which may depend on counters of loops over k. */
-static bool is_uniform(const Inter *x, KRef r) {
-    const KIns *i = get_ins(x, r);
-    if (!r || r < x->loop || (i->op == K_FOR && r != x->loop)) return true;
-    return is_pure(i) && is_uniform(x, i->a) && is_uniform(x, i->b) && is_uniform(x, i->c);
-}
-
-static bool is_equal_local(const Inter *x, KRef local) {
+static bool is_equal_local(Inter *x, KRef local) {
     for (KRef r = x->loop + 1; r < x->end; r++) {
         const KIns *i = get_ins(x, r);
         if (i->op == K_GET && i->a == local) return false;
-        if (i->op == K_SET && i->a == local && !is_uniform(x, i->b)) return false;
+        if (i->op == K_SET && i->a == local && !kaffine_is_invariant(&x->same, i->b)) return false;
     }
     return true;
 }
@@ -98,6 +86,8 @@ static bool find_locals(Inter *x) {
 static void keep_used(Inter *x, KRef r, uint32_t part) {
     const KIns *i = get_ins(x, r);
     if (!is_inside(x, r) || x->part[r] == part || i->op == K_CONST || i->op == K_FOR) return;
+    if (x->seen[r] == part) return;
+    x->seen[r] = part;
     bool shared = i->op == K_GET && !x->keeps[i->a]; /* a variable that the loop does not set */
     if (!is_pure(i) && !shared) x->keeps[r] = 1;
     else if (is_pure(i))
@@ -121,18 +111,21 @@ static bool stores_come_last(const Inter *x) {
 }
 
 /* Whether lanes are worth it: accesses are to neighbours, and a loop over k accumulates or has strides. */
-static bool pays(const Inter *x) {
+static bool pays(Inter *x) {
     bool abreast = false, hard = false;
+    Invariants inner = x->same;
     for (KRef r = x->loop + 1; r < x->end; r++) {
         const KIns *i = get_ins(x, r);
         KRef k = x->segment[r];
         int64_t by_j, by_k;
+        if (i->op == K_FOR)
+            inner = (Invariants){.arena = x->same.arena, .f = x->f, .loop = r, .end = x->f->regions[r].end};
         if (k && i->op == K_SET && x->keeps[i->a]) hard = true;
         if (i->op != K_LOAD && i->op != K_STORE) continue;
-        bool affine = kaffine_stride(x->f, i->a, x->loop, &by_j);
+        bool affine = kaffine_stride(&x->same, i->a, &by_j);
         if (k && (!affine || by_j < 0 || by_j > 1)) return false;
         if (k && by_j == 1) abreast = true;
-        if (k && (!kaffine_stride(x->f, i->a, k, &by_k) || (by_k != 1 && (by_k || i->op == K_STORE)))) hard = true;
+        if (k && (!kaffine_stride(&inner, i->a, &by_k) || (by_k != 1 && (by_k || i->op == K_STORE)))) hard = true;
     }
     return abreast && hard;
 }
@@ -170,7 +163,7 @@ static void store_lane(Inter *x, KRef r, KRef v) {
 
 static KRef copy_value(Inter *x, KRef r);
 
-/* The copy of r for the lane; it is made if this lane loop has none yet. */
+/* The copy of r for the lane, or before the lane loop for all lanes; it is made if this code has none yet. */
 static KRef get_value(Inter *x, KRef r) {
     if (!r || !is_inside(x, r) || get_ins(x, r)->op == K_FOR) return x->map[r];
     if (x->made[r] == x->now) return x->map[r];
@@ -197,19 +190,13 @@ static void copy_segment_ins(Inter *x, KRef r) {
     if (kir_has_result(i) && x->keeps[r]) store_lane(x, r, x->map[r]);
 }
 
-/* Copies a value that is the same for all lanes to the code before the loop over them. */
-static KRef copy_uniform(Inter *x, KRef r) {
-    const KIns *i = get_ins(x, r);
-    if (!r || r < x->loop || i->op == K_FOR) return x->map[r];
-    return kir_copy(x->to, i, copy_uniform(x, i->a), copy_uniform(x, i->b), copy_uniform(x, i->c));
-}
-
 static void set_equal_locals(Inter *x, KRef r) {
     uint32_t part = x->part[r];
+    x->now++;
     for (; r < x->end && x->part[r] == part; r++) {
         const KIns *i = get_ins(x, r);
         if (i->op == K_SET && x->equal[i->a])
-            kir_add(x->to, (KMake){K_SET, .a = x->map[i->a], .b = copy_uniform(x, i->b), .pos = x->pos});
+            kir_add(x->to, (KMake){K_SET, .a = x->map[i->a], .b = get_value(x, i->b), .pos = x->pos});
     }
 }
 
@@ -229,7 +216,8 @@ static void copy_segments(Inter *x, KRef base, KRef last) {
     for (KRef r = x->loop + 1; r < x->end;) {
         const KIns *i = get_ins(x, r);
         if (i->op == K_FOR) {
-            KRef a = copy_uniform(x, i->a), b = copy_uniform(x, i->b), c = copy_uniform(x, i->c);
+            x->now++;
+            KRef a = get_value(x, i->a), b = get_value(x, i->b), c = get_value(x, i->c);
             x->map[r] = kir_add(x->to, kir_like(i, a, b, c));
             r++;
         } else if (i->op == K_END) close_region(x), r++;
@@ -278,10 +266,12 @@ static Inter look_at(Arena *a, const KFunc *f, KRef loop) {
     return (Inter){.f = f,
                    .loop = loop,
                    .end = f->regions[loop].end,
+                   .same = {.arena = a, .f = f, .loop = loop, .end = f->regions[loop].end},
                    .keeps = qarena_alloc(a, n),
                    .equal = qarena_alloc(a, n),
                    .segment = qarena_alloc(a, qmem_size(n, sizeof(KRef), 0)),
                    .part = qarena_alloc(a, qmem_size(n, sizeof(uint32_t), 0)),
+                   .seen = qarena_alloc(a, qmem_size(n, sizeof(uint32_t), 0)),
                    .made = qarena_alloc(a, qmem_size(n, sizeof(uint32_t), 0))};
 }
 

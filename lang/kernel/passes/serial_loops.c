@@ -36,7 +36,9 @@ static bool reads_earlier(const KFunc *f, KRef loop, KRef store, int64_t step) {
     return false;
 }
 
-static bool explain_ins(const KFunc *f, KRef loop, KRef r, char *out) {
+static bool explain_ins(Invariants *v, KRef r, char *out) {
+    const KFunc *f = v->f;
+    KRef loop = v->loop;
     const KIns *i = &f->ins[r];
     const char *name = kir_ops[i->op].imm == KI_param ? f->params[i->imm].name->s : "";
     int64_t step;
@@ -52,7 +54,7 @@ static bool explain_ins(const KFunc *f, KRef loop, KRef r, char *out) {
                  kir_math[i->flag].name);
         return true;
     case K_STORE:
-        if (f->ins[loop].flag == KFLAG_REASSOC || !kaffine_stride(f, i->a, loop, &step)) return false;
+        if (f->ins[loop].flag == KFLAG_REASSOC || !kaffine_stride(v, i->a, &step)) return false;
         if (step && !reads_earlier(f, loop, r, step)) return false;
         snprintf(out, SERIAL_REASON,
                  step ? "a turn reads an element of %s that an earlier one writes: write to a different array"
@@ -64,7 +66,7 @@ static bool explain_ins(const KFunc *f, KRef loop, KRef r, char *out) {
         snprintf(out, SERIAL_REASON, "a variable is computed from its value of the turn before");
         return true;
     case K_LOAD:
-        if (kaffine_stride(f, i->a, loop, &step) && step >= -1 && step <= 1) return false;
+        if (kaffine_stride(v, i->a, &step) && step >= -1 && step <= 1) return false;
         snprintf(out, SERIAL_REASON,
                  "neighbouring turns read elements of %s that are no neighbours: exchange loops, or transpose it",
                  name);
@@ -78,11 +80,14 @@ void kserial_explain(Ctx *c, const KFunc *f, void *ud, void (*tell)(void *ud, ui
     char reason[SERIAL_REASON];
     qarena_init(&a, c);
     const uint8_t *chosen = kinterchange_chosen(&a, f);
-    for (KRef r = 1; r < f->nins; r++)
-        for (KRef s = r + 1; is_innermost(f, r) && !chosen[r] && s < f->regions[r].end; s++) {
-            if (!explain_ins(f, r, s, reason)) continue;
+    for (KRef r = 1; r < f->nins; r++) {
+        if (chosen[r] || !is_innermost(f, r)) continue;
+        Invariants v = {.arena = &a, .f = f, .loop = r, .end = f->regions[r].end};
+        for (KRef s = r + 1; s < v.end; s++) {
+            if (!explain_ins(&v, s, reason)) continue;
             tell(ud, f->ins[r].pos, reason);
             break;
         }
+    }
     qarena_free(&a);
 }

@@ -104,7 +104,7 @@ static void begin_pass(Loops *L, Arena *scratch) {
     L->f->serial = L->mode != MODE_PARALLEL, L->f->strict = true, L->f->fast = L->job->fast_math;
     L->in = L->root, L->exits = NULL, L->returned = 0;
     L->nlevels = L->versions = L->others = 0;
-    L->nfaults = L->nchecks = L->nwide = L->ntouches = L->loose = 0;
+    L->nfaults = L->nchecks = L->nwide = L->cap_ranges = L->ntouches = L->loose = 0;
     L->waits = L->reorders = false;
     declare_all(L, L->root);
     for (int i = 0; i < LOOP_NOTES; i++) {

@@ -11,11 +11,12 @@
 #include <math.h>
 
 /* -- loop-invariant values ----------------------------------------------------------------------------------------- */
-static bool is_invariant(const KFunc *f, KRef r) {
-    const KIns *i = &f->ins[r];
-    if (i->op == K_FOR || i->op == K_POS || kir_ops[i->op].effect != KE_PURE) return false;
-    return (!i->a || is_invariant(f, i->a)) && (!i->b || is_invariant(f, i->b)) && (!i->c || is_invariant(f, i->c));
+/* The table holds while no instruction is added or removed. */
+static void begin_proofs(Loops *L) {
+    L->fixed = qarena_alloc(L->arena, sizeof *L->fixed);
+    *L->fixed = (Invariants){.arena = L->arena, .f = L->f, .end = L->f->nins};
 }
+static bool is_invariant(const Loops *L, KRef r) { return kaffine_is_invariant(L->fixed, r); }
 
 KRef kloop_last_of(Loops *L, const Level *v) {
     if (v->step == 1 || v->step == -1 || L->f->ins[v->last].op == K_PARAM) return v->last;
@@ -44,7 +45,7 @@ static Subscript subscript_of(const Loops *L, KRef r) {
     s.rest.constant = all.constant;
     for (int i = 0; i < all.n; i++) {
         int level = level_of(L, all.term[i].ref);
-        if (level < 0 && !is_invariant(L->f, all.term[i].ref)) return s;
+        if (level < 0 && !is_invariant(L, all.term[i].ref)) return s;
         if (level >= 0 && s.level >= 0) return s; /* two counters in one subscript: not handled */
         if (level >= 0) s.level = level, s.factor = all.term[i].factor;
         else s.rest.term[s.rest.n++] = all.term[i];
@@ -89,7 +90,7 @@ static bool bound_sum(const Loops *L, KRef loop, bool least, Affine *sum) {
         int64_t factor = sum->term[sum->n - 1].factor;
         Affine end;
         double step;
-        if (i->op != K_FOR) return is_invariant(f, r);
+        if (i->op != K_FOR) return is_invariant(L, r);
         if (!kir_is_const(f, i->c, &step) || step == 0) return false;
         if (!kaffine_of(f, ((factor > 0) == (step > 0)) == least ? i->a : i->b, &end)) return false;
         sum->n--;
@@ -117,7 +118,7 @@ static bool split_index(const Loops *L, KRef loop, KRef r, int64_t *factor, Affi
             Affine this = {.n = 1, .term = {rest->term[i]}};
             return kaffine_add(rest, &this, -1) && (!rest->n || rest->term[rest->n - 1].ref < loop);
         }
-        if (t > loop && !is_invariant(L->f, t)) return false;
+        if (t > loop && !is_invariant(L, t)) return false;
     }
     return true;
 }
@@ -148,8 +149,9 @@ static bool knows_stores(const Loops *L, KRef loop) {
     return true;
 }
 
-bool kloop_is_independent(const Loops *L, KRef loop) {
+bool kloop_is_independent(Loops *L, KRef loop) {
     double step;
+    begin_proofs(L);
     if (!kir_is_const(L->f, L->f->ins[loop].c, &step) || step == 0 || !knows_stores(L, loop)) return false;
     for (uint32_t i = 0; i < L->ntouches; i++)
         for (uint32_t k = 0; L->touches[i].ins > loop && L->touches[i].store && k < L->ntouches; k++) {
@@ -163,8 +165,8 @@ bool kloop_is_independent(const Loops *L, KRef loop) {
 /* -- how many loops ------------------------------------------------------------------------------------------------ */
 static bool is_axis(const Loops *L, int i) {
     const Level *v = &L->level[i];
-    return v->counter && !v->by_turns && fabs(v->step) < 0x1p20 && is_invariant(L->f, v->first) &&
-           is_invariant(L->f, v->last);
+    return v->counter && !v->by_turns && fabs(v->step) < 0x1p20 && is_invariant(L, v->first) &&
+           is_invariant(L, v->last);
 }
 
 static bool is_sum(const Loops *L, int source) {
@@ -233,6 +235,7 @@ static bool commits(const Loops *L) {
 
 int kloop_parallel_depth(Loops *L) {
     int depth = 0;
+    begin_proofs(L);
     if (L->job->loop->kind != N_FOR)
         return (void)kloop_decline(L, L->job->loop->pos, "each turn decides whether there is another"), 0;
     while (depth < L->nlevels && is_axis(L, depth)) depth++;
@@ -263,10 +266,12 @@ bool kloop_is_wide(const Loops *L, KRef r) {
     return false;
 }
 
+static bool has_range(Loops *L, KRef r);
+
 /* A useful bound, not one that only keeps a float index from wrapping. */
-static bool is_near(const Loops *L, KRef r) {
+static bool is_near(Loops *L, KRef r) {
     double k;
-    return kloop_has_range(L, r) && !(kir_is_const(L->f, r, &k) && fabs(k) >= 0x1p60);
+    return has_range(L, r) && !(kir_is_const(L->f, r, &k) && fabs(k) >= 0x1p60);
 }
 
 /* max(a, min(b, x)) or min(a, max(b, x)) for any x, with a and b in *lo and *hi; `turned` selects the operand order. */
@@ -277,14 +282,14 @@ static bool is_clamp(const KFunc *f, const KIns *i, KRef *lo, KRef *hi, int turn
 }
 
 /* Whether an unknown value is clamped between known bounds. */
-static bool is_kept(const Loops *L, const KIns *i, KRef *lo, KRef *hi) {
+static bool is_kept(Loops *L, const KIns *i, KRef *lo, KRef *hi) {
     for (int turned = 0; turned < 4; turned++)
         if (is_clamp(L->f, i, lo, hi, turned) && is_near(L, *lo) && is_near(L, *hi)) return true;
     return false;
 }
 
 /* For values that are not wide, the bounds fit in 63 bits like the value, so the guard need not test for overflow. */
-bool kloop_has_range(const Loops *L, KRef r) {
+static bool find_range(Loops *L, KRef r) {
     const KFunc *f = L->f;
     const KIns *i = &f->ins[r];
     double k;
@@ -296,19 +301,41 @@ bool kloop_has_range(const Loops *L, KRef r) {
     case K_DIM:
     case K_STRIDE:
     case K_POS: return qdtype_is_int((qs_dtype)i->dtype);
-    case K_FOR: return kloop_has_range(L, i->a) && kloop_has_range(L, i->b);
+    case K_FOR: return has_range(L, i->a) && has_range(L, i->b);
     case K_MIN:
     case K_MAX:
         if (qdtype_is_int((qs_dtype)i->dtype) && is_kept(L, i, &lo, &hi)) return true;
         /* fall through */
     case K_ADD:
     case K_SUB:
-    case K_MUL: return qdtype_is_int((qs_dtype)i->dtype) && kloop_has_range(L, i->a) && kloop_has_range(L, i->b);
-    case K_NEG: return qdtype_is_int((qs_dtype)i->dtype) && kloop_has_range(L, i->a);
-    case K_BOUND: return kloop_has_range(L, i->b);
+    case K_MUL: return qdtype_is_int((qs_dtype)i->dtype) && has_range(L, i->a) && has_range(L, i->b);
+    case K_NEG: return qdtype_is_int((qs_dtype)i->dtype) && has_range(L, i->a);
+    case K_BOUND: return has_range(L, i->b);
     case K_MOD: return qdtype_is_int((qs_dtype)i->dtype) && kir_is_const(f, i->b, &k) && k > 0;
     default: return false;
     }
+}
+
+static bool has_range(Loops *L, KRef r) {
+    if (L->ranges[r] >> 1 != L->range_query) {
+        bool yes = find_range(L, r);
+        L->ranges[r] = L->range_query << 1 | yes;
+    }
+    return L->ranges[r] & 1;
+}
+
+/* Forgets what was found before, since instructions may have been added or removed, or have become wide. */
+static void begin_query(Loops *L) {
+    if (L->cap_ranges < L->f->nins) {
+        L->cap_ranges = 2 * L->f->nins;
+        L->ranges = qarena_alloc(L->arena, qmem_size(L->cap_ranges, sizeof *L->ranges, 0));
+    }
+    L->range_query++;
+}
+
+bool kloop_has_range(Loops *L, KRef r) {
+    begin_query(L);
+    return has_range(L, r);
 }
 
 typedef struct {
@@ -383,6 +410,7 @@ static Bounds compute_bounds(Guard *g, KRef r) {
     default: break;
     }
     bool either = !kloop_has_range(g->L, i.a) || !kloop_has_range(g->L, i.b);
+    begin_query(g->L);
     if (either && is_kept(g->L, &i, &lo, &hi)) { /* between the smaller and the greater of its two bounds */
         a = bounds_of(g, lo), b = bounds_of(g, hi);
         return (Bounds){emit_op(g, K_MIN, a.lo, b.lo), emit_op(g, K_MAX, a.hi, b.hi)};

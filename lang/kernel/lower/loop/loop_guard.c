@@ -44,7 +44,7 @@ static bool sum_of(const Loops *L, KRef r, Affine *out) {
     return is_exact(L, r, DEEP) && kaffine_of(L->f, r, out) && is_small(out);
 }
 
-static bool guard_knows(const Loops *L, const Affine *a) {
+static bool guard_knows(Loops *L, const Affine *a) {
     for (int i = 0; i < a->n; i++)
         if (!kloop_has_range(L, a->term[i].ref)) return false;
     return true;
@@ -194,7 +194,7 @@ static void keep_rest(Proof *out, const Rest *rest) {
     if (out->rest[longest].sum.n > rest->sum.n) out->rest[longest] = *rest;
 }
 
-static void prove_end(const Loops *L, const Facts *facts, const Affine *sum, Proof *out) {
+static void prove_end(Loops *L, const Facts *facts, const Affine *sum, Proof *out) {
     for (int i = 0; i < facts->n && !out->sure; i++) {
         Rest rest = {.sum = *sum, .given = facts->that[i].given};
         if (!kaffine_add(&rest.sum, &facts->that[i].sum, -1) || (!rest.sum.n && rest.sum.constant < 0)) continue;
@@ -214,7 +214,7 @@ static int least_ends(const Loops *L, KRef term, bool positive, KRef ends[2]) {
 }
 
 /* Proves that the sum is not negative by substituting the bounds of counters. */
-static void prove_by_counters(const Loops *L, const Affine *sum, Proof *out, int depth) {
+static void prove_by_counters(Loops *L, const Affine *sum, Proof *out, int depth) {
     bool replaced = false;
     KRef ends[2];
     for (int i = sum->n; i-- > 0 && depth && !out->sure && !replaced;) {

@@ -176,9 +176,12 @@ typedef struct Loops {
     /* ints that may need more than 62 bits, so that their bounds may wrap */
     KRef *wide;
     uint32_t nwide, cap_wide;
+    uint32_t *ranges; /* by instruction: 2 * number of the query of kloop_has_range that has looked at it, + 1 if so */
+    uint32_t cap_ranges, range_query;
     uint32_t loose, loose_pos; /* number of tests that no guard can make, and position of the first */
     Touch *touches;
     uint32_t ntouches, cap_touches;
+    Invariants *fixed; /* values that no counter changes; loop_dependence.c makes it for the code that it looks at */
     Level level[QS_MAX_RANK];
     int nlevels;
     int versions, others; /* open loops that are lowered twice, and those of them in their general version */
@@ -394,14 +397,14 @@ static inline bool kloop_is_known(const Check *c, const Proof *end) { return c->
 /* -- loop_dependence.c --------------------------------------------------------------------------------------------- */
 bool kloop_is_wide(const Loops *L, KRef r); /* whether an int may need more than 62 bits */
 /* whether the bounds of r over all iterations can be computed before the first */
-bool kloop_has_range(const Loops *L, KRef r);
+bool kloop_has_range(Loops *L, KRef r);
 KRef kloop_last_of(Loops *L, const Level *v); /* the counter's value in the last iteration; 0: there is only one */
 /* Called after the exact pass.  Returns the number of outer loops that may become axes; 0: none, and L->out->why has
  * the reason. */
 int kloop_parallel_depth(Loops *L);
 /* Whether no iteration of the FOR `loop`, whose body has just been lowered, writes an element that another one of the
  * same run of the loop reads or writes. */
-bool kloop_is_independent(const Loops *L, KRef loop);
+bool kloop_is_independent(Loops *L, KRef loop);
 /* Builds the guard of the version whose pass has just ended. */
 qs_status kloop_guard(Loops *L, Arena *arena, LoopCode *out);
 
