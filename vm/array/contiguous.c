@@ -215,9 +215,11 @@ static Loop *const table[LOOP_COUNT][QS_NDTYPES][LOOP_FORMS] = {
 /* -- sums, in double ----------------------------------------------------------------------------------------------- */
 enum { SUMS = 16, BLOCK = 4096 };
 
-#define SUM(name, id, operand, value, next)                                                                            \
+/* first: what a sum begins with; -0, so that the sum of elements that are all -0 is -0 for every n, as in kernels. */
+#define SUM(name, id, operand, value, next, first)                                                                     \
     static double name##_block_##id(size_t n, const E_##id *x, operand y) {                                            \
-        double part[SUMS] = {0};                                                                                       \
+        double part[SUMS];                                                                                             \
+        for (size_t l = 0; l < SUMS; l++) part[l] = first;                                                             \
         size_t i = 0;                                                                                                  \
         for (; i + SUMS <= n; i += SUMS)                                                                               \
             for (size_t l = 0; l < SUMS; l++) part[l] += value(x[i + l], y, i + l);                                    \
@@ -237,12 +239,12 @@ enum { SUMS = 16, BLOCK = 4096 };
 #define SQUARE(x, y, i)  (((double)(x) - (y)) * ((double)(x) - (y)))
 #define AFTER(y, half)   ((y) + (half))
 #define SAME(y, half)    (y)
-SUM(sum, F32, int, PLAIN, SAME)
-SUM(sum, F64, int, PLAIN, SAME)
-SUM(dot, F32, const float *, PRODUCT, AFTER)
-SUM(dot, F64, const double *, PRODUCT, AFTER)
-SUM(spread, F32, double, SQUARE, SAME)
-SUM(spread, F64, double, SQUARE, SAME)
+SUM(sum, F32, int, PLAIN, SAME, -0.0)
+SUM(sum, F64, int, PLAIN, SAME, -0.0)
+SUM(dot, F32, const float *, PRODUCT, AFTER, 0)
+SUM(dot, F64, const double *, PRODUCT, AFTER, 0)
+SUM(spread, F32, double, SQUARE, SAME, 0)
+SUM(spread, F64, double, SQUARE, SAME, 0)
 
 /* Adds four rows at once, so that the sums are loaded and stored only once for them. */
 static void accumulate(size_t n, size_t rows, const float *x, ptrdiff_t step, double *restrict sums) {

@@ -355,7 +355,7 @@ static double sum_all_products(qs_vm *vm, Products s) {
     size_t n = (s.count + s.size - 1) / s.size;
     if (n <= FEW) sum_products(&s, 0, (int64_t)n, 0);
     else qthreads_run(qthreads_of(qvm_ctx(vm)), (int64_t)n, 1, sum_products, &s);
-    return qcontig_sum64(n, parts);
+    return qcontig_sum64(n, parts) + 0.0; /* not -0 if there are none */
 }
 
 double qred_dot(qs_vm *vm, qs_dtype d, size_t n, const void *x, const void *y) {

@@ -241,7 +241,7 @@ static bool slim_ins(Emit *e, KRef r) {
  * for them keep working. */
 static const char *liberties(const Emit *e, unsigned flag) {
     if (e->f->fast) return " reassoc nsz arcp contract afn";
-    if (flag == KFLAG_REASSOC) return kir_is_exact(e->f) ? " reassoc" : " reassoc nsz contract";
+    if (flag == KFLAG_REASSOC) return kir_is_exact(e->f) ? " reassoc" : " reassoc contract";
     return kir_is_exact(e->f) ? "" : " contract";
 }
 
@@ -353,7 +353,7 @@ static bool is_literal(Opnd o) { return *o.s != '%'; }
 static Opnd emit_extreme(Emit *e, KOp op, qs_dtype d, unsigned flag, Opnd a, Opnd b) {
     bool ordered = flag == KFLAG_ZEROS || e->t->orders_zeros;
     if (kir_is_exact(e->f)) return extreme_in_order(e, op, d, a, b);
-    if (flag == KFLAG_REASSOC) /* not NaN, and either zero; LLVM vectorizes a loop of these */
+    if (flag == KFLAG_REASSOC) /* not NaN, and either zero, which fuse.c sets right; LLVM vectorizes a loop of these */
         return emit_def(e, "call nnan nsz %s @llvm.%s.f%d(%s %s, %s %s)", emit_type(d),
                         op == K_MAX ? "maxnum" : "minnum", d == QS_F64 ? 64 : 32, emit_type(d), a.s, emit_type(d), b.s);
     if (!ordered || e->f->fast || is_literal(a) || is_literal(b))

@@ -533,19 +533,32 @@ static KRef merge_lanes(Fuse *z, FuseKind kind, qs_dtype lane, unsigned flag, KR
     return kbuild_emit(&z->walk, (KMake){ops[kind], .own = lane, .flag = flag, .a = a, .b = b});
 }
 
-/* A reduction under way, in LOCALs.  `some` of a minimum or maximum: there was a number, not only NaN. */
+/* A reduction under way, in LOCALs.  A minimum or maximum, which may give either zero, has two more.
+ * `some`: 1 if there was a number, not only NaN; it is an int, because LLVM does not vectorize the loop with a bool.
+ * `zeros`: the sum of the zeros, for a minimum of the negated ones.  A sum of zeros is -0 only if all are -0, so it has
+ * the sign of their maximum; this is faster than to order the zeros in each step. */
 typedef struct {
     FuseKind kind;
     qs_dtype lane;
-    KRef acc, some;
+    KRef acc, some, zeros;
 } Total;
 
 static Total begin_total(Fuse *z, FuseKind kind, qs_dtype lane) {
-    double first = kind == FUSE_MIN ? INFINITY : kind == FUSE_MAX ? -INFINITY : 0;
+    double first = kind == FUSE_MIN ? INFINITY : kind == FUSE_MAX ? -INFINITY : -0.0;
     KRef start = lane == QS_I64 ? kbuild_int(&z->walk, lane, 0) : emit_const(z, lane, first);
-    Total t = {kind, lane, emit_ins(z, (KMake){K_LOCAL, .a = start}), 0};
-    if (is_extreme(kind)) t.some = emit_ins(z, (KMake){K_LOCAL, .a = emit_const(z, QS_B1, 0)});
+    Total t = {kind, lane, emit_ins(z, (KMake){K_LOCAL, .a = start}), 0, 0};
+    if (!is_extreme(kind)) return t;
+    t.some = emit_ins(z, (KMake){K_LOCAL, .a = kbuild_int(&z->walk, QS_I32, 0)});
+    t.zeros = emit_ins(z, (KMake){K_LOCAL, .a = emit_const(z, lane, -0.0)});
     return t;
+}
+
+static KRef emit_turned(Fuse *z, const Total *t, KRef x) { return t->kind == FUSE_MIN ? emit_op(z, K_NEG, x, 0) : x; }
+
+static void add_zero(Fuse *z, const Total *t, KRef x) {
+    KRef none = emit_const(z, t->lane, -0.0), is_zero = kbuild_pure(&z->walk, (KMake){K_EQ, .a = x, .b = none});
+    KRef old = emit_ins(z, (KMake){K_GET, .a = t->zeros}), more = emit_select(z, is_zero, emit_turned(z, t, x), none);
+    emit_ins(z, (KMake){K_SET, .a = t->zeros, .b = merge_lanes(z, FUSE_SUM, t->lane, KFLAG_REASSOC, old, more)});
 }
 
 static void add_to_total(Fuse *z, const Total *t, Val v) {
@@ -553,7 +566,8 @@ static void add_to_total(Fuse *z, const Total *t, Val v) {
     if (t->some) {
         KRef number = kbuild_pure(&z->walk, (KMake){K_EQ, .a = x, .b = x});
         KRef some = emit_ins(z, (KMake){K_GET, .a = t->some});
-        emit_ins(z, (KMake){K_SET, .a = t->some, .b = emit_op(z, K_OR, some, number)});
+        emit_ins(z, (KMake){K_SET, .a = t->some, .b = emit_op(z, K_OR, some, cast_to(z, number, QS_I32))});
+        add_zero(z, t, x);
         x = emit_select(z, number, x, emit_const(z, t->lane, t->kind == FUSE_MIN ? INFINITY : -INFINITY));
     }
     emit_ins(z, (KMake){K_SET, .a = t->acc, .b = merge_lanes(z, t->kind, t->lane, KFLAG_REASSOC, old, x)});
@@ -562,7 +576,9 @@ static void add_to_total(Fuse *z, const Total *t, Val v) {
 static KRef end_total(Fuse *z, const Total *t) {
     KRef x = emit_ins(z, (KMake){K_GET, .a = t->acc});
     if (!t->some) return x;
-    return emit_select(z, emit_ins(z, (KMake){K_GET, .a = t->some}), x, emit_const(z, t->lane, NAN));
+    KRef is_zero = kbuild_pure(&z->walk, (KMake){K_EQ, .a = x, .b = emit_const(z, t->lane, 0)});
+    x = emit_select(z, is_zero, emit_turned(z, t, emit_ins(z, (KMake){K_GET, .a = t->zeros})), x);
+    return emit_select(z, cast_to(z, emit_ins(z, (KMake){K_GET, .a = t->some}), QS_B1), x, emit_const(z, t->lane, NAN));
 }
 
 /* Returns the reduction of the elements first, first+step … last. */
@@ -577,7 +593,7 @@ static KRef accumulate(Fuse *z, qs_dtype lane, KRef first, KRef last, KRef step)
 
 static KPair merge_parts(Walk *w, KPair a, KPair b) {
     Fuse *z = (Fuse *)w;
-    unsigned flag = is_extreme(z->e->kind) ? 0 : KFLAG_REASSOC;
+    unsigned flag = is_extreme(z->e->kind) ? KFLAG_ZEROS : KFLAG_REASSOC;
     return (KPair){merge_lanes(z, z->e->kind, (qs_dtype)w->f->ins[a.re].dtype, flag, a.re, b.re), 0};
 }
 

@@ -135,7 +135,7 @@ static qs_status list_item(Loops *L, const Value *v, Number *out, bool *asks) {
     TRY(kloop_real_number(L, v, out));
     const KIns *made = &L->f->ins[out->v];
     bool element = made->op == K_CAST && L->f->ins[made->a].dtype == QS_F32;
-    bool wide = kloop_may_be_int(*out) && !(out->lo >= -0x1p53 && out->hi <= 0x1p53);
+    bool wide = kloop_may_be_int(*out) && !kloop_is_exact(out->lo, out->hi);
     if (wide && (made->op != K_CAST || L->f->ins[made->a].dtype != QS_F64))
         return kloop_decline(L, L->pos, "a list of ints of 64 bits");
     *out = kloop_to_num(L, *out);

@@ -266,6 +266,9 @@ static inline KRef kloop_i64(Loops *L, int64_t v) { return kbuild_int(&L->walk, 
 static inline KRef kloop_f64(Loops *L, double v) { return kbuild_const(&L->walk, QS_F64, v); }
 
 /* -- loop_number.c ------------------------------------------------------------------------------------------------- */
+/* Whether an integer with these bounds is certainly an exact double.  A bound of 2^53 does not prove it: 2^53 + 1, as a
+ * literal or as a sum of bounds, is rounded to it.  All larger values are rounded to at least 2^53. */
+static inline bool kloop_is_exact(double lo, double hi) { return lo > -0x1p53 && hi < 0x1p53; }
 KRef kloop_cast(Loops *L, KRef a, qs_dtype to);
 Number kloop_const(Loops *L, double v);
 Number kloop_bool(KRef v);

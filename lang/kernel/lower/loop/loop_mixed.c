@@ -12,8 +12,6 @@
 
 #include <math.h>
 
-static const double exact = 0x1p53;
-
 static KRef emit_select(Loops *L, KRef c, KRef a, KRef b) {
     return a == b ? a : kbuild_pure(&L->walk, (KMake){K_SELECT, .a = c, .b = a, .c = b});
 }
@@ -86,7 +84,7 @@ Number kloop_choose(Loops *L, KRef c, Number a, Number b) {
     Number x = kloop_mixed(L, a), y = kloop_mixed(L, b);
     KRef zero = kloop_i64(L, 0);
     KRef whole = x.twin || y.twin ? emit_select(L, c, x.twin ? x.twin : zero, y.twin ? y.twin : zero) : zero;
-    bool same = facts.integral && facts.unsigned_zero && facts.lo >= -exact && facts.hi <= exact;
+    bool same = facts.integral && facts.unsigned_zero && kloop_is_exact(facts.lo, facts.hi);
     KRef real = same ? kloop_cast(L, whole, QS_F64) : emit_select(L, c, x.v, y.v);
     return make_number(facts, real, whole, 0, choose_type(L, c, x.is_int, y.is_int),
                        choose_type(L, c, x.is_bool, y.is_bool));
@@ -153,7 +151,7 @@ static qs_status add_case(Loops *L, Split *s, Number as) {
 
 static qs_status split_real(Loops *L, Split *s, Number a) {
     Number number = kloop_num(a.v);
-    if (a.integral && a.lo >= -exact && a.hi <= exact) number = kloop_to_num(L, a);
+    if (a.integral && kloop_is_exact(a.lo, a.hi)) number = kloop_to_num(L, a);
     if (!a.is_bool) return add_case(L, s, number);
     kloop_flow(L, K_IF, a.is_bool);
     TRY(add_case(L, s, kloop_bool(kloop_op(L, K_NE, a.v, kloop_f64(L, 0)))));

@@ -11,8 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-static const double exact = 0x1p53; /* integers up to here are exact doubles */
-
 /* -- instructions -------------------------------------------------------------------------------------------------- */
 KRef kloop_cast(Loops *L, KRef a, qs_dtype to) {
     return L->f->ins[a].dtype == to ? a : kbuild_pure(&L->walk, (KMake){K_CAST, .own = to, .a = a});
@@ -36,7 +34,7 @@ Number kloop_whole(Loops *L, KRef twin, double lo, double hi) {
 
 Number kloop_const(Loops *L, double v) {
     Number n = kloop_num(kloop_f64(L, v));
-    if (v == floor(v) && fabs(v) <= exact && !(v == 0 && signbit(v)))
+    if (v == floor(v) && kloop_is_exact(v, v) && !(v == 0 && signbit(v)))
         n.twin = kloop_i64(L, (int64_t)v), n.lo = n.hi = v, n.unsigned_zero = true;
     return n;
 }
@@ -46,9 +44,9 @@ KRef kloop_real(Loops *L, Number n) { return kloop_cast(L, n.v, QS_F64); }
 
 KRef kloop_twin(Loops *L, Number n) {
     if (n.kind == LOOP_NUM) return n.twin;
-    if (n.kind == LOOP_MIXED) return n.integral && n.lo >= -exact && n.hi <= exact ? n.twin : 0;
+    if (n.kind == LOOP_MIXED) return n.integral && kloop_is_exact(n.lo, n.hi) ? n.twin : 0;
     if (n.kind == LOOP_BOOL) return kloop_cast(L, n.v, QS_I64);
-    return n.lo >= -exact && n.hi <= exact ? n.v : 0;
+    return kloop_is_exact(n.lo, n.hi) ? n.v : 0;
 }
 
 KRef kloop_truth(Loops *L, Number n) {
@@ -87,7 +85,7 @@ static Number real_arith(Loops *L, KOp op, Number a, Number b) {
     if (op == K_DIV) return n;
     KRef x = kloop_twin(L, a), y = kloop_twin(L, b);
     Span s = span_of(op, a, b);
-    if (!x || !y || !(s.lo >= -exact && s.hi <= exact)) return n;
+    if (!x || !y || !kloop_is_exact(s.lo, s.hi)) return n;
     n.twin = kloop_op(L, op, x, y), n.lo = s.lo, n.hi = s.hi;
     n.unsigned_zero = has_unsigned_zero(op, a, b);
     return n;
@@ -251,7 +249,7 @@ static qs_status apply_minmax(Loops *L, KOp op, Number a, Number b, Number *out)
         n.lo = op == K_MIN ? fmin(a.lo, b.lo) : fmax(a.lo, b.lo),
         n.hi = op == K_MIN ? fmin(a.hi, b.hi) : fmax(a.hi, b.hi);
         KRef whole = kloop_op(L, op, x, y);
-        if (n.lo >= -exact && n.hi <= exact) n.twin = whole;
+        if (kloop_is_exact(n.lo, n.hi)) n.twin = whole;
         else n.wide = whole;
     }
     return *out = n, QS_OK;

@@ -56,12 +56,14 @@ static bool broadcast_shapes(const Value *args, int n, Stretch *s) {
     return ksmall_meet(s->of, n, &s->all) == n && ksmall_count(&s->all) <= LOOP_VECTOR_MAX;
 }
 
-/* Integers up to here are exact. */
-static double exact_limit(const Loops *L) { return elem_dtype(L) == QS_F32 ? 0x1p24 : 0x1p53; }
+/* Whether an integer with these bounds is certainly exact in an element. */
+static bool fits_element(const Loops *L, double lo, double hi) {
+    return elem_dtype(L) == QS_F32 ? lo >= -0x1p24 && hi <= 0x1p24 : kloop_is_exact(lo, hi);
+}
 
 Number kloop_rounded(Loops *L, Number a) {
     a = kloop_to_num(L, a);
-    if (elem_dtype(L) == QS_F64 || (a.twin && a.lo >= -exact_limit(L) && a.hi <= exact_limit(L))) return a;
+    if (elem_dtype(L) == QS_F64 || (a.twin && fits_element(L, a.lo, a.hi))) return a;
     return kloop_num(kloop_cast(L, kloop_cast(L, a.v, QS_F32), QS_F64));
 }
 
@@ -86,7 +88,7 @@ static Number wide(Loops *L, KRef v) { return kloop_num(kloop_cast(L, v, QS_F64)
 
 /* Adds the twin of the result if the element certainly represents it. */
 static Number with_twin(const Loops *L, Number n, Number doubles) {
-    if (!doubles.twin || doubles.lo < -exact_limit(L) || doubles.hi > exact_limit(L)) return n;
+    if (!doubles.twin || !fits_element(L, doubles.lo, doubles.hi)) return n;
     return n.twin = doubles.twin, n.lo = doubles.lo, n.hi = doubles.hi, n;
 }
 
@@ -262,7 +264,7 @@ static bool may_round(Loops *L, const Value *v) {
 
 /* Whether the value is exact in a double; an int that is not would be rounded twice. */
 static bool is_exact(const Value *v) {
-    return v->what != WHAT_NUMBER || !kloop_may_be_int(v->num) || (v->num.lo >= -0x1p53 && v->num.hi <= 0x1p53);
+    return v->what != WHAT_NUMBER || !kloop_may_be_int(v->num) || kloop_is_exact(v->num.lo, v->num.hi);
 }
 
 qs_status kloop_vector_choose(Loops *L, const Value *c, const Value *a, const Value *b, Value *out) {
