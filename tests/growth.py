@@ -46,7 +46,7 @@ def conditions(n):
 
 
 def overloads(n):  # a definition is compared with all before it, so that fewer are made
-    n //= 20
+    n //= 10
     return classes(n) + "".join(f"function y = f(x : t{i})\n  y = {i}\nend\n" for i in range(n))
 
 

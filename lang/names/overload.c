@@ -357,6 +357,18 @@ bool qoverload_same(const Overloads *o, const Func *a, const Func *b) {
     return true;
 }
 
+uint64_t qoverload_hash(const Overloads *o, const Func *f) {
+    uint64_t hash = (uintptr_t)f->name;
+    for (int i = 0; i < f->nparams; i++) {
+        Declared d = {0};
+        if (f->params[i].type) (void)o->declared(o->ud, f, &f->params[i], &d);
+        while (d.type && d.type->kind == TY_PTR) d.type = d.type->inner;
+        bool is_class = d.type && d.type->kind == TY_CLASS && !d.type->generic; /* other types equal differing ones */
+        hash = (hash + (is_class ? (uintptr_t)d.type : 1)) * 0x9E3779B97F4A7C15u;
+    }
+    return hash;
+}
+
 /* -- declared types ------------------------------------------------------------------------------------------------ */
 typedef struct {
     Ctx *c;

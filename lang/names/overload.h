@@ -96,6 +96,8 @@ Resolution qoverload_choose(const Overloads *o, const GivenCall *call);
 /* Returns whether no call can distinguish the two functions: they have the same number of parameters with equal
  * types. */
 bool qoverload_same(const Overloads *o, const Func *a, const Func *b);
+/* A hash that is equal for functions of one name for which qoverload_same holds. */
+uint64_t qoverload_hash(const Overloads *o, const Func *f);
 /* Resolves a declared type with its type parameters replaced by ??.  resolve works like qtypes_resolve and asks `host`
  * first. */
 typedef qs_status ResolveType(void *ud, TypeExpr *e, const TypeHost *host, const Type **out);

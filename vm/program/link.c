@@ -11,6 +11,7 @@
 #include "vm/value/hooks.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* -- linking: names, types, functions ------------------------------------------------------------------------------ */
@@ -147,9 +148,14 @@ static void define_functions(qs_vm *vm, Module *m, Unit *u) {
 /* -- callbacks for scope.c ----------------------------------------------------------------------------------------- */
 
 typedef struct {
+    uint64_t hash;
+    int index; /* of the function in its unit */
+} Hashed;
+typedef struct {
     qs_vm *vm;
     Module *module;
     Unit *unit;
+    Hashed *hashed; /* the unit's functions, in the order of their hashes (qoverload_hash); NULL: not needed yet */
 } ScopeUser;
 
 static bool scope_lookup(void *ud, Str *name, Sym *out) {
@@ -319,13 +325,33 @@ static bool scope_call_ties(void *ud, const Node *call, Text *why) {
     return true;
 }
 
+static int compare_hashed(const void *a, const void *b) {
+    const Hashed *x = a, *y = b;
+    return x->hash != y->hash ? (x->hash < y->hash ? -1 : 1) : x->index - y->index;
+}
+
+static void hash_definitions(ScopeUser *u, const Overloads *o) {
+    size_t n = (size_t)u->unit->nfuncs;
+    u->hashed = qmem_alloc(o->c, qmem_size(n, sizeof *u->hashed, 0));
+    for (size_t i = 0; i < n; i++) u->hashed[i] = (Hashed){qoverload_hash(o, u->unit->funcs[i]->u.func), (int)i};
+    if (n) qsort(u->hashed, n, sizeof *u->hashed, compare_hashed);
+}
+
 /* Reports an earlier definition in the file whose parameters have the same types. */
 static bool scope_repeats(void *ud, const Func *f, Text *why) {
-    const ScopeUser *u = ud;
+    ScopeUser *u = ud;
     const Overloads o = {.c = qvm_ctx(u->vm), .declared = qinterp_hooks(u->vm)->declared, .ud = u->vm};
+    int first = 0, last = u->unit->nfuncs;
     if (f->parent && !f->parent->is_main_body) return false;
-    for (int i = 0; i < u->unit->nfuncs; i++) {
-        const Func *other = u->unit->funcs[i]->u.func;
+    if (!u->hashed) hash_definitions(u, &o);
+    uint64_t hash = qoverload_hash(&o, f);
+    while (first < last) {
+        int middle = first + (last - first) / 2;
+        if (u->hashed[middle].hash < hash) first = middle + 1;
+        else last = middle;
+    }
+    for (; first < u->unit->nfuncs && u->hashed[first].hash == hash; first++) {
+        const Func *other = u->unit->funcs[u->hashed[first].index]->u.func;
         if (other == f) return false;
         if (other->name != f->name || !qoverload_same(&o, other, f)) continue;
         qtext_printf(why, "no call distinguishes this definition of %s from that of ", f->name->s);
@@ -361,12 +387,13 @@ static void assert_message(void *ud, int n, const Constant *parts, Text *out) {
 }
 
 static qs_status resolve_names(qs_vm *vm, Module *m, Unit *u) {
-    ScopeUser user = {vm, m, u};
+    ScopeUser user = {vm, m, u, NULL};
     const ScopeHost host = {&user,           scope_lookup,  scope_define, scope_call_fails, scope_type_fails,
                             scope_call_ties, scope_repeats, scope_offer,  scope_imported};
     TRY(qscope_resolve(u, &host));
     qfold_asserts(u, &(FoldHost){vm, assert_message});
     if (!qvm_ctx(vm)->no_warnings) qlint_look(u, &host, qvm(vm)->config.strict);
+    if (user.hashed) qmem_free(qvm_ctx(vm), user.hashed, (size_t)u->nfuncs * sizeof *user.hashed);
     return u->nerrors ? QS_EASSERT : QS_OK;
 }
 
