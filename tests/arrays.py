@@ -417,6 +417,11 @@ def without_warnings(text):
     return re.sub(r"(?m)^/.*: warning: .*\n(.*\n *\^\n)?", "", text)
 
 
+def warnings_of(text):
+    """The warnings of a program, in any order, with the lines that they name."""
+    return sorted(re.findall(r"(?m)^/.*?:(\d+):\d+: (warning: .*)", text))
+
+
 def settled(want, got):
     """Both; what is wanted has the mistakes that were found: where several operators of a statement fail, which say so
     one by one when they stand alone, any of them may be found first."""
@@ -441,6 +446,8 @@ def check(args, folder, seed):
                 again = f"{sys.argv[0]} --device {device} --precision {precision} --keep . {seed} 1"
                 where = f"seed {seed}, {device}, --loops {loops}"
                 if wrong: return f"{where}:\n  wanted {wrong[0]}\n  got    {wrong[1]}\n  {again}"
+                if loops == "never": warned = warnings_of(got)
+                if warnings_of(got) != warned: return f"{where}: warned {warned}, now {warnings_of(got)}\n  {again}"
     if not args.keep: os.remove(path), os.remove(reference)
     return None
 

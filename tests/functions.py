@@ -7,9 +7,9 @@ Each program has groups of functions that call themselves and each other, with u
 or two, early returns, loops, arrays that they read, captured globals, ints that overflow, errors, and calls that are
 too deep.  It runs with `--loops never` and with `--loops always`, which compiles each of them; the text that it prints,
 with errors and their lines, must be the same."""
-import os, random, sys
+import operator, random, sys
 
-from programs import all_seeds, difference, options, run, write
+from programs import all_seeds, compare, options
 
 TYPES = ["", "", "", " : int", " : scalar", " : uint8", " : int64"]
 
@@ -127,19 +127,8 @@ def program(seed):
     return "\n".join(lines) + "\n"
 
 
-def close(a, b): return a == b
-
-
 def check(args, folder, seed):
-    path = write(folder, f"functions{seed}.q", program(seed))
-    want = run(args, path, "never", "ref")
-    if "error: " in want: return f"seed {seed}: a program that does not run\n{want}"
-    for device in args.device:
-        wrong = difference(want, run(args, path, "always", device), close)
-        again = f"{sys.argv[0]} --device {device} --keep . {seed} 1"
-        if wrong: return f"seed {seed}, {device}:\n  wanted {wrong[0]}\n  got    {wrong[1]}\n  {again}"
-    if not args.keep: os.remove(path)
-    return None
+    return compare(args, folder, "functions", seed, program(seed), operator.eq)
 
 
 def main():

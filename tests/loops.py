@@ -6,9 +6,9 @@
 Each program has a few cases of its own, with variables, arrays and functions of random kinds; all variables and
 elements are printed with 17 digits.  Outputs are equal, except where a case is a reduction and says so: there numbers
 may differ in their last digits.  A failure is printed with the command that makes its program again."""
-import os, random, sys
+import random, sys
 
-from programs import all_seeds, difference, options, run, write
+from programs import all_seeds, compare, options
 
 NUMBERS = ["0", "1", "-1", "2", "3", "0.5", "-2.25", "7", "1e10", "100", "0.1", "1/3", "-0.0", "nan_", "inf", "-inf"]
 WIDE = [str(k) for k in (2**61, 2**62, 2**63 - 1, -(2**61), 1 - 2**63)] # times 8, 4, 2 they wrap around
@@ -720,15 +720,7 @@ def close(a, b):
 
 
 def check(args, folder, seed):
-    path = write(folder, f"loops{seed}.q", program(seed))
-    want = run(args, path, "never", "ref")
-    if "error: " in want: return f"seed {seed}: a program that does not run\n{want}"
-    for device in args.device:
-        wrong = difference(want, run(args, path, "always", device), close)
-        again = f"{sys.argv[0]} --device {device} --keep . {seed} 1"
-        if wrong: return f"seed {seed}, {device}:\n  wanted {wrong[0]}\n  got    {wrong[1]}\n  {again}"
-    if not args.keep: os.remove(path)
-    return None
+    return compare(args, folder, "loops", seed, program(seed), close)
 
 
 def main():

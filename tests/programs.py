@@ -1,5 +1,5 @@
 """What the tests with random programs share (loops.py, arrays.py): options, runs of qrun, comparison, seeds."""
-import argparse, concurrent.futures, os, subprocess, tempfile
+import argparse, concurrent.futures, os, subprocess, sys, tempfile
 from progress import Progress
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -40,6 +40,19 @@ def write(folder, name, text):
     path = os.path.join(folder, name)
     with open(path, "w", encoding="utf-8") as f: f.write(text)
     return path
+
+
+def compare(args, folder, name, seed, text, close, loops=("never", "always"), more=()):
+    """Runs a program on the evaluator with loops[0], then on each device with loops[1].  Returns a report, or None."""
+    path = write(folder, f"{name}{seed}.q", text)
+    want = run(args, path, loops[0], "ref", more)
+    if "error: " in want: return f"seed {seed}: a program that does not run\n{want}"
+    for device in args.device:
+        wrong = difference(want, run(args, path, loops[1], device, more), close)
+        again = f"{sys.argv[0]} --device {device} --keep . {seed} 1"
+        if wrong: return f"seed {seed}, {device}:\n  wanted {wrong[0]}\n  got    {wrong[1]}\n  {again}"
+    if not args.keep: os.remove(path)
+    return None
 
 
 def all_seeds(args, check, verdict):

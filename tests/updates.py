@@ -7,9 +7,9 @@ gives what the evaluator gives.
 All numbers are small and whole, so that sums have no order and must be equal.  Rows are as long as strips of the
 processor, one longer and one shorter; arrays are as large as the launch, and larger.  A failure is printed with the
 command that makes its program again."""
-import math, os, random, sys
+import math, operator, random, sys
 
-from programs import all_seeds, difference, options, run, write
+from programs import all_seeds, compare, options
 
 KERNELS = 12
 LENGTHS = [1, 5, 31, 32, 33, 64, 70, 95, 200]
@@ -84,15 +84,8 @@ end"""
 
 def check(args, folder, seed):
     rng = random.Random(seed)
-    path = write(folder, f"updates{seed}.q", "\n".join([HEAD, *(Kernel(rng, f"k{k}").text() for k in range(KERNELS))]))
-    want = run(args, path, "auto", "ref", ["--precision", "64"])
-    if "error: " in want: return f"seed {seed}: a program that does not run\n{want}"
-    for device in args.device:
-        wrong = difference(want, run(args, path, "auto", device, ["--precision", "64"]), lambda a, b: a == b)
-        again = f"{sys.argv[0]} --device {device} --keep . {seed} 1"
-        if wrong: return f"seed {seed}, {device}:\n  wanted {wrong[0]}\n  got    {wrong[1]}\n  {again}"
-    if not args.keep: os.remove(path)
-    return None
+    text = "\n".join([HEAD, *(Kernel(rng, f"k{k}").text() for k in range(KERNELS))])
+    return compare(args, folder, "updates", seed, text, operator.eq, ("auto", "auto"), ["--precision", "64"])
 
 
 if __name__ == "__main__":
