@@ -131,6 +131,15 @@ class Executables(Made):
         cls.made = cls.make("--make-exe", "program.q", "-o", cls.exe)
         cls.expected = run([QRUN, "program.q"], cls.src, **cls.env).stdout
 
+    def test_an_option_with_a_blank(self):
+        """A program keeps its options as words."""
+        path = os.path.join(self.src, "two words.xml")
+        with open(path, "w") as f: f.write('<devices><device kind="cpu"/></devices>')
+        r = run([QRUN, "--device", path, "--make-exe", "program.q", "-o", "blank"], self.src)
+        self.assertEqual(r.returncode, 1)
+        self.assertIn("cannot keep the option device", r.stderr)
+        self.assertFalse(os.path.exists(os.path.join(self.src, "blank")))
+
     def test_it_runs_without_llvm_and_without_the_library(self):
         self.assertIn("there", self.expected)
         self.assertEqual(self.made.stdout, self.expected)

@@ -338,8 +338,8 @@ static qs_status add_python(qs_vm *vm, BundleMaker *maker, Module *program) {
 static qs_status write_exe(qs_vm *vm, const Make *m, BundleMaker *maker, Module *program) {
     char settings[PREBUILT_SETTINGS], path[PATH_MAX];
     Text t;
+    TRY(qoptions_keep(qvm_ctx(vm), &qvm(vm)->config, settings, sizeof settings));
     qtext_init(&t, qvm_ctx(vm));
-    qoptions_keep(&qvm(vm)->config, settings, sizeof settings);
     name_exe(m, path);
     qs_status s = begin_exe(vm, m, settings, &t);
     if (s == QS_OK) s = add_python(vm, maker, program);
@@ -416,9 +416,9 @@ static qs_status write_object(qs_vm *vm, const Names *n, const Face *f, BundleMa
     Text bundle, all;
     char settings[PREBUILT_SETTINGS], path[PATH_MAX * 3];
     int n_all = f->n + NATIVE_SERVICES;
+    TRY(qoptions_keep(qvm_ctx(vm), &qvm(vm)->config, settings, sizeof settings));
     const char **names = qmem_alloc(qvm_ctx(vm), qmem_size((size_t)n_all, sizeof *names, 0));
     qtext_init(&bundle, qvm_ctx(vm)), qtext_init(&all, qvm_ctx(vm));
-    qoptions_keep(&qvm(vm)->config, settings, sizeof settings);
     for (int i = 0; i < n_all; i++) {
         const Shown *shown = i < NATIVE_SERVICES ? NULL : &f->at[i - NATIVE_SERVICES];
         snprintf(path, sizeof path, "%s_%s", n->name, shown ? shown->symbol : qbindings_services[i]);

@@ -246,27 +246,34 @@ void qoptions_help(void (*print)(const char *line)) {
 }
 
 /* -- what programs keep -------------------------------------------------------------------------------------------- */
-static int write_word(const Option *o, const void *member, char *out, size_t n) {
-    const char *text = o->type == OPTION_TEXT ? *(const char *const *)member : "";
+static void add_word(Text *words, const Option *o, const void *member) {
+    const char *text = o->type == OPTION_TEXT ? *(const char *const *)member : NULL;
     char name[40];
     spell_option(o, name, sizeof name);
-    switch (o->type) {
-    case OPTION_FLAG: return *(const bool *)member ? snprintf(out, n, " %s", name + 2) : 0;
-    case OPTION_INT: return snprintf(out, n, " %s=%d", name + 2, *(const int *)member);
-    case OPTION_SIZE: return snprintf(out, n, " %s=%zu", name + 2, *(const size_t *)member);
-    default: break;
-    }
-    bool fits = text && !strchr(text, ' ') && strlen(text) + strlen(name) < n;
-    return fits ? snprintf(out, n, " %s=%s", name + 2, text) : 0;
+    const char *before = words->len ? " " : "";
+    if (o->type == OPTION_INT) qtext_printf(words, "%s%s=%d", before, name + 2, *(const int *)member);
+    else if (o->type == OPTION_SIZE) qtext_printf(words, "%s%s=%zu", before, name + 2, *(const size_t *)member);
+    else if (o->type == OPTION_FLAG && *(const bool *)member) qtext_printf(words, "%s%s", before, name + 2);
+    else if (text) qtext_printf(words, "%s%s=%s", before, name + 2, text);
 }
 
-void qoptions_keep(const qs_config *from, char *out, size_t n) {
-    char words[1000];
-    size_t k = 0;
-    for (const Option *o = qoptions; o < qoptions + qoptions_count; o++)
-        if (o->uses & USE_KEPT) k += (size_t)write_word(o, (const char *)from + o->offset, words + k, n - k);
-    words[k] = 0;
-    snprintf(out, n, "%s", words + (k > 0));
+qs_status qoptions_keep(Ctx *c, const qs_config *from, char *out, size_t n) {
+    Text words;
+    qs_status s = QS_OK;
+    qtext_init(&words, c);
+    for (const Option *o = qoptions; o < qoptions + qoptions_count && s == QS_OK; o++) {
+        const void *member = (const char *)from + o->offset;
+        if (!(o->uses & USE_KEPT)) continue;
+        const char *text = o->type == OPTION_TEXT ? *(const char *const *)member : NULL;
+        if (text && strchr(text, ' '))
+            s = qerr_set(c, QS_EVALUE, "a program cannot keep the option %s \"%s\": it has a blank", o->name, text);
+        else add_word(&words, o, member);
+    }
+    if (s == QS_OK && words.len >= n)
+        s = qerr_set(c, QS_EVALUE, "a program cannot keep options of %zu bytes, at most %zu", words.len, n - 1);
+    if (s == QS_OK) snprintf(out, n, "%s", words.len ? words.s : "");
+    qtext_free(&words);
+    return s;
 }
 
 void qoptions_restore(char *words, qs_config *to) {

@@ -62,8 +62,7 @@ bool qoptions_take(OptionTarget *t, int argc, char **argv, int *i);
 void qoptions_help(void (*print)(const char *line)); /* the lines of --help about options, ends of lines included */
 
 /* -- what programs keep that qrun has made ------------------------------------------------------------------------- */
-/* Writes the rows KEPT as words: "precision=64 fast-math".  A device whose name has a blank, or does not fit, is left
- * out. */
-void qoptions_keep(const qs_config *from, char *out, size_t n);
+/* Writes the rows KEPT as words: "precision=64 fast-math".  Fails if a value has a blank, or they do not fit. */
+qs_status qoptions_keep(Ctx *c, const qs_config *from, char *out, size_t n);
 void qoptions_restore(char *words, qs_config *to); /* modifies `words`, and stores pointers into it */
 #endif

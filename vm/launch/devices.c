@@ -98,8 +98,6 @@ bool qdevices_has(const char *kind) {
     return n > 0;
 }
 
-bool qdevices_bytes(const char *text, size_t *out) { return qconfig_bytes(text, out); }
-
 bool qdevices_are_targets(const char *list) {
     TargetName t;
     while (ktarget_next(&list, &t)) continue;

@@ -83,8 +83,7 @@ int qdevices_used(qs_vm *vm);
 qs_status qdevices_sync(qs_vm *vm, int index); /* waits for one device; -1: for all */
 /* "cpu", "auto:cpu,cuda:1", "machine.xml": does each word name a device type? */
 bool qdevices_are_kinds(const char *list);
-bool qdevices_has(const char *kind);                /* is there a device of this type? */
-bool qdevices_bytes(const char *text, size_t *out); /* parses a size such as "500M" */
+bool qdevices_has(const char *kind); /* is there a device of this type? */
 /* Can code be generated for all these targets: "sm_90", "x86-64-v3,v4" (target.h)? */
 bool qdevices_are_targets(const char *list);
 bool qdevices_next_target(const char **list, char name[24]); /* copies the first target; *list then points behind it */

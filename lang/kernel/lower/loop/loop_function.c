@@ -244,7 +244,8 @@ static qs_status learn_results(Loops *L, Spec *s, const Value *outs) {
     for (int i = 0; i < s->wanted; i++) {
         uint8_t kind = outs[i].what == WHAT_NUMBER ? outs[i].num.kind : LOOP_OTHER;
         if (kind != LOOP_NUM && kind != LOOP_INT && kind != LOOP_BOOL)
-            return kloop_decline(L, s->func->pos, "a result of %s is no number", s->func->name->s);
+            return kloop_decline(L, s->func->pos, "a result of %s is no number, or has several types",
+                                 s->func->name->s);
         if (s->known && s->result[i] != kind)
             return kloop_decline(L, s->func->pos, "a result of %s is of several kinds", s->func->name->s);
         s->result[i] = kind;
