@@ -246,34 +246,29 @@ void qoptions_help(void (*print)(const char *line)) {
 }
 
 /* -- what programs keep -------------------------------------------------------------------------------------------- */
-static void add_word(Text *words, const Option *o, const void *member) {
-    const char *text = o->type == OPTION_TEXT ? *(const char *const *)member : NULL;
+static qs_status add_word(Ctx *c, Text *words, const Option *o, const void *member) {
+    const char *text = o->type == OPTION_TEXT ? *(const char *const *)member : NULL, *before = words->len ? " " : "";
     char name[40];
     spell_option(o, name, sizeof name);
-    const char *before = words->len ? " " : "";
+    if (text && strchr(text, ' '))
+        return qerr_set(c, QS_EVALUE, "a program cannot keep the option %s \"%s\": it has a blank", o->name, text);
     if (o->type == OPTION_INT) qtext_printf(words, "%s%s=%d", before, name + 2, *(const int *)member);
     else if (o->type == OPTION_SIZE) qtext_printf(words, "%s%s=%zu", before, name + 2, *(const size_t *)member);
     else if (o->type == OPTION_FLAG && *(const bool *)member) qtext_printf(words, "%s%s", before, name + 2);
     else if (text) qtext_printf(words, "%s%s=%s", before, name + 2, text);
+    return QS_OK;
 }
 
 qs_status qoptions_keep(Ctx *c, const qs_config *from, char *out, size_t n) {
     Text words;
     qs_status s = QS_OK;
     qtext_init(&words, c);
-    for (const Option *o = qoptions; o < qoptions + qoptions_count && s == QS_OK; o++) {
-        const void *member = (const char *)from + o->offset;
-        if (!(o->uses & USE_KEPT)) continue;
-        const char *text = o->type == OPTION_TEXT ? *(const char *const *)member : NULL;
-        if (text && strchr(text, ' '))
-            s = qerr_set(c, QS_EVALUE, "a program cannot keep the option %s \"%s\": it has a blank", o->name, text);
-        else add_word(&words, o, member);
-    }
+    for (const Option *o = qoptions; o < qoptions + qoptions_count && s == QS_OK; o++)
+        if (o->uses & USE_KEPT) s = add_word(c, &words, o, (const char *)from + o->offset);
     if (s == QS_OK && words.len >= n)
         s = qerr_set(c, QS_EVALUE, "a program cannot keep options of %zu bytes, at most %zu", words.len, n - 1);
     if (s == QS_OK) snprintf(out, n, "%s", words.len ? words.s : "");
-    qtext_free(&words);
-    return s;
+    return qtext_free(&words), s;
 }
 
 void qoptions_restore(char *words, qs_config *to) {
