@@ -60,10 +60,8 @@ const Option *qoptions_find(const char *name) {
 
 static bool is_choice(const char *list, const char *text) {
     size_t n = strlen(text);
-    for (const char *p = list; n; p += strcspn(p, "|"), p += *p == '|') {
-        if (!*p) return false;
-        if (strcspn(p, "|") == n && !strncmp(p, text, n)) return true;
-    }
+    for (const char *p = list; *p; p += strcspn(p, "|"), p += *p == '|')
+        if (n && strcspn(p, "|") == n && !strncmp(p, text, n)) return true;
     return false;
 }
 
