@@ -1013,6 +1013,11 @@ class Threads(unittest.TestCase):
         self.assertEqual(self.started("--threads", "3"), 3)
         self.assertEqual(self.started(env={"QUASAR_NUM_THREADS": "4"}), 4)
         self.assertEqual(self.started("--threads", "2", env={"QUASAR_NUM_THREADS": "4"}), 2)
+        for wrong in "abc", "-1", "0", "3x":
+            r = subprocess.run([QRUN, "-e", "1"], capture_output=True, text=True,
+                               env=dict(os.environ, QUASAR_NUM_THREADS=wrong))
+            self.assertEqual(r.returncode, 1)
+            self.assertIn(f"QUASAR_NUM_THREADS must be a number from 1 on, got {wrong}", r.stderr)
 
     def test_no_threads_are_refused(self):
         r = qrun("--threads", "0", "-e", "1")

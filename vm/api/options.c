@@ -21,13 +21,14 @@
 #define LIKE(test, say) .is_valid = test, .expected = say
 
 const Option qoptions[] = {
-#define OPTION(id, kind, std, check, use, environment, shown, text)                                                    \
+#define OPTION(id, kind, std, check, use, variable, shown, text)                                                       \
     {.name = #id,                                                                                                      \
      .type = OPTION_##kind,                                                                                            \
      .uses = (use),                                                                                                    \
      .offset = offsetof(qs_config, id),                                                                                \
      .standard = #std,                                                                                                 \
      check,                                                                                                            \
+     .environment = variable,                                                                                          \
      .value = shown,                                                                                                   \
      .help = text},
 #define COMMAND(id, kind, check, shown, text)                                                                          \
@@ -121,8 +122,11 @@ qs_status qoptions_check(Ctx *c, const qs_config *config) {
         if (o->in_command || o->alias_of) continue;
         qoptions_expectation(o, expected, sizeof expected);
         if (o->type == OPTION_INT) {
-            int x = *(const int *)member;
-            if (x != (o->standard ? atoi(o->standard) : 0) && !qoptions_takes_number(o, x))
+            int x = *(const int *)member, standard = o->standard ? atoi(o->standard) : 0, n;
+            const char *set = o->environment && x == standard ? getenv(o->environment) : NULL;
+            if (set && *set && !parse_int(o, set, &n))
+                return qerr_set(c, QS_EVALUE, "%s must be %s, got %s", o->environment, expected, set);
+            if (x != standard && !qoptions_takes_number(o, x))
                 return qerr_set(c, QS_EVALUE, "the option %s must be %s, got %d", o->name, expected, x);
         } else if (o->type == OPTION_TEXT && o->choices) {
             const char *text = *(const char *const *)member;

@@ -30,6 +30,7 @@ typedef struct Option {
     const char *choices, *expected;
     bool (*is_valid)(const char *text);
     const char *alias_of, *alias_text; /* for an ALIAS: the name of the option, and its value or NULL */
+    const char *environment;           /* variable that is read if the option is not given, or NULL */
     const char *value, *help;
 } Option;
 
