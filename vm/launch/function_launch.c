@@ -147,19 +147,6 @@ static qs_status prepare_form(FunctionRun *c, FunctionState *s) {
 }
 
 /* -- the run ------------------------------------------------------------------------------------------------------- */
-static void bind_value(FunctionRun *c, int i, qs_value v, const KParam *p) {
-    Binding *to = &c->run.bound;
-    if (v.kind == QS_ARRAY) qbind_array(to, i, v.u.p, QS_READ);
-    else if (p->dtype == QS_F64) qbind_number(to, i, (KSlot){.F64 = qval_number(v)}.bits, 8);
-    else if (p->dtype == QS_B1) qbind_number(to, i, v.u.i != 0, 1);
-    else qbind_number(to, i, (KSlot){.I64 = v.kind == QS_NUM ? (int64_t)v.u.f : v.u.i}.bits, 8);
-}
-
-static void bind_complex(FunctionRun *c, int i, qs_value v, bool imaginary) {
-    const Complex *z = v.u.p;
-    qbind_number(&c->run.bound, i, (KSlot){.F64 = imaginary ? z->im : z->re}.bits, 8);
-}
-
 static qs_status bind_params(Run *run) {
     FunctionRun *c = (FunctionRun *)run;
     const LoopCode *code = &c->v->code.entry;
@@ -168,14 +155,11 @@ static qs_status bind_params(Run *run) {
         const KParam *p = &code->func->params[i];
         run->bound.origin[i] = (Origin){qs_nil(), 0};
         switch ((LoopBindKind)b->kind) {
-        case LOOP_ARGUMENT: bind_value(c, i, c->f->base[b->index], p); break;
+        case LOOP_ARGUMENT: qloop_bind_value(&run->bound, i, c->f->base[b->index], p, false); break;
         case LOOP_FRAMES: qbind_number(&run->bound, i, (uint64_t)c->frames, 8); break;
         case LOOP_REALS: qbind_memory(&run->bound, i, c->reals, LOOP_RESULTS + 1); break;
         case LOOP_WHOLES: qbind_memory(&run->bound, i, c->wholes, LOOP_RESULTS + 1); break;
-        default:
-            if (c->value[b->index].kind == QS_COMPLEX)
-                bind_complex(c, i, c->value[b->index], b->kind == LOOP_IMAGINARY);
-            else bind_value(c, i, c->value[b->index], p);
+        default: qloop_bind_value(&run->bound, i, c->value[b->index], p, b->kind == LOOP_IMAGINARY); break;
         }
     }
     return QS_OK;

@@ -17,14 +17,18 @@ static qs_value captured_given(const Call *c, int source) {
     return qtape_is_on(c->vm) ? qcaptured_given(c->vm, &c->v->base.entries[source], &site, c->value) : qs_nil();
 }
 
-static void bind_source(Call *c, int i, int source, const KParam *p) {
-    qs_value v = c->value[source];
-    c->run.bound.origin[i] = (Origin){captured_given(c, source), 0};
-    if (v.kind == QS_ARRAY) qbind_array(&c->run.bound, i, v.u.p, p->written ? QS_READWRITE : QS_READ);
-    else if (v.kind == QS_COMPLEX) bind_real(c, i, ((const Complex *)v.u.p)->re);
-    else if (p->dtype == QS_F64) bind_real(c, i, qval_number(v));
-    else if (p->dtype == QS_B1) qbind_number(&c->run.bound, i, v.u.i != 0, 1);
-    else bind_whole(c, i, v.kind == QS_NUM ? (int64_t)v.u.f : v.u.i);
+void qloop_bind_value(Binding *to, int i, qs_value v, const KParam *p, bool imaginary) {
+    const Complex *z = v.u.p;
+    if (v.kind == QS_ARRAY) qbind_array(to, i, v.u.p, p->written ? QS_READWRITE : QS_READ);
+    else if (v.kind == QS_COMPLEX) qbind_number(to, i, (KSlot){.F64 = imaginary ? z->im : z->re}.bits, 8);
+    else if (p->dtype == QS_F64) qbind_number(to, i, (KSlot){.F64 = qval_number(v)}.bits, 8);
+    else if (p->dtype == QS_B1) qbind_number(to, i, v.u.i != 0, 1);
+    else qbind_number(to, i, (KSlot){.I64 = v.kind == QS_NUM ? (int64_t)v.u.f : v.u.i}.bits, 8);
+}
+
+static void bind_source(Call *c, int i, int source, const KParam *p, bool imaginary) {
+    c->run.bound.origin[i] = (Origin){captured_given(c, source), imaginary};
+    qloop_bind_value(&c->run.bound, i, c->value[source], p, imaginary);
 }
 
 static void bind_counter(Call *c, int i, const LoopBind *b, const KParam *p) {
@@ -43,11 +47,8 @@ static void bind_all(Call *c, const LoopCode *code) {
         to->origin[i] = (Origin){qs_nil(), 0};
         switch ((LoopBindKind)b->kind) {
         case LOOP_SOURCE:
-        case LOOP_SNAPSHOT: bind_source(c, i, b->index, p); break;
-        case LOOP_IMAGINARY:
-            to->origin[i] = (Origin){captured_given(c, b->index), 1};
-            bind_real(c, i, ((const Complex *)c->value[b->index].u.p)->im);
-            break;
+        case LOOP_SNAPSHOT:
+        case LOOP_IMAGINARY: bind_source(c, i, b->index, p, b->kind == LOOP_IMAGINARY); break;
         case LOOP_REALS: qbind_memory(to, i, c->reals, RESULTS + LOOP_NOTES); break;
         case LOOP_WHOLES: qbind_memory(to, i, c->wholes, RESULTS); break;
         case LOOP_PARTS: qbind_memory(to, i, c->parts, PARTS * LOOP_CHUNKS); break;

@@ -131,4 +131,6 @@ qs_status qloop_demand(const Call *c);
 qs_status qloop_in_order(Call *c);
 void qloop_because(Call *c, const char *fmt, ...) QS_PRINTF(2, 3);
 qs_status qloop_fault(Call *c);
+/* Binds a number, one part of a complex number, or an array to parameter i. */
+void qloop_bind_value(Binding *to, int i, qs_value v, const KParam *p, bool imaginary);
 #endif

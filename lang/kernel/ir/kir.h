@@ -85,6 +85,9 @@ typedef struct {
 extern const MathFnInfo kir_math[MF__COUNT];
 const char *kir_atomic_name(KAtomic op); /* "add", "sub", …, as in the text form */
 
+static inline bool kir_is_rounding(const KIns *i) { /* floor and the like */
+    return i->op == K_MATH && (i->flag == MF_floor || i->flag == MF_ceil || i->flag == MF_round || i->flag == MF_trunc);
+}
 static inline bool kir_has_result(const KIns *i) { return kir_ops[i->op].result != KR_none; }
 
 /* -- building ------------------------------------------------------------------------------------------------------ */

@@ -69,10 +69,6 @@ static Kind join_kinds(Kind a, Kind b) {
     return (Kind){more_of(a.precision, b.precision), a.bits && b.bits ? more_of(a.bits, b.bits) : 0};
 }
 
-static bool is_rounding(const KIns *i) {
-    return i->flag == MF_floor || i->flag == MF_ceil || i->flag == MF_trunc || i->flag == MF_round;
-}
-
 /* The kind of another function or quotient of values of kind k. */
 static Kind kind_of_function(const Narrowing *n, Kind k) {
     if (!n->f->fast) return (Kind){DOUBLE, 0};
@@ -105,7 +101,7 @@ static Kind find_kind(const Narrowing *n, KRef r) {
     case K_SELECT: return join_kinds(b, c);
     case K_DIV:
     case K_MOD: return kind_of_function(n, join_kinds(a, b));
-    case K_MATH: return is_rounding(i) ? a : kind_of_function(n, i->b ? join_kinds(a, b) : a);
+    case K_MATH: return kir_is_rounding(i) ? a : kind_of_function(n, i->b ? join_kinds(a, b) : a);
     case K_PARAM: return (Kind){other, 0};
     default: return (Kind){i->dtype == QS_F64 ? DOUBLE : other, 0};
     }

@@ -637,14 +637,10 @@ void kloop_note_place(Loops *L, const char *name, int rank) {
     set_note(L, n, kbuild_int(&L->walk, QS_B1, 1));
 }
 
-static bool is_rounding(const KIns *i) {
-    return i->op == K_MATH && (i->flag == MF_floor || i->flag == MF_ceil || i->flag == MF_round || i->flag == MF_trunc);
-}
-
 void kloop_note_fraction(Loops *L, KRef x, KRef whole) {
     const KIns *i = &L->f->ins[x];
     bool counted = i->op == K_CAST && !qdtype_is_real((qs_dtype)L->f->ins[i->a].dtype);
-    if (!counted && !is_rounding(i)) kloop_note(L, SLIP_FRACTION, kloop_op(L, K_NE, x, whole));
+    if (!counted && !kir_is_rounding(i)) kloop_note(L, SLIP_FRACTION, kloop_op(L, K_NE, x, whole));
 }
 
 void kloop_inside(Loops *L, AxisIndex x, const char *array, int axis) {
