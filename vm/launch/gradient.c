@@ -295,7 +295,7 @@ double qgradient_positions(const Launch *l) {
 
 static qs_status too_large(Gradient *g, double bytes) {
     return qerr_at(qvm_ctx(g->run.vm), QS_ENOMEM, g->node->at,
-                   "the gradient of %s%s would keep %.3g GB of what its turns compute", g->rec->form->noun,
+                   "the gradient of %s%s would keep %.3g GB of what its iterations compute", g->rec->form->noun,
                    g->rec->form->version[g->rec->which].func->name->s, bytes / 1e9);
 }
 

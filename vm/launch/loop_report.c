@@ -64,7 +64,7 @@ void qloop_tell(Call *c) {
     snprintf(parallel, sizeof parallel, "parallel, %scounter%s", counted[code->depth], code->depth > 1 ? "s" : "");
     if (code->exact.func && code->parallel.func) explain_loop(c, parallel, "", NULL, 0);
     else
-        explain_loop(c, code->exact.func ? "machine code, one turn after the other" : "interpreted", code->why,
+        explain_loop(c, code->exact.func ? "machine code, one iteration after the other" : "interpreted", code->why,
                      code->src ? code->src : source_of(c), code->why_pos);
     explain_inner_loops(c);
 }
@@ -134,7 +134,7 @@ qs_status qloop_in_order(Call *c) {
     if (qloop_is_demanded(c->region)) return refuse_parallel(c, c->order, c->order_src, c->order_pos);
     uint32_t reason = c->order_src ? c->order_pos + 1 : UINT32_MAX;
     if (c->v->told_order != reason)
-        explain_loop(c, "this time one turn after the other", c->order, c->order_src, c->order_pos);
+        explain_loop(c, "this time one iteration after the other", c->order, c->order_src, c->order_pos);
     return c->v->told_order = reason, QS_OK;
 }
 

@@ -46,7 +46,7 @@ static bool explain_ins(Invariants *v, KRef r, char *out) {
     case K_BREAK:
     case K_CHECK:
         snprintf(out, SERIAL_REASON,
-                 "each turn tests whether it is the last one, or an index, because it depends on values");
+                 "each iteration tests whether it is the last one, or an index, because it depends on values");
         return true;
     case K_MATH:
         if (!kir_is_exact(f) || kir_math[i->flag].how == MATH_exact) return false;
@@ -57,18 +57,18 @@ static bool explain_ins(Invariants *v, KRef r, char *out) {
         if (f->ins[loop].flag == KFLAG_REASSOC || !kaffine_stride(v, i->a, &step)) return false;
         if (step && !reads_earlier(f, loop, r, step)) return false;
         snprintf(out, SERIAL_REASON,
-                 step ? "a turn reads an element of %s that an earlier one writes: write to a different array"
-                      : "each turn changes the same element of %s: add to a variable, and store it after the loop",
+                 step ? "an iteration reads an element of %s that an earlier one writes: write to a different array"
+                      : "each iteration changes the same element of %s: add to a variable, and store it after the loop",
                  name);
         return true;
     case K_SET:
         if (!is_recurrence(f, loop, r)) return false;
-        snprintf(out, SERIAL_REASON, "a variable is computed from its value of the turn before");
+        snprintf(out, SERIAL_REASON, "a variable is computed from its value of the iteration before");
         return true;
     case K_LOAD:
         if (kaffine_stride(v, i->a, &step) && step >= -1 && step <= 1) return false;
         snprintf(out, SERIAL_REASON,
-                 "neighbouring turns read elements of %s that are no neighbours: exchange loops, or transpose it",
+                 "neighbouring iterations read elements of %s that are not neighbours: exchange loops, or transpose it",
                  name);
         return true;
     default: return false;

@@ -1,5 +1,5 @@
 % options: --loops always
-% What turns add up has the infinities and the signs of zeros that one turn after the other gives.
+% What turns add up has the infinities and the signs of zeros that one iteration after the other gives.
 n = 100000
 x = zeros(n) + 2
 x[0] = 0

@@ -271,7 +271,8 @@ static qs_status parallel_pass(Loops *L) {
     for (int i = 0; i < L->root->nvars; i++)
         if (!L->root->vars[i].set && out_of(L, L->root->vars[i].sym)) {
             L->pos = L->job->loop->pos;
-            return kloop_decline(L, L->pos, "%s may keep the value of an earlier turn", L->root->vars[i].sym->name->s);
+            return kloop_decline(L, L->pos, "%s may keep the value of an earlier iteration",
+                                 L->root->vars[i].sym->name->s);
         }
     store_variables(L);
     kloop_flow(L, K_END, 0);

@@ -189,8 +189,8 @@ static int independent_loops(Loops *L, int depth) {
             while (most < depth && equal >> most & 1) most++;
             if (!most)
                 (void)kloop_decline(L, t->pos,
-                                    i == k ? "several turns may write the same element of %s"
-                                           : "a turn may use an element of %s that another one writes",
+                                    i == k ? "several iterations may write the same element of %s"
+                                           : "an iteration may use an element of %s that another one writes",
                                     array_name(L, s));
             depth = most;
         }
@@ -237,7 +237,7 @@ int kloop_parallel_depth(Loops *L) {
     int depth = 0;
     begin_proofs(L);
     if (L->job->loop->kind != N_FOR)
-        return (void)kloop_decline(L, L->job->loop->pos, "each turn decides whether there is another"), 0;
+        return (void)kloop_decline(L, L->job->loop->pos, "each iteration decides whether there is another"), 0;
     while (depth < L->nlevels && is_axis(L, depth)) depth++;
     if (!depth) {
         const LoopRange *r = &L->job->range[0];
@@ -247,7 +247,7 @@ int kloop_parallel_depth(Loops *L) {
                0;
     }
     if (L->random && L->draws_vary)
-        return (void)kloop_decline(L, L->draws_pos, "not every turn draws as many random numbers"), 0;
+        return (void)kloop_decline(L, L->draws_pos, "not every iteration draws as many random numbers"), 0;
     L->out->nsums = 0;
     find_sums(L);
     L->chunked = reduces(L) || (L->loose && !commits(L));
