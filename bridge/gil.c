@@ -36,7 +36,7 @@ typedef struct {
     bool computes;        /* the thread computes in the memory of that VM meanwhile */
 } Released;
 
-/* What this thread has released.  The alignment avoids an offset of 16 bytes into a page, where the leak checker of
+/* The locks that this thread has released.  The alignment avoids an offset of 16 bytes into a page, where the leak checker of
  * GCC 12 takes the pointer for a glibc structure and reads invalid addresses. */
 static _Thread_local _Alignas(64) Released released;
 

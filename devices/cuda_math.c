@@ -1,6 +1,6 @@
 /* cuda_math.c -- implements cuda_math.h with cuBLAS, cuFFT, cuSOLVER and cuDNN.
  *
- * Matrices of the language are row-major, and those of cuBLAS are column-major, which is the transpose.  So a*b is
+ * The language stores matrices row by row, cuBLAS column by column, which is the transpose.  So a*b is
  * computed as transpose(b)*transpose(a), without copies.
  *
  * cuSOLVER factors in place, so it gets a copy, which it sees transposed.  A system is solved with the transposed

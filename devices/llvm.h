@@ -14,7 +14,7 @@ typedef enum { LLVM_ASSEMBLY = 0, LLVM_OBJECT = 1, LLVM_IR = 2 /* IR text after 
 typedef struct {
     LlvmArch arch;
     const char *cpu;      /* name of the processor; "": the host's processor with all its features */
-    const char *features; /* features beyond those of cpu; ignored if cpu is "" */
+    const char *features; /* additional features; ignored if cpu is "" */
     /* Use the passes of O3 instead of the reduced pipeline.  Kernels with barriers, shared memory or atomics become
      * faster; others do not, and compilation takes longer. */
     bool thorough;

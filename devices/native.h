@@ -40,7 +40,7 @@ typedef struct {
     uint8_t param, op, dtype, parts;
 } NativeSum; /* op: a Combine; dtype: type of an element, or of the 2 parts of a complex element */
 
-/* Cost of the instructions in one loop.  They run as often as those of the loop `around` (an index in `turns`) times
+/* Cost of the instructions in one loop.  They run as often as the loop `around` (an index in `turns`) times
  * the iterations of this loop.  The number of iterations is `more`, plus the extent of array `param` along `axis`, or
  * plus the value of the integer argument `param`.  The first element is the code outside of all loops. */
 enum { NATIVE_ONCE = 255 /* axis: only `more` iterations */, NATIVE_NUMBER = 254 /* axis: use the integer argument */ };

@@ -545,7 +545,7 @@ static void make_real(double *p, int parts) {
 static Phase conjugate(Phase u) { return (Phase){u.re, -u.im}; }
 static double *at(Mat *x, int i, int j) { return x->a + (size_t)x->parts * ((size_t)j * (size_t)x->m + (size_t)i); }
 
-/* Normalizes the columns of v, or those of u and the rows of vt such that u*s*vt is unchanged. */
+/* Normalizes the columns of v, or the columns of u and the rows of vt such that u*s*vt is unchanged. */
 static void settle_vectors(Mat *u, Mat *vt) {
     for (int k = 0; k < u->n; k++) {
         double *large = large_one(at(u, 0, k), u->m, u->parts);

@@ -468,7 +468,7 @@ static int set_apart_empty(qs_call_args *c, int from) {
     return end;
 }
 
-/* Determines the shape and dtype of arguments [from, end) concatenated along dim; without arguments, those of []. */
+/* Determines the shape and dtype of arguments [from, end) concatenated along dim; without arguments, of []. */
 static qs_status joined_shape(qs_vm *vm, qs_call_args *c, int from, int end, int dim, Shape *out, qs_dtype *t) {
     bool first = true;
     out->rank = out->ndim = 2, out->dims[0] = 0, out->dims[1] = 0;

@@ -143,7 +143,7 @@ typedef struct {
     qs_status (*make)(KCompiler *, const KFunc *, Goal, Code *);
     Target (*llvm)(KCompiler *, const KFunc *, Goal); /* NULL: LLVM does not make it */
     void (*head)(const KFunc *, Text *);              /* what stands before LLVM's text; NULL: nothing */
-    bool libm;                                        /* its functions are those of the C library */
+    bool libm;                                        /* it calls the C library */
     bool rounds_roots;                                /* correctly, of float32, too */
 } Row;
 static const Row rows[CODE_OPENCL + 1];

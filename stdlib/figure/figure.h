@@ -144,8 +144,8 @@ Figure *qfigure_find(qs_vm *vm, int number);
 void qfigure_forget(qs_vm *vm, Figure *f);
 bool qfigure_is_there(qs_vm *vm, const Figure *f); /* whether f has not been removed */
 Axes *qfigure_axes(qs_vm *vm);                     /* returns the current axes; creates them if there are none */
-/* Returns the axes on which a plotting function draws.  Without hold they are empty: those of a new figure, unless the
- * program has selected the axes. */
+/* Returns the axes on which a plotting function draws.  Without hold they are empty, and they belong to a new figure,
+ * unless the program has selected the axes. */
 Axes *qfigure_begin(qs_vm *vm);
 Axes *qaxes_new(qs_vm *vm, Figure *f, int rows, int columns, int at);
 Axes *qaxes_find(qs_vm *vm, int id); /* NULL: removed */

@@ -3,12 +3,12 @@
  *     a call ── countdown ── is the function open outside, too? ── hot? ── kinds of the arguments: a specialization
  *            ── run ──► results, or the interpreter runs the call
  *
- * Functions that do not call themselves are not compiled as such: their loops are, and loops inline them.  Whether a
- * function calls itself shows on the stack, also if it does so through others.
+ * A function that does not call itself is not compiled by itself: its loops are compiled, and loops inline it.  Direct
+ * and indirect recursion is detected on the stack.
  *
- * The compiled code has no effects.  If it fails, for whatever reason, the interpreter makes the same call, which
- * gives the error with its line, or the warning, or does what the code cannot, such as a deeper recursion.  Then the
- * function is interpreted for a while, which is twice as long each time. */
+ * The compiled code has no side effects.  If it fails for any reason, the interpreter runs the same call, which reports
+ * the error with its line or the warning, or supports what the code does not, such as deeper recursion.  The function is
+ * then interpreted for a while; this time doubles with each failure. */
 #include "vm/interp/frame.h"
 #include "vm/interp/interp.h"
 #include "vm/launch/loop_run.h"
@@ -71,7 +71,7 @@ static bool is_open_outside(const Machine *m, const Frame *f) {
 
 static bool at_once(const Machine *m) { return m->loop_least <= 1; }
 
-/* Counts the calls since the last examination; false: not yet. */
+/* Counts the calls since the last examination; returns whether the function is worth compiling. */
 static bool is_hot(qs_vm *vm, Frame *f, FunctionState *s) {
     Proto *p = f->proto;
     if (s->forms.n || at_once(qvm(vm))) return s->forms.n || is_open_outside(qvm(vm), f);
@@ -165,7 +165,7 @@ static qs_status bind_params(Run *run) {
     return QS_OK;
 }
 
-/* As many frames as the interpreter could open. */
+/* Returns how many frames the interpreter could still open. */
 static int64_t frames_left(qs_vm *vm, const Frame *f, const Device *d) {
     const Machine *m = qvm(vm);
     int64_t frames = (int64_t)m->cap_frames - m->nframes + 1, regs = f->proto->chunk.nregs;
@@ -200,7 +200,7 @@ static qs_status leave(FunctionRun *c) {
     return qinvoke_leave(c->run.vm, c->f, results, c->v->code.nresults);
 }
 
-/* The call is interpreted, and so are the next ones. */
+/* Interprets this call and the next ones. */
 static void pause_code(FunctionRun *c, FunctionState *s) {
     if (s->failed < 14) s->failed++;
     c->f->proto->look = LEAST_PAUSE << s->failed;

@@ -3,17 +3,16 @@
  *     entry      a serial kernel: takes the arguments from parameters, calls function 0, stores its results
  *     functions  one for each function and kinds of its arguments (Spec); KFunc.callees
  *
- * The statements are lowered as in a loop.  A called function is inlined, unless it is being lowered already: then it
- * becomes a CALL, so that recursion through several functions ends, too.  Arrays and functions are arguments only as
- * what they are when the first call begins: they are part of the Spec.
+ * The statements are lowered as in a loop.  A called function is inlined unless it is being lowered already.  Then it
+ * becomes a CALL, which also covers recursion through several functions.  Array and function arguments must be the same
+ * in all calls; they are part of the Spec.
  *
- * The kinds of the results are found by repeated passes.  As long as a function's results are not known, a call of it
- * ends its statement as an error would, and so does not add to what is learned (Walk.pending): the branches without
- * recursion come first.
+ * Repeated passes find the kinds of the results.  While the results of a function are unknown, a call of it ends its
+ * statement, as an error would, so that the branches without recursion are known first (Walk.pending).
  *
- * The code changes nothing but its results.  Whatever fails in it, also a warning that is due, makes it end, and the
- * interpreter runs the same call again: errors, their lines and the chain of calls are therefore those of the
- * interpreter.  Argument 0 of each function is the number of frames that may still be opened. */
+ * The code changes nothing but its results.  It ends if anything fails or a warning is due.  The interpreter then runs
+ * the same call again, so errors, their lines and the call stack do not differ from interpreted calls.  Argument 0 of
+ * each function is the number of frames that may still be opened. */
 #include "lang/kernel/lower/loop/loop_internal.h"
 
 #include <math.h>

@@ -184,7 +184,7 @@ typedef struct Loops {
     Invariants *fixed; /* values that no counter changes; loop_dependence.c makes it for the code that it looks at */
     Level level[QS_MAX_RANK];
     int nlevels;
-    int versions, others; /* open loops that are lowered twice, and those of them in their general version */
+    int versions, others; /* open loops that are lowered twice; how many of them are in their general version */
     KRef chunk_last;      /* the counter's value in the last iteration of the chunk */
     BlockScope *body;     /* body of the outermost loop */
     KRef drawn;           /* LOCAL: number of random blocks drawn so far */

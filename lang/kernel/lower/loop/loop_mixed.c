@@ -44,7 +44,7 @@ Number kloop_mixed(Loops *L, Number a) {
 }
 
 /* -- values that meet ---------------------------------------------------------------------------------------------- */
-/* What is known of a value that is a or b; its instructions are those of b. */
+/* Returns the properties of a value that is a or b, with the instructions of b. */
 static Number meet_facts(Number a, Number b) {
     Number m = b;
     m.kind = a.kind == b.kind ? a.kind : LOOP_MIXED;
