@@ -7,8 +7,8 @@
  * and indirect recursion is detected on the stack.
  *
  * The compiled code has no side effects.  If it fails for any reason, the interpreter runs the same call, which reports
- * the error with its line or the warning, or supports what the code does not, such as deeper recursion.  The function is
- * then interpreted for a while; this time doubles with each failure. */
+ * the error with its line or the warning, or supports what the code does not, such as deeper recursion.  Then the
+ * function is interpreted for a while; this time doubles with each failure. */
 #include "vm/interp/frame.h"
 #include "vm/interp/interp.h"
 #include "vm/launch/loop_run.h"

@@ -92,7 +92,7 @@ typedef struct KFunc {
     uint64_t hash; /* hash of everything that determines the code; set by kir_seal */
 } KFunc;
 
-/* Returns true if the results must have the bits of the host: a*b+c is rounded twice, and functions are called in libm. */
+/* Returns true if the results must have the bits of the host: a*b+c is rounded twice, and libm is called. */
 static inline bool kir_is_exact(const KFunc *f) { return f->strict && !f->fast; }
 
 /* Limit of small kernels: extents of the domain and of arrays are at most this.  Strides fit into int32, and so does

@@ -1,6 +1,6 @@
 /* interchange.c -- see interchange.h.  The body of the loop over j is a list of segments: code without loops, and loops
- * over k.  Each segment becomes a loop over lanes, inside the loop over k if there is one.  A segment recomputes the pure
- * values of earlier segments that it uses; other values and variables are saved in arrays. */
+ * over k.  Each segment becomes a loop over lanes, inside the loop over k if there is one.  A segment recomputes the
+ * pure values of earlier segments that it uses; other values and variables are saved in arrays. */
 #include "lang/kernel/passes/interchange.h"
 #include "lang/kernel/ir/affine.h"
 #include "lang/kernel/passes/plan.h"
