@@ -36,8 +36,8 @@ typedef struct {
     bool computes;        /* the thread computes in the memory of that VM meanwhile */
 } Released;
 
-/* The locks that this thread has released.  The alignment avoids an offset of 16 bytes into a page, where the leak checker of
- * GCC 12 takes the pointer for a glibc structure and reads invalid addresses. */
+/* The locks that this thread has released.  The alignment avoids an offset of 16 bytes into a page, where the leak
+ * checker of GCC 12 takes the pointer for a glibc structure and reads invalid addresses. */
 static _Thread_local _Alignas(64) Released released;
 
 /* -- threads of a VM ----------------------------------------------------------------------------------------------- */
