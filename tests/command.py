@@ -1088,6 +1088,8 @@ class Usage(unittest.TestCase):
             self.assertEqual((r.returncode, r.stdout), (2, ""))
             self.assertIn(f"qrun: unknown option {wrong}, did you mean {meant}?; ", r.stderr)
         self.assertIn("unknown option --quiet; ", qrun("--quiet", "-e", "1").stderr)
+        for flag in "--fast-math", "--cpu", "--help":
+            self.assertIn(f"qrun: {flag} takes no value; ", qrun(flag + "=no", "-e", "1").stderr)
 
     def test_words_that_nothing_looks_at(self):
         for words, sentence in (("--make-lib x.q extra", "nothing is run that takes the argument extra"),

@@ -158,7 +158,7 @@ static bool names_option(const char *arg, const Option *o, const char **value) {
     spell_option(o, spelled, sizeof spelled);
     size_t n = strlen(spelled);
     *value = NULL;
-    if (o->value && !strncmp(arg, spelled, n) && arg[n] == '=') return *value = arg + n + 1, true;
+    if (!strncmp(arg, spelled, n) && arg[n] == '=') return *value = arg + n + 1, true;
     return !strcmp(arg, spelled) || (arg[0] == '-' && arg[1] && arg[1] != '-' && !strcmp(arg + 1, spelled + 2));
 }
 
@@ -194,6 +194,7 @@ bool qoptions_take(OptionTarget *t, int argc, char **argv, int *i) {
     if (named == end) return fail_unknown(t, arg);
     if (arg == spelled) spell_option(named, full, sizeof full), spelled = full;
     const Option *o = named->alias_of ? qoptions_find(named->alias_of) : named;
+    if (!named->value && text) return snprintf(t->error, sizeof t->error, "%s takes no value", spelled), false;
     if (named->value && !text) {
         if (*i + 1 >= argc) return snprintf(t->error, sizeof t->error, "%s needs a value", spelled), false;
         text = argv[++*i];
