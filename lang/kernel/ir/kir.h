@@ -48,8 +48,9 @@ typedef enum {
 typedef enum { KA_ADD, KA_SUB, KA_MUL, KA_DIV, KA_MIN, KA_MAX, KA_AND, KA_OR, KA_XOR, KA_POW, KA__COUNT } KAtomic;
 
 /* KIns.flag of ADD, MUL, MIN, MAX.  REASSOC: if loop iterations accumulate with this instruction, they may run in
- * any order, so that the loop can be vectorized.  FOR: no iteration writes an element that another one reads or writes,
- * provided that different array parameters do not overlap. */
+ * any order, so that the loop can be vectorized; operands of MIN and MAX are then not NaN, and of two zeros either may
+ * be the result.  FOR: no iteration writes an element that another one reads or writes, provided that different array
+ * parameters do not overlap. */
 enum { KFLAG_REASSOC = 1, KFLAG_ZEROS = 2 /* MIN, MAX: -0 is the smaller zero in every backend */ };
 
 typedef struct {
