@@ -282,16 +282,18 @@ class Workers(Arrays, unittest.TestCase):
         from pyquasar import _cluster
         self.open()
         workers, asked, before = _cluster._open[-1], [], []
+        workers.client.wait_for_workers(2, timeout=60)  # a client hears of workers later than the scheduler
+        on_their_way = 2*sum(workers.client.nthreads().values()) + 1
 
         def end_the_first():
-            while len(before) < 60 and (len(asked) < 10 or len(asked) != before[-1]):
+            while len(before) < 60 and (len(asked) < 2*on_their_way or len(asked) != before[-1]):
                 before.append(len(asked))
                 time.sleep(0.7)
             open(self.path("go"), "w").close()
         threading.Thread(target=end_the_first).start()
         results = workers.results(self.m.late_first, self.path("go"), 0, 40, lambda i: asked.append(i) or 1., True)
         self.assertEqual(next(results)[0], 0)
-        self.assertEqual(len(asked), 10)  # of two workers five are on their way, and as many wait
+        self.assertEqual(len(asked), 2*on_their_way)  # as many results wait as blocks are on their way
         self.assertEqual([i for i, y in results], list(range(1, 40)))
 
     def test_destroy_closes_the_cluster(self):
