@@ -14,7 +14,7 @@ typedef struct {
 } Flow;
 
 static const KIns *get_ins(const Flow *s, KRef r) { return &s->f->ins[r]; }
-static bool is_real(const Flow *s, KRef r) { return r && kautodiff_is_float((qs_dtype)get_ins(s, r)->dtype); }
+static bool is_real(const Flow *s, KRef r) { return r && kir_is_float((qs_dtype)get_ins(s, r)->dtype); }
 
 static void mark_value(Flow *s, uint8_t *set, KRef r, bool yes) {
     if (yes && is_real(s, r) && !set[r]) set[r] = 1, s->changed = true;
@@ -81,12 +81,6 @@ static qs_status refuse_reads(Ctx *c, const Flow *s) {
 /* -- reads that return other contents later ------------------------------------------------------------------------ */
 KRef kactive_frame(const KFunc *f, KRef r) { return kir_loop_around(f, r); }
 
-bool kactive_share_loop(const KFunc *f, KRef a, KRef b) {
-    for (KRef l = kir_loop_around(f, a); l; l = kir_loop_around(f, l))
-        if (b > l && b < f->regions[l].end) return true;
-    return false;
-}
-
 static bool is_write_to(const KIns *i, const KIns *read) {
     if (read->op == K_LOAD) return (i->op == K_STORE || i->op == K_ATOMIC) && i->imm == read->imm;
     return (i->op == K_ASTORE || i->op == K_AATOMIC) && i->a == read->a;
@@ -96,7 +90,7 @@ static bool is_write_to(const KIns *i, const KIns *read) {
  * launch. */
 bool kactive_reads_first(const KFunc *f, KRef r) {
     for (KRef w = 1; w < f->nins; w++) {
-        bool again = kactive_share_loop(f, w, r);
+        bool again = kir_share_loop(f, w, r);
         if (!is_write_to(&f->ins[w], &f->ins[r]) || (w > r && !again)) continue;
         if (f->ins[r].op != K_LOAD || !kadjindex_apart(f, w, r, again)) return false;
     }
@@ -106,7 +100,7 @@ bool kactive_reads_first(const KFunc *f, KRef r) {
 /* Returns true if no write to the memory that r reads follows it. */
 static bool comes_last(const KFunc *f, KRef r) {
     for (KRef w = 1; w < f->nins; w++)
-        if (is_write_to(&f->ins[w], &f->ins[r]) && (w > r || kactive_share_loop(f, w, r))) return false;
+        if (is_write_to(&f->ins[w], &f->ins[r]) && (w > r || kir_share_loop(f, w, r))) return false;
     return true;
 }
 

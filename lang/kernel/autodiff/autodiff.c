@@ -5,7 +5,10 @@
  * none, and the derivative is one function. */
 #include "lang/kernel/autodiff/autodiff_internal.h"
 #include "lang/kernel/elem/elem_build.h"
+#include "lang/kernel/passes/dead_code.h"
 #include "lang/kernel/passes/plan.h"
+#include "lang/kernel/passes/simplify.h"
+#include "lang/kernel/passes/structurize.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -69,18 +72,7 @@ static qs_status check_all(const Grad *d, const KFunc *f, const KActive *act) {
 }
 
 /* -- parameters ---------------------------------------------------------------------------------------------------- */
-static KFunc *make_shell(Ctx *c, Arena *arena, const KFunc *f, const KParam *params, int n) {
-    KFunc *g = kir_shell(c, arena, f);
-    KParam *p = qarena_alloc(arena, qmem_size((size_t)n, sizeof *p, sizeof *p));
-    if (n) memcpy(p, params, (size_t)n * sizeof *p);
-    g->params = p, g->nparams = n;
-    return g;
-}
-
-KFunc *kautodiff_copy_shell(Ctx *c, Arena *arena, const KFunc *f) {
-    return make_shell(c, arena, f, f->params, f->nparams);
-}
-KFunc *kautodiff_shell(const KGrading *s) { return make_shell(s->ctx, s->arena, s->f, s->params, s->nparams); }
+KFunc *kautodiff_shell(const KGrading *s) { return kir_shell_with(s->ctx, s->arena, s->f, s->params, s->nparams); }
 
 /* Returns the other factor if t is a product with the factor x, else 0. */
 static KRef without_factor(const KFunc *g, KRef t, KRef x) {
@@ -247,7 +239,7 @@ static void move_pointer(KFunc *g, KRef pointer, uint32_t pos) {
  * function, the instruction of the copy. */
 static void add_pointers(Grad *d, const uint8_t *used, KRef *map) {
     const KFunc *f = d->normal.func;
-    KFunc *g = kautodiff_copy_shell(d->c, d->arena, f);
+    KFunc *g = kir_shell_with(d->c, d->arena, f, f->params, f->nparams);
     bool wants[KTAPES] = {0};
     for (KRef r = 1; r < f->nins; r++) wants[kautodiff_tape_of(f, d->common, r)] |= used[r];
     for (int t = 0; t < KTAPES; t++)
@@ -333,7 +325,7 @@ static KFunc *with_numbers(const Grad *d, KFunc *f) {
     bool any = false;
     for (KRef r = 1; r < f->nins; r++) any = any || is_one(d, &f->ins[r]);
     if (!any) return f;
-    KFunc *g = kautodiff_copy_shell(d->c, d->arena, f);
+    KFunc *g = kir_shell_with(d->c, d->arena, f, f->params, f->nparams);
     KRef *map = qarena_alloc(d->arena, qmem_size(f->nins, sizeof *map, 0)), first = kir_const_int(g, QS_I64, 0, 0);
     for (KRef r = 1; r < f->nins; r++) {
         const KIns *i = &f->ins[r];

@@ -3,16 +3,17 @@
  *     in    a verified, sealed KFunc (of a kernel, a loop or an expression), and which parameters have a derivative
  *     out   functions that are launched one after another, as KGrad says
  *
- *     structurize.c        jumps become conditions            active.c           which values carry derivatives
+ *     active.c             which values carry derivatives     autodiff.c         the list of passes, their parameters
  *     rematerialize.c      recomputes f, iteration by         adjoint.c          the backward pass over one position
  *                          iteration
- *     primal.c             runs f and fills a tape            dead_code.c        dead code elimination
- *     scatter_to_gather.c  sums instead of atomic additions   adjoint_index.c    elements of arrays and adjoints
- *     shared_update.c      updates other than sums            privatize.c        private sums before additions
- *     forward_mode.c       forward mode                       autodiff.c         the list of passes, their parameters
- *     simplify.c           fewer products with fast math      write_conflict.c   positions that write one element
+ *     primal.c             runs f and fills a tape            adjoint_index.c    elements of arrays and adjoints
+ *     scatter_to_gather.c  sums instead of atomic additions   privatize.c        private sums before additions
+ *     shared_update.c      updates other than sums            write_conflict.c   positions that write one element
+ *     forward_mode.c       forward mode
  *     producer_fusion.c    computes an adjoint where it is read instead of storing it
  *     footprint.c          how far a kernel reads around its position; no derivative, but uses adjoint_index.c
+ *
+ * General passes that derivatives need, too, are in lang/kernel/passes: structurize.c, dead_code.c, simplify.c.
  *
  * Reverse mode: the adjoint of a position runs f again for that position, then goes through it backward.  Values that
  * can be computed from the inputs are recomputed.  Other values (elements that f overwrites, shared memory) are saved

@@ -6,11 +6,6 @@
 
 struct KPair;
 
-static inline bool kautodiff_is_float(qs_dtype d) { return d == QS_F32 || d == QS_F64; }
-
-/* Returns an empty function with a copy of f's parameters: kir_seal records in them which are read and written. */
-KFunc *kautodiff_copy_shell(Ctx *c, Arena *arena, const KFunc *f);
-
 /* Returns, in g, t times the derivative of i with respect to argument `arg`.  args, result: the arguments and the
  * result of i, in g.  The derivative of a reciprocal is computed from its square; elem.def, which does not
  * recognize reciprocals, would divide again. */
@@ -25,20 +20,6 @@ KRef kautodiff_along(KFunc *g, const KIns *i, int arg, struct KPair slope, KRef 
 /* Returns the number of iterations of a FOR with constant bounds and step; -1: not constant, or more than INT32_MAX. */
 int64_t kautodiff_turns(const KFunc *f, KRef loop);
 
-/* -- structurize.c: replaces jumps by conditions ------------------------------------------------------------------- */
-/* A function without CONTINUE, RET and CHECK.  BREAK occurs only in the head of a LOOP, which decides whether there
- * is another iteration:
- *
- *     LOOP
- *       head …  IF over  BREAK  END
- *       body                          starts at body[loop]; the body of a FOR starts after the FOR itself
- *     END */
-typedef struct {
-    KFunc *func;
-    KRef *body;
-} KNormal;
-void kstructurize_make(Ctx *c, Arena *arena, const KFunc *f, KNormal *out);
-
 /* -- active.c: finds the values that have a derivative ------------------------------------------------------------- */
 /* Indexed by instruction.  live: a float, or memory of floats, that depends on an active parameter and influences
  * the new contents of one.  varies: it depends on an active parameter.  kept: a read that would return other
@@ -48,16 +29,7 @@ typedef struct {
 } KActive;
 qs_status kactive_find(Ctx *c, Arena *arena, const KFunc *f, const bool *active, KActive *out);
 bool kactive_reads_first(const KFunc *f, KRef r); /* no earlier write of this position changes what r reads */
-bool kactive_share_loop(const KFunc *f, KRef a, KRef b);
-KRef kactive_frame(const KFunc *f, KRef r); /* the innermost loop around r; 0: the function */
-
-/* -- dead_code.c: removes instructions without effect -------------------------------------------------------------- */
-/* Returns a copy of f without the instructions that do not influence the `wanted` parameters.  map: by instruction
- * of f, the instruction of the copy, or 0 if it was removed; NULL: not returned. */
-KFunc *kdeadcode(Ctx *c, Arena *arena, const KFunc *f, const bool *wanted, KRef **map);
-
-/* -- simplify.c: simplifies functions with fast math --------------------------------------------------------------- */
-KFunc *ksimplify_join(Ctx *c, Arena *arena, const KFunc *f); /* returns f with fewer products */
+KRef kactive_frame(const KFunc *f, KRef r);       /* the innermost loop around r; 0: the function */
 
 /* -- state of a transformation ------------------------------------------------------------------------------------- */
 /* Tapes: one of float32, one of float64, one of integers and bools (as int64); then the same three for values that

@@ -150,7 +150,7 @@ static bool of_local(FootprintScan *h, KRef local, Span *out) {
 
 static bool of_cast(FootprintScan *h, const KIns *i, Span *out) {
     if (!span_of(h, i->a, out)) return false;
-    return !qdtype_is_int((qs_dtype)i->dtype) || !kautodiff_is_float((qs_dtype)h->f->ins[i->a].dtype) || truncate(out);
+    return !qdtype_is_int((qs_dtype)i->dtype) || !kir_is_float((qs_dtype)h->f->ins[i->a].dtype) || truncate(out);
 }
 
 /* Returns the range of floor(x).  The fraction that is lost does not depend on the position. */

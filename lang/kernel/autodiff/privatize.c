@@ -95,7 +95,7 @@ static void count_times(const Windows *v, Site *s) {
 static bool take_apart(const Windows *v, Site *s) {
     const KIns *i = get_ins(v, s->at);
     KRef coord[QS_MAX_RANK];
-    if (i->flag != KA_ADD || !kautodiff_is_float((qs_dtype)v->f->params[i->imm].dtype)) return false;
+    if (i->flag != KA_ADD || !kir_is_float((qs_dtype)v->f->params[i->imm].dtype)) return false;
     if (!only_added_to(v->f, i->imm) || !kadjindex_coords(v->f, i, coord)) return false;
     count_times(v, s);
     for (int d = 0; d < get_rank(v, s); d++) {
@@ -292,7 +292,7 @@ KFunc *kprivatize_make(const KGrading *s, KFunc *f) {
     if (f->serial || f->barrier || f->shared || kir_has(f, K_RET) || !kir_has(f, K_ATOMIC)) return f;
     find_sites(v);
     if (!keep_good_ones(v)) return f;
-    v->g = kautodiff_copy_shell(s->ctx, s->arena, f);
+    v->g = kir_shell_with(s->ctx, s->arena, f, f->params, f->nparams);
     v->map = qarena_alloc(s->arena, qmem_size(f->nins, sizeof *v->map, 0));
     build_function(v);
     return v->g;

@@ -9,6 +9,7 @@
  * computing could take longer than reading. */
 #include "lang/kernel/autodiff/autodiff_internal.h"
 #include "lang/kernel/ir/kir.h"
+#include "lang/kernel/passes/dead_code.h"
 
 #include <string.h>
 
@@ -65,8 +66,7 @@ static bool can_fuse(const Join *j) {
     const KFunc *f = j->f, *of = j->of;
     const KParam *a = &f->params[j->param], *b = &of->params[j->store];
     bool alike = f->strict == of->strict && f->fast == of->fast;
-    return alike && !of->serial && !kir_knows_blocks(of) && a->dtype == b->dtype &&
-           kautodiff_is_float((qs_dtype)a->dtype);
+    return alike && !of->serial && !kir_knows_blocks(of) && a->dtype == b->dtype && kir_is_float((qs_dtype)a->dtype);
 }
 
 /* -- fusion -------------------------------------------------------------------------------------------------------- */

@@ -610,7 +610,7 @@ static KRef test_outside(KFunc *g, const Gather *v, const Site *s, const KRef *m
 }
 
 static KFunc *without(const Gather *v) {
-    KFunc *g = kautodiff_copy_shell(v->s->ctx, v->s->arena, v->f);
+    KFunc *g = kir_shell_with(v->s->ctx, v->s->arena, v->f, v->f->params, v->f->nparams);
     KRef *map = qarena_alloc(v->s->arena, qmem_size(v->f->nins, sizeof *map, 0));
     int k = 0;
     for (KRef r = 1; r < v->f->nins; r++) {
@@ -741,7 +741,7 @@ bool kscatter_rows(const KGrading *s, const KFunc *f, KGathered *out) {
     if (f->serial || f->barrier || f->shared || s->extent[0] < 0) return false;
     find_sums(v);
     if (!v->n) return false;
-    v->g = kautodiff_copy_shell(s->ctx, s->arena, f);
+    v->g = kir_shell_with(s->ctx, s->arena, f, f->params, f->nparams);
     v->g->fixed_block = false;
     for (int k = 0; k < v->n; k++)
         if (!v->site[k].done) sum_up(v, k);
@@ -758,7 +758,7 @@ bool kscatter_make(const KGrading *s, const KFunc *f, int param, bool first, KGa
     if (qdtype_is_complex((qs_dtype)f->params[v->adjoint].dtype)) return false;
     find_sites(v);
     if (!v->n) return false;
-    v->g = kautodiff_copy_shell(s->ctx, s->arena, f);
+    v->g = kir_shell_with(s->ctx, s->arena, f, f->params, f->nparams);
     v->g->rank = v->naxes, v->g->fixed_block = false;
     int a, b;
     KRef loop;

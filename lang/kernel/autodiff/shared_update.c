@@ -19,6 +19,7 @@
  * If several factors are 0, derivatives of products are correct up to second order, and nan beyond. */
 #include "lang/kernel/autodiff/rematerialize.h"
 #include "lang/kernel/ir/kir.h"
+#include "lang/kernel/passes/dead_code.h"
 
 #include <float.h>
 #include <math.h>
@@ -42,7 +43,7 @@ static qs_status find_group(Ctx *c, const KFunc *f, KRef r, KGroup *out) {
     const KIns *i = &f->ins[r];
     out->kind = kind_of[i->flag];
     if (!out->kind) return refuse_update(c, f, r, "is updated where positions meet, and not by += -= *= /= ^^= __=");
-    if (!kautodiff_is_float((qs_dtype)f->params[i->imm].dtype))
+    if (!kir_is_float((qs_dtype)f->params[i->imm].dtype))
         return refuse_update(c, f, r,
                              "is updated where positions meet; other than += and -= that wants float32 or float64");
     for (KRef k = 1; k < f->nins; k++) {
@@ -66,7 +67,7 @@ static bool rounds(const KIns *i) {
     static const KOp exact[] = {K_CONST, K_PARAM, K_NEG, K_ABS, K_MIN, K_MAX, K_SELECT, K_CAST};
     for (size_t k = 0; k < sizeof exact / sizeof *exact; k++)
         if (i->op == exact[k]) return false;
-    return kautodiff_is_float((qs_dtype)i->dtype);
+    return kir_is_float((qs_dtype)i->dtype);
 }
 
 /* Returns true if r has the same bits when it is computed again. */

@@ -267,6 +267,14 @@ KFunc *kir_shell(Ctx *c, Arena *arena, const KFunc *f) {
     return g;
 }
 
+KFunc *kir_shell_with(Ctx *c, Arena *arena, const KFunc *f, const KParam *params, int n) {
+    KFunc *g = kir_shell(c, arena, f);
+    KParam *p = qarena_alloc(arena, qmem_size((size_t)n, sizeof *p, sizeof *p));
+    if (n) memcpy(p, params, (size_t)n * sizeof *p);
+    g->params = p, g->nparams = n;
+    return g;
+}
+
 KRef kir_copy(KFunc *to, const KIns *i, KRef a, KRef b, KRef c) {
     bool computed = kir_ops[i->op].effect == KE_PURE && kir_ops[i->op].a != KARG__;
     KMake new = kir_like(i, a, b, c);

@@ -123,8 +123,12 @@ void kir_match(KFunc *f);
 /* Copying.  kir_shell returns an empty function with the same parameters, messages and properties.  kir_copy adds a
  * copy of i with the given operands, folded as by kir_fold. */
 KFunc *kir_shell(Ctx *c, Arena *arena, const KFunc *f);
+/* The same with a copy of n other parameters, so that kir_seal does not change the parameters of f. */
+KFunc *kir_shell_with(Ctx *c, Arena *arena, const KFunc *f, const KParam *params, int n);
 KRef kir_copy(KFunc *to, const KIns *i, KRef a, KRef b, KRef c);
 
+/* Returns whether arithmetic on floats is done in this type. */
+static inline bool kir_is_float(qs_dtype d) { return d == QS_F32 || d == QS_F64; }
 static inline bool kir_has(const KFunc *f, KOp op) { return f->ops >> op & 1; }
 /* Returns true if the result may depend on the block: the block cannot be changed. */
 static inline bool kir_knows_blocks(const KFunc *f) {
@@ -139,6 +143,12 @@ static inline KRef kir_loop_around(const KFunc *f, KRef r) {
     do r = f->regions[r].around;
     while (r && !kir_is_loop(f->ins[r].op));
     return r;
+}
+/* Returns whether a loop contains both a and b. */
+static inline bool kir_share_loop(const KFunc *f, KRef a, KRef b) {
+    for (KRef l = kir_loop_around(f, a); l; l = kir_loop_around(f, l))
+        if (b > l && b < f->regions[l].end) return true;
+    return false;
 }
 /* Returns the LOOP or FOR to which the BREAK or CONTINUE r refers. */
 static inline KRef kir_jump_target(const KFunc *f, KRef r) {

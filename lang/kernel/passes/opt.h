@@ -10,6 +10,9 @@
  *     collapse.c  merges the last two axes into one loop if all memory accesses allow it
  *     narrow.c    computes small integers in few bits, so that more of them fit into a vector
  *     plan.c      cuts a kernel into pieces, each of which runs for a whole block or strip of positions
+ *     structurize.c   replaces jumps by conditions
+ *     dead_code.c     removes instructions whose results are not used
+ *     simplify.c  joins products in derivatives with fast math
  *     legal.c     replaces instructions that a target lacks
  *     serial_loops.c  says why innermost loops of serial code are not vectorized
  *     pipeline.c  lists the passes of each target, in order

@@ -14,7 +14,7 @@
  * A jump clears the flags of all loops that it leaves.  The rest of the regions that it leaves is guarded by the
  * flag of the innermost enclosing loop, or of the position.  A FOR that a jump may leave counts its iterations in a
  * LOCAL.  CHECKs are removed: a launch in which one failed has no derivative. */
-#include "lang/kernel/autodiff/autodiff_internal.h"
+#include "lang/kernel/passes/structurize.h"
 #include "lang/kernel/ir/kir.h"
 
 enum { DEPTH = 1024 };
@@ -181,7 +181,7 @@ static KRef one(Normal *s, KRef r) {
 void kstructurize_make(Ctx *c, Arena *arena, const KFunc *f, KNormal *out) {
     size_t n = f->nins;
     Normal *s = qarena_alloc(arena, sizeof *s);
-    *s = (Normal){.f = f, .g = kautodiff_copy_shell(c, arena, f), .n = 1};
+    *s = (Normal){.f = f, .g = kir_shell_with(c, arena, f, f->params, f->nparams), .n = 1};
     s->map = qarena_alloc(arena, qmem_size(n, sizeof *s->map, 0)),
     s->loop = qarena_alloc(arena, qmem_size(n, sizeof *s->loop, 0));
     s->left_early = qarena_alloc(arena, n);

@@ -10,8 +10,9 @@
  * rebuilds a product only if roots or quotients meet in it; other products stay as written, so that they remain common
  * subexpressions.  A sum keeps a list of its terms, and a sum that is its only user takes them over.  Equal
  * instructions are merged, so that equal factors are recognized. */
-#include "lang/kernel/autodiff/autodiff_internal.h"
+#include "lang/kernel/passes/simplify.h"
 #include "lang/kernel/ir/kir.h"
+#include "lang/kernel/passes/dead_code.h"
 
 #include <math.h>
 #include <string.h>
@@ -334,12 +335,12 @@ static Product make_constant(Powers *v, const KIns *i, KRef value) {
 
 static Product other(Powers *v, const KIns *i) {
     KRef x = one(v, kir_copy(v->g, i, v->map[i->a], v->map[i->b], v->map[i->c]));
-    return kautodiff_is_float((qs_dtype)i->dtype) && kir_has_result(i) ? make_constant(v, i, x) : (Product){.value = x};
+    return kir_is_float((qs_dtype)i->dtype) && kir_has_result(i) ? make_constant(v, i, x) : (Product){.value = x};
 }
 
 static Product product_of(Powers *v, const KIns *i) {
     Product p;
-    if (!kautodiff_is_float((qs_dtype)i->dtype)) return other(v, i);
+    if (!kir_is_float((qs_dtype)i->dtype)) return other(v, i);
     switch ((KOp)i->op) {
     case K_MUL:
     case K_DIV: return multiply_products(v, i, &p) ? p : other(v, i);
@@ -366,7 +367,7 @@ static void count_uses(Powers *v) {
 
 static Powers begin_powers(Ctx *c, Arena *arena, const KFunc *f) {
     size_t n = f->nins;
-    Powers v = {.f = f, .g = kautodiff_copy_shell(c, arena, f), .arena = arena, .cap_seen = f->nins};
+    Powers v = {.f = f, .g = kir_shell_with(c, arena, f, f->params, f->nparams), .arena = arena, .cap_seen = f->nins};
     v.map = qarena_alloc(arena, qmem_size(n, sizeof *v.map, 0)),
     v.product = qarena_alloc(arena, qmem_size(n, sizeof *v.product, 0));
     v.uses = qarena_alloc(arena, qmem_size(n, sizeof *v.uses, 0)),

@@ -6,7 +6,7 @@
  * are separate instructions, so this does not keep too much alive.
  *
  * The pass also replaces reads of a LOCAL by its value if the LOCAL is written only in the region that declares it. */
-#include "lang/kernel/autodiff/autodiff_internal.h"
+#include "lang/kernel/passes/dead_code.h"
 #include "lang/kernel/ir/kir.h"
 
 typedef struct {
@@ -40,7 +40,7 @@ static void mark_writes_before(Liveness *s, KRef r) {
     const KFunc *f = s->f;
     bool all = f->barrier || f->serial;
     for (KRef w = s->of_param[f->ins[r].imm]; w; w = s->next[w])
-        if (all || w < r || kactive_share_loop(f, w, r)) mark_live(s, w);
+        if (all || w < r || kir_share_loop(f, w, r)) mark_live(s, w);
 }
 
 static void visit_ins(Liveness *s, KRef r) {
@@ -105,7 +105,7 @@ static Liveness begin_liveness(Arena *arena, const KFunc *f, const bool *wanted)
 
 KFunc *kdeadcode(Ctx *c, Arena *arena, const KFunc *f, const bool *wanted, KRef **map) {
     Liveness s = begin_liveness(arena, f, wanted);
-    KFunc *g = kautodiff_copy_shell(c, arena, f);
+    KFunc *g = kir_shell_with(c, arena, f, f->params, f->nparams);
     KRef *to = qarena_alloc(arena, qmem_size(f->nins, sizeof *to, 0));
     list_writes(&s);
     mark_roots(&s);
