@@ -24,6 +24,9 @@ static qs_status run(const char *path, long fail_after, long *left) {
     qs_status s = qs_run_file(vm, path);
     *left = qvm_ctx(vm)->fail_after;
     qvm_ctx(vm)->fail_after = -1;
+    qvm_ctx(vm)->limit = 1; /* an error is reported even where no memory is left */
+    CHECK(!qs_error_report(vm) == (s == QS_OK));
+    qvm_ctx(vm)->limit = 0;
     qs_error_clear(vm);
     CHECK(qs_eval(vm, "1", &one) == QS_OK && one.u.f == 1);
     qs_close(vm);

@@ -459,13 +459,14 @@ const char *qs_error_report(qs_vm *vm) {
     if (!e->status) return NULL;
     complete_error(vm);
     if (m->base.doing.stands) m->base.doing.ends(&m->base); /* erases the progress line */
-    if (m->refused) return m->report.s;
-    m->report.len = 0;
-    if (e->where.src) qsource_report(&m->report, e->where, "error", e->text);
-    else qtext_printf(&m->report, "error: %s\n", e->text);
-    add_chain(e, &m->report);
-    add_foreign_report(vm, e->payload, &m->report);
-    return m->report.s;
+    if (!m->refused) {
+        qtext_clear(&m->report);
+        if (e->where.src) qsource_report(&m->report, e->where, "error", e->text);
+        else qtext_printf(&m->report, "error: %s\n", e->text);
+        add_chain(e, &m->report);
+        add_foreign_report(vm, e->payload, &m->report);
+    }
+    return m->report.lost ? e->text : m->report.s; /* the message alone needs no memory */
 }
 
 bool qs_error_frame(qs_vm *vm, int depth, qs_where *out) {

@@ -273,7 +273,7 @@ static void turn_question(Text *text) {
 /* Reads a complete statement, possibly of several lines, into `text`; false at the end of the input. */
 static bool read_statement(const Lines *l, Text *text) {
     bool more = false;
-    text->len = 0;
+    qtext_clear(text);
     do {
         release_vm(l->vm);
         char *line = next_line(l, more ? "... " : "> ");
@@ -281,7 +281,7 @@ static bool read_statement(const Lines *l, Text *text) {
         if (qvm_take_interrupt(l->vm)) { /* Ctrl-C: discards the typed text */
             free(line);
             clearerr(stdin);
-            text->len = 0;
+            qtext_clear(text);
             more = false;
             if (l->typed) fputs("\n", stdout);
             continue;

@@ -251,6 +251,11 @@ void qarena_free(Arena *a) {
 
 void qtext_init(Text *t, Ctx *c) { *t = (Text){.ctx = c}; }
 
+void qtext_clear(Text *t) {
+    if (t->s) t->s[0] = 0;
+    t->len = 0, t->lost = false;
+}
+
 bool qtext_reserve(Text *t, size_t n) {
     size_t need = qmem_size(n, 1, t->len);
     if (need < t->cap || t->lost) return !t->lost;

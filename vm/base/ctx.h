@@ -152,6 +152,7 @@ typedef struct {
 } Text; /* s: NUL-terminated once anything was added.
          * lost: memory ran out; the addition that failed and all later ones are missing */
 void qtext_init(Text *t, Ctx *c);
+void qtext_clear(Text *t); /* keeps the memory */
 void qtext_add(Text *t, const char *s, size_t n);
 void qtext_puts(Text *t, const char *s);
 void qtext_putc(Text *t, char ch);
