@@ -225,16 +225,6 @@ static bool is_operand(const RowCall *c) {
     return false;
 }
 
-static qs_status run_on_holder(qs_vm *vm, const RowCall *c, Row *w, Device *d, bool *done) {
-    RowForm *form;
-    qs_status s = find_op(vm, &w->key, &form);
-    if (s == QS_ETYPE) s = qvm_ctx(vm)->err.status = QS_EDEVICE; /* no code exists for it */
-    else if (s == QS_OK) s = launch_row(w, form, d);
-    *done = s == QS_OK;
-    if (!*done && w->run.launched && is_operand(c)) return s;
-    return *done || qdevmath_refused(vm, d, kelem_name(c->elem), c->into, s) ? QS_OK : s;
-}
-
 /* -- many elements ------------------------------------------------------------------------------------------------- */
 /* Evaluations of operators after which an op is compiled, as for an expression (fusion.c); a function counts as
  * FUNCTION operators. */
@@ -248,6 +238,11 @@ static bool pays(qs_vm *vm, const RowCall *c, RowForm *form) {
     return form->work >= worth_compiling_many || qvm(vm)->fuse_least <= 1;
 }
 
+static void report_once(qs_vm *vm, const RowCall *c, RowForm *form) {
+    if (!form->told) qreport_explain(vm, qvm_here(vm), "call: %s of arrays as one kernel", kelem_name(c->elem));
+    form->told = true;
+}
+
 /* The evaluator is slower than the host's loops. */
 static bool has_compiler(qs_vm *vm) {
     Device *d;
@@ -259,13 +254,25 @@ static qs_status run_many(qs_vm *vm, const RowCall *c, Row *w, bool *done) {
     RowForm *form;
     if (find_op(vm, &w->key, &form) != QS_OK) return qerr_clear(qvm_ctx(vm)), QS_OK; /* no code exists for it */
     if (form->refused || !pays(vm, c, form) || !has_compiler(vm)) return QS_OK;
-    if (!form->told) qreport_explain(vm, qvm_here(vm), "call: %s of arrays as one kernel", kelem_name(c->elem));
-    form->told = true;
+    report_once(vm, c, form);
     qs_status s = launch_row(w, form, NULL);
     *done = s == QS_OK;
     if (*done || s == QS_EINTERRUPT || w->run.launched || qvm_ctx(vm)->err.late) return s;
     form->refused = s == QS_EDEVICE && !w->run.loaded;
     return qerr_clear(qvm_ctx(vm)), QS_OK;
+}
+
+static qs_status run_on_holder(qs_vm *vm, const RowCall *c, Row *w, Device *d, bool *done) {
+    RowForm *form;
+    qs_status s = find_op(vm, &w->key, &form);
+    if (s == QS_ETYPE) s = qvm_ctx(vm)->err.status = QS_EDEVICE; /* no code exists for it */
+    else if (s == QS_OK) {
+        if (c->into->count >= qvm(vm)->fuse_least && pays(vm, c, form)) report_once(vm, c, form); /* as run_many does */
+        s = launch_row(w, form, d);
+    }
+    *done = s == QS_OK;
+    if (!*done && w->run.launched && is_operand(c)) return s;
+    return *done || qdevmath_refused(vm, d, kelem_name(c->elem), c->into, s) ? QS_OK : s;
 }
 
 qs_status qelementwise_compiled(qs_vm *vm, const RowCall *c, bool *done) {
