@@ -205,7 +205,7 @@ Border *qhost_enter(const char *what);
 
 /* -- gil.c: threads ------------------------------------------------------------------------------------------------ */
 void qgil_reclaim(Border *b);
-/* Use of the VM for a moment, without waiting.  If another thread holds it, v or e is queued for that thread. */
+/* Uses the VM briefly, without waiting.  If another thread holds it, v or e is queued for that thread. */
 typedef enum { TURN_NONE, TURN_TAKEN, TURN_HAD } Turn;
 #ifdef Py_GIL_DISABLED
 static inline bool qgil_holds(const Border *b) { return pthread_equal(b->holder, pthread_self()); }
@@ -399,14 +399,15 @@ typedef struct Export {
 } Export;
 qs_status qnd_give(Border *b, Array *a, Device *d, Export **out); /* d NULL: on the host */
 void qnd_take_back(Export *e);
-/* Whether the memory can be used without a copy. */
+/* Returns whether the memory can be used without a copy. */
 bool qnd_usable(const void *p, int rank, const Py_ssize_t *strides, const Py_ssize_t *dims, qs_dtype d);
 /* Reads an element as a number; an integer that the language cannot hold becomes a Python int. */
 qs_status qnd_element(Border *b, qs_dtype d, const void *p, qs_value *out);
 qs_status qnd_only(Border *b, Array *a, qs_value *out); /* the first element */
 qs_status qnd_number(Border *b, qs_value *v);           /* replaces an array without dimensions by its number */
 bool qnd_is_point(Border *b, PyObject *o);              /* whether o is an array or tensor without dimensions */
-/* Whether several elements share one memory location, as after torch's expand(); a write would change all of them. */
+/* Returns whether several elements share one memory location, as after torch's expand(); a write would change all of
+ * them. */
 bool qnd_is_stretched(const qs_array_info *info);
 void qnd_drop_owner(void *object); /* releases the Python owner of wrapped memory */
 int qnd_getbuffer(PyObject *self, BufferView *view, int flags);

@@ -440,7 +440,7 @@ static int check_stream(PyObject *stream, const Device *d, long long *out) {
                             : raise_error(PyExc_TypeError, "__dlpack__: stream must be None, -1, or a stream of CUDA");
 }
 
-/* Whether elements on a device must be copied to the host; -1 with an exception. */
+/* Returns whether elements on a device must be copied to the host; -1 with an exception. */
 static int check_device(PyObject *wanted, const Device *d) {
     DlDevice here = dl_device(d), w = here;
     if (wanted != Py_None && take_pair(wanted, &w.type, &w.id, "__dlpack__: dl_device must be two numbers") < 0)

@@ -259,7 +259,7 @@ static void make_visible(qs_value v) {
     if (memory && memory->unseen) memory->unseen = memory->readonly = false;
 }
 
-/* Whether the array, or a view of it, is referenced from outside the call. */
+/* Returns whether the array, or a view of it, is referenced from outside the call. */
 static bool outlives(qs_value v) {
     return v.kind == QS_ARRAY && (qval_array(v)->hdr.refs > 1 || qbuf_shared(qval_array(v)->buf));
 }

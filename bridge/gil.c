@@ -635,7 +635,7 @@ void qgil_stop(Border *b) {
     b->threads->next = NULL;
 }
 
-/* Whether a thread other than the caller is inside. */
+/* Returns whether a thread other than the caller is inside. */
 bool qgil_used(Border *b) {
     int depth = b->away;
     for (Thread *t = b->threads; t; t = t->next) depth += t->depth;

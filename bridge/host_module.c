@@ -44,8 +44,8 @@ static void keep_in_module(PyObject *dict, const char *name, PyObject *o) {
     Py_XDECREF(place);
 }
 
-/* Whether caching the name would hide a Python built-in from functions of the package, which use the same dict.  Names
- * of built-in functions and types of the language are cached anyway; the package knows them. */
+/* Returns whether caching the name would hide a Python built-in from functions of the package, which use the same dict.
+ * Names of built-in functions and types of the language are cached anyway; the package knows them. */
 static bool is_taken(PyObject *name, qs_value v) {
     const Type *t = v.kind == QS_TYPE ? ((TypeValue *)v.u.p)->type : NULL;
     bool own = t ? !t->cls : ((Function *)v.u.p)->fkind == FN_NATIVE;
@@ -469,7 +469,8 @@ static PyObject *define(PyObject *module, PyObject *args) {
 
 /* -- names --------------------------------------------------------------------------------------------------------- */
 
-/* Whether the value is a type, or a function under its own name: only compiling can then change the name's meaning. */
+/* Returns whether the value is a type, or a function under its own name: only compiling can then change the name's
+ * meaning. */
 static bool is_lasting(qs_value v, const char *name) {
     if (v.kind == QS_TYPE) return true;
     const Function *f = v.kind == QS_FUNCTION ? v.u.p : NULL;

@@ -39,7 +39,7 @@ static KeyKind kind_of(PyObject *k) {
 static Py_ssize_t key_count(PyObject *key) { return PyTuple_Check(key) ? PyTuple_Size(key) : 1; }
 static PyObject *key_at(PyObject *key, Py_ssize_t i) { return PyTuple_Check(key) ? PyTuple_GetItem(key, i) : key; }
 
-/* Whether the key gives a view; *indexed: number of dimensions it consumes. */
+/* Returns whether the key gives a view; *indexed: number of dimensions it consumes. */
 static bool makes_view(PyObject *key, int *indexed) {
     int rests = 0;
     *indexed = 0;

@@ -277,7 +277,7 @@ static const char *settle_error(Border *b, char why[WHY]) {
     return why;
 }
 
-/* Whether the elements are packed with the first index fastest, as in Fortran. */
+/* Returns whether the elements are packed with the first index fastest, as in Fortran. */
 static bool by_columns(const Array *a) {
     int64_t step = 1;
     for (int i = 0; i < a->rank && a->count; step *= a->dims[i++])
@@ -285,7 +285,7 @@ static bool by_columns(const Array *a) {
     return true;
 }
 
-/* Whether the elements have the order that the consumer requests; without strides it assumes row-major order. */
+/* Returns whether the elements have the order that the consumer requests; without strides: row-major. */
 static bool in_order(const Array *a, int flags) {
     if ((flags & BUF_STRIDES) != BUF_STRIDES || flags & BUF_ROWS) return a->contiguous;
     if (flags & BUF_COLUMNS) return by_columns(a);
@@ -537,7 +537,7 @@ static qs_status wrap_memory(Border *b, qs_array_info *info, void *data, const P
     return s;
 }
 
-/* Whether elements can be used in place: strides are multiples of the size, and addresses are aligned. */
+/* Returns whether elements can be used in place: strides are multiples of the size, and addresses are aligned. */
 bool qnd_usable(const void *p, int rank, const Py_ssize_t *strides, const Py_ssize_t *dims, qs_dtype d) {
     Py_ssize_t size = (Py_ssize_t)qdtype_size(d), part = qdtype_is_complex(d) ? size / 2 : size;
     uintptr_t odd = (uintptr_t)p & (uintptr_t)(part - 1); /* sizes are powers of two */
@@ -731,7 +731,7 @@ static bool is_numeric(PyObject *array) {
 
 bool qnd_is_numbers(PyObject *o) { return is_ndarray(NULL, o) && is_numeric(o); }
 
-/* Whether o is a plain list or tuple, which has no memory to share.  A quick check that avoids slow attribute
+/* Returns whether o is a plain list or tuple, which has no memory to share.  A quick check that avoids slow attribute
  * lookups. */
 static bool is_list(PyObject *o) { return PyList_CheckExact(o) || PyTuple_CheckExact(o); }
 
@@ -829,7 +829,7 @@ static qs_status items_value(Border *b, PyObject *list, ListAs as, qs_value *out
     return s == QS_OK || qs_error(b->vm) ? s : qs_fail(b->vm, s, "a list with too many lists or elements in it");
 }
 
-/* Whether a list and its nested lists contain only ints; false for a list that contains itself. */
+/* Returns whether a list and its nested lists contain only ints; false for a list that contains itself. */
 static bool only_ints(PyObject *list, int depth) {
     Py_ssize_t n = PySequence_Size(list), i = 0;
     for (bool right = depth < DEEP; right && i < n; i += right) {

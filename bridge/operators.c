@@ -29,8 +29,8 @@ static int check_status(Border *b, qs_status s) {
     return s == QS_OK && !PyErr_Occurred() ? 0 : (s ? qerror_raise(b, s) : NULL, -1);
 }
 
-/* Whether o has elements that a number of the language cannot represent.  Beside them every Python int becomes an `int`
- * of the language, even a small one, so that the type of a result does not depend on values. */
+/* Returns whether o has elements that a number of the language cannot represent.  Beside them every Python int becomes
+ * an `int` of the language, even a small one, so that the type of a result does not depend on values. */
 static bool is_wide(PyObject *o) {
     const Array *a = o && is_array(o) ? value_of(o).u.p : NULL;
     return a && (a->dtype == QS_I64 || a->dtype == QS_U64);

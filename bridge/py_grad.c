@@ -1,11 +1,9 @@
-/* py_grad.c -- takes derivatives of Python callables: records one run, from which any number of derivatives are
- * computed.
+/* py_grad.c -- takes derivatives of Python callables: records one run and computes any number of derivatives from it.
  *
  *     _record(f, arguments, chosen)      runs f with leaves in place of the chosen arguments: (result, record)
  *     _sweep(record, False, adjoints)    backward: an adjoint of each result, or None → one of each chosen argument
  *     _sweep(record, True, tangents)     forward: a tangent of each chosen argument, or None → one of each result
- *     _by_rule(f, back, arguments)       runs f unrecorded, which returns a tuple; back(arguments, adjoints of the
- * results)
+ *     _by_rule(f, back, arguments)       runs f unrecorded, which returns a tuple; back(arguments, adjoints)
  *                                        returns a tuple with an adjoint of each argument, or None
  *
  * pyquasar/_grad.py builds all else on these: grad, jacobian, operators of torch and JAX.  Inside f the leaves are

@@ -1,8 +1,9 @@
 /* py_scalar.c -- represents a number of the language in Python: a float that is also an index if it is integral, so
  * that np.zeros(3), range(n) and torch.randn(n, m) work as written.
  *
- * Objects are kept for reuse, because every number passed to Python needs one.  The value is written where CPython
- * stores that of a float; qscalar_init checks the offset.  If it differs, the slower general constructor is used. */
+ * Objects are kept for reuse, because every number passed to Python needs one.  The value is written at the offset at
+ * which CPython stores the value of a float; qscalar_init checks this offset.  If it differs, the slower general
+ * constructor is used. */
 #include "bridge/bridge.h"
 
 #include <math.h>
@@ -63,7 +64,7 @@ static PyType_Slot slots[] = {
 };
 static PyType_Spec spec = {"pyquasar.scalar", 0, 0, Py_TPFLAGS_DEFAULT, slots};
 
-/* Whether the value of a float directly follows the object head, and references are counted in the usual way. */
+/* Returns whether the value of a float directly follows the object head, and references are counted as usual. */
 static bool is_plain(void) {
     double x;
     PyObject *f = PyFloat_FromDouble(1234.5), *debug = PySys_GetObject("gettotalrefcount");

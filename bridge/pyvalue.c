@@ -245,7 +245,7 @@ static PyObject *call_special(PyObject *o, const char *name, int nin, bool *foun
     return PyObject_CallMethod(o, "__exit__", "OOO", Py_None, Py_None, Py_None);
 }
 
-/* Whether the attribute itself is missing, not one that its code looked up. */
+/* Returns whether the attribute itself is missing, not one that its code looked up. */
 static bool no_such_method(PyObject *o, PyObject *name) {
     if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return false;
     PyObject *type, *value, *traceback;
@@ -351,8 +351,8 @@ static int comparison(int op) {
     }
 }
 
-/* Whether o has elements, like an array or a tensor: its logical operators are elementwise, and its truth value is not
- * used. */
+/* Returns whether o has elements, like an array or a tensor: its logical operators are elementwise, and its truth value
+ * is not used. */
 static bool has_elements(PyObject *o) {
     return PyObject_HasAttrString(o, "dtype") && PyObject_HasAttrString(o, "__invert__");
 }

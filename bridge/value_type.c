@@ -201,7 +201,7 @@ static int set_attribute(PyObject *o, PyObject *name, PyObject *x) {
     return qgil_leave(border_of_wrapper(o)) < 0 ? -1 : r;
 }
 
-/* Adds the names of its fields to those of all values. */
+/* Adds the names of its fields to the names that all values have. */
 static PyObject *dir(PyObject *o, PyObject *unused) {
     PyObject *list = PyObject_CallMethod((PyObject *)&PyBaseObject_Type, "__dir__", "O", o);
     Str *name;
@@ -478,7 +478,7 @@ static PyObject *get_kind(PyObject *o, void *unused) {
     return PyUnicode_FromString(names[value_of(o).kind]);
 }
 
-/* Whether a current derivative depends on it; only the thread that runs the VM can determine that. */
+/* Returns whether a current derivative depends on it; only the thread that runs the VM can determine that. */
 static PyObject *get_recorded(PyObject *o, void *unused) {
     Border *b = border_of_wrapper(o);
     (void)unused;

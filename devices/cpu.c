@@ -246,8 +246,8 @@ static qs_status run_measured(Job *j, Program *p, int64_t parts, int threads) {
 
 static const Flag never;
 
-/* Returns the lowest address of this thread's stack that compiled recursion may reach: half of what is left, because a
- * function takes an unknown number of bytes below the address where it begins, and the C library is called from it. */
+/* Returns the lowest address of this thread's stack that compiled recursion may reach: half of the remaining stack,
+ * because a function needs an unknown number of bytes below its start, and it may call the C library. */
 static uint64_t stack_limit(void) {
     static _Thread_local uint64_t low;
     uint64_t here = (uint64_t)(uintptr_t) & (char){0}, most = 64 << 20;

@@ -27,9 +27,9 @@
  * Each operation queued on `stream` gets a number.  For each block we record the number of the last operation that may
  * use it (used), of the last that may write it (written), and its last upload (sent).  A cut is an event in `stream`.
  * An upload waits for a cut after `used`, and a download for one after `written`.  A launch waits for the last upload,
- * unless `stream` already waits for those to its blocks.  Other operations on `stream` wait for all uploads and mark
- * all blocks as used.  Copies never wait for operations that are queued later, so `stream` may wait for them at any
- * time.
+ * unless `stream` already waits for the uploads to its blocks.  Other operations on `stream` wait for all uploads and
+ * mark all blocks as used.  Copies never wait for operations that are queued later, so `stream` may wait for them at
+ * any time.
  *
  * Graphs.  A graph that is being recorded contains addresses.  So nothing may be allocated for it, not even from kept
  * blocks: the next array would get them, and the graph would write into it.  A launch that has all its memory needs no
@@ -192,7 +192,8 @@ static qs_status checked(Device *d, const char *call, int e) {
 static qs_status waited(Device *d, qs_status s) { return qdev_waited(d), s; }
 #define WAIT(d, ...) (qdev_wait(d), waited(d, CALL(d, __VA_ARGS__)))
 
-/* For calls during cleanup, whose errors cannot be reported; records only that the context is unusable. */
+/* Checks the result of a call during cleanup, whose error cannot be reported; records only that the context is
+ * unusable. */
 static void quietly(Device *d, const char *call, int e) {
     char what[256];
     if (e == SUCCESS || !is_final(e)) return;
@@ -234,7 +235,7 @@ static bool can_enter(Device *d) {
     return !*s->dead && s->f.CtxPushCurrent(s->context) == SUCCESS;
 }
 
-/* -- the library and what it offers -------------------------------------------------------------------------------- */
+/* -- the driver's library and devices ------------------------------------------------------------------------------ */
 /* Formats a reason, which is valid as long as the Ctx. */
 QS_PRINTF(2, 3) static const char *sentence(Ctx *c, const char *fmt, ...) {
     char text[1200];
@@ -849,12 +850,12 @@ static qs_status peer(Device *to, DevPtr dst, Device *from, DevPtr src, size_t n
     return queue_after(from, to); /* so that the source is not overwritten too early */
 }
 
-/* -- others who use the driver ------------------------------------------------------------------------------------- */
+/* -- sharing with other libraries ---------------------------------------------------------------------------------- */
 /* The default stream, which the driver orders with ours; 0 also denotes it. */
 enum { STREAM_LEGACY = 1 };
 
-/* Returns our stream to other libraries.  From now on it waits for each upload (send_to), so that whoever waits for the
- * stream waits for uploads, too. */
+/* Returns our stream to other libraries.  From now on it waits for each upload (send_to), so that waiting for the
+ * stream also waits for uploads. */
 static DevPtr queue_name(Device *d) {
     state_of(d)->shown = true;
     if (state_of(d)->sent != state_of(d)->joined && can_enter(d)) quietly_join(d), (void)leave_context(d, QS_OK);

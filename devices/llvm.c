@@ -2,9 +2,9 @@
  *
  * If the system has only llvmlite, llvmlite.c does the work.
  *
- * Without a cached kernel, the first launch pays for opening libLLVM and for one compilation.  Opening the library is
- * expensive because of its relocations (page faults in memory mapped from the file) and symbol lookups.  Three
- * alternatives were tried:
+ * Without a cached kernel, the first launch includes the time for opening libLLVM and for one compilation.  Opening the
+ * library is expensive because of its relocations (page faults in memory mapped from the file) and symbol lookups.
+ * Three alternatives were tried:
  *   - RTLD_LAZY changes nothing, because almost none of the symbols are functions.
  *   - A thread that opens the library while the script is compiled hides little, because compiling the script is much
  *     faster, and it opens the library in vain if all kernels are in the cache.

@@ -130,12 +130,12 @@ static qs_status checked(Device *d, const char *call, int e) {
 #define CALL(d, name, ...) checked(d, #name, state_of(d)->f.name(__VA_ARGS__))
 
 static qs_status waited(Device *d, qs_status s) { return qdev_waited(d), s; }
-/* For calls in which the driver may execute queued work; PoCL also compiles in them. */
+/* Wraps calls in which the driver may execute queued work; PoCL also compiles in them. */
 #define WAIT(d, ...) (qdev_wait(d), waited(d, CALL(d, __VA_ARGS__)))
 
 static State *state_of(const Device *d) { return d->state; }
 
-/* -- the library and what it offers -------------------------------------------------------------------------------- */
+/* -- the driver's library and devices ------------------------------------------------------------------------------ */
 static void *open_library(Ctx *c, Api *f, const char **why) {
     const char *named = getenv("QUASAR_OPENCL"), *library = named && *named ? named : "libOpenCL.so.1";
     char failure[DYNLIB_WHY] = "", text[DYNLIB_WHY + 40];
@@ -406,8 +406,7 @@ static void *make_kernel(const State *s, const Program *p, const Code *code, int
     return s->f.CreateKernel(p->program, code->entry, e);
 }
 
-/* Builds the program.  Fast math does not use -cl-fast-relaxed-math, which assumes that there are no NaN or infinity.
- * */
+/* Builds the program.  Fast math does not use -cl-fast-relaxed-math, which assumes that no NaN or infinity occurs. */
 static int compile(Device *d, const Program *p) {
     const State *s = state_of(d);
     const char *options = p->fast ? "-cl-std=CL1.2 -w -cl-unsafe-math-optimizations" : s->options;

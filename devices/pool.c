@@ -131,8 +131,7 @@ void *qpool_get(Ctx *c, size_t n) {
     return f;
 }
 
-/* Counts a block that is given back.  It may come from the pool of another Ctx that is closed: nothing was counted here
- * then. */
+/* Counts a released block.  A block from the pool of another Ctx, which is closed, was not counted here. */
 static Pool *count_returned(Ctx *c, size_t size) {
     Pool *p = open_pool(c);
     p->used -= p->used < size ? p->used : size;

@@ -27,7 +27,7 @@ Threads *qthreads_open(Ctx *c, int wanted);
 void qthreads_close(Ctx *c, Threads *t);
 int qthreads_count(const Threads *t);
 
-/* Returns the maximum number of threads that take part in such a job; worker numbers are smaller than it. */
+/* Returns the maximum number of threads that take part in such a job; all worker numbers are less. */
 int qthreads_workers(const Threads *t, int64_t n, int64_t grain);
 
 /* Runs fn on all of [0, n) and returns when it is done and its writes are visible.  grain is the minimum number of
@@ -44,7 +44,7 @@ int64_t qthreads_take(ThreadsChain *c);
  * takes long, returns the first piece that has not been handed on: its thread may have been preempted, and the caller
  * can compute that piece again. */
 int64_t qthreads_await(ThreadsChain *c, int64_t piece);
-bool qthreads_claim(ThreadsChain *c, int64_t piece); /* true for the first caller, who then writes and hands on */
+bool qthreads_claim(ThreadsChain *c, int64_t piece); /* true for the first caller, which then writes and hands on */
 void qthreads_hand_on(ThreadsChain *c, int64_t piece);
 
 /* Returns the number of processors this process may use, by its affinity mask and the CPU quota of its group. */

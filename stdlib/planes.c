@@ -5,7 +5,7 @@
  * sum in a fixed order.  On a GPU they are computed by cuDNN or by kernels (planes.q), which this file calls after it
  * has checked the sizes.
  *
- * docs/dnn.md compares the times with those of torch (oneDNN). */
+ * docs/benchmarks.md compares the times with torch (oneDNN). */
 #include "stdlib/planes.h"
 #include "devices/threads.h"
 #include "stdlib/builtins.h"

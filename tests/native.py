@@ -275,7 +275,7 @@ class Executables(Made):
 
     @ALONE
     def test_it_starts_at_once(self):
-        """Far less than it takes to compile; the number itself is in docs/native.md."""
+        """Far less than it takes to compile; docs/benchmarks.md has the number."""
         best = 9
         for _ in range(10):
             start = time.perf_counter()

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Writes what follows from the tables of pyquasar.array_api: the table of docs/array_api.md between its marks, and the
-stubs in bridge/pyquasar/array_api; with --check it says what is not up to date.  It needs the package built:
+"""Writes the files that are generated from pyquasar.array_api: the table of docs/array_api.md between its marks, and the
+stubs in bridge/pyquasar/array_api; --check lists files that are not up to date.  It needs the built package:
 
     PYTHONPATH=build/python tools/array_api.py [--check]"""
 import inspect, os, sys, textwrap
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BEGIN, END = "<!-- functions: written by tools/array_api.py -->", "<!-- functions: end -->"
-KINDS = (("bool", 1 << 0), ("whole", 1 << 1), ("real", 1 << 12), ("complex", 1 << 14))
+KINDS = (("bool", 1 << 0), ("integer", 1 << 1), ("real", 1 << 12), ("complex", 1 << 14))
 
 
 def functions(module):
@@ -18,12 +18,12 @@ def functions(module):
 
 
 def table(xp):
-    lines = ["| elementwise | of | what it gives |", "|---|---|---|"]
+    lines = ["| elementwise function | types | result |", "|---|---|---|"]
     for name, nargs, gives, doc, types in xp.ELEMENTWISE:
         arguments = ("x", "x1, x2", "condition, x1, x2")[nargs - 1]
         kinds = ", ".join(kind for kind, bit in KINDS if types & bit)
         lines.append("| `%s(%s)` | %s | %s |" % (name, arguments, kinds, doc.replace("|", "\\|")))
-    for title, module in (("others", xp), ("linalg", xp.linalg), ("fft", xp.fft)):
+    for title, module in (("other functions", xp), ("linalg", xp.linalg), ("fft", xp.fft)):
         lines += ["", "| %s | |" % title, "|---|---|"]
         lines += ["| `%s` | %s |" % (n, " ".join(f.__doc__.split())) for n, f in functions(module)]
     return "\n".join(lines)

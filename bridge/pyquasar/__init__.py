@@ -5,7 +5,7 @@
     q.compile_string("louder", "function y = louder(x : vec, gain)\\n  y = x*gain\\nend")
     q.louder(q.value([1, 2, 3]), 2)
 
-After init, every built-in function and every function, variable and type of what was compiled is an attribute of this
+After init, every built-in function and every function, variable and type of compiled programs is an attribute of this
 module: q.zeros(20, 20, 3), q.parallel_do(...)."""
 import _imp, atexit as _atexit, os as _os, sys as _sys
 from builtins import any as _any, bool as _bool, type as _type  # names of the language, too (keep_name)

@@ -29,8 +29,7 @@ class Program:
 
 
 def _own_device(machine):
-    """Assigns the GPUs of a host to its workers in turn, by the number in their name.  None: no VM settings are
-    known."""
+    """Assigns each worker the GPU whose index is the number in its name.  None: no VM settings are known."""
     if machine is None:
         return None
     try:

@@ -365,9 +365,9 @@ def jvp(f, args, tangents):
 
 
 def jacobian(f, argnums=0):
-    """Returns a function like f that returns all derivatives of its result: an array whose shape is that of the result
-    followed by that of the argument.  For trees, returns a tree of the form of the result whose leaves have the form of
-    the argument.  Takes as many passes as the smaller of the two has elements."""
+    """Returns a function like f that returns all derivatives of its result: an array with the dimensions of the
+    result, then those of the argument.  For trees, returns a tree with the form of the result, whose leaves have the
+    form of the argument.  Takes as many passes as the smaller of the two has elements."""
     _function("jacobian", f), _places("jacobian", argnums)
 
     @_like(f, jacobian, f, argnums)
@@ -560,8 +560,8 @@ class custom_vjp:
         def fwd(x, y): …  return f(x, y), kept
         def bwd(kept, dy): …  return dx, dy     an adjoint of each argument, of its form; None: it has none
 
-    When a derivative is taken, fwd runs without a record, and bwd runs in the backward pass.  Higher derivatives are
-    those of fwd and bwd, which must then compute with values.  nondiff_argnums: indices of arguments without an
+    When a derivative is taken, fwd runs without a record, and bwd runs in the backward pass.  Higher derivatives
+    differentiate fwd and bwd, which must then compute with values.  nondiff_argnums: indices of arguments without an
     adjoint, which bwd gets before `kept`."""
 
     def __init__(self, fun, nondiff_argnums=()):

@@ -93,7 +93,7 @@ def _launch(kernel, parameters, dims, out, name):
     """Makes a function of a kernel: the outputs are created and returned as results.
 
     out   names of the parameters that the kernel writes: "y", ("y", "z"), or {"y": shape} with the shape or a function
-          of the other arguments; without a shape, that of the first array
+          of the other arguments; without a shape, the shape of the first array
     dims  the grid, or a function of the arguments; None: the shape of the first output"""
     import pyquasar as q
     if not isinstance(out, (dict, str, tuple, list, type(None))):

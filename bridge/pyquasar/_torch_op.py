@@ -137,7 +137,7 @@ class Operator:
                                 "declared as a number, which has none in torch; leave its type away, or give %s(%s)"
                                 % (self.function.name, name, kind, name))
 
-    # -- what it computes ----------------------------------------------------------------------------------------------
+    # -- computation ---------------------------------------------------------------------------------------------------
     def run(self, *args):
         torch = _torch()
         with torch.no_grad():

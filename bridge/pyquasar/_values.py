@@ -76,7 +76,7 @@ def lock_for(self, mode=3, device=0):
     return locked(self, mode, device)
 
 
-# -- what arrays can do: names and meanings of NumPy, computed by the functions of the language ------------------------
+# -- array methods with the names and meanings of NumPy, computed by functions of the language -------------------------
 
 class for_arrays:
     """A method of arrays.  Other values do not have it, so that objects may have functions of that name."""

@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An assignment gives target a value that is made from source; NULL: from what may be an image. */
+/* An assignment to target of a value that is computed from source; source NULL: from a possible image. */
 typedef struct {
     const Sym *target, *source;
     bool followed;
 } Link;
 
-/* An assignment to target; value NULL: target does not simply get a value. */
+/* An assignment to target; value NULL: it is not a plain assignment of an expression. */
 typedef struct {
     const Sym *target;
     const Node *value;
@@ -27,14 +27,14 @@ typedef struct {
     const ScopeHost *host;
     Func *f;
     bool strict, converted; /* converted: inside a type conversion such as float64([…]) */
-    /* The assignments, and the variables that may be images, in the order of the addresses of the variables.  They are
-     * found when the first is asked for. */
+    /* The assignments and the possible images, sorted by the address of the variable.  The first query collects them.
+     * */
     bool assignments_known;
     const Sym **images;
     Link *links;
     Assigned *assigned;
     uint32_t nimages, cap_images, nlinks, cap_links, nassigned, cap_assigned;
-    Map defined; /* names of the functions that have been looked at */
+    Map defined; /* names of the functions that have been checked */
 } Slips;
 
 static void look_func(Slips *s, Func *f);
@@ -104,7 +104,7 @@ static void look_at_comments(const Slips *s) {
 }
 
 /* -- 3..1 ---------------------------------------------------------------------------------------------------------- */
-/* Warns of an empty range.  0..-1 is accepted as a deliberate empty range. */
+/* Warns about an empty range.  0..-1 is accepted as a deliberate empty range. */
 static void check_range(const Slips *s, const Node *n) {
     double lo, hi, step;
     if (!qfold_number(n->u.range.lo, &lo) || !qfold_number(n->u.range.hi, &hi)) return;
@@ -144,8 +144,8 @@ static const char *callee(const Node *n) {
     return f && f->kind == N_IDENT && f->u.ident.sym && f->u.ident.sym->kind == SYM_GLOBAL ? f->u.ident.name->s : "";
 }
 
-/* An image, grey or in colour, comes from a file or a camera.  A variable may hold one when it is declared as more than
- * a matrix, or when a value that is made from an image is assigned to it anywhere. */
+/* Images come from files or cameras.  A variable is a possible image if it is declared as more than a matrix, or if a
+ * value that is computed from an image is assigned to it anywhere. */
 static bool is_declared_wider(const TypeExpr *t) {
     const TypeExpr *base = t && t->base ? t->base : t;
     return base && !(base->kind == TE_NAME && (!strcmp(base->name->s, "mat") || strstr(base->name->s, "vec") ||
@@ -216,7 +216,7 @@ static int compare_syms(const void *a, const void *b) {
     return compare_addresses(*(const Sym *const *)a, *(const Sym *const *)b);
 }
 
-/* The targets of that source become images, unless they are already. */
+/* Marks the targets of assignments from this source as images. */
 static void follow_links(Slips *s, const Sym *source) {
     uint32_t lo = 0, hi = s->nlinks;
     while (lo < hi) {
@@ -231,7 +231,7 @@ static void follow_links(Slips *s, const Sym *source) {
     }
 }
 
-/* Each assignment is followed once, however the variables depend on each other. */
+/* Collects the assignments.  Follows each one once, even if variables depend on each other in a cycle. */
 static void find_assignments(Slips *s) {
     if (s->assignments_known) return;
     s->assignments_known = true;
@@ -243,7 +243,7 @@ static void find_assignments(Slips *s) {
     if (s->nimages) qsort(s->images, s->nimages, sizeof *s->images, compare_syms);
 }
 
-/* Returns the value of a variable that is assigned once; NULL: it is assigned otherwise. */
+/* Returns the value of a variable that is assigned exactly once; NULL otherwise. */
 static const Node *find_only_value(Slips *s, const Sym *sym) {
     find_assignments(s);
     const Assigned wanted = {.target = sym}, *end = s->assigned + s->nassigned;
@@ -315,7 +315,7 @@ static void check_dimension(Slips *s, const Node *n) {
 }
 
 /* -- numel(find(c)), if strfind(s, t) ------------------------------------------------------------------------------ */
-/* Warns of calls such as numel(find(c)): in other languages find returns a list of indices. */
+/* Warns about calls such as numel(find(c)): in other languages find returns a list of indices. */
 static void check_use_of_positions(const Slips *s, const Node *n) {
     static const char *const users[] = {"numel", "min", "max", "mean", "sum", "median", "sort", "diff", NULL};
     const char *name = callee(n);
@@ -331,7 +331,7 @@ static void check_use_of_positions(const Slips *s, const Node *n) {
                       name, name);
 }
 
-/* Warns of strfind as a condition: its result -1 for "not found" is true, and position 0 is false. */
+/* Warns about strfind as a condition: its result -1 for "not found" is true, and position 0 is false. */
 static void check_condition(const Slips *s, const Node *n) {
     if (n && !strcmp(callee(n), "strfind"))
         qdiag_warning(s->u, n->pos,
@@ -455,7 +455,7 @@ static bool is_selection(const Node *n) {
     return many;
 }
 
-/* Warns of assignments such as x[1..2][0] = 3, which write to a temporary copy. */
+/* Warns about assignments such as x[1..2][0] = 3, which write to a temporary copy. */
 static void check_targets(const Slips *s, const Node *n) {
     for (int i = 0; i < n->u.assign.ntargets; i++) {
         const Node *t = n->u.assign.targets[i];

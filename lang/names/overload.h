@@ -54,7 +54,7 @@ typedef struct GivenCall {
     GivenArg *at;
     int n;
     Str *const *names;
-    int nnamed;                   /* number of named arguments, which are the last ones */
+    int nnamed;                   /* number of named arguments, which are last */
     bool (*skips)(const Param *); /* parameter without an argument, such as pos of a kernel; NULL: none */
     bool partial;                 /* arguments are missing; parameters need not have a default */
     void *ud;

@@ -133,8 +133,8 @@ typedef struct {
  * as vec2 or ivec3 with that length. */
 bool qast_means_list(const Func *f, int want);
 const Attr *qast_attribute(const Func *f, const char *name); /* first attribute of that name; NULL: none */
-/* Whether the attribute asks for fast math: {!fast_math}, {!fast_math false}, or a setting fast_math=true or false of
- * another one.  Returns `otherwise` if it says nothing about it (or is NULL); *wrong: it has another value. */
+/* Returns whether the attribute asks for fast math: {!fast_math}, {!fast_math false}, or a setting fast_math=true or
+ * false of another one.  Returns `otherwise` if it says nothing about it (or is NULL); *wrong: it has another value. */
 bool qast_asks_fast(const Attr *a, bool otherwise, bool *wrong);
 
 /* -- names, filled in by scope.c ----------------------------------------------------------------------------------- */

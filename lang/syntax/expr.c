@@ -471,7 +471,7 @@ static Node *range(Parser *p, Node *lo) {
 }
 
 /* -- warnings about likely mistakes -------------------------------------------------------------------------------- */
-/* Warns of a<b<c, which compares the 0 or 1 of a<b.  chain: the preceding operator outside brackets; OP__COUNT:
+/* Warns about a<b<c, which compares the 0 or 1 of a<b.  chain: the preceding operator outside brackets; OP__COUNT:
  * none. */
 static void check_chain(Parser *p, Op chain, Op op) {
     if (op < OP_EQ || op > OP_GE || chain == OP__COUNT || precedence[chain] != precedence[op]) return;
@@ -481,7 +481,7 @@ static void check_chain(Parser *p, Op chain, Op op) {
     qparse_warn(p, qparse_pos(p), text);
 }
 
-/* Warns of [1 -2], which is one element here and two in MATLAB. */
+/* Warns about [1 -2], which is one element here and two in MATLAB. */
 static void check_spacing(Parser *p, Op op) {
     const Token *t = qparse_at(p);
     if ((op != OP_SUB && op != OP_ADD) || !p->in_list || t->first || t[-1].end == t->pos || t[1].pos != t->end) return;
@@ -490,7 +490,7 @@ static void check_spacing(Parser *p, Op op) {
                              : "this adds: a comma separates elements, [a, +b]; a sum is a + b");
 }
 
-/* Warns of !a == b, which compares the 0 or 1 of !a.  first: first token of the left operand. */
+/* Warns about !a == b, which compares the 0 or 1 of !a.  first: first token of the left operand. */
 static void check_negation(Parser *p, const Token *first, Op op) {
     if (first->kind == T_OP(OP_NOT) && op >= OP_EQ && op <= OP_GE)
         qparse_warn(p, first->pos, "'!' belongs to what follows it: !a == b is (!a) == b; write a != b, or !(a == b)");

@@ -87,7 +87,7 @@ static void chain(Parser *p, Node *n) {
     n->u.assign.value = qast_clone(p->u, literal ? v : to);
 }
 
-/* Warns of x =+ 1, which may be meant as x += 1. */
+/* Warns about x =+ 1, which may be meant as x += 1. */
 static void check_sign(Parser *p) {
     const Token *t = qparse_at(p), *sign = t + 1;
     bool adds = sign->kind == T_OP(OP_ADD);

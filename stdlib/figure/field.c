@@ -77,8 +77,8 @@ static qs_status put_image(qs_vm *vm, Axes *a, Array *img, Item **out) {
     return *out = i, copy_elements(vm, i, img, d);
 }
 
-/* Reads a range [lo, hi].  [] and null mean the range of the elements; without an argument it is `usual`, or that of
- * the elements if `usual` is NULL. */
+/* Reads a range [lo, hi].  [] and null mean the range of the elements; without an argument it is `usual`, or the
+ * range of the elements if `usual` is NULL. */
 static qs_status range_of(qs_vm *vm, qs_call_args *c, int at, const double *usual, double out[2], bool *own) {
     Column r = {0};
     *own = at >= c->nin && !usual;

@@ -41,7 +41,7 @@ typedef struct Reader {
     double ahead_time;
     bool is_ahead;
     int stream, bits, channels; /* bits and channels of the returned frames */
-    int width, height;          /* size reported to the program; that of the decoder may change */
+    int width, height;          /* size reported to the program; the decoder's size may change */
     /* Number of frames according to the file; number decoded without a seek, -1 after one. */
     int64_t told, given;
     double shown; /* end time of the last frame in seconds; -1: unknown, after a seek */
@@ -586,7 +586,7 @@ static bool holds(const AVOutputFormat *f, const AVCodec *c) {
     return answer > 0 || (answer < 0 && f->video_codec != AV_CODEC_ID_NONE);
 }
 
-/* Lists the available ones of the usual extensions. */
+/* Lists the usual extensions that are available. */
 static void list_endings(char *out, size_t room) {
     static const char *const usual[] = {".mkv", ".mp4", ".mov", ".avi", ".webm", ".mpg", ".gif"};
     for (size_t k = 0; k < sizeof usual / sizeof *usual; k++) {

@@ -39,7 +39,7 @@ typedef struct VideoLib {
     void (*seek)(void *video, double seconds, int bits);
     void (*close)(void *video);
     /* channels and bits are those of the frames; codec "": chosen by the file name. */
-    /* Whether `create` supports this file and codec. */
+    /* Returns whether `create` supports this file and codec. */
     bool (*known)(const char *path, const char *codec, char why[VIDEO_WHY]);
     void *(*create)(const char *path, const VideoInfo *info, const char *codec, char why[VIDEO_WHY]);
     bool (*write)(void *video, const void *data, char why[VIDEO_WHY]);

@@ -3,8 +3,8 @@
  * Tk's thread raises `attention` when an event has occurred.  The program takes the events and runs their handlers, one
  * after the other, between two statements, in pause() and while a form waits.
  *
- * A wait releases the VM, so that other threads may use it (vm/program/python.h).  Handlers run in a thread that waits,
- * as long as there is one; while a handler runs, further ones run in its thread only. */
+ * A wait releases the VM, so that other threads may use it (vm/program/python.h).  Handlers run in a waiting thread, if
+ * there is one; while a handler runs, other handlers run only in its thread. */
 #include "stdlib/builtins.h"
 #include "stdlib/window/widget.h"
 #include "vm/base/clock.h"

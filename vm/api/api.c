@@ -177,7 +177,7 @@ void *qs_userdata(qs_vm *vm) { return qvm(vm)->config.ud; }
 /* Shows pending output before control returns to the host program. */
 static qs_status finish_call(qs_vm *vm, qs_status s) {
     if (qvm(vm)->depth == 0) {
-        qs_status shown = qfigure_flush(vm); /* also after an error, which is then the one that is kept */
+        qs_status shown = qfigure_flush(vm); /* also after an error, which then takes precedence */
         s = s == QS_OK ? shown : s;
         qvm_flush(vm);
     }
@@ -243,7 +243,7 @@ static void find_name(void *ud, Node **child) {
     else qast_children(*child, find_name, ud);
 }
 
-/* The place where statements of the file name main first; NULL: none. */
+/* Returns the first mention of main in the statements of the file; NULL: none. */
 static const Node *find_own_call(const Unit *u) {
     struct {
         const char *name;
@@ -288,7 +288,8 @@ static qs_status not_called(qs_vm *vm, Where at, const Func *f, int given) {
                    range, least == most && most == 1 ? "" : "s", given == 1 ? "is" : "are", given);
 }
 
-/* Whether the statements of the file, which have run, have called main: a function is compiled at its first call. */
+/* Returns whether the statements of the file, which have run, have called main: a function is compiled at its first
+ * call. */
 static bool was_called(const Unit *u) {
     bool called = false;
     for (int i = 0; i < u->nfuncs; i++) {
@@ -419,7 +420,7 @@ const char *qs_error(qs_vm *vm) {
     return qvm_ctx(vm)->err.status ? qvm_ctx(vm)->err.text : NULL;
 }
 
-/* Whether the call chain has only one frame, whose line is already shown. */
+/* Returns whether the call chain has only one frame, whose line is already shown. */
 static bool is_plain(const ErrorState *e) {
     int at = 0, line = 0, col;
     Where w = e->frames[0].where;

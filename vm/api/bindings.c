@@ -50,7 +50,7 @@ static const char words[] =
     "template this thread_local throw true True try typedef typeid typename typeof typeof_unqual union unix "
     "unsigned using virtual void volatile wchar_t while with xor xor_eq yield";
 
-/* Whether C accepts the name: letters, digits and _.  Names that begin with _ are private by convention. */
+/* Returns whether C accepts the name: letters, digits and _.  Names that begin with _ are private by convention. */
 static bool is_plain(const char *name) {
     if (!isalpha((unsigned char)*name)) return false;
     while (*name && (isalnum((unsigned char)*name) || *name == '_')) name++;
@@ -364,7 +364,7 @@ void qbindings_python(const Face *f, Text *out) {
                     "def __dir__():\n    return dir(_library) + list(_renamed)\n");
 }
 
-/* Whether one of the first n hidden functions has this name; Python then has more overloads than C. */
+/* Returns whether one of the first n hidden functions has this name; Python then has more overloads than C. */
 static bool is_hidden(const Face *f, const char *name, int n) {
     for (int i = 0; i < n; i++)
         if (!strcmp(f->hidden[i].name, name)) return true;

@@ -153,7 +153,7 @@ static qs_status compile_declared(qs_vm *vm, Module *program) {
     return a.status;
 }
 
-/* Runs the code that shows what must be compiled. */
+/* Runs the code, to find everything that must be compiled. */
 static qs_status run_training(qs_vm *vm, const Make *m, Module **program) {
     if (m->train) TRY(qs_run_file(vm, m->train));
     else if (m->exe && !m->untrained) TRY(qs_run_file(vm, m->file));
@@ -265,7 +265,7 @@ static void look_in_function(PythonUse *d, Func *f) {
     if (f->expr) look_at_node(d, &f->expr);
 }
 
-/* Whether a module calls one of these built-ins by name, or has a method call that may be one. */
+/* Returns whether a module calls one of these built-ins by name, or has a method call that may be one. */
 static bool calls_python(void *ud, Module *m) {
     PythonUse d = {.vm = ud, .m = m};
     const char *name;
@@ -276,7 +276,7 @@ static bool calls_python(void *ud, Module *m) {
     return d.found;
 }
 
-/* Whether the program used Python in its run, or its text does. */
+/* Returns whether the program used Python in its run, or its text does. */
 static bool uses_python(qs_vm *vm, Module *program) {
     return qvm(vm)->python || calls_python(vm, program) || qmod_over_imports(vm, program, calls_python, vm);
 }

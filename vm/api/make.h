@@ -6,7 +6,7 @@
 typedef struct {
     const char *file; /* the program, or the source of the library */
     const char *out;  /* NULL: the default name */
-    /* Script that is run to find what must be compiled; NULL: for an executable, the program itself. */
+    /* Script whose run finds the code to compile; NULL: for an executable, the program itself. */
     const char *train;
     bool exe, untrained;      /* untrained: only the top level of a library runs */
     const PrebuiltMark *mark; /* the mark of this executable */

@@ -152,7 +152,7 @@ static void spell_option(const Option *o, char *out, size_t n) {
         if (*p == '_') *p = '-';
 }
 
-/* Whether the argument is the option, as --name, -name or --name=value; *value: what follows its '='. */
+/* Returns whether the argument is the option, as --name, -name or --name=value; *value: the text after its '='. */
 static bool names_option(const char *arg, const Option *o, const char **value) {
     char spelled[40];
     spell_option(o, spelled, sizeof spelled);
@@ -248,7 +248,7 @@ void qoptions_help(void (*print)(const char *line)) {
     }
 }
 
-/* -- what programs keep -------------------------------------------------------------------------------------------- */
+/* -- options stored in programs ------------------------------------------------------------------------------------ */
 static qs_status add_word(Ctx *c, Text *words, const Option *o, const void *member) {
     const char *text = o->type == OPTION_TEXT ? *(const char *const *)member : NULL, *before = words->len ? " " : "";
     char name[40];

@@ -25,7 +25,7 @@ typedef struct Option {
     bool in_command;      /* a member of CommandOptions, else of qs_config */
     size_t offset;        /* of the member */
     const char *standard; /* its default as text: "32", "false"; NULL: UNSET */
-    /* What a value must be: at least `least`; one of `choices`; accepted by is_valid, as `expected` says. */
+    /* The condition for a value: at least `least`; one of `choices`; accepted by is_valid, as `expected` says. */
     int64_t least;
     const char *choices, *expected;
     bool (*is_valid)(const char *text);
@@ -37,12 +37,12 @@ typedef struct Option {
 extern const Option qoptions[];
 extern const int qoptions_count;
 
-const Option *qoptions_find(const char *name); /* the spelling of C, memory_limit; NULL: there is none */
-/* Writes what a value must be, as "a number from 1 on", "32 or 64". */
+const Option *qoptions_find(const char *name); /* finds an option by its C name, such as memory_limit; NULL: none */
+/* Writes the condition for a value, such as "a number from 1 on" or "32 or 64". */
 void qoptions_expectation(const Option *o, char *out, size_t n);
-/* Whether a number is in the range or among the choices. */
+/* Returns whether a number is in the range or among the choices. */
 bool qoptions_takes_number(const Option *o, int64_t x);
-/* Whether a text is one of the choices and accepted by the check. */
+/* Returns whether a text is one of the choices and accepted by the check. */
 bool qoptions_takes_text(const Option *o, const char *text);
 /* Parses a value and stores it in `base`, which is the qs_config or CommandOptions; false: it is not a valid value.
  * A text is borrowed. */
@@ -62,7 +62,7 @@ typedef struct {
 bool qoptions_take(OptionTarget *t, int argc, char **argv, int *i);
 void qoptions_help(void (*print)(const char *line)); /* the lines of --help about options, ends of lines included */
 
-/* -- what programs keep that qrun has made ------------------------------------------------------------------------- */
+/* -- options stored in compiled programs --------------------------------------------------------------------------- */
 /* Writes the rows KEPT as words: "precision=64 fast-math".  Fails if a value has a blank, or they do not fit. */
 qs_status qoptions_keep(Ctx *c, const qs_config *from, char *out, size_t n);
 void qoptions_restore(char *words, qs_config *to); /* modifies `words`, and stores pointers into it */

@@ -28,7 +28,8 @@ typedef struct {
     const char *text, *file;
 } Options;
 
-/* Changed in the copy of this file that has a program behind it (make.c); volatile, for the compiler knows better. */
+/* Changed in copies of this file with an appended program (make.c); volatile, because the compiler would otherwise use
+ * the initial value. */
 static const volatile PrebuiltMark mark = {.tag = "a program is behind: "};
 
 static PrebuiltMark own_mark(void) {
@@ -44,7 +45,7 @@ static const char usual_targets[] = "x86-64-v2,x86-64-v3,x86-64-v4";
 static const char usual_targets[] = "native";
 #endif
 
-static qs_vm *running; /* for the signal handler alone */
+static qs_vm *running; /* used only by the signal handler */
 
 static void on_interrupt(int signal_number) {
     if (running) qs_interrupt(running);
@@ -80,7 +81,7 @@ static bool makes(const Options *o) { return o->command.make_exe || o->command.m
 
 static int parse_options(Options *o, int argc, char **argv) {
     for (int i = 1; i < argc; i++) {
-        if (makes(o) && (argv[i][0] != '-' || !strcmp(argv[i], "--"))) { /* of the program that is run to be made */
+        if (makes(o) && (argv[i][0] != '-' || !strcmp(argv[i], "--"))) { /* arguments of the program that is compiled */
             int first = argv[i][0] == '-' ? i + 1 : i;
             o->config.argc = argc - first, o->config.argv = argv + first;
             return 0;
@@ -100,7 +101,7 @@ static int parse_options(Options *o, int argc, char **argv) {
     return 0;
 }
 
-/* Words that nothing would look at are a mistake. */
+/* Rejects arguments that would have no effect. */
 static int check_use(const Options *o) {
     const CommandOptions *c = &o->command;
     bool runs = c->train || (c->make_exe && !c->no_train), shows = c->devices || c->cache || c->has;
@@ -113,7 +114,7 @@ static int check_use(const Options *o) {
     return 0;
 }
 
-/* Of a program that was made: all arguments are its own. */
+/* Handles the arguments of a compiled program, which all belong to the program. */
 static int program_options(Options *o, int argc, char **argv, char settings[PREBUILT_SETTINGS]) {
     PrebuiltMark own = own_mark();
     memcpy(settings, own.settings, PREBUILT_SETTINGS);
@@ -156,7 +157,7 @@ static int list_devices(qs_vm *vm) {
     return 0;
 }
 
-/* Prints what was made for the user, to where it belongs. */
+/* Prints a generated text and frees it. */
 static int tell(qs_vm *vm, qs_status s, Text *t, FILE *to) {
     fflush(stdout);
     if (t->s) fputs(t->s, to);
@@ -201,7 +202,7 @@ static int prompt(qs_vm *vm) {
     return qs_exit_code(vm, &code) ? code : good ? 0 : 1;
 }
 
-/* The text, or each file on its own: after an error the next one follows. */
+/* Checks the text, or each file separately; continues with the next file after an error. */
 static int check(qs_vm *vm, const Options *o) {
     int code = 0;
     if (!o->file && !o->text) return wrong("--check needs files, or -e", "");
@@ -238,7 +239,7 @@ static int run(qs_vm *vm, const Options *o) {
     return c->profile ? profile(vm, code) : code;
 }
 
-/* What was printed reached its place, or the program has failed. */
+/* Flushes the output; the program fails if it could not be written. */
 static int finish(int code) {
     if (fflush(stdout) == 0 && !ferror(stdout)) return code;
     fputs("qrun: the output could not all be written\n", stderr);
@@ -247,7 +248,7 @@ static int finish(int code) {
 
 int main(int argc, char **argv) {
     Options o = {0};
-    const char *unbuffered = getenv("PYTHONUNBUFFERED"); /* what containers and cluster jobs set to see progress */
+    const char *unbuffered = getenv("PYTHONUNBUFFERED"); /* set by containers and cluster jobs to see progress */
     qs_config_init(&o.config);
     o.config.unbuffered = unbuffered && *unbuffered, o.config.progress = true;
     static char settings[PREBUILT_SETTINGS];
@@ -263,12 +264,12 @@ int main(int argc, char **argv) {
     qs_status s = qs_open(&o.config, &vm);
     if (!vm) return fputs("qrun: cannot start\n", stderr), 1;
     running = vm;
-    struct sigaction action = {.sa_handler = on_interrupt}; /* no SA_RESTART: reading a line stops, too */
+    struct sigaction action = {.sa_handler = on_interrupt}; /* no SA_RESTART, so that Ctrl-C also ends reading a line */
     sigaction(SIGINT, &action, NULL);
     int code = s ? report(vm, s) : run(vm, &o);
     running = NULL;
     code = finish(code);
-    signal(SIGINT, SIG_DFL); /* a device may wait for a kernel that does not end */
+    signal(SIGINT, SIG_DFL); /* closing a device may wait for a kernel that does not end */
     qs_close(vm);
     return code;
 }

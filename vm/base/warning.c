@@ -75,8 +75,8 @@ qs_status qwarn_unused(Ctx *c, Where w, const char *fn) {
                     fn);
 }
 
-/* The positions are kept in order, so that a call that runs finds its own quickly.  They come nearly in the order of
- * the text, so few are moved. */
+/* The positions are kept in order, so that a call that runs finds its own quickly.  They arrive nearly in text order,
+ * so few entries move. */
 void qwarn_note_dimension(Ctx *c, Source *src, uint32_t pos) {
     qmem_grow(c, &src->literal_dims, &src->cap_literal_dims, src->nliteral_dims, sizeof *src->literal_dims);
     uint32_t i = src->nliteral_dims++;

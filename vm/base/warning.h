@@ -30,7 +30,7 @@ qs_status qwarn_unpacked(Ctx *c, Where w, const char *fn, size_t have, int want,
 qs_status qwarn_unused(Ctx *c, Where w, const char *fn);
 /* Notes that the call at offset pos names a dimension by a literal, for an array that is not an image.  If the array
  * has only one element along it, this is a mistake.  In general code, with a computed dimension or an array that may be
- * an image, it is none, because an array has the extent 1 along each further dimension. */
+ * an image, it is not a mistake, because an array has the extent 1 along each further dimension. */
 void qwarn_note_dimension(Ctx *c, Source *src, uint32_t pos);
 bool qwarn_dimension_is_noted(Where w);
 /* Warns about fn(x, dim) if x has `rank` dimensions (1: a vec) and only one element along `dim`. */

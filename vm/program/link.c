@@ -77,8 +77,8 @@ static void free_definitions(Ctx *c, const Unit *u, Definitions *d) {
     qmap_free(&d->last, c);
 }
 
-/* Collects the definitions of one name, the last one first.  Of definitions with equal parameters, only the last one
- * counts. */
+/* Collects the definitions of one name, the last one first.  If several definitions have equal parameters, only the
+ * last one counts. */
 static int own_functions(qs_vm *vm, const Unit *u, const Definitions *d, int last, Function **out) {
     int n = 0;
     for (int i = last; i >= 0; i = d->before[i]) {

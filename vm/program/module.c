@@ -78,7 +78,7 @@ Reduction **qmod_rules(qs_vm *vm, Module *m, int *n) {
         FindRules f = {vm, m};
         m->nrules = 0;
         qmod_over_imports(vm, m, add_rules, &f);
-        add_rules(&f, m); /* its own come last: of equal rules the latest wins */
+        add_rules(&f, m); /* its own rules are last, because the latest of equal rules wins */
         qrewrite_order(m->rules, (int)m->nrules);
         m->rules_known = true;
     }
@@ -318,7 +318,7 @@ static bool was_edited(qs_vm *vm, const Module *m) {
 
 static bool import_was_edited(void *vm, Module *m) { return was_edited(vm, m); }
 
-/* Whether the file or one of its imports was edited after it was read. */
+/* Returns whether the file or one of its imports was edited after it was read. */
 static bool is_stale(qs_vm *vm, Module *m) {
     return m->state >= MOD_FAILED && (was_edited(vm, m) || qmod_over_imports(vm, m, import_was_edited, vm));
 }

@@ -58,7 +58,7 @@ typedef struct Module {
     uint32_t nimports, cap_imports;
     Reduction **rules;
     uint32_t nrules, cap_rules;
-    bool rules_known; /* whether `rules` is complete: its own and those of its imports, in order */
+    bool rules_known; /* whether `rules` is complete: its own rules and the rules of its imports, in order */
     ModState state;
     bool left; /* it was replaced before it had run; freed afterwards */
     struct timespec changed;

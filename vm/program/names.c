@@ -100,7 +100,7 @@ void qnames_forget(Meaning *w) {
     w->functions = NULL, w->n = w->cap = 0;
 }
 
-/* Whether `general` accepts every call that `special` accepts; as it has precedence, `special` is never chosen. */
+/* Returns whether `general` accepts every call that `special` accepts and so hides it, because it has precedence. */
 static bool covers_native(const Function *general, const Function *special) {
     if (general->fkind != FN_SCRIPT || special->fkind != FN_NATIVE) return false;
     const Func *f = general->ast;

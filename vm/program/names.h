@@ -7,7 +7,7 @@ typedef struct Meaning {
     qs_vm *vm;
     Str *name;
     int first;            /* the slot that takes precedence; < 0: none */
-    Function **functions; /* those of this name, if the slot holds a function; the first wins ties */
+    Function **functions; /* functions of this name, if the slot holds one; the first wins ties */
     uint32_t n, cap;
 } Meaning;
 

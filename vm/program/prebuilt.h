@@ -31,7 +31,7 @@ bool qprebuilt_program(qs_vm *vm, const char *file, char out[PATH_MAX]); /* the 
 /* The file that a library module was read from; "": it is in memory; NULL: not a library module. */
 const char *qprebuilt_file(qs_vm *vm, const char *path);
 qs_status qprebuilt_refresh(qs_vm *vm, const char *path); /* reloads the library of that module if it was rebuilt */
-/* Whether the VM's main program is a compiled one: this executable, or a library called from C. */
+/* Returns whether the VM's main program is a compiled one: this executable, or a library called from C. */
 bool qprebuilt_is_program(qs_vm *vm);
 bool qprebuilt_library(qs_vm *vm, const char *name, char out[PATH_MAX]); /* a library file inside this executable */
 const char *qprebuilt_text(qs_vm *vm, const char *path, size_t *n);      /* NULL: no such module */

@@ -60,7 +60,7 @@ static inline void qpython_block(qs_vm *vm) {
     if (qvm(vm)->python) qvm(vm)->python->block(vm);
 }
 
-/* Whether qvm_lookup finds a name in the session or among the built-ins; sets no error, which would be slow. */
+/* Returns whether qvm_lookup finds a name in the session or among the built-ins; sets no error, which would be slow. */
 bool qvm_knows(qs_vm *vm, const char *name);
 
 /* Release the GIL around a wait, if this process is a Python and the thread holds it, for threads that may need it. */

@@ -175,7 +175,7 @@ qs_status qbackward_check(qs_vm *vm, const char *what, qs_value value, qs_value 
                              : qval_type_name(vm, v));
 }
 
-/* Has the storage no other user, now or later? */
+/* Returns whether the storage has no other user, now or later. */
 static bool is_own(const Array *a) {
     return a->hdr.refs == 1 && a->contiguous && !qbuf_shared(a->buf) && a->buf->home < 0 && !a->buf->kept &&
            !(a->hdr.flags & (ARRAY_KEPT | ARRAY_AS_IS));
@@ -266,7 +266,7 @@ static bool is_one_of(const GradNode *n, Traces x) {
     return false;
 }
 
-/* Is the adjoint that v gives to its operand t the only one that t gets? */
+/* Returns whether the operand t gets an adjoint only from v. */
 static bool gives_all(const Visit *v, const Visit *w, const Trace *t) {
     int n = 0;
     if (v - w > NEAR || w->late.node || w->at[result_index(t)].kind != QS_NIL) return false;

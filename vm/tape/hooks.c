@@ -37,7 +37,7 @@ static bool has_elements(qs_value v) {
     return v.kind == QS_ARRAY || v.kind == QS_COMPLEX || qval_is_number(v);
 }
 
-/* Is the result differentiable?  The results of other operators, such as truth values and bits, are constant. */
+/* Returns whether the result is differentiable.  Results of other operators, such as truth values, are constant. */
 static bool has_slopes(Op op) {
     Elem e = kelem_operator(op);
     return e != EL__COUNT && kelem_slope_kind(e) == ELEM_SLOPES;
@@ -189,7 +189,7 @@ static qs_status own_rule(qs_vm *vm, const Func *f, qs_value *out) {
                     name, rule->ast->nouts, f->nparams);
 }
 
-/* Does v contain a recorded value?  Deeper structures count as containing one, because they may be cyclic. */
+/* Returns whether v contains a recorded value; true for deeper structures, because they may be cyclic. */
 static bool holds_recorded(const qs_vm *vm, qs_value v, int depth) {
     enum { DEEPEST = 32 };
     const Cell *c = v.u.p;
@@ -223,7 +223,7 @@ static qs_status check_no_trees(qs_vm *vm, const Function *fn, int nin, const qs
     return QS_OK;
 }
 
-/* Restores the original arguments: the last argument of a variadic function is a list of the remaining ones. */
+/* Restores the original arguments: the last argument of a variadic function is a list of the remaining arguments. */
 static qs_status plain_arguments(qs_vm *vm, const Func *f, int nin, const qs_value *in, int *n, qs_value *plain) {
     bool variadic = nin && f->params[nin - 1].variadic;
     const Cell *rest = variadic ? in[nin - 1].u.p : NULL;

@@ -27,7 +27,7 @@ static void free_indices(qs_vm *vm, GradNode *n) {
     qmem_free(qvm_ctx(vm), p, sizeof *p);
 }
 
-/* Are the indices in strictly ascending order, and none below 0? */
+/* Returns whether the indices are nonnegative and strictly ascending. */
 static bool ascends(qs_vm *vm, Array *a) {
     double *x, last = -1;
     size_t n;
@@ -62,7 +62,7 @@ static qs_status new_indices(qs_vm *vm, const Array *base, const Subscript *x, I
     qs_status s = QS_OK;
     p->x = (Subscript){x->n, p->at, x->mods, NULL, false};
     for (int i = 0; i < x->n && s == QS_OK; i++) s = qtape_keep_plain(vm, x->at[i], &p->at[i]);
-    /* examine_indices would take indices that cannot be read yet for unordered ones */
+    /* examine_indices would report indices that cannot be read yet as unordered */
     if (s == QS_OK) s = qasync_settle(vm);
     if (s != QS_OK) return free_indices(vm, &(GradNode){.data = p}), s;
     examine_indices(vm, p, base->rank);

@@ -1,5 +1,5 @@
-/* rule.c -- calls derivative rules written in the language: those of stdlib/adjoints.q, which is loaded when the
- * first of them is needed, and those that a program names with {!adjoint …}.
+/* rule.c -- calls derivative rules written in the language: rules of stdlib/adjoints.q, which is loaded when the
+ * first one is needed, and rules that a program names with {!adjoint …}.
  *
  * A rule gets the arguments of the operation, its results, and the adjoints of the results.  It returns the adjoints
  * of the arguments, in order: null for arguments that have none, and trailing ones may be omitted.  A string in place

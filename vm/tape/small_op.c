@@ -118,7 +118,7 @@ static qs_status return_adjoint(qs_vm *vm, const GradNode *n, int i, qs_value dy
     return store_array(vm, &n->out[0], f->n, s, dx);
 }
 
-/* Are operators needed, because the computation is recorded, or the adjoint has another type or size? */
+/* Returns whether operators are needed, because the computation is recorded or the adjoint has another type or size. */
 static bool asks_for_operators(const qs_vm *vm, const GradNode *n, qs_value dy) {
     if (n->out[0].kind == QS_ARRAY ? !is_array_of_few(dy) : dy.kind != QS_NUM) return true;
     bool live = qtape_is_on(vm) && qtape_is_recorded(vm, dy);

@@ -43,8 +43,8 @@ void qtape_close(qs_vm *vm);
 /* Attaches a trace to v: replaces the trace of an array, or makes a traced number.  Consumes the reference to v and
  * retains t. */
 qs_value qtape_attach(qs_vm *vm, qs_value v, Trace *t);
-/* Whether every function that fn stands for declares argument i as integers or truth values, which have no derivative.
- * why: the end of a sentence that says so. */
+/* Returns whether every function that fn stands for declares argument i as integers or truth values, which have no
+ * derivative.  why: the end of a sentence that says so. */
 enum { WHY_CONSTANT = 256 };
 bool qtape_is_constant(qs_vm *vm, qs_value fn, int i, char why[WHY_CONSTANT]);
 
@@ -137,8 +137,8 @@ qs_status qhook_binary(qs_vm *vm, enum Op op, qs_value a, qs_value b, qs_value *
 qs_status qhook_unary(qs_vm *vm, enum Op op, qs_value a, qs_value *out);
 qs_status qhook_update(qs_vm *vm, enum Op op, qs_value *target, qs_value v);
 qs_status qhook_native(qs_vm *vm, const struct qs_native_def *d, struct qs_call_args *c);
-/* Whether a function with {!adjoint name} is called with arguments that contain recorded values.  Then the function
- * runs unrecorded, and the function `name` is its rule. */
+/* Returns whether a function with {!adjoint name} is called with arguments that contain recorded values.  Then the
+ * function runs unrecorded, and the function `name` is its rule. */
 bool qhook_follows_rule(const qs_vm *vm, int nin, const qs_value *in);
 qs_status qhook_function(qs_vm *vm, Function *fn, int nin, const qs_value *in, int nout, qs_value *out);
 qs_status qhook_construct(qs_vm *vm, const Type *t, int n, const qs_value *args, qs_value *out);

@@ -3,10 +3,9 @@
     import pyquasar.array_api as xp
     xp.asarray([100, 100], dtype=xp.int8) + 100           # int8, which wraps
 
-Its arrays are values of the language whose operators follow the standard: types are kept, and do not meet where the
-standard leaves open what would come out.  asarray(value) and plain(x) go from one to the other without a copy, and
-functions and kernels of scripts take either.  The machine is opened by the first array, as init("cpu") does it, unless
-it is open."""
+Its arrays are values of the language whose operators follow the standard: types are kept, and combinations that the
+standard leaves undefined are errors.  asarray(value) and plain(x) convert between the two without a copy, and functions
+and kernels of scripts accept both.  The first array opens the VM like init("cpu"), unless it is open."""
 from math import e, inf, nan, pi
 
 from .. import _bridge
@@ -25,7 +24,7 @@ from . import fft, linalg
 newaxis = None
 __array_api_version__ = "2024.12"
 
-ELEMENTWISE = _bridge._xp__rows()  # (name, number of arguments, what it gives, what it does, codes of its types)
+ELEMENTWISE = _bridge._xp__rows()  # (name, number of arguments, result, description, codes of its types)
 for _row in ELEMENTWISE:
     globals()[_row[0]] = getattr(_bridge, "_xp_" + _row[0])
 del _row

@@ -1,5 +1,5 @@
-"""Element types, arrays, how they are made and indexed.  What is computed is computed by the machine (vm/typed): this
-file says what the standard wants of shapes, types and arguments."""
+"""Defines element types and arrays, creates arrays and indexes them.  The VM computes (vm/typed); this file implements
+the rules of the standard for shapes, types and arguments."""
 import math, operator
 
 from .. import _bridge, _support
@@ -81,7 +81,7 @@ def _number_rank(x):
 
 
 def _are_of_one_type(xs):
-    """Whether they are arrays, at least one, with elements of one type."""
+    """Returns whether these are arrays, at least one, with elements of one type."""
     for x in xs:
         if type(x) is not Array or x._code != xs[0]._code:
             return False
@@ -89,7 +89,7 @@ def _are_of_one_type(xs):
 
 
 def result_type(*arrays_and_dtypes):
-    """The type in which arrays, types and numbers of Python meet."""
+    """The type to which arrays, types and Python numbers are promoted."""
     if _are_of_one_type(arrays_and_dtypes):
         return dtype_of(arrays_and_dtypes[0])
     if not arrays_and_dtypes:
@@ -113,7 +113,7 @@ def result_type(*arrays_and_dtypes):
 
 
 def isdtype(dtype, kind):
-    """Whether the type is of a kind ("bool", "integral", "numeric" ...), is one, or is among several of these."""
+    """Whether the type equals kind, belongs to this kind ("bool", "integral", "numeric" ...), or to one of several."""
     if isinstance(kind, tuple):
         return any(isdtype(dtype, k) for k in kind)
     if isinstance(kind, str):
@@ -124,13 +124,13 @@ def isdtype(dtype, kind):
 
 
 def can_cast(from_, to, /):
-    """Whether the rules of promotion lead from one type to the other."""
+    """Whether the promotion rules allow a conversion from one type to the other."""
     code = _bridge._xp__promote((from_ if isinstance(from_, DType) else dtype_of(from_)).code, to.code)
     return code == to.code
 
 
 class finfo_object:
-    """What floats of a type can hold."""
+    """The limits of a floating-point type."""
 
     def __init__(self, d):
         single = d.bits == 32
@@ -144,7 +144,7 @@ class finfo_object:
 
 
 class iinfo_object:
-    """Which whole numbers a type can hold."""
+    """The limits of an integer type."""
 
     def __init__(self, d):
         signed = d.kind == "signed integer"
@@ -156,7 +156,7 @@ class iinfo_object:
 
 
 def finfo(type, /):
-    """What floats of a type, or of the parts of a complex type, can hold."""
+    """The limits of a floating-point type, or of the parts of a complex type."""
     d = real_of(type if isinstance(type, DType) else dtype_of(type))
     if d.kind != "real floating":
         raise TypeError("finfo: a type of floats is wanted, got %s" % d.name)
@@ -164,7 +164,7 @@ def finfo(type, /):
 
 
 def iinfo(type, /):
-    """Which whole numbers a type can hold."""
+    """The limits of an integer type."""
     d = type if isinstance(type, DType) else dtype_of(type)
     if d.kind not in INTEGERS:
         raise TypeError("iinfo: a type of whole numbers is wanted, got %s" % d.name)
@@ -180,7 +180,8 @@ _OF_PYTHON = {bool: bool_, int: int64, float: float64, complex: complex128}
 
 
 def type_of(dtype, default=None):
-    """An argument dtype: a type of the standard, or one of Python, the default of its kind; None: default."""
+    """Converts an argument dtype: a type of the standard, or a Python type, which means the default type of its kind;
+    None: default."""
     d = default if dtype is None else _OF_PYTHON.get(dtype, dtype)
     if d is not None and not isinstance(d, DType):
         raise TypeError("dtype: an element type of the standard is wanted, got %r" % (dtype,))
@@ -211,7 +212,7 @@ def axis_of(axis, ndim, what="axis"):
 
 
 def axes_of(axis, ndim):
-    """A sorted tuple of dimensions."""
+    """Returns a sorted tuple of dimensions."""
     if axis is None:
         return tuple(range(ndim))
     if not isinstance(axis, (tuple, list)):
@@ -231,7 +232,7 @@ def packed_strides(shape):
 
 
 def packed(x):
-    """x itself where its elements lie one behind the other, else a copy."""
+    """Returns x itself if its elements are contiguous, otherwise a copy."""
     return x if _bridge._xp__is_packed(x) else _bridge._xp__convert(x, x._code)
 
 
@@ -243,8 +244,8 @@ def new(shape, d, zeroed=False):
     return _bridge._xp__new(d.code, shape, zeroed)
 
 
-with_shape = _bridge._xp__shaped  # packed elements in another shape of as many: with_shape(x, shape)
-EVERY = [(slice(None),)*i for i in range(9)]  # of so many dimensions, as a key
+with_shape = _bridge._xp__shaped  # contiguous elements in another shape of the same size: with_shape(x, shape)
+EVERY = [(slice(None),)*i for i in range(9)]  # EVERY[n]: the key that selects all elements of n dimensions
 
 
 # -- making arrays -----------------------------------------------------------------------------------------------------
@@ -280,9 +281,9 @@ def _of_numbers(x, d):
 
 
 def _foreign(x):
-    """Memory of others, where it is."""
+    """Wraps memory of another library in place."""
     machine = _support.sys.modules["pyquasar"]
-    new((0,), bool_)  # the machine is open
+    new((0,), bool_)  # the VM is open
     if getattr(x, "ndim", 1) == 0:
         return with_shape(_foreign(x.reshape(1)), ())
     value = machine.value(x)
@@ -292,8 +293,8 @@ def _foreign(x):
 
 
 def asarray(obj, /, *, dtype=None, device=None, copy=None):
-    """An array of numbers, of nested lists, or of the elements of another array, in its memory where that is possible;
-    copy says whether it must, or must not, be a copy."""
+    """An array of numbers, of nested lists, or of the elements of another array, in its memory if possible; copy
+    requires (True) or forbids (False) a copy."""
     if type(obj) is Array and dtype is None and device is None and copy is None:
         dtype_of(obj)  # is one of the standard's
         return obj
@@ -313,7 +314,7 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
 
 
 def astype(x, dtype, /, *, copy=True, device=None):
-    """The elements in another type: to a whole number toward zero, and what the type cannot hold becomes its limit."""
+    """The elements converted to another type; integer types round toward zero and saturate at their limits."""
     check_device(device)
     dtype = type_of(dtype, dtype)
     if not copy and dtype is dtype_of(x):
@@ -340,7 +341,7 @@ def from_dlpack(x, /, *, device=None, copy=None):
 
 
 def empty(shape, *, dtype=None, device=None):
-    """An array whose elements are not set."""
+    """An array with undefined elements."""
     check_device(device)
     return new(shape_of(shape), type_of(dtype, float64))
 
@@ -352,7 +353,7 @@ def zeros(shape, *, dtype=None, device=None):
 
 
 def full(shape, fill_value, *, dtype=None, device=None):
-    """An array of one number; its type is the default one of that kind of number."""
+    """An array filled with one number; its type is by default the default type of that kind of number."""
     check_device(device)
     if isinstance(fill_value, Array):
         fill_value = item(fill_value)
@@ -399,7 +400,7 @@ def _range(d, n, first, step):
 
 
 def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
-    """The numbers from start to before stop, step apart."""
+    """The numbers from start, in steps of step, up to but not including stop."""
     check_device(device)
     if stop is None:
         start, stop = 0, start
@@ -421,7 +422,7 @@ def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
 
 
 def linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True):
-    """num evenly spaced numbers from start to stop, which is left out without endpoint."""
+    """num evenly spaced numbers from start to stop; endpoint=False excludes stop."""
     check_device(device)
     if num < 0:
         raise ValueError("linspace: num must be at least 0, got %d" % num)
@@ -483,7 +484,7 @@ def broadcast_shapes(*shapes):
 
 
 def broadcast_to(x, /, shape):
-    """x in a larger shape, in the same memory."""
+    """x broadcast to a larger shape, in the same memory."""
     shape = tuple(shape)
     if shape == x.shape:
         return view(x, shape, strides_of(x), 0)
@@ -494,13 +495,13 @@ def broadcast_to(x, /, shape):
 
 
 def broadcast_arrays(*arrays):
-    """The arrays in the shape in which they meet."""
+    """The arrays broadcast to their common shape."""
     shape = broadcast_shapes(*(x.shape for x in arrays))
     return [broadcast_to(x, shape) for x in arrays]
 
 
 def meshgrid(*arrays, indexing="xy"):
-    """Arrays of coordinates for each place of a grid."""
+    """Arrays of the coordinates of each grid point."""
     if indexing not in ("xy", "ij"):
         raise ValueError('meshgrid: indexing must be "xy" or "ij", got %r' % (indexing,))
     if len({dtype_of(x) for x in arrays}) > 1:
@@ -517,7 +518,7 @@ def meshgrid(*arrays, indexing="xy"):
 # -- items -------------------------------------------------------------------------------------------------------------
 
 def places(x, n, axis=None):
-    """Whole numbers that name places among n, counted from the end when negative, as packed int64."""
+    """Checks indices into n elements, where negative ones count from the end; returns them as contiguous int64."""
     if dtype_of(x).kind not in INTEGERS:
         raise IndexError("index: whole numbers or truth values are wanted, got elements of type %s" % dtype_of(x).name)
     if x.size:
@@ -531,12 +532,12 @@ def places(x, n, axis=None):
 
 
 def nonzero_places(mask):
-    """Linear places where a mask is true."""
+    """Returns the linear indices at which a mask is true."""
     return _bridge._xp__nonzero(packed(mask))
 
 
 def unravel(flat, shape):
-    """Linear places as one array of places per dimension."""
+    """Converts linear indices to one array of indices per dimension."""
     out = []
     for step, n in zip(packed_strides(shape), shape):
         out.append(flat // max(step, 1) % max(n, 1) if len(shape) > 1 else flat)
@@ -544,7 +545,7 @@ def unravel(flat, shape):
 
 
 def _expanded(x, key):
-    """The key with a part per dimension of x: slices, None, and arrays of places; masks are places then."""
+    """Returns the key with one part per dimension of x: slices, None, and index arrays, which replace masks."""
     parts = []
     for k in key if isinstance(key, tuple) else (key,):
         if getattr(k, "_kind", "") == "array" or hasattr(k, "__array_namespace__") or hasattr(k, "__array__"):
@@ -571,16 +572,16 @@ def _expanded(x, key):
 
 
 def _is_parted(key):
-    """Whether an Ellipsis stands between arrays, which parts them even where it stands for no dimension."""
+    """Returns whether an Ellipsis separates arrays, which it does even if it represents no dimension."""
     at = [k is Ellipsis for k in key].index(True) if isinstance(key, tuple) and any(k is Ellipsis for k in key) else 0
     picks = lambda part: any(k is not None and not isinstance(k, slice) for k in part)
     return at > 0 and picks(key[:at]) and picks(key[at + 1:])
 
 
 def _offsets(x, key):
-    """Where in the memory of x the elements are that a key names, in the shape of the result."""
+    """Returns the offsets in the memory of x of the elements that a key selects, in the shape of the result."""
     parts, basic, arrays, axis = _expanded(x, key), [], [], 0
-    for p in parts:  # slices and None first, by a view; v has a dimension per part that is no mask
+    for p in parts:  # first a view for slices and None; v has one dimension for each part that is not a mask
         if isinstance(p, tuple):
             shape = x.shape[axis:axis + p[1].ndim]
             if any(m not in (0, n) for m, n in zip(p[1].shape, shape)):
@@ -623,7 +624,7 @@ def _is_whole_mask(x, key):
 
 
 def get(x, key):
-    """x[key] where the key has arrays."""
+    """Computes x[key] for a key with arrays."""
     if type(key) is Array and key._code != 0 and x.ndim and _bridge._xp__is_packed(x):
         n, rest = x.shape[0], x.shape[1:]
         at = places(key, n, 0)
@@ -635,7 +636,7 @@ def get(x, key):
 
 
 def put(x, key, value):
-    """x[key] = value where the key has arrays."""
+    """Computes x[key] = value for a key with arrays."""
     if _is_whole_mask(x, key) and packed(x) is x:
         v, off = x, nonzero_places(key)
     else:
@@ -693,7 +694,7 @@ def _transposed(x):
 
 
 def matrix_transpose(x, /):
-    """The last two dimensions exchanged."""
+    """x with the last two dimensions exchanged."""
     if x.ndim < 2:
         raise ValueError("matrix_transpose: at least two dimensions are wanted, got %d" % x.ndim)
     s, d = strides_of(x), x.shape
@@ -717,7 +718,7 @@ def _rebuild(value):
 
 
 def plain(x):
-    """The same elements as a plain value of the language, whose operators are those of the language."""
+    """A plain value of the language on the same elements, whose operators follow the language."""
     return _bridge._xp__plain(x)
 
 

@@ -1,4 +1,4 @@
-"""Functions of whole arrays: what is moved, searched, sorted and added up."""
+"""Implements functions that move, search, sort and sum the elements of arrays."""
 import math as _math
 from builtins import max as builtin_max, min as builtin_min, sum as builtin_sum
 from collections import namedtuple as _namedtuple
@@ -14,7 +14,7 @@ from ._core import (arange, Array, asarray, astype, axes_of, axis_of, bool_, bro
 SUM, PROD, MIN, MAX, ANY, ALL, COUNT = range(7)
 _where, _maximum, _minimum = _bridge._xp_where, _bridge._xp_maximum, _bridge._xp_minimum
 
-# -- programs of the language that several results are asked of --------------------------------------------------------
+# -- functions of the language with several results --------------------------------------------------------------------
 
 _TEXT = """
 function [y, i] = array_api_sort(x, how)
@@ -34,7 +34,7 @@ _program = {}
 
 
 def language(name, *args):
-    """A function of the language, of arrays as plain values; its arrays are those of the standard."""
+    """Calls a function of the language with plain values, and returns arrays of the standard."""
     import pyquasar
     args = [plain(x) if type(x) is Array else x for x in args]
     for again in (False, True):
@@ -45,7 +45,7 @@ def language(name, *args):
                 _program[name] = _bridge._built_in(name)
         try:
             r = _program[name](*args)
-        except pyquasar.QuasarClosedError:  # of a machine that was closed
+        except pyquasar.QuasarClosedError:  # belongs to a closed VM
             if again:
                 raise
             continue
@@ -57,7 +57,7 @@ def language(name, *args):
 # -- manipulation ------------------------------------------------------------------------------------------------------
 
 def reshape(x, /, shape, *, copy=None):
-    """The elements in another shape: in the same memory where that is possible, unless copy says otherwise."""
+    """The elements in another shape, in the same memory if possible; copy requires (True) or forbids (False) a copy."""
     shape, size = shape_of(shape), x.size
     if shape.count(-1) > 1:
         raise ValueError("reshape: at most one extent can be -1, got %s" % (shape,))
@@ -80,12 +80,12 @@ _product = _math.prod
 
 
 def _flat(x):
-    """The elements as a vector, in the memory of x where that is possible."""
+    """The elements as a vector, in the memory of x if possible."""
     return x if x.ndim == 1 else with_shape(packed(x), (x.size,))
 
 
 def permute_dims(x, /, axes):
-    """The dimensions in another order."""
+    """x with its dimensions in another order."""
     axes = tuple(axes)
     y = _bridge._xp__permuted(x, axes)
     if y is None:
@@ -95,7 +95,7 @@ def permute_dims(x, /, axes):
 
 
 def moveaxis(x, source, destination, /):
-    """Some dimensions at other places, the others in their order."""
+    """x with some dimensions moved to other positions; the others keep their order."""
     if source == destination:
         axes_of(source, x.ndim)
         return view(x, x.shape, strides_of(x), 0)
@@ -110,12 +110,12 @@ def moveaxis(x, source, destination, /):
 
 
 def expand_dims(x, /, axis=0):
-    """With a dimension of extent 1 at the place axis."""
+    """x with a new dimension of extent 1 at the index axis."""
     return x[EVERY[axis_of(axis, x.ndim + 1)] + (None,)]
 
 
 def squeeze(x, /, axis):
-    """Without dimensions of extent 1."""
+    """x without some dimensions of extent 1."""
     axes, shape = axes_of(axis, x.ndim), x.shape
     for i in axes:
         if shape[i] != 1:
@@ -133,7 +133,7 @@ _REVERSED = slice(None, None, -1)
 
 
 def concat(arrays, /, *, axis=0):
-    """The arrays one behind the other along a dimension; None: as vectors."""
+    """The arrays concatenated along a dimension; None: as vectors."""
     arrays = [_flat(x) for x in arrays] if axis is None else list(arrays)
     if not arrays:
         raise ValueError("concat: at least one array is wanted")
@@ -152,7 +152,7 @@ def concat(arrays, /, *, axis=0):
 
 
 def stack(arrays, /, *, axis=0):
-    """The arrays along a new dimension."""
+    """The arrays joined along a new dimension."""
     arrays = list(arrays)
     if len({x.shape for x in arrays}) != 1:
         raise ValueError("stack: arrays of one shape are wanted, got %s" % [x.shape for x in arrays])
@@ -160,13 +160,13 @@ def stack(arrays, /, *, axis=0):
 
 
 def unstack(x, /, *, axis=0):
-    """The arrays along a dimension."""
+    """The arrays that x contains along a dimension."""
     axis = axis_of(axis, x.ndim)
     return tuple(x[(slice(None),)*axis + (i,)] for i in range(x.shape[axis]))
 
 
 def tile(x, repetitions, /):
-    """The array so many times along each dimension."""
+    """The array repeated the given number of times along each dimension."""
     n = builtin_max(len(repetitions), x.ndim)
     times = (1,)*(n - len(repetitions)) + tuple(repetitions)
     shape = (1,)*(n - x.ndim) + x.shape
@@ -183,7 +183,7 @@ def tile(x, repetitions, /):
 
 
 def repeat(x, repeats, /, *, axis=None):
-    """Each element so many times along a dimension; None: as a vector."""
+    """Each element repeated the given number of times along a dimension; None: as a vector."""
     if axis is None:
         x, axis = reshape(x, (-1,)), 0
     axis = axis_of(axis, x.ndim)
@@ -209,7 +209,7 @@ def repeat(x, repeats, /, *, axis=None):
 
 
 def roll(x, /, shift, *, axis=None):
-    """The elements moved along dimensions; what leaves one end comes in at the other."""
+    """The elements shifted along dimensions, cyclically."""
     if axis is None:
         return reshape(roll(reshape(x, (-1,)), shift, axis=0), x.shape)
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
@@ -232,7 +232,7 @@ def roll(x, /, shift, *, axis=None):
 # -- indexing ----------------------------------------------------------------------------------------------------------
 
 def take(x, indices, /, *, axis=None):
-    """The elements at places along a dimension."""
+    """The elements at the given indices along a dimension."""
     if axis is None and x.ndim != 1:
         raise ValueError("take: the axis of an array of %d dimensions must be named" % x.ndim)
     axis = axis_of(axis or 0, x.ndim)
@@ -242,7 +242,7 @@ def take(x, indices, /, *, axis=None):
 
 
 def take_along_axis(x, indices, /, *, axis=-1):
-    """For each place of indices the element there along a dimension; the others meet."""
+    """For each index, the element at this index along a dimension; the other dimensions broadcast."""
     axis = axis_of(axis, x.ndim)
     if indices.ndim != x.ndim:
         raise ValueError("take_along_axis: as many dimensions are wanted, got %d and %d" % (x.ndim, indices.ndim))
@@ -260,14 +260,14 @@ def take_along_axis(x, indices, /, *, axis=-1):
 
 
 def nonzero(x, /):
-    """The places of elements that are not 0: an array per dimension."""
+    """The indices of the elements that are not 0: one array per dimension."""
     if not x.ndim:
         raise ValueError("nonzero: an array without dimensions has no places")
     return unravel(nonzero_places(x if dtype_of(x) is bool_ else x != 0), x.shape)
 
 
 def clip(x, /, min=None, max=None):
-    """The elements, but not below min and not above max; nan stays."""
+    """The elements limited to the range from min to max; nan stays."""
     d = dtype_of(x)
     if d.kind == "bool" or d.kind == "complex floating":
         raise TypeError("clip: real numbers are wanted, got elements of type %s" % d.name)
@@ -286,7 +286,7 @@ def clip(x, /, min=None, max=None):
     return astype(x, d, copy=min is None and max is None)
 
 
-# -- sums and their like -----------------------------------------------------------------------------------------------
+# -- reductions --------------------------------------------------------------------------------------------------------
 
 def _fold(which, x, axis, keepdims, d):
     axes = (1 << x.ndim) - 1 if axis is None else builtin_sum(1 << i for i in axes_of(axis, x.ndim))
@@ -294,7 +294,7 @@ def _fold(which, x, axis, keepdims, d):
 
 
 def _summed(x, dtype):
-    """(x, the type of its sum)"""
+    """Returns (x, the type of its sum)."""
     d = dtype_of(x)
     if dtype is None:
         dtype = int64 if d.kind == "signed integer" or d is bool_ else uint64 if d.kind == "unsigned integer" else d
@@ -306,29 +306,29 @@ def _summed(x, dtype):
 
 
 def sum(x, /, *, axis=None, dtype=None, keepdims=False):
-    """The sum of all elements, or along dimensions; of whole numbers in int64 or uint64, where it wraps."""
+    """The sum of all elements, or along dimensions; for integers in int64 or uint64, where it wraps."""
     x, dtype = _summed(x, dtype)
     return _fold(SUM, x, axis, keepdims, dtype)
 
 
 def prod(x, /, *, axis=None, dtype=None, keepdims=False):
-    """The product of all elements, or along dimensions; of whole numbers in int64 or uint64, where it wraps."""
+    """The product of all elements, or along dimensions; for integers in int64 or uint64, where it wraps."""
     x, dtype = _summed(x, dtype)
     return _fold(PROD, x, axis, keepdims, dtype)
 
 
 def min(x, /, *, axis=None, keepdims=False):
-    """The smallest element; nan where there is one."""
+    """The smallest element; nan if there is one."""
     return _fold(MIN, x, axis, keepdims, dtype_of(x))
 
 
 def max(x, /, *, axis=None, keepdims=False):
-    """The greatest element; nan where there is one."""
+    """The greatest element; nan if there is one."""
     return _fold(MAX, x, axis, keepdims, dtype_of(x))
 
 
 def any(x, /, *, axis=None, keepdims=False):
-    """Whether an element is not 0."""
+    """Whether any element is not 0."""
     return _fold(ANY, x, axis, keepdims, bool_)
 
 
@@ -338,7 +338,7 @@ def all(x, /, *, axis=None, keepdims=False):
 
 
 def count_nonzero(x, /, *, axis=None, keepdims=False):
-    """How many elements are not 0."""
+    """The number of elements that are not 0."""
     return _fold(COUNT, x, axis, keepdims, int64)
 
 
@@ -352,7 +352,7 @@ def _check_floats(x, what):
 
 
 def _warn_of_nan(text, result):
-    """What NumPy says when results are nan because there are too few elements."""
+    """Gives NumPy's warning for results that are nan because there are too few elements."""
     if result.size:
         _warnings.warn(text, RuntimeWarning, stacklevel=3)
     return result
@@ -370,7 +370,7 @@ def mean(x, /, *, axis=None, keepdims=False):
 
 
 def var(x, /, *, axis=None, correction=0.0, keepdims=False):
-    """The mean of the squares of what differs from the mean, where n - correction takes the place of n."""
+    """The variance: the sum of squared deviations from the mean, divided by n - correction."""
     _check_floats(x, "var")
     apart = x - _mean(x, axis, True)
     if dtype_of(x).kind == "complex floating":
@@ -381,7 +381,7 @@ def var(x, /, *, axis=None, correction=0.0, keepdims=False):
 
 
 def std(x, /, *, axis=None, correction=0.0, keepdims=False):
-    """The square root of var."""
+    """The standard deviation, the square root of var."""
     return _bridge._xp_sqrt(var(x, axis=axis, correction=correction, keepdims=keepdims))
 
 
@@ -395,17 +395,17 @@ def _running(which, x, axis, dtype, include_initial):
 
 
 def cumulative_sum(x, /, *, axis=None, dtype=None, include_initial=False):
-    """The sums of the elements up to each one; include_initial: with 0 in front."""
+    """The cumulative sums; include_initial adds a 0 at the beginning."""
     return _running(SUM, x, axis, dtype, include_initial)
 
 
 def cumulative_prod(x, /, *, axis=None, dtype=None, include_initial=False):
-    """The products of the elements up to each one; include_initial: with 1 in front."""
+    """The cumulative products; include_initial adds a 1 at the beginning."""
     return _running(PROD, x, axis, dtype, include_initial)
 
 
 def diff(x, /, *, axis=-1, n=1, prepend=None, append=None):
-    """Differences of neighbours along a dimension, n times."""
+    """Differences of neighbours along a dimension, repeated n times."""
     axis = axis_of(axis, x.ndim)
     parts = [p for p in (prepend, x, append) if p is not None]
     x = concat(parts, axis=axis) if len(parts) > 1 else x
@@ -430,17 +430,17 @@ def _place(largest, x, axis, keepdims):
 
 
 def argmax(x, /, *, axis=None, keepdims=False):
-    """The first place of the greatest element; nan is the greatest."""
+    """The first index of the greatest element; nan is the greatest."""
     return _place(True, x, axis, keepdims)
 
 
 def argmin(x, /, *, axis=None, keepdims=False):
-    """The first place of the smallest element; nan is the smallest."""
+    """The first index of the smallest element; nan is the smallest."""
     return _place(False, x, axis, keepdims)
 
 
 def _rows(x, axis):
-    """(rows of what lies along a dimension, how to come back)"""
+    """Returns (the elements along a dimension as rows, a function that restores the shape)."""
     axis, last = axis_of(axis, x.ndim), x.ndim - 1
     y = x if axis == last else moveaxis(x, axis, last)
     shape = y.shape
@@ -457,7 +457,7 @@ def _check_order(x, what):
 
 
 def sort(x, /, *, axis=-1, descending=False, stable=True):
-    """Sorted along a dimension; nan last."""
+    """The elements sorted along a dimension; nan last."""
     _check_order(x, "sort")
     if dtype_of(x) is bool_:
         return astype(sort(astype(x, uint8), axis=axis, descending=descending), bool_)
@@ -468,7 +468,7 @@ def sort(x, /, *, axis=-1, descending=False, stable=True):
 
 
 def argsort(x, /, *, axis=-1, descending=False, stable=True):
-    """The places of the elements in their sorted order; equal ones stay in theirs."""
+    """The indices of the elements in sorted order; equal elements keep their order."""
     _check_order(x, "argsort")
     rows, back = _rows(astype(x, uint8) if dtype_of(x) is bool_ else x, axis)
     if not x.size:
@@ -478,7 +478,7 @@ def argsort(x, /, *, axis=-1, descending=False, stable=True):
 
 
 def searchsorted(x1, x2, /, *, side="left", sorter=None):
-    """Before which places of sorted x1 the elements of x2 belong; right: behind equal ones."""
+    """The indices at which the elements of x2 belong in sorted x1; side="right": after equal elements."""
     if side not in ("left", "right"):
         raise ValueError('searchsorted: side must be "left" or "right", got %r' % (side,))
     if x1.ndim != 1:
@@ -490,7 +490,7 @@ def searchsorted(x1, x2, /, *, side="left", sorter=None):
 
 
 def _order(flat):
-    """Places that sort a vector; complex numbers by their real parts first."""
+    """Returns the indices that sort a vector; complex numbers by their real parts first."""
     if dtype_of(flat).kind != "complex floating":
         return argsort(flat)
     by_imaginary = argsort(_bridge._xp_imag(flat))
@@ -498,7 +498,7 @@ def _order(flat):
 
 
 def _unique(x):
-    """(sorted values, which of them begin a group of equal ones, places before sorting)"""
+    """Returns (sorted values, which of them begin a group of equal values, indices before sorting)."""
     flat = _flat(x)
     order = _order(flat)
     ordered = take(flat, order)
@@ -510,7 +510,7 @@ def _unique(x):
 
 
 def unique_all(x, /):
-    """The different elements, their first places, the place of each element among them, and how often they occur."""
+    """The distinct elements, their first indices, the index of each element among them, and their counts."""
     ordered, begins, order = _unique(x)
     at = nonzero_places(begins)
     inverse = new(ordered.shape, int64)
@@ -521,19 +521,19 @@ def unique_all(x, /):
 
 
 def unique_counts(x, /):
-    """The different elements, and how often they occur."""
+    """The distinct elements and their counts."""
     r = unique_all(x)
     return UniqueCounts(r.values, r.counts)
 
 
 def unique_inverse(x, /):
-    """The different elements, and the place of each element among them."""
+    """The distinct elements, and the index of each element among them."""
     r = unique_all(x)
     return UniqueInverse(r.values, r.inverse_indices)
 
 
 def unique_values(x, /):
-    """The different elements, sorted."""
+    """The distinct elements, sorted."""
     flat = _flat(x)
     if dtype_of(x).kind == "complex floating" or not x.size:
         return unique_all(x).values
@@ -552,7 +552,7 @@ UniqueInverse = _namedtuple("UniqueInverse", "values inverse_indices")
 # -- products ----------------------------------------------------------------------------------------------------------
 
 def matmul(x1, x2, /):
-    """Matrix products of the last two dimensions; the others meet."""
+    """Matrix products of the last two dimensions; the other dimensions broadcast."""
     d = result_type(x1, x2)
     if not x1.ndim or not x2.ndim:
         raise ValueError("matmul: arrays with dimensions are wanted")
@@ -580,7 +580,7 @@ def vecdot(x1, x2, /, *, axis=-1):
 
 
 def _met(x1, x2, axis, what):
-    """The two with that dimension, counted from the end, as the last one."""
+    """Moves that dimension, counted from the end, to the end of both arrays."""
     if not -builtin_min(x1.ndim, x2.ndim) <= axis < 0:
         if not (x1.ndim == x2.ndim and 0 <= axis < x1.ndim):
             raise IndexError("%s: axis %d is outside the dimensions of both" % (what, axis))

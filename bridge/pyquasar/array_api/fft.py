@@ -1,4 +1,4 @@
-"""The extension fft: Fourier transforms by the machine's, along any dimensions, with lengths and norms."""
+"""The extension fft: Fourier transforms along any dimensions, with lengths and norms, computed by the VM."""
 import math as _math
 
 from .. import _bridge
@@ -13,7 +13,7 @@ def _scale(n, norm, inverse):
 
 
 def _fitted(x, n, axis):
-    """Cut, or filled with zeros, to n elements along a dimension."""
+    """Truncates x, or pads it with zeros, to n elements along a dimension."""
     have = x.shape[axis]
     if n == have:
         return x
@@ -38,7 +38,7 @@ def _length(x, n, axis, what):
 
 
 def _transform(x, n, axis, norm, inverse):
-    """The language's inverse is divided by n, its forward transform is not."""
+    """Transforms along one axis.  The language divides its inverse transform by n, but not its forward transform."""
     x = _c.astype(_fitted(x, n, axis), _c.complex_of(x.dtype), copy=False)
     rows, back = _f._rows(x, axis)
     if not rows.size:
@@ -89,7 +89,7 @@ def ifftn(x, /, *, s=None, axes=None, norm="backward"):
 
 
 def rfft(x, /, *, n=None, axis=-1, norm="backward"):
-    """The first half of the transform of real numbers, of which the other half is the conjugate."""
+    """The first half of the transform of real numbers; the other half is its conjugate."""
     _checked(x, "rfft", False)
     axis = _c.axis_of(axis, x.ndim)
     n = _length(x, n, axis, "rfft")
@@ -104,7 +104,7 @@ def irfft(x, /, *, n=None, axis=-1, norm="backward"):
     if n < 1:
         raise ValueError("irfft: at least one element is wanted, got %d" % n)
     half, before = _c.astype(_fitted(x, n // 2 + 1, axis), _c.complex_of(x.dtype)), (slice(None),)*axis
-    for edge in (0, n // 2) if n % 2 == 0 else (0,):  # they are real, whatever is there
+    for edge in (0, n // 2) if n % 2 == 0 else (0,):  # they must be real; their imaginary parts are ignored
         at = before + (slice(edge, edge + 1),)
         half[at] = _bridge._xp_real(half[at])*(1 + 0j)
     rest = half[before + (slice(1, (n - 1) // 2 + 1),)]
@@ -131,7 +131,7 @@ _OTHER = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
 
 
 def hfft(x, /, *, n=None, axis=-1, norm="backward"):
-    """The transform of a signal that is the conjugate of itself reversed; of that its first half is given."""
+    """The real transform of a signal with Hermitian symmetry; x is the first half of the signal."""
     _scale(1, norm, False)
     return irfft(_bridge._xp_conj(_c.astype(x, _c.complex_of(x.dtype), copy=False)), n=n, axis=axis, norm=_OTHER[norm])
 
@@ -143,7 +143,7 @@ def ihfft(x, /, *, n=None, axis=-1, norm="backward"):
 
 
 def fftfreq(n, /, *, d=1.0, dtype=None, device=None):
-    """The frequencies of the places of fft, for samples d apart."""
+    """The frequencies of the elements of fft, for the sample spacing d."""
     _check_device(device)
     i = _c.arange(n)
     i = _bridge._xp_where(i < (n + 1) // 2, i, i - n)
@@ -151,13 +151,13 @@ def fftfreq(n, /, *, d=1.0, dtype=None, device=None):
 
 
 def rfftfreq(n, /, *, d=1.0, dtype=None, device=None):
-    """The frequencies of the places of rfft, for samples d apart."""
+    """The frequencies of the elements of rfft, for the sample spacing d."""
     _check_device(device)
     return _c.astype(_c.astype(_c.arange(n // 2 + 1), _c.float64)/(n*d), dtype or _c.float64, copy=False)
 
 
 def fftshift(x, /, *, axes=None):
-    """Frequency 0 moved to the middle."""
+    """x with frequency 0 moved to the middle."""
     axes = _c.axes_of(axes, x.ndim)
     return _f.roll(x, tuple(x.shape[i] // 2 for i in axes), axis=axes)
 

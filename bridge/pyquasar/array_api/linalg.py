@@ -1,4 +1,4 @@
-"""The extension linalg: factorizations by the machine's, matrix by matrix of a stack."""
+"""The extension linalg: factorizations of each matrix of a stack, computed by the VM."""
 from collections import namedtuple as _namedtuple
 
 from .. import _bridge
@@ -20,7 +20,7 @@ def _check(x, what, square=True):
 
 
 def _each(x, f, *shapes, dtypes=None):
-    """f of each matrix of a stack gives arrays of these shapes, of the type of x."""
+    """Applies f to each matrix of a stack; returns arrays of these shapes, of the type of x."""
     stack, d = x.shape[:-2], _c.dtype_of(x)
     dtypes = [t or d for t in dtypes or (None,)*len(shapes)]
     if not stack:
@@ -40,7 +40,7 @@ def _each(x, f, *shapes, dtypes=None):
 
 
 def _one(r, shape, d):
-    """A result of the language, an array or a number, as an array of that shape and type."""
+    """Converts a result of the language, an array or a number, to an array of that shape and type."""
     if isinstance(r, _c.Array):
         return _c.astype(_f.reshape(r, shape), d, copy=False)
     x = _c.new(shape, d)
@@ -54,7 +54,7 @@ def _conj_t(x):
 
 
 def cholesky(x, /, *, upper=False):
-    """The lower (upper) triangular L with L*L^H = x, of positive definite matrices."""
+    """The lower (or upper) triangular Cholesky factors L with L*L^H = x of positive definite matrices."""
     _check(x, "cholesky")
     r = _each(x, lambda a: (_f.language("chol", a),) if a.size else (a,), x.shape[-2:])[0]
     return r if upper else _c.packed(_conj_t(r))
@@ -73,7 +73,7 @@ def _number(r):
 
 
 def slogdet(x, /):
-    """The signs of the determinants, and the logarithms of their sizes, by the factors of qr."""
+    """The signs and the logarithms of the absolute values of the determinants, from the factors of qr."""
     _check(x, "slogdet")
     d, n = _c.dtype_of(x), x.shape[-1]
     if not n:
@@ -136,7 +136,7 @@ def qr(x, /, *, mode="reduced"):
 
 
 def _completed(q, m):
-    """Orthonormal columns, and others that make them square: what is left of the axes, made orthogonal twice."""
+    """Extends orthonormal columns to a square matrix: unit vectors are orthogonalized twice against them."""
     q = _f.reshape(q, (m, q.size // m))
     while q.shape[1] < m:
         rest = _c.eye(m, dtype=_c.dtype_of(q)) - matmul(q, _conj_t(q))
@@ -148,7 +148,7 @@ def _completed(q, m):
 
 
 def svd(x, /, *, full_matrices=True):
-    """U, S and Vh with U @ diag(S) @ Vh = x; S descends."""
+    """U, S and Vh with U @ diag(S) @ Vh = x; S is descending."""
     _check(x, "svd", False)
     (m, n), d = x.shape[-2:], _c.dtype_of(x)
     k = min(m, n)
@@ -190,7 +190,7 @@ def eigvalsh(x, /):
 
 
 def matrix_rank(x, /, *, rtol=None):
-    """How many singular values are above rtol times the greatest one."""
+    """The number of singular values above rtol times the greatest one."""
     s = svdvals(x)
     if rtol is None:
         rtol = max(x.shape[-2:])*_c.finfo(s.dtype).eps
@@ -218,7 +218,7 @@ def pinv(x, /, *, rtol=None):
 
 
 def matrix_power(x, n, /):
-    """The matrices to a whole power."""
+    """The matrices raised to an integer power."""
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
         raise ValueError("matrix_power: square matrices are wanted, got shape %s" % (x.shape,))
     if n < 0:
@@ -232,7 +232,7 @@ def matrix_power(x, n, /):
 
 
 def _norms(size, ord, axis, keepdims):
-    """Of sizes, which are not negative."""
+    """The norm of absolute values, which are not negative."""
     if ord == float("inf"):
         return _f.max(size, axis=axis, keepdims=keepdims)
     if ord == -float("inf"):
