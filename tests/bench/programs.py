@@ -23,21 +23,21 @@ ONE_THREAD = dict(XLA_FLAGS="--xla_cpu_multi_thread_eigen=false intra_op_paralle
                   PYTHONDONTWRITEBYTECODE="1", **{f"{v}_NUM_THREADS": "1" for v in ("OMP", "OPENBLAS", "MKL", "NUMBA")})
 DRIVER = """import "{folder}/inputs.q"
 import "{path}"
-requests = fopen("/dev/stdin")
+bench_requests = fopen("/dev/stdin")
 {given} = inputs({size})
-function r = work()
+function bench_results = bench_call()
     {results} = {name}({arguments})
-    r = {{{cell}}}
+    bench_results = {{{cell}}}
 end
 say("made")
-fgets(requests)
-out = fopen(args()[0], "wb")
-for r in work()
-    fwrite(out, isscalar(r) ? float64([r]) : float64(r))
+fgets(bench_requests)
+bench_file = fopen(args()[0], "wb")
+for bench_result in bench_call()
+    fwrite(bench_file, isscalar(bench_result) ? float64([bench_result]) : float64(bench_result))
 end
-fclose(out)
+fclose(bench_file)
 say("ready")
-answer(requests, work)
+answer(bench_requests, bench_call)
 """
 
 
@@ -91,7 +91,7 @@ def driver(p, size):
     def several(names):
         return names[0] if len(names) == 1 else "[" + ", ".join(names) + "]"
     given = functions["inputs"][0]
-    results = [f"result{k}" for k in range(len(functions[p.name][0]))]
+    results = [f"bench_{k}" for k in range(len(functions[p.name][0]))]
     return DRIVER.format(folder=FOLDER, path=path, size=size, name=p.name, given=several(given),
                          arguments=", ".join(given), results=several(results), cell=", ".join(results))
 
