@@ -141,14 +141,15 @@ def sides(args, groups, folder, tmp):
     return found, missing
 
 
-def difference(numpy, ours, theirs, tolerance):
+def difference(numpy, ours, theirs, p):
     """None, or a sentence about how far two results are apart."""
     a, b = numpy.fromfile(ours), numpy.fromfile(theirs)
     if a.shape != b.shape:
         return f"{a.size} numbers instead of {b.size}"
     if not numpy.isfinite(b).all() or not numpy.isfinite(a).all():
         return "not all numbers are finite"
-    apart, limit = numpy.abs(a - b).max(), tolerance * numpy.abs(b).max()
+    norm = numpy.mean if p.mean else numpy.max
+    apart, limit = norm(numpy.abs(a - b)), p.tolerance * norm(numpy.abs(b))
     return None if apart <= limit else f"differs by {apart:.3g}, the limit is {limit:.3g}"
 
 
@@ -163,7 +164,7 @@ def prepare(numpy, p, size, found, tmp):
             s.prepare(p, size, path)
         except Gone as why:
             raise Wrong(f"{s.name}: {why}")
-        wrong = s is not found[0] and difference(numpy, first, path, p.tolerance)
+        wrong = s is not found[0] and difference(numpy, first, path, p)
         if wrong:
             raise Wrong(f"{s.name} and quasar: {wrong}")
         ready.append(s)

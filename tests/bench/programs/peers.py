@@ -9,7 +9,8 @@ A module of this folder has one group.  A decorator enters a function under its 
     @script(SIZE, TINY, outputs)            run by CPython, beside LuaJIT
 
 `inputs` makes the arguments from the size, `outputs` the arrays that the C function of this name fills, which gets the
-size, the inputs and the outputs.  `peer(NAME)` adds a peer of another kind to a program: @peer(NumPy)."""
+size, the inputs and the outputs.  `tolerance` is the largest difference over the largest value; with `mean`, where a
+last digit decides about a further iteration, the mean difference over the mean.  `peer(NAME)` adds a peer of another kind to a program: @peer(NumPy)."""
 import ctypes, functools, importlib, os, sys
 import numpy as np
 
@@ -22,14 +23,14 @@ f32, i32 = np.float32, np.int32
 class Program:
     def __init__(self, group, name, size, tiny, inputs, outputs):
         self.group, self.name, self.size, self.tiny, self.inputs = group, name, size, tiny, inputs
-        self.outputs, self.peers, self.tolerance = outputs, {"C": None, "Clang": None}, 1e-4
+        self.outputs, self.peers, self.tolerance, self.mean = outputs, {"C": None, "Clang": None}, 1e-4, False
 
 
 def enter(kind):
-    def table(size, tiny, inputs, outputs, tolerance=1e-4):
+    def table(size, tiny, inputs, outputs, tolerance=1e-4, mean=False):
         def decorate(f):
             p = PROGRAMS[f.__name__] = Program(f.__module__, f.__name__, size, tiny, inputs, outputs)
-            p.tolerance = tolerance
+            p.tolerance, p.mean = tolerance, mean
             return peer(kind)(f)
         return decorate
     return table
