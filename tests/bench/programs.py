@@ -8,7 +8,7 @@ in GROUP.py, GROUP.c and GROUP.lua of that folder.  All results are compared wit
 with a wrong result fails.  Each side is a process with one thread that stays.  The sides take turns, and the time is the
 least processor time of a call, which the runner reads from the clock of the process, so that other work on the machine
 does not count.  The first call, which compiles, is reported on its own.  The ratio is the time of the best peer over
-ours: below 1 we are slower.  --check compares only, at a tiny size, with the peers in C and NumPy."""
+ours: below 1 we are slower.  --check compares only, at a tiny size, without Numba's compiler and JAX."""
 import argparse, datetime, importlib.util, math, os, re, shutil, subprocess, sys, tempfile, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -125,18 +125,20 @@ def sides(args, groups, folder, tmp):
         return kind(name, cmd, env, open(os.path.join(tmp, f"{name}.log"), "w"))
     found = [side(Program, name, cmd, cache) for name, cmd in variants.items()]
     kinds, missing = compile_peers(args, groups, folder), []
+    if args.check:
+        env["BENCH_PLAIN_PYTHON"] = "1"
     for kind, module in (("NumPy", "numpy"), ("Numba", "numba"), ("JAX", "jax"), ("CPython", "sys")):
-        if args.check and kind != "NumPy":
+        if args.check and kind == "JAX":
             continue
-        if importlib.util.find_spec(module):
+        if args.check or importlib.util.find_spec(module):
             kinds.append(kind)
         else:
             missing.append(f"{kind} (python -m pip install {module})")
     missing += [f"{kind} (no {c})" for kind, c in (("C", "gcc"), ("Clang", "clang")) if not shutil.which(c)]
     found += [side(Peer, kind, [sys.executable, f"{FOLDER}/peers.py", kind, folder], env) for kind in kinds]
-    if shutil.which("luajit") and not args.check:
+    if shutil.which("luajit"):
         found.append(side(Peer, "LuaJIT", ["luajit", f"{FOLDER}/scripts.lua"], env))
-    elif not args.check:
+    else:
         missing.append("LuaJIT (no luajit)")
     return found, missing
 
@@ -228,7 +230,7 @@ def explain(args, p, size, tmp):
 def options():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--qrun", type=os.path.abspath, default=os.path.join(ROOT, "build", "qrun"))
-    p.add_argument("--quick", action="store_true", help="three rounds instead of seven")
+    p.add_argument("--quick", action="store_true", help="two rounds instead of six")
     p.add_argument("--check", action="store_true", help="compare the results at tiny sizes only")
     p.add_argument("--explain", action="store_true", help="print how loops and expressions are compiled, and measure nothing")
     p.add_argument("--write", action="store_true", help="put the tables into docs/benchmarks.md")
@@ -266,7 +268,7 @@ def main():
             try:
                 ready = prepare(numpy, p, p.tiny if args.check else p.size, found, tmp)
                 if not args.check:
-                    best = measure(ready, 3 if args.quick else 7)
+                    best = measure(ready, 2 if args.quick else 6)
                     rows[p.name] = p.group, max(0, ready[0].first - best["quasar"]), best
                     t, name = fastest_peer(best)
                     progress.say(f"{p.name:24}{t / best['quasar']:6.2f}   " +

@@ -4,7 +4,7 @@
 
 A module of this folder has one group.  A decorator enters a function under its name with sizes, inputs and outputs:
 
-    @numba(SIZE, TINY, inputs, outputs)     loops, compiled by Numba
+    @numba(SIZE, TINY, inputs, outputs)     loops, compiled by Numba unless BENCH_PLAIN_PYTHON is set
     @arrays(SIZE, TINY, inputs, outputs)    the first parameter is numpy, or jax.numpy, or a stand-in for them
     @script(SIZE, TINY, outputs)            run by CPython, beside LuaJIT
 
@@ -136,6 +136,8 @@ def in_jax(function):
 
 
 def in_numba(function):
+    if os.environ.get("BENCH_PLAIN_PYTHON"):
+        return function
     import numba as nb
     from numba.extending import is_jitted
     for name, g in function.__globals__.items():  # functions that it calls
