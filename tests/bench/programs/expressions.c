@@ -116,7 +116,7 @@ void perceptron(int n, float x[n][n], float u[n][n], float v[n][n], float w[n][1
 void cavity_flow(int n, int unused, float u[restrict n][n], float v[restrict n][n], float p[restrict n][n]) {
     size_t bytes = sizeof(float[n][n]);
     float(*b)[n] = malloc(bytes), (*un)[n] = malloc(bytes), (*vn)[n] = malloc(bytes), (*pn)[n] = malloc(bytes);
-    float h = 2.0f / (n - 1), dt = 0.1f * h;
+    float h = 2.0f / (n - 1), dt = h * h;
     memset(u, 0, bytes), memset(v, 0, bytes), memset(p, 0, bytes);
     FOR(t, 0, 20) {
         FOR(i, 1, n - 1) FOR(j, 1, n - 1) {

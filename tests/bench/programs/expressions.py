@@ -22,7 +22,7 @@ def erf(np, x):
     return np.sign(x)*(1 - p*t*np.exp(-x*x))
 
 
-@arrays(300000, 100, lambda n: (10 + 20*pattern(n, 37), 10 + 20*pattern(n, 53), f32(0.25) + 2*pattern(n, 71)),
+@arrays(1000000, 100, lambda n: (10 + 20*pattern(n, 37), 10 + 20*pattern(n, 53), f32(0.25) + 2*pattern(n, 71)),
         lambda n: [f(n), f(n)])
 def black_scholes(np, price, strike, time):
     s = np.float32(0.3)*np.sqrt(time)
@@ -38,7 +38,7 @@ def black_scholes(np, price, strike, time):
 peer("JAX")(black_scholes)
 
 
-@arrays(1000, 12, lambda n: (4*field(n, n),), lambda n: [f(n, n)])
+@arrays(2000, 12, lambda n: (4*field(n, n),), lambda n: [f(n, n)])
 def softmax(np, x):
     e = np.exp(x - np.max(x, axis=1, keepdims=True))
     return e/np.sum(e, axis=1, keepdims=True)
@@ -47,7 +47,7 @@ def softmax(np, x):
 peer("JAX")(softmax)
 
 
-@arrays(1500, 12, lambda n: (field(n, n),), lambda n: [f(n, n)])
+@arrays(2500, 12, lambda n: (field(n, n),), lambda n: [f(n, n)])
 def standardize(np, x):
     d = x - np.mean(x, axis=0)
     return d/np.sqrt(np.sum(d**2, axis=0)/x.shape[0])
@@ -65,7 +65,7 @@ def distance_matrix(np, x):
 peer("JAX")(distance_matrix)
 
 
-@arrays(500000, 100, lambda n: tuple(pattern(n, a) for a in (37, 53, 71, 91)), lambda n: [f(n)])
+@arrays(1500000, 100, lambda n: tuple(pattern(n, a) for a in (37, 53, 71, 91)), lambda n: [f(n)])
 def arc_distance(np, a1, b1, a2, b2):
     t = np.sin((a2 - a1)/2)**2 + np.cos(a1)*np.cos(a2)*np.sin((b2 - b1)/2)**2
     return 2*np.arctan2(np.sqrt(t), np.sqrt(1 - t))
@@ -74,7 +74,7 @@ def arc_distance(np, a1, b1, a2, b2):
 peer("JAX")(arc_distance)
 
 
-@arrays(500, 44, lambda n: (field(n, n),), lambda n: [f(20)])
+@arrays(1500, 44, lambda n: (field(n, n),), lambda n: [f(20)])
 def radial_mean(np, x):
     n = x.shape[0]
     k = np.arange(n) - n/2
@@ -82,7 +82,7 @@ def radial_mean(np, x):
     return np.array([np.mean(x[(r >= m) & (r < m+1)]) for m in range(20)])
 
 
-@arrays(300, 16, lambda n: (n,), lambda n: [f(n, n)], mean=True, tolerance=1e-2)
+@arrays(500, 16, lambda n: (n,), lambda n: [f(n, n)], mean=True, tolerance=1e-2)
 def mandelbrot_masks(np, n):
     k = np.arange(n, dtype=np.float32)
     cx, cy = np.meshgrid(3*k/n - np.float32(2.25), 3*k/n - np.float32(1.5))
@@ -96,7 +96,7 @@ def mandelbrot_masks(np, n):
     return steps
 
 
-@arrays(120, 10, lambda n: (pattern(8*n*n, 37).reshape(8, n, n), pattern(8*8*9, 53).reshape(8, 8, 9) - f32(0.5)),
+@arrays(250, 10, lambda n: (pattern(8*n*n, 37).reshape(8, n, n), pattern(8*8*9, 53).reshape(8, 8, 9) - f32(0.5)),
         lambda n: [f(8, n-2, n-2)])
 def convolution_layer(np, x, w):
     n = x.shape[1]
@@ -111,7 +111,7 @@ def convolution_layer(np, x, w):
     return y
 
 
-@arrays(300, 16, lambda n: (field(n, n), field(n, n, 53) - f32(0.5), field(n, n, 71) - f32(0.5),
+@arrays(500, 16, lambda n: (field(n, n), field(n, n, 53) - f32(0.5), field(n, n, 71) - f32(0.5),
                             field(n, 10, 91) - f32(0.5)), lambda n: [f(n, 10)], tolerance=1e-3)
 def perceptron(np, x, u, v, w):
     h = np.maximum(x @ u + np.float32(0.1), 0)
@@ -128,7 +128,7 @@ peer("JAX")(perceptron)
 def cavity_flow(np, n):
     u, v, p, b = (np.zeros((n, n), np.float32) for k in range(4))
     h = 2/(n - 1)
-    dt = 0.1*h
+    dt = h**2
     inside = np.s_[1:-1, 1:-1]
     for t in range(20):
         du = (u[1:-1, 2:] - u[1:-1, :-2])/(2*h)
@@ -161,7 +161,7 @@ def burgers(np, u):
     return u
 
 
-@arrays(160, 12, lambda n: (pattern(16*n*n, 37).reshape(16, n, n),), lambda n: [f(16, n-4, n-4)])
+@arrays(450, 12, lambda n: (pattern(16*n*n, 37).reshape(16, n, n),), lambda n: [f(16, n-4, n-4)])
 def horizontal_diffusion(np, x):
     lap = (4*x[:, 1:-1, 1:-1] - x[:, 2:, 1:-1] - x[:, :-2, 1:-1] - x[:, 1:-1, 2:] - x[:, 1:-1, :-2])
     fx = lap[:, 1:, 1:-1] - lap[:, :-1, 1:-1]
@@ -174,7 +174,7 @@ def horizontal_diffusion(np, x):
 peer("JAX")(horizontal_diffusion)
 
 
-@arrays(1200, 14, lambda n: (field(n, n),), lambda n: [f(n, n)])
+@arrays(2000, 14, lambda n: (field(n, n),), lambda n: [f(n, n)])
 def tridiagonal(np, b):
     c, x = np.zeros_like(b), np.zeros_like(b)
     n = b.shape[0]
@@ -188,7 +188,7 @@ def tridiagonal(np, b):
     return x
 
 
-@arrays(1500, 20, lambda n: (field(3, n),), lambda n: [f(3, n)], tolerance=1e-3)
+@arrays(3000, 20, lambda n: (field(3, n),), lambda n: [f(3, n)], tolerance=1e-3)
 def gravity_matrix(np, p):
     dx, dy, dz = (p[k][None, :] - p[k][:, None] for k in range(3))
     w = (dx**2 + dy**2 + dz**2 + np.float32(0.01))**np.float32(-1.5)

@@ -7,7 +7,7 @@ def mirrored(k, n):
     return -1 - k if k < 0 else 2*n - 1 - k if k >= n else k
 
 
-@numba(300, 12, lambda n: (field(n, n),), lambda n: [f(n, n)])
+@numba(700, 12, lambda n: (field(n, n),), lambda n: [f(n, n)])
 def box_blur(x):
     n = x.shape[0]
     y = np.zeros((n, n), np.float32)
@@ -98,7 +98,7 @@ def zoom(x):
     return y
 
 
-@numba(500, 12, lambda n: (field(n, n),), lambda n: [f(n, n)])
+@numba(1200, 12, lambda n: (field(n, n),), lambda n: [f(n, n)])
 def dilate(x):
     h, w = x.shape
     for t in range(5):

@@ -80,7 +80,7 @@ def curve(x):
     return np.exp(-x*x)*np.sin(3*x) + 1/(1 + x*x)
 
 
-@numba(500000, 100, just_n, lambda n: [d(1)])
+@numba(1000000, 100, just_n, lambda n: [d(1)])
 def simpson(n):
     h = 4/n
     y = curve(0.0) + curve(4.0)
@@ -115,7 +115,7 @@ def runge_kutta(n):
     return x, v
 
 
-@numba(250, 16, just_n, lambda n: [i(n, n)], mean=True)
+@numba(400, 16, just_n, lambda n: [i(n, n)], mean=True)
 def newton_fractal(n):
     steps = np.zeros((n, n), np.int32)
     for i in range(n):
@@ -140,7 +140,7 @@ def newton_fractal(n):
     return steps
 
 
-@numba(250, 16, just_n, lambda n: [i(n, n)], mean=True)
+@numba(250, 16, just_n, lambda n: [i(n, n)], mean=True, tolerance=1e-3)
 def mandelbrot(n):
     steps = np.zeros((n, n), np.int32)
     for i in range(n):
@@ -277,8 +277,7 @@ def quick_sort(x):
     return x
 
 
-@numba(40000, 50, lambda n: ((np.arange(8*n)*7919 % n).astype(np.int32), pattern(8*n, 53)/np.float32(4), pattern(n, 71)),
-       lambda n: [f(n)])
+@numba(40000, 50, lambda n: (integers(8*n, n), pattern(8*n, 53)/np.float32(4), pattern(n, 71)), lambda n: [f(n)])
 def sparse_product(columns, values, x):
     n = len(x)
     x = x.copy()

@@ -2,7 +2,7 @@
 from peers import script, d
 
 
-@script(27, 10, lambda n: [d(1)])
+@script(30, 10, lambda n: [d(1)])
 def fib(n):
     return n if n < 2 else fib(n-1) + fib(n-2)
 
@@ -11,7 +11,7 @@ def takeuchi(a, b, c):
     return c if b >= a else takeuchi(takeuchi(a-1, b, c), takeuchi(b-1, c, a), takeuchi(c-1, a, b))
 
 
-@script(21, 6, lambda n: [d(1)])
+@script(24, 6, lambda n: [d(1)])
 def tak(n):
     return takeuchi(n, 2*n//3, n//3)
 
@@ -20,7 +20,7 @@ def transfer(n, start, to, other):
     return transfer(n-1, start, other, to) + 1 + transfer(n-1, other, to, start) if n > 0 else 0
 
 
-@script(20, 6, lambda n: [d(1)])
+@script(21, 6, lambda n: [d(1)])
 def hanoi(n):
     return transfer(n, 1, 3, 2)
 

@@ -1,7 +1,7 @@
 % A sparse matrix, eight elements a row, times a vector, forty times
 import "../inputs.q"
 function [columns, values, x] = inputs(n)
-    columns = int(mod((0..8*n-1)*7919, n))
+    columns = integers(8*n, n)
     values = pattern(8*n, 53, 1021)/4
     x = pattern(n, 71, 1021)
 end
