@@ -105,11 +105,14 @@ def text_of(cmd):
         return ""
 
 
-def build(tmp, name, libs):
+def compile_c(out, source, flags, compiler="gcc"):
     """A peer in C; None when it cannot be built."""
-    exe = os.path.join(tmp, name)
-    cmd = ["gcc", "-O3", "-march=native", "-ffast-math", "-fopenmp", "-o", exe, f"{HERE}/peers/{name}.c", *libs, "-lm"]
-    return exe if shutil.which("gcc") and not subprocess.run(cmd, capture_output=True).returncode else None
+    cmd = [compiler, "-O3", "-march=native", "-ffast-math", "-o", out, source, *flags, "-lm"]
+    return out if shutil.which(compiler) and not subprocess.run(cmd, capture_output=True).returncode else None
+
+
+def build(tmp, name, libs):
+    return compile_c(os.path.join(tmp, name), f"{HERE}/peers/{name}.c", ["-fopenmp", *libs])
 
 
 class Machine:

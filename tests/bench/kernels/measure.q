@@ -34,7 +34,11 @@ function [] = measure(work)
     endif
     fwrite(fopen(args()[0], "wb"), first)
     say("ready")
-    rounds = fopen("/dev/stdin")
+    answer(fopen("/dev/stdin"), work)
+end
+
+% Answers each number n of the file `rounds` with the shortest of n calls, in milliseconds.
+function [] = answer(rounds, work)
     n = fgets(rounds)
     while n != null
         say(sprintf("%.6f", shortest(str2num(n), work)))

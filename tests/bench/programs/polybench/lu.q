@@ -1,0 +1,25 @@
+% The factors L and U of A in one matrix
+import "../inputs.q"
+function A = inputs(n)
+    A = 0.5*field(n, n)
+    for i = 0..n-1
+        A[i,i] += n
+    end
+end
+function A = lu(A)
+    n = size(A, 0)
+    A = copy(A)
+    for i = 0..n-1
+        for j = 0..i-1
+            for k = 0..j-1
+                A[i,j] -= A[i,k]*A[k,j]
+            end
+            A[i,j] /= A[j,j]
+        end
+        for j = i..n-1
+            for k = 0..i-1
+                A[i,j] -= A[i,k]*A[k,j]
+            end
+        end
+    end
+end
