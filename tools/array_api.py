@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the files that are generated from pyquasar.array_api: the table of docs/array_api.md between its marks, and the
-stubs in bridge/pyquasar/array_api; --check lists files that are not up to date.  It needs the built package:
+"""Writes the files that are generated from pyquasar.array_api: the table of docs/array_api.md between its marks, and
+the stubs in bridge/pyquasar/array_api; --check lists files that are not up to date.  It needs the built package:
 
     PYTHONPATH=build/python tools/array_api.py [--check]"""
 import inspect, os, sys, textwrap
