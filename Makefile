@@ -86,7 +86,7 @@ THREADED = api cache cpu_kernels emit_llvm threads
 # which the tests of Python inside scripts do not bear, but for those of its threads.
 tsan: deps
 	@cmake --preset tsan > /dev/null
-	@cmake --build --preset tsan --target qrun $(addprefix unit_,$(THREADED))
+	@cmake --build --preset tsan --target qrun inside $(addprefix unit_,$(THREADED))
 	@OPENBLAS_NUM_THREADS=1 ctest --test-dir build-tsan --output-on-failure -j2 -R '^unit_($(subst $() ,|,$(THREADED)))$$'
 	@$(PYTHON) tests/run.py --qrun build-tsan/qrun --device cpu --options '--threads 4' --slow 8 kernels
 	@OPENBLAS_NUM_THREADS=1 $(PYTHON) tests/run.py --qrun build-tsan/qrun --device cpu --slow 8 python/threads
