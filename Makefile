@@ -172,7 +172,7 @@ deb: deps
 	@command -v fakeroot > /dev/null || (echo "make deb needs fakeroot: apt install fakeroot"; false)
 	@cmake --preset release -B build-deb -DCMAKE_INSTALL_PREFIX=/usr -DCMAKE_INSTALL_LIBDIR=lib/$$(gcc -print-multiarch) > /dev/null
 	@cmake --build build-deb
-	@cmake/deb.py build-deb/deb $$(sed -n 's/^project.* VERSION \([^ ]*\).*/\1/p' CMakeLists.txt)
+	@cmake/deb.py build-deb/deb
 	@mkdir -p out/deb && cd build-deb && fakeroot cpack -B ../out/deb > cpack.log || (cat cpack.log; false)
 	@rm -rf out/deb/_CPack_Packages; ls out/deb/*.deb
 

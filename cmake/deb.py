@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""What Debian wants beside the files of a package, made of LICENSE and CHANGELOG.md: deb.py OUT VERSION"""
+"""Writes to a folder what Debian needs besides the files of a package, from LICENSE, CHANGELOG.md and CMakeLists.txt:
+deb.py OUT.  A development version 0.3.0.dev0 becomes 0.3.0~dev0, which Debian sorts before 0.3.0; its changes are the
+section Unreleased."""
 import datetime, gzip, os, re, sys, textwrap
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -17,12 +19,20 @@ def copyright_file():
             f"Files: *\nCopyright: {holder}\nLicense: Expat\n{paragraphs}\n")
 
 
+def version():
+    return re.search(r"^set\(QUASAR_VERSION (\S+)\)", read("CMakeLists.txt"), re.M)[1].replace(".dev", "~dev")
+
+
 def changelog(version):
-    section = r"^## %s \((.*?)\)\n(.*?)(?=^## |\Z)" % re.escape(version)
-    date, text = re.search(section, read("CHANGELOG.md"), re.S | re.M).groups()
+    """Returns the newest section of CHANGELOG.md as Debian formats it."""
+    heading, date, text = re.search(r"^## (\S+) \((.*?)\)\n(.*?)(?=^## |\Z)", read("CHANGELOG.md"), re.S | re.M).groups()
+    if heading == "Unreleased":
+        date = datetime.date.today().isoformat()
+    elif heading != version:
+        sys.exit(f"CHANGELOG.md begins with {heading}, but CMakeLists.txt has {version}")
     when = datetime.datetime.fromisoformat(date).strftime("%a, %d %b %Y 12:00:00 +0000")
     items = [textwrap.fill(" ".join(part.split()), 76, initial_indent="  * ", subsequent_indent="    ")
-             for part in text.strip().split("\n\n")]
+             for part in re.findall(r"^- (.*?)(?=^- |^$|\Z)", text + "\n", re.S | re.M)]
     return f"quasar ({version}) unstable; urgency=medium\n\n" + "\n".join(items) + f"\n\n -- {WHO}  {when}\n"
 
 
@@ -31,17 +41,17 @@ def interface():
 
 
 def main():
-    out, version = sys.argv[1:]
+    out, now = sys.argv[1], version()
     os.makedirs(out, exist_ok=True)
     for name, text in (("copyright", copyright_file()), ("triggers", "activate-noawait ldconfig\n"),
                        ("overrides", "# CPack writes these calls and cannot be told not to\n"
                         f"libquasar{interface()}: maintscript-calls-ldconfig *\n"),
-                       ("shlibs", f"libquasar {interface()} libquasar{interface()} (>= {version})\n")):
+                       ("shlibs", f"libquasar {interface()} libquasar{interface()} (>= {now})\n")):
         with open(os.path.join(out, name), "w", encoding="utf-8") as f:
             f.write(text)
         os.chmod(os.path.join(out, name), 0o644)
     with open(os.path.join(out, "changelog.gz"), "wb") as f:
-        f.write(gzip.compress(changelog(version).encode(), 9, mtime=0))
+        f.write(gzip.compress(changelog(now).encode(), 9, mtime=0))
 
 
 main()

@@ -46,6 +46,7 @@ set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+string(REPLACE ".dev" "~dev" CPACK_PACKAGE_VERSION ${QUASAR_VERSION}) # as in deb.py
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_BINARY_DIR})
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
@@ -54,7 +55,7 @@ set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXE
 set(CPACK_DEBIAN_LIB_PACKAGE_CONTROL_EXTRA ${CMAKE_BINARY_DIR}/deb/shlibs ${CMAKE_BINARY_DIR}/deb/triggers)
 set(long "Kernels, loops and array expressions of the language run as machine
 code on all processors, on an OpenCL device or on an NVIDIA GPU.")
-set(exactly "(= ${PROJECT_VERSION})")
+set(exactly "(= ${CPACK_PACKAGE_VERSION})")
 function(deb component package section summary depends recommends)
   string(TOUPPER ${component} C)
   set(CPACK_DEBIAN_${C}_PACKAGE_NAME ${package} PARENT_SCOPE)
@@ -66,7 +67,7 @@ function(deb component package section summary depends recommends)
           DESTINATION share/doc/${package} COMPONENT ${component} EXCLUDE_FROM_ALL)
 endfunction()
 set(llvm "libllvm19 | libllvm18 | libllvm17 | libllvm16")
-# The packages of what is opened late, which is linked nowhere: libpng16-16 of libpng16.so.16.
+# The packages of the lazily loaded libraries, such as libpng16-16 for libpng16.so.16: no program is linked with them.
 set(late "")
 if(CMAKE_INSTALL_PREFIX STREQUAL "/usr") # make deb: it takes a second
   foreach(library PNG JPEG TIFF PCRE2 ZLIB EXPAT)
