@@ -749,7 +749,7 @@ class Rows:
             if len(size) > 1: value = f"zeros({size[0]},{size[1]}) + {value} + transpose((0..{size[0]}-1)*0.375)"
             lines.append(f"  {a} = {kind()}({value})")
         if r.random() < 0.1: lines.append(f"  {r.choice('BA')} = A")
-        if r.random() < 0.5: lines.append("  d = copy(x)")
+        lines += ["  d = copy(x)", "  h = x[0..0]"]
         body = [f"        {self.statement()}" for _ in range(r.randint(1, 3))]
         inner = r.choice(["0..m-1", "0..min(i,m-1)", "m-1..-1..0"])
         lines += ["  for k = 0..1", "  try", "    for i = 0..n-1", f"      for j = {inner}", *body, "      end"]
