@@ -329,6 +329,8 @@ static qs_status reduce_row(Loops *L, const Reducing *z, Number *out) {
         return kloop_decline(L, L->pos, "%s of elements that are not consecutive", z->of->name);
     TRY(check_unchanged(L, z->a));
     if (z->b) TRY(check_unchanged(L, z->b));
+    /* The derivative of an extreme is shared evenly by all elements that have it; a chain of MAX would halve it. */
+    if (z->of->op == K_MIN || z->of->op == K_MAX) L->f->ruled = qstr_cname(L->c, z->of->name), L->f->ruled_pos = L->pos;
     if (orderless) TRY(reduce_freely(L, z, &v));
     else if (z->of->op == K_MUL || z->a->view) TRY(reduce_by_halves(L, z, &v));
     else TRY(sum_in_lanes(L, z, &v));
