@@ -469,7 +469,7 @@ class Case:
         kind = r.choice(["scalar", "scalar", "float64", "int", "uint8", "bool", "complex"])
         rank = r.choice([1, 1, 1, 2]) if self.n < 20 else 1
         if r.random() < 0.2: # rows of three
-            self.put(f"{a} = zeros(n,3) + transpose((0..n-1)*0.3)")
+            self.put(f"{a} = {r.choice(['', 'float64'])}(zeros(n,3) + transpose((0..n-1)*0.3))")
             if self.n > 1: self.arrays[a] = "rows", 3
             return
         value = {"scalar": "{}", "bool": "{} > 0", "complex": "complex({},1)"}.get(kind, kind + "({})")
@@ -676,6 +676,89 @@ class Nest:
         return lines
 
 
+class Rows:
+    """Rows, columns, ranges and whole vectors, in expressions, sums and assignments; nearly all fit.  Numbers need only
+    be close, because a sum in a loop that stays interpreted may be a compiled expression."""
+
+    def __init__(self, rng, name):
+        self.r, self.name = rng, name
+        self.n, self.m = (rng.choice([1, 2, 3, 5, 17, 33, 40]) for _ in "nm")
+
+    def index(self, extent):
+        outer = "ik" if extent == "n" else "j"
+        return self.r.choice([*outer, *outer, f"mod({self.r.choice('ijk')}+1,{extent})", "0", f"{extent}-1"] +
+                             ["j"] * (self.r.random() < 0.05))
+
+    def slice(self, shape):
+        r = self.r
+        a, v, i = r.choice("AB"), r.choice("xy"), self.index("n")
+        odd = r.choice(["j..j+2", "j-1..j+1", "0..m", "j..0", "j+1..m-1", "2..1"])
+        if r.random() < 0.03: return f"{v}[{odd}]"
+        if shape == "full":
+            return r.choice([f"{a}[{i},:]", f"{a}[{i},:]", v, f"{v}[:]", f"{v}[0..m-1]", f"{v}[m-1..-1..0]", "d",
+                             f"{a}[{i},0..m-1]", f"C[:,{self.index('n')}]", f"transpose(C[:,{self.index('n')}])"][
+                                 : 9 if r.random() < 0.7 else 10])
+        if shape == "before":
+            return r.choice([f"{v}[0..j]", f"{v}[j..-1..0]", f"{a}[{i},0..j]", f"{a}[{i},j..-1..0]", "h"])
+        if shape == "even": return r.choice([f"{v}[0..2..m-1]", f"{a}[{i},0..2..m-1]"])
+        return f"{a}[:,{self.index('m')}]"
+
+    def row(self, shape, d=0):
+        r, k = self.r, self.r.random()
+        if d > 2 or k < 0.4: return self.slice(shape)
+        if k < 0.5: return f"(-{self.row(shape, d + 1)})"
+        if k < 0.6: return f"{r.choice(['abs', 'sqrt', 'floor', 'sin'])}({self.row(shape, d + 1)})"
+        if k < 0.65: return f"({self.row(shape, d + 1)}.^{r.choice(['2', '3', '0.5'])})"
+        if k < 0.7: return f"{r.choice(['max', 'min'])}({self.row(shape, d + 1)},{self.row(shape, d + 1)})"
+        if k < 0.8: return f"({self.row(shape, d + 1)} {r.choice('+-*/')} {self.number()})"
+        return f"({self.row(shape, d + 1)} {r.choice(['+', '-', '.*', './'])} {self.row(shape, d + 1)})"
+
+    def shape(self):
+        return self.r.choice(["full", "full", "before", "before", "even", "column"])
+
+    def number(self):
+        r = self.r
+        if r.random() < 0.6: return r.choice(["0.5", "2", "t", "i", "j", f"A[{self.index('n')},j]", "x[j]", "int(3)"])
+        return self.reduced()
+
+    def reduced(self):
+        r, shape = self.r, self.shape()
+        f = r.choice(["sum", "sum", "sum", "mean", "max", "min", "prod", "norm", "squared_norm", "numel", "dotprod"])
+        return f"{f}({self.row(shape, 1)}{',' + self.row(shape, 1) if f == 'dotprod' else ''})"
+
+    def statement(self):
+        r, k = self.r, self.r.random()
+        a, v, i = r.choice("AB"), r.choice("xy"), self.index("n")
+        op = r.choice(["=", "=", "+=", "-=", "*="])
+        if k < 0.2: return f"t = t*0.25 + {self.reduced()}*0.01"
+        if k < 0.5: return f"{a}[{i},:] {op} {self.row('full')}*0.5"
+        if k < 0.6: return f"{v}[0..j] {op} {self.row('before')}*0.5"
+        if k < 0.65: return f"{a}[:,j] {op} {self.row('column')}*0.5"
+        if k < 0.7: return f"{a}[{i},0..j] = {self.number()}"
+        if k < 0.75: return f"{a}[{i},:] = {a}[{i},:]{r.choice(['', '*0.5', ' + t'])}"
+        if k < 0.85: return f"{r.choice(['d', 'd', 'h'])} = {self.row(r.choice(['full', 'before']))}"
+        if k < 0.9: return f"d = {self.row('full')}\n        {a}[{i},:] = d*0.5 + {self.reduced()}"
+        return f"{v}[j] = {self.reduced()}*0.1"
+
+    def text(self):
+        r = self.r
+        kind = lambda: r.choice(["", "", "float64"])
+        lines = [f"function [] = {self.name}()", f"  n = {self.n}", f"  m = {self.m}", "  t = 0.5"]
+        for a, size in ("A", "nm"), ("B", "nm"), ("C", "mn"), ("x", "m"), ("y", "m"):
+            value = f"(mod((0..{size[-1]}-1)*{r.choice([7, 37])}+{r.randint(0, 9)},61)*0.0625 - 1.875)"
+            if len(size) > 1: value = f"zeros({size[0]},{size[1]}) + {value} + transpose((0..{size[0]}-1)*0.375)"
+            lines.append(f"  {a} = {kind()}({value})")
+        if r.random() < 0.1: lines.append(f"  {r.choice('BA')} = A")
+        lines += ["  d = copy(x)", "  h = x[0..0]"]
+        body = [f"        {self.statement()}" for _ in range(r.randint(1, 3))]
+        inner = r.choice(["0..m-1", "0..min(i,m-1)", "m-1..-1..0"])
+        lines += ["  for k = 0..1", "  try", "    for i = 0..n-1", f"      for j = {inner}", *body, "      end"]
+        if r.random() < 0.5: lines += ["      j = 0", f"        {self.statement()}"]
+        lines += ["    end", "  catch e_", '    print "caught: ", e_', "  end", "  end", '  printf("~ %.17g", t)']
+        lines += [f'  show_mat("~ {a}", {a})' for a in "ABC"] + [f'  show_all("~ {a}", {a})' for a in "xy"]
+        return lines + ["end", f"{self.name}()"]
+
+
 HEAD = """nan_ = 0/0
 type thing : mutable class
   x : scalar
@@ -706,6 +789,7 @@ def program(seed):
     lines = [HEAD]
     for k in range(6): lines += Case(rng, f"c{k}").text()
     for k in range(3): lines += Nest(rng, f"nest{k}").text()
+    for k in range(3): lines += Rows(rng, f"rows{k}").text()
     return "\n".join(lines) + "\n"
 
 

@@ -46,6 +46,7 @@ qs_status qwarn_slip(Ctx *c, Where w, Slip s) {
     static const char *const sentences[] = {
         [SLIP_FRACTION] = "an index is a whole number: this one has a fraction, which is dropped",
         [SLIP_CUT] = "the variable has an integer type that does not hold this number, which is cut off",
+        [SLIP_MEAN] = "mean: x has no elements, and the result is nan",
         [SLIP_FLOAT32] = "these differ by the rounding of a float32 element only: float64([0.1])[0] == 0.1 holds",
     };
     return qwarn_at(c, w, "%s", sentences[s]);

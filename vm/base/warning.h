@@ -16,6 +16,7 @@ typedef enum {
     SLIP_FRACTION, /* an index without an access mode has a fraction */
     SLIP_CUT,      /* a variable of an integer type is assigned nan or a number beyond its range */
     SLIP_FLOAT32,  /* x == y is false because x is y rounded to float32, see qwarn_is_rounded */
+    SLIP_MEAN,     /* the mean of no elements */
     SLIP_PLACE     /* reported by qwarn_place */
 } Slip;
 qs_status qwarn_slip(Ctx *c, Where w, Slip s);

@@ -85,13 +85,24 @@ static double call_steps(Estimate *e, const Node *n) {
     return e->loops |= body.loops, body.sum;
 }
 
+/* x[i,:], x[a..b]: the interpreter makes an array. */
+static double slice_steps(const Node *n) {
+    enum { SLICE = 48 };
+    double steps = 1;
+    for (int i = 0; n->kind == N_INDEX && i < n->u.index.at.n; i++) {
+        uint8_t kind = n->u.index.at.at[i]->kind;
+        if (kind == N_COLON || kind == N_RANGE) steps = SLICE;
+    }
+    return steps;
+}
+
 /* Adds the steps of one iteration: tree nodes, multiplied by the estimated iterations of inner loops. */
 static void add_steps(void *ud, Node **child) {
     Estimate *e = ud;
     Node *n = *child;
     if (!n) return;
     if (n->kind != N_FOR && n->kind != N_WHILE && n->kind != N_REPEAT) {
-        e->sum += n->kind == N_CALL ? call_steps(e, n) : 1;
+        e->sum += n->kind == N_CALL ? call_steps(e, n) : slice_steps(n);
         qast_children(n, add_steps, ud);
         return;
     }

@@ -140,9 +140,11 @@ static bool guard_holds(Call *c) {
     int64_t failed = c->wholes[LOOP_GUARD_FAILED], lo = c->wholes[LOOP_GUARD_LO];
     if (!failed) return true;
     const LoopTest *t = &c->v->code.tests[failed - 1];
-    qloop_because(c, "index %lld may be outside dimension %d of %.80s (size %lld)",
-                  (long long)(lo < 0 ? lo : c->wholes[LOOP_GUARD_HI]), t->axis, t->name,
-                  (long long)c->wholes[LOOP_GUARD_SIZE]);
+    if (t->axis < 0) qloop_because(c, "the lengths of arrays differ");
+    else
+        qloop_because(c, "index %lld may be outside dimension %d of %.80s (size %lld)",
+                      (long long)(lo < 0 ? lo : c->wholes[LOOP_GUARD_HI]), t->axis, t->name,
+                      (long long)c->wholes[LOOP_GUARD_SIZE]);
     c->order_src = t->func->unit->src, c->order_pos = t->pos;
     return false;
 }
@@ -284,7 +286,9 @@ static qs_status prepare_form(Call *c, LoopState *s) {
     const KFunc *code = c->v->code.exact.func;
     if (code->ruled && qloop_is_recorded(c)) qloop_because(c, "a function that it calls has a rule for its derivative");
     else if (!qloop_vectors_apart(c))
-        qloop_because(c, "a vector that the loop replaces shares memory with an array that it writes");
+        qloop_because(c, c->v->code.apart
+                             ? "an array that it writes shares memory with another one"
+                             : "a vector that the loop replaces shares memory with an array that it writes");
     else if (!qloop_objects_apart(c)) qloop_because(c, "an object of which it sets a field has two names");
     else return QS_OK;
     TRY(qloop_in_order(c));

@@ -103,7 +103,7 @@ bool qloop_apart(const Call *c, const LoopCode *code) {
 bool qloop_vectors_apart(const Call *c) {
     const LoopCode *code = &c->v->code.exact;
     for (int i = 0; i < code->func->nparams; i++)
-        if (code->binds[i].kind == LOOP_SNAPSHOT && meets_written(c, code, i)) return false;
+        if ((c->v->code.apart || code->binds[i].kind == LOOP_SNAPSHOT) && meets_written(c, code, i)) return false;
     return true;
 }
 

@@ -149,6 +149,11 @@ static int64_t ask_extent(void *ud, int source, int axis) {
     return a->e.at[source].dims[axis];
 }
 
+static int64_t ask_peek(void *ud, int source, int axis) {
+    const Asking *a = ud;
+    return ((const Array *)a->e.value[source].u.p)->dims[axis];
+}
+
 /* Whether the loop, a loop around it, or its function asks for fast math; the innermost decides.  A loop inside it that
  * excludes fast math excludes it for the whole region.  r: NULL for a function. */
 static bool asks_fast(const Asking *a, const LoopRegion *r, bool otherwise) {
@@ -183,6 +188,7 @@ LoopJob qloop_job(Asking *a, const LoopRegion *r, const LoopRange *ranges) {
                    .method = ask_method,
                    .is_of_class = ask_class,
                    .extent = ask_extent,
+                   .peek = ask_peek,
                    .items = ask_items,
                    .fast_math = asks_fast(a, r, m->config.fast_math),
                    .ends = m->config.final && func->unit == m->main_module->units[0]};

@@ -34,6 +34,7 @@
  *     loop_complex.c     complex numbers                   loop_random.c      random numbers
  *     loop_vector.c      short vectors                     loop_guard.c       index bounds implied by conditions
  *     loop_mixed.c       values of several types           loop_function.c    functions that call themselves
+ *     loop_row.c         slices of unknown length
  *
  * One loop is compiled to up to four functions:
  *
@@ -60,6 +61,7 @@ typedef enum {
     LOOP_BUILTIN,
     LOOP_OBJECT,
     LOOP_CELL,
+    LOOP_ROW, /* slices of unknown length; a variable that the loop sets, and that nothing reads afterwards */
     LOOP_OTHER
 } LoopKind;
 enum { LOOP_VECTOR_MAX = 32, LOOP_SMALL = 1 << 20 /* sums of a few such numbers are exact in float32 */ };
@@ -109,6 +111,7 @@ typedef struct {
     void (*items)(void *ud, LoopValue *out);
     /* an extent of the array with the source `of`; it is compiled in from then on */
     int64_t (*extent)(void *ud, int of, int axis);
+    int64_t (*peek)(void *ud, int of, int axis); /* the same, which may be another one when the code runs */
 } LoopJob;
 
 /* The origin of a parameter.  IMAGINARY is the imaginary part of a complex source.  SNAPSHOT is the array that a
@@ -220,6 +223,7 @@ typedef struct {
     int returned;
     int drawn;        /* wholes[drawn] is the number of random blocks drawn; -1: the loop draws none */
     int64_t draws;    /* random blocks drawn in an iteration of the parallel version */
+    bool apart;       /* all versions need arrays that do not overlap those that are written */
     bool quick_apart; /* quick needs arrays that do not overlap, as parallel does */
     bool chunked;     /* parallel runs chunks; a fault in it has changed nothing, and exact must run instead */
     LoopTest *tests;  /* the tests of the guard */

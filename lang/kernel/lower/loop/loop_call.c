@@ -266,7 +266,11 @@ static qs_status call_builtin(Loops *L, const char *name, Value *args, int nargs
     bool made = false;
     TRY(kloop_made(L, name, args, nargs, &made, out));
     if (made) return QS_OK;
+    for (int i = 0; i < nargs; i++)
+        if (args[i].what == WHAT_ROW) return kloop_row_call(L, name, args, nargs, out);
     for (int i = 0; i < nargs; i++) kloop_short(L, &args[i]);
+    for (int i = 0; i < nargs; i++)
+        if (kloop_is_row(L, &args[i])) return kloop_row_call(L, name, args, nargs, out);
     for (int i = 0; i < nargs; i++)
         if (args[i].what == WHAT_VECTOR) return kloop_vector_call(L, name, args, nargs, out);
     return call_numeric(L, name, args, nargs, out);

@@ -105,8 +105,10 @@ static qs_status choose_elements(Walk *w, Value *c, Value *a, Value *b, Value *o
 /* -- expressions --------------------------------------------------------------------------------------------------- */
 qs_status kloop_operator(Loops *L, Op op, const Value *x, const Value *y, Value *out) {
     Value r = {.what = WHAT_NUMBER}, a = *x, b = *y;
+    if (a.what == WHAT_ROW || b.what == WHAT_ROW) return kloop_row_binary(L, op, &a, &b, out);
     kloop_short(L, &a);
     kloop_short(L, &b);
+    if (kloop_is_row(L, &a) || kloop_is_row(L, &b)) return kloop_row_binary(L, op, &a, &b, out);
     if (kloop_is_vectorial(&a, &b)) return kloop_vector_binary(L, op, &a, &b, out);
     if (a.what != WHAT_NUMBER || b.what != WHAT_NUMBER) return kloop_decline(L, L->pos, "a value that is no number");
     bool complex = a.num.kind == LOOP_COMPLEX || b.num.kind == LOOP_COMPLEX;
@@ -123,6 +125,7 @@ static qs_status lower_unary(Walk *w, Op op, Value *a, Value *out) {
     Number x;
     kloop_short(L, a);
     if (a->what == WHAT_VECTOR) return kloop_vector_unary(L, op, a, out);
+    if (a->what == WHAT_ROW) return kloop_row_unary(L, op, a, out);
     TRY(a_number(L, a, &x));
     out->what = WHAT_NUMBER;
     return (x.kind == LOOP_COMPLEX ? kloop_complex_unary : kloop_unary)(L, op, x, &out->num);

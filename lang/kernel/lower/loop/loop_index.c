@@ -1,6 +1,7 @@
 /* loop_index.c -- lowers x[…] in a loop: elements and short slices, read, written and updated as the host does.
  *
- * x[p] with a vector p is the element at that position; x[i,:] and other slices of few elements are vectors. */
+ * x[p] with a vector p is the element at that position; x[i,:] and other slices of few elements are vectors, those of
+ * many elements, or of a number that only the running code knows, are rows (loop_row.c). */
 #include "lang/kernel/lower/loop/loop_internal.h"
 #include "lang/syntax/fold.h"
 
@@ -17,9 +18,19 @@ typedef struct {
     int n;
     Number index[QS_MAX_RANK];
     int count[2], sliced;
+    /* a slice of unknown length: every `step`-th element of one dimension, from index[] to `last`, or all */
+    bool lengthy, all;
+    int along, axis; /* the index of the slice, and its dimension */
+    int64_t step;
+    Number last;
+    KRef first;
+    SliceShape shape;
     KRef guard; /* condition under which the elements exist; 0: they do */
     bool row;   /* a row of a matrix held as a WHAT_VECTOR; index[0] is its number */
 } Access;
+struct Slice {
+    Access a;
+};
 
 static qs_dtype dtype_of(const Access *a) { return (qs_dtype)a->base.host.dtype; }
 static const char *shown_name(const Access *a) { return a->p.name ? a->p.name : "an array"; }
@@ -87,6 +98,50 @@ static Subindex places_along(Loops *L, Access *a, int i, int axis) {
     return ksubscript_from(&L->walk, at, count);
 }
 
+/* Finds the number of elements from lo to hi. */
+static KRef count_span(Loops *L, Access *a, KRef lo, KRef hi) {
+    KRef one = kloop_i64(L, 1), zero = kloop_i64(L, 0), size = kloop_i64(L, a->step < 0 ? -a->step : a->step);
+    KRef way = a->step > 0 ? kloop_op(L, K_SUB, hi, lo) : kloop_op(L, K_SUB, lo, hi);
+    a->shape.spanned = (a->step == 1 || a->step == -1) && kaffine_of(L->f, way, &a->shape.span);
+    if (a->step == 1 || a->step == -1) return kloop_op(L, K_MAX, kloop_op(L, K_ADD, way, one), zero);
+    KRef count = kloop_op(L, K_ADD, kloop_op(L, K_DIV, way, size), one);
+    return kbuild_pure(&L->walk, (KMake){K_SELECT, .a = kloop_op(L, K_LE, zero, way), .b = count, .c = zero});
+}
+
+/* Tests the first and the last index, unless there are no elements.  The error shows the first index outside. */
+static void test_span(Loops *L, const Access *a, KRef lo, KRef hi, KRef n, int axis) {
+    KRef one = kloop_i64(L, 1), zero = kloop_i64(L, 0), step = kloop_i64(L, a->step);
+    KRef none = kloop_op(L, K_EQ, a->shape.count, zero), last = hi, out = n;
+    int shown = ksubscript_shown_axis(&a->p, axis);
+    if (a->step == -1) out = kloop_i64(L, -1);
+    else if (a->step != 1) {
+        KRef steps = kloop_op(L, K_SUB, a->shape.count, one), size = kloop_i64(L, a->step < 0 ? -a->step : a->step);
+        last = kloop_op(L, K_ADD, lo, kloop_op(L, K_MUL, steps, step));
+        KRef left = kloop_op(L, K_SUB, a->step > 0 ? n : lo, a->step > 0 ? kloop_op(L, K_ADD, lo, one) : zero);
+        KRef more = kloop_op(L, K_ADD, kloop_op(L, K_DIV, left, size), one);
+        out = kloop_op(L, K_ADD, lo, kloop_op(L, K_MUL, more, step));
+    }
+    KRef guarded = kloop_op(L, a->step > 0 ? K_MAX : K_MIN, hi, lo);
+    kloop_inside_unless(L, none, lo, (AxisIndex){lo, n, lo}, a->p.name, shown);
+    kloop_inside_unless(L, none, guarded, (AxisIndex){last, n, out}, a->p.name, shown);
+}
+
+static Subindex lower_span(Loops *L, Access *a, int axis) {
+    KRef n = kloop_extent(L, &a->base, axis);
+    const LoopValue *h = &a->base.host;
+    a->first = kloop_i64(L, 0);
+    a->shape.column = h->rank == 2 && axis == 0;
+    a->shape.consecutive = a->step == 1 && axis == h->rank - 1 && h->unit_last;
+    if (a->all) {
+        a->shape.count = n, a->shape.spanned = kaffine_of(L->f, n, &a->shape.span), a->shape.span.constant--;
+        return (Subindex){.kind = AT_ONE, .one = a->first};
+    }
+    KRef lo = kloop_twin(L, a->index[a->along]), hi = kloop_twin(L, a->last);
+    a->first = lo, a->shape.count = count_span(L, a, lo, hi);
+    test_span(L, a, lo, hi, n, axis);
+    return (Subindex){.kind = AT_ONE, .one = lo};
+}
+
 static qs_status lower_indices(Loops *L, Access *a) {
     if (a->n != a->p.rank && !(a->p.rank == 1 && a->n == 2))
         return kloop_decline(L, L->pos, "%s has %d dimension%s, but %d ind%s given", shown_name(a), a->p.rank,
@@ -94,6 +149,7 @@ static qs_status lower_indices(Loops *L, Access *a) {
     for (int i = 0; i < a->n; i++) {
         int axis = ksubscript_axis(a->p.rank, a->n, i);
         if (axis < 0) lower_index(L, a, a->index[i], kloop_i64(L, 1), axis);
+        else if (a->lengthy && i == a->along) a->p.item[axis] = lower_span(L, a, axis);
         else a->p.item[axis] = places_along(L, a, i, axis);
     }
     return QS_OK;
@@ -114,6 +170,10 @@ static void record_access(Loops *L, const Access *a, const KRef *at, bool store,
                .pos = L->pos,
                .ins = L->f->nins};
     memcpy(t.at, at, (size_t)t.rank * sizeof *at);
+    if (store && !kloop_is_stored(L, t.source)) {
+        if (L->nstored < LOOP_STORED) L->stored[L->nstored] = t.source;
+        L->nstored++, L->changed = true;
+    }
     qmem_grow(L->c, &L->touches, &L->cap_touches, L->ntouches, sizeof t);
     L->touches[L->ntouches++] = t;
 }
@@ -139,45 +199,71 @@ static qs_status base_of(Loops *L, Node *n, Access *a) {
     return QS_OK;
 }
 
-/* The number of elements from `first` to `last`; it may be known even if the two are not: x[i-1..i+1]. */
-static qs_status length_of(Loops *L, const Node *n, Number first, Number last, double *out) {
+/* The number of elements from `first` to `last`; it may be known even if the two are not: x[i-1..i+1].  *out < 0: it is
+ * not known. */
+static void length_of(Loops *L, Number first, Number last, double *out) {
     KRef lo = kloop_twin(L, first), hi = kloop_twin(L, last);
     Affine span;
     double a, b;
-    if (kloop_known(L, first, &a) && kloop_known(L, last, &b) && a == floor(a) && b == floor(b))
-        return *out = b - a + 1, QS_OK;
-    if (!lo || !hi || !ksubscript_span(&L->walk, lo, hi, &span) || span.n)
-        return kloop_decline(L, n->pos, "a slice of a length that is not known");
-    return *out = (double)span.constant + 1, QS_OK;
+    *out = -1;
+    if (kloop_known(L, first, &a) && kloop_known(L, last, &b) && a == floor(a) && b == floor(b)) *out = b - a + 1;
+    else if (lo && hi && ksubscript_span(&L->walk, lo, hi, &span) && !span.n) *out = (double)span.constant + 1;
+}
+
+/* The ends and the step of a range; the step is compiled in. */
+static qs_status range_ends(Loops *L, const Node *n, Number *first, Number *last, double *step) {
+    Number by = kloop_const(L, 1);
+    TRY(kloop_number(L, n->u.range.lo, first));
+    if (n->u.range.step) TRY(kloop_number(L, n->u.range.step, &by));
+    TRY(kloop_number(L, n->u.range.hi, last));
+    bool whole = kloop_known(L, by, step) && *step == floor(*step) && *step != 0 && fabs(*step) < 0x1p31;
+    return whole ? QS_OK : kloop_decline(L, n->pos, "a slice with a step that is not known, or has a fraction");
+}
+
+static bool may_be_row(const Loops *L, const Access *a) {
+    return dtype_of(a) == L->c->scalar_dtype || dtype_of(a) == QS_F64;
+}
+
+/* A slice whose elements are not compiled in. */
+static qs_status long_slice(Loops *L, const Node *n, Access *a, int d, bool only) {
+    bool all = n->kind == N_COLON;
+    if (!only) return kloop_decline(L, n->pos, "two slices of a length that is not known, or large");
+    if (!may_be_row(L, a)) return kloop_decline(L, n->pos, "a slice of an array of %s", qdtype_info[dtype_of(a)].name);
+    if (!all && (!kloop_twin(L, a->index[d]) || !kloop_twin(L, a->last)))
+        return kloop_decline(L, n->pos, "a slice with an end that may have a fraction");
+    a->axis = ksubscript_axis(a->p.rank, a->n, d);
+    return a->lengthy = true, a->all = all, a->along = d, QS_OK;
 }
 
 /* x[i,:], x[i,a..b], x[a..b,c..d]: a few elements, as many as the array has now, or as the range has.  The number is
- * compiled in. */
-static qs_status slice_of(Loops *L, Node *n, Access *a, int d) {
-    bool all = n->kind == N_COLON;
-    Number first = kloop_const(L, 0), last;
-    if (a->p.rank != a->n || ksubscript_is_down(a->written) || (n->kind == N_RANGE && n->u.range.step))
+ * compiled in.  Of one slice the elements may be many (loop_row.c). */
+static qs_status slice_of(Loops *L, Node *n, Access *a, int d, bool only) {
+    bool all = n->kind == N_COLON, row = a->p.rank == 1 && a->n == 2 && d == 1; /* x[0,:] of a vec */
+    if ((a->p.rank != a->n && !row) || ksubscript_is_down(a->written))
         return kloop_decline(L, n->pos, "a slice of this kind");
-    double extent = all ? (double)L->job->extent(L->job->ud, a->base.host.source, d) : 0;
+    int axis = row ? 0 : d;
+    double step = 1, extent = all ? (double)L->job->peek(L->job->ud, a->base.host.source, axis) : 0;
+    a->index[d] = kloop_const(L, 0);
     if (!all) {
-        TRY(kloop_number(L, n->u.range.lo, &first));
-        TRY(kloop_number(L, n->u.range.hi, &last));
-        TRY(length_of(L, n, first, last, &extent));
+        TRY(range_ends(L, n, &a->index[d], &a->last, &step));
+        length_of(L, a->index[d], a->last, &extent);
     }
-    if (extent < 2) return kloop_decline(L, n->pos, "a slice of one element or none");
-    if (extent > LOOP_VECTOR_MAX) return kloop_decline(L, n->pos, "a slice of more than %d elements", LOOP_VECTOR_MAX);
-    return a->count[d - a->sliced] = (int)extent, a->index[d] = first, QS_OK;
+    a->step = (int64_t)step;
+    bool few = extent >= 2 && extent <= LOOP_VECTOR_MAX && step == 1 && !row && !L->no_vectors;
+    if (!few) return long_slice(L, n, a, d, only);
+    if (all) (void)L->job->extent(L->job->ud, a->base.host.source, d);
+    return a->count[d - a->sliced] = (int)extent, QS_OK;
 }
 
 static bool is_slice(const Node *n) { return n->kind == N_COLON || n->kind == N_RANGE; }
 
-/* Finds the slices among the indices; false unless they are the last index or both of two. */
+/* Finds the slices among the indices; false unless there are none, one, or the first two of two. */
 static bool find_slices(const Node *n, Access *a) {
     NodeList at = n->u.index.at;
     int slices = 0;
-    for (int i = 0; i < at.n; i++) slices += is_slice(at.at[i]);
-    bool patch = slices == 2 && is_slice(at.at[0]) && is_slice(at.at[1]);
-    return a->sliced = patch ? 0 : at.n - 1, slices == 0 || patch || (slices == 1 && is_slice(at.at[at.n - 1]));
+    for (int i = at.n; i-- > 0;)
+        if (is_slice(at.at[i])) slices++, a->sliced = i;
+    return slices < 2 || (slices == 2 && is_slice(at.at[0]) && is_slice(at.at[1]));
 }
 
 /* x[p] with the position in a vector. */
@@ -192,6 +278,12 @@ static bool all_whole(Loops *L, const Value *v) {
     return true;
 }
 
+static bool is_only_slice(const Node *n) {
+    int slices = 0;
+    for (int i = 0; i < n->u.index.at.n; i++) slices += is_slice(n->u.index.at.at[i]);
+    return slices == 1;
+}
+
 static qs_status indices_of(Loops *L, Node *n, Access *a) {
     bool slices = find_slices(n, a) && a->base.what == WHAT_ARRAY;
     for (int i = 0; i < a->n; i++) {
@@ -202,11 +294,10 @@ static qs_status indices_of(Loops *L, Node *n, Access *a) {
             continue;
         }
         if (slices && is_slice(at)) {
-            TRY(slice_of(L, at, a, i));
+            TRY(slice_of(L, at, a, i, is_only_slice(n)));
             continue;
         }
-        if (is_slice(at) && a->base.what == WHAT_ARRAY)
-            return kloop_decline(L, n->pos, "a slice that is neither the last index nor the first two");
+        if (is_slice(at) && a->base.what == WHAT_ARRAY) return kloop_decline(L, n->pos, "slices of several dimensions");
         TRY(kloop_expr(L, at, &v));
         if (a->n == 1 && a->p.rank > 1) kloop_short(L, &v);
         if (is_place(a, &v)) {
@@ -336,14 +427,20 @@ static qs_status add_to_copy(Loops *L, const Access *a, const KRef *at, Op op, N
 }
 
 /* -- slices -------------------------------------------------------------------------------------------------------- */
+/* Whether vectors have elements of this type. */
+static bool is_element_type(const Loops *L, qs_dtype d) { return d == L->c->scalar_dtype || d == QS_F64; }
+
+KRef kloop_width(Loops *L, qs_dtype d) { return d == L->c->scalar_dtype ? 0 : kbuild_int(&L->walk, QS_B1, 1); }
+
 /* The indices of the first and the last element were tested, so all elements exist. */
 static qs_status load_slice(Loops *L, const Access *a, Value *out) {
     KRef at[QS_MAX_RANK];
     int64_t dims[QS_MAX_RANK];
-    if (dtype_of(a) != L->c->scalar_dtype)
+    if (!is_element_type(L, dtype_of(a)))
         return kloop_decline(L, L->pos, "a slice of an array of %s", qdtype_info[dtype_of(a)].name);
     bool vec = ksubscript_shape(&a->p, dims) == 1;
     *out = vec ? kloop_vector(L, (int)dims[0]) : kloop_matrix(L, (int)dims[0], (int)dims[1]);
+    out->f64 = kloop_width(L, dtype_of(a));
     for (int k = 0; k < out->n; k++) ksubscript_at(&a->p, k, at), out->at[k] = load_element(L, a, at, SUM_NOT);
     return QS_OK;
 }
@@ -351,7 +448,8 @@ static qs_status load_slice(Loops *L, const Access *a, Value *out) {
 static qs_status store_slice(Loops *L, const Access *a, const Value *v) {
     KRef at[QS_MAX_RANK];
     int n = (int)ksubscript_count(&a->p);
-    bool same = v->what == WHAT_VECTOR && v->n == n && v->cols == a->count[1];
+    bool column = !a->count[1] && a->sliced == 0 && a->p.rank == 2;
+    bool same = v->what == WHAT_VECTOR && v->n == n && (v->cols == a->count[1] || (column && v->cols == 1));
     if (!same && v->what != WHAT_NUMBER) return kloop_decline(L, L->pos, "a slice that is set to something else");
     for (int k = 0; k < n; k++) {
         ksubscript_at(&a->p, k, at);
@@ -360,9 +458,63 @@ static qs_status store_slice(Loops *L, const Access *a, const Value *v) {
     return QS_OK;
 }
 
+/* -- slices of unknown length -------------------------------------------------------------------------------------- */
+static void slice_index(Loops *L, const Slice *s, KRef k, KRef *at) {
+    ksubscript_at(&s->a.p, 0, at);
+    at[s->a.axis] = kloop_op(L, K_ADD, s->a.first, kloop_op(L, K_MUL, k, kloop_i64(L, s->a.step)));
+}
+
+qs_status kloop_slice_element(Loops *L, const Slice *s, KRef k, Value *out) {
+    KRef at[QS_MAX_RANK];
+    slice_index(L, s, k, at);
+    *out = kloop_vector(L, 1);
+    out->at[0] = load_element(L, &s->a, at, SUM_NOT), out->f64 = kloop_width(L, dtype_of(&s->a));
+    return QS_OK;
+}
+
+qs_status kloop_slice_set(Loops *L, const Slice *s, KRef k, Number v) {
+    KRef at[QS_MAX_RANK];
+    slice_index(L, s, k, at);
+    return store_element(L, &s->a, at, v, SUM_NOT);
+}
+
+int kloop_slice_param(Loops *L, const Slice *s) { return array_param(L, &s->a.base); }
+int kloop_slice_source(const Slice *s) { return s->a.base.host.source; }
+const char *kloop_slice_name(const Slice *s) { return shown_name(&s->a); }
+
+bool kloop_slices_match(const Loops *L, const Slice *a, const Slice *b) {
+    Affine x, y;
+    if (a->a.axis != b->a.axis || a->a.step != b->a.step) return false;
+    if (a->a.first == b->a.first) return true;
+    return kaffine_of(L->f, a->a.first, &x) && kaffine_of(L->f, b->a.first, &y) && kaffine_add(&x, &y, -1) && !x.n &&
+           !x.constant;
+}
+
+bool kloop_is_stored(const Loops *L, int source) {
+    for (int i = 0; i < L->nstored && i < LOOP_STORED; i++)
+        if (L->stored[i] == source) return true;
+    return L->nstored > LOOP_STORED;
+}
+
+static const Slice *keep_slice(Loops *L, const Access *a) {
+    Slice *s = qarena_alloc(L->arena, sizeof *s);
+    return s->a = *a, s;
+}
+
+qs_status kloop_whole_array(Loops *L, const Value *array, Value *out) {
+    Access a = {.base = *array, .p = {.mode = ACC_CHECKED, .rank = 1}, .n = 1, .lengthy = true, .all = true, .step = 1};
+    a.p.name = array->name ? array->name->s : NULL;
+    if (array->host.rank != 1 || !may_be_row(L, &a)) return kloop_decline(L, L->pos, "an array of many elements");
+    a.p.item[0] = lower_span(L, &a, 0);
+    return kloop_slice_row(L, keep_slice(L, &a), &a.shape, out), QS_OK;
+}
+
+/* -- short arrays -------------------------------------------------------------------------------------------------- */
 bool kloop_is_short(Loops *L, const LoopValue *h, int *rows, int *cols) {
     int64_t extents[2] = {1, 1};
-    if (h->kind != LOOP_ARRAY || h->rank > 2 || h->dtype != L->c->scalar_dtype || !h->contiguous) return false;
+    if (h->kind != LOOP_ARRAY || h->rank > 2 || !is_element_type(L, (qs_dtype)h->dtype) || !h->contiguous) return false;
+    for (int d = 0; d < h->rank; d++)
+        if (L->job->peek(L->job->ud, h->source, d) > LOOP_VECTOR_MAX) return false;
     for (int d = 0; d < h->rank; d++) extents[2 - h->rank + d] = L->job->extent(L->job->ud, h->source, d);
     if (extents[0] > LOOP_VECTOR_MAX || extents[1] > LOOP_VECTOR_MAX) return false;
     *rows = (int)extents[0], *cols = (int)extents[1];
@@ -375,6 +527,7 @@ void kloop_short(Loops *L, Value *v) {
     Access a = {.base = *v, .p = {.mode = ACC_CHECKED, .rank = v->host.rank}};
     KRef at[2];
     *v = kloop_matrix(L, rows, cols);
+    v->f64 = kloop_width(L, dtype_of(&a));
     v->like = a.base.host.source < LOOP_TWO ? LOOP_LIKE(a.base.host.source) : 0;
     for (int i = 0; i < v->n; i++) {
         if (a.p.rank == 2) at[0] = kloop_i64(L, i / cols);
@@ -420,6 +573,7 @@ qs_status kloop_load(Walk *w, Node *n, Value *out) {
         return *out = v, QS_OK;
     }
     TRY(lower_indices(L, &a));
+    if (a.lengthy) return kloop_slice_row(L, keep_slice(L, &a), &a.shape, out), QS_OK;
     if (a.count[0]) return load_slice(L, &a, out);
     ksubscript_at(&a.p, 0, at);
     return v.num = load_element(L, &a, at, SUM_NOT), *out = v, QS_OK;
@@ -453,11 +607,22 @@ qs_status kloop_store(Walk *w, Node *target, const Value *v) {
     if (L->module && a.base.what != WHAT_VECTOR) return kloop_decline(L, L->pos, "an element of an array that is set");
     Value held = as_held(L, &a, v);
     if (a.base.what != WHAT_VECTOR) TRY(lower_indices(L, &a));
+    if (a.lengthy) TRY(may_store(L, &a, false));
+    if (a.lengthy) return kloop_row_store(L, keep_slice(L, &a), &a.shape, v);
     if (a.count[0]) return store_slice(L, &a, &held);
     if (v->what != WHAT_NUMBER) return kloop_decline(L, L->pos, "a value that is no number");
     if (a.base.what == WHAT_VECTOR) return patch_element(L, target, &a, v->num);
     ksubscript_at(&a.p, 0, at);
     return store_element(L, &a, at, held.num, SUM_NOT);
+}
+
+static qs_status update_row(Loops *L, const Access *a, Op op, const Value *v) {
+    Value old, result;
+    const Slice *s = keep_slice(L, a);
+    TRY(may_store(L, a, false));
+    kloop_slice_row(L, s, &a->shape, &old);
+    TRY(kloop_operator(L, op, &old, v, &result));
+    return kloop_row_store(L, s, &a->shape, &result);
 }
 
 static qs_status update_slice(Loops *L, const Access *a, Op op, const Value *v) {
@@ -486,6 +651,7 @@ qs_status kloop_update(Walk *w, Node *target, Op op, Node *value) {
     TRY(kloop_expr(L, value, &v));
     L->pos = target->pos;
     if (a.base.what != WHAT_VECTOR) TRY(lower_indices(L, &a));
+    if (a.lengthy) return update_row(L, &a, op, &v);
     if (a.count[0]) return update_slice(L, &a, op, &v);
     if (v.what != WHAT_NUMBER) return kloop_decline(L, L->pos, "a value that is no number");
     if (a.base.what == WHAT_VECTOR) {

@@ -38,8 +38,11 @@ typedef enum {
     WHAT_ARRAY,
     WHAT_FUNCTION,
     WHAT_OBJECT,
-    WHAT_CELL
+    WHAT_CELL,
+    WHAT_ROW /* an expression of slices of unknown length, whose elements are computed where they are used */
 } What;
+typedef struct Row Row;     /* loop_row.c */
+typedef struct Slice Slice; /* loop_index.c */
 typedef struct Val {
     What what;
     Number num; /* WHAT_NUMBER */
@@ -51,6 +54,7 @@ typedef struct Val {
     KRef f64;           /* bool: its array is float64, like that of [16777217,x]; 0: certainly `scalar` */
     struct Var *origin; /* WHAT_VECTOR: the variable that holds this array; NULL: a new array */
     LoopValue host;     /* all others */
+    const Row *row;     /* WHAT_ROW */
     struct Val *caught; /* WHAT_FUNCTION: values captured in the loop; NULL: those of host.source */
     const Str *name;
     const Sym *sym;
@@ -137,6 +141,7 @@ typedef struct {  /* a loop of the perfect nest */
 } Level;
 
 typedef enum { MODE_EXACT, MODE_QUICK, MODE_PARALLEL } Mode;
+enum { LOOP_STORED = 32 };
 typedef struct LoopModule LoopModule;
 
 typedef struct Loops {
@@ -153,11 +158,13 @@ typedef struct Loops {
     LoopResult *out;
     Arena *keep_result; /* arena of the result */
     Mode mode;
-    bool reorders; /* some FOR has independent iterations, if arrays do not overlap */
-    int axes;      /* MODE_PARALLEL: number of outer loops that are axes */
-    bool chunked;  /* MODE_PARALLEL: positions are chunks of the outermost loop; see loop.h */
-    bool random;   /* draws random numbers */
-    int nest;      /* number of outer loops that contain only the next one */
+    bool reorders;                    /* some FOR has independent iterations, if arrays do not overlap */
+    int axes;                         /* MODE_PARALLEL: number of outer loops that are axes */
+    bool chunked;                     /* MODE_PARALLEL: positions are chunks of the outermost loop; see loop.h */
+    bool random;                      /* draws random numbers */
+    int nest;                         /* number of outer loops that contain only the next one */
+    bool no_vectors;                  /* slices are rows, however short they are */
+    int stored[LOOP_STORED], nstored; /* sources of arrays that the loop writes; more than fit: any array */
     /* set anew in each pass */
     bool waits;           /* some loop ends by a condition, which may never hold after a failed iteration */
     KRef fault, value[2]; /* LOCALs: number of the test that failed; its values */
@@ -244,6 +251,14 @@ void kloop_join(Walk *w, bool *into);
 /* %0 and %1 in the message are a and b. */
 void kloop_fail_unless(Loops *L, KRef cond, qs_status s, const char *sentence, KRef a, KRef b);
 void kloop_inside(Loops *L, AxisIndex x, const char *array, int axis); /* emits an index test */
+/* The same unless `none` (0: never); `guarded` is an index for the guard, which is inside only if x.at is. */
+void kloop_inside_unless(Loops *L, KRef none, KRef guarded, AxisIndex x, const char *array, int axis);
+/* A test of the lengths of arrays; see kloop_test_lengths.  shown: the values in the message. */
+typedef struct {
+    KRef a, b, n, shown[2];
+    qs_status status;
+} LengthTest;
+bool kloop_test_lengths(Loops *L, LengthTest t, KRef holds, const char *sentence);
 /* Makes this source location warn after the loop if `when` was true. */
 void kloop_note(Loops *L, Slip slip, KRef when);
 void kloop_note_place(Loops *L, const char *name, int rank); /* see qwarn_place */
@@ -324,7 +339,22 @@ qs_status kloop_complex_unary(Loops *L, Op op, Number a, Number *out);
 /* A built-in with a complex argument or result; *found: it is one. */
 qs_status kloop_complex_call(Loops *L, const char *name, const Number *args, int nargs, bool *found, Number *out);
 
+/* -- loop_row.c ---------------------------------------------------------------------------------------------------- */
+typedef struct {
+    KRef count;  /* number of elements, int64 */
+    Affine span; /* spanned: count - 1, if there are elements */
+    bool spanned, column, consecutive;
+} SliceShape;
+bool kloop_is_row(const Loops *L, const Value *v); /* a row, or an array that may become one */
+void kloop_slice_row(Loops *L, const Slice *s, const SliceShape *shape, Value *out);
+qs_status kloop_row_binary(Loops *L, Op op, const Value *a, const Value *b, Value *out); /* one operand is a row */
+qs_status kloop_row_unary(Loops *L, Op op, const Value *a, Value *out);
+qs_status kloop_row_call(Loops *L, const char *name, const Value *args, int nargs, Value *out);
+qs_status kloop_row_store(Loops *L, const Slice *to, const SliceShape *shape, const Value *v);
+void kloop_row_copied(Loops *L, Value *v); /* v is assigned to a variable */
+
 /* -- loop_vector.c ------------------------------------------------------------------------------------------------- */
+bool kloop_is_elementwise(Op op);
 Value kloop_vector(Loops *L, int n);              /* a new vector of n elements, which the caller fills in */
 Value kloop_matrix(Loops *L, int rows, int cols); /* a matrix with one row is a vec */
 /* zeros and other constructors */
@@ -375,7 +405,17 @@ qs_status kloop_update(Walk *w, Node *target, Op op, Node *value);
 qs_status kloop_element(Loops *L, const Value *v, Number index, Value *out);
 /* whether the array is short enough to be a vector */
 bool kloop_is_short(Loops *L, const LoopValue *v, int *rows, int *cols);
-void kloop_short(Loops *L, Value *v);                      /* loads a short array as a vector */
+void kloop_short(Loops *L, Value *v); /* loads a short array as a vector */
+/* Slices of unknown length: element k, and what the slice is of. */
+qs_status kloop_slice_element(Loops *L, const Slice *s, KRef k, Value *out);
+qs_status kloop_slice_set(Loops *L, const Slice *s, KRef k, Number v);
+int kloop_slice_param(Loops *L, const Slice *s);
+int kloop_slice_source(const Slice *s);
+const char *kloop_slice_name(const Slice *s);
+bool kloop_slices_match(const Loops *L, const Slice *a, const Slice *b); /* the same positions along the dimension */
+bool kloop_is_stored(const Loops *L, int source);                        /* whether the loop writes the array */
+qs_status kloop_whole_array(Loops *L, const Value *array, Value *out);   /* a vec as a row */
+KRef kloop_width(Loops *L, qs_dtype d);                    /* Value.f64 of a vector of this element type */
 KRef kloop_extent(Loops *L, const Value *array, int axis); /* int64 */
 
 /* -- loop_reduction.c ---------------------------------------------------------------------------------------------- */

@@ -88,7 +88,7 @@ static Value entry_vector(Loops *L, const Var *var, Str *name) {
     p.unit_last = true;
     uint64_t param = (uint64_t)kloop_param(L, &p, (LoopBind){LOOP_SNAPSHOT, v->source});
     Value x = kloop_vector(L, var->n);
-    x.cols = var->cols;
+    x.cols = var->cols, x.f64 = kloop_width(L, (qs_dtype)v->dtype);
     for (int i = 0; i < x.n; i++) {
         KRef e = kbuild_emit(
             &L->walk, (KMake){K_LOAD, .own = kir_value_dtype((qs_dtype)v->dtype), .a = kloop_i64(L, i), .imm = param});
@@ -198,6 +198,7 @@ static void enter_vector(Loops *L, Var *v) {
     int rows, cols;
     if (!kloop_is_short(L, e, &rows, &cols)) return;
     v->kind = LOOP_VECTOR, v->n = rows * cols, v->cols = e->rank > 1 ? cols : 0, v->shared = true;
+    v->varies = e->dtype != L->c->scalar_dtype;
 }
 
 void kloop_enter_var(Loops *L, Var *v) {
@@ -276,8 +277,18 @@ static Value from_locals(Loops *L, Var *v) {
     return x;
 }
 
+/* A row is known in the block that has set it. */
+static qs_status read_row(Loops *L, Var *v, Value *out) {
+    if (!kbuild_is_open(v->home))
+        return kloop_decline(L, L->pos, "%s is a slice of a length that is not known, from another place",
+                             v->sym->name->s);
+    *out = v->val, out->name = v->sym->name, out->sym = v->sym;
+    return QS_OK;
+}
+
 static qs_status read_var(Loops *L, Var *v, Value *out) {
     if (v->bound) return *out = v->val, QS_OK;
+    if (v->kind == LOOP_ROW) return read_row(L, v, out);
     if (!v->set) TRY(doubt_read(L, v));
     /* A called function would see the partial result of the chunk. */
     bool part = L->mode == MODE_PARALLEL && v->reduce && L->in != L->root;
@@ -310,6 +321,7 @@ static const char *kind_name(uint8_t kind) {
                                         [LOOP_BUILTIN] = "a function",
                                         [LOOP_OBJECT] = "an object",
                                         [LOOP_CELL] = "a cell",
+                                        [LOOP_ROW] = "a slice",
                                         [LOOP_OTHER] = "something else"};
     return names[kind];
 }
@@ -428,7 +440,18 @@ static qs_status mark_shared(Loops *L, Var *v) {
     return kloop_decline(L, L->pos, "%s is changed, and perhaps its array has another name", v->sym->name->s);
 }
 
+static qs_status assign_row(Loops *L, Var *v, const Value *x) {
+    if (v->live && L->in == L->root)
+        return kloop_decline(L, L->pos, "%s, an array made in the loop, is read afterwards", v->sym->name->s);
+    if (v->assigned && v->kind != LOOP_ROW)
+        return kloop_decline(L, L->pos, "%s is a slice here and %s elsewhere", v->sym->name->s, kind_name(v->kind));
+    if (v->kind != LOOP_ROW) replace_type(v, LOOP_ROW, 0, 0), L->changed = true;
+    v->assigned = v->set = true, v->bound = false, v->home = L->block, v->val = *x;
+    return kloop_row_copied(L, &v->val), QS_OK;
+}
+
 qs_status kloop_assign(Loops *L, Var *v, const Value *x) {
+    if (x->what == WHAT_ROW) return assign_row(L, v, x);
     bool vector = x->what == WHAT_VECTOR;
     if (!vector && x->what != WHAT_NUMBER) return kloop_decline(L, L->pos, "a value that is no number");
     TRY(set_type(L, v, x));
@@ -643,12 +666,38 @@ void kloop_note_fraction(Loops *L, KRef x, KRef whole) {
     if (!counted && !kir_is_rounding(i)) kloop_note(L, SLIP_FRACTION, kloop_op(L, K_NE, x, whole));
 }
 
+static bool is_constant(const Loops *L, KRef r) {
+    uint8_t op = L->f->ins[r].op;
+    return op == K_DIM || op == K_CONST || op == K_PARAM;
+}
+
+/* Emits the error unless `holds`, which follows if 0 <= a - b < n.  Returns whether that is certain in this version,
+ * because the guard has tested it. */
+bool kloop_test_lengths(Loops *L, LengthTest t, KRef holds, const char *sentence) {
+    uint32_t loose = L->loose;
+    bool checked = is_constant(L, t.a) && is_constant(L, t.b) && is_constant(L, t.n) && !L->module;
+    if (checked) {
+        KRef at = kloop_op(L, K_SUB, t.a, t.b);
+        Check check = {.at = at, .n = t.n, .ranged = true, .test = {L->in->func, L->pos, "", -1}};
+        qmem_grow(L->c, &L->checks, &L->cap_checks, L->nchecks, sizeof *L->checks);
+        L->checks[L->nchecks++] = check;
+        if (L->mode != MODE_EXACT) return true;
+    }
+    kloop_fail_unless(L, holds, t.status, sentence, t.shown[0], t.shown[1]);
+    if (checked) L->loose = loose;
+    return false;
+}
+
 void kloop_inside(Loops *L, AxisIndex x, const char *array, int axis) {
+    kloop_inside_unless(L, 0, x.at, x, array, axis);
+}
+
+void kloop_inside_unless(Loops *L, KRef none, KRef guarded, AxisIndex x, const char *array, int axis) {
     char text[KPLACE_TEXT];
     uint32_t loose = L->loose;
-    Check check = {.at = x.at,
+    Check check = {.at = guarded,
                    .n = x.n,
-                   .ranged = kloop_has_range(L, x.at),
+                   .ranged = kloop_has_range(L, guarded),
                    .test = {L->in->func, L->pos, array ? array : "an array", axis}};
     kloop_prove(L, &check);
     bool checked = kloop_is_known(&check, &check.low) && kloop_is_known(&check, &check.high);
@@ -658,6 +707,8 @@ void kloop_inside(Loops *L, AxisIndex x, const char *array, int axis) {
         L->checks[L->nchecks++] = check;
         if (L->mode != MODE_EXACT) return;
     }
-    kloop_fail_unless(L, kloop_op(L, K_INB, x.at, x.n), QS_EINDEX, text, x.shown, x.n);
+    KRef inside = kloop_op(L, K_INB, x.at, x.n);
+    if (none) inside = kloop_op(L, K_OR, none, inside);
+    kloop_fail_unless(L, inside, QS_EINDEX, text, x.shown, x.n);
     if (checked) L->loose = loose;
 }

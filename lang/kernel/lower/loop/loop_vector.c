@@ -69,8 +69,15 @@ Number kloop_rounded(Loops *L, Number a) {
 
 KRef kloop_or(Loops *L, KRef a, KRef b) { return !a || !b ? a | b : kloop_op(L, K_OR, a, b); }
 
+/* Whether an array is certainly float64. */
+static bool is_surely(const Loops *L, KRef f64) {
+    double k;
+    return f64 && kir_is_const(L->f, f64, &k) && k != 0;
+}
+
 static Number select_width(Loops *L, KRef f64, Number wide, Number narrow) {
     if (!f64 || wide.v == narrow.v) return narrow;
+    if (is_surely(L, f64)) return wide;
     return kloop_num(kbuild_pure(&L->walk, (KMake){K_SELECT, .a = f64, .b = wide.v, .c = narrow.v}));
 }
 
@@ -79,7 +86,7 @@ Number kloop_held(Loops *L, KRef f64, Number a) {
 }
 
 /* -- operators ----------------------------------------------------------------------------------------------------- */
-static bool is_element_wise(Op op) {
+bool kloop_is_elementwise(Op op) {
     return op == OP_ADD || op == OP_SUB || op == OP_MUL || op == OP_PWMUL || op == OP_DIV || op == OP_PWDIV ||
            op == OP_PWPOW || op == OP_MAXEQ || op == OP_MINEQ;
 }
@@ -128,8 +135,9 @@ void kloop_merge(Loops *L, Value *v, const KRef *again) {
 
 static void make_elements(Loops *L, const Making *m, Value *out) {
     KRef again[LOOP_VECTOR_MAX];
-    for (int i = 0; i < out->n; i++) out->at[i] = m->at(L, m, elem_dtype(L), i);
-    if (!out->f64) return;
+    bool sure = is_surely(L, out->f64);
+    for (int i = 0; i < out->n; i++) out->at[i] = m->at(L, m, sure ? QS_F64 : elem_dtype(L), i);
+    if (!out->f64 || sure) return;
     kloop_fork(L, out, again);
     kloop_flow(L, K_IF, out->f64);
     for (int i = 0; i < out->n; i++) kbuild_set(&L->walk, again[i], m->at(L, m, QS_F64, i).v);
@@ -225,7 +233,7 @@ qs_status kloop_vector_binary(Loops *L, Op op, const Value *a, const Value *b, V
     const Value args[2] = {*a, *b};
     Stretch s;
     bool both = a->what == b->what;
-    bool known = is_element_wise(op) || is_comparison(op);
+    bool known = kloop_is_elementwise(op) || is_comparison(op);
     if (!takes_part(a) || !takes_part(b) || !known || (op == OP_PWPOW && b->what == WHAT_VECTOR))
         return kloop_decline(L, L->pos, "the operator `%s` of a vector",
                              *qop_text(op) ? qop_text(op) : qop_inplace(op));
@@ -352,10 +360,10 @@ qs_status kloop_vector_patch(Loops *L, const Value *v, const Number *index, cons
 }
 
 /* -- reductions ---------------------------------------------------------------------------------------------------- */
-/* Sums in sixteen lanes, which are then added pairwise by halves: lane l and lane l + 8, 4, 2, 1. */
+/* Sums in sixteen lanes, which are then added pairwise by halves: lane l and lane l + 8, 4, 2, 1.  A lane begins with
+ * -0, so that its first term is its value. */
 static Number sum_of(Loops *L, KRef *x, int n) {
     enum { LANES = 16 };
-    for (int i = 0; i < n && i < LANES; i++) x[i] = kloop_op(L, K_ADD, kloop_f64(L, 0), x[i]);
     for (int i = LANES; i < n; i++) x[i % LANES] = kloop_op(L, K_ADD, x[i % LANES], x[i]);
     if (n > LANES) n = LANES;
     for (int half = LANES / 2; half; half /= 2)
@@ -380,6 +388,7 @@ static void get_values(const Value *a, KRef *x) {
 static Number dot_product(Loops *L, const Value *a, const Value *b) {
     KRef x[LOOP_VECTOR_MAX];
     for (int i = 0; i < a->n; i++) x[i] = kloop_op(L, K_MUL, a->at[i].v, b->at[i].v);
+    for (int i = 0; i < a->n && i < 16; i++) x[i] = kloop_op(L, K_ADD, kloop_f64(L, 0), x[i]); /* lanes begin with 0 */
     return sum_of(L, x, a->n);
 }
 

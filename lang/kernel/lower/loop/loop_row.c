@@ -1,0 +1,462 @@
+/* loop_row.c -- slices of unknown length in a loop: p[j,:] - p[i,:], sum(x[i-k..i].*h), c[i,:] = c[i,:] + s*b[k,:].
+ *
+ * An expression of such slices is a tree (Row), and no array.  Where its elements are needed, by a reduction or by the
+ * slice that it is assigned to, an inner FOR computes them one by one, with the arithmetic of short vectors of one
+ * element (loop_vector.c).  A variable may hold a Row while its block is open and nothing writes the arrays that it
+ * reads; each use computes the elements again.
+ *
+ * The VM runs such a loop only if the arrays that it writes share no memory with its other arrays.  So only a slice of
+ * the assigned array itself can overlap the target, which is allowed at the same positions along the dimension: it is
+ * then the same element, or in another row.
+ *
+ * Reductions add in the order of the host: floats of consecutive elements in sixteen lanes (vm/array/contiguous.c),
+ * all else in the lanes of vm/array/reduce.c. */
+#include "lang/kernel/elem/elem_build.h"
+#include "lang/kernel/lower/loop/loop_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+
+typedef enum { ROW_SLICE, ROW_NUMBER, ROW_BINARY, ROW_UNARY, ROW_CALL, ROW_SPREAD } RowForm;
+struct Row {
+    RowForm form;
+    KRef count;   /* number of elements, int64; 0: a number, which fits any */
+    KRef assumed; /* the number if no row of one element is spread, which the guard tests; 0: count */
+    Affine span;  /* spanned: count - 1, if there are elements */
+    bool spanned;
+    bool column; /* n x 1 instead of a vec */
+    bool view;   /* a slice of elements that are not consecutive, which the host has not copied */
+    const Slice *slice;
+    Op op;
+    const char *name;
+    int nargs;
+    const Row *arg[LOOP_ROW_ARGS];
+    Number num;
+    KRef factor; /* ROW_SPREAD: 0: all elements are the first of arg[0]; 1: they are its elements */
+    KRef since;  /* the instructions that existed when the slice was made */
+    uint32_t pos;
+    int depth; /* how many loops were open */
+};
+
+static Row *new_row(Loops *L, const Row *like, RowForm form) {
+    Row *r = qarena_alloc(L->arena, sizeof *r);
+    if (like) *r = *like;
+    return r->form = form, r->pos = L->pos, r->view = false, r;
+}
+
+static KRef one(Loops *L) { return kloop_i64(L, 1); }
+static KRef zero(Loops *L) { return kloop_i64(L, 0); }
+
+/* -- making -------------------------------------------------------------------------------------------------------- */
+void kloop_slice_row(Loops *L, const Slice *s, const SliceShape *shape, Value *out) {
+    Row *r = new_row(L, NULL, ROW_SLICE);
+    r->slice = s, r->count = shape->count, r->span = shape->span, r->spanned = shape->spanned;
+    r->column = shape->column, r->view = !shape->consecutive;
+    r->since = L->f->nins, r->depth = L->depth;
+    *out = (Value){.what = WHAT_ROW, .row = r};
+    L->out->apart = true;
+}
+
+/* Short vectors of slices become rows as well from the next pass on. */
+static qs_status mix_vector(Loops *L, const Row **out) {
+    if (L->no_vectors) return kloop_decline(L, L->pos, "a short vector beside a slice of a length that is not known");
+    L->no_vectors = L->changed = true;
+    *out = NULL;
+    return QS_OK;
+}
+
+/* *out NULL: this pass is repeated. */
+static qs_status as_row(Loops *L, const Value *v, const Row **out) {
+    if (v->what == WHAT_ROW) return *out = v->row, QS_OK;
+    if (v->what == WHAT_VECTOR) return mix_vector(L, out);
+    if (v->what == WHAT_ARRAY) {
+        Value whole;
+        TRY(kloop_whole_array(L, v, &whole));
+        return *out = whole.row, QS_OK;
+    }
+    Number n;
+    TRY(kloop_real_number(L, v, &n));
+    Row *r = new_row(L, NULL, ROW_NUMBER);
+    return r->num = n, *out = r, QS_OK;
+}
+
+bool kloop_is_row(const Loops *L, const Value *v) {
+    (void)L;
+    return v->what == WHAT_ROW || (v->what == WHAT_ARRAY && v->host.rank == 1);
+}
+
+static bool same_count(const Row *a, const Row *b) {
+    Affine d = a->span;
+    if (a->count == b->count) return true;
+    return a->spanned && b->spanned && kaffine_add(&d, &b->span, -1) && !d.n && !d.constant;
+}
+
+/* A row of one element fits any other. */
+static const Row *spread_row(Loops *L, const Row *r, KRef equal) {
+    Row *s = new_row(L, r, ROW_SPREAD);
+    KRef many = kloop_op(L, K_OR, equal, kloop_op(L, K_NE, r->count, one(L)));
+    s->arg[0] = r, s->factor = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = many, .b = one(L), .c = zero(L)});
+    return s;
+}
+
+/* Whether two lengths are certainly equal in this version; emits the error unless `fit`. */
+static bool test_equal(Loops *L, const Row *a, const Row *b, KRef fit, const char *text) {
+    LengthTest t = {.a = a->assumed ? a->assumed : a->count,
+                    .b = b->assumed ? b->assumed : b->count,
+                    .n = one(L),
+                    .shown = {a->count, b->count},
+                    .status = QS_ESHAPE};
+    return kloop_test_lengths(L, t, fit, text);
+}
+
+/* Brings two operands to one length, and tests it. */
+static qs_status meet_counts(Loops *L, const char *name, const Row **a, const Row **b) {
+    char text[120];
+    const Row *x = *a, *y = *b;
+    if (!x->count || !y->count) return QS_OK;
+    if (x->column != y->column) return kloop_decline(L, L->pos, "a row beside a column");
+    if (same_count(x, y)) return QS_OK;
+    KRef equal = kloop_op(L, K_EQ, x->count, y->count);
+    KRef fits = kloop_op(L, K_OR, kloop_op(L, K_EQ, x->count, one(L)), kloop_op(L, K_EQ, y->count, one(L)));
+    snprintf(text, sizeof text,
+             x->column ? "%s: shapes %%0x1 and %%1x1 do not match" : "%s: shapes 1x%%0 and 1x%%1 do not match", name);
+    if (test_equal(L, x, y, kloop_op(L, K_OR, equal, fits), text)) return QS_OK;
+    *a = spread_row(L, x, equal), *b = spread_row(L, y, equal);
+    KRef single = kloop_op(L, K_EQ, x->count, one(L));
+    Row *r = (Row *)(uintptr_t)*a;
+    r->assumed = x->assumed ? x->assumed : x->count;
+    r->count = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = single, .b = y->count, .c = x->count});
+    return r->spanned = false, QS_OK;
+}
+
+static qs_status finish_row(Loops *L, Row *r, Value *out) {
+    (void)L;
+    const Row *shape = NULL;
+    for (int i = 0; i < r->nargs && !shape; i++) shape = r->arg[i]->count ? r->arg[i] : NULL;
+    r->count = shape->count, r->assumed = shape->assumed, r->span = shape->span;
+    r->spanned = shape->spanned, r->column = shape->column;
+    return *out = (Value){.what = WHAT_ROW, .row = r}, QS_OK;
+}
+
+qs_status kloop_row_binary(Loops *L, Op op, const Value *a, const Value *b, Value *out) {
+    Row *r = new_row(L, NULL, ROW_BINARY);
+    bool both = a->what != WHAT_NUMBER && b->what != WHAT_NUMBER;
+    bool known = kloop_is_elementwise(op) && (op != OP_PWPOW || b->what == WHAT_NUMBER);
+    if (!known || (both && (op == OP_MUL || op == OP_DIV)))
+        return kloop_decline(L, L->pos, "the operator `%s` of slices whose length is not known",
+                             *qop_text(op) ? qop_text(op) : qop_inplace(op));
+    r->op = op, r->nargs = 2;
+    TRY(as_row(L, a, &r->arg[0]));
+    TRY(as_row(L, b, &r->arg[1]));
+    if (!r->arg[0] || !r->arg[1]) return *out = a->what == WHAT_ROW ? *a : *b, QS_OK;
+    TRY(meet_counts(L, qop_text(op), &r->arg[0], &r->arg[1]));
+    return finish_row(L, r, out);
+}
+
+qs_status kloop_row_unary(Loops *L, Op op, const Value *a, Value *out) {
+    Row *r = new_row(L, NULL, ROW_UNARY);
+    if (op == OP_NOT) return kloop_decline(L, L->pos, "`!` of a slice whose length is not known");
+    r->op = op, r->nargs = 1, r->arg[0] = a->row;
+    return finish_row(L, r, out);
+}
+
+/* -- elements ------------------------------------------------------------------------------------------------------ */
+static qs_status element_of(Loops *L, const Row *r, KRef k, Value *out) {
+    Value x[LOOP_ROW_ARGS];
+    if (r->form == ROW_SPREAD) return element_of(L, r->arg[0], kloop_op(L, K_MUL, k, r->factor), out);
+    for (int i = 0; i < r->nargs; i++) TRY(element_of(L, r->arg[i], k, &x[i]));
+    L->pos = r->pos;
+    switch (r->form) {
+    case ROW_SLICE: return kloop_slice_element(L, r->slice, k, out);
+    case ROW_NUMBER: return *out = (Value){.what = WHAT_NUMBER, .num = r->num}, QS_OK;
+    case ROW_BINARY: return kloop_vector_binary(L, r->op, &x[0], &x[1], out);
+    case ROW_UNARY: return kloop_vector_unary(L, r->op, &x[0], out);
+    default: return kloop_vector_call(L, r->name, x, r->nargs, out);
+    }
+}
+
+static qs_status number_at(Loops *L, const Row *r, KRef k, Number *out) {
+    Value v;
+    uint32_t pos = L->pos;
+    TRY(element_of(L, r, k, &v));
+    return L->pos = pos, *out = v.at[0], QS_OK;
+}
+
+/* Whether the arrays have not been written since the row was made. */
+static qs_status check_unchanged(Loops *L, const Row *r) {
+    for (int i = 0; i < (r->form == ROW_SPREAD ? 1 : r->nargs); i++) TRY(check_unchanged(L, r->arg[i]));
+    if (r->form != ROW_SLICE) return QS_OK;
+    int param = kloop_slice_param(L, r->slice);
+    bool changed = r->depth != L->depth && kloop_is_stored(L, kloop_slice_source(r->slice));
+    for (KRef i = r->since; i < L->f->nins && !changed; i++)
+        changed = (L->f->ins[i].op == K_STORE || L->f->ins[i].op == K_ATOMIC) && (int)L->f->ins[i].imm == param;
+    if (!changed) return QS_OK;
+    return kloop_decline(L, L->pos, "%s is changed before the elements of a slice are used",
+                         kloop_slice_name(r->slice));
+}
+
+static KRef open_for(Loops *L, KRef first, KRef last, KRef step, bool free) {
+    uint8_t order = free ? KFLAG_REASSOC : 0;
+    return kloop_emit(L, (KMake){K_FOR, .own = QS_I64, .flag = order, .a = first, .b = last, .c = step});
+}
+
+/* -- reductions ---------------------------------------------------------------------------------------------------- */
+typedef struct {
+    const char *name;
+    KOp op;
+    double first; /* what a lane of sixteen begins with */
+    bool squares, root, mean;
+} RowReduction;
+static const RowReduction reductions[] = {
+    {"sum", K_ADD, -0.0, false, false, false}, {"mean", K_ADD, -0.0, false, false, true},
+    {"prod", K_MUL, 1, false, false, false},   {"max", K_MAX, NAN, false, false, false},
+    {"min", K_MIN, NAN, false, false, false},  {"squared_norm", K_ADD, 0, true, false, false},
+    {"norm", K_ADD, 0, true, true, false},     {"dotprod", K_ADD, 0, false, false, false},
+};
+
+typedef struct {
+    const RowReduction *of;
+    const Row *a, *b; /* b: of a product of two */
+} Reducing;
+
+static qs_status term_at(Loops *L, const Reducing *z, KRef k, KRef *out) {
+    Number x, y;
+    TRY(number_at(L, z->a, k, &x));
+    if (z->b) TRY(number_at(L, z->b, k, &y));
+    KRef v = kloop_real(L, x);
+    if (z->of->squares) v = kloop_op(L, K_MUL, v, v);
+    return *out = z->b ? kloop_op(L, K_MUL, v, kloop_real(L, y)) : v, QS_OK;
+}
+
+/* One accumulator, for operations whose order does not matter. */
+static qs_status reduce_freely(Loops *L, const Reducing *z, KRef *out) {
+    KRef total = kbuild_local(&L->walk, kloop_f64(L, z->of->first)), v;
+    KRef k = open_for(L, zero(L), kloop_op(L, K_SUB, z->a->count, one(L)), one(L), false);
+    TRY(term_at(L, z, k, &v));
+    KRef next =
+        kbuild_emit(&L->walk, (KMake){z->of->op, .flag = KFLAG_REASSOC, .a = kbuild_get(&L->walk, total), .b = v});
+    kbuild_set(&L->walk, total, next);
+    kloop_flow(L, K_END, 0);
+    return *out = kbuild_get(&L->walk, total), QS_OK;
+}
+
+/* The last elements, fewer than sixteen, are added to the first lanes. */
+static qs_status add_rest(Loops *L, const Reducing *z, KRef whole, KRef *lane, int lanes) {
+    KRef v, shared = kbuild_emit(&L->walk, (KMake){K_LARRAY, .own = QS_F64, .imm = (uint64_t)lanes});
+    kloop_flow(L, K_IF, kloop_op(L, K_LT, whole, z->a->count));
+    for (int l = 0; l < lanes; l++)
+        kbuild_emit(&L->walk, (KMake){K_ASTORE, .a = shared, .b = kbuild_int(&L->walk, QS_I32, l),
+                                      .c = kbuild_get(&L->walk, lane[l])});
+    KRef k = open_for(L, whole, kloop_op(L, K_SUB, z->a->count, one(L)), one(L), false);
+    TRY(term_at(L, z, k, &v));
+    KRef at = kloop_cast(L, kloop_op(L, K_SUB, k, whole), QS_I32);
+    KRef sum = kloop_op(L, K_ADD, kbuild_emit(&L->walk, (KMake){K_ALOAD, .a = shared, .b = at}), v);
+    kbuild_emit(&L->walk, (KMake){K_ASTORE, .a = shared, .b = at, .c = sum});
+    kloop_flow(L, K_END, 0);
+    for (int l = 0; l < lanes; l++)
+        kbuild_set(&L->walk, lane[l],
+                   kbuild_emit(&L->walk, (KMake){K_ALOAD, .a = shared, .b = kbuild_int(&L->walk, QS_I32, l)}));
+    return kloop_flow(L, K_END, 0), QS_OK;
+}
+
+static qs_status sum_in_lanes(Loops *L, const Reducing *z, KRef *out) {
+    enum { LANES = 16 };
+    KRef lane[LANES], v, part[LANES], size = kloop_i64(L, LANES);
+    KRef whole = kloop_op(L, K_AND, z->a->count, kloop_i64(L, -LANES));
+    for (int l = 0; l < LANES; l++) lane[l] = kbuild_local(&L->walk, kloop_f64(L, z->of->first));
+    KRef k = open_for(L, zero(L), kloop_op(L, K_SUB, whole, one(L)), size, false);
+    for (int l = 0; l < LANES; l++) {
+        TRY(term_at(L, z, kloop_op(L, K_ADD, k, kloop_i64(L, l)), &v));
+        kbuild_set(&L->walk, lane[l], kloop_op(L, K_ADD, kbuild_get(&L->walk, lane[l]), v));
+    }
+    kloop_flow(L, K_END, 0);
+    TRY(add_rest(L, z, whole, lane, LANES));
+    for (int l = 0; l < LANES; l++) part[l] = kbuild_get(&L->walk, lane[l]);
+    for (int half = LANES / 2; half; half /= 2)
+        for (int l = 0; l < half; l++) part[l] = kloop_op(L, K_ADD, part[l], part[l + half]);
+    return *out = part[0], QS_OK;
+}
+
+/* Up to 512 lanes, merged by halves: what the host does with elements that are not consecutive, and with products. */
+static qs_status reduce_by_halves(Loops *L, const Reducing *z, KRef *out) {
+    enum { LANES = 512 };
+    KOp op = z->of->op;
+    KRef v, n = z->a->count, lanes = kbuild_emit(&L->walk, (KMake){K_LARRAY, .own = QS_F64, .imm = LANES});
+    KRef k = open_for(L, zero(L), kloop_op(L, K_SUB, n, one(L)), one(L), false);
+    TRY(term_at(L, z, k, &v));
+    KRef at = kloop_cast(L, kloop_op(L, K_AND, k, kloop_i64(L, LANES - 1)), QS_I32);
+    KRef old = kbuild_emit(&L->walk, (KMake){K_ALOAD, .a = lanes, .b = at});
+    KRef first = kloop_op(L, K_LT, k, kloop_i64(L, LANES));
+    v = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = first, .b = v, .c = kloop_op(L, op, old, v)});
+    kbuild_emit(&L->walk, (KMake){K_ASTORE, .a = lanes, .b = at, .c = v});
+    kloop_flow(L, K_END, 0);
+    KRef used = kbuild_local(&L->walk, kloop_op(L, K_MIN, n, kloop_i64(L, LANES)));
+    kloop_flow(L, K_LOOP, 0);
+    KRef have = kbuild_get(&L->walk, used);
+    kloop_flow(L, K_IF, kloop_op(L, K_LE, have, one(L)));
+    kloop_flow(L, K_BREAK, 0);
+    kloop_flow(L, K_END, 0);
+    KRef half = kloop_op(L, K_SHR, kloop_op(L, K_ADD, have, one(L)), one(L));
+    KRef l = open_for(L, zero(L), kloop_op(L, K_SUB, kloop_op(L, K_SUB, have, half), one(L)), one(L), false);
+    KRef here = kloop_cast(L, l, QS_I32), there = kloop_cast(L, kloop_op(L, K_ADD, l, half), QS_I32);
+    KRef x = kbuild_emit(&L->walk, (KMake){K_ALOAD, .a = lanes, .b = here});
+    KRef y = kbuild_emit(&L->walk, (KMake){K_ALOAD, .a = lanes, .b = there});
+    kbuild_emit(&L->walk, (KMake){K_ASTORE, .a = lanes, .b = here, .c = kloop_op(L, op, x, y)});
+    kloop_flow(L, K_END, 0);
+    kbuild_set(&L->walk, used, half);
+    kloop_flow(L, K_END, 0);
+    KRef total = kbuild_emit(&L->walk, (KMake){K_ALOAD, .a = lanes, .b = kbuild_int(&L->walk, QS_I32, 0)});
+    return *out = total, QS_OK;
+}
+
+/* An empty row has the sum 0, the product 1, and neither a smallest nor a largest element. */
+static KRef or_of_none(Loops *L, const Reducing *z, KRef v) {
+    char text[80];
+    KRef some = kloop_op(L, K_LT, zero(L), z->a->count);
+    if (z->of->op == K_MIN || z->of->op == K_MAX) {
+        snprintf(text, sizeof text, "%s: the array is empty", z->of->name);
+        LengthTest t = {
+            .a = zero(L), .b = zero(L), .n = z->a->assumed ? z->a->assumed : z->a->count, .status = QS_EVALUE};
+        return (void)kloop_test_lengths(L, t, some, text), v;
+    }
+    return kbuild_pure(&L->walk, (KMake){K_SELECT, .a = some, .b = v, .c = kloop_f64(L, z->of->op == K_MUL)});
+}
+
+static qs_status reduce_row(Loops *L, const Reducing *z, Number *out) {
+    KRef v;
+    bool orderless = z->of->op == K_MIN || z->of->op == K_MAX || (L->f->fast && z->of->op == K_ADD);
+    if (z->a->view && (z->of->squares || z->b))
+        return kloop_decline(L, L->pos, "%s of elements that are not consecutive", z->of->name);
+    TRY(check_unchanged(L, z->a));
+    if (z->b) TRY(check_unchanged(L, z->b));
+    /* The derivative of an extreme is shared evenly by all elements that have it; a chain of MAX would halve it. */
+    if (z->of->op == K_MIN || z->of->op == K_MAX) L->f->ruled = qstr_cname(L->c, z->of->name), L->f->ruled_pos = L->pos;
+    if (orderless) TRY(reduce_freely(L, z, &v));
+    else if (z->of->op == K_MUL || z->a->view) TRY(reduce_by_halves(L, z, &v));
+    else TRY(sum_in_lanes(L, z, &v));
+    v = or_of_none(L, z, v);
+    if (z->of->mean) kloop_note(L, SLIP_MEAN, kloop_op(L, K_EQ, z->a->count, zero(L)));
+    if (z->of->mean) v = kloop_op(L, K_DIV, v, kloop_cast(L, z->a->count, QS_F64));
+    if (z->of->root) v = kbuild_pure(&L->walk, (KMake){K_MATH, .flag = MF_sqrt, .a = v});
+    return *out = kloop_num(v), QS_OK;
+}
+
+static const RowReduction *find_reduction(const char *name, int nargs) {
+    for (size_t i = 0; i < sizeof reductions / sizeof *reductions; i++)
+        if (!strcmp(reductions[i].name, name) && nargs == 1 + !strcmp(name, "dotprod")) return &reductions[i];
+    return NULL;
+}
+
+/* -- calls --------------------------------------------------------------------------------------------------------- */
+static qs_status map_row(Loops *L, const char *name, const Row *const *arg, int nargs, Value *out) {
+    Elem e = kelem_find(name, nargs);
+    bool extremes = nargs == 2 && (!strcmp(name, "max") || !strcmp(name, "min"));
+    if (!extremes && (e == EL__COUNT || kelem_info[e].real != ELEM_NUMBER))
+        return kloop_decline(L, L->pos, "%s of a slice whose length is not known", name);
+    Row *r = new_row(L, NULL, ROW_CALL);
+    r->name = name, r->nargs = nargs;
+    for (int i = 0; i < nargs; i++) r->arg[i] = arg[i];
+    if (nargs == 2) TRY(meet_counts(L, name, &r->arg[0], &r->arg[1]));
+    for (int i = 1; i < nargs && nargs > 2; i++) {
+        bool any = !arg[0]->count || !arg[i]->count;
+        if (!any && (!same_count(arg[0], arg[i]) || arg[0]->column != arg[i]->column))
+            return kloop_decline(L, L->pos, "%s of slices whose lengths may differ", name);
+    }
+    return finish_row(L, r, out);
+}
+
+static qs_status row_extent(Loops *L, const Row *r, const Value *axis, Value *out) {
+    double d;
+    if (axis->what != WHAT_NUMBER || !kloop_known(L, axis->num, &d) || d < 0 || d != floor(d))
+        return kloop_decline(L, L->pos, "size of a dimension that is not known");
+    bool along = d == (r->column ? 0 : 1);
+    *out = (Value){.what = WHAT_NUMBER, .num = along ? kloop_whole(L, r->count, 0, 0x1p48) : kloop_const(L, 1)};
+    return QS_OK;
+}
+
+static qs_status turn_row(Loops *L, const Row *of, Value *out) {
+    Row *r = new_row(L, of, of->form);
+    r->column = !of->column, r->pos = of->pos;
+    return *out = (Value){.what = WHAT_ROW, .row = r}, QS_OK;
+}
+
+qs_status kloop_row_call(Loops *L, const char *name, const Value *args, int nargs, Value *out) {
+    const Row *arg[LOOP_ROW_ARGS];
+    const RowReduction *of = find_reduction(name, nargs);
+    if (nargs > LOOP_ROW_ARGS) return kloop_decline(L, L->pos, "a call of %s", name);
+    bool size = !strcmp(name, "size") && nargs == 2 && args[0].what == WHAT_ROW;
+    if (size) return row_extent(L, args[0].row, &args[1], out);
+    for (int i = 0; i < nargs; i++) {
+        TRY(as_row(L, &args[i], &arg[i]));
+        Value later = of ? (Value){.what = WHAT_NUMBER, .num = kloop_num(kloop_f64(L, 0))} : args[i];
+        if (!arg[i]) return *out = later, QS_OK;
+    }
+    *out = (Value){.what = WHAT_NUMBER};
+    if (!strcmp(name, "numel") && nargs == 1) return out->num = kloop_whole(L, arg[0]->count, 0, 0x1p48), QS_OK;
+    if (!strcmp(name, "transpose") && nargs == 1) return turn_row(L, arg[0], out);
+    if (!of) return map_row(L, name, arg, nargs, out);
+    Reducing z = {.of = of, .a = arg[0], .b = nargs > 1 ? arg[1] : NULL};
+    bool vecs = !z.b || (z.a->count && z.b->count && !z.b->column && !z.b->view);
+    if (!vecs || (z.a->column && (z.b || of->squares))) return kloop_decline(L, L->pos, "%s of columns", name);
+    if (z.b && !same_count(z.a, z.b))
+        (void)test_equal(L, z.a, z.b, kloop_op(L, K_EQ, z.a->count, z.b->count),
+                         "dotprod: a and b must have as many elements, got %0 and %1");
+    return reduce_row(L, &z, &out->num);
+}
+
+/* -- assigning ----------------------------------------------------------------------------------------------------- */
+/* Whether the row reads elements of the target at other positions than it sets them. */
+static bool reads_elsewhere(const Loops *L, const Row *r, const Slice *target) {
+    for (int i = 0; i < (r->form == ROW_SPREAD ? 1 : r->nargs); i++)
+        if (reads_elsewhere(L, r->arg[i], target)) return true;
+    return r->form == ROW_SLICE && kloop_slice_source(r->slice) == kloop_slice_source(target) &&
+           !kloop_slices_match(L, r->slice, target);
+}
+
+static qs_status store_elements(Loops *L, const Row *r, const Slice *to, KRef count) {
+    Number v;
+    KRef k = open_for(L, zero(L), kloop_op(L, K_SUB, count, one(L)), one(L), true);
+    TRY(number_at(L, r, k, &v));
+    TRY(kloop_slice_set(L, to, k, v));
+    return kloop_flow(L, K_END, 0), QS_OK;
+}
+
+static qs_status fill_elements(Loops *L, const Slice *to, KRef count, Number v) {
+    KRef k = open_for(L, zero(L), kloop_op(L, K_SUB, count, one(L)), one(L), true);
+    TRY(kloop_slice_set(L, to, k, v));
+    return kloop_flow(L, K_END, 0), QS_OK;
+}
+
+qs_status kloop_row_store(Loops *L, const Slice *to, const SliceShape *shape, const Value *v) {
+    char text[160];
+    const Row *r;
+    Number first;
+    L->out->apart = true;
+    TRY(as_row(L, v, &r));
+    if (!r) return QS_OK;
+    if (!r->count) return fill_elements(L, to, shape->count, r->num);
+    if (r->column && !shape->column) return kloop_decline(L, L->pos, "a row that is set to a column");
+    TRY(check_unchanged(L, r));
+    if (reads_elsewhere(L, r, to))
+        return kloop_decline(L, L->pos, "a slice of %s that is set to other elements of it", kloop_slice_name(to));
+    const Row target = {.count = shape->count, .span = shape->span, .spanned = shape->spanned};
+    if (same_count(r, &target)) return store_elements(L, r, to, shape->count);
+    KRef equal = kloop_op(L, K_EQ, r->count, shape->count), single = kloop_op(L, K_EQ, r->count, one(L));
+    snprintf(text, sizeof text, "cannot assign an array of %s to a selection of %s of %.60s",
+             r->column ? "%0x1" : "1x%0", shape->column ? "%1x1" : "1x%1", kloop_slice_name(to));
+    if (test_equal(L, r, &target, kloop_op(L, K_OR, equal, single), text))
+        return store_elements(L, r, to, shape->count);
+    kloop_flow(L, K_IF, equal);
+    TRY(store_elements(L, r, to, shape->count));
+    kloop_flow(L, K_ELSE, 0);
+    TRY(number_at(L, r, zero(L), &first));
+    TRY(fill_elements(L, to, shape->count, first));
+    return kloop_flow(L, K_END, 0), QS_OK;
+}
+
+/* -- variables ----------------------------------------------------------------------------------------------------- */
+void kloop_row_copied(Loops *L, Value *v) {
+    if (!v->row->view) return;
+    Row *r = new_row(L, v->row, v->row->form);
+    r->pos = v->row->pos, v->row = r;
+}
