@@ -174,6 +174,19 @@ static bool examine_rows(Now *now) {
     return now->rank == 2 && now->region->axis == 1 && now->dims[1] > 1 && now->count && !now->recorded && !few;
 }
 
+/* A masked assignment writes to a contiguous array that shares no elements with others; only numbers are outside of
+ * x[mask]. */
+static bool examine_masked(const Now *now) {
+    const FuseRegion *r = now->region;
+    const Array *y = array_at(now, 0), *a;
+    if (!y || !now->flat || qtape_is_on(now->run.vm)) return false;
+    for (int i = 1; i < r->nleaves; i++) {
+        a = array_at(now, i);
+        if (a && (r->beside >> i & 1 || (a != y && qarr_overlap(y, a)))) return false;
+    }
+    return true;
+}
+
 static bool examine_leaves(Now *now) {
     const FuseRegion *r = now->region;
     if (r->nleaves > LEAVES) return false;
@@ -186,6 +199,7 @@ static bool examine_leaves(Now *now) {
         now->recorded = now->recorded || qtape_is_recorded(now->run.vm, v);
     }
     if (!suits(now) || !common_shape(now) || (r->choice && !no_single(now))) return false;
+    if (r->mask && !examine_masked(now)) return false;
     return (!r->rows || examine_rows(now)) && (examine_layouts(now), true);
 }
 
@@ -204,6 +218,9 @@ static FuseState *state_of(qs_vm *vm, const Frame *f, FuseRegion *r) {
                          .ncasts = r->ncasts,
                          .nops = r->nops,
                          .rows = r->rows,
+                         .mask = r->mask,
+                         .updates = r->updates,
+                         .op = r->op,
                          .fast_math = qvm(vm)->config.fast_math};
     return s;
 }
@@ -286,7 +303,7 @@ static int bind_leaf_number(Binding *b, int i, qs_value v) {
 
 /* Binds an array with the extents of the domain; broadcast dimensions have stride 0. */
 static void bind_leaf(Now *now, int i, Array *a) {
-    DevArg *arg = qbind_array(&now->run.bound, i, a, QS_READ);
+    DevArg *arg = qbind_array(&now->run.bound, i, a, now->region->mask && i == 0 ? QS_READWRITE : QS_READ);
     arg->rank = now->flat ? 1 : now->rank;
     for (int d = 0; d < arg->rank && !now->flat; d++) {
         arg->dims[d] = now->dims[d];
@@ -320,7 +337,8 @@ static qs_status bind_params(Run *run) {
     now->nargs = n;
     if (now->region->rows)
         run->bound.origin[n] = (Origin){qs_nil(), 0}, qbind_number(&run->bound, n++, (uint64_t)now->dims[1], 8);
-    if (now->state->expr.kind == FUSE_MAP) bind_result(now, n, now->region->rows ? (int64_t)now->result->count : 0);
+    if (now->state->expr.kind == FUSE_MAP && !now->region->mask)
+        bind_result(now, n, now->region->rows ? (int64_t)now->result->count : 0);
     return QS_OK;
 }
 
@@ -388,6 +406,7 @@ static qs_status begin_map(Now *now) {
     l->rank = now->flat || rows ? 1 : now->rank, l->any_block = !rows, l->block[0] = 1;
     if (now->flat) l->domain[0] = (int64_t)now->count;
     else memcpy(l->domain, now->dims, sizeof l->domain);
+    if (now->region->mask) return QS_OK;
     now->result = k->narrow ? NULL : spare(now);
     int64_t dims[QS_MAX_RANK];
     memcpy(dims, now->dims, sizeof dims);
@@ -490,7 +509,8 @@ static qs_status run_form(Now *now) {
     Run *r = &now->run;
     bool map = now->state->expr.kind == FUSE_MAP;
     r->form = &now->form->base, r->which = CHUNKED, r->optional = true, r->device = NULL, r->chosen = false;
-    r->bind = bind_params, r->fit = map ? NULL : fit_reduction, r->unrecorded = !map, r->late = false;
+    r->bind = bind_params, r->fit = map ? NULL : fit_reduction, r->unrecorded = !map || now->region->mask,
+    r->late = false;
     r->positions = (double)now->count, r->steps = r->positions * now->state->nops;
     return qlaunch_run(r);
 }
@@ -523,7 +543,7 @@ static void explain_no_rows(Now *now) {
 
 qs_status qfuse_region(qs_vm *vm, Frame *f, FuseRegion *r, bool *done) {
     Now now;
-    qs_value result;
+    qs_value result = qs_nil();
     *done = false;
     now.run.vm = vm, now.f = f, now.region = r, now.result = NULL, now.count = 0, now.rank = 2;
     bool fits = examine_leaves(&now), is_large = now.count >= qvm(vm)->fuse_least;
@@ -541,16 +561,16 @@ qs_status qfuse_region(qs_vm *vm, Frame *f, FuseRegion *r, bool *done) {
     if (s == QS_OK && now.state->expr.kind != FUSE_MAP) {
         s = merge_parts(&now, &result);
         if (s == QS_OK && now.recorded) s = record_sum(&now, &result);
-    } else if (s == QS_OK) {
+    } else if (s == QS_OK && !r->mask) {
         s = qrecord_end(&now.run, 0, NULL);
         if (s == QS_OK) result = qarr_value(now.result), now.result = NULL;
-    } else s = handle_failure(&now, s);
+    } else if (s != QS_OK) s = handle_failure(&now, s);
     if (s == QS_EINTERRUPT) forget_half(&now);
     if (now.result) qarr_release(vm, now.result);
     if (s != QS_OK || !now.run.launched) return s;
     for (int i = 0; i < r->nleaves; i++)
         if (r->regs[i] >= f->proto->chunk.ntemp) qinterp_clear(vm, &f->base[r->regs[i]]);
-    qinterp_put(vm, &f->base[r->dst], result);
+    if (!r->mask) qinterp_put(vm, &f->base[r->dst], result);
     f->pc = f->proto->chunk.code + r->end;
     *done = true;
     return QS_OK;
@@ -560,6 +580,7 @@ qs_status qfuse_at(qs_vm *vm, Frame *f, uint32_t pc, bool *done) {
     Chunk *c = &f->proto->chunk;
     *done = false;
     for (uint32_t i = 0; i < c->nfuses && !*done; i++) /* the branches of ?: are regions inside a region */
-        if (pc >= c->fuses[i].start && pc < c->fuses[i].end) TRY(qfuse_region(vm, f, &c->fuses[i], done));
+        if (pc >= c->fuses[i].start && pc < c->fuses[i].end && !c->fuses[i].mask)
+            TRY(qfuse_region(vm, f, &c->fuses[i], done));
     return QS_OK;
 }

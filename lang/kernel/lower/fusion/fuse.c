@@ -373,6 +373,7 @@ static qs_status find_leaf(Walk *w, const Node *n, Val *out, bool *found) {
     Fuse *z = (Fuse *)w;
     int leaf = leaf_number(z, n);
     Val *known = z->e->rows ? find_known(z, n) : NULL;
+    if (z->e->mask && n->kind == N_INDEX) leaf = leaf_number(z, n->u.index.base);
     if (leaf >= 0 && z->e->rows) load_in_loop(z, leaf);
     if (leaf >= 0 || known) *out = known ? *known : z->leaves[leaf], *found = true;
     bool inner =
@@ -449,7 +450,8 @@ static void add_params(Fuse *z) {
                     .rank = (uint8_t)z->rank,
                     .contiguous = z->flat,
                     .unit_last = z->flat || t->unit,
-                    .read = true};
+                    .read = true,
+                    .written = z->e->mask && i == 0};
         z->params[i] = kir_param(z->f, &p);
         if (t->complex) kir_param(z->f, &p);
     }
@@ -517,6 +519,43 @@ static bool build_map(Fuse *z, FuseKernel *out) {
     if (!v.ref || !v.array) return false;
     store_result(z, at, v, v.dtype);
     return out->dtype = v.dtype, true;
+}
+
+/* Converts a value to the elements of type d that it is assigned to.  Where the host checks the value, the expression
+ * is declined. */
+static Val convert_assigned(Fuse *z, qs_dtype d, Val v) {
+    double x, lo, hi;
+    bool is_float = d == QS_F32 || d == QS_F64, fits = false;
+    if (v.array && v.dtype == d) return v;
+    if (!v.array && qdtype_is_int(d) && !v.im && kir_is_const(z->f, v.ref, &x)) {
+        qdtype_int_span(d, &lo, &hi);
+        fits = x == floor(x) && x >= lo && x <= hi && fabs(x) <= 0x1p53;
+    }
+    if (!v.im && !qdtype_is_complex(v.dtype) && (is_float || fits))
+        return real_value(cast_to(z, v.ref, kir_value_dtype(d)), d, true);
+    if (v.array && !v.im && is_supported(v.dtype) && qdtype_is_int(d)) return apply_cast(z, d, v);
+    return decline(z, "the value of this masked assignment has another type: convert it, as in int(x[mask])");
+}
+
+/* y[mask] = value: elements of y whose mask is false are stored as they were. */
+static bool build_masked(Fuse *z, FuseKernel *out) {
+    Val mask = {0}, v;
+    KRef at = emit_ins(z, (KMake){K_POS, .own = QS_I64});
+    load_leaves(z, &at);
+    Val old = z->leaves[0];
+    if (kexpr_lower(&z->walk, z->e->mask, &mask) != QS_OK || !mask.ref || !mask.array || mask.dtype != QS_B1)
+        return false;
+    v = lower_root(z);
+    if (v.ref && z->e->updates) v = apply_binary(z, (Op)z->e->op, old, v);
+    if (v.ref) v = convert_assigned(z, old.dtype, v);
+    if (!v.ref) return false;
+    qs_dtype as = kir_value_dtype(old.dtype), part = qdtype_is_complex(old.dtype) ? qdtype_real_of(old.dtype) : as;
+    KRef re = emit_select(z, mask.ref, cast_to(z, v.ref, part), old.ref);
+    kmemory_store(&z->walk, z->params[0], old.dtype, at, 0, re, 0);
+    if (old.im)
+        kmemory_store(&z->walk, z->params[0], old.dtype, at, 1,
+                      emit_select(z, mask.ref, v.im ? cast_to(z, v.im, part) : emit_const(z, part, 0), old.im), 0);
+    return out->dtype = old.dtype, true;
 }
 
 /* The type in which a reduction accumulates: int64 for sums of integers, float64 for sums of floats and means, the
@@ -857,7 +896,8 @@ qs_status kfuse_build(Ctx *c, Arena *arena, const FuseExpr *e, const FuseLeafTyp
     if (e->kind != FUSE_MAP && !flat) return QS_OK;
     Fuse z = {.walk = {.rules = &rules, .c = c}, .e = e, .types = types, .flat = flat, .rank = flat ? 1 : rank};
     begin_kernel(&z, arena, "expression");
-    bool built = e->rows               ? build_rows(&z, arena, out)
+    bool built = e->mask               ? build_masked(&z, out)
+                 : e->rows             ? build_rows(&z, arena, out)
                  : e->kind == FUSE_MAP ? build_map(&z, out)
                  : e->adds             ? build_added(&z, out)
                                        : build_reduction(&z, out);

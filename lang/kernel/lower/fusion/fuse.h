@@ -4,6 +4,8 @@
  *     s = mean((x-y).^2)          leaves x, y;  partial[pos] = sum over chunk number pos, or, with thousands of
  *                                 positions, partial[block] = sum over the elements of all positions of a block
  *
+ *     y[x < 0] = 0.1*x[x < 0]     leaves y, x, x;  y[pos] = mask ? … : y[pos]
+ *
  *     y = exp(x)./sum(exp(x),1)   position r has a loop over row r of the domain for each reduction, and one that
  *                                 stores row r of the result
  *
@@ -46,7 +48,12 @@ typedef struct {
     bool fast_math;
     bool grouped; /* reduces by blocks of FUSE_GROUP positions instead of by chunks */
     bool rows;    /* a map with reductions along the rows of matrices; each position of the launch computes a row */
-    bool adds;    /* a sum for its derivative: each position adds its element atomically to one result */
+    /* A masked assignment, out[pos] = root where mask is true, which reads and writes leaf 0; NULL: none.  updates: the
+     * value is leaf 0 op root. */
+    Node *mask;
+    bool updates;
+    uint8_t op;
+    bool adds; /* a sum for its derivative: each position adds its element atomically to one result */
 } FuseExpr;
 
 typedef struct {
