@@ -21,6 +21,9 @@ isnan({0}./0); max({0}./0, 1); complex({0},1); abs(complex({0},3)); int({0}./0);
 exp(complex({0},1)); {0}.*2j-1; complex({0},1).*(3-{0}*1j)./complex(2,{0}); (complex(1,{0})+{0}).^2
 angle(complex({0},2)); conj(complex({0},2)).*{0}; real(-complex({0},2)); imag(complex({0},2)*1j)
 complex({0},1)==complex(1,{0}); sum(abs(complex({0},1)))
+{0} - mean({0},0); {0}./(1+sum(abs({0}),1)); max(abs({0}),[],0) - {0}; sum({0}.*{0},2) + {0}; {0} - sum({0} + 1,1)
+exp({0}-max({0},[],1))./sum(exp({0}-max({0},[],1)),1); sum(({0}-mean({0},0)).^2,0); min({0}.*2,[],2) + sum({0},2)
+mean({0}.*{0},0) - 1; sum(0.5*{0},1).*{0}; sum({0} > 1,0) + {0}; max({0} + 0.25,[],1)./2
 sum(1./(1+abs({0}))); mean(sqrt(abs({0}))); max({0}.*{0})""".replace("\n", "; ").split("; ")
 
 
@@ -311,7 +314,7 @@ class Program:
         if not v: return
         s, bound, step, kind = self.vars[v]
         f = self.r.choice(["twice", "sharpened", "counted"])
-        self.put(f"{v} = {f}({v})", f"{v} = {f}_alone({v})")
+        self.guarded([f"{v} = {f}({v})"], [f"{v} = {f}_alone({v})"])
         self.vars[v] = (s, 4 * bound, step, "scalar")
         self.normalise()
 
