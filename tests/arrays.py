@@ -21,6 +21,9 @@ isnan({0}./0); max({0}./0, 1); complex({0},1); abs(complex({0},3)); int({0}./0);
 exp(complex({0},1)); {0}.*2j-1; complex({0},1).*(3-{0}*1j)./complex(2,{0}); (complex(1,{0})+{0}).^2
 angle(complex({0},2)); conj(complex({0},2)).*{0}; real(-complex({0},2)); imag(complex({0},2)*1j)
 complex({0},1)==complex(1,{0}); sum(abs(complex({0},1)))
+{0} - mean({0},0); {0}./(1+sum(abs({0}),1)); max(abs({0}),[],0) - {0}; sum({0}.*{0},2) + {0}; {0} - sum({0} + 1,1)
+exp({0}-max({0},[],1))./sum(exp({0}-max({0},[],1)),1); sum(({0}-mean({0},0)).^2,0); min({0}.*2,[],2) + sum({0},2)
+mean({0}.*{0},0) - 1; sum(0.5*{0},1).*{0}; sum({0} > 1,0) + {0}; max({0} + 0.25,[],1)./2
 sum(1./(1+abs({0}))); mean(sqrt(abs({0}))); max({0}.*{0})""".replace("\n", "; ").split("; ")
 
 
@@ -270,6 +273,27 @@ class Program:
         self.guarded([f"{v}{at} {op} {e.plain()}"], pre + [f"{v}{at} {op} {name}"])
         self.normalise()
 
+    def masked(self):
+        """An assignment by a mask, with a value that is made of elements of the same mask."""
+        r, known = self.r, [v for v in self.vars if self.vars[v][0] and 0 not in self.vars[v][0]]
+        if not known: return self.assign()
+        v = r.choice(known)
+        alike = [w for w in known if self.vars[w][0] == self.vars[v][0] or r.random() < 0.05]
+        var = lambda: E(r.choice(alike or [v]), [], None, 0, 0)
+        number = lambda: E(r.choice(["0", "1", "2.5", "-3", "int(2)", "100", "1j", "true"]), [], (), 0, 0)
+        mask = E(f"({{0}} {r.choice(COMPARE)} {{1}})", [var(), r.choice([var, number, number])()], None, 0, 0)
+        if r.random() < 0.3:
+            other = E(f"({{0}} {r.choice(COMPARE)} {{1}})", [var(), number()], None, 0, 0)
+            mask = E(r.choice(["({0} && {1})", "({0} || !{1})"]), [mask, other], None, 0, 0)
+        chosen = lambda: E("{0}[{1}]", [var(), mask], None, 0, 0)
+        form = r.choice(["{0}", "{1}", "{1}*{0}", "{0} + {2}", "-{0}", "abs({0}).*{2}", "min({0}, {1})",
+                         "{0}.*{2} - {1}", "{0}./4", "({0} + {1}).^2", "floor({0}./2)", "{0}.*{2}.*0.5"])
+        value = E("(" + form + ")", [chosen(), number(), chosen()], None, 0, 0)
+        op, pre = r.choice(["=", "=", "=", "+=", "-=", ".*="]), []
+        name, at = self.steps(value, pre), self.steps(mask, pre)
+        self.guarded([f"{v}[{mask.plain()}] {op} {value.plain()}"], pre + [f"{v}[{at}] {op} {name}"])
+        self.normalise()
+
     def normalise(self):
         """Values may have grown, in any name of an array that was changed."""
         for v, (s, _, _, kind) in list(self.vars.items()):
@@ -290,7 +314,7 @@ class Program:
         if not v: return
         s, bound, step, kind = self.vars[v]
         f = self.r.choice(["twice", "sharpened", "counted"])
-        self.put(f"{v} = {f}({v})", f"{v} = {f}_alone({v})")
+        self.guarded([f"{v} = {f}({v})"], [f"{v} = {f}_alone({v})"])
         self.vars[v] = (s, 4 * bound, step, "scalar")
         self.normalise()
 
@@ -336,7 +360,8 @@ class Program:
         for _ in range(r.randint(4, 10)):
             k = r.random()
             if k < 0.35: self.assign()
-            elif k < 0.55: self.update()
+            elif k < 0.5: self.update()
+            elif k < 0.57: self.masked()
             elif k < 0.65: self.alias()
             elif k < 0.72: self.call()
             elif k < 0.77: self.wide_sum()

@@ -149,7 +149,7 @@ static void assign_one(Coder *e, Node *target, TypeExpr *type, Node *value) {
         assign_name(e, target, type, value);
         return;
     }
-    int mark = e->top, reg;
+    int mark = e->top, reg, masked = type ? -1 : qcode_begin_masked(e, target, OP__COUNT, value);
     if (type || is_discard(target)) {
         reg = qcode_temps(e, 1);
         qcode_for(e, type, value, reg);
@@ -157,6 +157,7 @@ static void assign_one(Coder *e, Node *target, TypeExpr *type, Node *value) {
         reg = qcode_any(e, value);
     }
     assign_from(e, target, type, reg);
+    qcode_end_masked(e, masked);
     e->top = mark;
 }
 
@@ -228,12 +229,14 @@ static void update_name(Coder *e, Node *target, Op op, Node *value) {
 static void update_element(Coder *e, Node *target, Op op, Node *value) {
     check_writable(e, target);
     NodeList at = target->u.index.at;
+    int masked = qcode_begin_masked(e, target, (int)op, value);
     int mark = e->top, base = qcode_any(e, target->u.index.base);
     int first = qcode_indices(e, at), rv = qcode_any(e, value);
     qcode_at(e, target->pos);
     qcode_op(e, BC_UPDELEM, base, first, rv);
     qcode_word(e, qcode_index_word(e, target));
     qcode_word(e, (uint32_t)op << 16 | (uint32_t)at.n);
+    qcode_end_masked(e, masked);
     e->top = mark;
 }
 

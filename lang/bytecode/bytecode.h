@@ -84,6 +84,12 @@ typedef struct FuseRegion {
     bool choice;      /* contains ?:, whose condition must have several elements */
     bool rows;        /* contains reductions along dimension `axis` */
     int axis;
+    /* A masked assignment, y[mask] = root or y[mask] op= root; its code begins with a FUSE.  NULL: none.  Leaf 0 is y.
+     *  Each bit of `beside` is a leaf of the value outside of x[mask], which must be a number. */
+    Node *mask;
+    bool updates;
+    uint8_t op;
+    uint32_t beside;
     void *machine; /* owned by vm/launch/fusion.c */
 } FuseRegion;
 

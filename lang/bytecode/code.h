@@ -112,6 +112,10 @@ bool qcode_rewritten(Coder *e, Node *n, int dst);
 bool qcode_could_rewrite(Coder *e, Node *n); /* a reduction matches n */
 
 /* -- code_region.c: expressions that may run as one kernel --------------------------------------------------------- */
-bool qcode_fused(Coder *e, Node *n, int dst);  /* emits n as a region; false: n is not fusible */
+bool qcode_fused(Coder *e, Node *n, int dst); /* emits n as a region; false: n is not fusible */
+/* Begins the code of y[mask] = value, or y[mask] op= value, as a region that runs as one kernel if the arrays suit.
+ * op: OP__COUNT for `=`.  Returns the number of the region; -1: it is none. */
+int qcode_begin_masked(Coder *e, Node *target, int op, Node *value);
+void qcode_end_masked(Coder *e, int region);
 int qcode_leaf(const Coder *e, const Node *n); /* register of a leaf of the current region; -1: n is not a leaf */
 #endif

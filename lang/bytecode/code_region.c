@@ -288,3 +288,82 @@ bool qcode_fused(Coder *e, Node *n, int dst) {
     e->top = mark;
     return true;
 }
+
+/* -- masked assignments -------------------------------------------------------------------------------------------- */
+/* Returns whether two expressions of numbers, variables and elementwise operations have the same value. */
+static bool is_same_tree(Coder *e, const Node *a, const Node *b) {
+    if (a->kind != b->kind || a->op != b->op) return false;
+    switch ((NodeKind)a->kind) {
+    case N_NUM:
+        return a->u.num.value == b->u.num.value && a->u.num.imaginary == b->u.num.imaginary &&
+               a->u.num.whole == b->u.num.whole;
+    case N_IDENT: return a->u.ident.sym && a->u.ident.sym == b->u.ident.sym;
+    case N_UNARY: return is_same_tree(e, a->u.bin.a, b->u.bin.a);
+    case N_BINARY: return is_same_tree(e, a->u.bin.a, b->u.bin.a) && is_same_tree(e, a->u.bin.b, b->u.bin.b);
+    case N_CALL: break;
+    default: return false;
+    }
+    ArgList x = a->u.call.args, y = b->u.call.args;
+    bool same = call_kind(e, a) == FUSIBLE_EACH && call_kind(e, b) == FUSIBLE_EACH && x.n == y.n &&
+                builtin_slot(a->u.call.callee) == builtin_slot(b->u.call.callee);
+    for (int i = 0; same && i < x.n; i++) same = is_same_tree(e, x.at[i].value, y.at[i].value);
+    return same;
+}
+
+static bool add_leaf(Gather *g, Node *n) {
+    if (n->kind != N_IDENT || g->n == MAX_LEAVES || !has_value(g->e, n)) return false;
+    return g->leaves[g->n++] = n, true;
+}
+
+/* Collects the leaves of a value that consists of numbers and x[mask]; false: it contains something else. */
+static bool collect_masked(Gather *g, Node *n, const Node *mask, uint32_t *beside) {
+    double folded;
+    if (qfold_number(n, &folded) || (n->kind == N_NUM && !n->u.num.whole)) return true;
+    switch ((NodeKind)n->kind) {
+    case N_IDENT: *beside |= 1u << g->n; return add_leaf(g, n);
+    case N_INDEX: {
+        NodeList at = n->u.index.at;
+        return at.n == 1 && is_same_tree(g->e, at.at[0], mask) && add_leaf(g, n->u.index.base);
+    }
+    case N_UNARY: g->nops++; return n->op == OP_NEG && collect_masked(g, n->u.bin.a, mask, beside);
+    case N_BINARY:
+        g->nops++, g->ncalls += n->op == OP_PWPOW;
+        return fusible_operator((Op)n->op) && collect_masked(g, n->u.bin.a, mask, beside) &&
+               collect_masked(g, n->u.bin.b, mask, beside);
+    case N_CALL: break;
+    default: return false;
+    }
+    g->nops++, g->ncalls++;
+    bool fits = call_kind(g->e, n) == FUSIBLE_EACH;
+    for (int i = 0; fits && i < n->u.call.args.n; i++)
+        fits = collect_masked(g, n->u.call.args.at[i].value, mask, beside);
+    return fits;
+}
+
+int qcode_begin_masked(Coder *e, Node *target, int op, Node *value) {
+    bool updates = op != OP__COUNT;
+    Gather g = {.e = e, .ok = true, .nops = 1 + updates};
+    uint32_t beside = 0;
+    if (target->kind != N_INDEX || target->u.index.at.n != 1 || e->fuse || e->host->nrules) return -1;
+    Node *mask = target->u.index.at.at[0];
+    bool compares = mask->kind == N_IDENT || mask->kind == N_BINARY || (mask->kind == N_UNARY && mask->op == OP_NOT);
+    if (!compares || !add_leaf(&g, target->u.index.base)) return -1;
+    int nops = g.nops;
+    collect_leaves(&g, mask);
+    if (!g.ok || g.rows || g.choice || g.parts || g.ncasts || g.n < 2) return -1;
+    for (int i = 0; i < g.n; i++)
+        if (g.leaves[i]->kind != N_IDENT || !has_value(e, g.leaves[i])) return -1;
+    /* y[m] = v needs no kernel */
+    if (!collect_masked(&g, value, mask, &beside) || (g.nops == nops && !updates)) return -1;
+    FuseRegion *r = add_region(e, &g);
+    int number = (int)(r - e->chunk->fuses);
+    for (int i = 0; i < g.n; i++) r->regs[i] = (uint8_t)qcode_register(e, g.leaves[i]->u.ident.sym);
+    r->root = value, r->mask = mask, r->beside = beside, r->updates = updates, r->op = (uint8_t)op;
+    r->start = qcode_pc(e);
+    qcode_opx(e, BC_FUSE, 0, (uint32_t)number);
+    return number;
+}
+
+void qcode_end_masked(Coder *e, int region) {
+    if (region >= 0) e->chunk->fuses[region].end = qcode_pc(e);
+}

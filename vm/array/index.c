@@ -3,6 +3,7 @@
 #include "lang/syntax/operators.h"
 #include "vm/array/arith.h"
 #include "vm/array/device_ops.h"
+#include "vm/array/mask.h"
 #include "vm/array/select.h"
 #include "vm/array/strided.h"
 #include "vm/base/dtype.h"
@@ -84,9 +85,49 @@ static void open_mask_nest(Nest *n, const Array *a, const void *p, const Array *
 
 static size_t count_true(Nest n) {
     size_t total = 0;
-    while (qstrided_next(&n))
-        for (size_t i = 0; i < n.count; i++) total += n.at[1][(ptrdiff_t)i * n.step[1]] != 0;
+    while (qstrided_next(&n)) {
+        if (n.step[1] == 1) total += qmask_count(n.count, (const uint8_t *)n.at[1]);
+        else
+            for (size_t i = 0; i < n.count; i++) total += n.at[1][(ptrdiff_t)i * n.step[1]] != 0;
+    }
     return total;
+}
+
+static bool is_aligned(const char *p, size_t size) { return (uintptr_t)p % (size < 8 ? size : 8) == 0; }
+
+/* Returns whether the loops of mask.h can process the current run. */
+static bool is_packed_run(const Nest *n, size_t size) {
+    return n->step[0] == (ptrdiff_t)size && n->step[1] == 1 && is_aligned(n->at[0], size);
+}
+
+/* Copies the true elements of the current run to `to`, where `room` elements are left; returns their number. */
+static size_t compress_run(const Nest *n, size_t size, char *to, size_t room) {
+    const uint8_t *mask = (const uint8_t *)n->at[1];
+    size_t moved = 0;
+    if (is_packed_run(n, size)) return qmask_compress(size, n->count, mask, n->at[0], to, room);
+    for (size_t i = 0; i < n->count; i++)
+        if (mask[(ptrdiff_t)i * n->step[1]]) memcpy(to + moved++ * size, n->at[0] + (ptrdiff_t)i * n->step[0], size);
+    return moved;
+}
+
+/* How values are assigned to the true elements: one to all, one to each, or those at the same positions. */
+typedef enum { VALUES_ONE, VALUES_NEXT, VALUES_BESIDE } MaskedValues;
+
+/* Assigns to the true elements of the current run; returns the number of values that it has passed. */
+static size_t put_run(const Nest *n, size_t size, MaskedValues how, const char *values, size_t room) {
+    const uint8_t *mask = (const uint8_t *)n->at[1];
+    size_t used = how == VALUES_BESIDE ? n->count : 0;
+    if (is_packed_run(n, size) && is_aligned(values, size)) {
+        if (how == VALUES_NEXT) return qmask_expand(size, n->count, mask, values, room, n->at[0]);
+        return qmask_blend(size, n->count, mask, values, how == VALUES_ONE, n->at[0]), used;
+    }
+    for (size_t i = 0, from = 0; i < n->count; i++) {
+        bool take = mask[(ptrdiff_t)i * n->step[1]] != 0;
+        if (take) memcpy(n->at[0] + (ptrdiff_t)i * n->step[0], values + from * size, size);
+        if (how == VALUES_BESIDE || (take && how == VALUES_NEXT)) from++;
+        if (how == VALUES_NEXT) used = from;
+    }
+    return used;
 }
 
 /* Reads the last element of a contiguous array without copying the rest from its device. */
@@ -172,16 +213,12 @@ static qs_status get_masked(qs_vm *vm, Array *a, Array *mask, qs_value *out) {
     TRY(qarr_read(vm, a, &p));
     TRY(qarr_read(vm, mask, &q));
     open_mask_nest(&n, a, p, mask, q);
-    TRY(qarr_new(vm, (qs_dtype)a->dtype, 1, &(int64_t){(int64_t)count_true(n)}, false, &r));
+    size_t moved = 0, chosen = count_true(n);
+    TRY(qarr_new(vm, (qs_dtype)a->dtype, 1, &(int64_t){(int64_t)chosen}, false, &r));
     qs_status s = qarr_write(vm, r, &block);
     if (s) return qarr_release(vm, r), s;
-    char *to = block;
-    while (qstrided_next(&n))
-        for (size_t i = 0; i < n.count; i++)
-            if (n.at[1][(ptrdiff_t)i * n.step[1]]) {
-                memcpy(to, n.at[0] + (ptrdiff_t)i * n.step[0], size);
-                to += size;
-            }
+    while (moved < chosen && qstrided_next(&n))
+        moved += compress_run(&n, size, (char *)block + moved * size, chosen - moved);
     *out = qarr_value(r);
     return QS_OK;
 }
@@ -288,22 +325,15 @@ static qs_status put_masked(const Base *b, Array *a, Array *mask, Array *value) 
     TRY(qarr_read(b->vm, value, &block));
     TRY(qarr_write(b->vm, a, &p));
     open_mask_nest(&n, a, p, mask, q);
-    size_t chosen = count_true(n);
-    bool parallel = value->count != chosen && qarr_same_shape(a, value);
-    if (parallel && value->count > 1)
+    size_t chosen = value->count == 1 ? 1 : count_true(n), used = 0;
+    bool beside = value->count != chosen && qarr_same_shape(a, value);
+    if (beside)
         TRY(qwarn_at(qvm_ctx(b->vm), qvm_here(b->vm),
                      "%zu values for %zu chosen elements: those in the same places are taken, as in x[m] = v[m]",
                      value->count, chosen));
-    ptrdiff_t step = value->count == 1 ? 0 : (ptrdiff_t)size;
-    if (value->count != 1 && value->count != chosen && !parallel)
-        return assign_error(b, value, 1, &(int64_t){(int64_t)chosen});
-    const char *from = block;
-    while (qstrided_next(&n))
-        for (size_t i = 0; i < n.count; i++) {
-            bool take = n.at[1][(ptrdiff_t)i * n.step[1]] != 0;
-            if (take) memcpy(n.at[0] + (ptrdiff_t)i * n.step[0], from, size);
-            if (take || parallel) from += step;
-        }
+    if (value->count != chosen && !beside) return assign_error(b, value, 1, &(int64_t){(int64_t)chosen});
+    MaskedValues how = value->count == 1 ? VALUES_ONE : beside ? VALUES_BESIDE : VALUES_NEXT;
+    while (qstrided_next(&n)) used += put_run(&n, size, how, (const char *)block + used * size, value->count - used);
     return qarr_settle(b->vm, a);
 }
 

@@ -27,6 +27,12 @@ enum { LEAVES = 16, CHUNKS = 64, CHUNK_LEAST = 16384, BLOCKS = 1024, PARTS = BLO
 /* Rows are long from LONG_ROWS elements on; fewer than FEW_ROWS do not keep the threads busy. */
 enum { FEW_ROWS = 8, LONG_ROWS = 1 << 20 };
 
+/* Rows below SHORT_ROW elements, and lines along another dimension than the last one, are computed side by side, with
+ * sums in the order of the host (reduce.c).  The number of elements of a line up to KNOWN_LINE is compiled in.  Long
+ * lines whose elements are far apart would leave the caches before their neighbours are computed, which the loops of
+ * the host avoid: LONG_LINE is the limit of a line, LARGE of all elements. */
+enum { SHORT_ROW = 32, KNOWN_LINE = 8, LONG_LINE = 2048, LARGE = 1 << 22, LINES_RANK = 3 };
+
 /* Versions: a reduction is split into chunks for processor cores, or into groups of cooperating positions for GPUs. */
 enum { CHUNKED, GROUPED, ADDED /* the sum in the form in which a tape records it */ };
 
@@ -37,8 +43,9 @@ typedef struct {
 
 typedef struct { /* the region, specialized for one combination of leaf types */
     Specialization base;
-    bool flat;
+    bool flat, ordered;
     int rank;
+    int64_t extent;
     uint8_t same[LEAVES];
     LeafLayout layout[LEAVES];
     FuseKernel kernel[3]; /* CHUNKED, GROUPED, ADDED; func NULL: not made, or declined */
@@ -62,6 +69,9 @@ typedef struct {
     LeafLayout layout[LEAVES];
     bool recorded; /* a leaf is recorded by the tape */
     bool flat;
+    bool no_rows;   /* the reductions along a dimension are left to the operators */
+    bool ordered;   /* rows: see FuseExpr */
+    int64_t extent; /* rows: as in FuseExpr */
     int rank;
     int64_t dims[QS_MAX_RANK];
     size_t count;
@@ -165,19 +175,39 @@ static void examine_layouts(Now *now) {
         if (array_at(now, i)) now->layout[i] = layout_in_domain(now, array_at(now, i));
 }
 
-/* Reductions along the last dimension of matrices are computed row by row. */
+/* Reductions along a dimension are computed line by line. */
 static bool examine_rows(Now *now) {
+    int axis = now->region->axis;
     if (now->rank == 1) now->dims[1] = now->dims[0], now->dims[0] = 1, now->rank = 2;
-    now->flat = false;
+    now->flat = false, now->no_rows = !now->recorded && now->count;
+    if (axis >= now->rank || now->rank > LINES_RANK || now->dims[axis] <= 1 || !now->count) return false;
+    int64_t n = now->dims[axis];
+    bool rows = axis == now->rank - 1;
+    now->ordered = !rows || n < SHORT_ROW, now->extent = n <= KNOWN_LINE ? n : 0;
     /* derivatives are those of single operators; the threads share rows, so few long ones are left to the operators */
-    bool few = now->dims[0] < FEW_ROWS && now->count > LONG_ROWS;
-    return now->rank == 2 && now->region->axis == 1 && now->dims[1] > 1 && now->count && !now->recorded && !few;
+    bool few = now->count / (size_t)n < FEW_ROWS && now->count > LONG_ROWS;
+    bool far = !rows && n >= SHORT_ROW && (n > LONG_LINE || now->count > LARGE);
+    if (!few && !far) now->no_rows = false;
+    return !now->recorded && !few && !far;
+}
+
+/* A masked assignment writes to a contiguous array that shares no elements with others; only numbers are outside of
+ * x[mask]. */
+static bool examine_masked(const Now *now) {
+    const FuseRegion *r = now->region;
+    const Array *y = array_at(now, 0), *a;
+    if (!y || !now->flat || qtape_is_on(now->run.vm)) return false;
+    for (int i = 1; i < r->nleaves; i++) {
+        a = array_at(now, i);
+        if (a && (r->beside >> i & 1 || (a != y && qarr_overlap(y, a)))) return false;
+    }
+    return true;
 }
 
 static bool examine_leaves(Now *now) {
     const FuseRegion *r = now->region;
     if (r->nleaves > LEAVES) return false;
-    now->recorded = false;
+    now->recorded = now->ordered = now->no_rows = false, now->extent = 0;
     memset(now->same, 0, sizeof now->same);
     for (int i = 0; i < r->nleaves; i++) {
         qs_value v = now->f->base[r->regs[i]];
@@ -186,6 +216,7 @@ static bool examine_leaves(Now *now) {
         now->recorded = now->recorded || qtape_is_recorded(now->run.vm, v);
     }
     if (!suits(now) || !common_shape(now) || (r->choice && !no_single(now))) return false;
+    if (r->mask && !examine_masked(now)) return false;
     return (!r->rows || examine_rows(now)) && (examine_layouts(now), true);
 }
 
@@ -204,6 +235,10 @@ static FuseState *state_of(qs_vm *vm, const Frame *f, FuseRegion *r) {
                          .ncasts = r->ncasts,
                          .nops = r->nops,
                          .rows = r->rows,
+                         .axis = r->axis,
+                         .mask = r->mask,
+                         .updates = r->updates,
+                         .op = r->op,
                          .fast_math = qvm(vm)->config.fast_math};
     return s;
 }
@@ -221,8 +256,9 @@ static FuseForm *find_form(const Now *now) {
     qs_value leaves[LEAVES];
     for (Specialization *at = now->state->forms.first; at; at = at->next) {
         FuseForm *v = (FuseForm *)at;
-        bool fits = v->flat == now->flat && (v->flat || v->rank == now->rank) &&
-                    !memcmp(v->same, now->same, sizeof v->same) && !memcmp(v->layout, now->layout, sizeof v->layout);
+        bool fits = v->ordered == now->ordered && v->extent == now->extent && v->flat == now->flat &&
+                    (v->flat || v->rank == now->rank) && !memcmp(v->same, now->same, sizeof v->same) &&
+                    !memcmp(v->layout, now->layout, sizeof v->layout);
         if (fits && qspec_agrees(now->run.vm, at, &site, leaves)) return v;
     }
     return NULL;
@@ -244,6 +280,7 @@ static qs_status build_version(const Now *now, int which) {
         types[i] = leaf_type(now->at[i]), types[i].same = now->same[i];
         types[i].fixed = now->layout[i].fixed, types[i].unit = now->layout[i].unit;
     }
+    s->expr.ordered = v->ordered, s->expr.extent = v->extent;
     s->expr.grouped = which == GROUPED, s->expr.adds = which == ADDED;
     TRY(kfuse_build(qvm_ctx(now->run.vm), &v->base.arena, &s->expr, types, v->flat, v->rank, &v->kernel[which]));
     return qspec_set(&v->base, which, v->kernel[which].func), QS_OK;
@@ -257,7 +294,7 @@ static qs_status make_form(Now *now) {
     for (int i = 0; i < now->region->nleaves; i++) qcaptured_add(e, FROM_LOCAL, -1, now->region->regs[i], NULL);
     qspec_enter(&v->base, e);
     qmem_free(qvm_ctx(vm), e, sizeof *e);
-    v->flat = now->flat, v->rank = now->rank;
+    v->flat = now->flat, v->rank = now->rank, v->ordered = now->ordered, v->extent = now->extent;
     memcpy(v->same, now->same, sizeof v->same), memcpy(v->layout, now->layout, sizeof v->layout);
     TRY(build_version(now, CHUNKED));
     Where at = {now->state->expr.src, now->state->expr.root->pos};
@@ -286,7 +323,7 @@ static int bind_leaf_number(Binding *b, int i, qs_value v) {
 
 /* Binds an array with the extents of the domain; broadcast dimensions have stride 0. */
 static void bind_leaf(Now *now, int i, Array *a) {
-    DevArg *arg = qbind_array(&now->run.bound, i, a, QS_READ);
+    DevArg *arg = qbind_array(&now->run.bound, i, a, now->region->mask && i == 0 ? QS_READWRITE : QS_READ);
     arg->rank = now->flat ? 1 : now->rank;
     for (int d = 0; d < arg->rank && !now->flat; d++) {
         arg->dims[d] = now->dims[d];
@@ -296,15 +333,20 @@ static void bind_leaf(Now *now, int i, Array *a) {
     if (now->flat) arg->dims[0] = (int64_t)a->count, arg->strides[0] = 1;
 }
 
-static void bind_result(Now *now, int i, int64_t first) {
-    const Launch *l = &now->run.launch;
+static void bind_result(Now *now, int i, int rank, const int64_t *dims) {
     DevArg *arg = qbind_array(&now->run.bound, i, now->result, QS_WRITE);
-    arg->rank = l->rank;
-    for (int d = l->rank - 1; d >= 0; d--) {
-        arg->dims[d] = l->domain[d];
-        arg->strides[d] = d == l->rank - 1 ? 1 : arg->strides[d + 1] * l->domain[d + 1];
+    arg->rank = rank;
+    for (int d = rank - 1; d >= 0; d--) {
+        arg->dims[d] = dims[d];
+        arg->strides[d] = d == rank - 1 ? 1 : arg->strides[d + 1] * dims[d + 1];
     }
-    if (first) arg->dims[0] = first;
+}
+
+/* Returns the extents of the result of a map. */
+static const int64_t *result_dims(const Now *now, int64_t dims[QS_MAX_RANK]) {
+    memcpy(dims, now->dims, sizeof now->dims);
+    if (now->form->kernel[CHUNKED].narrow) dims[now->region->axis] = 1;
+    return dims;
 }
 
 static qs_status bind_params(Run *run) {
@@ -319,8 +361,12 @@ static qs_status bind_params(Run *run) {
     }
     now->nargs = n;
     if (now->region->rows)
-        run->bound.origin[n] = (Origin){qs_nil(), 0}, qbind_number(&run->bound, n++, (uint64_t)now->dims[1], 8);
-    if (now->state->expr.kind == FUSE_MAP) bind_result(now, n, now->region->rows ? (int64_t)now->result->count : 0);
+        run->bound.origin[n] = (Origin){qs_nil(), 0},
+        qbind_number(&run->bound, n++, (uint64_t)now->dims[now->region->axis], 8);
+    if (now->state->expr.kind == FUSE_MAP && !now->region->mask) {
+        int64_t dims[QS_MAX_RANK];
+        bind_result(now, n, now->flat ? 1 : now->rank, now->flat ? run->launch.domain : result_dims(now, dims));
+    }
     return QS_OK;
 }
 
@@ -351,7 +397,7 @@ static qs_status fit_reduction(Run *run) {
     for (int i = now->nargs; i < now->nargs + 2; i++) run->bound.origin[i] = (Origin){qs_nil(), 0};
     qbind_number(&run->bound, now->nargs, (uint64_t)now->chunk, 8);
     qbind_number(&run->bound, now->nargs + 1, now->count, 8);
-    bind_result(now, now->nargs + 2, nparts);
+    bind_result(now, now->nargs + 2, 1, &nparts);
     return QS_OK;
 }
 
@@ -385,14 +431,13 @@ static qs_status begin_map(Now *now) {
     Launch *l = &now->run.launch;
     const FuseKernel *k = &now->form->kernel[CHUNKED];
     bool rows = now->region->rows;
-    l->rank = now->flat || rows ? 1 : now->rank, l->any_block = !rows, l->block[0] = 1;
+    l->rank = now->flat ? 1 : now->rank - rows, l->any_block = !rows || now->ordered;
+    for (int d = 0; d < l->rank; d++) l->domain[d] = now->dims[d + (rows && d >= now->region->axis)], l->block[d] = 1;
     if (now->flat) l->domain[0] = (int64_t)now->count;
-    else memcpy(l->domain, now->dims, sizeof l->domain);
+    if (now->region->mask) return QS_OK;
     now->result = k->narrow ? NULL : spare(now);
     int64_t dims[QS_MAX_RANK];
-    memcpy(dims, now->dims, sizeof dims);
-    if (k->narrow) dims[1] = 1;
-    if (!now->result) TRY(qarr_new(now->run.vm, k->dtype, now->rank, dims, false, &now->result));
+    if (!now->result) TRY(qarr_new(now->run.vm, k->dtype, now->rank, result_dims(now, dims), false, &now->result));
     return qarr_keep(now->result, now->ndim), QS_OK;
 }
 
@@ -490,7 +535,8 @@ static qs_status run_form(Now *now) {
     Run *r = &now->run;
     bool map = now->state->expr.kind == FUSE_MAP;
     r->form = &now->form->base, r->which = CHUNKED, r->optional = true, r->device = NULL, r->chosen = false;
-    r->bind = bind_params, r->fit = map ? NULL : fit_reduction, r->unrecorded = !map, r->late = false;
+    r->bind = bind_params, r->fit = map ? NULL : fit_reduction, r->unrecorded = !map || now->region->mask,
+    r->late = false;
     r->positions = (double)now->count, r->steps = r->positions * now->state->nops;
     return qlaunch_run(r);
 }
@@ -509,28 +555,28 @@ static qs_status handle_failure(Now *now, qs_status s) {
     return give_up(now->run.vm);
 }
 
-/* Reports once that reductions along a dimension are not those of rows. */
+/* Reports once that reductions along this dimension are left to the operators. */
 static void explain_no_rows(Now *now) {
     FuseState *s = now->state;
     if (s->told || now->recorded) return;
     s->told = true;
     qreport_explain(
         now->run.vm, (Where){s->expr.src, s->expr.root->pos},
-        "expression: its parts one by one, because its reductions along dimension %d are not along the rows "
-        "of a matrix: reshape it so that they are, or transpose it",
+        "expression: its parts one by one, because reductions along dimension %d of arrays of this shape are faster "
+        "alone: "
+        "only a dimension that is the last one, short, or one of a small array is reduced inside an expression",
         now->region->axis);
 }
 
 qs_status qfuse_region(qs_vm *vm, Frame *f, FuseRegion *r, bool *done) {
     Now now;
-    qs_value result;
+    qs_value result = qs_nil();
     *done = false;
-    now.run.vm = vm, now.f = f, now.region = r, now.result = NULL, now.count = 0, now.rank = 2;
+    now.run.vm = vm, now.f = f, now.region = r, now.result = NULL, now.count = 0, now.rank = 2, now.no_rows = false;
     bool fits = examine_leaves(&now), is_large = now.count >= qvm(vm)->fuse_least;
-    bool no_rows = !fits && r->rows && (now.rank != 2 || r->axis != 1);
-    if (!is_large || (!fits && !no_rows)) return QS_OK;
+    if (!is_large || (!fits && !now.no_rows)) return QS_OK;
     now.state = state_of(vm, f, r);
-    if (no_rows) return explain_no_rows(&now), QS_OK;
+    if (now.no_rows) return explain_no_rows(&now), QS_OK;
     bool extreme = now.state->expr.kind == FUSE_MIN || now.state->expr.kind == FUSE_MAX;
     /* the built-in function has a derivative rule that finds the selected element */
     if (now.recorded && extreme) return QS_OK;
@@ -541,16 +587,16 @@ qs_status qfuse_region(qs_vm *vm, Frame *f, FuseRegion *r, bool *done) {
     if (s == QS_OK && now.state->expr.kind != FUSE_MAP) {
         s = merge_parts(&now, &result);
         if (s == QS_OK && now.recorded) s = record_sum(&now, &result);
-    } else if (s == QS_OK) {
+    } else if (s == QS_OK && !r->mask) {
         s = qrecord_end(&now.run, 0, NULL);
         if (s == QS_OK) result = qarr_value(now.result), now.result = NULL;
-    } else s = handle_failure(&now, s);
+    } else if (s != QS_OK) s = handle_failure(&now, s);
     if (s == QS_EINTERRUPT) forget_half(&now);
     if (now.result) qarr_release(vm, now.result);
     if (s != QS_OK || !now.run.launched) return s;
     for (int i = 0; i < r->nleaves; i++)
         if (r->regs[i] >= f->proto->chunk.ntemp) qinterp_clear(vm, &f->base[r->regs[i]]);
-    qinterp_put(vm, &f->base[r->dst], result);
+    if (!r->mask) qinterp_put(vm, &f->base[r->dst], result);
     f->pc = f->proto->chunk.code + r->end;
     *done = true;
     return QS_OK;
@@ -560,6 +606,7 @@ qs_status qfuse_at(qs_vm *vm, Frame *f, uint32_t pc, bool *done) {
     Chunk *c = &f->proto->chunk;
     *done = false;
     for (uint32_t i = 0; i < c->nfuses && !*done; i++) /* the branches of ?: are regions inside a region */
-        if (pc >= c->fuses[i].start && pc < c->fuses[i].end) TRY(qfuse_region(vm, f, &c->fuses[i], done));
+        if (pc >= c->fuses[i].start && pc < c->fuses[i].end && !c->fuses[i].mask)
+            TRY(qfuse_region(vm, f, &c->fuses[i], done));
     return QS_OK;
 }

@@ -63,7 +63,7 @@ typedef struct {
         *why; /* why the expression was declined, at source position why_at; NULL: it was not, or for its types */
     uint32_t why_at;
     /* rows */
-    KRef at[2];              /* the row, and in a loop the position in it */
+    KRef at[QS_MAX_RANK];    /* the line, and in a loop the position in it */
     int loop, *loops;        /* number of the loop; the loop in which each leaf was loaded last */
     struct KnownVal *before; /* what was computed before the loop */
     int nbefore, extent;     /* extent: parameter */
@@ -373,6 +373,7 @@ static qs_status find_leaf(Walk *w, const Node *n, Val *out, bool *found) {
     Fuse *z = (Fuse *)w;
     int leaf = leaf_number(z, n);
     Val *known = z->e->rows ? find_known(z, n) : NULL;
+    if (z->e->mask && n->kind == N_INDEX) leaf = leaf_number(z, n->u.index.base);
     if (leaf >= 0 && z->e->rows) load_in_loop(z, leaf);
     if (leaf >= 0 || known) *out = known ? *known : z->leaves[leaf], *found = true;
     bool inner =
@@ -449,7 +450,8 @@ static void add_params(Fuse *z) {
                     .rank = (uint8_t)z->rank,
                     .contiguous = z->flat,
                     .unit_last = z->flat || t->unit,
-                    .read = true};
+                    .read = true,
+                    .written = z->e->mask && i == 0};
         z->params[i] = kir_param(z->f, &p);
         if (t->complex) kir_param(z->f, &p);
     }
@@ -519,6 +521,43 @@ static bool build_map(Fuse *z, FuseKernel *out) {
     return out->dtype = v.dtype, true;
 }
 
+/* Converts a value to the elements of type d that it is assigned to.  Where the host checks the value, the expression
+ * is declined. */
+static Val convert_assigned(Fuse *z, qs_dtype d, Val v) {
+    double x, lo, hi;
+    bool is_float = d == QS_F32 || d == QS_F64, fits = false;
+    if (v.array && v.dtype == d) return v;
+    if (!v.array && qdtype_is_int(d) && !v.im && kir_is_const(z->f, v.ref, &x)) {
+        qdtype_int_span(d, &lo, &hi);
+        fits = x == floor(x) && x >= lo && x <= hi && fabs(x) <= 0x1p53;
+    }
+    if (!v.im && !qdtype_is_complex(v.dtype) && (is_float || fits))
+        return real_value(cast_to(z, v.ref, kir_value_dtype(d)), d, true);
+    if (v.array && !v.im && is_supported(v.dtype) && qdtype_is_int(d)) return apply_cast(z, d, v);
+    return decline(z, "the value of this masked assignment has another type: convert it, as in int(x[mask])");
+}
+
+/* y[mask] = value: elements of y whose mask is false are stored as they were. */
+static bool build_masked(Fuse *z, FuseKernel *out) {
+    Val mask = {0}, v;
+    KRef at = emit_ins(z, (KMake){K_POS, .own = QS_I64});
+    load_leaves(z, &at);
+    Val old = z->leaves[0];
+    if (kexpr_lower(&z->walk, z->e->mask, &mask) != QS_OK || !mask.ref || !mask.array || mask.dtype != QS_B1)
+        return false;
+    v = lower_root(z);
+    if (v.ref && z->e->updates) v = apply_binary(z, (Op)z->e->op, old, v);
+    if (v.ref) v = convert_assigned(z, old.dtype, v);
+    if (!v.ref) return false;
+    qs_dtype as = kir_value_dtype(old.dtype), part = qdtype_is_complex(old.dtype) ? qdtype_real_of(old.dtype) : as;
+    KRef re = emit_select(z, mask.ref, cast_to(z, v.ref, part), old.ref);
+    kmemory_store(&z->walk, z->params[0], old.dtype, at, 0, re, 0);
+    if (old.im)
+        kmemory_store(&z->walk, z->params[0], old.dtype, at, 1,
+                      emit_select(z, mask.ref, v.im ? cast_to(z, v.im, part) : emit_const(z, part, 0), old.im), 0);
+    return out->dtype = old.dtype, true;
+}
+
 /* The type in which a reduction accumulates: int64 for sums of integers, float64 for sums of floats and means, the
  * element type for minima and maxima. */
 static qs_dtype lane_dtype(FuseKind k, qs_dtype d) {
@@ -570,7 +609,8 @@ static void add_to_total(Fuse *z, const Total *t, Val v) {
         add_zero(z, t, x);
         x = emit_select(z, number, x, emit_const(z, t->lane, t->kind == FUSE_MIN ? INFINITY : -INFINITY));
     }
-    emit_ins(z, (KMake){K_SET, .a = t->acc, .b = merge_lanes(z, t->kind, t->lane, KFLAG_REASSOC, old, x)});
+    unsigned flag = z->e->ordered && !t->some ? 0 : KFLAG_REASSOC;
+    emit_ins(z, (KMake){K_SET, .a = t->acc, .b = merge_lanes(z, t->kind, t->lane, flag, old, x)});
 }
 
 static KRef end_total(Fuse *z, const Total *t) {
@@ -657,8 +697,9 @@ static bool build_added(Fuse *z, FuseKernel *out) {
 }
 
 /* -- rows ---------------------------------------------------------------------------------------------------------- */
-/* An expression with reductions along rows is computed row by row.  Each reduction is a loop over the row, after those
- * inside it.  What is the same for a whole row is computed before the loop that needs it. */
+/* An expression with reductions along a dimension is computed line by line.  Along the last dimension, a line is a row.
+ * Each reduction is a loop over the line, after those inside it.  What is the same for a whole line is computed before
+ * the loop that needs it. */
 
 static Node *operand(const Node *n, int i) {
     switch (n->kind) {
@@ -705,7 +746,7 @@ static bool add_known(Fuse *z, const Node *n, Val v) {
     return z->before[z->nbefore++] = (KnownVal){n, v}, true;
 }
 
-static bool leaf_is_wide(const Fuse *z, int i) { return z->types[i].array && !(z->types[i].fixed >> 1 & 1); }
+static bool leaf_is_wide(const Fuse *z, int i) { return z->types[i].array && !(z->types[i].fixed >> z->e->axis & 1); }
 
 /* Returns whether the value differs along a row. */
 static bool is_wide(const Fuse *z, const Node *n) {
@@ -739,17 +780,21 @@ static bool hoist(Fuse *z, const Node *n) {
     return true;
 }
 
+static KRef load_extent(Fuse *z) {
+    if (z->e->extent) return kbuild_int(&z->walk, QS_I64, z->e->extent);
+    return emit_ins(z, (KMake){K_PARAM, .own = QS_I64, .imm = (uint64_t)z->extent});
+}
+
 static void begin_row_loop(Fuse *z) {
-    KRef zero = kbuild_int(&z->walk, QS_I64, 0), one = kbuild_int(&z->walk, QS_I64, 1);
-    KRef n = emit_ins(z, (KMake){K_PARAM, .own = QS_I64, .imm = (uint64_t)z->extent});
-    z->at[1] = emit_ins(z, (KMake){K_FOR, .own = QS_I64, .a = zero, .b = emit_op(z, K_SUB, n, one), .c = one});
+    KRef zero = kbuild_int(&z->walk, QS_I64, 0), one = kbuild_int(&z->walk, QS_I64, 1), n = load_extent(z);
+    z->at[z->e->axis] = emit_ins(z, (KMake){K_FOR, .own = QS_I64, .a = zero, .b = emit_op(z, K_SUB, n, one), .c = one});
     z->loop++;
 }
 
 /* Determines the type of a value in a loop by building its code and discarding it. */
 static Val try_part(Fuse *z, const Node *n) {
     uint32_t mark = z->f->nins;
-    z->at[1] = z->at[0], z->loop++;
+    z->at[z->e->axis] = z->at[!z->e->axis], z->loop++;
     Val v = lower_part(z, n);
     kbuild_take_back(&z->walk, mark);
     return z->loop++, v;
@@ -781,10 +826,7 @@ static bool reduce_row(Fuse *z, const Node *n, FuseKind kind) {
     emit_ins(z, (KMake){.op = K_END});
     z->loop++;
     KRef total = end_total(z, &t);
-    if (kind == FUSE_MEAN) {
-        KRef count = emit_ins(z, (KMake){K_PARAM, .own = QS_I64, .imm = (uint64_t)z->extent});
-        total = emit_op(z, K_DIV, total, cast_to(z, count, QS_F64));
-    }
+    if (kind == FUSE_MEAN) total = emit_op(z, K_DIV, total, cast_to(z, load_extent(z), QS_F64));
     return add_known(z, n, real_value(cast_to(z, total, kir_value_dtype(out)), out, true));
 }
 
@@ -796,9 +838,10 @@ static bool reduce_rows(Fuse *z, const Node *n) {
     return kind == FUSE_MAP || reduce_row(z, n, kind);
 }
 
-static bool store_row(Fuse *z, Val v, KRef at, int result) {
+static bool store_row(Fuse *z, Val v, int result) {
     if (!v.ref || !v.array) return false;
     qs_dtype d = v.dtype, as = kir_value_dtype(d);
+    KRef at = kmemory_linear(&z->walk, &(Layout){.param = result, .rank = z->rank, .contiguous = true}, z->at);
     kmemory_store(&z->walk, result, d, at, 0, cast_to(z, v.ref, as), 0);
     if (qdtype_is_complex(d))
         kmemory_store(&z->walk, result, d, at, 1, v.im ? cast_to(z, v.im, as) : emit_const(z, as, 0), 0);
@@ -811,7 +854,9 @@ static bool build_rows(Fuse *z, Arena *arena, FuseKernel *out) {
     z->extent = kir_param(z->f, &size);
     z->before = qarena_alloc(arena, sizeof *z->before * KNOWN_MOST);
     z->loops = qarena_alloc(arena, qmem_size((size_t)z->e->nleaves, sizeof *z->loops, sizeof *z->loops));
-    z->at[0] = z->at[1] = emit_ins(z, (KMake){K_POS, .own = QS_I64});
+    for (int d = 0, k = 0; d < z->rank; d++)
+        if (d != z->e->axis) z->at[d] = emit_ins(z, (KMake){K_POS, .own = QS_I64, .imm = (uint64_t)k++});
+    z->at[z->e->axis] = z->at[!z->e->axis];
     for (int i = 0; i < z->e->nleaves; i++) {
         z->loops[i] = 0;
         if (!leaf_is_wide(z, i)) load_leaf(z, i, z->at);
@@ -820,16 +865,16 @@ static bool build_rows(Fuse *z, Arena *arena, FuseKernel *out) {
     out->narrow = !is_wide(z, root);
     if (out->narrow) {
         Val v = lower_part(z, root);
-        return out->dtype = v.dtype, store_row(z, v, z->at[0], add_result(z, v.dtype, true));
+        if (!v.ref) return false;
+        z->at[z->e->axis] = kbuild_int(&z->walk, QS_I64, 0);
+        return out->dtype = v.dtype, store_row(z, v, add_result(z, v.dtype, false));
     }
     if (!hoist(z, root)) return false;
     Val v = try_part(z, root);
     if (!v.ref || !v.array) return false;
-    int result = add_result(z, out->dtype = v.dtype, true);
-    KRef n = emit_ins(z, (KMake){K_PARAM, .own = QS_I64, .imm = (uint64_t)z->extent});
-    KRef start = emit_op(z, K_MUL, z->at[0], n);
+    int result = add_result(z, out->dtype = v.dtype, false);
     begin_row_loop(z);
-    bool stored = store_row(z, lower_part(z, root), emit_op(z, K_ADD, start, z->at[1]), result);
+    bool stored = store_row(z, lower_part(z, root), result);
     emit_ins(z, (KMake){.op = K_END});
     return stored;
 }
@@ -839,7 +884,7 @@ static void begin_kernel(Fuse *z, Arena *arena, const char *name) {
     kbuild_begin(&z->walk, kir_new(z->c, arena, qstr_cname(z->c, name), e->src), arena, 0);
     z->leaves = qarena_alloc(arena, qmem_size((size_t)e->nleaves, sizeof *z->leaves, sizeof *z->leaves));
     z->params = qarena_alloc(arena, qmem_size((size_t)e->nleaves, sizeof *z->params, sizeof *z->params));
-    z->f->rank = e->rows ? 1 : z->rank, z->f->fast = e->fast_math;
+    z->f->rank = (uint8_t)(e->rows ? z->rank - 1 : z->rank), z->f->fast = e->fast_math;
     add_params(z);
 }
 
@@ -857,7 +902,8 @@ qs_status kfuse_build(Ctx *c, Arena *arena, const FuseExpr *e, const FuseLeafTyp
     if (e->kind != FUSE_MAP && !flat) return QS_OK;
     Fuse z = {.walk = {.rules = &rules, .c = c}, .e = e, .types = types, .flat = flat, .rank = flat ? 1 : rank};
     begin_kernel(&z, arena, "expression");
-    bool built = e->rows               ? build_rows(&z, arena, out)
+    bool built = e->mask               ? build_masked(&z, out)
+                 : e->rows             ? build_rows(&z, arena, out)
                  : e->kind == FUSE_MAP ? build_map(&z, out)
                  : e->adds             ? build_added(&z, out)
                                        : build_reduction(&z, out);

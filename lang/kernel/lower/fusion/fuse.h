@@ -4,8 +4,10 @@
  *     s = mean((x-y).^2)          leaves x, y;  partial[pos] = sum over chunk number pos, or, with thousands of
  *                                 positions, partial[block] = sum over the elements of all positions of a block
  *
+ *     y[x < 0] = 0.1*x[x < 0]     leaves y, x, x;  y[pos] = mask ? … : y[pos]
+ *
  *     y = exp(x)./sum(exp(x),1)   position r has a loop over row r of the domain for each reduction, and one that
- *                                 stores row r of the result
+ *                                 stores row r of the result; likewise along other dimensions
  *
  * Element types follow the rules of host arithmetic (vm/base/dtype.h), not those of kernels, so that fusion changes
  * nothing but the time.  Unsupported expressions (half, matrix products, unknown functions) are declined; the caller
@@ -45,12 +47,23 @@ typedef struct {
     int nops; /* number of operators and functions above the leaves */
     bool fast_math;
     bool grouped; /* reduces by blocks of FUSE_GROUP positions instead of by chunks */
-    bool rows;    /* a map with reductions along the rows of matrices; each position of the launch computes a row */
-    bool adds;    /* a sum for its derivative: each position adds its element atomically to one result */
+    /* A map with reductions along dimension `axis`; each position of the launch computes one line of elements along it.
+     * extent: number of elements of a line, if it is compiled in; 0: not known.  ordered: sums are in the order of the
+     * elements, and the positions are computed side by side. */
+    bool rows, ordered;
+    int axis;
+    int64_t extent;
+    /* A masked assignment, out[pos] = root where mask is true, which reads and writes leaf 0; NULL: none.  updates: the
+     * value is leaf 0 op root. */
+    Node *mask;
+    bool updates;
+    uint8_t op;
+    bool adds; /* a sum for its derivative: each position adds its element atomically to one result */
 } FuseExpr;
 
 typedef struct {
-    KFunc *func;     /* parameters: the leaves in order (arrays are flat or of rank `rank`), then the result */
+    KFunc *func;     /* parameters: the leaves in order (arrays are flat or of rank `rank`), then the result;
+                        rows: before it, the number of elements of a line */
     qs_dtype dtype;  /* element type of the result; for partial results float64, int64 or the element type */
     bool integral;   /* a sum of integers */
     const char *why; /* func NULL: the reason, and its source position; NULL: not known */
