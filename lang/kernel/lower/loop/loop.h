@@ -34,6 +34,7 @@
  *     loop_complex.c     complex numbers                   loop_random.c      random numbers
  *     loop_vector.c      short vectors                     loop_guard.c       index bounds implied by conditions
  *     loop_mixed.c       values of several types           loop_function.c    functions that call themselves
+ *     loop_while.c       `while` as a counted loop
  *
  * One loop is compiled to up to four functions:
  *

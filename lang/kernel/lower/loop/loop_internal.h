@@ -254,6 +254,11 @@ void kloop_forget(Loops *L, const Node *loop);
 
 /* -- loop_stmt.c --------------------------------------------------------------------------------------------------- */
 extern const WalkRules kloop_rules;
+/* Marks the FOR that begins at `start`, if its iterations are independent. */
+void kloop_mark_independent(Loops *L, KRef start);
+
+/* -- loop_while.c -------------------------------------------------------------------------------------------------- */
+qs_status kloop_counted_while(Walk *w, Node *loop, bool *done);
 
 /* -- instructions -------------------------------------------------------------------------------------------------- */
 static inline KRef kloop_emit(Loops *L, KMake i) { return kbuild_emit(&L->walk, i); }
