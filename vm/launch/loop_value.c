@@ -92,8 +92,7 @@ static void ask_capture(Asking *a, int of, const Sym *sym, LoopValue *out) {
     const Sym *outer = sym->owner->captures[sym->index].outer;
     *out = value_of(a, FROM_CAPTURE, of, sym->index, NULL);
     if (out->kind == LOOP_UNSET && outer->kind == SYM_GLOBAL) *out = value_of(a, FROM_GLOBAL, -1, outer->index, NULL);
-    if (of >= 0 && out->kind == LOOP_FUNC && a->e.value[out->source].u.p == a->e.value[of].u.p)
-        out->source = of;
+    if (of >= 0 && out->kind == LOOP_FUNC && a->e.value[out->source].u.p == a->e.value[of].u.p) out->source = of;
 }
 
 static void ask_symbol(void *ud, int of, const Sym *sym, LoopValue *out) {

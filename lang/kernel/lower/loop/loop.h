@@ -219,6 +219,7 @@ typedef struct {
     int nreals, nwholes, nparts;
     /* reals[returned] is 1 + the position of the `return` that left the loop, or 0; -1: the loop has no `return` */
     int returned;
+    int aborted;      /* reals[aborted] is 1 if a called function failed; -1: it calls none */
     int drawn;        /* wholes[drawn] is the number of random blocks drawn; -1: the loop draws none */
     int64_t draws;    /* random blocks drawn in an iteration of the parallel version */
     bool quick_apart; /* quick needs arrays that do not overlap, as parallel does */
@@ -250,7 +251,7 @@ typedef struct {
 } LoopFunction;
 /* Compiles job->func (job->loop is NULL).  kinds: LOOP_NUM, LOOP_INT or LOOP_BOOL for each argument that is such a
  * number, LOOP_OTHER for others, which are captured values; wanted: the number of results that the caller uses.  The
- * code sets reals[0] to 0 if the interpreter must run the call instead; it has then changed nothing. */
+ * code sets reals[0] to 0 if the interpreter must run the call instead, after what it has stored is taken back. */
 qs_status kfunction_compile(Ctx *c, Arena *arena, const LoopJob *job, const uint8_t *kinds, int wanted,
                             LoopFunction *out);
 #endif

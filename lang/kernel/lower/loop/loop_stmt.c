@@ -220,10 +220,10 @@ static qs_status root_items(Loops *L, Range *r) {
     return *r = counted, QS_OK;
 }
 
-/* The ranges of the outermost loop are parameters. */
+/* The ranges of the outermost loop are parameters, unless its function calls itself there. */
 static qs_status get_root_ranges(Walk *w, const Node *n, Range *out, bool *found) {
     Loops *L = (Loops *)w;
-    *found = n == L->job->loop;
+    *found = n == L->job->loop && L->in == L->root;
     for (int i = 0; *found && i < n->u.loop.nvars; i++) TRY(root_range(L, i, &out[i]));
     return *found && n->u.loop.ranges[0]->kind != N_RANGE ? root_items(L, out) : QS_OK;
 }

@@ -42,7 +42,8 @@ static double step_of(const Node *n, const Sym *sym) {
     if (n->kind != N_ASSIGN || n->u.assign.ntargets != 1 || name_of(n->u.assign.targets[0]) != sym) return 0;
     const Node *value = n->u.assign.value;
     bool in_place = n->u.assign.in_place, typed = n->u.assign.types && n->u.assign.types[0];
-    bool sum = value->kind == N_BINARY && value->op == OP_ADD, difference = value->kind == N_BINARY && value->op == OP_SUB;
+    bool sum = value->kind == N_BINARY && value->op == OP_ADD,
+         difference = value->kind == N_BINARY && value->op == OP_SUB;
     if (typed || n->u.assign.bracketed) return 0;
     if (in_place) return qfold_number(value, &k) ? (n->op == OP_ADD ? k : n->op == OP_SUB ? -k : 0) : 0;
     if ((sum || difference) && name_of(value->u.bin.a) == sym && qfold_number(value->u.bin.b, &k)) return sum ? k : -k;
@@ -83,7 +84,8 @@ static bool is_fixed(const CountedWhile *c, const Node *n) {
         if (n->u.call.callee->kind != N_IDENT || n->u.call.args.n < 1) return false;
         for (int i = 0; i < n->u.call.args.n; i++)
             if (!is_fixed(c, n->u.call.args.at[i].value)) return false;
-        return !strcmp(n->u.call.callee->u.ident.name->s, "numel") || !strcmp(n->u.call.callee->u.ident.name->s, "size");
+        return !strcmp(n->u.call.callee->u.ident.name->s, "numel") ||
+               !strcmp(n->u.call.callee->u.ident.name->s, "size");
     default: return false;
     }
 }
@@ -132,8 +134,8 @@ static qs_status lower_counted(Loops *L, const CountedWhile *c, Var *v, Number f
     KRef last = last_value(L, c, bound), start = L->f->nins;
     bool *before = kstmt_save(&L->walk);
     kloop_forget(L, c->loop);
-    KRef k = kloop_emit(L, (KMake){K_FOR, .own = QS_I64, .a = kloop_twin(L, first), .b = last,
-                                   .c = kloop_i64(L, (int64_t)c->step)});
+    KRef k = kloop_emit(
+        L, (KMake){K_FOR, .own = QS_I64, .a = kloop_twin(L, first), .b = last, .c = kloop_i64(L, (int64_t)c->step)});
     kstmt_enter_loop(&L->walk, &frame);
     Value x = {.what = WHAT_NUMBER, .num = counter_number(L, first, k, lo, hi)};
     TRY(kloop_assign(L, v, &x));
