@@ -3,10 +3,10 @@
 
     tests/functions.py [--qrun build/qrun] [--device cpu --device ref] [--keep FOLDER] [first seed [how many]]
 
-Each program has groups of functions that call themselves and each other, with untyped and typed parameters, one result
-or two, early returns, loops, arrays that they read and write, captured globals, calls from loops, ints that overflow, errors, and calls that are
-too deep.  It runs with `--loops never` and with `--loops always`, which compiles each of them; the text that it prints,
-with errors and their lines, must be the same."""
+Each program has groups of functions that call themselves and each other, with untyped and typed parameters, one
+result or two, early returns, loops, arrays that they read and write, captured globals, calls from loops, ints that
+overflow, errors, and calls that are too deep. It runs with `--loops never` and with `--loops always`, which compiles
+each of them; the text that it prints, with errors and their lines, must be the same."""
 import operator, random, sys
 
 from programs import all_seeds, compare, options
