@@ -3,10 +3,10 @@
 
     tests/functions.py [--qrun build/qrun] [--device cpu --device ref] [--keep FOLDER] [first seed [how many]]
 
-Each program has groups of functions that call themselves and each other, with untyped and typed parameters, one result
-or two, early returns, loops, arrays that they read, captured globals, ints that overflow, errors, and calls that are
-too deep.  It runs with `--loops never` and with `--loops always`, which compiles each of them; the text that it prints,
-with errors and their lines, must be the same."""
+Each program has groups of functions that call themselves and each other, with untyped and typed parameters, one
+result or two, early returns, loops, arrays that they read and write, captured globals, calls from loops, ints that
+overflow, errors, and calls that are too deep. It runs with `--loops never` and with `--loops always`, which compiles
+each of them; the text that it prints, with errors and their lines, must be the same."""
 import operator, random, sys
 
 from programs import all_seeds, compare, options
@@ -78,10 +78,13 @@ class Group:
         result = f"[{', '.join(outs)}]" if len(outs) > 1 else outs[0] + kind
         base = [f"{o} = {self.plain(i)}" for o in outs]
         body = self.loop(i) if r.random() < 0.3 else []
+        if self.array and r.random() < 0.3:
+            at = r.choice(["mod(n,8)", "mod(n,8)", "n", "2"])
+            body.insert(0, f"v[{at}] {r.choice(['=', '+='])} {self.leaf(i)}")
         if r.random() < 0.15: body.append(f"assert({self.leaf(i)} > {r.choice(['-100', '-1', '1'])}, \"too small\")")
         for o in outs[:1]:
             text = self.recursive(i)
-            if body and r.random() < 0.7 and "t" in body[0][:1]: text += " + t"
+            if body and r.random() < 0.7 and any(b.startswith("t =") for b in body): text += " + t"
             body.append(f"{o} = {text}")
         for o in outs[1:]: body.append(f"{o} = {self.plain(i)}")
         if len(outs) > 1:
@@ -97,18 +100,33 @@ class Group:
         if body[0].startswith("    "): lines.append("    end")
         return lines + ["end"]
 
+    def caller(self, i):
+        """A function with a loop that calls function i."""
+        r, names = self.rng, self.params(i)
+        head = f"function y = {self.name}_loop{i}({', '.join(names)})"
+        call = f"{self.name}{i}({', '.join([r.choice(['k', 'min(k,n)', 'mod(k,3)'])] + names[1:])})"
+        lines = ["y = 0", "u = zeros(1,4)"]
+        lines += [r.choice(["for k = 0..3", "for k = 3..-1..0"])]
+        lines += [r.choice([f"    y += {call}", f"    u[k] = {call}", f"    y = max(y, {call} + {self.leaf(i)})"])]
+        if r.random() < 0.3: lines += [f"    u[k] += y", f"    y -= {call}"]
+        return [head] + ["    " + line for line in lines] + ["    end", "    y += sum(u)", "end"]
+
     def text(self):
         r, lines = self.rng, []
         for i in range(self.count): lines += self.function(i)
+        for i in range(self.count): lines += self.caller(i) if self.nresults[i] == 1 else []
         calls = []
         for i in range(self.count):
             for n in (r.randint(2, 9), r.choice([3, 4.5, 7, "int(6)", "true"])):
                 some = [0, 1, 2.5, -3, 7, "int(5)", "true"]
                 args = [str(n)] + [str(r.choice(some)) for _ in range(self.nparams[i] - 1)]
                 args += ["w"] if self.array else []
+                if self.nresults[i] == 1 and r.random() < 0.5:
+                    calls.append(f"show({self.name}_loop{i}({', '.join(args)}))")
                 for _ in range(2):
                     if self.nresults[i] == 1: calls.append(f"show({self.name}{i}({', '.join(args)}))")
                     else: calls.append(f"[p, q] = {self.name}{i}({', '.join(args)}); show(p); show(q)")
+        if self.array: calls.append("print w")
         for c in calls: lines += ["try", "    " + c, "catch e", '    print "caught: ", e, " ", e.line', "end"]
         return lines
 

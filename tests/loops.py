@@ -376,6 +376,7 @@ class Case:
 
     def until(self):
         w, kind = self.new("w"), self.r.choice(["while", "repeat"])
+        if self.r.random() < 0.5: return self.counted_while(w)
         self.put(f"{w} = 0")
         self.put(f"while {w} < {self.r.randint(0, 4)} && ({self.cond(1)})" if kind == "while" else "repeat")
         self.put(f"{w} += 1", 1)
@@ -383,6 +384,26 @@ class Case:
         self.block(2)
         self.counters.pop()
         self.put("end" if kind == "while" else f"until {w} > {self.r.randint(0, 3)} || ({self.cond(1)})")
+
+    def counted_while(self, w):
+        """The condition compares a counter, which changes by a constant somewhere in the body."""
+        r = self.r
+        step, op = r.choice([("1", "<"), ("1", "<="), ("2", "<"), ("-1", ">"), ("-1", ">="), ("0.5", "<")])
+        first, last = r.choice(["0", "0", "1", "-0.0", "0.5", "int(0)", "n-n"]), r.choice(["3", "n", "n-1", "2.5"])
+        if step[0] == "-": first, last = r.choice(["3", "n-1", "2"]), r.choice(["0", "-1", "0.5"])
+        kind = "" if step == "0.5" else r.choice(["", "", " : int", " : int64"])
+        self.put(f"{w}{kind} = {first if self.n < 20 else 0}")
+        bound = last if self.n < 20 else str(r.randint(0, 4))
+        if self.n >= 20 and step[0] == "-": step, op = "1", "<"
+        self.put(f"while {w} {op} {bound}")
+        self.counters.append((w, ""))
+        if r.random() < 0.3: self.assign()
+        if step == "0.5": self.put(f"if {w} >= 1", 1), self.put("break", 2), self.put("end", 1)
+        change = f"{w} += {step}" if r.random() < 0.5 else f"{w} = {w} + {step}"
+        self.put(change.replace("+ -", "- ").replace("+= -", "-= "), 1)
+        self.block(2)
+        self.counters.pop()
+        self.put("end")
 
     def statement(self):
         k, inner = self.r.random(), len(self.counters)

@@ -6,12 +6,16 @@
  * A function that does not call itself is not compiled by itself: its loops are compiled, and loops inline it.  Direct
  * and indirect recursion is detected on the stack.
  *
- * The compiled code has no side effects.  If it fails for any reason, the interpreter runs the same call, which reports
- * the error with its line or the warning, or supports what the code does not, such as deeper recursion.  Then the
- * function is interpreted for a while; this time doubles with each failure. */
+ * If the compiled code fails for any reason, the arrays that it has written are set back, and the interpreter runs the
+ * same call, which reports the error with its line or the warning, or supports what the code does not, such as deeper
+ * recursion.  Then the function is interpreted for a while; this time doubles with each failure.
+ *
+ * The copies of the arrays are made before each run.  If they take more time than the run, the next calls are
+ * interpreted, until these have taken as long. */
 #include "vm/interp/frame.h"
 #include "vm/interp/interp.h"
 #include "vm/launch/loop_run.h"
+#include "vm/launch/undo.h"
 #include "vm/value/trace.h"
 
 #include "lang/kernel/ir/kir.h"
@@ -23,10 +27,10 @@
 
 /* Calls after which a function is compiled; a call takes the interpreter about 100 ns. */
 enum { WORTH_COMPILING = 300000, LOOK = 4096, FRAMES_ASKED = 64, FORMS = 8, DECLINES = 2, LEAST_PAUSE = 64 };
-/* The evaluator recurses in C. */
-enum { EVALUATOR_FRAMES = 300 };
 /* Time in nanoseconds from which a run releases Python's lock. */
 static const double long_run = 1e5;
+/* Time of an interpreted call in nanoseconds, about. */
+static const double per_call = 100;
 
 typedef struct { /* a function, compiled for one combination of kinds */
     Specialization base;
@@ -41,6 +45,8 @@ typedef struct FunctionState {
     SpecializationList forms;
     int64_t calls;
     int ndeclined, strangers, failed;
+    double debt; /* time that copies of arrays took in vain, in nanoseconds; interpreted calls pay it off */
+    bool poor;   /* the last call from outside took less time than the copies */
 } FunctionState;
 
 typedef struct {
@@ -51,6 +57,7 @@ typedef struct {
     int64_t frames;
     double reals[LOOP_RESULTS + 1];
     int64_t wholes[LOOP_RESULTS + 1];
+    Undo undo;
 } FunctionRun;
 
 void qfunction_free(qs_vm *vm, Proto *p) {
@@ -165,25 +172,48 @@ static qs_status bind_params(Run *run) {
     return QS_OK;
 }
 
-/* Returns how many frames the interpreter could still open. */
-static int64_t frames_left(qs_vm *vm, const Frame *f, const Device *d) {
-    const Machine *m = qvm(vm);
-    int64_t frames = (int64_t)m->cap_frames - m->nframes + 1, regs = f->proto->chunk.nregs;
-    int64_t by_stack = (m->stack_limit - f->end) / (regs ? regs : 1);
-    if (by_stack < frames) frames = by_stack;
-    return d->ops->code == CODE_KIR && frames > EVALUATOR_FRAMES ? EVALUATOR_FRAMES : frames;
-}
-
 static qs_status launch(FunctionRun *c, Device *d) {
     Run *r = &c->run;
     r->form = &c->v->base, r->which = 0, r->optional = true, r->device = d, r->chosen = false;
     r->bind = bind_params, r->fit = NULL, r->unrecorded = true, r->late = false;
     r->launch = (Launch){.rank = 1, .domain = {1}, .block = {1}};
     r->positions = 1, r->steps = c->v->ns > long_run || c->v->ns == 0 ? INFINITY : 0;
-    c->frames = frames_left(r->vm, c->f, d), c->reals[0] = 0;
+    c->frames = qloop_frames_left(r->vm, c->f, d, c->f->proto->chunk.nregs) + 1, c->reals[0] = 0;
     double start = qclock_ns();
     qs_status s = qlaunch_run(r);
     return c->v->ns = qclock_ns() - start, s;
+}
+
+static bool is_interrupt(qs_vm *vm, qs_status s) { return s == QS_EINTERRUPT || qvm_ctx(vm)->err.late; }
+
+/* Keeps the arrays that the code writes; *cost is the time that this takes. */
+static qs_status keep_written(FunctionRun *c, double *cost) {
+    const LoopCode *code = &c->v->code.entry;
+    *cost = 0;
+    for (int i = 0; i < code->func->nparams; i++) {
+        bool array = code->binds[i].kind == LOOP_SOURCE && c->value[code->binds[i].index].kind == QS_ARRAY;
+        if (!array || !code->func->params[i].written) continue;
+        Array *a = qval_array(c->value[code->binds[i].index]);
+        TRY(qundo_keep(c->run.vm, &c->undo, a));
+        *cost += qundo_cost(a);
+    }
+    return QS_OK;
+}
+
+/* Runs the code; *ran: it has given the results. */
+static qs_status try_code(FunctionRun *c, FunctionState *s, Device *d, bool *ran) {
+    qs_vm *vm = c->run.vm;
+    double cost;
+    c->undo.n = 0;
+    qs_status status = keep_written(c, &cost);
+    if (status == QS_OK) status = launch(c, d);
+    *ran = status == QS_OK && c->reals[0] != 0;
+    if (c->undo.n && c->v->ns < cost) s->debt = cost;
+    if (!is_open_outside(qvm(vm), c->f)) s->poor = c->undo.n && c->v->ns < cost;
+    if (status != QS_OK && is_interrupt(vm, status)) return qundo_free(vm, &c->undo), status;
+    if (status != QS_OK) c->v->refused = !c->run.loaded, qerr_clear(qvm_ctx(vm));
+    status = *ran ? QS_OK : qundo_take_back(vm, &c->undo);
+    return qundo_free(vm, &c->undo), status;
 }
 
 static qs_value result_value(const FunctionRun *c, int i) {
@@ -195,7 +225,7 @@ static qs_value result_value(const FunctionRun *c, int i) {
 }
 
 static qs_status leave(FunctionRun *c) {
-    qs_value results[LOOP_RESULTS];
+    qs_value results[LOOP_RESULTS] = {qs_nil()};
     for (int i = 0; i < c->v->code.nresults; i++) results[i] = result_value(c, i);
     return qinvoke_leave(c->run.vm, c->f, results, c->v->code.nresults);
 }
@@ -206,8 +236,6 @@ static void pause_code(FunctionRun *c, FunctionState *s) {
     c->f->proto->look = LEAST_PAUSE << s->failed;
 }
 
-static bool is_interrupt(qs_vm *vm, qs_status s) { return s == QS_EINTERRUPT || qvm_ctx(vm)->err.late; }
-
 qs_status qfunction_enter(qs_vm *vm, Frame *f, bool *done) {
     Proto *p = f->proto;
     FunctionRun c; /* not initialized, because it is large */
@@ -217,15 +245,16 @@ qs_status qfunction_enter(qs_vm *vm, Frame *f, bool *done) {
     Device *d;
     p->look = 0;
     if (p->nparams >= KIR_SLOTS || p->variadic || p->chunk.nrewritten) return p->look = INT32_MAX, QS_OK;
-    if (!wanted_of(f) || wanted_of(f) > LOOP_RESULTS) return QS_OK; /* the interpreter warns of unused results */
+    bool unused = !wanted_of(f) && (p->func->nouts || p->func->expr); /* the interpreter warns of unused results */
+    if (unused || wanted_of(f) > LOOP_RESULTS) return QS_OK;
+    if ((s->debt -= per_call) > 0 && (s->poor || is_open_outside(qvm(vm), f))) return QS_OK;
     if (!is_hot(vm, f, s)) return QS_OK;
     if (qtape_is_on(vm) || !(d = qloop_processor(vm))) return p->look = LOOK, QS_OK;
     c.run.vm = vm, c.f = f;
     TRY(prepare_form(&c, s));
     if (!c.v) return QS_OK;
-    qs_status status = launch(&c, d);
-    if (status == QS_OK && c.reals[0] != 0) return *done = true, leave(&c);
-    if (status != QS_OK && is_interrupt(vm, status)) return status;
-    if (status != QS_OK) c.v->refused = !c.run.loaded, qerr_clear(qvm_ctx(vm));
+    bool ran;
+    TRY(try_code(&c, s, d, &ran));
+    if (ran) return *done = true, leave(&c);
     return pause_code(&c, s), QS_OK;
 }

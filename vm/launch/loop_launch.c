@@ -215,12 +215,24 @@ static bool may_stop_halfway(const Call *c, LoopVersion which) {
     return kir_has(qloop_code(c->v, which)->func, K_CHECK) && qframe_catches(c->vm, qtrace(c->vm)->frames(c->vm));
 }
 
+/* A function that fails again and again would make the interpreter repeat the loop each time. */
+static void note_abort(Call *c) {
+    enum { ABORTS = 3 };
+    LoopResult *code = &c->v->code;
+    if (++c->v->naborted < ABORTS) return;
+    snprintf(code->why, sizeof code->why, "a function that it calls fails, warns or calls itself too often");
+    code->exact.func = NULL, code->why_pos = c->region->loop->pos, code->src = NULL, c->v->told = false;
+}
+
 static qs_status run_in_order(Call *c, LoopVersion which, bool *ran) {
     static const Launch serially = {.rank = 1, .domain = {1}, .block = {1}};
     bool again;
-    if (may_stop_halfway(c, which)) return QS_OK;
-    TRY(load_and_run(c, which, &serially, &again));
-    return *ran = c->v->code.exact.func != NULL, QS_OK;
+    if (may_stop_halfway(c, which) || !qloop_keep(c)) return QS_OK;
+    if (c->v->code.aborted >= 0) c->reals[c->v->code.aborted] = 0;
+    qs_status s = load_and_run(c, which, &serially, &again);
+    qundo_free(c->vm, &c->undo);
+    if (s == QS_OK && qloop_was_aborted(c)) return note_abort(c), QS_OK;
+    return *ran = s == QS_OK && c->v->code.exact.func, s;
 }
 
 static qs_status choose_and_run(Call *c, bool *ran) {
@@ -284,7 +296,9 @@ static qs_status prepare_form(Call *c, LoopState *s) {
     bool nowhere = !qloop_processor(c->vm) && !qloop_is_demanded(c->region);
     if (!c->v->code.exact.func || nowhere) return c->v = NULL, QS_OK;
     const KFunc *code = c->v->code.exact.func;
-    if (code->ruled && qloop_is_recorded(c)) qloop_because(c, "a function that it calls has a rule for its derivative");
+    if (code->ncallees && qloop_is_recorded(c)) qloop_because(c, "it calls a function that calls itself");
+    else if (code->ruled && qloop_is_recorded(c))
+        qloop_because(c, "a function that it calls has a rule for its derivative");
     else if (!qloop_vectors_apart(c))
         qloop_because(c, c->v->code.apart
                              ? "an array that it writes shares memory with another one"

@@ -39,6 +39,28 @@ static void bind_counter(Call *c, int i, const LoopBind *b, const KParam *p) {
     else bind_whole(c, i, (int64_t)x);
 }
 
+/* The evaluator recurses in C. */
+enum { EVALUATOR_FRAMES = 300 };
+
+int64_t qloop_frames_left(qs_vm *vm, const Frame *f, const Device *d, int64_t regs) {
+    const Machine *m = qvm(vm);
+    int64_t frames = (int64_t)m->cap_frames - m->nframes;
+    int64_t by_stack = (m->stack_limit - f->end) / (regs ? regs : 1) - 1;
+    if (by_stack < frames) frames = by_stack;
+    return d->ops->code == CODE_KIR && frames > EVALUATOR_FRAMES ? EVALUATOR_FRAMES : frames;
+}
+
+/* The same for the functions that the loop calls. */
+static int64_t frames_of_call(const Call *c) {
+    int64_t regs = c->f->proto->chunk.nregs;
+    for (int i = 0; i < c->v->base.nentries; i++) {
+        const Function *fn = c->value[i].kind == QS_FUNCTION ? c->value[i].u.p : NULL;
+        const Proto *p = fn && fn->fkind == FN_SCRIPT ? fn->ast->machine : NULL;
+        if (p && p->chunk.nregs > regs) regs = p->chunk.nregs;
+    }
+    return qloop_frames_left(c->vm, c->f, qloop_processor(c->vm), regs);
+}
+
 static void bind_all(Call *c, const LoopCode *code) {
     Binding *to = &c->run.bound;
     for (int i = 0; i < code->func->nparams; i++) {
@@ -55,6 +77,7 @@ static void bind_all(Call *c, const LoopCode *code) {
         case LOOP_SUMS: qbind_memory(to, i, c->sums[b->index], c->nchunks * qloop_sum_count(c, b->index)); break;
         case LOOP_CHUNK: bind_whole(c, i, c->chunk); break;
         case LOOP_SEED: bind_whole(c, i, (int64_t)qvm_random(c->vm)->seed); break;
+        case LOOP_FRAMES: bind_whole(c, i, frames_of_call(c)); break;
         case LOOP_DRAWN: bind_whole(c, i, (int64_t)qvm_random(c->vm)->drawn); break;
         default: bind_counter(c, i, b, p); break;
         }
@@ -284,9 +307,31 @@ static qs_status emit_warnings(Call *c) {
     return QS_OK;
 }
 
+/* Copies of arrays may take this time, in nanoseconds, or that much for each iteration. */
+static const double short_copy = 1e4, copy_of_turn = 20;
+
+bool qloop_keep(Call *c) {
+    const LoopCode *code = &c->v->code.exact;
+    double cost = 0, most = short_copy + (isfinite(c->turns) ? copy_of_turn * c->turns : 0);
+    c->undo.n = 0;
+    if (c->v->code.aborted < 0) return true;
+    for (int i = 0; i < code->func->nparams; i++) {
+        Array *a = code->func->params[i].written ? qloop_array(c, &code->binds[i]) : NULL;
+        if (!a) continue;
+        cost += qundo_cost(a);
+        if (cost <= most && qundo_keep(c->vm, &c->undo, a) == QS_OK) continue;
+        if (cost <= most) qerr_clear(qvm_ctx(c->vm));
+        return qundo_free(c->vm, &c->undo), false;
+    }
+    return true;
+}
+
+bool qloop_was_aborted(const Call *c) { return c->v->code.aborted >= 0 && c->reals[c->v->code.aborted] != 0; }
+
 static qs_status finish_run(Call *c, bool *again) {
     LoopVersion which = (LoopVersion)c->run.which;
     bool failed = c->run.fault.message, chunked = which == PARALLEL && c->v->code.chunked;
+    if (qloop_was_aborted(c)) return *again = false, qundo_take_back(c->vm, &c->undo);
     *again = which == PARALLEL && (failed || (chunked && !qloop_reduce(c)));
     if (*again) return qrecord_drop(&c->run), QS_OK; /* nothing was changed */
     if (failed) qrecord_stop(&c->run);

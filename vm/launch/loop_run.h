@@ -12,6 +12,7 @@
 #include "lang/kernel/lower/loop/loop.h"
 #include "vm/launch/jit_hooks.h"
 #include "vm/launch/run.h"
+#include "vm/launch/undo.h"
 
 enum { RESULTS = LOOP_NOTE, PARTS = 16 };
 
@@ -24,6 +25,7 @@ typedef struct { /* a loop, compiled for one specialization key */
     bool told;       /* --explain has reported the result */
     /* 1 + source position of the reason for serial execution that --explain reported last; UINT32_MAX: it has none */
     uint32_t told_order;
+    int naborted; /* runs that a called function has ended */
 } LoopSpec;
 
 typedef struct {
@@ -60,6 +62,7 @@ typedef struct {
     char order[LOOP_WHY];   /* reason why this run is serial although a parallel version exists; "": it is not */
     const Source *order_src;
     uint32_t order_pos;
+    Undo undo;
 } Call;
 
 /* -- loop_launch.c ------------------------------------------------------------------------------------------------- */
@@ -109,6 +112,12 @@ bool qloop_apart(const Call *c, const LoopCode *code);
 bool qloop_vectors_apart(const Call *c); /* arrays that are read only at the start share no memory with written ones */
 bool qloop_objects_apart(const Call *c);
 qs_status qloop_guard(Call *c); /* evaluates the guard; c->wholes then contains its result */
+/* Keeps the arrays that a loop with calls writes; false: the copies take too long for so few iterations. */
+bool qloop_keep(Call *c);
+/* Whether a function that the loop calls has failed; then nothing was changed, and the interpreter runs the loop. */
+bool qloop_was_aborted(const Call *c);
+/* Returns how many frames the interpreter could still open in f, if the function there has `regs` registers. */
+int64_t qloop_frames_left(qs_vm *vm, const Frame *f, const Device *d, int64_t regs);
 /* d NULL: the device for parallel work.  *again: nothing was changed, and the exact version must run instead. */
 qs_status qloop_run(Call *c, Device *d, LoopVersion which, const Launch *l, bool *again);
 

@@ -86,12 +86,24 @@ static bool means_something(const Asking *a, const Sym *sym) {
     return w.first >= 0 && !qval_is_unset(*qvm_global(vm, (uint64_t)w.first));
 }
 
+/* A lambda that calls itself has captured its own variable: a global one before it had a value, so that its value is
+ * read now; else itself, which is then the entry `of`. */
+static void ask_capture(Asking *a, int of, const Sym *sym, LoopValue *out) {
+    const Sym *outer = sym->owner->captures[sym->index].outer;
+    *out = value_of(a, FROM_CAPTURE, of, sym->index, NULL);
+    if (out->kind == LOOP_UNSET && outer->kind == SYM_GLOBAL) *out = value_of(a, FROM_GLOBAL, -1, outer->index, NULL);
+    if (of >= 0 && out->kind == LOOP_FUNC && a->e.value[out->source].u.p == a->e.value[of].u.p) out->source = of;
+}
+
 static void ask_symbol(void *ud, int of, const Sym *sym, LoopValue *out) {
     From from;
     *out = (LoopValue){.kind = LOOP_OTHER};
     if (!find_storage(sym, &from)) return;
-    int parent = from == FROM_CAPTURE ? of : -1;
-    if (of < 0 || from != FROM_LOCAL) *out = value_of(ud, from, parent, sym->index, NULL);
+    if (from == FROM_CAPTURE) {
+        ask_capture(ud, of, sym, out);
+        return;
+    }
+    if (of < 0 || from != FROM_LOCAL) *out = value_of(ud, from, -1, sym->index, NULL);
     if (from == FROM_GLOBAL && out->kind == LOOP_UNSET && means_something(ud, sym)) out->kind = LOOP_OTHER;
 }
 

@@ -274,7 +274,9 @@ typedef struct WalkRules {
     qs_status (*return_outermost)(Walk *, const Node *); /* leaves all compiled code */
     /* The rest is for the loop compiler only: variables of a kernel begin as zero, or reading one too early is an error
      * at the end of the pass. */
-    void (*loop_begins)(Walk *, const Node *loop);    /* while, repeat */
+    void (*loop_begins)(Walk *, const Node *loop); /* while, repeat */
+    /* Lowers a `while` whose iterations can be counted before the first one (*done). */
+    qs_status (*counted_while)(Walk *, Node *loop, bool *done);
     qs_status (*function_ends)(Walk *, uint32_t pos); /* at the end of an inlined function and at each `return` */
     /* The set of variables that have a value at the current point: `save` copies it, `restore` sets it, and `join`
      * intersects it into `into`. */

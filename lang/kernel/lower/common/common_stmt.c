@@ -257,6 +257,9 @@ static qs_status while_loop(Walk *w, Node *n) {
     Exits frame;
     KRef c;
     int known;
+    bool done = false;
+    if (w->rules->counted_while) TRY(w->rules->counted_while(w, n, &done));
+    if (done) return QS_OK;
     bool *before = kstmt_save(w);
     notify_loop(w, n);
     kbuild_flow(w, K_LOOP, 0);

@@ -103,6 +103,7 @@ static void begin_pass(Loops *L, Arena *scratch) {
     L->f->rank = L->mode == MODE_PARALLEL ? L->axes : 1;
     L->f->serial = L->mode != MODE_PARALLEL, L->f->strict = true, L->f->fast = L->job->fast_math;
     L->in = L->root, L->exits = NULL, L->returned = 0;
+    if (L->callees) kfunction_begin_pass(L);
     L->nlevels = L->versions = L->others = 0;
     L->nfaults = L->nchecks = L->nwide = L->cap_ranges = L->ntouches = L->loose = 0;
     L->waits = L->reorders = false;
@@ -153,6 +154,7 @@ static void assign_slots(Loops *L) {
         if (v->entry.kind == LOOP_UNSET) o->given = r->nreals++;
     }
     r->returned = has_return(L->job->loop) ? r->nreals++ : -1;
+    r->aborted = L->callees ? r->nreals++ : -1;
     r->drawn = L->random ? r->nwholes++ : -1;
 }
 
@@ -201,6 +203,10 @@ static void store_variables(Loops *L) {
     }
     if (L->drawn) store_result(L, LOOP_WHOLES, L->out->drawn, kbuild_get(&L->walk, L->drawn));
     if (L->returned) store_result(L, LOOP_REALS, L->out->returned, kbuild_get(&L->walk, L->returned));
+    if (L->callees) {
+        KRef ended = kloop_op(L, K_EQ, kbuild_get(&L->walk, L->fault), kbuild_int(&L->walk, QS_I32, -1));
+        store_result(L, LOOP_REALS, L->out->aborted, kloop_cast(L, ended, QS_F64));
+    }
 }
 
 /* Stores the warnings that are due.  Other positions leave the slots unchanged. */
@@ -285,9 +291,12 @@ typedef struct {
 } Version;
 
 static qs_status keep_code(Loops *L, Arena *arena, LoopCode *out) {
+    const LoopBind *binds = L->binds;
+    if (L->callees) TRY(kfunction_add_callees(L, &binds));
     out->func = kbuild_keep(&L->walk, arena);
+    if (L->callees) TRY(kfunction_keep_callees(L, out->func));
     out->binds = qarena_alloc(arena, qmem_size((size_t)L->f->nparams, sizeof *out->binds, sizeof *out->binds));
-    for (int i = 0; i < L->f->nparams; i++) out->binds[i] = L->binds[i];
+    for (int i = 0; i < L->f->nparams; i++) out->binds[i] = binds[i];
     out->places = qarena_alloc(arena, qmem_size(L->nfaults, sizeof *out->places, sizeof *out->places));
     for (uint32_t i = 0; i < L->nfaults; i++) out->places[i] = L->faults[i].place;
     return kir_verify(L->c, out->func);
@@ -298,6 +307,10 @@ static qs_status keep_version(Walk *w, void *ud) {
     const Version *v = ud;
     if (L->mode == MODE_QUICK) L->out->quick_apart = L->reorders;
     if (L->mode == MODE_EXACT) L->out->draws = L->draws, L->axes = kloop_parallel_depth(L);
+    if (L->callees) {
+        L->axes = 0;
+        (void)kloop_decline(L, L->job->loop->pos, "it calls a function that calls itself");
+    }
     if (L->loose && L->mode == MODE_PARALLEL && !L->chunked)
         return kloop_decline(L, L->loose_pos, "a test here depends on values");
     TRY(keep_code(L, v->arena, v->out));
@@ -334,7 +347,7 @@ static void compile_versions(Loops *L, Arena *arena) {
         r->exact.func = NULL;
         return;
     }
-    bool saves = L->nchecks > 0;
+    bool saves = L->nchecks > 0 && !L->callees;
     for (; L->axes > 0; L->axes--) {
         r->depth = L->axes, r->chunked = L->chunked;
         if (compile_version(L, MODE_PARALLEL, arena, &r->parallel, &r->guard) == QS_OK) return;
@@ -356,6 +369,7 @@ qs_status kloop_lower(Ctx *c, Arena *arena, const LoopJob *job, LoopResult *out)
                .nest = nest_of(job->loop)};
     compile_versions(&L, arena);
     c->err = before;
+    kfunction_free_callees(&L);
     qmem_free(c, L.binds, L.cap_binds * sizeof *L.binds);
     qmem_free(c, L.faults, L.cap_faults * sizeof *L.faults);
     qmem_free(c, L.checks, L.cap_checks * sizeof *L.checks);

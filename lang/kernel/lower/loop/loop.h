@@ -34,7 +34,7 @@
  *     loop_complex.c     complex numbers                   loop_random.c      random numbers
  *     loop_vector.c      short vectors                     loop_guard.c       index bounds implied by conditions
  *     loop_mixed.c       values of several types           loop_function.c    functions that call themselves
- *     loop_row.c         slices of unknown length
+ *     loop_row.c         slices of unknown length          loop_while.c       `while` as a counted loop
  *
  * One loop is compiled to up to four functions:
  *
@@ -221,6 +221,7 @@ typedef struct {
     int nreals, nwholes, nparts;
     /* reals[returned] is 1 + the position of the `return` that left the loop, or 0; -1: the loop has no `return` */
     int returned;
+    int aborted;      /* reals[aborted] is 1 if a called function failed; -1: it calls none */
     int drawn;        /* wholes[drawn] is the number of random blocks drawn; -1: the loop draws none */
     int64_t draws;    /* random blocks drawn in an iteration of the parallel version */
     bool apart;       /* all versions need arrays that do not overlap those that are written */
@@ -253,7 +254,7 @@ typedef struct {
 } LoopFunction;
 /* Compiles job->func (job->loop is NULL).  kinds: LOOP_NUM, LOOP_INT or LOOP_BOOL for each argument that is such a
  * number, LOOP_OTHER for others, which are captured values; wanted: the number of results that the caller uses.  The
- * code sets reals[0] to 0 if the interpreter must run the call instead; it has then changed nothing. */
+ * code sets reals[0] to 0 if the interpreter must run the call instead, after what it has stored is taken back. */
 qs_status kfunction_compile(Ctx *c, Arena *arena, const LoopJob *job, const uint8_t *kinds, int wanted,
                             LoopFunction *out);
 #endif

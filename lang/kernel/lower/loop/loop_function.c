@@ -1,4 +1,4 @@
-/* loop_function.c -- compiles a function that calls itself, and the functions that it calls.
+/* loop_function.c -- compiles functions that call themselves, and the functions that they call.
  *
  *     entry      a serial kernel: takes the arguments from parameters, calls function 0, stores its results
  *     functions  one for each function and kinds of its arguments (Spec); KFunc.callees
@@ -10,9 +10,12 @@
  * Repeated passes find the kinds of the results.  While the results of a function are unknown, a call of it ends its
  * statement, as an error would, so that the branches without recursion are known first (Walk.pending).
  *
- * The code changes nothing but its results.  It ends if anything fails or a warning is due.  The interpreter then runs
- * the same call again, so errors, their lines and the call stack do not differ from interpreted calls.  Argument 0 of
- * each function is the number of frames that may still be opened. */
+ * The code ends if anything fails or a warning is due.  The VM then takes back what it has stored in arrays, and the
+ * interpreter runs the same call again, so errors, their lines and the call stack do not differ from interpreted calls.
+ * Argument 0 of each function is the number of frames that may still be opened.
+ *
+ * A loop that calls such a function has the functions as callees of its exact version, its only one.  If a call fails,
+ * the loop ends, its stores are taken back, and the interpreter runs the loop. */
 #include "lang/kernel/lower/loop/loop_internal.h"
 
 #include <math.h>
@@ -38,6 +41,13 @@ typedef struct Spec {
     KFunc *made;
 } Spec;
 
+/* A global variable, or a field of an object, that a function reads. */
+typedef struct {
+    const Sym *sym;
+    int object;
+    const Str *field;
+} OutsideRead;
+
 struct LoopModule {
     Arena *arena;
     const LoopJob *job;
@@ -49,15 +59,20 @@ struct LoopModule {
     KParam *params;
     LoopBind *binds;
     uint32_t nparams, cap_params, cap_binds;
+    OutsideRead *reads;
+    uint32_t nreads, cap_reads;
 };
 
 /* -- parameters, which all functions share ------------------------------------------------------------------------- */
+static LoopModule *module_of(const Loops *L) { return L->module ? L->module : L->callees; }
+
 static void sync_params(Loops *L) {
-    while (L->f->nparams < (int)L->module->nparams) kir_param(L->f, &L->module->params[L->f->nparams]);
+    const LoopModule *m = module_of(L);
+    while (L->f->nparams < (int)m->nparams) kir_param(L->f, &m->params[L->f->nparams]);
 }
 
 int kfunction_param(Loops *L, const KParam *p, LoopBind b) {
-    LoopModule *m = L->module;
+    LoopModule *m = module_of(L);
     sync_params(L);
     for (uint32_t i = 0; i < m->nparams; i++)
         if (m->binds[i].kind == b.kind && m->binds[i].index == b.index && m->params[i].dtype == p->dtype) return (int)i;
@@ -66,6 +81,25 @@ int kfunction_param(Loops *L, const KParam *p, LoopBind b) {
     m->params[m->nparams] = *p, m->binds[m->nparams] = b;
     m->nparams++;
     return sync_params(L), (int)m->nparams - 1;
+}
+
+/* -- values from outside ------------------------------------------------------------------------------------------- */
+void kfunction_reads(Loops *L, const Sym *sym, int object, const Str *field) {
+    LoopModule *m = L->module;
+    qmem_grow(L->c, &m->reads, &m->cap_reads, m->nreads, sizeof *m->reads);
+    m->reads[m->nreads++] = (OutsideRead){sym, object, field};
+}
+
+/* A function would read the value that a variable or field had before the loop. */
+static qs_status check_reads(Loops *L) {
+    const LoopModule *m = L->callees;
+    L->pos = L->job->loop->pos;
+    for (uint32_t i = 0; i < m->nreads; i++) {
+        const OutsideRead *r = &m->reads[i];
+        const Var *v = r->field ? kloop_field_var(L, r->object, r->field) : kloop_find_var(L->root, r->sym);
+        if (v) return kloop_decline(L, L->pos, "it sets %s, which a function reads that calls itself", v->sym->name->s);
+    }
+    return QS_OK;
 }
 
 /* -- arguments ----------------------------------------------------------------------------------------------------- */
@@ -128,7 +162,7 @@ static Spec *new_spec(LoopModule *m, Ctx *c, const Callee *f, const uint8_t *pas
 
 /* Finds or makes the function for these arguments; captured names of a function without any need no source. */
 static qs_status spec_for(Loops *L, const Callee *callee, const Args *args, int wanted, Spec **out) {
-    LoopModule *m = L->module;
+    LoopModule *m = module_of(L);
     uint8_t pass[KIR_SLOTS];
     Callee f = *callee;
     if (!f.func->ncaptures) f.source = -1;
@@ -142,10 +176,11 @@ static qs_status spec_for(Loops *L, const Callee *callee, const Args *args, int 
 }
 
 /* -- calls --------------------------------------------------------------------------------------------------------- */
+/* A loop inlines a function twice, so that one that calls another function with itself as its argument is inlined. */
 bool kfunction_is_open(const Loops *L, const Func *f) {
-    for (const InlineFrame *in = L->in; L->module && in; in = in->up)
-        if (in->func == f && in->up) return true;
-    return false;
+    int open = 0;
+    for (const InlineFrame *in = L->in; in; in = in->up) open += in->func == f && in->up;
+    return open >= (L->module ? 1 : 2);
 }
 
 static void emit_arguments(Loops *L, const Spec *s, KRef left, const Value *args) {
@@ -176,6 +211,42 @@ static void emit_results(Loops *L, const Spec *s, KRef call, Value *outs) {
     }
 }
 
+/* Makes the module of the functions that a loop calls; they share its parameters. */
+static qs_status begin_callees(Loops *L) {
+    if (L->callees) return QS_OK;
+    if (L->mode != MODE_EXACT) return kloop_decline(L, L->pos, "a call of a function that calls itself");
+    LoopModule *m = L->callees = qarena_alloc(L->keep, sizeof *m);
+    *m = (LoopModule){.arena = L->keep_result, .job = L->job};
+    m->last = &m->first;
+    for (int i = 0; i < L->f->nparams; i++) {
+        qmem_grow(L->c, &m->params, &m->cap_params, m->nparams, sizeof *m->params);
+        qmem_grow(L->c, &m->binds, &m->cap_binds, m->nparams, sizeof *m->binds);
+        m->params[m->nparams] = L->f->params[i], m->binds[m->nparams++] = L->binds[i];
+    }
+    return L->changed = true, QS_OK;
+}
+
+static qs_status compile_rounds(LoopModule *m);
+
+/* Compiles the functions that the loop calls, as far as they are not compiled yet. */
+static qs_status compile_callees(Loops *L) {
+    LoopModule *m = L->callees;
+    bool made = !m->again;
+    for (const Spec *s = m->first; s; s = s->next) made = made && s->made;
+    if (made || compile_rounds(m) == QS_OK) return sync_params(L), QS_OK;
+    L->out->why_pos = m->report.why_pos, L->out->src = m->report.src;
+    memcpy(L->out->why, m->report.why, sizeof L->out->why);
+    return QS_EVALUE;
+}
+
+/* Ends the loop, whose changes the VM takes back: the interpreter runs it. */
+static void abort_unless(Loops *L, KRef cond) {
+    kloop_flow(L, K_IF, kloop_not(L, cond));
+    kbuild_set(&L->walk, L->fault, kbuild_int(&L->walk, QS_I32, -1));
+    kbuild_leave(&L->walk, K_BREAK, 1);
+    kloop_flow(L, K_END, 0);
+}
+
 qs_status kfunction_call(Loops *L, const Callee *callee, const Args *args, Value *outs, int wanted) {
     Spec *s;
     if (callee->captures) return kloop_decline(L, L->pos, "a function made in it that calls itself");
@@ -183,16 +254,21 @@ qs_status kfunction_call(Loops *L, const Callee *callee, const Args *args, Value
         if (args->names[i]) return kloop_decline(L, L->pos, "a call of itself with named arguments");
     int have = callee->func->nouts ? callee->func->nouts : callee->func->expr ? 1 : 0;
     if (wanted > have) return kloop_decline(L, L->pos, "more results than %s has", callee->func->name->s);
+    if (!L->module) TRY(begin_callees(L));
     TRY(spec_for(L, callee, args, wanted, &s));
+    if (!L->module) TRY(compile_callees(L));
     if (!s->known) {
         L->module->again = L->pending = true;
         return QS_EVALUE;
     }
+    KRef frames = L->left_frames;
+    if (!L->module) frames = kloop_number_param(L, qstr_cname(L->c, "frames"), QS_I64, (LoopBind){LOOP_FRAMES, 0});
     /* a call from inlined functions opens their frames, too */
-    KRef left = kloop_op(L, K_SUB, L->left_frames, kloop_i64(L, L->calls));
+    KRef left = kloop_op(L, K_SUB, frames, kloop_i64(L, L->calls));
     emit_arguments(L, s, left, args->at);
     KRef call = kloop_emit(L, (KMake){K_CALL, .imm = (uint64_t)s->number});
-    kfunction_fail_unless(L, call);
+    if (L->module) kfunction_fail_unless(L, call);
+    else abort_unless(L, call);
     return emit_results(L, s, call, outs), QS_OK;
 }
 
@@ -377,10 +453,30 @@ static KFunc **list_callees(const LoopModule *m, Arena *arena) {
     return list;
 }
 
-/* Arrays that only the callees read are parameters of the entry, which is launched. */
-static void note_reads(KFunc *f) {
+/* Arrays that only the callees read or write are parameters of the entry, which is launched. */
+static void note_accesses(KFunc *f) {
     for (int n = 0; n < f->ncallees; n++)
-        for (int i = 0; i < f->nparams; i++) f->params[i].read = f->params[i].read || f->callees[n]->params[i].read;
+        for (int i = 0; i < f->nparams; i++) {
+            const KParam *p = &f->callees[n]->params[i];
+            f->params[i].read = f->params[i].read || p->read;
+            f->params[i].written = f->params[i].written || p->written;
+        }
+}
+
+void kfunction_begin_pass(Loops *L) { sync_params(L); }
+
+qs_status kfunction_keep_callees(Loops *L, KFunc *f) {
+    const LoopModule *m = L->callees;
+    note_accesses(f);
+    for (int i = 0; i < m->nspecs; i++) TRY(kir_verify(L->c, f->callees[i]));
+    return QS_OK;
+}
+
+qs_status kfunction_add_callees(Loops *L, const LoopBind **binds) {
+    TRY(check_reads(L));
+    sync_params(L);
+    L->f->callees = list_callees(L->callees, L->keep_result), L->f->ncallees = L->callees->nspecs;
+    return *binds = L->callees->binds, QS_OK;
 }
 
 static qs_status compile_module(LoopModule *m, Loops *L, Arena *scratch, const uint8_t *kinds, int wanted) {
@@ -397,7 +493,7 @@ static qs_status compile_module(LoopModule *m, Loops *L, Arena *scratch, const u
     build_entry(L, s, args);
     L->f->callees = list_callees(m, m->arena), L->f->ncallees = m->nspecs;
     KFunc *made = kbuild_keep(&L->walk, m->arena);
-    note_reads(made);
+    note_accesses(made);
     for (int i = 0; i < m->nspecs; i++) TRY(kir_verify(L->c, made->callees[i]));
     TRY(kir_verify(L->c, made));
     LoopCode *code = &m->out->entry;
@@ -413,6 +509,15 @@ static void free_lists(Loops *L) {
     qmem_free(L->c, L->wide, L->cap_wide * sizeof *L->wide);
     qmem_free(L->c, L->touches, L->cap_touches * sizeof *L->touches);
     kbuild_free(&L->walk);
+}
+
+void kfunction_free_callees(Loops *L) {
+    LoopModule *m = L->callees;
+    if (!m) return;
+    for (Spec *s = m->first; s; s = s->next) free_lists(&s->L);
+    qmem_free(L->c, m->params, m->cap_params * sizeof *m->params);
+    qmem_free(L->c, m->binds, m->cap_binds * sizeof *m->binds);
+    qmem_free(L->c, m->reads, m->cap_reads * sizeof *m->reads);
 }
 
 qs_status kfunction_compile(Ctx *c, Arena *arena, const LoopJob *job, const uint8_t *kinds, int wanted,
@@ -437,6 +542,7 @@ qs_status kfunction_compile(Ctx *c, Arena *arena, const LoopJob *job, const uint
     free_lists(&L);
     qmem_free(c, m.params, m.cap_params * sizeof *m.params);
     qmem_free(c, m.binds, m.cap_binds * sizeof *m.binds);
+    qmem_free(c, m.reads, m.cap_reads * sizeof *m.reads);
     qarena_free(&scratch);
     return QS_OK;
 }

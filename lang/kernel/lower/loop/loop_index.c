@@ -343,7 +343,7 @@ static KRef read_before(const Loops *L, int param, KRef at, KRef guard) {
     int closed = 0; /* closed blocks: a load inside may not have been executed */
     for (KRef r = f->nins - 1; r > 0 && f->nins - r < FAR; r--) {
         const KIns *i = &f->ins[r];
-        if (i->op == K_STORE || i->op == K_ATOMIC || (!closed && kir_is_loop(i->op))) return 0;
+        if (i->op == K_STORE || i->op == K_ATOMIC || i->op == K_CALL || (!closed && kir_is_loop(i->op))) return 0;
         if (i->op == K_END || (i->op == K_ELSE && !closed)) closed++;
         else if (closed && kir_opens(i->op)) closed--;
         if (!closed && i->op == K_LOAD && (int)i->imm == param && i->a == at && i->b == guard) return r;
@@ -604,7 +604,6 @@ qs_status kloop_store(Walk *w, Node *target, const Value *v) {
     Access a;
     KRef at[QS_MAX_RANK];
     TRY(access_of(L, target, &a));
-    if (L->module && a.base.what != WHAT_VECTOR) return kloop_decline(L, L->pos, "an element of an array that is set");
     Value held = as_held(L, &a, v);
     if (a.base.what != WHAT_VECTOR) TRY(lower_indices(L, &a));
     if (a.lengthy) TRY(may_store(L, &a, false));
@@ -647,7 +646,6 @@ qs_status kloop_update(Walk *w, Node *target, Op op, Node *value) {
     KRef at[QS_MAX_RANK];
     Value v, old = {.what = WHAT_NUMBER}, result;
     TRY(access_of(L, target, &a));
-    if (L->module && a.base.what != WHAT_VECTOR) return kloop_decline(L, L->pos, "an element of an array that is set");
     TRY(kloop_expr(L, value, &v));
     L->pos = target->pos;
     if (a.base.what != WHAT_VECTOR) TRY(lower_indices(L, &a));

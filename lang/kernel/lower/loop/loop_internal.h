@@ -152,7 +152,8 @@ typedef struct Loops {
         };
     };
     const LoopJob *job;
-    struct LoopModule *module; /* loop_function.c; NULL: a loop is compiled */
+    struct LoopModule *module;  /* loop_function.c; NULL: a loop is compiled */
+    struct LoopModule *callees; /* the functions that the loop calls by CALL; NULL: none */
     struct Spec *spec;
     KRef left_frames; /* how many calls may still be open */
     LoopResult *out;
@@ -219,6 +220,13 @@ int kfunction_param(Loops *L, const KParam *p, LoopBind b);
 bool kfunction_is_open(const Loops *L, const Func *f); /* whether a call of f must be a CALL */
 qs_status kfunction_call(Loops *L, const Callee *callee, const Args *args, Value *outs, int wanted);
 void kfunction_fail_unless(Loops *L, KRef cond);
+/* For a loop with callees: at the beginning of a pass; before its code is kept (gives the bindings of its
+ * parameters) and afterwards; at the end. */
+void kfunction_reads(Loops *L, const Sym *sym, int object, const Str *field); /* field NULL: a global variable */
+void kfunction_begin_pass(Loops *L);
+qs_status kfunction_add_callees(Loops *L, const LoopBind **binds);
+qs_status kfunction_keep_callees(Loops *L, KFunc *f);
+void kfunction_free_callees(Loops *L);
 
 /* -- loop_variable.c ----------------------------------------------------------------------------------------------- */
 int kloop_param(Loops *L, const KParam *p, LoopBind b); /* returns the existing parameter if there is one */
@@ -235,6 +243,7 @@ qs_status kloop_outside(Walk *w, const Sym *sym, uint32_t pos, Value *out);
 static inline qs_status kloop_read(Loops *L, const Sym *sym, Value *out) {
     return kcall_name(&L->walk, sym, L->pos, out);
 }
+Var *kloop_field_var(const Loops *L, int object, const Str *name); /* a field that the loop sets; NULL: it does not */
 qs_status kloop_field(Loops *L, const Value *object, const Str *name, Value *out);
 /* c[index], where c and the index have their values from before the loop. */
 qs_status kloop_item(Loops *L, const Value *cell, Node *index, Value *out);
@@ -269,6 +278,11 @@ void kloop_forget(Loops *L, const Node *loop);
 
 /* -- loop_stmt.c --------------------------------------------------------------------------------------------------- */
 extern const WalkRules kloop_rules;
+/* Marks the FOR that begins at `start`, if its iterations are independent. */
+void kloop_mark_independent(Loops *L, KRef start);
+
+/* -- loop_while.c -------------------------------------------------------------------------------------------------- */
+qs_status kloop_counted_while(Walk *w, Node *loop, bool *done);
 
 /* -- instructions -------------------------------------------------------------------------------------------------- */
 static inline KRef kloop_emit(Loops *L, KMake i) { return kbuild_emit(&L->walk, i); }

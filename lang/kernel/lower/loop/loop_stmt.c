@@ -220,10 +220,10 @@ static qs_status root_items(Loops *L, Range *r) {
     return *r = counted, QS_OK;
 }
 
-/* The ranges of the outermost loop are parameters. */
+/* The ranges of the outermost loop are parameters, unless its function calls itself there. */
 static qs_status get_root_ranges(Walk *w, const Node *n, Range *out, bool *found) {
     Loops *L = (Loops *)w;
-    *found = n == L->job->loop;
+    *found = n == L->job->loop && L->in == L->root;
     for (int i = 0; *found && i < n->u.loop.nvars; i++) TRY(root_range(L, i, &out[i]));
     return *found && n->u.loop.ranges[0]->kind != N_RANGE ? root_items(L, out) : QS_OK;
 }
@@ -383,9 +383,8 @@ static qs_status bind_counter(Walk *w, const Node *n, int i, Value *x) {
     return QS_OK;
 }
 
-/* Marks the FOR that begins at `start`, if its iterations are independent.  The exact version runs whatever arrays
- * overlap, so that nothing holds there. */
-static void mark_independent(Loops *L, KRef start) {
+/* The exact version runs whatever arrays overlap, so that nothing holds there. */
+void kloop_mark_independent(Loops *L, KRef start) {
     while (start < L->f->nins && L->f->ins[start].op != K_FOR) start++;
     if (L->mode == MODE_EXACT || start == L->f->nins || !kloop_is_independent(L, start)) return;
     L->f->ins[start].flag = KFLAG_REASSOC, L->reorders = true;
@@ -396,7 +395,7 @@ static qs_status close_range(Walk *w, Turns *t) {
     kloop_var(L, t->node->u.loop.syms[t->i])->bound = false;
     L->versions -= t->version != VERSION_ONLY, L->others -= t->version == VERSION_OTHER;
     if (t->i == 0 && !t->position && !L->module) kloop_free_order(L, t->node, t->start);
-    if (!t->position && !L->module) mark_independent(L, t->start);
+    if (!t->position && !L->module) kloop_mark_independent(L, t->start);
     return QS_OK;
 }
 
@@ -490,6 +489,7 @@ const WalkRules kloop_rules = {
     .statement = lower_statement,
     .return_outermost = return_outermost,
     .loop_begins = begin_loop,
+    .counted_while = kloop_counted_while,
     .function_ends = end_function,
     .save = kloop_save,
     .restore = kloop_restore,

@@ -23,7 +23,7 @@ static const double COUNTED = 0x1p52, STEP = 16;
 
 /* -- parameters ---------------------------------------------------------------------------------------------------- */
 int kloop_param(Loops *L, const KParam *p, LoopBind b) {
-    if (L->module) return kfunction_param(L, p, b);
+    if (L->module || L->callees) return kfunction_param(L, p, b);
     for (int i = 0; i < L->f->nparams; i++)
         if (L->binds[i].kind == b.kind && L->binds[i].index == b.index && L->f->params[i].dtype == p->dtype) return i;
     int i = kir_param(L->f, p);
@@ -128,6 +128,7 @@ qs_status kloop_outside(Walk *w, const Sym *sym, uint32_t pos, Value *out) {
     double k;
     (void)pos;
     L->job->value(L->job->ud, L->in->source, sym, &v);
+    if (L->module && sym->kind == SYM_GLOBAL) kfunction_reads(L, sym, -1, NULL);
     *out = (Value){.sym = sym, .mods = sym->mods};
     if (v.kind == LOOP_BUILTIN && kquery_constant(v.builtin, &k))
         return out->what = WHAT_NUMBER, out->num = kloop_const(L, k), QS_OK;
@@ -212,7 +213,7 @@ void kloop_enter_var(Loops *L, Var *v) {
 }
 
 /* -- fields -------------------------------------------------------------------------------------------------------- */
-static Var *field_var(const Loops *L, int object, const Str *name) {
+Var *kloop_field_var(const Loops *L, int object, const Str *name) {
     for (int i = 0; i < L->root->nvars; i++) {
         Var *v = &L->root->vars[i];
         if (v->object == object && object >= 0 && qstr_equal(v->sym->name, name)) return v;
@@ -525,7 +526,7 @@ static Var *add_field(Loops *L, int object, Str *name, const LoopValue *entry, c
 qs_status kloop_set_field(Loops *L, const Value *object, Str *name, const Value *x) {
     int of = object->host.source;
     if (L->module) return kloop_decline(L, L->pos, "a field that is set");
-    Var *v = field_var(L, of, name);
+    Var *v = kloop_field_var(L, of, name);
     const Type *type = NULL;
     LoopValue entry;
     if (!v) {
@@ -541,9 +542,10 @@ qs_status kloop_set_field(Loops *L, const Value *object, Str *name, const Value 
 }
 
 qs_status kloop_field(Loops *L, const Value *object, const Str *name, Value *out) {
-    Var *set = field_var(L, object->host.source, name);
+    Var *set = kloop_field_var(L, object->host.source, name);
     LoopValue v = {0};
     if (set) return read_var(L, set, out);
+    if (L->module) kfunction_reads(L, NULL, object->host.source, name);
     L->job->field(L->job->ud, object->host.source, name, &v);
     *out = (Value){.what = WHAT_NOTHING};
     return import_value(L, &v, (Str *)(uintptr_t)name, out);
