@@ -196,12 +196,14 @@ static bool examine_rows(Now *now) {
 static bool examine_masked(const Now *now) {
     const FuseRegion *r = now->region;
     const Array *y = array_at(now, 0), *a;
+    bool masks = false; /* otherwise the index is a number */
     if (!y || !now->flat || qtape_is_on(now->run.vm)) return false;
     for (int i = 1; i < r->nleaves; i++) {
         a = array_at(now, i);
+        masks = masks || (a && !(r->beside >> i & 1));
         if (a && (r->beside >> i & 1 || (a != y && qarr_overlap(y, a)))) return false;
     }
-    return true;
+    return masks;
 }
 
 static bool examine_leaves(Now *now) {

@@ -6,7 +6,7 @@ function f = bodies(p)
     for i = 0..n-1
         for j = 0..n-1
             d = p[j,:] - p[i,:]
-            w = 1/((sum(d.*d) + 0.01)^1.5)
+            w = 1/((sum(d.*d) + 0.01)^2)
             f[i,:] = f[i,:] + w*d
         end
     end
