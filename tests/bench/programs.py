@@ -59,6 +59,7 @@ def call(side):
 
 class Program(Ours):
     """Our program: one process for each, which first makes the inputs."""
+    patience = 600
 
     def prepare(self, p, size, path):
         self.stop()
@@ -75,6 +76,8 @@ class Program(Ours):
 
 
 class Peer(Side):
+    patience = 600
+
     def prepare(self, p, size, path):
         super().prepare(f"{p.name}:{size}", 1, path)
 
@@ -198,7 +201,7 @@ def mean(ratios):
     return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else math.nan
 
 
-def report(rows, names, kind="best"):
+def report(rows, names):
     """The tables of the groups, the means and the misses, as lines; rows are {name: (group, first, best)}."""
     names = [n for n in names if any(n in best for _, _, best in rows.values())]
     ratio = {n: fastest_peer(best)[0] / best["quasar"] for n, (_, _, best) in rows.items()}
