@@ -11,6 +11,7 @@
 #include "stdlib/builtins.h"
 #include "vm/array/contiguous.h"
 #include "vm/array/device_math.h"
+#include "vm/array/move.h"
 #include "vm/launch/launch.h"
 #include "vm/program/module.h"
 #include "vm/value/machine.h"
@@ -214,7 +215,7 @@ static void take_row(const Conv *c, const char *row, int64_t in, int64_t first, 
     memset(to, 0, (size_t)from * size);
     memset(to + (size_t)end * size, 0, (size_t)(places - end) * size);
     if (end > from && step == 1)
-        memcpy(to + (size_t)from * size, row + (first + from) * (int64_t)size, (size_t)(end - from) * size);
+        qmove_bytes(to + (size_t)from * size, row + (first + from) * (int64_t)size, (size_t)(end - from) * size);
     else if (size == 4 && step == 2) /* a constant step lets the compiler vectorise */
         for (int64_t i = from; i < end; i++) ((float *)to)[i] = ((const float *)row)[first + i * 2];
     else if (size == 4)

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Measures programs as users write them first, without tuning, beside the same programs in C, NumPy, Numba, JAX, LuaJIT.
+"""Measures programs as users write them first, without tuning, beside the same in C, NumPy, Numba, JAX and LuaJIT.
 
-    tests/bench/programs.py [--qrun build/qrun] [--quick] [--group GROUP] [--only NAME]... [--check] [--explain] [--write]
+    tests/bench/programs.py [--qrun build/qrun] [--quick] [--group GROUP] [--only NAME]... [--check] [--explain]
 
 A program is programs/GROUP/NAME.q with the functions `inputs`, whose results are the arguments, and NAME; its peers are
-in GROUP.py, GROUP.c and GROUP.lua of that folder.  All results are compared with ours before anything is timed; a program
-with a wrong result fails.  Each side is a process with one thread that stays.  The sides take turns, and the time is the
-least processor time of a call, which the runner reads from the clock of the process, so that other work on the machine
-does not count.  The first call, which compiles, is reported on its own.  The ratio is the time of the best peer over
-ours: below 1 we are slower.  --check compares only, at a tiny size, without Numba's compiler and JAX."""
+in GROUP.py, GROUP.c and GROUP.lua of that folder.  All results are compared with ours before anything is timed; a
+program with a wrong result fails.  Each side is a process with one thread that stays.  The sides take turns, and the
+time is the least processor time of a call, which the runner reads from the clock of the process, so that other work on
+the machine does not count.  The first call, which compiles, is reported on its own.  The ratio is the time of the best
+peer over ours: below 1 we are slower.  --check compares only, at a tiny size, without Numba's compiler and JAX.
+--write puts the tables into docs/benchmarks.md."""
 import argparse, datetime, importlib.util, math, os, re, shutil, subprocess, sys, tempfile, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -59,6 +60,7 @@ def call(side):
 
 class Program(Ours):
     """Our program: one process for each, which first makes the inputs."""
+    patience = 600
 
     def prepare(self, p, size, path):
         self.stop()
@@ -75,6 +77,8 @@ class Program(Ours):
 
 
 class Peer(Side):
+    patience = 600
+
     def prepare(self, p, size, path):
         super().prepare(f"{p.name}:{size}", 1, path)
 
@@ -115,7 +119,8 @@ def compile_peers(args, groups, folder):
 def sides(args, groups, folder, tmp):
     """Ours first, then the peers that are installed; and a sentence about each that is not."""
     env = dict(os.environ, **ONE_THREAD, NUMBA_CACHE_DIR=os.path.join(folder, "numba"))
-    ours = [args.qrun, "--device", "cpu", "--threads", "1", "--no-warnings", *(["--loops", "always"] if args.check else [])]
+    ours = [args.qrun, "--device", "cpu", "--threads", "1", "--no-warnings"]
+    ours += ["--loops", "always"] * args.check
     variants = {"quasar": ours} if args.check else {"quasar": ours, "fast math": [*ours, "--fast-math"]}
     cache = dict(os.environ, QUASAR_CACHE_DIR=os.path.join(tmp, "cache"))
     if args.check:
@@ -159,7 +164,7 @@ def prepare(numpy, p, size, found, tmp):
     """The sides that have the program, with equal results; ours first."""
     ready, first = [], os.path.join(tmp, "quasar.result")
     for s in found:
-        if isinstance(s, Peer) and s.name not in p.peers and s.name != "LuaJIT" or s.name == "LuaJIT" and p.group != "scripts":
+        if isinstance(s, Peer) and not (p.group == "scripts" if s.name == "LuaJIT" else s.name in p.peers):
             continue
         path = os.path.join(tmp, f"{s.name}.result".replace(" ", ""))
         try:
@@ -198,7 +203,7 @@ def mean(ratios):
     return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else math.nan
 
 
-def report(rows, names, kind="best"):
+def report(rows, names):
     """The tables of the groups, the means and the misses, as lines; rows are {name: (group, first, best)}."""
     names = [n for n in names if any(n in best for _, _, best in rows.values())]
     ratio = {n: fastest_peer(best)[0] / best["quasar"] for n, (_, _, best) in rows.items()}
@@ -209,7 +214,8 @@ def report(rows, names, kind="best"):
         mine = [n for n in rows if g in (rows[n][0], "all")]
         yield (f"| {g} | {len(mine)} | {mean([ratio[n] for n in mine]):.2f} | {sum(ratio[n] < LIMIT for n in mine)} "
                f"| {mean([fast[n] for n in mine]):.2f} |")
-    yield f"\n| program | ratio | fast math | first call | {' | '.join(names)} |\n|---|---|---|---|{'---|' * len(names)}"
+    yield f"\n| program | ratio | fast math | first call | {' | '.join(names)} |"
+    yield f"|---|---|---|---|{'---|' * len(names)}"
     for n, (_, first, best) in rows.items():
         cells = " | ".join(f"{best[k]:.2f}" if k in best else "" for k in names)
         yield f"| {n} | {ratio[n]:.2f} | {fast[n]:.2f} | {first:.0f} | {cells} |"
@@ -232,7 +238,7 @@ def options():
     p.add_argument("--qrun", type=os.path.abspath, default=os.path.join(ROOT, "build", "qrun"))
     p.add_argument("--quick", action="store_true", help="two rounds instead of six")
     p.add_argument("--check", action="store_true", help="compare the results at tiny sizes only")
-    p.add_argument("--explain", action="store_true", help="print how loops and expressions are compiled, and measure nothing")
+    p.add_argument("--explain", action="store_true", help="print how loops and expressions are compiled")
     p.add_argument("--write", action="store_true", help="put the tables into docs/benchmarks.md")
     p.add_argument("--group", action="append", help="the programs of this group")
     p.add_argument("--only", action="append", metavar="NAME", help="this program")

@@ -3,6 +3,7 @@
  * This file is compiled twice: directly, and from convert_avx2.c, which uses only the contiguous loops. */
 #include "vm/array/convert.h"
 #include "vm/array/contiguous.h"
+#include "vm/array/move.h"
 
 LOOPS_WITHOUT_TRAPS
 #include <string.h>
@@ -227,7 +228,7 @@ MOVE(128, QComplexD)
 
 static void move_run(size_t size, const char *src, ptrdiff_t sstep, char *dst, ptrdiff_t dstep, size_t n) {
     if (sstep == (ptrdiff_t)size && dstep == sstep) {
-        memmove(dst, src, n * size);
+        qmove_bytes(dst, src, n * size);
         return;
     }
     Strided *f = size == 1 ? move_8 : size == 2 ? move_16 : size == 4 ? move_32 : size == 8 ? move_64 : move_128;

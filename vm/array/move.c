@@ -29,6 +29,17 @@ typedef struct {
 } Move;
 
 /* -- lines --------------------------------------------------------------------------------------------------------- */
+/* glibc copies more than 2 KB by REP MOVSB.  On AMD processors (Zen 3 and 4) that takes 30 times as long if the
+ * destination begins less than 32 bytes after the source within a page, as in x[1..n] = y with two large arrays. */
+void qmove_bytes(void *dst, const void *src, size_t n) {
+    enum { PAGE = 4096, NEAR = 32, SLICE = 2048 };
+    size_t after = ((uintptr_t)dst - (uintptr_t)src) % PAGE, most = after && after < NEAR ? SLICE : n;
+    for (size_t at = 0, part; at < n; at += part) {
+        part = n - at < most ? n - at : most;
+        memmove((char *)dst + at, (const char *)src + at, part);
+    }
+}
+
 /* Writes one element n times, doubling the written part. */
 static void fill_line(char *d, const char *s, size_t n, size_t size) {
     memcpy(d, s, size);
@@ -45,7 +56,7 @@ static void fill_line(char *d, const char *s, size_t n, size_t size) {
         return;
 static void move_line(char *d, ptrdiff_t ds, const char *s, ptrdiff_t ss, int64_t n, size_t size) {
     if (ds == (ptrdiff_t)size && ss == ds) {
-        memmove(d, s, (size_t)n * size);
+        qmove_bytes(d, s, (size_t)n * size);
         return;
     }
     if (ds == (ptrdiff_t)size && !ss) {

@@ -15,4 +15,6 @@
  * 0), the last one is kept. */
 void qmove_run(Ctx *c, size_t size, int rank, const int64_t *n, void *dst, const ptrdiff_t *dsteps, const void *src,
                const ptrdiff_t *ssteps);
+/* Copies n bytes; source and destination may be identical, but must not overlap otherwise. */
+void qmove_bytes(void *dst, const void *src, size_t n);
 #endif

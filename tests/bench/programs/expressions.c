@@ -230,8 +230,8 @@ void wave(int n, float x[n][n], float r[restrict n][n]) {
     FOR(k, 0, 20) {
         FOR(i, 1, n - 1)
         FOR(j, 1, n - 1)
-        next[i][j] = 2 * u[i][j] - before[i][j] +
-                     0.1f * (u[i - 1][j] + u[i + 1][j] + u[i][j - 1] + u[i][j + 1] - 4 * u[i][j]);
+        next[i][j] =
+            2 * u[i][j] - before[i][j] + 0.1f * (u[i - 1][j] + u[i + 1][j] + u[i][j - 1] + u[i][j + 1] - 4 * u[i][j]);
         t = before, before = u, u = next, next = t;
     }
     memcpy(r, u, sizeof(float[n][n]));

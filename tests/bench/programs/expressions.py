@@ -142,9 +142,11 @@ def cavity_flow(np, n):
             p[-1] = 0
         un, vn = u.copy(), v.copy()
         uc, vc = un[inside], vn[inside]
-        u[inside] = (uc - dt/h*(uc*(uc - un[1:-1, :-2]) + vc*(uc - un[:-2, 1:-1])) - dt/(2*h)*(p[1:-1, 2:] - p[1:-1, :-2])
+        u[inside] = (uc - dt/h*(uc*(uc - un[1:-1, :-2]) + vc*(uc - un[:-2, 1:-1]))
+                     - dt/(2*h)*(p[1:-1, 2:] - p[1:-1, :-2])
                      + 0.1*dt/h**2*(un[1:-1, 2:] + un[1:-1, :-2] + un[2:, 1:-1] + un[:-2, 1:-1] - 4*uc))
-        v[inside] = (vc - dt/h*(uc*(vc - vn[1:-1, :-2]) + vc*(vc - vn[:-2, 1:-1])) - dt/(2*h)*(p[2:, 1:-1] - p[:-2, 1:-1])
+        v[inside] = (vc - dt/h*(uc*(vc - vn[1:-1, :-2]) + vc*(vc - vn[:-2, 1:-1]))
+                     - dt/(2*h)*(p[2:, 1:-1] - p[:-2, 1:-1])
                      + 0.1*dt/h**2*(vn[1:-1, 2:] + vn[1:-1, :-2] + vn[2:, 1:-1] + vn[:-2, 1:-1] - 4*vc))
         u[-1] = 1
     return u, v, p
@@ -229,7 +231,8 @@ def wave(np, u):
     def step(state):
         u, before = state
         m = u[1:-1, 1:-1]
-        next = 2*m - before[1:-1, 1:-1] + np.float32(0.1)*(u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:] - 4*m)
+        d = u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:] - 4*m
+        next = 2*m - before[1:-1, 1:-1] + np.float32(0.1)*d
         return np.put(u.copy(), np.s_[1:-1, 1:-1], next), u
     return np.repeat_step(20, step, (u, u))[0]
 

@@ -9,8 +9,9 @@ A module of this folder has one group.  A decorator enters a function under its 
     @script(SIZE, TINY, outputs)            run by CPython, beside LuaJIT
 
 `inputs` makes the arguments from the size, `outputs` the arrays that the C function of this name fills, which gets the
-size, the inputs and the outputs.  `tolerance` is the largest difference over the largest value; with `mean`, where a
-last digit decides about a further iteration, the mean difference over the mean.  `peer(NAME)` adds a peer of another kind to a program: @peer(NumPy)."""
+size, the inputs and the outputs; None: there is none in C.  `tolerance` is the largest difference over the largest
+value; with `mean`, where a last digit decides about a further iteration, the mean difference over the mean.
+peer("JAX")(f) makes f the peer of another kind of the program with its name."""
 import ctypes, functools, importlib, os, sys
 import numpy as np
 
@@ -23,7 +24,9 @@ f32, i32 = np.float32, np.int32
 class Program:
     def __init__(self, group, name, size, tiny, inputs, outputs):
         self.group, self.name, self.size, self.tiny, self.inputs = group, name, size, tiny, inputs
-        self.outputs, self.peers, self.tolerance, self.mean = outputs, {"C": None, "Clang": None}, 1e-4, False
+        self.outputs, self.peers, self.tolerance, self.mean = outputs, {}, 1e-4, False
+        if outputs:
+            self.peers = {"C": None, "Clang": None}
 
 
 def enter(kind):

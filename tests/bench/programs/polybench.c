@@ -286,14 +286,12 @@ static int larger(int a, int b) { return a > b ? a : b; }
 void nussinov(int n, int *s, int T[restrict n][n]) {
     memset(T, 0, sizeof(int[n][n]));
     for (int i = n - 1; i >= 0; i--) FOR(j, i + 1, n) {
-        T[i][j] = larger(T[i][j], T[i][j - 1]);
-        T[i][j] = larger(T[i][j], T[i + 1][j]);
-        if (i < j - 1)
-            T[i][j] = larger(T[i][j], T[i + 1][j - 1] + (s[i] + s[j] == 3));
-        else
-            T[i][j] = larger(T[i][j], T[i + 1][j - 1]);
-        FOR(k, i + 1, j) T[i][j] = larger(T[i][j], T[i][k] + T[k + 1][j]);
-    }
+            T[i][j] = larger(T[i][j], T[i][j - 1]);
+            T[i][j] = larger(T[i][j], T[i + 1][j]);
+            if (i < j - 1) T[i][j] = larger(T[i][j], T[i + 1][j - 1] + (s[i] + s[j] == 3));
+            else T[i][j] = larger(T[i][j], T[i + 1][j - 1]);
+            FOR(k, i + 1, j) T[i][j] = larger(T[i][j], T[i][k] + T[k + 1][j]);
+        }
 }
 
 void deriche(int n, float x[n][n], float y[restrict n][n]) {

@@ -159,10 +159,8 @@ void binary_search(int n, float *list, float *wanted, int *restrict y) {
         int lo = 0, hi = n - 1;
         while (lo < hi) {
             int middle = (lo + hi) / 2;
-            if (list[middle] < wanted[i])
-                lo = middle + 1;
-            else
-                hi = middle;
+            if (list[middle] < wanted[i]) lo = middle + 1;
+            else hi = middle;
         }
         y[i] = lo;
     }

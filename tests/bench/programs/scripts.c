@@ -74,7 +74,8 @@ typedef struct {
     double x, y, vx, vy, mass;
 } Body;
 static void attract(Body *self, const Body *other, double dt) {
-    double dx = other->x - self->x, dy = other->y - self->y, r = dx * dx + dy * dy, w = dt * other->mass / (r * sqrt(r));
+    double dx = other->x - self->x, dy = other->y - self->y, r = dx * dx + dy * dy,
+           w = dt * other->mass / (r * sqrt(r));
     self->vx += w * dx, self->vy += w * dy;
 }
 static void move(Body *self, double dt) { self->x += dt * self->vx, self->y += dt * self->vy; }
@@ -87,14 +88,6 @@ void orbit(int n, int unused, double *x, double *y) {
         move(&sun, 0.001);
     }
     *x = planet.x, *y = planet.y;
-}
-
-static double add(double x, double k) { return x + k; }
-static double halve(double x) { return 0.5 * x; }
-void closures(int n, int unused, double *result) {
-    double (*volatile f)(double, double) = add, (*volatile g)(double) = halve, y = 0;
-    for (int k = 1; k <= n; k++) y = f(g(y), k);
-    *result = y;
 }
 
 void texts(int n, int unused, double *total, double *found) {

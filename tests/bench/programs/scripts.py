@@ -118,7 +118,7 @@ def adder(k):
     return lambda x: x + k
 
 
-@script(200000, 100, lambda n: [d(1)])
+@script(200000, 100, None)
 def closures(n):
     def compose(f, g):
         return lambda x: f(g(x))
