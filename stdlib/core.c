@@ -421,6 +421,12 @@ qs_status qcore_shared(qs_vm *vm, qs_call_args *c) {
     return qs_fail(vm, QS_ETYPE, "shared arrays exist only in kernels");
 }
 
+qs_status qcore_atomic(qs_vm *vm, qs_call_args *c) {
+    (void)c;
+    return qs_fail(vm, QS_ETYPE,
+                   "atomic functions update elements of arrays in kernels; outside, read x[i] and then assign it");
+}
+
 static int64_t largest_block(qs_vm *vm) {
     Device *d = qvm(vm)->device;
     return d && d->max_block > 0 ? d->max_block : 1024;

@@ -3,6 +3,7 @@
  * Block n of the stream is a function of (seed, n) alone, so a program draws the same numbers on every computer,
  * whatever the device, the number of threads or the order of evaluation.  Source: Salmon, Moraes, Dror, Shaw: Parallel
  * random numbers: as easy as 1, 2, 3 (SC 2011). */
+#include "vm/value/random.h"
 #include "devices/threads.h"
 #include "lang/kernel/elem/elem.h"
 #include "lang/syntax/operators.h"
@@ -12,18 +13,6 @@
 #include "vm/value/machine.h"
 
 #include <math.h>
-
-void qrandom_block(uint64_t seed, uint64_t counter, uint32_t out[4]) {
-    uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
-    uint32_t x0 = (uint32_t)counter, x1 = (uint32_t)(counter >> 32), x2 = 0, x3 = 0;
-    for (int round = 0; round < 10; round++) {
-        uint64_t p = 0xD2511F53ull * x0, q = 0xCD9E8D57ull * x2;
-        x0 = (uint32_t)(q >> 32) ^ x1 ^ k0, x1 = (uint32_t)q;
-        x2 = (uint32_t)(p >> 32) ^ x3 ^ k1, x3 = (uint32_t)p;
-        k0 += 0x9E3779B9u, k1 += 0xBB67AE85u; /* golden ratio, sqrt(3)-1 */
-    }
-    out[0] = x0, out[1] = x1, out[2] = x2, out[3] = x3;
-}
 
 static double unit24(uint32_t w) { return (w >> 8) * 0x1p-24; } /* [0,1) in steps that float32 represents exactly */
 static double unit53(uint32_t hi, uint32_t lo) { return (double)((uint64_t)hi << 21 | lo >> 11) * 0x1p-53; }

@@ -188,7 +188,4 @@ void qjson_put_string(qs_vm *vm, Text *t, const char *s, size_t n);
 bool qsafetensors_is(const uint8_t *p, size_t n);
 qs_status qsafetensors_load(qs_vm *vm, const char *path, const uint8_t *p, size_t n, qs_value *out);
 qs_status qsafetensors_save(qs_vm *vm, const char *path, int n, const qs_value *in);
-
-/* -- random.c ------------------------------------------------------------------------------------------------------ */
-void qrandom_block(uint64_t seed, uint64_t counter, uint32_t out[4]); /* Philox4x32-10 */
 #endif

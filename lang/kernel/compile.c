@@ -55,7 +55,9 @@ typedef struct {
 
 /* O3 pays where loops over the positions of a block lie inside others, and where updates are cut off from what can be
  * done in vectors. */
-static bool is_involved(const KFunc *f) { return kir_has(f, K_ATOMIC) || f->barrier || f->shared; }
+static bool is_involved(const KFunc *f) {
+    return kir_has(f, K_ATOMIC) || kir_has(f, K_FETCH) || f->barrier || f->shared;
+}
 
 #if defined(__x86_64__)
 static const LlvmArch host_arch = LLVM_X86;

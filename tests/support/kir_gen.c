@@ -234,6 +234,17 @@ static KRef inexact_value(Gen *g, qs_dtype d) {
     return r;
 }
 
+/* Updates an element of this position and keeps its value before. */
+static void fetch_own(Gen *g, int param, KRef at) {
+    static const uint8_t ops[] = {KA_XCHG, KA_ADD, KA_SUB, KA_MIN, KA_MAX, KA_AND, KA_OR, KA_XOR, KA_CAS};
+    qs_dtype d = (qs_dtype)g->f->params[param].dtype;
+    if (!kir_is_value_dtype(d) || d == QS_B1) return;
+    uint8_t op = qdtype_is_real(d) ? KA_XCHG : ONE_OF(g, ops);
+    KRef v = value(g, d), guard = chance(g, 30) ? value(g, QS_B1) : 0;
+    if (op == KA_CAS) v = kgen_op(g->k, K_EXPECT, v, chance(g, 50) ? kgen_load(g->k, param, at, 0) : value(g, d), 0);
+    keep(g, kir_add(g->f, (KMake){K_FETCH, .own = d, .flag = op, .a = at, .b = v, .c = guard, .imm = (uint64_t)param}));
+}
+
 static void store_output(Gen *g) {
     KRef guard = chance(g, 30) ? value(g, QS_B1) : 0;
     if (g->napprox && chance(g, 20)) {
@@ -245,6 +256,7 @@ static void store_output(Gen *g) {
     int i = below(g, g->noutputs), param = g->outputs[i];
     kgen_store(g->k, param, g->own[i], value(g, kir_value_dtype((qs_dtype)g->f->params[param].dtype)), guard);
     if (chance(g, 30)) keep(g, kgen_load(g->k, param, g->own[i], chance(g, 50) ? value(g, QS_B1) : 0));
+    if (chance(g, 20)) fetch_own(g, param, g->own[i]);
 }
 
 /* What may meet in any order: sums of 0 and 1, extremes, and bits that stay clear of saturation in narrow elements. */

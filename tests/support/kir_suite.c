@@ -231,6 +231,7 @@ static KCase *memory(Ctx *c, Arena *arena, qs_dtype d) {
 
 /* -- atomics: every operator, in an order that does not matter ----------------------------------------------------- */
 static bool atomic_takes(KAtomic op, qs_dtype d) {
+    if (op > KA_POW) return false;
     if (op == KA_AND || op == KA_OR || op == KA_XOR) return !qdtype_is_real(d);
     return d != QS_B1 && (op != KA_POW || qdtype_is_real(d));
 }
@@ -286,6 +287,55 @@ static KCase *atomic_division(Ctx *c, Arena *arena, qs_dtype d) {
     for (int i = 0; i < 3; i++) {
         KRef own = kgen_op(k, K_ADD, at, kgen_i64(k, i * n * n), 0);
         kir_add(k->func, (KMake){K_ATOMIC, .flag = KA_DIV, .a = own, .b = by[i], .imm = (uint64_t)y});
+    }
+    return k;
+}
+
+/* -- updates that give the element before: a position has an element for each operator ---------------------------- */
+static bool fetch_takes(KAtomic op, qs_dtype d) {
+    if (op == KA_MUL || op == KA_DIV || op == KA_POW) return false;
+    return !qdtype_is_real(d) || op < KA_AND || op == KA_XCHG;
+}
+
+/* An operand that some elements of `few` different values are equal to. */
+static KRef fetch_value(KCase *k, KAtomic op, qs_dtype v, KRef i) {
+    KRef value = kgen_cast(k, v, kgen_op(k, K_MOD, i, kgen_i64(k, 7), 0));
+    if (op != KA_CAS) return value;
+    return kgen_op(k, K_EXPECT, value, kgen_cast(k, v, kgen_op(k, K_MOD, i, kgen_i64(k, 3), 0)), 0);
+}
+
+static KCase *fetches(Ctx *c, Arena *arena, qs_dtype d) {
+    KCase *k = kgen_case(c, arena, "fetches", 1);
+    enum { N = 60 };
+    int y = array1(k, d, N * KA__COUNT), old = array1(k, d, N * KA__COUNT);
+    KRef i = position(k, 0), guard = kgen_op(k, K_NE, i, kgen_i64(k, 33), 0);
+    domain1(k, N, 16);
+    for (int op = 0; op < KA__COUNT; op++) {
+        for (int e = 0; e < N; e++) qdtype_put(d, kgen_data(k, y) + (size_t)(op * N + e) * qdtype_size(d), e % 5);
+        if (!fetch_takes((KAtomic)op, d)) continue;
+        KRef at = kgen_op(k, K_ADD, i, kgen_i64(k, op * N), 0);
+        KRef found = kir_add(k->func, (KMake){K_FETCH, .own = d, .flag = (unsigned)op, .a = at,
+                                              .b = fetch_value(k, (KAtomic)op, d, i), .c = op & 1 ? guard : 0,
+                                              .imm = (uint64_t)y});
+        kgen_store(k, old, at, found, 0);
+    }
+    return k;
+}
+
+static KCase *shared_fetches(Ctx *c, Arena *arena, qs_dtype d) {
+    KCase *k = kgen_case(c, arena, "shared fetches", 1);
+    enum { N = 50, BLOCK = 16 };
+    int y = array1(k, d, 2 * N * KA__COUNT);
+    domain1(k, N, BLOCK);
+    KRef i = position(k, 0), b = kir_add(k->func, (KMake){K_BLKPOS, .own = QS_I32});
+    KRef cells = kir_add(k->func, (KMake){K_SHARED, .own = d, .flag = 1, .imm = BLOCK});
+    for (int op = 0; op < KA__COUNT; op++) {
+        if (!fetch_takes((KAtomic)op, d)) continue;
+        KRef found = kir_add(k->func, (KMake){K_AFETCH, .flag = (unsigned)op, .a = cells, .b = b,
+                                              .c = fetch_value(k, (KAtomic)op, d, i)});
+        kgen_store(k, y, kgen_op(k, K_ADD, i, kgen_i64(k, 2 * op * N), 0), found, 0);
+        kgen_op(k, K_BARRIER, 0, 0, 0);
+        kgen_store(k, y, kgen_op(k, K_ADD, i, kgen_i64(k, (2 * op + 1) * N), 0), kgen_op(k, K_ALOAD, cells, b, 0), 0);
     }
     return k;
 }
@@ -382,10 +432,13 @@ enum {
 
 static KCase *geometry_of(Ctx *c, Arena *arena, qs_dtype rank) { return geometry(c, arena, (int)rank); }
 
-static const Group groups[] = {{arithmetic, VALUES}, {division, FLOATS},   {conversions, VALUES},
-                               {constants, VALUES},  {functions, FLOATS},  {indices, BIT(I64)},
-                               {memory, ELEMENTS},   {atomics, ELEMENTS},  {atomic_division, INTS},
-                               {arrays, VALUES},     {geometry_of, RANKS}, {counting, BIT(I32) | BIT(I64)}};
+static const Group groups[] = {{arithmetic, VALUES},     {division, FLOATS},
+                               {conversions, VALUES},    {constants, VALUES},
+                               {functions, FLOATS},      {indices, BIT(I64)},
+                               {memory, ELEMENTS},       {atomics, ELEMENTS},
+                               {atomic_division, INTS},  {arrays, VALUES},
+                               {geometry_of, RANKS},     {counting, BIT(I32) | BIT(I64)},
+                               {fetches, INTS | FLOATS}, {shared_fetches, INTS | FLOATS}};
 
 int kgen_suite_size(void) {
     int n = 0;

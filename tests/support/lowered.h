@@ -103,11 +103,17 @@ static KVal lowered_kval(Lowered *t, const TArg *a, int i) {
     return v;
 }
 
+static uint32_t lowered_key[2]; /* the key of random numbers */
+
 static void lowered_bind(const KFunc *f, const KBind *b, const TArg *args, KArg *out) {
     for (int i = 0; i < f->nparams; i++) {
+        out[i] = (KArg){0};
+        if (b[i].source == KLOWER_RANDOM) {
+            out[i].bits = lowered_key[b[i].part];
+            continue;
+        }
         const TArg *a = &args[b[i].source];
         const KParam *p = &f->params[i];
-        out[i] = (KArg){0};
         if (p->kind == KP_NUM) {
             KSlot s = {0};
             switch ((qs_dtype)p->dtype) {

@@ -35,7 +35,7 @@ static void check_primitive(KCase *k, const char *kind, uint64_t number) {
     qarena_init(&arena, &ctx);
     const KFunc *f = klegal(&ctx, &arena, k->func, 0, NULL);
     bool ok = !kir_has(f, K_BOUND) && !kir_has(f, K_MIN) && !kir_has(f, K_MAX) && !kir_has(f, K_ATOMIC) &&
-              !kir_has(f, K_AATOMIC);
+              !kir_has(f, K_AATOMIC) && !kir_has(f, K_FETCH) && !kir_has(f, K_AFETCH);
     for (KRef r = 1; r < f->nins; r++) {
         const KIns *i = &f->ins[r];
         bool real = i->dtype == QS_F32 || i->dtype == QS_F64;

@@ -1,5 +1,6 @@
 /* Philox4x32-10 against the known answers of its authors (Random123, kat_vectors), and the statistics of what is drawn.
  */
+#include "vm/value/random.h"
 #include "tests/unit/natives.h"
 
 #include <math.h>

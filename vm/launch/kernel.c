@@ -5,6 +5,7 @@
 #include "lang/kernel/ir/kir.h"
 #include "vm/interp/interp.h"
 #include "vm/launch/kernel_internal.h"
+#include "vm/value/random.h"
 #include "vm/value/trace.h"
 
 #include "vm/base/warning.h"
@@ -165,6 +166,7 @@ typedef struct {
     Run run;
     KernelSpecialization *form;
     const Request *request;
+    uint64_t key[2]; /* halves of the key of random numbers */
     qs_value values[MAX_ENTRIES];
 } KernelRun;
 
@@ -276,6 +278,11 @@ static qs_status bind_params(Run *run) {
     const KFunc *f = qlaunch_func(run);
     for (int i = 0; i < f->nparams; i++) {
         const KParam *p = &f->params[i];
+        if (k->form->binds[i].source == KLOWER_RANDOM) {
+            run->bound.origin[i] = (Origin){qs_nil(), 0};
+            qbind_number(&run->bound, i, k->key[k->form->binds[i].part], sizeof(uint32_t));
+            continue;
+        }
         qs_value v = k->values[k->form->binds[i].source];
         if (p->kind == KP_NUM) {
             TRY(bind_number(k, i, v));
@@ -344,6 +351,18 @@ static qs_status check_known(const KernelRun *k) {
     return QS_OK;
 }
 
+/* Draws the key of the launch for random numbers, if the kernel uses any. */
+static void draw_key(KernelRun *k) {
+    bool draws = false;
+    for (int i = 0; i < qlaunch_func(&k->run)->nparams; i++) draws |= k->form->binds[i].source == KLOWER_RANDOM;
+    if (!draws) return;
+    const RandomStream *from = qvm_random(k->run.vm);
+    uint32_t block[4];
+    qrandom_block(from->seed, from->drawn, block);
+    k->key[0] = block[0], k->key[1] = block[1];
+    qvm_drew(k->run.vm, 1);
+}
+
 /* -- launching ----------------------------------------------------------------------------------------------------- */
 static qs_status run_kernel(KernelRun *k, const Request *r) {
     Run *run = &k->run;
@@ -357,6 +376,7 @@ static qs_status run_kernel(KernelRun *k, const Request *r) {
         run->positions *= (double)r->domain[i];
     }
     run->steps = run->form->version[0].nloops ? INFINITY : run->positions * qlaunch_func(run)->nins;
+    draw_key(k);
     TRY(qlaunch_run(run));
     const KFunc *f = qlaunch_func(run);
     if (run->fault.message) qrecord_stop(run);

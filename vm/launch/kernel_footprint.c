@@ -85,6 +85,7 @@ static void give_values(const Asked *a, const KernelSpecialization *form, const 
     const KFunc *f = form->base.version[0].func;
     for (int i = 0; i < f->nparams; i++) {
         const KBind *b = &form->binds[i];
+        if (!(out[i].known = b->source >= 0)) continue;
         qs_value v = values[b->source];
         DevArg fitted;
         if (!(out[i].known = !is_made(a, &form->base, b->source))) continue;
@@ -125,7 +126,7 @@ static qs_status words_value(const Asked *a, const KernelSpecialization *form, c
     int n = 0;
     for (int i = 0; i < a->n; i++) said[i] = "";
     for (int i = 0; i < form->base.version[0].func->nparams; i++) {
-        int arg = argument_of(&form->base, form->binds[i].source);
+        int arg = form->binds[i].source < 0 ? -1 : argument_of(&form->base, form->binds[i].source);
         if (arg >= 0 && h->param[i].role != KROLE_NONE) said[arg] = word(&h->param[i]);
     }
     qs_status s = QS_OK;

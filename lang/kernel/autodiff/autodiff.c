@@ -57,6 +57,10 @@ static qs_status check_params(const Grad *d) {
 static qs_status check_ins(const Grad *d, const KFunc *f, const KActive *act, KRef r) {
     const KIns *i = &f->ins[r];
     if (i->op == K_ANY) return refuse_function(d, f, i->pos, "it asks other positions (any)");
+    if (kir_is_fetch(i->op))
+        return refuse_function(d, f, i->pos,
+                               "the value of an atomic function depends on which position comes first; an update "
+                               "whose value is not used, as in x[i] += v, has one");
     if (i->op == K_AATOMIC && act->live[i->a] && !kshared_is_sum(i))
         return refuse_function(d, f, i->pos,
                                "of updates of shared memory where positions meet only += and -= are "

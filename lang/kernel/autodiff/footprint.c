@@ -192,6 +192,8 @@ static uint8_t own_bits(const FootprintScan *h, const KIns *i) {
     switch ((KOp)i->op) {
     case K_POS: return DEP_POS;
     case K_LOAD:
+    case K_FETCH:
+    case K_AFETCH:
     case K_ATOMIC: return DEP_MEMORY;
     case K_DIM: return is_cut(h, i) ? DEP_EXTENT : 0;
     default: return 0;
@@ -294,7 +296,7 @@ static qs_status check_access(FootprintScan *h, const KIns *i) {
     KRef coord[QS_MAX_RANK];
     uint8_t bits = h->depends[i->a];
     KFootprintRole role = i->op == K_LOAD ? KROLE_READ : KROLE_WRITTEN;
-    if (i->op == K_ATOMIC) return report_access(h, i, "from many positions");
+    if (i->op == K_ATOMIC || i->op == K_FETCH) return report_access(h, i, "from many positions");
     if (i->op == K_LOAD && !(bits & (DEP_POS | DEP_MEMORY))) return QS_OK; /* find_tables has recorded it */
     if (bits & DEP_MEMORY) return report_access(h, i, "at a place that it reads from memory");
     if (!kadjindex_coords(h->f, i, coord)) return report_far_access(h, i);
@@ -317,8 +319,7 @@ static qs_status find_tables(FootprintScan *h) {
 static qs_status check_arrays(FootprintScan *h) {
     const KFunc *f = h->f;
     for (KRef r = 1; r < f->nins; r++)
-        if (f->ins[r].op == K_LOAD || f->ins[r].op == K_STORE || f->ins[r].op == K_ATOMIC)
-            TRY(check_access(h, &f->ins[r]));
+        if (kir_is_memory(f->ins[r].op)) TRY(check_access(h, &f->ins[r]));
     for (int p = 0; p < f->nparams; p++)
         if (h->out->param[p].role == KROLE_CHANGED && h->out->param[p].shifted)
             return qerr_at(f->ctx, QS_EVALUE, (Where){f->src, f->ins[1].pos},

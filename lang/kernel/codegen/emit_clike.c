@@ -301,14 +301,16 @@ static void print_store(Clike *e, const KIns *i) {
 
 /* -- atomics: native if OpenCL 1.2 has them, otherwise compare and exchange ---------------------------------------- */
 static const char *native_atomic(KAtomic op, qs_dtype d) {
-    static const char *const names[KA__COUNT] = {"add", "sub", NULL, NULL, "min", "max", "and", "or", "xor", NULL};
+    static const char *const names[KA__COUNT] = {"add", "sub", NULL,  NULL, "min",  "max",
+                                                 "and", "or",  "xor", NULL, "xchg", "cmpxchg"};
     if (d == QS_I32 || d == QS_U32) return names[op];
-    return (d == QS_I64 || d == QS_U64) && op <= KA_SUB ? names[op] : NULL;
+    return (d == QS_I64 || d == QS_U64) && (op <= KA_SUB || op >= KA_XCHG) ? names[op] : NULL;
 }
 
 static void apply_text(Clike *e, char *s, size_t n, KAtomic op, qs_dtype v) {
-    static const uint8_t ops[KA__COUNT] = {K_ADD, K_SUB, K_MUL, K_DIV, K_MIN, K_MAX, K_AND, K_OR, K_XOR, K__COUNT};
+    static const uint8_t ops[KA__COUNT] = {K_ADD, K_SUB, K_MUL, K_DIV, K_MIN, K_MAX, K_AND, K_OR, K_XOR};
     if (op == KA_POW) snprintf(s, n, "pow(x, v)");
+    else if (op == KA_XCHG) snprintf(s, n, "v");
     else format_binary(e, s, n, (KOp)ops[op], v, "x", "v");
 }
 
@@ -316,21 +318,23 @@ static void made_name(char s[64], KAtomic op, qs_dtype elem, bool local) {
     snprintf(s, 64, "q_atomic_%s_%s_%s", local ? "local" : "global", suffix(elem), kir_atomic_name(op));
 }
 
-/* Defines an atomic update of an element of 32 or 64 bits, which is exchanged as an integer. */
+/* Defines an atomic update of an element of 32 or 64 bits, which is exchanged as an integer.  The function returns the
+ * element before. */
 static void make_wide(Clike *e, const char *name, KAtomic op, qs_dtype v, bool local) {
     char apply[256];
     bool wide = qdtype_size(v) == 8;
     const char *word = wide ? "$w" : "$u", *t = type_name(e, v);
     apply_text(e, apply, sizeof apply, op, v);
     qtext_printf(&e->atomics,
-                 "void %s(volatile %s%s *p, %s v) {\n"
+                 "%s %s(volatile %s%s *p, %s v) {\n"
                  "    %s seen = *p, old;\n"
                  "    do {\n"
                  "        old = seen;\n"
                  "        %s x = as_%s(old), r = %s;\n"
                  "        seen = %s(p, old, as_%s(r));\n"
-                 "    } while (seen != old);\n}\n",
-                 name, local ? "$s" : "$g", word, t, word, t, t, apply, wide ? "atom_cmpxchg" : "atomic_cmpxchg", word);
+                 "    } while (seen != old);\n    return as_%s(old);\n}\n",
+                 t, name, local ? "$s" : "$g", word, t, word, t, t, apply, wide ? "atom_cmpxchg" : "atomic_cmpxchg",
+                 word, t);
     if (wide) e->atom64 = true;
 }
 
@@ -365,7 +369,8 @@ static void make_atomic(Clike *e, const char *name, KAtomic op, qs_dtype elem, b
     else make_wide(e, name, op, elem, local);
 }
 
-/* Formats the statement that updates *place.  elem is a real type; for a shared bool it is uint, its stored type. */
+/* Formats the call that updates *place, whose value is the element before, if that has 32 or 64 bits.  elem is a real
+ * type; for a shared bool it is uint, its stored type. */
 static void atomic_text(Clike *e, char *s, size_t n, KAtomic op, qs_dtype elem, bool local, const char *place,
                         const char *value) {
     const char *native = native_atomic(op, elem);
@@ -373,15 +378,15 @@ static void atomic_text(Clike *e, char *s, size_t n, KAtomic op, qs_dtype elem, 
     if (native) {
         bool wide = qdtype_size(elem) == 8;
         if (wide) e->atom64 = true;
-        snprintf(s, n, "%s_%s(&%s, %s);", wide ? "atom" : "atomic", native, place, value);
+        snprintf(s, n, "%s_%s(&%s, %s)", wide ? "atom" : "atomic", native, place, value);
         return;
     }
     made_name(name, op, elem, local);
     make_atomic(e, name, op, elem, local);
     bool cast = qdtype_size(elem) >= 4;
     const char *word = qdtype_size(elem) == 8 ? "$w" : "$u", *space = local ? "$s" : "$g";
-    if (cast) snprintf(s, n, "%s((volatile %s%s *)&%s, %s);", name, space, word, place, value);
-    else snprintf(s, n, "%s(&%s, %s);", name, place, value);
+    if (cast) snprintf(s, n, "%s((volatile %s%s *)&%s, %s)", name, space, word, place, value);
+    else snprintf(s, n, "%s(&%s, %s)", name, place, value);
 }
 
 static void atomic(Clike *e, const KIns *i) {
@@ -389,6 +394,7 @@ static void atomic(Clike *e, const KIns *i) {
     qs_dtype elem = qdtype_real_of(param_dtype(e, i->imm));
     snprintf(place, sizeof place, "x%u[%s]", (unsigned)i->imm, ref(e, i->a));
     atomic_text(e, text, sizeof text, (KAtomic)i->flag, elem, false, place, ref(e, i->b));
+    strcat(text, ";");
     print_guarded(e, i->c, text);
 }
 
@@ -397,7 +403,32 @@ static void shared_atomic(Clike *e, const KIns *i) {
     qs_dtype d = (qs_dtype)e->f->ins[i->a].dtype;
     snprintf(place, sizeof place, "v%u[%s]", i->a, ref(e, i->b));
     atomic_text(e, text, sizeof text, (KAtomic)i->flag, d == QS_B1 ? QS_U32 : d, true, place, ref(e, i->c));
+    strcat(text, ";");
     print_guarded(e, 0, text);
+}
+
+/* Prints a FETCH or AFETCH of *place by the value r.  CAS takes two values, the first one in place of the element. */
+static void fetch(Clike *e, uint32_t at, const char *place, KRef r, KRef guard, bool local) {
+    char text[300], values[120];
+    const KIns *i = &e->f->ins[at], *v = &e->f->ins[r];
+    const char *g = guard_text(e, guard);
+    if (i->flag == KA_CAS) snprintf(values, sizeof values, "%s, %s", ref(e, v->b), ref(e, v->a));
+    else snprintf(values, sizeof values, "%s", ref(e, r));
+    atomic_text(e, text, sizeof text, (KAtomic)i->flag, (qs_dtype)i->dtype, local, place, values);
+    if (g) define(e, at, "%s ? %s : 0", g, text);
+    else define(e, at, "%s", text);
+}
+
+static void array_fetch(Clike *e, uint32_t at, const KIns *i) {
+    char place[80];
+    snprintf(place, sizeof place, "x%u[%s]", (unsigned)i->imm, ref(e, i->a));
+    fetch(e, at, place, i->b, i->c, false);
+}
+
+static void shared_fetch(Clike *e, uint32_t at, const KIns *i) {
+    char place[80];
+    snprintf(place, sizeof place, "v%u[%s]", i->a, ref(e, i->b));
+    fetch(e, at, place, i->c, 0, true);
 }
 
 /* -- private and shared arrays; a bool is stored as uint ----------------------------------------------------------- */
@@ -668,9 +699,12 @@ static void instruction(Clike *e, uint32_t at) {
     case K_ALOAD: array_load(e, at, i); break;
     case K_ASTORE: array_store(e, i); break;
     case K_AATOMIC: shared_atomic(e, i); break;
+    case K_AFETCH: shared_fetch(e, at, i); break;
+    case K_EXPECT: break; /* fetch prints its operands */
     case K_LOAD: print_load(e, at, i); break;
     case K_STORE: print_store(e, i); break;
     case K_ATOMIC: atomic(e, i); break;
+    case K_FETCH: array_fetch(e, at, i); break;
     case K_INB: define(e, at, "%s >= 0 && %s < %s", ref(e, i->a), ref(e, i->a), ref(e, i->b)); break;
     case K_SELECT: define(e, at, "%s ? %s : %s", ref(e, i->a), ref(e, i->b), ref(e, i->c)); break;
     case K_CAST: print_cast(e, at, a, (qs_dtype)i->dtype, ref(e, i->a)); break;

@@ -87,6 +87,7 @@ static Opnd get_extent(Emit *e, int param, int axis, bool stride) {
 }
 
 static bool is_ordered(const KFunc *f) {
+    if (kir_has(f, K_FETCH)) return true;
     for (KRef r = 1; r < f->nins; r++) {
         const KIns *i = &f->ins[r];
         if (i->op == K_ATOMIC && kplan_rounds((KAtomic)i->flag, (qs_dtype)f->params[i->imm].dtype)) return true;
@@ -495,7 +496,7 @@ static bool has_long_loop(const Emit *e) {
 
 static uint32_t cost_of_one(uint8_t op) {
     bool dear = op == K_MATH || op == K_DIV || op == K_MOD;
-    return dear ? 8 : op == K_ATOMIC ? 20 : op == K_CONST ? 0 : 1;
+    return dear ? 8 : op == K_ATOMIC || op == K_FETCH ? 20 : op == K_CONST ? 0 : 1;
 }
 
 /* Estimates the number of instructions per position; loops of unknown length count as 16 iterations. */
@@ -562,14 +563,14 @@ static int count_turns(const KFunc *f, NativeTurns out[NATIVE_TURNS]) {
 
 static bool has_atomic(const KFunc *f, int p) {
     for (KRef r = 1; r < f->nins; r++)
-        if (f->ins[r].op == K_ATOMIC && (int)f->ins[r].imm == p) return true;
+        if ((f->ins[r].op == K_ATOMIC || f->ins[r].op == K_FETCH) && (int)f->ins[r].imm == p) return true;
     return false;
 }
 
 /* Returns the Combine operation that merges partial results of atomic updates with op; -1: there is none. */
 static int combining(KAtomic op) {
-    static const int8_t of[KA__COUNT] = {COMBINE_ADD, COMBINE_ADD, -1,         -1,          COMBINE_MIN,
-                                         COMBINE_MAX, COMBINE_AND, COMBINE_OR, COMBINE_XOR, -1};
+    static const int8_t of[KA__COUNT] = {COMBINE_ADD, COMBINE_ADD, -1,          -1, COMBINE_MIN, COMBINE_MAX,
+                                         COMBINE_AND, COMBINE_OR,  COMBINE_XOR, -1, -1,          -1};
     return of[op];
 }
 

@@ -624,8 +624,8 @@ static const char *direct(KAtomic op, qs_dtype elem) {
     }
 }
 
-/* Emits a compare-and-swap loop, for any operator and elements of any size. */
-static void swap_loop(Emit *e, KAtomic op, qs_dtype elem, const char *space, Opnd ptr, Opnd v) {
+/* Emits a compare-and-swap loop, for any operator and elements of any size.  Returns the element before. */
+static Opnd swap_loop(Emit *e, KAtomic op, qs_dtype elem, const char *space, Opnd ptr, Opnd v) {
     unsigned bits = (unsigned)emit_mem_size(elem) * 8;
     const char *mem = emit_mem_type(e, elem);
     char raw[8];
@@ -646,14 +646,59 @@ static void swap_loop(Emit *e, KAtomic op, qs_dtype elem, const char *space, Opn
     emit_put(e, "%%t%u = extractvalue { %s, i1 } %s, 0", seen, raw, pair.s);
     emit_branch(e, won, done, again);
     emit_label(e, done);
+    return have;
 }
 
-void emit_atomic(Emit *e, KAtomic op, qs_dtype elem, const char *space, Opnd ptr, Opnd v) {
+Opnd emit_atomic(Emit *e, KAtomic op, qs_dtype elem, const char *space, Opnd ptr, Opnd v) {
     elem = qdtype_real_of(elem);
     const char *name = direct(op, elem);
     if (op == KA_SUB && elem >= QS_F32) v = emit_def(e, "fneg %s %s", emit_mem_type(e, elem), v.s);
-    if (!name) swap_loop(e, op, elem, space, ptr, v);
-    else emit_put(e, "atomicrmw %s ptr%s %s, %s %s monotonic", name, space, ptr.s, emit_mem_type(e, elem), v.s);
+    if (!name) return swap_loop(e, op, elem, space, ptr, v);
+    return emit_def(e, "atomicrmw %s ptr%s %s, %s %s monotonic", name, space, ptr.s, emit_mem_type(e, elem), v.s);
+}
+
+/* Emits a FETCH or AFETCH of an element by the value r; plain: no other thread accesses the element meanwhile. */
+static Opnd fetch_at(Emit *e, KAtomic op, qs_dtype elem, const char *space, Opnd ptr, KRef r, bool plain) {
+    const KIns *v = &e->f->ins[r];
+    const char *t = emit_mem_type(e, elem), *word = qdtype_size(elem) == 8 ? "i64" : "i32";
+    Opnd value = emit_arg(e, op == KA_CAS ? v->a : r);
+    if (plain) {
+        Place at = {ptr, "", 0};
+        Opnd old = emit_load(e, elem, space, at), now = value;
+        if (op == KA_CAS) now = emit_choice(e, elem, emit_arith(e, K_EQ, elem, 0, old, emit_arg(e, v->b)), value, old);
+        else if (op != KA_XCHG) now = emit_combine(e, op, elem, old, value);
+        return emit_store(e, elem, space, at, now), old;
+    }
+    if (op == KA_CAS) {
+        Opnd pair = emit_def(e, "cmpxchg ptr%s %s, %s %s, %s %s monotonic monotonic", space, ptr.s, word,
+                             emit_arg(e, v->b).s, word, value.s);
+        return emit_def(e, "extractvalue { %s, i1 } %s, 0", word, pair.s);
+    }
+    if (op != KA_XCHG) return emit_atomic(e, op, elem, space, ptr, value);
+    bool real = elem == QS_F32 || elem == QS_F64;
+    if (real) value = emit_def(e, "bitcast %s %s to %s", t, value.s, word);
+    Opnd old = emit_def(e, "atomicrmw xchg ptr%s %s, %s %s monotonic", space, ptr.s, word, value.s);
+    return real ? emit_def(e, "bitcast %s %s to %s", word, old.s, t) : old;
+}
+
+static void fetch(Emit *e, KRef r) {
+    const KIns *i = &e->f->ins[r];
+    KAtomic op = (KAtomic)i->flag;
+    qs_dtype d = (qs_dtype)i->dtype;
+    if (!i->c) {
+        emit_set(e, r, fetch_at(e, op, d, e->array_space, array_elem(e, i).ptr, i->b, e->f->serial));
+        return;
+    }
+    uint32_t from = emit_new(e), yes = emit_new(e), fetched = emit_new(e), done = emit_new(e);
+    Opnd guard = emit_arg(e, i->c);
+    emit_label(e, from);
+    emit_branch(e, guard, yes, done);
+    emit_label(e, yes);
+    Opnd old = fetch_at(e, op, d, e->array_space, array_elem(e, i).ptr, i->b, e->f->serial);
+    emit_label(e, fetched);
+    emit_label(e, done);
+    Opnd none = make_literal(d, 0);
+    emit_set(e, r, emit_def(e, "phi %s [ %s, %%L%u ], [ %s, %%L%u ]", emit_type(d), none.s, from, old.s, fetched));
 }
 
 static void atomic(Emit *e, const KIns *i) {
@@ -693,9 +738,10 @@ static void inner_access(Emit *e, KRef r) {
     if (e->parallel) at.tail = e->group; /* an element for each lane (interchange.h) */
     if (i->op == K_ALOAD) emit_set(e, r, emit_load(e, elem, space, at));
     else if (i->op == K_ASTORE) emit_store(e, elem, space, at, emit_arg(e, i->c));
+    else if (i->op == K_AFETCH) /* on the cpu one thread runs the whole block */
+        emit_set(e, r, fetch_at(e, (KAtomic)i->flag, elem, space, at.ptr, i->c, !*e->shared_space));
     else if (*e->shared_space) emit_atomic(e, (KAtomic)i->flag, elem, space, at.ptr, emit_arg(e, i->c));
-    else /* on the cpu one thread runs the whole block */
-        plain_update(e, (KAtomic)i->flag, elem, space, at.ptr, emit_arg(e, i->c));
+    else plain_update(e, (KAtomic)i->flag, elem, space, at.ptr, emit_arg(e, i->c));
 }
 
 static void zero_fill(Emit *e, KRef r) {
@@ -1132,7 +1178,10 @@ void emit_ins(Emit *e, KRef r) {
     case K_SHARED: break;
     case K_ALOAD:
     case K_ASTORE:
-    case K_AATOMIC: inner_access(e, r); break;
+    case K_AATOMIC:
+    case K_AFETCH: inner_access(e, r); break;
+    case K_FETCH: fetch(e, r); break;
+    case K_EXPECT: emit_set(e, r, emit_arg(e, i->a)); break;
     case K_LOAD: load_element(e, r); break;
     case K_STORE: emit_guarded(e, i, store_element); break;
     case K_ATOMIC: emit_guarded(e, i, atomic); break;

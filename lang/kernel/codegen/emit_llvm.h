@@ -105,7 +105,8 @@ Opnd emit_load(Emit *e, qs_dtype elem, const char *space, Place at);
 void emit_store(Emit *e, qs_dtype elem, const char *space, Place at, Opnd v);
 Opnd emit_elem(Emit *e, qs_dtype elem, const char *space, Opnd base, Opnd index);
 Opnd emit_combine(Emit *e, KAtomic op, qs_dtype d, Opnd a, Opnd b); /* a op b */
-void emit_atomic(Emit *e, KAtomic op, qs_dtype elem, const char *space, Opnd ptr, Opnd v);
+/* Returns the element before the update. */
+Opnd emit_atomic(Emit *e, KAtomic op, qs_dtype elem, const char *space, Opnd ptr, Opnd v);
 uint32_t emit_loop_metadata(Emit *e, const char *properties); /* new metadata node for one loop; properties: ", !{…}" */
 void emit_ins(Emit *e, KRef r);
 void emit_range(Emit *e, KRef first, KRef last); /* [first, last) */

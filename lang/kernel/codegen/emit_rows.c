@@ -178,8 +178,8 @@ static void place_in_block(Cpu *k) {
 typedef enum { NO_MEMORY, ARRAY_MEMORY, BLOCK_MEMORY } Memory;
 
 static Memory memory_of(const KFunc *f, const KIns *i) { /* private memory is not in the access group */
-    if (i->op == K_LOAD || i->op == K_STORE || i->op == K_ATOMIC) return ARRAY_MEMORY;
-    bool inner = i->op == K_ALOAD || i->op == K_ASTORE || i->op == K_AATOMIC;
+    if (kir_is_memory(i->op)) return ARRAY_MEMORY;
+    bool inner = i->op == K_ALOAD || i->op == K_ASTORE || i->op == K_AATOMIC || i->op == K_AFETCH;
     return inner && f->ins[i->a].op == K_SHARED ? BLOCK_MEMORY : NO_MEMORY;
 }
 
@@ -203,7 +203,7 @@ static bool independent(const KFunc *f, KRef first, KRef last) {
         if (i->op == K_IF || i->op == K_ELSE || i->op == K_LOOP || i->op == K_FOR)
             loops += loop[depth++] = i->op == K_LOOP || i->op == K_FOR;
         Memory m = memory_of(f, i);
-        if (i->op == K_ATOMIC || i->op == K_AATOMIC) return false;
+        if (i->op == K_ATOMIC || i->op == K_AATOMIC || kir_is_fetch(i->op)) return false;
         if (!m || (i->op != K_STORE && i->op != K_ASTORE)) continue;
         if (loops) return false; /* accesses of the next iteration of an inner loop follow it */
         for (KRef s = r + 1; s < last; s++)
@@ -216,7 +216,7 @@ static const char group_tail[] = ", !llvm.access.group !0";
 
 static bool has_atomics(const KFunc *f, KRef first, KRef last) {
     for (KRef r = first; r < last; r++)
-        if (f->ins[r].op == K_ATOMIC) return true;
+        if (f->ins[r].op == K_ATOMIC || f->ins[r].op == K_FETCH) return true;
     return false;
 }
 
@@ -486,7 +486,7 @@ enum { BORDER_ROWS = 2 /* at one end; fewer rows are not vectorized */ };
 static EmitLoops loops_of_border(const Emit *e, const KBox *box) {
     const KFunc *f = e->source;
     bool plain = !kir_has(f, K_BOUND) && !kir_has(f, K_IF) && !kir_has(f, K_LOOP) && !kir_has(f, K_ATOMIC) &&
-                 !kir_has(f, K_CHECK),
+                 !kir_has(f, K_FETCH) && !kir_has(f, K_CHECK),
          many = false;
     for (int a = 0; a < f->rank - 1; a++) {
         const KIns *low = &e->f->ins[box->lo[a]];
@@ -871,7 +871,7 @@ bool rows_has_edges(Cpu *k) {
     const KFunc *f = k->e->f;
     const KSplit *s = k->e->split;
     KPlan plan;
-    if (!s || !s->edge.npads || s->ncollapse || k->plan) return false;
+    if (!s || !s->edge.npads || s->ncollapse || k->plan || kir_has(f, K_FETCH)) return false;
     if (kir_has(f, K_ATOMIC)) return plan_edge(k, &plan) && plan.abreast; /* opt.c: all are sums with pads */
     if (updates_in_place(f)) return false;
     return !(kir_has(f, K_FOR) || kir_has(f, K_LOOP)) || plan_edge(k, &plan);

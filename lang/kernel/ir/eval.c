@@ -116,6 +116,7 @@ static Memory memory_of(const KParam *p, const KArg *a) {
     case KA_SUB: r.D = ksem_SUB_##D(a.D, b.D); break;                                                                  \
     case KA_MUL: r.D = ksem_MUL_##D(a.D, b.D); break;                                                                  \
     case KA_DIV: r.D = ksem_DIV_##D(a.D, b.D); break;                                                                  \
+    case KA_XCHG: r.D = b.D; break;                                                                                    \
     case KA_MIN: r.D = ksem_MIN_##D(a.D, b.D); break;                                                                  \
     case KA_MAX:                                                                                                       \
         r.D = ksem_MAX_##D(a.D, b.D);                                                                                  \
@@ -177,6 +178,8 @@ typedef enum {
     S_LOAD,
     S_STORE,
     S_ATOMIC,
+    S_FETCH,
+    S_AFETCH,
     S_UNLESS,
     S_JUMP,
     S_REPEAT,
@@ -338,6 +341,7 @@ static void add_value(Run *r, uint32_t at) {
     case K_BLKIDX: add_step(r, S_BLKIDX, at); break;
     case K_LOCAL:
     case K_GET:
+    case K_EXPECT:
     case K_ANALYTIC:
     case K_ANY: add_step(r, S_COPY, at); break;
     case K_SET: s = add_step(r, S_COPY, at), s->r = k->a, s->a = k->b; break;
@@ -349,6 +353,8 @@ static void add_value(Run *r, uint32_t at) {
     case K_LOAD: add_step(r, S_LOAD, at); break;
     case K_STORE: add_step(r, S_STORE, at); break;
     case K_ATOMIC: add_step(r, S_ATOMIC, at); break;
+    case K_FETCH: add_step(r, S_FETCH, at); break;
+    case K_AFETCH: add_step(r, S_AFETCH, at); break;
     case K_BOUND: add_step(r, S_BOUND, at); break;
     case K_INB: add_step(r, S_INB, at); break;
     case K_SELECT: add_step(r, S_SELECT, at); break;
@@ -437,6 +443,14 @@ static KSlot *array_element(const Run *r, KSlot *frame, const Step *s, int64_t *
 
 static bool in_memory(const Memory *m, int64_t i) { return i >= m->first && i <= m->last; }
 
+/* Returns the element after a FETCH or AFETCH with this value, which found `old`. */
+static KSlot after_fetch(const Run *r, const KSlot *x, const Step *s, KRef value, KSlot old) {
+    const KIns *v = &r->f->ins[value];
+    if (s->flag != KA_CAS) return apply_atomic((KAtomic)s->flag, (qs_dtype)v->dtype, old, x[value]);
+    bool wide = qdtype_size((qs_dtype)v->dtype) == 8;
+    return (wide ? old.U64 == x[v->b].U64 : old.U32 == x[v->b].U32) ? x[v->a] : old;
+}
+
 static qs_status run_item(Run *r, Item *it);
 
 /* Runs a callee with a frame of its own, and copies its results to `out`. */
@@ -494,6 +508,11 @@ static qs_status run_item(Run *r, Item *it) {
             if (!(e = array_element(r, x, s, &i))) return outside_array(r, s, i);
             *e = apply_atomic((KAtomic)s->flag, (qs_dtype)r->f->ins[s->a].dtype, *e, x[s->c]);
             break;
+        case S_AFETCH:
+            if (!(e = array_element(r, x, s, &i))) return outside_array(r, s, i);
+            x[s->r] = *e;
+            *e = after_fetch(r, x, s, s->c, *e);
+            break;
         case S_LOAD: /* an absent guard is slot 0, which is true */
             m = &r->memory[s->imm], i = x[s->a].I64;
             if (!x[s->b].B1) x[s->r] = (KSlot){0};
@@ -512,6 +531,14 @@ static qs_status run_item(Run *r, Item *it) {
             if (!in_memory(m, i)) return outside_memory(r, s, i);
             store_element(m, i,
                           apply_atomic((KAtomic)s->flag, (qs_dtype)r->f->ins[s->b].dtype, load_element(m, i), x[s->b]));
+            break;
+        case S_FETCH:
+            m = &r->memory[s->imm], i = x[s->a].I64;
+            x[s->r] = (KSlot){0};
+            if (!x[s->c].B1) break;
+            if (!in_memory(m, i)) return outside_memory(r, s, i);
+            x[s->r] = load_element(m, i);
+            store_element(m, i, after_fetch(r, x, s, s->b, x[s->r]));
             break;
         case S_UNLESS:
             if (!x[s->a].B1) s = r->steps + s->imm - 1;

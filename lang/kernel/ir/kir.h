@@ -44,8 +44,24 @@ typedef enum {
     MF__COUNT
 } MathFn;
 
-/* Operators of ATOMIC and AATOMIC.  AND OR XOR: integers and bool; POW: floats; the rest: integers and floats. */
-typedef enum { KA_ADD, KA_SUB, KA_MUL, KA_DIV, KA_MIN, KA_MAX, KA_AND, KA_OR, KA_XOR, KA_POW, KA__COUNT } KAtomic;
+/* Operators of ATOMIC and AATOMIC.  AND OR XOR: integers and bool; POW: floats; the rest: integers and floats.
+ * Operators of FETCH and AFETCH: ADD SUB MIN MAX, and for integers AND OR XOR; XCHG, which stores the value; CAS, which
+ * stores the first value of an EXPECT of integers if the element is the second one. */
+typedef enum {
+    KA_ADD,
+    KA_SUB,
+    KA_MUL,
+    KA_DIV,
+    KA_MIN,
+    KA_MAX,
+    KA_AND,
+    KA_OR,
+    KA_XOR,
+    KA_POW,
+    KA_XCHG,
+    KA_CAS,
+    KA__COUNT
+} KAtomic;
 
 /* KIns.flag of ADD, MUL, MIN, MAX.  REASSOC: if loop iterations accumulate with this instruction, they may run in
  * any order, so that the loop can be vectorized; operands of MIN and MAX are then not NaN, and of two zeros either may
@@ -88,6 +104,11 @@ const char *kir_atomic_name(KAtomic op); /* "add", "sub", …, as in the text fo
 
 static inline bool kir_is_rounding(const KIns *i) { /* floor and the like */
     return i->op == K_MATH && (i->flag == MF_floor || i->flag == MF_ceil || i->flag == MF_round || i->flag == MF_trunc);
+}
+static inline bool kir_is_fetch(uint8_t op) { return op == K_FETCH || op == K_AFETCH; }
+/* Returns true for an access to an element of an array parameter. */
+static inline bool kir_is_memory(uint8_t op) {
+    return op == K_LOAD || op == K_STORE || op == K_ATOMIC || op == K_FETCH;
 }
 static inline bool kir_has_result(const KIns *i) { return kir_ops[i->op].result != KR_none; }
 

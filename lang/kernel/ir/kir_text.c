@@ -42,8 +42,8 @@ static const char *const status_names[] = {[QS_OK] = "OK",
                                            [QS_EINTERNAL] = "EINTERNAL"};
 _Static_assert(sizeof status_names / sizeof *status_names == QS_EINTERNAL + 1, "a name per status");
 
-static const char *const atomic_names[KA__COUNT] = {"add", "sub", "mul", "div", "min",
-                                                    "max", "and", "or",  "xor", "pow"};
+static const char *const atomic_names[KA__COUNT] = {"add", "sub", "mul", "div", "min",  "max",
+                                                    "and", "or",  "xor", "pow", "xchg", "cas"};
 
 const char *kir_atomic_name(KAtomic op) { return atomic_names[op]; }
 

@@ -135,8 +135,9 @@ static qs_status check_containers(const Verifier *v, const KIns *i) {
     uint8_t a = ins[i->a].op;
     if (local && a != K_LOCAL) return fault(v, "%%%u is no LOCAL", i->a);
     if (array && a != K_LARRAY && a != K_SHARED) return fault(v, "%%%u is no LARRAY or SHARED", i->a);
-    if (i->op == K_AATOMIC && a != K_SHARED) return fault(v, "%%%u is not SHARED", i->a);
-    bool a_ok = local || array || i->op == K_AATOMIC || !i->a || !is_container(a);
+    bool shared = i->op == K_AATOMIC || i->op == K_AFETCH;
+    if (shared && a != K_SHARED) return fault(v, "%%%u is not SHARED", i->a);
+    bool a_ok = local || array || shared || !i->a || !is_container(a);
     bool bc_ok = (!i->b || !is_container(ins[i->b].op)) && (!i->c || !is_container(ins[i->c].op));
     return a_ok && bc_ok ? QS_OK : fault(v, "takes a value, not the memory itself: use GET or ALOAD");
 }
@@ -152,7 +153,17 @@ static qs_status check_atomic(const Verifier *v, KAtomic op, qs_dtype d) {
     if (op == KA_AND || op == KA_OR || op == KA_XOR)
         return want(v, is_bits(d), "a bitwise atomic wants integers or bool");
     if (op == KA_POW) return want(v, is_float(d), "an atomic power wants floats");
+    if (op > KA_POW) return fault(v, "%s wants a FETCH", kir_atomic_name(op));
     return want(v, is_num(d), "an arithmetic atomic wants numbers");
+}
+
+/* Checks the operator and the value of a FETCH or AFETCH of an element of dtype d. */
+static qs_status check_fetch(const Verifier *v, const KIns *i, qs_dtype d, KRef value) {
+    bool bitwise = i->flag == KA_AND || i->flag == KA_OR || i->flag == KA_XOR || i->flag == KA_CAS;
+    bool expects = v->f->ins[value].op == K_EXPECT;
+    TRY(want(v, i->flag != KA_MUL && i->flag != KA_DIV && i->flag != KA_POW, "this operator has no FETCH"));
+    TRY(want(v, is_num(d) && !(bitwise && is_float(d)), "the operator does not take the dtype"));
+    return want(v, expects == (i->flag == KA_CAS), "cas, and nothing else, wants an EXPECT");
 }
 
 static qs_status check_memory(const Verifier *v, const KIns *i) {
@@ -162,6 +173,11 @@ static qs_status check_memory(const Verifier *v, const KIns *i) {
     TRY(want(v, ins[i->a].dtype == QS_I64, "the index must be int64"));
     TRY(want(v, !guard || ins[guard].dtype == QS_B1, "the guard must be bool"));
     TRY(want(v, value == d, "the value must have the array's value dtype"));
+    if (i->op == K_FETCH) {
+        qs_dtype elem = qdtype_real_of((qs_dtype)v->f->params[i->imm].dtype);
+        TRY(want(v, i->dtype == d && elem == d, "wants elements of 32 or 64 bits, and gives their dtype"));
+        return check_fetch(v, i, d, i->b);
+    }
     return i->op == K_ATOMIC ? check_atomic(v, (KAtomic)i->flag, d) : QS_OK;
 }
 
@@ -181,8 +197,13 @@ static qs_status check_dtypes(const Verifier *v, const KIns *i) {
     case K_AATOMIC:
         TRY(want(v, is_index(b) && a == c, "wants an int index and a value of the array's dtype"));
         return check_atomic(v, (KAtomic)i->flag, a);
+    case K_AFETCH:
+        TRY(want(v, is_index(b) && a == c, "wants an int index and a value of the array's dtype"));
+        return check_fetch(v, i, a, i->c);
+    case K_EXPECT: return want(v, is_num(a) && a == b && !is_float(a), "wants two integers of one dtype");
     case K_LOAD:
     case K_STORE:
+    case K_FETCH:
     case K_ATOMIC: return check_memory(v, i);
     case K_BOUND:
     case K_INB: return want(v, a == QS_I64 && b == QS_I64, "wants int64");

@@ -152,8 +152,7 @@ static bool check_ins(Collapser *c, KRef r) {
     else if ((i->op == K_ADD || i->op == K_SUB || i->op == K_MUL) && i->dtype == QS_I64) c->moves[r] = 1;
     else if (i->op == K_CAST && i->dtype == QS_I64 && get_ins(c, i->a)->op == K_POS) c->moves[r] = 1;
     else if (i->op == K_BOUND && c->transparent[r] && !b) c->moves[r] = 1;
-    else if ((i->op == K_LOAD || i->op == K_STORE || i->op == K_ATOMIC) && !b && !c->moves[i->c])
-        return add_pair(c, i->a);
+    else if (kir_is_memory(i->op) && !b && !c->moves[i->c]) return add_pair(c, i->a);
     else return false;
     return true;
 }

@@ -61,7 +61,7 @@ static bool in_branch(const KFunc *f, KRef r) {
 }
 
 static bool never_in_strips(const KFunc *f) { /* such kernels do not run in strips */
-    if (kir_has(f, K_ATOMIC) || kir_has(f, K_LARRAY) || kir_has(f, K_CHECK)) return true;
+    if (kir_has(f, K_ATOMIC) || kir_has(f, K_FETCH) || kir_has(f, K_LARRAY) || kir_has(f, K_CHECK)) return true;
     return f->serial || f->barrier || f->shared;
 }
 

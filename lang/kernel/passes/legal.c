@@ -219,6 +219,26 @@ static void update_shared(Legal *l, const KIns *i, KRef array, KRef at, KRef v) 
     kir_add(l->g, (KMake){K_ASTORE, .a = array, .b = at, .c = combined(l, (KAtomic)i->flag, old, v), .pos = l->pos});
 }
 
+static KRef fetched(Legal *l, const KIns *i, KRef old, KRef value) {
+    const KIns *v = &l->g->ins[value];
+    if (i->flag == KA_XCHG) return value;
+    if (i->flag == KA_CAS) return select_value(l, fold_op(l, K_EQ, old, v->b), v->a, old);
+    return combined(l, (KAtomic)i->flag, old, value);
+}
+
+static KRef fetch_array(Legal *l, const KIns *i, KRef at, KRef v, KRef guard) {
+    KRef old =
+        kir_add(l->g, (KMake){K_LOAD, .own = (qs_dtype)i->dtype, .a = at, .b = guard, .imm = i->imm, .pos = l->pos});
+    legal_store(l, i, at, fetched(l, i, old, v), guard);
+    return old;
+}
+
+static KRef fetch_shared(Legal *l, const KIns *i, KRef array, KRef at, KRef v) {
+    KRef old = kir_add(l->g, (KMake){K_ALOAD, .a = array, .b = at, .pos = l->pos});
+    kir_add(l->g, (KMake){K_ASTORE, .a = array, .b = at, .c = fetched(l, i, old, v), .pos = l->pos});
+    return old;
+}
+
 static void repeat_update(Legal *l, const KIns *i, KAtomic how, const KRef *x) {
     kir_add(l->g, (KMake){(KOp)i->op, .own = (qs_dtype)i->dtype, .flag = how, .a = x[0], .b = x[1], .c = x[2],
                           .imm = i->imm, .pos = l->pos});
@@ -283,6 +303,12 @@ static KRef legal_one(Legal *l, const KIns *i) {
         if (i->flag != KA_DIV || !whole || l->can & LEGAL_DIVIDE) break;
         return divide_atomically(l, i, (KRef[]){a, b, c}, at), 0;
     }
+    case K_FETCH:
+        if (l->can & LEGAL_ATOMIC) break;
+        return fetch_array(l, i, a, b, c);
+    case K_AFETCH:
+        if (l->can & LEGAL_ATOMIC) break;
+        return fetch_shared(l, i, a, b, c);
     default: break;
     }
     return kir_copy(l->g, i, a, b, c);

@@ -6,7 +6,8 @@
  *     BOUND                   comparisons, a minimum, a division if the index is outside
  *     MIN, MAX, ABS           comparisons
  *     CAST, STORE             the converted value fits; a bool becomes a number by SELECT
- *     ATOMIC, AATOMIC         a load, the operation, a store: if positions run one after another
+ *     ATOMIC, AATOMIC         a load, the operation, a store: if positions run one after another; FETCH and AFETCH
+ *                             likewise
  *
  * So a backend prints instructions with the meaning that they have in its language.  The bits below name what a
  * target has with the meaning of KIR (sem.h).  The remainder of floats is a function in every language.

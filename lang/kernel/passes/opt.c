@@ -367,9 +367,7 @@ static bool may_have_pad(const KParam *param, bool sums) {
     return param->kind == KP_ARRAY && param->rank == 2 && param->unit_last && used && !qdtype_is_complex(d);
 }
 
-static bool is_access_of(const KIns *i, int p) {
-    return (i->op == K_LOAD || i->op == K_STORE || i->op == K_ATOMIC) && (int)i->imm == p;
-}
+static bool is_access_of(const KIns *i, int p) { return kir_is_memory(i->op) && (int)i->imm == p; }
 
 static bool pad_array(Splitter *s, int p, KPad *pad) {
     bool sums = s->f->params[p].written, good = may_have_pad(&s->f->params[p], sums);
@@ -633,6 +631,7 @@ static KRef copy_one(Splitter *s, KRef r, bool fast) {
     if (fast && s->sure[r]) return i->op == K_BOUND ? a : kir_const_int(s->g, QS_B1, 1, i->pos);
     if (fast && i->op == K_LOAD && is_true(s, b)) b = 0;
     bool writes = i->op == K_STORE || i->op == K_ATOMIC;
+    if (fast && i->op == K_FETCH && is_true(s, c)) c = 0;
     if (fast && writes && is_const(s, c, 0)) return 0; /* only positions at the border write */
     if (fast && writes && is_true(s, c)) c = 0;
     if (fast && i->op == K_CHECK && is_true(s, a)) return 0;

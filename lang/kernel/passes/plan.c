@@ -73,6 +73,8 @@ static void propagate_varies(Planner *p, KRef r) {
     case K_POS:
     case K_BLKPOS: v = p->axis < 0 || (int)i->imm == p->axis; break;
     case K_LOAD: v = v || p->f->params[i->imm].written; break;
+    case K_FETCH:
+    case K_AFETCH: v = true; break;
     case K_ASTORE:
     case K_AATOMIC:
         if (get_ins(p, i->a)->op == K_LARRAY && (v || diverges_at(p, r))) set_flag(p, &p->varies[i->a]);
@@ -470,7 +472,7 @@ static bool choose_loops(Planner *p, bool all) {
 }
 
 bool kplan_strip(Ctx *c, Arena *a, const KFunc *f, KRef first, KRef last, bool all, KPlan *out) {
-    if (f->serial || f->barrier || f->shared) return false;
+    if (f->serial || f->barrier || f->shared || kir_has(f, K_FETCH)) return false;
     Planner p = begin_plan(c, a, f, first, last, f->rank - 1, out);
     find_varying(&p);
     if (!choose_loops(&p, all)) return false;

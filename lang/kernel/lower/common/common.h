@@ -116,7 +116,7 @@ typedef struct {
 typedef struct {
     Node *site;
     int wanted;
-    struct Val *fn, *args;
+    struct Val *fn, *args, *outs;
     bool self, done;
 } Called;
 

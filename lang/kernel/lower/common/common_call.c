@@ -158,7 +158,7 @@ static qs_status lower_args(Walk *w, const ArgList *list, struct Val *at, Str **
 
 qs_status kcall_lower(Walk *w, Node *n, struct Val *outs, int wanted) {
     const ArgList *list = &n->u.call.args;
-    Called c = {.site = n, .wanted = wanted, .fn = kval_new(w, 1), .args = kval_new(w, list->n + 1)};
+    Called c = {.site = n, .wanted = wanted, .fn = kval_new(w, 1), .args = kval_new(w, list->n + 1), .outs = outs};
     Str **names = qarena_alloc(w->arena, qmem_size((size_t)list->n, sizeof *names, sizeof *names));
     bool indexing = w->indexing;
     w->indexing = false; /* arguments are not index expressions, even if the call is part of one */

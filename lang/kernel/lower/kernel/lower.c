@@ -161,7 +161,9 @@ static void find_uses(void *ud, Node **child) {
     Uses *u = ud;
     Node *n = *child;
     if (!n) return;
+    const Node *updated = klbuiltin_updated(n);
     if (n->kind == N_INDEX && is_ident(n->u.index.base, u->sym)) u->indexed = true;
+    if (updated && updated->kind == N_INDEX && is_ident(updated->u.index.base, u->sym)) u->assigned = true;
     for (int i = 0; n->kind == N_ASSIGN && i < n->u.assign.ntargets; i++) {
         const Node *t = n->u.assign.targets[i];
         if (is_ident(t, u->sym) || (t->kind == N_INDEX && is_ident(t->u.index.base, u->sym))) u->assigned = true;
@@ -318,9 +320,11 @@ static void begin_pass(Lower *L, Arena *scratch) {
         for (int i = 0; i < L->job->rank; i++) L->f->block[i] = L->job->block[i];
     }
     L->in = NULL, L->exits = NULL;
+    L->updated = NULL;
     L->was_crowded = L->crowded, L->crowded = L->lone = L->joined = 0;
     L->nnums = 0;
     L->unknown = false;
+    klrandom_begin(L);
 }
 
 static qs_status run_pass(Walk *w, Arena *scratch) {

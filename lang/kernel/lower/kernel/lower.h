@@ -56,6 +56,9 @@ struct KVal {
     int source;      /* number of the host value, opaque here; returned in KBind */
 };
 
+/* A source for KBind that is no host value: the key that a launch draws for random numbers; part 0 is its low half. */
+enum { KLOWER_RANDOM = -1 };
+
 /* The host value that the VM passes as parameter i of the KFunc at launch. */
 typedef struct {
     int source;

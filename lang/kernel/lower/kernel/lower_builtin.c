@@ -67,6 +67,12 @@ qs_status klbuiltin_forbidden(Lower *L, const BuiltinCall *c, Val *out) {
     return klbuiltin_refuse(L, c, "cannot be used in a kernel");
 }
 
+/* A call with an element as its first argument is lowered by klidx_fetch; this one is a method, or passed on. */
+qs_status klbuiltin_atomic(Lower *L, const BuiltinCall *c, Val *out) {
+    (void)out;
+    return klbuiltin_refuse(L, c, "is called by its name, with the element that it updates: as in atomic_add(x[i], 1)");
+}
+
 /* -- the table ----------------------------------------------------------------------------------------------------- */
 static const struct {
     const char *name;
@@ -82,6 +88,26 @@ bool klbuiltin_find(const char *name, int *which) {
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (!strcmp(table[i].name, name)) return *which = (int)i, true;
     return false;
+}
+
+bool klbuiltin_updates(const char *name, KAtomic *k) {
+    int which;
+    bool found = klbuiltin_find(name, &which) && table[which].handler == klbuiltin_atomic;
+    if (found) *k = (KAtomic)table[which].imm;
+    return found;
+}
+
+const char *klbuiltin_atomic_name(KAtomic k) {
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (table[i].handler == klbuiltin_atomic && table[i].imm == (int)k) return table[i].name;
+    return NULL;
+}
+
+const Node *klbuiltin_updated(const Node *n) {
+    KAtomic k;
+    const Node *callee = n->kind == N_CALL ? n->u.call.callee : NULL;
+    bool named = callee && callee->kind == N_IDENT && n->u.call.args.n;
+    return named && klbuiltin_updates(callee->u.ident.name->s, &k) ? n->u.call.args.at[0].value : NULL;
 }
 
 static qs_status wrong_count(Lower *L, int which, int nargs) {

@@ -1,7 +1,8 @@
 /* lower_builtin_table.h -- declares what the files that lower built-ins share.
  *
  *   lower_builtin.c  the table, checks, launches     lower_math.c  elementwise functions
- *   lower_reduce.c   reductions to one number        lower_make.c  sizes, new arrays, positions */
+ *   lower_reduce.c   reductions to one number        lower_make.c  sizes, new arrays, positions
+ *   lower_random.c   random numbers */
 #ifndef LANG_LOWER_BUILTIN_TABLE_H
 #define LANG_LOWER_BUILTIN_TABLE_H
 #include "lang/kernel/lower/kernel/lower_internal.h"
@@ -22,5 +23,7 @@ typedef enum { RED_SUM, RED_PROD, RED_MEAN, RED_ANY, RED_ALL, RED_SQUARES, RED_N
 
 qs_status klbuiltin_refuse(Lower *L, const BuiltinCall *c, const char *why);
 static inline Num klbuiltin_whole(Lower *L, double v) { return klnum_literal(L, v, true); }
+/* Reads the size given by the arguments from `first` on. */
+qs_status klmake_shape(Lower *L, const BuiltinCall *c, int first, int64_t dims[QS_MAX_RANK], int *rank);
 Num klbuiltin_binary(Lower *L, Op op, Num a, Num b); /* for operators that cannot fail on real numbers */
 #endif

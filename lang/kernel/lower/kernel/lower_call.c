@@ -154,8 +154,9 @@ static void new_frame(Walk *w, InlineFrame *in) {
 /* Whether the statement assigns an element of a parameter or of a variable from outside f, in dead code, too. */
 static bool stores_outside(const Node *n, void *ud) {
     const Func *f = ud;
-    for (int i = 0; n->kind == N_ASSIGN && i < n->u.assign.ntargets; i++) {
-        const Node *t = n->u.assign.targets[i];
+    const Node *updated = klbuiltin_updated(n);
+    for (int i = 0; i < (updated ? 1 : n->kind == N_ASSIGN ? n->u.assign.ntargets : 0); i++) {
+        const Node *t = updated ? updated : n->u.assign.targets[i];
         bool element = t->kind == N_INDEX;
         while (t->kind == N_INDEX || t->kind == N_FIELD) t = t->kind == N_INDEX ? t->u.index.base : t->u.field.base;
         const Sym *s = t->kind == N_IDENT ? t->u.ident.sym : NULL;
@@ -316,6 +317,10 @@ static qs_status callee_rule(Walk *w, Called *c) {
     bool bound = true;
     if (callee->kind == N_FIELD) TRY(method_of(L, callee, c->args, c->fn, &bound));
     else TRY(callee_of(L, callee, c->fn));
+    KAtomic k;
+    const char *builtin = c->fn->kind == V_FUNC && !c->fn->u.fn->func ? c->fn->u.fn->builtin : NULL;
+    c->done = bound && builtin && klbuiltin_updates(builtin, &k);
+    if (c->done) return klidx_fetch(L, builtin, c->site, k, c->wanted ? c->outs : NULL);
     return c->self = !bound, QS_OK;
 }
 
@@ -410,7 +415,7 @@ static qs_status bind_launch(Lower *L, const Domain *d, const Val *args, int nar
 
 static bool has_stores(const KFunc *f, uint32_t from) {
     for (uint32_t i = from; i < f->nins; i++)
-        if (f->ins[i].op == K_STORE || f->ins[i].op == K_ATOMIC) return true;
+        if (kir_is_memory(f->ins[i].op) && f->ins[i].op != K_LOAD) return true;
     return false;
 }
 

@@ -588,12 +588,41 @@ static qs_status read_object(Lower *L, const Access *a, Val *out) {
     return QS_OK;
 }
 
+static bool atomic_of(Op op, KAtomic *out);
+
+/* An element that an atomic update without a value has changed; other positions may have changed it, too, since. */
+struct Updated {
+    const Node *element;
+    const InlineFrame *in;
+    KAtomic by;
+    struct Updated *before;
+};
+
+static void note_update(Lower *L, const Node *element, Op op) {
+    struct Updated *u = qarena_alloc(L->arena, sizeof *u);
+    *u = (struct Updated){element, L->in, KA__COUNT, L->updated};
+    if (!atomic_of(op, &u->by)) return;
+    L->updated = u;
+}
+
+static qs_status warn_read_back(Lower *L, const Node *n) {
+    const struct Updated *u = L->updated;
+    while (u && (u->in != L->in || !qast_equal(u->element, n))) u = u->before;
+    if (!u) return QS_OK;
+    const char *name = klbuiltin_atomic_name(u->by);
+    return qwarn_at(L->c, klower_where(L, n->pos),
+                    "several positions update this element, so what is read here is not what this position made of it: "
+                    "%s gives the value before an update",
+                    name ? name : "atomic_cas");
+}
+
 qs_status klidx_read(Walk *w, Node *n, Val *out) {
     Lower *L = (Lower *)w;
     Access a;
     TRY(access_of(L, n, &a, false));
     if (a.base.kind == V_UNKNOWN) return *out = a.base, QS_OK;
     if (a.base.kind == V_OBJECT) return read_object(L, &a, out);
+    TRY(warn_read_back(L, n));
     return read_access(L, &a, out);
 }
 
@@ -769,7 +798,7 @@ static bool may_leave(qs_dtype declared, qs_dtype d) {
 }
 
 /* An atomic update computes in the type of the memory and ignores declarations, so they must agree. */
-static qs_status check_declared(Lower *L, const Access *a, Op op) {
+static qs_status check_declared(Lower *L, const Access *a, const char *how) {
     qs_dtype d = a->base.dtype, other = d;
     const ArrayRef *ref = a->base.kind == V_ARRAY ? a->base.u.array : NULL;
     for (; ref; ref = ref->under)
@@ -780,7 +809,7 @@ static qs_status check_declared(Lower *L, const Access *a, Op op) {
     return klower_error(L, QS_ETYPE, L->pos,
                         "`%s` on an element of %s, which was declared with %s and whose memory holds %s, cannot be "
                         "done by several positions at once",
-                        qop_inplace(op), a->p.name, qdtype_info[other].name, qdtype_info[d].name);
+                        how, a->p.name, qdtype_info[other].name, qdtype_info[d].name);
 }
 
 static qs_status check_atomic(Lower *L, const Access *a, Op op, KAtomic *k) {
@@ -807,7 +836,7 @@ static KRef is_allowed_operand(Lower *L, qs_dtype d, KAtomic k, KRef x) {
     return klnum_bin(L, K_AND, holds, klnum_bin(L, K_NE, x, klnum_const(L, (qs_dtype)L->f->ins[x].dtype, 0)));
 }
 
-static void check_taken(Lower *L, const Access *a, KAtomic k, Op op, Num n, KRef guard) {
+static void check_taken(Lower *L, const Access *a, KAtomic k, const char *how, Num n, KRef guard) {
     char text[256];
     double known;
     qs_dtype d = a->base.dtype;
@@ -817,19 +846,19 @@ static void check_taken(Lower *L, const Access *a, KAtomic k, Op op, Num n, KRef
     if (guard) holds = klnum_bin(L, K_OR, klnum_un(L, K_NOT, guard), holds);
     if (kir_is_const(L->f, holds, &known) && known != 0) return;
     snprintf(text, sizeof text,
-             "`%s` with %%0 on an element of %.60s, which is %.60s, cannot be done by several positions at once",
-             qop_inplace(op), a->p.name, klval_type_name(L, &a->base));
+             "`%s` with %%0 on an element of %.60s, which is %.60s, cannot be done by several positions at once", how,
+             a->p.name, klval_type_name(L, &a->base));
     klnum_emit(L, (KMake){K_CHECK, .a = holds, .b = x, .imm = (uint64_t)kir_message(L->f, QS_EVALUE, text)});
 }
 
 static qs_status atomic_update(Lower *L, const Access *a, KRef *at, Num n, Op op) {
     KAtomic k = KA_ADD;
     qs_dtype d = a->base.dtype;
-    TRY(check_declared(L, a, op));
+    TRY(check_declared(L, a, qop_inplace(op)));
     TRY(check_atomic(L, a, op, &k));
     TRY(takes_complex(L, a->p.name, &a->base, n));
     KRef guard = bring_all_inside(L, a, at), linear = linear_index(L, &a->base, at);
-    check_taken(L, a, k, op, n, guard);
+    check_taken(L, a, k, qop_inplace(op), n, guard);
     /* checks that the stored element is integral */
     if (a->base.kind == V_ARRAY && a->base.u.array->whole && klval_element(&a->base) != d)
         (void)load_array(L, a, linear, guard);
@@ -846,13 +875,18 @@ static qs_status update_one(Lower *L, const Access *a, KRef *at, Num n, const vo
     return u->alone ? plain_update(L, a, at, n, u->op) : atomic_update(L, a, at, n, u->op);
 }
 
+/* The bit of the array in Lower.crowded and the like. */
+static uint64_t array_bit(Lower *L, const Access *a) {
+    int at = a->base.kind == V_ARRAY ? klower_array_param(L, &a->base) : 63;
+    return 1ull << (at < 63 ? at : 63);
+}
+
 /* Whether no other position updates the element: it is this position's own, and no other statement updates elements of
  * other positions.  The statements are known from the previous pass. */
 static bool is_alone(Lower *L, const Access *a) {
     bool common = a->base.kind == V_ARRAY;
     if (L->job->serial || (!common && !(a->base.kind == V_MEMORY && a->base.u.mem->shared))) return true;
-    int at = common ? klower_array_param(L, &a->base) : 63;
-    uint64_t array = 1ull << (at < 63 ? at : 63);
+    uint64_t array = array_bit(L, a);
     if (!is_exclusive(L, a, common ? K_POS : K_BLKPOS)) return L->crowded |= array, false;
     bool alone = !((L->crowded | L->was_crowded) & array);
     return *(alone ? &L->lone : &L->joined) |= array, alone;
@@ -884,5 +918,110 @@ qs_status klidx_update(Walk *w, Node *target, Op op, Node *value) {
     if (!own_memory(L, &a)) return QS_OK;
     TRY(klval_components(L, &v, &all));
     Update u = {op, is_alone(L, &a)};
+    if (!u.alone) note_update(L, target, op);
     return each_element(L, &a, &all, update_one, &u);
+}
+
+/* -- atomic functions, which give the element before the update ---------------------------------------------------- */
+static qs_status check_fetch(Lower *L, const Access *a, const char *name, KAtomic k) {
+    qs_dtype d = a->base.dtype;
+    bool array = a->base.kind == V_ARRAY, shared = a->base.kind == V_MEMORY && a->base.u.mem->shared;
+    bool real = d == QS_F32 || d == QS_F64, whole = d >= QS_I32 && d <= QS_U64;
+    bool bits = k == KA_AND || k == KA_OR || k == KA_XOR || k == KA_CAS;
+    if (!array && !shared)
+        return klower_error(L, QS_ETYPE, L->pos, "%s: %s belongs to this position alone: use an assignment", name,
+                            a->p.name);
+    if (!ksubscript_is_single(&a->p))
+        return klower_error(L, QS_ESHAPE, L->pos, "%s updates one element, and this is a part of %s", name, a->p.name);
+    TRY(check_declared(L, a, name));
+    if (whole || (real && !bits)) return QS_OK;
+    return klower_error(L, QS_ETYPE, L->pos, "%s wants %s of 32 or 64 bits, as in vec[int](n), and %s is %s", name,
+                        bits ? "integers" : "integers or floats", a->p.name, klval_type_name(L, &a->base));
+}
+
+/* The element after the update, where positions run one after another. */
+static qs_status after_update(Lower *L, KAtomic k, Num old, const Num *n, Num *out) {
+    static const Op ops[KA__COUNT] = {
+        [KA_ADD] = OP_ADD,    [KA_SUB] = OP_SUB,  [KA_MIN] = OP_MINEQ, [KA_MAX] = OP_MAXEQ,
+        [KA_AND] = OP_BITAND, [KA_OR] = OP_BITOR, [KA_XOR] = OP_BITXOR};
+    Num same = old;
+    if (k == KA_XCHG) return *out = n[0], QS_OK;
+    if (k != KA_CAS) return klnum_binary(L, ops[k], old, n[0], out);
+    TRY(klnum_binary(L, OP_EQ, old, n[1], &same));
+    return *out = klnum_select(L, klnum_truth(L, same), n[0], old), QS_OK;
+}
+
+/* n[0] is the operand; of CAS n[1] is the expected element. */
+static qs_status fetch_one(Lower *L, const Access *a, KRef *at, KAtomic k, const Num *n, bool used, Num *old) {
+    Walk *w = &L->walk;
+    qs_dtype d = a->base.dtype;
+    if (L->job->serial) {
+        KRef copy[QS_MAX_RANK];
+        Num now;
+        memcpy(copy, at, sizeof copy);
+        *old = load_one(L, a, copy);
+        TRY(after_update(L, k, *old, n, &now));
+        return store_one(L, a, at, now);
+    }
+    KRef guard = bring_all_inside(L, a, at), linear = linear_index(L, &a->base, at);
+    KRef value = element_part(L, n[0], d, 0);
+    if (k == KA_CAS) value = klnum_emit(L, (KMake){K_EXPECT, .a = value, .b = element_part(L, n[1], d, 0)});
+    *old = klnum_strong(0, d);
+    if (a->base.kind == V_ARRAY) {
+        KOp op = used || k >= KA_XCHG ? K_FETCH : K_ATOMIC;
+        old->re.ref = klnum_emit(L, (KMake){op, .own = d, .flag = k, .a = linear, .b = value, .c = guard,
+                                            .imm = (uint64_t)array_param(L, a)});
+        if (used) *old = apply_declarations(L, a->base.u.array, *old);
+        return QS_OK;
+    }
+    KRef result = guard && used ? kbuild_local(w, klnum_const(L, d, 0)) : 0;
+    if (guard) kbuild_flow(w, K_IF, guard);
+    old->re.ref = klnum_emit(L, (KMake){K_AFETCH, .flag = k, .a = a->base.u.mem->ref, .b = linear, .c = value});
+    if (result) kbuild_set(w, result, old->re.ref);
+    if (guard) kbuild_end(w);
+    if (result) old->re.ref = kbuild_get(w, result);
+    return QS_OK;
+}
+
+/* Reads the arguments behind the element: the operand, or the expected element and the new one. */
+static qs_status fetch_operands(Lower *L, const char *name, const ArgList *list, Num n[2], bool *unknown) {
+    for (int i = 1; i < list->n; i++) {
+        Val v;
+        TRY(klexpr_lower(L, list->at[i].value, &v));
+        *unknown |= v.kind == V_UNKNOWN;
+        if (!*unknown) TRY(klval_one(L, &v, name, &n[list->n - 1 - i]));
+    }
+    return QS_OK;
+}
+
+qs_status klidx_fetch(Lower *L, const char *name, Node *site, KAtomic k, Val *out) {
+    const ArgList *list = &site->u.call.args;
+    int want = k == KA_CAS ? 3 : 2;
+    bool unknown = false;
+    Num n[2], old;
+    Access a;
+    for (int i = 0; i < list->n; i++)
+        if (list->at[i].name) return klower_error(L, QS_ETYPE, site->pos, "%s takes no named arguments", name);
+    if (list->n != want)
+        return klower_error(L, QS_ETYPE, site->pos, "%s takes %d arguments in a kernel, got %d", name, want, list->n);
+    Node *target = list->at[0].value;
+    if (target->kind != N_INDEX)
+        return klower_error(L, QS_ETYPE, target->pos, "%s updates an element of an array: its first argument is x[i]",
+                            name);
+    TRY(fetch_operands(L, name, list, n, &unknown));
+    TRY(access_of(L, target, &a, true));
+    if (out) *out = (Val){0};
+    if (unknown || a.base.kind == V_UNKNOWN) return QS_OK;
+    TRY(check_writable(L, &a));
+    TRY(check_fetch(L, &a, name, k));
+    for (int i = 0; i < want - 1; i++) {
+        TRY(takes_complex(L, a.p.name, &a.base, n[i]));
+        check_taken(L, &a, k, name, n[i], 0);
+    }
+    if (!L->job->serial) L->crowded |= array_bit(L, &a);
+    KRef at[QS_MAX_RANK] = {0};
+    ksubscript_at(&a.p, 0, at);
+    TRY(fetch_one(L, &a, at, k, n, out != NULL, &old));
+    if (out) klval_number(L, old, out);
+    return QS_OK;
 }

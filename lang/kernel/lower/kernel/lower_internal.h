@@ -183,7 +183,11 @@ struct Lower {
      * elements that others may update, in this pass and in the one before. lone, joined: positions update their own
      * elements, treated as the only updates, or as part of several. */
     uint64_t crowded, was_crowded, lone, joined;
-    int nstoring; /* number of calls so far of functions that store into arrays of their caller */
+    int nstoring;            /* number of calls so far of functions that store into arrays of their caller */
+    struct Updated *updated; /* atomic updates since the last barrier, the last one first */
+    /* random numbers: number of call sites so far in this pass, also of those in loops, which have a counter each */
+    int nsites, nsites_in_loops, ncounters;
+    KRef *counters;
     bool stopped; /* something is needed first: the pass ends without an error */
     KBind *binds;
     uint32_t cap_binds;
@@ -203,6 +207,8 @@ KRef klower_host_num(Lower *L, int source, int part, qs_dtype d, Str *name);
 qs_status klower_position(Lower *L, const Func *f, const Param *p, const Num *nums, int rank, Val *out);
 enum { SPECIAL_POS, SPECIAL_BLKPOS, SPECIAL_BLKDIM, SPECIAL_BLKIDX, SPECIAL_BLKCNT };
 void klower_import(Lower *L, const KVal *v, Str *name, Val *out);
+
+void klrandom_begin(Lower *L); /* lower_random.c: declares the counters of random numbers, in each pass */
 
 /* -- instructions (lower_num.c) ------------------------------------------------------------------------------------ */
 static inline KRef klnum_pure(Lower *L, KMake i) { return kbuild_pure(&L->walk, i); }
@@ -356,6 +362,8 @@ extern const PlaceRules klidx_rules;
 qs_status klidx_read(Walk *w, Node *n, Val *out);
 qs_status klidx_assign(Walk *w, Node *target, const Val *v);
 qs_status klidx_update(Walk *w, Node *target, Op op, Node *value);
+/* Lowers the call `site` of an atomic function.  *out: the element before; NULL: it is not used. */
+qs_status klidx_fetch(Lower *L, const char *name, Node *site, KAtomic k, Val *out);
 /* Converts x, with as many elements as the private array, to the element type that the array keeps when changed in
  * place. */
 qs_status klidx_keep(Lower *L, const char *name, const Val *array, const Val *x, Val *out);
@@ -378,6 +386,10 @@ qs_status klcall_launch(Lower *L, const Node *site, const Val *args, int nargs);
 
 /* -- lower_builtin.c ----------------------------------------------------------------------------------------------- */
 bool klbuiltin_find(const char *name, int *which);
+bool klbuiltin_updates(const char *name, KAtomic *k); /* true for atomic_add and the like */
+/* Returns the element that the call n of such a function updates; NULL: n is no such call. */
+const Node *klbuiltin_updated(const Node *n);
+const char *klbuiltin_atomic_name(KAtomic k); /* NULL: no function has this operator */
 /* site: the call, or NULL if the function was passed as a value. */
 qs_status klbuiltin_call(Lower *L, int which, Node *site, const Val *args, int nargs, Val *out);
 

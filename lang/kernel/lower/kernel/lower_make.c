@@ -65,7 +65,7 @@ qs_status klmake_type_test(Lower *L, const BuiltinCall *c, Val *out) {
 }
 
 /* -- construction -------------------------------------------------------------------------------------------------- */
-static qs_status shape_of(Lower *L, const BuiltinCall *c, int first, int64_t dims[QS_MAX_RANK], int *rank) {
+qs_status klmake_shape(Lower *L, const BuiltinCall *c, int first, int64_t dims[QS_MAX_RANK], int *rank) {
     char what[64];
     snprintf(what, sizeof what, "the size given to %.20s", c->name);
     *rank = 0;
@@ -83,7 +83,7 @@ static qs_status make_filled(Lower *L, const BuiltinCall *c, qs_dtype d, Val *ou
     enum { MOST = 1 << 16 };
     int64_t dims[QS_MAX_RANK];
     int rank;
-    TRY(shape_of(L, c, 0, dims, &rank));
+    TRY(klmake_shape(L, c, 0, dims, &rank));
     Val shape = {.rank = (uint8_t)rank};
     memcpy(shape.dims, dims, sizeof dims);
     if (klval_count(&shape) > MOST)
@@ -100,7 +100,7 @@ qs_status klmake_complex(Lower *L, const BuiltinCall *c, Val *out) {
 qs_status klmake_eye(Lower *L, const BuiltinCall *c, Val *out) {
     int64_t dims[QS_MAX_RANK];
     int rank;
-    TRY(shape_of(L, c, 0, dims, &rank));
+    TRY(klmake_shape(L, c, 0, dims, &rank));
     if (rank == 1) dims[1] = dims[0];
     double count = (double)dims[0] * (double)dims[1];
     if (rank > 2 || count > KLOWER_UNROLL) return klbuiltin_refuse(L, c, "is too big for a kernel");
@@ -134,7 +134,7 @@ qs_status klmake_reshape(Lower *L, const BuiltinCall *c, Val *out) {
     int rank;
     Val v, shape = {0};
     TRY(klval_components(L, &c->args[0], &v));
-    TRY(shape_of(L, c, 1, dims, &rank));
+    TRY(klmake_shape(L, c, 1, dims, &rank));
     shape.rank = (uint8_t)rank;
     memcpy(shape.dims, dims, sizeof dims);
     if (klval_count(&shape) != klval_count(&v))
@@ -166,7 +166,7 @@ qs_status klmake_shared(Lower *L, const BuiltinCall *c, Val *out) {
     int rank;
     if (L->job->serial)
         return klbuiltin_refuse(L, c, "needs parallel_do: in serial_do positions run one after another");
-    TRY(shape_of(L, c, 0, dims, &rank));
+    TRY(klmake_shape(L, c, 0, dims, &rank));
     *out = (Val){.kind = V_MEMORY, .dtype = (uint8_t)L->c->scalar_dtype, .rank = (uint8_t)rank};
     memcpy(out->dims, dims, sizeof dims);
     int64_t n = klval_count(out);

@@ -237,6 +237,7 @@ static qs_status lower_barrier(Lower *L, const Node *n) {
                             "syncthreads needs parallel_do: in serial_do positions run one after another");
     if (strcmp(scope, "block") && strcmp(scope, "warp"))
         return klower_error(L, QS_ETYPE, n->pos, "syncthreads(%s) is not available in kernels; use syncthreads", scope);
+    L->updated = NULL;
     return kbuild_flow(&L->walk, K_BARRIER, 0), QS_OK;
 }
 
