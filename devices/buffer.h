@@ -34,7 +34,7 @@ typedef struct Buffer {
     bool readonly : 1;            /* foreign memory that must not be written */
     bool unseen : 1;              /* a copy of a list argument: the caller would not see a write to it */
     bool joined : 1;              /* the host block is in the same allocation, directly behind this header */
-    bool kept : 1;                /* shared with holders that need the present contents: Ctx.before_write */
+    bool kept : 1;                /* Ctx.before_write is called once before the next write; see its two users */
     bool watched : 1;             /* the owner of the foreign memory observes writes: Ctx.written */
     size_t nbytes;
     DevPtr block[MAX_DEVICES];    /* block[HOST_MEMORY] is a void * */

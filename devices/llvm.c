@@ -17,9 +17,12 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <setjmp.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 /* Library names of Debian, Fedora, Arch and LLVM's own packages, newest version first. */
@@ -120,6 +123,8 @@ static bool open_found(void *ud, const char *path) {
     return (o->lib = qdynlib_open(path, RTLD_NOW | RTLD_LOCAL, o->why)) != NULL;
 }
 
+static void install_handlers(void *lib);
+
 /* Searches libllvmlite in the folders of Python packages. */
 static bool find_llvmlite(Opened *out) {
     static const char *const folders[] = {"%s/lib/python3*/site-packages/llvmlite/binding"};
@@ -160,6 +165,7 @@ static qs_status open_api(Ctx *c, Llvm *l) {
         return qerr_set(c, QS_EDEVICE, "LLVM %u lacks %s, which compiling kernels needs: %s", major, missing, advice());
     l->major = major;
     snprintf(l->version, sizeof l->version, "%u.%u.%u", major, minor, patch);
+    install_handlers(lib);
     register_targets(&l->f);
     l->cpu = l->f.GetHostCPUName(), l->features = l->f.GetHostCPUFeatures();
     return QS_OK;
@@ -399,11 +405,71 @@ static qs_status run_job(Job *j, const LlvmTask *task, Text *out) {
     return emit_code(j, task->wanted, out);
 }
 
-qs_status qllvm_compile(Ctx *c, Llvm *l, const LlvmTask *task, Text *out) {
-    const LlvmTarget *t = task->target;
+static qs_status compile_with_lite(Ctx *c, Llvm *l, const LlvmTask *task, Text *out) {
+    return qllvmlite_compile(c, l->lite, task, triple_of(task->target->arch), effort(task->n), out);
+}
+
+static qs_status compile_with_api(Ctx *c, Llvm *l, const LlvmTask *task, Text *out) {
     Job j = {.ctx = c, .l = l};
-    if (l->lite) return qllvmlite_compile(c, l->lite, task, triple_of(t->arch), effort(task->n), out);
     qs_status s = run_job(&j, task, out);
     finish_job(&j);
+    return s;
+}
+
+/* -- when memory is short ------------------------------------------------------------------------------------------ */
+/* LLVM ends the process if it finds no memory.  A compilation therefore begins only if the address space has room for
+ * an ordinary one.  If memory still ends, LLVM's handler of failed allocations and that of operator new leave the
+ * compilation by longjmp.  LLVM's objects of that compilation are lost, and locks may be held, so the process does not
+ * use LLVM again. */
+enum { LEAST_MEMORY = 12 << 20, MEMORY_PER_BYTE = 100 /* of IR text */ };
+static _Thread_local jmp_buf *way_out; /* NULL: this thread does not compile */
+static atomic_bool gave_up;
+static void (*(*set_new_handler)(void (*)(void)))(void); /* std::set_new_handler; NULL: not found */
+
+static void leave_compilation(void *ud, const char *why, bool diagnose) {
+    (void)ud, (void)why, (void)diagnose;
+    if (way_out) longjmp(*way_out, 1);
+}
+
+/* Without a compilation in this thread, removes itself, so that operator new throws std::bad_alloc as usual. */
+static void on_failed_new(void) {
+    leave_compilation(NULL, NULL, false);
+    set_new_handler(NULL);
+}
+
+/* The functions have no C interface; their symbols follow the ABI of C++. */
+static void install_handlers(void *lib) {
+    void (*install)(void (*)(void *, const char *, bool), void *);
+    *(void **)(void *)&install = dlsym(lib, "_ZN4llvm31install_bad_alloc_error_handlerEPFvPvPKcbES0_");
+    *(void **)(void *)&set_new_handler = dlsym(lib, "_ZSt15set_new_handlerPFvvE");
+    if (install) install(leave_compilation, NULL);
+}
+
+static qs_status no_memory(Ctx *c) {
+    return qerr_set(c, QS_ENOMEM, "out of memory: there is not enough to compile with LLVM");
+}
+
+static bool has_room(size_t text) {
+    size_t need = qmem_size(text, MEMORY_PER_BYTE, LEAST_MEMORY);
+    void *p = mmap(NULL, need, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED) return false;
+    munmap(p, need);
+    return true;
+}
+
+qs_status qllvm_compile(Ctx *c, Llvm *l, const LlvmTask *task, Text *out) {
+    jmp_buf here;
+    qs_status s;
+    if (atomic_load(&gave_up) || !has_room(task->n)) return no_memory(c);
+    void (*before)(void) = set_new_handler ? set_new_handler(on_failed_new) : NULL;
+    way_out = &here;
+    if (setjmp(here)) {
+        atomic_store(&gave_up, true);
+        s = no_memory(c);
+    } else {
+        s = (l->lite ? compile_with_lite : compile_with_api)(c, l, task, out);
+    }
+    way_out = NULL;
+    if (set_new_handler) set_new_handler(before);
     return s;
 }

@@ -349,6 +349,7 @@ static qs_status put_item(Writer *w, qs_value v, size_t at) {
  * one line. */
 static qs_status put_list(Writer *w, qs_value v, int rank, const int64_t *dims, int d, size_t *at) {
     if (d == rank) return put_item(w, v, (*at)++);
+    if (!qtext_reserve(w->out, qmem_size((size_t)dims[d], 2, 0))) return qtext_status(w->out); /* at least "1," each */
     bool lines = w->indent && dims[d] && (d + 1 < rank || v.kind == QS_CELL);
     qtext_putc(w->out, '[');
     w->depth++;

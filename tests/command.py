@@ -115,6 +115,19 @@ class AddressSpace(WithCache):
                             self.assertRegex(r.stderr, "error: .*(memory|address space)")
             self.assertTrue(0 < failed < 12, text)
 
+    def test_llvm_without_memory_is_an_error_of_the_program(self):
+        text = kernel().replace("parallel_do(1000, x, twice)\nprint sum(x)",
+                                "try\nparallel_do(1000, x, twice)\nprint sum(x)\ncatch e\nprint e\nend")
+        with script(text) as path:
+            for megabytes in range(self.least() + 172, self.least() + 232, 4):
+                shutil.rmtree(self.dir, ignore_errors=True)
+                r = self.run_limited(megabytes, "cpu", path)
+                if "thread-local data" in r.stderr:  # the dynamic linker ends the process in dlopen
+                    continue
+                with self.subTest(megabytes=megabytes, stderr=r.stderr):
+                    self.assertEqual(r.returncode, 0)
+                    self.assertRegex(r.stdout, "^2000\n$|out of memory|needs LLVM, which cannot be opened")
+
     def test_llvm_without_memory_is_not_said_to_be_missing(self):
         with script(kernel()) as path:
             for megabytes in range(self.least(), self.least() + 40, 8):

@@ -10,6 +10,7 @@
 #include "vm/quasar.h"
 #include "vm/value/trace.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -269,10 +270,58 @@ static qs_status convert_array(qs_vm *vm, qs_value v, const Type *t, const char 
     return *out = qarr_value(r), QS_OK;
 }
 
+enum { FLOAT32_BITS = 24 };
+
+/* Finds an integer among x that float32 does not represent: its first and last bit are too far apart. */
+static const int64_t *find_rounded(const int64_t *x, size_t n, bool is_signed) {
+    for (size_t i = 0; i < n; i++) {
+        uint64_t m = is_signed && x[i] < 0 ? -(uint64_t)x[i] : (uint64_t)x[i];
+        if (m >> FLOAT32_BITS && 64 - __builtin_clzll(m) - __builtin_ctzll(m) > FLOAT32_BITS) return &x[i];
+    }
+    return NULL;
+}
+
+static qs_status warn_of_rounded(qs_vm *vm, int64_t x, bool is_signed, const Type *t, const char *what) {
+    char text[24];
+    if (is_signed) snprintf(text, sizeof text, "%" PRId64, x);
+    else snprintf(text, sizeof text, "%" PRIu64, (uint64_t)x);
+    return qwarn_at(qvm_ctx(vm), qvm_here(vm),
+                    "%s: the integer %s is rounded, because %s holds float32 elements, which are exact to 2^24: "
+                    "declare %s[float64], or pass float32(x) if this is meant",
+                    *what ? what : "the value", text, qtype_name(t), qtype_name(t));
+}
+
+/* Warns if the conversion of an array of integers to float32 rounds an element. */
+static qs_status check_rounding(qs_vm *vm, Array *a, const Type *t, const char *what) {
+    enum { PART = 256 };
+    int64_t part[PART];
+    const void *p;
+    Nest n;
+    qs_dtype d = (qs_dtype)a->dtype;
+    bool is_signed = d != QS_U64;
+    if (!qdtype_is_int(d) || qdtype_size(d) < 4 || (t->inner->dtype != QS_F32 && t->inner->dtype != QS_C64))
+        return QS_OK;
+    TRY(qarr_read(vm, a, &p));
+    qstrided_begin(&n, a->rank, a->dims);
+    qstrided_array(&n, p, a);
+    qstrided_fuse(&n);
+    while (qstrided_next(&n)) {
+        const char *at = n.at[0];
+        for (size_t i = 0, m; i < n.count; i += m, at += (ptrdiff_t)m * n.step[0]) {
+            m = n.count - i < PART ? n.count - i : PART;
+            qconv_run(d, at, n.step[0], is_signed ? QS_I64 : QS_U64, part, sizeof *part, m);
+            const int64_t *x = find_rounded(part, m, is_signed);
+            if (x) return warn_of_rounded(vm, *x, is_signed, t, what);
+        }
+    }
+    return QS_OK;
+}
+
 /* Converts an array implicitly, in contrast to an explicit float64(x). */
 static qs_status convert_array_unasked(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out) {
-    bool as_is = qval_array(v)->hdr.flags & ARRAY_AS_IS;
-    if (as_is && array_converts(qval_array(v), t)) return never_converted(vm, v, t, what);
+    bool converts = array_converts(qval_array(v), t);
+    if (converts && qval_array(v)->hdr.flags & ARRAY_AS_IS) return never_converted(vm, v, t, what);
+    if (converts) TRY(check_rounding(vm, qval_array(v), t, what));
     return convert_array(vm, v, t, what, out);
 }
 

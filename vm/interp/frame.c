@@ -173,7 +173,9 @@ qs_status qinterp_open(qs_vm *vm) {
         .declared = qcall_declared,
         .tie = qcall_tie,
         .fits = qcall_fits,
+        .copy_written = qops_copy_written,
     };
     qvm(vm)->interp_hooks = &hooks;
+    qvm_ctx(vm)->before_write = qops_before_write;
     return qframe_open(vm);
 }

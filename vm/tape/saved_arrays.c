@@ -3,6 +3,7 @@
  * A snapshot is a separate array on the same memory.  The buffer is marked (Buffer.kept), and locking it for writing
  * first moves its snapshots to one copy of the old contents.  So nothing is copied unless it is overwritten, and the
  * code that writes need not know about snapshots. */
+#include "vm/interp/interp.h"
 #include "vm/tape/tape_internal.h"
 
 #include <stdio.h>
@@ -68,6 +69,8 @@ qs_status qsaved_before_write(Ctx *c, Buffer *b) {
     Tape *t = ((Machine *)c)->tape;
     Buffer *copy;
     Kept *moved = NULL;
+    TRY(qops_copy_written((qs_vm *)c, b));
+    if (!t->nbuckets || !any_left(t, b)) return b->kept = false, QS_OK;
     TRY(qbuf_clone(c, b, &copy));
     for (Kept **at = &t->kept[bucket(t, b)]; *at;)
         if ((*at)->a->buf == b) {

@@ -1,6 +1,7 @@
 /* tape.c -- implements traces, nodes and levels, the record that tape.h describes. */
 #include "lang/syntax/ast.h"
 #include "vm/base/type.h"
+#include "vm/interp/interp.h"
 #include "vm/tape/tape_internal.h"
 
 #include <stdio.h>
@@ -63,7 +64,7 @@ uint32_t qtape_frames(const qs_vm *vm) {
 void qtape_close(qs_vm *vm) {
     Machine *m = qvm(vm);
     if (!m->tape) return;
-    m->base.before_write = NULL;
+    m->base.before_write = qops_before_write;
     qmem_free(&m->base, m->tape->kept, m->tape->nbuckets * sizeof *m->tape->kept);
     qmem_free(&m->base, m->tape, sizeof *m->tape);
     m->tape = NULL;

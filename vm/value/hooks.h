@@ -28,6 +28,7 @@ typedef struct InterpHooks {
     bool (*tie)(qs_vm *vm, const Function *set, const struct CallArgs *a, const struct GivenCall *call,
                 const Func **chosen, const Func **other);
     qs_status (*fits)(qs_vm *vm, const Function *fn, const struct CallArgs *a);
+    qs_status (*copy_written)(qs_vm *vm, const void *memory); /* qops_copy_written */
 } InterpHooks;
 static inline const InterpHooks *qinterp_hooks(const qs_vm *vm) { return ((const Machine *)vm)->interp_hooks; }
 

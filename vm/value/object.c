@@ -2,6 +2,7 @@
  * frees all reference-counted objects. */
 #include "devices/pool.h"
 #include "lang/syntax/ast.h"
+#include "vm/value/hooks.h"
 #include "vm/value/machine.h"
 #include "vm/value/trace.h"
 
@@ -146,6 +147,7 @@ qs_status qcell_new(qs_vm *vm, const Type *elem, int rank, const int64_t *dims, 
 
 qs_status qcell_store(qs_vm *vm, Cell *c, size_t linear, qs_value v) {
     qs_value old = c->items[linear], item;
+    if (c->gc.hdr.aux) TRY(qinterp_hooks(vm)->copy_written(vm, c));
     if ((c->gc.hdr.flags & CELL_INFERRED) && !qval_is_type(vm, v, c->elem)) c->elem = qtype_any(qvm_ctx(vm));
     if (c->elem->kind == TY_ANY) item = qval_retain(v);
     else TRY(qval_coerce(vm, v, c->elem, "an item of the cell", &item));

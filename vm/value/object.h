@@ -69,7 +69,7 @@ enum { OBJ_GARBAGE = 0x80 }; /* hdr.flags, while gc.c runs: found unreachable so
  * is all that programs see: no trailing extents of 1 beyond the second dimension, and 1xN is a vec of rank 1.  ndim is
  * the number of dimensions that the array was created with; qarr_shape combines both to the shape that Python sees. */
 typedef struct Array {
-    Obj hdr;
+    Obj hdr;         /* aux: 1 + dtype of the argument of which this is a converted copy; else 0 */
     uint8_t dtype;   /* qs_dtype */
     uint8_t rank;    /* 1..8 */
     uint8_t ndim;    /* at least rank; 0: an array without dimensions, from outside, with one element */
