@@ -122,8 +122,8 @@ diff | diff(x) | np.diff(x) | 1000 10000000
 histogram | histogram(x,100) | np.histogram(x,100)[0] | 1000 1000000
 bincount | bincount(cnt) | np.bincount(cnt) | 1000 1000000
 find | find(mask) | np.argwhere(mask) if mask.ndim > 1 else np.stack([0*np.flatnonzero(mask),np.flatnonzero(mask)],1) | 1000 1000000
-conv2 3x3 | conv2(A,k3) | conv2(A,k3) | 1024 1000000
-conv2 9x9 | conv2(A,k9) | conv2(A,k9) | 1024 1000000
+conv2 3x3 | conv2(A,k3) | ss.convolve2d(A,k3) | 1024 1000000
+conv2 9x9 | conv2(A,k9) | ss.convolve2d(A,k9) | 1024 1000000
 conv2 5x5 same f64 | conv2(D,float64(k5),"same") | ss.convolve2d(D,np.float64(k5),'same') | 1024 1000000
 conv2 of equal sizes | conv2(A,B) | ss.fftconvolve(A,B) | 10000 1000000
 conv 15 | conv(x,k15) | np.convolve(x,k15) | 1000 1000000
