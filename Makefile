@@ -1,5 +1,5 @@
 # The front door.  `make` builds build/qrun; everything else is one word more.
-.PHONY: all whole deps run test test-fast test-all area check format release docs bench bench-forms bench-programs dev tsan stress ptx-run aarch64 fuzz fuzz-natives install uninstall deb wheel clean
+.PHONY: all whole deps run test test-fast test-all area check format release docs bench bench-forms bench-programs bench-library dev tsan stress ptx-run aarch64 fuzz fuzz-natives install uninstall deb wheel clean
 PREFIX ?= /usr/local
 QRUN = build/qrun
 PYTHON ?= python3
@@ -152,6 +152,10 @@ bench-forms: deps all
 # Programs as users write them first, beside C, NumPy, Numba, JAX and LuaJIT on one thread: GROUP=polybench, ONLY=gemm.
 bench-programs: deps all
 	@$(PYTHON) tests/bench/programs.py --qrun $(QRUN) $(addprefix --group ,$(GROUP)) $(addprefix --only ,$(ONLY))
+
+# Built-in functions beside SciPy, NumPy and OpenCV.
+bench-library: deps all
+	@$(PYTHON) tests/bench/library.py
 
 install: all
 	cmake --install build --prefix $(PREFIX)

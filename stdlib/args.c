@@ -1,4 +1,5 @@
 #include "stdlib/builtins.h"
+#include "vm/array/convert.h"
 #include "vm/base/warning.h"
 
 #include <math.h>
@@ -157,7 +158,7 @@ qs_status qarg_exact(qs_vm *vm, const double *x, int rank, const int64_t *dims, 
     TRY(qarr_new(vm, d, rank, dims, false, &a));
     *out = qarr_value(a);
     TRY(qarr_write(vm, a, &p));
-    for (size_t i = 0; i < n; i++) qdtype_put(d, (char *)p + i * qdtype_size(d), x[i]);
+    qconv_run(QS_F64, x, sizeof *x, d, p, (ptrdiff_t)qdtype_size(d), n);
     return QS_OK;
 }
 
@@ -185,6 +186,6 @@ qs_status qarg_narrow(qs_vm *vm, qs_call_args *c, int i, qs_dtype d, int rank, c
     TRY(qarg_result(vm, c, i, d, rank, dims, &r, &p));
     size_t n = r->count * (complex ? 2 : 1);
     qs_dtype part = qdtype_real_of(d);
-    for (size_t k = 0; k < n; k++) qdtype_put(part, (char *)p + k * qdtype_size(part), x[k]);
+    qconv_run(QS_F64, x, sizeof *x, part, p, (ptrdiff_t)qdtype_size(part), n);
     return QS_OK;
 }

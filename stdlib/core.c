@@ -101,6 +101,7 @@ void qlib_close(qs_vm *vm) {
     if (!qvm(vm)->lib) return;
     qlinalg_close(vm);
     qregex_close(vm);
+    qfft_close(vm);
     qprogress_close(vm);
     qfigure_close(vm);
     qwindow_end(vm);

@@ -1,31 +1,19 @@
 /* fft.c -- computes discrete Fourier transforms, on the host unless a device has a library for them
  * (vm/array/device_math.c).
  *
- * The host uses mixed radix (2, 3, 4, 5, and primes up to 13 by definition), and Bluestein's algorithm for other
- * lengths. X[k] = sum over n of x[n] exp(-2 pi i k n/N); the inverse divides by N.
- *
- * A dimension is transformed in batches of LINES sequences that are interleaved in a small buffer, so that the
- * arithmetic runs over contiguous lines for any stride.  Sources: Stockham 1966; Bluestein 1970. */
+ * X[k] = sum over n of x[n] exp(-2 pi i k n/N); the inverse divides by N.  fft.h describes the loops.  Lengths with a
+ * prime factor above FFT_RADIX use Bluestein's algorithm, in float64.  Plans (factors and roots of 1) are kept for the
+ * lengths used last.  Sequences along the last dimension are transformed one by one, and real ones of even length as
+ * complex ones of half the length; sequences along other dimensions are transformed several at a time, because their
+ * elements are neighbours.  Sources: Stockham 1966; Bluestein 1970; Bailey 1990. */
+#include "stdlib/fft.h"
+#include "devices/pool.h"
 #include "devices/threads.h"
 #include "stdlib/builtins.h"
 #include "vm/array/device_math.h"
 
 #include <math.h>
 #include <string.h>
-
-enum { MAX_RADIX = 13, LINES = 16 };
-typedef struct {
-    int n, radix[64];
-    size_t rest;
-} Factors; /* rest > 1: n has a larger prime factor */
-
-static Factors factorise(size_t n) {
-    static const int radices[] = {4, 2, 3, 5, 7, 11, 13};
-    Factors f = {0, {0}, n};
-    for (size_t i = 0; i < sizeof radices / sizeof *radices; i++)
-        for (; f.rest % (size_t)radices[i] == 0; f.rest /= (size_t)radices[i]) f.radix[f.n++] = radices[i];
-    return f;
-}
 
 /* Computes exp(-2 pi i k/n) for k < n from an angle of at most 45 degrees: exact at multiples of 90 degrees, symmetric
  * elsewhere. */
@@ -38,141 +26,332 @@ static void unit_root(size_t k, size_t n, double *re, double *im) {
     *re = sign_re * (swap ? s : c), *im = sign_im * (swap ? c : s);
 }
 
-/* Iterations write different elements.  gcc needs to be told; clang proves it with a runtime test. */
-#ifdef __clang__
-#define INDEPENDENT_LINES
-#else
-#define INDEPENDENT_LINES _Pragma("GCC ivdep")
-#endif
+/* -- plans --------------------------------------------------------------------------------------------------------- */
+/* Returns the largest prime factor of n. */
+static size_t largest_factor(size_t n) {
+    size_t most = 1;
+    for (size_t p = 2; p * p <= n; p++)
+        while (n % p == 0) n /= p, most = p;
+    return n > most ? n : most;
+}
 
-/* -- batches ------------------------------------------------------------------------------------------------------- */
-/* Positions of the lines of a contiguous complex array: element j of line k is at first(k) + j*inner. */
+/* Memory that is divided in order; without a base it is only measured. */
 typedef struct {
-    size_t n, inner, lines;
-} Geometry;
-static size_t first(const Geometry *g, size_t line) { return line / g->inner * g->inner * g->n + line % g->inner; }
+    char *base;
+    size_t used;
+} Layout;
+static void *take(Layout *a, size_t bytes) {
+    void *p = a->base ? a->base + a->used : NULL;
+    a->used = qmem_size((bytes + 63) / 64, 64, a->used);
+    return p;
+}
 
-/* An inverse transform is a forward one whose real and imaginary parts are exchanged before and after. */
-#define GATHER(name, FROM, TO, SPLIT)                                                                                  \
-    static void name(const Geometry *g, const FROM *src, size_t line, size_t lines, bool inverse, SPLIT to) {          \
-        for (size_t l = 0; l < lines; l++) {                                                                           \
-            const FROM *p = src + 2 * first(g, line + l);                                                              \
-            TO *re = inverse ? to.im : to.re, *im = inverse ? to.re : to.im;                                           \
-            for (size_t j = 0; j < g->n; j++)                                                                          \
-                re[j * lines + l] = (TO)p[2 * j * g->inner], im[j * lines + l] = (TO)p[2 * j * g->inner + 1];          \
-        }                                                                                                              \
-    }
-#define SCATTER(name, FROM, TO, SPLIT)                                                                                 \
-    static void name(const Geometry *g, SPLIT from, size_t line, size_t lines, bool inverse, TO *dst) {                \
-        FROM scale = inverse ? 1 / (FROM)g->n : 1;                                                                     \
-        for (size_t l = 0; l < lines; l++) {                                                                           \
-            TO *p = dst + 2 * first(g, line + l);                                                                      \
-            const FROM *re = inverse ? from.im : from.re, *im = inverse ? from.re : from.im;                           \
-            for (size_t j = 0; j < g->n; j++)                                                                          \
-                p[2 * j * g->inner] = (TO)(re[j * lines + l] * scale),                                                 \
-                          p[2 * j * g->inner + 1] = (TO)(im[j * lines + l] * scale);                                   \
-        }                                                                                                              \
-    }
+static void put_root(bool wide, void *to, size_t at, size_t k, size_t n) {
+    double re, im;
+    unit_root(k % n, n, &re, &im);
+    if (wide) ((double *)to)[at] = re, ((double *)to)[at + 1] = im;
+    else ((float *)to)[at] = (float)re, ((float *)to)[at + 1] = (float)im;
+}
 
-/* The buffer of a transform: `reals` numbers of `size` bytes, which are divided in order. */
+static void plan_chain(Layout *a, FftChain *f, size_t n, bool wide) {
+    static const int radices[] = {8, 4, 2, 3, 5};
+    *f = (FftChain){.n = n};
+    size_t rest = n, size = wide ? sizeof(double) : sizeof(float);
+    for (size_t i = 0; i < sizeof radices / sizeof *radices; i++)
+        for (; rest % (size_t)radices[i] == 0; rest /= (size_t)radices[i]) f->radix[f->passes++] = radices[i];
+    for (int p = 7; rest > 1; p += 2)
+        for (; rest % (size_t)p == 0; rest /= (size_t)p) f->radix[f->passes++] = p;
+    size_t left = n;
+    for (int i = 0; i < f->passes; i++) {
+        size_t r = (size_t)f->radix[i], m = left / r;
+        f->twiddles[i] = take(a, 2 * (m * (r - 1) + (r > 8 || r == 7 ? r : 0)) * size);
+        for (size_t p = 0; a->base && p < m; p++)
+            for (size_t k = 1; k < r; k++) put_root(wide, f->twiddles[i], 2 * (p * (r - 1) + k - 1), p * k, left);
+        for (size_t k = 0; a->base && r > 5 && r != 8 && k < r; k++)
+            put_root(wide, f->twiddles[i], 2 * (m * (r - 1) + k), k, r);
+        left = m;
+    }
+}
+
+enum { LANES_F32 = FFT_BYTES / sizeof(float), LANES_F64 = FFT_BYTES / sizeof(double) };
+
+/* Fills a vector of roots of n, for multiples of k: real parts, then imaginary parts. */
+static void fill_vector(bool wide, void *to, size_t at, size_t k, size_t n) {
+    size_t lanes = wide ? LANES_F64 : LANES_F32;
+    for (size_t l = 0; l < lanes; l++) {
+        double re, im;
+        unit_root(k * l % n, n, &re, &im);
+        size_t i = 2 * at * lanes + l;
+        if (wide) ((double *)to)[i] = re, ((double *)to)[i + lanes] = im;
+        else ((float *)to)[i] = (float)re, ((float *)to)[i + lanes] = (float)im;
+    }
+}
+
+static void plan_roots(Layout *a, FftRoots *r, size_t n, bool wide) {
+    *r = (FftRoots){.n = n};
+    while ((size_t)1 << 2 * r->bits < n) r->bits++;
+    size_t low = (size_t)1 << r->bits, high = (n >> r->bits) + 1;
+    r->low = take(a, 2 * low * sizeof(double)), r->high = take(a, 2 * high * sizeof(double));
+    r->fine = take(a, 2 * FFT_BYTES);
+    if (!a->base) return;
+    for (size_t k = 0; k < low; k++) put_root(true, r->low, 2 * k, k, n);
+    for (size_t k = 0; k < high; k++) put_root(true, r->high, 2 * k, k << r->bits, n);
+    fill_vector(wide, r->fine, 0, 1, n);
+}
+
+/* Chooses the divisor n1 of n for which blocks of sequences have the least padding, among those near the root of n. */
+static size_t choose_rows(size_t n, size_t lanes) {
+    size_t best = 1, least = SIZE_MAX;
+    for (size_t d = 2; d * d <= n; d++) {
+        size_t e = n / d, cost;
+        if (n % d || (e > 8 * d && least < SIZE_MAX && e > 64 * best)) continue;
+        cost = (e + lanes - 1) / lanes * lanes * d + (d + lanes - 1) / lanes * lanes * e + 4 * (e - d);
+        if (cost <= least) least = cost, best = d;
+    }
+    return n / best;
+}
+
+/* A plan for n numbers in a sequence, or in several interleaved ones; pairs: for n real numbers as n/2 complex ones,
+ * with the roots that separate them; chirp: for n numbers by a convolution. */
+typedef enum { ONE_LINE, MANY_LINES, REAL_LINE, CHIRP } PlanKind;
+typedef struct Plan {
+    FftPlan f;
+    FftRoots pairs;         /* of REAL_LINE */
+    double *chirp, *filter; /* of CHIRP: complex */
+    bool prepared;          /* these are computed */
+    PlanKind kind;
+    size_t n;
+    bool wide;
+    uint64_t used; /* the time of its last use */
+    size_t bytes;
+    struct Plan *next;
+} Plan;
+typedef struct FftPlans {
+    Plan *first;
+    uint64_t now;
+    size_t bytes;
+} FftPlans;
+enum { MOST_PLANS_BYTES = 1 << 25 }; /* memory of all plans that are kept */
+
+static void lay_out_plan(Layout *a, Plan *p) {
+    size_t n = p->kind == REAL_LINE ? p->n / 2 : p->n, m = 2 * FFT_SMALL;
+    while (m < 2 * n - 1) m *= 2;
+    if (p->kind == CHIRP)
+        p->chirp = take(a, 2 * n * sizeof(double)), n = m, p->filter = take(a, 2 * n * sizeof(double));
+    size_t lanes = p->wide ? LANES_F64 : LANES_F32;
+    bool divided = p->kind != MANY_LINES && n > FFT_SMALL;
+    p->f.n = n, p->f.n1 = divided ? choose_rows(n, lanes) : n, p->f.n2 = n / p->f.n1;
+    plan_chain(a, &p->f.columns, p->f.n1, p->wide);
+    if (p->f.n2 > 1) {
+        plan_chain(a, &p->f.rows, p->f.n2, p->wide);
+        plan_roots(a, &p->f.roots, n, p->wide);
+        p->f.fine = take(a, 2 * FFT_BYTES * p->f.n1);
+        for (size_t k = 0; a->base && k < p->f.n1; k++) fill_vector(p->wide, p->f.fine, k, k, n);
+    }
+    if (p->kind == REAL_LINE) plan_roots(a, &p->pairs, p->n, p->wide);
+}
+
+static void free_plan(Ctx *c, Plan *p) { qmem_try_free(c, p, p->bytes); }
+
+/* Frees the plan that was not used for the longest time, other than `keep`. */
+static void drop_oldest(Ctx *c, FftPlans *all, const Plan *keep) {
+    Plan **oldest = NULL;
+    for (Plan **at = &all->first; *at; at = &(*at)->next)
+        if (*at != keep && (!oldest || (*at)->used < (*oldest)->used)) oldest = at;
+    Plan *p = *oldest;
+    *oldest = p->next, all->bytes -= p->bytes;
+    free_plan(c, p);
+}
+
+static qs_status find_plan(qs_vm *vm, size_t n, bool wide, PlanKind kind, Plan **out) {
+    Ctx *c = qvm_ctx(vm);
+    FftPlans **all = &qlib(vm)->fft;
+    if (!*all) *all = qmem_alloc(c, sizeof **all);
+    for (Plan *p = (*all)->first; p; p = p->next)
+        if (p->n == n && p->wide == wide && p->kind == kind) return p->used = ++(*all)->now, *out = p, QS_OK;
+    Plan made = {.kind = kind, .n = n, .wide = wide};
+    Layout a = {0};
+    take(&a, sizeof made);
+    lay_out_plan(&a, &made);
+    Plan *p = qmem_try(c, a.used);
+    if (!p) return qs_fail(vm, QS_ENOMEM, "fft: no memory for a plan of %zu bytes", a.used);
+    *p = made, p->bytes = a.used, p->used = ++(*all)->now;
+    a = (Layout){(char *)p, 0};
+    take(&a, sizeof made);
+    lay_out_plan(&a, p);
+    p->next = (*all)->first, (*all)->first = p, (*all)->bytes += p->bytes;
+    while ((*all)->bytes > MOST_PLANS_BYTES && (*all)->first->next) drop_oldest(c, *all, p);
+    return *out = p, QS_OK;
+}
+
+void qfft_close(qs_vm *vm) {
+    Ctx *c = qvm_ctx(vm);
+    FftPlans *all = qlib(vm)->fft;
+    if (!all) return;
+    for (Plan *p = all->first, *next; p; p = next) next = p->next, free_plan(c, p);
+    qmem_free(c, all, sizeof *all);
+}
+
+/* The work space of a transform. */
 typedef struct {
     Ctx *ctx;
     void *p;
     size_t bytes;
 } Store;
-static qs_status allocate_store(qs_vm *vm, Store *s, size_t reals, size_t size) {
-    *s = (Store){qvm_ctx(vm), NULL, qmem_size(reals, size, 0)};
-    s->p = qmem_try(s->ctx, s->bytes);
+static qs_status allocate_store(qs_vm *vm, Store *s, size_t count, size_t size) {
+    *s = (Store){qvm_ctx(vm), NULL, qmem_size(count, size, 0)};
+    s->p = qpool_get(s->ctx, s->bytes);
     return s->p ? QS_OK : qs_fail(vm, QS_ENOMEM, "fft: no memory for %zu bytes of work space", s->bytes);
 }
-static void give_back(Store *s) { qmem_try_free(s->ctx, s->p, s->bytes); }
-
-static size_t batch(const Geometry *g) {
-    size_t lines = g->n <= 4096 ? LINES : g->n <= 32768 ? 4 : 1; /* the buffers fit the L2 cache */
-    return lines < g->lines ? lines : g->lines;
-}
-
-#define REAL    float
-#define N(name) name##_f
-#include "stdlib/fft_pass.h"
-#undef REAL
-#undef N
-#define REAL    double
-#define N(name) name##_d
-#include "stdlib/fft_pass.h"
-#undef REAL
-#undef N
-
-GATHER(gather_fd, float, double, Split_d)
-SCATTER(scatter_df, double, float, Split_d)
+static void give_back(Store *s) { qpool_put(s->ctx, s->p, s->bytes); }
 
 /* -- Bluestein: k n = (k^2 + n^2 - (k-n)^2)/2 makes the sum a convolution of length m >= 2N-1, in float64 ---------- */
 typedef struct {
-    size_t m;
-    Factors f;
-    Twiddles_d w;
-    Split_d chirp, filter, x, y;
+    const Plan *plan;
+    const FftLoops *loops;
+    size_t n, m;
+    double *x, *y; /* complex */
+    void *room;
 } Chirp;
 
-static void times_chirp(Split_d x, Split_d c, size_t n, size_t lines, double sign) {
-    for (size_t j = 0; j < n; j++)
-        for (size_t l = 0; l < lines; l++) {
-            double re = x.re[j * lines + l], im = x.im[j * lines + l], ci = sign * c.im[j];
-            x.re[j * lines + l] = re * c.re[j] - im * ci, x.im[j * lines + l] = re * ci + im * c.re[j];
-        }
+static void multiply(double *restrict x, const double *restrict y, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        double re = x[2 * i], im = x[2 * i + 1];
+        x[2 * i] = re * y[2 * i] - im * y[2 * i + 1];
+        x[2 * i + 1] = re * y[2 * i + 1] + im * y[2 * i];
+    }
 }
 
 /* Computes the chirp exp(-pi i k^2/N) and the spectrum of the filter with its conjugate. */
-static void prepare_chirp(Chirp *b, size_t n) {
-    Split_d x = b->x;
-    memset(x.re, 0, b->m * sizeof(double)), memset(x.im, 0, b->m * sizeof(double));
+static void prepare_chirp(const Chirp *b) {
+    size_t n = b->n;
+    memset(b->x, 0, 2 * b->m * sizeof(double));
     for (size_t k = 0; k < n; k++) {
-        unit_root((size_t)((unsigned __int128)k * k % (2 * n)), 2 * n, &b->chirp.re[k], &b->chirp.im[k]);
-        x.re[k] = b->chirp.re[k], x.im[k] = -b->chirp.im[k];
-        if (k) x.re[b->m - k] = x.re[k], x.im[b->m - k] = x.im[k];
+        double *c = b->plan->chirp + 2 * k, *x = b->x + 2 * k;
+        unit_root((size_t)((unsigned __int128)k * k % (2 * n)), 2 * n, c, c + 1);
+        x[0] = c[0], x[1] = -c[1];
+        if (k) b->x[2 * (b->m - k)] = c[0], b->x[2 * (b->m - k) + 1] = -c[1];
     }
-    Split_d spectrum = stockham_d(&b->f, x, b->y, 1, b->w);
-    memcpy(b->filter.re, spectrum.re, b->m * sizeof(double)), memcpy(b->filter.im, spectrum.im, b->m * sizeof(double));
+    b->loops->line(&b->plan->f, b->x, 2, b->plan->filter, false, b->room);
 }
 
-/* Convolves x, which has n numbers per line; returns the buffer that holds the result. */
-static Split_d convolve_chirp(Chirp *b, size_t n, size_t lines) {
-    times_chirp(b->x, b->chirp, n, lines, 1);
-    memset(b->x.re + n * lines, 0, (b->m - n) * lines * sizeof(double));
-    memset(b->x.im + n * lines, 0, (b->m - n) * lines * sizeof(double));
-    Split_d s = stockham_d(&b->f, b->x, b->y, lines, b->w), other = s.re == b->x.re ? b->y : b->x;
-    times_chirp(s, b->filter, b->m, lines, 1);
-    Split_d swapped = {s.im, s.re}, spare = {other.im, other.re}, r = stockham_d(&b->f, swapped, spare, lines, b->w);
-    r = (Split_d){r.im, r.re};
-    for (size_t i = 0; i < n * lines; i++) r.re[i] /= (double)b->m, r.im[i] /= (double)b->m;
-    times_chirp(r, b->chirp, n, lines, 1);
-    return r;
+/* Transforms the n numbers at the beginning of x in place. */
+static void transform_chirp(const Chirp *b) {
+    multiply(b->x, b->plan->chirp, b->n);
+    memset(b->x + 2 * b->n, 0, 2 * (b->m - b->n) * sizeof(double));
+    b->loops->line(&b->plan->f, b->x, 2, b->y, false, b->room);
+    multiply(b->y, b->plan->filter, b->m);
+    b->loops->line(&b->plan->f, b->y, 2, b->x, true, b->room);
+    multiply(b->x, b->plan->chirp, b->n);
 }
 
-static qs_status bluestein(qs_vm *vm, const Geometry *g, bool is_float, void *data, bool inverse) {
-    Chirp b = {.m = 1};
-    while (b.m < 2 * g->n - 1) b.m *= 2;
-    b.f = factorise(b.m);
-    Geometry longer = {b.m, g->inner, g->lines};
-    size_t lines = batch(&longer), room = lines * b.m;
+typedef struct { /* a transform along one dimension */
+    FftLines g;
+    bool wide, inverse;
+    const void *src;
+    int parts; /* of an element of src */
+    void *dst;
+} Transform;
+
+/* Copies a sequence to x, or back; an inverse transform exchanges real and imaginary parts. */
+#define COPY_LINE(id, T)                                                                                               \
+    static void load_line_##id(const Transform *t, size_t first, double *x) {                                          \
+        const T *p = (const T *)t->src + first * (size_t)t->parts;                                                     \
+        size_t step = t->g.inner * (size_t)t->parts;                                                                   \
+        for (size_t j = 0; j < t->g.n; j++, p += step)                                                                 \
+            x[2 * j + t->inverse] = p[0], x[2 * j + !t->inverse] = t->parts == 2 ? p[1] : 0;                           \
+    }                                                                                                                  \
+    static void store_line_##id(const Transform *t, size_t first, const double *x) {                                   \
+        T *p = (T *)t->dst + 2 * first;                                                                                \
+        double scale = t->inverse ? 1 / (double)t->g.n : 1;                                                            \
+        for (size_t j = 0; j < t->g.n; j++, p += 2 * t->g.inner)                                                       \
+            p[0] = (T)(x[2 * j + t->inverse] * scale), p[1] = (T)(x[2 * j + !t->inverse] * scale);                     \
+    }
+COPY_LINE(f32, float)
+COPY_LINE(f64, double)
+
+static size_t first_of(const FftLines *g, size_t line) { return line / g->inner * g->inner * g->n + line % g->inner; }
+
+static qs_status bluestein(qs_vm *vm, const Transform *t) {
+    Plan *plan;
+    TRY(find_plan(vm, t->g.n, true, CHIRP, &plan));
+    Chirp b = {.plan = plan, .loops = qfft_loops(true), .n = t->g.n, .m = plan->f.n};
+    size_t room = b.loops->room(&plan->f) / sizeof(double);
     Store s;
-    TRY(allocate_store(vm, &s, 2 * b.m + 2 * g->n + 2 * b.m + 4 * room, sizeof(double)));
-    double *p = s.p;
-    b.w = twiddles_d(p, b.m), p += 2 * b.m;
-    b.chirp = (Split_d){p, p + g->n}, p += 2 * g->n;
-    b.filter = (Split_d){p, p + b.m}, p += 2 * b.m;
-    b.x = (Split_d){p, p + room}, b.y = (Split_d){p + 2 * room, p + 3 * room};
-    prepare_chirp(&b, g->n);
-    for (size_t k = 0; k < g->lines; k += lines) {
-        if (lines > g->lines - k) lines = g->lines - k;
-        if (is_float) gather_fd(g, data, k, lines, inverse, b.x);
-        else gather_d(g, data, k, lines, inverse, b.x);
-        Split_d r = convolve_chirp(&b, g->n, lines);
-        if (is_float) scatter_df(g, r, k, lines, inverse, data);
-        else scatter_d(g, r, k, lines, inverse, data);
+    TRY(allocate_store(vm, &s, 4 * b.m + room, sizeof(double)));
+    b.room = s.p, b.x = (double *)s.p + room, b.y = b.x + 2 * b.m;
+    if (!plan->prepared) prepare_chirp(&b), plan->prepared = true;
+    for (size_t k = 0; k < t->g.lines; k++) {
+        size_t first = first_of(&t->g, k);
+        t->wide ? load_line_f64(t, first, b.x) : load_line_f32(t, first, b.x);
+        transform_chirp(&b);
+        t->wide ? store_line_f64(t, first, b.x) : store_line_f32(t, first, b.x);
     }
     give_back(&s);
     return QS_OK;
+}
+
+/* -- one dimension ------------------------------------------------------------------------------------------------- */
+enum { LONGEST_CHAIN = 1 << 14 }; /* longer sequences are transformed one by one */
+
+/* Transforms contiguous sequences. */
+static qs_status transform_rows(qs_vm *vm, const Transform *t) {
+    Plan *plan;
+    size_t n = t->g.n, real = t->wide ? sizeof(double) : sizeof(float);
+    bool pairs = t->parts == 1 && !t->inverse && n % 2 == 0 && n > 2 * FFT_SMALL;
+    const FftLoops *loops = qfft_loops(t->wide);
+    TRY(find_plan(vm, n, t->wide, pairs ? REAL_LINE : ONE_LINE, &plan));
+    Store s;
+    TRY(allocate_store(vm, &s, qfft_loops(t->wide)->room(&plan->f), 1));
+    for (size_t k = 0; k < t->g.lines; k++) {
+        const char *from = (const char *)t->src + k * n * (size_t)t->parts * real;
+        char *to = (char *)t->dst + 2 * k * n * real;
+        loops->line(&plan->f, from, pairs ? 2 : t->parts, to, t->inverse, s.p);
+        if (pairs) loops->untangle(&plan->pairs, to);
+    }
+    return give_back(&s), QS_OK;
+}
+
+/* Copies sequence `line` to a contiguous buffer of complex numbers, or back. */
+static void copy_line(const Transform *t, size_t line, bool back, char *x) {
+    size_t real = t->wide ? sizeof(double) : sizeof(float), size = real * (back ? 2 : (size_t)t->parts);
+    size_t step = t->g.inner * size, first = first_of(&t->g, line) * size;
+    for (size_t j = 0; j < t->g.n; j++)
+        if (back) memcpy((char *)t->dst + first + j * step, x + j * size, size);
+        else memcpy(x + j * size, (const char *)t->src + first + j * step, size);
+}
+
+/* Transforms long sequences that are not contiguous one by one, in a buffer. */
+static qs_status transform_far(qs_vm *vm, const Transform *t) {
+    Plan *plan;
+    TRY(find_plan(vm, t->g.n, t->wide, ONE_LINE, &plan));
+    size_t room = qfft_loops(t->wide)->room(&plan->f), real = t->wide ? sizeof(double) : sizeof(float);
+    Store s;
+    TRY(allocate_store(vm, &s, qmem_size(t->g.n, 2 * real, room), 1));
+    char *x = (char *)s.p + room;
+    for (size_t k = 0; k < t->g.lines; k++) {
+        copy_line(t, k, false, x);
+        qfft_loops(t->wide)->line(&plan->f, x, t->parts, x, t->inverse, s.p);
+        copy_line(t, k, true, x);
+    }
+    return give_back(&s), QS_OK;
+}
+
+/* Transforms sequences `from` to `end`-1 by a chain. */
+static qs_status transform_lines(qs_vm *vm, const Transform *t, size_t from, size_t end) {
+    Plan *plan;
+    TRY(find_plan(vm, t->g.n, t->wide, MANY_LINES, &plan));
+    Store s;
+    TRY(allocate_store(vm, &s, qfft_loops(t->wide)->room(&plan->f), 1));
+    qfft_loops(t->wide)->lines(&plan->f, &t->g, t->src, t->parts, from, end, t->dst, t->inverse, s.p);
+    return give_back(&s), QS_OK;
+}
+
+static qs_status transform_along(qs_vm *vm, const Transform *t) {
+    if (largest_factor(t->g.n) > FFT_RADIX) return bluestein(vm, t);
+    if (t->g.inner == 1 && t->g.n > FFT_SMALL) return transform_rows(vm, t);
+    if (t->g.n > LONGEST_CHAIN) return transform_far(vm, t);
+    return transform_lines(vm, t, 0, t->g.lines);
 }
 
 /* -- long convolutions, in blocks of the result (overlap-save), always in float64 ---------------------------------- */
@@ -182,66 +361,63 @@ typedef struct {
     const double *a;
     double *out, *room;         /* room: buffers of all workers */
     size_t n, m, size, stretch; /* n, m: number of elements of a and b */
+    size_t each;                /* doubles of a worker's buffers: x, and the work space of the transform */
     int parts;                  /* doubles per element */
-    Factors f;
-    Twiddles_d w;
-    Split_d spectrum; /* of b, with `size` elements */
+    const FftPlan *f;
+    double *spectrum; /* of b, `size` complex numbers */
 } Long;
 
-/* Copies the elements of a that the block starting at k needs, with zeros outside a. */
-static void load_block(const Long *l, size_t k, int part, double *to) {
+/* Copies the elements of a that the block starting at k needs to one of the parts of x, with zeros outside a. */
+static void load_block(const Long *l, size_t k, int part, double *x) {
     size_t step = (size_t)l->parts;
     for (size_t i = 0; i < l->size; i++) {
         size_t at = k + i - (l->m - 1); /* wraps around for indices below 0, so one test is enough */
-        to[i] = at < l->n ? l->a[at * step + (size_t)part] : 0;
+        x[2 * i + (size_t)part] = at < l->n ? l->a[at * step + (l->parts == 2 ? (size_t)part : 0)] : 0;
     }
 }
 
-static void store_block(const Long *l, size_t k, int part, const double *from) {
+static void store_block(const Long *l, size_t k, int part, const double *x) {
     size_t step = (size_t)l->parts, end = l->n + l->m - 1;
-    for (size_t i = 0; i < l->stretch && k + i < end; i++) l->out[(k + i) * step + (size_t)part] = from[l->m - 1 + i];
+    for (size_t i = 0; i < l->stretch && k + i < end; i++)
+        l->out[(k + i) * step + (l->parts == 2 ? (size_t)part : 0)] = x[2 * (l->m - 1 + i) + (size_t)part];
 }
 
 static void convolve_stretches(void *ud, int64_t first, int64_t last, int worker) {
     const Long *l = ud;
-    size_t n = l->size, second = l->parts == 1 ? l->stretch : 0;
-    double *p = l->room + 4 * n * (size_t)worker;
-    Split_d x = {p, p + n}, y = {p + 2 * n, p + 3 * n};
+    const FftLoops *loops = qfft_loops(true);
+    size_t second = l->parts == 1 ? l->stretch : 0;
+    double *x = l->room + l->each * (size_t)worker, *room = x + 2 * l->size;
     for (int64_t i = first; i < last; i++) {
         size_t k = (size_t)i * (l->stretch + second);
-        load_block(l, k, 0, x.re), load_block(l, k + second, l->parts - 1, x.im);
-        Split_d s = stockham_d(&l->f, x, y, 1, l->w), other = s.re == x.re ? y : x;
-        times_chirp(s, l->spectrum, n, 1, 1);
-        Split_d r = stockham_d(&l->f, (Split_d){s.im, s.re}, (Split_d){other.im, other.re}, 1, l->w);
-        store_block(l, k, 0, r.im), store_block(l, k + second, l->parts - 1, r.re);
+        load_block(l, k, 0, x), load_block(l, k + second, 1, x);
+        loops->line(l->f, x, 2, x, false, room);
+        multiply(x, l->spectrum, l->size);
+        loops->line(l->f, x, 2, x, true, room);
+        store_block(l, k, 0, x), store_block(l, k + second, 1, x);
     }
 }
 
-/* Computes the spectrum of b, divided by the size; uses the buffer of the first worker. */
+/* Computes the spectrum of b; uses the work space of the first worker. */
 static void prepare_long(Long *l, const double *b) {
-    size_t n = l->size, step = (size_t)l->parts;
-    Split_d x = {l->room, l->room + n}, y = {l->room + 2 * n, l->room + 3 * n};
-    memset(x.re, 0, n * sizeof(double)), memset(x.im, 0, n * sizeof(double));
-    for (size_t j = 0; j < l->m; j++) {
-        x.re[j] = b[j * step] / (double)n;
-        if (l->parts == 2) x.im[j] = b[j * step + 1] / (double)n;
-    }
-    Split_d s = stockham_d(&l->f, x, y, 1, l->w);
-    memcpy(l->spectrum.re, s.re, n * sizeof(double)), memcpy(l->spectrum.im, s.im, n * sizeof(double));
+    size_t step = (size_t)l->parts;
+    memset(l->spectrum, 0, 2 * l->size * sizeof(double));
+    for (size_t j = 0; j < l->m; j++)
+        for (size_t part = 0; part < step; part++) l->spectrum[2 * j + part] = b[j * step + part];
+    qfft_loops(true)->line(l->f, l->spectrum, 2, l->spectrum, false, l->room + 2 * l->size);
 }
 
 qs_status qfft_convolve(qs_vm *vm, const double *a, size_t n, const double *b, size_t m, int parts, double *out) {
-    Long l = {.a = a, .out = out, .n = n, .m = m, .size = 1, .parts = parts};
+    Long l = {.a = a, .out = out, .n = n, .m = m, .size = 2 * FFT_SMALL, .parts = parts};
+    Plan *plan;
     while (l.size < 4 * m && l.size < n + m - 1) l.size *= 2;
-    l.stretch = l.size - m + 1, l.f = factorise(l.size);
+    TRY(find_plan(vm, l.size, true, ONE_LINE, &plan));
+    l.stretch = l.size - m + 1, l.f = &plan->f, l.each = 2 * l.size + qfft_loops(true)->room(l.f) / sizeof(double);
     size_t each = l.stretch * (parts == 1 ? 2 : 1);
     int64_t turns = (int64_t)((n + m - 2) / each) + 1;
     Threads *t = qthreads_of(qvm_ctx(vm));
     Store s;
-    TRY(allocate_store(vm, &s, (4 + 4 * (size_t)qthreads_workers(t, turns, 1)) * l.size, sizeof(double)));
-    double *p = s.p;
-    l.w = twiddles_d(p, l.size), p += 2 * l.size;
-    l.spectrum = (Split_d){p, p + l.size}, l.room = p + 2 * l.size;
+    TRY(allocate_store(vm, &s, 2 * l.size + l.each * (size_t)qthreads_workers(t, turns, 1), sizeof(double)));
+    l.spectrum = s.p, l.room = l.spectrum + 2 * l.size;
     prepare_long(&l, b);
     qdoing_stage(&qvm_ctx(vm)->doing, 0, 1, 0);
     qthreads_run(t, turns, 1, convolve_stretches, &l);
@@ -250,32 +426,6 @@ qs_status qfft_convolve(qs_vm *vm, const double *a, size_t n, const double *b, s
 }
 
 /* -- natives ------------------------------------------------------------------------------------------------------- */
-/* Transforms a contiguous complex array in place along one dimension. */
-static qs_status along(qs_vm *vm, Array *a, void *data, int dim, bool inverse) {
-    Shape s;
-    qmatrix_shape(a, &s);
-    if (dim >= s.rank || s.dims[dim] <= 1 || a->count == 0) return QS_OK;
-    Geometry g = {(size_t)s.dims[dim], 1, a->count / (size_t)s.dims[dim]};
-    for (int d = dim + 1; d < s.rank; d++) g.inner *= (size_t)s.dims[d];
-    Factors f = factorise(g.n);
-    if (f.rest > 1) return bluestein(vm, &g, a->dtype == QS_C64, data, inverse);
-    return a->dtype == QS_C64 ? smooth_f(vm, &g, &f, data, inverse) : smooth_d(vm, &g, &f, data, inverse);
-}
-
-/* Copies in[0] to a new complex array in out[0]. */
-static qs_status complex_copy(qs_vm *vm, qs_call_args *c, Array **out, void **data) {
-    Array *a, *r;
-    TRY(qarg_array(vm, c, 0, "x", &a));
-    TRY(qarr_convert(vm, a, qdtype_complex_of((qs_dtype)a->dtype), &r));
-    if (r == a) {
-        qarr_release(vm, r);
-        TRY(qarr_copy(vm, a, &r));
-    }
-    c->out[0] = qarr_value(r);
-    *out = r;
-    return qarr_write(vm, r, data);
-}
-
 static qs_status on_device(qs_vm *vm, qs_call_args *c, int rank, bool inverse, bool *done) {
     Array *a, *r;
     Shape s;
@@ -288,20 +438,72 @@ static qs_status on_device(qs_vm *vm, qs_call_args *c, int rank, bool inverse, b
     return QS_OK;
 }
 
+static FftLines lines_along(const Shape *s, size_t count, int dim) {
+    FftLines g = {(size_t)s->dims[dim], 1, count / (size_t)s->dims[dim]};
+    for (int d = dim + 1; d < s->rank; d++) g.inner *= (size_t)s->dims[d];
+    return g;
+}
+
+/* Copies the columns above the middle from those below it, with which they are conjugate: X[i,j] is that of [-i,-j]. */
+#define MIRROR(id, T)                                                                                                  \
+    static void mirror_##id(T *x, size_t rows, size_t columns) {                                                       \
+        for (size_t i = 0; i < rows; i++) {                                                                            \
+            T *to = x + 2 * i * columns;                                                                               \
+            const T *from = x + 2 * (i ? rows - i : 0) * columns;                                                      \
+            for (size_t j = columns / 2 + 1; j < columns; j++)                                                         \
+                to[2 * j] = from[2 * (columns - j)], to[2 * j + 1] = -from[2 * (columns - j) + 1];                     \
+        }                                                                                                              \
+    }
+MIRROR(f32, float)
+MIRROR(f64, double)
+
+/* Transforms the columns of a matrix whose rows have conjugate symmetry. */
+static qs_status transform_half(qs_vm *vm, const Transform *t) {
+    size_t columns = t->g.inner;
+    TRY(transform_lines(vm, t, 0, columns / 2 + 1));
+    if (t->wide) mirror_f64(t->dst, t->g.n, columns);
+    else mirror_f32(t->dst, t->g.n, columns);
+    return QS_OK;
+}
+
+/* Transforms the dimensions `from` to `to`, the last one first. */
+static qs_status transform_dims(qs_vm *vm, const Array *a, const void *src, int from, int to, bool inverse, bool wide,
+                                int parts, void *dst) {
+    Shape s;
+    qmatrix_shape(a, &s);
+    Transform t = {.wide = wide, .inverse = inverse, .src = src, .parts = parts, .dst = dst};
+    bool real = parts == 1 && !inverse, done = false;
+    for (int d = to < s.rank ? to : s.rank - 1; d >= from; d--) {
+        if (s.dims[d] <= 1) continue;
+        t.g = lines_along(&s, a->count, d);
+        bool half = done && real && s.rank == 2 && t.g.n <= LONGEST_CHAIN && largest_factor(t.g.n) <= FFT_RADIX;
+        TRY(half ? transform_half(vm, &t) : transform_along(vm, &t));
+        t.src = dst, t.parts = 2, done = true;
+    }
+    size_t size = wide ? sizeof(double) : sizeof(float);
+    if (!done && parts == 2) memcpy(dst, src, 2 * a->count * size);
+    for (size_t i = 0; !done && parts == 1 && i < a->count; i++) {
+        memcpy((char *)dst + 2 * i * size, (const char *)src + i * size, size);
+        memset((char *)dst + (2 * i + 1) * size, 0, size);
+    }
+    return QS_OK;
+}
+
 static qs_status transform(qs_vm *vm, qs_call_args *c, int rank, bool inverse) {
-    Array *a;
-    void *data;
+    Array *a, *r;
+    const void *src;
+    void *dst;
     bool done;
     TRY(on_device(vm, c, rank, inverse, &done));
     if (done) return QS_OK;
-    TRY(complex_copy(vm, c, &a, &data));
-    if (rank > 1) {
-        for (int d = 0; d < rank; d++) TRY(along(vm, a, data, d, inverse));
-        return QS_OK;
-    }
-    int dim = qstats_main_dim(a);
-    if (qarg_given(c, 1)) TRY(qarg_dim_of(vm, c->name, c->in[0], c->in[1], &dim));
-    return along(vm, a, data, dim, inverse);
+    TRY(qarg_array(vm, c, 0, "x", &a));
+    qs_dtype d = (qs_dtype)a->dtype, result = qdtype_complex_of(d);
+    int from = rank == 1 ? qstats_main_dim(a) : 0, parts = qdtype_is_complex(d) ? 2 : 1;
+    if (rank == 1 && qarg_given(c, 1)) TRY(qarg_dim_of(vm, c->name, c->in[0], c->in[1], &from));
+    TRY(qarg_packed(vm, c, 0, "x", parts == 2 ? result : qdtype_real_of(result), &a, &src));
+    TRY(qarg_result_like(vm, c, 0, result, a, &r, &dst));
+    if (!a->count) return QS_OK;
+    return transform_dims(vm, a, src, from, from + rank - 1, inverse, result == QS_C128, parts, dst);
 }
 qs_status qfft_fft1(qs_vm *vm, qs_call_args *c) { return transform(vm, c, 1, false); }
 qs_status qfft_fft2(qs_vm *vm, qs_call_args *c) { return transform(vm, c, 2, false); }

@@ -15,8 +15,14 @@ function [] = __kernel__ immorph(y : cube'unchecked, x : cube'unchecked, mask : 
     y[pos] = isnan(best) ? itself[pos] : best
 end
 
-% Erosion by a mask whose element center is on the pixel.
+% Erosion by a mask whose element center is on the pixel.  A full rectangle is the erosion by its columns and then by its
+% rows.
 function y = immorph_erode(x : cube, mask : mat, c)
+    [rows, columns] = size(mask, 0..1)
+    if rows > 1 && columns > 1 && all(mask != 0)
+        y = immorph_erode(immorph_erode(x, mask[:,0], [c[0],0]), mask[0,:], [0,c[1]])
+        return
+    end
     s = size(x)
     s[0..1] = s[0..1] + size(mask, 0..1)-1
     framed = zeros_like(x, s)/0

@@ -112,17 +112,31 @@ static void select_kth(double *x, size_t n, size_t k) {
     }
 }
 
-/* Puts the k-th smallest number at x[k] and its successor at x[k+1].  SELECTED: up to this many calls cost less than
- * sorting. */
-enum { SELECTED = 3 };
-static void select_two(double *x, size_t n, size_t k) {
-    select_kth(x, n, k);
-    for (size_t i = k + 2; i < n; i++)
-        if (x[i] < x[k + 1]) {
-            double t = x[i];
-            x[i] = x[k + 1], x[k + 1] = t;
+/* Writes the numbers of ranks k and k+1 to `out`; k twice if it is the last one.  x may be reordered, and has no NaN;
+ * `spare` has room for n.  The ranks of a sample give bounds for numbers of rank k in a long line: only the numbers
+ * between the bounds, found in one pass without branches, are searched. */
+static void select_pair(double *x, size_t n, size_t k, double *spare, double out[2]) {
+    enum { SAMPLE = 1024, MARGIN = 48 /* three times the standard deviation of a rank */, LARGE = 1 << 14 };
+    if (n >= LARGE) {
+        double sample[2 * SAMPLE];
+        for (size_t i = 0; i < SAMPLE; i++) sample[i] = x[i * (n / SAMPLE)];
+        qsort_doubles(sample, SAMPLE, sample + SAMPLE);
+        size_t at = (size_t)((double)k / (double)n * SAMPLE), m = 0, below = 0;
+        double low = at > MARGIN ? sample[at - MARGIN] : -INFINITY;
+        double high = at + MARGIN < SAMPLE ? sample[at + MARGIN] : INFINITY;
+        for (size_t i = 0; i < n; i++) {
+            double v = x[i];
+            spare[m] = v, m += (v >= low) & (v <= high), below += v < low;
         }
+        if (below <= k && (k + 1 < below + m || (k + 1 == n && k < below + m))) x = spare, n = m, k -= below;
+    }
+    select_kth(x, n, k);
+    out[0] = x[k], out[1] = k + 1 < n ? INFINITY : x[k];
+    for (size_t i = k + 1; i < n; i++) out[1] = x[i] < out[1] ? x[i] : out[1];
 }
+
+/* SELECTED: up to this many selections cost less than sorting. */
+enum { SELECTED = 3 };
 
 /* -- quantiles ----------------------------------------------------------------------------------------------------- */
 /* Quantile q of n sorted numbers is at position n q + (a + (1 - a - b) q) - 1.  The sum is evaluated in NumPy's order,
@@ -176,8 +190,9 @@ static void quantile_line(double *x, size_t n, double *y, size_t m, const void *
     for (size_t i = 0; i < m; i++) {
         double q = w->q[i] / w->scale, at = (double)n * q + (s->a + q * (1 - s->a - s->b)) - 1, k = floor(at);
         size_t low = (size_t)fmin(fmax(k, 0), last), high = (size_t)fmin(fmax(k + 1, 0), last);
-        if (whole && m <= SELECTED) select_two(x, n, low);
-        double lo = x[low], hi = x[high];
+        double pair[2] = {x[low], x[high]};
+        if (whole && m <= SELECTED) select_pair(x, n, low, x + n, pair);
+        double lo = pair[0], hi = high > low ? pair[1] : lo;
         y[i] = whole ? between(lo, hi, k, at - k, s->between) : NAN;
     }
 }
@@ -271,12 +286,9 @@ static void median_line(double *x, size_t n, double *y, size_t m, const void *wi
     (void)m, (void)with;
     *y = NAN;
     if (!n || drop_nan(x, n) < n) return;
-    select_kth(x, n, n / 2);
-    *y = x[n / 2];
-    if (n % 2) return;
-    double below = x[0];
-    for (size_t i = 1; i < n / 2; i++) below = fmax(below, x[i]);
-    *y = (below + x[n / 2]) / 2;
+    double pair[2];
+    select_pair(x, n, (n - 1) / 2, x + n, pair);
+    *y = n % 2 ? pair[0] : (pair[0] + pair[1]) / 2;
 }
 static void nanmedian_line(double *x, size_t n, double *y, size_t m, const void *with) {
     median_line(x, drop_nan(x, n), y, m, with);

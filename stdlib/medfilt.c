@@ -1,5 +1,7 @@
 /* medfilt.c -- computes the median of the window around each pixel.
  *
+ * Windows of 3 x 3 and 5 x 5 pixels are sorted row by row, by the networks of stencil.h.  For larger ones:
+ *
  *     image ── tiles including the border of the windows ── ranks of their pixels ── a moving window ── medians
  *
  * The pixels of a tile are sorted once and replaced by their ranks.  A window is then a set of ranks, with one bit per
@@ -8,6 +10,7 @@
 #include "devices/pool.h"
 #include "devices/threads.h"
 #include "stdlib/builtins.h"
+#include "stdlib/stencil.h"
 #include "vm/base/dtype.h"
 #include "vm/value/machine.h"
 
@@ -159,6 +162,130 @@ static void filter_tiles(void *ud, int64_t first, int64_t last, int worker) {
     }
 }
 
+/* -- small windows ------------------------------------------------------------------------------------------------- */
+/* Keys are integers in the order of the elements; NaN has the largest one. */
+#define AS_KEY(x) (x)
+#define REAL_KEY(T, x, inf)                                                                                            \
+    (((x) & (T)~TOP_BIT(T)) > (inf) ? (T)~TOP_BIT(T) : (x) < 0 ? (T)((x) ^ (T)~TOP_BIT(T)) : (x))
+#define REAL_BACK(T, k) ((k) < 0 ? (T)((k) ^ (T)~TOP_BIT(T)) : (k))
+#define TOP_BIT(T)      ((T)((uint64_t)1 << (8 * sizeof(T) - 1)))
+#define F16_KEY(x)      REAL_KEY(int16_t, x, 0x7c00)
+#define BF16_KEY(x)     REAL_KEY(int16_t, x, 0x7f80)
+#define F32_KEY(x)      REAL_KEY(int32_t, x, 0x7f800000)
+#define F64_KEY(x)      REAL_KEY(int64_t, x, 0x7ff0000000000000)
+#define BACK16(k)       REAL_BACK(int16_t, k)
+#define BACK32(k)       REAL_BACK(int32_t, k)
+#define BACK64(k)       REAL_BACK(int64_t, k)
+
+typedef struct {
+    KeyType type;
+    /* Converts n elements, `step` apart, to keys, and back. */
+    void (*make)(const char *src, size_t step, size_t n, char *keys);
+    void (*back)(const char *keys, size_t n, char *dst, size_t step);
+} RowKeys;
+
+#define ROW_KEYS(id, T, KEY, BACK)                                                                                     \
+    static void make_##id(const char *src, size_t step, size_t n, char *keys) {                                        \
+        const T *x = (const T *)src;                                                                                   \
+        T *k = (T *)keys;                                                                                              \
+        if (step == 1)                                                                                                 \
+            for (size_t i = 0; i < n; i++) k[i] = KEY(x[i]);                                                           \
+        else                                                                                                           \
+            for (size_t i = 0; i < n; i++) k[i] = KEY(x[i * step]);                                                    \
+    }                                                                                                                  \
+    static void back_##id(const char *keys, size_t n, char *dst, size_t step) {                                        \
+        const T *k = (const T *)keys;                                                                                  \
+        T *x = (T *)dst;                                                                                               \
+        if (step == 1)                                                                                                 \
+            for (size_t i = 0; i < n; i++) x[i] = BACK(k[i]);                                                          \
+        else                                                                                                           \
+            for (size_t i = 0; i < n; i++) x[i * step] = BACK(k[i]);                                                   \
+    }
+ROW_KEYS(I8, int8_t, AS_KEY, AS_KEY)
+ROW_KEYS(I16, int16_t, AS_KEY, AS_KEY)
+ROW_KEYS(I32, int32_t, AS_KEY, AS_KEY)
+ROW_KEYS(I64, int64_t, AS_KEY, AS_KEY)
+ROW_KEYS(F16, int16_t, F16_KEY, BACK16)
+ROW_KEYS(BF16, int16_t, BF16_KEY, BACK16)
+ROW_KEYS(F32, int32_t, F32_KEY, BACK32)
+ROW_KEYS(F64, int64_t, F64_KEY, BACK64)
+
+static const RowKeys row_keys[QS_NDTYPES] = {
+#define ROW(id, key, loops) [QS_##id] = {KEY_##key, make_##loops, back_##loops},
+    ROW(B1, U8, I8) ROW(I8, I8, I8) ROW(U8, U8, I8) ROW(I16, I16, I16) ROW(U16, U16, I16) ROW(I32, I32, I32)
+        ROW(U32, U32, I32) ROW(I64, I64, I64) ROW(U64, U64, I64) ROW(F16, I16, F16) ROW(BF16, I16, BF16)
+            ROW(F32, I32, F32) ROW(F64, I64, F64)
+#undef ROW
+};
+
+enum { MOST_ROWS = 5 };
+
+/* Returns the bytes of a row of keys with its border. */
+static size_t row_bytes(const Filter *f) { return ((size_t)(f->w + 2 * f->r) * qdtype_size(f->d) + 63) & ~(size_t)63; }
+
+/* Converts row y of a channel, which may be outside the image, with its border. */
+static void load_row(const Filter *f, int64_t channel, int64_t y, char *row) {
+    size_t size = qdtype_size(f->d), w = (size_t)f->w, r = (size_t)f->r;
+    const char *src = f->src + (size_t)(mirrored(y, f->h) * f->w * f->channels + channel) * size;
+    row_keys[f->d].make(src, (size_t)f->channels, w, row + r * size);
+    for (int64_t i = 1; i <= f->r; i++) {
+        copy_pixel(row + (r - (size_t)i) * size, row + (r + (size_t)mirrored(-i, f->w)) * size, size);
+        copy_pixel(row + (r + w + (size_t)i - 1) * size, row + (r + (size_t)mirrored(f->w + i - 1, f->w)) * size, size);
+    }
+}
+
+/* Filters rows; they are numbered through all channels.  Rows of keys are kept for the next windows. */
+static void filter_rows(void *ud, int64_t first, int64_t last, int worker) {
+    const Filter *f = ud;
+    int64_t side = 2 * f->r + 1;
+    size_t bytes = row_bytes(f), size = qdtype_size(f->d);
+    char *room = f->room + (size_t)worker * f->bytes, *scratch = room + MOST_ROWS * bytes, *out = scratch + 3 * bytes;
+    const StencilLoops *loops = qstencil_loops();
+    MedianRow *median = (f->r == 1 ? loops->median3 : loops->median5)[row_keys[f->d].type];
+    for (int64_t i = first; i < last && !qflag_is_up(&qvm(f->vm)->interrupted); i++) {
+        int64_t channel = i / f->h, y = i % f->h;
+        const void *rows[MOST_ROWS];
+        for (int64_t k = 0; k < side; k++) {
+            char *row = room + (size_t)((y + k) % side) * bytes;
+            if (i == first || y == 0 || k == side - 1) load_row(f, channel, y + k - f->r, row);
+            rows[k] = row;
+        }
+        median(rows, (size_t)f->w, scratch, out);
+        row_keys[f->d].back(out, (size_t)f->w, f->dst + (size_t)(y * f->w * f->channels + channel) * size,
+                            (size_t)f->channels);
+    }
+}
+
+/* Divides the work, of `items` rows or tiles, among the threads. */
+static qs_status run_filter(qs_vm *vm, Filter *f, int64_t items, int64_t grain, size_t each, ThreadsJob *job) {
+    Threads *t = qthreads_of(qvm_ctx(vm));
+    f->bytes = (each + 63) & ~(size_t)63;
+    size_t bytes = qmem_size((size_t)qthreads_workers(t, items, grain), f->bytes, 0);
+    if (!(f->room = qpool_get(qvm_ctx(vm), bytes))) return qs_fail(vm, QS_ENOMEM, "medfilt: no memory for its tiles");
+    qdoing_stage(&qvm_ctx(vm)->doing, 0, 1, 0);
+    qthreads_run(t, items, grain, job, f);
+    qpool_put(qvm_ctx(vm), f->room, bytes);
+    return QS_OK;
+}
+
+/* Returns whether a float is -0: keys do not keep the order of zeros. */
+#define HAS_NEGATIVE_ZERO(T)                                                                                           \
+    static bool has_negative_zero_##T(const T *x, size_t n) {                                                          \
+        bool found = false;                                                                                            \
+        for (size_t i = 0; i < n; i++) found |= x[i] == TOP_BIT(T);                                                    \
+        return found;                                                                                                  \
+    }
+HAS_NEGATIVE_ZERO(uint16_t)
+HAS_NEGATIVE_ZERO(uint32_t)
+HAS_NEGATIVE_ZERO(uint64_t)
+
+static bool has_negative_zero(qs_dtype d, const void *x, size_t n) {
+    if (d < QS_F16) return false;
+    return d == QS_F64   ? has_negative_zero_uint64_t(x, n)
+           : d == QS_F32 ? has_negative_zero_uint32_t(x, n)
+                         : has_negative_zero_uint16_t(x, n);
+}
+
 /* medfilt(x [, r]) */
 qs_status qmedfilt_medfilt(qs_vm *vm, qs_call_args *c) {
     Array *a, *y;
@@ -177,13 +304,10 @@ qs_status qmedfilt_medfilt(qs_vm *vm, qs_call_args *c) {
     TRY(qarg_result_like(vm, c, 0, d, a, &y, &q));
     if (!a->count) return QS_OK;
     Filter f = {vm, d, s.dims[0], s.dims[1], s.rank > 2 ? s.dims[2] : 1, r, SIDE + 2 * r, p, q, NULL, 0};
+    if ((r == 1 || r == 2) && !has_negative_zero(d, p, a->count)) {
+        int64_t grain = 1 + (1 << 14) / f.w;
+        return run_filter(vm, &f, f.h * f.channels, grain, (MOST_ROWS + 4) * row_bytes(&f), filter_rows);
+    }
     int64_t tiles = tiles_along(&f, f.h) * tiles_along(&f, f.w) * f.channels;
-    Threads *t = qthreads_of(qvm_ctx(vm));
-    f.bytes = (work_bytes(&f) + 63) & ~(size_t)63;
-    size_t bytes = qmem_size((size_t)qthreads_workers(t, tiles, 1), f.bytes, 0);
-    if (!(f.room = qpool_get(qvm_ctx(vm), bytes))) return qs_fail(vm, QS_ENOMEM, "medfilt: no memory for its tiles");
-    qdoing_stage(&qvm_ctx(vm)->doing, 0, 1, 0);
-    qthreads_run(t, tiles, 1, filter_tiles, &f);
-    qpool_put(qvm_ctx(vm), f.room, bytes);
-    return QS_OK;
+    return run_filter(vm, &f, tiles, 1, work_bytes(&f), filter_tiles);
 }

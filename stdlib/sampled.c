@@ -1,13 +1,14 @@
 /* sampled.c -- implements counting, polynomials, convolution and covariance of sampled functions.  Computes in float64
  * or complex128; results have the dtype of qarg_meet_float.
  *
- * A direct convolution processes blocks of 1024 positions with all factors, several at a time, in the order of the
+ * A direct convolution processes blocks of 1024 positions with all factors, in registers, in the order of the
  * definition.  Two vectors of at least LONG elements are convolved by FFT (fft.c), blocks of the result in parallel.
  * The errors of all elements then have the size of the error of the largest one.  Therefore nonfinite input, which
  * would spread to all elements, is convolved directly, and sums of integers are rounded if the errors are certainly
  * below 0.5. */
 #include "devices/threads.h"
 #include "stdlib/builtins.h"
+#include "stdlib/stencil.h"
 #include "stdlib/triangle.h"
 #include "vm/array/contiguous.h"
 #include "vm/array/gemm.h"
@@ -27,12 +28,8 @@ void qsampled_done(qs_vm *vm, double *x, size_t n) { qmem_try_free(qvm_ctx(vm), 
 
 bool qsampled_interval(const double *x, size_t n, double at, size_t *k) {
     if (!(at >= x[0] && at <= x[n - 1])) return false;
-    size_t lo = 0, hi = n - 1;
-    while (hi - lo > 1) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (x[mid] <= at) lo = mid;
-        else hi = mid;
-    }
+    size_t lo = 0; /* without branches, which could not be predicted */
+    for (size_t left = n - 1, half; left > 1; left -= half) half = left / 2, lo += x[lo + half] <= at ? half : 0;
     return *k = lo, true;
 }
 
@@ -288,19 +285,9 @@ static void add_factor(const Image *a, const double *x, const double *b, int64_t
     if (s.from < s.end) add_scaled(out + m * s.from, b + m * l, x + m * (s.from - l), s.end - s.from, a->parts);
 }
 
-/* Adds the convolution of a row of a and a row of b to the positions `to` of out; processes several factors at once
- * where all of them contribute. */
+/* Adds the convolution of a row of a and a row of b to the positions `to` of out. */
 static void add_row(const Image *a, const double *x, const double *b, int64_t factors, Span to, double *out) {
-    int64_t l = 0;
-    for (; a->parts == 1 && l + LOOP_TAPS <= factors; l += LOOP_TAPS) {
-        Span all = common(to, (Span){l + LOOP_TAPS - 1, l + a->w});
-        bool some = all.from < all.end;
-        Span left = {to.from, some ? all.from : to.end}, right = {some ? all.end : to.end, to.end};
-        for (int64_t k = l; k < l + LOOP_TAPS; k++)
-            add_factor(a, x, b, k, left, out), add_factor(a, x, b, k, right, out);
-        if (some) qcontig_taps64((size_t)(all.end - all.from), x + all.from - l, b + l, out + all.from);
-    }
-    for (; l < factors; l++) add_factor(a, x, b, l, to, out);
+    for (int64_t l = 0; l < factors && to.from < to.end; l++) add_factor(a, x, b, l, to, out);
 }
 
 /* A row of the result is divided into blocks that stay in the cache while all factors are applied. */
@@ -315,12 +302,23 @@ enum { STRETCH = 1024, WORTH_A_THREAD = 1 << 16 /* minimum multiplications per t
 static void convolve_stretches(void *ud, int64_t first, int64_t last, int worker) {
     const Convolution *c = ud;
     const Image *a = c->a, *b = c->b;
+    int64_t m = a->parts;
     (void)worker;
-    for (int64_t k = first; k < last; k++) {
-        int64_t y = k / c->stretches, from = k % c->stretches * STRETCH, m = a->parts;
-        Span to = common((Span){from, from + STRETCH}, (Span){0, c->w});
-        for (int64_t i = y < b->h ? 0 : y - b->h + 1; i <= y && i < a->h && !qflag_is_up(c->stop); i++)
-            add_row(a, a->x + m * i * a->w, b->x + m * (y - i) * b->w, b->w, to, c->out + m * y * c->w);
+    for (int64_t k = first; k < last && !qflag_is_up(c->stop); k++) {
+        int64_t y = k / c->stretches, from = k % c->stretches * STRETCH;
+        int64_t top = y < b->h ? 0 : y - b->h + 1, end = y < a->h ? y + 1 : a->h;
+        double *out = c->out + m * y * c->w;
+        Span to = common((Span){from, from + STRETCH}, (Span){0, c->w}), all = common(to, (Span){b->w - 1, a->w});
+        if (m > 1 || all.from >= all.end) all = (Span){to.end, to.end};
+        for (int64_t i = top; i < end; i++) { /* positions that not all factors of a row meet */
+            const double *x = a->x + m * i * a->w, *f = b->x + m * (y - i) * b->w;
+            add_row(a, x, f, b->w, (Span){to.from, all.from}, out),
+                add_row(a, x, f, b->w, (Span){all.end, to.end}, out);
+        }
+        if (all.from == all.end || top == end) continue;
+        Window w = {
+            a->x + top * a->w + all.from, b->x + (y - top) * b->w, a->w, -b->w, (size_t)(end - top), (size_t)b->w};
+        qstencil_loops()->convolve(&w, (size_t)(all.end - all.from), out + all.from);
     }
 }
 
@@ -347,6 +345,10 @@ static double norm2(const Image *x, bool *whole) {
 static qs_status convolve_images(qs_vm *vm, const Image *a, const Image *b, double *out) {
     const Image *longer = a->w < b->w ? b : a, *shorter = a->w < b->w ? a : b;
     bool flat = a->h == 1 && b->h == 1, whole = true;
+    if (a->h * a->w < b->h * b->w) { /* the factors are the elements of the smaller operand */
+        const Image *t = a;
+        a = b, b = t;
+    }
     double size = flat && shorter->w >= LONG ? sqrt(norm2(a, &whole)) * sqrt(norm2(b, &whole)) : INFINITY;
     if (!isfinite(size)) return convolve_directly(vm, a, b, out), QS_OK;
     TRY(qfft_convolve(vm, longer->x, (size_t)longer->w, shorter->x, (size_t)shorter->w, a->parts, out));

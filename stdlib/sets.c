@@ -288,15 +288,54 @@ static qs_status in_cell(qs_vm *vm, qs_call_args *c) {
     return qsampled_done(vm, place, x->count), s;
 }
 
+/* Returns the position of the largest of n ascending keys that is not above `key`, or 0. */
+static size_t search_keys(const uint64_t *keys, size_t n, uint64_t key) {
+    size_t low = 0;
+    for (; n > 1; n -= n / 2) low += keys[low + n / 2] <= key ? n / 2 : 0;
+    return low;
+}
+
+/* Looks up each number of a among the sorted distinct numbers of b, which stay in the cache. */
+static qs_status look_up(qs_vm *vm, const Pool *s, double *place) {
+    enum { CHUNK = 256 };
+    SortItem chunk[CHUNK];
+    size_t n = s->count[1], distinct = 0, size = qdtype_size(s->d);
+    size_t bytes = qmem_size(n, 2 * sizeof *chunk + sizeof(uint64_t), 0);
+    SortItem *items = qmem_try(qvm_ctx(vm), bytes);
+    if (!items) return qs_fail(vm, QS_ENOMEM, "%s: no memory for %zu items", s->fn, n);
+    uint64_t *keys = (uint64_t *)(items + 2 * n);
+    qsort_items(s->d, s->p[1], n, 0, items);
+    SortItem *b = qsort_by_key(items, items + n, n);
+    for (size_t i = 0; i < n; i++)
+        if (!i || b[i].key != keys[distinct - 1]) keys[distinct] = b[i].key, b[distinct++].at = b[i].at;
+    for (size_t at = 0, m; at < s->count[0]; at += m) {
+        m = s->count[0] - at < CHUNK ? s->count[0] - at : CHUNK;
+        qsort_items(s->d, s->p[0] + at * size, m, 0, chunk);
+        for (size_t i = 0; i < m; i++) {
+            size_t k = search_keys(keys, distinct, chunk[i].key);
+            place[at + i] = keys[k] == chunk[i].key ? (double)b[k].at : -1;
+        }
+    }
+    qmem_try_free(qvm_ctx(vm), items, bytes);
+    return QS_OK;
+}
+
 /* [there, place] = ismember(x, b) */
 qs_status qsets_ismember(qs_vm *vm, qs_call_args *c) {
     Pool s;
     double *place;
     if (c->in[1].kind == QS_CELL) return in_cell(vm, c);
-    bool one = c->in[0].kind != QS_ARRAY && c->in[0].kind != QS_CELL;
-    qs_status status = open_pool(vm, c, 2, &s);
+    enum { FEW = 1 << 16 /* numbers of b whose keys fit the cache */ };
+    bool one = c->in[0].kind != QS_ARRAY && c->in[0].kind != QS_CELL, few = false;
+    s = (Pool){.vm = vm, .fn = c->name, .operands = 2};
+    if (c->in[0].kind != QS_CELL) {
+        TRY(take_numbers(&s, c));
+        few = !s.mixed && s.count[1] > 0 && s.count[1] <= FEW;
+    }
+    qs_status status = few ? QS_OK : open_pool(vm, c, 2, &s);
     if (status == QS_OK) status = qsampled_scratch(vm, c->name, s.count[0], &place);
     if (status != QS_OK) return close_pool(&s), status;
+    if (few) status = look_up(vm, &s, place);
     for (size_t k = 0, end; k < s.nruns; k++) {
         size_t b = items_of_b(&s, k, &end);
         for (size_t i = s.runs[k]; i < b; i++)
@@ -304,8 +343,9 @@ qs_status qsets_ismember(qs_vm *vm, qs_call_args *c) {
     }
     const Cell *cell = s.cell[0];
     const Array *x = cell ? NULL : qval_array(c->in[0]);
-    if (one) status = membership(vm, c, place, -1, NULL);
-    else status = membership(vm, c, place, cell ? cell->rank : x->rank, cell ? cell->dims : x->dims);
-    for (int i = 0; x && i < c->nout; i++) qarg_keep(c->out[i], x);
+    if (one && status == QS_OK) status = membership(vm, c, place, -1, NULL);
+    else if (status == QS_OK)
+        status = membership(vm, c, place, cell ? cell->rank : x->rank, cell ? cell->dims : x->dims);
+    for (int i = 0; x && status == QS_OK && i < c->nout; i++) qarg_keep(c->out[i], x);
     return qsampled_done(vm, place, s.count[0]), close_pool(&s), status;
 }

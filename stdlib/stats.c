@@ -81,27 +81,6 @@ int qstats_with_dim(const Array *a, int dim, int64_t n, int64_t dims[QS_MAX_RANK
 }
 
 /* -- extremes ------------------------------------------------------------------------------------------------------ */
-/* Returns the first position of the smallest (sign 1) or largest (-1) of n numbers; any number is preferred to NaN. */
-static size_t extreme_double(const void *from, size_t n, size_t step, int sign) {
-    const double *x = from;
-    size_t best = 0;
-    for (size_t i = 1; i < n; i++)
-        if (sign * x[i * step] < sign * x[best * step] || (isnan(x[best * step]) && !isnan(x[i * step]))) best = i;
-    return best;
-}
-
-/* The same for integers that double may not represent exactly. */
-#define EXTREME(T)                                                                                                     \
-    static size_t extreme_##T(const void *from, size_t n, size_t step, int sign) {                                     \
-        const T *x = from;                                                                                             \
-        size_t best = 0;                                                                                               \
-        for (size_t i = 1; i < n; i++)                                                                                 \
-            if (sign > 0 ? x[i * step] < x[best * step] : x[i * step] > x[best * step]) best = i;                      \
-        return best;                                                                                                   \
-    }
-EXTREME(int64_t)
-EXTREME(uint64_t)
-
 /* Returns the first position where x is v; searches blocks of STRETCH elements with vector instructions. */
 #define FIRST(T)                                                                                                       \
     static size_t first_##T(const T *x, size_t n, T v) {                                                               \
@@ -115,51 +94,100 @@ EXTREME(uint64_t)
         while (i < n && x[i] != v) i++;                                                                                \
         return i;                                                                                                      \
     }
-FIRST(float)
-FIRST(double)
+/* Finds for each of `lines` neighbouring lines the first position of its extreme v; position 0 if a line has only NaN.
+ * Positions are counted in 32 bits, in stretches of STRETCH rows from the last one on. */
+#define PLACES(T)                                                                                                      \
+    static void places_##T(const void *src, const void *extremes, size_t n, size_t lines, double *at) {                \
+        enum { BLOCK = 512, STRETCH = 1 << 30 };                                                                       \
+        const T *x = src, *v = extremes;                                                                               \
+        if (lines == 1) {                                                                                              \
+            size_t i = first_##T(x, n, *v);                                                                            \
+            *at = i < n ? (double)i : 0;                                                                               \
+            return;                                                                                                    \
+        }                                                                                                              \
+        for (size_t from = 0, m; from < lines; from += m) {                                                            \
+            m = lines - from < BLOCK ? lines - from : BLOCK;                                                           \
+            for (size_t i = 0; i < m; i++) at[from + i] = 0;                                                           \
+            for (size_t end = n, begin; end > 0; end = begin) {                                                        \
+                int32_t found[BLOCK];                                                                                  \
+                begin = end > STRETCH ? end - STRETCH : 0;                                                             \
+                memset(found, -1, sizeof found);                                                                       \
+                for (size_t j = end; j-- > begin;) {                                                                   \
+                    const T *row = x + j * lines + from, *best = v + from;                                             \
+                    for (size_t i = 0; i < m; i++) found[i] = row[i] == best[i] ? (int32_t)(j - begin) : found[i];     \
+                }                                                                                                      \
+                for (size_t i = 0; i < m; i++)                                                                         \
+                    if (found[i] >= 0) at[from + i] = (double)(begin + (size_t)found[i]);                              \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
+#define PLACES_OF(T) FIRST(T) PLACES(T)
+PLACES_OF(float)
+PLACES_OF(double)
+PLACES_OF(uint8_t)
+PLACES_OF(uint16_t)
+PLACES_OF(uint32_t)
+PLACES_OF(uint64_t)
 
-/* Returns the position of the extreme of all elements; the first one if all are NaN. */
-static qs_status extreme_place(qs_vm *vm, qs_call_args *c, int sign, qs_value *out) {
-    Array *a;
-    const void *p;
-    qs_value extreme;
-    TRY(qarg_floats(vm, c, 0, "x", &a, &p));
-    if (qdtype_is_complex((qs_dtype)a->dtype)) return qarg_wrong(vm, c->name, "x", "real", c->in[0]);
-    if (a->count == 0) return qs_fail(vm, QS_EVALUE, "%s: x must not be empty", c->name);
-    TRY(qred_run(vm, sign > 0 ? RED_MIN : RED_MAX, c->in[0], DIM_ALL, &extreme));
-    double v = qval_number(extreme);
-    size_t at = isnan(v) ? 0 : a->dtype == QS_F32 ? first_float(p, a->count, (float)v) : first_double(p, a->count, v);
-    return *out = qs_num((double)at), QS_OK;
+typedef void Places(const void *, const void *, size_t, size_t, double *);
+
+/* Integers are equal if their bits are. */
+static Places *places_of(qs_dtype d) {
+    if (d == QS_F32) return places_float;
+    if (d == QS_F64) return places_double;
+    size_t size = qdtype_size(d);
+    return size == 1 ? places_uint8_t : size == 2 ? places_uint16_t : size == 4 ? places_uint32_t : places_uint64_t;
 }
 
-static qs_status extreme_index(qs_vm *vm, qs_call_args *c, int sign, int dim, qs_value *out) {
-    Array *a;
-    const void *p;
-    int given = c->in[0].kind == QS_ARRAY ? qval_array(c->in[0])->dtype : QS_F64;
-    qs_dtype d = given == QS_I64 || given == QS_U64 ? (qs_dtype)given : QS_F64;
-    size_t (*extreme)(const void *, size_t, size_t, int) = d == QS_I64   ? extreme_int64_t
-                                                           : d == QS_U64 ? extreme_uint64_t
-                                                                         : extreme_double;
+/* Returns the first positions of the extremes, which are a number or an array. */
+static qs_status extreme_index(qs_vm *vm, qs_call_args *c, int sign, int dim, qs_value extremes, qs_value *out) {
+    Array *a, *best, *packed;
+    const void *p, *v;
     bool done = false;
     if (c->in[0].kind == QS_ARRAY)
         TRY(qred_places(vm, sign > 0 ? RED_MIN : RED_MAX, qval_array(c->in[0]), dim, out, &done));
     if (done) return QS_OK;
-    if (dim == DIM_ALL && d == QS_F64) return extreme_place(vm, c, sign, out);
+    TRY(qarg_array(vm, c, 0, "x", &a));
+    qs_dtype d = qdtype_is_short((qs_dtype)a->dtype) ? QS_F32 : (qs_dtype)a->dtype;
     TRY(qarg_packed(vm, c, 0, "x", d, &a, &p));
     if (a->count == 0) return qs_fail(vm, QS_EVALUE, "%s: x must not be empty", c->name);
-    if (dim == DIM_ALL) return *out = qs_num((double)extreme(p, a->count, 1, sign)), QS_OK;
-    ArrayLines l = qstats_lines(a, dim);
+    ArrayLines l = dim == DIM_ALL ? (ArrayLines){1, a->count, 1} : qstats_lines(a, dim);
     Ctx *ctx = qvm_ctx(vm);
-    size_t n = l.outer * l.inner;
+    size_t n = l.outer * l.inner, size = qdtype_size(d);
     double *index = qmem_try(ctx, qmem_size(n, sizeof *index, 0));
     if (!index) return qs_fail(vm, QS_ENOMEM, "%s: no memory for %zu numbers", c->name, n);
-    for (size_t k = 0; k < n; k++)
-        index[k] = (double)extreme((const char *)p + qstats_line_at(&l, k) * qdtype_size(d), l.n, l.inner, sign);
-    int64_t dims[QS_MAX_RANK];
-    qs_status s = qarg_exact(vm, index, qstats_with_dim(a, dim, 1, dims), dims, out);
-    qarg_keep(*out, a);
+    qs_status s = qarr_from_value(vm, extremes, d, &best);
+    if (s == QS_OK) {
+        s = qarr_contiguous(vm, best, &packed);
+        qarr_release(vm, best);
+    }
+    if (s == QS_OK) {
+        s = qarr_read(vm, packed, &v);
+        for (size_t k = 0; s == QS_OK && k < l.outer; k++)
+            places_of(d)((const char *)p + k * l.n * l.inner * size, (const char *)v + k * l.inner * size, l.n, l.inner,
+                         index + k * l.inner);
+        qarr_release(vm, packed);
+    }
+    if (s == QS_OK && dim == DIM_ALL) *out = qs_num(index[0]);
+    else if (s == QS_OK) {
+        int64_t dims[QS_MAX_RANK];
+        s = qarg_exact(vm, index, qstats_with_dim(a, dim, 1, dims), dims, out);
+        qarg_keep(*out, a);
+    }
     qmem_try_free(ctx, index, n * sizeof *index);
     return s;
+}
+
+/* Returns the position of the extreme of all elements; the first one if all are NaN. */
+static qs_status find_extreme(qs_vm *vm, qs_call_args *c, int sign) {
+    Array *a;
+    qs_value extreme;
+    TRY(qarg_array(vm, c, 0, "x", &a));
+    if (qdtype_is_complex((qs_dtype)a->dtype)) return qarg_wrong(vm, c->name, "x", "real", c->in[0]);
+    if (a->count == 0) return qs_fail(vm, QS_EVALUE, "%s: x must not be empty", c->name);
+    TRY(qred_run(vm, sign > 0 ? RED_MIN : RED_MAX, c->in[0], DIM_ALL, &extreme));
+    qs_status s = extreme_index(vm, c, sign, DIM_ALL, extreme, &c->out[0]);
+    return qval_release(vm, extreme), s;
 }
 
 /* min(x), min(a, b), min(x, [], dim); the second result is the position of the first extreme. */
@@ -175,12 +203,12 @@ static qs_status extremes(qs_vm *vm, qs_call_args *c, Reduce r, Op op, int sign)
     if (qarg_given(c, 2)) TRY(qarg_dim_of(vm, c->name, c->in[0], c->in[2], &dim));
     if (c->in[0].kind != QS_ARRAY) TRY(qarg_array(vm, c, 0, "x", &a));
     TRY(qred_run(vm, r, c->in[0], dim, &c->out[0]));
-    return c->nout > 1 ? extreme_index(vm, c, sign, dim, &c->out[1]) : QS_OK;
+    return c->nout > 1 ? extreme_index(vm, c, sign, dim, c->out[0], &c->out[1]) : QS_OK;
 }
 qs_status qstats_min(qs_vm *vm, qs_call_args *c) { return extremes(vm, c, RED_MIN, OP_MINEQ, 1); }
 qs_status qstats_max(qs_vm *vm, qs_call_args *c) { return extremes(vm, c, RED_MAX, OP_MAXEQ, -1); }
-qs_status qstats_find_index_min(qs_vm *vm, qs_call_args *c) { return extreme_index(vm, c, 1, DIM_ALL, &c->out[0]); }
-qs_status qstats_find_index_max(qs_vm *vm, qs_call_args *c) { return extreme_index(vm, c, -1, DIM_ALL, &c->out[0]); }
+qs_status qstats_find_index_min(qs_vm *vm, qs_call_args *c) { return find_extreme(vm, c, 1); }
+qs_status qstats_find_index_max(qs_vm *vm, qs_call_args *c) { return find_extreme(vm, c, -1); }
 
 /* -- search -------------------------------------------------------------------------------------------------------- */
 /* Writes the indices of true elements in order, one row for each; `at` contains the indices of the current line, except

@@ -39,6 +39,7 @@ typedef struct Lib {           /* the state of the library in one VM (Machine.li
     struct Figures *figures;   /* figure/figure.c */
     struct Progress *progress; /* progress.c */
     struct Windows *windows;   /* window/window.c */
+    struct FftPlans *fft;      /* fft.c: plans of the lengths used last */
 } Lib;
 Lib *qlib(qs_vm *vm);
 
@@ -46,6 +47,7 @@ void qlinalg_close(qs_vm *vm);
 bool qlinalg_available(void);
 bool qregex_here(void);
 void qregex_close(qs_vm *vm);
+void qfft_close(qs_vm *vm);
 bool qnpy_inflates(void); /* whether compressed .npz files can be read */
 void qfigure_close(qs_vm *vm);
 void qprogress_open(qs_vm *vm);

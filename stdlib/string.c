@@ -168,21 +168,27 @@ qs_status qstring_strjoin(qs_vm *vm, qs_call_args *c) {
     return qval_text(vm, &t, strings(vm, c->name, c->in[0], join_one, &j), &c->out[0]);
 }
 
-static qs_status each_char(qs_vm *vm, qs_call_args *c, int (*f)(int)) {
+/* Copies a string; the 26 ASCII letters from `first` on change their case, all other characters stay. */
+static qs_status change_case(qs_vm *vm, qs_call_args *c, uint8_t first) {
+    enum { CHUNK = 4096, CASE_BIT = 'a' ^ 'A', LETTERS = 26 };
     const char *s;
     size_t n;
     TRY(qarg_string(vm, c->name, "s", c->in[0], &s, &n));
     Text t;
     qtext_init(&t, qvm_ctx(vm));
-    for (size_t i = 0; i < n; i++) {
-        char ch = s[i];
-        if (!((unsigned char)ch & 0x80)) ch = (char)f((unsigned char)ch); /* non-ASCII characters are unchanged */
-        qtext_add(&t, &ch, 1);
+    for (size_t at = 0, m; at < n; at += m) {
+        uint8_t changed[CHUNK];
+        m = n - at < CHUNK ? n - at : CHUNK;
+        for (size_t i = 0; i < m; i++) {
+            uint8_t ch = (uint8_t)s[at + i];
+            changed[i] = (uint8_t)(ch - first) < LETTERS ? ch ^ CASE_BIT : ch;
+        }
+        qtext_add(&t, (const char *)changed, m);
     }
     return qval_text(vm, &t, QS_OK, &c->out[0]);
 }
-qs_status qstring_ucase(qs_vm *vm, qs_call_args *c) { return each_char(vm, c, toupper); }
-qs_status qstring_lcase(qs_vm *vm, qs_call_args *c) { return each_char(vm, c, tolower); }
+qs_status qstring_ucase(qs_vm *vm, qs_call_args *c) { return change_case(vm, c, 'a'); }
+qs_status qstring_lcase(qs_vm *vm, qs_call_args *c) { return change_case(vm, c, 'A'); }
 
 qs_status qstring_strrep(qs_vm *vm, qs_call_args *c) {
     const char *s, *old, *new, *hit;

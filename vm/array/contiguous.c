@@ -256,11 +256,6 @@ static void accumulate(size_t n, size_t rows, const float *x, ptrdiff_t step, do
         for (size_t i = 0; i < n; i++) sums[i] += (double)x[i];
 }
 
-static void taps(size_t n, const double *restrict x, const double *f, double *restrict y) {
-    const double a = f[0], b = f[1], c = f[2], d = f[3];
-    for (size_t i = 0; i < n; i++, x++) y[i] = y[i] + a * x[0] + b * x[-1] + c * x[-2] + d * x[-3];
-}
-
 /* -- running sums, in double --------------------------------------------------------------------------------------- */
 enum { STRANDS = 8, PIECE = STRANDS * LOOP_STRAND };
 
@@ -300,7 +295,6 @@ double qcontig_spread64_avx2(size_t n, const double *x, double from) { return sp
 void qcontig_accumulate32_avx2(size_t n, size_t rows, const float *x, ptrdiff_t step, double *sums) {
     accumulate(n, rows, x, step, sums);
 }
-void qcontig_taps64_avx2(size_t n, const double *x, const double f[LOOP_TAPS], double *y) { taps(n, x, f, y); }
 double qcontig_running32_avx2(size_t n, const float *x, double before, float *y) {
     return running_F32(n, x, before, y);
 }
@@ -328,9 +322,6 @@ double qcontig_spread64(size_t n, const double *x, double from) {
 }
 void qcontig_accumulate32(size_t n, size_t rows, const float *x, ptrdiff_t step, double *sums) {
     (QCPU_AVX2 ? qcontig_accumulate32_avx2 : accumulate)(n, rows, x, step, sums);
-}
-void qcontig_taps64(size_t n, const double *x, const double f[LOOP_TAPS], double *y) {
-    (QCPU_AVX2 ? qcontig_taps64_avx2 : taps)(n, x, f, y);
 }
 double qcontig_running32(size_t n, const float *x, double before, float *y) {
     return (QCPU_AVX2 ? qcontig_running32_avx2 : running_F32)(n, x, before, y);

@@ -64,11 +64,6 @@ QPACKED_SUMS(_avx2)
 void qcontig_accumulate32(size_t n, size_t rows, const float *x, ptrdiff_t step, double *sums);
 void qcontig_accumulate32_avx2(size_t n, size_t rows, const float *x, ptrdiff_t step, double *sums);
 
-/* Computes y[i] += f[0]*x[i] + f[1]*x[i-1] + … with LOOP_TAPS factors, added from left to right. */
-enum { LOOP_TAPS = 4 };
-void qcontig_taps64(size_t n, const double *x, const double f[LOOP_TAPS], double *y);
-void qcontig_taps64_avx2(size_t n, const double *x, const double f[LOOP_TAPS], double *y);
-
 /* Computes the running sums y of n elements x, not in place, and returns the sum of all.  The elements are divided into
  * strands of LOOP_STRAND elements.  Several strands are summed in parallel, because each addition depends on the one
  * before.  An element of y is before + (sum of the preceding strands + running sum within the strand).  The last value

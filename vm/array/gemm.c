@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS = 4, DEPTH = 256 };
+enum { ROWS = 6, DEPTH = 256 };
 
 /* A tile is two vectors wide.  The compiler splits them if the registers are narrower. */
 typedef float V_F32 __attribute__((vector_size(32)));
@@ -37,7 +37,7 @@ typedef double Near_F64 __attribute__((vector_size(32), aligned(8), may_alias));
         memset(acc, 0, sizeof acc);                                                                                    \
         for (size_t p = 0; p < depth; p++, b += bn) {                                                                  \
             V_##id b0 = *(const Near_##id *)b, b1 = *(const Near_##id *)(b + WIDTH);                                   \
-            _Pragma("GCC unroll 4") for (size_t r = 0; r < rows; r++) {                                                \
+            _Pragma("GCC unroll 6") for (size_t r = 0; r < rows; r++) {                                                \
                 acc[r][0] += a[r * k + p] * b0;                                                                        \
                 acc[r][1] += a[r * k + p] * b1;                                                                        \
             }                                                                                                          \
@@ -59,16 +59,21 @@ typedef double Near_F64 __attribute__((vector_size(32), aligned(8), may_alias));
                 for (size_t j = 0; j < columns; j++) MAC(c[r * n + j], a[r * k + p], b[p * bn + j]);                   \
     }
 
+/* Multiplies `rows` rows of a, from row i on; the compiler unrolls the loops of a full tile. */
+#define ROWS_OF(id, rows)                                                                                              \
+    do {                                                                                                               \
+        if (columns == COLUMNS_##id) tile_##id(rows, COLUMNS_##id, n, k, bn, depth, a + i * k, b, c + i * n);          \
+        else tile_##id(rows, columns, n, k, bn, depth, a + i * k, b, c + i * n);                                       \
+    } while (0)
+
 /* Multiplies DEPTH rows of b at a time by all of a.  The last columns are first copied to a block of full width. */
 #define PRODUCT(id, T)                                                                                                 \
     static void strip_##id(size_t m, size_t columns, size_t n, size_t k, size_t bn, size_t depth, const T *a,          \
                            const T *b, T *c) {                                                                         \
         size_t i = 0;                                                                                                  \
-        for (; i + ROWS <= m; i += ROWS) {                                                                             \
-            if (columns == COLUMNS_##id) tile_##id(ROWS, COLUMNS_##id, n, k, bn, depth, a + i * k, b, c + i * n);      \
-            else tile_##id(ROWS, columns, n, k, bn, depth, a + i * k, b, c + i * n);                                   \
-        }                                                                                                              \
-        for (; i < m; i++) tile_##id(1, columns, n, k, bn, depth, a + i * k, b, c + i * n);                            \
+        for (; i + ROWS <= m; i += ROWS) ROWS_OF(id, ROWS);                                                            \
+        for (; i + 2 <= m; i += 2) ROWS_OF(id, 2);                                                                     \
+        if (i < m) ROWS_OF(id, 1);                                                                                     \
     }                                                                                                                  \
     static void product_##id(size_t m, size_t n, size_t k, const T *a, const T *b, T *c) {                             \
         T edge[DEPTH * COLUMNS_##id];                                                                                  \
@@ -95,37 +100,57 @@ PRODUCT(I64, uint64_t)
 PRODUCT(C64, QComplexF)
 PRODUCT(C128, QComplexD)
 
-/* Multiplies by a matrix b with one column: each row of a times b, with two vectors of partial sums. */
+/* Multiplies by a matrix b with one column: each row of a times b, with two vectors of partial sums.  Several rows are
+ * multiplied at a time, because each addition depends on the one before. */
 #define COLUMN(id, T, WIDTH)                                                                                           \
-    static void column_##id(size_t m, size_t k, const T *a, const T *b, T *c) {                                        \
-        for (size_t i = 0; i < m; i++, a += k) {                                                                       \
-            V_##id acc0 = {0}, acc1 = {0};                                                                             \
-            size_t p = 0;                                                                                              \
-            for (; p + 2 * WIDTH <= k; p += 2 * WIDTH) {                                                               \
-                acc0 += *(const Near_##id *)(a + p) * *(const Near_##id *)(b + p);                                     \
-                acc1 += *(const Near_##id *)(a + p + WIDTH) * *(const Near_##id *)(b + p + WIDTH);                     \
+    static inline __attribute__((always_inline)) void dots_##id(size_t rows, size_t k, const T *a, const T *b, T *c) { \
+        V_##id acc[4][2];                                                                                              \
+        size_t p = 0;                                                                                                  \
+        memset(acc, 0, sizeof acc);                                                                                    \
+        for (; p + 2 * WIDTH <= k; p += 2 * WIDTH) {                                                                   \
+            V_##id b0 = *(const Near_##id *)(b + p), b1 = *(const Near_##id *)(b + p + WIDTH);                         \
+            _Pragma("GCC unroll 4") for (size_t r = 0; r < rows; r++) {                                                \
+                acc[r][0] += *(const Near_##id *)(a + r * k + p) * b0;                                                 \
+                acc[r][1] += *(const Near_##id *)(a + r * k + p + WIDTH) * b1;                                         \
             }                                                                                                          \
-            T sum = 0;                                                                                                 \
-            acc0 += acc1;                                                                                              \
-            for (; p < k; p++) sum += a[p] * b[p];                                                                     \
-            for (size_t l = 0; l < WIDTH; l++) sum += acc0[l];                                                         \
-            c[i] = sum;                                                                                                \
         }                                                                                                              \
+        for (size_t r = 0; r < rows; r++) {                                                                            \
+            T sum = 0;                                                                                                 \
+            V_##id both = acc[r][0] + acc[r][1];                                                                       \
+            for (size_t q = p; q < k; q++) sum += a[r * k + q] * b[q];                                                 \
+            for (size_t l = 0; l < WIDTH; l++) sum += both[l];                                                         \
+            c[r] = sum;                                                                                                \
+        }                                                                                                              \
+    }                                                                                                                  \
+    static void column_##id(size_t m, size_t k, const T *a, const T *b, T *c) {                                        \
+        size_t i = 0;                                                                                                  \
+        for (; i + 4 <= m; i += 4) dots_##id(4, k, a + i * k, b, c + i);                                               \
+        for (; i < m; i++) dots_##id(1, k, a + i * k, b, c + i);                                                       \
     }
 COLUMN(F32, float, 8)
 COLUMN(F64, double, 4)
 
-/* Multiplies a row a with k elements by b, whose rows are bn apart: sums of four rows of b at a time, for WIDE columns,
- * which stay in the cache, and DEPTH rows. */
+/* Multiplies a row a with k elements by b, whose rows are bn apart: sums of eight rows of b at a time, for WIDE
+ * columns, which stay in the cache, and DEPTH rows. */
 #define ROW(id, T)                                                                                                     \
     static void row_##id(size_t n, size_t k, size_t bn, const T *a, const T *b, T *c) {                                \
-        enum { WIDE_##id = 1024 };                                                                                     \
+        enum { WIDE_##id = 2048 };                                                                                     \
         T sum[WIDE_##id];                                                                                              \
         memset(c, 0, n * sizeof(T));                                                                                   \
         for (size_t at = 0; at < n; at += WIDE_##id)                                                                   \
             for (size_t p = 0, m = n - at < WIDE_##id ? n - at : WIDE_##id; p < k;) {                                  \
                 size_t end = k - p < DEPTH ? k : p + DEPTH;                                                            \
                 memset(sum, 0, m * sizeof(T));                                                                         \
+                for (; p + 8 <= end; p += 8) {                                                                         \
+                    const T *b0 = b + p * bn + at, *b1 = b0 + bn, *b2 = b1 + bn, *b3 = b2 + bn;                        \
+                    const T *b4 = b3 + bn, *b5 = b4 + bn, *b6 = b5 + bn, *b7 = b6 + bn;                                \
+                    T a0 = a[p], a1 = a[p + 1], a2 = a[p + 2], a3 = a[p + 3];                                          \
+                    T a4 = a[p + 4], a5 = a[p + 5], a6 = a[p + 6], a7 = a[p + 7];                                      \
+                    for (size_t j = 0; j < m; j++) {                                                                   \
+                        T first = (a0 * b0[j] + a1 * b1[j]) + (a2 * b2[j] + a3 * b3[j]);                               \
+                        sum[j] += first, sum[j] += (a4 * b4[j] + a5 * b5[j]) + (a6 * b6[j] + a7 * b7[j]);              \
+                    }                                                                                                  \
+                }                                                                                                      \
                 for (; p + 4 <= end; p += 4) {                                                                         \
                     const T *b0 = b + p * bn + at, *b1 = b0 + bn, *b2 = b1 + bn, *b3 = b2 + bn;                        \
                     T a0 = a[p], a1 = a[p + 1], a2 = a[p + 2], a3 = a[p + 3];                                          \

@@ -1,0 +1,123 @@
+/* stencil.c -- implements stencil.h; also compiled from stencil_avx2.c for processors with AVX2.
+ *
+ * Medians are selected by networks of exchanges, without branches, so that the loop over the windows of a row is made of
+ * vector instructions.  The network for 25 elements is that of N. Devillard, Fast median search (1998). */
+#include "stdlib/stencil.h"
+#include "vm/array/contiguous.h"
+
+#include <string.h>
+
+#define MIN_OF(a, b) ((a) < (b) ? (a) : (b))
+#define MAX_OF(a, b) ((a) > (b) ? (a) : (b))
+#define EXCHANGE(T, a, b)                                                                                              \
+    do {                                                                                                               \
+        T low_ = MIN_OF(a, b);                                                                                         \
+        (b) = MAX_OF(a, b), (a) = low_;                                                                                \
+    } while (0)
+
+/* Exchanges after which element 12 of 25 is the median. */
+#define MEDIAN_OF_25(S)                                                                                                \
+    S(0, 1)                                                                                                            \
+    S(3, 4) S(2, 4) S(2, 3) S(6, 7) S(5, 7) S(5, 6) S(9, 10) S(8, 10) S(8, 9) S(12, 13) S(11, 13) S(11, 12) S(15, 16)  \
+        S(14, 16) S(14, 15) S(18, 19) S(17, 19) S(17, 18) S(21, 22) S(20, 22) S(20, 21) S(23, 24) S(2, 5) S(3, 6)      \
+            S(0, 6) S(0, 3) S(4, 7) S(1, 7) S(1, 4) S(11, 14) S(8, 14) S(8, 11) S(12, 15) S(9, 15) S(9, 12) S(13, 16)  \
+                S(10, 16) S(10, 13) S(20, 23) S(17, 23) S(17, 20) S(21, 24) S(18, 24) S(18, 21) S(19, 22) S(8, 17)     \
+                    S(9, 18) S(0, 18) S(0, 9) S(10, 19) S(1, 19) S(1, 10) S(11, 20) S(2, 20) S(2, 11) S(12, 21)        \
+                        S(3, 21) S(3, 12) S(13, 22) S(4, 22) S(4, 13) S(14, 23) S(5, 23) S(5, 14) S(15, 24) S(6, 24)   \
+                            S(6, 15) S(7, 16) S(7, 19) S(13, 21) S(15, 23) S(7, 13) S(7, 15) S(1, 9) S(3, 11) S(5, 17) \
+                                S(11, 17) S(9, 17) S(4, 10) S(6, 12) S(7, 14) S(4, 6) S(4, 7) S(12, 14) S(10, 14)      \
+                                    S(6, 7) S(10, 12) S(6, 10) S(6, 17) S(12, 17) S(7, 17) S(7, 10) S(12, 18) S(7, 12) \
+                                        S(10, 18) S(12, 20) S(10, 20) S(10, 12)
+
+#ifdef __clang__
+#define INDEPENDENT
+#else
+#define INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
+/* The columns of a window are sorted first, which three neighbouring windows share: the median of nine is the median of
+ * the largest of the smallest, the median of the middle ones and the smallest of the largest. */
+#define MEDIANS(id, T)                                                                                                 \
+    static void median3_##id(const void *const *rows, size_t n, void *scratch, void *result) {                         \
+        const T *restrict x = rows[0], *restrict y = rows[1], *restrict z = rows[2];                                   \
+        T *restrict low = scratch, *restrict middle = low + n + 2, *restrict high = middle + n + 2;                    \
+        T *restrict out = result;                                                                                      \
+        INDEPENDENT for (size_t i = 0; i < n + 2; i++) {                                                               \
+            T a = x[i], b = y[i], c = z[i];                                                                            \
+            EXCHANGE(T, a, b);                                                                                         \
+            EXCHANGE(T, b, c);                                                                                         \
+            EXCHANGE(T, a, b);                                                                                         \
+            low[i] = a, middle[i] = b, high[i] = c;                                                                    \
+        }                                                                                                              \
+        INDEPENDENT for (size_t i = 0; i < n; i++) {                                                                   \
+            T a = MAX_OF(low[i], low[i + 1]), b = middle[i], c = middle[i + 1], d = middle[i + 2];                     \
+            T e = MIN_OF(high[i], high[i + 1]);                                                                        \
+            a = MAX_OF(a, low[i + 2]), e = MIN_OF(e, high[i + 2]);                                                     \
+            EXCHANGE(T, b, c);                                                                                         \
+            c = MIN_OF(c, d), c = MAX_OF(b, c);                                                                        \
+            EXCHANGE(T, a, c);                                                                                         \
+            c = MIN_OF(c, e), out[i] = MAX_OF(a, c);                                                                   \
+        }                                                                                                              \
+    }                                                                                                                  \
+    static void median5_##id(const void *const *rows, size_t n, void *scratch, void *result) {                         \
+        const T *restrict v = rows[0], *restrict w = rows[1], *restrict x = rows[2], *restrict y = rows[3];            \
+        const T *restrict z = rows[4];                                                                                 \
+        T *restrict out = result;                                                                                      \
+        (void)scratch;                                                                                                 \
+        INDEPENDENT for (size_t i = 0; i < n; i++) {                                                                   \
+            T p0 = v[i], p1 = v[i + 1], p2 = v[i + 2], p3 = v[i + 3], p4 = v[i + 4];                                   \
+            T p5 = w[i], p6 = w[i + 1], p7 = w[i + 2], p8 = w[i + 3], p9 = w[i + 4];                                   \
+            T p10 = x[i], p11 = x[i + 1], p12 = x[i + 2], p13 = x[i + 3], p14 = x[i + 4];                              \
+            T p15 = y[i], p16 = y[i + 1], p17 = y[i + 2], p18 = y[i + 3], p19 = y[i + 4];                              \
+            T p20 = z[i], p21 = z[i + 1], p22 = z[i + 2], p23 = z[i + 3], p24 = z[i + 4];                              \
+            T low_;                                                                                                    \
+            MEDIAN_OF_25(SORT_PAIR)                                                                                    \
+            out[i] = p12;                                                                                              \
+        }                                                                                                              \
+    }
+#define SORT_PAIR(a, b) low_ = MIN_OF(p##a, p##b), p##b = MAX_OF(p##a, p##b), p##a = low_;
+MEDIANS(I8, int8_t)
+MEDIANS(U8, uint8_t)
+MEDIANS(I16, int16_t)
+MEDIANS(U16, uint16_t)
+MEDIANS(I32, int32_t)
+MEDIANS(U32, uint32_t)
+MEDIANS(I64, int64_t)
+MEDIANS(U64, uint64_t)
+
+/* -- convolution --------------------------------------------------------------------------------------------------- */
+typedef double Four __attribute__((vector_size(32)));
+typedef double NearFour __attribute__((vector_size(32), aligned(8), may_alias)); /* unaligned, in memory */
+
+/* Computes 4*vectors elements, which stay in registers. */
+static inline __attribute__((always_inline)) void convolve_block(const Window *w, int vectors, size_t at, double *out) {
+    Four sum[4];
+    for (int k = 0; k < vectors; k++) sum[k] = *(NearFour *)(out + at + 4 * k);
+    for (size_t r = 0; r < w->rows; r++) {
+        const double *x = w->x + (ptrdiff_t)r * w->x_step + at, *f = w->f + (ptrdiff_t)r * w->f_step;
+        for (size_t l = 0; l < w->taps; l++, x--)
+            for (int k = 0; k < vectors; k++) sum[k] += f[l] * *(const NearFour *)(x + 4 * k);
+    }
+    for (int k = 0; k < vectors; k++) *(NearFour *)(out + at + 4 * k) = sum[k];
+}
+
+static void convolve_window(const Window *w, size_t n, double *out) {
+    size_t i = 0;
+    for (; i + 16 <= n; i += 16) convolve_block(w, 4, i, out);
+    for (; i + 4 <= n; i += 4) convolve_block(w, 1, i, out);
+    for (; i < n; i++)
+        for (size_t r = 0; r < w->rows; r++)
+            for (size_t l = 0; l < w->taps; l++)
+                out[i] += w->f[(ptrdiff_t)r * w->f_step + (ptrdiff_t)l] *
+                          w->x[(ptrdiff_t)r * w->x_step + (ptrdiff_t)i - (ptrdiff_t)l];
+}
+
+#define ALL_KEYS(of)                                                                                                   \
+    { of##_I8, of##_U8, of##_I16, of##_U16, of##_I32, of##_U32, of##_I64, of##_U64 }
+static const StencilLoops loops = {ALL_KEYS(median3), ALL_KEYS(median5), convolve_window};
+
+#ifdef QSTENCIL_AVX2
+const StencilLoops *qstencil_loops_avx2(void) { return &loops; }
+#else
+const StencilLoops *qstencil_loops(void) { return QCPU_AVX2 ? qstencil_loops_avx2() : &loops; }
+#endif

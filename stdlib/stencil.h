@@ -1,0 +1,28 @@
+/* stencil.h -- declares loops over neighbourhoods of rows, which are compiled twice: stencil.c and stencil_avx2.c. */
+#ifndef STDLIB_STENCIL_H
+#define STDLIB_STENCIL_H
+#include "vm/base/dtype.h"
+
+/* Integers that are compared in median filters: the elements, or keys in the same order. */
+typedef enum { KEY_I8, KEY_U8, KEY_I16, KEY_U16, KEY_I32, KEY_U32, KEY_I64, KEY_U64, KEY_TYPES } KeyType;
+
+/* Computes the medians of n windows of 3 x 3 or 5 x 5 elements; rows have 2 or 4 elements more.  scratch has room for
+ * three rows. */
+typedef void MedianRow(const void *const *rows, size_t n, void *scratch, void *out);
+
+/* The factors that meet rows of elements in a convolution: row r of f, which has `taps` elements, meets row r of x. */
+typedef struct {
+    const double *x, *f;
+    ptrdiff_t x_step, f_step;
+    size_t rows, taps;
+} Window;
+
+typedef struct {
+    MedianRow *median3[KEY_TYPES], *median5[KEY_TYPES];
+    /* Adds to out[i] the sum over all rows r and taps l of f[r][l]*x[r][i-l], in this order. */
+    void (*convolve)(const Window *w, size_t n, double *out);
+} StencilLoops;
+
+const StencilLoops *qstencil_loops(void);
+const StencilLoops *qstencil_loops_avx2(void);
+#endif

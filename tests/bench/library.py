@@ -1,0 +1,315 @@
+#!/usr/bin/env python3
+"""Measures built-in functions beside SciPy, NumPy and OpenCV, on one thread, and prints how fast they are in comparison.
+
+    tests/bench/library.py [--module build/python] [--seconds 0.2] [--write] [WORD ...]
+
+A row of ROWS is one call: our expression, the expression of the peer, and the sizes n for which it is timed.  Both get
+the same arguments (INPUTS), and their results must be equal up to rounding.  The times are the least of several calls
+in one process, alternating between both.  The ratio is the time of the peer divided by ours: 1 is equal, below 1 we are
+slower.  The last lines have the geometric mean and the rows below 0.8.  WORD selects rows that contain it; --write puts
+the result into docs/benchmarks.md."""
+import argparse, math, os, re, sys, tempfile, time
+
+os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+LOW = 0.8
+
+import numpy as np
+import scipy.fft as sf, scipy.interpolate as si, scipy.linalg as sl, scipy.ndimage as nd, scipy.signal as ss
+try:
+    import cv2
+    cv2.setNumThreads(1)
+except ImportError:
+    cv2 = None
+
+random = np.random.default_rng(1)
+FOLDER = tempfile.mkdtemp()
+
+
+def f32(*dims):
+    return random.random(dims, np.float32)
+
+
+def whole(high, kind, *dims):
+    return random.integers(0, high, dims).astype(kind)
+
+
+def side(n):
+    return math.isqrt(n)
+
+
+def positive(n):
+    a = random.random((n, n))
+    return a @ a.T + n*np.eye(n)
+
+
+def npy(n):
+    path = os.path.join(FOLDER, f"{n}.npy")
+    np.save(path, f32(n))
+    return path
+
+
+# The arguments by name, for size n.  Matrices and images have about n elements.
+INPUTS = {
+    "x": lambda n: f32(n), "y": lambda n: f32(n), "d": lambda n: random.random(n), "e": lambda n: random.random(n),
+    "z": lambda n: (f32(n) + 1j*f32(n)).astype(np.complex64), "zd": lambda n: random.random(n) + 1j*random.random(n),
+    "i32": lambda n: whole(1 << 30, np.int32, n), "i64": lambda n: whole(1 << 60, np.int64, n),
+    "u16": lambda n: whole(1 << 16, np.uint16, n), "u8": lambda n: whole(256, np.uint8, n),
+    "few": lambda n: whole(100, np.float32, n), "cnt": lambda n: whole(100, np.int32, n),
+    "mask": lambda n: random.random(n) < 0.5, "perm": lambda n: random.permutation(n).astype(np.int32),
+    "k15": lambda n: f32(15), "k31": lambda n: f32(31), "k3": lambda n: f32(3, 3), "k5": lambda n: f32(5, 5),
+    "k9": lambda n: f32(9, 9), "knots": lambda n: np.sort(f32(100)), "vals": lambda n: f32(100),
+    "grid": lambda n: np.linspace(0, 1, max(n//10, 4), dtype=np.float32), "gridv": lambda n: f32(max(n//10, 4)),
+    "A": lambda n: f32(side(n), side(n)), "B": lambda n: f32(side(n), side(n)), "D": lambda n: random.random((side(n),)*2),
+    "E": lambda n: random.random((side(n),)*2), "v": lambda n: f32(side(n)), "vd": lambda n: random.random(side(n)),
+    "U": lambda n: whole(256, np.uint8, side(n), side(n)), "Z": lambda n: f32(side(n), side(n)).astype(np.complex64),
+    "C": lambda n: f32(side(n//3), side(n//3), 3), "blobs": lambda n: nd.gaussian_filter(f32(side(n), side(n)), 2) > 0.5,
+    "px": lambda n: f32(side(n), side(n))*np.float32(side(n)-1), "py": lambda n: f32(side(n), side(n))*np.float32(side(n)-1),
+    "many": lambda n: f32(1, n//256, 16, 16), "many2": lambda n: f32(1, n//256, 16, 16), "rows": lambda n: f32(n//256, 256),
+    "tall": lambda n: f32(n//16, 16), "P": lambda n: positive(side(n)), "text": lambda n: "aBc9 xYz-" * (n//9 + 1),
+    "path": npy, "coef": lambda n: f32(5), "b3": lambda n: np.array([0.2, 0.3, 0.2]), "a3": lambda n: np.array([1, -0.4, 0.1]),
+}
+
+
+# name | ours | peer | sizes
+ROWS = """
+fft1 c64 power of 2 | fft1(z) | sf.fft(z) | 1024 1048576
+fft1 c64 decimal | fft1(z) | sf.fft(z) | 1000 1000000
+fft1 c64 prime | fft1(z) | sf.fft(z) | 1009 100003
+fft1 c64 factor 37 | fft1(z) | sf.fft(z) | 1036 151552
+fft1 c128 | fft1(zd) | sf.fft(zd) | 1024 1048576
+fft1 f32 | fft1(x) | sf.fft(x) | 1000 1048576
+fft1 f64 | fft1(d) | sf.fft(d) | 1024 1048576
+ifft1 c64 | ifft1(z) | sf.ifft(z) | 1024 1000000
+fft1 of rows | fft1(rows,1) | sf.fft(rows,axis=1) | 2560 2560000
+fft1 of columns | fft1(A,0) | sf.fft(A,axis=0) | 1024 1048576
+fft2 f32 | fft2(A) | sf.fft2(A) | 1024 1048576
+fft2 c64 | fft2(Z) | sf.fft2(Z) | 1024 1000000
+dct1 | dct1(x,1) | sf.dct(x,norm='ortho') | 1024 1048576
+dct2 | dct2(A) | sf.dctn(A,norm='ortho') | 1024 1048576
+sort f32 | sort(x) | np.sort(x) | 1000 10000000
+sort f64 | sort(d) | np.sort(d) | 1000 10000000
+sort i32 | sort(i32) | np.sort(i32) | 1000 10000000
+sort i64 | sort(i64) | np.sort(i64) | 1000 10000000
+sort u8 | sort(u8) | np.sort(u8) | 1000 10000000
+sort rows | sort(A,1) | np.sort(A,1) | 10000 10000000
+sort columns | sort(A,0) | np.sort(A,0) | 10000 10000000
+argsort f32 | @order sort(x) | np.argsort(x) | 1000 10000000
+argsort f64 | @order sort(d) | np.argsort(d) | 1000 10000000
+unique f32 | unique(x) | np.unique(x) | 1000 10000000
+unique few | unique(few) | np.unique(few) | 1000 10000000
+median | median(x) | np.median(x) | 1000 10000000
+median of columns | median(A,0) | np.median(A,0,keepdims=True) | 10000 1000000
+percentile | percentile(x,30) | np.percentile(x,30) | 1000 10000000
+ismember in 100 | ismember(x,vals) | np.isin(x,vals) | 1000 1000000
+ismember | ismember(x,few) | np.isin(x,few) | 1000 1000000
+intersect | intersect(x,y) | np.intersect1d(x,y) | 1000 1000000
+max rows and place | @place max(A,[],1) | A.argmax(1,keepdims=True) | 1000 10000000
+max columns and place | @place max(A,[],0) | A.argmax(0,keepdims=True) | 1000 10000000
+min rows and place u8 | @place min(U,[],1) | U.argmin(1,keepdims=True) | 1000 10000000
+max rows and place f64 | @place max(D,[],1) | D.argmax(1,keepdims=True) | 1000 10000000
+max and place | @place max(x) | x.argmax() | 1000 10000000
+max of rows | max(A,[],1) | A.max(1,keepdims=True) | 1000 10000000
+sum | sum(x) | x.sum() | 1000 10000000
+sum of columns | sum(A,0) | A.sum(0,keepdims=True) | 1000 10000000
+sum of rows | sum(A,1) | A.sum(1,keepdims=True) | 1000 10000000
+mean f64 | mean(d) | d.mean() | 1000 10000000
+var | var(x) | x.var(ddof=DDOF) | 1000 10000000
+std of columns | std(A,0) | A.std(0,ddof=DDOF,keepdims=True) | 1000 10000000
+cumsum | cumsum(x) | x.cumsum() | 1000 10000000
+diff | diff(x) | np.diff(x) | 1000 10000000
+histogram | histogram(x,100) | np.histogram(x,100)[0] | 1000 1000000
+bincount | bincount(cnt) | np.bincount(cnt) | 1000 1000000
+find | find(mask) | np.argwhere(mask) if mask.ndim > 1 else np.stack([0*np.flatnonzero(mask),np.flatnonzero(mask)],1) | 1000 1000000
+conv2 3x3 | conv2(A,k3) | ss.convolve2d(A,k3) | 1024 1000000
+conv2 9x9 | conv2(A,k9) | ss.convolve2d(A,k9) | 1024 1000000
+conv2 5x5 same f64 | conv2(D,float64(k5),"same") | ss.convolve2d(D,np.float64(k5),'same') | 1024 1000000
+conv2 of equal sizes | conv2(A,B) | ss.fftconvolve(A,B) | 10000 1000000
+conv 15 | conv(x,k15) | np.convolve(x,k15) | 1000 1000000
+conv of equal sizes | conv(x,y) | ss.fftconvolve(x,y) | 1000 100000
+imfilter 5x5 | imfilter(A,k5) | cv2.filter2D(A,-1,k5[::-1,::-1].copy(),borderType=cv2.BORDER_REFLECT) | 1024 1000000
+gaussian_filter | gaussian_filter(A,2,13) | nd.gaussian_filter(A,2,radius=6) | 1024 1000000
+filter | filter(b3,a3,d) | ss.lfilter(b3,a3,d) | 1000 1000000
+medfilt r=1 | medfilt(A,1) | nd.median_filter(A,3) | 1024 1000000
+medfilt r=1 u8 | medfilt(U,1) | cv2.medianBlur(U,3) | 1024 1000000 | inside 1
+medfilt r=2 | medfilt(A,2) | cv2.medianBlur(A,5) | 1024 1000000 | inside 2
+medfilt r=5 u8 | medfilt(U,5) | cv2.medianBlur(U,11) | 1024 1000000 | inside 5
+immedfilt r=1 | immedfilt(A,1) | cv2.medianBlur(A,3) | 1024 1000000 | inside 1
+imerode 3x3 | imerode(A,ones(3,3)) | cv2.erode(A,np.ones((3,3))) | 1024 1000000
+imerode 5x5 | imerode(A,ones(5,5)) | cv2.erode(A,np.ones((5,5))) | 1024 1000000
+imdilate 15x15 | imdilate(A,ones(15,15)) | cv2.dilate(A,np.ones((15,15))) | 1024 1000000
+imdilate 15x15 u8 | imdilate(U,ones(15,15)) | cv2.dilate(U,np.ones((15,15))) | 1024 1000000
+imopen 5x5 | imopen(A,ones(5,5)) | cv2.morphologyEx(A,cv2.MORPH_OPEN,np.ones((5,5))) | 1024 1000000
+imresize up bilinear | imresize(A,2) | cv2.resize(A,None,fx=2,fy=2,interpolation=cv2.INTER_LINEAR) | 1024 1000000
+imresize up bicubic | imresize(A,2,"bicubic") | nd.zoom(A,2,order=3,mode='grid-constant',grid_mode=True) | 1024 1000000 | inside 0 none
+imresize down | imresize(A,0.5) | cv2.resize(A,None,fx=0.5,fy=0.5,interpolation=cv2.INTER_AREA) | 1024 1000000 | inside 0 none
+interp1 linear | interp1(knots,vals,x,"linear","clamp") | np.interp(x,knots,vals) | 1000 1000000
+interp1 long | interp1(grid,gridv,x) | np.interp(x,grid,gridv) | 1000 1000000
+interp1 spline | interp1(knots,vals,x,"spline","extrap") | si.CubicSpline(knots,vals)(x) | 1000 1000000 | within 1e-2
+interp2 linear | interp2(A,px,py) | cv2.remap(A,px,py,cv2.INTER_LINEAR) | 1024 1000000 | within 2e-2
+interp2 nearest | interp2(A,px,py,"nearest") | nd.map_coordinates(A,[py,px],order=0) | 1024 1000000 | within 1
+rgb2gray | rgb2gray(C) | cv2.cvtColor(C,cv2.COLOR_RGB2GRAY) | 3072 3000000
+bwlabel | bwlabel(blobs) | nd.label(blobs,np.ones((3,3)))[0] | 1024 1000000
+bwdist | bwdist(blobs) | cv2.distanceTransform(np.uint8(~blobs),cv2.DIST_L2,cv2.DIST_MASK_PRECISE) | 1024 1000000
+boxfilter | boxfilter(A,3) | cv2.blur(A,(7,7)) | 1024 1000000 | inside 0 none
+matvec f32 | A*transpose(v) | (A@v)[:,None] | 10000 10000000
+vecmat f32 | v*A | v@A | 10000 10000000
+matvec f64 | D*transpose(vd) | (D@vd)[:,None] | 10000 10000000
+transposed matvec | transpose(A)*transpose(v) | (A.T@v)[:,None] | 10000 10000000
+product of 32x32 | A*B | A@B | 1024
+product of 100x100 | A*B | A@B | 10000
+product of 300x300 | A*B | A@B | 90000
+product of 100x100 f64 | D*E | D@E | 10000
+product of 1000x1000 | A*B | A@B | 1000000
+batched 16x16 | batch_matmul(many,many2) | many@many2 | 2560 1048576
+dotprod | dotprod(x,y) | x@y | 1000 10000000
+solve | linsolve(P,vd) | sl.solve(P,vd) | 10000 1000000 | within 1 none
+inv | inv(P) | sl.inv(P) | 10000 250000
+chol | transpose(chol(P)) | sl.cholesky(P) | 10000 1000000 | within 1 none
+det | det(A) | sl.det(A) | 100 10000
+transpose | copy(transpose(A)) | np.ascontiguousarray(A.T) | 1024 10000000
+cat | cat(0,A,B) | np.concatenate((A,B)) | 1024 10000000
+repmat | repmat(A,[2,2]) | np.tile(A,(2,2)) | 1024 1000000
+circshift | circshift(A,[3,5]) | np.roll(A,(3,5),(0,1)) | 1024 1000000
+gather | x[perm] | x[perm] | 1000 1000000
+compress | x[mask] | x[mask] | 1000 1000000
+polyval | polyval(coef,x) | np.polyval(coef,x) | 1000 1000000
+trapz | trapz(x) | np.trapezoid(x) | 1000 1000000
+rand | rand(numel(x)) | random.random(len(x),np.float32) | 1000 10000000 | random
+randn | randn(numel(x)) | random.standard_normal(len(x),np.float32) | 1000 10000000 | random
+randi | randi(100,numel(x)) | random.integers(0,100,len(x)) | 1000 10000000 | random
+randperm | randperm(numel(x)) | random.permutation(len(x)) | 1000 1000000 | random
+ucase | ucase(text) | text.upper() | 1000 1000000
+lcase | lcase(text) | text.lower() | 1000 1000000
+load npy | load(path) | np.load(path) | 1000 10000000
+"""
+
+
+class Row:
+    def __init__(self, line):
+        self.name, self.ours, self.peer, sizes, *check = [p.strip() for p in line.split("|")]
+        self.sizes = [int(s) for s in sizes.split()]
+        self.check = (check or ["within 1e-4"])[0].split()
+        self.names = [n for n in INPUTS if re.search(rf"\b{n}\b", self.ours + " " + self.peer)]
+
+    def source(self, k):
+        """The function that calls `times` times and returns the result and the seconds of one call."""
+        call = self.ours
+        result = "r = "
+        if call[0] == "@":
+            call = call.split(" ", 1)[1]
+            result = "[_, r] = "
+        copies = "".join(f"    {n} = copy({n}_given)\n" if n not in ("text", "path") else f"    {n} = {n}_given\n"
+                         for n in self.names)
+        return (f"function [seconds, r] = row{k}({', '.join(n + '_given' for n in self.names)}, times, least)\n{copies}"
+                f"    seconds = inf\n    repeat\n        before = time()\n        for k = 1..times\n"
+                f"            {result}{call}\n        end\n        spent = time() - before\n"
+                f"        seconds = min(seconds, spent/times)\n        least -= spent\n    until least <= 0\nend\n")
+
+
+def equal(row, got, wanted):
+    kind = row.check
+    if kind[0] == "random" or kind[-1] == "none":
+        return got.size == wanted.size
+    got, wanted = np.squeeze(got), np.squeeze(wanted)
+    if got.shape != wanted.shape:
+        return False
+    if kind[0] == "inside" and int(kind[1]):
+        cut = (slice(int(kind[1]), -int(kind[1])),)*2
+        got, wanted = got[cut], wanted[cut]
+    limit = float(kind[1]) if kind[0] == "within" else 1e-4
+    both = got.astype(np.complex128), wanted.astype(np.complex128)
+    return np.abs(both[0] - both[1]).max(initial=0) <= limit*(1 + np.abs(both[1][np.isfinite(both[1])]).max(initial=0))
+
+
+def measure(q, row, function, n, seconds):
+    inputs = {name: INPUTS[name](n) for name in row.names}
+    peer = eval(f"lambda {', '.join(row.names)}: {row.peer}", globals())
+    given = list(inputs.values())
+    _, got = function(*given, 1, 0)
+    wanted = peer(*given)
+    if not isinstance(wanted, str):
+        got, wanted = np.asarray(got), np.asarray(wanted)
+        same = equal(row, got, wanted)
+    else:
+        same = str(got) == wanted
+    before = time.perf_counter()
+    peer(*given)
+    times = max(1, int(2e-3/(time.perf_counter() - before + 1e-9)))
+    best = [math.inf, math.inf]
+    for _ in range(3):
+        best[0] = min(best[0], float(function(*given, times, seconds/3)[0]))
+        end = time.perf_counter() + seconds/3
+        while True:
+            before = time.perf_counter()
+            for _ in range(times):
+                peer(*given)
+            now = time.perf_counter()
+            best[1] = min(best[1], (now - before)/times)
+            if now > end:
+                break
+    return best, same
+
+
+def milliseconds(s):
+    return f"{s*1e3:.3g}"
+
+
+def write(lines):
+    path = os.path.join(ROOT, "docs", "benchmarks.md")
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    begin, end = "<!-- library: written by tests/bench/library.py -->\n", "<!-- library: end -->"
+    first, last = text.index(begin) + len(begin), text.index(end)
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text[:first] + "\n".join(lines) + "\n" + text[last:])
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--module", default=os.path.join(ROOT, "build", "python"), help="the folder of pyquasar")
+    p.add_argument("--seconds", type=float, default=0.2, help="measure each side of a row for this long")
+    p.add_argument("--write", action="store_true")
+    p.add_argument("words", nargs="*")
+    args = p.parse_args()
+    sys.path.insert(0, args.module)
+    import pyquasar as q
+    q.init("cpu", threads=1)
+    rows = [Row(line) for line in ROWS.strip().splitlines()]
+    rows = [r for r in rows if not args.words or any(w in r.name or w in r.ours for w in args.words)]
+    imports = "".join(f'import "{m}.q"\n' for m in ("dct", "imfilter", "immedfilt", "immorphology", "imresize", "signal",
+                                                    "colortransform", "imanalysis", "boxfilter", "dnn"))
+    lines = ["| call | n | quasar, ms | peer, ms | peer/quasar |", "|---|---|---|---|---|"]
+    ratios, low, wrong, absent = [], [], [], 0
+    globals()["DDOF"] = 0
+    print("\n".join(lines))
+    for k, row in enumerate(rows):
+        if cv2 is None and "cv2" in row.peer:
+            absent += 1
+            continue
+        module = q.compile_string(f"row{k}", imports + row.source(k))
+        for n in row.sizes:
+            (ours, peer), same = measure(q, row, getattr(module, f"row{k}"), n, args.seconds)
+            ratio = peer/ours
+            ratios.append(ratio)
+            low += [(ratio, row.name, n)]*(ratio < LOW)
+            wrong += [f"{row.name} ({n})"]*(not same)
+            lines.append(f"| {row.name} | {n} | {milliseconds(ours)} | {milliseconds(peer)} | {ratio:.2f} |")
+            print(lines[-1] + ("" if same else " the results differ"), flush=True)
+    mean = math.exp(sum(map(math.log, ratios))/len(ratios))
+    summary = f"{len(ratios)} measurements of {len(rows) - absent} calls; geometric mean {mean:.2f}; below {LOW}: {len(low)}"
+    print(summary)
+    for ratio, name, n in sorted(low):
+        print(f"  {ratio:.2f} {name} ({n})")
+    if absent:
+        print(f"{absent} calls were not run, because OpenCV is not installed")
+    if args.write:
+        versions = f"NumPy {np.__version__}, SciPy {sys.modules['scipy'].__version__}, OpenCV {cv2.__version__ if cv2 else 'absent'}"
+        write([f"{time.strftime('%d %B %Y')}; {versions}; one thread. {summary}.", ""] + lines)
+    if wrong:
+        sys.exit("The results differ: " + ", ".join(wrong))
+
+
+if __name__ == "__main__":
+    main()
