@@ -25,7 +25,8 @@ def version():
 
 def changelog(version):
     """Returns the newest section of CHANGELOG.md as Debian formats it."""
-    heading, date, text = re.search(r"^## (\S+) \((.*?)\)\n(.*?)(?=^## |\Z)", read("CHANGELOG.md"), re.S | re.M).groups()
+    section = r"^## (\S+) \((.*?)\)\n(.*?)(?=^## |\Z)"
+    heading, date, text = re.search(section, read("CHANGELOG.md"), re.S | re.M).groups()
     if heading == "Unreleased":
         date = datetime.date.today().isoformat()
     elif heading != version:

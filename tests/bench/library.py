@@ -305,7 +305,8 @@ def main():
     if absent:
         print(f"{absent} calls were not run, because OpenCV is not installed")
     if args.write:
-        versions = f"NumPy {np.__version__}, SciPy {sys.modules['scipy'].__version__}, OpenCV {cv2.__version__ if cv2 else 'absent'}"
+        opencv = cv2.__version__ if cv2 else "absent"
+        versions = f"NumPy {np.__version__}, SciPy {sys.modules['scipy'].__version__}, OpenCV {opencv}"
         write([f"{time.strftime('%d %B %Y')}; {versions}; one thread. {summary}.", ""] + lines)
     if wrong:
         sys.exit("The results differ: " + ", ".join(wrong))

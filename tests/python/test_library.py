@@ -11,7 +11,8 @@ np = library("numpy")
 if np is None:
     raise unittest.SkipTest("NumPy is not installed")
 
-REAL = ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64")
+REAL = ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32",
+        "float64")
 random = np.random.default_rng(7)
 # What the stream of seed 3 has always given.
 PERMUTATION = [8, 0, 2, 11, 9, 6, 1, 10, 3, 4, 7, 5]
@@ -51,7 +52,8 @@ class Fft(unittest.TestCase):
                     self.check(q.ifft1(x), np.fft.ifft(wide))
 
     def test_dimensions(self):
-        for shape in ((8, 1000), (1000, 8), (129, 130), (3, 5, 7), (64, 6, 40), (2, 300, 9), (17, 1, 4), (66, 67), (70, 71)):
+        shapes = (8, 1000), (1000, 8), (129, 130), (3, 5, 7), (64, 6, 40), (2, 300, 9), (17, 1, 4), (66, 67), (70, 71)
+        for shape in shapes:
             for kind in ("float32", "complex64", "float64", "uint8"):
                 x = array(kind, *shape)
                 wide = x.astype(np.complex128)
@@ -165,7 +167,8 @@ class Ranks(unittest.TestCase):
     def test_columns_and_nan(self):
         x = array("float32", 20001, 3)
         self.assertTrue(np.allclose(np.asarray(q.median(x, 0)), np.median(x, 0, keepdims=True)))
-        self.assertTrue(np.allclose(np.asarray(q.percentile(x, [10, 50, 70], 0)), np.percentile(x, [10, 50, 70], axis=0)))
+        expected = np.percentile(x, [10, 50, 70], axis=0)
+        self.assertTrue(np.allclose(np.asarray(q.percentile(x, [10, 50, 70], 0)), expected))
         x[5, 1] = np.nan
         self.assertTrue(np.isnan(np.asarray(q.median(x, 0))[0, 1]))
         self.assertTrue(np.allclose(np.asarray(q.nanmedian(x, 0)), np.nanmedian(x, 0, keepdims=True)))
@@ -271,7 +274,8 @@ class Others(unittest.TestCase):
                 with self.subTest(kind=kind, n=n, m=m):
                     self.assertEqual(place.tolist(), wanted)
                     self.assertEqual(there.tolist(), [w >= 0 for w in wanted])
-        self.assertEqual(np.asarray(q.ismember(np.array([2**63 + 1], np.uint64), np.array([-1], np.int64))).tolist(), [False])
+        there = q.ismember(np.array([2**63 + 1], np.uint64), np.array([-1], np.int64))
+        self.assertEqual(np.asarray(there).tolist(), [False])
 
     def test_random_streams(self):
         q.randseed(3)
