@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures built-in functions beside SciPy, NumPy and OpenCV, on one thread, and prints how fast they are in comparison.
+"""Measures built-in functions beside SciPy, NumPy and OpenCV, on one thread, and prints the ratios of their times.
 
     tests/bench/library.py [--module build/python] [--seconds 0.2] [--write] [WORD ...]
 
@@ -61,14 +61,19 @@ INPUTS = {
     "k15": lambda n: f32(15), "k31": lambda n: f32(31), "k3": lambda n: f32(3, 3), "k5": lambda n: f32(5, 5),
     "k9": lambda n: f32(9, 9), "knots": lambda n: np.sort(f32(100)), "vals": lambda n: f32(100),
     "grid": lambda n: np.linspace(0, 1, max(n//10, 4), dtype=np.float32), "gridv": lambda n: f32(max(n//10, 4)),
-    "A": lambda n: f32(side(n), side(n)), "B": lambda n: f32(side(n), side(n)), "D": lambda n: random.random((side(n),)*2),
+    "A": lambda n: f32(side(n), side(n)), "B": lambda n: f32(side(n), side(n)),
+    "D": lambda n: random.random((side(n),)*2),
     "E": lambda n: random.random((side(n),)*2), "v": lambda n: f32(side(n)), "vd": lambda n: random.random(side(n)),
     "U": lambda n: whole(256, np.uint8, side(n), side(n)), "Z": lambda n: f32(side(n), side(n)).astype(np.complex64),
-    "C": lambda n: f32(side(n//3), side(n//3), 3), "blobs": lambda n: nd.gaussian_filter(f32(side(n), side(n)), 2) > 0.5,
-    "px": lambda n: f32(side(n), side(n))*np.float32(side(n)-1), "py": lambda n: f32(side(n), side(n))*np.float32(side(n)-1),
-    "many": lambda n: f32(1, n//256, 16, 16), "many2": lambda n: f32(1, n//256, 16, 16), "rows": lambda n: f32(n//256, 256),
+    "C": lambda n: f32(side(n//3), side(n//3), 3),
+    "blobs": lambda n: nd.gaussian_filter(f32(side(n), side(n)), 2) > 0.5,
+    "px": lambda n: f32(side(n), side(n))*np.float32(side(n)-1),
+    "py": lambda n: f32(side(n), side(n))*np.float32(side(n)-1),
+    "many": lambda n: f32(1, n//256, 16, 16), "many2": lambda n: f32(1, n//256, 16, 16),
+    "rows": lambda n: f32(n//256, 256),
     "tall": lambda n: f32(n//16, 16), "P": lambda n: positive(side(n)), "text": lambda n: "aBc9 xYz-" * (n//9 + 1),
-    "path": npy, "coef": lambda n: f32(5), "b3": lambda n: np.array([0.2, 0.3, 0.2]), "a3": lambda n: np.array([1, -0.4, 0.1]),
+    "path": npy, "coef": lambda n: f32(5), "b3": lambda n: np.array([0.2, 0.3, 0.2]),
+    "a3": lambda n: np.array([1, -0.4, 0.1]),
 }
 
 
@@ -121,7 +126,8 @@ cumsum | cumsum(x) | x.cumsum() | 1000 10000000
 diff | diff(x) | np.diff(x) | 1000 10000000
 histogram | histogram(x,100) | np.histogram(x,100)[0] | 1000 1000000
 bincount | bincount(cnt) | np.bincount(cnt) | 1000 1000000
-find | find(mask) | np.argwhere(mask) if mask.ndim > 1 else np.stack([0*np.flatnonzero(mask),np.flatnonzero(mask)],1) | 1000 1000000
+find | find(mask) | np.argwhere(mask) if mask.ndim > 1 else np.stack([0*np.flatnonzero(mask),np.flatnonzero(mask)],1) \
+ | 1000 1000000
 conv2 3x3 | conv2(A,k3) | ss.convolve2d(A,k3) | 1024 1000000
 conv2 9x9 | conv2(A,k9) | ss.convolve2d(A,k9) | 1024 1000000
 conv2 5x5 same f64 | conv2(D,float64(k5),"same") | ss.convolve2d(D,np.float64(k5),'same') | 1024 1000000
@@ -142,8 +148,10 @@ imdilate 15x15 | imdilate(A,ones(15,15)) | cv2.dilate(A,np.ones((15,15))) | 1024
 imdilate 15x15 u8 | imdilate(U,ones(15,15)) | cv2.dilate(U,np.ones((15,15))) | 1024 1000000
 imopen 5x5 | imopen(A,ones(5,5)) | cv2.morphologyEx(A,cv2.MORPH_OPEN,np.ones((5,5))) | 1024 1000000
 imresize up bilinear | imresize(A,2) | cv2.resize(A,None,fx=2,fy=2,interpolation=cv2.INTER_LINEAR) | 1024 1000000
-imresize up bicubic | imresize(A,2,"bicubic") | nd.zoom(A,2,order=3,mode='grid-constant',grid_mode=True) | 1024 1000000 | inside 0 none
-imresize down | imresize(A,0.5) | cv2.resize(A,None,fx=0.5,fy=0.5,interpolation=cv2.INTER_AREA) | 1024 1000000 | inside 0 none
+imresize up bicubic | imresize(A,2,"bicubic") | nd.zoom(A,2,order=3,mode='grid-constant',grid_mode=True) \
+ | 1024 1000000 | inside 0 none
+imresize down | imresize(A,0.5) | cv2.resize(A,None,fx=0.5,fy=0.5,interpolation=cv2.INTER_AREA) \
+ | 1024 1000000 | inside 0 none
 interp1 linear | interp1(knots,vals,x,"linear","clamp") | np.interp(x,knots,vals) | 1000 1000000
 interp1 long | interp1(grid,gridv,x) | np.interp(x,grid,gridv) | 1000 1000000
 interp1 spline | interp1(knots,vals,x,"spline","extrap") | si.CubicSpline(knots,vals)(x) | 1000 1000000 | within 1e-2
@@ -278,8 +286,8 @@ def main():
     q.init("cpu", threads=1)
     rows = [Row(line) for line in ROWS.strip().splitlines()]
     rows = [r for r in rows if not args.words or any(w in r.name or w in r.ours for w in args.words)]
-    imports = "".join(f'import "{m}.q"\n' for m in ("dct", "imfilter", "immedfilt", "immorphology", "imresize", "signal",
-                                                    "colortransform", "imanalysis", "boxfilter", "dnn"))
+    imports = "".join(f'import "{m}.q"\n' for m in ("dct", "imfilter", "immedfilt", "immorphology", "imresize",
+                                                    "signal", "colortransform", "imanalysis", "boxfilter", "dnn"))
     lines = ["| call | n | quasar, ms | peer, ms | peer/quasar |", "|---|---|---|---|---|"]
     ratios, low, wrong, absent = [], [], [], 0
     globals()["DDOF"] = 0
@@ -298,7 +306,8 @@ def main():
             lines.append(f"| {row.name} | {n} | {milliseconds(ours)} | {milliseconds(peer)} | {ratio:.2f} |")
             print(lines[-1] + ("" if same else " the results differ"), flush=True)
     mean = math.exp(sum(map(math.log, ratios))/len(ratios))
-    summary = f"{len(ratios)} measurements of {len(rows) - absent} calls; geometric mean {mean:.2f}; below {LOW}: {len(low)}"
+    summary = (f"{len(ratios)} measurements of {len(rows) - absent} calls; geometric mean {mean:.2f}; "
+               f"below {LOW}: {len(low)}")
     print(summary)
     for ratio, name, n in sorted(low):
         print(f"  {ratio:.2f} {name} ({n})")
