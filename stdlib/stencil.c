@@ -1,7 +1,7 @@
 /* stencil.c -- implements stencil.h; also compiled from stencil_avx2.c for processors with AVX2.
  *
- * Medians are selected by networks of exchanges, without branches, so that the loop over the windows of a row is made of
- * vector instructions.  The network for 25 elements is that of N. Devillard, Fast median search (1998). */
+ * Medians are selected by networks of exchanges, without branches, so that the loop over the windows of a row consists
+ * of vector instructions.  The network for 25 elements is from N. Devillard, Fast median search (1998). */
 #include "stdlib/stencil.h"
 #include "vm/array/contiguous.h"
 
