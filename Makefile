@@ -60,6 +60,7 @@ check:
 	@python3 tests/layers.py
 	@python3 tests/tables.py
 	@python3 tests/style.py
+	@python3 tests/words.py
 	@python3 tests/size.py
 	@tools/format --check
 

@@ -273,7 +273,7 @@ static void forget_host(void) {
 static void close_border(qs_vm *vm) {
     Border *b = qgil_border(vm);
     qgil_hold(b);
-    qwritten_tell(b);
+    qwritten_report(b);
     if (qbridge.ours && qbridge.host == b) {
         PyObject *r = qbridge_support("end", "()");
         Py_XDECREF(r);
@@ -423,7 +423,7 @@ static int init_builtins(void) {
 
 static int init_types(PyObject *module) {
     qbridge.support = PyImport_ImportModule("pyquasar._support");
-    if (!qbridge.support || qerror_init(qbridge.support) < 0 || qnd_tell_elements() < 0) return -1;
+    if (!qbridge.support || qerror_init(qbridge.support) < 0 || qnd_pass_dtypes() < 0) return -1;
     if (init_builtins() < 0 || qscalar_init() < 0 || qfunction_init() < 0 || qvalue_init() < 0 ||
         qtyped_init(module) < 0 || qcycles_init() < 0 || watch_collections(module) < 0 ||
         PyModule_AddFunctions(module, qhost_functions) < 0 || PyModule_AddFunctions(module, qgrad_functions) < 0 ||

@@ -384,7 +384,7 @@ qs_status qnd_assigned(Border *b, PyObject *o, qs_value *out);
 qs_status qnd_kept(Border *b, PyObject *o, const Type *declared, qs_value *out);
 void qnd_keep_exports(Border *b); /* keeps the exported views alive when the VM closes */
 const char *qnd_name(int dtype);  /* NumPy's name of the element type */
-int qnd_tell_elements(void);      /* passes the element types to _support, which names them; -1: an exception is set */
+int qnd_pass_dtypes(void);        /* passes the element types to _support, which names them; -1: an exception is set */
 int qnd_named(const char *name);  /* the element type of that name; QS_NDTYPES: there is none */
 /* Memory of an array that outside code uses.  It stays at its address until it is taken back, also when the VM closes;
  * then the Export alone keeps the memory. */
@@ -430,9 +430,9 @@ PyObject *qdl_device(PyObject *self, PyObject *unused);                /* __dlpa
 
 /* -- written.c: writes that torch must count ----------------------------------------------------------------------- */
 void qwritten_watch(Border *b, Array *a); /* a is the memory of a tensor, or of one in a pair */
-void qwritten_tell_all(Border *b);
-static inline void qwritten_tell(Border *b) { /* reports writes; called whenever Python is about to run */
-    if (__builtin_expect(b->written != NULL, 0)) qwritten_tell_all(b);
+void qwritten_report_all(Border *b);
+static inline void qwritten_report(Border *b) { /* reports writes; called whenever Python is about to run */
+    if (__builtin_expect(b->written != NULL, 0)) qwritten_report_all(b);
 }
 
 /* -- gpu.c: CUDA memory and streams -------------------------------------------------------------------------------- */
@@ -447,7 +447,7 @@ qs_status qgpu_hand_back(Border *b); /* called when the entry ends */
 qs_status qgpu_order_all(Border *b, bool back);
 static inline qs_status qgpu_lend(Border *b) {
     qgil_here(b);
-    qwritten_tell(b);
+    qwritten_report(b);
     return b->threads->nfollowed ? qgpu_order_all(b, true) : QS_OK;
 }
 static inline qs_status qgpu_regain(Border *b, qs_status s) { /* s: status of the call */

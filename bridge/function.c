@@ -144,7 +144,7 @@ static qs_status take_size(Border *b, const Function *f, PyObject *o, int i, qs_
     double bad = k < n ? x[k] : 0;
     qmem_free(qvm_ctx(b->vm), x, n * sizeof *x);
     if (k == n) return QS_OK;
-    return qs_fail(b->vm, QS_EVALUE, "%s: a size must be a whole number, got %s", f->name->s, qnum_shown(bad, text));
+    return qs_fail(b->vm, QS_EVALUE, "%s: a size must be an integer, got %s", f->name->s, qnum_shown(bad, text));
 }
 
 static int dimensions_of(qs_value v) {
@@ -392,8 +392,8 @@ static PyObject *name_of(PyObject *o, void *unused) {
 
 /* Returns a literal default value; … for anything that must be computed. */
 static PyObject *default_value(const Node *n) {
-    if (n->kind == N_NUM && n->u.num.is_uint64) return PyLong_FromUnsignedLongLong((uint64_t)n->u.num.whole);
-    if (n->kind == N_NUM && n->u.num.whole) return PyLong_FromLongLong(n->u.num.whole);
+    if (n->kind == N_NUM && n->u.num.is_uint64) return PyLong_FromUnsignedLongLong((uint64_t)n->u.num.int_value);
+    if (n->kind == N_NUM && n->u.num.int_value) return PyLong_FromLongLong(n->u.num.int_value);
     if (n->kind == N_NUM && !n->u.num.imaginary)
         return n->u.num.integer ? PyLong_FromDouble(n->u.num.value) : PyFloat_FromDouble(n->u.num.value);
     if (n->kind == N_STR) return qpy_string(n->u.str->s, n->u.str->len);

@@ -356,7 +356,7 @@ static int hand_back(Border *b) {
 /* Python code called inside may have let another thread run the VM. */
 int qgil_leave(Border *b) {
     qgil_back(b);
-    qwritten_tell(b);
+    qwritten_report(b);
     if (b->threads->depth == 1 && (b->ndropped || orphans.n)) release_dropped(b);
     int r = b->threads->nfollowed ? hand_back(b) : 0;
     b->threads->depth--;
@@ -409,7 +409,7 @@ int qgil_work(Border *b) {
 void qgil_rest(Border *b, int before) {
     qgil_here(b);
     qgil_back(b);
-    qwritten_tell(b);
+    qwritten_report(b);
     if (b->hosted && !before) qflag_lower(&qvm(b->vm)->interrupted);
     b->threads->works = before;
 }
@@ -437,7 +437,7 @@ static void let_in(Border *b, unsigned until) {
 qs_status qgil_yield(qs_vm *vm) {
     Border *b = border_of(vm);
     qgil_here(b);
-    qwritten_tell(b);
+    qwritten_report(b);
     qgil_outside(b);
     unsigned all = b->entered + (unsigned)b->waiting; /* both change only with the GIL held */
     bool wanted = b->waiting > 0;
@@ -453,7 +453,7 @@ qs_status qgil_yield(qs_vm *vm) {
 void qgil_release_vm(qs_vm *vm, bool computes) {
     Border *b = border_of(vm);
     qgil_here(b);
-    qwritten_tell(b);
+    qwritten_report(b);
     released.border = qborder_retain(b), released.computes = computes;
     if (computes) atomic_fetch_add(&b->computing, 1);
     qgil_outside(b);

@@ -299,7 +299,8 @@ static PyObject *get_progress(PyObject *module, PyObject *unused) {
         const Doing *d = &qvm_ctx(b->vm)->doing;
         const char *name = atomic_load(&d->name);
         double part = (double)qdoing_part(d);
-        if (name) r = Py_BuildValue("(IsN)", atomic_load(&d->turn), name, part < 0 ? none() : PyFloat_FromDouble(part));
+        if (name)
+            r = Py_BuildValue("(IsN)", atomic_load(&d->serial), name, part < 0 ? none() : PyFloat_FromDouble(part));
     }
     if (b) qborder_release(b);
     return r || PyErr_Occurred() ? r : none();

@@ -104,7 +104,7 @@ static const char *format_of(int d) {
 
 const char *qnd_name(int d) { return d == QS_I32 ? "int32" : qdtype_info[d].name; }
 
-int qnd_tell_elements(void) {
+int qnd_pass_dtypes(void) {
     PyObject *all = PyDict_New(), *done = NULL;
     for (int d = 0; all && d < QS_NDTYPES; d++) {
         PyObject *code = PyUnicode_FromString(qdtype_info[d].numpy);

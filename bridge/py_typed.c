@@ -85,7 +85,7 @@ static int raise_overflow(PyObject *o, qs_dtype d) {
     return PyErr_Format(PyExc_OverflowError, "%S is no number of type %s", o, name_of(d)), -1;
 }
 
-static int put_whole(PyObject *o, qs_dtype d, void *to) {
+static int put_int(PyObject *o, qs_dtype d, void *to) {
     PyObject *n = PyNumber_Index(o);
     int over = 0, bits = bits_of(d);
     if (!n) return -1;
@@ -105,7 +105,7 @@ static int put_whole(PyObject *o, qs_dtype d, void *to) {
 /* Stores a Python number as an element. */
 static int put_number(PyObject *o, qs_dtype d, void *to) {
     if (d == QS_B1) return *(uint8_t *)to = (uint8_t)PyObject_IsTrue(o), 0;
-    if (qdtype_is_int(d)) return put_whole(o, d, to);
+    if (qdtype_is_int(d)) return put_int(o, d, to);
     PyObject *whole = !PyFloat_Check(o) && !PyComplex_Check(o) ? PyNumber_Index(o) : NULL;
     double re = whole ? PyLong_AsDouble(whole) : PyComplex_RealAsDouble(o), im = 0;
     if (PyComplex_Check(o)) im = PyComplex_ImagAsDouble(o);

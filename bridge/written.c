@@ -55,7 +55,7 @@ static PyObject *take_note(Border *b) {
     return owner;
 }
 
-void qwritten_tell_all(Border *b) {
+void qwritten_report_all(Border *b) {
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
     while (b->written) {

@@ -98,7 +98,7 @@ uint32_t qbuildlog_error(const CodeLines *lines, const char *log) {
     return 0;
 }
 
-void qbuildlog_tell(const CodeLines *lines, const char *log, Text *out) {
+void qbuildlog_translate(const CodeLines *lines, const char *log, Text *out) {
     for (const char *row = log, *end; *row; row = *end ? end + 1 : end) {
         Place p;
         int line, column;

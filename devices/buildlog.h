@@ -17,5 +17,5 @@ uint32_t qbuildlog_position(const CodeLines *lines, uint32_t line);
 uint32_t qbuildlog_error(const CodeLines *lines, const char *log);
 
 /* Appends the log to out, with lines of the text replaced by the file and line of the script. */
-void qbuildlog_tell(const CodeLines *lines, const char *log, Text *out);
+void qbuildlog_translate(const CodeLines *lines, const char *log, Text *out);
 #endif

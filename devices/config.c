@@ -10,9 +10,9 @@
 #ifdef QUASAR_EXPAT
 #include <expat.h>
 
-#define LATE      libexpat
-#define LATE_API  "devices/expat_api.def"
-#define LATE_FILE QUASAR_EXPAT
+#define LAZY      libexpat
+#define LAZY_API  "devices/expat_api.def"
+#define LAZY_FILE QUASAR_EXPAT
 #include "vm/base/lazy_library.h"
 #endif
 
@@ -110,9 +110,9 @@ static void read_attribute(Reader *r, DeviceWish *w, const char *name, const cha
             set_error(r, "kind must be cpu, ref, opencl, cuda or gpu", value);
         else snprintf(w->kind, sizeof w->kind, "%s", value);
     } else if (!strcmp(name, "index")) {
-        if (!parse_integer(value, 999, &w->ordinal)) set_error(r, "index must be a whole number ≥ 0", value);
+        if (!parse_integer(value, 999, &w->ordinal)) set_error(r, "index must be an integer ≥ 0", value);
     } else if (!strcmp(name, "threads")) {
-        if (!parse_integer(value, 1 << 20, &w->threads)) set_error(r, "threads must be a whole number ≥ 0", value);
+        if (!parse_integer(value, 1 << 20, &w->threads)) set_error(r, "threads must be an integer ≥ 0", value);
     } else if (!strcmp(name, "memory")) {
         if (!qconfig_bytes(value, &w->memory)) set_error(r, "memory must be a size like 500M", value);
     } else {

@@ -118,11 +118,11 @@ typedef struct {
     DevPtr faults_there;   /* device address of `faults` */
     DevAsync late[FAULTS]; /* callbacks of the first d->owed launches */
     Stage stage[STAGES];
-    unsigned turn;    /* counts used stages; modulo STAGES, the index of the next one */
-    CudaMath *math;   /* NULL: not needed so far */
-    uint64_t peers;   /* bit i: access to the memory of device i was requested */
-    char running[64]; /* name of the last kernel launched since the last synchronization; "": none */
-    char dead[1024];  /* reason why the context is unusable; "": it is usable */
+    unsigned next_stage; /* counts used stages; modulo STAGES, the index of the next one */
+    CudaMath *math;      /* NULL: not needed so far */
+    uint64_t peers;      /* bit i: access to the memory of device i was requested */
+    char running[64];    /* name of the last kernel launched since the last synchronization; "": none */
+    char dead[1024];     /* reason why the context is unusable; "": it is usable */
 } State;
 
 struct Program {
@@ -210,7 +210,7 @@ static qs_status settle(Device *d, qs_status s) {
     while (failed < n && !k->faults[failed].message) failed++;
     d->owed = 0, d->ctx->owed -= n;
     if (failed < n && s != QS_OK) qerr_clear(d->ctx);
-    if (failed < n) s = k->late[failed].tell(k->late[failed].ud, &k->faults[failed]);
+    if (failed < n) s = k->late[failed].report(k->late[failed].ud, &k->faults[failed]);
     for (int i = 0; i < n; i++) k->faults[i].message = 0, k->late[i].drop(k->late[i].ud);
     return s;
 }
@@ -663,7 +663,7 @@ static qs_status wait_stage(Device *d, Stage *g) {
 
 /* Returns the next pinned buffer, after waiting until the device no longer uses it. */
 static qs_status next_stage(Device *d, Stage **out) {
-    Stage *g = &state_of(d)->stage[state_of(d)->turn++ % STAGES];
+    Stage *g = &state_of(d)->stage[state_of(d)->next_stage++ % STAGES];
     TRY(make_stage(d, g));
     TRY(wait_stage(d, g));
     return *out = g, QS_OK;
@@ -986,19 +986,19 @@ static qs_status error_at(Device *d, qs_status kind, const Code *code, uint32_t 
 
 static qs_status load_failed(Device *d, const Program *p, const Code *code, int e, const char *log) {
     char what[256], line[128];
-    Text told;
+    Text report;
     if (is_final(e)) return checked(d, "ModuleLoadDataEx", e);
     describe_error(&state_of(d)->f, e, what, sizeof what);
     quote_line(code->bytes, log, line, sizeof line);
-    qtext_init(&told, d->ctx);
-    qbuildlog_tell(&code->lines, log, &told);
-    while (told.len && told.s[told.len - 1] == '\n') told.s[--told.len] = 0;
-    const char *all = told.len ? told.s : "", *rest = all + strcspn(all, "\n");
+    qtext_init(&report, d->ctx);
+    qbuildlog_translate(&code->lines, log, &report);
+    while (report.len && report.s[report.len - 1] == '\n') report.s[--report.len] = 0;
+    const char *all = report.len ? report.s : "", *rest = all + strcspn(all, "\n");
     qs_status s =
         error_at(d, e == ERROR_OUT_OF_MEMORY ? QS_ENOMEM : QS_EDEVICE, code, qbuildlog_error(&code->lines, log),
                  "%s: kernel %s cannot be loaded: cuModuleLoadDataEx: %s%s%.*s%s%.800s", qdev_name(d), p->name, what,
                  *all ? ": " : "", (int)(rest - all), all, line, rest);
-    qtext_free(&told);
+    qtext_free(&report);
     return s;
 }
 

@@ -68,7 +68,7 @@ struct CudaMath {
     DevPtr blas_block, area;
     size_t area_bytes;
     Plan plan[PLANS];
-    unsigned turn; /* counts new plans; modulo PLANS, the index of the plan to replace next */
+    unsigned next_plan; /* counts new plans; modulo PLANS, the index of the plan to replace next */
     Convolution convolution[CONVOLUTIONS];
     unsigned next; /* counts new convolutions likewise */
 };
@@ -294,7 +294,7 @@ static void drop_plan(CudaMath *m, Plan *p) {
 }
 
 static qs_status make_plan(Device *d, CudaMath *m, void *stream, const DevFft *f, Plan **out) {
-    Plan *p = &m->plan[m->turn++ % PLANS];
+    Plan *p = &m->plan[m->next_plan++ % PLANS];
     drop_plan(m, p);
     *p = (Plan){.of = *f};
     TRY(CALL(d, m, FFT, FftCreate, &p->plan));
@@ -425,10 +425,10 @@ static qs_status solve_factored(Device *d, CudaMath *m, const DevSolve *s, const
     int n = (int)s->n, columns = (int)s->columns;
     bool system = s->kind == SOLVE_SYSTEM, apart = system && columns > 1;
     DevPtr x = apart ? part_address(r, RIGHT) : s->x;
-    if (system) TRY(copy_matrix(d, m, s->dtype, s->tb ? PLAIN : TURNED, n, columns, s->b, s->ldb, x));
-    TRY(TYPED(SOLVER, s->dtype, getrs, m->solver, system ? TURNED : PLAIN, n, columns, part_address(r, COPY), n,
+    if (system) TRY(copy_matrix(d, m, s->dtype, s->tb ? PLAIN : TRANSPOSED, n, columns, s->b, s->ldb, x));
+    TRY(TYPED(SOLVER, s->dtype, getrs, m->solver, system ? TRANSPOSED : PLAIN, n, columns, part_address(r, COPY), n,
               part_address(r, ROW), x, n, part_address(r, INFO)));
-    return apart ? copy_matrix(d, m, s->dtype, TURNED, columns, n, x, n, s->x) : QS_OK;
+    return apart ? copy_matrix(d, m, s->dtype, TRANSPOSED, columns, n, x, n, s->x) : QS_OK;
 }
 
 static qs_status eliminate(Device *d, CudaMath *m, qs_dtype type, int n, const Room *r, int *info) {
@@ -461,7 +461,7 @@ qs_status qcudamath_solve(Device *d, CudaMath *m, void *stream, DevSolve *s) {
     TRY(have(d, m, LIB_SOLVER, stream));
     TRY(get_solving_room(d, m, s, &r));
     qs_status status =
-        copy_matrix(d, m, s->dtype, s->ta ? TURNED : PLAIN, s->n, s->n, s->a, s->lda, part_address(&r, COPY));
+        copy_matrix(d, m, s->dtype, s->ta ? TRANSPOSED : PLAIN, s->n, s->n, s->a, s->lda, part_address(&r, COPY));
     if (status == QS_OK) status = s->kind == SOLVE_CHOLESKY ? by_cholesky(d, m, s, &r) : by_elimination(d, m, s, &r);
     put_room(d, &r);
     return status;
@@ -529,7 +529,7 @@ static qs_status read_side(Device *d, CudaMath *m, const DevFactor *f, const Roo
                            void *to) {
     int64_t k = shorter(f);
     if (is_flat(f))
-        TRY(copy_matrix(d, m, f->dtype, TURNED, k, rows, part_address(r, which), rows, part_address(r, COPY)));
+        TRY(copy_matrix(d, m, f->dtype, TRANSPOSED, k, rows, part_address(r, which), rows, part_address(r, COPY)));
     return read_part(d, r, is_flat(f) ? COPY : which, (size_t)(rows * k) * qdtype_size(f->dtype), to);
 }
 
@@ -566,7 +566,7 @@ qs_status qcudamath_factor(Device *d, CudaMath *m, void *stream, DevFactor *f) {
     TRY(have(d, m, LIB_SOLVER, stream));
     TRY(get_factoring_room(d, m, f, &r));
     int64_t rows = is_flat(f) ? f->n : f->m, columns = is_flat(f) ? f->m : f->n;
-    qs_status s = copy_matrix(d, m, f->dtype, f->ta == is_flat(f) ? TURNED : PLAIN, rows, columns, f->a, f->lda,
+    qs_status s = copy_matrix(d, m, f->dtype, f->ta == is_flat(f) ? TRANSPOSED : PLAIN, rows, columns, f->a, f->lda,
                               part_address(&r, COPY));
     if (s == QS_OK) s = by[f->kind](d, m, f, &r);
     put_room(d, &r);

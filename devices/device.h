@@ -50,8 +50,8 @@ typedef struct {
 
 /* Callbacks for a fault that is detected after the launch has returned (an asynchronous error). */
 typedef struct {
-    qs_status (*tell)(void *ud, const DevFault *); /* turns the fault into the current error */
-    void (*drop)(void *ud);                        /* called when the launch has ended, successfully or not */
+    qs_status (*report)(void *ud, const DevFault *); /* turns the fault into the current error */
+    void (*drop)(void *ud);                          /* called when the launch has ended, successfully or not */
     void *ud;
     bool taken; /* set by the device if it will call these; otherwise the launch was synchronous */
 } DevAsync;

@@ -87,7 +87,7 @@ static qs_status read_head(Load *l) {
     l->head = (const Elf64_Ehdr *)(const void *)l->file;
     if (l->n < sizeof *l->head || memcmp(l->head->e_ident, ELFMAG, SELFMAG)) return damaged(l->ctx, "not an ELF file");
     if (l->head->e_ident[EI_CLASS] != ELFCLASS64 || l->head->e_type != ET_REL || l->head->e_machine != MACHINE)
-        return qerr_set(l->ctx, QS_EDEVICE, "compiled kernel is for another kind of machine (ELF machine %d)",
+        return qerr_set(l->ctx, QS_EDEVICE, "compiled kernel is for a different type of machine (ELF machine %d)",
                         l->head->e_machine);
     l->nsections = l->head->e_shnum;
     if (l->head->e_shentsize != sizeof(Elf64_Shdr) || l->head->e_shoff % 8 ||

@@ -67,11 +67,11 @@ static DevPtr take_kept(FreeList *l, uint32_t i) {
 /* Returns the index of an idle block, or else of the block that was freed first.  Returns l->n for a new block if there
  * is room and the list is short: a program may use a few blocks in rotation, filling one while others are in use. */
 static uint32_t choose_idle(Device *d, const FreeList *l, size_t size) {
-    enum { IN_TURNS = 3 };
+    enum { REUSED = 3 };
     bool room = !d->limit || d->heap->used + d->heap->kept + size <= d->limit;
     for (uint32_t i = 0; i < l->n; i++)
         if (!d->busy(d, l->at[i])) return i;
-    return l->n < IN_TURNS && room ? l->n : 0;
+    return l->n < REUSED && room ? l->n : 0;
 }
 
 static qs_status get_block(Device *d, size_t n, bool idle, DevPtr *out) {

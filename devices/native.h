@@ -9,7 +9,7 @@
 #include "devices/combine.h"
 #include "devices/device.h"
 
-enum { NATIVE_ABI = 4, NATIVE_SUMS = 8, NATIVE_TURNS = 8 };
+enum { NATIVE_ABI = 4, NATIVE_SUMS = 8, NATIVE_COSTS = 8 };
 enum {
     NATIVE_BLOCKS = 1,   /* the kernel uses its block: take the launch's block size; else the device chooses */
     NATIVE_SERIAL = 2,   /* positions must run in index order: one thread */
@@ -48,7 +48,7 @@ typedef struct {
     uint32_t cost;
     uint8_t around, param, axis, dtype;
     int64_t more;
-} NativeTurns;
+} LoopCost;
 
 typedef struct {
     uint32_t abi, flags;
@@ -57,7 +57,7 @@ typedef struct {
     uint64_t shared_bytes, item_bytes;
     uint32_t nsums; /* 0: none, or another array is updated atomically, too */
     NativeSum sums[NATIVE_SUMS];
-    uint32_t nturns; /* 0: the loop lengths are unknown */
-    NativeTurns turns[NATIVE_TURNS];
+    uint32_t ncosts; /* 0: the loop lengths are unknown */
+    LoopCost costs[NATIVE_COSTS];
 } NativeInfo;
 #endif

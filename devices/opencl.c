@@ -362,17 +362,17 @@ static qs_status QS_PRINTF(4, 5) error_at(Device *d, const Code *code, uint32_t 
 
 static qs_status build_failed(Device *d, const Program *p, const Code *code) {
     const State *s = state_of(d);
-    Text told;
+    Text report;
     size_t n = 0;
     s->f.GetProgramBuildInfo(p->program, s->id, PROGRAM_BUILD_LOG, 0, NULL, &n);
     char *log = qmem_alloc(d->ctx, n + 1);
     if (n) s->f.GetProgramBuildInfo(p->program, s->id, PROGRAM_BUILD_LOG, n, log, NULL);
-    qtext_init(&told, d->ctx);
-    qbuildlog_tell(&code->lines, log, &told);
-    while (told.len && told.s[told.len - 1] == '\n') told.s[--told.len] = 0;
+    qtext_init(&report, d->ctx);
+    qbuildlog_translate(&code->lines, log, &report);
+    while (report.len && report.s[report.len - 1] == '\n') report.s[--report.len] = 0;
     qs_status st = error_at(d, code, qbuildlog_error(&code->lines, log), "%s: kernel %s does not build: %.800s",
-                            qdev_name(d), p->name, told.len ? told.s : "the driver gives no reason");
-    qtext_free(&told);
+                            qdev_name(d), p->name, report.len ? report.s : "the driver gives no reason");
+    qtext_free(&report);
     qmem_free(d->ctx, log, n + 1);
     return st;
 }

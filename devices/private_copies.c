@@ -40,7 +40,7 @@ static size_t copy_bytes(const NativeInfo *info, int nargs, const DevArg *args) 
     return bytes;
 }
 
-static double turns_of(const NativeTurns *t, const DevArg *args) {
+static double iterations_of(const LoopCost *t, const DevArg *args) {
     double n = (double)t->more;
     if (t->axis == NATIVE_NUMBER) {
         int32_t narrow = (int32_t)args[t->param].bits;
@@ -51,10 +51,10 @@ static double turns_of(const NativeTurns *t, const DevArg *args) {
 
 /* Returns the number of instructions of a position, with loop lengths computed from the arguments. */
 static double cost_of(const NativeInfo *info, const DevArg *args) {
-    double often[NATIVE_TURNS] = {0}, sum = 0;
-    for (uint32_t i = 0; i < info->nturns; i++) {
-        often[i] = turns_of(&info->turns[i], args) * (i ? often[info->turns[i].around] : 1);
-        sum += often[i] * info->turns[i].cost;
+    double often[NATIVE_COSTS] = {0}, sum = 0;
+    for (uint32_t i = 0; i < info->ncosts; i++) {
+        often[i] = iterations_of(&info->costs[i], args) * (i ? often[info->costs[i].around] : 1);
+        sum += often[i] * info->costs[i].cost;
     }
     return sum;
 }
@@ -65,7 +65,7 @@ int64_t qprivate_count(const NativeInfo *info, const DevArg *args, int64_t posit
     size_t bytes = copy_bytes(info, (int)info->nargs, args);
     if (bytes > room / 2) return 1;
     for (uint32_t i = 0; i < info->nsums; i++) elements += (double)sum_count(args, &info->sums[i]);
-    if (info->nturns) cost = cost_of(info, args);
+    if (info->ncosts) cost = cost_of(info, args);
     else if (info->flags & NATIVE_LOOPS && cost < LOOP_GUESS) cost = LOOP_GUESS;
     double work = cost * (double)positions;
     if (n > work / PART_WORK) n = work / PART_WORK;

@@ -23,7 +23,7 @@ qs_status qarg_int(qs_vm *vm, const char *fn, const char *what, qs_value v, int6
     TRY(qarg_num(vm, fn, what, v, &x));
     if (v.kind == QS_INT) return *out = v.u.i, QS_OK;
     if (x != floor(x) || fabs(x) >= 0x1p63)
-        return qs_fail(vm, QS_EVALUE, "%s: %s must be a whole number, got %g", fn, what, x);
+        return qs_fail(vm, QS_EVALUE, "%s: %s must be an integer, got %g", fn, what, x);
     *out = (int64_t)x;
     return QS_OK;
 }
@@ -47,7 +47,7 @@ qs_status qarg_string(qs_vm *vm, const char *fn, const char *what, qs_value v, c
 
 qs_status qarg_dim(qs_vm *vm, const char *fn, qs_value v, int *out) {
     int64_t d;
-    if (v.kind == QS_BOOL) return qarg_wrong(vm, fn, "dimension", "a whole number", v);
+    if (v.kind == QS_BOOL) return qarg_wrong(vm, fn, "dimension", "an integer", v);
     TRY(qarg_int(vm, fn, "dimension", v, &d));
     if (d < 0 || d >= QS_MAX_RANK)
         return qs_fail(vm, QS_EINDEX, "%s: dimension must be 0 to %d, got %lld", fn, QS_MAX_RANK - 1, (long long)d);

@@ -117,8 +117,8 @@ static qs_status read_positions(const Store *s, qs_call_args *c, int i, const ch
     for (int d = 0; d < s->rank; d++) {
         double x = ((const double *)p)[d];
         if (!(x >= (double)least && x == floor(x) && fabs(x) < 0x1p52))
-            return qs_fail(s->vm, QS_EVALUE, "%s: %s along dimension %d must be a whole number%s, got %g", s->fn, what,
-                           d, least == 0 ? " ≥ 0" : "", x);
+            return qs_fail(s->vm, QS_EVALUE, "%s: %s along dimension %d must be an integer%s, got %g", s->fn, what, d,
+                           least == 0 ? " ≥ 0" : "", x);
         out[d] = (int64_t)x;
     }
     return QS_OK;

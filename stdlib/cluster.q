@@ -203,7 +203,7 @@ function v = cluster_numbers(fn, what, x, dims, otherwise)
         v[0..numel(x)-1] = x
     end
     if sum(v != floor(v)) + sum(v < 0) > 0
-        error(fn, ": ", what, " must be whole numbers ≥ 0, got ", v)
+        error(fn, ": ", what, " must be integers ≥ 0, got ", v)
     end
 end
 

@@ -441,7 +441,7 @@ static qs_status block_arg(qs_vm *vm, qs_call_args *c, double x[QS_MAX_RANK], in
     bool good = count >= 1 && count <= QS_MAX_RANK;
     for (size_t i = 0; good && i < count; i++) good = v[i] >= 0 && v[i] < INFINITY && v[i] == floor(v[i]), x[i] = v[i];
     qmem_free(qvm_ctx(vm), v, count * sizeof *v);
-    if (!good) return qs_fail(vm, QS_EVALUE, "%s: dims must hold 1 to %d whole numbers ≥ 0", c->name, QS_MAX_RANK);
+    if (!good) return qs_fail(vm, QS_EVALUE, "%s: dims must hold 1 to %d integers ≥ 0", c->name, QS_MAX_RANK);
     *n = (int64_t)count;
     return QS_OK;
 }

@@ -8,14 +8,14 @@ function k = dct_order(n : int)
 end
 
 % Returns exp(s*j*pi*k/(2*n)) for each k, to multiply the spectrum V by.
-function w = dct_turns(n : int, s, V)
+function w = dct_iterations(n : int, s, V)
     w = cast_like(exp(float64(0..n-1)*(s*1j*pi/(2*n))), V)
 end
 
 function y = dct_rows(x)
     n = size(x, 1)
     V = fft1(x[:,dct_order(n)], 1)
-    y = sqrt(2/n)*real(V.*dct_turns(n, -1, V))
+    y = sqrt(2/n)*real(V.*dct_iterations(n, -1, V))
     y[:,0] /= sqrt(2)
 end
 
@@ -27,7 +27,7 @@ function x = idct_rows(y)
     back[:,1..n-1] = -c[:,n-1..-1..1]
     V = complex(c, back)
     x = uninit_like(c)
-    x[:,dct_order(n)] = real(ifft1(V.*dct_turns(n, 1, V), 1))
+    x[:,dct_order(n)] = real(ifft1(V.*dct_iterations(n, 1, V), 1))
 end
 
 function y = dct_along(what, x, dim, rows)

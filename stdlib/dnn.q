@@ -178,7 +178,7 @@ end
 function p = dnn_pair(what, x, least)
     good = isnumeric(x) && isreal(x) && numel(x) <= 2 && numel(x) > 0
     assert(good && all(x == floor(x)) && all(x >= least), _
-           what, " must be a whole number of at least ", least, ", or two of them, for rows and columns, got ", x)
+           what, " must be an integer of at least ", least, ", or two of them, for rows and columns, got ", x)
     p = numel(x) == 2 ? [x[0], x[1]] : [1,1]*x
 end
 
@@ -643,7 +643,7 @@ function [] = dnn_whole(what, x, count)
     good = x == floor(x) && x >= 0 && x < count
     if !all(good)
         wrong = x[!good]
-        error(what, " must be whole numbers from 0 to ", count-1, ", got ", wrong[0])
+        error(what, " must be integers from 0 to ", count-1, ", got ", wrong[0])
     end
 end
 
@@ -672,7 +672,7 @@ end
 %
 % Parameters:
 % x - N x C, or N x C x H x W
-% labels - the classes, whole numbers from 0: N, or N x H x W
+% labels - the classes, integers from 0: N, or N x H x W
 % smoothing - this part of the probability is shared by all classes
 % ignore_index - elements with this label are left out of the mean
 %
@@ -750,7 +750,7 @@ end
 %
 % Parameters:
 % table - V x D
-% ids - whole numbers from 0 to V-1
+% ids - integers from 0 to V-1
 %
 % :function y = embedding(table, ids)
 function y = embedding(table, ids)

@@ -413,14 +413,14 @@ qs_status qfft_convolve(qs_vm *vm, const double *a, size_t n, const double *b, s
     TRY(find_plan(vm, l.size, true, ONE_LINE, &plan));
     l.stretch = l.size - m + 1, l.f = &plan->f, l.each = 2 * l.size + qfft_loops(true)->room(l.f) / sizeof(double);
     size_t each = l.stretch * (parts == 1 ? 2 : 1);
-    int64_t turns = (int64_t)((n + m - 2) / each) + 1;
+    int64_t stretches = (int64_t)((n + m - 2) / each) + 1;
     Threads *t = qthreads_of(qvm_ctx(vm));
     Store s;
-    TRY(allocate_store(vm, &s, 2 * l.size + l.each * (size_t)qthreads_workers(t, turns, 1), sizeof(double)));
+    TRY(allocate_store(vm, &s, 2 * l.size + l.each * (size_t)qthreads_workers(t, stretches, 1), sizeof(double)));
     l.spectrum = s.p, l.room = l.spectrum + 2 * l.size;
     prepare_long(&l, b);
     qdoing_stage(&qvm_ctx(vm)->doing, 0, 1, 0);
-    qthreads_run(t, turns, 1, convolve_stretches, &l);
+    qthreads_run(t, stretches, 1, convolve_stretches, &l);
     give_back(&s);
     return QS_OK;
 }

@@ -46,7 +46,7 @@ static qs_status make_leaves(qs_vm *vm, const GradLevel *l, qs_value f, const qs
 static qs_status check_result(qs_vm *vm, qs_value y) {
     qs_value v = qtape_plain(y);
     if (qval_is_number(v) || v.kind == QS_COMPLEX || v.kind == QS_ARRAY) return QS_OK;
-    return qs_fail(vm, QS_ETYPE, "a function of which a derivative is taken must give a number or an array, got %s",
+    return qs_fail(vm, QS_ETYPE, "a function whose derivative is taken must give a number or an array, got %s",
                    qval_type_name(vm, v));
 }
 
@@ -499,7 +499,7 @@ static qs_status check_again(qs_vm *vm, qs_value was, qs_value is) {
     qtape_leave(vm);
     if (s != QS_OK || near) return s;
     return qtape_refuse(vm, "checkpoint",
-                        "its function, which runs again on the way back, gives something else than "
+                        "its function, which runs again in the backward pass, gives something else than "
                         "before: what it reads beside its arguments has changed");
 }
 

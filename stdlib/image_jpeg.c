@@ -9,9 +9,9 @@
 #include <jpeglib.h>
 #include <setjmp.h>
 
-#define LATE      libjpeg
-#define LATE_API  "stdlib/jpeg_api.def"
-#define LATE_FILE QUASAR_JPEG
+#define LAZY      libjpeg
+#define LAZY_API  "stdlib/jpeg_api.def"
+#define LAZY_FILE QUASAR_JPEG
 #include "vm/base/lazy_library.h"
 #include "vm/program/python.h"
 

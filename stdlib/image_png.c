@@ -7,9 +7,9 @@
 #include <png.h>
 #include <setjmp.h>
 
-#define LATE      libpng
-#define LATE_API  "stdlib/png_api.def"
-#define LATE_FILE QUASAR_PNG
+#define LAZY      libpng
+#define LAZY_API  "stdlib/png_api.def"
+#define LAZY_FILE QUASAR_PNG
 #include "vm/base/lazy_library.h"
 #include "vm/program/python.h"
 

@@ -11,9 +11,9 @@
 #include <stdarg.h>
 #include <tiffio.h>
 
-#define LATE      tiff
-#define LATE_API  "stdlib/tiff_api.def"
-#define LATE_FILE QUASAR_TIFF
+#define LAZY      tiff
+#define LAZY_API  "stdlib/tiff_api.def"
+#define LAZY_FILE QUASAR_TIFF
 #include "vm/base/lazy_library.h"
 
 /* A file in memory: `out` when writing, otherwise `in`, which is NULL if the file is empty. */

@@ -256,7 +256,7 @@ static qs_status read_value(Reader *r) {
     return read_number(r);
 }
 
-static qs_status whole_text(Reader *r) {
+static qs_status integral_text(Reader *r) {
     TRY(read_value(r));
     blanks(r);
     return r->at == r->end ? QS_OK : unexpected(r, "the end of the text");
@@ -264,7 +264,7 @@ static qs_status whole_text(Reader *r) {
 
 static qs_status read_text(qs_vm *vm, const char *fn, const char *s, size_t n, qs_value *out) {
     Reader r = {.vm = vm, .fn = fn, .text = s, .at = s, .end = s + n};
-    qs_status status = whole_text(&r);
+    qs_status status = integral_text(&r);
     if (status == QS_OK) *out = r.items[--r.n];
     drop_values(&r, 0);
     if (r.items) qmem_free(qvm_ctx(vm), r.items, r.cap * sizeof *r.items);

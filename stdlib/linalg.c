@@ -528,7 +528,7 @@ static double *large_one(double *column, int n, int parts) {
 }
 
 /* Multiplies n elements, `step` apart, by u. */
-static void turn(double *p, int n, size_t step, int parts, Phase u) {
+static void rotate(double *p, int n, size_t step, int parts, Phase u) {
     if (u.re == 1 && u.im == 0) return;
     for (int i = 0; i < n; i++, p += step * (size_t)parts) {
         double re = p[0];
@@ -550,9 +550,9 @@ static void settle_vectors(Mat *u, Mat *vt) {
     for (int k = 0; k < u->n; k++) {
         double *large = large_one(at(u, 0, k), u->m, u->parts);
         Phase s = phase_of(large, u->parts);
-        turn(at(u, 0, k), u->m, 1, u->parts, conjugate(s));
+        rotate(at(u, 0, k), u->m, 1, u->parts, conjugate(s));
         make_real(large, u->parts);
-        if (vt) turn(at(vt, k, 0), vt->n, (size_t)vt->m, vt->parts, s);
+        if (vt) rotate(at(vt, k, 0), vt->n, (size_t)vt->m, vt->parts, s);
     }
 }
 
@@ -560,9 +560,9 @@ static void settle_vectors(Mat *u, Mat *vt) {
 static void settle_diagonal(Mat *q, Mat *r) {
     for (int k = 0; k < q->n; k++) {
         Phase s = phase_of(at(r, k, k), r->parts);
-        turn(at(r, k, k), r->n - k, (size_t)r->m, r->parts, conjugate(s));
+        rotate(at(r, k, k), r->n - k, (size_t)r->m, r->parts, conjugate(s));
         make_real(at(r, k, k), r->parts);
-        turn(at(q, 0, k), q->m, 1, q->parts, s);
+        rotate(at(q, 0, k), q->m, 1, q->parts, s);
     }
 }
 

@@ -50,7 +50,7 @@ static qs_status apply_row(qs_vm *vm, qs_call_args *c, Elem e, const char *signa
 
 #define FORM(...)
 #define OPERATOR(...)
-#define ELEM(id, nargs, bound, reals, whole, pairs, derivative, signature, ...)                                        \
+#define ELEM(id, nargs, bound, reals, integers, pairs, derivative, signature, ...)                                     \
     qs_status qmath_##id(qs_vm *vm, qs_call_args *c) { return apply_row(vm, c, EL_##id, signature); }
 #include "lang/kernel/elem/elem.def"
 
@@ -91,8 +91,8 @@ static bool is_integer(qs_value v) {
 static qs_dtype dtype_of(qs_value v) { return v.kind == QS_ARRAY ? (qs_dtype)qval_array(v)->dtype : QS_I32; }
 
 /* The host version of kelem_mod_signs. */
-static Whole floor_mod_whole(Whole x, Whole a) {
-    Whole r = a == 0 ? 0 : x % a;
+static Int128 floor_mod_ints(Int128 x, Int128 a) {
+    Int128 r = a == 0 ? 0 : x % a;
     return r != 0 && (r < 0) != (a < 0) ? r + a : r;
 }
 
@@ -106,20 +106,20 @@ static bool mixes_signs(qs_value x, qs_value a) {
 
 qs_status qmath_mod(qs_vm *vm, qs_call_args *c) {
     TRY(numeric(vm, c, "xa"));
-    qs_value x = qoperand_whole(dtype_of(c->in[1]), c->in[0]), a = qoperand_whole(dtype_of(c->in[0]), c->in[1]);
+    qs_value x = qoperand_integral(dtype_of(c->in[1]), c->in[0]), a = qoperand_integral(dtype_of(c->in[0]), c->in[1]);
     if (!is_integer(x) || !is_integer(a) || !mixes_signs(x, a))
         return qmapelem_apply(vm, EL_mod, (qs_value[]){x, a}, &c->out[0]);
-    return qapply_whole(vm, "mod", floor_mod_whole, qdtype_promote(dtype_of(x), dtype_of(a)), x, a, &c->out[0]);
+    return qapply_integers(vm, "mod", floor_mod_ints, qdtype_promote(dtype_of(x), dtype_of(a)), x, a, &c->out[0]);
 }
 
 /* Extracts the shift counts of one direction: max(n, 0) if `positive`, otherwise max(-n, 0). */
 static qs_status counts(qs_vm *vm, qs_value n, bool positive, qs_value *out) {
     Array *few; /* saturated, so that negation cannot overflow */
-    qs_value turned = qs_nil();
+    qs_value negated = qs_nil();
     TRY(qarr_convert(vm, qval_array(n), QS_I16, &few));
-    qs_status s = positive ? QS_OK : qarith_unary(vm, OP_NEG, qarr_value(few), &turned);
-    if (s == QS_OK) s = qarith_binary(vm, OP_MAXEQ, positive ? qarr_value(few) : turned, qs_int(0), out);
-    qval_release(vm, qarr_value(few)), qval_release(vm, turned);
+    qs_status s = positive ? QS_OK : qarith_unary(vm, OP_NEG, qarr_value(few), &negated);
+    if (s == QS_OK) s = qarith_binary(vm, OP_MAXEQ, positive ? qarr_value(few) : negated, qs_int(0), out);
+    qval_release(vm, qarr_value(few)), qval_release(vm, negated);
     return s;
 }
 
@@ -143,18 +143,18 @@ static qs_status apply_shift(qs_vm *vm, qs_call_args *c, Elem e) {
     qs_dtype back = QS_B1, ignored = QS_B1;
     TRY(numeric(vm, c, "an"));
     if (is_complex(*x) || is_complex(c->in[1])) return qmapelem_apply(vm, e, c->in, r); /* reports the error */
-    TRY(qoperand_to_whole(vm, c->name, x, &back));
-    TRY(qoperand_to_whole(vm, c->name, &c->in[1], &ignored));
+    TRY(qoperand_to_int64(vm, c->name, x, &back));
+    TRY(qoperand_to_int64(vm, c->name, &c->in[1], &ignored));
     bool is_float = x->kind == QS_NUM;
-    qs_value whole[2] = {*x, c->in[1]};
+    qs_value integers[2] = {*x, c->in[1]};
     for (int i = 0; i < 2; i++) {
-        if (whole[i].kind == QS_ARRAY) continue;
-        TRY(qscalar_whole(vm, c->name, whole[i], &whole[i].u.i));
-        whole[i].kind = QS_INT;
+        if (integers[i].kind == QS_ARRAY) continue;
+        TRY(qscalar_int64(vm, c->name, integers[i], &integers[i].u.i));
+        integers[i].kind = QS_INT;
     }
-    TRY(shift_by(vm, e, whole[0], whole[1], r));
+    TRY(shift_by(vm, e, integers[0], integers[1], r));
     if (is_float && r->kind == QS_INT) *r = qs_num((double)r->u.i);
-    return qoperand_from_whole(vm, r, back);
+    return qoperand_from_int64(vm, r, back);
 }
 qs_status qmath_shl(qs_vm *vm, qs_call_args *c) { return apply_shift(vm, c, EL_shl); }
 qs_status qmath_shr(qs_vm *vm, qs_call_args *c) { return apply_shift(vm, c, EL_shr); }
@@ -177,15 +177,15 @@ qs_status qmath_not(qs_vm *vm, qs_call_args *c) {
     qs_value *x = &c->in[0];
     qs_dtype back = QS_B1;
     TRY(numeric(vm, c, "a"));
-    if (x->kind == QS_NUM) TRY(qscalar_whole(vm, c->name, *x, &(int64_t){0}));
+    if (x->kind == QS_NUM) TRY(qscalar_int64(vm, c->name, *x, &(int64_t){0}));
     bool truth = x->kind == QS_BOOL || (x->kind == QS_ARRAY && dtype_of(*x) == QS_B1);
     if (truth) return qarith_unary(vm, OP_NOT, *x, &c->out[0]);
     /* The row of elem.def would compute these as int. */
     bool small = x->kind == QS_ARRAY && qdtype_size(dtype_of(*x)) < 4;
     if (small || x->kind == QS_NUM) return qarith_binary(vm, OP_BITXOR, *x, qs_int(-1), &c->out[0]);
-    TRY(qoperand_to_whole(vm, c->name, x, &back));
+    TRY(qoperand_to_int64(vm, c->name, x, &back));
     TRY(qmapelem_apply(vm, EL_bitnot, x, &c->out[0]));
-    return qoperand_from_whole(vm, &c->out[0], back);
+    return qoperand_from_int64(vm, &c->out[0], back);
 }
 
 /* -- conversions --------------------------------------------------------------------------------------------------- */

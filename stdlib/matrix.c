@@ -374,7 +374,7 @@ static qs_status swap_first_two(qs_vm *vm, qs_call_args *c, bool conjugate) {
     Array *a;
     void *p;
     TRY(qarg_array(vm, c, 0, "x", &a));
-    bool column = a->turned && a->ndim == 2;
+    bool column = a->transposed && a->ndim == 2;
     TRY(permute(vm, c, a, order, a->rank < 2 ? 2 : a->rank));
     Array *r = qval_array(c->out[0]);
     if (conjugate) {
@@ -382,7 +382,7 @@ static qs_status swap_first_two(qs_vm *vm, qs_call_args *c, bool conjugate) {
         negate_imag(r, p);
     }
     if (column) qarr_keep(r, 1);
-    else if (a->ndim < 2) r->turned = true;
+    else if (a->ndim < 2) r->transposed = true;
     return QS_OK;
 }
 
@@ -598,7 +598,7 @@ qs_status qmatrix_circshift(qs_vm *vm, qs_call_args *c) {
     qs_status status = QS_OK;
     for (size_t i = 0; i < nby && status == QS_OK; i++)
         if (!(fabs(by[i]) < INFINITY) || by[i] != floor(by[i]))
-            status = qs_fail(vm, QS_EVALUE, "circshift: shift must hold whole numbers, got %g", by[i]);
+            status = qs_fail(vm, QS_EVALUE, "circshift: shift must hold integers, got %g", by[i]);
     if (nby == 1 && c->nin == 2)
         first = qstats_main_dim(a); /* a single number shifts along the first dimension longer than 1 */
     int64_t cut[QS_MAX_RANK] = {0}, n[QS_MAX_RANK];
@@ -699,7 +699,7 @@ static qs_status extents_arg(qs_vm *vm, const char *fn, qs_value v, Shape *s) {
         if (good) s->dims[i] = (int64_t)x[i], product *= x[i] > 1 ? x[i] : 1;
     }
     qmem_free(qvm_ctx(vm), x, n * sizeof *x);
-    if (!good) return qs_fail(vm, QS_EVALUE, "%s: size must hold 1 to %d whole numbers ≥ 0", fn, QS_MAX_RANK);
+    if (!good) return qs_fail(vm, QS_EVALUE, "%s: size must hold 1 to %d integers ≥ 0", fn, QS_MAX_RANK);
     if (product > 0x1p53) return qs_fail(vm, QS_EVALUE, "%s: size is larger than any array", fn);
     qmatrix_packed(s);
     return QS_OK;

@@ -138,10 +138,10 @@ static void filter_tile(const Filter *f, const Tile *t, Work k) {
     begin_window(&k, n, side, row);
     for (int64_t y = 0, x = 0, step = 1; y < t->h; y++, step = -step) {
         const uint32_t *top = k.ranks + (size_t)y * row;
-        for (int64_t turn = 0; turn < t->w; turn++) {
+        for (int64_t column = 0; column < t->w; column++) {
             copy_pixel(f->dst + pixel_at(f, t, t->y + y, t->x + x), k.pixels + k.items[rank_of(&k, middle)].at * size,
                        size);
-            if (turn == t->w - 1) break;
+            if (column == t->w - 1) break;
             if (step > 0) move_window(&k, top + x, top + (size_t)x + side, side, row);
             else move_window(&k, top + (size_t)x + side - 1, top + x - 1, side, row);
             x += step;

@@ -17,9 +17,9 @@
 #ifdef QUASAR_ZLIB
 #include <zlib.h>
 
-#define LATE      libz
-#define LATE_API  "stdlib/zlib_api.def"
-#define LATE_FILE QUASAR_ZLIB
+#define LAZY      libz
+#define LAZY_API  "stdlib/zlib_api.def"
+#define LAZY_FILE QUASAR_ZLIB
 #include "vm/base/lazy_library.h"
 #endif
 

@@ -43,7 +43,7 @@ typedef struct Onlooker { /* state of the reporting thread; all members except `
     struct Tk *tk; /* window system that has the bar; NULL: none */
     int bar;
     bool terminal, silent; /* terminal: fd 2 is a terminal; silent: progress(f) replaces the reports */
-    double told;           /* time of the last permanent line */
+    double printed;        /* time of the last permanent line */
     int tenth;
     Line before; /* the line of progress() that is on the terminal */
     Line said;   /* the line of the built-in, if one is shown */
@@ -117,13 +117,13 @@ static void in_bar(const Onlooker *o, double part, const char *line) {
 static void in_file(Onlooker *o, double at, double took, double part, const char *line) {
     enum { APART = 10 };
     int tenth = (int)floor(10 * part);
-    if (took < APART || at - o->told < APART || tenth <= o->tenth) return;
-    o->told = at, o->tenth = tenth;
+    if (took < APART || at - o->printed < APART || tenth <= o->tenth) return;
+    o->printed = at, o->tenth = tenth;
     fprintf(stderr, "%s\n", line);
     fflush(stderr);
 }
 
-static void tell_of(Onlooker *o, const char *name, unsigned turn, double since, double part) {
+static void report_running(Onlooker *o, const char *name, unsigned serial, double since, double part) {
     Doing *d = o->doing;
     double at = qclock_seconds();
     Line line = {0};
@@ -132,7 +132,7 @@ static void tell_of(Onlooker *o, const char *name, unsigned turn, double since, 
     if (!o->tk && !o->terminal) return in_file(o, at, at - since, part, line.s);
     /* From here on `ends` is called for this built-in, which may have ended already. */
     qflag_raise(&d->shown), qflag_raise(&d->traces);
-    if (atomic_load(&d->name) != name || atomic_load(&d->turn) != turn) return qflag_lower(&d->shown);
+    if (atomic_load(&d->name) != name || atomic_load(&d->serial) != serial) return qflag_lower(&d->shown);
     if (!strcmp(o->said.s, line.s)) return;
     o->said = line;
     o->tk ? in_bar(o, part, line.s) : on_terminal(o, line.s);
@@ -142,16 +142,16 @@ static void tell_of(Onlooker *o, const char *name, unsigned turn, double since, 
 static bool watch_built_in(Onlooker *o) {
     enum { EVERY_MS = 100 };
     const char *name = NULL;
-    unsigned turn = 0;
+    unsigned serial = 0;
     double since = 0, part = -1;
     while (!o->quit) {
         const char *now = atomic_load(&o->doing->name);
         if (!now) return true;
-        if (now != name || turn != atomic_load(&o->doing->turn)) {
-            name = now, turn = atomic_load(&o->doing->turn), since = qclock_seconds(), part = -1, o->tenth = 0;
+        if (now != name || serial != atomic_load(&o->doing->serial)) {
+            name = now, serial = atomic_load(&o->doing->serial), since = qclock_seconds(), part = -1, o->tenth = 0;
         }
         part = fmax(part, (double)qdoing_part(o->doing));
-        if (qclock_seconds() - since >= 1) tell_of(o, name, turn, since, part);
+        if (qclock_seconds() - since >= 1) report_running(o, name, serial, since, part);
         struct timespec t;
         clock_gettime(CLOCK_REALTIME, &t);
         t.tv_nsec += EVERY_MS * 1000000L;

@@ -16,7 +16,7 @@ typedef uint64_t U64;
 #define REAL_BACK(U, k, inf) ((k) == (U) ~(U)0 ? (U)~TOP(U) : (k)&TOP(U) ? (U)((k) & (U)~TOP(U)) : (U) ~(k))
 
 /* Inverts a key for descending order, or back; NaN keeps its key. */
-#define TURNED(U, real, k, flip) ((U)((k) ^ ((real) && (k) == (U) ~(U)0 ? (U)0 : (flip))))
+#define FLIPPED(U, real, k, flip) ((U)((k) ^ ((real) && (k) == (U) ~(U)0 ? (U)0 : (flip))))
 
 #define KEYS(id, U, K, real, inf, KEY, BACK)                                                                           \
     static bool keys_##id(const void *src, size_t step, size_t n, bool down, void *keys) {                             \
@@ -24,9 +24,9 @@ typedef uint64_t U64;
         K *to = keys;                                                                                                  \
         U signs = 0;                                                                                                   \
         if (step == 1)                                                                                                 \
-            for (size_t i = 0; i < n; i++) to[i] = TURNED(U, real, KEY(U, x[i], inf), flip);                           \
+            for (size_t i = 0; i < n; i++) to[i] = FLIPPED(U, real, KEY(U, x[i], inf), flip);                          \
         else                                                                                                           \
-            for (size_t i = 0; i < n; i++) to[i] = TURNED(U, real, KEY(U, x[i * step], inf), flip);                    \
+            for (size_t i = 0; i < n; i++) to[i] = FLIPPED(U, real, KEY(U, x[i * step], inf), flip);                   \
         for (size_t i = 0; (real) && i < n; i++) signs |= x[i * step] == TOP(U);                                       \
         return signs;                                                                                                  \
     }                                                                                                                  \
@@ -34,9 +34,9 @@ typedef uint64_t U64;
         U *x = dst, flip = down ? (U) ~(U)0 : 0;                                                                       \
         const K *from = keys;                                                                                          \
         if (step == 1)                                                                                                 \
-            for (size_t i = 0; i < n; i++) x[i] = BACK(U, TURNED(U, real, (U)from[i], flip), inf);                     \
+            for (size_t i = 0; i < n; i++) x[i] = BACK(U, FLIPPED(U, real, (U)from[i], flip), inf);                    \
         else                                                                                                           \
-            for (size_t i = 0; i < n; i++) x[i * step] = BACK(U, TURNED(U, real, (U)from[i], flip), inf);              \
+            for (size_t i = 0; i < n; i++) x[i * step] = BACK(U, FLIPPED(U, real, (U)from[i], flip), inf);             \
     }                                                                                                                  \
     static void zeros_##id(const void *src, size_t n, void *dst, size_t step) {                                        \
         const U *x = src;                                                                                              \

@@ -7,9 +7,9 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
-#define LATE      libpcre2
-#define LATE_API  "stdlib/pcre2_api.def"
-#define LATE_FILE QUASAR_PCRE2
+#define LAZY      libpcre2
+#define LAZY_API  "stdlib/pcre2_api.def"
+#define LAZY_FILE QUASAR_PCRE2
 #include "vm/base/lazy_library.h"
 
 /* -- compiled patterns: a cache of the most recent ones ------------------------------------------------------------ */

@@ -116,7 +116,7 @@ qs_status qsampled_bincount(qs_vm *vm, qs_call_args *c) {
     for (size_t i = 0; i < x.n; i++) {
         double v = x.x[i];
         if (!(v >= 0 && v < 0x1p31) || v != (double)(int64_t)v)
-            return qs_fail(vm, QS_EVALUE, "bincount: x must hold whole numbers from 0, got %g", v);
+            return qs_fail(vm, QS_EVALUE, "bincount: x must hold integers from 0, got %g", v);
         if (v >= (double)n) n = (int64_t)v + 1;
     }
     TRY(qsampled_scratch(vm, c->name, (size_t)n, &counts));
@@ -420,7 +420,7 @@ static void center(double *x, size_t rows, size_t columns, double *mean) {
 }
 
 /* Writes the transpose of x to y and replaces x by its conjugate. */
-static void turn(double *x, size_t rows, size_t n, size_t parts, double *y) {
+static void transpose(double *x, size_t rows, size_t n, size_t parts, double *y) {
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < n; j++) {
             double *from = x + parts * (i * n + j), *to = y + parts * (j * rows + i);
@@ -435,7 +435,7 @@ static void covariances(qs_vm *vm, double *x, size_t rows, size_t n, int parts, 
     size_t m = (size_t)parts;
     double by = rows > 1 ? (double)(rows - 1) : 1;
     center(x, rows, m * n, out);
-    turn(x, rows, n, m, y);
+    transpose(x, rows, n, m, y);
     qgemm_run(vm, &(Gemm){.d = parts == 2 ? QS_C128 : QS_F64,
                           .size = {(int64_t)n, (int64_t)n, (int64_t)rows},
                           .a = y,
@@ -517,8 +517,8 @@ static qs_status covariance(qs_vm *vm, qs_call_args *c, bool normalised) {
     if (!two) memcpy(v, x.x, m * x.n * sizeof *v);
     for (size_t i = 0; two && i < rows; i++)
         memcpy(v + m * 2 * i, x.x + m * i, m * sizeof *v), memcpy(v + m * (2 * i + 1), y.x + m * i, m * sizeof *v);
-    double *turned = v + m * rows * n, *out = turned + m * rows * n;
-    covariances(vm, v, rows, n, parts, turned, out);
+    double *transposed = v + m * rows * n, *out = transposed + m * rows * n;
+    covariances(vm, v, rows, n, parts, transposed, out);
     if (normalised) correlations(out, n, parts);
     qs_status s = qarg_narrow(vm, c, 0, d, n == 1 ? -1 : 2, (int64_t[]){(int64_t)n, (int64_t)n}, out);
     if (s == QS_OK && c->nout > 1) {

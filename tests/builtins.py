@@ -228,7 +228,7 @@ def floats(*args):
 
 
 def exact(*args, choice=False):
-    """The same in the type in which they meet.  choice: int64 and uint64 keep their digits beside a whole number."""
+    """The same in the type in which they meet.  choice: int64 and uint64 keep their digits beside an integer."""
     d = meet(*args)
     wide = [a.dtype for a in args if isinstance(a, np.ndarray) and a.dtype in ("i8", "u8")]
     numbers = [a for a in args if isinstance(a, float)]

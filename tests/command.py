@@ -1138,7 +1138,7 @@ class Statements(unittest.TestCase):
         text = ("function [] = __kernel__ k(x : vec, y : vec, pos : int)\ny[pos] = 2*x[pos]\nend\n"
                 "function y = f(x)\ny = uninit(size(x))\nparallel_do(numel(x), x, y, k)\nend\n"
                 "function s = twice(x)\ny = f(x)\ns = sum(y.^2) + sum(y.^3)\nend\n")
-        joined = "kernel k: what its way back wants of adjoint of y is computed there, and not stored"
+        joined = "kernel k: the adjoint of adjoint of y that its backward pass needs is computed there, and not stored"
         for call, told in (("grad(x -> sum(f(x).^2), ones(9))", True), ("grad(twice, ones(9))", False)):
             self.assertEqual(joined in qrun("--explain", "--loops", "always", "-e", text + call).stderr, told, call)
 

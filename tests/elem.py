@@ -387,7 +387,7 @@ def extremes(d):
 
 
 def meets(a, b, op):
-    """The type of the result of two arrays of whole numbers."""
+    """The type of the result of two arrays of integers."""
     a, b = np.dtype(a), np.dtype(b)
     if PAIRS[op] in ("eq", "ne", "lt", "le", "gt", "ge"): return np.dtype(bool)
     if a == b and (op in ("min", "max", "and", "or", "xor") or (a == bool and op == ".*")): return a
@@ -442,7 +442,7 @@ def pair_cases(way, device):
 
 
 def run_pairs(qrun, device, way, options, folder):
-    """Every pair of whole numbers at their ends, of every two types; what differs, and how many were compared."""
+    """Every pair of integers at their ends, of every two types; what differs, and how many were compared."""
     path, texts, mains, values, cases = os.path.join(folder, "pairs.q"), "", "", {}, list(pair_cases(way, device))
     for number, (a, b, op, out) in enumerate(cases):
         if (a, b) not in values:
@@ -489,7 +489,7 @@ def bits_script(row, at, given, way, k):
 
 
 def run_bits(qrun, device, way, options, table, folder):
-    """The whole number 6 gives as a float what it gives as an int64; what meanings.py says to have no bits is an error
+    """The integer 6 gives as a float what it gives as an int64; what meanings.py says to have no bits is an error
     that has a line.  What is otherwise, and how many were compared."""
     path, text, wants = os.path.join(folder, "bits.q"), "", []
     for r in table:
@@ -504,7 +504,7 @@ def run_bits(qrun, device, way, options, table, folder):
     done = subprocess.run([qrun, "--device", device, *options, path], capture_output=True, text=True)
     got = done.stdout.split("\n")[:-1]
     if len(got) != len(wants): return [f"bits, {way} on {device}: {done.stdout[-300:]}{done.stderr}"], len(wants)
-    refused = re.compile(r"1, \w+: a whole number of 64 bits is needed, got ")
+    refused = re.compile(r"1, \w+: an integer of 64 bits is needed, got ")
     return [f"{name} gave {line!r}" for (name, want), line in zip(wants, got)
             if not (refused.match(line) if want is None else line == str(want))], len(wants)
 

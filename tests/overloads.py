@@ -102,7 +102,7 @@ def right_of_two(kinds, first, second):
 
 
 def right(kind, first, second):
-    """1 or 2; 0: an error, since neither takes it, or that which is called refuses a fraction."""
+    """1 or 2; 0: an error, since neither takes it, or the called function refuses a fraction."""
     which = chosen(kind, first, second)
     t = (first, second)[which - 1]
     return 0 if kind == "fraction" and t in NUMBERS and NUMBERS[t][0] in "iu" else which
@@ -145,7 +145,7 @@ function y = loop{i}(a, n)
     end
     y = y/n
 end
-function [] = tell_written{i}()
+function [] = report_written{i}()
     try
         print "host-5 {i} ", f{i}(5)
     catch e
@@ -162,7 +162,7 @@ end"""
     if device: return
     yield "five = [5.0,2]"
     for i, (a, b) in enumerate(pairs):
-        yield f"tell_written{i}()"
+        yield f"report_written{i}()"
         if right("5", a, b): yield f'print "loop-5 {i} ", loop_written{i}(40)'
     for kind, (text, _) in KINDS.items():
         if kind == "5": continue

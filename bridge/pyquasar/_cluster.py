@@ -115,7 +115,7 @@ class Workers:
 
     def _start(self, n):
         if n < 1 or n != int(n):
-            raise q.QuasarError("cluster_open: a whole number of workers ≥ 1 is wanted, or an address, got %g" % n)
+            raise q.QuasarError("cluster_open: an integer of workers ≥ 1 is wanted, or an address, got %g" % n)
         self.cluster = self.distributed.LocalCluster(n_workers=int(n), threads_per_worker=1, processes=True,
                                                      dashboard_address=None)
         return self.distributed.Client(self.cluster, set_as_default=False)

@@ -37,7 +37,7 @@ def _function(what, f):
 def _places(what, argnums, name="argnums"):
     for k in argnums if isinstance(argnums, (tuple, list)) else (argnums,):
         if not hasattr(k, "__index__") or isinstance(k, bool):
-            raise TypeError("%s: %s must be places of arguments, whole numbers, got %r" % (what, name, argnums))
+            raise TypeError("%s: %s must be places of arguments, integers, got %r" % (what, name, argnums))
 
 
 def _arguments(what, args, name="args"):

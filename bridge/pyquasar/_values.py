@@ -105,7 +105,7 @@ def whole(what, x):
     try:
         return operator.index(x)
     except TypeError:
-        raise TypeError("%s must be a whole number, got %r" % (what, x)) from None
+        raise TypeError("%s must be an integer, got %r" % (what, x)) from None
 
 
 class AxisError(ValueError, IndexError):
@@ -370,7 +370,7 @@ def _place(name, doc):
 def _numbers(shape):
     one = len(shape) == 1 and not hasattr(shape[0], "__index__")
     if one and (isinstance(shape[0], str) or not hasattr(shape[0], "__iter__")):
-        raise TypeError("whole numbers are wanted, or a tuple of them, got %r" % (shape[0],))
+        raise TypeError("integers are wanted, or a tuple of them, got %r" % (shape[0],))
     return [whole("each of them", n) for n in (shape[0] if one else shape)]
 
 
@@ -936,7 +936,7 @@ def _index(x):
     numpy = _machine()._support._numpy()
     wrong = a[~(numpy.isfinite(a) & (numpy.floor(a) == a) & (abs(a) < 2.0**53))]
     if wrong.size:
-        raise IndexError("an index must be a whole number, got %s" % wrong.flat[0])
+        raise IndexError("an index must be an integer, got %s" % wrong.flat[0])
     return a.astype(numpy.int64)
 
 

@@ -409,16 +409,16 @@ static void loop_region(Coder *e, Node *n, uint32_t start, int reg, uint32_t rew
 typedef struct {
     LoopExits exits;
     uint32_t begin, start, rewritten;
-} Turning;
+} WhileLoop;
 
-static void turning_begin(Coder *e, Turning *t) {
+static void begin_while(Coder *e, WhileLoop *t) {
     loop_begin(e, &t->exits);
     t->begin = qcode_pc(e), t->rewritten = e->chunk->nrewritten;
     qcode_op(e, BC_WHILE, 0, 0, 0);
     t->start = qcode_pc(e);
 }
 
-static void turn_back(Coder *e, Node *n, const Turning *t) {
+static void end_while(Coder *e, Node *n, const WhileLoop *t) {
     uint32_t number = e->chunk->nloops;
     bool named = number <= UINT16_MAX && e->chunk->nrewritten == t->rewritten;
     qcode_jump_to(e, BC_LOOP, named, (int)(number & 0xff), (int)(number >> 8 & 0xff), t->start);
@@ -428,28 +428,28 @@ static void turn_back(Coder *e, Node *n, const Turning *t) {
 }
 
 static void while_statement(Coder *e, Node *n) {
-    Turning t;
-    turning_begin(e, &t);
+    WhileLoop t;
+    begin_while(e, &t);
     qcode_jump_if(e, n->u.whiles.cond, false, &t.exits.breaks);
     bool *before = qcode_state(e);
     block(e, n->u.whiles.body);
     qcode_patch(e, t.exits.continues, t.start);
-    turn_back(e, n, &t);
+    end_while(e, n, &t);
     qcode_restore(e, before);
     qcode_here(e, t.exits.breaks);
     loop_end(e);
 }
 
 static void repeat_statement(Coder *e, Node *n) {
-    Turning t;
-    turning_begin(e, &t);
+    WhileLoop t;
+    begin_while(e, &t);
     bool *before = qcode_state(e);
     block(e, n->u.whiles.body);
     bool *after = qcode_state(e);
     if (t.exits.continues || t.exits.breaks) qcode_restore(e, before); /* the body may have been left early */
     qcode_here(e, t.exits.continues);
     qcode_jump_if(e, n->u.whiles.cond, true, &t.exits.breaks);
-    turn_back(e, n, &t);
+    end_while(e, n, &t);
     if (!t.exits.continues) qcode_restore(e, after);
     qcode_here(e, t.exits.breaks);
     loop_end(e);

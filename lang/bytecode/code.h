@@ -85,7 +85,7 @@ uint32_t qcode_index_word(Coder *e, const Node *index);
 /* Evaluates indices into consecutive new temporaries, and returns the first; a single index may be in any register. */
 int qcode_indices(Coder *e, NodeList at);
 /* Returns x of a product's operand transpose(x), which need not be copied; NULL: n is something else. */
-Node *qcode_turned(Coder *e, const Node *product, const Node *n);
+Node *qcode_transposed(Coder *e, const Node *product, const Node *n);
 bool qcode_is_part(const Node *n);                   /* n selects with : or a range from a variable */
 int qcode_part(Coder *e, Node *n);                   /* evaluates it for reading only, without a copy if possible */
 const Type *qcode_known_type(Coder *e, TypeExpr *t); /* NULL: t depends on type parameters, or an error was set */

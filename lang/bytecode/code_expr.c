@@ -162,8 +162,8 @@ void qcode_load_number(Coder *e, double x, int dst) {
 
 static void num_to(Coder *e, Node *n, int dst) {
     if (n->u.num.is_uint64) qcode_fail(e, n->pos, "%s", QFOLD_UINT64);
-    else if (n->u.num.whole)
-        qcode_opx(e, BC_LOADK, dst, qcode_literal(e, (Literal){.kind = LIT_INT, .u.whole = n->u.num.whole}));
+    else if (n->u.num.int_value)
+        qcode_opx(e, BC_LOADK, dst, qcode_literal(e, (Literal){.kind = LIT_INT, .u.whole = n->u.num.int_value}));
     else if (n->u.num.imaginary)
         qcode_opx(e, BC_LOADK, dst, qcode_literal(e, (Literal){.kind = LIT_COMPLEX, .u.num = {0, n->u.num.value}}));
     else qcode_load_number(e, n->u.num.value, dst);

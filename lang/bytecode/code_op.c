@@ -82,22 +82,22 @@ static void concat_to(Coder *e, Node *n, int count, int dst) {
     e->top = mark;
 }
 
-static int turn(Coder *e, const Node *call, int x, int other) {
+static int code_transposed(Coder *e, const Node *call, int x, int other) {
     int t = qcode_temps(e, 1);
     qcode_at(e, call->pos);
-    qcode_op(e, BC_TURN, t, x, other);
+    qcode_op(e, BC_TRANSPOSE, t, x, other);
     qcode_word(e, (uint32_t)call->u.call.callee->u.ident.sym->index);
     return t;
 }
 
 /* Compiles a matrix product with a transposed operand, which is read where it is; false: n is something else. */
-static bool turned_product_to(Coder *e, Node *n, int dst) {
-    Node *a = n->u.bin.a, *b = n->u.bin.b, *x = qcode_turned(e, n, a), *y = qcode_turned(e, n, b);
+static bool transposed_product_to(Coder *e, Node *n, int dst) {
+    Node *a = n->u.bin.a, *b = n->u.bin.b, *x = qcode_transposed(e, n, a), *y = qcode_transposed(e, n, b);
     if (!x && !y) return false;
-    int ra = qcode_any(e, x ? x : a), rb = qcode_any(e, y ? y : b), turned = x ? turn(e, a, ra, rb) : ra;
-    if (y) rb = turn(e, b, rb, turned);
+    int ra = qcode_any(e, x ? x : a), rb = qcode_any(e, y ? y : b), transposed = x ? code_transposed(e, a, ra, rb) : ra;
+    if (y) rb = code_transposed(e, b, rb, transposed);
     qcode_at(e, n->pos);
-    qcode_op(e, BC_MUL, dst, turned, rb);
+    qcode_op(e, BC_MUL, dst, transposed, rb);
     return true;
 }
 
@@ -115,7 +115,7 @@ void qcode_binary(Coder *e, Node *n, int dst) {
     int mark = e->top, strings = concat_operands(e, n);
     uint32_t k;
     Opcode code;
-    if (turned_product_to(e, n, dst)) {
+    if (transposed_product_to(e, n, dst)) {
         e->top = mark;
         return;
     }

@@ -60,7 +60,7 @@ static int axis_of(Coder *e, const Node *n) {
 
 static void check_pure(void *ud, Node **child);
 
-Node *qcode_turned(Coder *e, const Node *product, const Node *n) {
+Node *qcode_transposed(Coder *e, const Node *product, const Node *n) {
     if (product->kind != N_BINARY || product->op != OP_MUL || n->kind != N_CALL) return NULL;
     Node *other = product->u.bin.a == n ? product->u.bin.b : product->u.bin.a;
     ArgList args = n->u.call.args;
@@ -72,8 +72,8 @@ Node *qcode_turned(Coder *e, const Node *product, const Node *n) {
     return check_pure(&g, &other), g.ok ? args.at[0].value : NULL;
 }
 
-static bool has_turned(Coder *e, const Node *n) {
-    return n->kind == N_BINARY && (qcode_turned(e, n, n->u.bin.a) || qcode_turned(e, n, n->u.bin.b));
+static bool has_transposed(Coder *e, const Node *n) {
+    return n->kind == N_BINARY && (qcode_transposed(e, n, n->u.bin.a) || qcode_transposed(e, n, n->u.bin.b));
 }
 
 static void check_pure(void *ud, Node **child) {
@@ -116,7 +116,7 @@ static bool has_value(const Coder *e, const Node *n) {
  * that certainly have a value, and fusible operations on them. */
 static bool is_plain(Coder *e, const Node *n) {
     switch ((NodeKind)n->kind) {
-    case N_NUM: return !n->u.num.whole;
+    case N_NUM: return !n->u.num.int_value;
     case N_IDENT: return has_value(e, n);
     case N_UNARY: return fusible_unary(n) && is_plain(e, n->u.bin.a);
     case N_BINARY:
@@ -140,12 +140,12 @@ static bool is_inner(const Node *n) {
 static void collect_leaves(Gather *g, Node *n) {
     double folded;
     int cast, axis;
-    if (qfold_number(n, &folded) || (n->kind == N_NUM && !n->u.num.whole)) return;
+    if (qfold_number(n, &folded) || (n->kind == N_NUM && !n->u.num.int_value)) return;
     if (g->e->host->nrules && qcode_could_rewrite(g->e, n)) {
         g->ok = false;
         return;
     }
-    if (n->kind == N_BINARY && fusible_operator((Op)n->op) && !has_turned(g->e, n)) {
+    if (n->kind == N_BINARY && fusible_operator((Op)n->op) && !has_transposed(g->e, n)) {
         g->nops++;
         g->ncalls += n->op == OP_PWPOW;
         collect_leaves(g, n->u.bin.a);
@@ -296,7 +296,7 @@ static bool is_same_tree(Coder *e, const Node *a, const Node *b) {
     switch ((NodeKind)a->kind) {
     case N_NUM:
         return a->u.num.value == b->u.num.value && a->u.num.imaginary == b->u.num.imaginary &&
-               a->u.num.whole == b->u.num.whole;
+               a->u.num.int_value == b->u.num.int_value;
     case N_IDENT: return a->u.ident.sym && a->u.ident.sym == b->u.ident.sym;
     case N_UNARY: return is_same_tree(e, a->u.bin.a, b->u.bin.a);
     case N_BINARY: return is_same_tree(e, a->u.bin.a, b->u.bin.a) && is_same_tree(e, a->u.bin.b, b->u.bin.b);
@@ -318,7 +318,7 @@ static bool add_leaf(Gather *g, Node *n) {
 /* Collects the leaves of a value that consists of numbers and x[mask]; false: it contains something else. */
 static bool collect_masked(Gather *g, Node *n, const Node *mask, uint32_t *beside) {
     double folded;
-    if (qfold_number(n, &folded) || (n->kind == N_NUM && !n->u.num.whole)) return true;
+    if (qfold_number(n, &folded) || (n->kind == N_NUM && !n->u.num.int_value)) return true;
     switch ((NodeKind)n->kind) {
     case N_IDENT: *beside |= 1u << g->n; return add_leaf(g, n);
     case N_INDEX: {

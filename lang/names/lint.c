@@ -441,7 +441,7 @@ static void check_index(Slips *s, const Node *n) {
         double x;
         if (!qfold_number(at, &x)) continue;
         if (x != trunc(x))
-            qdiag_warning(s->u, n->pos, "an index is a whole number: %.15g is read as %.15g", x, trunc(x) + 0);
+            qdiag_warning(s->u, n->pos, "an index is an integer: %.15g is read as %.15g", x, trunc(x) + 0);
         else if (x < 0 && s->f->qual == Q_KERNEL)
             qdiag_warning(s->u, at->pos, "index %g is outside, where a kernel reads 0: the last is x[numel(x)-1]", x);
     }

@@ -143,8 +143,7 @@ static qs_status resolve_extent(Resolver *r, const Node *n, int32_t *out) {
                        "the size of a fixed type must be known before the program runs%s%s",
                        n->kind == N_IDENT ? ", and is not for " : "", n->kind == N_IDENT ? n->u.ident.name->s : "");
     if (!(v >= 1 && v <= INT32_MAX) || v != floor(v))
-        return qerr_at(r->ctx, QS_ETYPE, at(r, n->pos), "the size of a fixed type must be a whole number ≥ 1, got %g",
-                       v);
+        return qerr_at(r->ctx, QS_ETYPE, at(r, n->pos), "the size of a fixed type must be an integer ≥ 1, got %g", v);
     *out = (int32_t)v;
     return QS_OK;
 }

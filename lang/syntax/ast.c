@@ -234,7 +234,7 @@ bool qast_equal(const Node *a, const Node *b) {
     if (a->kind != b->kind) return false;
     switch ((NodeKind)a->kind) {
     case N_NUM:
-        return a->u.num.value == b->u.num.value && a->u.num.whole == b->u.num.whole &&
+        return a->u.num.value == b->u.num.value && a->u.num.int_value == b->u.num.int_value &&
                a->u.num.imaginary == b->u.num.imaginary;
     case N_STR: return a->u.str == b->u.str;
     case N_IDENT: return equal_names(a, b);

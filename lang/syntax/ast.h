@@ -206,11 +206,11 @@ struct Node {
     uint32_t pos;
     union {
         /* N_NUM.  integer: the literal has no '.' and no 'e'; kernels treat it as an int that adapts to the other
-         * operand.  whole: nonzero if float64 cannot represent the integer exactly; then it is the value as int64, or
-         * as the bits of a uint64 (is_uint64). */
+         * operand.  int_value: nonzero if float64 cannot represent the integer exactly; then it is the value as int64,
+         * or as the bits of a uint64 (is_uint64). */
         struct {
             double value;
-            int64_t whole;
+            int64_t int_value;
             bool imaginary, integer, is_uint64;
         } num;
         Str *str; /* N_STR */

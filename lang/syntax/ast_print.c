@@ -259,7 +259,8 @@ static void print_number(Printer *p, const Node *n, const char *label) {
     char text[32];
     qnum_print(text, sizeof text, "%.15g", n->u.num.value);
     if (qnum_read(text, NULL) != n->u.num.value) qnum_print(text, sizeof text, "%.17g", n->u.num.value);
-    if (n->u.num.whole) qnum_print(text, sizeof text, n->u.num.is_uint64 ? "%llu" : "%lld", (long long)n->u.num.whole);
+    if (n->u.num.int_value)
+        qnum_print(text, sizeof text, n->u.num.is_uint64 ? "%llu" : "%lld", (long long)n->u.num.int_value);
     begin_line(p, label, text);
     qtext_puts(p->out, n->u.num.imaginary ? "j\n" : n->u.num.integer ? "\n" : " real\n");
 }

@@ -235,8 +235,7 @@ static double enum_value(Parser *p) {
     double x = 0;
     Node *value = qexpr_any(p);
     if (!qfold_number(value, &x) || x != rint(x))
-        qparse_fail(p, value->pos,
-                    "the value of a constant of an enum is a whole number, known before the program runs");
+        qparse_fail(p, value->pos, "the value of a constant of an enum is an integer, known before the program runs");
     return x;
 }
 

@@ -28,7 +28,7 @@ static Node *parse_number(Parser *p) {
     switch (qlex_integer(p->text + t->pos, t->end - t->pos, &bits)) {
     case INT_AS_DOUBLE: break;
     case INT_AS_UINT64: n->u.num.is_uint64 = true; /* fallthrough */
-    case INT_AS_INT64: n->u.num.whole = (int64_t)bits; break;
+    case INT_AS_INT64: n->u.num.int_value = (int64_t)bits; break;
     case INT_TOO_LONG: qparse_fail(p, t->pos, "no type holds this integer exactly: append .0 for the nearest float64");
     }
     qparse_next(p);

@@ -43,7 +43,7 @@ static bool fold_number(const Known *all, const Node *n, double *out) {
     const Known *k;
     double a, b;
     switch ((NodeKind)n->kind) {
-    case N_NUM: *out = n->u.num.value; return !n->u.num.imaginary && !n->u.num.whole;
+    case N_NUM: *out = n->u.num.value; return !n->u.num.imaginary && !n->u.num.int_value;
     case N_IDENT:
         if (!(k = find_known(all, n)) || k->str) return false;
         *out = k->number;
@@ -75,11 +75,11 @@ static const Str *fold_string(const Known *all, const Node *n) {
 
 /* -- matrices ------------------------------------------------------------------------------------------------------ */
 
-/* An item of a matrix literal.  whole: its exact value if is_whole; needs_whole: float64 cannot represent it. */
+/* An item of a matrix literal.  whole: its exact value if is_whole; needs_integral: float64 cannot represent it. */
 typedef struct {
     double number;
     __int128 whole;
-    bool is_whole, needs_whole;
+    bool is_whole, needs_integral;
 } Item;
 
 static bool fold_item(const Node *n, Item *out) {
@@ -88,8 +88,8 @@ static bool fold_item(const Node *n, Item *out) {
         if (n->op == OP_NEG) out->number = -out->number, out->whole = -out->whole;
         return true;
     }
-    if (n->kind == N_NUM && n->u.num.whole) {
-        __int128 whole = n->u.num.is_uint64 ? (__int128)(uint64_t)n->u.num.whole : n->u.num.whole;
+    if (n->kind == N_NUM && n->u.num.int_value) {
+        __int128 whole = n->u.num.is_uint64 ? (__int128)(uint64_t)n->u.num.int_value : n->u.num.int_value;
         *out = (Item){n->u.num.value, whole, true, true};
         return true;
     }
@@ -99,10 +99,10 @@ static bool fold_item(const Node *n, Item *out) {
     return true;
 }
 
-/* Summary of the items.  needs_whole: float64 cannot represent one of them; all_whole: all are integers; least, most:
- * range of the integers, which includes 0. */
+/* Summary of the items.  needs_integral: float64 cannot represent one of them; all_whole: all are integers; least,
+ * most: range of the integers, which includes 0. */
 typedef struct {
-    bool needs_whole, all_whole;
+    bool needs_integral, all_whole;
     __int128 least, most;
 } Wholes;
 
@@ -110,7 +110,7 @@ static size_t count_numbers(const Node *n, int depth, int rank, int64_t *dims, W
     Item x;
     if (n->kind != N_MATRIX) {
         if (depth != rank || !fold_item(n, &x)) return 0;
-        w->needs_whole |= x.needs_whole, w->all_whole &= x.is_whole;
+        w->needs_integral |= x.needs_integral, w->all_whole &= x.is_whole;
         if (x.whole < w->least) w->least = x.whole;
         if (x.whole > w->most) w->most = x.whole;
         return 1;
@@ -148,7 +148,7 @@ static bool measure_matrix(const Node *n, NumTable *t, bool *whole) {
         if (++t->rank > QS_MAX_RANK) return false;
     if (!t->rank) return t->rank = 1, true; /* [] */
     if (!(t->n = count_numbers(n, 0, t->rank, t->dims, &w))) return false;
-    *whole = w.needs_whole;
+    *whole = w.needs_integral;
     t->is_uint64 = w.most > INT64_MAX;
     return !*whole || (w.all_whole && w.least >= (t->is_uint64 ? 0 : INT64_MIN));
 }

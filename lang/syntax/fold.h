@@ -22,7 +22,7 @@ uint64_t qfold_integral(const ArgList *args);
 /* Evaluates a matrix literal of constant numbers; false: it is not constant.  The table is allocated in the arena. */
 bool qfold_matrix(const Node *n, Arena *arena, NumTable **out);
 /* Returns whether an index is a range or a list of two numbers, as in x[0..1] or x[[0,1]].  For a matrix this means one
- * position, although the user may mean rows (qwarn_place). */
+ * position, although the user may mean rows (qwarn_location). */
 bool qfold_is_list(NodeList at);
 /* Error message for a single number that only uint64 can hold: the interpreter has no scalars of that type. */
 #define QFOLD_UINT64                                                                                                   \

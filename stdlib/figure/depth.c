@@ -45,8 +45,9 @@ static Eye eye_of(const Painter *p) {
 }
 
 static Point in_box(const Axes *a, const Item *i, size_t k) {
-    return (Point){qscale_place(&a->axis[0], i->part[PART_X].x[k]), qscale_place(&a->axis[1], i->part[PART_Y].x[k]),
-                   qscale_place(&a->axis[2], i->part[PART_Z].x[k])};
+    return (Point){qscale_position(&a->axis[0], i->part[PART_X].x[k]),
+                   qscale_position(&a->axis[1], i->part[PART_Y].x[k]),
+                   qscale_position(&a->axis[2], i->part[PART_Z].x[k])};
 }
 
 /* -- the box: its three far sides with a grid ---------------------------------------------------------------------- */
@@ -82,7 +83,7 @@ static void side_grid(const Eye *e, int n, int along, const Ticks *t) {
         int other = 3 - n - along;
         for (int j = 0; j < 2; j++) {
             (&q[j].x)[n] = far_side(e, n), (&q[j].x)[other] = j;
-            (&q[j].x)[along] = qscale_place(&e->p->a->axis[along], t->at[k]);
+            (&q[j].x)[along] = qscale_position(&e->p->a->axis[along], t->at[k]);
         }
         path(e, q, 2);
     }
@@ -123,12 +124,12 @@ static void ticks(const Eye *e, int n, const Ticks *t) {
     Lettering l = {.size = SIZE_TICK, .across = 0.5 - 0.5 * dx, .up = 0.5 + 0.5 * dy, .colour = qdraw_ink};
     path(e, ends, 2);
     for (int k = 0; k < t->n; k++) {
-        Seen s = project_point(e, point_on_edge(e, n, qscale_place(a, t->at[k])));
+        Seen s = project_point(e, point_on_edge(e, n, qscale_position(a, t->at[k])));
         qcanvas_move(c, s.x, s.y), qcanvas_line(c, s.x + 3 * dx, s.y + 3 * dy);
     }
     qcanvas_stroke(c, qdraw_ink, (Stroke){.width = 0.8, .alpha = 1});
     for (int k = 0; k < t->n; k++) {
-        Seen s = project_point(e, point_on_edge(e, n, qscale_place(a, t->at[k])));
+        Seen s = project_point(e, point_on_edge(e, n, qscale_position(a, t->at[k])));
         qcanvas_text(c, s.x + 6 * dx, s.y + 6 * dy, t->text[k], &l);
     }
     Seen s = project_point(e, point_on_edge(e, n, n == 2 ? 1.04 : 0.5));

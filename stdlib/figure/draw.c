@@ -7,8 +7,8 @@
 const Colour qdraw_ink = {0.13, 0.13, 0.13}, qdraw_grid = {0.86, 0.86, 0.86};
 static const Stroke frame_stroke = {.width = 0.8, .alpha = 1};
 
-double qdraw_x(const Painter *p, double v) { return p->x + qscale_place(&p->a->axis[AXIS_X], v) * p->width; }
-double qdraw_y(const Painter *p, double v) { return p->y + (1 - qscale_place(&p->a->axis[AXIS_Y], v)) * p->height; }
+double qdraw_x(const Painter *p, double v) { return p->x + qscale_position(&p->a->axis[AXIS_X], v) * p->width; }
+double qdraw_y(const Painter *p, double v) { return p->y + (1 - qscale_position(&p->a->axis[AXIS_Y], v)) * p->height; }
 
 /* Aligns thin vertical and horizontal lines to pixels. */
 static double crisp(double v) { return floor(v * 2) / 2 + 0.25; }
@@ -131,12 +131,12 @@ static void colour_bar(const Painter *p) {
     qcanvas_box(p->c, x, p->y, BAR_WIDTH, p->height);
     qscale_ticks(&range, (int)(p->height / (0.7 * TICKS_EACH)), &t);
     for (int i = 0; i < t.n; i++) {
-        double y = p->y + (1 - qscale_place(&range, t.at[i])) * p->height;
+        double y = p->y + (1 - qscale_position(&range, t.at[i])) * p->height;
         segment(p->c, x + BAR_WIDTH, crisp(y), x + BAR_WIDTH + TICK_LENGTH, crisp(y));
     }
     qcanvas_stroke(p->c, qdraw_ink, frame_stroke);
     for (int i = 0; i < t.n; i++)
-        qcanvas_text(p->c, x + BAR_WIDTH + TICK_LENGTH + 3, p->y + (1 - qscale_place(&range, t.at[i])) * p->height,
+        qcanvas_text(p->c, x + BAR_WIDTH + TICK_LENGTH + 3, p->y + (1 - qscale_position(&range, t.at[i])) * p->height,
                      t.text[i], &l);
     Lettering factor = {.size = SIZE_TICK, .colour = qdraw_ink};
     if (*t.factor) qcanvas_text(p->c, x, p->y - 1, t.factor, &factor);

@@ -243,8 +243,8 @@ bool qfigure_has(void) {
 static bool can_draw(qs_vm *vm) {
     const char *why;
     if (qcanvas_library(&why)) return true;
-    if (!qfigure_all(vm)->told) print_note(vm, "no figures: %s\n", why);
-    qfigure_all(vm)->told = true;
+    if (!qfigure_all(vm)->reported) print_note(vm, "no figures: %s\n", why);
+    qfigure_all(vm)->reported = true;
     return false;
 }
 

@@ -133,7 +133,7 @@ typedef struct Figure {
 typedef struct Figures { /* all figures of one VM (Lib.figures) */
     Figure *list, *current;
     int number, ids, links; /* counters for numbers of figures, ids of axes and link groups */
-    bool hold, told;        /* hold: further plots are added; told: the note about missing cairo was printed */
+    bool hold, reported;    /* hold: further plots are added; told: the note about missing cairo was printed */
     char *folder;           /* folder for figures without a window; NULL: not decided */
 } Figures;
 
@@ -187,7 +187,7 @@ typedef struct {
 void qscale_limits(Axes *a); /* computes lo and hi of every axis that is not fixed, and the range of colours */
 void qscale_ticks(const Axis *a, int wanted, Ticks *out);
 /* Returns the relative position of v: 0 at lo, 1 at hi; reversed if flipped. */
-double qscale_place(const Axis *a, double v);
+double qscale_position(const Axis *a, double v);
 
 /* -- layout.c, draw.c ---------------------------------------------------------------------------------------------- */
 typedef struct {

@@ -41,7 +41,7 @@ static bool crowded(Canvas *c, const Axes *a) {
     double last = -INFINITY, width = a->room[0], w, h;
     qlayout_ticks(a, AXIS_X, width, &t);
     for (int i = 0; a->axis[AXIS_X].ticks && i < t.n; i++) {
-        double x = qscale_place(&a->axis[AXIS_X], t.at[i]) * width;
+        double x = qscale_position(&a->axis[AXIS_X], t.at[i]) * width;
         text_size(c, t.text[i], SIZE_TICK, &w, &h);
         if (x - w / 2 < last) return true;
         last = x + w / 2 + GAP;

@@ -66,7 +66,7 @@ void qscale_limits(Axes *a) {
     colours(a);
 }
 
-double qscale_place(const Axis *a, double v) {
+double qscale_position(const Axis *a, double v) {
     double t = a->log ? (log10(v) - log10(a->lo)) / (log10(a->hi) - log10(a->lo)) : (v - a->lo) / (a->hi - a->lo);
     if (a->log && !(v > 0)) t = -1e4; /* far below */
     return a->flipped ? 1 - t : t;

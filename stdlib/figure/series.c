@@ -420,7 +420,7 @@ static qs_status edges_of(qs_vm *vm, qs_call_args *c, const Column *x, Column *o
     if (e.n) bins = e.x[0];
     qcolumn_free(&e);
     if (!(bins >= 1 && bins <= 1e6 && bins == floor(bins)))
-        return qs_fail(vm, QS_EVALUE, "hist: bins must be a whole number from 1 to 1000000, or edges, got %g", bins);
+        return qs_fail(vm, QS_EVALUE, "hist: bins must be an integer from 1 to 1000000, or edges, got %g", bins);
     range_of(x, &lo, &hi);
     out->n = (size_t)bins + 1, out->x = malloc(qmem_size(out->n, sizeof *out->x, 0));
     for (size_t k = 0; out->x && k < out->n; k++) out->x[k] = lo + (hi - lo) * (double)k / bins;

@@ -43,7 +43,7 @@ typedef struct Reader {
     int stream, bits, channels; /* bits and channels of the returned frames */
     int width, height;          /* size reported to the program; the decoder's size may change */
     /* Number of frames according to the file; number decoded without a seek, -1 after one. */
-    int64_t told, given;
+    int64_t announced, given;
     double shown; /* end time of the last frame in seconds; -1: unknown, after a seek */
     bool timed;   /* the time of the last frame is known */
     bool draining, live;
@@ -177,7 +177,7 @@ static double frame_length(const Reader *r) {
  * its duration says how long the rest is. */
 static bool is_whole(const Reader *r) {
     const AVStream *s = r->format->streams[r->stream];
-    if (r->told <= 0 || r->given < 0 || r->given >= r->told) return true;
+    if (r->announced <= 0 || r->given < 0 || r->given >= r->announced) return true;
     return s->duration > 0 && r->shown > (double)s->duration * av_q2d(s->time_base) - 0.5 * frame_length(r);
 }
 
@@ -197,7 +197,7 @@ static VideoStatus decode_frame(Reader *r, char why[VIDEO_WHY]) {
         return write_reason(why, r->live ? "no frame can be read" : "a frame cannot be decoded", e), VIDEO_FAILED;
     if (is_whole(r)) return VIDEO_END;
     snprintf(why, VIDEO_WHY, "the file ends too soon: it says that it has %lld frames, and has %lld",
-             (long long)r->told, (long long)r->given);
+             (long long)r->announced, (long long)r->given);
     return VIDEO_FAILED;
 }
 
@@ -429,7 +429,7 @@ static bool describe_stream(Reader *r, VideoInfo *v) {
     if (s->duration > 0) v->duration = (double)s->duration * av_q2d(s->time_base);
     else if (r->format->duration != AV_NOPTS_VALUE) v->duration = (double)r->format->duration / AV_TIME_BASE;
     if (!v->frames) v->frames = llround(v->duration * v->rate);
-    r->bits = v->bits, r->channels = v->channels, r->told = s->nb_frames;
+    r->bits = v->bits, r->channels = v->channels, r->announced = s->nb_frames;
     r->width = v->width, r->height = v->height;
     return true;
 }

@@ -106,7 +106,7 @@ static qs_status wished(qs_vm *vm, qs_call_args *c, VideoInfo *v) {
     if (!a->count) return QS_OK;
     for (size_t k = 0; k < 2; k++)
         if (a->count != 2 || !(x[k] >= 1 && x[k] <= most) || floor(x[k]) != x[k])
-            return qs_fail(vm, QS_EVALUE, "%s: size must be [height, width], whole numbers of 1 to %g", c->name, most);
+            return qs_fail(vm, QS_EVALUE, "%s: size must be [height, width], integers of 1 to %g", c->name, most);
     return v->height = (int)x[0], v->width = (int)x[1], QS_OK;
 }
 

@@ -199,7 +199,7 @@ static void pixel_text(const Item *i, const Spot *s, char *out, size_t room) {
                                    element_at(i, (size_t)((r * w + c) * n + k)));
 }
 
-static void tell_place(qs_vm *vm, Window *w, const TkEvent *e) {
+static void report_position(qs_vm *vm, Window *w, const TkEvent *e) {
     Spot s = spot(w, e->a, e->b);
     char text[160] = "";
     const Item *i = s.a ? s.a->items : NULL;
@@ -209,7 +209,7 @@ static void tell_place(qs_vm *vm, Window *w, const TkEvent *e) {
 }
 
 /* -- events -------------------------------------------------------------------------------------------------------- */
-static qs_status tell_program(qs_vm *vm, Window *w, const TkEvent *e) {
+static qs_status notify_program(qs_vm *vm, Window *w, const TkEvent *e) {
     Spot s = w->figure ? spot(w, e->a, e->b) : (Spot){0};
     qs_value args[3] = {qs_num(s.a ? s.x : NAN), qs_num(s.a ? s.y : NAN), qs_nil()};
     if (!w->on[ON_MOUSE]) return QS_OK;
@@ -240,7 +240,7 @@ qs_status qdisplay_event(qs_vm *vm, Window *w, const TkEvent *e, bool *mine) {
     if (!strcmp(what, "range")) begin_drag(w, e, true);
     if (!strcmp(what, "drag") && !w->on[ON_MOUSE]) pan(vm, w, e);
     if (!strcmp(what, "contrast")) contrast(vm, w, e);
-    if (!strcmp(what, "move")) tell_place(vm, w, e);
-    TRY(tell_program(vm, w, e));
+    if (!strcmp(what, "move")) report_position(vm, w, e);
+    TRY(notify_program(vm, w, e));
     return qfigure_flush(vm);
 }

@@ -362,7 +362,7 @@ class Workers(Arrays, unittest.TestCase):
         finally:
             del os.environ["QUASAR_CLUSTER_TIMEOUT"]
         for wrong in (0, 1.5):
-            with self.assertRaisesRegex(q.QuasarError, "a whole number of workers"):
+            with self.assertRaisesRegex(q.QuasarError, "an integer of workers"):
                 q.cluster_open(wrong)
 
     def test_a_worker_loads_the_program_once(self):

@@ -314,7 +314,7 @@ class Methods(unittest.TestCase):
         v = q.ones(2, 3)
         for f, kind, why in ((lambda: v.sum(axis=2), IndexError, "axis 2 is outside an array of 2 dimensions"),
                              (lambda: v.sum(axis=2), ValueError, "axis 2 is outside an array of 2 dimensions"),
-                             (lambda: v.sum(axis=1.5), TypeError, "axis must be a whole number, got 1.5"),
+                             (lambda: v.sum(axis=1.5), TypeError, "axis must be an integer, got 1.5"),
                              (lambda: v.sum(axis=(0, 0)), ValueError, "named twice"),
                              (lambda: v.sum(ddof=1), TypeError, "argument 'ddof'"),
                              (lambda: v.std(nonsense=1), TypeError, "argument 'nonsense'"),

@@ -74,10 +74,10 @@ class WrongTypes(unittest.TestCase):
                 (lambda: v.from_torch(3), "from_torch: a tensor is wanted, got int"),
                 (lambda: v.from_numpy([1]), "from_numpy: a NumPy array is wanted, got list"),
                 (lambda: v.to_torch("x"), "to_torch: requires_grad must be True, False or None, got 'x'"),
-                (lambda: v.sum(axis="x"), "axis must be a whole number, got 'x'"),
+                (lambda: v.sum(axis="x"), "axis must be an integer, got 'x'"),
                 (lambda: v.sum(axis=0, out=3), "out must be an array, got int"),
-                (lambda: v.reshape(None), "whole numbers are wanted, or a tuple of them, got None"),
-                (lambda: v.round("x"), "decimals must be a whole number, got 'x'")):
+                (lambda: v.reshape(None), "integers are wanted, or a tuple of them, got None"),
+                (lambda: v.round("x"), "decimals must be an integer, got 'x'")):
             with self.assertRaisesRegex(TypeError, "^" + re.escape(sentence) + "$"):
                 f()
 

@@ -60,9 +60,9 @@ class WholeNumbers(Values):
         self.assertEqual(q.zeros(2.0, 3).shape, (2, 3))
         for f in (lambda: q.zeros(2.5), lambda: q.ones(3, 2.5), lambda: q.zeros([2.5, 1]), lambda: q.rand(0.5),
                   lambda: q.reshape([1, 2], 1.5, 2), lambda: q.zeros_like([1], 2.5)):
-            self.assertRaisesRegex(ValueError, "a size must be a whole number, got (0|1|2).5", f)
+            self.assertRaisesRegex(ValueError, "a size must be an integer, got (0|1|2).5", f)
         for x in ("nan", "inf"):
-            self.assertRaisesRegex(ValueError, "a size must be a whole number, got " + x, q.zeros, float(x))
+            self.assertRaisesRegex(ValueError, "a size must be an integer, got " + x, q.zeros, float(x))
 
     @needs_numpy
     def test_lists(self):
@@ -623,9 +623,9 @@ class Positions(Values):
     def test_other_numbers_are_none(self):
         v = q.value([1, 2, 3])
         for key in (q.value([0.5]), q.value([0, np.nan]), q.value([np.inf]), q.value(np.array([2.0**60]))):
-            with self.assertRaisesRegex(IndexError, "an index must be a whole number"):
+            with self.assertRaisesRegex(IndexError, "an index must be an integer"):
                 v[key]
-            with self.assertRaisesRegex(IndexError, "an index must be a whole number"):
+            with self.assertRaisesRegex(IndexError, "an index must be an integer"):
                 v[key] = 1
         for key in (1.0, np.float64(1), [1.0], np.array([1.0]), q.value([1j])):  # as in NumPy
             with self.assertRaises(IndexError):

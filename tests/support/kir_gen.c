@@ -83,7 +83,7 @@ static KRef value(Gen *g, qs_dtype d) {
                                  : constant(g, d);
 }
 
-/* Back into ±256, and to whole numbers when it may have more than quarters. */
+/* Back into ±256, and to integers when it may have more than quarters. */
 static KRef tame(Gen *g, KRef r, bool fraction) {
     qs_dtype d = (qs_dtype)g->f->ins[r].dtype;
     r = op2(g, K_MIN, op2(g, K_MAX, r, kir_const_num(g->f, d, -256, 0)), kir_const_num(g->f, d, 256, 0));

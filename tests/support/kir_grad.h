@@ -12,13 +12,14 @@ typedef struct {
     KLaunch launch;
     const bool *active; /* by parameter; NULL: all floats */
     uint64_t seed;
-    double tolerance;                 /* relative to the size of what is added up; 0: 1e-6 */
-    double rounding;                  /* allowed between the two directions, relative as well; 0: 1e-10 */
-    bool exact_only;                  /* no differences: where a step would cross an edge */
-    bool reverse_only;                /* there are no tangents */
-    bool again;                       /* the derivative of the derivative, too */
-    int npasses, natomics, nproducts; /* come back: passes of the way back; ATOMICs, products and quotients in them */
-    int nzeros; /* comes back: writes to adjoints of what is written, where nobody asks for old contents */
+    double tolerance;  /* relative to the size of what is added up; 0: 1e-6 */
+    double rounding;   /* allowed between the two directions, relative as well; 0: 1e-10 */
+    bool exact_only;   /* no differences: where a step would cross an edge */
+    bool reverse_only; /* there are no tangents */
+    bool again;        /* the derivative of the derivative, too */
+    int npasses, natomics,
+        nproducts; /* come back: passes of the backward pass; ATOMICs, products and quotients in them */
+    int nzeros;    /* comes back: writes to adjoints of what is written, where nobody asks for old contents */
 } KGradCase;
 
 /* false: `why` says what is wrong, or which error came. */

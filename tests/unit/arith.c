@@ -287,7 +287,7 @@ static void edges(qs_vm *vm) {
     CHECK_ERROR(vm, qarith_update(vm, OP_PWMUL, u8, z), QS_ETYPE, ".*=: an array of uint8 cannot hold complex numbers");
     CHECK_ERROR(vm, qarith_binary(vm, OP_LT, z, qs_num(1), &r), QS_ETYPE, "<: not defined between cscalar and scalar");
     CHECK_ERROR(vm, qarith_binary(vm, OP_BITAND, u8, qs_num(0.5), &r), QS_ETYPE,
-                "and: a whole number of 64 bits is needed, got 0.5");
+                "and: an integer of 64 bits is needed, got 0.5");
     qs_value all[] = {u8, u32, i32, z};
     for (size_t i = 0; i < COUNT(all); i++) qval_release(vm, all[i]);
 }

@@ -18,7 +18,7 @@ static void says(const char *log, uint32_t row, const char *told) {
     if (pos) qsource_line_col(lines.src, pos, &line, &column);
     CHECK(line == (int)row);
     qtext_init(&t, &ctx);
-    qbuildlog_tell(&lines, log, &t);
+    qbuildlog_translate(&lines, log, &t);
     CHECK_TEXT(t.s ? t.s : "", told);
     qtext_free(&t);
 }

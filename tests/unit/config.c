@@ -85,9 +85,9 @@ static void bad_files(void) {
         {"<devices choose='best'/>", ":1: choose must be auto or first, got best"},
         {"<devices>\n\n<device/></devices>", ":3: a device needs an attribute kind, got nothing"},
         {"<devices><device kind=''/></devices>", ":1: kind must be cpu, ref, opencl, cuda or gpu, got nothing"},
-        {"<devices><device kind='cpu' index='-1'/></devices>", ":1: index must be a whole number ≥ 0, got -1"},
-        {"<devices><device kind='cpu' index='1.5'/></devices>", ":1: index must be a whole number ≥ 0, got 1.5"},
-        {"<devices><device kind='cpu' threads='many'/></devices>", ":1: threads must be a whole number ≥ 0, got many"},
+        {"<devices><device kind='cpu' index='-1'/></devices>", ":1: index must be an integer ≥ 0, got -1"},
+        {"<devices><device kind='cpu' index='1.5'/></devices>", ":1: index must be an integer ≥ 0, got 1.5"},
+        {"<devices><device kind='cpu' threads='many'/></devices>", ":1: threads must be an integer ≥ 0, got many"},
         {"<devices>\n<device kind='cuda' memory='2 GB'/></devices>", ":2: memory must be a size like 500M, got 2 GB"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         CHECK(!parse_xml(bad[i].text));

@@ -43,14 +43,14 @@ static void errors(Ctx *c) {
     CHECK(qerr_set(c, QS_ETYPE, "second") == QS_ETYPE);
     CHECK_TEXT(c->err.text, "x must be > 3");
     CHECK(c->err.status == QS_EVALUE && !c->err.placed);
-    qerr_place(c, (Where){src, 6});
-    qerr_place(c, (Where){src, 0});
+    qerr_location(c, (Where){src, 6});
+    qerr_location(c, (Where){src, 0});
     CHECK(c->err.placed && c->err.where.pos == 6);
     for (uint32_t i = 0; i < 20; i++) qerr_frame(c, (Where){src, i}, NULL);
     CHECK(c->err.nframes == QERR_FRAMES && c->err.nlost == 4 && c->err.frames[15].where.pos == 15);
     qerr_clear(c);
     CHECK(c->err.status == QS_OK && c->err.text[0] == 0 && !c->err.placed && c->err.nframes == 0);
-    qerr_place(c, (Where){src, 6});
+    qerr_location(c, (Where){src, 6});
     CHECK(!c->err.placed);
     CHECK(qerr_at(c, QS_EINDEX, (Where){src, 4}, "%0*d", 5000, 0) == QS_EINDEX);
     CHECK(strlen(c->err.text) == QERR_TEXT - 1 && !strcmp(c->err.text + QERR_TEXT - 4, "…"));

@@ -164,7 +164,7 @@ static void between_devices(void) {
 
 /* -- copies beside the work ---------------------------------------------------------------------------------------- */
 static Program *load_text(Device *d, const char *text);
-static qs_status tell(void *ud, const DevFault *f);
+static qs_status report(void *ud, const DevFault *f);
 static void drop(void *ud);
 
 static void launch_as(Device *d, Program *p, DevPtr a, bool only_read) {
@@ -206,7 +206,7 @@ static void beside(int pools) {
     CHECK(fake->norders == n + 6 && d.ops->download(&d, bytes, b, 0, N) == QS_OK);
     CHECK(fake->norders == n + 6); /* who reads is not waited for by who reads, but by who writes */
     CHECK(d.ops->upload(&d, b, 0, bytes, N) == QS_OK && fake->norders == n + 7);
-    DevAsync late = {.tell = tell, .drop = drop};
+    DevAsync late = {.report = report, .drop = drop};
     Launch l = {.rank = 1, .domain = {10}, .any_block = true, .late = &late};
     CHECK(d.ops->launch(&d, fails, &l, 0, NULL, NULL) == QS_OK && d.owed == 1);
     CHECK(d.ops->download(&d, bytes, c, 0, N) == QS_OK && !d.owed); /* what may have failed is heard */
@@ -265,7 +265,7 @@ static void after_copies(int defer) {
 }
 
 /* What is filled comes to a block that is idle. */
-static void in_turns(void) {
+static void one_by_one(void) {
     enum { N = 2 << 20 };
     Device d;
     DevPtr p[4], first;
@@ -721,7 +721,7 @@ static void launches(void) {
 }
 
 /* -- faults that are told late ------------------------------------------------------------------------------------- */
-static int faulty, times_told, dropped, run_number; /* the launch with a fault, counted from 0; -1: none */
+static int faulty, reports, dropped, run_number; /* the launch with a fault, counted from 0; -1: none */
 
 static int fail_one(void *code, const FakeLaunch *l, const uint64_t *slots) {
     DevFault *f = (void *)(uintptr_t)slots[PTX_FAULT];
@@ -730,15 +730,15 @@ static int fail_one(void *code, const FakeLaunch *l, const uint64_t *slots) {
     return run_number++, 0;
 }
 
-static qs_status tell(void *ud, const DevFault *f) {
-    times_told++;
+static qs_status report(void *ud, const DevFault *f) {
+    reports++;
     return qerr_set(&ctx, QS_EVALUE, "launch %d: message %u at %u", (int)(intptr_t)ud, f->message, f->pos);
 }
 
 static void drop(void *ud) { (void)ud, dropped++; }
 
 static bool launch_late(Device *d, Program *p, int number) {
-    DevAsync late = {.tell = tell, .drop = drop, .ud = (void *)(intptr_t)number};
+    DevAsync late = {.report = report, .drop = drop, .ud = (void *)(intptr_t)number};
     Launch l = {.rank = 1, .domain = {10}, .any_block = true, .late = &late};
     qs_status s = d->ops->launch(d, p, &l, 0, NULL, NULL);
     return s == QS_OK && late.taken;
@@ -777,11 +777,11 @@ static void not_outlived(Late *l) {
 }
 
 /* Five launches, of which one fails: whoever waits first gets its fault, once, and the device goes on. */
-static void told_by(Late *l, qs_status wait(Late *), int which) {
-    faulty = which, times_told = dropped = run_number = 0;
+static void reported_by(Late *l, qs_status wait(Late *), int which) {
+    faulty = which, reports = dropped = run_number = 0;
     for (int i = 0; i < 5; i++) CHECK(launch_late(&l->gpu, l->p, i));
-    CHECK(l->gpu.owed == 5 && !times_told && !dropped);
-    CHECK(wait(l) == (which < 0 ? QS_OK : QS_EVALUE) && times_told == (which >= 0) && dropped == 5 && !l->gpu.owed);
+    CHECK(l->gpu.owed == 5 && !reports && !dropped);
+    CHECK(wait(l) == (which < 0 ? QS_OK : QS_EVALUE) && reports == (which >= 0) && dropped == 5 && !l->gpu.owed);
     char want[60];
     snprintf(want, sizeof want, "launch %d: message 7 at 12", which);
     if (which >= 0) CHECK_TEXT(ctx.err.text, want);
@@ -791,15 +791,15 @@ static void told_by(Late *l, qs_status wait(Late *), int which) {
 
 /* More launches than there are places; and one whose successor has ended the context.  Deferred work never ran then. */
 static void many_late(Late *l, int defer) {
-    faulty = 3, times_told = dropped = run_number = 0;
+    faulty = 3, reports = dropped = run_number = 0;
     int n = 0;
     while (launch_late(&l->gpu, l->p, n)) n++;
-    CHECK(times_told == 1 && dropped == n && n > 100 && !l->gpu.owed);
+    CHECK(reports == 1 && dropped == n && n > 100 && !l->gpu.owed);
     qerr_clear(&ctx);
-    faulty = 1, times_told = dropped = run_number = 0;
+    faulty = 1, reports = dropped = run_number = 0;
     for (int i = 0; i < 3; i++) CHECK(launch_late(&l->gpu, l->p, i));
     fake->fail_after = 1, fake->fail_with = 700;
-    CHECK(by_download(l) == (defer ? QS_EDEVICE : QS_EVALUE) && times_told == !defer && dropped == 3);
+    CHECK(by_download(l) == (defer ? QS_EDEVICE : QS_EVALUE) && reports == !defer && dropped == 3);
     qerr_clear(&ctx);
     CHECK(by_sync(l) == QS_EDEVICE);
     qerr_clear(&ctx);
@@ -814,7 +814,7 @@ static void late(int defer, int pools) {
     CHECK(l.gpu.ops->alloc(&l.gpu, 8, &l.there) == QS_OK && l.other.ops->alloc(&l.other, 8, &l.elsewhere) == QS_OK);
     l.p = load_text(&l.gpu, "// quasar: fault shared=0\n");
     for (size_t i = 0; i < sizeof waits / sizeof *waits; i++)
-        for (int which = -1; which < 5; which++) told_by(&l, waits[i], which);
+        for (int which = -1; which < 5; which++) reported_by(&l, waits[i], which);
     Program *p = load_text(&l.other, "// quasar: fault shared=0\n");
     dropped = 0;
     CHECK(launch_late(&l.other, p, 0)); /* nobody waits: who asked to be told is let go */
@@ -1266,7 +1266,7 @@ int main(void) {
     given(0), given(1);
     beside(0), beside(1);
     for (int defer = 1; defer <= 24; defer++) after_copies(defer), unmarked(defer), small_and_large(defer);
-    in_turns();
+    one_by_one();
     pooled(0), pooled(1);
     others_are_short(0), others_are_short(1);
     without_pool();

@@ -1,4 +1,4 @@
-/* Views that a library gave, released where no turn of a thread can begin: they go with the next turn. */
+/* Views that a library gave, released where no turn of a thread can begin: they go with the next iteration. */
 #include "tests/unit/check.h"
 #include "vm/api/native_entry.c"
 

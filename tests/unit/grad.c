@@ -29,7 +29,7 @@ typedef struct {
     int joins; /* with fast math so many of 100 products are left, at most */
 } Case;
 
-/* Comes back: products and quotients of the way back. */
+/* Comes back: products and quotients of the backward pass. */
 static int try_math(const Case *k, bool fast, const char *file, int line) {
     int n = 0;
     Lowered t;
@@ -144,14 +144,14 @@ static void jumps(void) {
           9, V(d.x, 9), V(d.y, 9));
 }
 
-static void many_turns(void) {
+static void many_iterations(void) {
     const char *text = XYN("s = x[pos]\nfor i=0..n-1\n s = sin(s) + 0.9*x[0]\nend\n"
                            "y[pos] = s");
     const int turns[] = {0, 1, 2, 47, 48, 49, 50, 65, 100, 500, 10000};
     for (size_t i = 0; i < sizeof turns / sizeof *turns; i++) TRY_0(text, 2, V(d.x, 2), V(d.y, 2), INT(turns[i]));
 }
 
-/* Sums of whole numbers that the way back takes off again, and others that look like them. */
+/* Sums of integers that the backward pass takes off again, and others that look like them. */
 static void pointers(void) {
     static const char *const step[] = {"at += k",
                                        "at -= k*k - n",
@@ -274,7 +274,7 @@ static void private_arrays(void) {
     TRY_1(XY("t = zeros(5)\nt[0] = x[pos]\nfor i=1..4\n t[i] = sin(t[i-1])*x[i]\nend\n"
              "for i=1..4\n t[i-1] = t[i]*t[i-1]\nend\ny[pos] = t[0]*t[3]"),
           9, V(d.x, 9), V(d.y, 9));
-    /* a bubble sort: the way back takes the permutation */
+    /* a bubble sort: the backward pass takes the permutation */
     TRY_1(XY("t = zeros(5)\nfor i=0..4\n t[i] = x[mod(i*3+pos,9)]\nend\nfor i=0..3\n"
              " for j=0..3-i\n  if t[j] > t[j+1]\n   a = t[j]\n   t[j] = t[j+1]\n   t[j+1] = a\n  end\n end\nend\n"
              "y[pos] = t[2]*t[2]"),
@@ -416,7 +416,7 @@ static void joined(void) {
           V(d.x, 9), V(d.y, 9));
 }
 
-/* Additions of many turns, summed up first; weights that loops compute, kept for each turn. */
+/* Additions of many turns, summed up first; weights that loops compute, kept for each iteration. */
 static void windows(void) {
     static const char *const mode[] = {"'mirror", "'clamped", "'circular", "'safe", ""};
     const int64_t sizes[][2] = {{7, 9}, {1, 1}, {2, 5}};
@@ -464,7 +464,8 @@ static void shared(void) {
 
 int main(void) {
     fill(d.x, N * N, 0.9, 1), fill(d.y, N * N, 0.9, 2), fill(d.w, N * N, 0.9, 3);
-    straight(), loops(), jumps(), many_turns(), pointers(), overwritten(), met(), in_order(), borders(), indirect();
+    straight(), loops(), jumps(), many_iterations(), pointers(), overwritten(), met(), in_order(), borders(),
+        indirect();
     private_arrays(), vectors(), complex_numbers(), functions(), gathered(), spent(), joined(), windows(), shared();
     deep();
     return check_done();

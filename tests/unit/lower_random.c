@@ -62,7 +62,7 @@ static void refusals(void) {
           "function [] = __kernel__ g(y : vec, pos : int)\n"
           " y[pos] = sum(rand(2000))\n"
           "end\n");
-    FAILS(&t, RUN1(&t, "f", 1, INT(0), VEC(y, 1)), "randi: n must be a whole number from 1 to 2^31-1, got 0");
+    FAILS(&t, RUN1(&t, "f", 1, INT(0), VEC(y, 1)), "randi: n must be an integer from 1 to 2^31-1, got 0");
     OK(&t, RUN1(&t, "f", 12, INT(1), VEC(y, 12)));
     for (int i = 0; i < 12; i++) CHECK(y[i] == 0);
     FAILS(&t, RUN1(&t, "g", 1, VEC(y, 1)), "rand of more than 1024 elements is too big for a kernel");

@@ -58,8 +58,8 @@ int main(void) {
     type_is("int[vec]", "int cannot be followed by [vec]: it is not an array or generic type", 0);
     type_is("vec(2,3)", "vec takes 1 size, got 2", 0);
     type_is("vec(K)", "the size of a fixed type must be known before the program runs, and is not for K", 0);
-    type_is("vec(0)", "the size of a fixed type must be a whole number ≥ 1, got 0", 0);
-    type_is("vec(1.5)", "the size of a fixed type must be a whole number ≥ 1, got 1.5", 0);
+    type_is("vec(0)", "the size of a fixed type must be an integer ≥ 1, got 0", 0);
+    type_is("vec(1.5)", "the size of a fixed type must be an integer ≥ 1, got 1.5", 0);
     type_is("scalar(3)", "scalar cannot have a fixed size: only vec, mat and cube types can", 0);
     type_is("mat{:}", "a number of dimensions in braces belongs to a cube type, as in cube{:}", 0);
     if (failures) printf("%d failures\n", failures);

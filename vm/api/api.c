@@ -57,7 +57,7 @@ void qvm_diagnostic(qs_vm *vm, const char *s, size_t n) {
 }
 
 /* Implements Ctx.warn: calls the host's callback, or prints a text. */
-static qs_status tell_warning(Ctx *ctx, Where w, const char *sentence) {
+static qs_status report_warning(Ctx *ctx, Where w, const char *sentence) {
     qs_vm *vm = (qs_vm *)ctx;
     const qs_config *c = &qvm(vm)->config;
     if (c->warn) {
@@ -143,7 +143,7 @@ qs_status qs_open(const qs_config *config, qs_vm **out) {
     qtext_init(&m->report, &m->base);
     keep_config(*out, &c);
     m->base.nthreads = c.threads;
-    m->base.warn = tell_warning;
+    m->base.warn = report_warning;
     m->base.reserve_used = call_attention, m->base.cannot_go_on = write_last_words;
     m->base.llvmlite = m->config.llvmlite;
     m->base.no_warnings = c.no_warnings;
@@ -158,7 +158,7 @@ void qs_close(qs_vm *vm) {
     qvm_flush(vm);
     qframe_close(vm);
     qmod_close(vm);
-    qloop_tell_left(vm);
+    qloop_report_left(vm);
     qlib_close(vm);
     qlaunch_close(vm);
     if (m->python) m->python->closed(vm);
@@ -372,10 +372,10 @@ bool qvm_is_stuck(qs_vm *vm, const char *what_follows) {
     enum { LONG = 200000000 }; /* ns; a shorter wait ends soon, or another interrupt follows */
     int64_t since = qsince_get(&qvm(vm)->waits);
     if (!since || (int64_t)qclock_ns() - since < LONG) return false;
-    if (qsince_get(&qvm(vm)->told) == since) return true;
-    qsince_set(&qvm(vm)->told, since);
-    ssize_t told = write(STDERR_FILENO, sentence, sizeof sentence - 1);
-    if (told > 0) told = write(STDERR_FILENO, what_follows, strlen(what_follows));
+    if (qsince_get(&qvm(vm)->reported) == since) return true;
+    qsince_set(&qvm(vm)->reported, since);
+    ssize_t reported = write(STDERR_FILENO, sentence, sizeof sentence - 1);
+    if (reported > 0) reported = write(STDERR_FILENO, what_follows, strlen(what_follows));
     return false;
 }
 
@@ -514,7 +514,7 @@ qs_status qs_to_int(qs_vm *vm, qs_value v, int64_t *out) {
     if (v.kind == QS_INT) return *out = v.u.i, QS_OK;
     TRY(qs_to_num(vm, v, &x));
     if (!(x >= -0x1p63 && x < 0x1p63) || x != trunc(x))
-        return qerr_set(qvm_ctx(vm), QS_EVALUE, "a whole number is wanted, got %.15g", x);
+        return qerr_set(qvm_ctx(vm), QS_EVALUE, "an integer is wanted, got %.15g", x);
     *out = (int64_t)x;
     return QS_OK;
 }

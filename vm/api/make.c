@@ -314,7 +314,7 @@ static qs_status add_package(qs_vm *vm, BundleMaker *maker, const char *top, con
     return free(files), s;
 }
 
-static void tell_unbridged(qs_vm *vm, const Module *program) {
+static void report_unbridged(qs_vm *vm, const Module *program) {
     static const char why[] = "uses Python, and the executable will not find the bridge to it: this qrun has none; an "
                               "installation has it in lib/quasar/python, a build where Python's headers are (Debian: "
                               "apt install python3-dev)\n";
@@ -330,7 +330,7 @@ static void tell_unbridged(qs_vm *vm, const Module *program) {
 static qs_status add_python(qs_vm *vm, BundleMaker *maker, Module *program) {
     char top[PATH_MAX];
     if (!uses_python(vm, program)) return QS_OK;
-    if (!qpython_bridge(top)) return tell_unbridged(vm, program), QS_OK;
+    if (!qpython_bridge(top)) return report_unbridged(vm, program), QS_OK;
     TRY(add_package(vm, maker, top, "pyquasar"));
     return add_package(vm, maker, top, "pyquasar/array_api");
 }
@@ -436,7 +436,7 @@ static qs_status write_object(qs_vm *vm, const Names *n, const Face *f, BundleMa
     return s;
 }
 
-static qs_status tell_hidden(qs_vm *vm, const Face *f, const Shown *s) {
+static qs_status report_hidden(qs_vm *vm, const Face *f, const Shown *s) {
     return qwarn_at(qvm_ctx(vm), qast_where(s->f->unit, s->f->pos), "%s is not in %s.h: %s", s->name, f->name, s->why);
 }
 
@@ -448,7 +448,7 @@ static qs_status write_library(qs_vm *vm, const Make *m, BundleMaker *maker, con
     qbindings_gather(&f, program);
     qs_status s = write_object(vm, &n, &f, maker);
     if (s == QS_OK) s = write_bindings(vm, &n, &f);
-    for (int i = 0; i < f.nhidden && s == QS_OK; i++) s = tell_hidden(vm, &f, &f.hidden[i]);
+    for (int i = 0; i < f.nhidden && s == QS_OK; i++) s = report_hidden(vm, &f, &f.hidden[i]);
     qbindings_free(&f);
     return s;
 }

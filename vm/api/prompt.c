@@ -340,7 +340,7 @@ static bool run_statement(qs_vm *vm, const char *text) {
     return good;
 }
 
-static void tell_reloaded(qs_vm *vm, const Module *m) {
+static void report_reloaded(qs_vm *vm, const Module *m) {
     Text t;
     qtext_init(&t, qvm_ctx(vm));
     qtext_printf(&t, "%s is loaded again\n", m->units[0]->src->path);
@@ -348,7 +348,7 @@ static void tell_reloaded(qs_vm *vm, const Module *m) {
     qtext_free(&t);
 }
 
-static bool reload_modules(qs_vm *vm) { return finish_statement(vm, qmod_reload(vm, tell_reloaded)); }
+static bool reload_modules(qs_vm *vm) { return finish_statement(vm, qmod_reload(vm, report_reloaded)); }
 
 /* Recognizes common prompt commands, unless the program defines the word. */
 static bool is_word(qs_vm *vm, const char *text, const char *word) {

@@ -158,7 +158,7 @@ static int list_devices(qs_vm *vm) {
 }
 
 /* Prints a generated text and frees it. */
-static int tell(qs_vm *vm, qs_status s, Text *t, FILE *to) {
+static int print_report(qs_vm *vm, qs_status s, Text *t, FILE *to) {
     fflush(stdout);
     if (t->s) fputs(t->s, to);
     qtext_free(t);
@@ -173,27 +173,27 @@ static int dump(qs_vm *vm, const Options *o) {
     qtext_init(&t, (Ctx *)vm);
     if (!strcmp(what, "ast") || !strcmp(what, "bytecode")) {
         qs_status made = qprompt_dump(vm, o->file, o->text, what, &t);
-        return tell(vm, made, &t, stdout);
+        return print_report(vm, made, &t, stdout);
     }
     qreport_begin(vm, what, false);
     qs_status s = o->text ? qs_eval(vm, o->text, NULL) : qs_run_file(vm, o->file);
     qreport_shown(vm, &t);
-    return tell(vm, s, &t, stdout);
+    return print_report(vm, s, &t, stdout);
 }
 
 static int cache(qs_vm *vm, const char *what) {
     Text t;
     qtext_init(&t, (Ctx *)vm);
     qs_status s = qreport_cache(vm, what, &t);
-    return tell(vm, s, &t, stdout);
+    return print_report(vm, s, &t, stdout);
 }
 
 static int profile(qs_vm *vm, int code) {
     Text t;
     qtext_init(&t, (Ctx *)vm);
     qs_status s = qreport_profile(vm, &t);
-    int told = tell(vm, s, &t, stderr);
-    return code ? code : told;
+    int printed = print_report(vm, s, &t, stderr);
+    return code ? code : printed;
 }
 
 static int prompt(qs_vm *vm) {

@@ -13,7 +13,7 @@ typedef struct Pairs {
     void (*run)(const struct Pairs *p, const Nest *n, qs_dtype da, qs_dtype db);
     qs_status (*open)(qs_vm *vm, qs_value v, qs_dtype d, Operand *o);
     double (*real)(double, double);
-    Whole (*whole)(Whole, Whole);
+    Int128 (*integers)(Int128, Int128);
     qs_dtype d, out; /* type in which results are written; element type of the result array */
 } Pairs;
 
@@ -29,10 +29,10 @@ static void run_reals(const Pairs *p, const Nest *n, qs_dtype da, qs_dtype db) {
     }
 }
 
-static Whole whole_of_bits(qs_dtype d, uint64_t bits) { return d == QS_U64 ? (Whole)bits : (Whole)(int64_t)bits; }
+static Int128 int_of_bits(qs_dtype d, uint64_t bits) { return d == QS_U64 ? (Int128)bits : (Int128)(int64_t)bits; }
 
-static uint64_t saturated(qs_dtype d, Whole x) { /* returns the bits of the value */
-    Whole least = d == QS_U64 ? 0 : INT64_MIN, most = d == QS_U64 ? (Whole)UINT64_MAX : INT64_MAX;
+static uint64_t saturated(qs_dtype d, Int128 x) { /* returns the bits of the value */
+    Int128 least = d == QS_U64 ? 0 : INT64_MIN, most = d == QS_U64 ? (Int128)UINT64_MAX : INT64_MAX;
     uint64_t bits = (uint64_t)(x < least ? least : x > most ? most : x);
     if (d == QS_F64) memcpy(&bits, &(double){(double)x}, sizeof bits);
     return bits;
@@ -48,7 +48,7 @@ static void run_wholes(const Pairs *p, const Nest *n, qs_dtype da, qs_dtype db) 
         qconv_run(da, n->at[1] + n->step[1] * (ptrdiff_t)at, n->step[1], dx, x, size, m);
         qconv_run(db, n->at[2] + n->step[2] * (ptrdiff_t)at, n->step[2], dy, y, size, m);
         for (size_t i = 0; i < m; i++)
-            x[i] = saturated(wide, p->whole(whole_of_bits(dx, x[i]), whole_of_bits(dy, y[i])));
+            x[i] = saturated(wide, p->integers(int_of_bits(dx, x[i]), int_of_bits(dy, y[i])));
         qconv_run(wide, x, size, p->d, n->at[0] + n->step[0] * (ptrdiff_t)at, n->step[0], m);
     }
 }
@@ -112,15 +112,15 @@ qs_status qapply_two(qs_vm *vm, const char *name, double (*fn)(double, double), 
                        out);
 }
 
-static Whole whole_number(qs_value v) { return v.kind == QS_NUM ? qdtype_sat_i64(v.u.f, INT64_MIN, INT64_MAX) : v.u.i; }
+static Int128 int_param(qs_value v) { return v.kind == QS_NUM ? qdtype_sat_i64(v.u.f, INT64_MIN, INT64_MAX) : v.u.i; }
 
-qs_status qapply_whole(qs_vm *vm, const char *name, Whole (*fn)(Whole, Whole), qs_dtype d, qs_value a, qs_value b,
-                       qs_value *out) {
+qs_status qapply_integers(qs_vm *vm, const char *name, Int128 (*fn)(Int128, Int128), qs_dtype d, qs_value a, qs_value b,
+                          qs_value *out) {
     TRY(check_real(vm, name, a, b));
     if (a.kind != QS_ARRAY && b.kind != QS_ARRAY) {
-        *out = qs_int((int64_t)saturated(QS_I64, fn(whole_number(a), whole_number(b))));
+        *out = qs_int((int64_t)saturated(QS_I64, fn(int_param(a), int_param(b))));
         return QS_OK;
     }
-    return apply_pairs(vm, name, &(Pairs){.run = run_wholes, .open = open_whole, .whole = fn, .d = d, .out = d}, a, b,
-                       out);
+    return apply_pairs(vm, name, &(Pairs){.run = run_wholes, .open = open_whole, .integers = fn, .d = d, .out = d}, a,
+                       b, out);
 }

@@ -192,10 +192,10 @@ static bool is_bits_of_floats(Op op, qs_value a, qs_value b) {
 static qs_status bits_of_floats(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out) {
     qs_value x = qval_retain(a), y = qval_retain(b);
     qs_dtype back = QS_B1;
-    qs_status s = qoperand_to_whole(vm, qscalar_op_name(op), &x, &back);
-    if (s == QS_OK) s = qoperand_to_whole(vm, qscalar_op_name(op), &y, &back);
+    qs_status s = qoperand_to_int64(vm, qscalar_op_name(op), &x, &back);
+    if (s == QS_OK) s = qoperand_to_int64(vm, qscalar_op_name(op), &y, &back);
     if (s == QS_OK) s = qarith_binary(vm, op, x, y, out);
-    if (s == QS_OK) s = qoperand_from_whole(vm, out, back);
+    if (s == QS_OK) s = qoperand_from_int64(vm, out, back);
     qval_release(vm, x), qval_release(vm, y);
     return s;
 }

@@ -22,7 +22,7 @@ qs_status qarith_update(qs_vm *vm, enum Op op, qs_value a, qs_value b);
 /* Computes c ? a : b for the elements of an array c, with broadcasting; a and b are numbers or arrays (where.c). */
 qs_status qarith_where(qs_vm *vm, qs_value c, qs_value a, qs_value b, qs_value *out);
 /* Converts a number to int64 for the bitwise function fn; an error if it is not integral (elem.def). */
-qs_status qscalar_whole(qs_vm *vm, const char *fn, qs_value number, int64_t *out);
+qs_status qscalar_int64(qs_vm *vm, const char *fn, qs_value number, int64_t *out);
 /* Compares an int and a double exactly. */
 bool qarith_order(enum Op op, qs_value a, qs_value b);
 /* Returns whether the operation is a matrix product: `*` between two arrays with more than one element. */

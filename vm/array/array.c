@@ -138,7 +138,7 @@ static qs_status new_header(qs_vm *vm, qs_dtype d, int ndim, const int64_t *dims
     a->hdr = (Obj){1, QS_ARRAY, 0, 0};
     a->dtype = (uint8_t)d;
     a->ndim = (uint8_t)ndim;
-    a->size_of = 0, a->turned = false;
+    a->size_of = 0, a->transposed = false;
     a->trace = NULL, a->family = NULL;
     a->buf = buf;
     a->offset = 0;
@@ -291,7 +291,7 @@ qs_status qarr_read(qs_vm *vm, Array *a, const void **p) {
 /* A changed array is no longer a result of size(x), a transposed vec or a literal. */
 qs_status qarr_touch(qs_vm *vm, Array *a) {
     if (__builtin_expect(a->hdr.flags & ARRAY_KEPT, 0)) return qtrace(vm)->unwritten(vm);
-    a->size_of = 0, a->turned = false;
+    a->size_of = 0, a->transposed = false;
     a->hdr.flags &= (uint8_t)~ARRAY_LITERAL;
     return QS_OK;
 }
@@ -675,7 +675,7 @@ qs_status qarr_doubles(qs_vm *vm, qs_value v, const char *what, double **out, si
 static qs_status extent_from(qs_vm *vm, const char *fn, double x, int64_t *out) {
     if (!(x > -1)) return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: size must be ≥ 0, got %.15g", fn, x);
     if (x != floor(x) && x < 0x1p53)
-        TRY(qwarn_at(qvm_ctx(vm), qvm_here(vm), "%s: a size is a whole number: %.15g is read as %.15g", fn, x,
+        TRY(qwarn_at(qvm_ctx(vm), qvm_here(vm), "%s: a size is an integer: %.15g is read as %.15g", fn, x,
                      floor(fmax(x, 0))));
     *out = qdtype_sat_i64(x, 0, INT64_MAX);
     return QS_OK;
@@ -763,7 +763,7 @@ qs_status qarr_range(qs_vm *vm, qs_dtype d, double lo, double step, double hi, A
 static bool is_large(int64_t i) { return i > 1LL << 53 || i < -(1LL << 53); }
 
 /* Returns the type of a list with a large int: int64 or uint64 if all numbers are integral, otherwise d. */
-static qs_dtype dtype_of_wholes(int n, const qs_value *items, qs_dtype d) {
+static qs_dtype dtype_of_ints(int n, const qs_value *items, qs_dtype d) {
     bool has_sign = false, beyond = false;
     for (int i = 0; i < n; i++) {
         double x = items[i].kind == QS_COMPLEX ? NAN : qval_number(items[i]);
@@ -779,10 +779,10 @@ qs_dtype qarr_literal_dtype(qs_dtype d, int n, const qs_value *items) {
         complex |= items[i].kind == QS_COMPLEX;
         more_digits |= items[i].kind == QS_INT && is_large(items[i].u.i);
         wide |= items[i].kind == QS_INT && (__int128)(float)items[i].u.i != items[i].u.i;
-        wide |= items[i].kind == QS_NUM && qdtype_rounds_whole(items[i].u.f);
+        wide |= items[i].kind == QS_NUM && qdtype_rounds_integral(items[i].u.f);
     }
     if (wide && d == QS_F32) d = QS_F64;
-    if (more_digits) d = dtype_of_wholes(n, items, d);
+    if (more_digits) d = dtype_of_ints(n, items, d);
     return complex ? qdtype_complex_of(d) : d;
 }
 

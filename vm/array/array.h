@@ -114,15 +114,15 @@ qs_status qarr_literal(qs_vm *vm, qs_dtype d, int n, const qs_value *items, qs_v
 qs_dtype qoperand_meet(qs_vm *vm, int n, const qs_value *v);
 /* Returns the number v, prepared for a choice or comparison with elements of type d: an integral v with int64 or uint64
  * becomes an int, so that no digit of the elements is lost. */
-qs_value qoperand_whole(qs_dtype d, qs_value v);
+qs_value qoperand_integral(qs_dtype d, qs_value v);
 
 /* -- apply.c: binary functions that are not in elem.def ------------------------------------------------------------ */
 qs_status qapply_two(qs_vm *vm, const char *name, double (*fn)(double, double), qs_value a, qs_value b, qs_value *out);
 /* Applies a function of integers, exactly for all integer types.  Fractions of arguments are dropped; results saturate
  * to d, an integer type or float64. */
-typedef __int128 Whole;
-qs_status qapply_whole(qs_vm *vm, const char *name, Whole (*fn)(Whole, Whole), qs_dtype d, qs_value a, qs_value b,
-                       qs_value *out);
+typedef __int128 Int128;
+qs_status qapply_integers(qs_vm *vm, const char *name, Int128 (*fn)(Int128, Int128), qs_dtype d, qs_value a, qs_value b,
+                          qs_value *out);
 
 /* -- reduce.c: over all elements, or along one dimension that is kept with extent 1 -------------------------------- */
 typedef enum { RED_SUM, RED_PROD, RED_MIN, RED_MAX, RED_MEAN, RED_ANY, RED_ALL, RED_SUMSQ } Reduce;

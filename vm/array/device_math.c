@@ -99,10 +99,10 @@ static void put_choice(qs_vm *vm, const Job *j, const Device *d, const char *why
 /* Reports a choice if it differs from the last one for the same library, or for work that needs no library. */
 static void explain_choice(qs_vm *vm, const Job *j, const Device *d, const char *why_not, bool there) {
     int slot = j->nlibraries ? (int)j->libraries[0] : LIB__COUNT + (j->way == ALONG);
-    uint8_t *told = &qvm(vm)->told_math[slot], now = there ? 2 : 1;
+    uint8_t *reported = &qvm(vm)->reported_math[slot], now = there ? 2 : 1;
     Text t;
-    if (!qvm(vm)->config.explain || *told == now) return;
-    *told = now;
+    if (!qvm(vm)->config.explain || *reported == now) return;
+    *reported = now;
     qtext_init(&t, qvm_ctx(vm));
     put_choice(vm, j, d, why_not, there, &t);
     qvm_diagnostic(vm, t.s, t.len);
@@ -121,7 +121,7 @@ static Device *candidate(qs_vm *vm) {
 }
 
 /* Reports that the device of kernels does not do this work, so that its arrays are copied to the processor. */
-static void tell_away(qs_vm *vm, const Job *j, const char *reason) {
+static void report_away(qs_vm *vm, const Job *j, const char *reason) {
     const Device *d = qvm(vm)->automatic ? NULL : qvm(vm)->device;
     char why[80];
     if (!d || d->memory == HOST_MEMORY) return;
@@ -142,9 +142,9 @@ bool qdevmath_by_kernels(qs_vm *vm, const char *what, Array *a, Array *b, double
     const Device *d = device_of_kernels(vm, a);
     const Job j = {.what = what, .in = {a, b}, .nin = 2};
     if (!d || (d->memory == HOST_MEMORY && wish() != ALWAYS)) return false;
-    if (index > INT32_MAX) return tell_away(vm, &j, "counts elements in 32 bits"), false;
+    if (index > INT32_MAX) return report_away(vm, &j, "counts elements in 32 bits"), false;
     if (d->wide || wish() == ALWAYS) return true;
-    return tell_away(vm, &j, "is a processor, too"), false;
+    return report_away(vm, &j, "is a processor, too"), false;
 }
 
 static bool is_away(qs_value v) { return v.kind == QS_ARRAY && qbuf_is_away(qval_array(v)->buf); }
@@ -178,7 +178,7 @@ bool qdevmath_refused(qs_vm *vm, Device *d, const char *what, Array *a, qs_statu
 
 static Device *choose_device(qs_vm *vm, const Job *j) {
     Device *d = candidate(vm);
-    if (!d) return tell_away(vm, j, "has no library for it"), NULL;
+    if (!d) return report_away(vm, j, "has no library for it"), NULL;
     const char *why_not = missing_library(j, d);
     bool sooner = wish() == SOONEST ? on_device(vm, j, d) < on_processor(vm, j, d) : wish() == ALWAYS;
     bool there = !why_not && sooner;
@@ -256,14 +256,14 @@ static qs_status run_into(qs_vm *vm, Device *d, const Job *j, Work *work, void *
 /* -- products ------------------------------------------------------------------------------------------------------ */
 /* Determines the layout of a matrix for BLAS: contiguous rows, or contiguous columns (*turned), with leading dimension
  * *apart; false: neither. */
-static bool lies(const Array *a, int64_t rows, int64_t cols, int64_t *apart, bool *turned) {
+static bool lies(const Array *a, int64_t rows, int64_t cols, int64_t *apart, bool *transposed) {
     int64_t across = a->strides[a->rank - 1], down = a->rank > 1 ? a->strides[0] : 0;
     if (rows == 1 || a->rank == 1) down = cols * (across > 1 ? across : 1);
     if (cols == 1) across = 1;
-    *turned = across != 1;
-    *apart = *turned ? across : down;
-    int64_t least = *turned ? rows : cols;
-    if (*turned && rows > 1 && down != 1) return false;
+    *transposed = across != 1;
+    *apart = *transposed ? across : down;
+    int64_t least = *transposed ? rows : cols;
+    if (*transposed && rows > 1 && down != 1) return false;
     return *apart >= least && *apart <= INT32_MAX;
 }
 
@@ -357,9 +357,9 @@ qs_status qdevmath_fft(qs_vm *vm, Array *a, int ndims, const int64_t *dims, int 
 /* -- systems of equations ------------------------------------------------------------------------------------------ */
 static int64_t rows_of(const Array *a) { return a->rank > 1 ? a->dims[0] : 1; }
 
-static bool lies_as_matrix(const Array *a, int64_t *apart, bool *turned) {
+static bool lies_as_matrix(const Array *a, int64_t *apart, bool *transposed) {
     return is_float(a) && a->rank <= 2 && a->count && a->count <= INT32_MAX &&
-           lies(a, rows_of(a), a->dims[a->rank - 1], apart, turned);
+           lies(a, rows_of(a), a->dims[a->rank - 1], apart, transposed);
 }
 
 static qs_status solve_held(qs_vm *vm, Device *d, const Job *j, DevSolve *s, Array *r) {

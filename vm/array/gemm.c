@@ -398,7 +398,7 @@ static void multiply_stripes(void *ud, int64_t first, int64_t last, int worker) 
 
 static bool is_row(const Gemm *g) { return g->size.m == 1 && g->size.n > 1 && (g->d == QS_F32 || g->d == QS_F64); }
 
-bool qgemm_turned(qs_vm *vm, const Gemm *g) { return multiply_by_blas(vm, g); }
+bool qgemm_transposed(qs_vm *vm, const Gemm *g) { return multiply_by_blas(vm, g); }
 
 void qgemm_run(qs_vm *vm, const Gemm *g) {
     if (g->size.m && is_row(g)) { /* limited by memory */

@@ -19,7 +19,7 @@ typedef struct {
 } Gemm;
 void qgemm_run(qs_vm *vm, const Gemm *g); /* not ta, not tb */
 /* Multiplies with ta or tb by BLAS; false: it is not there, or not worth a call. */
-bool qgemm_turned(qs_vm *vm, const Gemm *g);
+bool qgemm_transposed(qs_vm *vm, const Gemm *g);
 /* Opens a linear algebra library with dlopen; makes OpenBLAS use kernels for this processor. */
 void *qgemm_library(const char *name, char why[DYNLIB_WHY]);
 /* Multiplies without BLAS; the second function is compiled for AVX2 and FMA. */

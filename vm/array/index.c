@@ -13,7 +13,7 @@
 
 /* -- reading an array ---------------------------------------------------------------------------------------------- */
 /* Handles the most frequent case: integral indices inside, one per dimension of a contiguous array. */
-static bool quick_place(const Array *a, int n, const qs_value *at, size_t *linear) {
+static bool quick_index(const Array *a, int n, const qs_value *at, size_t *linear) {
     size_t k = 0;
     if (n != a->rank || !a->contiguous) return false;
     for (int d = 0; d < n; d++) {
@@ -468,7 +468,7 @@ qs_status qidx_get(qs_vm *vm, qs_value base, const Subscript *s, qs_value *out) 
     size_t linear;
     if (base.kind == QS_ARRAY) {
         Array *a = qval_array(base);
-        if (quick_place(a, s->n, s->at, &linear)) return qarr_get(vm, a, linear, out);
+        if (quick_index(a, s->n, s->at, &linear)) return qarr_get(vm, a, linear, out);
         qselect_array(&b, vm, a, s->mods, s->name), b.is_list = s->is_list;
         return get_array(&b, a, s->n, s->at, false, out);
     }
@@ -489,7 +489,7 @@ qs_status qidx_set(qs_vm *vm, qs_value base, const Subscript *s, qs_value v) {
     size_t linear;
     if (base.kind == QS_ARRAY) {
         Array *a = qval_array(base);
-        if (v.kind != QS_ARRAY && quick_place(a, s->n, s->at, &linear)) return qarr_put(vm, a, linear, v);
+        if (v.kind != QS_ARRAY && quick_index(a, s->n, s->at, &linear)) return qarr_put(vm, a, linear, v);
         qselect_array(&b, vm, a, s->mods, s->name), b.is_list = s->is_list;
         return set_array(&b, a, s->n, s->at, v);
     }

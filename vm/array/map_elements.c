@@ -107,7 +107,7 @@ static qs_status common_dtype(qs_vm *vm, Elem e, const qs_value *args, int n, qs
     Term terms[MOST_ARGS] = {0};
     for (int i = 0; i < n; i++) terms[i] = qoperand_term(args[i]);
     *out = kelem_meet(e, terms, qvm_ctx(vm)->scalar_dtype);
-    if (kelem_info[e].whole != ELEM_ARITH || !qdtype_is_int(*out)) return QS_OK; /* limits saturate */
+    if (kelem_info[e].integers != ELEM_ARITH || !qdtype_is_int(*out)) return QS_OK; /* limits saturate */
     for (int i = 0; i < n; i++) /* an int that the elements cannot hold is an error */
         if (args[i].kind == QS_INT) TRY(qoperand_int(vm, kelem_name(e), false, *out, args[i], out));
     return QS_OK;
@@ -145,13 +145,13 @@ static void run_pieces(const How *how, const Nest *n, const qs_dtype *types, int
 }
 
 /* Returns whether the result is one of the arguments: min, max, clamp.  (stdlib handles mod.) */
-static bool is_choice(Elem e) { return kelem_info[e].whole == ELEM_SAME && kelem_info[e].nargs > 1; }
+static bool is_choice(Elem e) { return kelem_info[e].integers == ELEM_SAME && kelem_info[e].nargs > 1; }
 
 static void keep_digits(Elem e, const qs_value *given, int nargs, qs_value *args) {
     qs_dtype d = QS_B1;
     for (int i = 0; i < nargs; i++)
         if (given[i].kind == QS_ARRAY && qval_array(given[i])->dtype > d) d = (qs_dtype)qval_array(given[i])->dtype;
-    for (int i = 0; i < nargs; i++) args[i] = is_choice(e) ? qoperand_whole(d, given[i]) : given[i];
+    for (int i = 0; i < nargs; i++) args[i] = is_choice(e) ? qoperand_integral(d, given[i]) : given[i];
 }
 
 static qs_status of_arrays(qs_vm *vm, Elem e, const qs_value *given, int nargs, qs_value *out) {
@@ -196,7 +196,7 @@ typedef union {
 } Number;
 
 static qs_status of_numbers(qs_vm *vm, Elem e, const qs_value *args, int nargs, qs_value *out) {
-    bool complex = false, ints = kelem_info[e].whole != ELEM_FLOATS;
+    bool complex = false, ints = kelem_info[e].integers != ELEM_FLOATS;
     Number x[MOST_ARGS], r;
     for (int i = 0; i < nargs; i++) complex |= args[i].kind == QS_COMPLEX, ints &= args[i].kind == QS_INT;
     qs_dtype d = complex ? QS_C128 : ints ? QS_I64 : QS_F64;

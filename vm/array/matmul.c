@@ -23,14 +23,14 @@ static qs_status product_error(qs_vm *vm, const Array *a, const Array *b) {
 }
 
 /* Returns whether the matrix is stored by columns, without gaps. */
-static bool is_turned(const Array *a) {
+static bool is_transposed(const Array *a) {
     return !a->contiguous && a->rank == 2 && a->strides[0] == 1 && a->strides[1] == a->dims[0] && qarr_aligned(a);
 }
 
 /* Returns the array as an array of dtype d that is stored by rows or by columns, a new reference. */
 static qs_status packed_operand(qs_vm *vm, Array *a, qs_dtype d, Array **out) {
     if ((qs_dtype)a->dtype != d) return qarr_convert(vm, a, d, out);
-    if (!is_turned(a)) return qarr_contiguous(vm, a, out);
+    if (!is_transposed(a)) return qarr_contiguous(vm, a, out);
     return *out = a, a->hdr.refs++, QS_OK;
 }
 
@@ -42,22 +42,22 @@ static void swap_operands(Gemm *g) {
 
 /* Multiplies with an operand that is stored by columns.  A product with one row or column is its own transpose, and is
  * computed from the transposed operands. *done false: contiguous copies of the operands are needed. */
-static qs_status multiply_turned(qs_vm *vm, Gemm g, bool *done) {
+static qs_status multiply_transposed(qs_vm *vm, Gemm g, bool *done) {
     bool line = g.size.m == 1 || g.size.n == 1;
     if (g.size.n == 1) g.tb = true; /* a line is stored by rows and by columns */
     else if (g.size.m == 1) g.ta = true;
     if (line && g.ta && g.tb) return swap_operands(&g), qgemm_run(vm, &g), *done = true, QS_OK;
-    return *done = qgemm_turned(vm, &g), QS_OK;
+    return *done = qgemm_transposed(vm, &g), QS_OK;
 }
 
 static qs_status multiply_packed(qs_vm *vm, Array *a, Array *b, GemmSize of, Array *out, bool *done) {
-    Gemm g = {.d = (qs_dtype)a->dtype, .size = of, .ta = is_turned(a), .tb = is_turned(b)};
+    Gemm g = {.d = (qs_dtype)a->dtype, .size = of, .ta = is_transposed(a), .tb = is_transposed(b)};
     *done = true;
     TRY(qarr_read(vm, a, &g.a));
     TRY(qarr_read(vm, b, &g.b));
     TRY(qarr_write(vm, out, &g.c));
     if (!of.k || !of.m || !of.n) return QS_OK;
-    if (g.ta || g.tb) return multiply_turned(vm, g, done);
+    if (g.ta || g.tb) return multiply_transposed(vm, g, done);
     return qgemm_run(vm, &g), QS_OK;
 }
 

@@ -24,8 +24,8 @@ typedef struct {
     const char *src;
     int rank; /* at least 2; the last two axes are divided into tiles */
     Axis axis[QS_MAX_RANK + 2];
-    int64_t ni, nj; /* size of a tile: ni lines of nj elements */
-    bool turned;    /* the source has its smallest stride along the axis across the lines, so tiles are transposed */
+    int64_t ni, nj;  /* size of a tile: ni lines of nj elements */
+    bool transposed; /* the source has its smallest stride along the axis across the lines, so tiles are transposed */
 } Move;
 
 /* -- lines --------------------------------------------------------------------------------------------------------- */
@@ -147,11 +147,11 @@ static void move_tile(const Move *m, char *dst, const char *src, int64_t ni, int
     ptrdiff_t size = (ptrdiff_t)m->size;
     _Alignas(64) char room[TILE_BYTES];
     i.n = ni, j.n = nj;
-    if (m->turned && j.d == size && nj < SHORT) {
+    if (m->transposed && j.d == size && nj < SHORT) {
         transpose_tile(dst, i.d, src, i, j, m->size);
         return;
     }
-    if (m->turned) {
+    if (m->transposed) {
         transpose_tile(room, nj * size, src, i, j, m->size);
         src = room, i.s = nj * size, j.s = size;
     }
@@ -214,13 +214,13 @@ static void choose_axis(Move *m) {
     for (int k = 0; k < m->rank - 1; k++) {
         const Axis *a = &m->axis[k], *best = &m->axis[other];
         bool runs = a->s && abs_step(a->s) < abs_step(line->s);
-        if (runs && (!m->turned || abs_step(a->s) < abs_step(best->s))) other = k, m->turned = true;
-        else if (!m->turned && a->n > best->n) other = k;
+        if (runs && (!m->transposed || abs_step(a->s) < abs_step(best->s))) other = k, m->transposed = true;
+        else if (!m->transposed && a->n > best->n) other = k;
     }
     Axis chosen = m->axis[other];
     for (int k = other; k < m->rank - 2; k++) m->axis[k] = m->axis[k + 1];
     m->axis[m->rank - 2] = chosen;
-    if (m->turned || line->n >= SHORT || chosen.n < line->n) return;
+    if (m->transposed || line->n >= SHORT || chosen.n < line->n) return;
     m->axis[m->rank - 2] = *line, m->axis[m->rank - 1] = chosen;
 }
 
@@ -229,7 +229,7 @@ static int64_t min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
 static void cut_tiles(Move *m) {
     int64_t i = m->axis[m->rank - 2].n, j = m->axis[m->rank - 1].n, area = TILE_BYTES / (int64_t)m->size;
     m->ni = min_i64(i, ROWS);
-    m->nj = min_i64(j, m->turned ? area / m->ni : area);
+    m->nj = min_i64(j, m->transposed ? area / m->ni : area);
     m->ni = min_i64(i, area / m->nj);
 }
 
@@ -237,7 +237,7 @@ static void cut_tiles(Move *m) {
  */
 static bool lay_out(Move *m, int rank, const int64_t *n, const ptrdiff_t *dsteps, const ptrdiff_t *ssteps) {
     bool again = false;
-    m->rank = 0, m->turned = false;
+    m->rank = 0, m->transposed = false;
     for (int k = 0; k < rank; k++) {
         if (n[k] == 1) continue;
         add_axis(m, (Axis){n[k], dsteps[k], ssteps[k]});

@@ -106,7 +106,7 @@ qs_status qoperand_int(qs_vm *vm, const char *what, bool order, qs_dtype d, qs_v
 static qs_status as_bits(qs_vm *vm, Op op, qs_dtype d, qs_value *number) {
     int64_t n;
     int bits = (int)qdtype_size(d) * 8;
-    TRY(qscalar_whole(vm, qscalar_op_name(op), *number, &n));
+    TRY(qscalar_int64(vm, qscalar_op_name(op), *number, &n));
     bool fits = bits == 64 ? d == QS_I64 || n >= 0 : n >= -((int64_t)1 << (bits - 1)) && n < (int64_t)1 << bits;
     if (!fits) {
         char shown[24];
@@ -120,7 +120,7 @@ static qs_status as_bits(qs_vm *vm, Op op, qs_dtype d, qs_value *number) {
     return *number = qs_int(n), QS_OK;
 }
 
-qs_value qoperand_whole(qs_dtype d, qs_value v) {
+qs_value qoperand_integral(qs_dtype d, qs_value v) {
     double x = v.u.f;
     bool fits = (d == QS_I64 || d == QS_U64) && v.kind == QS_NUM && x == floor(x) && fabs(x) <= 0x1p53;
     return fits && int_fits((int64_t)x, d) ? qs_int((int64_t)x) : v;
@@ -131,7 +131,7 @@ qs_status qoperand_number(qs_vm *vm, Op op, qs_dtype d, bool keeps, qs_value *nu
     if (number->kind == QS_ARRAY || !qdtype_is_int(d)) return QS_OK;
     if (cls == CLASS_BITS) return as_bits(vm, op, d, number);
     if (cls == CLASS_ORDER || cls == CLASS_CHOICE || (keeps && cls == CLASS_ARITH))
-        *number = qoperand_whole(d, *number);
+        *number = qoperand_integral(d, *number);
     return QS_OK;
 }
 
@@ -183,10 +183,10 @@ qs_dtype qoperand_compute(qs_dtype d) {
 }
 
 static qs_status check_whole(qs_vm *vm, double x, const char *fn) {
-    return qscalar_whole(vm, fn, qs_num(x), &(int64_t){0});
+    return qscalar_int64(vm, fn, qs_num(x), &(int64_t){0});
 }
 
-qs_status qoperand_to_whole(qs_vm *vm, const char *fn, qs_value *x, qs_dtype *back) {
+qs_status qoperand_to_int64(qs_vm *vm, const char *fn, qs_value *x, qs_dtype *back) {
     Array *a;
     qs_dtype d = array_dtype(*x);
     if (!qdtype_is_real(d)) return QS_OK;
@@ -197,7 +197,7 @@ qs_status qoperand_to_whole(qs_vm *vm, const char *fn, qs_value *x, qs_dtype *ba
     return *x = qarr_value(a), QS_OK;
 }
 
-qs_status qoperand_from_whole(qs_vm *vm, qs_value *x, qs_dtype back) {
+qs_status qoperand_from_int64(qs_vm *vm, qs_value *x, qs_dtype back) {
     Array *r;
     if (back == QS_B1) return QS_OK;
     TRY(qarr_convert(vm, qval_array(*x), back, &r));
@@ -209,8 +209,8 @@ static qs_status plan_bits(qs_vm *vm, Op op, qs_value a, qs_value b, Plan *p) {
     qs_dtype da = array_dtype(a), db = array_dtype(b);
     int64_t number;
     if (qdtype_is_complex(p->out) || da >= QS_F16 || db >= QS_F16) return qscalar_mismatch(vm, op, a, b);
-    if (a.kind != QS_ARRAY) TRY(qscalar_whole(vm, qscalar_op_name(op), a, &number));
-    if (b.kind != QS_ARRAY) TRY(qscalar_whole(vm, qscalar_op_name(op), b, &number));
+    if (a.kind != QS_ARRAY) TRY(qscalar_int64(vm, qscalar_op_name(op), a, &number));
+    if (b.kind != QS_ARRAY) TRY(qscalar_int64(vm, qscalar_op_name(op), b, &number));
     if (da == QS_B1 && db == QS_B1 && (a.kind == QS_ARRAY || a.kind == QS_BOOL) &&
         (b.kind == QS_ARRAY || b.kind == QS_BOOL))
         p->out = p->compute = QS_B1;

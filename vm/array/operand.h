@@ -69,8 +69,8 @@ qs_status qoperand_plan(qs_vm *vm, enum Op op, qs_value a, qs_value b, Plan *p);
 /* Programs without integer types store integers in floats.  For bitwise operators, replaces an array *x (owned) of
  * floats by one of int64; a fraction is an error.  *back must be QS_B1 at first and receives the float type of the
  * result. */
-qs_status qoperand_to_whole(qs_vm *vm, const char *fn, qs_value *x, qs_dtype *back);
-qs_status qoperand_from_whole(qs_vm *vm, qs_value *x, qs_dtype back); /* converts back, with rounding */
+qs_status qoperand_to_int64(qs_vm *vm, const char *fn, qs_value *x, qs_dtype *back);
+qs_status qoperand_from_int64(qs_vm *vm, qs_value *x, qs_dtype back); /* converts back, with rounding */
 /* Opens an operand for reading.  A number is converted to the type of the computation and stored in `room`, so *o must
  * not move afterwards. */
 qs_status qoperand_open(qs_vm *vm, qs_value v, qs_dtype compute, Operand *o);

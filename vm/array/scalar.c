@@ -79,7 +79,7 @@ static qs_status int_binary(qs_vm *vm, Op op, int64_t x, int64_t y, qs_value *ou
     return QS_OK;
 }
 
-qs_status qscalar_whole(qs_vm *vm, const char *fn, qs_value v, int64_t *out) {
+qs_status qscalar_int64(qs_vm *vm, const char *fn, qs_value v, int64_t *out) {
     double x = v.kind == QS_COMPLEX ? NAN : qval_number(v);
     char text[NUMBER_TEXT];
     if (v.kind == QS_NUM && !kelem_number_has_bits(x))
@@ -92,8 +92,8 @@ qs_status qscalar_whole(qs_vm *vm, const char *fn, qs_value v, int64_t *out) {
 /* Applies a bitwise operator to integral numbers of any type. */
 static qs_status bits_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out) {
     int64_t x, y;
-    TRY(qscalar_whole(vm, qscalar_op_name(op), a, &x));
-    TRY(qscalar_whole(vm, qscalar_op_name(op), b, &y));
+    TRY(qscalar_int64(vm, qscalar_op_name(op), a, &x));
+    TRY(qscalar_int64(vm, qscalar_op_name(op), b, &y));
     TRY(int_binary(vm, op, x, y, out));
     if (a.kind == QS_BOOL && b.kind == QS_BOOL) *out = qs_bool(out->u.i != 0);
     return QS_OK;

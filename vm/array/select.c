@@ -48,12 +48,12 @@ static qs_status outside_error(const Base *b, int dim, double index) {
 /* Converts an index to a position: rounds toward zero, or downward if the access mode maps negative indices. */
 static qs_status resolve_index(const Base *b, int dim, double x, int64_t *out) {
     if (isnan(x)) return qerr_set(qvm_ctx(b->vm), QS_EINDEX, "an index of %s is not a number", b->name);
-    double whole = has_boundary(b->mode) ? floor(x) : trunc(x);
-    if (whole != x && b->whole) TRY(qwarn_slip(qvm_ctx(b->vm), qvm_here(b->vm), SLIP_FRACTION));
-    int64_t i = qdtype_sat_i64(whole, INT64_MIN / 4, INT64_MAX / 4);
+    double integral = has_boundary(b->mode) ? floor(x) : trunc(x);
+    if (integral != x && b->integral) TRY(qwarn_slip(qvm_ctx(b->vm), qvm_here(b->vm), SLIP_FRACTION));
+    int64_t i = qdtype_sat_i64(integral, INT64_MIN / 4, INT64_MAX / 4);
     if (qselect_bound(b->mode, i, b->dims[dim], out)) return QS_OK;
     *out = OUTSIDE;
-    return b->mode == ACC_SAFE ? QS_OK : outside_error(b, dim, whole);
+    return b->mode == ACC_SAFE ? QS_OK : outside_error(b, dim, integral);
 }
 
 /* -- from indices to selections ------------------------------------------------------------------------------------ */
@@ -221,7 +221,7 @@ static void open_base(Base *b, qs_vm *vm, TypeMods mods, const char *name) {
     b->vm = vm;
     b->mode = (AccessMode)mods.access;
     b->is_list = false;
-    b->whole = !mods.access && !mods.flags;
+    b->integral = !mods.access && !mods.flags;
     b->name = name ? name : "the array";
     b->of = name ? " of " : "";
     b->of_name = name ? name : "";
@@ -252,17 +252,17 @@ static bool is_position(const Base *b, const Array *a) {
 
 /* Checks a coordinate vector: x[0..2] of a matrix is an error, x[0..1] warns, because rows are probably meant. */
 static qs_status check_position(const Base *b, const Indices *x) {
-    bool beyond = false, whole = true;
-    for (int d = b->rank; d < x->n; d++) beyond |= b->whole && qval_number(x->parts[d]) != 0;
-    for (int d = 0; d < x->n; d++) whole &= qval_number(x->parts[d]) == trunc(qval_number(x->parts[d]));
+    bool beyond = false, integral = true;
+    for (int d = b->rank; d < x->n; d++) beyond |= b->integral && qval_number(x->parts[d]) != 0;
+    for (int d = 0; d < x->n; d++) integral &= qval_number(x->parts[d]) == trunc(qval_number(x->parts[d]));
     const char *name = *b->of_name ? b->of_name : "x";
     if (beyond)
         return qerr_set(qvm_ctx(b->vm), QS_EINDEX,
                         "%s has %d dimensions, and %d numbers as its only index are a place "
                         "in %d: %s[[0,1],%s:] has the rows 0 and 1",
                         b->name, b->rank, x->n, x->n, name, b->rank > 2 ? ":," : "");
-    if (!b->is_list || !whole) return QS_OK; /* fractions have another warning */
-    return qwarn_place(qvm_ctx(b->vm), qvm_here(b->vm), name, b->rank);
+    if (!b->is_list || !integral) return QS_OK; /* fractions have another warning */
+    return qwarn_location(qvm_ctx(b->vm), qvm_here(b->vm), name, b->rank);
 }
 
 /* Splits a coordinate vector into numbers. */

@@ -12,8 +12,8 @@ typedef struct {
     const char *name;         /* name of the variable, or "the array" */
     const char *of, *of_name; /* " of " and the name; "" and "" if there is none */
     AccessMode mode;
-    bool is_list; /* see Subscript */
-    bool whole;   /* warn about a fraction in an index */
+    bool is_list;  /* see Subscript */
+    bool integral; /* warn about a fraction in an index */
     int rank;
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
 } Base;

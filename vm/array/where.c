@@ -99,7 +99,8 @@ static qs_status choose_there(qs_vm *vm, const qs_value *args, Array *r, bool *d
 static qs_status choose_elements(qs_vm *vm, const qs_value *given, qs_value *out) {
     qs_value args[3] = {given[0], given[1], given[2]};
     for (int i = 1; i < 3; i++)
-        if (given[3 - i].kind == QS_ARRAY) args[i] = qoperand_whole((qs_dtype)qval_array(given[3 - i])->dtype, args[i]);
+        if (given[3 - i].kind == QS_ARRAY)
+            args[i] = qoperand_integral((qs_dtype)qval_array(given[3 - i])->dtype, args[i]);
     Operand x[3];
     qs_dtype d, types[3];
     Extents shape;

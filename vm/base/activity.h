@@ -12,7 +12,7 @@
 struct Ctx;
 typedef struct Doing {
     _Atomic(const char *) name; /* NULL: no built-in runs */
-    atomic_uint turn;           /* serial number of the call */
+    atomic_uint serial;         /* serial number of the call */
     _Atomic int64_t done, of;   /* chunks of the current job: finished and total; of 0: total unknown */
     _Atomic float from, to;     /* part of the whole call that this job covers, within 0 … 1; to 0: unknown */
     Flag traces;                /* qdoing_end has something to reset: stages were set, or progress was shown */
@@ -57,8 +57,8 @@ static inline void qdoing_switch(Doing *d, const char *name) {
 }
 
 static inline void qdoing_begin(Doing *d, const char *name) {
-    unsigned turn = atomic_load_explicit(&d->turn, memory_order_relaxed);
-    atomic_store_explicit(&d->turn, turn + 1, memory_order_relaxed);
+    unsigned serial = atomic_load_explicit(&d->serial, memory_order_relaxed);
+    atomic_store_explicit(&d->serial, serial + 1, memory_order_relaxed);
     atomic_store_explicit(&d->name, name, memory_order_relaxed);
 }
 

@@ -157,7 +157,7 @@ qs_status qerr_at(Ctx *c, qs_status s, Where w, const char *fmt, ...) {
     return s;
 }
 
-void qerr_place(Ctx *c, Where w) {
+void qerr_location(Ctx *c, Where w) {
     const Source *now = c->err.where.src;
     bool called = c->err.placed && now && now->library && w.src && !w.src->library;
     if (c->err.status == QS_OK || (c->err.placed && !called) || c->err.late || !w.src) return;

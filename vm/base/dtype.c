@@ -119,7 +119,7 @@ uint64_t qdtype_sat_u64(double x, uint64_t hi) {
     return (uint64_t)x;
 }
 
-bool qdtype_rounds_whole(double x) { return (double)(float)x != x && x == trunc(x) && fabs(x) < 0x1p64; }
+bool qdtype_rounds_integral(double x) { return (double)(float)x != x && x == trunc(x) && fabs(x) < 0x1p64; }
 
 float qdtype_half_to_float(uint16_t h) {
     uint32_t sign = (uint32_t)(h & 0x8000) << 16, exp = (h >> 10) & 31, man = h & 0x3ff;

@@ -97,12 +97,12 @@ uint16_t qdtype_float_to_bf16(float f); /* round to nearest even */
 /* Returns whether x is an integral number of magnitude below 2^64 that float32 does not represent exactly.  Such a
  * number may be an index or an extent, and rounding would change it: x[a..b] would read the wrong elements.  Therefore
  * a list or range with such a number is float64, whatever it is used for. */
-bool qdtype_rounds_whole(double x);
+bool qdtype_rounds_integral(double x);
 /* Compares i with x exactly: -1, 0, 1; 2: x is nan.  (Beyond 2^53 many integers round to one double.) */
 int qdtype_order(int64_t i, double x);
 /* Returns the number of elements of lo..step..hi; step is not 0.  An element slightly beyond hi counts, too, if the
  * rounding of step and bounds alone may have put it there: it exceeds hi by less than the unit below times the larger
- * bound, and by less than the slack times the step.  kcounted_turns (lang/kernel/lower/common) emits the same
+ * bound, and by less than the slack times the step.  kcounted_iterations (lang/kernel/lower/common) emits the same
  * computation as instructions, for floats in float32. */
 #define QDTYPE_RANGE_UNIT    0x1p-50
 #define QDTYPE_RANGE_SLACK   0x1p-10

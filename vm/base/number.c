@@ -60,7 +60,7 @@ static void put_digits(Room *r, uint32_t x) {
     while (n) put_char(r, digits[--n]);
 }
 
-static void put_whole(Room *r, int x) {
+static void put_int(Room *r, int x) {
     if (x < 0) put_char(r, '-');
     put_digits(r, x < 0 ? 0u - (uint32_t)x : (uint32_t)x);
 }
@@ -72,7 +72,7 @@ static int print_plain(char *s, size_t n, const char *fmt, va_list ap) {
         else if (*fmt == 's')
             for (const char *text = va_arg(ap, const char *); *text; text++) put_char(&r, *text);
         else if (*fmt == 'u') put_digits(&r, va_arg(ap, unsigned));
-        else if (*fmt == 'd') put_whole(&r, va_arg(ap, int));
+        else if (*fmt == 'd') put_int(&r, va_arg(ap, int));
         else put_char(&r, (char)va_arg(ap, int));
     }
     if (n) s[r.at < n ? r.at : n - 1] = 0;

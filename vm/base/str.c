@@ -112,7 +112,7 @@ Str *qstr_placed(Ctx *c, const char *s, const char *file, uint32_t line) {
     return p;
 }
 
-bool qstr_place(const Str *s, Str **file, uint32_t *line) {
+bool qstr_location(const Str *s, Str **file, uint32_t *line) {
     if (!(s->hdr.flags & STR_PLACED)) return false;
     *file = s->chain;
     *line = s->hash;

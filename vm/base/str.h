@@ -23,8 +23,8 @@ Str *qstr_cname(Ctx *c, const char *s);
 bool qstr_append(Ctx *c, Str **s, const char *t, size_t n);
 /* Returns an error message with its source location: a separate string, never interned (STR_PLACED). */
 Str *qstr_placed(Ctx *c, const char *s, const char *file, uint32_t line);
-bool qstr_place(const Str *s, Str **file, uint32_t *line); /* false: s has no location; *file is borrowed */
-void qstr_free(Ctx *c, Str *s);                            /* called when refs reached 0 */
+bool qstr_location(const Str *s, Str **file, uint32_t *line); /* false: s has no location; *file is borrowed */
+void qstr_free(Ctx *c, Str *s);                               /* called when refs reached 0 */
 static inline void qstr_retain(Str *s) { s->hdr.refs++; }
 static inline void qstr_release(Ctx *c, Str *s) {
     if (--s->hdr.refs == 0) qstr_free(c, s);

@@ -44,7 +44,7 @@ qs_status qwarn_at(Ctx *c, Where w, const char *fmt, ...) {
 
 qs_status qwarn_slip(Ctx *c, Where w, Slip s) {
     static const char *const sentences[] = {
-        [SLIP_FRACTION] = "an index is a whole number: this one has a fraction, which is dropped",
+        [SLIP_FRACTION] = "an index is an integer: this one has a fraction, which is dropped",
         [SLIP_CUT] = "the variable has an integer type that does not hold this number, which is cut off",
         [SLIP_MEAN] = "mean: x has no elements, and the result is nan",
         [SLIP_FLOAT32] = "these differ by the rounding of a float32 element only: float64([0.1])[0] == 0.1 holds",
@@ -52,7 +52,7 @@ qs_status qwarn_slip(Ctx *c, Where w, Slip s) {
     return qwarn_at(c, w, "%s", sentences[s]);
 }
 
-qs_status qwarn_place(Ctx *c, Where w, const char *name, int rank) {
+qs_status qwarn_location(Ctx *c, Where w, const char *name, int rank) {
     const char *x = name ? name : "x";
     return qwarn_at(c, w, "this is one element: %s[0..1,%s:] has the rows 0 and 1, %s[0,1%s] is an element", x,
                     rank > 2 ? ":," : "", x, rank > 2 ? ",0" : "");

@@ -17,12 +17,12 @@ typedef enum {
     SLIP_CUT,      /* a variable of an integer type is assigned nan or a number beyond its range */
     SLIP_FLOAT32,  /* x == y is false because x is y rounded to float32, see qwarn_is_rounded */
     SLIP_MEAN,     /* the mean of no elements */
-    SLIP_PLACE     /* reported by qwarn_place */
+    SLIP_PLACE     /* reported by qwarn_location */
 } Slip;
 qs_status qwarn_slip(Ctx *c, Where w, Slip s);
 /* Warns about x[0..1] or x[[0,1]], which selects one element, where rows may be meant.  name: the name of x, or NULL;
  * rank: its number of dimensions. */
-qs_status qwarn_place(Ctx *c, Where w, const char *name, int rank);
+qs_status qwarn_location(Ctx *c, Where w, const char *name, int rank);
 /* Checks [a, b] = f(…) if f returns one result, whose `have` elements are unpacked into `want` variables.  Returns
  * QS_ESHAPE if elements are left over.  Otherwise warns, unless unpacking is `meant`: the result is a cell, comes from
  * a lambda, or is declared with that many elements. */

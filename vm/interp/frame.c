@@ -111,7 +111,7 @@ int qframe_chain(qs_vm *vm, ErrorFrame *out, int *lost) {
 static Str *make_message(qs_vm *vm) {
     Ctx *c = qvm_ctx(vm);
     int line = 0, column;
-    qerr_place(c, qvm_here(vm));
+    qerr_location(c, qvm_here(vm));
     Where w = c->err.where;
     if (w.src) qsource_line_col(w.src, w.pos, &line, &column);
     return qstr_placed(c, c->err.text, w.src ? w.src->path : "", (uint32_t)line);
@@ -142,7 +142,7 @@ bool qframe_unwind(qs_vm *vm, qs_status s, uint32_t floor) {
             return true;
         }
         Where w = frame_where(f);
-        qerr_place(qvm_ctx(vm), w);
+        qerr_location(qvm_ctx(vm), w);
         qerr_frame(qvm_ctx(vm), w, f->proto->func->name);
         qframe_drop(vm, f->ret);
         qframe_pop(vm, f);

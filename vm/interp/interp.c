@@ -516,7 +516,7 @@ L_LOOP:
     pc += (int32_t)*pc + 1;
     if (A && __builtin_expect(--m->loop_look <= 0, 0)) {
         bool done;
-        SLOW(qlaunch_hooks(vm)->loop_turn(vm, f, &f->proto->chunk.loops[BX], &done));
+        SLOW(qlaunch_hooks(vm)->loop_end_iteration(vm, f, &f->proto->chunk.loops[BX], &done));
         pc = f->pc;
     }
     NEXT;
@@ -632,8 +632,8 @@ L_GETPART:
     SLOW(qstep_part(vm, f, RA, RB, (int)pc[1], RC, pc[0]));
     pc += 2;
     NEXT;
-L_TURN:
-    SLOW(qstep_turn(vm, f, RA, RB, RC, *pc));
+L_TRANSPOSE:
+    SLOW(qstep_transpose(vm, f, RA, RB, RC, *pc));
     pc++;
     NEXT;
 L_SETTLE:
@@ -898,7 +898,7 @@ returned:
 
 L_FORPREP:
     SLOW(qops_for(vm, RA, C));
-turns : {
+iterations : {
     qs_value *r = RA;
     if (__builtin_expect(qloop_asks(vm, f, r[3].u.i), 0)) {
         bool done;
@@ -935,7 +935,7 @@ L_FORDIMS : {
 }
 L_FORDIM:
     RA[0].u.i = 0;
-    goto turns;
+    goto iterations;
 L_ITER:
     SLOW(qops_iter(vm, RA));
     if (qloop_asks_items(vm, f, RA[0])) {

@@ -37,7 +37,7 @@ qs_status qstep_capture(qs_vm *vm, Frame *f, uint32_t n, qs_value *out); /* capt
 typedef enum { LIST_CELL, LIST_MATRIX, LIST_WIDE } ListKind;
 qs_status qstep_own(qs_vm *vm, qs_value *at); /* replaces *at by a copy */
 /* Transposes *a, without a copy if it is a matrix that *other is multiplied by; slot: the global transpose. */
-qs_status qstep_turn(qs_vm *vm, Frame *f, qs_value *dst, qs_value *a, const qs_value *other, uint32_t slot);
+qs_status qstep_transpose(qs_vm *vm, Frame *f, qs_value *dst, qs_value *a, const qs_value *other, uint32_t slot);
 qs_status qstep_settle(qs_vm *vm, qs_value *at);             /* the same if it shares its elements */
 qs_status qstep_array(qs_vm *vm, qs_value k, qs_value *dst); /* a new array with the elements of k */
 qs_status qstep_literal(qs_vm *vm, ListKind k, int n, qs_value *items, qs_value *dst);

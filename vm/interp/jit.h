@@ -17,8 +17,8 @@ static inline int32_t qfunction_first_look(qs_vm *vm) {
 }
 
 enum { LOOP_LEAST = 16 }; /* number of iterations below which the hook is not called, unless every loop is compiled */
-static inline bool qloop_asks(qs_vm *vm, const Frame *f, int64_t turns) {
-    return f->proto->chunk.nloops && (turns >= qvm(vm)->loop_least || f->proto->chunk.demands);
+static inline bool qloop_asks(qs_vm *vm, const Frame *f, int64_t iterations) {
+    return f->proto->chunk.nloops && (iterations >= qvm(vm)->loop_least || f->proto->chunk.demands);
 }
 /* The same for a loop over the elements of a vector. */
 static inline bool qloop_asks_items(qs_vm *vm, const Frame *f, qs_value v) {

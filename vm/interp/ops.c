@@ -74,7 +74,7 @@ static bool mixed_order(Op op, qs_value a, qs_value b, qs_value *out) {
 enum { TEXT_ROOM = 1024, NUMBER_ROOM = 24 };
 
 /* Writes an integral number as decimal digits: the most frequent case in string concatenation. */
-static size_t whole_text(char *out, double x) {
+static size_t integral_text(char *out, double x) {
     char digits[NUMBER_ROOM];
     int64_t n = (int64_t)x;
     size_t count = 0, at = 0;
@@ -85,12 +85,12 @@ static size_t whole_text(char *out, double x) {
     return at;
 }
 
-static bool is_whole(qs_value v) {
+static bool is_integral(qs_value v) {
     return v.kind == QS_NUM && fabs(v.u.f) < 1e15 && v.u.f == (double)(int64_t)v.u.f && !(v.u.f == 0 && signbit(v.u.f));
 }
 
 /* Returns whether v can be converted to text here, without a formatter or a foreign type. */
-static bool joins(qs_value v) { return v.kind == QS_STRING || is_whole(v); }
+static bool joins(qs_value v) { return v.kind == QS_STRING || is_integral(v); }
 
 static qs_status join_long(qs_vm *vm, int n, const qs_value *at, qs_value *out) {
     Text t;
@@ -98,7 +98,7 @@ static qs_status join_long(qs_vm *vm, int n, const qs_value *at, qs_value *out) 
     for (int i = 0; i < n; i++) {
         char number[NUMBER_ROOM];
         if (at[i].kind == QS_STRING) qtext_add(&t, ((Str *)at[i].u.p)->s, ((Str *)at[i].u.p)->len);
-        else qtext_add(&t, number, whole_text(number, at[i].u.f));
+        else qtext_add(&t, number, integral_text(number, at[i].u.f));
     }
     return qval_text(vm, &t, QS_OK, out);
 }
@@ -110,7 +110,7 @@ static qs_status join_texts(qs_vm *vm, int n, const qs_value *at, qs_value *out)
         const Str *s = at[i].u.p;
         if (len + (at[i].kind == QS_STRING ? s->len : NUMBER_ROOM) > sizeof text) return join_long(vm, n, at, out);
         if (at[i].kind == QS_STRING) memcpy(text + len, s->s, s->len), len += s->len;
-        else len += whole_text(text + len, at[i].u.f);
+        else len += integral_text(text + len, at[i].u.f);
     }
     *out = qval_object(QS_STRING, qstr_new(qvm_ctx(vm), text, len));
     return QS_OK;
@@ -184,7 +184,7 @@ static bool append_text(qs_vm *vm, qs_value *target, qs_value v) {
     char number[NUMBER_ROOM];
     bool is_string = v.kind == QS_STRING;
     if (is_string && s == t) return false;
-    size_t n = is_string ? t->len : whole_text(number, v.u.f);
+    size_t n = is_string ? t->len : integral_text(number, v.u.f);
     if (!qstr_append(qvm_ctx(vm), &s, is_string ? t->s : number, n)) return false;
     target->u.p = s;
     return true;
@@ -235,14 +235,14 @@ static bool item_equal(qs_vm *vm, qs_value v, size_t i, qs_value want) {
 bool qops_match(qs_vm *vm, qs_value v, qs_value pattern, bool is_list) {
     if (!is_list) return qval_equal(vm, v, pattern);
     Cell *list = pattern.u.p;
-    bool whole = v.kind == QS_CELL || v.kind == QS_ARRAY;
+    bool integral = v.kind == QS_CELL || v.kind == QS_ARRAY;
     size_t count = v.kind == QS_CELL ? ((Cell *)v.u.p)->count : v.kind == QS_ARRAY ? qval_array(v)->count : 0;
-    if (whole && count != list->count) return false;
+    if (integral && count != list->count) return false;
     for (size_t i = 0; i < list->count; i++) {
-        bool same = whole ? item_equal(vm, v, i, list->items[i]) : qval_equal(vm, v, list->items[i]);
-        if (same != whole) return same; /* a list must match in all items, a single value in one */
+        bool same = integral ? item_equal(vm, v, i, list->items[i]) : qval_equal(vm, v, list->items[i]);
+        if (same != integral) return same; /* a list must match in all items, a single value in one */
     }
-    return whole;
+    return integral;
 }
 
 /* -- choices ------------------------------------------------------------------------------------------------------- */
@@ -523,7 +523,7 @@ static void cache_field(FieldCache *cache, const Object *o, Str *name) {
 static bool error_field(qs_vm *vm, qs_value v, const Str *name, qs_value *out) {
     Str *file;
     uint32_t line;
-    if (v.kind != QS_STRING || !qstr_place(v.u.p, &file, &line)) return false;
+    if (v.kind != QS_STRING || !qstr_location(v.u.p, &file, &line)) return false;
     const Str *s = v.u.p;
     if (!strcmp(name->s, "line")) *out = qs_num(line);
     else if (!strcmp(name->s, "file")) *out = qval_retain(qval_object(QS_STRING, file));

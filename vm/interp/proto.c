@@ -57,7 +57,7 @@ qs_status qproto_table(qs_vm *vm, const NumTable *t, qs_value *out) {
         TRY(qarr_write(vm, a, &at));
         return memcpy(at, t->whole, t->n * sizeof *t->whole), QS_OK;
     }
-    for (size_t i = 0; i < t->n; i++) wide |= qdtype_rounds_whole(t->at[i]);
+    for (size_t i = 0; i < t->n; i++) wide |= qdtype_rounds_integral(t->at[i]);
     TRY(qarr_new(vm, wide ? QS_F64 : qvm_ctx(vm)->scalar_dtype, t->rank, t->dims, false, &a));
     *out = qarr_value(a);
     for (size_t i = 0; i < t->n; i++) TRY(qarr_put(vm, a, i, qs_num(t->at[i])));

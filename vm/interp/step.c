@@ -90,16 +90,16 @@ static bool is_traced(qs_value base, const Subscript *s) {
 }
 
 /* -- spans --------------------------------------------------------------------------------------------------------- */
-static bool is_whole(qs_value v) {
+static bool is_integral(qs_value v) {
     return v.kind == QS_INT ? v.u.i <= 1LL << 53 && v.u.i >= -(1LL << 53)
                             : v.kind == QS_NUM && fabs(v.u.f) <= 0x1p53 && v.u.f == trunc(v.u.f);
 }
 
 qs_status qstep_span(qs_vm *vm, Frame *f, qs_value *bounds, bool stepped, qs_value *dst) {
     qs_value hi = bounds[1 + stepped];
-    double step = stepped && is_whole(bounds[1]) ? qval_number(bounds[1]) : 1;
-    bool whole = is_whole(bounds[0]) && step != 0 && (!stepped || is_whole(bounds[1]));
-    if (!whole || (hi.kind != QS_NUM && hi.kind != QS_INT) || !(fabs(qval_number(hi)) <= 0x1p53))
+    double step = stepped && is_integral(bounds[1]) ? qval_number(bounds[1]) : 1;
+    bool integral = is_integral(bounds[0]) && step != 0 && (!stepped || is_integral(bounds[1]));
+    if (!integral || (hi.kind != QS_NUM && hi.kind != QS_INT) || !(fabs(qval_number(hi)) <= 0x1p53))
         return qstep_range(vm, f, LIST_MATRIX, bounds, stepped, dst);
     double lo = qval_number(bounds[0]);
     bounds[2] = qs_int((int64_t)qdtype_range_count(lo, step, qval_number(hi)));
@@ -167,7 +167,7 @@ qs_status qstep_part(qs_vm *vm, Frame *f, qs_value *dst, qs_value *base, int n, 
 
 static bool is_plain_array(qs_value v) { return v.kind == QS_ARRAY && !qtape_touches(v); }
 
-qs_status qstep_turn(qs_vm *vm, Frame *f, qs_value *dst, qs_value *a, const qs_value *other, uint32_t slot) {
+qs_status qstep_transpose(qs_vm *vm, Frame *f, qs_value *dst, qs_value *a, const qs_value *other, uint32_t slot) {
     Array *x = a->u.p, *view;
     qs_value r;
     bool plain = is_plain_array(*a) && is_plain_array(*other) && qval_array(*other)->count != 1;

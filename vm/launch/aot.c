@@ -14,7 +14,7 @@ enum { EXTENT = 3, ARGS = 32 };
 typedef enum { PACKED, ROWS, SPREAD, ONE_ROW, LAYOUTS } Layout;
 typedef struct {
     Layout layout;
-    bool whole;
+    bool integral;
 } Variant;
 
 static qs_status sample_array(qs_vm *vm, const Type *t, Variant v, qs_value *out) {
@@ -43,7 +43,7 @@ static bool sample(qs_vm *vm, const Type *t, Variant v, qs_value *out) {
     if (t && qtype_is_numeric_array(t) && t->rank != RANK_ANY) return sample_array(vm, t, v, out) == QS_OK;
     if (!t || t->kind != TY_NUM || t->dtype >= QS_C64) return false;
     if (t->dtype == QS_B1) *out = qs_bool(true);
-    else *out = qdtype_is_int(t->dtype) || v.whole ? qs_num(1) : qs_num(0.5);
+    else *out = qdtype_is_int(t->dtype) || v.integral ? qs_num(1) : qs_num(0.5);
     return true;
 }
 
@@ -75,7 +75,7 @@ static qs_status compile_all(const Wanted *w) {
     TRY(compile(w, (Variant){PACKED, false}));
     for (int i = 1; i < 2 * LAYOUTS; i++) {
         Variant v = {(Layout)(i / 2), i % 2};
-        if ((v.whole && !w->numbers) || (v.layout != PACKED && !w->arrays)) continue;
+        if ((v.integral && !w->numbers) || (v.layout != PACKED && !w->arrays)) continue;
         qs_status s = compile(w, v);
         if (s == QS_EDEVICE || s == QS_EINTERRUPT || s == QS_ENOMEM) return s;
         if (s != QS_OK) qerr_clear(c);
@@ -101,7 +101,7 @@ static qs_status type_of(Wanted *w, const Attr *a, int i, const Type **out) {
         return qerr_at(qvm_ctx(w->vm), QS_ETYPE, at, "specialize: %s=\"type\" is wanted", said->key->s);
     const Str *s = said->value->u.str;
     qs_status status = qvm_type_named(w->vm, s->s, s->len, out, &mods);
-    if (status != QS_OK) qerr_place(qvm_ctx(w->vm), at);
+    if (status != QS_OK) qerr_location(qvm_ctx(w->vm), at);
     return status;
 }
 

@@ -38,7 +38,7 @@ static qs_status report_fault(void *ud, const DevFault *fault) {
     Ctx *c = qvm_ctx(l->vm);
     if (c->err.status != QS_OK) return c->err.status;
     const KFunc *f = l->form->version[l->which].func;
-    qs_status s = qlaunch_tell(l->vm, f, fault, (Where){f->src, fault->pos});
+    qs_status s = qlaunch_report_fault(l->vm, f, fault, (Where){f->src, fault->pos});
     for (int i = 0; i < l->nframes; i++) qerr_frame(c, l->frames[i].where, l->frames[i].function);
     c->err.nlost = l->nlost, c->err.late = true;
     save_error(l->vm);
@@ -49,13 +49,13 @@ static void release_record(void *ud) {
     LaunchRecord *l = ud;
     Launches *all = qvm(l->vm)->launches;
     qspec_let_go(l->vm, l->form);
-    l->form = NULL, l->free = all->late_free, all->late_free = l;
+    l->form = NULL, l->free = all->lazy_free, all->lazy_free = l;
 }
 
 static LaunchRecord *acquire_record(qs_vm *vm) {
     Launches *all = qlaunch_state(vm);
-    LaunchRecord *l = all->late_free;
-    if (l) return all->late_free = l->free, l;
+    LaunchRecord *l = all->lazy_free;
+    if (l) return all->lazy_free = l->free, l;
     l = qmem_alloc(qvm_ctx(vm), sizeof *l);
     l->vm = vm, l->made = all->late;
     return all->late = l;
@@ -67,7 +67,7 @@ bool qasync_begin(const Run *r, DevAsync *out) {
     LaunchRecord *l = acquire_record(r->vm);
     l->form = qspec_hold(r->form), l->which = r->which;
     l->nframes = qframe_chain(r->vm, l->frames, &l->nlost);
-    *out = (DevAsync){.tell = report_fault, .drop = release_record, .ud = l};
+    *out = (DevAsync){.report = report_fault, .drop = release_record, .ud = l};
     return true;
 }
 
@@ -122,5 +122,5 @@ void qasync_close(qs_vm *vm) {
     Launches *all = qvm(vm)->launches;
     qasync_forget(vm);
     for (LaunchRecord *l = all->late, *next; l; l = next) next = l->made, qmem_free(qvm_ctx(vm), l, sizeof *l);
-    all->late = all->late_free = NULL;
+    all->late = all->lazy_free = NULL;
 }

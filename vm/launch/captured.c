@@ -49,10 +49,10 @@ int qcaptured_add(CapturedList *e, From from, int parent, int index, const Str *
     Captured *x = &e->at[e->n];
     *x = (Captured){.from = (uint8_t)from, .parent = parent, .index = index, .name = name, .kept = qs_nil()};
     qs_value v = qcaptured_value(e->vm, x, &e->site, e->value);
-    x->facts = qkey_facts(v, e->tells);
+    x->facts = qkey_facts(v, e->spec_kind);
     bool by_address = v.kind == QS_FUNCTION && ((const Function *)v.u.p)->fkind == FN_SET;
-    if (e->tells == SPEC_KERNEL && (v.kind == QS_STRING || by_address)) x->kept = qval_retain(v);
-    x->num_known = e->tells == SPEC_KERNEL && v.kind == QS_STRING;
+    if (e->spec_kind == SPEC_KERNEL && (v.kind == QS_STRING || by_address)) x->kept = qval_retain(v);
+    x->num_known = e->spec_kind == SPEC_KERNEL && v.kind == QS_STRING;
     e->value[e->n] = v;
     return e->n++;
 }

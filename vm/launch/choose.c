@@ -117,13 +117,13 @@ static void put_predictions(const Run *r, Text *t) {
 static void explain_choice(const Run *r, int device, const char *why) {
     const KFunc *f = r->form->version[0].func;
     Text t;
-    if (!qvm(r->vm)->config.explain || choice_of(r)->told == device + 1) return;
-    choice_of(r)->told = device + 1;
+    if (!qvm(r->vm)->config.explain || choice_of(r)->reported == device + 1) return;
+    choice_of(r)->reported = device + 1;
     qtext_init(&t, qvm_ctx(r->vm));
     put_name(&t, device_at(r, device));
     qtext_printf(&t, ", %s", why);
     put_predictions(r, &t);
-    qreport_explain(r->vm, qreport_place(f), "%s%s runs on %s", r->form->noun, f->name->s, t.s);
+    qreport_explain(r->vm, qreport_location(f), "%s%s runs on %s", r->form->noun, f->name->s, t.s);
     qtext_free(&t);
 }
 

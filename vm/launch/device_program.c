@@ -105,7 +105,7 @@ qs_status qdevprog_get(qs_vm *vm, const KFunc *f, Device *d, Program **out) {
     qs_status status = make_program(compiler, f, d, out);
     listen(vm, false);
     qpython_block(vm);
-    if (status != QS_OK && f->src) qerr_place(qvm_ctx(vm), (Where){f->src, f->ins[1].pos});
+    if (status != QS_OK && f->src) qerr_location(qvm_ctx(vm), (Where){f->src, f->ins[1].pos});
     if (status == QS_OK) add_loaded(vm, d, f->hash, *out);
     return status;
 }

@@ -20,9 +20,9 @@
 typedef struct {
     Specialization base;
     FuseRow row;
-    double work;  /* operator evaluations that the host's loops have done */
-    bool told;    /* --explain has reported it */
-    bool refused; /* the code cannot be compiled: the host's loops compute the results */
+    double work;   /* operator evaluations that the host's loops have done */
+    bool reported; /* --explain has reported it */
+    bool refused;  /* the code cannot be compiled: the host's loops compute the results */
 } RowForm;
 
 typedef struct {
@@ -239,8 +239,8 @@ static bool pays(qs_vm *vm, const RowCall *c, RowForm *form) {
 }
 
 static void report_once(qs_vm *vm, const RowCall *c, RowForm *form) {
-    if (!form->told) qreport_explain(vm, qvm_here(vm), "call: %s of arrays as one kernel", kelem_name(c->elem));
-    form->told = true;
+    if (!form->reported) qreport_explain(vm, qvm_here(vm), "call: %s of arrays as one kernel", kelem_name(c->elem));
+    form->reported = true;
 }
 
 /* The evaluator is slower than the host's loops. */

@@ -56,7 +56,7 @@ typedef struct {
     qs_value value[MAX_ENTRIES];
     int64_t frames;
     double reals[LOOP_RESULTS + 1];
-    int64_t wholes[LOOP_RESULTS + 1];
+    int64_t ints[LOOP_RESULTS + 1];
     Undo undo;
 } FunctionRun;
 
@@ -122,7 +122,7 @@ static qs_status make_form(FunctionRun *c, FunctionState *s, const uint8_t *kind
     const Func *func = c->f->proto->func;
     FunctionSpec *v = c->v = qspec_new(vm, &s->forms, sizeof *v, "function ");
     Asking *a = qmem_alloc(qvm_ctx(vm), sizeof *a);
-    a->f = c->f, a->e.vm = vm, a->e.site = (Site){c->f->fn, c->f->base}, a->e.tells = SPEC_LOOP;
+    a->f = c->f, a->e.vm = vm, a->e.site = (Site){c->f->fn, c->f->base}, a->e.spec_kind = SPEC_LOOP;
     memcpy(v->kinds, kinds, (size_t)n), v->want = wanted_of(c->f);
     LoopJob job = qloop_job(a, NULL, NULL);
     qs_status status = kfunction_compile(qvm_ctx(vm), &v->base.arena, &job, kinds, (int)v->want, &v->code);
@@ -165,7 +165,7 @@ static qs_status bind_params(Run *run) {
         case LOOP_ARGUMENT: qloop_bind_value(&run->bound, i, c->f->base[b->index], p, false); break;
         case LOOP_FRAMES: qbind_number(&run->bound, i, (uint64_t)c->frames, 8); break;
         case LOOP_REALS: qbind_memory(&run->bound, i, c->reals, LOOP_RESULTS + 1); break;
-        case LOOP_WHOLES: qbind_memory(&run->bound, i, c->wholes, LOOP_RESULTS + 1); break;
+        case LOOP_INTS: qbind_memory(&run->bound, i, c->ints, LOOP_RESULTS + 1); break;
         default: qloop_bind_value(&run->bound, i, c->value[b->index], p, b->kind == LOOP_IMAGINARY); break;
         }
     }
@@ -218,7 +218,7 @@ static qs_status try_code(FunctionRun *c, FunctionState *s, Device *d, bool *ran
 
 static qs_value result_value(const FunctionRun *c, int i) {
     switch (c->v->code.kind[i]) {
-    case LOOP_INT: return qs_int(c->wholes[i + 1]);
+    case LOOP_INT: return qs_int(c->ints[i + 1]);
     case LOOP_BOOL: return qs_bool(c->reals[i + 1] != 0);
     default: return qs_num(c->reals[i + 1]);
     }

@@ -47,7 +47,7 @@ static double elements_of(const RecordedParam *p) {
     return n;
 }
 
-static bool is_given_whole(const Side *s) {
+static bool is_given_in_full(const Side *s) {
     return !s->rec->param[s->param].written &&
            qgradient_owns_all(s->rec, &s->rec->gradient->code.param[s->param], s->param);
 }
@@ -80,7 +80,8 @@ static qs_status make_joined(qs_vm *vm, GradientForm *g, const KFunc *of, int pa
         TRY(kproducer_make(qvm_ctx(vm), &j->base.arena, f, param, of, store, &made));
     if (!made) return QS_OK;
     qspec_set(&j->base, 0, made);
-    qreport_explain(vm, qreport_place(f), "%s%s: what its way back wants of %s is computed there, and not stored",
+    qreport_explain(vm, qreport_location(f),
+                    "%s%s: the adjoint of %s that its backward pass needs is computed there, and not stored",
                     j->base.noun, f->name->s, f->params[param].name->s);
     return QS_OK;
 }
@@ -104,7 +105,7 @@ qs_status qfusedback_joins(qs_vm *vm, const GradNode *n, const DeferredAdjoint *
     *yes = false;
     if (up->gradient->refused || down->gradient->refused) return QS_OK;
     Side above = side_above(l), below = side_below(n, l);
-    if (!is_plain(&above) || !is_plain(&below) || !is_given_whole(&above)) return QS_OK;
+    if (!is_plain(&above) || !is_plain(&below) || !is_given_in_full(&above)) return QS_OK;
     if (!is_worth_joining(vm, &above, &below)) return QS_OK;
     TRY(qgradient_choose(vm, up, l->dy, NULL, &given));
     TRY(joined_of(vm, down->gradient, given, l, &below, &j));

@@ -52,7 +52,7 @@ typedef struct { /* the region, specialized for one combination of leaf types */
 } FuseForm;
 
 typedef struct {
-    bool told; /* the reason why rows are not computed was reported */
+    bool reported; /* the reason why rows are not computed was reported */
     double work, nops;
     FuseExpr expr;
     SpecializationList forms;
@@ -292,7 +292,7 @@ static qs_status make_form(Now *now) {
     qs_vm *vm = now->run.vm;
     FuseForm *v = now->form = qspec_new(vm, &now->state->forms, sizeof *v, "");
     CapturedList *e = qmem_alloc(qvm_ctx(vm), sizeof *e);
-    e->vm = vm, e->site = (Site){now->f->fn, now->f->base}, e->tells = SPEC_EXPRESSION;
+    e->vm = vm, e->site = (Site){now->f->fn, now->f->base}, e->spec_kind = SPEC_EXPRESSION;
     for (int i = 0; i < now->region->nleaves; i++) qcaptured_add(e, FROM_LOCAL, -1, now->region->regs[i], NULL);
     qspec_enter(&v->base, e);
     qmem_free(qvm_ctx(vm), e, sizeof *e);
@@ -560,8 +560,8 @@ static qs_status handle_failure(Now *now, qs_status s) {
 /* Reports once that reductions along this dimension are left to the operators. */
 static void explain_no_rows(Now *now) {
     FuseState *s = now->state;
-    if (s->told || now->recorded) return;
-    s->told = true;
+    if (s->reported || now->recorded) return;
+    s->reported = true;
     qreport_explain(
         now->run.vm, (Where){s->expr.src, s->expr.root->pos},
         "expression: its parts one by one, because reductions along dimension %d of arrays of this shape are faster "

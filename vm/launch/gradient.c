@@ -481,7 +481,7 @@ static bool all_zero(const Recorded *rec, const qs_value *dy) {
 qs_status qgradient_refusal(qs_vm *vm, const GradNode *n, const GradientForm *f) {
     Ctx *c = qvm_ctx(vm);
     c->err = f->why;
-    return qerr_place(c, n->at), f->why.status;
+    return qerr_location(c, n->at), f->why.status;
 }
 
 qs_status qgradient_stopped(qs_vm *vm, const GradNode *n, const Recorded *rec) {

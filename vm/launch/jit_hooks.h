@@ -21,16 +21,16 @@ qs_status qasync_end_call(qs_vm *vm, qs_status s);
 /* Called when the frame has counted the iterations of the loop whose code begins at `pc`; there is at least one.  If it
  * is possible and worthwhile, runs the loop as machine code, moves the frame behind it, and sets *done. */
 qs_status qloop_enter(qs_vm *vm, Frame *f, uint32_t pc, bool *done);
-/* The same for a loop with a condition: qloop_begin is called where it begins, qloop_turn at the end of an iteration,
- * but only now and then.  The loop can continue as machine code, because an iteration depends on nothing but the
- * variables. */
+/* The same for a loop with a condition: qloop_begin is called where it begins, qloop_end_iteration at the end of an
+ * iteration, but only now and then.  The loop can continue as machine code, because an iteration depends on nothing but
+ * the variables. */
 qs_status qloop_begin(qs_vm *vm, Frame *f, LoopRegion *r, bool *done);
-qs_status qloop_turn(qs_vm *vm, Frame *f, LoopRegion *r, bool *done);
+qs_status qloop_end_iteration(qs_vm *vm, Frame *f, LoopRegion *r, bool *done);
 void qloop_free(qs_vm *vm, LoopRegion *r);
 /* For --explain: counts the loops of a chunk that is freed which were left to the interpreter as too short.  At the
  * end, reports the total. */
 void qloop_count_left(qs_vm *vm, const Chunk *c);
-void qloop_tell_left(qs_vm *vm);
+void qloop_report_left(qs_vm *vm);
 
 /* -- function_launch.c: functions that call themselves ------------------------------------------------------------- */
 /* Called where a frame begins, when the countdown of its function has ended.  If the function is open in another frame,

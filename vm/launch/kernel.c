@@ -14,15 +14,15 @@
 #include <string.h>
 
 /* -- the domain ---------------------------------------------------------------------------------------------------- */
-static qs_status whole_extent(qs_vm *vm, const char *fn, const char *what, double x, int axis, int64_t *out) {
+static qs_status check_extent(qs_vm *vm, const char *fn, const char *what, double x, int axis, int64_t *out) {
     if (x >= 0 && x == floor(x) && x <= 0x1p53) return *out = (int64_t)x, QS_OK;
-    return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: the %s along dimension %d must be a whole number ≥ 0, got %g", fn,
-                    what, axis, x);
+    return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: the %s along dimension %d must be an integer ≥ 0, got %g", fn, what,
+                    axis, x);
 }
 
 static qs_status block_extent(qs_vm *vm, const char *fn, double x, int axis, int32_t *out) {
     int64_t n = 0;
-    TRY(whole_extent(vm, fn, "block", x, axis, &n));
+    TRY(check_extent(vm, fn, "block", x, axis, &n));
     if (n < 1 || n > INT32_MAX)
         return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: the block along dimension %d must be ≥ 1, got %g", fn, axis, x);
     return *out = (int32_t)n, QS_OK;
@@ -41,7 +41,7 @@ static qs_status extents_of(qs_vm *vm, const char *fn, Array *a, Request *r) {
     r->rank = (int)n, r->explicit_block = rows;
     for (int i = 0; i < r->rank; i++) {
         const char *at = (const char *)p + qarr_offset(a, (size_t)i) * bytes;
-        TRY(whole_extent(vm, fn, "size", qdtype_get((qs_dtype)a->dtype, at), i, &r->domain[i]));
+        TRY(check_extent(vm, fn, "size", qdtype_get((qs_dtype)a->dtype, at), i, &r->domain[i]));
         if (!rows) continue;
         at = (const char *)p + qarr_offset(a, n + (size_t)i) * bytes;
         TRY(block_extent(vm, fn, qdtype_get((qs_dtype)a->dtype, at), i, &r->block[i]));
@@ -52,7 +52,7 @@ static qs_status extents_of(qs_vm *vm, const char *fn, Array *a, Request *r) {
 static qs_status read_domain(qs_vm *vm, const char *fn, qs_value v, Request *r) {
     if (qval_is_number(v)) {
         r->rank = 1;
-        return whole_extent(vm, fn, "size", qval_number(v), 0, &r->domain[0]);
+        return check_extent(vm, fn, "size", qval_number(v), 0, &r->domain[0]);
     }
     if (v.kind == QS_ARRAY) return extents_of(vm, fn, v.u.p, r);
     return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: the size must be a number or a list of numbers, got %s", fn,
@@ -85,7 +85,7 @@ typedef struct Kernel {
     struct Kernel *next;
     Func *func;
     int positions;
-    bool told; /* --explain has reported that launches have more dimensions */
+    bool reported; /* --explain has reported that launches have more dimensions */
     SpecializationList forms;
 } Kernel;
 
@@ -394,8 +394,8 @@ qs_status qkernel_of(qs_vm *vm, qs_value v, bool partial, int nargs, const qs_va
     return qcall_select(vm, set, &all, &(LaunchRules){qkernel_sets, partial}, out);
 }
 
-static void tell_beyond(qs_vm *vm, Kernel *k, const Func *f, int beyond) {
-    k->told = true;
+static void report_beyond(qs_vm *vm, Kernel *k, const Func *f, int beyond) {
+    k->reported = true;
     qreport_explain(vm, qast_where(f->unit, f->pos),
                     "kernel %s: the launch covers the leading %d of its %d dimensions, as the position has %d "
                     "component%s",
@@ -455,7 +455,7 @@ qs_status qkernel_do(qs_vm *vm, bool serial, int nin, const qs_value *in) {
     if (qvm(vm)->reach) TRY(qkernel_reached(vm, r.site.fn, r.nargs, r.site.locals));
     if (r.rank == 1 && kernel->positions > 1) TRY(warn_of_number(vm, kernel, r.site.fn->ast));
     int beyond = fit_domain(&r, kernel->positions);
-    if (beyond && !kernel->told) tell_beyond(vm, kernel, r.site.fn->ast, beyond);
+    if (beyond && !kernel->reported) report_beyond(vm, kernel, r.site.fn->ast, beyond);
     return launch_packed(vm, kernel, &r, &k);
 }
 

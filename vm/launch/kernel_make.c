@@ -324,7 +324,7 @@ static qs_status lower(Maker *m, KernelSpecialization *s, LowerResult *out) {
     int self = entry(m, FROM_FUNCTION, -1, 0);
     job.args = args;
     TRY(find_by_value(m));
-    for (int turn = 0; turn < MAX_ENTRIES; turn++) {
+    for (int attempt = 0; attempt < MAX_ENTRIES; attempt++) {
         describe_value(m, self, &job.fn);
         TRY(describe_args(m, args));
         TRY(klower_kernel(c, &s->base.arena, &job, out));
@@ -419,7 +419,7 @@ qs_status qkernel_make(qs_vm *vm, SpecializationList *forms, const Request *r, K
     s->rank = r->rank, s->nargs = r->nargs, s->serial = r->serial, s->explicit_block = r->explicit_block;
     memcpy(s->block, r->block, sizeof s->block);
     m->vm = m->e.vm = vm, m->request = r, m->arena = &scratch, m->keep = &s->base.arena;
-    m->e.site = r->site, m->e.tells = SPEC_KERNEL;
+    m->e.site = r->site, m->e.spec_kind = SPEC_KERNEL;
     qs_status status = lower(m, s, &result);
     if (status == QS_OK) status = check_params(vm, result.func);
     if (status == QS_OK) finish_specialization(m, s, &result), status = compile_small(m, s);

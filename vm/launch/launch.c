@@ -84,7 +84,7 @@ static bool goes_elsewhere(Run *r, qs_status s) {
     if (r->chosen && s == QS_ENOMEM) return r->device = m->devices, true; /* temporary failure */
     if (!r->optional) return false;
     const KFunc *f = r->form->version[0].func;
-    qreport_explain(r->vm, qreport_place(f), "%s%s: on the processor, because %s cannot run it: %s", r->form->noun,
+    qreport_explain(r->vm, qreport_location(f), "%s%s: on the processor, because %s cannot run it: %s", r->form->noun,
                     f->name->s, qdev_name(r->device), qvm_ctx(r->vm)->err.text);
     qerr_clear(qvm_ctx(r->vm));
     return r->device = m->devices, true;
@@ -109,7 +109,7 @@ qs_status qlaunch_here(Run *r) {
     return s;
 }
 
-qs_status qlaunch_tell(qs_vm *vm, const KFunc *f, const DevFault *fault, Where at) {
+qs_status qlaunch_report_fault(qs_vm *vm, const KFunc *f, const DevFault *fault, Where at) {
     Text t;
     KFault k;
     memcpy(&k, fault, sizeof k);
@@ -132,7 +132,7 @@ void qlaunch_open(qs_vm *vm) {
         .fuse_free = qfuse_free,
         .loop_enter = qloop_enter,
         .loop_begin = qloop_begin,
-        .loop_turn = qloop_turn,
+        .loop_end_iteration = qloop_end_iteration,
         .loop_free = qloop_free,
         .function_enter = qfunction_enter,
         .function_free = qfunction_free,

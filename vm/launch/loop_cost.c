@@ -59,15 +59,15 @@ static double bound_value(Estimate *e, const Node *n) {
     }
 }
 
-static double inner_turns(Estimate *e, const Node *n) {
+static double count_inner_iterations(Estimate *e, const Node *n) {
     enum { GUESS = 16 };
-    double turns = 1;
+    double iterations = 1;
     for (int i = 0; n->kind == N_FOR && i < n->u.loop.nvars; i++) {
         const Node *r = n->u.loop.ranges[n->u.loop.nranges > i ? i : 0];
         double span = r->kind == N_RANGE ? bound_value(e, r->u.range.hi) - bound_value(e, r->u.range.lo) + 1 : NAN;
-        turns *= span >= 0 ? span : GUESS;
+        iterations *= span >= 0 ? span : GUESS;
     }
-    return n->kind == N_FOR ? turns : GUESS;
+    return n->kind == N_FOR ? iterations : GUESS;
 }
 
 static void add_steps(void *ud, Node **child);
@@ -109,10 +109,10 @@ static void add_steps(void *ud, Node **child) {
     Estimate inner = {e->vm, e->f, 0, true, e->calls};
     e->loops = true;
     qast_children(n, add_steps, &inner);
-    e->sum += inner.sum * inner_turns(e, n);
+    e->sum += inner.sum * count_inner_iterations(e, n);
 }
 
-static Estimate one_turn(qs_vm *vm, const Frame *f, const Node *loop) {
+static Estimate estimate_iteration(qs_vm *vm, const Frame *f, const Node *loop) {
     Estimate e = {vm, f, 1, false, 0};
     NodeList body = loop->kind == N_FOR ? loop->u.loop.body : loop->u.whiles.body;
     if (loop->kind != N_FOR) {
@@ -124,16 +124,18 @@ static Estimate one_turn(qs_vm *vm, const Frame *f, const Node *loop) {
 }
 
 double qloop_fixed_steps(qs_vm *vm, const Frame *f, const LoopRegion *r) {
-    Estimate e = one_turn(vm, f, r->loop);
+    Estimate e = estimate_iteration(vm, f, r->loop);
     return e.loops ? 0 : e.sum;
 }
 
-double qloop_turn_steps(qs_vm *vm, const Frame *f, const LoopRegion *r) { return one_turn(vm, f, r->loop).sum; }
+double qloop_steps_per_iteration(qs_vm *vm, const Frame *f, const LoopRegion *r) {
+    return estimate_iteration(vm, f, r->loop).sum;
+}
 
 double qloop_steps(qs_vm *vm, const Frame *f, const LoopRegion *r) {
-    double turns = 1;
-    for (int i = 0; i < r->loop->u.loop.nvars; i++) turns *= (double)qloop_counter(f, r, i).turns;
-    return qloop_turn_steps(vm, f, r) * turns;
+    double iterations = 1;
+    for (int i = 0; i < r->loop->u.loop.nvars; i++) iterations *= (double)qloop_counter(f, r, i).iterations;
+    return qloop_steps_per_iteration(vm, f, r) * iterations;
 }
 
 /* -- loops inside -------------------------------------------------------------------------------------------------- */
@@ -159,7 +161,7 @@ static bool adds_up(const LoopRegion *r) {
 LoopFrame qloop_is_frame(qs_vm *vm, const Frame *f, const LoopRegion *r) {
     static const double worth_threads = 2e5, rest = 0.01;
     const Chunk *c = &f->proto->chunk;
-    double all = qloop_turn_steps(vm, f, r), inner = 0;
+    double all = qloop_steps_per_iteration(vm, f, r), inner = 0;
     bool sums = false;
     for (uint32_t i = 0; i < c->nloops; i++) {
         const LoopRegion *q = &c->loops[i];

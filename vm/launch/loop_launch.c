@@ -46,7 +46,7 @@ static bool same_ranges(const LoopSpec *v, const LoopRange *ranges, int n, bool 
     for (int i = 0; i < n; i++) {
         const LoopRange *of = &v->range[i];
         bool step = any_step || !of->step || of->step == ranges[i].step;
-        if (of->whole != ranges[i].whole || of->small != ranges[i].small || !step) return false;
+        if (of->integral != ranges[i].integral || of->small != ranges[i].small || !step) return false;
     }
     return true;
 }
@@ -81,7 +81,7 @@ static void limit_sizes(LoopResult *code, bool full) {
         snprintf(code->why, sizeof code->why, "it adds up too many variables");
     }
     bool many = full || !has_room(&code->exact) || !has_room(&code->quick) || !has_room(&code->guard);
-    if (!many && code->nreals <= RESULTS && code->nwholes <= RESULTS) return;
+    if (!many && code->nreals <= RESULTS && code->nints <= RESULTS) return;
     code->exact.func = NULL;
     snprintf(code->why, sizeof code->why, "too many %s", many ? "values enter it" : "variables are set in it");
 }
@@ -89,7 +89,7 @@ static void limit_sizes(LoopResult *code, bool full) {
 static qs_status make_form(Call *c, LoopState *s, const LoopRange *ranges) {
     LoopSpec *v = c->v = qspec_new(c->vm, &s->forms, sizeof *v, "");
     Asking *a = qmem_alloc(qvm_ctx(c->vm), sizeof *a);
-    a->f = c->f, a->e.vm = c->vm, a->e.site = site_of(c->f), a->e.tells = SPEC_LOOP;
+    a->f = c->f, a->e.vm = c->vm, a->e.site = site_of(c->f), a->e.spec_kind = SPEC_LOOP;
     memcpy(v->range, ranges, sizeof v->range);
     LoopJob job = qloop_job(a, c->region, ranges);
     qs_status status = kloop_lower(qvm_ctx(c->vm), &v->base.arena, &job, &v->code);
@@ -118,8 +118,8 @@ static qs_status form_for(Call *c, LoopState *s) {
     if (s->forms.n == FORMS && qloop_is_demanded(c->region)) qspec_drop_last(c->vm, &s->forms);
     forget_steps(c, s, ranges, n);
     if (s->forms.n < FORMS) return make_form(c, s, ranges);
-    if (!s->told_many) qloop_tell_many(c);
-    return s->told_many = true, QS_OK;
+    if (!s->reported_many) qloop_report_many(c);
+    return s->reported_many = true, QS_OK;
 }
 
 void qloop_free(qs_vm *vm, LoopRegion *r) {
@@ -137,14 +137,14 @@ const LoopCode *qloop_code(const LoopSpec *v, LoopVersion which) {
 
 static bool guard_holds(Call *c) {
     if (qloop_guard(c) != QS_OK) return qerr_clear(qvm_ctx(c->vm)), qloop_because(c, "the guard fails"), false;
-    int64_t failed = c->wholes[LOOP_GUARD_FAILED], lo = c->wholes[LOOP_GUARD_LO];
+    int64_t failed = c->ints[LOOP_GUARD_FAILED], lo = c->ints[LOOP_GUARD_LO];
     if (!failed) return true;
     const LoopTest *t = &c->v->code.tests[failed - 1];
     if (t->axis < 0) qloop_because(c, "the lengths of arrays differ");
     else
         qloop_because(c, "index %lld may be outside dimension %d of %.80s (size %lld)",
-                      (long long)(lo < 0 ? lo : c->wholes[LOOP_GUARD_HI]), t->axis, t->name,
-                      (long long)c->wholes[LOOP_GUARD_SIZE]);
+                      (long long)(lo < 0 ? lo : c->ints[LOOP_GUARD_HI]), t->axis, t->name,
+                      (long long)c->ints[LOOP_GUARD_SIZE]);
     c->order_src = t->func->unit->src, c->order_pos = t->pos;
     return false;
 }
@@ -161,7 +161,7 @@ static bool side_by_side(Call *c, Launch *l) {
     if (code->chunked) return qloop_cut(c, l);
     l->rank = code->depth;
     for (int i = 0; i < l->rank; i++) {
-        l->domain[i] = i ? c->wholes[LOOP_GUARD_TURNS + i] : c->counters[0].turns;
+        l->domain[i] = i ? c->ints[LOOP_GUARD_ITERATIONS + i] : c->counters[0].iterations;
         if (!l->domain[i]) return false; /* an inner loop has no iterations */
     }
     return true;
@@ -169,9 +169,9 @@ static bool side_by_side(Call *c, Launch *l) {
 
 /* Determines the chunks of a parallel run, which the guard reads, too. */
 static void set_chunks(Call *c) {
-    int64_t turns = ncounters(c->region) ? c->counters[0].turns : 1;
-    c->chunk = turns / LOOP_CHUNKS + (turns % LOOP_CHUNKS > 0);
-    c->nchunks = turns / c->chunk + (turns % c->chunk > 0);
+    int64_t iterations = ncounters(c->region) ? c->counters[0].iterations : 1;
+    c->chunk = iterations / LOOP_CHUNKS + (iterations % LOOP_CHUNKS > 0);
+    c->nchunks = iterations / c->chunk + (iterations % c->chunk > 0);
 }
 
 static LoopVersion choose_version(Call *c, Launch *l) {
@@ -203,7 +203,7 @@ static qs_status load_and_run(Call *c, LoopVersion which, const Launch *l, bool 
     LoopResult *code = &c->v->code;
     snprintf(code->why, sizeof code->why, "%.*s", (int)sizeof code->why - 1, qvm_ctx(vm)->err.text);
     qerr_clear(qvm_ctx(vm));
-    code->exact.func = NULL, code->why_pos = c->region->loop->pos, code->src = NULL, c->v->told = false;
+    code->exact.func = NULL, code->why_pos = c->region->loop->pos, code->src = NULL, c->v->reported = false;
     return qloop_demand(c);
 }
 
@@ -221,7 +221,7 @@ static void note_abort(Call *c) {
     LoopResult *code = &c->v->code;
     if (++c->v->naborted < ABORTS) return;
     snprintf(code->why, sizeof code->why, "a function that it calls fails, warns or calls itself too often");
-    code->exact.func = NULL, code->why_pos = c->region->loop->pos, code->src = NULL, c->v->told = false;
+    code->exact.func = NULL, code->why_pos = c->region->loop->pos, code->src = NULL, c->v->reported = false;
 }
 
 static qs_status run_in_order(Call *c, LoopVersion which, bool *ran) {
@@ -268,10 +268,10 @@ static LoopState *state_of(qs_vm *vm, const Frame *f, LoopRegion *r) {
     return s->steps = qloop_fixed_steps(vm, f, r), s;
 }
 
-static double turns_of(const Counter *c, int n) {
-    double turns = 1;
-    for (int i = 0; i < n; i++) turns *= (double)c[i].turns;
-    return turns;
+static double iterations_of(const Counter *c, int n) {
+    double iterations = 1;
+    for (int i = 0; i < n; i++) iterations *= (double)c[i].iterations;
+    return iterations;
 }
 
 /* Should the loop be left to its inner loops, which use all threads?  Its machine code would run them serially.  With
@@ -282,8 +282,8 @@ static bool is_left_to_inner(Call *c, LoopState *s) {
     LoopFrame frame = qloop_is_frame(c->vm, c->f, c->region);
     bool alone = frame == FRAME && qthreads_count(qthreads_of(qvm_ctx(c->vm))) == 1;
     if (frame == FRAME_NOT || alone) return false;
-    if (!s->told_inner) qloop_tell_inner(c);
-    return s->told_inner = true;
+    if (!s->reported_inner) qloop_report_inner(c);
+    return s->reported_inner = true;
 }
 
 /* Finds the specialization and checks whether it can run now; c->v NULL: it cannot. */
@@ -291,7 +291,7 @@ static qs_status prepare_form(Call *c, LoopState *s) {
     TRY(form_for(c, s));
     if (!c->v) return QS_OK;
     if (is_left_to_inner(c, s)) return c->v = NULL, QS_OK;
-    qloop_tell(c);
+    qloop_report(c);
     TRY(qloop_demand(c));
     bool nowhere = !qloop_processor(c->vm) && !qloop_is_demanded(c->region);
     if (!c->v->code.exact.func || nowhere) return c->v = NULL, QS_OK;
@@ -324,7 +324,7 @@ static qs_status enter_loop(qs_vm *vm, Frame *f, LoopRegion *r, const Counter *c
     Call c; /* not initialized, because it is large */
     if (!at_once(vm, r) && (steps < worth_launching || s->ndeclined >= DECLINES)) return QS_OK;
     c.vm = c.run.vm = vm, c.f = f, c.v = NULL, c.counters = counters, c.region = r, c.steps = steps;
-    c.turns = counters ? turns_of(counters, ncounters(r)) : INFINITY;
+    c.iterations = counters ? iterations_of(counters, ncounters(r)) : INFINITY;
     c.order[0] = 0, c.order_src = NULL;
     TRY(prepare_form(&c, s));
     if (!c.v) return QS_OK;
@@ -340,9 +340,9 @@ qs_status qloop_enter(qs_vm *vm, Frame *f, uint32_t pc, bool *done) {
     if (!r || r->loop->u.loop.nvars > QS_MAX_RANK) return QS_OK;
     int n = r->loop->u.loop.nvars;
     for (int i = 0; i < n; i++) counters[i] = qloop_counter(f, r, i);
-    if (counters[0].turns <= 0) return QS_OK;
+    if (counters[0].iterations <= 0) return QS_OK;
     LoopState *s = state_of(vm, f, r);
-    double steps = s->steps > 0 ? s->steps * turns_of(counters, n) : qloop_steps(vm, f, r);
+    double steps = s->steps > 0 ? s->steps * iterations_of(counters, n) : qloop_steps(vm, f, r);
     s->work += steps * weight(vm);
     return enter_loop(vm, f, r, counters, steps, done);
 }
@@ -375,9 +375,9 @@ static bool waits_for_outer(const Frame *f, const LoopRegion *r) {
     return false;
 }
 
-qs_status qloop_turn(qs_vm *vm, Frame *f, LoopRegion *r, bool *done) {
+qs_status qloop_end_iteration(qs_vm *vm, Frame *f, LoopRegion *r, bool *done) {
     const Chunk *c = &f->proto->chunk;
-    double steps = LOOP_LOOK * qloop_turn_steps(vm, f, r) * weight(vm);
+    double steps = LOOP_LOOK * qloop_steps_per_iteration(vm, f, r) * weight(vm);
     *done = false;
     qvm(vm)->loop_look = qloop_next_look(qvm(vm)->loop_least);
     for (uint32_t i = 0; i < c->nloops; i++)

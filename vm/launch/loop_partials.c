@@ -58,7 +58,7 @@ bool qloop_cut(Call *c, Launch *l) {
     /* no comparison with nan is true, but max and min of chunks do not reproduce that */
     for (int i = 0; i < code->nouts; i++) {
         const LoopOut *o = &code->outs[i];
-        if (o->reduce && isnan(qval_number(qtape_plain(*qloop_place(c->vm, c->f, o->sym)))))
+        if (o->reduce && isnan(qval_number(qtape_plain(*qloop_storage(c->vm, c->f, o->sym)))))
             return qloop_because(c, "%s is nan", o->sym->name->s), false;
     }
     for (int i = 0; i < code->nsums; i++)
@@ -103,7 +103,7 @@ bool qloop_reduce(Call *c) {
         const LoopOut *o = &code->outs[i];
         if (!o->reduce) continue;
         const double *part = c->parts + o->part * LOOP_CHUNKS;
-        double s = qval_number(qtape_plain(*qloop_place(c->vm, c->f, o->sym)));
+        double s = qval_number(qtape_plain(*qloop_storage(c->vm, c->f, o->sym)));
         for (int64_t k = 0; k < c->nchunks; k++) {
             if (o->reduce == REDUCE_PRODUCT && !is_plain(s, part + k)) return false;
             s = combined(o->reduce, s, part[k]);

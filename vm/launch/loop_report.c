@@ -25,42 +25,42 @@ typedef struct {
     Call *call;
     uint32_t pos;
     const char *reason;
-    bool told;
+    bool reported;
 } InnerLoop;
 
 /* Reports an inner loop; those of called functions have positions in other texts. */
-static void tell_inner_loop(void *ud, Node **child) {
+static void report_inner_loop(void *ud, Node **child) {
     InnerLoop *in = ud;
     Node *n = *child;
-    if (!n || in->told) return;
+    if (!n || in->reported) return;
     if (n->kind == N_FOR && n->pos == in->pos) {
         qreport_explain(in->call->vm, (Where){source_of(in->call), n->pos}, "inner loop: not vectorised: %s",
                         in->reason);
-        in->told = true;
+        in->reported = true;
     }
-    qast_children(n, tell_inner_loop, ud);
+    qast_children(n, report_inner_loop, ud);
 }
 
-static void tell_serial_loop(void *ud, uint32_t pos, const char *reason) {
+static void report_serial_loop(void *ud, uint32_t pos, const char *reason) {
     Call *c = ud;
     Node *loop = c->region->loop;
     InnerLoop in = {c, pos, reason, false};
-    if (pos != loop->pos) tell_inner_loop(&in, &loop);
+    if (pos != loop->pos) report_inner_loop(&in, &loop);
 }
 
 static void explain_inner_loops(Call *c) {
     const LoopResult *code = &c->v->code;
     bool serial = code->exact.func && !code->parallel.func && qvm(c->vm)->config.explain;
     if (serial)
-        kserial_explain(qvm_ctx(c->vm), code->quick.func ? code->quick.func : code->exact.func, c, tell_serial_loop);
+        kserial_explain(qvm_ctx(c->vm), code->quick.func ? code->quick.func : code->exact.func, c, report_serial_loop);
 }
 
-void qloop_tell(Call *c) {
+void qloop_report(Call *c) {
     static const char *const counted[] = {"", "one ", "two ", "three ", "four ", "five ", "six ", "seven ", "eight "};
     const LoopResult *code = &c->v->code;
     char parallel[48];
-    if (c->v->told) return;
-    c->v->told = true;
+    if (c->v->reported) return;
+    c->v->reported = true;
     snprintf(parallel, sizeof parallel, "parallel, %scounter%s", counted[code->depth], code->depth > 1 ? "s" : "");
     if (code->exact.func && code->parallel.func) explain_loop(c, parallel, "", NULL, 0);
     else
@@ -69,11 +69,11 @@ void qloop_tell(Call *c) {
     explain_inner_loops(c);
 }
 
-void qloop_tell_many(Call *c) {
+void qloop_report_many(Call *c) {
     explain_loop(c, "interpreted", "it has met too many combinations of kinds of values", NULL, 0);
 }
 
-void qloop_tell_inner(Call *c) {
+void qloop_report_inner(Call *c) {
     explain_loop(c, "interpreted", "its work is in loops inside it, which may be parallel", NULL, 0);
 }
 
@@ -92,7 +92,7 @@ void qloop_count_left(qs_vm *vm, const Chunk *c) {
     }
 }
 
-void qloop_tell_left(qs_vm *vm) {
+void qloop_report_left(qs_vm *vm) {
     char line[160];
     int n = qvm(vm)->loops_left;
     if (!qvm(vm)->config.explain || qvm(vm)->loop_least == INT64_MAX || !n) return;
@@ -133,9 +133,9 @@ qs_status qloop_in_order(Call *c) {
     if (!c->order[0]) return QS_OK;
     if (qloop_is_demanded(c->region)) return refuse_parallel(c, c->order, c->order_src, c->order_pos);
     uint32_t reason = c->order_src ? c->order_pos + 1 : UINT32_MAX;
-    if (c->v->told_order != reason)
+    if (c->v->reported_order != reason)
         explain_loop(c, "this time one iteration after the other", c->order, c->order_src, c->order_pos);
-    return c->v->told_order = reason, QS_OK;
+    return c->v->reported_order = reason, QS_OK;
 }
 
 /* -- errors of the loop -------------------------------------------------------------------------------------------- */

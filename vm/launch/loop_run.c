@@ -9,7 +9,7 @@
 
 /* -- parameters ---------------------------------------------------------------------------------------------------- */
 static void bind_real(Call *c, int i, double x) { qbind_number(&c->run.bound, i, (KSlot){.F64 = x}.bits, 8); }
-static void bind_whole(Call *c, int i, int64_t x) { qbind_number(&c->run.bound, i, (KSlot){.I64 = x}.bits, 8); }
+static void bind_int(Call *c, int i, int64_t x) { qbind_number(&c->run.bound, i, (KSlot){.I64 = x}.bits, 8); }
 
 /* Returns the captured value with its trace. */
 static qs_value captured_given(const Call *c, int source) {
@@ -34,9 +34,9 @@ static void bind_source(Call *c, int i, int source, const KParam *p, bool imagin
 static void bind_counter(Call *c, int i, const LoopBind *b, const KParam *p) {
     const Counter *k = &c->counters[b->index];
     double x = b->kind == LOOP_FIRST ? k->first : b->kind == LOOP_STEP ? k->step : qloop_last(k);
-    if (b->kind == LOOP_TURNS) bind_whole(c, i, k->turns);
+    if (b->kind == LOOP_ITERATIONS) bind_int(c, i, k->iterations);
     else if (p->dtype == QS_F64) bind_real(c, i, x);
-    else bind_whole(c, i, (int64_t)x);
+    else bind_int(c, i, (int64_t)x);
 }
 
 /* The evaluator recurses in C. */
@@ -72,13 +72,13 @@ static void bind_all(Call *c, const LoopCode *code) {
         case LOOP_SNAPSHOT:
         case LOOP_IMAGINARY: bind_source(c, i, b->index, p, b->kind == LOOP_IMAGINARY); break;
         case LOOP_REALS: qbind_memory(to, i, c->reals, RESULTS + LOOP_NOTES); break;
-        case LOOP_WHOLES: qbind_memory(to, i, c->wholes, RESULTS); break;
+        case LOOP_INTS: qbind_memory(to, i, c->ints, RESULTS); break;
         case LOOP_PARTS: qbind_memory(to, i, c->parts, PARTS * LOOP_CHUNKS); break;
         case LOOP_SUMS: qbind_memory(to, i, c->sums[b->index], c->nchunks * qloop_sum_count(c, b->index)); break;
-        case LOOP_CHUNK: bind_whole(c, i, c->chunk); break;
-        case LOOP_SEED: bind_whole(c, i, (int64_t)qvm_random(c->vm)->seed); break;
-        case LOOP_FRAMES: bind_whole(c, i, frames_of_call(c)); break;
-        case LOOP_DRAWN: bind_whole(c, i, (int64_t)qvm_random(c->vm)->drawn); break;
+        case LOOP_CHUNK: bind_int(c, i, c->chunk); break;
+        case LOOP_SEED: bind_int(c, i, (int64_t)qvm_random(c->vm)->seed); break;
+        case LOOP_FRAMES: bind_int(c, i, frames_of_call(c)); break;
+        case LOOP_DRAWN: bind_int(c, i, (int64_t)qvm_random(c->vm)->drawn); break;
         default: bind_counter(c, i, b, p); break;
         }
     }
@@ -181,13 +181,13 @@ static qs_status vector_value(Call *c, const LoopOut *o, qs_value *out) {
 
 static qs_value mixed_value(const Call *c, const LoopOut *o) {
     int kind = (int)c->reals[o->slot + 1];
-    if (kind == LOOP_INT) return qs_int(c->wholes[o->whole]);
+    if (kind == LOOP_INT) return qs_int(c->ints[o->integral]);
     return kind == LOOP_BOOL ? qs_bool(c->reals[o->slot] != 0) : qs_num(c->reals[o->slot]);
 }
 
 static qs_status result_value(Call *c, const LoopOut *o, qs_value *out) {
     switch ((LoopKind)o->kind) {
-    case LOOP_INT: *out = qs_int(c->wholes[o->slot]); return QS_OK;
+    case LOOP_INT: *out = qs_int(c->ints[o->slot]); return QS_OK;
     case LOOP_BOOL: *out = qs_bool(c->reals[o->slot] != 0); return QS_OK;
     case LOOP_MIXED: *out = mixed_value(c, o); return QS_OK;
     case LOOP_COMPLEX: return qval_complex(c->vm, c->reals[o->slot], c->reals[o->slot + 1], out);
@@ -266,7 +266,7 @@ static qs_status put_variables(Call *c, qs_value *part) {
             TRY(s);
             continue;
         }
-        qinterp_put(c->vm, qloop_place(c->vm, c->f, o->sym), v);
+        qinterp_put(c->vm, qloop_storage(c->vm, c->f, o->sym), v);
     }
     return QS_OK;
 }
@@ -284,8 +284,8 @@ static qs_status set_variables(Call *c) {
 static void note_drawn(Call *c, LoopVersion which) {
     const LoopResult *code = &c->v->code;
     if (code->drawn < 0) return;
-    if (which == PARALLEL) qvm_drew(c->vm, (uint64_t)(code->draws * c->counters[0].turns));
-    else qvm_drew(c->vm, (uint64_t)c->wholes[code->drawn] - qvm_random(c->vm)->drawn);
+    if (which == PARALLEL) qvm_drew(c->vm, (uint64_t)(code->draws * c->counters[0].iterations));
+    else qvm_drew(c->vm, (uint64_t)c->ints[code->drawn] - qvm_random(c->vm)->drawn);
 }
 
 /* The warning that came first of those that are left; -1: none. */
@@ -301,7 +301,7 @@ static qs_status emit_warnings(Call *c) {
     for (int i; (i = next_warning(c)) >= 0; c->reals[LOOP_NOTE + i] = 0) {
         const LoopNote *n = &c->v->code.notes[i];
         Where w = qast_where(n->func->unit, n->pos);
-        TRY(n->slip == SLIP_PLACE ? qwarn_place(qvm_ctx(c->vm), w, n->name, n->rank)
+        TRY(n->slip == SLIP_PLACE ? qwarn_location(qvm_ctx(c->vm), w, n->name, n->rank)
                                   : qwarn_slip(qvm_ctx(c->vm), w, (Slip)n->slip));
     }
     return QS_OK;
@@ -312,7 +312,7 @@ static const double short_copy = 1e4, copy_of_turn = 20;
 
 bool qloop_keep(Call *c) {
     const LoopCode *code = &c->v->code.exact;
-    double cost = 0, most = short_copy + (isfinite(c->turns) ? copy_of_turn * c->turns : 0);
+    double cost = 0, most = short_copy + (isfinite(c->iterations) ? copy_of_turn * c->iterations : 0);
     c->undo.n = 0;
     if (c->v->code.aborted < 0) return true;
     for (int i = 0; i < code->func->nparams; i++) {
@@ -349,7 +349,7 @@ static double steps_of(const Call *c, LoopVersion which, double positions) {
     const Version *v = &c->v->base.version[which];
     bool side_by_side = which == PARALLEL && !c->v->code.chunked;
     uint32_t own = side_by_side || c->region->loop->kind != N_FOR ? 0 : (uint32_t)c->region->loop->u.loop.nvars;
-    return v->nloops > own ? INFINITY : v->func->nins * (side_by_side ? positions : c->turns);
+    return v->nloops > own ? INFINITY : v->func->nins * (side_by_side ? positions : c->iterations);
 }
 
 qs_status qloop_run(Call *c, Device *d, LoopVersion which, const Launch *l, bool *again) {
@@ -357,7 +357,7 @@ qs_status qloop_run(Call *c, Device *d, LoopVersion which, const Launch *l, bool
     r->form = &c->v->base, r->which = (int)which, r->optional = true, r->device = d, r->chosen = false;
     r->bind = bind_params, r->fit = NULL, r->unrecorded = r->late = false;
     r->launch = *l, r->launch.any_block = which == PARALLEL;
-    r->positions = c->v->code.chunked ? c->turns : 1;
+    r->positions = c->v->code.chunked ? c->iterations : 1;
     for (int i = 0; !c->v->code.chunked && i < l->rank; i++) r->positions *= (double)l->domain[i];
     r->steps = steps_of(c, which, r->positions);
     memset(c->reals + LOOP_NOTE, 0, LOOP_NOTES * sizeof *c->reals);

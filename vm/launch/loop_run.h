@@ -22,9 +22,9 @@ typedef struct { /* a loop, compiled for one specialization key */
     Specialization base;
     LoopRange range[QS_MAX_RANK];
     LoopResult code; /* exact.func NULL: the compiler declined the loop */
-    bool told;       /* --explain has reported the result */
+    bool reported;   /* --explain has reported the result */
     /* 1 + source position of the reason for serial execution that --explain reported last; UINT32_MAX: it has none */
-    uint32_t told_order;
+    uint32_t reported_order;
     int naborted; /* runs that a called function has ended */
 } LoopSpec;
 
@@ -34,13 +34,13 @@ typedef struct {
     double steps; /* steps of one iteration; 0: not constant, because it has inner loops */
     SpecializationList forms;
     int ndeclined;
-    bool told_many;  /* --explain has reported that there are too many specializations */
-    bool told_inner; /* --explain has reported that the work is left to inner loops */
+    bool reported_many;  /* --explain has reported that there are too many specializations */
+    bool reported_inner; /* --explain has reported that the work is left to inner loops */
 } LoopState;
 
 typedef struct {
     double first, step;
-    int64_t turns;
+    int64_t iterations;
 } Counter;
 
 typedef struct {
@@ -51,13 +51,13 @@ typedef struct {
     qs_value value[MAX_ENTRIES]; /* values of v's entries */
     const Counter *counters;
     const LoopRegion *region;
-    double turns;  /* product of all iteration counts; INFINITY: unknown */
-    double steps;  /* estimated interpreter steps of all iterations */
-    int64_t chunk; /* iterations per chunk; nchunks: number of chunks */
+    double iterations; /* product of all iteration counts; INFINITY: unknown */
+    double steps;      /* estimated interpreter steps of all iterations */
+    int64_t chunk;     /* iterations per chunk; nchunks: number of chunks */
     int64_t nchunks;
     double *sums[LOOP_SUM_ARRAYS];
     double reals[RESULTS + LOOP_NOTES], parts[PARTS * LOOP_CHUNKS];
-    int64_t wholes[RESULTS];
+    int64_t ints[RESULTS];
     uint8_t ndim[LOOP_TWO]; /* ndim of the arrays among the first LOOP_TWO entries, before the run */
     char order[LOOP_WHY];   /* reason why this run is serial although a parallel version exists; "": it is not */
     const Source *order_src;
@@ -75,7 +75,7 @@ Device *qloop_processor(qs_vm *vm);
 /* -- loop_value.c -------------------------------------------------------------------------------------------------- */
 /* Finds the value of a variable of the running function. */
 bool qloop_find(qs_vm *vm, const Frame *f, const Sym *sym, qs_value *out);
-qs_value *qloop_place(qs_vm *vm, const Frame *f, const Sym *sym); /* address of a local or global variable */
+qs_value *qloop_storage(qs_vm *vm, const Frame *f, const Sym *sym); /* address of a local or global variable */
 Counter qloop_counter(const Frame *f, const LoopRegion *r, int i);
 double qloop_last(const Counter *c);
 LoopRange qloop_range(const Counter *c);
@@ -97,7 +97,7 @@ LoopJob qloop_job(Asking *a, const LoopRegion *r, const LoopRange *ranges);
 /* Of one iteration; 0: depends on inner loops. */
 double qloop_fixed_steps(qs_vm *vm, const Frame *f, const LoopRegion *r);
 /* Of one iteration, with the current values. */
-double qloop_turn_steps(qs_vm *vm, const Frame *f, const LoopRegion *r);
+double qloop_steps_per_iteration(qs_vm *vm, const Frame *f, const LoopRegion *r);
 double qloop_steps(qs_vm *vm, const Frame *f, const LoopRegion *r); /* of all iterations */
 /* Is nearly all work of an iteration inside loops that are each worth running on all threads?  FRAME_OF_SUMS: yes, and
  * some of them add up sums, whose bits differ from serial execution. */
@@ -131,9 +131,9 @@ qs_status qloop_add_sums(Call *c); /* adds up array sums */
 
 /* -- loop_report.c ------------------------------------------------------------------------------------------------- */
 bool qloop_is_demanded(const LoopRegion *r);
-void qloop_tell(Call *c);
-void qloop_tell_many(Call *c);
-void qloop_tell_inner(Call *c);
+void qloop_report(Call *c);
+void qloop_report_many(Call *c);
+void qloop_report_inner(Call *c);
 /* The error for a {!parallel for} loop that cannot run in parallel; it says why. */
 qs_status qloop_demand(const Call *c);
 /* The run is serial for the reason in c->order: an error for {!parallel for}, otherwise explained. */

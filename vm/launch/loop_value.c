@@ -21,10 +21,10 @@ static bool find_storage(const Sym *sym, From *from) {
 bool qloop_find(qs_vm *vm, const Frame *f, const Sym *sym, qs_value *out) {
     From from;
     if (!find_storage(sym, &from)) return false;
-    return *out = from == FROM_CAPTURE ? f->fn->captures[sym->index] : *qloop_place(vm, f, sym), true;
+    return *out = from == FROM_CAPTURE ? f->fn->captures[sym->index] : *qloop_storage(vm, f, sym), true;
 }
 
-qs_value *qloop_place(qs_vm *vm, const Frame *f, const Sym *sym) {
+qs_value *qloop_storage(qs_vm *vm, const Frame *f, const Sym *sym) {
     return sym->kind == SYM_GLOBAL ? qvm_global(vm, (uint64_t)sym->index) : &f->base[sym->index];
 }
 
@@ -54,8 +54,8 @@ static LoopValue describe_value(const Asking *a, int entry) {
     const Captured *e = &a->e.at[entry];
     qs_value v = a->e.value[entry];
     LoopValue out = {.kind = LOOP_OTHER, .source = entry};
-    out.whole = (v.kind == QS_NUM || v.kind == QS_INT) && e->facts & NUM_31 && !(e->facts & NUM_MINUS_ZERO);
-    out.small = out.whole && e->facts & NUM_20;
+    out.integral = (v.kind == QS_NUM || v.kind == QS_INT) && e->facts & NUM_31 && !(e->facts & NUM_MINUS_ZERO);
+    out.small = out.integral && e->facts & NUM_20;
     switch ((qs_kind)v.kind) {
     case QS_NIL: out.kind = v.aux == NIL_UNSET ? LOOP_UNSET : LOOP_OTHER; break;
     case QS_NUM: out.kind = LOOP_NUM; break;
@@ -215,13 +215,13 @@ Counter qloop_counter(const Frame *f, const LoopRegion *r, int i) {
     return (Counter){at[1].u.f, at[2].u.f, at[3].u.i};
 }
 
-double qloop_last(const Counter *c) { return c->first + (double)(c->turns - 1) * c->step; }
+double qloop_last(const Counter *c) { return c->first + (double)(c->iterations - 1) * c->step; }
 
 LoopRange qloop_range(const Counter *c) {
     LoopRange r = {.step = c->step};
-    bool whole = c->first == floor(c->first) && c->step == floor(c->step) && !(c->first == 0 && signbit(c->first));
+    bool integral = c->first == floor(c->first) && c->step == floor(c->step) && !(c->first == 0 && signbit(c->first));
     double most = fmax(fabs(c->first), fabs(qloop_last(c)));
-    r.whole = whole && most <= 0x1p48 && fabs(c->step) <= 0x1p31;
-    r.small = r.whole && most <= LOOP_SMALL;
+    r.integral = integral && most <= 0x1p48 && fabs(c->step) <= 0x1p31;
+    r.small = r.integral && most <= LOOP_SMALL;
     return r;
 }

@@ -198,12 +198,12 @@ static void explain_saved(const Run *r, Recorded *rec) {
     const KFunc *f = rec->form->version[rec->which].func;
     GradientForm *g = rec->gradient;
     Text t;
-    if (g->told || rec->row || !qvm(r->vm)->config.explain) return;
-    g->told = true;
+    if (g->reported || rec->row || !qvm(r->vm)->config.explain) return;
+    g->reported = true;
     qtext_init(&t, qvm_ctx(r->vm));
     if (g->refused) qtext_printf(&t, "no derivative: %s", g->why.text);
     else qtext_puts(&t, "for its derivative is kept: "), put_kept(&t, rec, f);
-    qreport_explain(r->vm, qreport_place(f), "%s%s: %s", rec->form->noun, f->name->s, t.s);
+    qreport_explain(r->vm, qreport_location(f), "%s%s: %s", rec->form->noun, f->name->s, t.s);
     qtext_free(&t);
 }
 

@@ -57,7 +57,7 @@ typedef struct GradientForm {
     KGrad code;
     Specialization **pass;
     JoinedForm *joined; /* fused variants of its only pass; also in base.gradients */
-    bool told;          /* --explain has reported which arrays it saves */
+    bool reported;      /* --explain has reported which arrays it saves */
     bool refused;       /* no gradient exists; `why` is the error */
     ErrorState why;
 } GradientForm;

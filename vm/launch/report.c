@@ -123,10 +123,10 @@ static double value_of(const KFunc *f, const DevArg *args, KRef r, int depth) {
     return i->op == K_ADD ? a + b : i->op == K_SUB ? a - b : a * b;
 }
 
-static double turns_of(const KFunc *f, const DevArg *args, const KIns *i) {
+static double iterations_of(const KFunc *f, const DevArg *args, const KIns *i) {
     double from = value_of(f, args, i->a, 0), to = value_of(f, args, i->b, 0), step = value_of(f, args, i->c, 0);
-    double turns = floor((to - from) / step) + 1;
-    return turns < 0 ? 0 : turns;
+    double iterations = floor((to - from) / step) + 1;
+    return iterations < 0 ? 0 : iterations;
 }
 
 static bool computes(const KIns *i) {
@@ -144,7 +144,7 @@ static double flops_of(const KFunc *f, const DevArg *args, const Launch *l) {
         if (i->op == K_END) depth--;
         else if (i->op == K_IF || i->op == K_FOR || i->op == K_LOOP) {
             if (++depth == DEEP) return NAN;
-            times[depth] = times[depth - 1] * (i->op == K_IF ? 1 : i->op == K_LOOP ? NAN : turns_of(f, args, i));
+            times[depth] = times[depth - 1] * (i->op == K_IF ? 1 : i->op == K_LOOP ? NAN : iterations_of(f, args, i));
         } else if (computes(i)) sum += times[depth];
     }
     return sum;
@@ -152,7 +152,7 @@ static double flops_of(const KFunc *f, const DevArg *args, const Launch *l) {
 
 /* -- times --------------------------------------------------------------------------------------------------------- */
 
-Where qreport_place(const KFunc *f) {
+Where qreport_location(const KFunc *f) {
     KRef r = 1;
     while (r + 1 < f->nins && !f->ins[r].pos) r++; /* parameters of an expression have no position */
     return (Where){f->src, f->ins[r].pos};
@@ -216,7 +216,7 @@ qs_status qreport_launch(Run *r, Program *p) {
     double start = qclock_seconds();
     TRY(d->ops->launch(d, p, &r->launch, f->nparams, r->bound.arg, fault));
     TRY(d->ops->sync(d));
-    Str *place = place_of(r->vm, f->src ? qreport_place(f) : qvm_here(r->vm));
+    Str *place = place_of(r->vm, f->src ? qreport_location(f) : qvm_here(r->vm));
     add_call(r->vm, profiling(r->vm),
              (Timing){.hash = f->hash,
                       .name = f->name,
@@ -228,7 +228,7 @@ qs_status qreport_launch(Run *r, Program *p) {
 }
 
 /* -- limits of the device ------------------------------------------------------------------------------------------ */
-enum { STREAM = 1 << 24, POINTS = 1 << 18, TURNS = 512, REPEATS = 5 };
+enum { STREAM = 1 << 24, POINTS = 1 << 18, ITERATIONS = 512, REPEATS = 5 };
 
 static const char stream_text[] =
     "kernel \"stream\" rank 1 {\n"
@@ -243,7 +243,7 @@ static void chains_text(Text *t) {
     qtext_printf(t,
                  "kernel \"chains\" rank 1 {\n  param \"a\" array float32 rank 1 contiguous unit_last\n"
                  "  %%1 = pos int64 0\n  %%2 = const float32 0.5\n  %%3 = const int64 1\n  %%4 = const int64 %d\n",
-                 TURNS);
+                 ITERATIONS);
     int n = 5;
     for (int c = 0; c < CHAINS; c++) {
         qtext_printf(t, "  %%%d = const float32 %d\n  %%%d = local float32 %%%d\n", n, c + 1, n + 1, n);

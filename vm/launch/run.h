@@ -78,7 +78,7 @@ typedef struct Launches {
     SpecializationList *rows;
     SpecializationList along;              /* axis_launch.c */
     SpecializationList carries;            /* move_launch.c */
-    struct LaunchRecord *late, *late_free; /* async_error.c */
+    struct LaunchRecord *late, *lazy_free; /* async_error.c */
     ErrorState unheard; /* async_error.c: an error that was reported, saved until the outermost call ends with it */
     uint8_t makers;     /* last number given to a specialization: Choice.maker */
 } Launches;
@@ -90,9 +90,9 @@ qs_status qlaunch_here(Run *r);
 void qkernel_close(qs_vm *vm);      /* kernel.c */
 void qelementwise_close(qs_vm *vm); /* elementwise_node.c */
 /* Sets the text of a fault of f as the error, with this source location; qlaunch_fault does so for r->fault. */
-qs_status qlaunch_tell(qs_vm *vm, const KFunc *f, const DevFault *fault, Where at);
+qs_status qlaunch_report_fault(qs_vm *vm, const KFunc *f, const DevFault *fault, Where at);
 static inline qs_status qlaunch_fault(const Run *r, Where at) {
-    return qlaunch_tell(r->vm, qlaunch_func(r), &r->fault, at);
+    return qlaunch_report_fault(r->vm, qlaunch_func(r), &r->fault, at);
 }
 
 /* -- async_error.c ------------------------------------------------------------------------------------------------- */
@@ -149,7 +149,7 @@ void qchoose_made(qs_vm *vm, const Device *d, double ns);
 void qreport_close(qs_vm *vm, struct Report *r);
 /* Prints a line of --explain, which begins with the source location if there is one. */
 void qreport_explain(qs_vm *vm, Where at, const char *fmt, ...) QS_PRINTF(3, 4);
-Where qreport_place(const KFunc *f); /* location of the first instruction that has one */
+Where qreport_location(const KFunc *f); /* location of the first instruction that has one */
 /* Collects code that was made for config.compile_for, if --dump requests it. */
 void qreport_code(qs_vm *vm, const Code *code);
 /* Collects the code of f, which d is about to load, if --dump requests it. */

@@ -53,8 +53,8 @@ static uint64_t function_facts(const Function *f, bool which) {
                                    : 0;
 }
 
-uint64_t qkey_facts(qs_value v, SpecKind tells) {
-    const KeyParts *t = &key_parts[tells];
+uint64_t qkey_facts(qs_value v, SpecKind spec_kind) {
+    const KeyParts *t = &key_parts[spec_kind];
     const Str *text = v.u.p;
     uint64_t f = 0;
     switch ((qs_kind)v.kind) {

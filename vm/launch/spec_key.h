@@ -61,7 +61,7 @@ typedef struct {
 typedef struct {
     qs_vm *vm;
     Site site;
-    SpecKind tells;
+    SpecKind spec_kind;
     Captured at[MAX_ENTRIES];
     qs_value value[MAX_ENTRIES];
     int n;

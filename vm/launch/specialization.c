@@ -18,7 +18,7 @@ void *qspec_new(qs_vm *vm, SpecializationList *list, size_t size, const char *no
 }
 
 void qspec_enter(Specialization *f, const CapturedList *e) {
-    f->tells = e->tells, f->nentries = e->n;
+    f->spec_kind = e->spec_kind, f->nentries = e->n;
     f->entries = qarena_alloc(&f->arena, qmem_size((size_t)e->n, sizeof *f->entries, sizeof *f->entries));
     memcpy(f->entries, e->at, (size_t)e->n * sizeof *f->entries);
 }

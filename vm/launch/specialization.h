@@ -38,7 +38,7 @@ typedef struct {
     bool was_away;         /* the last launch was on a device with memory of its own */
     double fetched;        /* bytes of its results that the host usually reads after a launch on such a device */
     double fetched_before; /* Ctx.fetched at the last launch */
-    int told;              /* device number + 1 that --explain reported last; 0: none */
+    int reported;          /* device number + 1 that --explain reported last; 0: none */
 } Choice;
 
 typedef struct SpecializationList {
@@ -50,7 +50,7 @@ typedef struct Specialization {
     struct Specialization *next; /* next in the list, which is ordered by last use */
     size_t size;
     Arena arena;
-    SpecKind tells;
+    SpecKind spec_kind;
     Captured *entries;
     int nentries;
     const char *noun; /* in messages, before the function's name: "kernel " */
@@ -73,7 +73,7 @@ void qspec_enter(Specialization *f, const CapturedList *e);
 void qspec_set(Specialization *f, int which, const KFunc *func); /* func NULL: no such version */
 /* Do the captured values at this site have the keys that f was compiled for?  If so, stores the values in `values`. */
 static inline bool qspec_agrees(qs_vm *vm, const Specialization *f, const Site *s, qs_value *values) {
-    return qcaptured_agree(vm, f->entries, f->nentries, s, f->tells, values);
+    return qcaptured_agree(vm, f->entries, f->nentries, s, f->spec_kind, values);
 }
 static inline void qspec_to_front(SpecializationList *list, Specialization **at) {
     Specialization *f = *at;

@@ -134,7 +134,7 @@ static qs_status set_initial_value(qs_vm *vm, Module *m, const TypeDef *def, con
     if (!is) f->given = 1 + qnames_slot(vm, m, qast_initial_name(qvm_ctx(vm), def->name, p->name));
     else if (!f->type || v.kind == QS_NIL) f->init = qval_retain(v);
     else s = qval_coerce(vm, v, f->type, f->name->s, &f->init);
-    if (s) qerr_place(qvm_ctx(vm), (Where){src, p->init->pos});
+    if (s) qerr_location(qvm_ctx(vm), (Where){src, p->init->pos});
     return qval_release(vm, v), s;
 }
 

@@ -114,7 +114,7 @@ static int in_order(const void *a, const void *b) {
     return (x->pos > y->pos) - (x->pos < y->pos);
 }
 
-static qs_status tell_warnings(qs_vm *vm, const Unit *u) {
+static qs_status report_warnings(qs_vm *vm, const Unit *u) {
     if (u->nwarnings) qsort(u->warnings, (size_t)u->nwarnings, sizeof *u->warnings, in_order);
     for (int i = 0; i < u->nwarnings; i++)
         TRY(qwarn_at(qvm_ctx(vm), qast_where(u, u->warnings[i].pos), "%s", u->warnings[i].sentence));
@@ -228,7 +228,7 @@ static qs_status resolve_import(qs_vm *vm, const Unit *u, const Node *n, char ou
         /* a compiled program contains its imports */
     } else {
         s = (qparse_is_native(name) ? resolve_native : resolve_file)(vm, importer, name, out);
-        if (s) qerr_place(qvm_ctx(vm), w);
+        if (s) qerr_location(qvm_ctx(vm), w);
     }
     qtext_free(&path);
     return s;
@@ -359,7 +359,7 @@ static qs_status read_module(qs_vm *vm, const char *path, bool imported, Fresh *
 static qs_status link_unit(qs_vm *vm, Module *m, Unit *u) {
     qs_status s = qlink_unit(vm, m, u);
     if (s) return failed_unit(vm, u, s);
-    return tell_warnings(vm, u);
+    return report_warnings(vm, u);
 }
 
 static Function *main_function(qs_vm *vm, Unit *u) { return qfn_script(vm, u->main, 0); }

@@ -230,7 +230,7 @@ static void lend_sums(BackwardPass *s, const GradNode *n, qs_value *dx) {
 
 /* Gives an error in a pass the source location of the recorded operation. */
 static qs_status at_node(qs_vm *vm, const GradNode *n, qs_status s) {
-    if (s != QS_OK && s != QS_EINTERRUPT) qerr_place(qvm_ctx(vm), n->at);
+    if (s != QS_OK && s != QS_EINTERRUPT) qerr_location(qvm_ctx(vm), n->at);
     return s;
 }
 

@@ -74,9 +74,9 @@ static qs_status list_wanted(qs_vm *vm, const GradNode *n, qs_value *out) {
     return QS_OK;
 }
 
-static qs_status collect_args(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *args, bool told) {
+static qs_status collect_args(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *args, bool wants_list) {
     const Rule *r = n->data;
-    if (told) TRY(list_wanted(vm, n, &args[r->nin + 2 * r->nout]));
+    if (wants_list) TRY(list_wanted(vm, n, &args[r->nin + 2 * r->nout]));
     for (int i = 0; i < r->nin; i++) args[i] = qval_retain(r->kept[i]);
     for (int i = 0; i < r->nout; i++) {
         qs_value kept = r->kept[r->nin + i], *y = &args[r->nin + i], *d = &args[r->nin + r->nout + i];
@@ -161,11 +161,11 @@ static bool has_no_elements(const GradNode *n) {
 
 static qs_status reverse_rule(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *dx) {
     const Rule *r = n->data;
-    bool told = asks_what_is_wanted(r);
+    bool wants_list = asks_what_is_wanted(r);
     if (has_no_elements(n)) return QS_OK;
-    int nargs = r->nin + 2 * r->nout + told;
+    int nargs = r->nin + 2 * r->nout + wants_list;
     qs_value *args = qmem_alloc(qvm_ctx(vm), qmem_size((size_t)nargs, sizeof *args, 0));
-    qs_status s = collect_args(vm, n, dy, args, told);
+    qs_status s = collect_args(vm, n, dy, args, wants_list);
     if (s == QS_OK) s = call_at(vm, n, nargs, args, dx);
     for (int i = 0; i < r->nin && s == QS_OK; i++)
         if (n->in[i]) s = check_given(vm, r, i, dx[i]);

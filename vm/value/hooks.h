@@ -40,7 +40,7 @@ typedef struct LaunchHooks {
     void (*fuse_free)(qs_vm *vm, struct FuseRegion *r);
     qs_status (*loop_enter)(qs_vm *vm, struct Frame *f, uint32_t pc, bool *done);
     qs_status (*loop_begin)(qs_vm *vm, struct Frame *f, struct LoopRegion *r, bool *done);
-    qs_status (*loop_turn)(qs_vm *vm, struct Frame *f, struct LoopRegion *r, bool *done);
+    qs_status (*loop_end_iteration)(qs_vm *vm, struct Frame *f, struct LoopRegion *r, bool *done);
     void (*loop_free)(qs_vm *vm, struct LoopRegion *r);
     qs_status (*function_enter)(qs_vm *vm, struct Frame *f, bool *done);
     void (*function_free)(qs_vm *vm, Proto *p);

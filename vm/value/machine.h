@@ -41,7 +41,7 @@ typedef struct Machine {
     int loops_left;           /* number of loops in freed code that had too little work to be compiled */
     size_t fuse_least;        /* elements from which an expression may be fused; see vm/interp/jit.h */
     Flag interrupted;         /* set by qs_interrupt, polled by kernels and by all waits */
-    Since waits, told;        /* start of the current wait for a driver (qdev_wait); start of the last reported wait */
+    Since waits, reported;    /* start of the current wait for a driver (qdev_wait); start of the last reported wait */
     Flag attention;           /* makes loops call qvm_attend: an interrupt, or other Python threads want to run */
     /* gc.c */
     GcObj gc_list;
@@ -65,10 +65,10 @@ typedef struct Machine {
     struct Launches *launches;
     struct Device *devices;
     int ndevices;
-    struct Device *device;             /* device on which kernels run, unless `automatic` */
-    bool automatic;                    /* each launch chooses its device (choose.c) */
-    uint8_t held;                      /* device_math.h: cached HELD_… value for the open devices */
-    uint8_t told_math[LIB__COUNT + 2]; /* device_math.c: last --explain report per library; 1 processor, 2 device */
+    struct Device *device;                 /* device on which kernels run, unless `automatic` */
+    bool automatic;                        /* each launch chooses its device (choose.c) */
+    uint8_t held;                          /* device_math.h: cached HELD_… value for the open devices */
+    uint8_t reported_math[LIB__COUNT + 2]; /* device_math.c: last --explain report per library; 1 processor, 2 device */
     /* gemm.c */
     /* cblas_?gemm for float32 … complex128; NULL: not available or not needed yet.  side_by_side: may be called by
      * several threads at once. */

@@ -74,7 +74,7 @@ typedef struct Array {
     uint8_t rank;    /* 1..8 */
     uint8_t ndim;    /* at least rank; 0: an array without dimensions, from outside, with one element */
     uint8_t size_of; /* result of size(x): the ndim of x; otherwise 0 */
-    bool turned;     /* a column that is the transpose of a vec with one dimension */
+    bool transposed; /* a column that is the transpose of a vec with one dimension */
     bool contiguous;
     Buffer *buf;
     size_t offset;         /* offset of the first element in buf, in elements */

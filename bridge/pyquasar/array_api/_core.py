@@ -167,7 +167,7 @@ def iinfo(type, /):
     """The limits of an integer type."""
     d = type if isinstance(type, DType) else dtype_of(type)
     if d.kind not in INTEGERS:
-        raise TypeError("iinfo: a type of whole numbers is wanted, got %s" % d.name)
+        raise TypeError("iinfo: a type of integers is wanted, got %s" % d.name)
     return iinfo_object(d)
 
 
@@ -520,7 +520,7 @@ def meshgrid(*arrays, indexing="xy"):
 def places(x, n, axis=None):
     """Checks indices into n elements, where negative ones count from the end; returns them as contiguous int64."""
     if dtype_of(x).kind not in INTEGERS:
-        raise IndexError("index: whole numbers or truth values are wanted, got elements of type %s" % dtype_of(x).name)
+        raise IndexError("index: integers or truth values are wanted, got elements of type %s" % dtype_of(x).name)
     if x.size:
         code, axes = x._code, (1 << x.ndim) - 1
         low, high = item(_bridge._xp__fold(2, x, axes, False, code)), item(_bridge._xp__fold(3, x, axes, False, code))

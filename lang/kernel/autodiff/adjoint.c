@@ -23,7 +23,7 @@ static KRef get_local(KRemat *v, KRef local) { return kremat_add(v, (KMake){K_GE
 static void set_local(KRemat *v, KRef local, KRef x) { kremat_add(v, (KMake){K_SET, .a = local, .b = x}); }
 static KRef zero_const(KRemat *v, qs_dtype d) { return kir_const_bits(v->g, d, 0, v->pos); }
 static KRef new_local(KRemat *v, KRef x) { return kremat_add(v, (KMake){K_LOCAL, .a = x}); }
-static KRef int_const(KRemat *v, int64_t n) { return kremat_whole(v, QS_I64, n); }
+static KRef int_const(KRemat *v, int64_t n) { return kremat_int(v, QS_I64, n); }
 
 /* -- sums ---------------------------------------------------------------------------------------------------------- */
 static void new_sum(KRemat *v, KSum *s, qs_dtype d) {
@@ -302,10 +302,10 @@ static void bind_counter(KRemat *v, const KWayBack *w, KRef n) {
     kremat_bind(v, w->loop, kremat_cast(v, w->d, value));
 }
 
-static void begin_with_history(KRemat *v, const KWayBack *w, KRef turn) {
+static void begin_with_history(KRemat *v, const KWayBack *w, KRef iteration) {
     for (int k = 0; k < w->l->n; k++) {
         if (!w->l->set[k]) continue;
-        KRef then = kremat_add(v, (KMake){K_ALOAD, .a = w->l->history[k], .b = turn});
+        KRef then = kremat_add(v, (KMake){K_ALOAD, .a = w->l->history[k], .b = iteration});
         v->local[w->l->state[k]] = new_local(v, then);
     }
 }
@@ -313,13 +313,13 @@ static void begin_with_history(KRemat *v, const KWayBack *w, KRef turn) {
 /* A stack of checkpoints.  LARRAYs: iteration (turn) and, by state, the values at its beginning (slot).  LOCALs:
  * top: index of the last one; next: iteration of the next one; step: iterations between two. */
 typedef struct {
-    KRef top, turn, *slot, next, step;
+    KRef top, iteration, *slot, next, step;
 } KSlots;
 
-static void put_slot(KRemat *v, const KWayBack *w, const KSlots *s, KRef turn) {
-    KRef top = kremat_fold(v, K_ADD, get_local(v, s->top), kremat_whole(v, QS_I32, 1), 0);
+static void put_slot(KRemat *v, const KWayBack *w, const KSlots *s, KRef iteration) {
+    KRef top = kremat_fold(v, K_ADD, get_local(v, s->top), kremat_int(v, QS_I32, 1), 0);
     set_local(v, s->top, top);
-    kremat_add(v, (KMake){K_ASTORE, .a = s->turn, .b = top, .c = turn});
+    kremat_add(v, (KMake){K_ASTORE, .a = s->iteration, .b = top, .c = iteration});
     for (int k = 0; k < w->l->n; k++)
         if (w->l->set[k])
             kremat_add(v, (KMake){K_ASTORE, .a = s->slot[k], .b = top, .c = get_local(v, v->local[w->l->state[k]])});
@@ -327,12 +327,12 @@ static void put_slot(KRemat *v, const KWayBack *w, const KSlots *s, KRef turn) {
 
 static KSlots begin_slots(KRemat *v, const KWayBack *w) {
     KSlots s = {.slot = qarena_alloc(v->s->arena, qmem_size((size_t)w->l->n, sizeof(KRef), sizeof(KRef)))};
-    s.turn = kremat_add(v, (KMake){K_LARRAY, .own = QS_I64, .imm = SLOTS});
+    s.iteration = kremat_add(v, (KMake){K_LARRAY, .own = QS_I64, .imm = SLOTS});
     for (int k = 0; k < w->l->n; k++)
         if (w->l->set[k])
             s.slot[k] =
                 kremat_add(v, (KMake){K_LARRAY, .own = (qs_dtype)get_ins(v, w->l->state[k])->dtype, .imm = SLOTS});
-    s.top = new_local(v, kremat_whole(v, QS_I32, -1));
+    s.top = new_local(v, kremat_int(v, QS_I32, -1));
     s.next = new_local(v, int_const(v, 0)), s.step = new_local(v, int_const(v, 0));
     begin_state(v, w, true);
     put_slot(v, w, &s, int_const(v, 0));
@@ -341,9 +341,10 @@ static KSlots begin_slots(KRemat *v, const KWayBack *w) {
 
 /* Chooses the distance between checkpoints from iteration `from` to `turn`: half of the free slots are used now,
  * the others remain for the iterations in between. */
-static void choose_step(KRemat *v, const KSlots *s, KRef from, KRef turn) {
-    KRef free_slots = kremat_fold(v, K_SUB, kremat_whole(v, QS_I32, SLOTS - 1), get_local(v, s->top), 0);
-    KRef room = kremat_cast(v, QS_I64, free_slots), ahead = kremat_fold(v, K_SUB, turn, from, 0), one = int_const(v, 1);
+static void choose_step(KRemat *v, const KSlots *s, KRef from, KRef iteration) {
+    KRef free_slots = kremat_fold(v, K_SUB, kremat_int(v, QS_I32, SLOTS - 1), get_local(v, s->top), 0);
+    KRef room = kremat_cast(v, QS_I64, free_slots), ahead = kremat_fold(v, K_SUB, iteration, from, 0),
+         one = int_const(v, 1);
     KRef half = kremat_fold(v, K_DIV, kremat_fold(v, K_ADD, room, one, 0), int_const(v, 2), 0);
     KRef wide = kremat_fold(v, K_ADD, kremat_fold(v, K_DIV, ahead, kremat_fold(v, K_ADD, half, one, 0), 0), one, 0);
     KRef step = kremat_fold(v, K_SELECT, kremat_fold(v, K_LE, ahead, room, 0), one, wide);
@@ -351,35 +352,35 @@ static void choose_step(KRemat *v, const KSlots *s, KRef from, KRef turn) {
     set_local(v, s->next, kremat_fold(v, K_ADD, from, step, 0));
 }
 
-static void place_checkpoint(KRemat *v, const KWayBack *w, const KSlots *s, KRef turn) {
-    KRef due = kremat_fold(v, K_EQ, turn, get_local(v, s->next), 0);
-    KRef has_room = kremat_fold(v, K_LT, get_local(v, s->top), kremat_whole(v, QS_I32, SLOTS - 1), 0);
+static void place_checkpoint(KRemat *v, const KWayBack *w, const KSlots *s, KRef iteration) {
+    KRef due = kremat_fold(v, K_EQ, iteration, get_local(v, s->next), 0);
+    KRef has_room = kremat_fold(v, K_LT, get_local(v, s->top), kremat_int(v, QS_I32, SLOTS - 1), 0);
     kremat_open(v, K_IF, QS_B1, kremat_fold(v, K_AND, due, has_room, 0), 0, 0);
-    put_slot(v, w, s, turn);
-    set_local(v, s->next, kremat_fold(v, K_ADD, turn, get_local(v, s->step), 0));
+    put_slot(v, w, s, iteration);
+    set_local(v, s->next, kremat_fold(v, K_ADD, iteration, get_local(v, s->step), 0));
     kremat_close(v);
 }
 
 /* Restores the LOCALs as of the beginning of iteration `turn`: runs the loop from the last checkpoint. */
-static void return_to(KRemat *v, const KWayBack *w, const KSlots *s, KRef turn) {
-    KRef top = get_local(v, s->top), from = kremat_add(v, (KMake){K_ALOAD, .a = s->turn, .b = top}),
+static void return_to(KRemat *v, const KWayBack *w, const KSlots *s, KRef iteration) {
+    KRef top = get_local(v, s->top), from = kremat_add(v, (KMake){K_ALOAD, .a = s->iteration, .b = top}),
          one = int_const(v, 1);
     for (int k = 0; k < w->l->n; k++)
         if (w->l->set[k])
             v->local[w->l->state[k]] = new_local(v, kremat_add(v, (KMake){K_ALOAD, .a = s->slot[k], .b = top}));
     begin_state(v, w, false);
-    choose_step(v, s, from, turn);
+    choose_step(v, s, from, iteration);
     KRef frame = v->frame;
     v->frame = w->loop;
-    KRef n = kremat_open(v, K_FOR, QS_I64, from, kremat_fold(v, K_SUB, turn, one, 0), one);
+    KRef n = kremat_open(v, K_FOR, QS_I64, from, kremat_fold(v, K_SUB, iteration, one, 0), one);
     place_checkpoint(v, w, s, n);
     bind_counter(v, w, n);
-    kremat_turn(v, v->s->body[w->loop], v->f->regions[w->loop].end);
+    kremat_iteration(v, v->s->body[w->loop], v->f->regions[w->loop].end);
     kremat_close(v);
     v->frame = frame;
-    KRef now = get_local(v, s->top), last = kremat_add(v, (KMake){K_ALOAD, .a = s->turn, .b = now});
-    kremat_open(v, K_IF, QS_B1, kremat_fold(v, K_EQ, last, turn, 0), 0, 0);
-    set_local(v, s->top, kremat_fold(v, K_SUB, now, kremat_whole(v, QS_I32, 1), 0));
+    KRef now = get_local(v, s->top), last = kremat_add(v, (KMake){K_ALOAD, .a = s->iteration, .b = now});
+    kremat_open(v, K_IF, QS_B1, kremat_fold(v, K_EQ, last, iteration, 0), 0, 0);
+    set_local(v, s->top, kremat_fold(v, K_SUB, now, kremat_int(v, QS_I32, 1), 0));
     kremat_close(v);
 }
 
@@ -405,13 +406,13 @@ static void undo_steps(KRemat *v, const KWayBack *w) {
 }
 
 /* Restores the LOCALs for iteration `turn`.  dead_code.c removes this code if all needed LOCALs can be undone. */
-static void begin_iteration(KRemat *v, const KWayBack *w, const KSlots *s, KRef turn) {
+static void begin_iteration(KRemat *v, const KWayBack *w, const KSlots *s, KRef iteration) {
     if (!w->l->any_set) begin_state(v, w, true);
-    else if (w->l->turns > 0) begin_state(v, w, false), begin_with_history(v, w, turn);
-    else return_to(v, w, s, turn);
+    else if (w->l->iterations > 0) begin_state(v, w, false), begin_with_history(v, w, iteration);
+    else return_to(v, w, s, iteration);
 }
 
-static bool needs_slots(const KLoopState *l) { return l->any_set && l->turns < 0; }
+static bool needs_slots(const KLoopState *l) { return l->any_set && l->iterations < 0; }
 
 /* Goes through FOR a..b by c backward.  If the step is not 1 or -1, the last value of the counter must be computed;
  * an IF around it tests that the loop has iterations. */
@@ -433,9 +434,9 @@ static void back_for(KRemat *v, KWayBack *w) {
     KSlots slots = needs_slots(w->l) ? begin_slots(v, w) : (KSlots){0};
     KRef n = kremat_open(v, K_FOR, w->d, last, a, kremat_fold(v, K_NEG, step, 0, 0));
     KRef gone = kremat_fold(v, K_SUB, kremat_cast(v, QS_I64, n), a64, 0);
-    KRef turn = kremat_fold(v, K_DIV, gone, step64, 0);
-    if (c == -1) turn = kremat_fold(v, K_NEG, gone, 0, 0);
-    begin_iteration(v, w, &slots, turn);
+    KRef iteration = kremat_fold(v, K_DIV, gone, step64, 0);
+    if (c == -1) iteration = kremat_fold(v, K_NEG, gone, 0, 0);
+    begin_iteration(v, w, &slots, iteration);
     kremat_bind(v, w->loop, n);
     undo_steps(v, w);
     back_iteration(v, w);

@@ -161,13 +161,13 @@ static void begin_params(Grad *d, const char *adjoints) {
     d->out->nextra = 0, d->out->first_extra = d->s.nparams;
 }
 
-static const KParam whole_number = {.kind = KP_NUM, .dtype = QS_I64};
+static const KParam int_param = {.kind = KP_NUM, .dtype = QS_I64};
 static const qs_dtype tape_dtype[KKINDS] = {QS_F32, QS_F64, QS_I64};
 static const char *const axis_name[QS_MAX_RANK] = {"extent 0", "extent 1", "extent 2", "extent 3",
                                                    "extent 4", "extent 5", "extent 6", "extent 7"};
 
 static void add_extents(Grad *d) {
-    for (int a = 0; a < d->given->rank; a++) d->s.extent[a] = add_extra(d, KX_EXTENT, a, whole_number, axis_name[a]);
+    for (int a = 0; a < d->given->rank; a++) d->s.extent[a] = add_extra(d, KX_EXTENT, a, int_param, axis_name[a]);
 }
 
 static KParam row_of(qs_dtype t) {
@@ -178,7 +178,7 @@ static void add_tape(Grad *d, int t) {
     d->out->room[t] = d->s.fixed_room[t];
     d->s.tape[t] = add_extra(d, KX_TAPE, t, row_of(tape_dtype[t % KKINDS]), "tape");
     if (d->s.fixed_room[t] >= 0) return;
-    d->s.room[t] = add_extra(d, KX_ROOM, t, whole_number, "room");
+    d->s.room[t] = add_extra(d, KX_ROOM, t, int_param, "room");
     d->s.count[t] = add_extra(d, KX_COUNT, t, row_of(QS_I64), "count");
 }
 
@@ -202,7 +202,7 @@ static void add_groups(Grad *d) {
 }
 
 /* -- pointers into the tapes --------------------------------------------------------------------------------------- */
-int64_t kautodiff_turns(const KFunc *f, KRef loop) {
+int64_t kautodiff_iterations(const KFunc *f, KRef loop) {
     const KIns *i = &f->ins[loop], *a = &f->ins[i->a], *b = &f->ins[i->b], *c = &f->ins[i->c];
     if (i->op != K_FOR || a->op != K_CONST || b->op != K_CONST || c->op != K_CONST) return -1;
     __int128 from = (int64_t)a->imm, to = (int64_t)b->imm, by = (int64_t)c->imm;
@@ -216,9 +216,9 @@ static int64_t count_runs(const KFunc *f, KRef r) {
     enum { MANY = 1 << 20 };
     int64_t n = 1;
     for (KRef l = kir_loop_around(f, r); l; l = kir_loop_around(f, l)) {
-        int64_t turns = kautodiff_turns(f, l);
-        if (turns < 0 || turns * n > MANY) return -1;
-        n *= turns;
+        int64_t iterations = kautodiff_iterations(f, l);
+        if (iterations < 0 || iterations * n > MANY) return -1;
+        n *= iterations;
     }
     return n;
 }

@@ -18,7 +18,7 @@ struct KPair kautodiff_analytic(KFunc *g, const KIns *i, struct KPair x);
 KRef kautodiff_along(KFunc *g, const KIns *i, int arg, struct KPair slope, KRef t);
 
 /* Returns the number of iterations of a FOR with constant bounds and step; -1: not constant, or more than INT32_MAX. */
-int64_t kautodiff_turns(const KFunc *f, KRef loop);
+int64_t kautodiff_iterations(const KFunc *f, KRef loop);
 
 /* -- active.c: finds the values that have a derivative ------------------------------------------------------------- */
 /* Indexed by instruction.  live: a float, or memory of floats, that depends on an active parameter and influences

@@ -49,7 +49,7 @@ static KRef counter_of(const KFunc *f, KRef r) { /* 0: r is not a counter */
 }
 
 static bool extend(const Windows *v, Site *s, int d, KRef loop, int64_t factor) {
-    if (kautodiff_turns(v->f, loop) <= 0 || factor > PLACES || factor < -PLACES) return false;
+    if (kautodiff_iterations(v->f, loop) <= 0 || factor > PLACES || factor < -PLACES) return false;
     int64_t a = (int64_t)get_ins(v, get_ins(v, loop)->a)->imm, b = (int64_t)get_ins(v, get_ins(v, loop)->b)->imm;
     if (a > MANY || a < -MANY || b > MANY || b < -MANY) return false;
     int64_t x = factor * a, y = factor * b;
@@ -87,8 +87,8 @@ static bool only_added_to(const KFunc *f, uint64_t param) {
 static void count_times(const Windows *v, Site *s) {
     s->times = 1;
     for (KRef loop = kir_loop_around(v->f, s->at); loop; loop = kir_loop_around(v->f, loop)) {
-        int64_t turns = kautodiff_turns(v->f, loop);
-        if (turns >= 0 && s->times < MANY) s->times *= turns;
+        int64_t iterations = kautodiff_iterations(v->f, loop);
+        if (iterations >= 0 && s->times < MANY) s->times *= iterations;
     }
 }
 

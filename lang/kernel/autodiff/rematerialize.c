@@ -5,9 +5,9 @@
 #include <string.h>
 
 enum {
-    FEW_TURNS = 64,
+    FEW_ITERATIONS = 64,
     NESTING = 512,
-    KEPT_TURNS = 256,
+    KEPT_ITERATIONS = 256,
     KEPT_BYTES = 2048 /* per position */,
     UNDONE = 64 /* instructions */
 };
@@ -25,7 +25,7 @@ KRef kremat_fold(KRemat *v, KOp op, KRef a, KRef b, KRef c) {
 KRef kremat_cast(KRemat *v, qs_dtype d, KRef a) {
     return kir_fold(v->g, (KMake){K_CAST, .own = d, .a = a, .pos = v->pos});
 }
-KRef kremat_whole(KRemat *v, qs_dtype d, int64_t n) { return kir_const_int(v->g, d, n, v->pos); }
+KRef kremat_int(KRemat *v, qs_dtype d, int64_t n) { return kir_const_int(v->g, d, n, v->pos); }
 
 static void push_region(KRemat *v) {
     if (v->nregions == v->cap) {
@@ -68,7 +68,7 @@ static KRef position(KRemat *v, qs_dtype d, uint64_t axis) {
     KRef p = kremat_add(v, (KMake){K_POS, .own = d, .imm = axis});
     if (!v->f->serial) return p;
     KRef n = kremat_add(v, (KMake){K_PARAM, .own = QS_I64, .imm = (uint64_t)v->s->extent[axis]});
-    return kremat_fold(v, K_SUB, kremat_cast(v, d, kremat_fold(v, K_SUB, n, kremat_whole(v, QS_I64, 1), 0)), p, 0);
+    return kremat_fold(v, K_SUB, kremat_cast(v, d, kremat_fold(v, K_SUB, n, kremat_int(v, QS_I64, 1), 0)), p, 0);
 }
 
 KRef kremat_pos(void *v, int axis) { return position(v, QS_I64, (uint64_t)axis); }
@@ -96,9 +96,9 @@ KRef kremat_use(KRemat *v, KRef r) {
     if (v->box[r] && !v->closed[v->box_seen[r]]) return get(v, v->box[r]);
     if (is_given(i)) return given_value(v, i);
     if (v->status == QS_OK)
-        v->status = qerr_at(v->s->ctx, QS_EINTERNAL, (Where){v->f->src, i->pos},
-                            "kernel %s: the way back through it does not know %%%u (%s)", v->f->name->s, r,
-                            kir_ops[i->op].name);
+        v->status =
+            qerr_at(v->s->ctx, QS_EINTERNAL, (Where){v->f->src, i->pos},
+                    "kernel %s: its backward pass does not know %%%u (%s)", v->f->name->s, r, kir_ops[i->op].name);
     return zero_of(v, (qs_dtype)i->dtype);
 }
 
@@ -150,10 +150,10 @@ static void keep_entry(KRemat *v, KLoopState *l) {
     }
 }
 
-static void keep_history(KRemat *v, KLoopState *l, KRef turn) {
+static void keep_history(KRemat *v, KLoopState *l, KRef iteration) {
     for (int k = 0; k < l->n; k++)
         if (l->history[k])
-            kremat_add(v, (KMake){K_ASTORE, .a = l->history[k], .b = turn, .c = get(v, v->local[l->state[k]])});
+            kremat_add(v, (KMake){K_ASTORE, .a = l->history[k], .b = iteration, .c = get(v, v->local[l->state[k]])});
 }
 
 static void keep_after(KRemat *v, KLoopState *l) {
@@ -162,7 +162,7 @@ static void keep_after(KRemat *v, KLoopState *l) {
 }
 
 static void count_iteration(KRemat *v, KLoopState *l) {
-    KRef n = kremat_fold(v, K_ADD, get(v, l->count), kremat_whole(v, QS_I64, 1), 0);
+    KRef n = kremat_fold(v, K_ADD, get(v, l->count), kremat_int(v, QS_I64, 1), 0);
     kremat_add(v, (KMake){K_SET, .a = l->count, .b = n});
 }
 
@@ -189,12 +189,12 @@ static void run_loop(KRemat *v, KRef loop) {
         KRef a = kremat_use(v, i->a), b = kremat_use(v, i->b), c = kremat_use(v, i->c);
         KRef n = kremat_open(v, K_FOR, (qs_dtype)i->dtype, a, b, c);
         kremat_bind(v, loop, n);
-        if (boxing && l->turns >= 0) {
+        if (boxing && l->iterations >= 0) {
             KRef gone = kremat_fold(v, K_SUB, kremat_cast(v, QS_I64, n), kremat_cast(v, QS_I64, a), 0);
             keep_history(v, l, kremat_fold(v, K_DIV, gone, kremat_cast(v, QS_I64, c), 0));
         }
     } else {
-        if (boxing) kremat_add(v, (KMake){K_SET, .a = l->count, .b = kremat_whole(v, QS_I64, 0)});
+        if (boxing) kremat_add(v, (KMake){K_SET, .a = l->count, .b = kremat_int(v, QS_I64, 0)});
         kremat_open(v, K_LOOP, QS_B1, 0, 0, 0);
         run_head(v, loop + 1, v->s->body[loop]);
         if (boxing) count_iteration(v, l);
@@ -213,10 +213,10 @@ static KRef iteration_number(KRemat *v, KRef loop) {
     const KIns *i = &v->f->ins[loop];
     KRef gone = kremat_fold(v, K_SUB, kremat_cast(v, QS_I64, kremat_use(v, loop)),
                             kremat_cast(v, QS_I64, kremat_use(v, i->a)), 0);
-    KRef turn = kremat_fold(v, K_DIV, gone, kremat_cast(v, QS_I64, kremat_use(v, i->c)), 0);
-    if (!outer) return turn;
-    KRef turns = kremat_whole(v, QS_I64, v->loop[loop].turns);
-    return kremat_fold(v, K_ADD, kremat_fold(v, K_MUL, outer, turns, 0), turn, 0);
+    KRef iteration = kremat_fold(v, K_DIV, gone, kremat_cast(v, QS_I64, kremat_use(v, i->c)), 0);
+    if (!outer) return iteration;
+    KRef iterations = kremat_int(v, QS_I64, v->loop[loop].iterations);
+    return kremat_fold(v, K_ADD, kremat_fold(v, K_MUL, outer, iterations, 0), iteration, 0);
 }
 
 static KRef saved_index(KRemat *v, KRef r) {
@@ -226,8 +226,8 @@ static KRef saved_index(KRemat *v, KRef r) {
 static int64_t saved_iterations(const KRemat *v, KRef r) { /* 0: too many, or unknown */
     int64_t n = 1;
     for (KRef l = kir_loop_around(v->f, r); l && n; l = kir_loop_around(v->f, l)) {
-        int64_t turns = v->f->ins[l].op == K_FOR ? v->loop[l].turns : -1;
-        n = turns < 0 || n * turns > KEPT_TURNS ? 0 : n * turns;
+        int64_t iterations = v->f->ins[l].op == K_FOR ? v->loop[l].iterations : -1;
+        n = iterations < 0 || n * iterations > KEPT_ITERATIONS ? 0 : n * iterations;
     }
     return n;
 }
@@ -334,8 +334,8 @@ static void make_room_for_loop(KRemat *v, KRef loop, bool inside) {
         qs_dtype d = (qs_dtype)v->f->ins[l->state[k]].dtype;
         if (inside) l->entry[k] = new_local(v, d);
         if (l->undo[k]) l->after[k] = new_local(v, d);
-        bool keeps = l->turns > 0 && l->set[k];
-        l->history[k] = keeps ? kremat_add(v, (KMake){K_LARRAY, .own = d, .imm = (uint64_t)l->turns}) : 0;
+        bool keeps = l->iterations > 0 && l->set[k];
+        l->history[k] = keeps ? kremat_add(v, (KMake){K_LARRAY, .own = d, .imm = (uint64_t)l->iterations}) : 0;
     }
 }
 
@@ -360,12 +360,12 @@ void kremat_frame(KRemat *v, KRef first, KRef last) {
     v->boxing = false;
 }
 
-void kremat_turn(KRemat *v, KRef first, KRef last) { run_range(v, first, last); }
+void kremat_iteration(KRemat *v, KRef first, KRef last) { run_range(v, first, last); }
 
 /* -- analysis of loops --------------------------------------------------------------------------------------------- */
 static int64_t small_iteration_count(const KFunc *f, KRef loop) {
-    int64_t n = kautodiff_turns(f, loop);
-    return n > FEW_TURNS || n == 0 ? -1 : n;
+    int64_t n = kautodiff_iterations(f, loop);
+    return n > FEW_ITERATIONS || n == 0 ? -1 : n;
 }
 
 /* Returns true if r has the same value whenever the iteration is run: it is computed from values before the loop
@@ -427,7 +427,7 @@ static void find_state(KRemat *v, KRef loop) {
     int k = 0;
     for (KRef r = 1; r < loop; r++)
         if (used[r]) l->undo[k] = find_undo(v, loop, r), l->state[k] = r, l->set[k++] = used[r] & 2;
-    l->turns = small_iteration_count(v->f, loop);
+    l->iterations = small_iteration_count(v->f, loop);
 }
 
 void kremat_begin(KRemat *v, const KGrading *s) {

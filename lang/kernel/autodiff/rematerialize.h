@@ -27,8 +27,8 @@ typedef struct {
     int n;
     bool *set; /* by state: the loop changes it */
     bool any_set;
-    int64_t turns; /* number of iterations of a FOR if it is small and known; else -1 */
-    KRef *entry;   /* by state: its value before the loop; a LOCAL of g if `boxed` */
+    int64_t iterations; /* number of iterations of a FOR if it is small and known; else -1 */
+    KRef *entry;        /* by state: its value before the loop; a LOCAL of g if `boxed` */
     bool boxed;
     KRef count;    /* LOCAL of g: number of iterations of a LOOP */
     KRef *history; /* by state: LARRAY of g with its value at the beginning of each iteration; 0: none */
@@ -86,7 +86,7 @@ struct KRemat {
 KRef kremat_add(KRemat *v, KMake i);
 KRef kremat_fold(KRemat *v, KOp op, KRef a, KRef b, KRef c);
 KRef kremat_cast(KRemat *v, qs_dtype d, KRef a);
-KRef kremat_whole(KRemat *v, qs_dtype d, int64_t n);
+KRef kremat_int(KRemat *v, qs_dtype d, int64_t n);
 KRef kremat_open(KRemat *v, KOp op, qs_dtype own, KRef a, KRef b, KRef c); /* IF, LOOP or FOR; returns it */
 void kremat_else(KRemat *v);
 void kremat_close(KRemat *v);
@@ -97,7 +97,7 @@ KRef kremat_pos(void *v, int axis);              /* coordinate of the position, 
 void kremat_begin(KRemat *v, const KGrading *s);
 /* Runs the instructions first … last-1 of v->frame again.  kremat_frame also saves values in boxes. */
 void kremat_frame(KRemat *v, KRef first, KRef last);
-void kremat_turn(KRemat *v, KRef first, KRef last);
+void kremat_iteration(KRemat *v, KRef first, KRef last);
 /* Returns the value that a SET of f adds to the integer in its LOCAL, or subtracts from it; 0: it does something
  * else.  The SET must be the only one of its LOCAL in the loop. */
 KRef kremat_step(const KFunc *f, KRef set);

@@ -59,9 +59,9 @@ typedef struct {
     KRef pos[QS_MAX_RANK];        /* in g: the position, by axis of the launch of f */
     KRef inside, sum[SITES];
     int sum_site[SITES], nsums;
-    KRef turn[SITES]; /* pairs: by sum: what the iteration adds to it; 0: nothing yet */
-    bool many;        /* the open loops have many iterations: the order of their sums is free */
-    uint8_t own;      /* pairs: the element is the position (K_POS) or the counter (K_FOR); else 0 */
+    KRef iteration[SITES]; /* pairs: by sum: what the iteration adds to it; 0: nothing yet */
+    bool many;             /* the open loops have many iterations: the order of their sums is free */
+    uint8_t own;           /* pairs: the element is the position (K_POS) or the counter (K_FOR); else 0 */
 } Gather;
 
 static const KIns *get_ins(const Gather *v, KRef r) { return &v->f->ins[r]; }
@@ -204,8 +204,8 @@ static bool is_reduction(const Gather *v, const Site *s) {
     for (int d = 0; d < v->rank; d++) {
         KRef x = s->by[d].var;
         if (!x) continue;
-        int64_t turns = get_ins(v, x)->op == K_POS ? -1 : kautodiff_turns(v->f, x);
-        if (turns < 0 || turns > FEW) return false;
+        int64_t iterations = get_ins(v, x)->op == K_POS ? -1 : kautodiff_iterations(v->f, x);
+        if (iterations < 0 || iterations > FEW) return false;
     }
     return true;
 }
@@ -236,15 +236,15 @@ static bool solves_the_same(const Gather *v, const Site *a, const Site *b) {
 /* Returns the loop whose counter solves b, if the position solves a: the same pairs from both sides.  0: there is
  * none. */
 static KRef loop_of_pairs(const Gather *v, const Site *a, const Site *b) {
-    const KIns *by_pos = get_ins(v, a->by[v->axes[0]].var), *by_turn = get_ins(v, b->by[v->axes[0]].var);
+    const KIns *by_pos = get_ins(v, a->by[v->axes[0]].var), *by_loop = get_ins(v, b->by[v->axes[0]].var);
     KRef loop = b->by[v->axes[0]].var;
-    if (v->f->rank != 1 || v->naxes != 1 || by_pos->op != K_POS || by_turn->op != K_FOR) return 0;
+    if (v->f->rank != 1 || v->naxes != 1 || by_pos->op != K_POS || by_loop->op != K_FOR) return 0;
     for (int d = 0; d < v->rank; d++)
         if (d != v->axes[0] && (a->by[d].var || b->by[d].var)) return 0;
     if (kir_loop_around(v->f, a->at) != loop || kir_loop_around(v->f, b->at) != loop) return 0;
     double step, from;
-    if (kir_loop_around(v->f, loop) || !kir_is_const(v->f, by_turn->c, &step)) return 0;
-    return kir_is_const(v->f, step > 0 ? by_turn->a : by_turn->b, &from) && from == 0 ? loop : 0;
+    if (kir_loop_around(v->f, loop) || !kir_is_const(v->f, by_loop->c, &step)) return 0;
+    return kir_is_const(v->f, step > 0 ? by_loop->a : by_loop->b, &from) && from == 0 ? loop : 0;
 }
 
 static bool is_paired(const Gather *v, const Site *s) {
@@ -382,8 +382,8 @@ static int open_loops(Gather *v, const Site *s) {
         KRef a = value(v, i->a), b = value(v, i->b), c = value(v, i->c);
         KRef counter = kir_add(v->g, (KMake){K_FOR, .own = (qs_dtype)i->dtype, .a = a, .b = b, .c = c});
         set_value(v, loop[k], counter), n++;
-        int64_t turns = kautodiff_turns(v->f, loop[k]);
-        v->many |= turns < 0 || turns > FEW;
+        int64_t iterations = kautodiff_iterations(v->f, loop[k]);
+        v->many |= iterations < 0 || iterations > FEW;
     }
     return n;
 }
@@ -424,8 +424,8 @@ static void add_to_sum(Gather *v, KRef sum, KRef x) {
 
 static void add_site(Gather *v, Site *s) {
     KRef x = value(v, s->value), none = kir_const_bits(v->g, (qs_dtype)v->g->ins[x].dtype, 0, 0);
-    KRef some = fold_op(v, K_SELECT, condition(v, s->at), x, none), *turn = &v->turn[s->sum];
-    if (v->own) *turn = *turn ? fold_op(v, K_ADD, *turn, some, 0) : some;
+    KRef some = fold_op(v, K_SELECT, condition(v, s->at), x, none), *iteration = &v->iteration[s->sum];
+    if (v->own) *iteration = *iteration ? fold_op(v, K_ADD, *iteration, some, 0) : some;
     else add_to_sum(v, v->sum[s->sum], some);
     s->done = true;
 }
@@ -502,8 +502,8 @@ static KRef open_pair_loop(Gather *v, KRef from, KRef end) {
 
 static void close_pair_loop(Gather *v) {
     for (int k = 0; k < v->nsums; k++) {
-        if (v->turn[k]) add_to_sum(v, v->sum[k], v->turn[k]);
-        v->turn[k] = 0;
+        if (v->iteration[k]) add_to_sum(v, v->sum[k], v->iteration[k]);
+        v->iteration[k] = 0;
     }
     kir_add(v->g, (KMake){.op = K_END});
 }

@@ -208,7 +208,7 @@ static qs_status over_positions(const KGrading *s, KVisit *visit, bool counts, K
     }
     kremat_begin(&v, s);
     v.update = visit;
-    kremat_turn(&v, 1, s->f->nins);
+    kremat_iteration(&v, 1, s->f->nins);
     kir_seal(v.g);
     return *out = kdeadcode(s->ctx, s->arena, v.g, wanted, NULL), v.status;
 }

@@ -30,7 +30,7 @@ static KRef use_value(void *v, KRef r) { return kremat_use(v, r); }
 static KRef claim_index(KRemat *v, const KIns *i) {
     KRef at = kadjindex_packed(v->g, v->f, i, use_value, v);
     if (!qdtype_is_complex((qs_dtype)v->f->params[i->imm].dtype)) return at;
-    return kremat_fold(v, K_SHR, at, kremat_whole(v, (qs_dtype)v->g->ins[at].dtype, 1), 0);
+    return kremat_fold(v, K_SHR, at, kremat_int(v, (qs_dtype)v->g->ins[at].dtype, 1), 0);
 }
 
 static KRef position_number(KRemat *v) { /* number of the position, counted from 1 */
@@ -39,7 +39,7 @@ static KRef position_number(KRemat *v) { /* number of the position, counted from
         KRef extent = kremat_add(v, (KMake){K_PARAM, .own = QS_I64, .imm = (uint64_t)v->s->extent[a]});
         at = kremat_fold(v, K_ADD, kremat_fold(v, K_MUL, at, extent, 0), kremat_pos(v, a), 0);
     }
-    return kremat_fold(v, K_ADD, at, kremat_whole(v, QS_I64, 1), 0);
+    return kremat_fold(v, K_ADD, at, kremat_int(v, QS_I64, 1), 0);
 }
 
 static void write_claim(KRemat *v, const KIns *i) {
@@ -55,7 +55,7 @@ static void check_claim(KRemat *v, const KIns *i) {
     if (!k->meets) return;
     KRef owner = kremat_add(
         v, (KMake){K_LOAD, .own = QS_I64, .a = claim_index(v, i), .b = kremat_use(v, i->c), .imm = (uint64_t)k->claim});
-    KRef none = kremat_fold(v, K_EQ, owner, kremat_whole(v, QS_I64, 0), 0);
+    KRef none = kremat_fold(v, K_EQ, owner, kremat_int(v, QS_I64, 0), 0);
     KRef fits = kremat_fold(v, K_OR, none, kremat_fold(v, K_EQ, owner, position_number(v), 0), 0);
     snprintf(text, sizeof text,
              "kernel %.60s has no derivative here: several positions write one element of %.60s "
@@ -71,7 +71,7 @@ static qs_status over_positions(const KGrading *s, KVisit *visit, KFunc **out) {
         if (s->group[p].meets) wanted[s->group[p].claim] = true;
     kremat_begin(&v, s);
     v.write = visit;
-    kremat_turn(&v, 1, s->f->nins);
+    kremat_iteration(&v, 1, s->f->nins);
     kir_seal(v.g);
     return *out = kdeadcode(s->ctx, s->arena, v.g, wanted, NULL), v.status;
 }

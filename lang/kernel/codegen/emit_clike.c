@@ -118,7 +118,7 @@ static void QS_PRINTF(3, 4) define(Clike *e, uint32_t at, const char *fmt, ...) 
 }
 
 /* -- helper functions: $T is the type of a dtype, $D its suffix; also words of the dialect ------------------------- */
-typedef enum { H_MOD, H_TURNS, H_TO_BF16, H_AGREE, H_FAULT } Helper;
+typedef enum { H_MOD, H_ITERATIONS, H_TO_BF16, H_AGREE, H_FAULT } Helper;
 
 static const char *helper_text(Helper h) {
     switch (h) {
@@ -126,8 +126,8 @@ static const char *helper_text(Helper h) {
         return "$T q_mod_$D($T a, $T b) {\n"
                "    $T r = fmod(a, b);\n"
                "    return r == 0 ? copysign(($T)0, b) : (r < 0) != (b < 0) ? r + b : r;\n}\n";
-    case H_TURNS: /* *more: number of iterations of a FOR after the first; false: there are none at all */
-        return "bool q_turns($l a, $l b, $l c, $w *more) {\n"
+    case H_ITERATIONS: /* *more: number of iterations of a FOR after the first; false: there are none at all */
+        return "bool q_iterations($l a, $l b, $l c, $w *more) {\n"
                "    if (c == 0 || (c > 0 ? b < a : b > a)) return false;\n"
                "    *more = c > 0 ? (($w)b - ($w)a) / ($w)c : (($w)a - ($w)b) / (0 - ($w)c);\n"
                "    return true;\n}\n";
@@ -567,11 +567,11 @@ static void begin_for(Clike *e, uint32_t at, const KIns *i) {
     bool known = step->op == K_CONST && step->imm;
     const char *past = (int64_t)step->imm > 0 ? "<=" : ">=";
     if (collective(e, at)) {
-        need(e, H_TURNS, QS_I64);
+        need(e, H_ITERATIONS, QS_I64);
         line(e, "$w q_n%u = 0;", at);
-        char turns[160];
-        snprintf(turns, sizeof turns, "q_turns(%s, %s, %s, &q_n%u) ? q_n%u + 1 : 0", a, b, c, at, at);
-        agree(e, at, turns);
+        char iterations[160];
+        snprintf(iterations, sizeof iterations, "q_iterations(%s, %s, %s, &q_n%u) ? q_n%u + 1 : 0", a, b, c, at, at);
+        agree(e, at, iterations);
         line(e, "%s v%u = %s;", t, at, a);
         line(e, "for ($w q_i%u = q_a%u; q_i%u; q_i%u--, v%u = (%s)((%s)v%u + (%s)%s)) {", at, at, at, at, at, t, u, at,
              u, c);
@@ -581,11 +581,11 @@ static void begin_for(Clike *e, uint32_t at, const KIns *i) {
         line(e, "for ($l q_i%u = %s; q_i%u %s %s; q_i%u += %s) {", at, a, at, past, b, at, c);
         line(e, "    const int v%u = (int)q_i%u;", at, at);
     } else {
-        need(e, H_TURNS, QS_I64);
+        need(e, H_ITERATIONS, QS_I64);
         line(e, "%s v%u = %s;", t, at, a);
         line(e, "$w q_n%u = 0;", at);
         line(e,
-             "for (bool q_m%u = q_turns(%s, %s, %s, &q_n%u); q_m%u; q_m%u = q_n%u-- != 0, v%u = (%s)((%s)v%u + "
+             "for (bool q_m%u = q_iterations(%s, %s, %s, &q_n%u); q_m%u; q_m%u = q_n%u-- != 0, v%u = (%s)((%s)v%u + "
              "(%s)%s)) {",
              at, a, b, c, at, at, at, at, at, t, u, at, u, c);
     }

@@ -484,7 +484,7 @@ static void emit_callee(Cpu *parent, int n, Text *out) {
 
 static bool has_unknown_loop(const KFunc *f) {
     for (KRef r = 1; r < f->nins; r++)
-        if (f->ins[r].op == K_LOOP || (f->ins[r].op == K_FOR && kplan_turns(f, r) < 0)) return true;
+        if (f->ins[r].op == K_LOOP || (f->ins[r].op == K_FOR && kplan_iterations(f, r) < 0)) return true;
     return false;
 }
 
@@ -508,15 +508,15 @@ static uint32_t cost_of(const KFunc *f) {
         if (op == K_END || op == K_ELSE) depth--;
         sum += times[depth] * cost_of_one(op);
         if (op != K_IF && op != K_ELSE && op != K_LOOP && op != K_FOR) continue;
-        int64_t turns = op == K_FOR ? kplan_turns(f, r) : op == K_LOOP ? -1 : 1;
-        times[depth + 1] = times[depth] * (turns < 0 ? 16 : (double)turns), depth++;
+        int64_t iterations = op == K_FOR ? kplan_iterations(f, r) : op == K_LOOP ? -1 : 1;
+        times[depth + 1] = times[depth] * (iterations < 0 ? 16 : (double)iterations), depth++;
     }
     return sum < 1 ? 1 : sum > 1e9 ? 1000000000u : (uint32_t)sum;
 }
 
 /* Adds sign * r to the iteration count *out, which is a constant plus at most one extent or integer parameter; false: r
  * has another form. */
-static bool add_bound(const KFunc *f, KRef r, int sign, NativeTurns *out) {
+static bool add_bound(const KFunc *f, KRef r, int sign, LoopCost *out) {
     const KIns *i = &f->ins[r];
     double v;
     if (kir_is_const(f, r, &v)) return out->more += sign * (int64_t)v, fabs(v) < 0x1p53;
@@ -531,7 +531,7 @@ static bool add_bound(const KFunc *f, KRef r, int sign, NativeTurns *out) {
 }
 
 /* Describes the iteration count of a FOR with step 1: last - first + 1; false: it has another form. */
-static bool turns_of(const KFunc *f, KRef loop, NativeTurns *out) {
+static bool iterations_of(const KFunc *f, KRef loop, LoopCost *out) {
     const KIns *i = &f->ins[loop];
     double step;
     out->more = 1, out->axis = NATIVE_ONCE;
@@ -541,10 +541,10 @@ static bool turns_of(const KFunc *f, KRef loop, NativeTurns *out) {
 
 /* Counts the instructions per position, grouped by their innermost loop, and returns the number of groups; 0: there are
  * too many loops, or one whose iteration count is not known before the launch. */
-static int count_turns(const KFunc *f, NativeTurns out[NATIVE_TURNS]) {
+static int list_loop_costs(const KFunc *f, LoopCost out[NATIVE_COSTS]) {
     uint8_t in[EMIT_MAX_LOOPS + 1] = {0};
     int n = 1, depth = 0;
-    out[0] = (NativeTurns){.axis = NATIVE_ONCE, .more = 1};
+    out[0] = (LoopCost){.axis = NATIVE_ONCE, .more = 1};
     for (KRef r = 1; r < f->nins; r++) {
         uint8_t op = f->ins[r].op;
         if (op == K_END || op == K_ELSE) depth--;
@@ -553,8 +553,8 @@ static int count_turns(const KFunc *f, NativeTurns out[NATIVE_TURNS]) {
         uint8_t around = in[depth++];
         in[depth] = around;
         if (op == K_IF || op == K_ELSE) continue;
-        NativeTurns loop = {.around = around};
-        if (n == NATIVE_TURNS || !turns_of(f, r, &loop)) return 0;
+        LoopCost loop = {.around = around};
+        if (n == NATIVE_COSTS || !iterations_of(f, r, &loop)) return 0;
         in[depth] = (uint8_t)n;
         out[n++] = loop;
     }
@@ -606,7 +606,7 @@ static int find_sums(const KFunc *f, NativeSum out[NATIVE_SUMS]) {
 static void print_info(Cpu *k, Text *out) {
     const KFunc *f = k->e->source;
     NativeSum sums[NATIVE_SUMS] = {0};
-    NativeTurns turns[NATIVE_TURNS] = {0};
+    LoopCost costs[NATIVE_COSTS] = {0};
     int nsums = f->serial || f->few ? 0 : find_sums(f, sums);
     unsigned flags = (k->blocks ? NATIVE_BLOCKS : 0u) | (rows_has_edges(k) ? NATIVE_ROWS : 0u) |
                      (f->serial ? NATIVE_SERIAL : 0u) | (kir_has(f, K_CHECK) ? NATIVE_CHECKS : 0u) |
@@ -617,21 +617,21 @@ static void print_info(Cpu *k, Text *out) {
                  "@kernel_info = constant { i32, i32, i32, i32, i64, i64, i32, [%d x [4 x i8]], i32, "
                  "[%d x { i32, i8, i8, i8, i8, i64 }] } { i32 %d, i32 %u, i32 %u, i32 %d, i64 %u, "
                  "i64 %u, i32 %d, [%d x [4 x i8]] [",
-                 NATIVE_SUMS, NATIVE_TURNS, NATIVE_ABI, flags, cost_of(f), f->nparams, k->head,
+                 NATIVE_SUMS, NATIVE_COSTS, NATIVE_ABI, flags, cost_of(f), f->nparams, k->head,
                  k->plan ? k->plan->item_bytes : 0, nsums, NATIVE_SUMS);
     for (int i = 0; i < NATIVE_SUMS; i++)
         qtext_printf(out, "%s[4 x i8] [i8 %u, i8 %u, i8 %u, i8 %u]", i ? ", " : "", sums[i].param, sums[i].op,
                      sums[i].dtype, sums[i].parts);
-    qtext_printf(out, "], i32 %d, [%d x { i32, i8, i8, i8, i8, i64 }] [", nsums ? count_turns(f, turns) : 0,
-                 NATIVE_TURNS);
-    for (int i = 0; i < NATIVE_TURNS; i++)
+    qtext_printf(out, "], i32 %d, [%d x { i32, i8, i8, i8, i8, i64 }] [", nsums ? list_loop_costs(f, costs) : 0,
+                 NATIVE_COSTS);
+    for (int i = 0; i < NATIVE_COSTS; i++)
         qtext_printf(out, "%s{ i32, i8, i8, i8, i8, i64 } { i32 %u, i8 %u, i8 %u, i8 %u, i8 %u, i64 %lld }",
-                     i ? ", " : "", turns[i].cost, turns[i].around, turns[i].param, turns[i].axis, turns[i].dtype,
-                     (long long)turns[i].more);
+                     i ? ", " : "", costs[i].cost, costs[i].around, costs[i].param, costs[i].axis, costs[i].dtype,
+                     (long long)costs[i].more);
     qtext_puts(out, "] }\n");
 }
 _Static_assert(offsetof(NativeInfo, shared_bytes) == 16 && offsetof(NativeInfo, sums) == 36 && sizeof(NativeSum) == 4 &&
-                   offsetof(NativeInfo, turns) == 72 && sizeof(NativeTurns) == 16,
+                   offsetof(NativeInfo, costs) == 72 && sizeof(LoopCost) == 16,
                "print_info writes a NativeInfo");
 
 /* Marks the declared vector functions as used, so that LLVM keeps them until vectorization. */

@@ -915,7 +915,7 @@ static void begin_loop(Emit *e, KRef r) {
 }
 
 /* Emits the number of iterations of a FOR, as an unsigned number. */
-static Opnd count_turns(Emit *e, const KIns *i, Opnd a, Opnd b, Opnd c) {
+static Opnd count_iterations(Emit *e, const KIns *i, Opnd a, Opnd b, Opnd c) {
     double step = 0;
     bool known = kir_is_const(e->f, i->c, &step);
     if (known && step == 0) return lit(0);
@@ -985,7 +985,7 @@ static void begin_stretch(Emit *e, const EmitLoop *l, uint32_t before, Opnd n, O
 
 static void begin_for(Emit *e, KRef r) {
     const KIns *i = &e->f->ins[r];
-    Opnd a = wide_arg(e, i->a), b = wide_arg(e, i->b), c = wide_arg(e, i->c), n = count_turns(e, i, a, b, c);
+    Opnd a = wide_arg(e, i->a), b = wide_arg(e, i->b), c = wide_arg(e, i->c), n = count_iterations(e, i, a, b, c);
     const char *wrap = i->dtype == QS_I32 ? " nsw" : ""; /* int64 can hold every value of an int counter */
     EmitLoop *l = push_loop(e);
     declare_independent(e, r, l);

@@ -581,7 +581,7 @@ static V small_cos(Maker *m, D r) {
 }
 
 /* Returns sin(r + k pi/2). */
-static V sin_turned(Maker *m, D r, V k) {
+static V sin_of_quadrant(Maker *m, D r, V k) {
     V value = choose(m, bit(m, k, 1), small_cos(m, r), small_sin(m, r));
     return choose(m, bit(m, k, 2), neg(m, value), value);
 }
@@ -611,7 +611,7 @@ static V near_wave(Maker *m, V x, bool cosine) {
 static V far_wave(Maker *m, V x, bool cosine) {
     V k;
     D r = reduce_far(m, x, &k);
-    return finite_only(m, x, sin_turned(m, r, cosine ? iop(m, "add", k, integer(1)) : k));
+    return finite_only(m, x, sin_of_quadrant(m, r, cosine ? iop(m, "add", k, integer(1)) : k));
 }
 
 static V float_wave(Maker *m, V x, bool cosine) {
@@ -631,7 +631,7 @@ static V make_wave(Maker *m, V x, bool cosine) {
     if (!m->wide) return float_wave(m, x, cosine);
     V k;
     D r = reduce(m, x, &k);
-    V value = sin_turned(m, r, cosine ? iop(m, "add", k, integer(1)) : k);
+    V value = sin_of_quadrant(m, r, cosine ? iop(m, "add", k, integer(1)) : k);
     return finite_only(m, x, cosine ? value : choose(m, is_zero(m, x), x, value));
 }
 
@@ -785,7 +785,7 @@ static V sin_pi(Maker *m, V a) {
     /* number of quarter turns modulo 4 */
     V quarter = scaled(m, twice, 0.25), turns = sub(m, twice, scaled(m, call_intrinsic(m, "floor", quarter), 4));
     nearest(m, turns, &k);
-    return sin_turned(m, angle, k);
+    return sin_of_quadrant(m, angle, k);
 }
 
 /* Returns log(x) for positive finite x. */

@@ -356,7 +356,7 @@ void rows_widen_kept(Cpu *k) {
  * then `full` is used for them. */
 static bool for_strips_only(const Cpu *k, KRef first) {
     const KSplit *s = k->e->split;
-    return s && s->turns && first == s->fast && !k->joined;
+    return s && s->lockstep && first == s->fast && !k->joined;
 }
 
 static bool has_lanes(const KPlan *p) {
@@ -974,7 +974,7 @@ static int patch_rows(Cpu *k) {
     Emit *e = k->e;
     const KSplit *s = e->split;
     KPlan plan;
-    if (!s || !s->box.given || s->turns || k->blocks || k->strip || e->f->rank < 2 || updates_in_place(e->f) ||
+    if (!s || !s->box.given || s->lockstep || k->blocks || k->strip || e->f->rank < 2 || updates_in_place(e->f) ||
         !independent(e->f, s->fast, s->fast_end) ||
         kplan_strip(e->c, k->arena, e->f, s->fast, s->fast_end, false, &plan))
         return 0;

@@ -16,7 +16,7 @@
 #define SAME               ELEM_SAME
 #define ARITH              ELEM_ARITH
 #define ITSELF             ELEM_ITSELF
-#define WHOLE(...)         ELEM_WHOLE
+#define WHOLE(...)         ELEM_INTEGERS
 #define FIRST(...)         ELEM_FIRST
 #define COMPLEX(how, ...)  ELEM_COMPLEX, ELEM_##how
 #define PART_OF(how, ...)  ELEM_NUMBER, ELEM_##how
@@ -25,8 +25,8 @@
 #define NEXT_OF(a, b, ...) b
 #define KIND_OF(...)       HEAD_OF(__VA_ARGS__, 0)
 #define PRECISION_OF(...)  NEXT_OF(__VA_ARGS__, ELEM_OWN, 0)
-#define ELEM(id, nargs, bound, reals, whole, pairs, ...)                                                               \
-    [EL_##id] = {#id, nargs, reals, KIND_OF(pairs), whole, PRECISION_OF(pairs)},
+#define ELEM(id, nargs, bound, reals, integers, pairs, ...)                                                            \
+    [EL_##id] = {#id, nargs, reals, KIND_OF(pairs), integers, PRECISION_OF(pairs)},
 const ElemInfo kelem_info[EL__COUNT] = {
 #include "lang/kernel/elem/elem.def"
 };
@@ -100,10 +100,10 @@ Elem kelem_operator(Op op) {
 }
 
 qs_dtype kelem_meet(Elem e, const Term *args, qs_dtype scalar_dtype) {
-    ElemWhole whole = (ElemWhole)kelem_info[e].whole;
+    ElemIntegers integers = (ElemIntegers)kelem_info[e].integers;
     int n = kelem_info[e].nargs;
-    bool keeps = kelem_keeps(e), fraction = whole == ELEM_FLOATS;
-    if (whole == ELEM_FIRST) return args[0].number ? QS_I64 : qdtype_promote(args[0].dtype, args[0].dtype);
+    bool keeps = kelem_keeps(e), fraction = integers == ELEM_FLOATS;
+    if (integers == ELEM_FIRST) return args[0].number ? QS_I64 : qdtype_promote(args[0].dtype, args[0].dtype);
     if (kelem_truths_divide(e, args[0].dtype, args[n - 1].dtype)) fraction = true;
     for (int i = 0; i < n; i++) keeps = keeps && !args[i].number && args[i].dtype == args[0].dtype;
     if (n == 1 && args[0].dtype == QS_B1) keeps = false, fraction = true;
@@ -212,11 +212,11 @@ static inline KPair itself(KPair v) { return v; }
 #define ITSELF     return as_pair(x);
 #define WHOLE(...) __VA_ARGS__
 #define FIRST(...) __VA_ARGS__
-#define ELEM(id, nargs, bound, reals, whole, ...)                                                                      \
+#define ELEM(id, nargs, bound, reals, integers, ...)                                                                   \
     static KPair whole_##id(const KBuild *build, KRef x, KRef y, KRef z) {                                             \
         KPair (*const real_of)(const KBuild *, KRef, KRef, KRef) = real_##id;                                          \
         (void)real_of, (void)build, (void)x, (void)y, (void)z;                                                         \
-        whole                                                                                                          \
+        integers                                                                                                       \
     }
 #include "lang/kernel/elem/elem.def"
 
@@ -224,7 +224,7 @@ static inline KPair itself(KPair v) { return v; }
 #define PART_OF(how, ...) __VA_ARGS__
 #define TEST(...)         __VA_ARGS__
 static const KPair absent = {0, 0};
-#define ELEM(id, nargs, bound, reals, whole, pairs, ...) BODY(complex, id, KPair, pairs)
+#define ELEM(id, nargs, bound, reals, integers, pairs, ...) BODY(complex, id, KPair, pairs)
 #include "lang/kernel/elem/elem.def"
 
 /* -- derivatives --------------------------------------------------------------------------------------------------- */
@@ -261,7 +261,7 @@ static KRef digamma(const KBuild *build, KRef x) {
 #define SLOPES(...)                  return SLOPE_OF(__VA_ARGS__, 0, )
 #define SLOPE_OF(first, second, ...) arg == 0 ? (first) : (second)
 #define FLAT                         return 0
-#define ELEM(id, nargs, bound, reals, whole, pairs, derivative, ...)                                                   \
+#define ELEM(id, nargs, bound, reals, integers, pairs, derivative, ...)                                                \
     static KRef slope_##id(const KBuild *build, int arg, KRef x, KRef y, KRef w, KRef t) {                             \
         (void)build, (void)arg, (void)x, (void)y, (void)w, (void)t;                                                    \
         derivative;                                                                                                    \
@@ -282,7 +282,7 @@ static const struct {
     Slope *slope;
     uint8_t kind;
 } slopes[EL__COUNT] = {
-#define ELEM(id, nargs, bound, reals, whole, pairs, derivative, ...) [EL_##id] = {slope_##id, derivative},
+#define ELEM(id, nargs, bound, reals, integers, pairs, derivative, ...) [EL_##id] = {slope_##id, derivative},
 #include "lang/kernel/elem/elem.def"
 };
 
@@ -328,7 +328,7 @@ Elem kelem_instruction(const KIns *i) {
 typedef KPair RealBody(const KBuild *, KRef, KRef, KRef);
 typedef KPair ComplexBody(const KBuild *, KPair, KPair, KPair);
 static const struct {
-    RealBody *real, *whole;
+    RealBody *real, *integers;
     ComplexBody *complex;
 } bodies[EL__COUNT] = {
 #define ELEM(id, ...) [EL_##id] = {real_##id, whole_##id, complex_##id},
@@ -337,7 +337,7 @@ static const struct {
 
 KPair kelem_real(KBuild b, Elem e, qs_dtype d, const KRef *args) {
     int n = kelem_info[e].nargs;
-    RealBody *body = d < QS_F16 ? bodies[e].whole : bodies[e].real;
+    RealBody *body = d < QS_F16 ? bodies[e].integers : bodies[e].real;
     return b.d = d, body(&b, args[0], n > 1 ? args[1] : 0, n > 2 ? args[2] : 0);
 }
 

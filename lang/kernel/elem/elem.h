@@ -13,14 +13,14 @@ typedef enum Elem {
 } Elem;
 
 typedef enum { ELEM_NOTHING, ELEM_NUMBER, ELEM_TRUTH, ELEM_COMPLEX } ElemGives;
-typedef enum { ELEM_FLOATS, ELEM_SAME, ELEM_ARITH, ELEM_ITSELF, ELEM_WHOLE, ELEM_FIRST } ElemWhole;
+typedef enum { ELEM_FLOATS, ELEM_SAME, ELEM_ARITH, ELEM_ITSELF, ELEM_INTEGERS, ELEM_FIRST } ElemIntegers;
 typedef enum { ELEM_OWN, ELEM_WIDE } ElemPrecision;
 
 typedef struct {
     const char *name;
     uint8_t nargs;
     uint8_t real, complex; /* ElemGives: type of the result for real and for complex arguments */
-    uint8_t whole;         /* ElemWhole: treatment of integers */
+    uint8_t integers;      /* ElemIntegers: treatment of integers */
     uint8_t precision;     /* ElemPrecision of complex numbers */
 } ElemInfo;
 extern const ElemInfo kelem_info[EL__COUNT];
@@ -45,8 +45,8 @@ static inline bool kelem_truths_divide(Elem e, qs_dtype a, qs_dtype b) {
 
 /* Returns true if the result of elements of one integer type has that type. */
 static inline bool kelem_keeps(Elem e) {
-    ElemWhole whole = (ElemWhole)kelem_info[e].whole;
-    return whole != ELEM_FLOATS && whole != ELEM_ARITH && whole != ELEM_FIRST;
+    ElemIntegers integers = (ElemIntegers)kelem_info[e].integers;
+    return integers != ELEM_FLOATS && integers != ELEM_ARITH && integers != ELEM_FIRST;
 }
 
 /* Returns the type in which a row is computed for arrays and numbers; at least one argument is an array.  Arrays
@@ -56,7 +56,7 @@ qs_dtype kelem_meet(Elem e, const Term *args, qs_dtype scalar_dtype);
 
 /* Error if a number has more bits than the elements: the function, the number, their number of bits, their type. */
 #define KELEM_OTHER_BITS "%s: %s has other bits than the %d of %s"
-#define KELEM_NO_BITS    "a whole number of 64 bits is needed, got "
+#define KELEM_NO_BITS    "an integer of 64 bits is needed, got "
 static inline bool kelem_number_has_bits(double x) { return x == trunc(x) && x >= -0x1p63 && x < 0x1p63; }
 
 /* Returns true for exponents for which powers of elements are computed as products. */

@@ -306,7 +306,7 @@ static Step *add_step(Run *r, unsigned op, uint32_t at) {
 
 static void add_jump(Run *r, unsigned op, uint32_t at, uint32_t target) { add_step(r, op, at)->imm = target; }
 
-static void add_turn(Run *r, uint32_t at, uint32_t loop) {
+static void add_back_edge(Run *r, uint32_t at, uint32_t loop) {
     const KIns *k = &r->f->ins[loop];
     if (k->op == K_LOOP) return add_jump(r, S_REPEAT, at, loop + 1);
     Step *s = add_step(r, k->dtype == QS_I64 ? S_NEXT_I64 : S_NEXT_I32, at);
@@ -324,7 +324,7 @@ static void add_flow(Run *r, uint32_t at) {
     case K_BREAK: add_jump(r, S_JUMP, at, region[kir_jump_target(r->f, at)].end + 1); break;
     case K_CONTINUE: add_jump(r, S_JUMP, at, region[kir_jump_target(r->f, at)].end); break;
     case K_END:
-        if (kir_is_loop(r->f->ins[region[at].opener].op)) add_turn(r, at, region[at].opener);
+        if (kir_is_loop(r->f->ins[region[at].opener].op)) add_back_edge(r, at, region[at].opener);
         break;
     case K_RET: add_step(r, S_END, at); break;
     default: break;
@@ -427,7 +427,7 @@ static void record_fault(Run *r, const Item *it, const Step *s) {
 
 /* -- running ------------------------------------------------------------------------------------------------------- */
 /* Computes the number of iterations after the first; false: there is no iteration.  Never overflows. */
-static bool count_turns(int64_t from, int64_t to, int64_t step, uint64_t *more) {
+static bool count_iterations(int64_t from, int64_t to, int64_t step, uint64_t *more) {
     if (step == 0 || (step > 0 ? to < from : to > from)) return false;
     uint64_t span = step > 0 ? (uint64_t)to - (uint64_t)from : (uint64_t)from - (uint64_t)to;
     *more = span / (step > 0 ? (uint64_t)step : 0 - (uint64_t)step);
@@ -550,12 +550,12 @@ static qs_status run_item(Run *r, Item *it) {
             break;
         case S_FOR_I32:
             x[s->r].I32 = x[s->a].I32;
-            if (!count_turns(x[s->a].I32, x[s->b].I32, x[s->c].I32, &x[r->storage[s->r].base].U64))
+            if (!count_iterations(x[s->a].I32, x[s->b].I32, x[s->c].I32, &x[r->storage[s->r].base].U64))
                 s = r->steps + s->imm - 1;
             break;
         case S_FOR_I64:
             x[s->r].I64 = x[s->a].I64;
-            if (!count_turns(x[s->a].I64, x[s->b].I64, x[s->c].I64, &x[r->storage[s->r].base].U64))
+            if (!count_iterations(x[s->a].I64, x[s->b].I64, x[s->c].I64, &x[r->storage[s->r].base].U64))
                 s = r->steps + s->imm - 1;
             break;
         case S_NEXT_I32:
@@ -626,7 +626,7 @@ static qs_status run_together(Run *r, const int64_t *extent) {
     return QS_OK;
 }
 
-static qs_status run_in_turn(Run *r, const int64_t *extent) {
+static qs_status run_one_by_one(Run *r, const int64_t *extent) {
     int64_t blkpos[QS_MAX_RANK] = {0};
     do {
         place_item(r, r->items, blkpos);
@@ -663,7 +663,7 @@ static qs_status run_blocks(Run *r) {
         }
         if (r->nshared) clear_shared(r);
         r->fault_item = NULL;
-        TRY(r->f->barrier ? run_together(r, extent) : run_in_turn(r, extent));
+        TRY(r->f->barrier ? run_together(r, extent) : run_one_by_one(r, extent));
     } while (advance(r->f->rank, r->blkidx, r->blkcnt));
     return QS_OK;
 }

@@ -69,7 +69,7 @@ static bool never_in_strips(const KFunc *f) { /* such kernels do not run in stri
 static void choose_strip_loops(const KFunc *f, uint8_t *how) {
     for (KRef r = 1; r < f->nins; r++) {
         if (f->ins[r].op != K_LOOP || in_branch(f, r) || !is_quiet(f, r)) continue;
-        how[r] = how[f->regions[r].end] = FLAT_TURNS;
+        how[r] = how[f->regions[r].end] = FLAT_LOCKSTEP;
         r = f->regions[r].end;
     }
 }
@@ -78,11 +78,11 @@ static void choose_strip_loops(const KFunc *f, uint8_t *how) {
 typedef struct {
     KRef first, other;
     uint32_t size;
-    bool good, turns;
+    bool good, lockstep;
 } Region;
 
 static void close_region(Region *region, Region *outer, KRef end, uint8_t *how) {
-    bool good = region->good && (region->turns || region->size <= MAX_SIZE);
+    bool good = region->good && (region->lockstep || region->size <= MAX_SIZE);
     if (good) how[region->first] = how[region->other] = how[end] = FLAT_GOES;
     if (outer) outer->good &= good, outer->size += region->size;
 }
@@ -93,13 +93,13 @@ static void choose_branches(const KFunc *f, uint8_t *how, const uint8_t *sure, b
     int n = 0;
     for (KRef r = 1; r < f->nins; r++) {
         uint8_t op = f->ins[r].op;
-        bool inside = n && open[n - 1].turns; /* inside of a FLAT_TURNS loop */
+        bool inside = n && open[n - 1].lockstep; /* inside of a FLAT_LOCKSTEP loop */
         if (kir_opens(op)) {
-            bool turns = inside || how[r] == FLAT_TURNS;
-            open[n++] = (Region){r, 0, 0, op == K_IF && (turns || !fixed(self, f->ins[r].a)), turns};
+            bool lockstep = inside || how[r] == FLAT_LOCKSTEP;
+            open[n++] = (Region){r, 0, 0, op == K_IF && (lockstep || !fixed(self, f->ins[r].a)), lockstep};
         } else if (op == K_ELSE) open[n - 1].other = r;
         else if (op == K_END) {
-            if (how[r] != FLAT_TURNS) close_region(&open[n - 1], n > 1 ? &open[n - 2] : NULL, r, how);
+            if (how[r] != FLAT_LOCKSTEP) close_region(&open[n - 1], n > 1 ? &open[n - 2] : NULL, r, how);
             else if (n > 1) open[n - 2].good = false;
             n--;
         } else if (inside) {

@@ -20,12 +20,12 @@
  * computed for all positions, and SETs keep the old value for a position that has left. */
 typedef enum {
     FLAT_NOT,
-    FLAT_GOES,   /* an IF, ELSE or END that is removed: both branches are computed */
-    FLAT_LEAVES, /* a BREAK of a FLAT_TURNS loop */
-    FLAT_TURNS   /* a LOOP that runs for all positions until the last has left it, and its END */
+    FLAT_GOES,    /* an IF, ELSE or END that is removed: both branches are computed */
+    FLAT_LEAVES,  /* a BREAK of a FLAT_LOCKSTEP loop */
+    FLAT_LOCKSTEP /* a LOOP that runs for all positions until the last has left it, and its END */
 } Flat;
 
-/* Returns, by instruction, a Flat.  loops: loops may become FLAT_TURNS.  sure: a BOUND or INB that cannot fail.
+/* Returns, by instruction, a Flat.  loops: loops may become FLAT_LOCKSTEP.  sure: a BOUND or INB that cannot fail.
  * fixed: the launch determines the value; a branch on it is left to LLVM, which moves it out of the loop. */
 uint8_t *kflatten_choose(Arena *a, const KFunc *f, bool loops, const uint8_t *sure, bool (*fixed)(void *self, KRef r),
                          void *self);

@@ -86,29 +86,30 @@ static Interval interval(const Narrower *n, KRef r) {
 
 /* Returns how often r is executed after its LOCAL was declared; -1: unknown. */
 static int64_t count_executions(const Narrower *n, KRef r, KRef local) {
-    int64_t turns = 1;
+    int64_t iterations = 1;
     for (KRef loop = kir_loop_around(n->f, r); loop > local; loop = kir_loop_around(n->f, loop)) {
-        int64_t t = get_ins(n, loop)->op == K_FOR ? kplan_turns(n->f, loop) : -1;
-        if (t < 0 || t > INT32_MAX || (turns *= t) > INT32_MAX) return -1;
+        int64_t t = get_ins(n, loop)->op == K_FOR ? kplan_iterations(n->f, loop) : -1;
+        if (t < 0 || t > INT32_MAX || (iterations *= t) > INT32_MAX) return -1;
     }
-    return turns;
+    return iterations;
 }
 
 /* Records that the LOCAL is set to v, `turns` times. */
-static void note_set(Narrower *n, KRef local, KRef v, int64_t turns, int depth) {
+static void note_set(Narrower *n, KRef local, KRef v, int64_t iterations, int depth) {
     const KIns *i = get_ins(n, v);
     if (i->op == K_GET && i->a == local) return;
     if (i->op == K_SELECT && depth) {
-        note_set(n, local, i->b, turns, depth - 1), note_set(n, local, i->c, turns, depth - 1);
+        note_set(n, local, i->b, iterations, depth - 1), note_set(n, local, i->c, iterations, depth - 1);
         return;
     }
-    bool adds = i->op == K_ADD && get_ins(n, i->a)->op == K_GET && get_ins(n, i->a)->a == local && turns >= 0;
+    bool adds = i->op == K_ADD && get_ins(n, i->a)->op == K_GET && get_ins(n, i->a)->a == local && iterations >= 0;
     if (!adds) {
         n->base[local] = hull(n->base[local], n->of[v]);
         return;
     }
     Interval *g = &n->grow[local], x = n->of[i->b];
-    *g = wrap_interval(QS_I32, g->lo + (Wide)turns * min_int(x.lo, 0), g->hi + (Wide)turns * max_int(x.hi, 0));
+    *g =
+        wrap_interval(QS_I32, g->lo + (Wide)iterations * min_int(x.lo, 0), g->hi + (Wide)iterations * max_int(x.hi, 0));
 }
 
 static void settle_locals(Narrower *n) {

@@ -20,7 +20,7 @@ enum {
     MAX_LIMITS = 64,
     MAX_VISITS = 256 /* instructions visited for one test */,
     MAX_NESTED = 256,
-    TURNS = 4,
+    COPIES = 4,
     SHORT_BODY = 64 /* instructions */,
     MAX_DISTANCE = 32,
     MAX_PAD = 4096 /* elements */,
@@ -51,10 +51,10 @@ typedef struct {
     int visits;
     bool rows; /* BOUNDs of outer axes stay: they cost time once per row */
     KFunc *g;
-    KRef *map;            /* instruction of f -> of g */
-    uint8_t *flat;        /* Flat: how an instruction is copied */
-    KRef turning, inside; /* turning: the FLAT_TURNS loop; inside: LOCAL of g: this position is still in it */
-    int outermost;        /* index of the loop's condition in cond */
+    KRef *map;                  /* instruction of f -> of g */
+    uint8_t *flat;              /* Flat: how an instruction is copied */
+    KRef lockstep_loop, inside; /* turning: the FLAT_LOCKSTEP loop; inside: LOCAL of g: this position is still in it */
+    int outermost;              /* index of the loop's condition in cond */
     struct {
         KRef own, all;
     } cond[MAX_NESTED];
@@ -421,7 +421,7 @@ static bool limit_edges(Splitter *s) {
 static bool find_edges(Splitter *s, Arena *arena, KEdge *out) {
     const KFunc *f = s->f;
     bool plain = s->rows && f->rank == 2 && !f->serial && !f->few && !kir_knows_blocks(f) && !kir_has(f, K_CHECK) &&
-                 !kir_has(f, K_RET) && !memchr(s->flat, FLAT_TURNS, f->nins);
+                 !kir_has(f, K_RET) && !memchr(s->flat, FLAT_LOCKSTEP, f->nins);
     s->nlimits = s->nends = 0;
     if (!plain) return false;
     s->at = qarena_alloc(arena, qmem_size(f->nins, sizeof *s->at, 0)), s->live = qarena_alloc(arena, f->nins);
@@ -563,7 +563,7 @@ static void pass_edge(Splitter *s, const KIns *i) {
  * still is. */
 static void begin_strip_loop(Splitter *s, KRef loop) {
     KRef yes = kir_const_int(s->g, QS_B1, 1, 0);
-    s->turning = loop, s->inside = kir_add(s->g, (KMake){K_LOCAL, .a = yes});
+    s->lockstep_loop = loop, s->inside = kir_add(s->g, (KMake){K_LOCAL, .a = yes});
     kir_add(s->g, (KMake){K_LOOP, .pos = get_ins(s, loop)->pos});
     s->cond[s->nconds].own = 0;
     s->cond[s->nconds++].all = kir_add(s->g, (KMake){K_GET, .a = s->inside});
@@ -580,8 +580,8 @@ static KRef copy_one(Splitter *s, KRef r, bool fast);
 
 /* Testing all positions costs about as much as a short body, so several iterations run between tests. */
 static void end_strip_loop(Splitter *s, KRef end) {
-    KRef first = s->turning + 1;
-    for (int turn = 1; turn < TURNS && end - first <= SHORT_BODY; turn++)
+    KRef first = s->lockstep_loop + 1;
+    for (int copy = 1; copy < COPIES && end - first <= SHORT_BODY; copy++)
         for (KRef r = first; r < end; r++) s->map[r] = copy_one(s, r, true);
     s->nconds--;
     KRef in = kir_add(s->g, (KMake){K_GET, .a = s->inside});
@@ -598,7 +598,7 @@ static void flatten(Splitter *s, KRef r) {
     case FLAT_NOT: break;
     case FLAT_GOES: pass_edge(s, i); break;
     case FLAT_LEAVES: leave_strip_loop(s); break;
-    case FLAT_TURNS: i->op == K_LOOP ? begin_strip_loop(s, r) : end_strip_loop(s, r); break;
+    case FLAT_LOCKSTEP: i->op == K_LOOP ? begin_strip_loop(s, r) : end_strip_loop(s, r); break;
     }
 }
 
@@ -709,7 +709,7 @@ static void build_collapse(Splitter *s, const CollapsePair *pair, int n, KSplit 
 }
 
 static void build_copies(Splitter *s, KSplit *out) {
-    bool two = out->box.given || out->turns;
+    bool two = out->box.given || out->lockstep;
     KRef cond = out->box.given ? in_box(s, &out->box) : kir_const_int(s->g, QS_B1, 1, 0);
     if (two) kir_add(s->g, (KMake){K_IF, .a = cond});
     copy_all(s, true, &out->fast, &out->fast_end);
@@ -726,12 +726,12 @@ bool kopt_interior(Ctx *c, Arena *arena, const KFunc *f, bool rows, KSplit *out)
     Splitter s = {.f = f, .rows = rows, .fixed = qarena_alloc(arena, f->nins), .sure = qarena_alloc(arena, f->nins)};
     bool boxed = find_tests(&s);
     s.flat = kflatten_choose(arena, f, rows, s.sure, fixed_by_launch, &s);
-    bool turns = memchr(s.flat, FLAT_TURNS, f->nins);
+    bool lockstep = memchr(s.flat, FLAT_LOCKSTEP, f->nins);
     if (!kcollapse_pairs(arena, f, s.sure, pair, &npairs)) npairs = 0;
-    if (!boxed && !npairs && !turns) return false;
+    if (!boxed && !npairs && !lockstep) return false;
     s.map = qarena_alloc(arena, qmem_size(f->nins, sizeof *s.map, 0)),
     s.prologue = qarena_alloc(arena, qmem_size(f->nins, sizeof *s.prologue, 0));
-    *out = (KSplit){.func = s.g = kir_shell(c, arena, f), .turns = turns};
+    *out = (KSplit){.func = s.g = kir_shell(c, arena, f), .lockstep = lockstep};
     if (boxed) build_box(&s, &out->box);
     if (boxed && find_near(&s)) build_box(&s, &out->near);
     if (boxed && out->box.lo[f->rank - 1] && find_edges(&s, arena, &out->edge))

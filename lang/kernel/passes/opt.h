@@ -80,7 +80,7 @@ typedef struct {
     KBox near; /* positions where every mirrored or circular index is at most one period outside */
     KRef fast, fast_end, full, full_end; /* ranges of instructions */
     KEdge edge;
-    bool turns;        /* `fast` has loops that run for a whole strip (FLAT_TURNS): for strips only */
+    bool lockstep;     /* `fast` has loops that run for a whole strip (FLAT_LOCKSTEP): for strips only */
     KRef prologue_end; /* the prologue is [1, prologue_end) */
     int ncollapse;     /* 0: the last two axes are not merged */
     struct {

@@ -309,7 +309,7 @@ qs_status kplan_block(Ctx *c, Arena *a, const KFunc *f, KPlan *out) {
 
 /* -- strips -------------------------------------------------------------------------------------------------------- */
 
-int64_t kplan_turns(const KFunc *f, KRef loop) {
+int64_t kplan_iterations(const KFunc *f, KRef loop) {
     const KIns *i = &f->ins[loop];
     double a, b, c;
     if (!kir_is_const(f, i->a, &a) || !kir_is_const(f, i->b, &b) || !kir_is_const(f, i->c, &c)) return -1;
@@ -325,9 +325,10 @@ static int64_t unrolled_size(const KFunc *f, KRef first, KRef last) {
         if (i->op == K_LOOP) return UNROLLED + 1;
         sum += i->op != K_CONST && i->op != K_END;
         if (i->op != K_FOR) continue;
-        int64_t turns = kplan_turns(f, r), body = turns < 0 ? UNROLLED + 1 : unrolled_size(f, r + 1, f->regions[r].end);
+        int64_t iterations = kplan_iterations(f, r),
+                body = iterations < 0 ? UNROLLED + 1 : unrolled_size(f, r + 1, f->regions[r].end);
         if (body > UNROLLED) return body;
-        sum += turns * body;
+        sum += iterations * body;
         r = f->regions[r].end;
     }
     return sum;

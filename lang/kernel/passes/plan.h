@@ -56,7 +56,7 @@ bool kplan_strip(Ctx *c, Arena *a, const KFunc *f, KRef first, KRef last, bool a
 /* Returns true if the order of updates by this operator changes the result, because they round or saturate.  Then
  * one thread makes all of them, or each has a private copy (devices/private_copies.h). */
 bool kplan_rounds(KAtomic op, qs_dtype elem);
-int64_t kplan_turns(const KFunc *f, KRef loop); /* iterations of a FOR; -1: not constant, or more than 1e9 */
+int64_t kplan_iterations(const KFunc *f, KRef loop); /* iterations of a FOR; -1: not constant, or more than 1e9 */
 /* Returns true for a FOR that is better unrolled: few iterations of a short body, nested loops included. */
 bool kplan_unrolls(const KFunc *f, KRef loop);
 bool kplan_is_small(const KFunc *f, KRef loop); /* the same for code that runs rarely */

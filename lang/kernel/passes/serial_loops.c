@@ -75,7 +75,7 @@ static bool explain_ins(Invariants *v, KRef r, char *out) {
     }
 }
 
-void kserial_explain(Ctx *c, const KFunc *f, void *ud, void (*tell)(void *ud, uint32_t pos, const char *reason)) {
+void kserial_explain(Ctx *c, const KFunc *f, void *ud, void (*report)(void *ud, uint32_t pos, const char *reason)) {
     Arena a;
     char reason[SERIAL_REASON];
     qarena_init(&a, c);
@@ -85,7 +85,7 @@ void kserial_explain(Ctx *c, const KFunc *f, void *ud, void (*tell)(void *ud, ui
         Invariants v = {.arena = &a, .f = f, .loop = r, .end = f->regions[r].end};
         for (KRef s = r + 1; s < v.end; s++) {
             if (!explain_ins(&v, s, reason)) continue;
-            tell(ud, f->ins[r].pos, reason);
+            report(ud, f->ins[r].pos, reason);
             break;
         }
     }

@@ -5,5 +5,5 @@
 
 enum { SERIAL_REASON = 200 };
 /* Calls `tell` for each such loop of f, a loop of the program, with the position of the loop and the reason. */
-void kserial_explain(Ctx *c, const KFunc *f, void *ud, void (*tell)(void *ud, uint32_t pos, const char *reason));
+void kserial_explain(Ctx *c, const KFunc *f, void *ud, void (*report)(void *ud, uint32_t pos, const char *reason));
 #endif

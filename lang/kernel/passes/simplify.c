@@ -121,17 +121,17 @@ static KRef root(Powers *v, KRef x) {
 }
 
 /* -- making values ------------------------------------------------------------------------------------------------- */
-static KRef whole_power(Powers *v, KRef x, int n) { /* n > 0; larger powers are built from smaller ones */
+static KRef integral_power(Powers *v, KRef x, int n) { /* n > 0; larger powers are built from smaller ones */
     if (n <= 2) return n == 1 ? x : fold_op(v, K_MUL, x, x);
-    return fold_op(v, K_MUL, whole_power(v, x, n - 2), whole_power(v, x, 2));
+    return fold_op(v, K_MUL, integral_power(v, x, n - 2), integral_power(v, x, 2));
 }
 
 static KRef power(Powers *v, const Power *p) {
     qs_dtype d = (qs_dtype)v->g->ins[p->of].dtype;
     int n = p->halves;
-    if (n < 0 && p->rooted) return whole_power(v, fold_op(v, K_DIV, number(v, d, 1), root(v, p->of)), -n);
-    if (n < 0) return whole_power(v, fold_op(v, K_DIV, number(v, d, 1), p->of), -n / 2);
-    KRef whole = n > 1 ? whole_power(v, p->of, n / 2) : 0;
+    if (n < 0 && p->rooted) return integral_power(v, fold_op(v, K_DIV, number(v, d, 1), root(v, p->of)), -n);
+    if (n < 0) return integral_power(v, fold_op(v, K_DIV, number(v, d, 1), p->of), -n / 2);
+    KRef whole = n > 1 ? integral_power(v, p->of, n / 2) : 0;
     return n & 1 ? multiply_values(v, whole, root(v, p->of)) : whole;
 }
 

@@ -97,7 +97,7 @@ static void close_guards(Normal *s) {
 
 /* -- loops --------------------------------------------------------------------------------------------------------- */
 /* The number of iterations of FOR a..b by c. */
-static KRef turns_of(Normal *s, KRef a, KRef b, KRef c) {
+static KRef iterations_of(Normal *s, KRef a, KRef b, KRef c) {
     a = cast_to(s, QS_I64, a), b = cast_to(s, QS_I64, b), c = cast_to(s, QS_I64, c);
     KRef up = fold_op(s, K_LT, int_const(s, 0), c), some = fold_op(s, K_NE, c, int_const(s, 0));
     KRef reached = kir_fold(
@@ -116,7 +116,7 @@ static void begin_loop(Normal *s, KRef r) {
         l->turn = add_ins(s, K_LOCAL, bool_const(s, true), 0);
         return;
     }
-    KRef n = counts ? turns_of(s, s->map[i->a], s->map[i->b], s->map[i->c]) : 0;
+    KRef n = counts ? iterations_of(s, s->map[i->a], s->map[i->b], s->map[i->c]) : 0;
     l->go = add_ins(s, K_LOCAL, bool_const(s, true), 0);
     if (counts) l->counter = add_ins(s, K_LOCAL, s->map[i->a], 0), l->turns = add_ins(s, K_LOCAL, int_const(s, 0), 0);
     KRef loop = add_ins(s, K_LOOP, 0, 0), on = add_ins(s, K_GET, l->go, 0);

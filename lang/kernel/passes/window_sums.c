@@ -13,8 +13,8 @@ static const KIns *uncast(const KFunc *f, KRef r) {
 static bool is_row(const KFunc *f, const KIns *i) { return i->op == K_POS && (int)i->imm == f->rank - 2; }
 
 static bool is_row_of_window(const KFunc *f, const KIns *i, KRef loop) {
-    const KIns *a = uncast(f, i->a), *b = uncast(f, i->b), *turn = &f->ins[loop];
-    return i->op == K_ADD && ((is_row(f, a) && b == turn) || (is_row(f, b) && a == turn));
+    const KIns *a = uncast(f, i->a), *b = uncast(f, i->b), *counter = &f->ins[loop];
+    return i->op == K_ADD && ((is_row(f, a) && b == counter) || (is_row(f, b) && a == counter));
 }
 
 /* Marks each instruction before `last` whose value for row p in one iteration of the loop equals that for row p+1 in

@@ -1,6 +1,6 @@
 """The programs of this folder in Taichi, on its CPU: kernels in ti.ad.Tape, as Taichi's documentation does it.  Sums
 over more than a few terms are atomic additions to fields, which is what its rules for differentiable kernels ask for;
-states of each turn are elements of their own.  matmul is left away, and blackscholes, as Taichi has no erfc."""
+states of each iteration are elements of their own.  matmul is left away, and blackscholes, as Taichi has no erfc."""
 import taichi as ti
 
 

@@ -11,7 +11,7 @@ A module of this folder has one group.  A decorator enters a function under its 
 `inputs` makes the arguments from the size, `outputs` the arrays that the C function of this name fills, which gets the
 size, the inputs and the outputs; None: there is none in C.  `tolerance` is the largest difference over the largest
 value; with `mean`, where a last digit decides about a further iteration, the mean difference over the mean.
-peer("JAX")(f) makes f the peer of another kind of the program with its name."""
+peer("JAX")(f) makes f the peer of a different type of the program with its name."""
 import ctypes, functools, importlib, os, sys
 import numpy as np
 

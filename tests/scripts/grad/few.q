@@ -1,5 +1,5 @@
 % options: --precision 64
-% Arithmetic of numbers and of few elements has a way back of its own: it agrees with differences, with forward mode, with
+% Arithmetic of numbers and of few elements has a backward pass of its own: it agrees with differences, with forward mode, with
 % itself inside another derivative, and with what many elements give.
 function y = terms(x, s)
     a = x.*s - x./(s + 3) + (2 - x).*x

@@ -1,6 +1,6 @@
 % options: --precision 64
 % tolerance: 1e-5
-% gradients of loops that carry an index: the way back takes off again what a turn adds, and nothing else
+% gradients of loops that carry an index: the backward pass takes off again what a turn adds, and nothing else
 import "check.q"
 
 % an index that is known when the kernel runs
@@ -68,7 +68,7 @@ function [] = __kernel__ both(x : vec'circular, y : vec, turns : int, pos : int)
     y[pos] = s*x[mod(n, 7)]
 end
 
-% in a turn of the loop around
+% in a iteration of the loop around
 function [] = __kernel__ nested(x : vec'circular, y : vec, turns : int, pos : int)
     n = begin(pos)
     s = x[pos]

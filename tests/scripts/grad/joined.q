@@ -1,6 +1,6 @@
 % options: --precision 64 --loops always
 % tolerance: 1e-5
-% adjoints that one way back alone reads are computed there, and the ones beside them that are not
+% adjoints that one backward pass alone reads are computed there, and the ones beside them that are not
 import "check.q"
 
 function [] = __kernel__ line(x : vec, y : vec, z : vec, a : scalar, pos : int)

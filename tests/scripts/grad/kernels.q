@@ -242,7 +242,7 @@ check("300 turns in a kernel, 37 positions", x -> marched(x, 300), image(1,37))
 check("no turns", x -> marched(x, 0), image(1,33))
 check("one turn", x -> marched(x, 1), image(2,35))
 
-% read, written, read and written again: the way back begins with what was there first
+% read, written, read and written again: the backward pass begins with what was there first
 function [] = __kernel__ rewrites(x : vec, y : vec, pos : int)
     y[pos] = y[pos]*x[pos]
     y[pos] = y[pos]*sin(y[pos])*x[pos]

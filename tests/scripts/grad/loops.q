@@ -29,7 +29,7 @@ function s = carried(x)
     end
     s = p + sum(y)
 end
-check("turns in order", carried, wave(8))
+check("iterations in order", carried, wave(8))
 
 function s = product(x)
     s = 1

@@ -58,7 +58,7 @@ catch e
     print "vjp of a list: ", e
 end
 
-% what runs again on the way back has to find what it found
+% what runs again on the backward pass has to find what it found
 scale = [2.0,3.0]
 scaled = checkpoint(x -> sum(scale*x))
 function s = changed(x)

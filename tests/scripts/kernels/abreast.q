@@ -1,4 +1,4 @@
-% positions that add to their neighbours in loops: vectors on the cpu, whatever is left of a row; whole numbers, so that
+% positions that add to their neighbours in loops: vectors on the cpu, whatever is left of a row; integers, so that
 % sums have no order
 function [] = __kernel__ spread(x : mat, y : mat, n : int, pos : ivec2)
     for k = 0..n-1

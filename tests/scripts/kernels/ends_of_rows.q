@@ -1,6 +1,6 @@
 % devices: ref cpu
 % Near the ends of rows kernels read from copies of what is around them, where the distance is known when they are
-% compiled; where it is an argument, they read the array itself.  Whole numbers, so that every sum is exact.
+% compiled; where it is an argument, they read the array itself.  Integers, so that every sum is exact.
 function [] = __kernel__ mirrored(x : mat'mirror, y : mat, pos : ivec2)
     s = 0.0
     for m = -2..3

@@ -32,5 +32,5 @@ compare(remainders, a, b)
 compare(wide_remainders, float64(a).*1.1, float64(b)./1.3)
 near = floor(100*rand(3000))
 b = 1 + rand(3000)
-compare(remainders, near.*b, b)   % quotients beside whole numbers
+compare(remainders, near.*b, b)   % quotients beside integers
 compare(wide_remainders, float64(near).*b, float64(b))

@@ -1,4 +1,4 @@
-% Numbers that are chosen again and again have a type: of whole numbers, small ones and truth values, too.
+% Numbers that are chosen again and again have a type: of integers, small ones and truth values, too.
 function [] = __kernel__ chosen(y : vec, x : vec, pos : int)
     place = uint8(0)
     other = uint8(250)

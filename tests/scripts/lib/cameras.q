@@ -1,6 +1,6 @@
 % needs: video cameras
 % devices: one
-% Devices are live: frames come when they come, without an end and without a way back.  There is no camera here; pictures
+% Devices are live: frames come when they come, without an end and without a backward pass.  There is no camera here; pictures
 % that FFmpeg makes, as fast as they are shown, come the same way.
 import "Quasar.Video.dll"
 function [] = fails(f)

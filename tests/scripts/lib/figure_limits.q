@@ -65,7 +65,7 @@ figure()
 h = scatter([0,1,2], [0,1,2], 400, [1,nan,2])
 p = float(h.rasterize())
 print p[floor(size(p,0)/2),floor(size(p,1)/2),:]
-% Pixels are counted by whole numbers.
+% Pixels are counted by integers.
 print imagesc(reshape(0..99, [10,10]))
 fails(() -> plot(1..3, "linewith", 2))
 fails(() -> plot(1..3, "r", "lw", 3))

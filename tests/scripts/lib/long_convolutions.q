@@ -22,7 +22,7 @@ check("of different size", 1e100*x, 1e-100*h)
 
 w = round(1000*x)
 f = round(100*h)
-print "whole numbers: ", max(abs(conv(w, f) - by_parts(w, f))), " ", type(conv(float32(w), float32(f))) == type(float32(w))
+print "integers: ", max(abs(conv(w, f) - by_parts(w, f))), " ", type(conv(float32(w), float32(f))) == type(float32(w))
 full = by_parts(w, f)
 print "modes: ", max(abs(conv(w, f, "same") - full[1250..1250+9000])), " ", max(abs(conv(w, f, "valid") - full[2499..9000]))
 x[4000] = nan

@@ -132,7 +132,7 @@ refused(() -> sgd([1,2], [1,1], rate:=-1))
 refused(() -> sgd([1,2], [1,1,1]))
 refused(() -> he_normal(3))
 
-% Whole numbers are taken as float32, and dimensions of 1 at the end count where they were made.
+% Integers are taken as float32, and dimensions of 1 at the end count where they were made.
 bytes = uint8(reshape(0..31, [1,2,4,4]))
 layers = {x -> max_pool2d(x, 2), x -> avg_pool2d(x, 2), x -> upsample(x, 2), x -> upsample(x, 2, "bilinear"), x -> batch_norm(x), _
           x -> group_norm(x, 2), x -> layer_norm(x)}
@@ -145,7 +145,7 @@ print ndims(x), " ", ndims(x, true), " ", abs(mean(layer_norm(x, count:=2))) < 1
 q = reshape([1,2,3,4], [1,2,2,1])
 print size(attention(q, q[:,:,0..0,:], q[:,:,0..0,:], causal:=true))
 print size(linear(q, ones(5,1))), " ", size(grad((q,w) -> sum(linear(q, w)), q, ones(5,1)))
-% masks of truth values; whole numbers; the dimension of a vec, and the last one; places of a factor in double precision
+% masks of truth values; integers; the dimension of a vec, and the last one; places of a factor in double precision
 z = randn(1,2,3,4)
 print max(abs(attention(z, z, z, reshape([0,1,2],[3,1]) >= [0,1,2]) - attention(z, z, z, causal:=true))) < 1e-6
 print isclose(mean(dropout(int(ones(1,100000)), 0.4)), 1, 0.02), " ", max(abs(softmax([1,2,3]) - softmax([[1,2,3]], -1))) < 1e-6

@@ -75,7 +75,7 @@ end
 print ""
 % directions: a wave goes into the band of its direction
 waves = (a,b) -> cos(2*pi*(a*repmat(transpose(0..63),[1,64]) + b*repmat(0..63,[64,1]))/64)
-function [] = tell_directions(S)
+function [] = report_directions(S)
     for wave = {waves(0,20), waves(20,0), waves(14,14), waves(14,-14)}
         bands = lincell(S(wave))
         strength = zeros(5)
@@ -86,9 +86,9 @@ function [] = tell_directions(S)
     end
 end
 [S, S_H] = build_stp([64,64], 4, 2)
-tell_directions(S)
+report_directions(S)
 [S, S_H] = build_energyweighted_dst2d([64,64], 4, 2)
-tell_directions(S)
+report_directions(S)
 print ""
 % three dimensions
 v = randn(16,24,8)

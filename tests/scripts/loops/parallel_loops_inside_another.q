@@ -1,5 +1,5 @@
 % options: --loops always --threads 2 --explain
-% as machine code the outer loop would have all turns in order, those of the inner ones too
+% as machine code the outer loop would have all iterations in order, those of the inner ones too
 n = 150
 u = zeros(n,n)
 v = zeros(n,n)

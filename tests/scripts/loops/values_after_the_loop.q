@@ -1,5 +1,5 @@
 % options: --loops always
-% whoever reads a variable after a loop finds what the last turn has left there, on whatever way
+% whoever reads a variable after a loop finds what the last iteration has left there, on whatever way
 function y = through_a_closure()
     function z = inner()
         z = s

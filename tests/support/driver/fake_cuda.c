@@ -71,7 +71,7 @@ static bool is_special(const void *handle) { return (uintptr_t)handle <= 2; }
 
 static bool is(const void *handle, char kind) { return !is_special(handle) && ((const Handle *)handle)->kind == kind; }
 
-static unsigned graph; /* the number of that which is recorded */
+static unsigned graph; /* the number of the graph that is recorded */
 
 /* A test has begun to record another one, or has stopped. */
 static void notice_graph(void) {

@@ -46,7 +46,7 @@ struct BlockScope {
     bool open;
     bool loop; /* a LOOP or FOR, counted by the operand of BREAK and CONTINUE */
     /* its code may run several times; false for a LOOP of one iteration that exists only to be left */
-    bool turns;
+    bool iterations;
     uint32_t known;      /* length of Walk.known at its start */
     KRef opens;          /* condition of an IF; 0 for other blocks */
     struct Asked *asked; /* conditions known here from code inside the block, newest first; NULL: none */
@@ -73,7 +73,7 @@ struct Exits {
     Exits *up;
     int brk, cont;    /* depth of the loop that each one leaves; brk 0: `break` is not possible */
     bool cont_breaks; /* `continue` is a BREAK out of a LOOP of one iteration */
-    Ways turn;        /* paths to the next iteration */
+    Ways next;        /* paths to the next iteration */
     /* paths out of the loop by `break`; nested counters of one `for` share `out`; NULL: not recorded */
     Ways outs, *out;
 };
@@ -215,7 +215,7 @@ typedef struct {
 } RangeEnds;
 
 /* A loop whose counter may have a fraction is lowered twice: for the case that it has none, and for the other case. */
-typedef enum { VERSION_ONLY, VERSION_WHOLE, VERSION_OTHER } CounterVersion;
+typedef enum { VERSION_ONLY, VERSION_INTEGRAL, VERSION_OTHER } CounterVersion;
 
 /* The iterations of counter i of the nested `for` loop `node`. */
 typedef struct {
@@ -227,7 +227,7 @@ typedef struct {
     bool runs;     /* there is at least one iteration */
     CounterVersion version;
     KRef start; /* first instruction of the loop */
-} Turns;
+} CountedLoop;
 
 /* The rules of a compiler for `for`. */
 typedef struct NestRules {
@@ -236,13 +236,13 @@ typedef struct NestRules {
     qs_status (*entered)(Walk *, const Node *n, struct Range *out, bool *found);
     qs_status (*range)(Walk *, const Node *, const RangeEnds *, int i, struct Range *out);
     /* The condition under which the counter has no fraction; the loop is lowered for both cases.  0, NULL: once. */
-    KRef (*whole)(Walk *, const struct Range *);
+    KRef (*integral)(Walk *, const struct Range *);
     /* Iterates over a value that is not a range.  *counted: gives the range of its indices instead. */
     qs_status (*elements)(Walk *, Node *n, struct Range *out, bool *counted);
     /* Opens FOR, or describes in Turns what replaces it; stores the counter in *out. */
-    qs_status (*open)(Walk *, Turns *, const struct Range *, struct Val *out);
+    qs_status (*open)(Walk *, CountedLoop *, const struct Range *, struct Val *out);
     qs_status (*bind)(Walk *, const Node *n, int i, struct Val *counter);
-    qs_status (*close)(Walk *, Turns *); /* called after the body; NULL: nothing to do */
+    qs_status (*close)(Walk *, CountedLoop *); /* called after the body; NULL: nothing to do */
 } NestRules;
 
 /* All rules of a compiler. */
@@ -339,7 +339,7 @@ static inline void kbuild_end(Walk *w) { kbuild_flow(w, K_END, 0); }
 void kbuild_leave(Walk *w, KOp op, int depth);
 /* Whether values computed in the block may be used here; false for NULL. */
 static inline bool kbuild_is_open(const BlockScope *b) { return b && b->open; }
-BlockScope *kbuild_outermost_turns(const Walk *w); /* outermost enclosing block that runs several times; NULL: none */
+BlockScope *kbuild_outermost_loop(const Walk *w); /* outermost enclosing block that runs several times; NULL: none */
 
 /* -- tree_query.c -------------------------------------------------------------------------------------------------- */
 /* Returns the first node of the list for which `is` holds.  Searches inner loops only if asked to, and no bodies of
@@ -365,7 +365,7 @@ int64_t ksmall_extent(const SmallShape *s, int d); /* as in size(x,d): a vec is 
 SmallShape ksmall_matrix(int64_t rows, int64_t cols);
 /* Broadcasts n shapes to *out.  Returns n, or the index of the first shape that does not fit those before it. */
 int ksmall_meet(const SmallShape *of, int n, SmallShape *out);
-int64_t ksmall_source(const SmallShape *whole, int64_t i,
+int64_t ksmall_source(const SmallShape *integral, int64_t i,
                       /* index of the element of `part` that is broadcast to element i of `whole` */
                       const SmallShape *part);
 /* The sizes of a matrix product: element i is the sum over k < depth of element left(i,k) times element right(i,k). */
@@ -375,7 +375,7 @@ typedef struct {
 bool ksmall_product(const SmallShape *a, const SmallShape *b, Product *out); /* false: the shapes do not fit */
 static inline int64_t ksmall_left(const Product *p, int64_t i, int64_t k) { return i / p->cols * p->depth + k; }
 static inline int64_t ksmall_right(const Product *p, int64_t i, int64_t k) { return k * p->cols + i % p->cols; }
-int64_t ksmall_turned(const SmallShape *m, int64_t i); /* index in m of element i of its transpose */
+int64_t ksmall_transposed(const SmallShape *m, int64_t i); /* index in m of element i of its transpose */
 /* Selects the item with the run-time index `at` by a chain of SELECT instructions. */
 qs_status ksmall_pick(Walk *w, KRef at, struct Val *items, int n, struct Val *out);
 
@@ -472,9 +472,9 @@ qs_status kexpr_cond(Walk *w, Node *n, KRef *out, int *known); /* see ExprRules.
 /* -- counted_loop.c ------------------------------------------------------------------------------------------------ */
 qs_status kcounted_lower(Walk *w, Node *n);
 /* The number of elements of lo..step..hi as in qdtype_range_count, computed in d.  A step of 0 gives none. */
-KRef kcounted_turns(Walk *w, qs_dtype d, KRef lo, KRef step, KRef hi);
+KRef kcounted_iterations(Walk *w, qs_dtype d, KRef lo, KRef step, KRef hi);
 /* Opens FOR with `turns` (an integer) iterations and returns the current element, of type d. */
-KRef kcounted_elements(Walk *w, qs_dtype d, KRef lo, KRef step, KRef turns);
+KRef kcounted_elements(Walk *w, qs_dtype d, KRef lo, KRef step, KRef iterations);
 
 /* -- common_stmt.c ------------------------------------------------------------------------------------------------- */
 qs_status kstmt_lower(Walk *w, Node *n);

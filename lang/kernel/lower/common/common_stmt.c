@@ -29,8 +29,8 @@ static void meet_paths(Walk *w, const Ways *ways) {
 }
 
 void kstmt_meet_exits(Walk *w, const Exits *e) {
-    kstmt_restore(w, e->turn.sure);
-    if (e->turn.sure && e->outs.sure) w->rules->join(w, e->outs.sure);
+    kstmt_restore(w, e->next.sure);
+    if (e->next.sure && e->outs.sure) w->rules->join(w, e->outs.sure);
     kstmt_restore(w, e->outs.sure);
 }
 
@@ -278,9 +278,9 @@ static qs_status repeat_body(Walk *w, Node *n, Exits *frame) {
     kbuild_once(w);
     frame->cont = w->depth, frame->cont_breaks = true;
     TRY(kstmt_block(w, n->u.whiles.body));
-    if (!w->left) kstmt_add_way(w, &frame->turn), kbuild_flow(w, K_BREAK, 0);
+    if (!w->left) kstmt_add_way(w, &frame->next), kbuild_flow(w, K_BREAK, 0);
     w->left = false;
-    kstmt_restore(w, frame->turn.sure);
+    kstmt_restore(w, frame->next.sure);
     return kbuild_end(w), QS_OK;
 }
 
@@ -292,10 +292,10 @@ static qs_status repeat_loop(Walk *w, Node *n) {
     kbuild_flow(w, K_LOOP, 0);
     kstmt_enter_loop(w, &frame);
     TRY(repeat_body(w, n, &frame));
-    frame.turn = (Ways){0};
+    frame.next = (Ways){0};
     if (!w->left) {
         TRY(kexpr_cond(w, n->u.whiles.cond, &c, &known));
-        kstmt_add_way(w, &frame.turn);
+        kstmt_add_way(w, &frame.next);
         leave_if(w, c);
     }
     kstmt_leave_loop(w);
@@ -303,11 +303,11 @@ static qs_status repeat_loop(Walk *w, Node *n) {
 }
 
 /* -- leaving ------------------------------------------------------------------------------------------------------- */
-static qs_status leave_turn(Walk *w, Node *n) {
+static qs_status lower_continue(Walk *w, Node *n) {
     bool is_break = n->kind == N_BREAK;
     Exits *e = w->exits;
     if (!e || (is_break && !e->brk)) return w->rules->statement(w, n);
-    Ways *ways = is_break ? e->out : &e->turn;
+    Ways *ways = is_break ? e->out : &e->next;
     if (ways) kstmt_add_way(w, ways);
     kbuild_leave(w, is_break || e->cont_breaks ? K_BREAK : K_CONTINUE, is_break ? e->brk : e->cont);
     return w->left = true, QS_OK;
@@ -365,7 +365,7 @@ static qs_status lower_node(Walk *w, Node *n) {
     case N_REPEAT: return repeat_loop(w, n);
     case N_FOR: return kcounted_lower(w, n);
     case N_BREAK:
-    case N_CONTINUE: return leave_turn(w, n);
+    case N_CONTINUE: return lower_continue(w, n);
     case N_RETURN: return leave_function(w, n);
     case N_BLOCK: return kstmt_block(w, n->u.block);
     case N_ATTR: return QS_OK;

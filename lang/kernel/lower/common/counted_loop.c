@@ -10,7 +10,7 @@
 static KRef emit_op(Walk *w, KOp op, KRef a, KRef b) { return kbuild_pure(w, (KMake){op, .a = a, .b = b}); }
 static KRef emit_rounding(Walk *w, MathFn to, KRef a) { return kbuild_pure(w, (KMake){K_MATH, .flag = to, .a = a}); }
 
-KRef kcounted_turns(Walk *w, qs_dtype d, KRef lo, KRef step, KRef hi) {
+KRef kcounted_iterations(Walk *w, qs_dtype d, KRef lo, KRef step, KRef hi) {
     bool wide = d == QS_F64;
     KRef zero = kbuild_const(w, d, 0), one = kbuild_const(w, d, 1), far = emit_op(w, K_ABS, lo, 0);
     KRef unit = kbuild_const(w, d, wide ? QDTYPE_RANGE_UNIT : QDTYPE_RANGE_UNIT32);
@@ -26,10 +26,10 @@ KRef kcounted_turns(Walk *w, qs_dtype d, KRef lo, KRef step, KRef hi) {
     return kbuild_pure(w, (KMake){K_SELECT, .a = some, .b = n, .c = zero});
 }
 
-KRef kcounted_elements(Walk *w, qs_dtype d, KRef lo, KRef step, KRef turns) {
-    qs_dtype t = (qs_dtype)w->f->ins[turns].dtype;
+KRef kcounted_elements(Walk *w, qs_dtype d, KRef lo, KRef step, KRef iterations) {
+    qs_dtype t = (qs_dtype)w->f->ins[iterations].dtype;
     KRef zero = kbuild_int(w, t, 0), one = kbuild_int(w, t, 1);
-    KRef k = kbuild_emit(w, (KMake){K_FOR, .own = t, .a = zero, .b = emit_op(w, K_SUB, turns, one), .c = one});
+    KRef k = kbuild_emit(w, (KMake){K_FOR, .own = t, .a = zero, .b = emit_op(w, K_SUB, iterations, one), .c = one});
     KRef next = emit_op(w, K_ADD, lo, emit_op(w, K_MUL, kbuild_pure(w, (KMake){K_CAST, .own = d, .a = k}), step));
     /* the first element is lo itself, also if it is -0 or the step is infinite */
     return kbuild_pure(w, (KMake){K_SELECT, .a = emit_op(w, K_EQ, k, zero), .b = lo, .c = next});
@@ -56,7 +56,7 @@ static qs_status ranges_of(Walk *w, Node *n, int count, struct Range *out) {
 
 static qs_status lower_counter(Walk *w, Node *n, struct Range *ranges, int i);
 
-static qs_status lower_body(Walk *w, struct Range *ranges, Turns *t, struct Val *counter) {
+static qs_status lower_body(Walk *w, struct Range *ranges, CountedLoop *t, struct Val *counter) {
     Node *n = t->node;
     TRY(w->rules->nest->bind(w, n, t->i, counter));
     TRY(t->i == n->u.loop.nvars - 1 ? kstmt_block(w, n->u.loop.body) : lower_counter(w, n, ranges, t->i + 1));
@@ -64,7 +64,7 @@ static qs_status lower_body(Walk *w, struct Range *ranges, Turns *t, struct Val 
 }
 
 /* Lowers an iteration that is a position of a launch: `continue` leaves a LOOP of one iteration around it. */
-static qs_status lower_position(Walk *w, struct Range *ranges, Turns *t, struct Val *counter) {
+static qs_status lower_position(Walk *w, struct Range *ranges, CountedLoop *t, struct Val *counter) {
     bool innermost = t->i == t->node->u.loop.nvars - 1;
     if (!innermost || !kquery_node(t->node->u.loop.body, false, kquery_is_leaving, NULL))
         return lower_body(w, ranges, t, counter);
@@ -72,13 +72,13 @@ static qs_status lower_position(Walk *w, struct Range *ranges, Turns *t, struct 
     kstmt_enter_loop(w, &t->frame);
     t->frame.cont_breaks = true, t->frame.brk = 0;
     TRY(lower_body(w, ranges, t, counter));
-    if (!w->left) kstmt_add_way(w, &t->frame.turn), kbuild_flow(w, K_BREAK, 0);
+    if (!w->left) kstmt_add_way(w, &t->frame.next), kbuild_flow(w, K_BREAK, 0);
     kstmt_leave_loop(w);
-    return kstmt_restore(w, t->frame.turn.sure), QS_OK;
+    return kstmt_restore(w, t->frame.next.sure), QS_OK;
 }
 
 static qs_status lower_version(Walk *w, Node *n, struct Range *ranges, int i, CounterVersion version) {
-    Turns t = {.node = n, .i = i, .version = version};
+    CountedLoop t = {.node = n, .i = i, .version = version};
     const Exits *outer = w->exits;
     struct Val *counter = kval_new(w, 1);
     bool *before = kstmt_save(w);
@@ -89,21 +89,21 @@ static qs_status lower_version(Walk *w, Node *n, struct Range *ranges, int i, Co
     if (i > 0) t.frame.brk = outer ? outer->brk : 0, t.frame.out = outer ? outer->out : NULL;
     if (t.chunk) t.frame.brk = 0;
     TRY(lower_body(w, ranges, &t, counter));
-    if (t.runs && !w->left) kstmt_add_way(w, &t.frame.turn);
+    if (t.runs && !w->left) kstmt_add_way(w, &t.frame.next);
     kstmt_leave_loop(w);
     if (t.runs && i == 0) kstmt_meet_exits(w, &t.frame);
-    else kstmt_restore(w, t.runs ? t.frame.turn.sure : before);
+    else kstmt_restore(w, t.runs ? t.frame.next.sure : before);
     return QS_OK;
 }
 
 static qs_status lower_counter(Walk *w, Node *n, struct Range *ranges, int i) {
     const NestRules *rules = w->rules->nest;
-    KRef whole = rules->whole ? rules->whole(w, range_at(w, ranges, i)) : 0;
+    KRef integral = rules->integral ? rules->integral(w, range_at(w, ranges, i)) : 0;
     Ways after = {0};
-    if (!whole) return lower_version(w, n, ranges, i, VERSION_ONLY);
+    if (!integral) return lower_version(w, n, ranges, i, VERSION_ONLY);
     bool *before = kstmt_save(w);
-    kbuild_flow(w, K_IF, whole);
-    TRY(lower_version(w, n, ranges, i, VERSION_WHOLE));
+    kbuild_flow(w, K_IF, integral);
+    TRY(lower_version(w, n, ranges, i, VERSION_INTEGRAL));
     kstmt_add_way(w, &after);
     kstmt_restore(w, before);
     kbuild_flow(w, K_ELSE, 0);

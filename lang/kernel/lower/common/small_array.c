@@ -53,7 +53,7 @@ bool ksmall_product(const SmallShape *a, const SmallShape *b, Product *out) {
     return a->rank <= 2 && b->rank <= 2 && out->depth == ksmall_extent(b, 0);
 }
 
-int64_t ksmall_turned(const SmallShape *m, int64_t i) {
+int64_t ksmall_transposed(const SmallShape *m, int64_t i) {
     int64_t rows = ksmall_extent(m, 0), cols = ksmall_extent(m, 1);
     return i % rows * cols + i / rows;
 }

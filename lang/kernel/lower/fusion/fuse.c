@@ -170,7 +170,7 @@ static Val apply_arithmetic(Fuse *z, Op o, Val a, Val b) {
         return decline(z, "/ of arrays that are stretched, or not contiguous, is no elementwise operator: write ./");
     if (a.array && b.array && kelem_is_mask(e, a.dtype, b.dtype))
         return real_value(emit_op(z, K_AND, a.ref, b.ref), QS_B1, true);
-    qs_dtype d = common_dtype(z, a, b, kelem_info[e].whole == ELEM_FLOATS);
+    qs_dtype d = common_dtype(z, a, b, kelem_info[e].integers == ELEM_FLOATS);
     if (d == QS_I64 && !array)
         return decline(z, "an int operation on numbers alone may overflow: give its result a name before it");
     Val args[] = {a, b};
@@ -289,20 +289,20 @@ static Val apply_call(Fuse *z, Elem e, const Val *a) {
         array = array || a[i].array, number = number || !a[i].array;
     }
     if (!array && (a[0].im || kelem_info[e].real != ELEM_NUMBER)) return declined;
-    if (kelem_info[e].whole == ELEM_FIRST) return apply_shift(z, e, a);
+    if (kelem_info[e].integers == ELEM_FIRST) return apply_shift(z, e, a);
     if (e == EL_bitand || e == EL_bitor || e == EL_bitxor || e == EL_bitnot) return apply_bits(z, e, a);
     if (e == EL_mod && array && !number && qdtype_mixes_signs(a[0].dtype, a[1].dtype))
         return real_value(
             kelem_mod_signs(kelem_into(&(KInto){z->f, &z->pos, true}), a[0].ref, a[1].ref, a[1].dtype == QS_U64),
             QS_F64, true);
-    bool choice = (kelem_info[e].whole == ELEM_SAME && kelem_info[e].nargs > 1) || e == EL_mod;
+    bool choice = (kelem_info[e].integers == ELEM_SAME && kelem_info[e].nargs > 1) || e == EL_mod;
     for (int i = 0; choice && number && i < kelem_info[e].nargs; i++)
         if (keeps_digits(a[i])) return declined;
     qs_dtype d = kelem_meet(e, terms, z->c->scalar_dtype);
     /* an int that does not fit is an error, and the host saturates, which integer code does not */
-    if ((d < QS_F16 && number) || (d < QS_I32 && kelem_info[e].whole == ELEM_WHOLE))
+    if ((d < QS_F16 && number) || (d < QS_I32 && kelem_info[e].integers == ELEM_INTEGERS))
         return decline(z, "this function of integers checks or saturates them: convert them, as in float(x)");
-    if (kelem_is_itself(e, a[0].im) || (kelem_info[e].whole == ELEM_ITSELF && d < QS_F16)) return a[0];
+    if (kelem_is_itself(e, a[0].im) || (kelem_info[e].integers == ELEM_ITSELF && d < QS_F16)) return a[0];
     return apply_row(z, e, a, d, array);
 }
 
@@ -313,7 +313,7 @@ static bool choice_dtype(Fuse *z, Val a, Val b, qs_dtype *d) {
     bool number = !a.array || !b.array, numbers = !a.array && !b.array;
     if (number && (keeps_digits(a) || keeps_digits(b))) return false;
     if (numbers && (a.im || b.im || !kir_is_const(z->f, a.ref, &x) || !kir_is_const(z->f, b.ref, &y))) return false;
-    qs_dtype list = qdtype_rounds_whole(x) || qdtype_rounds_whole(y) ? QS_F64 : z->c->scalar_dtype;
+    qs_dtype list = qdtype_rounds_integral(x) || qdtype_rounds_integral(y) ? QS_F64 : z->c->scalar_dtype;
     *d = qdtype_choose(term_of(a), term_of(b), list, common_dtype(z, a, b, false));
     return !number || *d >= QS_F16;
 }
@@ -592,11 +592,11 @@ static Total begin_total(Fuse *z, FuseKind kind, qs_dtype lane) {
     return t;
 }
 
-static KRef emit_turned(Fuse *z, const Total *t, KRef x) { return t->kind == FUSE_MIN ? emit_op(z, K_NEG, x, 0) : x; }
+static KRef emit_directed(Fuse *z, const Total *t, KRef x) { return t->kind == FUSE_MIN ? emit_op(z, K_NEG, x, 0) : x; }
 
 static void add_zero(Fuse *z, const Total *t, KRef x) {
     KRef none = emit_const(z, t->lane, -0.0), is_zero = kbuild_pure(&z->walk, (KMake){K_EQ, .a = x, .b = none});
-    KRef old = emit_ins(z, (KMake){K_GET, .a = t->zeros}), more = emit_select(z, is_zero, emit_turned(z, t, x), none);
+    KRef old = emit_ins(z, (KMake){K_GET, .a = t->zeros}), more = emit_select(z, is_zero, emit_directed(z, t, x), none);
     emit_ins(z, (KMake){K_SET, .a = t->zeros, .b = merge_lanes(z, FUSE_SUM, t->lane, KFLAG_REASSOC, old, more)});
 }
 
@@ -617,7 +617,7 @@ static KRef end_total(Fuse *z, const Total *t) {
     KRef x = emit_ins(z, (KMake){K_GET, .a = t->acc});
     if (!t->some) return x;
     KRef is_zero = kbuild_pure(&z->walk, (KMake){K_EQ, .a = x, .b = emit_const(z, t->lane, 0)});
-    x = emit_select(z, is_zero, emit_turned(z, t, emit_ins(z, (KMake){K_GET, .a = t->zeros})), x);
+    x = emit_select(z, is_zero, emit_directed(z, t, emit_ins(z, (KMake){K_GET, .a = t->zeros})), x);
     return emit_select(z, cast_to(z, emit_ins(z, (KMake){K_GET, .a = t->some}), QS_B1), x, emit_const(z, t->lane, NAN));
 }
 

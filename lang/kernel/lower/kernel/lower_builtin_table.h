@@ -22,7 +22,7 @@ BuiltinHandler klreduce_minmax;
 typedef enum { RED_SUM, RED_PROD, RED_MEAN, RED_ANY, RED_ALL, RED_SQUARES, RED_NORM } BuiltinReduction;
 
 qs_status klbuiltin_refuse(Lower *L, const BuiltinCall *c, const char *why);
-static inline Num klbuiltin_whole(Lower *L, double v) { return klnum_literal(L, v, true); }
+static inline Num klbuiltin_integer(Lower *L, double v) { return klnum_literal(L, v, true); }
 /* Reads the size given by the arguments from `first` on. */
 qs_status klmake_shape(Lower *L, const BuiltinCall *c, int first, int64_t dims[QS_MAX_RANK], int *rank);
 Num klbuiltin_binary(Lower *L, Op op, Num a, Num b); /* for operators that cannot fail on real numbers */

@@ -25,43 +25,43 @@ static qs_status convert_value(Walk *w, TypeExpr *type, const char *what, uint32
 
 /* Describes the check of a parameter with integer elements, which must not change its argument.  Returns false for
  * other types. */
-static bool is_whole(Lower *L, const Param *p, const Type *t, Whole *out) {
+static bool is_declared_int(Lower *L, const Param *p, const Type *t, DeclaredInt *out) {
     enum { ROOM = 140 };
     const Type *n = t;
     while (n->kind == TY_ARRAY) n = n->inner;
     if (n->kind != TY_NUM || !qdtype_is_int(n->dtype)) return false;
     char *what = qarena_alloc(L->arena, ROOM);
     snprintf(what, ROOM, "%.60s: argument %.60s", L->in->func->name->s, p->name->s);
-    return *out = (Whole){what, t, n->dtype, p->pos}, true;
+    return *out = (DeclaredInt){what, t, n->dtype, p->pos}, true;
 }
 
 /* Checks that all numbers fit. checked: the host has checked run-time values. */
-static qs_status pass_numbers(Lower *L, const Whole *t, bool checked, const Val *v) {
+static qs_status pass_numbers(Lower *L, const DeclaredInt *t, bool checked, const Val *v) {
     Val all;
     double known;
     TRY(klval_components(L, v, &all));
     if (all.kind != V_NUM || qdtype_is_complex(all.dtype)) return QS_OK;
     for (int64_t i = 0, n = klval_count(&all); i < n; i++)
-        if (!checked || klnum_known(L, klval_num(&all, i), &known)) klnum_check_whole(L, t, klval_num(&all, i));
+        if (!checked || klnum_known(L, klval_num(&all, i), &known)) klnum_check_integral(L, t, klval_num(&all, i));
     return QS_OK;
 }
 
 /* Elements are checked when they are read, unless the memory's element type always fits, or a variable has converted
  * them before. */
-static void pass_elements(Lower *L, const Whole *t, Val *v) {
+static void pass_elements(Lower *L, const DeclaredInt *t, Val *v) {
     qs_dtype d = klval_element(v);
     double least = 0, most = 1, lo, hi;
     if (qdtype_is_complex(d)) return;
     qdtype_int_span(t->d, &lo, &hi);
     if (qdtype_is_int(d)) qdtype_int_span(d, &least, &most);
     if (!qdtype_is_real(d) && least >= lo && most <= hi) return;
-    klval_declare_elements(L, v, t->d)->whole = memcpy(qarena_alloc(L->arena, sizeof *t), t, sizeof *t);
+    klval_declare_elements(L, v, t->d)->declared = memcpy(qarena_alloc(L->arena, sizeof *t), t, sizeof *t);
 }
 
 static qs_status pass_whole(Lower *L, const Param *p, const Type *t, bool checked, Val *v) {
-    Whole whole;
+    DeclaredInt whole;
     bool private = v->kind == V_MEMORY && !v->u.mem->shared;
-    if (!is_whole(L, p, t, &whole)) return QS_OK;
+    if (!is_declared_int(L, p, t, &whole)) return QS_OK;
     if (v->kind == V_ARRAY) pass_elements(L, &whole, v);
     if (private && v->made.set == klval_made(whole.d).set) return QS_OK;
     if (!private && (v->kind != V_NUM || (checked && !v->rank))) return QS_OK;

@@ -71,7 +71,7 @@ qs_status klexpr_outside(Walk *w, const Sym *sym, uint32_t pos, Val *out) {
 /* -- literals ------------------------------------------------------------------------------------------------------ */
 static qs_status lower_literal(Walk *w, const Node *n, Val *out) {
     Lower *L = (Lower *)w;
-    int64_t whole = n->u.num.whole;
+    int64_t whole = n->u.num.int_value;
     if (n->u.num.is_uint64) return klval_number(L, klnum_strong(kbuild_uint64(w, (uint64_t)whole), QS_U64), out), QS_OK;
     if (whole) return klval_number(L, klnum_strong(klnum_int(L, QS_I64, whole), QS_I64), out), QS_OK;
     if (!n->u.num.imaginary) return klval_number(L, klnum_literal(L, n->u.num.value, n->u.num.integer), out), QS_OK;
@@ -146,7 +146,7 @@ static qs_status range_value(Lower *L, Node *n, Val *out) {
                             KLOWER_UNROLL);
     Num *nums = qarena_alloc(L->arena, qmem_size((size_t)count, sizeof *nums, sizeof *nums));
     for (int64_t i = 0; i < count; i++)
-        TRY(klnum_binary(L, OP_ADD, r.lo, klnum_literal(L, (double)i * step, klnum_whole(r.step)), &nums[i]));
+        TRY(klnum_binary(L, OP_ADD, r.lo, klnum_literal(L, (double)i * step, klnum_is_integral(r.step)), &nums[i]));
     klval_vector(L, nums, count, out);
     return QS_OK;
 }
@@ -154,7 +154,8 @@ static qs_status range_value(Lower *L, Node *n, Val *out) {
 /* -- quotients of integral numbers --------------------------------------------------------------------------------- */
 static bool exact_operands(Lower *L, const Val *a, const Val *b) {
     double x, y;
-    if (!klval_is_number(a) || !klval_is_number(b) || !klnum_whole(klval_num(a, 0)) || !klnum_whole(klval_num(b, 0)))
+    if (!klval_is_number(a) || !klval_is_number(b) || !klnum_is_integral(klval_num(a, 0)) ||
+        !klnum_is_integral(klval_num(b, 0)))
         return false;
     return !klnum_known(L, klval_num(a, 0), &x) || !klnum_known(L, klval_num(b, 0), &y);
 }

@@ -106,7 +106,7 @@ static int array_param(Lower *L, const Access *a) {
 /* Converts a loaded element by all declarations of the array, the oldest first. */
 static Num apply_declarations(Lower *L, const ArrayRef *ref, Num n) {
     if (ref->under) n = apply_declarations(L, ref->under, n);
-    if (ref->whole) klnum_check_whole(L, ref->whole, n);
+    if (ref->declared) klnum_check_integral(L, ref->declared, n);
     return ref->converts ? klnum_narrow(L, n, ref->as) : n;
 }
 
@@ -296,24 +296,25 @@ static qs_status index_value(Lower *L, Node *n, bool down, Val *out) {
 
 /* With --checked, an index x[v] with a fraction is an error; a quotient of integral numbers as in x[pos/2] is rounded
  * first. */
-static void check_whole(Lower *L, const Access *a, Num n, KRef at) {
+static void check_integral(Lower *L, const Access *a, Num n, KRef at) {
     char text[160];
-    if (!L->job->checked || klnum_whole(n) || !qdtype_is_real(n.dtype) || effective_mode(L, a->p.mode) != ACC_CHECKED)
+    if (!L->job->checked || klnum_is_integral(n) || !qdtype_is_real(n.dtype) ||
+        effective_mode(L, a->p.mode) != ACC_CHECKED)
         return;
     KRef x = klnum_ref(L, n, klnum_real_dtype(L, n));
-    snprintf(text, sizeof text, "index %%0 of %.80s is no whole number (int(x) drops a fraction)", a->p.name);
+    snprintf(text, sizeof text, "index %%0 of %.80s is not an integer (int(x) drops a fraction)", a->p.name);
     klnum_emit(L, (KMake){K_CHECK, .a = klnum_bin(L, K_EQ, x, klnum_cast_ref(L, at, L->f->ins[x].dtype)), .b = x,
                           .imm = (uint64_t)kir_message(L->f, QS_EINDEX, text)});
 }
 
 static KRef index_of(Lower *L, const Access *a, Num n, bool down) {
     KRef at = klnum_index(L, n, down);
-    return check_whole(L, a, n, at), at;
+    return check_integral(L, a, n, at), at;
 }
 
 static Subindex single_index(Lower *L, const Access *a, Num n, bool down) {
     uint8_t texture = a->base.mods.flags & (MOD_HWTEX_LINEAR | MOD_HWTEX_NEAREST);
-    if (!texture || klnum_whole(n)) return (Subindex){.kind = AT_ONE, .one = index_of(L, a, n, down)};
+    if (!texture || klnum_is_integral(n)) return (Subindex){.kind = AT_ONE, .one = index_of(L, a, n, down)};
     qs_dtype d = klnum_real_dtype(L, n);
     KRef x = klnum_ref(L, n, d), whole = klnum_math(L, texture & MOD_HWTEX_LINEAR ? MF_floor : MF_round, x, 0);
     KRef frac = texture & MOD_HWTEX_LINEAR ? klnum_bin(L, K_SUB, x, whole) : 0;
@@ -394,7 +395,7 @@ static bool all_whole(Lower *L, const Val *v) {
 
 static qs_status warn_of_place(Lower *L, const Access *a, NodeList at, const Val *v, uint32_t pos) {
     if (!qfold_is_list(at) || !all_whole(L, v)) return QS_OK; /* the host has a different warning for fractions */
-    return qwarn_place(L->c, klower_where(L, pos), a->p.name, outer_rank(&a->base));
+    return qwarn_location(L->c, klower_where(L, pos), a->p.name, outer_rank(&a->base));
 }
 
 static qs_status lower_items(Lower *L, Access *a, NodeList at) {
@@ -860,7 +861,7 @@ static qs_status atomic_update(Lower *L, const Access *a, KRef *at, Num n, Op op
     KRef guard = bring_all_inside(L, a, at), linear = linear_index(L, &a->base, at);
     check_taken(L, a, k, qop_inplace(op), n, guard);
     /* checks that the stored element is integral */
-    if (a->base.kind == V_ARRAY && a->base.u.array->whole && klval_element(&a->base) != d)
+    if (a->base.kind == V_ARRAY && a->base.u.array->declared && klval_element(&a->base) != d)
         (void)load_array(L, a, linear, guard);
     if (a->base.kind == V_MEMORY) return store_memory(L, a, linear, guard, n, K_AATOMIC, (uint16_t)k), QS_OK;
     int param = array_param(L, a);

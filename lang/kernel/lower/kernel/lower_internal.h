@@ -65,7 +65,7 @@ typedef struct {
     const Type *type;
     qs_dtype d;
     uint32_t pos;
-} Whole;
+} DeclaredInt;
 
 /* an array of the host; becomes a parameter of the KFunc when it is used, with the rank of the Val */
 typedef struct ArrayRef {
@@ -73,7 +73,7 @@ typedef struct ArrayRef {
     Str *name;
     bool converts;
     qs_dtype as;                  /* x : mat of integers in memory: elements are read as scalars, as declared */
-    const Whole *whole;           /* check for a parameter declared with integers; NULL: none */
+    const DeclaredInt *declared;  /* check for a parameter declared with integers; NULL: none */
     const struct ArrayRef *under; /* the same array as declared before, in the calling function; NULL: not declared */
 } ArrayRef;
 typedef struct {
@@ -231,7 +231,7 @@ Num klnum_from_weak(Lower *L, Weak *w);
 Num klnum_literal(Lower *L, double v, bool integral);
 static inline bool klnum_is_weak(Num n) { return n.re.weak != NULL; }
 bool klnum_known(Lower *L, Num n, double *v);  /* a constant */
-bool klnum_whole(Num n);                       /* an int, or a weak number without a fraction */
+bool klnum_is_integral(Num n);                 /* an int, or a weak number without a fraction */
 qs_dtype klnum_join(Lower *L, Num a, Num b);   /* the result dtype of an operation on both */
 qs_dtype klnum_choice(Lower *L, Num a, Num b); /* the dtype of a choice between them */
 KRef klnum_ref(Lower *L, Num n, qs_dtype d);   /* the real part, converted to the real dtype d */
@@ -254,7 +254,7 @@ qs_dtype klnum_real_dtype(Lower *L, Num a);                 /* the dtype in whic
 bool klnum_range(Lower *L, KRef r, double *lo, double *hi); /* bounds of an integer value, if they are known */
 /* the condition that x is representable in the integer type */
 KRef klnum_holds(Lower *L, qs_dtype integer, KRef x);
-void klnum_check_whole(Lower *L, const Whole *t, Num n); /* emits an error if n is not representable in t */
+void klnum_check_integral(Lower *L, const DeclaredInt *t, Num n); /* emits an error if n is not representable in t */
 
 /* -- lower_val.c --------------------------------------------------------------------------------------------------- */
 static inline bool klval_is_number(const Val *v) { return v->kind == V_NUM && v->rank == 0; }

@@ -14,7 +14,7 @@ static qs_status check_numeric(Lower *L, const BuiltinCall *c, const Val *v) {
 static Num extent_of(Lower *L, const Val *v, int d) {
     double k;
     KRef r = klidx_dim(L, v, d);
-    if (kir_is_const(L->f, r, &k)) return klbuiltin_whole(L, k);
+    if (kir_is_const(L->f, r, &k)) return klbuiltin_integer(L, k);
     return klnum_strong(klnum_cast_ref(L, r, QS_I32), QS_I32);
 }
 
@@ -39,20 +39,20 @@ qs_status klmake_size(Lower *L, const BuiltinCall *c, Val *out) {
 qs_status klmake_numel(Lower *L, const BuiltinCall *c, Val *out) {
     const Val *v = &c->args[0];
     TRY(check_numeric(L, c, v));
-    Num n = klbuiltin_whole(L, 1);
+    Num n = klbuiltin_integer(L, 1);
     for (int d = 0; d < klidx_ndims(v); d++) n = klbuiltin_binary(L, OP_MUL, n, extent_of(L, v, d));
     return klval_number(L, n, out), QS_OK;
 }
 
 qs_status klmake_ndims(Lower *L, const BuiltinCall *c, Val *out) {
     TRY(check_numeric(L, c, &c->args[0]));
-    return klval_number(L, klbuiltin_whole(L, c->args[0].rank ? klidx_ndims(&c->args[0]) : 0), out), QS_OK;
+    return klval_number(L, klbuiltin_integer(L, c->args[0].rank ? klidx_ndims(&c->args[0]) : 0), out), QS_OK;
 }
 
 qs_status klmake_isempty(Lower *L, const BuiltinCall *c, Val *out) {
     Val n, zero;
     TRY(klmake_numel(L, c, &n));
-    klval_number(L, klbuiltin_whole(L, 0), &zero);
+    klval_number(L, klbuiltin_integer(L, 0), &zero);
     return klval_binary(L, OP_EQ, &n, &zero, out);
 }
 
@@ -150,14 +150,14 @@ qs_status klmake_transpose(Lower *L, const BuiltinCall *c, Val *out) {
     TRY(klval_components(L, &c->args[0], &v));
     if (v.rank == 0) return *out = v, QS_OK;
     if (v.rank > 2) return klbuiltin_refuse(L, c, "wants a vector or a matrix");
-    SmallShape m = klval_shape(&v), turned = ksmall_matrix(ksmall_extent(&m, 1), ksmall_extent(&m, 0));
+    SmallShape m = klval_shape(&v), transposed = ksmall_matrix(ksmall_extent(&m, 1), ksmall_extent(&m, 0));
     int64_t n = ksmall_count(&m);
     Num *nums = qarena_alloc(L->arena, qmem_size((size_t)n, sizeof *nums, sizeof *nums));
     for (int64_t i = 0; i < n; i++) {
-        nums[i] = klval_num(&v, ksmall_turned(&m, i));
+        nums[i] = klval_num(&v, ksmall_transposed(&m, i));
         if (c->imm) nums[i] = klnum_apply(L, EL_conj, &nums[i]);
     }
-    klval_from_nums(L, nums, turned.rank, turned.dims, out);
+    klval_from_nums(L, nums, transposed.rank, transposed.dims, out);
     return out->made = v.made, QS_OK;
 }
 

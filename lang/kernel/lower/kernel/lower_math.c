@@ -88,7 +88,7 @@ static qs_status int_of(Lower *L, const Num *x, const void *ud, Num *out) {
     TRY(need_real(L, ud, a));
     qdtype_int_span(L->indexing ? QS_I64 : QS_I32, &lo, &hi);
     if (klnum_is_weak(a) && klnum_known(L, a, &v))
-        return *out = klbuiltin_whole(L, isnan(v) ? 0 : trunc(fmin(fmax(v, lo), hi))), QS_OK;
+        return *out = klbuiltin_integer(L, isnan(v) ? 0 : trunc(fmin(fmax(v, lo), hi))), QS_OK;
     bool is = qdtype_is_int(a.dtype) && (L->indexing || !klnum_is_weak(a)); /* a host number may have 64 bits */
     if (((const BuiltinCall *)ud)->args[0].rank) is = a.dtype == QS_I32 && !klnum_is_weak(a);
     return *out = is ? a : klnum_cast(L, a, L->indexing ? QS_I64 : QS_I32), QS_OK;

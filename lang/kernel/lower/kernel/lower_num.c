@@ -97,7 +97,7 @@ static KRef held_condition(Lower *L, Num n, qs_dtype d, KRef *shown) {
     return kelem_holds(kbuild_rows(&L->walk), d, *shown, QS_I64, -w->bound, w->bound);
 }
 
-void klnum_check_whole(Lower *L, const Whole *t, Num n) {
+void klnum_check_integral(Lower *L, const DeclaredInt *t, Num n) {
     char text[240];
     double known;
     KRef x, holds = held_condition(L, n, t->d, &x);
@@ -186,7 +186,7 @@ bool klnum_known(Lower *L, Num n, double *v) {
     return !qdtype_is_complex(n.dtype) && kir_is_const(L->f, n.re.ref, v);
 }
 
-bool klnum_whole(Num n) { return n.re.weak ? n.re.weak->whole : qdtype_is_int(n.dtype); }
+bool klnum_is_integral(Num n) { return n.re.weak ? n.re.weak->declared : qdtype_is_int(n.dtype); }
 
 static bool weak_negative(const Weak *w) { return w->op != WEAK_CONST || w->value < 0; }
 
@@ -279,7 +279,7 @@ static KRef widen_index(Lower *L, KRef r, int depth) {
 KRef klnum_index(Lower *L, Num n, bool down) {
     enum { DEPTH = 8 };
     double v;
-    if (klnum_whole(n)) return n.re.weak ? klnum_ref(L, n, QS_I64) : widen_index(L, n.re.ref, DEPTH);
+    if (klnum_is_integral(n)) return n.re.weak ? klnum_ref(L, n, QS_I64) : widen_index(L, n.re.ref, DEPTH);
     if (klnum_known(L, n, &v)) return klnum_const(L, QS_I64, down ? floor(v) : v);
     if (n.re.weak && !down) return weak_ref(L, n.re.weak, QS_I64);
     KRef r = klnum_ref(L, n, qdtype_real_of(n.dtype));
@@ -342,7 +342,7 @@ static qs_dtype common_dtype(Lower *L, Elem e, const Num *x, bool *whole) {
     for (int weak = 0; weak < 2; weak++)
         for (int i = 0; i < n; i++) {
             if (klnum_is_weak(x[i]) != weak) continue;
-            *whole = *whole && klnum_whole(x[i]);
+            *whole = *whole && klnum_is_integral(x[i]);
             if (others >= 0 && same_elements(L, all, x[i])) continue;
             all = others < 0 ? x[i] : (Num){.dtype = klnum_join(L, all, x[i])}, others++;
         }
@@ -372,7 +372,7 @@ Num klnum_apply(Lower *L, Elem e, const Num *x) {
     bool whole, left;
     KRef a, b;
     qs_dtype d = common_dtype(L, e, x, &whole);
-    ElemWhole rule = (ElemWhole)kelem_info[e].whole;
+    ElemIntegers rule = (ElemIntegers)kelem_info[e].integers;
     if (known_row(L, e, x, &v))
         return klnum_literal(L, v, v == floor(v) && (rule == ELEM_ITSELF || (rule != ELEM_FLOATS && whole)));
     if (rule == ELEM_ITSELF && (whole || d == QS_B1)) return x[0];
@@ -398,7 +398,8 @@ static qs_dtype arith_dtype(Lower *L, Elem e, Num a, Num b) {
 
 static Num apply_arith(Lower *L, Elem e, WeakOp weak, Num a, Num b) {
     if (klnum_is_weak(a) && klnum_is_weak(b)) return klnum_from_weak(L, weak_op(L, weak, a.re.weak, b.re.weak));
-    bool exact = L->indexing && e != EL_div && klnum_whole(a) && klnum_whole(b); /* an integral scalar stays exact */
+    bool exact =
+        L->indexing && e != EL_div && klnum_is_integral(a) && klnum_is_integral(b); /* an integral scalar stays exact */
     return apply_row(L, e, (Num[]){a, b}, exact ? QS_I64 : arith_dtype(L, e, a, b));
 }
 
@@ -420,10 +421,10 @@ static qs_status apply_compare(Lower *L, Op op, Num a, Num b, Num *out) {
 /* The operand of a bit operation: a float must be integral and becomes int64; a known number becomes a literal. */
 static Num with_bits(Lower *L, Elem e, Num a) {
     double v;
-    if (klnum_is_weak(a) && klnum_known(L, a, &v) && klnum_whole(a)) return klnum_literal(L, v, true);
+    if (klnum_is_weak(a) && klnum_known(L, a, &v) && klnum_is_integral(a)) return klnum_literal(L, v, true);
     bool has = klnum_is_weak(a) ? a.re.weak->integral : !qdtype_is_real(a.dtype);
     if (has) return a;
-    if (!klnum_whole(a)) {
+    if (!klnum_is_integral(a)) {
         char text[80];
         qs_dtype d = klnum_real_dtype(L, a);
         KRef x = klnum_ref(L, a, d), holds = kelem_has_bits(kbuild_rows(&L->walk), x, d);
@@ -507,7 +508,7 @@ static qs_status apply_minmax(Lower *L, Elem e, Num a, Num b, Num *out) {
 
 /* A power with a known exponent: in an index, integral numbers stay integral; otherwise computed as for arrays. */
 static bool power_known(Lower *L, Num a, double n, Num *out) {
-    bool whole = L->indexing && n > 0 && klnum_whole(a), complex = qdtype_is_complex(a.dtype);
+    bool whole = L->indexing && n > 0 && klnum_is_integral(a), complex = qdtype_is_complex(a.dtype);
     qs_dtype r = whole ? QS_I64 : complex ? qdtype_real_of(a.dtype) : klnum_real_dtype(L, a);
     KPair z, x = {klnum_ref(L, a, r), complex ? klnum_part(L, a, 1, r) : 0};
     if (n == 0) return *out = klnum_literal(L, 1, true), true;
@@ -521,7 +522,7 @@ static qs_status apply_power(Lower *L, Num a, Num b, Num *out) {
     bool kx = klnum_known(L, a, &x), kn = klnum_known(L, b, &n), complex = qdtype_is_complex(b.dtype);
     double v;
     if (kx && kn && known_row(L, n == 0.5 ? EL_half_power : EL_pow, (Num[]){a, b}, &v))
-        return *out = klnum_literal(L, v, klnum_whole(a) && v == floor(v) && fabs(v) < 0x1p31), QS_OK;
+        return *out = klnum_literal(L, v, klnum_is_integral(a) && v == floor(v) && fabs(v) < 0x1p31), QS_OK;
     if (kn && !complex && power_known(L, a, n, out)) return QS_OK;
     if (kx && x == 2 && !complex && !qdtype_is_complex(a.dtype)) return *out = klnum_apply(L, EL_exp2, &b), QS_OK;
     return *out = klnum_apply(L, EL_pow, (Num[]){a, b}), QS_OK;

@@ -37,7 +37,7 @@ static void mix_block(Lower *L, const KRef key[2], KRef x[WORDS]) {
 /* The number of earlier draws at this call site, which is counted if the site is in a loop. */
 static KRef draw_number(Lower *L) {
     Walk *w = &L->walk;
-    if (!kbuild_outermost_turns(w)) return word(L, 0);
+    if (!kbuild_outermost_loop(w)) return word(L, 0);
     int site = L->nsites_in_loops++;
     if (site >= L->ncounters) return L->changed = true, word(L, 0); /* the next pass has a counter for it */
     KRef n = kbuild_get(w, L->counters[site]);
@@ -146,7 +146,7 @@ qs_status klrandom_int(Lower *L, const BuiltinCall *c, Val *out) {
     memcpy(shape.dims, dims, sizeof dims);
     int64_t count = rank ? klval_count(&shape) : 1;
     if (count > KLOWER_UNROLL) return klbuiltin_refuse(L, c, "of more than 1024 elements is too big for a kernel");
-    if (qdtype_is_complex(most.dtype)) return klbuiltin_refuse(L, c, "wants a whole number n");
+    if (qdtype_is_complex(most.dtype)) return klbuiltin_refuse(L, c, "wants an integer n");
     qs_dtype own = klnum_is_weak(most) ? klnum_weak_dtype(L, most.re.weak) : most.dtype;
     KRef given = klnum_ref(L, most, own), n = klnum_cast_ref(L, given, QS_I32);
     KRef good = klnum_bin(L, K_LE, klnum_int(L, QS_I32, 1), n);
@@ -154,8 +154,8 @@ qs_status klrandom_int(Lower *L, const BuiltinCall *c, Val *out) {
     double known;
     if (!kir_is_const(L->f, good, &known) || known == 0)
         klnum_emit(L, (KMake){K_CHECK, .a = good, .b = given,
-                              .imm = (uint64_t)kir_message(
-                                  L->f, QS_EVALUE, "randi: n must be a whole number from 1 to 2^31-1, got %0")});
+                              .imm = (uint64_t)kir_message(L->f, QS_EVALUE,
+                                                           "randi: n must be an integer from 1 to 2^31-1, got %0")});
     Num *nums = qarena_alloc(L->arena, qmem_size((size_t)count, sizeof *nums, sizeof *nums));
     for (int64_t i = 0; i < count; i++) {
         if (i % 2 == 0) draw_block(L, w);

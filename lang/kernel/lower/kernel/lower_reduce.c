@@ -23,7 +23,7 @@ static Op reduce_op(int which) {
 
 static Num reduce_start(Lower *L, int which) {
     if (which == RED_ANY || which == RED_ALL) return klnum_strong(klnum_int(L, QS_B1, which == RED_ALL), QS_B1);
-    return klbuiltin_whole(L, which == RED_PROD);
+    return klbuiltin_integer(L, which == RED_PROD);
 }
 
 static qs_status reduce_term(Lower *L, int which, Num x, Num *out) {
@@ -57,7 +57,7 @@ static qs_status reduce_small(Lower *L, const BuiltinCall *c, const Val *v, Val 
         if (i == 0) sum = term;
         else TRY(klnum_binary(L, reduce_op(c->imm), sum, term, &sum));
     }
-    return reduce_finish(L, c->imm, (qs_dtype)v->dtype, sum, klbuiltin_whole(L, (double)n), out);
+    return reduce_finish(L, c->imm, (qs_dtype)v->dtype, sum, klbuiltin_integer(L, (double)n), out);
 }
 
 /* Arrays that are not small are reduced by loops, one for each dimension. */
@@ -165,7 +165,7 @@ qs_status klreduce_minmax(Lower *L, const BuiltinCall *c, Val *out) {
 
 qs_status klreduce_dot(Lower *L, const BuiltinCall *c, Val *out) {
     Val a, b;
-    Num sum = klbuiltin_whole(L, 0), term;
+    Num sum = klbuiltin_integer(L, 0), term;
     TRY(klval_components(L, &c->args[0], &a));
     TRY(klval_components(L, &c->args[1], &b));
     int64_t n = klval_count(&a);

@@ -133,7 +133,7 @@ static KRef round_end(Lower *L, Num hi, bool up, qs_dtype d) {
 
 /* The last value that an integral counter may take: hi rounded toward lo. */
 static KRef last_whole(Lower *L, const RangeVal *r, qs_dtype d) {
-    if (klnum_whole(r->hi)) return klnum_ref(L, r->hi, d);
+    if (klnum_is_integral(r->hi)) return klnum_ref(L, r->hi, d);
     KRef down = klnum_bin(L, K_LT, klnum_ref(L, r->step, d), klnum_int(L, d, 0));
     return emit_select(L, down, round_end(L, r->hi, true, d), round_end(L, r->hi, false, d));
 }
@@ -153,14 +153,15 @@ static Num open_real(Lower *L, const RangeVal *r) {
     for (int i = 0; i < 3; i++)
         if (!klnum_is_weak(all[i]) || !klnum_known(L, all[i], &(double){0}))
             by = klnum_real_dtype(L, klnum_strong(0, klnum_join(L, between, r->hi)));
-    KRef n = kcounted_turns(&L->walk, by, klnum_ref(L, r->lo, by), klnum_ref(L, r->step, by), klnum_ref(L, r->hi, by));
+    KRef n =
+        kcounted_iterations(&L->walk, by, klnum_ref(L, r->lo, by), klnum_ref(L, r->step, by), klnum_ref(L, r->hi, by));
     KRef lo = klnum_ref(L, r->lo, d), step = klnum_ref(L, r->step, d);
     return klnum_strong(kcounted_elements(&L->walk, d, lo, step, klnum_cast_ref(L, n, QS_I32)), d);
 }
 
 /* *value is the value of the loop variable. */
 static void open_for(Lower *L, const RangeVal *r, Val *value) {
-    bool whole = klnum_whole(r->lo) && klnum_whole(r->step);
+    bool whole = klnum_is_integral(r->lo) && klnum_is_integral(r->step);
     klval_number(L, whole ? open_whole(L, r) : open_real(L, r), value);
 }
 
@@ -179,7 +180,7 @@ static qs_status range_rule(Walk *w, const Node *n, const RangeEnds *b, int i, R
     return (void)n, klexpr_range_of((Lower *)w, b, i, out);
 }
 
-static qs_status open_range(Walk *w, Turns *t, const RangeVal *r, Val *counter) {
+static qs_status open_range(Walk *w, CountedLoop *t, const RangeVal *r, Val *counter) {
     Lower *L = (Lower *)w;
     (void)t;
     TRY(check_real_bounds(L, r));

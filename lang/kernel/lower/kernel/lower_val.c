@@ -186,7 +186,7 @@ static qs_status known_size(Lower *L, Num n, const char *what, int64_t *out) {
     double v;
     if (klnum_known(L, n, &v)) {
         if (v < 0 || v != floor(v) || v > 0x1p31)
-            return klower_error(L, QS_EVALUE, L->pos, "%s must be a whole number ≥ 0, got %g", what, v);
+            return klower_error(L, QS_EVALUE, L->pos, "%s must be an integer ≥ 0, got %g", what, v);
         return *out = (int64_t)v, QS_OK;
     }
     TRY(klval_need(L, n));
@@ -209,7 +209,7 @@ qs_dtype klval_element(const Val *v) { return v->u.array->converts ? v->u.array-
 
 ArrayRef *klval_declare_elements(Lower *L, Val *v, qs_dtype d) {
     ArrayRef *a = qarena_alloc(L->arena, sizeof *a), *given = v->u.array;
-    *a = *given, a->converts = true, a->as = d, a->whole = NULL;
+    *a = *given, a->converts = true, a->as = d, a->declared = NULL;
     if (given->converts) a->under = given;
     return v->u.array = a;
 }
@@ -306,7 +306,7 @@ void klval_make_together(Lower *L, Val *out, const Val *v, int n, bool keeps) {
 /* Sets the element type of an elementwise result as on the host: integers if all operands are, truth values always. */
 static void make_each(Lower *L, Val *out, Elem e, const Val *v, int n) {
     Made m[KLVAL_OPERANDS];
-    bool row = e < EL__COUNT && e != EL_neg, first = row && kelem_info[e].whole == ELEM_FIRST, numbers = is_bits(e);
+    bool row = e < EL__COUNT && e != EL_neg, first = row && kelem_info[e].integers == ELEM_FIRST, numbers = is_bits(e);
     made_of_all(L, v, n, row && (kelem_keeps(e) || e == EL_mod), m);
     bool truths = m[0].set == klval_made(QS_B1).set;
     if (first && !v[0].rank) m[0] = klval_made(QS_I64);
@@ -415,7 +415,7 @@ qs_status klval_each(Lower *L, Elem e, const Val *args, int n, MapFn *f, const v
     if (is_bits(e)) share_bits(L, e, v);
     drop_sign(L, args, v, n);
     bool wide = widen_by_path(L, e, args, v, n);
-    bool own = e < EL__COUNT && n == 1 && s.rank && kelem_info[e].whole == ELEM_WHOLE;
+    bool own = e < EL__COUNT && n == 1 && s.rank && kelem_info[e].integers == ELEM_INTEGERS;
     for (int64_t i = 0; i < count; i++) {
         for (int k = 0; k < n; k++) x[k] = klval_num(&v[k], ksmall_source(&s, i, &of[k]));
         TRY(f(L, x, ud, &nums[i]));

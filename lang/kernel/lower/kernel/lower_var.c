@@ -144,7 +144,7 @@ static void stored_value(Lower *L, const Var *v, Val *out) {
 
 /* -- reading ------------------------------------------------------------------------------------------------------- */
 static void note_early(Lower *L, Var *v, uint32_t pos, Val *out) {
-    if (!v->early) v->early = true, v->early_pos = pos, v->early_loop = kbuild_outermost_turns(&L->walk);
+    if (!v->early) v->early = true, v->early_pos = pos, v->early_loop = kbuild_outermost_loop(&L->walk);
     unknown_or_placeholder(L, v, out);
 }
 

@@ -137,7 +137,7 @@ static LoopOut *out_of(Loops *L, const Sym *sym) {
 static void assign_slots(Loops *L) {
     LoopResult *r = L->out;
     if (L->mode != MODE_EXACT) return;
-    r->nouts = r->nreals = r->nwholes = r->nparts = 0;
+    r->nouts = r->nreals = r->nints = r->nparts = 0;
     r->outs = qarena_alloc(L->keep_result, qmem_size((size_t)L->root->nvars, sizeof *r->outs, sizeof *r->outs));
     for (int i = 0; i < L->root->nvars; i++) {
         const Var *v = &L->root->vars[i];
@@ -147,15 +147,15 @@ static void assign_slots(Loops *L) {
         o->columns = (uint8_t)v->cols;
         o->given = -1, o->reduce = v->reduce;
         if (v->reduce) o->part = r->nparts, r->nparts += v->reduce == REDUCE_PRODUCT ? 3 : 1;
-        o->slot = v->kind == LOOP_INT ? r->nwholes++ : r->nreals;
+        o->slot = v->kind == LOOP_INT ? r->nints++ : r->nreals;
         bool pair = v->kind == LOOP_COMPLEX || v->kind == LOOP_MIXED;
         if (v->kind != LOOP_INT) r->nreals += pair ? 2 : v->kind == LOOP_VECTOR ? v->n + 1 : 1;
-        if (v->kind == LOOP_MIXED) o->whole = r->nwholes++;
+        if (v->kind == LOOP_MIXED) o->integral = r->nints++;
         if (v->entry.kind == LOOP_UNSET) o->given = r->nreals++;
     }
     r->returned = has_return(L->job->loop) ? r->nreals++ : -1;
     r->aborted = L->callees ? r->nreals++ : -1;
-    r->drawn = L->random ? r->nwholes++ : -1;
+    r->drawn = L->random ? r->nints++ : -1;
 }
 
 static void put_mixed(Loops *L, const Var *v, const LoopOut *o) {
@@ -167,7 +167,7 @@ static void put_mixed(Loops *L, const Var *v, const LoopOut *o) {
         kind = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = n.is_bool, .b = kloop_f64(L, LOOP_BOOL), .c = kind});
     store_result(L, LOOP_REALS, o->slot, n.v);
     store_result(L, LOOP_REALS, o->slot + 1, kind);
-    if (n.is_int) store_result(L, LOOP_WHOLES, o->whole, n.twin);
+    if (n.is_int) store_result(L, LOOP_INTS, o->integral, n.twin);
 }
 
 static void put_variable(Loops *L, const Var *v, const LoopOut *o) {
@@ -184,7 +184,7 @@ static void put_variable(Loops *L, const Var *v, const LoopOut *o) {
         return;
     }
     KRef x = kbuild_get(&L->walk, v->v);
-    if (v->kind == LOOP_INT) store_result(L, LOOP_WHOLES, slot, x);
+    if (v->kind == LOOP_INT) store_result(L, LOOP_INTS, slot, x);
     else store_result(L, LOOP_REALS, slot, kloop_cast(L, x, QS_F64));
     if (v->kind == LOOP_COMPLEX) store_result(L, LOOP_REALS, slot + 1, kbuild_get(&L->walk, v->im));
 }
@@ -201,7 +201,7 @@ static void store_variables(Loops *L) {
             store_result(L, LOOP_REALS, o->given,
                          v->given ? kloop_cast(L, kbuild_get(&L->walk, v->given), QS_F64) : kloop_f64(L, 1));
     }
-    if (L->drawn) store_result(L, LOOP_WHOLES, L->out->drawn, kbuild_get(&L->walk, L->drawn));
+    if (L->drawn) store_result(L, LOOP_INTS, L->out->drawn, kbuild_get(&L->walk, L->drawn));
     if (L->returned) store_result(L, LOOP_REALS, L->out->returned, kbuild_get(&L->walk, L->returned));
     if (L->callees) {
         KRef ended = kloop_op(L, K_EQ, kbuild_get(&L->walk, L->fault), kbuild_int(&L->walk, QS_I32, -1));

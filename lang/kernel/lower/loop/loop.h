@@ -68,7 +68,7 @@ enum { LOOP_VECTOR_MAX = 32, LOOP_SMALL = 1 << 20 /* sums of a few such numbers 
 
 typedef struct {         /* a VM value that enters the loop */
     uint8_t kind;        /* LoopKind */
-    bool whole;          /* LOOP_NUM, LOOP_INT: integral, at most 31 bits, each time the code runs */
+    bool integral;       /* LOOP_NUM, LOOP_INT: integral, at most 31 bits, each time the code runs */
     bool small;          /* integral, at most 20 bits; LOOP_ARRAY: the same for all extents */
     uint8_t dtype, rank; /* LOOP_ARRAY */
     bool contiguous, unit_last, writable;
@@ -81,10 +81,10 @@ typedef struct {         /* a VM value that enters the loop */
     int source;                /* the VM's number of the value, returned in LoopBind */
 } LoopValue;
 
-typedef struct { /* the range of one loop counter, as the VM found it */
-    bool whole;  /* first value and step are integral, all values have at most 53 bits */
-    bool small;  /* the magnitude of all values is at most LOOP_SMALL */
-    double step; /* compiled in; 0: a parameter */
+typedef struct {   /* the range of one loop counter, as the VM found it */
+    bool integral; /* first value and step are integral, all values have at most 53 bits */
+    bool small;    /* the magnitude of all values is at most LOOP_SMALL */
+    double step;   /* compiled in; 0: a parameter */
 } LoopRange;
 
 typedef struct {
@@ -128,9 +128,9 @@ typedef enum {
     LOOP_FIRST,
     LOOP_LAST,
     LOOP_STEP,
-    LOOP_TURNS,
+    LOOP_ITERATIONS,
     LOOP_REALS,
-    LOOP_WHOLES,
+    LOOP_INTS,
     LOOP_CHUNK,
     LOOP_PARTS,
     LOOP_SUMS,
@@ -173,7 +173,7 @@ typedef struct { /* a variable that the loop sets, and where its final value is 
     uint8_t kind;
     uint8_t length, columns; /* of a LOOP_VECTOR; columns 0: a vec */
     uint64_t like;           /* for a vec: bits LOOP_LIKE */
-    int slot, whole;
+    int slot, integral;
     int given;      /* reals[given] is 0 if the loop did not set it; -1: it always does */
     uint8_t reduce; /* LoopReduce */
     /* index in PARTS; for a product the next two are its smallest and largest magnitude in the chunk */
@@ -218,7 +218,7 @@ typedef struct {
     int depth; /* number of counters that are axes of the parallel launch */
     LoopOut *outs;
     int nouts;
-    int nreals, nwholes, nparts;
+    int nreals, nints, nparts;
     /* reals[returned] is 1 + the position of the `return` that left the loop, or 0; -1: the loop has no `return` */
     int returned;
     int aborted;      /* reals[aborted] is 1 if a called function failed; -1: it calls none */
@@ -239,7 +239,7 @@ typedef struct {
 /* The int64 values that `guard` stores: 0 if quick and parallel may be used, else the number (from 1) of a test that
  * may fail; the bounds of its index and the size of the dimension; then the trip counts of counters 1, 2, … of the
  * axes. */
-enum { LOOP_GUARD_FAILED, LOOP_GUARD_LO, LOOP_GUARD_HI, LOOP_GUARD_SIZE, LOOP_GUARD_TURNS /* + counter */ };
+enum { LOOP_GUARD_FAILED, LOOP_GUARD_LO, LOOP_GUARD_HI, LOOP_GUARD_SIZE, LOOP_GUARD_ITERATIONS /* + counter */ };
 qs_status kloop_lower(Ctx *c, Arena *arena, const LoopJob *job, LoopResult *out);
 
 /* -- functions that call themselves (loop_function.c) -------------------------------------------------------------- */

@@ -48,11 +48,11 @@ static bool whole_row(Loops *L, Elem e, const Number *a, Number *out) {
 }
 
 static qs_status apply_row(Loops *L, Elem e, const Number *a, Number *out) {
-    ElemWhole rule = (ElemWhole)kelem_info[e].whole;
+    ElemIntegers rule = (ElemIntegers)kelem_info[e].integers;
     if (rule == ELEM_ITSELF && (a->kind == LOOP_INT || kloop_twin(L, *a)))
         return *out = a->kind == LOOP_BOOL ? kloop_to_num(L, *a) : *a, QS_OK;
     if (kelem_info[e].real == ELEM_TRUTH) return *out = kloop_bool(real_row(L, e, a)), QS_OK;
-    bool monotone = rule == ELEM_SAME || rule == ELEM_WHOLE;
+    bool monotone = rule == ELEM_SAME || rule == ELEM_INTEGERS;
     if (monotone && whole_row(L, e, a, out)) return QS_OK;
     if (rule == ELEM_ARITH) {
         for (int i = 0; i < kelem_info[e].nargs; i++)
@@ -82,14 +82,14 @@ static KRef quick_mod(Loops *L, const Number *a, KRef x, KRef y) {
 static qs_status mod_fn(Loops *L, int imm, const Number *a, Number *out) {
     (void)imm;
     KRef x = kloop_twin(L, a[0]), y = kloop_twin(L, a[1]);
-    bool whole = x && y, positive = a[1].lo >= 1;
+    bool integral = x && y, positive = a[1].lo >= 1;
     if (a[0].kind == LOOP_INT && a[1].kind == LOOP_INT) {
         KRef r = kelem_real(kbuild_rows(&L->walk), EL_mod, QS_I64, (KRef[]){a[0].v, a[1].v}).re;
         return *out = positive ? kloop_int(r, 0, a[1].hi - 1) : kloop_wide(L, r), QS_OK;
     }
-    if (!whole) return *out = kloop_num(real_mod(L, a)), QS_OK;
+    if (!integral) return *out = kloop_num(real_mod(L, a)), QS_OK;
     if (!positive) return *out = kloop_num(quick_mod(L, a, x, y)), QS_OK;
-    return *out = kloop_whole(L, kloop_op(L, K_MOD, x, y), 0, a[1].hi - 1), QS_OK;
+    return *out = kloop_from_int(L, kloop_op(L, K_MOD, x, y), 0, a[1].hi - 1), QS_OK;
 }
 
 /* The integer whose bits are those of a; a number with a fraction is an error. */
@@ -183,7 +183,7 @@ static bool mixed_row(Loops *L, Elem e, const Number *a, Number *out) {
 
 /* A row of numbers of several types. */
 static qs_status mixed_by_row(Loops *L, Elem e, const Number *args, const Number *plain, bool ints, Number *out) {
-    ElemWhole rule = (ElemWhole)kelem_info[e].whole;
+    ElemIntegers rule = (ElemIntegers)kelem_info[e].integers;
     if (kelem_info[e].real == ELEM_TRUTH || rule == ELEM_FLOATS || (!ints && rule == ELEM_ARITH))
         return apply_row(L, e, plain, out);
     if (rule == ELEM_ITSELF && kloop_is_integral(args[0])) return kloop_unary(L, OP_PLUS, args[0], out);
@@ -191,7 +191,7 @@ static qs_status mixed_by_row(Loops *L, Elem e, const Number *args, const Number
         *out = args[0], out->is_bool = 0, out->v = real_row(L, e, args);
         return QS_OK;
     }
-    if ((rule == ELEM_SAME || rule == ELEM_WHOLE) && mixed_row(L, e, args, out)) return QS_OK;
+    if ((rule == ELEM_SAME || rule == ELEM_INTEGERS) && mixed_row(L, e, args, out)) return QS_OK;
     return kloop_split(L, apply_builtin, kelem_info[e].name, args, kelem_info[e].nargs, out);
 }
 
@@ -239,7 +239,7 @@ static qs_status lower_extents(Loops *L, const char *name, const Value *args, in
         if (axis >= 0 && axis < h->rank) n = kloop_extent(L, &args[0], axis);
     }
     bool small = h->small && strcmp(name, "numel");
-    return out->num = kloop_whole(L, n, 0, small ? LOOP_SMALL : 0x1p48), QS_OK;
+    return out->num = kloop_from_int(L, n, 0, small ? LOOP_SMALL : 0x1p48), QS_OK;
 }
 
 static qs_status call_numeric(Loops *L, const char *name, const Value *args, int nargs, Value *out) {

@@ -165,7 +165,7 @@ bool kloop_is_independent(Loops *L, KRef loop) {
 /* -- how many loops ------------------------------------------------------------------------------------------------ */
 static bool is_axis(const Loops *L, int i) {
     const Level *v = &L->level[i];
-    return v->counter && !v->by_turns && fabs(v->step) < 0x1p20 && is_invariant(L, v->first) &&
+    return v->counter && !v->by_count && fabs(v->step) < 0x1p20 && is_invariant(L, v->first) &&
            is_invariant(L, v->last);
 }
 
@@ -242,8 +242,8 @@ int kloop_parallel_depth(Loops *L) {
     if (!depth) {
         const LoopRange *r = &L->job->range[0];
         return (void)kloop_decline(L, L->job->loop->pos, "%s",
-                                   r->whole && !r->step ? "it has run with several steps"
-                                                        : "a counter that may have a fraction"),
+                                   r->integral && !r->step ? "it has run with several steps"
+                                                           : "a counter that may have a fraction"),
                0;
     }
     if (L->random && L->draws_vary)
@@ -275,16 +275,16 @@ static bool is_near(Loops *L, KRef r) {
 }
 
 /* max(a, min(b, x)) or min(a, max(b, x)) for any x, with a and b in *lo and *hi; `turned` selects the operand order. */
-static bool is_clamp(const KFunc *f, const KIns *i, KRef *lo, KRef *hi, int turned) {
-    const KIns *inner = &f->ins[turned & 1 ? i->a : i->b];
-    *lo = turned & 1 ? i->b : i->a, *hi = turned & 2 ? inner->b : inner->a;
+static bool is_clamp(const KFunc *f, const KIns *i, KRef *lo, KRef *hi, int order) {
+    const KIns *inner = &f->ins[order & 1 ? i->a : i->b];
+    *lo = order & 1 ? i->b : i->a, *hi = order & 2 ? inner->b : inner->a;
     return (i->op == K_MAX && inner->op == K_MIN) || (i->op == K_MIN && inner->op == K_MAX);
 }
 
 /* Whether an unknown value is clamped between known bounds. */
 static bool is_kept(Loops *L, const KIns *i, KRef *lo, KRef *hi) {
-    for (int turned = 0; turned < 4; turned++)
-        if (is_clamp(L->f, i, lo, hi, turned) && is_near(L, *lo) && is_near(L, *hi)) return true;
+    for (int order = 0; order < 4; order++)
+        if (is_clamp(L->f, i, lo, hi, order) && is_near(L, *lo) && is_near(L, *hi)) return true;
     return false;
 }
 
@@ -373,7 +373,7 @@ static KRef same_value(Guard *g, KRef r) {
     return g->same[r] = kir_add(g->to, kir_like(i, a, b, c));
 }
 
-static KRef turns_of(Guard *g, const Level *v) {
+static KRef iterations_of(Guard *g, const Level *v) {
     KRef first = same_value(g, v->first), last = same_value(g, v->last);
     KRef n = emit_op(g, K_DIV, emit_op(g, K_SUB, last, first), int_const(g, (int64_t)v->step));
     KRef some = emit_op(g, K_LE, v->step < 0 ? last : first, v->step < 0 ? first : last);
@@ -401,7 +401,7 @@ static Bounds compute_bounds(Guard *g, KRef r) {
     case K_STRIDE: a.lo = kir_add(g->to, kir_like(&i, 0, 0, 0)); return a.hi = a.lo, a;
     case K_POS:
         if (g->L->chunked) return (Bounds){int_const(g, 0), int_const(g, LOOP_CHUNKS - 1)};
-        return (Bounds){int_const(g, 0), emit_op(g, K_SUB, turns_of(g, &g->L->level[i.imm]), int_const(g, 1))};
+        return (Bounds){int_const(g, 0), emit_op(g, K_SUB, iterations_of(g, &g->L->level[i.imm]), int_const(g, 1))};
     case K_NEG:
         a = bounds_of(g, i.a);
         return (Bounds){emit_op(g, K_SUB, int_const(g, 0), a.hi), emit_op(g, K_SUB, int_const(g, 0), a.lo)};
@@ -503,13 +503,13 @@ qs_status kloop_guard(Loops *L, Arena *arena, LoopCode *out) {
     int where = kir_param(g.to, &result);
     put_tests(&g, where);
     for (int i = 1; L->mode == MODE_PARALLEL && i < L->axes; i++)
-        store_result(&g, where, LOOP_GUARD_TURNS + i, turns_of(&g, &L->level[i]));
+        store_result(&g, where, LOOP_GUARD_ITERATIONS + i, iterations_of(&g, &L->level[i]));
     kir_seal(g.to);
     L->out->tests = qarena_alloc(arena, qmem_size(L->nchecks, sizeof *L->out->tests, sizeof *L->out->tests));
     for (uint32_t i = 0; i < L->nchecks; i++) L->out->tests[i] = L->checks[i].test;
     out->func = g.to;
     out->binds = qarena_alloc(arena, qmem_size((size_t)n, sizeof *out->binds, sizeof *out->binds));
     for (int i = 0; i < n; i++) out->binds[i] = L->binds[i];
-    out->binds[n] = (LoopBind){LOOP_WHOLES, 0};
+    out->binds[n] = (LoopBind){LOOP_INTS, 0};
     return kir_verify(L->c, g.to);
 }

@@ -149,10 +149,10 @@ static qs_status list_item(Loops *L, const Value *v, Number *out, bool *asks) {
 static KRef magnitude(Loops *L, Number x) { return kbuild_pure(&L->walk, (KMake){K_ABS, .a = x.v}); }
 
 static KRef is_lost(Loops *L, Number x) {
-    KRef whole = kelem_real(kbuild_rows(&L->walk), EL_trunc, QS_F64, (KRef[]){x.v, 0}).re;
+    KRef integral = kelem_real(kbuild_rows(&L->walk), EL_trunc, QS_F64, (KRef[]){x.v, 0}).re;
     KRef large = kloop_op(L, K_LT, magnitude(L, x), kloop_f64(L, 0x1p64));
     KRef lost = kloop_op(L, K_AND, kloop_op(L, K_NE, kloop_rounded(L, x).v, x.v), large);
-    return kloop_op(L, K_AND, kloop_op(L, K_EQ, whole, x.v), lost);
+    return kloop_op(L, K_AND, kloop_op(L, K_EQ, integral, x.v), lost);
 }
 
 /* Rounds the items of a list to its element type.  Integral numbers below 2^24 are never rounded, which is nearly
@@ -208,8 +208,9 @@ static qs_status lower_field(Walk *w, const Value *object, const Node *n, Value 
 static qs_status lower_literal(Walk *w, const Node *n, Value *out) {
     Loops *L = (Loops *)w;
     if (n->u.num.is_uint64) return kloop_decline(L, n->pos, "an integer that only uint64 holds");
-    int64_t whole = n->u.num.whole;
-    Number x = whole ? kloop_int(kloop_i64(L, whole), (double)whole, (double)whole) : kloop_const(L, n->u.num.value);
+    int64_t integral = n->u.num.int_value;
+    Number x = integral ? kloop_int(kloop_i64(L, integral), (double)integral, (double)integral)
+                        : kloop_const(L, n->u.num.value);
     if (n->u.num.imaginary) x = kloop_complex(kloop_f64(L, 0), x.v);
     *out = (Value){.what = WHAT_NUMBER, .num = x};
     return QS_OK;

@@ -307,7 +307,7 @@ static void get_arguments(Loops *L, const Spec *s, Value *args) {
         if (s->pass[i] == PASS_FIXED) continue;
         KRef v = get_input(L, slot++);
         args[i] = (Value){.what = WHAT_NUMBER, .name = s->func->params[i].name};
-        args[i].num = s->pass[i] == PASS_WHOLE  ? kloop_whole(L, v, -HELD_SPAN, HELD_SPAN)
+        args[i].num = s->pass[i] == PASS_WHOLE  ? kloop_from_int(L, v, -HELD_SPAN, HELD_SPAN)
                       : s->pass[i] == PASS_NUM  ? kloop_num(v)
                       : s->pass[i] == PASS_BOOL ? kloop_bool(v)
                                                 : kloop_wide(L, v);
@@ -438,9 +438,9 @@ static void build_entry(Loops *L, const Spec *s, const Value *args) {
     out->nresults = s->wanted;
     for (int i = 0; i < s->wanted; i++) {
         out->kind[i] = s->result[i];
-        bool whole = s->result[i] == LOOP_INT;
-        store_result(L, whole ? LOOP_WHOLES : LOOP_REALS, i + 1,
-                     whole ? outs[i].num.v : kloop_cast(L, outs[i].num.v, QS_F64));
+        bool integral = s->result[i] == LOOP_INT;
+        store_result(L, integral ? LOOP_INTS : LOOP_REALS, i + 1,
+                     integral ? outs[i].num.v : kloop_cast(L, outs[i].num.v, QS_F64));
     }
 }
 

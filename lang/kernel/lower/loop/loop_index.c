@@ -216,8 +216,8 @@ static qs_status range_ends(Loops *L, const Node *n, Number *first, Number *last
     TRY(kloop_number(L, n->u.range.lo, first));
     if (n->u.range.step) TRY(kloop_number(L, n->u.range.step, &by));
     TRY(kloop_number(L, n->u.range.hi, last));
-    bool whole = kloop_known(L, by, step) && *step == floor(*step) && *step != 0 && fabs(*step) < 0x1p31;
-    return whole ? QS_OK : kloop_decline(L, n->pos, "a slice with a step that is not known, or has a fraction");
+    bool integral = kloop_known(L, by, step) && *step == floor(*step) && *step != 0 && fabs(*step) < 0x1p31;
+    return integral ? QS_OK : kloop_decline(L, n->pos, "a slice with a step that is not known, or has a fraction");
 }
 
 static bool may_be_row(const Loops *L, const Access *a) {

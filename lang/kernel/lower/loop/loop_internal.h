@@ -136,7 +136,7 @@ typedef struct {  /* a loop of the perfect nest */
     KRef counter; /* the FOR, or first + POS in a launch; 0: computed from the iteration number */
     KRef first, last;
     double step;
-    bool by_turns;
+    bool by_count;
     uint32_t pos;
 } Level;
 
@@ -270,9 +270,9 @@ typedef struct {
 bool kloop_test_lengths(Loops *L, LengthTest t, KRef holds, const char *sentence);
 /* Makes this source location warn after the loop if `when` was true. */
 void kloop_note(Loops *L, Slip slip, KRef when);
-void kloop_note_place(Loops *L, const char *name, int rank); /* see qwarn_place */
+void kloop_note_place(Loops *L, const char *name, int rank); /* see qwarn_location */
 /* Warns if the index x has a fraction; `whole` is its rounded value. */
-void kloop_note_fraction(Loops *L, KRef x, KRef whole);
+void kloop_note_fraction(Loops *L, KRef x, KRef integral);
 /* called where a loop begins: forgets the values that its iterations set */
 void kloop_forget(Loops *L, const Node *loop);
 
@@ -301,7 +301,7 @@ static inline bool kloop_is_exact(double lo, double hi) { return lo > -0x1p53 &&
 KRef kloop_cast(Loops *L, KRef a, qs_dtype to);
 Number kloop_const(Loops *L, double v);
 Number kloop_bool(KRef v);
-Number kloop_whole(Loops *L, KRef twin, double lo, double hi); /* a LOOP_NUM from its twin; the value is not -0 */
+Number kloop_from_int(Loops *L, KRef twin, double lo, double hi); /* a LOOP_NUM from its twin; the value is not -0 */
 Number kloop_num(KRef v);
 Number kloop_int(KRef v, double lo, double hi);
 Number kloop_wide(Loops *L, KRef v); /* an int without known bounds */
@@ -326,7 +326,7 @@ KRef kloop_as_int(Loops *L, Number a);  /* the value as int64, of any size; 0: i
 Number kloop_choose(Loops *L, KRef c, Number a, Number b); /* c ? a : b; both complex or both real */
 /* The value of branches that meet: `join` before them, `add` in each, `end` after them. */
 typedef struct {
-    KRef real, whole, truth, im, is_int, is_bool; /* LOCALs */
+    KRef real, integral, truth, im, is_int, is_bool; /* LOCALs */
     bool any;
     Number value; /* what is known of the values so far */
 } Join;

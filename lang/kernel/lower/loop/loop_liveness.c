@@ -70,7 +70,7 @@ static void walk_match(Liveness *w, Node *n) {
 static void walk_loop(Liveness *w, Node *n, NodeList body, Node *cond) {
     bool brk = w->brk, cont = w->cont, after = n->kind == N_FOR && w->open;
     w->brk = w->cont = false;
-    for (int turn = 0; turn < 2; turn++) {
+    for (int pass = 0; pass < 2; pass++) {
         if (n->kind == N_WHILE) walk_node(w, cond), after |= w->open;
         for (int i = 0; n->kind == N_FOR && i < n->u.loop.nvars; i++)
             if (is_it(w, n->u.loop.syms[i])) w->open = false;

@@ -57,11 +57,11 @@ static Number meet_facts(Number a, Number b) {
 }
 
 /* The value with these facts; `is_int` and `is_bool` are ignored where it never is one. */
-static Number make_number(Number facts, KRef real, KRef whole, KRef truth, KRef is_int, KRef is_bool) {
+static Number make_number(Number facts, KRef real, KRef integral, KRef truth, KRef is_int, KRef is_bool) {
     Number n = facts;
     n.is_int = n.is_bool = n.f32 = n.wide = n.im = 0;
-    n.v = facts.kind == LOOP_INT ? whole : facts.kind == LOOP_BOOL ? truth : real;
-    n.twin = facts.kind == LOOP_MIXED || (facts.kind == LOOP_NUM && facts.integral) ? whole : 0;
+    n.v = facts.kind == LOOP_INT ? integral : facts.kind == LOOP_BOOL ? truth : real;
+    n.twin = facts.kind == LOOP_MIXED || (facts.kind == LOOP_NUM && facts.integral) ? integral : 0;
     if (facts.kind == LOOP_MIXED) n.is_int = is_int, n.is_bool = is_bool;
     if (facts.kind == LOOP_NUM && !n.twin) n.unsigned_zero = false;
     return n;
@@ -83,17 +83,17 @@ Number kloop_choose(Loops *L, KRef c, Number a, Number b) {
     if (facts.kind == LOOP_INT) return kloop_int(emit_select(L, c, a.v, b.v), facts.lo, facts.hi);
     Number x = kloop_mixed(L, a), y = kloop_mixed(L, b);
     KRef zero = kloop_i64(L, 0);
-    KRef whole = x.twin || y.twin ? emit_select(L, c, x.twin ? x.twin : zero, y.twin ? y.twin : zero) : zero;
+    KRef integral = x.twin || y.twin ? emit_select(L, c, x.twin ? x.twin : zero, y.twin ? y.twin : zero) : zero;
     bool same = facts.integral && facts.unsigned_zero && kloop_is_exact(facts.lo, facts.hi);
-    KRef real = same ? kloop_cast(L, whole, QS_F64) : emit_select(L, c, x.v, y.v);
-    return make_number(facts, real, whole, 0, choose_type(L, c, x.is_int, y.is_int),
+    KRef real = same ? kloop_cast(L, integral, QS_F64) : emit_select(L, c, x.v, y.v);
+    return make_number(facts, real, integral, 0, choose_type(L, c, x.is_int, y.is_int),
                        choose_type(L, c, x.is_bool, y.is_bool));
 }
 
 Join kloop_begin_join(Loops *L) {
     Join j = {.any = false};
     j.real = kbuild_local(&L->walk, kloop_f64(L, 0)), j.im = kbuild_local(&L->walk, kloop_f64(L, 0));
-    j.whole = kbuild_local(&L->walk, kloop_i64(L, 0)), j.truth = kbuild_local(&L->walk, emit_truth(L, false));
+    j.integral = kbuild_local(&L->walk, kloop_i64(L, 0)), j.truth = kbuild_local(&L->walk, emit_truth(L, false));
     j.is_int = kbuild_local(&L->walk, emit_truth(L, false)), j.is_bool = kbuild_local(&L->walk, emit_truth(L, false));
     return j;
 }
@@ -108,7 +108,7 @@ qs_status kloop_join_add(Loops *L, Join *j, Number a) {
     if (a.kind == LOOP_BOOL) kbuild_set(&L->walk, j->truth, a.v);
     if (!complex) {
         Number m = kloop_mixed(L, a);
-        if (m.twin) kbuild_set(&L->walk, j->whole, m.twin);
+        if (m.twin) kbuild_set(&L->walk, j->integral, m.twin);
         kbuild_set(&L->walk, j->is_int, m.is_int ? m.is_int : emit_truth(L, false));
         kbuild_set(&L->walk, j->is_bool, m.is_bool ? m.is_bool : emit_truth(L, false));
     }
@@ -127,8 +127,8 @@ Number kloop_join_end(Loops *L, const Join *j) {
         return z.maybe = x->maybe, z;
     }
     if (x->kind == LOOP_BOOL) return kloop_bool(kbuild_get(&L->walk, j->truth));
-    KRef real = kbuild_get(&L->walk, j->real), whole = kbuild_get(&L->walk, j->whole);
-    return make_number(*x, real, whole, 0, x->is_int ? kbuild_get(&L->walk, j->is_int) : 0,
+    KRef real = kbuild_get(&L->walk, j->real), integral = kbuild_get(&L->walk, j->integral);
+    return make_number(*x, real, integral, 0, x->is_int ? kbuild_get(&L->walk, j->is_int) : 0,
                        x->is_bool ? kbuild_get(&L->walk, j->is_bool) : 0);
 }
 

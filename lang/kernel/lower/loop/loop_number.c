@@ -27,7 +27,7 @@ Number kloop_wide(Loops *L, KRef v) {
     return kloop_int(v, -0x1p63, 0x1p63);
 }
 
-Number kloop_whole(Loops *L, KRef twin, double lo, double hi) {
+Number kloop_from_int(Loops *L, KRef twin, double lo, double hi) {
     return (Number){
         .kind = LOOP_NUM, .v = kloop_cast(L, twin, QS_F64), .twin = twin, .lo = lo, .hi = hi, .unsigned_zero = true};
 }
@@ -94,8 +94,8 @@ static Number real_arith(Loops *L, KOp op, Number a, Number b) {
 /* The condition that r = a op b did not overflow: a sum overflows if both operands have the opposite sign of r; a
  * difference is checked as the sum r + b = a. */
 static KRef no_overflow(Loops *L, KOp op, KRef a, KRef b, KRef r) {
-    KRef whole = op == K_ADD ? r : a, x = op == K_ADD ? a : r;
-    KRef lost = kloop_op(L, K_AND, kloop_op(L, K_XOR, x, whole), kloop_op(L, K_XOR, b, whole));
+    KRef integral = op == K_ADD ? r : a, x = op == K_ADD ? a : r;
+    KRef lost = kloop_op(L, K_AND, kloop_op(L, K_XOR, x, integral), kloop_op(L, K_XOR, b, integral));
     return kloop_op(L, K_LE, kloop_i64(L, 0), lost);
 }
 
@@ -207,11 +207,12 @@ static void note_rounded(Loops *L, KRef x, KRef y) {
 /* The sign of i - x for an int i of more than 53 bits and a double x, for comparison with 0.  If both are equal as
  * doubles, their integer values decide. */
 static KRef order_of(Loops *L, KRef i, KRef x) {
-    KRef d = kloop_cast(L, i, QS_F64), whole = kloop_cast(L, x, QS_I64), zero = kloop_f64(L, 0);
+    KRef d = kloop_cast(L, i, QS_F64), integral = kloop_cast(L, x, QS_I64), zero = kloop_f64(L, 0);
     KRef far = kloop_op(L, K_LE, kloop_f64(L, 0x1p63), x); /* greater than any int64 */
     KRef least = kbuild_const(&L->walk, QS_F64, -1), most = kloop_f64(L, 1);
-    KRef greater = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = kloop_op(L, K_LT, whole, i), .b = most, .c = zero});
-    KRef close = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = kloop_op(L, K_LT, i, whole), .b = least, .c = greater});
+    KRef greater = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = kloop_op(L, K_LT, integral, i), .b = most, .c = zero});
+    KRef close =
+        kbuild_pure(&L->walk, (KMake){K_SELECT, .a = kloop_op(L, K_LT, i, integral), .b = least, .c = greater});
     close = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = far, .b = least, .c = close});
     KRef apart = kloop_op(L, K_SUB, d, x); /* has the sign of the difference; NaN stays NaN */
     return kbuild_pure(&L->walk, (KMake){K_SELECT, .a = kloop_op(L, K_EQ, d, x), .b = close, .c = apart});
@@ -219,13 +220,13 @@ static KRef order_of(Loops *L, KRef i, KRef x) {
 
 static qs_status apply_compare(Loops *L, Op op, Number a, Number b, Number *out) {
     KRef x = kloop_as_int(L, a), y = kloop_as_int(L, b);
-    bool whole = x && y, far = a.kind == LOOP_INT ? !kloop_twin(L, a) : b.kind == LOOP_INT && !kloop_twin(L, b);
-    if (!whole && far) {
+    bool integral = x && y, far = a.kind == LOOP_INT ? !kloop_twin(L, a) : b.kind == LOOP_INT && !kloop_twin(L, b);
+    if (!integral && far) {
         if (x) x = order_of(L, x, kloop_real(L, b)), y = kloop_f64(L, 0);
         else y = order_of(L, y, kloop_real(L, a)), x = kloop_f64(L, 0);
-    } else if (!whole) x = kloop_real(L, a), y = kloop_real(L, b);
+    } else if (!integral) x = kloop_real(L, a), y = kloop_real(L, b);
     if (op == OP_EQ || op == OP_NE) note_rounded(L, x, y), note_rounded(L, y, x);
-    KPair c = kelem_real(kbuild_rows(&L->walk), kelem_operator(op), whole ? QS_I64 : QS_F64, (KRef[]){x, y});
+    KPair c = kelem_real(kbuild_rows(&L->walk), kelem_operator(op), integral ? QS_I64 : QS_F64, (KRef[]){x, y});
     return *out = kloop_bool(c.re), QS_OK;
 }
 
@@ -242,15 +243,15 @@ static qs_status apply_minmax(Loops *L, KOp op, Number a, Number b, Number *out)
         return *out = kloop_int(kloop_op(L, op, a.v, b.v), lo, hi), QS_OK;
     }
     /* a variable is the first operand, so that the other one is not on its dependency chain */
-    bool turned = L->f->ins[b.v].op == K_GET;
+    bool swapped = L->f->ins[b.v].op == K_GET;
     KRef p = kloop_real(L, a), q = kloop_real(L, b), x = whole_of(L, a), y = whole_of(L, b);
-    Number n = kloop_num(kloop_op(L, op, turned ? q : p, turned ? p : q));
+    Number n = kloop_num(kloop_op(L, op, swapped ? q : p, swapped ? p : q));
     if (x && y) {
         n.lo = op == K_MIN ? fmin(a.lo, b.lo) : fmax(a.lo, b.lo),
         n.hi = op == K_MIN ? fmin(a.hi, b.hi) : fmax(a.hi, b.hi);
-        KRef whole = kloop_op(L, op, x, y);
-        if (kloop_is_exact(n.lo, n.hi)) n.twin = whole;
-        else n.wide = whole;
+        KRef integral = kloop_op(L, op, x, y);
+        if (kloop_is_exact(n.lo, n.hi)) n.twin = integral;
+        else n.wide = integral;
     }
     return *out = n, QS_OK;
 }
@@ -294,7 +295,7 @@ qs_status kloop_unary(Loops *L, Op op, Number a, Number *out) {
     if (a.kind == LOOP_MIXED && op != OP_NOT) return kloop_mixed_unary(L, op, a, out);
     if (op == OP_NEG) return apply_negate(L, a, out);
     if (op == OP_NOT) return *out = kloop_bool(kloop_op(L, K_NOT, kloop_truth(L, a), 0)), QS_OK;
-    if (a.kind == LOOP_BOOL) a = kloop_whole(L, kloop_twin(L, a), 0, 1);
+    if (a.kind == LOOP_BOOL) a = kloop_from_int(L, kloop_twin(L, a), 0, 1);
     return *out = a, QS_OK;
 }
 
@@ -368,6 +369,6 @@ Number kloop_to_num(Loops *L, Number a) {
     KRef t = kloop_twin(L, a);
     if (a.kind == LOOP_NUM) return a;
     if (!t) return kloop_num(kloop_real(L, a));
-    if (a.kind != LOOP_MIXED || a.unsigned_zero) return kloop_whole(L, t, a.lo, a.hi);
+    if (a.kind != LOOP_MIXED || a.unsigned_zero) return kloop_from_int(L, t, a.lo, a.hi);
     return (Number){.kind = LOOP_NUM, .v = a.v, .twin = t, .lo = a.lo, .hi = a.hi};
 }

@@ -42,13 +42,13 @@ static KRef emit_math(Loops *L, MathFn fn, KRef x) {
 static KRef emit_normal(Loops *L, KRef u, KRef v) {
     KRef least = emit_math(L, MF_log, kloop_op(L, K_SUB, kloop_f64(L, 1), u));
     KRef r = emit_math(L, MF_sqrt, kloop_op(L, K_MUL, kloop_f64(L, -2), least));
-    KRef turn = kloop_op(L, K_MUL, kloop_f64(L, 6.28318530717958647693), v);
-    return kloop_op(L, K_MUL, r, emit_math(L, MF_cos, turn));
+    KRef angle = kloop_op(L, K_MUL, kloop_f64(L, 6.28318530717958647693), v);
+    return kloop_op(L, K_MUL, r, emit_math(L, MF_cos, angle));
 }
 
 /* -- position in the stream ---------------------------------------------------------------------------------------- */
 /* Whether every iteration runs this code exactly once. */
-static bool is_every_turn(const Loops *L) {
+static bool runs_in_every_iteration(const Loops *L) {
     return L->nlevels == 1 && L->block == L->body &&
            !kquery_node(kquery_body_of(L->job->loop), false, kquery_is_leaving, NULL) &&
            !kquery_node(kquery_body_of(L->job->loop), true, kquery_is_return, NULL);
@@ -67,7 +67,7 @@ static KRef next_number(Loops *L) {
         KRef before = kloop_op(L, K_MUL, iteration_number(L), kloop_i64(L, L->out->draws));
         return kloop_op(L, K_ADD, kloop_op(L, K_ADD, state_param(L, LOOP_DRAWN), before), kloop_i64(L, here));
     }
-    if (!is_every_turn(L) && !L->draws_vary) L->draws_vary = true, L->draws_pos = L->pos;
+    if (!runs_in_every_iteration(L) && !L->draws_vary) L->draws_vary = true, L->draws_pos = L->pos;
     kbuild_learn(&L->walk, &L->random);
     if (!L->drawn) return state_param(L, LOOP_DRAWN);
     KRef n = kbuild_get(&L->walk, L->drawn);
@@ -91,12 +91,12 @@ static KRef draw_uniform(Loops *L, KRef x[4]) {
 
 /* randi(n) is floor(u*n). */
 static qs_status draw_below(Loops *L, Number n, Number *out) {
-    KRef x[4], whole = n.kind == LOOP_COMPLEX ? 0 : kloop_twin(L, n);
-    if (!whole) return kloop_decline(L, L->pos, "randi of a number that may have a fraction");
-    KRef some = kloop_op(L, K_LE, kloop_i64(L, 1), whole);
-    kloop_fail_unless(L, some, QS_EVALUE, "randi: n must be ≥ 1, got %0", whole, 0);
+    KRef x[4], integral = n.kind == LOOP_COMPLEX ? 0 : kloop_twin(L, n);
+    if (!integral) return kloop_decline(L, L->pos, "randi of a number that may have a fraction");
+    KRef some = kloop_op(L, K_LE, kloop_i64(L, 1), integral);
+    kloop_fail_unless(L, some, QS_EVALUE, "randi: n must be ≥ 1, got %0", integral, 0);
     KRef r = emit_math(L, MF_floor, kloop_op(L, K_MUL, draw_uniform(L, x), kloop_real(L, n)));
-    *out = n.hi < 0x1p52 ? kloop_whole(L, kloop_cast(L, r, QS_I64), 0, n.hi) : kloop_num(r);
+    *out = n.hi < 0x1p52 ? kloop_from_int(L, kloop_cast(L, r, QS_I64), 0, n.hi) : kloop_num(r);
     return QS_OK;
 }
 

@@ -89,12 +89,12 @@ static void add_pattern(Search *s, uint8_t op, int mentions_here) {
 }
 
 /* The reduction of `if e op s, s = e`; turned: of `if s op e, s = e`. */
-static uint8_t choice_of(int op, bool turned) {
+static uint8_t choice_of(int op, bool swapped) {
     switch (op) {
-    case OP_LT: return turned ? REDUCE_GT : REDUCE_LT;
-    case OP_LE: return turned ? REDUCE_GE : REDUCE_LE;
-    case OP_GT: return turned ? REDUCE_LT : REDUCE_GT;
-    case OP_GE: return turned ? REDUCE_LE : REDUCE_GE;
+    case OP_LT: return swapped ? REDUCE_GT : REDUCE_LT;
+    case OP_LE: return swapped ? REDUCE_GE : REDUCE_LE;
+    case OP_GT: return swapped ? REDUCE_LT : REDUCE_GT;
+    case OP_GE: return swapped ? REDUCE_LE : REDUCE_GE;
     default: return REDUCE_NOT;
     }
 }
@@ -106,8 +106,8 @@ static bool is_choice(Search *s, const Node *n) {
     if (set->kind != N_ASSIGN || set->u.assign.in_place || set->u.assign.ntargets != 1 || cond->kind != N_BINARY)
         return false;
     const Node *e = set->u.assign.value, *a = cond->u.bin.a, *b = cond->u.bin.b;
-    bool turned = is_sym(a, s->sym), fits = turned ? qast_equal(b, e) : is_sym(b, s->sym) && qast_equal(a, e);
-    uint8_t choice = choice_of(cond->op, turned);
+    bool swapped = is_sym(a, s->sym), fits = swapped ? qast_equal(b, e) : is_sym(b, s->sym) && qast_equal(a, e);
+    uint8_t choice = choice_of(cond->op, swapped);
     if (!is_sym(set->u.assign.targets[0], s->sym) || is_mentioned(e, s->sym) || !choice || !fits) return false;
     return add_pattern(s, choice, 2), true;
 }

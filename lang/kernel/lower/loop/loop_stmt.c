@@ -91,10 +91,10 @@ static qs_status equal_pattern(Walk *w, const Value *x, Node *n, KRef *out) {
 typedef struct Range {
     Number lo, hi;
     double step; /* 0: not known */
-    KRef by;     /* the step, if it is not known: int64, or float64 if by_turns */
-    KRef turns;
-    bool by_turns;      /* lo + k*step for k < turns */
-    KRef whole;         /* by_turns: the condition under which all values are integral and small; 0: they never are */
+    KRef by;     /* the step, if it is not known: int64, or float64 if by_count */
+    KRef iterations;
+    bool by_count;      /* lo + k*step for k < turns */
+    KRef integral;      /* by_count: the condition under which all values are integral and small; 0: they never are */
     const Value *items; /* these are the indices of a vector whose elements the loop goes through; NULL: none */
 } Range;
 
@@ -102,7 +102,7 @@ typedef struct Range {
 static bool surely_runs(Loops *L, const Range *r, int count) {
     double lo, hi;
     for (int i = 0; i < count; i++)
-        if (r[i].by_turns || r[i].by || !kloop_known(L, r[i].lo, &lo) || !kloop_known(L, r[i].hi, &hi) ||
+        if (r[i].by_count || r[i].by || !kloop_known(L, r[i].lo, &lo) || !kloop_known(L, r[i].hi, &hi) ||
             (hi - lo) * r[i].step < 0)
             return false;
     return true;
@@ -112,16 +112,16 @@ static bool surely_runs(Loops *L, const Range *r, int count) {
 static qs_status root_range(Loops *L, int i, Range *r) {
     const LoopRange *known = &L->job->range[i];
     Str *name = L->job->loop->u.loop.names[i];
-    *r = (Range){.step = known->step, .by_turns = !known->whole};
-    if (!r->step) r->by = kloop_number_param(L, name, known->whole ? QS_I64 : QS_F64, (LoopBind){LOOP_STEP, i});
-    if (known->whole) {
+    *r = (Range){.step = known->step, .by_count = !known->integral};
+    if (!r->step) r->by = kloop_number_param(L, name, known->integral ? QS_I64 : QS_F64, (LoopBind){LOOP_STEP, i});
+    if (known->integral) {
         double most = known->small ? LOOP_SMALL : 0x1p48;
-        r->lo = kloop_whole(L, kloop_number_param(L, name, QS_I64, (LoopBind){LOOP_FIRST, i}), -most, most);
-        r->hi = kloop_whole(L, kloop_number_param(L, name, QS_I64, (LoopBind){LOOP_LAST, i}), -most, most);
+        r->lo = kloop_from_int(L, kloop_number_param(L, name, QS_I64, (LoopBind){LOOP_FIRST, i}), -most, most);
+        r->hi = kloop_from_int(L, kloop_number_param(L, name, QS_I64, (LoopBind){LOOP_LAST, i}), -most, most);
         return QS_OK;
     }
     r->lo = kloop_num(kloop_number_param(L, name, QS_F64, (LoopBind){LOOP_FIRST, i}));
-    r->turns = kloop_number_param(L, name, QS_I64, (LoopBind){LOOP_TURNS, i});
+    r->iterations = kloop_number_param(L, name, QS_I64, (LoopBind){LOOP_ITERATIONS, i});
     return QS_OK;
 }
 
@@ -191,11 +191,11 @@ static void make_real_turns(Loops *L, Range *r) {
         KRef moves = kloop_op(L, K_AND, is_number(L, step), kloop_op(L, K_NE, step, kloop_f64(L, 0)));
         check_bounds(L, lo, step, hi, kloop_op(L, K_AND, fine, moves));
     }
-    r->turns = kloop_cast(L, kcounted_turns(&L->walk, QS_F64, lo, step, hi), QS_I64);
-    r->by_turns = true;
+    r->iterations = kloop_cast(L, kcounted_iterations(&L->walk, QS_F64, lo, step, hi), QS_I64);
+    r->by_count = true;
     if (r->step != floor(r->step) || fabs(r->step) >= 0x1p31) return;
-    r->whole = kloop_op(L, K_AND, is_integral_below(L, lo, most, true), is_integral_below(L, hi, most, false));
-    if (!r->step) r->whole = kloop_op(L, K_AND, r->whole, is_integral_below(L, step, most, true));
+    r->integral = kloop_op(L, K_AND, is_integral_below(L, lo, most, true), is_integral_below(L, hi, most, false));
+    if (!r->step) r->integral = kloop_op(L, K_AND, r->integral, is_integral_below(L, step, most, true));
 }
 
 /* Makes a range of the indices of a vector. */
@@ -207,7 +207,7 @@ static qs_status range_of_items(Loops *L, const Value *v, Range *r) {
     r->step = 1, r->lo = kloop_const(L, 0);
     if (v->what != WHAT_ARRAY) return r->hi = kloop_const(L, v->what == WHAT_VECTOR ? v->n - 1 : 0), QS_OK;
     KRef last = kloop_op(L, K_SUB, kloop_extent(L, v, 0), kloop_i64(L, 1));
-    return r->hi = kloop_whole(L, last, -1, v->host.small ? LOOP_SMALL : 0x1p48), QS_OK;
+    return r->hi = kloop_from_int(L, last, -1, v->host.small ? LOOP_SMALL : 0x1p48), QS_OK;
 }
 
 static qs_status root_items(Loops *L, Range *r) {
@@ -272,9 +272,9 @@ static qs_status range_of(Walk *w, const Node *n, const RangeEnds *b, int i, Ran
     TRY(bound_of(L, &b->hi[i], "end", &r->hi));
     if (kloop_known(L, step, &r->step) && (r->step == 0 || !isfinite(r->step)))
         return kloop_decline(L, n->pos, "a step of 0, or without an end");
-    bool whole = r->lo.twin && r->hi.twin;
-    if (whole && r->step && r->step == floor(r->step) && fabs(r->step) < 0x1p31) return QS_OK;
-    if (whole && !r->step && step.twin && step.unsigned_zero) return step_by(L, r, step), QS_OK;
+    bool integral = r->lo.twin && r->hi.twin;
+    if (integral && r->step && r->step == floor(r->step) && fabs(r->step) < 0x1p31) return QS_OK;
+    if (integral && !r->step && step.twin && step.unsigned_zero) return step_by(L, r, step), QS_OK;
     if (!r->step) r->by = step.v;
     return make_real_turns(L, r), QS_OK;
 }
@@ -283,13 +283,13 @@ static qs_status range_of(Walk *w, const Node *n, const RangeEnds *b, int i, Ran
 static Number open_for(Loops *L, const Range *r) {
     bool down = r->step < 0;
     Number lo = r->lo, hi = r->hi;
-    if (r->by_turns) {
+    if (r->by_count) {
         KRef step = r->step ? kloop_f64(L, r->step) : r->by;
-        return kloop_num(kcounted_elements(&L->walk, QS_F64, r->lo.v, step, r->turns));
+        return kloop_num(kcounted_elements(&L->walk, QS_F64, r->lo.v, step, r->iterations));
     }
     KRef step = r->by ? r->by : kloop_i64(L, (int64_t)r->step);
     KRef i = kloop_emit(L, (KMake){K_FOR, .own = QS_I64, .a = lo.twin, .b = hi.twin, .c = step});
-    Number n = kloop_whole(L, i, down ? hi.lo : lo.lo, down ? lo.hi : hi.hi);
+    Number n = kloop_from_int(L, i, down ? hi.lo : lo.lo, down ? lo.hi : hi.hi);
     if (r->by) n.lo = fmin(lo.lo, hi.lo), n.hi = fmax(lo.hi, hi.hi);
     if (lo.unsigned_zero || lo.lo > 0 || lo.hi < 0) return n;
     /* the first value of -r..r is -0 if r is 0 */
@@ -302,17 +302,17 @@ static Range whole_range(Loops *L, const Range *r) {
     static const double most = 0x1p49;
     Range c = {.step = r->step};
     KRef step = r->step ? kloop_i64(L, (int64_t)r->step) : kloop_cast(L, r->by, QS_I64);
-    KRef first = kloop_cast(L, r->lo.v, QS_I64), steps = kloop_op(L, K_SUB, r->turns, kloop_i64(L, 1));
+    KRef first = kloop_cast(L, r->lo.v, QS_I64), steps = kloop_op(L, K_SUB, r->iterations, kloop_i64(L, 1));
     KRef last = kloop_op(L, K_ADD, first, kloop_op(L, K_MUL, steps, step));
     if (!r->step) c.by = step;
-    c.lo = kloop_whole(L, first, -most, most);
+    c.lo = kloop_from_int(L, first, -most, most);
     c.lo.v = r->lo.v, c.lo.unsigned_zero = false;
-    return c.hi = kloop_whole(L, last, -most, most), c;
+    return c.hi = kloop_from_int(L, last, -most, most), c;
 }
 
 static KRef whole_condition(Walk *w, const Range *r) {
     const Loops *L = (const Loops *)w;
-    return L->others || L->f->nins > LOOP_LONGEST / 4 ? 0 : r->whole;
+    return L->others || L->f->nins > LOOP_LONGEST / 4 ? 0 : r->integral;
 }
 
 /* The counter of an axis of the parallel launch. */
@@ -320,7 +320,7 @@ static Number axis_counter(Loops *L, const Range *r, int axis) {
     KRef pos = kbuild_pure(&L->walk, (KMake){K_POS, .own = QS_I64, .imm = (uint64_t)axis});
     KRef i = kloop_op(L, K_ADD, r->lo.twin, kloop_op(L, K_MUL, pos, kloop_i64(L, (int64_t)r->step)));
     bool down = r->step < 0;
-    return kloop_whole(L, i, down ? r->hi.lo : r->lo.lo, down ? r->lo.hi : r->hi.hi);
+    return kloop_from_int(L, i, down ? r->hi.lo : r->lo.lo, down ? r->lo.hi : r->hi.hi);
 }
 
 /* The range of one chunk. */
@@ -339,12 +339,12 @@ static Range chunk_of(Loops *L, const Range *r) {
 static int note_level(Loops *L, const Range *r, uint32_t pos) {
     if (L->nlevels >= L->nest || L->calls || L->versions) return -1;
     L->level[L->nlevels] =
-        (Level){.first = r->lo.twin, .last = r->hi.twin, .step = r->step, .by_turns = r->by_turns || r->by, .pos = pos};
+        (Level){.first = r->lo.twin, .last = r->hi.twin, .step = r->step, .by_count = r->by_count || r->by, .pos = pos};
     return L->nlevels++;
 }
 
 /* Opens a loop: as positions of the launch, a chunk of iterations, or FOR. */
-static qs_status open_counter(Loops *L, Turns *t, const Range *range, Value *out) {
+static qs_status open_counter(Loops *L, CountedLoop *t, const Range *range, Value *out) {
     const Node *n = t->node;
     int level = note_level(L, range, n->pos);
     bool parallel = L->mode == MODE_PARALLEL && level >= 0 && level < L->axes;
@@ -354,20 +354,20 @@ static qs_status open_counter(Loops *L, Turns *t, const Range *range, Value *out
         out->num = axis_counter(L, range, level);
         return L->level[level].counter = out->num.twin, QS_OK;
     }
-    bool whole = t->version == VERSION_WHOLE;
-    Range r = t->chunk ? chunk_of(L, range) : whole ? whole_range(L, range) : *range;
+    bool integral = t->version == VERSION_INTEGRAL;
+    Range r = t->chunk ? chunk_of(L, range) : integral ? whole_range(L, range) : *range;
     L->versions += t->version != VERSION_ONLY, L->others += t->version == VERSION_OTHER;
     if (t->chunk) L->chunk_last = r.hi.twin;
     t->start = L->f->nins;
     kloop_forget(L, n);
     out->num = open_for(L, &r);
     if (level == 0) L->body = L->block;
-    if (level >= 0) L->level[level].counter = range->by_turns || range->by ? 0 : out->num.twin;
+    if (level >= 0) L->level[level].counter = range->by_count || range->by ? 0 : out->num.twin;
     t->runs = t->chunk || surely_runs(L, range - t->i, n->u.loop.nvars); /* the whole list of ranges */
     return QS_OK;
 }
 
-static qs_status open_range(Walk *w, Turns *t, const Range *range, Value *out) {
+static qs_status open_range(Walk *w, CountedLoop *t, const Range *range, Value *out) {
     Loops *L = (Loops *)w;
     TRY(open_counter(L, t, range, out));
     return range->items ? kloop_element(L, range->items, out->num, out) : QS_OK;
@@ -390,7 +390,7 @@ void kloop_mark_independent(Loops *L, KRef start) {
     L->f->ins[start].flag = KFLAG_REASSOC, L->reorders = true;
 }
 
-static qs_status close_range(Walk *w, Turns *t) {
+static qs_status close_range(Walk *w, CountedLoop *t) {
     Loops *L = (Loops *)w;
     kloop_var(L, t->node->u.loop.syms[t->i])->bound = false;
     L->versions -= t->version != VERSION_ONLY, L->others -= t->version == VERSION_OTHER;
@@ -411,7 +411,7 @@ static qs_status count_items(Walk *w, Node *n, Range *out, bool *counted) {
 static const NestRules nest_rules = {.range_size = sizeof(Range),
                                      .entered = get_root_ranges,
                                      .range = range_of,
-                                     .whole = whole_condition,
+                                     .integral = whole_condition,
                                      .elements = count_items,
                                      .open = open_range,
                                      .bind = bind_counter,

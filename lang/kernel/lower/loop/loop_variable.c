@@ -69,14 +69,14 @@ static Number entry_number(Loops *L, const LoopValue *v, Str *name) {
     switch ((LoopKind)v->kind) {
     case LOOP_INT: {
         KRef param = kloop_number_param(L, name, QS_I64, b);
-        return v->whole ? kloop_int(param, -most, most) : kloop_wide(L, param);
+        return v->integral ? kloop_int(param, -most, most) : kloop_wide(L, param);
     }
     case LOOP_BOOL: return kloop_bool(kloop_number_param(L, name, QS_B1, b));
     case LOOP_COMPLEX:
         return kloop_complex(kloop_number_param(L, name, QS_F64, b),
                              kloop_number_param(L, name, QS_F64, (LoopBind){LOOP_IMAGINARY, v->source}));
     default:
-        if (v->whole) return kloop_whole(L, kloop_number_param(L, name, QS_I64, b), -most, most);
+        if (v->integral) return kloop_from_int(L, kloop_number_param(L, name, QS_I64, b), -most, most);
         return kloop_num(kloop_number_param(L, name, QS_F64, b));
     }
 }
@@ -136,7 +136,7 @@ qs_status kloop_outside(Walk *w, const Sym *sym, uint32_t pos, Value *out) {
 }
 
 static qs_status no_value(Loops *L, const Var *v) {
-    if (v->replaced) return kloop_decline(L, L->pos, "%s is of another kind before the loop", v->sym->name->s);
+    if (v->replaced) return kloop_decline(L, L->pos, "%s is of a different type before the loop", v->sym->name->s);
     if (L->mode == MODE_PARALLEL && v->entry.kind != LOOP_UNSET)
         return kloop_decline(L, L->pos, "%s is carried from one iteration to the next", v->sym->name->s);
     return kloop_decline(L, L->pos, "%s may have no value here", v->sym->name->s);
@@ -174,7 +174,7 @@ qs_status kloop_doubt(Loops *L, Var *v, const char *sentence) {
         v->entry = v->replacee, v->replaced = false, v->set = true;
         Number before = {.kind = v->entry.kind};
         mix_types(L, v, v->entry.kind);
-        if (v->entry.whole || before.kind == LOOP_BOOL) {
+        if (v->entry.integral || before.kind == LOOP_BOOL) {
             double most = before.kind == LOOP_BOOL ? 1 : v->entry.small ? LOOP_SMALL : 0x1p31;
             v->lo = fmin(v->lo, before.kind == LOOP_BOOL ? 0 : -most), v->hi = fmax(v->hi, most);
         } else if (before.kind == LOOP_INT) v->lo = -0x1p63, v->hi = 0x1p63;
@@ -206,9 +206,9 @@ void kloop_enter_var(Loops *L, Var *v) {
     if (v->entry.kind == LOOP_UNSET) return;
     v->kind = v->entry.kind;
     if (v->kind == LOOP_ARRAY) enter_vector(L, v);
-    if (v->kind == LOOP_NUM && !v->entry.whole) v->fraction = true;
+    if (v->kind == LOOP_NUM && !v->entry.integral) v->fraction = true;
     if (v->kind == LOOP_INT) v->lo = -0x1p63, v->hi = 0x1p63;
-    if (v->kind != LOOP_BOOL && v->entry.whole) v->hi = v->entry.small ? LOOP_SMALL : 0x1p31, v->lo = -v->hi;
+    if (v->kind != LOOP_BOOL && v->entry.integral) v->hi = v->entry.small ? LOOP_SMALL : 0x1p31, v->lo = -v->hi;
     if (v->kind == LOOP_BOOL) v->lo = 0, v->hi = 1;
 }
 
@@ -410,9 +410,10 @@ static qs_status set_type(Loops *L, Var *v, const Value *x) {
     uint8_t kind = vector ? LOOP_VECTOR : x->num.kind;
     v->assigned = true;
     if (!first || v->kind == LOOP_COMPLEX) {
-        bool turns = v->kind == LOOP_NUM && serves_as_complex(v, x);
-        if (turns) replace_type(v, LOOP_COMPLEX, 0, 0), L->changed = true; /* v->maybe describes its values so far */
-        if (turns || serves_as_complex(v, x)) return QS_OK;
+        bool becomes_complex = v->kind == LOOP_NUM && serves_as_complex(v, x);
+        if (becomes_complex)
+            replace_type(v, LOOP_COMPLEX, 0, 0), L->changed = true; /* v->maybe describes its values so far */
+        if (becomes_complex || serves_as_complex(v, x)) return QS_OK;
     }
     if (v->kind == kind && v->n == n && v->cols == cols) return QS_OK;
     if (v->kind == LOOP_MIXED && is_real(kind)) return QS_OK;
@@ -662,10 +663,10 @@ void kloop_note_place(Loops *L, const char *name, int rank) {
     set_note(L, n, kbuild_int(&L->walk, QS_B1, 1));
 }
 
-void kloop_note_fraction(Loops *L, KRef x, KRef whole) {
+void kloop_note_fraction(Loops *L, KRef x, KRef integral) {
     const KIns *i = &L->f->ins[x];
     bool counted = i->op == K_CAST && !qdtype_is_real((qs_dtype)L->f->ins[i->a].dtype);
-    if (!counted && !kir_is_rounding(i)) kloop_note(L, SLIP_FRACTION, kloop_op(L, K_NE, x, whole));
+    if (!counted && !kir_is_rounding(i)) kloop_note(L, SLIP_FRACTION, kloop_op(L, K_NE, x, integral));
 }
 
 static bool is_constant(const Loops *L, KRef r) {

@@ -267,7 +267,7 @@ static bool has_many_types(const Value *v) { return v->what == WHAT_NUMBER && v-
 /* Whether a list with this number may be float64, because the number is unknown or rounded. */
 static bool may_round(Loops *L, const Value *v) {
     double x;
-    return v->what == WHAT_NUMBER && (!kloop_known(L, v->num, &x) || qdtype_rounds_whole(x));
+    return v->what == WHAT_NUMBER && (!kloop_known(L, v->num, &x) || qdtype_rounds_integral(x));
 }
 
 /* Whether the value is exact in a double; an int that is not would be rounded twice. */
@@ -424,7 +424,7 @@ static qs_status map_row(Loops *L, const char *name, const Value *args, int narg
         for (int k = 0; k < nargs; k++) x[i * nargs + k] = operand_element(L, args, k, &s, i, out->f64);
     make_elements(L, &(Making){.at = row_at, .a = x, .n = nargs, .e = e}, out);
     for (int i = 0; i < out->n; i++)
-        if (kelem_info[e].whole == ELEM_ITSELF && x[i * nargs].twin) out->at[i] = x[i * nargs];
+        if (kelem_info[e].integers == ELEM_ITSELF && x[i * nargs].twin) out->at[i] = x[i * nargs];
     return QS_OK;
 }
 
@@ -446,7 +446,7 @@ static Value transpose_matrix(Loops *L, const Value *m) {
     SmallShape s = shape_of(m);
     Value t = kloop_matrix(L, (int)ksmall_extent(&s, 1), (int)ksmall_extent(&s, 0));
     t.f64 = m->f64, t.like = m->cols ? LOOP_LIKE(LOOP_TWO) : 0;
-    for (int i = 0; i < t.n; i++) t.at[i] = m->at[ksmall_turned(&s, i)];
+    for (int i = 0; i < t.n; i++) t.at[i] = m->at[ksmall_transposed(&s, i)];
     return t;
 }
 

@@ -121,7 +121,7 @@ static KRef last_value(Loops *L, const CountedWhile *c, Number bound) {
 /* The variable at the beginning of an iteration.  The first value may be -0. */
 static Number counter_number(Loops *L, Number first, KRef k, double lo, double hi) {
     if (first.kind == LOOP_INT) return kloop_int(k, lo, hi);
-    Number n = kloop_whole(L, k, lo, hi);
+    Number n = kloop_from_int(L, k, lo, hi);
     if (first.unsigned_zero || first.lo > 0 || first.hi < 0) return n;
     KRef begins = kloop_op(L, K_EQ, k, kloop_twin(L, first));
     n.v = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = begins, .b = first.v, .c = n.v});
@@ -156,9 +156,9 @@ qs_status kloop_counted_while(Walk *w, Node *loop, bool *done) {
     TRY(kloop_read(L, c.sym, &first));
     TRY(kloop_expr(L, c.bound, &bound));
     if (first.what != WHAT_NUMBER || bound.what != WHAT_NUMBER) return QS_OK;
-    bool whole = first.num.kind == LOOP_NUM || first.num.kind == LOOP_INT;
+    bool integral = first.num.kind == LOOP_NUM || first.num.kind == LOOP_INT;
     bool real = bound.num.kind == LOOP_NUM || bound.num.kind == LOOP_INT;
-    if (!whole || !real || !kloop_twin(L, first.num) || !kloop_twin(L, bound.num)) return QS_OK;
+    if (!integral || !real || !kloop_twin(L, first.num) || !kloop_twin(L, bound.num)) return QS_OK;
     const Func *f = c.sym->kind == SYM_GLOBAL ? L->root->func : L->in->func;
     double lo = fmin(first.num.lo, bound.num.lo), hi = fmax(first.num.hi, bound.num.hi);
     if (first.num.kind == LOOP_INT && !c.sym->declared) return QS_OK; /* the step makes it a number */

@@ -1,4 +1,4 @@
-% Floats hold the whole numbers whose bits are meant, in operators as in functions.
+% Floats hold the integers whose bits are meant, in operators as in functions.
 x = [1,2,3,7]
 y = x
 y &= 6
