@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What is built for aarch64, run by qemu: Python, a library and an executable made there.  `make aarch64` calls it."""
+"""Runs an aarch64 build under qemu: Python, a library and an executable made there.  `make aarch64` calls it."""
 import os, subprocess, sys, tempfile
 
 from wheel import example, system
@@ -7,7 +7,7 @@ from wheel import example, system
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.path.join(ROOT, "build-aarch64")
 SYSTEM, QEMU = system("aarch64")
-# Of so many arguments that most of them are on the stack.
+# So many arguments that most of them are on the stack.
 PARAMETERS = [c + " : scalar" for c in "abcdefghij"] + [c + " : int" for c in "klmnopq"] + ["x : vec", "s : string"]
 LIBRARY = """
 function [] = __kernel__ twice_kernel(x : vec, y : vec, pos : int)
@@ -56,7 +56,7 @@ CALL = '[text, total, y] = many(%s,float([1,2,3]),"end")\nprint text, " ", total
 
 
 def made(folder):
-    """LLVM is hidden from what was made, and so is the cache."""
+    """The compiled programs run without LLVM and without a cache."""
     bare = {"QUASAR_LLVM": "/nonexistent", "QUASAR_CACHE_DIR": os.path.join(folder, "empty")}
     qrun = os.path.join(ROOT, "out/aarch64/qrun")
     write(folder, "many.q", LIBRARY), write(folder, "client.c", CLIENT)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Derivatives of the built-ins, row by row of builtins.def and elem.def, at random points in float64.
 
-Each row has a rule or says why not; each that has one has lines in adjoints/cases.txt.  Of each line: reverse mode is
+Each row has a rule or a reason; each with a rule has lines in adjoints/cases.txt.  For each line reverse mode is
 compared with central differences (gradcheck), the same of its gradient (second derivatives), and <v, J u> with
 <J' v, u> between forward and reverse.  tests/python/test_gradients.py compares with torch."""
 import argparse, os, re, subprocess, sys
@@ -15,7 +15,7 @@ STEPS = {"isnan", "isinf", "isfinite", "floor", "ceil", "round", "trunc", "sign"
 
 
 def rows():
-    """name -> what the column `adjoint` of builtins.def says"""
+    """name -> the column `adjoint` of builtins.def"""
     found = {}
     columns = r'(?:NATIVE|EACH|LAUNCH|EXACT)\("([^"]+)".*?, (ZERO|ACTS|CALLS|ELEMENTS|BY\("[^"]*"\)|NONE\("[^"]*"\))\)$'
     for line in open(os.path.join(ROOT, "stdlib/builtins.def"), encoding="utf-8"):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Random programs of array expressions: however they are run, they give what single operators give.
+"""Random programs of array expressions: every way to run them gives the results of single operators.
 
     tests/arrays.py [--qrun build/qrun] [--device cpu --device ref] [--keep FOLDER] [first seed [how many]]
 
@@ -234,7 +234,7 @@ class Program:
         v = r.choice(old) if old and r.random() < 0.7 else self.new("x")
         pre = []
         t = self.steps(e, pre)
-        if v not in self.vars: self.put(f"{v} = 0", f"{v} = 0") # should what follows fail
+        if v not in self.vars: self.put(f"{v} = 0", f"{v} = 0") # in case the next step fails
         self.guarded([f"{v} = {e.plain()}"], pre + [f"{v} = {t}"])
         self.vars[v] = (e.shape, e.bound, e.step, e.kind)
 
@@ -333,7 +333,7 @@ class Program:
         self.guarded([tail(n.plain())], pre + [tail(name)])
 
     def wide_sum(self):
-        """Of int64 numbers, that may overflow."""
+        """An expression of int64 numbers that may overflow."""
         n, most = self.r.choice([(self.n, 61), (300, 55), (5000, 51)])
         values = f"w_ = int64(pattern(1,{n})) + int({self.r.choice([1, -1]) * 2**self.r.randint(most - 5, most)})"
         show = ['show("=", sum({0}))', 'show("~", mean({0}))']

@@ -37,7 +37,7 @@ GROUPS = ("Elementwise mathematics", "Numbers: conversion, complex parts, bits",
           "Sets (vectors of numbers, cells of strings)", "Sampled functions",
           "Linear algebra (LAPACK; on the processor computed in float64)", "Fourier transforms")
 ALSO = ("isequal", "isclose", "allclose", "zeros_like", "ones_like", "meshgrid")
-# What a parameter is when it is no number that takes part in the computation.
+# The arguments for parameters that are not numbers of the computation.
 SETTINGS = {"dim": 0, "dims": 0, "order": [0, 1], "size": [1, 1], "from": 0, "to": 1, "ddof": 0, "k": 0, "r": 0, "n": 1,
             "degree": 0, "bins or edges": 2, "[lo, hi]": [-1e9, 1e9], "[r, c, ...]": [1, 1], "[dy, dx]": [0, 0],
             "\"descend\"": "descend", "mode": "full", "method": "linear", "outside": "extrap", "index": 0,
@@ -82,7 +82,7 @@ def parameters(text):
 
 
 def result(f, args):
-    """The elements of what a call gives, in the widest type; None: an error."""
+    """The elements of the result of a call, in the widest type; None: an error."""
     try:
         v = flat(f(*args))
     except (q.QuasarError, TypeError, ValueError):
@@ -91,7 +91,7 @@ def result(f, args):
 
 
 def with_numbers():
-    """How many calls were compared, and what differed."""
+    """The number of compared calls, and the differences."""
     compared, wrong, forms = {}, [], table()
     for name, (given, more) in forms:
         if name in APART: continue
@@ -238,7 +238,7 @@ def exact(*args, choice=False):
     return [np.asarray(a).astype(d).reshape(np.shape(a) or (1,)) for a in args]
 
 
-# -- what must come out --------------------------------------------------------------------------------------------
+# -- expected results ----------------------------------------------------------------------------------------------
 # A case gives the arguments and a Want, or None where the call must be an error.
 class Want:
     """Elements; `ulps` of float64, of size `scale`, may be seen: the size of the terms whose rounding adds up."""

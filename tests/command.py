@@ -239,7 +239,7 @@ end
         self.assertRegex(said, r"slow  100 %  5/5  [\d.]+/s  0 s\x1b\[K\r?\n$")
 
     def on_terminal(self, text):
-        """What a program says on a terminal, and what it prints."""
+        """The messages of a program on a terminal, and its output."""
         import pty
         ours, theirs = pty.openpty()
         with script(text) as name:
@@ -264,7 +264,7 @@ until took > 1.5
     def test_built_ins_that_take_long(self):
         said, printed = self.on_terminal("progress(1, 4, \"before\")\n" + self.LONG + "print \"done\"\n")
         self.assertRegex(said, r"\rbefore   25 %  1/4  \S+  \d+ s left  conv2  \d+ %  \d+ s left\x1b\[K")
-        self.assertTrue(said.endswith("s left\x1b[K\r\x1b[K"), said[-80:])  # it ends, and what stood there is back
+        self.assertTrue(said.endswith("s left\x1b[K\r\x1b[K"), said[-80:])  # it ends, and the previous content is back
         self.assertNotIn("conv2", said.rpartition("\r")[2])
         self.assertEqual(printed, "done\n")
         r = qrun(text=self.LONG)
@@ -433,7 +433,7 @@ class OpenCL(WithCache):
         self.env.update(QUASAR_OPENCL=odd, ODD_OPENCL_LOG=self.log, POCL_CACHE_DIR=self.dir)
 
     def run_odd(self, text, odd="", **env):
-        """The result, and from what the driver made programs."""
+        """The result, and the source or binary from which the driver made programs."""
         open(self.log, "w").close()
         r = qrun("--device", "opencl", text=text, env={**self.env, "ODD_OPENCL": odd, **env})
         r.stderr = re.sub(r"/tmp/\S+\.q:", "x.q:", r.stderr)
@@ -467,7 +467,7 @@ sync()
             p.send_signal(signal.SIGINT)
             self.assertEqual(p.stderr.readline(), self.stuck)
             p.send_signal(signal.SIGINT)
-            self.assertEqual(p.wait(30), -signal.SIGINT)  # a shell says 130
+            self.assertEqual(p.wait(30), -signal.SIGINT)  # a shell reports 130
 
     def test_building_a_program_cannot_be_stopped_and_that_is_said(self):
         env = {**os.environ, **self.env, "ODD_OPENCL": "slow=2"}
@@ -819,7 +819,7 @@ class Libraries(unittest.TestCase):
                     self.assertEqual(r.returncode, 1)
 
     def test_libjpeg_of_another_version(self):
-        """It says so before there is an object to read or write with."""
+        """The error is reported before an object for reading or writing is made."""
         with tempfile.TemporaryDirectory() as folder, open(QRUN, "rb") as f:
             file = re.search(rb"\0(libjpeg\.so\.\d+)\0", f.read())
             if not file or not shutil.which("cc"):
@@ -945,7 +945,7 @@ class Memory(unittest.TestCase):
 
 
 class SameBits(unittest.TestCase):
-    """What positions and turns have in common is added up in parts that the data alone decide about."""
+    """Sums over positions and iterations are split into parts that depend on the data alone."""
 
     ZEROS = """
 function [] = __kernel__ k(x : vec, s : vec, pos : int)
@@ -1164,7 +1164,7 @@ class Reloading(unittest.TestCase):
             f.write(text)
 
     def say(self, text):
-        """What the prompt answers."""
+        """The answer of the prompt."""
         self.prompt.stdin.write(text + '\nprint "done"\n')
         self.prompt.stdin.flush()
         return "".join(iter(self.prompt.stdout.readline, "done\n"))

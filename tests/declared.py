@@ -140,7 +140,7 @@ function y : T = __device__ leave_T(x)
     y = 1
 end
 """
-# Of an array: the function, and the kernel.
+# For an array: the function, and the kernel.
 OF_ARRAY = """function y = PLACE_in_loop_T(x, k)
     y = FUNCTION_T(x[k..k])
 end
@@ -153,7 +153,7 @@ end
 ARRAYS = {"array": ("first", "array"), "handed": ("hand", "handed_kernel"), "kept": ("keep", "kept_kernel")}
 # What is compiled takes a part, since each form of a kernel is compiled anew.
 FEW_PLACES = ["parameter", "early", "local", "branch", "field", "element", "vector"]
-# Of a place P: as it is, on an element, and on a number.
+# For a position P: unchanged, on an element, and on a number.
 OF_PLACE = """function y = __device__ P_T(x)
     BODY
 end
@@ -188,7 +188,7 @@ end
 """
 
 
-# Of short vectors a and b: two elements of the result, and the first one after 300.5 has been stored into it.
+# For short vectors a and b: two elements of the result, and the first one after 300.5 has been stored into it.
 OF_VECTORS = """function [] = __device__ F(x, z, y, k)
     a = x[k..k+1]
     b = z[k..k+1]
@@ -215,7 +215,7 @@ INTEGERS = {"bool": "0,1,1,0", "int8": "-128,3,0,127", "uint8": "200,1,7,0", "in
 
 
 def computed():
-    """What is computed of a and b, of a and numbers."""
+    """Operations on a and b, and on a and numbers."""
     for row in elem.rows():
         if row.id == "half_power" or row.id in ("conj", "complex"): continue
         if row.nargs == 1: yield row.text("a")

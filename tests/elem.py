@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every row of lang/kernel/elem/elem.def on every way to compute it: the test of that table, made from it.
+"""Tests every row of lang/kernel/elem/elem.def on every path that computes it; the test is generated from the table.
 
     tests/elem.py [--qrun build/qrun] [--device ref --device cpu --device opencl] [--row NAME …] [--seed N]
 
@@ -105,7 +105,7 @@ BETWEEN_BITS = {"bitand", "bitor", "bitxor"}
 
 
 def gives(row, d):
-    """The element type of the result; None: the row says nothing of such arguments."""
+    """The element type of the result; None: the row does not define it for such arguments."""
     d = np.dtype(d)
     kind = row.complex if d.kind == "c" else row.real
     if d.kind in "iub":
@@ -220,11 +220,11 @@ def run(qrun, device, options, cases, folder):
 
 # -- comparing -----------------------------------------------------------------------------------------------------
 def ulps(a, b, d):
-    """How far apart, in units of the last place of d; 0 for equal bits, nan and nan."""
+    """The distance in units of the last place of d; 0 for equal bits, nan and nan."""
     a, b = float(a), float(b)
     if a != a or b != b: return 0 if a != a and b != b else INF
     if a == b: return 0 if math.copysign(1, a) == math.copysign(1, b) else INF
-    if math.isinf(a) or math.isinf(b):  # infinity is what follows the largest number
+    if math.isinf(a) or math.isinf(b):  # infinity follows the largest number
         a, b = max(a, b, key=abs), min(a, b, key=abs)
         if math.isinf(b) or a * b < 0: return INF
         largest = float(np.finfo(d).max)
@@ -387,7 +387,7 @@ def extremes(d):
 
 
 def meets(a, b, op):
-    """The type of the result of two arrays of integers."""
+    """The type of the result of two integer arrays."""
     a, b = np.dtype(a), np.dtype(b)
     if PAIRS[op] in ("eq", "ne", "lt", "le", "gt", "ge"): return np.dtype(bool)
     if a == b and (op in ("min", "max", "and", "or", "xor") or (a == bool and op == ".*")): return a

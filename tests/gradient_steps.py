@@ -206,7 +206,7 @@ class Steps:
         return [], ["    t = 0.1", "    for v = a", f"        t = tanh({self.expr(['t', 'v', 's'], 2)})", "    end",
                     "    s = t"]
 
-    # -- what programs are made of ------------------------------------------------------------------------------------
+    # -- typical parts of programs -------------------------------------------------------------------------------------
     @of_at_least(1)
     def recursion(self):
         name = self.fresh("again")

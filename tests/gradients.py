@@ -73,7 +73,7 @@ class Maker(Steps):
                          f"({x}./(2 + cos({y})))", f"tanh({x})"])
 
     def index(self, i, j, k):
-        """Before a loop by k: an index i that is known only then, and a copy of it; and what a turn does with both."""
+        """Before a loop over k: an index i known only at run time, and a copy of it; and their use in an iteration."""
         r = self.r
         known = [f"if mod(pos,2) == {r.randint(0, 1)}", f"    {i} = {r.randint(2, 5)}", "end"]
         return ([f"{i} = pos", *known, f"{j} = {i}"],

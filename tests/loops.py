@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Random programs with loops: what machine code computes (--loops always) is what the interpreter computes.
+"""Random programs with loops: machine code (--loops always) gives the results of the interpreter.
 
     tests/loops.py [--qrun build/qrun] [--device cpu --device ref] [--keep FOLDER] [first seed [how many]]
 
@@ -148,7 +148,7 @@ class Case:
         return f"({both[0]} {r.choice(['+', '-', '*', '*', '/'])} {both[1]})"
 
     def late_complex(self):
-        """Of a variable that may still be the real number 0."""
+        """An expression of a variable that may still be the real number 0."""
         forms = ["zz*zz + {}", "zz^2 - {}", "zz*{}", "{} + zz*zz*{}", "abs(zz) + {}", "(zz*zz)^3 + {}",
                  "zz + {}", "-zz + {}"]
         text = self.r.choice(forms)
@@ -346,7 +346,7 @@ class Case:
         return f"({start})..{step}({start}){end}"
 
     def items(self):
-        """Goes through the elements of a vector."""
+        """Iterates over the elements of a vector."""
         r, x = self.r, self.new("x")
         vecs = [a for a, (kind, rank) in self.arrays.items() if rank == 1 and kind != "complex" and a != "x_"]
         self.nloops += 1
@@ -419,7 +419,7 @@ class Case:
         else: self.assign()
 
     def reduction(self):
-        """Variables that turns only add to; here the rounding may differ."""
+        """Variables that iterations only add to; here the rounding may differ."""
         r = self.r
         s, form = "r_", r.randint(0, 5)
         c = r.choice(self.counters)[0]

@@ -87,7 +87,7 @@ REFERENCES = {  # of real numbers
     "softsign": np1(lambda x: x / (1 + np.abs(x))),
     "isnan": lambda x: x != x, "isinf": math.isinf, "isfinite": math.isfinite,
 }
-WHOLE = {  # of integers that stay so: in Python's, before they meet their type
+WHOLE = {  # of integers with integer results: computed with Python's integers, before conversion to their type
     "add": lambda x, y: x + y, "sub": lambda x, y: x - y, "mul": lambda x, y: x * y, "neg": lambda x: -x,
     "min": min, "max": max, "abs": abs, "real": lambda x: x, "imag": lambda x: 0, "conj": lambda x: x,
     "floor": lambda x: x, "ceil": lambda x: x, "round": lambda x: x, "trunc": lambda x: x,
@@ -98,7 +98,7 @@ WHOLE = {  # of integers that stay so: in Python's, before they meet their type
     "bitxor": lambda x, y: x ^ y, "bitnot": lambda x: ~x, "mod": lambda x, a: x % a if a else 0,
     "shl": lambda x, n: shifted(x, n), "shr": lambda x, n: shifted(x, -n), "lerp": lambda a, b, t: a * (1 - t) + b * t,
 }
-NO_BITS = [2.5, -0.5, NAN, INF, 2.0**63, 1e300]  # floats that are no integers of 64 bits: an error
+NO_BITS = [2.5, -0.5, NAN, INF, 2.0**63, 1e300]  # floats that are not 64-bit integers: an error
 SATURATES = {"abs", "nextpow2"}  # where the result does not fit its type; the others wrap
 
 
@@ -108,7 +108,7 @@ def shifted(x, n): return x << min(n, 99) if n >= 0 else x >> min(-n, 99)
 def npz(f): return lambda *z: complex(f(*map(np.complex128, z)))
 
 
-# Of complex numbers with parts that are infinite or nan, and of divisors that are 0: as in C99's annex G.
+# For complex numbers with parts that are infinite or nan, and of divisors that are 0: as in C99's annex G.
 ENDLESS = {name: npz(f) for name, f in {
     "sqrt": np.sqrt, "exp": np.exp, "log": np.log, "sin": np.sin, "cos": np.cos, "tan": np.tan, "sinh": np.sinh,
     "cosh": np.cosh, "tanh": np.tanh, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "asinh": np.arcsinh,

@@ -29,7 +29,7 @@ SWAPS = [("ADD(", "SUB("), ("SUB(", "ADD("), ("MUL(", "DIV("), ("DIV(", "MUL("),
          ("NUM(0)", "NUM(1)"), ("NUM(1)", "NUM(2)"), ("NUM(2)", "NUM(1)"), ("NUM(0.5)", "NUM(1)"),
          ("NUM(INFINITY)", "NUM(1)"), ("NUM(-INFINITY)", "NUM(-1)"), ("NUM(-1)", "NUM(1)"),
          ("NUM(M_LN2)", "NUM(M_LN10)"), ("NUM(M_LN10)", "NUM(M_LN2)")]
-SAME = {  # why nobody can tell: row, column, mutants
+SAME = {  # why no test can detect them: row, column, mutants
     "at the limit both ways give the same": [
         ("sqrt", "complex", "LT( -> LE( #1", "LT( -> LE( #2", "LT( -> LE( #3", "LT( -> LE( #4"),
         ("exp", "complex", "LT( -> LE( #1"), ("sinh", "complex", "LT( -> LE( #1"), ("cosh", "complex", "LT( -> LE( #1"),
@@ -150,7 +150,7 @@ def build(folder, table):
     text = open(header).read()
     open(header, "w").write("extern int elem_mutant;\n" + text)
     open(os.path.join(copy, "lang/kernel/elem/elem.c"), "a").write(CHOOSE)
-    quick = ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O0"]  # what takes time is to compile
+    quick = ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O0"]  # compiling takes most of the time
     for command in (["cmake", "--preset", "release", *quick],
                     ["cmake", "--build", "--preset", "release", "--target", "qrun"]):
         done = subprocess.run(command, cwd=copy, capture_output=True, text=True)

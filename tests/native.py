@@ -429,7 +429,7 @@ class Libraries(Made):
         return self.make("--make-lib", "odd.q", "-o", os.path.join(self.use, "libodd.so"), "--targets", "v2")
 
     def test_what_does_not_fit_a_header(self):
-        """Is said, with the reason."""
+        """The error is reported, with the reason."""
         made = self.odd()
         with open(os.path.join(self.use, "odd.h")) as f:
             header = f.read()
@@ -582,7 +582,7 @@ class Libraries(Made):
 
     @ALONE
     def test_from_c_under_sanitizers(self):
-        """Of the program: the library knows nothing of them."""
+        """Types of the program: the library does not know them."""
         self.good(self.compiled("checked.c", C_CLIENT, "cc", "-fsanitize=address,undefined",
                                 libraries=("filters", "more")), C_OUTPUT)
 
@@ -867,7 +867,7 @@ class Damage(Made):
         machine = self.whole.rindex(b"x86_64\0") if b"x86_64\0" in self.whole else self.skipTest("not x86-64")
         self.attempt(self.whole[:machine] + b"risc64\0" + self.whole[machine + 7:], "machine")
         self.assertRegex(run([QRUN, "use.q"], self.src, **self.bare).stderr, r"for another processor: risc64, this is")
-        for at, word in ((machine, b"x86\xff64\0"), (version, b"\0" + own.encode())):  # what messages do not show
+        for at, word in ((machine, b"x86\xff64\0"), (version, b"\0" + own.encode())):  # not in messages
             self.attempt(self.whole[:at] + word + self.whole[at + len(word):], "no word")
             self.assertRegex(run([QRUN, "use.q"], self.src, **self.bare).stderr, "is damaged: its head is not one")
         build = self.start() + 8  # the number of the format

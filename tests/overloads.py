@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Which of two functions of one name a call means: the same for the interpreter, in loops, in kernels, and from Python.
+"""Overload selection between two functions: equal in the interpreter, in loops, in kernels, and from Python.
 
     tests/overloads.py [--qrun build/qrun] [--devices ref,cpu,opencl] [--python python3] [--keep FOLDER]
 

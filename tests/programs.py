@@ -1,4 +1,4 @@
-"""What the tests with random programs share (loops.py, arrays.py): options, runs of qrun, comparison, seeds."""
+"""Shared code of the tests with random programs (loops.py, arrays.py): options, runs of qrun, comparison, seeds."""
 import argparse, concurrent.futures, os, subprocess, sys, tempfile
 from progress import Progress
 

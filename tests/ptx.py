@@ -37,7 +37,7 @@ def scripts(filters):
 
 
 def kernels_of(qrun, arch, path, opts):
-    """The texts of PTX, or what went wrong; an expected error of the script is no failure."""
+    """The PTX texts, or the failure; an expected error of the script is not a failure."""
     cmd = [qrun, "--device", "cpu", "--compile-for", arch, "--dump", "ptx"]
     cmd += shlex.split(opts.get("options", "")) + [path] + shlex.split(opts.get("args", ""))
     try:
@@ -64,11 +64,11 @@ def wrong_zero(ptx):
     return found and found.group().strip()
 
 
-SINCE = {"activemask.b32": (6, 2)}  # versions of PTX that brought what we use
+SINCE = {"activemask.b32": (6, 2)}  # the PTX versions that introduced instructions we use
 
 
 def too_new(ptx):
-    """The instruction that comes before its time, or None."""
+    """The first instruction that is newer than the text's version, or None."""
     version = re.search(r"^\.version (\d+)\.(\d+)", ptx, re.M)
     have = tuple(map(int, version.groups())) if version else (0, 0)
     return next((f"{what} needs a later .version than {have}" for what, since in SINCE.items()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares the lines of each folder with its limit in tests/size.txt, and prints the sums:  tests/size.py [--write]
 
-Counted are C files, headers, tables (*.def), modules in the language (*.q) and Python, with comments and blank lines.
+It counts C files, headers, tables (*.def), modules in the language (*.q) and Python, with comments and blank lines.
 A folder of the list includes those below it that are not listed themselves.  A folder that needs more lines gets a
 higher limit in the commit that needs them, which says why; --write sets every limit to the present size, rounded up to
 50."""

@@ -16,7 +16,7 @@ CONSTANT = re.compile(r"sizeof\b.*|[\d.]+[uUlL]*|\(size_t\)\d+|[A-Z][A-Z_0-9]*$"
 
 
 def closing(text, at):
-    """The place of the bracket that closes the one at `at`."""
+    """The index of the bracket that closes the one at `at`."""
     depth = 0
     for i in range(at, len(text)):
         depth += (text[i] in "([{") - (text[i] in ")]}")
@@ -90,7 +90,7 @@ def problems_of(path, text):
 
 
 def check_itself():
-    """The rule finds what it is there for."""
+    """The rule finds its violations."""
     bad = ["p = qmem_try(c, (n + 1) * sizeof(double));", "p = malloc(n * 4);", "p = calloc(n + 1, sizeof *p);",
            "size_t bytes = n * sizeof *p; p = qmem_alloc(c, bytes);", "p = qmem_resize(c, p, old, n * size);",
            "p = malloc((size_t)(w * h));", "p = malloc(qmem_size((size_t)(a->dims[0] * a->dims[1]), sizeof *p, 0));",

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What is said of the tables (.def files) and of the text of the tree is so:
+"""Checks these properties of the tables (.def files) and of the text of the tree:
 
-  - no row stands twice, and every row is used where its table says what is done with it (USED);
+  - no row occurs twice, and every row is used at the location that its table names (USED);
   - every built-in is called by a test that looks at what comes of it (see `observed`);
   - every built-in has its derivative, which a test checks, or says why there is none (see `check_adjoints`);
   - what tools/options.py makes of options.def is up to date;

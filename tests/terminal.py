@@ -17,7 +17,7 @@ class Terminal:
         self.until("> ")
 
     def until(self, wanted):
-        """What appears up to and with `wanted`."""
+        """The output up to and including `wanted`."""
         end = time.time() + self.seconds
         while wanted not in self.seen:
             ready = select.select([self.fd], [], [], max(0, end - time.time()))[0]

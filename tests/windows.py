@@ -51,7 +51,7 @@ class Display:
         return subprocess.run(command, env=self.env(), capture_output=True, text=True).stdout
 
     def pixels(self, *places):
-        """What is on the screen there, as numbers of the screen."""
+        """The pixels of the screen there, in the values of the screen."""
         words = [str(v) for place in places for v in place]
         out = subprocess.run([sys.executable, "-c", PIXELS] + words, env=self.env(), capture_output=True, text=True)
         return [int(v) for v in out.stdout.split()]
@@ -752,7 +752,7 @@ for left, top in zip(sys.argv[1::2], sys.argv[2::2]):
 
 
 def send_close(display, number):
-    """What a window manager sends when somebody closes a window."""
+    """Sends the message of a window manager that closes a window."""
     subprocess.run([sys.executable, "-c", CLOSE, str(number)], env=display.env())
 
 

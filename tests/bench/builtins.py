@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Built-in functions on a million elements against NumPy: the least time of one call, both in one run, turn by turn."""
+"""Built-in functions on a million elements against NumPy: the least time of one call, alternating in one run."""
 import argparse, subprocess, sys, tempfile
 
 # a b: random float32; A: a as 1000x1000; B: the same in float64; i: int32; m: a mask; k: few values; p: a permutation

@@ -103,7 +103,7 @@ def machine_code(args, folder, ptx):
 
 # -- ours --------------------------------------------------------------------------------------------------------------
 def executed(args, folder, program, text):
-    """Texts of PTX, and what the driver counted."""
+    """The PTX texts, and the driver's counts."""
     report, script, loaded = (os.path.join(folder, name) for name in ("report", "program.q", "loaded"))
     for name in (report, loaded):
         open(name, "w").close()
@@ -129,7 +129,7 @@ def ours(args, folder, name, p):
 
 
 def joined(codes, instructions, bytes_):
-    """Of several kernels: the most registers, the least occupancy, all of their instructions."""
+    """Combines several kernels: the most registers, the least occupancy, the sum of their instructions."""
     r, s, o, i = zip(*codes)
     return Code(max(r), sum(s), min(o), sum(i), instructions, bytes_)
 

@@ -41,7 +41,7 @@ class Ours(Side):
 
 
 def processor_ms(pid):
-    """Of all threads of a process, as the scheduler counts it."""
+    """The time of all threads of a process, as counted by the scheduler."""
     total = 0
     for task in glob.glob(f"/proc/{pid}/task/*/schedstat"):
         try:

@@ -116,7 +116,7 @@ def build(tmp, name, libs):
 
 
 class Machine:
-    """What there is to compare with here, and why what is missing is missing."""
+    """The available peers, and the reason for each missing one."""
 
     def __init__(self, args, tmp):
         self.tmp, self.missing, self.versions = tmp, [], {}

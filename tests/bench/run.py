@@ -61,7 +61,7 @@ def interp(args):
 
 
 def module(args, name, *options):
-    """What has a script of its own."""
+    """Benchmarks with a script of their own."""
     sys.stdout.flush()
     subprocess.run([sys.executable, f"{HERE}/{name}.py", "--qrun", args.qrun, *options], check=True)
 

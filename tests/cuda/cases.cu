@@ -1,4 +1,4 @@
-/* cases.cu -- kernels for nvcc; tests/cuda/cases.c runs them on the interpreter of PTX and says what must come. */
+/* cases.cu -- kernels for nvcc; tests/cuda/cases.c runs them on the PTX interpreter and has the expected results. */
 #include <limits.h>
 
 #define EACH(name, T, R, ulps, ...)                                                                                    \
@@ -89,7 +89,7 @@ KERNEL(atomics) {
     atomicMax(&y[0], a[i]), atomicMin(&y[1], a[i]), atomicOr(&y[2], a[i]), atomicAnd(&y[3], a[i]);
     atomicXor(&y[4], a[i]), atomicAdd((unsigned long long *)(y + 6), (unsigned long long)(long long)a[i]);
     atomicInc((unsigned *)&y[8], 9), atomicAdd((float *)&y[9], 1.0f);
-    for (int old = y[10], seen; ; old = seen) /* adds by comparing */
+    for (int old = y[10], seen; ; old = seen) /* adds by compare-and-swap */
         if ((seen = atomicCAS(&y[10], old, old + (a[i] & 7))) == old) break;
 }
 KERNEL(counted) {
@@ -112,7 +112,7 @@ KERNEL(weighted) {
     y[i] = s;
     atomicAdd(&counter, 1);
 }
-KERNEL(within_warp) { /* through shared memory, with nothing but __syncwarp between */
+KERNEL(within_warp) { /* through shared memory, with only __syncwarp in between */
     __shared__ int s[64];
     int t = threadIdx.x;
     s[t] = a[t];
@@ -144,7 +144,7 @@ KERNEL(reduced) {
 }
 #endif
 
-/* mistakes, each of which must be told */
+/* errors, each of which must be reported */
 KERNEL(wrong_outside) { y[threadIdx.x + n] = 1; }
 KERNEL(wrong_misaligned) { *(long long *)((char *)y + 4) = n + a[0]; }
 KERNEL(wrong_race) {

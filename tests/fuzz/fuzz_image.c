@@ -1,4 +1,4 @@
-/* libFuzzer entry: any bytes as a file, given to every reader of files: each gives a value or a sentence. */
+/* libFuzzer entry: any bytes as a file for every file reader: each returns a value or an error. */
 #include "tests/fuzz/harmless.h"
 
 #include <stdio.h>

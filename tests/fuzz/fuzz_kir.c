@@ -1,5 +1,5 @@
-/* libFuzzer entry: any text is read or refused; what the verifier lets through can be printed, read back, run and made
- * into code. */
+/* libFuzzer entry: any text is read or rejected; text that the verifier accepts can be printed, read back, run and
+ * compiled. */
 #include "lang/kernel/codegen/emit.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* libFuzzer entry: tokens lie in order inside the text, brackets point forward, and the array ends with EOF. */
+/* libFuzzer entry: tokens are in order inside the text, brackets point forward, and the array ends with EOF. */
 #include "lang/syntax/lex.h"
 
 #include <stdlib.h>

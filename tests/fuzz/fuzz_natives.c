@@ -162,7 +162,7 @@ static void report_slow_call(int signal_number) {
     _exit(1);
 }
 
-/* A name in left_out that is no built-in any more would go unseen. */
+/* A name in left_out that is no longer a built-in would remain unnoticed. */
 static void check_left_out(void) {
     for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++) {
         char names[1024], *rest = names;

@@ -1,5 +1,5 @@
-/* libFuzzer entry: any text parses or fails with a message; a good one prints, gets its names resolved and its rules
- * applied; and no memory stays behind. */
+/* libFuzzer entry: any text parses or fails with a message; a valid one is printed, resolved and rewritten; and no
+ * memory is leaked. */
 #include "lang/names/rewrite.h"
 #include "lang/names/scope.h"
 #include "lang/names/types.h"

@@ -1,5 +1,4 @@
-/* libFuzzer entry: any text is a program: it runs to its end, to an error or to the interrupt that comes after a while.
- */
+/* libFuzzer entry: any text is a program: it runs to its end, to an error or to an interrupt after some time. */
 #include "tests/fuzz/harmless.h"
 
 #include <stdlib.h>

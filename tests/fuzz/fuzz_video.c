@@ -1,5 +1,5 @@
-/* libFuzzer entry: any bytes as a video, which is opened, read, sought and closed: each gives a value or a sentence.
- * FFmpeg itself is not instrumented, so what is looked for is in what we make of what it says. */
+/* libFuzzer entry: any bytes as a video that is opened, read, sought and closed: each call returns a value or an error.
+ *  FFmpeg itself is not instrumented, so the test covers our handling of its results. */
 #include "stdlib/builtins.h"
 #include "tests/fuzz/harmless.h"
 
@@ -18,7 +18,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
     exit(1);
 }
 
-/* As far as the file goes, then to places that depend on it. */
+/* Reads to the end of the file, then seeks to positions that depend on it. */
 static const char *const program[] = {
     "s = vidopen(\"x\")",
     "n = 0\nwhile n < 40 && vidreadframe(s)\n n += 1\n a = s.rgb_data\n t = [sum(float(a)), s.pts]\nend",

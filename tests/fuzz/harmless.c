@@ -47,7 +47,7 @@ static qs_status refuse(qs_vm *vm, qs_call_args *c) {
     return qs_fail(vm, QS_EIO, "not here");
 }
 
-/* The number of arguments stays what the table says. */
+/* The number of arguments must equal the table's number. */
 static const qs_native_def table[] = {
 #define NATIVE(name, function, min_in, max_in, max_out, signature, doc, matlab, numpy, adjoint)                        \
     {name, function, min_in, max_in, max_out, NULL},
@@ -57,7 +57,7 @@ static const qs_native_def table[] = {
 };
 
 static void replace(qs_vm *vm, const char *name, qs_native_fn *fn) {
-    static qs_native_def defs[64]; /* a machine keeps pointers to them; one machine at a time */
+    static qs_native_def defs[64]; /* a VM keeps pointers to them; one VM at a time */
     static int n;
     int have = 0;
     while (have < n && strcmp(defs[have].name, name) != 0) have++;

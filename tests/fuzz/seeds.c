@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SECONDS = 120 }; /* for one file, on a machine that does other things, too */
+enum { SECONDS = 120 }; /* for one file, on a computer that is busy */
 
 int LLVMFuzzerInitialize(int *argc, char ***argv) __attribute__((weak));
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -41,7 +41,7 @@ record.devices = 2
 
 
 def copies(f):
-    """How many copies the driver was asked for meanwhile."""
+    """The number of copies requested from the driver meanwhile."""
     record.log = b""
     f()
     return record.log.count(b"Memcpy")

@@ -672,7 +672,7 @@ class Exchange(Case):
         self.same(x, np.full((2, 3), 2, "float32"))
         small = xp.asarray([100], dtype=xp.int8)
         self.assertEqual(m.twice(small).tolist(), [200])      # the arithmetic of the language
-        self.assertEqual(xp.asarray(2*small).dtype, xp.int8)  # that of the standard
+        self.assertEqual(xp.asarray(2*small).dtype, xp.int8)  # the minimum of the standard
 
     def test_other_element_types_are_refused(self):
         half = q.value(np.ones(3, "float16"))

@@ -520,7 +520,7 @@ class Devices(unittest.TestCase):
 
 
 class Elsewhere(unittest.TestCase):
-    """What the page says, and more of it."""
+    """The examples of the page, and more."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

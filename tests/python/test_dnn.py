@@ -27,7 +27,7 @@ end
 
 
 class Draw:
-    """What a case is made of."""
+    """The parts of a case."""
 
     def __init__(self, seed, dtype):
         self.r, self.rng, self.dtype = random.Random(seed), np.random.default_rng(seed), dtype
@@ -256,7 +256,7 @@ class Layers(unittest.TestCase):
         return sum(int(np.isnan(t).sum()) for t in wanted)
 
     def test_small_probabilities(self):
-        """What is nearly 0 has all its digits."""
+        """Results near 0 have full precision."""
         x = np.linspace(-80, -2, 333).astype("float32")
         for name, f in (("sigmoid", torch.sigmoid), ("silu", F.silu)):
             t = torch.tensor(x.astype("float64"), requires_grad=True)
@@ -275,7 +275,7 @@ class Layers(unittest.TestCase):
         np.testing.assert_allclose(np.asarray(pulled[0]), t.grad.numpy(), atol=1e-15)
 
     def test_far_from_zero(self):
-        """Of a large mean little is lost in the gradient of what is normalised."""
+        """With a large mean the gradient of normalisation loses little precision."""
         x = (1000 + np.random.default_rng(5).standard_normal((4, 2, 30))*1e-2).astype("float32")
         w = np.random.default_rng(6).standard_normal(x.shape).astype("float32")
         t = torch.tensor(x.astype("float64"), requires_grad=True)

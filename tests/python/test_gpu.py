@@ -149,7 +149,7 @@ class Fault(Gpu):
 
 
 class Stays(Gpu):
-    """What a GPU has is computed there: sums along dimensions, operators, layers and their gradients."""
+    """Arrays on a GPU are processed there: sums along dimensions, operators, layers and their gradients."""
     text = 'import "Quasar.DNN.dll"' + MOVED + """
         function d = pulled(f, x, dy)
             [y, pull] = vjp(f, x)
@@ -229,7 +229,7 @@ class Stays(Gpu):
 
 
 class Training(Gpu):
-    """Of examples/unet.q: of a step nothing comes to the host but the loss."""
+    """In examples/unet.q a training step transfers only the loss to the host."""
 
     def test_a_step(self):
         text = text_of("examples/unet.q")
@@ -492,7 +492,7 @@ def fake_interface(v):
     return Described()
 
     def test_results_that_do_not_come_home(self):
-        """What a kernel wrote is in the host's memory when the call ends, or the call fails; no lock stays."""
+        """Kernel results are in host memory when the call ends, or the call fails; no lock remains."""
         failed = []
         for n in range(100):
             x = np.zeros(1000, np.float32)
@@ -586,7 +586,7 @@ class Order(Gpu):
         self.assertEqual(v.tolist(), [0, 1, 2])
 
     def test_an_order_that_fails(self):
-        """Whichever call of the driver fails, somebody hears of it, and an exception of his own comes first."""
+        """A failure of any driver call is reported, and an exception raised by the user takes precedence."""
         x = fake.ByInterface(np.ones(3, np.float32), stream=fake.stream())
 
         def fail():

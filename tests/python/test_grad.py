@@ -124,7 +124,7 @@ class Gradients(unittest.TestCase):
         self.assertAlmostEqual(db, z.sum())
         dx, dn = q.vjp(lambda x, n: x*n, x, 3)[1](np.ones(3))
         self.close(dx, [3, 3, 3])
-        self.assertIsNone(dn)  # an integer
+        self.assertIsNone(dn)  # an integral number
 
     def test_the_memory_of_others_may_change_before_the_pullback(self):
         x = self.x.copy()

@@ -1,4 +1,4 @@
-"""import pyquasar: the machine, programs, names, arguments.
+"""import pyquasar: the VM, programs, names, arguments.
 
     PYTHONPATH=build/python python3 -m unittest discover tests/python"""
 import builtins, inspect, os, re, shutil, signal, subprocess, sys, tempfile, textwrap, time, types, unittest, warnings
@@ -12,7 +12,7 @@ needs_numpy = unittest.skipUnless(np, "needs numpy")
 
 
 def in_child(text, **options):
-    """Runs a program of its own; gives what it printed."""
+    """Runs a separate program; returns its output."""
     r = subprocess.run([sys.executable, "-c", textwrap.dedent(text)], capture_output=True, text=True, timeout=120,
                        **options)
     assert r.returncode == 0, (r.returncode, r.stdout, r.stderr)

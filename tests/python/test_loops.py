@@ -10,7 +10,7 @@ np = library("numpy")
 @unittest.skipUnless(np, "NumPy is not here")
 class Views(unittest.TestCase):
     def test_views_of_one_array(self):
-        """What one turn writes through a view another reads through a second one."""
+        """One iteration writes through a view, and another reads through a second view."""
         q.init("cpu")
         q.compile_string("shifts", "function [] = shift(x, y, n)\nfor i=0..n-1\nx[i] = y[i] + 1\nend\nend\n")
         a = np.zeros(1000001)
@@ -21,7 +21,7 @@ class Views(unittest.TestCase):
         self.assertEqual(b.sum(), 1000000)
 
     def test_elementwise_calls_are_compiled(self):
-        """A built-in or an operator that Python calls gives what an expression of a script gives, bit by bit."""
+        """A built-in or operator called from Python has bitwise the result of a script expression."""
         q.init("cpu")
         q.compile_string("calls", """
             function y = tanh_of(x)

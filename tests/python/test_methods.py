@@ -1,4 +1,4 @@
-"""import pyquasar: what arrays can do in Python under the names of NumPy means what it means there."""
+"""import pyquasar: array methods in Python with the names of NumPy have NumPy's semantics."""
 import copy, itertools, operator, pickle, unittest, warnings
 
 import pyquasar as q

@@ -1,4 +1,4 @@
-"""Lookups of what is not there: hasattr, pickles and libraries ask so, and a message is made for who reads it."""
+"""Lookups of missing names: hasattr, pickle and libraries make them; the message is built only when it is read."""
 import pickle, time, unittest
 from unittest import mock
 

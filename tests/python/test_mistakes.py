@@ -1,4 +1,4 @@
-"""import pyquasar: what is said where something of a wrong type is given."""
+"""import pyquasar: error messages about arguments of a wrong type."""
 import inspect, re, types, unittest, warnings
 
 import pyquasar as q

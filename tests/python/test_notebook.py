@@ -22,7 +22,7 @@ def execute(book, **options):
 
 
 def outputs(cell):
-    """What is seen below a cell: streams, results as text, errors as the traceback without its colours."""
+    """The output below a cell: streams, results as text, errors as the traceback without its colours."""
     import re
     parts = []
     for o in cell.outputs:

@@ -178,7 +178,7 @@ ENTRIES = {
 
 
 def around(derivative, f, x):
-    """What f gave when it ran for a derivative of something else."""
+    """The result of f when it ran for a derivative of another function."""
     kept = []
     small = q.value(numbers(2))
 

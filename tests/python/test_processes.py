@@ -21,7 +21,7 @@ PROGRAM = """
 
 
 def run(folder, text, name="main.py", **files):
-    """A program of its own with files beside it; gives what it printed."""
+    """Runs a separate program with files beside it; returns its output."""
     for file, content in dict(files, **{name: text}).items():
         with open(os.path.join(folder, file.replace("_q", ".q")), "w") as f:
             f.write(textwrap.dedent(content))

@@ -39,7 +39,7 @@ def main(x):
 
 
 def like(x, w):
-    """Of a vec, a result of one row is a vec."""
+    """A one-row result for a vec is a vec."""
     return w.reshape(-1) if x.ndim < 2 and w.shape[0] == 1 else w
 
 
@@ -179,7 +179,7 @@ class Shapes(unittest.TestCase):
             for name, f in {**CHOOSES, **WITHOUT}.items():
                 for r in self.both(getattr(q, name), x):
                     self.same(r, like(x, f(rows(x), main(x))), (name, shape))
-        for shape in SHAPES:  # of nothing, there is a sum
+        for shape in SHAPES:  # the sum of an empty array is defined
             x = numbers(shape)
             for dim in range(rows(x).ndim):
                 for name in ("sum", "prod", "any", "all"):

@@ -1,4 +1,4 @@
-"""Threads that use the machine while another one waits in it, or works for long: how long they wait for their turn."""
+"""Threads that use the VM while another one waits in it, or runs for long: how long they wait for the VM."""
 import os, pathlib, random, signal, subprocess, sys, tempfile, threading, time, unittest
 
 import pyquasar as q
@@ -267,7 +267,7 @@ class OthersGoOn(unittest.TestCase):
 
 
 class States(unittest.TestCase):
-    """What one thread does while another waits leaves the other's state alone."""
+    """A thread does not change the state of another thread that waits."""
     def setUp(self):
         q.init("cpu")
         self.m = program()

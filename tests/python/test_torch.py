@@ -1,4 +1,4 @@
-"""import pyquasar: torch is told what is written of its memory, operators write nothing, and tensors without elements
+"""import pyquasar: writes to torch memory are reported to torch, operators write nothing, and tensors without elements
 are refused with what helps."""
 import operator, os, subprocess, sys, textwrap, threading, unittest, warnings
 

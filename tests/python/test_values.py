@@ -1,4 +1,4 @@
-"""import pyquasar: what a qvalue can do."""
+"""import pyquasar: operations on a qvalue."""
 import copy, inspect, operator, pickle, textwrap, unittest, unittest.mock
 
 import pyquasar as q
@@ -18,7 +18,7 @@ class Values(unittest.TestCase):
 
 
 class WholeNumbers(Values):
-    """What comes from Python arrives as it is, or not at all."""
+    """A Python value is passed unchanged, or rejected."""
     def test_parameters(self):
         self.compile("""
             function y = whole(n : int)

@@ -83,7 +83,7 @@ static KRef value(Gen *g, qs_dtype d) {
                                  : constant(g, d);
 }
 
-/* Back into ±256, and to integers when it may have more than quarters. */
+/* Brings a value back into ±256, and to integers if it may be finer than quarters. */
 static KRef tame(Gen *g, KRef r, bool fraction) {
     qs_dtype d = (qs_dtype)g->f->ins[r].dtype;
     r = op2(g, K_MIN, op2(g, K_MAX, r, kir_const_num(g->f, d, -256, 0)), kir_const_num(g->f, d, 256, 0));
@@ -259,7 +259,7 @@ static void store_output(Gen *g) {
     if (chance(g, 20)) fetch_own(g, param, g->own[i]);
 }
 
-/* What may meet in any order: sums of 0 and 1, extremes, and bits that stay clear of saturation in narrow elements. */
+/* Operations that may run in any order: sums of 0 and 1, extremes, and bits without saturation in narrow elements. */
 static KRef commuting_value(Gen *g, uint16_t op, qs_dtype elem) {
     qs_dtype v = kir_value_dtype(elem);
     if (op == KA_ADD && (qdtype_is_real(v) || qdtype_size(elem) < 4)) return kgen_cast(g->k, v, value(g, QS_B1));
@@ -548,7 +548,7 @@ static void inner_phase(Gen *g, const Shared *m) {
     leave(g, &s);
 }
 
-/* Regions that all positions of a block enter or none; g->loops stays 0: what is inside cannot leave them. */
+/* Regions that all positions of a block enter or none; g->loops stays 0, since code inside cannot leave them. */
 static void common_if(Gen *g, const Shared *m) {
     KRef block_number = kir_add(g->f, (KMake){K_BLKIDX, .own = QS_I32});
     kgen_op(g->k, K_IF, op2(g, K_LT, block_number, kir_const_int(g->f, QS_I32, below(g, 3), 0)), 0, 0);

@@ -65,6 +65,6 @@ typedef void KTry(KCase *k, const char *kind, uint64_t number);
 void kgen_each(Ctx *c, uint64_t first, uint64_t n, uint64_t step, unsigned features, KTry *f);
 /* The whole suite and `count` seeds; with arguments [seed [count]] only seeds. */
 void kgen_program(Ctx *c, int argc, char **argv, uint64_t count, unsigned features, KTry *f);
-/* Whether a copy of k that `run` has run is what the evaluator makes of k; if not, it prints the difference. */
+/* Whether the copy of k that `run` has run equals the evaluator's result for k; if not, it prints the difference. */
 bool kgen_agrees(KCase *k, qs_status (*run)(KCase *), const char *kind, uint64_t number);
 #endif

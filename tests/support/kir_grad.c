@@ -25,7 +25,7 @@ static int64_t count(const KParam *p, const KArg *a) {
 
 static size_t size_of(const KParam *p) { return qdtype_size(qdtype_real_of((qs_dtype)p->dtype)); }
 
-/* Element e in the order of rows, parts of complex numbers one after the other: where it lies. */
+/* The address of element e in row order, the parts of complex numbers one after the other. */
 static int64_t place(const KParam *p, const KArg *a, int64_t e) {
     int parts = qdtype_is_complex((qs_dtype)p->dtype) ? 2 : 1;
     int64_t part = e % parts, at = 0;
@@ -162,7 +162,7 @@ static void choose(Check *t) {
     }
 }
 
-/* Σ v · (what comes out), and the sum of sizes. */
+/* Σ v · outputs, and the sum of sizes. */
 static qs_status value_at(Check *t, double h, double *sum, double *size) {
     KArg args[MAX_PARAMS];
     copy_args(t->k->arena, t->f, t->k->args, args);
@@ -209,7 +209,7 @@ static void count_passes(KGradCase *k, const KGrad *d) {
 
 static bool is_written(const Check *t, int i) { return t->f->params[i].kind == KP_ARRAY && t->f->params[i].written; }
 
-/* Writes to adjoints of arrays that the kernel writes: of what they were before. */
+/* Counts stores to adjoints of arrays that the kernel writes: adjoints of the old contents. */
 static void count_zeros(const Check *t, const KGrad *d) {
     t->k->nzeros = 0;
     for (int i = 0; i < d->npasses; i++)
@@ -218,8 +218,8 @@ static void count_zeros(const Check *t, const KGrad *d) {
                 t->k->nzeros += is_written(t, p) && (int)d->pass[i].func->ins[r].imm == d->param[p].adjoint;
 }
 
-/* read_sum: the part of what is only read.  without: nobody asks for the adjoints of what was there before it was
- * written, and the others are added to what has arrived; that changes no adjoint of what is read. */
+/* read_sum: the part of the inputs that are only read.  without: the adjoints of old contents of written arrays are not
+ * requested, and the others are accumulated; that changes no adjoint of an input. */
 static qs_status by_reverse(Check *t, bool without, double *sum, double *read_sum, double *size) {
     KGrad d;
     KArg args[MAX_PARAMS] = {0};
@@ -241,7 +241,7 @@ static qs_status by_reverse(Check *t, bool without, double *sum, double *read_su
         int a = d.param[i].adjoint;
         for (int64_t e = 0, n = count(&g->params[a], &args[a]); e < n; e++) {
             double x = read(&g->params[a], &args[a], e);
-            if (d.param[i].stored) x += t->v[i][e]; /* what is only read comes out as well, unchanged */
+            if (d.param[i].stored) x += t->v[i][e]; /* inputs that are only read are outputs as well, unchanged */
             if (!is_written(t, i)) *read_sum += t->u[i][e] * x;
             *sum += t->u[i][e] * x, *size += fabs(t->u[i][e] * x);
         }
@@ -302,7 +302,7 @@ static bool check_again(Check *t, Text *why) {
         active[d.param[i].adjoint] = true;
     }
     for (int k = 0; k < d.npasses; k++) {
-        if (d.pass[k].again) return true; /* tapes: the passes have a meaning only together */
+        if (d.pass[k].again) return true; /* tapes: the passes are meaningful only together */
         bind_extras(t->k->arena, &d, args, &t->k->launch, true, NULL);
         KGradCase second = *t->k;
         second.func = d.pass[k].func, second.args = args, second.active = active, second.again = false;

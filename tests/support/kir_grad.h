@@ -1,5 +1,5 @@
-/* kir_grad.h -- are the derivatives of a kernel right?  Held against central differences of the kernel itself, and
- * against each other: <v, J u> = <J' v, u> for random u, v. */
+/* kir_grad.h -- checks derivatives of a kernel against central differences of the kernel itself, and forward mode
+ * against reverse mode: <v, J u> = <J' v, u> for random u, v. */
 #ifndef TESTS_SUPPORT_KIR_GRAD_H
 #define TESTS_SUPPORT_KIR_GRAD_H
 #include "lang/kernel/autodiff/autodiff.h"
@@ -22,7 +22,7 @@ typedef struct {
     int nzeros;    /* comes back: writes to adjoints of what is written, where nobody asks for old contents */
 } KGradCase;
 
-/* false: `why` says what is wrong, or which error came. */
+/* false: `why` has the difference, or the error. */
 bool kgradtest_check(KGradCase *k, Text *why);
 
 /* Runs the passes for adjoints that are arguments of out: args has room for all parameters, the first f->nparams are

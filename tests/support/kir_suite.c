@@ -369,7 +369,7 @@ static KCase *arrays(Ctx *c, Arena *arena, qs_dtype v) {
     return k;
 }
 
-/* -- the launch: where am I, in every rank ------------------------------------------------------------------------- */
+/* -- the launch: positions, in every rank -------------------------------------------------------------------------- */
 static KCase *geometry(Ctx *c, Arena *arena, int rank) {
     static const int64_t domain[QS_MAX_RANK] = {3, 2, 5, 1, 2, 3, 1, 2};
     static const int32_t block[QS_MAX_RANK] = {2, 2, 4, 1, 1, 2, 3, 1};
@@ -388,7 +388,7 @@ static KCase *geometry(Ctx *c, Arena *arena, int rank) {
     return k;
 }
 
-/* -- FOR over edges: how often, and the last value ----------------------------------------------------------------- */
+/* -- FOR over edges: the iteration count, and the last value ------------------------------------------------------- */
 static KCase *counting(Ctx *c, Arena *arena, qs_dtype d) {
     const int64_t lo = d == QS_I64 ? INT64_MIN : INT32_MIN, hi = d == QS_I64 ? INT64_MAX : INT32_MAX;
     const int64_t loops[][3] = {{0, 3, 1},    {0, 3, 2},       {3, 0, -1},      {3, 0, 1},        {0, 3, -1},

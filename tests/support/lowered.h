@@ -208,7 +208,7 @@ static inline void check_ok(Lowered *t, qs_status s, const char *file, int line)
     if (s != QS_OK) qerr_clear(&t->c);
 }
 
-/* The sentence of an error, or of a fault. */
+/* The message of an error, or of a fault. */
 static inline void check_fails(Lowered *t, qs_status s, const char *want, const char *file, int line) {
     bool ok = (s != QS_OK || t->fault[0]) && strstr(t->fault, want);
     check_report(ok, file, line, want);

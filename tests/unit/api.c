@@ -28,7 +28,7 @@ static qs_vm *open_vm(void) {
     return vm;
 }
 
-/* The value of `text` as print shows it, or the error. */
+/* The value of `text` in the form of print, or the error. */
 static const char *eval(qs_vm *vm, const char *text) {
     static char shown[1024];
     qs_value v = qs_nil(), s = qs_nil();
@@ -60,7 +60,7 @@ static void session(qs_vm *vm) {
     CHECK_TEXT(eval(vm, "i"), "3");
     CHECK_TEXT(eval(vm, "try\n for i = 1..9\n  x = i\n  error(\"stop\")\n end\ncatch e\nend\nx"), "1");
     CHECK_TEXT(eval(vm, "x = 4\nerror(\"after\")"), "error: after");
-    CHECK_TEXT(eval(vm, "x"), "4"); /* what was assigned before an error stays */
+    CHECK_TEXT(eval(vm, "x"), "4"); /* assignments before an error are kept */
 }
 
 static void modules(qs_vm *vm) {
@@ -160,7 +160,7 @@ static void callbacks(qs_vm *vm) {
     CHECK(strstr(eval(vm, "deep(1000000)"), "the recursion is too deep") != NULL);
 }
 
-/* -- a foreign type: a pair that counts what is done to it --------------------------------------------------------- */
+/* -- a foreign type: a pair that counts the calls of its hooks ----------------------------------------------------- */
 
 typedef struct {
     double at[2];
@@ -309,7 +309,7 @@ static void containers(qs_vm *vm) {
     qs_release(vm, v);
 }
 
-/* Host code bears elements at odd addresses, kernels refuse them. */
+/* Host code supports unaligned elements, kernels reject them. */
 static void misaligned(qs_vm *vm) {
     static char bytes[4 * 4 + 1];
     qs_array_info info = {.dtype = QS_F32, .rank = 1, .dims = {4}, .strides = {1}};
@@ -348,7 +348,7 @@ static void wrong_options(void) {
     }
 }
 
-/* A GPU that is wished for and one that is demanded, where there is none; where there is one it is taken. */
+/* An optional GPU and a required one on a system without a GPU; if there is one, it is used. */
 static void a_gpu(const char *wish, bool demanded) {
     qs_config c;
     qs_config_init(&c);
@@ -397,7 +397,7 @@ static void *second_machine(void *arg) {
     return NULL;
 }
 
-/* Machines know nothing of each other. */
+/* VMs are independent of each other. */
 static void machines_on_threads(void) {
     pthread_t t[2];
     double sums[2] = {0};
@@ -408,7 +408,7 @@ static void machines_on_threads(void) {
 static int given_back;
 static void give_back(void *owner) { given_back += owner == &given_back; }
 
-/* What the header promises about arguments that make no sense. */
+/* The header's promises about invalid arguments. */
 static void edges(qs_vm *vm) {
     qs_config c;
     qs_vm *other;
@@ -470,7 +470,7 @@ static void devices(void) {
     CHECK(qs_lock(vm, v, 7, QS_READ, &host) == QS_EDEVICE);
     qs_error_clear(vm);
     CHECK(qs_lock(vm, v, 0, QS_WRITE, &host) == QS_OK && qs_unlock(vm, v, 0, QS_WRITE) == QS_OK);
-    if (qs_device(vm, 1, &d)) { /* a memory of its own: readers anywhere, or one writer */
+    if (qs_device(vm, 1, &d)) { /* memory of its own: several readers or one writer */
         CHECK(qs_lock(vm, v, -1, QS_READ, &host) == QS_OK && qs_lock(vm, v, 1, QS_READ, &there) == QS_OK &&
               there != host);
         CHECK(qs_lock(vm, v, 1, QS_WRITE, &there) == QS_ELOCK);
@@ -495,7 +495,7 @@ static bool acts(qs_vm *vm, const char *name) {
     return found;
 }
 
-/* What is found of a function while its caller is looked at holds only if the caller has no effects. */
+/* Facts about a function found during analysis of its caller hold only if the caller has no effects. */
 static void effects(qs_vm *vm) {
     CHECK(qs_eval(vm,
                   "function y = ea(x, n)\n y = n > 0 ? eb(x, n) : 0\n x[0] = 1\nend\n"
@@ -507,7 +507,7 @@ static void effects(qs_vm *vm) {
     CHECK(!acts(vm, "ec") && !acts(vm, "ed"));
 }
 
-/* A built-in that asks whether to go on gets the error of an allocation that used the reserve. */
+/* A built-in that polls for interrupts gets the error of an allocation that used the reserve. */
 static void short_of_memory(void) {
     qs_vm *vm = open_vm();
     qvm_ctx(vm)->short_of_memory = true;
@@ -519,7 +519,7 @@ static void short_of_memory(void) {
     qs_close(vm);
 }
 
-/* -- what the machine asks of Python ------------------------------------------------------------------------------- */
+/* -- requests of the VM to Python ---------------------------------------------------------------------------------- */
 static int times_released;
 
 static void go_on(qs_vm *vm) { (void)vm; }
@@ -527,7 +527,7 @@ static void count_release(qs_vm *vm, bool computes) { (void)vm, times_released +
 static void acquire(void) {}
 static qs_status yield(qs_vm *vm) { return (void)vm, QS_OK; }
 
-/* A factorisation releases the VM once; the query of the size of its workspace does not. */
+/* A factorisation releases the VM once; the query of its workspace size does not. */
 static void factorisations(void) {
     static const Python python = {
         .unblock = go_on, .block = go_on, .yield = yield, .release_vm = count_release, .acquire_vm = acquire};

@@ -137,7 +137,7 @@ static void with_numbers(qs_vm *vm) {
         }
 }
 
-/* Long runs, so that packed loops, pieces and their ends are all met. */
+/* Long runs, so that contiguous loops, slices and their remainders are all tested. */
 static void long_runs(qs_vm *vm) {
     enum { N = 1337 };
     static double x[N], y[N];
@@ -372,7 +372,7 @@ static void reuse(qs_vm *vm) {
     void *was = a.u.p;
     CHECK(qarith_binary_reuse(vm, OP_ADD, a, b, ARITH_OWNS_A, &r) == QS_OK && r.u.p == was && real_at(vm, r, 3) == 16);
     CHECK(qarith_binary_reuse(vm, OP_SUB, b, qval_retain(r), ARITH_OWNS_B, &a) == QS_OK &&
-          a.u.p != was); /* still seen by r */
+          a.u.p != was); /* r still refers to it */
     qval_release(vm, a);
     CHECK(qarith_binary_reuse(vm, OP_SUB, b, r, ARITH_OWNS_B, &a) == QS_OK && a.u.p == was && real_at(vm, a, 0) == 0);
     CHECK(qarith_binary_reuse(vm, OP_LT, a, b, ARITH_OWNS_A, &r) == QS_OK && qval_array(r)->dtype == QS_B1);
@@ -383,7 +383,7 @@ static void reuse(qs_vm *vm) {
     qval_release(vm, b);
 }
 
-/* x op= a view of x: the right side as it was before. */
+/* x op= a view of x: the right side has its value from before the assignment. */
 static void overlap(qs_vm *vm) {
     qs_value a = counted(vm, 1, (int64_t[]){6}, 0);
     Array *part, *shifted;
@@ -423,7 +423,7 @@ static void maps(qs_vm *vm) {
     for (size_t i = 0; i < COUNT(all); i++) qval_release(vm, all[i]);
 }
 
-/* Small whole powers are chains of multiplications: exact where the product is. */
+/* Small integral powers are chains of multiplications: exact if the product is. */
 static void powers(qs_vm *vm) {
     enum { N = 100 };
     double x[N];
@@ -511,7 +511,7 @@ static bool as_own(qs_vm *vm, qs_dtype d, int64_t m, int64_t n, int64_t k) {
     return same;
 }
 
-/* Bands of rows that threads share, and pieces that they ask a library for. */
+/* Bands of rows that threads share, and parts that they pass to a library. */
 static void products_by_threads(void) {
     static const qs_dtype dtypes[] = {QS_I64, QS_F32, QS_F64, QS_C128};
     static const int64_t sizes[][3] = {
@@ -536,7 +536,7 @@ static void threads_of_blas(void) {
         int had = qvm(vm)->blas.threads(), other = had == 2 ? 3 : 2;
         qvm(vm)->blas.set_threads(other);
         large_products(vm);
-        CHECK(qvm(vm)->blas.threads() == other); /* a library of others keeps the threads it had */
+        CHECK(qvm(vm)->blas.threads() == other); /* another user's library keeps its number of threads */
         qvm(vm)->blas.set_threads(had);
     }
     machine_close(vm);

@@ -48,10 +48,10 @@ static void sizes_refused(qs_vm *vm) {
     CHECK_ERROR(vm, qarr_new(vm, QS_F32, 3, (int64_t[]){(int64_t)1 << 40, 0, (int64_t)1 << 40}, true, &a), QS_ENOMEM,
                 "out of memory: an array of 1099511627776x0x1099511627776 elements of type float32 is larger than any "
                 "memory");
-    qvm_ctx(vm)->fail_after = 2; /* the buffer is there, its data are not */
+    qvm_ctx(vm)->fail_after = 2; /* the buffer is allocated, its data are not */
     CHECK(qarr_new(vm, QS_F32, 1, &million, true, &a) == QS_ENOMEM);
     qerr_clear(qvm_ctx(vm));
-    qvm_ctx(vm)->fail_after = 2; /* the buffer is there, the header is not */
+    qvm_ctx(vm)->fail_after = 2; /* the buffer is allocated, the header is not */
     CHECK(qarr_new(vm, QS_F32, 1, (int64_t[]){4}, true, &a) == QS_ENOMEM);
     qerr_clear(qvm_ctx(vm));
     qvm_ctx(vm)->fail_after = 0;
@@ -145,7 +145,7 @@ static void conversions(void) {
                     double in = qdtype_get(from, src + i * ss), got = qdtype_get(to, dst + i * ds),
                            want = expect(to, in);
                     if ((from == QS_I64 || from == QS_U64) && fabs(in) > 0x1p53)
-                        continue; /* double is not the judge there */
+                        continue; /* double is not a reference there */
                     if (to == QS_B1 && isnan(in)) want = 1;
                     bool ok = got == want || (isnan(got) && isnan(want));
                     if (!ok)
@@ -250,7 +250,7 @@ static void reshaping(qs_vm *vm) {
     qarr_release(vm, m);
 }
 
-/* The normal form is what programs see; the number of dimensions is kept beside it. */
+/* Programs see the normal form; the number of dimensions is stored beside it. */
 static void kept_dimensions(qs_vm *vm) {
     static const struct {
         int ndim, rank;

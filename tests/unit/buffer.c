@@ -1,4 +1,4 @@
-/* The coherence rule: every sequence of locks and unlocks against a model that counts the transfers it should take. */
+/* The coherence rule: every sequence of locks and unlocks, compared with a model that counts the required transfers. */
 #include "devices/buffer.h"
 #include "devices/heap.h"
 #include "devices/pool.h"
@@ -10,16 +10,16 @@ enum {
     MODES = 3,
     ACTIONS = SPACES * MODES * 2,
     BYTES = 8,
-    ROOM = 512 /* what such a block takes on a device */
+    ROOM = 512 /* size of such a block on a device */
 };
 
-#ifdef QUASAR_STRESS /* arrays move at every lock then: contents and conflicts hold, the transfers are more */
+#ifdef QUASAR_STRESS /* arrays then move at every lock: contents and conflicts are the same, the transfers are more */
 enum { COUNTS = 0 };
 #else
 enum { COUNTS = 1 };
 #endif
 
-static Device devices[SPACES]; /* [0] stands for the host */
+static Device devices[SPACES]; /* [0] is the host */
 static bool peers;             /* devices copy from each other */
 static int released;
 
@@ -49,7 +49,7 @@ static unsigned transfers(void) {
     return n;
 }
 
-/* What buffer.h promises, in the plainest form. */
+/* The contract of buffer.h in its simplest form. */
 typedef struct {
     unsigned valid, readers[SPACES];
     int writer, owner; /* owner: -1, or the memory space of foreign memory */
@@ -131,7 +131,7 @@ static Buffer *new_buffer(Ctx *c, int owner, uint64_t *foreign, Model *m) {
     return b;
 }
 
-/* Runs the actions coded in `code`, base ACTIONS; on the way checks the model after each. */
+/* Runs the actions coded in `code`, base ACTIONS; compares with the model after each. */
 static bool sequence_behaves(Ctx *c, int length, unsigned code, int owner) {
     uint64_t foreign;
     Model m;
@@ -168,7 +168,7 @@ static void let_go(Ctx *c, Buffer *b) {
     if (b->writer >= 0) CHECK(qbuf_unlock(c, b, &devices[b->writer], (qs_access)b->writer_mode) == QS_OK);
 }
 
-/* The same while the operation `after` of device `at` fails: what was written last is there in the end. */
+/* The same while the operation `after` of device `at` fails: the last write is present at the end. */
 static bool survives(Ctx *c, int length, unsigned code, int owner, int at, long after) {
     uint64_t foreign;
     Model m;
@@ -205,7 +205,7 @@ static void all_failures(Ctx *c, int length, int owner) {
     CHECK(bad == 0);
 }
 
-/* A transfer that fails leaves no lock behind and no copy marked as current that is not. */
+/* A failed transfer leaves no lock and no stale copy marked as current. */
 static void failures(Ctx *c) {
     DevPtr p;
     Buffer *b;
@@ -230,7 +230,7 @@ static void failures(Ctx *c) {
     qbuf_release(c, b);
 }
 
-/* Room on a device is made by the copy used longest ago; locked ones stay. */
+/* The least recently used copy makes room on a device; locked copies stay. */
 static void eviction(Ctx *c) {
     enum { N = 3 };
     Buffer *b[N];
@@ -257,7 +257,7 @@ static void eviction(Ctx *c) {
     CHECK(c->on_devices == NULL);
 }
 
-/* A block that others use stays where it is when room is made, and is told from their other blocks by its address. */
+/* A block that others use is not evicted, and is distinguished from their other blocks by its address. */
 static void given(Ctx *c) {
     static const SharingOps sharing = {0};
     DeviceOps ops = mock_device_ops;
@@ -279,7 +279,7 @@ static void given(Ctx *c) {
     CHECK(qbuf_overlap(b, theirs) && qbuf_overlap(theirs, b) && !qbuf_overlap(theirs, other[2]));
     CHECK(qbuf_give(c, theirs, d, false, &q) == QS_OK && q == p + BYTES / 2);
     qbuf_take_back(theirs);
-    CHECK(theirs->home == 1); /* foreign memory stays at home */
+    CHECK(theirs->home == 1); /* foreign memory is not moved */
     qbuf_release(c, theirs);
     CHECK(qbuf_wrap(c, &(Wrapped){d, p + BYTES, BYTES, false, NULL, NULL}, &theirs) == QS_OK);
     CHECK(!qbuf_overlap(b, theirs));
@@ -296,7 +296,7 @@ static bool refused(Ctx *c, const char *why) {
     return qerr_clear(c), so;
 }
 
-/* Memory that goes before the buffer does. */
+/* Memory that is freed before the buffer. */
 static void parted(Ctx *c) {
     static uint64_t theirs[1 << 14];
     Buffer *b;
@@ -325,7 +325,7 @@ static void parted(Ctx *c) {
     CHECK(qbuf_lock(c, b, &devices[1], QS_WRITE, &p) == QS_ELOCK && refused(c, "the array was lent for a call"));
     CHECK(released == before + 2);
     qbuf_release(c, b);
-    for (int mode = QS_READ; mode <= QS_WRITE; mode++) { /* the call is over while work holds it */
+    for (int mode = QS_READ; mode <= QS_WRITE; mode++) { /* the call returns while queued work holds it */
         CHECK(qbuf_wrap(c, &(Wrapped){NULL, (uintptr_t)theirs, sizeof theirs, false, release, theirs}, &b) == QS_OK);
         CHECK(qbuf_lock(c, b, &devices[1], (qs_access)mode, &p) == QS_OK);
         CHECK(qbuf_part(c, b) == QS_ELOCK && refused(c, "the array is locked for "));
@@ -351,7 +351,7 @@ static void cloning(Ctx *c) {
     qbuf_release(c, copy);
 }
 
-/* Room for a copy is made by others; only when there are none does the original leave the device. */
+/* Other buffers are evicted to make room for a copy; the original leaves the device only if there are none. */
 static void cloning_without_room(Ctx *c) {
     Device *d = &devices[1];
     for (int others = 0; others < 2; others++) {
@@ -409,7 +409,7 @@ static void sentences(Ctx *c) {
     qerr_clear(c);
 }
 
-/* A device's heap gives back what was freed, keeps to its limit, and empties itself before it says no. */
+/* A device heap reuses freed memory, respects its limit, and empties itself before it fails. */
 static void heap(Ctx *c) {
     Device *d = &devices[1];
     MockState *s = mock_state(d);
@@ -421,7 +421,7 @@ static void heap(Ctx *c) {
     CHECK(qheap_get(d, 990, &b) == QS_OK && b == a && s->allocs == allocs + 1 && s->frees == frees);
     qheap_put(d, b, 990);
     d->limit = 4096;
-    CHECK(qheap_get(d, 4000, &a) == QS_OK && s->frees == frees + 1); /* what was kept had to go */
+    CHECK(qheap_get(d, 4000, &a) == QS_OK && s->frees == frees + 1); /* the kept memory had to be released */
     CHECK(qheap_get(d, 1, &b) == QS_ENOMEM);
     CHECK_TEXT(c->err.text, "mock: no room for 512 bytes: 4096 of 4096 are in use");
     qerr_clear(c);
@@ -439,7 +439,7 @@ static void heap(Ctx *c) {
 static bool recording;
 static bool is_recording(Device *d) { return d == &devices[1] && recording; }
 
-/* What has no values yet takes no transfer until somebody has written. */
+/* An array without values causes no transfer until it has been written. */
 static void unset(Ctx *c) {
     Buffer *b;
     DevPtr at;
@@ -461,7 +461,7 @@ static void unset(Ctx *c) {
     qbuf_release(c, b);
 }
 
-/* What a graph that is being recorded uses stays allocated: nothing is given back to the driver meanwhile. */
+/* Memory used by a graph that is being recorded stays allocated: none is returned to the driver meanwhile. */
 static void heap_while_recording(void) {
     Device *d = &devices[1];
     MockState *s = mock_state(d);
@@ -473,7 +473,7 @@ static void heap_while_recording(void) {
     unsigned frees = s->frees;
     recording = true;
     qheap_put(d, a, most);
-    qheap_put(d, b, 1000); /* beyond what is kept at other times */
+    qheap_put(d, b, 1000); /* beyond the usual limit of kept memory */
     qheap_trim(d);
     CHECK(s->frees == frees);
     recording = false;
@@ -486,7 +486,7 @@ static void heap_while_recording(void) {
     d->recording = NULL;
 }
 
-/* What was just dropped comes back; all sizes keep alignment, and everything is accounted for. */
+/* Memory that was just freed is reused; all sizes keep alignment, and the accounting is complete. */
 static void pool(Ctx *c) {
     static const size_t sizes[] = {0, 1, 63, 64, 65, 4096, 4097, 5000, 65536, 1000000, 3 << 20};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {

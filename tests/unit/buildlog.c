@@ -1,11 +1,11 @@
-/* The lines of a script in what compilers of OpenCL C say about text made of it. */
+/* Maps messages of OpenCL C compilers about generated text to lines of the script. */
 #include "devices/buildlog.h"
 #include "tests/unit/check.h"
 
 static Ctx ctx;
 static CodeLines lines;
 
-/* A script of five rows; rows 11 to 15 of the text were made for them, those before for none. */
+/* A script of five lines; lines 11 to 15 of the generated text belong to them, earlier lines to none. */
 static void make_lines(uint32_t pos[15]) {
     for (uint32_t i = 0; i < 15; i++) pos[i] = i < 10 ? 0 : 3 * (i - 10) + 1;
     lines = (CodeLines){qsource_add(&ctx, "blur.q", "aa\nbb\ncc\ndd\nee\n", 15), pos, 15, false};
@@ -55,7 +55,7 @@ static void others(void) {
          "blur.q:2: error:\n          identifier \"C\" is undefined\n"); /* AMD, before clang */
 }
 
-/* Of PTX, and only of that. */
+/* Only for PTX. */
 static void ptx(void) {
     lines.ptx = true;
     says("ptxas application ptx input, line 14; error   : Unexpected instruction types\n"
@@ -79,9 +79,9 @@ static void rows_that_name_no_line_of_ours(void) {
                                        "error: 12:13 is no place\n",
                                        "error: LLVM says :12"};
     for (size_t i = 0; i < sizeof logs / sizeof *logs; i++) says(logs[i], 0, logs[i]);
-    says("input.cl:12:5: warning: unused\ninput.cl:13:5: error: wrong\n", 3, /* a warning is no error */
+    says("input.cl:12:5: warning: unused\ninput.cl:13:5: error: wrong\n", 3, /* a warning is not an error */
          "blur.q:2: warning: unused\nblur.q:3: error: wrong\n");
-    says("input.cl:3:5: error: in the head\ninput.cl:13:5: error: wrong\n", 3, /* the first that the script knows */
+    says("input.cl:3:5: error: in the head\ninput.cl:13:5: error: wrong\n", 3, /* the first that the script has */
          "input.cl:3:5: error: in the head\nblur.q:3: error: wrong\n");
 }
 

@@ -1,5 +1,5 @@
-/* The table of built-ins: complete rows, every mathematical function of kernels among them, and docs/builtins.md made
- * from it.  `unit_builtins --write` writes that file anew. */
+/* The table of built-ins: complete rows, every mathematical function of kernels among them, and docs/builtins.md, which
+ * is generated from it.  `unit_builtins --write` writes that file anew. */
 #include "stdlib/stdlib.h"
 #include "tests/unit/check.h"
 #include "vm/api/help.h"

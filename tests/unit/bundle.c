@@ -1,4 +1,4 @@
-/* bundle.c -- what opens compiled programs, given every way to cut one, and thousands of ways to change one. */
+/* bundle.c -- opens compiled programs that are truncated at every length, or changed in thousands of ways. */
 #include "devices/bundle.h"
 #include "tests/unit/check.h"
 
@@ -22,7 +22,7 @@ static void make(Text *out) {
     qbundle_maker_free(m);
 }
 
-/* A copy with nothing behind it, so that a sanitizer sees what reads beyond. */
+/* A copy without memory after it, so that a sanitizer detects reads beyond the end. */
 static qs_status open_copy(const char *bytes, size_t n, Bundle **out, void **copy) {
     *copy = malloc(n ? n : 1);
     memcpy(*copy, bytes, n);
@@ -71,7 +71,7 @@ static void test_damaged(Text *t, size_t n) {
     }
 }
 
-/* With a sum that fits: anybody can compute one, so the tables are looked at, too. */
+/* With a correct checksum: anybody can compute one, so the tables are tested, too. */
 static void test_forged(const Text *t, size_t n) {
     char *bytes = malloc(n);
     for (int k = 0; k < CHANGES; k++) {

@@ -1,4 +1,4 @@
-/* The cache on disk: hits, damage, strangers' directories, processes that write at once or are killed, the bound. */
+/* The cache on disk: hits, damage, foreign directories, processes that write at once or are killed, the size limit. */
 #include "devices/cache.h"
 #include "tests/unit/check.h"
 
@@ -99,7 +99,7 @@ static void write_forever(void) {
     }
 }
 
-/* Whatever is read is one writer's whole entry, also when writers are killed in the middle. */
+/* Every read returns one writer's complete entry, also when writers are killed in the middle. */
 static void test_processes(void) {
     pid_t child[3];
     Text t;
@@ -163,7 +163,7 @@ static void test_bound(void) {
     qcache_close(&ctx, k);
 }
 
-/* Those not used for the longest time go. */
+/* The least recently used entries are removed. */
 static void test_oldest_go(void) {
     static char bytes[5000];
     char name[20], path[400];
@@ -182,7 +182,7 @@ static void test_oldest_go(void) {
     }
     qcache_close(&ctx, k);
     k = qcache_open(&ctx, dir, 100000);
-    qcache_put(k, key_of("last"), bytes, sizeof bytes); /* the first looks at the bound */
+    qcache_put(k, key_of("last"), bytes, sizeof bytes); /* the first one checks the limit */
     int kept = 0;
     for (int i = 0; i < 25; i++) {
         snprintf(name, sizeof name, "e%d", i);

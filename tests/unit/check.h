@@ -1,4 +1,4 @@
-/* check.h -- what a unit test needs: CHECK counts and reports, `return check_done()` ends main. */
+/* check.h -- assertions for unit tests: CHECK counts and reports, `return check_done()` ends main. */
 #ifndef TESTS_UNIT_CHECK_H
 #define TESTS_UNIT_CHECK_H
 #include <stdatomic.h>

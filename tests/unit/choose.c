@@ -1,6 +1,6 @@
-/* Where `auto` sends launches, on two devices whose rates, costs and bandwidth are given: one has the host's memory,
- * the other its own, and works while the host goes on.  Kernels do nothing, arrays do move, and time is counted
- * instead of taken, so every figure here is the same on every machine. */
+/* The choice of a device by `auto`, on two devices with given rates, costs and bandwidth: one shares the host's memory,
+ * the other has its own and works asynchronously.  Kernels do nothing, arrays do move, and time is simulated, so every
+ * figure here is the same on every computer. */
 #include "tests/support/mock_device.h"
 #include "tests/unit/check.h"
 #include "vm/launch/run.h"
@@ -10,17 +10,17 @@
 
 enum { NEAR, FAR };
 
-/* In nanoseconds: of a position of `work`, and of one of `other`, which is told by its odd number of positions; of a
- * launch; of a byte that moves. */
+/* In nanoseconds: the cost of a position of `work`, and of one of `other`, which is recognized by its odd number of
+ * positions; of a launch; of a byte that moves. */
 typedef struct {
     double work[2], other[2], launch[2], byte;
 } World;
 
 static World world;
-static double now, busy_until; /* the far device works on its own; who waits for it goes on then */
+static double now, busy_until; /* the far device works asynchronously; waiting advances the clock to its end */
 static unsigned launches[2];
 
-/* The clock of everything that is linked here. */
+/* The clock of all code that is linked here. */
 int clock_gettime(clockid_t id, struct timespec *t) {
     (void)id;
     *t = (struct timespec){.tv_sec = (time_t)(now / 1e9), .tv_nsec = (long)(now - (double)(time_t)(now / 1e9) * 1e9)};
@@ -100,15 +100,15 @@ static const char program[] =
     "function [] = run(times, step)\n for k = 1..times\n  step(k)\n end\n sync()\nend\n";
 
 enum { ROUNDS = 4000 };
-static const double most_trials = 6e8; /* what may be lost until a device is known: trials wait for it, as documented */
+static const double most_trials = 6e8; /* possible loss until a device is known: trials wait for it, as documented */
 static const double target = 1.2;
 
 typedef struct {
     const char *step;
-    World world, then; /* then: what it changes to, before ROUNDS rounds in which that is found out */
+    World world, then; /* the next program, before the ROUNDS rounds in which auto adapts */
     bool changes;
-    double after; /* auto's time for ROUNDS rounds of the program that runs, by the best device's, at most */
-    int mostly;   /* where most launches go then */
+    double after; /* upper bound of auto's time for ROUNDS rounds, relative to the best device's */
+    int mostly;   /* the device of most launches then */
 } Case;
 
 static double time_of(qs_vm *vm, const char *step) {
@@ -160,12 +160,12 @@ int main(void) {
     static const Case cases[] = {
         {.step = "plain", .world = fast_far, .after = 1.05, .mostly = FAR},
         {.step = "plain", .world = fast_near, .after = 1.05, .mostly = NEAR},
-        {.step = "little", .world = fast_far, .after = 1.05, .mostly = NEAR}, /* the launch is what costs */
+        {.step = "little", .world = fast_far, .after = 1.05, .mostly = NEAR}, /* the launch dominates the cost */
         {.step = "reads", .world = fast_far, .after = 1.05, .mostly = FAR},
-        {.step = "reads", .world = slow_link, .after = 1.05, .mostly = NEAR}, /* the way home costs more than is won */
+        {.step = "reads", .world = slow_link, .after = 1.05, .mostly = NEAR}, /* returning costs more than it saves */
         {.step = "writes", .world = slow_link, .after = 1.05, .mostly = NEAR},
-        {.step = "plain", .world = slow_link, .after = 1.05, .mostly = FAR}, /* but once there the data stay */
-        {.step = "sizes", .world = fast_far, .after = 0.9, .mostly = NEAR},  /* each where it is best */
+        {.step = "plain", .world = slow_link, .after = 1.05, .mostly = FAR}, /* but data that were moved stay there */
+        {.step = "sizes", .world = fast_far, .after = 0.9, .mostly = NEAR},  /* each on its best device */
         {.step = "apart", .world = divided, .after = 0.1, .mostly = NEAR},
         {.step = "shared", .world = divided, .after = 0.2, .mostly = FAR},
         {.step = "plain", .world = fast_far, .changes = true, .then = fast_near, .after = target, .mostly = NEAR},

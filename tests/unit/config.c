@@ -1,4 +1,4 @@
-/* What a user may ask for: words, and files of devices with their mistakes. */
+/* User settings: words, and device files with their errors. */
 #include "devices/config.h"
 #include "tests/unit/check.h"
 
@@ -24,7 +24,7 @@ static void words(void) {
     CHECK(parse("cuda:1,opencl,cpu") && w.n == 3 && is(0, "cuda", 1) && is(1, "opencl", 0) && is(2, "cpu", 0));
     CHECK(parse("auto") && w.automatic && w.n == 0);
     CHECK(parse("auto:cpu,opencl:2") && w.automatic && w.n == 2 && is(1, "opencl", 2));
-    CHECK(parse("automatic") && !w.automatic && is(0, "automatic", 0)); /* who opens it knows that there is none */
+    CHECK(parse("automatic") && !w.automatic && is(0, "automatic", 0)); /* the caller knows that there is none */
     CHECK(!parse("cuda:x"));
     CHECK_TEXT(ctx.err.text, "cuda:x: a number is wanted behind the colon");
     CHECK(!parse("cuda:-1") && !parse("cuda:") && !parse("cpu,,cpu") && !parse("") &&
@@ -53,7 +53,7 @@ static bool parse_xml(const char *text) {
     return parse(path);
 }
 
-/* The sentence behind the path. */
+/* The message after the path. */
 static const char *after_path(const char *text) {
     return !strncmp(text, path, strlen(path)) ? text + strlen(path) : text;
 }

@@ -24,7 +24,7 @@ static qs_status run(KCase *k) {
     return s;
 }
 
-/* What passes make of the kernel must be the kernel. */
+/* The passes must preserve the kernel's result. */
 static bool split_agrees(const KCase *before, const KCase *want, bool rows, Text *why) {
     KSplit split;
     if (!kopt_interior(&ctx, before->arena, before->func, rows, &split)) return true;
@@ -67,7 +67,7 @@ static const char two_reads[] =
     "  %%24 = inb bool %%1 %%22\n  %%25 = inb bool %%2 %%23\n  %%26 = and bool %%24 %%25\n"
     "  %%27 = mul int64 %%1 %%23\n  %%28 = add int64 %%27 %%2\n  store y$1 %%28 %%21 %%26\n}\n";
 
-/* Sums in place of y: x[p0 - 1, p1 + 3] is added to z[p0, p1 + last], mirrored as an index of x is. */
+/* Sums instead of y: x[p0 - 1, p1 + 3] is added to z[p0, p1 + last], mirrored like an index of x. */
 static const char sums[] =
     "kernel \"sums\" rank 2 {\n"
     "  param \"x\" array float32 rank 2 contiguous unit_last read\n"
@@ -80,7 +80,7 @@ static const char sums[] =
     "  %%17 = bound.mirror int64 %%15 %%4\n  %%18 = dim int64 z$1.1\n  %%19 = mul int64 %%16 %%18\n"
     "  %%20 = add int64 %%19 %%17\n  atomic.%s z$1 %%20 %%13\n}\n";
 
-/* At the ends of rows, sums have pads; what is updated otherwise has none, and then there are no such ends. */
+/* At the ends of rows, sums use pads; other updates have none, and then rows have no separate ends. */
 static void check_sums(Arena *a, int last, const char *op, int npads) {
     KSplit split;
     KFunc *f;
@@ -94,7 +94,7 @@ static void check_sums(Arena *a, int last, const char *op, int npads) {
     CHECK(pad->lo[0] == 0 && pad->hi[0] == 0 && pad->lo[1] == 0 && pad->hi[1] == last);
 }
 
-/* Rows have ends apart where these are wide, and how far positions read is known. */
+/* The ends of rows are separate if they are wide, and the distance of reads is known. */
 static void check_edges(void) {
     Arena a;
     KSplit split;

@@ -1,4 +1,4 @@
-/* The memory door, the error state, arenas, text and source reports. */
+/* The memory interface, the error state, arenas, text and source reports. */
 #include "tests/unit/check.h"
 #include "vm/base/str.h"
 
@@ -122,7 +122,7 @@ static void sources(Ctx *c) {
     qtext_free(&t);
 }
 
-/* The caret stays under the place however long the line is. */
+/* The caret stays under the column however long the line is. */
 static void long_lines(Ctx *c) {
     static char text[5001];
     for (int i = 0; i < 5000; i++) text[i] = (char)('a' + i % 26);

@@ -1,5 +1,5 @@
-/* The host side of the cuda device against a recording fake of the driver (tests/support/driver): what is called in
- * which order with which arguments, every call failing once, nothing left behind.  No kernel runs here. */
+/* The host side of the cuda device, run with a recording fake of the driver (tests/support/driver): the order and
+ * arguments of calls, every call failing once, no leaks.  No kernel runs here. */
 #include "devices/buffer.h"
 #include "devices/cache.h"
 #include "devices/heap.h"
@@ -21,7 +21,7 @@ static void reset(void) {
 }
 
 enum { LEGACY = 1, PER_THREAD = 2 };     /* the default streams */
-enum { OURS = 1, OTHERS = -PER_THREAD }; /* who records a graph */
+enum { OURS = 1, OTHERS = -PER_THREAD }; /* the recorder of a graph */
 
 static bool asked_for(const char *calls) { return strstr(fake->log, calls) != NULL; }
 
@@ -68,7 +68,7 @@ static void opening(void) {
     open_gpu(&d, 0);
     CHECK_TEXT(d.arch, "sm_87");
     d.ops->close(&d);
-    fake->capability = 120; /* newer than any target that we make code for */
+    fake->capability = 120; /* newer than any target of the code generator */
     open_gpu(&d, 0);
     CHECK_TEXT(d.arch, "sm_90");
     d.ops->close(&d);
@@ -127,10 +127,10 @@ static void transfers(void) {
     CHECK(d.ops->upload(&d, a, 0, from, 10) == QS_OK);
     CHECK_TEXT(fake->log, "CtxPushCurrent MemcpyHtoDAsync EventRecord CtxPopCurrent ");
     forget();
-    CHECK(d.ops->upload(&d, a, 0, from, (8 << 20) + 1) == QS_OK); /* a buffer is filled when the device has read it */
+    CHECK(d.ops->upload(&d, a, 0, from, (8 << 20) + 1) == QS_OK); /* a buffer is refilled after it was read */
     CHECK(strstr(fake->log, "MemcpyHtoDAsync EventRecord EventSynchronize MemcpyHtoDAsync EventRecord "));
     forget();
-    CHECK(d.ops->download(&d, to, a, 0, (8 << 20) + 1) == QS_OK); /* one part ahead, buffers in turn */
+    CHECK(d.ops->download(&d, to, a, 0, (8 << 20) + 1) == QS_OK); /* one part ahead, alternating buffers */
     CHECK(strstr(fake->log, "MemcpyDtoHAsync EventRecord EventSynchronize MemcpyDtoHAsync EventRecord "
                             "EventSynchronize MemcpyDtoHAsync EventRecord EventSynchronize"));
     d.ops->free(&d, a), d.ops->free(&d, b);
@@ -175,7 +175,7 @@ static void launch_as(Device *d, Program *p, DevPtr a, bool only_read) {
 
 static void launch_on(Device *d, Program *p, DevPtr a) { launch_as(d, p, a, false); }
 
-/* A copy waits for the launches that use its block and no others, and a launch for the uploads to its blocks. */
+/* A copy waits only for the launches that use its block, and a launch for the uploads to its blocks. */
 static void beside(int pools) {
     enum { N = 2 << 20 };
     Device d;
@@ -204,12 +204,12 @@ static void beside(int pools) {
     CHECK(d.ops->upload(&d, b, 0, bytes, N) == QS_OK && fake->norders == n + 5);  /* the copy may have used any block */
     launch_as(&d, p, b, true);
     CHECK(fake->norders == n + 6 && d.ops->download(&d, bytes, b, 0, N) == QS_OK);
-    CHECK(fake->norders == n + 6); /* who reads is not waited for by who reads, but by who writes */
+    CHECK(fake->norders == n + 6); /* readers do not wait for readers; writers wait for readers */
     CHECK(d.ops->upload(&d, b, 0, bytes, N) == QS_OK && fake->norders == n + 7);
     DevAsync late = {.report = report, .drop = drop};
     Launch l = {.rank = 1, .domain = {10}, .any_block = true, .late = &late};
     CHECK(d.ops->launch(&d, fails, &l, 0, NULL, NULL) == QS_OK && d.owed == 1);
-    CHECK(d.ops->download(&d, bytes, c, 0, N) == QS_OK && !d.owed); /* what may have failed is heard */
+    CHECK(d.ops->download(&d, bytes, c, 0, N) == QS_OK && !d.owed); /* a possible failure is reported */
     d.ops->free(&d, a), d.ops->free(&d, b), d.ops->free(&d, c);
     d.ops->unload(&d, p), d.ops->unload(&d, fails);
     d.ops->close(&d);
@@ -217,7 +217,7 @@ static void beside(int pools) {
     qmem_free(&ctx, bytes, N);
 }
 
-/* What is small goes in the order of the work, and what is large comes behind it. */
+/* Small copies run in stream order, large ones after it. */
 static void small_and_large(int defer) {
     enum { N = 64 << 10, PART = 16 };
     Device d;
@@ -239,8 +239,8 @@ static void small_and_large(int defer) {
     CHECK(clean());
 }
 
-/* A block that another device still reads is not filled anew, and none goes while it is filled: in whatever order the
- * driver runs things. */
+/* A block that another device still reads is not overwritten, and a block is not freed while it is written, whatever
+ * the order in which the driver runs its work. */
 static void after_copies(int defer) {
     enum { N = 64 << 10 };
     Device d[2];
@@ -264,7 +264,7 @@ static void after_copies(int defer) {
     qmem_free(&ctx, bytes, N);
 }
 
-/* What is filled comes to a block that is idle. */
+/* Uploads go to an idle block. */
 static void one_by_one(void) {
     enum { N = 2 << 20 };
     Device d;
@@ -278,8 +278,8 @@ static void one_by_one(void) {
         launch_on(&d, k, p[i]);
         qheap_put(&d, p[i], N);
     }
-    CHECK(p[1] != p[0] && p[2] == p[0] && fake->allocated <= 3); /* looking takes time: then the first is idle */
-    CHECK(qheap_get(&d, N, &first) == QS_OK && first == p[3]);   /* the work itself takes what it had last */
+    CHECK(p[1] != p[0] && p[2] == p[0] && fake->allocated <= 3); /* polling takes time: then the first is idle */
+    CHECK(qheap_get(&d, N, &first) == QS_OK && first == p[3]);   /* the work itself reuses its last block */
     qheap_put(&d, first, N);
     launch_on(&d, k, p[0]);
     fake->capturing = OTHERS; /* they need not notice */
@@ -294,8 +294,7 @@ static void one_by_one(void) {
 }
 
 /* -- a pool of blocks ---------------------------------------------------------------------------------------------- */
-/* Blocks come and go in the order of the queue, and nobody waits; others can have what they held when that is wanted.
- */
+/* Blocks are allocated and freed in stream order without waiting; others can get the memory if they need it. */
 static void pooled(int defer) {
     Device d;
     DevPtr a, b;
@@ -310,11 +309,11 @@ static void pooled(int defer) {
     d.ops->free(&d, a);
     CHECK_TEXT(fake->log, "CtxPushCurrent MemFreeAsync CtxPopCurrent ");
     CHECK(d.ops->download(&d, got, b, 0, 8) == QS_OK && !memcmp(word, got, 8));
-    CHECK(d.ops->upload(&d, a, 0, word, 8) != QS_OK && fake->misuse == 1); /* it is gone */
+    CHECK(d.ops->upload(&d, a, 0, word, 8) != QS_OK && fake->misuse == 1); /* it is freed */
     qerr_clear(&ctx), fake->misuse = 0;
     CHECK(qheap_get(&d, most, &a) == QS_OK);
-    qheap_put(&d, a, most);                  /* more than is kept */
-    CHECK(qheap_get(&d, most, &a) == QS_OK); /* only when the queue has come so far is there room */
+    qheap_put(&d, a, most);                  /* more than the pool keeps */
+    CHECK(qheap_get(&d, most, &a) == QS_OK); /* there is room only after the queue has reached this point */
     d.ops->free(&d, a);
     CHECK(d.ops->sharing->left(&d) < most);
     forget();
@@ -326,7 +325,7 @@ static void pooled(int defer) {
     CHECK(clean());
 }
 
-/* Of memory that others need we keep no more than is left for them. */
+/* The pool keeps no more memory than others leave. */
 static void others_are_short(int pools) {
     Device d;
     DevPtr a, b;
@@ -339,7 +338,7 @@ static void others_are_short(int pools) {
     CHECK(qheap_get(&d, n, &a) == QS_OK && qheap_get(&d, n, &b) == QS_OK && fake->allocated == 2); /* both were kept */
     fake->others = d.total_memory - 3 * n;
     qheap_put(&d, a, n);
-    CHECK(fake->allocated == 2); /* so much may be kept anyway */
+    CHECK(fake->allocated == 2); /* this much may be kept in any case */
     qheap_put(&d, b, n);
     CHECK(fake->allocated == 0);
     fake->others = 0;
@@ -348,7 +347,7 @@ static void others_are_short(int pools) {
     CHECK(clean());
 }
 
-/* Older drivers have no pools, or the device has none, or they are not wanted. */
+/* Older drivers have no pools, or the device has none, or they are disabled. */
 static void without_pool(void) {
     Device d;
     DevPtr a;
@@ -366,7 +365,7 @@ static void without_pool(void) {
     unsetenv("QUASAR_CUDA_WITHOUT");
 }
 
-/* -- others who use the driver ------------------------------------------------------------------------------------- */
+/* -- other users of the driver ------------------------------------------------------------------------------------- */
 static bool waits(int i, DevPtr first, DevPtr then) {
     FakeOrder o = fake->order[i];
     return (uintptr_t)o.first == first && (uintptr_t)o.then == then;
@@ -387,7 +386,7 @@ static void queues(void) {
     CHECK(clean());
 }
 
-/* Uploads are not made where the work is: who is told that he may go on, or has the name of our stream, comes behind
+/* Uploads do not run on the work stream: an observer that gets permission, or a user of our stream, is ordered after
  * them. */
 static void behind_uploads(void) {
     enum { N = 64 << 10 };
@@ -423,7 +422,7 @@ static void behind_uploads(void) {
     CHECK(clean());
 }
 
-/* Our stream is part of a graph once it waits for a stream that is, and not before. */
+/* Our stream is part of a graph only after it waits for a stream that is. */
 static void joins_a_graph(void) {
     enum { N = 64 << 10 };
     static char bytes[N];
@@ -450,7 +449,7 @@ static void joins_a_graph(void) {
     CHECK(clean());
 }
 
-/* An upload that nobody could wait for is over when it has failed: its block may be given to others. */
+/* A failed upload without a waiter is complete: its block may be reused. */
 static void unmarked(int defer) {
     enum { N = 64 << 10 };
     static char bytes[N];
@@ -490,7 +489,7 @@ static void addresses(void) {
     CHECK(clean());
 }
 
-/* A block that others have stays where it is, holds what every side wrote, is not evicted, and outlives the device. */
+/* A block that others hold is not moved or evicted, has the writes of every side, and outlives the device. */
 static void given(int pools) {
     Device d;
     Buffer *b, *other;
@@ -546,7 +545,7 @@ static void taken_back(void) {
     CHECK(b->home < 0);
     for (int i = 0; i < UINT16_MAX + 2; i++) CHECK(qbuf_give(&ctx, b, &d, false, &p) == QS_OK);
     for (int i = 0; i < UINT16_MAX + 2; i++) qbuf_take_back(b);
-    CHECK(b->home == d.memory); /* more than it counts: it stays there */
+    CHECK(b->home == d.memory); /* more than the limit: it stays there */
     qbuf_release(&ctx, b);
     qheap_close(&d);
     d.ops->close(&d);
@@ -580,7 +579,7 @@ static void arguments(Device *d) {
     d->ops->unload(d, p);
 }
 
-/* The blocks that the device chooses: rows of 32 neighbours, no axis longer than the domain, all threads used. */
+/* The block shapes that the device chooses: rows of 32 neighbours, no axis longer than the domain, all threads used. */
 static void shapes(Device *d) {
     static const struct {
         int rank;
@@ -603,7 +602,7 @@ static void shapes(Device *d) {
     d->ops->unload(d, p);
 }
 
-/* Blocks are numbered without a division. */
+/* Block numbers are computed without a division. */
 static void divisions(void) {
     static const uint32_t edges[] = {1, 2, 3, 5, 7, 10, 641, 65535, 65536, 65537, 1u << 30, (1u << 30) + 1, INT32_MAX};
     bool ok = true;
@@ -662,7 +661,7 @@ static void blocks_given(Device *d) {
     qerr_clear(&ctx);
 }
 
-/* Code that does not know its block has the registers that it likes, until a block comes that these do not allow. */
+/* Code compiled for any block size may use any number of registers, until a block is too large for that number. */
 static const char of_blocks[] = "// quasar: blocks shared=0\n.visible .entry kernel(\n.param .u64 p\n)\n{\n}\n";
 
 static qs_status launch_block(Device *d, Program *p, int32_t threads) {
@@ -697,7 +696,7 @@ static void registers(void) {
     qerr_clear(&ctx);
     d.ops->unload(&d, p);
     p = load_text(&d, of_blocks);
-    fake->capturing = OURS; /* code that is not loaded cannot be recorded */
+    fake->capturing = OURS; /* a graph cannot record code that is not loaded */
     CHECK(launch_block(&d, p, 512) == QS_OK && launch_block(&d, p, 1024) == QS_EDEVICE);
     CHECK(strstr(ctx.err.text, "was not loaded yet"));
     qerr_clear(&ctx);
@@ -720,8 +719,8 @@ static void launches(void) {
     CHECK(clean());
 }
 
-/* -- faults that are told late ------------------------------------------------------------------------------------- */
-static int faulty, reports, dropped, run_number; /* the launch with a fault, counted from 0; -1: none */
+/* -- asynchronous errors ------------------------------------------------------------------------------------------- */
+static int faulty, reports, dropped, run_number; /* index of the launch with a fault, from 0; -1: none */
 
 static int fail_one(void *code, const FakeLaunch *l, const uint64_t *slots) {
     DevFault *f = (void *)(uintptr_t)slots[PTX_FAULT];
@@ -756,13 +755,13 @@ static qs_status by_download(Late *l) { return l->gpu.ops->download(&l->gpu, &l-
 static qs_status by_move(Late *l) { return l->gpu.ops->sharing->move(&l->gpu, (uintptr_t)&l->byte, l->there, 1); }
 static qs_status by_peer(Late *l) { return l->gpu.ops->peer(&l->other, l->elsewhere, &l->gpu, l->there, 1); }
 static qs_status by_order(Late *l) { return l->gpu.ops->sharing->order(&l->gpu, 0, true); }
-static qs_status by_launch(Late *l) { /* one whose fault cannot wait */
+static qs_status by_launch(Late *l) { /* one whose error is synchronous */
     DevFault f;
     Launch own = {.rank = 1, .domain = {10}, .any_block = true};
     return l->gpu.ops->launch(&l->gpu, l->p, &own, 0, NULL, &f);
 }
 
-/* The block stays ours when the context ends meanwhile, and so does what was made for its end. */
+/* The block stays ours if the context ends meanwhile, and so does the cleanup record for its end. */
 static void not_outlived(Late *l) {
     void (*release_it)(void *);
     void *owner;
@@ -776,7 +775,7 @@ static void not_outlived(Late *l) {
     qerr_clear(&ctx);
 }
 
-/* Five launches, of which one fails: whoever waits first gets its fault, once, and the device goes on. */
+/* One of five launches fails: the first waiter gets its error, once, and the device continues. */
 static void reported_by(Late *l, qs_status wait(Late *), int which) {
     faulty = which, reports = dropped = run_number = 0;
     for (int i = 0; i < 5; i++) CHECK(launch_late(&l->gpu, l->p, i));
@@ -789,7 +788,7 @@ static void reported_by(Late *l, qs_status wait(Late *), int which) {
     CHECK(by_sync(l) == QS_OK && wait(l) == QS_OK);
 }
 
-/* More launches than there are places; and one whose successor has ended the context.  Deferred work never ran then. */
+/* More launches than slots; and one whose successor has destroyed the context.  Deferred work never ran then. */
 static void many_late(Late *l, int defer) {
     faulty = 3, reports = dropped = run_number = 0;
     int n = 0;
@@ -817,7 +816,7 @@ static void late(int defer, int pools) {
         for (int which = -1; which < 5; which++) reported_by(&l, waits[i], which);
     Program *p = load_text(&l.other, "// quasar: fault shared=0\n");
     dropped = 0;
-    CHECK(launch_late(&l.other, p, 0)); /* nobody waits: who asked to be told is let go */
+    CHECK(launch_late(&l.other, p, 0)); /* without a wait: the observer is released */
     l.other.ops->free(&l.other, l.elsewhere);
     l.other.ops->unload(&l.other, p);
     l.other.ops->close(&l.other);
@@ -849,7 +848,7 @@ static void bad_code(void) {
     CHECK(clean());
 }
 
-/* -- machine code that is kept ------------------------------------------------------------------------------------- */
+/* -- cached machine code ------------------------------------------------------------------------------------------- */
 static void load_once(const Code *code, int capability, int newer) {
     Device d;
     Program *p = NULL;
@@ -861,7 +860,7 @@ static void load_once(const Code *code, int capability, int newer) {
     CHECK(clean() && !fake->links);
 }
 
-/* The driver compiles once for a kind of device and a version of itself, whatever number of processes load. */
+/* The driver compiles once per device type and driver version, whatever number of processes load. */
 static void kept(void) {
     char folder[] = "/tmp/quasar_cuda_XXXXXX";
     Code code = code_of("// quasar: shared=0\n");
@@ -884,7 +883,7 @@ static void kept(void) {
     Program *p = NULL;
     open_gpu(&d, 0);
     forget();
-    fake->fail_after = 3, fake->fail_with = 200; /* what was kept is refused: it is made again */
+    fake->fail_after = 3, fake->fail_with = 200; /* the cached code is rejected: it is compiled again */
     CHECK(d.ops->load(&d, &code, &p) == QS_OK && fake->compiled == 5);
     CHECK_TEXT(fake->failed, "ModuleLoadDataEx");
     d.ops->unload(&d, p);
@@ -895,7 +894,7 @@ static void kept(void) {
     CHECK(rmdir(folder) == 0 || access(folder, F_OK) == 0);
 }
 
-/* A driver that links nothing, or has no room, is given the text. */
+/* A driver that cannot link, or has no room, gets the PTX text. */
 static void not_linked(void) {
     static const char *const calls[] = {"LinkCreate", "LinkAddData", "LinkComplete", "LinkDestroy", "ModuleLoadDataEx"};
     char folder[] = "/tmp/quasar_cuda_XXXXXX";
@@ -936,7 +935,7 @@ static void local_memory(void) {
     CHECK(clean());
 }
 
-/* Errors after which a context is of no use; any other is told and forgotten. */
+/* Errors that make a context unusable; any other error is reported and cleared. */
 static void final_errors(void) {
     static const struct {
         int code;
@@ -963,7 +962,7 @@ static void final_errors(void) {
     }
 }
 
-/* A kernel that went wrong is told of by a later call; from then on there is one sentence, and no call. */
+/* A later call reports the error of a kernel; from then on there is one message, and no driver call. */
 static void sticky(void) {
     static const char sentence[] =
         "Fake GPU cannot be used any more by this process: cuStreamSynchronize, after kernel "
@@ -1008,7 +1007,7 @@ static qs_status use(Device *d, Program **p, DevPtr *a) {
     return d->ops->sync(d);
 }
 
-/* Everything once, the n-th call failing; false: fewer calls than n. */
+/* Runs everything once with the n-th call failing; returns false if there are fewer calls than n. */
 static bool with_failure(long n, int error, int pools) {
     Device d = {.ops = &qdev_cuda_ops, .ctx = &ctx};
     Program *p = NULL;
@@ -1026,9 +1025,9 @@ static bool with_failure(long n, int error, int pools) {
          quiet = strstr("CtxPopCurrent StreamIsCapturing StreamDestroy EventDestroy MemFree MemFreeHost MemFreeAsync "
                         "DeviceGetMemPool ModuleUnload DevicePrimaryCtxRelease CtxPushCurrent StreamSynchronize",
                         fake->failed) != NULL;
-    quiet |= error == 2 && !strcmp(fake->failed, "MemAllocAsync"); /* asked again */
+    quiet |= error == 2 && !strcmp(fake->failed, "MemAllocAsync"); /* requested again */
     bool told = s == QS_OK ? !*ctx.err.text : ctx.err.status == s && *ctx.err.text;
-    bool unreachable = s == QS_OK && !strcmp(fake->failed, "CtxPushCurrent"); /* on the way out: nothing can be freed */
+    bool unreachable = s == QS_OK && !strcmp(fake->failed, "CtxPushCurrent"); /* shutdown: nothing can be freed */
     if ((error == 700 && failed) || unreachable) CHECK(!fake->retained && !fake->depth && !fake->misuse);
     else CHECK(clean());
     CHECK(told && (!failed || s != QS_OK || quiet));
@@ -1050,8 +1049,8 @@ static void every_failure(void) {
     }
 }
 
-/* -- a machine ----------------------------------------------------------------------------------------------------- */
-/* Scripts reach the driver: code is made, loaded and launched; when the machine closes nothing is left. */
+/* -- a VM ---------------------------------------------------------------------------------------------------------- */
+/* Scripts reach the driver: code is generated, loaded and launched; after the VM closes nothing is leaked. */
 static void whole(void) {
     static const char text[] = "function [] = __kernel__ add(x : vec, y : vec, pos : int)\n y[pos] += x[pos]\nend\n"
                                "a = ones(300000)\nb = ones(300000)\nc = ones(300000)\n"
@@ -1073,7 +1072,7 @@ static void whole(void) {
     CHECK(clean());
 }
 
-/* Code whose indices have 32 bits is for launches and arrays that they can number; others get their own, once. */
+/* Code with 32-bit indices is for launches and arrays within that range; others get their own code, once. */
 static void sizes(void) {
     static const char text[] = "function [] = __kernel__ set(x : vec, pos : int)\n"
                                " if pos < 10\n  x[pos] = 1\n endif\nend\n"
@@ -1096,7 +1095,7 @@ static void sizes(void) {
     CHECK(clean());
 }
 
-/* What the driver says of the code of a kernel is told at the kernel's line of the script. */
+/* A driver message about the code of a kernel is reported at the kernel's line of the script. */
 static void bad_kernel(void) {
     static const char text[] = "a = ones(100)\nfunction [] = __kernel__ add(x : vec, pos : int)\n x[pos] += 1\nend\n"
                                "parallel_do(100, a, add)\n";
@@ -1115,7 +1114,7 @@ static void bad_kernel(void) {
     CHECK(clean());
 }
 
-/* The sentence of a driver that refuses the first line with this word, at this place of the script. */
+/* The message of a driver that rejects the first line with this word, at this location of the script. */
 static void refused_at(const char *text, const char *folder, const char *word, const char *place) {
     qs_config c;
     qs_vm *vm = NULL;
@@ -1131,8 +1130,8 @@ static void refused_at(const char *text, const char *folder, const char *word, c
     qs_close(vm);
 }
 
-/* What a driver refuses has the place of its statement, whatever of the code came from the cache: that knows none.
- * Without LLVM it has the kernel's. */
+/* A rejected instruction is reported at its statement, however much of the code came from the cache, which has no
+ * locations.  Without LLVM the kernel's location is reported. */
 static void refused_line(void) {
     static const char text[] = "a = ones(100)\nb = ones(100)\n"
                                "function [] = __kernel__ work(x : vec, y : vec, pos : int)\n"
@@ -1166,8 +1165,8 @@ static void refuses(qs_vm *vm, const char *script, const char *sentence) {
     qs_error_clear(vm);
 }
 
-/* What ran once can be recorded as a part of a graph: nothing but the launches reaches the driver.  What would break
- * the capture is refused before the driver hears of it, with the name of the array or kernel. */
+/* A program that ran once can be recorded as part of a graph: only the launches reach the driver.  An operation that
+ * would break the capture is an error before the driver is called, with the name of the array or kernel. */
 static void recording(void) {
     static const char text[] =
         "function [] = __kernel__ add(x : vec, y : vec, pos : int)\n y[pos] += x[pos]\nend\n"
@@ -1221,8 +1220,8 @@ static void hear(void *ud, int fd, const char *text, size_t n) {
     if (fd == 2 && at + n < sizeof said) memcpy(said + at, text, n), said[at + n] = 0;
 }
 
-/* A kernel begins on the processor, where its data are; the device, which takes no time at all here, is tried when that
- * has taken long enough, and then kept.  A device that cannot load the kernel is never asked again. */
+/* A kernel begins on the CPU, where its data are; auto tries the device, which takes no time at all here, after the CPU
+ * took long enough, and then keeps it.  A device that cannot load the kernel is never tried again. */
 static void choosing(bool broken) {
     static const char text[] = "function [] = __kernel__ work(x : vec, y : vec, pos : int)\n s = 0.0\n"
                                " for k = 0..400\n  s += sqrt(abs(x[pos] - s))\n end\n y[pos] = s\nend\n"

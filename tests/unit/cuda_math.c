@@ -1,6 +1,6 @@
-/* Products, Fourier transforms, systems of equations and convolutions by cuBLAS, cuFFT, cuSOLVER and cuDNN, against
- * fakes that compute (tests/support/driver): results are those of the processor, for all types and layouts; the order
- * of calls; every call failing once; nothing left. */
+/* Products, Fourier transforms, systems of equations and convolutions by cuBLAS, cuFFT, cuSOLVER and cuDNN, run on
+ * fakes that compute (tests/support/driver): results equal those of the CPU, for all types and layouts; also the order
+ * of calls; every call failing once; no leaks. */
 #include "devices/device.h"
 #include "tests/support/driver/fake_cuda.h"
 #include "tests/support/driver/fake_cuda_math.h"
@@ -16,7 +16,7 @@
 static FakeCuda *fake;
 static FakeMath *math;
 static char said[4096];
-static const char *kept = ""; /* where code is */
+static const char *kept = ""; /* the folder with the code */
 
 static void hear(void *ud, int fd, const char *text, size_t n) {
     size_t at = strlen(said);
@@ -62,7 +62,7 @@ static bool holds(qs_vm *vm, const char *text) {
     return ok;
 }
 
-/* What the libraries make of `expr` is what the processor makes of it, by the calls in `log`. */
+/* The libraries' result for `expr` equals the CPU's result, by the calls in `log`. */
 static void same(qs_vm *vm, const char *expr, const char *log) {
     char text[400];
     run(vm, "use_device(\"cuda\")");
@@ -150,7 +150,7 @@ static void cholesky(void) {
     close_machine(vm);
 }
 
-/* Of all types, tall, flat, square, turned and a part of something, vectors with their signs. */
+/* All types; tall, wide, square and transposed matrices, slices, and vectors with their signs. */
 static void factorizations(void) {
     static const char of[] =
         "function y = q_of(a)\n [y, r] = qr(a)\nend\nfunction y = r_of(a)\n [q, y] = qr(a)\nend\n"
@@ -203,7 +203,7 @@ static void factorizations(void) {
         }
     forget();
     run(vm, "use_device(\"cuda\")\nr = rank(a) + cond(a) + det(p)");
-    CHECK(!strstr(math->log, "gesvd") && !strstr(math->log, "getrf")); /* numbers are those of float64 */
+    CHECK(!strstr(math->log, "gesvd") && !strstr(math->log, "getrf")); /* numbers are float64 */
     close_machine(vm);
     setenv("QUASAR_LIBRARIES", "never", 1);
     vm = open_machine("cuda");
@@ -213,7 +213,7 @@ static void factorizations(void) {
     unsetenv("QUASAR_LIBRARIES");
 }
 
-/* Kernels do nothing on this driver, so what differs was not done by cuDNN. */
+/* Kernels do nothing on this driver, so a difference shows that cuDNN was not used. */
 static void layers(void) {
     qs_vm *vm = open_machine("cpu,cuda");
     run(vm, "x = randn(3,4,7,9)\nw = randn(6,2,3,2)\nb = randn(1,6)\ns = [2,1]\np = [1,3]\nd = [1,2]\n"
@@ -230,13 +230,13 @@ static void layers(void) {
     close_machine(vm);
 }
 
-/* How many calls a row of the table tells of; -1: there is no such row. */
+/* The number of calls that a row of the table reports; -1: there is no such row. */
 static int row_of(const char *table, const char *name) {
     const char *at = table ? strstr(table, name) : NULL;
     return at ? atoi(at + strlen(name)) : -1;
 }
 
-/* Described once, and whenever the sizes are others; --explain and the profile name it. */
+/* Descriptors are made once, and again if the sizes change; --explain and the profile name it. */
 static void layers_order(void) {
     static const char text[] = "x = randn(2,3,8,8)\nw = randn(4,3,3,3)\nb = randn(1,4)\n"
                                "for i = 1..2\n    y = conv_planes(x, w, 1, 0, 1, 1, b)\nend\n";
@@ -251,7 +251,7 @@ static void layers_order(void) {
                           "DnnForward DnnAdd ");
     CHECK(strstr(said, "layers.q:5: a convolution runs on cuda:0 by cuDNN"));
     CHECK(qreport_profile(vm, &table) == QS_OK && row_of(table.s, "cuDNN layers.q:5 ") == 2);
-    for (int i = 0; i < 70; i++) { /* more than are kept */
+    for (int i = 0; i < 70; i++) { /* more than the cache keeps */
         char line[100];
         snprintf(line, sizeof line, "y = conv_planes(randn(1,1,%d,5), randn(1,1,2,2), 1, 0, 1, 1)", 3 + i);
         forget();
@@ -262,7 +262,7 @@ static void layers_order(void) {
     close_machine(vm);
 }
 
-/* What cuDNN is not to do, or cannot: kernels do it, which is said. */
+/* Convolutions that cuDNN must not or cannot compute: kernels run instead, with a message. */
 static void layers_by_kernels(void) {
     static const char begin[] = "x = randn(2,3,9,9)\nw = randn(4,3,3,3)";
     static const char plain[] = "y = conv_planes(x, w, 1, 0, 1, 1)";
@@ -294,7 +294,8 @@ static void layers_by_kernels(void) {
     setenv("QUASAR_CUDNN", FAKE_CUDA_MATH, 1);
 }
 
-/* Each call failing once: before work is queued, or for want of memory, it is for kernels; else it is an error. */
+/* Each call failing once: a failure before work is queued, or out of memory, falls back to kernels; others are
+ * errors. */
 static bool layer_with_failure(const char *text, long n, int error, bool memory) {
     qs_vm *vm = open_machine("cuda");
     run(vm, "x = randn(2,3,8,8)\nw = randn(4,3,3,3)\nb = randn(1,4)\ndy = randn(2,4,6,6)");
@@ -337,7 +338,7 @@ static void layer_failures(void) {
     shell("rm -r %s", folder);
 }
 
-/* An iteration that ends without a result is for the processor, and it is said so. */
+/* If an iteration does not converge, the CPU takes over, with a message. */
 static void no_convergence(void) {
     setenv("QUASAR_LIBRARIES", "always", 1);
     qs_vm *vm = open_machine("cuda");
@@ -353,7 +354,7 @@ static void no_convergence(void) {
     CHECK(qs_eval(vm, "svd(n)", NULL) == QS_EVALUE);
     CHECK_TEXT(error_of(vm), "svd: M holds nan or inf");
     qs_error_clear(vm);
-    math->info = 0; /* what is no number need not be noticed */
+    math->info = 0; /* nan need not be noticed */
     for (int i = 0; i < 2; i++) {
         forget();
         CHECK(qs_eval(vm, i ? "symeig(n[0..59,:])" : "svd(n)", NULL) == QS_EVALUE);
@@ -374,7 +375,7 @@ static void fails(qs_vm *vm, const char *text, const char *error) {
     qs_error_clear(vm);
 }
 
-/* What the device cannot factor is for the processor to judge: the error is the same. */
+/* The CPU decides about matrices that the device cannot factor: the error is the same. */
 static void no_factors(void) {
     qs_vm *vm = open_machine("cuda");
     run(vm, "a = eye(400)\na[6,6] = 0\nb = eye(400)\nb[9,9] = -1");
@@ -390,7 +391,7 @@ static void no_factors(void) {
     close_machine(vm);
 }
 
-/* Handle, stream and work space are made once, in this order; a plan once for each layout. */
+/* The handle, stream and workspace are created once, in this order; a plan once for each layout. */
 static void order(void) {
     qs_vm *vm = open_machine("cuda");
     run(vm, "a = randn(200,200)\nb = a*a");
@@ -398,7 +399,7 @@ static void order(void) {
     forget();
     run(vm, "c = b*b");
     CHECK_TEXT(math->log, "Sgemm ");
-    CHECK(!strstr(fake->log, "Memcpy")); /* b was left where it is */
+    CHECK(!strstr(fake->log, "Memcpy")); /* b was not moved */
     forget();
     run(vm, "f = fft2(c)\ng = fft2(b)");
     CHECK_TEXT(math->log, "FftCreate FftOwnArea FftMakePlan FftSetStream FftSetArea Scopy FftC2C "
@@ -406,7 +407,7 @@ static void order(void) {
     close_machine(vm);
 }
 
-/* Little work on arrays of the host stays there; on arrays of the device it does not. */
+/* Small operations on host arrays stay on the host; on device arrays they do not. */
 static void choices(void) {
     qs_vm *vm = open_machine("cuda");
     run(vm, "a = randn(300,300)\ns = ones(8,8)\nb = a*a");
@@ -428,7 +429,7 @@ static void choices(void) {
     setenv("QUASAR_CUSOLVER", FAKE_CUDA_MATH, 1);
 }
 
-/* What a product says of its library where all that is known of libraries is what a folder holds. */
+/* The library that a product reports if the contents of a folder are all that is known of libraries. */
 static const char *product_with(const char *variable, const char *folder) {
     qs_vm *vm;
     setenv(variable, folder, 1);
@@ -467,7 +468,7 @@ static void places(void) {
     shell("rm -r %s", folder);
 }
 
-/* What --explain says begins with the line of the script, and a profile has a row for each line that calls. */
+/* The --explain message begins with the line of the script, and a profile has a row for each calling line. */
 static void lines(void) {
     static const char text[] = "function [] = work(a)\n    b = a*a\n    c = inv(b)\nend\n"
                                "a = randn(300,300)\nfor i = 1..3\n    work(a)\nend\nd = inv(a)\n";
@@ -485,7 +486,7 @@ static void lines(void) {
     close_machine(vm);
 }
 
-/* Each call of the libraries failing once: an error that names it, or, for want of memory, the processor's turn. */
+/* Each library call failing once: an error that names it or, out of memory, a fallback to the CPU. */
 static int no_memory(const char *call) {
     bool blas = !strncmp(call, "Blas", 4) || strstr(call, "gemm") || strstr(call, "geam") || strstr(call, "ttr") ||
                 strstr(call, "ttp") || strstr(call, "copy") || strstr(call, "scal");
@@ -508,13 +509,13 @@ static bool with_failure(const char *text, long n, int error) {
         CHECK_TEXT(error_of(vm), "Fake GPU: cuSOLVER: Sgetrs: CUSOLVER_STATUS_INVALID_VALUE (3)");
     qs_error_clear(vm);
     math->fail_after = -1;
-    run(vm, text); /* what was begun is made anew, or was finished */
+    run(vm, text); /* started work is repeated, or was complete */
     close_machine(vm);
     return failed;
 }
 
-/* A library without memory gets what is kept for reuse, and is asked once more; then it is the processor's turn, which
- * is said. */
+/* If a library is out of memory, memory kept for reuse is released and the call repeated once; then the CPU takes over,
+ * with a message. */
 static void no_room(void) {
     qs_vm *vm = open_machine("cuda");
     run(vm, "a = randn(128,128) + 30.*eye(128)\nb = a*a\nb = 0");
@@ -536,7 +537,7 @@ static void no_room(void) {
     close_machine(vm);
 }
 
-/* A library that makes no handle is as one that is not there. */
+/* A library that cannot make a handle counts as missing. */
 static void useless(void) {
     static const struct {
         const char *text, *why;
@@ -602,7 +603,7 @@ static void driver_failures(void) {
     }
 }
 
-/* The result is a new array, which has no memory: no graph can record it. */
+/* The result is a new array without memory: a graph cannot record it. */
 static void recording(void) {
     qs_vm *vm = open_machine("cuda");
     run(vm, "a = randn(200,200)\nb = a*a");

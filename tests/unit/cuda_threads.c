@@ -1,7 +1,7 @@
-/* What a GPU does with kernels made for it: the cuda device launches their PTX through the driver that executes it
- * (tests/support/driver/ptx_driver.c), and the reference evaluator says what must come out.  So every instruction, the
- * slots, the numbering of blocks and threads, shared memory, barriers, shuffles and faults are tested, on one target
- * after the other, with NVIDIA's mathematical functions, where they are installed, and with our own. */
+/* GPU execution of generated kernels: the cuda device launches their PTX through the driver that executes it
+ * (tests/support/driver/ptx_driver.c), and the results are compared with the reference evaluator.  So every
+ * instruction, the slots, the numbering of blocks and threads, shared memory, barriers, shuffles and faults are tested,
+ * on one target after the other, with NVIDIA's mathematical functions, if they are installed, and with our own. */
 #include "devices/ptx.h"
 #include "lang/kernel/compile.h"
 #include "tests/support/driver/fake_cuda.h"
@@ -80,7 +80,7 @@ static void warps(void) {
     static const KAtomic ops[] = {KA_ADD, KA_SUB, KA_MIN, KA_MAX};
     for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
         for (size_t k = 0; k < sizeof ops / sizeof *ops; k++) {
-            one_element(ops[k], dtypes[i], 1000); /* whole warps, and the rest of one */
+            one_element(ops[k], dtypes[i], 1000); /* complete warps, and a partial one */
             one_element(ops[k], dtypes[i], 17);
         }
 }
@@ -121,5 +121,5 @@ int main(int argc, char **argv) {
     qarena_free(&arena);
     for (int i = 0; i < 2; i++) kcompile_close(compiler[i]);
     qctx_close(&ctx);
-    return check_done(); /* a mistake of a kernel makes the driver end the process with status 70 */
+    return check_done(); /* an error in a kernel makes the driver end the process with status 70 */
 }

@@ -1,5 +1,5 @@
-/* Files that lie: every truncation and many bit errors of good images and .npz files give an answer or a sentence, and
- * never take much memory. */
+/* Corrupt files: every truncation and many bit errors of good images and .npz files give a value or an error, and never
+ * take much memory. */
 #include "tests/unit/natives.h"
 
 #include <unistd.h>
@@ -24,8 +24,8 @@ static void write_file(const char *name, const char *p, size_t n) {
     if (f) fclose(f);
 }
 
-/* Reading gives a value or one sentence; the file held at most 64 KiB, so the machine must not hold much more after it.
- */
+/* Reading gives a value or one error message; the file has at most 64 KiB, so the VM must not hold much more after
+ * it. */
 static void read_back(qs_vm *vm, qs_native_fn *read, const char *name) {
     qs_value in = make_string(vm, name), out;
     qs_status s = native(vm, read, 1, &in, 1, &out);

@@ -1,6 +1,6 @@
-/* Kernels as programs in C99: a compiler takes them, and what they print is what the evaluator makes of the same
- * inputs; of the samples that --dump c gives a kernel, too.  With the name of a file: of the kernels whose text is in
- * it (tests/in_c.py collects those of scripts); with a number: of so many random ones. */
+/* Kernels as C99 programs: a compiler accepts them, and their output equals the evaluator's results for the same
+ * inputs; also for the samples that --dump c gives a kernel.  With a file name as argument: tests the kernels whose
+ * text is in it (tests/in_c.py collects those of scripts); with a number: tests as many random ones. */
 #include "lang/kernel/codegen/emit.h"
 #include "tests/support/kir_gen.h"
 #include "tests/unit/check.h"
@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { ODD = 5 /* every so many of the cases: a compiler takes its time */ };
+enum { ODD = 5 /* only every n-th case, because a compiler takes time */ };
 
 static Ctx ctx;
 static char folder[] = "/tmp/quasar-c-XXXXXX";
 static int programs, refused;
 
-/* One value as it is printed, into element i. */
+/* Stores one value, as it is printed, into element i. */
 static void put(KBlock *b, qs_dtype d, size_t i, const char *text) {
     char *at = b->block + i * qdtype_size(d);
     float single = strtof(text, NULL);
@@ -83,7 +83,7 @@ static qs_status run(KCase *k) {
     return programs++, status;
 }
 
-/* Elements of different positions may be added in another order than the evaluator's, block by block: in one block. */
+/* Positions may add elements in another order than the evaluator, block by block: so there is one block. */
 static void try_case(KCase *k, const char *kind, uint64_t number) {
     if (k->func->barrier || k->func->shared) return (void)refused++;
     if (!kir_knows_blocks(k->func))
@@ -91,7 +91,7 @@ static void try_case(KCase *k, const char *kind, uint64_t number) {
     CHECK(kgen_agrees(k, run, kind, number));
 }
 
-/* With the sample that the program brings along. */
+/* With the sample data that the program contains. */
 static void try_sample(KCase *k, const char *kind, uint64_t number) {
     Arena arena;
     KSample s;
@@ -108,13 +108,13 @@ static void try_sample(KCase *k, const char *kind, uint64_t number) {
         k->args[i].data = b->block;
         memcpy(k->args[i].dims, a->dims, sizeof a->dims), memcpy(k->args[i].strides, a->strides, sizeof a->strides);
     }
-    KCase *first = kgen_copy(k); /* which the sample may be too small for */
+    KCase *first = kgen_copy(k); /* the sample may be too small for it */
     if (kgen_evaluate(first) == QS_OK) try_case(k, kind, number);
     qerr_clear(&ctx);
     qarena_free(&arena);
 }
 
-/* A kernel is from a line that begins so to the line of its last brace. */
+/* The text of a kernel extends from its first line to the line of its last brace. */
 static void try_text(const char *text, const char *end, uint64_t number) {
     Arena arena;
     qarena_init(&arena, &ctx);
@@ -126,7 +126,7 @@ static void try_text(const char *text, const char *end, uint64_t number) {
     size_t n = read ? (size_t)k->func->nparams : 0;
     k->args = qarena_alloc(&arena, (n + 1) * sizeof *k->args);
     k->blocks = qarena_alloc(&arena, (n + 1) * sizeof *k->blocks);
-    for (size_t i = 0; i < n; i++) k->blocks[i].slack = 1e-5; /* of sums in another order */
+    for (size_t i = 0; i < n; i++) k->blocks[i].slack = 1e-5; /* sums in another order */
     if (read) try_sample(k, "kernel", number);
     qarena_free(&arena);
 }

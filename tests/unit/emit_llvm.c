@@ -43,7 +43,7 @@ static size_t count(const KParam *p, const Arg *a) {
     return n;
 }
 
-/* Floats may differ by the rounding that a fused multiply-add spares. */
+/* Floats may differ by the rounding that a fused multiply-add omits. */
 static bool same(qs_dtype d, const void *a, const void *b, double tolerance) {
     if (!memcmp(a, b, qdtype_size(d))) return true;
     if (!qdtype_is_real(d)) return false;
@@ -189,7 +189,7 @@ static const char all_pairs[] = "kernel \"pairs\" rank 1 {\n" ARRAY("x", "read")
                           "%14 = add float32 %12 %13\n    set %4 %14\n  end\n"
                           "  %17 = get float32 %4\n  store $1 %1 %17\n}\n";
 
-/* A loop that ends by a condition all share, positions that leave early, a test on the way. */
+/* A loop that ends by a uniform condition, positions that leave early, a bounds check in between. */
 static const char early[] = "kernel \"early\" rank 1 {\n" ARRAY("x", "read")
     ARRAY("y", "written") "  param \"n\" int\n  message EINDEX \"%0\"\n"
                           "  %1 = pos int64 0\n  %2 = load float32 $0 %1\n  %3 = const float32 0\n  %4 = local float32 "
@@ -203,7 +203,7 @@ static const char early[] = "kernel \"early\" rank 1 {\n" ARRAY("x", "read")
                           "    %28 = const int 1\n    %29 = add int %9 %28\n    set %6 %29\n  end\n  %32 = get float32 "
                           "%4\n  store $1 %1 %32\n}\n";
 
-/* Reads what it writes: a position must not run twice. */
+/* Reads elements that it writes: a position must not run twice. */
 static const char in_place[] = "kernel \"inplace\" rank 1 {\n" ARRAY("x", "read")
     ARRAY("y", "read written") "  param \"n\" int\n"
                                "  %1 = pos int64 0\n  %2 = load float32 $1 %1\n  %3 = local float32 %2\n  %4 = const "
@@ -295,8 +295,8 @@ static void test_colours(void) {
 }
 
 /* -- windows ------------------------------------------------------------------------------------------------------- */
-/* The sum over 3x5 elements around, each times what the instruction `factor` is: 1, 2 the position, 9 and 10 the place
- * in the window, by row and column. */
+/* The sum over 3x5 elements around, each multiplied by the value selected by `factor`: 1, 2 the position, 9 and 10 the
+ * offset in the window, by row and column. */
 static void print_window(char text[2000], const char *fast, const char *type, int factor) {
     snprintf(text, 2000,
              "kernel \"window\" rank 2%s {\n  param \"x\" array %s rank 2 contiguous unit_last read\n"
@@ -316,7 +316,7 @@ static void print_window(char text[2000], const char *fast, const char *type, in
              fast, type, type, type, type, type, type, factor, type, type, type, type);
 }
 
-/* Rows of windows have sums of their own where the order is free and the next position has the same ones. */
+/* Rows of windows have sums of their own if the order is free and the next position has the same ones. */
 static bool regroups(const char *text) {
     Arena a;
     KFunc *f;

@@ -1,4 +1,5 @@
-/* Views that a library gave, released where no turn of a thread can begin: they go with the next iteration. */
+/* Views of a library's memory that are released where a thread cannot enter the VM: they are freed at its next
+ * entry. */
 #include "tests/unit/check.h"
 #include "vm/api/native_entry.c"
 
@@ -7,7 +8,7 @@ static qs_status attach(qs_vm *vm, PythonTurn *turn) { return (void)vm, (void)tu
 static void detach(qs_vm *vm, const PythonTurn *turn) { (void)vm, (void)turn; }
 static const Python python = {.size = sizeof python, .attach = attach, .detach = detach};
 
-/* An array whose elements are ours: it is gone when they are given back. */
+/* An array with elements owned by the test: it is freed when the elements are released. */
 static int given_back;
 static void give_back(void *unused) { (void)unused, given_back++; }
 

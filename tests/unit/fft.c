@@ -52,7 +52,7 @@ static void length(qs_vm *vm, qs_dtype d, int64_t n) {
     qval_release(vm, x), qval_release(vm, back);
 }
 
-/* A transform of two dimensions is one of the rows and then of the columns. */
+/* A two-dimensional transform is one of the rows and then of the columns. */
 static void dimensions(qs_vm *vm) {
     int64_t dims[3] = {37, 20, 3};
     qs_value x = random_complex(vm, QS_C128, 3, dims), y = native1(vm, qfft_fft2, qval_retain(x));

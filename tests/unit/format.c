@@ -1,4 +1,4 @@
-/* How values print, the brief form of the prompt, and C-like formats. */
+/* The text of values as printed, the short form at the prompt, and C-like formats. */
 #include "tests/unit/machine.h"
 
 #include <math.h>

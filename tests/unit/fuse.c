@@ -64,7 +64,7 @@ static void run(const char *text, FuseKind kind, double scalar, FuseKernel *k, v
         KFault fault = {0};
         CHECK(keval_run(&ctx, k->func, args, &launch, &fault, NULL) == QS_OK);
     }
-    k->func = k->func ? (KFunc *)1 : NULL; /* the arena goes */
+    k->func = k->func ? (KFunc *)1 : NULL; /* the arena is freed */
     qarena_free(&arena);
     qparse_free(u);
 }

@@ -1,4 +1,4 @@
-/* Derivatives of kernels, by name: each held against differences, and the two directions against each other. */
+/* Derivatives of kernels, by name: each is compared with differences, and the two directions with each other. */
 #include "tests/support/kir_grad.h"
 #include "tests/support/lowered.h"
 
@@ -26,10 +26,10 @@ typedef struct {
     int nargs;
     bool serial, again, gathers, reverse_only, own;
     int windows, block;
-    int joins; /* with fast math so many of 100 products are left, at most */
+    int joins; /* upper bound of products left, out of 100, with fast math */
 } Case;
 
-/* Comes back: products and quotients of the backward pass. */
+/* Results: products and quotients of the backward pass. */
 static int try_math(const Case *k, bool fast, const char *file, int line) {
     int n = 0;
     Lowered t;
@@ -106,13 +106,13 @@ static void straight(void) {
     TRY_1(XY("y[pos] = max(x[pos],0.1)*min(x[pos],x[11-pos]) + abs(x[pos])"), 12, V(d.x, 12), V(d.y, 12));
 }
 
-/* A set of names that others get wrong. */
+/* A set of known difficult cases. */
 static void loops(void) {
-    /* set before a loop with bounds of run time, used after it */
+    /* set before a loop with run-time bounds, used after it */
     TRY_1(XYN("a = x[pos]*x[pos]\ns = 0.0\nfor i=0..n-1\n s += x[i]\nend\n"
               "y[pos] = s*a + sin(s)"),
           8, V(d.x, 8), V(d.y, 8), INT(8));
-    /* nested, with bounds of run time, and statements between */
+    /* nested, with run-time bounds, and statements between */
     TRY_1(XYN("s = 0.0\nfor i=0..n-1\n t = x[i]\n for j=0..i\n  t = t*x[j] + x[pos]\n"
               " end\n s += t*t\n for k=1..n-1\n  s = s*0.9 + sin(t)*x[k]\n end\n s = s*x[i]\nend\ny[pos] = s"),
           5, V(d.x, 5), V(d.y, 5), INT(5));
@@ -151,7 +151,7 @@ static void many_iterations(void) {
     for (size_t i = 0; i < sizeof turns / sizeof *turns; i++) TRY_0(text, 2, V(d.x, 2), V(d.y, 2), INT(turns[i]));
 }
 
-/* Sums of integers that the backward pass takes off again, and others that look like them. */
+/* Sums of integers that the backward pass subtracts again, and other sums that look similar. */
 static void pointers(void) {
     static const char *const step[] = {"at += k",
                                        "at -= k*k - n",
@@ -173,7 +173,7 @@ static void pointers(void) {
         TRY_1(text, 5, V(d.x, 5), V(d.y, 5), INT(6));
         TRY_1(text, 5, V(d.x, 5), V(d.y, 5), INT(60));
     }
-    /* sums of a copy: taken before the loop, in this turn, or in the turn before */
+    /* sums of a copy: taken before the loop, in this iteration, or in the previous one */
     static const char *const copied[] = {"at = m + k",
                                          "at = k + m",
                                          "at = m - 1",
@@ -216,7 +216,7 @@ static void overwritten(void) {
     TRY_1(XY("y[pos] += x[pos]*x[0]\ny[0] += x[pos]^2\ny[1] -= x[pos]^2"), 9, V(d.x, 9), V(d.y, 9));
 }
 
-/* Updates where positions meet, other than sums. */
+/* Updates of elements that several positions share, other than sums. */
 static void met(void) {
     static const char *const op[] = {"^^=", "__=", "*=", "/="};
     char text[300];
@@ -274,7 +274,7 @@ static void private_arrays(void) {
     TRY_1(XY("t = zeros(5)\nt[0] = x[pos]\nfor i=1..4\n t[i] = sin(t[i-1])*x[i]\nend\n"
              "for i=1..4\n t[i-1] = t[i]*t[i-1]\nend\ny[pos] = t[0]*t[3]"),
           9, V(d.x, 9), V(d.y, 9));
-    /* a bubble sort: the backward pass takes the permutation */
+    /* a bubble sort: the backward pass applies the permutation */
     TRY_1(XY("t = zeros(5)\nfor i=0..4\n t[i] = x[mod(i*3+pos,9)]\nend\nfor i=0..3\n"
              " for j=0..3-i\n  if t[j] > t[j+1]\n   a = t[j]\n   t[j] = t[j+1]\n   t[j+1] = a\n  end\n end\nend\n"
              "y[pos] = t[2]*t[2]"),
@@ -287,7 +287,7 @@ static void vectors(void) {
           6, V(d.x, 6), V(d.y, 6), V(d.w, 3));
 }
 
-/* The adjoint of a complex number has the derivative by its real part and that by its imaginary part. */
+/* The adjoint of a complex number contains the derivatives by its real part and by its imaginary part. */
 static void complex_numbers(void) {
     static const char *const body[] = {"exp(x[pos])",
                                        "x[pos]*x[pos] + conj(x[pos])",
@@ -329,7 +329,7 @@ static void functions(void) {
     fill(d.w, N * N, 0.9, 3);
 }
 
-/* Sums that elements make for themselves, whatever the loops and the launch are called. */
+/* Sums that each element accumulates, whatever the names of the loops and the launch. */
 static void gathered(void) {
     TRY_2(KERNEL("x : mat, w : mat, y : mat, n : int, pos : ivec2",
                  "s = 0.0\nfor k=0..n-1\n s += x[pos[0],k]*w[k,pos[1]]\nend\ny[pos] = s"),
@@ -341,12 +341,12 @@ static void gathered(void) {
                  "a = 0.0\nb = 0.0\nfor j=n-1..-1..0\n e = x[0,j] - x[0,pos]\n f = x[1,j] - x[1,pos]\n"
                  " r = e*e + f*f + 1\n a += e/r\n b += f/r\nend\ny[0,pos] = a\ny[1,pos] = b"),
           6, M(d.x, 2, 6), M(d.y, 2, 6), INT(6));
-    /* rows that nothing tests, which are told apart by what is not negative */
+    /* rows without bounds checks, which are distinguished by non-negative values */
     GATHERS(KERNEL("x : mat'unchecked, y : mat'unchecked, n : int, pos : int",
                    "a = 0.0\nb = 0.0\nfor j=0..n-1\n e = x[0,j] - x[0,pos]\n f = x[1,j] - x[1,pos]\n"
                    " r = 1/(e*e + f*f + 1)\n a += e*r\n b += f*r\nend\ny[0,pos] = a\ny[1,pos] = b"),
             6, M(d.x, 2, 6), M(d.y, 2, 6), INT(6));
-    /* pairs of positions and turns: as many of both, more of one, more of the other, and none of one */
+    /* pairs of positions and iterations: equally many, more of one, more of the other, and none of one */
     for (int n = -2; n <= 8; n += 2)
         try(&(Case){KERNEL("x : mat'unchecked, y : mat'unchecked, w : vec'unchecked, n : int, pos : int",
                            "a = 0.0\nb = 0.0\nfor j=0..n-1\n e = x[0,j] - x[0,pos]\n f = x[1,pos] - x[1,j]\n"
@@ -376,7 +376,7 @@ static void gathered(void) {
           V(d.y, 8), INT(8));
 }
 
-/* A position takes the adjoint of its own element, and need not leave a zero for others. */
+/* A position takes the adjoint of its own element, and need not reset it to zero for others. */
 static void spent(void) {
     try(&(Case){KERNEL("x : mat'mirror, y : mat, pos : ivec2", "y[pos] = x[pos+[1,-1]]*x[pos]"),
                 2,
@@ -389,7 +389,7 @@ static void spent(void) {
     TRY_1(XY("y[pos] = x[pos]\nif x[pos] > 0\n y[pos] = y[pos]*x[pos+1]\nend"), 8, V(d.x, 9), V(d.y, 8));
 }
 
-/* Powers of a number and its root are one; a factor of two products is taken out. */
+/* Powers of a number and its root are combined; a common factor of two products is extracted. */
 static void joined(void) {
     try(&(Case){KERNEL("x : mat'unchecked, y : mat'unchecked, n : int, pos : int",
                        "a = 0.0\nb = 0.0\nfor j=0..n-1\n e = x[0,j] - x[0,pos]\n f = x[1,j] - x[1,pos]\n"
@@ -408,7 +408,7 @@ static void joined(void) {
                 .again = true,
                 .joins = 60},
         __FILE__, __LINE__);
-    /* terms come from sums that are used elsewhere, too, or stand before the loop */
+    /* terms come from sums that are used elsewhere, too, or are before the loop */
     TRY_1(XYN("a = x[pos]*x[0] + x[1]*x[2]\nb = x[3]*x[pos] - a\ns = 0.0\nfor k=0..n-1\n"
               " s += a + x[k]*x[0] - b*x[k]\nend\ny[pos] = s*b - a*x[0]"),
           9, V(d.x, 9), V(d.y, 9), INT(4));
@@ -416,7 +416,7 @@ static void joined(void) {
           V(d.x, 9), V(d.y, 9));
 }
 
-/* Additions of many turns, summed up first; weights that loops compute, kept for each iteration. */
+/* Additions of many iterations, summed first; weights that loops compute, saved for each iteration. */
 static void windows(void) {
     static const char *const mode[] = {"'mirror", "'clamped", "'circular", "'safe", ""};
     const int64_t sizes[][2] = {{7, 9}, {1, 1}, {2, 5}};
@@ -433,7 +433,8 @@ static void windows(void) {
                      mode[m]);
             try(&(Case){text, 2, {h, w}, ARGS(M(d.x, h, w), M(d.y, h, w)), .windows = 2}, __FILE__, __LINE__);
         }
-    /* by a loop whose turns nobody knows, by two positions in a row, and under conditions: not all are windows */
+    /* by a loop with an unknown iteration count, by two positions in a row, and under conditions: not all are
+     * windows */
     TRY_1(XYN("s = 0.0\nfor i=0..n-1\n for k=-1..1\n  s += sin(x[pos+k]*(1+0.05*s)+i)\n end\nend\ny[pos] = s"), 9,
           V(d.x, 9), V(d.y, 9), INT(40));
     TRY_1(XY("s = 0.0\nfor i=0..9\n for k=0..3\n  s += sin(s*x[2*pos+k-i] + x[i-k])\n end\nend\ny[pos] = s"), 9,
@@ -443,7 +444,7 @@ static void windows(void) {
           9, V(d.x, 18), V(d.y, 9));
 }
 
-/* Values that are used twice, sixty deep: to look at each path would take for ever. */
+/* Values that are used twice, sixty levels deep: visiting each path would take exponential time. */
 static void deep(void) {
     char body[4096] = "s = x[pos]*x[mod(pos+1,8)]\n", text[5000];
     for (int i = 0; i < 60; i++) strcat(body, "s = 0.4*s*s + 0.3*s + 0.1\n");
@@ -452,7 +453,7 @@ static void deep(void) {
     TRY_0(text, 8, V(d.x, 8), V(d.y, 8), NUM(0.3));
 }
 
-/* A sum over a block in shared memory: phases go back one by one. */
+/* A sum over a block in shared memory: phases are reversed one by one. */
 static void shared(void) {
     const char *text = KERNEL("x : vec, y : vec, pos : int, blkpos : int, blkdim : int",
                               "s = shared(blkdim)\ns[blkpos] = x[pos]*x[pos]\nsyncthreads\nn = 1\nwhile n < blkdim\n"
@@ -464,8 +465,7 @@ static void shared(void) {
 
 int main(void) {
     fill(d.x, N * N, 0.9, 1), fill(d.y, N * N, 0.9, 2), fill(d.w, N * N, 0.9, 3);
-    straight(), loops(), jumps(), many_iterations(), pointers(), overwritten(), met(), in_order(), borders(),
-        indirect();
+    straight(), loops(), jumps(), many_iterations(), pointers(), overwritten(), met(), in_order(), borders(), indirect();
     private_arrays(), vectors(), complex_numbers(), functions(), gathered(), spent(), joined(), windows(), shared();
     deep();
     return check_done();

@@ -1,6 +1,5 @@
-/* What fails while it is recorded for a derivative leaves nothing behind: every allocation of an array fails in its
- * turn, so a built-in with several results also fails after the first was made, and the same once more holds as many
- * bytes. */
+/* A failure while operations are recorded for a derivative leaks nothing: each allocation of an array fails in turn, so
+ * a built-in with several results also fails after the first was made, and a repetition holds as many bytes. */
 #include "devices/pool.h"
 #include "tests/unit/check.h"
 #include "vm/quasar.h"
@@ -29,7 +28,7 @@ static const char programs[] =
     "function s = of_eig(x)\n [v, d] = eig(square(x))\n s = real(sum(d.^2))\nend\n"
     "function s = of_solve(x)\n [y, f] = solve(square(x), transpose(x))\n s = sum(solve_back(square(x), y, f))\nend\n"
     "function s = of_chol(x)\n [r, p] = chol_ex(square(x))\n s = sum(r)\nend\n"
-    /* several results of functions, in each other; kernels with two outputs */
+    /* several results of nested functions; kernels with two outputs */
     "function s = of_three(x)\n [a, b, c] = three(x)\n [d, b, c] = three(a)\n s = sum(d) + sum(b[0]) + sum(c.a)\nend\n"
     "function s = of_twice(x)\n [a, b] = twice(x)\n [a, b] = twice(a/2)\n s = sum(a) + sum(b)\nend\n"
     "function s = of_kernel(x)\n y = zeros_like(x)\n z = zeros_like(x)\n parallel_do(3, x, y, z, 1, both)\n"
@@ -70,7 +69,7 @@ static qs_status attempt(qs_vm *vm, const char *name, long fail_after, long *lef
     qs_value in[2], out = qs_nil(), grad;
     CHECK(qs_global(vm, "grad", &grad) == QS_OK && qs_global(vm, name, &in[0]) == QS_OK);
     CHECK(qs_global(vm, "x", &in[1]) == QS_OK);
-    qpool_drain(qvm_ctx(vm)); /* every block is asked of the system */
+    qpool_drain(qvm_ctx(vm)); /* every block is requested from the system */
     qvm_ctx(vm)->fail_after = fail_after;
     qs_status s = qs_call(vm, grad, 2, in, 1, &out);
     *left = qvm_ctx(vm)->fail_after;
@@ -82,7 +81,7 @@ static qs_status attempt(qs_vm *vm, const char *name, long fail_after, long *lef
     return s;
 }
 
-/* The same once more takes no more memory, but for caches, which are filled once. */
+/* A repetition takes no more memory, except for caches, which are filled once. */
 static qs_status again(qs_vm *vm, const char *name, long fail_after, long *left) {
     qs_status s = attempt(vm, name, fail_after, left);
     long more = 1;

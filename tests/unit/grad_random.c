@@ -1,5 +1,5 @@
-/* Random kernels: forward and reverse derivatives are each other's transposed, wherever they exist; exact ones, and
- * those of fast math. */
+/* Random kernels: forward and reverse derivatives are each other's transpose, wherever they exist; exact derivatives
+ * and fast-math ones. */
 #include "tests/support/kir_gen.h"
 #include "tests/support/kir_grad.h"
 #include "tests/unit/check.h"

@@ -1,4 +1,5 @@
-/* Indexing: random selections of arrays and cells under every access mode against a model, then each special form. */
+/* Indexing: random selections of arrays and cells under every access mode, compared with a model, then each special
+ * form. */
 #include "vm/array/index.h"
 #include "lang/syntax/operators.h"
 #include "tests/unit/machine.h"
@@ -8,7 +9,7 @@
 
 #include <math.h>
 
-#pragma GCC diagnostic ignored "-Wmissing-field-initializers" /* subscripts are no lists unless they say so */
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers" /* subscripts are not lists unless they say so */
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
@@ -18,7 +19,7 @@ static int below(int n) {
     return (int)((seed >> 8) % (uint32_t)n);
 }
 
-/* -- the model: an index is a list of places per dimension --------------------------------------------------------- */
+/* -- the model: an index is a list of positions per dimension ------------------------------------------------------ */
 typedef struct {
     int n;
     double x[12];
@@ -68,7 +69,7 @@ typedef struct {
     Index at[4];
     int64_t selected;
     AccessMode mode;
-    bool error; /* some place is outside and the mode does not allow it */
+    bool error; /* some position is out of bounds and the mode does not allow it */
 } Case;
 
 static Case random_case(int rank) {
@@ -76,7 +77,7 @@ static Case random_case(int rank) {
     bool far = c.mode != ACC_DEFAULT && c.mode != ACC_CHECKED && c.mode != ACC_UNCHECKED;
     if (below(20) == 0) far = true;
     for (int d = 0; d < rank; d++) {
-        c.dims[d] = 1 + below(4) + (d == 0 && rank == 2); /* no 1xN matrix: that is a vec */
+        c.dims[d] = 1 + below(4) + (d == 0 && rank == 2); /* not a 1xN matrix: that is a vec */
         if (d == rank - 1 && rank > 2 && c.dims[d] == 1) c.dims[d] = 2;
         if (rank == 2 && d == 0 && c.dims[0] == 1) c.dims[0] = 2;
         c.count *= c.dims[d];
@@ -89,7 +90,7 @@ static Case random_case(int rank) {
     return c;
 }
 
-/* The linear place in the base of the k-th selected element; -1: outside. */
+/* The linear position in the base of the k-th selected element; -1: out of bounds. */
 static int64_t model_linear(const Case *c, int64_t k) {
     int64_t at = 0, step = 1;
     for (int d = c->rank - 1; d >= 0; d--) {
@@ -167,7 +168,7 @@ static void check_get(qs_vm *vm, const Case *c, qs_value base, const qs_value *a
     qval_release(vm, r);
 }
 
-/* Writes -(k+1) or one number; repeated places are left out of the judgement. */
+/* Writes -(k+1) or one number; repeated positions are not checked. */
 static void check_set(qs_vm *vm, const Case *c, qs_value base, const qs_value *at) {
     TypeMods mods = {(uint8_t)c->mode, 0};
     bool fill = below(3) == 0 || c->selected == 0 || all_scalar(c);
@@ -221,7 +222,7 @@ static void random_selections(qs_vm *vm, int rounds) {
     }
 }
 
-/* -- large selections: both ways of walking lists ------------------------------------------------------------------ */
+/* -- large selections: both ways of iterating over lists ----------------------------------------------------------- */
 static void large(qs_vm *vm) {
     enum { H = 60, W = 50, C = 3 };
     double rows[H], channels[C] = {2, 1, 0};
@@ -369,7 +370,7 @@ static void whole(qs_vm *vm) {
     for (size_t i = 0; i < COUNT(used); i++) qval_release(vm, used[i]);
 }
 
-/* x[1..4] = x[0..3] through a view: as if the right side had been copied. */
+/* x[1..4] = x[0..3] through a view: the result is as if the right side had been copied. */
 static void aliasing(qs_vm *vm) {
     qs_value x = make_vec(vm, QS_F32, 5, (double[]){0, 1, 2, 3, 4}),
              at = make_vec(vm, QS_F32, 4, (double[]){1, 2, 3, 4});

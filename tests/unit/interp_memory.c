@@ -1,4 +1,4 @@
-/* Every allocation of a block may fail: the script gets an error that it can catch, and nothing is lost. */
+/* Every allocation of a block may fail: the script gets an error that it can catch, and no memory is leaked. */
 #include "tests/unit/check.h"
 #include "vm/quasar.h"
 #include "vm/value/object.h"
@@ -35,7 +35,7 @@ static const char script[] = "function [a, b] = parts(x, k = [1,2], ...rest)\n"
 static const char caught[] = "r = 0\ntry\n u = zeros(10000).*2 + ones(10000)\n r = {u[0..9], [r, 1]}\n"
                              "catch e\n r = -1\nend\nt = r\n";
 
-/* What is recorded for a derivative: the rules are known, the record itself fails. */
+/* Recording for a derivative: the rules are known, the record itself fails. */
 static const char rules[] = "function y = f(x)\n"
                             " a : vec[float64] = x\n"
                             " b = [a[0], a[1]*2, 3]\n"
@@ -66,7 +66,7 @@ static void run(const char *first, const char *text, long fail_after, bool catch
     qvm_ctx(vm)->fail_after = -1;
     CHECK(s == QS_OK || (s == QS_ENOMEM && !catches));
     qs_error_clear(vm);
-    CHECK(qs_eval(vm, "1", &one) == QS_OK && one.u.f == 1); /* the machine goes on */
+    CHECK(qs_eval(vm, "1", &one) == QS_OK && one.u.f == 1); /* the VM continues */
     qs_close(vm);
 }
 

@@ -130,7 +130,7 @@ static void text_is_read_back_exactly(void) {
     qtext_free(&t);
 }
 
-/* A name may hold anything; in the text it is one line, and other forms of control characters are no text. */
+/* A name may contain any characters; its text is one line, and other control characters are syntax errors. */
 static void names_hold_control_characters(void) {
     static const char odd[] = "a\n\t\"\\\x7f\x01z";
     Str *name = qstr_name(&ctx, odd, sizeof odd - 1);

@@ -109,7 +109,7 @@ static void the_first_fault_is_reported(void) {
     CHECK(launch("checked", (KArg[]){vec(y, 8)}, 3, 2, &fault) == QS_OK && fault.message == 0);
 }
 
-/* Two of eight end before the first barrier, one in the third turn; the others go on without them. */
+/* Two of eight end before the first barrier, one in the third iteration; the others continue without them. */
 static void ended_positions_take_no_part_in_barriers(void) {
     int32_t x[8] = {9, 0, 9, 2, 9, 9, 0, 9}, y[8] = {0};
     static const int32_t want[8] = {4, 0, 4, 0, 4, 4, 0, 4};
@@ -137,7 +137,7 @@ static void empty_and_wrong_launches(void) {
     qerr_clear(&ctx);
 }
 
-static void speed(void) { /* printed, not judged: 10 million turns of 4 instructions */
+static void speed(void) { /* printed, not checked: 10 million iterations of 4 instructions */
     int64_t y[1] = {0};
     clock_t t = clock();
     CHECK(launch("count", (KArg[]){vec(y, 1)}, 1, 1, NULL) == QS_OK);

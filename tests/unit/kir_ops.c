@@ -1,12 +1,12 @@
-/* Every instruction: the evaluator accepts the suite of edge values, and the text form of it is read back.  What the
- * instructions compute is compared with the definitions, taken literally in integers of 128 bits and wider floats. */
+/* Every instruction: the evaluator accepts the suite of edge values, and its text form can be read back.  The results
+ * of instructions are compared with literal definitions in 128-bit integers and wider floats. */
 #include "lang/kernel/ir/sem.h"
 #include "tests/support/kir_gen.h"
 #include "tests/unit/check.h"
 
 static Ctx ctx;
 
-/* -- meaning ------------------------------------------------------------------------------------------------------- */
+/* -- semantics ----------------------------------------------------------------------------------------------------- */
 typedef __int128 Wide;
 static const qs_dtype ints[] = {QS_I32, QS_U32, QS_I64, QS_U64};
 
@@ -119,7 +119,7 @@ static void floats_convert_toward_zero(void) {
     CHECK(true);
 }
 
-/* Correctly rounded: + - * / in float64 and then float32 are those of float32. */
+/* Correctly rounded: + - * / computed in float64 and rounded to float32 equal the float32 operations. */
 static void floats_are_rounded_at_each_step(void) {
     uint64_t state = 4;
     KSlot none = {0};

@@ -1,6 +1,6 @@
-/* A kernel in terms of what a target has (passes/legal.h) computes what the kernel does, to the bit: every instruction
- * on edge values, and random kernels, with each capability away and with all of them; whole, and split into interior
- * and border. */
+/* A kernel that is rewritten for the capabilities of a target (passes/legal.h) has bitwise the same results: every
+ * instruction on edge values, and random kernels, without each capability and with all of them; undivided, and split
+ * into interior and border. */
 #include "lang/kernel/passes/legal.h"
 #include "tests/support/kir_gen.h"
 #include "tests/unit/check.h"
@@ -25,11 +25,11 @@ static qs_status run(KCase *k) {
 }
 
 static void try_case(KCase *k, const char *kind, uint64_t number) {
-    if (!(can & LEGAL_ATOMIC) && k->func->barrier) return; /* positions run side by side there */
+    if (!(can & LEGAL_ATOMIC) && k->func->barrier) return; /* positions run in parallel there */
     CHECK(kgen_agrees(k, run, kind, number));
 }
 
-/* What is left is what the machine has. */
+/* Only instructions that the target has are left. */
 static void check_primitive(KCase *k, const char *kind, uint64_t number) {
     Arena arena;
     qarena_init(&arena, &ctx);

@@ -1,4 +1,4 @@
-/* The lexer: tokens of a text, one line each side; values of numbers. */
+/* The lexer: the tokens of a text, one line per side; values of numbers. */
 #include "lang/syntax/lex.h"
 #include "tests/unit/parse_help.h"
 
@@ -73,7 +73,7 @@ static void integer(const char *text, IntLiteral kind, uint64_t bits) {
     printf("%s: got %d %llu\n", text, k, (unsigned long long)got);
 }
 
-/* Integers are kept exactly, in every radix, or are said to be too long. */
+/* Integers are kept exactly, in every radix, or are reported as too long. */
 static void integers(void) {
     integer("0", INT_AS_DOUBLE, 0);
     integer("9007199254740992", INT_AS_DOUBLE, 0);

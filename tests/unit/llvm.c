@@ -1,4 +1,4 @@
-/* LLVM is found, or refused with a sentence that says what to do; bad IR is an error, not the end of the process. */
+/* LLVM is found, or there is an error that says what to do; invalid IR is an error, not the end of the process. */
 #include "devices/llvm.h"
 #include "tests/unit/check.h"
 

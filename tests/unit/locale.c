@@ -1,4 +1,4 @@
-/* A host program that writes 1,5: programs, files and messages have a point all the same. */
+/* A host program with a decimal comma: programs, files and messages have a decimal point all the same. */
 #include "tests/unit/check.h"
 #include "vm/array/array.h"
 #include "vm/base/number.h"
@@ -65,7 +65,7 @@ static void programs(const char *device, const char *folder) {
     qs_close(vm);
 }
 
-/* What number.c prints itself is what the C library prints, wherever the room ends. */
+/* The output of number.c equals the output of the C library, at every buffer size. */
 static void same(const char *fmt, ...) {
     for (size_t n = 0; n < 40; n++) {
         char ours[64], theirs[64];
@@ -93,7 +93,7 @@ int main(void) {
         printf("skipped: localedef cannot make a locale here\n");
     } else {
         snprintf(text, sizeof text, "%g", 1.5);
-        CHECK_TEXT(text, "1,5"); /* the locale is in force */
+        CHECK_TEXT(text, "1,5"); /* the locale is active */
         qnum_print(text, sizeof text, "%g", 1.5);
         CHECK_TEXT(text, "1.5");
         CHECK(qnum_read("2.5", NULL) == 2.5 && qnum_read_float("2.5", NULL) == 2.5f);

@@ -1,4 +1,5 @@
-/* Kernels from text to numbers: types, control flow, calls, small arrays.  Indexing has its own file, lower_index.c. */
+/* Kernels from source to results: types, control flow, calls, small arrays.  Indexing has its own file,
+ * lower_index.c. */
 #include "tests/support/lowered.h"
 
 #define KERNEL(params, body) "function [] = __kernel__ f(" params ")\n" body "\nend\n"

@@ -1,4 +1,4 @@
-/* Indexing in kernels: access modes, slices, atomics, shared memory, modes of the machine. */
+/* Indexing in kernels: access modes, slices, atomics, shared memory, modes of the VM. */
 #include "tests/support/lowered.h"
 
 static void modes(void) {
@@ -242,7 +242,7 @@ static void shared(void) {
     END;
 }
 
-/* The forms that later passes rely on: positions in int64 plus constants, one test per address. */
+/* The forms that later passes require: positions in int64 plus constants, one bounds check per address. */
 static void form_of_code(void) {
     BEGIN("function [] = __kernel__ a(x : mat, y : mat, pos : ivec2)\n"
           " i = pos[0] - 1\n"

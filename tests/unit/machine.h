@@ -1,4 +1,4 @@
-/* machine.h -- a bare machine for unit tests of vm: values, arrays and errors work, nothing runs. */
+/* machine.h -- a minimal VM for unit tests of vm: values, arrays and errors work, no program runs. */
 #ifndef TESTS_UNIT_MACHINE_H
 #define TESTS_UNIT_MACHINE_H
 #include "tests/unit/check.h"
@@ -16,7 +16,7 @@ static inline qs_vm *machine_open(void) {
     return (qs_vm *)m;
 }
 
-/* Everything was released: only what the context itself holds is left, and that goes with it. */
+/* Everything was released: only the memory of the context itself is left, and it is freed with the context. */
 static inline void machine_close(qs_vm *vm) {
     qgc_collect(vm);
     CHECK(qvm(vm)->gc_count == 0);
@@ -43,7 +43,7 @@ static inline qs_value make_vec(qs_vm *vm, qs_dtype d, int n, const double *x) {
     return qarr_value(make_array(vm, d, 1, (int64_t[]){n}, x));
 }
 
-/* A cell of ?? that takes the references of its items. */
+/* A cell of ?? that takes over the references of its items. */
 static inline qs_value make_cell(qs_vm *vm, int n, const qs_value *items) {
     Cell *c = NULL;
     CHECK(qcell_new(vm, qtype_any(qvm_ctx(vm)), 1, (int64_t[]){n}, &c) == QS_OK);
@@ -53,7 +53,7 @@ static inline qs_value make_cell(qs_vm *vm, int n, const qs_value *items) {
 
 static inline const Type *named(qs_vm *vm, const char *name) { return qtype_builtin(qvm_ctx(vm), name); }
 
-/* The last error has this status and this sentence; it is cleared. */
+/* Checks that the last error has this status and this message; clears it. */
 static inline void check_error(qs_vm *vm, qs_status got, qs_status want, const char *text, const char *file, int line) {
     check_report(got == want, file, line, "status");
     check_text(qvm_ctx(vm)->err.text, text, file, line, "sentence");

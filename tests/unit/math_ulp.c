@@ -151,8 +151,8 @@ static double from_bits(qs_dtype d) {
     return d == QS_F32 ? (double)f : x;
 }
 
-/* A third arbitrary bits, the rest where functions are used: small, around 1, up to a hundred; some beside special
- * points. */
+/* A third are arbitrary bits, the rest in the usual range of functions: small, around 1, up to a hundred; some near
+ * special points. */
 static double sample(qs_dtype d, int i) {
     if (i < NSPECIAL) return special[i];
     double unit = (double)(int64_t)random_bits() / 9223372036854775808.0;
@@ -166,8 +166,8 @@ static double sample(qs_dtype d, int i) {
     }
 }
 
-/* Distance in units of the last place of the reference rounded to d, at least of those of `least_value`; infinite when
- * kinds differ. */
+/* Distance in units of the last place of the reference rounded to d, at least of those of `least_value`; infinite if
+ * the two are of different classes (nan, infinite, finite). */
 static double ulps(qs_dtype d, long double want, double got, double least_value) {
     double rounded = d == QS_F32 ? (double)(float)want : (double)want;
     if (isnan(rounded) || isnan(got)) return isnan(rounded) && isnan(got) ? 0 : INFINITY;
@@ -224,7 +224,7 @@ static void on_cpu(MathFn fn, qs_dtype d, void *x[3]) {
     cpu.ops->unload(&cpu, p);
 }
 
-/* -- our own, behind a loop over all samples ----------------------------------------------------------------------- */
+/* -- our own functions, in a loop over all samples ----------------------------------------------------------------- */
 static const char loop_text[] =
     "declare %1$s @%2$s(%3$s)\n"
     "define void @kernel(ptr %%a, ptr %%b, ptr %%out, i64 %%n) {\nentry:\n  br label %%loop\n"
@@ -280,7 +280,7 @@ static void fill(qs_dtype d, void *x[3]) {
     }
 }
 
-/* Between any two poles on the left log gamma has a zero, near which the terms that it is computed of cancel. */
+/* Between any two poles on the left log gamma has a zero, near which the terms of its computation cancel. */
 static double least_value(MathFn fn, double x) { return fn == MF_lgamma && x < 0 ? 1 : 0; }
 
 static void compare(MathFn fn, qs_dtype d, void *x[3], int bound, const char *where) {

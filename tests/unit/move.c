@@ -1,5 +1,5 @@
-/* Moving elements between strided places: every element size, order of axes, gaps, steps backward and of nothing, short
- * and long extents around tiles and squares, one to four threads, against element by element. */
+/* Moving elements between strided positions: every element size, order of axes, gaps, negative and zero strides, short
+ * and long extents around tiles and squares, one to four threads, compared with copies element by element. */
 #include "vm/array/move.h"
 #include "tests/unit/machine.h"
 
@@ -9,7 +9,7 @@ static int64_t below(int64_t n) {
     return (int64_t)((seed >> 33) % (uint64_t)n);
 }
 
-/* Steps of a packed side whose axes lie in a random order, with gaps behind some; the bytes it reaches over. */
+/* Strides of a contiguous array whose axes have a random order, with gaps after some; the bytes that it spans. */
 static ptrdiff_t lay_out(int rank, const int64_t *n, size_t size, ptrdiff_t *steps) {
     int order[QS_MAX_RANK];
     ptrdiff_t step = (ptrdiff_t)size;
@@ -35,7 +35,7 @@ static void move_one_by_one(size_t size, int rank, const int64_t *n, char *dst, 
         move_one_by_one(size, rank - 1, n + 1, dst + i * *ds, ds + 1, src + i * *ss, ss + 1);
 }
 
-/* Into two places filled alike, so that a byte written between the elements is seen, too. */
+/* Into two equally filled destinations, so that a byte written between the elements is detected, too. */
 static void check_move(Ctx *c, size_t size, int rank, const int64_t *n, bool twisted) {
     ptrdiff_t ds[QS_MAX_RANK], ss[QS_MAX_RANK], into = lay_out(rank, n, size, ds), from = lay_out(rank, n, size, ss);
     ptrdiff_t offset = 0;

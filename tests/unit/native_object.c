@@ -1,4 +1,4 @@
-/* The object loader: runs what LLVM made, and refuses anything damaged instead of crashing on it. */
+/* The object loader: runs objects compiled by LLVM, and rejects damaged ones instead of crashing. */
 #include "devices/elf.h"
 #include "devices/native.h"
 #include "lang/kernel/compile.h"
@@ -33,7 +33,7 @@ static void try_load(const char *bytes, size_t n, ElfResolve *r, void *ud) {
     qerr_clear(&ctx);
 }
 
-/* Whatever is changed at random, nothing is read or written outside. */
+/* For any random change there is no access out of bounds. */
 static void test_damage(const Code *code, void *mvec) {
     char *copy = aligned_alloc(64, (code->n + 63) / 64 * 64);
     srand(1);
@@ -63,7 +63,7 @@ static Elf open_elf(char *p) {
     return e;
 }
 
-/* Each mistake has its sentence: damage is found where it is, not by what it would lead to. */
+/* Each error has its own message: damage is reported at its position, not by its consequences. */
 static void test_mistakes(const Code *code, void *mvec) {
     enum {
         NAMES,

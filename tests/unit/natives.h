@@ -4,7 +4,7 @@
 #include "stdlib/builtins.h"
 #include "tests/unit/machine.h"
 
-/* Takes the references of the arguments. */
+/* Takes over the references of the arguments. */
 static inline qs_status native(qs_vm *vm, qs_native_fn *f, int nin, qs_value *in, int nout, qs_value *out) {
     for (int i = 0; i < nout || i < 1; i++) out[i] = qs_nil();
     qs_call_args c = {nin, nout, in, out, .name = "native"};

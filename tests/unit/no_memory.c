@@ -24,7 +24,7 @@ static qs_status run(const char *path, long fail_after, long *left) {
     qs_status s = qs_run_file(vm, path);
     *left = qvm_ctx(vm)->fail_after;
     qvm_ctx(vm)->fail_after = -1;
-    qvm_ctx(vm)->limit = 1; /* an error is reported even where no memory is left */
+    qvm_ctx(vm)->limit = 1; /* an error is reported even if no memory is left */
     CHECK(!qs_error_report(vm) == (s == QS_OK));
     qvm_ctx(vm)->limit = 0;
     qs_error_clear(vm);
@@ -33,7 +33,7 @@ static qs_status run(const char *path, long fail_after, long *left) {
     return s;
 }
 
-/* What a script catches is its own affair; a failure in the middle of what it tests as an error, too. */
+/* A script may catch any error, also a failure in the middle of the code that it expects to fail. */
 static bool tells(const char *path) {
     char text[1 << 16];
     FILE *f = fopen(path, "r");
@@ -51,7 +51,7 @@ static void sample(const char *path) {
         bool right = s == QS_OK || s == QS_ENOMEM;
         if (!right) fprintf(stderr, "%s: status %d where allocation %ld fails\n", path, (int)s, n);
         CHECK(right);
-        if (left > 0) return; /* it makes fewer */
+        if (left > 0) return; /* it makes fewer arrays */
     }
 }
 

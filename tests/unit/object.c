@@ -1,4 +1,4 @@
-/* Cells, class instances, dynamic objects, functions, foreign values; their end, and the cycle collector. */
+/* Cells, class instances, dynamic objects, functions, foreign values; their destruction, and the cycle collector. */
 #include "lang/syntax/ast.h"
 #include "tests/unit/machine.h"
 
@@ -142,7 +142,7 @@ static void deep(qs_vm *vm) {
     CHECK(qvm(vm)->gc_count == 0);
 }
 
-/* A ring through every kind of container, with an array and a foreign value hanging on it. */
+/* A ring through every type of container, which also refers to an array and a foreign value. */
 static void ring(qs_vm *vm) {
     static const qs_foreign_type ftype = {.name = "thing", .release = count_release};
     static int one = 1;
@@ -162,7 +162,7 @@ static void ring(qs_vm *vm) {
     CHECK(released == 0 && qgc_collect(vm) == 4 && released == 1);
 }
 
-/* Whatever is reachable from outside survives with its contents, whatever the order of the list. */
+/* Every object reachable from outside survives with its contents, whatever the order of the list. */
 static void random_graph(qs_vm *vm) {
     enum { N = 200 };
     qs_value held[N];
@@ -184,7 +184,7 @@ static void random_graph(qs_vm *vm) {
     }
 }
 
-/* Cycles made in a loop do not pile up: the collector starts by itself. */
+/* Cycles made in a loop do not accumulate: the collector starts automatically. */
 static void automatic(qs_vm *vm) {
     size_t most = 0;
     for (int i = 0; i < 100000; i++) {

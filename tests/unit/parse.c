@@ -1,4 +1,4 @@
-/* What a text becomes.  The tree is written as its dump on one line, children in parentheses. */
+/* The result of parsing.  The tree is written as its dump on one line, children in parentheses. */
 #include "tests/unit/parse_help.h"
 
 static const struct {
@@ -271,7 +271,7 @@ static char *repeated(const char *s, int n, const char *tail) {
     return out;
 }
 
-/* Whatever is repeated without end: an error or a tree, in little time and stack. */
+/* Any construct repeated without end gives an error or a tree, in little time and stack. */
 static void hostile(void) {
     static const char *const units[] = {"(",
                                         "[",

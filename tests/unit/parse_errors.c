@@ -1,4 +1,4 @@
-/* What is said about a wrong text: where, in which words, and that one mistake gives one message. */
+/* Messages about syntax errors: the position, the words, and that one mistake gives one message. */
 #include "tests/unit/parse_help.h"
 
 static const struct {

@@ -1,4 +1,4 @@
-/* Type expressions to types: names, sizes known before the program runs, and what is said about wrong ones. */
+/* Type expressions to types: names, sizes known before the program runs, and messages about wrong ones. */
 #include "lang/names/types.h"
 #include "tests/unit/parse_help.h"
 

@@ -33,8 +33,8 @@ static void try_case(KCase *k, const char *kind, uint64_t number) {
     qtext_free(&t);
 }
 
-/* More than 48 kB of shared arrays: the first line asks for them, and they are cleared where the kernel expects that.
- */
+/* More than 48 kB of shared arrays: the first line requests the memory, and it is cleared if the kernel expects
+ * that. */
 static void large_shared(void) {
     Arena arena;
     Code code;
@@ -64,7 +64,7 @@ static void large_shared(void) {
     qarena_free(&arena);
 }
 
-/* PTX of f, which lies in the arena. */
+/* PTX of f, which is in the arena. */
 static const char *text_of(KFunc *f, Arena *arena, Text *out) {
     kir_seal(f);
     out->len = 0;
@@ -86,7 +86,7 @@ static const char *accumulate(KAtomic op, qs_dtype d, int index, Text *out) {
     return text_of(f, &arena, out);
 }
 
-/* A warp whose threads all update one element adds up first. */
+/* A warp whose threads all update one element reduces first. */
 static void warps(void) {
     static const KAtomic ops[] = {KA_ADD, KA_SUB, KA_MIN, KA_MAX};
     static const qs_dtype dtypes[] = {QS_I32, QS_U32, QS_I64, QS_U64, QS_F32, QS_F64};
@@ -97,7 +97,7 @@ static void warps(void) {
         for (size_t k = 0; k < sizeof dtypes / sizeof *dtypes; k++)
             CHECK(strstr(accumulate(ops[i], dtypes[k], 0, &t), "shfl.sync.down"));
     strcpy(gpu.arch, "sm_70");
-    have_ptxas = false; /* of today takes no sm_70 */
+    have_ptxas = false; /* current versions reject sm_70 */
     CHECK(strstr(accumulate(KA_ADD, QS_F32, 0, &t), "activemask.b32") && strstr(t.s, ".version 6.3"));
     strcpy(gpu.arch, "sm_80");
     have_ptxas = assembler;
@@ -124,7 +124,7 @@ static const char *negated(qs_dtype mid, qs_dtype to, Text *out) {
     return text_of(f, &arena, out);
 }
 
-/* True, negated as a signed number, is -1: LLVM's own way from a truth value to a float would make 1 of it. */
+/* True, negated as a signed number, is -1: LLVM's own conversion from a truth value to a float would give 1. */
 static void truth(void) {
     static const char *const archs[] = {"sm_70", "sm_80", "sm_90"};
     static const qs_dtype mids[] = {QS_I32, QS_I64, QS_F32, QS_F64};
@@ -134,7 +134,7 @@ static void truth(void) {
     for (size_t a = 0; a < sizeof archs / sizeof *archs; a++)
         for (size_t i = 0; i < sizeof mids / sizeof *mids; i++) {
             strcpy(gpu.arch, archs[a]);
-            have_ptxas = assembler && a > 0; /* of today takes no sm_70 */
+            have_ptxas = assembler && a > 0; /* current versions reject sm_70 */
             bool whole = mids[i] == QS_I32 || mids[i] == QS_I64;
             CHECK(!strstr(negated(mids[i], QS_F32, &t), "f32.s") && (!whole || strstr(t.s, "0fBF800000")));
             CHECK(!strstr(negated(mids[i], QS_F64, &t), "f64.s") && (!whole || strstr(t.s, "0dBFF0000000000000")));
@@ -160,7 +160,7 @@ static void function(MathFn fn, qs_dtype d, Text *out) {
     qarena_free(&arena);
 }
 
-/* A loop of the host has the bits of the C library, which only functions that are exact everywhere have here. */
+/* A host loop has the bits of the C library; on a GPU only functions that are exact everywhere have them. */
 static void bits_of_the_host(void) {
     static const MathFn fns[] = {MF_sqrt, MF_floor, MF_sin, MF_pow};
     for (size_t i = 0; i < sizeof fns / sizeof *fns; i++) {
@@ -185,7 +185,7 @@ static void bits_of_the_host(void) {
     }
 }
 
-/* Without libdevice every function is complete: nothing is left to be found elsewhere. */
+/* Without libdevice every function is complete: there are no unresolved symbols. */
 static void own_functions(void) {
     Text t;
     qtext_init(&t, &ctx);
@@ -231,7 +231,7 @@ static void fast_math(void) {
     qtext_free(&t);
 }
 
-/* From the oldest target that ptxas still takes to the newest that every LLVM knows. */
+/* From the oldest target that ptxas still accepts to the newest that every LLVM knows. */
 static void targets(void) {
     static const char *const archs[] = {"sm_75", "sm_86", "sm_89", "sm_90"};
     for (size_t i = 0; i < sizeof archs / sizeof *archs; i++) {

@@ -1,5 +1,5 @@
-/* Philox4x32-10 against the known answers of its authors (Random123, kat_vectors), and the statistics of what is drawn.
- */
+/* Philox4x32-10 compared with the known answers of its authors (Random123, kat_vectors), and the statistics of the
+ * random numbers. */
 #include "vm/value/random.h"
 #include "tests/unit/natives.h"
 

@@ -68,7 +68,7 @@ static void check_reduce(qs_vm *vm, Reduce r, qs_value a, int rank, const int64_
     if (s == QS_EVALUE && r == RED_PROD) {
         qerr_clear(qvm_ctx(vm));
         return;
-    } /* integers that grew too large */
+    } /* integers that overflow */
     CHECK(s == QS_OK);
     int64_t outer = 1, n = 1, inner = 1, at = rank == 1 ? 1 : 0; /* a vec is 1xN */
     if (dim == DIM_ALL) n = (int64_t)qval_array(a)->count;
@@ -124,7 +124,7 @@ static void everything(qs_vm *vm) {
         }
 }
 
-/* -- kinds, empties, NaN, exactness -------------------------------------------------------------------------------- */
+/* -- types, empties, NaN, exactness -------------------------------------------------------------------------------- */
 static qs_value reduce(qs_vm *vm, Reduce r, qs_value x) {
     qs_value out = qs_nil();
     CHECK(qred_run(vm, r, x, DIM_ALL, &out) == QS_OK);
@@ -181,7 +181,7 @@ static void exactness(qs_vm *vm) {
     CHECK(qarr_fill(vm, i, qs_int(INT64_MAX / 500)) == QS_OK);
     CHECK_ERROR(vm, qred_run(vm, RED_SUM, qarr_value(i), DIM_ALL, &out), QS_EVALUE, "sum: integer overflow");
     for (size_t k = 0; k < 1000; k += 2) CHECK(qarr_put(vm, i, k, qs_int(-(INT64_MAX / 500))) == QS_OK);
-    CHECK(reduce(vm, RED_SUM, qarr_value(i)).u.i == 0); /* what wraps on the way and comes back is no overflow */
+    CHECK(reduce(vm, RED_SUM, qarr_value(i)).u.i == 0); /* a wrap in between is no overflow */
     CHECK_ERROR(vm, qred_run(vm, RED_PROD, qarr_value(i), DIM_ALL, &out), QS_EVALUE, "prod: integer overflow");
     CHECK(qarr_put(vm, i, 3, qs_int(0)) == QS_OK && reduce(vm, RED_PROD, qarr_value(i)).u.i == 0);
     qarr_release(vm, f);
@@ -197,7 +197,7 @@ static bool same_bits(qs_value x, qs_value y) {
     return a->count == b->count && !memcmp(elements(a), elements(b), a->count * qdtype_size((qs_dtype)a->dtype));
 }
 
-/* The same numbers to the last bit, whatever the number of threads. */
+/* The same bits, whatever the number of threads. */
 static void by_threads(void) {
     static const int64_t dims[2] = {701, 503};
     qs_vm *vms[2] = {machine_open(), machine_open()};
@@ -231,8 +231,8 @@ static void by_threads(void) {
     CHECK(dot[0] == dot[1] && spread[0] == spread[1] && dot[0] > spread[0] && spread[0] > 0);
 }
 
-/* Running results of rows around the limits of strands, pieces and blocks: the same bits by any number of threads, with
- * gaps or without; near those of one sum; and where nothing is negative they never fall. */
+/* Running results of rows around the limits of strands, parts and blocks: the same bits for any number of threads, with
+ * or without gaps; close to the results of one sum; and monotonic if no element is negative. */
 static void check_long_row(qs_dtype d, int64_t n, int64_t rows) {
     Array *first = NULL;
     qs_vm *vms[4];

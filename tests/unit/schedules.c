@@ -16,7 +16,7 @@
 
 enum { GPUS = 2, BUFFERS = 9, STEPS = 120, SMALL = 16000, LARGE = (9 << 20) / 4 + 1, LIMIT = 350 << 10 };
 
-/* The driver as others in the process call it. */
+/* The driver as other users in the process call it. */
 typedef struct {
 #define CU(name, symbol, args) int(*name) args;
 #include "devices/cuda_api.def"
@@ -24,9 +24,9 @@ typedef struct {
 
 typedef struct {
     Buffer *b;
-    uint32_t *want; /* what a program would have there */
+    uint32_t *want; /* the expected contents */
     int64_t n;
-    int given; /* on which device others have it, or -1 */
+    int given; /* the device on which others hold it, or -1 */
 } Array;
 
 static FakeCuda *fake;
@@ -35,8 +35,8 @@ static Api api;
 static Ctx ctx;
 static Device gpu[GPUS];
 static Program *code[GPUS];
-static void *context[GPUS], *theirs[GPUS]; /* a stream of others */
-static DevPtr named[GPUS];                 /* ours, if they work there; or 0 */
+static void *context[GPUS], *theirs[GPUS]; /* a stream of other users */
+static DevPtr named[GPUS];                 /* our stream, if they work there; or 0 */
 static Array array[BUFFERS];
 static uint64_t state;
 static int wrong;
@@ -54,7 +54,7 @@ static int run(void *loaded, const FakeLaunch *l, const uint64_t *slots) {
     uint32_t *y = (void *)(uintptr_t)a[0], *x = (void *)(uintptr_t)a[3];
     uint64_t begin, end;
     (void)loaded, (void)l;
-    if (!block_of(a[0], &begin, &end) || !block_of(a[3], &begin, &end)) return wrong++, 0; /* it is not there */
+    if (!block_of(a[0], &begin, &end) || !block_of(a[3], &begin, &end)) return wrong++, 0; /* it is not available */
     for (int64_t i = 0; i < (int64_t)a[1]; i++) y[i] = value(a[7] ? y[i] : 0, x[i % (int64_t)a[4]], (uint32_t)a[6], i);
     return 0;
 }
@@ -102,7 +102,7 @@ static void write_host(Array *a) {
     must(qbuf_settle(&ctx, a->b));
 }
 
-/* A device is asked for the contents, and nothing is done with them. */
+/* Requests the contents on a device without using them. */
 static void move(Array *a) {
     Device *d = &gpu[draw(GPUS)];
     DevPtr p;
@@ -142,8 +142,8 @@ static void clone(Array *a) {
     memcpy(to->want, a->want, (size_t)a->n * 4);
 }
 
-/* Others get the block, fill it on their stream, behind our work and before what we do next.  On ours they need not
- * ask, once they have its name. */
+/* Others get the block, write it on their stream, after our work and before our next work.  On our stream they need not
+ * ask, once they have its handle. */
 static void give(Array *a) {
     int k = a->given >= 0 ? a->given : (int)draw(GPUS), byte = (int)draw(256);
     Device *d = &gpu[k];
@@ -210,7 +210,7 @@ static void close_devices(void) {
     }
 }
 
-/* How many reads of it were wrong. */
+/* The number of wrong reads. */
 static int schedule(uint64_t seed, int deaf) {
     bool large = seed % 16 == 7;
     int pools = seed % 4 != 3;
@@ -231,7 +231,7 @@ static int schedule(uint64_t seed, int deaf) {
     for (int i = 0; i < BUFFERS; i++) take_back(&array[i]), read_host(&array[i]);
     for (int i = 0; i < BUFFERS; i++) drop(&array[i]);
     close_devices();
-    if (deaf && fake->misuse) wrong++, fake->misuse = 0; /* memory that was not there */
+    if (deaf && fake->misuse) wrong++, fake->misuse = 0; /* memory that was not allocated */
     CHECK(!fake->misuse && !fake->allocated && !fake->retained && !fake->streams && !fake->events && !fake->modules);
     if (fake->misuse) printf("  misuse: %s\n", fake->wrong);
     return wrong;

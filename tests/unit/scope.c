@@ -1,4 +1,4 @@
-/* Names: each test lists, in the order of the text, what every identifier was found to be. */
+/* Names: each test lists, in the order of the text, how every identifier was resolved. */
 #include "tests/unit/scope_help.h"
 
 typedef struct {
@@ -62,7 +62,7 @@ static void names(const char *text, const char *expected) {
 
 static Func *function_at(const Unit *u, int i) { return u->funcs[i]->u.func; }
 
-/* k is defined above a and mentioned from h, which itself does not use a: h must carry it. */
+/* k is defined above a and mentioned in h, which itself does not use a: h must capture it. */
 static void nested_captures(void) {
     Ctx c;
     World w;
@@ -85,7 +85,7 @@ static void nested_captures(void) {
     qctx_close(&c);
 }
 
-static void recursion(void) { /* two nested functions that call each other carry each other's captures */
+static void recursion(void) { /* two nested functions that call each other include each other's captures */
     Ctx c;
     World w;
     qctx_init(&c, 32);

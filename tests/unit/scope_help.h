@@ -1,4 +1,4 @@
-/* scope_help.h -- a small machine for the tests of scope and rewriting: a few known names, slots in order. */
+/* scope_help.h -- a small VM for the tests of scope and rewriting: a few known names, slots in order. */
 #ifndef TESTS_SCOPE_HELP_H
 #define TESTS_SCOPE_HELP_H
 #include "lang/names/scope.h"

@@ -1,4 +1,4 @@
-/* Reductions: which rule fits, what it becomes, what stays for the run time, and that rewriting ends. */
+/* Rewriting: the rule that matches, its result, the parts left for run time, and termination. */
 #include "lang/names/rewrite.h"
 #include "tests/unit/scope_help.h"
 
@@ -101,7 +101,7 @@ int main(void) {
     becomes("x = 1\nreduction (a, i) -> a[i, :] = cos(a)\nx[3, :]", "call(cos x)");
     becomes("x = 1\nreduction (a, i) -> a[i, :] = cos(a)\nx[:, :]", "unchanged");
     becomes("x = 1\nreduction (a, v) -> (a[:] = v) = (a = v)\nx.f[:] = 3", "assign =(to: field f(x) 3)");
-    becomes("x = 1\nreduction (a, v) -> (a[:] = v) = (a = v)\nsize(x)[:] = 3", "unchanged"); /* a call is no target */
+    becomes("x = 1\nreduction (a, v) -> (a[:] = v) = (a = v)\nsize(x)[:] = 3", "unchanged"); /* not a target */
     becomes("x = 1\nreduction (a, v) -> (a[0] += v) = (a[1] += v)\nx[0] += 2", "assign +=(to: index(x 1) 2)");
     becomes("x = 1\nreduction (a, v) -> (a[0] += v) = (a[1] += v)\nx[0] -= 2", "unchanged");
     becomes("x = 1\nreduction (a) -> -(a) = (a)\nreduction (a) -> -(-a) = a\n-(-x)", "x");

@@ -1,4 +1,5 @@
-/* Sorting: every dtype, length, direction and number of threads, against the C library's; order of equal elements. */
+/* Sorting: every dtype, length, direction and number of threads, compared with the C library; the order of equal
+ * elements. */
 #include "stdlib/stdlib.h"
 #include "tests/unit/machine.h"
 #include "vm/base/dtype.h"
@@ -13,8 +14,8 @@ static uint64_t draw(void) {
 
 typedef enum { ANY_BITS, SMALL_NUMBERS, NEAR_ONE, KINDS } Kind;
 
-/* Bit patterns of all sorts (NaN, infinities, denormals, both zeros); few values; values that differ in the last bits,
- * which insertion cannot end, beside one far away. */
+/* Bit patterns of all sorts (NaN, infinities, denormals, both zeros); few distinct values; values that differ in the
+ * last bits, which insertion sort alone cannot finish, with one distant value. */
 static void fill(qs_dtype d, Kind kind, char *x, size_t n) {
     size_t size = qdtype_size(d);
     for (size_t i = 0; i < n; i++) {
@@ -31,7 +32,7 @@ static qs_dtype dtype;
 static bool down;
 static const char *base;
 
-static int in_order(const void *a, const void *b) { /* of positions; equal ones by position */
+static int in_order(const void *a, const void *b) { /* sorts positions; equal ones by position */
     size_t i = *(const size_t *)a, k = *(const size_t *)b, size = qdtype_size(dtype);
     const char *p = base + i * size, *q = base + k * size;
     double x = qdtype_get(dtype, p), y = qdtype_get(dtype, q);
@@ -73,7 +74,7 @@ static void check_line(qs_vm *vm, qs_dtype d, Kind kind, size_t n, bool descend)
     free(want), free(x), free(y), free(z), free(index);
 }
 
-/* Lines across an array are those that are sorted one by one. */
+/* Sorted lines across an array equal lines sorted one by one. */
 static void check_lines(qs_vm *vm) {
     enum { OUTER = 3, N = 700, INNER = 20, COUNT = OUTER * N * INNER };
     static float x[COUNT], y[COUNT], line[N], want[N];

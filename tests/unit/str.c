@@ -1,4 +1,4 @@
-/* The intern table, near misses, and the map against a plain list. */
+/* The intern table, near misses, and the map, compared with a plain list. */
 #include "vm/base/str.h"
 #include "tests/unit/check.h"
 
@@ -19,7 +19,7 @@ static void strings(Ctx *c) {
     CHECK(n == qstr_name(c, text, 200) && qstr_equal(n, l1) && qstr_compare(n, l1) == 0);
     qstr_release(c, l1);
     qstr_release(c, l2);
-    CHECK(c->bytes > before); /* two names stay */
+    CHECK(c->bytes > before); /* two names are kept */
     Str *e = qstr_new(c, "", 0);
     CHECK(e->len == 0 && qstr_compare(e, n) < 0 && qstr_compare(n, e) > 0);
     qstr_release(c, e);

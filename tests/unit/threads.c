@@ -1,4 +1,4 @@
-/* The thread pool: every piece once, visible afterwards; one job after another; chains; after fork; limits. */
+/* The thread pool: every part runs once, visible afterwards; successive jobs; chains; after fork; limits. */
 #include "devices/threads.h"
 #include "tests/unit/check.h"
 
@@ -40,7 +40,7 @@ static void test_jobs(Threads *t, uint32_t times) {
     free(j);
 }
 
-/* Pieces of a job that is said to be a part of something are counted, with one thread and with several. */
+/* Parts of a job that is marked as part of another are counted, with one thread and with several. */
 static void test_doing(Threads *t) {
     Job *j = calloc(1, sizeof *j);
     Doing *d = &ctx.doing;
@@ -59,7 +59,7 @@ static void test_doing(Threads *t) {
     free(j);
 }
 
-/* Room for qthreads_workers is enough, however few the pieces. */
+/* Room for qthreads_workers is sufficient, however few the parts. */
 static void test_few_pieces(Threads *t) {
     for (int64_t n = 1; n <= 7; n++)
         for (int64_t grain = 0; grain <= 3; grain++) {
@@ -113,7 +113,7 @@ static void where(void *ud, int64_t first, int64_t last, int worker) {
     nanosleep(&slice, NULL);
 }
 
-/* A worker that may run on one processor only, where the caller is, is sent to another one. */
+/* A worker that is restricted to the caller's CPU is moved to another one. */
 static void test_apart(void) {
     cpu_set_t old, one;
     int at[2], here = sched_getcpu();
@@ -122,9 +122,9 @@ static void test_apart(void) {
     Threads *t = qthreads_open(&ctx, 2);
     CPU_ZERO(&one);
     CPU_SET((size_t)here, &one);
-    for (int i = 0; i < 2 || (i < 100 && (at[1] < 0 || at[1] == here)); i++) { /* we may be moved meanwhile */
+    for (int i = 0; i < 2 || (i < 100 && (at[1] < 0 || at[1] == here)); i++) { /* the thread may be moved meanwhile */
         at[1] = -1;
-        sched_setaffinity(0, sizeof one, &one); /* the caller is here; a worker that is made now keeps to it */
+        sched_setaffinity(0, sizeof one, &one); /* the caller is here; a new worker inherits this CPU */
         if (i) sched_setaffinity(0, sizeof old, &old);
         qthreads_run(t, 8, 1, where, at);
     }
@@ -133,7 +133,7 @@ static void test_apart(void) {
 }
 
 /* -- chains -------------------------------------------------------------------------------------------------------- */
-enum { LINKS = 300, SLOW = 17 /* every so many a link is late, and others make it */ };
+enum { LINKS = 300, SLOW = 17 /* every n-th link is late, and other threads make it */ };
 typedef struct {
     ThreadsChain chain;
     uint64_t value[LINKS + 1];
@@ -160,7 +160,7 @@ static void take_links(void *ud, int64_t first, int64_t last, int worker) {
     }
 }
 
-/* Each link is made once, from the one before, by its thread or by one that waited too long for it. */
+/* Each link is made once, from the previous one, by its thread or by one that waited too long for it. */
 static void test_chain(Threads *t) {
     Links *l = calloc(1, sizeof *l);
     uint64_t value = 1;

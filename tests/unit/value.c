@@ -185,7 +185,7 @@ static void equality(qs_vm *vm) {
     CHECK(qcell_store(vm, b.u.p, 0, qs_num(2)) == QS_OK && !equal(vm, a, b));
     qs_value loop1 = make_cell(vm, 1, (qs_value[]){qs_nil()}), loop2 = make_cell(vm, 1, (qs_value[]){qs_nil()});
     CHECK(qcell_store(vm, loop1.u.p, 0, loop1) == QS_OK && qcell_store(vm, loop2.u.p, 0, loop2) == QS_OK);
-    CHECK(!equal(vm, loop1, loop2)); /* both go here; the collector frees them */
+    CHECK(!equal(vm, loop1, loop2)); /* both are released here; the collector frees them */
     CHECK(qgc_collect(vm) == 2);
 }
 
@@ -235,7 +235,7 @@ static void construction(qs_vm *vm) {
     qval_release(vm, v);
 }
 
-/* Whichever block is refused, construction says so and leaves nothing behind. */
+/* Whichever allocation fails, construction reports it and leaks nothing. */
 static void out_of_memory(qs_vm *vm) {
     const Type *mats = qtype_array(qvm_ctx(vm), named(vm, "mat2x2"), 1);
     qs_value v, three = qs_num(3), x = make_vec(vm, QS_F32, 3, NULL);

@@ -1,4 +1,4 @@
-"""What is called, and loops in Python."""
+"""The called functions, and loops in Python."""
 import time
 
 

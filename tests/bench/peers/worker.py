@@ -15,7 +15,7 @@ def serve(peer, say):
         if word != "case":
             say(f"{min(timed(run) for _ in range(int(word))):.6f}")
             continue
-        run = None  # its arrays go before the next ones come
+        run = None  # its arrays are freed before the next ones are made
         make = peer.CASES.get(rest[0])
         if not make:
             say(f"none: it is not written in {peer.NAME}")

@@ -178,7 +178,7 @@ def flat(results):
 
 
 class Peer:
-    """What worker.serve asks: the cases by NAME:SIZE."""
+    """The interface for worker.serve: the cases by NAME:SIZE."""
 
     def __init__(self, kind, folder):
         self.NAME, self.CASES = kind, self

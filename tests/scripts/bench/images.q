@@ -1,5 +1,5 @@
 % tolerance: 1e-4
-% The image programs of tests/bench at sizes that no vector and no block divides: the same sums on every device.
+% The image programs of tests/bench at sizes that no vector width or block size divides: equal sums on every device.
 import "../../bench/kernels/box.q"
 import "../../bench/kernels/gauss.q"
 import "../../bench/kernels/jacobi.q"
@@ -7,7 +7,7 @@ import "../../bench/kernels/nlmeans.q"
 import "../../bench/kernels/bilateral.q"
 import "../../bench/kernels/life.q"
 
-% Depends on where the values stand.
+% This result depends on the positions of the values.
 function s = weighed(y)
     s = sum(reshape(y, [numel(y)]).*(1 + pattern(numel(y), 53, 1019)))
 end

@@ -1,9 +1,9 @@
 % tolerance: 1e-4
-% The matrix programs of tests/bench at odd sizes, and the set of Mandelbrot: the same sums on every device.
+% The matrix programs of tests/bench at odd sizes, and the Mandelbrot set: equal sums on every device.
 import "../../bench/kernels/tiles.q"
 import "../../bench/kernels/mandelbrot.q"
 
-% Depends on where the values stand.
+% This result depends on the positions of the values.
 function s = weighed(y)
     s = sum(reshape(y, [numel(y)]).*(1 + pattern(numel(y), 53, 1019)))
 end

@@ -1,5 +1,5 @@
 % tolerance: 1e-4
-% The one-dimensional programs of tests/bench at sizes that no vector divides: the same sums on every device.
+% The one-dimensional programs of tests/bench at sizes that no vector width divides: equal sums on every device.
 import "../../bench/kernels/saxpy.q"
 import "../../bench/kernels/histogram.q"
 import "../../bench/kernels/nbody.q"
@@ -7,7 +7,7 @@ import "../../bench/kernels/blackscholes.q"
 import "../../bench/kernels/kmeans.q"
 import "../../bench/kernels/sortkey.q"
 
-% Depends on where the values stand.
+% This result depends on the positions of the values.
 function s = weighed(y)
     s = sum(reshape(y, [numel(y)]).*(1 + pattern(numel(y), 53, 1019)))
 end

@@ -2,7 +2,7 @@
 % needs: opencl
 % options: --device auto:cpu,opencl
 
-% Wherever a launch runs, and however often that changes, the result is the same.
+% The result does not depend on the device of a launch, nor on how often the device changes.
 function [] = __kernel__ step(x : mat, y : mat, v : scalar, pos : ivec2)
     s = 0.0
     for k = 0..20

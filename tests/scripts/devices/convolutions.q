@@ -1,5 +1,5 @@
 % tolerance: 2e-4
-% convolutions and their gradients, by cuDNN where that is, else as kernels or on the processor
+% Convolutions and their gradients: by cuDNN if it is available, otherwise by kernels or on the CPU.
 import "Quasar.DNN.dll"
 
 wave = s -> reshape(sin(float64(1..prod(s))*0.7)*2, s)
@@ -10,7 +10,7 @@ function [] = told(name, list)
     print name
 end
 
-% Values and the gradients with respect to images, weights and bias.
+% values and the gradients with respect to images, weights and bias
 function [] = all_of(name, x, w, stride, padding, dilation, groups)
     b = reshape(cast_like(wave([1,size(w,0)]), x), [1,size(w,0)])
     [y, pull] = vjp((x, w, b) -> conv2d(x, w, b, stride, padding, dilation, groups), x, w, b)
@@ -38,7 +38,7 @@ end
 told("whole", {conv2d(uint8(reshape(mod(0..71, 11), [1,2,6,6])), float32(wave([2,2,3,3])))})
 told("half", {conv2d(float16(wave([1,2,6,6])), float16(wave([2,2,3,3])))})
 
-% What is not finite reaches what its windows reach.
+% A non-finite element affects exactly the results whose windows contain it.
 odd = x -> [sum(x != x), sum(x - x != 0)]
 x = float32(wave([1,2,6,6]))
 w = float32(wave([2,2,3,3]))

@@ -1,4 +1,4 @@
-% Systems that are large enough for a library of the device, where it has one: the properties hold wherever they run.
+% Systems large enough for a library of the device, if there is one: the properties hold on every device.
 % needs: lapack
 n = 256
 g = randn(n,n)

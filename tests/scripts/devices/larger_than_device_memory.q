@@ -1,7 +1,7 @@
 % options: --memory-limit 3M
 % devices: opencl
 
-% Eight arrays of 1 MB, of which the device holds three: those used longest ago move to the host and come back.
+% Eight arrays of 1 MB; the device has room for three: the least recently used ones move to the host and back.
 function [] = __kernel__ add(x : vec'unchecked, y : vec'unchecked, v : scalar, pos : int)
     y[pos] = x[pos] + v
 end

@@ -1,5 +1,5 @@
 % options: --memory-limit 1M
-% On every device an array beyond the limit is an error that can be caught, and the program goes on.
+% On every device an array beyond the limit raises an error that can be caught, and the program continues.
 function [] = __kernel__ fill(x : mat, pos : ivec2)
     x[pos] = 1
 end

@@ -1,7 +1,7 @@
 % options: --memory-limit 1M
 % devices: opencl
 
-% Two arrays of 1 MB are needed at once; what the arrays hold survives the error.
+% A launch needs two arrays of 1 MB at once; the contents of the arrays survive the error.
 function [] = __kernel__ add(x : vec, y : vec, pos : int)
     y[pos] = x[pos] + 1
 end

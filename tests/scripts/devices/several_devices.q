@@ -1,7 +1,7 @@
 % needs: opencl
 % devices: cpu
 
-% Each launch runs where use_device said; arrays follow by themselves.
+% Each launch runs on the device that use_device selected; arrays move there automatically.
 function [] = __kernel__ add(x : vec, y : vec, v : scalar, pos : int)
     y[pos] = x[pos] + v
 end

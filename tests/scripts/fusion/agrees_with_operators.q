@@ -1,5 +1,5 @@
 % devices: ref cpu
-% Expressions on large arrays run as one kernel; pieces of the same arrays are too small for that. Both must agree in
+% Expressions on large arrays run as one kernel; slices of the same arrays are too small for that. Both must agree in
 % type and, up to the rounding of the last digits, in value.
 n = 60000
 
@@ -59,7 +59,7 @@ check("choices", (a, b, c) -> max(a, 0) + min(b, c) + clamp(a, 2) + saturate(b) 
 check("double functions", (a, b, c) -> cos(a) + tanh(a).*c, d, d, 0.1)
 check("special", (a, b, c) -> isnan(a) + isinf(1./a) + isfinite(a) + 0, x - x[5], y, 0)
 
-% reductions: against sums over the pieces
+% reductions: compared with sums over the slices
 function [] = check_sum(name, whole, parts)
     if abs(whole - parts) > 1e-6*(1 + abs(parts))
         print name, ": ", whole, " and ", parts
@@ -101,7 +101,7 @@ for k = 0..199
 end
 print size(z), " ", worst < 1e-5
 
-% the arrays stay what they were, and a result may take the place of an operand
+% the arrays keep their values, and a result may reuse the memory of an operand
 before = sum(x)
 x2 = copy(x)
 for round = 1..12

@@ -1,5 +1,5 @@
-% A quotient of complex numbers has the same zeros, nan and digits wherever it is computed: by arrays of real numbers, and
-% by numbers that complex64 cannot hold.
+% A quotient of complex numbers has the same zeros, NaNs and digits on every path: also for real array divisors
+% and for numbers that complex64 cannot hold.
 function [] = agree(name, f)
     a = f()
     setenv("QUASAR_LIBRARIES", "always")

@@ -1,4 +1,4 @@
-% Expressions of complex arrays are one kernel, too: every form against the same computed without one.
+% Expressions of complex arrays are one kernel, too: each form is compared with the result computed without a kernel.
 function [] = same(name, a, b)
     d = max(max(abs(real(a) - real(b))), max(abs(imag(a) - imag(b))))
     if d > 1e-5*(1 + max(abs(b))) print name, " differs by ", d end
@@ -32,7 +32,7 @@ same("slices", t, complex(u[:,1..n-1] + v[:,0..n-2] + 4, v[:,1..n-1] + u[:,0..n-
 print sum(b) == 2*m*n
 print complex(1, 1/0), complex([1, -0.0], -0.0)
 
-% exp at its ends, each element for itself and within an expression
+% exp at its extremes: for single elements and within an expression
 ends = complex(repmat([-1/0, -1/0, 1/0, 1/0, 720, -720, 0], [1,m*n/50]),
                repmat([1/0, 0, 1/0, 0, 1.5707963, 2, -0.0], [1,m*n/50]))
 for k = 0..40

@@ -1,4 +1,4 @@
-% A result may take the memory of an operand, or of what its variable held, only when nobody else can see it.
+% A result may reuse the memory of an operand, or of the old value of its variable, only if no other reference exists.
 n = 300000
 x = linspace(0, 1, n)
 y = x                    % a second name keeps the old array

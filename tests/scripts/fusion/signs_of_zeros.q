@@ -1,5 +1,5 @@
 % options: --loops always
-% Of the zeros -0 is the smaller one, in a compiled expression as in one operator after the other.
+% -0 is smaller than 0, in a compiled expression as in operators applied one by one.
 a = [0.0,-0.0,0.0,-0.0,nan,1,2]
 b = [-0.0,0.0,0.0,-0.0,3,nan,-2]
 print 1./max(a,b)
@@ -12,7 +12,7 @@ print 1./min(0,a), 1./max(a,-0.0)
 m = clamp(a,1)
 print 1./clamp(a,1) == 1./m
 
-% Minus turns the signs of both parts of a complex number.
+% Negation changes the signs of both parts of a complex number.
 z = complex([0.0,-0.0,1], [0.0,0.0,-0.0])
 print -z, -(z + 0), -complex(0,0)
 print angle(-z), sqrt(-complex([4.0], [0.0]))

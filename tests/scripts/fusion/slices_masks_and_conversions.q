@@ -1,5 +1,5 @@
 % devices: ref cpu opencl
-% Parts of arrays, masks, choices and conversions inside expressions agree with the same operations one by one.
+% Slices, masks, choices and conversions inside expressions agree with the same operations one by one.
 function [] = compare(name, a, b)
     same = type(a) == type(b) && isequal(size(a), size(b))
     d = max(abs(float64(a) - float64(b)))
@@ -127,10 +127,10 @@ b = y[0..n-2]
 b = a.*b
 compare("total", total, sum(b))
 
-% A number that decides alone stays a number, and its other side is not evaluated.
+% A scalar condition stays a scalar, and the branch that is not chosen is not evaluated.
 k = 0
 print k && x, " ", 1 || x, " ", type(1 && x), " ", type(where(true, 3, x[0]))
-% Nothing that is only read is given away.
+% The memory of an array that is only read is not reused.
 s = abs(u[1..n-1])
 s[0] = 3
 print u[1]

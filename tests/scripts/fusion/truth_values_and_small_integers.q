@@ -1,6 +1,6 @@
 % options: --loops always
-% What a real number or a truth value is itself stays a truth value, and results of small integers saturate in an
-% expression as they do one operator after the other.
+% real(x) and similar functions of truth values give truth values, and results of small integers saturate in an
+% expression as they do in operators applied one by one.
 t = [1,0,1] > 0
 x = [10,20,30]
 print x[real(t)], x[conj(t)], type(real(t))

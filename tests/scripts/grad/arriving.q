@@ -1,6 +1,6 @@
 % options: --precision 64
 % tolerance: 1e-6
-% adjoints of what several launches read, large enough that a later one adds to what has arrived, where it could store
+% Adjoints of arrays that several launches read; they are so large that a later launch accumulates where it could store.
 import "check.q"
 
 function [] = __kernel__ sweep(u : mat'safe, f : mat, v : mat, pos : ivec2)
@@ -15,7 +15,7 @@ function [] = __kernel__ part(x : vec, y : vec, pos : int)
     y[pos] = x[pos]^2
 end
 
-% f is read by launches that have an element each, that gather, that have only a part, by expressions and operators
+% f is read by launches with one element each, by gathers, by launches on a slice, by expressions and by operators
 function s = value(f)
     u = sin(f)
     s = sum(u)

@@ -1,6 +1,6 @@
 % part
-% derivatives of complex functions on the axes, where a value keeps the sign of a zero, on both sides of its cuts: along
-% the axis what differences give, across it i times as much, backward the conjugate
+% Derivatives of complex functions on the axes, where the sign of a zero selects the side of a branch cut: along the
+% axis they equal the differences, across it i times as much, and in reverse mode the conjugate.
 places = [2,-2,0.5,-0.5,1,-1]
 zero = zeros(6)*1
 z = complex(cat(1, places, places, zero, -zero), cat(1, zero, -zero, places, places))

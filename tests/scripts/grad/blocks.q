@@ -1,9 +1,9 @@
 % options: --precision 64
 % tolerance: 1e-5
-% kernels whose positions meet in shared memory, by barriers and plain stores
+% Kernels whose positions communicate through shared memory, with barriers and plain stores.
 import "check.q"
 
-% the reduction of the manuals: what decides about the barrier is computed in the loop
+% the reduction of the manuals: the loop computes the condition of the barrier
 function [] = __kernel__ sums(x : vec, y : vec, pos : int, blkpos : int, blkdim : int, blkidx : int)
     part = shared(blkdim)
     part[blkpos] = x[pos]^2
@@ -36,7 +36,7 @@ function [] = __kernel__ largest(x : vec, y : vec, pos : int, blkpos : int, blkd
         y[blkidx] = part[0]
     end
 end
-% the smallest by updates, and a product whose loop counts up
+% a minimum by updates, and a product whose loop counts up
 function [] = __kernel__ smallest(x : vec, y : vec, pos : int, blkpos : int, blkdim : int, blkidx : int)
     part = shared(blkdim)
     part[blkpos] = x[pos]^2
@@ -69,7 +69,7 @@ function [] = __kernel__ products(x : vec, y : vec, pos : int, blkpos : int, blk
         y[blkidx] = part[0]
     end
 end
-% a softmax of each block: the largest, then a sum, then all of both
+% a softmax of each block: the maximum, then a sum, then both for every element
 function [] = __kernel__ softmax(x : vec, y : vec, pos : int, blkpos : int, blkdim : int)
     part = shared(blkdim)
     part[blkpos] = x[pos]
@@ -105,9 +105,9 @@ check("a maximum", x -> by_block(largest, x, 3), wave(24))
 check("a minimum", x -> by_block(smallest, x, 3), wave(24))
 check("a product", x -> by_block(products, x, 3), wave(24))
 check("softmax", x -> by_block(softmax, x, 24), wave(24))
-% of two equal ones each has a half, as max(a, b) has it
+% two equal maxima get one half each, as in max(a, b)
 print grad(x -> by_block(largest, x, 1), [1,3,2,3,0,0,0,0])
-% second derivatives, of what is read, written and read again in shared memory
+% second derivatives of elements that are read, written and read again in shared memory
 function [] = __kernel__ exchanged(x : vec, y : vec, pos : int, blkpos : int, blkdim : int)
     s = shared(blkdim)
     s[blkpos] = x[pos]
@@ -121,7 +121,7 @@ end
 check("exchanged", x -> by_block(exchanged, x, 16), wave(16))
 check("exchanged, of the gradient", x -> sum(grad(x -> by_block(exchanged, x, 16), x).^2), wave(16))
 check("softmax, of the gradient", x -> sum(grad(x -> by_block(softmax, x, 8), x).^2), wave(8))
-% what is shared decides about barriers: how often, and whether
+% shared values decide how often barriers run, and whether they run
 function [] = __kernel__ settles(x : vec, y : vec, pos : int, blkpos : int, blkdim : int)
     s = shared(blkdim)
     s[blkpos] = x[pos]

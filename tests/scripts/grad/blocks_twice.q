@@ -1,7 +1,7 @@
 % options: --precision 64
 % tolerance: 1e-5
 % devices: ref cpu
-% second derivatives of loops with barriers: what decides about these is on tapes; OpenCL compiles them for long
+% Second derivatives of loops with barriers whose conditions are on tapes; OpenCL compiles them slowly.
 import "check.q"
 function [] = __kernel__ sums(x : vec, y : vec, pos : int, blkpos : int, blkdim : int, blkidx : int)
     part = shared(blkdim)

@@ -1,5 +1,5 @@
 % part
-% Gradients against central differences; a program runs with --precision 64.
+% Compares gradients with central differences; a program runs with --precision 64.
 function d = differences(f, x : mat)
     d = zeros(size(x))
     for m = 0..size(x,0)-1
@@ -14,7 +14,7 @@ function d = differences(f, x : mat)
     end
 end
 
-% The name, the sum of the gradient's elements, and whether it is that of differences.
+% Prints the name, the sum of the gradient's elements, and whether the gradient agrees with differences.
 function [] = check(name, f, x)
     g = grad(f, x)
     d = differences(f, x)
@@ -38,7 +38,7 @@ function d = along(f, x, v)
     d = (f(x + 1e-6*v) - f(x - 1e-6*v))/2e-6
 end
 
-% The same of hvp, and jvp is the product with the gradient; x has one dimension.
+% The same for hvp, and jvp must equal the product with the gradient; x has one dimension.
 function [] = twice(name, f, x)
     v = 0.5 + cos(0..numel(x)-1)
     h = hvp(f, x, v)

@@ -1,4 +1,4 @@
-% an element that several positions write with = has no derivative that anybody knows; each its own has one
+% An element that several positions write with = has no defined derivative; distinct elements have one.
 function [] = __kernel__ scattered(x : vec, at : ivec, y : vec, pos : int)
     y[at[pos]] = x[pos]^2
 end
@@ -29,7 +29,7 @@ end
 told("rows of one element", of_rows, [[1],[2]])
 told("of two", of_rows, [[1,2],[2,3]])
 
-% a position may write several elements, and one several times; what is written without a derivative does not count
+% a position may write several elements, or one several times; writes without a derivative do not count
 function [] = __kernel__ triples(x : vec, y : vec, pos : int)
     for k = 0..2
         y[3*pos+k] = 7
@@ -79,7 +79,7 @@ told("complex", z -> of_complex(z, int([1,0])), complex([1,2],[3,4]))
 told("complex, twice", z -> of_complex(z, int([1,1])), complex([1,2],[3,4]))
 print hessian(x -> by_kernel(x, int([2,0,1])), [1,2,3])
 
-% of tangents, too
+% the same for tangents
 function y = scatters(x, at)
     y = zeros_like(x)
     parallel_do(numel(x), x, at, y, scattered)

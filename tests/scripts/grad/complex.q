@@ -1,6 +1,6 @@
 % options: --precision 64
 % devices: ref
-% complex functions on the axes and at 0; complex_code.q has some on every device
+% Complex functions on the axes and at 0; complex_code.q runs some of them on every device.
 import "axes.q"
 
 check_twice("sqrt", sqrt), check_twice("exp", exp), check("exp2", exp2), check("log", log)

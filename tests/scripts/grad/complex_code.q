@@ -1,5 +1,5 @@
 % options: --precision 64
-% complex functions on the axes in a kernel, an expression and a loop
+% Complex functions on the axes in a kernel, an expression and a loop.
 import "axes.q"
 
 function [] = __kernel__ mixed(z : cvec, w : cvec, pos : int)

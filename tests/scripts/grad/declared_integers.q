@@ -44,7 +44,7 @@ try
 catch e
     print e
 end
-% others do, and such an argument may stand beside them
+% other arguments have one, and may appear beside integer arguments
 print grad(power, x, 2), grad(picked, x, [0,0]), grad(switched, x, true)
 [dx, dk] = grad(scaled, x, 2)
 print dx, dk
@@ -53,10 +53,10 @@ print y, " ", dy
 [y, pull] = vjp(power, x, 2)
 [dx, dn] = pull(1)
 print dx, isnull(dn)
-% what a function does with a number inside is its own affair, as int(x)
+% a function may convert a number inside, for example by int(x)
 print grad(x -> x + of_n(x), 3), " ", grad(n -> n*n, 3)
 
-% A result that is the argument is an array as others.
+% A result that is the argument itself is an ordinary array.
 [y, pull] = vjp(v -> v, [1,2,3])
 y[0] = 5
 print y, pull([1,1,1])

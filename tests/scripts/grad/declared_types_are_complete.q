@@ -1,4 +1,4 @@
-% The derivative of a kernel reads and writes where the kernel reads, by the access mode of the declaration.
+% The derivative of a kernel reads and writes at the indices that the kernel reads, by the declared access mode.
 function y = __device__ typed(x : vec, i : int)
     y = x[i]
 end

@@ -1,4 +1,4 @@
-% matrices that are singular, of less than full rank or with equal values: the right derivative, or why there is none
+% Matrices that are singular, rank-deficient or have equal eigenvalues: the derivative, or an error with the reason.
 function [] = show(name, f, x)
     try
         printf("%s: %s", name, num2str(round(grad(f, float64(x))*1e6)/1e6))

@@ -1,5 +1,5 @@
 % exit: 1
-% a rule that fails is told at the line of the operation, also in a derivative of a derivative
+% An error in a derivative rule is reported at the line of the operation, also in a derivative of a derivative.
 function s = first(x)
     [q, r] = qr(x)
     s = r[0,0]*q[1,0]

@@ -1,5 +1,5 @@
 % tolerance: 1e-9
-% derivatives at edges: first ones, and second ones forward and back
+% Derivatives at edge cases: first derivatives, and second derivatives in forward and reverse mode.
 function [] = show(name, f, x)
     g = y -> sum(grad(z -> sum(f(z)), y))
     print name, ": ", grad(z -> sum(f(z)), x), hvp(z -> sum(f(z)), x, ones_like(x)), grad(g, x)
@@ -27,5 +27,5 @@ function s = by_kernel(x)
     s = sum(y)
 end
 print grad(by_kernel, x), grad(z -> sign(z)*2 + z, 0)
-% beside a pole of lgamma: psi(-1e-7) is 1e7 - 0.577…
+% near a pole of lgamma: psi(-1e-7) is 1e7 - 0.577…
 print grad(z -> lgamma(z), -1e-7) - 1e7, " ", grad(z -> lgamma(z), -2 - 2^-30) - 2^30

@@ -1,5 +1,5 @@
 % tolerance: 1e-9
-% which element of its array belongs to a position
+% Each position must use the right element of its array.
 function [] = __kernel__ turned(x : mat, y : mat, pos : ivec2)
     y[pos] = 3*x[pos[1],pos[0]]
 end

@@ -1,4 +1,4 @@
-% gradients through arrays without elements are zeros, of the shape of the variable
+% Gradients with respect to arrays without elements are zeros in the shape of the variable.
 function [] = show(name, f, x)
     try
         d = grad(v -> sum(f(v)) + sum(v), float64(x))
@@ -33,6 +33,6 @@ for x = {zeros(1,0), zeros(0,3), zeros(3,0)}
 end
 print grad(v -> sum(diff(v, 0)) + sum(v), float64([1,2,3]))
 print jvp(v -> sum(v), {float64(zeros(0,3))}, {float64(zeros(0,3))})
-% Jacobians and Hessians have the dimensions of both, whichever of them is empty
+% Jacobians and Hessians have the dimensions of both arguments, whichever of them is empty
 print size(jacobian(x -> x.^2, zeros(0))), size(jacobian(x -> zeros(0), [1,2])), size(jacobian(x -> sum(x)*ones(3), zeros(0)))
 print size(jacobian(x -> x*2, zeros(2,0))), size(jacobian(x -> zeros(0), 2)), size(hessian(x -> sum(x.^2), zeros(0)))

@@ -1,7 +1,7 @@
 % options: --precision 64
 % tolerance: 1e-5
-% Gradients where the windows of positions reach beyond the ends of rows: these are vectors on the processor, which add
-% up in a copy of their surroundings.  Every access mode, and images smaller than the window.
+% Gradients at windows that reach beyond the ends of rows: the CPU computes these positions as vectors, which
+% accumulate in a copy of their surroundings.  Tests every access mode, and images smaller than the window.
 import "check.q"
 
 function [] = __kernel__ mirror_ends(x : mat'mirror, y : mat, pos : ivec2)

@@ -1,4 +1,4 @@
-% Kernels with fast math: their derivatives join powers and take common factors out of sums.
+% Kernels with fast math: their derivatives combine powers and factor sums.
 function [] = __kernel__ forces(p : mat'unchecked, f : mat'unchecked, n : int, pos : int)
     {!kernel fast_math=true}
     fx = 0.0
@@ -23,7 +23,7 @@ function [] = __kernel__ chain(x : vec, y : vec, pos : int)
     y[pos] = b*b/a - (a - b)*(b - a)*c + 3*c*sqrt(a)/b
 end
 
-% as many positions as turns, more, fewer; and none
+% as many positions as iterations, more, fewer, and none
 p = float64([[0.1,0.7,-0.4,0.9,0.3,-0.8,0.2,0.6,-0.1,0.5],[0.4,-0.2,0.8,0.1,-0.6,0.3,0.9,-0.7,0.2,-0.5]])
 function s = energy(p, positions, turns)
     f = zeros_like(p, 2, size(p,1))
@@ -42,7 +42,7 @@ print gradcheck(x -> sum(chained(x)), x), gradcheck(x -> sum(sin(grad(x -> sum(c
 [y, dy] = jvp(chained, x, ones_like(x))
 print max(abs(dy - grad(x -> sum(chained(x)), x))) < 1e-12
 
-% a gradient of zero times a root at zero is zero
+% the gradient of zero times a square root at zero is zero
 function [] = __kernel__ at_zero(x : vec, y : vec, pos : int)
     {!kernel fast_math=true}
     y[pos] = x[pos]*sqrt(x[pos])

@@ -1,6 +1,6 @@
 % options: --precision 64
-% Arithmetic of numbers and of few elements has a backward pass of its own: it agrees with differences, with forward mode, with
-% itself inside another derivative, and with what many elements give.
+% Arithmetic of numbers and small arrays has its own backward pass: it agrees with differences, with forward mode, with
+% itself inside another derivative, and with the result for large arrays.
 function y = terms(x, s)
     a = x.*s - x./(s + 3) + (2 - x).*x
     b = -a./(x.*x + 2) + 5./(x + 4) - s./x
@@ -15,7 +15,7 @@ print gradcheck(s -> grad(s -> terms([1.5,-0.7], s), s), s)
 print gradcheck(s -> sum(grad(x -> terms(x, s), x)), s)
 print gradcheck(x -> sum(hvp(x -> terms(x, 1.3), x, [1,2])), x)
 
-% forward and reverse, first and second
+% forward and reverse mode, first and second derivatives
 v = float64([0.4,-1.1])
 function e = apart(a, b)
     e = max(abs(a - b)) > 1e-9*(1 + max(abs(b)))
@@ -28,7 +28,7 @@ print apart(hvp(x -> terms(x, 1.3), x, v), tangent(x -> grad(x -> terms(x, 1.3),
 print apart(hessian(x -> terms(x, 1.3), x)*transpose(v), transpose(hvp(x -> terms(x, 1.3), x, v)))
 print tangent(s -> s + [1,2], 3.0, 1.0), tangent(s -> (1 - s)*[1,2], 3.0, 1.0), tangent(s -> [s,2]./[s*s,s], 2.0, 1.0)
 
-% the same of 2 and of 66 elements, of both precisions; matrices
+% the same for 2 and 66 elements, in both precisions; matrices
 f = (x, s) -> sum((x.*s - 3./x + x./(2*s) - (1 - x).*x - s).^2)
 many = repmat(x, [1,33])
 print apart(repmat(grad(x -> f(x, 1.3), x), [1,33]), grad(x -> f(x, 1.3), many))
@@ -40,7 +40,7 @@ A = float64([[1,2],[3,5]])
 print gradcheck(A -> sum((A*A - transpose(A)./A + 2*A).*A), A)
 print size(grad(A -> sum(A./(A + 1)), A)), size(grad(A -> sum(A - A.*2), float64([[1],[2],[3]])))
 
-% what is overwritten afterwards, integers and truth values beside
+% variables that are overwritten afterwards, mixed with integers and truth values
 function y = overwritten(x)
     z = 1*x
     y = z.*x

@@ -1,7 +1,7 @@
 % options: --precision 64
 % tolerance: 1e-5
 % devices: ref cpu
-% tangents of what is launched come from one launch beside it: hvp and jvp against differences
+% A launch gets its tangents from one additional launch: hvp and jvp are compared with differences.
 import "check.q"
 function s = shrinks(x)
     s = 0*x[0]

@@ -1,6 +1,6 @@
 % options: --precision 64 --loops always
 % tolerance: 1e-5
-% gradients of expressions over arrays, as one kernel
+% Gradients of expressions over arrays, as one kernel.
 import "check.q"
 
 check("one leaf", x -> sum(exp(-x.*x).*sin(x)), wave(9))

@@ -1,6 +1,6 @@
 % options: --precision 64
 % tolerance: 1e-5
-% updates of elements on which positions meet, other than sums
+% Updates other than sums of elements that several positions share.
 import "check.q"
 
 function [] = __kernel__ largest(x : vec, y : vec'unchecked, pos : int)
@@ -48,7 +48,7 @@ function s = quotients(x)
 end
 check("product and quotient", quotients, wave(7))
 
-% ties share, as in torch; also with what was there
+% ties share the gradient, as in torch; also ties with the previous element
 function [] = __kernel__ winner(x : vec, y : vec'unchecked, z : vec'unchecked, pos : int)
     y[0] ^^= x[pos]
     z[0] __= -x[pos]
@@ -80,7 +80,7 @@ end
 print hvp(x -> multiplied(x, 2.0), [2.0,3.0,5.0], [1.0,0.0,0.0])
 [y, dy] = jvp(x -> multiplied(x, 2.0), [2.0,0.0,5.0], [1.0,1.0,1.0])
 print y, " ", dy
-% forward as backward: ties, zeros, second derivatives
+% forward mode agrees with reverse mode: ties, zeros, second derivatives
 function dy = tangent(f, x, v)
     [y, dy] = jvp(f, x, v)
 end
@@ -97,10 +97,10 @@ print (sum(up) - sum(tangent(x -> all_of(x, [0.1,0.2,9.0]), wave(8)*(1-h), wave(
 third = x -> grad(y -> grad(z -> multiplied(z, 1.0), y)[0], x)[1]
 print grad(third, [2.0,3.0,5.0]), grad(third, [2.0,0.0,5.0])
 print isnan(sum(grad(third, [2.0,0.0,0.0])))
-% far beyond what float64 holds: not known, and not wrong
+% far beyond the range of float64: the result is unknown (nan), not wrong
 print isnan(grad(x -> multiplied(x, 1.0), [1e-200,1e-200])[0]), grad(x -> multiplied(x, 1.0), [1e-100,1e-100])[0]
 
-% a part of a matrix, at what is not its first element
+% a slice of a matrix that does not begin at its first element
 function [] = __kernel__ column(x : vec, y : mat'unchecked, pos : int)
     y[mod(pos,2),1] ^^= x[pos]*3
 end
@@ -111,7 +111,7 @@ function s = columns(x)
 end
 check("a column", columns, wave(5))
 
-% what is refused, with its line
+% unsupported programs, with the line of the error
 function [] = attempt(name, k)
     try
         f = x -> k(x)

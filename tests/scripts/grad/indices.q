@@ -1,6 +1,6 @@
 % options: --precision 64
 % tolerance: 1e-5
-% gradients of loops that carry an index: the backward pass takes off again what a turn adds, and nothing else
+% Gradients of loops that carry an index: the backward pass subtracts exactly the increment of each iteration.
 import "check.q"
 
 % an index that is known when the kernel runs
@@ -24,7 +24,7 @@ function [] = __kernel__ total(x : vec'circular, y : vec, turns : int, pos : int
     y[pos] = s*x[n]
 end
 
-% what is added to was read before the loop
+% the increment was read before the loop
 function [] = __kernel__ from_copy(x : vec'circular, y : vec, turns : int, pos : int)
     n = begin(pos)
     m = n
@@ -68,7 +68,7 @@ function [] = __kernel__ both(x : vec'circular, y : vec, turns : int, pos : int)
     y[pos] = s*x[mod(n, 7)]
 end
 
-% in a iteration of the loop around
+% in an iteration of the enclosing loop
 function [] = __kernel__ nested(x : vec'circular, y : vec, turns : int, pos : int)
     n = begin(pos)
     s = x[pos]
@@ -82,7 +82,7 @@ function [] = __kernel__ nested(x : vec'circular, y : vec, turns : int, pos : in
     y[pos] = s*x[n]
 end
 
-% in this turn, but the variable is set in between
+% in this iteration, but the variable is set in between
 function [] = __kernel__ between(x : vec'circular, y : vec, turns : int, pos : int)
     n = begin(pos)
     s = x[pos]
@@ -96,7 +96,7 @@ function [] = __kernel__ between(x : vec'circular, y : vec, turns : int, pos : i
     y[pos] = s*x[mod(n, 7)]
 end
 
-% in some of the turns
+% in some of the iterations
 function [] = __kernel__ sometimes(x : vec'circular, y : vec, turns : int, pos : int)
     n = begin(pos)
     s = x[pos]

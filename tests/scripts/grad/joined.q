@@ -1,6 +1,6 @@
 % options: --precision 64 --loops always
 % tolerance: 1e-5
-% adjoints that one backward pass alone reads are computed there, and the ones beside them that are not
+% Adjoints that only one backward kernel reads are computed in that kernel, beside adjoints that are not.
 import "check.q"
 
 function [] = __kernel__ line(x : vec, y : vec, z : vec, a : scalar, pos : int)
@@ -160,7 +160,7 @@ print "by hvp: ", max(abs(apart)) < 1e-6
 print "by jvp: ", abs(t - sum(grad(f, image(3,4)).*v)) < 1e-9
 print "a gradient of a gradient: ", max(abs(grad(x -> sum(grad(f, x).*v), image(3,4)) - hvp(f, image(3,4), v))) < 1e-9
 
-% large enough to be joined where not everything is compiled, and compiled
+% large enough for producer fusion, with and without compiling everything
 function [] = main()
     x = wave(100000)
     for k = 1..8

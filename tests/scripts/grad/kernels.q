@@ -1,6 +1,6 @@
 % options: --precision 64
 % tolerance: 1e-5
-% gradients of kernels: each case that others get wrong, by name
+% Gradients of kernels: each difficult case by name.
 import "check.q"
 
 % -- reads and writes
@@ -220,7 +220,7 @@ end
 h = 1e-6
 printf("fields of an object: %.5g", grad(seen, 1.5) - (seen(1.5+h) - seen(1.5-h))/(2*h) + 1)
 
-% turns that only the launch knows, for more positions than a vector has
+% iteration counts known only at launch, for more positions than a vector has
 function [] = __kernel__ marching(x : mat, y : mat, n : int, pos : ivec2)
     v = x[pos]
     w = 0.5
@@ -242,7 +242,7 @@ check("300 turns in a kernel, 37 positions", x -> marched(x, 300), image(1,37))
 check("no turns", x -> marched(x, 0), image(1,33))
 check("one turn", x -> marched(x, 1), image(2,35))
 
-% read, written, read and written again: the backward pass begins with what was there first
+% read, written, read and written again: the backward pass starts from the original values
 function [] = __kernel__ rewrites(x : vec, y : vec, pos : int)
     y[pos] = y[pos]*x[pos]
     y[pos] = y[pos]*sin(y[pos])*x[pos]
@@ -255,7 +255,7 @@ end
 check("written twice", rewritten, wave(6))
 check("written twice, of the gradient", x -> sum(grad(rewritten, x).^2), wave(6))
 
-% a launch larger than its arrays, whose kernel tests its positions: nothing is touched beyond their adjoints
+% a launch larger than its arrays, whose kernel tests its positions: no access beyond the adjoints
 function [] = __kernel__ tested(x : mat'unchecked, w : mat'unchecked, y : mat'unchecked, n : int, pos : ivec2)
     if pos[0] < size(y,0) && pos[1] < n
         y[pos] = 0.5*y[pos] + x[pos]^2

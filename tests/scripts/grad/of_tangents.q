@@ -1,7 +1,7 @@
 % options: --precision 64
 % tolerance: 1e-5
 % devices: ref cpu
-% tangents of loops; derivatives of tangents, to the third order
+% Tangents of loops; derivatives of tangents up to the third order.
 import "check.q"
 function s = shrinks(x)
     s = 0*x[0]

@@ -62,7 +62,7 @@ z = complex([1,2],[3,4])
 print grad(complex_sum, z)
 print grad(z -> sum(2*real(z.*z.*conj(z)) + imag(z)), z)
 
-% what is computed in integers has no derivative; a number that happens to be whole has one
+% integer arithmetic has no derivative; a float with an integral value has one
 function [] = __kernel__ powers(x : vec, a : scalar, n : int, y : vec, pos : int)
     p = 1.0
     for k = 1..n
@@ -78,7 +78,7 @@ end
 print grad(whole, 2)
 print grad(a -> whole(a) + floor(a), 2.5)
 
-% the tangents of an outer jvp are not those of one inside
+% the tangents of an outer jvp are not confused with the tangents of an inner one
 function s = slope(z)
     [v, s] = jvp(t -> t.*t.*t, z, z.*0 + 1)
 end
@@ -86,7 +86,7 @@ end
 print v, " ", d
 [v, d] = jvp(slope, [1,2,3], [5,5,5])
 print d
-% levels that capture what the outermost varies
+% levels that capture a variable of the outermost level
 function s = captured(x)
     H = hessian(v -> sum(v.^3)*prod(v) + v[0]*x[1], x)
     s = sum(H.^2)
@@ -95,11 +95,11 @@ g = grad(captured, float64([1,1.2,0.7]))
 printf("%.3f %.3f %.3f", g[0], g[1], g[2])
 print grad(x -> grad(a -> grad(b -> grad(c -> a*b^2*c^3*sum(x), b), a), x[1]), float64([1,2,3]))
 
-% what depends on nothing has the tangent zero, in its shape
+% a constant result has the tangent zero, in its shape
 print hvp(x -> sum(2*x), [1,2,3], [1,2,3])
 [v, d] = jvp(x -> [1,2,3], {2}, {1})
 print d
-% a checkpoint is differentiated in its turn, in both directions
+% a checkpoint can itself be differentiated, in both modes
 step = checkpoint(v -> sin(v.*v) + v[0])
 f = v -> sum(step(v).^2)
 plain = v -> sum((sin(v.*v) + v[0]).^2)

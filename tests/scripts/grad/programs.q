@@ -1,4 +1,4 @@
-% Derivatives go through what programs are made of; each is compared with differences (gradcheck), or known.
+% Derivatives of typical program constructs; each is compared with differences (gradcheck) or with a known value.
 % tolerance: 1e-5
 % options: --precision 64
 function y = power(x, n)
@@ -107,7 +107,7 @@ print "500 turns ", gradcheck(x -> turns(x, 500), 0.5), " 10 000 turns ", gradch
 
 print "gather of a gather ", grad(x -> (i = [2,0,1,2]; y = x[i]; sum(y[[0,0,3]].^2)), [1,2,3])
 
-% Derivatives inside derivatives: neither sees the other's.
+% Derivatives inside derivatives: the levels do not interfere.
 print "not confused ", grad(x -> x*grad(y -> x + y, 1), 1), " ", grad(x -> x*grad(y -> x*y*y, 2), 3)
 print "third ", grad(z -> grad(y -> grad(x -> x^4*z, y), z), 2)
 d = z -> (j = jvp(x -> x^3*z, z, 1); j)
@@ -121,7 +121,7 @@ print "conditions ", grad(x -> (x > 0 && x < 3 ? x^2 : -x), 2), " ", grad(x -> s
 print "integers ", grad(x -> sum(x.*floor(x)) + sum(int(x)), [1.5,2.5])
 print "float32 ", type(grad(x -> sum(x.*float64([1,2])), float32([1,2])))
 
-% What cannot be right is refused with its line.
+% Programs without a correct derivative are errors with a line.
 function s = through_a_view(x)
     y = 2*x
     z = reshape(y, [2,1])
@@ -161,7 +161,7 @@ g = grad(v -> sum(v.^2), x)
 g[0] = 100
 print x, " ", g
 
-% a rule gets all results of its function, and their adjoints, however many were asked for
+% a rule gets all results of its function, and their adjoints, even if the caller takes fewer
 {!adjoint pair_rule}
 function [y, n] = pair(x)
     y = x^2
@@ -177,13 +177,13 @@ end
 print "one of two ", grad(x -> 10*pair(x), 3), " ", jvp(x -> 10*pair(x), 3, 1), " ", hessian(x -> 10*pair(x), 3)
 print "both ", grad(both, 3)
 
-% a type that is called with its elements, or with sizes, which have no derivative
+% a type that is called with elements, or with sizes, which have no derivative
 print "elements ", gradcheck(x -> sum(vec2(x, 2*x).^2) + vec3(x, x^2, 1)[1], 3), " ", hessian(x -> sum(vec2(x[0]*x[1], x[0]^3)), [2,3])
 [y, dy] = jvp(x -> vec2(x, x^3), 2, 1)
 print "forward ", y, " ", dy, " ", grad(x -> real(cscalar(x, 2*x)) + imag(cscalar(1, 2*x)), 3)
 print "sizes ", grad(x -> sum(vec(x) + x), 3), " ", grad(v -> sum(v) + sum(mat(v)), [2,3])
 
-% what the function changes of its argument's cells and objects is not seen in the form of the gradient
+% changes that the function makes to cells and objects of its argument do not affect the structure of the gradient
 p = object()
 p.a = 1.5
 p.b = [1,2]
@@ -202,17 +202,17 @@ function s = replacing(q, keep)
 end
 print "replaced ", grad(q -> replacing(q, c), c), " ", c
 
-% the library gives no warning about what is its own
+% the library gives no warning about its own code
 print "counted ", grad(x -> sum(bincount([0,1,1],3,x).^2), float64([1,4,2]))
 
 % items of a vec as arguments
 print grad(v -> apply((x, y) -> x*y^2, v), [1,3]), gradcheck(v -> apply(atan2, sin(v)), [0.3,0.8])
 
-% what is computed in float64 has a derivative in float64, whatever stands beside it
+% a float64 computation has a float64 derivative, whatever other types are involved
 tenth = float64([0.1])
 print grad(p -> sum(polyval(p, [0.1])), float64([1,2,3]))[0] == sum(float64([0.1]).^2)
 
-% gradcheck says what differences cannot be compared with
+% gradcheck reports functions that cannot be compared with differences
 for f = {x -> sum(x.*rand(3)), x -> cast_like(x.^2, float32([0.1]))}
     try
         print gradcheck(f, float64([1.1,2,3]))

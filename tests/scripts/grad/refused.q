@@ -1,4 +1,4 @@
-% what a launch has no derivative of is an error with its place, and never a wrong value
+% A launch without a derivative is an error with a source location, never a wrong value.
 function [] = attempt(name, f, x)
     try
         print name, ": ", grad(f, x)
@@ -58,7 +58,7 @@ catch e
     print "vjp of a list: ", e
 end
 
-% what runs again on the backward pass has to find what it found
+% rematerialized code must read the same values in the backward pass
 scale = [2.0,3.0]
 scaled = checkpoint(x -> sum(scale*x))
 function s = changed(x)
@@ -102,7 +102,7 @@ function s = cubed_in_turn(x)
 end
 attempt("a rule in a loop", cubed_in_turn, [1,2,3])
 
-% adjoints that a rule of one's own gives have the sizes of its arguments, and it and its function give all they name
+% user-defined adjoints must have the sizes of the arguments; the rule and its function must return all named results
 {!adjoint area_rule}
 function y = area(w, s)
     y = sum(w)*s
@@ -130,7 +130,7 @@ attempt("a vector for a number", s -> area([1,2,3], s), 2)
 attempt("a result that is not set", half_of_both, 3)
 attempt("an adjoint that is not set", b -> late(2, b), 3)
 
-% nor is what a rule gets, by whatever door
+% nor may the arguments of a rule change, by whatever path
 function [] = __kernel__ inc(a : vec, pos : int)
     a[pos] += 1
 end
@@ -168,7 +168,7 @@ for libraries = {"never", "always"}
 end
 setenv("QUASAR_LIBRARIES", "")
 
-% memory that two arrays share is not written
+% memory that two arrays share must not be written
 function s = base_of_a_view(x)
     a = x.*x
     v = reshape(a, 3, 2)
@@ -187,7 +187,7 @@ end
 attempt("an array with another shape", base_of_a_view, float64([[1,2,3],[4,5,6]]))
 print "parts: ", gradcheck(parts, float64([[1,2,3],[4,5,6]]))
 
-% a launch that an error stops has written no one knows how much; a program that catches the error goes on
+% it is unknown how much a failed launch has written; a program that catches the error continues
 function [] = __kernel__ stopping(x : vec, y : vec, pos : int)
     y[pos] = x[pos]^2
     if pos == 3
@@ -217,7 +217,7 @@ function t = total(x)
 end
 attempt("a kernel that stops", x -> sum(caught(x)), [1,2,3,4,5])
 attempt("unless nobody wants to know", x -> sum(x + 0*numel(caught(x))), [1,2,3])
-% of a loop what ran has one
+% the iterations that a loop completed have a derivative
 for n = [5,20000]
     x = 1 + (0..n-1)/n
     print "a loop that stops: ", max(abs(grad(x -> sum(too_far(x)), x) - 2*x)) < 1e-5

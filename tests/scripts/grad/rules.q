@@ -1,4 +1,4 @@
-% Rules of one's own: they get what their function got, defaults and the rest of its arguments, too.
+% User-defined rules get the arguments of their function, including defaults and rest arguments.
 {!adjoint power_rule}
 function y = power(x, n = 3, s : int = 1)
     print n, " ", s
@@ -31,7 +31,7 @@ function dx = product_rule(x, rest, y, dy)
 end
 print grad(x -> product(x, 2, 3), 5)
 
-% an argument whose parts depend on it is none of which there is an adjoint
+% a rule gives no adjoint for a cell or object whose contents depend on the variable
 {!adjoint parts_rule}
 function y = parts(c)
     y = c[0]*c[1]

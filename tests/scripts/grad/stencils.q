@@ -1,6 +1,6 @@
 % options: --precision 64
 % tolerance: 1e-5
-% gradients of stencils: every access mode, at all borders, and where the array is smaller than the stencil
+% Gradients of stencils: every access mode, at all borders, and for arrays smaller than the stencil.
 import "check.q"
 
 function [] = __kernel__ mirrored(x : mat'mirror, y : mat, w : mat'unchecked, pos : ivec2)
@@ -59,7 +59,7 @@ all("clamped", clamped)
 all("circular", circular)
 all("safe", safe)
 
-% two components of the position are mixed, and a step of two
+% two components of the position are mixed, and one is multiplied by two
 function [] = __kernel__ halve(x : mat'clamped, y : mat, pos : ivec2)
     y[pos] = x[2*pos[0], 2*pos[1]]*x[2*pos[0]+1, 2*pos[1]+1]
 end
@@ -79,7 +79,7 @@ function s = turned(x)
 end
 check("transposed", turned, image(4,6))
 
-% a search window whose weights are those of patches: sums of rows that are longer than a vector
+% a search window with patch-based weights: sums of rows that are longer than a vector
 function [] = __kernel__ means(x : mat'mirror, y : mat, pos : ivec2)
     total = 0.0
     weights = 0.0
@@ -107,7 +107,7 @@ end
 check("means 9x47", averaged, image(9,47))
 check("means 6x5", averaged, image(6,5))
 
-% a border, several elements of the result at a position, and a number that enters
+% a border, several result elements at a position, and a scalar parameter
 function [] = __kernel__ pairs(x : vec[vec2]'mirror, y : vec[vec2], s : scalar, pos : int)
     u = x[pos]*s
     y[pos][0] = tanh(u[1])

@@ -1,5 +1,5 @@
 % options: --precision 64
-% Jacobians and Hessians by cells and dynamic objects: their form, with null in the place of what is no float
+% Jacobians and Hessians of cells and dynamic objects: their structure, with null for entries that are not floats.
 J = jacobian(x -> [x[0]*x[1][0], x[1][1]^2], {3, [4,5], int(2)})
 print J[0], " ", J[1], " ", isnull(J[2])
 o = object()
@@ -16,5 +16,5 @@ m = {[1,2],[3,4]}
 print jacobian(x -> sum(x[0].*x[1])*x[1], m)
 % nested in another derivative
 print grad(s -> sum(jacobian(x -> s^2*x[0]*x[1], {2,[1,3]})[1]), 3)
-% third ones, of a function of a cell
+% third derivatives, of a function of a cell
 print jacobian(a -> hessian(x -> x[0]^2*x[1]*a, {2,5})[0][0], 3)

@@ -1,5 +1,5 @@
-% positions that add to their neighbours in loops: vectors on the cpu, whatever is left of a row; integers, so that
-% sums have no order
+% Positions that add to their neighbours in loops: vectors on the CPU, with any remainder of a row; the values are
+% integral, so that the order of a sum does not matter.
 function [] = __kernel__ spread(x : mat, y : mat, n : int, pos : ivec2)
     for k = 0..n-1
         for m = -1..1

@@ -1,5 +1,5 @@
 % devices: ref
-% Whatever the type, the layout and the dimension, on the evaluator; along_few.q has some of it as machine code.
+% All types, layouts and dimensions, on the KIR evaluator; along_few.q tests a subset as machine code.
 import "along_cases.q"
 
 shapes = {[3,40], [40,3], [1,700], [5,1100], [2,3,33], [2,33,3], [2,2,2,20]}
@@ -68,7 +68,7 @@ check("in place", () -> in_place(y, row), 1e-6)
 setenv("QUASAR_LIBRARIES", "always")
 print gradcheck(x -> sum(var(x, 1).*mean(x, 1).^2) + sum(max(x, [], 0)), x)
 
-% what has no values yet
+% arrays without values yet
 function z = partly(x)
     z = uninit_like(x)
     parallel_do(20, z, x, half)

@@ -1,6 +1,6 @@
 % part
-% Sums and their like, operators and functions: by the loops of the host, and by the kernels that a GPU has for arrays that it holds.
-% By the loops, and by kernels.
+% Reductions and scans as operators and functions: by host loops, and by the kernels that a GPU runs on its own arrays.
+% Both paths, loops and kernels, are compared.
 function [host, device] = both(f)
     setenv("QUASAR_LIBRARIES", "never")
     host = f()
@@ -26,7 +26,7 @@ function [] = check(name, f, bound)
     end
 end
 
-% A sum is that of doubles, in another order; products and roots are rounded as often as they have factors.
+% A sum is accumulated in double precision in another order; products and roots are rounded once per factor.
 function [] = check_all(name, x, dim)
     bound = type(x) == type(float64([0])) ? 1e-13 : 1.2e-7
     check(strcat(name, " sum"), () -> sum(x, dim), bound)

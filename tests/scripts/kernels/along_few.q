@@ -1,5 +1,5 @@
 % devices: cpu cuda
-% Sums and their like beside the loops of the host: by positions of their own, by groups, in several stages.
+% Reductions and scans that do not use host loops: one position each, in groups, in several stages.
 import "along_cases.q"
 
 x = float32(reshape(wave(3*700, 0.7), [3,700]))

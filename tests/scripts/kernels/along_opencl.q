@@ -1,5 +1,5 @@
 % devices: opencl
-% As along_few.q, of which a driver takes long to make its code.
+% The cases of along_few.q; a driver compiles them slowly.
 import "along_cases.q"
 
 x = float32(reshape(wave(2*700, 0.7), [2,700]))

@@ -1,5 +1,5 @@
-% A parameter whose elements are integers takes no array that they would change: on the host, in functions of kernels, and
-% where a kernel reads it.  tests/declared.py has the whole table.
+% An integer parameter rejects arrays whose elements the conversion would change: on the host, in kernel functions, and
+% at a read inside a kernel.  tests/declared.py has the whole table.
 function [] = __kernel__ whole(x : vec[int], y : vec, pos : int)
     y[pos] = x[pos]
 end

@@ -1,4 +1,4 @@
-% Several positions that update one integer: what they bring must be of its type, since nothing is converted in between.
+% Several positions update one integer: the operand must have its type, since nothing is converted in between.
 function [] = __kernel__ divide(x : vec[int], n : vec, pos : int)
     x[1] /= n[0]
 end
@@ -23,7 +23,7 @@ end
 function [] = __kernel__ imaginary(x : vec, z : vec[complex64], pos : int)
     x[1] += z[pos]
 end
-% What declared integers are not held by would be left as it is: the update computes in the type of the memory.
+% A declared type that differs from the memory is an error: the update computes in the type of the memory.
 function [] = __device__ through(x : vec[uint8], pos)
     x[1] += 100
 end

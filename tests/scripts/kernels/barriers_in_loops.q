@@ -1,4 +1,4 @@
-% tree sums in a block, with a barrier at every place of a loop
+% tree sums in a block, with a barrier at every position of a loop
 function [] = __kernel__ last(x : vec, sums : vec, pos : int, blkpos : int, blkdim : int, blkidx : int)
     s = shared(blkdim)
     s[blkpos] = pos < numel(x) ? x[pos] : 0

@@ -1,4 +1,4 @@
-% Blocks of a given size, whole ones and those that the domain cuts off.
+% Blocks of a given size, complete ones and ones that the domain cuts off.
 function [] = __kernel__ sums(x : mat, y : mat, pos : ivec2, blkpos : ivec2, blkdim : ivec2)
     t = shared_zeros(4,8)
     t[blkpos] = x[pos]

@@ -1,4 +1,4 @@
-% Parentheses behind an array are told from calls, habits of CUDA are told what to write.
+% Parentheses after an array are distinguished from calls; CUDA idioms get an error with the right spelling.
 y = zeros(3)
 function [] = attempt(k, x)
     try

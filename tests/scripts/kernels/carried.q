@@ -1,5 +1,5 @@
 % devices: ref
-% Moving, running results and first places on the device that has the arrays: as on the host, to the bit but for sums.
+% Shifts, running results and positions of extrema on the device of the arrays: bitwise as on the host, except sums.
 import "along_cases.q"
 
 same = (name, f) -> check(name, f, 0)

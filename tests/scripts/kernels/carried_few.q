@@ -1,5 +1,5 @@
 % devices: cpu cuda opencl
-% As carried.q, some of it as machine code.
+% The cases of carried.q, some of them as machine code.
 import "along_cases.q"
 
 x = float32(reshape(wave(2*3*700, 0.7), [2,3,700]))

@@ -1,4 +1,4 @@
-% vec[vec3], vec[mat], mat[vec3]: the dimensions of the entries come last, and what is written comes back to them.
+% vec[vec3], vec[mat], mat[vec3]: the dimensions of the entries come last, and writes are copied back to them.
 function [] = show(f)
     try
         f()
@@ -95,7 +95,7 @@ function [] = __kernel__ both(a : vec[vec3], b : vec[vec3], y : vec, pos : int)
 end
 serial_do(4, x, x, y, both)
 print y, x[3]
-% what does not fit
+% cells that do not fit
 odd = vec[vec](2)
 odd[0] = [1,2]
 odd[1] = [1,2,3]

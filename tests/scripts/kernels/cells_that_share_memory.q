@@ -1,4 +1,4 @@
-% What a kernel writes to entries of a cell must not be shared: copies enter the kernel.
+% Entries of a cell that a kernel writes must not share memory: the kernel gets copies.
 {!kernel}
 function [] = both(c : vec[vec3], s : vec3, pos : int)
     c[pos][0] += 1

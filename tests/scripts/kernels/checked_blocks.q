@@ -1,5 +1,5 @@
 % options: --checked
-% an index that all positions of a block share is looked at before any of them uses it
+% An index that all positions of a block share is checked before any of them uses it.
 function [] = __kernel__ shared_read(x : vec, y : vec, n : int, pos : int, blkpos : int)
     s = shared(16)
     s[blkpos] = x[pos]

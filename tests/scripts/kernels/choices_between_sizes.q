@@ -1,4 +1,4 @@
-% A condition of one element chooses a side with its size, as on the host; sizes must be known before the kernel runs.
+% A condition of one element chooses a branch with its size, as on the host; sizes must be known before the kernel runs.
 % exit: 1
 function [] = __kernel__ by_argument(n : int, x : vec, y : mat, pos : int)
     a = n > 2 ? [1,2,3] : 7
@@ -24,7 +24,7 @@ for n = 1..3
     print y[1,:], " ", isequal(y, host(n, x))
 end
 
-% Of one size they may be told apart by the position; a list of one number is of the size of a number.
+% Values of equal size are distinguished by position; a list of one number has the size of a number.
 function [] = __kernel__ by_position(x : vec, y : vec, pos : int)
     a = x[pos] > 2 ? [x[pos],1] : [[0,5]]
     b = pos > 1 ? [x[pos]] : 5
@@ -34,7 +34,7 @@ y = zeros(4)
 parallel_do(4, x, y, by_position)
 print y
 
-% Otherwise it is an error, whether both sides are computed or, as where they read elements, the one that is chosen.
+% Otherwise it is an error, whether both branches are computed or, if they read elements, only the chosen one.
 function [] = __kernel__ computed(x : vec, y : vec, pos : int)
     v = pos > 1 ? [1,2,3] : 0
     y[pos] = numel(v)

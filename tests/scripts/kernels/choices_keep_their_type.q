@@ -1,4 +1,4 @@
-% What is one of two truth values is a truth value, on every way to say so: its bits are 0 and 1.
+% A choice between two truth values is a truth value, in every notation: its bits are 0 and 1.
 function [] = __kernel__ choose(a : vec, y : mat, pos : int)
     few = a[pos] > 2 ? a[pos] > 3 : a[pos] > 1
     y[0,pos] = not(few)

@@ -1,4 +1,4 @@
-% A quotient of complex numbers that exists is found, though the square of the divisor overflows or vanishes.
+% A representable quotient of complex numbers is correct even if the square of the divisor overflows or underflows.
 a = [1e25+1e25j, 1e-25+1e-25j, 3+4j, 3+4j, -1+2j, 2j]
 b = [1e25+1e25j, 1e-25+1e-25j, 1e20+0j, 2e-30j, 3-4j, 2j]
 function [] = __kernel__ divide(a : cvec, b : cvec, q : cvec, r : cvec, pos : int)

@@ -1,4 +1,4 @@
-% nan and inf beside float64 are of float64, too.
+% nan and inf combined with float64 are float64, too.
 function [] = __kernel__ ends(y : vec[float64], x : vec[float64], pos : int)
     y[pos] = max(0.0/0.0, x[pos]) + min(x[pos], 1/0) + max(x[pos], -1/0)
 end

@@ -1,8 +1,8 @@
 % part
-% Convolutions and their gradients, by the built-ins and by the kernels of planes.q, beside loops that are as the definition is.
+% Convolutions and their gradients: built-ins and kernels of planes.q, compared with loops written from the definition.
 wave = (n, k) -> sin(float64(1..n)*k)*2
 
-% Zeros around images are terms; results that do not exist are none.
+% Zeros around images are terms of the sums; results outside the output contribute nothing.
 function [y, dx, dw] = defined(x, w, b, dy, out, stride, pad, dilation, groups)
     [n, c, h, wd] = size(x, 0..3)
     [m, e, kh, kw] = size(w, 0..3)
@@ -43,8 +43,8 @@ function good = near(a, b, bound)
     good = isequal(size(a), size(b)) && all(same)
 end
 
-% kinds: float32 (false), float64 (true); ways: by the loops of the processor (never), by kernels (always).  Cases that agree
-% give "as defined".
+% kinds: float32 (false), float64 (true); ways: by CPU loops (never), by kernels (always).  Cases that agree
+% print "as defined".
 function said = compared(s, kernel, stride, pad, dilation, groups, odd, wide, ways)
     w0 = [kernel[0], s[1]/groups, kernel[1], kernel[2]]
     x = reshape(wave(prod(s), 0.7), s)
@@ -84,7 +84,7 @@ function [] = compare(name, s, kernel, stride, pad, dilation, groups, odd, kinds
     end
 end
 
-% Strides, paddings and dilations of all kinds: also strides that are larger than what weights reach.
+% Strides, paddings and dilations of all kinds: also strides larger than the extent of the weights.
 function [] = compare_random(count, ways)
     seed = 7
     for i = 1..count
@@ -109,7 +109,7 @@ function [] = compare_random(count, ways)
     print count, " at random"
 end
 
-% The sum of each channel, which the gradient of a bias is; of many equal numbers, of which one float32 sum loses more and more.
+% The gradient of a bias is the sum of each channel; a float32 sum of many equal numbers loses more and more digits.
 function [] = compare_bias(ways = {"never", "always"})
     x = float32(ones(2,2,60000,1)*0.1)
     for way = ways

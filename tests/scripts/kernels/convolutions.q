@@ -1,6 +1,6 @@
 % devices: cpu ref cuda
-% Convolutions of neural layers and their gradients: strides, paddings, dilations, groups; nan and inf reach what they belong to,
-% and no more.
+% Convolutions of neural layers and their gradients: strides, paddings, dilations, groups; nan and inf affect exactly
+% the results that depend on them.
 import "convolution_cases.q"
 
 one = [1,1]

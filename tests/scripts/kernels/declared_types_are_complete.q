@@ -1,5 +1,5 @@
-% A declared type without a modifier means the default access mode, whatever the argument has; a parameter of no declared
-% type has the mode of its argument.  tests/modes.py has the whole table.
+% A declared type without a modifier means the default access mode, whatever the argument has; a parameter without a
+% declared type has the mode of its argument.  tests/modes.py has the whole table.
 function y = __device__ typed(x : vec, i : int)
     y = x[i]
 end
@@ -18,7 +18,7 @@ y = zeros(4,3)
 parallel_do(3, [5,6,7], y, read)
 print y
 
-% A bilateral filter in the style of many programs: its helper is declared with a plain cube.
+% A bilateral filter as many programs write it: its helper is declared with a plain cube.
 function v = __device__ weighted(x : cube, at : ivec3, center : scalar)
     d = x[at] - center
     v = x[at]*exp(-d*d)
@@ -37,7 +37,7 @@ y = zeros(4,4,3)
 parallel_do(size(x), x, y, bilateral)
 print y[:,:,0]
 
-% What is 'const stays so in every function that it is given to.
+% A 'const array stays const in every function that gets it.
 function [] = __device__ set(x : vec, i : int)
     x[i] = 1
 end

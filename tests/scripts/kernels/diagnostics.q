@@ -1,4 +1,4 @@
-% What is said when a kernel cannot be compiled: the kernel, the variable, the types.
+% The messages for a kernel that cannot be compiled: the kernel, the variable, the types.
 function [] = show(f)
     try
         f()

@@ -1,4 +1,4 @@
-% a vec is 1xN in every message: its elements lie along dimension 1
+% A vec is 1xN in every message: its elements are along dimension 1.
 function [] = __kernel__ first(x : vec'checked, pos : int)
   x[pos+5] = 1
 end

@@ -1,4 +1,4 @@
-% Memory keeps its dtype, arithmetic follows the declared one; stores truncate toward zero and saturate.
+% Memory keeps its dtype, arithmetic follows the declared type; stores truncate toward zero and saturate.
 function [] = __kernel__ half(x : vec, y, pos : int)
     y[pos] = x[pos]/2
 end

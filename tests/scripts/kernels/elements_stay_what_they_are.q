@@ -1,5 +1,5 @@
-% What is computed of integers and truth values is made of them, in kernels as on the host, and so are slices: an element
-% that is stored into stays of its type.  Where paths meet it is the path that was taken which says so.
+% Results computed from integers and truth values keep these types, in kernels as on the host, and so do slices: an
+% element that is stored into keeps its type.  If paths merge, the path taken decides.
 function v = __device__ stored(f, x, b)
     a = vec[int](2)
     a[0] = 200
@@ -35,7 +35,7 @@ for k = 0..numel(ways)-1
     host = told(y -> keep(stored(f, x, b), y))
     print k, here == host ? ": as on the host, " : ": not as on the host, ", here
 end
-% b: uint8, c: which path.
+% b: uint8, c: the path taken
 function v = met(x, b, c)
     v = vec[int](2)
     if c > 0

@@ -1,4 +1,4 @@
-% An empty array has known extents as any other one has: for overloads, declared sizes, slices and values as a whole.
+% An empty array has known extents like any other: for overloads, declared sizes, slices and values as a whole.
 function y = __device__ which(a : vec3)
     y = 3
 end

@@ -1,6 +1,6 @@
 % devices: ref cpu
-% Near the ends of rows kernels read from copies of what is around them, where the distance is known when they are
-% compiled; where it is an argument, they read the array itself.  Integers, so that every sum is exact.
+% Near the ends of rows kernels read from copies of their surroundings if the distance is known when they are
+% compiled; if it is an argument, they read the array itself.  The values are integral, so that every sum is exact.
 function [] = __kernel__ mirrored(x : mat'mirror, y : mat, pos : ivec2)
     s = 0.0
     for m = -2..3
@@ -28,7 +28,7 @@ function [] = __kernel__ crossed_r(x : mat'circular, z : mat'safe, y : mat, r : 
     y[pos] = x[pos[0]-r, pos[1]+r] - 2*x[pos] + 3*z[pos[0]+4*r, pos[1]-9*r] + pos[1]
 end
 
-% Too much for straight code, with a branch; the array's rows need not be those of the launch.
+% Too much for straight-line code, with a branch; the array's rows may differ in length from the rows of the launch.
 function [] = __kernel__ compared(x : mat'clamped, y : mat, w : vec, pos : ivec2)
     s = 0.0
     for m = -3..3

@@ -1,4 +1,4 @@
-% Fast math changes last digits only, where operands are neither infinite, 0 nor tiny; tests for NaN and infinity hold
+% Fast math changes last digits only, unless operands are infinite, 0 or tiny; tests for NaN and infinity hold
 % tolerance: 1e-6
 function [] = __kernel__ exact(x : vec, y : vec, pos : int)
     d = x[pos]*x[pos] + 0.01

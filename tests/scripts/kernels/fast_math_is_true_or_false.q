@@ -1,5 +1,5 @@
 % exit: 1
-% fast_math takes one of two words
+% fast_math takes true or false
 function [] = __kernel__ k(x : vec, pos : int)
     {!kernel fast_math=7}
     x[pos] = 1

@@ -1,4 +1,4 @@
-% Branches that both sides of which may be computed: the result is that of taking one.
+% Branches whose two sides may both be computed: the result is that of taking one.
 function [] = __kernel__ nested(x : mat'circular, y : mat, pos : ivec2)
     r = -1
     if x[pos] > 2
@@ -16,7 +16,7 @@ function [] = __kernel__ nested(x : mat'circular, y : mat, pos : ivec2)
     y[pos] = r
 end
 
-% The branch guards an access that has no test of its own.
+% The branch guards an access that has no bounds check.
 function [] = __kernel__ guards(x : vec'unchecked, y : vec, n : int, pos : int)
     r = 0
     if pos + n < numel(x) && mod(pos, 2) == 0
@@ -25,7 +25,7 @@ function [] = __kernel__ guards(x : vec'unchecked, y : vec, n : int, pos : int)
     y[pos] = r
 end
 
-% A quotient by what may be 0, where the branch is not taken.
+% A quotient by a value that may be 0 if the branch is not taken.
 function [] = __kernel__ divides(x : vec[int], y : vec[int], pos : int)
     r = 7
     if x[pos] != 0 && int(12/x[pos]) > 2

@@ -1,4 +1,4 @@
-% Functions, objects, strings and modes as arguments and captures: each is specialised on, numbers are passed.
+% Functions, objects, strings and modes as arguments and captures specialise the kernel; numbers are passed.
 type point : mutable class
     x : scalar
     y : scalar

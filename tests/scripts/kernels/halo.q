@@ -1,4 +1,4 @@
-% halo: how far a kernel reads around its position, what it does with its arguments, and why that is not known.
+% halo: how far a kernel reads around its position, how it accesses its arguments, and why this may be unknown.
 function [] = __kernel__ box(x : mat'mirror, y : mat, r : int, pos : ivec2)
     total = 0.0
     for m = -r..r
@@ -48,7 +48,7 @@ print n, " ", how
 [n, how] = halo(untyped, zeros(3,3), zeros(3,3))
 print n, " ", how
 
-% -- why it is not known
+% -- reasons why it is unknown
 function [] = why(f, args)
     try
         print apply(halo, vertcat({f}, args))
@@ -118,7 +118,7 @@ end
 function y = host(x)
     y = x
 end
-% functions: what the kernels that they launch read, one behind the other
+% functions: the combined reads of the kernels that they launch in sequence
 function y = smoothed(x, r, times)
     for i = 1..times
         y = uninit(size(x))

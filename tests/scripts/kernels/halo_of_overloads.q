@@ -25,7 +25,7 @@ why(() -> halo(far))
 why(() -> halo(near, "text"))
 why(() -> halo(near, null, null, null))
 
-% Launches remember which definition they chose, apart from calls of the same name.
+% Launches remember the chosen definition separately from calls of the same name.
 function y = mixed(x : vec)
     y = "called"
 end

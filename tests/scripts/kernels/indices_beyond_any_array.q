@@ -1,4 +1,4 @@
-% Numbers of the host may be so large that their sum wraps in 64 bits; the place that is meant is outside all the same.
+% Numbers of the host may be so large that their sum wraps in 64 bits; the intended index is out of bounds all the same.
 function [] = __kernel__ far(x : vec, y : vec, a, b, pos : int)
     y[pos] = x[pos + a + b] + 1
 end

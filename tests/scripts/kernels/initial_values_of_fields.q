@@ -1,4 +1,4 @@
-% Objects that a kernel makes begin as those of the host.
+% Fields of objects that a kernel makes have the same initial values as on the host.
 type ball : mutable class
     r : scalar = 2
     c : vec2 = [3,4]

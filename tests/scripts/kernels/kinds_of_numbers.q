@@ -1,5 +1,5 @@
-% The code of a kernel is made for the kinds of the numbers that enter it: what holds for the first one need not hold
-% for the next.
+% A kernel is specialised for properties of the numbers it is called with; the next number need not have
+% the properties of the first one.
 function [] = __kernel__ rest(y : vec[int], n, pos : int)
     y[pos] = mod(n + pos, 1000)
 end

@@ -1,5 +1,5 @@
 % exit: 1
-% Several launches are under way when one has failed; what is read then is not shown.
+% Several launches are in flight when one has failed; the value of a later read is not printed.
 function [] = __kernel__ double(x : vec, y : vec, pos : int)
     assert(x[pos] > 0, "x must be positive")
     y[pos] = 2*x[pos]

@@ -1,5 +1,5 @@
 % exit: 1
-% A function that is chosen by its arguments reads them, and takes no error for an answer.
+% A function that is chosen by its arguments reads them, and does not swallow their error.
 function [] = __kernel__ double(x : vec, y : vec, pos : int)
     assert(x[pos] > 0, "x must be positive")
     y[pos] = 2*x[pos]

@@ -1,5 +1,5 @@
 % exit: 1
-% The handler around a launch gets its fault, and no other one does.
+% Only the handler around a launch can catch its error.
 function [] = __kernel__ double(x : vec, y : vec, pos : int)
     assert(x[pos] > 0, "x must be positive")
     y[pos] = 2*x[pos]

@@ -1,5 +1,5 @@
 % exit: 1
-% Nobody reads a result of the launch that failed; the error counts before that of a later statement.
+% No statement reads a result of the failed launch; its error precedes the error of a later statement.
 function [] = __kernel__ double(x : vec, y : vec, pos : int)
     assert(x[pos] > 0, "x must be positive")
     y[pos] = 2*x[pos]

@@ -1,5 +1,5 @@
 % tolerance: 1e-5
-% Loops that neighbouring positions leave at different turns, or in different places, or never enter.
+% Loops that neighbouring positions leave in different iterations, or at different exits, or never enter.
 function [] = __kernel__ collatz(y : vec[int], pos : int)
     n = pos
     steps = 0
@@ -31,7 +31,7 @@ function [] = __kernel__ root(x : vec, y : vec, pos : int)
     y[pos] = r
 end
 
-% Of two exits the inner one takes precedence, and what follows it is not done.
+% The inner of two exits takes precedence, and the code after it does not run.
 function [] = __kernel__ exits(y : mat, pos : ivec2)
     total = 0.0
     for k = 1..3
@@ -54,7 +54,7 @@ function [] = __kernel__ exits(y : mat, pos : ivec2)
     y[pos] = total
 end
 
-% A position that ends inside of the loop, and an error there, are as ever.
+% A position that ends inside the loop, and an error there, behave as usual.
 function [] = __kernel__ ends(y : vec, pos : int)
     s = 0.0
     while s < pos
@@ -81,7 +81,7 @@ v = zeros(60)
 parallel_do(60, v, ends)
 print v
 
-% Rows too short for strips, colours as last axis, and a kernel that tests nothing.
+% Rows too short for strips, colours as the last axis, and a kernel without bounds checks.
 function [] = __kernel__ halve(x : cube'unchecked, y : cube'unchecked, pos : ivec3)
     v = x[pos]
     n = 0.0

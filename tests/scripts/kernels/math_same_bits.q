@@ -1,4 +1,4 @@
-% A function has the same bits wherever in a row its argument stands, huge ones beside small ones included.
+% A function gives the same bits at every position of a row, even with huge arguments next to small ones.
 function [] = __kernel__ all(x : vec, y : mat, pos : int)
     y[0,pos] = sin(x[pos])
     y[1,pos] = cos(x[pos])

@@ -1,4 +1,4 @@
-% Minus a truth value is -1 or 0, however the truth came about.
+% Minus a truth value is -1 or 0, however the truth value was computed.
 function [] = __kernel__ signs(x : vec, y : vec, z : vec[float64], pos : int)
     y[pos] = -(x[pos] > 1.5 && x[pos] < 3.5)
     z[pos] = -(x[pos] > 1.5 || x[pos] < 0.5)

@@ -1,4 +1,4 @@
-% mod of floats is exact in kernels, whatever the quotient, and the same as on the host
+% mod of floats is exact in kernels, for any quotient, and the same as on the host
 function [] = __kernel__ remainders(a : vec, b : vec, y : vec, pos : int)
   y[pos] = mod(a[pos], b[pos])
 end

@@ -1,4 +1,4 @@
-% Ints that fit into 8 or 16 bits, just so, and just not.
+% Ints that barely fit into 8 or 16 bits, and ints that barely do not.
 function [] = __kernel__ sums(x : vec[uint8], y : mat[int], pos : int)
     a = 0
     for k = 0..127
@@ -32,7 +32,7 @@ function [] = __kernel__ sums(x : vec[uint8], y : mat[int], pos : int)
     y[pos,5] = max(g, 0)*max(g, 0)
 end
 
-% What a local is set to depends on how often a loop turns that has no known length.
+% The value of a local depends on the iteration count of a loop, which is unknown.
 function [] = __kernel__ unknown(x : vec[int8], y : vec[int], n : int, pos : int)
     s = 0
     for k = 1..n
@@ -59,7 +59,7 @@ w = vec[int](4)
 parallel_do(4, z, w, 3000, unknown)
 print w
 
-% A chain longer than what is looked at.
+% A chain longer than the analysis follows.
 function [] = __kernel__ chain(x : vec, y : vec[int], pos : int)
     f = 0
     e = 0

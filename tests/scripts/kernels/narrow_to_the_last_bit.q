@@ -1,4 +1,4 @@
-% Sums of bytes and shorts are kept in few bits where they fit: 127 does in 8, 128 does not, -128 does, -129 does not.
+% Sums of bytes and shorts are kept in few bits if they fit: 127 fits into 8, 128 does not; -128 fits, -129 does not.
 function [] = __kernel__ bytes(x, y, pos : int)
     v = min(x[pos], 64)
     y[pos, 0] = v + min(x[pos], 63)

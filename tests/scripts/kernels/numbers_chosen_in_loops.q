@@ -1,4 +1,4 @@
-% Numbers that are chosen again and again have a type: of integers, small ones and truth values, too.
+% Numbers that a loop selects repeatedly have a type: also for integers, small integers and truth values.
 function [] = __kernel__ chosen(y : vec, x : vec, pos : int)
     place = uint8(0)
     other = uint8(250)

@@ -1,4 +1,4 @@
-% What is declared as an integer is one in kernels as on the host: parameters take no number that they would change,
+% A declared integer is an integer in kernels as on the host: parameters reject numbers that conversion would change,
 % variables, elements and fields convert.  tests/declared.py has the whole table.
 type corner : mutable class
     at : ivec2

@@ -1,4 +1,4 @@
-% Cells of objects of one class: kernels read x[i].field; an array for each field enters.
+% Cells of objects of one class: kernels read x[i].field; each field becomes an array argument.
 type sphere : mutable class
     c : vec3
     r : scalar

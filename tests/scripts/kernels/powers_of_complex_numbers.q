@@ -1,5 +1,5 @@
-% Products begin with the number, not with 1+0i, whose product with an infinite part, or a zero of its sign, is another
-% one: numbers, arrays, loops, expressions and kernels are equal to the last sign.
+% Products begin with the number, not with 1+0i, because a product of 1+0i with an infinite part or a signed zero
+% differs: numbers, arrays, loops, expressions and kernels agree up to the sign of zeros.
 function [] = __kernel__ power(x, y, n : int'const, pos : int)
     if n == -3;     y[pos] = x[pos]^-3
     elseif n == -2; y[pos] = x[pos]^-2

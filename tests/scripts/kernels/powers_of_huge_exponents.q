@@ -1,4 +1,4 @@
-% Numbers from 2^53 on are even, though no integer type has them.
+% Floats from 2^53 on are even integers, even those beyond every integer type.
 function [] = __kernel__ power(x : vec[float64], y : vec[float64], z : vec[float64], pos : int)
     z[pos] = x[pos]^y[pos]
 end

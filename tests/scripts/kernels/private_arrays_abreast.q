@@ -1,4 +1,4 @@
-% private arrays in loops that all positions share: arrays of a strip on the cpu, whatever is left of a row
+% Private arrays in loops that all positions share: one array per strip on the CPU, with any remainder of a row.
 function [] = __kernel__ filters(x : vec'mirror, y : vec, n : int, pos : int)
     h = zeros(5)            % differs between positions
     c = zeros(8)            % is the same for all

@@ -1,5 +1,5 @@
 % exit: 1
-% A range has as many elements in a kernel as on the host; of numbers of 32 bits, as far as they tell.
+% A range has as many elements in a kernel as on the host, up to the precision of 32-bit numbers.
 function [] = __kernel__ literal(y : vec, pos : int)
     n = 0
     for t = 0..0.1..0.99999
@@ -58,7 +58,7 @@ y = zeros(2)
 parallel_do(1, 0, 0.5, nan, [0,0,1], y, given)
 print y
 
-% Ends that are far, and a part of a step short of an element: none is beyond them.
+% Distant bounds that are a fraction of a step short of an element: no element is beyond them.
 function [] = __kernel__ far(lo : vec, step : vec, hi : vec, y : vec[int], pos : int)
     for t = lo[pos]..step[pos]..hi[pos]
         y[pos] += 1
@@ -90,7 +90,7 @@ for short = [0, 0.125, 0.25, 0.5, 0.75]
     end
 end
 
-% What is nan or begins at infinity has no turns; steps that are not known when the kernel is compiled may be negative.
+% A range with nan, or from infinity, has no iterations; steps unknown when the kernel is compiled may be negative.
 function [] = __kernel__ odd(a : int, s : int, x : vec, y : vec, pos : int)
     for t = x[0]..x[1]..x[2]
         y[0] += 1

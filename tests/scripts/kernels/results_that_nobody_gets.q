@@ -1,4 +1,4 @@
-% A function that is launched stores into arrays: a result of it would be lost.
+% A launched function stores into arrays: its result would be lost.
 function y = twice(x)
     y = 2*x
 end

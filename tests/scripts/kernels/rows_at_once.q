@@ -1,5 +1,5 @@
 % devices: cpu
-% Kernels that read along columns, of arrays whose two last axes could be one: short rows and long ones, few and many.
+% Kernels that read along columns, of arrays whose last two axes can be merged: short rows and long ones, few and many.
 function [] = __kernel__ columns(x : mat'safe, y : mat, pos : ivec2)
     s = 0.0
     for k = -3..3
@@ -56,7 +56,7 @@ function s = value(x)
     s = sum(y.*y)
 end
 
-% Of a quadratic form: its directional derivative in x is twice its value.
+% The directional derivative of a quadratic form in x is twice its value.
 function d = gradient_apart(x)
     d = abs(sum(grad(value, x).*x)/(2*value(x)) - 1)
 end

@@ -1,4 +1,4 @@
-% Rows of bytes of any length, whose last vector laps over the one before; not so where that would be seen.
+% Rows of bytes of any length: the last vector overlaps the one before, unless that would change the result.
 function [] = __kernel__ smooth(x : mat[uint8]'clamped, y : mat[uint8], pos : ivec2)
     s = 0
     for m = -1..1

@@ -1,5 +1,5 @@
 % tolerance: 1e-3
-% What positions add up in common; tests/command.py compares the bits between numbers of threads.
+% Sums over all positions; tests/command.py compares their bits between numbers of threads.
 function [] = __kernel__ squares(x : vec, s : vec, pos : int)
     s[0] += x[pos]*x[pos]
 end

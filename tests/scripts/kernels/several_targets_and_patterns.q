@@ -1,4 +1,4 @@
-% What is assigned to several and what a pattern of several values means is the same in a kernel, in a compiled loop and
+% Assignments to several targets and patterns of several values mean the same in a kernel, in a compiled loop and
 % in the interpreter.
 function [a, b] = two(x)
     a = x

@@ -1,4 +1,4 @@
-% Sines of ordinary numbers stay what they are, wherever huge ones stand beside them.
+% Sines of ordinary numbers do not change when huge numbers are in the same row.
 function [] = __kernel__ sines(y : vec, x : vec, pos : int)
     y[pos] = sin(x[pos])
 end
@@ -7,7 +7,7 @@ function [] = __kernel__ cosines(y : vec, x : vec, pos : int)
     y[pos] = cos(x[pos])
 end
 
-% How often the kernel gives another number for 1 than y, with one element `here` among `others`.
+% Counts how often the kernel gives another number for 1 than y, with one element `here` among `others`.
 function bad = wrong(n, here, others, y, kernel)
     bad = 0
     for at = 0..n-1

@@ -1,4 +1,4 @@
-% The two last axes become one loop only where memory is walked through evenly.
+% The last two axes become one loop only if memory is traversed with a constant stride.
 function [] = __kernel__ gather(x : vec'unchecked, y : cube'unchecked, pos : ivec3)
     y[pos] = x[12*pos[0] + 3*pos[1] + pos[2]*pos[2]]
 end

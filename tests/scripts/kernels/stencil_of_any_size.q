@@ -1,6 +1,6 @@
 % devices: ref cpu
-% Neighbours read the same elements, so rows may be computed together; every extent, also the shortest, comes out as one
-% position after the other does.
+% Neighbours read the same elements, so rows may be computed together; every extent, even the shortest, gives the
+% result of computing one position after the other.
 function [] = __kernel__ weighted(x : mat'clamped, y : mat, pos : ivec2)
     s = 0.0
     for m = -1..1

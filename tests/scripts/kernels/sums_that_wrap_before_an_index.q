@@ -1,4 +1,4 @@
-% Sums of ints have 32 bits: one that has wrapped is another index, also where its test seems to hold.
+% Sums of ints have 32 bits: a wrapped sum is a different index, even if its bounds check seems to hold.
 function [] = __kernel__ below(x : vec, y : vec, pos : int)
     k : int = pos - 2147483647
     m : int = k - 20

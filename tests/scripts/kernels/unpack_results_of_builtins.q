@@ -1,4 +1,4 @@
-% The results of size and its kin are meant to be unpacked, however they are called: no warning is printed.
+% The results of size and similar functions are meant to be unpacked, however they are called: no warning is printed.
 function [] = __kernel__ by_method(x : mat, y : vec, pos : int)
     [m, n] = x.size()
     y[pos] = 10*m + n

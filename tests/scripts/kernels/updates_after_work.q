@@ -1,5 +1,5 @@
 % tolerance: 1e-5
-% Atomic updates after enough work to be computed for several positions at a time; some positions end before, some
+% Atomic updates after work that is vectorised over several positions; some positions end before the update, some
 % update nothing, and values computed before are used after.
 function [] = __kernel__ nearest(x : vec, c : vec, sums : vec, counts : vec[int], last : vec, pos : int)
     if x[pos] < 0

@@ -1,5 +1,5 @@
-% Updates of one array in one position: each sees what the others made of the element, on every device; a row of a
-% matrix that is as long as a strip, in a matrix that is larger; numbers of uint64 in an array of int64.
+% Several updates of one array by one position: each sees the result of the previous ones, on every device; a row of a
+% matrix that is as long as a strip, in a larger matrix; uint64 numbers in an int64 array.
 function [] = __kernel__ again(y : vec'unchecked, x : vec'unchecked, pos : int)
     y[pos] += x[pos]
     y[pos+1] += 1

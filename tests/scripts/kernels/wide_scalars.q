@@ -1,4 +1,4 @@
-% float64 counts as scalar in kernels, too: what enters a parameter, a result, a local or a vector that is declared so
+% float64 counts as scalar in kernels, too: a parameter, result, local or vector that is declared with float64
 % keeps its digits, as on the host
 function y = __device__ take(u : scalar)
     y = u
@@ -38,7 +38,7 @@ x = float64([0.1,1])
 y = zeros_like(x, 10)
 parallel_do(1, x, y, all)
 print max(abs(y - 0.1)) < 1e-15
-% of float32 they are float32
+% declared float32, they are float32
 y = zeros(10)
 parallel_do(1, [0.1,1], y, all)
 print max(abs(y - 0.1)) < 1e-7, max(abs(y - 0.1)) > 1e-10

@@ -1,4 +1,4 @@
-% Beside a zero that the kernel knows, -0 is less than 0; of two that it does not know min and max give one.
+% Compared with a constant zero, -0 is less than 0; of two unknown zeros min and max return either.
 function [] = __kernel__ known(x : vec, y : mat, z : mat'unchecked, w : vec[float64], pos : int)
     y[0,pos] = max(x[pos], 0.0)
     y[1,pos] = min(x[pos], 0.0)

@@ -1,6 +1,6 @@
 % options: --dump kir
 % devices: ref
-% An accumulator that begins as an int literal becomes a scalar; the radius is an int where it counts and indexes.
+% An accumulator that begins as an int literal becomes a scalar; the radius is an int when it counts and indexes.
 function [] = __kernel__ box(x : cube'clamped, y : cube'unchecked, r, pos : ivec3)
     s = 0
     for m=-r..r

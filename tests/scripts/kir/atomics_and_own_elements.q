@@ -1,6 +1,6 @@
 % options: --dump kir
 % devices: ref
-% += on an element that several positions may address is atomic; on the element at pos, and in serial_do, it is not.
+% += is atomic if several positions may address the element; it is not atomic at pos and in serial_do.
 function [] = __kernel__ k(h : vec, y : vec, pos : int)
     h[mod(pos,4)] += 1
     y[pos] += 2

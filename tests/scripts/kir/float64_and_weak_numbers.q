@@ -1,6 +1,6 @@
 % options: --dump kir
 % devices: ref
-% Literals and numbers of the host take the precision of what they meet.
+% Literals and host numbers take the precision of the other operand.
 function [] = __kernel__ axpy(x, y, a, pos : int)
     y[pos] = 2*a*x[pos] + 0.1
 end

@@ -1,6 +1,6 @@
 % options: --dump kir
 % devices: ref
-% Device functions are inlined; an early return leaves a loop of one turn; known strings choose branches.
+% Device functions are inlined; an early return leaves a loop of one iteration; known strings choose branches.
 function y = __device__ clip(x, mode : string)
     y = x
     if mode == "none"

@@ -1,6 +1,6 @@
 % options: --dump kir
 % devices: ref
-% A small vector is split into components; one with computed indices lives in private memory, each access tested
+% A small vector is split into components; one with computed indices is in private memory, with a check of each access
 % unless its range is known.
 function [] = __kernel__ split(x : cube, y : cube, pos : ivec2)
     c = x[pos[0],pos[1],0..2]

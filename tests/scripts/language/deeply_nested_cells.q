@@ -1,4 +1,4 @@
-% a list of 50000 levels: its type does not grow with it
+% A list of 50000 levels: its type does not grow with it.
 c = {}
 for i = 1..50000
     c = {c}

@@ -1,4 +1,4 @@
-% built-ins take their arguments by the names of their signature
+% Built-ins accept arguments by the names in their signature.
 function [] = says(f)
   try
     print f()

@@ -1,6 +1,6 @@
 % exit: 1
 % devices: one
-% A name that MATLAB or NumPy use leads to the one of this language.
+% A name from MATLAB or NumPy is an error that suggests the name in this language.
 print mkdir("x")
 print argsort([2,1])
 print len([2,1]), length([2,1])

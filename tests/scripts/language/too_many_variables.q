@@ -1,4 +1,4 @@
-% a function of too many variables is refused with advice; the top level may have any number
+% A function with too many variables is an error with advice; the top level may have any number.
 % exit: 1
 function y = f(x)
   a0 = x; a1 = x; a2 = x; a3 = x; a4 = x; a5 = x; a6 = x; a7 = x; a8 = x; a9 = x

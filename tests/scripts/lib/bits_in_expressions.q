@@ -1,4 +1,4 @@
-% Expressions of bits are one kernel, and give what the functions give one by one.
+% Expressions of bit functions are one kernel, with the results of the functions called one by one.
 x = float32([3000000000, 5, -6, 7])
 n = int([1, 2, -1, 40])
 u = uint8([200, 3, 255, 16])

@@ -11,7 +11,7 @@ print read_block(x, [3,4], [2,4], "clamped")
 print read_block(x, [3,4], [2,4], "safe")
 print read_block(x, [4,6], [0,0]), read_block(x, [9,9], [1,2], "safe")
 
-% a file is what the array is, also far outside, in any dimension
+% a file behaves like the array, also far outside, in any dimension
 cube_of = reshape(0..119, [4,5,6])
 save(file, cube_of)
 for mode = {"mirror", "circular", "clamped", "safe"}
@@ -41,7 +41,7 @@ print y
 [dims, element] = block_size(float64([1,2,3]))
 print dims, element
 
-% what is wrong
+% errors
 function [] = why(f, args)
     try
         print apply(f, args)

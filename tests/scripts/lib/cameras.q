@@ -1,7 +1,7 @@
 % needs: video cameras
 % devices: one
-% Devices are live: frames come when they come, without an end and without a backward pass.  There is no camera here; pictures
-% that FFmpeg makes, as fast as they are shown, come the same way.
+% Devices are live: frames arrive in real time, without an end and without seeking.  There is no camera here; pictures
+% that FFmpeg generates at the speed of display arrive in the same way.
 import "Quasar.Video.dll"
 function [] = fails(f)
     try
@@ -25,14 +25,14 @@ vidreadframe(s)
 print s.bits_per_color, " ", type(s.rgb_data, "cube[uint16]"), " ", max(s.rgb_data) > 1000
 vidclose(s)
 fails(() -> vidreadframe(s))
-% One that ends.
+% A device that ends.
 s = vidopen("lavfi:testsrc=size=64x48:rate=50:duration=0.1")
 n = 0
 while vidreadframe(s)
     n += 1
 end
 print n <= 5 && n > 0, " ", vidreadframe(s)
-% What there is not.
+% Devices that do not exist.
 fails(() -> vidopen("camera:99"))
 fails(() -> vidopen("/dev/video99", [480,640], 30))
 fails(() -> vidopen("lavfi:nothing"))
@@ -43,5 +43,5 @@ fails(() -> vidopen("camera:99", [480.5,640]))
 fails(() -> vidopen("camera:99", [480,nan]))
 fails(() -> vidopen("camera:99", "large"))
 fails(() -> vidopen("camera:99", [480,640], nan))
-% A name that is a file's is a file.
+% The name of a file opens the file.
 fails(() -> vidopen("./camera:0"))

@@ -1,4 +1,4 @@
-% cluster.q in one process: the result by blocks is that of the whole, for kernels and functions, arrays and files.
+% cluster.q in one process: the result by blocks equals that of the whole, for kernels, functions, arrays and files.
 import "cluster.q"
 import "imfilter.q"
 
@@ -56,14 +56,14 @@ u = zeros(1,100)
 parallel_do(100, v, u, 5, spread)
 print isequal(u, cluster_map(spread, v, [1,13], args:={5}))
 
-% functions: the halo and what is outside are said
+% functions: the caller gives the halo and the values outside
 mask = ones(5,3)
 for mode = {"mirror", "circular", "clamped"}
     print isequal(imfilter(a, mask, [], mode), cluster_map(filtered, a, [9,8], [2,1], mode, {mask, mode}))
 end
 print isequal(imfilter(a, mask, [], "zeros"), cluster_map(filtered, a, [9,8], [2,1], "safe", {mask, "zeros"}))
 print isequal(root(a), cluster_map(root, a, 16)), isequal(root(a), cluster_map(z -> sqrt(abs(z)), a, 16))
-% … or follow from the kernels that it launches; blocks end where x ends
+% … or both follow from the kernels that it launches; blocks end where x ends
 function y = faded(x, times)
     for i = 1..times
         y = uninit(size(x))

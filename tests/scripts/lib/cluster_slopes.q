@@ -1,4 +1,4 @@
-% What a gradient reads around a position counts for halo and cluster_map: by blocks it is that of the whole.
+% The footprint of a gradient counts for halo and cluster_map: the result by blocks equals the result of the whole.
 import "cluster.q"
 import "dnn.q"
 
@@ -72,7 +72,7 @@ compare(chain, a, [20,13])
 compare(second, a, [33,29])
 compare(curved, a, [33,29])
 
-% what no block knows
+% values that no block knows
 function [] = why(f, args)
     try
         print apply(f, args)
@@ -85,7 +85,7 @@ why(halo, {x -> x*grad(s -> sum(weighted(x, [1,2], s)), 2), a})
 why(halo, {x -> x*sum(grad(d -> sum(scaled(x, d)), ones(1,33))), a})
 why(cluster_map, {x -> grad(z -> sum(wrapped(z).^2), x), a, [10,13]})
 
-% by kernels or not
+% with and without kernels
 setenv("QUASAR_LIBRARIES", "always")
 x = randn(1,1,8,8)
 why(halo, {x -> conv2d(x, ones(1,1,3,3), padding:=1), x})

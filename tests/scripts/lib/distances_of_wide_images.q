@@ -1,5 +1,5 @@
 % devices: cpu
-% The square of a distance may be more than an int of a kernel holds.
+% The square of a distance may exceed the range of an int in a kernel.
 import "imanalysis.q"
 x = zeros(1,46400)
 x[0] = 1

@@ -1,5 +1,5 @@
 % devices: cpu
-% The time that distances take grows with the number of elements, also where nothing is near, or set at all.
+% The time of a distance transform is linear in the number of elements, even if no element near, or none at all, is set.
 import "imanalysis.q"
 tic()
 d = bwdist(zeros(1,46400))
@@ -8,7 +8,7 @@ f = zeros(1000,1000)
 f[500,500] = 1
 f = bwdist(f)
 print toc("") < 3000, " ", d[0,7], " ", e[999,0], " ", f[500,0], " ", f[0,500], " ", f[200,100]
-% Near and far elements are found alike.
+% Near and far elements are both found.
 function d = nearest(x)
     d = zeros(size(x))
     p = find(x)

@@ -1,6 +1,6 @@
 % needs: figures
 % devices: one
-% What has no room becomes smaller or loses its end; nan is not drawn; properties that are none.
+% Items without room shrink or are cut off; nan is not drawn; unknown properties are errors.
 function [] = fails(f)
     try
         f()
@@ -10,7 +10,7 @@ function [] = fails(f)
     end
 end
 
-% Of names that are too long for the axes the ends are left out: a legend stays within its axes.
+% Names that are too long for the axes are cut off at the end: a legend stays within its axes.
 function page = three_axes(names)
     figure()
     for k = 0..2
@@ -48,7 +48,7 @@ for names = {"southwest", "eastoutside"}
     print all(page[:,size(page,1)-4..size(page,1)-1,:] == 255), all(page[size(page,0)-4..size(page,0)-1,:,:] == 255)
 end
 
-% Through nan the background is seen.
+% The background is visible at nan.
 for img = {[[nan,0],[inf,1]], repmat([[nan,0],[1,0]], [1,1,3])}
     figure()
     h = imshow(img, [0,1])
@@ -65,19 +65,19 @@ figure()
 h = scatter([0,1,2], [0,1,2], 400, [1,nan,2])
 p = float(h.rasterize())
 print p[floor(size(p,0)/2),floor(size(p,1)/2),:]
-% Pixels are counted by integers.
+% Pixel counts are integers.
 print imagesc(reshape(0..99, [10,10]))
 fails(() -> plot(1..3, "linewith", 2))
 fails(() -> plot(1..3, "r", "lw", 3))
 fails(() -> scatter(1..3, 1..3, "makersize", 5))
-% Ticks that differ in far digits alone say once what they have in common; and there are two at least.
+% Ticks that differ only in distant digits share a common offset label; there are at least two ticks.
 u = float64(linspace(0, 1, 20))
 far = {float64(1e6)+u*0.01, float64(12345.678)+u*float64(1e-6), -98765-u, float64(1e20)+u*1e15, float64(1.5)+u*float64(1e-9), 2000+20*u, 0*u}
 for k = 0..numel(far)-1
     figure()
     print plot(u, far[k])
 end
-% The bar of filled areas shows what they show.
+% The colour bar of filled areas shows the levels that they show.
 figure()
 h = contourf([[0,1,2,3],[0,1,2,3]], [0,1,2])
 colorbar()
@@ -85,7 +85,7 @@ p = float(h.rasterize())
 coloured = max(p, [], 2)-min(p, [], 2) > 60
 codes = unique(reshape((p[:,:,0]*65536+p[:,:,1]*256+p[:,:,2]).*coloured, numel(coloured)))
 print numel(codes) > 3, numel(codes) < 20
-% Levels among numbers that double precision hardly tells apart, or that have no powers of ten.
+% Levels among numbers that double precision barely distinguishes, or that have no powers of ten.
 print contour(float64([[1e16,1e16+2],[1e16+4,1e16+8]]))
 print contour(float64([[1e-323,1.5e-323],[1e-323,1e-323]]))
 print semilogy(float64([1e-323,1e-320]))

@@ -1,6 +1,6 @@
 % needs: figures png
 % devices: one
-% What a figure shows, in words: lines, colours, limits, ticks, labels.
+% The content of a figure, in words: lines, colours, limits, ticks, labels.
 setenv("QUASAR_FIGURES", pathjoin(getenv("QUASAR_FIGURES"), "structure"))
 x = linspace(0, 10, 21)
 h = plot(x, x.^2, "r--", x, 10*x, "bo-")
@@ -62,14 +62,14 @@ axis("off")
 print h.title, h.ylabel == "", h.width, h.number
 h.ylabel = "set"
 print h.ylabel
-% Plots replace what axes of a chosen figure show, and are added under hold.
+% Plots replace the content of the axes of a chosen figure, and are added under hold.
 figure(41)
 plot([1,2])
 print plot([3,4])
 hold("on")
 print plot([5,6])
 hold("off")
-% A million points are drawn as what can be seen of them.
+% A million points are reduced to the visible ones before drawing.
 h = plot(rand(1000000))
 print size(h.rasterize())
 function [] = fails(f)
@@ -122,7 +122,7 @@ fails(() -> xticks(0..300))
 plot([1,2])
 fails(() -> legend("a", "b"))
 
-% Nothing that stands beside the axes leaves the page, however long it is: the edges are white.
+% Nothing beside the axes extends beyond the page, however long it is: the edges are white.
 figure()
 h = errorbar(0..9, sqrt(0..9), 0.2+0.03*(0..9), "o-", "label", "measured")
 line(0..9, sqrt((0..9)+0.3), "k--", "label", "model")
@@ -135,7 +135,7 @@ page = h.rasterize()
 print all(page[:,0..1,:] == 255), all(page[:,columns-2..columns-1,:] == 255), all(page[0..1,:,:] == 255), _
       all(page[rows-2..rows-1,:,:] == 255)
 
-% A text ends beyond its axes; one whose place is outside is not there.
+% A text may extend beyond its axes; a text whose position is outside is not drawn.
 figure()
 subplot(1, 2, 0)
 plot(0..10)
@@ -147,7 +147,7 @@ green = page[:,:,1] > page[:,:,0] + 60
 red = page[:,:,0] > page[:,:,1] + 60
 print any(red[:,size(page,1)/2..size(page,1)-1]), any(green && page[:,:,1] > page[:,:,2] + 60)
 
-% Above and below a colour bar beside an image there is room for half a line; the image keeps its pixels.
+% There is room for half a line above and below a colour bar beside an image; the image keeps its pixels.
 figure()
 h = imshow(repmat(0..255, 256, 1), [0,255])
 colorbar()
@@ -157,7 +157,7 @@ for row = [0,7,8,263,264,271]
     print all(page[row,0..255,:] == 255), all(page[row,300..345,:] == 255)
 end
 
-% Images in colour and in grey side by side; what is true is white.
+% Images in colour and in grey side by side; true is white.
 h = montage({repmat(100, 4, 5), cat(2, 200*ones(4,5,1), zeros(4,5,2)), ones(4,5) > 0})
 fails(() -> montage({ones(4,5,3), ones(4,5,4)}))
 page = h.rasterize()
@@ -165,7 +165,7 @@ page = h.rasterize()
 print page[2,2,:], page[2,columns-2,:], page[rows-2,2,:]
 print imshow(ones(3,3) > 0).rasterize()[0,0,0]
 
-% A white image beside other axes has an edge, and by itself none.
+% A white image beside other axes has an edge; a single white image has none.
 print all(imshow(255*ones(40,40)).rasterize() == 255)
 figure()
 subplot(1, 2, 0)

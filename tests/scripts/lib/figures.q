@@ -1,6 +1,6 @@
 % needs: figures png
 % devices: one
-% Figures without a display are files in a folder, written when the program comes to rest.
+% Figures without a display are files in a folder, written when the program is idle.
 folder = pathjoin(getenv("QUASAR_FIGURES"), "folders", "that are made")
 setenv("QUASAR_FIGURES", folder)
 h = imshow(ones(4,4)*100)
@@ -41,7 +41,7 @@ try
 catch e
     print strrep(e, folder, "FOLDER")
 end
-% An image by itself has its own pixels, or several for each where it is small.
+% A single image is shown pixel by pixel, or magnified if it is small.
 img = mod(reshape(0..300*200*3-1, [200,300,3]), 251)
 h = imshow(img)
 print size(h.rasterize()), max(abs(float(h.rasterize()) - img))
@@ -50,7 +50,7 @@ p = h.rasterize()
 print size(p), p[0,0,0], p[0,255,0], p[255,0,1], p[255,255,2]
 title("above")
 print size(h.rasterize())
-% Under hold an image takes the place of the one before, in the same figure.
+% Under hold an image replaces the previous one, in the same figure.
 hold("on")
 n = h.number
 h = imshow([[255,255],[0,0]])

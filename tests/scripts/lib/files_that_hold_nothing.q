@@ -1,6 +1,6 @@
 % devices: one
 % needs: tiff
-% Each reader of an empty file, of one byte and of a device without bytes says what is wrong; none ends the process.
+% Each reader reports an error for an empty file, a file of one byte and an empty device; none ends the process.
 chdir(getenv("QUASAR_TEST_DIR"))
 makedir("out/lib")
 filewrite("out/lib/none.bin", "")

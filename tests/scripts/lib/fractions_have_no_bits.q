@@ -1,4 +1,4 @@
-% Bits are those of integers: what has a fraction, nan and what 64 bits do not hold is an error on every path, with its line.
+% Bit functions need integers: a fraction, nan or a number beyond 64 bits is an error on every path, with its line.
 function [] = __kernel__ from(x : vec, n : vec, y : vec[int64], which : int, pos : int)
     if which == 0
         y[pos] = shl(x[pos], 1)

@@ -1,4 +1,4 @@
-% Files whose headers promise more than there is: an error at once, and no memory for what is not there.
+% Files whose headers claim more data than there is: an immediate error, without allocating memory for missing data.
 % devices: one
 chdir(getenv("QUASAR_TEST_DIR"))
 function [] = attempt(f)

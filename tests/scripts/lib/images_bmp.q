@@ -1,5 +1,5 @@
 % devices: one
-% BMP: what imwrite writes comes back; files with bits, runs and masks, made byte by byte; damaged ones.
+% BMP: imread returns the data that imwrite wrote; files with bits, runs and masks, made byte by byte; damaged files.
 chdir(getenv("QUASAR_TEST_DIR"))
 makedir("out/lib")
 path = "out/lib/t.bmp"
@@ -29,7 +29,7 @@ function [] = show(text)
         print e
     end
 end
-% there and back, widths that need filling up
+% round trip, with widths that need padding
 for width = {1, 2, 3, 4, 5}
     gray = mod(reshape(0..7*width-1, [7,width])*37, 256)
     rgb = cat(2, gray, 255-gray, mod(3*gray, 256))
@@ -47,7 +47,7 @@ end
 print ""
 imwrite(path, [[300,-5],[1.5,100.4]])
 print imread(path), " ", imfinfo(path).format, imfinfo(path).channels, imfinfo(path).width, imfinfo(path).depth
-% 1 bit, black and white: a matrix; from the bottom up
+% 1 bit, black and white: a matrix, from the bottom up
 bw = [0,0,0,0, 255,255,255,0]
 show(strcat(info(10, 2, 1, 0, 2, bw), bytes([170,64,0,0, 240,0,0,0])))
 % 4 bits, three colours, from the top down
@@ -57,10 +57,10 @@ show(strcat(info(3, -2, 4, 0, 3, colors), bytes([1,32,0,0, 33,0,0,0])))
 show(strcat(info(6, 3, 8, 1, 3, colors), bytes([4,1, 0,0, 0,3,0,1,2,0, 0,0, 0,2,2,0, 2,2, 0,1])))
 % runs of 4 bits
 show(strcat(info(5, 2, 4, 2, 3, colors), bytes([5,16, 0,0, 0,5,1,32,16,0, 0,1])))
-% 16 bits: five each, and masks for 5, 6, 5
+% 16 bits: five for each colour, and masks for 5, 6, 5
 show(strcat(info(2, 1, 16, 0, 0, []), le(31744 + 31, 2), le(512, 2)))
 show(strcat(info(2, 1, 16, 3, 0, [0,248,0,0, 224,7,0,0, 31,0,0,0]), le(63488 + 31, 2), le(1024, 2)))
-% 32 bits: the fourth byte means nothing
+% 32 bits: the fourth byte is ignored
 show(strcat(info(1, 1, 32, 0, 0, []), bytes([1,2,3,200])))
 % the header of OS/2
 show(strcat("BM", le(0, 8), le(26 + 6, 4), le(12, 4), le(2, 2), le(1, 2), le(1, 2), le(1, 2), bytes([1,2,3, 4,5,6, 64,0,0,0])))

@@ -1,4 +1,4 @@
-% An image in [0,1] comes out black, which is said; other images are not remarked upon.
+% An image in [0,1] becomes black, with a warning; other images cause no warning.
 chdir(getenv("QUASAR_TEST_DIR"))
 imwrite("dark.pgm", [[0,0.5],[1,0.25]])
 imwrite("binary.pgm", [[0,1],[1,0]])

@@ -1,4 +1,4 @@
-% A sum or product of integers that 64 bits do not hold is an error, also along a dimension and on the way.
+% A sum or product of integers beyond 64 bits is an error, also along a dimension and in intermediate results.
 big = int64([9223372036854775807,1])
 m = [big, int64([-1,5])]
 wide = int([100000,100000,100000,100000])

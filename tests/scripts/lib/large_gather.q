@@ -1,4 +1,4 @@
-% A long list of places, read without a list of them: any element type, shapes, modes, and the errors of one by one.
+% A long list of indices is gathered without a list of positions: all element types, shapes, modes; the same errors.
 n = 70001
 x = 0..n-1
 order = mod(x*7919, n)

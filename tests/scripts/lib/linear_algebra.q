@@ -63,7 +63,7 @@ catch e
     print e
 end
 
-% triangles, which need no elimination
+% triangular matrices, which need no elimination
 T = [[2,1,0.5],[0.5,3,1],[1,0.25,4]]
 B = [[1,2],[3,4],[5,6]]
 for t = {triu(T), tril(T), diagm(diag(T)), triu(T)+1j*triu(T,1), tril(T)*(1+2j)}
@@ -76,7 +76,7 @@ for t = {[[1,2],[0,0]], [[0,0],[1,2]]}
         print e
     end
 end
-% Systems whose columns, or rows, depend on each other as far as rounding lets it be told.
+% Systems whose columns, or rows, are linearly dependent as far as rounding allows a decision.
 for A = {float64([[1,2],[2,4],[3,6]]), float64([[1,2,3],[2,4,6]]), [[1,1,0],[1,1,0],[0,0,1],[1,1,1]], complex([[1,2],[2,4],[3,6]])*(1+1j), 0.1*[[1,3],[2,6],[4,12]]}
     try
         print solve(A, ones(size(A,0),1))

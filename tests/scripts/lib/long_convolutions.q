@@ -1,4 +1,4 @@
-% A convolution of two long vectors is made by transforms: against the sum of those with short parts of the second one.
+% A convolution of two long vectors uses transforms: compared with the sum of convolutions with parts of the second one.
 function y = by_parts(a, b)
     n = numel(b)
     y = 0*float64(zeros(numel(a) + n - 1))*(a[0]*b[0])

@@ -3,7 +3,7 @@ A = [[1,2,3],[4,100,6],[7,8,9]]
 print immedfilt(A), " ", immedfilt(A, 0), " ", immedfilt([5,1,4,2], 1)
 print size(immedfilt(ones(5,6,3), 2)), max(immedfilt(ones(5,6,3), 2))
 
-% nan is behind all numbers: by the kernel for small windows as by medfilt.
+% nan sorts after all numbers: in the kernel for small windows as in medfilt.
 x = reshape(mod((0..48).^2, 17), [7,7])
 x[2,3] = nan
 x[0,0..1] = 1/0

@@ -1,4 +1,4 @@
-% medfilt against the definition: tiles and their edges, radii up to beyond the image, channels, element types, views.
+% medfilt against its definition: tiles and their edges, radii beyond the image, channels, element types, views.
 function m = plain(x : mat'mirror, r)
     m = copy(x)
     for i = 0..size(x,0)-1

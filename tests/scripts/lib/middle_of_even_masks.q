@@ -1,4 +1,4 @@
-% Of a mask of even size imfilter takes the middle that scipy.signal.convolve has, conv and conv2 the one of MATLAB's
+% For a mask of even size imfilter uses the centre of scipy.signal.convolve, conv and conv2 the centre of MATLAB's
 % conv2, which is one further.  Both give np.convolve(x, h)[first:first+8], with first 1 and 2.
 import "imfilter.q"
 x = zeros(1,8)

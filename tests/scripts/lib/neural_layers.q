@@ -1,8 +1,8 @@
 % tolerance: 2e-5
-% layers of dnn.q: numbers that torch gives, derivatives by differences, training, what is refused
+% Layers of dnn.q: reference numbers from torch, derivatives by differences, training, errors.
 import "Quasar.DNN.dll"
 
-% numbers like sin, the same in float32 and float64 to the last digit that is printed
+% sine-like numbers that are equal in float32 and float64 up to the last printed digit
 wave = s -> reshape(sin(float64(1..prod(s))*0.7)*2, s)
 x = wave([2,4,5,6])
 sums = y -> [sum(y), sum(y.*cos(reshape(float64(0..numel(y)-1), size(y))))]
@@ -64,7 +64,7 @@ print gradcheck((x, g) -> sum(group_norm(x, 1, g).^3), y, wave([1,2]))
 print gradcheck(x -> sum(layer_norm(x, null, null, 3).^3), y)
 print gradcheck((q, k, v) -> sum(attention(q, k, v).^3), y, y, y)
 
-% training: weights in an object, each optimiser
+% training: weights in an object, with each optimiser
 randseed(3)
 clean = wave([4,1,8,8])
 noisy = clean + 0.5*randn(4,1,8,8)
@@ -132,7 +132,7 @@ refused(() -> sgd([1,2], [1,1], rate:=-1))
 refused(() -> sgd([1,2], [1,1,1]))
 refused(() -> he_normal(3))
 
-% Integers are taken as float32, and dimensions of 1 at the end count where they were made.
+% Integers are converted to float32, and trailing dimensions of 1 count if they were created explicitly.
 bytes = uint8(reshape(0..31, [1,2,4,4]))
 layers = {x -> max_pool2d(x, 2), x -> avg_pool2d(x, 2), x -> upsample(x, 2), x -> upsample(x, 2, "bilinear"), x -> batch_norm(x), _
           x -> group_norm(x, 2), x -> layer_norm(x)}
@@ -145,14 +145,14 @@ print ndims(x), " ", ndims(x, true), " ", abs(mean(layer_norm(x, count:=2))) < 1
 q = reshape([1,2,3,4], [1,2,2,1])
 print size(attention(q, q[:,:,0..0,:], q[:,:,0..0,:], causal:=true))
 print size(linear(q, ones(5,1))), " ", size(grad((q,w) -> sum(linear(q, w)), q, ones(5,1)))
-% masks of truth values; integers; the dimension of a vec, and the last one; places of a factor in double precision
+% boolean masks; integers; the dimension of a vec, and the last one; indices of a factor in double precision
 z = randn(1,2,3,4)
 print max(abs(attention(z, z, z, reshape([0,1,2],[3,1]) >= [0,1,2]) - attention(z, z, z, causal:=true))) < 1e-6
 print isclose(mean(dropout(int(ones(1,100000)), 0.4)), 1, 0.02), " ", max(abs(softmax([1,2,3]) - softmax([[1,2,3]], -1))) < 1e-6
 print isclose(sum(softmax([1,2,3], -1)), 1, 1e-6), " ", exp(log_softmax([2,2], -1)), " ", exp(log_softmax([2,2], 0))
 refused(() -> softmax([[1,2],[3,4]], 2))
 print abs(upsample(reshape(float64([0,1,4]), [1,1,1,3]), 2.3, "bilinear")[0,0,0,3] - (1 + 3*(3.5/float64(2.3) - 1.5))) < 1e-12
-% what has no gradient in a step keeps its state: the first step of one is as long as that of all others
+% a weight without a gradient in a step keeps its state: its first step is as long as the first step of the others
 [p, s] = {{float64([1,2]), float64([3])}, null}
 for k = 1..4
     [p, s] = adam(p, {null, float64([1])}, s, rate:=0.1)

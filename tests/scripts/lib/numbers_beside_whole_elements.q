@@ -1,4 +1,4 @@
-% Numbers beside whole elements: of bits they have as many as the elements, and no digit of 64 bits is lost.
+% Numbers combined with integer elements: they have the bit width of the elements, and no digit of 64 bits is lost.
 x = uint32([7,2147483648,5]); x &= -3
 print x, and(uint32([7,6]), not(2)), and(uint8([7,6]), not(2)), xor(uint32([7]), -1), xor(uint8([5]), -1)
 x = uint16([7,200]); x ~= -1

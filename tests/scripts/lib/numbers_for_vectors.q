@@ -1,4 +1,4 @@
-% One angle, one coefficient: a number stands for a vector.
+% A single angle or coefficient is accepted for a vector.
 import "radon.q"
 import "signal.q"
 x = reshape(0..24, [5,5])

@@ -1,4 +1,4 @@
-% The functions of planes.q are those of the library: a derivative does not read it, a convolution calls what it finds.
+% The functions of planes.q are the library's own: a derivative does not load the file, a convolution calls loaded ones.
 folder = "out/lib/planes_module"
 for d = devices()
     folder = d.current ? strcat(folder, "_", d.kind) : folder

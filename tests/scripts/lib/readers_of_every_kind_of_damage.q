@@ -3,8 +3,8 @@
 % needs: png
 % needs: jpeg
 % needs: zlib
-% Each reader of each format: an empty file, one byte, a device without bytes, a folder, a file that ends anywhere, and
-% one with a byte that is wrong.  A reader gives a value or an error with its name; none ends the process or hangs.
+% Each reader of each format: an empty file, one byte, an empty device, a folder, a truncated file, and
+% one with a wrong byte.  A reader returns a value or raises an error with its name; none ends the process or hangs.
 chdir(getenv("QUASAR_TEST_DIR"))
 makedir("out/lib/damage")
 randseed(11)
@@ -37,7 +37,7 @@ function y = read(reader, path)
     | "jsondecode" -> y = jsondecode(fileread(path))
     end
 end
-% 0: a value; 1: an error that begins with the name of the reader; the error itself when it does not
+% 0: a value; 1: an error that begins with the name of the reader; any other error itself
 function y = outcome(reader, path)
     y = 0
     try
@@ -64,7 +64,7 @@ for reader = readers
     end
     print ""
 end
-% which readers a file is for
+% the readers for each file
 function list = readers_for(path)
     list = endswith(path, ".tif") ? {"imread", "imfinfo", "tiffread"} : {"imread", "imfinfo"}
     if endswith(path, ".npy") || endswith(path, ".npz")

@@ -1,4 +1,4 @@
-% A file may hold an array of one row, or with extents of 1 at its end: a vec is one, whatever its rank was, for types,
+% A file may contain an array of one row, or with trailing extents of 1: it is a vec, whatever its rank was, for types,
 % indices, functions, kernels and loops.
 chdir(getenv("QUASAR_TEST_DIR"))
 makedir("out/lib")

@@ -1,4 +1,4 @@
-% Endings of other formats are refused; nothing is written.
+% File name extensions of other formats are errors; no file is written.
 for name = {"made/x.mat", "made/x.CSV", "made/x.png"}
     try
         save(name, [1,2])

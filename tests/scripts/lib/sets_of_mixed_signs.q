@@ -1,4 +1,4 @@
-% Sets of int64 and uint64: elements are the same where they are the same integer.
+% Sets of int64 and uint64: elements are equal if their integer values are.
 s = int64([-5,-1,0,7,9007199254740993,9223372036854775807])
 u = uint64([18446744073709551615,7,0,9007199254740992,9223372036854775807])
 print intersect(s, u), type(intersect(s, u)), setdiff(s, u), setdiff(u, s), numel(union(s, u)), " ", type(union(s, u))

@@ -1,4 +1,4 @@
-% Results that functions have besides the first one.
+% Additional results of functions.
 import "signal.q"
 
 m = [[0,1.5,0],[2,0,-3]]

@@ -1,4 +1,4 @@
-% shl and shr: bits that leave the type are lost, a negative count goes the other way, on every path alike.
+% shl and shr: bits beyond the type are lost, a negative count shifts in the other direction, on every path alike.
 function [] = __kernel__ both(x : vec[int], n : vec[int], l : vec[int], r : vec[int], pos : int)
     l[pos] = shl(x[pos], n[pos])
     r[pos] = shr(x[pos], n[pos])
@@ -43,7 +43,7 @@ z = int64([0])
 parallel_do(1, z, 2, literals)
 print z, " ", shl(1, 40) + shr(-16, 2)
 
-% elements alone are numbers of 64 bits, in loops as outside of them
+% single elements are 64-bit numbers, in loops as outside them
 s = int(88172645463325252)
 for i = 1..1000
     s = xor(s, shl(s, 13))

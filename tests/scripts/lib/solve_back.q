@@ -1,4 +1,4 @@
-% Systems with the factors of one that was solved before.
+% Systems solved with the factors of an earlier solution.
 near = (a, b) -> max(abs(a - b)) < 1e-5
 A = [[0,2,1],[4,1,0],[1,0,5]]
 B = [[1,2],[0,3],[4,1]]
@@ -10,7 +10,7 @@ print near(solve_back(complex(A, transpose(A)), B, F), solve(herm_transpose(comp
 print near(solve_back(A, B, G), solve(transpose(A), B)), near(solve_back(A, complex(B, 2), G), solve(transpose(A), complex(B, 2)))
 print size(solve_back(zeros(0,0), zeros(0,2), zeros(0,1)))
 
-% there are none of triangles, and of what is not square
+% triangular and non-square matrices have no such factors
 [X, F] = solve([[1,2],[0,3]], [[1],[2]])
 [Y, G] = solve(A[:,0..1], B)
 print F == null, G == null

@@ -1,4 +1,4 @@
-% What solve gives has the wider type of both arguments, as other results have.
+% The result of solve has the wider type of both arguments, like other results.
 % needs: lapack
 a = [[4,1],[1,3]]
 b = [[1,2],[3,4]]

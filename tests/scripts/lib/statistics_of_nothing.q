@@ -1,4 +1,4 @@
-% The mean, the median and the spread of no elements are nan, with a warning.
+% The mean, the median and the spread of an empty array are nan, with a warning.
 x = zeros(0)
 y = zeros(0,3)
 print mean(x), " ", var(x), " ", std(x), " ", median(x), " ", nanmean(x), " ", nanmedian(x), " ", nanvar(x), " ", nanstd(x)

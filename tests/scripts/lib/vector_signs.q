@@ -1,4 +1,4 @@
-% The vectors of a factorization are those whose first large element is real and positive; the diagonal of R is >= 0.
+% Vectors of a factorization are normalized: their first large element is real and positive; the diagonal of R is >= 0.
 % needs: lapack
 near = (a, b) -> max(abs(a - b)) < 1e-12
 function ok = is_positive(A)
@@ -16,7 +16,7 @@ print near(Q*R, Z), is_positive(R)
 [Q, R] = qr(transpose(B))
 print near(Q*R, transpose(B)), is_positive(R), size(Q), size(R)
 
-% of (1,-1) and (1,1), (1,1) and (-1,1), the first element decides
+% in (1,-1) and (1,1), (1,1) and (-1,1), the first element decides
 [V, d] = symeig(float64([[2,1],[1,2]]))
 print near(V, sqrt(0.5).*float64([[1,1],[-1,1]]))
 [V, d] = symeig(float64([[2,-1,0],[-1,2,-1],[0,-1,2]]))

@@ -1,6 +1,6 @@
 % needs: video
 % devices: one
-% A clip that the test makes: read back exactly, sought exactly, in 8 and 10 bits, in colour and in grey.
+% A clip made by the test: exact reading and seeking, in 8 and 10 bits, in colour and in grey.
 import "Quasar.Video.dll"
 folder = getenv("QUASAR_TEST_DIR")
 clip = pathjoin(folder, "clip.mkv")
@@ -35,13 +35,13 @@ print n, " frames, worst ", worst, " ", type(s.rgb_data, "cube[uint8]"), " ", vi
 for t = {0.5, 0.52, 0.95, 0, 0.3}
     print vidseek(s, t), " ", vidreadframe(s), " ", s.rgb_data[0,0,0]/10
 end
-% A frame that the program keeps is not the memory of the next one.
+% A frame that the program keeps does not share memory with the next one.
 vidseek(s, 0)
 vidreadframe(s)
 first = s.rgb_data
 vidreadframe(s)
 print max(abs(float(first) - frame(0))), " ", max(abs(float(s.rgb_data) - frame(1)))
-% More bits than there are: the same picture in words.
+% More bits than the video has: the same picture in 16-bit samples.
 s.bits_per_color = 10
 vidreadframe(s)
 print s.bits_per_color, " ", type(s.rgb_data, "cube[uint16]"), " ", max(abs(float(s.rgb_data)*255/1023 - frame(2))) < 1
@@ -69,7 +69,7 @@ vidclose(w)
 s = vidopen(pathjoin(folder, "grey.avi"))
 vidreadframe(s)
 print s.frames, " ", max(abs(float(s.rgb_data) - g)), " ", type(s.rgb_data, "mat[uint8]")
-% What players show loses a little.
+% Codecs for common players are slightly lossy.
 w = vidcreate(pathjoin(folder, "lossy.mp4"), 30)
 smooth = 128 + 100*reshape(sin((0..64*48*3-1)/500), [48,64,3])
 for n = 0..9
@@ -79,7 +79,7 @@ vidclose(w)
 s = vidopen(pathjoin(folder, "lossy.mp4"))
 vidreadframe(s)
 print s.frames, " ", mean(abs(float(s.rgb_data) - smooth)) < 4
-% Mistakes.
+% Errors.
 function [] = fails(f, path)
     try
         f()
@@ -97,7 +97,7 @@ fails(() -> vidwrite(w, zeros(10,12)), "?")
 fails(() -> vidwrite(w, zeros(10,10,3)), "?")
 fails(() -> vidcreate(pathjoin(folder, "x.mkv"), 0), "?")
 fails(() -> vidcreate(pathjoin(folder, "x.mkv"), 25, "", 7), "?")
-% What is not known is told when a video is made, with what there is.
+% Unknown settings of a new video are errors that list the known ones.
 function [] = unknown(name, codec)
     path = pathjoin(folder, name)
     try
@@ -115,7 +115,7 @@ fails(() -> vidcreate("x.png"), "?")
 unknown("x.mkv", "nocodec")
 unknown("x.mkv", "aac")
 unknown("noending", "")
-% Kinds of videos that do not say what they hold are begun.
+% Containers that do not state their content can be opened.
 for name = {"kind.mpg", "kind.ts"}
     w = vidcreate(pathjoin(folder, name), 25, name == "kind.ts" ? "" : "mpeg2video")
     for i = 1..20
@@ -127,7 +127,7 @@ for name = {"kind.mpg", "kind.ts"}
     print name, " ", size(v.rgb_data)
     vidclose(v)
 end
-% Codecs by their own names, too; many of them want even sizes.
+% Codecs by their own names; many of them need even sizes.
 w = vidcreate(pathjoin(folder, "odd.avi"), 25, "mpeg4")
 vidwrite(w, ones(47,64,3))
 vidclose(w)
@@ -149,7 +149,7 @@ catch e
 end
 fails(() -> vidseek(s, -1), "?")
 fails(() -> vidseek(3, 1), "?")
-% A file that ends too soon, and one with bytes that are wrong.
+% A truncated file, and one with wrong bytes.
 w = vidcreate(pathjoin(folder, "long.avi"), 25, "ffv1")
 for n = 0..19
     vidwrite(w, frame(n))
@@ -179,7 +179,7 @@ f = fopen(pathjoin(folder, "bad.mkv"), "w")
 fwrite(f, bytes)
 fclose(f)
 fails(() -> read_all(pathjoin(folder, "bad.mkv")), pathjoin(folder, "bad.mkv"))
-% JPEG's own range; and bytes that are wrong in frames which refer to others are errors, or nothing, and never an end of all.
+% The range of JPEG; and wrong bytes in frames that refer to others are errors, or ignored, and never end the process.
 w = vidcreate(pathjoin(folder, "jpeg.avi"), 25, "mjpeg")
 vidwrite(w, smooth)
 vidclose(w)
@@ -214,7 +214,7 @@ function [] = read_quietly(path)
     end
 end
 print "still here"
-% Frames that do not last alike: the sixth begins at 0.21 s, not at 0.25, and is shown until 0.3.
+% Frames of different duration: the sixth begins at 0.21 s, not at 0.25, and is shown until 0.3.
 path = pathjoin(folder, "rates.mkv")
 w = vidcreate(path, 20, "ffv1")
 for n = 0..9
@@ -241,7 +241,7 @@ for t = {0.205, 0.28, 0.21, 0.3, 0.45, 0.49}
 end
 vidseek(s, 0.6)
 print vidreadframe(s)
-% An image for each frame.
+% An image per frame.
 images = pathjoin(folder, "image%03d.png")
 w = vidcreate(images, 25)
 for n = 0..4
@@ -255,7 +255,7 @@ while vidreadframe(s)
     n += 1
 end
 print n, " images, ", max(abs(imread(pathjoin(folder, "image003.png")) - frame(2)))
-% What a kind of file says about frames that it does not take.
+% The error message of a container for frames that it does not accept.
 w = vidcreate(pathjoin(folder, "x.gxf"), 25)
 try
     vidwrite(w, zeros(48,64,3))
@@ -263,7 +263,7 @@ try
 catch e
     print strfind(e, "PAL or NTSC") > 0
 end
-% A stream whose frames become smaller.
+% A stream whose frame size decreases.
 parts = {"", ""}
 for k = 0..1
     path = pathjoin(folder, sprintf("part%d.mjpeg", k))
@@ -286,7 +286,7 @@ function [] = largest(path)
     end
 end
 fails(() -> largest(pathjoin(folder, "both.mjpeg")), pathjoin(folder, "both.mjpeg"))
-% A part of a file that was cut out without being encoded anew: the file has all frames, and shows some.
+% A part of a file that was cut out without re-encoding: the file contains all frames, and shows some.
 w = vidcreate(pathjoin(folder, "whole.mp4"), 25, "mpeg4")
 for n = 0..49
     vidwrite(w, 4*n*ones(32,48,3))
@@ -312,7 +312,7 @@ while vidreadframe(s)
     n += 1
 end
 print n, " of ", s.frames, " frames, ", s.duration_sec, " s"
-% Kinds of files without a list of their key frames.
+% Containers without a list of their key frames.
 for kind = {"ts", "mpg"}
     path = pathjoin(folder, strcat("sought.", kind))
     w = vidcreate(path, 25)

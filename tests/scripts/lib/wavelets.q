@@ -20,7 +20,7 @@ for part = lincell(W)
     energy += squared_norm(part)
 end
 print near(idtcwt2d(W), x), abs(energy/squared_norm(x) - 1) < 1e-4, " ", numel(W), numel(W[0]), " ", type(W[0][0]), " ", size(W[2][5])
-% a step that moves: the energy of a band hardly changes in the dual tree, but doubles in one tree
+% a moving step: the energy of a band barely changes in the dual tree, but doubles in one tree
 step = k -> repmat(float((0..63) >= k), [64,1])
 spread = f -> max([f(28),f(30),f(32),f(34),f(36)])/min([f(28),f(30),f(32),f(34),f(36)])
 print spread(k -> squared_norm(dtcwt2d(step(k), filtercoeff_farras, filtercoeff_dualfilt, 3)[2][1])) < 1.25

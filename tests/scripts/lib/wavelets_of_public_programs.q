@@ -17,7 +17,7 @@ end
 randseed(3)
 x = randn(32,48)
 exact = float64(randn(32,48))
-% filters: orthonormal, with their vanishing moments, and of one length
+% filters: orthonormal, with their vanishing moments, and of equal length
 print numel(db8), " ", abs(sum(db8)-sqrt(2)) < 1e-14, abs(sum(db8.^2)-1) < 1e-14, abs(sum(db8[0..13].*db8[2..15])) < 1e-14
 n = float64(0..15)
 print abs(sum((-1).^n.*db8.*n.^7)) < 1e-5, abs(sum((-1).^n.*db8.*n.^8)) > 1
@@ -33,7 +33,7 @@ for [i,j] = 0..[5,5]
     end
 end
 print worst < 1e-14, lengths
-% a pair is a Hilbert pair the better the larger j: the two trees' wavelets have one envelope
+% a pair approximates a Hilbert pair better for larger j: the wavelets of both trees have one envelope
 w = filtercoeff_selcw[3,1]
 print w[0,0..3], w[1,0..3]
 % analysis and synthesis
@@ -66,14 +66,14 @@ for j = 0..numel(bands)-5
 end
 low = S_H(W)
 print squared_norm(low) < 0.2*squared_norm(x), " ", squared_norm(low) > 0
-% weights: white noise of variance 4 has it in every band
+% weights: white noise of variance 4 has variance 4 in every band
 [S, S_H] = build_energyweighted_dst2d([128,128], 4, 2)
 noise = lincell(S(2*randn(128,128)))
 for band = noise
     write(abs(mean(band.^2)/4 - 1) < 0.15)
 end
 print ""
-% directions: a wave goes into the band of its direction
+% directions: a wave appears in the band of its direction
 waves = (a,b) -> cos(2*pi*(a*repmat(transpose(0..63),[1,64]) + b*repmat(0..63,[64,1]))/64)
 function [] = report_directions(S)
     for wave = {waves(0,20), waves(20,0), waves(14,14), waves(14,-14)}

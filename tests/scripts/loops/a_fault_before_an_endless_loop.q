@@ -1,5 +1,5 @@
 % options: --loops always
-% a turn after the one that fails is never begun: here it would not end
+% An iteration after the failing one never begins: here it would not terminate.
 function [] = count(x, z)
     s = 0
     try

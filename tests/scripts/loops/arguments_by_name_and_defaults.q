@@ -1,6 +1,6 @@
 % options: --loops always --explain
-% A function that a loop calls takes arguments by name and fills in those that are missing, as everywhere; its only
-% result, a vector, may be taken apart.
+% A function called by a loop accepts arguments by name and fills in defaults, as everywhere; its only
+% result, a vector, may be unpacked.
 function y = scaled(x, factor = 3, offset : int = 1)
     y = x*factor + offset
 end

@@ -1,6 +1,6 @@
 % options: --loops always --explain
-% One range with vectors as bounds gives each counter its own, in loops inside of a compiled one, too; with numbers all
-% counters have the same.
+% One range with vectors as bounds gives each counter its own bounds, also in loops inside a compiled one; with numbers,
+% all counters have the same bounds.
 function s = total(n)
     s = 0
     for k = 0..n-1

@@ -1,6 +1,6 @@
 % options: --loops always
-% An array as condition chooses element by element: between vectors and numbers of every kind, each stretched to the
-% others, as arrays outside of loops are.
+% An array condition chooses element by element: between vectors and numbers of every type, each broadcast to the
+% others, like arrays outside of loops.
 function y = each(n)
     y = zeros(9, 3)
     k : int = 3

@@ -1,5 +1,5 @@
 % options: --loops always
-% exp, sqrt and powers of complex numbers: also where they are large, small, zero, infinite, or on an axis
+% exp, sqrt and powers of complex numbers: also for large, small, zero and infinite numbers, and on an axis
 values = {0, -0.0, 1, -1, 0.3, -2.5, 1e-310, -1e-310, 1e308, -1.5e308, 709.5, 710, 720, -800, inf, -inf, 0/0}
 n = 17
 parts = float64(zeros(n))
@@ -24,7 +24,7 @@ function [a, b, c, d] = loop(parts, i, n)
         j += 1
     end
 end
-% x is y, both may be nan, and zeros have one sign
+% tests that x equals y; both may be nan, and zeros must have the same sign
 function r = same(x, y)
     r = (x != x && y != y) || (x == y && (x != 0 || 1/x == 1/y))
 end

@@ -12,7 +12,7 @@ for i=0..n-1
     steps[i] = k
 end
 print steps
-% an array of them, in place; a sum that enters and leaves as one
+% a complex array, updated in place; a complex sum that enters and leaves the loop
 w = complex(0..n-1, 1)
 s = 1 + 0i
 for i=0..n-1
@@ -32,12 +32,12 @@ for i=0..n-1
     steps[i] = abs(u)
 end
 print steps
-% real numbers take part; a choice keeps both parts
+% combined with real numbers; a choice keeps both parts
 for i=0..3
     z = (i > 1 ? 1 + 2i : -z) + i
 end
 print z, " ", z == 4 + 2i, " ", real(z) + imag(z), " ", angle(-1), " ", imag(3)
-% a variable is complex in all turns, or the loop is left to the interpreter
+% a variable is complex in all iterations, or the interpreter runs the loop
 t = 0
 for i=0..2
     t = t + 1i

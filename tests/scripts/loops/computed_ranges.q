@@ -1,5 +1,5 @@
 % options: --loops always
-% Ranges with bounds and steps that only the running program knows.
+% Ranges with bounds and steps that are known only at run time.
 function s = win(x, c, n)
     s = 0
     for i = 0..n-1

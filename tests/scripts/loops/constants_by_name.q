@@ -1,5 +1,5 @@
 % options: --loops always
-% Constants that have a name are numbers in compiled loops, nan among them.
+% Named constants are numbers in compiled loops, nan among them.
 function [s, t] = least(x : vec)
     s = inf
     t = 0

@@ -1,5 +1,5 @@
 % options: --loops always
-% turns that add up something in chunks: in arrays that somebody else reads, and beyond the end
+% Iterations that accumulate in chunks: in arrays with other references, and beyond the end.
 n = 1000
 a = zeros(10)
 b = a

@@ -1,5 +1,5 @@
 % options: --loops always
-% counts that loops which test a condition set, up and down, are whole; what grows otherwise need not be
+% Counters in while loops that count up or down by integers are integral; other growing variables need not be.
 x = [5,3,8,1,9,2,7]
 for i=1..6
     v = x[i]

@@ -1,5 +1,5 @@
 % options: --loops always
-% an element that was read and not stored since is read once; what may have changed it lies between
+% An element that was read and not stored since is read once, unless something in between may have changed it.
 function y = f(x, idx)
     y = zeros(numel(x))
     for i=0..numel(x)-1

@@ -1,6 +1,6 @@
 % exit: 1
 % options: --loops always
-% an index outside, with the elements before it written and the variables as they are then
+% An index out of bounds: the elements before it are written, and the variables have their values at the error.
 function [] = try_it(name, f)
     try
         f()

@@ -1,5 +1,5 @@
 % options: --loops always
-% functions and operators have the bits that the interpreter gives them
+% Functions and operators give bitwise the results of the interpreter.
 function [] = sums()
     s = 0
     p = 0

@@ -1,6 +1,6 @@
 % options: --explain --loops always
 % exit: 3
-% what became of each loop, and why
+% The report on each loop, with the reason.
 x = 0..99
 y = zeros(100)
 for i=0..99

@@ -1,6 +1,6 @@
 % options: --explain --loops always
 % exit: 3
-% why inner loops are not vectorised, and what to write
+% The reasons why inner loops are not vectorised, and advice.
 n = 100
 A = ones(n,n)
 x = zeros(n)

@@ -1,5 +1,5 @@
 % options: --loops always --explain
-% fast math in loops: float32 elements are computed in float32, by {!fast_math} before a loop, or in a function
+% Fast math in loops: float32 elements are computed in float32, by {!fast_math} before a loop, or in a function.
 n = 1000
 x = 1/(1 + (0..n-1))
 y = zeros(n)

@@ -34,7 +34,7 @@ try
 catch e
     print e
 end
-% what a field is may change from run to run
+% the type of a field may change from run to run
 for r=0..1
     for i=0..1
         x[i] = o.gain*i

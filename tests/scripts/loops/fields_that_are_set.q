@@ -1,5 +1,5 @@
 % options: --loops always --explain
-% fields keep their type, and are what the program leaves when a turn fails
+% Fields keep their type, and have the values that the program left when an iteration failed.
 type body : mutable class
     x : scalar
     k : int
@@ -40,7 +40,7 @@ for i=1..3
     q.x *= 2
 end
 print p.x
-% a failing turn leaves what it has set
+% a failing iteration leaves the fields that it has set
 a = zeros(3)
 try
     for i=0..5

@@ -1,5 +1,5 @@
 % options: --loops always
-% a function that the loop calls reads the sum so far
+% A function that the loop calls reads the partial sum.
 s = 0
 t = 0
 function y = late(i)

@@ -1,5 +1,5 @@
 % options: --no-warnings --loops always --explain
-% What is asked around an index keeps it inside the array: such loops are parallel.
+% Conditions around an index keep it inside the array: such loops are parallel.
 function y = s1(x)
     [M,N] = size(x,0..1)
     y = zeros(M,N)
@@ -98,7 +98,7 @@ x = mod(reshape(0..999,[25,40])*0.7548776662466927, 1)
 dx = round(10*(x-0.5))
 
 print sum(s1(x)), " ", sum(s2(x)), " ", sum(s3(x)), " ", sum(s4(x)), " ", sum(s5(x)), " ", sum(s6(x,dx)), " ", sum(s7(x)), " ", sum(s8(x))
-% conditions that are not enough: the loop is what it was, and so are its errors
+% conditions that are not sufficient: the loop stays serial, with the same errors
 function y = wrong1(x)
     y = zeros(numel(x))
     for m=0..numel(x)-1

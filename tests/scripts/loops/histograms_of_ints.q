@@ -1,5 +1,5 @@
 % options: --loops always --explain
-% Elements of integer types that are only added to: as of floats, copies for chunks of turns.
+% Elements of integer types that are only added to: as for floats, each chunk of iterations has a copy.
 function h = hist1(x)
     h = vec[int](10)
     for i = 0..numel(x)-1

@@ -1,5 +1,5 @@
 % options: --loops always
-% inner loops turn as often as their bounds say, whatever these are made of
+% The iteration count of inner loops follows their bounds, whatever the form of the bounds.
 n = 100
 for m=[7,19,21]
     x = zeros(n,32)

@@ -1,5 +1,5 @@
 % options: --loops always --precision 64
-% Integers near 2^53 have the values of the interpreter: 2^53 + 1 is no double, neither as a literal nor as a sum of
+% Integers near 2^53 have the values of the interpreter: 2^53 + 1 is not a double, neither as a literal nor as a sum of
 % bounds, and a range that begins or ends there is an error.
 function [] = sums(x, y)
     for i=0..3

@@ -1,5 +1,5 @@
 % options: --loops always
-% only what is asked for may overflow
+% Only operations that are executed may report an overflow.
 big = int(9.2e18)
 d = int(1)
 n = 0

@@ -1,5 +1,5 @@
 % options: --loops always --explain
-% Items of a cell whose number the loop does not change are arrays and numbers like others.
+% Items of a cell whose number the loop does not change are ordinary arrays and numbers.
 function y = scaled(c, k)
     band = c[k]
     {!parallel for}
@@ -32,7 +32,7 @@ d = {[5,0,0,0]}
 shifted(d, 0)
 print d[0]
 
-% which item it is changes from turn to turn
+% the index of the item changes from iteration to iteration
 total = 0
 for k = 0..1
     total += c[k][0,0]

@@ -1,5 +1,5 @@
 % options: --no-warnings --loops always
-% elements are read as the host reads them and narrowed when they are stored
+% Elements are read as the host reads them, and narrowed when they are stored.
 a = zeros(4)
 b = uint8(zeros(4))
 c = int(zeros(4))

@@ -1,5 +1,5 @@
 % options: --loops always
-% Code is made for the kinds of the numbers that enter it: what holds for the first one need not hold for the next.
+% Code is specialised for properties of the numbers it is run with; the next number need not have the same properties.
 function y = divided(z)
     y = zeros(2)
     for i = 0..1

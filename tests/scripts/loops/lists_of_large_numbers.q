@@ -1,4 +1,4 @@
-% A list with an integer that float32 rounds is of float64, in compiled loops as outside, and so is what is made of it.
+% A list with an integer that float32 rounds is float64, in compiled loops as outside, and so are values made from it.
 function [] = show(name, x)
     printf("%s %.17g", name, x)
 end

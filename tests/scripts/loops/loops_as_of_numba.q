@@ -1,5 +1,5 @@
 % options: --loops always
-% Loops over numbers and ints as one writes them for Numba: all are compiled.
+% Loops over numbers and ints in the style of Numba: all are compiled.
 function c = collatz(n)
     c = 0
     for i = 1..n

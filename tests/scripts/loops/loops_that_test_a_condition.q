@@ -25,7 +25,7 @@ for n=[2,9,35,97]
     [c,d] = prime(n)
     print n, " ", c, " ", d
 end
-% what a loop leaves when it ends by break
+% the values of variables after a loop that ends by break
 k = 0
 s = 0
 while true
@@ -54,7 +54,7 @@ for j=0..9
     end
 end
 print j
-% loops inside others, and none of whose turns comes
+% nested loops, and a loop without iterations
 total = 0
 while total < 100
     m = 5

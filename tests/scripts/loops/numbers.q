@@ -1,5 +1,5 @@
 % options: --loops always
-% what numbers are in compiled loops is what they are in interpreted ones
+% Numbers behave the same in compiled and in interpreted loops.
 function [] = show(name, x)
     print name, " ", x
 end

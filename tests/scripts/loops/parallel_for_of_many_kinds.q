@@ -1,5 +1,5 @@
 % devices: ref cpu
-% more kinds of values than a loop keeps code for: each run is parallel all the same
+% More types of values than a loop keeps code for: each run is parallel all the same.
 function [] = fill(x, v)
     {!parallel for}
     for i=0..numel(x)-1

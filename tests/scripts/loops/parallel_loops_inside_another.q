@@ -1,5 +1,5 @@
 % options: --loops always --threads 2 --explain
-% as machine code the outer loop would have all iterations in order, those of the inner ones too
+% As machine code the outer loop would run all iterations serially, including those of the inner loops.
 n = 150
 u = zeros(n,n)
 v = zeros(n,n)

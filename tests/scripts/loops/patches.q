@@ -1,5 +1,5 @@
 % options: --loops always --explain
-% Parts of a matrix whose size is known, though their place is not.
+% Slices of a matrix with a known size and an unknown position.
 function y = spread(img)
     [H,W] = size(img,0..1)
     y = zeros(H,W)

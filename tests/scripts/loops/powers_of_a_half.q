@@ -1,5 +1,5 @@
 % options: --loops always --precision 64
-% x^0.5 is the root, by the interpreter, in a loop as machine code, in an array and in a kernel alike.
+% x^0.5 is the square root in the interpreter, in a loop as machine code, in an array and in a kernel.
 function [] = __kernel__ k(x : vec[float64], y : vec[float64], h : float64, pos : int)
     y[pos] = x[pos]^0.5 - sqrt(x[pos])
 end

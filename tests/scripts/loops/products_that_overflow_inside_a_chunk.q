@@ -15,13 +15,13 @@ x[10] = 1e-100
 x[310] = 1e-250
 x[320] = 1e250
 print product(x)
-% on the way through numbers with fewer digits
+% intermediate results of lower precision
 x[10] = 1
 x[310] = 1.2345678912345e-160
 x[320] = 1.2345678912345e-160
 x[330] = 1e300
 printf("%.3e\n", product(x)*1e-300)
-% within what numbers can hold: in chunks
+% within the range of numbers: in chunks
 x[310] = 3e100
 x[320] = 1e-90
 x[330] = 2

@@ -1,5 +1,5 @@
 % options: --no-warnings --loops always
-% What looks like a proof that an index is inside, and is none; values that are forgotten with the code that made them.
+% Apparent proofs that an index is in bounds, which are invalid; values that are discarded with the code that made them.
 function [] = w1(x, y, k:int)
     for i=0..numel(x)-1
         j = x[i]

@@ -1,5 +1,5 @@
 % options: --loops always
-% the numbers of the interpreter, and the stream goes on behind them
+% Loops draw the same numbers as the interpreter, and the stream continues after them.
 function p = circle(n)
     inside = 0
     for k=1..n
@@ -13,7 +13,7 @@ function p = circle(n)
 end
 randseed(5)
 print circle(1000), " ", round(1e6*rand())
-% where turns draw differently
+% iterations that draw different counts
 s = 0
 steps = 0
 while s < 20 && s > -20
@@ -24,7 +24,7 @@ while s < 20 && s > -20
     steps += 1
 end
 print s, " ", steps, " ", round(1e6*rand())
-% each place its own, also downward and in steps
+% each position its own number, also downward and in steps
 x = zeros(8)
 for i=7..-1..0
     x[i] = randi(100) + round(1000*randn())/1000
@@ -33,14 +33,14 @@ for i=0..2..7
     x[i] += round(100*rand())
 end
 print x, " ", round(1e6*rand())
-% an order of numbers by swapping
+% a random permutation by swapping
 p = 0..9
 for i=9..-1..1
     j = randi(i+1)
     [p[i], p[j]] = [p[j], p[i]]
 end
 print p
-% a turn that fails has drawn
+% a failing iteration has drawn its numbers
 try
     for i=0..9
         x[i] = rand()

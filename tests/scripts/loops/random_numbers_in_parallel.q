@@ -1,6 +1,6 @@
 % options: --loops always --explain
 % devices: ref cpu
-% Turns that draw a known number of times run side by side, others one after the other.
+% Iterations that draw a known number of times run in parallel, others serially.
 x = zeros(8)
 for i=7..-1..0
     x[i] = randi(100) + randn()

@@ -1,5 +1,5 @@
 % options: --loops always
-% a range to -inf has no turn, one to inf is left by break
+% A range to -inf has no iteration; a range to inf is left by break.
 function [] = turns(hi)
     n = 0
     for i=0..3

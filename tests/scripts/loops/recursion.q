@@ -1,4 +1,4 @@
-% Functions that call themselves become machine code: the same results, errors, lines and limits as interpreted.
+% Recursive functions become machine code: the same results, errors, lines and limits as interpreted.
 function y = fib(n)
     if n < 2
         y = n
@@ -60,7 +60,7 @@ function [most, at] = longest(from, to)
     most = max(a, b)
     at = a >= b ? i : k
 end
-% Queens on a board whose columns and diagonals are bits.
+% The queens problem with columns and diagonals as bits.
 function n = queens(all, columns, left, right)
     n = 0
     if columns == all

@@ -1,4 +1,4 @@
-% Functions that call themselves from within a loop, and ints beside float32 elements in min and max.
+% Functions that call themselves from within a loop; min and max of ints and float32 elements.
 % options: --loops always
 function y = powers(n)
     y = n

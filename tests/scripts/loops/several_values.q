@@ -1,5 +1,5 @@
 % options: --no-warnings --loops always
-% assignments to several names, functions with several results and typed parameters, match
+% Assignments to several names, functions with several results and typed parameters, match.
 [a,b] = [0,1]
 for i=1..20
     [a,b] = [b,a+b]

@@ -14,7 +14,7 @@ for i=0..9
 end
 print B
 print A[9,:], p, q, type(q), size(q)
-% the vector that was there before, and one that is set now and then
+% the vector from before the loop, and one that is set in some iterations
 v = [1,2]
 for i=1..4
     v = v*2 + 0.1

@@ -1,5 +1,5 @@
 % options: --loops always --explain
-% a filter of Kalman: products, transposes, columns
+% a Kalman filter: products, transposes, columns
 F = [[1,0.1],[0,1]]
 Q = [[0.01,0],[0,0.02]]
 P = [[1,0],[0,1]]
@@ -18,7 +18,7 @@ for k=0..9
 end
 printf("%.9g %.9g %.9g %.9g\n", s, x[1,0], P[0,1], P[1,1])
 print size(x), size(P), size(K), size(transpose(x)), x[0,0] == P[0,0]
-% rotations about axes that are chosen as the loop goes
+% rotations about axes that change during the loop
 function R = rotation(axis, t)
     c = cos(t)
     s = sin(t)
@@ -47,7 +47,7 @@ for k=0..8
 end
 printf("%.9g\n", t)
 print round(J*1000)/1000
-% what is made in the loop, of vectors too
+% matrices made in the loop, also from vectors
 total = 0
 for i=0..3
     used = zeros(5)
@@ -57,7 +57,7 @@ for i=0..3
     total += used[i] + 10*w[1,0] + 100*w[0,1]
 end
 print total, w
-% an index that is outside, in each dimension
+% an index out of bounds, in each dimension
 for k=0..1
     try
         total = 0
@@ -69,7 +69,7 @@ for k=0..1
         print e, " ", total
     end
 end
-% matrices of several sizes, and those that do not fit, are for the interpreter
+% the interpreter runs loops with matrices of several sizes, or matrices that do not fit
 for i=0..1
     m = zeros(2,2)
     if i == 1

@@ -1,5 +1,5 @@
 % options: --loops always
-% inner ranges that depend on outer counters and on arrays: the same elements as one after another
+% Inner ranges that depend on outer counters and on arrays: the same elements as in serial execution.
 function [] = show(name, x)
     print name, " ", sum(x), " ", min(x), " ", max(x)
 end

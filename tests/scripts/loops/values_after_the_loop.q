@@ -1,5 +1,5 @@
 % options: --loops always
-% whoever reads a variable after a loop finds what the last iteration has left there, on whatever way
+% After a loop a variable has its value from the last iteration, on every path that reads it.
 function y = through_a_closure()
     function z = inner()
         z = s

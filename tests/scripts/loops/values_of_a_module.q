@@ -1,4 +1,4 @@
 % options: --loops always
-% variables of an imported file are read by others after it has run
+% Other files read variables of an imported file after the import has run.
 import "part_with_a_loop.q"
 print last_in_part

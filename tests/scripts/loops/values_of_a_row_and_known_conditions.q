@@ -1,5 +1,5 @@
 % options: --loops always --explain
-% A row that is assigned to several names is one of few elements; a branch whose condition is known is not compiled.
+% A row that is assigned to several names has few elements; a branch with a constant condition is not compiled.
 function s = walk(stack)
     s = 0
     n = 0

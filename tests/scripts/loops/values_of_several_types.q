@@ -112,7 +112,7 @@ catch e
 print e
 end
 
-% wide ints stay exact; beside a number they are numbers
+% wide ints stay exact; combined with a number they are numbers
 function [m, k] = wide(x, ptr)
     m = 0
     k = ptr[0]
@@ -125,7 +125,7 @@ end
 print m, " ", type(m), " ", k, " ", type(k)
 [m, k] = wide(int64([-5]), int64([4]))
 print m, " ", type(m), " ", k, " ", type(k)
-% zero keeps its sign where it is a number
+% a zero that is a number keeps its sign
 function z = zeros_of(a, n)
     z = a
     for i = 0..n-1

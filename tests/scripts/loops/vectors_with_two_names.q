@@ -1,5 +1,5 @@
 % options: --loops always
-% arrays are shared by their names: what one changes the other sees
+% Names share an array: a change through one name is visible through the other.
 v = [1,2,3]
 for i=0..2
     w = v

@@ -1,5 +1,5 @@
 % options: --loops always
-% A compiled loop warns in the order of execution, of as many places as there are.
+% A compiled loop warns in the order of execution, at any number of locations.
 function s = many(x, h)
     s = 0
     for i = 0..2

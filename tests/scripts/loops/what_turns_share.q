@@ -1,6 +1,6 @@
 % options: --loops always
 % tolerance: 1e-6
-% whatever turns share, the result is that of one after the other
+% The result equals serial execution, whatever the iterations share.
 n = 1000
 x = zeros(n)
 x[0] = 1

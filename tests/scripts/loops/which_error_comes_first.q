@@ -1,5 +1,5 @@
 % options: --loops always
-% A value that an array of bool cannot hold is told before the place that is outside of it, as in the interpreter.
+% A value that a bool array cannot hold is reported before an index out of its bounds, as in the interpreter.
 function [] = set(b, at, x)
     try
         for i = 0..0

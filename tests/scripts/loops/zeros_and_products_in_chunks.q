@@ -1,5 +1,5 @@
 % options: --loops always
-% What turns add up has the infinities and the signs of zeros that one iteration after the other gives.
+% Parallel sums have the infinities and the signs of zeros that serial iterations give.
 n = 100000
 x = zeros(n) + 2
 x[0] = 0

@@ -1,6 +1,6 @@
 % needs: python
 % devices: one
-% Positional, named, by name alone; a method in one step; a type makes an object.
+% Positional arguments, named arguments, only named arguments; a method in one step; calling a type makes an object.
 py = pyimport("builtins")
 m = pyimport("helper")
 v = py.list({1,2})

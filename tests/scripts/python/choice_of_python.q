@@ -1,4 +1,4 @@
 % devices: one
-% What pyconfig prints differs between machines: tests/python/inside.py looks at the choice. Here: it is a function
+% The output of pyconfig differs between machines: tests/python/inside.py tests the choice. Here: it is a function
 % that exists, with or without Python.
 print type(pyconfig)

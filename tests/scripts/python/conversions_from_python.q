@@ -1,6 +1,6 @@
 % needs: python numpy
 % devices: one
-% Exactly float, int, bool, str, complex and None come in as values; everything else stays what it is.
+% Only float, int, bool, str, complex and None are converted to values; everything else stays a Python object.
 m = pyimport("helper")
 py = pyimport("builtins")
 function [] = show(x)

@@ -1,6 +1,6 @@
 % needs: python numpy
 % devices: one
-% One table: what each kind of value becomes as an argument.
+% One table: the Python type of each type of value that is passed as an argument.
 m = pyimport("helper")
 print m.kinds(1, int(2), true, "s", 1+2j, null)
 print m.kinds([1,2], [[1,2],[3,4]], zeros(2,2,2), object())

@@ -1,6 +1,6 @@
 % needs: python
 % devices: one
-% with: enter() gives what __enter__ gives, leave() and exit() end it.
+% with: enter() returns the result of __enter__, leave() and exit() end it.
 m = pyimport("helper")
 py = pyimport("builtins")
 s = m.Scope()

@@ -1,5 +1,5 @@
 % needs: python
-% A child made by fork goes on with its copy of the script.
+% A child process made by fork continues with its copy of the script.
 os = pyimport("os")
 sys = pyimport("sys")
 x = [1,2,3]

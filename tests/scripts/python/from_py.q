@@ -1,6 +1,6 @@
 % needs: python numpy
 % devices: one
-% The explicit conversion takes any layout; memory is shared where elements can lie as they are.
+% The explicit conversion takes any layout; memory is shared if the layout and element type allow it.
 np = pyimport("numpy")
 py = pyimport("builtins")
 a = np.arange(6, dtype:=np.float64)

@@ -1,4 +1,4 @@
-"""What the scripts of this folder call."""
+"""Functions that the scripts of this folder call."""
 import enum, threading
 
 

@@ -1,6 +1,6 @@
 % needs: python numpy
 % devices: one
-% What crosses twice is the thing itself, never a wrapper of a wrapper.
+% A value that crosses the border twice is the original object, never a wrapper of a wrapper.
 m = pyimport("helper")
 py = pyimport("builtins")
 d = py.dict(a:=1)

@@ -1,6 +1,6 @@
 % needs: python numpy
 % devices: one
-% a += b is Python's own in-place operator: other names of the object see it.
+% a += b is Python's own in-place operator: the change is visible through other names of the object.
 np = pyimport("numpy")
 py = pyimport("builtins")
 a = np.array({1.5,2,3})

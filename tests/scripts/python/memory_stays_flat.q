@@ -1,7 +1,7 @@
 % release: yes
 % needs: python numpy
 % devices: one
-% Mixed calls leave nothing behind.
+% Mixed calls leak no memory.
 m = pyimport("helper")
 py = pyimport("builtins")
 np = pyimport("numpy")

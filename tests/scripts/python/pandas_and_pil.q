@@ -1,5 +1,5 @@
 % needs: python numpy pandas PIL
-% Tables of pandas and images of PIL are ordinary objects of Python.
+% Tables of pandas and images of PIL are ordinary Python objects.
 pd = pyimport("pandas")
 np = pyimport("numpy")
 py = pyimport("builtins")

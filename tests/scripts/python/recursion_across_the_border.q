@@ -1,6 +1,6 @@
 % needs: python
 % devices: one
-% 10 000 deep is an error on both sides, and everything works afterwards.
+% 10 000 levels are an error on both sides, and everything works afterwards.
 m = pyimport("helper")
 function y = f(n)
   if n == 0

@@ -1,6 +1,6 @@
 % needs: python numpy
 % devices: one
-% Every way of an object through the border leaves its count as it was, on errors too.
+% Every path of an object through the border leaves its reference count unchanged, also on errors.
 m = pyimport("helper")
 py = pyimport("builtins")
 sys = pyimport("sys")

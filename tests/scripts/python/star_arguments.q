@@ -1,5 +1,5 @@
 % needs: python
-% f(*arguments, **names): apply takes them from cells, vectors, objects, and from sequences and dicts of Python.
+% f(*arguments, **names): apply takes them from cells, vectors, objects, and from Python sequences and dicts.
 py = pyimport("builtins")
 names = object()
 names.sep = "-"

@@ -1,6 +1,6 @@
 % needs: python
 % devices: one
-% Text crosses as UTF-8; bytes that are none, and NUL, come back as they were; half a surrogate pair is an error.
+% Text crosses as UTF-8; invalid bytes and NUL survive a round trip; half a surrogate pair is an error.
 py = pyimport("builtins")
 m = pyimport("helper")
 s = m.ident("žluťoučký 日本語 🙂")

@@ -1,6 +1,6 @@
 % needs: python
 % devices: one
-% Any thread of Python may call script functions; a loop of the script lets others run.
+% Any Python thread may call script functions; a loop of the script lets other threads run.
 m = pyimport("helper")
 threading = pyimport("threading")
 time = pyimport("time")

@@ -1,6 +1,6 @@
 % needs: python video
 % devices: one
-% While a thread waits for a video to be there, here a pipe into which another thread writes, others run script functions.
+% While a thread waits to open a video, here a pipe into which another thread writes, others run script functions.
 threading = pyimport("threading")
 os = pyimport("os")
 tempfile = pyimport("tempfile")

@@ -1,6 +1,6 @@
 % needs: python
 % devices: one
-% While a thread waits in the script, or computes what concerns nobody else, others run script functions.
+% While a thread waits in the script, or computes with private data, other threads run script functions.
 threading = pyimport("threading")
 py = pyimport("builtins")
 done = py.list()
@@ -31,7 +31,7 @@ for k = 0..3
 end
 print py.len(done), " ", py.all(done)
 
-% A wait of 400 ms, in which another thread has many turns.
+% A wait of 400 ms, in which another thread gets control many times.
 turns = object()
 turns.n = 0
 turns.ended = false

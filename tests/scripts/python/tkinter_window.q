@@ -1,6 +1,6 @@
 % needs: python tkinter
 % display: yes
-% A window of tkinter, whose buttons and timers call the script.
+% A tkinter window whose buttons and timers call the script.
 tk = pyimport("tkinter")
 root = tk.Tk()
 root.title("quasar")

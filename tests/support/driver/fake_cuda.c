@@ -73,7 +73,7 @@ static bool is(const void *handle, char kind) { return !is_special(handle) && ((
 
 static unsigned graph; /* the number of the graph that is recorded */
 
-/* A test has begun to record another one, or has stopped. */
+/* A test has started to record another graph, or has stopped. */
 static void notice_graph(void) {
     static int before;
     if (fake.capturing != before) graph++, before = fake.capturing;
@@ -90,7 +90,8 @@ static bool among(const char *const *names, const char *name) {
     return *names;
 }
 
-/* What may be called while a graph is recorded; much else would make it worthless.  stream: what the call is for. */
+/* Calls that are allowed while a graph is recorded; many others would invalidate it.  stream: the stream of the
+ * call. */
 static bool may_call(const char *name, const void *stream) {
     static const char *const harmless[] = {"CtxPushCurrent",
                                            "CtxPopCurrent",
@@ -118,7 +119,7 @@ static void log_call(const char *name) {
     n += more + 1;
 }
 
-/* Records a call; what it is to return instead of working. */
+/* Records a call; returns the error to return instead of working. */
 static int begin_on(const char *name, bool needs_context, const void *stream) {
     notice_graph();
     log_call(name);
@@ -165,19 +166,19 @@ static int find(uint64_t p, size_t n) {
     return low < nblocks && p >= block[low].at && p - block[low].at + n <= block[low].n ? low : -1;
 }
 
-/* For who queues work: a block whose end is queued is not his any more. */
+/* For queuing work: a block whose free is queued must not be used any more. */
 static bool is_mine(uint64_t p, size_t n) {
     int i = find(p, n);
     return i >= 0 && !block[i].leaving;
 }
 
-/* For work whose turn it is. */
+/* For work that is being executed. */
 static bool is_there(uint64_t p, size_t n) {
     int i = find(p, n);
     return i >= 0 && block[i].there;
 }
 
-/* Of the word that a block ends in all bytes are its own: atomic updates of bytes move whole words. */
+/* All bytes of the last word of a block belong to it: atomic updates of bytes access complete words. */
 bool fake_block(uint64_t p, uint64_t *begin, uint64_t *end) {
     int i = find(p, 1);
     if (i < 0 || !block[i].there) return false;
@@ -293,8 +294,8 @@ int fake_CtxEnablePeerAccess(void *peer, unsigned flags) {
 }
 
 /* -- what is queued ------------------------------------------------------------------------------------------------ */
-/* With fake.defer nothing runs before somebody waits for it; then what may run next is chosen at random.  Queued work
- * comes behind earlier work of its stream, of the default stream, and behind events that it waits for. */
+/* With fake.defer no work runs before a wait; then the next work is chosen at random among the permitted.  Queued work
+ * is ordered after earlier work of its stream, of the default stream, and after events that it waits for. */
 typedef enum { Q_COPY, Q_SET, Q_LAUNCH, Q_WORK, Q_RECORD, Q_WAIT, Q_ALLOC, Q_FREE } QueuedKind;
 enum { KNOWN_TO = 1, KNOWN_FROM = 2 };
 typedef struct Queued {
@@ -342,7 +343,7 @@ static void end_block(uint64_t p) {
     --fake.allocated;
 }
 
-/* Memory whose turn has not come yet, or that went meanwhile, is nobody's: a GPU would write to it all the same. */
+/* Memory that is not allocated yet, or was freed meanwhile, is an error here: a GPU would write to it all the same. */
 static bool reaches(const Queued *q) {
     size_t all = q->kind == Q_SET ? q->pitch * (q->rows - 1) + q->n : q->n;
     bool ok = (!(q->known & KNOWN_TO) || is_there(q->to, all)) && (!(q->known & KNOWN_FROM) || is_there(q->from, q->n));
@@ -358,7 +359,7 @@ static int execute(Queued *q) {
     else if (q->kind == Q_SET) set_memory(q);
     else if (q->kind == Q_WORK) q->work(q->copy);
     int failed = q->kind == Q_LAUNCH && fake.run ? fake.run(q->code, &q->launch, q->slots) : SUCCESS;
-    if (failed >= 700) fake.dead = failed; /* a kernel's error comes with a later call */
+    if (failed >= 700) fake.dead = failed; /* a kernel's error is returned by a later call */
     return failed >= 700 ? SUCCESS : failed;
 }
 
@@ -384,7 +385,7 @@ static void run_one(void) {
     free(q);
 }
 
-/* Until nothing of the stream is left; NULL: nothing at all. */
+/* Runs work until the stream is empty; NULL: all streams. */
 static void finish(const void *stream) {
     for (bool some = true; some;) {
         some = false;
@@ -496,7 +497,7 @@ int fake_EventRecord(void *event, void *stream) {
     return put(&(Queued){.kind = Q_RECORD, .stream = stream, .ticket = tickets}, 0);
 }
 
-/* Looking takes time, in which some of the work is done. */
+/* Polling takes time, in which some of the work is done. */
 int fake_EventQuery(void *event) {
     enum { NOT_READY = 600 };
     BEGIN("EventQuery");
@@ -642,7 +643,7 @@ int fake_MemcpyPeerAsync(uint64_t to, void *to_context, uint64_t from, void *fro
     return move("MemcpyPeerAsync", to, from, n, stream);
 }
 
-/* Sides that are not known are the host's. */
+/* Unknown addresses are host memory. */
 int fake_MemcpyAsync(uint64_t to, uint64_t from, size_t n, void *stream) {
     QUEUE("MemcpyAsync", stream);
     unsigned known = (find(to, n) < 0 ? 0 : KNOWN_TO) | (find(from, n) < 0 ? 0 : KNOWN_FROM);
@@ -698,7 +699,7 @@ static int line_with(const char *text) {
     return line;
 }
 
-/* Machine code is a mark, the device that it is for, and the text. */
+/* Machine code is a mark, the device type, and the text. */
 static const char mark[] = "\177machine code ";
 
 static int refuse(const char *image, char *log, size_t n) {

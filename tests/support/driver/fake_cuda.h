@@ -62,8 +62,7 @@ typedef struct {
     size_t uploaded, downloaded; /* bytes that copies from the host and to it were asked for */
 } FakeCuda;
 
-/* What a stream begins with, for the fakes of libraries: `work` comes behind what is queued there, with a copy of its
- * job. */
+/* The start of work on a stream, for the fakes of libraries: `work` is queued there, with a copy of its job. */
 typedef struct {
     void (*queue)(void *stream, void (*work)(void *job), const void *job, size_t n);
 } FakeStream;

@@ -55,7 +55,7 @@ static int begin(const char *name) {
 
 static int misused(void) { return fake.misuse++, EXEC_FAILED; }
 
-/* What the libraries would not survive is a failure of the process. */
+/* An error that the real libraries would not survive is a failure of the process. */
 __attribute__((destructor)) static void end(void) {
     if (!fake.misuse) return;
     fflush(stdout);
@@ -93,8 +93,7 @@ static int set_stream(Library *all, void *handle, void *stream) {
     return l->stream = stream, OK;
 }
 
-/* A call whose arguments are checked.  Numbers of the host are read when it is made, memory of the device when it
- * runs. */
+/* A call whose arguments are checked.  Host numbers are read at the call, device memory when the work runs. */
 typedef struct Job {
     void (*work)(const struct Job *);
     int kind, ta, tb, m, n, k, lda, ldb, ldc, info;
@@ -261,7 +260,7 @@ static void unpack_half(const Job *q) {
             put(q->kind, at(q->a), (int64_t)j * q->lda + i, get(q->kind, at(q->b), packed));
 }
 
-/* Of the lower half, to packed form or back. */
+/* Copies the lower half, to packed form or back. */
 static int pack(int kind, void *handle, int half, int n, uint64_t a, int lda, uint64_t packed, bool back) {
     if (!ready(handle) || half != LOWER || n < 1 || lda < n || !a || !packed) return misused();
     return queue_blas(
@@ -524,7 +523,7 @@ static void eigenvalues(const Matrix *a, int n, bool vectors, void *values) {
     }
 }
 
-/* What else was in the area is lost. */
+/* The rest of the area is overwritten. */
 static void use_area(const Job *q) { memset(at(q->area), 0x7f, 3 * (size_t)q->n * size_of[q->kind]); }
 static void answer(const Job *q, int info) { *(int *)at(q->told) = info; }
 static Matrix matrix_a(const Job *q) { return (Matrix){q->kind, q->lda, at(q->a)}; }
@@ -866,7 +865,7 @@ int fake_DnnSetStream(void *handle, void *stream) {
 
 static int64_t elements(const Description *d) { return (int64_t)d->n[0] * d->n[1] * d->n[2] * d->n[3]; }
 
-/* Extents and steps are positive, no two elements lie on each other, and all of them are fewer than 2^31. */
+/* Extents and strides are positive, no two elements overlap, and there are fewer than 2^31. */
 static int set_description(Description *d, int type, const int n[4], const int step[4]) {
     int64_t last = 0, least = 1;
     if (!d || type < 0 || type > DOUBLE) return misused();
@@ -915,7 +914,7 @@ int fake_DnnSetMath(void *conv, int math) {
     return d && math >= 0 && math <= FULL_MATH ? (d->math = math, OK) : misused();
 }
 
-/* Operands and result of a kind as x, w and y, if all of them are what the kind wants and fit each other. */
+/* Returns operands and result as x, w and y, if each has the required type and they fit each other. */
 static bool fits(int kind, void *handle, void *a, void *b, void *conv, void *result, Job *j) {
     void *x = kind == INPUT ? result : a, *w = kind == FORWARD ? b : kind == INPUT ? a : result;
     void *y = kind == FORWARD ? result : b;
@@ -949,7 +948,7 @@ typedef struct {
     int same_bits, math, reserved[3];
 } Found;
 
-/* First what must not be taken: transforms, what is not there, sums in any order, tensor cores, too much space. */
+/* Rejects algorithms first: transforms, missing ones, sums in any order, tensor cores, too much workspace. */
 static int order(int kind, void *handle, void *a, void *b, void *conv, void *result, int wanted, int *found,
                  void *list) {
     Job j;
@@ -1036,7 +1035,7 @@ static void do_weights(const Job *q) {
     }
 }
 
-/* What else was in the space, and in the result, is lost first. */
+/* The rest of the workspace, and of the result, is overwritten first. */
 static void do_convolution(const Job *q) {
     static void (*const by[])(const Job *) = {do_forward, do_input, do_weights};
     if (q->n) memset(at(q->area), 0x7f, (size_t)q->n);

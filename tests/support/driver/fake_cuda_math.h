@@ -9,10 +9,10 @@ typedef struct {
     long fail_after; /* the n-th call from now fails, 0 is the next; < 0: none */
     int fail_with;
     const char *full;                /* this call never has memory; NULL: none */
-    int info;                        /* what an iteration says that does not converge; 0: it does */
-    int no_algorithm;                /* cuDNN has none that will do */
+    int info;                        /* status of an iteration that does not converge; 0: it converges */
+    int no_algorithm;                /* cuDNN has no suitable algorithm */
     int handles, plans, descriptors; /* made and not given back */
-    unsigned misuse;                 /* what the real libraries would not survive */
+    unsigned misuse;                 /* errors that the real libraries would not survive */
     char log[FAKE_MATH_LOG];         /* names of the calls, each with a blank behind it */
     char failed[64];
 } FakeMath;

@@ -73,7 +73,7 @@ static const Api *real(void) {
     return &api;
 }
 
-/* The value of an oddity, "" when it has none; NULL: it is not wanted.  The text lives until the next call. */
+/* The value of an oddity, "" if it has none; NULL: it is not requested.  The text is valid until the next call. */
 static const char *odd(const char *name) {
     static char value[128];
     size_t n = strlen(name);

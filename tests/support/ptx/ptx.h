@@ -28,7 +28,7 @@
 typedef struct PtxModule PtxModule;
 
 typedef struct {
-    /* The block of memory with this address; false: nobody's. */
+    /* The block of memory with this address; false: there is none. */
     bool (*find)(void *ud, uint64_t at, uint64_t *begin, uint64_t *end);
     void *ud;
     uint64_t seed;
@@ -54,12 +54,12 @@ enum {
     PTX_LAUNCH_FAILED = 719
 };
 
-/* NULL: why, in one sentence with the line of the text. */
+/* NULL: `why` has the error, in one sentence with the line of the text. */
 PtxModule *ptx_load(const char *text, const PtxHost *host, char *why, size_t n);
 void ptx_unload(PtxModule *m);
 int ptx_entry(const PtxModule *m, const char *name); /* -1: there is none */
 PtxFacts ptx_facts(const PtxModule *m, int entry);
-/* Where the i-th parameter of the entry begins, and its bytes; false: there are fewer. */
+/* The offset of the i-th parameter of the entry, and its bytes; false: there are fewer. */
 bool ptx_param(const PtxModule *m, int entry, int i, size_t *at, size_t *n);
 /* The address of a .global variable, 0: there is none. */
 uint64_t ptx_variable(const PtxModule *m, const char *name, size_t *bytes);

@@ -91,7 +91,7 @@ static f16 direct_f16(unsigned mod, f16 y, double x) {
 }
 #define DIRECT_f16(y, x) direct_f16(i->mod, y, (double)(x))
 
-/* What stands in the register: filled up when it is wider than the type. */
+/* The contents of the register: extended if it is wider than the type. */
 static void put_wide(char *to, size_t wide, int64_t bits) { memcpy(to, &bits, wide); }
 #define PUT_INT(D, y)  put_wide(w->file + i->d + (size_t)L * i->dwide, i->dwide, (int64_t)(y))
 #define PUT_REAL(D, y) AT(D, i->d)[L] = (y)

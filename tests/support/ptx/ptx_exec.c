@@ -188,7 +188,7 @@ static uint32_t call(PtxModule *m, Warp *w, const PtxIns *i, uint32_t lanes, uin
     return (uint32_t)f->first;
 }
 
-/* Each thread goes back to where it came from, with the result. */
+/* Each thread returns to its call site, with the result. */
 static void go_back(PtxModule *m, Warp *w, uint32_t lanes) {
     for (uint32_t left = lanes; left; left &= left - 1) {
         int lane = __builtin_ctz(left);
@@ -203,12 +203,12 @@ static void go_back(PtxModule *m, Warp *w, uint32_t lanes) {
     }
 }
 
-/* -- who goes on --------------------------------------------------------------------------------------------------- */
+/* -- scheduling ---------------------------------------------------------------------------------------------------- */
 static void park(Warp *w, uint32_t lanes, uint32_t pc) {
     for (; lanes; lanes &= lanes - 1) w->pc[__builtin_ctz(lanes)] = pc;
 }
 
-/* The threads that are behind; now and then those of any thread, for a while: nobody may rely on the order. */
+/* The threads that are behind; occasionally those at any thread's position: code must not rely on the order. */
 static uint32_t choose(PtxModule *m, Warp *w, uint32_t *pc, uint32_t *stop, long *turns) {
     uint32_t ready = w->live & ~w->at_barrier & ~w->at_sync, lanes = 0;
     if (!ready) return 0;
@@ -275,7 +275,7 @@ static uint32_t choose(PtxModule *m, Warp *w, uint32_t *pc, uint32_t *stop, long
         });                                                                                                            \
         break;                                                                                                         \
     }
-/* The quick way rounds to nearest and does nothing else. */
+/* The fast path rounds to nearest and does nothing else. */
 #define REAL_(T_, name, value, SOURCES, FLUSHED)                                                                       \
     case P_##name##_##T_: {                                                                                            \
         typedef T_ T MAYBE_UNUSED;                                                                                     \
@@ -374,7 +374,7 @@ static __attribute__((noinline)) void compute(Warp *restrict w, const PtxIns *re
     }
 }
 
-/* Runs from *at on until the way of the threads ends, parts or must be looked at anew. */
+/* Runs from *at on until the path of the threads ends, diverges or must be checked again. */
 static void run_group(PtxModule *m_, Warp *w, uint32_t lanes, uint32_t pc, uint32_t stop, long turns, long *budget) {
     PtxIns *code = m_->code;
     long first = *budget < turns ? *budget : turns, left = first;

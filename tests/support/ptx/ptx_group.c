@@ -55,7 +55,7 @@ bool ptx_together(PtxModule *m, Warp *w, const PtxIns *i, uint32_t pc, uint32_t 
     return true;
 }
 
-/* The lane that is read, and whether it lies in the part of the warp that c describes. */
+/* The lane that is read, and whether it is in the part of the warp that c describes. */
 static int source_lane(const PtxIns *i, int lane, uint32_t b, uint32_t c, bool *in) {
     uint32_t bound = c & 31, part = c >> 8 & 31, me = (uint32_t)lane, most = (me & part) | (bound & ~part);
     uint32_t least = me & part;

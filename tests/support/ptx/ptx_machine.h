@@ -38,7 +38,7 @@ typedef enum {
 
 enum { LANES = 32, FEW = 4, WARPS = 32, DEPTH = 12, VECTOR = 4, MOST_ARGS = 24 };
 
-/* What stands behind a name. */
+/* The meaning of a name. */
 enum {
     RN = 1,
     RZ = 2,
@@ -60,7 +60,7 @@ typedef enum { SPACE_GENERIC, SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL, SPACE_PAR
 
 static const uint64_t SHARED_WINDOW = (uint64_t)1 << 56, LOCAL_WINDOW = (uint64_t)2 << 56,
                       PARAM_WINDOW = (uint64_t)3 << 56;
-/* Shared memory that a launch adds: where it really begins depends on the entry. */
+/* Shared memory that a launch adds: its actual start depends on the entry. */
 static const uint64_t DYNAMIC_SHARED = (uint64_t)1 << 24;
 #define WINDOW_OF(address) ((address) >> 56)
 
@@ -244,7 +244,7 @@ const char *ptx_op_name(unsigned op);
 
 /* ptx_warp.c */
 uint64_t ptx_random(PtxModule *m);
-/* Prints the place and counts; an error other than 0 ends the launch. */
+/* Prints the location and counts; an error other than 0 ends the launch. */
 __attribute__((format(printf, 6, 7))) void ptx_mistake(PtxModule *m, const Warp *w, int lane, const PtxIns *i,
                                                        int error, const char *fmt, ...);
 extern uint64_t ptx_count[P_COUNT], ptx_total;
@@ -262,7 +262,8 @@ void ptx_ld(PtxModule *m, Warp *w, PtxIns *i, uint32_t lanes);
 void ptx_st(PtxModule *m, Warp *w, PtxIns *i, uint32_t lanes);
 void ptx_atom(PtxModule *m, Warp *w, PtxIns *i, uint32_t lanes);
 
-/* ptx_group.c: the threads of `lanes` came here; true: the instruction is done for *out, and nobody waits at it. */
+/* ptx_group.c: the threads of `lanes` arrived here; true: the instruction is done for *out, and no thread waits at
+ * it. */
 bool ptx_together(PtxModule *m, Warp *w, const PtxIns *i, uint32_t pc, uint32_t lanes, uint32_t *out);
 void ptx_group(PtxModule *m, Warp *w, const PtxIns *i, uint32_t lanes);
 

@@ -21,7 +21,7 @@ static bool find_variable(const PtxModule *m, uint64_t at, uint64_t *begin, uint
     return false;
 }
 
-/* An instruction keeps the block that it touched last, for as long as the launch. */
+/* An instruction remembers the block that it accessed last, for the duration of the launch. */
 static bool in_global(PtxModule *m, PtxIns *i, uint64_t at, size_t n) {
     if (i->launch == m->nlaunch && at >= i->begin && at + n <= i->end) return true;
     if (!find_variable(m, at, &i->begin, &i->end) &&
@@ -44,8 +44,8 @@ static bool same_now(const PtxModule *m, const Warp *w, uint32_t epoch, uint16_t
     return epoch == m->epoch && thread != me && !(thread / LANES == w->number && turn != w->turn);
 }
 
-/* Two threads at one place without a barrier between them, and one of them writes: a race.  Storing what is there
- * already is none: a flag that all threads set. */
+/* Two threads access one location without a barrier between them, and one of them writes: a race.  Storing an equal
+ * value is not a race: a flag that all threads set. */
 static void watch_race(PtxModule *m, const Warp *w, int lane, const PtxIns *i, uint64_t at, Access how, bool changes) {
     Shadow *s = &m->shadow[at / 4];
     uint16_t me = (uint16_t)(w->number * LANES + (unsigned)lane);
@@ -64,7 +64,7 @@ static void watch_race(PtxModule *m, const Warp *w, int lane, const PtxIns *i, u
 static void watch_shared(PtxModule *m, const Warp *w, int lane, const PtxIns *i, uint64_t at, size_t n, Access how,
                          const void *value) {
     uint8_t *set = m->shared_set + at;
-    if (how != WRITE) /* who updates reads as well */
+    if (how != WRITE) /* an update is also a read */
         for (size_t k = 0; k < n; k++)
             if (!set[k]) {
                 ptx_mistake(m, w, lane, i, 0, "byte %" PRIu64 " of shared memory is read before anybody wrote it",
@@ -109,7 +109,7 @@ static void *outside(PtxModule *m, const Warp *w, int lane, const PtxIns *i, uns
     return NULL;
 }
 
-/* Where the bytes are, or NULL: the launch has ended. */
+/* The address of the bytes, or NULL: the launch has ended. */
 static void *reach(PtxModule *m, const Warp *w, int lane, PtxIns *i, uint64_t at, size_t n, unsigned *space) {
     size_t bytes;
     *space = resolve(i->space, &at);
@@ -145,7 +145,7 @@ static bool all_in_last(const PtxModule *m, const Warp *w, const PtxIns *i, uint
 /* -- values -------------------------------------------------------------------------------------------------------- */
 static bool is_signed(unsigned type) { return type == T_s8 || type == T_s16 || type == T_s32 || type == T_s64; }
 
-/* Sizes that are known make a move of one instruction. */
+/* Constant sizes make a move a single instruction. */
 static inline void move_bytes(void *to, const void *from, size_t n) {
     switch (n) {
     case 1: memcpy(to, from, 1); break;
@@ -171,7 +171,7 @@ static void put(Warp *w, const PtxIns *i, int k, int lane, const void *from, siz
     for (int k = 0; k < i->n; k++)                                                                                     \
     EACH(lanes, { ((T *)(uintptr_t)(AT(u64, i->a)[L] + (uint64_t)i->imm))[k] = AT(T, i->v[k])[L]; })
 
-/* Parameters of calls lie in units of 8 bytes for each lane. */
+/* Parameters of calls are in units of 8 bytes for each lane. */
 static void argument(Warp *w, const PtxIns *i, uint32_t lanes, bool store) {
     size_t n = ptx_type_bytes(i->type);
     for (size_t k = 0; k < i->n; k++) {

@@ -39,7 +39,7 @@ static void skip_blanks(PtxParser *p) {
 
 static bool in_word(char c) { return isalnum((unsigned char)c) || (c && strchr("_$%.:", c)); }
 
-/* `a:b` is no word, but `.L1::no_allocate` is. */
+/* `a:b` is not a word, but `.L1::no_allocate` is. */
 static int word_length(const char *s) {
     int n = 0;
     while (in_word(s[n])) {
@@ -282,7 +282,7 @@ static PtxFunction *function_named(PtxParser *p, Token name, bool entry) {
     return f;
 }
 
-/* Parameters lie one behind the other, each at a multiple of its alignment. */
+/* Parameters follow each other, each at a multiple of its alignment. */
 static void read_params(PtxParser *p, PtxParam *list, int *n, int most, bool entry) {
     size_t offset = 0;
     while (!is(p, ")") && !p->failed) {
@@ -310,7 +310,7 @@ static void close_scope(PtxParser *p) {
     if (p->depth) p->nsymbols = p->mark[--p->depth];
 }
 
-/* What has brackets, braces and lists; for instructions. */
+/* An operand with brackets, braces or lists, for instructions. */
 static void read_list(PtxParser *p, Operand *o, const char *end) {
     while (!is(p, end) && !p->failed && p->token.kind != END_OF_TEXT) {
         if (o->nlist == MOST_ARGS) ptx_refuse(p, "a list of more than %d", MOST_ARGS);
@@ -437,7 +437,7 @@ static void finish_jumps(PtxParser *p) {
  * instructions lie between, whatever way the address is written. */
 enum { BEFORE_SWAP = 5 };
 
-/* What is loaded before it is compared and swapped may change meanwhile: that is seen. */
+/* A value that is loaded before a compare-and-swap may change meanwhile: the swap detects it. */
 static void mark_loads_of_swaps(PtxIns *code, uint32_t n) {
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t k = 0; code[i].op == P_atom && code[i].what == W_CAS && k < n; k++) {

@@ -74,7 +74,7 @@ struct PtxParser {
 
 __attribute__((format(printf, 2, 3))) bool ptx_refuse(PtxParser *p, const char *fmt, ...);
 const Symbol *ptx_lookup(const PtxParser *p, Token name, int *index);
-/* A place in the file for a constant, the same for all lanes. */
+/* A slot in the register file for a constant, the same for all lanes. */
 int32_t ptx_const(PtxParser *p, unsigned type, uint64_t bits);
 int32_t ptx_special(PtxParser *p, Token name);
 int32_t ptx_room(PtxParser *p, size_t bytes);

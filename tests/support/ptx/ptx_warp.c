@@ -103,7 +103,7 @@ static void start_warp(PtxModule *m, Warp *w, const PtxFunction *f, unsigned thr
 /* -- barriers ------------------------------------------------------------------------------------------------------ */
 static bool is_one_word(const PtxIns *i) { return i->what == W_POPC || i->what == W_AND || i->what == W_OR; }
 
-/* bar.red: how many threads said yes. */
+/* bar.red: the number of threads whose predicate is true. */
 static void reduce_block(PtxModule *m, unsigned barrier) {
     unsigned yes = 0, all = 0;
     for (unsigned k = 0; k < m->nwarps; k++) {
@@ -125,7 +125,7 @@ static void reduce_block(PtxModule *m, unsigned barrier) {
     }
 }
 
-/* How many threads a barrier waits for: all that have not ended, or those that it says. */
+/* The number of threads that a barrier waits for: all that have not ended, or the number that it specifies. */
 static unsigned wanted(const PtxModule *m, const Warp *w) {
     const PtxIns *i = &m->code[w->pc[__builtin_ctz(w->at_barrier)]];
     unsigned all = 0;
@@ -172,7 +172,7 @@ static void nobody_can_go(PtxModule *m) {
     }
 }
 
-/* What lies between the end of a variable and that of its word is nobody's: updates of less than a word read it. */
+/* The bytes between the end of a variable and the end of its word are padding: updates of less than a word read it. */
 static void clear_shared(PtxModule *m) {
     if (!m->shared_bytes) return;
     memset(m->shared, RUBBISH, m->shared_bytes);

@@ -1,4 +1,4 @@
-% A list is float64 (int64 beyond 2^53) where float32 would not hold one of its integers; in loops, too.
+% A list is float64 (int64 beyond 2^53) if float32 cannot represent one of its integers; in loops, too.
 k = 123456789012345678
 print [k][0] - k, type([k]), type([k,0.5]), type([[1,2],[k,3]]), type([2^60]), type([0.1,1e30])
 function [w, y] = sums(k)

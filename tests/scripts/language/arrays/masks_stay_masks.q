@@ -1,4 +1,4 @@
-% The product, the smaller and the larger one of two masks are masks; what is stored in one is true or false.
+% The product, minimum and maximum of two masks are masks; a value stored in a mask becomes true or false.
 img = [5,6,7,8]
 w = (img > 5).*(img < 8)
 print w, type(w), type(min(img > 5, img < 8)), max(img > 7, img < 6), type(w + w), type(w.*2), sum(w.*w), img[w]

@@ -1,6 +1,6 @@
 % options: --loops never
-% The element behind the last one of a row is not the first of the next: read, written, or updated, in an array of each
-% kind of elements.
+% The element after the last one of a row is not the first of the next: read, written, or updated, in arrays of each
+% element type.
 function text = outcome(f)
     text = "no error"
     try

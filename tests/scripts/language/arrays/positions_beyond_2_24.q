@@ -1,4 +1,4 @@
-% Positions and sizes that float32 does not tell apart are those that were written.
+% Positions and sizes that float32 cannot distinguish keep their exact values.
 n = 2^24 + 4
 x = uint8(zeros(1, n))
 x[2^24+1..2^24+3] = 7

@@ -1,4 +1,4 @@
-% A range that is an index selects as the vector of its numbers does: in every position, with any step, on both sides.
+% A range as an index selects like the vector of its numbers: at every index position, with any step, on both sides.
 x = 0..19
 y = x[3..7]
 y[0] = 100                             % a slice is an array of its own

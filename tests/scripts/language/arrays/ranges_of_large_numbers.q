@@ -1,4 +1,4 @@
-% What rounding may add at the end of a range is a small part of a step, however large its bounds are.
+% The rounding tolerance at the end of a range is a small fraction of a step, however large its bounds are.
 print numel(9007199254740992..9007199254740996), " ", numel(1e15..1e15+3), " ", numel(1e18..1e18+2), " ", numel(0..0.1..1)
 print type(1e18..1e18+2), " ", type(16777216..16777218), " ", type(1..3)
 turns = 0

@@ -1,4 +1,4 @@
-% A result may lie where an operand was, but not where another variable still sees the elements.
+% A result may reuse the memory of an operand, but not if another variable still refers to the elements.
 x = [1,2,3,4]
 y = reshape(x, [2,2])
 x = x + 1

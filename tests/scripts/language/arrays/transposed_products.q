@@ -1,4 +1,4 @@
-% Products with transpose(A) read A where it is; the result is that of a copy.
+% Products with transpose(A) read A directly; the result equals the product with a copy.
 A = reshape(mod((0..11)*5, 12), [3,4])
 B = reshape(mod((0..14)*4, 7), [5,3])
 v = [1,2,3]

@@ -1,4 +1,4 @@
-% Integers are compared as they are, whatever their types; a uint64 beside one with a sign, too.
+% Integers are compared exactly, whatever their types; also a uint64 with a signed integer.
 s = int64([9007199254740993,-1,9223372036854775807,0])
 u = uint64([9007199254740992,18446744073709551615,9223372036854775807,1])
 print s > u, s >= u, s < u, s <= u, s == u, s != u
@@ -7,10 +7,10 @@ print isequal(s, u), isequal(int64([5,6]), uint64([5,6])), isequal(u, copy(u)), 
 print isequal(uint64([18446744073709551615]), uint64([9223372036854775807]) + uint64([9223372036854775807]))
 print ismember(s, u), ismember(int64([9007199254740993]), uint64([9007199254740993])), ismember(u, s)
 print unique(s), unique(u), sort(u)
-% 9007199254740993 is no double, and so it is an int; a list of such is of int64.
+% 9007199254740993 is not a double, and so it is an int; a list of such numbers is int64.
 k = 9007199254740993
 print k, " ", -k, " ", type(k), " ", type([k,1]), " ", [k,1], " ", k == 9007199254740992, " ", k > s[0]
-% Unsigned integers among themselves stay what the wider one is.
+% Operations on unsigned integers give the wider type.
 print type(uint64([1]) + uint8([1])), type(uint32([1]) - uint16([2])), uint32([1]) - uint16([2])
 print uint64([18446744073709551615]) + uint8([0]), uint64([18446744073709551615]) - uint32([1]), uint64([7]) + ([1] > 0)
 print and(uint64([18446744073709551615]), uint8([129])), or(uint64([18446744073709551614]), uint8([1]))

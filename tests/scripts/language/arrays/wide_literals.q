@@ -1,4 +1,4 @@
-% A list or range inside a conversion, or given to a typed variable, holds the numbers that are written.
+% A list or range inside a conversion, or assigned to a typed variable, has exactly the numbers that are written.
 print float64([0.1])[0] == 0.1, float64([[1,2],[3,0.1]])[1,1] == 0.1, complex128([0.1])[0] == 0.1
 print float64(0..0.1..1)[3] == 3*0.1, float64([0.1,0.2]*2 - [0.3,0.1])[0] == 0.1*2 - 0.3, float64(-[0.1]/3)[0] == -0.1/3
 print int([16777217]), int64([123456789,1]), int64(16777216..16777218)

@@ -1,4 +1,4 @@
-% An initial value may be computed: once, where the class stands; each object has its own copy.  In kernels, too.
+% An initial value may be computed: once, at the class definition; each object has its own copy.  In kernels, too.
 function [] = early()
     print box().r
 end

@@ -1,4 +1,4 @@
-% What the program does later to an array that was an initial value changes no object, on the host and in kernels.
+% Later changes to an array that was an initial value change no object, on the host and in kernels.
 a = [1.0,2.0]
 c = {1,2}
 type box : mutable class

@@ -1,4 +1,4 @@
-% Fields begin with constants of any kind, converted to the declared type, and each object has its own.
+% Initial values of fields are constants of any type, converted to the declared type, and each object has its own.
 type settings : mutable class
     sigma : scalar = 1.5
     weights : vec = [1,2]

@@ -1,5 +1,5 @@
 % exit: 1
-% An access mode belongs to a variable.  It would have no effect in these places, so it is an error.
+% An access mode belongs to a variable.  An access mode without effect is an error.
 type box : class
     v : vec'clamped
 end

@@ -1,4 +1,4 @@
-% A bound that is no number is an error that says so, in compiled and interpreted loops.
+% A loop bound that is not a number is an error that says so, in compiled and interpreted loops.
 function [] = count(last)
     for i = 0..last
         print i

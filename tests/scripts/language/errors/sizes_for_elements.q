@@ -1,4 +1,4 @@
-% vec[uint8]([200,100]) asks for zeros of 200x100, which is no vec: uint8([200,100]) was meant.
+% vec[uint8]([200,100]) asks for zeros of 200x100, which is not a vec: uint8([200,100]) was meant.
 function [] = try_it(f)
     try
         print f()

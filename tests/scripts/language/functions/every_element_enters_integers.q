@@ -1,4 +1,4 @@
-% Integer parameters look at every element of an array, in runs, wherever it lies in memory, and at the ends of 64 bits.
+% Integer parameters check every element of an array, for any memory layout, and at the limits of 64 bits.
 function n = whole(x : vec[int])
     n = numel(x)
 end

@@ -1,4 +1,4 @@
-% What a third file adds is that file's own, and seen by who imports it.
+% An addition by a third file belongs to that file, and is visible to files that import it.
 import "own/one.q"
 import "own/two.q"
 print scale, " ", scaled(1), " ", scaled_here(1)

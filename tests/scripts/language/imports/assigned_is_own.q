@@ -1,4 +1,4 @@
-% What a file assigns at its top level is its own, by = and by +=; it begins with the imported value.
+% A top-level assignment of a file, by = or +=, creates its own variable; += begins with the imported value.
 import "own/one.q"
 print scale
 scale += 3

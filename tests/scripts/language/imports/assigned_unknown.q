@@ -1,4 +1,4 @@
 % exit: 1
-% Nothing to begin with.
+% There is no initial value.
 import "own/one.q"
 scales += 1

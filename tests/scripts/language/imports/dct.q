@@ -1,3 +1,3 @@
-% a program that has the name of the library's module that it imports
+% A program with the same name as the library module that it imports.
 import "dct.q"
 print round(dct1([3,3,3,3]))

@@ -1,4 +1,4 @@
-% What an import ran is not taken as run when it stopped with an error: the next import runs it again.
+% An import that stopped with an error is not marked as run: the next import runs it again.
 for i = 1..2
     try
         import "cycle/fails.q"

@@ -1,4 +1,4 @@
-% Names that are built in or come later resolve; the later ones say so when they are called.
+% Built-in names and names defined later resolve; a call before the definition is an error that says so.
 import "Quasar.UI.dll"
 import "Quasar.Video.dll"
 import "Sim2HDR.dll"

@@ -1,4 +1,4 @@
-% whatever can be called, called every way
+% Every callable value, called in every way.
 type pt : class
     x : scalar
 end

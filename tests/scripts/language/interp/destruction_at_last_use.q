@@ -1,5 +1,5 @@
 % release: yes
-% 4 GB of arrays pass through; each goes with its last name
+% 4 GB of arrays are allocated in total; each is freed with its last reference.
 function y = make(n)
     y = ones(n)
 end

@@ -1,4 +1,4 @@
-% Functions, lambdas and kernels that are defined again, while others hold the old ones.
+% Functions, lambdas and kernels are defined again while other references hold the old ones.
 kept = cell(10)
 for i = 0..9
     eval(sprintf("function y = again(x)\n y = inner(x)+%d\nend\nfunction y = inner(x)\n y = (z -> 2*z)(x)\nend", i))

@@ -1,4 +1,4 @@
-% a variable without a value is an error at its use, whatever path led there
+% Using a variable without a value is an error, on every control path.
 function y = f(n)
     if n > 0
         a = 1

@@ -1,5 +1,5 @@
 % exit: 1
-% The message is that of the assert when it runs, where all of its parts are known.
+% The message is the message of the assert at run time if all of its parts are known.
 n = 4
 s = "box"
 assert(false, "x is %d", 3)

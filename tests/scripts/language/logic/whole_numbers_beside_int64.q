@@ -1,4 +1,4 @@
-% int64 and uint64 keep their digits beside integers, wherever something is chosen or compared.
+% int64 and uint64 keep their digits when combined with integers, in every choice and comparison.
 a = int64([9223372036854775807,9007199254740993,1])
 u = uint64([18446744073709551615,1])
 print where(a > 0, a, 0), max(a, 5), min(9007199254740992, a), clamp(a, 0, 9007199254740993), clamp(a, 9007199254740993)

@@ -1,5 +1,5 @@
 % options: --check
-% Definitions that no call distinguishes, and calls for which only the order of definitions decides.
+% Definitions that no call distinguishes, and calls that only the order of definitions decides.
 type image : mat
 function y = f(n : int, x : scalar)
     y = 1

@@ -1,4 +1,4 @@
-% 'const forbids writing elements on the host, too. Assigning the variable is allowed.
+% 'const forbids writing elements on the host, too. Assigning to the variable is allowed.
 function [] = set(x : vec'const)
     x[0] = 1
 end

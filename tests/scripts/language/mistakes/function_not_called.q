@@ -1,5 +1,5 @@
 % exit: 1
-% The name of a function, or a comparison, alone on a line.
+% The name of a function, or a comparison, is alone on a line.
 tic
 x = 3
 x == 4

@@ -1,4 +1,4 @@
-% Positions that find gives are no list of places, and a range is no test in match; both are told, and run.
+% Positions from find are not a list of indices, and a range is not a test in match; both are reported, and run.
 x = [1,5,7]
 x[find(x > 2)] = 0
 rows = find(x == 0)

@@ -1,4 +1,4 @@
-% An integer literal is never rounded where it becomes an integer element.
+% An integer literal is never rounded when it becomes an integer element.
 print uint64([18446744073709551614]), uint64([9223372036854775809, 1]), [18446744073709551615]
 print uint64([9223372036854775807, 9223372036854775808]), int64([-9223372036854775808, 9007199254740993])
 print uint64([0FFFFFFFFFFFFFFFEh]), int64([20000000000001h]), 20000000000001h

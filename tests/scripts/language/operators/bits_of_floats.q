@@ -1,4 +1,4 @@
-% Floats hold the integers whose bits are meant, in operators as in functions.
+% Bit operations on floats use the bits of their integral values, in operators as in functions.
 x = [1,2,3,7]
 y = x
 y &= 6
@@ -19,7 +19,7 @@ for m = {[1.5,2], [nan,1]}
         print e
     end
 end
-% the result is rounded to the type of the floats, on every path, as that of their arithmetic is
+% the result is rounded to the type of the floats, on every path, like the result of arithmetic
 wide = [16777216.0,3]
 wide |= 1
 print wide, or([16777216.0,4], 1)

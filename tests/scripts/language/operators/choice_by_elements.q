@@ -1,4 +1,4 @@
-% c ? a : b of a condition with several elements takes each element from one side, in all shapes and types.
+% c ? a : b with a condition of several elements takes each element from one side, in all shapes and types.
 x = [1,-2,3]
 print x > 0 ? x : 0, x > 0 ? 1 : 2, x < 0 ? 0-x : x, [0,5,nan,-0] ? 1 : 0
 print type(x > 0 ? 1 : 2), type(x > 0 ? true : false), type(x > 0 ? x < 2 : x > 2), type(x > 0 ? 123456789 : 0)
@@ -9,7 +9,7 @@ print x > 0 ? 123456789 : 0.5, x > 0 ? 9007199254740993 : 0
 m = [[1,2,3],[4,5,6]]
 print x > 0 ? m : 0, transpose([1,0]) ? m : x, transpose([1,0]) ? x : 0
 print size([] > 0 ? 1 : 2), size(zeros(0,3) > 0 ? 1 : [1,2,3]), zeros(0) ? "all" : "not all"
-% Several in one, and in an expression.
+% Several choices in one, and within an expression.
 y = x > 2 ? 10 : x > 0 ? 20 : 30
 z = 2*(x > 0 ? x : -x) + 1
 print y, z
@@ -20,7 +20,7 @@ function r = say(s)
 end
 print [5] > 3 ? say("then") : say("else"), 5 < 3 ? say("then") : say("else"), [[5]] < 3 ? 1 : say("else")
 print x > 0 ? say("then") : say("else")
-% Between other values all elements decide.
+% Between values that are not arrays all elements of the condition decide.
 print x > 0 ? "all" : "not all", x < 9 ? "all" : error("both"), x > 0 ? "all" : x, x > 0 ? x : "not all", x < 9 ? x : "all"
 f = x < 9 ? (t -> t+1) : (t -> t-1)
 print f(1), (x > 0 ? {1,2} : {3})
@@ -34,7 +34,7 @@ try
 catch e
     print e
 end
-% The same of rows in a loop, and in a kernel.
+% The same for rows in a loop, and in a kernel.
 r = zeros(2,3)
 for i = 0..1
     p = m[i,0..2]
@@ -50,7 +50,7 @@ end
 s = zeros(2,3)
 parallel_do(2, m, s, choose)
 print s
-% The function is for Python, where there is no such operator.
+% The function is for Python, which has no such operator.
 a = where(x > 0, x, 0)
 b = where(1, 2, 3)
 c = where(0, x, 1)

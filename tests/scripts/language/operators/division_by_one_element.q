@@ -1,4 +1,4 @@
-% As * does, / takes an array of one element for a number; other shapes that differ are told what to write.
+% Like *, / treats an array of one element as a number; other shape mismatches are errors that say what to write.
 a = [[1,2],[3,4]]
 print a/[[2]], [[12]]/a, a/[2], [6]/[1,2,3]
 a /= [[2]]

@@ -1,5 +1,5 @@
 % devices: ref cpu
-% Large arrays run expressions as one kernel; types, results and refusals are those of the operators one by one.
+% Expressions on large arrays run as one kernel; types, results and errors equal those of the single operators.
 n = 2000000
 few = 0..9
 function [] = show(what : string, large, small)

@@ -1,4 +1,4 @@
-% What wraps, what saturates and what is an error is the same in loops that are compiled and in kernels.
+% Wrapping, saturation and overflow errors are the same in compiled loops and in kernels.
 most = int([2147483647])
 bytes = uint8([200])
 long = int64([9223372036854775807,1])

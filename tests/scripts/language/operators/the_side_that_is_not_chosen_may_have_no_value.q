@@ -1,4 +1,4 @@
-% A condition of one element chooses a side, and the other one need not be there.
+% A condition of one element chooses a side, and the other side need not have a value.
 function y = g(n)
   for i=0..n-1
     v = [i, i+1, i+2]

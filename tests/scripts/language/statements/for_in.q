@@ -1,4 +1,4 @@
-% for x in v goes through the elements of a vector, the items of a cell, the rows of a matrix, as for x = v does.
+% for x in v iterates over the elements of a vector, the items of a cell, the rows of a matrix, like for x = v.
 function s = total(v)
     s = 0
     for x in v

@@ -1,4 +1,4 @@
-% copy gives an object of its own, of every kind; what is in its fields is shared.
+% copy gives a new object, for every type of object; the values of its fields are shared.
 type point : mutable class
     x : scalar = 1
     at : vec = [1,2]

@@ -1,4 +1,4 @@
-% the constants of an enum with the name of its type before them
+% The constants of an enum can be qualified with the name of its type.
 type color : enum
     red
     green = 4

@@ -1,4 +1,4 @@
-% constants of an enum may be expressions of numbers; the next one counts on
+% Constants of an enum may be numeric expressions; the next one is the previous one plus 1.
 type color : enum
     red = 2*3
     green

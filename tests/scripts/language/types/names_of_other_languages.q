@@ -1,4 +1,4 @@
-% Nothing resolves a type before its function is called.
+% A type is resolved only when its function is called.
 function y = f(x : float)
     y = x
 end

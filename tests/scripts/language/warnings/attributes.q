@@ -1,5 +1,5 @@
 % exit: 3
-% An attribute or setting that does not exist is told, and one that stands where it has no effect.
+% An attribute or setting that does not exist is reported, and so is one that has no effect at its location.
 {!adjiont rule}
 function y = f(x)
     {!kernel fastmath=true}
@@ -20,7 +20,7 @@ for i = 0..3
 end
 {!adjoint f}
 x = f(3)
-% What programs for other compilers say is left alone.
+% Attributes for other compilers are ignored.
 {!author name="A. B."}
 {!doc category="x/y"}
 {!kernel_tiling dims=[1,2]; mode="global"; target="gpu"}

@@ -1,4 +1,4 @@
-% A condition that is an array holds when all elements do; a place warns once.
+% An array as condition is true if all its elements are; each location warns once.
 x = [5,6,7,8]
 for i = 0..2
     if x == 3

@@ -1,4 +1,4 @@
-% What a newcomer from MATLAB, NumPy or C types by habit: each is right, warns, or is an error that says what to write.
+% Habits of a newcomer from MATLAB, NumPy or C: each is right, warns, or is an error that says what to write.
 x = [10,20,30,40]
 m = [[1,2],[3,4]]
 a = 7

@@ -1,4 +1,4 @@
-% What a list of float32 cannot hold at all, and ranges with a step that lead nowhere.
+% Lists with numbers beyond the range of float32, and ranges whose step has the wrong sign.
 x = [1,2,3]
 print x[-1..-1..0]
 print 5..2..1, 1..2..5, 0..-1..-2

@@ -1,4 +1,4 @@
-% Zeros and ones that were computed are places.
+% Computed zeros and ones are indices, not a mask.
 x = [5,6,7,8]
 w = float(x > 5).*1
 print x[w]

@@ -1,4 +1,4 @@
-% What a function assigns is its own.
+% A variable that a function assigns is local.
 n = 1
 total = 0
 function [] = count_up()

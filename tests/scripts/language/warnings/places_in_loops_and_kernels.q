@@ -1,4 +1,4 @@
-% x[[0,1]] of a matrix is told once for each place, in kernels when they are compiled, in loops when it was reached.
+% x[[0,1]] of a matrix warns once per location: in kernels when compiled, in loops when reached.
 function [] = __kernel__ take(x : mat, any, w : vec, y : vec, pos : int)
     y[pos] = x[[0,1]] + any[0..1] + x[[pos,1]] + w[0..1][0]
 end

@@ -1,4 +1,4 @@
-% Habits from MATLAB and NumPy that were silently something else: each is an error, warns, or now does what is meant.
+% Habits from MATLAB and NumPy that used to do something else silently: each is an error, warns, or does as meant.
 m = [[0,1],[2,0]]
 v = [3,1,2]
 

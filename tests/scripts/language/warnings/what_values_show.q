@@ -1,4 +1,4 @@
-% Slips that only values show are told once per place, the same in the interpreter, in compiled loops and in --loops never.
+% Mistakes that only values reveal warn once per location, in the interpreter, compiled loops and --loops never alike.
 x = 0..9
 i = 5/2
 for round = 1..2

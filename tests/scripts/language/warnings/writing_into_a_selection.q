@@ -1,4 +1,4 @@
-% what is written into a selection, a copy, is lost
+% A write into a selection, which is a copy, is lost.
 z = zeros(4)
 z[1..2][0] = 3
 z[:][1] += 2
