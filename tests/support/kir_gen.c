@@ -256,7 +256,7 @@ static void store_output(Gen *g) {
     int i = below(g, g->noutputs), param = g->outputs[i];
     kgen_store(g->k, param, g->own[i], value(g, kir_value_dtype((qs_dtype)g->f->params[param].dtype)), guard);
     if (chance(g, 30)) keep(g, kgen_load(g->k, param, g->own[i], chance(g, 50) ? value(g, QS_B1) : 0));
-    if (chance(g, 20)) fetch_own(g, param, g->own[i]);
+    if (g->features & KGEN_FETCH && chance(g, 20)) fetch_own(g, param, g->own[i]);
 }
 
 /* Operations that may run in any order: sums of 0 and 1, extremes, and bits without saturation in narrow elements. */

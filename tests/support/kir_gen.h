@@ -13,7 +13,7 @@
 #include "lang/kernel/ir/kir.h"
 
 /* ENDING: positions end (RET, CHECK) in kernels with barriers, too. */
-enum { KGEN_FP64 = 1, KGEN_BARRIER = 2, KGEN_CHECK = 4, KGEN_ALL = 7, KGEN_ENDING = 8 };
+enum { KGEN_FP64 = 1, KGEN_BARRIER = 2, KGEN_CHECK = 4, KGEN_FETCH = 16, KGEN_ALL = 23, KGEN_ENDING = 8 };
 
 typedef struct {
     char *block;

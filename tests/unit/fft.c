@@ -1,4 +1,5 @@
 /* Fourier transforms against the definition, for every small length and some awkward long ones. */
+#include "stdlib/stdlib.h"
 #include "tests/unit/natives.h"
 
 #include <math.h>
@@ -75,12 +76,15 @@ static void real_input(qs_vm *vm) {
 
 int main(void) {
     qs_vm *vm = machine = machine_open();
+    Lib library = {0}; /* keeps the plans */
+    qvm(vm)->lib = &library;
     for (int64_t n = 1; n <= 130; n++) length(vm, QS_C64, n), length(vm, QS_C128, n);
     static const int64_t awkward[] = {256, 360, 1001, 1021, 2048, 2187, 4001};
     for (size_t i = 0; i < sizeof awkward / sizeof *awkward; i++)
         length(vm, QS_C64, awkward[i]), length(vm, QS_C128, awkward[i]);
     dimensions(vm);
     real_input(vm);
+    qfft_close(vm);
     machine_close(vm);
     return check_done();
 }

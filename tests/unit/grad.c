@@ -465,7 +465,8 @@ static void shared(void) {
 
 int main(void) {
     fill(d.x, N * N, 0.9, 1), fill(d.y, N * N, 0.9, 2), fill(d.w, N * N, 0.9, 3);
-    straight(), loops(), jumps(), many_iterations(), pointers(), overwritten(), met(), in_order(), borders(), indirect();
+    straight(), loops(), jumps(), many_iterations(), pointers(), overwritten(), met(), in_order(), borders(),
+        indirect();
     private_arrays(), vectors(), complex_numbers(), functions(), gathered(), spent(), joined(), windows(), shared();
     deep();
     return check_done();

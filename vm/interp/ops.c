@@ -235,14 +235,14 @@ static bool item_equal(qs_vm *vm, qs_value v, size_t i, qs_value want) {
 bool qops_match(qs_vm *vm, qs_value v, qs_value pattern, bool is_list) {
     if (!is_list) return qval_equal(vm, v, pattern);
     Cell *list = pattern.u.p;
-    bool integral = v.kind == QS_CELL || v.kind == QS_ARRAY;
+    bool whole = v.kind == QS_CELL || v.kind == QS_ARRAY;
     size_t count = v.kind == QS_CELL ? ((Cell *)v.u.p)->count : v.kind == QS_ARRAY ? qval_array(v)->count : 0;
-    if (integral && count != list->count) return false;
+    if (whole && count != list->count) return false;
     for (size_t i = 0; i < list->count; i++) {
-        bool same = integral ? item_equal(vm, v, i, list->items[i]) : qval_equal(vm, v, list->items[i]);
-        if (same != integral) return same; /* a list must match in all items, a single value in one */
+        bool same = whole ? item_equal(vm, v, i, list->items[i]) : qval_equal(vm, v, list->items[i]);
+        if (same != whole) return same; /* a list must match in all items, a single value in one */
     }
-    return integral;
+    return whole;
 }
 
 /* -- choices ------------------------------------------------------------------------------------------------------- */

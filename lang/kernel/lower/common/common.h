@@ -365,7 +365,7 @@ int64_t ksmall_extent(const SmallShape *s, int d); /* as in size(x,d): a vec is 
 SmallShape ksmall_matrix(int64_t rows, int64_t cols);
 /* Broadcasts n shapes to *out.  Returns n, or the index of the first shape that does not fit those before it. */
 int ksmall_meet(const SmallShape *of, int n, SmallShape *out);
-int64_t ksmall_source(const SmallShape *integral, int64_t i,
+int64_t ksmall_source(const SmallShape *whole, int64_t i,
                       /* index of the element of `part` that is broadcast to element i of `whole` */
                       const SmallShape *part);
 /* The sizes of a matrix product: element i is the sum over k < depth of element left(i,k) times element right(i,k). */

@@ -186,7 +186,7 @@ bool klnum_known(Lower *L, Num n, double *v) {
     return !qdtype_is_complex(n.dtype) && kir_is_const(L->f, n.re.ref, v);
 }
 
-bool klnum_is_integral(Num n) { return n.re.weak ? n.re.weak->declared : qdtype_is_int(n.dtype); }
+bool klnum_is_integral(Num n) { return n.re.weak ? n.re.weak->whole : qdtype_is_int(n.dtype); }
 
 static bool weak_negative(const Weak *w) { return w->op != WEAK_CONST || w->value < 0; }
 

@@ -70,9 +70,9 @@ static qs_status as_row(Loops *L, const Value *v, const Row **out) {
     if (v->what == WHAT_ROW) return *out = v->row, QS_OK;
     if (v->what == WHAT_VECTOR) return mix_vector(L, out);
     if (v->what == WHAT_ARRAY) {
-        Value integral;
-        TRY(kloop_whole_array(L, v, &integral));
-        return *out = integral.row, QS_OK;
+        Value whole;
+        TRY(kloop_whole_array(L, v, &whole));
+        return *out = whole.row, QS_OK;
     }
     Number n;
     TRY(kloop_real_number(L, v, &n));
@@ -241,15 +241,15 @@ static qs_status reduce_freely(Loops *L, const Reducing *z, KRef *out) {
 }
 
 /* The last elements, fewer than sixteen, are added to the first lanes. */
-static qs_status add_rest(Loops *L, const Reducing *z, KRef integral, KRef *lane, int lanes) {
+static qs_status add_rest(Loops *L, const Reducing *z, KRef whole, KRef *lane, int lanes) {
     KRef v, shared = kbuild_emit(&L->walk, (KMake){K_LARRAY, .own = QS_F64, .imm = (uint64_t)lanes});
-    kloop_flow(L, K_IF, kloop_op(L, K_LT, integral, z->a->count));
+    kloop_flow(L, K_IF, kloop_op(L, K_LT, whole, z->a->count));
     for (int l = 0; l < lanes; l++)
         kbuild_emit(&L->walk, (KMake){K_ASTORE, .a = shared, .b = kbuild_int(&L->walk, QS_I32, l),
                                       .c = kbuild_get(&L->walk, lane[l])});
-    KRef k = open_for(L, integral, kloop_op(L, K_SUB, z->a->count, one(L)), one(L), false);
+    KRef k = open_for(L, whole, kloop_op(L, K_SUB, z->a->count, one(L)), one(L), false);
     TRY(term_at(L, z, k, &v));
-    KRef at = kloop_cast(L, kloop_op(L, K_SUB, k, integral), QS_I32);
+    KRef at = kloop_cast(L, kloop_op(L, K_SUB, k, whole), QS_I32);
     KRef sum = kloop_op(L, K_ADD, kbuild_emit(&L->walk, (KMake){K_ALOAD, .a = shared, .b = at}), v);
     kbuild_emit(&L->walk, (KMake){K_ASTORE, .a = shared, .b = at, .c = sum});
     kloop_flow(L, K_END, 0);
@@ -262,15 +262,15 @@ static qs_status add_rest(Loops *L, const Reducing *z, KRef integral, KRef *lane
 static qs_status sum_in_lanes(Loops *L, const Reducing *z, KRef *out) {
     enum { LANES = 16 };
     KRef lane[LANES], v, part[LANES], size = kloop_i64(L, LANES);
-    KRef integral = kloop_op(L, K_AND, z->a->count, kloop_i64(L, -LANES));
+    KRef whole = kloop_op(L, K_AND, z->a->count, kloop_i64(L, -LANES));
     for (int l = 0; l < LANES; l++) lane[l] = kbuild_local(&L->walk, kloop_f64(L, z->of->first));
-    KRef k = open_for(L, zero(L), kloop_op(L, K_SUB, integral, one(L)), size, false);
+    KRef k = open_for(L, zero(L), kloop_op(L, K_SUB, whole, one(L)), size, false);
     for (int l = 0; l < LANES; l++) {
         TRY(term_at(L, z, kloop_op(L, K_ADD, k, kloop_i64(L, l)), &v));
         kbuild_set(&L->walk, lane[l], kloop_op(L, K_ADD, kbuild_get(&L->walk, lane[l]), v));
     }
     kloop_flow(L, K_END, 0);
-    TRY(add_rest(L, z, integral, lane, LANES));
+    TRY(add_rest(L, z, whole, lane, LANES));
     for (int l = 0; l < LANES; l++) part[l] = kbuild_get(&L->walk, lane[l]);
     for (int half = LANES / 2; half; half /= 2)
         for (int l = 0; l < half; l++) part[l] = kloop_op(L, K_ADD, part[l], part[l + half]);
