@@ -182,9 +182,12 @@ static qs_status extreme_index(qs_vm *vm, qs_call_args *c, int sign, int dim, qs
 static qs_status find_extreme(qs_vm *vm, qs_call_args *c, int sign) {
     Array *a;
     qs_value extreme;
+    bool done = false;
     TRY(qarg_array(vm, c, 0, "x", &a));
     if (qdtype_is_complex((qs_dtype)a->dtype)) return qarg_wrong(vm, c->name, "x", "real", c->in[0]);
     if (a->count == 0) return qs_fail(vm, QS_EVALUE, "%s: x must not be empty", c->name);
+    if (c->in[0].kind == QS_ARRAY) TRY(qred_places(vm, sign > 0 ? RED_MIN : RED_MAX, a, DIM_ALL, &c->out[0], &done));
+    if (done) return QS_OK;
     TRY(qred_run(vm, sign > 0 ? RED_MIN : RED_MAX, c->in[0], DIM_ALL, &extreme));
     qs_status s = extreme_index(vm, c, sign, DIM_ALL, extreme, &c->out[0]);
     return qval_release(vm, extreme), s;
