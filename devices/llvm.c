@@ -418,23 +418,27 @@ static qs_status compile_with_api(Ctx *c, Llvm *l, const LlvmTask *task, Text *o
 
 /* -- when memory is short ------------------------------------------------------------------------------------------ */
 /* LLVM ends the process if it finds no memory.  A compilation therefore begins only if the address space has room for
- * an ordinary one.  If memory still ends, LLVM's handler of failed allocations and that of operator new leave the
+ * an ordinary one.  If memory still runs out, the handlers of failed allocations of LLVM and of operator new leave the
  * compilation by longjmp.  LLVM's objects of that compilation are lost, and locks may be held, so the process does not
  * use LLVM again. */
 enum { LEAST_MEMORY = 12 << 20, MEMORY_PER_BYTE = 100 /* of IR text */ };
-static _Thread_local jmp_buf *way_out; /* NULL: this thread does not compile */
-static atomic_bool gave_up;
+static _Thread_local jmp_buf *abandon; /* where a compilation ends without memory; NULL: this thread does not compile */
+static atomic_bool is_unusable;
 static void (*(*set_new_handler)(void (*)(void)))(void); /* std::set_new_handler; NULL: not found */
 
-static void leave_compilation(void *ud, const char *why, bool diagnose) {
+static void on_failed_allocation(void *ud, const char *why, bool diagnose) {
     (void)ud, (void)why, (void)diagnose;
-    if (way_out) longjmp(*way_out, 1);
+    if (abandon) longjmp(*abandon, 1);
+    abort(); /* LLVM does not expect its handler to return */
 }
 
-/* Without a compilation in this thread, removes itself, so that operator new throws std::bad_alloc as usual. */
+/* Without a compilation in this thread, calls the handler that was there before, or removes itself, so that operator
+ * new throws std::bad_alloc as usual. */
+static void (*earlier_handler)(void);
 static void on_failed_new(void) {
-    leave_compilation(NULL, NULL, false);
-    set_new_handler(NULL);
+    if (abandon) longjmp(*abandon, 1);
+    if (earlier_handler) earlier_handler();
+    else set_new_handler(NULL);
 }
 
 /* The functions have no C interface; their symbols follow the ABI of C++. */
@@ -442,7 +446,8 @@ static void install_handlers(void *lib) {
     void (*install)(void (*)(void *, const char *, bool), void *);
     *(void **)(void *)&install = dlsym(lib, "_ZN4llvm31install_bad_alloc_error_handlerEPFvPvPKcbES0_");
     *(void **)(void *)&set_new_handler = dlsym(lib, "_ZSt15set_new_handlerPFvvE");
-    if (install) install(leave_compilation, NULL);
+    if (install) install(on_failed_allocation, NULL);
+    if (set_new_handler) earlier_handler = set_new_handler(on_failed_new);
 }
 
 static qs_status no_memory(Ctx *c) {
@@ -460,16 +465,14 @@ static bool has_room(size_t text) {
 qs_status qllvm_compile(Ctx *c, Llvm *l, const LlvmTask *task, Text *out) {
     jmp_buf here;
     qs_status s;
-    if (atomic_load(&gave_up) || !has_room(task->n)) return no_memory(c);
-    void (*before)(void) = set_new_handler ? set_new_handler(on_failed_new) : NULL;
-    way_out = &here;
+    if (atomic_load(&is_unusable) || !has_room(task->n)) return no_memory(c);
+    abandon = &here;
     if (setjmp(here)) {
-        atomic_store(&gave_up, true);
+        atomic_store(&is_unusable, true);
         s = no_memory(c);
     } else {
         s = (l->lite ? compile_with_lite : compile_with_api)(c, l, task, out);
     }
-    way_out = NULL;
-    if (set_new_handler) set_new_handler(before);
+    abandon = NULL;
     return s;
 }

@@ -133,7 +133,7 @@ typedef struct Figure {
 typedef struct Figures { /* all figures of one VM (Lib.figures) */
     Figure *list, *current;
     int number, ids, links; /* counters for numbers of figures, ids of axes and link groups */
-    bool hold, reported;    /* hold: further plots are added; told: the note about missing cairo was printed */
+    bool hold, reported;    /* hold: further plots are added; reported: the note about missing cairo was printed */
     char *folder;           /* folder for figures without a window; NULL: not decided */
 } Figures;
 

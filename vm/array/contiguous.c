@@ -213,7 +213,7 @@ static Loop *const table[LOOP_COUNT][QS_NDTYPES][LOOP_FORMS] = {
 };
 
 /* -- sums, in double ----------------------------------------------------------------------------------------------- */
-enum { SUMS = 16, BLOCK = 4096 };
+enum { SUMS = 16, BLOCK = QCONTIG_BLOCK };
 
 /* first: what a sum begins with; -0, so that the sum of elements that are all -0 is -0 for every n, as in kernels. */
 #define SUM(name, id, operand, value, next, first)                                                                     \

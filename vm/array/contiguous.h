@@ -27,6 +27,9 @@ typedef enum {
     LOOP_COUNT
 } LoopOp;
 
+/* A sum of more elements is the sum of two parts. */
+enum { QCONTIG_BLOCK = 4096 };
+
 typedef enum { LOOP_VV, LOOP_VS, LOOP_SV, LOOP_FORMS } LoopForm; /* operands: V a run of elements, S one number */
 typedef void Loop(size_t n, const void *a, const void *b, void *out);
 

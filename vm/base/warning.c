@@ -20,22 +20,27 @@ void qwarn_switch(Ctx *c, Source *src, uint32_t pos, bool on) {
     src->switches[src->nswitches++] = pos;
 }
 
-/* Returns whether this location has not warned yet, and records it.  The list belongs to the source.  After MOST
- * locations a source reports no further warnings. */
-static bool first_time(Ctx *c, Source *src, uint32_t pos) {
-    enum { MOST = 1000 };
+enum { MOST = 1000 }; /* locations that warn, in one source */
+
+/* Returns whether this location has not warned yet.  The list belongs to the source. */
+static bool is_new(const Source *src, uint32_t pos) {
     for (uint32_t i = 0; i < src->nwarned; i++)
         if (src->warned[i] == pos) return false;
-    if (src->nwarned == MOST) return false;
+    return src->nwarned < MOST;
+}
+
+static void remember_location(Ctx *c, Source *src, uint32_t pos) {
     qmem_grow(c, &src->warned, &src->cap_warned, src->nwarned, sizeof *src->warned);
     src->warned[src->nwarned++] = pos;
-    return true;
 }
+
+bool qwarn_expected(const Ctx *c, Where w) { return c->warn && qwarn_wanted(c, w) && (!w.src || is_new(w.src, w.pos)); }
 
 qs_status qwarn_at(Ctx *c, Where w, const char *fmt, ...) {
     char sentence[SENTENCE];
     va_list ap;
-    if (!c->warn || !qwarn_wanted(c, w) || (w.src && !first_time(c, (Source *)w.src, w.pos))) return QS_OK;
+    if (!qwarn_expected(c, w)) return QS_OK;
+    if (w.src) remember_location(c, (Source *)w.src, w.pos);
     va_start(ap, fmt);
     qnum_vprint(sentence, sizeof sentence, fmt, ap);
     va_end(ap);

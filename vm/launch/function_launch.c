@@ -204,7 +204,7 @@ static qs_status keep_written(FunctionRun *c, double *cost) {
 static qs_status try_code(FunctionRun *c, FunctionState *s, Device *d, bool *ran) {
     qs_vm *vm = c->run.vm;
     double cost;
-    c->undo.n = 0;
+    c->undo.n = 0, c->run.loaded = true; /* a copy that fails says nothing about the code */
     qs_status status = keep_written(c, &cost);
     if (status == QS_OK) status = launch(c, d);
     *ran = status == QS_OK && c->reals[0] != 0;

@@ -20,6 +20,7 @@
  * Serial iterations run on the cpu device, whatever device runs kernels.  A parallel version runs on the device that
  * runs kernels, so that arrays stay there. `--loops always` compiles each loop at once, on the evaluator, too;
  * tests/scripts/loops and a run of all scripts with that option compare the two. */
+#include "vm/array/contiguous.h"
 #include "vm/interp/frame.h"
 #include "vm/launch/loop_run.h"
 #include "vm/value/trace.h"
@@ -227,7 +228,11 @@ static void note_abort(Call *c) {
 static qs_status run_in_order(Call *c, LoopVersion which, bool *ran) {
     static const Launch serially = {.rank = 1, .domain = {1}, .block = {1}};
     bool again;
-    if (may_stop_halfway(c, which) || !qloop_keep(c)) return QS_OK;
+    if (may_stop_halfway(c, which)) return QS_OK;
+    if (!qloop_keep(c)) {
+        qloop_because(c, "copies of the arrays that it writes, in case a call fails, take longer than the loop");
+        return qloop_in_order(c);
+    }
     if (c->v->code.aborted >= 0) c->reals[c->v->code.aborted] = 0;
     qs_status s = load_and_run(c, which, &serially, &again);
     qundo_free(c->vm, &c->undo);
@@ -303,6 +308,8 @@ static qs_status prepare_form(Call *c, LoopState *s) {
         qloop_because(c, c->v->code.apart
                              ? "an array that it writes shares memory with another one"
                              : "a vector that the loop replaces shares memory with an array that it writes");
+    else if (!qloop_sums_are_short(c))
+        qloop_because(c, "a sum of more than %d elements of a slice is computed in parts", (int)QCONTIG_BLOCK);
     else if (!qloop_objects_apart(c)) qloop_because(c, "an object of which it sets a field has two names");
     else return QS_OK;
     TRY(qloop_in_order(c));

@@ -2,6 +2,7 @@
 #include "vm/launch/loop_run.h"
 #include "vm/launch/record.h"
 
+#include "vm/array/contiguous.h"
 #include "vm/base/warning.h"
 
 #include <math.h>
@@ -130,6 +131,20 @@ bool qloop_vectors_apart(const Call *c) {
     return true;
 }
 
+static int64_t extent_along(const Array *a, int axis) {
+    if (a->ndim < 2) return (int64_t)a->count;
+    return axis < a->ndim ? a->dims[axis] : 1;
+}
+
+bool qloop_sums_are_short(const Call *c) {
+    const LoopResult *r = &c->v->code;
+    for (int i = 0; i < r->nsummed; i++) {
+        const Array *a = qloop_array(c, &r->exact.binds[r->summed[i].param]);
+        if (a && extent_along(a, r->summed[i].axis) > QCONTIG_BLOCK) return false;
+    }
+    return true;
+}
+
 /* Checks that an object whose fields are set has only one name in the loop. */
 bool qloop_objects_apart(const Call *c) {
     const LoopResult *code = &c->v->code;
@@ -181,7 +196,7 @@ static qs_status vector_value(Call *c, const LoopOut *o, qs_value *out) {
 
 static qs_value mixed_value(const Call *c, const LoopOut *o) {
     int kind = (int)c->reals[o->slot + 1];
-    if (kind == LOOP_INT) return qs_int(c->ints[o->integral]);
+    if (kind == LOOP_INT) return qs_int(c->ints[o->int_slot]);
     return kind == LOOP_BOOL ? qs_bool(c->reals[o->slot] != 0) : qs_num(c->reals[o->slot]);
 }
 

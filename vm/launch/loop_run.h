@@ -110,8 +110,10 @@ bool qloop_is_recorded(const Call *c); /* is the run recorded by a tape, for der
 Array *qloop_array(const Call *c, const LoopBind *b);
 bool qloop_apart(const Call *c, const LoopCode *code);
 bool qloop_vectors_apart(const Call *c); /* arrays that are read only at the start share no memory with written ones */
+/* A row has the host's order of additions only up to QCONTIG_BLOCK elements. */
+bool qloop_sums_are_short(const Call *c);
 bool qloop_objects_apart(const Call *c);
-qs_status qloop_guard(Call *c); /* evaluates the guard; c->wholes then contains its result */
+qs_status qloop_guard(Call *c); /* evaluates the guard; c->ints then contains its result */
 /* Keeps the arrays that a loop with calls writes; false: the copies take too long for so few iterations. */
 bool qloop_keep(Call *c);
 /* Whether a function that the loop calls has failed; then nothing was changed, and the interpreter runs the loop. */

@@ -124,7 +124,7 @@ void kbuild_take_back(Walk *w, KRef from) {
 /* -- blocks -------------------------------------------------------------------------------------------------------- */
 static void begin_block(Walk *w, bool loop) {
     BlockScope *b = qarena_alloc(w->arena, sizeof *b);
-    *b = (BlockScope){.up = w->block, .open = true, .loop = loop, .iterations = loop, .known = w->nknown};
+    *b = (BlockScope){.up = w->block, .open = true, .loop = loop, .repeats = loop, .known = w->nknown};
     w->depth += loop;
     w->block = b;
 }
@@ -168,7 +168,7 @@ KRef kbuild_emit(Walk *w, KMake i) {
 
 void kbuild_once(Walk *w) {
     kbuild_flow(w, K_LOOP, 0);
-    w->block->iterations = false;
+    w->block->repeats = false;
 }
 
 void kbuild_leave(Walk *w, KOp op, int depth) { kbuild_emit(w, (KMake){op, .imm = (uint64_t)(w->depth - depth)}); }
@@ -176,6 +176,6 @@ void kbuild_leave(Walk *w, KOp op, int depth) { kbuild_emit(w, (KMake){op, .imm 
 BlockScope *kbuild_outermost_loop(const Walk *w) {
     BlockScope *found = NULL;
     for (BlockScope *b = w->block; b; b = b->up)
-        if (b->iterations) found = b;
+        if (b->repeats) found = b;
     return found;
 }

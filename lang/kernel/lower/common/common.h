@@ -46,7 +46,7 @@ struct BlockScope {
     bool open;
     bool loop; /* a LOOP or FOR, counted by the operand of BREAK and CONTINUE */
     /* its code may run several times; false for a LOOP of one iteration that exists only to be left */
-    bool iterations;
+    bool repeats;
     uint32_t known;      /* length of Walk.known at its start */
     KRef opens;          /* condition of an IF; 0 for other blocks */
     struct Asked *asked; /* conditions known here from code inside the block, newest first; NULL: none */

@@ -107,6 +107,7 @@ static void begin_pass(Loops *L, Arena *scratch) {
     L->nlevels = L->versions = L->others = 0;
     L->nfaults = L->nchecks = L->nwide = L->cap_ranges = L->ntouches = L->loose = 0;
     L->waits = L->reorders = false;
+    if (L->mode == MODE_EXACT) L->out->nsummed = 0;
     declare_all(L, L->root);
     for (int i = 0; i < LOOP_NOTES; i++) {
         bool known = i < L->out->nnotes;
@@ -150,7 +151,7 @@ static void assign_slots(Loops *L) {
         o->slot = v->kind == LOOP_INT ? r->nints++ : r->nreals;
         bool pair = v->kind == LOOP_COMPLEX || v->kind == LOOP_MIXED;
         if (v->kind != LOOP_INT) r->nreals += pair ? 2 : v->kind == LOOP_VECTOR ? v->n + 1 : 1;
-        if (v->kind == LOOP_MIXED) o->integral = r->nints++;
+        if (v->kind == LOOP_MIXED) o->int_slot = r->nints++;
         if (v->entry.kind == LOOP_UNSET) o->given = r->nreals++;
     }
     r->returned = has_return(L->job->loop) ? r->nreals++ : -1;
@@ -167,7 +168,7 @@ static void put_mixed(Loops *L, const Var *v, const LoopOut *o) {
         kind = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = n.is_bool, .b = kloop_f64(L, LOOP_BOOL), .c = kind});
     store_result(L, LOOP_REALS, o->slot, n.v);
     store_result(L, LOOP_REALS, o->slot + 1, kind);
-    if (n.is_int) store_result(L, LOOP_INTS, o->integral, n.twin);
+    if (n.is_int) store_result(L, LOOP_INTS, o->int_slot, n.twin);
 }
 
 static void put_variable(Loops *L, const Var *v, const LoopOut *o) {

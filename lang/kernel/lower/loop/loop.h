@@ -164,16 +164,22 @@ typedef enum {
 enum { LOOP_TWO = 63 };
 #define LOOP_LIKE(bit) ((uint64_t)1 << (bit))
 
+/* A dimension of the array of a parameter of the exact version. */
+enum { LOOP_SUMMED = 16 };
+typedef struct {
+    uint16_t param, axis;
+} LoopSummed;
+
 typedef struct { /* a variable that the loop sets, and where its final value is stored */
     const Sym *sym;
     int object; /* source of the object if this is a field (named by sym); -1: a variable */
-    /* LOOP_NUM, LOOP_BOOL: in reals[slot]; LOOP_INT: in wholes[slot]; LOOP_COMPLEX: two reals; LOOP_VECTOR: `length`
+    /* LOOP_NUM, LOOP_BOOL: in reals[slot]; LOOP_INT: in ints[slot]; LOOP_COMPLEX: two reals; LOOP_VECTOR: `length`
      * reals from reals[slot] on, then one real that says whether they are float64; LOOP_MIXED: the value as a real,
-     * then its LoopKind, and the value of an int in wholes[whole] */
+     * then its LoopKind, and the value of an int in ints[int_slot] */
     uint8_t kind;
     uint8_t length, columns; /* of a LOOP_VECTOR; columns 0: a vec */
     uint64_t like;           /* for a vec: bits LOOP_LIKE */
-    int slot, integral;
+    int slot, int_slot;
     int given;      /* reals[given] is 0 if the loop did not set it; -1: it always does */
     uint8_t reduce; /* LoopReduce */
     /* index in PARTS; for a product the next two are its smallest and largest magnitude in the chunk */
@@ -221,10 +227,12 @@ typedef struct {
     int nreals, nints, nparts;
     /* reals[returned] is 1 + the position of the `return` that left the loop, or 0; -1: the loop has no `return` */
     int returned;
-    int aborted;      /* reals[aborted] is 1 if a called function failed; -1: it calls none */
-    int drawn;        /* wholes[drawn] is the number of random blocks drawn; -1: the loop draws none */
-    int64_t draws;    /* random blocks drawn in an iteration of the parallel version */
-    bool apart;       /* all versions need arrays that do not overlap those that are written */
+    int aborted;                    /* reals[aborted] is 1 if a called function failed; -1: it calls none */
+    int drawn;                      /* ints[drawn] is the number of random blocks drawn; -1: the loop draws none */
+    int64_t draws;                  /* random blocks drawn in an iteration of the parallel version */
+    bool apart;                     /* all versions need arrays that do not overlap those that are written */
+    LoopSummed summed[LOOP_SUMMED]; /* dimensions of arrays, at most QCONTIG_BLOCK long, whose elements are summed */
+    int nsummed;
     bool quick_apart; /* quick needs arrays that do not overlap, as parallel does */
     bool chunked;     /* parallel runs chunks; a fault in it has changed nothing, and exact must run instead */
     LoopTest *tests;  /* the tests of the guard */

@@ -254,6 +254,8 @@ qs_status kfunction_call(Loops *L, const Callee *callee, const Args *args, Value
         if (args->names[i]) return kloop_decline(L, L->pos, "a call of itself with named arguments");
     int have = callee->func->nouts ? callee->func->nouts : callee->func->expr ? 1 : 0;
     if (wanted > have) return kloop_decline(L, L->pos, "more results than %s has", callee->func->name->s);
+    if (!L->module && L->out->apart)
+        return kloop_decline(L, L->pos, "a function that calls itself, beside a slice of a length that is not known");
     if (!L->module) TRY(begin_callees(L));
     TRY(spec_for(L, callee, args, wanted, &s));
     if (!L->module) TRY(compile_callees(L));
@@ -438,9 +440,9 @@ static void build_entry(Loops *L, const Spec *s, const Value *args) {
     out->nresults = s->wanted;
     for (int i = 0; i < s->wanted; i++) {
         out->kind[i] = s->result[i];
-        bool integral = s->result[i] == LOOP_INT;
-        store_result(L, integral ? LOOP_INTS : LOOP_REALS, i + 1,
-                     integral ? outs[i].num.v : kloop_cast(L, outs[i].num.v, QS_F64));
+        bool is_int = s->result[i] == LOOP_INT;
+        store_result(L, is_int ? LOOP_INTS : LOOP_REALS, i + 1,
+                     is_int ? outs[i].num.v : kloop_cast(L, outs[i].num.v, QS_F64));
     }
 }
 

@@ -131,7 +131,6 @@ static Subindex lower_span(Loops *L, Access *a, int axis) {
     const LoopValue *h = &a->base.host;
     a->first = kloop_i64(L, 0);
     a->shape.column = h->rank == 2 && axis == 0;
-    a->shape.consecutive = a->step == 1 && axis == h->rank - 1 && h->unit_last;
     if (a->all) {
         a->shape.count = n, a->shape.spanned = kaffine_of(L->f, n, &a->shape.span), a->shape.span.constant--;
         return (Subindex){.kind = AT_ONE, .one = a->first};
@@ -479,6 +478,7 @@ qs_status kloop_slice_set(Loops *L, const Slice *s, KRef k, Number v) {
 }
 
 int kloop_slice_param(Loops *L, const Slice *s) { return array_param(L, &s->a.base); }
+int kloop_slice_axis(const Slice *s) { return s->a.axis; }
 int kloop_slice_source(const Slice *s) { return s->a.base.host.source; }
 const char *kloop_slice_name(const Slice *s) { return shown_name(&s->a); }
 
@@ -506,7 +506,7 @@ qs_status kloop_whole_array(Loops *L, const Value *array, Value *out) {
     a.p.name = array->name ? array->name->s : NULL;
     if (array->host.rank != 1 || !may_be_row(L, &a)) return kloop_decline(L, L->pos, "an array of many elements");
     a.p.item[0] = lower_span(L, &a, 0);
-    return kloop_slice_row(L, keep_slice(L, &a), &a.shape, out), QS_OK;
+    return kloop_slice_row(L, keep_slice(L, &a), &a.shape, out);
 }
 
 /* -- short arrays -------------------------------------------------------------------------------------------------- */
@@ -573,7 +573,7 @@ qs_status kloop_load(Walk *w, Node *n, Value *out) {
         return *out = v, QS_OK;
     }
     TRY(lower_indices(L, &a));
-    if (a.lengthy) return kloop_slice_row(L, keep_slice(L, &a), &a.shape, out), QS_OK;
+    if (a.lengthy) return kloop_slice_row(L, keep_slice(L, &a), &a.shape, out);
     if (a.count[0]) return load_slice(L, &a, out);
     ksubscript_at(&a.p, 0, at);
     return v.num = load_element(L, &a, at, SUM_NOT), *out = v, QS_OK;
@@ -619,7 +619,7 @@ static qs_status update_row(Loops *L, const Access *a, Op op, const Value *v) {
     Value old, result;
     const Slice *s = keep_slice(L, a);
     TRY(may_store(L, a, false));
-    kloop_slice_row(L, s, &a->shape, &old);
+    TRY(kloop_slice_row(L, s, &a->shape, &old));
     TRY(kloop_operator(L, op, &old, v, &result));
     return kloop_row_store(L, s, &a->shape, &result);
 }

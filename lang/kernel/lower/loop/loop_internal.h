@@ -357,15 +357,14 @@ qs_status kloop_complex_call(Loops *L, const char *name, const Number *args, int
 typedef struct {
     KRef count;  /* number of elements, int64 */
     Affine span; /* spanned: count - 1, if there are elements */
-    bool spanned, column, consecutive;
+    bool spanned, column;
 } SliceShape;
 bool kloop_is_row(const Loops *L, const Value *v); /* a row, or an array that may become one */
-void kloop_slice_row(Loops *L, const Slice *s, const SliceShape *shape, Value *out);
+qs_status kloop_slice_row(Loops *L, const Slice *s, const SliceShape *shape, Value *out);
 qs_status kloop_row_binary(Loops *L, Op op, const Value *a, const Value *b, Value *out); /* one operand is a row */
 qs_status kloop_row_unary(Loops *L, Op op, const Value *a, Value *out);
 qs_status kloop_row_call(Loops *L, const char *name, const Value *args, int nargs, Value *out);
 qs_status kloop_row_store(Loops *L, const Slice *to, const SliceShape *shape, const Value *v);
-void kloop_row_copied(Loops *L, Value *v); /* v is assigned to a variable */
 
 /* -- loop_vector.c ------------------------------------------------------------------------------------------------- */
 bool kloop_is_elementwise(Op op);
@@ -424,6 +423,7 @@ void kloop_short(Loops *L, Value *v); /* loads a short array as a vector */
 qs_status kloop_slice_element(Loops *L, const Slice *s, KRef k, Value *out);
 qs_status kloop_slice_set(Loops *L, const Slice *s, KRef k, Number v);
 int kloop_slice_param(Loops *L, const Slice *s);
+int kloop_slice_axis(const Slice *s); /* the dimension of the array that it selects from */
 int kloop_slice_source(const Slice *s);
 const char *kloop_slice_name(const Slice *s);
 bool kloop_slices_match(const Loops *L, const Slice *a, const Slice *b); /* the same positions along the dimension */

@@ -9,8 +9,9 @@
  * the assigned array itself can overlap the target, which is allowed at the same positions along the dimension: it is
  * then the same element, or in another row.
  *
- * Reductions add in the order of the host: floats of consecutive elements in sixteen lanes (vm/array/contiguous.c),
- * all else in the lanes of vm/array/reduce.c. */
+ * Reductions compute in the order of the host: sums in sixteen lanes (vm/array/contiguous.c), products in the lanes of
+ * vm/array/reduce.c.  The host divides rows of more than QCONTIG_BLOCK elements; the interpreter runs loops over such
+ * rows. */
 #include "lang/kernel/elem/elem_build.h"
 #include "lang/kernel/lower/loop/loop_internal.h"
 
@@ -25,7 +26,6 @@ struct Row {
     Affine span;  /* spanned: count - 1, if there are elements */
     bool spanned;
     bool column; /* n x 1 instead of a vec */
-    bool view;   /* a slice of elements that are not consecutive, which the host has not copied */
     const Slice *slice;
     Op op;
     const char *name;
@@ -41,20 +41,28 @@ struct Row {
 static Row *new_row(Loops *L, const Row *like, RowForm form) {
     Row *r = qarena_alloc(L->arena, sizeof *r);
     if (like) *r = *like;
-    return r->form = form, r->pos = L->pos, r->view = false, r;
+    return r->form = form, r->pos = L->pos, r;
 }
 
 static KRef one(Loops *L) { return kloop_i64(L, 1); }
 static KRef zero(Loops *L) { return kloop_i64(L, 0); }
 
 /* -- making -------------------------------------------------------------------------------------------------------- */
-void kloop_slice_row(Loops *L, const Slice *s, const SliceShape *shape, Value *out) {
+/* A function that calls itself has one version, which runs whether arrays share memory or not; what it writes is not
+ * known to the loop that calls it. */
+static qs_status decline_calls(Loops *L) {
+    if (!L->module && !L->callees) return QS_OK;
+    return kloop_decline(L, L->pos, "a slice of a length that is not known, beside a function that calls itself");
+}
+
+qs_status kloop_slice_row(Loops *L, const Slice *s, const SliceShape *shape, Value *out) {
+    TRY(decline_calls(L));
     Row *r = new_row(L, NULL, ROW_SLICE);
     r->slice = s, r->count = shape->count, r->span = shape->span, r->spanned = shape->spanned;
-    r->column = shape->column, r->view = !shape->consecutive;
+    r->column = shape->column;
     r->since = L->f->nins, r->depth = L->depth;
     *out = (Value){.what = WHAT_ROW, .row = r};
-    L->out->apart = true;
+    return L->out->apart = true, QS_OK;
 }
 
 /* Short vectors of slices become rows as well from the next pass on. */
@@ -277,7 +285,7 @@ static qs_status sum_in_lanes(Loops *L, const Reducing *z, KRef *out) {
     return *out = part[0], QS_OK;
 }
 
-/* Up to 512 lanes, merged by halves: what the host does with elements that are not consecutive, and with products. */
+/* Up to 512 lanes, merged by halves, as the host computes products. */
 static qs_status reduce_by_halves(Loops *L, const Reducing *z, KRef *out) {
     enum { LANES = 512 };
     KOp op = z->of->op;
@@ -322,17 +330,27 @@ static KRef or_of_none(Loops *L, const Reducing *z, KRef v) {
     return kbuild_pure(&L->walk, (KMake){K_SELECT, .a = some, .b = v, .c = kloop_f64(L, z->of->op == K_MUL)});
 }
 
+/* The host divides the sum of a long row; the interpreter computes it (LoopResult.summed). */
+static qs_status limit_length(Loops *L, const Row *r) {
+    for (int i = 0; i < (r->form == ROW_SPREAD ? 1 : r->nargs); i++) TRY(limit_length(L, r->arg[i]));
+    if (r->form != ROW_SLICE || L->mode != MODE_EXACT) return QS_OK;
+    LoopResult *to = L->out;
+    if (to->nsummed == LOOP_SUMMED) return kloop_decline(L, L->pos, "more than %d sums of slices", LOOP_SUMMED);
+    to->summed[to->nsummed++] =
+        (LoopSummed){(uint16_t)kloop_slice_param(L, r->slice), (uint16_t)kloop_slice_axis(r->slice)};
+    return QS_OK;
+}
+
 static qs_status reduce_row(Loops *L, const Reducing *z, Number *out) {
     KRef v;
     bool orderless = z->of->op == K_MIN || z->of->op == K_MAX || (L->f->fast && z->of->op == K_ADD);
-    if (z->a->view && (z->of->squares || z->b))
-        return kloop_decline(L, L->pos, "%s of elements that are not consecutive", z->of->name);
     TRY(check_unchanged(L, z->a));
     if (z->b) TRY(check_unchanged(L, z->b));
     /* The derivative of an extreme is shared evenly by all elements that have it; a chain of MAX would halve it. */
     if (z->of->op == K_MIN || z->of->op == K_MAX) L->f->ruled = qstr_cname(L->c, z->of->name), L->f->ruled_pos = L->pos;
+    if (!orderless) TRY(limit_length(L, z->a));
     if (orderless) TRY(reduce_freely(L, z, &v));
-    else if (z->of->op == K_MUL || z->a->view) TRY(reduce_by_halves(L, z, &v));
+    else if (z->of->op == K_MUL) TRY(reduce_by_halves(L, z, &v));
     else TRY(sum_in_lanes(L, z, &v));
     v = or_of_none(L, z, v);
     if (z->of->mean) kloop_note(L, SLIP_MEAN, kloop_op(L, K_EQ, z->a->count, zero(L)));
@@ -396,7 +414,7 @@ qs_status kloop_row_call(Loops *L, const char *name, const Value *args, int narg
     if (!strcmp(name, "transpose") && nargs == 1) return turn_row(L, arg[0], out);
     if (!of) return map_row(L, name, arg, nargs, out);
     Reducing z = {.of = of, .a = arg[0], .b = nargs > 1 ? arg[1] : NULL};
-    bool vecs = !z.b || (z.a->count && z.b->count && !z.b->column && !z.b->view);
+    bool vecs = !z.b || (z.a->count && z.b->count && !z.b->column);
     if (!vecs || (z.a->column && (z.b || of->squares))) return kloop_decline(L, L->pos, "%s of columns", name);
     if (z.b && !same_count(z.a, z.b))
         (void)test_equal(L, z.a, z.b, kloop_op(L, K_EQ, z.a->count, z.b->count),
@@ -431,6 +449,7 @@ qs_status kloop_row_store(Loops *L, const Slice *to, const SliceShape *shape, co
     char text[160];
     const Row *r;
     Number first;
+    TRY(decline_calls(L));
     L->out->apart = true;
     TRY(as_row(L, v, &r));
     if (!r) return QS_OK;
@@ -452,11 +471,4 @@ qs_status kloop_row_store(Loops *L, const Slice *to, const SliceShape *shape, co
     TRY(number_at(L, r, zero(L), &first));
     TRY(fill_elements(L, to, shape->count, first));
     return kloop_flow(L, K_END, 0), QS_OK;
-}
-
-/* -- variables ----------------------------------------------------------------------------------------------------- */
-void kloop_row_copied(Loops *L, Value *v) {
-    if (!v->row->view) return;
-    Row *r = new_row(L, v->row, v->row->form);
-    r->pos = v->row->pos, v->row = r;
 }

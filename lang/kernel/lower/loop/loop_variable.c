@@ -449,7 +449,7 @@ static qs_status assign_row(Loops *L, Var *v, const Value *x) {
         return kloop_decline(L, L->pos, "%s is a slice here and %s elsewhere", v->sym->name->s, kind_name(v->kind));
     if (v->kind != LOOP_ROW) replace_type(v, LOOP_ROW, 0, 0), L->changed = true;
     v->assigned = v->set = true, v->bound = false, v->home = L->block, v->val = *x;
-    return kloop_row_copied(L, &v->val), QS_OK;
+    return QS_OK;
 }
 
 qs_status kloop_assign(Loops *L, Var *v, const Value *x) {

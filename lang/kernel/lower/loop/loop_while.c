@@ -156,9 +156,9 @@ qs_status kloop_counted_while(Walk *w, Node *loop, bool *done) {
     TRY(kloop_read(L, c.sym, &first));
     TRY(kloop_expr(L, c.bound, &bound));
     if (first.what != WHAT_NUMBER || bound.what != WHAT_NUMBER) return QS_OK;
-    bool integral = first.num.kind == LOOP_NUM || first.num.kind == LOOP_INT;
-    bool real = bound.num.kind == LOOP_NUM || bound.num.kind == LOOP_INT;
-    if (!integral || !real || !kloop_twin(L, first.num) || !kloop_twin(L, bound.num)) return QS_OK;
+    bool real = first.num.kind == LOOP_NUM || first.num.kind == LOOP_INT;
+    real = real && (bound.num.kind == LOOP_NUM || bound.num.kind == LOOP_INT);
+    if (!real || !kloop_twin(L, first.num) || !kloop_twin(L, bound.num)) return QS_OK;
     const Func *f = c.sym->kind == SYM_GLOBAL ? L->root->func : L->in->func;
     double lo = fmin(first.num.lo, bound.num.lo), hi = fmax(first.num.hi, bound.num.hi);
     if (first.num.kind == LOOP_INT && !c.sym->declared) return QS_OK; /* the step makes it a number */
