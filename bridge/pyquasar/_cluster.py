@@ -3,7 +3,7 @@
 A program is sent to a worker once, as one task.  Its result is the function with the data common to all blocks, which
 Dask keeps and passes between workers.  The task of a block consists of that result, a number, and the elements of the
 block if the worker cannot read them itself."""
-import itertools, os, pickle, uuid
+import itertools, os, pickle, time, uuid
 
 import pyquasar as q
 from . import _support
@@ -121,11 +121,15 @@ class Workers:
         return self.distributed.Client(self.cluster, set_as_default=False)
 
     def _connect(self, address):
-        try:
-            limit = float(os.environ.get("QUASAR_CLUSTER_TIMEOUT", 10))
-            return self.distributed.Client(str(address), set_as_default=False, timeout=limit)
-        except (OSError, TimeoutError, ValueError) as e:
-            raise q.QuasarError("cluster_open: no scheduler of Dask answers at %s: %s" % (address, e)) from None
+        limit = float(os.environ.get("QUASAR_CLUSTER_TIMEOUT", 10))
+        for attempt in range(5):
+            try:
+                return self.distributed.Client(str(address), set_as_default=False, timeout=limit)
+            except AssertionError:  # by distributed, if a worker comes or goes while the client connects
+                time.sleep(0.2*(attempt + 1))
+            except (OSError, TimeoutError, ValueError) as e:
+                raise q.QuasarError("cluster_open: no scheduler of Dask answers at %s: %s" % (address, e)) from None
+        raise q.QuasarError("cluster_open: the scheduler at %s refuses each of five attempts to connect" % address)
 
     def _check_versions(self):
         if not self.client.scheduler_info()["workers"]:
