@@ -76,11 +76,11 @@ static bool is_result(PyObject *o) {
 static PyObject *settle_result(Border *b, Record *r, const GradLevel *l, PyObject *o) {
     if (o == Py_None)
         return PyErr_Format(PyExc_TypeError,
-                            "a function of which a derivative is taken must give a number or an array, it gave "
+                            "a function whose derivative is taken must give a number or an array, it gave "
                             "nothing");
     if (!is_result(o))
         return PyErr_Format(PyExc_TypeError,
-                            "a function of which a derivative is taken must give a number or an array, or a tuple, "
+                            "a function whose derivative is taken must give a number or an array, or a tuple, "
                             "list or dict of them, got %R",
                             Py_TYPE(o));
     Trace *t = qvalue_check(o) ? qtape_trace(((Wrapper *)o)->v) : NULL;
