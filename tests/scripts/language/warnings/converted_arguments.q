@@ -4,7 +4,7 @@ function [] = set_first(x : vec)
 end
 function [] = scale(x : vec, factor)
     for i = 0..numel(x)-1
-        x[i] *= factor
+        x[i] *= factor; text = "not compiled"
     end
 end
 function [] = set_row(x : mat)
