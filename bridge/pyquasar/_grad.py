@@ -366,8 +366,8 @@ def jvp(f, args, tangents):
 
 def jacobian(f, argnums=0):
     """Returns a function like f that returns all derivatives of its result: an array with the dimensions of the
-    result, then those of the argument.  For trees, returns a tree with the form of the result, whose leaves have the
-    form of the argument.  Takes as many passes as the smaller of the two has elements."""
+    result, then the dimensions of the argument.  For trees, returns a tree with the form of the result, whose leaves
+    have the form of the argument.  Takes as many passes as the smaller of the two has elements."""
     _function("jacobian", f), _places("jacobian", argnums)
 
     @_like(f, jacobian, f, argnums)
