@@ -26,7 +26,7 @@ enum { ROUNDS = 12, SPECS = 24 };
 #define HELD_SPAN 0x1p32 /* a number with a twin within these bounds is passed as an int64 */
 
 /* How an argument is passed.  FIXED: a value that is the same in each call, such as an array. */
-typedef enum { PASS_NUM, PASS_WHOLE, PASS_INT, PASS_BOOL, PASS_FIXED } Pass;
+typedef enum { PASS_NUM, PASS_INTEGRAL, PASS_INT, PASS_BOOL, PASS_FIXED } Pass;
 
 typedef struct Spec {
     struct Spec *next;
@@ -120,13 +120,13 @@ static qs_status pass_of(Loops *L, const Param *p, const Value *v, uint8_t *out)
     if (v->num.kind == LOOP_MIXED) return kloop_decline(L, L->pos, "a call of itself with a number of several types");
     qs_dtype d;
     bool held = is_integer_param(p, &d) && kloop_twin(L, v->num) && v->num.lo >= -HELD_SPAN && v->num.hi <= HELD_SPAN;
-    *out = held ? PASS_WHOLE : v->num.kind == LOOP_INT ? PASS_INT : v->num.kind == LOOP_BOOL ? PASS_BOOL : PASS_NUM;
+    *out = held ? PASS_INTEGRAL : v->num.kind == LOOP_INT ? PASS_INT : v->num.kind == LOOP_BOOL ? PASS_BOOL : PASS_NUM;
     if (held && v->num.kind != LOOP_NUM) *out = v->num.kind == LOOP_INT ? PASS_INT : PASS_BOOL;
     return QS_OK;
 }
 
 static KRef passed(Loops *L, uint8_t pass, Number n) {
-    return pass == PASS_WHOLE ? kloop_twin(L, n) : pass == PASS_NUM ? kloop_real(L, n) : n.v;
+    return pass == PASS_INTEGRAL ? kloop_twin(L, n) : pass == PASS_NUM ? kloop_real(L, n) : n.v;
 }
 
 static bool same_value(const Value *a, const Value *b) {
@@ -309,10 +309,10 @@ static void get_arguments(Loops *L, const Spec *s, Value *args) {
         if (s->pass[i] == PASS_FIXED) continue;
         KRef v = get_input(L, slot++);
         args[i] = (Value){.what = WHAT_NUMBER, .name = s->func->params[i].name};
-        args[i].num = s->pass[i] == PASS_WHOLE  ? kloop_from_int(L, v, -HELD_SPAN, HELD_SPAN)
-                      : s->pass[i] == PASS_NUM  ? kloop_num(v)
-                      : s->pass[i] == PASS_BOOL ? kloop_bool(v)
-                                                : kloop_wide(L, v);
+        args[i].num = s->pass[i] == PASS_INTEGRAL ? kloop_from_int(L, v, -HELD_SPAN, HELD_SPAN)
+                      : s->pass[i] == PASS_NUM    ? kloop_num(v)
+                      : s->pass[i] == PASS_BOOL   ? kloop_bool(v)
+                                                  : kloop_wide(L, v);
     }
 }
 

@@ -240,6 +240,8 @@ Number kloop_held_number(Loops *L, const Var *v); /* the current value of a LOOP
 void kloop_enter_var(Loops *L, Var *v);           /* sets it to its value before the loop */
 qs_status kloop_variable(Walk *w, const Sym *sym, uint32_t pos, Value *out, bool *found);
 qs_status kloop_outside(Walk *w, const Sym *sym, uint32_t pos, Value *out);
+bool kloop_is_builtin(const Value *fn,
+                      const char *name); /* the built-in function, not one of the program with its name */
 static inline qs_status kloop_read(Loops *L, const Sym *sym, Value *out) {
     return kcall_name(&L->walk, sym, L->pos, out);
 }

@@ -93,7 +93,7 @@ typedef struct Range {
     double step; /* 0: not known */
     KRef by;     /* the step, if it is not known: int64, or float64 if by_count */
     KRef iterations;
-    bool by_count;      /* lo + k*step for k < turns */
+    bool by_count;      /* lo + k*step for k < iterations */
     KRef integral;      /* by_count: the condition under which all values are integral and small; 0: they never are */
     const Value *items; /* these are the indices of a vector whose elements the loop goes through; NULL: none */
 } Range;
@@ -179,7 +179,7 @@ static KRef is_integral_below(Loops *L, KRef x, double most, bool integral) {
     return integral ? kloop_op(L, K_AND, near, kloop_op(L, K_EQ, x, cut)) : near;
 }
 
-static void make_real_turns(Loops *L, Range *r) {
+static void count_real_range(Loops *L, Range *r) {
     static const double most = 0x1p48;
     char text[200];
     KRef lo = r->lo.v, hi = r->hi.v, step = r->step ? kloop_f64(L, r->step) : r->by;
@@ -276,7 +276,7 @@ static qs_status range_of(Walk *w, const Node *n, const RangeEnds *b, int i, Ran
     if (integral && r->step && r->step == floor(r->step) && fabs(r->step) < 0x1p31) return QS_OK;
     if (integral && !r->step && step.twin && step.unsigned_zero) return step_by(L, r, step), QS_OK;
     if (!r->step) r->by = step.v;
-    return make_real_turns(L, r), QS_OK;
+    return count_real_range(L, r), QS_OK;
 }
 
 /* Opens FOR and returns the counter. */
@@ -310,7 +310,7 @@ static Range whole_range(Loops *L, const Range *r) {
     return c.hi = kloop_from_int(L, last, -most, most), c;
 }
 
-static KRef whole_condition(Walk *w, const Range *r) {
+static KRef integral_condition(Walk *w, const Range *r) {
     const Loops *L = (const Loops *)w;
     return L->others || L->f->nins > LOOP_LONGEST / 4 ? 0 : r->integral;
 }
@@ -411,7 +411,7 @@ static qs_status count_items(Walk *w, Node *n, Range *out, bool *counted) {
 static const NestRules nest_rules = {.range_size = sizeof(Range),
                                      .entered = get_root_ranges,
                                      .range = range_of,
-                                     .integral = whole_condition,
+                                     .integral = integral_condition,
                                      .elements = count_items,
                                      .open = open_range,
                                      .bind = bind_counter,

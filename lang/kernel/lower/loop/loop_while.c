@@ -15,6 +15,7 @@
 #include <string.h>
 
 typedef struct {
+    Loops *L;
     const Node *loop;
     const Sym *sym;
     Node *bound;
@@ -73,6 +74,7 @@ static bool finds_counter(CountedWhile *c, Node *counter, Node *bound, Op op) {
  * extents, and sums, differences and products of these.  A function that is called cannot set them. */
 static bool is_fixed(const CountedWhile *c, const Node *n) {
     const Sym *s = name_of(n);
+    Value fn;
     switch ((NodeKind)n->kind) {
     case N_NUM: return true;
     case N_IDENT: return is_variable(s) && !kquery_sets(c->loop, s);
@@ -84,8 +86,8 @@ static bool is_fixed(const CountedWhile *c, const Node *n) {
         if (n->u.call.callee->kind != N_IDENT || n->u.call.args.n < 1) return false;
         for (int i = 0; i < n->u.call.args.n; i++)
             if (!is_fixed(c, n->u.call.args.at[i].value)) return false;
-        return !strcmp(n->u.call.callee->u.ident.name->s, "numel") ||
-               !strcmp(n->u.call.callee->u.ident.name->s, "size");
+        if (kloop_expr(c->L, n->u.call.callee, &fn) != QS_OK) return false;
+        return kloop_is_builtin(&fn, "numel") || kloop_is_builtin(&fn, "size");
     default: return false;
     }
 }
@@ -147,7 +149,7 @@ static qs_status lower_counted(Loops *L, const CountedWhile *c, Var *v, Number f
 
 qs_status kloop_counted_while(Walk *w, Node *loop, bool *done) {
     Loops *L = (Loops *)w;
-    CountedWhile c = {.loop = loop};
+    CountedWhile c = {.L = L, .loop = loop};
     Value first, bound;
     if (!has_pattern(&c)) return QS_OK;
     Var *v = kloop_var(L, c.sym);
