@@ -11,28 +11,9 @@
  * A call site outside loops draws once.  Others have a counter in a LOCAL at the start of the kernel. */
 #include "lang/kernel/lower/kernel/lower_builtin_table.h"
 
-enum { WORDS = 4 };
+enum { WORDS = KRANDOM_WORDS };
 
 static KRef word(Lower *L, uint32_t v) { return klnum_int(L, QS_U32, v); }
-
-/* The upper half of x * factor. */
-static KRef high_product(Lower *L, KRef x, uint32_t factor) {
-    KRef wide = klnum_bin(L, K_MUL, klnum_cast_ref(L, x, QS_U64), klnum_int(L, QS_U64, factor));
-    return klnum_cast_ref(L, klnum_bin(L, K_SHR, wide, klnum_int(L, QS_U64, 32)), QS_U32);
-}
-
-/* Replaces the counter x by the block of this key. */
-static void mix_block(Lower *L, const KRef key[2], KRef x[WORDS]) {
-    KRef k[2] = {key[0], key[1]};
-    for (int round = 0; round < 10; round++) {
-        KRef p = high_product(L, x[0], 0xD2511F53), q = high_product(L, x[2], 0xCD9E8D57);
-        KRef low_p = klnum_bin(L, K_MUL, x[0], word(L, 0xD2511F53)),
-             low_q = klnum_bin(L, K_MUL, x[2], word(L, 0xCD9E8D57));
-        x[0] = klnum_bin(L, K_XOR, klnum_bin(L, K_XOR, q, x[1]), k[0]), x[1] = low_q;
-        x[2] = klnum_bin(L, K_XOR, klnum_bin(L, K_XOR, p, x[3]), k[1]), x[3] = low_p;
-        k[0] = klnum_bin(L, K_ADD, k[0], word(L, 0x9E3779B9)), k[1] = klnum_bin(L, K_ADD, k[1], word(L, 0xBB67AE85));
-    }
-}
 
 /* The number of earlier draws at this call site, which is counted if the site is in a loop. */
 static KRef draw_number(Lower *L) {
@@ -66,33 +47,13 @@ static void draw_block(Lower *L, KRef x[WORDS]) {
     int left = L->job->rank - 1;
     for (; left > 2; left -= WORDS) {
         for (int i = 0; i < WORDS; i++) x[i] = left - i > 2 ? axis_word(L, left - i) : word(L, 0);
-        mix_block(L, key, x);
+        krandom_mix(&L->walk, key, x);
         key[0] = x[0], key[1] = x[1];
     }
     int last = L->job->rank < 3 ? L->job->rank - 1 : 2;
     for (int i = 0; i < 3; i++) x[i] = axis_word(L, last - i);
     x[3] = n;
-    mix_block(L, key, x);
-}
-
-/* A number in [0,1) with 24 bits, which float32 represents exactly, or of two words with 53 bits. */
-static KRef unit(Lower *L, qs_dtype d, const KRef *w) {
-    if (d == QS_F32) {
-        KRef bits = klnum_bin(L, K_SHR, w[0], word(L, 8));
-        return klnum_bin(L, K_MUL, klnum_cast_ref(L, bits, d), klnum_const(L, d, 0x1p-24));
-    }
-    KRef high = klnum_bin(L, K_SHL, klnum_cast_ref(L, w[0], QS_U64), klnum_int(L, QS_U64, 21));
-    KRef low = klnum_cast_ref(L, klnum_bin(L, K_SHR, w[1], word(L, 11)), QS_U64);
-    return klnum_bin(L, K_MUL, klnum_cast_ref(L, klnum_bin(L, K_OR, high, low), d), klnum_const(L, d, 0x1p-53));
-}
-
-/* Makes two normal numbers of two uniform ones, by Box and Muller; 1-x is in (0,1]. */
-static void make_normal(Lower *L, qs_dtype d, KRef *x) {
-    KRef least = klnum_math(L, MF_log, klnum_bin(L, K_SUB, klnum_const(L, d, 1), x[0]), 0);
-    KRef r = klnum_math(L, MF_sqrt, klnum_bin(L, K_MUL, klnum_const(L, d, -2), least), 0);
-    KRef turn = klnum_bin(L, K_MUL, klnum_const(L, d, 6.28318530717958647693), x[1]);
-    x[0] = klnum_bin(L, K_MUL, r, klnum_math(L, MF_cos, turn, 0));
-    x[1] = klnum_bin(L, K_MUL, r, klnum_math(L, MF_sin, turn, 0));
+    krandom_mix(&L->walk, key, x);
 }
 
 /* Draws the numbers of one block: four of float32 or two of float64. */
@@ -101,8 +62,8 @@ static int draw_numbers(Lower *L, bool normal, KRef x[WORDS]) {
     KRef w[WORDS];
     int words = d == QS_F32 ? 1 : 2, n = WORDS / words;
     draw_block(L, w);
-    for (int i = 0; i < n; i++) x[i] = unit(L, d, &w[i * words]);
-    for (int i = 0; normal && i < n; i += 2) make_normal(L, d, &x[i]);
+    for (int i = 0; i < n; i++) x[i] = krandom_unit(&L->walk, d, &w[i * words]);
+    for (int i = 0; normal && i < n; i += 2) x[i] = krandom_normal(&L->walk, d, x[i], x[i + 1], &x[i + 1]);
     return n;
 }
 
