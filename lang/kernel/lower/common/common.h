@@ -289,15 +289,15 @@ struct Walk {
 #include "lang/kernel/lower/common/members.def"
 };
 
-/* -- random.c ------------------------------------------------------------------------------------------------------- */
-enum { KRANDOM_WORDS = 4 };
+/* -- philox.c ------------------------------------------------------------------------------------------------------ */
+enum { KPHILOX_WORDS = 4 };
 /* Replaces the counter x by the block of this key; all words are uint32. */
-void krandom_mix(Walk *w, const KRef key[2], KRef x[KRANDOM_WORDS]);
+void kphilox_mix(Walk *w, const KRef key[2], KRef x[KPHILOX_WORDS]);
 /* Returns a number in [0,1): float32 of 24 bits from one word, float64 of 53 bits from two. */
-KRef krandom_unit(Walk *w, qs_dtype d, const KRef *words);
+KRef kphilox_unit(Walk *w, qs_dtype d, const KRef *words);
 /* Returns a normal number made from two uniform ones, by Box and Muller: 1-u is in (0,1].  second: another one, or
  * NULL. */
-KRef krandom_normal(Walk *w, qs_dtype d, KRef u, KRef v, KRef *second);
+KRef kphilox_normal(Walk *w, qs_dtype d, KRef u, KRef v, KRef *second);
 
 /* -- common_stmt.c ------------------------------------------------------------------------------------------------- */
 /* A failure because of Walk.pending ends only the innermost statement, choice or operand. */

@@ -11,7 +11,7 @@
  * A call site outside loops draws once.  Others have a counter in a LOCAL at the start of the kernel. */
 #include "lang/kernel/lower/kernel/lower_builtin_table.h"
 
-enum { WORDS = KRANDOM_WORDS };
+enum { WORDS = KPHILOX_WORDS };
 
 static KRef word(Lower *L, uint32_t v) { return klnum_int(L, QS_U32, v); }
 
@@ -47,13 +47,13 @@ static void draw_block(Lower *L, KRef x[WORDS]) {
     int left = L->job->rank - 1;
     for (; left > 2; left -= WORDS) {
         for (int i = 0; i < WORDS; i++) x[i] = left - i > 2 ? axis_word(L, left - i) : word(L, 0);
-        krandom_mix(&L->walk, key, x);
+        kphilox_mix(&L->walk, key, x);
         key[0] = x[0], key[1] = x[1];
     }
     int last = L->job->rank < 3 ? L->job->rank - 1 : 2;
     for (int i = 0; i < 3; i++) x[i] = axis_word(L, last - i);
     x[3] = n;
-    krandom_mix(&L->walk, key, x);
+    kphilox_mix(&L->walk, key, x);
 }
 
 /* Draws the numbers of one block: four of float32 or two of float64. */
@@ -62,8 +62,8 @@ static int draw_numbers(Lower *L, bool normal, KRef x[WORDS]) {
     KRef w[WORDS];
     int words = d == QS_F32 ? 1 : 2, n = WORDS / words;
     draw_block(L, w);
-    for (int i = 0; i < n; i++) x[i] = krandom_unit(&L->walk, d, &w[i * words]);
-    for (int i = 0; normal && i < n; i += 2) x[i] = krandom_normal(&L->walk, d, x[i], x[i + 1], &x[i + 1]);
+    for (int i = 0; i < n; i++) x[i] = kphilox_unit(&L->walk, d, &w[i * words]);
+    for (int i = 0; normal && i < n; i += 2) x[i] = kphilox_normal(&L->walk, d, x[i], x[i + 1], &x[i + 1]);
     return n;
 }
 

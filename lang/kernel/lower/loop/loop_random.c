@@ -17,10 +17,10 @@ static KRef state_param(Loops *L, LoopBindKind kind) {
 }
 
 /* The block of words with number n. */
-static void draw_block(Loops *L, KRef n, KRef x[KRANDOM_WORDS]) {
+static void draw_block(Loops *L, KRef n, KRef x[KPHILOX_WORDS]) {
     KRef seed = state_param(L, LOOP_SEED), key[2] = {low_half(L, seed), high_half(L, seed)};
     x[0] = low_half(L, n), x[1] = high_half(L, n), x[2] = x[3] = kbuild_int(&L->walk, QS_U32, 0);
-    krandom_mix(&L->walk, key, x);
+    kphilox_mix(&L->walk, key, x);
 }
 
 /* -- position in the stream ---------------------------------------------------------------------------------------- */
@@ -61,14 +61,14 @@ bool kloop_is_random(const char *name, int nargs) {
     return (!nargs && (!strcmp(name, "rand") || !strcmp(name, "randn"))) || (nargs == 1 && !strcmp(name, "randi"));
 }
 
-static KRef draw_uniform(Loops *L, KRef x[KRANDOM_WORDS]) {
+static KRef draw_uniform(Loops *L, KRef x[KPHILOX_WORDS]) {
     draw_block(L, next_number(L), x);
-    return krandom_unit(&L->walk, QS_F64, x);
+    return kphilox_unit(&L->walk, QS_F64, x);
 }
 
 /* randi(n) is floor(u*n). */
 static qs_status draw_below(Loops *L, Number n, Number *out) {
-    KRef x[KRANDOM_WORDS], integral = n.kind == LOOP_COMPLEX ? 0 : kloop_twin(L, n);
+    KRef x[KPHILOX_WORDS], integral = n.kind == LOOP_COMPLEX ? 0 : kloop_twin(L, n);
     if (!integral) return kloop_decline(L, L->pos, "randi of a number that may have a fraction");
     KRef some = kloop_op(L, K_LE, kloop_i64(L, 1), integral);
     kloop_fail_unless(L, some, QS_EVALUE, "randi: n must be ≥ 1, got %0", integral, 0);
@@ -80,9 +80,9 @@ static qs_status draw_below(Loops *L, Number n, Number *out) {
 
 qs_status kloop_random(Loops *L, const char *name, const Number *n, Number *out) {
     if (L->module) return kloop_decline(L, L->pos, "random numbers");
-    KRef x[KRANDOM_WORDS];
+    KRef x[KPHILOX_WORDS];
     if (n) return draw_below(L, *n, out);
     KRef u = draw_uniform(L, x);
-    if (!strcmp(name, "randn")) u = krandom_normal(&L->walk, QS_F64, u, krandom_unit(&L->walk, QS_F64, x + 2), NULL);
+    if (!strcmp(name, "randn")) u = kphilox_normal(&L->walk, QS_F64, u, kphilox_unit(&L->walk, QS_F64, x + 2), NULL);
     return *out = kloop_num(u), QS_OK;
 }

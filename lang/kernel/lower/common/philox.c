@@ -1,4 +1,4 @@
-/* random.c -- lowers the generator Philox4x32-10 and the numbers made from its words, for kernels and loops.
+/* philox.c -- lowers the generator Philox4x32-10 and the numbers made from its words, for kernels and loops.
  *
  * qrandom_block (vm/value/random.c) computes the same on the host and has the source. */
 #include "lang/kernel/lower/common/common.h"
@@ -17,7 +17,7 @@ static KRef multiply(Walk *w, KRef x, uint32_t factor, KRef *high) {
     return emit_op(w, K_MUL, x, word(w, factor));
 }
 
-void krandom_mix(Walk *w, const KRef key[2], KRef x[KRANDOM_WORDS]) {
+void kphilox_mix(Walk *w, const KRef key[2], KRef x[KPHILOX_WORDS]) {
     KRef k[2] = {key[0], key[1]}, p, q;
     for (int round = 0; round < 10; round++) {
         KRef low_p = multiply(w, x[0], 0xD2511F53, &p), low_q = multiply(w, x[2], 0xCD9E8D57, &q);
@@ -27,7 +27,7 @@ void krandom_mix(Walk *w, const KRef key[2], KRef x[KRANDOM_WORDS]) {
     }
 }
 
-KRef krandom_unit(Walk *w, qs_dtype d, const KRef *words) {
+KRef kphilox_unit(Walk *w, qs_dtype d, const KRef *words) {
     if (d == QS_F32) {
         KRef bits = emit_op(w, K_SHR, words[0], word(w, 8));
         return emit_op(w, K_MUL, emit_cast(w, d, bits), kbuild_const(w, d, 0x1p-24));
@@ -37,7 +37,7 @@ KRef krandom_unit(Walk *w, qs_dtype d, const KRef *words) {
     return emit_op(w, K_MUL, emit_cast(w, d, emit_op(w, K_OR, high, low)), kbuild_const(w, d, 0x1p-53));
 }
 
-KRef krandom_normal(Walk *w, qs_dtype d, KRef u, KRef v, KRef *second) {
+KRef kphilox_normal(Walk *w, qs_dtype d, KRef u, KRef v, KRef *second) {
     KRef least = emit_math(w, MF_log, emit_op(w, K_SUB, kbuild_const(w, d, 1), u));
     KRef r = emit_math(w, MF_sqrt, emit_op(w, K_MUL, kbuild_const(w, d, -2), least));
     KRef angle = emit_op(w, K_MUL, kbuild_const(w, d, 6.28318530717958647693), v);
