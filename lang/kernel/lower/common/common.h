@@ -15,7 +15,7 @@
  *     build.c          passes over the tree; instructions: folding, reuse of equal values, blocks
  *     tree_query.c     searches in the syntax tree
  *     common_stmt.c    statements
- *     counted_loop.c   `for`
+ *     counted_loop.c   `for`                           philox.c         random numbers
  *     common_expr.c    expressions
  *     common_call.c    names, functions, calls
  *     small_array.c    short vectors and small matrices
