@@ -565,8 +565,7 @@ static void explain_no_rows(Now *now) {
     qreport_explain(
         now->run.vm, (Where){s->expr.src, s->expr.root->pos},
         "expression: its parts one by one, because reductions along dimension %d of arrays of this shape are faster "
-        "alone: "
-        "only a dimension that is the last one, short, or one of a small array is reduced inside an expression",
+        "alone: only a dimension that is the last one, short, or one of a small array is reduced inside an expression",
         now->region->axis);
 }
 

@@ -322,12 +322,13 @@ static qs_status emit_warnings(Call *c) {
     return QS_OK;
 }
 
-/* Copies of arrays may take this time, in nanoseconds, or that much for each iteration. */
-static const double short_copy = 1e4, copy_of_turn = 20;
+/* Copies of arrays may take this time in nanoseconds, plus that time for each iteration: about what one iteration of a
+ * compiled loop with a call takes, so that copies at most double the time of the loop. */
+static const double short_copy = 1e4, copy_per_iteration = 20;
 
 bool qloop_keep(Call *c) {
     const LoopCode *code = &c->v->code.exact;
-    double cost = 0, most = short_copy + (isfinite(c->iterations) ? copy_of_turn * c->iterations : 0);
+    double cost = 0, most = short_copy + (isfinite(c->iterations) ? copy_per_iteration * c->iterations : 0);
     c->undo.n = 0;
     if (c->v->code.aborted < 0) return true;
     for (int i = 0; i < code->func->nparams; i++) {

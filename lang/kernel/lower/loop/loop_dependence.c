@@ -274,7 +274,7 @@ static bool is_near(Loops *L, KRef r) {
     return has_range(L, r) && !(kir_is_const(L->f, r, &k) && fabs(k) >= 0x1p60);
 }
 
-/* max(a, min(b, x)) or min(a, max(b, x)) for any x, with a and b in *lo and *hi; `turned` selects the operand order. */
+/* max(a, min(b, x)) or min(a, max(b, x)) for any x, with a and b in *lo and *hi; `order` selects the operand order. */
 static bool is_clamp(const KFunc *f, const KIns *i, KRef *lo, KRef *hi, int order) {
     const KIns *inner = &f->ins[order & 1 ? i->a : i->b];
     *lo = order & 1 ? i->b : i->a, *hi = order & 2 ? inner->b : inner->a;

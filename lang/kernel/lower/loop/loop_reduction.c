@@ -88,7 +88,7 @@ static void add_pattern(Search *s, uint8_t op, int mentions_here) {
     s->op = op, s->accounted += mentions_here;
 }
 
-/* The reduction of `if e op s, s = e`; turned: of `if s op e, s = e`. */
+/* The reduction of `if e op s, s = e`; swapped: of `if s op e, s = e`. */
 static uint8_t choice_of(int op, bool swapped) {
     switch (op) {
     case OP_LT: return swapped ? REDUCE_GT : REDUCE_LT;
