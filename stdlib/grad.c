@@ -7,7 +7,7 @@
 #include "stdlib/builtins.h"
 #include "vm/base/number.h"
 #include "vm/tape/tape.h"
-#include "vm/value/random.h"
+#include "vm/value/random_block.h"
 
 #include <float.h>
 #include <math.h>

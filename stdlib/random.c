@@ -3,10 +3,10 @@
  * Block n of the stream is a function of (seed, n) alone, so a program draws the same numbers on every computer,
  * whatever the device, the number of threads or the order of evaluation.  Source: Salmon, Moraes, Dror, Shaw: Parallel
  * random numbers: as easy as 1, 2, 3 (SC 2011). */
-#include "vm/value/random.h"
 #include "devices/threads.h"
 #include "stdlib/builtins.h"
 #include "vm/value/machine.h"
+#include "vm/value/random_block.h"
 
 #include <math.h>
 

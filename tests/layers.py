@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks which room may include which, that rooms do not include each other in a circle, and that no two headers have
+"""Checks which room may include which, that rooms do not include each other in a circle, and that no two files have
 one name.  Prints the order of the rooms, lowest first.  The rules are those of docs/internals.md; the message names the
 file and line that breaks one."""
 import os, re, sys, textwrap
@@ -85,7 +85,7 @@ def find_circle(edges, left):
 
 
 def main():
-    problems, files, headers, edges = [], 0, {}, {}
+    problems, files, homes_of, edges = [], 0, {}, {}
     for folder, dirs, names in os.walk(ROOT):
         dirs[:] = [d for d in dirs if not d.startswith((".", "build"))]
         for name in names:
@@ -94,8 +94,8 @@ def main():
             if not name.endswith((".c", ".h", ".def")) or room not in ROOMS:
                 continue
             files += 1
-            if name.endswith(".h") and headers.setdefault(name, path) != path:
-                problems.append(f"{path}: {headers[name]} has the same name")
+            if homes_of.setdefault(name, path) != path:
+                problems.append(f"{path}: {homes_of[name]} has the same name")
             for number, line in enumerate(open(os.path.join(ROOT, path), encoding="utf-8"), 1):
                 m = re.match(r'\s*#\s*include\s*([<"])([^>"]+)', line)
                 if not m:

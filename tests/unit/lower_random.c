@@ -1,6 +1,6 @@
 /* Random numbers of kernels: known answers of Philox4x32-10 (Random123, kat_vectors), and the words of the counter. */
 #include "tests/support/lowered.h"
-#include "vm/value/random.h"
+#include "vm/value/random_block.h"
 
 static float unit(uint32_t w) { return (float)(w >> 8) * 0x1p-24f; }
 

@@ -1,7 +1,7 @@
 /* Philox4x32-10 compared with the known answers of its authors (Random123, kat_vectors), and the statistics of the
  * random numbers. */
-#include "vm/value/random.h"
 #include "tests/unit/natives.h"
+#include "vm/value/random_block.h"
 
 #include <math.h>
 

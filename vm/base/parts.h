@@ -1,7 +1,7 @@
 /* parts.h -- says which optional parts this build has (parts.def).
  *
- * A part that is off is not compiled.  stdlib/absent.c, vm/api/absent.c and bridge/absent.c then define the functions
- * of the part that others call: built-ins report an error, everything else does nothing. */
+ * A part that is off is not compiled.  absent.c, make_absent.c and typed_absent.c define the functions of the part that
+ * others call: built-ins report an error, everything else does nothing. */
 #ifndef VM_PARTS_H
 #define VM_PARTS_H
 #include "vm/base/ctx.h"

@@ -5,7 +5,7 @@
 #include "lang/kernel/ir/kir.h"
 #include "vm/interp/interp.h"
 #include "vm/launch/kernel_internal.h"
-#include "vm/value/random.h"
+#include "vm/value/random_block.h"
 #include "vm/value/trace.h"
 
 #include "vm/base/warning.h"

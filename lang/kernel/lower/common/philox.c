@@ -1,6 +1,6 @@
 /* philox.c -- lowers the generator Philox4x32-10 and the numbers made from its words, for kernels and loops.
  *
- * qrandom_block (vm/value/random.c) computes the same on the host and has the source. */
+ * qrandom_block (vm/value/random_block.c) computes the same on the host and has the source. */
 #include "lang/kernel/lower/common/common.h"
 
 static KRef emit_op(Walk *w, KOp op, KRef a, KRef b) { return kbuild_pure(w, (KMake){op, .a = a, .b = b}); }

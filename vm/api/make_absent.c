@@ -1,4 +1,4 @@
-/* absent.c -- defines the functions of executables and libraries in a build without them (vm/base/parts.h). */
+/* make_absent.c -- defines the functions of executables and libraries in a build without them (vm/base/parts.h). */
 #include "devices/bundle.h"
 #include "vm/api/make.h"
 #include "vm/base/parts.h"

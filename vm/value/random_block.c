@@ -1,8 +1,8 @@
-/* random.c -- the generator of random numbers: Philox4x32-10.
+/* random_block.c -- the generator of random numbers: Philox4x32-10.
  *
  * Source: Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3 (SC 2011).  stdlib/random.c makes
  * numbers of its blocks; kernels and compiled loops compute them as well (lower_random.c, loop_random.c). */
-#include "vm/value/random.h"
+#include "vm/value/random_block.h"
 
 void qrandom_block(uint64_t seed, uint64_t counter, uint32_t out[4]) {
     uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
