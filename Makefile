@@ -1,5 +1,5 @@
 # The front door.  `make` builds build/qrun; everything else is one word more.
-.PHONY: all whole deps run test test-fast test-all area check format release docs bench bench-forms bench-programs bench-library dev tsan stress ptx-run aarch64 fuzz fuzz-natives install uninstall deb wheel clean
+.PHONY: all whole deps run test test-fast test-all area check format release docs bench bench-forms bench-programs bench-library dev tsan stress ptx-run parts without aarch64 fuzz fuzz-natives install uninstall deb wheel clean
 PREFIX ?= /usr/local
 QRUN = build/qrun
 PYTHON ?= python3
@@ -51,7 +51,7 @@ test-fast: check whole
 
 SLOW_UNITS = no_memory|interp_memory|grad_memory|random|threads|schedules|cuda
 # Everything that a release must pass; this takes hours.
-test-all: test dev stress tsan ptx-run
+test-all: test dev stress tsan ptx-run parts
 	@python3 tests/builtins.py --seconds 600
 	@python3 tests/gradients.py --qrun $(QRUN) --seed 1000 --count 500
 	@tests/fuzz/run 600
@@ -122,6 +122,18 @@ docs: whole
 	@tools/pictures --qrun $(QRUN)
 
 ON_AARCH64 = native_object emit_llvm llvm kir_ops bundle
+# Builds without one optional part, then without all of them, in build-parts, and runs the scripts there.
+PARTS = $(shell grep -oP '^PART\W\K\w+' vm/base/parts.def)
+without = $(foreach part,$(PARTS),-DQUASAR_WITH_$(part)=$(if $(filter $(part),$(1)),OFF,ON))
+parts: deps
+	@$(foreach off,$(PARTS),echo "without $(off)" && $(MAKE) -s without OFF=$(off) &&) true
+	@echo "without all of them" && $(MAKE) -s without OFF="$(PARTS)"
+
+without:
+	@cmake --preset release -B build-parts $(call without,$(OFF)) > /dev/null
+	@cmake --build build-parts --target qrun inside bridge > build-parts/build.log || (cat build-parts/build.log; false)
+	@$(PYTHON) tests/run.py --qrun build-parts/qrun --device ref
+
 # For aarch64 on another machine: built by Debian's cross compiler (apt install gcc-aarch64-linux-gnu qemu-user-static) against
 # Debian's packages, which are unpacked into out/aarch64, and run by qemu.  Each kernel that LLVM makes there takes seconds.
 aarch64:
@@ -189,4 +201,4 @@ release: deps
 	@ls dist out/deb/*.deb
 
 clean:
-	rm -rf build build-dev build-tsan build-fuzz build-stress build-aarch64 out dist
+	rm -rf build build-dev build-parts build-tsan build-fuzz build-stress build-aarch64 out dist

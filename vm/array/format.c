@@ -120,7 +120,15 @@ static qs_status add_level(Grid *g, int level, size_t prefix) {
     return QS_OK;
 }
 
-static qs_status add_grid(Grid *g) { return g->rank ? add_level(g, 0, 0) : g->item(g, 0); }
+static qs_status add_grid(Grid *g) {
+    for (int i = 0; i < g->rank; i++)
+        if (g->dims[i] == 0) { /* the other extents may be huge */
+            g->shortened = g->p->brief && g->rank > 1;
+            qtext_puts(g->p->t, g->brackets);
+            return QS_OK;
+        }
+    return g->rank ? add_level(g, 0, 0) : g->item(g, 0);
+}
 
 static qs_status element_item(Grid *g, size_t linear) {
     const Array *a = g->of;
@@ -140,11 +148,6 @@ static qs_status add_array(Printer *p, Array *a, bool lines) {
     int64_t made[QS_MAX_RANK];
     const int64_t *dims = p->made ? made : a->dims;
     int rank = p->made ? qarr_shape(a, made, NULL) : a->rank;
-    if (a->count == 0) { /* the other extents may be huge */
-        qtext_puts(p->t, "[]");
-        if (p->brief && rank > 1) add_extents(p->t, rank, dims, qdtype_info[a->dtype].name);
-        return QS_OK;
-    }
     TRY(qarr_read(p->vm, a, &data));
     Grid g = {.p = p, .rank = rank, .dims = dims, .brackets = "[]", .item = element_item, .of = a};
     g.lines = lines;
@@ -162,11 +165,6 @@ static qs_status cell_item(Grid *g, size_t linear) {
 }
 
 static qs_status add_cell(Printer *p, const Cell *c, const Above *above, int depth) {
-    if (c->count == 0) { /* the other extents may be huge */
-        qtext_puts(p->t, "{}");
-        if (p->brief && c->rank > 1) add_extents(p->t, c->rank, c->dims, "");
-        return QS_OK;
-    }
     Grid g = {.p = p, .rank = c->rank, .dims = c->dims, .brackets = "{}", .item = cell_item, .of = c};
     g.lines = depth == 1;
     g.shortened = p->brief && c->count > BRIEF_ITEMS;

@@ -37,3 +37,4 @@ attempt("parallel_do", () -> parallel_do(4, cell(0), (() -> 1)))
 x = linspace(0,1,3)
 print x
 attempt("cell", () -> cell([2^62,0]))
+attempt("sprintf", () -> sprintf("%d %5.2f %s", zeros(2^62,0), zeros(3,0), cell(2^62,0)))
