@@ -1,10 +1,13 @@
 /* sets.c -- implements set operations on arrays of numbers and cells of strings.
  *
  * The elements of both operands are put into one pool of items, which are sorted by keys.  Each run of equal keys is a
- * distinct element; an operation selects runs by the operands that occur in them.  nan equals nan, -0 equals 0;
- * integers are compared exactly.  The key of a string is its rank. */
+ * distinct element; an operation selects runs by the operands that occur in them.  -0 equals 0, and integers are
+ * compared exactly, also with floats.  As in NumPy, unique and union give nan once, and nan is never found in the other
+ * set (ismember, intersect, setdiff, setxor).  The key of a string is its rank. */
 #include "stdlib/builtins.h"
 #include "vm/array/convert.h"
+#include "vm/array/operand.h"
+#include "vm/base/dtype.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +18,9 @@ typedef struct {
     int operands;
     size_t count[2], n;  /* number of items of each operand, and of both; items of b are numbered after those of a */
     qs_dtype d, da;      /* dtype of results with elements of both operands, and of a alone */
-    qs_dtype types[2];   /* types in which elements are compared: d, or uint64 and int64 if signs mix */
-    bool mixed;          /* result of qdtype_mixes_signs */
+    qs_dtype types[2];   /* types in which elements are compared: d, or int64, uint64 and float64 if mixed */
+    bool mixed;          /* d does not hold the 64-bit integers of an operand exactly */
+    bool nans_meet;      /* nan of a equals nan of b */
     const char *p[2];    /* contiguous numbers of these types */
     const Cell *cell[2]; /* or cells of strings */
     SortItem *items;     /* sorted items, followed by n spare ones */
@@ -43,6 +47,11 @@ static qs_value string_at(const Pool *s, size_t at) {
 }
 
 /* -- filling the pool ---------------------------------------------------------------------------------------------- */
+static qs_dtype elements_of(qs_value v) {
+    return v.kind == QS_ARRAY ? (qs_dtype)qval_array(v)->dtype : qoperand_term(v).dtype;
+}
+static bool is_wide(qs_dtype d) { return d == QS_I64 || d == QS_U64; }
+
 static qs_status take_numbers(Pool *s, qs_call_args *c) {
     Array *a;
     const void *p;
@@ -50,10 +59,13 @@ static qs_status take_numbers(Pool *s, qs_call_args *c) {
     s->da = c->in[0].kind == QS_ARRAY ? (qs_dtype)qval_array(c->in[0])->dtype : s->d;
     for (int i = 0; i < s->operands; i++)
         if (qarg_parts(c, i, i + 1) > 1) return qarg_wrong(s->vm, s->fn, name_of(s, i), "real", c->in[i]);
-    s->mixed = s->operands == 2 && c->in[0].kind == QS_ARRAY && c->in[1].kind == QS_ARRAY &&
-               qdtype_mixes_signs((qs_dtype)qval_array(c->in[0])->dtype, (qs_dtype)qval_array(c->in[1])->dtype);
+    qs_dtype first = elements_of(c->in[0]), second = elements_of(c->in[s->operands - 1]);
+    s->mixed = s->operands == 2 && !qdtype_is_complex(s->d) &&
+               (qdtype_mixes_signs(first, second) || (is_wide(first) && qdtype_is_real(second)) ||
+                (is_wide(second) && qdtype_is_real(first)));
     for (int i = 0; i < s->operands; i++) {
-        s->types[i] = !s->mixed ? s->d : qval_array(c->in[i])->dtype == QS_U64 ? QS_U64 : QS_I64;
+        qs_dtype own = i ? second : first;
+        s->types[i] = !s->mixed ? s->d : qdtype_is_real(own) ? QS_F64 : own == QS_U64 ? QS_U64 : QS_I64;
         TRY(qarg_packed(s->vm, c, i, name_of(s, i), s->types[i], &a, &p));
         s->p[i] = p, s->count[i] = a->count;
     }
@@ -95,26 +107,53 @@ static void sort_part(Pool *s, size_t first, size_t n) {
     if (sorted != part) memcpy(part, sorted, n * sizeof *sorted);
 }
 
-/* Sorts negative numbers separately and first; nonnegative int64 numbers have the same keys as uint64.  Then all keys
- * are replaced by ranks. */
+/* Compares an integer with a float64 exactly; nan is above all numbers. */
+static int order_beside_float(qs_dtype d, const void *p, double y) {
+    if (d == QS_I64) {
+        int order = qdtype_order(*(const int64_t *)p, y);
+        return order == 2 ? -1 : order;
+    }
+    uint64_t x = *(const uint64_t *)p;
+    if (y < 0) return 1;
+    if (!(y < 0x1p64)) return -1;
+    uint64_t cut = (uint64_t)y;
+    return x != cut ? (x > cut) - (x < cut) : -(y > (double)cut);
+}
+
+/* Compares two elements of different types, int64, uint64 or float64. */
+static int order_elements(qs_dtype dx, const void *x, qs_dtype dy, const void *y) {
+    if (dy == QS_F64) return order_beside_float(dx, x, *(const double *)y);
+    if (dx == QS_F64) return -order_beside_float(dy, y, *(const double *)x);
+    int64_t with_sign = *(const int64_t *)(dx == QS_I64 ? x : y);
+    if (with_sign < 0) return dx == QS_I64 ? -1 : 1;
+    uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+    return (a > b) - (a < b);
+}
+
+/* Sorts each operand by its own keys and merges them by the values.  Then all keys are replaced by ranks. */
 static void sort_mixed(Pool *s) {
-    const uint64_t zero = (uint64_t)1 << 63; /* key of int64 0 */
     SortItem *moved = s->items + s->n;
-    size_t below = 0, n;
-    for (size_t i = 0; i < s->n; i++)
-        if (type_of(s, s->items[i].at) == QS_I64 && s->items[i].key < zero) moved[below++] = s->items[i];
-    n = below;
-    for (size_t i = 0; i < s->n; i++) {
-        bool has_sign = type_of(s, s->items[i].at) == QS_I64;
-        if (has_sign && s->items[i].key < zero) continue;
-        moved[n++] = (SortItem){s->items[i].key - (has_sign ? zero : 0), s->items[i].at};
+    size_t na = s->count[0], i = 0, j = na;
+    sort_part(s, 0, na), sort_part(s, na, s->n - na);
+    uint64_t rank = 0;
+    for (size_t n = 0; n < s->n; n++) {
+        const SortItem *a = i < na ? &s->items[i] : NULL, *b = j < s->n ? &s->items[j] : NULL;
+        int order = !b   ? -1
+                    : !a ? 1
+                         : order_elements(s->types[0], element_at(s, a->at), s->types[1], element_at(s, b->at));
+        const SortItem *next = order <= 0 ? a : b;
+        const SortItem *last_a = i > 0 ? &s->items[i - 1] : NULL, *last_b = j > na ? &s->items[j - 1] : NULL;
+        const SortItem *own = next == a ? last_a : last_b, *other = next == a ? last_b : last_a;
+        bool same = own && own->key == next->key;
+        if (!same && other)
+            same = !order_elements(type_of(s, next->at), element_at(s, next->at), type_of(s, other->at),
+                                   element_at(s, other->at));
+        rank += !same;
+        moved[n] = (SortItem){rank, next->at};
+        if (next == a) i++;
+        else j++;
     }
-    memcpy(s->items, moved, n * sizeof *moved);
-    sort_part(s, 0, below), sort_part(s, below, n - below);
-    for (uint64_t i = 0, rank = 0, last = 0; i < n; i++) {
-        rank += i == below || s->items[i].key != last;
-        last = s->items[i].key, s->items[i].key = rank;
-    }
+    memcpy(s->items, moved, s->n * sizeof *moved);
 }
 
 static void sort_numbers(Pool *s) {
@@ -124,14 +163,28 @@ static void sort_numbers(Pool *s) {
     else sort_part(s, 0, s->n);
 }
 
+static bool is_nan(const Pool *s, size_t at) {
+    double x;
+    qs_dtype d = s->p[0] || s->p[1] ? type_of(s, at) : QS_B1;
+    if (!qdtype_is_real(d)) return false;
+    qconv_run(d, element_at(s, at), 0, QS_F64, &x, 0, 1);
+    return x != x;
+}
+
+/* Whether item i, which has the key of the item before it, is a nan of b, and that one is a nan of a. */
+static bool parts_nans(const Pool *s, size_t i) {
+    size_t na = s->count[0], at = s->items[i].at;
+    return !s->nans_meet && at >= na && s->items[i - 1].at < na && is_nan(s, at);
+}
+
 static void find_runs(Pool *s) {
     for (size_t i = 0; i < s->n; i++)
-        if (!i || s->items[i].key != s->items[i - 1].key) s->runs[s->nruns++] = i;
+        if (!i || s->items[i].key != s->items[i - 1].key || parts_nans(s, i)) s->runs[s->nruns++] = i;
     s->runs[s->nruns] = s->n;
 }
 
-static qs_status open_pool(qs_vm *vm, qs_call_args *c, int operands, Pool *s) {
-    *s = (Pool){.vm = vm, .fn = c->name, .operands = operands};
+static qs_status open_pool(qs_vm *vm, qs_call_args *c, int operands, bool nans_meet, Pool *s) {
+    *s = (Pool){.vm = vm, .fn = c->name, .operands = operands, .nans_meet = nans_meet};
     bool strings = c->in[0].kind == QS_CELL || (operands == 2 && c->in[1].kind == QS_CELL);
     TRY(strings ? take_strings(s, c) : take_numbers(s, c));
     s->n = s->count[0] + s->count[1];
@@ -150,6 +203,18 @@ static void close_pool(Pool *s) {
 }
 
 /* -- results ------------------------------------------------------------------------------------------------------- */
+/* Converts an element of an operand to the type of the result; an integer that has more digits is an error. */
+static qs_status convert_item(const Pool *s, size_t at, qs_dtype d, void *to) {
+    qs_dtype own = type_of(s, at);
+    qconv_run(own, element_at(s, at), 0, d, to, 0, 1);
+    if (d != QS_F64 || own == QS_F64 || (s->types[0] != QS_F64 && s->types[1] != QS_F64)) return QS_OK;
+    if (!order_beside_float(own, element_at(s, at), *(double *)to)) return QS_OK;
+    return qs_fail(s->vm, QS_EVALUE,
+                   "%s: the result has float64 elements, and one of %s has more digits: convert %s with %s(%s)", s->fn,
+                   name_of(s, at >= s->count[0]), name_of(s, at < s->count[0]), qdtype_info[own].name,
+                   name_of(s, at < s->count[0]));
+}
+
 /* Returns the items with the given numbers as a vec of dtype d or a cell. */
 static qs_status gather_items(const Pool *s, const size_t *at, size_t n, qs_dtype d, qs_value *out) {
     int64_t dim = (int64_t)n;
@@ -170,7 +235,7 @@ static qs_status gather_items(const Pool *s, const size_t *at, size_t n, qs_dtyp
     qs_status status = qarr_write(s->vm, a, &p);
     for (size_t i = 0; status == QS_OK && i < n; i++) {
         char *to = (char *)p + i * size;
-        if (s->mixed) qconv_run(type_of(s, at[i]), element_at(s, at[i]), 0, d, to, 0, 1);
+        if (s->mixed) status = convert_item(s, at[i], d, to);
         else memcpy(to, element_at(s, at[i]), size);
     }
     if (status == QS_OK) status = qarr_convert(s->vm, a, d, &r);
@@ -201,10 +266,20 @@ static size_t items_of_b(const Pool *s, size_t run, size_t *end) {
 /* -- operations ---------------------------------------------------------------------------------------------------- */
 enum { ONLY_A = 1, ONLY_B = 2, IN_BOTH = 4 }; /* selects runs by the operands that occur in them */
 
+/* Splits n items into those of a, which it keeps in `first`, and those of b; returns the number of the former. */
+static size_t part_operands(const Pool *s, size_t *first, size_t n, size_t *in_b) {
+    size_t na = 0, nb = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (first[i] < s->count[0]) first[na++] = first[i];
+        else in_b[nb++] = first[i] - s->count[0];
+    }
+    return na;
+}
+
 static qs_status combine_sets(qs_vm *vm, qs_call_args *c, unsigned keep) {
     Pool s;
     size_t n = 0, *first = NULL, *in_b = NULL;
-    qs_status status = open_pool(vm, c, 2, &s);
+    qs_status status = open_pool(vm, c, 2, (keep & ONLY_B) && (keep & IN_BOTH), &s);
     if (status == QS_OK) first = room(&s, 0), in_b = room(&s, 1);
     for (size_t k = 0, end; status == QS_OK && k < s.nruns; k++) {
         size_t i = s.runs[k], b = items_of_b(&s, k, &end);
@@ -213,8 +288,9 @@ static qs_status combine_sets(qs_vm *vm, qs_call_args *c, unsigned keep) {
         in_b[n++] = b < end ? s.items[b].at - s.count[0] : 0;
     }
     if (status == QS_OK) status = gather_items(&s, first, n, keep & ONLY_B ? s.d : s.da, &c->out[0]);
-    if (status == QS_OK && c->nout > 1) status = positions(vm, first, n, &c->out[1]);
-    if (status == QS_OK && c->nout > 2) status = positions(vm, in_b, n, &c->out[2]);
+    size_t na = keep & ONLY_B ? part_operands(&s, first, n, in_b) : n;
+    if (status == QS_OK && c->nout > 1) status = positions(vm, first, na, &c->out[1]);
+    if (status == QS_OK && c->nout > 2) status = positions(vm, in_b, keep & ONLY_B ? n - na : n, &c->out[2]);
     return close_pool(&s), status;
 }
 qs_status qsets_union(qs_vm *vm, qs_call_args *c) { return combine_sets(vm, c, ONLY_A | ONLY_B | IN_BOTH); }
@@ -227,7 +303,7 @@ qs_status qsets_unique(qs_vm *vm, qs_call_args *c) {
     Pool s;
     size_t *first = NULL, *which = NULL;
     if (c->nout < 2 && c->in[0].kind != QS_CELL) return qsort_unique(vm, c);
-    qs_status status = open_pool(vm, c, 1, &s);
+    qs_status status = open_pool(vm, c, 1, true, &s);
     if (status == QS_OK) first = room(&s, 0), which = room(&s, 1);
     for (size_t k = 0; status == QS_OK && k < s.nruns; k++) {
         first[k] = s.items[s.runs[k]].at;
@@ -245,7 +321,7 @@ qs_status qsets_unique(qs_vm *vm, qs_call_args *c) {
 qs_status qsets_sort(qs_vm *vm, qs_call_args *c, bool down) {
     Pool s;
     size_t n = 0, *at;
-    qs_status status = open_pool(vm, c, 1, &s);
+    qs_status status = open_pool(vm, c, 1, true, &s);
     if (status == QS_OK) at = room(&s, 0);
     for (size_t k = 0; status == QS_OK && k < s.nruns; k++) {
         size_t run = down ? s.nruns - 1 - k : k; /* equal strings keep their order */
@@ -313,7 +389,8 @@ static qs_status look_up(qs_vm *vm, const Pool *s, double *place) {
         qsort_items(s->d, s->p[0] + at * size, m, 0, chunk);
         for (size_t i = 0; i < m; i++) {
             size_t k = search_keys(keys, distinct, chunk[i].key);
-            place[at + i] = keys[k] == chunk[i].key ? (double)b[k].at : -1;
+            bool found = keys[k] == chunk[i].key && !is_nan(s, b[k].at + s->count[0]);
+            place[at + i] = found ? (double)b[k].at : -1;
         }
     }
     qmem_try_free(qvm_ctx(vm), items, bytes);
@@ -332,7 +409,7 @@ qs_status qsets_ismember(qs_vm *vm, qs_call_args *c) {
         TRY(take_numbers(&s, c));
         few = !s.mixed && s.count[1] > 0 && s.count[1] <= FEW;
     }
-    qs_status status = few ? QS_OK : open_pool(vm, c, 2, &s);
+    qs_status status = few ? QS_OK : open_pool(vm, c, 2, false, &s);
     if (status == QS_OK) status = qsampled_scratch(vm, c->name, s.count[0], &place);
     if (status != QS_OK) return close_pool(&s), status;
     if (few) status = look_up(vm, &s, place);

@@ -14,6 +14,7 @@
 #include "vm/base/dtype.h"
 #include "vm/quasar.h"
 
+#include <math.h>
 #include <string.h>
 
 /* -- runs ---------------------------------------------------------------------------------------------------------- */
@@ -86,6 +87,45 @@ static void run_signs(const Plan *p, const Nest *n, qs_dtype da, qs_dtype db) {
     }
 }
 
+/* Computes x op y modulo 2^64. */
+static uint64_t wrap(LoopOp op, uint64_t x, uint64_t y) {
+    return op == LOOP_ADD ? x + y : op == LOOP_SUB ? x - y : x * y;
+}
+
+/* Updates a run of 64-bit integers by elements of another type, out[i] = a[i] op b[i].  An integral element of b that
+ * has 64 bits is used as an integer, and the result wraps.  Any other element is computed in float64, and the result
+ * saturates. */
+static void run_exact(const Plan *p, const Nest *n, qs_dtype da, qs_dtype db) {
+    uint64_t x[PIECE], bits[PIECE];
+    int64_t rounded[PIECE];
+    double y[PIECE], real[PIECE];
+    const ptrdiff_t size = sizeof *x;
+    bool is_signed = p->out == QS_I64, float_b = qdtype_is_real(db),
+         signed_b = float_b || qdtype_info[db].cls == DC_SINT;
+    double least = is_signed             ? -0x1p63
+                   : p->loop == LOOP_MUL ? 0
+                                         : -0x1.fffffffffffffp63,
+           most = is_signed ? 0x1p63 : 0x1p64;
+    Loop *loop = qcontig_get(p->loop, QS_F64, LOOP_VV);
+    for (size_t at = 0, m; at < n->count; at += m) {
+        m = n->count - at < PIECE ? n->count - at : PIECE;
+        char *to = n->at[0] + n->step[0] * (ptrdiff_t)at;
+        const char *a = n->at[1] + n->step[1] * (ptrdiff_t)at, *b = n->at[2] + n->step[2] * (ptrdiff_t)at;
+        qconv_run(da, a, n->step[1], p->out, x, size, m);
+        qconv_run(da, a, n->step[1], QS_F64, real, size, m);
+        qconv_run(db, b, n->step[2], QS_F64, y, size, m);
+        if (!float_b) qconv_run(db, b, n->step[2], signed_b ? QS_I64 : QS_U64, bits, size, m);
+        loop(m, real, y, real);
+        qconv_run(QS_F64, (const char *)real, size, p->out, rounded, size, m);
+        for (size_t i = 0; i < m; i++) {
+            if (float_b && !(y[i] == trunc(y[i]) && y[i] >= least && y[i] < most)) x[i] = (uint64_t)rounded[i];
+            else if (!float_b && signed_b && (int64_t)bits[i] < 0 && least == 0) x[i] = 0;
+            else x[i] = wrap(p->loop, x[i], !float_b ? bits[i] : y[i] < 0 ? -(uint64_t)-y[i] : (uint64_t)y[i]);
+        }
+        qconv_run(p->out, (const char *)x, size, p->out, to, n->step[0], m);
+    }
+}
+
 static void run_plan(const Plan *p, const Operand *a, const Operand *b, void *to, int rank, const int64_t *dims,
                      const int64_t *strides) {
     Nest n;
@@ -95,7 +135,7 @@ static void run_plan(const Plan *p, const Operand *a, const Operand *b, void *to
     qstrided_operand(&n, b->p, qdtype_size(b->dtype), b->rank, b->dims, b->strides);
     qstrided_fuse(&n);
     qstrided_lengthen(&n);
-    while (qstrided_next(&n)) (p->signs ? run_signs : run_binary)(p, &n, a->dtype, b->dtype);
+    while (qstrided_next(&n)) (p->exact ? run_exact : p->signs ? run_signs : run_binary)(p, &n, a->dtype, b->dtype);
 }
 
 /* -- fast path: contiguous operands that have the type of the computation ------------------------------------------ */
@@ -107,7 +147,8 @@ static bool ready(qs_value v, const Operand *o, const Plan *p, size_t count) {
 
 static void run_array(const Plan *p, qs_value va, const Operand *a, qs_value vb, const Operand *b, Array *dst,
                       void *to) {
-    if (p->out == p->gives && dst->contiguous && ready(va, a, p, dst->count) && ready(vb, b, p, dst->count)) {
+    if (!p->exact && p->out == p->gives && dst->contiguous && ready(va, a, p, dst->count) &&
+        ready(vb, b, p, dst->count)) {
         LoopForm form = va.kind != QS_ARRAY ? LOOP_SV : vb.kind != QS_ARRAY ? LOOP_VS : LOOP_VV;
         qcontig_get(p->loop, p->compute, form)(dst->count, a->p, b->p, to);
         return;
@@ -289,7 +330,9 @@ static qs_status update_into(qs_vm *vm, Op op, qs_value a, qs_value b) {
     Operand x, y;
     void *to;
     TRY(qoperand_number(vm, op, (qs_dtype)dst->dtype, true, &b));
-    TRY(qoperand_plan(vm, op, a, b, &p));
+    bool exact = qoperand_is_exact(op, (qs_dtype)dst->dtype, b);
+    TRY(qoperand_plan(vm, op, a, exact && b.kind == QS_INT ? qs_num(0) : b, &p));
+    p.exact = exact;
     TRY(qoperand_shape(vm, qop_inplace(op), a, b, &p.shape));
     if (b.kind == QS_ARRAY && qval_array(b)->count != 1 && !qarr_same_shape(dst, qval_array(b))) {
         size_t count = 1; /* broadcasting may stretch the right side, never the left */
@@ -302,9 +345,9 @@ static qs_status update_into(qs_vm *vm, Op op, qs_value a, qs_value b) {
     if (dst->dtype == QS_B1 && p.out != QS_B1) return update_by_result(vm, op, a, b); /* the result has numbers */
     p.out = (qs_dtype)dst->dtype;
     bool done = false;
-    if (qelementwise_asks(vm, dst)) TRY(by_code(vm, op, a, b, &p, dst, &done));
+    if (!exact && qelementwise_asks(vm, dst)) TRY(by_code(vm, op, a, b, &p, dst, &done));
     if (done) return qarr_settle(vm, dst);
-    TRY(qoperand_open(vm, b, p.compute, &y));
+    TRY(qoperand_open(vm, b, exact && b.kind == QS_INT ? QS_I64 : exact ? QS_F64 : p.compute, &y));
     TRY(qarr_write(vm, dst, &to));
     TRY(qoperand_open(vm, a, p.compute, &x));
     run_array(&p, a, &x, b, &y, dst, to);

@@ -59,12 +59,15 @@ static qs_status read_places(const Base *b, Array *a, const Selection *s, Array 
     return qgather_read(b, s, qdtype_size((qs_dtype)a->dtype), p, block), QS_OK;
 }
 
-static qs_status get_selection(const Base *b, Array *a, const Selection *s, bool view, qs_value *out) {
+/* The result of reading: a single element as a number; a view where possible; always a new array. */
+typedef enum { GET_VALUE, GET_VIEW, GET_BLOCK } GetForm;
+
+static qs_status get_selection(const Base *b, Array *a, const Selection *s, GetForm form, qs_value *out) {
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
     ptrdiff_t offset;
     Array *r;
-    if (qselect_single(s)) return get_single(b, a, s, out);
-    int rank = view ? qselect_view(b, s, dims, strides, &offset) : 0;
+    if (form != GET_BLOCK && qselect_single(s)) return get_single(b, a, s, out);
+    int rank = form == GET_VIEW ? qselect_view(b, s, dims, strides, &offset) : 0;
     if (rank) {
         TRY(qarr_view(b->vm, a, rank, dims, strides, (size_t)((ptrdiff_t)a->offset + offset), &r));
         return *out = qarr_value(r), QS_OK;
@@ -224,25 +227,25 @@ static qs_status get_masked(qs_vm *vm, Array *a, Array *mask, qs_value *out) {
 }
 
 /* Returns all elements, x[:]. */
-static qs_status get_whole(qs_vm *vm, Array *a, bool view, qs_value *out) {
+static qs_status get_whole(qs_vm *vm, Array *a, GetForm form, qs_value *out) {
     Array *r;
-    if (view) TRY(qarr_view(vm, a, a->rank, a->dims, a->strides, a->offset, &r));
+    if (form == GET_VIEW) TRY(qarr_view(vm, a, a->rank, a->dims, a->strides, a->offset, &r));
     else TRY(qarr_copy(vm, a, &r));
     qarr_keep(r, a->ndim);
     return *out = qarr_value(r), QS_OK;
 }
 
-static qs_status get_array(Base *b, Array *a, int n, const qs_value *at, bool view, qs_value *out) {
+static qs_status get_array(Base *b, Array *a, int n, const qs_value *at, GetForm form, qs_value *out) {
     Indices x;
     Selection s;
     TRY(qselect_open(b, n, at, &x));
     if (x.form == FORM_MASK) return get_masked(b->vm, a, qval_array(at[0]), out);
-    if (x.form == FORM_WHOLE) return get_whole(b->vm, a, view, out);
+    if (x.form == FORM_WHOLE) return get_whole(b->vm, a, form, out);
     *out = qs_nil();
     if (x.n == 1) TRY(qgather_list(b, a, x.at[0], out));
     if (out->kind != QS_NIL) return QS_OK;
     TRY(qselect_each(b, &x, &s));
-    qs_status status = get_selection(b, a, &s, view, out);
+    qs_status status = get_selection(b, a, &s, form, out);
     qselect_close(b->vm, &s);
     return status;
 }
@@ -470,7 +473,7 @@ qs_status qidx_get(qs_vm *vm, qs_value base, const Subscript *s, qs_value *out) 
         Array *a = qval_array(base);
         if (quick_index(a, s->n, s->at, &linear)) return qarr_get(vm, a, linear, out);
         qselect_array(&b, vm, a, s->mods, s->name), b.is_list = s->is_list;
-        return get_array(&b, a, s->n, s->at, false, out);
+        return get_array(&b, a, s->n, s->at, GET_VALUE, out);
     }
     if (base.kind != QS_CELL) return cannot_index(vm, base, s->name);
     qselect_cell(&b, vm, base.u.p, s->mods, s->name), b.is_list = s->is_list;
@@ -481,7 +484,7 @@ qs_status qidx_view(qs_vm *vm, qs_value array, const Subscript *s, qs_value *out
     Base b;
     Array *a = qval_array(array);
     qselect_array(&b, vm, a, s->mods, s->name), b.is_list = s->is_list;
-    return get_array(&b, a, s->n, s->at, true, out);
+    return get_array(&b, a, s->n, s->at, GET_VIEW, out);
 }
 
 qs_status qidx_set(qs_vm *vm, qs_value base, const Subscript *s, qs_value v) {
@@ -498,9 +501,35 @@ qs_status qidx_set(qs_vm *vm, qs_value base, const Subscript *s, qs_value v) {
     return set_cell(&b, base.u.p, s->n, s->at, v);
 }
 
+/* Returns whether x[…] op= v must be computed as for a whole array: single numbers have no type in which 64-bit
+ * integers wrap or keep their digits beside a double. */
+static bool updates_as_array(Op op, qs_value base, qs_value v) {
+    if (base.kind != QS_ARRAY || (v.kind != QS_ARRAY && !qval_is_number(v))) return false;
+    qs_dtype d = (qs_dtype)qval_array(base)->dtype;
+    return (d == QS_I64 || d == QS_U64) && op != OP_DIV && op != OP_PWDIV && op != OP_POW && op != OP_PWPOW;
+}
+
+static qs_status update_block(qs_vm *vm, Op op, Array *a, const Subscript *s, qs_value v) {
+    Base b;
+    size_t linear;
+    qs_value block;
+    if (quick_index(a, s->n, s->at, &linear)) {
+        Array *one;
+        TRY(qarr_view(vm, a, 1, (int64_t[]){1}, (int64_t[]){1}, a->offset + linear, &one));
+        qs_status status = qarith_update(vm, op, qarr_value(one), v);
+        return qarr_release(vm, one), status;
+    }
+    qselect_array(&b, vm, a, s->mods, s->name), b.is_list = s->is_list;
+    TRY(get_array(&b, a, s->n, s->at, GET_BLOCK, &block));
+    qs_status status = qarith_update(vm, op, block, v);
+    if (status == QS_OK) status = qidx_set(vm, qarr_value(a), s, block);
+    return qval_release(vm, block), status;
+}
+
 qs_status qidx_update(qs_vm *vm, Op op, qs_value base, const Subscript *s, qs_value v) {
     qs_value old, new;
     if (base.kind == QS_ARRAY && s->n == 1 && qval_is_colon(s->at[0])) return qarith_update(vm, op, base, v);
+    if (updates_as_array(op, base, v)) return update_block(vm, op, qval_array(base), s, v);
     TRY(qidx_get(vm, base, s, &old));
     TRY(qarith_binary_reuse(vm, op, old, v, ARITH_OWNS_A, &new));
     qs_status status = qidx_set(vm, base, s, new);

@@ -177,6 +177,14 @@ qs_dtype qoperand_meet(qs_vm *vm, int n, const qs_value *v) {
     return d;
 }
 
+bool qoperand_is_exact(Op op, qs_dtype d, qs_value b) {
+    qs_dtype other = b.kind == QS_ARRAY ? array_dtype(b) : b.kind == QS_NUM ? QS_F64 : QS_I64;
+    if (op_plans[op].cls != CLASS_ARITH || (d != QS_I64 && d != QS_U64) || b.kind == QS_COMPLEX) return false;
+    if (b.kind == QS_INT && (d == QS_I64 || b.u.i >= 0)) return false;
+    if (b.kind == QS_BOOL || qdtype_is_complex(other)) return false;
+    return qdtype_is_real(other) || qdtype_mixes_signs(d, other);
+}
+
 qs_dtype qoperand_compute(qs_dtype d) {
     if (qdtype_is_short(d)) return QS_F32;
     return d < QS_I32 ? QS_I32 : d;
@@ -224,7 +232,7 @@ static qs_status plan_bits(qs_vm *vm, Op op, qs_value a, qs_value b, Plan *p) {
 
 qs_status qoperand_plan(qs_vm *vm, Op op, qs_value a, qs_value b, Plan *p) {
     OpClass cls = op_plans[op].cls;
-    p->loop = op_plans[op].loop;
+    p->loop = op_plans[op].loop, p->exact = false;
     p->signs = cls == CLASS_ORDER && qdtype_mixes_signs(array_dtype(a), array_dtype(b));
     bool arrays = a.kind == QS_ARRAY && b.kind == QS_ARRAY;
     if (arrays && kelem_is_mask(kelem_operator(op), array_dtype(a), array_dtype(b))) {

@@ -41,6 +41,7 @@ typedef struct {
     LoopOp loop;
     qs_dtype compute, gives, out; /* input type of the loop, its output type, type of the result array */
     bool signs;                   /* comparison of uint64 with a signed type (qdtype_mixes_signs) */
+    bool exact;                   /* an update of 64-bit integers by another type (run_exact) */
     Extents shape;
 } Plan;
 
@@ -65,6 +66,8 @@ qs_status qoperand_number(qs_vm *vm, enum Op op, qs_dtype d, bool keeps, qs_valu
  * This is an error; for a comparison (`order`) the type is float64. */
 qs_status qoperand_int(qs_vm *vm, const char *what, bool order, qs_dtype d, qs_value number, qs_dtype *out);
 qs_dtype qoperand_compute(qs_dtype d);
+/* Returns whether b op= updates 64-bit integers of type d such that integral elements of b must not be rounded. */
+bool qoperand_is_exact(enum Op op, qs_dtype d, qs_value b);
 qs_status qoperand_plan(qs_vm *vm, enum Op op, qs_value a, qs_value b, Plan *p); /* sets all members except the shape */
 /* Programs without integer types store integers in floats.  For bitwise operators, replaces an array *x (owned) of
  * floats by one of int64; a fraction is an error.  *back must be QS_B1 at first and receives the float type of the

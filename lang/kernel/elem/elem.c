@@ -399,6 +399,37 @@ KRef kelem_holds(KBuild b, qs_dtype to, KRef x, qs_dtype d, double least, double
     return holds;
 }
 
+/* Generates x op y of unsigned integers, where `size` is the absolute value of y and `below` tells its sign. */
+static KRef update_unsigned(KBuild b, Elem e, KRef x, KRef size, KRef below) {
+    KRef up = kelem_real(b, e, QS_U64, (KRef[]){x, size}).re, down = b.num(b.ud, QS_U64, 0);
+    if (e != EL_mul) down = kelem_real(b, e == EL_add ? EL_sub : EL_add, QS_U64, (KRef[]){x, size}).re;
+    return select_op(&b, below, down, up);
+}
+
+static KRef update_by_int(KBuild b, Elem e, qs_dtype d, KRef x, KRef y, qs_dtype of_y) {
+    if (d == QS_I64 && of_y == QS_U64) { /* a conversion saturates, so the highest bit is moved on its own */
+        KRef half = b.num(b.ud, QS_U64, 0x1p63), high = op(&b, K_LE, half, y);
+        KRef low = cast_op(b, select_op(&b, high, op(&b, K_SUB, y, half), y), QS_I64);
+        y = op(&b, K_ADD, low, select_op(&b, high, b.num(b.ud, QS_I64, -0x1p63), b.num(b.ud, QS_I64, 0)));
+    }
+    if (d == QS_I64 || !qdtype_mixes_signs(d, of_y)) return kelem_real(b, e, d, (KRef[]){x, cast_op(b, y, d)}).re;
+    y = cast_op(b, y, QS_I64);
+    KRef below = op(&b, K_LT, y, b.num(b.ud, QS_I64, 0)), one = b.num(b.ud, QS_U64, 1);
+    KRef size = cast_op(b, select_op(&b, below, op(&b, K_NOT, y, 0), y), QS_U64);
+    return update_unsigned(b, e, x, select_op(&b, below, op(&b, K_ADD, size, one), size), below);
+}
+
+KRef kelem_update(KBuild b, Elem e, qs_dtype d, KRef x, KRef y, qs_dtype of_y) {
+    if (!qdtype_is_real(of_y)) return update_by_int(b, e, d, x, y, of_y);
+    if (of_y != QS_F64) y = cast_op(b, y, QS_F64);
+    KRef real = cast_op(b, kelem_real(b, e, QS_F64, (KRef[]){cast_op(b, x, QS_F64), y}).re, d), size = y, integer;
+    if (d == QS_U64) {
+        size = op(&b, K_ABS, y, 0);
+        integer = update_unsigned(b, e, x, cast_op(b, size, d), op(&b, K_LT, y, b.num(b.ud, QS_F64, 0)));
+    } else integer = kelem_real(b, e, d, (KRef[]){x, cast_op(b, y, d)}).re;
+    return select_op(&b, kelem_holds(b, d, size, QS_F64, -INFINITY, INFINITY), integer, real);
+}
+
 static KPair multiply_pairs(KBuild b, qs_dtype d, bool is_complex, KPair x, KPair y) {
     if (is_complex) return kelem_complex(b, EL_mul, d, (KPair[]){x, y});
     return kelem_real(b, EL_mul, d, (KRef[]){x.re, y.re});

@@ -67,6 +67,11 @@ static inline KRef kelem_has_bits(KBuild b, KRef x, qs_dtype d) {
     return kelem_holds(b, QS_I64, x, d, -INFINITY, INFINITY);
 }
 
+/* Generates x op= y for elements x of the 64-bit integer type d and y of another type: EL_add, EL_sub or EL_mul.  An
+ * integral y that has 64 bits is used as an integer, and the result wraps.  Any other y is computed in float64, and the
+ * result saturates. */
+KRef kelem_update(KBuild b, Elem e, qs_dtype d, KRef x, KRef y, qs_dtype of_y);
+
 /* Generates x to a constant power as host arrays compute it: products, or a root for 0.5.  Returns false for other
  * powers: then EL_pow is used. */
 bool kelem_power(KBuild b, qs_dtype d, KPair x, double n, KPair *out);

@@ -43,3 +43,9 @@ attempt(() -> union("a", [1]))
 attempt(() -> intersect([1], {2}))
 attempt(() -> setdiff([1j], [2]))
 attempt(() -> ismember("a", [1]))
+[c, i, j] = union([5,3,3,1], [9,1,2,9])
+print c, i, j
+[c, i, j] = setxor([5,3,3,1], [9,1,2,9])
+print c, i, j
+[c, i, j] = union(names, {"kiwi", "fig"})
+print c, i, j

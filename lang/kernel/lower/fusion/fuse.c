@@ -546,6 +546,8 @@ static bool build_masked(Fuse *z, FuseKernel *out) {
     if (kexpr_lower(&z->walk, z->e->mask, &mask) != QS_OK || !mask.ref || !mask.array || mask.dtype != QS_B1)
         return false;
     v = lower_root(z);
+    if (v.ref && z->e->updates && keeps_digits(old) && (!v.array || v.dtype != old.dtype))
+        v = decline(z, "this masked assignment updates 64-bit integers by numbers of another type");
     if (v.ref && z->e->updates) v = apply_binary(z, (Op)z->e->op, old, v);
     if (v.ref) v = convert_assigned(z, old.dtype, v);
     if (!v.ref) return false;

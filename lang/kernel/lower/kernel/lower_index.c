@@ -783,7 +783,7 @@ static qs_status plain_update(Lower *L, const Access *a, KRef *at, Num n, Op op)
     Num old, sum;
     memcpy(copy, at, sizeof copy);
     old = load_one(L, a, copy);
-    TRY(klnum_binary(L, op, old, n, &sum));
+    if (!klnum_update(L, op, old, n, &sum)) TRY(klnum_binary(L, op, old, n, &sum));
     return store_one(L, a, at, sum);
 }
 

@@ -230,7 +230,9 @@ Num klnum_strong(KRef ref, qs_dtype d);
 Num klnum_from_weak(Lower *L, Weak *w);
 Num klnum_literal(Lower *L, double v, bool integral);
 static inline bool klnum_is_weak(Num n) { return n.re.weak != NULL; }
-bool klnum_known(Lower *L, Num n, double *v);  /* a constant */
+bool klnum_known(Lower *L, Num n, double *v); /* a constant */
+/* Lowers old op= n for a 64-bit integer of memory (kelem_update); false: the operator or the types are others. */
+bool klnum_update(Lower *L, enum Op op, Num old, Num n, Num *out);
 bool klnum_is_integral(Num n);                 /* an int, or a weak number without a fraction */
 qs_dtype klnum_join(Lower *L, Num a, Num b);   /* the result dtype of an operation on both */
 qs_dtype klnum_choice(Lower *L, Num a, Num b); /* the dtype of a choice between them */

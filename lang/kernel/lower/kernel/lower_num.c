@@ -403,6 +403,17 @@ static Num apply_arith(Lower *L, Elem e, WeakOp weak, Num a, Num b) {
     return apply_row(L, e, (Num[]){a, b}, exact ? QS_I64 : arith_dtype(L, e, a, b));
 }
 
+bool klnum_update(Lower *L, Op op, Num old, Num n, Num *out) {
+    Elem e = kelem_operator(op);
+    qs_dtype d = klnum_is_weak(n) ? klnum_weak_dtype(L, n.re.weak) : n.dtype;
+    if (klnum_is_weak(old) || (old.dtype != QS_I64 && old.dtype != QS_U64) || L->indexing) return false;
+    if ((e != EL_add && e != EL_sub && e != EL_mul) || qdtype_is_complex(d) || d == QS_B1 || d == old.dtype)
+        return false;
+    KRef x = klnum_ref(L, n, klnum_is_weak(n) && klnum_is_integral(n) ? QS_I64 : d);
+    KRef r = kelem_update(kbuild_rows(&L->walk), e, old.dtype, old.re.ref, x, (qs_dtype)L->f->ins[x].dtype);
+    return *out = klnum_strong(r, old.dtype), true;
+}
+
 static qs_status apply_compare(Lower *L, Op op, Num a, Num b, Num *out) {
     Elem e = kelem_operator(op);
     qs_dtype d = klnum_join(L, a, b);

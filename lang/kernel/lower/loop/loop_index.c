@@ -2,6 +2,7 @@
  *
  * x[p] with a vector p is the element at that position; x[i,:] and other slices of few elements are vectors, those of
  * many elements, or of a number that only the running code knows, are rows (loop_row.c). */
+#include "lang/kernel/elem/elem_build.h"
 #include "lang/kernel/lower/loop/loop_internal.h"
 #include "lang/syntax/fold.h"
 
@@ -640,6 +641,23 @@ static SumKind sum_kind(Loops *L, const Access *a, Op op, Number v) {
     return least >= 0 ? SUM_UP : most <= 0 ? SUM_DOWN : SUM_NOT;
 }
 
+/* Updates an element of 64-bit integers as a whole array is updated: it wraps, and keeps all digits. */
+static Number update_int64(Loops *L, Op op, Number old, Number v) {
+    KBuild b = kbuild_rows(&L->walk);
+    Elem e = kelem_operator(op);
+    KRef integral = kloop_as_int(L, v);
+    if (integral) return kloop_wide(L, kelem_real(b, e, QS_I64, (KRef[]){old.v, integral}).re);
+    KRef r = kelem_update(b, e, QS_I64, old.v, kloop_real(L, v), QS_F64);
+    if (!v.is_int) return kloop_wide(L, r);
+    KRef exact = kelem_real(b, e, QS_I64, (KRef[]){old.v, v.twin}).re;
+    return kloop_wide(L, kbuild_pure(&L->walk, (KMake){K_SELECT, .a = v.is_int, .b = exact, .c = r}));
+}
+
+static bool is_int64_update(const Access *a, Op op, Number v) {
+    bool arithmetic = op == OP_ADD || op == OP_SUB || op == OP_MUL || op == OP_PWMUL;
+    return arithmetic && dtype_of(a) == QS_I64 && v.kind != LOOP_COMPLEX;
+}
+
 qs_status kloop_update(Walk *w, Node *target, Op op, Node *value) {
     Loops *L = (Loops *)w;
     Access a;
@@ -664,6 +682,7 @@ qs_status kloop_update(Walk *w, Node *target, Op op, Node *value) {
     if (summed && !sum) return kloop_decline(L, L->pos, "more than sums of %s", shown_name(&a));
     if (summed) return add_to_copy(L, &a, at, op, v.num);
     old.num = load_element(L, &a, at, sum);
+    if (is_int64_update(&a, op, v.num)) return store_element(L, &a, at, update_int64(L, op, old.num, v.num), sum);
     TRY(kloop_operator(L, op, &old, &v, &result));
     return store_element(L, &a, at, result.num, sum);
 }
