@@ -780,7 +780,85 @@ class Rows:
         return lines + ["end", f"{self.name}()"]
 
 
+class Integers:
+    """Numbers that are integral most of the time: remainders, rounded quotients, products that pass 2^53, zeros with a
+    sign, fractions; they are indices and stored in arrays, too."""
+    STARTS = ["0", "1", "7", "27", "-3", "97", "12345", "int(0)", "int(5)", "int(-9)"]
+    ODD_STARTS = ["2^52", "2^53 - 1", "-0.0", "0.5", "1e300", "inf", "nan_", "2^60", "int(2)^60", "2>1"]
+
+    def __init__(self, rng, name):
+        self.r, self.name = rng, name
+        self.n = rng.choice([1, 4, 9, 30, 60])
+
+    def start(self):
+        return self.r.choice(self.ODD_STARTS if self.r.random() < 0.15 else self.STARTS)
+
+    def factor(self):
+        return self.r.choice(["2", "3", "10", "8", "7", "1000", "y", "z", "i", "n", "int(4)", "-5", "0", "2.5", "64"])
+
+    def value(self, d=0):
+        r, v = self.r, self.r.choice("xyzsi")
+        if d > 1: return r.choice([v, v, "1", "3", "a[i]", "11"])
+        e = lambda: self.value(d + 1)
+        return r.choice([lambda: v, lambda: f"{v} + {e()}", lambda: f"({e()} - {e()})", lambda: f"{self.factor()}*{v}",
+                         lambda: f"{v}*({e()})", lambda: f"3*{v} + 1", lambda: f"floor(({e()})/{self.factor()})",
+                         lambda: f"mod({e()}, {self.factor()})", lambda: f"int(({e()})/{self.factor()})",
+                         lambda: f"trunc(({e()})/{self.factor()})", lambda: f"min({e()}, {e()})",
+                         lambda: f"max({e()}, {e()})", lambda: f"(mod({v},2) == 0 ? {v}/2 : 3*{v} + 1)",
+                         lambda: f"({v} - mod({v},10))/10", lambda: f"abs({e()})", lambda: f"a[mod({v},{self.n})]",
+                         lambda: f"({v} + {e()})/2", lambda: f"floor({v})", lambda: f"and({v}, 255)"])()
+
+    def statements(self, depth, pad):
+        r, v, out = self.r, self.r.choice("xyzs"), []
+        for _ in range(r.randint(1, 3)):
+            k, v = r.random(), r.choice("xyzs")
+            if k < 0.35: out.append(f"{v} = {self.value()}")
+            elif k < 0.50: out.append(f"{v} {r.choice(['+=', '-=', '*='])} {self.value(1)}")
+            elif k < 0.58: out.append(f"{v} = -{r.choice('xyzs')}")
+            elif k < 0.68:
+                out += [f"if mod({v},{r.choice('23')}) == 0", f"  {v} = {v}/{r.choice('23')}", "else",
+                        f"  {v} = {self.value(1)}", "end"]
+            elif k < 0.76: out.append(f"a[mod({self.value(1)}, {self.n})] {r.choice(['=', '+='])} {self.value(1)}")
+            elif k < 0.80: out.append(f"a[{v}] = {self.value(1)}")
+            elif k < 0.86 and depth: out.append(f"{v} = {r.choice(['digits', 'halve'])}({self.value(1)})")
+            elif depth < 2:
+                w = f"w{depth}"
+                test = r.choice([f"{v} > 0", f"{v} != 1", f"{v} < {self.value(1)}", f"{v} != 0", "mod(s,7) != 3"])
+                out += [f"{w} = 0", f"while {test} && {w} < {r.choice([3, 12])}", f"  {w} += 1",
+                        *self.statements(depth + 1, "  ")]
+                if r.random() < 0.5: out.append(f"  {v} = {r.choice([f'floor({v}/10)', f'mod({v},97)', f'3*{v} + 1'])}")
+                out.append("end")
+        return [pad + line for line in out]
+
+    def text(self):
+        r = self.r
+        array = r.choice(["int(zeros(n))", "zeros(n)", "uint8(zeros(n))", "int64(zeros(n))", "float64(zeros(n))"])
+        declared = lambda: r.choice(["", "", "", "", " : int64", " : scalar"])
+        lines = [f"function [] = {self.name}()", f"  n = {self.n}", f"  a = {array}", "  w0 = 0", "  w1 = 0"]
+        for v in "xyzs": lines.append(f"  {v}{declared()} = {self.start()}")
+        lines += ["  for t_ = 1..2", "  try", f"    for i = {r.choice(['0..n-1', '0..n-1', 'n-1..-1..0', '1..n'])}"]
+        lines += [*self.statements(0, "      "), "    end", "  catch e_", '    print "caught: ", e_', "  end", "  end"]
+        for v in "xyzs": lines.append(f"  printf(\"{v} %.17g %.17g\\n\", {v}, 1/{v})")
+        return lines + ['  show_all("a", a)', "end", f"{self.name}()"]
+
+
 HEAD = """nan_ = 0/0
+function s = digits(k)
+  s = 0
+  w = 0
+  while k > 0 && w < 20
+    s += mod(k, 10)
+    k = floor(k/10)
+    w += 1
+  end
+end
+function k = halve(k)
+  w = 0
+  while mod(k, 2) == 0 && w < 70
+    k = k/2
+    w += 1
+  end
+end
 type thing : mutable class
   x : scalar
   k
@@ -811,6 +889,7 @@ def program(seed):
     for k in range(6): lines += Case(rng, f"c{k}").text()
     for k in range(3): lines += Nest(rng, f"nest{k}").text()
     for k in range(3): lines += Rows(rng, f"rows{k}").text()
+    for k in range(6): lines += Integers(rng, f"ints{k}").text()
     return "\n".join(lines) + "\n"
 
 

@@ -175,9 +175,16 @@ static void set_chunks(Call *c) {
     c->nchunks = iterations / c->chunk + (iterations % c->chunk > 0);
 }
 
+/* Whether the assumptions of a version are likely to hold.  Derivatives are those of the exact version. */
+static bool may_speculate(const Call *c) {
+    enum { FAILURES = 3 };
+    return !c->v->code.speculates || (c->v->ndeoptimized < FAILURES && !qloop_is_recorded(c));
+}
+
 static LoopVersion choose_version(Call *c, Launch *l) {
     const LoopResult *code = &c->v->code;
     set_chunks(c);
+    if (!may_speculate(c)) return EXACT;
     if (c->steps < worth_guarding && qvm(c->vm)->loop_least > 1 && !qloop_is_demanded(c->region)) return EXACT;
     if ((!code->parallel.func && !code->quick.func) || !guard_holds(c)) return EXACT;
     /* sums of chunks are combined outside the launch, so a tape records the serial version */
@@ -225,11 +232,25 @@ static void note_abort(Call *c) {
     code->exact.func = NULL, code->why_pos = c->region->loop->pos, code->src = NULL, c->v->reported = false;
 }
 
+/* Runs a version whose stores may be taken back.  *again: an assumption has failed, or the copies take too long. */
+static qs_status speculate(Call *c, LoopVersion which, const Launch *l, bool *again) {
+    *again = true;
+    if (!qloop_keep(c, which)) return QS_OK;
+    c->reals[c->v->code.deoptimized] = 0;
+    qs_status s = load_and_run(c, which, l, again);
+    return qundo_free(c->vm, &c->undo), s;
+}
+
 static qs_status run_in_order(Call *c, LoopVersion which, bool *ran) {
     static const Launch serially = {.rank = 1, .domain = {1}, .block = {1}};
     bool again;
     if (may_stop_halfway(c, which)) return QS_OK;
-    if (!qloop_keep(c)) {
+    if (qloop_speculates(c, which)) {
+        qs_status s = speculate(c, which, &serially, &again);
+        if (s != QS_OK || !again) return *ran = s == QS_OK && c->v->code.exact.func, s;
+        which = EXACT;
+    }
+    if (!qloop_keep(c, which)) {
         qloop_because(c, "copies of the arrays that it writes, in case a call fails, take longer than the loop");
         return qloop_in_order(c);
     }
@@ -248,7 +269,7 @@ static qs_status choose_and_run(Call *c, bool *ran) {
     LoopVersion which = choose_version(c, &l);
     qs_status s = qloop_in_order(c);
     if (s == QS_OK && qloop_processor(c->vm)) {
-        if (which == PARALLEL) s = load_and_run(c, which, &l, &again);
+        if (which == PARALLEL) s = (qloop_speculates(c, which) ? speculate : load_and_run)(c, which, &l, &again);
         if (s == QS_OK && (which != PARALLEL || again)) s = run_in_order(c, again ? EXACT : which, ran);
         else *ran = s == QS_OK && c->v->code.exact.func;
     }

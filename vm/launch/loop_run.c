@@ -326,11 +326,11 @@ static qs_status emit_warnings(Call *c) {
  * compiled loop with a call takes, so that copies at most double the time of the loop. */
 static const double short_copy = 1e4, copy_per_iteration = 20;
 
-bool qloop_keep(Call *c) {
-    const LoopCode *code = &c->v->code.exact;
+bool qloop_keep(Call *c, LoopVersion which) {
+    const LoopCode *code = qloop_code(c->v, which);
     double cost = 0, most = short_copy + (isfinite(c->iterations) ? copy_per_iteration * c->iterations : 0);
     c->undo.n = 0;
-    if (c->v->code.aborted < 0) return true;
+    if (c->v->code.aborted < 0 && !qloop_speculates(c, which)) return true;
     for (int i = 0; i < code->func->nparams; i++) {
         Array *a = code->func->params[i].written ? qloop_array(c, &code->binds[i]) : NULL;
         if (!a) continue;
@@ -344,9 +344,18 @@ bool qloop_keep(Call *c) {
 
 bool qloop_was_aborted(const Call *c) { return c->v->code.aborted >= 0 && c->reals[c->v->code.aborted] != 0; }
 
+static bool was_deoptimized(const Call *c, LoopVersion which) {
+    if (!qloop_speculates(c, which)) return false;
+    return which == PARALLEL ? c->run.fault.message != 0 : c->reals[c->v->code.deoptimized] != 0;
+}
+
 static qs_status finish_run(Call *c, bool *again) {
     LoopVersion which = (LoopVersion)c->run.which;
     bool failed = c->run.fault.message, chunked = which == PARALLEL && c->v->code.chunked;
+    if (was_deoptimized(c, which)) {
+        c->v->ndeoptimized++, *again = true;
+        return qrecord_drop(&c->run), qundo_take_back(c->vm, &c->undo);
+    }
     if (qloop_was_aborted(c)) return *again = false, qundo_take_back(c->vm, &c->undo);
     *again = which == PARALLEL && (failed || (chunked && !qloop_reduce(c)));
     if (*again) return qrecord_drop(&c->run), QS_OK; /* nothing was changed */

@@ -25,7 +25,8 @@ typedef struct { /* a loop, compiled for one specialization key */
     bool reported;   /* --explain has reported the result */
     /* 1 + source position of the reason for serial execution that --explain reported last; UINT32_MAX: it has none */
     uint32_t reported_order;
-    int naborted; /* runs that a called function has ended */
+    int naborted;     /* runs that a called function has ended */
+    int ndeoptimized; /* runs of a speculative version that a failed assumption has ended */
 } LoopSpec;
 
 typedef struct {
@@ -114,10 +115,15 @@ bool qloop_vectors_apart(const Call *c); /* arrays that are read only at the sta
 bool qloop_sums_are_short(const Call *c);
 bool qloop_objects_apart(const Call *c);
 qs_status qloop_guard(Call *c); /* evaluates the guard; c->ints then contains its result */
-/* Keeps the arrays that a loop with calls writes; false: the copies take too long for so few iterations. */
-bool qloop_keep(Call *c);
+/* Keeps the arrays that a version writes whose stores may be taken back; false: the copies take too long for so few
+ * iterations. */
+bool qloop_keep(Call *c, LoopVersion which);
 /* Whether a function that the loop calls has failed; then nothing was changed, and the interpreter runs the loop. */
 bool qloop_was_aborted(const Call *c);
+/* Whether the version makes assumptions that may fail; then its stores are taken back, and the exact version runs. */
+static inline bool qloop_speculates(const Call *c, LoopVersion which) {
+    return which != EXACT && c->v->code.speculates;
+}
 /* Returns how many frames the interpreter could still open in f, if the function there has `regs` registers. */
 int64_t qloop_frames_left(qs_vm *vm, const Frame *f, const Device *d, int64_t regs);
 /* d NULL: the device for parallel work.  *again: nothing was changed, and the exact version must run instead. */

@@ -1,5 +1,6 @@
 /* undo.c -- see undo.h.  A function that calls itself, or a loop that calls one, may fail at any depth; then its stores
- * are taken back, and the interpreter runs it, which reports the error in its place. */
+ * are taken back, and the interpreter runs it, which reports the error in its place.  A speculative version of a loop
+ * may fail, too; then the exact version runs. */
 #include "vm/launch/undo.h"
 #include "vm/array/array.h"
 

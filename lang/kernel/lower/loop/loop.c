@@ -105,7 +105,7 @@ static void begin_pass(Loops *L, Arena *scratch) {
     L->in = L->root, L->exits = NULL, L->returned = 0;
     if (L->callees) kfunction_begin_pass(L);
     L->nlevels = L->versions = L->others = 0;
-    L->nfaults = L->nchecks = L->nwide = L->cap_ranges = L->ntouches = L->loose = 0;
+    L->nfaults = L->nchecks = L->nwide = L->cap_ranges = L->ntouches = L->loose = L->assumed = 0;
     L->waits = L->reorders = false;
     if (L->mode == MODE_EXACT) L->out->nsummed = 0;
     declare_all(L, L->root);
@@ -127,7 +127,7 @@ static void store_result(Loops *L, LoopBindKind where, int slot, KRef v) {
     kbuild_emit(&L->walk, (KMake){K_STORE, .a = kloop_i64(L, slot), .b = v, .imm = param});
 }
 
-static LoopOut *out_of(Loops *L, const Sym *sym) {
+static LoopOut *out_of(const Loops *L, const Sym *sym) {
     LoopResult *r = L->out;
     for (int i = 0; i < r->nouts; i++)
         if (r->outs[i].sym == sym) return &r->outs[i];
@@ -156,6 +156,7 @@ static void assign_slots(Loops *L) {
     }
     r->returned = has_return(L->job->loop) ? r->nreals++ : -1;
     r->aborted = L->callees ? r->nreals++ : -1;
+    r->deoptimized = L->wants_integers && !L->callees ? r->nreals++ : -1;
     r->drawn = L->random ? r->nints++ : -1;
 }
 
@@ -184,7 +185,7 @@ static void put_variable(Loops *L, const Var *v, const LoopOut *o) {
                      v->f64 ? kloop_cast(L, kbuild_get(&L->walk, v->f64), QS_F64) : kloop_f64(L, 0));
         return;
     }
-    KRef x = kbuild_get(&L->walk, v->v);
+    KRef x = v->v ? kbuild_get(&L->walk, v->v) : kloop_cast(L, kbuild_get(&L->walk, v->twin), QS_F64);
     if (v->kind == LOOP_INT) store_result(L, LOOP_INTS, slot, x);
     else store_result(L, LOOP_REALS, slot, kloop_cast(L, x, QS_F64));
     if (v->kind == LOOP_COMPLEX) store_result(L, LOOP_REALS, slot + 1, kbuild_get(&L->walk, v->im));
@@ -204,9 +205,9 @@ static void store_variables(Loops *L) {
     }
     if (L->drawn) store_result(L, LOOP_INTS, L->out->drawn, kbuild_get(&L->walk, L->drawn));
     if (L->returned) store_result(L, LOOP_REALS, L->out->returned, kbuild_get(&L->walk, L->returned));
-    if (L->callees) {
+    if (L->callees || (L->assumed && L->mode != MODE_PARALLEL)) {
         KRef ended = kloop_op(L, K_EQ, kbuild_get(&L->walk, L->fault), kbuild_int(&L->walk, QS_I32, -1));
-        store_result(L, LOOP_REALS, L->out->aborted, kloop_cast(L, ended, QS_F64));
+        store_result(L, LOOP_REALS, L->callees ? L->out->aborted : L->out->deoptimized, kloop_cast(L, ended, QS_F64));
     }
 }
 
@@ -312,7 +313,7 @@ static qs_status keep_version(Walk *w, void *ud) {
         L->axes = 0;
         (void)kloop_decline(L, L->job->loop->pos, "it calls a function that calls itself");
     }
-    if (L->loose && L->mode == MODE_PARALLEL && !L->chunked)
+    if (L->loose > L->assumed && L->mode == MODE_PARALLEL && !L->chunked)
         return kloop_decline(L, L->loose_pos, "a test here depends on values");
     TRY(keep_code(L, v->arena, v->out));
     return v->guard ? kloop_guard(L, v->arena, v->guard) : QS_OK;
@@ -333,10 +334,51 @@ static qs_status compile_version(Loops *L, Mode mode, Arena *arena, LoopCode *ou
     return done ? QS_OK : kloop_decline(L, L->job->loop->pos, "the types of its variables");
 }
 
+/* Whether all variables have the types of the exact version, with which the VM reads the results. */
+static bool types_agree(const Loops *L) {
+    for (int i = 0; i < L->root->nvars; i++) {
+        const LoopOut *o = out_of(L, L->root->vars[i].sym);
+        if (o && o->kind != L->root->vars[i].kind) return false;
+    }
+    return true;
+}
+
 static int nest_of(const Node *n) {
     int depth = 0;
     for (; n && n->kind == N_FOR; n = n->u.loop.body.n == 1 ? n->u.loop.body.at[0] : NULL) depth += n->u.loop.nvars;
     return depth < QS_MAX_RANK ? depth : QS_MAX_RANK;
+}
+
+/* Compiles the version that runs if the guard holds: a parallel one if possible.  Returns whether there is one. */
+static bool compile_guarded(Loops *L, Arena *arena, bool quick) {
+    LoopResult *r = L->out;
+    for (; L->axes > 0; L->axes--) {
+        r->depth = L->axes, r->chunked = L->chunked;
+        if (compile_version(L, MODE_PARALLEL, arena, &r->parallel, &r->guard) == QS_OK) return true;
+    }
+    r->parallel.func = NULL;
+    if (!quick || compile_version(L, MODE_QUICK, arena, &r->quick, &r->guard) != QS_OK) r->quick.func = NULL;
+    return r->quick.func;
+}
+
+/* The same for a version that assumes that variables are integral; false: it would assume nothing. */
+static bool compile_speculative(Loops *L, Arena *arena) {
+    int axes = L->axes;
+    bool chunked = L->chunked;
+    LoopResult *r = L->out;
+    char why[LOOP_WHY];
+    memcpy(why, r->why, sizeof why);
+    uint32_t pos = r->why_pos;
+    const Source *src = r->src;
+    L->speculates = true;
+    kloop_forget_bounds(L);
+    r->speculates = compile_guarded(L, arena, true) && L->assumed && types_agree(L);
+    if (r->speculates) return true;
+    r->parallel.func = r->quick.func = NULL, r->quick_apart = false;
+    L->speculates = false, L->axes = axes, L->chunked = chunked;
+    kloop_forget_bounds(L);
+    memcpy(r->why, why, sizeof why);
+    return r->why_pos = pos, r->src = src, false;
 }
 
 static void compile_versions(Loops *L, Arena *arena) {
@@ -349,12 +391,8 @@ static void compile_versions(Loops *L, Arena *arena) {
         return;
     }
     bool saves = L->nchecks > 0 && !L->callees;
-    for (; L->axes > 0; L->axes--) {
-        r->depth = L->axes, r->chunked = L->chunked;
-        if (compile_version(L, MODE_PARALLEL, arena, &r->parallel, &r->guard) == QS_OK) return;
-    }
-    r->parallel.func = NULL;
-    if (saves && compile_version(L, MODE_QUICK, arena, &r->quick, &r->guard) != QS_OK) r->quick.func = NULL;
+    if (r->deoptimized >= 0 && compile_speculative(L, arena)) return;
+    (void)compile_guarded(L, arena, saves);
 }
 
 qs_status kloop_lower(Ctx *c, Arena *arena, const LoopJob *job, LoopResult *out) {

@@ -35,6 +35,7 @@
  *     loop_vector.c      short vectors                     loop_guard.c       index bounds implied by conditions
  *     loop_mixed.c       values of several types           loop_function.c    functions that call themselves
  *     loop_row.c         slices of unknown length          loop_while.c       `while` as a counted loop
+ *     loop_integer.c     numbers assumed to be integral
  *
  * One loop is compiled to up to four functions:
  *
@@ -42,7 +43,10 @@
  *     quick      the same without the tests that `guard` makes once for all iterations; NULL: nothing to save
  *     parallel   one position per iteration of the outer `depth` loops; or, if iterations share sums, one position per
  *                chunk of iterations of the outermost loop, with its own sums, which the VM adds up; NULL: see `why`
- *     guard      evaluated before each run: may quick or parallel be used, and the trip counts of inner loops */
+ *     guard      evaluated before each run: may quick or parallel be used, and the trip counts of inner loops
+ *
+ * If an integer operation needs a variable without known bounds, quick and parallel assume that it is integral
+ * (loop_integer.c).  When an assumption fails, what they have stored is taken back, and exact runs. */
 #ifndef LANG_LOOP_H
 #define LANG_LOOP_H
 #include "lang/kernel/ir/kfunc.h"
@@ -228,6 +232,8 @@ typedef struct {
     /* reals[returned] is 1 + the position of the `return` that left the loop, or 0; -1: the loop has no `return` */
     int returned;
     int aborted;                    /* reals[aborted] is 1 if a called function failed; -1: it calls none */
+    bool speculates;                /* quick and parallel assume that variables are integral */
+    int deoptimized;                /* reals[deoptimized] is 1 if an assumption of quick failed; -1: it has none */
     int drawn;                      /* ints[drawn] is the number of random blocks drawn; -1: the loop draws none */
     int64_t draws;                  /* random blocks drawn in an iteration of the parallel version */
     bool apart;                     /* all versions need arrays that do not overlap those that are written */

@@ -49,6 +49,8 @@ static bool whole_row(Loops *L, Elem e, const Number *a, Number *out) {
 
 static qs_status apply_row(Loops *L, Elem e, const Number *a, Number *out) {
     ElemIntegers rule = (ElemIntegers)kelem_info[e].integers;
+    if (e == EL_floor && kloop_whole_quotient(L, true, *a, out)) return QS_OK;
+    if (rule == ELEM_ITSELF && a->kind == LOOP_NUM && a->guess) return *out = *a, QS_OK;
     if (rule == ELEM_ITSELF && (a->kind == LOOP_INT || kloop_twin(L, *a)))
         return *out = a->kind == LOOP_BOOL ? kloop_to_num(L, *a) : *a, QS_OK;
     if (kelem_info[e].real == ELEM_TRUTH) return *out = kloop_bool(real_row(L, e, a)), QS_OK;
@@ -81,15 +83,20 @@ static KRef quick_mod(Loops *L, const Number *a, KRef x, KRef y) {
 
 static qs_status mod_fn(Loops *L, int imm, const Number *a, Number *out) {
     (void)imm;
-    KRef x = kloop_twin(L, a[0]), y = kloop_twin(L, a[1]);
-    bool integral = x && y, positive = a[1].lo >= 1;
-    if (a[0].kind == LOOP_INT && a[1].kind == LOOP_INT) {
-        KRef r = kelem_real(kbuild_rows(&L->walk), EL_mod, QS_I64, (KRef[]){a[0].v, a[1].v}).re;
-        return *out = positive ? kloop_int(r, 0, a[1].hi - 1) : kloop_wide(L, r), QS_OK;
+    Number n = a[0], m = a[1];
+    bool ints = n.kind == LOOP_INT && m.kind == LOOP_INT, positive = kloop_expect_positive(L, &m);
+    double most = n.lo >= 0 ? fmin(n.hi, m.hi - 1) : m.hi - 1;
+    if (ints) {
+        KRef r = positive ? kloop_remainder(L, n.v, m.v)
+                          : kelem_real(kbuild_rows(&L->walk), EL_mod, QS_I64, (KRef[]){n.v, m.v}).re;
+        return *out = positive ? kloop_int(r, 0, most) : kloop_wide(L, r), QS_OK;
     }
-    if (!integral) return *out = kloop_num(real_mod(L, a)), QS_OK;
+    (void)kloop_expect_int(L, &n);
+    KRef x = kloop_twin(L, n), y = kloop_twin(L, m);
+    if (!x || !y) return *out = kloop_num(real_mod(L, a)), QS_OK;
     if (!positive) return *out = kloop_num(quick_mod(L, a, x, y)), QS_OK;
-    return *out = kloop_from_int(L, kloop_op(L, K_MOD, x, y), 0, a[1].hi - 1), QS_OK;
+    most = n.lo >= 0 ? fmin(n.hi, m.hi - 1) : m.hi - 1;
+    return *out = kloop_from_int(L, kloop_remainder(L, x, y), 0, most), QS_OK;
 }
 
 /* The integer whose bits are those of a; a number with a fraction is an error. */

@@ -32,14 +32,14 @@ static bool is_plain(const Node *n) {
 }
 
 typedef struct {
-    uint32_t nins, nfaults, loose, loose_pos;
+    uint32_t nins, nfaults, loose, loose_pos, assumed;
     bool *set;
 } Mark;
 
 static void *mark_code(Walk *w) {
     const Loops *L = (const Loops *)w;
     Mark *m = qarena_alloc(w->arena, sizeof *m);
-    *m = (Mark){w->f->nins, L->nfaults, L->loose, L->loose_pos, kstmt_save(w)};
+    *m = (Mark){w->f->nins, L->nfaults, L->loose, L->loose_pos, L->assumed, kstmt_save(w)};
     return m;
 }
 
@@ -49,7 +49,8 @@ static bool take_code_back(Walk *w, void *ud) {
     const Mark *m = ud;
     if (L->loose == m->loose) return false;
     kbuild_take_back(w, m->nins);
-    L->nfaults = m->nfaults, L->loose = m->loose, L->loose_pos = m->loose_pos;
+    kloop_forget_from(L, m->nins);
+    L->nfaults = m->nfaults, L->loose = m->loose, L->loose_pos = m->loose_pos, L->assumed = m->assumed;
     kstmt_restore(w, m->set);
     return true;
 }

@@ -181,6 +181,36 @@ bool kloop_is_number(Loops *L, KRef x) {
     return of.number;
 }
 
+/* -- remainders ---------------------------------------------------------------------------------------------------- */
+typedef struct {
+    KRef x, y;
+    bool divides;
+} OfMultiple;
+
+static bool is_remainder(const Loops *L, KRef r, KRef x, KRef y) {
+    const KIns *i = &L->f->ins[r];
+    double mask, k;
+    if (i->op == K_MOD) return i->a == x && i->b == y;
+    return i->op == K_AND && i->a == x && kir_is_const(L->f, i->b, &mask) && kir_is_const(L->f, y, &k) && mask == k - 1;
+}
+
+static void hear_remainder(Loops *L, void *ud, KOp op, KRef a, KRef b, bool holds) {
+    OfMultiple *of = ud;
+    double k;
+    if (L->f->ins[a].dtype != QS_I64 || (op != K_EQ && op != K_NE) || holds != (op == K_EQ)) return;
+    of->divides |= is_remainder(L, a, of->x, of->y) && kir_is_const(L->f, b, &k) && k == 0;
+    of->divides |= is_remainder(L, b, of->x, of->y) && kir_is_const(L->f, a, &k) && k == 0;
+}
+
+bool kloop_is_multiple(Loops *L, KRef x, KRef y) {
+    OfMultiple of = {.x = x, .y = y};
+    const KIns *i = &L->f->ins[x];
+    if (i->op == K_SUB && is_remainder(L, i->b, i->a, y)) return true;
+    if (i->op == K_MUL && (i->a == y || i->b == y)) return true;
+    visit_known_conditions(L, hear_remainder, &of);
+    return of.divides;
+}
+
 /* -- proofs -------------------------------------------------------------------------------------------------------- */
 /* Adds a proof; if there are too many, the longest is dropped. */
 static void keep_rest(Proof *out, const Rest *rest) {

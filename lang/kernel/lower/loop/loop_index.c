@@ -61,6 +61,7 @@ KRef kloop_extent(Loops *L, const Value *array, int axis) {
 /* -- indices ------------------------------------------------------------------------------------------------------- */
 static KRef whole_index(Loops *L, const Access *a, Number n, KRef *shown) {
     char text[160];
+    if (n.kind == LOOP_NUM) (void)kloop_expect_int(L, &n);
     KRef t = ksubscript_is_mapped(a->p.mode) ? kloop_twin(L, n) : kloop_as_int(L, n);
     if (t) return *shown = t;
     KRef x = kloop_real(L, n);

@@ -28,7 +28,15 @@ typedef struct {
     KRef is_int, is_bool; /* LOOP_MIXED: whether it is an int, a truth value; 0: it never is */
     bool integral;        /* LOOP_MIXED: `twin` is the value of every type, else only of an int, as are lo and hi */
     bool unsigned_zero; /* LOOP_NUM with a twin, integral LOOP_MIXED: v is not -0, so that it is the twin as float64 */
+    /* LOOP_NUM without a twin, in a speculative version: `guess` is the twin, within lo … hi, if `fits` holds (0: it
+     * always does); guess 0: there is none.  guess_unsigned: then v is not -0. */
+    KRef guess, fits;
+    bool guess_unsigned;
+    const struct Quotient *quotient; /* LOOP_NUM: its operands if it is a quotient; NULL: it is none */
 } Number;
+typedef struct Quotient {
+    Number over, under;
+} Quotient;
 
 typedef enum {
     WHAT_NOTHING,
@@ -69,10 +77,11 @@ typedef struct Var { /* a variable of the loop's function or an inlined one, or 
     uint8_t kind;       /* LOOP_UNSET: not known yet */
     bool fraction;      /* may hold a number without a twin */
     bool ints, truths;  /* LOOP_MIXED: it may be an int, a truth value */
-    bool signed_zero;   /* LOOP_MIXED: it may be -0 */
+    bool signed_zero;   /* LOOP_MIXED, and LOOP_NUM in a speculative version: it may be -0 */
     bool others;        /* LOOP_MIXED: the loop assigns it something else than ints */
     int grown;          /* number of times that its bounds were widened */
     bool counted;       /* changes in small steps, so its bounds are the widest that a twin allows */
+    bool demanded;      /* an integer operation needs its twin: speculative versions assume that it has one */
     int n, cols;        /* LOOP_VECTOR: number of elements and of columns, as in Value */
     bool shared;        /* LOOP_VECTOR: another variable may hold the same array */
     bool patched;       /* LOOP_VECTOR: the loop sets single elements */
@@ -91,7 +100,7 @@ typedef struct Var { /* a variable of the loop's function or an inlined one, or 
         extreme; /* REDUCE_LT or REDUCE_GT: `if e < s, s = e` is all that the loop does with it, whatever its type */
     bool live;   /* its value after the loop may be read */
     /* set anew in each pass */
-    KRef v, twin, im, *part, f64; /* LOCALs */
+    KRef v, twin, im, *part, f64; /* LOCALs; a LOOP_NUM without v is its twin */
     KRef is_int, is_bool;         /* LOCALs of a LOOP_MIXED, as in Number */
     KRef given;                   /* LOCAL: whether it has a value, if it had none when the loop began */
     KRef least, most;             /* LOCALs: smallest and largest magnitude of a product in a chunk */
@@ -165,6 +174,8 @@ typedef struct Loops {
     bool random;                      /* draws random numbers */
     int nest;                         /* number of outer loops that contain only the next one */
     bool no_vectors;                  /* slices are rows, however short they are */
+    bool wants_integers;              /* an integer operation lacks the twin of a variable */
+    bool speculates;                  /* the version assumes that demanded variables are integral (loop_integer.c) */
     int stored[LOOP_STORED], nstored; /* sources of arrays that the loop writes; more than fit: any array */
     /* set anew in each pass */
     bool waits;           /* some loop ends by a condition, which may never hold after a failed iteration */
@@ -187,6 +198,7 @@ typedef struct Loops {
     uint32_t *ranges; /* by instruction: 2 * number of the query of kloop_has_range that has looked at it, + 1 if so */
     uint32_t cap_ranges, range_query;
     uint32_t loose, loose_pos; /* number of tests that no guard can make, and position of the first */
+    uint32_t assumed;          /* number of these that are assumptions of a speculative version */
     Touch *touches;
     uint32_t ntouches, cap_touches;
     Invariants *fixed; /* values that no counter changes; loop_dependence.c makes it for the code that it looks at */
@@ -238,6 +250,8 @@ Value kloop_entry(Loops *L, const Var *v); /* its value when the loop begins */
 void kloop_declare(Loops *L, Var *v, const Value *init);
 Number kloop_held_number(Loops *L, const Var *v); /* the current value of a LOOP_MIXED */
 void kloop_enter_var(Loops *L, Var *v);           /* sets it to its value before the loop */
+void kloop_enter_bounds(Var *v);                  /* sets its bounds to those of that value */
+void kloop_forget_from(Loops *L, KRef from);      /* forgets values whose instructions are taken back */
 qs_status kloop_variable(Walk *w, const Sym *sym, uint32_t pos, Value *out, bool *found);
 qs_status kloop_outside(Walk *w, const Sym *sym, uint32_t pos, Value *out);
 bool kloop_is_builtin(const Value *fn,
@@ -319,6 +333,24 @@ qs_status kloop_settle(Loops *L, const Str *type, Number *n);  /* the same, with
 void kloop_note_cut(Loops *L, qs_dtype d, Number n);
 qs_status kloop_convert_to(Loops *L, qs_dtype d, Number *n); /* the same for scalar and int8 … int64 */
 Number kloop_to_num(Loops *L, Number a);                     /* scalar(a) */
+
+/* -- loop_integer.c ----------------------------------------------------------------------------------------------- */
+#define LOOP_EXACT_MOST 0x1.fffffffffffffp52 /* 2^53 - 1 */
+/* Ends a speculative version unless the condition holds; the exact version then runs. */
+void kloop_assume(Loops *L, KRef cond);
+/* An integer operation needs the twin of n.  A speculative version tests that the guess is right, and returns true.
+ * Any version notes the variables from which n is computed. */
+bool kloop_expect_int(Loops *L, Number *n);
+bool kloop_expect_positive(Loops *L, Number *n); /* the same for a twin that is at least 1 */
+/* Adds to *n what is known of it as the result of a op b: a guess, or that it is a quotient. */
+void kloop_guess_arith(Loops *L, KOp op, Number a, Number b, Number *n);
+bool kloop_has_unsigned_zero(KOp op, Number a, Number b); /* whether the integral result is certainly not -0 */
+void kloop_guess_negate(Loops *L, Number a, Number *n);
+void kloop_guess_choice(Loops *L, KRef c, Number a, Number b, Number *n);
+KRef kloop_remainder(Loops *L, KRef x, KRef y); /* x mod y, y > 0 */
+/* floor, or trunc if !down, of a quotient of integers */
+bool kloop_whole_quotient(Loops *L, bool down, Number a, Number *out);
+void kloop_forget_bounds(Loops *L); /* before the passes of a version that computes with other bounds */
 
 /* -- loop_mixed.c -------------------------------------------------------------------------------------------------- */
 bool kloop_may_be_int(Number a);
@@ -450,6 +482,8 @@ int kloop_sum_array(const Loops *L, int source); /* index of the array in LoopRe
 /* -- loop_guard.c -------------------------------------------------------------------------------------------------- */
 void kloop_prove(Loops *L, Check *check); /* fills in low and high */
 bool kloop_is_number(Loops *L, KRef x);   /* whether an enclosing condition implies that x is not NaN */
+/* whether an enclosing condition implies that kloop_remainder(x, y) is 0 */
+bool kloop_is_multiple(Loops *L, KRef x, KRef y);
 /* Whether the guard can decide before the first iteration that the index is inside at this end. */
 static inline bool kloop_is_known(const Check *c, const Proof *end) { return c->ranged || end->sure || end->n; }
 

@@ -59,7 +59,7 @@ static Number meet_facts(Number a, Number b) {
 /* The value with these facts; `is_int` and `is_bool` are ignored where it never is one. */
 static Number make_number(Number facts, KRef real, KRef integral, KRef truth, KRef is_int, KRef is_bool) {
     Number n = facts;
-    n.is_int = n.is_bool = n.f32 = n.wide = n.im = 0;
+    n.is_int = n.is_bool = n.f32 = n.wide = n.im = n.guess = n.fits = 0, n.quotient = NULL;
     n.v = facts.kind == LOOP_INT ? integral : facts.kind == LOOP_BOOL ? truth : real;
     n.twin = facts.kind == LOOP_MIXED || (facts.kind == LOOP_NUM && facts.integral) ? integral : 0;
     if (facts.kind == LOOP_MIXED) n.is_int = is_int, n.is_bool = is_bool;
@@ -86,8 +86,9 @@ Number kloop_choose(Loops *L, KRef c, Number a, Number b) {
     KRef integral = x.twin || y.twin ? emit_select(L, c, x.twin ? x.twin : zero, y.twin ? y.twin : zero) : zero;
     bool same = facts.integral && facts.unsigned_zero && kloop_is_exact(facts.lo, facts.hi);
     KRef real = same ? kloop_cast(L, integral, QS_F64) : emit_select(L, c, x.v, y.v);
-    return make_number(facts, real, integral, 0, choose_type(L, c, x.is_int, y.is_int),
-                       choose_type(L, c, x.is_bool, y.is_bool));
+    Number n = make_number(facts, real, integral, 0, choose_type(L, c, x.is_int, y.is_int),
+                           choose_type(L, c, x.is_bool, y.is_bool));
+    return kloop_guess_choice(L, c, a, b, &n), n;
 }
 
 Join kloop_begin_join(Loops *L) {

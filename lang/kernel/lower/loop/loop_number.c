@@ -4,7 +4,7 @@
  * Indices, counters and comparisons use the twin and keep their form for later passes; the value itself, including the
  * sign of zero, is the double.  Bounds come from counters, extents and literals.  A variable whose bounds keep growing
  * loses its twin, unless it changes in small steps, as a count does: no program runs long enough to bring that beyond
- * 53 bits. */
+ * 53 bits; or unless it is demanded in a speculative version (loop_integer.c). */
 #include "lang/kernel/elem/elem_build.h"
 #include "lang/kernel/lower/loop/loop_internal.h"
 
@@ -72,22 +72,21 @@ static Span span_of(KOp op, Number a, Number b) {
 static bool is_unsigned(Number a) { return a.kind == LOOP_INT || a.kind == LOOP_BOOL || a.unsigned_zero; }
 static bool is_nonzero(Number a) { return a.lo > 0 || a.hi < 0; }
 
-/* Whether the result of integral numbers is certainly not -0. */
-static bool has_unsigned_zero(KOp op, Number a, Number b) {
+bool kloop_has_unsigned_zero(KOp op, Number a, Number b) {
     if (op == K_ADD) return is_unsigned(a) || is_unsigned(b);
-    if (op == K_SUB) return is_unsigned(a);
+    if (op == K_SUB || op == K_DIV) return is_unsigned(a); /* the divisor is positive */
+    if ((a.lo > 0 && is_unsigned(b)) || (b.lo > 0 && is_unsigned(a)) || (a.v == b.v && is_unsigned(a))) return true;
     return (is_nonzero(a) && is_nonzero(b)) || (is_unsigned(a) && is_unsigned(b) && a.lo >= 0 && b.lo >= 0);
 }
 
 /* The value is the double; the twin is computed as long as it certainly fits. */
 static Number real_arith(Loops *L, KOp op, Number a, Number b) {
     Number n = kloop_num(kloop_op(L, op, kloop_real(L, a), kloop_real(L, b)));
-    if (op == K_DIV) return n;
     KRef x = kloop_twin(L, a), y = kloop_twin(L, b);
     Span s = span_of(op, a, b);
-    if (!x || !y || !kloop_is_exact(s.lo, s.hi)) return n;
+    if (op == K_DIV || !x || !y || !kloop_is_exact(s.lo, s.hi)) return kloop_guess_arith(L, op, a, b, &n), n;
     n.twin = kloop_op(L, op, x, y), n.lo = s.lo, n.hi = s.hi;
-    n.unsigned_zero = has_unsigned_zero(op, a, b);
+    n.unsigned_zero = kloop_has_unsigned_zero(op, a, b);
     return n;
 }
 
@@ -116,6 +115,7 @@ static qs_status int_arith(Loops *L, KOp op, Number a, Number b, Number *out) {
     Span s = span_of(op, a, b);
     KRef r = kloop_op(L, op, a.v, b.v);
     bool small = s.lo >= -0x1p62 && s.hi <= 0x1p62;
+    if (!small) (void)kloop_expect_int(L, &a), (void)kloop_expect_int(L, &b);
     if (!small && op == K_MUL) check_product(L, a.v, b.v, r);
     else if (!small) kloop_fail_unless(L, no_overflow(L, op, a.v, b.v, r), QS_EVALUE, "integer overflow", 0, 0);
     return *out = small ? kloop_int(r, s.lo, s.hi) : kloop_wide(L, r), QS_OK;
@@ -288,6 +288,7 @@ static qs_status apply_negate(Loops *L, Number a, Number *out) {
     *out = kloop_num(kloop_op(L, K_NEG, kloop_real(L, a), 0));
     KRef t = kloop_twin(L, a);
     if (t) out->twin = kloop_op(L, K_NEG, t, 0), out->lo = -a.hi, out->hi = -a.lo, out->unsigned_zero = is_nonzero(a);
+    else kloop_guess_negate(L, a, out);
     return QS_OK;
 }
 
@@ -300,7 +301,10 @@ qs_status kloop_unary(Loops *L, Op op, Number a, Number *out) {
 }
 
 Number kloop_to_int(Loops *L, Number a) {
+    Number cut_off;
     if (a.kind == LOOP_INT) return a;
+    if (kloop_whole_quotient(L, false, a, &cut_off)) return kloop_int(cut_off.twin, cut_off.lo, cut_off.hi);
+    if (a.kind == LOOP_NUM) (void)kloop_expect_int(L, &a);
     KRef t = a.kind == LOOP_MIXED ? kloop_as_int(L, a) : kloop_twin(L, a);
     if (t) return kloop_int(t, a.lo, a.hi);
     KRef cut = kloop_cast(L, a.v, QS_I64);

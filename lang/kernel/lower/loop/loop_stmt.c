@@ -251,6 +251,7 @@ static void check_exact(Loops *L, KRef i, KRef is_int, const char *what) {
 /* A bound of a range as a number. */
 static qs_status bound_of(Loops *L, const Value *v, const char *what, Number *out) {
     TRY(kloop_real_number(L, v, out));
+    if (out->kind == LOOP_NUM) (void)kloop_expect_int(L, out);
     bool wide = kloop_may_be_int(*out) && !kloop_is_exact(out->lo, out->hi);
     if (wide) check_exact(L, out->kind == LOOP_INT ? out->v : out->twin, out->is_int, what);
     return *out = kloop_to_num(L, *out), QS_OK;

@@ -206,6 +206,10 @@ void kloop_enter_var(Loops *L, Var *v) {
     if (v->entry.kind == LOOP_UNSET) return;
     v->kind = v->entry.kind;
     if (v->kind == LOOP_ARRAY) enter_vector(L, v);
+    kloop_enter_bounds(v);
+}
+
+void kloop_enter_bounds(Var *v) {
     if (v->kind == LOOP_NUM && !v->entry.integral) v->fraction = true;
     if (v->kind == LOOP_INT) v->lo = -0x1p63, v->hi = 0x1p63;
     if (v->kind != LOOP_BOOL && v->entry.integral) v->hi = v->entry.small ? LOOP_SMALL : 0x1p31, v->lo = -v->hi;
@@ -231,10 +235,21 @@ void kloop_forget(Loops *L, const Node *loop) {
             if (in->vars[i].home && may_set(loop, &in->vars[i])) in->vars[i].home = NULL;
 }
 
-/* -- reading ------------------------------------------------------------------------------------------------------- */
-static bool is_declared(const Var *v) {
-    return v->kind == LOOP_VECTOR ? v->part != NULL : v->v || (v->kind == LOOP_MIXED && v->twin);
+static void forget_from(InlineFrame *in, KRef from) {
+    for (int i = 0; i < in->nvars; i++) {
+        const Number *n = &in->vars[i].val.num;
+        if (in->vars[i].home && in->vars[i].val.what == WHAT_NUMBER && (n->v >= from || n->twin >= from))
+            in->vars[i].home = NULL;
+    }
+    for (InlineFrame *i = in->child; i; i = i->next) forget_from(i, from);
 }
+
+void kloop_forget_from(Loops *L, KRef from) {
+    if (L->speculates) forget_from(L->root, from);
+}
+
+/* -- reading ------------------------------------------------------------------------------------------------------- */
+static bool is_declared(const Var *v) { return v->kind == LOOP_VECTOR ? v->part != NULL : v->v || v->twin; }
 
 /* Whether each assignment changes the value and makes it an int, so that the value says which type it has. */
 static bool shows_type(const Var *v) {
@@ -272,6 +287,10 @@ static Value from_locals(Loops *L, Var *v) {
     }
     if (!is_declared(v)) return (Value){.what = WHAT_NUMBER, .num = kloop_const(L, 0)}; /* declared in the next pass */
     if (v->kind == LOOP_MIXED) return (Value){.what = WHAT_NUMBER, .num = kloop_held_number(L, v)};
+    if (!v->v) {
+        x.num = kloop_from_int(L, kbuild_get(&L->walk, v->twin), v->lo, v->hi);
+        return x;
+    }
     x.num.v = kbuild_get(&L->walk, v->v);
     if (v->kind == LOOP_COMPLEX) x.num.im = kbuild_get(&L->walk, v->im), x.num.maybe = v->maybe;
     if (v->kind == LOOP_NUM && !v->fraction && v->twin) x.num.twin = kbuild_get(&L->walk, v->twin);
@@ -294,7 +313,10 @@ static qs_status read_var(Loops *L, Var *v, Value *out) {
     /* A called function would see the partial result of the chunk. */
     bool part = L->mode == MODE_PARALLEL && v->reduce && L->in != L->root;
     if (part) return kloop_decline(L, L->pos, "%s is read by a function that the loop calls", v->sym->name->s);
-    *out = kbuild_is_open(v->home) ? v->val : from_locals(L, v);
+    bool known = kbuild_is_open(v->home);
+    *out = known ? v->val : from_locals(L, v);
+    /* what is learned of one read then holds for the next one */
+    if (L->speculates && !known && (v->kind == LOOP_NUM || v->kind == LOOP_INT)) v->home = L->block, v->val = *out;
     out->name = v->sym->name, out->sym = v->sym;
     if (out->what == WHAT_VECTOR) out->origin = v;
     return QS_OK;
@@ -333,14 +355,29 @@ static void learn_bounds(Loops *L, Var *v, Number n) {
         kbuild_learn(&L->walk, &v->signed_zero);
     if (!kloop_is_integral(n)) kbuild_learn(&L->walk, &v->fraction);
     if (!kloop_is_integral(n) && !n.is_int) return;
+    if (L->speculates && v->kind == LOOP_NUM && !n.unsigned_zero && n.kind == LOOP_NUM)
+        kbuild_learn(&L->walk, &v->signed_zero);
     if (v->kind == LOOP_MIXED && v->fraction && !kloop_may_be_int(n)) return;
-    if ((v->fraction && v->kind == LOOP_NUM) || (n.lo >= v->lo && n.hi <= v->hi)) return;
+    bool lower = n.lo<v->lo, higher = n.hi> v->hi;
+    if ((v->fraction && v->kind == LOOP_NUM) || (!lower && !higher)) return;
     bool counts = n.lo >= -COUNTED - STEP && n.hi <= COUNTED + STEP;
-    if (v->counted && counts) return;
+    if (v->counted && counts && (!lower || v->lo == -COUNTED) && (!higher || v->hi == COUNTED)) return;
     L->changed = true;
+    double before[] = {v->lo, v->hi};
     v->lo = fmin(v->lo, n.lo), v->hi = fmax(v->hi, n.hi);
     if (++v->grown <= GROWTH) return;
     bool number = v->kind == LOOP_NUM || (v->kind == LOOP_MIXED && !kloop_may_be_int(n));
+    bool alone = v->kind == LOOP_NUM || v->kind == LOOP_INT;
+    bool small_steps = counts && (!v->counted || v->lo > -COUNTED || v->hi < COUNTED);
+    if (alone && small_steps) {
+        v->counted = true;
+        v->lo = lower ? -COUNTED : before[0], v->hi = higher ? COUNTED : before[1];
+        return;
+    }
+    if (L->speculates && v->demanded && alone) {
+        v->lo = lower ? -LOOP_EXACT_MOST : before[0], v->hi = higher ? LOOP_EXACT_MOST : before[1];
+        return;
+    }
     if (v->kind == LOOP_INT || (v->kind == LOOP_MIXED && !number && !counts)) v->lo = -0x1p63, v->hi = 0x1p63;
     else if (counts && !v->counted) v->counted = true, v->lo = -COUNTED, v->hi = COUNTED;
     else v->fraction = true;
@@ -377,8 +414,10 @@ void kloop_declare(Loops *L, Var *v, const Value *init) {
         declare_mixed(L, v, kloop_mixed(L, init->num));
         return;
     }
+    bool integral = v->kind == LOOP_NUM && !v->fraction;
+    v->twin = integral ? make_local(L, init->num.twin) : 0;
+    if (L->speculates && v->twin && !v->signed_zero && !v->reduce) return;
     v->v = make_local(L, init->num.v), v->im = make_local(L, init->num.im);
-    v->twin = v->kind == LOOP_NUM && !v->fraction ? make_local(L, init->num.twin) : 0;
 }
 
 static void replace_type(Var *v, uint8_t kind, int n, int cols) {
@@ -463,6 +502,11 @@ qs_status kloop_assign(Loops *L, Var *v, const Value *x) {
     if (v->kind == LOOP_COMPLEX) {
         as_complex.num = kloop_to_complex(L, x->num), as_complex.num.maybe = maybe;
         x = &as_complex;
+    }
+    Value integral = *x;
+    if (v->demanded && (v->kind == LOOP_NUM || v->kind == LOOP_INT) && x->what == WHAT_NUMBER && !v->fraction) {
+        (void)kloop_expect_int(L, &integral.num);
+        x = &integral;
     }
     if (v->kind == LOOP_MIXED) learn_types(L, v, x->num);
     if (!vector) learn_bounds(L, v, x->num);
