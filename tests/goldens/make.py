@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Makes the reference data of tests/scripts/lib/golden_*.q with NumPy and SciPy, as .npz files beside this script.
-They are in the tree, so that the tests need neither."""
+"""Makes the reference data of tests/scripts/lib/golden_*.q with NumPy, SciPy and scikit-image, as .npz files beside
+this script. They are in the tree, so that the tests need neither."""
 import colorsys, os
 import numpy as np
 from scipy import integrate, interpolate, linalg, ndimage, signal
+from skimage import feature
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -103,6 +104,45 @@ def filters(rng):
          twice=ndimage.zoom(z, 2, order=1, mode="nearest", grid_mode=True))
 
 
+def warps(rng):
+    z, rgb = rng.random((11, 14)), rng.random((6, 7, 3))
+    affine = np.array([[0.9, 0.2, 1.5], [-0.3, 1.1, 0.7], [0, 0, 1]])
+    bent = np.array([[1.1, 0.1, 0.5], [-0.2, 0.9, 1.2], [0.01, 0.02, 1]])
+    rows, columns = rng.random((5, 6)) * 15 - 3, rng.random((5, 6)) * 18 - 3
+    modes = {"clamped": "nearest", "mirror": "reflect", "mirror_nr": "mirror", "circular": "grid-wrap",
+             "zeros": "grid-constant"}
+
+    def keys(x, u, v):                          # cubic convolution, pixels outside are 0
+        def weight(t):
+            a = abs(t)
+            return np.where(a < 1, (1.5 * a - 2.5) * a * a + 1, np.where(a < 2, ((-0.5 * a + 2.5) * a - 4) * a + 2, 0))
+        i, j = np.meshgrid(np.arange(x.shape[0]), np.arange(x.shape[1]), indexing="ij")
+        each = [(weight(p - i) * weight(q - j) * x).sum() for p, q in zip(u.ravel(), v.ravel())]
+        return np.reshape(each, u.shape)
+
+    def warped(t):                              # the plane moves by t
+        p = np.linalg.inv(t) @ np.array([[x, y, 1] for y in range(11) for x in range(14)]).T
+        return ndimage.map_coordinates(z, [p[1] / p[2], p[0] / p[2]], order=1, mode="grid-constant").reshape(z.shape)
+
+    modes = {k: ndimage.map_coordinates(z, [rows, columns], order=1, mode=m) for k, m in modes.items()}
+    save("warps.npz", z=z, rgb=rgb, affine=affine, bent=bent, rows=rows, columns=columns, **modes,
+         nearest=ndimage.map_coordinates(z, [rows, columns], order=0, mode="nearest"), bicubic=keys(z, rows, columns),
+         moved=warped(affine), projected=warped(bent),
+         pulled=ndimage.affine_transform(z, affine[:2, :2], [1.5, -0.5], (9, 8), order=1, mode="grid-constant", cval=3),
+         turned=ndimage.rotate(z, 33, order=1, mode="grid-constant"),
+         cropped=ndimage.rotate(rgb, -70, reshape=False, order=1, mode="grid-constant", cval=2),
+         shifted=ndimage.shift(z, [1.3, -2.6], order=1, mode="reflect"),
+         zoomed=ndimage.zoom(z, [1.7, 0.6], order=1))
+
+
+def edges(rng):
+    z = ndimage.gaussian_filter(rng.random((40, 37)), 2) * 20
+    down, right = np.gradient(z, 0.5, 2)
+    save("edges.npz", z=z, down=down, right=right, laplace=ndimage.laplace(z), sobel=ndimage.sobel(z, 1),
+         prewitt=ndimage.prewitt(z, 0), log=ndimage.gaussian_laplace(z, 1.4),
+         canny=feature.canny(z, 1.2, 0.5, 1.5, mode="reflect"))
+
+
 rng = np.random.default_rng(1)
 statistics(rng)
 sampled(rng)
@@ -111,3 +151,5 @@ complex_numbers(rng)
 linear_algebra(rng)
 transforms(rng)
 filters(rng)
+warps(rng)
+edges(rng)
