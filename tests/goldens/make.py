@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Makes the reference data of tests/scripts/lib/golden_*.q with NumPy, SciPy and scikit-image, as .npz files beside
-this script. They are in the tree, so that the tests need neither."""
+"""Makes the reference data of tests/scripts/lib/golden_*.q with NumPy, SciPy, scikit-image and OpenCV, as .npz files
+beside this script. They are in the tree, so that the tests need neither."""
 import colorsys, os
+import cv2
 import numpy as np
 from scipy import integrate, interpolate, linalg, ndimage, signal
-from skimage import feature
+from skimage import exposure, feature, measure, morphology, segmentation
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -143,6 +144,37 @@ def edges(rng):
          canny=feature.canny(z, 1.2, 0.5, 1.5, mode="reflect"))
 
 
+def zhang_suen(bw):
+    x, before = np.pad(bw, 1).astype(int), None
+    while before is None or (x != before).any():
+        before = x
+        for half in range(2):
+            p = [np.roll(x, s, (0, 1)) for s in ((1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1), (0, 1), (1, 1))]
+            n, rises = sum(p), sum((p[k] == 0) & (p[(k + 1) % 8] == 1) for k in range(8))
+            a, b = ((0, 2, 4), (2, 4, 6)) if half == 0 else ((0, 2, 6), (0, 4, 6))
+            gone = (n >= 2) & (n <= 6) & (rises == 1) & (p[a[0]] * p[a[1]] * p[a[2]] == 0)
+            x = np.where(gone & (p[b[0]] * p[b[1]] * p[b[2]] == 0), 0, x)
+    return x[1:-1, 1:-1]
+
+
+def regions(rng):
+    z = ndimage.gaussian_filter(rng.random((40, 37)), 2)
+    bw, marks, four = z > np.median(z), np.zeros(z.shape, int), ndimage.generate_binary_structure(2, 1)
+    marks[5, 5], marks[30, 30], marks[10, 30] = 1, 2, 3
+    p = measure.regionprops_table(measure.label(bw), z, properties=(
+        "area", "centroid", "bbox", "axis_major_length", "axis_minor_length", "eccentricity", "equivalent_diameter_area",
+        "extent", "mean_intensity"))
+    grey = np.round(255 * (z - z.min()) / np.ptp(z)).astype(np.uint8)
+    save("regions.npz", z=z, bw=bw, marks=marks, grey=grey, eight=morphology.reconstruction(z - 0.02, z),
+         four=morphology.reconstruction(z - 0.03, z, footprint=four), holes=ndimage.binary_fill_holes(bw),
+         maxima=morphology.local_maxima(z), flood=segmentation.watershed(z, marks, connectivity=2),
+         flood4=segmentation.watershed(z, marks, connectivity=1),
+         skel=zhang_suen(bw),
+         thin=morphology.thin(bw), large=morphology.remove_small_objects(bw, max_size=29, connectivity=2),
+         inner=segmentation.clear_border(bw), equal=255 * exposure.equalize_hist(z),
+         clahe=cv2.createCLAHE(2.0, (3, 7)).apply(grey), **{k.replace("-", "_"): v for k, v in p.items()})
+
+
 rng = np.random.default_rng(1)
 statistics(rng)
 sampled(rng)
@@ -153,3 +185,4 @@ transforms(rng)
 filters(rng)
 warps(rng)
 edges(rng)
+regions(rng)
