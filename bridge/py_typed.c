@@ -6,6 +6,7 @@
  * represent. */
 #include "bridge/bridge.h"
 #include "vm/base/dtype.h"
+#include "vm/base/reduction.h"
 #include "vm/tape/tape.h"
 #include "vm/typed/typed.h"
 
@@ -652,18 +653,19 @@ static PyObject *xp_nonzero(PyObject *m, PyObject *o) {
     END(b, wrap_array(b, s, r));
 }
 
-/* (operation, array, bit mask of the dimensions, keep, code) */
+/* (name of the reduction, array, bit mask of the dimensions, keep, code) */
 static PyObject *xp_fold(PyObject *m, PyObject *args) {
-    int which, keep, d;
+    const char *which;
+    int keep, d;
     unsigned axes;
     PyObject *o;
     Array *r = NULL;
     (void)m;
-    if (!PyArg_ParseTuple(args, "iOIpi", &which, &o, &axes, &keep, &d) || !check_code(d)) return NULL;
+    if (!PyArg_ParseTuple(args, "sOIpi", &which, &o, &axes, &keep, &d) || !check_code(d)) return NULL;
     Array *a = array_of(o, "reduction");
     if (!a) return NULL;
     BEGIN(b, o);
-    qs_status s = qtreduce_run(b->vm, (Fold)which, a, axes, keep, (qs_dtype)d, &r);
+    qs_status s = qtreduce_run(b->vm, qreduction_find(which), a, axes, keep, (qs_dtype)d, &r);
     END(b, wrap_array(b, s, r));
 }
 
@@ -681,17 +683,18 @@ static PyObject *xp_place(PyObject *m, PyObject *args) {
     END(b, wrap_array(b, s, r));
 }
 
-/* (operation, array, axis, initial, code) */
+/* ("sum" or "prod", array, axis, initial, code) */
 static PyObject *xp_running(PyObject *m, PyObject *args) {
-    int which, axis, initial, d;
+    const char *which;
+    int axis, initial, d;
     PyObject *o;
     Array *r = NULL;
     (void)m;
-    if (!PyArg_ParseTuple(args, "iOipi", &which, &o, &axis, &initial, &d) || !check_code(d)) return NULL;
+    if (!PyArg_ParseTuple(args, "sOipi", &which, &o, &axis, &initial, &d) || !check_code(d)) return NULL;
     Array *a = array_of(o, "cumulative");
     if (!a) return NULL;
     BEGIN(b, o);
-    qs_status s = qtreduce_scan(b->vm, (Fold)which, a, axis, initial, (qs_dtype)d, &r);
+    qs_status s = qtreduce_scan(b->vm, qreduction_find(which), a, axis, initial, (qs_dtype)d, &r);
     END(b, wrap_array(b, s, r));
 }
 

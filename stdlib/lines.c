@@ -10,6 +10,7 @@
 #include "stdlib/empty.h"
 #include "vm/array/arith.h"
 #include "vm/array/contiguous.h"
+#include "vm/base/reduction.h"
 
 #include <math.h>
 #include <string.h>
@@ -363,8 +364,8 @@ static qs_status nanextreme(qs_vm *vm, qs_call_args *c, Reduce r, LineFn *f) {
     if (qarg_given(c, 1)) TRY(qarg_dim_of(vm, c->name, c->in[0], c->in[1], &dim));
     return qred_run(vm, r, c->in[0], dim, &c->out[0]);
 }
-qs_status qlines_nanmin(qs_vm *vm, qs_call_args *c) { return nanextreme(vm, c, RED_MIN, nanmin_line); }
-qs_status qlines_nanmax(qs_vm *vm, qs_call_args *c) { return nanextreme(vm, c, RED_MAX, nanmax_line); }
+qs_status qlines_nanmin(qs_vm *vm, qs_call_args *c) { return nanextreme(vm, c, RED_min, nanmin_line); }
+qs_status qlines_nanmax(qs_vm *vm, qs_call_args *c) { return nanextreme(vm, c, RED_max, nanmax_line); }
 
 /* Computes the variance of all elements as var_line does; *done false: not done, since they are not real or there are
  * none. */
@@ -376,7 +377,7 @@ static qs_status whole_variance(qs_vm *vm, qs_call_args *c, double ddof, bool *d
     *done = !qdtype_is_complex((qs_dtype)a->dtype);
     if (!*done) return QS_OK;
     if (!a->count) return *done = false, QS_OK; /* nan, with a warning */
-    TRY(qred_run(vm, RED_MEAN, c->in[0], DIM_ALL, &mean));
+    TRY(qred_run(vm, RED_mean, c->in[0], DIM_ALL, &mean));
     double s = qred_spread(vm, (qs_dtype)a->dtype, a->count, p, qval_number(mean)), by = (double)a->count - ddof;
     return c->out[0] = qs_num(by > 0 ? s / by : s), QS_OK;
 }

@@ -5,6 +5,7 @@
 #include "vm/array/arith.h"
 #include "vm/array/map_elements.h"
 #include "vm/array/operand.h"
+#include "vm/base/reduction.h"
 
 #include "lang/kernel/elem/elem.h"
 #include "lang/kernel/elem/elem_host.h"
@@ -283,7 +284,7 @@ qs_status qmath_isclose(qs_vm *vm, qs_call_args *c) { return closeness(vm, c, &c
 qs_status qmath_allclose(qs_vm *vm, qs_call_args *c) {
     qs_value close = qs_nil();
     TRY(closeness(vm, c, &close));
-    qs_status s = close.kind == QS_ARRAY ? qred_run(vm, RED_ALL, close, DIM_ALL, &c->out[0]) : QS_OK;
+    qs_status s = close.kind == QS_ARRAY ? qred_run(vm, RED_all, close, DIM_ALL, &c->out[0]) : QS_OK;
     if (close.kind != QS_ARRAY) c->out[0] = close;
     else qval_release(vm, close);
     return s;

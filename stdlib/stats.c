@@ -1,8 +1,10 @@
 /* stats.c -- implements reductions, order statistics and search. */
+#define NATIVES_OF_ELEM
 #include "lang/syntax/operators.h"
 #include "stdlib/builtins.h"
 #include "stdlib/empty.h"
 #include "vm/array/arith.h"
+#include "vm/base/reduction.h"
 #include "vm/base/warning.h"
 
 #include <math.h>
@@ -32,26 +34,10 @@ static qs_status reduce(qs_vm *vm, qs_call_args *c, Reduce r) {
     if (c->in[0].kind == QS_BOOL || qval_is_number(c->in[0]) || c->in[0].kind != QS_ARRAY)
         TRY(qarg_array(vm, c, 0, "x", &a));
     if (qarg_given(c, 1)) TRY(qarg_dim_of(vm, c->name, c->in[0], c->in[1], &dim));
-    if (r == RED_MEAN && c->in[0].kind == QS_ARRAY) TRY(qstats_warn_of_empty(vm, c->name, qval_array(c->in[0]), dim));
+    if (qreduction_info[r].finish == FINISH_MEAN && c->in[0].kind == QS_ARRAY)
+        TRY(qstats_warn_of_empty(vm, c->name, qval_array(c->in[0]), dim));
     return qred_run(vm, r, c->in[0], dim, &c->out[0]);
 }
-#define REDUCTION(name, id)                                                                                            \
-    qs_status qstats_##name(qs_vm *vm, qs_call_args *c) { return reduce(vm, c, id); }
-REDUCTION(sum, RED_SUM)
-REDUCTION(prod, RED_PROD)
-REDUCTION(mean, RED_MEAN)
-REDUCTION(any, RED_ANY)
-REDUCTION(all, RED_ALL)
-
-qs_status qstats_squared_norm(qs_vm *vm, qs_call_args *c) { return reduce(vm, c, RED_SUMSQ); }
-qs_status qstats_norm(qs_vm *vm, qs_call_args *c) {
-    TRY(reduce(vm, c, RED_SUMSQ));
-    qs_value square = c->out[0];
-    if (!qval_is_number(square)) return qarg_wrong(vm, c->name, "x", "an array of numbers", c->in[0]);
-    c->out[0] = qs_num(sqrt(qval_number(square)));
-    return QS_OK;
-}
-
 static qs_status cumulate(qs_vm *vm, qs_call_args *c, Reduce r) {
     Array *a, *out;
     TRY(qarg_array(vm, c, 0, "x", &a));
@@ -61,8 +47,8 @@ static qs_status cumulate(qs_vm *vm, qs_call_args *c, Reduce r) {
     c->out[0] = qarr_value(out);
     return QS_OK;
 }
-qs_status qstats_cumsum(qs_vm *vm, qs_call_args *c) { return cumulate(vm, c, RED_SUM); }
-qs_status qstats_cumprod(qs_vm *vm, qs_call_args *c) { return cumulate(vm, c, RED_PROD); }
+qs_status qstats_cumsum(qs_vm *vm, qs_call_args *c) { return cumulate(vm, c, RED_sum); }
+qs_status qstats_cumprod(qs_vm *vm, qs_call_args *c) { return cumulate(vm, c, RED_prod); }
 
 /* -- lines: an array split along one dimension --------------------------------------------------------------------- */
 ArrayLines qstats_lines(const Array *a, int dim) {
@@ -140,12 +126,11 @@ static Places *places_of(qs_dtype d) {
 }
 
 /* Returns the first positions of the extremes, which are a number or an array. */
-static qs_status extreme_index(qs_vm *vm, qs_call_args *c, int sign, int dim, qs_value extremes, qs_value *out) {
+static qs_status extreme_index(qs_vm *vm, qs_call_args *c, Reduce r, int dim, qs_value extremes, qs_value *out) {
     Array *a, *best, *packed;
     const void *p, *v;
     bool done = false;
-    if (c->in[0].kind == QS_ARRAY)
-        TRY(qred_places(vm, sign > 0 ? RED_MIN : RED_MAX, qval_array(c->in[0]), dim, out, &done));
+    if (c->in[0].kind == QS_ARRAY) TRY(qred_places(vm, r, qval_array(c->in[0]), dim, out, &done));
     if (done) return QS_OK;
     TRY(qarg_array(vm, c, 0, "x", &a));
     qs_dtype d = qdtype_is_short((qs_dtype)a->dtype) ? QS_F32 : (qs_dtype)a->dtype;
@@ -179,39 +164,48 @@ static qs_status extreme_index(qs_vm *vm, qs_call_args *c, int sign, int dim, qs
 }
 
 /* Returns the position of the extreme of all elements; the first one if all are NaN. */
-static qs_status find_extreme(qs_vm *vm, qs_call_args *c, int sign) {
+static qs_status find_extreme(qs_vm *vm, qs_call_args *c, Reduce r) {
     Array *a;
     qs_value extreme;
     bool done = false;
     TRY(qarg_array(vm, c, 0, "x", &a));
     if (qdtype_is_complex((qs_dtype)a->dtype)) return qarg_wrong(vm, c->name, "x", "real", c->in[0]);
     if (a->count == 0) return qs_fail(vm, QS_EVALUE, "%s: x must not be empty", c->name);
-    if (c->in[0].kind == QS_ARRAY) TRY(qred_places(vm, sign > 0 ? RED_MIN : RED_MAX, a, DIM_ALL, &c->out[0], &done));
+    if (c->in[0].kind == QS_ARRAY) TRY(qred_places(vm, r, a, DIM_ALL, &c->out[0], &done));
     if (done) return QS_OK;
-    TRY(qred_run(vm, sign > 0 ? RED_MIN : RED_MAX, c->in[0], DIM_ALL, &extreme));
-    qs_status s = extreme_index(vm, c, sign, DIM_ALL, extreme, &c->out[0]);
+    TRY(qred_run(vm, r, c->in[0], DIM_ALL, &extreme));
+    qs_status s = extreme_index(vm, c, r, DIM_ALL, extreme, &c->out[0]);
     return qval_release(vm, extreme), s;
 }
 
 /* min(x), min(a, b), min(x, [], dim); the second result is the position of the first extreme. */
-static qs_status extremes(qs_vm *vm, qs_call_args *c, Reduce r, Op op, int sign) {
+static qs_status extremes(qs_vm *vm, qs_call_args *c, Reduce r) {
     Array *a;
     int dim = DIM_ALL;
     bool skipped = c->nin > 2 && c->in[1].kind == QS_ARRAY && qval_array(c->in[1])->count == 0; /* min(x, [], dim) */
     bool absent = !qarg_given(c, 1) || skipped;
-    if (!absent && c->nin == 2) return qarith_binary(vm, op, c->in[0], c->in[1], &c->out[0]);
+    if (!absent && c->nin == 2)
+        return qarith_binary(vm, r == RED_min ? OP_MINEQ : OP_MAXEQ, c->in[0], c->in[1], &c->out[0]);
     if (!absent)
         return qs_fail(vm, QS_ETYPE, "%s: with a dimension the second argument must be [], got %s", c->name,
                        qval_type_name(vm, c->in[1]));
     if (qarg_given(c, 2)) TRY(qarg_dim_of(vm, c->name, c->in[0], c->in[2], &dim));
     if (c->in[0].kind != QS_ARRAY) TRY(qarg_array(vm, c, 0, "x", &a));
     TRY(qred_run(vm, r, c->in[0], dim, &c->out[0]));
-    return c->nout > 1 ? extreme_index(vm, c, sign, dim, c->out[0], &c->out[1]) : QS_OK;
+    return c->nout > 1 ? extreme_index(vm, c, r, dim, c->out[0], &c->out[1]) : QS_OK;
 }
-qs_status qstats_min(qs_vm *vm, qs_call_args *c) { return extremes(vm, c, RED_MIN, OP_MINEQ, 1); }
-qs_status qstats_max(qs_vm *vm, qs_call_args *c) { return extremes(vm, c, RED_MAX, OP_MAXEQ, -1); }
-qs_status qstats_find_index_min(qs_vm *vm, qs_call_args *c) { return find_extreme(vm, c, 1); }
-qs_status qstats_find_index_max(qs_vm *vm, qs_call_args *c) { return find_extreme(vm, c, -1); }
+
+#define NATIVE(id)                                                                                                     \
+    qs_status qstats_##id(qs_vm *vm, qs_call_args *c) { return reduce(vm, c, RED_##id); }
+#define EACH(id)                                                                                                       \
+    qs_status qstats_##id(qs_vm *vm, qs_call_args *c) { return extremes(vm, c, RED_##id); }
+#define REDUCTION(id, kind, ...) kind(id)
+#include "vm/base/reduce.def"
+#undef NATIVE
+#undef EACH
+
+qs_status qstats_find_index_min(qs_vm *vm, qs_call_args *c) { return find_extreme(vm, c, RED_min); }
+qs_status qstats_find_index_max(qs_vm *vm, qs_call_args *c) { return find_extreme(vm, c, RED_max); }
 
 /* -- search -------------------------------------------------------------------------------------------------------- */
 /* Writes the indices of true elements in order, one row for each; `at` contains the indices of the current line, except

@@ -6,6 +6,7 @@ compared with central differences (gradcheck), the same of its gradient (second 
 <J' v, u> between forward and reverse.  tests/python/test_gradients.py compares with torch."""
 import argparse, os, re, subprocess, sys
 
+import builtin_table
 from progress import Progress
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -18,7 +19,7 @@ def rows():
     """name -> the column `adjoint` of builtins.def"""
     found = {}
     columns = r'(?:NATIVE|EACH|LAUNCH|EXACT)\("([^"]+)".*?, (ZERO|ACTS|CALLS|ELEMENTS|BY\("[^"]*"\)|NONE\("[^"]*"\))\)$'
-    for line in open(os.path.join(ROOT, "stdlib/builtins.def"), encoding="utf-8"):
+    for line in builtin_table.read_rows().split("\n"):
         m = re.match(columns, line.rstrip())
         if m:
             found[m[1]] = m[2]

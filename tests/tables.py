@@ -10,6 +10,8 @@
   - source files keep the house style: width, tabs, blanks at the ends of lines, and every file lies in a room."""
 import os, re, subprocess, sys
 
+import builtin_table
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 problems = []
 
@@ -30,6 +32,7 @@ USED = [
     ("lang/kernel/elem/elem.def", "ELEM|FORM|OPERATOR", 0, None, ()),
     ("vm/typed/typed.def", "TYPED", 0, None, ()),  # each row is compared with NumPy: tests/python/test_array_api.py
     ("vm/options.def", "OPTION|COMMAND|ALIAS", 0, None, ()),
+    ("vm/base/reduce.def", "COMBINE|REDUCTION|INTERNAL", 0, None, ()),
     ("stdlib/builtins.def", "NATIVE|EACH|LAUNCH|EXACT|FIGURE|CONSTANT", 0, None, ()),
     ("stdlib/builtins.def", "TRAIT", 0, None, ()),  # see check_traits
     ("devices/cuda_api.def", "CU|CULATER|CUNUMBER", 0, r"\b{}\b", ("devices/cuda",)),
@@ -39,6 +42,8 @@ USED = [
 
 
 def read(path):
+    if path == "stdlib/builtins.def":
+        return builtin_table.read_rows()
     with open(os.path.join(ROOT, path), encoding="utf-8", errors="replace") as f:
         return f.read()
 

@@ -7,6 +7,7 @@
 #include "vm/array/gemm.h"
 #include "vm/array/map_elements.h"
 #include "vm/base/dtype.h"
+#include "vm/base/reduction.h"
 
 #include <math.h>
 
@@ -486,7 +487,7 @@ static void large_products(qs_vm *vm) {
         qgemm_own(&(Gemm){.d = dtypes[t], .size = {N, N, N}, .a = x, .b = x, .c = y});
         CHECK(qarith_matmul(vm, a, a, &r) == QS_OK); /* sums of small integers: exact in any order */
         CHECK(qarith_binary(vm, OP_NE, r, qarr_value(own), &differs) == QS_OK);
-        CHECK(qred_run(vm, RED_ANY, differs, DIM_ALL, &any) == QS_OK && !any.u.i);
+        CHECK(qred_run(vm, RED_any, differs, DIM_ALL, &any) == QS_OK && !any.u.i);
         qs_value all[] = {qarr_value(a), qarr_value(own), r, differs};
         for (size_t i = 0; i < COUNT(all); i++) qval_release(vm, all[i]);
     }

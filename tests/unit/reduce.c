@@ -2,11 +2,12 @@
 #include "devices/buffer.h"
 #include "tests/unit/machine.h"
 #include "vm/base/dtype.h"
+#include "vm/base/reduction.h"
 
 #include <math.h>
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
-enum { NREDUCE = RED_SUMSQ + 1 };
+enum { NREDUCE = RED_squared_norm + 1 };
 
 static uint32_t seed = 7;
 static int below(int n) {
@@ -16,13 +17,13 @@ static int below(int n) {
 
 static double combine(Reduce r, double acc, double x, bool first) {
     switch (r) {
-    case RED_SUM:
-    case RED_MEAN: return first ? x : acc + x;
-    case RED_PROD: return first ? x : acc * x;
-    case RED_MIN: return first ? x : fmin(acc, x);
-    case RED_MAX: return first ? x : fmax(acc, x);
-    case RED_ANY: return (!first && acc) || x != 0;
-    case RED_ALL: return (first || acc) && x != 0;
+    case RED_sum:
+    case RED_mean: return first ? x : acc + x;
+    case RED_prod: return first ? x : acc * x;
+    case RED_min: return first ? x : fmin(acc, x);
+    case RED_max: return first ? x : fmax(acc, x);
+    case RED_any: return (!first && acc) || x != 0;
+    case RED_all: return (first || acc) && x != 0;
     default: return (first ? 0 : acc) + x * x;
     }
 }
@@ -60,12 +61,12 @@ static void check_reduce(qs_vm *vm, Reduce r, qs_value a, int rank, const int64_
     qs_value out = qs_nil();
     qs_status s = qred_run(vm, r, a, dim, &out);
     qs_dtype d = (qs_dtype)qval_array(a)->dtype;
-    if (qdtype_is_complex(d) && (r == RED_MIN || r == RED_MAX)) {
+    if (qdtype_is_complex(d) && (r == RED_min || r == RED_max)) {
         CHECK_ERROR(vm, s, QS_ETYPE,
-                    r == RED_MIN ? "min: complex numbers have no order" : "max: complex numbers have no order");
+                    r == RED_min ? "min: complex numbers have no order" : "max: complex numbers have no order");
         return;
     }
-    if (s == QS_EVALUE && r == RED_PROD) {
+    if (s == QS_EVALUE && r == RED_prod) {
         qerr_clear(qvm_ctx(vm));
         return;
     } /* integers that overflow */
@@ -80,7 +81,7 @@ static void check_reduce(qs_vm *vm, Reduce r, qs_value a, int rank, const int64_
         double want = 0;
         for (int64_t i = 0; i < n; i++)
             want = combine(r, want, number_at(vm, a, (size_t)((k / inner * n + i) * inner + k % inner)), i == 0);
-        if (r == RED_MEAN) want /= (double)n;
+        if (r == RED_mean) want /= (double)n;
         qs_dtype to = out.kind == QS_ARRAY ? (qs_dtype)qval_array(out)->dtype : QS_F64;
         if (!near(number_at(vm, out, (size_t)k), want, to)) {
             printf("  reduce %d dtype %d dim %d: %g not %g\n", r, d, dim, number_at(vm, out, (size_t)k), want);
@@ -92,7 +93,7 @@ static void check_reduce(qs_vm *vm, Reduce r, qs_value a, int rank, const int64_
 
 static void check_running(qs_vm *vm, qs_value a, int rank, const int64_t *dims, int dim) {
     Array *out;
-    CHECK(qred_cum(vm, RED_SUM, qval_array(a), dim, &out) == QS_OK);
+    CHECK(qred_cum(vm, RED_sum, qval_array(a), dim, &out) == QS_OK);
     int64_t n = 1, inner = 1, at = rank == 1 ? 1 : 0;
     for (int i = 0; i < rank; i++, at++) {
         if (at == dim) n = dims[i];
@@ -116,7 +117,7 @@ static void everything(qs_vm *vm) {
             qs_value a = random_array(vm, d, ranks[i], shapes[i]);
             for (int r = 0; r < NREDUCE; r++)
                 for (int dim = DIM_ALL; dim < 5; dim++)
-                    if (!((d == QS_F16 || d == QS_BF16) && r == RED_PROD))
+                    if (!((d == QS_F16 || d == QS_BF16) && r == RED_prod))
                         check_reduce(vm, (Reduce)r, a, ranks[i], shapes[i], dim);
             if (d != QS_F16 && d != QS_BF16)
                 for (int dim = 0; dim < 4; dim++) check_running(vm, a, ranks[i], shapes[i], dim);
@@ -133,37 +134,37 @@ static qs_value reduce(qs_vm *vm, Reduce r, qs_value x) {
 
 static void kinds(qs_vm *vm) {
     qs_value u8 = make_vec(vm, QS_U8, 3, (double[]){200, 100, 7}), b = make_vec(vm, QS_B1, 3, (double[]){1, 0, 1});
-    CHECK(reduce(vm, RED_SUM, u8).kind == QS_INT && reduce(vm, RED_SUM, u8).u.i == 307);
-    CHECK(reduce(vm, RED_MAX, u8).kind == QS_INT && reduce(vm, RED_MEAN, u8).kind == QS_NUM);
-    CHECK(reduce(vm, RED_SUM, b).kind == QS_NUM && reduce(vm, RED_SUM, b).u.f == 2);
-    CHECK(reduce(vm, RED_ANY, b).kind == QS_BOOL && reduce(vm, RED_ALL, b).u.i == 0 &&
-          reduce(vm, RED_MAX, b).kind == QS_BOOL);
-    CHECK(reduce(vm, RED_SUM, qs_int(5)).kind == QS_INT && reduce(vm, RED_SUM, qs_num(0.5)).u.f == 0.5);
+    CHECK(reduce(vm, RED_sum, u8).kind == QS_INT && reduce(vm, RED_sum, u8).u.i == 307);
+    CHECK(reduce(vm, RED_max, u8).kind == QS_INT && reduce(vm, RED_mean, u8).kind == QS_NUM);
+    CHECK(reduce(vm, RED_sum, b).kind == QS_NUM && reduce(vm, RED_sum, b).u.f == 2);
+    CHECK(reduce(vm, RED_any, b).kind == QS_BOOL && reduce(vm, RED_all, b).u.i == 0 &&
+          reduce(vm, RED_max, b).kind == QS_BOOL);
+    CHECK(reduce(vm, RED_sum, qs_int(5)).kind == QS_INT && reduce(vm, RED_sum, qs_num(0.5)).u.f == 0.5);
     qs_value s = make_string(vm, "x"), out;
-    CHECK_ERROR(vm, qred_run(vm, RED_SUM, s, DIM_ALL, &out), QS_ETYPE, "sum: not defined for string");
-    CHECK_ERROR(vm, qred_run(vm, RED_SUM, u8, 8, &out), QS_EVALUE, "sum: the dimension must be 0 to 7, got 8");
-    CHECK(qred_run(vm, RED_SUM, u8, 1, &out) == QS_OK && qval_array(out)->dtype == QS_I64);
+    CHECK_ERROR(vm, qred_run(vm, RED_sum, s, DIM_ALL, &out), QS_ETYPE, "sum: not defined for string");
+    CHECK_ERROR(vm, qred_run(vm, RED_sum, u8, 8, &out), QS_EVALUE, "sum: the dimension must be 0 to 7, got 8");
+    CHECK(qred_run(vm, RED_sum, u8, 1, &out) == QS_OK && qval_array(out)->dtype == QS_I64);
     qs_value all[] = {u8, b, s, out};
     for (size_t i = 0; i < COUNT(all); i++) qval_release(vm, all[i]);
 }
 
 static void empties(qs_vm *vm) {
     qs_value v = make_vec(vm, QS_F32, 0, NULL), m = qarr_value(make_array(vm, QS_F32, 2, (int64_t[]){0, 3}, NULL)), out;
-    CHECK(reduce(vm, RED_SUM, v).u.f == 0 && reduce(vm, RED_PROD, v).u.f == 1 && isnan(reduce(vm, RED_MEAN, v).u.f));
-    CHECK(reduce(vm, RED_ANY, v).u.i == 0 && reduce(vm, RED_ALL, v).u.i == 1);
-    CHECK_ERROR(vm, qred_run(vm, RED_MIN, v, DIM_ALL, &out), QS_EVALUE, "min: the array is empty");
-    CHECK_ERROR(vm, qred_run(vm, RED_MAX, m, 0, &out), QS_EVALUE, "max: the dimension is empty");
-    CHECK(qred_run(vm, RED_PROD, m, 0, &out) == QS_OK && qval_array(out)->count == 3 && number_at(vm, out, 2) == 1);
+    CHECK(reduce(vm, RED_sum, v).u.f == 0 && reduce(vm, RED_prod, v).u.f == 1 && isnan(reduce(vm, RED_mean, v).u.f));
+    CHECK(reduce(vm, RED_any, v).u.i == 0 && reduce(vm, RED_all, v).u.i == 1);
+    CHECK_ERROR(vm, qred_run(vm, RED_min, v, DIM_ALL, &out), QS_EVALUE, "min: the array is empty");
+    CHECK_ERROR(vm, qred_run(vm, RED_max, m, 0, &out), QS_EVALUE, "max: the dimension is empty");
+    CHECK(qred_run(vm, RED_prod, m, 0, &out) == QS_OK && qval_array(out)->count == 3 && number_at(vm, out, 2) == 1);
     qval_release(vm, out);
-    CHECK(qred_run(vm, RED_MAX, m, 1, &out) == QS_OK && qval_array(out)->count == 0);
+    CHECK(qred_run(vm, RED_max, m, 1, &out) == QS_OK && qval_array(out)->count == 0);
     qs_value all[] = {v, m, out};
     for (size_t i = 0; i < COUNT(all); i++) qval_release(vm, all[i]);
 }
 
 static void not_numbers(qs_vm *vm) {
     qs_value v = make_vec(vm, QS_F32, 3, (double[]){NAN, -2, NAN}), n = make_vec(vm, QS_F64, 2, (double[]){NAN, NAN});
-    CHECK(reduce(vm, RED_MIN, v).u.f == -2 && reduce(vm, RED_MAX, v).u.f == -2 && isnan(reduce(vm, RED_SUM, v).u.f));
-    CHECK(isnan(reduce(vm, RED_MAX, n).u.f) && reduce(vm, RED_ANY, n).u.i == 1);
+    CHECK(reduce(vm, RED_min, v).u.f == -2 && reduce(vm, RED_max, v).u.f == -2 && isnan(reduce(vm, RED_sum, v).u.f));
+    CHECK(isnan(reduce(vm, RED_max, n).u.f) && reduce(vm, RED_any, n).u.i == 1);
     qval_release(vm, v);
     qval_release(vm, n);
 }
@@ -172,18 +173,18 @@ static void exactness(qs_vm *vm) {
     enum { N = 1 << 20 };
     Array *f = make_array(vm, QS_F32, 1, (int64_t[]){N}, NULL), *i = make_array(vm, QS_I64, 1, (int64_t[]){1000}, NULL);
     CHECK(qarr_fill(vm, f, qs_num(0.1)) == QS_OK);
-    CHECK(fabs(reduce(vm, RED_SUM, qarr_value(f)).u.f - N * (double)0.1f) < 1e-6);
+    CHECK(fabs(reduce(vm, RED_sum, qarr_value(f)).u.f - N * (double)0.1f) < 1e-6);
     CHECK(qarr_put(vm, f, 0, qs_num(1e8)) == QS_OK && qarr_put(vm, f, 1, qs_num(-1e8)) == QS_OK);
-    CHECK(fabs(reduce(vm, RED_SUM, qarr_value(f)).u.f - (N - 2) * (double)0.1f) < 1e-4);
+    CHECK(fabs(reduce(vm, RED_sum, qarr_value(f)).u.f - (N - 2) * (double)0.1f) < 1e-4);
     CHECK(qarr_fill(vm, i, qs_int(9007199254740993)) == QS_OK);
-    CHECK(reduce(vm, RED_SUM, qarr_value(i)).u.i == 9007199254740993000);
+    CHECK(reduce(vm, RED_sum, qarr_value(i)).u.i == 9007199254740993000);
     qs_value out;
     CHECK(qarr_fill(vm, i, qs_int(INT64_MAX / 500)) == QS_OK);
-    CHECK_ERROR(vm, qred_run(vm, RED_SUM, qarr_value(i), DIM_ALL, &out), QS_EVALUE, "sum: integer overflow");
+    CHECK_ERROR(vm, qred_run(vm, RED_sum, qarr_value(i), DIM_ALL, &out), QS_EVALUE, "sum: integer overflow");
     for (size_t k = 0; k < 1000; k += 2) CHECK(qarr_put(vm, i, k, qs_int(-(INT64_MAX / 500))) == QS_OK);
-    CHECK(reduce(vm, RED_SUM, qarr_value(i)).u.i == 0); /* a wrap in between is no overflow */
-    CHECK_ERROR(vm, qred_run(vm, RED_PROD, qarr_value(i), DIM_ALL, &out), QS_EVALUE, "prod: integer overflow");
-    CHECK(qarr_put(vm, i, 3, qs_int(0)) == QS_OK && reduce(vm, RED_PROD, qarr_value(i)).u.i == 0);
+    CHECK(reduce(vm, RED_sum, qarr_value(i)).u.i == 0); /* a wrap in between is no overflow */
+    CHECK_ERROR(vm, qred_run(vm, RED_prod, qarr_value(i), DIM_ALL, &out), QS_EVALUE, "prod: integer overflow");
+    CHECK(qarr_put(vm, i, 3, qs_int(0)) == QS_OK && reduce(vm, RED_prod, qarr_value(i)).u.i == 0);
     qarr_release(vm, f);
     qarr_release(vm, i);
 }
@@ -216,7 +217,7 @@ static void by_threads(void) {
         }
     for (int dim = 0; dim < 2; dim++) {
         Array *a[2];
-        for (int i = 0; i < 2; i++) CHECK(qred_cum(vms[i], RED_PROD, qval_array(x[i]), dim, &a[i]) == QS_OK);
+        for (int i = 0; i < 2; i++) CHECK(qred_cum(vms[i], RED_prod, qval_array(x[i]), dim, &a[i]) == QS_OK);
         CHECK(same_bits(qarr_value(a[0]), qarr_value(a[1])));
         for (int i = 0; i < 2; i++) qarr_release(vms[i], a[i]);
     }
@@ -244,9 +245,9 @@ static void check_long_row(qs_dtype d, int64_t n, int64_t rows) {
         for (size_t k = 0; k < x->count; k++) CHECK(qarr_put(vm, x, k, qs_num(below(1000) / 999.0)) == QS_OK);
         CHECK(qarr_view(vm, x, 2, (int64_t[]){rows, n}, (int64_t[]){2 * n, 2}, 0, &gaps) == QS_OK);
         CHECK(qarr_copy(vm, gaps, &packed) == QS_OK);
-        CHECK(qred_cum(vm, RED_SUM, gaps, 1, &y) == QS_OK);
+        CHECK(qred_cum(vm, RED_sum, gaps, 1, &y) == QS_OK);
         qarr_release(vm, gaps);
-        CHECK(qred_cum(vm, RED_SUM, packed, 1, &gaps) == QS_OK);
+        CHECK(qred_cum(vm, RED_sum, packed, 1, &gaps) == QS_OK);
         CHECK(same_bits(qarr_value(y), qarr_value(gaps)));
         if (t) CHECK(same_bits(qarr_value(y), qarr_value(first)));
         bool grows = true, close = true;

@@ -23,6 +23,7 @@
 #define VM_ARRAY_H
 #include "vm/value/object.h"
 
+enum Reduce; /* vm/base/reduction.h */
 struct qs_array_info;
 
 /* -- array.c: making and viewing ----------------------------------------------------------------------------------- */
@@ -125,9 +126,8 @@ qs_status qapply_integers(qs_vm *vm, const char *name, Int128 (*fn)(Int128, Int1
                           qs_value *out);
 
 /* -- reduce.c: over all elements, or along one dimension that is kept with extent 1 -------------------------------- */
-typedef enum { RED_SUM, RED_PROD, RED_MIN, RED_MAX, RED_MEAN, RED_ANY, RED_ALL, RED_SUMSQ } Reduce;
 enum { DIM_ALL = -1 };
-qs_status qred_run(qs_vm *vm, Reduce r, qs_value x, int dim, qs_value *out);
+qs_status qred_run(qs_vm *vm, enum Reduce r, qs_value x, int dim, qs_value *out);
 /* Return the sum of x[i]*y[i], and of (x[i] - from)^2, for n contiguous float32 or float64 elements; computed in double
  * by all threads. */
 double qred_dot(qs_vm *vm, qs_dtype d, size_t n, const void *x, const void *y);
@@ -136,8 +136,8 @@ double qred_spread(qs_vm *vm, qs_dtype d, size_t n, const void *x, double from);
  * dimension or over all elements.  The result has type d (over all elements: float64).  *done false: the host must
  * compute it. */
 qs_status qred_spread_of(qs_vm *vm, Array *a, int dim, double ddof, bool root, qs_dtype d, qs_value *out, bool *done);
-qs_status qred_cum(qs_vm *vm, Reduce r, Array *x, int dim, Array **out); /* cumsum, cumprod */
-/* Computes on the device the first positions of the extremes (RED_MIN, RED_MAX) of an array that a device holds, along
+qs_status qred_cum(qs_vm *vm, enum Reduce r, Array *x, int dim, Array **out); /* cumsum, cumprod */
+/* Computes on the device the first positions of the extremes (RED_min, RED_max) of an array that a device holds, along
  * a dimension, or as a number over all elements; *done false: the host must compute them. */
-qs_status qred_places(qs_vm *vm, Reduce r, Array *a, int dim, qs_value *out, bool *done);
+qs_status qred_places(qs_vm *vm, enum Reduce r, Array *a, int dim, qs_value *out, bool *done);
 #endif

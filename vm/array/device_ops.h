@@ -12,22 +12,24 @@
 #include "vm/array/array.h"
 #include "vm/array/contiguous.h"
 #include "vm/array/device_math.h"
+#include "vm/base/reduction.h"
 
 /* A reduction or scan along an axis, from array x (real or complex) to array y, which is contiguous unless y_strides.
  * */
 typedef struct {
     const char *name;
-    LoopOp op;     /* LOOP_ADD, MUL, MIN, MAX, OR, AND */
+    Combine combine;
     qs_dtype lane; /* type of the partial results */
     Array *x, *y;
     int rank;                      /* number of dimensions of the results, at least 1 */
     const int64_t *dims, *strides; /* extents of the results; their strides in x, in elements */
     int64_t n, step;               /* number of elements per result, at least 1; distance between them in x */
-    bool squares;                  /* reduces the squares of the elements, or of their differences from the centres */
-    Array *centres;                /* contiguous float64 array with one value per result; NULL: zeros */
-    bool places; /* finds instead the first index of an element equal to its centre (of x's type); 0: none */
-    double by;   /* divisor of each result; 0: none */
-    bool root;   /* takes the square root after the division */
+    /* What is combined: the mapped elements, or differences from the centres.  MAP_INDEX: the indices of the elements
+     * that equal their centre (of x's type); the result is 0 if there is none. */
+    ReduceMap map;
+    Array *centres;           /* contiguous float64 array with one value per result; NULL: zeros */
+    double by;                /* divisor of each result; 0: none */
+    bool root;                /* takes the square root after the division */
     const int64_t *y_strides; /* not NULL: a scan; strides of y in the other dimensions */
     int64_t y_step;           /* scan: stride of y along the axis */
     Array *beside;            /* further array that selects the device; NULL: none */

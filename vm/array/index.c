@@ -157,7 +157,7 @@ static qs_status pick_there(qs_vm *vm, Array *a, Array *mask, Array *counts, qs_
     Array *r;
     int64_t one = 1, count = (int64_t)a->count, none = 0;
     AxisOp run = {.name = "x[mask]",
-                  .op = LOOP_ADD,
+                  .combine = COMBINE_ADD,
                   .lane = QS_I64,
                   .x = mask,
                   .y = counts,

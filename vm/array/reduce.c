@@ -1,4 +1,4 @@
-/* reduce.c -- implements reductions (sum, prod, min, max, mean, any, all, squared norm) and scans (cumsum, cumprod).
+/* reduce.c -- implements the reductions of reduce.def over elements, and scans (cumsum, cumprod).
  *
  * The elements are converted, a piece of LANES elements at a time, to a lane type that holds the exact or nearly exact
  * result: double, int64, uint64, complex double, bool.  Each element of a piece belongs to a lane with its own partial
@@ -28,6 +28,7 @@
 #include "vm/array/device_ops.h"
 #include "vm/array/strided.h"
 #include "vm/base/dtype.h"
+#include "vm/base/reduction.h"
 
 #include <math.h>
 #include <string.h>
@@ -40,47 +41,47 @@ typedef union {
     QComplexD z[LANES];
 } Lanes;
 
-typedef struct {
-    const char *name;
-    LoopOp op;
-    double identity;
-} ReduceInfo;
-static const ReduceInfo infos[] = {
-    [RED_SUM] = {"sum", LOOP_ADD, 0}, [RED_PROD] = {"prod", LOOP_MUL, 1},          [RED_MIN] = {"min", LOOP_MIN, 0},
-    [RED_MAX] = {"max", LOOP_MAX, 0}, [RED_MEAN] = {"mean", LOOP_ADD, NAN},        [RED_ANY] = {"any", LOOP_OR, 0},
-    [RED_ALL] = {"all", LOOP_AND, 1}, [RED_SUMSQ] = {"squared_norm", LOOP_ADD, 0},
+/* The loops that combine elements. */
+static const uint8_t loops[COMBINE__COUNT] = {
+#define REDUCTION(...)
+#define COMBINE(id, ...) [COMBINE_##id] = LOOP_##id,
+#include "vm/base/reduce.def"
 };
 
 typedef struct {
-    Reduce r;
+    const ReduceInfo *r;
     qs_dtype from, lane, out; /* type of the elements, of the lanes, of a result array */
     Loop *merge;
     size_t n; /* number of elements per result */
 } Plan;
 
 /* -- the plan ------------------------------------------------------------------------------------------------------ */
-static qs_dtype lane_dtype(Reduce r, qs_dtype d) {
-    if (r == RED_ANY || r == RED_ALL) return QS_B1;
-    if (r == RED_MIN || r == RED_MAX) return d < QS_I32 ? QS_I32 : qdtype_is_short(d) ? QS_F32 : d;
-    if (qdtype_is_complex(d)) return r == RED_SUMSQ ? QS_F64 : QS_C128;
-    if (d >= QS_F16 || r == RED_MEAN || r == RED_SUMSQ) return QS_F64;
+static qs_dtype lane_dtype(ReduceLanes lanes, qs_dtype d) {
+    if (lanes == LANES_BOOL) return QS_B1;
+    if (lanes == LANES_SAME) return d < QS_I32 ? QS_I32 : qdtype_is_short(d) ? QS_F32 : d;
+    if (lanes == LANES_REAL) return QS_F64;
+    if (qdtype_is_complex(d)) return QS_C128;
+    if (d >= QS_F16 || lanes == LANES_FLOAT) return QS_F64;
     return d == QS_U64 ? QS_U64 : QS_I64;
 }
 
-static qs_dtype out_dtype(qs_vm *vm, Reduce r, qs_dtype d) {
-    if (r == RED_ANY || r == RED_ALL) return QS_B1;
-    if (r == RED_MIN || r == RED_MAX) return d;
+static qs_dtype out_dtype(qs_vm *vm, ReduceLanes lanes, qs_dtype d) {
+    if (lanes == LANES_BOOL) return QS_B1;
+    if (lanes == LANES_SAME) return d;
     qs_dtype scalar = qvm_ctx(vm)->scalar_dtype;
-    if (r == RED_SUMSQ) return qdtype_real_of(qdtype_promote_scalar(d, false, scalar));
-    if (d >= QS_F16 || r == RED_MEAN) return qdtype_promote_scalar(d, false, scalar);
+    if (lanes == LANES_REAL) return qdtype_real_of(qdtype_promote_scalar(d, false, scalar));
+    if (d >= QS_F16 || lanes == LANES_FLOAT) return qdtype_promote_scalar(d, false, scalar);
     return d == QS_B1 ? scalar : d == QS_U64 ? QS_U64 : QS_I64;
 }
 
-static qs_status make_plan(qs_vm *vm, Reduce r, qs_dtype d, Plan *p) {
-    *p = (Plan){r, d, lane_dtype(r, d), out_dtype(vm, r, d), NULL, 0};
-    p->merge = qcontig_get(infos[r].op, p->lane, LOOP_VV);
+static LoopOp loop_of(const Plan *p) { return (LoopOp)loops[p->r->combine]; }
+
+static qs_status make_plan(qs_vm *vm, Reduce which, qs_dtype d, Plan *p) {
+    const ReduceInfo *r = &qreduction_info[which];
+    *p = (Plan){r, d, lane_dtype((ReduceLanes)r->lanes, d), out_dtype(vm, (ReduceLanes)r->lanes, d), NULL, 0};
+    p->merge = qcontig_get(loop_of(p), p->lane, LOOP_VV);
     if (p->merge) return QS_OK;
-    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: complex numbers have no order", infos[r].name);
+    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: complex numbers have no order", r->name);
 }
 
 /* -- pieces and lanes ---------------------------------------------------------------------------------------------- */
@@ -91,16 +92,16 @@ static void square_complex(const QComplexD *z, double *x, size_t n) {
 /* Returns the next n elements in the lane type: converted into `room`, or in place. */
 static const void *fetch_lanes(const Plan *p, const char *src, ptrdiff_t step, size_t n, Lanes *room) {
     Lanes z;
-    if (p->from == p->lane && p->r != RED_SUMSQ && step == (ptrdiff_t)qdtype_size(p->lane) &&
+    if (p->from == p->lane && p->r->map != MAP_SQUARE && step == (ptrdiff_t)qdtype_size(p->lane) &&
         (uintptr_t)src % sizeof(double) == 0)
         return src;
-    if (p->r == RED_SUMSQ && qdtype_is_complex(p->from)) {
+    if (p->r->map == MAP_SQUARE && qdtype_is_complex(p->from)) {
         qconv_run(p->from, src, step, QS_C128, &z, sizeof *z.z, n);
         square_complex(z.z, room->f, n);
         return room;
     }
     qconv_run(p->from, src, step, p->lane, room, (ptrdiff_t)qdtype_size(p->lane), n);
-    if (p->r == RED_SUMSQ) qcontig_get(LOOP_MUL, QS_F64, LOOP_VV)(n, room, room, room);
+    if (p->r->map == MAP_SQUARE) qcontig_get(LOOP_MUL, QS_F64, LOOP_VV)(n, room, room, room);
     return room;
 }
 
@@ -111,7 +112,7 @@ static void fetch_into(const Plan *p, const char *src, ptrdiff_t step, size_t n,
 
 static bool adds_floats(const Plan *p, const char *src, ptrdiff_t step) {
     bool packed = step == sizeof(float) && (uintptr_t)src % sizeof(float) == 0;
-    return packed && p->from == QS_F32 && p->lane == QS_F64 && infos[p->r].op == LOOP_ADD && p->r != RED_SUMSQ;
+    return packed && p->from == QS_F32 && p->lane == QS_F64 && p->r->combine == COMBINE_ADD && p->r->map != MAP_SQUARE;
 }
 
 /* Merges into the lanes n elements of each of several rows, which are `apart` bytes apart. */
@@ -150,11 +151,13 @@ static void merge_lanes(const Plan *p, Total *t) {
     }
 }
 
-/* Divides the lanes of a mean by the number of elements; complex lanes are divided as pairs of doubles. */
-static void divide_by_count(const Plan *p, Lanes *lanes, size_t m) {
+/* Finishes m results.  Complex lanes of a mean are divided as pairs of doubles. */
+static void finish_lanes(const Plan *p, Lanes *lanes, size_t m) {
     bool parts = p->lane == QS_C128;
     double n = (double)p->n;
-    if (p->r == RED_MEAN) qcontig_get(LOOP_DIV, parts ? QS_F64 : p->lane, LOOP_VS)(parts ? 2 * m : m, lanes, &n, lanes);
+    for (size_t i = 0; p->r->finish == FINISH_ROOT && i < m; i++) lanes->f[i] = sqrt(lanes->f[i]);
+    if (p->r->finish == FINISH_MEAN)
+        qcontig_get(LOOP_DIV, parts ? QS_F64 : p->lane, LOOP_VS)(parts ? 2 * m : m, lanes, &n, lanes);
 }
 
 /* -- over everything ----------------------------------------------------------------------------------------------- */
@@ -163,8 +166,8 @@ enum { BLOCK = 1 << 16, FEW = 3 };
 
 /* Uses the special loops for contiguous floats whose sum, or sum of squares, is a double; false: not this case. */
 static bool add_floats(const Plan *p, Total *t, const char *src, size_t n) {
-    bool squares = p->r == RED_SUMSQ;
-    if (p->lane != QS_F64 || infos[p->r].op != LOOP_ADD || (p->from != QS_F32 && p->from != QS_F64)) return false;
+    bool squares = p->r->map == MAP_SQUARE;
+    if (p->lane != QS_F64 || p->r->combine != COMBINE_ADD || (p->from != QS_F32 && p->from != QS_F64)) return false;
     const void *x = src;
     t->used = 1;
     if (p->from == QS_F32) t->lanes.f[0] = squares ? qcontig_dot32(n, x, x) : qcontig_sum32(n, x);
@@ -221,12 +224,12 @@ static void total_array(Ctx *c, const Plan *p, const Array *a, const void *at, T
 
 /* Integer results are computed modulo 2^64; comparing them with an estimate in double detects an overflow. */
 static bool may_overflow(const Plan *p) {
-    return (p->lane == QS_I64 || p->lane == QS_U64) && (p->r == RED_PROD || p->from >= QS_I64);
+    return (p->lane == QS_I64 || p->lane == QS_U64) && (p->r->combine == COMBINE_MUL || p->from >= QS_I64);
 }
 
 static Plan estimate(Plan p) {
     p.lane = p.out = QS_F64;
-    p.merge = qcontig_get(infos[p.r].op, QS_F64, LOOP_VV);
+    p.merge = qcontig_get(loop_of(&p), QS_F64, LOOP_VV);
     return p;
 }
 
@@ -235,7 +238,7 @@ static bool agree(double result, double estimate) { /* NaN: infinity times an ex
 }
 
 static qs_status overflow(qs_vm *vm, const Plan *p) {
-    return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: integer overflow", infos[p->r].name);
+    return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: integer overflow", p->r->name);
 }
 
 static qs_status check_overflow(qs_vm *vm, const Plan *p, const Array *a, const void *at, double result) {
@@ -275,9 +278,8 @@ static qs_status extreme_result(qs_vm *vm, const Plan *p, const Lanes *l, qs_val
 }
 
 static qs_status empty_result(qs_vm *vm, const Plan *p, qs_value *out) {
-    double x = infos[p->r].identity;
-    if (p->r == RED_MIN || p->r == RED_MAX)
-        return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: the array is empty", infos[p->r].name);
+    double x = p->r->empty;
+    if (p->r->refuses_empty) return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: the array is empty", p->r->name);
     if (p->lane == QS_B1) *out = qs_bool(x != 0);
     else if (p->lane == QS_C128) return qval_complex(vm, x, 0, out);
     else if (p->lane == QS_F64 || p->from == QS_B1) *out = qs_num(x);
@@ -287,13 +289,14 @@ static qs_status empty_result(qs_vm *vm, const Plan *p, qs_value *out) {
 
 /* -- on a device --------------------------------------------------------------------------------------------------- */
 static AxisOp on_device(const Plan *p, Array *a, Array *y) {
-    return (AxisOp){.name = infos[p->r].name,
-                    .op = infos[p->r].op,
+    return (AxisOp){.name = p->r->name,
+                    .combine = (Combine)p->r->combine,
                     .lane = p->lane,
                     .x = a,
                     .y = y,
-                    .squares = p->r == RED_SUMSQ,
-                    .by = p->r == RED_MEAN ? (double)p->n : 0};
+                    .map = (ReduceMap)p->r->map,
+                    .by = p->r->finish == FINISH_MEAN ? (double)p->n : 0,
+                    .root = p->r->finish == FINISH_ROOT};
 }
 
 /* Reduces all elements of a contiguous array on its device, as along a single dimension. */
@@ -322,9 +325,9 @@ static qs_status reduce_all(qs_vm *vm, Plan *p, Array *a, qs_value *out) {
     if (!done) {
         TRY(qarr_read(vm, a, &at));
         total_array(qvm_ctx(vm), p, a, at, &t);
-        divide_by_count(p, &t.lanes, 1);
+        finish_lanes(p, &t.lanes, 1);
     }
-    if (p->r == RED_MIN || p->r == RED_MAX) return extreme_result(vm, p, &t.lanes, out);
+    if (p->r->lanes == LANES_SAME) return extreme_result(vm, p, &t.lanes, out);
     if (p->lane == QS_I64 || p->lane == QS_U64) return int_result(vm, p, a, at, &t.lanes, out);
     return qarr_load(vm, p->lane, &t.lanes, out);
 }
@@ -398,7 +401,7 @@ static qs_status spread_along(qs_vm *vm, Array *a, const Split *s, double ddof, 
     Array *means;
     double n = (double)s->n;
     AxisOp j = {.name = root ? "std" : "var",
-                .op = LOOP_ADD,
+                .combine = COMBINE_ADD,
                 .lane = QS_F64,
                 .x = a,
                 .rank = s->rank,
@@ -411,7 +414,7 @@ static qs_status spread_along(qs_vm *vm, Array *a, const Split *s, double ddof, 
     j.y = means;
     qs_status status = qaxisop_run(vm, &j, done);
     if (status == QS_OK && *done) {
-        j.squares = true, j.centres = means, j.y = r, j.by = n > ddof ? n - ddof : 1, j.root = root;
+        j.map = MAP_SQUARE, j.centres = means, j.y = r, j.by = n > ddof ? n - ddof : 1, j.root = root;
         status = qaxisop_run(vm, &j, done);
     }
     return qarr_release(vm, means), status;
@@ -458,7 +461,7 @@ static void results_one_by_one(const Plan *p, const Split *s, const Nest *n, ptr
             add_run(p, &t, row, s->step, s->n);
             merge_lanes(p, &t);
         }
-        divide_by_count(p, &t.lanes, 1);
+        finish_lanes(p, &t.lanes, 1);
         qconv_run(p->lane, &t.lanes, 0, p->out, n->at[0] + n->step[0] * (ptrdiff_t)i, 0, 1);
     }
 }
@@ -471,16 +474,16 @@ static void results_side_by_side(const Plan *p, const Split *s, const Nest *n, p
         const char *src = n->at[1] + n->step[1] * (ptrdiff_t)at;
         fetch_into(p, src, n->step[1], m, &lanes);
         merge_rows(p, &lanes, s->n - 1, src + s->step, s->step, n->step[1], m);
-        divide_by_count(p, &lanes, m);
+        finish_lanes(p, &lanes, m);
         qconv_run(p->lane, &lanes, (ptrdiff_t)qdtype_size(p->lane), p->out, n->at[0] + n->step[0] * (ptrdiff_t)at,
                   n->step[0], m);
     }
 }
 
 static qs_status fill_identity(qs_vm *vm, const Plan *p, Array *r) {
-    if (r->count && (p->r == RED_MIN || p->r == RED_MAX))
-        return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: the dimension is empty", infos[p->r].name);
-    return qarr_fill(vm, r, qs_num(infos[p->r].identity));
+    if (r->count && p->r->refuses_empty)
+        return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: the dimension is empty", p->r->name);
+    return qarr_fill(vm, r, qs_num(p->r->empty));
 }
 
 /* Work that is distributed along one dimension of its results. */
@@ -546,10 +549,9 @@ static qs_status reduce_into(qs_vm *vm, Plan *p, Array *a, const Split *s, Array
     return QS_OK;
 }
 
-static qs_status check_dim(qs_vm *vm, Reduce r, int dim) {
+static qs_status check_dim(qs_vm *vm, const char *name, int dim) {
     if (dim >= 0 && dim < QS_MAX_RANK) return QS_OK;
-    return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: the dimension must be 0 to %d, got %d", infos[r].name, QS_MAX_RANK - 1,
-                    dim);
+    return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: the dimension must be 0 to %d, got %d", name, QS_MAX_RANK - 1, dim);
 }
 
 static qs_status reduce_along(qs_vm *vm, Plan *p, Array *a, int dim, Array **out) {
@@ -564,7 +566,7 @@ static qs_status reduce_along(qs_vm *vm, Plan *p, Array *a, int dim, Array **out
 static qs_status reduce_dim(qs_vm *vm, Plan *p, Array *a, int dim, qs_value *out) {
     Array *r, *rough;
     Plan doubles = estimate(*p);
-    TRY(check_dim(vm, p->r, dim));
+    TRY(check_dim(vm, p->r->name, dim));
     TRY(reduce_along(vm, p, a, dim, &r));
     qs_status s = QS_OK;
     if (may_overflow(p)) {
@@ -578,8 +580,9 @@ static qs_status reduce_dim(qs_vm *vm, Plan *p, Array *a, int dim, qs_value *out
 
 /* Finds positions in two passes: the extremes, then the first positions of elements that equal them. */
 static qs_status places_of(qs_vm *vm, const Plan *p, Array *a, const Split *s, Array *extremes, Array *y, bool *done) {
-    AxisOp j = {.name = infos[p->r].name,
-                .op = LOOP_MIN,
+    AxisOp j = {.name = p->r->name,
+                .map = MAP_INDEX,
+                .combine = COMBINE_MIN,
                 .lane = QS_I64,
                 .x = a,
                 .y = y,
@@ -588,8 +591,7 @@ static qs_status places_of(qs_vm *vm, const Plan *p, Array *a, const Split *s, A
                 .strides = s->strides,
                 .n = (int64_t)s->n,
                 .step = s->step / (ptrdiff_t)qdtype_size(p->from),
-                .centres = extremes,
-                .places = true};
+                .centres = extremes};
     TRY(along_on_device(vm, p, a, s, extremes, done));
     return *done ? qaxisop_run(vm, &j, done) : QS_OK;
 }
@@ -619,7 +621,7 @@ qs_status qred_places(qs_vm *vm, Reduce r, Array *a, int dim, qs_value *out, boo
 static qs_status as_array(qs_vm *vm, Reduce r, qs_value x, Array **out) {
     if (x.kind == QS_ARRAY) return *out = qval_array(qval_retain(x)), QS_OK;
     if (qval_is_number(x) || x.kind == QS_COMPLEX) return qarr_from_value(vm, x, qoperand_meet(vm, 1, &x), out);
-    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined for %s", infos[r].name, qval_type_name(vm, x));
+    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined for %s", qreduction_info[r].name, qval_type_name(vm, x));
 }
 
 qs_status qred_run(qs_vm *vm, Reduce r, qs_value x, int dim, qs_value *out) {
@@ -676,7 +678,7 @@ STRANDS(products_C128, QComplexD, elem_mul_C128)
 /* Computes the running results of each strand of a piece in place.  Sums and products only have these lane types. */
 typedef void Strands(void *lanes, size_t n);
 static Strands *strands_of(const Plan *p) {
-    bool sum = p->r == RED_SUM;
+    bool sum = p->r->combine == COMBINE_ADD;
     if (p->lane == QS_F64) return sum ? sums_F64 : products_F64;
     if (p->lane == QS_C128) return sum ? sums_C128 : products_C128;
     return sum ? sums_U64 : products_U64;
@@ -698,8 +700,8 @@ typedef struct {
 static bool runs_floats(const Running *r) {
     const Plan *p = r->p;
     ptrdiff_t size = (ptrdiff_t)qdtype_size(p->from);
-    return p->r == RED_SUM && (p->from == QS_F32 || p->from == QS_F64) && p->out == p->from && r->s->step == size &&
-           r->out_step == size && (uintptr_t)r->src % (size_t)size == 0;
+    return p->r->combine == COMBINE_ADD && (p->from == QS_F32 || p->from == QS_F64) && p->out == p->from &&
+           r->s->step == size && r->out_step == size && (uintptr_t)r->src % (size_t)size == 0;
 }
 
 static double run_floats(const Running *r, size_t at, size_t n, const QComplexD *before, bool write) {
@@ -765,7 +767,7 @@ static Running open_running(const Plan *p, const Split *s, ptrdiff_t out_step) {
     return (Running){.p = p,
                      .s = s,
                      .strands = strands_of(p),
-                     .shift = qcontig_get(infos[p->r].op, p->lane, LOOP_SV),
+                     .shift = qcontig_get(loop_of(p), p->lane, LOOP_SV),
                      .out_step = out_step};
 }
 
@@ -845,7 +847,7 @@ static qs_status run_along(qs_vm *vm, const Plan *p, Array *a, int dim, Array **
 qs_status qred_cum(qs_vm *vm, Reduce r, Array *a, int dim, Array **result) {
     Plan p, doubles;
     Array *rough;
-    TRY(check_dim(vm, r, dim));
+    TRY(check_dim(vm, qreduction_info[r].name, dim));
     TRY(make_plan(vm, r, (qs_dtype)a->dtype, &p));
     TRY(run_along(vm, &p, a, dim, result));
     if (!may_overflow(&p)) return QS_OK;

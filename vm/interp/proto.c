@@ -20,8 +20,8 @@ static int builtin_slot(void *ud, const char *name) {
 
 static Fusible fusible(void *ud, const char *name, int nargs) {
     (void)ud;
-    if (kfuse_reduction(name, nargs) != FUSE_MAP) return FUSIBLE_REDUCTION;
-    if (kfuse_along(name, nargs) != FUSE_MAP) return FUSIBLE_ALONG;
+    if (kfuse_reduction(name, nargs) != RED_NONE) return FUSIBLE_REDUCTION;
+    if (kfuse_along(name, nargs) != RED_NONE) return FUSIBLE_ALONG;
     return kfuse_function(name, nargs) ? FUSIBLE_EACH : FUSIBLE_NOT;
 }
 

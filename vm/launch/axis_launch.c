@@ -40,9 +40,9 @@ typedef struct {
 
 /* -- specializations ----------------------------------------------------------------------------------------------- */
 static bool same_key(const AlongKey *a, const AlongKey *b) {
-    return a->name == b->name && a->op == b->op && a->from == b->from && a->lane == b->lane && a->to == b->to &&
-           a->rank == b->rank && a->group == b->group && a->squares == b->squares && a->centred == b->centred &&
-           a->divided == b->divided && a->root == b->root && a->places == b->places && a->found == b->found &&
+    return a->name == b->name && a->combine == b->combine && a->from == b->from && a->lane == b->lane &&
+           a->to == b->to && a->rank == b->rank && a->group == b->group && a->map == b->map &&
+           a->centred == b->centred && a->divided == b->divided && a->root == b->root && a->found == b->found &&
            a->pieces == b->pieces && a->running == b->running && a->before == b->before;
 }
 
@@ -107,7 +107,7 @@ static qs_status bind_stage(Run *run) {
     DevArg *x = qbind_array(b, n++, s->x, QS_READ);
     memcpy(x->dims, s->dims, bytes), memcpy(x->strides, s->strides, bytes);
     x->dims[rank] = s->n, x->strides[rank] = s->step, x->rank = rank + 1;
-    if (s->key.centred || s->key.places) {
+    if (s->key.centred || s->key.map == MAP_INDEX) {
         DevArg *centres = qbind_array(b, n++, s->centres, QS_READ);
         memcpy(centres->dims, s->dims, bytes), set_packed(centres, rank);
     }
@@ -151,15 +151,12 @@ static qs_status launch_stage(qs_vm *vm, const Stage *s, Device *d) {
 
 /* -- all stages ---------------------------------------------------------------------------------------------------- */
 static AlongKey key_of(const AxisOp *a) {
-    static const uint8_t ops[] = {[LOOP_ADD] = ALONG_ADD, [LOOP_MUL] = ALONG_MUL, [LOOP_MIN] = ALONG_MIN,
-                                  [LOOP_MAX] = ALONG_MAX, [LOOP_OR] = ALONG_OR,   [LOOP_AND] = ALONG_AND};
     return (AlongKey){.name = a->name,
-                      .op = ops[a->op],
+                      .combine = (uint8_t)a->combine,
+                      .map = (uint8_t)a->map,
                       .from = a->x->dtype,
                       .lane = (uint8_t)(a->lane == QS_B1 ? QS_I32 : a->lane),
-                      .squares = a->squares,
-                      .centred = a->centres && !a->places,
-                      .places = a->places};
+                      .centred = a->centres && a->map != MAP_INDEX};
 }
 
 /* The next stage reduces the partial results of the previous one. */
@@ -168,14 +165,14 @@ static void go_on(const AxisOp *a, Stage *s, Array *parts) {
     s->x = parts, s->n = s->parts;
     s->step = s->key.group ? 1 : results;
     take_packed(s, results, s->key.group ? s->parts : 1);
-    s->key.from = (uint8_t)a->lane, s->key.squares = s->key.centred = s->key.places = false;
+    s->key.from = (uint8_t)a->lane, s->key.map = MAP_SELF, s->key.centred = false;
 }
 
 static qs_status run_stage(qs_vm *vm, const AxisOp *a, Stage *s, Device *d, Array **parts) {
     bool last = s->parts == 1;
     int64_t n = results_of(s) * s->parts;
     s->key.divided = last && a->by != 0, s->key.root = last && a->root;
-    s->key.found = last && a->places;
+    s->key.found = last && a->map == MAP_INDEX;
     if (!last) TRY(qarr_new(vm, a->lane, 1, &n, false, parts));
     s->y = last ? a->y : *parts, s->key.to = s->y->dtype;
     return launch_stage(vm, s, d);

@@ -229,7 +229,7 @@ static FuseState *state_of(qs_vm *vm, const Frame *f, FuseRegion *r) {
     s->nops = r->nops + CALL * r->ncalls + 1;
     s->expr = (FuseExpr){.src = f->proto->func->unit->src,
                          .root = r->root,
-                         .kind = r->reduction ? kfuse_reduction(r->reduction, 1) : FUSE_MAP,
+                         .kind = r->reduction ? kfuse_reduction(r->reduction, 1) : RED_NONE,
                          .leaves = r->leaves,
                          .nleaves = r->nleaves,
                          .casts = r->casts,
@@ -305,7 +305,7 @@ static qs_status make_form(Now *now) {
         qreport_explain(vm, (Where){at.src, v->kernel[CHUNKED].pos}, "expression: operator by operator: %s",
                         v->kernel[CHUNKED].why);
     else qreport_explain(vm, at, "expression: operator by operator, for one of them is not compiled for these types");
-    if (!v->kernel[CHUNKED].func || !qvm(vm)->config.compile_for || now->state->expr.kind == FUSE_MAP) return QS_OK;
+    if (!v->kernel[CHUNKED].func || !qvm(vm)->config.compile_for || now->state->expr.kind == RED_NONE) return QS_OK;
     TRY(build_version(now, GROUPED)); /* ahead of time: GPUs run reductions with different code */
     return v->kernel[GROUPED].func ? qdevprog_compile_ahead(vm, v->kernel[GROUPED].func) : QS_OK;
 }
@@ -365,7 +365,7 @@ static qs_status bind_params(Run *run) {
     if (now->region->rows)
         run->bound.origin[n] = (Origin){qs_nil(), 0},
         qbind_number(&run->bound, n++, (uint64_t)now->dims[now->region->axis], 8);
-    if (now->state->expr.kind == FUSE_MAP && !now->region->mask) {
+    if (now->state->expr.kind == RED_NONE && !now->region->mask) {
         int64_t dims[QS_MAX_RANK];
         bind_result(now, n, now->flat ? 1 : now->rank, now->flat ? run->launch.domain : result_dims(now, dims));
     }
@@ -443,14 +443,14 @@ static qs_status begin_map(Now *now) {
     return qarr_keep(now->result, now->ndim), QS_OK;
 }
 
-static double merge_two(FuseKind kind, double a, double b) {
-    return kind == FUSE_MIN ? ksem_MIN_F64(a, b) : kind == FUSE_MAX ? ksem_MAX_F64(a, b) : a + b;
+static double merge_two(Reduce kind, double a, double b) {
+    return kind == RED_min ? ksem_MIN_F64(a, b) : kind == RED_max ? ksem_MAX_F64(a, b) : a + b;
 }
 
 /* Merges the partial results pairwise, so that the rounding error of a sum is that of its blocks. */
 static qs_status merge_parts(const Now *now, qs_value *out) {
     const FuseKernel *k = &now->form->kernel[now->run.which];
-    FuseKind kind = now->state->expr.kind;
+    Reduce kind = now->state->expr.kind;
     size_t count = now->result->count;
     const void *p;
     TRY(qarr_read(now->run.vm, now->result, &p));
@@ -464,7 +464,7 @@ static qs_status merge_parts(const Now *now, qs_value *out) {
     for (size_t i = 0; i < count; i++) x[i] = qdtype_get(k->dtype, (const char *)p + i * qdtype_size(k->dtype));
     for (size_t n = count; n > 1; n = (n + 1) / 2)
         for (size_t i = 0; i < n / 2; i++) x[i] = merge_two(kind, x[i], x[n - 1 - i]);
-    *out = qs_num(kind == FUSE_MEAN ? x[0] / (double)now->count : x[0]);
+    *out = qs_num(qreduction_info[kind].finish == FINISH_MEAN ? x[0] / (double)now->count : x[0]);
     return QS_OK;
 }
 
@@ -473,7 +473,7 @@ static qs_status merge_parts(const Now *now, qs_value *out) {
  * has the same derivative and never runs. */
 static qs_status record_sum(Now *now, qs_value *result) {
     Run *r = &now->run;
-    bool mean = now->state->expr.kind == FUSE_MEAN;
+    bool mean = qreduction_info[now->state->expr.kind].finish == FINISH_MEAN;
     if (!now->form->kernel[ADDED].func) TRY(build_version(now, ADDED));
     if (!now->form->kernel[ADDED].func) return QS_OK; /* a sum of integers */
     qs_value sum = qs_num(mean ? qval_number(*result) * (double)now->count : qval_number(*result));
@@ -535,7 +535,7 @@ static qs_status prepare_form(Now *now) {
 
 static qs_status run_form(Now *now) {
     Run *r = &now->run;
-    bool map = now->state->expr.kind == FUSE_MAP;
+    bool map = now->state->expr.kind == RED_NONE;
     r->form = &now->form->base, r->which = CHUNKED, r->optional = true, r->device = NULL, r->chosen = false;
     r->bind = bind_params, r->fit = map ? NULL : fit_reduction, r->unrecorded = !map || now->region->mask,
     r->late = false;
@@ -578,14 +578,14 @@ qs_status qfuse_region(qs_vm *vm, Frame *f, FuseRegion *r, bool *done) {
     if (!is_large || (!fits && !now.no_rows)) return QS_OK;
     now.state = state_of(vm, f, r);
     if (now.no_rows) return explain_no_rows(&now), QS_OK;
-    bool extreme = now.state->expr.kind == FUSE_MIN || now.state->expr.kind == FUSE_MAX;
+    bool extreme = qreduction_is_extreme(now.state->expr.kind);
     /* the built-in function has a derivative rule that finds the selected element */
     if (now.recorded && extreme) return QS_OK;
     if (prepare_form(&now) != QS_OK) return give_up(vm);
     if (!now.form) return QS_OK;
-    if (now.state->expr.kind == FUSE_MAP) TRY(begin_map(&now));
+    if (now.state->expr.kind == RED_NONE) TRY(begin_map(&now));
     qs_status s = run_form(&now);
-    if (s == QS_OK && now.state->expr.kind != FUSE_MAP) {
+    if (s == QS_OK && now.state->expr.kind != RED_NONE) {
         s = merge_parts(&now, &result);
         if (s == QS_OK && now.recorded) s = record_sum(&now, &result);
     } else if (s == QS_OK && !r->mask) {

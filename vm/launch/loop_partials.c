@@ -6,6 +6,7 @@
 #include "vm/launch/loop_run.h"
 
 #include "lang/kernel/ir/sem.h"
+#include "vm/base/reduction.h"
 #include "vm/value/trace.h"
 
 #include <math.h>
@@ -76,14 +77,14 @@ void qloop_free_sums(Call *c) {
 
 /* Combines s with `value` as the script's statement would. */
 static double combined(uint8_t how, double s, double value) {
-    switch ((LoopReduce)how) {
-    case REDUCE_PRODUCT: return s * value;
-    case REDUCE_MIN: return ksem_MIN_F64(s, value);
-    case REDUCE_MAX: return ksem_MAX_F64(s, value);
-    case REDUCE_LT: return value < s ? value : s;
-    case REDUCE_LE: return value <= s ? value : s;
-    case REDUCE_GT: return value > s ? value : s;
-    case REDUCE_GE: return value >= s ? value : s;
+    switch ((Combine)how) {
+    case COMBINE_MUL: return s * value;
+    case COMBINE_MIN: return ksem_MIN_F64(s, value);
+    case COMBINE_MAX: return ksem_MAX_F64(s, value);
+    case COMBINE_LT: return value < s ? value : s;
+    case COMBINE_LE: return value <= s ? value : s;
+    case COMBINE_GT: return value > s ? value : s;
+    case COMBINE_GE: return value >= s ? value : s;
     default: return s + value;
     }
 }
@@ -105,7 +106,7 @@ bool qloop_reduce(Call *c) {
         const double *part = c->parts + o->part * LOOP_CHUNKS;
         double s = qval_number(qtape_plain(*qloop_storage(c->vm, c->f, o->sym)));
         for (int64_t k = 0; k < c->nchunks; k++) {
-            if (o->reduce == REDUCE_PRODUCT && !is_plain(s, part + k)) return false;
+            if (o->reduce == COMBINE_MUL && !is_plain(s, part + k)) return false;
             s = combined(o->reduce, s, part[k]);
         }
         c->reals[o->slot] = s;

@@ -15,6 +15,8 @@
 #include "vm/array/array.h"
 #include "vm/array/gemm.h"
 
+enum Reduce;
+
 typedef enum {
 #define TYPED(name, ...) TY_##name,
 #include "vm/typed/typed.def"
@@ -69,16 +71,15 @@ qs_status qtyped_arange(qs_vm *vm, qs_dtype d, int64_t n, double first, double s
                         Array **out);
 
 /* -- typed_reduce.c ------------------------------------------------------------------------------------------------ */
-typedef enum { FOLD_SUM, FOLD_PROD, FOLD_MIN, FOLD_MAX, FOLD_ANY, FOLD_ALL, FOLD_COUNT, FOLD__COUNT } Fold;
 /* Reduces along the dimensions whose bit is set in `axes`; these are dropped, or kept with extent 1.  The result has
  * type d.  Sums and products are accumulated in the widest type of their class, then converted to d.  min and max of no
  * elements: QS_EVALUE. */
-qs_status qtreduce_run(qs_vm *vm, Fold f, Array *x, unsigned axes, bool keep, qs_dtype d, Array **out);
+qs_status qtreduce_run(qs_vm *vm, enum Reduce r, Array *x, unsigned axes, bool keep, qs_dtype d, Array **out);
 /* Returns the first positions of the extremes along a dimension, int64, without that dimension; a nan is the extreme.
  * */
 qs_status qtreduce_position(qs_vm *vm, bool largest, Array *x, int axis, Array **out);
 /* Computes running sums or products along a dimension, in type d; initial: preceded by 0 or 1. */
-qs_status qtreduce_scan(qs_vm *vm, Fold f, Array *x, int axis, bool initial, qs_dtype d, Array **out);
+qs_status qtreduce_scan(qs_vm *vm, enum Reduce r, Array *x, int axis, bool initial, qs_dtype d, Array **out);
 /* Returns the positions in sorted contiguous x at which to insert the elements of v, which has the same type; right:
  * behind equal elements.  nan is the largest. */
 qs_status qtreduce_search(qs_vm *vm, Array *x, Array *v, bool right, Array **out);

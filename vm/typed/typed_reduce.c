@@ -8,6 +8,7 @@
 #include "vm/array/contiguous.h"
 #include "vm/array/convert.h"
 #include "vm/base/dtype.h"
+#include "vm/base/reduction.h"
 #include "vm/quasar.h"
 #include "vm/typed/typed.h"
 
@@ -131,13 +132,12 @@ FOLD_PAIRS(C64, QComplexF) FOLD_PAIRS(C128, QComplexD)
 #define F(name, D, acc, from)                                                                                          \
     { name##_line_##D, name##_row_##D, acc, from }
 #define ANY_OF(D)                                                                                                      \
-    [FOLD_ANY] = F(any, D, QS_B1, 0), [FOLD_ALL] = F(all, D, QS_B1, 1), [FOLD_COUNT] = F(count, D, QS_I64, 0)
-#define EXTREMES(D) [FOLD_MIN] = F(min, D, QS_##D, 0), [FOLD_MAX] = F(max, D, QS_##D, 0)
+    [RED_any] = F(any, D, QS_B1, 0), [RED_all] = F(all, D, QS_B1, 1), [RED_count_nonzero] = F(count, D, QS_I64, 0)
+#define EXTREMES(D) [RED_min] = F(min, D, QS_##D, 0), [RED_max] = F(max, D, QS_##D, 0)
 #define ROW(D, acc, one)                                                                                               \
-    [QS_##D] = {[FOLD_SUM] = F(sum, D, acc, 0), [FOLD_PROD] = F(prod, D, acc, one), EXTREMES(D), ANY_OF(D)}
-#define ROW_PAIRS(D)                                                                                                   \
-    [QS_##D] = {[FOLD_SUM] = F(sum, D, QS_C128, 0), [FOLD_PROD] = F(prod, D, QS_C128, ONE_F), ANY_OF(D)}
-                static const Folder folders[QS_NDTYPES][FOLD__COUNT] = {
+    [QS_##D] = {[RED_sum] = F(sum, D, acc, 0), [RED_prod] = F(prod, D, acc, one), EXTREMES(D), ANY_OF(D)}
+#define ROW_PAIRS(D) [QS_##D] = {[RED_sum] = F(sum, D, QS_C128, 0), [RED_prod] = F(prod, D, QS_C128, ONE_F), ANY_OF(D)}
+                static const Folder folders[QS_NDTYPES][RED__COUNT] = {
                     [QS_B1] = {ANY_OF(B1)}, ROW(I8, QS_I64, 1),      ROW(I16, QS_I64, 1),     ROW(I32, QS_I64, 1),
                     ROW(I64, QS_I64, 1),    ROW(U8, QS_U64, 1),      ROW(U16, QS_U64, 1),     ROW(U32, QS_U64, 1),
                     ROW(U64, QS_U64, 1),    ROW(F32, QS_F64, ONE_F), ROW(F64, QS_F64, ONE_F), ROW_PAIRS(C64),
@@ -308,8 +308,8 @@ static qs_status run_job(qs_vm *vm, Job *j) {
         j->to = p;
         if (s == QS_OK) {
             qthreads_run(t, j->blocks, 1, fold_blocks, j);
-            Fold kind = (Fold)(j->f - folders[0]) % FOLD__COUNT;
-            const Folder *join = &folders[j->f->acc][kind == FOLD_COUNT ? FOLD_SUM : kind];
+            Reduce kind = (Reduce)(j->f - folders[0]) % RED__COUNT;
+            const Folder *join = &folders[j->f->acc][kind == RED_count_nonzero ? RED_sum : kind];
             begin_accumulator(j, to, p);
             join->line((size_t)j->blocks, p, (ptrdiff_t)j->made, to);
         }
@@ -344,24 +344,23 @@ static void add_axes(Job *j, int ndim, const int64_t *dims, const int64_t *strid
     }
 }
 
-static const char *const names[] = {"sum", "prod", "min", "max", "any", "all", "count_nonzero"};
-
-qs_status qtreduce_run(qs_vm *vm, Fold kind, Array *x, unsigned axes, bool keep, qs_dtype d, Array **out) {
-    Job j = {.f = &folders[x->dtype][kind], .extreme = kind == FOLD_MIN || kind == FOLD_MAX};
+qs_status qtreduce_run(qs_vm *vm, Reduce kind, Array *x, unsigned axes, bool keep, qs_dtype d, Array **out) {
+    Job j = {.f = &folders[x->dtype][kind], .extreme = qreduction_is_extreme(kind)};
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
     int ndim = qarr_shape(x, dims, strides);
     const void *from;
     void *to, *acc;
     Array *sums;
     if (!j.f->line)
-        return qs_fail(vm, QS_ETYPE, "%s is not defined for elements of type %s", names[kind],
+        return qs_fail(vm, QS_ETYPE, "%s is not defined for elements of type %s", qreduction_info[kind].name,
                        qdtype_info[x->dtype].name);
     j.size = qdtype_size((qs_dtype)x->dtype), j.made = qdtype_size(j.f->acc);
     add_axes(&j, ndim, dims, strides, axes);
     close_axes(&j.kept);
     close_axes(&j.gone);
     if (j.extreme && !j.gone.count && j.kept.count)
-        return qs_fail(vm, QS_EVALUE, "%s: there is no element, and so none that is the extreme one", names[kind]);
+        return qs_fail(vm, QS_EVALUE, "%s: there is no element, and so none that is the extreme one",
+                       qreduction_info[kind].name);
     ptrdiff_t near_kept = nearest_last(&j.kept), near_gone = nearest_last(&j.gone);
     j.by_row = near_kept < near_gone && j.kept.to[j.kept.n - 1] == (ptrdiff_t)j.made && j.gone.count > 0;
     TRY(qarr_read(vm, x, &from));
@@ -482,7 +481,7 @@ RUN(F32, float, double) RUN(F64, double, double)
 RUN_PAIR(C64, QComplexF, float) RUN_PAIR(C128, QComplexD, double)
     /* clang-format on */
 
-    qs_status qtreduce_scan(qs_vm *vm, Fold kind, Array *given, int axis, bool initial, qs_dtype d, Array **out) {
+    qs_status qtreduce_scan(qs_vm *vm, Reduce kind, Array *given, int axis, bool initial, qs_dtype d, Array **out) {
     const void *p;
     void *to;
     Array *x;
@@ -503,7 +502,7 @@ RUN_PAIR(C64, QComplexF, float) RUN_PAIR(C128, QComplexD, double)
 #define GO(D, T)                                                                                                       \
     case QS_##D:                                                                                                       \
         run_##D((const T *)p + o * l.n * l.inner + i, (T *)to + o * made * l.inner + i, l.n, l.inner,                  \
-                kind == FOLD_PROD, initial);                                                                           \
+                kind == RED_prod, initial);                                                                            \
         break;
             switch (d) {
                 /* clang-format off */

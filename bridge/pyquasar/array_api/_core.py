@@ -523,7 +523,7 @@ def places(x, n, axis=None):
         raise IndexError("index: integers or truth values are wanted, got elements of type %s" % dtype_of(x).name)
     if x.size:
         code, axes = x._code, (1 << x.ndim) - 1
-        low, high = item(_bridge._xp__fold(2, x, axes, False, code)), item(_bridge._xp__fold(3, x, axes, False, code))
+        low, high = (item(_bridge._xp__fold(name, x, axes, False, code)) for name in ("min", "max"))
         if low < -n or high >= n:
             where = "" if axis is None else "axis %d of " % axis
             raise IndexError("index %d is outside %s%d elements" % (low if low < -n else high, where, n))

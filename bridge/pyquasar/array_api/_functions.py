@@ -11,7 +11,6 @@ from ._core import (arange, Array, asarray, astype, axes_of, axis_of, bool_, bro
                     promote, result_type, scatter, shape_of, strides_of, uint64, uint8, unravel, view, with_shape,
                     zeros)
 
-SUM, PROD, MIN, MAX, ANY, ALL, COUNT = range(7)
 _where, _maximum, _minimum = _bridge._xp_where, _bridge._xp_maximum, _bridge._xp_minimum
 
 # -- functions of the language with several results --------------------------------------------------------------------
@@ -308,38 +307,38 @@ def _summed(x, dtype):
 def sum(x, /, *, axis=None, dtype=None, keepdims=False):
     """The sum of all elements, or along dimensions; for integers in int64 or uint64, where it wraps."""
     x, dtype = _summed(x, dtype)
-    return _fold(SUM, x, axis, keepdims, dtype)
+    return _fold("sum", x, axis, keepdims, dtype)
 
 
 def prod(x, /, *, axis=None, dtype=None, keepdims=False):
     """The product of all elements, or along dimensions; for integers in int64 or uint64, where it wraps."""
     x, dtype = _summed(x, dtype)
-    return _fold(PROD, x, axis, keepdims, dtype)
+    return _fold("prod", x, axis, keepdims, dtype)
 
 
 def min(x, /, *, axis=None, keepdims=False):
     """The smallest element; nan if there is one."""
-    return _fold(MIN, x, axis, keepdims, dtype_of(x))
+    return _fold("min", x, axis, keepdims, dtype_of(x))
 
 
 def max(x, /, *, axis=None, keepdims=False):
     """The greatest element; nan if there is one."""
-    return _fold(MAX, x, axis, keepdims, dtype_of(x))
+    return _fold("max", x, axis, keepdims, dtype_of(x))
 
 
 def any(x, /, *, axis=None, keepdims=False):
     """Whether any element is not 0."""
-    return _fold(ANY, x, axis, keepdims, bool_)
+    return _fold("any", x, axis, keepdims, bool_)
 
 
 def all(x, /, *, axis=None, keepdims=False):
     """Whether no element is 0."""
-    return _fold(ALL, x, axis, keepdims, bool_)
+    return _fold("all", x, axis, keepdims, bool_)
 
 
 def count_nonzero(x, /, *, axis=None, keepdims=False):
     """The number of elements that are not 0."""
-    return _fold(COUNT, x, axis, keepdims, int64)
+    return _fold("count_nonzero", x, axis, keepdims, int64)
 
 
 def _elements(x, axis):
@@ -396,12 +395,12 @@ def _running(which, x, axis, dtype, include_initial):
 
 def cumulative_sum(x, /, *, axis=None, dtype=None, include_initial=False):
     """The cumulative sums; include_initial adds a 0 at the beginning."""
-    return _running(SUM, x, axis, dtype, include_initial)
+    return _running("sum", x, axis, dtype, include_initial)
 
 
 def cumulative_prod(x, /, *, axis=None, dtype=None, include_initial=False):
     """The cumulative products; include_initial adds a 1 at the beginning."""
-    return _running(PROD, x, axis, dtype, include_initial)
+    return _running("prod", x, axis, dtype, include_initial)
 
 
 def diff(x, /, *, axis=-1, n=1, prepend=None, append=None):

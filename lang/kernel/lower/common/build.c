@@ -4,6 +4,7 @@
  * The chains are cut back at the end of a block, so the table has a value exactly as long as KIR allows its use. */
 #include "lang/kernel/elem/elem_build.h"
 #include "lang/kernel/lower/common/common.h"
+#include "vm/base/reduction.h"
 
 #include <string.h>
 
@@ -178,4 +179,13 @@ BlockScope *kbuild_outermost_loop(const Walk *w) {
     for (BlockScope *b = w->block; b; b = b->up)
         if (b->repeats) found = b;
     return found;
+}
+
+KOp kbuild_combine(Combine c) {
+    static const uint8_t ops[COMBINE__COUNT] = {
+#define REDUCTION(...)
+#define COMBINE(id, ...) [COMBINE_##id] = K_##id,
+#include "vm/base/reduce.def"
+    };
+    return (KOp)ops[c];
 }

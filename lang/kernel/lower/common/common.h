@@ -27,6 +27,7 @@
 #include "lang/kernel/ir/kir.h"
 #include "lang/syntax/ast.h"
 
+enum Combine;
 enum Op;
 struct KBuild;
 struct KPair;
@@ -328,6 +329,7 @@ qs_status kbuild_seal(Walk *w, KFunc **out); /* frees, seals and verifies */
 KRef kbuild_emit(Walk *w, KMake i);
 /* Makes a PURE instruction: folds it, or reuses an equal instruction that is visible here. */
 KRef kbuild_pure(Walk *w, KMake i);
+KOp kbuild_combine(enum Combine c); /* the instruction that combines two partial results of a reduction */
 KRef kbuild_int(Walk *w, qs_dtype d, int64_t v);
 KRef kbuild_uint64(Walk *w, uint64_t v);
 KRef kbuild_const(Walk *w, qs_dtype d, double v);

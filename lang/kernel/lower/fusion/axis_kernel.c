@@ -49,8 +49,8 @@ static void add_params(Merge *z) {
     static const char *const names[] = {"before", "far"};
     const AlongKey *k = z->k;
     z->x = add_array_param(z, "x", (qs_dtype)k->from, k->rank + 1, false, false);
-    qs_dtype centre = k->places ? (qs_dtype)k->from : QS_F64;
-    if (k->centred || k->places) z->centres = add_array_param(z, "centres", centre, k->rank, true, false);
+    qs_dtype centre = k->map == MAP_INDEX ? (qs_dtype)k->from : QS_F64;
+    if (k->centred || k->map == MAP_INDEX) z->centres = add_array_param(z, "centres", centre, k->rank, true, false);
     z->y = add_array_param(z, "y", (qs_dtype)k->to, k->rank + 1, !k->running, true);
     z->apart = add_number_param(z, "apart", QS_I64);
     if (k->divided) z->by = add_number_param(z, "by", QS_F64);
@@ -62,13 +62,12 @@ static void add_params(Merge *z) {
 /* -- merging ------------------------------------------------------------------------------------------------------- */
 static KPair merge_values(Walk *w, KPair a, KPair b) {
     Merge *z = (Merge *)w;
-    static const KOp ops[] = {[ALONG_ADD] = K_ADD, [ALONG_MUL] = K_MUL, [ALONG_MIN] = K_MIN,
-                              [ALONG_MAX] = K_MAX, [ALONG_OR] = K_OR,   [ALONG_AND] = K_AND};
     KInto into = {z->f, &z->pos, true};
-    Elem e = z->k->op == ALONG_MUL ? EL_mul : EL_add;
+    Elem e = z->k->combine == COMBINE_MUL ? EL_mul : EL_add;
     if (a.im) return kelem_complex(kelem_into(&into), e, lane_dtype(z), (KPair[]){a, b});
-    bool extreme = z->k->op == ALONG_MIN || z->k->op == ALONG_MAX;
-    KMake i = {ops[z->k->op], .own = lane_dtype(z), .flag = extreme ? KFLAG_ZEROS : 0, .a = a.re, .b = b.re};
+    bool extreme = z->k->combine == COMBINE_MIN || z->k->combine == COMBINE_MAX;
+    KMake i = {kbuild_combine((Combine)z->k->combine), .own = lane_dtype(z), .flag = extreme ? KFLAG_ZEROS : 0,
+               .a = a.re, .b = b.re};
     return (KPair){emit_ins(z, i), 0};
 }
 
@@ -88,12 +87,12 @@ static KPair load_element(Merge *z, KRef k) {
     KRef linear = kmemory_linear(&z->walk, &a, z->at);
     v.re = kmemory_load(&z->walk, z->x, from, linear, 0, 0);
     if (qdtype_is_complex(from)) v.im = kmemory_load(&z->walk, z->x, from, linear, 1, 0);
-    if (z->k->places) {
+    if (z->k->map == MAP_INDEX) {
         KRef wanted = kmemory_load(&z->walk, z->centres, from, kmemory_linear(&z->walk, &m, z->at), 0, 0);
         KRef same = emit_pure(z, (KMake){K_EQ, .own = QS_B1, .a = v.re, .b = wanted});
         return (KPair){emit_pure(z, (KMake){K_SELECT, .own = QS_I64, .a = same, .b = k, .c = no_index(z)}), 0};
     }
-    if (z->k->op == ALONG_OR || z->k->op == ALONG_AND) {
+    if (z->k->map == MAP_TRUTH) {
         KRef truth = cast_to(z, v.re, QS_B1);
         if (v.im) truth = emit_pure(z, (KMake){K_OR, .own = QS_B1, .a = truth, .b = cast_to(z, v.im, QS_B1)});
         return (KPair){cast_to(z, truth, QS_I32), 0};
@@ -104,7 +103,7 @@ static KPair load_element(Merge *z, KRef k) {
         KRef centre = kmemory_load(&z->walk, z->centres, QS_F64, kmemory_linear(&z->walk, &m, z->at), 0, 0);
         v.re = emit_pure(z, (KMake){K_SUB, .own = lane_dtype(z), .a = v.re, .b = centre});
     }
-    if (!z->k->squares) return v;
+    if (z->k->map != MAP_SQUARE) return v;
     KRef square = emit_product(z, v.re, v.re);
     if (v.im)
         square = emit_pure(z, (KMake){K_ADD, .own = lane_dtype(z), .a = square, .b = emit_product(z, v.im, v.im)});

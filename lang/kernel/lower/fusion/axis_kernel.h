@@ -16,28 +16,25 @@
 #ifndef LANG_AXIS_KERNEL_H
 #define LANG_AXIS_KERNEL_H
 #include "lang/kernel/ir/kir.h"
-
-typedef enum { ALONG_ADD, ALONG_MUL, ALONG_MIN, ALONG_MAX, ALONG_OR, ALONG_AND } AlongOp;
+#include "vm/base/reduction.h"
 
 typedef struct {
-    const char *name; /* name of the kernel */
-    uint8_t op;       /* AlongOp */
+    const char *name;     /* name of the kernel */
+    uint8_t map, combine; /* ReduceMap, Combine */
     /* qs_dtype of the elements of x, of the merged values (int32 for truth values), and of the elements of y */
     uint8_t from, lane, to;
     uint8_t rank;       /* rank of the results */
     uint16_t group;     /* positions per group; 0: side by side */
-    bool squares;       /* merges the squares of the elements */
     bool centred;       /* subtracts a float64 number, one per result, from each element first */
     bool divided, root; /* the result is divided by a number, and then its square root is taken */
-    /* merges element indices: the index of an element that equals the centre of its result (of the type of x), and the
-     * largest int64 for others … */
-    bool places;
-    bool found; /* … which the last stage replaces by 0 */
+    /* MAP_INDEX merges element indices: the index of an element that equals the centre of its result (of the type of
+     * x), and the largest int64 for others, which the last stage replaces by 0 (found). */
+    bool found;
     bool pieces, running;
     uint8_t before; /* 1: has the parameter `before`; 2: `far`, too */
 } AlongKey;
 
-/* Parameters: x, with the dimensions of the results followed by the reduced axis; `centres` if centred or places; y;
+/* Parameters: x, with the dimensions of the results followed by the reduced axis; `centres` if centred or MAP_INDEX; y;
  * apart (int64); by (float64) if divided; before and far, if present; per (int64) if `before` is present. */
 qs_status kaxis_build(Ctx *c, Arena *arena, const AlongKey *k, KFunc **out);
 #endif

@@ -24,19 +24,19 @@ bool kfuse_function(const char *name, int nargs) {
     return kelem_find(name, nargs) != EL__COUNT || find_other(name, nargs) != OTHER_NONE;
 }
 
-static FuseKind find_reduction(const char *name) {
-    static const char *const names[] = {
-        [FUSE_SUM] = "sum", [FUSE_MEAN] = "mean", [FUSE_MIN] = "min", [FUSE_MAX] = "max"};
-    for (int k = FUSE_SUM; k <= FUSE_MAX; k++)
-        if (!strcmp(names[k], name)) return (FuseKind)k;
-    return FUSE_MAP;
+/* Sums, means and extremes are fused. */
+static Reduce find_reduction(const char *name) {
+    Reduce k = qreduction_find(name);
+    const ReduceInfo *r = &qreduction_info[k];
+    bool combined = r->combine == COMBINE_ADD || qreduction_is_extreme(k);
+    return combined && r->map == MAP_SELF ? k : RED_NONE;
 }
 
-FuseKind kfuse_reduction(const char *name, int nargs) { return nargs == 1 ? find_reduction(name) : FUSE_MAP; }
+Reduce kfuse_reduction(const char *name, int nargs) { return nargs == 1 ? find_reduction(name) : RED_NONE; }
 
-FuseKind kfuse_along(const char *name, int nargs) {
-    FuseKind k = find_reduction(name);
-    return nargs == (k == FUSE_MIN || k == FUSE_MAX ? 3 : 2) ? k : FUSE_MAP;
+Reduce kfuse_along(const char *name, int nargs) {
+    Reduce k = find_reduction(name);
+    return k && qreduction_info[k].dim && nargs == qreduction_info[k].dim + 1 ? k : RED_NONE;
 }
 
 /* -- values under construction ------------------------------------------------------------------------------------- */
@@ -562,16 +562,14 @@ static bool build_masked(Fuse *z, FuseKernel *out) {
 
 /* The type in which a reduction accumulates: int64 for sums of integers, float64 for sums of floats and means, the
  * element type for minima and maxima. */
-static qs_dtype lane_dtype(FuseKind k, qs_dtype d) {
-    if (k == FUSE_MIN || k == FUSE_MAX) return d;
-    return d >= QS_F16 || k == FUSE_MEAN ? QS_F64 : QS_I64;
+static qs_dtype lane_dtype(Reduce k, qs_dtype d) {
+    if (qreduction_info[k].lanes == LANES_SAME) return d;
+    return d >= QS_F16 || qreduction_info[k].lanes != LANES_WIDE ? QS_F64 : QS_I64;
 }
 
-static bool is_extreme(FuseKind k) { return k == FUSE_MIN || k == FUSE_MAX; }
-
-static KRef merge_lanes(Fuse *z, FuseKind kind, qs_dtype lane, unsigned flag, KRef a, KRef b) {
-    static const KOp ops[] = {[FUSE_SUM] = K_ADD, [FUSE_MEAN] = K_ADD, [FUSE_MIN] = K_MIN, [FUSE_MAX] = K_MAX};
-    return kbuild_emit(&z->walk, (KMake){ops[kind], .own = lane, .flag = flag, .a = a, .b = b});
+static KRef merge_lanes(Fuse *z, Reduce kind, qs_dtype lane, unsigned flag, KRef a, KRef b) {
+    KOp op = kbuild_combine((Combine)qreduction_info[kind].combine);
+    return kbuild_emit(&z->walk, (KMake){op, .own = lane, .flag = flag, .a = a, .b = b});
 }
 
 /* A reduction under way, in LOCALs.  A minimum or maximum, which may give either zero, has two more.
@@ -579,27 +577,28 @@ static KRef merge_lanes(Fuse *z, FuseKind kind, qs_dtype lane, unsigned flag, KR
  * `zeros`: the sum of the zeros, for a minimum of the negated ones.  A sum of zeros is -0 only if all are -0, so it has
  * the sign of their maximum; this is faster than to order the zeros in each step. */
 typedef struct {
-    FuseKind kind;
+    Reduce kind;
     qs_dtype lane;
+    double first;
     KRef acc, some, zeros;
 } Total;
 
-static Total begin_total(Fuse *z, FuseKind kind, qs_dtype lane) {
-    double first = kind == FUSE_MIN ? INFINITY : kind == FUSE_MAX ? -INFINITY : -0.0;
+static Total begin_total(Fuse *z, Reduce kind, qs_dtype lane) {
+    double first = qreduction_identity((Combine)qreduction_info[kind].combine);
     KRef start = lane == QS_I64 ? kbuild_int(&z->walk, lane, 0) : emit_const(z, lane, first);
-    Total t = {kind, lane, emit_ins(z, (KMake){K_LOCAL, .a = start}), 0, 0};
-    if (!is_extreme(kind)) return t;
+    Total t = {kind, lane, first, emit_ins(z, (KMake){K_LOCAL, .a = start}), 0, 0};
+    if (!qreduction_is_extreme(kind)) return t;
     t.some = emit_ins(z, (KMake){K_LOCAL, .a = kbuild_int(&z->walk, QS_I32, 0)});
     t.zeros = emit_ins(z, (KMake){K_LOCAL, .a = emit_const(z, lane, -0.0)});
     return t;
 }
 
-static KRef emit_directed(Fuse *z, const Total *t, KRef x) { return t->kind == FUSE_MIN ? emit_op(z, K_NEG, x, 0) : x; }
+static KRef emit_directed(Fuse *z, const Total *t, KRef x) { return t->kind == RED_min ? emit_op(z, K_NEG, x, 0) : x; }
 
 static void add_zero(Fuse *z, const Total *t, KRef x) {
     KRef none = emit_const(z, t->lane, -0.0), is_zero = kbuild_pure(&z->walk, (KMake){K_EQ, .a = x, .b = none});
     KRef old = emit_ins(z, (KMake){K_GET, .a = t->zeros}), more = emit_select(z, is_zero, emit_directed(z, t, x), none);
-    emit_ins(z, (KMake){K_SET, .a = t->zeros, .b = merge_lanes(z, FUSE_SUM, t->lane, KFLAG_REASSOC, old, more)});
+    emit_ins(z, (KMake){K_SET, .a = t->zeros, .b = merge_lanes(z, RED_sum, t->lane, KFLAG_REASSOC, old, more)});
 }
 
 static void add_to_total(Fuse *z, const Total *t, Val v) {
@@ -609,7 +608,7 @@ static void add_to_total(Fuse *z, const Total *t, Val v) {
         KRef some = emit_ins(z, (KMake){K_GET, .a = t->some});
         emit_ins(z, (KMake){K_SET, .a = t->some, .b = emit_op(z, K_OR, some, cast_to(z, number, QS_I32))});
         add_zero(z, t, x);
-        x = emit_select(z, number, x, emit_const(z, t->lane, t->kind == FUSE_MIN ? INFINITY : -INFINITY));
+        x = emit_select(z, number, x, emit_const(z, t->lane, t->first));
     }
     unsigned flag = z->e->ordered && !t->some ? 0 : KFLAG_REASSOC;
     emit_ins(z, (KMake){K_SET, .a = t->acc, .b = merge_lanes(z, t->kind, t->lane, flag, old, x)});
@@ -635,7 +634,7 @@ static KRef accumulate(Fuse *z, qs_dtype lane, KRef first, KRef last, KRef step)
 
 static KPair merge_parts(Walk *w, KPair a, KPair b) {
     Fuse *z = (Fuse *)w;
-    unsigned flag = is_extreme(z->e->kind) ? KFLAG_ZEROS : KFLAG_REASSOC;
+    unsigned flag = qreduction_is_extreme(z->e->kind) ? KFLAG_ZEROS : KFLAG_REASSOC;
     return (KPair){merge_lanes(z, z->e->kind, (qs_dtype)w->f->ins[a.re].dtype, flag, a.re, b.re), 0};
 }
 
@@ -662,7 +661,7 @@ static bool element_dtype(Fuse *z, KRef index, qs_dtype *out) {
  * (pos+1)*chunk)).  Grouped: position pos takes elements pos, pos+chunk … below n, so that neighboring positions read
  * neighboring elements. */
 static bool build_reduction(Fuse *z, FuseKernel *out) {
-    FuseKind kind = z->e->kind;
+    Reduce kind = z->e->kind;
     KParam size = {.name = qstr_cname(z->c, "chunk"), .kind = KP_NUM, .dtype = QS_I64};
     qs_dtype d;
     KRef chunk = emit_ins(z, (KMake){K_PARAM, .own = QS_I64, .imm = (uint64_t)kir_param(z->f, &size)});
@@ -670,7 +669,7 @@ static bool build_reduction(Fuse *z, FuseKernel *out) {
     KRef n = emit_ins(z, (KMake){K_PARAM, .own = QS_I64, .imm = (uint64_t)kir_param(z->f, &size)});
     KRef pos = emit_ins(z, (KMake){K_POS, .own = QS_I64}), one = kbuild_int(&z->walk, QS_I64, 1);
     if (!element_dtype(z, pos, &d) || qdtype_is_complex(d)) return false;
-    if ((kind == FUSE_MIN || kind == FUSE_MAX) && d < QS_F32) return false;
+    if (qreduction_is_extreme(kind) && d < QS_F32) return false;
     qs_dtype lane = lane_dtype(kind, d);
     if (d >= QS_I64 && lane == QS_I64) return false; /* may overflow, which the host reports */
     int result = add_result(z, lane, true);
@@ -713,8 +712,8 @@ static Node *operand(const Node *n, int i) {
     }
 }
 
-static FuseKind along_kind(const Fuse *z, const Node *n) {
-    if (n->kind != N_CALL || n->u.call.callee->kind != N_IDENT || leaf_number(z, n) >= 0) return FUSE_MAP;
+static Reduce along_kind(const Fuse *z, const Node *n) {
+    if (n->kind != N_CALL || n->u.call.callee->kind != N_IDENT || leaf_number(z, n) >= 0) return RED_NONE;
     return kfuse_along(n->u.call.callee->u.ident.name->s, n->u.call.args.n);
 }
 
@@ -731,7 +730,7 @@ static bool are_same(const Fuse *z, const Node *a, const Node *b) {
         (a->u.call.callee->kind != N_IDENT || b->u.call.callee->kind != N_IDENT ||
          a->u.call.callee->u.ident.name != b->u.call.callee->u.ident.name || a->u.call.args.n != b->u.call.args.n))
         return false;
-    int n = along_kind(z, a) != FUSE_MAP ? 1 : 3;
+    int n = along_kind(z, a) != RED_NONE ? 1 : 3;
     for (int i = 0; i < n && operand(a, i); i++)
         if (!operand(b, i) || !are_same(z, operand(a, i), operand(b, i))) return false;
     return operand(a, 0) != NULL;
@@ -755,7 +754,7 @@ static bool is_wide(const Fuse *z, const Node *n) {
     int leaf = leaf_number(z, n);
     bool wide = false;
     if (leaf >= 0) return leaf_is_wide(z, leaf);
-    if (along_kind(z, n) != FUSE_MAP) return false;
+    if (along_kind(z, n) != RED_NONE) return false;
     for (int i = 0; operand(n, i); i++) wide = wide || is_wide(z, operand(n, i));
     return wide;
 }
@@ -803,15 +802,16 @@ static Val try_part(Fuse *z, const Node *n) {
 }
 
 /* Returns the type of the elements of a result; QS_B1: the host must compute it. */
-static qs_dtype total_dtype(const Fuse *z, FuseKind kind, Val v) {
+static qs_dtype total_dtype(const Fuse *z, Reduce kind, Val v) {
     qs_dtype scalar = z->c->scalar_dtype;
     if (!v.ref || !v.array || v.im || qdtype_is_complex(v.dtype)) return QS_B1;
-    if (is_extreme(kind)) return v.dtype < QS_F32 ? QS_B1 : v.dtype;
-    if (v.dtype >= QS_F16 || kind == FUSE_MEAN) return qdtype_promote_scalar(v.dtype, false, scalar);
+    if (qreduction_is_extreme(kind)) return v.dtype < QS_F32 ? QS_B1 : v.dtype;
+    if (v.dtype >= QS_F16 || qreduction_info[kind].lanes != LANES_WIDE)
+        return qdtype_promote_scalar(v.dtype, false, scalar);
     return v.dtype == QS_B1 ? scalar : v.dtype >= QS_I64 ? QS_B1 : QS_I64; /* int64 may overflow */
 }
 
-static bool reduce_row(Fuse *z, const Node *n, FuseKind kind) {
+static bool reduce_row(Fuse *z, const Node *n, Reduce kind) {
     const Node *arg = operand(n, 0);
     if (!is_wide(z, arg)) return decline(z, "a reduction has rows of one element: leave it out"), false;
     if (!hoist(z, arg)) return false;
@@ -828,16 +828,17 @@ static bool reduce_row(Fuse *z, const Node *n, FuseKind kind) {
     emit_ins(z, (KMake){.op = K_END});
     z->loop++;
     KRef total = end_total(z, &t);
-    if (kind == FUSE_MEAN) total = emit_op(z, K_DIV, total, cast_to(z, load_extent(z), QS_F64));
+    if (qreduction_info[kind].finish == FINISH_MEAN)
+        total = emit_op(z, K_DIV, total, cast_to(z, load_extent(z), QS_F64));
     return add_known(z, n, real_value(cast_to(z, total, kir_value_dtype(out)), out, true));
 }
 
 static bool reduce_rows(Fuse *z, const Node *n) {
-    FuseKind kind = along_kind(z, n);
+    Reduce kind = along_kind(z, n);
     if (leaf_number(z, n) >= 0 || find_known(z, n)) return true;
-    for (int i = 0; i < (kind == FUSE_MAP ? 3 : 1) && operand(n, i); i++)
+    for (int i = 0; i < (kind == RED_NONE ? 3 : 1) && operand(n, i); i++)
         if (!reduce_rows(z, operand(n, i))) return false;
-    return kind == FUSE_MAP || reduce_row(z, n, kind);
+    return kind == RED_NONE || reduce_row(z, n, kind);
 }
 
 static bool store_row(Fuse *z, Val v, int result) {
@@ -901,12 +902,12 @@ qs_status kfuse_build(Ctx *c, Arena *arena, const FuseExpr *e, const FuseLeafTyp
     *out = (FuseKernel){0};
     for (int i = 0; i < e->nleaves; i++)
         if (types[i].array && !is_supported((qs_dtype)types[i].dtype)) return QS_OK;
-    if (e->kind != FUSE_MAP && !flat) return QS_OK;
+    if (e->kind != RED_NONE && !flat) return QS_OK;
     Fuse z = {.walk = {.rules = &rules, .c = c}, .e = e, .types = types, .flat = flat, .rank = flat ? 1 : rank};
     begin_kernel(&z, arena, "expression");
     bool built = e->mask               ? build_masked(&z, out)
                  : e->rows             ? build_rows(&z, arena, out)
-                 : e->kind == FUSE_MAP ? build_map(&z, out)
+                 : e->kind == RED_NONE ? build_map(&z, out)
                  : e->adds             ? build_added(&z, out)
                                        : build_reduction(&z, out);
     return end_kernel(&z, built, out);

@@ -17,8 +17,7 @@
 #include "lang/kernel/elem/elem.h"
 #include "lang/kernel/ir/kfunc.h"
 #include "lang/syntax/ast.h"
-
-typedef enum { FUSE_MAP, FUSE_SUM, FUSE_MEAN, FUSE_MIN, FUSE_MAX } FuseKind;
+#include "vm/base/reduction.h"
 
 enum { FUSE_GROUP = 256 };
 
@@ -38,7 +37,7 @@ typedef struct {
 typedef struct {
     const Source *src; /* source file */
     Node *root;        /* operand of the reduction, or the expression itself */
-    FuseKind kind;
+    Reduce kind;       /* RED_NONE: the expression itself is the result */
     Node **leaves;
     int nleaves;  /* N_IDENT, N_INDEX, N_CALL …, compared by identity; literals are not leaves */
     Node **casts; /* the conversions above the leaves, and their element types */
@@ -92,7 +91,8 @@ qs_status kfuse_row(Ctx *c, Arena *arena, const FuseRow *, FuseKernel *out);
 
 /* Whether a built-in function of this name can be fused. */
 bool kfuse_function(const char *name, int nargs);
-/* FUSE_SUM … for a built-in reduction with one argument; FUSE_MAP: it is none. */
-FuseKind kfuse_reduction(const char *name, int nargs);
-FuseKind kfuse_along(const char *name, int nargs); /* the same for one along a dimension */
+/* Return the built-in reduction with this number of arguments that can be fused, of all elements or along a dimension;
+ * RED_NONE: it is none. */
+Reduce kfuse_reduction(const char *name, int nargs);
+Reduce kfuse_along(const char *name, int nargs);
 #endif

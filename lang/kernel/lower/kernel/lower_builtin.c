@@ -1,6 +1,7 @@
 /* lower_builtin.c -- finds and calls the built-ins of kbuiltins.def, and lowers assert, error and launches. */
 #include "lang/kernel/elem/elem.h"
 #include "lang/kernel/lower/kernel/lower_builtin_table.h"
+#include "vm/base/reduction.h"
 
 #include <string.h>
 

@@ -17,9 +17,6 @@ typedef struct {
 typedef qs_status BuiltinHandler(Lower *L, const BuiltinCall *c, Val *out);
 #define KBUILTIN(name, min, max, handler, imm) BuiltinHandler handler;
 #include "lang/kernel/lower/kernel/kbuiltins.def"
-BuiltinHandler klreduce_minmax;
-
-typedef enum { RED_SUM, RED_PROD, RED_MEAN, RED_ANY, RED_ALL, RED_SQUARES, RED_NORM } BuiltinReduction;
 
 qs_status klbuiltin_refuse(Lower *L, const BuiltinCall *c, const char *why);
 static inline Num klbuiltin_integer(Lower *L, double v) { return klnum_literal(L, v, true); }

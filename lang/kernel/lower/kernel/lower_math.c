@@ -46,7 +46,7 @@ qs_status klmath_form(Lower *L, const BuiltinCall *c, Val *out) {
 }
 
 qs_status klmath_minmax(Lower *L, const BuiltinCall *c, Val *out) {
-    return c->nargs == 2 ? klmath_form(L, c, out) : klreduce_minmax(L, c, out);
+    return c->nargs == 2 ? klmath_form(L, c, out) : klreduce_elements(L, c, out);
 }
 
 /* -- operators with names ------------------------------------------------------------------------------------------ */

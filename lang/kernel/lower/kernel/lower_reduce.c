@@ -1,6 +1,7 @@
 /* lower_reduce.c -- lowers reductions of an array to one number: sum, mean, norm, min, max, dot product. */
 #include "lang/kernel/elem/elem.h"
 #include "lang/kernel/lower/kernel/lower_builtin_table.h"
+#include "vm/base/reduction.h"
 
 #include <math.h>
 
@@ -17,20 +18,28 @@ static qs_status square_of(Lower *L, Num a, Num *out) {
     return *out = klnum_strong(klnum_bin(L, K_ADD, re, im), qdtype_real_of(a.dtype)), QS_OK;
 }
 
-static Op reduce_op(int which) {
-    return which == RED_PROD ? OP_MUL : which == RED_ANY ? OP_OROR : which == RED_ALL ? OP_ANDAND : OP_ADD;
+static Op reduce_op(const ReduceInfo *r) {
+    static const uint8_t ops[COMBINE__COUNT] = {
+#define REDUCTION(...)
+#define COMBINE(id, operator, identity) [COMBINE_##id] = OP_##operator,
+#include "vm/base/reduce.def"
+    };
+    return (Op)ops[r->combine];
 }
 
-static Num reduce_start(Lower *L, int which) {
-    if (which == RED_ANY || which == RED_ALL) return klnum_strong(klnum_int(L, QS_B1, which == RED_ALL), QS_B1);
-    return klbuiltin_integer(L, which == RED_PROD);
+static Num reduce_start(Lower *L, const ReduceInfo *r) {
+    if (r->lanes == LANES_BOOL) return klnum_strong(klnum_int(L, QS_B1, r->empty != 0), QS_B1);
+    return klbuiltin_integer(L, r->combine == COMBINE_MUL);
 }
 
-static qs_status reduce_term(Lower *L, int which, Num x, Num *out) {
-    if (which == RED_MEAN || which == RED_NORM) x = as_scalar(L, x);
-    if (which == RED_SQUARES || which == RED_NORM) return square_of(L, x, out);
-    if (which == RED_ANY || which == RED_ALL) x = klnum_strong(klnum_truth(L, x), QS_B1);
-    else if (x.dtype == QS_B1) x = klnum_cast(L, x, QS_I32);
+/* Whether integers are converted to scalars first. */
+static bool reduces_scalars(const ReduceInfo *r) { return r->lanes == LANES_FLOAT || r->finish == FINISH_ROOT; }
+
+static qs_status reduce_term(Lower *L, const ReduceInfo *r, Num x, Num *out) {
+    if (reduces_scalars(r)) x = as_scalar(L, x);
+    if (r->map == MAP_SQUARE) return square_of(L, x, out);
+    if (r->map == MAP_TRUTH) x = klnum_strong(klnum_truth(L, x), QS_B1);
+    else if (x.dtype == QS_B1 && r->lanes != LANES_SAME) x = klnum_cast(L, x, QS_I32);
     return *out = x, QS_OK;
 }
 
@@ -41,23 +50,25 @@ static void scalar_of_ints(Lower *L, Num n, Val *out) {
 }
 
 /* of: element type of the argument. */
-static qs_status reduce_finish(Lower *L, int which, qs_dtype of, Num sum, Num count, Val *out) {
-    bool counted = of == QS_B1 && (which == RED_SUM || which == RED_PROD);
-    if (which == RED_MEAN) TRY(klnum_binary(L, OP_DIV, sum, count, &sum));
-    if (which == RED_NORM) sum = klnum_apply(L, EL_sqrt, &sum);
-    if (counted || which == RED_SQUARES) return scalar_of_ints(L, sum, out), QS_OK;
+static qs_status reduce_finish(Lower *L, const ReduceInfo *r, qs_dtype of, Num sum, Num count, Val *out) {
+    bool counted = of == QS_B1 && r->lanes == LANES_WIDE;
+    if (r->finish == FINISH_MEAN) TRY(klnum_binary(L, OP_DIV, sum, count, &sum));
+    if (r->finish == FINISH_ROOT) sum = klnum_apply(L, EL_sqrt, &sum);
+    if (counted || (r->lanes == LANES_REAL && !reduces_scalars(r))) return scalar_of_ints(L, sum, out), QS_OK;
     return klval_number(L, sum, out), QS_OK;
 }
 
 static qs_status reduce_small(Lower *L, const BuiltinCall *c, const Val *v, Val *out) {
+    const ReduceInfo *r = &qreduction_info[c->imm];
     int64_t n = klval_count(v);
-    Num sum = reduce_start(L, c->imm), term;
+    Num sum = reduce_start(L, r), term;
+    if (!n && r->refuses_empty) return klbuiltin_refuse(L, c, "of an empty array");
     for (int64_t i = 0; i < n; i++) {
-        TRY(reduce_term(L, c->imm, klval_num(v, i), &term));
+        TRY(reduce_term(L, r, klval_num(v, i), &term));
         if (i == 0) sum = term;
-        else TRY(klnum_binary(L, reduce_op(c->imm), sum, term, &sum));
+        else TRY(klnum_binary(L, reduce_op(r), sum, term, &sum));
     }
-    return reduce_finish(L, c->imm, (qs_dtype)v->dtype, sum, klbuiltin_integer(L, (double)n), out);
+    return reduce_finish(L, r, (qs_dtype)v->dtype, sum, klbuiltin_integer(L, (double)n), out);
 }
 
 /* Arrays that are not small are reduced by loops, one for each dimension. */
@@ -85,28 +96,38 @@ static void close_elements(Lower *L, int rank) {
     while (rank--) kbuild_end(&L->walk);
 }
 
-static qs_dtype walk_dtype(Lower *L, const BuiltinCall *c, const Val *v) {
-    if (c->imm == RED_ANY || c->imm == RED_ALL) return QS_B1;
+static qs_dtype walk_dtype(Lower *L, const ReduceInfo *r, const Val *v) {
+    if (r->lanes == LANES_BOOL) return QS_B1;
     qs_dtype d = kir_value_dtype((qs_dtype)v->dtype);
-    if ((c->imm == RED_MEAN || c->imm == RED_NORM) && !qdtype_is_real(d)) return L->c->scalar_dtype;
+    if (reduces_scalars(r) && !qdtype_is_real(d)) return L->c->scalar_dtype;
     return d == QS_B1 ? QS_I32 : d;
 }
 
+/* The start value.  Of an extreme: NaN, which K_MIN and K_MAX ignore; for integers the worst value. */
+static KRef walk_start(Lower *L, const ReduceInfo *r, qs_dtype d) {
+    if (r->lanes != LANES_SAME) return klnum_ref(L, reduce_start(L, r), d);
+    return klnum_const(L, d, qdtype_is_real(d) ? NAN : qreduction_identity((Combine)r->combine));
+}
+
 static qs_status reduce_array(Lower *L, const BuiltinCall *c, const Val *v, Val *out) {
+    const ReduceInfo *r = &qreduction_info[c->imm];
     Elements w;
-    Num x, term, sum, count;
-    qs_dtype d = walk_dtype(L, c, v);
-    if (qdtype_is_complex((qs_dtype)v->dtype))
-        return klbuiltin_refuse(L, c, "of a complex array of unknown size is not available in kernels");
-    KRef acc = kbuild_local(&L->walk, klnum_ref(L, reduce_start(L, c->imm), d));
+    Num x, sum;
+    qs_dtype d = walk_dtype(L, r, v);
+    bool complex = qdtype_is_complex((qs_dtype)v->dtype), ordered = r->lanes == LANES_SAME;
+    if (ordered && (complex || v->dtype == QS_B1)) return klbuiltin_refuse(L, c, "wants an array of real numbers");
+    if (complex) return klbuiltin_refuse(L, c, "of a complex array of unknown size is not available in kernels");
+    KRef acc = kbuild_local(&L->walk, walk_start(L, r, d));
     open_elements(L, v, &w);
     TRY(klidx_element(L, v, w.at, v->rank, c->name, &x));
-    TRY(reduce_term(L, c->imm, x, &term));
-    TRY(klnum_binary(L, reduce_op(c->imm), klnum_strong(kbuild_get(&L->walk, acc), d), term, &sum));
+    TRY(reduce_term(L, r, x, &x));
+    KRef old = kbuild_get(&L->walk, acc);
+    if (ordered) sum = klnum_strong(klnum_bin(L, kbuild_combine((Combine)r->combine), old, klnum_ref(L, x, d)), d);
+    else TRY(klnum_binary(L, reduce_op(r), klnum_strong(old, d), x, &sum));
     kbuild_set(&L->walk, acc, klnum_ref(L, sum, d));
     close_elements(L, v->rank);
-    count = klnum_strong(w.count, QS_I64);
-    return reduce_finish(L, c->imm, (qs_dtype)v->dtype, klnum_strong(kbuild_get(&L->walk, acc), d), count, out);
+    Num count = klnum_strong(w.count, QS_I64);
+    return reduce_finish(L, r, (qs_dtype)v->dtype, klnum_strong(kbuild_get(&L->walk, acc), d), count, out);
 }
 
 static bool is_big(const Val *v) {
@@ -122,45 +143,6 @@ qs_status klreduce_elements(Lower *L, const BuiltinCall *c, Val *out) {
     if (is_big(&c->args[0])) return reduce_array(L, c, &c->args[0], out);
     TRY(klval_components(L, &c->args[0], &v));
     return reduce_small(L, c, &v, out);
-}
-
-static qs_status minmax_small(Lower *L, const BuiltinCall *c, const Val *v, Val *out) {
-    int64_t n = klval_count(v);
-    if (!n) return klbuiltin_refuse(L, c, "of an empty array");
-    Op op = c->imm == K_MIN ? OP_MINEQ : OP_MAXEQ;
-    Num best = klval_num(v, 0);
-    for (int64_t i = 1; i < n; i++) TRY(klnum_binary(L, op, best, klval_num(v, i), &best));
-    return klval_number(L, best, out), QS_OK;
-}
-
-/* The start value: NaN, which K_MIN and K_MAX ignore; for integers the worst value. */
-static KRef minmax_start(Lower *L, int op, qs_dtype d) {
-    if (qdtype_is_real(d)) return klnum_const(L, d, NAN);
-    bool least = op == K_MAX;
-    return klnum_const(L, d, least ? -INFINITY : INFINITY);
-}
-
-static qs_status minmax_array(Lower *L, const BuiltinCall *c, const Val *v, Val *out) {
-    Elements w;
-    Num x;
-    qs_dtype d = kir_value_dtype((qs_dtype)v->dtype);
-    if (qdtype_is_complex((qs_dtype)v->dtype) || d == QS_B1)
-        return klbuiltin_refuse(L, c, "wants an array of real numbers");
-    KRef acc = kbuild_local(&L->walk, minmax_start(L, c->imm, d));
-    open_elements(L, v, &w);
-    TRY(klidx_element(L, v, w.at, v->rank, c->name, &x));
-    KRef old = kbuild_get(&L->walk, acc);
-    kbuild_set(&L->walk, acc, klnum_bin(L, (KOp)c->imm, old, klnum_ref(L, x, d)));
-    close_elements(L, v->rank);
-    klval_number(L, klnum_strong(kbuild_get(&L->walk, acc), d), out);
-    return QS_OK;
-}
-
-qs_status klreduce_minmax(Lower *L, const BuiltinCall *c, Val *out) {
-    Val v;
-    if (is_big(&c->args[0])) return minmax_array(L, c, &c->args[0], out);
-    TRY(klval_components(L, &c->args[0], &v));
-    return minmax_small(L, c, &v, out);
 }
 
 qs_status klreduce_dot(Lower *L, const BuiltinCall *c, Val *out) {

@@ -11,6 +11,7 @@
  * fraction.  `return` stores its source position; the interpreter continues the function there. */
 #include "lang/kernel/lower/loop/loop_internal.h"
 #include "vm/base/number.h"
+#include "vm/base/reduction.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -45,7 +46,7 @@ static void add_written(Loops *L, const Sym *sym) {
     v->live = kloop_is_live(L->job, sym);
     uint8_t reduce = kloop_reduction(L->job->loop, sym);
     v->reduce = v->entry.kind == LOOP_NUM ? reduce : 0;
-    v->extreme = reduce == REDUCE_LT || reduce == REDUCE_GT ? reduce : 0;
+    v->extreme = reduce == COMBINE_LT || reduce == COMBINE_GT ? reduce : 0;
     kloop_enter_var(L, v);
 }
 
@@ -83,9 +84,9 @@ static void declare_all(Loops *L, InlineFrame *in) {
         if (reduced) v->fraction = true;
         if (!is_held(v)) continue;
         Value init = entered ? kloop_entry(L, v) : zero_value(L, v);
-        if (reduced) init.num = kloop_num(kloop_f64(L, kloop_identity(v->reduce)));
+        if (reduced) init.num = kloop_num(kloop_f64(L, qreduction_identity((Combine)v->reduce)));
         kloop_declare(L, v, &init);
-        if (reduced && v->reduce == REDUCE_PRODUCT) kloop_watch(L, v);
+        if (reduced && v->reduce == COMBINE_MUL) kloop_watch(L, v);
         bool asked = in == L->root ? v->entry.kind == LOOP_UNSET : v->doubted;
         if (asked && L->mode != MODE_PARALLEL) v->given = kbuild_local(&L->walk, kbuild_int(&L->walk, QS_B1, 0));
     }
@@ -147,7 +148,7 @@ static void assign_slots(Loops *L) {
         *o = (LoopOut){.sym = v->sym, .object = v->object, .kind = v->kind, .length = (uint8_t)v->n};
         o->columns = (uint8_t)v->cols;
         o->given = -1, o->reduce = v->reduce;
-        if (v->reduce) o->part = r->nparts, r->nparts += v->reduce == REDUCE_PRODUCT ? 3 : 1;
+        if (v->reduce) o->part = r->nparts, r->nparts += v->reduce == COMBINE_MUL ? 3 : 1;
         o->slot = v->kind == LOOP_INT ? r->nints++ : r->nreals;
         bool pair = v->kind == LOOP_COMPLEX || v->kind == LOOP_MIXED;
         if (v->kind != LOOP_INT) r->nreals += pair ? 2 : v->kind == LOOP_VECTOR ? v->n + 1 : 1;

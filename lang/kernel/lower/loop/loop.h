@@ -149,20 +149,6 @@ typedef struct {
     int index;
 } LoopBind;
 
-/* How iterations change a variable that they do not read otherwise.  The last four are `if e < s, s = e` and its
- * variants: of equal values, such as +0 and -0, the first or the last is kept. */
-typedef enum {
-    REDUCE_NOT,
-    REDUCE_SUM,
-    REDUCE_PRODUCT,
-    REDUCE_MIN,
-    REDUCE_MAX,
-    REDUCE_LT,
-    REDUCE_LE,
-    REDUCE_GT,
-    REDUCE_GE
-} LoopReduce;
-
 /* A vec may have been made as a matrix of one row, and then values made from it are such matrices, too (qarr_keep).
  * Bit LOOP_TWO: certainly; a lower bit: if the array with that source is one. */
 enum { LOOP_TWO = 63 };
@@ -185,7 +171,7 @@ typedef struct { /* a variable that the loop sets, and where its final value is 
     uint64_t like;           /* for a vec: bits LOOP_LIKE */
     int slot, int_slot;
     int given;      /* reals[given] is 0 if the loop did not set it; -1: it always does */
-    uint8_t reduce; /* LoopReduce */
+    uint8_t reduce; /* Combine */
     /* index in PARTS; for a product the next two are its smallest and largest magnitude in the chunk */
     int part;
 } LoopOut;

@@ -7,6 +7,7 @@
  * is tested by the VM when it knows them.  Variables are handled elsewhere: the parallel version is declined if it
  * reads a variable before setting it in the same iteration. */
 #include "lang/kernel/lower/loop/loop_internal.h"
+#include "vm/base/reduction.h"
 
 #include <math.h>
 
@@ -222,7 +223,7 @@ static bool reduces(const Loops *L) {
 
 static bool multiplies(const Loops *L) {
     for (int i = 0; i < L->root->nvars; i++)
-        if (L->root->vars[i].reduce == REDUCE_PRODUCT) return true;
+        if (L->root->vars[i].reduce == COMBINE_MUL) return true;
     return false;
 }
 

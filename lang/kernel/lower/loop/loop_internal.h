@@ -95,9 +95,9 @@ typedef struct Var { /* a variable of the loop's function or an inlined one, or 
     double lo, hi;
     /* only for variables of the loop's function */
     LoopValue entry;
-    uint8_t reduce; /* LoopReduce */
+    uint8_t reduce; /* Combine */
     uint8_t
-        extreme; /* REDUCE_LT or REDUCE_GT: `if e < s, s = e` is all that the loop does with it, whatever its type */
+        extreme; /* COMBINE_LT or COMBINE_GT: `if e < s, s = e` is all that the loop does with it, whatever its type */
     bool live;   /* its value after the loop may be read */
     /* set anew in each pass */
     KRef v, twin, im, *part, f64; /* LOCALs; a LOOP_NUM without v is its twin */
@@ -467,10 +467,9 @@ KRef kloop_width(Loops *L, qs_dtype d);                    /* Value.f64 of a vec
 KRef kloop_extent(Loops *L, const Value *array, int axis); /* int64 */
 
 /* -- loop_reduction.c ---------------------------------------------------------------------------------------------- */
-uint8_t kloop_reduction(const Node *loop, const Sym *sym); /* LoopReduce */
-double kloop_identity(uint8_t op);
-void kloop_watch(Loops *L, Var *v);         /* starts recording the magnitudes of a product in a chunk */
-void kloop_watched(Loops *L, const Var *v); /* records its magnitude after a change */
+uint8_t kloop_reduction(const Node *loop, const Sym *sym); /* Combine */
+void kloop_watch(Loops *L, Var *v);                        /* starts recording the magnitudes of a product in a chunk */
+void kloop_watched(Loops *L, const Var *v);                /* records its magnitude after a change */
 /* Lets sums in the loop, whose code begins at `from`, be added in any order if iterations only add to the variable. */
 void kloop_free_order(Loops *L, const Node *loop, KRef from);
 int kloop_sum_array(const Loops *L, int source); /* index of the array in LoopResult.sums; -1: none */

@@ -8,6 +8,7 @@
  * extremes are the same, including the sign of zero.  A product may overflow or underflow in one order and not in
  * another, so a chunk reports the smallest and largest magnitude of its product. */
 #include "lang/kernel/lower/loop/loop_internal.h"
+#include "vm/base/reduction.h"
 
 #include <math.h>
 #include <string.h>
@@ -59,12 +60,12 @@ static bool is_mentioned(const Node *n, const Sym *sym) {
 static uint8_t op_of(int op) {
     switch (op) {
     case OP_ADD:
-    case OP_SUB: return REDUCE_SUM;
+    case OP_SUB: return COMBINE_ADD;
     case OP_MUL:
-    case OP_PWMUL: return REDUCE_PRODUCT;
-    case OP_MAXEQ: return REDUCE_MAX;
-    case OP_MINEQ: return REDUCE_MIN;
-    default: return REDUCE_NOT;
+    case OP_PWMUL: return COMBINE_MUL;
+    case OP_MAXEQ: return COMBINE_MAX;
+    case OP_MINEQ: return COMBINE_MIN;
+    default: return COMBINE_NOT;
     }
 }
 
@@ -80,7 +81,7 @@ static uint8_t pattern_op(const Node *value, const Sym *s) {
     const Node *a = value->u.call.args.at[0].value, *b = value->u.call.args.at[1].value;
     const char *name = value->u.call.callee->u.ident.name->s;
     bool one = (is_sym(a, s) && !is_mentioned(b, s)) || (is_sym(b, s) && !is_mentioned(a, s));
-    return !one ? REDUCE_NOT : !strcmp(name, "max") ? REDUCE_MAX : !strcmp(name, "min") ? REDUCE_MIN : REDUCE_NOT;
+    return !one ? COMBINE_NOT : !strcmp(name, "max") ? COMBINE_MAX : !strcmp(name, "min") ? COMBINE_MIN : COMBINE_NOT;
 }
 
 static void add_pattern(Search *s, uint8_t op, int mentions_here) {
@@ -91,11 +92,11 @@ static void add_pattern(Search *s, uint8_t op, int mentions_here) {
 /* The reduction of `if e op s, s = e`; swapped: of `if s op e, s = e`. */
 static uint8_t choice_of(int op, bool swapped) {
     switch (op) {
-    case OP_LT: return swapped ? REDUCE_GT : REDUCE_LT;
-    case OP_LE: return swapped ? REDUCE_GE : REDUCE_LE;
-    case OP_GT: return swapped ? REDUCE_LT : REDUCE_GT;
-    case OP_GE: return swapped ? REDUCE_LE : REDUCE_GE;
-    default: return REDUCE_NOT;
+    case OP_LT: return swapped ? COMBINE_GT : COMBINE_LT;
+    case OP_LE: return swapped ? COMBINE_GE : COMBINE_LE;
+    case OP_GT: return swapped ? COMBINE_LT : COMBINE_GT;
+    case OP_GE: return swapped ? COMBINE_LE : COMBINE_GE;
+    default: return COMBINE_NOT;
     }
 }
 
@@ -127,25 +128,12 @@ static void find_forms(void *ud, Node **child) {
 
 uint8_t kloop_reduction(const Node *loop, const Sym *sym) {
     Search s = {.sym = sym};
-    if (loop->kind != N_FOR) return REDUCE_NOT;
+    if (loop->kind != N_FOR) return COMBINE_NOT;
     for (int i = 0; i < loop->u.loop.body.n; i++) {
         count_mentions(&s, &loop->u.loop.body.at[i]);
         find_forms(&s, &loop->u.loop.body.at[i]);
     }
     return s.op && !s.mixed && s.mentions == s.accounted && !sym->declared ? s.op : 0;
-}
-
-double kloop_identity(uint8_t op) {
-    switch ((LoopReduce)op) {
-    case REDUCE_PRODUCT: return 1;
-    case REDUCE_MAX:
-    case REDUCE_GT:
-    case REDUCE_GE: return -INFINITY;
-    case REDUCE_MIN:
-    case REDUCE_LT:
-    case REDUCE_LE: return INFINITY;
-    default: return -0.0;
-    }
 }
 
 /* -- the code ------------------------------------------------------------------------------------------------------ */
@@ -156,7 +144,7 @@ static bool reads_variable(const Loops *L, KRef r, const Var *v) {
 void kloop_free_order(Loops *L, const Node *loop, KRef from) {
     for (int i = 0; i < L->in->nvars; i++) {
         const Var *v = &L->in->vars[i];
-        bool sums = v->v && v->kind == LOOP_NUM && kloop_reduction(loop, v->sym) == REDUCE_SUM;
+        bool sums = v->v && v->kind == LOOP_NUM && kloop_reduction(loop, v->sym) == COMBINE_ADD;
         for (KRef r = from; sums && r < L->f->nins; r++) {
             const KIns *set = &L->f->ins[r];
             KIns *sum = &L->f->ins[set->b];

@@ -14,6 +14,7 @@
  * rows. */
 #include "lang/kernel/elem/elem_build.h"
 #include "lang/kernel/lower/loop/loop_internal.h"
+#include "vm/base/reduction.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -210,20 +211,9 @@ static KRef open_for(Loops *L, KRef first, KRef last, KRef step, bool free) {
 
 /* -- reductions ---------------------------------------------------------------------------------------------------- */
 typedef struct {
-    const char *name;
+    const ReduceInfo *of; /* dotprod is a squared norm of two rows */
     KOp op;
-    double first; /* what a lane of sixteen begins with */
-    bool squares, root, mean;
-} RowReduction;
-static const RowReduction reductions[] = {
-    {"sum", K_ADD, -0.0, false, false, false}, {"mean", K_ADD, -0.0, false, false, true},
-    {"prod", K_MUL, 1, false, false, false},   {"max", K_MAX, NAN, false, false, false},
-    {"min", K_MIN, NAN, false, false, false},  {"squared_norm", K_ADD, 0, true, false, false},
-    {"norm", K_ADD, 0, true, true, false},     {"dotprod", K_ADD, 0, false, false, false},
-};
-
-typedef struct {
-    const RowReduction *of;
+    double first;     /* what a lane of sixteen begins with */
     const Row *a, *b; /* b: of a product of two */
 } Reducing;
 
@@ -232,17 +222,16 @@ static qs_status term_at(Loops *L, const Reducing *z, KRef k, KRef *out) {
     TRY(number_at(L, z->a, k, &x));
     if (z->b) TRY(number_at(L, z->b, k, &y));
     KRef v = kloop_real(L, x);
-    if (z->of->squares) v = kloop_op(L, K_MUL, v, v);
-    return *out = z->b ? kloop_op(L, K_MUL, v, kloop_real(L, y)) : v, QS_OK;
+    if (z->of->map == MAP_SQUARE) v = kloop_op(L, K_MUL, v, z->b ? kloop_real(L, y) : v);
+    return *out = v, QS_OK;
 }
 
 /* One accumulator, for operations whose order does not matter. */
 static qs_status reduce_freely(Loops *L, const Reducing *z, KRef *out) {
-    KRef total = kbuild_local(&L->walk, kloop_f64(L, z->of->first)), v;
+    KRef total = kbuild_local(&L->walk, kloop_f64(L, z->first)), v;
     KRef k = open_for(L, zero(L), kloop_op(L, K_SUB, z->a->count, one(L)), one(L), false);
     TRY(term_at(L, z, k, &v));
-    KRef next =
-        kbuild_emit(&L->walk, (KMake){z->of->op, .flag = KFLAG_REASSOC, .a = kbuild_get(&L->walk, total), .b = v});
+    KRef next = kbuild_emit(&L->walk, (KMake){z->op, .flag = KFLAG_REASSOC, .a = kbuild_get(&L->walk, total), .b = v});
     kbuild_set(&L->walk, total, next);
     kloop_flow(L, K_END, 0);
     return *out = kbuild_get(&L->walk, total), QS_OK;
@@ -271,7 +260,7 @@ static qs_status sum_in_lanes(Loops *L, const Reducing *z, KRef *out) {
     enum { LANES = 16 };
     KRef lane[LANES], v, part[LANES], size = kloop_i64(L, LANES);
     KRef whole = kloop_op(L, K_AND, z->a->count, kloop_i64(L, -LANES));
-    for (int l = 0; l < LANES; l++) lane[l] = kbuild_local(&L->walk, kloop_f64(L, z->of->first));
+    for (int l = 0; l < LANES; l++) lane[l] = kbuild_local(&L->walk, kloop_f64(L, z->first));
     KRef k = open_for(L, zero(L), kloop_op(L, K_SUB, whole, one(L)), size, false);
     for (int l = 0; l < LANES; l++) {
         TRY(term_at(L, z, kloop_op(L, K_ADD, k, kloop_i64(L, l)), &v));
@@ -288,7 +277,7 @@ static qs_status sum_in_lanes(Loops *L, const Reducing *z, KRef *out) {
 /* Up to 512 lanes, merged by halves, as the host computes products. */
 static qs_status reduce_by_halves(Loops *L, const Reducing *z, KRef *out) {
     enum { LANES = 512 };
-    KOp op = z->of->op;
+    KOp op = z->op;
     KRef v, n = z->a->count, lanes = kbuild_emit(&L->walk, (KMake){K_LARRAY, .own = QS_F64, .imm = LANES});
     KRef k = open_for(L, zero(L), kloop_op(L, K_SUB, n, one(L)), one(L), false);
     TRY(term_at(L, z, k, &v));
@@ -321,13 +310,13 @@ static qs_status reduce_by_halves(Loops *L, const Reducing *z, KRef *out) {
 static KRef or_of_none(Loops *L, const Reducing *z, KRef v) {
     char text[80];
     KRef some = kloop_op(L, K_LT, zero(L), z->a->count);
-    if (z->of->op == K_MIN || z->of->op == K_MAX) {
+    if (z->op == K_MIN || z->op == K_MAX) {
         snprintf(text, sizeof text, "%s: the array is empty", z->of->name);
         LengthTest t = {
             .a = zero(L), .b = zero(L), .n = z->a->assumed ? z->a->assumed : z->a->count, .status = QS_EVALUE};
         return (void)kloop_test_lengths(L, t, some, text), v;
     }
-    return kbuild_pure(&L->walk, (KMake){K_SELECT, .a = some, .b = v, .c = kloop_f64(L, z->of->op == K_MUL)});
+    return kbuild_pure(&L->walk, (KMake){K_SELECT, .a = some, .b = v, .c = kloop_f64(L, z->op == K_MUL)});
 }
 
 /* The host divides the sum of a long row; the interpreter computes it (LoopResult.summed). */
@@ -343,26 +332,32 @@ static qs_status limit_length(Loops *L, const Row *r) {
 
 static qs_status reduce_row(Loops *L, const Reducing *z, Number *out) {
     KRef v;
-    bool orderless = z->of->op == K_MIN || z->of->op == K_MAX || (L->f->fast && z->of->op == K_ADD);
+    bool orderless = z->op == K_MIN || z->op == K_MAX || (L->f->fast && z->op == K_ADD);
     TRY(check_unchanged(L, z->a));
     if (z->b) TRY(check_unchanged(L, z->b));
     /* The derivative of an extreme is shared evenly by all elements that have it; a chain of MAX would halve it. */
-    if (z->of->op == K_MIN || z->of->op == K_MAX) L->f->ruled = qstr_cname(L->c, z->of->name), L->f->ruled_pos = L->pos;
+    if (z->op == K_MIN || z->op == K_MAX) L->f->ruled = qstr_cname(L->c, z->of->name), L->f->ruled_pos = L->pos;
     if (!orderless) TRY(limit_length(L, z->a));
     if (orderless) TRY(reduce_freely(L, z, &v));
-    else if (z->of->op == K_MUL) TRY(reduce_by_halves(L, z, &v));
+    else if (z->op == K_MUL) TRY(reduce_by_halves(L, z, &v));
     else TRY(sum_in_lanes(L, z, &v));
     v = or_of_none(L, z, v);
-    if (z->of->mean) kloop_note(L, SLIP_MEAN, kloop_op(L, K_EQ, z->a->count, zero(L)));
-    if (z->of->mean) v = kloop_op(L, K_DIV, v, kloop_cast(L, z->a->count, QS_F64));
-    if (z->of->root) v = kbuild_pure(&L->walk, (KMake){K_MATH, .flag = MF_sqrt, .a = v});
+    if (z->of->finish == FINISH_MEAN) kloop_note(L, SLIP_MEAN, kloop_op(L, K_EQ, z->a->count, zero(L)));
+    if (z->of->finish == FINISH_MEAN) v = kloop_op(L, K_DIV, v, kloop_cast(L, z->a->count, QS_F64));
+    if (z->of->finish == FINISH_ROOT) v = kbuild_pure(&L->walk, (KMake){K_MATH, .flag = MF_sqrt, .a = v});
     return *out = kloop_num(v), QS_OK;
 }
 
-static const RowReduction *find_reduction(const char *name, int nargs) {
-    for (size_t i = 0; i < sizeof reductions / sizeof *reductions; i++)
-        if (!strcmp(reductions[i].name, name) && nargs == 1 + !strcmp(name, "dotprod")) return &reductions[i];
-    return NULL;
+static Reduce find_reduction(const char *name, int nargs) {
+    if (!strcmp(name, "dotprod")) return nargs == 2 ? RED_squared_norm : RED_NONE;
+    Reduce r = nargs == 1 ? qreduction_find(name) : RED_NONE;
+    return qreduction_info[r].lanes == LANES_BOOL ? RED_NONE : r; /* any and all are no numbers */
+}
+
+static Reducing begin_reduction(Reduce r, const Row *a, const Row *b) {
+    const ReduceInfo *of = &qreduction_info[r];
+    double first = qreduction_is_extreme(r) ? NAN : b ? 0 : qreduction_identity((Combine)of->combine);
+    return (Reducing){of, kbuild_combine((Combine)of->combine), first, a, b};
 }
 
 /* -- calls --------------------------------------------------------------------------------------------------------- */
@@ -400,7 +395,7 @@ static qs_status turn_row(Loops *L, const Row *of, Value *out) {
 
 qs_status kloop_row_call(Loops *L, const char *name, const Value *args, int nargs, Value *out) {
     const Row *arg[LOOP_ROW_ARGS];
-    const RowReduction *of = find_reduction(name, nargs);
+    Reduce of = find_reduction(name, nargs);
     if (nargs > LOOP_ROW_ARGS) return kloop_decline(L, L->pos, "a call of %s", name);
     bool size = !strcmp(name, "size") && nargs == 2 && args[0].what == WHAT_ROW;
     if (size) return row_extent(L, args[0].row, &args[1], out);
@@ -413,9 +408,9 @@ qs_status kloop_row_call(Loops *L, const char *name, const Value *args, int narg
     if (!strcmp(name, "numel") && nargs == 1) return out->num = kloop_from_int(L, arg[0]->count, 0, 0x1p48), QS_OK;
     if (!strcmp(name, "transpose") && nargs == 1) return turn_row(L, arg[0], out);
     if (!of) return map_row(L, name, arg, nargs, out);
-    Reducing z = {.of = of, .a = arg[0], .b = nargs > 1 ? arg[1] : NULL};
+    Reducing z = begin_reduction(of, arg[0], nargs > 1 ? arg[1] : NULL);
     bool vecs = !z.b || (z.a->count && z.b->count && !z.b->column);
-    if (!vecs || (z.a->column && (z.b || of->squares))) return kloop_decline(L, L->pos, "%s of columns", name);
+    if (!vecs || (z.a->column && z.of->map == MAP_SQUARE)) return kloop_decline(L, L->pos, "%s of columns", name);
     if (z.b && !same_count(z.a, z.b))
         (void)test_equal(L, z.a, z.b, kloop_op(L, K_EQ, z.a->count, z.b->count),
                          "dotprod: a and b must have as many elements, got %0 and %1");

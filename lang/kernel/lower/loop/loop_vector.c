@@ -11,6 +11,7 @@
  * variable holds its array. */
 #include "lang/kernel/elem/elem_build.h"
 #include "lang/kernel/lower/loop/loop_internal.h"
+#include "vm/base/reduction.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -395,16 +396,16 @@ static Number dot_product(Loops *L, const Value *a, const Value *b) {
 static bool apply_reduction(Loops *L, const char *name, const Value *a, Number *out) {
     KRef x[LOOP_VECTOR_MAX];
     get_values(a, x);
-    if (!strcmp(name, "sum")) *out = sum_of(L, x, a->n);
-    else if (!strcmp(name, "prod")) *out = merge_halves(L, K_MUL, x, a->n);
-    else if (!strcmp(name, "max")) *out = merge_halves(L, K_MAX, x, a->n);
-    else if (!strcmp(name, "min")) *out = merge_halves(L, K_MIN, x, a->n);
-    else if (!strcmp(name, "mean")) *out = kloop_num(kloop_op(L, K_DIV, sum_of(L, x, a->n).v, kloop_f64(L, a->n)));
-    else if (!strcmp(name, "squared_norm")) *out = dot_product(L, a, a);
-    else if (!strcmp(name, "norm"))
-        *out = kloop_num(kbuild_pure(&L->walk, (KMake){K_MATH, .flag = MF_sqrt, .a = dot_product(L, a, a).v}));
-    else if (!strcmp(name, "numel")) *out = kloop_const(L, a->n);
-    else return false;
+    Reduce r = qreduction_find(name);
+    const ReduceInfo *of = &qreduction_info[r];
+    if (!strcmp(name, "numel")) return *out = kloop_const(L, a->n), true;
+    if (!r || of->lanes == LANES_BOOL) return false; /* any and all are no numbers */
+    if (of->map == MAP_SQUARE) *out = dot_product(L, a, a);
+    else if (of->combine == COMBINE_ADD) *out = sum_of(L, x, a->n);
+    else *out = merge_halves(L, kbuild_combine((Combine)of->combine), x, a->n);
+    if (of->finish == FINISH_MEAN) *out = kloop_num(kloop_op(L, K_DIV, out->v, kloop_f64(L, a->n)));
+    if (of->finish == FINISH_ROOT)
+        *out = kloop_num(kbuild_pure(&L->walk, (KMake){K_MATH, .flag = MF_sqrt, .a = out->v}));
     return true;
 }
 
