@@ -162,8 +162,8 @@ def regions(rng):
     bw, marks, four = z > np.median(z), np.zeros(z.shape, int), ndimage.generate_binary_structure(2, 1)
     marks[5, 5], marks[30, 30], marks[10, 30] = 1, 2, 3
     p = measure.regionprops_table(measure.label(bw), z, properties=(
-        "area", "centroid", "bbox", "axis_major_length", "axis_minor_length", "eccentricity", "equivalent_diameter_area",
-        "extent", "mean_intensity"))
+        "area", "centroid", "bbox", "axis_major_length", "axis_minor_length", "eccentricity",
+        "equivalent_diameter_area", "extent", "mean_intensity"))
     grey = np.round(255 * (z - z.min()) / np.ptp(z)).astype(np.uint8)
     save("regions.npz", z=z, bw=bw, marks=marks, grey=grey, eight=morphology.reconstruction(z - 0.02, z),
          four=morphology.reconstruction(z - 0.03, z, footprint=four), holes=ndimage.binary_fill_holes(bw),

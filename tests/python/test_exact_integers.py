@@ -13,11 +13,13 @@ OPERATORS = {"+=": operator.add, "-=": operator.sub, ".*=": operator.mul}
 DEVICES = ("cpu", "ref", "opencl")
 
 # name of a way to update, its statements, and the positions that it changes; v is a number, or one for each position
-WAYS = [("element", "z[1] OP v", [1]), ("elements", "z[1] OP v\nz[4] OP v", [1, 4]), ("slice", "z[1..3] OP v", [1, 2, 3]),
+WAYS = [("element", "z[1] OP v", [1]), ("elements", "z[1] OP v\nz[4] OP v", [1, 4]),
+        ("slice", "z[1..3] OP v", [1, 2, 3]),
         ("all", "z[:] OP v", range(6)), ("whole", "z OP v", range(6)), ("list", "z[[0,4]] OP v", [0, 4]),
         ("mask", "m = zeros(6) > 1\nm[2] = true\nm[5] = true\nz[m] OP v", [2, 5]), ("last", "z[numel(z)-1] OP v", [5]),
         ("field", "o = object()\no.a = z\no.a[3] OP v", [3]), ("cell", "c = {z}\nc[0][2] OP v", [2]),
-        ("loop", "for i = 0..5\nz[i] OP v\nend", range(6)), ("while", "i = 0\nwhile i < 6\nz[i] OP v\ni += 2\nend", [0, 2, 4]),
+        ("loop", "for i = 0..5\nz[i] OP v\nend", range(6)),
+        ("while", "i = 0\nwhile i < 6\nz[i] OP v\ni += 2\nend", [0, 2, 4]),
         ("calls", "for k = 0..1\nbump_OP(z, k, v)\nend", [0, 1]),
         ("kernel", "parallel_do(6, z, v, kernel_OP)", range(6)), ("typed", "parallel_do(6, z, v, typed_OP)", range(6))]
 MANY = [("slice", "z[1..3] OP v", [1, 2, 3]), ("whole", "z OP v", range(6)), ("list", "z[[0,4]] OP v", [0, 4]),
