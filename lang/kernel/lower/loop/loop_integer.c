@@ -34,6 +34,21 @@ void kloop_assume(Loops *L, KRef cond) {
     kloop_flow(L, K_END, 0);
 }
 
+/* -- bounds -------------------------------------------------------------------------------------------------------- */
+static void forget_variable(Var *v) {
+    v->fraction = v->counted = v->signed_zero = false, v->grown = 0;
+    v->lo = INFINITY, v->hi = -INFINITY;
+    if (v->entry.kind != LOOP_UNSET) kloop_enter_bounds(v);
+}
+
+static void forget_bounds(InlineFrame *in) {
+    for (int i = 0; i < in->nvars; i++)
+        if (in->vars[i].kind == LOOP_NUM || in->vars[i].kind == LOOP_INT) forget_variable(&in->vars[i]);
+    for (InlineFrame *i = in->child; i; i = i->next) forget_bounds(i);
+}
+
+void kloop_forget_bounds(Loops *L) { forget_bounds(L->root); }
+
 /* -- demands ------------------------------------------------------------------------------------------------------- */
 static Var *var_of_local(InlineFrame *in, KRef local) {
     for (int i = 0; i < in->nvars; i++)
@@ -51,8 +66,8 @@ static void demand_variable(Loops *L, KRef local) {
     if (v->kind == LOOP_NUM && v->entry.kind == LOOP_NUM && !v->entry.integral) return;
     L->wants_integers = true;
     if (v->demanded) return;
-    v->demanded = true;
-    if (L->speculates) L->changed = true;
+    v->demanded = L->changed = true;
+    if (L->speculates) forget_variable(v);
 }
 
 /* Demands the variables from which r is computed. */
@@ -231,17 +246,3 @@ bool kloop_whole_quotient(Loops *L, bool down, Number a, Number *out) {
     out->v = kelem_real(kbuild_rows(&L->walk), down ? EL_floor : EL_trunc, QS_F64, (KRef[]){a.v}).re;
     return out->unsigned_zero = unsigned_zero && (down || x.lo >= 0), true;
 }
-
-/* -- bounds -------------------------------------------------------------------------------------------------------- */
-static void forget_bounds(InlineFrame *in) {
-    for (int i = 0; i < in->nvars; i++) {
-        Var *v = &in->vars[i];
-        if (v->kind != LOOP_NUM && v->kind != LOOP_INT) continue;
-        v->fraction = v->counted = v->signed_zero = false, v->grown = 0;
-        v->lo = INFINITY, v->hi = -INFINITY;
-        if (v->entry.kind != LOOP_UNSET) kloop_enter_bounds(v);
-    }
-    for (InlineFrame *i = in->child; i; i = i->next) forget_bounds(i);
-}
-
-void kloop_forget_bounds(Loops *L) { forget_bounds(L->root); }

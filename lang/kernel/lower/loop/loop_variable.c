@@ -504,7 +504,7 @@ qs_status kloop_assign(Loops *L, Var *v, const Value *x) {
         x = &as_complex;
     }
     Value integral = *x;
-    if (v->demanded && (v->kind == LOOP_NUM || v->kind == LOOP_INT) && x->what == WHAT_NUMBER && !v->fraction) {
+    if (v->demanded && (v->kind == LOOP_NUM || v->kind == LOOP_INT) && x->what == WHAT_NUMBER) {
         (void)kloop_expect_int(L, &integral.num);
         x = &integral;
     }
