@@ -131,3 +131,462 @@ function z = hilbert(x : vec)
     endif
     z = ifft1(fft1(x).*h)
 end
+
+% -- more windows ------------------------------------------------------------------------------------------------------
+
+% Positions -1 … 1 of n samples, and 0 of one.
+function t = window_axis(what, n)
+    check_whole(strcat(what, ": n"), n, 0)
+    t = n == 1 ? float64([0]) : 2*float64(0..n-1)/max(n-1, 1) - 1
+end
+
+function w = window_of_cosines(what, n, c)
+    t = pi*(window_axis(what, n) + 1)
+    w = 0*t
+    for k = 0..numel(c)-1
+        w = w + (-1)^k*c[k]*cos(k*t)
+    end
+    w = n == 1 ? float64([1]) : w
+end
+
+% Function: bartlett, triang, bohmanwin, parzenwin, blackmanharris, nuttallwin, flattopwin, rectwin
+% Symmetric windows of n samples, in float64, as in MATLAB and scipy.signal.windows.
+%
+% :function w = bartlett(n : int)
+function w = bartlett(n : int)
+    w = 1 - abs(window_axis("bartlett", n))
+end
+
+function w = triang(n : int)
+    check_whole("triang: n", n, 0)
+    w = 1 - abs(2*float64(0..n-1) - (n-1))/(n + mod(n, 2))
+end
+
+function w = bohmanwin(n : int)
+    t = abs(window_axis("bohmanwin", n))
+    w = t >= 1 ? 0 : (1-t).*cos(pi*t) + sin(pi*t)/pi
+end
+
+function w = parzenwin(n : int)
+    check_whole("parzenwin: n", n, 0)
+    t = abs(2*float64(0..n-1) - (n-1))/max(n, 1)
+    w = t <= (n-1)/2/max(n, 1) ? 1 - 6*t.^2.*(1-t) : 2*(1-t).^3
+end
+
+function w = blackmanharris(n : int)
+    w = window_of_cosines("blackmanharris", n, float64([0.35875, 0.48829, 0.14128, 0.01168]))
+end
+
+function w = nuttallwin(n : int)
+    w = window_of_cosines("nuttallwin", n, float64([0.3635819, 0.4891775, 0.1365995, 0.0106411]))
+end
+
+function w = flattopwin(n : int)
+    w = window_of_cosines("flattopwin", n, float64([0.21557895, 0.41663158, 0.277263158, 0.083578947, 0.006947368]))
+end
+
+function w = rectwin(n : int)
+    w = ones_like(float64([0]), n)
+end
+
+% Function: kaiser
+% The window of Kaiser: a larger beta has lower side lobes and a wider main lobe.
+%
+% :function w = kaiser(n : int, beta : scalar = 0.5)
+function w = kaiser(n : int, beta : scalar = 0.5)
+    check_least("kaiser: beta", beta, 0)
+    w = bessel_i0(beta*sqrt(max(1 - window_axis("kaiser", n).^2, 0)))/bessel_i0(float64([beta]))[0]
+end
+
+% The modified Bessel function of order 0, by its series.
+function y = bessel_i0(x)
+    square = x.^2/4
+    term = 1 + 0*x
+    y = term
+    k = 1
+    while numel(x) > 0 && max(term./y) > 1e-17
+        term = term.*square/k^2
+        y = y + term
+        k += 1
+    end
+end
+
+% Function: gausswin
+% A Gaussian whose standard deviation is (n-1)/(2*alpha) samples.
+%
+% :function w = gausswin(n : int, alpha : scalar = 2.5)
+function w = gausswin(n : int, alpha : scalar = 2.5)
+    check_least("gausswin: alpha", alpha, 0)
+    w = exp(-0.5*(alpha*window_axis("gausswin", n)).^2)
+end
+
+% Function: tukeywin
+% A window that is flat in the middle, with a fraction r of cosines at its ends: 0 is rectwin, 1 is hann.
+%
+% :function w = tukeywin(n : int, r : scalar = 0.5)
+function w = tukeywin(n : int, r : scalar = 0.5)
+    assert(r >= 0 && r <= 1, "tukeywin: r must be 0 to 1, got ", r)
+    t = abs(window_axis("tukeywin", n))
+    w = t <= 1-r ? 1 : 0.5*(1 + cos(pi*(t - 1 + r)/max(r, 1e-300)))
+end
+
+% Function: chebwin
+% The window of Dolph and Chebyshev, whose side lobes all are `at` decibels below the main lobe.
+%
+% :function w = chebwin(n : int, at : scalar = 100)
+function w = chebwin(n : int, at : scalar = 100)
+    check_whole("chebwin: n", n, 1)
+    assert(at > 0 && at < inf, "chebwin: at must be greater than 0 and finite, got ", at)
+    if n == 1
+        w = float64([1])
+        return
+    endif
+    m = n - 1
+    k = float64(0..m)
+    x = cosh(acosh(10^(at/20))/m)*cos(pi*k/n)
+    inner = cos(m*acos(clamp(x, -1, 1)))
+    outer = cosh(m*acosh(max(abs(x), 1)))
+    p = abs(x) <= 1 ? inner : x > 0 ? outer : (2*mod(n, 2) - 1)*outer
+    if mod(n, 2) == 1
+        f = real(fft1(p))
+        h = (n+1)/2
+        w = horzcat(f[h-1..-1..1], f[0..h-1])
+    else
+        f = real(fft1(complex(p.*cos(pi*k/n), p.*sin(pi*k/n))))
+        h = n/2 + 1
+        w = horzcat(f[h-1..-1..1], f[1..h-1])
+    endif
+    w = w/max(w)
+end
+
+% -- measures and smoothing of signals ---------------------------------------------------------------------------------
+
+% Function: detrend
+% A signal, or each column of a matrix, without its straight line of least squares, or without its mean.
+%
+% Parameters:
+% x - a vec, or a mat
+% kind - "linear" or "constant"
+%
+% :function y = detrend(x : mat, kind : string = "linear")
+function y = detrend(x : mat, kind : string = "linear")
+    assert(kind == "linear" || kind == "constant", "detrend: kind must be linear or constant, got ", kind)
+    if numel(x) == 0
+        y = copy(x)
+    elseif size(x,0) == 1
+        y = transpose(detrend_columns(transpose(x), kind))
+    else
+        y = detrend_columns(x, kind)
+    endif
+end
+
+function y = detrend_columns(x, kind)
+    v = float64(x)
+    v = v - mean(v, 0)
+    n = size(v,0)
+    if kind == "linear" && n > 1
+        t = transpose(float64(0..n-1)) - (n-1)/2
+        v = v - t.*(sum(t.*v, 0)/sum(t.^2))
+    endif
+    y = cast_like(v, x)
+end
+
+% Function: xcorr
+% The correlation of two signals at all distances: r[k] is the sum of x[n+lags[k]]*conj(y[n]).
+%
+% Parameters:
+% x, y - signals, real or complex; the shorter one is continued by zeros. y null is x
+% maxlag - the largest distance; null is all
+% scaling - "none", "biased" (divided by the length), "unbiased" (by the number of terms) or "coeff" (1 at distance 0 for y = x)
+%
+% Returns:
+% r - the correlation at lags, in float64
+% lags - -maxlag … maxlag
+%
+% :function [r, lags] = xcorr(x, y = null, maxlag = null, scaling : string = "none")
+function [r, lags] = xcorr(x, y = null, maxlag = null, scaling : string = "none")
+    other = isnull(y) ? x : y
+    assert(isvec(x) && isvec(other) && numel(x) > 0 && numel(other) > 0, _
+           "xcorr: x and y must be signals with samples, got sizes ", size(x), " and ", size(other))
+    n = max(numel(x), numel(other))
+    a = xcorr_padded(x, n)
+    b = xcorr_padded(other, n)
+    most = isnull(maxlag) ? n-1 : maxlag
+    check_whole("xcorr: maxlag", most, 0)
+    r = conv(a, fliplr(conj(b)))
+    if most > n-1
+        none = zeros_like(r, most-n+1)
+        r = horzcat(none, r, none)
+    else
+        r = r[n-1-most..n-1+most]
+    endif
+    lags = float64(-most..most)
+    match scaling with
+    | "none" -> r = r
+    | "biased" -> r = r/n
+    | "unbiased" -> r = r./max(n - abs(lags), 1)
+    | "coeff" -> r = r/sqrt(squared_norm(a)*squared_norm(b))
+    | _ -> error("xcorr: scaling must be none, biased, unbiased or coeff, got %s", scaling)
+    end
+end
+
+function y = xcorr_padded(x, n)
+    v = isreal(x) ? float64(x) : complex(float64(real(x)), float64(imag(x)))
+    y = numel(v) == n ? v : horzcat(v, zeros_like(v, n - numel(v)))
+end
+
+% Positions of maxima: the middle of every flat top that falls on both sides.
+function n = peak_maxima(x : vec, at : vec[int])
+    n = 0
+    i = 1
+    last = numel(x) - 1
+    while i < last
+        if x[i-1] < x[i]
+            ahead = i + 1
+            while ahead < last && x[ahead] == x[i]
+                ahead += 1
+            end
+            if x[ahead] < x[i]
+                at[n] = int(floor((i + ahead - 1)/2))
+                n += 1
+                i = ahead
+            endif
+        endif
+        i += 1
+    end
+end
+
+% Keeps of peaks that are nearer than distance the highest.
+function [] = peak_distances(at : vec[int], keep : vec[uint8], order : vec[int], distance)
+    for i = numel(order)-1..-1..0
+        j = order[i]
+        if keep[j] > 0
+            k = j - 1
+            while k >= 0 && at[j] - at[k] < distance
+                keep[k] = 0
+                k -= 1
+            end
+            k = j + 1
+            while k < numel(at) && at[k] - at[j] < distance
+                keep[k] = 0
+                k += 1
+            end
+        endif
+    end
+end
+
+% Prominences and widths at the height peak - rel_height*prominence.
+function [] = peak_shapes(x : vec, at : vec[int], prominence : vec[float64], width : vec[float64], rel_height)
+    n = numel(x)
+    for j = 0..numel(at)-1
+        p = at[j]
+        top = x[p]
+        low = top
+        left = p
+        i = p
+        while i >= 0 && x[i] <= top
+            if x[i] < low
+                low = x[i]
+                left = i
+            endif
+            i -= 1
+        end
+        other = top
+        right = p
+        i = p
+        while i < n && x[i] <= top
+            if x[i] < other
+                other = x[i]
+                right = i
+            endif
+            i += 1
+        end
+        prominence[j] = top - max(low, other)
+        h = top - rel_height*prominence[j]
+        i = p
+        while i > left && h < x[i]
+            i -= 1
+        end
+        from = i + 0.0
+        if x[i] < h
+            from = i + (h - x[i])/(x[i+1] - x[i])
+        endif
+        i = p
+        while i < right && h < x[i]
+            i += 1
+        end
+        to = i + 0.0
+        if x[i] < h
+            to = i - (h - x[i])/(x[i-1] - x[i])
+        endif
+        width[j] = to - from
+    end
+end
+
+% Function: findpeaks
+% The local maxima of a signal, and of these the ones that are high, prominent, wide and far apart enough, as
+% scipy.signal.find_peaks.
+%
+% Parameters:
+% x - a real signal
+% height - least height; null is all. The same holds for the next four
+% threshold - least height above both neighbours
+% distance - least distance in samples; of nearer peaks the highest remain
+% prominence - least height above the higher one of the lowest points on both sides, up to a higher peak
+% width - least width in samples
+% rel_height - where the width is measured: 0 is the top of the peak, 1 its foot
+%
+% Returns:
+% pks - the heights
+% locs - the positions
+% w - the widths
+% p - the prominences
+%
+% :function [pks, locs, w, p] = findpeaks(x : vec, height = null, threshold = null, distance = null, prominence = null, width = null, rel_height : scalar = 0.5)
+function [pks, locs, w, p] = findpeaks(x : vec, height = null, threshold = null, distance = null, prominence = null, _
+                                       width = null, rel_height : scalar = 0.5)
+    check_least("findpeaks: rel_height", rel_height, 0)
+    locs = vec[int](max(numel(x), 1))
+    n = peak_maxima(x, locs)
+    locs = locs[0..n-1]
+    if !isnull(height)
+        locs = locs[x[locs] >= height]
+    endif
+    if !isnull(threshold)
+        locs = locs[min(x[locs] - x[locs-1], x[locs] - x[locs+1]) >= threshold]
+    endif
+    if !isnull(distance) && numel(locs) > 0
+        assert(distance >= 1, "findpeaks: distance must be at least 1, got ", distance)
+        [_, order] = sort(x[locs])
+        keep = uint8(ones(numel(locs)))
+        peak_distances(locs, keep, int(order), ceil(distance))
+        locs = locs[keep > 0]
+    endif
+    w = zeros_like(float64([0]), numel(locs))
+    p = zeros_like(float64([0]), numel(locs))
+    peak_shapes(x, locs, p, w, rel_height)
+    keep = (isnull(prominence) ? p >= 0 : p >= prominence) && (isnull(width) ? w >= 0 : w >= width)
+    locs = float64(locs[keep])
+    pks = x[locs]
+    w = w[keep]
+    p = p[keep]
+end
+
+% Function: medfilt1
+% Every sample becomes the median of the n samples around it, n odd; outside of the signal they are 0.
+%
+% :function y = medfilt1(x : vec, n : int = 3)
+function y = medfilt1(x : vec, n : int = 3)
+    assert(n >= 1 && n <= 511 && mod(n, 2) == 1, "medfilt1: n must be odd, 1 to 511, got ", n)
+    r = (n-1)/2
+    none = zeros_like(x, r)
+    y = n == 1 ? copy(x) : medfilt(horzcat(none, x, none), r)[r..r+numel(x)-1]
+end
+
+% The weights of the derivative of a polynomial of least squares at position at of the frame.
+function c = sgolay_weights(order, framelen, deriv, at)
+    t = float64(0..framelen-1) - at
+    A = mat[float64](framelen, order+1)
+    for k = 0..order
+        A[:,k] = transpose(t.^k)
+    end
+    c = deriv > order ? zeros_like(t) : tgamma(deriv+1)*reshape(pinv(A)[deriv,:], [1,framelen])
+end
+
+% Function: sgolayfilt
+% A signal smoothed by polynomials of least squares, each through the framelen samples around a sample; at both ends the
+% polynomial of the first and last frame is used. Source: Savitzky, Golay: Smoothing and differentiation of data by
+% simplified least squares procedures (1964); as scipy.signal.savgol_filter.
+%
+% Parameters:
+% x - a signal of at least framelen samples
+% order - of the polynomials, less than framelen
+% framelen - an odd number
+% deriv - which derivative is computed, 0 to order
+% delta - the distance of samples, for derivatives
+%
+% :function y = sgolayfilt(x : vec, order : int, framelen : int, deriv : int = 0, delta : scalar = 1)
+function y = sgolayfilt(x : vec, order : int, framelen : int, deriv : int = 0, delta : scalar = 1)
+    check_whole("sgolayfilt: order", order, 0)
+    assert(framelen > order && mod(framelen, 2) == 1, "sgolayfilt: framelen must be odd and greater than order, ", order, ", got ", framelen)
+    check_whole("sgolayfilt: deriv", deriv, 0)
+    n = numel(x)
+    assert(n >= framelen, "sgolayfilt: x must have at least framelen samples, ", framelen, ", got ", n)
+    v = float64(x)
+    r = (framelen-1)/2
+    y = zeros_like(v)
+    y[r..n-1-r] = conv(v, fliplr(sgolay_weights(order, framelen, deriv, r)), "valid")
+    for i = 0..r-1
+        y[i] = sum(sgolay_weights(order, framelen, deriv, i).*v[0..framelen-1])
+        y[n-1-i] = sum(sgolay_weights(order, framelen, deriv, framelen-1-i).*v[n-framelen..n-1])
+    end
+    y = cast_like(y/delta^deriv, x)
+end
+
+% Function: downsample
+% Every n-th sample, from sample `phase` on; without a filter (decimate has one).
+%
+% :function y = downsample(x : vec, n : int, phase : int = 0)
+function y = downsample(x : vec, n : int, phase : int = 0)
+    check_whole("downsample: n", n, 1)
+    assert(phase >= 0 && phase < n, "downsample: phase must be 0 to n-1, got ", phase)
+    y = x[phase..n..numel(x)-1]
+end
+
+% Function: envelope
+% The length of the analytic signal of x without its mean, above and below the mean.
+%
+% :function [upper, lower] = envelope(x : vec)
+function [upper, lower] = envelope(x : vec)
+    m = mean(x)
+    a = abs(hilbert(x - m))
+    upper = m + a
+    lower = m - a
+end
+
+% Function: rms
+% The square root of the mean of the squares, of all elements or along dim.
+%
+% :function y = rms(x, dim = null)
+function y = rms(x, dim = null)
+    y = isnull(dim) ? sqrt(mean(abs(x).^2)) : sqrt(mean(abs(x).^2, dim))
+end
+
+% Function: chirp
+% A cosine whose frequency is f0 at time 0 and f1 at time t1.
+%
+% Parameters:
+% t - times
+% method - how the frequency changes: "linear", "quadratic" or "logarithmic"
+% phi - the phase at time 0 in degrees
+%
+% :function y = chirp(t : vec, f0 : scalar, t1 : scalar, f1 : scalar, method : string = "linear", phi : scalar = 0)
+function y = chirp(t : vec, f0 : scalar, t1 : scalar, f1 : scalar, method : string = "linear", phi : scalar = 0)
+    assert(t1 > 0, "chirp: t1 must be greater than 0, got ", t1)
+    u = float64(t)
+    match method with
+    | "linear" -> turns = f0*u + (f1 - f0)/(2*t1)*u.^2
+    | "quadratic" -> turns = f0*u + (f1 - f0)/(3*t1^2)*u.^3
+    | "logarithmic" ->
+        assert(f0 > 0 && f1 > 0, "chirp: f0 and f1 must be greater than 0, got ", f0, " and ", f1)
+        turns = f0 == f1 ? f0*u : f0*t1/log(f1/f0)*((f1/f0).^(u/t1) - 1)
+    | _ -> error("chirp: method must be linear, quadratic or logarithmic, got %s", method)
+    end
+    y = cast_like(cos(2*pi*turns + phi*pi/180), t)
+end
+
+% Function: square, sawtooth
+% Signals of period 2 pi: square is 1 in the first fraction `duty` of the period and -1 in the rest; sawtooth rises from -1
+% to 1 in the fraction `width` and falls in the rest.
+%
+% :function y = square(t : vec, duty : scalar = 0.5)
+function y = square(t : vec, duty : scalar = 0.5)
+    assert(duty >= 0 && duty <= 1, "square: duty must be 0 to 1, got ", duty)
+    y = mod(t, 2*pi) < 2*pi*duty ? ones_like(t) : 0 - ones_like(t)
+end
+
+function y = sawtooth(t : vec, width : scalar = 1)
+    assert(width >= 0 && width <= 1, "sawtooth: width must be 0 to 1, got ", width)
+    u = mod(t, 2*pi)/(2*pi)
+    y = u < width ? 2*u/max(width, 1e-300) - 1 : (width + 1 - 2*u)/max(1 - width, 1e-300)
+end

@@ -1,0 +1,659 @@
+% Module: filterdesign.q
+% Design of digital filters, and filters without phase. Names, arguments and results are those of MATLAB and scipy.signal.
+% Frequencies are fractions of half the sampling rate, 0 to 1, unless fs is given. Computed in float64; filtered signals have
+% the element type of the signal.
+import "signal.q"
+
+% A product of complex numbers; 1 if there are none.
+function p = zpk_product(z)
+    p = complex(1, 0)
+    for k = 0..numel(z)-1
+        p = p*z[k]
+    end
+end
+
+% n equal complex numbers.
+function z = zpk_repeat(n, re, im)
+    z = complex(zeros_like(float64([0]), n) + re, zeros_like(float64([0]), n) + im)
+end
+
+function z = zpk_join(a, b)
+    z = numel(a) == 0 ? b : numel(b) == 0 ? a : horzcat(a, b)
+end
+
+% The coefficients of the polynomial with these roots, real by symmetry.
+function c = zpk_polynomial(roots_)
+    c = complex(float64([1]), float64([0]))
+    nothing = complex(float64([0]), float64([0]))
+    for k = 0..numel(roots_)-1
+        c = horzcat(c, nothing) - roots_[k].*horzcat(nothing, c)
+    end
+    c = real(c)
+end
+
+% The quadratic factors [1, b, c] of the roots in the upper half plane and of pairs of real roots, n of them.
+function f = zpk_quadratics(z, n)
+    f = zeros_like(float64([0]), n, 3)
+    f[:,0] = 1
+    rows = 0
+    reals = float64([])
+    for k = 0..numel(z)-1
+        re = real(z[k])
+        im = imag(z[k])
+        if abs(im) <= 1e-10*(1 + abs(re))
+            reals = horzcat(reals, float64([re]))
+        elseif im > 0
+            f[rows,1] = -2*re
+            f[rows,2] = re*re + im*im
+            rows += 1
+        endif
+    end
+    reals = sort(reals)
+    for k = 0..2..numel(reals)-1
+        a = reals[k]
+        b = k+1 < numel(reals) ? reals[k+1] : 0
+        f[rows,1] = -(a+b)
+        f[rows,2] = a*b
+        rows += 1
+    end
+end
+
+% Function: zpk2sos
+% Sections of second order of the filter with zeros z, poles p and gain k: rows [b0, b1, b2, 1, a1, a2]. Poles near the unit
+% circle come last, and each pair of poles has the zeros nearest to it; the gain is in the first section.
+%
+% :function sos = zpk2sos(z, p, k : scalar)
+function sos = zpk2sos(z, p, k : scalar)
+    assert(numel(p) >= numel(z), "zpk2sos: a filter needs as many poles as zeros, got ", numel(p), " poles and ", numel(z), " zeros")
+    n = max(int((numel(p)+1)/2), 1)
+    zeros_ = zpk_quadratics(z, n)
+    poles = zpk_quadratics(p, n)
+    sos = zeros_like(float64([0]), n, 6)
+    distance = abs(1 - sqrt(abs(poles[:,2])))
+    free = ones_like(float64([0]), n)
+    [_, order] = sort(reshape(distance, [1,n]))
+    for s = 0..n-1
+        row = order[s]
+        c = poles[row,:]
+        % The distance of the middle of the zeros and of their product tells how near they are.
+        gap = abs(zeros_[:,1] - c[1]) + abs(zeros_[:,2] - c[2])
+        gap = free > 0 ? reshape(gap, [1,n]) : inf
+        best = find_index_min(gap)
+        free[best] = 0
+        sos[n-1-s,0..2] = zeros_[best,:]
+        sos[n-1-s,3..5] = c
+    end
+    sos[0,0..2] = k*sos[0,0..2]
+end
+
+% Function: sos2tf, zpk2tf
+% The coefficients b and a of sections of second order, or of zeros, poles and gain.
+%
+% :function [b, a] = sos2tf(sos : mat)
+function [b, a] = sos2tf(sos : mat)
+    check_sos("sos2tf", sos)
+    b = float64([1])
+    a = float64([1])
+    for k = 0..size(sos,0)-1
+        b = conv(b, float64(sos[k,0..2]))
+        a = conv(a, float64(sos[k,3..5]))
+    end
+end
+
+function [b, a] = zpk2tf(z, p, k : scalar)
+    b = k*zpk_polynomial(z)
+    a = zpk_polynomial(p)
+end
+
+% Function: tf2zpk, tf2sos
+% Zeros, poles and gain, or sections of second order, of the filter with coefficients b and a.
+%
+% :function [z, p, k] = tf2zpk(b : vec, a : vec)
+function [z, p, k] = tf2zpk(b : vec, a : vec)
+    assert(numel(a) > 0 && a[0] != 0 && numel(b) > 0 && b[0] != 0, "tf2zpk: b[0] and a[0] must not be 0, got ", b, " and ", a)
+    z = roots(float64(b))
+    p = roots(float64(a))
+    k = float64(b)[0]/float64(a)[0]
+end
+
+function sos = tf2sos(b : vec, a : vec)
+    [z, p, k] = tf2zpk(b, a)
+    less = numel(z) - numel(p)
+    if less > 0
+        p = zpk_join(p, zpk_repeat(less, 0, 0))
+    elseif less < 0
+        z = zpk_join(z, zpk_repeat(-less, 0, 0))
+    endif
+    sos = zpk2sos(z, p, k)
+end
+
+function [] = check_sos(what, sos)
+    assert(size(sos,1) == 6 && size(sos,0) > 0 && all(sos[:,3] == 1), _
+           what, ": sos must have rows [b0, b1, b2, 1, a1, a2], got size ", size(sos))
+end
+
+% Makes the digital filter of the analog low pass prototype (z, p, k).
+function [b, a, sos, z, p, k] = filter_from_prototype(what, z, p, k, Wn, btype, fs)
+    assert(fs > 0 && fs < inf, what, ": fs must be greater than 0 and finite, got ", fs)
+    kinds = {"low", "lowpass", "high", "highpass", "bandpass", "pass", "bandstop", "stop"}
+    assert(ismember(btype, kinds), what, ": btype must be low, high, bandpass or bandstop, got ", btype)
+    band = startswith(btype, "band") || btype == "pass" || btype == "stop"
+    w = (isscalar(Wn) ? float64([Wn]) : float64(Wn))*2/fs
+    assert(numel(w) == (band ? 2 : 1), what, ": Wn must be ", band ? "[low, high]" : "one frequency", ", got ", Wn)
+    assert(all(w > 0) && all(w < 1) && (!band || w[0] < w[1]), what, ": Wn must ascend between 0 and fs/2, ", fs/2, ", got ", Wn)
+    w = 4*tan(pi*w/2)
+    degree = numel(p) - numel(z)
+    match btype with
+    | "low" | "lowpass" ->
+        k = k*w[0]^degree
+        z = w[0]*z
+        p = w[0]*p
+    | "high" | "highpass" ->
+        k = k*real(zpk_product(0-z)/zpk_product(0-p))
+        z = zpk_join(w[0]./z, zpk_repeat(degree, 0, 0))
+        p = w[0]./p
+    | "bandpass" | "pass" ->
+        width = w[1] - w[0]
+        k = k*width^degree
+        z = zpk_join(zpk_split(z*(width/2), w[0]*w[1]), zpk_repeat(degree, 0, 0))
+        p = zpk_split(p*(width/2), w[0]*w[1])
+    | _ ->
+        width = w[1] - w[0]
+        middle = sqrt(w[0]*w[1])
+        k = k*real(zpk_product(0-z)/zpk_product(0-p))
+        z = zpk_join(zpk_split((width/2)./z, w[0]*w[1]), zpk_join(zpk_repeat(degree, 0, middle), zpk_repeat(degree, 0, -middle)))
+        p = zpk_split((width/2)./p, w[0]*w[1])
+    end
+    k = k*real(zpk_product(4-z)/zpk_product(4-p))
+    z = zpk_join((4+z)./(4-z), zpk_repeat(numel(p) - numel(z), -1, 0))
+    p = (4+p)./(4-p)
+    [b, a] = zpk2tf(z, p, k)
+    sos = zpk2sos(z, p, k)
+end
+
+function z = zpk_split(z, square)
+    if numel(z) > 0
+        root = sqrt(z.^2 - square)
+        z = horzcat(z + root, z - root)
+    endif
+end
+
+% Function: butter
+% A digital Butterworth filter, by the bilinear transform of its zeros and poles.
+%
+% Parameters:
+% n - the order; band filters have twice as many poles
+% Wn - the frequency at -3 dB, or [low, high] of a band
+% btype - "low", "high", "bandpass" or "bandstop"
+% fs - the sampling rate, twice the frequency 1
+%
+% Returns:
+% b, a - coefficients, for filter, filtfilt and freqz; a[0] is 1
+% sos - sections of second order, for sosfilt, which is accurate for high orders
+% z, p, k - zeros, poles and gain
+%
+% See also: <cheby1>, <ellip>, <fir1>, <filtfilt>
+%
+% :function [b, a, sos, z, p, k] = butter(n : int, Wn, btype : string = "low", fs : scalar = 2)
+function [b, a, sos, z, p, k] = butter(n : int, Wn, btype : string = "low", fs : scalar = 2)
+    check_whole("butter: n", n, 1)
+    t = pi*float64(-n+1..2..n-1)/(2*n)
+    [b, a, sos, z, p, k] = filter_from_prototype("butter", zpk_repeat(0, 0, 0), complex(0-cos(t), 0-sin(t)), 1, Wn, btype, fs)
+end
+
+% Function: cheby1
+% A digital Chebyshev filter of the first kind: ripples of rp decibels in the pass band. Wn is where the gain falls below
+% -rp; other arguments and results as for butter.
+%
+% :function [b, a, sos, z, p, k] = cheby1(n : int, rp : scalar, Wn, btype : string = "low", fs : scalar = 2)
+function [b, a, sos, z, p, k] = cheby1(n : int, rp : scalar, Wn, btype : string = "low", fs : scalar = 2)
+    check_whole("cheby1: n", n, 1)
+    assert(rp > 0 && rp < inf, "cheby1: rp must be greater than 0 and finite, got ", rp)
+    e = sqrt(10^(0.1*rp) - 1)
+    mu = asinh(1/e)/n
+    t = pi*float64(-n+1..2..n-1)/(2*n)
+    p = complex(0-sinh(mu)*cos(t), 0-cosh(mu)*sin(t))
+    k = real(zpk_product(0-p))/(mod(n, 2) == 0 ? sqrt(1 + e^2) : 1)
+    [b, a, sos, z, p, k] = filter_from_prototype("cheby1", zpk_repeat(0, 0, 0), p, k, Wn, btype, fs)
+end
+
+% Function: cheby2
+% A digital Chebyshev filter of the second kind: the stop band is rs decibels below 0 and begins at Wn; other arguments and
+% results as for butter.
+%
+% :function [b, a, sos, z, p, k] = cheby2(n : int, rs : scalar, Wn, btype : string = "low", fs : scalar = 2)
+function [b, a, sos, z, p, k] = cheby2(n : int, rs : scalar, Wn, btype : string = "low", fs : scalar = 2)
+    check_whole("cheby2: n", n, 1)
+    assert(rs > 0 && rs < inf, "cheby2: rs must be greater than 0 and finite, got ", rs)
+    mu = asinh(sqrt(10^(0.1*rs) - 1))/n
+    m = float64(-n+1..2..n-1)
+    t = pi*m/(2*n)
+    p = 1./complex(0-sinh(mu)*cos(t), 0-cosh(mu)*sin(t))
+    some = t[m != 0]
+    z = numel(some) == 0 ? zpk_repeat(0, 0, 0) : complex(zeros_like(some), 1./sin(some))
+    k = real(zpk_product(0-p)/zpk_product(0-z))
+    [b, a, sos, z, p, k] = filter_from_prototype("cheby2", z, p, k, Wn, btype, fs)
+end
+
+% The complete elliptic integral of the first kind of the parameter 1-m1, by arithmetic and geometric means.
+function K = elliptic_complete(m1)
+    a = 1
+    g = sqrt(m1)
+    while abs(a - g) > 1e-16*a && a != g
+        next = (a + g)/2
+        g = sqrt(a*g)
+        last = a
+        a = next
+        if a == last
+            g = a
+        endif
+    end
+    K = pi/(2*a)
+end
+
+% The incomplete one of the angle phi and the parameter m, by Carlson's duplication.
+function F = elliptic_incomplete(phi, m)
+    x = cos(phi)^2
+    y = 1 - m*sin(phi)^2
+    z = 1
+    spread = 1
+    while spread > 1e-4
+        root = sqrt(x*y) + sqrt(y*z) + sqrt(z*x)
+        x = (x + root)/4
+        y = (y + root)/4
+        z = (z + root)/4
+        mean_ = (x + y + z)/3
+        spread = max(abs(x - mean_), max(abs(y - mean_), abs(z - mean_)))/mean_
+    end
+    u = 1 - x/mean_
+    v = 1 - y/mean_
+    w = -(u + v)
+    e2 = u*v - w*w
+    e3 = u*v*w
+    F = sin(phi)*(1 - e2/10 + e3/14 + e2^2/24 - 3*e2*e3/44)/sqrt(mean_)
+end
+
+% Jacobi's functions sn, cn, dn of u and the parameter m, by descending means (Abramowitz, Stegun 16.4).
+function [sn, cn, dn] = elliptic_functions(u, m)
+    a = zeros_like(float64([0]), 20)
+    c = zeros_like(float64([0]), 20)
+    a[0] = 1
+    c[0] = sqrt(m)
+    b = sqrt(1 - m)
+    n = 0
+    while abs(c[n]) > 1e-16 && n < 19
+        a[n+1] = (a[n] + b)/2
+        c[n+1] = (a[n] - b)/2
+        b = sqrt(a[n]*b)
+        n += 1
+    end
+    phi = 2^n*a[n]*u
+    before = phi
+    for k = n..-1..1
+        before = phi
+        phi = (phi + asin(c[k]*sin(phi)/a[k]))/2
+    end
+    sn = sin(phi)
+    cn = cos(phi)
+    dn = sqrt(1 - m*sn.^2)
+end
+
+% Function: ellip
+% A digital elliptic (Cauer) filter: ripples of rp decibels in the pass band, which ends at Wn, and a stop band rs decibels
+% below 0. Other arguments and results as for butter. Source: Orfanidis: Lecture notes on elliptic filter design (2006).
+%
+% :function [b, a, sos, z, p, k] = ellip(n : int, rp : scalar, rs : scalar, Wn, btype : string = "low", fs : scalar = 2)
+function [b, a, sos, z, p, k] = ellip(n : int, rp : scalar, rs : scalar, Wn, btype : string = "low", fs : scalar = 2)
+    check_whole("ellip: n", n, 1)
+    assert(rp > 0 && rs > rp && rs < inf, "ellip: rp must be greater than 0, and rs greater than rp, got ", rp, " and ", rs)
+    e = sqrt(10^(0.1*rp) - 1)
+    z = zpk_repeat(0, 0, 0)
+    if n == 1
+        p = complex(float64([-1/e]), float64([0]))
+        k = 1/e
+    else
+        m1 = e^2/(10^(0.1*rs) - 1)
+        K1 = elliptic_complete(1 - m1)
+        q = exp(0-pi*elliptic_complete(m1)/K1/n)
+        i = float64(0..7)
+        m = 16*q*(sum(q.^(i.*(i+1)))/(1 + 2*sum(q.^((i+1).^2))))^4
+        K = elliptic_complete(1 - m)
+        j = float64(1-mod(n,2)..2..n-1)
+        [s, c, d] = elliptic_functions(j*(K/n), m)
+        some = s[j > 0]
+        up = 1./(sqrt(m)*some)
+        z = complex(zeros_like(up), up)
+        z = horzcat(z, conj(z))
+        v = K*elliptic_incomplete(atan(1/e), 1 - m1)/(n*K1)
+        [sv, cv, dv] = elliptic_functions(v, 1 - m)
+        p = complex(0-c.*d*(sv*cv), 0-s*dv)./(1 - (d*sv).^2)
+        p = zpk_join(p, conj(p[j > 0]))
+        k = real(zpk_product(0-p)/zpk_product(0-z))/(mod(n, 2) == 0 ? sqrt(1 + e^2) : 1)
+    endif
+    [b, a, sos, z, p, k] = filter_from_prototype("ellip", z, p, k, Wn, btype, fs)
+end
+
+% Function: iirnotch, iirpeak
+% A filter of second order that removes (iirnotch) or keeps (iirpeak) the frequency w0, with the quality Q = w0/bandwidth.
+%
+% :function [b, a] = iirnotch(w0 : scalar, Q : scalar, fs : scalar = 2)
+function [b, a] = iirnotch(w0 : scalar, Q : scalar, fs : scalar = 2)
+    [b, a] = iir_second("iirnotch", w0, Q, fs)
+end
+
+function [b, a] = iirpeak(w0 : scalar, Q : scalar, fs : scalar = 2)
+    [b, a] = iir_second("iirpeak", w0, Q, fs)
+end
+
+function [b, a] = iir_second(what, w0, Q, fs)
+    w = 2*pi*w0/fs
+    assert(w > 0 && w < pi, what, ": w0 must be between 0 and fs/2, ", fs/2, ", got ", w0)
+    assert(Q > 0, what, ": Q must be greater than 0, got ", Q)
+    g = 1/(1 + tan(w/(2*Q)))
+    b = what == "iirnotch" ? g*float64([1, -2*cos(w), 1]) : (1-g)*float64([1, 0, -1])
+    a = float64([1, -2*g*cos(w), 2*g-1])
+end
+
+% Function: fir1
+% A filter of n+1 coefficients by the method of windows. firwin of SciPy has n+1 as its argument.
+%
+% Parameters:
+% n - the order; even where the gain at half the sampling rate is not 0 (high, stop)
+% Wn - the frequency at -6 dB, or [low, high] of a band
+% btype - "low", "high", "bandpass" or "stop"
+% window - n+1 weights; null is hamming(n+1)
+%
+% Returns:
+% b - in float64; its gain in the middle of the pass band is 1
+%
+% :function b = fir1(n : int, Wn, btype : string = "low", window = null, fs : scalar = 2)
+function b = fir1(n : int, Wn, btype : string = "low", window = null, fs : scalar = 2)
+    check_whole("fir1: n", n, 1)
+    w = (isscalar(Wn) ? float64([Wn]) : float64(Wn))*2/fs
+    band = btype == "bandpass" || btype == "stop" || btype == "bandstop"
+    assert(numel(w) == (band ? 2 : 1) && all(w > 0) && all(w < 1) && (!band || w[0] < w[1]), _
+           "fir1: Wn must be ", band ? "[low, high]" : "one frequency", " between 0 and fs/2, ", fs/2, ", got ", Wn)
+    weights = isnull(window) ? hamming(n+1) : float64(window)
+    assert(numel(weights) == n+1, "fir1: window must have n+1 weights, ", n+1, ", got ", numel(weights))
+    m = float64(0..n) - n/2
+    high = btype == "high" || btype == "stop" || btype == "bandstop"
+    assert(!high || mod(n, 2) == 0, "fir1: n must be even for ", btype, ", got ", n)
+    match btype with
+    | "low" -> b = fir_ideal(m, w[0])
+    | "high" -> b = fir_ideal(m, 1) - fir_ideal(m, w[0])
+    | "bandpass" -> b = fir_ideal(m, w[1]) - fir_ideal(m, w[0])
+    | "stop" | "bandstop" -> b = fir_ideal(m, 1) - fir_ideal(m, w[1]) + fir_ideal(m, w[0])
+    | _ -> error("fir1: btype must be low, high, bandpass or stop, got %s", btype)
+    end
+    b = b.*weights
+    middle = btype == "high" ? 1 : btype == "bandpass" ? (w[0] + w[1])/2 : 0
+    b = b/sum(b.*cos(pi*m*middle))
+end
+
+% The ideal low pass: w*sinc(w*m).
+function h = fir_ideal(m, w)
+    t = pi*w*m
+    h = t == 0 ? w : w*sin(t)./(t == 0 ? 1 : t)
+end
+
+% Function: freqz, sosfreqz
+% The frequency response of a filter.
+%
+% Parameters:
+% b, a - coefficients; of sosfreqz sections of second order
+% n - how many frequencies, from 0 to below half the sampling rate; or a vec of frequencies
+% fs - the sampling rate; frequencies are in its unit (radians per sample by default)
+%
+% Returns:
+% h - the complex response
+% w - the frequencies
+%
+% :function [h, w] = freqz(b : vec, a = 1, n = 512, fs : scalar = 2*pi)
+function [h, w] = freqz(b : vec, a = 1, n = 512, fs : scalar = 2*pi)
+    w = isscalar(n) ? fs/2*float64(0..n-1)/n : float64(n)
+    t = 2*pi*w/fs
+    z = complex(cos(t), 0-sin(t))
+    den = isscalar(a) ? float64([a]) : float64(a)
+    h = polyval(fliplr(float64(b)), z)./polyval(fliplr(den), z)
+end
+
+function [h, w] = sosfreqz(sos : mat, n = 512, fs : scalar = 2*pi)
+    check_sos("sosfreqz", sos)
+    [h, w] = freqz(float64(sos[0,0..2]), float64(sos[0,3..5]), n, fs)
+    for k = 1..size(sos,0)-1
+        h = h.*freqz(float64(sos[k,0..2]), float64(sos[k,3..5]), n, fs)
+    end
+end
+
+% Function: grpdelay
+% The group delay of a filter in samples at n frequencies, as for freqz.
+%
+% :function [delay, w] = grpdelay(b : vec, a = 1, n = 512, fs : scalar = 2*pi)
+function [delay, w] = grpdelay(b : vec, a = 1, n = 512, fs : scalar = 2*pi)
+    den = isscalar(a) ? float64([a]) : float64(a)
+    w = isscalar(n) ? fs/2*float64(0..n-1)/n : float64(n)
+    t = 2*pi*w/fs
+    z = complex(cos(t), 0-sin(t))
+    c = conv(float64(b), fliplr(den))
+    delay = real(polyval(fliplr(c.*float64(0..numel(c)-1)), z)./polyval(fliplr(c), z)) - numel(den) + 1
+end
+
+% Function: sosfilt
+% A signal after a filter of sections of second order, one after the other.
+%
+% Parameters:
+% sos - rows [b0, b1, b2, 1, a1, a2]
+% x - the signal
+% zi - the states at its beginning, a row of 2 per section; null is zeros
+%
+% Returns:
+% y - the filtered signal
+% zf - the states at its end
+%
+% :function [y, zf] = sosfilt(sos : mat, x : vec, zi = null)
+function [y, zf] = sosfilt(sos : mat, x : vec, zi = null)
+    check_sos("sosfilt", sos)
+    sections = size(sos,0)
+    zf = zeros_like(float64([0]), sections, 2)
+    if !isnull(zi)
+        assert(isequal(size(zi), size(zf)), "sosfilt: zi must have size ", size(zf), ", got ", size(zi))
+        zf[:,:] = zi
+    endif
+    y = uninit_like(x)
+    sos_run(float64(sos), x, y, zf)
+end
+
+function [] = sos_run(sos, x : vec, y, zf)
+    for i = 0..numel(x)-1
+        v = x[i]
+        for s = 0..size(sos,0)-1
+            out = sos[s,0]*v + zf[s,0]
+            zf[s,0] = sos[s,1]*v - sos[s,4]*out + zf[s,1]
+            zf[s,1] = sos[s,2]*v - sos[s,5]*out
+            v = out
+        end
+        y[i] = v
+    end
+end
+
+% Function: lfilter_zi, sosfilt_zi
+% The state of a filter whose input has always been 1: times x[0] it avoids the transient at the beginning.
+%
+% :function zi = lfilter_zi(b : vec, a : vec)
+function zi = lfilter_zi(b : vec, a : vec)
+    assert(numel(a) > 0 && a[0] != 0, "lfilter_zi: a[0] must not be 0, got ", a)
+    n = max(numel(a), numel(b))
+    num = zeros_like(float64([0]), n)
+    num[0..numel(b)-1] = float64(b)/a[0]
+    den = zeros_like(num)
+    den[0..numel(a)-1] = float64(a)/a[0]
+    assert(sum(den) != 0, "lfilter_zi: the filter has a pole at 1, so that its state has no limit")
+    gain = sum(num)/sum(den)
+    zi = zeros_like(num, n-1)
+    state = 0
+    for k = n-1..-1..1
+        state = state + num[k] - den[k]*gain
+        zi[k-1] = state
+    end
+end
+
+function zi = sosfilt_zi(sos : mat)
+    check_sos("sosfilt_zi", sos)
+    zi = zeros_like(float64([0]), size(sos,0), 2)
+    scale = 1
+    for k = 0..size(sos,0)-1
+        b = float64(sos[k,0..2])
+        a = float64(sos[k,3..5])
+        zi[k,:] = scale*lfilter_zi(b, a)
+        scale = scale*sum(b)/sum(a)
+    end
+end
+
+% x with n more samples at either end: "odd" (turned about the end), "even" (mirrored) or "constant".
+function y = filter_extension(what, x, n, padtype)
+    m = numel(x)
+    assert(m > n, what, ": x must have more than padlen samples, ", n, ", got ", m)
+    y = x
+    if n > 0
+        head = x[n..-1..1]
+        tail = x[m-2..-1..m-1-n]
+        match padtype with
+        | "odd" -> y = horzcat(2*x[0] - head, x, 2*x[m-1] - tail)
+        | "even" -> y = horzcat(head, x, tail)
+        | "constant" -> y = horzcat(0*head + x[0], x, 0*tail + x[m-1])
+        | _ -> error("%s: padtype must be odd, even or constant, got %s", what, padtype)
+        end
+    endif
+end
+
+% Function: filtfilt, sosfiltfilt
+% A signal filtered forward and backward, without phase shift, with the square of the gain. The signal is continued at both
+% ends, as in SciPy.
+%
+% Parameters:
+% b, a - coefficients; of sosfiltfilt sections of second order
+% x - the signal
+% padlen - how many samples are added; null is 3*max(numel(a), numel(b)), of sections about 6 times their number
+% padtype - "odd", "even" or "constant"
+%
+% :function y = filtfilt(b : vec, a, x : vec, padlen = null, padtype : string = "odd")
+function y = filtfilt(b : vec, a, x : vec, padlen = null, padtype : string = "odd")
+    den = isscalar(a) ? float64([a]) : float64(a)
+    n = isnull(padlen) ? 3*max(numel(den), numel(b)) : padlen
+    check_whole("filtfilt: padlen", n, 0)
+    longer = filter_extension("filtfilt", float64(x), n, padtype)
+    zi = lfilter_zi(b, den)
+    forward = filter(b, den, longer, zi*longer[0])
+    turned = fliplr(forward)
+    both = fliplr(filter(b, den, turned, zi*turned[0]))
+    y = cast_like(both[n..n+numel(x)-1], x)
+end
+
+function y = sosfiltfilt(sos : mat, x : vec, padlen = null, padtype : string = "odd")
+    check_sos("sosfiltfilt", sos)
+    taps = 2*size(sos,0) + 1 - min(sum(sos[:,2] == 0), sum(sos[:,5] == 0))
+    n = isnull(padlen) ? 3*taps : padlen
+    check_whole("sosfiltfilt: padlen", n, 0)
+    longer = filter_extension("sosfiltfilt", float64(x), n, padtype)
+    zi = sosfilt_zi(sos)
+    turned = fliplr(sosfilt(sos, longer, zi*longer[0]))
+    both = fliplr(sosfilt(sos, turned, zi*turned[0]))
+    y = cast_like(both[n..n+numel(x)-1], x)
+end
+
+% Computes y[m], the sum of h[m*q - k*p]*x[k].
+function [] = __kernel__ upfirdn_at(y : vec'unchecked, x : vec'unchecked, h : vec'unchecked, p : int, q : int, pos : int)
+    at = pos*q
+    first = max(0, int((at - numel(h) + p)/p))
+    last = min(numel(x)-1, int(at/p))
+    first = at - numel(h) + 1 <= 0 ? 0 : first
+    total = 0.0
+    for k = first..last
+        total += h[at - k*p]*x[k]
+    end
+    y[pos] = total
+end
+
+% Function: upfirdn
+% A signal with p-1 zeros behind every sample, filtered by h, of which every q-th sample is kept; only these are computed.
+%
+% :function y = upfirdn(x : vec, h : vec, p : int = 1, q : int = 1)
+function y = upfirdn(x : vec, h : vec, p : int = 1, q : int = 1)
+    check_whole("upfirdn: p", p, 1)
+    check_whole("upfirdn: q", q, 1)
+    check_filled("upfirdn: h", h)
+    check_filled("upfirdn: x", x)
+    n = ceil(((numel(x)-1)*p + numel(h))/q)
+    y = uninit_like(x, n)
+    parallel_do(n, y, x, cast_like(h, x), p, q, upfirdn_at)
+end
+
+% Function: resample
+% A signal at p/q times its sampling rate, by a filter without phase that keeps all frequencies that both rates have
+% (polyphase, as scipy.signal.resample_poly). Beyond its ends the signal counts as 0.
+%
+% Parameters:
+% x - the signal
+% p, q - integers
+% beta - of the Kaiser window of the filter, which has 10*max(p,q) coefficients on either side; or the filter itself, a vec
+%
+% Returns:
+% y - ceil(numel(x)*p/q) samples
+%
+% :function y = resample(x : vec, p : int, q : int, beta = 5)
+function y = resample(x : vec, p : int, q : int, beta = 5)
+    check_whole("resample: p", p, 1)
+    check_whole("resample: q", q, 1)
+    check_filled("resample: x", x)
+    a = p
+    b = q
+    while b > 0
+        rest = mod(a, b)
+        a = b
+        b = rest
+    end
+    up = p/a
+    down = q/a
+    if up == 1 && down == 1
+        y = copy(x)
+        return
+    endif
+    most = max(up, down)
+    if isscalar(beta)
+        half = 10*most
+        h = up*fir1(2*half, 1/most, "low", kaiser(2*half+1, beta))
+    else
+        assert(mod(numel(beta), 2) == 1, "resample: a filter must have an odd number of coefficients, got ", numel(beta))
+        half = (numel(beta)-1)/2
+        h = up*float64(beta)
+    endif
+    n = ceil(numel(x)*up/down)
+    before = down - mod(half, down)
+    skip = floor((half + before)/down)
+    after = max((n + skip - 1)*down + 1 - ((numel(x)-1)*up + numel(h) + before), 0)
+    h = horzcat(zeros_like(h, before), h, zeros_like(h, after))
+    y = upfirdn(x, h, int(up), int(down))[skip..skip+n-1]
+end
+
+% Function: decimate
+% Every q-th sample of a signal, after a low pass without phase that removes the frequencies which these cannot represent.
+%
+% Parameters:
+% x - the signal
+% q - an integer
+% n - the order; null is 8 for "iir", 20*q for "fir"
+% ftype - "iir" (cheby1 of 0.05 dB, filtfilt) or "fir" (fir1, resample)
+%
+% :function y = decimate(x : vec, q : int, n = null, ftype : string = "iir")
+function y = decimate(x : vec, q : int, n = null, ftype : string = "iir")
+    check_whole("decimate: q", q, 1)
+    assert(ftype == "iir" || ftype == "fir", "decimate: ftype must be iir or fir, got ", ftype)
+    if q == 1
+        y = copy(x)
+    elseif ftype == "iir"
+        [_, _, sos] = cheby1(isnull(n) ? 8 : n, 0.05, 0.8/q)
+        y = sosfiltfilt(sos, x)[0..q..numel(x)-1]
+    else
+        y = resample(x, 1, q, fir1(isnull(n) ? 20*q : n, 1/q))
+    endif
+end
