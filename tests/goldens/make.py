@@ -178,11 +178,15 @@ def regions(rng):
 def signals(rng):
     x, y = np.cumsum(rng.normal(size=300)), rng.normal(size=300)
     windows = {f"w_{n}_{m}": signal.get_window(a, m, fftbins=False) for m in (16, 17) for n, a in {
-        "bartlett": "bartlett", "triang": "triang", "bohmanwin": "bohman", "parzenwin": "parzen", "nuttallwin": "nuttall",
-        "blackmanharris": "blackmanharris", "flattopwin": "flattop", "kaiser": ("kaiser", 6.0), "tukeywin": ("tukey", 0.4),
+        "bartlett": "bartlett", "triang": "triang", "bohmanwin": "bohman", "parzenwin": "parzen",
+        "nuttallwin": "nuttall",
+        "blackmanharris": "blackmanharris", "flattopwin": "flattop", "kaiser": ("kaiser", 6.0), "tukeywin": ("tukey",
+        0.4),
         "gausswin": ("gaussian", (m - 1) / 5), "chebwin": ("chebwin", 60)}.items()}
-    designs = {"butter": lambda *a, **k: signal.butter(5, *a, **k), "cheby1": lambda *a, **k: signal.cheby1(4, 1, *a, **k),
-               "cheby2": lambda *a, **k: signal.cheby2(5, 40, *a, **k), "ellip": lambda *a, **k: signal.ellip(4, 1, 50, *a, **k)}
+    designs = {"butter": lambda *a, **k: signal.butter(5, *a, **k), "cheby1": lambda *a, **k: signal.cheby1(4, 1, *a,
+    **k),
+               "cheby2": lambda *a, **k: signal.cheby2(5, 40, *a, **k), "ellip": lambda *a, **k: signal.ellip(4, 1,
+               50, *a, **k)}
     for name, f in designs.items():
         for kind, w in (("low", 0.3), ("high", 0.4), ("bandpass", [0.2, 0.5]), ("bandstop", [0.2, 0.5])):
             windows[f"{name}_{kind}_b"], windows[f"{name}_{kind}_a"] = f(w, kind)
@@ -191,14 +195,16 @@ def signals(rng):
     peaks, shape = signal.find_peaks(y, height=-0.5, distance=4, prominence=0.8, width=0.5)
     f, pxx = signal.welch(x, 2.5, nperseg=64, noverlap=20, nfft=80)
     _, _, S = signal.stft(x, nperseg=50, noverlap=30)
-    save("signals.npz", x=x, y=y, **windows, fir_low=signal.firwin(21, 0.3), fir_high=signal.firwin(21, 0.3, pass_zero=False),
+    save("signals.npz", x=x, y=y, **windows, fir_low=signal.firwin(21, 0.3), fir_high=signal.firwin(21, 0.3,
+    pass_zero=False),
          fir_band=signal.firwin(20, [0.2, 0.5], pass_zero=False), fir_stop=signal.firwin(31, [0.2, 0.5]),
          notch=np.array(signal.iirnotch(0.3, 20)), peak=np.array(signal.iirpeak(30, 10, 200)), b=b, a=a, sos=sos,
          h=signal.freqz(b, a, 50)[1], delay=signal.group_delay((b, a), 20)[1], zi=signal.lfilter_zi(b, a),
          filtfilt=signal.filtfilt(b, a, x), even=signal.filtfilt(b, a, x, padtype="even", padlen=7),
          sosfilt=signal.sosfilt(sos, x), sosfiltfilt=signal.sosfiltfilt(sos, x), up=signal.resample_poly(x, 7, 3),
          down=signal.resample_poly(x, 2, 9), iir=signal.decimate(x, 3), fir=signal.decimate(x, 3, ftype="fir"),
-         upfirdn=signal.upfirdn([1, 2, 3, 2, 1], x, 3, 2), peaks=peaks, prominences=shape["prominences"], widths=shape["widths"],
+         upfirdn=signal.upfirdn([1, 2, 3, 2, 1], x, 3, 2), peaks=peaks,
+         prominences=shape["prominences"], widths=shape["widths"],
          all=signal.find_peaks(np.round(2 * y), threshold=0.5)[0], medfilt1=signal.medfilt(y, 5),
          sgolay=signal.savgol_filter(x, 11, 3), slope=signal.savgol_filter(x, 11, 4, deriv=1, delta=0.5),
          detrend=signal.detrend(x), xcorr=signal.correlate(x, y), f=f, pxx=pxx,
