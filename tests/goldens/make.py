@@ -179,14 +179,13 @@ def signals(rng):
     x, y = np.cumsum(rng.normal(size=300)), rng.normal(size=300)
     windows = {f"w_{n}_{m}": signal.get_window(a, m, fftbins=False) for m in (16, 17) for n, a in {
         "bartlett": "bartlett", "triang": "triang", "bohmanwin": "bohman", "parzenwin": "parzen",
-        "nuttallwin": "nuttall",
-        "blackmanharris": "blackmanharris", "flattopwin": "flattop", "kaiser": ("kaiser", 6.0), "tukeywin": ("tukey",
-        0.4),
-        "gausswin": ("gaussian", (m - 1) / 5), "chebwin": ("chebwin", 60)}.items()}
-    designs = {"butter": lambda *a, **k: signal.butter(5, *a, **k), "cheby1": lambda *a, **k: signal.cheby1(4, 1, *a,
-    **k),
-               "cheby2": lambda *a, **k: signal.cheby2(5, 40, *a, **k), "ellip": lambda *a, **k: signal.ellip(4, 1,
-               50, *a, **k)}
+        "nuttallwin": "nuttall", "blackmanharris": "blackmanharris", "flattopwin": "flattop",
+        "kaiser": ("kaiser", 6.0), "tukeywin": ("tukey", 0.4), "gausswin": ("gaussian", (m - 1) / 5),
+        "chebwin": ("chebwin", 60)}.items()}
+    designs = {"butter": lambda *a, **k: signal.butter(5, *a, **k),
+               "cheby1": lambda *a, **k: signal.cheby1(4, 1, *a, **k),
+               "cheby2": lambda *a, **k: signal.cheby2(5, 40, *a, **k),
+               "ellip": lambda *a, **k: signal.ellip(4, 1, 50, *a, **k)}
     for name, f in designs.items():
         for kind, w in (("low", 0.3), ("high", 0.4), ("bandpass", [0.2, 0.5]), ("bandstop", [0.2, 0.5])):
             windows[f"{name}_{kind}_b"], windows[f"{name}_{kind}_a"] = f(w, kind)
