@@ -968,6 +968,39 @@ function [dx, dr] = medfilt_adjoint(x, r, y, dy)
     dx = pull(1)
 end
 
+% The elements of a window that equal its extreme share its derivative.
+function [dx, dw, dd] = movmin_adjoint(x, window, dim, y, dy)
+    dw = null
+    dd = null
+    before = numel(window) == 2 ? window[0] : floor(window/2)
+    after = numel(window) == 2 ? window[1] : window-1-before
+    [outer, n, inner] = around(x, given_dim(x, dim))
+    s = [outer, n, inner]
+    number = uninit_like(dy, outer, n, inner)
+    parallel_do(s, number, reshape(x, s), reshape(y, s), before, after, count_extremes)
+    dx = uninit_like(dy, outer, n, inner)
+    parallel_do(s, dx, reshape(x, s), reshape(y, s), reshape(dy, s)./number, before, after, collect_extremes)
+    dx = reshape(dx, size(x))
+end
+
+function [] = __kernel__ count_extremes(number : cube'unchecked, x : cube'unchecked, y : cube'unchecked, before : int, _
+                                        after : int, pos : ivec3)
+    k = 0
+    for i = max(pos[1]-before,0)..min(pos[1]+after,size(x,1)-1)
+        k += x[pos[0],i,pos[2]] == y[pos]
+    end
+    number[pos] = max(k, 1)
+end
+
+function [] = __kernel__ collect_extremes(dx : cube'unchecked, x : cube'unchecked, y : cube'unchecked, _
+                                          share : cube'unchecked, before : int, after : int, pos : ivec3)
+    total = 0.0
+    for i = max(pos[1]-after,0)..min(pos[1]+before,size(x,1)-1)
+        total += x[pos] == y[pos[0],i,pos[2]] ? share[pos[0],i,pos[2]] : 0
+    end
+    dx[pos] = total
+end
+
 function t = weighted_shifts(x, y, share, n)
     t = 0
     for i = -n..n

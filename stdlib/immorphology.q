@@ -15,14 +15,22 @@ function [] = __kernel__ immorph(y : cube'unchecked, x : cube'unchecked, mask : 
     y[pos] = isnan(best) ? itself[pos] : best
 end
 
-% Erosion by a mask whose element center is on the pixel.  A full rectangle is the erosion by its columns and then by its
-% rows.
-function y = immorph_erode(x : cube, mask : mat, c)
+% Erosion, or dilation unless `erode`, by a mask whose element center is on the pixel.
+function y = immorph_extreme(x : cube, mask : mat, c, erode)
     [rows, columns] = size(mask, 0..1)
-    if rows > 1 && columns > 1 && all(mask != 0)
-        y = immorph_erode(immorph_erode(x, mask[:,0], [c[0],0]), mask[0,:], [0,c[1]])
-        return
+    if all(mask != 0)                          % a rectangle: its columns, then its rows
+        y = immorph_line(x, [c[0],rows-1-c[0]], 0, erode)
+        y = immorph_line(y, [c[1],columns-1-c[1]], 1, erode)
+    else
+        y = erode ? immorph_erode(x, mask, c) : 0 - immorph_erode(0 - x, mask, c) % 0 - x avoids -0
     end
+end
+
+function y = immorph_line(x, window, dim, erode)
+    y = erode ? movmin(x, window, dim) : movmax(x, window, dim)
+end
+
+function y = immorph_erode(x : cube, mask : mat, c)
     s = size(x)
     s[0..1] = s[0..1] + size(mask, 0..1)-1
     framed = zeros_like(x, s)/0
@@ -51,7 +59,7 @@ end
 %
 % :function y = imerode(img : cube, mask : mat, center : vec = [])
 function y = imerode(img : cube, mask : mat = ones(3,3), center = [])
-    y = immorph_erode(img, mask, immorph_center("imerode", mask, center))
+    y = immorph_extreme(img, mask, immorph_center("imerode", mask, center), true)
 end
 
 % Function: imdilate
@@ -60,7 +68,7 @@ end
 % :function y = imdilate(img : cube, mask : mat, center : vec = [])
 function y = imdilate(img : cube, mask : mat = ones(3,3), center = [])
     c = int(size(mask,0..1))-1 - immorph_center("imdilate", mask, center)
-    y = 0 - immorph_erode(0 - img, flipud(fliplr(mask)), c) % 0 - x avoids -0
+    y = immorph_extreme(img, flipud(fliplr(mask)), c, false)
 end
 
 % Function: imopen

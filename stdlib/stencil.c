@@ -87,6 +87,31 @@ MEDIANS(U32, uint32_t)
 MEDIANS(I64, int64_t)
 MEDIANS(U64, uint64_t)
 
+/* -- the smaller and the larger element ---------------------------------------------------------------------------- */
+/* Vectors of a and b are loaded before the same elements of out are stored, and b is ahead of out, so the order of the
+ * loop is free. */
+#define PAIR(name, T, FIRST)                                                                                           \
+    static void name(const void *a, const void *b, size_t n, void *result) {                                           \
+        const T *x = a, *y = b;                                                                                        \
+        T *out = result;                                                                                               \
+        INDEPENDENT for (size_t i = 0; i < n; i++) out[i] = FIRST(x[i], y[i]) ? x[i] : y[i];                           \
+    }
+#define LESS(x, y)           ((x) < (y))
+#define GREATER(x, y)        ((x) > (y))
+#define LESS_REAL(x, y)      (((x) <= (y)) | ((y) != (y)))
+#define GREATER_REAL(x, y)   (((x) >= (y)) | ((y) != (y)))
+#define PAIRS(id, T, suffix) PAIR(least_##id, T, LESS##suffix) PAIR(most_##id, T, GREATER##suffix)
+PAIRS(I8, int8_t, )
+PAIRS(U8, uint8_t, )
+PAIRS(I16, int16_t, )
+PAIRS(U16, uint16_t, )
+PAIRS(I32, int32_t, )
+PAIRS(U32, uint32_t, )
+PAIRS(I64, int64_t, )
+PAIRS(U64, uint64_t, )
+PAIRS(F32, float, _REAL)
+PAIRS(F64, double, _REAL)
+
 /* -- convolution --------------------------------------------------------------------------------------------------- */
 typedef double Four __attribute__((vector_size(32)));
 typedef double NearFour __attribute__((vector_size(32), aligned(8), may_alias)); /* unaligned, in memory */
@@ -114,9 +139,12 @@ static void convolve_window(const Window *w, size_t n, double *out) {
                           w->x[(ptrdiff_t)r * w->x_step + (ptrdiff_t)i - (ptrdiff_t)l];
 }
 
-#define ALL_KEYS(of)                                                                                                   \
-    { of##_I8, of##_U8, of##_I16, of##_U16, of##_I32, of##_U32, of##_I64, of##_U64 }
-static const StencilLoops loops = {ALL_KEYS(median3), ALL_KEYS(median5), convolve_window};
+#define ALL_KEYS(of) of##_I8, of##_U8, of##_I16, of##_U16, of##_I32, of##_U32, of##_I64, of##_U64
+static const StencilLoops loops = {{ALL_KEYS(median3)},
+                                   {ALL_KEYS(median5)},
+                                   convolve_window,
+                                   {ALL_KEYS(least), least_F32, least_F64},
+                                   {ALL_KEYS(most), most_F32, most_F64}};
 
 #ifdef QSTENCIL_AVX2
 const StencilLoops *qstencil_loops_avx2(void) { return &loops; }

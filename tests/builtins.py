@@ -592,6 +592,17 @@ def medfilt(g, name):
     return (x, r), Want(scipy.ndimage.median_filter(known, 2 * r + 1, mode="reflect"))
 
 
+@case("movmin", "movmax")
+def moving(g, name):
+    x, dim, w = g.array(REAL, (g.count(1, 8), g.count(1, 8)), small=True), g.count(0, 1), g.count(1, 9)
+    window = [g.count(0, 9), g.count(0, 9)] if g.count(0, 1) else w
+    before, after = window if isinstance(window, list) else (w // 2, w - 1 - w // 2)
+    f = np.fmin if name == "movmin" else np.fmax
+    n = x.shape[dim]
+    parts = [f.reduce(np.take(x, range(max(k - before, 0), min(k + after + 1, n)), dim), dim) for k in range(n)]
+    return (x, np.array(window, "f8") if isinstance(window, list) else window, dim), Want(np.stack(parts, dim))
+
+
 # -- linear algebra ------------------------------------------------------------------------------------------------
 def good(g, types, n=None, m=None):
     n = g.count(1, 5) if n is None else n

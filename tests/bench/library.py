@@ -146,6 +146,8 @@ imerode 3x3 | imerode(A,ones(3,3)) | cv2.erode(A,np.ones((3,3))) | 1024 1000000
 imerode 5x5 | imerode(A,ones(5,5)) | cv2.erode(A,np.ones((5,5))) | 1024 1000000
 imdilate 15x15 | imdilate(A,ones(15,15)) | cv2.dilate(A,np.ones((15,15))) | 1024 1000000
 imdilate 15x15 u8 | imdilate(U,ones(15,15)) | cv2.dilate(U,np.ones((15,15))) | 1024 1000000
+movmin 31 | movmin(x,31) | nd.minimum_filter1d(x,31) | 1000 10000000
+movmax of columns | movmax(A,9,0) | nd.maximum_filter1d(A,9,0) | 1000 1000000
 imopen 5x5 | imopen(A,ones(5,5)) | cv2.morphologyEx(A,cv2.MORPH_OPEN,np.ones((5,5))) | 1024 1000000
 imresize up bilinear | imresize(A,2) | cv2.resize(A,None,fx=2,fy=2,interpolation=cv2.INTER_LINEAR) | 1024 1000000
 imresize up bicubic | imresize(A,2,"bicubic") | nd.zoom(A,2,order=3,mode='grid-constant',grid_mode=True) \
