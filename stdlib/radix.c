@@ -2,6 +2,8 @@
 #include "stdlib/radix.h"
 #include "vm/array/contiguous.h"
 
+#include <string.h>
+
 /* -- keys ---------------------------------------------------------------------------------------------------------- */
 typedef uint8_t U8;
 typedef uint16_t U16;
@@ -137,10 +139,164 @@ FORM(WORD, uint64_t, uint32_t, WORD, 32, ABOVE, BELOW)
 FORM(PAIR, SortItem, uint64_t, PAIR, 0, BESIDE, NEXT_TO_IT)
 FORM(FAR, SortItem, uint32_t, PAIR, 0, BESIDE, NEXT_TO_IT)
 
+/* -- keys only, by comparisons ------------------------------------------------------------------------------------- */
+/* Quicksort with vectors: a vector of keys is compared with the pivot, and a permutation moves the larger keys behind the
+ * others, so that the whole vector can be stored at the end of the left part and before the right part.  Keys move from
+ * one array to the other at each level.  Up to LEAF keys are sorted by counting, for each key, those before it. */
+#if defined(QRADIX_AVX2)
+#include <immintrin.h>
+
+enum {
+    LANES = 8, /* of 32 bits */
+    LEAF_VECTORS = 4,
+    SHORT_PART = 256 /* below this number of keys, the pivot is the median of three, else of nine */
+};
+
+/* The order of eight lanes, four bits each, in which those without a bit in m come first. */
+#define BELOW_LANE(m, i) __builtin_popcount((m) & ((1u << (i)) - 1))
+#define LANE_TO(m, i)                                                                                                  \
+    ((unsigned)(i) << 4 * ((m) >> (i)&1 ? 8 - __builtin_popcount(m) + BELOW_LANE(m, i) : (i)-BELOW_LANE(m, i)))
+#define ORDER(m)                                                                                                       \
+    (LANE_TO(m, 0) | LANE_TO(m, 1) | LANE_TO(m, 2) | LANE_TO(m, 3) | LANE_TO(m, 4) | LANE_TO(m, 5) | LANE_TO(m, 6) |   \
+     LANE_TO(m, 7))
+#define ORDERS4(m)  ORDER(m), ORDER((m) + 1), ORDER((m) + 2), ORDER((m) + 3)
+#define ORDERS16(m) ORDERS4(m), ORDERS4((m) + 4), ORDERS4((m) + 8), ORDERS4((m) + 12)
+#define ORDERS64(m) ORDERS16(m), ORDERS16((m) + 16), ORDERS16((m) + 32), ORDERS16((m) + 48)
+static const uint32_t lane_orders[256] = {ORDERS64(0u), ORDERS64(64u), ORDERS64(128u), ORDERS64(192u)};
+
+static inline __m256i separate(__m256i v, unsigned mask) {
+    __m256i order =
+        _mm256_srlv_epi32(_mm256_set1_epi32((int)lane_orders[mask]), _mm256_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28));
+    return _mm256_permutevar8x32_epi32(v, order);
+}
+
+#define COMPARE(bits)                                                                                                  \
+    typedef int##bits##_t Key##bits;                                                                                   \
+    typedef Key##bits Vec##bits __attribute__((vector_size(32)));                                                      \
+    typedef Key##bits Near##bits __attribute__((vector_size(32), aligned(bits / 8), may_alias));                       \
+    enum { LEAF##bits = LEAF_VECTORS * 256 / bits };                                                                   \
+    /* Stores x, sorted, in `to`, which may be x.  x has at most `vectors` vectors of keys. */                         \
+    static inline __attribute__((always_inline)) void sort_vectors##bits(const Key##bits *x, size_t n, int vectors,    \
+                                                                         Key##bits *to) {                              \
+        enum { WIDTH = 256 / bits };                                                                                   \
+        Key##bits keys[LEAF##bits], places[LEAF##bits] = {0};                                                          \
+        Vec##bits v[LEAF_VECTORS], place[LEAF_VECTORS], lane;                                                          \
+        for (int i = 0; i < WIDTH; i++) lane[i] = i;                                                                   \
+        for (int k = 0; k < vectors; k++) *(Near##bits *)(keys + k * WIDTH) = (Vec##bits){0} + INT##bits##_MAX;        \
+        memcpy(keys, x, n * sizeof *x);                                                                                \
+        for (int k = 0; k < vectors; k++)                                                                              \
+            v[k] = *(const Near##bits *)(keys + k * WIDTH), place[k] = (Vec##bits){0} + (Key##bits)(k * WIDTH);        \
+        _Pragma("GCC unroll 4") for (int j = 0; j < vectors; j++)                                                      \
+            _Pragma("GCC unroll 8") for (int l = 0; l < WIDTH; l++) {                                                  \
+            Vec##bits key = (Vec##bits){0} + keys[j * WIDTH + l];                                                      \
+            _Pragma("GCC unroll 4") for (int k = 0; k < j; k++) place[k] -= v[k] > key;                                \
+            place[j] -= (v[j] > key) | ((v[j] == key) & (lane > (Key##bits)l));                                        \
+            _Pragma("GCC unroll 4") for (int k = j + 1; k < vectors; k++) place[k] += key > v[k];                      \
+        }                                                                                                              \
+        for (int k = 0; k < vectors; k++) *(Near##bits *)(places + k * WIDTH) = place[k];                              \
+        for (size_t i = 0; i < n; i++) to[places[i]] = keys[i];                                                        \
+    }                                                                                                                  \
+    static void sort_leaf##bits(const Key##bits *x, size_t n, Key##bits *to) {                                         \
+        switch ((n * bits + 255) / 256) {                                                                              \
+        case 0: break;                                                                                                 \
+        case 1: sort_vectors##bits(x, n, 1, to); break;                                                                \
+        case 2: sort_vectors##bits(x, n, 2, to); break;                                                                \
+        case 3: sort_vectors##bits(x, n, 3, to); break;                                                                \
+        default: sort_vectors##bits(x, n, 4, to); break;                                                               \
+        }                                                                                                              \
+    }                                                                                                                  \
+    /* Moves x to y, keys up to the pivot first; returns their number. */                                              \
+    static size_t partition##bits(const Key##bits *x, size_t n, Key##bits pivot, Key##bits *y) {                       \
+        enum { WIDTH = 256 / bits };                                                                                   \
+        size_t left = 0, right = n, i = 0;                                                                             \
+        Vec##bits p = (Vec##bits){0} + pivot;                                                                          \
+        for (; i < n % WIDTH; i++) {                                                                                   \
+            bool larger = x[i] > pivot;                                                                                \
+            y[left] = x[i], y[right - 1] = x[i];                                                                       \
+            left += !larger, right -= larger;                                                                          \
+        }                                                                                                              \
+        /* There is room for whole vectors, so that neither store overwrites lanes of the other one that count. */     \
+        for (; i < n; i += WIDTH) {                                                                                    \
+            Vec##bits v = *(const Near##bits *)(x + i);                                                                \
+            unsigned mask = (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps((__m256i)(v > p)));                       \
+            v = (Vec##bits)separate((__m256i)v, mask);                                                                 \
+            *(Near##bits *)(y + left) = v, *(Near##bits *)(y + right - WIDTH) = v;                                     \
+            size_t larger = (size_t)__builtin_popcount(mask) * WIDTH / LANES;                                          \
+            left += WIDTH - larger, right -= larger;                                                                   \
+        }                                                                                                              \
+        return left;                                                                                                   \
+    }                                                                                                                  \
+    static Key##bits middle##bits(Key##bits a, Key##bits b, Key##bits c) {                                             \
+        Key##bits low = a < b ? a : b, high = a < b ? b : a;                                                           \
+        return c < low ? low : c > high ? high : c;                                                                    \
+    }                                                                                                                  \
+    static Key##bits choose_pivot##bits(const Key##bits *x, size_t n) {                                                \
+        size_t s = n / 9;                                                                                              \
+        if (n < SHORT_PART) return middle##bits(x[s], x[n / 2], x[n - 1 - s]);                                         \
+        return middle##bits(middle##bits(x[s / 2], x[s], x[2 * s]), middle##bits(x[3 * s], x[4 * s], x[5 * s]),        \
+                            middle##bits(x[6 * s], x[7 * s], x[n - 1 - s / 2]));                                       \
+    }                                                                                                                  \
+    static void sift##bits(Key##bits *x, size_t i, size_t n) {                                                         \
+        Key##bits key = x[i];                                                                                          \
+        for (size_t child; (child = 2 * i + 1) < n; i = child) {                                                       \
+            child += child + 1 < n && x[child + 1] > x[child];                                                         \
+            if (x[child] <= key) break;                                                                                \
+            x[i] = x[child];                                                                                           \
+        }                                                                                                              \
+        x[i] = key;                                                                                                    \
+    }                                                                                                                  \
+    /* Heap sort, for keys that defeat the choice of pivots. */                                                        \
+    static void sort_heap##bits(Key##bits *x, size_t n) {                                                              \
+        for (size_t i = n / 2; i-- > 0;) sift##bits(x, i, n);                                                          \
+        for (size_t i = n; i-- > 1;) {                                                                                 \
+            Key##bits largest = x[0];                                                                                  \
+            x[0] = x[i], x[i] = largest;                                                                               \
+            sift##bits(x, 0, i);                                                                                       \
+        }                                                                                                              \
+    }                                                                                                                  \
+    /* Sorts x, and stores the result in y if `across` is set, else in x; the other array is overwritten. */           \
+    static void sort_part##bits(Key##bits *x, size_t n, Key##bits *y, bool across, int depth) {                        \
+        if (n <= LEAF##bits) {                                                                                         \
+            sort_leaf##bits(x, n, across ? y : x);                                                                     \
+            return;                                                                                                    \
+        }                                                                                                              \
+        if (depth == 0) {                                                                                              \
+            sort_heap##bits(x, n);                                                                                     \
+            if (across) memcpy(y, x, n * sizeof *x);                                                                   \
+            return;                                                                                                    \
+        }                                                                                                              \
+        Key##bits pivot = choose_pivot##bits(x, n);                                                                    \
+        size_t left = partition##bits(x, n, pivot, y);                                                                 \
+        if (left < n) sort_part##bits(y + left, n - left, x + left, !across, depth - 1);                               \
+        else if (pivot > INT##bits##_MIN) { /* the pivot is the largest key: all its copies are in place */            \
+            left = partition##bits(x, n, pivot - 1, y);                                                                \
+            if (!across) memcpy(x + left, y + left, (n - left) * sizeof *x);                                           \
+        } else {                                                                                                       \
+            if (!across) memcpy(x, y, n * sizeof *x);                                                                  \
+            return;                                                                                                    \
+        }                                                                                                              \
+        sort_part##bits(y, left, x, !across, depth - 1);                                                               \
+    }                                                                                                                  \
+    static void compare_KEY##bits(void *items, size_t n, void *spare) {                                                \
+        uint##bits##_t *x = items, top = TOP(uint##bits##_t);                                                          \
+        for (size_t i = 0; i < n; i++) x[i] ^= top; /* signed numbers in the same order */                             \
+        sort_part##bits(items, n, spare, false, 2 * (64 - __builtin_clzll(n | 1)));                                    \
+        for (size_t i = 0; i < n; i++) x[i] ^= top;                                                                    \
+    }
+COMPARE(32)
+COMPARE(64)
+#else
+#define compare_KEY32 NULL
+#define compare_KEY64 NULL
+#endif
+#define compare_WORD NULL
+#define compare_PAIR NULL
+#define compare_FAR  NULL
+
 static const ItemLoops item_loops[ITEM_FORMS] = {
 #define FORM_ROW(name, T, low)                                                                                         \
     [ITEM_##name] = {sizeof(T),    low,           pack_##name,  unpack_##name,  places_##name, range_##name,           \
-                     tally_##name, spread_##name, count_##name, scatter_##name, insert_##name},
+                     tally_##name, spread_##name, count_##name, scatter_##name, insert_##name, compare_##name},
     FORM_ROW(KEY32, uint32_t, 0) FORM_ROW(KEY64, uint64_t, 0) FORM_ROW(WORD, uint64_t, 32) FORM_ROW(PAIR, SortItem, 0)
         FORM_ROW(FAR, SortItem, 0)};
 

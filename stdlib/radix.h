@@ -56,6 +56,8 @@ typedef struct {
     void (*scatter)(const void *items, size_t n, Digit d, size_t *places, void *to);
     /* Insertion sort; false: stopped because it needed more than `most` moves. */
     bool (*insert)(void *items, size_t n, size_t most);
+    /* Sorts items that are keys only, by comparisons; spare: room for n items.  NULL: not available. */
+    void (*compare)(void *items, size_t n, void *spare);
 } ItemLoops;
 
 const ItemLoops *qradix_items(ItemForm form);

@@ -6,7 +6,8 @@
  * Each pass is stable, so equal elements keep their order.  The smallest key is subtracted from all keys, which leaves
  * only the digits in which the values differ.  Passes use only the leading digits, about as many bits as the number of
  * elements has.  The remaining elements are then close to their final positions, and insertion sort finishes the work;
- * if that takes too many moves, passes over all digits follow.  Several lines are sorted in parallel. */
+ * if that takes too many moves, passes over all digits follow.  Keys without positions that differ in several digits are
+ * sorted by comparisons of vectors instead, if the processor has AVX2.  Several lines are sorted in parallel. */
 #include "devices/pool.h"
 #include "devices/threads.h"
 #include "stdlib/builtins.h"
@@ -85,8 +86,13 @@ static int bits_of(uint64_t x) { return x ? 64 - __builtin_clzll(x) : 0; }
 
 /* Sorts items with keys from `least` to `most`; counts has room for 1 << WIDE. */
 static void sort_items(Items *s, uint64_t least, uint64_t most) {
-    if (least >= most || (s->n <= FEW && insert(s))) return;
+    if (least >= most) return;
     int low = s->form->low, bits = bits_of(most - least), widest = s->n < SHORT ? NARROW : WIDE;
+    if (s->form->compare && (bits > widest || s->n <= FEW)) {
+        s->form->compare(s->items, s->n, s->spare);
+        return;
+    }
+    if (s->n <= FEW && insert(s)) return;
     int number = bits_of(s->n), passes = (number + SPARE_BITS + widest - 1) / widest;
     if (passes > PASSES) passes = PASSES;
     int wanted = number + PLENTY < passes * widest ? number + PLENTY : passes * widest;

@@ -12,10 +12,10 @@ static uint64_t draw(void) {
     return seed >> 11 ^ seed >> 40;
 }
 
-typedef enum { ANY_BITS, SMALL_NUMBERS, NEAR_ONE, KINDS } Kind;
+typedef enum { ANY_BITS, SMALL_NUMBERS, NEAR_ONE, UP_AND_DOWN, KINDS } Kind;
 
 /* Bit patterns of all sorts (NaN, infinities, denormals, both zeros); few distinct values; values that differ in the
- * last bits, which insertion sort alone cannot finish, with one distant value. */
+ * last bits, which insertion sort alone cannot finish, with one distant value; values that rise and fall. */
 static void fill(qs_dtype d, Kind kind, char *x, size_t n) {
     size_t size = qdtype_size(d);
     for (size_t i = 0; i < n; i++) {
@@ -24,6 +24,8 @@ static void fill(qs_dtype d, Kind kind, char *x, size_t n) {
         memcpy(x + i * size, &bits, size);
         if (kind == SMALL_NUMBERS) qdtype_put(d, x + i * size, (double)(draw() % 7) - (i % 3 ? 0 : 3));
         if (kind == SMALL_NUMBERS && i % 11 == 0 && d >= QS_F16) qdtype_put(d, x + i * size, i % 2 ? -0.0 : 0.0);
+        if (kind == UP_AND_DOWN)
+            qdtype_put(d, x + i * size, (double)((i < n / 2 ? i : n - i) % 100 * (size > 1 ? 300 : 1)));
         if (kind == NEAR_ONE) qdtype_put(d, x + i * size, i == n / 2 ? -1e30 : 1 + (double)(draw() % 4096) * 0x1p-50);
     }
 }
