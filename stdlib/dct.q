@@ -2,44 +2,58 @@
 % Cosine transforms of signals and grey images, orthonormal: the sum of squares stays, and the inverse is the transpose.
 % Source: Makhoul: A fast cosine transform in one and two dimensions (1980).
 
-% Returns the order of the samples in the Fourier transform: even ones forward, then odd ones backward.
-function k = dct_order(n : int)
-    k = horzcat(0..2..n-1, n-1-mod(n,2)..-2..1)
+% In the Fourier transform the even samples come first, then the odd ones backward.
+function [even, odd] = dct_order(n : int)
+    even = 0..2..n-1
+    odd = n-1-mod(n,2)..-2..1
 end
 
-% Returns exp(s*j*pi*k/(2*n)) for each k, to multiply the spectrum V by.
-function w = dct_iterations(n : int, s, V)
-    w = cast_like(exp(float64(0..n-1)*(s*1j*pi/(2*n))), V)
+% Returns cos and sin of pi*k/(2*n), times `scale`, along dim and of the type of x; cos of 0 is replaced by `first`.
+function [c, s] = dct_factors(n : int, scale, first, x, dim)
+    angle = float64(0..n-1)*(pi/(2*n))
+    c = cos(angle)*scale
+    c[0] = first
+    c = dct_line(cast_like(c, x), dim)
+    s = dct_line(cast_like(sin(angle)*scale, x), dim)
 end
 
-function y = dct_rows(x)
-    n = size(x, 1)
-    V = fft1(x[:,dct_order(n)], 1)
-    y = sqrt(2/n)*real(V.*dct_iterations(n, -1, V))
-    y[:,0] /= sqrt(2)
+function y = dct_line(x, dim)
+    y = dim == 1 ? x : transpose(x)
 end
 
-function x = idct_rows(y)
-    n = size(y, 1)
-    c = y*sqrt(n/2)
-    c[:,0] *= sqrt(2)
-    back = zeros_like(c)                       % c[n-k] for each k
-    back[:,1..n-1] = -c[:,n-1..-1..1]
-    V = complex(c, back)
-    x = uninit_like(c)
-    x[:,dct_order(n)] = real(ifft1(V.*dct_iterations(n, 1, V), 1))
+function y = dct_lines(x, dim)
+    n = size(x, dim)
+    [even, odd] = dct_order(n)
+    V = fft1(dim == 1 ? horzcat(x[:,even], x[:,odd]) : vertcat(x[even,:], x[odd,:]), dim)
+    [c, s] = dct_factors(n, sqrt(2/n), sqrt(1/n), real(V[0,0..0]), dim)
+    y = real(V).*c + imag(V).*s
 end
 
-function y = dct_along(what, x, dim, rows)
+function x = idct_lines(y, dim)
+    n = size(y, dim)
+    [even, odd] = dct_order(n)
+    [c, s] = dct_factors(n, sqrt(n/2), sqrt(n), y, dim)
+    back = zeros_like(y)                       % y[n-k] for each k
+    if dim == 1
+        back[:,1..n-1] = y[:,n-1..-1..1]
+    else
+        back[1..n-1,:] = y[n-1..-1..1,:]
+    end
+    V = real(ifft1(complex(y.*c + back.*s, y.*s - back.*c), dim))
+    x = uninit_like(V)
+    if dim == 1
+        x[:,even] = V[:,0..numel(even)-1]
+        x[:,odd] = V[:,numel(even)..n-1]
+    else
+        x[even,:] = V[0..numel(even)-1,:]
+        x[odd,:] = V[numel(even)..n-1,:]
+    end
+end
+
+function y = dct_along(what, x, dim, lines)
     d = isnull(dim) ? (size(x, 0) > 1 ? 0 : 1) : dim
     assert(d == 0 || d == 1, what, ": dim must be 0 or 1, got ", d)
-    if isempty(x)
-        y = x
-    elseif d == 1
-        y = rows(x)
-    else
-        y = transpose(rows(transpose(x)))
-    endif
+    y = isempty(x) ? x : lines(x, d)
 end
 
 % Function: dct1
@@ -50,7 +64,7 @@ end
 %
 % :function y = dct1(x : mat, dim = null)
 function y = dct1(x : mat, dim = null)
-    y = dct_along("dct1", x, dim, dct_rows)
+    y = dct_along("dct1", x, dim, dct_lines)
 end
 
 % Function: idct1
@@ -58,7 +72,7 @@ end
 %
 % :function x = idct1(y : mat, dim = null)
 function x = idct1(y : mat, dim = null)
-    x = dct_along("idct1", y, dim, idct_rows)
+    x = dct_along("idct1", y, dim, idct_lines)
 end
 
 % Function: dct2

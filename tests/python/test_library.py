@@ -242,6 +242,26 @@ class Neighbourhoods(unittest.TestCase):
                     got = np.asarray(scope.dilated(x, np.ones(size, np.float32)))
                     self.assertTrue(np.array_equal(got, wanted, equal_nan=True))
 
+    def test_cosine_transforms(self):
+        scope = q.compile_string("test_library_cosines", """import "dct.q"
+            forward = (x, dim) -> dct1(x, dim)
+            back = (x, dim) -> idct1(x, dim)
+            both = x -> dct2(x)""")
+        def matrix(n):
+            k = np.arange(n)[:, None]
+            m = np.cos(np.pi*k*(2*np.arange(n) + 1)/(2*n))*np.sqrt(2/n)
+            m[0] = np.sqrt(1/n)
+            return m
+        for shape in ((1, 1), (1, 2), (2, 1), (3, 3), (1, 7), (5, 4), (4, 9), (33, 64), (1, 1000), (1000, 2)):
+            for kind, limit in (("float32", 1e-4), ("float64", 1e-11)):
+                x, down, right = array(kind, *shape), matrix(shape[0]), matrix(shape[1])
+                with self.subTest(shape=shape, kind=kind):
+                    for got, wanted in ((scope.forward(x, 0), down @ x), (scope.forward(x, 1), x @ right.T),
+                                        (scope.back(x, 0), down.T @ x), (scope.back(x, 1), x @ right),
+                                        (scope.both(x), down @ x @ right.T)):
+                        self.assertEqual(np.asarray(got).dtype, x.dtype)
+                        self.assertLess(np.abs(np.asarray(got).reshape(shape) - wanted).max(), limit)
+
 
 class Products(unittest.TestCase):
     def test_products(self):
