@@ -4,7 +4,7 @@ beside this script. They are in the tree, so that the tests need neither."""
 import colorsys, os
 import cv2
 import numpy as np
-from scipy import integrate, interpolate, linalg, ndimage, signal
+from scipy import integrate, interpolate, linalg, ndimage, optimize, signal, sparse
 from skimage import exposure, feature, measure, morphology, segmentation
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -213,6 +213,30 @@ def signals(rng):
          square=signal.square(np.arange(40) / 3, 0.3), sawtooth=signal.sawtooth(np.arange(40) / 3, 0.7))
 
 
+def numerical(rng):
+    def predator(t, y):
+        return [1.5 * y[0] - y[0] * y[1], -3 * y[1] + y[0] * y[1]]
+    times = np.linspace(0, 5, 21)
+    coarse = integrate.solve_ivp(predator, (0, 5), [10, 5], t_eval=times)
+    steps = integrate.solve_ivp(predator, (5, 2), [4, 1], rtol=1e-7, atol=1e-9)
+    rosenbrock = optimize.minimize(optimize.rosen, [-1.2, 1, 0.5], method="Nelder-Mead")
+    a, b = rng.normal(size=(12, 6)), rng.normal(size=12)
+    m = rng.normal(size=(6, 6))
+    spd = m @ m.T + np.eye(6)
+    z = rng.normal(size=(4, 4)) + 1j * rng.normal(size=(4, 4))
+    rows, columns, v = rng.integers(0, 30, 120), rng.integers(0, 25, 120), rng.normal(size=120)
+    d = sparse.coo_matrix((v, (rows, columns)), (30, 25)).tocsr()
+    t = np.arange(20) / 4
+    y = 2.5 * np.exp(-0.7 * t) + 0.3 + 0.01 * rng.normal(size=20)
+    save("numerical.npz", times=times, coarse=coarse.y.T, t=steps.t, y=steps.y.T, simplex=rosenbrock.x, turns=[rosenbrock.nit],
+         a=a, b=b, nnls=optimize.nnls(a, b)[0], m=m, spd=spd, z=z, expm=linalg.expm(m), expm_z=linalg.expm(3 * z),
+         sqrtm=linalg.sqrtm(spd), logm=linalg.logm(spd), sqrt_z=linalg.sqrtm(z), log_z=linalg.logm(z), rows=rows,
+         columns=columns, v=v, dense=d.toarray(), start=d.indptr, column=d.indices, value=d.data,
+         product=d @ np.arange(25), ts=t, ys=y,
+         fit=optimize.curve_fit(lambda t, p, q, r: p * np.exp(-q * t) + r, t, y, [1, 1, 0], ftol=1e-14, xtol=1e-14)[0],
+         toeplitz=linalg.toeplitz(a[0], b[:4]), hankel=linalg.hankel(a[0], np.r_[a[0, -1], b[:3]]))
+
+
 rng = np.random.default_rng(1)
 statistics(rng)
 sampled(rng)
@@ -225,3 +249,4 @@ warps(rng)
 edges(rng)
 regions(rng)
 signals(rng)
+numerical(rng)

@@ -1,0 +1,325 @@
+% Module: matfun.q
+% Functions of matrices, special matrices, sums over groups, integers. Matrices are computed in float64.
+import "check.q"
+
+function [] = check_square(what, A)
+    assert(ismat(A) && size(A,0) == size(A,1), what, ": A must be a square matrix, got size ", size(A))
+end
+
+% A in float64, real or complex.
+function B = matrix_wide(A)
+    B = isreal(A) ? float64(A) : complex(float64(real(A)), float64(imag(A)))
+end
+
+function n = norm_1(A)
+    n = numel(A) > 0 ? max(sum(abs(A), 0)) : 0
+end
+
+% Function: expm
+% The exponential of a square matrix, real or complex, by Padé approximants with scaling and squaring.
+% Source: Higham: The scaling and squaring method for the matrix exponential revisited (2005).
+%
+% :function E = expm(A : mat)
+function E = expm(A)
+    check_square("expm", A)
+    X = matrix_wide(A)
+    n = size(X,0)
+    I = float64(eye(n))
+    size_ = norm_1(X)
+    assert(isfinite(size_), "expm: A must have finite elements")
+    c = float64([64764752532480000, 32382376266240000, 7771770303897600, 1187353796428800, 129060195264000, 10559470521600, _
+                 670442572800, 33522128640, 1323241920, 40840800, 960960, 16380, 182, 1])
+    s = size_ > 5.371920351148152 ? ceil(log2(size_/5.371920351148152)) : 0
+    X = X/2^s
+    X2 = X*X
+    X4 = X2*X2
+    X6 = X2*X4
+    U = X*(X6*(c[13]*X6 + c[11]*X4 + c[9]*X2) + c[7]*X6 + c[5]*X4 + c[3]*X2 + c[1]*I)
+    V = X6*(c[12]*X6 + c[10]*X4 + c[8]*X2) + c[6]*X6 + c[4]*X4 + c[2]*X2 + c[0]*I
+    E = solve(V - U, V + U)
+    for k = 1..s
+        E = E*E
+    end
+end
+
+% Function: sqrtm
+% The principal square root of a square matrix without eigenvalues on the negative real axis; complex where A is.
+% Source: Higham: Functions of matrices (2008), the scaled product form of the iteration of Denman and Beavers (6.29).
+%
+% :function R = sqrtm(A : mat)
+function R = sqrtm(A)
+    check_square("sqrtm", A)
+    X = matrix_wide(A)
+    n = size(X,0)
+    M = X
+    I = float64(eye(n))
+    steps = 0
+    error_ = inf
+    while error_ > n*1e-15 && steps < 60
+        g = steps < 8 ? abs(det(M))^(-1/(2*n)) : 1
+        assert(isfinite(g) && g > 0, "sqrtm: A must not be singular, and have no eigenvalue on the negative real axis unless it is complex")
+        N = inv(M)
+        X = 0.5*g*(X*(I + N/g^2))
+        M = 0.5*(I + (g^2*M + N/g^2)/2)
+        before = error_
+        error_ = norm(M - I)
+        steps = error_ >= before && error_ < 1e-10 ? 60 : steps + 1
+    end
+    assert(error_ < 1e-8, "sqrtm: A must have no eigenvalue on the negative real axis, or be complex")
+    R = X
+end
+
+% Function: logm
+% The principal logarithm of a square matrix without eigenvalues on the negative real axis, by square roots and a Padé
+% approximant. Source: Higham: Functions of matrices (2008), chapter 11.
+%
+% :function L = logm(A : mat)
+function L = logm(A)
+    check_square("logm", A)
+    X = matrix_wide(A)
+    n = size(X,0)
+    I = float64(eye(n))
+    k = 0
+    while norm_1(X - I) > 0.25
+        X = sqrtm(X)
+        k += 1
+        assert(k < 100, "logm: A must have no eigenvalue on the negative real axis")
+    end
+    % The approximant of order 8 is a sum over the points of Gauss and Legendre in [0,1].
+    x = float64([0.1834346424956498, 0.5255324099163290, 0.7966664774136267, 0.9602898564975363])
+    w = float64([0.3626837833783620, 0.3137066458778873, 0.2223810344533745, 0.1012285362903763])
+    Y = X - I
+    L = 0*Y
+    for i = 0..3
+        L = L + w[i]/2*(solve(I + (1+x[i])/2*Y, Y) + solve(I + (1-x[i])/2*Y, Y))
+    end
+    L = 2^k*L
+end
+
+% Function: toeplitz, hankel, vander, blkdiag
+% Special matrices: constant along diagonals (first column c, first row r), along antidiagonals (first column c, last row r),
+% powers of x (highest first), and matrices along the diagonal.
+%
+% :function T = toeplitz(c : vec, r = null)
+function T = toeplitz(c : vec, r = null)
+    row = isnull(r) ? conj(c) : r
+    check_filled("toeplitz: c", c)
+    check_filled("toeplitz: r", row)
+    m = numel(c)
+    n = numel(row)
+    all_ = horzcat(c[m-1..-1..0], row[1..n-1])
+    places = transpose(m-1..-1..0) + (0..n-1)
+    T = reshape(all_[reshape(places, [1,m*n])], [m,n])
+end
+
+function H = hankel(c : vec, r = null)
+    check_filled("hankel: c", c)
+    m = numel(c)
+    row = isnull(r) ? zeros_like(c) : r
+    n = numel(row)
+    all_ = horzcat(c, row[1..n-1])
+    places = transpose(0..m-1) + (0..n-1)
+    H = reshape(all_[reshape(places, [1,m*n])], [m,n])
+end
+
+function V = vander(x : vec, n = null)
+    count = isnull(n) ? numel(x) : n
+    check_whole("vander: n", count, 1)
+    V = transpose(x).^(count-1..-1..0)
+end
+
+function D = blkdiag(...matrices)
+    rows = 0
+    columns = 0
+    for A = matrices
+        rows += size(A,0)
+        columns += size(A,1)
+    end
+    D = zeros_like(numel(matrices) > 0 ? matrices[0] : [], rows, columns)
+    i = 0
+    j = 0
+    for A = matrices
+        D[i..i+size(A,0)-1, j..j+size(A,1)-1] = A
+        i += size(A,0)
+        j += size(A,1)
+    end
+end
+
+% Function: polyder, polyint
+% The derivative and the integral (with the constant k) of a polynomial, its highest power first.
+%
+% :function d = polyder(p : vec)
+function d = polyder(p : vec)
+    check_filled("polyder: p", p)
+    n = numel(p) - 1
+    d = n > 0 ? p[0..n-1].*(n..-1..1) : zeros_like(p)
+end
+
+function q = polyint(p : vec, k : scalar = 0)
+    check_filled("polyint: p", p)
+    n = numel(p)
+    q = horzcat(p./(n..-1..1), zeros_like(p, 1) + k)
+end
+
+% Function: accumarray
+% Sums of values by group: a[s] is the sum of v[k] over all k with subs[k] = s; a row of subs is a position [row, column].
+% Groups count from 0.
+%
+% Parameters:
+% subs - a vec of groups, or N x 2
+% v - as many values, or one for all
+% s - the size of the result, a number or [rows, columns]; null is as large as the groups need
+%
+% :function a = accumarray(subs : mat, v = 1, s = null)
+function a = accumarray(subs : mat, v = 1, s = null)
+    check_least("accumarray: subs", subs, 0)
+    plane = size(subs,0) > 1 && size(subs,1) == 2
+    n = plane ? size(subs,0) : numel(subs)
+    assert(numel(v) == n || numel(v) == 1, "accumarray: v must have as many elements as subs has groups, ", n, ", got ", numel(v))
+    list = zeros_like(float64([0]), n) + (isscalar(v) ? v : float64(reshape(v, [1,numel(v)])))
+    if plane
+        r = reshape(float64(subs[:,0]), [1,n])
+        c = reshape(float64(subs[:,1]), [1,n])
+        dims = isnull(s) ? [max(r)+1, max(c)+1] : s
+        assert(numel(dims) == 2 && all(r < dims[0]) && all(c < dims[1]), "accumarray: s must be [rows, columns] beyond all groups, got ", dims)
+        a = reshape(bincount(r*dims[1] + c, prod(dims), list), dims)
+    else
+        groups = reshape(float64(subs), [1,n])
+        count = isnull(s) ? 0 : s
+        assert(isnull(s) || n == 0 || max(groups) < count, "accumarray: s must be greater than all groups, got ", s)
+        a = bincount(groups, count, list)
+    endif
+end
+
+% Function: sortrows
+% The rows of a matrix in ascending order of its columns: the first one decides, then the next ones.
+%
+% Parameters:
+% A - a matrix
+% columns - which columns decide, in order; null is all
+% direction - "ascend" or "descend"
+%
+% Returns:
+% B - the rows in order; rows that are equal keep their order
+% i - the old positions
+%
+% :function [B, i] = sortrows(A : mat, columns = null, direction : string = "ascend")
+function [B, i] = sortrows(A : mat, columns = null, direction : string = "ascend")
+    assert(direction == "ascend" || direction == "descend", "sortrows: direction must be ascend or descend, got ", direction)
+    by = isnull(columns) ? 0..size(A,1)-1 : isscalar(columns) ? [columns] : columns
+    i = float64(0..size(A,0)-1)
+    for k = numel(by)-1..-1..0
+        column = reshape(A[i,by[k]], [1,numel(i)])
+        if direction == "ascend"
+            [_, order] = sort(column)
+        else
+            [_, order] = sort(column, "descend")
+        endif
+        i = i[order]
+    end
+    B = A[i,:]
+end
+
+% Function: gcd, lcm
+% The greatest common divisor and least common multiple of integers below 2^53, elementwise with broadcasting.
+%
+% :function g = gcd(a, b)
+function g = gcd(a, b)
+    assert(check_real(a) && check_real(b) && all(a == floor(a)) && all(b == floor(b)) && all(abs(a) < 2^53) && all(abs(b) < 2^53), _
+           "gcd: a and b must be integers below 2^53, got ", check_got(a), " and ", check_got(b))
+    g = abs(a + 0*b)
+    r = abs(b + 0*a)
+    while any(r > 0)
+        next = r > 0 ? mod(g, r > 0 ? r : 1) : 0
+        g = r > 0 ? r : g
+        r = next
+    end
+end
+
+function m = lcm(a, b)
+    g = gcd(a, b)
+    m = abs(a./(g > 0 ? g : 1).*b)
+end
+
+% Function: primes, isprime, factor
+% The primes up to n, in ascending order; whether integers (below 2^53) are prime; the prime factors of an integer.
+%
+% :function p = primes(n : scalar)
+function p = primes(n : scalar)
+    assert(n < 1e9, "primes: n must be less than 1e9, got ", n)
+    last = max(floor(n), 1)
+    sieve = vec[uint8](last+1)
+    prime_sieve(sieve)
+    p = find(sieve == 0)[:,1]
+    p = float64(reshape(p, [1,numel(p)]))
+    p = p[p > 1]
+end
+
+% Marks all numbers that have a smaller factor.
+function [] = prime_sieve(sieve : vec[uint8])
+    last = numel(sieve) - 1
+    i = 2
+    while i*i <= last
+        if sieve[i] == 0
+            for k = i*i..i..last
+                sieve[k] = 1
+            end
+        endif
+        i += 1
+    end
+end
+
+function y = isprime(x)
+    assert(check_real(x) && all(x >= 0) && all(x == floor(x)) && all(x < 2^53), "isprime: x must be integers from 0 to 2^53, got ", check_got(x))
+    list = isscalar(x) ? float64([x]) : float64(x)
+    small = primes(sqrt(max(numel(list) > 0 ? max(list) : 0, 4)) + 1)
+    y = list > 1
+    marks = uint8(y)
+    prime_divide(reshape(list, [1,numel(list)]), small, marks)
+    y = reshape(marks, size(list)) > 0
+    y = isscalar(x) ? y[0] > 0 : y
+end
+
+function [] = prime_divide(list, small, marks)
+    for i = 0..numel(list)-1
+        v = list[i]
+        k = 0
+        while k < numel(small) && small[k]*small[k] <= v
+            if v - small[k]*floor(v/small[k]) == 0
+                marks[i] = 0
+                k = numel(small)
+            endif
+            k += 1
+        end
+    end
+end
+
+function p = factor(n : scalar)
+    assert(n >= 1 && n == floor(n) && n < 2^53, "factor: n must be an integer from 1 to 2^53, got ", n)
+    p = float64([])
+    for q = primes(sqrt(n) + 1)
+        while mod(n, q) == 0 && n > 1
+            p = horzcat(p, float64([q]))
+            n = n/q
+        end
+    end
+    p = n > 1 || numel(p) == 0 ? horzcat(p, float64([n])) : p
+end
+
+% Function: nchoosek, factorial
+% The number of ways to choose k of n things, exact up to 2^53; the product of the integers up to n, elementwise.
+%
+% :function c = nchoosek(n : scalar, k : scalar)
+function c = nchoosek(n : scalar, k : scalar)
+    assert(n >= 0 && k >= 0 && k <= n && n == floor(n) && k == floor(k), "nchoosek: n and k must be integers with 0 <= k <= n, got ", n, " and ", k)
+    c = 1
+    for i = 1..min(k, n-k)
+        g = gcd(c, i)
+        c = c/g*((n - min(k, n-k) + i)/(i/g))
+    end
+end
+
+function y = factorial(n)
+    assert(check_real(n) && all(n >= 0) && all(n == floor(n)), "factorial: n must be integers of at least 0, got ", check_got(n))
+    y = round(tgamma(float64(n) + 1))
+end
