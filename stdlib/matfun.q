@@ -272,38 +272,51 @@ end
 function y = isprime(x)
     assert(check_real(x) && all(x >= 0) && all(x == floor(x)) && all(x < 2^53), "isprime: x must be integers from 0 to 2^53, got ", check_got(x))
     list = isscalar(x) ? float64([x]) : float64(x)
-    small = primes(sqrt(max(numel(list) > 0 ? max(list) : 0, 4)) + 1)
-    y = list > 1
-    marks = uint8(y)
-    prime_divide(reshape(list, [1,numel(list)]), small, marks)
+    marks = uint8(list > 1)
+    prime_mark(reshape(list, [1,numel(list)]), marks)
     y = reshape(marks, size(list)) > 0
-    y = isscalar(x) ? y[0] > 0 : y
+    y = isscalar(x) ? y[0] : y
 end
 
-function [] = prime_divide(list, small, marks)
-    for i = 0..numel(list)-1
-        v = list[i]
-        k = 0
-        while k < numel(small) && small[k]*small[k] <= v
-            if v - small[k]*floor(v/small[k]) == 0
-                marks[i] = 0
-                k = numel(small)
+% The smallest factor of n from `from` on, a number of the form 6k-1 or less; n itself if there is none.
+function f = smallest_factor(n, from)
+    f = n
+    if from <= 2 && n - 2*floor(n/2) == 0
+        f = 2
+    elseif from <= 3 && n - 3*floor(n/3) == 0
+        f = 3
+    else
+        k = max(from, 5)
+        while k*k <= n && f == n
+            if n - k*floor(n/k) == 0
+                f = k
+            elseif n - (k+2)*floor(n/(k+2)) == 0
+                f = k + 2
             endif
-            k += 1
+            k += 6
         end
+    endif
+end
+
+function [] = prime_mark(list, marks)
+    for i = 0..numel(list)-1
+        if marks[i] > 0 && smallest_factor(list[i], 2) < list[i]
+            marks[i] = 0
+        endif
     end
 end
 
 function p = factor(n : scalar)
     assert(n >= 1 && n == floor(n) && n < 2^53, "factor: n must be an integer from 1 to 2^53, got ", n)
     p = float64([])
-    for q = primes(sqrt(n) + 1)
-        while mod(n, q) == 0 && n > 1
-            p = horzcat(p, float64([q]))
-            n = n/q
-        end
+    from = 2
+    while n > 1
+        f = smallest_factor(n, from)
+        from = f < 5 ? f : f - mod(f + 1, 6)
+        p = horzcat(p, float64([f]))
+        n = n/f
     end
-    p = n > 1 || numel(p) == 0 ? horzcat(p, float64([n])) : p
+    p = numel(p) == 0 ? float64([n]) : p
 end
 
 % Function: nchoosek, factorial

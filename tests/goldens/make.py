@@ -5,7 +5,7 @@ import colorsys, os
 import cv2
 import numpy as np
 from scipy import integrate, interpolate, linalg, ndimage, optimize, signal, sparse
-from skimage import exposure, feature, measure, morphology, segmentation
+from skimage import exposure, feature, measure, morphology, registration, segmentation
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -237,6 +237,26 @@ def numerical(rng):
          toeplitz=linalg.toeplitz(a[0], b[:4]), hankel=linalg.hankel(a[0], np.r_[a[0, -1], b[:3]]))
 
 
+def local(rng):
+    z = ndimage.gaussian_filter(rng.random((30, 33)), 1) * 100
+    domain = np.array([[0, 1, 1, 0], [1, 1, 0, 1], [0, 1, 0, 0]])
+    template = z[8:15, 11:20]
+    padded = np.pad(z, 2, mode="symmetric")
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (5, 5))
+    i, j = np.mgrid[-2:3, -2:3]
+    w = np.exp(-(i**2 + j**2) / 2 / 1.5**2 - (windows - z[:, :, None, None])**2 / 2 / 4**2)
+    spread, mean = windows.var((2, 3)), windows.mean((2, 3))
+    noise = spread.mean()
+    moved = ndimage.fourier_shift(np.fft.fft2(z), (3.2, -5.6))
+    save("local.npz", z=z, domain=domain, third=ndimage.rank_filter(z, 2, footprint=domain), mean=ndimage.uniform_filter(z, (3, 5)),
+         std=windows.std((2, 3), ddof=1), range=windows.max((2, 3)) - windows.min((2, 3)),
+         wiener=mean + np.maximum(spread - noise, 0) / np.maximum(spread, noise) * (z - mean),
+         bilateral=(w * windows).sum((2, 3)) / w.sum((2, 3)), template=template, match=feature.match_template(z, template),
+         moved=np.fft.ifft2(moved).real, shift=registration.phase_cross_correlation(np.fft.ifft2(moved).real, z, upsample_factor=50)[0],
+         peaks=feature.peak_local_max(z, min_distance=2, exclude_border=2), harris=feature.corner_harris(z),
+         sliding=np.lib.stride_tricks.sliding_window_view(z, (3, 4)).reshape(28 * 30, 12).T)
+
+
 rng = np.random.default_rng(1)
 statistics(rng)
 sampled(rng)
@@ -250,3 +270,4 @@ edges(rng)
 regions(rng)
 signals(rng)
 numerical(rng)
+local(rng)

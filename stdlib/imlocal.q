@@ -1,0 +1,417 @@
+% Module: imlocal.q
+% Filters that look at the pixels of a window one by one, blocks of images, and positions in images. Outside of an image,
+% pixels are mirrored (b a | a b c) unless something else is said.
+import "imfilter.q"
+import "boxfilter.q"
+
+% Finds the value of rank k (0 is the smallest) among the pixels under the domain, which lists offsets: for every pixel it
+% is the smallest value of which more than k pixels are not above it.
+function [] = __kernel__ rank_window(y : mat'unchecked, x : mat'mirror, offsets : mat[int]'unchecked, k : int, pos : ivec2)
+    n = size(offsets,0)
+    best = inf
+    for i = 0..n-1
+        v = x[pos[0]+offsets[i,0], pos[1]+offsets[i,1]]
+        below = 0
+        for j = 0..n-1
+            below += x[pos[0]+offsets[j,0], pos[1]+offsets[j,1]] <= v ? 1 : 0
+        end
+        best = below > k ? min(best, v) : best
+    end
+    y[pos] = best
+end
+
+function offsets = window_offsets(what, domain)
+    check_filled(strcat(what, ": domain"), domain)
+    at = find(domain)
+    assert(size(at,0) > 0, what, ": domain must have elements other than 0")
+    offsets = int(at - floor((size(domain, 0..1))/2))
+end
+
+% Function: ordfilt2, rank_filter
+% Every pixel becomes the pixel of a rank among those under a domain, as scipy.ndimage.rank_filter. For the smallest and
+% largest one see imerode and imdilate, for the middle one immedfilt.
+%
+% Parameters:
+% x - a grey image
+% order - 0 for the smallest; negative numbers count from the largest, -1. (MATLAB's ordfilt2 counts from 1.)
+% domain - which neighbours count: elements that are not 0; element floor(size/2) lies on the pixel
+%
+% :function y = ordfilt2(x : mat, order : int, domain : mat = ones(3,3))
+function y = ordfilt2(x : mat, order : int, domain : mat = ones(3,3))
+    offsets = window_offsets("ordfilt2", domain)
+    n = size(offsets,0)
+    assert(order >= -n && order < n, "ordfilt2: order must be less than the number of elements of domain, ", n, ", got ", order)
+    y = uninit_like(x)
+    parallel_do(size(x), y, x, offsets, order < 0 ? int(order+n) : order, rank_window)
+end
+
+function y = rank_filter(x : mat, order : int, domain : mat = ones(3,3))
+    y = ordfilt2(x, order, domain)
+end
+
+% The mean of a window of s = [height, width] pixels.
+function y = window_mean(what, x, s)
+    n = isscalar(s) ? [s,s] : s
+    check_whole(strcat(what, ": s"), n, 1, 2)
+    assert(all(mod(n, 2) == 1), what, ": s must be odd, got ", s)
+    w = float64(ones(1,n[1]))/n[1]
+    y = imfilter(imfilter(x, w), transpose(float64(ones(1,n[0]))/n[0]))
+end
+
+% Function: uniform_filter
+% The mean of the s pixels around every pixel, s odd or [height, width]; as scipy.ndimage.uniform_filter.
+%
+% :function y = uniform_filter(x : cube, s = 3)
+function y = uniform_filter(x : cube, s = 3)
+    y = window_mean("uniform_filter", x, s)
+end
+
+% Function: stdfilt, rangefilt
+% The standard deviation (divided by n-1) and the difference of the largest and smallest pixel in a window around every
+% pixel; s is odd, or [height, width].
+%
+% :function y = stdfilt(x : mat, s = 3)
+function y = stdfilt(x : mat, s = 3)
+    g = float64(x) - mean(x)
+    n = isscalar(s) ? s*s : prod(s)
+    m = window_mean("stdfilt", g, s)
+    y = cast_like(sqrt(max(window_mean("stdfilt", g.^2, s) - m.^2, 0)*(n/max(n-1, 1))), x)
+end
+
+function y = rangefilt(x : mat, s = 3)
+    n = isscalar(s) ? [s,s] : s
+    check_whole("rangefilt: s", n, 1, 2)
+    domain = ones(n)
+    y = ordfilt2(x, -1, domain) - ordfilt2(x, 0, domain)
+end
+
+% Function: wiener2
+% Removes noise where the image is smooth: each pixel moves toward the mean of its window the more, the less the window varies
+% beyond the noise. Source: Lim: Two-dimensional signal and image processing (1990), p. 548; as MATLAB.
+%
+% Parameters:
+% x - a grey image
+% s - size of the window, odd or [height, width]
+% noise - the variance of the noise; null is the mean of the variances of all windows
+%
+% Returns:
+% y - the image
+% noise - the variance that was used
+%
+% :function [y, noise] = wiener2(x : mat, s = 3, noise = null)
+function [y, noise] = wiener2(x : mat, s = 3, noise = null)
+    g = float64(x)
+    m = window_mean("wiener2", g, s)
+    v = max(window_mean("wiener2", g.^2, s) - m.^2, 0)
+    noise = isnull(noise) ? mean(v) : noise
+    check_least("wiener2: noise", noise, 0)
+    y = cast_like(m + max(v - noise, 0)./max(max(v, noise), 1e-300).*(g - m), x)
+end
+
+% Function: imsharpen
+% An image plus `amount` times what a Gaussian removes from it (unsharp mask).
+%
+% :function y = imsharpen(img : cube, sigma : scalar = 1, amount : scalar = 0.8)
+function y = imsharpen(img : cube, sigma : scalar = 1, amount : scalar = 0.8)
+    y = img + amount*(img - gaussian_filter(img, sigma))
+end
+
+% Function: im2col, col2im
+% The blocks of an image as columns, row by row, and back.
+%
+% Parameters:
+% x - a grey image
+% s - [height, width] of a block
+% kind - "sliding": a block at every position where it fits; "distinct": blocks beside each other, with zeros at the end
+%
+% Returns:
+% of im2col: prod(s) rows, a column per block; blocks go row by row
+%
+% :function B = im2col(x : mat, s : vec, kind : string = "sliding")
+function B = im2col(x : mat, s : vec, kind : string = "sliding")
+    check_whole("im2col: s", s, 1, 2)
+    [rows, columns] = size(x, 0..1)
+    if kind == "sliding"
+        assert(rows >= s[0] && columns >= s[1], "im2col: s must not be larger than x, ", size(x), ", got ", s)
+        count = [rows,columns] - s + 1
+        step = [1,1]
+        g = x
+    else
+        assert(kind == "distinct", "im2col: kind must be sliding or distinct, got ", kind)
+        count = ceil([rows,columns]./s)
+        step = s
+        g = zeros_like(x, count.*s)
+        g[0..rows-1, 0..columns-1] = x
+    endif
+    w = size(g,1)
+    inner = reshape(transpose(float64(0..s[0]-1))*w + float64(0..s[1]-1), [prod(s),1])
+    outer = reshape(transpose(float64(0..count[0]-1))*(step[0]*w) + step[1]*float64(0..count[1]-1), [1,prod(count)])
+    at = inner + outer
+    B = reshape(reshape(g, [1,numel(g)])[reshape(at, [1,numel(at)])], [prod(s),prod(count)])
+end
+
+% The image of distinct blocks; size_ is [height, width].
+%
+% :function x = col2im(B : mat, s : vec, size_ : vec)
+function x = col2im(B : mat, s : vec, size_ : vec)
+    check_whole("col2im: s", s, 1, 2)
+    check_whole("col2im: size_", size_, 1, 2)
+    count = ceil(size_./s)
+    assert(size(B,0) == prod(s) && size(B,1) == prod(count), "col2im: B must have size ", [prod(s),prod(count)], ", got ", size(B))
+    blocks = permute(reshape(transpose(B), [count[0],count[1],s[0],s[1]]), [0,2,1,3])
+    x = reshape(blocks, count.*s)[0..size_[0]-1, 0..size_[1]-1]
+end
+
+% Function: blockproc
+% f of every block of s = [height, width] pixels of an image, put together; blocks at the end are smaller. For images larger
+% than memory see cluster_map.
+%
+% :function y = blockproc(img : cube, s : vec, f)
+function y = blockproc(img : cube, s : vec, f)
+    check_whole("blockproc: s", s, 1, 2)
+    check_filled("blockproc: img", img)
+    bands = []
+    for i = 0..s[0]..size(img,0)-1
+        band = []
+        for j = 0..s[1]..size(img,1)-1
+            part = f(img[i..min(i+s[0],size(img,0))-1, j..min(j+s[1],size(img,1))-1, 0..size(img,2)-1])
+            band = numel(band) == 0 ? part : horzcat(band, part)
+        end
+        bands = numel(bands) == 0 ? band : vertcat(bands, band)
+    end
+    y = bands
+end
+
+function [] = __kernel__ bilateral_window(y : cube'unchecked, x : cube'mirror, r : int, space : scalar, level : scalar, pos : ivec3)
+    c = x[pos]
+    total = 0.0
+    weights = 0.0
+    for i = -r..r
+        for j = -r..r
+            v = x[pos[0]+i,pos[1]+j,pos[2]]
+            w = exp((i*i + j*j)*space + (v-c)*(v-c)*level)
+            total += w*v
+            weights += w
+        end
+    end
+    y[pos] = total/weights
+end
+
+% Function: imbilatfilt
+% Smooths an image while keeping its edges: the mean of a window, weighted by Gaussians of the distance and of the difference of
+% the grey values. Channels are filtered apart. Source: Tomasi, Manduchi: Bilateral filtering for gray and color images (1998).
+%
+% Parameters:
+% img - height x width or height x width x channels
+% level - standard deviation of grey values, greater than 0
+% sigma - standard deviation of distances, greater than 0
+% r - radius of the window; 0 is ceil(2*sigma)
+%
+% :function y = imbilatfilt(img : cube, level : scalar, sigma : scalar = 1, r : int = 0)
+function y = imbilatfilt(img : cube, level : scalar, sigma : scalar = 1, r : int = 0)
+    assert(level > 0 && sigma > 0, "imbilatfilt: level and sigma must be greater than 0, got ", level, " and ", sigma)
+    check_whole("imbilatfilt: r", r, 0)
+    y = uninit_like(img)
+    parallel_do(size(img, 0..2), y, img, r > 0 ? r : int(ceil(2*sigma)), -0.5/sigma^2, -0.5/level^2, bilateral_window)
+end
+
+% -- positions ---------------------------------------------------------------------------------------------------------
+
+% Function: normxcorr2
+% The normalised correlation of a template with an image, -1 to 1: element [i,j] belongs to the template whose last pixel lies on
+% image pixel [i,j], as in MATLAB. Where the window is uniform, it is 0. Source: Lewis: Fast normalized cross-correlation (1995).
+%
+% Parameters:
+% template - smaller than x, not uniform
+% x - a grey image
+% mode - "full", or "valid": only positions where the template lies inside of the image
+%
+% :function c = normxcorr2(template : mat, x : mat, mode : string = "full")
+function c = normxcorr2(template : mat, x : mat, mode : string = "full")
+    assert(all(size(template) <= size(x)), "normxcorr2: template must not be larger than x, ", size(x), ", got ", size(template))
+    assert(mode == "full" || mode == "valid", "normxcorr2: mode must be full or valid, got ", mode)
+    t = float64(template) - mean(float64(template))
+    length_ = sqrt(sum(t.^2))
+    assert(length_ > 0, "normxcorr2: template must not be uniform")
+    g = float64(x) - mean(float64(x))
+    one = ones_like(t)
+    n = numel(t)
+    top = conv2(g, fliplr(flipud(t)), mode)
+    line = ones_like(t, 1, size(t,1))
+    column = ones_like(t, size(t,0), 1)
+    sums = conv2(conv2(g, line, mode), column, mode)
+    squares = conv2(conv2(g.^2, line, mode), column, mode)
+    spread = squares - sums.^2/n
+    c = spread > 1e-10*max(spread) ? clamp(top./sqrt(max(spread, 1e-300))/length_, -1, 1) : 0
+end
+
+% Function: phase_correlation
+% The shift [down, right] by which x must be moved cyclically to lie on y, to a fraction of a pixel where `upsample` is more than
+% 1. Source: Guizar-Sicairos, Thurman, Fienup: Efficient subpixel image registration algorithms (2008).
+%
+% Parameters:
+% y, x - grey images of one size
+% upsample - the result is a multiple of 1/upsample
+% normalize - whether all frequencies have the same weight
+%
+% :function s = phase_correlation(y : mat, x : mat, upsample : int = 1, normalize = true)
+function s = phase_correlation(y : mat, x : mat, upsample : int = 1, normalize = true)
+    check_alike("phase_correlation: y and x", y, x)
+    check_whole("phase_correlation: upsample", upsample, 1)
+    F = fft2(float64(y)).*conj(fft2(float64(x)))
+    if normalize
+        F = F./max(abs(F), 100*eps)
+    endif
+    dims = float64(size(y, 0..1))
+    at = float64(ind2pos(dims, find_index_max(abs(ifft2(F)))))
+    s = at - dims.*(at > floor(dims/2))
+    if upsample > 1
+        s = round(s*upsample)/upsample
+        n = ceil(1.5*upsample)
+        first = s*upsample - floor(n/2)
+        u = turn_matrix(float64(0..n-1) + first[0], dims[0], upsample)
+        v = turn_matrix(float64(0..n-1) + first[1], dims[1], upsample)
+        fine = abs(u*F*transpose(v))
+        s = (float64(ind2pos(size(fine), find_index_max(fine))) + first)/upsample
+    endif
+    s = dims > 1 ? s : 0*s
+end
+
+% exp(2*pi*i*k*f/upsample) for positions k and the n frequencies f.
+function E = turn_matrix(k, n, upsample)
+    f = mod(float64(0..n-1) + floor(n/2), n) - floor(n/2)
+    t = 2*pi/(upsample*n)*transpose(k).*f
+    E = complex(cos(t), sin(t))
+end
+
+% Function: peak_local_max
+% The positions of the local maxima of an image, the highest first, as skimage.feature.peak_local_max.
+%
+% Parameters:
+% x - a grey image
+% distance - a peak is the largest pixel within this distance in rows and columns, and that far from the border
+% threshold - peaks are larger than it; null is min(x)
+% most - how many are returned at most
+%
+% Returns:
+% p - a row [row, column] for each peak
+%
+% :function p = peak_local_max(x : mat, distance : int = 1, threshold = null, most = inf)
+function p = peak_local_max(x : mat, distance : int = 1, threshold = null, most = inf)
+    check_whole("peak_local_max: distance", distance, 1)
+    check_filled("peak_local_max: x", x)
+    least = isnull(threshold) ? min(x) : threshold
+    [rows, columns] = size(x, 0..1)
+    high = local_largest(transpose(local_largest(transpose(local_largest_input(x)), distance)), distance)
+    good = x == high && x > least
+    border = zeros_like(x)
+    if rows > 2*distance && columns > 2*distance
+        border[distance..rows-1-distance, distance..columns-1-distance] = 1
+    endif
+    [r, c, v] = find((good && border > 0).*(x - least))
+    [_, order] = sort(0 - reshape(v, [1,numel(v)]))
+    keep = order[0..min(numel(order), most)-1]
+    p = horzcat(reshape(r, [numel(r),1]), reshape(c, [numel(c),1]))[keep,:]
+end
+
+function y = local_largest_input(x)
+    y = x
+end
+
+% The largest of the 2*r+1 elements around each one in its column.
+function y = local_largest(x, r)
+    y = uninit_like(x)
+    parallel_do(size(x), y, x, r, local_largest_at)
+end
+
+function [] = __kernel__ local_largest_at(y : mat'unchecked, x : mat'clamped, r : int, pos : ivec2)
+    v = x[pos]
+    for k = -r..r
+        v = max(v, x[pos[0]+k,pos[1]])
+    end
+    y[pos] = v
+end
+
+% Function: harris
+% The strength of corners: det(A) - k*trace(A)^2 of the smoothed products of derivatives (by sobel). Source: Harris, Stephens: A
+% combined corner and edge detector (1988); as skimage.feature.corner_harris.
+%
+% :function r = harris(x : mat, k : scalar = 0.05, sigma : scalar = 1)
+function r = harris(x : mat, k : scalar = 0.05, sigma : scalar = 1)
+    side = float64([1,0,-1])
+    smooth = float64([1,2,1])
+    right = imfilter(imfilter(x, side, [], "zeros"), transpose(smooth), [], "zeros")
+    down = imfilter(imfilter(x, smooth, [], "zeros"), transpose(side), [], "zeros")
+    n = 2*floor(4*sigma + 0.5) + 1
+    a = gaussian_filter(right.^2, sigma, n, "zeros")
+    b = gaussian_filter(down.^2, sigma, n, "zeros")
+    c = gaussian_filter(right.*down, sigma, n, "zeros")
+    r = a.*b - c.^2 - k*(a + b).^2
+end
+
+function [] = hough_votes(H : mat[float64], rows, columns, cosine, sine, middle)
+    for k = 0..numel(rows)-1
+        for j = 0..numel(cosine)-1
+            i = int(floor(columns[k]*cosine[j] + rows[k]*sine[j] + 0.5)) + middle
+            H[i,j] += 1
+        end
+    end
+end
+
+% Function: hough
+% The transform of Hough for lines: H[i,j] pixels of a mask lie on the line column*cos(theta[j]) + row*sin(theta[j]) = rho[i].
+%
+% Parameters:
+% bw - a mask
+% theta - angles in degrees; null is -90 … 89
+%
+% Returns:
+% H - the votes, a row per distance and a column per angle
+% theta, rho - angles in degrees, distances in pixels
+%
+% See also: <houghpeaks>
+%
+% :function [H, theta, rho] = hough(bw : mat, theta = null)
+function [H, theta, rho] = hough(bw : mat, theta = null)
+    theta = isnull(theta) ? float64(-90..89) : float64(isscalar(theta) ? [theta] : theta)
+    middle = ceil(hypot(size(bw,0), size(bw,1)))
+    rho = float64(-middle..middle)
+    H = mat[float64](numel(rho), numel(theta))
+    [r, c] = find(bw)
+    hough_votes(H, reshape(float64(r), [1,numel(r)]), reshape(float64(c), [1,numel(c)]), cos(theta*pi/180), sin(theta*pi/180), int(middle))
+end
+
+% Function: houghpeaks
+% The n highest peaks of a transform of Hough, as rows [i, j]; neighbourhoods of s = [rows, columns] around each peak are left out.
+%
+% :function p = houghpeaks(H : mat, n : int = 1, threshold = null, s = null)
+function p = houghpeaks(H : mat, n : int = 1, threshold = null, s = null)
+    check_whole("houghpeaks: n", n, 1)
+    check_filled("houghpeaks: H", H)
+    least = isnull(threshold) ? 0.5*max(H) : threshold
+    around = isnull(s) ? 2*ceil(size(H, 0..1)/100) + 1 : s
+    check_whole("houghpeaks: s", around, 1, 2)
+    half = floor((around-1)/2)
+    work = float64(H)
+    [rows, columns] = size(H, 0..1)
+    p = mat[float64](n, 2)
+    count = 0
+    going = true
+    while going && count < n
+        [v, at] = max(work)
+        going = v >= least && v > 0
+        if going
+            i = floor(at/columns)
+            j = at - i*columns
+            p[count,:] = [i,j]
+            count += 1
+            % The angle is cyclic: beyond the last column, distances change their sign.
+            for d = -half[1]..half[1]
+                inside = j+d >= 0 && j+d < columns
+                row = inside ? i : rows-1-i
+                work[max(row-half[0],0)..min(row+half[0],rows-1), mod(j+d, columns)] = 0
+            end
+        endif
+    end
+    p = p[0..count-1,:]
+end
