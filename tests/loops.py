@@ -697,6 +697,52 @@ class Nest:
         return lines
 
 
+class Sums:
+    """Inner loops that change one element in all iterations; arrays may be the same.  Elements of q are printed with a
+    sign before the number, so that their bits are compared; those of s are sums of several outer iterations."""
+
+    def __init__(self, rng, name):
+        self.r, self.name = rng, name
+        self.n = rng.choice([1, 3, 7, 8, 9, 16, 17, 25, 40])
+
+    def term(self):
+        r = self.r
+        a = r.choice(["A[i,j]", "A[i,j]", "A[j,i]", "A[i,j]*A[i,i]", "D[i,j]", "int32(9)*k[j]"])
+        return r.choice([f"{a}*p[j]", f"{a}*p[j]", a, f"p[j]/({a} + 3)", f"w*{a}", "k[j]", f"{a}*q[j]", f"{a}*D[i,j]"])
+
+    def statement(self):
+        r = self.r
+        e = r.choice(["q[i]", "q[i]", "q[i]", "D[i,i]", "D[i,n-1]", "D[i,0]", "k[i]", "z[i]", "q[n-1-i]"])
+        if e == "k[i]": return f"k[i] += {r.choice(['k[j]', '3', 'i - j', 'floor(A[i,j])'])}"
+        op = r.choice("+-+-*")
+        value = self.term() if op != "*" else "(1 + 0.001*A[i,j])"
+        return r.choice([f"{e} {op}= {value}", f"{e} = {e} {op} {value}", f"{e} = max({e}, {value})",
+                         f"{e} = {e}*0.5 + {value}", "s[j] += abs(p[i]*A[i,j])", f"w = {self.term()}"])
+
+    def text(self):
+        r = self.r
+        kind = lambda: r.choice(["", "", "float64"])
+        made = lambda a: f"(mod((0..n-1)*{r.choice([7, 37])}+{r.randint(0, 9)},61)*{a} - 1.875)"
+        lines = [f"function [] = {self.name}()", f"  n = {self.n}", "  w = 0.5", f"  k = int32({made(4)})"]
+        lines.append("  s = zeros(n) + 1")
+        for a in "pq": lines.append(f"  {a} = {kind()}({made(0.0625)}*{r.choice(['1', '1024', '3'])})")
+        for a in "AD": lines.append(f"  {a} = {kind()}(zeros(n,n) + {made(0.03125)} + transpose({made(0.0625)}))")
+        lines.append("  z = complex(zeros(n)) + 1i*transpose(p)" if r.random() < 0.1 else "  z = uint8(zeros(n))"
+                     if r.random() < 0.1 else "  z = zeros(n)")
+        if r.random() < 0.3: lines.append(f"  {r.choice(['q = p', 's = p', 'q = s', 'D = A'])}")
+        outer = r.choice(["0..n-1", "0..n-1", "n-1..-1..0", "1..n-2", "0..2..n-1"])
+        inner = r.choice(["0..n-1", "0..n-1", "0..i-1", "i+1..n-1", "n-1..-1..0", "0..i", "2..1", "0..3..n-1"])
+        lines += ["  try", f"    for i = {outer}"]
+        if r.random() < 0.4: lines.append(f"      {r.choice(['q[i] = p[i]', 'w = q[i]', 'D[i,i] = w'])}")
+        lines.append(f"      for j = {inner}")
+        lines += [f"        {self.statement()}" for _ in range(r.randint(1, 3))] + ["      end"]
+        if r.random() < 0.4: lines.append(f"      {r.choice(['q[i] /= 3', 'w = q[i]', 'q[i] = q[i]*0.5 + w'])}")
+        lines += ["    end", "  catch e_", '    print "caught: ", e_', "  end", '  printf("%.9g", w)']
+        lines += ['  show_all("s", s)', '  show_all("k", k)', '  show_all("z", real(z))', '  show_mat("D", D)']
+        lines += ["  for i_ = 0..n-1", '    printf("=%.17g ", q[i_])', "  end"]
+        return lines + ["end", f"{self.name}()"]
+
+
 class Rows:
     """Rows, columns, ranges and whole vectors, in expressions, sums and assignments; nearly all fit.  Numbers need only
     be close, because a sum in a loop that stays interpreted may be a compiled expression."""
@@ -888,6 +934,7 @@ def program(seed):
     lines = [HEAD]
     for k in range(6): lines += Case(rng, f"c{k}").text()
     for k in range(3): lines += Nest(rng, f"nest{k}").text()
+    for k in range(4): lines += Sums(rng, f"sums{k}").text()
     for k in range(3): lines += Rows(rng, f"rows{k}").text()
     for k in range(6): lines += Integers(rng, f"ints{k}").text()
     return "\n".join(lines) + "\n"

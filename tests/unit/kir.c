@@ -97,7 +97,7 @@ static const char everything[] = "kernel \"all \\\"of\\\" it\" rank 2 block 4 8 
                                  "  aatomic.add %9 %4 %12\n"
                                  "  %16 = bound.mirror int64 %10 %5\n"
                                  "  %17 = math.atan2 float32 %1 %2\n"
-                                 "  %18 = for int %11 %3 %12\n"
+                                 "  %18 = for.fixed int %11 %3 %12\n"
                                  "    if %6\n"
                                  "      continue 0\n"
                                  "    else\n"
@@ -179,6 +179,8 @@ static void verifier_refuses_what_is_malformed(void) {
     refuses("%1 = larray int 4000000\n", "elements");
     refuses("%1 = const float32 1\n %2 = math.atan2 float32 %1\n", "flag");
     refuses("%1 = const int 1\n %2 = for int %1 %1 %1\n end\n %4 = neg int %2\n", "out of sight");
+    refuses("%1 = const int 1\n %2 = for.zeros int %1 %1 %1\n end\n", "flag");
+    refuses("%1 = const int 1\n %2 = add.fixed int %1 %1\n", "flag");
     refuses("%1 = const int 4294967295\n", "bits");
     refuses("%1 = const bool true\n check #0 %1\n", "message");
     refuses("%1 = param float32 n$1\n", "dtype");

@@ -1262,7 +1262,8 @@ qs_status kemit_llvm(Ctx *c, const KFunc *f, const KTarget *t, Text *out) {
     e->c = c, e->source = f, e->t = t;
     kpipeline_run(c, &a, f, t->threads ? PIPELINE_GPU : PIPELINE_CPU, &lowered, NULL);
     f = lowered.func;
-    e->f = f, e->split = lowered.split, e->bits = lowered.bits, e->group = e->updates = "", e->metadata = 15;
+    e->f = f, e->split = lowered.split, e->jam = lowered.jam, e->bits = lowered.bits, e->group = e->updates = "",
+    e->metadata = 15;
     e->many_calls = has_many_calls(f);
     e->array_space = e->shared_space = "";
     emit_tables(e, &a);

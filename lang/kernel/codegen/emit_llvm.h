@@ -3,6 +3,7 @@
 #ifndef LANG_EMIT_LLVM_H
 #define LANG_EMIT_LLVM_H
 #include "lang/kernel/codegen/emit.h"
+#include "lang/kernel/passes/jam.h"
 #include "lang/kernel/passes/opt.h"
 
 enum { EMIT_MAX_LOOPS = 256, EMIT_OPERAND = 40, EMIT_SCOPE = 2 /* metadata node: debug scope of source positions */ };
@@ -35,6 +36,7 @@ struct Emit {
     const KFunc *f;      /* function being emitted: the kernel after the passes */
     const KFunc *source; /* kernel before the passes */
     const KSplit *split; /* interior of f without index tests; NULL: none */
+    KJam jam;            /* positions that f computes together */
     const KTarget *t;
     Text *out;        /* receives instructions */
     Text entry, body; /* the entry block; the rest of the function */

@@ -553,6 +553,22 @@ static void row_with_box(Cpu *k, const KSplit *split) {
     emit_label(e, done);
 }
 
+/* Emits a row whose positions are computed several together (jam.h), and the rest of it one by one. */
+static void row_of_lanes(Cpu *k, Opnd lo, Opnd hi) {
+    Emit *e = k->e;
+    int lanes = e->jam.lanes;
+    Opnd times = emit_def(e, "sdiv i64 %s, %d", emit_def(e, "sub nsw i64 %s, %s", hi.s, lo.s).s, lanes);
+    e->now = ++k->epochs, e->group = "", e->loops = LOOPS_FAST;
+    BlockAxis axis = rows_open_axis(e, emit_opnd("0"), times);
+    Opnd past = emit_def(e, "mul nuw nsw i64 %s, %d", axis.x.s, lanes);
+    e->pos[e->f->rank - 1] = emit_def(e, "add nuw nsw i64 %s, %s", lo.s, past.s);
+    emit_range(e, 1, e->jam.end);
+    rows_close_axis(e, &axis, "");
+    e->now = 0;
+    Opnd rest = emit_def(e, "add nsw i64 %s, %s", lo.s, emit_def(e, "mul nsw i64 %s, %d", times.s, lanes).s);
+    each_of_row(k, rest, hi, e->jam.end, e->f->nins, LOOPS_FAST);
+}
+
 /* Emits one row: all positions that differ only along the last axis. */
 static void whole_row(Cpu *k, KRef first, KRef last) {
     const KSplit *split = k->e->split;
@@ -560,6 +576,7 @@ static void whole_row(Cpu *k, KRef first, KRef last) {
     if (split && split->box.given) row_with_box(k, split);
     else if (split) emit_row(k, k->lo[a], k->hi[a], split->fast, split->fast_end);
     else if (k->rare) each_of_row(k, k->lo[a], k->hi[a], first, last, LOOPS_RARE);
+    else if (k->e->jam.lanes) row_of_lanes(k, k->lo[a], k->hi[a]);
     else emit_row(k, k->lo[a], k->hi[a], first, last);
 }
 

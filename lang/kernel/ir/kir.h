@@ -66,8 +66,14 @@ typedef enum {
 /* KIns.flag of ADD, MUL, MIN, MAX.  REASSOC: if loop iterations accumulate with this instruction, they may run in
  * any order, so that the loop can be vectorized; operands of MIN and MAX are then not NaN, and of two zeros either may
  * be the result.  FOR: no iteration writes an element that another one reads or writes, provided that different array
- * parameters do not overlap. */
-enum { KFLAG_REASSOC = 1, KFLAG_ZEROS = 2 /* MIN, MAX: -0 is the smaller zero in every backend */ };
+ * parameters do not overlap.  FIXED, of a FOR: all iterations store to the same element, and the body accesses it by
+ * one instruction for its index only; other indices of that parameter never have it, and the other parameters do not
+ * overlap it. */
+enum {
+    KFLAG_REASSOC = 1,
+    KFLAG_ZEROS = 2, /* MIN, MAX: -0 is the smaller zero in every backend */
+    KFLAG_FIXED = 3  /* FOR */
+};
 
 typedef struct {
     const char *name;

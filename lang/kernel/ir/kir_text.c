@@ -50,7 +50,8 @@ const char *kir_atomic_name(KAtomic op) { return atomic_names[op]; }
 static const char *flag_name(KFlagUse use, unsigned flag) {
     switch (use) {
     case KF_zeroed: return flag == 1 ? "zeroed" : NULL;
-    case KF_order: return flag == KFLAG_REASSOC ? "reassoc" : flag == KFLAG_ZEROS ? "zeros" : NULL;
+    case KF_order:
+        return flag == KFLAG_REASSOC ? "reassoc" : flag == KFLAG_ZEROS ? "zeros" : flag == KFLAG_FIXED ? "fixed" : NULL;
     case KF_atomic: return flag < KA__COUNT ? atomic_names[flag] : NULL;
     case KF_access:
         return flag == ACC_MIRROR     ? "mirror"

@@ -108,7 +108,10 @@ static qs_status check_flag(const Verifier *v, const KIns *i) {
     switch ((KFlagUse)kir_ops[i->op].flag) {
     case KF_none: ok = i->flag == 0; break;
     case KF_zeroed: ok = i->flag <= 1; break;
-    case KF_order: ok = i->flag <= (i->op == K_MIN || i->op == K_MAX ? KFLAG_ZEROS : KFLAG_REASSOC); break;
+    case KF_order:
+        ok = i->flag <= KFLAG_REASSOC || (i->flag == KFLAG_ZEROS && (i->op == K_MIN || i->op == K_MAX)) ||
+             (i->flag == KFLAG_FIXED && i->op == K_FOR);
+        break;
     case KF_atomic: ok = i->flag < KA__COUNT; break;
     case KF_access: ok = i->flag == ACC_MIRROR || i->flag == ACC_CIRCULAR || i->flag == ACC_CLAMPED; break;
     case KF_math: ok = i->flag < MF__COUNT && (kir_math[i->flag].nargs == 2) == (i->b != 0); break;

@@ -3,6 +3,7 @@
 #include "lang/kernel/passes/float32.h"
 #include "lang/kernel/passes/interchange.h"
 #include "lang/kernel/passes/narrow.h"
+#include "lang/kernel/passes/promote.h"
 #include "lang/kernel/passes/window_sums.h"
 
 typedef struct {
@@ -17,6 +18,11 @@ static void run_float32_if_fast(Pipeline *p) {
     if (p->r->func->fast) run_float32(p);
 }
 static void run_interchange(Pipeline *p) { p->r->func = kinterchange_loops(p->c, p->arena, p->r->func); }
+static void run_promote(Pipeline *p) { p->r->func = kpromote_elements(p->c, p->arena, p->r->func); }
+static void run_jam(Pipeline *p) { p->r->func = kjam_loops(p->c, p->arena, p->r->func); }
+static void run_jam_positions(Pipeline *p) {
+    if (!p->r->split) p->r->func = kjam_positions(p->c, p->arena, p->r->func, &p->r->jam);
+}
 static void run_window_sums(Pipeline *p) { p->r->func = kwindowsums_regroup(p->c, p->arena, p->r->func); }
 
 /* Splits the kernel; rows: positions run in rows along the last axis. */
@@ -44,22 +50,26 @@ typedef struct {
  * result is a table by instruction, which a copy of the function would invalidate. */
 static const struct {
     unsigned can;
-    Pass pass[7];
+    Pass pass[10];
 } pipelines[] = {
-    [PIPELINE_CPU] = {LEGAL_ALL & ~(unsigned)LEGAL_DIVIDE,
-                      {{"float32", "loops compute in the precision of the elements where bits or fast math allow it",
-                        run_float32},
-                       {"interchange", "the innermost loop has independent iterations", run_interchange},
-                       {"window_sums", "neighbouring positions share sums over rows of a window", run_window_sums},
-                       {"interior", "most positions need no index tests, nor short branches", run_interior_rows},
-                       {"legal", "LLVM's division is undefined for some operands", run_legal},
-                       {"narrow", "small integers in fewer bits: a vector holds more of them", run_narrow_bits}}},
+    [PIPELINE_CPU] =
+        {LEGAL_ALL & ~(unsigned)LEGAL_DIVIDE,
+         {{"float32", "loops compute in the precision of the elements where bits or fast math allow it", run_float32},
+          {"interchange", "the innermost loop has independent iterations", run_interchange},
+          {"promote", "an element that all iterations of a loop change is in a variable", run_promote},
+          {"jam", "chains of dependent operations of several iterations overlap", run_jam},
+          {"window_sums", "neighbouring positions share sums over rows of a window", run_window_sums},
+          {"interior", "most positions need no index tests, nor short branches", run_interior_rows},
+          {"legal", "LLVM's division is undefined for some operands", run_legal},
+          {"jam_positions", "chains of dependent operations of several positions overlap", run_jam_positions},
+          {"narrow", "small integers in fewer bits: a vector holds more of them", run_narrow_bits}}},
     [PIPELINE_CALLEE] = {LEGAL_ALL & ~(unsigned)LEGAL_DIVIDE,
                          {{"legal", "LLVM's division is undefined for some operands", run_legal},
                           {"narrow", "small integers in fewer bits", run_narrow_bits}}},
     [PIPELINE_GPU] = {LEGAL_ALL & ~(unsigned)LEGAL_DIVIDE,
                       {{"float32", "loops compute in the precision of the elements where bits or fast math allow it",
                         run_float32},
+                       {"promote", "an element that all iterations of a loop change is in a variable", run_promote},
                        {"legal", "LLVM's division is undefined for some operands", run_legal},
                        {"narrow", "GPUs have no 64-bit arithmetic: indices in 32 bits", run_narrow_indices}}},
     [PIPELINE_OPENCL] = {LEGAL_EXTREME | LEGAL_SATURATE | LEGAL_ATOMIC,

@@ -5,6 +5,7 @@
  * instructions into loops, because that depends on the loop that they are printing. */
 #ifndef LANG_KERNEL_PIPELINE_H
 #define LANG_KERNEL_PIPELINE_H
+#include "lang/kernel/passes/jam.h"
 #include "lang/kernel/passes/legal.h"
 #include "lang/kernel/passes/opt.h"
 
@@ -19,6 +20,7 @@ typedef enum {
 typedef struct {
     const KFunc *func;
     KSplit *split; /* the interior and border of func; NULL: it has none */
+    KJam jam;      /* positions that func computes together */
     unsigned can;  /* what the target has with the meaning of KIR: LEGAL_* */
     uint8_t *bits; /* by instruction: the width that its value needs (narrow.h); NULL: the target does not ask */
 } PipelineResult;

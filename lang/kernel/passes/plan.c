@@ -342,6 +342,16 @@ bool kplan_is_small(const KFunc *f, KRef loop) {
     return f->ins[loop].op == K_FOR && unrolled_size(f, loop, f->regions[loop].end + 1) <= SMALL;
 }
 
+bool kplan_is_recurrence(const KFunc *f, KRef loop, KRef set) {
+    const KIns *i = &f->ins[set];
+    if (f->ins[i->b].flag == KFLAG_REASSOC || f->ins[i->b].op == K_MIN || f->ins[i->b].op == K_MAX) return false;
+    for (KRef r = loop + 1; r < set; r++) {
+        if (f->ins[r].op == K_SET && f->ins[r].a == i->a) return false;
+        if (f->ins[r].op == K_GET && f->ins[r].a == i->a) return i->a < loop;
+    }
+    return false;
+}
+
 static bool is_apart(const KFunc *f, const KIns *a, const KIns *b) {
     Affine p, q;
     if (a->imm != b->imm) return true;

@@ -60,6 +60,8 @@ int64_t kplan_iterations(const KFunc *f, KRef loop); /* iterations of a FOR; -1:
 /* Returns true for a FOR that is better unrolled: few iterations of a short body, nested loops included. */
 bool kplan_unrolls(const KFunc *f, KRef loop);
 bool kplan_is_small(const KFunc *f, KRef loop); /* the same for code that runs rarely */
+/* Returns whether the LOCAL of the SET, in a FOR, is read before in the same iteration, and is no sum in any order. */
+bool kplan_is_recurrence(const KFunc *f, KRef loop, KRef set);
 /* Returns true if no access in [first, last) follows a store to possibly the same element, where different array
  * parameters do not overlap.  LLVM reorders accesses within an iteration of a loop that is declared independent. */
 bool kplan_stores_last(const KFunc *f, KRef first, KRef last);

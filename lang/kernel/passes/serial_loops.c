@@ -13,17 +13,6 @@ static bool is_innermost(const KFunc *f, KRef loop) {
     return f->ins[loop].op == K_FOR && !kplan_unrolls(f, loop);
 }
 
-/* Whether the LOCAL of the SET is read before, in the same iteration, and is no sum in any order. */
-static bool is_recurrence(const KFunc *f, KRef loop, KRef set) {
-    const KIns *i = &f->ins[set];
-    if (f->ins[i->b].flag == KFLAG_REASSOC || f->ins[i->b].op == K_MIN || f->ins[i->b].op == K_MAX) return false;
-    for (KRef r = loop + 1; r < set; r++) {
-        if (f->ins[r].op == K_SET && f->ins[r].a == i->a) return false;
-        if (f->ins[r].op == K_GET && f->ins[r].a == i->a) return i->a < loop;
-    }
-    return false;
-}
-
 /* Whether the loop reads, a few iterations later, an element that it stores. */
 static bool reads_earlier(const KFunc *f, KRef loop, KRef store, int64_t step) {
     for (KRef r = loop + 1; r < f->regions[loop].end; r++) {
@@ -62,7 +51,7 @@ static bool explain_ins(Invariants *v, KRef r, char *out) {
                  name);
         return true;
     case K_SET:
-        if (!is_recurrence(f, loop, r)) return false;
+        if (!kplan_is_recurrence(f, loop, r)) return false;
         snprintf(out, SERIAL_REASON, "a variable is computed from its value of the iteration before");
         return true;
     case K_LOAD:

@@ -105,7 +105,9 @@ static bool is_greater(const Loops *L, KRef loop, KRef a, KRef b) {
     Affine low, high;
     if (!kaffine_of(L->f, a, &low) || !kaffine_of(L->f, b, &high)) return false;
     if (!bound_sum(L, loop, true, &low) || !bound_sum(L, loop, false, &high)) return false;
-    return kaffine_add(&low, &high, -1) && !low.n && low.constant > 0;
+    if (!kaffine_add(&low, &high, -1)) return false;
+    /* outside the loop the counters are the same for a and b */
+    return bound_sum(L, 1, true, &low) && !low.n && low.constant > 0;
 }
 
 /* The index as factor * counter + rest, where the rest is the same in all iterations of the loop. */
@@ -161,6 +163,48 @@ bool kloop_is_independent(Loops *L, KRef loop) {
             if (!s->plain || !t->plain || !never_meet(L, loop, s, t)) return false;
         }
     return true;
+}
+
+static const Touch *find_touch(const Loops *L, KRef loop, const KIns *access) {
+    for (uint32_t i = 0; i < L->ntouches; i++) {
+        const Touch *t = &L->touches[i];
+        if (t->ins > loop && t->param == (int)access->imm && t->element == access->a) return t;
+    }
+    return NULL;
+}
+
+/* Whether the body also reads the element of the store, by the same index, and accesses it by no other one. */
+static bool is_alone(const Loops *L, KRef loop, const KIns *store) {
+    const Touch *s = find_touch(L, loop, store);
+    bool read = false;
+    if (!s || !s->plain) return false;
+    for (KRef r = loop + 1; r < L->f->nins; r++) {
+        const KIns *i = &L->f->ins[r];
+        if ((i->op != K_LOAD && i->op != K_STORE) || i->imm != store->imm) continue;
+        read |= i->op == K_LOAD && i->a == store->a;
+        if (i->a == store->a) continue;
+        const Touch *t = find_touch(L, loop, i);
+        if (!t || !t->plain || !never_meet(L, loop, s, t)) return false;
+    }
+    for (uint32_t i = 0; i < L->ntouches; i++) {
+        const Touch *t = &L->touches[i];
+        if (t->ins > loop && t->source == s->source && t->param != s->param) return false;
+    }
+    return read;
+}
+
+bool kloop_stores_fixed(Loops *L, KRef loop) {
+    bool any = false;
+    Invariants same = {.arena = L->arena, .f = L->f, .loop = loop, .end = L->f->nins};
+    begin_proofs(L);
+    for (KRef r = loop + 1; r < L->f->nins; r++) {
+        const KIns *i = &L->f->ins[r];
+        if (kir_is_loop(i->op)) return false;
+        if (i->op != K_STORE || !kaffine_is_invariant(&same, i->a)) continue;
+        if (!is_alone(L, loop, i)) return false;
+        any = true;
+    }
+    return any;
 }
 
 /* -- how many loops ------------------------------------------------------------------------------------------------ */

@@ -161,7 +161,8 @@ static KRef linear_index(Loops *L, const Access *a, const KRef *at) {
     return kmemory_linear(&L->walk, &l, at);
 }
 
-static void record_access(Loops *L, const Access *a, const KRef *at, bool store, SumKind sum) {
+/* Returns the linear index. */
+static KRef record_access(Loops *L, const Access *a, const KRef *at, bool store, SumKind sum) {
     Touch t = {.param = array_param(L, &a->base),
                .source = a->base.host.source,
                .rank = a->p.rank,
@@ -171,12 +172,14 @@ static void record_access(Loops *L, const Access *a, const KRef *at, bool store,
                .pos = L->pos,
                .ins = L->f->nins};
     memcpy(t.at, at, (size_t)t.rank * sizeof *at);
+    t.element = linear_index(L, a, at);
     if (store && !kloop_is_stored(L, t.source)) {
         if (L->nstored < LOOP_STORED) L->stored[L->nstored] = t.source;
         L->nstored++, L->changed = true;
     }
     qmem_grow(L->c, &L->touches, &L->cap_touches, L->ntouches, sizeof t);
     L->touches[L->ntouches++] = t;
+    return t.element;
 }
 
 /* -- accesses ------------------------------------------------------------------------------------------------------ */
@@ -360,8 +363,7 @@ static KRef load_part(Loops *L, const Access *a, KRef linear, int part) {
 
 static Number load_element(Loops *L, const Access *a, const KRef *at, SumKind sum) {
     qs_dtype d = dtype_of(a);
-    record_access(L, a, at, false, sum);
-    KRef k = linear_index(L, a, at), v = load_part(L, a, k, 0);
+    KRef k = record_access(L, a, at, false, sum), v = load_part(L, a, k, 0);
     if (!qdtype_is_complex(d)) return from_memory(L, v, d);
     return kloop_complex(kloop_cast(L, v, QS_F64), kloop_cast(L, load_part(L, a, k, 1), QS_F64));
 }
@@ -399,8 +401,7 @@ static qs_status may_store(Loops *L, const Access *a, bool complex) {
 static qs_status store_element(Loops *L, const Access *a, const KRef *at, Number n, SumKind sum) {
     qs_dtype d = dtype_of(a);
     TRY(may_store(L, a, n.kind == LOOP_COMPLEX));
-    record_access(L, a, at, true, sum);
-    KRef k = linear_index(L, a, at);
+    KRef k = record_access(L, a, at, true, sum);
     if (!qdtype_is_complex(d)) return store_part(L, a, k, 0, to_memory(L, n, d)), QS_OK;
     Number z = kloop_to_complex(L, n);
     store_part(L, a, k, 0, kloop_cast(L, z.v, qdtype_real_of(d)));

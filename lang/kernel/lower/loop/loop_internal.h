@@ -138,8 +138,9 @@ typedef struct {
     bool plain; /* `at` are the subscripts as written and are inside the array; no access mode has changed them */
     SumKind sum;
     uint32_t pos;
-    KRef ins; /* the access is emitted from here on */
-} Touch;      /* an element that is read or written */
+    KRef ins;     /* the access is emitted from here on */
+    KRef element; /* its linear index; a complex element has two parts, whose indices are computed from it */
+} Touch;          /* an element that is read or written */
 
 typedef struct {  /* a loop of the perfect nest */
     KRef counter; /* the FOR, or first + POS in a launch; 0: computed from the iteration number */
@@ -497,6 +498,8 @@ int kloop_parallel_depth(Loops *L);
 /* Whether no iteration of the FOR `loop`, whose body has just been lowered, writes an element that another one of the
  * same run of the loop reads or writes. */
 bool kloop_is_independent(Loops *L, KRef loop);
+/* Whether the FOR `loop`, which no other loop follows yet, may have the flag KFLAG_FIXED. */
+bool kloop_stores_fixed(Loops *L, KRef loop);
 /* Builds the guard of the version whose pass has just ended. */
 qs_status kloop_guard(Loops *L, Arena *arena, LoopCode *out);
 

@@ -387,8 +387,9 @@ static qs_status bind_counter(Walk *w, const Node *n, int i, Value *x) {
 /* The exact version runs whatever arrays overlap, so that nothing holds there. */
 void kloop_mark_independent(Loops *L, KRef start) {
     while (start < L->f->nins && L->f->ins[start].op != K_FOR) start++;
-    if (L->mode == MODE_EXACT || start == L->f->nins || !kloop_is_independent(L, start)) return;
-    L->f->ins[start].flag = KFLAG_REASSOC, L->reorders = true;
+    if (L->mode == MODE_EXACT || start == L->f->nins) return;
+    unsigned flag = kloop_is_independent(L, start) ? KFLAG_REASSOC : kloop_stores_fixed(L, start) ? KFLAG_FIXED : 0;
+    if (flag) L->f->ins[start].flag = (uint16_t)flag, L->reorders = true;
 }
 
 static qs_status close_range(Walk *w, CountedLoop *t) {

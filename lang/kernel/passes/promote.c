@@ -1,0 +1,123 @@
+/* promote.c -- keeps an element that all iterations of a loop change in a variable; see promote.h. */
+#include "lang/kernel/passes/promote.h"
+#include "lang/kernel/ir/affine.h"
+
+enum { ELEMENTS = 4 /* most elements of a loop */ };
+
+typedef struct {
+    int param;
+    KRef index, local; /* index: in f; local: the variable, in the copy */
+} Element;
+
+typedef struct {
+    Arena *arena;
+    const KFunc *f;
+    KFunc *to;
+    KRef *map;      /* by instruction of f: its copy */
+    KRef loop, end; /* the FOR that is looked at */
+    Element element[ELEMENTS];
+    int n;
+} Promotion;
+
+static Element *find_element(Promotion *p, const KIns *i) {
+    if (i->op != K_LOAD && i->op != K_STORE) return NULL;
+    for (Element *e = p->element; e < p->element + p->n; e++)
+        if (e->param == (int)i->imm && e->index == i->a) return e;
+    return NULL;
+}
+
+/* Whether the memory has the values that instructions compute. */
+static bool is_unconverted(const KParam *p) {
+    return kir_is_value_dtype((qs_dtype)p->dtype) && kir_value_dtype((qs_dtype)p->dtype) == p->dtype;
+}
+
+/* Finds the elements that the body stores in each iteration. */
+static bool find_elements(Promotion *p) {
+    Invariants same = {.arena = p->arena, .f = p->f, .loop = p->loop, .end = p->end};
+    double step;
+    p->n = 0;
+    if (!kir_is_const(p->f, p->f->ins[p->loop].c, &step) || step == 0) return false;
+    for (KRef r = p->loop + 1; r < p->end; r++) {
+        const KIns *i = &p->f->ins[r];
+        bool plain = (i->op == K_LOAD && !i->b) || (i->op == K_STORE && !i->c) || i->op == K_LOCAL || i->op == K_GET ||
+                     i->op == K_SET || kir_ops[i->op].effect == KE_PURE;
+        if (!plain) return false;
+        if (i->op != K_STORE || !kaffine_is_invariant(&same, i->a) || find_element(p, i)) continue;
+        if (p->n == ELEMENTS || !is_unconverted(&p->f->params[i->imm])) return false;
+        p->element[p->n++] = (Element){.param = (int)i->imm, .index = i->a};
+    }
+    return p->n > 0;
+}
+
+/* -- the copy ------------------------------------------------------------------------------------------------------ */
+static void copy_ins(Promotion *p, KRef r) {
+    const KIns *i = &p->f->ins[r];
+    p->map[r] = kir_copy(p->to, i, p->map[i->a], p->map[i->b], p->map[i->c]);
+}
+
+/* Copies an invariant value in front of the loop. */
+static void hoist_value(Promotion *p, KRef r) {
+    const KIns *i = &p->f->ins[r];
+    if (r < p->loop || p->map[r]) return;
+    for (int k = 0; k < 3; k++) hoist_value(p, i->arg[k]);
+    copy_ins(p, r);
+}
+
+static void add_load(Promotion *p, Element *e) {
+    qs_dtype d = (qs_dtype)p->f->params[e->param].dtype;
+    KRef old = kir_add(p->to, (KMake){K_LOAD, .own = d, .a = p->map[e->index], .imm = (uint64_t)e->param});
+    e->local = kir_add(p->to, (KMake){K_LOCAL, .a = old});
+}
+
+static void add_store(Promotion *p, const Element *e) {
+    KRef value = kir_add(p->to, (KMake){K_GET, .a = e->local});
+    kir_add(p->to, (KMake){K_STORE, .a = p->map[e->index], .b = value, .imm = (uint64_t)e->param});
+}
+
+static void copy_body(Promotion *p) {
+    for (KRef r = p->loop; r <= p->end; r++) {
+        const KIns *i = &p->f->ins[r];
+        const Element *e = find_element(p, i);
+        if (!e && r > p->loop && p->map[r]) continue; /* it is in front of the loop */
+        if (!e) copy_ins(p, r);
+        else if (i->op == K_LOAD) p->map[r] = kir_add(p->to, (KMake){K_GET, .a = e->local, .pos = i->pos});
+        else kir_add(p->to, (KMake){K_SET, .a = e->local, .b = p->map[i->b], .pos = i->pos});
+    }
+}
+
+static void copy_loop(Promotion *p) {
+    const KIns *i = &p->f->ins[p->loop];
+    double step = 0;
+    (void)kir_is_const(p->f, i->c, &step);
+    KRef a = p->map[step > 0 ? i->a : i->b], b = p->map[step > 0 ? i->b : i->a];
+    KRef some = kir_fold(p->to, (KMake){K_LE, .a = a, .b = b, .pos = i->pos});
+    kir_add(p->to, (KMake){K_IF, .a = some, .pos = i->pos});
+    for (int k = 0; k < p->n; k++) hoist_value(p, p->element[k].index), add_load(p, &p->element[k]);
+    copy_body(p);
+    for (int k = 0; k < p->n; k++) add_store(p, &p->element[k]);
+    kir_add(p->to, (KMake){K_END, .pos = i->pos});
+}
+
+/* Looks at the loop that begins at r. */
+static bool is_candidate(Promotion *p, KRef r) {
+    const KIns *i = &p->f->ins[r];
+    if (i->op != K_FOR || i->flag != KFLAG_FIXED) return false;
+    p->loop = r, p->end = p->f->regions[r].end;
+    return find_elements(p);
+}
+
+const KFunc *kpromote_elements(Ctx *c, Arena *a, const KFunc *f) {
+    Promotion p = {.arena = a, .f = f};
+    KRef first = 1;
+    while (first < f->nins && !is_candidate(&p, first)) first++;
+    if (first == f->nins) return f;
+    p.to = kir_shell(c, a, f);
+    p.map = qarena_alloc(a, qmem_size(f->nins, sizeof *p.map, 0));
+    for (KRef r = 1; r < f->nins; r++) {
+        if (r >= first && is_candidate(&p, r)) copy_loop(&p), r = p.end;
+        else copy_ins(&p, r);
+    }
+    kir_match(p.to);
+    p.to->hash = f->hash, p.to->small = f->small;
+    return p.to;
+}
