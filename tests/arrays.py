@@ -24,7 +24,7 @@ complex({0},1)==complex(1,{0}); sum(abs(complex({0},1)))
 {0} - mean({0},0); {0}./(1+sum(abs({0}),1)); max(abs({0}),[],0) - {0}; sum({0}.*{0},2) + {0}; {0} - sum({0} + 1,1)
 exp({0}-max({0},[],1))./sum(exp({0}-max({0},[],1)),1); sum(({0}-mean({0},0)).^2,0); min({0}.*2,[],2) + sum({0},2)
 mean({0}.*{0},0) - 1; sum(0.5*{0},1).*{0}; sum({0} > 1,0) + {0}; max({0} + 0.25,[],1)./2
-sum(1./(1+abs({0}))); mean(sqrt(abs({0}))); max({0}.*{0})""".replace("\n", "; ").split("; ")
+({0}).^1.5; ({0}).^(-2.5); sum(1./(1+abs({0}))); mean(sqrt(abs({0}))); max({0}.*{0})""".replace("\n", "; ").split("; ")
 
 
 class E:
@@ -274,7 +274,7 @@ class Program:
         self.normalise()
 
     def masked(self):
-        """An assignment by a mask, with a value that is made of elements of the same mask."""
+        """An assignment by a mask, with a value that is made of elements of the same mask, or a reduction of it."""
         r, known = self.r, [v for v in self.vars if self.vars[v][0] and 0 not in self.vars[v][0]]
         if not known: return self.assign()
         v = r.choice(known)
@@ -285,11 +285,19 @@ class Program:
         if r.random() < 0.3:
             other = E(f"({{0}} {r.choice(COMPARE)} {{1}})", [var(), number()], None, 0, 0)
             mask = E(r.choice(["({0} && {1})", "({0} || !{1})"]), [mask, other], None, 0, 0)
-        chosen = lambda: E("{0}[{1}]", [var(), mask], None, 0, 0)
+        whole = lambda: E(r.choice(["({0} + {1})", "({0}.*{1})", "(-{0})", "where({0} > {1}, {0}, {1})"]),
+                          [var(), r.choice([var, number])()], None, 0, 0)
+        named = len({self.vars[w][0] for w in alike}) > 1 # messages about other shapes name the variable
+        chosen = lambda: E("{0}[{1}]", [var() if named or r.random() < 0.7 else whole(), mask], None, 0, 0)
         form = r.choice(["{0}", "{1}", "{1}*{0}", "{0} + {2}", "-{0}", "abs({0}).*{2}", "min({0}, {1})",
                          "{0}.*{2} - {1}", "{0}./4", "({0} + {1}).^2", "floor({0}./2)", "{0}.*{2}.*0.5"])
-        value = E("(" + form + ")", [chosen(), number(), chosen()], None, 0, 0)
+        parts = [part() if f"{{{i}}}" in form else number() for i, part in enumerate((chosen, number, chosen))]
+        value = E("(" + form + ")", parts, None, 0, 0)
         op, pre = r.choice(["=", "=", "=", "+=", "-=", ".*="]), []
+        if r.random() < 0.3:
+            total = E(r.choice(["sum({0})", "mean({0})", "min({0})", "max({0})", "numel({0})"]), [value], None, 0, 0)
+            name = self.steps(total, pre)
+            return self.guarded([f'show("=", {total.plain()})'], pre + [f'show("=", {name})'])
         name, at = self.steps(value, pre), self.steps(mask, pre)
         self.guarded([f"{v}[{mask.plain()}] {op} {value.plain()}"], pre + [f"{v}[{at}] {op} {name}"])
         self.normalise()

@@ -88,15 +88,18 @@ static void check_writable(Coder *e, const Node *target) {
         qcode_fail(e, target->pos, "%s is 'const and cannot be written", base->u.ident.name->s);
 }
 
+void qcode_set_element(Coder *e, Node *target, int base, int first, int value) {
+    int n = target->u.index.at.n;
+    qcode_at(e, target->pos);
+    qcode_op(e, n == 1 ? BC_SETELEM1 : n == 2 ? BC_SETELEM2 : BC_SETELEM, base, first, value);
+    qcode_word(e, qcode_index_word(e, target));
+    if (n != 1 && n != 2) qcode_word(e, (uint32_t)n);
+}
+
 static void set_element(Coder *e, Node *target, int value) {
     check_writable(e, target);
-    NodeList at = target->u.index.at;
     int mark = e->top, base = qcode_any(e, target->u.index.base);
-    int first = qcode_indices(e, at);
-    qcode_at(e, target->pos);
-    qcode_op(e, at.n == 1 ? BC_SETELEM1 : at.n == 2 ? BC_SETELEM2 : BC_SETELEM, base, first, value);
-    qcode_word(e, qcode_index_word(e, target));
-    if (at.n != 1 && at.n != 2) qcode_word(e, (uint32_t)at.n);
+    qcode_set_element(e, target, base, qcode_indices(e, target->u.index.at), value);
     e->top = mark;
 }
 
@@ -150,6 +153,8 @@ static void assign_one(Coder *e, Node *target, TypeExpr *type, Node *value) {
         return;
     }
     int mark = e->top, reg, masked = type ? -1 : qcode_begin_masked(e, target, OP__COUNT, value);
+    if (target->kind == N_INDEX) check_writable(e, target);
+    if (masked < 0 && !type && qcode_fused_into(e, target, value)) return;
     if (type || is_discard(target)) {
         reg = qcode_temps(e, 1);
         qcode_for(e, type, value, reg);

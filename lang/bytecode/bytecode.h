@@ -84,12 +84,17 @@ typedef struct FuseRegion {
     bool choice;      /* contains ?:, whose condition must have several elements */
     bool rows;        /* contains reductions along dimension `axis` */
     int axis;
-    /* A masked assignment, y[mask] = root or y[mask] op= root; its code begins with a FUSE.  NULL: none.  Leaf 0 is y.
-     *  Each bit of `beside` is a leaf of the value outside of x[mask], which must be a number. */
+    /* A masked assignment, y[mask] = root or y[mask] op= root, where leaf 0 is y, or a reduction of a root with
+     * x[mask].  Its code begins with a FUSE.  NULL: none.  Each bit of `beside` is a leaf of the root outside of
+     * x[mask], which must be a number. */
     Node *mask;
     bool updates;
     uint8_t op;
     uint32_t beside;
+    /* An assignment of the result to R[base][R[at], …], `nat` indices, whose code ends at `stored`; 0: none. */
+    uint32_t stored, index;
+    uint8_t base, at;
+    int nat;
     void *machine; /* owned by vm/launch/fusion.c */
 } FuseRegion;
 

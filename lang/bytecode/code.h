@@ -35,6 +35,7 @@ typedef struct Coder {
     const struct RewriteFrame *rewriting; /* reductions whose result is being compiled; NULL: none */
     const Sym *assigning;                 /* variable to which a lambda is being assigned; NULL: none */
     const FuseRegion *fuse;               /* fuse region being emitted; NULL: none */
+    const Node *reduction;                /* reduction of masked elements whose parts are being emitted; NULL: none */
     TypedVar *typed;
     uint32_t ntyped, cap_typed;
     bool within; /* a region inside the region `fuse` is being compiled */
@@ -113,6 +114,10 @@ bool qcode_could_rewrite(Coder *e, Node *n); /* a reduction matches n */
 
 /* -- code_region.c: expressions that may run as one kernel --------------------------------------------------------- */
 bool qcode_fused(Coder *e, Node *n, int dst); /* emits n as a region; false: n is not fusible */
+/* Emits part = value, where value can be fused and part selects with ranges, as a region that may write to the elements
+ * of the part; false: it is something else. */
+bool qcode_fused_into(Coder *e, Node *part, Node *value);
+void qcode_set_element(Coder *e, Node *target, int base, int first, int value); /* R[base][R[first], …] = R[value] */
 /* Begins the code of y[mask] = value, or y[mask] op= value, as a region that runs as one kernel if the arrays suit.
  * op: OP__COUNT for `=`.  Returns the number of the region; -1: it is none. */
 int qcode_begin_masked(Coder *e, Node *target, int op, Node *value);

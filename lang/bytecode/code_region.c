@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-enum { MAX_LEAVES = 12, MAX_CASTS = 16 };
+enum { MAX_LEAVES = 32, MAX_CASTS = 16 };
 
 typedef struct {
     Coder *e;
@@ -23,7 +23,7 @@ typedef struct {
     Node *casts[MAX_CASTS];
     uint8_t cast_dtypes[MAX_CASTS];
     int n, nops, ncalls, ncasts;
-    bool ok, choice, parts, rows;
+    bool ok, choice, parts, rows, masked; /* masked: contains x[mask] */
     int axis;
 } Gather;
 
@@ -169,7 +169,7 @@ static void collect_leaves(Gather *g, Node *n) {
         g->nops++;
         g->rows = true, g->axis = axis;
         collect_leaves(g, n->u.call.args.at[0].value);
-    } else if (n->kind == N_TERNARY && is_plain(g->e, n)) {
+    } else if (n->kind == N_TERNARY && is_plain(g->e, n->u.ternary.then) && is_plain(g->e, n->u.ternary.other)) {
         g->nops++;
         g->choice = true;
         collect_leaves(g, n->u.ternary.cond);
@@ -188,12 +188,16 @@ int qcode_leaf(const Coder *e, const Node *n) {
     return -1;
 }
 
-/* Returns whether the first operation in the order of evaluation is a call or a ?: of a plain variable. */
+static bool is_leaf(const FuseRegion *r, const Node *n) {
+    for (int i = 0; i < r->nleaves; i++)
+        if (r->leaves[i] == n) return true;
+    return false;
+}
+
+/* Returns whether the first operation in the order of evaluation is a call or a ?: of a leaf. */
 static bool call_first(const FuseRegion *r, const Node *n) {
     double folded;
-    for (int i = 0; i < r->nleaves; i++)
-        if (r->leaves[i] == n) return false;
-    if (qfold_number(n, &folded)) return false;
+    if (is_leaf(r, n) || qfold_number(n, &folded)) return false;
     if (n->kind == N_CALL) {
         for (int i = 0; i < n->u.call.args.n; i++) {
             const Node *arg = n->u.call.args.at[i].value;
@@ -203,7 +207,7 @@ static bool call_first(const FuseRegion *r, const Node *n) {
     }
     if (n->kind == N_TERNARY) {
         const Node *c = n->u.ternary.cond;
-        return c->kind == N_IDENT || call_first(r, c);
+        return is_leaf(r, c) || call_first(r, c);
     }
     if (n->kind == N_UNARY) return call_first(r, n->u.bin.a);
     if (n->kind != N_BINARY) return false;
@@ -254,15 +258,17 @@ static bool part_fused(Coder *e, Node *n, int dst) {
     return true;
 }
 
-bool qcode_fused(Coder *e, Node *n, int dst) {
-    if (!is_inner(n)) return false;
+/* part: the elements that the value is assigned to; NULL: it is a value in register dst. */
+static bool fuse_whole(Coder *e, Node *n, int dst, Node *part) {
     if (e->fuse) return e->fuse->rows && !e->within && part_fused(e, n, dst);
     bool reduction = n->kind == N_CALL && call_kind(e, n) == FUSIBLE_REDUCTION;
     Node *root = reduction ? n->u.call.args.at[0].value : n;
     Gather g = {.e = e, .ok = true};
     collect_leaves(&g, root);
+    for (int i = 0; part && i < part->u.index.at.n; i++) check_pure(&g, &part->u.index.at.at[i]);
     /* fusion does not speed up a single operator on whole arrays */
-    bool alone = g.nops == 1 && !reduction && !g.ncalls && !g.parts;
+    bool alone = g.nops == 1 && !reduction && !g.ncalls && !g.parts && !part;
+    if (part && (reduction || g.rows)) return false;
     if (!g.ok || !g.n || !g.nops || alone || (g.rows && (reduction || g.nops == 1))) return false;
 
     int mark = e->top;
@@ -270,6 +276,7 @@ bool qcode_fused(Coder *e, Node *n, int dst) {
     uint8_t regs[MAX_LEAVES];
     for (int i = 0; i < g.n; i++)
         regs[i] = (uint8_t)(qcode_is_part(g.leaves[i]) ? qcode_part(e, g.leaves[i]) : qcode_any(e, g.leaves[i]));
+    int base = part ? qcode_any(e, part->u.index.base) : 0, at = part ? qcode_indices(e, part->u.index.at) : 0;
     FuseRegion *list = add_region(e, &g), region = *list;
     uint32_t number = e->chunk->nfuses - 1;
     memcpy(region.regs, regs, (size_t)g.n);
@@ -284,12 +291,25 @@ bool qcode_fused(Coder *e, Node *n, int dst) {
     /* abs(x[1..3]) of unsigned integers is its operand */
     if (g.parts && !reduction && root->kind != N_BINARY) qcode_op(e, BC_SETTLE, dst, 0, 0);
     region.end = qcode_pc(e);
+    if (part) {
+        qcode_set_element(e, part, base, at, dst);
+        region.stored = qcode_pc(e), region.index = qcode_index_word(e, part);
+        region.base = (uint8_t)base, region.at = (uint8_t)at, region.nat = part->u.index.at.n;
+    }
     e->chunk->fuses[number] = region;
     e->top = mark;
     return true;
 }
 
-/* -- masked assignments -------------------------------------------------------------------------------------------- */
+bool qcode_fused_into(Coder *e, Node *part, Node *value) {
+    if (!qcode_is_part(part) || !is_inner(value) || e->fuse || !has_value(e, part->u.index.base)) return false;
+    int mark = e->top;
+    bool fused = fuse_whole(e, value, qcode_temps(e, 1), part);
+    e->top = mark;
+    return fused;
+}
+
+/* -- masked elements ----------------------------------------------------------------------------------------------- */
 /* Returns whether two expressions of numbers, variables and elementwise operations have the same value. */
 static bool is_same_tree(Coder *e, const Node *a, const Node *b) {
     if (a->kind != b->kind || a->op != b->op) return false;
@@ -315,7 +335,17 @@ static bool add_leaf(Gather *g, Node *n) {
     return g->leaves[g->n++] = n, true;
 }
 
-/* Collects the leaves of a value that consists of numbers and x[mask]; false: it contains something else. */
+/* Collects the leaves of an expression over whole arrays; false: it contains more than variables and operations. */
+static bool collect_whole(Gather *g, Node *n) {
+    int first = g->n;
+    collect_leaves(g, n);
+    bool fits = g->ok && !g->rows && g->n > first;
+    for (int i = first; fits && i < g->n; i++) fits = g->leaves[i]->kind == N_IDENT && has_value(g->e, g->leaves[i]);
+    return fits;
+}
+
+/* Collects the leaves of a value that consists of numbers, x[mask] and (expression)[mask]; false: it contains something
+ * else. */
 static bool collect_masked(Gather *g, Node *n, const Node *mask, uint32_t *beside) {
     double folded;
     if (qfold_number(n, &folded) || (n->kind == N_NUM && !n->u.num.int_value)) return true;
@@ -323,7 +353,8 @@ static bool collect_masked(Gather *g, Node *n, const Node *mask, uint32_t *besid
     case N_IDENT: *beside |= 1u << g->n; return add_leaf(g, n);
     case N_INDEX: {
         NodeList at = n->u.index.at;
-        return at.n == 1 && is_same_tree(g->e, at.at[0], mask) && add_leaf(g, n->u.index.base);
+        g->masked = true;
+        return at.n == 1 && is_same_tree(g->e, at.at[0], mask) && collect_whole(g, n->u.index.base);
     }
     case N_UNARY: g->nops++; return n->op == OP_NEG && collect_masked(g, n->u.bin.a, mask, beside);
     case N_BINARY:
@@ -340,30 +371,84 @@ static bool collect_masked(Gather *g, Node *n, const Node *mask, uint32_t *besid
     return fits;
 }
 
+static bool may_be_mask(const Node *n) {
+    return n->kind == N_IDENT || n->kind == N_BINARY || (n->kind == N_UNARY && n->op == OP_NOT);
+}
+
+/* Adds a region whose leaves are variables, and the FUSE at which it begins. */
+static int begin_region(const Gather *g, const FuseRegion *like) {
+    Coder *e = g->e;
+    FuseRegion *r = add_region(e, g);
+    int number = (int)(r - e->chunk->fuses);
+    for (int i = 0; i < g->n; i++) r->regs[i] = (uint8_t)qcode_register(e, g->leaves[i]->u.ident.sym);
+    r->root = like->root, r->reduction = like->reduction, r->dst = like->dst, r->mask = like->mask;
+    r->beside = like->beside, r->updates = like->updates, r->op = like->op;
+    r->start = qcode_pc(e);
+    qcode_opx(e, BC_FUSE, 0, (uint32_t)number);
+    return number;
+}
+
 int qcode_begin_masked(Coder *e, Node *target, int op, Node *value) {
     bool updates = op != OP__COUNT;
     Gather g = {.e = e, .ok = true, .nops = 1 + updates};
     uint32_t beside = 0;
     if (target->kind != N_INDEX || target->u.index.at.n != 1 || e->fuse || e->host->nrules) return -1;
     Node *mask = target->u.index.at.at[0];
-    bool compares = mask->kind == N_IDENT || mask->kind == N_BINARY || (mask->kind == N_UNARY && mask->op == OP_NOT);
-    if (!compares || !add_leaf(&g, target->u.index.base)) return -1;
+    if (!may_be_mask(mask) || !add_leaf(&g, target->u.index.base)) return -1;
     int nops = g.nops;
-    collect_leaves(&g, mask);
-    if (!g.ok || g.rows || g.choice || g.parts || g.ncasts || g.n < 2) return -1;
-    for (int i = 0; i < g.n; i++)
-        if (g.leaves[i]->kind != N_IDENT || !has_value(e, g.leaves[i])) return -1;
+    if (!collect_whole(&g, mask) || !collect_masked(&g, value, mask, &beside)) return -1;
     /* y[m] = v needs no kernel */
-    if (!collect_masked(&g, value, mask, &beside) || (g.nops == nops && !updates)) return -1;
-    FuseRegion *r = add_region(e, &g);
-    int number = (int)(r - e->chunk->fuses);
-    for (int i = 0; i < g.n; i++) r->regs[i] = (uint8_t)qcode_register(e, g.leaves[i]->u.ident.sym);
-    r->root = value, r->mask = mask, r->beside = beside, r->updates = updates, r->op = (uint8_t)op;
-    r->start = qcode_pc(e);
-    qcode_opx(e, BC_FUSE, 0, (uint32_t)number);
-    return number;
+    if (g.nops == nops && !updates && !g.masked) return -1;
+    return begin_region(
+        &g, &(FuseRegion){.root = value, .mask = mask, .beside = beside, .updates = updates, .op = (uint8_t)op});
 }
 
 void qcode_end_masked(Coder *e, int region) {
     if (region >= 0) e->chunk->fuses[region].end = qcode_pc(e);
+}
+
+/* -- reductions of masked elements --------------------------------------------------------------------------------- */
+/* Returns the first index of elements in n that may be a mask; NULL: there is none. */
+static Node *find_mask(Coder *e, Node *n) {
+    Node *mask = NULL;
+    switch ((NodeKind)n->kind) {
+    case N_INDEX: return n->u.index.at.n == 1 && may_be_mask(n->u.index.at.at[0]) ? n->u.index.at.at[0] : NULL;
+    case N_UNARY: return find_mask(e, n->u.bin.a);
+    case N_BINARY: return (mask = find_mask(e, n->u.bin.a)) ? mask : find_mask(e, n->u.bin.b);
+    case N_CALL: break;
+    default: return NULL;
+    }
+    if (call_kind(e, n) != FUSIBLE_EACH) return NULL;
+    for (int i = 0; i < n->u.call.args.n && !mask; i++) mask = find_mask(e, n->u.call.args.at[i].value);
+    return mask;
+}
+
+/* Begins the code of sum(x[mask]), numel(x[mask]) and similar as a region that runs as one kernel if x and mask suit.
+ * Returns the number of the region; -1: n is something else. */
+static int begin_masked_reduction(Coder *e, Node *n, int dst) {
+    Gather g = {.e = e, .ok = true, .nops = 1};
+    uint32_t beside = 0;
+    if (n->kind != N_CALL || n->u.call.args.n != 1 || !positional(n->u.call.args) || e->host->nrules) return -1;
+    Node *root = n->u.call.args.at[0].value, *mask = find_mask(e, root);
+    const Node *callee = n->u.call.callee;
+    int slot = builtin_slot(callee);
+    if (!mask || slot < 0) return -1;
+    bool counts = e->host->builtin(e->host->ud, "numel") == slot;
+    if (!counts && call_kind(e, n) != FUSIBLE_REDUCTION) return -1;
+    if (!collect_whole(&g, mask) || !collect_masked(&g, root, mask, &beside)) return -1;
+    return begin_region(
+        &g,
+        &(FuseRegion){
+            .root = root, .mask = mask, .beside = beside, .reduction = callee->u.ident.name->s, .dst = (uint8_t)dst});
+}
+
+bool qcode_fused(Coder *e, Node *n, int dst) {
+    if (!is_inner(n)) return false;
+    int number = e->fuse || n == e->reduction ? -1 : begin_masked_reduction(e, n, dst);
+    if (number < 0) return fuse_whole(e, n, dst, NULL);
+    const Node *outer = e->reduction;
+    e->reduction = n;
+    qcode_to(e, n, dst);
+    e->reduction = outer;
+    return qcode_end_masked(e, number), true;
 }

@@ -151,10 +151,17 @@ CHAIN(C128, ((E_C128){1, 0}), elem_mul_C128)
 
 static bool integral_power(double y, int *power) { return kelem_is_chain(y) ? *power = (int)y, true : false; }
 
+/* See build_root_chain of elem.c. */
 #define REAL_POWER(id)                                                                                                 \
+    static E_##id root_chain_##id(E_##id x, double y) {                                                                \
+        E_##id product = elem_half_power_##id(x);                                                                      \
+        int n = (int)fabs(y);                                                                                          \
+        if (n) product = elem_mul_##id(chain_one_##id((E_##id)fabs((double)x), n), product);                           \
+        return y < 0 ? 1 / product : product;                                                                          \
+    }                                                                                                                  \
     static E_##id power_##id(E_##id x, E_##id y) {                                                                     \
         int n;                                                                                                         \
-        if (y == (E_##id)0.5) return elem_half_power_##id(x);                                                          \
+        if (kelem_is_root_chain((double)y)) return root_chain_##id(x, (double)y);                                      \
         if (!integral_power((double)y, &n)) return elem_pow_##id(x, y);                                                \
         return n < 0 ? 1 / chain_one_##id(x, n) : chain_one_##id(x, n);                                                \
     }

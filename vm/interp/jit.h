@@ -10,6 +10,9 @@ static inline bool qfuse_is_large(qs_vm *vm, qs_value v) {
     return v.kind == QS_ARRAY && qval_array(v)->count >= qvm(vm)->fuse_least;
 }
 
+/* Returns a view of the elements that a region assigns its result to; NULL: the assignment needs more than a view. */
+qs_status qstep_target(qs_vm *vm, const Frame *f, const FuseRegion *r, Array **view);
+
 /* The initial countdown of a function that may call itself. */
 enum { FUNCTION_LOOK = 1024 };
 static inline int32_t qfunction_first_look(qs_vm *vm) {

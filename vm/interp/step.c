@@ -165,6 +165,20 @@ qs_status qstep_part(qs_vm *vm, Frame *f, qs_value *dst, qs_value *base, int n, 
     return QS_OK;
 }
 
+qs_status qstep_target(qs_vm *vm, const Frame *f, const FuseRegion *r, Array **view) {
+    const qs_value base = f->base[r->base], *at = &f->base[r->at];
+    qs_value v;
+    Subscript s = subscript(f, r->nat, at, r->index);
+    *view = NULL;
+    if (base.kind != QS_ARRAY || qval_array(base)->rank != s.n || is_traced(base, &s)) return QS_OK;
+    if (s.mods.access || s.mods.flags) return QS_OK;
+    for (int i = 0; i < s.n; i++)
+        if (!qval_is_number(at[i]) && !qval_is_colon(at[i]) && !qval_is_span(at[i])) return QS_OK;
+    if (qidx_view(vm, base, &s, &v) != QS_OK) return qerr_clear(qvm_ctx(vm)), QS_OK; /* the assignment reports it */
+    if (v.kind == QS_ARRAY && qval_array(v)->buf == qval_array(base)->buf) return *view = qval_array(v), QS_OK;
+    return qval_release(vm, v), QS_OK;
+}
+
 static bool is_plain_array(qs_value v) { return v.kind == QS_ARRAY && !qtape_touches(v); }
 
 qs_status qstep_transpose(qs_vm *vm, Frame *f, qs_value *dst, qs_value *a, const qs_value *other, uint32_t slot) {

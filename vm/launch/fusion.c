@@ -22,7 +22,7 @@
 static const double worth_compiling = 4e6;
 enum { CALL = 8 };
 /* Maximum number of partial results. */
-enum { LEAVES = 16, CHUNKS = 64, CHUNK_LEAST = 16384, BLOCKS = 1024, PARTS = BLOCKS };
+enum { LEAVES = 32, CHUNKS = 64, CHUNK_LEAST = 16384, BLOCKS = 1024, PARTS = BLOCKS };
 
 /* Rows are long from LONG_ROWS elements on; fewer than FEW_ROWS do not keep the threads busy. */
 enum { FEW_ROWS = 8, LONG_ROWS = 1 << 20 };
@@ -41,9 +41,15 @@ typedef struct {
     uint8_t fixed, unit;
 } LeafLayout;
 
+/* The layout of the elements that the result is assigned to.  strided: they are not contiguous. */
+typedef struct {
+    bool strided, unit;
+} TargetLayout;
+
 typedef struct { /* the region, specialized for one combination of leaf types */
     Specialization base;
     bool flat, ordered;
+    TargetLayout target;
     int rank;
     int64_t extent;
     uint8_t same[LEAVES];
@@ -79,6 +85,11 @@ typedef struct {
     int nargs;     /* number of parameters of the leaves */
     int64_t chunk; /* for a reduction: elements per chunk, or positions of the launch */
     Array *result; /* the result, or the partial results of a reduction */
+    /* A view of the elements that the result is assigned to, in place of a result, with its strides in the domain;
+     * NULL: there is none. */
+    Array *target;
+    TargetLayout target_layout;
+    int64_t target_strides[QS_MAX_RANK];
 } Now;
 
 /* -- the leaves ---------------------------------------------------------------------------------------------------- */
@@ -191,17 +202,20 @@ static bool examine_rows(Now *now) {
     return !now->recorded && !few && !far;
 }
 
-/* A masked assignment writes to a contiguous array that shares no elements with others; only numbers are outside of
- * x[mask]. */
+/* A masked assignment writes to leaf 0; other masked regions are reductions. */
+static bool assigns(const FuseRegion *r) { return r->mask && !r->reduction; }
+
+/* Only numbers are outside of x[mask].  A masked assignment writes to a contiguous array that shares no elements with
+ * others. */
 static bool examine_masked(const Now *now) {
     const FuseRegion *r = now->region;
-    const Array *y = array_at(now, 0), *a;
+    const Array *y = assigns(r) ? array_at(now, 0) : NULL, *a;
     bool masks = false; /* otherwise the index is a number */
-    if (!y || !now->flat || qtape_is_on(now->run.vm)) return false;
-    for (int i = 1; i < r->nleaves; i++) {
+    if (!y == assigns(r) || !now->flat || qtape_is_on(now->run.vm)) return false;
+    for (int i = y ? 1 : 0; i < r->nleaves; i++) {
         a = array_at(now, i);
         masks = masks || (a && !(r->beside >> i & 1));
-        if (a && (r->beside >> i & 1 || (a != y && qarr_overlap(y, a)))) return false;
+        if (a && (r->beside >> i & 1 || (y && a != y && qarr_overlap(y, a)))) return false;
     }
     return masks;
 }
@@ -227,9 +241,13 @@ static FuseState *state_of(qs_vm *vm, const Frame *f, FuseRegion *r) {
     if (r->machine) return r->machine;
     FuseState *s = r->machine = qmem_alloc(qvm_ctx(vm), sizeof *s);
     s->nops = r->nops + CALL * r->ncalls + 1;
+    bool counts = r->mask && r->reduction && !strcmp(r->reduction, "numel");
     s->expr = (FuseExpr){.src = f->proto->func->unit->src,
                          .root = r->root,
-                         .kind = r->reduction ? kfuse_reduction(r->reduction, 1) : RED_NONE,
+                         .kind = counts         ? RED_sum
+                                 : r->reduction ? kfuse_reduction(r->reduction, 1)
+                                                : RED_NONE,
+                         .counts = counts,
                          .leaves = r->leaves,
                          .nleaves = r->nleaves,
                          .casts = r->casts,
@@ -258,7 +276,8 @@ static FuseForm *find_form(const Now *now) {
     qs_value leaves[LEAVES];
     for (Specialization *at = now->state->forms.first; at; at = at->next) {
         FuseForm *v = (FuseForm *)at;
-        bool fits = v->ordered == now->ordered && v->extent == now->extent && v->flat == now->flat &&
+        bool fits = v->target.strided == now->target_layout.strided && v->target.unit == now->target_layout.unit &&
+                    v->ordered == now->ordered && v->extent == now->extent && v->flat == now->flat &&
                     (v->flat || v->rank == now->rank) && !memcmp(v->same, now->same, sizeof v->same) &&
                     !memcmp(v->layout, now->layout, sizeof v->layout);
         if (fits && qspec_agrees(now->run.vm, at, &site, leaves)) return v;
@@ -282,6 +301,7 @@ static qs_status build_version(const Now *now, int which) {
         types[i] = leaf_type(now->at[i]), types[i].same = now->same[i];
         types[i].fixed = now->layout[i].fixed, types[i].unit = now->layout[i].unit;
     }
+    s->expr.strided = v->target.strided, s->expr.unit = v->target.unit;
     s->expr.ordered = v->ordered, s->expr.extent = v->extent;
     s->expr.grouped = which == GROUPED, s->expr.adds = which == ADDED;
     TRY(kfuse_build(qvm_ctx(now->run.vm), &v->base.arena, &s->expr, types, v->flat, v->rank, &v->kernel[which]));
@@ -296,6 +316,7 @@ static qs_status make_form(Now *now) {
     for (int i = 0; i < now->region->nleaves; i++) qcaptured_add(e, FROM_LOCAL, -1, now->region->regs[i], NULL);
     qspec_enter(&v->base, e);
     qmem_free(qvm_ctx(vm), e, sizeof *e);
+    v->target = now->target_layout;
     v->flat = now->flat, v->rank = now->rank, v->ordered = now->ordered, v->extent = now->extent;
     memcpy(v->same, now->same, sizeof v->same), memcpy(v->layout, now->layout, sizeof v->layout);
     TRY(build_version(now, CHUNKED));
@@ -325,7 +346,7 @@ static int bind_leaf_number(Binding *b, int i, qs_value v) {
 
 /* Binds an array with the extents of the domain; broadcast dimensions have stride 0. */
 static void bind_leaf(Now *now, int i, Array *a) {
-    DevArg *arg = qbind_array(&now->run.bound, i, a, now->region->mask && i == 0 ? QS_READWRITE : QS_READ);
+    DevArg *arg = qbind_array(&now->run.bound, i, a, assigns(now->region) && i == 0 ? QS_READWRITE : QS_READ);
     arg->rank = now->flat ? 1 : now->rank;
     for (int d = 0; d < arg->rank && !now->flat; d++) {
         arg->dims[d] = now->dims[d];
@@ -336,12 +357,20 @@ static void bind_leaf(Now *now, int i, Array *a) {
 }
 
 static void bind_result(Now *now, int i, int rank, const int64_t *dims) {
-    DevArg *arg = qbind_array(&now->run.bound, i, now->result, QS_WRITE);
+    Array *a = now->target ? now->target : now->result;
+    DevArg *arg = qbind_array(&now->run.bound, i, a, now->target ? QS_READWRITE : QS_WRITE);
     arg->rank = rank;
     for (int d = rank - 1; d >= 0; d--) {
         arg->dims[d] = dims[d];
         arg->strides[d] = d == rank - 1 ? 1 : arg->strides[d + 1] * dims[d + 1];
     }
+}
+
+static void bind_target(Now *now, int i) {
+    DevArg *arg = qbind_array(&now->run.bound, i, now->target, QS_READWRITE);
+    arg->rank = now->rank;
+    memcpy(arg->dims, now->dims, (size_t)now->rank * sizeof *arg->dims);
+    memcpy(arg->strides, now->target_strides, (size_t)now->rank * sizeof *arg->strides);
 }
 
 /* Returns the extents of the result of a map. */
@@ -365,9 +394,10 @@ static qs_status bind_params(Run *run) {
     if (now->region->rows)
         run->bound.origin[n] = (Origin){qs_nil(), 0},
         qbind_number(&run->bound, n++, (uint64_t)now->dims[now->region->axis], 8);
-    if (now->state->expr.kind == RED_NONE && !now->region->mask) {
+    if (now->state->expr.kind == RED_NONE && !assigns(now->region)) {
         int64_t dims[QS_MAX_RANK];
-        bind_result(now, n, now->flat ? 1 : now->rank, now->flat ? run->launch.domain : result_dims(now, dims));
+        if (now->target && !now->flat) bind_target(now, n);
+        else bind_result(now, n, now->flat ? 1 : now->rank, now->flat ? run->launch.domain : result_dims(now, dims));
     }
     return QS_OK;
 }
@@ -395,6 +425,7 @@ static qs_status fit_reduction(Run *run) {
     if (!qlaunch_func(run)) return qerr_set(qvm_ctx(vm), QS_EDEVICE, "its blocks cannot be merged there");
     int64_t nparts = share_out(now);
     if (now->result) qarr_release(vm, now->result), now->result = NULL; /* from a previous attempt */
+    if (now->region->mask) nparts *= 2;
     TRY(qarr_new(vm, now->form->kernel[run->which].dtype, 1, &nparts, false, &now->result));
     for (int i = now->nargs; i < now->nargs + 2; i++) run->bound.origin[i] = (Origin){qs_nil(), 0};
     qbind_number(&run->bound, now->nargs, (uint64_t)now->chunk, 8);
@@ -436,7 +467,7 @@ static qs_status begin_map(Now *now) {
     l->rank = now->flat ? 1 : now->rank - rows, l->any_block = !rows || now->ordered;
     for (int d = 0; d < l->rank; d++) l->domain[d] = now->dims[d + (rows && d >= now->region->axis)], l->block[d] = 1;
     if (now->flat) l->domain[0] = (int64_t)now->count;
-    if (now->region->mask) return QS_OK;
+    if (assigns(now->region) || now->target) return QS_OK;
     now->result = k->narrow ? NULL : spare(now);
     int64_t dims[QS_MAX_RANK];
     if (!now->result) TRY(qarr_new(now->run.vm, k->dtype, now->rank, result_dims(now, dims), false, &now->result));
@@ -447,24 +478,40 @@ static double merge_two(Reduce kind, double a, double b) {
     return kind == RED_min ? ksem_MIN_F64(a, b) : kind == RED_max ? ksem_MAX_F64(a, b) : a + b;
 }
 
-/* Merges the partial results pairwise, so that the rounding error of a sum is that of its blocks. */
+static double part_at(const Now *now, const void *p, size_t i) {
+    qs_dtype d = now->form->kernel[now->run.which].dtype;
+    return qdtype_get(d, (const char *)p + i * qdtype_size(d));
+}
+
+/* Returns how many elements the reduction has had. */
+static double elements_reduced(const Now *now, const void *p) {
+    double n = 0;
+    if (!now->region->mask) return (double)now->count;
+    for (size_t i = 1; i < now->result->count; i += 2) n += part_at(now, p, i);
+    return n;
+}
+
+/* Merges the partial results pairwise, so that the rounding error of a sum is that of its blocks.  out nil: a mask has
+ * selected no elements. */
 static qs_status merge_parts(const Now *now, qs_value *out) {
     const FuseKernel *k = &now->form->kernel[now->run.which];
     Reduce kind = now->state->expr.kind;
-    size_t count = now->result->count;
+    size_t step = now->region->mask ? 2 : 1, count = now->result->count / step;
     const void *p;
     TRY(qarr_read(now->run.vm, now->result, &p));
+    double n = elements_reduced(now, p);
+    if (!(n > 0)) return QS_OK;
     if (k->dtype == QS_I64) {
         int64_t sum = 0;
-        for (size_t i = 0; i < count; i++) sum += ((const int64_t *)p)[i];
-        *out = k->integral ? qs_int(sum) : qs_num((double)sum);
+        for (size_t i = 0; i < count; i++) sum += ((const int64_t *)p)[i * step];
+        *out = now->state->expr.counts ? qs_num(n) : k->integral ? qs_int(sum) : qs_num((double)sum);
         return QS_OK;
     }
     double x[PARTS];
-    for (size_t i = 0; i < count; i++) x[i] = qdtype_get(k->dtype, (const char *)p + i * qdtype_size(k->dtype));
-    for (size_t n = count; n > 1; n = (n + 1) / 2)
-        for (size_t i = 0; i < n / 2; i++) x[i] = merge_two(kind, x[i], x[n - 1 - i]);
-    *out = qs_num(qreduction_info[kind].finish == FINISH_MEAN ? x[0] / (double)now->count : x[0]);
+    for (size_t i = 0; i < count; i++) x[i] = part_at(now, p, i * step);
+    for (size_t m = count; m > 1; m = (m + 1) / 2)
+        for (size_t i = 0; i < m / 2; i++) x[i] = merge_two(kind, x[i], x[m - 1 - i]);
+    *out = qs_num(qreduction_info[kind].finish == FINISH_MEAN ? x[0] / n : x[0]);
     return QS_OK;
 }
 
@@ -488,6 +535,72 @@ static qs_status record_sum(Now *now, qs_value *result) {
     if (!mean) return *result = sum, QS_OK;
     qs_status s = qelementwise_record(r->vm, EL_div, 2, (qs_value[]){sum, qs_num((double)now->count)}, result);
     return qval_release(r->vm, sum), s;
+}
+
+/* -- assignments to parts of arrays -------------------------------------------------------------------------------- */
+/* Returns whether the view has the shape of the domain but for extents of 1, and sets its strides there. */
+static bool fits_domain(Now *now, const Array *view) {
+    int k = 0;
+    int64_t next = 1;
+    bool contiguous = true;
+    for (int d = 0; d < now->rank; d++) {
+        while (k < view->rank && view->dims[k] == 1) k++;
+        now->target_strides[d] = 0;
+        if (now->dims[d] == 1) continue;
+        if (k == view->rank || view->dims[k] != now->dims[d]) return false;
+        now->target_strides[d] = view->strides[k++];
+    }
+    while (k < view->rank && view->dims[k] == 1) k++;
+    for (int d = now->rank - 1; d >= 0; d--) {
+        contiguous = contiguous && (now->dims[d] == 1 || now->target_strides[d] == next);
+        if (now->dims[d] == 1) now->target_strides[d] = next;
+        next *= now->dims[d];
+    }
+    now->target_layout = (TargetLayout){!contiguous, !contiguous && now->target_strides[now->rank - 1] == 1};
+    return k == view->rank;
+}
+
+/* Returns whether each position reads no element of the view but its own. */
+static bool reads_own(const Now *now, const Array *view) {
+    for (int i = 0; i < now->region->nleaves; i++) {
+        const Array *a = array_at(now, i);
+        if (!a || !qarr_overlap(a, view)) continue;
+        if (a->buf != view->buf || a->offset != view->offset || a->dtype != view->dtype) return false;
+        for (int d = 0; d < now->rank; d++) {
+            int axis = axis_of(a, now->rank, d);
+            if (now->dims[d] != 1 && (axis < 0 || a->strides[axis] != now->target_strides[d])) return false;
+        }
+    }
+    return true;
+}
+
+static void drop_target(Now *now) {
+    if (now->target) qarr_release(now->run.vm, now->target);
+    now->target = NULL, now->target_layout = (TargetLayout){false, false};
+}
+
+/* Finds the elements that the region assigns to, if the kernel may write there: the assignment after it would convert
+ * the values, report errors, or need the values before any element changes. */
+static qs_status find_target(Now *now) {
+    Array *view;
+    if (!now->region->stored || now->recorded || qtape_is_on(now->run.vm)) return QS_OK;
+    TRY(qstep_target(now->run.vm, now->f, now->region, &view));
+    if (!view) return QS_OK;
+    now->target = view;
+    if (!qarr_aligned(view) || !fits_domain(now, view) || !reads_own(now, view)) return drop_target(now), QS_OK;
+    if (now->flat && now->target_layout.strided) now->flat = false, examine_layouts(now);
+    return QS_OK;
+}
+
+/* Finds the kernel; one whose elements have another type than those assigned to makes a result of its own. */
+static qs_status prepare_form(Now *now);
+static qs_status prepare_target(Now *now) {
+    TRY(find_target(now));
+    TRY(prepare_form(now));
+    if (!now->target || !now->form || now->form->kernel[CHUNKED].dtype == now->target->dtype) return QS_OK;
+    drop_target(now);
+    examine_leaves(now);
+    return prepare_form(now);
 }
 
 /* -- the decision -------------------------------------------------------------------------------------------------- */
@@ -537,8 +650,8 @@ static qs_status run_form(Now *now) {
     Run *r = &now->run;
     bool map = now->state->expr.kind == RED_NONE;
     r->form = &now->form->base, r->which = CHUNKED, r->optional = true, r->device = NULL, r->chosen = false;
-    r->bind = bind_params, r->fit = map ? NULL : fit_reduction, r->unrecorded = !map || now->region->mask,
-    r->late = false;
+    r->bind = bind_params, r->fit = map ? NULL : fit_reduction,
+    r->unrecorded = !map || assigns(now->region) || now->target, r->late = false;
     r->positions = (double)now->count, r->steps = r->positions * now->state->nops;
     return qlaunch_run(r);
 }
@@ -573,6 +686,7 @@ qs_status qfuse_region(qs_vm *vm, Frame *f, FuseRegion *r, bool *done) {
     Now now;
     qs_value result = qs_nil();
     *done = false;
+    now.target = NULL, now.target_layout = (TargetLayout){false, false};
     now.run.vm = vm, now.f = f, now.region = r, now.result = NULL, now.count = 0, now.rank = 2, now.no_rows = false;
     bool fits = examine_leaves(&now), is_large = now.count >= qvm(vm)->fuse_least;
     if (!is_large || (!fits && !now.no_rows)) return QS_OK;
@@ -581,24 +695,32 @@ qs_status qfuse_region(qs_vm *vm, Frame *f, FuseRegion *r, bool *done) {
     bool extreme = qreduction_is_extreme(now.state->expr.kind);
     /* the built-in function has a derivative rule that finds the selected element */
     if (now.recorded && extreme) return QS_OK;
-    if (prepare_form(&now) != QS_OK) return give_up(vm);
-    if (!now.form) return QS_OK;
+    qs_status prepared = prepare_target(&now);
+    if (prepared != QS_OK || !now.form) {
+        drop_target(&now);
+        return prepared != QS_OK ? give_up(vm) : QS_OK;
+    }
     if (now.state->expr.kind == RED_NONE) TRY(begin_map(&now));
     qs_status s = run_form(&now);
     if (s == QS_OK && now.state->expr.kind != RED_NONE) {
         s = merge_parts(&now, &result);
+        if (s == QS_OK && result.kind == QS_NIL) now.run.launched = false; /* the built-in function handles none */
         if (s == QS_OK && now.recorded) s = record_sum(&now, &result);
-    } else if (s == QS_OK && !r->mask) {
+    } else if (s == QS_OK && !assigns(r) && !now.target) {
         s = qrecord_end(&now.run, 0, NULL);
         if (s == QS_OK) result = qarr_value(now.result), now.result = NULL;
     } else if (s != QS_OK) s = handle_failure(&now, s);
     if (s == QS_EINTERRUPT) forget_half(&now);
+    bool stored = now.target != NULL;
     if (now.result) qarr_release(vm, now.result);
+    drop_target(&now);
     if (s != QS_OK || !now.run.launched) return s;
     for (int i = 0; i < r->nleaves; i++)
         if (r->regs[i] >= f->proto->chunk.ntemp) qinterp_clear(vm, &f->base[r->regs[i]]);
-    if (!r->mask) qinterp_put(vm, &f->base[r->dst], result);
-    f->pc = f->proto->chunk.code + r->end;
+    for (int i = 0; stored && i < r->nat; i++)
+        if ((uint32_t)(r->at + i) >= f->proto->chunk.ntemp) qinterp_clear(vm, &f->base[r->at + i]);
+    if (!assigns(r) && !stored) qinterp_put(vm, &f->base[r->dst], result);
+    f->pc = f->proto->chunk.code + (stored ? r->stored : r->end);
     *done = true;
     return QS_OK;
 }

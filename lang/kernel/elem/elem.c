@@ -435,11 +435,26 @@ static KPair multiply_pairs(KBuild b, qs_dtype d, bool is_complex, KPair x, KPai
     return kelem_real(b, EL_mul, d, (KRef[]){x.re, y.re});
 }
 
+/* A power between two integral ones.  The root of 0 has no derivative, but the product has one, which is 0: so that it
+ * is not lost, 0 takes another branch. */
+static KRef build_root_chain(KBuild b, qs_dtype d, KRef x, double n) {
+    int count = (int)fabs(n);
+    b.d = d;
+    KRef zero = b.num(b.ud, d, 0), one = b.num(b.ud, d, 1), is_zero = op(&b, K_EQ, x, zero), product = 0;
+    KRef base = count ? select_op(&b, is_zero, one, x) : x, root = kelem_real(b, EL_half_power, d, &base).re;
+    KRef square = op(&b, K_ABS, base, 0);
+    KELEM_CHAIN(count, product = square, product = kelem_real(b, EL_mul, d, (KRef[]){product, square}).re,
+                square = kelem_real(b, EL_mul, d, (KRef[]){square, square}).re)
+    if (count) product = select_op(&b, is_zero, zero, kelem_real(b, EL_mul, d, (KRef[]){product, root}).re);
+    else product = root;
+    return n < 0 ? kelem_real(b, EL_div, d, (KRef[]){one, product}).re : product;
+}
+
 bool kelem_power(KBuild b, qs_dtype d, KPair x, double n, KPair *out) {
     bool is_complex = x.im != 0;
     KRef one = b.num(b.ud, d, 1), zero = is_complex ? b.num(b.ud, d, 0) : 0;
     KPair unit = {one, zero}, product = unit;
-    if (n == 0.5 && !is_complex) return *out = kelem_real(b, EL_half_power, d, &x.re), true;
+    if (kelem_is_root_chain(n) && !is_complex) return out->re = build_root_chain(b, d, x.re, n), out->im = 0, true;
     if (!kelem_is_chain(n)) return false;
     KELEM_CHAIN(n, product = x, product = multiply_pairs(b, d, is_complex, product, x),
                 x = multiply_pairs(b, d, is_complex, x, x))

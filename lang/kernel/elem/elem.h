@@ -59,10 +59,12 @@ qs_dtype kelem_meet(Elem e, const Term *args, qs_dtype scalar_dtype);
 #define KELEM_NO_BITS    "an integer of 64 bits is needed, got "
 static inline bool kelem_number_has_bits(double x) { return x == trunc(x) && x >= -0x1p63 && x < 0x1p63; }
 
-/* Returns true for exponents for which powers of elements are computed as products. */
 /* Returns whether a power of single numbers is computed by at most two products. */
 static inline bool kelem_is_short_chain(double n) { return n == 2 || n == 3 || n == 4; }
+/* Returns whether powers of elements with this exponent are computed as products; and whether as a product with the
+ * square root, for the multiples of 0.5 between: x^2.5 is |x|^2 times x^0.5. */
 static inline bool kelem_is_chain(double n) { return n >= -64 && n <= 64 && n == (int)n; }
+static inline bool kelem_is_root_chain(double n) { return !kelem_is_chain(n) && kelem_is_chain(2 * n); }
 /* Computes such a power by repeated squaring, in one order everywhere, because rounding depends on it.  `first`:
  * assigns the current square to the result; `multiply`: multiplies the result by it; `square`: squares it.  The
  * result starts with the first factor, not with 1: a product with 1+0i changes numbers with an infinite part or -0.

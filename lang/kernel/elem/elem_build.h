@@ -72,7 +72,7 @@ static inline KRef kelem_has_bits(KBuild b, KRef x, qs_dtype d) {
  * result saturates. */
 KRef kelem_update(KBuild b, Elem e, qs_dtype d, KRef x, KRef y, qs_dtype of_y);
 
-/* Generates x to a constant power as host arrays compute it: products, or a root for 0.5.  Returns false for other
- * powers: then EL_pow is used. */
+/* Generates x to a constant power as host arrays compute it: products, and a root for odd multiples of 0.5.  Returns
+ * false for other powers: then EL_pow is used. */
 bool kelem_power(KBuild b, qs_dtype d, KPair x, double n, KPair *out);
 #endif

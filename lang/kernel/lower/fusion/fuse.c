@@ -368,12 +368,21 @@ static int leaf_number(const Fuse *z, const Node *n) {
 static Val *find_known(const Fuse *z, const Node *n);
 static void load_in_loop(Fuse *z, int leaf);
 
+static Val lower_elements(Fuse *z, const Node *n) {
+    Val v = {0};
+    return kexpr_lower(&z->walk, (Node *)(uintptr_t)n, &v) == QS_OK && v.array ? v : declined;
+}
+
 /* Above the leaves, only operators, functions and numbers are fused. */
 static qs_status find_leaf(Walk *w, const Node *n, Val *out, bool *found) {
     Fuse *z = (Fuse *)w;
     int leaf = leaf_number(z, n);
     Val *known = z->e->rows ? find_known(z, n) : NULL;
-    if (z->e->mask && n->kind == N_INDEX) leaf = leaf_number(z, n->u.index.base);
+    if (z->e->mask && n->kind == N_INDEX) {
+        n = n->u.index.base, leaf = leaf_number(z, n); /* the elements of x[mask] are those of x at the position */
+        if (leaf < 0) return *found = true, check_value(lower_elements(z, n), out);
+        if (!z->leaves[leaf].array) return QS_EVALUE;
+    }
     if (leaf >= 0 && z->e->rows) load_in_loop(z, leaf);
     if (leaf >= 0 || known) *out = known ? *known : z->leaves[leaf], *found = true;
     bool inner =
@@ -451,7 +460,7 @@ static void add_params(Fuse *z) {
                     .contiguous = z->flat,
                     .unit_last = z->flat || t->unit,
                     .read = true,
-                    .written = z->e->mask && i == 0};
+                    .written = z->e->mask && z->e->kind == RED_NONE && i == 0};
         z->params[i] = kir_param(z->f, &p);
         if (t->complex) kir_param(z->f, &p);
     }
@@ -495,15 +504,15 @@ static int add_result(Fuse *z, qs_dtype d, bool flat) {
                 .kind = KP_ARRAY,
                 .dtype = (uint8_t)d,
                 .rank = flat ? 1 : (uint8_t)z->rank,
-                .contiguous = true,
-                .unit_last = true,
+                .contiguous = !z->e->strided,
+                .unit_last = !z->e->strided || z->e->unit,
                 .written = true};
     return kir_param(z->f, &p);
 }
 
 static void store_result(Fuse *z, const KRef *at, Val v, qs_dtype d) {
     int result = add_result(z, d, z->flat);
-    Layout y = {.param = result, .rank = z->rank, .contiguous = true};
+    Layout y = {.param = result, .rank = z->rank, .contiguous = !z->e->strided, .unit_last = z->e->unit};
     KRef linear = kmemory_linear(&z->walk, &y, at);
     qs_dtype as = kir_value_dtype(d);
     kmemory_store(&z->walk, result, d, linear, 0, cast_to(z, v.ref, as), 0);
@@ -539,12 +548,10 @@ static Val convert_assigned(Fuse *z, qs_dtype d, Val v) {
 
 /* y[mask] = value: elements of y whose mask is false are stored as they were. */
 static bool build_masked(Fuse *z, FuseKernel *out) {
-    Val mask = {0}, v;
     KRef at = emit_ins(z, (KMake){K_POS, .own = QS_I64});
     load_leaves(z, &at);
-    Val old = z->leaves[0];
-    if (kexpr_lower(&z->walk, z->e->mask, &mask) != QS_OK || !mask.ref || !mask.array || mask.dtype != QS_B1)
-        return false;
+    Val old = z->leaves[0], mask = lower_elements(z, z->e->mask), v;
+    if (!mask.ref || mask.dtype != QS_B1) return false;
     v = lower_root(z);
     if (v.ref && z->e->updates && keeps_digits(old) && (!v.array || v.dtype != old.dtype))
         v = decline(z, "this masked assignment updates 64-bit integers by numbers of another type");
@@ -580,13 +587,14 @@ typedef struct {
     Reduce kind;
     qs_dtype lane;
     double first;
-    KRef acc, some, zeros;
+    KRef acc, some, zeros, count; /* count: number of elements where the mask is true; 0: there is no mask */
 } Total;
 
 static Total begin_total(Fuse *z, Reduce kind, qs_dtype lane) {
     double first = qreduction_identity((Combine)qreduction_info[kind].combine);
     KRef start = lane == QS_I64 ? kbuild_int(&z->walk, lane, 0) : emit_const(z, lane, first);
-    Total t = {kind, lane, first, emit_ins(z, (KMake){K_LOCAL, .a = start}), 0, 0};
+    Total t = {kind, lane, first, emit_ins(z, (KMake){K_LOCAL, .a = start}), 0, 0, 0};
+    if (z->e->mask) t.count = emit_ins(z, (KMake){K_LOCAL, .a = kbuild_int(&z->walk, QS_I64, 0)});
     if (!qreduction_is_extreme(kind)) return t;
     t.some = emit_ins(z, (KMake){K_LOCAL, .a = kbuild_int(&z->walk, QS_I32, 0)});
     t.zeros = emit_ins(z, (KMake){K_LOCAL, .a = emit_const(z, lane, -0.0)});
@@ -601,8 +609,19 @@ static void add_zero(Fuse *z, const Total *t, KRef x) {
     emit_ins(z, (KMake){K_SET, .a = t->zeros, .b = merge_lanes(z, RED_sum, t->lane, KFLAG_REASSOC, old, more)});
 }
 
+/* Counts an element, and replaces it by one that changes nothing if the mask is false. */
+static KRef add_masked(Fuse *z, const Total *t, KRef x) {
+    KRef mask = lower_elements(z, z->e->mask).ref, old = emit_ins(z, (KMake){K_GET, .a = t->count});
+    emit_ins(z, (KMake){K_SET, .a = t->count, .b = emit_op(z, K_ADD, old, cast_to(z, mask, QS_I64))});
+    KRef none = qreduction_is_extreme(t->kind) ? emit_const(z, t->lane, NAN)
+                : t->lane == QS_I64                       ? kbuild_int(&z->walk,
+                                                                     : emit_const(z, t->lane, -0.0);
+    return emit_select(z, mask, x, none);
+}
+
 static void add_to_total(Fuse *z, const Total *t, Val v) {
     KRef x = cast_to(z, v.ref, t->lane), old = emit_ins(z, (KMake){K_GET, .a = t->acc});
+    if (t->count) x = add_masked(z, t, x);
     if (t->some) {
         KRef number = kbuild_pure(&z->walk, (KMake){K_EQ, .a = x, .b = x});
         KRef some = emit_ins(z, (KMake){K_GET, .a = t->some});
@@ -622,28 +641,39 @@ static KRef end_total(Fuse *z, const Total *t) {
     return emit_select(z, cast_to(z, emit_ins(z, (KMake){K_GET, .a = t->some}), QS_B1), x, emit_const(z, t->lane, NAN));
 }
 
-/* Returns the reduction of the elements first, first+step … last. */
-static KRef accumulate(Fuse *z, qs_dtype lane, KRef first, KRef last, KRef step) {
+/* Returns the reduction of the elements first, first+step … last, and with a mask their number. */
+static KPair accumulate(Fuse *z, qs_dtype lane, KRef first, KRef last, KRef step) {
     Total t = begin_total(z, z->e->kind, lane);
     KRef k = emit_ins(z, (KMake){K_FOR, .own = QS_I64, .a = first, .b = last, .c = step});
     load_leaves(z, &k);
-    add_to_total(z, &t, lower_root(z));
+    bool counts = z->e->counts;
+    add_to_total(z, &t, counts ? real_value(kbuild_int(&z->walk, lane, 1), lane, true) : lower_root(z));
     emit_ins(z, (KMake){.op = K_END});
-    return end_total(z, &t);
+    KRef count = t.count ? cast_to(z, emit_ins(z, (KMake){K_GET, .a = t.count}), lane) : 0;
+    return (KPair){end_total(z, &t), count};
 }
 
 static KPair merge_parts(Walk *w, KPair a, KPair b) {
     Fuse *z = (Fuse *)w;
     unsigned flag = qreduction_is_extreme(z->e->kind) ? KFLAG_ZEROS : KFLAG_REASSOC;
-    return (KPair){merge_lanes(z, z->e->kind, (qs_dtype)w->f->ins[a.re].dtype, flag, a.re, b.re), 0};
+    qs_dtype lane = (qs_dtype)w->f->ins[a.re].dtype;
+    KRef count = a.im ? merge_lanes(z, RED_sum, lane, KFLAG_REASSOC, a.im, b.im) : 0;
+    return (KPair){merge_lanes(z, z->e->kind, lane, flag, a.re, b.re), count};
+}
+
+static void store_partial(Fuse *z, qs_dtype lane, int result, KRef pos, KPair total) {
+    KRef two = kbuild_int(&z->walk, QS_I64, 2), at = total.im ? emit_op(z, K_MUL, pos, two) : pos;
+    kmemory_store(&z->walk, result, lane, at, 0, total.re, 0);
+    if (!total.im) return;
+    at = emit_op(z, K_ADD, at, kbuild_int(&z->walk, QS_I64, 1));
+    kmemory_store(&z->walk, result, lane, at, 0, total.im, 0);
 }
 
 /* Merges the values of a block; its first position stores the result. */
-static void merge_block(Fuse *z, qs_dtype lane, int result, KRef total) {
-    KPair mine = {total, 0};
+static void merge_block(Fuse *z, qs_dtype lane, int result, KPair mine) {
     KPair all = kmemory_merge_group(&z->walk, &(Grouped){0, FUSE_GROUP, lane, merge_parts, NULL}, mine);
     KRef block = emit_ins(z, (KMake){K_BLKIDX, .own = QS_I32});
-    kmemory_store(&z->walk, result, lane, cast_to(z, block, QS_I64), 0, all.re, 0);
+    store_partial(z, lane, result, cast_to(z, block, QS_I64), all);
     kbuild_end(&z->walk);
 }
 
@@ -651,10 +681,10 @@ static void merge_block(Fuse *z, qs_dtype lane, int result, KRef total) {
 static bool element_dtype(Fuse *z, KRef index, qs_dtype *out) {
     uint32_t mark = z->f->nins;
     load_leaves(z, &index);
-    Val v = lower_root(z);
+    Val v = lower_root(z), mask = z->e->mask ? lower_elements(z, z->e->mask) : v;
     kbuild_take_back(&z->walk, mark);
-    *out = v.dtype;
-    return v.ref && v.array;
+    *out = z->e->counts ? QS_B1 : v.dtype;
+    return v.ref && v.array && mask.ref && (!z->e->mask || mask.dtype == QS_B1);
 }
 
 /* The last two parameters are chunk and n.  By chunks: partial[pos] is the reduction over [pos*chunk, min(n,
@@ -679,10 +709,10 @@ static bool build_reduction(Fuse *z, FuseKernel *out) {
     } else {
         KRef first = emit_op(z, K_MUL, pos, chunk),
              last = emit_op(z, K_SUB, emit_op(z, K_MIN, emit_op(z, K_ADD, first, chunk), n), one);
-        kmemory_store(&z->walk, result, lane, pos, 0, accumulate(z, lane, first, last, one), 0);
+        store_partial(z, lane, result, pos, accumulate(z, lane, first, last, one));
     }
     out->dtype = lane;
-    out->integral = lane == QS_I64 && d != QS_B1;
+    out->integral = lane == QS_I64 && d != QS_B1; /* a number of elements is no int */
     return true;
 }
 
@@ -905,7 +935,8 @@ qs_status kfuse_build(Ctx *c, Arena *arena, const FuseExpr *e, const FuseLeafTyp
     if (e->kind != RED_NONE && !flat) return QS_OK;
     Fuse z = {.walk = {.rules = &rules, .c = c}, .e = e, .types = types, .flat = flat, .rank = flat ? 1 : rank};
     begin_kernel(&z, arena, "expression");
-    bool built = e->mask               ? build_masked(&z, out)
+    bool assigns = e->mask && e->kind == RED_NONE;
+    bool built = assigns               ? build_masked(&z, out)
                  : e->rows             ? build_rows(&z, arena, out)
                  : e->kind == RED_NONE ? build_map(&z, out)
                  : e->adds             ? build_added(&z, out)
@@ -933,5 +964,4 @@ qs_status kfuse_row(Ctx *c, Arena *arena, const FuseRow *r, FuseKernel *out) {
               .rank = r->flat ? 1 : r->rank};
     *out = (FuseKernel){.dtype = r->result};
     begin_kernel(&z, arena, kelem_name(r->elem));
-    return end_kernel(&z, build_row(&z, r), out);
-}
+    return end_kernel(&z, buil

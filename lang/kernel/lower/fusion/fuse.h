@@ -38,6 +38,7 @@ typedef struct {
     const Source *src; /* source file */
     Node *root;        /* operand of the reduction, or the expression itself */
     Reduce kind;       /* RED_NONE: the expression itself is the result */
+    bool counts;       /* the result is the number of elements of x[mask] */
     Node **leaves;
     int nleaves;  /* N_IDENT, N_INDEX, N_CALL …, compared by identity; literals are not leaves */
     Node **casts; /* the conversions above the leaves, and their element types */
@@ -53,11 +54,13 @@ typedef struct {
     int axis;
     int64_t extent;
     /* A masked assignment, out[pos] = root where mask is true, which reads and writes leaf 0; NULL: none.  updates: the
-     * value is leaf 0 op root. */
+     * value is leaf 0 op root.  With a reduction, it takes the elements where mask is true; partial[2*pos + 1] is their
+     * number, and the kernel's caller handles none. */
     Node *mask;
     bool updates;
     uint8_t op;
-    bool adds; /* a sum for its derivative: each position adds its element atomically to one result */
+    bool strided, unit; /* the result of a map is not contiguous; its elements are adjacent along the last dimension */
+    bool adds;          /* a sum for its derivative: each position adds its element atomically to one result */
 } FuseExpr;
 
 typedef struct {
