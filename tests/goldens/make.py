@@ -248,11 +248,13 @@ def local(rng):
     spread, mean = windows.var((2, 3)), windows.mean((2, 3))
     noise = spread.mean()
     moved = ndimage.fourier_shift(np.fft.fft2(z), (3.2, -5.6))
-    save("local.npz", z=z, domain=domain, third=ndimage.rank_filter(z, 2, footprint=domain), mean=ndimage.uniform_filter(z, (3, 5)),
+    save("local.npz", z=z, domain=domain, third=ndimage.rank_filter(z, 2, footprint=domain),
+         mean=ndimage.uniform_filter(z, (3, 5)),
          std=windows.std((2, 3), ddof=1), range=windows.max((2, 3)) - windows.min((2, 3)),
          wiener=mean + np.maximum(spread - noise, 0) / np.maximum(spread, noise) * (z - mean),
          bilateral=(w * windows).sum((2, 3)) / w.sum((2, 3)), template=template, match=feature.match_template(z, template),
-         moved=np.fft.ifft2(moved).real, shift=registration.phase_cross_correlation(np.fft.ifft2(moved).real, z, upsample_factor=50)[0],
+         moved=np.fft.ifft2(moved).real,
+         shift=registration.phase_cross_correlation(np.fft.ifft2(moved).real, z, upsample_factor=50)[0],
          peaks=feature.peak_local_max(z, min_distance=2, exclude_border=2), harris=feature.corner_harris(z),
          sliding=np.lib.stride_tricks.sliding_window_view(z, (3, 4)).reshape(28 * 30, 12).T)
 

@@ -613,10 +613,9 @@ static void add_zero(Fuse *z, const Total *t, KRef x) {
 static KRef add_masked(Fuse *z, const Total *t, KRef x) {
     KRef mask = lower_elements(z, z->e->mask).ref, old = emit_ins(z, (KMake){K_GET, .a = t->count});
     emit_ins(z, (KMake){K_SET, .a = t->count, .b = emit_op(z, K_ADD, old, cast_to(z, mask, QS_I64))});
-    KRef none = qreduction_is_extreme(t->kind) ? emit_const(z, t->lane, NAN)
-                : t->lane == QS_I64                       ? kbuild_int(&z->walk,
-                                                                     : emit_const(z, t->lane, -0.0);
-    return emit_select(z, mask, x, none);
+    double none = qreduction_is_extreme(t->kind) ? NAN : -0.0;
+    KRef unchanged = t->lane == QS_I64 ? kbuild_int(&z->walk, QS_I64, 0) : emit_const(z, t->lane, none);
+    return emit_select(z, mask, x, unchanged);
 }
 
 static void add_to_total(Fuse *z, const Total *t, Val v) {
@@ -964,4 +963,5 @@ qs_status kfuse_row(Ctx *c, Arena *arena, const FuseRow *r, FuseKernel *out) {
               .rank = r->flat ? 1 : r->rank};
     *out = (FuseKernel){.dtype = r->result};
     begin_kernel(&z, arena, kelem_name(r->elem));
-    return end_kernel(&z, buil
+    return end_kernel(&z, build_row(&z, r), out);
+}
