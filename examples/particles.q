@@ -1,5 +1,7 @@
 % Particles that walk at random and count their neighbours, with a grid of cells: atomic_add gives each particle its place in
-% its cell, rand and randn its steps. The counts must be those of all pairs, and the paths must spread as Brownian motion does.
+% its cell, rand and randn its steps. The library's hash_grid does so for particles without bounds. The counts must be those of
+% all pairs, and the paths must spread as Brownian motion does.
+import "hashgrid.q"
 
 % Each particle makes its own steps of a normal distribution.
 function [] = __kernel__ walk(p : mat, steps : int, sigma : scalar, pos : int)
@@ -27,6 +29,20 @@ function [] = __kernel__ neighbours(p : mat, count : mat[int], list : cube[int],
                 d = p[pos,0..1] - p[q,0..1]
                 n += d[0]*d[0] + d[1]*d[1] < 1 && q != pos ? 1 : 0
             end
+        end
+    end
+    found[pos] = n
+end
+
+function [] = __kernel__ neighbours_in_grid(p : mat, g : point_grid, found : vec[int], pos : int)
+    n = 0
+    x = p[pos,0..1]
+    for c = 0..grid_cells(g)-1
+        [first, last] = grid_range(g, x, c)
+        for k = first..last
+            q = g.order[k]
+            d = x - p[q,0..1]
+            n += d[0]*d[0] + d[1]*d[1] < 1 && q != pos ? 1 : 0
         end
     end
     found[pos] = n
@@ -62,5 +78,8 @@ function [] = main()
     expected = vec[int](n)
     parallel_do(n, p, expected, all_pairs)
     assert(all(found == expected), "the grid finds the neighbours that all pairs have")
+    found[:] = 0
+    parallel_do(n, p, hash_grid(p, 1), found, neighbours_in_grid)
+    assert(all(found == expected), "hash_grid finds them, too")
     printf("a particle has %.1f neighbours", mean(float(found)))
 end

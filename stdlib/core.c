@@ -76,7 +76,8 @@ void qlib_register(qs_vm *vm) {
     };
     Lib *lib = qmem_alloc(qvm_ctx(vm), sizeof *lib);
     lib->timer = -1;
-    static const LibraryHooks hooks = {.called_elsewhere = qlib_called_elsewhere, .adjoint = find_adjoint};
+    static const LibraryHooks hooks = {
+        .called_elsewhere = qlib_called_elsewhere, .adjoint = find_adjoint, .write = qstring_put};
     qvm(vm)->lib = lib;
     qvm(vm)->library_hooks = &hooks;
     for (size_t i = 0; i < sizeof natives / sizeof *natives; i++) {

@@ -43,6 +43,7 @@ typedef struct Lib {           /* the state of the library in one VM (Machine.li
 } Lib;
 Lib *qlib(qs_vm *vm);
 
+void qstring_put(qs_vm *vm, const char *s, size_t n); /* string.c: writes to the output as print does */
 void qlinalg_close(qs_vm *vm);
 bool qlinalg_available(void);
 bool qregex_here(void);

@@ -29,10 +29,14 @@ static void uncover(qs_vm *vm) {
     qtext_free(&t);
 }
 
+void qstring_put(qs_vm *vm, const char *s, size_t n) {
+    if (qlib(vm)->overwritten) uncover(vm);
+    qvm_write(vm, s, n);
+}
+
 static qs_status put_out(qs_vm *vm, Text *t, qs_status s) { /* also frees the text */
     if (s == QS_OK) s = qtext_status(t);
-    if (s == QS_OK && qlib(vm)->overwritten) uncover(vm);
-    if (s == QS_OK) qvm_write(vm, t->s ? t->s : "", t->len);
+    if (s == QS_OK) qstring_put(vm, t->s ? t->s : "", t->len);
     qtext_free(t);
     return s;
 }

@@ -43,7 +43,7 @@ static qs_status make_passes(qs_vm *vm, Specialization *of, GradientForm *g) {
  * launches may never need one. */
 static qs_status make_gradient(qs_vm *vm, Specialization *of, int which, const GradientOf *key, GradientForm *g) {
     Ctx *c = qvm_ctx(vm);
-    const KFunc *f = of->version[which].func;
+    const KFunc *f = kir_without_log(&g->base.arena, of->version[which].func);
     g->base.of = of, g->which = which;
     g->key = *key;
     KGradOf wanted = {g->key.active, g->key.enters, g->key.adds, g->key.one};

@@ -167,6 +167,7 @@ typedef struct {
     KernelSpecialization *form;
     const Request *request;
     uint64_t key[2]; /* halves of the key of random numbers */
+    double *log;     /* records of print */
     qs_value values[MAX_ENTRIES];
 } KernelRun;
 
@@ -283,6 +284,10 @@ static qs_status bind_params(Run *run) {
             qbind_number(&run->bound, i, k->key[k->form->binds[i].part], sizeof(uint32_t));
             continue;
         }
+        if (k->form->binds[i].source == KLOWER_LOG) {
+            qbind_memory(&run->bound, i, k->log, PRINT_ROOM);
+            continue;
+        }
         qs_value v = k->values[k->form->binds[i].source];
         if (p->kind == KP_NUM) {
             TRY(bind_number(k, i, v));
@@ -364,6 +369,17 @@ static void draw_key(KernelRun *k) {
 }
 
 /* -- launching ----------------------------------------------------------------------------------------------------- */
+/* Waits for the launch, and writes what it has printed, also if it fails. */
+static qs_status run_and_print(KernelRun *k) {
+    qs_vm *vm = k->run.vm;
+    const size_t size = PRINT_ROOM * sizeof *k->log;
+    k->log = qmem_alloc(qvm_ctx(vm), size), k->run.late = false;
+    qs_status s = qlaunch_run(&k->run);
+    if (s == QS_OK) s = qprint_write(vm, k->form, k->log);
+    qmem_free(qvm_ctx(vm), k->log, size);
+    return s;
+}
+
 static qs_status run_kernel(KernelRun *k, const Request *r) {
     Run *run = &k->run;
     run->form = &k->form->base, run->which = 0, run->optional = false, run->late = true, run->device = NULL;
@@ -377,7 +393,7 @@ static qs_status run_kernel(KernelRun *k, const Request *r) {
     }
     run->steps = run->form->version[0].nloops ? INFINITY : run->positions * qlaunch_func(run)->nins;
     draw_key(k);
-    TRY(qlaunch_run(run));
+    TRY(k->form->nprints ? run_and_print(k) : qlaunch_run(run));
     const KFunc *f = qlaunch_func(run);
     if (run->fault.message) qrecord_stop(run);
     TRY(qrecord_end(run, 0, NULL));
@@ -416,6 +432,7 @@ static qs_status each_written(qs_vm *vm, const KernelSpecialization *form, const
                               qs_status (*fn)(qs_vm *, const Packed *, int)) {
     const KFunc *f = form->base.version[0].func;
     for (int i = 0; i < f->nparams; i++) {
+        if (form->binds[i].source < 0) continue;
         const Captured *e = &form->base.entries[form->binds[i].source];
         bool written = f->params[i].kind == KP_ARRAY && f->params[i].written && e->from == FROM_LOCAL;
         if (written && e->index < p->n && p->inner[e->index]) TRY(fn(vm, p, e->index));

@@ -164,7 +164,7 @@ static qs_status answer(const Asked *a, const KernelSpecialization *form, const 
     qarena_init(&scratch, qvm_ctx(a->vm));
     KGiven *given = qarena_alloc(&scratch, qmem_size((size_t)f->nparams, sizeof *given, sizeof *given));
     give_values(a, form, values, given);
-    qs_status s = kfootprint_find(&scratch, f, given, &halo);
+    qs_status s = kfootprint_find(&scratch, kir_without_log(&scratch, f), given, &halo);
     if (s == QS_OK) s = w->sum ? add_reach(f, &halo, 1, w->sum) : reach_value(a->vm, halo.rank, halo.reach, w->out);
     if (s == QS_OK && w->nout > 1) s = words_value(a, form, &halo, &w->out[1]);
     qarena_free(&scratch);
@@ -268,7 +268,7 @@ qs_status qkernel_swept(qs_vm *vm, const GradNode *n) {
     qarena_init(&scratch, qvm_ctx(vm));
     KGiven *given = qarena_alloc(&scratch, qmem_size((size_t)w.kernel->nparams, sizeof *given, sizeof *given));
     give_recorded(&w, given);
-    qs_status s = kfootprint_find(&scratch, w.kernel, given, &w.halo);
+    qs_status s = kfootprint_find(&scratch, kir_without_log(&scratch, w.kernel), given, &w.halo);
     if (s == QS_OK) s = check_sums(&w);
     if (s == QS_OK) s = add_reach(w.kernel, &w.halo, count_passes(&w), qvm(vm)->reach);
     qarena_free(&scratch);

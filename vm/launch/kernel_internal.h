@@ -3,6 +3,7 @@
  *   kernel.c            checks the size and the arguments, finds the specialization, binds parameters
  *   aot.c               compiles specializations of a library before the first call
  *   kernel_footprint.c  determines how far a kernel reads around its position
+ *   print.c             writes the lines that a kernel has printed
  *   kernel_make.c       makes a specialization: describes values to the lowering pass */
 #ifndef VM_KERNEL_INTERNAL_H
 #define VM_KERNEL_INTERNAL_H
@@ -28,6 +29,8 @@ typedef struct {
     const uint8_t *inner;
     struct Class *const *cls; /* `inner` and `cls` as in Packed; NULL: no such cells */
     KBind *binds;             /* by parameter */
+    const KPrint *prints;
+    int nprints;
     bool *covers; /* by parameter: if launched over the array's extents, each position writes the element at pos */
 } KernelSpecialization;
 
@@ -42,6 +45,11 @@ qs_status qkernel_find(qs_vm *vm, Function *fn, int nargs, const qs_value *in, K
                        qs_value *values);
 /* Compiles the kernel for config.compile_for. */
 qs_status qkernel_compile(qs_vm *vm, Function *fn, int nargs, const qs_value *in);
+
+/* -- print.c ------------------------------------------------------------------------------------------------------- */
+enum { PRINT_ROOM = 1 << 16 }; /* numbers in the log of a launch */
+/* Writes the lines that a launch has printed, in the order of positions. */
+qs_status qprint_write(qs_vm *vm, const KernelSpecialization *s, const double *log);
 
 /* -- kernel_footprint.c -------------------------------------------------------------------------------------------- */
 typedef struct KernelReach KernelReach;

@@ -123,10 +123,22 @@ static bool ask_symbol(void *ud, const KVal *fn, const Sym *sym, KVal *out) {
     return source >= 0 && describe_value(m, source, out);
 }
 
+/* Finds a function of kernels.q, which has the built-ins for small arrays; its names begin with kernel_. */
+static bool library_value(Maker *m, Str *name, KVal *out) {
+    ErrorState kept = qvm_ctx(m->vm)->err;
+    qs_value any;
+    bool found = qmod_library(m->vm, "kernels.q", "kernel_cross", &any) == QS_OK;
+    int slot = found ? qnames_lookup(m->vm, qmod_of(((const Function *)any.u.p)->ast), name) : -1;
+    qvm_ctx(m->vm)->err = kept;
+    return slot >= 0 && global_value(m, name, slot, out);
+}
+
 static bool ask_function(void *ud, Str *name, KVal *out) {
     Maker *m = ud;
     int slot = qnames_lookup(m->vm, qmod_of(m->request->site.fn->ast), name);
-    return slot >= 0 && global_value(m, name, slot, out) && out->kind == KV_FUNC;
+    bool found =
+        slot >= 0 ? global_value(m, name, slot, out) : !strncmp(name->s, "kernel_", 7) && library_value(m, name, out);
+    return found && out->kind == KV_FUNC;
 }
 
 static const Type *ask_type(void *ud, Func *in, Str *name) {
@@ -385,7 +397,7 @@ static void find_covered(KernelSpecialization *s) {
 static void finish_specialization(Maker *m, KernelSpecialization *s, const LowerResult *r) {
     qspec_set(&s->base, 0, r->func);
     qspec_enter(&s->base, &m->e);
-    s->binds = r->binds;
+    s->binds = r->binds, s->prints = r->prints, s->nprints = r->nprints;
     s->uses_blocks = kir_knows_blocks(r->func);
     find_covered(s);
 }

@@ -15,7 +15,7 @@
 /* -- active parameters --------------------------------------------------------------------------------------------- */
 static bool is_recorded(const Run *r, int i) {
     const KParam *p = &qlaunch_func(r)->params[i];
-    if (!qdtype_is_smooth((qs_dtype)p->dtype)) return false;
+    if (!qdtype_is_smooth((qs_dtype)p->dtype) || p->log) return false;
     if (p->kind == KP_NUM) return qtape_is_recorded(r->vm, r->bound.origin[i].from);
     return r->bound.array[i] && qtape_is_recorded(r->vm, qval_object(QS_ARRAY, r->bound.array[i]));
 }
@@ -33,7 +33,8 @@ static void find_active(const Run *r, GradientOf *of) {
     for (int i = 0; i < f->nparams; i++) {
         const KParam *p = &f->params[i];
         of->enters[i] = is_recorded(r, i), of->adds[i] = of->one[i] = false;
-        of->active[i] = of->enters[i] || (p->kind == KP_ARRAY && p->written && qdtype_is_smooth((qs_dtype)p->dtype));
+        of->active[i] =
+            of->enters[i] || (p->kind == KP_ARRAY && p->written && !p->log && qdtype_is_smooth((qs_dtype)p->dtype));
     }
 }
 

@@ -496,7 +496,7 @@ qs_status qmod_run(qs_vm *vm, Module *m) {
 }
 
 /* -- library functions that C calls -------------------------------------------------------------------------------- */
-const char *const qmod_called[] = {"adjoints.q", "planes.q", NULL};
+const char *const qmod_called[] = {"adjoints.q", "kernels.q", "planes.q", NULL};
 
 static qs_status load_called(qs_vm *vm, const char *file, Module **out) {
     char path[PATH_MAX];

@@ -67,6 +67,7 @@ typedef struct LibraryHooks {
     const LibDoc *(*called_elsewhere)(const char *name); /* by its name in MATLAB or NumPy; NULL: no equivalent */
     /* The column `adjoint` of builtins.def; NULL: not a built-in of the table. */
     const char *(*adjoint)(const struct qs_native_def *d);
+    void (*write)(qs_vm *vm, const char *s, size_t n); /* writes to the output as print does */
 } LibraryHooks;
 static inline const LibraryHooks *qlibrary_hooks(const qs_vm *vm) { return ((const Machine *)vm)->library_hooks; }
 #endif

@@ -50,6 +50,7 @@ typedef struct {
     bool contiguous;    /* array: strides follow from dims (row-major, no gaps): STRIDE is not used */
     bool unit_last;     /* array: stride of the last axis is 1 */
     bool read, written; /* array: the kernel reads it, writes it; an atomic does both */
+    bool log;           /* array: receives the records of print, which is no result: derivatives ignore it */
 } KParam;
 
 /* A sentence for CHECK.  %0 and %1 stand for the values b and c, %p for the position, %% for a percent sign. */
@@ -100,6 +101,8 @@ static inline bool kir_is_exact(const KFunc *f) { return f->strict && !f->fast; 
 #define KIR_SMALL ((int64_t)1 << 28)
 /* Returns a copy of the kernel that may be launched only within these limits. */
 KFunc *kir_small(Arena *a, const KFunc *f);
+/* Returns the kernel without accesses to its log; f itself if it has none. */
+const KFunc *kir_without_log(Arena *a, const KFunc *f);
 
 static inline bool kir_is_value_dtype(qs_dtype d) {
     return d == QS_B1 || (d >= QS_I32 && d <= QS_U64) || d == QS_F32 || d == QS_F64;

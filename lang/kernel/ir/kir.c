@@ -303,6 +303,7 @@ static uint64_t hash_ins(uint64_t h, const KIns *i) {
 static uint64_t hash_param(uint64_t h, const KParam *p) {
     unsigned bits =
         (unsigned)p->contiguous | (unsigned)p->unit_last << 1 | (unsigned)p->read << 2 | (unsigned)p->written << 3;
+    bits |= (unsigned)p->log << 4;
     h = mix_hash(h, (uint64_t)p->kind | (uint64_t)p->dtype << 8 | (uint64_t)p->rank << 16 | (uint64_t)bits << 24);
     return hash_text(h, p->name);
 }
@@ -359,5 +360,21 @@ KFunc *kir_small(Arena *a, const KFunc *f) {
     KFunc *g = memcpy(qarena_alloc(a, sizeof *g), f, sizeof *g);
     g->small = true;
     g->hash = hash_func(g);
+    return g;
+}
+
+const KFunc *kir_without_log(Arena *a, const KFunc *f) {
+    bool logs = false;
+    for (int i = 0; i < f->nparams; i++) logs |= f->params[i].log;
+    if (!logs) return f;
+    KFunc *g = kir_shell_with(f->ctx, a, f, f->params, f->nparams);
+    KRef *map = qarena_alloc(a, qmem_size(f->nins, sizeof *map, sizeof *map));
+    for (KRef r = 1; r < f->nins; r++) {
+        const KIns *i = &f->ins[r];
+        bool drops = kir_is_memory(i->op) && f->params[i->imm].log;
+        if (!drops) map[r] = kir_copy(g, i, map[i->a], map[i->b], map[i->c]);
+        else if (kir_has_result(i)) map[r] = kir_const_num(g, (qs_dtype)i->dtype, 0, i->pos);
+    }
+    kir_seal(g);
     return g;
 }

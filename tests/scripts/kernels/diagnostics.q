@@ -27,7 +27,7 @@ function [] = __kernel__ whole(x : mat, pos : ivec2)
     x += 1
 end
 function [] = __kernel__ prints(pos : int)
-    print "no"
+    s = sprintf("no")
 end
 function [] = __kernel__ catches(pos : int)
     try

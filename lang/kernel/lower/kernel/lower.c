@@ -63,6 +63,14 @@ int klower_array_param(Lower *L, const Val *v) {
     return add_param(L, &p, (KBind){.source = a->host.source});
 }
 
+int klower_log_param(Lower *L) {
+    for (int i = 0; i < L->f->nparams; i++)
+        if (L->f->params[i].log) return i;
+    KParam p = {.name = qstr_cname(L->c, "print"), .kind = KP_ARRAY, .dtype = QS_F64, .rank = 1};
+    p.contiguous = p.unit_last = p.log = true;
+    return add_param(L, &p, (KBind){.source = KLOWER_LOG});
+}
+
 /* -- values from outside ------------------------------------------------------------------------------------------- */
 static Num import_number(Lower *L, const KVal *v, int part, Str *name) {
     qs_dtype r = qdtype_real_of(v->dtype);
@@ -322,7 +330,7 @@ static void begin_pass(Lower *L, Arena *scratch) {
     L->in = NULL, L->exits = NULL;
     L->updated = NULL;
     L->was_crowded = L->crowded, L->crowded = L->lone = L->joined = 0;
-    L->nnums = 0;
+    L->nnums = L->nprints = 0, L->prints = NULL;
     L->unknown = false;
     klrandom_begin(L);
 }
@@ -371,6 +379,7 @@ static qs_status keep_result(Walk *w, void *ud) {
     if (L->unknown) return QS_OK;
     drop_unused(L, L->f);
     L->out->func = kbuild_keep(w, arena);
+    klprint_keep(L, arena);
     L->out->binds = qarena_alloc(arena, qmem_size((size_t)L->f->nparams, sizeof *L->binds, sizeof *L->binds));
     if (L->f->nparams) memcpy(L->out->binds, L->binds, (size_t)L->f->nparams * sizeof *L->binds);
     return QS_OK;

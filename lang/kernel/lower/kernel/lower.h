@@ -56,8 +56,30 @@ struct KVal {
     int source;      /* number of the host value, opaque here; returned in KBind */
 };
 
-/* A source for KBind that is no host value: the key that a launch draws for random numbers; part 0 is its low half. */
-enum { KLOWER_RANDOM = -1 };
+/* Sources for KBind that are no host values: the key that a launch draws for random numbers, whose part 0 is the low
+ * half; the array of float64 for records of print. */
+enum { KLOWER_RANDOM = -1, KLOWER_LOG = -2 };
+
+/* A value of a print in a kernel: a text, or a number or small array. */
+typedef struct {
+    Str *text;                 /* NULL: a number or an array */
+    uint8_t dtype, rank;       /* rank 0: a number */
+    int64_t dims[QS_MAX_RANK]; /* dims: extents of an array */
+} KShown;
+
+/* A print or printf in a kernel.  Its record has the number of the statement, from 1; the position; and the numbers of
+ * its values.  A complex number has two parts, and so has a 64-bit integer x: x >> 32, and its lower 32 bits. */
+typedef struct {
+    const Source *src;
+    uint32_t pos;
+    bool formats; /* printf */
+    int nshown, nnumbers;
+    KShown *shown;
+} KPrint;
+
+/* The array has the count of numbers in records, also of those that it had no room for; the count of records; and the
+ * records one after another. */
+enum { KLOG_NUMBERS, KLOG_RECORDS, KLOG_FIRST };
 
 /* The host value that the VM passes as parameter i of the KFunc at launch. */
 typedef struct {
@@ -108,8 +130,10 @@ typedef struct {
 } KNeed;
 
 typedef struct {
-    KFunc *func;      /* NULL: something is needed first */
-    KBind *binds;     /* one per parameter of the KFunc */
+    KFunc *func;    /* NULL: something is needed first */
+    KBind *binds;   /* one per parameter of the KFunc */
+    KPrint *prints; /* the statements that write to KLOWER_LOG */
+    int nprints;
     bool needs_block; /* lower again with known block extents: shared sizes depend on them */
     KNeed *needs;
     int nneeds; /* lower again with these values known: sizes of local or shared arrays depend on them */

@@ -3,6 +3,7 @@
 #include "lang/kernel/lower/kernel/lower_builtin_table.h"
 #include "vm/base/reduction.h"
 
+#include <stdio.h>
 #include <string.h>
 
 qs_status klbuiltin_refuse(Lower *L, const BuiltinCall *c, const char *why) {
@@ -16,16 +17,30 @@ Num klbuiltin_binary(Lower *L, Op op, Num a, Num b) {
 }
 
 /* -- checks and launches ------------------------------------------------------------------------------------------- */
-/* Adds a message to the KFunc. %0 and %1 in messages stand for values, so the % of a user's text is doubled. */
-static int user_message(Lower *L, qs_status s, const char *text) {
+/* Adds a message to the KFunc: a user's text and what follows it. %0 and %1 in messages stand for values and %p for the
+ * position, so the % of the user's text is doubled. */
+static int user_message(Lower *L, qs_status s, const char *text, const char *after) {
     char safe[QERR_TEXT / 4];
-    size_t k = 0;
-    for (; *text && k + 2 < sizeof safe; text++) {
+    size_t k = 0, room = sizeof safe - strlen(after);
+    for (; *text && k + 2 < room; text++) {
         if (*text == '%') safe[k++] = '%';
         safe[k++] = *text;
     }
-    safe[k] = '\0';
+    strcpy(safe + k, after);
     return kir_message(L->f, s, safe);
+}
+
+/* Returns the comparison by which an assertion is decided, as it is written, with its operands; NULL: it is none. */
+static const char *find_comparison(const Lower *L, const BuiltinCall *c, KRef holds, KRef operands[2]) {
+    const Node *n = c->site && c->site->kind == N_CALL ? c->site->u.call.args.at[0].value : NULL;
+    const KIns *i = &L->f->ins[holds];
+    Op op = n && n->kind == N_BINARY ? (Op)n->op : OP__COUNT;
+    bool swaps = op == OP_GT || op == OP_GE;
+    bool same = (i->op == K_LT && (op == OP_LT || op == OP_GT)) || (i->op == K_LE && (op == OP_LE || op == OP_GE)) ||
+                (i->op == K_EQ && op == OP_EQ) || (i->op == K_NE && op == OP_NE);
+    if (!same) return NULL;
+    operands[0] = swaps ? i->b : i->a, operands[1] = swaps ? i->a : i->b;
+    return qop_text(op);
 }
 
 static qs_status message_text(Lower *L, const BuiltinCall *c, int i, const char *otherwise, const char **out) {
@@ -43,7 +58,13 @@ qs_status klbuiltin_assert(Lower *L, const BuiltinCall *c, Val *out) {
     *out = (Val){.kind = V_VOID};
     TRY(klval_truth(L, &c->args[0], &holds, &known));
     TRY(message_text(L, c, 1, "the assertion does not hold", &text));
-    if (known != 1) klnum_emit(L, (KMake){K_CHECK, .a = holds, .imm = (uint64_t)user_message(L, QS_EASSERT, text)});
+    if (known == 1 || !holds) return QS_OK;
+    KRef x[2] = {0, 0};
+    const char *op = find_comparison(L, c, holds, x);
+    char after[64] = " (at position %p)";
+    if (op) snprintf(after, sizeof after, " (at position %%p: %%0 %s %%1 does not hold)", op);
+    int message = user_message(L, QS_EASSERT, text, after);
+    klnum_emit(L, (KMake){K_CHECK, .a = holds, .b = x[0], .c = x[1], .imm = (uint64_t)message});
     return QS_OK;
 }
 
@@ -54,7 +75,7 @@ qs_status klbuiltin_error(Lower *L, const BuiltinCall *c, Val *out) {
         return klower_error(L, QS_EVALUE, L->pos,
                             "error: in a kernel the message is one string, without values for a format");
     TRY(message_text(L, c, 0, "", &text));
-    klnum_emit(L, (KMake){K_CHECK, .a = klnum_int(L, QS_B1, 0), .imm = (uint64_t)user_message(L, QS_EUSER, text)});
+    klnum_emit(L, (KMake){K_CHECK, .a = klnum_int(L, QS_B1, 0), .imm = (uint64_t)user_message(L, QS_EUSER, text, "")});
     return QS_OK;
 }
 
@@ -109,6 +130,11 @@ const Node *klbuiltin_updated(const Node *n) {
     const Node *callee = n->kind == N_CALL ? n->u.call.callee : NULL;
     bool named = callee && callee->kind == N_IDENT && n->u.call.args.n;
     return named && klbuiltin_updates(callee->u.ident.name->s, &k) ? n->u.call.args.at[0].value : NULL;
+}
+
+bool klbuiltin_takes(int which, int nargs, int wanted) {
+    bool several = wanted > 1 && table[which].handler == klmath_minmax;
+    return nargs >= table[which].min && (table[which].max < 0 || nargs <= table[which].max) && !several;
 }
 
 static qs_status wrong_count(Lower *L, int which, int nargs) {

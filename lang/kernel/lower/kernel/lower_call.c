@@ -1,5 +1,5 @@
 /* lower_call.c -- lowers calls in kernels: overloads, methods, constructors, parameter conversion, nested launches. */
-#include "lang/kernel/lower/kernel/lower_internal.h"
+#include "lang/kernel/lower/kernel/lower_builtin_table.h"
 #include "lang/syntax/fold.h"
 
 #include <stdio.h>
@@ -206,8 +206,29 @@ static qs_status may_inline(Walk *w, const Func *f, const Args *args) {
 
 Callee klcall_callee(Closure *fn) { return (Callee){.func = fn->func, .captures = fn->captures, .closure = fn}; }
 
-static qs_status no_function(Lower *L, const char *name) {
-    return klower_error(L, QS_ENAME, L->pos, "%s cannot be used in a kernel", name);
+/* Finds the function of kernels.q that stands for a built-in in kernels: for several results, `full` comes first. */
+static bool find_in_library(Lower *L, const char *name, int wanted, Closure **out) {
+    const LowerHost *h = L->job->host;
+    for (int full = wanted > 1; full >= 0 && h && h->function; full--) {
+        char text[64];
+        KVal v = {0};
+        Val f;
+        snprintf(text, sizeof text, full ? "kernel_full_%.40s" : "kernel_%.40s", name);
+        if (!h->function(h->ud, qstr_cname(L->c, text), &v)) continue;
+        klower_import(L, &v, qstr_cname(L->c, name), &f);
+        return *out = f.u.fn, true;
+    }
+    return false;
+}
+
+static qs_status no_function(Lower *L, const char *builtin) {
+    if (!builtin) return klower_error(L, QS_ENAME, L->pos, "this function cannot be used in a kernel");
+    return klower_error(L, QS_ENAME, L->pos,
+                        "%s cannot be used in a kernel; call it outside, and pass its result to the kernel", builtin);
+}
+
+static void set_unknown(Val *outs, int n) {
+    for (int i = 0; i < n; i++) outs[i] = (Val){0};
 }
 
 static void nothing_from(Val *outs, int from, int wanted) {
@@ -218,8 +239,7 @@ static qs_status call_function(Lower *L, const Node *site, Closure *fn, const Ar
     int which;
     Callee callee = klcall_callee(fn);
     if (fn->func) return kcall_inline(&L->walk, site, &callee, args, outs, wanted);
-    if (!fn->builtin || !klbuiltin_find(fn->builtin, &which))
-        return no_function(L, fn->builtin ? fn->builtin : "this function");
+    if (!fn->builtin || !klbuiltin_find(fn->builtin, &which)) return no_function(L, fn->builtin);
     Val only;
     nothing_from(outs, 1, wanted);
     TRY(klbuiltin_call(L, which, site && site->kind == N_CALL ? (Node *)(uintptr_t)site : NULL, args->at, args->n,
@@ -242,7 +262,8 @@ static bool find_by_name(Lower *L, Str *name, Val *out) {
 }
 
 static qs_status require_by_name(Lower *L, Str *name, Val *out) {
-    return find_by_name(L, name, out) ? QS_OK : no_function(L, name->s);
+    if (find_by_name(L, name, out)) return QS_OK;
+    return klower_error(L, QS_ENAME, L->pos, "%s cannot be used in a kernel", name->s);
 }
 
 /* Finds the called function.  A numeric local may have the name of a function: sum = 0.0 does not prevent sum(x). */
@@ -287,6 +308,10 @@ static uint64_t integral_of(const Node *n, const Args *args) {
 static qs_status apply_function(Lower *L, Node *n, Closure *fn, const Args *args, Val *outs, int wanted) {
     bool found = true, unknown = any_unknown(args);
     Val only;
+    int which;
+    bool known = !fn->builtin || (klbuiltin_find(fn->builtin, &which) && klbuiltin_takes(which, args->n, wanted));
+    if (!known && find_in_library(L, fn->builtin, wanted, &fn) && unknown)
+        return set_unknown(outs, wanted), QS_OK; /* a later pass knows the sizes */
     for (int i = 0; unknown && fn->noverloads && i < wanted; i++) outs[i] = (Val){0};
     if (unknown && fn->noverloads) return QS_OK; /* a later pass knows which one is called */
     const Closure *all = fn;

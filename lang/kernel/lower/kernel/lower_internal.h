@@ -188,6 +188,8 @@ struct Lower {
     /* random numbers: number of call sites so far in this pass, also of those in loops, which have a counter each */
     int nsites, nsites_in_loops, ncounters;
     KRef *counters;
+    struct PrintSite *prints; /* statements that print so far in this pass, the last one first */
+    int nprints;
     bool stopped; /* something is needed first: the pass ends without an error */
     KBind *binds;
     uint32_t cap_binds;
@@ -208,7 +210,13 @@ qs_status klower_position(Lower *L, const Func *f, const Param *p, const Num *nu
 enum { SPECIAL_POS, SPECIAL_BLKPOS, SPECIAL_BLKDIM, SPECIAL_BLKIDX, SPECIAL_BLKCNT };
 void klower_import(Lower *L, const KVal *v, Str *name, Val *out);
 
+int klower_log_param(Lower *L); /* the parameter with source KLOWER_LOG, added on first use */
+
 void klrandom_begin(Lower *L); /* lower_random.c: declares the counters of random numbers, in each pass */
+
+/* -- lower_print.c ------------------------------------------------------------------------------------------------- */
+qs_status klprint_statement(Lower *L, const Node *n); /* print a, b */
+void klprint_keep(const Lower *L, Arena *arena);      /* copies the statements of the last pass to the result */
 
 /* -- instructions (lower_num.c) ------------------------------------------------------------------------------------ */
 static inline KRef klnum_pure(Lower *L, KMake i) { return kbuild_pure(&L->walk, i); }

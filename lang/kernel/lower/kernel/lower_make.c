@@ -79,11 +79,11 @@ qs_status klmake_shape(Lower *L, const BuiltinCall *c, int first, int64_t dims[Q
     return *rank ? QS_OK : klbuiltin_refuse(L, c, "wants a size");
 }
 
-static qs_status make_filled(Lower *L, const BuiltinCall *c, qs_dtype d, Val *out) {
+static qs_status make_filled(Lower *L, const BuiltinCall *c, int first, qs_dtype d, Val *out) {
     enum { MOST = 1 << 16 };
     int64_t dims[QS_MAX_RANK];
     int rank;
-    TRY(klmake_shape(L, c, 0, dims, &rank));
+    TRY(klmake_shape(L, c, first, dims, &rank));
     Val shape = {.rank = (uint8_t)rank};
     memcpy(shape.dims, dims, sizeof dims);
     if (klval_count(&shape) > MOST)
@@ -92,9 +92,27 @@ static qs_status make_filled(Lower *L, const BuiltinCall *c, qs_dtype d, Val *ou
     return QS_OK;
 }
 
-qs_status klmake_real(Lower *L, const BuiltinCall *c, Val *out) { return make_filled(L, c, L->c->scalar_dtype, out); }
+qs_status klmake_real(Lower *L, const BuiltinCall *c, Val *out) {
+    return make_filled(L, c, 0, L->c->scalar_dtype, out);
+}
 qs_status klmake_complex(Lower *L, const BuiltinCall *c, Val *out) {
-    return make_filled(L, c, qdtype_complex_of(L->c->scalar_dtype), out);
+    return make_filled(L, c, 0, qdtype_complex_of(L->c->scalar_dtype), out);
+}
+
+/* zeros_like(x, size …) and the like, in the type in which a kernel computes with elements of x. */
+qs_status klmake_like(Lower *L, const BuiltinCall *c, Val *out) {
+    const Val *x = &c->args[0];
+    if (x->kind != V_NUM && x->kind != V_ARRAY && x->kind != V_MEMORY)
+        return klower_error(L, QS_ETYPE, L->pos, "%s: an array is wanted, got %s", c->name, klval_type_name(L, x));
+    qs_dtype d = (qs_dtype)x->dtype;
+    if (x->kind == V_NUM && x->rank == 0 && klnum_is_weak(klval_num(x, 0)))
+        d = klnum_weak_dtype(L, klval_num(x, 0).re.weak);
+    if (!qdtype_is_complex(d)) d = kir_value_dtype(d);
+    if (c->nargs > 1) return make_filled(L, c, 1, d, out);
+    Val all;
+    TRY(klval_components(L, x, &all));
+    if (!all.rank) return klval_number(L, klnum_cast(L, klbuiltin_integer(L, c->imm), d), out), QS_OK;
+    return klval_zero(L, d, all.rank, all.dims, c->imm, out), QS_OK;
 }
 
 qs_status klmake_eye(Lower *L, const BuiltinCall *c, Val *out) {

@@ -244,6 +244,7 @@ qs_status klvar_assign(Lower *L, Var *v, const Val *val, uint32_t pos) {
         TRY(klval_components(L, &x, &all));
         kltype_numbers(L, &all, v->declared, &x);
     }
+    if (v->merged && x.kind == V_MEMORY && !x.u.mem->shared) TRY(klval_components(L, &x, &x)); /* a borrowed one */
     notice_early(L, v);
     if (x.kind == V_NUM && klval_count(&x) > 64) learn_flag(L, &v->memory), learn_flag(L, &v->merged);
     if (v->merged) return assign_merged(L, v, &x, pos);

@@ -1,0 +1,716 @@
+% kernels.q -- built-ins for small arrays in kernels.
+%
+% A kernel that calls a built-in without a form of its own, such as det(m), gets the function kernel_det of this file;
+% [q, r] = qr(m), with several results, gets kernel_full_qr.  The functions mean what the built-ins of the host mean, and
+% have derivatives as all code of kernels has.  Sizes are constants in a kernel, so that branches on them cost nothing.
+% A vec is a row: its elements lie along dimension 1, and x[0,j] is element j.
+
+% The array of n elements along dim, with as many lines along it as x has.
+function y = __device__ with_extent(x, dim, n)
+    y = dim == 0 ? uninit_like(x, n, size(x,1)) : uninit_like(x, size(x,0), n)
+end
+
+function y = __device__ main_dim(x)
+    y = size(x,0) == 1 ? 1 : 0
+end
+
+% Element k of the line with this number along dim.
+function y = __device__ element(x, dim, line, k)
+    y = dim == 0 ? x[k,line] : x[line,k]
+end
+
+% -- products and linear systems ---------------------------------------------------------------------------------------
+
+function y = __device__ kernel_cross(a, b)
+    y = [a[1]*b[2] - a[2]*b[1], a[2]*b[0] - a[0]*b[2], a[0]*b[1] - a[1]*b[0]]
+end
+
+function y = __device__ kernel_trace(a)
+    y = a[0,0]
+    for i = 1..min(size(a,0), size(a,1))-1
+        y += a[i,i]
+    end
+end
+
+function y = __device__ kernel_kron(a, b)
+    y = uninit_like(a[0,0]*b[0,0], size(a,0)*size(b,0), size(a,1)*size(b,1))
+    for i = 0..size(a,0)-1
+        for j = 0..size(a,1)-1
+            for k = 0..size(b,0)-1
+                for l = 0..size(b,1)-1
+                    y[i*size(b,0)+k, j*size(b,1)+l] = a[i,j]*b[k,l]
+                end
+            end
+        end
+    end
+end
+
+% Eliminates below the diagonal with the largest pivots, in a and in the columns of b; sign: that of the permutation.
+function [a, b, sign] = __device__ eliminated(a, b)
+    n = size(a,0)
+    assert(n == size(a,1), "the matrix must be square")
+    sign = 1
+    for k = 0..n-1
+        p = k
+        for i = k+1..n-1
+            if abs(a[i,k]) > abs(a[p,k])
+                p = i
+            end
+        end
+        if p != k
+            sign = -sign
+            for j = 0..n-1
+                t = a[k,j]
+                a[k,j] = a[p,j]
+                a[p,j] = t
+            end
+            for j = 0..size(b,1)-1
+                t = b[k,j]
+                b[k,j] = b[p,j]
+                b[p,j] = t
+            end
+        end
+        for i = k+1..n-1
+            f = a[k,k] == 0 ? a[k,k] : a[i,k]/a[k,k]
+            for j = k..n-1
+                a[i,j] -= f*a[k,j]
+            end
+            for j = 0..size(b,1)-1
+                b[i,j] -= f*b[k,j]
+            end
+        end
+    end
+end
+
+function y = __device__ kernel_det(a)
+    n = size(a,0)
+    if n == 1
+        y = a[0,0]
+    elseif n == 2
+        y = a[0,0]*a[1,1] - a[0,1]*a[1,0]
+    elseif n == 3
+        y = a[0,0]*(a[1,1]*a[2,2] - a[1,2]*a[2,1]) - a[0,1]*(a[1,0]*a[2,2] - a[1,2]*a[2,0]) _
+            + a[0,2]*(a[1,0]*a[2,1] - a[1,1]*a[2,0])
+    else
+        [u, none, sign] = eliminated(copy(a), zeros_like(a, n, 1))
+        y = sign*u[0,0]
+        for k = 1..n-1
+            y *= u[k,k]
+        end
+    end
+end
+
+function x = __device__ kernel_solve(a, b)
+    n = size(a,0)
+    assert(size(b,0) == n, "solve: b must have as many rows as a")
+    [u, x, sign] = eliminated(copy(a), copy(b))
+    for j = 0..size(b,1)-1
+        for i = n-1..-1..0
+            t = x[i,j]
+            for k = i+1..n-1
+                t -= u[i,k]*x[k,j]
+            end
+            x[i,j] = t/u[i,i]
+        end
+    end
+end
+
+function x = __device__ kernel_linsolve(a, b)
+    x = kernel_solve(a, b)
+end
+
+function y = __device__ kernel_inv(a)
+    n = size(a,0)
+    one = zeros_like(a, n, n)
+    for i = 0..n-1
+        one[i,i] = 1
+    end
+    y = kernel_solve(a, one)
+end
+
+% -- decompositions ----------------------------------------------------------------------------------------------------
+
+function r = __device__ kernel_chol(a)
+    n = size(a,0)
+    r = zeros_like(a, n, n)
+    for i = 0..n-1
+        for j = i..n-1
+            t = a[j,i]
+            for k = 0..i-1
+                t -= r[k,i]*r[k,j]
+            end
+            r[i,j] = i == j ? sqrt(t) : t/r[i,i]
+        end
+    end
+end
+
+% Makes the columns orthogonal one after the other, twice each, so that rounding does not spoil it.
+function [q, r] = __device__ kernel_full_qr(a)
+    m = size(a,0)
+    n = size(a,1)
+    q = zeros_like(a, m, min(m,n))
+    r = zeros_like(a, min(m,n), n)
+    for j = 0..n-1
+        v = zeros_like(a, m, 1)
+        for t = 0..m-1
+            v[t,0] = a[t,j]
+        end
+        for again = 0..1
+            for i = 0..min(j, min(m,n))-1
+                c = 0*a[0,0]
+                for t = 0..m-1
+                    c += q[t,i]*v[t,0]
+                end
+                r[i,j] += c
+                for t = 0..m-1
+                    v[t,0] -= c*q[t,i]
+                end
+            end
+        end
+        if j < min(m,n)
+            c = 0*a[0,0]
+            for t = 0..m-1
+                c += v[t,0]*v[t,0]
+            end
+            r[j,j] = sqrt(c)
+            for t = 0..m-1
+                q[t,j] = c > 0 ? v[t,0]/r[j,j] : 0
+            end
+        end
+    end
+end
+
+function q = __device__ kernel_qr(a)
+    [q, r] = kernel_full_qr(a)
+end
+
+% Gives the first large element of each column of v its sign: positive.  The columns of u change with them.
+function [v, u] = __device__ signed_columns(v, u)
+    for j = 0..size(v,1)-1
+        large = 0*v[0,0]
+        for i = 0..size(v,0)-1
+            large = max(large, abs(v[i,j]))
+        end
+        first = 0*large
+        for i = size(v,0)-1..-1..0
+            first = abs(v[i,j]) >= 0.9*large ? v[i,j] : first
+        end
+        if first < 0
+            for i = 0..size(v,0)-1
+                v[i,j] = -v[i,j]
+            end
+            for i = 0..size(u,0)-1
+                u[i,j] = -u[i,j]
+            end
+        end
+    end
+end
+
+% The sine and cosine that make the off-diagonal element of [[a,b],[b,d]] zero.
+function [s, c] = __device__ jacobi_angle(a, b, d)
+    s = 0*b
+    c = s + 1
+    if b != 0
+        h = (d - a)/(2*b)
+        t = (h < 0 ? -1 : 1)/(abs(h) + sqrt(h*h + 1))
+        c = 1/sqrt(t*t + 1)
+        s = t*c
+    end
+end
+
+% Exchanges columns so that d ascends (way 1) or descends (way -1).
+function [d, v, u] = __device__ sorted_columns(d, v, u, way)
+    for i = 1..numel(d)-1
+        for j = i..-1..1
+            if way*d[j] < way*d[j-1]
+                t = d[j]
+                d[j] = d[j-1]
+                d[j-1] = t
+                for k = 0..size(v,0)-1
+                    t = v[k,j]
+                    v[k,j] = v[k,j-1]
+                    v[k,j-1] = t
+                end
+                for k = 0..size(u,0)-1
+                    t = u[k,j]
+                    u[k,j] = u[k,j-1]
+                    u[k,j-1] = t
+                end
+            end
+        end
+    end
+end
+
+% Jacobi's method: eight sweeps are enough for small matrices in float64.
+function [v, d] = __device__ kernel_full_symeig(m)
+    n = size(m,0)
+    a = zeros_like(m, n, n)
+    v = zeros_like(m, n, n)
+    for i = 0..n-1
+        for j = 0..n-1
+            a[i,j] = m[max(i,j),min(i,j)]
+        end
+        v[i,i] = 1
+    end
+    for sweep = 1..8
+        for p = 0..n-2
+            for q = p+1..n-1
+                [s, c] = jacobi_angle(a[p,p], a[p,q], a[q,q])
+                for k = 0..n-1
+                    x = a[k,p]
+                    y = a[k,q]
+                    a[k,p] = c*x - s*y
+                    a[k,q] = s*x + c*y
+                end
+                for k = 0..n-1
+                    x = a[p,k]
+                    y = a[q,k]
+                    a[p,k] = c*x - s*y
+                    a[q,k] = s*x + c*y
+                    x = v[k,p]
+                    y = v[k,q]
+                    v[k,p] = c*x - s*y
+                    v[k,q] = s*x + c*y
+                end
+            end
+        end
+    end
+    d = zeros_like(m, 1, n)
+    for i = 0..n-1
+        d[i] = a[i,i]
+    end
+    [d, v, none] = sorted_columns(d, v, zeros_like(m, 1, n), 1)
+    [v, none] = signed_columns(v, zeros_like(m, 1, n))
+end
+
+function d = __device__ kernel_symeig(m)
+    [v, d] = kernel_full_symeig(m)
+end
+
+% Rotates the columns of a until they are orthogonal: a*v = u*s.
+function [u, s, v] = __device__ tall_svd(a)
+    n = size(a,1)
+    u = copy(a)
+    v = zeros_like(a, n, n)
+    for i = 0..n-1
+        v[i,i] = 1
+    end
+    for sweep = 1..8
+        for p = 0..n-2
+            for q = p+1..n-1
+                pp = 0*a[0,0]
+                pq = pp
+                qq = pp
+                for k = 0..size(a,0)-1
+                    pp += u[k,p]*u[k,p]
+                    pq += u[k,p]*u[k,q]
+                    qq += u[k,q]*u[k,q]
+                end
+                [sine, cosine] = jacobi_angle(pp, pq, qq)
+                for k = 0..size(a,0)-1
+                    x = u[k,p]
+                    y = u[k,q]
+                    u[k,p] = cosine*x - sine*y
+                    u[k,q] = sine*x + cosine*y
+                end
+                for k = 0..n-1
+                    x = v[k,p]
+                    y = v[k,q]
+                    v[k,p] = cosine*x - sine*y
+                    v[k,q] = sine*x + cosine*y
+                end
+            end
+        end
+    end
+    s = zeros_like(a, 1, n)
+    for j = 0..n-1
+        t = 0*a[0,0]
+        for k = 0..size(a,0)-1
+            t += u[k,j]*u[k,j]
+        end
+        s[j] = sqrt(t)
+        for k = 0..size(a,0)-1
+            u[k,j] = t > 0 ? u[k,j]/s[j] : 0
+        end
+    end
+    [s, u, v] = sorted_columns(s, u, v, -1)
+end
+
+function [u, s, v] = __device__ kernel_full_svd(a)
+    if size(a,0) >= size(a,1)
+        [u, d, v] = tall_svd(a)
+    else
+        [v, d, u] = tall_svd(transpose(a))
+    end
+    [u, v] = signed_columns(u, v)
+    s = kernel_diagm(d)
+end
+
+function s = __device__ kernel_svd(a)
+    if size(a,0) >= size(a,1)
+        [u, s, v] = tall_svd(a)
+    else
+        [u, s, v] = tall_svd(transpose(a))
+    end
+end
+
+% -- order -------------------------------------------------------------------------------------------------------------
+
+% Sorts lines along dim, stable, nan last; way: 1 ascending, -1 descending.
+function [y, at] = __device__ sorted(x, dim, way)
+    y = copy(x)
+    at = zeros_like(int(0), size(x,0), size(x,1))
+    for line = 0..size(x,1-dim)-1
+        for i = 0..size(x,dim)-1
+            at[dim == 0 ? i : line, dim == 0 ? line : i] = i
+            for j = i..-1..1
+                a = dim == 0 ? y[j-1,line] : y[line,j-1]
+                b = dim == 0 ? y[j,line] : y[line,j]
+                if way*b < way*a || (isnan(a) && !isnan(b))
+                    k = dim == 0 ? at[j,line] : at[line,j]
+                    l = dim == 0 ? at[j-1,line] : at[line,j-1]
+                    y[dim == 0 ? j-1 : line, dim == 0 ? line : j-1] = b
+                    y[dim == 0 ? j : line, dim == 0 ? line : j] = a
+                    at[dim == 0 ? j-1 : line, dim == 0 ? line : j-1] = k
+                    at[dim == 0 ? j : line, dim == 0 ? line : j] = l
+                end
+            end
+        end
+    end
+end
+
+function y = __device__ kernel_sort(x)
+    [y, at] = sorted(x, main_dim(x), 1)
+end
+function y = __device__ kernel_sort(x, dim)
+    if isscalar(dim)
+        [y, at] = sorted(x, dim, 1)
+    else
+        [y, at] = sorted(x, main_dim(x), dim == "descend" ? -1 : 1)
+    end
+end
+function y = __device__ kernel_sort(x, dim, how)
+    [y, at] = sorted(x, dim, how == "descend" ? -1 : 1)
+end
+function [y, at] = __device__ kernel_full_sort(x)
+    [y, at] = sorted(x, main_dim(x), 1)
+end
+function [y, at] = __device__ kernel_full_sort(x, dim)
+    if isscalar(dim)
+        [y, at] = sorted(x, dim, 1)
+    else
+        [y, at] = sorted(x, main_dim(x), dim == "descend" ? -1 : 1)
+    end
+end
+function [y, at] = __device__ kernel_full_sort(x, dim, how)
+    [y, at] = sorted(x, dim, how == "descend" ? -1 : 1)
+end
+
+function y = __device__ kernel_median(x, dim)
+    n = size(x,dim)
+    s = kernel_sort(x, dim)
+    y = with_extent(0.5*x, dim, 1)
+    for line = 0..size(x,1-dim)-1
+        a = element(s, dim, line, int((n-1)/2))
+        b = element(s, dim, line, int(n/2))
+        last = element(s, dim, line, n-1)
+        y[dim == 0 ? 0 : line, dim == 0 ? line : 0] = isnan(last) ? last : 0.5*a + 0.5*b
+    end
+end
+function y = __device__ kernel_median(x)
+    y = kernel_median(x, main_dim(x))
+    y = size(x,0) == 1 ? y[0] : y
+end
+
+% -- along a dimension -------------------------------------------------------------------------------------------------
+
+% Combines the elements along dim by f.
+function y = __device__ folded(x, dim, f)
+    y = with_extent(x, dim, 1)
+    for line = 0..size(x,1-dim)-1
+        t = element(x, dim, line, 0)
+        for k = 1..size(x,dim)-1
+            t = f(t, element(x, dim, line, k))
+        end
+        y[dim == 0 ? 0 : line, dim == 0 ? line : 0] = t
+    end
+end
+
+% The same for each element with those before it.
+function y = __device__ scanned(x, dim, f)
+    y = copy(x)
+    for line = 0..size(x,1-dim)-1
+        t = element(x, dim, line, 0)
+        for k = 1..size(x,dim)-1
+            t = f(t, element(x, dim, line, k))
+            y[dim == 0 ? k : line, dim == 0 ? line : k] = t
+        end
+    end
+end
+
+function y = __device__ kernel_sum(x, dim)
+    y = folded(x, dim, (a, b) -> a + b)
+end
+function y = __device__ kernel_prod(x, dim)
+    y = folded(x, dim, (a, b) -> a.*b)
+end
+function y = __device__ kernel_mean(x, dim)
+    y = kernel_sum(x, dim)/size(x,dim)
+end
+function y = __device__ kernel_min(x, none, dim)
+    y = folded(x, dim, (a, b) -> min(a, b))
+end
+function y = __device__ kernel_max(x, none, dim)
+    y = folded(x, dim, (a, b) -> max(a, b))
+end
+function y = __device__ kernel_any(x, dim)
+    y = folded(where(x != 0, 1, 0), dim, (a, b) -> max(a, b))
+end
+function y = __device__ kernel_all(x, dim)
+    y = folded(where(x != 0, 1, 0), dim, (a, b) -> min(a, b))
+end
+function y = __device__ kernel_cumsum(x, dim)
+    y = scanned(x, dim, (a, b) -> a + b)
+end
+function y = __device__ kernel_cumsum(x)
+    y = kernel_cumsum(x, main_dim(x))
+end
+function y = __device__ kernel_cumprod(x, dim)
+    y = scanned(x, dim, (a, b) -> a.*b)
+end
+function y = __device__ kernel_cumprod(x)
+    y = kernel_cumprod(x, main_dim(x))
+end
+
+function y = __device__ kernel_diff(x)
+    y = kernel_diff(x, main_dim(x))
+end
+function y = __device__ kernel_diff(x, dim)
+    y = with_extent(x, dim, size(x,dim)-1)
+    for i = 0..size(y,0)-1
+        for j = 0..size(y,1)-1
+            y[i,j] = (dim == 0 ? x[i+1,j] : x[i,j+1]) - x[i,j]
+        end
+    end
+end
+
+% Squared distances from the mean along dim, over n - ddof; 0 for one element.
+function y = __device__ kernel_var(x, dim, ddof)
+    n = size(x,dim)
+    m = kernel_mean(x, dim)
+    y = zeros_like(0.5*m, size(m,0), size(m,1))
+    for line = 0..size(x,1-dim)-1
+        t = 0*m[0,0]
+        for k = 0..n-1
+            d = element(x, dim, line, k) - element(m, dim, line, 0)
+            t += d*d
+        end
+        y[dim == 0 ? 0 : line, dim == 0 ? line : 0] = n > 1 ? t/(n - ddof) : 0*t
+    end
+end
+function y = __device__ kernel_var(x, dim)
+    y = kernel_var(x, dim, 1)
+end
+function y = __device__ kernel_var(x)
+    v = kernel_var(reshape(x, [1,numel(x)]), 1, 1)
+    y = v[0]
+end
+function y = __device__ kernel_std(x, dim, ddof)
+    y = sqrt(kernel_var(x, dim, ddof))
+end
+function y = __device__ kernel_std(x, dim)
+    y = sqrt(kernel_var(x, dim, 1))
+end
+function y = __device__ kernel_std(x)
+    y = sqrt(kernel_var(x))
+end
+
+% The smallest or largest element (way 1, -1) and its linear index.
+function [y, at] = __device__ extreme(x, way)
+    v = reshape(x, [1,numel(x)])
+    y = v[0]
+    at = int(0)
+    for k = 1..numel(v)-1
+        if way*v[k] < way*y || (isnan(y) && !isnan(v[k]))
+            y = v[k]
+            at = k
+        end
+    end
+end
+function [y, at] = __device__ kernel_full_min(x)
+    [y, at] = extreme(x, 1)
+end
+function [y, at] = __device__ kernel_full_max(x)
+    [y, at] = extreme(x, -1)
+end
+
+% -- moving elements ---------------------------------------------------------------------------------------------------
+
+function y = __device__ kernel_flip(x, dim)
+    y = copy(x)
+    n = size(x,dim)
+    for line = 0..size(x,1-dim)-1
+        for k = 0..n-1
+            y[dim == 0 ? k : line, dim == 0 ? line : k] = element(x, dim, line, n-1-k)
+        end
+    end
+end
+function y = __device__ kernel_flip(x)
+    y = kernel_flip(x, main_dim(x))
+end
+function y = __device__ kernel_fliplr(x)
+    y = kernel_flip(x, 1)
+end
+function y = __device__ kernel_flipud(x)
+    y = kernel_flip(x, 0)
+end
+
+function y = __device__ kernel_vertcat(a, b)
+    assert(size(a,1) == size(b,1), "vertcat: the matrices must have as many columns")
+    y = uninit_like(a[0,0] + b[0,0], size(a,0)+size(b,0), size(a,1))
+    for j = 0..size(a,1)-1
+        for i = 0..size(a,0)-1
+            y[i,j] = a[i,j]
+        end
+        for i = 0..size(b,0)-1
+            y[size(a,0)+i,j] = b[i,j]
+        end
+    end
+end
+function y = __device__ kernel_vertcat(a, b, c)
+    y = kernel_vertcat(kernel_vertcat(a, b), c)
+end
+function y = __device__ kernel_vertcat(a, b, c, d)
+    y = kernel_vertcat(kernel_vertcat(a, b, c), d)
+end
+function y = __device__ kernel_horzcat(a, b)
+    assert(size(a,0) == size(b,0), "horzcat: the matrices must have as many rows")
+    y = uninit_like(a[0,0] + b[0,0], size(a,0), size(a,1)+size(b,1))
+    for i = 0..size(a,0)-1
+        for j = 0..size(a,1)-1
+            y[i,j] = a[i,j]
+        end
+        for j = 0..size(b,1)-1
+            y[i,size(a,1)+j] = b[i,j]
+        end
+    end
+end
+function y = __device__ kernel_horzcat(a, b, c)
+    y = kernel_horzcat(kernel_horzcat(a, b), c)
+end
+function y = __device__ kernel_horzcat(a, b, c, d)
+    y = kernel_horzcat(kernel_horzcat(a, b, c), d)
+end
+
+function y = __device__ kernel_diagm(x)
+    n = numel(x)
+    v = reshape(x, [1,n])
+    y = zeros_like(x, n, n)
+    for i = 0..n-1
+        y[i,i] = v[i]
+    end
+end
+function y = __device__ kernel_diag(x)
+    if size(x,0) == 1 || size(x,1) == 1
+        y = kernel_diagm(x)
+    else
+        y = uninit_like(x, 1, min(size(x,0), size(x,1)))
+        for i = 0..numel(y)-1
+            y[i] = x[i,i]
+        end
+    end
+end
+
+function y = __device__ kernel_repmat(x, r, c)
+    y = uninit_like(x, r*size(x,0), c*size(x,1))
+    for i = 0..size(y,0)-1
+        for j = 0..size(y,1)-1
+            y[i,j] = x[mod(i,size(x,0)),mod(j,size(x,1))]
+        end
+    end
+end
+function y = __device__ kernel_repmat(x, n)
+    if isscalar(n)
+        y = kernel_repmat(x, 1, n)
+    else
+        y = kernel_repmat(x, n[0], n[1])
+    end
+end
+
+function y = __device__ kernel_squeeze(x)
+    s = size(x,0..2)
+    if s[0] > 1 && s[1] > 1
+        y = copy(x)
+    elseif s[0] > 1 && s[2] > 1
+        y = reshape(x, [s[0],s[2]])
+    elseif s[1] > 1 && s[2] > 1
+        y = reshape(x, [s[1],s[2]])
+    else
+        y = reshape(x, [1,numel(x)])
+    end
+end
+
+function y = __device__ kernel_permute(x, order)
+    if numel(order) == 2
+        y = order[0] == 0 ? copy(x) : transpose(x)
+    else
+        y = uninit_like(x, size(x,order[0]), size(x,order[1]), size(x,order[2]))
+        for i = 0..size(y,0)-1
+            for j = 0..size(y,1)-1
+                for k = 0..size(y,2)-1
+                    p = [i,j,k]
+                    p[order[0]] = i
+                    p[order[1]] = j
+                    p[order[2]] = k
+                    y[i,j,k] = x[p[0],p[1],p[2]]
+                end
+            end
+        end
+    end
+end
+
+function y = __device__ kernel_circshift(x, n, dim)
+    y = copy(x)
+    for line = 0..size(x,1-dim)-1
+        for k = 0..size(x,dim)-1
+            y[dim == 0 ? k : line, dim == 0 ? line : k] = element(x, dim, line, mod(k-n, size(x,dim)))
+        end
+    end
+end
+function y = __device__ kernel_circshift(x, n)
+    if numel(n) == 1
+        y = kernel_circshift(x, n, main_dim(x))
+    else
+        y = kernel_circshift(kernel_circshift(x, n[0], 0), n[1], 1)
+    end
+end
+
+function y = __device__ kernel_tril(x, k)
+    y = copy(x)
+    for i = 0..size(x,0)-1
+        for j = 0..size(x,1)-1
+            y[i,j] = j - i <= k ? x[i,j] : 0
+        end
+    end
+end
+function y = __device__ kernel_tril(x)
+    y = kernel_tril(x, 0)
+end
+function y = __device__ kernel_triu(x, k)
+    y = copy(x)
+    for i = 0..size(x,0)-1
+        for j = 0..size(x,1)-1
+            y[i,j] = j - i >= k ? x[i,j] : 0
+        end
+    end
+end
+function y = __device__ kernel_triu(x)
+    y = kernel_triu(x, 0)
+end
+
+function y = __device__ kernel_polyval(p, x)
+    y = 0*x + p[0]
+    for k = 1..numel(p)-1
+        y = y.*x + p[k]
+    end
+end

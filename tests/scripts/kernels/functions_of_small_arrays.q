@@ -1,0 +1,143 @@
+% Built-ins for small arrays in kernels (stdlib/kernels.q) against the built-ins of the host: the same device functions run
+% in a kernel and outside, and so do their derivatives.  Compilers for OpenCL need long for so many loops:
+% small_matrices.q runs some of them on every device.
+% devices: ref cpu
+function at = __device__ put(y, at, r)
+    v = isscalar(r) ? [r] : reshape(r, [1,numel(r)])
+    for k = 0..numel(v)-1
+        y[at+k] = v[k]
+    end
+    at += numel(v)
+end
+function [v, w, n, m, t] = __device__ given(x)
+    v = [x[0],x[1],x[2]]
+    w = [x[3],x[4],x[5]]
+    n = [[x[0]+1,x[1]],[x[2],x[3]+3]]
+    m = [[x[0],x[1],x[2]],[x[1],x[3]+5,x[4]],[x[2],x[4],x[5]+9]]
+    t = [[x[0],x[1]],[x[2],x[3]],[x[4],x[0]]]
+end
+function at = __device__ products(x, y)
+    [v, w, n, m, t] = given(x)
+    at = put(y, 0, cross(v, w))
+    at = put(y, at, det(m))
+    at = put(y, at, det(n))
+    at = put(y, at, trace(m))
+    at = put(y, at, inv(n))
+    at = put(y, at, solve(m, transpose(v)))
+    at = put(y, at, m*transpose(v) + t*transpose([1,2]))
+    at = put(y, at, kron(n, [1,2]))
+    at = put(y, at, det([[x[0],x[1],x[2],x[5]],[x[1],x[3]+5,x[4],x[0]],[x[2],x[4],x[5]+9,x[1]],[x[5],x[1],x[3],x[2]]])/10)
+end
+function at = __device__ decompositions(x, y)
+    [v, w, n, m, t] = given(x)
+    [q, r] = qr(t)
+    at = put(y, put(y, 0, q), r)
+    at = put(y, at, chol(m + 9*eye(3)))
+    [e, d] = symeig(m)
+    at = put(y, put(y, at, e), d)
+    at = put(y, at, svd(t))
+    [a, s, b] = svd(transpose(t))
+    at = put(y, put(y, put(y, at, a), s), b)
+end
+function at = __device__ orders(x, y)
+    [v, w, n, m, t] = given(x)
+    at = put(y, 0, sort(w - 2*v))
+    at = put(y, at, sort(-m))
+    at = put(y, at, sort(m, 1))
+    at = put(y, at, sort(v, "descend"))
+    [s, i] = sort([w[1],v[2],w[0]])
+    at = put(y, put(y, at, s), i)
+    [s, i] = max([v[0],w[1],v[1]])
+    at = put(y, put(y, at, s), i)
+    at = put(y, at, median(w))
+    at = put(y, at, median(t))
+    at = put(y, at, median(n, 1))
+end
+function at = __device__ sums(x, y)
+    [v, w, n, m, t] = given(x)
+    at = put(y, 0, sum(m, 0))
+    at = put(y, at, sum(m, 1))
+    at = put(y, at, sum(v, 1))
+    at = put(y, at, prod(t, 0))
+    at = put(y, at, mean(t, 1))
+    at = put(y, at, min(m, [], 0))
+    at = put(y, at, max(t, [], 1))
+    at = put(y, at, any(m - x[0], 0))
+    at = put(y, at, all(m - x[0], 1))
+    at = put(y, at, var(v))
+    at = put(y, at, var(m, 0))
+    at = put(y, at, std(t, 1))
+    at = put(y, at, var(m, 1, 0))
+    at = put(y, at, cumsum(v))
+    at = put(y, at, cumsum(m, 1))
+    at = put(y, at, cumprod(t))
+    at = put(y, at, diff(v))
+    at = put(y, at, diff(m))
+end
+function at = __device__ moves(x, y)
+    [v, w, n, m, t] = given(x)
+    at = put(y, 0, flip(v))
+    at = put(y, at, flip(m, 1))
+    at = put(y, at, fliplr(t))
+    at = put(y, at, flipud(t))
+    at = put(y, at, vertcat(v, w, m))
+    at = put(y, at, horzcat(t, m))
+    at = put(y, at, diag(m))
+    at = put(y, at, diag(v))
+    at = put(y, at, repmat(v, 2, 1))
+    at = put(y, at, repmat(n, [2,2]))
+    at = put(y, at, squeeze(transpose(v)))
+    at = put(y, at, permute(t, [1,0]))
+    at = put(y, at, circshift(v, 1))
+    at = put(y, at, circshift(m, [1,-1]))
+    at = put(y, at, tril(m))
+    at = put(y, at, triu(m, 1))
+    at = put(y, at, polyval(v, 2))
+end
+function [] = __kernel__ run(x : vec, y : vec, f, count : vec[int], pos : int)
+    count[0] = f(x, y)
+end
+function [] = compare(name, f)
+    x = [1,2,3,4,5,6.5]
+    y = zeros(128)
+    count = vec[int](1)
+    parallel_do(1, x, y, f, count, run)
+    z = zeros(128)
+    n = f(x, z)
+    wrong = abs(y - z) > 2e-4*(1 + abs(z))
+    print name, ": ", n == count[0], " ", sum(z != 0) > n/2, " ", sum(wrong), " wrong"
+end
+compare("products", products)
+compare("decompositions", decompositions)
+compare("orders", orders)
+compare("sums", sums)
+compare("moves", moves)
+
+% derivatives
+function [] = __kernel__ one(x : vec, y : vec, f, pos : int)
+    y[0] = f(x)
+end
+function y = launched(f, x)
+    y = zeros(1)
+    parallel_do(1, x, y, f, one)
+    y = y[0]
+end
+function [] = slopes(f)
+    x = [1,2,3,4,5,6.5]
+    print max(abs(grad(x -> launched(f, x), x) - grad(f, x))) < 1e-3
+end
+matrix = __device__ x -> [[x[0]+5,x[1],x[2]],[x[1],x[3]+5,x[4]],[x[2],x[4],x[5]+9]]
+slopes(__device__ x -> det(matrix(x))/10)
+slopes(__device__ x -> sum(inv(matrix(x))))
+slopes(__device__ x -> sum(cross([x[0],x[1],x[2]], [x[3],x[4],x[5]]).*[1,2,3]))
+slopes(__device__ x -> std([x[0],x[5],x[2]]) + median([x[0],x[5],x[2]]) + sum(sort([x[4],x[1]]).*[1,3]))
+
+% a built-in that kernels lack
+function [] = __kernel__ lacks(x : vec, pos : int)
+    x[0] = bincount([1,2])
+end
+try
+    parallel_do(1, [1], lacks)
+catch e
+    print e
+end
