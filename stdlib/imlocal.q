@@ -392,7 +392,7 @@ function p = houghpeaks(H : mat, n : int = 1, threshold = null, s = null)
     around = isnull(s) ? 2*ceil(size(H, 0..1)/100) + 1 : s
     check_whole("houghpeaks: s", around, 1, 2)
     half = floor((around-1)/2)
-    work = float64(H)
+    work = copy(float64(H))
     [rows, columns] = size(H, 0..1)
     p = mat[float64](n, 2)
     count = 0
