@@ -140,9 +140,9 @@ FORM(PAIR, SortItem, uint64_t, PAIR, 0, BESIDE, NEXT_TO_IT)
 FORM(FAR, SortItem, uint32_t, PAIR, 0, BESIDE, NEXT_TO_IT)
 
 /* -- keys only, by comparisons ------------------------------------------------------------------------------------- */
-/* Quicksort with vectors: a vector of keys is compared with the pivot, and a permutation moves the larger keys behind the
- * others, so that the whole vector can be stored at the end of the left part and before the right part.  Keys move from
- * one array to the other at each level.  Up to LEAF keys are sorted by counting, for each key, those before it. */
+/* Quicksort with vectors: a vector of keys is compared with the pivot, and a permutation moves the larger keys behind
+ * the others, so that the whole vector can be stored at the end of the left part and before the right part.  Keys move
+ * from one array to the other at each level.  Up to LEAF keys are sorted by counting, for each key, those before it. */
 #if defined(QRADIX_AVX2)
 #include <immintrin.h>
 

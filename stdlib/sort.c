@@ -6,8 +6,8 @@
  * Each pass is stable, so equal elements keep their order.  The smallest key is subtracted from all keys, which leaves
  * only the digits in which the values differ.  Passes use only the leading digits, about as many bits as the number of
  * elements has.  The remaining elements are then close to their final positions, and insertion sort finishes the work;
- * if that takes too many moves, passes over all digits follow.  Keys without positions that differ in several digits are
- * sorted by comparisons of vectors instead, if the processor has AVX2.  Several lines are sorted in parallel. */
+ * if that takes too many moves, passes over all digits follow.  Keys without positions that differ in several digits
+ * are sorted by comparisons of vectors instead, if the processor has AVX2.  Several lines are sorted in parallel. */
 #include "devices/pool.h"
 #include "devices/threads.h"
 #include "stdlib/builtins.h"

@@ -228,7 +228,8 @@ def numerical(rng):
     d = sparse.coo_matrix((v, (rows, columns)), (30, 25)).tocsr()
     t = np.arange(20) / 4
     y = 2.5 * np.exp(-0.7 * t) + 0.3 + 0.01 * rng.normal(size=20)
-    save("numerical.npz", times=times, coarse=coarse.y.T, t=steps.t, y=steps.y.T, simplex=rosenbrock.x, turns=[rosenbrock.nit],
+    save("numerical.npz", times=times, coarse=coarse.y.T, t=steps.t, y=steps.y.T, simplex=rosenbrock.x,
+         turns=[rosenbrock.nit],
          a=a, b=b, nnls=optimize.nnls(a, b)[0], m=m, spd=spd, z=z, expm=linalg.expm(m), expm_z=linalg.expm(3 * z),
          sqrtm=linalg.sqrtm(spd), logm=linalg.logm(spd), sqrt_z=linalg.sqrtm(z), log_z=linalg.logm(z), rows=rows,
          columns=columns, v=v, dense=d.toarray(), start=d.indptr, column=d.indices, value=d.data,
@@ -252,7 +253,8 @@ def local(rng):
          mean=ndimage.uniform_filter(z, (3, 5)),
          std=windows.std((2, 3), ddof=1), range=windows.max((2, 3)) - windows.min((2, 3)),
          wiener=mean + np.maximum(spread - noise, 0) / np.maximum(spread, noise) * (z - mean),
-         bilateral=(w * windows).sum((2, 3)) / w.sum((2, 3)), template=template, match=feature.match_template(z, template),
+         bilateral=(w * windows).sum((2, 3)) / w.sum((2, 3)), template=template,
+         match=feature.match_template(z, template),
          moved=np.fft.ifft2(moved).real,
          shift=registration.phase_cross_correlation(np.fft.ifft2(moved).real, z, upsample_factor=50)[0],
          peaks=feature.peak_local_max(z, min_distance=2, exclude_border=2), harris=feature.corner_harris(z),
