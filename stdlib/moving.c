@@ -94,7 +94,8 @@ static void store(const Moving *m, const char *from, size_t n, char *to) {
     else qconv_run(m->work, from, (ptrdiff_t)qdtype_size(m->work), m->d, to, (ptrdiff_t)qdtype_size(m->d), n);
 }
 
-/* Replaces each of the n elements by the extreme of the window of `extent` elements, `step` apart, that begins there. */
+/* Replaces each of the n elements by the extreme of the window of `extent` elements that begins there.  Neighbours in a
+ * window are `step` elements apart. */
 static void take_extremes(const Moving *m, char *x, size_t n, size_t extent, size_t step) {
     size_t size = qdtype_size(m->work), have = 1;
     for (; 2 * have <= extent; have *= 2) n -= have * step, m->pair(x, x + have * step * size, n, x);

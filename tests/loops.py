@@ -727,7 +727,7 @@ class Sums:
         lines.append("  s = zeros(n) + 1")
         for a in "pq": lines.append(f"  {a} = {kind()}({made(0.0625)}*{r.choice(['1', '1024', '3'])})")
         for a in "AD": lines.append(f"  {a} = {kind()}(zeros(n,n) + {made(0.03125)} + transpose({made(0.0625)}))")
-        lines.append("  z = complex(zeros(n)) + 1i*transpose(p)" if r.random() < 0.1 else "  z = uint8(zeros(n))"
+        lines.append("  z = complex(zeros(n)) + 1i*p" if r.random() < 0.1 else "  z = uint8(zeros(n))"
                      if r.random() < 0.1 else "  z = zeros(n)")
         if r.random() < 0.3: lines.append(f"  {r.choice(['q = p', 's = p', 'q = s', 'D = A'])}")
         outer = r.choice(["0..n-1", "0..n-1", "n-1..-1..0", "1..n-2", "0..2..n-1"])
