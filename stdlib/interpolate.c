@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+enum { TOGETHER = 64 }; /* number of positions whose samples are fetched together */
 typedef enum { LINEAR, NEAREST, PREVIOUS, NEXT, PCHIP, SPLINE } Method;
 
 static qs_status method_of(qs_vm *vm, const char *fn, qs_value v, bool line, Method *out) {
@@ -200,32 +201,73 @@ static size_t cell_of(double at, size_t n) {
     return at >= (double)(n - 1) ? n - 2 : (size_t)at;
 }
 
-static void patch(const Surface *f, double x, double y, double *out) {
-    size_t j = cell_of(x, f->w), i = cell_of(y, f->h), at = (i * f->w + j) * f->parts;
-    size_t right = f->w > 1 ? f->parts : 0, down = f->h > 1 ? f->w * f->parts : 0;
-    double s = x - (double)j, t = y - (double)i;
-    Weights u = hermite(s, 1), v = hermite(t, 1);
-    for (size_t k = 0; k < f->parts; k++, at++) {
-        const double *p = f->z + at;
-        if (f->method == NEAREST) out[k] = p[(s >= 0.5 ? right : 0) + (t >= 0.5 ? down : 0)];
-        if (f->method == LINEAR) out[k] = blend(blend(p[0], p[right], s), blend(p[down], p[down + right], s), t);
-        if (f->method < PCHIP) continue;
-        out[k] = 0;
-        for (size_t corner = 0; corner < 4; corner++) {
-            size_t a = corner & 1, b = corner >> 1, q = at + a * right + b * down;
-            out[k] += v.value[b] * (u.value[a] * f->z[q] + u.slope[a] * f->zx[q]) +
-                      v.slope[b] * (u.value[a] * f->zy[q] + u.slope[a] * f->zxy[q]);
-        }
-    }
+/* Returns whether a position gets no value from the surface, and stores the one that it gets in out. */
+static inline bool is_outside(const Surface *f, double x, double y, double *out) {
+    bool lost = isnan(x) || isnan(y);
+    bool inside = x >= 0 && y >= 0 && x <= (double)f->w - 1 && y <= (double)f->h - 1;
+    if (!lost && (inside || f->outside.kind != CONSTANT)) return false;
+    for (size_t k = 0; k < f->parts; k++) out[k] = lost ? NAN : f->outside.value[k];
+    return true;
 }
 
-static void surface_at(const Surface *f, double x, double y, double *out) {
-    double right = (double)f->w - 1, bottom = (double)f->h - 1;
-    bool lost = isnan(x) || isnan(y), inside = x >= 0 && y >= 0 && x <= right && y <= bottom;
-    if (lost || (!inside && f->outside.kind == CONSTANT))
-        for (size_t k = 0; k < f->parts; k++) out[k] = lost ? NAN : f->outside.value[k];
-    else if (f->outside.kind == CLAMP) patch(f, fmin(fmax(x, 0), right), fmin(fmax(y, 0), bottom), out);
-    else patch(f, x, y, out);
+/* A position in the cell between four samples: the first one, the distances to its neighbours, and the fractions. */
+typedef struct {
+    size_t at, right, down;
+    double s, t;
+} Place;
+
+static inline Place place_of(const Surface *f, double x, double y) {
+    double last_x = (double)f->w - 1, last_y = (double)f->h - 1;
+    if (f->outside.kind == CLAMP) {
+        x = x < 0 ? 0 : x > last_x ? last_x : x;
+        y = y < 0 ? 0 : y > last_y ? last_y : y;
+    }
+    size_t j = cell_of(x, f->w), i = cell_of(y, f->h);
+    return (Place){(i * f->w + j) * f->parts, f->w > 1 ? f->parts : 0, f->h > 1 ? f->w * f->parts : 0, x - (double)j,
+                   y - (double)i};
+}
+
+/* Samples without slopes.  The places of several positions are computed first, because their elements may have to come
+ * from memory. */
+#define SAMPLE(T)                                                                                                      \
+    static void sample_##T(const Surface *f, const T *z, const double *x, const double *y, size_t n, double *out) {    \
+        Place places[TOGETHER];                                                                                        \
+        for (size_t from = 0, m; from < n; from += m) {                                                                \
+            m = n - from < TOGETHER ? n - from : TOGETHER;                                                             \
+            for (size_t i = 0; i < m; i++) {                                                                           \
+                Place p = places[i] = place_of(f, x[from + i], y[from + i]);                                           \
+                __builtin_prefetch(z + p.at), __builtin_prefetch(z + p.at + p.down);                                   \
+            }                                                                                                          \
+            for (size_t i = 0; i < m; i++) {                                                                           \
+                const Place *p = &places[i];                                                                           \
+                double *to = out + (from + i) * f->parts;                                                              \
+                if (is_outside(f, x[from + i], y[from + i], to)) continue;                                             \
+                for (size_t k = 0; k < f->parts; k++) {                                                                \
+                    const T *c = z + p->at + k, *d = c + p->down;                                                      \
+                    to[k] = f->method == NEAREST                                                                       \
+                                ? c[(p->s >= 0.5 ? p->right : 0) + (p->t >= 0.5 ? p->down : 0)]                        \
+                                : blend(blend(c[0], c[p->right], p->s), blend(d[0], d[p->right], p->s), p->t);         \
+                }                                                                                                      \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
+SAMPLE(float)
+SAMPLE(double)
+
+static void sample_slopes(const Surface *f, const double *x, const double *y, size_t n, double *out) {
+    for (size_t i = 0; i < n; i++, out += f->parts) {
+        if (is_outside(f, x[i], y[i], out)) continue;
+        Place p = place_of(f, x[i], y[i]);
+        Weights u = hermite(p.s, 1), v = hermite(p.t, 1);
+        for (size_t k = 0; k < f->parts; k++) {
+            out[k] = 0;
+            for (size_t corner = 0; corner < 4; corner++) {
+                size_t a = corner & 1, b = corner >> 1, q = p.at + k + a * p.right + b * p.down;
+                out[k] += v.value[b] * (u.value[a] * f->z[q] + u.slope[a] * f->zx[q]) +
+                          v.slope[b] * (u.value[a] * f->zy[q] + u.slope[a] * f->zxy[q]);
+            }
+        }
+    }
 }
 
 /* Computes the three fields of slopes in `room`, followed there by the positions 0, 1, 2 … and scratch space. */
@@ -243,7 +285,8 @@ static void surface_slopes(Surface *f, double *room) {
 
 /* interp2(z, x, y [, method [, outside]]) */
 qs_status qinterpolate_2(qs_vm *vm, qs_call_args *c) {
-    Numbers z, x, y;
+    Numbers x, y, z = {0};
+    const void *narrow = NULL; /* float32 elements, which need not be converted */
     Surface f = {.method = LINEAR};
     double *v;
     qs_dtype d = qarg_meet_float(vm, c, 0, 3);
@@ -253,8 +296,11 @@ qs_status qinterpolate_2(qs_vm *vm, qs_call_args *c) {
     if (parts == 2) d = qdtype_complex_of(d);
     TRY(qarg_wide(vm, c, 1, "x", 1, &x));
     TRY(qarg_wide(vm, c, 2, "y", 1, &y));
-    TRY(qarg_wide(vm, c, 0, "z", parts, &z));
     if (qarg_given(c, 3)) TRY(method_of(vm, c->name, c->in[3], false, &f.method));
+    if (f.method < PCHIP && parts == 1 && c->in[0].kind == QS_ARRAY && qval_array(c->in[0])->dtype == QS_F32) {
+        TRY(qarg_packed(vm, c, 0, "z", QS_F32, &z.a, &narrow));
+        z.n = z.a->count;
+    } else TRY(qarg_wide(vm, c, 0, "z", parts, &z));
     if (z.a->rank > 2 || z.n == 0 || x.n != y.n)
         return qs_fail(vm, QS_ESHAPE, "interp2: z must be a matrix with elements, x and y of the same size");
     int64_t size[QS_MAX_RANK];
@@ -263,7 +309,9 @@ qs_status qinterpolate_2(qs_vm *vm, qs_call_args *c) {
     size_t nv = x.n * f.parts, need = nv + (f.method >= PCHIP ? 3 * z.n * f.parts + 2 * (f.h + f.w) : 0);
     TRY(qsampled_scratch(vm, c->name, need, &v));
     if (f.method >= PCHIP) surface_slopes(&f, v + nv);
-    for (size_t i = 0; i < x.n; i++) surface_at(&f, x.x[i], y.x[i], v + i * f.parts);
+    if (f.method >= PCHIP) sample_slopes(&f, x.x, y.x, x.n, v);
+    else if (narrow) sample_float(&f, narrow, x.x, y.x, x.n, v);
+    else sample_double(&f, f.z, x.x, y.x, x.n, v);
     qs_status s = qarg_narrow(vm, c, 0, d, one ? -1 : x.a->rank, x.a->dims, v);
     qarg_keep(c->out[0], x.a);
     return qsampled_done(vm, v, need), s;

@@ -242,6 +242,27 @@ class Neighbourhoods(unittest.TestCase):
                     got = np.asarray(scope.dilated(x, np.ones(size, np.float32)))
                     self.assertTrue(np.array_equal(got, wanted, equal_nan=True))
 
+    def test_samples_between_four_neighbours(self):
+        for shape in ((1, 1), (1, 5), (4, 1), (3, 4), (30, 41)):
+            for kind in ("float32", "float64"):
+                z = array(kind, *shape)
+                x, y = (random.random((9, 50))*(n + 1) - 1 for n in (shape[1], shape[0]))
+                x[0, 0], y[0, 1], x[0, 2], y[0, 2] = np.nan, np.inf, shape[1] - 1, shape[0] - 1
+                inside = (x >= 0) & (y >= 0) & (x <= shape[1] - 1) & (y <= shape[0] - 1)
+                u, v = np.where(inside, x, 0), np.where(inside, y, 0)
+                j, i = (np.clip(np.floor(w).astype(int), 0, max(n - 2, 0)) for w, n in ((u, shape[1]), (v, shape[0])))
+                right, down = np.minimum(j + 1, shape[1] - 1), np.minimum(i + 1, shape[0] - 1)
+                s, t = u - j, v - i
+                upper, lower = (z[k, j]*(1 - s) + z[k, right]*s for k in (i, down))
+                with self.subTest(shape=shape, kind=kind):
+                    got = np.asarray(q.interp2(z, x, y))
+                    self.assertTrue(np.array_equal(np.isnan(got), ~inside))
+                    self.assertLess(np.abs(got - (upper*(1 - t) + lower*t))[inside].max(), 1e-5)
+                    got = np.asarray(q.interp2(z, x, y, "nearest", 7))[inside]
+                    nearest = np.where(t >= 0.5, np.where(s >= 0.5, z[down, right], z[down, j]),
+                                       np.where(s >= 0.5, z[i, right], z[i, j]))[inside]
+                    self.assertTrue(np.array_equal(got, nearest.astype(got.dtype)))
+
     def test_cosine_transforms(self):
         scope = q.compile_string("test_library_cosines", """import "dct.q"
             forward = (x, dim) -> dct1(x, dim)
