@@ -4,8 +4,9 @@ beside this script. They are in the tree, so that the tests need neither."""
 import colorsys, os
 import cv2
 import numpy as np
-from scipy import integrate, interpolate, linalg, ndimage, optimize, signal, sparse
+from scipy import cluster, integrate, interpolate, linalg, ndimage, optimize, signal, sparse, spatial
 from skimage import exposure, feature, measure, morphology, registration, segmentation
+from skimage import restoration as restoration_
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -261,6 +262,31 @@ def local(rng):
          sliding=np.lib.stride_tricks.sliding_window_view(z, (3, 4)).reshape(28 * 30, 12).T)
 
 
+def restoration(rng):
+    z = np.round(ndimage.gaussian_filter(rng.random((24, 27)), 1.5) * 100 + 5 * rng.random((24, 27)), 3)
+    psf = rng.random((3, 5))
+    psf /= psf.sum()
+    blurred = ndimage.convolve(z, psf, mode="wrap")
+    wide = np.zeros(z.shape)
+    wide[:3, :5] = psf
+    h = np.fft.fft2(np.roll(wide, (-1, -2), (0, 1)))
+    lucy = np.full(z.shape, blurred.mean())
+    for _ in range(7):
+        lucy = lucy * np.fft.ifft2(np.fft.fft2(blurred / np.fft.ifft2(np.fft.fft2(lucy) * h).real) * h.conj()).real
+    levels = rng.integers(0, 5, (13, 14))
+    glcm = feature.graycomatrix(levels.astype(np.uint8), [1], [0, np.pi / 2], levels=5)
+    symmetric = feature.graycomatrix(levels.astype(np.uint8), [1], [0], levels=5, symmetric=True, normed=True)
+    x = rng.normal(size=(60, 3)) + np.repeat([[0, 0, 0], [6, 0, 0], [0, 6, 1]], 20, axis=0)
+    centers, labels = cluster.vq.kmeans2(x, x[[0, 25, 50]], minit="matrix", iter=50)
+    save("restoration.npz", z=z, psf=psf, blurred=blurred, lucy=lucy,
+         wiener=np.fft.ifft2(h.conj() * np.fft.fft2(blurred) / (abs(h)**2 + 0.01)).real,
+         tv=restoration_.denoise_tv_chambolle(z, weight=3), levels=levels, right=glcm[:, :, 0, 0], up=glcm[:, :, 0, 1],
+         contrast=feature.graycoprops(symmetric, "contrast"), correlation=feature.graycoprops(symmetric, "correlation"),
+         energy=feature.graycoprops(symmetric, "ASM"), x=x, centers=centers, labels=labels,
+         distances=spatial.distance.cdist(x, x[:7]), nearest=spatial.cKDTree(x).query(x[:5] + 0.3, 3)[1],
+         latent=np.linalg.eigvalsh(np.cov(x, rowvar=False))[::-1])
+
+
 rng = np.random.default_rng(1)
 statistics(rng)
 sampled(rng)
@@ -275,3 +301,4 @@ regions(rng)
 signals(rng)
 numerical(rng)
 local(rng)
+restoration(rng)
