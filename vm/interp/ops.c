@@ -595,7 +595,7 @@ static qs_status warn_of_copy(qs_vm *vm, const Func *fn, const Param *p, qs_valu
     const Type *is = qval_type(vm, copy), *given = qtype_any(c);
     if (copy.kind == QS_ARRAY) given = qtype_num(c, (qs_dtype)(qval_array(copy)->hdr.aux - 1));
     given = qtype_array(c, given, copy.kind == QS_ARRAY ? qval_array(copy)->rank : is->rank);
-    return qwarn_at(c, qvm_here(vm),
+    return qwarn_at(c, qvm(vm)->writes_at.src ? qvm(vm)->writes_at : qvm_here(vm),
                     "%s: argument %s is declared as %s and was given %s, so that this changes a converted copy and not "
                     "the array of the caller: pass %s, leave out the type of %s, or return %s",
                     fn->name->s, p->name->s, qtype_name(is), qtype_name(given), qtype_name(is), p->name->s, p->name->s);

@@ -123,6 +123,15 @@ static qs_status lock_failed(const Run *r, int which, qs_status s) {
     return s;
 }
 
+/* The source location of the first statement of a loop that writes to buffer `which`, for a warning about the write. */
+static Where writes_at(const Run *r, int which) {
+    const KFunc *f = qlaunch_func(r);
+    for (int i = 0; i < f->nparams && r->form->spec_kind == SPEC_LOOP; i++)
+        if (f->params[i].written && f->params[i].written_at && r->bound.arg[i].is_array && r->bound.lock[i] == which)
+            return (Where){f->src, f->params[i].written_at};
+    return (Where){NULL, 0};
+}
+
 static qs_status touch_each(Run *r) {
     const KFunc *f = qlaunch_func(r);
     for (int i = 0; i < f->nparams; i++)
@@ -142,7 +151,9 @@ static qs_status lock_each(Run *r) {
         Locked *x = &r->bound.locked[i];
         x->block = (DevPtr)(uintptr_t)x->host;
         if (!x->buf) continue;
+        qvm(r->vm)->writes_at = writes_at(r, i);
         qs_status s = qbuf_lock(qvm_ctx(r->vm), x->buf, r->device, (qs_access)x->mode, &x->block);
+        qvm(r->vm)->writes_at = (Where){NULL, 0};
         if (s != QS_OK) return lock_failed(r, i, unlock_buffers(r, i, s));
     }
     for (int i = 0; i < f->nparams; i++) {

@@ -52,6 +52,7 @@ typedef struct Machine {
     bool burying; /* `dying` is being processed: containers with count 0, whose contents are to be released */
     /* tape.c */
     uint64_t grad_levels; /* bit per running gradient level, of any thread; 0: nothing is recorded */
+    Where writes_at;      /* what a launch is going to write, while it locks it; src NULL: nothing */
     uint32_t grad_inside; /* > 0: this thread is inside a record hook and may read elements of traced arrays */
     Where grad_at;        /* operation whose rule in adjoints.q this thread runs */
     struct Tape *tape;    /* NULL until the first level */

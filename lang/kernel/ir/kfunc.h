@@ -44,13 +44,14 @@ enum { KIR_SLOTS = 16 };
 typedef enum { KP_NUM, KP_ARRAY } KParamKind;
 typedef struct {
     Str *name;
-    uint8_t kind;       /* KParamKind */
-    uint8_t dtype;      /* number: value dtype; array: element dtype in memory (may be complex, half, uint8 …) */
-    uint8_t rank;       /* array */
-    bool contiguous;    /* array: strides follow from dims (row-major, no gaps): STRIDE is not used */
-    bool unit_last;     /* array: stride of the last axis is 1 */
-    bool read, written; /* array: the kernel reads it, writes it; an atomic does both */
-    bool log;           /* array: receives the records of print, which is no result: derivatives ignore it */
+    uint8_t kind;        /* KParamKind */
+    uint8_t dtype;       /* number: value dtype; array: element dtype in memory (may be complex, half, uint8 …) */
+    uint8_t rank;        /* array */
+    bool contiguous;     /* array: strides follow from dims (row-major, no gaps): STRIDE is not used */
+    bool unit_last;      /* array: stride of the last axis is 1 */
+    bool read, written;  /* array: the kernel reads it, writes it; an atomic does both */
+    uint32_t written_at; /* source position of the first instruction that writes it */
+    bool log;            /* array: receives the records of print, which is no result: derivatives ignore it */
 } KParam;
 
 /* A sentence for CHECK.  %0 and %1 stand for the values b and c, %p for the position, %% for a percent sign. */

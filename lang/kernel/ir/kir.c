@@ -350,7 +350,9 @@ void kir_seal(KFunc *f) {
         if (kir_ops[k->op].imm != KI_param || k->imm >= (uint64_t)f->nparams) continue;
         KParam *p = &f->params[k->imm];
         if (k->op != K_STORE) p->read = true;
-        if (kir_is_memory(k->op) && k->op != K_LOAD) p->written = true;
+        if (!kir_is_memory(k->op) || k->op == K_LOAD) continue;
+        if (!p->written) p->written_at = k->pos;
+        p->written = true;
     }
     kir_match(f);
     f->hash = hash_func(f);
