@@ -162,7 +162,7 @@ static PyObject *check_text(const Option *o, PyObject *x) {
     if (!PyUnicode_Check(x)) return PyErr_Format(PyExc_TypeError, "init: %s must be a string, got %R", o->name, x);
     qoptions_expectation(o, wanted, sizeof wanted);
     PyObject *bytes = o->choices ? PyUnicode_EncodeFSDefault(x) : NULL;
-    bool good = !o->choices || (bytes && qoptions_takes_text(o, PyBytes_AsString(bytes)));
+    bool good = o->choices ? bytes && qoptions_takes_text(o, PyBytes_AsString(bytes)) : PyUnicode_GetLength(x) > 0;
     Py_XDECREF(bytes);
     if (PyErr_Occurred()) return NULL;
     return good ? (Py_INCREF(x), x) : raise_value(o, wanted, x);

@@ -315,6 +315,18 @@ static uint64_t frequent(const uint64_t *x, size_t n, size_t step) {
     return found;
 }
 
+/* The second result of mode: the number of elements equal to each value. */
+static qs_status count_equal(qs_vm *vm, qs_call_args *c, qs_value value) {
+    int dim = DIM_ALL;
+    qs_value equal;
+    if (c->nout < 2) return QS_OK;
+    if (qarg_given(c, 1)) TRY(qarg_dim_of(vm, "mode", c->in[0], c->in[1], &dim));
+    TRY(qarith_binary(vm, OP_EQ, c->in[0], value, &equal));
+    qs_status s = equal.kind == QS_ARRAY ? qred_run(vm, RED_SUM, equal, dim, &c->out[1]) : QS_OK;
+    if (equal.kind != QS_ARRAY) c->out[1] = qs_num(equal.u.i != 0);
+    return qval_release(vm, equal), s;
+}
+
 static qs_status mode_of_wide(qs_vm *vm, qs_call_args *c, Array *a) {
     Array *sorted, *r;
     const void *p;
@@ -336,6 +348,7 @@ static qs_status mode_of_wide(qs_vm *vm, qs_call_args *c, Array *a) {
     qarr_release(vm, sorted);
     if (s) return s;
     qarg_keep(c->out[0], a);
+    TRY(count_equal(vm, c, c->out[0]));
     if (dim != DIM_ALL) return QS_OK;
     s = qarr_get(vm, r, 0, &c->out[0]);
     return qarr_release(vm, r), s;
@@ -347,7 +360,8 @@ static bool is_wide(qs_value v) {
 
 qs_status qlines_mode(qs_vm *vm, qs_call_args *c) {
     if (is_wide(c->in[0])) return mode_of_wide(vm, c, qval_array(c->in[0]));
-    return statistic(vm, c, 0, mode_line);
+    TRY(statistic(vm, c, 0, mode_line));
+    return count_equal(vm, c, c->out[0]);
 }
 
 #define STATISTIC(name, kind)                                                                                          \

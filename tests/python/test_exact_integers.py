@@ -28,7 +28,6 @@ MANY = [("slice", "z[1..3] OP v", [1, 2, 3]), ("whole", "z OP v", range(6)), ("l
 NAMES = {"+=": "add", "-=": "sub", ".*=": "mul"}
 HELPERS = """
 function [] = bump_OP(z, k, v)
-    z[k] := z[k]
     z[k] SIGN v
 end
 function [] = __kernel__ kernel_OP(z, v, pos : int)
@@ -40,7 +39,7 @@ end
 function [] = __kernel__ many_OP(z, v, pos : int)
     z[pos] SIGN v[pos]
 end
-""".replace("    z[k] := z[k]\n", "")
+"""
 
 
 def programs():

@@ -27,6 +27,12 @@ class Machine(unittest.TestCase):
         return q.compile_string(name, textwrap.dedent(text))
 
 
+class Empty(unittest.TestCase):
+    def test_an_empty_device_is_refused(self):
+        with self.assertRaisesRegex(ValueError, "init: device must be cpu, cuda, opencl"):
+            q.init("")
+
+
 class Warnings(Machine):
     def test_they_are_warnings_of_python(self):
         with warnings.catch_warnings(record=True) as told:

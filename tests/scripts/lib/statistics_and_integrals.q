@@ -46,3 +46,11 @@ attempt(() -> nanmin({1}))
 attempt(() -> nanmax([1j]))
 attempt(() -> nanmean([], 0))
 attempt(() -> nansum([1], 9))
+[value, count] = mode([3,1,3,1,2])
+print value, count
+[value, count] = mode([[1,2,2],[3,3,3]], 1)
+print value, count
+[value, count] = mode(uint64([18446744073709551615,18446744073709551614,18446744073709551615]))
+print count
+[value, count] = mode(7)
+print value, count
