@@ -44,6 +44,7 @@ typedef struct { /* a function, compiled for one combination of kinds */
 typedef struct FunctionState {
     SpecializationList forms;
     int64_t calls;
+    double looked; /* time of the last examination */
     int ndeclined, strangers, failed;
     double debt; /* time that copies of arrays took in vain, in nanoseconds; interpreted calls pay it off */
     bool poor;   /* the last call from outside took less time than the copies */
@@ -78,11 +79,15 @@ static bool is_open_outside(const Machine *m, const Frame *f) {
 
 static bool at_once(const Machine *m) { return m->loop_least <= 1; }
 
-/* Counts the calls since the last examination; returns whether the function is worth compiling. */
+/* Counts the calls since the last examination; returns whether the function is worth compiling.  Calls that take long,
+ * because they contain loops, count as several. */
 static bool is_hot(qs_vm *vm, Frame *f, FunctionState *s) {
+    enum { MOST_CALLS = 20 * LOOK };
     Proto *p = f->proto;
     if (s->forms.n || at_once(qvm(vm))) return s->forms.n || is_open_outside(qvm(vm), f);
-    s->calls += LOOK;
+    double now = qclock_ns(), calls = s->looked ? (now - s->looked) / per_call : 0;
+    s->calls += calls < LOOK ? LOOK : calls > MOST_CALLS ? MOST_CALLS : (int64_t)calls;
+    s->looked = now;
     if (is_open_outside(qvm(vm), f)) s->strangers = 0;
     else s->strangers++;
     p->look = LOOK << (s->strangers < 10 ? s->strangers : 10);

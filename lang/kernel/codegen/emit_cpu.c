@@ -448,8 +448,26 @@ static void check_stack(Cpu *k) {
     emit_label(e, on);
 }
 
-/* Emits callee n.  It polls the interrupt flag once, so that a recursion without loops can be stopped, too. */
-static void emit_callee(Cpu *parent, int n, Text *out) {
+/* LLVM does not inline a function into itself.  So there are several copies of each callee: copy 0 calls copy 1, which
+ * is inlined and calls copy 2, and so on; the last one calls copy 0.  Returns the number of copies, as many as keep the
+ * code short. */
+static int count_copies(const KFunc *source) {
+    enum { MOST_COPIES = 3, MOST_INS = 700 };
+    double size = 0, calls = 0, all = 0;
+    for (int n = 0; n < source->ncallees; n++) {
+        const KFunc *f = source->callees[n];
+        uint32_t own = 0;
+        for (KRef r = 1; r < f->nins; r++) own += f->ins[r].op == K_CALL;
+        size += f->nins, calls = own > calls ? own : calls;
+    }
+    for (int copies = 0; copies < MOST_COPIES; copies++, size *= calls)
+        if ((all += size) > MOST_INS) return copies ? copies : 1;
+    return MOST_COPIES;
+}
+
+/* Emits a copy of callee n.  Copy 0 tests the stack, and polls the interrupt flag once, so that a recursion without
+ * loops can be stopped, too. */
+static void emit_callee(Cpu *parent, int n, int copy, int copies, Text *out) {
     Emit *up = parent->e, *e = qarena_alloc(parent->arena, sizeof *e);
     PipelineResult lowered;
     Text type;
@@ -457,22 +475,23 @@ static void emit_callee(Cpu *parent, int n, Text *out) {
     *e = (Emit){.c = up->c, .f = lowered.func, .source = up->source, .t = up->t, .decls = up->decls, .tail = up->tail};
     e->bits = lowered.bits, e->group = e->updates = "", e->metadata = up->metadata, e->now = 1;
     e->array_space = e->shared_space = "";
+    e->callee_copy = (copy + 1) % copies;
     emit_tables(e, parent->arena);
     qtext_init(&e->entry, e->c), qtext_init(&e->body, e->c), qtext_init(&type, e->c);
     e->out = &e->body;
     Cpu *k = new_cpu(e, parent->arena);
     k->done = k->block_end = emit_new(e);
     emit_signature(e->f, &type);
-    check_stack(k);
+    if (!copy) check_stack(k);
     k->stop = load_field(e, "%run", offsetof(NativeRun, stop), "ptr", "");
-    poll_stop(e);
+    if (!copy) poll_stop(e);
     emit_range(e, 1, e->f->nins);
     emit_return(e, type.s);
     emit_label(e, k->done);
     emit_put(e, "ret %s zeroinitializer", type.s);
-    qtext_printf(out, "define internal fastcc %s @f%d%s", type.s, n, callee_head);
+    qtext_printf(out, "define internal fastcc %s @f%d.%d%s", type.s, n, copy, callee_head);
     for (int i = 0; i < e->f->ninputs; i++) qtext_printf(out, ", %s %%i%d", emit_type((qs_dtype)e->f->inputs[i]), i);
-    qtext_puts(out, ") #0 {\nentry:\n");
+    qtext_printf(out, ") %s#0 {\nentry:\n", copy ? "alwaysinline " : "");
     if (e->entry.len) qtext_add(out, e->entry.s, e->entry.len);
     qtext_add(out, e->body.s, e->body.len);
     qtext_puts(out, "}\n");
@@ -657,7 +676,8 @@ static void print_module(Cpu *k, Text *out) {
     qtext_add(out, e->entry.s, e->entry.len);
     qtext_add(out, e->body.s, e->body.len);
     qtext_puts(out, "}\n");
-    for (int i = 0; i < e->source->ncallees; i++) emit_callee(k, i, out);
+    int copies = count_copies(e->source);
+    for (int i = 0; i < copies * e->source->ncallees; i++) emit_callee(k, i / copies, i % copies, copies, out);
     if (kir_has(e->f, K_CHECK)) add_fault_function(e);
     /* LLVM estimates quotients and roots only if infinite operands and results need not be correct.  As an attribute of
      * the function, unlike a flag of instructions, this does not remove tests for infinities. */

@@ -80,6 +80,7 @@ struct Emit {
     void (*atomic)(Emit *, const KIns *, qs_dtype elem, Opnd ptr, Opnd v);
     Opnd (*any)(Emit *, KRef); /* value of ANY with operand r; NULL: the value of r */
     Opnd args[KIR_SLOTS];      /* arguments of the next CALL */
+    int callee_copy;           /* the copy of a callee that CALL calls (emit_cpu.c) */
     Opnd outputs[KIR_SLOTS];   /* of a callee: its results */
     Opnd alone;                /* i1: updates need not be atomic; "": unknown */
     void *frame;

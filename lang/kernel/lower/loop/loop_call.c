@@ -112,7 +112,8 @@ static Number with_bits(Loops *L, Elem e, Number a) {
 static qs_status shift_fn(Loops *L, int e, const Number *a, Number *out) {
     Number x = with_bits(L, (Elem)e, a[0]), n = with_bits(L, (Elem)e, a[1]);
     KRef r = kelem_shift(kbuild_rows(&L->walk), (Elem)e, QS_I64, x.v, n.v, QS_I64, n.lo >= 0);
-    *out = kloop_wide(L, r);
+    bool shrinks = e == EL_shr && n.lo >= 0;
+    *out = shrinks ? kloop_int(r, fmin(x.lo, 0), fmax(x.hi, 0)) : kloop_wide(L, r);
     if (a[0].kind == LOOP_NUM) *out = kloop_num(kloop_cast(L, r, QS_F64));
     return QS_OK;
 }
@@ -121,16 +122,18 @@ static qs_status shift_fn(Loops *L, int e, const Number *a, Number *out) {
  * theirs. */
 static qs_status bits_fn(Loops *L, int e, const Number *a, Number *out) {
     KRef x[2] = {0};
-    double most = 1;
+    double most = 1, least_mask = INFINITY;
     bool positive = true;
     for (int i = 0; i < kelem_info[e].nargs; i++) {
         if (a[i].kind == LOOP_BOOL) return kloop_decline(L, L->pos, "bits of a truth value");
         Number n = with_bits(L, (Elem)e, a[i]);
         x[i] = n.v;
         positive = positive && n.lo >= 0;
+        if (n.lo >= 0) least_mask = fmin(least_mask, n.hi);
         while (most <= n.hi) most *= 2;
     }
     KRef r = kelem_real(kbuild_rows(&L->walk), (Elem)e, QS_I64, x).re;
+    if (e == EL_bitand && least_mask <= 0x1p62) return *out = kloop_int(r, 0, least_mask), QS_OK;
     bool small = positive && e != EL_bitnot && most <= 0x1p62;
     return *out = small ? kloop_int(r, 0, most - 1) : kloop_wide(L, r), QS_OK;
 }

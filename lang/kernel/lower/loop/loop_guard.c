@@ -202,9 +202,11 @@ static void hear_remainder(Loops *L, void *ud, KOp op, KRef a, KRef b, bool hold
     of->divides |= is_remainder(L, b, of->x, of->y) && kir_is_const(L->f, a, &k) && k == 0;
 }
 
-bool kloop_is_multiple(Loops *L, KRef x, KRef y) {
+bool kloop_is_multiple(Loops *L, KRef x, KRef y, KRef cond, bool holds) {
     OfMultiple of = {.x = x, .y = y};
+    const Hearer h = {hear_remainder, &of};
     const KIns *i = &L->f->ins[x];
+    if (cond) visit_condition(L, &h, cond, holds, DEEP);
     if (i->op == K_SUB && is_remainder(L, i->b, i->a, y)) return true;
     if (i->op == K_MUL && (i->a == y || i->b == y)) return true;
     visit_known_conditions(L, hear_remainder, &of);

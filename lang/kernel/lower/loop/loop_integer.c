@@ -162,19 +162,26 @@ static KRef divide(Loops *L, KRef x, KRef y, bool cut, bool positive) {
     return kloop_op(L, K_ADD, q, kloop_op(L, K_SHR, rest, kloop_i64(L, 63)));
 }
 
-/* Adds the twin of an exact quotient. */
+/* Adds the twin of the quotient n if it is exact, which cond (0: none) may imply by being true or false. */
+static void guess_exact(Loops *L, Number *n, KRef cond, bool holds) {
+    Number a = n->quotient->over, b = n->quotient->under;
+    Guess x = guess_of(L, a), y = guess_of(L, b);
+    if (!x.v || !y.v || y.lo < 1 || !kloop_is_multiple(L, x.v, y.v, cond, holds)) return;
+    KRef v = divide(L, x.v, y.v, false, true), fits = both(L, x.fits, y.fits);
+    n->lo = x.lo / (x.lo < 0 ? y.lo : y.hi), n->hi = x.hi / (x.hi < 0 ? y.hi : y.lo);
+    n->lo = floor(n->lo), n->hi = floor(n->hi);
+    if (a.kind == LOOP_NUM && !a.twin) a.unsigned_zero = a.guess_unsigned;
+    bool unsigned_zero = kloop_has_unsigned_zero(K_DIV, a, b);
+    if (fits) n->guess = v, n->fits = fits, n->guess_unsigned = unsigned_zero;
+    else n->twin = v, n->unsigned_zero = unsigned_zero;
+}
+
 static void guess_quotient(Loops *L, Number a, Number b, Number *n) {
     if (a.kind == LOOP_MIXED || b.kind == LOOP_MIXED || a.kind == LOOP_BOOL || b.kind == LOOP_BOOL) return;
     Quotient *q = qarena_alloc(L->arena, sizeof *q);
     *q = (Quotient){a, b};
     n->quotient = q;
-    Guess x = guess_of(L, a), y = guess_of(L, b);
-    if (!x.v || !y.v || y.lo < 1 || !kloop_is_multiple(L, x.v, y.v)) return;
-    KRef v = divide(L, x.v, y.v, false, true), fits = both(L, x.fits, y.fits);
-    n->lo = x.lo / (x.lo < 0 ? y.lo : y.hi), n->hi = x.hi / (x.hi < 0 ? y.hi : y.lo);
-    n->lo = floor(n->lo), n->hi = floor(n->hi);
-    if (fits) n->guess = v, n->fits = fits, n->guess_unsigned = kloop_has_unsigned_zero(K_DIV, a, b);
-    else n->twin = v, n->unsigned_zero = kloop_has_unsigned_zero(K_DIV, a, b);
+    guess_exact(L, n, 0, false);
 }
 
 /* The condition that the product fits. */
@@ -220,6 +227,8 @@ void kloop_guess_negate(Loops *L, Number a, Number *n) {
 
 void kloop_guess_choice(Loops *L, KRef c, Number a, Number b, Number *n) {
     if (!L->speculates || n->kind != LOOP_NUM || n->twin) return;
+    if (a.kind == LOOP_NUM && a.quotient && !a.twin && !a.guess) guess_exact(L, &a, c, true);
+    if (b.kind == LOOP_NUM && b.quotient && !b.twin && !b.guess) guess_exact(L, &b, c, false);
     Guess x = guess_of(L, a), y = guess_of(L, b);
     if (!x.v || !y.v || a.kind != LOOP_NUM || b.kind != LOOP_NUM) return;
     KRef yes = kbuild_int(&L->walk, QS_B1, 1);

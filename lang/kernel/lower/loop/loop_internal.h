@@ -482,8 +482,8 @@ int kloop_sum_array(const Loops *L, int source); /* index of the array in LoopRe
 /* -- loop_guard.c -------------------------------------------------------------------------------------------------- */
 void kloop_prove(Loops *L, Check *check); /* fills in low and high */
 bool kloop_is_number(Loops *L, KRef x);   /* whether an enclosing condition implies that x is not NaN */
-/* whether an enclosing condition implies that kloop_remainder(x, y) is 0 */
-bool kloop_is_multiple(Loops *L, KRef x, KRef y);
+/* whether an enclosing condition, or that `cond` (0: none) holds or not, implies that kloop_remainder(x, y) is 0 */
+bool kloop_is_multiple(Loops *L, KRef x, KRef y, KRef cond, bool holds);
 /* Whether the guard can decide before the first iteration that the index is inside at this end. */
 static inline bool kloop_is_known(const Check *c, const Proof *end) { return c->ranged || end->sure || end->n; }
 

@@ -219,6 +219,8 @@ static KRef order_of(Loops *L, KRef i, KRef x) {
 }
 
 static qs_status apply_compare(Loops *L, Op op, Number a, Number b, Number *out) {
+    if (a.kind == LOOP_NUM && a.guess && kloop_twin(L, b)) (void)kloop_expect_int(L, &a);
+    if (b.kind == LOOP_NUM && b.guess && kloop_twin(L, a)) (void)kloop_expect_int(L, &b);
     KRef x = kloop_as_int(L, a), y = kloop_as_int(L, b);
     bool integral = x && y, far = a.kind == LOOP_INT ? !kloop_twin(L, a) : b.kind == LOOP_INT && !kloop_twin(L, b);
     if (!integral && far) {
@@ -361,6 +363,7 @@ void kloop_note_cut(Loops *L, qs_dtype d, Number n) {
 qs_status kloop_settle(Loops *L, const Str *type, Number *n) {
     qs_dtype d;
     double lo, hi;
+    if (integer_named(type, &d) && n->kind == LOOP_NUM) (void)kloop_expect_int(L, n);
     if (integer_named(type, &d)) kloop_note_cut(L, d, *n);
     if (L->module && integer_named(type, &d) && n->kind != LOOP_COMPLEX && kloop_twin(L, *n)) {
         qdtype_int_span(d, &lo, &hi); /* other numbers have ended the function */
