@@ -322,7 +322,7 @@ static qs_status count_equal(qs_vm *vm, qs_call_args *c, qs_value value) {
     if (c->nout < 2) return QS_OK;
     if (qarg_given(c, 1)) TRY(qarg_dim_of(vm, "mode", c->in[0], c->in[1], &dim));
     TRY(qarith_binary(vm, OP_EQ, c->in[0], value, &equal));
-    qs_status s = equal.kind == QS_ARRAY ? qred_run(vm, RED_SUM, equal, dim, &c->out[1]) : QS_OK;
+    qs_status s = equal.kind == QS_ARRAY ? qred_run(vm, RED_sum, equal, dim, &c->out[1]) : QS_OK;
     if (equal.kind != QS_ARRAY) c->out[1] = qs_num(equal.u.i != 0);
     return qval_release(vm, equal), s;
 }
