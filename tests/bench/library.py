@@ -4,10 +4,10 @@
     tests/bench/library.py [--module build/python] [--seconds 0.2] [--write] [WORD ...]
 
 A row of ROWS is one call: our expression, the expression of the peer, and the sizes n for which it is timed.  Both get
-the same arguments (INPUTS), and their results must be equal up to rounding.  The times are the least of several calls
-in one process, alternating between both.  The ratio is the time of the peer divided by ours: 1 is equal, below 1 we are
-slower.  The last lines have the geometric mean and the rows below 0.8.  WORD selects rows that contain it; --write puts
-the result into docs/benchmarks.md."""
+the same arguments (INPUTS), and their results must be equal up to rounding.  The times are processor times, which
+other work on the machine changes less, and the least of several calls in one process, alternating between both.  The
+ratio is the time of the peer divided by ours: 1 is equal, below 1 we are slower.  The last lines have the geometric
+mean and the rows below 0.8. WORD selects rows that contain it; --write puts the result into docs/benchmarks.md."""
 import argparse, math, os, re, sys, tempfile, time
 
 os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
@@ -91,22 +91,30 @@ fft1 of rows | fft1(rows,1) | sf.fft(rows,axis=1) | 2560 2560000
 fft1 of columns | fft1(A,0) | sf.fft(A,axis=0) | 1024 1048576
 fft2 f32 | fft2(A) | sf.fft2(A) | 1024 1048576
 fft2 c64 | fft2(Z) | sf.fft2(Z) | 1024 1000000
+ifft2 c64 | ifft2(Z) | sf.ifft2(Z) | 1024 1000000
 dct1 | dct1(x,1) | sf.dct(x,norm='ortho') | 1024 1048576
 dct2 | dct2(A) | sf.dctn(A,norm='ortho') | 1024 1048576
+dct1 of columns | dct1(A,0) | sf.dct(A,axis=0,norm='ortho') | 1024 1048576
+idct1 | idct1(x,1) | sf.idct(x,norm='ortho') | 1024 1048576
+idct2 | idct2(A) | sf.idctn(A,norm='ortho') | 1024 1048576
 sort f32 | sort(x) | np.sort(x) | 1000 10000000
 sort f64 | sort(d) | np.sort(d) | 1000 10000000
 sort i32 | sort(i32) | np.sort(i32) | 1000 10000000
 sort i64 | sort(i64) | np.sort(i64) | 1000 10000000
 sort u8 | sort(u8) | np.sort(u8) | 1000 10000000
+sort u16 | sort(u16) | np.sort(u16) | 1000 10000000
 sort rows | sort(A,1) | np.sort(A,1) | 10000 10000000
 sort columns | sort(A,0) | np.sort(A,0) | 10000 10000000
-argsort f32 | @order sort(x) | np.argsort(x) | 1000 10000000
+argsort f32 | @order sort(x) | np.argsort(x) | 1000 10000000 | inside 0 none
 argsort f64 | @order sort(d) | np.argsort(d) | 1000 10000000
 unique f32 | unique(x) | np.unique(x) | 1000 10000000
+unique i32 | unique(i32) | np.unique(i32) | 1000 10000000
 unique few | unique(few) | np.unique(few) | 1000 10000000
 median | median(x) | np.median(x) | 1000 10000000
+median f64 | median(d) | np.median(d) | 1000 10000000
 median of columns | median(A,0) | np.median(A,0,keepdims=True) | 10000 1000000
 percentile | percentile(x,30) | np.percentile(x,30) | 1000 10000000
+percentile of columns | percentile(A,30,0) | np.percentile(A,30,0,keepdims=True) | 10000 1000000
 ismember in 100 | ismember(x,vals) | np.isin(x,vals) | 1000 1000000
 ismember | ismember(x,few) | np.isin(x,few) | 1000 1000000
 intersect | intersect(x,y) | np.intersect1d(x,y) | 1000 1000000
@@ -116,6 +124,7 @@ min rows and place u8 | @place min(U,[],1) | U.argmin(1,keepdims=True) | 1000 10
 max rows and place f64 | @place max(D,[],1) | D.argmax(1,keepdims=True) | 1000 10000000
 max and place | @place max(x) | x.argmax() | 1000 10000000
 max of rows | max(A,[],1) | A.max(1,keepdims=True) | 1000 10000000
+min of columns | min(A,[],0) | A.min(0,keepdims=True) | 1000 10000000
 sum | sum(x) | x.sum() | 1000 10000000
 sum of columns | sum(A,0) | A.sum(0,keepdims=True) | 1000 10000000
 sum of rows | sum(A,1) | A.sum(1,keepdims=True) | 1000 10000000
@@ -123,6 +132,7 @@ mean f64 | mean(d) | d.mean() | 1000 10000000
 var | var(x) | x.var(ddof=DDOF) | 1000 10000000
 std of columns | std(A,0) | A.std(0,ddof=DDOF,keepdims=True) | 1000 10000000
 cumsum | cumsum(x) | x.cumsum() | 1000 10000000
+cumsum of columns | cumsum(A,0) | A.cumsum(0) | 1000 10000000
 diff | diff(x) | np.diff(x) | 1000 10000000
 histogram | histogram(x,100) | np.histogram(x,100)[0] | 1000 1000000
 bincount | bincount(cnt) | np.bincount(cnt) | 1000 1000000
@@ -149,6 +159,7 @@ imdilate 15x15 u8 | imdilate(U,ones(15,15)) | cv2.dilate(U,np.ones((15,15))) | 1
 movmin 31 | movmin(x,31) | nd.minimum_filter1d(x,31) | 1000 10000000
 movmax of columns | movmax(A,9,0) | nd.maximum_filter1d(A,9,0) | 1000 1000000
 imopen 5x5 | imopen(A,ones(5,5)) | cv2.morphologyEx(A,cv2.MORPH_OPEN,np.ones((5,5))) | 1024 1000000
+imclose 15x15 | imclose(A,ones(15,15)) | cv2.morphologyEx(A,cv2.MORPH_CLOSE,np.ones((15,15))) | 1024 1000000
 imresize up bilinear | imresize(A,2) | cv2.resize(A,None,fx=2,fy=2,interpolation=cv2.INTER_LINEAR) | 1024 1000000
 imresize up bicubic | imresize(A,2,"bicubic") | nd.zoom(A,2,order=3,mode='grid-constant',grid_mode=True) \
  | 1024 1000000 | inside 0 none
@@ -158,6 +169,7 @@ interp1 linear | interp1(knots,vals,x,"linear","clamp") | np.interp(x,knots,vals
 interp1 long | interp1(grid,gridv,x) | np.interp(x,grid,gridv) | 1000 1000000
 interp1 spline | interp1(knots,vals,x,"spline","extrap") | si.CubicSpline(knots,vals)(x) | 1000 1000000 | within 1e-2
 interp2 linear | interp2(A,px,py) | cv2.remap(A,px,py,cv2.INTER_LINEAR) | 1024 1000000 | within 2e-2
+interp2 f64 | interp2(D,px,py) | nd.map_coordinates(D,[py,px],order=1) | 1024 1000000
 interp2 nearest | interp2(A,px,py,"nearest") | nd.map_coordinates(A,[py,px],order=0) | 1024 1000000 | within 1
 rgb2gray | rgb2gray(C) | cv2.cvtColor(C,cv2.COLOR_RGB2GRAY) | 3072 3000000
 bwlabel | bwlabel(blobs) | nd.label(blobs,np.ones((3,3)))[0] | 1024 1000000
@@ -168,17 +180,21 @@ vecmat f32 | v*A | v@A | 10000 10000000
 matvec f64 | D*transpose(vd) | (D@vd)[:,None] | 10000 10000000
 transposed matvec | transpose(A)*transpose(v) | (A.T@v)[:,None] | 10000 10000000
 product of 32x32 | A*B | A@B | 1024
+product of 32x32 f64 | D*E | D@E | 1024
 product of 100x100 | A*B | A@B | 10000
 product of 300x300 | A*B | A@B | 90000
+product of 300x300 f64 | D*E | D@E | 90000
 product of 100x100 f64 | D*E | D@E | 10000
 product of 1000x1000 | A*B | A@B | 1000000
 batched 16x16 | batch_matmul(many,many2) | many@many2 | 2560 1048576
 dotprod | dotprod(x,y) | x@y | 1000 10000000
+norm | norm(x) | np.linalg.norm(x) | 1000 10000000
 solve | linsolve(P,vd) | sl.solve(P,vd) | 10000 1000000 | within 1 none
 inv | inv(P) | sl.inv(P) | 10000 250000
 chol | transpose(chol(P)) | sl.cholesky(P) | 10000 1000000 | within 1 none
 det | det(A) | sl.det(A) | 100 10000
 transpose | copy(transpose(A)) | np.ascontiguousarray(A.T) | 1024 10000000
+flip | copy(flip(A,0)) | np.ascontiguousarray(A[::-1]) | 1024 10000000
 cat | cat(0,A,B) | np.concatenate((A,B)) | 1024 10000000
 repmat | repmat(A,[2,2]) | np.tile(A,(2,2)) | 1024 1000000
 circshift | circshift(A,[3,5]) | np.roll(A,(3,5),(0,1)) | 1024 1000000
@@ -204,7 +220,7 @@ class Row:
         self.names = [n for n in INPUTS if re.search(rf"\b{n}\b", self.ours + " " + self.peer)]
 
     def source(self, k):
-        """The function that calls `times` times and returns the result and the seconds of one call."""
+        """The function that calls `times` times and returns the result."""
         call = self.ours
         result = "r = "
         if call[0] == "@":
@@ -212,10 +228,8 @@ class Row:
             result = "[_, r] = "
         copies = "".join(f"    {n} = copy({n}_given)\n" if n not in ("text", "path") else f"    {n} = {n}_given\n"
                          for n in self.names)
-        return (f"function [seconds, r] = row{k}({', '.join(n + '_given' for n in self.names)}, times, least)\n{copies}"
-                f"    seconds = inf\n    repeat\n        before = time()\n        for k = 1..times\n"
-                f"            {result}{call}\n        end\n        spent = time() - before\n"
-                f"        seconds = min(seconds, spent/times)\n        least -= spent\n    until least <= 0\nend\n")
+        return (f"function r = row{k}({', '.join(n + '_given' for n in self.names)}, times)\n{copies}"
+                f"    for k = 1..times\n        {result}{call}\n    end\nend\n")
 
 
 def equal(row, got, wanted):
@@ -233,33 +247,37 @@ def equal(row, got, wanted):
     return np.abs(both[0] - both[1]).max(initial=0) <= limit*(1 + np.abs(both[1][np.isfinite(both[1])]).max(initial=0))
 
 
+def processor_time(call, *arguments):
+    before = time.process_time()
+    call(*arguments)
+    return time.process_time() - before
+
+
+def repeat(call, arguments, times):
+    for _ in range(times):
+        call(*arguments)
+
+
 def measure(q, row, function, n, seconds):
     inputs = {name: INPUTS[name](n) for name in row.names}
     peer = eval(f"lambda {', '.join(row.names)}: {row.peer}", globals())
     given = list(inputs.values())
-    _, got = function(*given, 1, 0)
-    wanted = peer(*given)
+    got, wanted = function(*given, 1), peer(*given)
     if not isinstance(wanted, str):
         got, wanted = np.asarray(got), np.asarray(wanted)
         same = equal(row, got, wanted)
     else:
         same = str(got) == wanted
-    before = time.perf_counter()
-    peer(*given)
-    times = max(1, int(2e-3/(time.perf_counter() - before + 1e-9)))
-    best = [math.inf, math.inf]
-    for _ in range(3):
-        best[0] = min(best[0], float(function(*given, times, seconds/3)[0]))
-        end = time.perf_counter() + seconds/3
-        while True:
-            before = time.perf_counter()
-            for _ in range(times):
-                peer(*given)
-            now = time.perf_counter()
-            best[1] = min(best[1], (now - before)/times)
-            if now > end:
-                break
-    return best, same
+    times = max(1, int(2e-3/(processor_time(peer, *given) + 1e-9)))
+    once = many = theirs = math.inf  # our function is called once and times + 1 times: it also copies its arguments
+    spent = 0
+    while spent < 2*seconds or spent == 0:
+        for _ in range(3):
+            once = min(once, processor_time(function, *given, 1))
+        many = min(many, processor_time(function, *given, times + 1))
+        theirs = min(theirs, processor_time(repeat, peer, given, times))
+        spent += 3*once + many + theirs
+    return (max(many - once, 1e-9)/times, theirs/times), same
 
 
 def milliseconds(s):
