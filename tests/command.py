@@ -1325,6 +1325,13 @@ class Output(unittest.TestCase):
         r = subprocess.run([QRUN, "-e", text], stdout=subprocess.PIPE)
         self.assertEqual(r.stdout.decode(), "step 1\rstep 2\r      \rdone\nlonger\rä     \r \rend")
 
+    def test_a_kernel_that_prints_too_much(self):
+        kernel = "function [] = __kernel__ much(x : vec, pos : int)\nprint x[pos]\nend\n"
+        lines = qrun("--device", "cpu", "-e", kernel + "parallel_do(30000, 1..30000, much)").stdout.splitlines()
+        kept = (2**16 - 2) // 3  # a line has its number, the position and x[pos]
+        self.assertEqual(lines[:kept], [str(i + 1) for i in range(kept)])
+        self.assertEqual(lines[kept:], [f"({30000 - kept} more lines of kernel much: one launch keeps 65534 numbers)"])
+
     def test_what_is_seen_at_once(self):
         self.assertEqual(self.first_output('write("half")\nflush()', {}), b"half")
         self.assertEqual(self.first_output('overwrite(1, " of ", 3)', {}), b"1 of 3\r")
