@@ -687,6 +687,14 @@ function dx = norm_adjoint(x, y, dy)
     dx = x.*safe_divide(dy, y)
 end
 
+function dx = norm1_adjoint(x, dim, y, dy)
+    dx = dy.*(iscomplex(x) ? safe_divide(x, abs(x)) : sign(x))
+end
+
+function dx = logsumexp_adjoint(x, dim, y, dy)
+    dx = dy.*exp(x - y)
+end
+
 function dx = squared_norm_adjoint(x, y, dy)
     dx = 2*dy.*x
 end

@@ -27,17 +27,7 @@ qs_status qstats_warn_of_empty(qs_vm *vm, const char *fn, const Array *a, int di
                     dim == DIM_ALL ? "" : " along this dimension");
 }
 
-/* -- reductions over everything or one dimension ------------------------------------------------------------------- */
-static qs_status reduce(qs_vm *vm, qs_call_args *c, Reduce r) {
-    int dim = DIM_ALL;
-    Array *a;
-    if (c->in[0].kind == QS_BOOL || qval_is_number(c->in[0]) || c->in[0].kind != QS_ARRAY)
-        TRY(qarg_array(vm, c, 0, "x", &a));
-    if (qarg_given(c, 1)) TRY(qarg_dim_of(vm, c->name, c->in[0], c->in[1], &dim));
-    if (qreduction_info[r].finish == FINISH_MEAN && c->in[0].kind == QS_ARRAY)
-        TRY(qstats_warn_of_empty(vm, c->name, qval_array(c->in[0]), dim));
-    return qred_run(vm, r, c->in[0], dim, &c->out[0]);
-}
+/* -- scans --------------------------------------------------------------------------------------------------------- */
 static qs_status cumulate(qs_vm *vm, qs_call_args *c, Reduce r) {
     Array *a, *out;
     TRY(qarg_array(vm, c, 0, "x", &a));
@@ -163,19 +153,30 @@ static qs_status extreme_index(qs_vm *vm, qs_call_args *c, Reduce r, int dim, qs
     return s;
 }
 
-/* Returns the position of the extreme of all elements; the first one if all are NaN. */
-static qs_status find_extreme(qs_vm *vm, qs_call_args *c, Reduce r) {
+/* Returns the positions of the extremes of all elements, or along dim; the first one if all are NaN. */
+static qs_status find_extreme(qs_vm *vm, qs_call_args *c, Reduce r, int dim) {
     Array *a;
     qs_value extreme;
-    bool done = false;
     TRY(qarg_array(vm, c, 0, "x", &a));
     if (qdtype_is_complex((qs_dtype)a->dtype)) return qarg_wrong(vm, c->name, "x", "real", c->in[0]);
     if (a->count == 0) return qs_fail(vm, QS_EVALUE, "%s: x must not be empty", c->name);
-    if (c->in[0].kind == QS_ARRAY) TRY(qred_places(vm, r, a, DIM_ALL, &c->out[0], &done));
-    if (done) return QS_OK;
-    TRY(qred_run(vm, r, c->in[0], DIM_ALL, &extreme));
-    qs_status s = extreme_index(vm, c, r, DIM_ALL, extreme, &c->out[0]);
+    TRY(qred_run(vm, r, c->in[0], dim, &extreme));
+    qs_status s = extreme_index(vm, c, r, dim, extreme, &c->out[0]);
     return qval_release(vm, extreme), s;
+}
+
+/* -- reductions over everything or one dimension ------------------------------------------------------------------- */
+static qs_status reduce(qs_vm *vm, qs_call_args *c, Reduce r) {
+    const ReduceInfo *info = &qreduction_info[r];
+    int dim = DIM_ALL;
+    Array *a;
+    if (c->in[0].kind == QS_BOOL || qval_is_number(c->in[0]) || c->in[0].kind != QS_ARRAY)
+        TRY(qarg_array(vm, c, 0, "x", &a));
+    if (qarg_given(c, 1)) TRY(qarg_dim_of(vm, c->name, c->in[0], c->in[1], &dim));
+    if (info->finish == FINISH_MEAN && c->in[0].kind == QS_ARRAY)
+        TRY(qstats_warn_of_empty(vm, c->name, qval_array(c->in[0]), dim));
+    if (info->map == MAP_INDEX) return find_extreme(vm, c, (Reduce)info->centre, dim);
+    return qred_run(vm, r, c->in[0], dim, &c->out[0]);
 }
 
 /* min(x), min(a, b), min(x, [], dim); the second result is the position of the first extreme. */
@@ -204,8 +205,8 @@ static qs_status extremes(qs_vm *vm, qs_call_args *c, Reduce r) {
 #undef NATIVE
 #undef EACH
 
-qs_status qstats_find_index_min(qs_vm *vm, qs_call_args *c) { return find_extreme(vm, c, RED_min); }
-qs_status qstats_find_index_max(qs_vm *vm, qs_call_args *c) { return find_extreme(vm, c, RED_max); }
+qs_status qstats_find_index_min(qs_vm *vm, qs_call_args *c) { return reduce(vm, c, RED_argmin); }
+qs_status qstats_find_index_max(qs_vm *vm, qs_call_args *c) { return reduce(vm, c, RED_argmax); }
 
 /* -- search -------------------------------------------------------------------------------------------------------- */
 /* Writes the indices of true elements in order, one row for each; `at` contains the indices of the current line, except

@@ -291,15 +291,15 @@ def along(f, x, dim):
     return np.apply_along_axis(lambda v: np.atleast_1d(f(v)), dim, two(x))
 
 
-@case("sum", "prod", "mean", "any", "all", "squared_norm", "norm", "nansum", "nanmean", "nanmin", "nanmax", "var",
-      "std", "median", "nanmedian", "nanvar", "nanstd", "mode")
+@case("sum", "prod", "mean", "any", "all", "squared_norm", "norm", "norm1", "logsumexp", "nansum", "nanmean",
+      "nanmin", "nanmax", "var", "std", "median", "nanmedian", "nanvar", "nanstd", "mode")
 def reduction(g, name):
-    x = g.maybe(g.array(REAL if name not in ("sum", "mean", "prod") else REAL + COMPLEX))
+    x = g.maybe(g.array(REAL if name not in ("sum", "mean", "prod", "norm1") else REAL + COMPLEX))
     if isinstance(x, float): return (x,), Want(reduced(name, np.array([x])), abs(x))
     columns = name in ("median", "nanmedian") and x.ndim > 1
     dim = None if g.chance(0.5) or name in ("norm", "squared_norm") else g.dim(x)
     axis = main_dim(x) if dim is None and columns else dim
-    if not x.size and name not in ("sum", "prod", "any", "all", "nansum", "squared_norm", "norm"): raise Skip
+    if not x.size and name not in ("sum", "prod", "any", "all", "nansum", "squared_norm", "norm", "norm1"): raise Skip
     if not x.size and axis is not None: raise Skip
     args = (x,) if dim is None else (x, dim)
     with np.errstate(all="ignore"):
@@ -341,6 +341,10 @@ def reduced(name, v, unsigned=False):
         return np.array(int(u[np.argmax(n)] if name == "mode" else u[0] if name == "nanmin" else u[-1]), dtype="O")
     w = v.astype("f8") if w.dtype.kind != "c" else w
     if name in ("any", "all"): return getattr(np, name)(w)
+    if name == "norm1": return np.sum(np.abs(w))
+    if name == "logsumexp":
+        most = np.fmax.reduce(w)
+        return np.log(np.sum(np.exp(w - (most if np.isfinite(most) else 0)))) + (most if np.isfinite(most) else 0)
     if name == "squared_norm": return np.sum(w**2)
     if name == "norm": return np.sqrt(np.sum(w**2))
     if name == "mode":

@@ -207,7 +207,8 @@ class Case:
         if k < 0.30: return f"{r.choice(['real', 'imag', 'abs', 'angle'])}({self.complex_(d + 1)})"
         if k < 0.45:
             n = r.choice([2, 3])
-            return f"{r.choice(['sum', 'prod', 'max', 'min', 'mean', 'norm', 'numel'])}({self.vector(n, d + 1)})"
+            f = r.choice("sum prod max min mean norm numel norm1 argmin argmax logsumexp".split())
+            return f"{f}({self.vector(n, d + 1)})"
         if k < 0.50: return f"dotprod({self.vector(3, d + 1)},{self.vector(3, d + 1)})"
         if k < 0.68 and self.vectors:
             v, n = r.choice(list(self.vectors.items()))
@@ -790,7 +791,8 @@ class Rows:
 
     def reduced(self):
         r, shape = self.r, self.shape()
-        f = r.choice(["sum", "sum", "sum", "mean", "max", "min", "prod", "norm", "squared_norm", "numel", "dotprod"])
+        f = r.choice(["sum", "sum", "sum", "mean", "max", "min", "prod", "norm", "squared_norm", "numel", "dotprod",
+                      "norm1", "logsumexp", "argmin", "argmax"])
         return f"{f}({self.row(shape, 1)}{',' + self.row(shape, 1) if f == 'dotprod' else ''})"
 
     def statement(self):

@@ -357,7 +357,7 @@ def _whole(dtype, n):
 def _place(name, doc):
     def method(self, axis=None, out=None, *, keepdims=False):
         if axis is None:
-            place, shape = int(_built_in("find_index_" + name[3:])(self)), (1,)*self.ndim
+            place, shape = int(_built_in(name)(self)), (1,)*self.ndim
             return _finished(_whole("int64", place) if keepdims else place, shape if keepdims else None, out)
         axis = _axis(self, axis)
         best = getattr(self, name[3:])(axis=axis, keepdims=True)

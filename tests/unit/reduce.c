@@ -7,7 +7,7 @@
 #include <math.h>
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
-enum { NREDUCE = RED_squared_norm + 1 };
+enum { FIRST_REDUCE = RED_sum, LAST_REDUCE = RED_logsumexp };
 
 static uint32_t seed = 7;
 static int below(int n) {
@@ -24,6 +24,8 @@ static double combine(Reduce r, double acc, double x, bool first) {
     case RED_max: return first ? x : fmax(acc, x);
     case RED_any: return (!first && acc) || x != 0;
     case RED_all: return (first || acc) && x != 0;
+    case RED_norm1: return (first ? 0 : acc) + fabs(x);
+    case RED_logsumexp: return (first ? 0 : acc) + exp(x);
     default: return (first ? 0 : acc) + x * x;
     }
 }
@@ -61,9 +63,11 @@ static void check_reduce(qs_vm *vm, Reduce r, qs_value a, int rank, const int64_
     qs_value out = qs_nil();
     qs_status s = qred_run(vm, r, a, dim, &out);
     qs_dtype d = (qs_dtype)qval_array(a)->dtype;
-    if (qdtype_is_complex(d) && (r == RED_min || r == RED_max)) {
+    if (qdtype_is_complex(d) && (r == RED_min || r == RED_max || r == RED_logsumexp)) {
         CHECK_ERROR(vm, s, QS_ETYPE,
-                    r == RED_min ? "min: complex numbers have no order" : "max: complex numbers have no order");
+                    r == RED_min   ? "min: complex numbers have no order"
+                    : r == RED_max ? "max: complex numbers have no order"
+                                   : "logsumexp: complex numbers have no order");
         return;
     }
     if (s == QS_EVALUE && r == RED_prod) {
@@ -82,6 +86,8 @@ static void check_reduce(qs_vm *vm, Reduce r, qs_value a, int rank, const int64_
         for (int64_t i = 0; i < n; i++)
             want = combine(r, want, number_at(vm, a, (size_t)((k / inner * n + i) * inner + k % inner)), i == 0);
         if (r == RED_mean) want /= (double)n;
+        if (r == RED_norm) want = sqrt(want);
+        if (r == RED_logsumexp) want = log(want);
         qs_dtype to = out.kind == QS_ARRAY ? (qs_dtype)qval_array(out)->dtype : QS_F64;
         if (!near(number_at(vm, out, (size_t)k), want, to)) {
             printf("  reduce %d dtype %d dim %d: %g not %g\n", r, d, dim, number_at(vm, out, (size_t)k), want);
@@ -115,7 +121,7 @@ static void everything(qs_vm *vm) {
     for (qs_dtype d = 0; d <= QS_C128; d++)
         for (size_t i = 0; i < COUNT(ranks); i++) {
             qs_value a = random_array(vm, d, ranks[i], shapes[i]);
-            for (int r = 0; r < NREDUCE; r++)
+            for (int r = FIRST_REDUCE; r <= LAST_REDUCE; r++)
                 for (int dim = DIM_ALL; dim < 5; dim++)
                     if (!((d == QS_F16 || d == QS_BF16) && r == RED_prod))
                         check_reduce(vm, (Reduce)r, a, ranks[i], shapes[i], dim);
@@ -209,7 +215,7 @@ static void by_threads(void) {
         for (size_t k = 0; k < qval_array(x[i])->count; k++)
             CHECK(qarr_put(vms[i], qval_array(x[i]), k, qs_num(0.9 + below(1000) / 4999.5)) == QS_OK);
     }
-    for (int r = 0; r < NREDUCE; r++)
+    for (int r = FIRST_REDUCE; r <= LAST_REDUCE; r++)
         for (int dim = DIM_ALL; dim < 2; dim++) {
             for (int i = 0; i < 2; i++) CHECK(qred_run(vms[i], (Reduce)r, x[i], dim, &y[i]) == QS_OK);
             CHECK(same_bits(y[0], y[1]));

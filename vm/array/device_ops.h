@@ -30,6 +30,7 @@ typedef struct {
     Array *centres;           /* contiguous float64 array with one value per result; NULL: zeros */
     double by;                /* divisor of each result; 0: none */
     bool root;                /* takes the square root after the division */
+    bool logarithm;           /* takes the logarithm and adds the centre */
     const int64_t *y_strides; /* not NULL: a scan; strides of y in the other dimensions */
     int64_t y_step;           /* scan: stride of y along the axis */
     Array *beside;            /* further array that selects the device; NULL: none */

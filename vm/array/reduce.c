@@ -53,6 +53,9 @@ typedef struct {
     qs_dtype from, lane, out; /* type of the elements, of the lanes, of a result array */
     Loop *merge;
     size_t n; /* number of elements per result */
+    /* of the centre: MAP_EXP subtracts centre[i*centre_step] from the element in lane i */
+    const double *centre;
+    size_t centre_step;
 } Plan;
 
 /* -- the plan ------------------------------------------------------------------------------------------------------ */
@@ -78,30 +81,43 @@ static LoopOp loop_of(const Plan *p) { return (LoopOp)loops[p->r->combine]; }
 
 static qs_status make_plan(qs_vm *vm, Reduce which, qs_dtype d, Plan *p) {
     const ReduceInfo *r = &qreduction_info[which];
-    *p = (Plan){r, d, lane_dtype((ReduceLanes)r->lanes, d), out_dtype(vm, (ReduceLanes)r->lanes, d), NULL, 0};
+    *p = (Plan){r, d, lane_dtype((ReduceLanes)r->lanes, d), out_dtype(vm, (ReduceLanes)r->lanes, d), .n = 0};
     p->merge = qcontig_get(loop_of(p), p->lane, LOOP_VV);
-    if (p->merge) return QS_OK;
+    bool ordered = !qdtype_is_complex(d) || (r->lanes != LANES_SAME && !r->centre);
+    if (p->merge && ordered) return QS_OK;
     return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: complex numbers have no order", r->name);
 }
 
 /* -- pieces and lanes ---------------------------------------------------------------------------------------------- */
-static void square_complex(const QComplexD *z, double *x, size_t n) {
-    for (size_t i = 0; i < n; i++) x[i] = z[i].re * z[i].re + z[i].im * z[i].im;
+static void map_complex(ReduceMap map, const QComplexD *z, double *x, size_t n) {
+    if (map == MAP_SQUARE)
+        for (size_t i = 0; i < n; i++) x[i] = z[i].re * z[i].re + z[i].im * z[i].im;
+    else
+        for (size_t i = 0; i < n; i++) x[i] = elem_abs_C128(z[i]);
 }
+
+static void map_lanes(const Plan *p, double *x, size_t n) {
+    if (p->r->map == MAP_SQUARE) qcontig_get(LOOP_MUL, QS_F64, LOOP_VV)(n, x, x, x);
+    for (size_t i = 0; p->r->map == MAP_ABS && i < n; i++) x[i] = fabs(x[i]);
+    for (size_t i = 0; p->r->map == MAP_EXP && i < n; i++) x[i] = elem_exp_F64(x[i] - p->centre[i * p->centre_step]);
+}
+
+/* Whether the elements are combined as they are. */
+static bool combines_elements(const Plan *p) { return p->r->map == MAP_SELF || p->r->map == MAP_TRUTH; }
 
 /* Returns the next n elements in the lane type: converted into `room`, or in place. */
 static const void *fetch_lanes(const Plan *p, const char *src, ptrdiff_t step, size_t n, Lanes *room) {
     Lanes z;
-    if (p->from == p->lane && p->r->map != MAP_SQUARE && step == (ptrdiff_t)qdtype_size(p->lane) &&
+    if (p->from == p->lane && combines_elements(p) && step == (ptrdiff_t)qdtype_size(p->lane) &&
         (uintptr_t)src % sizeof(double) == 0)
         return src;
-    if (p->r->map == MAP_SQUARE && qdtype_is_complex(p->from)) {
+    if (!combines_elements(p) && qdtype_is_complex(p->from)) {
         qconv_run(p->from, src, step, QS_C128, &z, sizeof *z.z, n);
-        square_complex(z.z, room->f, n);
+        map_complex((ReduceMap)p->r->map, z.z, room->f, n);
         return room;
     }
     qconv_run(p->from, src, step, p->lane, room, (ptrdiff_t)qdtype_size(p->lane), n);
-    if (p->r->map == MAP_SQUARE) qcontig_get(LOOP_MUL, QS_F64, LOOP_VV)(n, room, room, room);
+    if (!combines_elements(p)) map_lanes(p, room->f, n);
     return room;
 }
 
@@ -112,7 +128,7 @@ static void fetch_into(const Plan *p, const char *src, ptrdiff_t step, size_t n,
 
 static bool adds_floats(const Plan *p, const char *src, ptrdiff_t step) {
     bool packed = step == sizeof(float) && (uintptr_t)src % sizeof(float) == 0;
-    return packed && p->from == QS_F32 && p->lane == QS_F64 && p->r->combine == COMBINE_ADD && p->r->map != MAP_SQUARE;
+    return packed && p->from == QS_F32 && p->lane == QS_F64 && p->r->combine == COMBINE_ADD && combines_elements(p);
 }
 
 /* Merges into the lanes n elements of each of several rows, which are `apart` bytes apart. */
@@ -156,8 +172,27 @@ static void finish_lanes(const Plan *p, Lanes *lanes, size_t m) {
     bool parts = p->lane == QS_C128;
     double n = (double)p->n;
     for (size_t i = 0; p->r->finish == FINISH_ROOT && i < m; i++) lanes->f[i] = sqrt(lanes->f[i]);
+    for (size_t i = 0; p->r->finish == FINISH_LOG && i < m; i++)
+        lanes->f[i] = elem_log_F64(lanes->f[i]) + p->centre[i * p->centre_step];
     if (p->r->finish == FINISH_MEAN)
         qcontig_get(LOOP_DIV, parts ? QS_F64 : p->lane, LOOP_VS)(parts ? 2 * m : m, lanes, &n, lanes);
+}
+
+/* -- centres ------------------------------------------------------------------------------------------------------- */
+/* Returns the plan that computes the centres of p as doubles. */
+static Plan plan_centre(const Plan *p) {
+    Plan c = {.r = &qreduction_info[p->r->centre], .from = p->from, .lane = QS_F64, .out = QS_F64};
+    c.merge = qcontig_get(loop_of(&c), QS_F64, LOOP_VV);
+    return c;
+}
+
+/* Returns p with m centres. */
+static Plan with_centre(const Plan *p, Lanes *centres, size_t m) {
+    Plan q = *p;
+    for (size_t i = 0; i < m; i++)
+        if (!isfinite(centres->f[i])) centres->f[i] = 0;
+    q.centre = centres->f, q.centre_step = m > 1;
+    return q;
 }
 
 /* -- over everything ----------------------------------------------------------------------------------------------- */
@@ -167,7 +202,9 @@ enum { BLOCK = 1 << 16, FEW = 3 };
 /* Uses the special loops for contiguous floats whose sum, or sum of squares, is a double; false: not this case. */
 static bool add_floats(const Plan *p, Total *t, const char *src, size_t n) {
     bool squares = p->r->map == MAP_SQUARE;
-    if (p->lane != QS_F64 || p->r->combine != COMBINE_ADD || (p->from != QS_F32 && p->from != QS_F64)) return false;
+    if (p->lane != QS_F64 || p->r->combine != COMBINE_ADD || (!squares && !combines_elements(p)) ||
+        (p->from != QS_F32 && p->from != QS_F64))
+        return false;
     const void *x = src;
     t->used = 1;
     if (p->from == QS_F32) t->lanes.f[0] = squares ? qcontig_dot32(n, x, x) : qcontig_sum32(n, x);
@@ -296,7 +333,21 @@ static AxisOp on_device(const Plan *p, Array *a, Array *y) {
                     .y = y,
                     .map = (ReduceMap)p->r->map,
                     .by = p->r->finish == FINISH_MEAN ? (double)p->n : 0,
-                    .root = p->r->finish == FINISH_ROOT};
+                    .root = p->r->finish == FINISH_ROOT,
+                    .logarithm = p->r->finish == FINISH_LOG};
+}
+
+/* Runs a reduction on a device, after that of its centres. */
+static qs_status run_on_device(qs_vm *vm, const Plan *p, AxisOp *j, bool *done) {
+    if (!p->r->centre) return qaxisop_run(vm, j, done);
+    Plan c = plan_centre(p);
+    AxisOp first = on_device(&c, j->x, NULL);
+    first.rank = j->rank, first.dims = j->dims, first.strides = j->strides, first.n = j->n, first.step = j->step;
+    TRY(qarr_new(vm, QS_F64, j->rank, j->dims, false, &first.y));
+    qs_status s = qaxisop_run(vm, &first, done);
+    j->centres = first.y;
+    if (s == QS_OK && *done) s = qaxisop_run(vm, j, done);
+    return qarr_release(vm, first.y), s;
 }
 
 /* Reduces all elements of a contiguous array on its device, as along a single dimension. */
@@ -309,7 +360,7 @@ static qs_status all_on_device(qs_vm *vm, const Plan *p, Array *a, Lanes *out, b
     TRY(qarr_new(vm, p->lane, 1, &one, false, &r));
     AxisOp j = on_device(p, a, r);
     j.rank = 1, j.dims = &one, j.strides = &none, j.n = (int64_t)a->count, j.step = 1;
-    qs_status s = qaxisop_run(vm, &j, done);
+    qs_status s = run_on_device(vm, p, &j, done);
     if (s == QS_OK && *done) s = qarr_read(vm, r, &at);
     if (s == QS_OK && *done) memcpy(out, at, qdtype_size(p->lane));
     return qarr_release(vm, r), s;
@@ -319,11 +370,17 @@ static qs_status reduce_all(qs_vm *vm, Plan *p, Array *a, qs_value *out) {
     const void *at = NULL;
     bool done;
     Total t;
+    Total centre;
     p->n = a->count;
     if (!a->count) return empty_result(vm, p, out);
     TRY(all_on_device(vm, p, a, &t.lanes, &done));
     if (!done) {
         TRY(qarr_read(vm, a, &at));
+        if (p->r->centre) {
+            Plan c = plan_centre(p);
+            total_array(qvm_ctx(vm), &c, a, at, &centre);
+            *p = with_centre(p, &centre.lanes, 1);
+        }
         total_array(qvm_ctx(vm), p, a, at, &t);
         finish_lanes(p, &t.lanes, 1);
     }
@@ -393,7 +450,7 @@ static qs_status along_on_device(qs_vm *vm, const Plan *p, Array *a, const Split
     AxisOp j = on_device(p, a, r);
     j.rank = s->rank, j.dims = s->dims, j.strides = s->strides;
     j.n = (int64_t)s->n, j.step = s->step / (ptrdiff_t)qdtype_size(p->from);
-    return qaxisop_run(vm, &j, done);
+    return run_on_device(vm, p, &j, done);
 }
 
 /* Computes the variance on a device in two passes, as on the host: the means, then the squared deviations from them. */
@@ -450,31 +507,42 @@ static bool one_by_one(const Split *s, const Nest *n) {
     return s->n >= 32 && (s->step < 0 ? -s->step : s->step) <= (other < 0 ? -other : other);
 }
 
+static void total_row(const Plan *p, const Split *s, const char *row, Total *t) {
+    t->used = 0;
+    bool packed = s->step == (ptrdiff_t)qdtype_size(p->from) && (uintptr_t)row % qdtype_size(p->from) == 0;
+    if (packed && add_floats(p, t, row, s->n)) return;
+    add_run(p, t, row, s->step, s->n);
+    merge_lanes(p, t);
+}
+
 static void results_one_by_one(const Plan *p, const Split *s, const Nest *n, ptrdiff_t unused) {
-    Total t;
+    Total t, centre;
+    Plan c = plan_centre(p), q = *p;
     (void)unused;
     for (size_t i = 0; i < n->count; i++) {
         const char *row = n->at[1] + n->step[1] * (ptrdiff_t)i;
-        t.used = 0;
-        bool packed = s->step == (ptrdiff_t)qdtype_size(p->from) && (uintptr_t)row % qdtype_size(p->from) == 0;
-        if (!packed || !add_floats(p, &t, row, s->n)) {
-            add_run(p, &t, row, s->step, s->n);
-            merge_lanes(p, &t);
-        }
-        finish_lanes(p, &t.lanes, 1);
+        if (p->r->centre) total_row(&c, s, row, &centre), q = with_centre(p, &centre.lanes, 1);
+        total_row(&q, s, row, &t);
+        finish_lanes(&q, &t.lanes, 1);
         qconv_run(p->lane, &t.lanes, 0, p->out, n->at[0] + n->step[0] * (ptrdiff_t)i, 0, 1);
     }
 }
 
 static void results_side_by_side(const Plan *p, const Split *s, const Nest *n, ptrdiff_t unused) {
-    Lanes lanes;
+    Lanes lanes, centres;
+    Plan c = plan_centre(p), q = *p;
     (void)unused;
     for (size_t at = 0, m; at < n->count; at += m) {
         m = n->count - at < LANES ? n->count - at : LANES;
         const char *src = n->at[1] + n->step[1] * (ptrdiff_t)at;
-        fetch_into(p, src, n->step[1], m, &lanes);
-        merge_rows(p, &lanes, s->n - 1, src + s->step, s->step, n->step[1], m);
-        finish_lanes(p, &lanes, m);
+        if (p->r->centre) {
+            fetch_into(&c, src, n->step[1], m, &centres);
+            merge_rows(&c, &centres, s->n - 1, src + s->step, s->step, n->step[1], m);
+            q = with_centre(p, &centres, m);
+        }
+        fetch_into(&q, src, n->step[1], m, &lanes);
+        merge_rows(&q, &lanes, s->n - 1, src + s->step, s->step, n->step[1], m);
+        finish_lanes(&q, &lanes, m);
         qconv_run(p->lane, &lanes, (ptrdiff_t)qdtype_size(p->lane), p->out, n->at[0] + n->step[0] * (ptrdiff_t)at,
                   n->step[0], m);
     }

@@ -6,11 +6,12 @@
 
 const ReduceInfo qreduction_info[RED__COUNT] = {
 #define REFUSED -1 /* no row has this result */
-#define ROW(id, dim, map, combine, lanes, finish, empty)                                                               \
-    [RED_##id] = {#id, dim, MAP_##map, COMBINE_##combine, LANES_##lanes, FINISH_##finish, (empty) == -1, empty},
-#define REDUCTION(id, kind, dim, results, map, combine, lanes, finish, empty, ...)                                     \
-    ROW(id, dim, map, combine, lanes, finish, empty)
-#define INTERNAL(id, map, combine, lanes, finish, empty) ROW(id, 0, map, combine, lanes, finish, empty)
+#define ROW(id, dim, centre, map, combine, lanes, finish, empty)                                                       \
+    [RED_##id] = {#id,           dim,  RED_##centre, MAP_##map, COMBINE_##combine, LANES_##lanes, FINISH_##finish,     \
+                  (empty) == -1, empty},
+#define REDUCTION(id, kind, dim, results, centre, map, combine, lanes, finish, empty, ...)                             \
+    ROW(id, dim, centre, map, combine, lanes, finish, empty)
+#define INTERNAL(id, map, combine, lanes, finish, empty) ROW(id, 0, NONE, map, combine, lanes, finish, empty)
 #include "vm/base/reduce.def"
 };
 

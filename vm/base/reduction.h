@@ -29,13 +29,14 @@ typedef enum Combine {
     COMBINE__COUNT
 } Combine;
 
-typedef enum { MAP_SELF, MAP_TRUTH, MAP_SQUARE, MAP_INDEX } ReduceMap;
-typedef enum { LANES_WIDE, LANES_FLOAT, LANES_REAL, LANES_SAME, LANES_BOOL } ReduceLanes;
-typedef enum { FINISH_NOTHING, FINISH_MEAN, FINISH_ROOT } ReduceFinish;
+typedef enum { MAP_SELF, MAP_TRUTH, MAP_SQUARE, MAP_ABS, MAP_EXP, MAP_INDEX } ReduceMap;
+typedef enum { LANES_WIDE, LANES_FLOAT, LANES_REAL, LANES_SAME, LANES_BOOL, LANES_INDEX } ReduceLanes;
+typedef enum { FINISH_NOTHING, FINISH_MEAN, FINISH_ROOT, FINISH_LOG } ReduceFinish;
 
 typedef struct {
     const char *name;
-    uint8_t dim; /* number of the argument that is the dimension; 0: none */
+    uint8_t dim;    /* number of the argument that is the dimension; 0: none */
+    uint8_t centre; /* Reduce */
     uint8_t map, combine, lanes, finish;
     bool refuses_empty;
     double empty; /* the result for no elements */
@@ -44,9 +45,8 @@ extern const ReduceInfo qreduction_info[RED__COUNT];
 
 /* Returns the built-in reduction of this name, RED_NONE if there is none. */
 Reduce qreduction_find(const char *name);
-static inline bool qreduction_is_extreme(Reduce r) {
-    return qreduction_info[r].combine == COMBINE_MIN || qreduction_info[r].combine == COMBINE_MAX;
-}
+/* Whether the result is an element: its smallest or largest one. */
+static inline bool qreduction_is_extreme(Reduce r) { return qreduction_info[r].lanes == LANES_SAME; }
 /* Returns the value with which a chunk of partial results begins. */
 double qreduction_identity(Combine c);
 #endif

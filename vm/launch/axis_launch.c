@@ -42,8 +42,8 @@ typedef struct {
 static bool same_key(const AlongKey *a, const AlongKey *b) {
     return a->name == b->name && a->combine == b->combine && a->from == b->from && a->lane == b->lane &&
            a->to == b->to && a->rank == b->rank && a->group == b->group && a->map == b->map &&
-           a->centred == b->centred && a->divided == b->divided && a->root == b->root && a->found == b->found &&
-           a->pieces == b->pieces && a->running == b->running && a->before == b->before;
+           a->centred == b->centred && a->divided == b->divided && a->root == b->root && a->logarithm == b->logarithm &&
+           a->found == b->found && a->pieces == b->pieces && a->running == b->running && a->before == b->before;
 }
 
 static qs_status find_form(qs_vm *vm, const AlongKey *key, AlongForm **out) {
@@ -107,7 +107,7 @@ static qs_status bind_stage(Run *run) {
     DevArg *x = qbind_array(b, n++, s->x, QS_READ);
     memcpy(x->dims, s->dims, bytes), memcpy(x->strides, s->strides, bytes);
     x->dims[rank] = s->n, x->strides[rank] = s->step, x->rank = rank + 1;
-    if (s->key.centred || s->key.map == MAP_INDEX) {
+    if (s->key.centred || s->key.logarithm || s->key.map == MAP_INDEX) {
         DevArg *centres = qbind_array(b, n++, s->centres, QS_READ);
         memcpy(centres->dims, s->dims, bytes), set_packed(centres, rank);
     }
@@ -171,7 +171,7 @@ static void go_on(const AxisOp *a, Stage *s, Array *parts) {
 static qs_status run_stage(qs_vm *vm, const AxisOp *a, Stage *s, Device *d, Array **parts) {
     bool last = s->parts == 1;
     int64_t n = results_of(s) * s->parts;
-    s->key.divided = last && a->by != 0, s->key.root = last && a->root;
+    s->key.divided = last && a->by != 0, s->key.root = last && a->root, s->key.logarithm = last && a->logarithm;
     s->key.found = last && a->map == MAP_INDEX;
     if (!last) TRY(qarr_new(vm, a->lane, 1, &n, false, parts));
     s->y = last ? a->y : *parts, s->key.to = s->y->dtype;

@@ -1,7 +1,7 @@
 /* axis_kernel.c -- builds kernels for reductions and scans along an axis; see axis_kernel.h. */
 #include "lang/kernel/lower/fusion/axis_kernel.h"
 #include "lang/kernel/elem/elem_build.h"
-#include "lang/kernel/lower/common/common.h"
+#include "lang/kernel/lower/common/reduce_element.h"
 
 typedef struct {
     union {
@@ -50,7 +50,8 @@ static void add_params(Merge *z) {
     const AlongKey *k = z->k;
     z->x = add_array_param(z, "x", (qs_dtype)k->from, k->rank + 1, false, false);
     qs_dtype centre = k->map == MAP_INDEX ? (qs_dtype)k->from : QS_F64;
-    if (k->centred || k->map == MAP_INDEX) z->centres = add_array_param(z, "centres", centre, k->rank, true, false);
+    if (k->centred || k->logarithm || k->map == MAP_INDEX)
+        z->centres = add_array_param(z, "centres", centre, k->rank, true, false);
     z->y = add_array_param(z, "y", (qs_dtype)k->to, k->rank + 1, !k->running, true);
     z->apart = add_number_param(z, "apart", QS_I64);
     if (k->divided) z->by = add_number_param(z, "by", QS_F64);
@@ -77,6 +78,13 @@ static KRef emit_product(Merge *z, KRef a, KRef b) {
 
 static KRef no_index(Merge *z) { return kbuild_int(&z->walk, QS_I64, INT64_MAX); }
 
+/* Loads the centre of the current result for MAP_EXP. */
+static KRef load_centre(Merge *z) {
+    Layout m = {.param = z->centres, .rank = z->k->rank, .contiguous = true};
+    KRef linear = kmemory_linear(&z->walk, &m, z->at);
+    return kreduce_centre(&z->walk, MAP_EXP, kmemory_load(&z->walk, z->centres, QS_F64, linear, 0, 0));
+}
+
 /* Loads element k of the current result and applies the transformations of the key. */
 static KPair load_element(Merge *z, KRef k) {
     Layout a = {.param = z->x, .rank = z->k->rank + 1};
@@ -99,6 +107,9 @@ static KPair load_element(Merge *z, KRef k) {
     }
     v.re = cast_to(z, v.re, lane_dtype(z));
     if (v.im) v.im = cast_to(z, v.im, lane_dtype(z));
+    if (z->k->map == MAP_EXP) return (KPair){kreduce_map(&z->walk, MAP_EXP, v.re, load_centre(z), 0), 0};
+    if (z->k->map == MAP_ABS && v.im) return kelem_complex(kbuild_rows(&z->walk), EL_abs, lane_dtype(z), &v);
+    if (z->k->map == MAP_ABS) return (KPair){kreduce_map(&z->walk, MAP_ABS, v.re, 0, 0), 0};
     if (z->k->centred) {
         KRef centre = kmemory_load(&z->walk, z->centres, QS_F64, kmemory_linear(&z->walk, &m, z->at), 0, 0);
         v.re = emit_pure(z, (KMake){K_SUB, .own = lane_dtype(z), .a = v.re, .b = centre});
@@ -145,6 +156,7 @@ static KRef finish_result(Merge *z, KRef v) {
     }
     if (z->k->divided) v = emit_pure(z, (KMake){K_DIV, .own = lane_dtype(z), .a = v, .b = load_param(z, z->by)});
     if (z->k->root) v = emit_pure(z, (KMake){K_MATH, .own = lane_dtype(z), .flag = MF_sqrt, .a = v});
+    if (z->k->logarithm) v = kreduce_finish(&z->walk, &(ReduceInfo){.finish = FINISH_LOG}, v, 0, load_centre(z));
     return v;
 }
 

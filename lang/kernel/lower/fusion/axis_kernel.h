@@ -27,6 +27,7 @@ typedef struct {
     uint16_t group;     /* positions per group; 0: side by side */
     bool centred;       /* subtracts a float64 number, one per result, from each element first */
     bool divided, root; /* the result is divided by a number, and then its square root is taken */
+    bool logarithm;     /* the centre is added to the logarithm of the result */
     /* MAP_INDEX merges element indices: the index of an element that equals the centre of its result (of the type of
      * x), and the largest int64 for others, which the last stage replaces by 0 (found). */
     bool found;
@@ -34,7 +35,8 @@ typedef struct {
     uint8_t before; /* 1: has the parameter `before`; 2: `far`, too */
 } AlongKey;
 
-/* Parameters: x, with the dimensions of the results followed by the reduced axis; `centres` if centred or MAP_INDEX; y;
- * apart (int64); by (float64) if divided; before and far, if present; per (int64) if `before` is present. */
+/* Parameters: x, with the dimensions of the results followed by the reduced axis; `centres` if centred, logarithm or
+ * MAP_INDEX; y; apart (int64); by (float64) if divided; before and far, if present; per (int64) if `before` is
+ * present. */
 qs_status kaxis_build(Ctx *c, Arena *arena, const AlongKey *k, KFunc **out);
 #endif

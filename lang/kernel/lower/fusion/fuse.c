@@ -5,6 +5,7 @@
 #include "lang/kernel/lower/fusion/fuse.h"
 #include "lang/kernel/elem/elem_build.h"
 #include "lang/kernel/lower/common/common.h"
+#include "lang/kernel/lower/common/reduce_element.h"
 #include "lang/syntax/fold.h"
 #include "lang/syntax/operators.h"
 
@@ -28,11 +29,15 @@ bool kfuse_function(const char *name, int nargs) {
 static Reduce find_reduction(const char *name) {
     Reduce k = qreduction_find(name);
     const ReduceInfo *r = &qreduction_info[k];
-    bool combined = r->combine == COMBINE_ADD || qreduction_is_extreme(k);
-    return combined && r->map == MAP_SELF ? k : RED_NONE;
+    bool added = r->combine == COMBINE_ADD && r->dim;
+    return added || qreduction_is_extreme(k) ? k : RED_NONE;
 }
 
-Reduce kfuse_reduction(const char *name, int nargs) { return nargs == 1 ? find_reduction(name) : RED_NONE; }
+/* A reduction with a centre needs all elements twice. */
+Reduce kfuse_reduction(const char *name, int nargs) {
+    Reduce k = nargs == 1 ? find_reduction(name) : RED_NONE;
+    return qreduction_info[k].centre ? RED_NONE : k;
+}
 
 Reduce kfuse_along(const char *name, int nargs) {
     Reduce k = find_reduction(name);
@@ -587,13 +592,14 @@ typedef struct {
     Reduce kind;
     qs_dtype lane;
     double first;
-    KRef acc, some, zeros, count; /* count: number of elements where the mask is true; 0: there is no mask */
+    KRef acc, some, zeros, centre;
+    KRef count; /* number of elements where the mask is true; 0: there is no mask */
 } Total;
 
 static Total begin_total(Fuse *z, Reduce kind, qs_dtype lane) {
     double first = qreduction_identity((Combine)qreduction_info[kind].combine);
     KRef start = lane == QS_I64 ? kbuild_int(&z->walk, lane, 0) : emit_const(z, lane, first);
-    Total t = {kind, lane, first, emit_ins(z, (KMake){K_LOCAL, .a = start}), 0, 0, 0};
+    Total t = {kind, lane, first, emit_ins(z, (KMake){K_LOCAL, .a = start}), 0, 0, 0, 0};
     if (z->e->mask) t.count = emit_ins(z, (KMake){K_LOCAL, .a = kbuild_int(&z->walk, QS_I64, 0)});
     if (!qreduction_is_extreme(kind)) return t;
     t.some = emit_ins(z, (KMake){K_LOCAL, .a = kbuild_int(&z->walk, QS_I32, 0)});
@@ -619,7 +625,8 @@ static KRef add_masked(Fuse *z, const Total *t, KRef x) {
 }
 
 static void add_to_total(Fuse *z, const Total *t, Val v) {
-    KRef x = cast_to(z, v.ref, t->lane), old = emit_ins(z, (KMake){K_GET, .a = t->acc});
+    KRef x = kreduce_map(&z->walk, (ReduceMap)qreduction_info[t->kind].map, cast_to(z, v.ref, t->lane), t->centre, 0);
+    KRef old = emit_ins(z, (KMake){K_GET, .a = t->acc});
     if (t->count) x = add_masked(z, t, x);
     if (t->some) {
         KRef number = kbuild_pure(&z->walk, (KMake){K_EQ, .a = x, .b = x});
@@ -720,9 +727,10 @@ static bool build_added(Fuse *z, FuseKernel *out) {
     load_leaves(z, &pos);
     Val v = lower_root(z);
     if (!v.ref || !v.array || v.im || v.dtype < QS_F16) return false;
+    KRef added = kreduce_map(&z->walk, (ReduceMap)qreduction_info[z->e->kind].map, cast_to(z, v.ref, QS_F64), 0, 0);
     int sum = add_result(z, QS_F64, true);
-    kbuild_emit(&z->walk, (KMake){K_ATOMIC, .flag = KA_ADD, .a = kbuild_int(&z->walk, QS_I64, 0),
-                                  .b = cast_to(z, v.ref, QS_F64), .imm = (uint64_t)sum});
+    kbuild_emit(&z->walk, (KMake){K_ATOMIC, .flag = KA_ADD, .a = kbuild_int(&z->walk, QS_I64, 0), .b = added,
+                                  .imm = (uint64_t)sum});
     return out->dtype = QS_F64, true;
 }
 
@@ -840,6 +848,16 @@ static qs_dtype total_dtype(const Fuse *z, Reduce kind, Val v) {
     return v.dtype == QS_B1 ? scalar : v.dtype >= QS_I64 ? QS_B1 : QS_I64; /* int64 may overflow */
 }
 
+static KRef total_row(Fuse *z, Reduce kind, qs_dtype lane, const Node *arg, KRef centre) {
+    Total t = begin_total(z, kind, lane);
+    t.centre = centre;
+    begin_row_loop(z);
+    add_to_total(z, &t, lower_part(z, arg));
+    emit_ins(z, (KMake){.op = K_END});
+    z->loop++;
+    return end_total(z, &t);
+}
+
 static bool reduce_row(Fuse *z, const Node *n, Reduce kind) {
     const Node *arg = operand(n, 0);
     if (!is_wide(z, arg)) return decline(z, "a reduction has rows of one element: leave it out"), false;
@@ -851,14 +869,11 @@ static bool reduce_row(Fuse *z, const Node *n, Reduce kind) {
                    z,
                    "this reduction of integers, or of complex numbers, is no kernel: convert them, as in float64(x)"),
                false;
-    Total t = begin_total(z, kind, lane);
-    begin_row_loop(z);
-    add_to_total(z, &t, lower_part(z, arg));
-    emit_ins(z, (KMake){.op = K_END});
-    z->loop++;
-    KRef total = end_total(z, &t);
-    if (qreduction_info[kind].finish == FINISH_MEAN)
-        total = emit_op(z, K_DIV, total, cast_to(z, load_extent(z), QS_F64));
+    const ReduceInfo *r = &qreduction_info[kind];
+    KRef centre =
+        r->centre ? kreduce_centre(&z->walk, (ReduceMap)r->map, total_row(z, (Reduce)r->centre, lane, arg, 0)) : 0;
+    KRef total = total_row(z, kind, lane, arg, centre);
+    total = kreduce_finish(&z->walk, r, total, r->finish == FINISH_MEAN ? load_extent(z) : 0, centre);
     return add_known(z, n, real_value(cast_to(z, total, kir_value_dtype(out)), out, true));
 }
 

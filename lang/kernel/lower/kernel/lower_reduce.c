@@ -33,11 +33,26 @@ static Num reduce_start(Lower *L, const ReduceInfo *r) {
 }
 
 /* Whether integers are converted to scalars first. */
-static bool reduces_scalars(const ReduceInfo *r) { return r->lanes == LANES_FLOAT || r->finish == FINISH_ROOT; }
+static bool reduces_scalars(const ReduceInfo *r) {
+    return r->lanes == LANES_FLOAT || r->finish == FINISH_ROOT || r->map == MAP_ABS || r->map == MAP_EXP;
+}
 
-static qs_status reduce_term(Lower *L, const ReduceInfo *r, Num x, Num *out) {
-    if (reduces_scalars(r)) x = as_scalar(L, x);
-    if (r->map == MAP_SQUARE) return square_of(L, x, out);
+/* An element and what its map needs: the centre, the index of the element, and one that stands for no index. */
+typedef struct {
+    Num x, centre, index, none;
+} TermIn;
+
+static qs_status reduce_term(Lower *L, const ReduceInfo *r, const TermIn *t, Num *out) {
+    Num x = reduces_scalars(r) ? as_scalar(L, t->x) : t->x, same;
+    switch ((ReduceMap)r->map) {
+    case MAP_SQUARE: return square_of(L, x, out);
+    case MAP_ABS: return *out = klnum_apply(L, EL_abs, &x), QS_OK;
+    case MAP_EXP: TRY(klnum_binary(L, OP_SUB, x, t->centre, &x)); return *out = klnum_apply(L, EL_exp, &x), QS_OK;
+    case MAP_INDEX:
+        TRY(klnum_binary(L, OP_EQ, x, t->centre, &same));
+        return klnum_choose(L, (Num[]){same, t->index, t->none}, NULL, out);
+    default: break;
+    }
     if (r->map == MAP_TRUTH) x = klnum_strong(klnum_truth(L, x), QS_B1);
     else if (x.dtype == QS_B1 && r->lanes != LANES_SAME) x = klnum_cast(L, x, QS_I32);
     return *out = x, QS_OK;
@@ -49,8 +64,29 @@ static void scalar_of_ints(Lower *L, Num n, Val *out) {
     if (qdtype_is_int(n.dtype) && !klnum_is_weak(n)) out->made.set = MADE_ANY;
 }
 
+/* Converts the result of the centre's reduction for the map. */
+static qs_status reduce_centre(Lower *L, const ReduceInfo *r, const Val *v, Num *out) {
+    Num zero = klbuiltin_integer(L, 0), finite;
+    *out = klval_num(v, 0);
+    if (r->map != MAP_EXP) return QS_OK;
+    *out = as_scalar(L, *out);
+    TRY(klnum_binary(L, OP_SUB, *out, *out, &finite));
+    TRY(klnum_binary(L, OP_EQ, finite, zero, &finite));
+    return klnum_choose(L, (Num[]){finite, *out, zero}, NULL, out);
+}
+
 /* of: element type of the argument. */
-static qs_status reduce_finish(Lower *L, const ReduceInfo *r, qs_dtype of, Num sum, Num count, Val *out) {
+static qs_status reduce_finish(Lower *L, const ReduceInfo *r, qs_dtype of, Num sum, Num count, Num centre, Val *out) {
+    if (r->finish == FINISH_LOG) {
+        sum = klnum_apply(L, EL_log, &sum);
+        TRY(klnum_binary(L, OP_ADD, sum, centre, &sum));
+    }
+    if (r->map == MAP_INDEX) {
+        Num none;
+        TRY(klnum_binary(L, OP_EQ, sum, count, &none));
+        TRY(klnum_choose(L, (Num[]){none, klbuiltin_integer(L, 0), sum}, NULL, &sum));
+        return scalar_of_ints(L, sum, out), QS_OK;
+    }
     bool counted = of == QS_B1 && r->lanes == LANES_WIDE;
     if (r->finish == FINISH_MEAN) TRY(klnum_binary(L, OP_DIV, sum, count, &sum));
     if (r->finish == FINISH_ROOT) sum = klnum_apply(L, EL_sqrt, &sum);
@@ -61,26 +97,34 @@ static qs_status reduce_finish(Lower *L, const ReduceInfo *r, qs_dtype of, Num s
 static qs_status reduce_small(Lower *L, const BuiltinCall *c, const Val *v, Val *out) {
     const ReduceInfo *r = &qreduction_info[c->imm];
     int64_t n = klval_count(v);
-    Num sum = reduce_start(L, r), term;
+    Num sum = reduce_start(L, r), term, count = klbuiltin_integer(L, (double)n);
+    TermIn t = {.none = count};
     if (!n && r->refuses_empty) return klbuiltin_refuse(L, c, "of an empty array");
+    if (!n && r->finish == FINISH_LOG) return klval_number(L, klnum_literal(L, r->empty, false), out), QS_OK;
+    if (r->centre) {
+        Val centre;
+        TRY(reduce_small(L, &(BuiltinCall){.name = c->name, .site = c->site, .imm = r->centre}, v, &centre));
+        TRY(reduce_centre(L, r, &centre, &t.centre));
+    }
     for (int64_t i = 0; i < n; i++) {
-        TRY(reduce_term(L, r, klval_num(v, i), &term));
+        t.x = klval_num(v, i), t.index = klbuiltin_integer(L, (double)i);
+        TRY(reduce_term(L, r, &t, &term));
         if (i == 0) sum = term;
         else TRY(klnum_binary(L, reduce_op(r), sum, term, &sum));
     }
-    return reduce_finish(L, r, (qs_dtype)v->dtype, sum, klbuiltin_integer(L, (double)n), out);
+    return reduce_finish(L, r, (qs_dtype)v->dtype, sum, count, t.centre, out);
 }
 
 /* Arrays that are not small are reduced by loops, one for each dimension. */
 typedef struct {
-    KRef at[QS_MAX_RANK];
+    KRef at[QS_MAX_RANK], n[QS_MAX_RANK];
     KRef count;
 } Elements;
 
 static void open_elements(Lower *L, const Val *array, Elements *w) {
     Val flat = *array, *v = &flat; /* including the dimensions of its entries */
     flat.inner = 0;
-    KRef zero = klnum_int(L, QS_I64, 0), one = klnum_int(L, QS_I64, 1), n[QS_MAX_RANK];
+    KRef zero = klnum_int(L, QS_I64, 0), one = klnum_int(L, QS_I64, 1), *n = w->n;
     w->count = one;
     for (int d = 0; d < v->rank; d++) {
         n[d] = klidx_dim(L, v, v->rank == 1 ? 1 : d);
@@ -92,12 +136,19 @@ static void open_elements(Lower *L, const Val *array, Elements *w) {
     }
 }
 
+static KRef linear_index(Lower *L, const Elements *w, int rank) {
+    KRef k = w->at[0];
+    for (int d = 1; d < rank; d++) k = klnum_bin(L, K_ADD, klnum_bin(L, K_MUL, k, w->n[d]), w->at[d]);
+    return k;
+}
+
 static void close_elements(Lower *L, int rank) {
     while (rank--) kbuild_end(&L->walk);
 }
 
 static qs_dtype walk_dtype(Lower *L, const ReduceInfo *r, const Val *v) {
     if (r->lanes == LANES_BOOL) return QS_B1;
+    if (r->lanes == LANES_INDEX) return QS_I64;
     qs_dtype d = kir_value_dtype((qs_dtype)v->dtype);
     if (reduces_scalars(r) && !qdtype_is_real(d)) return L->c->scalar_dtype;
     return d == QS_B1 ? QS_I32 : d;
@@ -105,6 +156,7 @@ static qs_dtype walk_dtype(Lower *L, const ReduceInfo *r, const Val *v) {
 
 /* The start value.  Of an extreme: NaN, which K_MIN and K_MAX ignore; for integers the worst value. */
 static KRef walk_start(Lower *L, const ReduceInfo *r, qs_dtype d) {
+    if (r->lanes == LANES_INDEX) return klnum_const(L, d, INFINITY);
     if (r->lanes != LANES_SAME) return klnum_ref(L, reduce_start(L, r), d);
     return klnum_const(L, d, qdtype_is_real(d) ? NAN : qreduction_identity((Combine)r->combine));
 }
@@ -112,22 +164,30 @@ static KRef walk_start(Lower *L, const ReduceInfo *r, qs_dtype d) {
 static qs_status reduce_array(Lower *L, const BuiltinCall *c, const Val *v, Val *out) {
     const ReduceInfo *r = &qreduction_info[c->imm];
     Elements w;
-    Num x, sum;
+    Num sum, x;
+    TermIn t = {.none = klnum_strong(klnum_int(L, QS_I64, INT64_MAX), QS_I64)};
     qs_dtype d = walk_dtype(L, r, v);
-    bool complex = qdtype_is_complex((qs_dtype)v->dtype), ordered = r->lanes == LANES_SAME;
+    bool complex = qdtype_is_complex((qs_dtype)v->dtype), ordered = r->lanes == LANES_SAME || r->lanes == LANES_INDEX;
     if (ordered && (complex || v->dtype == QS_B1)) return klbuiltin_refuse(L, c, "wants an array of real numbers");
     if (complex) return klbuiltin_refuse(L, c, "of a complex array of unknown size is not available in kernels");
+    if (r->centre) {
+        Val centre;
+        TRY(reduce_array(L, &(BuiltinCall){.name = c->name, .site = c->site, .imm = r->centre}, v, &centre));
+        TRY(reduce_centre(L, r, &centre, &t.centre));
+    }
     KRef acc = kbuild_local(&L->walk, walk_start(L, r, d));
     open_elements(L, v, &w);
-    TRY(klidx_element(L, v, w.at, v->rank, c->name, &x));
-    TRY(reduce_term(L, r, x, &x));
+    TRY(klidx_element(L, v, w.at, v->rank, c->name, &t.x));
+    t.index = klnum_strong(linear_index(L, &w, v->rank), QS_I64);
+    TRY(reduce_term(L, r, &t, &x));
     KRef old = kbuild_get(&L->walk, acc);
     if (ordered) sum = klnum_strong(klnum_bin(L, kbuild_combine((Combine)r->combine), old, klnum_ref(L, x, d)), d);
     else TRY(klnum_binary(L, reduce_op(r), klnum_strong(old, d), x, &sum));
     kbuild_set(&L->walk, acc, klnum_ref(L, sum, d));
     close_elements(L, v->rank);
-    Num count = klnum_strong(w.count, QS_I64);
-    return reduce_finish(L, r, (qs_dtype)v->dtype, klnum_strong(kbuild_get(&L->walk, acc), d), count, out);
+    Num count = r->map == MAP_INDEX ? t.none : klnum_strong(w.count, QS_I64);
+    sum = klnum_strong(kbuild_get(&L->walk, acc), d);
+    return reduce_finish(L, r, (qs_dtype)v->dtype, sum, count, t.centre, out);
 }
 
 static bool is_big(const Val *v) {

@@ -13,8 +13,8 @@
  * vm/array/reduce.c.  The host divides rows of more than QCONTIG_BLOCK elements; the interpreter runs loops over such
  * rows. */
 #include "lang/kernel/elem/elem_build.h"
+#include "lang/kernel/lower/common/reduce_element.h"
 #include "lang/kernel/lower/loop/loop_internal.h"
-#include "vm/base/reduction.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -215,6 +215,7 @@ typedef struct {
     KOp op;
     double first;     /* what a lane of sixteen begins with */
     const Row *a, *b; /* b: of a product of two */
+    KRef centre;
 } Reducing;
 
 static qs_status term_at(Loops *L, const Reducing *z, KRef k, KRef *out) {
@@ -222,8 +223,9 @@ static qs_status term_at(Loops *L, const Reducing *z, KRef k, KRef *out) {
     TRY(number_at(L, z->a, k, &x));
     if (z->b) TRY(number_at(L, z->b, k, &y));
     KRef v = kloop_real(L, x);
-    if (z->of->map == MAP_SQUARE) v = kloop_op(L, K_MUL, v, z->b ? kloop_real(L, y) : v);
-    return *out = v, QS_OK;
+    if (z->b) return *out = kloop_op(L, K_MUL, v, kloop_real(L, y)), QS_OK;
+    KRef index = z->of->map == MAP_INDEX ? kloop_cast(L, k, QS_F64) : 0;
+    return *out = kreduce_map(&L->walk, (ReduceMap)z->of->map, v, z->centre, index), QS_OK;
 }
 
 /* One accumulator, for operations whose order does not matter. */
@@ -310,7 +312,7 @@ static qs_status reduce_by_halves(Loops *L, const Reducing *z, KRef *out) {
 static KRef or_of_none(Loops *L, const Reducing *z, KRef v) {
     char text[80];
     KRef some = kloop_op(L, K_LT, zero(L), z->a->count);
-    if (z->op == K_MIN || z->op == K_MAX) {
+    if (z->of->refuses_empty) {
         snprintf(text, sizeof text, "%s: the array is empty", z->of->name);
         LengthTest t = {
             .a = zero(L), .b = zero(L), .n = z->a->assumed ? z->a->assumed : z->a->count, .status = QS_EVALUE};
@@ -330,34 +332,44 @@ static qs_status limit_length(Loops *L, const Row *r) {
     return QS_OK;
 }
 
-static qs_status reduce_row(Loops *L, const Reducing *z, Number *out) {
+static Reducing begin_reduction(Reduce r, const Row *a, const Row *b) {
+    const ReduceInfo *of = &qreduction_info[r];
+    double first = qreduction_is_extreme(r) ? NAN : b ? 0 : qreduction_identity((Combine)of->combine);
+    return (Reducing){of, kbuild_combine((Combine)of->combine), first, a, b, 0};
+}
+
+static qs_status find_centre(Loops *L, Reducing *z) {
+    if (!z->of->centre) return QS_OK;
+    KRef v;
+    Reducing c = begin_reduction((Reduce)z->of->centre, z->a, NULL);
+    TRY(reduce_freely(L, &c, &v));
+    return z->centre = kreduce_centre(&L->walk, (ReduceMap)z->of->map, v), QS_OK;
+}
+
+static qs_status reduce_row(Loops *L, Reducing *z, Number *out) {
     KRef v;
     bool orderless = z->op == K_MIN || z->op == K_MAX || (L->f->fast && z->op == K_ADD);
+    bool lanes = z->op == K_ADD && (z->of->map == MAP_SELF || z->of->map == MAP_SQUARE);
     TRY(check_unchanged(L, z->a));
     if (z->b) TRY(check_unchanged(L, z->b));
     /* The derivative of an extreme is shared evenly by all elements that have it; a chain of MAX would halve it. */
-    if (z->op == K_MIN || z->op == K_MAX) L->f->ruled = qstr_cname(L->c, z->of->name), L->f->ruled_pos = L->pos;
+    if (z->of->lanes == LANES_SAME || z->of->centre)
+        L->f->ruled = qstr_cname(L->c, z->of->name), L->f->ruled_pos = L->pos;
     if (!orderless) TRY(limit_length(L, z->a));
+    TRY(find_centre(L, z));
     if (orderless) TRY(reduce_freely(L, z, &v));
-    else if (z->op == K_MUL) TRY(reduce_by_halves(L, z, &v));
-    else TRY(sum_in_lanes(L, z, &v));
+    else if (lanes) TRY(sum_in_lanes(L, z, &v));
+    else TRY(reduce_by_halves(L, z, &v));
     v = or_of_none(L, z, v);
     if (z->of->finish == FINISH_MEAN) kloop_note(L, SLIP_MEAN, kloop_op(L, K_EQ, z->a->count, zero(L)));
-    if (z->of->finish == FINISH_MEAN) v = kloop_op(L, K_DIV, v, kloop_cast(L, z->a->count, QS_F64));
-    if (z->of->finish == FINISH_ROOT) v = kbuild_pure(&L->walk, (KMake){K_MATH, .flag = MF_sqrt, .a = v});
+    v = kreduce_finish(&L->walk, z->of, v, z->a->count, z->centre);
     return *out = kloop_num(v), QS_OK;
 }
 
 static Reduce find_reduction(const char *name, int nargs) {
     if (!strcmp(name, "dotprod")) return nargs == 2 ? RED_squared_norm : RED_NONE;
     Reduce r = nargs == 1 ? qreduction_find(name) : RED_NONE;
-    return qreduction_info[r].lanes == LANES_BOOL ? RED_NONE : r; /* any and all are no numbers */
-}
-
-static Reducing begin_reduction(Reduce r, const Row *a, const Row *b) {
-    const ReduceInfo *of = &qreduction_info[r];
-    double first = qreduction_is_extreme(r) ? NAN : b ? 0 : qreduction_identity((Combine)of->combine);
-    return (Reducing){of, kbuild_combine((Combine)of->combine), first, a, b};
+    return qreduction_info[r].map == MAP_TRUTH ? RED_NONE : r; /* any and all are no numbers */
 }
 
 /* -- calls --------------------------------------------------------------------------------------------------------- */

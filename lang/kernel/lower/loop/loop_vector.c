@@ -10,8 +10,8 @@
  * compiled in as small for this purpose.  Variables share arrays, so single elements of a vector are set only while one
  * variable holds its array. */
 #include "lang/kernel/elem/elem_build.h"
+#include "lang/kernel/lower/common/reduce_element.h"
 #include "lang/kernel/lower/loop/loop_internal.h"
-#include "vm/base/reduction.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -394,19 +394,24 @@ static Number dot_product(Loops *L, const Value *a, const Value *b) {
 }
 
 static bool apply_reduction(Loops *L, const char *name, const Value *a, Number *out) {
-    KRef x[LOOP_VECTOR_MAX];
+    KRef x[LOOP_VECTOR_MAX], centre = 0;
     get_values(a, x);
     Reduce r = qreduction_find(name);
     const ReduceInfo *of = &qreduction_info[r];
     if (!strcmp(name, "numel")) return *out = kloop_const(L, a->n), true;
-    if (!r || of->lanes == LANES_BOOL) return false; /* any and all are no numbers */
+    if (!r || of->map == MAP_TRUTH) return false; /* any and all are no numbers */
+    if (of->centre) {
+        KOp op = kbuild_combine((Combine)qreduction_info[of->centre].combine);
+        centre = kreduce_centre(&L->walk, (ReduceMap)of->map, merge_halves(L, op, x, a->n).v);
+        L->f->ruled = qstr_cname(L->c, name), L->f->ruled_pos = L->pos;
+        get_values(a, x);
+    }
+    for (int i = 0; of->map != MAP_SQUARE && i < a->n; i++)
+        x[i] = kreduce_map(&L->walk, (ReduceMap)of->map, x[i], centre, kloop_f64(L, i));
     if (of->map == MAP_SQUARE) *out = dot_product(L, a, a);
-    else if (of->combine == COMBINE_ADD) *out = sum_of(L, x, a->n);
+    else if (of->combine == COMBINE_ADD && of->map == MAP_SELF) *out = sum_of(L, x, a->n);
     else *out = merge_halves(L, kbuild_combine((Combine)of->combine), x, a->n);
-    if (of->finish == FINISH_MEAN) *out = kloop_num(kloop_op(L, K_DIV, out->v, kloop_f64(L, a->n)));
-    if (of->finish == FINISH_ROOT)
-        *out = kloop_num(kbuild_pure(&L->walk, (KMake){K_MATH, .flag = MF_sqrt, .a = out->v}));
-    return true;
+    return *out = kloop_num(kreduce_finish(&L->walk, of, out->v, kloop_f64(L, a->n), centre)), true;
 }
 
 /* -- built-ins ----------------------------------------------------------------------------------------------------- */
