@@ -589,7 +589,7 @@ static qs_status find_target(Now *now) {
     now->target = view;
     if (!qarr_aligned(view) || !fits_domain(now, view) || !reads_own(now, view)) return drop_target(now), QS_OK;
     if (now->flat && now->target_layout.strided) now->flat = false, examine_layouts(now);
-    return QS_OK;
+    return qarr_touch(now->run.vm, qval_array(now->f->base[now->region->base]));
 }
 
 /* Finds the kernel; one whose elements have another type than those assigned to makes a result of its own. */
