@@ -940,7 +940,7 @@ def program(seed):
     lines = [HEAD]
     for k in range(6): lines += Case(rng, f"c{k}").text()
     for k in range(3): lines += Nest(rng, f"nest{k}").text()
-    for k in range(4): lines += Sums(rng, f"sums{k}").text()
+    for k in range(2): lines += Sums(rng, f"sums{k}").text()
     for k in range(3): lines += Rows(rng, f"rows{k}").text()
     for k in range(6): lines += Integers(rng, f"ints{k}").text()
     return "\n".join(lines) + "\n"
