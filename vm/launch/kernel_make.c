@@ -408,6 +408,20 @@ static qs_status compile_small(Maker *m, const KernelSpecialization *s) {
     return qdevprog_compile_ahead(m->vm, kir_small(m->arena, s->base.version[0].func));
 }
 
+/* Reports that the processor runs launches on one thread: the values of atomic functions depend on the order of
+ * positions, which thus is the same in each run. */
+static void report_order(qs_vm *vm, const KFunc *f) {
+    for (KRef r = 1; r < f->nins && !f->serial; r++) {
+        const KIns *i = &f->ins[r];
+        if (!kir_is_fetch(i->op)) continue;
+        bool prints = i->op == K_FETCH && f->params[i->imm].log;
+        qreport_explain(vm, (Where){f->src, i->pos},
+                        "kernel %s: on one thread of the processor, in the order of positions: %s", f->name->s,
+                        prints ? "it prints" : "it uses the value of an atomic function");
+        return;
+    }
+}
+
 static qs_status check_params(qs_vm *vm, const KFunc *f) {
     if (f->nparams <= MAX_PARAMS) return QS_OK;
     return qerr_set(qvm_ctx(vm), QS_EVALUE, "kernel %s: %d values enter it, %d at most can", f->name->s, f->nparams,
@@ -434,6 +448,7 @@ qs_status qkernel_make(qs_vm *vm, SpecializationList *forms, const Request *r, K
     m->e.site = r->site, m->e.spec_kind = SPEC_KERNEL;
     qs_status status = lower(m, s, &result);
     if (status == QS_OK) status = check_params(vm, result.func);
+    if (status == QS_OK) report_order(vm, result.func);
     if (status == QS_OK) finish_specialization(m, s, &result), status = compile_small(m, s);
     else qcaptured_release(vm, m->e.at, m->e.n), qspec_drop_first(vm, forms);
     qarena_free(&scratch);
