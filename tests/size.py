@@ -24,7 +24,7 @@ def count_lines(limits):
     unlisted = []
     files = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", *TOP], cwd=ROOT, capture_output=True,
                            text=True, check=True).stdout.split()
-    for name in files:
+    for name in set(files): # git lists a file with a conflict three times
         path = os.path.join(ROOT, name)
         if not name.endswith(SUFFIXES) or not os.path.isfile(path):
             continue
