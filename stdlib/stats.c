@@ -157,9 +157,12 @@ static qs_status extreme_index(qs_vm *vm, qs_call_args *c, Reduce r, int dim, qs
 static qs_status find_extreme(qs_vm *vm, qs_call_args *c, Reduce r, int dim) {
     Array *a;
     qs_value extreme;
+    bool done = false;
     TRY(qarg_array(vm, c, 0, "x", &a));
     if (qdtype_is_complex((qs_dtype)a->dtype)) return qarg_wrong(vm, c->name, "x", "real", c->in[0]);
     if (a->count == 0) return qs_fail(vm, QS_EVALUE, "%s: x must not be empty", c->name);
+    if (c->in[0].kind == QS_ARRAY) TRY(qred_places(vm, r, a, dim, &c->out[0], &done));
+    if (done) return QS_OK;
     TRY(qred_run(vm, r, c->in[0], dim, &extreme));
     qs_status s = extreme_index(vm, c, r, dim, extreme, &c->out[0]);
     return qval_release(vm, extreme), s;

@@ -125,7 +125,7 @@ class Fault(Gpu):
         try:
             f()
         except q.QuasarAssertionError as e:
-            self.assertEqual(str(e), "x must be positive")
+            self.assertRegex(str(e), r"^x must be positive \(at position \[\d(,\d)?\]: 0 > 0 does not hold\)$")
             self.assertIn(("fault", 3), [(p.filename, p.lineno) for p in traceback.extract_tb(e.__traceback__)])
         else:
             self.fail("no error")
