@@ -105,8 +105,8 @@ sort u8 | sort(u8) | np.sort(u8) | 1000 10000000
 sort u16 | sort(u16) | np.sort(u16) | 1000 10000000
 sort rows | sort(A,1) | np.sort(A,1) | 10000 10000000
 sort columns | sort(A,0) | np.sort(A,0) | 10000 10000000
-argsort f32 | @order sort(x) | np.argsort(x) | 1000 10000000 | inside 0 none
-argsort f64 | @order sort(d) | np.argsort(d) | 1000 10000000
+argsort f32 | @order sort(x) | np.argsort(x) | 1000 10000000 | order
+argsort f64 | @order sort(d) | np.argsort(d) | 1000 10000000 | order
 unique f32 | unique(x) | np.unique(x) | 1000 10000000
 unique i32 | unique(i32) | np.unique(i32) | 1000 10000000
 unique few | unique(few) | np.unique(few) | 1000 10000000
@@ -162,9 +162,9 @@ imopen 5x5 | imopen(A,ones(5,5)) | cv2.morphologyEx(A,cv2.MORPH_OPEN,np.ones((5,
 imclose 15x15 | imclose(A,ones(15,15)) | cv2.morphologyEx(A,cv2.MORPH_CLOSE,np.ones((15,15))) | 1024 1000000
 imresize up bilinear | imresize(A,2) | cv2.resize(A,None,fx=2,fy=2,interpolation=cv2.INTER_LINEAR) | 1024 1000000
 imresize up bicubic | imresize(A,2,"bicubic") | nd.zoom(A,2,order=3,mode='grid-constant',grid_mode=True) \
- | 1024 1000000 | inside 0 none
+ | 1024 1000000 | size
 imresize down | imresize(A,0.5) | cv2.resize(A,None,fx=0.5,fy=0.5,interpolation=cv2.INTER_AREA) \
- | 1024 1000000 | inside 0 none
+ | 1024 1000000 | size
 interp1 linear | interp1(knots,vals,x,"linear","clamp") | np.interp(x,knots,vals) | 1000 1000000
 interp1 long | interp1(grid,gridv,x) | np.interp(x,grid,gridv) | 1000 1000000
 interp1 spline | interp1(knots,vals,x,"spline","extrap") | si.CubicSpline(knots,vals)(x) | 1000 1000000 | within 1e-2
@@ -174,7 +174,7 @@ interp2 nearest | interp2(A,px,py,"nearest") | nd.map_coordinates(A,[py,px],orde
 rgb2gray | rgb2gray(C) | cv2.cvtColor(C,cv2.COLOR_RGB2GRAY) | 3072 3000000
 bwlabel | bwlabel(blobs) | nd.label(blobs,np.ones((3,3)))[0] | 1024 1000000
 bwdist | bwdist(blobs) | cv2.distanceTransform(np.uint8(~blobs),cv2.DIST_L2,cv2.DIST_MASK_PRECISE) | 1024 1000000
-boxfilter | boxfilter(A,3) | cv2.blur(A,(7,7)) | 1024 1000000 | inside 0 none
+boxfilter | boxfilter(A,3) | cv2.boxFilter(A,-1,(7,7),normalize=False) | 1024 1000000 | inside 3
 matvec f32 | A*transpose(v) | (A@v)[:,None] | 10000 10000000
 vecmat f32 | v*A | v@A | 10000 10000000
 matvec f64 | D*transpose(vd) | (D@vd)[:,None] | 10000 10000000
@@ -189,9 +189,9 @@ product of 1000x1000 | A*B | A@B | 1000000
 batched 16x16 | batch_matmul(many,many2) | many@many2 | 2560 1048576
 dotprod | dotprod(x,y) | x@y | 1000 10000000
 norm | norm(x) | np.linalg.norm(x) | 1000 10000000
-solve | linsolve(P,vd) | sl.solve(P,vd) | 10000 1000000 | within 1 none
+solve | linsolve(P,transpose(vd)) | sl.solve(P,vd) | 10000 1000000 | within 1e-3
 inv | inv(P) | sl.inv(P) | 10000 250000
-chol | transpose(chol(P)) | sl.cholesky(P) | 10000 1000000 | within 1 none
+chol | transpose(chol(P)) | sl.cholesky(P) | 10000 1000000 | within 1e-3
 det | det(A) | sl.det(A) | 100 10000
 transpose | copy(transpose(A)) | np.ascontiguousarray(A.T) | 1024 10000000
 flip | copy(flip(A,0)) | np.ascontiguousarray(A[::-1]) | 1024 10000000
@@ -232,10 +232,14 @@ class Row:
                 f"    for k = 1..times\n        {result}{call}\n    end\nend\n")
 
 
-def equal(row, got, wanted):
+def equal(row, got, wanted, first):
+    """Compares the results of a row; `first` is its first input."""
     kind = row.check
-    if kind[0] == "random" or kind[-1] == "none":
+    if kind[0] in ("random", "size"): # the values differ: other numbers, or another rule of interpolation
         return got.size == wanted.size
+    if kind[0] == "order": # NumPy's positions of equal elements are in any order
+        got, wanted = (i.astype(np.int64).ravel() for i in (got, wanted))
+        return len(set(got)) == first.size and np.array_equal(first.ravel()[got], first.ravel()[wanted])
     got, wanted = np.squeeze(got), np.squeeze(wanted)
     if got.shape != wanted.shape:
         return False
@@ -265,7 +269,7 @@ def measure(q, row, function, n, seconds):
     got, wanted = function(*given, 1), peer(*given)
     if not isinstance(wanted, str):
         got, wanted = np.asarray(got), np.asarray(wanted)
-        same = equal(row, got, wanted)
+        same = equal(row, got, wanted, given[0])
     else:
         same = str(got) == wanted
     times = max(1, int(2e-3/(processor_time(peer, *given) + 1e-9)))
