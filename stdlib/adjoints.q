@@ -691,8 +691,10 @@ function dx = norm1_adjoint(x, dim, y, dy)
     dx = dy.*(iscomplex(x) ? safe_divide(x, abs(x)) : sign(x))
 end
 
+% The division removes the rounding of y, which is large beside 1 for large x.
 function dx = logsumexp_adjoint(x, dim, y, dy)
-    dx = dy.*exp(x - y)
+    e = exp(x - y)
+    dx = dy.*(e./(isnull(dim) ? sum(e) : sum(e, dim)))
 end
 
 function dx = squared_norm_adjoint(x, y, dy)

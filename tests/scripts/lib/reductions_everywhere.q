@@ -22,6 +22,7 @@ function s = message(f)
 end
 print message(() -> argmin([]))
 print message(() -> argmax([1j]))
+print grad(v -> logsumexp(v), [1e8,1e8]), grad(v -> sum(logsumexp(v, 1)), [[1e5,1e5],[1e7,1e7]])
 print message(() -> logsumexp([1j,2]))
 print message(() -> logsumexp([[1j,2],[3,4]], 0))
 print message(() -> argmin(zeros(0,3), 0))
