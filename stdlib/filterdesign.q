@@ -410,7 +410,7 @@ end
 %
 % :function [h, w] = freqz(b : vec, a = 1, n = 512, fs : scalar = 2*pi)
 function [h, w] = freqz(b : vec, a = 1, n = 512, fs : scalar = 2*pi)
-    w = isscalar(n) ? fs/2*float64(0..n-1)/n : float64(n)
+    w = isscalar(n) ? fs/2*float64(0..n-1)/n : float64(copy(n))
     t = 2*pi*w/fs
     z = complex(cos(t), 0-sin(t))
     den = isscalar(a) ? float64([a]) : float64(a)
@@ -431,7 +431,7 @@ end
 % :function [delay, w] = grpdelay(b : vec, a = 1, n = 512, fs : scalar = 2*pi)
 function [delay, w] = grpdelay(b : vec, a = 1, n = 512, fs : scalar = 2*pi)
     den = isscalar(a) ? float64([a]) : float64(a)
-    w = isscalar(n) ? fs/2*float64(0..n-1)/n : float64(n)
+    w = isscalar(n) ? fs/2*float64(0..n-1)/n : float64(copy(n))
     t = 2*pi*w/fs
     z = complex(cos(t), 0-sin(t))
     c = conv(float64(b), fliplr(den))

@@ -80,7 +80,7 @@ function [idx, C, total] = kmeans(x : mat, k : int, start = null, replicates : i
     idx = vec[int](n)
     C = mat[float64](k, size(x,1))
     for turn = 1..replicates
-        c = isnull(start) ? kmeans_start(points, k) : float64(start)
+        c = isnull(start) ? kmeans_start(points, k) : float64(copy(start))
         label = vec[int](n)
         distance = zeros_like(float64([0]), n)
         steps = 0

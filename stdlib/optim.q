@@ -301,7 +301,7 @@ end
 % :function [x, resnorm, residual] = lsqnonlin(f, x0, tol : scalar = 1e-10, maxiter : int = 400)
 function [x, resnorm, residual] = lsqnonlin(f, x0, tol : scalar = 1e-10, maxiter : int = 400)
     assert(check_real(x0) && numel(x0) > 0 && all(isfinite(x0)), "lsqnonlin: x0 must have finite elements, got ", check_got(x0))
-    x = isscalar(x0) ? float64([x0]) : float64(reshape(x0, [1,numel(x0)]))
+    x = isscalar(x0) ? float64([x0]) : float64(reshape(copy(x0), [1,numel(x0)]))
     residual = f(x)
     assert(check_real(residual), "lsqnonlin: f must give real residuals, got ", check_got(residual))
     r = isscalar(residual) ? float64([residual]) : float64(reshape(residual, [1,numel(residual)]))
