@@ -43,6 +43,8 @@ function S = sparse(i, j = null, v = null, m = null, n = null)
     columns = isnull(n) ? (count > 0 ? max(c)+1 : 0) : n
     assert(all(r >= 0) && all(r < rows) && all(r == floor(r)), "sparse: i must be integers from 0 to m-1, ", rows-1)
     assert(all(c >= 0) && all(c < columns) && all(c == floor(c)), "sparse: j must be integers from 0 to n-1, ", columns-1)
+    assert(rows < 2^31 && columns < 2^31 && rows*columns <= 2^53, _
+           "sparse: m and n must be less than 2^31, and their product at most 2^53, got ", [rows,columns])
     S = sparse_matrix(rows:=int(rows), columns:=int(columns))
     if count == 0
         S.start = vec[int](rows+1)
@@ -200,6 +202,12 @@ function [column, x] = solver_start(what, b, x0, tol, maxit)
     endif
 end
 
+% A residual of nan has not reached the tolerance.
+function [flag, relres] = solver_end(residual, size_, tol)
+    flag = residual <= tol*size_ ? 0 : 1
+    relres = size_ == 0 ? 0 : residual/size_
+end
+
 % x in the shape of b.
 function y = solver_result(x, b)
     y = isscalar(b) ? x[0,0] : reshape(x, size(b))
@@ -219,7 +227,7 @@ end
 %
 % Returns:
 % x - the solution, in the shape of b
-% flag - 0, or 1 where maxit steps did not suffice
+% flag - 0, or 1 where the tolerance was not reached
 % relres - norm(b - A*x)/norm(b)
 % steps - the number of steps
 %
@@ -249,8 +257,7 @@ function [x, flag, relres, steps] = cg(A, b, tol : scalar = 1e-6, maxit = null, 
         rz = next
         steps += 1
     end
-    relres = size_ > 0 ? norm(r)/size_ : 0
-    flag = norm(r) > tol*size_ ? 1 : 0
+    [flag, relres] = solver_end(norm(r), size_, tol)
     x = solver_result(x, b)
 end
 
@@ -288,25 +295,24 @@ function [x, flag, relres, steps] = bicgstab(A, b, tol : scalar = 1e-6, maxit = 
             rho = next
             y = near(p)
             v = apply(y)
-            alpha = rho/dotprod(shadow, v)
+            steps += 1
+            curve = dotprod(shadow, v)
+            alpha = curve == 0 ? 0 : rho/curve
             s = r - alpha*v
             x = x + alpha*y
-            steps += 1
-            if norm(s) <= tol*size_
-                r = s
+            if curve == 0 || norm(s) <= tol*size_
                 going = false
             else
                 z = near(s)
                 t = apply(z)
-                omega = dotprod(t, s)/dotprod(t, t)
+                omega = dotprod(t, s)/max(squared_norm(t), 1e-300)
                 x = x + omega*z
                 r = s - omega*t
                 going = norm(r) > tol*size_ && steps < most && omega != 0
             endif
         endif
     end
-    relres = size_ > 0 ? norm(c - apply(x))/size_ : 0
-    flag = relres > tol*1.01 ? 1 : 0
+    [flag, relres] = solver_end(norm(c - apply(x)), size_, 1.01*tol)
     x = solver_result(x, b)
 end
 
@@ -371,7 +377,6 @@ function [x, flag, relres, steps] = gmres(A, b, restart = null, tol : scalar = 1
         r = c - apply(x)
         going = norm(r) > tol*size_ && steps < most
     end
-    relres = size_ > 0 ? norm(r)/size_ : 0
-    flag = norm(r) > tol*size_ ? 1 : 0
+    [flag, relres] = solver_end(norm(r), size_, tol)
     x = solver_result(x, b)
 end
