@@ -356,6 +356,11 @@ end
 
 % -- order -------------------------------------------------------------------------------------------------------------
 
+% Whether a comes before b, ascending (way 1) or descending (way -1); -x would wrap for integers.
+function y = __device__ precedes(a, b, way)
+    y = way > 0 ? a < b : a > b
+end
+
 % Sorts lines along dim, stable, nan last; way: 1 ascending, -1 descending.
 function [y, at] = __device__ sorted(x, dim, way)
     y = copy(x)
@@ -366,7 +371,7 @@ function [y, at] = __device__ sorted(x, dim, way)
             for j = i..-1..1
                 a = dim == 0 ? y[j-1,line] : y[line,j-1]
                 b = dim == 0 ? y[j,line] : y[line,j]
-                if way*b < way*a || (isnan(a) && !isnan(b))
+                if precedes(b, a, way) || (isnan(a) && !isnan(b))
                     k = dim == 0 ? at[j,line] : at[line,j]
                     l = dim == 0 ? at[j-1,line] : at[line,j-1]
                     y[dim == 0 ? j-1 : line, dim == 0 ? line : j-1] = b
@@ -438,9 +443,10 @@ end
 
 % The same for each element with those before it.
 function y = __device__ scanned(x, dim, f)
-    y = copy(x)
+    y = uninit_like(f(x[0,0], x[0,0]), size(x,0), size(x,1))
     for line = 0..size(x,1-dim)-1
         t = element(x, dim, line, 0)
+        y[dim == 0 ? 0 : line, dim == 0 ? line : 0] = t
         for k = 1..size(x,dim)-1
             t = f(t, element(x, dim, line, k))
             y[dim == 0 ? k : line, dim == 0 ? line : k] = t
@@ -531,7 +537,7 @@ function [y, at] = __device__ extreme(x, way)
     y = v[0]
     at = int(0)
     for k = 1..numel(v)-1
-        if way*v[k] < way*y || (isnan(y) && !isnan(v[k]))
+        if precedes(v[k], y, way) || (isnan(y) && !isnan(v[k]))
             y = v[k]
             at = k
         end
