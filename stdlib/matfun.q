@@ -131,11 +131,14 @@ end
 function D = blkdiag(...matrices)
     rows = 0
     columns = 0
+    like = []
     for A = matrices
+        sample = isscalar(A) ? A : zeros_like(A, 1)
+        like = rows + columns == 0 ? sample : horzcat(like, sample)
         rows += size(A,0)
         columns += size(A,1)
     end
-    D = zeros_like(numel(matrices) > 0 ? matrices[0] : [], rows, columns)
+    D = zeros_like(like, rows, columns)
     i = 0
     j = 0
     for A = matrices
