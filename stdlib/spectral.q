@@ -179,11 +179,13 @@ end
 %
 % Parameters:
 % S - from stft
+% window - null is a window of even length; give the length of another one
 % count - how many samples the signal had; null is all that S covers, with the zeros that stft has added at the end
 %
 % :function [x, t] = istft(S : cmat, window = null, noverlap = null, nfft = null, fs : scalar = 1, count = null)
 function [x, t] = istft(S, window = null, noverlap = null, nfft = null, fs : scalar = 1, count = null)
-    m = isnull(nfft) ? (isnull(window) || isscalar(window) ? 2*(size(S,0)-1) : numel(window)) : nfft
+    length_ = isnull(window) ? 2*(size(S,0)-1) : isscalar(window) ? window : numel(window)
+    m = isnull(nfft) ? length_ : nfft
     assert(floor(m/2)+1 == size(S,0), "istft: S must have floor(nfft/2)+1 rows, ", floor(m/2)+1, ", got ", size(S,0))
     w = spectral_window("istft", isnull(window) ? m : window, max(m, 1))
     [n, step, m] = stft_sizes("istft", w, noverlap, m)

@@ -138,3 +138,4 @@ attempt(() -> istft(stft([1,2,3,4], 4), 4, null, null, 1, 100))
 attempt(() -> chirp([1], 0, 1, 2, "logarithmic"))
 attempt(() -> tukeywin(3, 2))
 attempt(() -> iirnotch(2, 3))
+print max(abs(istft(stft(0..19, 5), 5, null, null, 1, 20) - (0..19))) < 1e-12
