@@ -302,7 +302,7 @@ function p = peak_local_max(x : mat, distance : int = 1, threshold = null, most 
     check_filled("peak_local_max: x", x)
     least = isnull(threshold) ? min(x) : threshold
     [rows, columns] = size(x, 0..1)
-    high = local_largest(transpose(local_largest(transpose(local_largest_input(x)), distance)), distance)
+    high = local_largest(transpose(local_largest(transpose(x), distance)), distance)
     good = x == high && x > least
     border = zeros_like(x)
     if rows > 2*distance && columns > 2*distance
@@ -314,11 +314,6 @@ function p = peak_local_max(x : mat, distance : int = 1, threshold = null, most 
     p = horzcat(reshape(r, [numel(r),1]), reshape(c, [numel(c),1]))[keep,:]
 end
 
-function y = local_largest_input(x)
-    y = x
-end
-
-% The largest of the 2*r+1 elements around each one in its column.
 function y = local_largest(x, r)
     y = uninit_like(x)
     parallel_do(size(x), y, x, r, local_largest_at)
