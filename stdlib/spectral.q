@@ -15,8 +15,20 @@ function w = spectral_window(what, window, n)
     assert(numel(w) > 0 && numel(w) <= n, what, ": a window must have 1 to ", n, " samples, those of x, got ", numel(w))
 end
 
+% The length of the window, the distance between pieces and the length of their transforms.
+function [n, step, m] = spectral_sizes(what, w, noverlap, nfft)
+    n = numel(w)
+    over = isnull(noverlap) ? floor(n/2) : noverlap
+    check_whole(strcat(what, ": noverlap"), over, 0)
+    assert(over < n, what, ": noverlap must be less than the length of the window, ", n, ", got ", over)
+    step = n - over
+    m = isnull(nfft) ? n : nfft
+    check_whole(strcat(what, ": nfft"), m, 1)
+    assert(m >= n, what, ": nfft must be at least the length of the window, ", n, ", got ", m)
+end
+
 % The spectra of pieces of x, a row for each; every piece lacks its mean (or line), is weighted, and continued by zeros.
-function S = spectral_pieces(x, w, step, nfft, trend)
+function S = spectral_pieces(what, x, w, step, nfft, trend)
     n = numel(w)
     count = floor((numel(x)-n)/step) + 1
     places = step*transpose(float64(0..count-1)) + float64(0..n-1)
@@ -25,7 +37,7 @@ function S = spectral_pieces(x, w, step, nfft, trend)
     | "constant" -> pieces = pieces - mean(pieces, 1)
     | "linear" -> pieces = transpose(detrend_columns(transpose(pieces), "linear"))
     | "none" -> pieces = pieces
-    | _ -> error("pwelch: trend must be constant, linear or none, got %s", trend)
+    | _ -> error("%s: trend must be constant, linear or none, got %s", what, trend)
     end
     weighted = pieces.*w
     if nfft > n
@@ -40,15 +52,9 @@ function [P, f] = spectral_density(what, x, y, window, noverlap, nfft, fs, trend
     assert(fs > 0 && fs < inf, what, ": fs must be greater than 0 and finite, got ", fs)
     assert(scaling == "density" || scaling == "spectrum", what, ": scaling must be density or spectrum, got ", scaling)
     w = spectral_window(what, window, numel(x))
-    n = numel(w)
-    over = isnull(noverlap) ? floor(n/2) : noverlap
-    check_whole(strcat(what, ": noverlap"), over, 0)
-    assert(over < n, what, ": noverlap must be less than the length of the window, ", n, ", got ", over)
-    m = isnull(nfft) ? n : nfft
-    check_whole(strcat(what, ": nfft"), m, 1)
-    assert(m >= n, what, ": nfft must be at least the length of the window, ", n, ", got ", m)
-    A = spectral_pieces(float64(x), w, n-over, m, trend)
-    B = isequal(x, y) ? A : spectral_pieces(float64(y), w, n-over, m, trend)
+    [n, step, m] = spectral_sizes(what, w, noverlap, nfft)
+    A = spectral_pieces(what, float64(x), w, step, m, trend)
+    B = isequal(x, y) ? A : spectral_pieces(what, float64(y), w, step, m, trend)
     P = reshape(mean(conj(A).*B, 0), [1,floor(m/2)+1])
     P = P/(scaling == "density" ? fs*sum(w.^2) : sum(w)^2)
     twice = ones_like(float64([0]), floor(m/2)+1)*2
@@ -127,7 +133,8 @@ end
 %
 % Parameters:
 % x - a real signal
-% window - weights, or the length of a periodic window of hann; null is 256, or as long as x
+% window - weights, or the length of a periodic window of hann; null is 256, or the largest even
+%          number of samples that x has, so that istft needs no length
 % noverlap - how many samples neighbouring pieces share; null is half a window
 % nfft - length of the transforms; null is that of the window
 % fs - the sampling rate
@@ -142,26 +149,18 @@ end
 % :function [S, f, t] = stft(x : vec, window = null, noverlap = null, nfft = null, fs : scalar = 1)
 function [S, f, t] = stft(x : vec, window = null, noverlap = null, nfft = null, fs : scalar = 1)
     check_filled("stft: x", x)
+    if isnull(window) && numel(x) < 256 && numel(x) > 1
+        window = numel(x) - mod(numel(x), 2)
+    end
     w = spectral_window("stft", window, numel(x))
-    [n, step, m] = stft_sizes("stft", w, noverlap, nfft)
+    [n, step, m] = spectral_sizes("stft", w, noverlap, nfft)
     half = floor(n/2)
     rest = mod(0 - (numel(x) + 2*half - n), step)
     v = float64(x)
     v = horzcat(zeros_like(v, half), v, zeros_like(v, half + rest))
-    S = transpose(spectral_pieces(v, w, step, m, "none"))/sum(w)
+    S = transpose(spectral_pieces("stft", v, w, step, m, "none"))/sum(w)
     f = fs*float64(0..floor(m/2))/m
     t = step*float64(0..size(S,1)-1)/fs
-end
-
-function [n, step, m] = stft_sizes(what, w, noverlap, nfft)
-    n = numel(w)
-    over = isnull(noverlap) ? floor(n/2) : noverlap
-    check_whole(strcat(what, ": noverlap"), over, 0)
-    assert(over < n, what, ": noverlap must be less than the length of the window, ", n, ", got ", over)
-    step = n - over
-    m = isnull(nfft) ? n : nfft
-    check_whole(strcat(what, ": nfft"), m, 1)
-    assert(m >= n, what, ": nfft must be at least the length of the window, ", n, ", got ", m)
 end
 
 % Adds the columns of pieces, weighted, at their places.
@@ -188,7 +187,7 @@ function [x, t] = istft(S, window = null, noverlap = null, nfft = null, fs : sca
     m = isnull(nfft) ? length_ : nfft
     assert(floor(m/2)+1 == size(S,0), "istft: S must have floor(nfft/2)+1 rows, ", floor(m/2)+1, ", got ", size(S,0))
     w = spectral_window("istft", isnull(window) ? m : window, max(m, 1))
-    [n, step, m] = stft_sizes("istft", w, noverlap, m)
+    [n, step, m] = spectral_sizes("istft", w, noverlap, m)
     half = transpose(S)
     last = floor((m-1)/2)
     full = horzcat(half, conj(half[:,last..-1..1]))

@@ -139,3 +139,5 @@ attempt(() -> chirp([1], 0, 1, 2, "logarithmic"))
 attempt(() -> tukeywin(3, 2))
 attempt(() -> iirnotch(2, 3))
 print max(abs(istft(stft(0..19, 5), 5, null, null, 1, 20) - (0..19))) < 1e-12
+x = float64(mod((0..44)*7, 11))
+print max(abs(istft(stft(x))[0..44] - x)) < 1e-12
