@@ -34,6 +34,11 @@ function [] = check_filled(what, x)
     assert(numel(x) > 0, what, " must have elements, got size ", size(x))
 end
 
+function [] = check_finite(what, x)
+    check_filled(what, x)
+    assert(all(isfinite(x)), what, " must have finite elements")
+end
+
 % Checks that two arguments, which `what` names, have the same size.
 function [] = check_alike(what, x, y)
     assert(isequal(size(x), size(y)), what, " must have one size, got ", size(x), " and ", size(y))

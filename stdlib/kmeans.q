@@ -71,7 +71,7 @@ function [idx, C, total] = kmeans(x : mat, k : int, start = null, replicates : i
     check_whole("kmeans: replicates", replicates, 1)
     check_whole("kmeans: maxiter", maxiter, 1)
     assert(k >= 1 && k <= n, "kmeans: k must be 1 to the number of points, ", n, ", got ", k)
-    assert(all(isfinite(x)), "kmeans: x must have finite elements")
+    check_finite("kmeans: x", x)
     if !isnull(start)
         assert(isequal(size(start), [k,size(x,1)]), "kmeans: start must have size ", [k,size(x,1)], ", got ", size(start))
     endif
