@@ -500,7 +500,7 @@ function y = __device__ kernel_diff(x, dim)
     end
 end
 
-% Squared distances from the mean along dim, over n - ddof; 0 for one element.
+% Squared distances from the mean along dim, over n - ddof, or over 1 if that is not positive.
 function y = __device__ kernel_var(x, dim, ddof)
     n = size(x,dim)
     m = kernel_mean(x, dim)
@@ -511,7 +511,7 @@ function y = __device__ kernel_var(x, dim, ddof)
             d = element(x, dim, line, k) - element(m, dim, line, 0)
             t += d*d
         end
-        y[dim == 0 ? 0 : line, dim == 0 ? line : 0] = n > 1 ? t/(n - ddof) : 0*t
+        y[dim == 0 ? 0 : line, dim == 0 ? line : 0] = t/(n > ddof ? n - ddof : 1)
     end
 end
 function y = __device__ kernel_var(x, dim)

@@ -365,7 +365,8 @@ function [x, resnorm] = lsqnonneg(A : mat, b, maxiter = null)
     free = zeros_like(float64([0]), n)
     w = transpose(C)*d
     tolerance = 10*eps*max(m, n)*max(sum(abs(C), 0))
-    left = isnull(maxiter) ? 3*n : maxiter
+    most = isnull(maxiter) ? 6*n : maxiter
+    left = most
     while any(free == 0 && reshape(w, [1,n]) > tolerance)
         candidates = free == 0 ? reshape(w, [1,n]) : -inf
         free[find_index_max(candidates)] = 1
@@ -375,7 +376,7 @@ function [x, resnorm] = lsqnonneg(A : mat, b, maxiter = null)
             at = reshape(at, [1,numel(at)])
             z = solve(C[:,at], d)
             left -= 1
-            assert(left > -3*n-1, "lsqnonneg: no solution within maxiter steps, ", isnull(maxiter) ? 3*n : maxiter)
+            assert(left >= 0, "lsqnonneg: no solution within maxiter steps, ", most)
             if all(z > 0)
                 inner = 0
                 x[:,:] = 0

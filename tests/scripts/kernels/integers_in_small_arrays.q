@@ -27,3 +27,11 @@ print y, z
 least = -int64(9223372036854775807) - int64(1)
 [s, p, d, e, m, i] = measures(uint8([200,100]), int64([5,least,7]))
 print [s[1],p[1],i], d, e, m
+function [] = __kernel__ variances(y, pos)
+    y[pos,0] = sum(var([[1,2.0]], 1, 2))
+    y[pos,1] = sum(var([[3.0]], 1, 1))
+    y[pos,2] = sum(var([[1,2.0]], 1, 1))
+end
+v = zeros(1,3)
+parallel_do(1, v, variances)
+print v, var([[1,2]],1,2), var([[3]],1,1), var([[1,2]],1,1)
