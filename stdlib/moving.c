@@ -33,9 +33,9 @@ typedef struct {
     size_t count, length, columns;
     size_t along, across; /* number of tiles along the dimension and across it */
     PairLoop *pair;
-    unsigned char rest[8]; /* the element that never wins */
+    unsigned char neutral[8]; /* the element that never wins */
     const char *src;
-    char *dst, *room;
+    char *dst, *scratch;
     size_t bytes;
 } Moving;
 
@@ -58,29 +58,29 @@ static int pair_type(qs_dtype d) {
 }
 
 /* Sets the element that loses against every other one: NaN, or the last integer of the type. */
-static void set_rest(Moving *m, bool least) {
+static void set_neutral(Moving *m, bool least) {
     size_t size = qdtype_size(m->work);
     float narrow = NAN;
     double wide = NAN;
-    if (m->work == QS_F32) memcpy(m->rest, &narrow, size);
-    else if (m->work == QS_F64) memcpy(m->rest, &wide, size);
+    if (m->work == QS_F32) memcpy(m->neutral, &narrow, size);
+    else if (m->work == QS_F64) memcpy(m->neutral, &wide, size);
     else {
         bool has_sign = m->work == QS_I8 || m->work == QS_I16 || m->work == QS_I32 || m->work == QS_I64;
-        memset(m->rest, least ? 0xff : 0, size);
-        if (has_sign) m->rest[__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? size - 1 : 0] ^= 0x80;
+        memset(m->neutral, least ? 0xff : 0, size);
+        if (has_sign) m->neutral[__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? size - 1 : 0] ^= 0x80;
     }
 }
 
 /* -- a tile -------------------------------------------------------------------------------------------------------- */
-static void fill(const Moving *m, char *to, size_t n) {
+static void fill_neutral(const Moving *m, char *to, size_t n) {
     size_t size = qdtype_size(m->work);
     if (n == 0) return;
-    memcpy(to, m->rest, size);
+    memcpy(to, m->neutral, size);
     for (size_t done = 1; done < n; done *= 2) memcpy(to + done * size, to, smaller(done, n - done) * size);
 }
 
 /* Copies n elements to the work space.  -0 becomes 0. */
-static void load(const Moving *m, const char *from, size_t n, char *to) {
+static void load_elements(const Moving *m, const char *from, size_t n, char *to) {
     if (m->work == m->d) memcpy(to, from, n * qdtype_size(m->d));
     else qconv_run(m->d, from, (ptrdiff_t)qdtype_size(m->d), m->work, to, (ptrdiff_t)qdtype_size(m->work), n);
     if (m->work == QS_F32)
@@ -89,7 +89,7 @@ static void load(const Moving *m, const char *from, size_t n, char *to) {
         for (size_t i = 0; i < n; i++) ((double *)(void *)to)[i] += 0.0;
 }
 
-static void store(const Moving *m, const char *from, size_t n, char *to) {
+static void store_elements(const Moving *m, const char *from, size_t n, char *to) {
     if (m->work == m->d) memcpy(to, from, n * qdtype_size(m->d));
     else qconv_run(m->work, from, (ptrdiff_t)qdtype_size(m->work), m->d, to, (ptrdiff_t)qdtype_size(m->d), n);
 }
@@ -102,39 +102,40 @@ static void take_extremes(const Moving *m, char *x, size_t n, size_t extent, siz
     if (have < extent) m->pair(x, x + (extent - have) * step * size, n - (extent - have) * step, x);
 }
 
-static void run_tile(const Moving *m, size_t outer, size_t count, size_t at, size_t column, char *room) {
+static void run_tile(const Moving *m, size_t outer, size_t count, size_t at, size_t column, char *scratch) {
     size_t n = m->lines.n, inner = m->lines.inner, size = qdtype_size(m->d), work = qdtype_size(m->work);
     size_t columns = smaller(m->columns, inner - column), length = smaller(m->length, n - at);
     size_t extent = m->before + 1 + m->after, rows = length + extent - 1, row = columns * work;
     size_t first = at > m->before ? at - m->before : 0, end = smaller(n, at + length + m->after);
     size_t skipped = first + m->before - at;
     for (size_t k = 0; k < count; k++) {
-        char *to = room + k * rows * row;
+        char *to = scratch + k * rows * row;
         const char *from = m->src + ((outer + k) * n * inner + column) * size;
-        fill(m, to, skipped * columns);
+        fill_neutral(m, to, skipped * columns);
         char *inside = to + skipped * row;
-        if (columns == inner) load(m, from + first * inner * size, (end - first) * inner, inside);
+        if (columns == inner) load_elements(m, from + first * inner * size, (end - first) * inner, inside);
         else
-            for (size_t i = first; i < end; i++, inside += row) load(m, from + i * inner * size, columns, inside);
-        fill(m, to + (skipped + end - first) * row, (rows - skipped - (end - first)) * columns);
+            for (size_t i = first; i < end; i++, inside += row)
+                load_elements(m, from + i * inner * size, columns, inside);
+        fill_neutral(m, to + (skipped + end - first) * row, (rows - skipped - (end - first)) * columns);
     }
-    take_extremes(m, room, count * rows * columns, extent, columns);
+    take_extremes(m, scratch, count * rows * columns, extent, columns);
     for (size_t k = 0; k < count; k++) {
-        const char *from = room + k * rows * row;
+        const char *from = scratch + k * rows * row;
         char *to = m->dst + (((outer + k) * n + at) * inner + column) * size;
-        if (columns == inner) store(m, from, length * inner, to);
+        if (columns == inner) store_elements(m, from, length * inner, to);
         else
-            for (size_t i = 0; i < length; i++) store(m, from + i * row, columns, to + i * inner * size);
+            for (size_t i = 0; i < length; i++) store_elements(m, from + i * row, columns, to + i * inner * size);
     }
 }
 
 static void run_tiles(void *ud, int64_t first, int64_t last, int worker) {
     const Moving *m = ud;
-    char *room = m->room + (size_t)worker * m->bytes;
+    char *scratch = m->scratch + (size_t)worker * m->bytes;
     for (size_t i = (size_t)first; i < (size_t)last && !qflag_is_up(&qvm(m->vm)->interrupted); i++) {
         size_t outer = i / (m->along * m->across) * m->count;
         run_tile(m, outer, smaller(m->count, m->lines.outer - outer), i / m->across % m->along * m->length,
-                 i % m->across * m->columns, room);
+                 i % m->across * m->columns, scratch);
     }
 }
 
@@ -215,16 +216,16 @@ static qs_status run_window(qs_vm *vm, qs_call_args *c, bool least) {
     m.work = m.d == QS_F16 || m.d == QS_BF16 ? QS_F32 : m.d;
     m.pair = (least ? qstencil_loops()->least : qstencil_loops()->most)[pair_type(m.work)];
     m.src = p, m.dst = q;
-    set_rest(&m, least);
+    set_neutral(&m, least);
     Threads *t = qthreads_of(qvm_ctx(vm));
     int64_t tiles = (int64_t)divide_array(&m), grain = 1 + (int64_t)(ELEMENTS / (m.count * m.length * m.columns));
     m.bytes = (m.bytes + 63) & ~(size_t)63;
     size_t bytes = qmem_size((size_t)qthreads_workers(t, tiles, grain), m.bytes, 0);
-    if (!(m.room = qpool_get(qvm_ctx(vm), bytes)))
+    if (!(m.scratch = qpool_get(qvm_ctx(vm), bytes)))
         return qs_fail(vm, QS_ENOMEM, "%s: no memory for its tiles", c->name);
     qdoing_stage(&qvm_ctx(vm)->doing, 0, 1, 0);
     qthreads_run(t, tiles, grain, run_tiles, &m);
-    qpool_put(qvm_ctx(vm), m.room, bytes);
+    qpool_put(qvm_ctx(vm), m.scratch, bytes);
     return QS_OK;
 }
 

@@ -20,7 +20,7 @@ typedef struct {
     qs_dtype d, da;      /* dtype of results with elements of both operands, and of a alone */
     qs_dtype types[2];   /* types in which elements are compared: d, or int64, uint64 and float64 if mixed */
     bool mixed;          /* d does not hold the 64-bit integers of an operand exactly */
-    bool nans_meet;      /* nan of a equals nan of b */
+    bool equal_nans;     /* nan of a equals nan of b */
     const char *p[2];    /* contiguous numbers of these types */
     const Cell *cell[2]; /* or cells of strings */
     SortItem *items;     /* sorted items, followed by n spare ones */
@@ -172,19 +172,19 @@ static bool is_nan(const Pool *s, size_t at) {
 }
 
 /* Whether item i, which has the key of the item before it, is a nan of b, and that one is a nan of a. */
-static bool parts_nans(const Pool *s, size_t i) {
+static bool separates_nans(const Pool *s, size_t i) {
     size_t na = s->count[0], at = s->items[i].at;
-    return !s->nans_meet && at >= na && s->items[i - 1].at < na && is_nan(s, at);
+    return !s->equal_nans && at >= na && s->items[i - 1].at < na && is_nan(s, at);
 }
 
 static void find_runs(Pool *s) {
     for (size_t i = 0; i < s->n; i++)
-        if (!i || s->items[i].key != s->items[i - 1].key || parts_nans(s, i)) s->runs[s->nruns++] = i;
+        if (!i || s->items[i].key != s->items[i - 1].key || separates_nans(s, i)) s->runs[s->nruns++] = i;
     s->runs[s->nruns] = s->n;
 }
 
-static qs_status open_pool(qs_vm *vm, qs_call_args *c, int operands, bool nans_meet, Pool *s) {
-    *s = (Pool){.vm = vm, .fn = c->name, .operands = operands, .nans_meet = nans_meet};
+static qs_status open_pool(qs_vm *vm, qs_call_args *c, int operands, bool equal_nans, Pool *s) {
+    *s = (Pool){.vm = vm, .fn = c->name, .operands = operands, .equal_nans = equal_nans};
     bool strings = c->in[0].kind == QS_CELL || (operands == 2 && c->in[1].kind == QS_CELL);
     TRY(strings ? take_strings(s, c) : take_numbers(s, c));
     s->n = s->count[0] + s->count[1];

@@ -92,6 +92,13 @@ static uint64_t wrap(LoopOp op, uint64_t x, uint64_t y) {
     return op == LOOP_ADD ? x + y : op == LOOP_SUB ? x - y : x * y;
 }
 
+/* Returns the least float that has 64 bits as an operand of an update: a subtracted or added number of an unsigned
+ * element may be negative, a factor may not. */
+static double least_operand(LoopOp op, bool is_signed) {
+    if (is_signed) return -0x1p63;
+    return op == LOOP_MUL ? 0 : -0x1.fffffffffffffp63;
+}
+
 /* Updates a run of 64-bit integers by elements of another type, out[i] = a[i] op b[i].  An integral element of b that
  * has 64 bits is used as an integer, and the result wraps.  Any other element is computed in float64, and the result
  * saturates. */
@@ -102,10 +109,7 @@ static void run_exact(const Plan *p, const Nest *n, qs_dtype da, qs_dtype db) {
     const ptrdiff_t size = sizeof *x;
     bool is_signed = p->out == QS_I64, float_b = qdtype_is_real(db),
          signed_b = float_b || qdtype_info[db].cls == DC_SINT;
-    double least = is_signed             ? -0x1p63
-                   : p->loop == LOOP_MUL ? 0
-                                         : -0x1.fffffffffffffp63,
-           most = is_signed ? 0x1p63 : 0x1p64;
+    double least = least_operand(p->loop, is_signed), most = is_signed ? 0x1p63 : 0x1p64;
     Loop *loop = qcontig_get(p->loop, QS_F64, LOOP_VV);
     for (size_t at = 0, m; at < n->count; at += m) {
         m = n->count - at < PIECE ? n->count - at : PIECE;

@@ -101,8 +101,9 @@ static bool check_local(Jam *j, KRef set) {
     return !read && !branch;
 }
 
-/* All accesses of the parameter have one index: each iteration of the outer loop has its own element; or all have the
- * same elements, a different one in each iteration of the inner loop. */
+/* Whether iterations of the outer loop may run together although they store into this parameter.  All accesses of the
+ * parameter must have one index, which changes with exactly one of the two counters: then each iteration of the outer
+ * loop has an element of its own, or each iteration of the inner loop has one and changes it in the old order. */
 static bool keeps_order(Jam *j, Invariants *same, KRef store) {
     const KIns *s = get_ins(j, store);
     KRef inner = loop_inside(j, store);

@@ -52,11 +52,11 @@ static bool guard_knows(Loops *L, const Affine *a) {
 
 /* -- known conditions ---------------------------------------------------------------------------------------------- */
 /* A callback for a comparison `a op b` (LT, LE, EQ, NE) that is known to hold or not. */
-typedef void Hears(Loops *L, void *ud, KOp op, KRef a, KRef b, bool holds);
+typedef void ConditionFn(Loops *L, void *ud, KOp op, KRef a, KRef b, bool holds);
 typedef struct {
-    Hears *fn;
+    ConditionFn *fn;
     void *ud;
-} Hearer;
+} ConditionCallback;
 
 /* If r is `a && b` with b evaluated only if a holds (lower_guarded in common_expr.c), returns a and sets *b. 0: it is
  * not. */
@@ -68,21 +68,21 @@ static KRef first_of_and(const KFunc *f, KRef r, KRef *b) {
     return *b = set->b, open->a;
 }
 
-static void visit_condition(Loops *L, const Hearer *h, KRef c, bool holds, int depth) {
+static void visit_condition(Loops *L, const ConditionCallback *callback, KRef c, bool holds, int depth) {
     const KIns i = L->f->ins[c];
     KRef a = i.a, b = i.b;
     if (!depth) return;
-    if (i.op == K_NOT) visit_condition(L, h, a, !holds, depth - 1);
+    if (i.op == K_NOT) visit_condition(L, callback, a, !holds, depth - 1);
     if (i.op == K_GET && holds) a = first_of_and(L->f, c, &b);
     if (holds ? i.op == K_AND || (i.op == K_GET && a) : i.op == K_OR)
-        visit_condition(L, h, a, holds, depth - 1), visit_condition(L, h, b, holds, depth - 1);
-    if (i.op >= K_LT && i.op <= K_NE) h->fn(L, h->ud, (KOp)i.op, a, b, holds);
+        visit_condition(L, callback, a, holds, depth - 1), visit_condition(L, callback, b, holds, depth - 1);
+    if (i.op >= K_LT && i.op <= K_NE) callback->fn(L, callback->ud, (KOp)i.op, a, b, holds);
 }
 
-static void visit_known_conditions(Loops *L, Hears *fn, void *ud) {
-    const Hearer h = {fn, ud};
+static void visit_known_conditions(Loops *L, ConditionFn *fn, void *ud) {
+    const ConditionCallback callback = {fn, ud};
     for (const BlockScope *b = L->block; b; b = b->up)
-        for (const Asked *a = b->asked; a; a = a->next) visit_condition(L, &h, a->cond, a->holds, DEEP);
+        for (const Asked *a = b->asked; a; a = a->next) visit_condition(L, &callback, a->cond, a->holds, DEEP);
 }
 
 /* -- conditions on integers ---------------------------------------------------------------------------------------- */
@@ -194,7 +194,7 @@ static bool is_remainder(const Loops *L, KRef r, KRef x, KRef y) {
     return i->op == K_AND && i->a == x && kir_is_const(L->f, i->b, &mask) && kir_is_const(L->f, y, &k) && mask == k - 1;
 }
 
-static void hear_remainder(Loops *L, void *ud, KOp op, KRef a, KRef b, bool holds) {
+static void note_remainder(Loops *L, void *ud, KOp op, KRef a, KRef b, bool holds) {
     OfMultiple *of = ud;
     double k;
     if (L->f->ins[a].dtype != QS_I64 || (op != K_EQ && op != K_NE) || holds != (op == K_EQ)) return;
@@ -204,12 +204,12 @@ static void hear_remainder(Loops *L, void *ud, KOp op, KRef a, KRef b, bool hold
 
 bool kloop_is_multiple(Loops *L, KRef x, KRef y, KRef cond, bool holds) {
     OfMultiple of = {.x = x, .y = y};
-    const Hearer h = {hear_remainder, &of};
+    const ConditionCallback callback = {note_remainder, &of};
     const KIns *i = &L->f->ins[x];
-    if (cond) visit_condition(L, &h, cond, holds, DEEP);
+    if (cond) visit_condition(L, &callback, cond, holds, DEEP);
     if (i->op == K_SUB && is_remainder(L, i->b, i->a, y)) return true;
     if (i->op == K_MUL && (i->a == y || i->b == y)) return true;
-    visit_known_conditions(L, hear_remainder, &of);
+    visit_known_conditions(L, note_remainder, &of);
     return of.divides;
 }
 
