@@ -95,7 +95,11 @@ attempt(() -> fminbnd(x -> x, 2, 1))
 attempt(() -> fminsearch(x -> 1, []))
 attempt(() -> lsqnonneg(ones(2,2), [1,2,3]))
 attempt(() -> quadgk(x -> 1, 0, 1))
-attempt(() -> quadgk(x -> 1./x, 0, 1))
+try
+    print quadgk(x -> 1./x, 0, 1)
+catch e % the numbers in the message depend on how the integrand rounds
+    print startswith(e, "quadgk: the integral does not converge, got about ")
+end
 attempt(() -> ode45(predator, [0,0], [1,2]))
 attempt(() -> ode45(predator, [0,1], [1,2], 0))
 attempt(() -> ode45((t, y) -> [1,2,3], [0,1], [1,2]))
