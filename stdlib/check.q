@@ -17,6 +17,19 @@ function [] = check_least(what, x, least)
     assert(finite && all(x >= least), what, " must be at least ", least, finite ? "" : " and finite", ", got ", check_got(x))
 end
 
+% Checks for real numbers without nan and inf.
+function [] = check_finite(what, x)
+    assert(isnumeric(x), what, " must have finite elements, got ", type(x))
+    assert(isreal(x), what, " must be real, got complex numbers")
+    good = isfinite(x)
+    assert(all(good), what, " must have finite elements, got ", check_offender(x, good))
+end
+
+% Returns the first element of x for which `good` is false.
+function v = check_offender(x, good)
+    v = isscalar(x) ? x : reshape(x, [1,numel(x)])[find_index_max(reshape(!good, [1,numel(x)]))]
+end
+
 % Checks for one integer, or `count` of them, of at least `least`.
 function [] = check_whole(what, x, least, count = 1)
     number = count == 1 ? "an integer" : sprintf("%d integers", count)

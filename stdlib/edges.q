@@ -114,9 +114,17 @@ function y = gaussian_laplace(img : cube, sigma : scalar, boundary : string = "m
         imfilter(imfilter(img, g, [], boundary), transpose(second), [], boundary)
 end
 
+% Returns the largest magnitude that the derivative of a constant image of the magnitude of img may have by rounding; m has
+% the type in which the derivatives are computed.
+function e = edge_rounding(img, m)
+    one = zeros_like(m, 1) + 1
+    e = 64*(any(one + 2^-40 == one) ? 2^-23 : eps)*max(abs(img))
+end
+
 % Keeps pixels of at least low whose gradient is a local maximum along its direction; neighbours are interpolated.
+% If neighbours differ by no more than `rounding`, the first one is kept.
 function [] = __kernel__ canny_thin(y : mat'unchecked, m : mat'safe, down : mat'unchecked, right : mat'unchecked, _
-                                    low : scalar, pos : ivec2)
+                                    low : scalar, rounding : scalar, pos : ivec2)
     inside = pos[0] > 0 && pos[1] > 0 && pos[0] < size(m,0)-1 && pos[1] < size(m,1)-1
     v = m[pos]
     y[pos] = 0
@@ -127,23 +135,25 @@ function [] = __kernel__ canny_thin(y : mat'unchecked, m : mat'safe, down : mat'
         steep = a >= b
         w = steep ? b/a : a/b
         side = same ? 1 : -1
-        p = steep ? [1,0] : [0,side]
-        q = [1,side]
+        p = steep ? [1,0] : [0,1]
+        q = steep ? [1,side] : [side,1]
         before = (1-w)*m[pos-p] + w*m[pos-q]
         after = (1-w)*m[pos+p] + w*m[pos+q]
-        y[pos] = before <= v && after <= v ? v : 0.0
+        y[pos] = before < v - rounding && after <= v + rounding ? v : 0.0
     endif
 end
 
 % Function: canny
 % The edges of a grey image by the method of Canny: a Gaussian smooths, thin ridges of the gradient (by sobel, unnormalised)
 % of at least `low` remain, and of these every connected piece (8 neighbours) with a pixel of at least `high`.
-% Source: Canny: A computational approach to edge detection (1986); as skimage.feature.canny with mode="reflect".
+% Source: Canny: A computational approach to edge detection (1986); as skimage.feature.canny with mode="reflect", but a
+% ridge of two equal pixels keeps only the first one.
 %
 % Parameters:
 % img - a grey image
 % low, high - thresholds of the length of the gradient, in grey values times 8 per pixel; null: high is the smallest value
-%     with at most 30 % of the pixels above it, low is 0.4*high, as in MATLAB
+%     with at most 30 % of the pixels above it and at least 1/64 of the largest one, low is 0.4*high, as in MATLAB. Both are
+%     raised above the rounding of a constant image
 % sigma - standard deviation of the Gaussian in pixels
 %
 % Returns:
@@ -152,20 +162,25 @@ end
 % :function bw = canny(img : mat, low = null, high = null, sigma : scalar = 1)
 function bw = canny(img : mat, low = null, high = null, sigma : scalar = 1)
     check_least("canny: sigma", sigma, 0)
+    check_filled("canny: img", img)
+    check_finite("canny: img", img)
     smooth = sigma > 0 ? gaussian_filter(img, sigma, 2*floor(4*sigma + 0.5) + 1) : img
     right = sobel(smooth, 1)
     down = sobel(smooth, 0)
     m = hypot(right, down)
     if isnull(high)
-        high = percentile(reshape(m, [1,-1]), 70)
+        high = max(percentile(reshape(m, [1,-1]), 70), max(m)/64)
     endif
     if isnull(low)
         low = 0.4*high
     endif
     check_least("canny: low", low, 0)
     assert(high >= low, "canny: high must be at least low, ", low, ", got ", high)
+    rounding = edge_rounding(img, m)
+    low = max(low, rounding)
+    high = max(high, rounding)
     thin = uninit_like(m)
-    parallel_do(size(m), thin, m, down, right, low, canny_thin)
+    parallel_do(size(m), thin, m, down, right, low, rounding, canny_thin)
     [labels, n] = bwlabel(thin)
     strong = bincount(reshape(labels.*(thin >= high), [1,-1]), n+1)
     strong[0] = 0
@@ -216,6 +231,8 @@ function [bw, threshold] = edge(img : mat, method : string = "sobel", threshold 
     if !isnull(sigma)
         assert(sigma > 0, "edge: sigma must be greater than 0, got ", sigma)
     endif
+    check_filled("edge: img", img)
+    check_finite("edge: img", img)
     bw = mat[bool](size(img, 0..1))
     match method with
     | "sobel" | "prewitt" ->
@@ -224,11 +241,11 @@ function [bw, threshold] = edge(img : mat, method : string = "sobel", threshold 
         right = right/scale
         down = down/scale
         g = right.^2 + down.^2
-        threshold = isempty(threshold) ? 2*sqrt(mean(g)) : threshold[0]
+        threshold = isempty(threshold) ? max(2*sqrt(mean(g)), edge_rounding(img, g)) : threshold[0]
         parallel_do(size(img, 0..1), bw, g, right, down, threshold^2, edge_thin)
     | "log" ->
         x = gaussian_laplace(img, isnull(sigma) ? 2 : sigma, "clamped")
-        threshold = isempty(threshold) ? 0.75*mean(abs(x)) : threshold[0]
+        threshold = isempty(threshold) ? max(0.75*mean(abs(x)), edge_rounding(img, x)) : threshold[0]
         parallel_do(size(img, 0..1), bw, x, threshold, edge_crossings)
     | "canny" ->
         high = isempty(threshold) ? null : threshold[numel(threshold)-1]

@@ -14,6 +14,14 @@ check("prewitt", prewitt(g.z, 0), g.prewitt)
 check("gaussian_laplace", gaussian_laplace(g.z, 1.4), g.log)
 print "canny ", isequal(canny(g.z, 0.5, 1.5, 1.2) != 0, g.canny != 0), " ", sum(g.canny)
 check("length", sobel(g.z), hypot(sobel(g.z, 0), sobel(g.z, 1)))
+% Rounding is no edge: thresholds of mostly flat images, which the rounding of 3.3 would decide, and constant images.
+for wide = [0,1]
+    flat = wide ? float64(3.3*ones(120,120)) : 3.3*ones(120,120)
+    square = copy(flat)
+    square[40..59,40..59] = 200
+    print sum(canny(square)), " ", sum(edge(square, "canny")), " ", sum(canny(1e-20*square)), " ", sum(canny(square, 0, 40)), " ", _
+          sum(canny(flat)), sum(canny(flat, 0, 0)), sum(edge(flat)), sum(edge(flat, "log")), sum(edge(flat, "canny")), sum(canny(0*flat))
+end
 % A step has one line of edges; a disc has a closed one.
 step = zeros(6,20)
 step[:,4..19] = 10
@@ -41,3 +49,6 @@ attempt(() -> edge(step, "canny", [3,2]))
 attempt(() -> canny(step, -1, 2))
 attempt(() -> gaussian_laplace(step, 0))
 attempt(() -> imgradientxy(step, "roberts"))
+attempt(() -> canny(zeros(0,0)))
+attempt(() -> canny([[1,2],[nan,3]]))
+attempt(() -> edge([[1,2],[inf,3]], "log"))
