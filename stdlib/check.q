@@ -21,13 +21,14 @@ end
 function [] = check_finite(what, x)
     assert(isnumeric(x), what, " must have finite elements, got ", type(x))
     assert(isreal(x), what, " must be real, got complex numbers")
-    good = isfinite(x)
-    assert(all(good), what, " must have finite elements, got ", check_offender(x, good))
+    check_each(strcat(what, " must have finite elements"), x, isfinite(x))
 end
 
-% Returns the first element of x for which `good` is false.
-function v = check_offender(x, good)
-    v = isscalar(x) ? x : reshape(x, [1,numel(x)])[find_index_max(reshape(!good, [1,numel(x)]))]
+% Checks that `good`, of the size of x, is true everywhere; the message `rule` is followed by the first element that breaks it.
+function [] = check_each(rule, x, good)
+    if !all(good)
+        error(rule, ", got ", numel(x) == 1 ? sum(x) : reshape(x, [1,numel(x)])[find_index_max(reshape(!good, [1,numel(x)]))])
+    endif
 end
 
 % Checks for one integer, or `count` of them, of at least `least`.
@@ -45,11 +46,6 @@ end
 
 function [] = check_filled(what, x)
     assert(numel(x) > 0, what, " must have elements, got size ", size(x))
-end
-
-function [] = check_finite(what, x)
-    check_filled(what, x)
-    assert(all(isfinite(x)), what, " must have finite elements")
 end
 
 % Checks that two arguments, which `what` names, have the same size.

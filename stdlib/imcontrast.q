@@ -12,6 +12,7 @@ end
 %
 % :function limits = stretchlim(img : cube, tolerance : vec = [0.01,0.99])
 function limits = stretchlim(img : cube, tolerance : vec = [0.01,0.99])
+    check_filled("stretchlim: img", img)
     check_finite("stretchlim: img", img)
     check_range("stretchlim: tolerance", tolerance)
     assert(tolerance[0] >= 0 && tolerance[1] <= 1, "stretchlim: tolerance must be in [0,1], got ", tolerance)
@@ -53,6 +54,7 @@ end
 %
 % :function y = histeq(img : cube, n : int = 256, peak : scalar = 255)
 function y = histeq(img : cube, n : int = 256, peak : scalar = 255)
+    check_filled("histeq: img", img)
     check_finite("histeq: img", img)
     check_whole("histeq: n", n, 2)
     list = reshape(img, [1,numel(img)])
@@ -132,6 +134,7 @@ end
 %
 % :function y = adapthisteq(img : mat, clip : scalar = 2, tiles : vec = [8,8], range : vec = [0,255])
 function y = adapthisteq(img : mat, clip : scalar = 2, tiles : vec = [8,8], range : vec = [0,255])
+    check_filled("adapthisteq: img", img)
     check_finite("adapthisteq: img", img)
     check_range("adapthisteq: range", range)
     check_whole("adapthisteq: tiles", tiles, 1, 2)

@@ -36,13 +36,15 @@ function S = sparse(i, j = null, v = null, m = null, n = null)
     count = numel(i)
     assert(numel(j) == count && (numel(v) == count || numel(v) == 1), _
            "sparse: i, j and v must have as many elements, got ", count, ", ", numel(j), " and ", numel(v))
+    assert(check_real(i) && check_real(j) && check_real(v), "sparse: i, j and v must be real numbers, got ", _
+           type(i), ", ", type(j), " and ", type(v))
     r = float64(reshape(isscalar(i) ? [i] : i, [1,count]))
     c = float64(reshape(isscalar(j) ? [j] : j, [1,count]))
     x = zeros_like(float64([0]), count) + (isscalar(v) ? v : float64(reshape(v, [1,numel(v)])))
     rows = isnull(m) ? (count > 0 ? max(r)+1 : 0) : m
     columns = isnull(n) ? (count > 0 ? max(c)+1 : 0) : n
-    assert(all(r >= 0) && all(r < rows) && all(r == floor(r)), "sparse: i must be integers from 0 to m-1, ", rows-1)
-    assert(all(c >= 0) && all(c < columns) && all(c == floor(c)), "sparse: j must be integers from 0 to n-1, ", columns-1)
+    sparse_check_positions("i", r, rows)
+    sparse_check_positions("j", c, columns)
     assert(rows < 2^31 && columns < 2^31 && rows*columns <= 2^53, _
            "sparse: m and n must be less than 2^31, and their product at most 2^53, got ", [rows,columns])
     S = sparse_matrix(rows:=int(rows), columns:=int(columns))
@@ -59,6 +61,11 @@ function S = sparse(i, j = null, v = null, m = null, n = null)
     S.column = int(key - r*columns)
     counts = numel(key) > 0 ? bincount(r, rows) : zeros_like(float64([0]), rows)
     S.start = int(horzcat(float64([0]), cumsum(counts)))
+end
+
+function [] = sparse_check_positions(name, at, count)
+    range = count > 0 ? sprintf("from 0 to %d", count-1) : "of at least 0"
+    check_each(strcat("sparse: ", name, " must be integers ", range), at, at >= 0 && at < count && at == floor(at))
 end
 
 % Function: speye
@@ -175,37 +182,39 @@ function T = spscale(S : sparse_matrix, factor : scalar)
     T = sparse(r, c, factor*v, S.rows, S.columns)
 end
 
-% A as a function of columns: a sparse matrix, a matrix or a function itself.
+% A as a function of columns: a sparse matrix, a matrix or a function itself. `what` names the solver and the argument.
 function f = sparse_operator(what, A, n)
     if isnull(A)
         f = x -> x
     elseif isfunction(A)
-        f = A
+        f = x -> solver_finite(strcat(what, "(x)"), A(x))
     elseif isobject(A)
-        assert(A.rows == n && A.columns == n, what, ": A must have size ", [n,n], ", got ", [A.rows,A.columns])
+        assert(A.rows == n && A.columns == n, what, " must have size ", [n,n], ", got ", [A.rows,A.columns])
+        check_finite(what, A.value)
         f = x -> spmul(A, x)
     else
-        assert(size(A,0) == n && size(A,1) == n, what, ": A must have size ", [n,n], ", got ", size(A))
+        assert(size(A,0) == n && size(A,1) == n, what, " must have size ", [n,n], ", got ", size(A))
+        check_finite(what, A)
         D = float64(A)
         f = x -> D*x
     endif
 end
 
+function y = solver_finite(what, y)
+    check_finite(what, y)
+end
+
 function [column, x] = solver_start(what, b, x0, tol, maxit)
     assert(check_real(b) && numel(b) > 0, what, ": b must be a real vector, got ", check_got(b))
+    check_finite(strcat(what, ": b"), b)
     assert(tol > 0, what, ": tol must be greater than 0, got ", tol)
     column = reshape(float64(isscalar(b) ? [b] : b), [numel(b),1])
     x = zeros_like(column)
     if !isnull(x0)
         assert(numel(x0) == numel(b), what, ": x0 must have as many elements as b, ", numel(b), ", got ", numel(x0))
-        x[:,:] = reshape(x0, [numel(b),1])
+        check_finite(strcat(what, ": x0"), x0)
+        x[:,:] = norm(column) > 0 ? reshape(x0, [numel(b),1]) : 0
     endif
-end
-
-% A residual of nan has not reached the tolerance.
-function [flag, relres] = solver_end(residual, size_, tol)
-    flag = residual <= tol*size_ ? 0 : 1
-    relres = size_ == 0 ? 0 : residual/size_
 end
 
 % x in the shape of b.
@@ -235,7 +244,7 @@ end
 function [x, flag, relres, steps] = cg(A, b, tol : scalar = 1e-6, maxit = null, M = null, x0 = null)
     [c, x] = solver_start("cg", b, x0, tol, maxit)
     n = numel(c)
-    apply = sparse_operator("cg", A, n)
+    apply = sparse_operator("cg: A", A, n)
     near = sparse_operator("cg: M", M, n)
     most = isnull(maxit) ? 10*n : maxit
     size_ = norm(c)
@@ -257,7 +266,8 @@ function [x, flag, relres, steps] = cg(A, b, tol : scalar = 1e-6, maxit = null, 
         rz = next
         steps += 1
     end
-    [flag, relres] = solver_end(norm(r), size_, tol)
+    relres = size_ > 0 ? norm(r)/size_ : 0
+    flag = norm(r) <= tol*size_ ? 0 : 1
     x = solver_result(x, b)
 end
 
@@ -266,14 +276,15 @@ function [x, flag, relres, steps] = pcg(A, b, tol : scalar = 1e-6, maxit = null,
 end
 
 % Function: bicgstab
-% The x with A*x = b for any square A by stabilised biconjugate gradients; arguments and results as for cg.
+% The x with A*x = b for any square A by stabilised biconjugate gradients; arguments and results as for cg, but
+% flag is 4 where a number became 0 or too large to go on, as in MATLAB; x is then the last approximation. gmres may help.
 % Source: van der Vorst: Bi-CGSTAB (1992).
 %
 % :function [x, flag, relres, steps] = bicgstab(A, b, tol : scalar = 1e-6, maxit = null, M = null, x0 = null)
 function [x, flag, relres, steps] = bicgstab(A, b, tol : scalar = 1e-6, maxit = null, M = null, x0 = null)
     [c, x] = solver_start("bicgstab", b, x0, tol, maxit)
     n = numel(c)
-    apply = sparse_operator("bicgstab", A, n)
+    apply = sparse_operator("bicgstab: A", A, n)
     near = sparse_operator("bicgstab: M", M, n)
     most = isnull(maxit) ? 10*n : maxit
     size_ = norm(c)
@@ -285,34 +296,44 @@ function [x, flag, relres, steps] = bicgstab(A, b, tol : scalar = 1e-6, maxit = 
     v = zeros_like(r)
     p = zeros_like(r)
     steps = 0
+    broken = false
     going = norm(r) > tol*size_ && most > 0
     while going
         next = dotprod(shadow, r)
         if abs(next) < 1e-300
+            broken = true
             going = false
         else
             p = r + (next/rho*alpha/omega)*(p - omega*v)
             rho = next
             y = near(p)
             v = apply(y)
-            steps += 1
-            curve = dotprod(shadow, v)
-            alpha = curve == 0 ? 0 : rho/curve
+            alpha = rho/dotprod(shadow, v)
+            broken = !isfinite(alpha)
+            going = !broken
+        endif
+        if going
             s = r - alpha*v
             x = x + alpha*y
-            if curve == 0 || norm(s) <= tol*size_
-                going = false
-            else
-                z = near(s)
-                t = apply(z)
-                omega = dotprod(t, s)/max(squared_norm(t), 1e-300)
-                x = x + omega*z
-                r = s - omega*t
-                going = norm(r) > tol*size_ && steps < most && omega != 0
-            endif
+            r = s
+            steps += 1
+            going = norm(s) > tol*size_
+        endif
+        if going
+            z = near(s)
+            t = apply(z)
+            omega = dotprod(t, s)/dotprod(t, t)
+            broken = !isfinite(omega) || omega == 0
+            going = !broken
+        endif
+        if going
+            x = x + omega*z
+            r = s - omega*t
+            going = norm(r) > tol*size_ && steps < most
         endif
     end
-    [flag, relres] = solver_end(norm(c - apply(x)), size_, 1.01*tol)
+    relres = size_ > 0 ? norm(c - apply(x))/size_ : 0
+    flag = relres <= tol*1.01 ? 0 : broken ? 4 : 1
     x = solver_result(x, b)
 end
 
@@ -324,7 +345,7 @@ end
 function [x, flag, relres, steps] = gmres(A, b, restart = null, tol : scalar = 1e-6, maxit = null, M = null, x0 = null)
     [c, x] = solver_start("gmres", b, x0, tol, maxit)
     n = numel(c)
-    apply = sparse_operator("gmres", A, n)
+    apply = sparse_operator("gmres: A", A, n)
     near = sparse_operator("gmres: M", M, n)
     width = min(isnull(restart) ? 20 : restart, n)
     check_whole("gmres: restart", width, 1)
@@ -377,6 +398,7 @@ function [x, flag, relres, steps] = gmres(A, b, restart = null, tol : scalar = 1
         r = c - apply(x)
         going = norm(r) > tol*size_ && steps < most
     end
-    [flag, relres] = solver_end(norm(r), size_, tol)
+    relres = size_ > 0 ? norm(r)/size_ : 0
+    flag = norm(r) <= tol*size_ ? 0 : 1
     x = solver_result(x, b)
 end

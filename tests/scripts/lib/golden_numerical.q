@@ -66,6 +66,11 @@ check("gmres", gmres(U, b, null, 1e-12), want)
 check("gmres of a function", gmres(x -> spmul(U, x), transpose(b), 60, 1e-12), transpose(want))
 [_, flag] = gmres(U, b, 5, 1e-12, 7)
 print flag, " ", gmres(U, 0*b)[5]
+% A breakdown has a flag, and the residual is that of the last approximation.
+[x, flag, relres, steps] = bicgstab(sparse([[0,1],[1,0]]), [1,0])
+print x, flag, relres, steps
+[x, flag, relres] = bicgstab([[1,0],[0,0]], [1,1])
+print x, flag, " ", abs(relres - sqrt(0.5)) < 1e-12, bicgstab([[4,1],[1,3]], [0,0], 1e-6, null, null, [1,1])
 % -- functions of matrices
 check("expm", expm(g.m), g.expm)
 check("expm complex", expm(3*g.z), g.expm_z)
@@ -118,3 +123,16 @@ attempt(() -> nchoosek(2, 3))
 attempt(() -> isprime(-1))
 print blkdiag(int([[1]]), [[0.5]]), blkdiag([1], [1i])
 attempt(() -> lsqnonneg([[1,2],[3,4]], [1,1], maxiter:=0))
+for solver = {cg, pcg, bicgstab, gmres}
+    attempt(() -> solver(eye(2), [nan,1]))
+    attempt(() -> solver([[1,0],[0,inf]], [1,1]))
+    attempt(() -> solver(sparse([[1,0],[0,nan]]), [1,1]))
+    attempt(() -> solver(x -> nan*x, [1,1]))
+end
+attempt(() -> cg(eye(2), [2,1], 1e-6, null, null, [0,-inf]))
+attempt(() -> cg(eye(2), [2,1], 1e-6, null, [[1,0],[0,nan]]))
+attempt(() -> sparse([-1], [0], [1]))
+attempt(() -> sparse([0,5], [0,0], [1,2], 5, 5))
+attempt(() -> sparse([0,1], [0,0.5], [1,2], 5, 5))
+attempt(() -> sparse([nan], [0], [1]))
+attempt(() -> sparse([0], [1j], [1]))

@@ -1,4 +1,4 @@
-% Iterative solvers report that they did not reach the tolerance, and sparse matrices whose positions are not exact are errors.
+% Iterative solvers report breakdowns (flag 4), and sparse matrices whose positions are not exact are errors.
 import "sparse.q"
 
 one = float64([[1,0],[0,1]])
@@ -8,12 +8,6 @@ print x, flag, " ", relres
 % A singular matrix, whose image of the first residual is 0.
 [x, flag, relres] = bicgstab(float64([[1,0],[0,0]]), float64([0,1]))
 print all(isfinite(x)), " ", flag
-[x, flag, relres] = bicgstab(one, float64([nan,1]))
-print flag, " ", isnan(relres)
-[x, flag, relres] = cg(one, float64([nan,1]))
-print flag, " ", isnan(relres)
-[x, flag, relres] = gmres(one, float64([nan,1]))
-print flag, " ", isnan(relres)
 [x, flag, relres, steps] = bicgstab(one, float64([0,0]))
 print x, flag, " ", relres, " ", steps
 try
