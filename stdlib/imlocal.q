@@ -50,12 +50,12 @@ function y = rank_filter(x : mat, order : int, domain : mat = ones(3,3))
 end
 
 % The mean of a window of s = [height, width] pixels.
-function y = window_mean(what, x, s)
+function y = window_mean(what, x, s, boundary = "mirror")
     n = isscalar(s) ? [s,s] : s
     check_whole(strcat(what, ": s"), n, 1, 2)
     assert(all(mod(n, 2) == 1), what, ": s must be odd, got ", s)
     w = float64(ones(1,n[1]))/n[1]
-    y = imfilter(imfilter(x, w), transpose(float64(ones(1,n[0]))/n[0]))
+    y = imfilter(imfilter(x, w, [], boundary), transpose(float64(ones(1,n[0]))/n[0]), [], boundary)
 end
 
 % Function: uniform_filter
@@ -87,7 +87,8 @@ end
 
 % Function: wiener2
 % Removes noise where the image is smooth: each pixel moves toward the mean of its window the more, the less the window varies
-% beyond the noise. Source: Lim: Two-dimensional signal and image processing (1990), p. 548; as MATLAB.
+% beyond the noise. Windows contain zeros outside of the image, as in MATLAB and scipy.signal.wiener. Source: Lim:
+% Two-dimensional signal and image processing (1990), p. 548.
 %
 % Parameters:
 % x - a grey image
@@ -101,8 +102,8 @@ end
 % :function [y, noise] = wiener2(x : mat, s = 3, noise = null)
 function [y, noise] = wiener2(x : mat, s = 3, noise = null)
     g = float64(x)
-    m = window_mean("wiener2", g, s)
-    v = max(window_mean("wiener2", g.^2, s) - m.^2, 0)
+    m = window_mean("wiener2", g, s, "zeros")
+    v = max(window_mean("wiener2", g.^2, s, "zeros") - m.^2, 0)
     noise = isnull(noise) ? mean(v) : noise
     check_least("wiener2: noise", noise, 0)
     y = cast_like(m + max(v - noise, 0)./max(max(v, noise), 1e-300).*(g - m), x)

@@ -247,13 +247,11 @@ def local(rng):
     windows = np.lib.stride_tricks.sliding_window_view(padded, (5, 5))
     i, j = np.mgrid[-2:3, -2:3]
     w = np.exp(-(i**2 + j**2) / 2 / 1.5**2 - (windows - z[:, :, None, None])**2 / 2 / 4**2)
-    spread, mean = windows.var((2, 3)), windows.mean((2, 3))
-    noise = spread.mean()
     moved = ndimage.fourier_shift(np.fft.fft2(z), (3.2, -5.6))
     save("local.npz", z=z, domain=domain, third=ndimage.rank_filter(z, 2, footprint=domain),
          mean=ndimage.uniform_filter(z, (3, 5)),
          std=windows.std((2, 3), ddof=1), range=windows.max((2, 3)) - windows.min((2, 3)),
-         wiener=mean + np.maximum(spread - noise, 0) / np.maximum(spread, noise) * (z - mean),
+         wiener=signal.wiener(z, (5, 5)), wiener_noise=signal.wiener(z, (3, 5), 9),
          bilateral=(w * windows).sum((2, 3)) / w.sum((2, 3)), template=template,
          match=feature.match_template(z, template),
          moved=np.fft.ifft2(moved).real,
