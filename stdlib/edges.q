@@ -38,7 +38,7 @@ end
 %
 % :function y = laplace(img : cube, boundary : string = "mirror")
 function y = laplace(img : cube, boundary : string = "mirror")
-    y = imfilter(img, [[0,1,0],[1,-4,1],[0,1,0]], [], boundary)
+    y = filter_image("laplace", img, [[0,1,0],[1,-4,1],[0,1,0]], [], boundary)
 end
 
 % The derivative along dim, smoothed by (side, middle, side) along the other dimension.
@@ -46,11 +46,11 @@ function y = edge_derivative(what, img : cube, dim, side, middle, boundary)
     smooth = [side, middle, side]
     across = float64(transpose(smooth))*float64([1,0,-1])
     if isnull(dim)
-        right = imfilter(img, across, [], boundary)
-        y = hypot(right, imfilter(img, transpose(across), [], boundary))
+        right = filter_image(what, img, across, [], boundary)
+        y = hypot(right, filter_image(what, img, transpose(across), [], boundary))
     else
         assert(dim == 0 || dim == 1, what, ": dim must be 0 (down), 1 (to the right) or null, got ", check_got(dim))
-        y = imfilter(img, dim == 1 ? across : transpose(across), [], boundary)
+        y = filter_image(what, img, dim == 1 ? across : transpose(across), [], boundary)
     endif
 end
 
@@ -110,8 +110,8 @@ function y = gaussian_laplace(img : cube, sigma : scalar, boundary : string = "m
     g = exp(-0.5*(k/sigma).^2)
     g = g/sum(g)
     second = g.*(k.^2/sigma^4 - 1/sigma^2)
-    y = imfilter(imfilter(img, second, [], boundary), transpose(g), [], boundary) + _
-        imfilter(imfilter(img, g, [], boundary), transpose(second), [], boundary)
+    filter = (x, mask) -> filter_image("gaussian_laplace", x, mask, [], boundary)
+    y = filter(filter(img, second), transpose(g)) + filter(filter(img, g), transpose(second))
 end
 
 % Returns the largest magnitude that the derivative of a constant image of the magnitude of img may have by rounding; m has

@@ -62,8 +62,13 @@ end
 %
 % :function y = imfilter(img : cube, mask : mat, center : vec = [], boundary : string = "mirror")
 function y = imfilter(img : cube, mask : mat, center = [], boundary : string = "mirror")
-    check_filled("imfilter: mask", mask)
-    c = mask_center("imfilter", mask, center)
+    y = filter_image("imfilter", img, mask, center, boundary)
+end
+
+% Filters as imfilter; `what` is the function that error messages name.
+function y = filter_image(what, img : cube, mask : mat, center, boundary)
+    check_filled(strcat(what, ": mask"), mask)
+    c = mask_center(what, mask, center)
     mask = cast_like(mask, img)
     if imfilter_direction > 0
         mask = flipud(fliplr(mask))
@@ -81,7 +86,7 @@ function y = imfilter(img : cube, mask : mat, center = [], boundary : string = "
     | "zeros" ->
         parallel_do(dims, y, img, mask, c, imfilter_zeros)
     | _ ->
-        error("imfilter: boundary must be mirror, circular, clamped or zeros, got %s", boundary)
+        error("%s: boundary must be mirror, circular, clamped or zeros, got %s", what, boundary)
     end
 end
 
@@ -126,6 +131,6 @@ function y = gaussian_filter(img : cube, sigma, n : int = 0, boundary : string =
     check_least("gaussian_filter: n", n, 0)
     down = isscalar(sigma) ? sigma : sigma[0]
     right = isscalar(sigma) ? sigma : sigma[1]
-    rows = imfilter(img, gaussian_weights(right, n), [], boundary)
-    y = imfilter(rows, transpose(gaussian_weights(down, n)), [], boundary)
+    rows = filter_image("gaussian_filter", img, gaussian_weights(right, n), [], boundary)
+    y = filter_image("gaussian_filter", rows, transpose(gaussian_weights(down, n)), [], boundary)
 end

@@ -48,7 +48,12 @@ end
 %
 % :function R = sqrtm(A : mat)
 function R = sqrtm(A)
-    check_square("sqrtm", A)
+    R = matrix_root("sqrtm", A)
+end
+
+function X = matrix_root(what, A)
+    check_square(what, A)
+    check_each(strcat(what, ": A must have finite elements"), A, isfinite(A))
     X = matrix_wide(A)
     n = size(X,0)
     M = X
@@ -57,7 +62,7 @@ function R = sqrtm(A)
     error_ = inf
     while error_ > n*1e-15 && steps < 60
         g = steps < 8 ? abs(det(M))^(-1/(2*n)) : 1
-        assert(isfinite(g) && g > 0, "sqrtm: A must not be singular, and have no eigenvalue on the negative real axis unless it is complex")
+        assert(isfinite(g) && g > 0, what, ": A must not be singular, and have no eigenvalue on the negative real axis unless it is complex")
         N = inv(M)
         X = 0.5*g*(X*(I + N/g^2))
         M = 0.5*(I + (g^2*M + N/g^2)/2)
@@ -65,8 +70,7 @@ function R = sqrtm(A)
         error_ = norm(M - I)
         steps = error_ >= before && error_ < 1e-10 ? 60 : steps + 1
     end
-    assert(error_ < 1e-8, "sqrtm: A must have no eigenvalue on the negative real axis, or be complex")
-    R = X
+    assert(error_ < 1e-8, what, ": A must have no eigenvalue on the negative real axis, or be complex")
 end
 
 % Function: logm
@@ -76,12 +80,13 @@ end
 % :function L = logm(A : mat)
 function L = logm(A)
     check_square("logm", A)
+    check_each("logm: A must have finite elements", A, isfinite(A))
     X = matrix_wide(A)
     n = size(X,0)
     I = float64(eye(n))
     k = 0
     while norm_1(X - I) > 0.25
-        X = sqrtm(X)
+        X = matrix_root("logm", X)
         k += 1
         assert(k < 100, "logm: A must have no eigenvalue on the negative real axis")
     end
@@ -175,10 +180,14 @@ end
 %
 % :function a = accumarray(subs : mat, v = 1, s = null)
 function a = accumarray(subs : mat, v = 1, s = null)
-    check_least("accumarray: subs", subs, 0)
+    check_each("accumarray: subs must be integers of at least 0", subs, subs >= 0 && subs < inf && subs == floor(subs))
+    assert(check_real(v), "accumarray: v must be real numbers, got ", type(v))
     plane = size(subs,0) > 1 && size(subs,1) == 2
     n = plane ? size(subs,0) : numel(subs)
     assert(numel(v) == n || numel(v) == 1, "accumarray: v must have as many elements as subs has groups, ", n, ", got ", numel(v))
+    if !isnull(s)
+        check_whole("accumarray: s", s, 0, plane ? 2 : 1)
+    endif
     list = zeros_like(float64([0]), n) + (isscalar(v) ? v : float64(reshape(v, [1,numel(v)])))
     if plane
         r = reshape(float64(subs[:,0]), [1,n])
@@ -210,6 +219,9 @@ end
 function [B, i] = sortrows(A : mat, columns = null, direction : string = "ascend")
     assert(direction == "ascend" || direction == "descend", "sortrows: direction must be ascend or descend, got ", direction)
     by = isnull(columns) ? 0..size(A,1)-1 : isscalar(columns) ? [columns] : columns
+    assert(check_real(by), "sortrows: columns must be integers, got ", type(by))
+    check_each(sprintf("sortrows: columns must be integers from 0 to %d", size(A,1)-1), by, _
+               by >= 0 && by < size(A,1) && by == floor(by))
     i = float64(0..size(A,0)-1)
     for k = numel(by)-1..-1..0
         column = reshape(A[i,by[k]], [1,numel(i)])
@@ -228,8 +240,19 @@ end
 %
 % :function g = gcd(a, b)
 function g = gcd(a, b)
-    assert(check_real(a) && check_real(b) && all(a == floor(a)) && all(b == floor(b)) && all(abs(a) < 2^53) && all(abs(b) < 2^53), _
-           "gcd: a and b must be integers below 2^53, got ", check_got(a), " and ", check_got(b))
+    check_integers("gcd: a", a, 1-2^53)
+    check_integers("gcd: b", b, 1-2^53)
+    g = common_divisor(a, b)
+end
+
+% Checks for integers from `least` to 2^53-1, elementwise.
+function [] = check_integers(what, x, least)
+    rule = strcat(what, " must be integers ", least < 0 ? "below 2^53 in magnitude" : "from 0 to 2^53")
+    assert(check_real(x), rule, ", got ", check_got(x))
+    check_each(rule, x, x >= least && x < 2^53 && x == floor(x))
+end
+
+function g = common_divisor(a, b)
     g = abs(a + 0*b)
     r = abs(b + 0*a)
     while any(r > 0)
@@ -240,7 +263,9 @@ function g = gcd(a, b)
 end
 
 function m = lcm(a, b)
-    g = gcd(a, b)
+    check_integers("lcm: a", a, 1-2^53)
+    check_integers("lcm: b", b, 1-2^53)
+    g = common_divisor(a, b)
     m = abs(a./(g > 0 ? g : 1).*b)
 end
 
@@ -273,7 +298,7 @@ function [] = prime_sieve(sieve : vec[uint8])
 end
 
 function y = isprime(x)
-    assert(check_real(x) && all(x >= 0) && all(x == floor(x)) && all(x < 2^53), "isprime: x must be integers from 0 to 2^53, got ", check_got(x))
+    check_integers("isprime: x", x, 0)
     list = isscalar(x) ? float64([x]) : float64(x)
     marks = uint8(list > 1)
     prime_mark(reshape(list, [1,numel(list)]), marks)
@@ -323,19 +348,26 @@ function p = factor(n : scalar)
 end
 
 % Function: nchoosek, factorial
-% The number of ways to choose k of n things, exact up to 2^53; the product of the integers up to n, elementwise.
+% The number of ways to choose k of n things, exact up to 2^53 and beyond it with the rounding of float64; the product of the
+% integers up to n, elementwise.
 %
 % :function c = nchoosek(n : scalar, k : scalar)
 function c = nchoosek(n : scalar, k : scalar)
-    assert(n >= 0 && k >= 0 && k <= n && n == floor(n) && k == floor(k), "nchoosek: n and k must be integers with 0 <= k <= n, got ", n, " and ", k)
+    assert(n >= 0 && n < inf && k >= 0 && k <= n && n == floor(n) && k == floor(k), _
+           "nchoosek: n and k must be integers with 0 <= k <= n, got ", n, " and ", k)
     c = 1
-    for i = 1..min(k, n-k)
-        g = gcd(c, i)
-        c = c/g*((n - min(k, n-k) + i)/(i/g))
+    least = min(k, n-k)
+    i = 1
+    while i <= least && c < inf
+        next = n - least + i
+        g = c < 2^53 ? common_divisor(c, i) : 1
+        c = c < 2^53 ? c/g*(next/(i/g)) : c*(next/i)
+        i += 1
     end
 end
 
 function y = factorial(n)
-    assert(check_real(n) && all(n >= 0) && all(n == floor(n)), "factorial: n must be integers of at least 0, got ", check_got(n))
+    assert(check_real(n), "factorial: n must be integers of at least 0, got ", check_got(n))
+    check_each("factorial: n must be integers of at least 0", n, n >= 0 && n == floor(n))
     y = round(tgamma(float64(n) + 1))
 end

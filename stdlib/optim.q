@@ -300,10 +300,16 @@ end
 %
 % :function [x, resnorm, residual] = lsqnonlin(f, x0, tol : scalar = 1e-10, maxiter : int = 400)
 function [x, resnorm, residual] = lsqnonlin(f, x0, tol : scalar = 1e-10, maxiter : int = 400)
-    assert(check_real(x0) && numel(x0) > 0 && all(isfinite(x0)), "lsqnonlin: x0 must have finite elements, got ", check_got(x0))
+    [x, resnorm, residual] = lsq_minimum("lsqnonlin: x0", "lsqnonlin: f", f, x0, tol, maxiter)
+end
+
+% `start` and `function_` name x0 and f in error messages.
+function [x, resnorm, residual] = lsq_minimum(start, function_, f, x0, tol, maxiter)
+    assert(check_real(x0) && numel(x0) > 0 && all(isfinite(x0)), start, " must have finite elements, got ", check_got(x0))
     x = isscalar(x0) ? float64([x0]) : float64(reshape(copy(x0), [1,numel(x0)]))
     residual = f(x)
-    assert(check_real(residual), "lsqnonlin: f must give real residuals, got ", check_got(residual))
+    assert(check_real(residual), function_, " must give real residuals, got ", check_got(residual))
+    check_each(strcat(function_, " must give finite elements at the start"), residual, isfinite(residual))
     r = isscalar(residual) ? float64([residual]) : float64(reshape(residual, [1,numel(residual)]))
     m = numel(r)
     resnorm = sum(r.^2)
@@ -347,7 +353,14 @@ end
 %
 % :function [p, resnorm, residual] = lsqcurvefit(f, p0, xdata, ydata, tol : scalar = 1e-10, maxiter : int = 400)
 function [p, resnorm, residual] = lsqcurvefit(f, p0, xdata, ydata, tol : scalar = 1e-10, maxiter : int = 400)
-    [p, resnorm, residual] = lsqnonlin(q -> f(q, xdata) - ydata, p0, tol, maxiter)
+    check_finite("lsqcurvefit: ydata", ydata)
+    [p, resnorm, residual] = lsq_minimum("lsqcurvefit: p0", "lsqcurvefit: f", q -> lsq_difference(f(q, xdata), ydata), p0, tol, _
+                                         maxiter)
+end
+
+function r = lsq_difference(y, ydata)
+    assert(numel(y) == numel(ydata), "lsqcurvefit: f(p, xdata) must have as many elements as ydata, ", numel(ydata), ", got ", numel(y))
+    r = reshape(y, size(ydata)) - ydata
 end
 
 % Function: lsqnonneg
