@@ -95,7 +95,7 @@ function [sample, border] = warp_rules(what, method, boundary)
     | "nearest" -> sample = warp_nearest
     | "bilinear" | "linear" -> sample = warp_bilinear
     | "bicubic" | "cubic" -> sample = warp_bicubic
-    | _ -> error("%s: method must be nearest, bilinear or bicubic, got %s", what, method)
+    | _ -> error("%s: method must be nearest, bilinear, linear, bicubic or cubic, got %s", what, method)
     end
     border = warp_zeros
     match boundary with
@@ -146,14 +146,15 @@ function s = warp_size(what, img, s)
 end
 
 % Function: affine_transform
-% The image y[p] = img[matrix*p + offset] for positions p = [row, column], as scipy.ndimage.affine_transform.
+% The image y[p] = img[matrix*p + offset] for positions p = [row, column], as scipy.ndimage.affine_transform;
+% the boundary "zeros" is its mode="grid-constant".
 %
 % Parameters:
 % img - height x width or height x width x channels
 % matrix - 2 x 2, or 2 x 3 and 3 x 3 with the offset as last column
 % offset - [down, right], for a matrix of 2 x 2
 % s - [height, width] of the result; [] is that of img
-% method - "nearest", "bilinear" or "bicubic"
+% method - "nearest", "bilinear" (or "linear") or "bicubic" (or "cubic")
 % boundary - "zeros", "clamped", "mirror", "mirror_nr" or "circular"
 % fill - the number outside of the image, for "zeros"
 %
@@ -188,7 +189,7 @@ end
 % img - height x width or height x width x channels
 % T - 2 x 3 or 3 x 3
 % s - [height, width] of the result; [] is that of img
-% method - "nearest", "bilinear" or "bicubic"
+% method - "nearest", "bilinear" (or "linear") or "bicubic" (or "cubic")
 % boundary - "zeros", "clamped", "mirror", "mirror_nr" or "circular"
 % fill - the number outside of the image, for "zeros"
 %
@@ -206,12 +207,12 @@ function y = imwarp(img : cube, T : mat, s = [], method : string = "bilinear", b
 end
 
 % Function: imrotate
-% An image rotated about its middle, counter-clockwise, as scipy.ndimage.rotate.
+% An image rotated about its middle, counter-clockwise, as scipy.ndimage.rotate(mode="grid-constant").
 %
 % Parameters:
 % img - height x width or height x width x channels
 % angle - in degrees
-% method - "nearest", "bilinear" or "bicubic"
+% method - "nearest", "bilinear" (or "linear") or "bicubic" (or "cubic")
 % bbox - "loose": the result is large enough for all of the image; "crop": it has the size of img
 % fill - the number outside of the image
 %
@@ -230,8 +231,9 @@ function y = imrotate(img : cube, angle : scalar, method : string = "bilinear", 
 end
 
 % Function: shift, imtranslate
-% An image moved by a distance that may have a fraction. shift takes [down, right], as scipy.ndimage.shift; imtranslate
-% takes [right, down], as MATLAB.
+% An image moved by a distance that may have a fraction. shift takes [down, right], as scipy.ndimage.shift (the
+% boundary "zeros" is its mode="grid-constant"); imtranslate takes [right, down], as MATLAB. For method, boundary and fill see
+% affine_transform.
 %
 % :function y = shift(img : cube, by : vec, method : string = "bilinear", boundary : string = "zeros", fill : scalar = 0)
 function y = shift(img : cube, by, method : string = "bilinear", boundary : string = "zeros", fill : scalar = 0)
@@ -264,7 +266,7 @@ end
 
 % Function: imremap
 % The image sampled at given positions: y[i,j] = img[rows[i,j], columns[i,j]], as cv2.remap and
-% scipy.ndimage.map_coordinates.
+% scipy.ndimage.map_coordinates; the boundary "zeros" is mode="grid-constant" of the latter.
 %
 % Parameters:
 % img - height x width or height x width x channels

@@ -9,7 +9,7 @@ import "optim.q"
 %
 % Parameters:
 % f - a function of a number t and a vec y, which gives a vec; write it as float64([…]), since a list has elements of
-%     float32, which limits the accuracy to 1e-7
+%     float32, which limits the accuracy to 1e-7. If y0 is one number, y is a vec of one element: write y.^2, not y^2
 % tspan - [first, last], or several times at which y is wanted, ascending or descending
 % y0 - y at the first time, a vec or a number
 % reltol, abstol - an error of abstol + reltol*abs(y) is accepted in each step

@@ -207,7 +207,7 @@ end
 %
 % Parameters:
 % f - a function of a vec[float64], which gives a number
-% x0 - where the search begins, a vec or a number
+% x0 - where the search begins, a vec or a number; for one number, f gets a vec of one element: write sum(x.^2) or x[0]^2
 % tolx, tolf - it ends when all corners of the simplex are that near to the best one, and all values
 % maxiter - the largest number of steps; null is 200 per element
 %
