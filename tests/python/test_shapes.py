@@ -64,8 +64,8 @@ OF_TWO = {"pow": lambda x, y: np.power(np.abs(x), y), "mod": lambda x, y: np.mod
 OF_INTEGERS = {"and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor", "shl": "left_shift",
                "shr": "right_shift"}
 ALONG = {"sum": "sum", "prod": "prod", "mean": "mean", "any": "any", "all": "all", "min": "min", "max": "max",
-         "median": "median", "nansum": "nansum", "nanmean": "nanmean", "nanmin": "nanmin", "nanmax": "nanmax",
-         "nanmedian": "nanmedian"}
+         "median": "median", "argmin": "argmin", "argmax": "argmax", "nansum": "nansum", "nanmean": "nanmean",
+         "nanmin": "nanmin", "nanmax": "nanmax", "nanmedian": "nanmedian"}
 SPREAD = {"var": "var", "std": "std", "nanvar": "nanvar", "nanstd": "nanstd"}
 CHOOSES = {  # along a dimension that is given, or the first longer than 1; the shape stays
     "cumsum": lambda x, d: np.cumsum(x, d), "cumprod": lambda x, d: np.cumprod(x, d),
@@ -86,7 +86,7 @@ OTHERS = {"reshape", "permute", "moveaxis", "squeeze", "vertcat", "horzcat", "ca
           "quantile", "trapz", "find", "unique", "dotprod", "norm", "squared_norm", "ismember", "interp1",
           "histogram", "bincount", "polyfit", "polyval", "roots", "conv", "cov", "corrcoef", "solve",
           "linsolve", "qr", "svd", "symeig", "eig", "fft2", "ifft2", "fft3", "ifft3", "fftshift3",
-          "ifftshift3", "isequal", "allclose", "find_index_min", "find_index_max", "not", "transpose", "where"}
+          "ifftshift3", "isequal", "allclose", "find_index_min", "find_index_max", "norm1", "not", "transpose", "where"}
 NO_ARRAYS = {"pi", "inf", "nan", "eps", "maxint", "minint", "cell", "randseed", "rng", "ind2pos", "pos2ind", "isscalar",
              "isreal", "iscomplex", "csvread", "csvwrite", "save", "load", "x.to_py", "npy_create", "block_size",
              "read_block", "write_block"}

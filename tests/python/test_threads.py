@@ -259,7 +259,7 @@ class OthersGoOn(unittest.TestCase):
 
     def test_images(self):
         with tempfile.TemporaryDirectory() as folder:
-            x = q.floor(q.rand(1500, 1500, 3)*256)
+            x = q.floor(q.rand(2500, 2500, 3)*256)
             for name in ("x.png", "x.jpg"):
                 path = os.path.join(folder, name)
                 self.long(q.imwrite, path, x)
