@@ -158,9 +158,10 @@ end
 %
 % Returns:
 % bw - a mat of bool, true on edges
+% threshold - [low, high], as they were used
 %
-% :function bw = canny(img : mat, low = null, high = null, sigma : scalar = 1)
-function bw = canny(img : mat, low = null, high = null, sigma : scalar = 1)
+% :function [bw, threshold] = canny(img : mat, low = null, high = null, sigma : scalar = 1)
+function [bw, threshold] = canny(img : mat, low = null, high = null, sigma : scalar = 1)
     check_least("canny: sigma", sigma, 0)
     check_filled("canny: img", img)
     check_finite("canny: img", img)
@@ -179,6 +180,7 @@ function bw = canny(img : mat, low = null, high = null, sigma : scalar = 1)
     rounding = edge_rounding(img, m)
     low = max(low, rounding)
     high = max(high, rounding)
+    threshold = [low,high]
     thin = uninit_like(m)
     parallel_do(size(m), thin, m, down, right, low, rounding, canny_thin)
     [labels, n] = bwlabel(thin)
@@ -216,7 +218,7 @@ end
 %
 % Returns:
 % bw - a mat of bool
-% threshold - that was used. For sobel and prewitt it applies to the length of the gradient per pixel
+% threshold - the one that was used; [low, high] for canny. For sobel and prewitt it applies to the length of the gradient per pixel
 %
 % See also: <canny>, <sobel>
 %
@@ -249,7 +251,7 @@ function [bw, threshold] = edge(img : mat, method : string = "sobel", threshold 
         parallel_do(size(img, 0..1), bw, x, threshold, edge_crossings)
     | "canny" ->
         high = isempty(threshold) ? null : threshold[numel(threshold)-1]
-        bw = canny(img, numel(threshold) == 2 ? threshold[0] : null, high, isnull(sigma) ? sqrt(2) : sigma)
+        [bw, threshold] = canny(img, numel(threshold) == 2 ? threshold[0] : null, high, isnull(sigma) ? sqrt(2) : sigma)
     | _ ->
         error("edge: method must be sobel, prewitt, log or canny, got %s", method)
     end

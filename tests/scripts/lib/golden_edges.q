@@ -45,6 +45,10 @@ attempt(() -> gradient([1,2], 0))
 attempt(() -> sobel(step, 2))
 attempt(() -> edge(step, "cany"))
 attempt(() -> edge(step, "sobel", [1,2]))
+[_, used] = edge(step, "canny", [2,3])
+print used
+[_, used] = edge(step, "canny")
+print numel(used), " ", used[0] > 0, " ", abs(used[0]/used[1] - 0.4) < 1e-6
 attempt(() -> edge(step, "canny", [3,2]))
 attempt(() -> canny(step, -1, 2))
 attempt(() -> gaussian_laplace(step, 0))
