@@ -1,6 +1,6 @@
 % Particles that walk at random and count their neighbours, with a grid of cells: atomic_add gives each particle its place in
-% its cell, rand and randn its steps. The library's hash_grid does so for particles without bounds. The counts must be those of
-% all pairs, and the paths must spread as Brownian motion does.
+% its cell, rand and randn its steps. The library's hash_grid does so for particles without bounds. The counts must agree with
+% a loop over all pairs, and the paths must spread as Brownian motion does.
 import "hashgrid.q"
 
 % Each particle makes its own steps of a normal distribution.

@@ -1,5 +1,5 @@
 % Module: filterdesign.q
-% Design of digital filters, and filters without phase. Names, arguments and results are those of MATLAB and scipy.signal.
+% Design of digital filters, and filters without phase. Names, arguments and results follow MATLAB and scipy.signal.
 % Frequencies are fractions of half the sampling rate, 0 to 1, unless fs is given. Computed in float64; filtered signals have
 % the element type of the signal.
 import "signal.q"
@@ -575,7 +575,7 @@ function [] = __kernel__ upfirdn_at(y : vec'unchecked, x : vec'unchecked, h : ve
 end
 
 % Function: upfirdn
-% A signal with p-1 zeros behind every sample, filtered by h, of which every q-th sample is kept; only these are computed.
+% Inserts p-1 zeros behind every sample, filters by h, and keeps every q-th sample; only these are computed.
 %
 % :function y = upfirdn(x : vec, h : vec, p : int = 1, q : int = 1)
 function y = upfirdn(x : vec, h : vec, p : int = 1, q : int = 1)

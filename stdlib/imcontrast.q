@@ -1,5 +1,5 @@
 % Module: imcontrast.q
-% The contrast of images. Grey values are those of images here, 0 to 255, unless a range is given.
+% The contrast of images. Grey values are 0 to 255, unless a range is given.
 import "check.q"
 
 function [] = check_range(what, range)

@@ -5,7 +5,7 @@ import "imfilter.q"
 import "boxfilter.q"
 
 % Finds the value of rank k (0 is the smallest) among the pixels under the domain, which lists offsets: for every pixel it
-% is the smallest value of which more than k pixels are not above it.
+% is the smallest value that more than k pixels do not exceed.
 function [] = __kernel__ rank_window(y : mat'unchecked, x : mat'mirror, offsets : mat[int]'unchecked, k : int, pos : ivec2)
     n = size(offsets,0)
     best = inf
@@ -219,8 +219,8 @@ end
 % -- positions ---------------------------------------------------------------------------------------------------------
 
 % Function: normxcorr2
-% The normalised correlation of a template with an image, -1 to 1: element [i,j] belongs to the template whose last pixel lies on
-% image pixel [i,j], as in MATLAB. Where the window is uniform, it is 0. Source: Lewis: Fast normalized cross-correlation (1995).
+% Returns the normalised correlation of a template with an image, -1 to 1. For element [i,j] the last pixel of the template lies
+% on image pixel [i,j], as in MATLAB. It is 0 if the window is uniform. Source: Lewis: Fast normalized cross-correlation (1995).
 %
 % Parameters:
 % template - smaller than x, not uniform

@@ -20,7 +20,7 @@ function [] = __kernel__ kmeans_assign(label : vec[int]'unchecked, distance : ve
     distance[pos] = best
 end
 
-% The centers of the groups, of which empty ones stay where they are.
+% Returns the centers of the groups; the center of an empty group does not move.
 function c = kmeans_centers(x, label, c)
     k = size(c,0)
     counts = bincount(label, k)

@@ -17,7 +17,7 @@ import "optim.q"
 % maxstep - the longest step
 %
 % Returns:
-% t - the times: those of tspan, or of all steps where tspan has two
+% t - the times: tspan, or the times of all steps if tspan has two elements
 % y - a row for each time
 % te, ye - time and solution at the event, or null
 %

@@ -338,8 +338,8 @@ function [x, flag, relres, steps] = bicgstab(A, b, tol : scalar = 1e-6, maxit = 
 end
 
 % Function: gmres
-% The x with A*x = b for any square A by minimal residuals in Krylov spaces of `restart` dimensions; other arguments and
-% results as for cg, steps are those of all rounds. Source: Saad, Schultz: GMRES (1986).
+% Solves A*x = b for any square A by minimal residuals in Krylov spaces of `restart` dimensions. Other arguments and
+% results are as for cg; steps counts the steps of all rounds. Source: Saad, Schultz: GMRES (1986).
 %
 % :function [x, flag, relres, steps] = gmres(A, b, restart = null, tol : scalar = 1e-6, maxit = null, M = null, x0 = null)
 function [x, flag, relres, steps] = gmres(A, b, restart = null, tol : scalar = 1e-6, maxit = null, M = null, x0 = null)

@@ -1,6 +1,6 @@
 % Module: spectral.q
 % Spectra of signals: power spectral densities, coherence, short-time Fourier transforms. Arguments have the order of MATLAB;
-% their defaults are those of scipy.signal: periodic windows of hann of 256 samples that overlap by half.
+% their defaults follow scipy.signal: periodic windows of hann of 256 samples that overlap by half.
 import "signal.q"
 
 % The weights of a window that is given as null, a length or weights.
@@ -12,7 +12,7 @@ function w = spectral_window(what, window, n)
     else
         w = float64(window)
     endif
-    assert(numel(w) > 0 && numel(w) <= n, what, ": a window must have 1 to ", n, " samples, those of x, got ", numel(w))
+    assert(numel(w) > 0 && numel(w) <= n, what, ": a window must not be empty or longer than x, ", n, ", got ", numel(w))
 end
 
 % The length of the window, the distance between pieces and the length of their transforms.

@@ -384,7 +384,7 @@ static qs_status find_leaf(Walk *w, const Node *n, Val *out, bool *found) {
     int leaf = leaf_number(z, n);
     Val *known = z->e->rows ? find_known(z, n) : NULL;
     if (z->e->mask && n->kind == N_INDEX) {
-        n = n->u.index.base, leaf = leaf_number(z, n); /* the elements of x[mask] are those of x at the position */
+        n = n->u.index.base, leaf = leaf_number(z, n); /* at a position, x[mask] has the element of x */
         if (leaf < 0) return *found = true, check_value(lower_elements(z, n), out);
         if (!z->leaves[leaf].array) return QS_EVALUE;
     }

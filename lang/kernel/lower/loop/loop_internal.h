@@ -251,7 +251,7 @@ Value kloop_entry(Loops *L, const Var *v); /* its value when the loop begins */
 void kloop_declare(Loops *L, Var *v, const Value *init);
 Number kloop_held_number(Loops *L, const Var *v); /* the current value of a LOOP_MIXED */
 void kloop_enter_var(Loops *L, Var *v);           /* sets it to its value before the loop */
-void kloop_enter_bounds(Var *v);                  /* sets its bounds to those of that value */
+void kloop_enter_bounds(Var *v);                  /* sets its bounds to the bounds of that value */
 void kloop_forget_from(Loops *L, KRef from);      /* forgets values whose instructions are taken back */
 qs_status kloop_variable(Walk *w, const Sym *sym, uint32_t pos, Value *out, bool *found);
 qs_status kloop_outside(Walk *w, const Sym *sym, uint32_t pos, Value *out);
