@@ -28,10 +28,12 @@ def run(args, path, loops, device, more=()):
 
 
 def difference(want, got, close):
-    """The first lines that differ, or None; the numbers of a line that begins with ~ need only be close."""
-    a, b = want.splitlines(), got.splitlines()
+    """The first lines that differ, or None; the numbers of a line that begins with ~, and of the indented lines after
+    it, need only be close."""
+    a, b, marked = want.splitlines(), got.splitlines(), False
     for x, y in zip(a + [""] * len(b), b + [""] * len(a)):
-        loose = x.startswith("~") and len(x.split()) == len(y.split())
+        marked = x.startswith("~") or marked and x.startswith(" ")
+        loose = marked and len(x.split()) == len(y.split())
         if x != y and not (loose and all(map(close, x.split(), y.split()))): return x, y
     return None
 

@@ -277,11 +277,14 @@ struct Node {
             Node **ranges;
             int nranges; /* each an N_RANGE, or an expression whose value is a vector, cell or iterable */
             NodeList body;
-            Attr *attr; /* attribute directly before the loop, such as {!parallel for}; NULL: none */
+            Attr *attr;   /* attribute directly before the loop, such as {!parallel for}; NULL: none */
+            Node *origin; /* the N_WHILE that does the same; NULL: a loop of the program */
         } loop;
         struct {
             Node *cond;
             NodeList body;
+            Node *counted; /* the N_FOR that does the same (kloop_as_for); NULL: none, or not examined */
+            bool examined;
         } whiles; /* N_WHILE; N_REPEAT: until cond */
         struct {
             Node *value;

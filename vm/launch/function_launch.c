@@ -129,7 +129,7 @@ static qs_status make_form(FunctionRun *c, FunctionState *s, const uint8_t *kind
     Asking *a = qmem_alloc(qvm_ctx(vm), sizeof *a);
     a->f = c->f, a->e.vm = vm, a->e.site = (Site){c->f->fn, c->f->base}, a->e.spec_kind = SPEC_LOOP;
     memcpy(v->kinds, kinds, (size_t)n), v->want = wanted_of(c->f);
-    LoopJob job = qloop_job(a, NULL, NULL);
+    LoopJob job = qloop_job(a, NULL, NULL, NULL);
     qs_status status = kfunction_compile(qvm_ctx(vm), &v->base.arena, &job, kinds, (int)v->want, &v->code);
     qspec_enter(&v->base, &a->e);
     memcpy(c->value, a->e.value, (size_t)a->e.n * sizeof *c->value);

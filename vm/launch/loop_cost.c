@@ -30,12 +30,17 @@ static double known_symbol(const Estimate *e, const Sym *sym) {
     return qval_is_number(v) ? qval_number(v) : NAN;
 }
 
+static bool is_native(const Estimate *e, const Sym *sym) {
+    qs_value v = meaning(e, sym);
+    return v.kind == QS_FUNCTION && ((const Function *)v.u.p)->fkind == FN_NATIVE;
+}
+
 static double known_extent(Estimate *e, const Node *n) { /* size(x,d), numel(x) */
     const ArgList *args = &n->u.call.args;
     const Node *callee = n->u.call.callee, *x = args->n ? args->at[0].value : NULL;
     const Sym *sym = x && x->kind == N_IDENT ? x->u.ident.sym : NULL;
     qs_value v = meaning(e, sym);
-    if (callee->kind != N_IDENT || v.kind != QS_ARRAY) return NAN;
+    if (callee->kind != N_IDENT || v.kind != QS_ARRAY || !is_native(e, callee->u.ident.sym)) return NAN;
     const Array *a = v.u.p;
     if (args->n == 1) return !strcmp(callee->u.ident.name->s, "numel") ? (double)a->count : NAN;
     double d = bound_value(e, args->at[1].value) - (a->rank == 1);
@@ -48,6 +53,7 @@ static double bound_value(Estimate *e, const Node *n) {
     case N_NUM: return n->u.num.value;
     case N_IDENT: return known_symbol(e, n->u.ident.sym);
     case N_CALL: return known_extent(e, n);
+    case N_UNARY: return n->op == OP_NEG ? -bound_value(e, n->u.bin.a) : NAN;
     case N_BINARY:
         a = bound_value(e, n->u.bin.a), b = bound_value(e, n->u.bin.b);
         return n->op == OP_ADD   ? a + b
@@ -57,6 +63,11 @@ static double bound_value(Estimate *e, const Node *n) {
                                  : NAN;
     default: return NAN;
     }
+}
+
+double qloop_bound(qs_vm *vm, const Frame *f, const Node *n) {
+    Estimate e = {vm, f, 0, false, 0};
+    return bound_value(&e, n);
 }
 
 static double count_inner_iterations(Estimate *e, const Node *n) {

@@ -42,9 +42,12 @@ enum {
 };
 
 /* -- specializations ----------------------------------------------------------------------------------------------- */
-/* Whether v fits the ranges, with these steps or with any. */
-static bool same_ranges(const LoopSpec *v, const LoopRange *ranges, int n, bool any_step) {
-    for (int i = 0; i < n; i++) {
+static int ncounters(const Node *loop) { return loop->kind == N_FOR ? loop->u.loop.nvars : 0; }
+
+/* Whether v was made from this loop and fits the ranges, with these steps or with any. */
+static bool same_loop(const LoopSpec *v, const Node *loop, const LoopRange *ranges, bool any_step) {
+    if (v->loop != loop) return false;
+    for (int i = 0; i < ncounters(loop); i++) {
         const LoopRange *of = &v->range[i];
         bool step = any_step || !of->step || of->step == ranges[i].step;
         if (of->integral != ranges[i].integral || of->small != ranges[i].small || !step) return false;
@@ -54,22 +57,22 @@ static bool same_ranges(const LoopSpec *v, const LoopRange *ranges, int n, bool 
 
 static Site site_of(const Frame *f) { return (Site){f->fn, f->base}; }
 
-static LoopSpec *find_form(Call *c, const LoopState *s, const LoopRange *ranges, int n) {
+static LoopSpec *find_form(Call *c, const LoopState *s, const LoopRange *ranges) {
     Site site = site_of(c->f);
     for (Specialization *v = s->forms.first; v; v = v->next)
-        if (same_ranges((LoopSpec *)v, ranges, n, false) && qspec_agrees(c->vm, v, &site, c->value))
+        if (same_loop((LoopSpec *)v, c->loop, ranges, false) && qspec_agrees(c->vm, v, &site, c->value))
             return (LoopSpec *)v;
     return NULL;
 }
 
 /* After a few specializations for different steps, the next one takes the step as a parameter. */
-static void forget_steps(Call *c, const LoopState *s, LoopRange *ranges, int n) {
+static void forget_steps(Call *c, const LoopState *s, LoopRange *ranges) {
     enum { STEPS = 2 };
     Site site = site_of(c->f);
     int same = 0;
     for (Specialization *v = s->forms.first; v; v = v->next)
-        same += same_ranges((LoopSpec *)v, ranges, n, true) && qspec_agrees(c->vm, v, &site, c->value);
-    for (int i = 0; i < n && same >= STEPS && !qloop_is_demanded(c->region); i++) ranges[i].step = 0;
+        same += same_loop((LoopSpec *)v, c->loop, ranges, true) && qspec_agrees(c->vm, v, &site, c->value);
+    for (int i = 0; i < ncounters(c->loop) && same >= STEPS && !qloop_is_demanded(c->region); i++) ranges[i].step = 0;
 }
 
 static bool has_room(const LoopCode *code) { return !code->func || code->func->nparams <= MAX_PARAMS; }
@@ -92,7 +95,8 @@ static qs_status make_form(Call *c, LoopState *s, const LoopRange *ranges) {
     Asking *a = qmem_alloc(qvm_ctx(c->vm), sizeof *a);
     a->f = c->f, a->e.vm = c->vm, a->e.site = site_of(c->f), a->e.spec_kind = SPEC_LOOP;
     memcpy(v->range, ranges, sizeof v->range);
-    LoopJob job = qloop_job(a, c->region, ranges);
+    v->loop = c->loop;
+    LoopJob job = qloop_job(a, c->region, c->loop, ranges);
     qs_status status = kloop_lower(qvm_ctx(c->vm), &v->base.arena, &job, &v->code);
     qspec_enter(&v->base, &a->e);
     memcpy(c->value, a->e.value, (size_t)a->e.n * sizeof *c->value);
@@ -105,19 +109,16 @@ static qs_status make_form(Call *c, LoopState *s, const LoopRange *ranges) {
     return status;
 }
 
-static int ncounters(const LoopRegion *r) { return r->loop->kind == N_FOR ? r->loop->u.loop.nvars : 0; }
-
 static bool at_once(qs_vm *vm, const LoopRegion *r) { return qvm(vm)->loop_least <= 1 || qloop_is_demanded(r); }
 
 /* Finds or makes the specialization for the current values; c->v NULL: not worthwhile yet, or there are too many. */
 static qs_status form_for(Call *c, LoopState *s) {
     LoopRange ranges[QS_MAX_RANK] = {0};
-    int n = ncounters(c->region);
-    for (int i = 0; i < n; i++) ranges[i] = qloop_range(&c->counters[i]);
-    c->v = find_form(c, s, ranges, n);
+    for (int i = 0; i < ncounters(c->loop); i++) ranges[i] = qloop_range(&c->counters[i]);
+    c->v = find_form(c, s, ranges);
     if (c->v || (!at_once(c->vm, c->region) && s->work < worth_compiling)) return QS_OK;
     if (s->forms.n == FORMS && qloop_is_demanded(c->region)) qspec_drop_last(c->vm, &s->forms);
-    forget_steps(c, s, ranges, n);
+    forget_steps(c, s, ranges);
     if (s->forms.n < FORMS) return make_form(c, s, ranges);
     if (!s->reported_many) qloop_report_many(c);
     return s->reported_many = true, QS_OK;
@@ -170,7 +171,7 @@ static bool side_by_side(Call *c, Launch *l) {
 
 /* Determines the chunks of a parallel run, which the guard reads, too. */
 static void set_chunks(Call *c) {
-    int64_t iterations = ncounters(c->region) ? c->counters[0].iterations : 1;
+    int64_t iterations = ncounters(c->loop) ? c->counters[0].iterations : 1;
     c->chunk = iterations / LOOP_CHUNKS + (iterations % LOOP_CHUNKS > 0);
     c->nchunks = iterations / c->chunk + (iterations % c->chunk > 0);
 }
@@ -347,12 +348,14 @@ static uint32_t next_pc(const Call *c) {
     return c->region->end;
 }
 
-static qs_status enter_loop(qs_vm *vm, Frame *f, LoopRegion *r, const Counter *counters, double steps, bool *done) {
+/* loop: that of the region, or its `for`.  counters: NULL: their number is unknown. */
+static qs_status enter_loop(qs_vm *vm, Frame *f, LoopRegion *r, Node *loop, const Counter *counters, double steps,
+                            bool *done) {
     LoopState *s = r->machine;
     Call c; /* not initialized, because it is large */
     if (!at_once(vm, r) && (steps < worth_launching || s->ndeclined >= DECLINES)) return QS_OK;
-    c.vm = c.run.vm = vm, c.f = f, c.v = NULL, c.counters = counters, c.region = r, c.steps = steps;
-    c.iterations = counters ? iterations_of(counters, ncounters(r)) : INFINITY;
+    c.vm = c.run.vm = vm, c.f = f, c.v = NULL, c.counters = counters, c.region = r, c.loop = loop, c.steps = steps;
+    c.iterations = counters ? iterations_of(counters, ncounters(loop)) : INFINITY;
     c.order[0] = 0, c.order_src = NULL;
     TRY(prepare_form(&c, s));
     if (!c.v) return QS_OK;
@@ -372,17 +375,32 @@ qs_status qloop_enter(qs_vm *vm, Frame *f, uint32_t pc, bool *done) {
     LoopState *s = state_of(vm, f, r);
     double steps = s->steps > 0 ? s->steps * iterations_of(counters, n) : qloop_steps(vm, f, r);
     s->work += steps * weight(vm);
-    return enter_loop(vm, f, r, counters, steps, done);
+    return enter_loop(vm, f, r, r->loop, counters, steps, done);
 }
 
 /* -- loops with a condition ---------------------------------------------------------------------------------------- */
 /* Predicts the steps of such a loop: the mean of its previous runs. */
 static double usual_steps(const LoopState *s) { return s->work / (s->begun > 1 ? s->begun : 1); }
 
+/* Continues the loop as machine code, as a `for` if it has one. */
+static qs_status enter_while(qs_vm *vm, Frame *f, LoopRegion *r, bool *done) {
+    LoopState *s = r->machine;
+    Node *as_for = s->uncounted ? NULL : kloop_as_for(f->proto->func->unit, r->loop);
+    Counter counter;
+    if (as_for && qloop_count_while(vm, f, as_for, &counter)) {
+        double steps = qloop_steps_per_iteration(vm, f, r) * (double)counter.iterations;
+        int declined = s->ndeclined;
+        TRY(enter_loop(vm, f, r, as_for, &counter, steps, done));
+        if (s->ndeclined == declined) return QS_OK;
+        s->uncounted = true, s->ndeclined = declined;
+    }
+    return enter_loop(vm, f, r, r->loop, NULL, usual_steps(s), done);
+}
+
 qs_status qloop_begin(qs_vm *vm, Frame *f, LoopRegion *r, bool *done) {
     LoopState *s = state_of(vm, f, r);
     *done = false;
-    if (s->forms.n || at_once(vm, r)) TRY(enter_loop(vm, f, r, NULL, usual_steps(s), done));
+    if (s->forms.n || at_once(vm, r)) TRY(enter_while(vm, f, r, done));
     s->begun += !*done;
     return QS_OK;
 }
@@ -412,5 +430,5 @@ qs_status qloop_end_iteration(qs_vm *vm, Frame *f, LoopRegion *r, bool *done) {
         if (is_around(&c->loops[i], r)) state_of(vm, f, &c->loops[i])->work += steps;
     const LoopState *s = r->machine;
     if (!s->forms.n && !at_once(vm, r) && (s->work < worth_compiling || waits_for_outer(f, r))) return QS_OK;
-    return enter_loop(vm, f, r, NULL, usual_steps(s), done);
+    return enter_while(vm, f, r, done);
 }

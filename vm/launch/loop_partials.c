@@ -40,7 +40,7 @@ static bool is_alone(const Call *c, int number) {
 static bool add_copies(Call *c, int number) {
     const Array *a = sum_array(c, number);
     size_t count = qmem_size(a->count, (size_t)c->nchunks, 0);
-    bool large = (double)a->count * (double)c->nchunks > qloop_steps(c->vm, c->f, c->region) / 4;
+    bool large = (double)a->count * (double)c->nchunks > c->steps / 4;
     if (a->buf->readonly || !is_alone(c, number))
         return qloop_because(c, "%s shares its memory, or is read-only", sum_name(c, number)), false;
     if (large && !qloop_is_demanded(c->region))

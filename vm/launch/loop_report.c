@@ -33,7 +33,7 @@ static void report_inner_loop(void *ud, Node **child) {
     InnerLoop *in = ud;
     Node *n = *child;
     if (!n || in->reported) return;
-    if (n->kind == N_FOR && n->pos == in->pos) {
+    if ((n->kind == N_FOR || n->kind == N_WHILE) && n->pos == in->pos) {
         qreport_explain(in->call->vm, (Where){source_of(in->call), n->pos}, "inner loop: not vectorised: %s",
                         in->reason);
         in->reported = true;

@@ -373,7 +373,7 @@ static qs_status finish_run(Call *c, bool *again) {
 static double steps_of(const Call *c, LoopVersion which, double positions) {
     const Version *v = &c->v->base.version[which];
     bool side_by_side = which == PARALLEL && !c->v->code.chunked;
-    uint32_t own = side_by_side || c->region->loop->kind != N_FOR ? 0 : (uint32_t)c->region->loop->u.loop.nvars;
+    uint32_t own = side_by_side || c->loop->kind != N_FOR ? 0 : (uint32_t)c->loop->u.loop.nvars;
     return v->nloops > own ? INFINITY : v->func->nins * (side_by_side ? positions : c->iterations);
 }
 

@@ -20,6 +20,7 @@ typedef enum { EXACT, QUICK, PARALLEL } LoopVersion; /* also the indices of the 
 
 typedef struct { /* a loop, compiled for one specialization key */
     Specialization base;
+    const Node *loop; /* the loop of the program, or its `for` */
     LoopRange range[QS_MAX_RANK];
     LoopResult code; /* exact.func NULL: the compiler declined the loop */
     bool reported;   /* --explain has reported the result */
@@ -35,6 +36,7 @@ typedef struct {
     double steps; /* steps of one iteration; 0: not constant, because it has inner loops */
     SpecializationList forms;
     int ndeclined;
+    bool uncounted;      /* the `for` of this `while` was declined */
     bool reported_many;  /* --explain has reported that there are too many specializations */
     bool reported_inner; /* --explain has reported that the work is left to inner loops */
 } LoopState;
@@ -52,6 +54,7 @@ typedef struct {
     qs_value value[MAX_ENTRIES]; /* values of v's entries */
     const Counter *counters;
     const LoopRegion *region;
+    Node *loop;        /* that of the region, or its `for` */
     double iterations; /* product of all iteration counts; INFINITY: unknown */
     double steps;      /* estimated interpreter steps of all iterations */
     int64_t chunk;     /* iterations per chunk; nchunks: number of chunks */
@@ -78,6 +81,8 @@ Device *qloop_processor(qs_vm *vm);
 bool qloop_find(qs_vm *vm, const Frame *f, const Sym *sym, qs_value *out);
 qs_value *qloop_storage(qs_vm *vm, const Frame *f, const Sym *sym); /* address of a local or global variable */
 Counter qloop_counter(const Frame *f, const LoopRegion *r, int i);
+/* The remaining iterations of a `while` that has a `for`; false: its values are no integers. */
+bool qloop_count_while(qs_vm *vm, const Frame *f, const Node *as_for, Counter *out);
 double qloop_last(const Counter *c);
 LoopRange qloop_range(const Counter *c);
 /* The compile job for the current values; each value that the compiler requests becomes an entry. full: too many. */
@@ -91,8 +96,8 @@ typedef struct {
 static inline bool qloop_is_over_items(const LoopRegion *r) {
     return r->loop->kind == N_FOR && r->loop->u.loop.ranges[0]->kind != N_RANGE;
 }
-/* r, ranges NULL: for a function. */
-LoopJob qloop_job(Asking *a, const LoopRegion *r, const LoopRange *ranges);
+/* r, loop, ranges NULL: for a function. */
+LoopJob qloop_job(Asking *a, const LoopRegion *r, Node *loop, const LoopRange *ranges);
 
 /* -- loop_cost.c: estimated interpreter steps ---------------------------------------------------------------------- */
 /* Of one iteration; 0: depends on inner loops. */
@@ -100,6 +105,8 @@ double qloop_fixed_steps(qs_vm *vm, const Frame *f, const LoopRegion *r);
 /* Of one iteration, with the current values. */
 double qloop_steps_per_iteration(qs_vm *vm, const Frame *f, const LoopRegion *r);
 double qloop_steps(qs_vm *vm, const Frame *f, const LoopRegion *r); /* of all iterations */
+/* The value of the bound of a range, if it is a number that only variables and extents determine; else NaN. */
+double qloop_bound(qs_vm *vm, const Frame *f, const Node *n);
 /* Is nearly all work of an iteration inside loops that are each worth running on all threads?  FRAME_OF_SUMS: yes, and
  * some of them add up sums, whose bits differ from serial execution. */
 typedef enum { FRAME_NOT, FRAME, FRAME_OF_SUMS } LoopFrame;

@@ -186,11 +186,11 @@ static bool asks_fast(const Asking *a, const LoopRegion *r, bool otherwise) {
     return fast;
 }
 
-LoopJob qloop_job(Asking *a, const LoopRegion *r, const LoopRange *ranges) {
+LoopJob qloop_job(Asking *a, const LoopRegion *r, Node *loop, const LoopRange *ranges) {
     a->region = r;
     Func *func = a->f->proto->func;
     const Machine *m = qvm(a->e.vm);
-    LoopJob job = {.loop = r ? r->loop : NULL,
+    LoopJob job = {.loop = loop,
                    .func = func,
                    .ud = a,
                    .value = ask_symbol,
@@ -213,6 +213,18 @@ Counter qloop_counter(const Frame *f, const LoopRegion *r, int i) {
     if (qloop_is_over_items(r)) return (Counter){0, 1, (int64_t)qval_array(f->base[r->reg])->count};
     const qs_value *at = &f->base[r->reg + 4 * i]; /* the layout that qops_for writes */
     return (Counter){at[1].u.f, at[2].u.f, at[3].u.i};
+}
+
+bool qloop_count_while(qs_vm *vm, const Frame *f, const Node *as_for, Counter *out) {
+    const Node *range = as_for->u.loop.ranges[0];
+    const Sym *sym = as_for->u.loop.syms[0];
+    qs_value first;
+    if (sym->declared || !qloop_find(vm, f, sym, &first) || first.kind != QS_NUM) return false;
+    double step = range->u.range.step->u.num.value, last = qloop_bound(vm, f, range->u.range.hi);
+    double steps = floor((last - first.u.f) / step);
+    if (last != floor(last) || !(fabs(last) <= 0x1p48) || !(steps >= 0)) return false;
+    *out = (Counter){first.u.f, step, (int64_t)steps + 1};
+    return qloop_range(out).integral;
 }
 
 double qloop_last(const Counter *c) { return c->first + (double)(c->iterations - 1) * c->step; }

@@ -92,7 +92,7 @@ typedef struct {   /* the range of one loop counter, as the VM found it */
 } LoopRange;
 
 typedef struct {
-    Node *loop;                   /* N_FOR over ranges or the elements of a vector, N_WHILE, N_REPEAT */
+    Node *loop;                   /* N_FOR over ranges or the elements of a vector, N_WHILE, N_REPEAT, kloop_as_for */
     Func *func;                   /* the function that contains the loop */
     LoopRange range[QS_MAX_RANK]; /* one per counter */
     bool fast_math;               /* compute in the types of the elements, reorder sums, use vector functions */
@@ -241,6 +241,10 @@ typedef struct {
  * axes. */
 enum { LOOP_GUARD_FAILED, LOOP_GUARD_LO, LOOP_GUARD_HI, LOOP_GUARD_SIZE, LOOP_GUARD_ITERATIONS /* + counter */ };
 qs_status kloop_lower(Ctx *c, Arena *arena, const LoopJob *job, LoopResult *out);
+
+/* The `for` that does the same as a loop of u, if its first value and its end are integral; NULL: none (loop_while.c).
+ */
+Node *kloop_as_for(Unit *u, Node *loop);
 
 /* -- functions that call themselves (loop_function.c) -------------------------------------------------------------- */
 enum { LOOP_RESULTS = 8 };

@@ -282,7 +282,10 @@ int kloop_parallel_depth(Loops *L) {
     int depth = 0;
     begin_proofs(L);
     if (L->job->loop->kind != N_FOR)
-        return (void)kloop_decline(L, L->job->loop->pos, "each iteration decides whether there is another"), 0;
+        return (void)kloop_decline(L, L->job->loop->pos,
+                                   "each iteration decides whether there is another: let a variable count by a "
+                                   "constant to a fixed bound"),
+               0;
     while (depth < L->nlevels && is_axis(L, depth)) depth++;
     if (!depth) {
         const LoopRange *r = &L->job->range[0];

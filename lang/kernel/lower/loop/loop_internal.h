@@ -299,6 +299,7 @@ extern const WalkRules kloop_rules;
 void kloop_mark_independent(Loops *L, KRef start);
 
 /* -- loop_while.c -------------------------------------------------------------------------------------------------- */
+/* Lowers the loop as its `for`, if that is possible. */
 qs_status kloop_counted_while(Walk *w, Node *loop, bool *done);
 
 /* -- instructions -------------------------------------------------------------------------------------------------- */

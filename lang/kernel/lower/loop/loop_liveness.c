@@ -157,7 +157,8 @@ static bool escapes(const Liveness *w, const LoopJob *job) {
 }
 
 bool kloop_is_live(const LoopJob *job, const Sym *sym) {
-    Liveness w = {.loop = job->loop, .sym = sym};
+    const Node *origin = job->loop->kind == N_FOR ? job->loop->u.loop.origin : NULL;
+    Liveness w = {.loop = origin ? origin : job->loop, .sym = sym};
     w.returned = kquery_node(kquery_body_of(job->loop), true, kquery_is_return, NULL);
     if ((sym->kind == SYM_GLOBAL && !job->ends) || escapes(&w, job)) return true;
     walk_list(&w, job->func->body);

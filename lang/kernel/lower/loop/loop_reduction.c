@@ -129,6 +129,8 @@ static void find_forms(void *ud, Node **child) {
 uint8_t kloop_reduction(const Node *loop, const Sym *sym) {
     Search s = {.sym = sym};
     if (loop->kind != N_FOR) return COMBINE_NOT;
+    for (int i = 0; i < loop->u.loop.nvars; i++)
+        if (loop->u.loop.syms[i] == sym) return COMBINE_NOT; /* each iteration sets its counter */
     for (int i = 0; i < loop->u.loop.body.n; i++) {
         count_mentions(&s, &loop->u.loop.body.at[i]);
         find_forms(&s, &loop->u.loop.body.at[i]);

@@ -1,13 +1,14 @@
-/* loop_while.c -- lowers a `while` whose iterations can be counted as a FOR.
+/* loop_while.c -- finds the `for` that does the same as a `while` whose iterations can be counted.
  *
- *     while i < n        FOR k = i..1..n-1
- *         …                  i = k
- *         i += 1             …; i += 1
- *     end
+ *     while i < n        for i = i..1..n-1
+ *         …                  …
+ *         i += 1             i += 1
+ *     end                end
  *
- * The variable must be integral, change once per iteration, by a constant, and the other side of the condition must be
- * an integral value that the body does not change.  Index tests then move to the guard, and iterations that are
- * independent become vectors, as in a `for`. */
+ * The variable must change once per iteration, by a constant integer, and the other side of the condition must have a
+ * value that the body does not change.  Both must be integral when the loop begins, which the users of the new loop
+ * test: kloop_counted_while for a loop inside another one, vm/launch/loop_value.c for the outermost loop.  Index tests
+ * then move to the guard, and independent iterations run in parallel or as vectors, as in a `for`. */
 #include "lang/kernel/lower/loop/loop_internal.h"
 #include "lang/syntax/fold.h"
 
@@ -15,11 +16,10 @@
 #include <string.h>
 
 typedef struct {
-    Loops *L;
     const Node *loop;
     const Sym *sym;
-    Node *bound;
-    Op op; /* sym op bound */
+    Node *counter, *bound;
+    Op op; /* counter op bound */
     double step;
     int sets; /* assignments of sym in the body */
 } CountedWhile;
@@ -61,33 +61,36 @@ static bool leads_out(const CountedWhile *c) {
     return c->step == floor(c->step) && fabs(c->step) < 0x1p31 && ((up && c->step > 0) || (down && c->step < 0));
 }
 
-static bool finds_counter(CountedWhile *c, Node *counter, Node *bound, Op op) {
+static bool find_counter(CountedWhile *c, Node *counter, Node *bound, Op op) {
     NodeList body = c->loop->u.whiles.body;
-    c->sym = name_of(counter), c->bound = bound, c->op = op, c->step = 0, c->sets = 0;
+    c->sym = name_of(counter), c->counter = counter, c->bound = bound, c->op = op, c->step = 0, c->sets = 0;
     if (!is_variable(c->sym)) return false;
     (void)kquery_node(body, true, count_set, c);
     for (int i = 0; i < body.n && c->step == 0; i++) c->step = step_of(body.at[i], c->sym);
     return c->sets == 1 && leads_out(c);
 }
 
+static bool is_fixed(const CountedWhile *c, const Node *n);
+
+static bool is_fixed_extent(const CountedWhile *c, const Node *n) {
+    const Node *callee = n->u.call.callee;
+    bool named = callee->kind == N_IDENT &&
+                 (!strcmp(callee->u.ident.name->s, "numel") || !strcmp(callee->u.ident.name->s, "size"));
+    for (int i = 0; i < n->u.call.args.n; i++) named &= is_fixed(c, n->u.call.args.at[i].value);
+    return named && n->u.call.args.n > 0;
+}
+
 /* Whether the expression has the same value in each iteration: numbers, variables that the body does not set, their
  * extents, and sums, differences and products of these.  A function that is called cannot set them. */
 static bool is_fixed(const CountedWhile *c, const Node *n) {
-    const Sym *s = name_of(n);
-    Value fn;
     switch ((NodeKind)n->kind) {
-    case N_NUM: return true;
-    case N_IDENT: return is_variable(s) && !kquery_sets(c->loop, s);
+    case N_NUM: return !n->u.num.imaginary && !n->u.num.int_value;
+    case N_IDENT: return is_variable(name_of(n)) && !kquery_sets(c->loop, name_of(n));
     case N_UNARY: return n->op == OP_NEG && is_fixed(c, n->u.bin.a);
     case N_BINARY:
         return (n->op == OP_ADD || n->op == OP_SUB || n->op == OP_MUL) && is_fixed(c, n->u.bin.a) &&
                is_fixed(c, n->u.bin.b);
-    case N_CALL:
-        if (n->u.call.callee->kind != N_IDENT || n->u.call.args.n < 1) return false;
-        for (int i = 0; i < n->u.call.args.n; i++)
-            if (!is_fixed(c, n->u.call.args.at[i].value)) return false;
-        if (kloop_expr(c->L, n->u.call.callee, &fn) != QS_OK) return false;
-        return kloop_is_builtin(&fn, "numel") || kloop_is_builtin(&fn, "size");
+    case N_CALL: return is_fixed_extent(c, n);
     default: return false;
     }
 }
@@ -97,13 +100,49 @@ static bool has_pattern(CountedWhile *c) {
     NodeList body = c->loop->u.whiles.body;
     if (cond->kind != N_BINARY || kquery_node(body, false, kquery_is_continue, NULL)) return false;
     Node *a = cond->u.bin.a, *b = cond->u.bin.b;
-    if (!finds_counter(c, a, b, (Op)cond->op) && !finds_counter(c, b, a, turn_comparison((Op)cond->op))) return false;
+    if (!find_counter(c, a, b, (Op)cond->op) && !find_counter(c, b, a, turn_comparison((Op)cond->op))) return false;
     return is_fixed(c, c->bound);
 }
 
-/* -- the loop ------------------------------------------------------------------------------------------------------ */
+/* -- the `for` ----------------------------------------------------------------------------------------------------- */
+static Node *make_number(Unit *u, double v, uint32_t pos) {
+    Node *n = qast_node(u, N_NUM, pos);
+    n->u.num.value = v, n->u.num.integer = true;
+    return n;
+}
+
+/* The last value for which the condition may hold. */
+static Node *make_end(Unit *u, const CountedWhile *c) {
+    if (c->op == OP_LE || c->op == OP_GE) return c->bound;
+    Node *n = qast_node(u, N_BINARY, c->bound->pos);
+    n->op = c->op == OP_LT ? OP_SUB : OP_ADD;
+    n->u.bin.a = c->bound, n->u.bin.b = make_number(u, 1, c->bound->pos);
+    return n;
+}
+
+static Node *make_for(Unit *u, Node *loop, const CountedWhile *c) {
+    Node *n = qast_node(u, N_FOR, loop->pos), *range = qast_node(u, N_RANGE, loop->u.whiles.cond->pos);
+    range->u.range.lo = c->counter, range->u.range.hi = make_end(u, c);
+    range->u.range.step = make_number(u, c->step, range->pos);
+    n->u.loop.names = qast_alloc(u, sizeof *n->u.loop.names), n->u.loop.syms = qast_alloc(u, sizeof *n->u.loop.syms);
+    n->u.loop.ranges = qast_alloc(u, sizeof *n->u.loop.ranges);
+    n->u.loop.names[0] = c->counter->u.ident.name, n->u.loop.syms[0] = c->counter->u.ident.sym;
+    n->u.loop.ranges[0] = range;
+    n->u.loop.nvars = n->u.loop.nranges = 1;
+    n->u.loop.body = loop->u.whiles.body, n->u.loop.origin = loop;
+    return n;
+}
+
+Node *kloop_as_for(Unit *u, Node *loop) {
+    CountedWhile c = {.loop = loop};
+    if (loop->kind != N_WHILE || loop->u.whiles.examined) return loop->kind == N_WHILE ? loop->u.whiles.counted : NULL;
+    loop->u.whiles.examined = true;
+    return loop->u.whiles.counted = has_pattern(&c) ? make_for(u, loop, &c) : NULL;
+}
+
+/* -- inside another loop ------------------------------------------------------------------------------------------- */
 /* Whether a number of a declared type remains as it is one step beyond the last. */
-static bool fits_declared(const CountedWhile *c, const TypeExpr *type, double lo, double hi) {
+static bool fits_declared(const TypeExpr *type, double step, double lo, double hi) {
     qs_dtype d;
     double least, most;
     if (!type) return true;
@@ -111,60 +150,46 @@ static bool fits_declared(const CountedWhile *c, const TypeExpr *type, double lo
     if (!strcmp(type->name->s, "scalar")) return true;
     if (!qdtype_from_name(type->name->s, &d) || !qdtype_is_int(d)) return false;
     qdtype_int_span(d, &least, &most);
-    return lo + fmin(c->step, 0) >= least && hi + fmax(c->step, 0) <= most;
+    return lo + fmin(step, 0) >= least && hi + fmax(step, 0) <= most;
 }
 
-/* The last value for which the condition may hold, as the end of a FOR. */
-static KRef last_value(Loops *L, const CountedWhile *c, Number bound) {
-    int by = c->op == OP_LT ? -1 : c->op == OP_GT ? 1 : 0;
-    return by ? kloop_op(L, K_ADD, kloop_twin(L, bound), kloop_i64(L, by)) : kloop_twin(L, bound);
+/* Whether the names `numel` and `size` mean the built-in functions. */
+static bool asks_extents(Loops *L, const Node *n) {
+    Value fn;
+    if (n->kind == N_BINARY) return asks_extents(L, n->u.bin.a) && asks_extents(L, n->u.bin.b);
+    if (n->kind == N_UNARY) return asks_extents(L, n->u.bin.a);
+    if (n->kind != N_CALL) return true;
+    for (int i = 0; i < n->u.call.args.n; i++)
+        if (!asks_extents(L, n->u.call.args.at[i].value)) return false;
+    if (kloop_expr(L, n->u.call.callee, &fn) != QS_OK) return false;
+    return kloop_is_builtin(&fn, "numel") || kloop_is_builtin(&fn, "size");
 }
 
-/* The variable at the beginning of an iteration.  The first value may be -0. */
-static Number counter_number(Loops *L, Number first, KRef k, double lo, double hi) {
-    if (first.kind == LOOP_INT) return kloop_int(k, lo, hi);
-    Number n = kloop_from_int(L, k, lo, hi);
-    if (first.unsigned_zero || first.lo > 0 || first.hi < 0) return n;
-    KRef begins = kloop_op(L, K_EQ, k, kloop_twin(L, first));
-    n.v = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = begins, .b = first.v, .c = n.v});
-    return n.unsigned_zero = false, n;
-}
-
-static qs_status lower_counted(Loops *L, const CountedWhile *c, Var *v, Number first, Number bound) {
-    Exits frame;
-    double lo = c->step > 0 ? first.lo : bound.lo, hi = c->step > 0 ? bound.hi : first.hi;
-    KRef last = last_value(L, c, bound), start = L->f->nins;
-    bool *before = kstmt_save(&L->walk);
-    kloop_forget(L, c->loop);
-    KRef k = kloop_emit(
-        L, (KMake){K_FOR, .own = QS_I64, .a = kloop_twin(L, first), .b = last, .c = kloop_i64(L, (int64_t)c->step)});
-    kstmt_enter_loop(&L->walk, &frame);
-    Value x = {.what = WHAT_NUMBER, .num = counter_number(L, first, k, lo, hi)};
-    TRY(kloop_assign(L, v, &x));
-    TRY(kstmt_block(&L->walk, c->loop->u.whiles.body));
-    if (!L->module) kloop_mark_independent(L, start);
-    kstmt_leave_loop(&L->walk);
-    return kstmt_restore(&L->walk, before), QS_OK;
+static qs_status read_integral(Loops *L, Node *n, Number *out, bool *integral) {
+    Value v;
+    TRY(kloop_expr(L, n, &v));
+    *integral = v.what == WHAT_NUMBER && (v.num.kind == LOOP_NUM || v.num.kind == LOOP_INT) && kloop_twin(L, v.num);
+    return *out = v.num, QS_OK;
 }
 
 qs_status kloop_counted_while(Walk *w, Node *loop, bool *done) {
     Loops *L = (Loops *)w;
-    CountedWhile c = {.L = L, .loop = loop};
-    Value first, bound;
-    if (!has_pattern(&c)) return QS_OK;
-    Var *v = kloop_var(L, c.sym);
+    const Func *in = L->in->func;
+    Node *counted = kloop_as_for(in->unit, loop);
+    if (!counted || !asks_extents(L, counted->u.loop.ranges[0]->u.range.hi)) return QS_OK;
+    const Node *range = counted->u.loop.ranges[0];
+    const Sym *sym = counted->u.loop.syms[0];
+    Var *v = kloop_var(L, sym);
+    Number first, last;
+    bool starts, ends;
     if (!v || v->bound) return QS_OK;
-    L->pos = loop->u.whiles.cond->pos;
-    TRY(kloop_read(L, c.sym, &first));
-    TRY(kloop_expr(L, c.bound, &bound));
-    if (first.what != WHAT_NUMBER || bound.what != WHAT_NUMBER) return QS_OK;
-    bool real = first.num.kind == LOOP_NUM || first.num.kind == LOOP_INT;
-    real = real && (bound.num.kind == LOOP_NUM || bound.num.kind == LOOP_INT);
-    if (!real || !kloop_twin(L, first.num) || !kloop_twin(L, bound.num)) return QS_OK;
-    const Func *f = c.sym->kind == SYM_GLOBAL ? L->root->func : L->in->func;
-    double lo = fmin(first.num.lo, bound.num.lo), hi = fmax(first.num.hi, bound.num.hi);
-    if (first.num.kind == LOOP_INT && !c.sym->declared) return QS_OK; /* the step makes it a number */
-    if (!fits_declared(&c, kquery_annotation(f, c.sym, loop->pos), lo, hi)) return QS_OK;
-    *done = true;
-    return lower_counted(L, &c, v, first.num, bound.num);
+    L->pos = range->pos;
+    TRY(read_integral(L, range->u.range.lo, &first, &starts));
+    TRY(read_integral(L, range->u.range.hi, &last, &ends));
+    if (!starts || !ends) return QS_OK;
+    const Func *f = sym->kind == SYM_GLOBAL ? L->root->func : in;
+    double lo = fmin(first.lo, last.lo), hi = fmax(first.hi, last.hi);
+    if (first.kind == LOOP_INT && !sym->declared) return QS_OK; /* the step makes it a number */
+    if (!fits_declared(kquery_annotation(f, sym, loop->pos), range->u.range.step->u.num.value, lo, hi)) return QS_OK;
+    return *done = true, kcounted_lower(w, counted);
 }
