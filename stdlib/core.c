@@ -115,7 +115,7 @@ int qlib_has(const char *library) {
         const char *name;
         bool (*is_here)(void);
     } all[] = {{"png", qimage_png_here}, {"jpeg", qimage_jpeg_here}, {"tiff", qimage_tiff_here},
-               {"pcre2", qregex_here},   {"zlib", qnpy_inflates},    {"lapack", qlinalg_available},
+               {"pcre2", qregex_here},   {"zlib", qzlib_here},       {"lapack", qlinalg_available},
                {"figures", qfigure_has}, {"video", qvideo_has},      {"cameras", qvideo_has_devices}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (!strcmp(library, all[i].name)) return all[i].is_here();

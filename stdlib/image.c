@@ -185,8 +185,11 @@ static qs_status decode_image(Image *m) {
             return qimage_tiff_read(m);
         if (p[0] == 'P' && p[1] >= '1' && p[1] <= '6') return pnm_read(m);
         if (p[0] == 'B' && p[1] == 'M') return qimage_bmp_read(m);
+        if (!memcmp(p, "GIF87a", 6) || !memcmp(p, "GIF89a", 6)) return qimage_gif_read(m);
+        if (p[0] == '#' && p[1] == '?') return qimage_hdr_read(m);
     }
-    return qs_fail(m->vm, QS_EVALUE, "%s: %s is no PNG, JPEG, TIFF, BMP, PPM, PGM or PBM file", m->fn, m->path);
+    return qs_fail(m->vm, QS_EVALUE, "%s: %s is no PNG, JPEG, TIFF, BMP, GIF, HDR, PPM, PGM or PBM file", m->fn,
+                   m->path);
 }
 
 typedef struct {
@@ -200,13 +203,14 @@ static const Format formats[] = {
     {"jpeg", qimage_jpeg_write, 8, 3, false, false}, {"tif", qimage_tiff_write, 32, 4, true, true},
     {"tiff", qimage_tiff_write, 32, 4, true, true},  {"bmp", qimage_bmp_write, 8, 4, true, false},
     {"ppm", pnm_write, 16, 3, false, false},         {"pgm", pnm_write, 16, 1, false, false},
+    {"gif", qimage_gif_write, 8, 3, false, true},    {"hdr", qimage_hdr_write, 32, 3, false, false},
 };
 
 static qs_status format_of(qs_vm *vm, const char *path, const Format **out) {
     const char *dot = strrchr(path, '.');
     for (size_t i = 0; dot && i < sizeof formats / sizeof *formats; i++)
         if (!strcasecmp(dot + 1, formats[i].extension)) return *out = &formats[i], QS_OK;
-    return qs_fail(vm, QS_EVALUE, "imwrite: %s must end in .png, .jpg, .tif, .bmp, .ppm or .pgm", path);
+    return qs_fail(vm, QS_EVALUE, "imwrite: %s must end in .png, .jpg, .tif, .bmp, .gif, .hdr, .ppm or .pgm", path);
 }
 
 static qs_status open_image(qs_vm *vm, qs_call_args *c, Image *m, Text *bytes) {
@@ -378,7 +382,8 @@ static qs_status pixels_of(qs_vm *vm, const Format *f, const char *path, qs_valu
                     .width = dims[1],
                     .channels = channels,
                     .bits = bits,
-                    .quality = out->quality};
+                    .quality = out->quality,
+                    .delay = out->delay};
     return sample(vm, a, out);
 }
 
@@ -386,17 +391,25 @@ static void release_pixels(qs_vm *vm, Pixels *x) {
     if (x->data) qmem_try_free(qvm_ctx(vm), x->data, x->size);
 }
 
-/* imwrite(path, img [, option]): bits (8, 16; 32 = float TIFF) or, for JPEG, the quality. */
+/* imwrite(path, img [, option]): bits (8, 16; 32 = float TIFF), for JPEG the quality, for GIF the seconds per frame. */
 static qs_status write_option(qs_vm *vm, qs_call_args *c, const Format *f, Pixels *x) {
     int64_t option = 0;
-    x->bits = 8, x->quality = 95;
+    bool only_floats = f->write == qimage_hdr_write;
+    x->bits = only_floats ? 32 : 8, x->quality = 95, x->delay = 0.1;
     if (!qarg_given(c, 2)) return QS_OK;
+    if (f->write == qimage_gif_write) {
+        TRY(qarg_num(vm, "imwrite", "delay", c->in[2], &x->delay));
+        if (x->delay >= 0 && x->delay <= 655) return QS_OK;
+        return qs_fail(vm, QS_EVALUE, "imwrite: delay must be 0 to 655 seconds per frame, got %g", x->delay);
+    }
     TRY(qarg_int(vm, "imwrite", "option", c->in[2], &option));
     if (f->write == qimage_jpeg_write) {
         if (option < 1 || option > 100)
             return qs_fail(vm, QS_EVALUE, "imwrite: quality must be 1 to 100, got %lld", (long long)option);
         return x->quality = (int)option, QS_OK;
     }
+    if (only_floats && option != 32)
+        return qs_fail(vm, QS_EVALUE, "imwrite: an .hdr file has floats (32 bits), got %lld", (long long)option);
     if ((option != 8 && option != 16 && option != 32) || option > f->max_bits)
         return qs_fail(vm, QS_EVALUE, "imwrite: a .%s file has 8%s%s bits per sample, got %lld", f->extension,
                        f->max_bits > 8 ? " to " : "",
@@ -416,14 +429,15 @@ qs_status qimage_imwrite(qs_vm *vm, qs_call_args *c) {
     TRY(write_option(vm, c, f, &first));
     const Cell *pages = c->in[1].kind == QS_CELL ? c->in[1].u.p : NULL;
     if (pages && !f->pages)
-        return qs_fail(vm, QS_EVALUE, "imwrite: a .%s file holds one image; several go into a .tif", f->extension);
+        return qs_fail(vm, QS_EVALUE, "imwrite: a .%s file holds one image; several go into a .tif or .gif",
+                       f->extension);
     if (pages && pages->count == 0) return qs_fail(vm, QS_EVALUE, "imwrite: there are no pages");
     int n = pages ? (int)pages->count : 1;
     Ctx *ctx = qvm_ctx(vm);
     Pixels *x = qmem_alloc(ctx, qmem_size((size_t)n, sizeof *x, 0));
     qs_status s = QS_OK;
     for (int i = 0; i < n && s == QS_OK; i++) {
-        x[i].quality = first.quality;
+        x[i].quality = first.quality, x[i].delay = first.delay;
         s = pixels_of(vm, f, path, pages ? pages->items[i] : c->in[1], first.bits, &x[i]);
     }
     Text out;

@@ -11,7 +11,7 @@ typedef struct Image { /* an image that is being read */
     const char *fn, *path; /* function and file named in messages */
     const uint8_t *bytes;
     size_t nbytes;
-    int page; /* page to read; TIFF only */
+    int page; /* page or frame to read; TIFF and GIF */
     int64_t height, width;
     int channels;     /* channels in a row of the file, including alpha */
     bool has_alpha;   /* the last channel is alpha */
@@ -30,16 +30,18 @@ typedef struct Pixels { /* an image to be written: height*width*channels samples
     qs_vm *vm;
     const char *path;
     int64_t height, width;
-    int channels, bits; /* 8 or 16; 32: float (TIFF only) */
+    int channels, bits; /* 8 or 16; 32: float (TIFF, HDR) */
     int quality;        /* JPEG only, 1 … 100 */
+    double delay;       /* GIF only: seconds per frame */
     uint8_t *data;
     size_t size;
 } Pixels;
 
 typedef qs_status ImageReader(Image *m);
 typedef qs_status ImageWriter(const Pixels *pages, int n, Text *out);
-ImageReader qimage_png_read, qimage_jpeg_read, qimage_tiff_read, qimage_bmp_read;
-ImageWriter qimage_png_write, qimage_jpeg_write, qimage_tiff_write, qimage_bmp_write;
+ImageReader qimage_png_read, qimage_jpeg_read, qimage_tiff_read, qimage_bmp_read, qimage_gif_read, qimage_hdr_read;
+ImageWriter qimage_png_write, qimage_jpeg_write, qimage_tiff_write, qimage_bmp_write, qimage_gif_write,
+    qimage_hdr_write;
 /* Warns if all of n floats, shown or written with `white` as white, are in [0,1] and some are fractional.  otherwise:
  * "", or an alternative to multiplication that the warning suggests. */
 qs_status qimage_check_white(qs_vm *vm, const char *fn, const char *what, qs_dtype d, const void *x, size_t n,

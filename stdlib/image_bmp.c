@@ -3,6 +3,7 @@
  *     14 bytes: position of the pixels │ header (identified by its size) │ masks │ palette │ rows, the lowest one first
  *
  * Source: Microsoft's descriptions of BITMAPFILEHEADER, BITMAPCOREHEADER, BITMAPINFOHEADER and BITMAPV4HEADER. */
+#include "stdlib/bytes.h"
 #include "stdlib/image.h"
 
 #include <string.h>
@@ -22,11 +23,7 @@ typedef struct {
     uint8_t palette[256][3];
 } Bmp;
 
-static uint32_t le(const uint8_t *p, int bytes) {
-    uint32_t x = 0;
-    for (int i = bytes; i-- > 0;) x = x << 8 | p[i];
-    return x;
-}
+static uint32_t le(const uint8_t *p, int bytes) { return (uint32_t)qbytes_le(p, bytes); }
 
 static bool has_palette(const Bmp *b) { return b->bits <= 8; }
 static bool has_runs(const Bmp *b) { return b->compression == RUNS_8 || b->compression == RUNS_4; }
@@ -209,24 +206,23 @@ qs_status qimage_bmp_read(Image *m) {
 }
 
 /* -- writing ------------------------------------------------------------------------------------------------------- */
-static void put_le(Text *t, uint64_t x, int bytes) {
-    for (int i = 0; i < bytes; i++) qtext_putc(t, (char)(x >> 8 * i));
-}
-
 static void write_header(const Pixels *x, int bits, size_t stride, Text *out) {
     size_t header = bits == 32 ? V4_HEADER : INFO_HEADER, palette = bits == 8 ? 256 * 4 : 0;
     size_t pixels = FILE_HEADER + header + palette, size = stride * (size_t)x->height;
     qtext_puts(out, "BM");
-    put_le(out, pixels + size, 4), put_le(out, 0, 4), put_le(out, pixels, 4);
-    put_le(out, header, 4), put_le(out, (uint64_t)x->width, 4), put_le(out, (uint64_t)x->height, 4);
-    put_le(out, 1, 2), put_le(out, (uint64_t)bits, 2), put_le(out, bits == 32 ? FIELDS : PLAIN, 4);
-    put_le(out, size, 4), put_le(out, 2835, 4), put_le(out, 2835, 4); /* 72 dots per inch, in dots per metre */
-    put_le(out, palette / 4, 4), put_le(out, 0, 4);
+    qbytes_put_le(out, pixels + size, 4), qbytes_put_le(out, 0, 4), qbytes_put_le(out, pixels, 4);
+    qbytes_put_le(out, header, 4), qbytes_put_le(out, (uint64_t)x->width, 4),
+        qbytes_put_le(out, (uint64_t)x->height, 4);
+    qbytes_put_le(out, 1, 2), qbytes_put_le(out, (uint64_t)bits, 2), qbytes_put_le(out, bits == 32 ? FIELDS : PLAIN, 4);
+    qbytes_put_le(out, size, 4), qbytes_put_le(out, 2835, 4),
+        qbytes_put_le(out, 2835, 4); /* 72 dots per inch, in dots per metre */
+    qbytes_put_le(out, palette / 4, 4), qbytes_put_le(out, 0, 4);
     if (bits == 8)
-        for (unsigned i = 0; i < 256; i++) put_le(out, i * 0x10101u, 4);
+        for (unsigned i = 0; i < 256; i++) qbytes_put_le(out, i * 0x10101u, 4);
     if (bits != 32) return;
-    put_le(out, 0xff0000, 4), put_le(out, 0xff00, 4), put_le(out, 0xff, 4), put_le(out, 0xff000000, 4);
-    put_le(out, 0x73524742, 4); /* sRGB */
+    qbytes_put_le(out, 0xff0000, 4), qbytes_put_le(out, 0xff00, 4), qbytes_put_le(out, 0xff, 4),
+        qbytes_put_le(out, 0xff000000, 4);
+    qbytes_put_le(out, 0x73524742, 4); /* sRGB */
     qtext_pad(out, 0, V4_HEADER - INFO_HEADER - 20);
 }
 

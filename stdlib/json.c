@@ -5,6 +5,7 @@
  * has two (qarr_shape).  null among numbers is read as nan, and nan and infinities are written as null, as in MATLAB;
  * NaN and Infinity, which Python writes, are also read. */
 #include "stdlib/builtins.h"
+#include "stdlib/bytes.h"
 #include "vm/base/number.h"
 
 #include <math.h>
@@ -58,15 +59,6 @@ static bool hex4(const char *s, uint32_t *out) {
     return true;
 }
 
-static void put_utf8(Text *t, uint32_t c) {
-    if (c < 0x80) qtext_putc(t, (char)c);
-    else if (c < 0x800) qtext_putc(t, (char)(0xC0 | c >> 6));
-    else if (c < 0x10000) qtext_putc(t, (char)(0xE0 | c >> 12));
-    else qtext_putc(t, (char)(0xF0 | c >> 18)), qtext_putc(t, (char)(0x80 | (c >> 12 & 63)));
-    if (c >= 0x800) qtext_putc(t, (char)(0x80 | (c >> 6 & 63)));
-    if (c >= 0x80) qtext_putc(t, (char)(0x80 | (c & 63)));
-}
-
 /* Reads the digits after "\u".  An unpaired surrogate becomes U+FFFD. */
 static qs_status code_point(Reader *r, Text *t) {
     uint32_t c, low;
@@ -76,7 +68,7 @@ static qs_status code_point(Reader *r, Text *t) {
         low < 0xE000)
         c = 0x10000 + ((c - 0xD800) << 10) + (low - 0xDC00), r->at += 6;
     else if (c >= 0xD800 && c < 0xE000) c = 0xFFFD;
-    return put_utf8(t, c), QS_OK;
+    return qbytes_put_utf8(t, c), QS_OK;
 }
 
 /* Reads the characters after the opening quote. */

@@ -1,9 +1,10 @@
-/* npy.c -- saves and loads NumPy's formats: .npy contains one array, .npz is a zip file of them.
+/* npy.c -- implements save and load, and NumPy's formats: .npy contains one array, .npz is a zip file of them.
  *
  * Sources: numpy.lib.format (version 1.0 and 2.0 of the npy format); PKWARE APPNOTE.TXT 6.3.9, sections 4.3 and 4.5.3.
  * Files are not trusted: extents are checked against the size of the file before memory is allocated. */
 #include "stdlib/npy.h"
 #include "stdlib/builtins.h"
+#include "stdlib/bytes.h"
 #include "vm/program/python.h"
 
 #include <errno.h>
@@ -14,21 +15,6 @@
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#ifdef QUASAR_ZLIB
-#include <zlib.h>
-
-#define LAZY      libz
-#define LAZY_API  "stdlib/zlib_api.def"
-#define LAZY_FILE QUASAR_ZLIB
-#include "vm/base/lazy_library.h"
-#endif
-
-static uint32_t le16(const uint8_t *p) { return (uint32_t)(p[0] | p[1] << 8); }
-static uint32_t le32(const uint8_t *p) { return le16(p) | le16(p + 2) << 16; }
-static uint64_t le64(const uint8_t *p) { return le32(p) | (uint64_t)le32(p + 4) << 32; }
-static void put_le(Text *t, uint64_t x, int bytes) {
-    for (; bytes > 0; bytes--, x >>= 8) qtext_putc(t, (char)(x & 255));
-}
 
 /* -- one array: writing -------------------------------------------------------------------------------------------- */
 static const char kind_letter[] = {[DC_BOOL] = 'b', [DC_SINT] = 'i', [DC_UINT] = 'u', [DC_REAL] = 'f', [DC_CPLX] = 'c'};
@@ -42,7 +28,7 @@ static void npy_header(Text *t, const char *descr, int rank, const int64_t *dims
     while ((10 + h.len + 1) % 64) qtext_putc(&h, ' ');
     qtext_putc(&h, '\n');
     qtext_add(t, "\x93NUMPY\1\0", 8);
-    put_le(t, h.len, 2);
+    qbytes_put_le(t, h.len, 2);
     qtext_add(t, h.s, h.len);
     qtext_free(&h);
 }
@@ -74,13 +60,7 @@ static void npy_string(const char *s, size_t n, Text *t) {
     Text u;
     char descr[32];
     qtext_init(&u, t->ctx);
-    for (size_t i = 0; i < n;) {
-        uint8_t c = (uint8_t)s[i++];
-        int more = c >= 0xF0 ? 3 : c >= 0xE0 ? 2 : c >= 0xC0 ? 1 : 0;
-        uint32_t code = more ? c & (0x3Fu >> more) : c;
-        for (; more > 0 && i < n; more--) code = code << 6 | ((uint8_t)s[i++] & 0x3F);
-        put_le(&u, code, 4);
-    }
+    for (const char *end = s + n; s < end;) qbytes_put_le(&u, qbytes_utf8(&s, end), 4);
     snprintf(descr, sizeof descr, "<U%zu", u.len / 4);
     npy_header(t, descr, 0, NULL);
     if (u.len) qtext_add(t, u.s, u.len);
@@ -168,7 +148,7 @@ static qs_status npy_fields(qs_vm *vm, const char *path, const char *header, Npy
 static qs_status npy_open(qs_vm *vm, Bytes b, Npy *h) {
     memset(h, 0, sizeof *h);
     if (b.n < 12 || memcmp(b.p, "\x93NUMPY", 6)) return corrupt(vm, b.path, "it does not begin like an npy file");
-    size_t at = b.p[6] == 1 ? 10 : 12, n = b.p[6] == 1 ? le16(b.p + 8) : le32(b.p + 8);
+    size_t at = b.p[6] == 1 ? 10 : 12, n = b.p[6] == 1 ? qbytes_le(b.p + 8, 2) : qbytes_le(b.p + 8, 4);
     if (b.p[6] < 1 || b.p[6] > 3 || n > b.n - at) return corrupt(vm, b.path, "its header does not fit");
     char *header = qmem_alloc(qvm_ctx(vm), n + 1);
     memcpy(header, b.p + at, n);
@@ -185,14 +165,6 @@ static bool npy_dtype(const Npy *h, qs_dtype *out) {
     return false;
 }
 
-static void swap_bytes(uint8_t *p, size_t n, size_t word) {
-    for (size_t i = 0; i + word <= n; i += word)
-        for (size_t k = 0; k < word / 2; k++) {
-            uint8_t t = p[i + k];
-            p[i + k] = p[i + word - 1 - k], p[i + word - 1 - k] = t;
-        }
-}
-
 static qs_status npy_text(qs_vm *vm, const Npy *h, const char *path, qs_value *out) {
     size_t unit = h->kind == 'U' ? 4 : 1;
     if (h->rank) return unsupported(vm, path, "an array of strings");
@@ -200,17 +172,11 @@ static qs_status npy_text(qs_vm *vm, const Npy *h, const char *path, qs_value *o
     Text t;
     qtext_init(&t, qvm_ctx(vm));
     for (size_t i = 0; i < h->item; i++) {
-        uint32_t c = unit == 1    ? h->data[i]
-                     : h->swapped ? __builtin_bswap32(le32(h->data + 4 * i))
-                                  : le32(h->data + 4 * i);
+        const uint8_t *p = h->data + unit * i;
+        uint32_t c = unit == 1 ? *p : (uint32_t)(h->swapped ? qbytes_be(p, 4) : qbytes_le(p, 4));
         if (!c) break;
-        if (unit == 1 || c < 0x80) {
-            qtext_putc(&t, (char)c);
-            continue;
-        }
-        int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-        qtext_putc(&t, (char)((0xF0u << (3 - more) & 0xFF) | (c >> 6 * more & (0x3Fu >> more))));
-        while (more-- > 0) qtext_putc(&t, (char)(0x80 | (c >> 6 * more & 0x3F)));
+        if (unit == 1) qtext_putc(&t, (char)c);
+        else qbytes_put_utf8(&t, c);
     }
     return qval_text(vm, &t, QS_OK, out);
 }
@@ -223,24 +189,25 @@ static qs_status npy_elements(qs_vm *vm, const Npy *h, qs_dtype d, int rank, con
     qs_status s = qarr_write(vm, *out, &p);
     if (s != QS_OK) return qarr_release(vm, *out), s;
     if (bytes) memcpy(p, h->data, bytes);
-    if (h->swapped) swap_bytes(p, bytes, qdtype_is_complex(d) ? h->item / 2 : h->item);
+    if (h->swapped) qbytes_swap(p, bytes, qdtype_is_complex(d) ? h->item / 2 : h->item);
     return QS_OK;
 }
 
-/* Reorders an array whose elements are in column-major order, as in the file. */
-static qs_status npy_reorder(qs_vm *vm, const Npy *h, Array *a, Array **out) {
-    Shape from = {.rank = h->rank}, to = {.rank = h->rank};
+void qnpy_column_strides(int rank, const int64_t *dims, int64_t *strides) {
+    uint64_t step = 1; /* unsigned, as in qarr_packed_strides */
+    for (int i = 0; i < rank; i++) strides[i] = (int64_t)step, step *= (uint64_t)dims[i];
+}
+
+qs_status qnpy_from_columns(qs_vm *vm, Array *a, int rank, const int64_t *dims, Array **out) {
+    int64_t from[QS_MAX_RANK], to[QS_MAX_RANK];
     const void *p;
     void *q;
-    uint64_t step = 1; /* unsigned, as in qmatrix_packed */
-    for (int i = 0; i < h->rank; i++) from.strides[i] = (int64_t)step, step *= (uint64_t)h->dims[i];
-    memcpy(to.dims, h->dims, sizeof to.dims);
-    qmatrix_packed(&to);
+    qnpy_column_strides(rank, dims, from), qarr_packed_strides(rank, dims, to);
     TRY(qarr_read(vm, a, &p));
-    TRY(qarr_new(vm, (qs_dtype)a->dtype, h->rank, h->dims, false, out));
+    TRY(qarr_new(vm, (qs_dtype)a->dtype, rank, dims, false, out));
     qs_status s = qarr_write(vm, *out, &q);
     if (s != QS_OK) return qarr_release(vm, *out), s;
-    if (a->count) qmatrix_move(vm, q, to.strides, p, from.strides, h->rank, h->dims, h->item);
+    if (a->count) qmatrix_move(vm, q, to, p, from, rank, dims, qdtype_size((qs_dtype)a->dtype));
     return QS_OK;
 }
 
@@ -292,7 +259,7 @@ static qs_status npy_read(qs_vm *vm, Bytes b, qs_value *out) {
     }
     int64_t n = (int64_t)(bytes / h.item);
     TRY(npy_elements(vm, &h, d, 1, &n, bytes, &a));
-    qs_status s = h.rank ? npy_reorder(vm, &h, a, &r) : qarr_get(vm, a, 0, out);
+    qs_status s = h.rank ? qnpy_from_columns(vm, a, h.rank, h.dims, &r) : qarr_get(vm, a, 0, out);
     qarr_release(vm, a);
     if (s == QS_OK && h.rank) *out = qarr_value(r);
     return s;
@@ -310,15 +277,18 @@ static uint32_t crc32_of(const uint8_t *p, size_t n) {
 }
 
 typedef struct {
+    qs_vm *vm;
     Text file, central;
     int entries;
 } Zip;
 
 static void zip_entry_fields(Text *t, uint32_t crc, size_t size, size_t name) {
-    put_le(t, 20, 2), put_le(t, 0x800, 2), put_le(t, 0, 2); /* version needed, names are UTF-8, stored */
+    qbytes_put_le(t, 20, 2), qbytes_put_le(t, 0x800, 2),
+        qbytes_put_le(t, 0, 2); /* version needed, names are UTF-8, stored */
     /* 1980-01-01: the same contents always give the same file. */
-    put_le(t, 0, 2), put_le(t, 0x21, 2);
-    put_le(t, crc, 4), put_le(t, size, 4), put_le(t, size, 4), put_le(t, name, 2), put_le(t, 0, 2);
+    qbytes_put_le(t, 0, 2), qbytes_put_le(t, 0x21, 2);
+    qbytes_put_le(t, crc, 4), qbytes_put_le(t, size, 4), qbytes_put_le(t, size, 4), qbytes_put_le(t, name, 2),
+        qbytes_put_le(t, 0, 2);
 }
 
 static qs_status zip_add(qs_vm *vm, Zip *z, const char *name, const Text *data) {
@@ -335,9 +305,9 @@ static qs_status zip_add(qs_vm *vm, Zip *z, const char *name, const Text *data) 
     qtext_puts(&z->file, name), qtext_puts(&z->file, ".npy");
     qtext_add(&z->file, data->s, data->len);
     qtext_add(&z->central, "PK\1\2", 4);
-    put_le(&z->central, 20, 2);
+    qbytes_put_le(&z->central, 20, 2);
     zip_entry_fields(&z->central, crc, data->len, n);
-    put_le(&z->central, 0, 8), put_le(&z->central, 0, 2), put_le(&z->central, at, 4);
+    qbytes_put_le(&z->central, 0, 8), qbytes_put_le(&z->central, 0, 2), qbytes_put_le(&z->central, at, 4);
     qtext_puts(&z->central, name), qtext_puts(&z->central, ".npy");
     z->entries++;
     return QS_OK;
@@ -347,28 +317,40 @@ static void zip_finish(Zip *z) {
     size_t at = z->file.len;
     if (z->central.len) qtext_add(&z->file, z->central.s, z->central.len);
     qtext_add(&z->file, "PK\5\6", 4);
-    put_le(&z->file, 0, 4);
-    put_le(&z->file, (uint64_t)z->entries, 2), put_le(&z->file, (uint64_t)z->entries, 2);
-    put_le(&z->file, z->central.len, 4), put_le(&z->file, at, 4), put_le(&z->file, 0, 2);
+    qbytes_put_le(&z->file, 0, 4);
+    qbytes_put_le(&z->file, (uint64_t)z->entries, 2), qbytes_put_le(&z->file, (uint64_t)z->entries, 2);
+    qbytes_put_le(&z->file, z->central.len, 4), qbytes_put_le(&z->file, at, 4), qbytes_put_le(&z->file, 0, 2);
 }
 
-static qs_status zip_value(qs_vm *vm, Zip *z, const char *name, qs_value v) {
+static qs_status zip_value(void *ud, const char *name, qs_value v) {
+    Zip *z = ud;
     Text t;
-    qtext_init(&t, qvm_ctx(vm));
-    qs_status s = npy_value(vm, "save", v, &t);
-    if (s == QS_OK) s = zip_add(vm, z, name, &t);
+    qtext_init(&t, z->file.ctx);
+    qs_status s = npy_value(z->vm, "save", v, &t);
+    if (s == QS_OK) s = zip_add(z->vm, z, name, &t);
     qtext_free(&t);
     return s;
 }
 
-static qs_status zip_object(qs_vm *vm, Zip *z, Object *o) {
-    uint32_t n = o->cls ? (uint32_t)o->cls->nfields : o->dynamic.n;
-    for (uint32_t i = 0; i < n; i++) {
-        Str *name = o->cls ? o->cls->fields[i].name : o->dynamic.entries[i].key;
-        const char *s;
-        if (!name) continue;
-        TRY(qarg_string(vm, "save", "a name", qval_object(QS_STRING, name), &s, NULL));
-        TRY(zip_value(vm, z, s, o->slots[o->cls ? i : o->dynamic.entries[i].val]));
+qs_status qnpy_variables(qs_vm *vm, const char *form, int n, const qs_value *in, SaveVariable *put, void *ud) {
+    Str *field;
+    const char *name;
+    qs_value v;
+    if (n == 1 && in[0].kind == QS_OBJECT) {
+        for (uint32_t i = 0; qobj_field(in[0].u.p, i, &field, &v); i++) {
+            TRY(qarg_string(vm, "save", "a name", qval_object(QS_STRING, field), &name, NULL));
+            TRY(put(ud, name, v));
+        }
+        return QS_OK;
+    }
+    for (int i = 0; i < n; i += 2) {
+        if (in[i].kind != QS_STRING || i + 1 == n)
+            return qs_fail(vm, QS_ETYPE, "save: %s is made of an object, or of names, each with its value", form);
+        TRY(qarg_string(vm, "save", "a name", in[i], &name, NULL));
+        for (int j = 0; j < i; j += 2)
+            if (!strcmp(name, qs_to_string(in[j], NULL)))
+                return qs_fail(vm, QS_EVALUE, "save: \"%.60s\" stands there twice", name);
+        TRY(put(ud, name, in[i + 1]));
     }
     return QS_OK;
 }
@@ -376,34 +358,25 @@ static qs_status zip_object(qs_vm *vm, Zip *z, Object *o) {
 /* Adds the fields of an object; or "name", value, ...; or values, which are called arr_0, arr_1 ... as in
  * numpy.savez. */
 static qs_status zip_values(qs_vm *vm, Zip *z, int n, const qs_value *in) {
-    if (n == 1 && in[0].kind == QS_OBJECT) return zip_object(vm, z, in[0].u.p);
     bool named = n % 2 == 0;
     for (int i = 0; i < n; i += 2) named &= in[i].kind == QS_STRING;
+    if (named || (n == 1 && in[0].kind == QS_OBJECT)) return qnpy_variables(vm, "an .npz file", n, in, zip_value, z);
     for (int i = 0; i < n; i++) {
         char name[24];
         snprintf(name, sizeof name, "arr_%d", i);
-        if (!named) {
-            TRY(zip_value(vm, z, name, in[i]));
-            continue;
-        }
-        const char *given;
-        TRY(qarg_string(vm, "save", "a name", in[i], &given, NULL));
-        TRY(zip_value(vm, z, given, in[i + 1]));
-        i++;
+        TRY(zip_value(z, name, in[i]));
     }
     return QS_OK;
 }
 
-static bool is_weights(const char *path) {
-    static const char end[] = ".safetensors";
-    size_t n = strlen(path), k = sizeof end - 1;
-    return n >= k && !strcmp(path + n - k, end);
+static bool ends_in(const char *path, const char *ending) {
+    size_t n = strlen(path), k = strlen(ending);
+    return n >= k && !strcasecmp(path + n - k, ending);
 }
 
 /* Recognizes extensions of other formats: a NumPy archive under such a name would be misleading. */
 static bool is_of_others(const char *path) {
-    static const char *const ends[] = {".mat",  ".h5",  ".hdf5", ".csv", ".txt",
-                                       ".json", ".png", ".jpg",  ".tif", ".tiff"};
+    static const char *const ends[] = {".h5", ".hdf5", ".csv", ".txt", ".json", ".png", ".jpg", ".tif", ".tiff"};
     const char *dot = strrchr(path, '.');
     for (size_t i = 0; dot && i < sizeof ends / sizeof *ends; i++)
         if (!strcasecmp(dot, ends[i])) return true;
@@ -412,18 +385,18 @@ static bool is_of_others(const char *path) {
 
 qs_status qnpy_save(qs_vm *vm, qs_call_args *c) {
     const char *path;
-    size_t n;
-    TRY(qarg_string(vm, c->name, "path", c->in[0], &path, &n));
-    if (is_weights(path)) return qsafetensors_save(vm, path, c->nin - 1, c->in + 1);
+    TRY(qarg_string(vm, c->name, "path", c->in[0], &path, NULL));
+    if (ends_in(path, ".safetensors")) return qsafetensors_save(vm, path, c->nin - 1, c->in + 1);
+    if (ends_in(path, ".mat")) return qmat_save(vm, path, c->nin - 1, c->in + 1);
     if (is_of_others(path))
         return qs_fail(vm, QS_EVALUE,
-                       "save: files ending in %s are not written; .npy (one array), .npz and "
+                       "save: files ending in %s are not written; .npy (one array), .npz, .mat and "
                        ".safetensors are",
                        strrchr(path, '.'));
-    bool single = n >= 4 && !strcmp(path + n - 4, ".npy");
+    bool single = ends_in(path, ".npy");
     if (single && c->nin != 2)
         return qs_fail(vm, QS_EVALUE, "save: an .npy file holds one value, got %d; use .npz", c->nin - 1);
-    Zip z = {.entries = 0};
+    Zip z = {.vm = vm};
     qtext_init(&z.file, qvm_ctx(vm)), qtext_init(&z.central, qvm_ctx(vm));
     qs_status s = single ? npy_value(vm, c->name, c->in[1], &z.file) : zip_values(vm, &z, c->nin - 1, c->in + 1);
     if (!single) zip_finish(&z);
@@ -444,42 +417,19 @@ typedef struct {
 /* Reads sizes that exceed 32 bits from extra field 1, in this order. */
 static void zip64_fields(const uint8_t *p, size_t n, Entry *e) {
     uint64_t *wide[] = {&e->size, &e->packed, &e->at};
-    for (; n >= 4 && le16(p + 2) + 4u <= n; n -= le16(p + 2) + 4u, p += le16(p + 2) + 4u) {
-        if (le16(p) != 1) continue;
-        const uint8_t *q = p + 4, *end = q + le16(p + 2);
+    for (; n >= 4 && qbytes_le(p + 2, 2) + 4u <= n; n -= qbytes_le(p + 2, 2) + 4u, p += qbytes_le(p + 2, 2) + 4u) {
+        if (qbytes_le(p, 2) != 1) continue;
+        const uint8_t *q = p + 4, *end = q + qbytes_le(p + 2, 2);
         for (int i = 0; i < 3; i++)
-            if (*wide[i] == UINT32_MAX && q + 8 <= end) *wide[i] = le64(q), q += 8;
+            if (*wide[i] == UINT32_MAX && q + 8 <= end) *wide[i] = qbytes_le(q, 8), q += 8;
         return;
     }
 }
 
-#ifdef QUASAR_ZLIB
-static qs_status inflate_entry(qs_vm *vm, Bytes b, const Entry *e, uint8_t *out) {
-    z_stream z = {.next_in = (Bytef *)(uintptr_t)b.p, .next_out = out};
-    if (e->packed > UINT32_MAX || e->size > UINT32_MAX)
-        return qs_fail(vm, QS_EVALUE, "load: %s: compressed entries may have 4 GiB", b.path);
-    z.avail_in = (uInt)e->packed, z.avail_out = (uInt)e->size;
-    if (missing())
-        return qs_fail(vm, QS_EIO, "load: %s is compressed, and zlib cannot be opened: %s", b.path, missing());
-    if (libz.inflateInit2_(&z, -15, ZLIB_VERSION, (int)sizeof z) != Z_OK)
-        return qs_fail(vm, QS_ENOMEM, "load: zlib is out of memory");
-    int r = libz.inflate(&z, Z_FINISH);
-    libz.inflateEnd(&z);
-    return r == Z_STREAM_END && z.avail_out == 0 ? QS_OK : corrupt(vm, b.path, "its compressed data");
-}
-bool qnpy_inflates(void) { return !missing(); }
-#else
-bool qnpy_inflates(void) { return false; }
-static qs_status inflate_entry(qs_vm *vm, Bytes b, const Entry *e, uint8_t *out) {
-    (void)e, (void)out;
-    return qs_fail(vm, QS_EVALUE, "load: %s is compressed; this build has no zlib", b.path);
-}
-#endif
-
 static qs_status zip_read(qs_vm *vm, Bytes b, const Entry *e, qs_value *out) {
     if (e->at > b.n || b.n - e->at < 30 || memcmp(b.p + e->at, "PK\3\4", 4))
         return corrupt(vm, b.path, "an entry is not where it should be");
-    uint64_t at = e->at + 30 + le16(b.p + e->at + 26) + le16(b.p + e->at + 28);
+    uint64_t at = e->at + 30 + qbytes_le(b.p + e->at + 26, 2) + qbytes_le(b.p + e->at + 28, 2);
     if (at > b.n || e->packed > b.n - at) return corrupt(vm, b.path, "an entry ends beyond the file");
     Bytes data = {b.path, b.p + at, (size_t)e->packed};
     if (e->method == 0)
@@ -491,7 +441,7 @@ static qs_status zip_read(qs_vm *vm, Bytes b, const Entry *e, qs_value *out) {
         return corrupt(vm, b.path, "an entry claims an impossible size"); /* the maximum ratio of deflate */
     uint8_t *raw = qmem_try(qvm_ctx(vm), (size_t)e->size + 1);
     if (!raw) return qs_fail(vm, QS_ENOMEM, "load: no memory for %llu bytes", (unsigned long long)e->size);
-    qs_status s = inflate_entry(vm, data, e, raw);
+    qs_status s = qzlib_inflate(vm, b.path, data.p, data.n, true, raw, (size_t)e->size);
     if (s == QS_OK && crc32_of(raw, (size_t)e->size) != e->crc) s = corrupt(vm, b.path, "the checksum of an entry");
     if (s == QS_OK) s = npy_read(vm, (Bytes){b.path, raw, (size_t)e->size}, out);
     qmem_try_free(qvm_ctx(vm), raw, (size_t)e->size + 1);
@@ -503,34 +453,62 @@ static bool zip_directory(Bytes b, uint64_t *at, uint64_t *entries) {
     for (size_t back = 22; back <= b.n && back < 22 + 65536; back++) {
         const uint8_t *p = b.p + b.n - back;
         if (memcmp(p, "PK\5\6", 4)) continue;
-        *entries = le16(p + 10), *at = le32(p + 16);
+        *entries = qbytes_le(p + 10, 2), *at = qbytes_le(p + 16, 4);
         if (*at == UINT32_MAX && back + 20 <= b.n && !memcmp(p - 20, "PK\6\7", 4)) {
-            uint64_t wide = le64(p - 20 + 8);
+            uint64_t wide = qbytes_le(p - 20 + 8, 8);
             if (wide > b.n || b.n - wide < 56 || memcmp(b.p + wide, "PK\6\6", 4)) return false;
-            *entries = le64(b.p + wide + 32), *at = le64(b.p + wide + 48);
+            *entries = qbytes_le(b.p + wide + 32, 8), *at = qbytes_le(b.p + wide + 48, 8);
         }
         return true;
     }
     return false;
 }
 
-static qs_status zip_load(qs_vm *vm, Bytes b, Object *o) {
+bool qnpy_is_wanted(const qs_call_args *c, const char *name, size_t n) {
+    bool wanted = c->nin < 2;
+    for (int i = 1; i < c->nin && !wanted; i++) {
+        size_t length;
+        const char *s = qs_to_string(c->in[i], &length);
+        wanted = length == n && !memcmp(s, name, n);
+    }
+    return wanted;
+}
+
+/* Checks that the file had all variables that were asked for. */
+static qs_status check_found(qs_vm *vm, const qs_call_args *c, const char *path, const Object *o) {
+    for (int i = 1; i < c->nin; i++) {
+        size_t n;
+        const char *s = qs_to_string(c->in[i], &n);
+        if (!qobj_has(o, qstr_name(qvm_ctx(vm), s, n)))
+            return qs_fail(vm, QS_ENAME, "load: %s has no variable \"%.60s\"", path, s);
+    }
+    return QS_OK;
+}
+
+static qs_status zip_load(qs_vm *vm, Bytes b, const qs_call_args *c, Object *o) {
     uint64_t at, entries;
     if (!zip_directory(b, &at, &entries)) return corrupt(vm, b.path, "it has no directory");
     for (uint64_t i = 0; i < entries; i++) {
         if (at > b.n || b.n - at < 46 || memcmp(b.p + at, "PK\1\2", 4)) return corrupt(vm, b.path, "its directory");
         const uint8_t *p = b.p + at;
-        Entry e = {p + 46, le16(p + 28), (int)le16(p + 10), le32(p + 20), le32(p + 24), le32(p + 42), le32(p + 16)};
-        size_t extra = le16(p + 30), whole = 46 + e.nname + extra + le16(p + 32);
+        Entry e = {.name = p + 46,
+                   .nname = qbytes_le(p + 28, 2),
+                   .method = (int)qbytes_le(p + 10, 2),
+                   .packed = qbytes_le(p + 20, 4),
+                   .size = qbytes_le(p + 24, 4),
+                   .at = qbytes_le(p + 42, 4),
+                   .crc = (uint32_t)qbytes_le(p + 16, 4)};
+        size_t extra = qbytes_le(p + 30, 2), whole = 46 + e.nname + extra + qbytes_le(p + 32, 2);
         if (whole > b.n - at) return corrupt(vm, b.path, "its directory");
         zip64_fields(p + 46 + e.nname, extra, &e);
         if (e.nname > 4 && !memcmp(e.name + e.nname - 4, ".npy", 4)) e.nname -= 4;
+        at += whole;
+        if (!qnpy_is_wanted(c, (const char *)e.name, e.nname)) continue;
         qs_value v = qs_nil();
         qs_status s = zip_read(vm, b, &e, &v);
         if (s == QS_OK) s = qobj_set(vm, o, qstr_name(qvm_ctx(vm), (const char *)e.name, e.nname), v);
         qval_release(vm, v);
         TRY(s);
-        at += whole;
     }
     return QS_OK;
 }
@@ -549,7 +527,8 @@ static qs_status npy_direct(qs_vm *vm, const char *path, int fd, qs_value *out, 
     ssize_t n = fstat(fd, &file) == 0 && S_ISREG(file.st_mode) ? pread(fd, head, sizeof head, 0) : -1;
     *done = false;
     if (n < 12 || memcmp(head, "\x93NUMPY", 6) || head[6] < 1 || head[6] > 3) return QS_OK;
-    if (head[6] == 1 ? 10 + (ssize_t)le16(head + 8) > n : 12 + (ssize_t)le32(head + 8) > n) return QS_OK;
+    if (head[6] == 1 ? 10 + (ssize_t)qbytes_le(head + 8, 2) > n : 12 + (ssize_t)qbytes_le(head + 8, 4) > n)
+        return QS_OK;
     TRY(npy_open(vm, (Bytes){path, head, (size_t)n}, &h));
     if (h.kind == 'U' || h.kind == 'S' || !h.rank || h.fortran) return QS_OK;
     size_t offset = (size_t)(h.data - head);
@@ -565,30 +544,45 @@ static qs_status npy_direct(qs_vm *vm, const char *path, int fd, qs_value *out, 
         else s = qio_error(vm, "load", "read", path);
     }
     if (s != QS_OK) return qarr_release(vm, a), s;
-    if (h.swapped) swap_bytes(p, bytes, qdtype_is_complex(d) ? h.item / 2 : h.item);
+    if (h.swapped) qbytes_swap(p, bytes, qdtype_is_complex(d) ? h.item / 2 : h.item);
     return *out = qarr_value(a), *done = true, QS_OK;
 }
 
+/* Reads a file of several variables to the fields of a new object. */
+static qs_status load_variables(qs_vm *vm, qs_call_args *c, Bytes b) {
+    Object *o;
+    TRY(qobj_new(vm, NULL, &o));
+    c->out[0] = qval_object(QS_OBJECT, o);
+    TRY(qmat_is(b.path, b.p, b.n) ? qmat_load(vm, c, b.path, b.p, b.n, o) : zip_load(vm, b, c, o));
+    return check_found(vm, c, b.path, o);
+}
+
+static qs_status load_bytes(qs_vm *vm, qs_call_args *c, Bytes b) {
+    bool zip = b.n >= 4 && (!memcmp(b.p, "PK\3\4", 4) || !memcmp(b.p, "PK\5\6", 4));
+    if (zip || qmat_is(b.path, b.p, b.n)) return load_variables(vm, c, b);
+    if (c->nin > 1)
+        return qs_fail(vm, QS_EVALUE, "load: names of variables are for .mat and .npz files, %s is another one",
+                       b.path);
+    if (ends_in(b.path, ".safetensors") || qsafetensors_is(b.p, b.n))
+        return qsafetensors_load(vm, b.path, b.p, b.n, &c->out[0]);
+    return npy_read(vm, b, &c->out[0]);
+}
+
+/* load(path [, name, ...]) */
 qs_status qnpy_load(qs_vm *vm, qs_call_args *c) {
-    const char *path;
+    const char *path, *name;
     TRY(qarg_string(vm, c->name, "path", c->in[0], &path, NULL));
+    for (int i = 1; i < c->nin; i++) TRY(qarg_string(vm, c->name, "a name", c->in[i], &name, NULL));
     struct stat file;
     bool done = false;
-    int fd = stat(path, &file) == 0 && S_ISREG(file.st_mode) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    int fd = c->nin == 1 && stat(path, &file) == 0 && S_ISREG(file.st_mode) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     qs_status s = fd >= 0 ? npy_direct(vm, path, fd, &c->out[0], &done) : QS_OK;
     if (fd >= 0) close(fd);
     if (s != QS_OK || done) return s;
     Text t;
     qtext_init(&t, qvm_ctx(vm));
     s = qio_slurp(vm, c->name, path, &t);
-    Bytes b = {path, (const uint8_t *)t.s, t.len};
-    if (s == QS_OK && b.n >= 4 && (!memcmp(b.p, "PK\3\4", 4) || !memcmp(b.p, "PK\5\6", 4))) {
-        Object *o;
-        s = qobj_new(vm, NULL, &o);
-        if (s == QS_OK) c->out[0] = qval_object(QS_OBJECT, o), s = zip_load(vm, b, o);
-    } else if (s == QS_OK && (is_weights(path) || qsafetensors_is(b.p, b.n))) {
-        s = qsafetensors_load(vm, path, b.p, b.n, &c->out[0]);
-    } else if (s == QS_OK) s = npy_read(vm, b, &c->out[0]);
+    if (s == QS_OK) s = load_bytes(vm, c, (Bytes){path, (const uint8_t *)t.s, t.len});
     qtext_free(&t);
     return s;
 }

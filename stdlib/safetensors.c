@@ -5,6 +5,8 @@
  * fill the rest of the file without gaps.  Source: the description in huggingface/safetensors (README, "Format").
  * Files are not trusted: every extent is checked against the size of the file before memory is allocated. */
 #include "stdlib/builtins.h"
+#include "stdlib/bytes.h"
+#include "stdlib/npy.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -153,16 +155,12 @@ static qs_status read_header(File *f, const Object *header, Object *o) {
     return make_fields(f, header, o);
 }
 
-static uint64_t length_of(const uint8_t *p) {
-    uint64_t n = 0;
-    for (int i = PREFIX - 1; i >= 0; i--) n = n << 8 | p[i];
-    return n;
+bool qsafetensors_is(const uint8_t *p, size_t n) {
+    return n > PREFIX && p[PREFIX] == '{' && qbytes_le(p, PREFIX) <= LONGEST;
 }
 
-bool qsafetensors_is(const uint8_t *p, size_t n) { return n > PREFIX && p[PREFIX] == '{' && length_of(p) <= LONGEST; }
-
 qs_status qsafetensors_load(qs_vm *vm, const char *path, const uint8_t *p, size_t n, qs_value *out) {
-    uint64_t length = n >= PREFIX ? length_of(p) : 0;
+    uint64_t length = n >= PREFIX ? qbytes_le(p, PREFIX) : 0;
     qs_value header = qs_nil();
     Object *o;
     if (n < PREFIX || length > n - PREFIX || length > LONGEST)
@@ -242,47 +240,29 @@ static qs_status write_metadata(qs_vm *vm, qs_value v, Text *header) {
     return QS_OK;
 }
 
-static qs_status write_value(qs_vm *vm, const char *name, qs_value v, Text *header, Text *data) {
-    if (!strcmp(name, metadata)) return write_metadata(vm, v, header);
-    return write_tensor(vm, name, strlen(name), v, header, data);
-}
+typedef struct {
+    qs_vm *vm;
+    Text header, data;
+} Output;
 
-/* Writes the fields of an object, or "name", value, ... */
-static qs_status write_values(qs_vm *vm, int n, const qs_value *in, Text *header, Text *data) {
-    Str *name;
-    const char *given;
-    qs_value v;
-    if (n == 1 && in[0].kind == QS_OBJECT) {
-        for (uint32_t i = 0; qobj_field(in[0].u.p, i, &name, &v); i++) {
-            TRY(qarg_string(vm, "save", "a name", qval_object(QS_STRING, name), &given, NULL));
-            TRY(write_value(vm, given, v, header, data));
-        }
-        return QS_OK;
-    }
-    for (int i = 0; i < n; i += 2) {
-        if (in[i].kind != QS_STRING || i + 1 == n)
-            return qs_fail(vm, QS_ETYPE,
-                           "save: a .safetensors file is made of an object, or of names, each with its value");
-        TRY(qarg_string(vm, "save", "a name", in[i], &given, NULL));
-        for (int j = 0; j < i; j += 2)
-            if (!strcmp(given, qs_to_string(in[j], NULL)))
-                return qs_fail(vm, QS_EVALUE, "save: \"%.60s\" stands there twice", given);
-        TRY(write_value(vm, given, in[i + 1], header, data));
-    }
-    return QS_OK;
+static qs_status write_value(void *ud, const char *name, qs_value v) {
+    Output *o = ud;
+    if (!strcmp(name, metadata)) return write_metadata(o->vm, v, &o->header);
+    return write_tensor(o->vm, name, strlen(name), v, &o->header, &o->data);
 }
 
 qs_status qsafetensors_save(qs_vm *vm, const char *path, int n, const qs_value *in) {
-    Text header, data, file;
-    qtext_init(&header, qvm_ctx(vm)), qtext_init(&data, qvm_ctx(vm)), qtext_init(&file, qvm_ctx(vm));
-    qtext_putc(&header, '{');
-    qs_status s = write_values(vm, n, in, &header, &data);
-    qtext_putc(&header, '}');
-    while (header.len % PREFIX) qtext_putc(&header, ' '); /* elements begin at multiples of 8 */
-    for (int i = 0; i < PREFIX; i++) qtext_putc(&file, (char)((uint64_t)header.len >> 8 * i & 255));
-    qtext_add(&file, header.s, header.len);
-    if (data.len) qtext_add(&file, data.s, data.len);
+    Output o = {.vm = vm};
+    Text file;
+    qtext_init(&o.header, qvm_ctx(vm)), qtext_init(&o.data, qvm_ctx(vm)), qtext_init(&file, qvm_ctx(vm));
+    qtext_putc(&o.header, '{');
+    qs_status s = qnpy_variables(vm, "a .safetensors file", n, in, write_value, &o);
+    qtext_putc(&o.header, '}');
+    while (o.header.len % PREFIX) qtext_putc(&o.header, ' '); /* elements begin at multiples of 8 */
+    qbytes_put_le(&file, o.header.len, PREFIX);
+    qtext_add(&file, o.header.s, o.header.len);
+    if (o.data.len) qtext_add(&file, o.data.s, o.data.len);
     if (s == QS_OK) s = qio_spill(vm, "save", path, file.s, file.len);
-    qtext_free(&header), qtext_free(&data), qtext_free(&file);
+    qtext_free(&o.header), qtext_free(&o.data), qtext_free(&file);
     return s;
 }

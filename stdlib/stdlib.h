@@ -49,7 +49,7 @@ bool qlinalg_available(void);
 bool qregex_here(void);
 void qregex_close(qs_vm *vm);
 void qfft_close(qs_vm *vm);
-bool qnpy_inflates(void); /* whether compressed .npz files can be read */
+bool qzlib_here(void); /* whether compressed files can be read */
 void qfigure_close(qs_vm *vm);
 void qprogress_open(qs_vm *vm);
 void qprogress_close(qs_vm *vm);

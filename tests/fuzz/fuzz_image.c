@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
@@ -24,10 +25,15 @@ static const char *const *readers_of(const uint8_t *data, size_t size) {
     static const char *const image[] = {"[a, b] = imread(\"x\"); print a, b", "a = imread(\"x\", 1)",
                                         "print imfinfo(\"x\")", "print tiffread(\"x\")", NULL};
     static const char *const array[] = {"print load(\"x.npy\")", "print load(\"x.npz\")", NULL};
-    static const char *const table[] = {"print csvread(\"x\")", "print csvread(\"x\", \";\")",
+    static const char *const table[] = {"print csvread(\"x\")", "print csvread(\"x\", \";\")", "print readtable(\"x\")",
                                         "print jsonencode(jsondecode(fileread(\"x\")), 1)", NULL};
-    if (size > 2 &&
-        (data[0] == 0x89 || data[0] == 0xff || data[0] == 'I' || data[0] == 'M' || (data[0] == 'P' && data[1] != 'K')))
+    static const char *const sound[] = {"print audioread(\"x\")", "print audioread(\"x\", \"native\")",
+                                        "print audioinfo(\"x\")", NULL};
+    static const char *const matlab[] = {"print load(\"x\")", "print load(\"x\", \"a\")", NULL};
+    if (size > 2 && data[0] == 'M' && data[1] == 'A') return matlab;
+    if (size > 2 && data[0] == 'R') return sound;
+    if (size > 2 && ((data[0] && strchr("\x89\xffIMBG", data[0])) || (data[0] == '#' && data[1] == '?') ||
+                     (data[0] == 'P' && data[1] != 'K')))
         return image;
     static const char *const weights[] = {"print load(\"x\")", NULL};
     if (size > 8 && data[8] == '{') return weights;

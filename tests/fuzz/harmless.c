@@ -32,7 +32,8 @@ static qs_status only_here(qs_vm *vm, qs_value path) {
     X(fopen, qio_fopen) X(fileread, qio_fileread) X(filewrite, qio_filewrite) X(makedir, qpath_makedir)                \
     X(deletefile, qpath_deletefile) X(listdir, qpath_listdir) X(csvread, qio_csvread) X(csvwrite, qio_csvwrite)        \
     X(save, qnpy_save) X(load, qnpy_load) X(imread, qimage_imread) X(imwrite, qimage_imwrite)                          \
-    X(imfinfo, qimage_imfinfo) X(tiffread, qimage_tiffread)
+    X(imfinfo, qimage_imfinfo) X(tiffread, qimage_tiffread) X(audioread, qaudio_read) X(audiowrite, qaudio_write)      \
+    X(audioinfo, qaudio_info) X(readtable, qtable_read)
 /* clang-format on */
 
 #define GUARD(name, function)                                                                                          \
@@ -69,10 +70,10 @@ static void replace(qs_vm *vm, const char *name, qs_native_fn *fn) {
 static void replace_all(qs_vm *vm) {
 #define REPLACE(name, function) replace(vm, #name, guarded_##name);
     PATH_NATIVES(REPLACE)
-    static const char *const refused[] = {"pyimport", "to_py",    "from_py",  "pyint", "pybool",  "pyfloat",
-                                          "pystr",    "pyfunc",   "pyconfig", "sleep", "pause",   "imshow",
-                                          "plot",     "saveas",   "drawnow",  "form",  "vidopen", "vidcreate",
-                                          "movefile", "copyfile", "chdir",    "setenv"};
+    static const char *const refused[] = {"pyimport", "to_py",    "from_py",  "pyint",  "pybool",    "pyfloat",
+                                          "pystr",    "pyfunc",   "pyconfig", "sleep",  "pause",     "imshow",
+                                          "plot",     "saveas",   "drawnow",  "form",   "vidopen",   "vidcreate",
+                                          "movefile", "copyfile", "chdir",    "setenv", "writetable"};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) replace(vm, refused[i], refuse);
 }
 

@@ -30,7 +30,7 @@ imwrite("out/lib/b.png", rgba)
 print size(c), " ", alpha[0,0], all(c == img)
 deletefile("out/lib/b.png")
 try
-    imwrite("out/lib/x.gif", img)
+    imwrite("out/lib/x.webp", img)
 catch e
     print e
 end

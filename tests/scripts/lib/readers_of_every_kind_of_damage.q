@@ -10,7 +10,7 @@ makedir("out/lib/damage")
 randseed(11)
 gray = round(255*rand(5,7))
 rgb = round(255*rand(6,5,3))
-paths = {"a.png","a.jpg","a.tif","b.tif","a.bmp","b.bmp","a.pgm","a.ppm","a.npy","a.npz","a.csv","a.json"}
+paths = {"a.png","a.jpg","a.tif","b.tif","a.bmp","b.bmp","a.pgm","a.ppm","a.npy","a.npz","a.csv","a.json","a.gif","a.hdr","a.mat","a.wav","b.csv"}
 for i = 0..numel(paths)-1
     paths[i] = strcat("out/lib/damage/", paths[i])
 end
@@ -26,7 +26,12 @@ save(paths[8], gray)
 save(paths[9], "a", gray, "text", "letters")
 csvwrite(paths[10], gray)
 filewrite(paths[11], jsonencode({gray, "text", 5}))
-readers = {"imread", "imfinfo", "tiffread", "load", "csvread", "jsondecode"}
+imwrite(paths[12], {rgb, rgb+1})
+imwrite(paths[13], cat(1, rgb, rgb))
+save(paths[14], "a", gray, "text", {"letters", 1})
+audiowrite(paths[15], gray/256, 8000)
+filewrite(paths[16], sprintf("name,x\n""a, b"",1\nc,\n"))
+readers = {"imread", "imfinfo", "tiffread", "load", "csvread", "jsondecode", "audioread", "readtable"}
 function y = read(reader, path)
     match reader with
     | "imread" -> y = imread(path)
@@ -34,6 +39,8 @@ function y = read(reader, path)
     | "tiffread" -> y = tiffread(path)
     | "load" -> y = load(path)
     | "csvread" -> y = csvread(path)
+    | "audioread" -> y = audioread(path)
+    | "readtable" -> y = readtable(path)
     | "jsondecode" -> y = jsondecode(fileread(path))
     end
 end
@@ -67,10 +74,12 @@ end
 % the readers for each file
 function list = readers_for(path)
     list = endswith(path, ".tif") ? {"imread", "imfinfo", "tiffread"} : {"imread", "imfinfo"}
-    if endswith(path, ".npy") || endswith(path, ".npz")
+    if endswith(path, ".npy") || endswith(path, ".npz") || endswith(path, ".mat")
         list = {"load"}
     elseif endswith(path, ".csv")
-        list = {"csvread"}
+        list = {"csvread", "readtable"}
+    elseif endswith(path, ".wav")
+        list = {"audioread"}
     elseif endswith(path, ".json")
         list = {"jsondecode"}
     endif
