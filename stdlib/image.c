@@ -215,7 +215,7 @@ static qs_status format_of(qs_vm *vm, const char *path, const Format **out) {
 
 static qs_status open_image(qs_vm *vm, qs_call_args *c, Image *m, Text *bytes) {
     int64_t page = 0;
-    *m = (Image){.vm = vm, .fn = c->name, .pages = 1};
+    *m = (Image){.vm = vm, .fn = c->name, .pages = 1, .orientation = 1};
     TRY(qarg_string(vm, c->name, "path", c->in[0], &m->path, NULL));
     if (qarg_given(c, 1) && c->in[1].kind != QS_ARRAY) TRY(qarg_count(vm, c->name, "page", c->in[1], &page));
     if (page > 65535) return qs_fail(vm, QS_EINDEX, "%s: page must be below 65536, got %lld", c->name, (long long)page);
@@ -263,7 +263,8 @@ qs_status qimage_imfinfo(qs_vm *vm, qs_call_args *c) {
     TRY(set_field(vm, o, "height", qs_num((double)m.height)));
     TRY(set_field(vm, o, "channels", qs_num(m.channels)));
     TRY(set_field(vm, o, "depth", qs_num(m.depth)));
-    return set_field(vm, o, "pages", qs_num(m.pages));
+    TRY(set_field(vm, o, "pages", qs_num(m.pages)));
+    return set_field(vm, o, "orientation", qs_num(m.orientation));
 }
 
 /* tiffread(path, pages).slices: returns the pages as a list of matrices. */
@@ -342,6 +343,17 @@ static void quantise(const double *x, size_t n, double scale, Pixels *out) {
     }
 }
 
+/* Warns if elements of uint16, all of whose values only 16 bits represent, are written as 8 bits. */
+static qs_status check_saturation(const Pixels *x, const Array *a, const double *p) {
+    double most = 0;
+    for (size_t i = 0; a->dtype == QS_U16 && x->bits == 8 && i < a->count; i++) most = fmax(most, p[i]);
+    if (most <= 255) return QS_OK;
+    return qwarn_at(qvm_ctx(x->vm), qvm_here(x->vm),
+                    "imwrite: %s: uint16 values up to %g are saturated to 255; imwrite(path, img, 16) writes all bits "
+                    "to a .png, .tif or .ppm",
+                    x->path, most);
+}
+
 static qs_status sample(qs_vm *vm, Array *a, Pixels *out) {
     Array *wide, *packed;
     const void *p;
@@ -353,6 +365,7 @@ static qs_status sample(qs_vm *vm, Array *a, Pixels *out) {
     out->data = qmem_try(qvm_ctx(vm), out->size);
     s = out->data ? qarr_read(vm, packed, &p) : qs_fail(vm, QS_ENOMEM, "imwrite: no memory for %zu bytes", out->size);
     if (s == QS_OK && out->bits != 32) s = qimage_check_white(vm, "imwrite", out->path, QS_F64, p, a->count, 255, "");
+    if (s == QS_OK && out->bits != 32) s = check_saturation(out, a, p);
     if (s == QS_OK && out->bits == 32) memcpy(out->data, p, out->size);
     else if (s == QS_OK) quantise(p, a->count, a->dtype == QS_B1 ? out->bits == 16 ? 65535 : 255 : 1, out);
     qarr_release(vm, packed);

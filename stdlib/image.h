@@ -15,6 +15,7 @@ typedef struct Image { /* an image that is being read */
     int64_t height, width;
     int channels;     /* channels in a row of the file, including alpha */
     bool has_alpha;   /* the last channel is alpha */
+    int orientation;  /* as in EXIF and TIFF, 1: the first row is the top; for imfinfo */
     int depth, pages; /* bits per sample and number of pages, for imfinfo */
     const char *format;
     bool info_only;          /* stop after the header */

@@ -1,4 +1,5 @@
 /* image_jpeg.c -- reads and writes JPEG with libjpeg-turbo. */
+#include "stdlib/bytes.h"
 #include "stdlib/image.h"
 
 #include <stdio.h>
@@ -6,6 +7,7 @@
 #include <string.h>
 
 #ifdef QUASAR_JPEG
+#include <jerror.h>
 #include <jpeglib.h>
 #include <setjmp.h>
 
@@ -28,11 +30,15 @@ static void raise_error(j_common_ptr j) {
     longjmp(e->jump, 1);
 }
 static void ignore(j_common_ptr j) { (void)j; }
-static void ignore_level(j_common_ptr j, int level) { (void)j, (void)level; }
+/* Refuses files whose pixels are missing, which libjpeg would make gray; other warnings are ignored. */
+static void check_warning(j_common_ptr j, int level) {
+    int code = j->err->msg_code;
+    if (level < 0 && (code == JWRN_JPEG_EOF || code == JWRN_HIT_MARKER)) raise_error(j);
+}
 
 static struct jpeg_error_mgr *handlers(Errors *e) {
     libjpeg.jpeg_std_error(&e->base);
-    e->base.error_exit = raise_error, e->base.output_message = ignore, e->base.emit_message = ignore_level;
+    e->base.error_exit = raise_error, e->base.output_message = ignore, e->base.emit_message = check_warning;
     return &e->base;
 }
 
@@ -42,9 +48,31 @@ static void rgb_of_cmyk(JSAMPLE *row, int64_t width) {
         for (int k = 0; k < 3; k++) row[3 * i + k] = (JSAMPLE)(row[4 * i + k] * row[4 * i + 3] / 255);
 }
 
+/* Finds the orientation, 1 to 8, in the data that cameras add: a TIFF file after "Exif" and two NUL bytes. */
+static int exif_orientation(const uint8_t *p, size_t n) {
+    if (n < 14 || memcmp(p, "Exif\0\0", 6) != 0) return 1;
+    const ByteReader tiff = {.p = p + 6, .n = n - 6, .swapped = p[6] == 'M'};
+    ByteReader b = tiff;
+    qbytes_take(&b, 4);
+    uint64_t at = qbytes_number(&b, 4);
+    b = tiff;
+    qbytes_take(&b, at);
+    for (uint64_t count = qbytes_number(&b, 2); count > 0 && !b.short_of; count--) {
+        uint64_t tag = qbytes_number(&b, 2), type = qbytes_number(&b, 2);
+        qbytes_take(&b, 4);
+        uint64_t value = qbytes_number(&b, 2);
+        qbytes_take(&b, 2);
+        if (tag == 0x112 && type == 3 && value >= 1 && value <= 8) return (int)value;
+    }
+    return 1;
+}
+
 static qs_status decode_rows(Image *m, struct jpeg_decompress_struct *j) {
     libjpeg.jpeg_mem_src(j, m->bytes, m->nbytes);
+    if (m->info_only) libjpeg.jpeg_save_markers(j, JPEG_APP0 + 1, 0xFFFF);
     libjpeg.jpeg_read_header(j, TRUE);
+    for (jpeg_saved_marker_ptr x = j->marker_list; x && m->orientation == 1; x = x->next)
+        m->orientation = exif_orientation(x->data, x->data_length);
     bool cmyk = j->jpeg_color_space == JCS_CMYK || j->jpeg_color_space == JCS_YCCK;
     bool gray = j->jpeg_color_space == JCS_GRAYSCALE;
     j->out_color_space = cmyk ? JCS_CMYK : gray ? JCS_GRAYSCALE : JCS_RGB;

@@ -1,8 +1,8 @@
 /* image_tiff.c -- reads and writes TIFF with libtiff: several pages, 8 to 64 bits, integers and floats, strips and
  * tiles.
  *
- * Gray and RGB samples of whole bytes are read unchanged; everything else (palettes, YCbCr, CMYK, bits) is converted to
- * 8-bit RGBA by libtiff. */
+ * Gray and RGB samples of whole bytes, and any further channels, are read unchanged; everything else (palettes, YCbCr,
+ * CMYK, bits) is converted to 8-bit RGBA by libtiff. */
 #include "stdlib/image.h"
 
 #include <string.h>
@@ -91,7 +91,7 @@ static TIFF *open_tiff(Memory *m, const char *path, const char *mode) {
 
 typedef struct {
     uint32_t width, height;
-    uint16_t bits, samples, format, photo, planar, extra;
+    uint16_t bits, samples, format, photo, planar, extra, orientation;
 } Layout;
 
 static Layout layout_of(TIFF *t) {
@@ -105,6 +105,7 @@ static Layout layout_of(TIFF *t) {
     if (!tiff.TIFFGetField(t, TIFFTAG_PHOTOMETRIC, &l.photo))
         l.photo = l.samples >= 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK;
     tiff.TIFFGetFieldDefaulted(t, TIFFTAG_EXTRASAMPLES, &l.extra, &kinds);
+    tiff.TIFFGetFieldDefaulted(t, TIFFTAG_ORIENTATION, &l.orientation);
     return l;
 }
 
@@ -123,10 +124,13 @@ static bool dtype_of(const Layout *l, qs_dtype *out) {
 
 static bool is_plain(const Layout *l) {
     qs_dtype d;
-    bool gray = l->photo == PHOTOMETRIC_MINISBLACK && l->samples == 1 + l->extra;
-    bool rgb = l->photo == PHOTOMETRIC_RGB && l->samples == 3 + l->extra;
-    return (gray || rgb) && l->extra <= 1 && dtype_of(l, &d);
+    bool inverted = l->photo == PHOTOMETRIC_MINISWHITE && l->samples == 1 && l->format == SAMPLEFORMAT_UINT;
+    int colors = l->photo == PHOTOMETRIC_MINISBLACK || inverted ? 1 : l->photo == PHOTOMETRIC_RGB ? 3 : 0;
+    return colors && l->samples >= colors && dtype_of(l, &d);
 }
+
+/* One further channel is alpha; several are channels of their own. */
+static bool has_alpha(const Layout *l) { return l->extra == 1 && l->samples == (l->photo == PHOTOMETRIC_RGB ? 4 : 2); }
 
 /* -- reading ------------------------------------------------------------------------------------------------------- */
 /* Copies a strip or tile of one plane (or of all, interleaved) into the page. */
@@ -177,10 +181,10 @@ static bool read_strips(TIFF *t, const Page *p, uint8_t *chunk, size_t planes, s
 }
 
 static qs_status read_plain(Image *m, TIFF *t, const Layout *l, Memory *mem) {
-    qs_dtype d;
+    qs_dtype d = QS_U8;
     qs_status s;
     dtype_of(l, &d);
-    if (!qimage_begin(m, l->height, l->width, l->samples, l->extra == 1, l->bits, &s)) return s;
+    if (!qimage_begin(m, l->height, l->width, l->samples, has_alpha(l), l->bits, &s)) return s;
     bool tiled = tiff.TIFFIsTiled(t), separate = l->planar == PLANARCONFIG_SEPARATE;
     uint64_t nchunk = tiled ? tiff.TIFFTileSize64(t) : tiff.TIFFStripSize64(t);
     size_t sample = l->bits / 8u, pixel = qmem_size(sample, l->samples, 0);
@@ -195,6 +199,7 @@ static qs_status read_plain(Image *m, TIFF *t, const Layout *l, Memory *mem) {
     if (!chunk || !page) s = qs_fail(m->vm, QS_ENOMEM, "%s: no memory for %zu bytes", m->fn, npage);
     else if (!(tiled ? read_tiles : read_strips)(t, &p, chunk, planes, step))
         s = qimage_corrupt(m, *mem->why ? mem->why : "its data");
+    for (size_t i = 0; l->photo == PHOTOMETRIC_MINISWHITE && s == QS_OK && i < npage; i++) page[i] ^= 0xFF;
     qdoing_stage(p.doing, 0.8f, 1, (int64_t)p.height);
     for (size_t y = 0; y < l->height && s == QS_OK; y++)
         s = qimage_row(m, (int64_t)y, d, page + y * l->width * p.pixel);
@@ -212,7 +217,8 @@ static qs_status read_rgba(Image *m, TIFF *t, const Layout *l, Memory *mem) {
     size_t n = qmem_size(qmem_size(l->width, l->height, 0), sizeof *rgba, 0);
     rgba = qmem_try(ctx, n);
     if (!rgba) return qs_fail(m->vm, QS_ENOMEM, "%s: no memory for %zu bytes", m->fn, n);
-    if (!tiff.TIFFReadRGBAImageOriented(t, l->width, l->height, rgba, ORIENTATION_TOPLEFT, 1))
+    /* The orientation of the file: libtiff returns the rows in their order, as read_plain does. */
+    if (!tiff.TIFFReadRGBAImageOriented(t, l->width, l->height, rgba, l->orientation, 1))
         s = qimage_corrupt(m, *mem->why ? mem->why : "its data");
     for (size_t y = 0; y < l->height && s == QS_OK; y++) {
         uint32_t *row = rgba + y * l->width;
@@ -245,6 +251,7 @@ qs_status qimage_tiff_read(Image *m) {
     else if (m->page == 0 && m->info_only && !tiff.TIFFSetDirectory(t, 0)) s = qimage_corrupt(m, "its first page");
     else {
         Layout l = layout_of(t);
+        m->orientation = l.orientation;
         s = is_plain(&l) ? read_plain(m, t, &l, &mem) : read_rgba(m, t, &l, &mem);
     }
     tiff.TIFFClose(t);

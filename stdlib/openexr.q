@@ -8,7 +8,7 @@
 % :function img = exrread(path : string)
 function img = exrread(path : string)
     img = null
-    error("exrread: OpenEXR files cannot be read yet, ", path, " neither; a TIFF holds floats, too")
+    error("exrread: OpenEXR files cannot be read yet, ", path, " neither; OpenEXR = pyimport(""OpenEXR"") reads them, and imread reads .hdr")
 end
 
 % Function: exrwrite
@@ -16,5 +16,5 @@ end
 %
 % :function [] = exrwrite(path : string, img : cube)
 function [] = exrwrite(path : string, img)
-    error("exrwrite: OpenEXR files cannot be written yet, ", path, " neither; imwrite(path, img, 32) makes a TIFF of floats")
+    error("exrwrite: OpenEXR files cannot be written yet, ", path, " neither; imwrite writes floats to .hdr and, with 32 bits, .tif")
 end

@@ -12,6 +12,7 @@ from optional import library
 
 np = library("numpy")
 wavfile, sio, sparse = library("scipy.io.wavfile"), library("scipy.io"), library("scipy.sparse")
+tifffile = library("tifffile")
 cv2, pd, pil = library("cv2"), library("pandas"), library("PIL.Image")
 
 
@@ -465,6 +466,81 @@ class Images(Folder):
         tall = b"GIF89a" + struct.pack("<HHBBB", 1, 5, 0x81, 0, 0) + palette
         path = self.path("i.gif", tall + frame(0, 0, 1, 5, [0, 1, 2, 3, 0], interlaced=True) + b"\x3b")
         np.testing.assert_array_equal(np.asarray(q.imread(path))[:, 0, 0], [0, 200, 100, 0, 50])
+
+
+@unittest.skipUnless(np, "numpy is not here")
+class KindsOfImages(Folder):
+    def png(self, depth, kind, width, rows, *chunks):
+        def chunk(name, data):
+            return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+        head = struct.pack(">IIBBBBB", width, len(rows), depth, kind, 0, 0, 0)
+        parts = [(b"IHDR", head), *chunks, (b"IDAT", zlib.compress(b"".join(b"\0" + r for r in rows))), (b"IEND", b"")]
+        return self.path("x.png", b"\x89PNG\r\n\x1a\n" + b"".join(chunk(*c) for c in parts))
+
+    def test_png(self):
+        palette = (b"PLTE", bytes(range(10, 100, 10)))
+        rgb = np.arange(10, 100, 10).reshape(3, 3)
+        for depth, rows in (8, [b"\0\1\2", b"\2\1\0"]), (2, [b"\x18", b"\x90"]), (4, [b"\x01\x20", b"\x21\0"]):
+            for more in [], [(b"tRNS", b"\0\x80")]:
+                x = np.asarray(q.imread(self.png(depth, 3, 3, rows, palette, *more)))
+                np.testing.assert_array_equal(x, rgb[[[0, 1, 2], [2, 1, 0]]])
+        deep = np.array([[0x102, 0x304], [0x506, 0xffff]])
+        np.testing.assert_array_equal(np.asarray(q.imread(self.png(16, 0, 2, [b"\1\2\3\4", b"\5\6\xff\xff"]))), deep)
+        np.testing.assert_array_equal(np.asarray(q.imread(self.png(16, 4, 1, [b"\1\2\3\4", b"\5\6\xff\xff"]))),
+                                      deep[:, :1])
+        np.testing.assert_array_equal(np.asarray(q.imread(self.png(1, 0, 3, [b"\xa0"]))), [[255, 0, 255]])
+        x = np.random.default_rng(1).integers(0, 65536, (6, 5, 3))
+        q.imwrite(self.path("d.png"), x.astype(np.float32), 16)
+        if cv2 is not None:
+            np.testing.assert_array_equal(cv2.imread(self.path("d.png"), cv2.IMREAD_UNCHANGED)[:, :, ::-1], x)
+        with self.assertWarnsRegex(q.QuasarWarning, "uint16 values up to 65535 are saturated to 255"):
+            q.imwrite(self.path("d.png"), np.array([[1, 65535]], np.uint16))
+
+    @unittest.skipUnless(tifffile, "tifffile is not here")
+    def test_tiff(self):
+        x = (np.arange(60).reshape(6, 10)*1000).astype(np.uint16)
+        path = self.path("x.tif")
+        for kind in np.uint8, np.uint16, np.uint32:
+            y = (x//(256 if kind is np.uint8 else 1)).astype(kind)
+            tifffile.imwrite(path, y, photometric="miniswhite")
+            np.testing.assert_array_equal(np.asarray(q.imread(path)), (np.iinfo(kind).max - y).astype(np.float32))
+        many = np.stack([x + i for i in range(5)], 2)
+        for photometric in "minisblack", "rgb":
+            tifffile.imwrite(path, many, photometric=photometric, planarconfig="contig")
+            np.testing.assert_array_equal(np.asarray(q.imread(path)), many)
+        tifffile.imwrite(path, np.moveaxis(many, 2, 0), photometric="minisblack", planarconfig="separate")
+        np.testing.assert_array_equal(np.asarray(q.imread(path)), many)
+        small = (x//256).astype(np.uint8)
+        for kind in np.int16, np.int32, np.float16, np.float32, np.float64:
+            tifffile.imwrite(path, small.astype(kind) - 7, compression="zlib")
+            np.testing.assert_array_equal(np.asarray(q.imread(path)), small.astype(np.float32) - 7)
+        colors = np.repeat(np.arange(256, dtype=np.uint16)*257, 3).reshape(256, 3).T
+        for orientation in 1, 3, 6:  # the order of the pixels, also where libtiff converts
+            tag = [(274, "H", 1, orientation, True)]
+            for more in {}, {"photometric": "palette", "colormap": colors}:
+                tifffile.imwrite(path, small, extratags=tag, **more)
+                y = np.asarray(q.imread(path))
+                np.testing.assert_array_equal(y[:, :, 1] if y.ndim == 3 else y, small)
+                self.assertEqual(q.imfinfo(path).orientation, orientation)
+
+    def test_jpeg(self):
+        x = np.random.default_rng(0).integers(0, 256, (64, 48, 3)).astype(np.float32)
+        path = self.path("x.jpg")
+        q.imwrite(path, x)
+        self.assertEqual(q.imfinfo(path).orientation, 1)
+        with open(path, "rb") as f:
+            data = f.read()
+        for order, head in ("<", b"II*\0"), (">", b"MM\0*"):
+            tag = struct.pack(order + "IHHHIHH", 8, 1, 0x112, 3, 1, 6, 0)
+            exif = b"Exif\0\0" + head + tag
+            turned = data[:2] + b"\xff\xe1" + struct.pack(">H", len(exif) + 2) + exif + data[2:]
+            self.assertEqual(q.imfinfo(self.path("t.jpg", turned)).orientation, 6)
+            for n in range(len(exif)):
+                short = data[:2] + b"\xff\xe1" + struct.pack(">H", n + 2) + exif[:n] + data[2:]
+                self.assertIn(q.imfinfo(self.path("t.jpg", short)).orientation, (1, 6))
+            np.testing.assert_array_equal(np.asarray(q.imread(self.path("t.jpg", turned))), np.asarray(q.imread(path)))
+        for n in len(data)//2, len(data) - 100:
+            self.refused(data[:n], "Premature end of JPEG file", "t.jpg", q.imread)
 
 
 def frames_of(frames):
