@@ -22,6 +22,8 @@ static TypeExpr *type_of(const Coder *e, const Sym *s) {
     return NULL;
 }
 
+bool qcode_has_type(const Coder *e, const Sym *s) { return type_of(e, s) != NULL; }
+
 /* Records an annotation.  A numeric one applies to later assignments of the variable; any other one ends this. */
 static void annotate_variable(Coder *e, const Sym *s, TypeExpr *t) {
     const Type *type = t->kind == TE_ANY ? NULL : qcode_known_type(e, t);
@@ -346,6 +348,17 @@ static void match_statement(Coder *e, Node *n) {
     e->top = mark;
 }
 
+void qcode_catch(Coder *e, uint32_t start, uint32_t end, uint32_t handler, int reg, int temp) {
+    Chunk *c = e->chunk;
+    if (c->nhandlers == c->cap_handlers) {
+        Handler *more = qcode_alloc(e, qmem_size(c->cap_handlers * 2 + 4, sizeof *more, 0));
+        if (c->nhandlers) memcpy(more, c->handlers, c->nhandlers * sizeof *more);
+        c->handlers = more;
+        c->cap_handlers = c->cap_handlers * 2 + 4;
+    }
+    c->handlers[c->nhandlers++] = (Handler){start, end, handler, (uint8_t)reg, (uint8_t)temp};
+}
+
 static void try_statement(Coder *e, Node *n) {
     int end = 0, mark = e->top;
     bool *before = qcode_state(e);
@@ -357,14 +370,7 @@ static void try_statement(Coder *e, Node *n) {
     qcode_restore(e, before);
     Sym *s = n->u.tries.sym;
     int own = s ? qcode_register(e, s) : -1, reg = own >= 0 ? own : qcode_temps(e, 1);
-    Chunk *c = e->chunk;
-    if (c->nhandlers == c->cap_handlers) {
-        Handler *more = qcode_alloc(e, qmem_size(c->cap_handlers * 2 + 4, sizeof *more, 0));
-        if (c->nhandlers) memcpy(more, c->handlers, c->nhandlers * sizeof *more);
-        c->handlers = more;
-        c->cap_handlers = c->cap_handlers * 2 + 4;
-    }
-    c->handlers[c->nhandlers++] = (Handler){start, stop, qcode_pc(e), (uint8_t)reg, (uint8_t)mark};
+    qcode_catch(e, start, stop, qcode_pc(e), reg, mark);
     if (s) store_variable(e, s, reg);
     else qcode_op(e, BC_CLEAR, reg, 1, 0);
     e->top = mark;
@@ -681,7 +687,8 @@ void qcode_statement(Coder *e, Node *n) {
 }
 
 static void block(Coder *e, NodeList l) {
-    for (int i = 0; i < l.n && !e->status; i++) qcode_statement(e, l.at[i]);
+    for (int i = 0, n; i < l.n && !e->status; i += n ? n : 1)
+        if (!(n = qcode_group(e, l.at + i, l.n - i))) qcode_statement(e, l.at[i]);
 }
 
 /* -- functions ----------------------------------------------------------------------------------------------------- */

@@ -67,6 +67,18 @@ typedef struct {
     uint64_t integral;
 } CallSite;
 
+/* A statement `sym = root` before the root of a region.  stored: its value is needed after the region, in R[dst].
+ * uses: a bit for each earlier item that it reads; leaves from `first` on are its own. */
+typedef struct FuseItem {
+    Node *root;
+    const Sym *sym; /* NULL: a part of the last statement */
+    uint8_t dst;
+    bool stored, calls; /* calls: contains functions or powers */
+    uint32_t uses;
+    int first;
+} FuseItem;
+enum { FUSE_ITEMS = 16 };
+
 /* An elementwise expression that may run as one kernel.  Its leaves are evaluated first, into `regs`; the code from
  * start to end then evaluates it operator by operator and leaves the result in R[dst]. */
 typedef struct FuseRegion {
@@ -95,6 +107,13 @@ typedef struct FuseRegion {
     uint32_t stored, index;
     uint8_t base, at;
     int nat;
+    /* Statements before `root`, which the same kernel computes.  The region begins with GROUP, and its FUSE is behind
+     * the leaves of all of them; `wait`: how many times GROUP jumps to the statements before it tries again; `wasted`:
+     * the tries in a row that were in vain.  uses: as in FuseItem. */
+    FuseItem *items;
+    int nitems;
+    uint32_t uses, wait, wasted;
+    int first;
     void *machine; /* owned by vm/launch/fusion.c */
 } FuseRegion;
 
@@ -140,7 +159,8 @@ typedef enum { FUSIBLE_NOT, FUSIBLE_EACH, FUSIBLE_REDUCTION, FUSIBLE_ALONG } Fus
 typedef struct BytecodeHost { /* queries to the VM; ud is passed to each */
     void *ud;
     Fusible (*fusible)(void *ud, const char *name, int nargs); /* of a built-in called with nargs arguments */
-    bool (*pure)(void *ud, int slot);           /* whether a global is a built-in that never runs code of the program */
+    /* whether a global is a built-in that never runs code of the program; again: and whose call may be repeated */
+    bool (*pure)(void *ud, int slot, bool again);
     int (*builtin)(void *ud, const char *name); /* global slot of a built-in function */
     /* Resolves a type; *out is NULL with QS_OK if it depends on type parameters and is known only during a call. */
     qs_status (*type)(void *ud, TypeExpr *e, Func *in, const Type **out);

@@ -29,6 +29,7 @@ typedef struct Coder {
     qs_status status; /* first error; code emitted after it is not used */
     uint32_t pos;     /* source position of the code being emitted */
     int top;          /* first free temporary */
+    uint32_t *mentions; /* for each local, how often the function mentions it; NULL: not counted yet (code_region.c) */
     bool *set;
     size_t nset; /* set: for each register of a variable, whether it certainly has a value here */
     LoopExits *loop;
@@ -59,6 +60,9 @@ void qcode_here(Coder *e, int list);
 void qcode_return_at_once(Chunk *c);
 static inline uint32_t qcode_pc(const Coder *e) { return e->chunk->ncode; }
 void qcode_statement(Coder *e, Node *n);
+bool qcode_has_type(const Coder *e, const Sym *s); /* values assigned to the variable are converted */
+/* Adds a handler of errors in [start, end), which puts the error into R[reg] and clears the temporaries from temp on. */
+void qcode_catch(Coder *e, uint32_t start, uint32_t end, uint32_t handler, int reg, int temp);
 int qcode_temps(Coder *e, int n); /* allocates n consecutive temporaries; returns the first */
 uint32_t qcode_literal(Coder *e, Literal l);
 uint32_t qcode_number(Coder *e, double x);
@@ -118,6 +122,9 @@ bool qcode_fused(Coder *e, Node *n, int dst); /* emits n as a region; false: n i
  * of the part; false: it is something else. */
 bool qcode_fused_into(Coder *e, Node *part, Node *value);
 void qcode_set_element(Coder *e, Node *target, int base, int first, int value); /* R[base][R[first], …] = R[value] */
+/* Emits consecutive statements of a block, up to n, as a region that runs as one kernel if their arrays suit.  Returns
+ * how many; 0: the first one does not begin such a region. */
+int qcode_group(Coder *e, Node **statements, int n);
 /* Begins the code of y[mask] = value, or y[mask] op= value, as a region that runs as one kernel if the arrays suit.
  * op: OP__COUNT for `=`.  Returns the number of the region; -1: it is none. */
 int qcode_begin_masked(Coder *e, Node *target, int op, Node *value);

@@ -25,7 +25,18 @@ typedef struct {
     int n, nops, ncalls, ncasts;
     bool ok, choice, parts, rows, masked; /* masked: contains x[mask] */
     int axis;
+    FuseItem items[FUSE_ITEMS]; /* the statements that are gathered into one region, before this one */
+    int nitems;
+    bool grouped;  /* statements are being gathered */
+    uint32_t uses; /* a bit for each item that the expression reads */
 } Gather;
+
+/* Returns the last gathered statement that gives the variable n its value; -1: n is something else. */
+static int item_number(const Gather *g, const Node *n) {
+    for (int i = g->nitems - 1; n->kind == N_IDENT && i >= 0; i--)
+        if (g->items[i].sym && g->items[i].sym == n->u.ident.sym) return i;
+    return -1;
+}
 
 static int builtin_slot(const Node *callee) {
     const Sym *s = callee->kind == N_IDENT ? callee->u.ident.sym : NULL;
@@ -81,8 +92,9 @@ static void check_pure(void *ud, Node **child) {
     Node *n = *child;
     if (n->kind == N_CALL) {
         int slot = builtin_slot(n->u.call.callee);
-        if (slot < 0 || !g->e->host->pure(g->e->host->ud, slot)) g->ok = false;
+        if (slot < 0 || !g->e->host->pure(g->e->host->ud, slot, g->grouped)) g->ok = false;
     }
+    if (item_number(g, n) >= 0 || (g->grouped && n->kind == N_FIELD)) g->ok = false;
     if (n->kind == N_LAMBDA || n->kind == N_META) g->ok = false;
     else qast_children(n, check_pure, g);
 }
@@ -139,8 +151,12 @@ static bool is_inner(const Node *n) {
 
 static void collect_leaves(Gather *g, Node *n) {
     double folded;
-    int cast, axis;
+    int cast, axis, item = item_number(g, n);
     if (qfold_number(n, &folded) || (n->kind == N_NUM && !n->u.num.int_value)) return;
+    if (item >= 0) {
+        g->uses |= 1u << item;
+        return;
+    }
     if (g->e->host->nrules && qcode_could_rewrite(g->e, n)) {
         g->ok = false;
         return;
@@ -226,7 +242,7 @@ static FuseRegion *add_region(Coder *e, const Gather *g) {
     }
     FuseRegion *r = &c->fuses[c->nfuses++];
     *r = (FuseRegion){.nleaves = g->n, .nops = g->nops, .ncalls = g->ncalls, .choice = g->choice};
-    r->rows = g->rows, r->axis = g->axis;
+    r->rows = g->rows, r->axis = g->axis, r->uses = g->uses;
     r->leaves = qcode_alloc(e, qmem_size((size_t)g->n, sizeof *r->leaves, 0));
     r->regs = qcode_alloc(e, (size_t)g->n);
     memcpy(r->leaves, g->leaves, (size_t)g->n * sizeof *r->leaves);
@@ -451,4 +467,215 @@ bool qcode_fused(Coder *e, Node *n, int dst) {
     qcode_to(e, n, dst);
     e->reduction = outer;
     return qcode_end_masked(e, number), true;
+}
+
+/* -- statements ---------------------------------------------------------------------------------------------------- */
+/* Consecutive statements over the same arrays run as one kernel, which stores only the values that are read later:
+ *
+ *     d = x - y                        GROUP, the leaves x and y, FUSE, the code behind the last statement;
+ *     s = sqrt(d.^2 + 1)               then, for arrays that do not suit, the statements as usual
+ *
+ * The leaves of all statements are evaluated before the first one, and again if the kernel is declined, so their
+ * evaluation must have no effects.  An error in it is discarded, and the statements report their errors in order. */
+
+static void count_mention(void *ud, Node **child) {
+    Coder *e = ud;
+    const Node *n = *child;
+    const Func *inner = n->kind == N_LAMBDA ? n->u.lambda.func : n->kind == N_FUNC ? n->u.func : NULL;
+    const Sym *s = n->kind == N_IDENT ? n->u.ident.sym : NULL;
+    if (s && s->kind == SYM_LOCAL) e->mentions[s->index]++;
+    for (int i = 0; inner && i < inner->ncaptures; i++)
+        if (inner->captures[i].outer->kind == SYM_LOCAL) e->mentions[inner->captures[i].outer->index] += 2;
+    qast_children(*child, count_mention, e);
+}
+
+static void count_mentions(Coder *e) {
+    if (e->mentions) return;
+    Func *f = e->func;
+    e->mentions = qcode_alloc(e, qmem_size((size_t)f->nlocals + 1, sizeof *e->mentions, 0));
+    memset(e->mentions, 0, ((size_t)f->nlocals + 1) * sizeof *e->mentions);
+    for (int i = 0; i < f->body.n; i++) count_mention(e, &f->body.at[i]);
+    if (f->expr) count_mention(e, &f->expr);
+    for (int i = 0; i < f->nouts; i++)
+        if (f->outs[i].sym && f->outs[i].sym->kind == SYM_LOCAL) e->mentions[f->outs[i].sym->index]++;
+}
+
+typedef struct {
+    const Gather *g;
+    const Sym *sym;
+    uint32_t n;  /* how often the variable is mentioned */
+    bool shared; /* an expression reads a variable that a leaf of g reads, too */
+} Mentions;
+
+static void count_in(void *ud, Node **child) {
+    Mentions *m = ud;
+    if ((*child)->kind == N_IDENT && (*child)->u.ident.sym == m->sym) m->n++;
+    qast_children(*child, count_in, m);
+}
+
+/* Returns how often the expression reads the variable. */
+static uint32_t reads_of(Node *n, const Sym *s) {
+    Mentions m = {.sym = s};
+    count_in(&m, &n);
+    return m.n;
+}
+
+static void find_shared(void *ud, Node **child) {
+    Mentions *m = ud;
+    const Node *n = *child;
+    for (int i = 0; n->kind == N_IDENT && n->u.ident.sym && i < m->g->n && !m->shared; i++)
+        m->shared = reads_of(m->g->leaves[i], n->u.ident.sym) > 0;
+    qast_children(*child, find_shared, m);
+}
+
+/* Adds `sym = root` to the statements; false: it does not suit them. */
+static bool add_item(Gather *g, const Sym *sym, Node *root, int dst) {
+    Gather before = *g;
+    Mentions m = {.g = &before};
+    if (!is_inner(root) || g->nitems == FUSE_ITEMS) return false;
+    g->uses = 0, g->ncalls = 0;
+    collect_leaves(g, root);
+    if (g->nitems && !g->uses && g->ok)
+        for (int i = before.n; i < g->n; i++) find_shared(&m, &g->leaves[i]);
+    bool fits = g->ok && g->nops > before.nops && g->n && (!g->nitems || g->uses || m.shared);
+    if (!fits) return *g = before, false;
+    g->items[g->nitems++] = (FuseItem){root, sym, (uint8_t)dst, true, g->ncalls > 0, g->uses, before.n};
+    g->ncalls += before.ncalls;
+    if (sym) g->e->set[dst] = true; /* for is_plain; the caller restores it */
+    return true;
+}
+
+/* Adds the parts of the last statement that suit the others, as values in temporaries. */
+static void add_parts(void *ud, Node **child) {
+    Gather *g = ud;
+    Node *n = *child;
+    if (n->kind != N_CALL && n->kind != N_BINARY && n->kind != N_UNARY && n->kind != N_MATRIX) return;
+    if (n->kind == N_CALL && !positional(n->u.call.args)) return;
+    if (is_inner(n) && add_item(g, NULL, n, g->e->top)) qcode_temps(g->e, 1);
+    else qast_children(n, add_parts, g);
+}
+
+/* Decides which values are needed after the statements.  A variable that they alone mention, after its assignment, is
+ * not; nor is a value that they replace. */
+static bool is_needed(const Gather *g, int item) {
+    const Sym *s = g->items[item].sym;
+    uint32_t within = 0;
+    bool before = false;
+    for (int i = 0; i < g->nitems; i++) {
+        if (s && i > item && g->items[i].sym == s) return false;
+        within += (g->items[i].sym == s) + reads_of(g->items[i].root, s);
+    }
+    for (int i = 0; i < g->n; i++) before = before || reads_of(g->leaves[i], s) > 0;
+    return !s || before || within != g->e->mentions[s->index];
+}
+
+/* Evaluates the leaves of a group; the handler leads to the statements. */
+static void emit_leaves(Gather *g, FuseRegion *r, Node *part) {
+    Coder *e = g->e;
+    for (int i = 0; i < g->n; i++)
+        r->regs[i] = (uint8_t)(qcode_is_part(g->leaves[i]) ? qcode_part(e, g->leaves[i]) : qcode_any(e, g->leaves[i]));
+    if (!part) return;
+    r->base = (uint8_t)qcode_any(e, part->u.index.base), r->at = (uint8_t)qcode_indices(e, part->u.index.at);
+    r->index = qcode_index_word(e, part), r->nat = part->u.index.at.n;
+}
+
+/* Emits what follows the kernel: the assignment to a part of an array, or the rest of the last statement. */
+static void emit_rest(Gather *g, FuseRegion *r, Node *last, Node *part) {
+    Coder *e = g->e;
+    Node *leaves[FUSE_ITEMS];
+    uint8_t regs[FUSE_ITEMS];
+    FuseRegion parts = {.leaves = leaves, .regs = regs};
+    if (part) {
+        qcode_set_element(e, part, r->base, r->at, r->dst);
+        r->stored = qcode_pc(e);
+    } else if (last) {
+        for (int i = 0; i < g->nitems; i++)
+            if (!g->items[i].sym)
+                leaves[parts.nleaves] = g->items[i].root, regs[parts.nleaves++] = g->items[i].dst;
+        e->fuse = &parts;
+        qcode_statement(e, last);
+        e->fuse = NULL;
+    }
+}
+
+/* Emits the statements as one region: last is one with parts in the region, part the elements that the last item is
+ * assigned to; NULL: there is none. */
+static void emit_group(Gather *g, int mark, Node **statements, int n, Node *last, Node *part) {
+    Coder *e = g->e;
+    int within = 0, after = 0, before = e->top;
+    bool *set = qcode_state(e);
+    FuseItem *final = &g->items[g->nitems - 1];
+    g->uses = final->uses;
+    FuseRegion r = *add_region(e, g);
+    uint32_t number = e->chunk->nfuses - 1;
+    qcode_at(e, statements[0]->pos);
+    qcode_jump(e, BC_GROUP, 0, (int)(number & 0xff), (int)(number >> 8), &within);
+    uint32_t start = qcode_pc(e);
+    emit_leaves(g, &r, part);
+    qcode_at(e, final->root->pos);
+    qcode_opx(e, BC_FUSE, 0, number);
+    qcode_catch(e, start, qcode_pc(e), qcode_pc(e), e->top, before);
+    if (e->top >= before) qcode_op(e, BC_CLEAR, before, e->top - before + 1, 0);
+    qcode_temps(e, 1);
+    qcode_jump(e, BC_JMP, 0, 0, 0, &within);
+    r.root = final->root, r.dst = final->dst, r.first = final->first;
+    r.start = r.end = qcode_pc(e);
+    r.nitems = g->nitems - 1;
+    r.items = qcode_alloc(e, qmem_size((size_t)g->nitems, sizeof *r.items, 0));
+    memcpy(r.items, g->items, (size_t)g->nitems * sizeof *r.items);
+    for (int i = 0; i < r.nitems; i++) r.items[i].stored = is_needed(g, i);
+    emit_rest(g, &r, last, part);
+    e->chunk->fuses[number] = r;
+    qcode_jump(e, BC_JMP, 0, 0, 0, &after);
+    qcode_here(e, within);
+    e->top = mark;
+    qcode_restore(e, set);
+    for (int i = 0; i < n; i++) qcode_statement(e, statements[i]);
+    qcode_here(e, after);
+}
+
+static bool is_typed(const Node *n) { return n->u.assign.types && n->u.assign.types[0]; }
+
+/* Returns the variable of a statement `variable = expression` that may belong to a group; NULL: it is something else. */
+static const Sym *assigned_local(Coder *e, const Node *n) {
+    if (n->kind != N_ASSIGN || n->flag || n->u.assign.in_place || n->u.assign.bracketed) return NULL;
+    const Node *target = n->u.assign.targets[0];
+    const Sym *s = target->kind == N_IDENT && !is_typed(n) ? target->u.ident.sym : NULL;
+    return s && s->kind == SYM_LOCAL && qcode_register(e, s) >= 0 && !qcode_has_type(e, s) ? s : NULL;
+}
+
+/* Returns the elements that a statement assigns to, if the last item of a group may be assigned there. */
+static Node *assigned_part(Gather *g, const Node *n) {
+    if (n->kind != N_ASSIGN || n->flag || n->u.assign.in_place || n->u.assign.bracketed || is_typed(n)) return NULL;
+    Node *part = n->u.assign.targets[0];
+    if (!qcode_is_part(part) || !has_value(g->e, part->u.index.base)) return NULL;
+    Gather pure = *g;
+    check_pure(&pure, &part);
+    return pure.ok ? part : NULL;
+}
+
+/* The statements are those of one block, in order.  Returns how many of them were emitted as a group; 0: the first one
+ * is to be emitted alone. */
+int qcode_group(Coder *e, Node **statements, int n) {
+    const Sym *s;
+    if (n < 2 || e->fuse || e->host->nrules || !assigned_local(e, statements[0])) return 0;
+    int mark = e->top, count = 0;
+    bool *set = qcode_state(e);
+    Gather g = {.e = e, .ok = true, .grouped = true};
+    Node *last = NULL, *part = NULL;
+    while (count < n && (s = assigned_local(e, statements[count])) &&
+           add_item(&g, s, statements[count]->u.assign.value, qcode_register(e, s)))
+        count++;
+    if (count && count < n && statements[count]->kind == N_ASSIGN) {
+        int items = g.nitems;
+        Node *next = statements[count], *value = next->u.assign.value;
+        if ((part = assigned_part(&g, next)) && !g.rows && add_item(&g, NULL, value, e->top)) qcode_temps(e, 1), count++;
+        else if (part = NULL, (s = assigned_local(e, next))) add_parts(&g, &value);
+        if (!part && g.nitems > items) last = next, count++;
+    }
+    qcode_restore(e, set);
+    if (g.nitems < 2) return e->top = mark, 0;
+    count_mentions(e);
+    emit_group(&g, mark, statements, count, last, part);
+    return count;
 }

@@ -962,6 +962,13 @@ L_DESTRUCT : {
     if (status != QS_OK) goto fail;
     NEXT;
 }
+L_GROUP: {
+    FuseRegion *r = &f->proto->chunk.fuses[BX];
+    bool waits = r->wait || m->fuse_least == SIZE_MAX || qtape_is_on(vm);
+    if (r->wait) r->wait--;
+    JUMP_WHEN(waits);
+    NEXT;
+}
 L_FUSE : {
     bool done;
     SLOW(qlaunch_hooks(vm)->fuse_region(vm, f, &f->proto->chunk.fuses[BX], &done));

@@ -25,11 +25,12 @@ static Fusible fusible(void *ud, const char *name, int nargs) {
     return kfuse_function(name, nargs) ? FUSIBLE_EACH : FUSIBLE_NOT;
 }
 
-/* Returns whether the global is a native that cannot change arrays.  Natives that call functions of the program may. */
-static bool is_pure(void *ud, int slot) {
+/* Returns whether the global is a native that cannot change arrays.  Natives that call functions of the program may.
+ * again: it has no effects either, so that a second call gives the same. */
+static bool is_pure(void *ud, int slot, bool again) {
     qs_value v = *qvm_global(ud, (uint64_t)slot);
     const Function *f = v.kind == QS_FUNCTION ? v.u.p : NULL;
-    return f && f->fkind == FN_NATIVE && strcmp(f->name->s, "parallel_do") != 0 && strcmp(f->name->s, "serial_do") != 0;
+    return f && f->fkind == FN_NATIVE && !(again && f->acts) && strcmp(f->name->s, "parallel_do") != 0 && strcmp(f->name->s, "serial_do") != 0;
 }
 
 static qs_status known_type(void *ud, TypeExpr *e, Func *in, const Type **out) {

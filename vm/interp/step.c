@@ -14,11 +14,18 @@
 
 #include <math.h>
 
+/* Returns whether two arrays of different shapes may have a large result, as a column and a row do. */
+static bool may_stretch(qs_vm *vm, qs_value a, qs_value b) {
+    if (a.kind != QS_ARRAY || b.kind != QS_ARRAY || qarr_same_shape(qval_array(a), qval_array(b))) return false;
+    return qval_array(a)->count * qval_array(b)->count >= qvm(vm)->fuse_least;
+}
+
 /* Tries to run the expression that begins with this operator as one fused kernel; then execution continues behind it.
  */
 static qs_status fuse_from(qs_vm *vm, Frame *f, qs_value a, qs_value b, bool *done) {
     *done = false;
-    if (!f->proto->chunk.nfuses || (!qfuse_is_large(vm, a) && !qfuse_is_large(vm, b))) return QS_OK;
+    if (!f->proto->chunk.nfuses) return QS_OK;
+    if (!qfuse_is_large(vm, a) && !qfuse_is_large(vm, b) && !may_stretch(vm, a, b)) return QS_OK;
     return qlaunch_hooks(vm)->fuse_at(vm, f, qframe_pc(f), done);
 }
 

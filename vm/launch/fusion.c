@@ -67,7 +67,7 @@ typedef struct {
 typedef struct {
     Run run;
     const Frame *f;
-    const FuseRegion *region;
+    FuseRegion *region;
     FuseState *state;
     FuseForm *form;
     qs_value at[LEAVES];  /* current values of the leaves, numbers without their traces */
@@ -85,6 +85,8 @@ typedef struct {
     int nargs;     /* number of parameters of the leaves */
     int64_t chunk; /* for a reduction: elements per chunk, or positions of the launch */
     Array *result; /* the result, or the partial results of a reduction */
+    Array *stored[FUSE_ITEMS]; /* the values of earlier statements that are needed afterwards; NULL: none */
+    int item_ndim[FUSE_ITEMS + 1];
     /* A view of the elements that the result is assigned to, in place of a result, with its strides in the domain;
      * NULL: there is none. */
     Array *target;
@@ -164,10 +166,19 @@ static bool no_single(const Now *now) {
     return true;
 }
 
+/* Returns whether two arrays are views of the same elements. */
+static bool have_same_elements(const Array *a, const Array *b) {
+    return a->buf == b->buf && a->offset == b->offset && a->dtype == b->dtype && qarr_same_shape(a, b) &&
+           !memcmp(a->strides, b->strides, (size_t)a->rank * sizeof *a->strides);
+}
+
 /* Finds an earlier leaf with the same array: it is read once, and has one adjoint. */
 static uint8_t same_before(const Now *now, int i) {
-    for (int k = 0; k < i; k++)
-        if (array_at(now, k) && array_at(now, k) == array_at(now, i)) return (uint8_t)(k + 1);
+    const Array *a = array_at(now, i), *b;
+    for (int k = 0; k < i && a; k++) {
+        if (!(b = array_at(now, k)) || now->same[k]) continue;
+        if (a == b || (!now->recorded && have_same_elements(a, b))) return (uint8_t)(k + 1);
+    }
     return 0;
 }
 
@@ -220,6 +231,42 @@ static bool examine_masked(const Now *now) {
     return masks;
 }
 
+/* Sets the shape of an item from those of the arrays from .. to-1 and of the earlier items that it reads.  Returns the
+ * number of its elements. */
+static size_t find_shape(Now *now, int from, int to, uint32_t uses, int64_t (*dims)[QS_MAX_RANK], int item) {
+    size_t count = 1;
+    now->item_ndim[item] = 0;
+    for (int i = from; i < to; i++)
+        if (array_at(now, i) && array_at(now, i)->ndim > now->item_ndim[item])
+            now->item_ndim[item] = array_at(now, i)->ndim;
+    for (int i = 0; i < item; i++)
+        if (uses >> i & 1 && now->item_ndim[i] > now->item_ndim[item]) now->item_ndim[item] = now->item_ndim[i];
+    for (int d = 0; d < now->rank; d++) {
+        int64_t *x = &dims[item][d];
+        *x = 1;
+        for (int i = from; i < to; i++)
+            if (array_at(now, i) && *x == 1) *x = extent_of(array_at(now, i), now->rank, d);
+        for (int i = 0; i < item; i++)
+            if (uses >> i & 1 && *x == 1) *x = dims[i][d];
+        count *= (size_t)*x;
+    }
+    return count;
+}
+
+/* Each statement of a group has the shape of the domain, or it is a number that is not stored.  A smaller array would be
+ * computed again for each position. */
+static bool examine_items(Now *now) {
+    const FuseRegion *r = now->region;
+    int64_t dims[FUSE_ITEMS + 1][QS_MAX_RANK];
+    for (int i = 0; i <= r->nitems; i++) {
+        const FuseItem *item = i < r->nitems ? &r->items[i] : NULL;
+        int from = item ? item->first : r->first, to = i + 1 < r->nitems ? item[1].first : i < r->nitems ? r->first : r->nleaves;
+        size_t count = find_shape(now, from, to, item ? item->uses : r->uses, dims, i);
+        if (count != now->count && (count != 1 || !item || item->stored)) return false;
+    }
+    return !now->recorded && !(r->choice && r->rows);
+}
+
 static bool examine_leaves(Now *now) {
     const FuseRegion *r = now->region;
     if (r->nleaves > LEAVES) return false;
@@ -228,11 +275,12 @@ static bool examine_leaves(Now *now) {
     for (int i = 0; i < r->nleaves; i++) {
         qs_value v = now->f->base[r->regs[i]];
         now->at[i] = qtape_plain(v);
-        now->same[i] = same_before(now, i);
         now->recorded = now->recorded || qtape_is_recorded(now->run.vm, v);
     }
+    for (int i = 0; i < r->nleaves; i++) now->same[i] = same_before(now, i);
     if (!suits(now) || !common_shape(now) || (r->choice && !no_single(now))) return false;
     if (r->mask && !examine_masked(now)) return false;
+    if (r->items && !examine_items(now)) return false;
     return (!r->rows || examine_rows(now)) && (examine_layouts(now), true);
 }
 
@@ -259,7 +307,11 @@ static FuseState *state_of(qs_vm *vm, const Frame *f, FuseRegion *r) {
                          .mask = r->mask,
                          .updates = r->updates,
                          .op = r->op,
+                         .nvalues = r->nitems,
                          .fast_math = qvm(vm)->config.fast_math};
+    for (int i = 0; i < r->nitems; i++)
+        s->expr.values[i] =
+            (FuseValue){r->items[i].root, r->items[i].sym, r->items[i].stored, r->items[i].calls};
     return s;
 }
 
@@ -308,6 +360,8 @@ static qs_status build_version(const Now *now, int which) {
     return qspec_set(&v->base, which, v->kernel[which].func), QS_OK;
 }
 
+static const char *what_of(const Now *now) { return now->region->items ? "statements" : "expression"; }
+
 static qs_status make_form(Now *now) {
     qs_vm *vm = now->run.vm;
     FuseForm *v = now->form = qspec_new(vm, &now->state->forms, sizeof *v, "");
@@ -321,9 +375,12 @@ static qs_status make_form(Now *now) {
     memcpy(v->same, now->same, sizeof v->same), memcpy(v->layout, now->layout, sizeof v->layout);
     TRY(build_version(now, CHUNKED));
     Where at = {now->state->expr.src, now->state->expr.root->pos};
-    if (v->kernel[CHUNKED].func) qreport_explain(vm, at, "expression: one kernel of %d operations", now->region->nops);
+    if (now->region->items) at.pos = now->region->items[0].root->pos;
+    if (v->kernel[CHUNKED].func)
+        qreport_explain(vm, at, "%s: one kernel of %d operations", what_of(now), now->region->nops);
     else if (v->kernel[CHUNKED].why)
-        qreport_explain(vm, (Where){at.src, v->kernel[CHUNKED].pos}, "expression: operator by operator: %s",
+        qreport_explain(vm, (Where){at.src, v->kernel[CHUNKED].pos}, "%s: %s",
+                        now->region->items ? "statements: one by one" : "expression: operator by operator",
                         v->kernel[CHUNKED].why);
     else qreport_explain(vm, at, "expression: operator by operator, for one of them is not compiled for these types");
     if (!v->kernel[CHUNKED].func || !qvm(vm)->config.compile_for || now->state->expr.kind == RED_NONE) return QS_OK;
@@ -356,14 +413,17 @@ static void bind_leaf(Now *now, int i, Array *a) {
     if (now->flat) arg->dims[0] = (int64_t)a->count, arg->strides[0] = 1;
 }
 
-static void bind_result(Now *now, int i, int rank, const int64_t *dims) {
-    Array *a = now->target ? now->target : now->result;
-    DevArg *arg = qbind_array(&now->run.bound, i, a, now->target ? QS_READWRITE : QS_WRITE);
+static void bind_array(Now *now, int i, Array *a, int rank, const int64_t *dims) {
+    DevArg *arg = qbind_array(&now->run.bound, i, a, a == now->target ? QS_READWRITE : QS_WRITE);
     arg->rank = rank;
     for (int d = rank - 1; d >= 0; d--) {
         arg->dims[d] = dims[d];
         arg->strides[d] = d == rank - 1 ? 1 : arg->strides[d + 1] * dims[d + 1];
     }
+}
+
+static void bind_result(Now *now, int i, int rank, const int64_t *dims) {
+    bind_array(now, i, now->target ? now->target : now->result, rank, dims);
 }
 
 static void bind_target(Now *now, int i) {
@@ -373,11 +433,21 @@ static void bind_target(Now *now, int i) {
     memcpy(arg->strides, now->target_strides, (size_t)now->rank * sizeof *arg->strides);
 }
 
-/* Returns the extents of the result of a map. */
-static const int64_t *result_dims(const Now *now, int64_t dims[QS_MAX_RANK]) {
+/* Returns the extents of a result of a map. */
+static const int64_t *result_dims(const Now *now, bool narrow, int64_t dims[QS_MAX_RANK]) {
     memcpy(dims, now->dims, sizeof now->dims);
-    if (now->form->kernel[CHUNKED].narrow) dims[now->region->axis] = 1;
+    if (narrow) dims[now->region->axis] = 1;
     return dims;
+}
+
+static int bind_stored(Now *now, int n) {
+    int64_t dims[QS_MAX_RANK];
+    for (int i = 0; i < now->region->nitems; i++) {
+        if (!now->stored[i]) continue;
+        result_dims(now, now->form->kernel[CHUNKED].value[i].narrow, dims);
+        bind_array(now, n++, now->stored[i], now->flat ? 1 : now->rank, now->flat ? now->run.launch.domain : dims);
+    }
+    return n;
 }
 
 static qs_status bind_params(Run *run) {
@@ -396,8 +466,10 @@ static qs_status bind_params(Run *run) {
         qbind_number(&run->bound, n++, (uint64_t)now->dims[now->region->axis], 8);
     if (now->state->expr.kind == RED_NONE && !assigns(now->region)) {
         int64_t dims[QS_MAX_RANK];
+        n = bind_stored(now, n);
+        result_dims(now, now->form->kernel[CHUNKED].narrow, dims);
         if (now->target && !now->flat) bind_target(now, n);
-        else bind_result(now, n, now->flat ? 1 : now->rank, now->flat ? run->launch.domain : result_dims(now, dims));
+        else bind_result(now, n, now->flat ? 1 : now->rank, now->flat ? run->launch.domain : dims);
     }
     return QS_OK;
 }
@@ -467,11 +539,18 @@ static qs_status begin_map(Now *now) {
     l->rank = now->flat ? 1 : now->rank - rows, l->any_block = !rows || now->ordered;
     for (int d = 0; d < l->rank; d++) l->domain[d] = now->dims[d + (rows && d >= now->region->axis)], l->block[d] = 1;
     if (now->flat) l->domain[0] = (int64_t)now->count;
-    if (assigns(now->region) || now->target) return QS_OK;
-    now->result = k->narrow ? NULL : spare(now);
     int64_t dims[QS_MAX_RANK];
-    if (!now->result) TRY(qarr_new(now->run.vm, k->dtype, now->rank, result_dims(now, dims), false, &now->result));
-    return qarr_keep(now->result, now->ndim), QS_OK;
+    for (int i = 0; i < now->region->nitems; i++) {
+        if (!now->region->items[i].stored) continue;
+        result_dims(now, k->value[i].narrow, dims);
+        TRY(qarr_new(now->run.vm, k->value[i].dtype, now->rank, dims, false, &now->stored[i]));
+        qarr_keep(now->stored[i], now->item_ndim[i]);
+    }
+    if (assigns(now->region) || now->target) return QS_OK;
+    now->result = k->narrow || now->region->items ? NULL : spare(now);
+    result_dims(now, k->narrow, dims);
+    if (!now->result) TRY(qarr_new(now->run.vm, k->dtype, now->rank, dims, false, &now->result));
+    return qarr_keep(now->result, now->region->items ? now->item_ndim[now->region->nitems] : now->ndim), QS_OK;
 }
 
 static double merge_two(Reduce kind, double a, double b) {
@@ -635,7 +714,7 @@ static qs_status prepare_form(Now *now) {
     Device *d;
     now->form = NULL;
     s->work += (double)now->count * s->nops * (now->recorded ? 4 : 1);
-    if (!s->forms.n && !pays(now)) return QS_OK;
+    if (!s->forms.n && !pays(now)) return now->region->wasted = now->region->wait = 0, QS_OK;
     TRY(qdevices_current(now->run.vm, &d));
     /* the evaluator is slower than the operators' loops */
     if (d->ops->code == CODE_KIR && !at_once(now->run.vm)) return QS_OK;
@@ -682,11 +761,28 @@ static void explain_no_rows(Now *now) {
         now->region->axis);
 }
 
+static void put_stored(Now *now) {
+    for (int i = 0; i < now->region->nitems; i++) {
+        if (now->stored[i]) qinterp_put(now->run.vm, &now->f->base[now->region->items[i].dst], qarr_value(now->stored[i]));
+        now->stored[i] = NULL;
+    }
+}
+
+static void release_results(Now *now) {
+    for (int i = 0; i < now->region->nitems; i++)
+        if (now->stored[i]) qarr_release(now->run.vm, now->stored[i]);
+    if (now->result) qarr_release(now->run.vm, now->result);
+    drop_target(now);
+}
+
 qs_status qfuse_region(qs_vm *vm, Frame *f, FuseRegion *r, bool *done) {
+    enum { MOST_WASTED = 10 };
     Now now;
     qs_value result = qs_nil();
     *done = false;
     now.target = NULL, now.target_layout = (TargetLayout){false, false};
+    if (r->items) r->wait = 1u << r->wasted, r->wasted += r->wasted < MOST_WASTED;
+    memset(now.stored, 0, sizeof now.stored);
     now.run.vm = vm, now.f = f, now.region = r, now.result = NULL, now.count = 0, now.rank = 2, now.no_rows = false;
     bool fits = examine_leaves(&now), is_large = now.count >= qvm(vm)->fuse_least;
     if (!is_large || (!fits && !now.no_rows)) return QS_OK;
@@ -700,8 +796,9 @@ qs_status qfuse_region(qs_vm *vm, Frame *f, FuseRegion *r, bool *done) {
         drop_target(&now);
         return prepared != QS_OK ? give_up(vm) : QS_OK;
     }
-    if (now.state->expr.kind == RED_NONE) TRY(begin_map(&now));
-    qs_status s = run_form(&now);
+    qs_status s = now.state->expr.kind == RED_NONE ? begin_map(&now) : QS_OK;
+    if (s != QS_OK) return release_results(&now), s;
+    s = run_form(&now);
     if (s == QS_OK && now.state->expr.kind != RED_NONE) {
         s = merge_parts(&now, &result);
         if (s == QS_OK && result.kind == QS_NIL) now.run.launched = false; /* the built-in function handles none */
@@ -712,9 +809,10 @@ qs_status qfuse_region(qs_vm *vm, Frame *f, FuseRegion *r, bool *done) {
     } else if (s != QS_OK) s = handle_failure(&now, s);
     if (s == QS_EINTERRUPT) forget_half(&now);
     bool stored = now.target != NULL;
-    if (now.result) qarr_release(vm, now.result);
-    drop_target(&now);
+    if (s == QS_OK && now.run.launched) put_stored(&now);
+    release_results(&now);
     if (s != QS_OK || !now.run.launched) return s;
+    r->wait = r->wasted = 0;
     for (int i = 0; i < r->nleaves; i++)
         if (r->regs[i] >= f->proto->chunk.ntemp) qinterp_clear(vm, &f->base[r->regs[i]]);
     for (int i = 0; stored && i < r->nat; i++)

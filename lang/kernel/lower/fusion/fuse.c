@@ -72,6 +72,12 @@ typedef struct {
     int loop, *loops;        /* number of the loop; the loop in which each leaf was loaded last */
     struct KnownVal *before; /* what was computed before the loop */
     int nbefore, extent;     /* extent: parameter */
+    Val values[FUSE_VALUES]; /* the values of e->values; rows: in the loop `within` */
+    int within[FUSE_VALUES], tried[FUSE_VALUES]; /* tried: the same for code that is discarded (trial) */
+    int visible;                                 /* how many of them the code that is lowered may read */
+    bool trial;
+    struct Pending *sums;          /* reductions that the next loop over a row computes */
+    int nsums;
 } Fuse;
 
 enum { KNOWN_MOST = 32 };
@@ -372,6 +378,14 @@ static int leaf_number(const Fuse *z, const Node *n) {
 
 static Val *find_known(const Fuse *z, const Node *n);
 static void load_in_loop(Fuse *z, int leaf);
+static Val value_in_loop(Fuse *z, int i);
+
+/* Returns the number of the statement that gives the variable n its value; -1: n is something else. */
+static int value_number(const Fuse *z, const Node *n) {
+    for (int i = z->visible - 1; n->kind == N_IDENT && i >= 0; i--)
+        if (z->e->values[i].sym && z->e->values[i].sym == n->u.ident.sym) return i;
+    return -1;
+}
 
 static Val lower_elements(Fuse *z, const Node *n) {
     Val v = {0};
@@ -381,8 +395,9 @@ static Val lower_elements(Fuse *z, const Node *n) {
 /* Above the leaves, only operators, functions and numbers are fused. */
 static qs_status find_leaf(Walk *w, const Node *n, Val *out, bool *found) {
     Fuse *z = (Fuse *)w;
-    int leaf = leaf_number(z, n);
+    int leaf = leaf_number(z, n), value = leaf < 0 ? value_number(z, n) : -1;
     Val *known = z->e->rows ? find_known(z, n) : NULL;
+    if (value >= 0) return *found = true, check_value(z->e->rows ? value_in_loop(z, value) : z->values[value], out);
     if (z->e->mask && n->kind == N_INDEX) {
         n = n->u.index.base, leaf = leaf_number(z, n); /* at a position, x[mask] has the element of x */
         if (leaf < 0) return *found = true, check_value(lower_elements(z, n), out);
@@ -444,9 +459,22 @@ static const ExprRules expr_rules = {.leaf = find_leaf,
                                      .truth = decline_truth};
 static const WalkRules rules = {.call = &call_rules, .expr = &expr_rules, .value_size = sizeof(Val)};
 
-static Val lower_root(Fuse *z) {
+static Val lower_visible(Fuse *z, Node *n, int visible) {
     Val v = {0};
-    return kexpr_lower(&z->walk, z->e->root, &v) == QS_OK ? v : declined;
+    int before = z->visible;
+    z->visible = visible;
+    if (kexpr_lower(&z->walk, n, &v) != QS_OK) v = declined;
+    z->visible = before;
+    return v;
+}
+
+/* Lowers the statements in order, then the root. */
+static Val lower_root(Fuse *z) {
+    for (int i = 0; i < z->e->nvalues; i++) {
+        z->values[i] = lower_visible(z, z->e->values[i].root, i);
+        if (!z->values[i].ref) return declined;
+    }
+    return lower_visible(z, z->e->root, z->e->nvalues);
 }
 
 /* -- leaves -------------------------------------------------------------------------------------------------------- */
@@ -504,20 +532,21 @@ static void load_leaves(Fuse *z, const KRef *at) {
 }
 
 /* -- results ------------------------------------------------------------------------------------------------------- */
-static int add_result(Fuse *z, qs_dtype d, bool flat) {
+/* whole: the result is an array of its own, not a part of one. */
+static int add_result(Fuse *z, qs_dtype d, bool flat, bool whole) {
     KParam p = {.name = qstr_cname(z->c, "y"),
                 .kind = KP_ARRAY,
                 .dtype = (uint8_t)d,
                 .rank = flat ? 1 : (uint8_t)z->rank,
-                .contiguous = !z->e->strided,
-                .unit_last = !z->e->strided || z->e->unit,
+                .contiguous = whole || !z->e->strided,
+                .unit_last = whole || !z->e->strided || z->e->unit,
                 .written = true};
     return kir_param(z->f, &p);
 }
 
-static void store_result(Fuse *z, const KRef *at, Val v, qs_dtype d) {
-    int result = add_result(z, d, z->flat);
-    Layout y = {.param = result, .rank = z->rank, .contiguous = !z->e->strided, .unit_last = z->e->unit};
+static void store_result(Fuse *z, const KRef *at, Val v, qs_dtype d, bool whole) {
+    int result = add_result(z, d, z->flat, whole);
+    Layout y = {.param = result, .rank = z->rank, .contiguous = whole || !z->e->strided, .unit_last = z->e->unit};
     KRef linear = kmemory_linear(&z->walk, &y, at);
     qs_dtype as = kir_value_dtype(d);
     kmemory_store(&z->walk, result, d, linear, 0, cast_to(z, v.ref, as), 0);
@@ -531,7 +560,12 @@ static bool build_map(Fuse *z, FuseKernel *out) {
     load_leaves(z, at);
     Val v = lower_root(z);
     if (!v.ref || !v.array) return false;
-    store_result(z, at, v, v.dtype);
+    for (int i = 0; i < z->e->nvalues; i++) {
+        if (!z->e->values[i].stored) continue;
+        if (!z->values[i].array) return decline(z, "one of the statements computes a number"), false;
+        store_result(z, at, z->values[i], out->value[i].dtype = z->values[i].dtype, true);
+    }
+    store_result(z, at, v, v.dtype, false);
     return out->dtype = v.dtype, true;
 }
 
@@ -708,7 +742,7 @@ static bool build_reduction(Fuse *z, FuseKernel *out) {
     if (qreduction_is_extreme(kind) && d < QS_F32) return false;
     qs_dtype lane = lane_dtype(kind, d);
     if (d >= QS_I64 && lane == QS_I64) return false; /* may overflow, which the host reports */
-    int result = add_result(z, lane, true);
+    int result = add_result(z, lane, true, true);
     if (z->e->grouped) {
         z->f->fixed_block = true, z->f->block[0] = FUSE_GROUP;
         merge_block(z, lane, result, accumulate(z, lane, pos, emit_op(z, K_SUB, n, one), chunk));
@@ -728,7 +762,7 @@ static bool build_added(Fuse *z, FuseKernel *out) {
     Val v = lower_root(z);
     if (!v.ref || !v.array || v.im || v.dtype < QS_F16) return false;
     KRef added = kreduce_map(&z->walk, (ReduceMap)qreduction_info[z->e->kind].map, cast_to(z, v.ref, QS_F64), 0, 0);
-    int sum = add_result(z, QS_F64, true);
+    int sum = add_result(z, QS_F64, true, true);
     kbuild_emit(&z->walk, (KMake){K_ATOMIC, .flag = KA_ADD, .a = kbuild_int(&z->walk, QS_I64, 0), .b = added,
                                   .imm = (uint64_t)sum});
     return out->dtype = QS_F64, true;
@@ -786,11 +820,20 @@ static bool add_known(Fuse *z, const Node *n, Val v) {
 
 static bool leaf_is_wide(const Fuse *z, int i) { return z->types[i].array && !(z->types[i].fixed >> z->e->axis & 1); }
 
+static bool is_wide(Fuse *z, const Node *n);
+static bool value_is_wide(Fuse *z, int i) {
+    int before = z->visible;
+    z->visible = i;
+    bool wide = is_wide(z, z->e->values[i].root);
+    return z->visible = before, wide;
+}
+
 /* Returns whether the value differs along a row. */
-static bool is_wide(const Fuse *z, const Node *n) {
-    int leaf = leaf_number(z, n);
+static bool is_wide(Fuse *z, const Node *n) {
+    int leaf = leaf_number(z, n), value = leaf < 0 ? value_number(z, n) : -1;
     bool wide = false;
     if (leaf >= 0) return leaf_is_wide(z, leaf);
+    if (value >= 0) return value_is_wide(z, value);
     if (along_kind(z, n) != RED_NONE) return false;
     for (int i = 0; operand(n, i); i++) wide = wide || is_wide(z, operand(n, i));
     return wide;
@@ -803,14 +846,34 @@ static void load_in_loop(Fuse *z, int leaf) {
     z->loops[leaf] = loop;
 }
 
-static Val lower_part(Fuse *z, const Node *n) {
-    Val v = {0};
-    return kexpr_lower(&z->walk, (Node *)(uintptr_t)n, &v) == QS_OK ? v : declined;
+static Val lower_part(Fuse *z, const Node *n) { return lower_visible(z, (Node *)(uintptr_t)n, z->visible); }
+
+/* Lowers a statement once in each loop; one that is the same for the whole row was lowered before the loops (hoist). */
+static Val value_in_loop(Fuse *z, int i) {
+    const FuseValue *s = &z->e->values[i];
+    bool wide = value_is_wide(z, i);
+    int *loop = z->trial && wide ? &z->tried[i] : &z->within[i];
+    if (*loop == z->loop || (!wide && *loop >= 0)) return z->values[i];
+    if (wide && s->calls && *loop > 0 && !z->trial)
+        return decline(z, "a value that takes long to compute would be computed in several loops over each row");
+    z->values[i] = lower_visible(z, s->root, i);
+    return *loop = z->loop, z->values[i];
+}
+
+static bool hoist(Fuse *z, const Node *n);
+static bool hoist_value(Fuse *z, int i) {
+    int before = z->visible;
+    z->visible = i;
+    bool done = hoist(z, z->e->values[i].root);
+    z->visible = before;
+    return done && (value_is_wide(z, i) || value_in_loop(z, i).ref);
 }
 
 /* Computes what is the same for the whole row, so that the loop over it finds the values. */
 static bool hoist(Fuse *z, const Node *n) {
     double number;
+    int value = leaf_number(z, n) < 0 ? value_number(z, n) : -1;
+    if (value >= 0) return hoist_value(z, value);
     if (leaf_number(z, n) >= 0 || find_known(z, n) || !operand(n, 0)) return true;
     if (!is_wide(z, n)) return qfold_number(n, &number) || add_known(z, n, lower_part(z, n));
     for (int i = 0; operand(n, i); i++)
@@ -832,10 +895,10 @@ static void begin_row_loop(Fuse *z) {
 /* Determines the type of a value in a loop by building its code and discarding it. */
 static Val try_part(Fuse *z, const Node *n) {
     uint32_t mark = z->f->nins;
-    z->at[z->e->axis] = z->at[!z->e->axis], z->loop++;
+    z->at[z->e->axis] = z->at[!z->e->axis], z->loop++, z->trial = true;
     Val v = lower_part(z, n);
     kbuild_take_back(&z->walk, mark);
-    return z->loop++, v;
+    return z->loop++, z->trial = false, v;
 }
 
 /* Returns the type of the elements of a result; QS_B1: the host must compute it. */
@@ -848,19 +911,63 @@ static qs_dtype total_dtype(const Fuse *z, Reduce kind, Val v) {
     return v.dtype == QS_B1 ? scalar : v.dtype >= QS_I64 ? QS_B1 : QS_I64; /* int64 may overflow */
 }
 
-static KRef total_row(Fuse *z, Reduce kind, qs_dtype lane, const Node *arg, KRef centre) {
-    Total t = begin_total(z, kind, lane);
-    t.centre = centre;
+/* A reduction along the row; those in a loop do not depend on each other. */
+typedef struct Pending {
+    const Node *n;
+    Reduce kind;
+    qs_dtype out;
+    int visible;
+    Total total;
+} Pending;
+
+static void add_in_loop(Fuse *z, const Pending *p) {
+    add_to_total(z, &p->total, lower_visible(z, operand(p->n, 0), p->visible));
+}
+
+/* Computes reductions in one loop over the row. */
+static void total_rows(Fuse *z, const Pending *p, int n) {
     begin_row_loop(z);
-    add_to_total(z, &t, lower_part(z, arg));
+    for (int i = 0; i < n; i++) add_in_loop(z, &p[i]);
     emit_ins(z, (KMake){.op = K_END});
     z->loop++;
-    return end_total(z, &t);
+}
+
+static bool finish_row(Fuse *z, const Pending *p) {
+    const ReduceInfo *r = &qreduction_info[p->kind];
+    KRef total = end_total(z, &p->total);
+    total = kreduce_finish(&z->walk, r, total, r->finish == FINISH_MEAN ? load_extent(z) : 0, p->total.centre);
+    return add_known(z, p->n, real_value(cast_to(z, total, kir_value_dtype(p->out)), p->out, true));
+}
+
+static bool reduce_pending(Fuse *z) {
+    int n = z->nsums;
+    z->nsums = 0;
+    if (n) total_rows(z, z->sums, n);
+    for (int i = 0; i < n; i++)
+        if (!finish_row(z, &z->sums[i])) return false;
+    return true;
+}
+
+/* Returns whether the value needs a reduction that is not computed yet. */
+static bool awaits(Fuse *z, const Node *n) {
+    int value = leaf_number(z, n) < 0 ? value_number(z, n) : -1, before = z->visible;
+    bool found = false;
+    for (int i = 0; i < z->nsums && !found; i++) found = are_same(z, z->sums[i].n, n);
+    if (found || leaf_number(z, n) >= 0 || find_known(z, n)) return found;
+    if (value >= 0) {
+        z->visible = value;
+        found = awaits(z, z->e->values[value].root);
+        return z->visible = before, found;
+    }
+    for (int i = 0; i < (along_kind(z, n) != RED_NONE ? 1 : 3) && operand(n, i) && !found; i++)
+        found = awaits(z, operand(n, i));
+    return found;
 }
 
 static bool reduce_row(Fuse *z, const Node *n, Reduce kind) {
-    const Node *arg = operand(n, 0);
+    Node *arg = operand(n, 0);
     if (!is_wide(z, arg)) return decline(z, "a reduction has rows of one element: leave it out"), false;
+    if ((z->nsums == KNOWN_MOST || awaits(z, arg)) && !reduce_pending(z)) return false;
     if (!hoist(z, arg)) return false;
     Val v = try_part(z, arg);
     qs_dtype out = total_dtype(z, kind, v), lane = lane_dtype(kind, v.dtype);
@@ -870,16 +977,20 @@ static bool reduce_row(Fuse *z, const Node *n, Reduce kind) {
                    "this reduction of integers, or of complex numbers, is no kernel: convert them, as in float64(x)"),
                false;
     const ReduceInfo *r = &qreduction_info[kind];
-    KRef centre =
-        r->centre ? kreduce_centre(&z->walk, (ReduceMap)r->map, total_row(z, (Reduce)r->centre, lane, arg, 0)) : 0;
-    KRef total = total_row(z, kind, lane, arg, centre);
-    total = kreduce_finish(&z->walk, r, total, r->finish == FINISH_MEAN ? load_extent(z) : 0, centre);
-    return add_known(z, n, real_value(cast_to(z, total, kir_value_dtype(out)), out, true));
+    Reduce first = r->centre ? (Reduce)r->centre : kind;
+    Pending p = {n, first, out, z->visible, begin_total(z, first, lane)};
+    if (!r->centre) return z->sums[z->nsums++] = p, true;
+    total_rows(z, &p, 1);
+    KRef centre = kreduce_centre(&z->walk, (ReduceMap)r->map, end_total(z, &p.total));
+    p.kind = kind, p.total = begin_total(z, kind, lane), p.total.centre = centre;
+    return total_rows(z, &p, 1), finish_row(z, &p);
 }
 
 static bool reduce_rows(Fuse *z, const Node *n) {
     Reduce kind = along_kind(z, n);
     if (leaf_number(z, n) >= 0 || find_known(z, n)) return true;
+    for (int i = 0; i < z->nsums; i++)
+        if (are_same(z, z->sums[i].n, n)) return true;
     for (int i = 0; i < (kind == RED_NONE ? 3 : 1) && operand(n, i); i++)
         if (!reduce_rows(z, operand(n, i))) return false;
     return kind == RED_NONE || reduce_row(z, n, kind);
@@ -895,11 +1006,52 @@ static bool store_row(Fuse *z, Val v, int result) {
     return true;
 }
 
+/* Returns the expression of a statement, or after them the root, and makes the statements before it visible. */
+static const Node *row_root(Fuse *z, int i) {
+    z->visible = i;
+    return i < z->e->nvalues ? z->e->values[i].root : z->e->root;
+}
+
+static bool store_narrow(Fuse *z, const Node *root, int *result, qs_dtype *d) {
+    Val v = hoist(z, root) ? lower_part(z, root) : declined;
+    if (!v.ref) return false;
+    KRef along = z->at[z->e->axis];
+    z->at[z->e->axis] = kbuild_int(&z->walk, QS_I64, 0);
+    bool stored = store_row(z, v, *result = add_result(z, *d = v.dtype, false, true));
+    return z->at[z->e->axis] = along, stored;
+}
+
+/* Stores the statements that are needed and the root: narrow ones at once, the others in one loop over the row. */
+static bool store_rows(Fuse *z, FuseKernel *out) {
+    int result[FUSE_VALUES + 1], n = z->e->nvalues, wide = 0;
+    for (int i = 0; i <= n; i++) {
+        const Node *root = row_root(z, i);
+        qs_dtype *d = i < n ? &out->value[i].dtype : &out->dtype;
+        bool *narrow = i < n ? &out->value[i].narrow : &out->narrow;
+        result[i] = -1;
+        if (i < n && !z->e->values[i].stored) continue;
+        if ((*narrow = !is_wide(z, root))) {
+            if (!store_narrow(z, root, &result[i], d)) return false;
+            result[i] = -1;
+            continue;
+        }
+        Val v = hoist(z, root) ? try_part(z, root) : declined;
+        if (!v.ref || !v.array) return false;
+        result[i] = add_result(z, *d = v.dtype, false, true), wide++;
+    }
+    if (wide) begin_row_loop(z);
+    for (int i = 0; i <= n; i++)
+        if (result[i] >= 0 && !store_row(z, lower_part(z, row_root(z, i)), result[i])) return false;
+    if (wide) emit_ins(z, (KMake){.op = K_END});
+    return true;
+}
+
 static bool build_rows(Fuse *z, Arena *arena, FuseKernel *out) {
-    const Node *root = z->e->root;
     KParam size = {.name = qstr_cname(z->c, "n"), .kind = KP_NUM, .dtype = QS_I64};
     z->extent = kir_param(z->f, &size);
     z->before = qarena_alloc(arena, sizeof *z->before * KNOWN_MOST);
+    z->sums = qarena_alloc(arena, sizeof *z->sums * KNOWN_MOST);
+    for (int i = 0; i < z->e->nvalues; i++) z->within[i] = z->tried[i] = -1;
     z->loops = qarena_alloc(arena, qmem_size((size_t)z->e->nleaves, sizeof *z->loops, sizeof *z->loops));
     for (int d = 0, k = 0; d < z->rank; d++)
         if (d != z->e->axis) z->at[d] = emit_ins(z, (KMake){K_POS, .own = QS_I64, .imm = (uint64_t)k++});
@@ -908,22 +1060,9 @@ static bool build_rows(Fuse *z, Arena *arena, FuseKernel *out) {
         z->loops[i] = 0;
         if (!leaf_is_wide(z, i)) load_leaf(z, i, z->at);
     }
-    if (!reduce_rows(z, root)) return false;
-    out->narrow = !is_wide(z, root);
-    if (out->narrow) {
-        Val v = lower_part(z, root);
-        if (!v.ref) return false;
-        z->at[z->e->axis] = kbuild_int(&z->walk, QS_I64, 0);
-        return out->dtype = v.dtype, store_row(z, v, add_result(z, v.dtype, false));
-    }
-    if (!hoist(z, root)) return false;
-    Val v = try_part(z, root);
-    if (!v.ref || !v.array) return false;
-    int result = add_result(z, out->dtype = v.dtype, false);
-    begin_row_loop(z);
-    bool stored = store_row(z, lower_part(z, root), result);
-    emit_ins(z, (KMake){.op = K_END});
-    return stored;
+    for (int i = 0; i <= z->e->nvalues; i++)
+        if (!reduce_rows(z, row_root(z, i))) return false;
+    return reduce_pending(z) && store_rows(z, out);
 }
 
 static void begin_kernel(Fuse *z, Arena *arena, const char *name) {
@@ -965,7 +1104,7 @@ static bool build_row(Fuse *z, const FuseRow *r) {
     if (r->known) z->leaves[1] = real_value(emit_const(z, QS_F64, r->exponent), QS_F64, false);
     Val v = r->known ? apply_power(z, z->leaves, r->compute, true) : apply_row(z, r->elem, z->leaves, r->compute, true);
     if (!v.ref) return false;
-    store_result(z, at, v, r->result);
+    store_result(z, at, v, r->result, false);
     return true;
 }
 

@@ -33,6 +33,14 @@ typedef struct {
     bool unit;
 } FuseLeafType;
 
+/* A statement before the root: the value of `sym` in the items after it and in the root (bytecode.h). */
+typedef struct {
+    Node *root;
+    const Sym *sym;
+    bool stored, calls;
+} FuseValue;
+enum { FUSE_VALUES = 16 };
+
 /* The expression as the bytecode compiler found it: the VM evaluates `leaves`, and everything above them is fused. */
 typedef struct {
     const Source *src; /* source file */
@@ -60,6 +68,8 @@ typedef struct {
     bool updates;
     uint8_t op;
     bool strided, unit; /* the result of a map is not contiguous; its elements are adjacent along the last dimension */
+    FuseValue values[FUSE_VALUES]; /* statements before the root, in order; their results come first */
+    int nvalues;
     bool adds;          /* a sum for its derivative: each position adds its element atomically to one result */
 } FuseExpr;
 
@@ -71,6 +81,10 @@ typedef struct {
     const char *why; /* func NULL: the reason, and its source position; NULL: not known */
     uint32_t pos;
     bool narrow; /* rows: the result has one element for each */
+    struct {
+        qs_dtype dtype;
+        bool narrow;
+    } value[FUSE_VALUES]; /* the same for each value that is stored */
 } FuseKernel;
 
 /* flat: every array leaf has the shape of the result and is contiguous.  Otherwise leaves are strided, of rank `rank`,
