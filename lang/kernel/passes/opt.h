@@ -7,6 +7,7 @@
  *     float32.c   computes in float32 what a loop of the program computes in float64 from float32 elements
  *     interchange.c   interchanges loops of serial code, so that the innermost one has independent iterations
  *     promote.c   keeps an element that all iterations of a loop change in a variable
+ *     rounded_sums.c  computes sums that each iteration rounds to float32 in vectors
  *     jam.c       runs several iterations of an outer loop, or positions, together
  *     flatten.c   replaces short branches of the interior by selections, because vectors have no branches
  *     collapse.c  merges the last two axes into one loop if all memory accesses allow it

@@ -4,6 +4,7 @@
 #include "lang/kernel/passes/interchange.h"
 #include "lang/kernel/passes/narrow.h"
 #include "lang/kernel/passes/promote.h"
+#include "lang/kernel/passes/rounded_sums.h"
 #include "lang/kernel/passes/window_sums.h"
 
 typedef struct {
@@ -22,6 +23,9 @@ static void run_promote(Pipeline *p) { p->r->func = kpromote_elements(p->c, p->a
 static void run_jam(Pipeline *p) { p->r->func = kjam_loops(p->c, p->arena, p->r->func); }
 static void run_jam_positions(Pipeline *p) {
     if (!p->r->split) p->r->func = kjam_positions(p->c, p->arena, p->r->func, &p->r->jam);
+}
+static void run_rounded_sums(Pipeline *p) {
+    if (!p->r->split && !p->r->jam.lanes) p->r->func = kroundedsums_block(p->c, p->arena, p->r->func);
 }
 static void run_window_sums(Pipeline *p) { p->r->func = kwindowsums_regroup(p->c, p->arena, p->r->func); }
 
@@ -50,7 +54,7 @@ typedef struct {
  * result is a table by instruction, which a copy of the function would invalidate. */
 static const struct {
     unsigned can;
-    Pass pass[10];
+    Pass pass[11];
 } pipelines[] = {
     [PIPELINE_CPU] =
         {LEGAL_ALL & ~(unsigned)LEGAL_DIVIDE,
@@ -62,6 +66,7 @@ static const struct {
           {"interior", "most positions need no index tests, nor short branches", run_interior_rows},
           {"legal", "LLVM's division is undefined for some operands", run_legal},
           {"jam_positions", "chains of dependent operations of several positions overlap", run_jam_positions},
+          {"rounded_sums", "sums that each iteration rounds are exact in blocks, and so in vectors", run_rounded_sums},
           {"narrow", "small integers in fewer bits: a vector holds more of them", run_narrow_bits}}},
     [PIPELINE_CALLEE] = {LEGAL_ALL & ~(unsigned)LEGAL_DIVIDE,
                          {{"legal", "LLVM's division is undefined for some operands", run_legal},
