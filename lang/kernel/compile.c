@@ -54,9 +54,9 @@ typedef struct {
 } Goal;
 
 /* O3 pays where loops over the positions of a block lie inside others, and where updates are cut off from what can be
- * done in vectors. */
+ * done in vectors.  Functions that call themselves need it to remove arguments that are only passed on. */
 static bool is_involved(const KFunc *f) {
-    return kir_has(f, K_ATOMIC) || kir_has(f, K_FETCH) || f->barrier || f->shared;
+    return kir_has(f, K_ATOMIC) || kir_has(f, K_FETCH) || f->barrier || f->shared || f->ncallees;
 }
 
 #if defined(__x86_64__)

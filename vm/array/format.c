@@ -33,7 +33,8 @@ static void add_short_float(Text *t, double x, qs_dtype d) {
 /* Appends a number with at most 6 (float32) or 15 digits. */
 static void add_rounded(Text *t, double x, qs_dtype d) {
     if (isnan(x)) qtext_puts(t, "nan");
-    else if (x == trunc(x) && fabs(x) < plain_limit) qtext_printf(t, "%.0f", x);
+    else if (x == trunc(x) && fabs(x) < plain_limit)
+        qtext_printf(t, x == 0 && signbit(x) ? "-%lld" : "%lld", (long long)x);
     else if (qdtype_is_short(d)) add_short_float(t, x, d);
     else qtext_printf(t, "%.*g", d == QS_F32 || d == QS_C64 ? DIGITS_FLOAT : DIGITS_DOUBLE, x);
 }

@@ -31,11 +31,12 @@ float qnum_read_float(const char *s, char **end) {
     return leave_c_locale(before), x;
 }
 
-/* -- formats with only %s, %d, %u, %c and %% -------------------------------------------------------------------------
+/* -- formats with only %s, %d, %u, %lld, %llu, %c and %% -------------------------------------------------------------
  * Most lines of generated code use only these, and this code is faster for them than the C library. */
 static bool is_plain(const char *fmt) {
     for (; *fmt; fmt++) {
         if (*fmt != '%') continue;
+        if (fmt[1] == 'l' && fmt[2] == 'l' && (fmt[3] == 'd' || fmt[3] == 'u')) fmt += 2;
         char letter = *++fmt;
         if (letter != 's' && letter != 'd' && letter != 'u' && letter != '%' && letter != 'c') return false;
     }
@@ -52,27 +53,30 @@ static inline void put_char(Room *r, char c) {
     r->at++;
 }
 
-static void put_digits(Room *r, uint32_t x) {
-    char digits[10];
+static void put_digits(Room *r, uint64_t x) {
+    char digits[20];
     int n = 0;
     do digits[n++] = (char)('0' + x % 10);
     while (x /= 10);
     while (n) put_char(r, digits[--n]);
 }
 
-static void put_int(Room *r, int x) {
+static void put_int(Room *r, int64_t x) {
     if (x < 0) put_char(r, '-');
-    put_digits(r, x < 0 ? 0u - (uint32_t)x : (uint32_t)x);
+    put_digits(r, x < 0 ? 0u - (uint64_t)x : (uint64_t)x);
 }
 
 static int print_plain(char *s, size_t n, const char *fmt, va_list ap) {
     Room r = {s, n, 0};
     for (; *fmt; fmt++) {
-        if (*fmt != '%' || *++fmt == '%') put_char(&r, *fmt);
+        bool is_long = *fmt == '%' && fmt[1] == 'l';
+        if (is_long) fmt += 2;
+        if (*fmt != '%' && !is_long) put_char(&r, *fmt);
+        else if (*++fmt == '%') put_char(&r, '%');
         else if (*fmt == 's')
             for (const char *text = va_arg(ap, const char *); *text; text++) put_char(&r, *text);
-        else if (*fmt == 'u') put_digits(&r, va_arg(ap, unsigned));
-        else if (*fmt == 'd') put_int(&r, va_arg(ap, int));
+        else if (*fmt == 'u') put_digits(&r, is_long ? va_arg(ap, unsigned long long) : va_arg(ap, unsigned));
+        else if (*fmt == 'd') put_int(&r, is_long ? va_arg(ap, long long) : va_arg(ap, int));
         else put_char(&r, (char)va_arg(ap, int));
     }
     if (n) s[r.at < n ? r.at : n - 1] = 0;

@@ -37,11 +37,16 @@ void qstr_table_close(Ctx *c) {
     c->strings = NULL;
 }
 
+static inline uint64_t mix(uint64_t h) {
+    h = (h ^ h >> 32) * 0x9e3779b97f4a7c15u;
+    return h ^ h >> 29;
+}
+
 static uint32_t hash_of(const char *s, size_t n) {
-    uint64_t h = 0xcbf29ce484222325u ^ n; /* FNV-1a over bytes, then mixed so that the low bits depend on all */
-    for (size_t i = 0; i < n; i++) h = (h ^ (unsigned char)s[i]) * 0x100000001b3u;
-    h ^= h >> 32;
-    return (uint32_t)(h * 0x9e3779b97f4a7c15u >> 32);
+    uint64_t h = n, k; /* eight bytes at a time, mixed so that the low bits depend on all */
+    for (; n >= sizeof k; s += sizeof k, n -= sizeof k) memcpy(&k, s, sizeof k), h = mix(h ^ k);
+    if (n) k = 0, memcpy(&k, s, n), h = mix(h ^ k);
+    return (uint32_t)h;
 }
 
 static void grow_table(Ctx *c, StrTable *t) {

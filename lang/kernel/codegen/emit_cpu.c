@@ -438,36 +438,91 @@ static void emit_return(Emit *e, const char *type) {
     e->dead = true;
 }
 
-static void check_stack(Cpu *k) {
-    Emit *e = k->e;
+/* Tests the stack and polls the interrupt flag.  This precedes each call of copy 0, so that a recursion without loops
+ * can be stopped, too.  A function that makes no calls needs neither. */
+static void guard_call(Emit *e) {
+    Cpu *k = cpu_of(e);
     uint32_t on = emit_new(e);
-    emit_declare(e, "declare ptr @llvm.frameaddress.p0(i32)");
-    Opnd here = emit_def(e, "ptrtoint ptr %s to i64", emit_def(e, "call ptr @llvm.frameaddress.p0(i32 0)").s);
+    Opnd stop = k->stop;
+    if (!k->here.s[0]) {
+        Spot s = cpu_enter_entry(e);
+        k->here = emit_def(e, "ptrtoint ptr %s to i64", emit_def(e, "alloca i8").s);
+        cpu_leave_entry(e, s);
+    }
     Opnd limit = load_field(e, "%run", offsetof(NativeRun, stack), "i64", "");
-    emit_branch(e, emit_def(e, "icmp ugt i64 %s, %s", here.s, limit.s), on, k->done);
+    emit_branch(e, emit_def(e, "icmp ugt i64 %s, %s", k->here.s, limit.s), on, k->done);
     emit_label(e, on);
+    k->stop = load_field(e, "%run", offsetof(NativeRun, stop), "ptr", "");
+    poll_stop(e);
+    k->stop = stop;
+}
+
+/* The copies of the callees.  levels: how many frames the inlined copies open at most. */
+typedef struct {
+    int n, levels;
+} Copies;
+
+/* Returns how many frames each call in f opens at most: argument 0 of a call is input 0 less this number.
+ * 0: unknown. */
+static int frames_per_call(const KFunc *f) {
+    double most = 0, opened;
+    for (KRef r = 1; r < f->nins; r++) {
+        const KIns *i = &f->ins[r], *left = &f->ins[i->a];
+        if (i->op != K_ARG || i->imm) continue;
+        bool known = left->op == K_SUB && f->ins[left->a].op == K_INPUT && kir_is_const(f, left->b, &opened);
+        if (!known || f->ins[left->a].imm || !(opened >= 1 && opened < 1000)) return 0;
+        most = opened > most ? opened : most;
+    }
+    return (int)most;
+}
+
+/* Counts the calls in f.  One in a loop counts as several, because LLVM may unroll the loop. */
+static double count_calls(const KFunc *f) {
+    enum { UNROLLED = 8 };
+    double calls = 0;
+    int loops = 0, depth = 0;
+    bool is_loop[EMIT_MAX_LOOPS + 1] = {0};
+    for (KRef r = 1; r < f->nins; r++) {
+        uint8_t op = f->ins[r].op;
+        if (op == K_END) loops -= is_loop[depth--];
+        if (kir_opens(op)) loops += is_loop[++depth] = kir_is_loop(op);
+        if (op == K_CALL) calls += loops > 1 ? UNROLLED : 1;
+    }
+    return calls;
 }
 
 /* LLVM does not inline a function into itself.  So there are several copies of each callee: copy 0 calls copy 1, which
- * is inlined and calls copy 2, and so on; the last one calls copy 0.  Returns the number of copies, as many as keep the
- * code short. */
-static int count_copies(const KFunc *source) {
-    enum { MOST_COPIES = 3, MOST_INS = 700 };
+ * is inlined and calls copy 2, and so on; the last one calls copy 0.  There are as many copies as keep the code
+ * short. */
+static Copies count_copies(const KFunc *source) {
+    enum { MOST_COPIES = 5, MOST_INS = 1500 };
     double size = 0, calls = 0, all = 0;
-    for (int n = 0; n < source->ncallees; n++) {
-        const KFunc *f = source->callees[n];
-        uint32_t own = 0;
-        for (KRef r = 1; r < f->nins; r++) own += f->ins[r].op == K_CALL;
-        size += f->nins, calls = own > calls ? own : calls;
+    int frames = 0, n = 0;
+    for (int c = 0; c < source->ncallees; c++) {
+        const KFunc *f = source->callees[c];
+        double own = count_calls(f);
+        int opened = frames_per_call(f);
+        if (own && !opened) return (Copies){1, 0};
+        size += f->nins, calls = own > calls ? own : calls, frames = opened > frames ? opened : frames;
     }
-    for (int copies = 0; copies < MOST_COPIES; copies++, size *= calls)
-        if ((all += size) > MOST_INS) return copies ? copies : 1;
-    return MOST_COPIES;
+    for (; n < MOST_COPIES && (all += size) <= MOST_INS; n++) size *= calls;
+    n = n ? n : 1;
+    return (Copies){n, (n - 1) * frames};
 }
 
-/* Emits a copy of callee n.  Copy 0 tests the stack, and polls the interrupt flag once, so that a recursion without
- * loops can be stopped, too. */
-static void emit_callee(Cpu *parent, int n, int copy, int copies, Text *out) {
+/* Copy 0 fails unless all inlined copies can open their frames, so that these need no test. */
+static void check_frames(Cpu *k, int copy, Copies copies) {
+    Emit *e = k->e;
+    uint32_t on = emit_new(e);
+    if (!copy) {
+        emit_branch(e, emit_def(e, "icmp sgt i64 %%i0, %d", copies.levels), on, k->done);
+        emit_label(e, on);
+    }
+    emit_declare(e, "declare void @llvm.assume(i1)");
+    emit_put(e, "call void @llvm.assume(i1 %s)", emit_def(e, "icmp sgt i64 %%i0, 0").s);
+}
+
+static void emit_callee(Cpu *parent, int n, int copy, Copies copies, Text *out) {
     Emit *up = parent->e, *e = qarena_alloc(parent->arena, sizeof *e);
     PipelineResult lowered;
     Text type;
@@ -475,16 +530,16 @@ static void emit_callee(Cpu *parent, int n, int copy, int copies, Text *out) {
     *e = (Emit){.c = up->c, .f = lowered.func, .source = up->source, .t = up->t, .decls = up->decls, .tail = up->tail};
     e->bits = lowered.bits, e->group = e->updates = "", e->metadata = up->metadata, e->now = 1;
     e->array_space = e->shared_space = "";
-    e->callee_copy = (copy + 1) % copies;
+    e->callee_copy = (copy + 1) % copies.n;
     emit_tables(e, parent->arena);
     qtext_init(&e->entry, e->c), qtext_init(&e->body, e->c), qtext_init(&type, e->c);
     e->out = &e->body;
     Cpu *k = new_cpu(e, parent->arena);
     k->done = k->block_end = emit_new(e);
+    if (!e->callee_copy) e->guard = guard_call;
     emit_signature(e->f, &type);
-    if (!copy) check_stack(k);
     k->stop = load_field(e, "%run", offsetof(NativeRun, stop), "ptr", "");
-    if (!copy) poll_stop(e);
+    check_frames(k, copy, copies);
     emit_range(e, 1, e->f->nins);
     emit_return(e, type.s);
     emit_label(e, k->done);
@@ -676,8 +731,8 @@ static void print_module(Cpu *k, Text *out) {
     qtext_add(out, e->entry.s, e->entry.len);
     qtext_add(out, e->body.s, e->body.len);
     qtext_puts(out, "}\n");
-    int copies = count_copies(e->source);
-    for (int i = 0; i < copies * e->source->ncallees; i++) emit_callee(k, i / copies, i % copies, copies, out);
+    Copies copies = count_copies(e->source);
+    for (int i = 0; i < copies.n * e->source->ncallees; i++) emit_callee(k, i / copies.n, i % copies.n, copies, out);
     if (kir_has(e->f, K_CHECK)) add_fault_function(e);
     /* LLVM estimates quotients and roots only if infinite operands and results need not be correct.  As an attribute of
      * the function, unlike a flag of instructions, this does not remove tests for infinities. */

@@ -33,6 +33,7 @@ typedef struct {
     Opnd span[QS_MAX_RANK]; /* number of positions of this block along each axis */
     bool rare;              /* the code being emitted is for partial blocks at the edge of the domain */
     Opnd stop, fault, near;
+    Opnd here;        /* of a callee: an address in its stack frame; "": not computed yet */
     Opnd strip_lo;    /* first position of the strip */
     Opnd item, items; /* index of this position in its block; number of positions of a block */
     uint32_t epochs, block_end, done;

@@ -1059,6 +1059,7 @@ static void emit_call(Emit *e, KRef r) {
     emit_signature(callee, &type);
     for (int k = 0; k < callee->ninputs; k++)
         qtext_printf(&args, ", %s %s", emit_type((qs_dtype)callee->inputs[k]), e->args[k].s);
+    if (e->guard) e->guard(e);
     Opnd all = emit_def(e, "call fastcc %s @f%llu.%d(ptr %%args, ptr %%run%s)", type.s, (unsigned long long)i->imm,
                         e->callee_copy, args.s ? args.s : "");
     emit_set(e, r, emit_def(e, "extractvalue %s %s, 0", type.s, all.s));

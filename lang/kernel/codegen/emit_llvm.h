@@ -76,6 +76,7 @@ struct Emit {
     void (*fault)(Emit *, const KIns *check);
     void (*poll)(Emit *); /* leaves the function if the launch was interrupted; NULL: never polls */
     void (*barrier)(Emit *);
+    void (*guard)(Emit *); /* leaves the function instead of a call that is not possible now; NULL: emits nothing */
     /* Updates an element of an array atomically; v has the dtype of its value.  NULL: emit_atomic does it. */
     void (*atomic)(Emit *, const KIns *, qs_dtype elem, Opnd ptr, Opnd v);
     Opnd (*any)(Emit *, KRef); /* value of ANY with operand r; NULL: the value of r */
