@@ -5,8 +5,8 @@
  * has two (qarr_shape).  null among numbers is read as nan, and nan and infinities are written as null, as in MATLAB;
  * NaN and Infinity, which Python writes, are also read. */
 #include "stdlib/builtins.h"
-#include "stdlib/bytes.h"
 #include "vm/base/number.h"
+#include "vm/base/utf8.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -68,7 +68,7 @@ static qs_status code_point(Reader *r, Text *t) {
         low < 0xE000)
         c = 0x10000 + ((c - 0xD800) << 10) + (low - 0xDC00), r->at += 6;
     else if (c >= 0xD800 && c < 0xE000) c = 0xFFFD;
-    return qbytes_put_utf8(t, c), QS_OK;
+    return qutf8_add(t, c), QS_OK;
 }
 
 /* Reads the characters after the opening quote. */

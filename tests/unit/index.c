@@ -418,7 +418,7 @@ static void sentences(qs_vm *vm) {
     CHECK_ERROR(vm, qidx_get(vm, v, &(Subscript){1, at, none, "x"}, &r), QS_ETYPE,
                 "an index of x must be a number, a vector or :, got a value of type string");
     CHECK_ERROR(vm, qidx_get(vm, s, &(Subscript){1, at, none, "s"}, &r), QS_ETYPE,
-                "s has type string and cannot be indexed; substr(s, start, count) is a part of it");
+                "an index of s must be a number, a vector or :, got a value of type string");
     at[0] = two;
     CHECK_ERROR(vm, qidx_set(vm, v, &(Subscript){1, at, none, "x"}, three), QS_ESHAPE,
                 "cannot assign an array of 1x3 to a selection of 1x2 of x");

@@ -1,4 +1,4 @@
-/* index.c -- implements x[…] on arrays and cells: reading, writing, updating. */
+/* index.c -- implements x[…] on arrays, cells and strings: reading, writing, updating. */
 #include "vm/array/index.h"
 #include "lang/syntax/operators.h"
 #include "vm/array/arith.h"
@@ -7,6 +7,7 @@
 #include "vm/array/select.h"
 #include "vm/array/strided.h"
 #include "vm/base/dtype.h"
+#include "vm/base/utf8.h"
 #include "vm/base/warning.h"
 
 #include <string.h>
@@ -458,12 +459,63 @@ static qs_status set_cell(Base *b, Cell *c, int n, const qs_value *at, qs_value 
     return status;
 }
 
+/* -- strings: positions count bytes, as strlen does, and no character is split ------------------------------------- */
+/* Returns where the UTF-8 character around byte i begins, and its length.  A malformed byte is a character. */
+static size_t char_around(const Str *s, size_t i, size_t *len) {
+    for (size_t back = 0; back <= i && back < 4; back++)
+        if ((*len = qutf8_length(s->s + i - back, s->len - i + back)) > back) return i - back;
+    return *len = 1, i;
+}
+
+static qs_status splits_char(const Base *b, const Str *s, size_t i) {
+    size_t len, from = char_around(s, i, &len);
+    return qerr_set(qvm_ctx(b->vm), QS_EINDEX,
+                    "index %zu%s%s splits the character %.*s, which is the bytes %zu..%zu of the string", i, b->of,
+                    b->of_name, (int)len, s->s + from, from, from + len - 1);
+}
+
+/* Appends the selected bytes.  Those of a character must follow each other in order. */
+static qs_status add_bytes(const Base *b, const Str *s, const Select *x, Text *t) {
+    for (size_t k = 0, len; k < x->count; k += len) {
+        int64_t at = x->list ? x->list[k] : x->first + (int64_t)k * x->step;
+        len = 1;
+        if (at == OUTSIDE || x->outside) continue;
+        bool whole = char_around(s, (size_t)at, &len) == (size_t)at && k + len <= x->count;
+        for (size_t i = 1; i < len && whole; i++)
+            whole = (x->list ? x->list[k + i] - at : (int64_t)i * x->step) == (int64_t)i;
+        if (!whole) return splits_char(b, s, (size_t)at);
+        qtext_add(t, s->s + at, len);
+    }
+    return QS_OK;
+}
+
+static qs_status get_string(Base *b, const Str *s, int n, const qs_value *at, qs_value *out) {
+    Indices x;
+    Selection sel = {0};
+    Text t;
+    if (n != 1) return qerr_set(qvm_ctx(b->vm), QS_EINDEX, "%s is a string and takes one index, got %d", b->name, n);
+    TRY(qselect_open(b, n, at, &x));
+    if (x.form == FORM_WHOLE) return *out = qval_retain(qval_object(QS_STRING, (void *)s)), QS_OK;
+    if (x.form == FORM_MASK) x.form = FORM_EACH;
+    TRY(qselect_each(b, &x, &sel));
+    qtext_init(&t, qvm_ctx(b->vm));
+    qs_status status = sel.at[0].shape ? qerr_set(qvm_ctx(b->vm), QS_ETYPE,
+                                                  "an index of %s must be a number or a vector, "
+                                                  "got a value of type %s",
+                                                  b->name, qval_type_name(b->vm, at[0]))
+                                       : add_bytes(b, s, &sel.at[0], &t);
+    qselect_close(b->vm, &sel);
+    return qval_text(b->vm, &t, status, out);
+}
+
 /* -- entry points -------------------------------------------------------------------------------------------------- */
-static qs_status cannot_index(qs_vm *vm, qs_value base, const char *name) {
+static qs_status cannot_index(qs_vm *vm, qs_value base, const char *name, bool writes) {
     const char *type = qval_type_name(vm, base);
-    const char *instead = base.kind == QS_STRING ? "; substr(s, start, count) is a part of it" : "";
-    if (!name) return qerr_set(qvm_ctx(vm), QS_ETYPE, "a value of type %s cannot be indexed%s", type, instead);
-    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s has type %s and cannot be indexed%s", name, type, instead);
+    const char *what = writes && base.kind == QS_STRING
+                           ? "its characters cannot be assigned; s[0..2] + text makes another"
+                           : "cannot be indexed";
+    if (!name) return qerr_set(qvm_ctx(vm), QS_ETYPE, "a value of type %s %s", type, what);
+    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s has type %s and %s", name, type, what);
 }
 
 qs_status qidx_get(qs_vm *vm, qs_value base, const Subscript *s, qs_value *out) {
@@ -475,7 +527,11 @@ qs_status qidx_get(qs_vm *vm, qs_value base, const Subscript *s, qs_value *out) 
         qselect_array(&b, vm, a, s->mods, s->name), b.is_list = s->is_list;
         return get_array(&b, a, s->n, s->at, GET_VALUE, out);
     }
-    if (base.kind != QS_CELL) return cannot_index(vm, base, s->name);
+    if (base.kind == QS_STRING) {
+        qselect_string(&b, vm, base.u.p, s->mods, s->name);
+        return get_string(&b, base.u.p, s->n, s->at, out);
+    }
+    if (base.kind != QS_CELL) return cannot_index(vm, base, s->name, false);
     qselect_cell(&b, vm, base.u.p, s->mods, s->name), b.is_list = s->is_list;
     return get_cell(&b, base.u.p, s->n, s->at, out);
 }
@@ -496,7 +552,7 @@ qs_status qidx_set(qs_vm *vm, qs_value base, const Subscript *s, qs_value v) {
         qselect_array(&b, vm, a, s->mods, s->name), b.is_list = s->is_list;
         return set_array(&b, a, s->n, s->at, v);
     }
-    if (base.kind != QS_CELL) return cannot_index(vm, base, s->name);
+    if (base.kind != QS_CELL) return cannot_index(vm, base, s->name, true);
     qselect_cell(&b, vm, base.u.p, s->mods, s->name), b.is_list = s->is_list;
     return set_cell(&b, base.u.p, s->n, s->at, v);
 }

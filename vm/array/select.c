@@ -233,6 +233,12 @@ void qselect_array(Base *b, qs_vm *vm, const Array *a, TypeMods mods, const char
     for (int d = 0; d < a->rank; d++) b->dims[d] = a->dims[d], b->strides[d] = a->strides[d];
 }
 
+void qselect_string(Base *b, qs_vm *vm, const Str *s, TypeMods mods, const char *name) {
+    open_base(b, vm, mods, name);
+    if (!name) b->name = "the string";
+    b->rank = 1, b->dims[0] = (int64_t)s->len, b->strides[0] = 1;
+}
+
 void qselect_cell(Base *b, qs_vm *vm, const Cell *c, TypeMods mods, const char *name) {
     open_base(b, vm, mods, name);
     b->rank = c->rank;

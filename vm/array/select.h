@@ -45,6 +45,7 @@ typedef struct {
 /* Maps index i of a dimension with n elements by an access mode; false: outside. */
 bool qselect_bound(AccessMode m, int64_t i, int64_t n, int64_t *out);
 void qselect_array(Base *b, qs_vm *vm, const Array *a, TypeMods mods, const char *name);
+void qselect_string(Base *b, qs_vm *vm, const Str *s, TypeMods mods, const char *name);
 void qselect_cell(Base *b, qs_vm *vm, const Cell *c, TypeMods mods, const char *name);
 /* Interprets the indices.  A single index may be a coordinate vector (for rank >= 2) or a mask: a bool array of the
  * same

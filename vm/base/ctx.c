@@ -1,6 +1,7 @@
 /* ctx.c -- implements memory, errors, arenas, growing text and sources. */
 #include "vm/base/number.h"
 #include "vm/base/type.h"
+#include "vm/base/utf8.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -354,19 +355,10 @@ void qsource_line_col(const Source *s, uint32_t pos, int *line, int *col) {
     *col = (int)(at - line_start(s, at)) + 1;
 }
 
-/* Returns the length in bytes of the UTF-8 character at p, or 0 if it is malformed. */
-static size_t char_bytes(const unsigned char *p, size_t n) {
-    size_t len = p[0] < 0x80 ? 1 : p[0] < 0xC2 ? 0 : p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : p[0] < 0xF5 ? 4 : 0;
-    if (len > n) return 0;
-    for (size_t i = 1; i < len; i++)
-        if ((p[i] & 0xC0) != 0x80) return 0;
-    return len;
-}
-
 /* Appends a source line so that a terminal can show it: malformed bytes become '?', control characters ' '. */
 static void add_line(Text *t, const char *s, size_t n) {
     for (size_t i = 0; i < n;) {
-        size_t len = char_bytes((const unsigned char *)s + i, n - i);
+        size_t len = qutf8_length(s + i, n - i);
         if (len == 0) qtext_putc(t, '?');
         else if (len == 1 && (unsigned char)s[i] < ' ' && s[i] != '\t') qtext_putc(t, ' ');
         else if (s[i] == 0x7F) qtext_putc(t, ' ');
@@ -378,7 +370,7 @@ static void add_line(Text *t, const char *s, size_t n) {
 /* Appends the blanks that put a caret under the character after s[0..n-1]: tabs for tabs, else one blank each. */
 static void add_indent(Text *t, const char *s, size_t n) {
     for (size_t i = 0; i < n;) {
-        size_t len = char_bytes((const unsigned char *)s + i, n - i);
+        size_t len = qutf8_length(s + i, n - i);
         qtext_putc(t, s[i] == '\t' ? '\t' : ' ');
         i += len ? len : 1;
     }

@@ -117,11 +117,11 @@ qs_status qstep_span(qs_vm *vm, Frame *f, qs_value *bounds, bool stepped, qs_val
     return QS_OK;
 }
 
-/* Replaces spans by vectors, unless `base` is an array or cell that takes them as they are. */
+/* Replaces spans by vectors, unless `base` is an array, cell or string that takes them as they are. */
 static qs_status expand_spans(qs_vm *vm, qs_value base, int n, qs_value *at) {
-    bool takes = n > 1 || (base.kind == QS_ARRAY && qval_array(base)->rank == 1) ||
+    bool takes = n > 1 || base.kind == QS_STRING || (base.kind == QS_ARRAY && qval_array(base)->rank == 1) ||
                  (base.kind == QS_CELL && ((Cell *)base.u.p)->rank == 1);
-    takes = takes && (base.kind == QS_ARRAY || base.kind == QS_CELL) && !qtape_touches(base);
+    takes = takes && (base.kind == QS_ARRAY || base.kind == QS_CELL || base.kind == QS_STRING) && !qtape_touches(base);
     for (int i = 0; i < n; i++) takes = takes && !qtape_touches(at[i]);
     for (int i = 0; i < n && !takes; i++) {
         Array *a;

@@ -175,7 +175,7 @@ catch e
     print e, " line ", e.line
 end
 try
-    print pick("abc", 1)
+    print pick(x -> x, 1)
 catch e
     print e, " line ", e.line
 end

@@ -1,0 +1,29 @@
+/* utf8.c -- reads and writes UTF-8 text. */
+#include "vm/base/utf8.h"
+
+size_t qutf8_length(const char *s, size_t n) {
+    const unsigned char *p = (const unsigned char *)s;
+    size_t len = p[0] < 0x80 ? 1 : p[0] < 0xC2 ? 0 : p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : p[0] < 0xF5 ? 4 : 0;
+    if (len > n) return 0;
+    for (size_t i = 1; i < len; i++)
+        if ((p[i] & 0xC0) != 0x80) return 0;
+    return len;
+}
+
+int32_t qutf8_read(const char *s, size_t n, size_t *len) {
+    size_t bytes = qutf8_length(s, n);
+    *len = bytes ? bytes : 1;
+    if (bytes <= 1) return bytes ? (unsigned char)*s : -1;
+    int32_t code = (unsigned char)*s & (0x7F >> bytes);
+    for (size_t i = 1; i < bytes; i++) code = code << 6 | ((unsigned char)s[i] & 0x3F);
+    return code;
+}
+
+void qutf8_add(Text *t, uint32_t c) {
+    if (c < 0x80) qtext_putc(t, (char)c);
+    else if (c < 0x800) qtext_putc(t, (char)(0xC0 | c >> 6));
+    else if (c < 0x10000) qtext_putc(t, (char)(0xE0 | c >> 12));
+    else qtext_putc(t, (char)(0xF0 | c >> 18)), qtext_putc(t, (char)(0x80 | (c >> 12 & 63)));
+    if (c >= 0x800) qtext_putc(t, (char)(0x80 | (c >> 6 & 63)));
+    if (c >= 0x80) qtext_putc(t, (char)(0x80 | (c & 63)));
+}

@@ -1,0 +1,10 @@
+/* utf8.h -- declares reading and writing of UTF-8 text. */
+#ifndef VM_BASE_UTF8_H
+#define VM_BASE_UTF8_H
+#include "vm/base/ctx.h"
+
+size_t qutf8_length(const char *s, size_t n); /* bytes of the character at s, n > 0; 0: it is malformed */
+/* Reads the character at s and sets its length.  A malformed byte is a character of length 1 that returns -1. */
+int32_t qutf8_read(const char *s, size_t n, size_t *len);
+void qutf8_add(Text *t, uint32_t code);
+#endif
