@@ -33,23 +33,6 @@ static inline void qbytes_swap(uint8_t *p, size_t n, size_t word) {
         }
 }
 
-/* Appends a code point in UTF-8; takes one from *s, before `end`, where an incomplete one may stand. */
-static inline void qbytes_put_utf8(Text *t, uint32_t c) {
-    if (c < 0x80) qtext_putc(t, (char)c);
-    else if (c < 0x800) qtext_putc(t, (char)(0xC0 | c >> 6));
-    else if (c < 0x10000) qtext_putc(t, (char)(0xE0 | c >> 12));
-    else qtext_putc(t, (char)(0xF0 | (c >> 18 & 7))), qtext_putc(t, (char)(0x80 | (c >> 12 & 63)));
-    if (c >= 0x800) qtext_putc(t, (char)(0x80 | (c >> 6 & 63)));
-    if (c >= 0x80) qtext_putc(t, (char)(0x80 | (c & 63)));
-}
-static inline uint32_t qbytes_utf8(const char **s, const char *end) {
-    uint8_t c = (uint8_t) * (*s)++;
-    int more = c >= 0xF0 ? 3 : c >= 0xE0 ? 2 : c >= 0xC0 ? 1 : 0;
-    uint32_t code = more ? c & (0x3Fu >> more) : c;
-    for (; more > 0 && *s < end; more--) code = code << 6 | ((uint8_t) * (*s)++ & 0x3F);
-    return code;
-}
-
 typedef struct {
     const uint8_t *p;
     size_t n;      /* number of bytes that are left at p */

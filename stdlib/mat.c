@@ -10,6 +10,7 @@
 #include "stdlib/bytes.h"
 #include "stdlib/npy.h"
 #include "vm/array/convert.h"
+#include "vm/base/utf8.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -177,7 +178,7 @@ static size_t decode_text(Element *e, uint32_t *out) {
     const char *s = (const char *)e->data.p, *end = s + e->data.n;
     size_t n = 0;
     if (e->type == MI_UTF8)
-        while (s < end) out[n++] = qbytes_utf8(&s, end);
+        while (s < end) out[n++] = qutf8_next(&s, end);
     int unit = e->type == MI_UTF32 ? 4 : e->type == MI_UINT16 || e->type == MI_UTF16 ? 2 : 1;
     while (e->type != MI_UTF8 && e->data.n >= (size_t)unit) {
         uint32_t c = (uint32_t)qbytes_number(&e->data, unit);
@@ -192,7 +193,7 @@ static qs_status make_string(const Mat *m, const uint32_t *chars, size_t n, size
     Text t;
     qtext_init(&t, qvm_ctx(m->vm));
     qtext_puts(&t, "");
-    for (size_t i = 0; i < n; i++) qbytes_put_utf8(&t, chars[i * step]);
+    for (size_t i = 0; i < n; i++) qutf8_add(&t, chars[i * step]);
     return qval_text(m->vm, &t, QS_OK, out);
 }
 
@@ -500,7 +501,7 @@ static qs_status write_string(Writer *w, const char *name, qs_value v) {
     Text units;
     qtext_init(&units, w->t.ctx);
     while (s < end) {
-        uint32_t c = qbytes_utf8(&s, end);
+        uint32_t c = qutf8_next(&s, end);
         ascii &= c < 0x80;
         if (c >= 0x10000) qbytes_put_le(&units, 0xD800 | (c - 0x10000) >> 10, 2), c = 0xDC00 | (c & 0x3FF);
         qbytes_put_le(&units, c, 2);

@@ -5,6 +5,7 @@
 #include "stdlib/npy.h"
 #include "stdlib/builtins.h"
 #include "stdlib/bytes.h"
+#include "vm/base/utf8.h"
 #include "vm/program/python.h"
 
 #include <errno.h>
@@ -60,7 +61,7 @@ static void npy_string(const char *s, size_t n, Text *t) {
     Text u;
     char descr[32];
     qtext_init(&u, t->ctx);
-    for (const char *end = s + n; s < end;) qbytes_put_le(&u, qbytes_utf8(&s, end), 4);
+    for (const char *end = s + n; s < end;) qbytes_put_le(&u, qutf8_next(&s, end), 4);
     snprintf(descr, sizeof descr, "<U%zu", u.len / 4);
     npy_header(t, descr, 0, NULL);
     if (u.len) qtext_add(t, u.s, u.len);
@@ -176,7 +177,7 @@ static qs_status npy_text(qs_vm *vm, const Npy *h, const char *path, qs_value *o
         uint32_t c = unit == 1 ? *p : (uint32_t)(h->swapped ? qbytes_be(p, 4) : qbytes_le(p, 4));
         if (!c) break;
         if (unit == 1) qtext_putc(&t, (char)c);
-        else qbytes_put_utf8(&t, c);
+        else qutf8_add(&t, c);
     }
     return qval_text(vm, &t, QS_OK, out);
 }

@@ -26,9 +26,9 @@ typedef struct Coder {
     Func *func;
     const BytecodeHost *host;
     Chunk *chunk;
-    qs_status status; /* first error; code emitted after it is not used */
-    uint32_t pos;     /* source position of the code being emitted */
-    int top;          /* first free temporary */
+    qs_status status;   /* first error; code emitted after it is not used */
+    uint32_t pos;       /* source position of the code being emitted */
+    int top;            /* first free temporary */
     uint32_t *mentions; /* for each local, how often the function mentions it; NULL: not counted yet (code_region.c) */
     bool *set;
     size_t nset; /* set: for each register of a variable, whether it certainly has a value here */
@@ -61,7 +61,7 @@ void qcode_return_at_once(Chunk *c);
 static inline uint32_t qcode_pc(const Coder *e) { return e->chunk->ncode; }
 void qcode_statement(Coder *e, Node *n);
 bool qcode_has_type(const Coder *e, const Sym *s); /* values assigned to the variable are converted */
-/* Adds a handler of errors in [start, end), which puts the error into R[reg] and clears the temporaries from temp on. */
+/* Adds a handler of errors in [start, end), which puts the error into R[reg] and clears temporaries from temp on. */
 void qcode_catch(Coder *e, uint32_t start, uint32_t end, uint32_t handler, int reg, int temp);
 int qcode_temps(Coder *e, int n); /* allocates n consecutive temporaries; returns the first */
 uint32_t qcode_literal(Coder *e, Literal l);

@@ -590,8 +590,7 @@ static void emit_rest(Gather *g, FuseRegion *r, Node *last, Node *part) {
         r->stored = qcode_pc(e);
     } else if (last) {
         for (int i = 0; i < g->nitems; i++)
-            if (!g->items[i].sym)
-                leaves[parts.nleaves] = g->items[i].root, regs[parts.nleaves++] = g->items[i].dst;
+            if (!g->items[i].sym) leaves[parts.nleaves] = g->items[i].root, regs[parts.nleaves++] = g->items[i].dst;
         e->fuse = &parts;
         qcode_statement(e, last);
         e->fuse = NULL;
@@ -636,7 +635,7 @@ static void emit_group(Gather *g, int mark, Node **statements, int n, Node *last
 
 static bool is_typed(const Node *n) { return n->u.assign.types && n->u.assign.types[0]; }
 
-/* Returns the variable of a statement `variable = expression` that may belong to a group; NULL: it is something else. */
+/* Returns the variable of a statement `variable = expression` that may belong to a group; NULL: something else. */
 static const Sym *assigned_local(Coder *e, const Node *n) {
     if (n->kind != N_ASSIGN || n->flag || n->u.assign.in_place || n->u.assign.bracketed) return NULL;
     const Node *target = n->u.assign.targets[0];
@@ -669,7 +668,8 @@ int qcode_group(Coder *e, Node **statements, int n) {
     if (count && count < n && statements[count]->kind == N_ASSIGN) {
         int items = g.nitems;
         Node *next = statements[count], *value = next->u.assign.value;
-        if ((part = assigned_part(&g, next)) && !g.rows && add_item(&g, NULL, value, e->top)) qcode_temps(e, 1), count++;
+        if ((part = assigned_part(&g, next)) && !g.rows && add_item(&g, NULL, value, e->top))
+            qcode_temps(e, 1), count++;
         else if (part = NULL, (s = assigned_local(e, next))) add_parts(&g, &value);
         if (!part && g.nitems > items) last = next, count++;
     }

@@ -1,6 +1,8 @@
 /* utf8.c -- reads and writes UTF-8 text. */
 #include "vm/base/utf8.h"
 
+enum { UTF8_REPLACEMENT = 0xFFFD };
+
 size_t qutf8_length(const char *s, size_t n) {
     const unsigned char *p = (const unsigned char *)s;
     size_t len = p[0] < 0x80 ? 1 : p[0] < 0xC2 ? 0 : p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : p[0] < 0xF5 ? 4 : 0;
@@ -19,7 +21,14 @@ int32_t qutf8_read(const char *s, size_t n, size_t *len) {
     return code;
 }
 
+uint32_t qutf8_next(const char **s, const char *end) {
+    size_t len;
+    int32_t code = qutf8_read(*s, (size_t)(end - *s), &len);
+    return *s += len, code < 0 ? UTF8_REPLACEMENT : (uint32_t)code;
+}
+
 void qutf8_add(Text *t, uint32_t c) {
+    if (c > 0x10FFFF) c = UTF8_REPLACEMENT;
     if (c < 0x80) qtext_putc(t, (char)c);
     else if (c < 0x800) qtext_putc(t, (char)(0xC0 | c >> 6));
     else if (c < 0x10000) qtext_putc(t, (char)(0xE0 | c >> 12));

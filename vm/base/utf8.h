@@ -6,5 +6,7 @@
 size_t qutf8_length(const char *s, size_t n); /* bytes of the character at s, n > 0; 0: it is malformed */
 /* Reads the character at s and sets its length.  A malformed byte is a character of length 1 that returns -1. */
 int32_t qutf8_read(const char *s, size_t n, size_t *len);
-void qutf8_add(Text *t, uint32_t code);
+/* Reads the character at *s, before `end`, and skips it; a malformed byte gives U+FFFD, the replacement character. */
+uint32_t qutf8_next(const char **s, const char *end);
+void qutf8_add(Text *t, uint32_t code); /* a number beyond U+10FFFF gives U+FFFD */
 #endif

@@ -962,7 +962,7 @@ L_DESTRUCT : {
     if (status != QS_OK) goto fail;
     NEXT;
 }
-L_GROUP: {
+L_GROUP : {
     FuseRegion *r = &f->proto->chunk.fuses[BX];
     bool waits = r->wait || m->fuse_least == SIZE_MAX || qtape_is_on(vm);
     if (r->wait) r->wait--;

@@ -30,7 +30,8 @@ static Fusible fusible(void *ud, const char *name, int nargs) {
 static bool is_pure(void *ud, int slot, bool again) {
     qs_value v = *qvm_global(ud, (uint64_t)slot);
     const Function *f = v.kind == QS_FUNCTION ? v.u.p : NULL;
-    return f && f->fkind == FN_NATIVE && !(again && f->acts) && strcmp(f->name->s, "parallel_do") != 0 && strcmp(f->name->s, "serial_do") != 0;
+    return f && f->fkind == FN_NATIVE && !(again && f->acts) && strcmp(f->name->s, "parallel_do") != 0 &&
+           strcmp(f->name->s, "serial_do") != 0;
 }
 
 static qs_status known_type(void *ud, TypeExpr *e, Func *in, const Type **out) {

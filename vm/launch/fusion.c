@@ -81,10 +81,10 @@ typedef struct {
     int rank;
     int64_t dims[QS_MAX_RANK];
     size_t count;
-    int ndim;      /* ndim of the result: the maximum over the leaves */
-    int nargs;     /* number of parameters of the leaves */
-    int64_t chunk; /* for a reduction: elements per chunk, or positions of the launch */
-    Array *result; /* the result, or the partial results of a reduction */
+    int ndim;                  /* ndim of the result: the maximum over the leaves */
+    int nargs;                 /* number of parameters of the leaves */
+    int64_t chunk;             /* for a reduction: elements per chunk, or positions of the launch */
+    Array *result;             /* the result, or the partial results of a reduction */
     Array *stored[FUSE_ITEMS]; /* the values of earlier statements that are needed afterwards; NULL: none */
     int item_ndim[FUSE_ITEMS + 1];
     /* A view of the elements that the result is assigned to, in place of a result, with its strides in the domain;
@@ -253,14 +253,16 @@ static size_t find_shape(Now *now, int from, int to, uint32_t uses, int64_t (*di
     return count;
 }
 
-/* Each statement of a group has the shape of the domain, or it is a number that is not stored.  A smaller array would be
- * computed again for each position. */
+/* Each statement of a group has the shape of the domain, or it is a number that is not stored.  A smaller array would
+ * be computed again for each position. */
 static bool examine_items(Now *now) {
     const FuseRegion *r = now->region;
     int64_t dims[FUSE_ITEMS + 1][QS_MAX_RANK];
     for (int i = 0; i <= r->nitems; i++) {
         const FuseItem *item = i < r->nitems ? &r->items[i] : NULL;
-        int from = item ? item->first : r->first, to = i + 1 < r->nitems ? item[1].first : i < r->nitems ? r->first : r->nleaves;
+        int from = item ? item->first : r->first, to = i + 1 < r->nitems ? item[1].first
+                                                       : i < r->nitems   ? r->first
+                                                                         : r->nleaves;
         size_t count = find_shape(now, from, to, item ? item->uses : r->uses, dims, i);
         if (count != now->count && (count != 1 || !item || item->stored)) return false;
     }
@@ -310,8 +312,7 @@ static FuseState *state_of(qs_vm *vm, const Frame *f, FuseRegion *r) {
                          .nvalues = r->nitems,
                          .fast_math = qvm(vm)->config.fast_math};
     for (int i = 0; i < r->nitems; i++)
-        s->expr.values[i] =
-            (FuseValue){r->items[i].root, r->items[i].sym, r->items[i].stored, r->items[i].calls};
+        s->expr.values[i] = (FuseValue){r->items[i].root, r->items[i].sym, r->items[i].stored, r->items[i].calls};
     return s;
 }
 
@@ -763,7 +764,8 @@ static void explain_no_rows(Now *now) {
 
 static void put_stored(Now *now) {
     for (int i = 0; i < now->region->nitems; i++) {
-        if (now->stored[i]) qinterp_put(now->run.vm, &now->f->base[now->region->items[i].dst], qarr_value(now->stored[i]));
+        if (now->stored[i])
+            qinterp_put(now->run.vm, &now->f->base[now->region->items[i].dst], qarr_value(now->stored[i]));
         now->stored[i] = NULL;
     }
 }

@@ -22,7 +22,8 @@ typedef struct {
     KRef local, term; /* in f: the LOCAL, and what is added */
     bool minus;
     KRef unit, total, size; /* in the copy: LOCALs; unit: a power of two, with which blocks are tried */
-    KRef shift, most; /* in the copy: a number whose spacing in float64 is that of numbers from `unit` on in float32, and
+    KRef shift,
+        most; /* in the copy: a number whose spacing in float64 is that of numbers from `unit` on in float32, and
                          the largest difference of p and q */
 } Sum;
 
@@ -201,9 +202,7 @@ static void add_set(Blocks *b, KRef local, KRef v) {
 }
 static KRef add_local(Blocks *b, KRef v) { return kir_add(b->to, (KMake){K_LOCAL, .a = v, .pos = b->pos}); }
 static KRef widen(Blocks *b, KRef v) { return kir_fold(b->to, (KMake){K_CAST, .own = QS_F64, .a = v, .pos = b->pos}); }
-static void add_flow(Blocks *b, KOp op, KRef condition) {
-    kir_add(b->to, (KMake){op, .a = condition, .pos = b->pos});
-}
+static void add_flow(Blocks *b, KOp op, KRef condition) { kir_add(b->to, (KMake){op, .a = condition, .pos = b->pos}); }
 
 static KRef open_for(Blocks *b, KRef first, KRef last, int64_t step, unsigned flag) {
     KMake m = {K_FOR, .own = QS_I64, .flag = flag, .a = first, .b = last, .c = add_int(b, step), .pos = b->pos};
@@ -222,8 +221,8 @@ static void copy_serial(Blocks *b, KRef first, KRef last) {
     add_flow(b, K_END, 0);
 }
 
-/* Sets `unit` to the power of two below |s|.  It is exact: see Rump, Ogita and Oishi, Accurate floating-point summation,
- * part I, algorithm 3.6. */
+/* Sets `unit` to the power of two below |s|.  It is exact: see Rump, Ogita and Oishi, Accurate floating-point
+ * summation, part I, algorithm 3.6. */
 static void set_unit(Blocks *b, const Sum *s) {
     KRef q = add_op(b, K_MUL, widen(b, add_get(b, b->map[s->local])), add_number(b, 0x1p52 + 1));
     KRef below = add_op(b, K_MUL, q, add_number(b, 1 - 0x1p-53));
@@ -247,7 +246,8 @@ static void add_term(Blocks *b, const Sum *s) {
     if (b->to->ins[p].dtype == QS_F32) p = widen(b, p);
     KRef q = add_op(b, K_SUB, add_op(b, K_ADD, p, s->shift), s->shift);
     KRef near = add_op(b, K_LE, add_op(b, K_ABS, add_op(b, K_SUB, p, q), 0), s->most);
-    KRef size = kir_fold(b->to, (KMake){K_SELECT, .a = near, .b = add_op(b, K_ABS, q, 0), .c = add_number(b, INFINITY)});
+    KRef size =
+        kir_fold(b->to, (KMake){K_SELECT, .a = near, .b = add_op(b, K_ABS, q, 0), .c = add_number(b, INFINITY)});
     add_set(b, s->total, add_ordered(b, K_ADD, add_get(b, s->total), q));
     add_set(b, s->size, add_ordered(b, K_ADD, add_get(b, s->size), size));
 }

@@ -68,15 +68,15 @@ typedef struct {
         *why; /* why the expression was declined, at source position why_at; NULL: it was not, or for its types */
     uint32_t why_at;
     /* rows */
-    KRef at[QS_MAX_RANK];    /* the line, and in a loop the position in it */
-    int loop, *loops;        /* number of the loop; the loop in which each leaf was loaded last */
-    struct KnownVal *before; /* what was computed before the loop */
-    int nbefore, extent;     /* extent: parameter */
-    Val values[FUSE_VALUES]; /* the values of e->values; rows: in the loop `within` */
+    KRef at[QS_MAX_RANK];                        /* the line, and in a loop the position in it */
+    int loop, *loops;                            /* number of the loop; the loop in which each leaf was loaded last */
+    struct KnownVal *before;                     /* what was computed before the loop */
+    int nbefore, extent;                         /* extent: parameter */
+    Val values[FUSE_VALUES];                     /* the values of e->values; rows: in the loop `within` */
     int within[FUSE_VALUES], tried[FUSE_VALUES]; /* tried: the same for code that is discarded (trial) */
     int visible;                                 /* how many of them the code that is lowered may read */
     bool trial;
-    struct Pending *sums;          /* reductions that the next loop over a row computes */
+    struct Pending *sums; /* reductions that the next loop over a row computes */
     int nsums;
 } Fuse;
 

@@ -70,7 +70,7 @@ typedef struct {
     bool strided, unit; /* the result of a map is not contiguous; its elements are adjacent along the last dimension */
     FuseValue values[FUSE_VALUES]; /* statements before the root, in order; their results come first */
     int nvalues;
-    bool adds;          /* a sum for its derivative: each position adds its element atomically to one result */
+    bool adds; /* a sum for its derivative: each position adds its element atomically to one result */
 } FuseExpr;
 
 typedef struct {
