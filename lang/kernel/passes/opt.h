@@ -8,6 +8,7 @@
  *     interchange.c   interchanges loops of serial code, so that the innermost one has independent iterations
  *     promote.c   keeps an element that all iterations of a loop change in a variable
  *     rounded_sums.c  computes sums that each iteration rounds to float32 in vectors
+ *     wavefront.c runs rows together that depend on elements to the left and above, shifted against each other
  *     jam.c       runs several iterations of an outer loop, or positions, together
  *     flatten.c   replaces short branches of the interior by selections, because vectors have no branches
  *     collapse.c  merges the last two axes into one loop if all memory accesses allow it

@@ -5,6 +5,7 @@
 #include "lang/kernel/passes/narrow.h"
 #include "lang/kernel/passes/promote.h"
 #include "lang/kernel/passes/rounded_sums.h"
+#include "lang/kernel/passes/wavefront.h"
 #include "lang/kernel/passes/window_sums.h"
 
 typedef struct {
@@ -20,6 +21,7 @@ static void run_float32_if_fast(Pipeline *p) {
 }
 static void run_interchange(Pipeline *p) { p->r->func = kinterchange_loops(p->c, p->arena, p->r->func); }
 static void run_promote(Pipeline *p) { p->r->func = kpromote_elements(p->c, p->arena, p->r->func); }
+static void run_wavefront(Pipeline *p) { p->r->func = kwavefront_rows(p->c, p->arena, p->r->func); }
 static void run_jam(Pipeline *p) { p->r->func = kjam_loops(p->c, p->arena, p->r->func); }
 static void run_jam_positions(Pipeline *p) {
     if (!p->r->split) p->r->func = kjam_positions(p->c, p->arena, p->r->func, &p->r->jam);
@@ -54,13 +56,14 @@ typedef struct {
  * result is a table by instruction, which a copy of the function would invalidate. */
 static const struct {
     unsigned can;
-    Pass pass[11];
+    Pass pass[12];
 } pipelines[] = {
     [PIPELINE_CPU] =
         {LEGAL_ALL & ~(unsigned)LEGAL_DIVIDE,
          {{"float32", "loops compute in the precision of the elements where bits or fast math allow it", run_float32},
           {"interchange", "the innermost loop has independent iterations", run_interchange},
           {"promote", "an element that all iterations of a loop change is in a variable", run_promote},
+          {"wavefront", "rows that depend on their neighbours run together, shifted", run_wavefront},
           {"jam", "chains of dependent operations of several iterations overlap", run_jam},
           {"window_sums", "neighbouring positions share sums over rows of a window", run_window_sums},
           {"interior", "most positions need no index tests, nor short branches", run_interior_rows},

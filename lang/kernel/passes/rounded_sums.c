@@ -221,8 +221,8 @@ static void copy_serial(Blocks *b, KRef first, KRef last) {
     add_flow(b, K_END, 0);
 }
 
-/* Sets `unit` to the power of two below |s|.  It is exact: see Rump, Ogita and Oishi, Accurate floating-point
- * summation, part I, algorithm 3.6. */
+/* Sets `unit` to the power of two below |s|, exactly: see Rump, Ogita and Oishi, Accurate floating-point summation,
+ * part I, algorithm 3.6. */
 static void set_unit(Blocks *b, const Sum *s) {
     KRef q = add_op(b, K_MUL, widen(b, add_get(b, b->map[s->local])), add_number(b, 0x1p52 + 1));
     KRef below = add_op(b, K_MUL, q, add_number(b, 1 - 0x1p-53));

@@ -1,0 +1,263 @@
+/* wavefront.c -- runs rows of a loop nest together; see wavefront.h.
+ *
+ * Iterations (i, j) and (i + di, j + dj), di > 0, depend on each other if one stores an element that the other one
+ * accesses.  Row r runs iteration j - r*distance when row 0 runs j, so that they stay in order if
+ * di*distance + dj >= 0; if it is more than 0, they are not in one iteration of the common loop, either. */
+#include "lang/kernel/passes/wavefront.h"
+#include "lang/kernel/ir/affine.h"
+
+#include <string.h>
+
+enum {
+    ROWS = 4,
+    FARTHEST = 4, /* largest distance of rows */
+    MOST = 150    /* instructions of the outer loop */
+};
+
+/* The index (i + row)*width + j + column. */
+typedef struct {
+    KRef width;
+    int64_t row, column;
+} Place;
+
+typedef struct {
+    Arena *arena;
+    const KFunc *f;
+    KFunc *to;
+    KRef *map;                    /* by instruction of f: its copy outside of rows */
+    KRef *row[ROWS];              /* by instruction of f: its copy in a row */
+    uint8_t *own;                 /* by LOCAL in front of the loops: each row has its own */
+    KRef outer, end, inner, last; /* the FOR over i and its END, the FOR over j and its END */
+    KRef width;
+    int64_t distance, reach; /* of two dependent iterations: reach is the largest difference of their columns */
+    uint32_t pos;
+} Wave;
+
+static const KIns *get_ins(const Wave *w, KRef r) { return &w->f->ins[r]; }
+static bool is_access(const KIns *i) { return i->op == K_LOAD || i->op == K_STORE; }
+
+/* -- conditions ---------------------------------------------------------------------------------------------------- */
+static bool is_counter_by_one(const Wave *w, KRef loop) {
+    double step;
+    const KIns *i = get_ins(w, loop);
+    return i->op == K_FOR && i->dtype == QS_I64 && kir_is_const(w->f, i->c, &step) && step == 1;
+}
+
+/* Finds the place of an index; false: it has a different form. */
+static bool find_place(const Wave *w, KRef index, Place *out) {
+    Affine a, row;
+    *out = (Place){0};
+    if (!kaffine_of(w->f, index, &a) || a.n != 2) return false;
+    bool first = a.term[0].ref == w->inner;
+    KRef product = a.term[first ? 1 : 0].ref;
+    const KIns *m = get_ins(w, product);
+    if (a.term[first ? 0 : 1].ref != w->inner || a.term[0].factor != 1 || a.term[1].factor != 1) return false;
+    if (m->op != K_MUL || !kaffine_of(w->f, m->a, &row) || row.n != 1) return false;
+    uint8_t width = get_ins(w, m->b)->op;
+    if (row.term[0].ref != w->outer || row.term[0].factor != 1 || (width != K_DIM && width != K_PARAM)) return false;
+    *out = (Place){kaffine_leader(w->f, m->b), row.constant, a.constant};
+    return true;
+}
+
+/* Takes note of what a store and another access of the same array demand. */
+static bool add_dependence(Wave *w, const Place *store, const Place *other) {
+    int64_t di = store->row - other->row, dj = store->column - other->column;
+    if (store->width != other->width || (w->width && w->width != store->width)) return false;
+    w->width = store->width;
+    if (di < 0) di = -di, dj = -dj;
+    int64_t size = dj < 0 ? -dj : dj;
+    if (size > w->reach) w->reach = size;
+    while (di && di * w->distance + dj < 1 && w->distance <= FARTHEST) w->distance++;
+    return w->distance <= FARTHEST;
+}
+
+/* Checks all accesses of the array of a store; *chain: an iteration needs the element that the one before stores. */
+static bool check_store(Wave *w, const KIns *store, bool *chain) {
+    Place s, p;
+    if (!find_place(w, store->a, &s)) return false;
+    for (KRef r = w->outer + 1; r < w->end; r++) {
+        const KIns *i = get_ins(w, r);
+        if (!is_access(i) || i->imm != store->imm) continue;
+        if (r < w->inner || r > w->last || !find_place(w, i->a, &p) || !add_dependence(w, &s, &p)) return false;
+        *chain |= i->op == K_LOAD && p.row == s.row && p.column == s.column - 1;
+    }
+    return true;
+}
+
+/* The first access of a variable in an iteration of the outer loop must set it, whatever the branches do. */
+static bool check_local(Wave *w, KRef local) {
+    if (w->own[local]) return true;
+    w->own[local] = 1;
+    for (KRef r = w->outer + 1; r < w->end; r++) {
+        const KIns *i = get_ins(w, r);
+        KRef around = w->f->regions[r].around;
+        if ((i->op == K_GET || i->op == K_SET) && i->a == local)
+            return i->op == K_SET && (around == w->outer || around == w->inner);
+    }
+    return false;
+}
+
+/* Whether the arrays of the nest do not overlap: there is one only, or the launch has tested it, as a flag says. */
+static bool are_apart(const Wave *w) {
+    const KIns *one = NULL;
+    if (get_ins(w, w->outer)->flag || get_ins(w, w->inner)->flag) return true;
+    for (KRef r = w->outer + 1; r < w->end; r++) {
+        if (!is_access(get_ins(w, r))) continue;
+        if (one && one->imm != get_ins(w, r)->imm) return false;
+        one = get_ins(w, r);
+    }
+    return true;
+}
+
+static bool check_body(Wave *w) {
+    bool chain = false;
+    for (KRef r = w->outer + 1; r < w->end; r++) {
+        const KIns *i = get_ins(w, r);
+        bool inside = r > w->inner && r < w->last, branch = i->op == K_IF || i->op == K_ELSE || i->op == K_END;
+        bool memory = is_access(i) || i->op == K_LOCAL || i->op == K_GET || i->op == K_SET;
+        if (r == w->inner || r == w->last) continue;
+        if (!memory && !(branch && inside) && kir_ops[i->op].effect != KE_PURE) return false;
+        if (i->op == K_SET && i->a < w->outer && !check_local(w, i->a)) return false;
+        if (i->op == K_STORE && !check_store(w, i, &chain)) return false;
+    }
+    return chain;
+}
+
+static bool is_candidate(Wave *w, KRef r) {
+    if (get_ins(w, r)->op != K_FOR || !is_counter_by_one(w, r) || get_ins(w, r)->flag == KFLAG_REASSOC) return false;
+    w->outer = r, w->end = w->f->regions[r].end, w->inner = w->width = 0, w->distance = 1, w->reach = 0;
+    if (w->end - r > MOST) return false;
+    for (KRef x = r + 1; x < w->end; x++) {
+        if (!kir_is_loop(get_ins(w, x)->op)) continue;
+        if (w->inner || !is_counter_by_one(w, x) || w->f->regions[x].around != r) return false;
+        w->inner = x, w->last = w->f->regions[x].end;
+    }
+    if (!w->inner) return false;
+    Invariants v = {.arena = w->arena, .f = w->f, .loop = r, .end = w->end};
+    memset(w->own, 0, w->f->nins);
+    return kaffine_is_invariant(&v, get_ins(w, w->inner)->a) && kaffine_is_invariant(&v, get_ins(w, w->inner)->b) &&
+           are_apart(w) && check_body(w);
+}
+
+/* -- the copy ------------------------------------------------------------------------------------------------------ */
+static KRef add_op(Wave *w, KOp op, KRef a, KRef b) {
+    return kir_fold(w->to, (KMake){op, .a = a, .b = b, .pos = w->pos});
+}
+static KRef add_int(Wave *w, int64_t v) { return kir_const_int(w->to, QS_I64, v, w->pos); }
+static void close_region(Wave *w) { kir_add(w->to, (KMake){K_END, .pos = w->pos}); }
+static KRef open_for(Wave *w, KRef a, KRef b, int64_t step) {
+    KRef c = add_int(w, step);
+    return kir_add(w->to, (KMake){K_FOR, .own = QS_I64, .a = a, .b = b, .c = c, .pos = w->pos});
+}
+
+static void copy_once(Wave *w, KRef r) {
+    const KIns *i = get_ins(w, r);
+    w->map[r] = kir_copy(w->to, i, w->map[i->a], w->map[i->b], w->map[i->c]);
+}
+
+static KRef get_copy(const Wave *w, int k, KRef r) {
+    return r && (r >= w->outer || w->own[r]) ? w->row[k][r] : w->map[r];
+}
+
+static void copy_in_row(Wave *w, int k, KRef first, KRef end) {
+    for (KRef r = first; r < end; r++) {
+        const KIns *i = get_ins(w, r);
+        w->row[k][r] = kir_copy(w->to, i, get_copy(w, k, i->a), get_copy(w, k, i->b), get_copy(w, k, i->c));
+    }
+}
+
+/* Copies iterations first … last of one row. */
+static void copy_part_of_row(Wave *w, int k, KRef first, KRef last) {
+    w->row[k][w->inner] = open_for(w, first, last, 1);
+    copy_in_row(w, k, w->inner + 1, w->last);
+    close_region(w);
+}
+
+/* Copies a value of the outer loop that does not change in front of it. */
+static void hoist_value(Wave *w, KRef r) {
+    if (r <= w->outer) return;
+    for (int k = 0; k < 3; k++) hoist_value(w, get_ins(w, r)->arg[k]);
+    copy_once(w, r);
+}
+
+static void add_own_locals(Wave *w) {
+    for (KRef r = 1; r < w->outer; r++)
+        for (int k = 0; w->own[r] && k < ROWS; k++) {
+            KRef old = kir_add(w->to, (KMake){K_GET, .a = w->map[r], .pos = w->pos});
+            w->row[k][r] = kir_add(w->to, (KMake){K_LOCAL, .a = old, .pos = w->pos});
+        }
+}
+
+/* Afterwards a variable has the value of the last row. */
+static void set_locals(Wave *w) {
+    for (KRef r = 1; r < w->outer; r++) {
+        if (!w->own[r]) continue;
+        KRef value = kir_add(w->to, (KMake){K_GET, .a = w->row[ROWS - 1][r], .pos = w->pos});
+        kir_add(w->to, (KMake){K_SET, .a = w->map[r], .b = value, .pos = w->pos});
+    }
+}
+
+/* Emits the rows from i on; lo … hi: the range of j. */
+static void copy_rows(Wave *w, KRef i, KRef lo, KRef hi) {
+    int64_t d = w->distance;
+    for (int k = 0; k < ROWS; k++) {
+        w->row[k][w->outer] = add_op(w, K_ADD, i, add_int(w, k));
+        copy_in_row(w, k, w->outer + 1, w->inner);
+    }
+    for (int k = 0; k < ROWS - 1; k++)
+        copy_part_of_row(w, k, lo, add_op(w, K_ADD, lo, add_int(w, d * (ROWS - 1 - k) - 1)));
+    KRef j = open_for(w, add_op(w, K_ADD, lo, add_int(w, d * (ROWS - 1))), hi, 1);
+    for (int k = 0; k < ROWS; k++) {
+        w->row[k][w->inner] = add_op(w, K_SUB, j, add_int(w, d * k));
+        copy_in_row(w, k, w->inner + 1, w->last);
+    }
+    close_region(w);
+    for (int k = 1; k < ROWS; k++) copy_part_of_row(w, k, add_op(w, K_SUB, hi, add_int(w, d * k - 1)), hi);
+    for (int k = 0; k < ROWS; k++) copy_in_row(w, k, w->last + 1, w->end);
+}
+
+/* Whether the bounds allow it: there are enough rows and columns, and indices of different columns differ although
+ * they are linear. */
+static KRef test_bounds(Wave *w, KRef a, KRef b, KRef lo, KRef hi) {
+    KRef rows = add_op(w, K_SUB, b, a), columns = add_op(w, K_SUB, hi, lo);
+    KRef many = add_op(w, K_AND, add_op(w, K_LE, a, b), add_op(w, K_LE, add_int(w, ROWS - 1), rows));
+    KRef wide = add_op(w, K_AND, add_op(w, K_LE, lo, hi), add_op(w, K_LE, add_int(w, w->distance * ROWS), columns));
+    KRef apart = add_op(w, K_LT, add_op(w, K_ADD, columns, add_int(w, w->reach)), w->map[w->width]);
+    return add_op(w, K_AND, add_op(w, K_AND, many, wide), apart);
+}
+
+static void copy_loops(Wave *w) {
+    const KIns *outer = get_ins(w, w->outer), *inner = get_ins(w, w->inner);
+    w->pos = outer->pos;
+    hoist_value(w, inner->a), hoist_value(w, inner->b), hoist_value(w, w->width);
+    KRef a = w->map[outer->a], b = w->map[outer->b], lo = w->map[inner->a], hi = w->map[inner->b];
+    KRef good = test_bounds(w, a, b, lo, hi), span = add_op(w, K_ADD, add_op(w, K_SUB, b, a), add_int(w, 1));
+    KRef next = add_op(w, K_ADD, a, add_op(w, K_AND, span, add_int(w, -(int64_t)ROWS)));
+    kir_add(w->to, (KMake){K_IF, .a = good, .pos = w->pos});
+    add_own_locals(w);
+    copy_rows(w, open_for(w, a, add_op(w, K_SUB, next, add_int(w, 1)), ROWS), lo, hi);
+    close_region(w);
+    set_locals(w);
+    close_region(w);
+    KRef rest = kir_fold(w->to, (KMake){K_SELECT, .a = good, .b = next, .c = a, .pos = w->pos});
+    w->map[w->outer] = kir_add(w->to, kir_like(outer, rest, b, w->map[outer->c]));
+    for (KRef r = w->outer + 1; r <= w->end; r++) copy_once(w, r);
+}
+
+const KFunc *kwavefront_rows(Ctx *c, Arena *a, const KFunc *f) {
+    if (!f->strict || !kir_has(f, K_FOR) || f->barrier || f->shared) return f;
+    Wave w = {.arena = a, .f = f, .own = qarena_alloc(a, f->nins)};
+    KRef first = 1;
+    while (first < f->nins && !is_candidate(&w, first)) first++;
+    if (first == f->nins) return f;
+    size_t bytes = qmem_size(f->nins, sizeof(KRef), 0);
+    w.to = kir_shell(c, a, f), w.map = qarena_alloc(a, bytes);
+    for (int k = 0; k < ROWS; k++) w.row[k] = qarena_alloc(a, bytes);
+    for (KRef r = 1; r < f->nins; r++) {
+        if (r >= first && is_candidate(&w, r)) copy_loops(&w), r = w.end;
+        else copy_once(&w, r);
+    }
+    kir_match(w.to);
+    w.to->hash = f->hash, w.to->small = f->small;
+    return w.to;
+}
