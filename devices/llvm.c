@@ -319,14 +319,15 @@ static qs_status link_math(Job *j, const LlvmTarget *t) {
 
 /* A reduced default<O2> pipeline for kernels, which are single functions with few calls.  It omits the inliner, the
  * inference of function attributes, jump threading and five of eight rounds of instcombine.  Loops compile to the same
- * code in less time.  Inlining runs twice, so that the functions that the vectorizer inserts for vector calls are
- * inlined, too.
+ * code in less time.  Correlated-propagation finds integers that are not negative; their quotients by a constant are
+ * faster.  Inlining runs twice, so that the functions that the vectorizer inserts for vector calls are inlined, too.
  *
  * Very large functions, such as second derivatives of long loops, are compiled without loop unrolling and SLP
  * vectorization.  These passes take much time there, and code with so many live values gains nothing from them. */
 #define QUICK_PASSES(instcombine, vectors, copies)                                                                     \
     "always-inline,function(sroa,early-cse,simplifycfg,loop-mssa(loop-rotate,licm),simplifycfg," instcombine           \
-    ",loop(loop-idiom,indvars,loop-deletion,loop-unroll-full),sroa,loop-mssa(licm),gvn,simplifycfg," instcombine       \
+    ",loop(loop-idiom,indvars,loop-deletion,loop-unroll-full),sroa,loop-mssa(licm),gvn,"                               \
+    "correlated-propagation,simplifycfg," instcombine                                                                  \
     ",dse,loop-mssa(licm),inject-tli-mappings,loop-vectorize," vectors "),always-inline,function(" copies              \
     "sroa," instcombine ",loop-mssa(licm),simplifycfg),globaldce"
 #define ALL_PASSES(instcombine)                                                                                        \

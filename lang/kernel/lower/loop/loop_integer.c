@@ -151,15 +151,15 @@ KRef kloop_remainder(Loops *L, KRef x, KRef y) {
     return kloop_op(L, K_AND, x, kloop_i64(L, ((int64_t)1 << shift) - 1));
 }
 
-/* floor(x/y), y > 0; cut: rounded toward zero. */
+/* floor(x/y), y > 0; cut: rounded toward zero.  For x < 0 it is (x+1)/y - 1, rounded toward zero; LLVM drops the 1
+ * where a condition around it says that x is not negative. */
 static KRef divide(Loops *L, KRef x, KRef y, bool cut, bool positive) {
     int shift;
     bool shifts = is_power_of_two(L, y, &shift);
     if (shifts && (positive || !cut)) return kloop_op(L, K_SHR, x, kloop_i64(L, shift));
-    KRef q = kloop_op(L, K_DIV, x, y);
-    if (cut || positive) return q;
-    KRef rest = kloop_op(L, K_SUB, x, kloop_op(L, K_MUL, q, y));
-    return kloop_op(L, K_ADD, q, kloop_op(L, K_SHR, rest, kloop_i64(L, 63)));
+    if (cut || positive) return kloop_op(L, K_DIV, x, y);
+    KRef one = kloop_cast(L, kloop_op(L, K_LT, x, kloop_i64(L, 0)), QS_I64);
+    return kloop_op(L, K_SUB, kloop_op(L, K_DIV, kloop_op(L, K_ADD, x, one), y), one);
 }
 
 /* Adds the twin of the quotient n if it is exact, which cond (0: none) may imply by being true or false. */
