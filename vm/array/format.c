@@ -328,6 +328,7 @@ static void add_integer(Text *t, const Spec *s, qs_value v) {
         return;
     }
     int64_t i = v.kind == QS_NUM ? qdtype_sat_i64(x, INT64_MIN, INT64_MAX) : v.u.i;
+    if (decimal && !*s->flags && !s->width && s->prec < 0) return qtext_printf(t, "%lld", (long long)i);
     qtext_printf(t, c_format(s, "ll", s->conv, text), s->width, s->prec, (long long)i);
 }
 

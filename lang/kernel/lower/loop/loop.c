@@ -362,7 +362,7 @@ static bool compile_guarded(Loops *L, Arena *arena, bool quick) {
     return r->quick.func;
 }
 
-/* The same for a version that assumes that variables are integral; false: it would assume nothing. */
+/* The same for a version that assumes that variables are integral, or proves it. */
 static bool compile_speculative(Loops *L, Arena *arena) {
     int axes = L->axes;
     bool chunked = L->chunked;
@@ -373,7 +373,7 @@ static bool compile_speculative(Loops *L, Arena *arena) {
     const Source *src = r->src;
     L->speculates = true;
     kloop_forget_bounds(L);
-    r->speculates = compile_guarded(L, arena, true) && L->assumed && types_agree(L);
+    r->speculates = compile_guarded(L, arena, true) && types_agree(L);
     if (r->speculates) return true;
     r->parallel.func = r->quick.func = NULL, r->quick_apart = false;
     L->speculates = false, L->axes = axes, L->chunked = chunked;

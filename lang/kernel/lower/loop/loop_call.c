@@ -102,19 +102,26 @@ static qs_status mod_fn(Loops *L, int imm, const Number *a, Number *out) {
 /* The integer whose bits are those of a; a number with a fraction is an error. */
 static Number with_bits(Loops *L, Elem e, Number a) {
     char text[80];
+    if (a.kind == LOOP_NUM) (void)kloop_expect_int(L, &a);
     if (a.kind != LOOP_NUM || kloop_twin(L, a)) return kloop_to_int(L, a);
     snprintf(text, sizeof text, "%s: " KELEM_NO_BITS "%%0", kelem_name(e));
     kloop_fail_unless(L, kelem_has_bits(kbuild_rows(&L->walk), a.v, QS_F64), QS_ETYPE, text, a.v, 0);
     return kloop_to_int(L, a);
 }
 
-/* Shifts an integral number; the result of shifting a float is a float. */
+/* Shifts an integral number; the result of shifting a float is a float.  A shift to the left by a known number is a
+ * product. */
 static qs_status shift_fn(Loops *L, int e, const Number *a, Number *out) {
     Number x = with_bits(L, (Elem)e, a[0]), n = with_bits(L, (Elem)e, a[1]);
     KRef r = kelem_shift(kbuild_rows(&L->walk), (Elem)e, QS_I64, x.v, n.v, QS_I64, n.lo >= 0);
     bool shrinks = e == EL_shr && n.lo >= 0;
     *out = shrinks ? kloop_int(r, fmin(x.lo, 0), fmax(x.hi, 0)) : kloop_wide(L, r);
-    if (a[0].kind == LOOP_NUM) *out = kloop_num(kloop_cast(L, r, QS_F64));
+    if (a[0].kind != LOOP_NUM) return QS_OK;
+    if (kloop_is_exact(out->lo, out->hi)) return *out = kloop_from_int(L, r, out->lo, out->hi), QS_OK;
+    double k;
+    bool is_product = e == EL_shl && kloop_known(L, a[1], &k) && k >= 0 && k <= 52;
+    *out = kloop_num(kloop_cast(L, r, QS_F64));
+    if (is_product) kloop_guess_arith(L, K_MUL, a[0], kloop_const(L, ldexp(1, (int)k)), out);
     return QS_OK;
 }
 
