@@ -213,8 +213,8 @@ static qs_status mode_arg(const Store *s, qs_call_args *c, int i, AccessMode *ou
     if (!qarg_given(c, i)) return *out = ACC_CHECKED, QS_OK;
     TRY(qarg_string(s->vm, s->fn, "mode", c->in[i], &name, NULL));
     if (!qaccess_from_name(name, &mods) || mods.access == ACC_DEFAULT || mods.access == ACC_UNCHECKED)
-        return qs_fail(s->vm, QS_EVALUE, "%s: mode must be safe, mirror, circular, clamped or checked, got %s", s->fn,
-                       name);
+        return qs_fail(s->vm, QS_EVALUE, "%s: mode must be safe, mirror, reflect, circular, clamped or checked, got %s",
+                       s->fn, name);
     return *out = (AccessMode)mods.access, QS_OK;
 }
 

@@ -139,7 +139,7 @@ end
 function [n, y] = cluster_look(job, b)
     [n, how, y] = apply(halo, horzcat({job.f, b}, cluster_args(job)))
     for mode = how
-        if mode != "safe" && mode != "mirror" && mode != "clamped"
+        if mode != "safe" && mode != "mirror" && mode != "reflect" && mode != "clamped"
             error("cluster_map: f launches a kernel that reads around its position with access mode '", mode, _
                   ", so halo and mode have to be given")
         end
@@ -364,7 +364,7 @@ end
 % block - how large a block is along the first dimensions, [64,64]; a number is for all; null: about 64 MB
 % halo - how many elements of its neighbours a block shows at each side, likewise; of a kernel it is known; null, of a
 %        function: what the kernels that it launches read (halo), and mode is "none"
-% mode - what is outside of x: "safe" (0), "mirror", "circular" or "clamped"; "none": blocks end where x ends; of a kernel it is its own
+% mode - what is outside of x: "safe" (0), "mirror", "reflect", "circular" or "clamped"; "none": blocks end where x ends; of a kernel it is its own
 % args - a cell of further arguments of f
 % into - the path of a file that takes the result; null: an array
 % text - what the progress line says; "": none is shown

@@ -8,7 +8,7 @@ import "check.q"
 % Parameters:
 % n - how many samples there are
 % r - how many are added at either end
-% mode - "mirror" (b a | a b c), "mirror_nr" (c b | a b c), "circular" or "clamped"
+% mode - "mirror" (b a | a b c), "reflect" or "mirror_nr" (c b | a b c), "circular" or "clamped"
 %
 % :function k = boundary_index(n : int, r : int, mode : string)
 function k = boundary_index(n, r, mode : string)
@@ -20,7 +20,7 @@ function k = boundary_index(n, r, mode : string)
     | "mirror" ->
         j = mod(i, 2*n)
         k = min(j, 2*n-1-j)
-    | "mirror_nr" ->
+    | "reflect" | "mirror_nr" ->
         period = max(2*n-2, 1)
         j = mod(i, period)
         k = min(j, period-j)
@@ -29,7 +29,7 @@ function k = boundary_index(n, r, mode : string)
     | "clamped" ->
         k = clamp(i, 0, n-1)
     | _ ->
-        error("boundary: mode must be mirror, mirror_nr, circular, clamped or zeros, got %s", mode)
+        error("boundary: mode must be mirror, reflect, circular, clamped or zeros, got %s", mode)
     end
 end
 
@@ -39,7 +39,7 @@ end
 % Parameters:
 % img - height x width or height x width x channels
 % y, x - how many rows and columns are added on each side
-% mode - "mirror", "mirror_nr", "circular", "clamped" or "zeros"
+% mode - "mirror", "reflect" (or "mirror_nr"), "circular", "clamped" or "zeros"
 %
 % :function ext = bound_extension(img : cube, y : int, x : int, mode : string = "mirror")
 function ext = bound_extension(img : cube, y : int, x : int, mode : string = "mirror")

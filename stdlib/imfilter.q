@@ -21,6 +21,11 @@ function [] = __kernel__ imfilter_mirror(y : cube'unchecked, x : cube'mirror, ma
     y[pos] = imfilter_at(x, mask, center, pos)
 end
 
+function [] = __kernel__ imfilter_reflect(y : cube'unchecked, x : cube'reflect, mask : mat'unchecked, center : ivec2, _
+                                          pos : ivec3)
+    y[pos] = imfilter_at(x, mask, center, pos)
+end
+
 function [] = __kernel__ imfilter_circular(y : cube'unchecked, x : cube'circular, mask : mat'unchecked, center : ivec2, _
                                            pos : ivec3)
     y[pos] = imfilter_at(x, mask, center, pos)
@@ -52,7 +57,7 @@ end
 % img - height x width or height x width x channels
 % mask - the weights, a vec (a row) or a mat
 % center - [row, col] of the mask element that meets the pixel itself; [] is the middle, of an even number the one before it, as in scipy.signal (scipy.ndimage, conv and MATLAB: behind it)
-% boundary - what lies outside: "mirror" (b a | a b c), "circular", "clamped" or "zeros"
+% boundary - what lies outside: "mirror" (b a | a b c), "reflect" (c b | a b c), "circular", "clamped" or "zeros"
 %
 % Returns:
 % an array of the size of img, float64 if img is, else scalar (integer images are converted first):
@@ -79,6 +84,8 @@ function y = filter_image(what, img : cube, mask : mat, center, boundary)
     match boundary with
     | "mirror" ->
         parallel_do(dims, y, img, mask, c, imfilter_mirror)
+    | "reflect" | "mirror_nr" ->
+        parallel_do(dims, y, img, mask, c, imfilter_reflect)
     | "circular" ->
         parallel_do(dims, y, img, mask, c, imfilter_circular)
     | "clamped" ->
@@ -86,7 +93,7 @@ function y = filter_image(what, img : cube, mask : mat, center, boundary)
     | "zeros" ->
         parallel_do(dims, y, img, mask, c, imfilter_zeros)
     | _ ->
-        error("%s: boundary must be mirror, circular, clamped or zeros, got %s", what, boundary)
+        error("%s: boundary must be mirror, reflect, circular, clamped or zeros, got %s", what, boundary)
     end
 end
 

@@ -4,7 +4,7 @@
 % with a = -1/2 of Keys: Cubic convolution interpolation for digital image processing, 1981).
 %
 % Outside of the image, boundary is one of "zeros" (the number fill), "clamped" (the nearest pixel), "mirror"
-% (b a | a b c), "mirror_nr" (c b | a b c) and "circular".  Sampled arrays have derivatives with respect to the image.
+% (b a | a b c), "reflect" or "mirror_nr" (c b | a b c) and "circular".  Sampled arrays have derivatives with respect to the image.
 import "check.q"
 
 function k = __device__ warp_zeros(i : int, n : int)
@@ -20,7 +20,7 @@ function k = __device__ warp_mirror(i : int, n : int)
     k = min(j, 2*n-1-j)
 end
 
-function k = __device__ warp_mirror_nr(i : int, n : int)
+function k = __device__ warp_reflect(i : int, n : int)
     period = max(2*n-2, 1)
     j = mod(i, period)
     k = min(j, period-j)
@@ -102,9 +102,9 @@ function [sample, border] = warp_rules(what, method, boundary)
     | "zeros" -> border = warp_zeros
     | "clamped" -> border = warp_clamped
     | "mirror" -> border = warp_mirror
-    | "mirror_nr" -> border = warp_mirror_nr
+    | "reflect" | "mirror_nr" -> border = warp_reflect
     | "circular" -> border = warp_circular
-    | _ -> error("%s: boundary must be zeros, clamped, mirror, mirror_nr or circular, got %s", what, boundary)
+    | _ -> error("%s: boundary must be zeros, clamped, mirror, reflect or circular, got %s", what, boundary)
     end
 end
 
@@ -155,7 +155,7 @@ end
 % offset - [down, right], for a matrix of 2 x 2
 % s - [height, width] of the result; [] is that of img
 % method - "nearest", "bilinear" (or "linear") or "bicubic" (or "cubic")
-% boundary - "zeros", "clamped", "mirror", "mirror_nr" or "circular"
+% boundary - "zeros", "clamped", "mirror", "reflect" or "circular"
 % fill - the number outside of the image, for "zeros"
 %
 % Returns:
@@ -190,7 +190,7 @@ end
 % T - 2 x 3 or 3 x 3
 % s - [height, width] of the result; [] is that of img
 % method - "nearest", "bilinear" (or "linear") or "bicubic" (or "cubic")
-% boundary - "zeros", "clamped", "mirror", "mirror_nr" or "circular"
+% boundary - "zeros", "clamped", "mirror", "reflect" or "circular"
 % fill - the number outside of the image, for "zeros"
 %
 % See also: <fitgeotrans>, <affine_transform>, <imremap>

@@ -23,7 +23,7 @@ class Steps:
     def launch(self, body, read="a", write="b", params="", args="", size=None, x="vec{m}", y="vec'unchecked"):
         """A kernel of its own over x and y, and its launch; in body {n} is the size, {m} an access mode."""
         r, name = self.r, self.fresh("kernel")
-        mode = r.choice(["'mirror", "'clamped", "'circular", "'safe", ""])
+        mode = r.choice(["'mirror", "'reflect", "'clamped", "'circular", "'safe", ""])
         size = size or str(self.n)
         how = "serial_do" if "serial" in body else r.choice(["parallel_do"]*4 + ["serial_do"])
         pos = "ivec2" if x.startswith("mat") else "int"

@@ -119,7 +119,7 @@ class Maker(Steps):
 
     def kernel(self):
         r, name = self.r, f"k{len(self.kernels)}"
-        mode = r.choice(["'mirror", "'clamped", "'circular", "'safe"])
+        mode = r.choice(["'mirror", "'reflect", "'clamped", "'circular", "'safe"])
         own = r.random() < 0.25
 
         def read():

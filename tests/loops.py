@@ -610,7 +610,8 @@ class Case:
             return self.functions + ["try", *self.lines, "catch e_", '  print "stopped: ", e_', "end"]
         self.depth = 1
         nested = r.random() < 0.2
-        params = r.choice(["", "", "x_ : vec'mirror", "x_ : vec'circular", "x_ : vec'safe", "x_ : vec'clamped", "x_"])
+        params = r.choice(["", "", "x_ : vec'mirror", "x_ : vec'reflect", "x_ : vec'circular", "x_ : vec'safe",
+                           "x_ : vec'clamped", "x_"])
         given = "(0..6)*0.5" if params else ""
         if params: self.arrays["x_"] = "scalar", 1
         self.put("s0 = 1")

@@ -12,7 +12,7 @@ import argparse, os, subprocess, sys, tempfile
 from progress import Progress
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-MODES = ["", "'safe", "'clamped", "'mirror", "'circular", "'checked", "'unchecked"]
+MODES = ["", "'safe", "'clamped", "'mirror", "'reflect", "'circular", "'checked", "'unchecked"]
 UNTYPED, ANY = None, "??"  # x, x : ??
 OPEN = [UNTYPED, ANY]      # no type is declared
 FEW = [UNTYPED, "", "'clamped", "'unchecked"]
@@ -114,6 +114,7 @@ def inside(mode, i):
     if mode == "'clamped": return min(max(i, 0), LENGTH - 1)
     if mode == "'circular": return i % LENGTH
     if mode == "'mirror": return min(i % (2*LENGTH), 2*LENGTH - 1 - i % (2*LENGTH))
+    if mode == "'reflect": return min(i % (2*LENGTH - 2), 2*LENGTH - 2 - i % (2*LENGTH - 2))
     return None
 
 

@@ -30,8 +30,10 @@ static void modifier(Parser *p, TypeExpr *t) {
     Str *name = qparse_take_word(p);
     if (!qaccess_from_name(name->s, &t->mods))
         qparse_fail(p, pos,
-                    "unknown access mode '%s: there are safe, mirror, circular, clamped, unchecked, checked, const; "
-                    "strings are written in double quotes",
+                    "unknown access mode '%s: there are "
+#define ACCESS(name, spelling, ...) spelling ", "
+#include "vm/base/access.def"
+                    "const; strings are written in double quotes",
                     name->s);
 }
 

@@ -108,7 +108,7 @@ static KRef int_value(Gen *g, qs_dtype d) {
     static const KOp ops[] = {K_ADD, K_SUB, K_MUL, K_DIV, K_MOD, K_MIN, K_MAX,
                               K_AND, K_OR,  K_XOR, K_SHL, K_SHR, K_ADD, K_SUB};
     static const KOp unary[] = {K_NEG, K_ABS, K_NOT};
-    static const AccessMode modes[] = {ACC_MIRROR, ACC_CIRCULAR, ACC_CLAMPED};
+    static const AccessMode modes[] = {ACC_MIRROR, ACC_REFLECT, ACC_CIRCULAR, ACC_CLAMPED};
     KRef a = value(g, d);
     switch (below(g, 8)) {
     case 0: return op1(g, ONE_OF(g, unary), a);
@@ -160,7 +160,7 @@ static KRef some_index(Gen *g, int d, bool near) {
 }
 
 static KRef load_input(Gen *g) {
-    static const AccessMode modes[] = {ACC_MIRROR, ACC_CIRCULAR, ACC_CLAMPED};
+    static const AccessMode modes[] = {ACC_MIRROR, ACC_REFLECT, ACC_CIRCULAR, ACC_CLAMPED};
     int param = g->inputs[below(g, g->ninputs)];
     KRef at[QS_MAX_RANK], guard = 0;
     bool near = chance(g, 50);

@@ -198,13 +198,13 @@ static KCase *functions(Ctx *c, Arena *arena, qs_dtype d) {
 
 /* -- indices ------------------------------------------------------------------------------------------------------- */
 static KCase *indices(Ctx *c, Arena *arena, qs_dtype d) {
-    static const AccessMode modes[] = {ACC_MIRROR, ACC_CIRCULAR, ACC_CLAMPED};
+    static const AccessMode modes[] = {ACC_MIRROR, ACC_REFLECT, ACC_CIRCULAR, ACC_CLAMPED};
     KCase *k = kgen_case(c, arena, "indices", 2);
     KSlot e[MAX_EDGES];
     int n = edges_of(d, e);
     KRef a, b, at = pair(k, e, e, n, d, &a, &b);
-    Rows out = rows(k, d, 3, n * n, at), in = rows(k, QS_B1, 1, n * n, at);
-    for (int m = 0; m < 3; m++) row(&out, kir_add(k->func, (KMake){K_BOUND, .flag = modes[m], .a = a, .b = b}));
+    Rows out = rows(k, d, 4, n * n, at), in = rows(k, QS_B1, 1, n * n, at);
+    for (int m = 0; m < 4; m++) row(&out, kir_add(k->func, (KMake){K_BOUND, .flag = modes[m], .a = a, .b = b}));
     row(&in, kgen_op(k, K_INB, a, b, 0));
     return k;
 }

@@ -240,7 +240,7 @@ static void in_order(void) {
 }
 
 static void borders(void) {
-    static const char *const mode[] = {"'mirror", "'clamped", "'circular", "'safe", ""};
+    static const char *const mode[] = {"'mirror", "'reflect", "'clamped", "'circular", "'safe", ""};
     const int64_t sizes[][2] = {{7, 9}, {1, 1}, {2, 1}, {3, 2}};
     for (size_t m = 0; m < sizeof mode / sizeof *mode; m++)
         for (size_t n = 0; n < sizeof sizes / sizeof *sizes; n++) {
@@ -418,7 +418,7 @@ static void joined(void) {
 
 /* Additions of many iterations, summed first; weights that loops compute, saved for each iteration. */
 static void windows(void) {
-    static const char *const mode[] = {"'mirror", "'clamped", "'circular", "'safe", ""};
+    static const char *const mode[] = {"'mirror", "'reflect", "'clamped", "'circular", "'safe", ""};
     const int64_t sizes[][2] = {{7, 9}, {1, 1}, {2, 5}};
     for (size_t m = 0; m < sizeof mode / sizeof *mode; m++)
         for (size_t n = 0; n < sizeof sizes / sizeof *sizes; n++) {

@@ -33,6 +33,10 @@ static int64_t model_place(AccessMode m, double x, int64_t n) {
     case ACC_MIRROR:
         while (i < 0 || i >= n) i = i < 0 ? -1 - i : 2 * n - 1 - i;
         return i;
+    case ACC_REFLECT: /* walks back and forth between the edges */
+        for (int64_t at = i; n > 1; at = at < 0 ? -at : 2 * (n - 1) - at)
+            if (at >= 0 && at < n) return at;
+        return 0;
     case ACC_CIRCULAR:
         while (i < 0) i += n;
         return i % n;

@@ -47,6 +47,10 @@ static void bounds(void) {
     static const int64_t mirror[] = {3, 2, 1, 0, 0, 1, 2, 3, 3, 2};
     for (int i = -4; i < 6; i++) CHECK(ksem_bound(ACC_MIRROR, i, 4) == mirror[i + 4]);
     CHECK(ksem_bound(ACC_MIRROR, INT64_MIN, 4) >= 0 && ksem_bound(ACC_MIRROR, INT64_MIN, INT64_MAX) >= 0);
+    static const int64_t reflect[] = {2, 3, 2, 1, 0, 1, 2, 3, 2, 1, 0, 1};
+    for (int i = -4; i < 8; i++) CHECK(ksem_bound(ACC_REFLECT, i, 4) == reflect[i + 4]);
+    for (int i = -4; i < 8; i++) CHECK(ksem_bound(ACC_REFLECT, i, 1) == 0 && ksem_bound(ACC_REFLECT, i, 2) == (i & 1));
+    CHECK(ksem_bound(ACC_REFLECT, INT64_MIN, 4) == 2 && ksem_bound(ACC_REFLECT, INT64_MIN, INT64_MAX) == INT64_MAX - 3);
     CHECK(ksem_bound(ACC_CIRCULAR, -1, 4) == 3 && ksem_bound(ACC_CIRCULAR, 9, 4) == 1);
     CHECK(ksem_bound(ACC_CLAMPED, -9, 4) == 0 && ksem_bound(ACC_CLAMPED, 9, 4) == 3 &&
           ksem_bound(ACC_MIRROR, 9, 0) == 0);

@@ -2,13 +2,10 @@
 #include "tests/support/lowered.h"
 
 static void modes(void) {
-    const char *kinds[] = {"", "'safe", "'mirror", "'circular", "'clamped"};
-    const float want[5][9] = {{0, 0, 0, 1, 2, 3, 0, 0, 0},
-                              {0, 0, 0, 1, 2, 3, 0, 0, 0},
-                              {3, 2, 1, 1, 2, 3, 3, 2, 1},
-                              {1, 2, 3, 1, 2, 3, 1, 2, 3},
-                              {1, 1, 1, 1, 2, 3, 3, 3, 3}};
-    for (int i = 0; i < 5; i++) {
+    const char *kinds[] = {"", "'safe", "'mirror", "'reflect", "'circular", "'clamped"};
+    const float want[6][9] = {{0, 0, 0, 1, 2, 3, 0, 0, 0}, {0, 0, 0, 1, 2, 3, 0, 0, 0}, {3, 2, 1, 1, 2, 3, 3, 2, 1},
+                              {2, 3, 2, 1, 2, 3, 2, 1, 2}, {1, 2, 3, 1, 2, 3, 1, 2, 3}, {1, 1, 1, 1, 2, 3, 3, 3, 3}};
+    for (int i = 0; i < 6; i++) {
         char text[256];
         snprintf(text, sizeof text,
                  "function [] = __kernel__ f(x : vec%s, y : vec, pos : int)\n"

@@ -59,9 +59,9 @@ static const struct {
     {"match x\n| 1 -> y\nend", "1:8: error: expected 'with' after the value of 'match', found end of line"},
     {"match x with\ny = 1\nend", "2:1: error: expected '|' and a pattern, found the name 'y'"},
     {"else", "1:1: error: 'else' without 'if'"},
-    {"x = mat'circulr(3)",
-     "1:9: error: unknown access mode 'circulr: there are safe, mirror, circular, clamped, unchecked, checked, "
-     "const; strings are written in double quotes"},
+    {"x = mat'circulr(3)", "1:9: error: unknown access mode 'circulr: there are safe, mirror, reflect, circular, "
+                           "clamped, unchecked, checked, "
+                           "const; strings are written in double quotes"},
     {"a, b = 1,2", "1:1: error: several results are written [a, b] = …"},
     {"// text", "1:1: error: expected an expression, found '/' (comments begin with %)"},
     {"if c print 1 end", "1:6: error: expected the end of the line or ';' after the condition, found the name 'print'"},

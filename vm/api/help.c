@@ -126,6 +126,8 @@ static bool show_word(const char *name, Text *out) {
     } words[] = {
 #define WORD(word, form, sentence) {word, form, sentence},
 #include "lang/syntax/words.def"
+#define ACCESS(name, spelling, mapped, help) {spelling, "x : mat'" spelling, help},
+#include "vm/base/access.def"
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (!strcmp(words[i].word, name)) return qtext_printf(out, "%s\n%s\n", words[i].form, words[i].sentence), true;

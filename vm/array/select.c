@@ -4,6 +4,7 @@
  * outside that the access mode does not map inside are marked OUTSIDE: they read as 0 and ignore writes. */
 #include "vm/array/select.h"
 #include "devices/pool.h"
+#include "lang/kernel/elem/elem_host.h"
 #include "vm/array/convert.h"
 #include "vm/array/strided.h"
 #include "vm/base/dtype.h"
@@ -14,29 +15,13 @@
 #include <string.h>
 
 /* -- access modes -------------------------------------------------------------------------------------------------- */
-static int64_t floor_mod(int64_t i, int64_t n) {
-    int64_t r = i % n;
-    return r < 0 ? r + n : r;
-}
-
 bool qselect_bound(AccessMode m, int64_t i, int64_t n, int64_t *out) {
-    *out = i;
-    if (i >= 0 && i < n) return true;
-    if (n <= 0) return false;
-    switch (m) {
-    case ACC_MIRROR: /* half-sample symmetric: -1 -> 0, n -> n-1, period 2n */
-        i = floor_mod(i, 2 * n);
-        *out = i < n ? i : 2 * n - 1 - i;
-        return true;
-    case ACC_CIRCULAR: *out = floor_mod(i, n); return true;
-    case ACC_CLAMPED: *out = i < 0 ? 0 : n - 1; return true;
-    default: return false;
-    }
+    bool inside = i >= 0 && i < n, mapped = !inside && n > 0 && qaccess_is_mapped(m);
+    *out = mapped ? ksem_bound(m, i, n) : i;
+    return inside || mapped;
 }
 
-static bool has_boundary(AccessMode m) {
-    return m == ACC_SAFE || m == ACC_MIRROR || m == ACC_CIRCULAR || m == ACC_CLAMPED;
-}
+static bool has_boundary(AccessMode m) { return m == ACC_SAFE || qaccess_is_mapped(m); }
 
 static qs_status outside_error(const Base *b, int dim, double index) {
     int shown = b->rank == 1 ? 1 : dim; /* a vec counts as 1xN */

@@ -348,27 +348,23 @@ const Type *qtype_builtin(Ctx *c, const char *name) {
 static const struct {
     const char *name;
     uint8_t access, flag;
-} modifiers[] = {{"safe", ACC_SAFE, 0},
-                 {"mirror", ACC_MIRROR, 0},
-                 {"circular", ACC_CIRCULAR, 0},
-                 {"clamped", ACC_CLAMPED, 0},
-                 {"unchecked", ACC_UNCHECKED, 0},
-                 {"checked", ACC_CHECKED, 0},
-                 {"const", 0, MOD_CONST},
-                 {"nonconst", 0, MOD_NONCONST},
-                 {"hwtex_nearest", 0, MOD_HWTEX_NEAREST},
-                 {"hwtex_linear", 0, MOD_HWTEX_LINEAR},
-                 {"hwtex_const", 0, MOD_HWTEX_CONST},
-                 {"hwconst", 0, MOD_CONST},
-                 {"shared", 0, MOD_SHARED},
-                 {"unified", 0, 0},
-                 {"unit", 0, 0}};
+    bool mapped;
+} modifiers[] = {
+#define ACCESS(name, spelling, mapped, ...) {spelling, ACC_##name, 0, mapped},
+#include "vm/base/access.def"
+    {"const", 0, MOD_CONST, false},
+    {"nonconst", 0, MOD_NONCONST, false},
+    {"hwtex_nearest", 0, MOD_HWTEX_NEAREST, false},
+    {"hwtex_linear", 0, MOD_HWTEX_LINEAR, false},
+    {"hwtex_const", 0, MOD_HWTEX_CONST, false},
+    {"hwconst", 0, MOD_CONST, false},
+    {"shared", 0, MOD_SHARED, false},
+    {"unified", 0, 0, false},
+    {"unit", 0, 0, false}};
 
-const char *qaccess_name(AccessMode m) {
-    for (size_t i = 0; i < sizeof modifiers / sizeof *modifiers; i++)
-        if (m != ACC_DEFAULT && modifiers[i].access == m) return modifiers[i].name;
-    return "default";
-}
+/* The table begins with the rows of access.def, in the order of AccessMode. */
+const char *qaccess_name(AccessMode m) { return m == ACC_DEFAULT ? "default" : modifiers[m - 1].name; }
+bool qaccess_is_mapped(AccessMode m) { return m != ACC_DEFAULT && modifiers[m - 1].mapped; }
 
 bool qaccess_from_name(const char *name, TypeMods *mods) {
     for (size_t i = 0; i < sizeof modifiers / sizeof *modifiers; i++) {

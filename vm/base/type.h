@@ -40,9 +40,12 @@ struct Type {
     Type *chain;
 };
 
-/* Boundary modes, in the order of KIR's BOUND instruction.  MIRROR repeats the sample at the edge (index -1 reads 0, -2
- * reads 1), like the library functions with the mode "mirror". */
-typedef enum { ACC_DEFAULT, ACC_SAFE, ACC_MIRROR, ACC_CIRCULAR, ACC_CLAMPED, ACC_UNCHECKED, ACC_CHECKED } AccessMode;
+typedef enum {
+    ACC_DEFAULT,
+#define ACCESS(name, ...) ACC_##name,
+#include "vm/base/access.def"
+    ACC__COUNT
+} AccessMode;
 enum {
     MOD_CONST = 1,
     MOD_NONCONST = 2,
@@ -81,5 +84,6 @@ const char *qtype_name(const Type *t); /* "scalar", "vec", "cube[uint8]", "vec[m
  * ivec3 vec32 mat2x2 cell cellvec object function kernel_function type pyvalue ??.  NULL for any other name. */
 const Type *qtype_builtin(Ctx *c, const char *name);
 const char *qaccess_name(AccessMode m);
+bool qaccess_is_mapped(AccessMode m);                     /* the mode brings each index into the array (access.def) */
 bool qaccess_from_name(const char *name, TypeMods *mods); /* adds "circular", "hwtex_const", "const" … to *mods */
 #endif

@@ -277,10 +277,10 @@ qs_status qkernel_swept(qs_vm *vm, const GradNode *n) {
 
 /* -- functions ----------------------------------------------------------------------------------------------------- */
 static qs_status modes_value(qs_vm *vm, unsigned modes, qs_value *out) {
-    qs_value text[ACC_CHECKED + 1];
+    qs_value text[ACC__COUNT];
     int n = 0;
     qs_status s = QS_OK;
-    for (int m = 0; m <= ACC_CHECKED && s == QS_OK; m++) {
+    for (int m = 0; m < ACC__COUNT && s == QS_OK; m++) {
         const char *name = qaccess_name((AccessMode)m);
         if (modes >> m & 1 && (s = qs_string(vm, name, strlen(name), &text[n])) == QS_OK) n++;
     }

@@ -42,8 +42,6 @@ static bool ascends(qs_vm *vm, Array *a) {
     return up;
 }
 
-static bool folds(TypeMods m) { return m.access == ACC_MIRROR || m.access == ACC_CIRCULAR || m.access == ACC_CLAMPED; }
-
 static void examine_indices(qs_vm *vm, IndexRecord *p, int rank) {
     p->single = p->once = true;
     for (int i = 0; i < p->x.n; i++) {
@@ -52,7 +50,7 @@ static void examine_indices(qs_vm *vm, IndexRecord *p, int rank) {
         p->single &= number;
         if (number || qval_is_colon(v)) continue;
         if (v.kind == QS_ARRAY && qval_array(v)->dtype == QS_B1) continue;
-        p->once &= !folds(p->x.mods) && v.kind == QS_ARRAY && ascends(vm, v.u.p);
+        p->once &= !qaccess_is_mapped((AccessMode)p->x.mods.access) && v.kind == QS_ARRAY && ascends(vm, v.u.p);
     }
     p->single &= p->x.n == rank;
 }

@@ -760,9 +760,10 @@ static void zero_fill(Emit *e, KRef r) {
 static const char mirror_function[] =
     "define internal $t @$n($t %a, $t %n) noinline nounwind willreturn speculatable memory(none) {\n"
     "  %in = icmp ult $t %a, %n\n  br i1 %in, label %inside, label %outside\ninside:\n  ret $t %a\noutside:\n"
-    /* -1-a is the image of a < 0 */
-    "  %s = ashr $t %a, $s\n  %x = xor $t %a, %s\n  %p = shl $t %n, 1\n  %r = urem $t %x, %p\n"
-    "  %p1 = sub $t %p, 1\n  %b = sub $t %p1, %r\n  %c = icmp ult $t %r, %n\n"
+    /* the image of a < 0: -1-a, or with $e = 1 -a, where the element at the edge occurs once in a period */
+    "  %s = ashr $t %a, $s\n  %x0 = xor $t %a, %s\n  %o = and $t %s, $e\n  %x = add $t %x0, %o\n"
+    "  %last = sub $t %n, $e\n  %p0 = shl $t %last, 1\n  %q = icmp eq $t %p0, 0\n  %p = select i1 %q, $t 1, $t %p0\n"
+    "  %r = urem $t %x, %p\n  %p1 = add $t %p0, $f\n  %b = sub $t %p1, %r\n  %c = icmp ult $t %r, %n\n"
     "  %v = select i1 %c, $t %r, $t %b\n  ret $t %v\n}\n";
 static const char circular_function[] =
     "define internal $t @$n($t %a, $t %n) noinline nounwind willreturn speculatable memory(none) {\n"
@@ -777,22 +778,24 @@ static Opnd near_image(Emit *e, AccessMode mode, Opnd a, Opnd n) {
         Opnd up = select(e, low, "i64", bin(e, "add", "i64", a, n), a);
         return select(e, high, "i64", bin(e, "sub", "i64", a, n), up);
     }
-    Opnd x = bin(e, "xor", "i64", a, bin(e, "ashr", "i64", a, lit(63))); /* -1-a for a < 0 */
-    Opnd last = bin(e, "sub", "i64", bin(e, "shl", "i64", n, lit(1)), lit(1));
+    Opnd sign = bin(e, "ashr", "i64", a, lit(63)), x = bin(e, "xor", "i64", a, sign); /* -1-a for a < 0 */
+    if (mode == ACC_REFLECT) x = bin(e, "sub", "i64", x, sign);                       /* -a */
+    Opnd last = bin(e, "sub", "i64", bin(e, "shl", "i64", n, lit(1)), lit(mode == ACC_REFLECT ? 2 : 1));
     return select(e, bin(e, "icmp slt", "i64", x, n), "i64", x, bin(e, "sub", "i64", last, x));
 }
 
 /* Returns the index that index a refers to in an access mode.  d: int64, or int32 if that suffices. */
 static Opnd image(Emit *e, AccessMode mode, qs_dtype d, Opnd a, Opnd extent) {
     bool low = d == QS_I32;
-    const char *type = low ? "i32" : "i64", *name = mode == ACC_MIRROR ? "mirror" : "circular";
+    const char *type = low ? "i32" : "i64";
+    char name[16];
     Opnd n = call2(e, "smax", d, extent, lit(1));
     if (mode == ACC_CLAMPED) {
         Opnd top = bin(e, low ? "sub nsw" : "sub", type, n, lit(1));
         return call2(e, "smax", d, call2(e, "smin", d, a, top), lit(0));
     }
     if (e->near && !low) return near_image(e, mode, a, n);
-    if (low) name = mode == ACC_MIRROR ? "mirror32" : "circular32";
+    snprintf(name, sizeof name, "%s%s", qaccess_name(mode), low ? "32" : "");
     need_helper(e, name);
     return emit_def(e, "call %s @%s(%s %s, %s %s)", type, name, type, a.s, type, n.s);
 }
@@ -1230,14 +1233,17 @@ void emit_range(Emit *e, KRef first, KRef last) {
 static void add_helpers(Emit *e, Text *out) {
     static const char *const helpers[][2] = {{"; half_to_float\n", half_to_float}, {"; float_to_half\n", float_to_half},
                                              {"; float_to_bf16\n", float_to_bf16}, {"; mirror\n", mirror_function},
-                                             {"; mirror32\n", mirror_function},    {"; circular\n", circular_function},
+                                             {"; mirror32\n", mirror_function},    {"; reflect\n", mirror_function},
+                                             {"; reflect32\n", mirror_function},   {"; circular\n", circular_function},
                                              {"; circular32\n", circular_function}};
     for (size_t i = 0; i < sizeof helpers / sizeof *helpers; i++) {
         char name[32];
         if (!e->decls.len || !strstr(e->decls.s, helpers[i][0])) continue;
         snprintf(name, sizeof name, "%.*s", (int)strcspn(helpers[i][0] + 2, "\n"), helpers[i][0] + 2);
-        bool narrow = strstr(name, "32") != NULL;
-        emit_fill(out, helpers[i][1], "nts", (const char *[]){name, narrow ? "i32" : "i64", narrow ? "31" : "63"});
+        bool narrow = strstr(name, "32") != NULL, once = !strncmp(name, "reflect", 7);
+        emit_fill(
+            out, helpers[i][1], "ntsef",
+            (const char *[]){name, narrow ? "i32" : "i64", narrow ? "31" : "63", once ? "1" : "0", once ? "0" : "-1"});
     }
 }
 

@@ -54,10 +54,7 @@ static const char *flag_name(KFlagUse use, unsigned flag) {
         return flag == KFLAG_REASSOC ? "reassoc" : flag == KFLAG_ZEROS ? "zeros" : flag == KFLAG_FIXED ? "fixed" : NULL;
     case KF_atomic: return flag < KA__COUNT ? atomic_names[flag] : NULL;
     case KF_access:
-        return flag == ACC_MIRROR     ? "mirror"
-               : flag == ACC_CIRCULAR ? "circular"
-               : flag == ACC_CLAMPED  ? "clamped"
-                                      : NULL;
+        return flag < ACC__COUNT && qaccess_is_mapped((AccessMode)flag) ? qaccess_name((AccessMode)flag) : NULL;
     case KF_math: return flag < MF__COUNT ? kir_math[flag].name : NULL;
     case KF_none: break;
     }

@@ -131,8 +131,10 @@ static inline int64_t ksem_bound(AccessMode m, int64_t a, int64_t n) {
     if (n < 1) return 0;
     if (m == ACC_CLAMPED) return a < 0 ? 0 : a < n ? a : n - 1;
     if (m == ACC_CIRCULAR) return ksem_MOD_I64(a, n);
-    uint64_t r = (uint64_t)(a < 0 ? ~a : a) % (2 * (uint64_t)n); /* mirror: -1-a is the image of a */
-    return (int64_t)(r < (uint64_t)n ? r : 2 * (uint64_t)n - 1 - r);
+    /* The image of a < 0 is -1-a if the element at the edge occurs twice in a period (mirror), else -a (reflect). */
+    uint64_t twice = m == ACC_MIRROR, x = a < 0 ? ~(uint64_t)a + !twice : (uint64_t)a;
+    uint64_t period = 2 * ((uint64_t)n - 1 + twice), r = period ? x % period : 0;
+    return (int64_t)(r < (uint64_t)n ? r : period - twice - r);
 }
 
 /* -- conversions: FROM x TO; integers are compared in a type that holds them all ----------------------------------- */

@@ -113,7 +113,7 @@ static qs_status check_flag(const Verifier *v, const KIns *i) {
              (i->flag == KFLAG_FIXED && i->op == K_FOR);
         break;
     case KF_atomic: ok = i->flag < KA__COUNT; break;
-    case KF_access: ok = i->flag == ACC_MIRROR || i->flag == ACC_CIRCULAR || i->flag == ACC_CLAMPED; break;
+    case KF_access: ok = i->flag < ACC__COUNT && qaccess_is_mapped((AccessMode)i->flag); break;
     case KF_math: ok = i->flag < MF__COUNT && (kir_math[i->flag].nargs == 2) == (i->b != 0); break;
     }
     return ok ? QS_OK : fault(v, "flag %u", i->flag);

@@ -114,13 +114,24 @@ static KRef extreme_or_keep(Legal *l, KOp o, uint16_t flag, KRef a, KRef b) {
 static KRef least(Legal *l, KRef a, KRef b) { return extreme_or_keep(l, K_MIN, 0, a, b); }
 static KRef most(Legal *l, KRef a, KRef b) { return extreme_or_keep(l, K_MAX, 0, a, b); }
 
+static KRef absolute(Legal *l, KRef a) {
+    qs_dtype d = dtype_of(l, a);
+    if (is_real(d) || l->can & LEGAL_ABS) return fold_op(l, K_ABS, a, 0);
+    return is_signed(d) ? select_value(l, fold_op(l, K_LT, a, whole(l, d, 0)), fold_op(l, K_NEG, a, 0), a) : a;
+}
+
 /* -- indices ------------------------------------------------------------------------------------------------------- */
-/* Mirrors the index a into 0 … n-1.  -1-a is the image of a < 0; every second period of length n runs backward. */
-static KRef mirrored(Legal *l, KRef a, KRef n) {
-    KRef one = whole(l, QS_I64, 1), x = fold_op(l, K_XOR, a, fold_op(l, K_SHR, a, whole(l, QS_I64, 63)));
-    KRef stretch = fold_op(l, K_DIV, x, n), r = fold_op(l, K_SUB, x, fold_op(l, K_MUL, stretch, n));
+/* Mirrors the index a into 0 … n-1; every second stretch runs backward.  MIRROR: a stretch has n elements, and -1-a is
+ * the image of a < 0.  REFLECT: it has n-1 up to the element at the next edge, and -a is the image, as a quotient that
+ * is rounded toward zero gives. */
+static KRef mirrored(Legal *l, AccessMode mode, KRef a, KRef n) {
+    KRef one = whole(l, QS_I64, 1), last = fold_op(l, K_SUB, n, one), x = a, length = n;
+    if (mode == ACC_MIRROR) x = fold_op(l, K_XOR, a, fold_op(l, K_SHR, a, whole(l, QS_I64, 63)));
+    else length = most(l, last, one);
+    KRef stretch = fold_op(l, K_DIV, x, length), r = fold_op(l, K_SUB, x, fold_op(l, K_MUL, stretch, length));
     KRef forth = fold_op(l, K_EQ, fold_op(l, K_AND, stretch, one), whole(l, QS_I64, 0));
-    return select_value(l, forth, r, fold_op(l, K_SUB, fold_op(l, K_SUB, n, one), r));
+    if (mode == ACC_REFLECT) r = absolute(l, r);
+    return select_value(l, forth, r, fold_op(l, K_SUB, last, r));
 }
 
 /* Expands a BOUND.  Divides only if the index is outside, because most are inside and divisions are slow. */
@@ -132,7 +143,7 @@ static KRef legal_bound(Legal *l, AccessMode mode, KRef a, KRef extent) {
     }
     KRef kept = add_ins(l, K_LOCAL, QS_B1, a, 0);
     add_ins(l, K_IF, QS_B1, fold_op(l, K_NOT, fold_op(l, K_INB, a, extent), 0), 0);
-    add_ins(l, K_SET, QS_B1, kept, mode == ACC_MIRROR ? mirrored(l, a, n) : remainder_of(l, a, n));
+    add_ins(l, K_SET, QS_B1, kept, mode == ACC_CIRCULAR ? remainder_of(l, a, n) : mirrored(l, mode, a, n));
     add_ins(l, K_END, QS_B1, 0, 0);
     return add_ins(l, K_GET, QS_B1, kept, 0);
 }
@@ -271,12 +282,6 @@ static KRef legal_arith(Legal *l, KOp o, uint16_t flag, KRef a, KRef b) {
     if (!real && o == K_MOD && !(l->can & LEGAL_DIVIDE)) return remainder_of(l, a, b);
     if ((o == K_SHL || o == K_SHR) && !(l->can & LEGAL_SHIFT)) return legal_shift(l, o, a, b);
     return kir_fold(l->g, (KMake){o, .flag = flag, .a = a, .b = b, .pos = l->pos});
-}
-
-static KRef absolute(Legal *l, KRef a) {
-    qs_dtype d = dtype_of(l, a);
-    if (is_real(d) || l->can & LEGAL_ABS) return fold_op(l, K_ABS, a, 0);
-    return is_signed(d) ? select_value(l, fold_op(l, K_LT, a, whole(l, d, 0)), fold_op(l, K_NEG, a, 0), a) : a;
 }
 
 static KRef legal_one(Legal *l, const KIns *i) {

@@ -1,8 +1,8 @@
 /* opt.c -- splits a kernel into an interior without index tests, a border and edges; see opt.h.
  *
  * Interior and border.  An access near position p reads x[p0-1, p1+2] through index tests: INB (0 outside) or BOUND
- * (mirror, circular, clamped).  A test is considered if its index is an affine function of one position axis, of
- * values that the launch determines, and of loop counters between such values.  The positions where such a test
+ * (mirror, reflect, circular, clamped).  A test is considered if its index is an affine function of one position axis,
+ * of values that the launch determines, and of loop counters between such values.  The positions where such a test
  * cannot fail form an interval.  The intersection of all intervals is the box.  In the box the tests are dropped,
  * and so are the guards of loads and stores, which allows the loop to be vectorized.
  *
@@ -268,14 +268,15 @@ static bool find_tests(Splitter *s) {
     return any;
 }
 
-/* Adds the limits -n <= index < 2n: then the index can be mapped without a division. */
+/* Adds the limits -n <= index < 2n, for REFLECT -n < index < 2n-1: then the index can be mapped without a division. */
 static bool near_limits(Splitter *s, KRef test) {
     const KIns *i = get_ins(s, test);
     Range index, n;
     s->visits = 0;
     if (!range_of(s, i->a, &index) || !range_of(s, i->b, &n) || !is_fixed(s, i->b) || !equal_forms(&n.lo, &n.hi))
         return false;
-    Affine low = index.lo, room = {.constant = -1};
+    Affine low = index.lo, room = {.constant = i->flag == ACC_REFLECT ? -2 : -1};
+    low.constant -= i->flag == ACC_REFLECT;
     return kaffine_add(&low, &n.lo, 1) && kaffine_add(&room, &n.lo, 2) && kaffine_add(&room, &index.hi, -1) &&
            add_limit(s, &low) && add_limit(s, &room);
 }

@@ -12,6 +12,15 @@ function [] = __kernel__ mirrored(x : mat'mirror, y : mat, w : mat'unchecked, po
     end
     y[pos] = s*s
 end
+function [] = __kernel__ reflected(x : mat'reflect, y : mat, w : mat'unchecked, pos : ivec2)
+    s = 0.0
+    for m = -2..2
+        for n = -1..3
+            s += w[m+2,n+1]*x[pos[0]+m, pos[1]+n]
+        end
+    end
+    y[pos] = s*s
+end
 function [] = __kernel__ clamped(x : mat'clamped, y : mat, w : mat'unchecked, pos : ivec2)
     s = 0.0
     for m = -2..2
@@ -55,6 +64,7 @@ function [] = all(name, k)
     check(strcat(name, ", by its weights"), w -> filtered(k, image(6,7), w), w)
 end
 all("mirror", mirrored)
+all("reflect", reflected)
 all("clamped", clamped)
 all("circular", circular)
 all("safe", safe)

@@ -1,6 +1,6 @@
 import "imboundary.q"
 x = [1,2,3]
-for mode = {"mirror", "mirror_nr", "circular", "clamped", "zeros"}
+for mode = {"mirror", "mirror_nr", "reflect", "circular", "clamped", "zeros"}
     print mode, " ", bound_extension(x, 0, 2, mode)
 end
 print bound_extension([[1,2],[3,4]], 1, 1, "mirror")

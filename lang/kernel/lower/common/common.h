@@ -392,11 +392,8 @@ int64_t ksmall_transposed(const SmallShape *m, int64_t i); /* index in m of elem
 qs_status ksmall_pick(Walk *w, KRef at, struct Val *items, int n, struct Val *out);
 
 /* -- subscript.c --------------------------------------------------------------------------------------------------- */
-static inline bool ksubscript_is_mapped(AccessMode m) {
-    return m == ACC_MIRROR || m == ACC_CIRCULAR || m == ACC_CLAMPED;
-}
 /* An index with a fraction is rounded down if the access mode defines negative indices, else toward zero. */
-static inline bool ksubscript_is_down(AccessMode m) { return ksubscript_is_mapped(m) || m == ACC_SAFE; }
+static inline bool ksubscript_is_down(AccessMode m) { return qaccess_is_mapped(m) || m == ACC_SAFE; }
 /* The dimension that index i of n indices refers to; a negative result is a dimension with one element.  A vec with two
  * or more indices is 1xN. */
 static inline int ksubscript_axis(int rank, int n, int i) { return i - (rank == 1 && n >= 2); }

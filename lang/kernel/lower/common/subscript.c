@@ -62,7 +62,7 @@ void ksubscript_sentence(const char *array, int axis, char text[KPLACE_TEXT]) {
 KRef ksubscript_bring(Walk *w, const Places *p, int axis, AxisIndex x, KRef *guard) {
     const PlaceRules *r = w->rules->place;
     double k;
-    if (ksubscript_is_mapped(p->mode)) {
+    if (qaccess_is_mapped(p->mode)) {
         if (r->exists) r->exists(w, p, axis, x);
         return kbuild_pure(w, (KMake){K_BOUND, .flag = p->mode, .a = x.at, .b = x.n});
     }

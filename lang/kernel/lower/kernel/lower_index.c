@@ -99,7 +99,7 @@ static int parts_of(qs_dtype d) { return qdtype_is_complex(d) ? 2 : 1; }
 
 static int array_param(Lower *L, const Access *a) {
     int p = klower_array_param(L, &a->base);
-    if (ksubscript_is_mapped(a->p.mode) || a->p.mode == ACC_UNCHECKED) L->binds[p].nonempty = true;
+    if (qaccess_is_mapped(a->p.mode) || a->p.mode == ACC_UNCHECKED) L->binds[p].nonempty = true;
     return p;
 }
 
@@ -765,7 +765,7 @@ static bool atomic_of(Op op, KAtomic *out) {
 /* Whether every position of the launch (or block) addresses an element of its own: each of its coordinates is one of
  * the indices, unmapped. */
 static bool is_exclusive(Lower *L, const Access *a, KOp position) {
-    if (ksubscript_is_mapped(a->p.mode)) return false;
+    if (qaccess_is_mapped(a->p.mode)) return false;
     for (int axis = 0; axis < L->job->rank; axis++) {
         bool found = false;
         for (int d = 0; d < a->p.rank; d++) {

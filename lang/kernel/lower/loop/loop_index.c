@@ -62,7 +62,7 @@ KRef kloop_extent(Loops *L, const Value *array, int axis) {
 static KRef whole_index(Loops *L, const Access *a, Number n, KRef *shown) {
     char text[160];
     if (n.kind == LOOP_NUM) (void)kloop_expect_int(L, &n);
-    KRef t = ksubscript_is_mapped(a->p.mode) ? kloop_twin(L, n) : kloop_as_int(L, n);
+    KRef t = qaccess_is_mapped(a->p.mode) ? kloop_twin(L, n) : kloop_as_int(L, n);
     if (t) return *shown = t;
     KRef x = kloop_real(L, n);
     snprintf(text, sizeof text, "an index of %.80s is not a number", a->p.name ? a->p.name : "the array");
@@ -167,7 +167,7 @@ static KRef record_access(Loops *L, const Access *a, const KRef *at, bool store,
                .source = a->base.host.source,
                .rank = a->p.rank,
                .store = store,
-               .plain = !ksubscript_is_mapped(a->p.mode),
+               .plain = !qaccess_is_mapped(a->p.mode),
                .sum = sum,
                .pos = L->pos,
                .ins = L->f->nins};
