@@ -347,9 +347,8 @@ function p = factor(n : scalar)
     p = numel(p) == 0 ? float64([n]) : p
 end
 
-% Function: nchoosek, factorial
-% The number of ways to choose k of n things, exact up to 2^53 and beyond it with the rounding of float64; the product of the
-% integers up to n, elementwise.
+% Function: nchoosek
+% The number of ways to choose k of n things, exact up to 2^53 and beyond it with the rounding of float64.
 %
 % :function c = nchoosek(n : scalar, k : scalar)
 function c = nchoosek(n : scalar, k : scalar)
@@ -364,10 +363,4 @@ function c = nchoosek(n : scalar, k : scalar)
         c = c < 2^53 ? c/g*(next/(i/g)) : c*(next/i)
         i += 1
     end
-end
-
-function y = factorial(n)
-    assert(check_real(n), "factorial: n must be integers of at least 0, got ", check_got(n))
-    check_each("factorial: n must be integers of at least 0", n, n >= 0 && n == floor(n))
-    y = round(tgamma(float64(n) + 1))
 end

@@ -59,6 +59,34 @@ def gamma(f):
     return g
 
 
+def inverse_erf(y, rest):
+    """The x of erf(x) = y where y < 0.5, else of erfc(x) = rest, by Newton's method; y >= -0.5."""
+    if not 0 <= rest: return NAN
+    if rest == 0: return INF
+    if rest < 1e-300: return None
+    l = -math.log(rest)
+    x = 0.9 * y if y < 0.5 else math.sqrt(max(l - 0.5 * math.log(max(l, 0.7)) - 0.6, 0.2))
+    for _ in range(60):
+        gap = y - math.erf(x) if y < 0.5 else math.erfc(x) - rest
+        x += gap * math.sqrt(math.pi) / 2 * math.exp(x * x)
+    return x
+
+
+def erfinv(x): return math.copysign(inverse_erf(abs(x), 1 - abs(x)), x)
+def erfcinv(x): return -inverse_erf(x - 1, 2 - x) if x > 1.5 else inverse_erf(1 - x, x)
+
+
+def factorial(x):
+    if x != x or x < 0: return NAN
+    if x > 170.7 or x == math.floor(x): return INF if x > 170.7 else float(math.factorial(int(x)))
+    return math.gamma(x + 1) if x < 0.5 else x * math.gamma(x)
+
+
+def mirrored(i, n):
+    """2*n must not wrap."""
+    return min(i % (2 * n), 2 * n - 1 - i % (2 * n)) if 0 < n < 64 else None
+
+
 def np1(f): return lambda x: float(f(np.float64(x)))
 def np2(f): return lambda x, y: float(f(np.float64(x), np.float64(y)))
 
@@ -80,6 +108,8 @@ REFERENCES = {  # of real numbers
     "asinh": np1(np.arcsinh), "acosh": np1(np.arccosh), "atanh": np1(np.arctanh),
     "atan2": np2(np.arctan2), "hypot": np2(np.hypot),
     "erf": math.erf, "erfc": math.erfc, "lgamma": gamma(math.lgamma), "tgamma": gamma(math.gamma),
+    "rsqrt": np1(lambda x: 1 / np.sqrt(x)), "factorial": factorial, "mirror_ext": None,
+    "erfinv": erfinv, "erfcinv": erfcinv,
     "floor": rounding(math.floor), "ceil": rounding(math.ceil), "trunc": rounding(math.trunc), "round": half_away,
     "frac": frac, "sign": sign, "nextpow2": nextpow2,
     "saturate": lambda x: least(greatest(x, 0.0), 1.0), "clamp": lambda x, lo, hi: least(greatest(x, lo), hi),
@@ -95,7 +125,7 @@ WHOLE = {  # of integers with integer results: computed with Python's integers, 
     "clamp": lambda x, lo, hi: min(max(x, lo), hi), "clamp2": lambda x, hi: min(max(x, 0), hi),
     "eq": lambda x, y: x == y, "ne": lambda x, y: x != y, "lt": lambda x, y: x < y, "le": lambda x, y: x <= y,
     "gt": lambda x, y: x > y, "ge": lambda x, y: x >= y, "bitand": lambda x, y: x & y, "bitor": lambda x, y: x | y,
-    "bitxor": lambda x, y: x ^ y, "bitnot": lambda x: ~x, "mod": lambda x, a: x % a if a else 0,
+    "bitxor": lambda x, y: x ^ y, "bitnot": lambda x: ~x, "mod": lambda x, a: x % a if a else 0, "mirror_ext": mirrored,
     "shl": lambda x, n: shifted(x, n), "shr": lambda x, n: shifted(x, -n), "lerp": lambda a, b, t: a * (1 - t) + b * t,
 }
 NO_BITS = [2.5, -0.5, NAN, INF, 2.0**63, 1e300]  # floats that are not 64-bit integers: an error

@@ -16,3 +16,14 @@ print log(0), " ", -log(0), " ", log(-1)
 print isnan([0/0, 1, 1/0]), isinf([0/0, 1, -1/0]), isfinite([0/0, 1, 1/0]), " ", isnan(nan), isfinite(1+2j)
 print sqrt(complex(-4)), " ", exp(1j*pi), " ", log(complex(-1)), " ", floor(1.5+2.5j)
 print pi, " ", inf, " ", nan, " ", eps, " ", maxint, " ", minint, " ", true, false, " ", null, " ", nullptr
+
+print rsqrt([4,0,-1]), " ", factorial([0,1,5,2.5,12,-1]), " ", factorial(20) - 2432902008176640000, " ", factorial(170) > 7e306
+print erfinv([0,0.5,-0.5,0.999,1,-1,2]), " ", erfcinv([1,0.5,1.5,1e-30,0,2,-1])
+worst = 0
+for k = 1..400
+    y = float64([k/201 - 1])
+    worst = max(worst, abs(erf(erfinv(y)) - y)[0])
+    y = float64([exp(-k)])
+    worst = max(worst, abs(erfc(erfcinv(y))./y - 1)[0]/1000)
+end
+print worst < 1e-15, " ", mirror_ext(-5..8, 4), " ", mirror_ext(int([-1,9]), 3)

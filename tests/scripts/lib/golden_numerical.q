@@ -154,5 +154,4 @@ attempt(() -> lsqcurvefit((p, t) -> p[0]*t, [nan], [1,2], [1,2]))
 print norm(lsqcurvefit((p, t) -> p[0]*t, [1], [1,2], [[2],[4]]) - 2) < 1e-6
 attempt(() -> lsqnonlin(x -> nan, 1))
 attempt(() -> isprime([1,2,-7,2.5]))
-attempt(() -> factorial([1,2,-7]))
 attempt(() -> lcm(2, [1,0.5]))
