@@ -549,6 +549,36 @@ end
 function [y, at] = __device__ kernel_full_max(x)
     [y, at] = extreme(x, -1)
 end
+% The same along dim.
+function [y, at] = __device__ extremes(x, dim, way)
+    y = with_extent(x, dim, 1)
+    at = zeros_like(int(0), size(y,0), size(y,1))
+    for line = 0..size(x,1-dim)-1
+        t = element(x, dim, line, 0)
+        best = int(0)
+        for k = 1..size(x,dim)-1
+            e = element(x, dim, line, k)
+            if precedes(e, t, way) || (isnan(t) && !isnan(e))
+                t = e
+                best = k
+            end
+        end
+        y[dim == 0 ? 0 : line, dim == 0 ? line : 0] = t
+        at[dim == 0 ? 0 : line, dim == 0 ? line : 0] = best
+    end
+end
+function [y, at] = __device__ kernel_full_min(x, none, dim)
+    [y, at] = extremes(x, dim, 1)
+end
+function [y, at] = __device__ kernel_full_max(x, none, dim)
+    [y, at] = extremes(x, dim, -1)
+end
+function at = __device__ kernel_argmin(x, dim)
+    [none, at] = extremes(x, dim, 1)
+end
+function at = __device__ kernel_argmax(x, dim)
+    [none, at] = extremes(x, dim, -1)
+end
 
 % -- moving elements ---------------------------------------------------------------------------------------------------
 

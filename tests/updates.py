@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Random kernels whose positions update elements of their neighbours, and keep private numbers and arrays: every device
-gives what the evaluator gives.
+"""Random kernels whose positions update elements of their neighbours, and keep private numbers and arrays, or call
+functions of small arrays: every device gives what the evaluator gives, and these functions give what the host gives.
 
     tests/updates.py [--qrun build/qrun] [--device cpu] [--keep FOLDER] [first seed [how many]]
 
@@ -18,7 +18,7 @@ LENGTHS = [1, 5, 31, 32, 33, 64, 70, 95, 200]
 class Kernel:
     def __init__(self, rng, name):
         self.r, self.name, self.rank = rng, name, rng.choice([1, 1, 2])
-        self.access = rng.choice(["'safe", "", "'circular", "'unchecked"])
+        self.access = rng.choice(["'safe", "", "'circular", "'reflect", "'unchecked"])
         self.lines = ["v = x[pos]*3", "w = 1"]
         self.body()
 
@@ -77,14 +77,73 @@ class Kernel:
             f'printf("{self.name} %.17g %.17g %.17g", sum(y), weighed(y), weighed(z))'])
 
 
-HEAD = """function s = weighed(x)
+class SmallArrays:
+    """A device function that calls built-ins for small arrays; s has any size, q is square, u has the determinant 1."""
+    ANY = ["sort(A)", "sort(A,0)", 'sort(A,1,"descend")', "cumsum(A,0)", "cumsum(A,1)", "cumprod(A,1)", "diff(A,0)",
+           "2*median(A,0)", "2*median(A,1)", "flip(A,0)", "fliplr(A)", "flipud(A)", "circshift(A,1,0)", "tril(A)",
+           "triu(A,1)", "transpose(A)", "repmat(A,2,1)", "vertcat(A,A)", "horzcat(A,2*A)", "min(A,[],0)",
+           "max(A,[],1)", "sum(A,0)", "prod(A,1)", "argmin(A,0)", "argmax(A,1)", "A.*A-A", "reshape(A,[1,numel(A)])",
+           "A*transpose(A)", "permute(A,[1,0])"]
+    SQUARE = ["round(det(q))", "trace(q)", "kron(q,q)", "solve(u,q)", "inv(u)", "q*u", "transpose(diag(q))",
+              "q + eye(N)"]
+
+    def __init__(self, rng, name):
+        self.r, self.name, self.n = rng, name, rng.choice([2, 2, 3, 3])
+
+    def term(self):
+        r = self.r
+        if r.random() < .3: return r.choice(self.SQUARE).replace("N", str(self.n))
+        value = r.choice(["s", "q"])
+        for _ in range(r.choice([1, 1, 2])):
+            form = r.choice(self.ANY)
+            if form.startswith("diff") and value != "s": continue  # one row has no differences
+            value = form.replace("A", value)
+        return value
+
+    def results(self):
+        """Functions with two results."""
+        r = self.r
+        return r.choice([["[a, i] = max(s[1,:])", "y += 3*a + 5*i"], ["[a, i] = min(s, [], 1)", "y += total(a + 7*i)"],
+                         ["[a, i] = max(q, [], 0)", "y += total(a - 2*i)"], ["[a, i] = sort(s, 1)", "y += total(a.*i)"],
+                         ["[a, i] = sort(q, 0)", "y += total(a + 3*i)"]])
+
+    def text(self):
+        r, n = self.r, self.n
+        rows, columns = r.randint(2, 4), r.randint(2, 4)
+        fill = lambda m, a, b: [f"    {m} = zeros({a},{b})", f"    for i = 0..{a-1}", f"        for j = 0..{b-1}",
+                                f"            {m}[i,j] = mod(v*(i+{r.randint(1, 5)}) + j*j*{r.randint(1, 5)}, 7) - 3",
+                                "        end", "    end"]
+        body = [*fill("s", rows, columns), *fill("q", n, n), f"    u = triu(q,1) + eye({n})", "    y = 0.0",
+                *(f"    y += {r.randint(1, 9)}*total({self.term()})" for _ in range(r.randint(2, 4))),
+                *("    " + line for line in self.results())]
+        return "\n".join([
+            f"function y = __device__ {self.name}(v : scalar)", *body, "end",
+            f"function [] = __kernel__ run_{self.name}(y : vec, pos : int)", f"    y[pos] = {self.name}(pos)", "end",
+            "y = zeros(23)", f"parallel_do(23, y, run_{self.name})", "for k = 0..22",
+            f'    assert(y[k] == {self.name}(k), "{self.name}(", k, "), on the host ", {self.name}(k), ": ", y[k])',
+            "end", f'printf("{self.name} %.17g", weighed(y))'])
+
+
+HEAD = """function y = __device__ total(x)
+    y = 0.0
+    for i = 0..size(x,0)-1
+        for j = 0..size(x,1)-1
+            y += (3*i+j+1)*x[i,j]
+        end
+    end
+end
+function y = __device__ total(x : scalar)
+    y = x
+end
+function s = weighed(x)
     s = sum(reshape(x, [1,numel(x)]).*mod((0..numel(x)-1)*13, 101))
 end"""
 
 
 def check(args, folder, seed):
     rng = random.Random(seed)
-    text = "\n".join([HEAD, *(Kernel(rng, f"k{k}").text() for k in range(KERNELS))])
+    kernels = [Kernel(rng, f"k{k}") for k in range(KERNELS)] + [SmallArrays(rng, f"small{k}") for k in range(4)]
+    text = "\n".join([HEAD, *(k.text() for k in kernels)])
     return compare(args, folder, "updates", seed, text, operator.eq, ("auto", "auto"), ["--precision", "64"])
 
 
