@@ -278,6 +278,21 @@ qs_status qcore_object(qs_vm *vm, qs_call_args *c) {
     return QS_OK;
 }
 
+/* Makes an object of names and values: struct("a", 1, …), object(a := 1, …). */
+qs_status qcore_struct(qs_vm *vm, qs_call_args *c) {
+    Object *o = NULL;
+    if (c->nin % 2) return qs_fail(vm, QS_EVALUE, "struct: each name needs a value, got %d arguments", c->nin);
+    for (int i = 0; i < c->nin; i += 2)
+        if (c->in[i].kind != QS_STRING) return qarg_wrong(vm, "struct", "name", "a string", c->in[i]);
+    TRY(qobj_new(vm, NULL, &o));
+    c->out[0] = qval_object(QS_OBJECT, o);
+    for (int i = 0; i < c->nin; i += 2) {
+        const Str *name = c->in[i].u.p;
+        TRY(qobj_set(vm, o, qstr_name(qvm_ctx(vm), name->s, name->len), c->in[i + 1]));
+    }
+    return QS_OK;
+}
+
 static qs_status object_of(qs_vm *vm, const char *fn, qs_value v, Object **out) {
     if (v.kind != QS_OBJECT) return qarg_wrong(vm, fn, "x", "an object", v);
     *out = v.u.p;
@@ -340,6 +355,7 @@ typedef struct {
     qs_value *v;
     Str **names;
     uint32_t n, nnamed, cap, cap_names;
+    const char *fn; /* for messages */
 } Arguments;
 
 static void add_argument(Arguments *a, qs_value owned) {
@@ -366,7 +382,7 @@ static qs_status add_items(Arguments *a, qs_value from) {
     bool recorded = qtape_is_recorded(a->vm, from);
     if (f && f->ftype->iter) return add_iterated(a, f);
     if (from.kind != QS_NIL && from.kind != QS_CELL && from.kind != QS_ARRAY)
-        return qarg_wrong(a->vm, "apply", "arguments", "a cell, a vec or a sequence of Python", from);
+        return qarg_wrong(a->vm, a->fn, "arguments", "a cell, a vec or a sequence of Python", from);
     for (size_t i = 0; i < n; i++) {
         qs_value item;
         if (from.kind == QS_CELL) item = qval_retain(cell->items[i]);
@@ -403,15 +419,32 @@ static qs_status apply_arguments(qs_vm *vm, qs_call_args *c, Arguments *a) {
     return qvm_call_named(vm, c->in[0], &all, c->nout < 2 ? -1 : c->nout, c->out);
 }
 
-/* apply(f [, arguments [, names]]) */
-qs_status qcore_apply(qs_vm *vm, qs_call_args *c) {
-    Arguments a = {.vm = vm};
-    qs_status s = apply_arguments(vm, c, &a);
+/* $spread(f, kinds, …): f called with the arguments, and with the items of those whose kind is '*'. */
+static qs_status spread_arguments(qs_vm *vm, qs_call_args *c, Arguments *a) {
+    const char *kinds;
+    size_t n;
+    TRY(qarg_string(vm, c->name, "kinds", c->in[1], &kinds, &n));
+    if (n != (size_t)c->nin - 2) return qs_fail(vm, QS_EINTERNAL, "%s: %zu kinds", c->name, n);
+    for (int i = 2; i < c->nin; i++) {
+        if (kinds[i - 2] == '*') TRY(add_items(a, c->in[i]));
+        else add_argument(a, qval_retain(c->in[i]));
+    }
+    const CallArgs all = {(int)a->n, a->v, 0, NULL, 0};
+    return qvm_call_named(vm, c->in[0], &all, c->nout < 2 ? -1 : c->nout, c->out);
+}
+
+static qs_status call_with(qs_vm *vm, qs_call_args *c, qs_status (*collect)(qs_vm *, qs_call_args *, Arguments *)) {
+    Arguments a = {.vm = vm, .fn = collect == apply_arguments ? "apply" : "...list"};
+    qs_status s = collect(vm, c, &a);
     for (uint32_t i = 0; i < a.n; i++) qval_release(vm, a.v[i]);
     qmem_free(qvm_ctx(vm), a.v, a.cap * sizeof *a.v);
     qmem_free(qvm_ctx(vm), a.names, a.cap_names * sizeof *a.names);
     return s;
 }
+
+/* apply(f [, arguments [, names]]) */
+qs_status qcore_apply(qs_vm *vm, qs_call_args *c) { return call_with(vm, c, apply_arguments); }
+qs_status qcore_spread(qs_vm *vm, qs_call_args *c) { return call_with(vm, c, spread_arguments); }
 
 /* -- kernels ------------------------------------------------------------------------------------------------------- */
 qs_status qcore_parallel_do(qs_vm *vm, qs_call_args *c) { return qkernel_do(vm, false, c->nin, c->in); }

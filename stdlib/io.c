@@ -151,6 +151,24 @@ qs_status qio_feof(qs_vm *vm, qs_call_args *c) {
     return QS_OK;
 }
 
+qs_status qio_fgetpos(qs_vm *vm, qs_call_args *c) {
+    File *file;
+    TRY(file_arg(vm, c->name, c->in[0], &file));
+    off_t at = ftello(file->f);
+    if (at < 0) return qio_error(vm, c->name, "find the position in", file->path);
+    c->out[0] = qs_num((double)at);
+    return QS_OK;
+}
+
+qs_status qio_fsetpos(qs_vm *vm, qs_call_args *c) {
+    File *file;
+    int64_t at;
+    TRY(file_arg(vm, c->name, c->in[0], &file));
+    TRY(qarg_count(vm, c->name, "position", c->in[1], &at));
+    if (fseeko(file->f, (off_t)at, SEEK_SET) != 0) return qio_error(vm, c->name, "go to a position in", file->path);
+    return QS_OK;
+}
+
 /* Reads the next line including its end; *any false: there is none.  A signal may interrupt the read within a line. */
 static qs_status get_line(qs_vm *vm, File *file, Text *t, bool *any) {
     qs_status s = QS_OK;

@@ -1,6 +1,7 @@
 /* string.c -- implements strings and formatted output. */
 #include "stdlib/builtins.h"
 #include "vm/base/number.h"
+#include "vm/base/utf8.h"
 #include "vm/value/machine.h"
 
 #include <ctype.h>
@@ -332,3 +333,51 @@ qs_status qstring_chr(qs_vm *vm, qs_call_args *c) {
     char ch = (char)code;
     return qs_string(vm, &ch, 1, &c->out[0]);
 }
+
+/* -- codes of characters ------------------------------------------------------------------------------------------- */
+static bool is_code(double code, double most) {
+    return code == floor(code) && code >= 0 && code <= most && (code < 0xD800 || code > 0xDFFF);
+}
+
+/* Stores the codes of the characters of s; `most` is the largest that is allowed. */
+static qs_status codes_of_string(qs_vm *vm, qs_call_args *c, double most, const char *wanted) {
+    const char *s;
+    size_t n, length;
+    int64_t count = 0;
+    float *x;
+    Array *a;
+    TRY(qarg_string(vm, c->name, "s", c->in[0], &s, &n));
+    for (size_t at = 0; at < n; at += length, count++)
+        if (!is_code(qutf8_read(s + at, n - at, &length), most))
+            return qs_fail(vm, QS_EVALUE, "%s: s must be %s, got byte %d at %zu", c->name, wanted,
+                           (unsigned char)s[at], at);
+    TRY(qarg_result(vm, c, 0, QS_F32, 1, &count, &a, (void **)&x));
+    for (size_t at = 0, i = 0; at < n; at += length, i++) x[i] = (float)qutf8_read(s + at, n - at, &length);
+    return QS_OK;
+}
+
+static qs_status string_of_codes(qs_vm *vm, qs_call_args *c, double most) {
+    double *x;
+    size_t n, i = 0;
+    Text t;
+    char what[40];
+    snprintf(what, sizeof what, "%s: codes", c->name);
+    TRY(qarr_doubles(vm, c->in[0], what, &x, &n));
+    qtext_init(&t, qvm_ctx(vm));
+    for (; i < n && is_code(x[i], most); i++) qutf8_add(&t, (uint32_t)x[i]);
+    qs_status s = QS_OK;
+    char shown[NUMBER_TEXT];
+    if (i < n)
+        s = qs_fail(vm, QS_EVALUE, "%s: codes must be integers of 0 to %.0f that are characters, got %s", c->name, most,
+                    qnum_shown(x[i], shown));
+    if (s == QS_OK) s = qtext_status(&t);
+    if (s == QS_OK) s = qs_string(vm, t.s ? t.s : "", t.len, &c->out[0]);
+    qtext_free(&t);
+    qmem_free(qvm_ctx(vm), x, n * sizeof *x);
+    return s;
+}
+
+qs_status qstring_toascii(qs_vm *vm, qs_call_args *c) { return codes_of_string(vm, c, 127, "ASCII"); }
+qs_status qstring_tounicode(qs_vm *vm, qs_call_args *c) { return codes_of_string(vm, c, 0x10FFFF, "UTF-8"); }
+qs_status qstring_fromascii(qs_vm *vm, qs_call_args *c) { return string_of_codes(vm, c, 127); }
+qs_status qstring_fromunicode(qs_vm *vm, qs_call_args *c) { return string_of_codes(vm, c, 0x10FFFF); }

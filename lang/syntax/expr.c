@@ -164,14 +164,22 @@ static Arg parse_argument(Parser *p) {
     return a;
 }
 
-static ArgList arguments(Parser *p) { /* the current token is ( */
+/* Parses arguments; the current token is (.  *lists gets a bit for each of the first 64 arguments that is a list,
+ * written ...list; NULL: lists are refused. */
+static ArgList arguments(Parser *p, uint64_t *lists) {
     uint32_t opener = p->i, mark = p->nscratch;
     int height = 0;
     bool in_index = p->in_index, in_list = p->in_list;
     p->in_index = p->in_list = false;
     qparse_next(p);
-    while (p->k != T_RPAREN && p->k != T_ERROR) {
+    for (int i = 0; p->k != T_RPAREN && p->k != T_ERROR; i++) {
+        uint32_t pos = qparse_pos(p);
+        bool list = p->k == T_ELLIPSIS;
+        if (list) qparse_next(p);
         Arg a = parse_argument(p);
+        if (list && (!lists || i > 63 || a.name || a.type))
+            qparse_fail(p, pos, "...list is not possible here: it gives positional arguments to a function");
+        else if (list) *lists |= (uint64_t)1 << i;
         height = higher(height, p->height);
         qparse_push(p, &a, sizeof a);
         while (qparse_accept(p, T_SEMI)) {} /* as in add(() -> x = 1;) */
@@ -186,12 +194,67 @@ static ArgList arguments(Parser *p) { /* the current token is ( */
     return list;
 }
 
+static Node *ident(Parser *p, const char *name, uint32_t pos) {
+    Node *n = leaf(p, N_IDENT, pos);
+    n->u.ident.name = qstr_cname(p->ctx, name);
+    return n;
+}
+
+static Node *text_node(Parser *p, Str *text, uint32_t pos) {
+    Node *n = leaf(p, N_STR, pos);
+    n->u.str = text;
+    return n;
+}
+
+static void add_argument(Parser *p, Node *value) {
+    Arg a = {.value = value, .pos = value->pos};
+    qparse_push(p, &a, sizeof a);
+}
+
+/* Changes f(a, ...list) to $spread(f, "-*", a, list). */
+static void spread_lists(Parser *p, Node *n, uint64_t lists) {
+    const ArgList given = n->u.call.args;
+    uint32_t mark = p->nscratch;
+    Text kinds;
+    qtext_init(&kinds, p->ctx);
+    for (int i = 0; i < given.n; i++) qtext_putc(&kinds, i < 64 && lists >> i & 1 ? '*' : '-');
+    add_argument(p, n->u.call.callee);
+    add_argument(p, text_node(p, qstr_name(p->ctx, kinds.s, kinds.len), n->pos));
+    qtext_free(&kinds);
+    for (int i = 0; i < given.n; i++) {
+        if (given.at[i].name) qparse_fail(p, given.at[i].pos, "a named argument cannot be beside ...list");
+        qparse_push(p, &given.at[i], sizeof(Arg));
+    }
+    n->u.call.callee = ident(p, "$spread", n->pos);
+    n->u.call.args.at = qparse_take(p, mark, sizeof(Arg), &n->u.call.args.n);
+}
+
+/* Changes object(a := 1) to $object("a", 1). */
+static void name_fields(Parser *p, Node *n) {
+    const ArgList given = n->u.call.args;
+    uint32_t mark = p->nscratch;
+    for (int i = 0; i < given.n; i++) {
+        if (!given.at[i].name)
+            qparse_fail(p, given.at[i].pos, "object takes fields as arguments: object(name := value)");
+        else add_argument(p, text_node(p, given.at[i].name, given.at[i].pos));
+        add_argument(p, given.at[i].value);
+    }
+    n->u.call.callee = ident(p, "$object", n->pos);
+    n->u.call.args.at = qparse_take(p, mark, sizeof(Arg), &n->u.call.args.n);
+}
+
 static Node *parse_call(Parser *p, Node *callee) {
     int height = p->height;
+    uint64_t lists = 0;
     Node *n = qparse_node(p, N_CALL, callee->pos);
     n->u.call.callee = callee;
-    n->u.call.args = arguments(p);
-    return qparse_grown(p, n, higher(height, p->height));
+    n->u.call.args = arguments(p, &lists);
+    height = higher(height, p->height);
+    const ArgList given = n->u.call.args;
+    if (lists) spread_lists(p, n, lists);
+    else if (callee->kind == N_IDENT && !strcmp(callee->u.ident.name->s, "object") && given.n && given.at[0].name)
+        name_fields(p, n);
+    return qparse_grown(p, n, height);
 }
 
 static Node *index_item(Parser *p) {
@@ -251,17 +314,6 @@ static bool is_meta(const char *name) {
     return false;
 }
 
-static Node *ident(Parser *p, const char *name, uint32_t pos) {
-    Node *n = leaf(p, N_IDENT, pos);
-    n->u.ident.name = qstr_cname(p->ctx, name);
-    return n;
-}
-
-static void add_argument(Parser *p, Node *value) {
-    Arg a = {.value = value, .pos = value->pos};
-    qparse_push(p, &a, sizeof a);
-}
-
 /* Parses $diff(expr, x) into a call with the arguments x -> expr and x; $diffmul(expr, x, dx) has dx as a third one. */
 static Node *derivative(Parser *p, const char *name, uint32_t pos) {
     uint32_t opener = p->i, mark = p->nscratch;
@@ -306,7 +358,7 @@ static Node *meta(Parser *p) {
     if (!strcmp(word, "diff")) return derivative(p, "$diff", t->pos);
     if (!strcmp(word, "diffmul")) return derivative(p, "$diffmul", t->pos);
     if (!is_meta(word)) qparse_fail(p, t->pos, "$%s is not known", word);
-    if (p->k == T_LPAREN) n->u.meta.args = arguments(p);
+    if (p->k == T_LPAREN) n->u.meta.args = arguments(p, NULL);
     return qparse_grown(p, n, p->height);
 }
 
