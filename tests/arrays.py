@@ -238,6 +238,22 @@ class Program:
         self.guarded([f"{v} = {e.plain()}"], pre + [f"{v} = {t}"])
         self.vars[v] = (e.shape, e.bound, e.step, e.kind)
 
+    def together(self):
+        """Consecutive statements, which may become one kernel.  Some of their variables are not read any more."""
+        r, plain, alone, mine = self.r, [], [], []
+        for _ in range(r.randint(2, 4)):
+            e, v = self.fitted(self.expr(1)), r.choice(mine) if mine and r.random() < 0.2 else self.new("x")
+            pre = []
+            name = self.steps(e, pre)
+            plain.append(f"{v} = {e.plain()}")
+            alone += pre + [f"{v} = {name}"]
+            mine.append(v)
+            self.vars[v] = (e.shape, e.bound, e.step, e.kind)
+        for v in sorted(set(mine)):
+            if r.random() < 0.5: del self.vars[v]
+            else: self.put(f"{v} = 0", f"{v} = 0") # in case a statement fails
+        self.guarded(plain, alone)
+
     def target(self):
         """A variable, an index into it, and the shape that it selects."""
         r = self.r
@@ -368,7 +384,8 @@ class Program:
         for _ in range(r.randint(4, 10)):
             k = r.random()
             if k < 0.35: self.assign()
-            elif k < 0.5: self.update()
+            elif k < 0.45: self.together()
+            elif k < 0.52: self.update()
             elif k < 0.57: self.masked()
             elif k < 0.65: self.alias()
             elif k < 0.72: self.call()

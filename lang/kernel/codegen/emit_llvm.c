@@ -242,7 +242,7 @@ static bool slim_ins(Emit *e, KRef r) {
 static const char *liberties(const Emit *e, unsigned flag) {
     if (e->f->fast) return " reassoc nsz arcp contract afn";
     if (flag == KFLAG_REASSOC) return kir_is_exact(e->f) ? " reassoc" : " reassoc contract";
-    return kir_is_exact(e->f) ? "" : " contract";
+    return kir_is_exact(e->f) || flag == KFLAG_ROUNDED ? "" : " contract";
 }
 
 static Opnd call2(Emit *e, const char *fn, qs_dtype d, Opnd a, Opnd b) {

@@ -51,7 +51,11 @@ static const char *flag_name(KFlagUse use, unsigned flag) {
     switch (use) {
     case KF_zeroed: return flag == 1 ? "zeroed" : NULL;
     case KF_order:
-        return flag == KFLAG_REASSOC ? "reassoc" : flag == KFLAG_ZEROS ? "zeros" : flag == KFLAG_FIXED ? "fixed" : NULL;
+        return flag == KFLAG_REASSOC   ? "reassoc"
+               : flag == KFLAG_ZEROS   ? "zeros"
+               : flag == KFLAG_FIXED   ? "fixed"
+               : flag == KFLAG_ROUNDED ? "rounded"
+                                       : NULL;
     case KF_atomic: return flag < KA__COUNT ? atomic_names[flag] : NULL;
     case KF_access:
         return flag < ACC__COUNT && qaccess_is_mapped((AccessMode)flag) ? qaccess_name((AccessMode)flag) : NULL;

@@ -468,10 +468,22 @@ static Val lower_visible(Fuse *z, Node *n, int visible) {
     return v;
 }
 
+/* A product that a statement assigns is rounded, as if it stood alone: no later sum is contracted with it. */
+static void round_product(Fuse *z, KRef r) {
+    while (r && (z->f->ins[r].op == K_NEG || z->f->ins[r].op == K_CAST)) r = z->f->ins[r].a;
+    if (r && z->f->ins[r].op == K_MUL && !z->f->ins[r].flag) z->f->ins[r].flag = KFLAG_ROUNDED;
+}
+
+static Val lower_value(Fuse *z, int i) {
+    Val v = lower_visible(z, z->e->values[i].root, i);
+    round_product(z, v.ref), round_product(z, v.im);
+    return v;
+}
+
 /* Lowers the statements in order, then the root. */
 static Val lower_root(Fuse *z) {
     for (int i = 0; i < z->e->nvalues; i++) {
-        z->values[i] = lower_visible(z, z->e->values[i].root, i);
+        z->values[i] = lower_value(z, i);
         if (!z->values[i].ref) return declined;
     }
     return lower_visible(z, z->e->root, z->e->nvalues);
@@ -856,7 +868,7 @@ static Val value_in_loop(Fuse *z, int i) {
     if (*loop == z->loop || (!wide && *loop >= 0)) return z->values[i];
     if (wide && s->calls && *loop > 0 && !z->trial)
         return decline(z, "a value that takes long to compute would be computed in several loops over each row");
-    z->values[i] = lower_visible(z, s->root, i);
+    z->values[i] = lower_value(z, i);
     return *loop = z->loop, z->values[i];
 }
 
