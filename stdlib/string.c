@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -349,8 +350,8 @@ static qs_status codes_of_string(qs_vm *vm, qs_call_args *c, double most, const 
     TRY(qarg_string(vm, c->name, "s", c->in[0], &s, &n));
     for (size_t at = 0; at < n; at += length, count++)
         if (!is_code(qutf8_read(s + at, n - at, &length), most))
-            return qs_fail(vm, QS_EVALUE, "%s: s must be %s, got byte %d at %zu", c->name, wanted,
-                           (unsigned char)s[at], at);
+            return qs_fail(vm, QS_EVALUE, "%s: s must be %s, got byte %d at %zu", c->name, wanted, (unsigned char)s[at],
+                           at);
     TRY(qarg_result(vm, c, 0, QS_F32, 1, &count, &a, (void **)&x));
     for (size_t at = 0, i = 0; at < n; at += length, i++) x[i] = (float)qutf8_read(s + at, n - at, &length);
     return QS_OK;

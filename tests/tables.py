@@ -122,6 +122,14 @@ def observed(text):
     return "\n".join(lines[i] for i in sorted(taken) if not DEFINES.match(lines[i]))
 
 
+# Built-ins that only syntax calls, and how it looks.
+SYNTAX = {"$spread": r"\w\([^()]*\.\.\.\w", "$object": r"\bobject\(\w+ *:="}
+
+
+def names_called(code):
+    return set(CALL.findall(code)) | {name for name, form in SYNTAX.items() if re.search(form, code)}
+
+
 def calls():
     """Built-ins that tests call, and those whose values tests look at."""
     called, looked_at = set(), set()
@@ -133,8 +141,8 @@ def calls():
         code = HIDDEN.sub(' "" ', text)
         own = {m[3] for m in map(DEFINES.match, code.split("\n")) if m}  # functions and variables of the script
         own |= set(re.findall(r"^\s*(\w+)\s*=[^=]", code, re.M))
-        called |= set(CALL.findall(code)) - own
-        looked_at |= set(CALL.findall(observed(text))) - own
+        called |= names_called(code) - own
+        looked_at |= names_called(observed(text)) - own
     for path in tracked(".py"):  # scripts in the text of functions that assert something
         if path.startswith("tests/"):
             for body in re.split(r"^def |^    def ", read(path), flags=re.M):

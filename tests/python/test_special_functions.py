@@ -1,4 +1,4 @@
-"""Elementwise special functions against SciPy, in units of the last place, on the host and in kernels; calls with lists."""
+"""Special functions against SciPy, in units of the last place, on the host and in kernels; calls with lists."""
 import unittest
 
 import numpy as np
