@@ -215,7 +215,7 @@ static qs_status format_of(qs_vm *vm, const char *path, const Format **out) {
 
 static qs_status open_image(qs_vm *vm, qs_call_args *c, Image *m, Text *bytes) {
     int64_t page = 0;
-    *m = (Image){.vm = vm, .fn = c->name, .pages = 1, .orientation = 1};
+    *m = (Image){.vm = vm, .fn = c->name, .pages = 1, .orientation = 1, .delay = -1};
     TRY(qarg_string(vm, c->name, "path", c->in[0], &m->path, NULL));
     if (qarg_given(c, 1) && c->in[1].kind != QS_ARRAY) TRY(qarg_count(vm, c->name, "page", c->in[1], &page));
     if (page > 65535) return qs_fail(vm, QS_EINDEX, "%s: page must be below 65536, got %lld", c->name, (long long)page);
@@ -264,7 +264,8 @@ qs_status qimage_imfinfo(qs_vm *vm, qs_call_args *c) {
     TRY(set_field(vm, o, "channels", qs_num(m.channels)));
     TRY(set_field(vm, o, "depth", qs_num(m.depth)));
     TRY(set_field(vm, o, "pages", qs_num(m.pages)));
-    return set_field(vm, o, "orientation", qs_num(m.orientation));
+    TRY(set_field(vm, o, "orientation", qs_num(m.orientation)));
+    return m.delay < 0 ? QS_OK : set_field(vm, o, "delay", qs_num(m.delay));
 }
 
 /* tiffread(path, pages).slices: returns the pages as a list of matrices. */

@@ -16,6 +16,7 @@ typedef struct Image { /* an image that is being read */
     int channels;     /* channels in a row of the file, including alpha */
     bool has_alpha;   /* the last channel is alpha */
     int orientation;  /* as in EXIF and TIFF, 1: the first row is the top; for imfinfo */
+    double delay;     /* seconds for which a frame of a GIF is shown; < 0: another format */
     int depth, pages; /* bits per sample and number of pages, for imfinfo */
     const char *format;
     bool info_only;          /* stop after the header */

@@ -178,6 +178,7 @@ static qs_status read_blocks(Gif *g, int page) {
         if (block == TRAILER) break;
         if (block == EXTENSION) read_extension(g);
         else if (block == FRAME) {
+            if (g->frames == g->m->page) g->m->delay = g->delay;
             TRY(read_frame(g, page >= 0, g->frames == page));
             if (g->frames++ == page) return QS_OK;
             g->clear_index = -1, g->disposal = 0, g->delay = 0;

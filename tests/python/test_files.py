@@ -342,8 +342,10 @@ class Tables(Folder):
         for name in "x", "n", "ok":
             np.testing.assert_array_equal(np.asarray(getattr(t, name)), frame[name].to_numpy())
         self.assertEqual(list(t.s), list(frame.s))
-        columns = {k: v.to_numpy() if v.dtype.kind in "fib" else v.tolist() for k, v in frame.items()}
-        q.writetable(q.value(columns), path)
+        again = pd.DataFrame({name: getattr(t, name) for name in q.fieldnames(t)})
+        self.assertEqual((list(again), list(again.s)), (list(frame), list(frame.s)))
+        self.assertTrue(again[["x", "n", "ok"]].equals(frame[["x", "n", "ok"]]))
+        q.writetable(q.value(dict(frame)), path)
         back = pd.read_csv(path, keep_default_na=True).fillna({"s": ""})
         np.testing.assert_array_equal(back.x, frame.x)
         np.testing.assert_array_equal(back.n, frame.n)
@@ -429,7 +431,7 @@ class Images(Folder):
         frames = [np.full((5, 6), 10.0*i) for i in range(4)]
         path = self.path("a.gif")
         q.imwrite(path, frames_of(frames), 0.25)
-        self.assertEqual(q.imfinfo(path).pages, 4)
+        self.assertEqual((q.imfinfo(path).pages, q.imfinfo(path, 3).delay), (4, 0.25))
         for i, x in enumerate(frames):
             np.testing.assert_array_equal(np.asarray(q.imread(path, i)), x)
         with self.assertRaisesRegex(q.QuasarError, "no page 4"):
