@@ -5,6 +5,7 @@
  * di*distance + dj >= 0; if it is more than 0, they are not in one iteration of the common loop, either. */
 #include "lang/kernel/passes/wavefront.h"
 #include "lang/kernel/ir/affine.h"
+#include "lang/kernel/passes/plan.h"
 
 #include <string.h>
 
@@ -14,10 +15,13 @@ enum {
     MOST = 150    /* instructions of the outer loop */
 };
 
-/* The index (i + row)*width + j + column. */
+typedef struct {
+    int64_t lo, hi;
+} Range;
+/* The index (i + row)*width + j + column.  Counters of short loops make row and column ranges. */
 typedef struct {
     KRef width;
-    int64_t row, column;
+    Range row, column;
 } Place;
 
 typedef struct {
@@ -43,44 +47,85 @@ static bool is_counter_by_one(const Wave *w, KRef loop) {
     return i->op == K_FOR && i->dtype == QS_I64 && kir_is_const(w->f, i->c, &step) && step == 1;
 }
 
-/* Finds the place of an index; false: it has a different form. */
-static bool find_place(const Wave *w, KRef index, Place *out) {
-    Affine a, row;
-    *out = (Place){0};
-    if (!kaffine_of(w->f, index, &a) || a.n != 2) return false;
-    bool first = a.term[0].ref == w->inner;
-    KRef product = a.term[first ? 1 : 0].ref;
-    const KIns *m = get_ins(w, product);
-    if (a.term[first ? 0 : 1].ref != w->inner || a.term[0].factor != 1 || a.term[1].factor != 1) return false;
-    if (m->op != K_MUL || !kaffine_of(w->f, m->a, &row) || row.n != 1) return false;
-    uint8_t width = get_ins(w, m->b)->op;
-    if (row.term[0].ref != w->outer || row.term[0].factor != 1 || (width != K_DIM && width != K_PARAM)) return false;
-    *out = (Place){kaffine_leader(w->f, m->b), row.constant, a.constant};
+/* Adds a counter of a short loop to the range; false: r is something else. */
+static bool add_counter(const Wave *w, KRef r, int64_t factor, Range *out) {
+    const KIns *i = get_ins(w, r);
+    double a, b;
+    if (r <= w->inner || i->op != K_FOR || !kir_is_const(w->f, i->a, &a) || !kir_is_const(w->f, i->b, &b)) return false;
+    int64_t x = (int64_t)a * factor, y = (int64_t)b * factor;
+    out->lo += x < y ? x : y, out->hi += x < y ? y : x;
     return true;
 }
 
-/* Takes note of what a store and another access of the same array demand. */
+/* Splits a sum into `one` of its terms, whose factor is 1, and a range; a KRef of 0 stands for a product. */
+static bool find_range(const Wave *w, const Affine *a, KRef *one, Range *out) {
+    bool found = false;
+    *out = (Range){a->constant, a->constant};
+    for (int t = 0; t < a->n; t++) {
+        KRef r = a->term[t].ref;
+        bool fits = *one ? r == *one : get_ins(w, r)->op == K_MUL;
+        if (fits && !found && a->term[t].factor == 1) found = true, *one = r;
+        else if (r != w->inner && !add_counter(w, r, a->term[t].factor, out)) return false;
+    }
+    return found;
+}
+
+static bool has_inner_once(const Wave *w, const Affine *a) {
+    for (int t = 0; t < a->n; t++)
+        if (a->term[t].ref == w->inner) return a->term[t].factor == 1;
+    return false;
+}
+
+/* Finds the place of an index; false: it has a different form. */
+static bool find_place(const Wave *w, KRef index, Place *out) {
+    Affine a, row;
+    KRef product = 0, outer = w->outer;
+    if (!kaffine_of(w->f, index, &a) || !has_inner_once(w, &a) || !find_range(w, &a, &product, &out->column))
+        return false;
+    const KIns *m = get_ins(w, product);
+    uint8_t width = get_ins(w, m->b)->op;
+    if ((width != K_DIM && width != K_PARAM) || !kaffine_of(w->f, m->a, &row)) return false;
+    for (int t = 0; t < row.n; t++)
+        if (row.term[t].ref == w->inner) return false;
+    out->width = kaffine_leader(w->f, m->b);
+    return find_range(w, &row, &outer, &out->row);
+}
+
+static int64_t max_int(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* Takes note of what a store and another access of the same array demand.  Differences of rows and columns are those
+ * of the later iteration minus those of the earlier one. */
 static bool add_dependence(Wave *w, const Place *store, const Place *other) {
-    int64_t di = store->row - other->row, dj = store->column - other->column;
+    Range dj = {store->column.lo - other->column.hi, store->column.lo - other->column.lo};
     if (store->width != other->width || (w->width && w->width != store->width)) return false;
     w->width = store->width;
-    if (di < 0) di = -di, dj = -dj;
-    int64_t size = dj < 0 ? -dj : dj;
-    if (size > w->reach) w->reach = size;
-    while (di && di * w->distance + dj < 1 && w->distance <= FARTHEST) w->distance++;
+    w->reach = max_int(w->reach, max_int(dj.hi, -dj.lo));
+    for (int64_t di = store->row.lo - other->row.hi; di <= store->row.lo - other->row.lo; di++) {
+        int64_t rows = di < 0 ? -di : di, columns = di < 0 ? -dj.hi : dj.lo;
+        while (rows && rows * w->distance + columns < 1 && w->distance <= FARTHEST) w->distance++;
+    }
     return w->distance <= FARTHEST;
 }
+
+static bool contains(Range r, int64_t v) { return r.lo <= v && v <= r.hi; }
 
 /* Checks all accesses of the array of a store; *chain: an iteration needs the element that the one before stores. */
 static bool check_store(Wave *w, const KIns *store, bool *chain) {
     Place s, p;
-    if (!find_place(w, store->a, &s)) return false;
+    if (!find_place(w, store->a, &s) || s.row.lo != s.row.hi || s.column.lo != s.column.hi) return false;
     for (KRef r = w->outer + 1; r < w->end; r++) {
         const KIns *i = get_ins(w, r);
         if (!is_access(i) || i->imm != store->imm) continue;
         if (r < w->inner || r > w->last || !find_place(w, i->a, &p) || !add_dependence(w, &s, &p)) return false;
-        *chain |= i->op == K_LOAD && p.row == s.row && p.column == s.column - 1;
+        *chain |= i->op == K_LOAD && contains(p.row, s.row.lo) && contains(p.column, s.column.lo - 1);
     }
+    return true;
+}
+
+/* Whether each iteration of the outer loop executes r. */
+static bool is_unconditional(const Wave *w, KRef r) {
+    for (KRef x = w->f->regions[r].around; x != w->outer; x = w->f->regions[x].around)
+        if (x != w->inner && (get_ins(w, x)->op != K_FOR || kplan_iterations(w->f, x) <= 0)) return false;
     return true;
 }
 
@@ -90,9 +135,7 @@ static bool check_local(Wave *w, KRef local) {
     w->own[local] = 1;
     for (KRef r = w->outer + 1; r < w->end; r++) {
         const KIns *i = get_ins(w, r);
-        KRef around = w->f->regions[r].around;
-        if ((i->op == K_GET || i->op == K_SET) && i->a == local)
-            return i->op == K_SET && (around == w->outer || around == w->inner);
+        if ((i->op == K_GET || i->op == K_SET) && i->a == local) return i->op == K_SET && is_unconditional(w, r);
     }
     return false;
 }
@@ -114,6 +157,7 @@ static bool check_body(Wave *w) {
     for (KRef r = w->outer + 1; r < w->end; r++) {
         const KIns *i = get_ins(w, r);
         bool inside = r > w->inner && r < w->last, branch = i->op == K_IF || i->op == K_ELSE || i->op == K_END;
+        branch |= i->op == K_FOR && kplan_unrolls(w->f, r);
         bool memory = is_access(i) || i->op == K_LOCAL || i->op == K_GET || i->op == K_SET;
         if (r == w->inner || r == w->last) continue;
         if (!memory && !(branch && inside) && kir_ops[i->op].effect != KE_PURE) return false;
@@ -130,7 +174,7 @@ static bool is_candidate(Wave *w, KRef r) {
     for (KRef x = r + 1; x < w->end; x++) {
         if (!kir_is_loop(get_ins(w, x)->op)) continue;
         if (w->inner || !is_counter_by_one(w, x) || w->f->regions[x].around != r) return false;
-        w->inner = x, w->last = w->f->regions[x].end;
+        w->inner = x, x = w->last = w->f->regions[x].end;
     }
     if (!w->inner) return false;
     Invariants v = {.arena = w->arena, .f = w->f, .loop = r, .end = w->end};
