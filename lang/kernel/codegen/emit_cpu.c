@@ -476,6 +476,13 @@ static int frames_per_call(const KFunc *f) {
     return (int)most;
 }
 
+/* Whether the loop always leaves in its first iteration, as the body of an inlined function does. */
+static bool runs_once(const KFunc *f, KRef loop) {
+    KRef end = loop;
+    for (int depth = 0; (depth += kir_opens(f->ins[end].op) - (f->ins[end].op == K_END)) > 0;) end++;
+    return f->ins[loop].op == K_LOOP && f->ins[end - 1].op == K_BREAK && !f->ins[end - 1].imm;
+}
+
 /* Counts the calls in f.  One in a loop counts as several, because LLVM may unroll the loop. */
 static double count_calls(const KFunc *f) {
     enum { UNROLLED = 8 };
@@ -485,8 +492,8 @@ static double count_calls(const KFunc *f) {
     for (KRef r = 1; r < f->nins; r++) {
         uint8_t op = f->ins[r].op;
         if (op == K_END) loops -= is_loop[depth--];
-        if (kir_opens(op)) loops += is_loop[++depth] = kir_is_loop(op);
-        if (op == K_CALL) calls += loops > 1 ? UNROLLED : 1;
+        if (kir_opens(op)) loops += is_loop[++depth] = kir_is_loop(op) && !runs_once(f, r);
+        if (op == K_CALL) calls += loops ? UNROLLED : 1;
     }
     return calls;
 }

@@ -34,6 +34,36 @@ function y = loops(n)
         end
     end
 end
+function y = early(n)
+    if n < 2
+        y = n
+        return
+    end
+    y = early(n-1) + early(n-2)
+end
+function y = chosen(n)
+    y = n < 2 ? n : chosen(n-1) + chosen(n-2)
+end
+function y = typed(n : int)
+    y = n
+    if n >= 2
+        y = typed(n-1) + typed(n-2)
+    end
+end
+function [y, calls] = counted(n)
+    y = n
+    calls = 1
+    if n >= 2
+        [a, m] = counted(n-1)
+        [b, k] = counted(n-2)
+        y = a + b
+        calls += m + k
+    end
+end
+for n = 0..9
+    [y, calls] = counted(n)
+    print early(n), " ", chosen(n), " ", typed(n), " ", y, " ", calls
+end
 for n = 0..9
     print transfer(n, 1, 3, 2), " ", takeuchi(n, floor(2*n/3), floor(n/3)), " ", is_even(n), " ", depth(n), " ", loops(n)
 end
