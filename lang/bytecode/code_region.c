@@ -28,6 +28,8 @@ typedef struct {
     FuseItem items[FUSE_ITEMS]; /* the statements that are gathered into one region, before this one */
     int nitems;
     bool grouped;  /* statements are being gathered */
+    bool strict;   /* each of them reads an earlier one */
+    bool loose;    /* one of them only reads the same array as earlier ones */
     uint32_t uses; /* a bit for each item that the expression reads */
 } Gather;
 
@@ -501,10 +503,8 @@ static void count_mentions(Coder *e) {
 }
 
 typedef struct {
-    const Gather *g;
     const Sym *sym;
-    uint32_t n;  /* how often the variable is mentioned */
-    bool shared; /* an expression reads a variable that a leaf of g reads, too */
+    uint32_t n; /* how often the variable is mentioned */
 } Mentions;
 
 static void count_in(void *ud, Node **child) {
@@ -520,25 +520,31 @@ static uint32_t reads_of(Node *n, const Sym *s) {
     return m.n;
 }
 
-static void find_shared(void *ud, Node **child) {
-    Mentions *m = ud;
-    const Node *n = *child;
-    for (int i = 0; n->kind == N_IDENT && n->u.ident.sym && i < m->g->n && !m->shared; i++)
-        m->shared = reads_of(m->g->leaves[i], n->u.ident.sym) > 0;
-    qast_children(*child, find_shared, m);
+/* Returns the variable whose elements a leaf has: that of x, x[i,:] and transpose(x); NULL: there is none. */
+static const Sym *array_of(const Node *n) {
+    while (n->kind == N_INDEX || (n->kind == N_CALL && n->u.call.args.n))
+        n = n->kind == N_INDEX ? n->u.index.base : n->u.call.args.at[0].value;
+    return n->kind == N_IDENT ? n->u.ident.sym : NULL;
+}
+
+/* Returns whether a leaf from `first` on reads the same array as one before it. */
+static bool shares_array(const Gather *g, int first) {
+    bool shared = false;
+    for (int i = first; i < g->n; i++)
+        for (int k = 0; k < first && !shared; k++)
+            shared = array_of(g->leaves[i]) && array_of(g->leaves[i]) == array_of(g->leaves[k]);
+    return shared;
 }
 
 /* Adds `sym = root` to the statements; false: it does not suit them. */
 static bool add_item(Gather *g, const Sym *sym, Node *root, int dst) {
     Gather before = *g;
-    Mentions m = {.g = &before};
     if (!is_inner(root) || g->nitems == FUSE_ITEMS) return false;
     g->uses = 0, g->ncalls = 0;
     collect_leaves(g, root);
-    if (g->nitems && !g->uses && g->ok)
-        for (int i = before.n; i < g->n; i++) find_shared(&m, &g->leaves[i]);
-    bool fits = g->ok && g->nops > before.nops && g->n && (!g->nitems || g->uses || m.shared);
-    if (!fits) return *g = before, false;
+    bool linked = !g->nitems || g->uses, fits = g->ok && g->nops > before.nops && g->n;
+    if (!fits || (!linked && (g->strict || !shares_array(g, before.n)))) return *g = before, false;
+    g->loose = g->loose || !linked;
     g->items[g->nitems++] = (FuseItem){root, sym, (uint8_t)dst, true, g->ncalls > 0, g->uses, before.n};
     g->ncalls += before.ncalls;
     if (sym) g->e->set[dst] = true; /* for is_plain; the caller restores it */
@@ -597,6 +603,8 @@ static void emit_rest(Gather *g, FuseRegion *r, Node *last, Node *part) {
     }
 }
 
+static int gather_group(Coder *e, Node **statements, int n, bool strict);
+
 /* Emits the statements as one region: last is one with parts in the region, part the elements that the last item is
  * assigned to; NULL: there is none. */
 static void emit_group(Gather *g, int mark, Node **statements, int n, Node *last, Node *part) {
@@ -629,7 +637,9 @@ static void emit_group(Gather *g, int mark, Node **statements, int n, Node *last
     qcode_here(e, within);
     e->top = mark;
     qcode_restore(e, set);
-    for (int i = 0; i < n; i++) qcode_statement(e, statements[i]);
+    /* where the arrays have different shapes, some of the statements may run together */
+    for (int i = 0, k; i < n; i += k ? k : 1)
+        if (!(k = g->loose ? gather_group(e, statements + i, n - i, true) : 0)) qcode_statement(e, statements[i]);
     qcode_here(e, after);
 }
 
@@ -655,12 +665,14 @@ static Node *assigned_part(Gather *g, const Node *n) {
 
 /* The statements are those of one block, in order.  Returns how many of them were emitted as a group; 0: the first one
  * is to be emitted alone. */
-int qcode_group(Coder *e, Node **statements, int n) {
+static int gather_group(Coder *e, Node **statements, int n, bool strict) {
+    enum { FREE_REGISTERS = 100 };
     const Sym *s;
     if (n < 2 || e->fuse || e->host->nrules || !assigned_local(e, statements[0])) return 0;
+    if (e->top + FREE_REGISTERS > MAX_REGISTERS) return 0;
     int mark = e->top, count = 0;
     bool *set = qcode_state(e);
-    Gather g = {.e = e, .ok = true, .grouped = true};
+    Gather g = {.e = e, .ok = true, .grouped = true, .strict = strict};
     Node *last = NULL, *part = NULL;
     while (count < n && (s = assigned_local(e, statements[count])) &&
            add_item(&g, s, statements[count]->u.assign.value, qcode_register(e, s)))
@@ -679,3 +691,5 @@ int qcode_group(Coder *e, Node **statements, int n) {
     emit_group(&g, mark, statements, count, last, part);
     return count;
 }
+
+int qcode_group(Coder *e, Node **statements, int n) { return gather_group(e, statements, n, false); }
