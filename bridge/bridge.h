@@ -361,6 +361,8 @@ PyObject *qnd_from_wrapper(Border *b, PyObject *o); /* the same for the array in
 PyObject *qnd_list(Border *b, Array *a);            /* nested lists of Python numbers */
 PyObject *qnd_from_cell(Border *b, Cell *c);
 PyObject *qnd_integers(Border *b, Array *a);                        /* a NumPy array of int64 */
+qs_status qnd_import_key(Border *b, PyObject *key, qs_value *out);  /* a key of a dict; tuples become cells */
+PyObject *qnd_key(Border *b, qs_value key);                         /* the reverse */
 PyObject *qnd_tuple(Border *b, Cell *c);                            /* converts {1, 2} to (1, 2) */
 PyObject *qnd_tuple_of(int rank, const int64_t *x, int64_t factor); /* (x[0]*factor, …) */
 /* Returns the length; -1 with an exception. */

@@ -284,6 +284,32 @@ static PyObject *string_item(qs_value v, PyObject *key) {
     return r;
 }
 
+static PyObject *object_item(Border *b, Object *o, PyObject *key) {
+    qs_value k, r;
+    bool found = false;
+    qs_status s = qnd_import_key(b, key, &k);
+    if (s != QS_OK) return check_status(b, s), NULL;
+    s = qobj_find(b->vm, o, k, &r, &found);
+    qs_release(b->vm, k);
+    if (s != QS_OK) return check_status(b, s), NULL;
+    return found ? qpy_give(b, r) : (PyErr_SetObject(PyExc_KeyError, key), NULL);
+}
+
+static int set_in_object(Border *b, Object *o, PyObject *key, PyObject *x) {
+    qs_value k, v;
+    qs_status s = qnd_import_key(b, key, &k);
+    if (s != QS_OK) return check_status(b, s);
+    s = qnd_value(b, x, &v);
+    if (s == QS_OK) {
+        s = qobj_set_key(b->vm, o, k, v);
+        qs_release(b->vm, v);
+    }
+    qs_release(b->vm, k);
+    return check_status(b, s);
+}
+
+static bool is_dictionary(PyObject *o) { return value_of(o).kind == QS_OBJECT && qobj_has_keys(value_of(o).u.p); }
+
 /* -- any value ----------------------------------------------------------------------------------------------------- */
 
 static PyObject *no_items(PyObject *o) {
@@ -300,7 +326,7 @@ PyObject *qitem_get(PyObject *o, PyObject *key) {
     case QS_ARRAY: r = array_item(b, o, key); break;
     case QS_CELL: r = cell_item(b, value_of(o).u.p, key); break;
     case QS_STRING: r = string_item(value_of(o), key); break;
-    default: r = no_items(o); break;
+    default: r = is_dictionary(o) ? object_item(b, value_of(o).u.p, key) : no_items(o); break;
     }
     return qgil_result(b, r);
 }
@@ -313,7 +339,7 @@ int qitem_set(PyObject *o, PyObject *key, PyObject *x) {
     switch (value_of(o).kind) {
     case QS_ARRAY: r = set_in_array(b, o, key, x); break;
     case QS_CELL: r = set_in_cell(b, value_of(o).u.p, key, x); break;
-    default: no_items(o), r = -1; break;
+    default: r = is_dictionary(o) ? set_in_object(b, value_of(o).u.p, key, x) : (no_items(o), -1); break;
     }
     return qgil_leave(b) < 0 ? -1 : r;
 }

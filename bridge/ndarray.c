@@ -621,19 +621,37 @@ static qs_status import_items(Border *b, PyObject *list, qs_value *out) { /* con
     return QS_OK;
 }
 
-static qs_status import_pair(Border *b, Object *o, PyObject *key, PyObject *value) {
+qs_status qnd_import_key(Border *b, PyObject *key, qs_value *out) {
     qs_value v;
-    Py_ssize_t n;
-    const char *s = PyUnicode_Check(key) ? PyUnicode_AsUTF8AndSize(key, &n) : NULL;
-    if (!s) {
-        PyErr_Clear();
-        return qs_fail(b->vm, QS_EVALUE,
-                       "from_py: every key of a dict must be a string, to become the name of a field");
-    }
-    TRY(qnd_import(b, value, &v));
-    qs_status status = qobj_init(b->vm, o, qstr_name(qvm_ctx(b->vm), s, (size_t)n), v);
+    if (PyTuple_Check(key)) return import_items(b, key, out);
+    TRY(qnd_value(b, key, &v));
+    bool may = v.kind == QS_STRING || qval_is_number(v) || v.kind == QS_CELL;
+    if (may) return *out = v, QS_OK;
     qs_release(b->vm, v);
-    return status;
+    return qs_fail(b->vm, QS_EVALUE, "from_py: a key of a dict must be a string, a number or a tuple of these");
+}
+
+PyObject *qnd_key(Border *b, qs_value key) {
+    if (key.kind != QS_CELL) return qpy_from_value(b, key);
+    const Cell *c = key.u.p;
+    PyObject *t = PyTuple_New((Py_ssize_t)c->count);
+    for (size_t i = 0; t && i < c->count; i++) {
+        PyObject *item = qnd_key(b, c->items[i]);
+        if (!item) return Py_DECREF(t), NULL;
+        PyTuple_SetItem(t, (Py_ssize_t)i, item);
+    }
+    return t;
+}
+
+static qs_status import_pair(Border *b, Object *o, PyObject *key, PyObject *value) {
+    qs_value k, v;
+    TRY(qnd_import_key(b, key, &k));
+    qs_status s = qnd_import(b, value, &v);
+    if (s == QS_OK) {
+        s = qobj_set_key(b->vm, o, k, v);
+        qs_release(b->vm, v);
+    }
+    return qs_release(b->vm, k), s;
 }
 
 static qs_status import_pairs(Border *b, PyObject *dict, Object *o) {

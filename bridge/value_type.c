@@ -210,24 +210,23 @@ static PyObject *dir(PyObject *o, PyObject *unused) {
     if (!list || value_of(o).kind != QS_OBJECT || !border_of_wrapper(o)->vm) return list;
     if (qgil_enter(border_of_wrapper(o)) < 0) return Py_DECREF(list), NULL;
     for (uint32_t i = 0; qobj_field(value_of(o).u.p, i, &name, &v); i++) {
-        PyObject *s = qpy_string(name->s, name->len);
-        if (!s || PyList_Append(list, s) < 0) PyErr_Clear();
+        PyObject *s = name ? qpy_string(name->s, name->len) : NULL;
+        if (name && (!s || PyList_Append(list, s) < 0)) PyErr_Clear();
         Py_XDECREF(s);
     }
     return qgil_result(border_of_wrapper(o), list);
 }
 
-/* Returns [(name, value)] of an object, for copies and pickles. */
+/* Returns [(key, value)] of an object, for dict(o), copies and pickles. */
 static PyObject *fields_of(PyObject *o, PyObject *unused) {
     Border *b = border_of_wrapper(o);
-    Str *name;
-    qs_value v;
+    qs_value key, v;
     (void)unused;
     if (value_of(o).kind != QS_OBJECT) return PyErr_SetString(PyExc_TypeError, "no object"), NULL;
     if (qgil_enter(b) < 0) return NULL;
     PyObject *list = PyList_New(0);
-    for (uint32_t i = 0; list && qobj_field(value_of(o).u.p, i, &name, &v); i++) {
-        PyObject *pair = Py_BuildValue("(NN)", qpy_string(name->s, name->len), qpy_give(b, qval_retain(v)));
+    for (uint32_t i = 0; list && qobj_entry(value_of(o).u.p, i, &key, &v); i++) {
+        PyObject *pair = Py_BuildValue("(NN)", qnd_key(b, key), qpy_give(b, qval_retain(v)));
         if (!pair || PyList_Append(list, pair) < 0) Py_CLEAR(list);
         Py_XDECREF(pair);
     }

@@ -299,54 +299,139 @@ static qs_status object_of(qs_vm *vm, const char *fn, qs_value v, Object **out) 
     return QS_OK;
 }
 
-/* Reads the first two arguments: an object and the name of a field. */
-static qs_status field_of(qs_vm *vm, qs_call_args *c, Object **o, Str **name) {
-    const char *s;
-    size_t n;
+/* Reads the first two arguments: an object and the name of a field, or a key. */
+static qs_status field_of(qs_vm *vm, qs_call_args *c, Object **o) {
     TRY(object_of(vm, c->name, c->in[0], o));
-    TRY(qarg_string(vm, c->name, "name", c->in[1], &s, &n));
-    return *name = qstr_name(qvm_ctx(vm), s, n), QS_OK;
+    return qobj_has_keys(*o) ? QS_OK : qarg_string(vm, c->name, "name", c->in[1], NULL, NULL);
 }
 
+/* isfield(x, name) and iskey(x, key) */
 qs_status qcore_isfield(qs_vm *vm, qs_call_args *c) {
     Object *o = NULL;
-    Str *name;
-    TRY(field_of(vm, c, &o, &name));
-    c->out[0] = qs_bool(qobj_has(o, name));
-    return QS_OK;
+    qs_value v = qs_nil();
+    bool found;
+    TRY(field_of(vm, c, &o));
+    TRY(qobj_find(vm, o, c->in[1], &v, &found));
+    qval_release(vm, v);
+    return c->out[0] = qs_bool(found), QS_OK;
 }
 
 /* getfield(x, name [, otherwise]) */
 qs_status qcore_getfield(qs_vm *vm, qs_call_args *c) {
     Object *o = NULL;
-    Str *name;
-    TRY(field_of(vm, c, &o, &name));
-    if (c->nin == 2 || qobj_has(o, name)) return qobj_get(vm, o, name, &c->out[0]);
-    c->out[0] = qval_retain(c->in[2]);
+    bool found = false;
+    TRY(field_of(vm, c, &o));
+    if (c->nin == 2) return qobj_get_key(vm, o, c->in[1], &c->out[0]);
+    TRY(qobj_find(vm, o, c->in[1], &c->out[0], &found));
+    if (!found) c->out[0] = qval_retain(c->in[2]);
     return QS_OK;
 }
 
 /* setfield(x, name, value) */
 qs_status qcore_setfield(qs_vm *vm, qs_call_args *c) {
     Object *o = NULL;
-    Str *name;
-    TRY(field_of(vm, c, &o, &name));
-    return qobj_set(vm, o, name, c->in[2]);
+    TRY(field_of(vm, c, &o));
+    return qobj_set_key(vm, o, c->in[1], c->in[2]);
 }
 
 qs_status qcore_fieldnames(qs_vm *vm, qs_call_args *c) {
     Object *o = NULL;
     TRY(object_of(vm, c->name, c->in[0], &o));
-    int64_t n = o->cls ? o->cls->nfields : (int64_t)o->dynamic.n;
-    Cell *r;
-    TRY(qcell_new(vm, qtype_simple(qvm_ctx(vm), TY_STRING), 1, &n, &r));
-    c->out[0] = qval_object(QS_CELL, r);
-    for (int64_t i = 0; i < n; i++) {
-        Str *name = o->cls ? o->cls->fields[i].name : o->dynamic.entries[i].key;
-        qval_release(vm, r->items[i]);
-        TRY(qs_string(vm, name->s, name->len, &r->items[i]));
-    }
+    TRY(qobj_check_names(vm, o, c->name));
+    TRY(qobj_keys(vm, o, &c->out[0]));
+    ((Cell *)c->out[0].u.p)->elem = qtype_simple(qvm_ctx(vm), TY_STRING);
     return QS_OK;
+}
+
+/* -- dictionaries: objects by key ---------------------------------------------------------------------------------- */
+static qs_value item_at(qs_vm *vm, qs_value list, size_t i, qs_status *s) {
+    qs_value v = qs_nil();
+    if (list.kind == QS_CELL) return qval_retain(((Cell *)list.u.p)->items[i]);
+    return *s = qarr_get(vm, qval_array(list), i, &v), v;
+}
+
+/* dict() or dict(keys, values) */
+qs_status qcore_dict(qs_vm *vm, qs_call_args *c) {
+    size_t n[2] = {0, 0};
+    TRY(qcore_object(vm, c));
+    if (c->nin == 1) return qs_fail(vm, QS_ETYPE, "dict takes no arguments, or keys and values");
+    for (int i = 0; i < c->nin; i++) {
+        if (c->in[i].kind != QS_CELL && c->in[i].kind != QS_ARRAY)
+            return qarg_wrong(vm, c->name, i ? "values" : "keys", "a cell or an array", c->in[i]);
+        n[i] = c->in[i].kind == QS_CELL ? ((Cell *)c->in[i].u.p)->count : qval_array(c->in[i])->count;
+    }
+    if (n[0] != n[1]) return qs_fail(vm, QS_ESHAPE, "dict: there are %zu keys and %zu values", n[0], n[1]);
+    qs_status s = QS_OK;
+    for (size_t i = 0; i < n[0] && s == QS_OK; i++) {
+        qs_value key = item_at(vm, c->in[0], i, &s), v = s == QS_OK ? item_at(vm, c->in[1], i, &s) : qs_nil();
+        if (s == QS_OK) s = qobj_set_key(vm, c->out[0].u.p, key, v);
+        qval_release(vm, key), qval_release(vm, v);
+    }
+    return s;
+}
+
+qs_status qcore_keys(qs_vm *vm, qs_call_args *c) {
+    Object *o = NULL;
+    TRY(object_of(vm, c->name, c->in[0], &o));
+    return qobj_keys(vm, o, &c->out[0]);
+}
+
+qs_status qcore_values(qs_vm *vm, qs_call_args *c) {
+    Object *o = NULL;
+    Cell *r;
+    qs_value key, v;
+    TRY(object_of(vm, c->name, c->in[0], &o));
+    int64_t n = qobj_count(o);
+    TRY(qcell_new(vm, qtype_any(qvm_ctx(vm)), 1, &n, &r));
+    for (uint32_t i = 0; i < r->count && qobj_entry(o, i, &key, &v); i++) r->items[i] = qval_retain(v);
+    return c->out[0] = qval_object(QS_CELL, r), QS_OK;
+}
+
+/* -- lists: cells of one row, changed in place --------------------------------------------------------------------- */
+static qs_status list_of(qs_vm *vm, qs_call_args *c, Cell **out) {
+    if (c->in[0].kind != QS_CELL) return qarg_wrong(vm, c->name, "list", "a cell", c->in[0]);
+    *out = c->in[0].u.p;
+    if ((*out)->rank == 1) return QS_OK;
+    return qs_fail(vm, QS_ESHAPE, "%s: list must be a cell of one row, got %lldx%lld%s", c->name,
+                   (long long)(*out)->dims[0], (long long)(*out)->dims[1], (*out)->rank > 2 ? "x…" : "");
+}
+
+static qs_status position_in(qs_vm *vm, qs_call_args *c, size_t count, size_t *out) {
+    int64_t i;
+    TRY(qarg_int(vm, c->name, "position", c->in[1], &i));
+    if (i < 0 || (uint64_t)i >= count)
+        return qs_fail(vm, QS_EINDEX, "%s: position %lld is outside the list (%zu item%s)", c->name, (long long)i,
+                       ((Cell *)c->in[0].u.p)->count, ((Cell *)c->in[0].u.p)->count == 1 ? "" : "s");
+    return *out = (size_t)i, QS_OK;
+}
+
+qs_status qcore_append(qs_vm *vm, qs_call_args *c) {
+    Cell *l = NULL;
+    TRY(list_of(vm, c, &l));
+    return qcell_insert(vm, l, l->count, c->in[1]);
+}
+
+qs_status qcore_insert(qs_vm *vm, qs_call_args *c) {
+    Cell *l = NULL;
+    size_t at = 0;
+    TRY(list_of(vm, c, &l));
+    TRY(position_in(vm, c, l->count + 1, &at));
+    return qcell_insert(vm, l, at, c->in[2]);
+}
+
+/* pop(list [, position]) or pop(dictionary, key) */
+qs_status qcore_pop(qs_vm *vm, qs_call_args *c) {
+    Cell *l = NULL;
+    if (c->in[0].kind == QS_OBJECT && c->nin == 2) {
+        Object *o = NULL;
+        TRY(field_of(vm, c, &o));
+        return qobj_remove(vm, o, c->in[1], &c->out[0]);
+    }
+    TRY(list_of(vm, c, &l));
+    if (!l->count) return qs_fail(vm, QS_EINDEX, "%s: the list is empty", c->name);
+    size_t at = l->count - 1;
+    if (c->nin == 2) TRY(position_in(vm, c, l->count, &at));
+    return qcell_remove(vm, l, at, &c->out[0]);
 }
 
 /* -- calls whose arguments are in a container ---------------------------------------------------------------------- */
@@ -397,10 +482,11 @@ static qs_status add_named(Arguments *a, qs_value from) {
     qs_value v;
     if (from.kind == QS_NIL) return QS_OK;
     if (from.kind != QS_OBJECT) return qarg_wrong(a->vm, "apply", "names", "an object, or a dict of Python", from);
+    TRY(qobj_check_names(a->vm, from.u.p, "apply"));
     for (uint32_t i = 0; qobj_field(from.u.p, i, &name, &v); i++) {
         add_argument(a, qval_retain(v));
         qmem_grow(qvm_ctx(a->vm), &a->names, &a->cap_names, a->nnamed, sizeof *a->names);
-        a->names[a->nnamed++] = name;
+        a->names[a->nnamed++] = qstr_name(qvm_ctx(a->vm), name->s, name->len);
     }
     return QS_OK;
 }

@@ -184,11 +184,10 @@ static qs_status map_cell(Leaves *l, const Cell *from, int depth, Cell *to) {
 }
 
 static qs_status map_object(Leaves *l, const Object *from, int depth, Object *to) {
-    Str *name;
-    qs_value v, item;
-    for (uint32_t i = 0; qobj_field(from, i, &name, &v); i++) {
+    qs_value key, v, item;
+    for (uint32_t i = 0; qobj_entry(from, i, &key, &v); i++) {
         TRY(map_tree(l, v, depth + 1, &item));
-        qs_status s = qobj_set(l->vm, to, name, item);
+        qs_status s = qobj_set_key(l->vm, to, key, item);
         qval_release(l->vm, item);
         TRY(s);
     }

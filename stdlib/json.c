@@ -355,16 +355,26 @@ static qs_status put_list(Writer *w, qs_value v, int rank, const int64_t *dims, 
     return qtext_putc(w->out, ']'), QS_OK;
 }
 
+/* Writes a key, as Python does: a number as its text, a truth value as true or false. */
+static qs_status put_key(Writer *w, qs_value key) {
+    if (key.kind == QS_STRING) return put_string(w, ((Str *)key.u.p)->s, ((Str *)key.u.p)->len), QS_OK;
+    if (!qval_is_number(key))
+        return qs_fail(w->vm, QS_ETYPE, "jsonencode: a key must be a string or number, got a key of type %s",
+                       qval_type_name(w->vm, key));
+    qtext_putc(w->out, '"');
+    TRY(put_value(w, key));
+    return qtext_putc(w->out, '"'), QS_OK;
+}
+
 static qs_status put_object(Writer *w, const Object *o) {
-    Str *name;
-    qs_value v;
+    qs_value key, v;
     uint32_t n = 0;
     qtext_putc(w->out, '{');
     w->depth++;
-    for (uint32_t i = 0; qobj_field(o, i, &name, &v); i++) {
+    for (uint32_t i = 0; qobj_entry(o, i, &key, &v); i++) {
         if (n++) qtext_putc(w->out, ',');
         new_line(w);
-        put_string(w, name->s, name->len);
+        TRY(put_key(w, key));
         qtext_puts(w->out, w->indent ? ": " : ":");
         TRY(put_value(w, v));
     }

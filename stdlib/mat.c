@@ -539,6 +539,7 @@ static qs_status write_object(Writer *w, const char *name, const Object *o) {
     uint32_t length = LONGEST_NAME + 1, n = qobj_count(o);
     Str *field;
     qs_value v;
+    TRY(qobj_check_names(w->vm, o, "save"));
     size_t at = begin_matrix(w, CLASS_STRUCT, 0, 2, one, name);
     put_element(&w->t, MI_INT32, &length, 4);
     qbytes_put_le(&w->t, MI_INT8, 4), qbytes_put_le(&w->t, (uint64_t)n * length, 4);

@@ -334,12 +334,11 @@ static qs_status zip_value(void *ud, const char *name, qs_value v) {
 }
 
 qs_status qnpy_variables(qs_vm *vm, const char *form, int n, const qs_value *in, SaveVariable *put, void *ud) {
-    Str *field;
     const char *name;
-    qs_value v;
+    qs_value key, v;
     if (n == 1 && in[0].kind == QS_OBJECT) {
-        for (uint32_t i = 0; qobj_field(in[0].u.p, i, &field, &v); i++) {
-            TRY(qarg_string(vm, "save", "a name", qval_object(QS_STRING, field), &name, NULL));
+        for (uint32_t i = 0; qobj_entry(in[0].u.p, i, &key, &v); i++) {
+            TRY(qarg_string(vm, "save", "a name", key, &name, NULL));
             TRY(put(ud, name, v));
         }
         return QS_OK;

@@ -225,6 +225,7 @@ static qs_status write_metadata(qs_vm *vm, qs_value v, Text *header) {
     Str *name;
     qs_value x;
     if (v.kind != QS_OBJECT) return qarg_wrong(vm, "save", metadata, "an object of strings", v);
+    TRY(qobj_check_names(vm, v.u.p, "save"));
     qtext_putc(header, header->len > 1 ? ',' : ' ');
     qtext_printf(header, "\"%s\":{", metadata);
     for (uint32_t i = 0; qobj_field(v.u.p, i, &name, &x); i++) {

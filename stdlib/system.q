@@ -91,8 +91,8 @@ function y = deepcopy_at(x, depth)
         end
     elseif isobject(x)
         y = copy(x)
-        for name = fieldnames(x)
-            setfield(y, name, deepcopy_at(getfield(x, name), depth+1))
+        for key = keys(x)
+            setfield(y, key, deepcopy_at(getfield(x, key), depth+1))
         end
     elseif isreal(x) || iscomplex(x)
         y = copy(x)

@@ -339,6 +339,7 @@ static qs_status check_column(Writer *w, const char *name, qs_value v) {
 static qs_status write_rows(Writer *w, const Object *o) {
     Str *name;
     qs_value v;
+    TRY(qobj_check_names(w->vm, o, "writetable"));
     for (uint32_t k = 0; qobj_field(o, k, &name, &v); k++) TRY(check_column(w, name->s, v));
     for (uint32_t k = 0; qobj_field(o, k, &name, &v); k++) {
         if (k) qtext_putc(&w->t, w->sep);

@@ -999,8 +999,8 @@ def _make_object(typename, fields):
     if typename != "object":
         return _machine().typename(typename)(**dict(fields))
     o = _machine().evaluate("object()")
-    for name, x in fields:
-        setattr(o, name, x)
+    for key, x in fields:
+        o[key] = x
     return o
 
 

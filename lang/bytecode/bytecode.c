@@ -348,7 +348,7 @@ static void match_statement(Coder *e, Node *n) {
     e->top = mark;
 }
 
-void qcode_catch(Coder *e, uint32_t start, uint32_t end, uint32_t handler, int reg, int temp) {
+static void add_handler(Coder *e, Handler h) {
     Chunk *c = e->chunk;
     if (c->nhandlers == c->cap_handlers) {
         Handler *more = qcode_alloc(e, qmem_size(c->cap_handlers * 2 + 4, sizeof *more, 0));
@@ -356,26 +356,111 @@ void qcode_catch(Coder *e, uint32_t start, uint32_t end, uint32_t handler, int r
         c->handlers = more;
         c->cap_handlers = c->cap_handlers * 2 + 4;
     }
-    c->handlers[c->nhandlers++] = (Handler){start, end, handler, (uint8_t)reg, (uint8_t)temp};
+    c->handlers[c->nhandlers++] = h;
 }
 
-static void try_statement(Coder *e, Node *n) {
+void qcode_catch(Coder *e, uint32_t start, uint32_t end, uint32_t handler, int reg, int temp) {
+    add_handler(e, (Handler){start, end, handler, (uint8_t)reg, (uint8_t)temp, false, 0});
+}
+
+/* -- try ----------------------------------------------------------------------------------------------------------- */
+
+static void end_part(Coder *e, TryRegion *t) {
+    if (t->nbounds + 2 > t->cap_bounds) {
+        uint32_t cap = 2 * t->cap_bounds + 4, *more = qcode_alloc(e, qmem_size(cap, sizeof *more, 0));
+        if (t->nbounds) memcpy(more, t->bounds, t->nbounds * sizeof *more);
+        t->bounds = more, t->cap_bounds = cap;
+    }
+    t->bounds[t->nbounds++] = t->from, t->bounds[t->nbounds++] = qcode_pc(e);
+}
+
+static void begin_region(Coder *e, TryRegion *t, Node *leaving) {
+    *t = (TryRegion){.outer = e->tries, .leaving = leaving, .loop = e->loop, .from = qcode_pc(e)};
+    e->tries = t;
+}
+
+static void end_region(Coder *e, TryRegion *t) {
+    end_part(e, t);
+    e->tries = t->outer;
+}
+
+/* Sends errors in the region to a handler that begins here. */
+static void add_handlers(Coder *e, const TryRegion *t, Handler h) {
+    h.handler = qcode_pc(e);
+    for (uint32_t i = 0; i < t->nbounds; i += 2) {
+        h.start = t->bounds[i], h.end = t->bounds[i + 1];
+        add_handler(e, h);
+    }
+}
+
+/* Emits the blocks after finally of the regions that a jump leaves: those of the innermost loop, or all.  Returns the
+ * outermost of these regions; NULL: there is none.  The jump follows, then enter_regions. */
+static TryRegion *leave_regions(Coder *e, bool all) {
+    TryRegion *inner = e->tries, *last = NULL;
+    LoopExits *loop = e->loop;
+    for (TryRegion *t = inner; t && (all || t->loop == loop); t = t->outer)
+        if (t->leaving) last = t;
+    if (!last) return NULL;
+    for (TryRegion *t = inner; t != last->outer; t = t->outer) end_part(e, t);
+    for (TryRegion *t = inner; t != last->outer; t = t->outer) {
+        e->tries = t->outer, e->loop = t->loop;
+        if (t->leaving) block(e, t->leaving->u.tries.last);
+    }
+    e->tries = inner, e->loop = loop;
+    return last;
+}
+
+static void enter_regions(Coder *e, const TryRegion *last) {
+    for (TryRegion *t = last ? e->tries : NULL; t && t != last->outer; t = t->outer) t->from = qcode_pc(e);
+}
+
+static void try_catch(Coder *e, Node *n) {
     int end = 0, mark = e->top;
+    TryRegion t;
     bool *before = qcode_state(e);
-    uint32_t start = qcode_pc(e);
+    begin_region(e, &t, NULL);
     block(e, n->u.tries.body);
-    uint32_t stop = qcode_pc(e);
+    end_region(e, &t);
     bool *after = qcode_state(e);
     qcode_jump(e, BC_JMP, 0, 0, 0, &end);
     qcode_restore(e, before);
     Sym *s = n->u.tries.sym;
     int own = s ? qcode_register(e, s) : -1, reg = own >= 0 ? own : qcode_temps(e, 1);
-    qcode_catch(e, start, stop, qcode_pc(e), reg, mark);
+    add_handlers(e, &t, (Handler){.reg = (uint8_t)reg, .temp = (uint8_t)mark});
     if (s) store_variable(e, s, reg);
     else qcode_op(e, BC_CLEAR, reg, 1, 0);
     e->top = mark;
     block(e, n->u.tries.handler);
     qcode_join(e, after);
+    qcode_restore(e, after);
+    qcode_here(e, end);
+}
+
+/* The block after finally is emitted once for each way in which the code before it ends. */
+static void try_statement(Coder *e, Node *n) {
+    int end = 0, mark = e->top;
+    TryRegion t;
+    if (!n->u.tries.has_last) {
+        try_catch(e, n);
+        return;
+    }
+    bool *before = qcode_state(e);
+    begin_region(e, &t, n);
+    if (n->u.tries.has_catch) try_catch(e, n);
+    else block(e, n->u.tries.body);
+    end_region(e, &t);
+    block(e, n->u.tries.last);
+    bool *after = qcode_state(e);
+    qcode_jump(e, BC_JMP, 0, 0, 0, &end);
+    qcode_restore(e, before);
+    int reg = qcode_temps(e, 1);
+    uint32_t first = e->chunk->nhandlers;
+    add_handlers(e, &t, (Handler){.reg = (uint8_t)reg, .temp = (uint8_t)mark, .keeps = true});
+    block(e, n->u.tries.last);
+    qcode_at(e, n->pos);
+    for (uint32_t i = 0; i < t.nbounds / 2; i++) e->chunk->handlers[first + i].rethrow = qcode_pc(e);
+    qcode_op(e, BC_RETHROW, reg, 0, 0);
+    e->top = mark;
     qcode_restore(e, after);
     qcode_here(e, end);
 }
@@ -595,7 +680,9 @@ static void leave_loop(Coder *e, Node *n, bool stop) {
         qcode_fail(e, n->pos, "%s outside of a loop", stop ? "break" : "continue");
         return;
     }
+    const TryRegion *left = leave_regions(e, false);
     qcode_jump(e, BC_JMP, 0, 0, 0, stop ? &e->loop->breaks : &e->loop->continues);
+    enter_regions(e, left);
     mark_all_set(e);
 }
 
@@ -675,10 +762,13 @@ void qcode_statement(Coder *e, Node *n) {
     case N_TRY: try_statement(e, n); break;
     case N_BREAK: leave_loop(e, n, true); break;
     case N_CONTINUE: leave_loop(e, n, false); break;
-    case N_RETURN:
+    case N_RETURN: {
+        const TryRegion *left = leave_regions(e, true);
         return_results(e);
+        enter_regions(e, left);
         mark_all_set(e);
         break;
+    }
     case N_PRINT: print_statement(e, n); break;
     case N_IMPORT: qcode_opx(e, BC_IMPORT, 0, qcode_literal(e, (Literal){.kind = LIT_UNIT, .u.import = n})); break;
     case N_BLOCK: block(e, n->u.block); break;

@@ -59,6 +59,8 @@ typedef struct {
 typedef struct {
     uint32_t start, end, handler;
     uint8_t reg, temp;
+    bool keeps;       /* the handler throws the error again, so R[reg] is its complete state */
+    uint32_t rethrow; /* where it does; 0: it does not */
 } Handler; /* after an error in [start, end): R[reg] = the error, continue at handler; temp: first free temporary */
 
 /* A call with constant integral arguments (qfold_integral).  For a method, bit 0 is the object. */

@@ -21,6 +21,17 @@ typedef struct {
     TypeExpr *type;
 } TypedVar; /* a variable whose assigned values are converted to its type; type NULL: not any more */
 
+/* The body of a try that is being compiled.  Its code has holes, where blocks after finally are inserted before a jump
+ * out of it; errors in these do not belong to the try. */
+typedef struct TryRegion {
+    struct TryRegion *outer;
+    Node *leaving;    /* N_TRY whose block after finally runs when the region is left; NULL: none */
+    LoopExits *loop;  /* innermost loop around it */
+    uint32_t from;    /* beginning of the current part */
+    uint32_t *bounds; /* of the parts before: beginning, end, … */
+    uint32_t nbounds, cap_bounds;
+} TryRegion;
+
 typedef struct Coder {
     Ctx *ctx;
     Func *func;
@@ -33,6 +44,7 @@ typedef struct Coder {
     bool *set;
     size_t nset; /* set: for each register of a variable, whether it certainly has a value here */
     LoopExits *loop;
+    TryRegion *tries;                     /* innermost one; NULL: none */
     const struct RewriteFrame *rewriting; /* reductions whose result is being compiled; NULL: none */
     const Sym *assigning;                 /* variable to which a lambda is being assigned; NULL: none */
     const FuseRegion *fuse;               /* fuse region being emitted; NULL: none */

@@ -85,7 +85,9 @@ static void try_block(Order *o, Node *n) {
     branch(o, n->u.tries.body, &after);
     o->set = before || n->u.tries.sym == o->sym;
     branch(o, n->u.tries.handler, &after);
-    o->set = after;
+    o->set = before;
+    visit_all(o, n->u.tries.last);
+    o->set |= after;
 }
 
 static void visit_node(void *ud, Node **child) {

@@ -131,7 +131,9 @@ static void visit_statement(const Visitor *v, Node *n) {
         }
         break;
     case N_PRINT: visit_args(v, n->u.print); break;
-    case N_TRY: visit_list(v, n->u.tries.body), visit_list(v, n->u.tries.handler); break;
+    case N_TRY:
+        visit_list(v, n->u.tries.body), visit_list(v, n->u.tries.handler), visit_list(v, n->u.tries.last);
+        break;
     case N_BLOCK: visit_list(v, n->u.block); break;
     default: break;
     }

@@ -302,10 +302,11 @@ struct Node {
         struct Reduction *reduction;
         Attr *attr;
         struct {
-            NodeList body, handler;
+            NodeList body, handler, last;
             Str *name;
             Sym *sym;
-        } tries;        /* N_TRY; name: variable after catch, or NULL */
+            bool has_catch, has_last;
+        } tries;        /* N_TRY; name: variable after catch, or NULL; last: after finally */
         NodeList block; /* N_BLOCK: statements (a; b;) of a lambda */
     } u;
 };

@@ -215,9 +215,14 @@ static void print_match(Printer *p, const Node *n) {
 static void print_try(Printer *p, const Node *n) {
     line(p, "", "try");
     print_list(p, n->u.tries.body);
-    begin_line(p, "", "catch");
-    qtext_printf(p->out, "%s%s\n", n->u.tries.name ? " " : "", n->u.tries.name ? n->u.tries.name->s : "");
-    print_list(p, n->u.tries.handler);
+    if (n->u.tries.has_catch || !n->u.tries.has_last) {
+        begin_line(p, "", "catch");
+        qtext_printf(p->out, "%s%s\n", n->u.tries.name ? " " : "", n->u.tries.name ? n->u.tries.name->s : "");
+        print_list(p, n->u.tries.handler);
+    }
+    if (!n->u.tries.has_last) return;
+    line(p, "", "finally");
+    print_list(p, n->u.tries.last);
 }
 
 static void print_typedef(Printer *p, const TypeDef *d) {

@@ -42,9 +42,17 @@ static bool closes_by_layout(const Parser *p) { /* wrong closer, indented like t
            indent(p, p->i) == indent(p, p->block->tok);
 }
 
+/* finally is a word with a meaning only where it divides a try: alone, as a statement of its block. */
+bool qblock_at_finally(const Parser *p) {
+    if (!p->block || p->block->opener != T_TRY || p->block->last || !qparse_is_word(p, "finally")) return false;
+    TokenKind k = qparse_peek(p, 1);
+    return k == T_NEWLINE || k == T_SEMI;
+}
+
 bool qblock_ends(const Parser *p) {
     if (p->k == T_EOF) return true;
     if (!p->block) return false;
+    if (qblock_at_finally(p)) return true;
     if (p->block->opener == T_LPAREN) return p->k == T_RPAREN || p->k == T_END || opener_of(p->k) != T_EOF;
     if (opener_of(p->k) == T_EOF) return p->k == T_END;
     return is_open(p, opener_of(p->k)) || closes_by_layout(p);
@@ -73,7 +81,7 @@ NodeList qblock_statements(Parser *p) {
 }
 
 void qblock_begin(Parser *p, BlockParser *b, uint32_t pos, TokenKind opener) {
-    *b = (BlockParser){p->block, (uint8_t)opener, pos, p->i};
+    *b = (BlockParser){.up = p->block, .opener = (uint8_t)opener, .pos = pos, .tok = p->i};
     if (!qparse_enter(p)) qparse_resync(p);
     p->block = b;
 }

@@ -19,6 +19,7 @@ typedef struct BlockParser { /* an open block; allocated on the C stack */
     struct BlockParser *up;
     uint8_t opener;    /* T_IF, T_FOR …; T_LPAREN: body of a lambda */
     uint32_t pos, tok; /* position and token index of the word that opens it */
+    bool last;         /* it is the part of a try after finally */
 } BlockParser;
 
 typedef struct Parser {
@@ -117,6 +118,7 @@ bool qtexpr_is_builtin(Parser *p, const TypeExpr *t); /* t consists of predefine
 NodeList qblock_statements(Parser *p); /* statements up to a word that ends or divides an open block */
 void qblock_begin(Parser *p, BlockParser *b, uint32_t pos, TokenKind opener);
 void qblock_end(Parser *p, const BlockParser *b, TokenKind closer); /* expects the closer of b */
+bool qblock_at_finally(const Parser *p);
 bool qblock_ends(const Parser *p);
 bool qblock_separator(const Parser *p);
 void qblock_end_of(Parser *p, const char *what); /* expects the end of a header or simple statement */

@@ -257,8 +257,19 @@ static bool in_loop(const Parser *p) {
     return false;
 }
 
+/* Returns whether the jump would leave a block after finally, in which an error may be waiting. */
+static bool leaves_finally(const Parser *p, bool returns) {
+    for (const BlockParser *b = p->block; b && b->opener != T_FUNCTION && b->opener != T_LPAREN; b = b->up) {
+        if (b->last) return true;
+        if (!returns && (b->opener == T_FOR || b->opener == T_WHILE || b->opener == T_REPEAT)) return false;
+    }
+    return false;
+}
+
 static void parse_jump(Parser *p, NodeKind k) {
     if (k != N_RETURN && !in_loop(p)) qparse_fail(p, qparse_pos(p), "'%s' outside of a loop", qlex_text(p->k));
+    else if (leaves_finally(p, k == N_RETURN))
+        qparse_fail(p, qparse_pos(p), "'%s' cannot leave the block after 'finally'", qlex_text(p->k));
     qparse_emit(p, qparse_node(p, k, qparse_pos(p)));
     qparse_next(p);
     if (k == N_RETURN && p->k != T_ERROR && !qblock_separator(p) && !qblock_ends(p) && p->k != T_RPAREN)
@@ -490,6 +501,12 @@ static void try_catch(Parser *p) {
         if (p->k == T_IDENT) n->u.tries.name = qparse_take_word(p);
         qblock_end_of(p, "the end of the line or ';' after 'catch'");
         n->u.tries.handler = qblock_statements(p);
+        n->u.tries.has_catch = true;
+    }
+    if (qblock_at_finally(p)) {
+        b.last = n->u.tries.has_last = true;
+        qparse_next(p);
+        n->u.tries.last = qblock_statements(p);
     }
     qblock_end(p, &b, T_ENDTRY);
     qparse_emit(p, n);
@@ -574,7 +591,7 @@ void qstmt_program(Parser *p) {
 
 NodeList qstmt_lambda_body(Parser *p, Node **value) {
     uint32_t opener = p->i, mark = p->nscratch;
-    BlockParser b = {p->block, T_LPAREN, qparse_pos(p), p->i};
+    BlockParser b = {.up = p->block, .opener = T_LPAREN, .pos = qparse_pos(p), .tok = p->i};
     int height = 0;
     p->block = &b;
     qparse_next(p);

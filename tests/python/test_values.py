@@ -727,5 +727,27 @@ class Locks(Values):
         self.assertRaises(ValueError, q.ones(4)[::2].lock)
 
 
+class Dictionaries(unittest.TestCase):
+    def test_keys_of_a_dict_stay(self):
+        d = q.value({1: "a", "b": 2.5, (1, (2, "x")): "t", 2.5: 3, True: 4})
+        self.assertEqual(dict(d._fields()), {1: 4, "b": 2.5, (1, (2, "x")): "t", 2.5: 3})
+        self.assertEqual([d[1], d["b"], d[1, (2, "x")], d.b], [4, 2.5, "t", 2.5])
+        d[7], d["x"] = "seven", 5
+        self.assertEqual([d[7.0], d.x], ["seven", 5])
+        for copied in (copy.copy(d), copy.deepcopy(d), pickle.loads(pickle.dumps(d))):
+            self.assertEqual(dict(copied._fields()), dict(d._fields()))
+        self.assertEqual([q.iskey(d, 7), q.iskey(d, (1, 2))], [True, False])
+
+    def test_errors(self):
+        d = q.value({1: 2})
+        self.assertRaises(KeyError, lambda: d[99])
+        with self.assertRaisesRegex(q.QuasarError, "a key of a dict must be a string, a number or a tuple of these"):
+            d[b"bytes"]
+        with self.assertRaisesRegex(q.QuasarError, "must be a string, a number or a tuple"):
+            q.value({None: 1})
+        with self.assertRaisesRegex(q.QuasarError, "nan cannot be a key"):
+            d[float("nan")] = 1
+
+
 if __name__ == "__main__":
     unittest.main()

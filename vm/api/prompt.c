@@ -71,7 +71,7 @@ static void add_fields(struct Completion *c, const char *text, const char *dot) 
     if (qmap_get(&qvm(c->vm)->session->names, name, &slot)) v = *qvm_global(c->vm, slot);
     if (v.kind == QS_FOREIGN && qvm(c->vm)->python) add_members(c, v, text, first, dot);
     for (uint32_t i = 0; v.kind == QS_OBJECT && first == dot && qobj_field(v.u.p, i, &field, &x); i++)
-        add_word(c, text, (size_t)(dot + 1 - text), field->s, text);
+        if (field) add_word(c, text, (size_t)(dot + 1 - text), field->s, text);
 }
 
 static void add_name(void *ud, const char *name) {

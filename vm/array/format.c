@@ -178,12 +178,25 @@ static qs_status add_cell(Printer *p, const Cell *c, const Above *above, int dep
 
 /* -- everything else ----------------------------------------------------------------------------------------------- */
 
+static void add_string(Printer *p, const Str *s, bool quoted) {
+    size_t n = s->len;
+    bool cut = p->brief && n > BRIEF_CHARS;
+    if (cut)
+        for (n = BRIEF_CHARS; n && ((unsigned char)s->s[n] & 0xC0) == 0x80;) n--;
+    if (quoted) qtext_putc(p->t, '"');
+    qtext_add(p->t, s->s, n);
+    if (cut) qtext_puts(p->t, "…");
+    if (quoted) qtext_putc(p->t, '"');
+}
+
 static qs_status add_object(Printer *p, const Object *o, const Above *above, int depth) {
-    Str *name;
-    qs_value v;
+    qs_value key, v;
     qtext_printf(p->t, "%s{", o->cls ? o->cls->name->s : "object");
-    for (uint32_t i = 0; qobj_field(o, i, &name, &v); i++) {
-        qtext_printf(p->t, "%s%s: ", i ? ", " : "", name->s);
+    for (uint32_t i = 0; qobj_entry(o, i, &key, &v); i++) {
+        qtext_puts(p->t, i ? ", " : "");
+        if (key.kind == QS_STRING) add_string(p, key.u.p, false);
+        else TRY(add_value(p, key, above, depth));
+        qtext_puts(p->t, ": ");
         TRY(add_value(p, v, above, depth));
     }
     qtext_putc(p->t, '}');
@@ -200,17 +213,6 @@ static void add_function(Text *t, const Function *f) {
     for (int i = 0; i < f->ast->nparams; i++)
         qtext_printf(t, "%s%s%s", i ? ", " : "", f->ast->params[i].variadic ? "..." : "", f->ast->params[i].name->s);
     qtext_putc(t, ')');
-}
-
-static void add_string(Printer *p, const Str *s, bool quoted) {
-    size_t n = s->len;
-    bool cut = p->brief && n > BRIEF_CHARS;
-    if (cut)
-        for (n = BRIEF_CHARS; n && ((unsigned char)s->s[n] & 0xC0) == 0x80;) n--;
-    if (quoted) qtext_putc(p->t, '"');
-    qtext_add(p->t, s->s, n);
-    if (cut) qtext_puts(p->t, "…");
-    if (quoted) qtext_putc(p->t, '"');
 }
 
 static qs_status add_foreign(Printer *p, const Foreign *f) {

@@ -518,6 +518,13 @@ static qs_status cannot_index(qs_vm *vm, qs_value base, const char *name, bool w
     return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s has type %s and %s", name, type, what);
 }
 
+static bool is_dictionary(qs_value base) { return base.kind == QS_OBJECT && qobj_has_keys(base.u.p); }
+
+static qs_status too_many_keys(qs_vm *vm, const Subscript *s) {
+    return qerr_set(qvm_ctx(vm), QS_EINDEX, "%s%sa dictionary takes one key, got %d; a cell {i, j} is one key",
+                    s->name ? s->name : "", s->name ? ": " : "", s->n);
+}
+
 qs_status qidx_get(qs_vm *vm, qs_value base, const Subscript *s, qs_value *out) {
     Base b;
     size_t linear;
@@ -531,6 +538,7 @@ qs_status qidx_get(qs_vm *vm, qs_value base, const Subscript *s, qs_value *out) 
         qselect_string(&b, vm, base.u.p, s->mods, s->name);
         return get_string(&b, base.u.p, s->n, s->at, out);
     }
+    if (is_dictionary(base)) return s->n == 1 ? qobj_get_key(vm, base.u.p, s->at[0], out) : too_many_keys(vm, s);
     if (base.kind != QS_CELL) return cannot_index(vm, base, s->name, false);
     qselect_cell(&b, vm, base.u.p, s->mods, s->name), b.is_list = s->is_list;
     return get_cell(&b, base.u.p, s->n, s->at, out);
@@ -552,6 +560,7 @@ qs_status qidx_set(qs_vm *vm, qs_value base, const Subscript *s, qs_value v) {
         qselect_array(&b, vm, a, s->mods, s->name), b.is_list = s->is_list;
         return set_array(&b, a, s->n, s->at, v);
     }
+    if (is_dictionary(base)) return s->n == 1 ? qobj_set_key(vm, base.u.p, s->at[0], v) : too_many_keys(vm, s);
     if (base.kind != QS_CELL) return cannot_index(vm, base, s->name, true);
     qselect_cell(&b, vm, base.u.p, s->mods, s->name), b.is_list = s->is_list;
     return set_cell(&b, base.u.p, s->n, s->at, v);

@@ -108,21 +108,30 @@ Str *qstr_new(Ctx *c, const char *s, size_t n) {
     return n <= LONG_TEXT ? new_str(c, s, n) : try_str(c, s, n);
 }
 
-/* The location is stored in `chain` and `hash`, which only interned strings use otherwise. */
-Str *qstr_placed(Ctx *c, const char *s, const char *file, uint32_t line) {
-    Str *p = new_str(c, s, strlen(s));
-    p->hdr.flags = STR_PLACED;
-    p->chain = qstr_new(c, file, strlen(file));
-    p->hash = line;
-    return p;
+static Str *add_place(Str *s, Str *chain, uint32_t line) {
+    s->hdr.flags = STR_PLACED;
+    s->chain = chain;
+    s->hash = line;
+    return s;
 }
 
-bool qstr_location(const Str *s, Str **file, uint32_t *line) {
+/* The location is stored in `chain` and `hash`, which only interned strings use otherwise.  The chain of the message is
+ * the text of the stack, whose chain is the file. */
+Str *qstr_placed(Ctx *c, const char *s, const char *file, uint32_t line, const Text *stack) {
+    Str *places = new_str(c, stack->s ? stack->s : "", stack->len);
+    add_place(places, qstr_new(c, file, strlen(file)), line);
+    return add_place(new_str(c, s, strlen(s)), places, line);
+}
+
+bool qstr_location(const Str *s, Str **file, uint32_t *line, const Str **stack) {
     if (!(s->hdr.flags & STR_PLACED)) return false;
-    *file = s->chain;
+    *file = s->chain->chain;
     *line = s->hash;
+    if (stack) *stack = s->chain;
     return true;
 }
+
+uint32_t qstr_hash(const Str *s) { return s->hdr.flags & STR_INTERNED ? s->hash : hash_of(s->s, s->len); }
 
 bool qstr_append(Ctx *c, Str **at, const char *t, size_t n) {
     Str *s = *at;

@@ -21,15 +21,18 @@ Str *qstr_cname(Ctx *c, const char *s);
 /* Appends t to *s in place; the block may move.  Returns false and changes nothing if the string has other references
  * or any of the STR_ flags, or if memory is short. */
 bool qstr_append(Ctx *c, Str **s, const char *t, size_t n);
-/* Returns an error message with its source location: a separate string, never interned (STR_PLACED). */
-Str *qstr_placed(Ctx *c, const char *s, const char *file, uint32_t line);
-bool qstr_location(const Str *s, Str **file, uint32_t *line); /* false: s has no location; *file is borrowed */
-void qstr_free(Ctx *c, Str *s);                               /* called when refs reached 0 */
+/* Returns an error message with its source location: a separate string, never interned (STR_PLACED).  The text `stack`
+ * has three lines for each frame of the call chain: the function, the file, the number of the line. */
+Str *qstr_placed(Ctx *c, const char *s, const char *file, uint32_t line, const Text *stack);
+/* false: s has no location; *file and *stack are borrowed, stack may be NULL. */
+bool qstr_location(const Str *s, Str **file, uint32_t *line, const Str **stack);
+void qstr_free(Ctx *c, Str *s); /* called when refs reached 0 */
 static inline void qstr_retain(Str *s) { s->hdr.refs++; }
 static inline void qstr_release(Ctx *c, Str *s) {
     if (--s->hdr.refs == 0) qstr_free(c, s);
 }
 bool qstr_equal(const Str *a, const Str *b);
+uint32_t qstr_hash(const Str *s);             /* equal strings have one hash */
 int qstr_compare(const Str *a, const Str *b); /* <0, 0, >0: by bytes, which is code point order in UTF-8 */
 
 void qstr_table_init(Ctx *c);

@@ -569,7 +569,8 @@ static qs_status no_method(qs_vm *vm, Module *m, qs_value v, const Str *name) {
     if (v.kind == QS_OBJECT) {
         Str *field;
         qs_value x;
-        for (uint32_t i = 0; qobj_field(v.u.p, i, &field, &x); i++) qstr_offer(&near, field->s);
+        for (uint32_t i = 0; qobj_field(v.u.p, i, &field, &x); i++)
+            if (field) qstr_offer(&near, field->s);
     }
     const char *habit = v.kind == QS_OBJECT ? NULL : qdiag_habit(name->s, name->len);
     if (habit)

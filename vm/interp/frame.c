@@ -107,14 +107,41 @@ int qframe_chain(qs_vm *vm, ErrorFrame *out, int *lost) {
     return *lost = all - n, n;
 }
 
-/* Returns the error message with its source location; without one, the location of the catching frame is used. */
+/* Returns whether the frame throws an error that a handler has kept.  The call chain then has this frame already, with
+ * the location at which the error was thrown first. */
+static bool throws_again(const Frame *f) {
+    const Chunk *c = &f->proto->chunk;
+    for (uint32_t i = 0; i < c->nhandlers; i++)
+        if (c->handlers[i].rethrow && c->handlers[i].rethrow == qframe_pc(f)) return true;
+    return false;
+}
+
+static void add_frames(Text *t, int n, const ErrorFrame *frames) {
+    for (int i = 0; i < n; i++) {
+        int line = 0, column;
+        Where w = frames[i].where;
+        if (w.src) qsource_line_col(w.src, w.pos, &line, &column);
+        qtext_printf(t, "%s\n%s\n%d\n", frames[i].function ? frames[i].function->s : "", w.src ? w.src->path : "",
+                     line);
+    }
+}
+
+/* Returns the error message with its source location and call chain; without a location, that of the catching frame is
+ * used. */
 static Str *make_message(qs_vm *vm) {
     Ctx *c = qvm_ctx(vm);
-    int line = 0, column;
+    ErrorFrame outer[QERR_FRAMES];
+    int line = 0, column, lost;
     qerr_location(c, qvm_here(vm));
     Where w = c->err.where;
     if (w.src) qsource_line_col(w.src, w.pos, &line, &column);
-    return qstr_placed(c, c->err.text, w.src ? w.src->path : "", (uint32_t)line);
+    Text stack;
+    qtext_init(&stack, c);
+    add_frames(&stack, c->err.nframes, c->err.frames);
+    int n = qframe_chain(vm, outer, &lost), known = throws_again(qframe_current(vm));
+    add_frames(&stack, n - known, outer + known);
+    Str *s = qstr_placed(c, c->err.text, w.src ? w.src->path : "", (uint32_t)line, &stack);
+    return qtext_free(&stack), s;
 }
 
 /* Clears the error and returns the value that `catch e` receives: the payload, or else the message. */
@@ -130,6 +157,39 @@ static qs_value take_caught_value(qs_vm *vm) {
     return v;
 }
 
+/* An error that waits for the end of a block after finally. */
+typedef struct {
+    qs_vm *vm;
+    ErrorState err;
+    Where where; /* location in the frame of the handler */
+} KeptError;
+
+static void release_kept(void *p) {
+    KeptError *kept = p;
+    qval_release(kept->vm, kept->err.payload);
+    qmem_free(qvm_ctx(kept->vm), kept, sizeof *kept);
+}
+
+static const qs_foreign_type kept_type = {.name = "error", .release = release_kept};
+
+static qs_value keep_error(qs_vm *vm) {
+    KeptError *kept = qmem_alloc(qvm_ctx(vm), sizeof *kept);
+    qerr_location(qvm_ctx(vm), qvm_here(vm));
+    *kept = (KeptError){vm, qvm_ctx(vm)->err, throws_again(qframe_current(vm)) ? (Where){NULL, 0} : qvm_here(vm)};
+    qvm_ctx(vm)->err.payload = qs_nil();
+    qerr_clear(qvm_ctx(vm));
+    return qval_object(QS_FOREIGN, qobj_foreign(vm, &kept_type, kept));
+}
+
+qs_status qframe_rethrow(qs_vm *vm, qs_value *r) {
+    KeptError *kept = ((Foreign *)r->u.p)->p;
+    qvm_ctx(vm)->err = kept->err;
+    kept->err.payload = qs_nil();
+    if (kept->where.src) qerr_frame(qvm_ctx(vm), kept->where, qframe_current(vm)->proto->func->name);
+    qinterp_clear(vm, r);
+    return qvm_ctx(vm)->err.status;
+}
+
 bool qframe_unwind(qs_vm *vm, qs_status s, uint32_t floor) {
     Machine *m = qvm(vm);
     while (m->nframes > floor) {
@@ -137,13 +197,13 @@ bool qframe_unwind(qs_vm *vm, qs_status s, uint32_t floor) {
         const Handler *h = s == QS_EINTERRUPT || qvm_ctx(vm)->err.late ? NULL : handler_of(f);
         if (h) {
             for (qs_value *r = f->base + h->temp; r < f->end; r++) qframe_drop(vm, r);
-            qinterp_put(vm, f->base + h->reg, take_caught_value(vm));
+            qinterp_put(vm, f->base + h->reg, h->keeps ? keep_error(vm) : take_caught_value(vm));
             f->pc = f->proto->chunk.code + h->handler;
             return true;
         }
         Where w = frame_where(f);
         qerr_location(qvm_ctx(vm), w);
-        qerr_frame(qvm_ctx(vm), w, f->proto->func->name);
+        if (!throws_again(f)) qerr_frame(qvm_ctx(vm), w, f->proto->func->name);
         qframe_drop(vm, f->ret);
         qframe_pop(vm, f);
     }

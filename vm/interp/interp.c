@@ -357,6 +357,10 @@ L_CLEAR : {
     for (uint32_t n = B; n-- > 0; a++) qframe_drop(vm, a);
     NEXT;
 }
+L_RETHROW : {
+    SLOW(qframe_rethrow(vm, RA));
+    NEXT;
+}
 L_COERCE : {
     uint32_t x = *pc++;
     if (LIKELY(fits_at_once(RA, &k[x & 0xffff], &m->base) || becomes_int(RA, &k[x & 0xffff]))) NEXT;

@@ -9,6 +9,7 @@
 #include "vm/value/trace.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* -- operators ----------------------------------------------------------------------------------------------------- */
@@ -375,6 +376,10 @@ qs_status qops_iter(qs_vm *vm, qs_value *r) {
     }
     if (qval_is_number(v) || v.kind == QS_COMPLEX || v.kind == QS_TRACED || v.kind == QS_ARRAY || v.kind == QS_CELL)
         return QS_OK;
+    if (v.kind == QS_OBJECT && qobj_has_keys(v.u.p)) {
+        TRY(qobj_keys(vm, v.u.p, &it));
+        return qinterp_put(vm, &r[0], it), QS_OK;
+    }
     return qerr_set(qvm_ctx(vm), QS_ETYPE, "for: cannot go through %s", qval_type_name(vm, v));
 }
 
@@ -519,12 +524,38 @@ static void cache_field(FieldCache *cache, const Object *o, Str *name) {
     *cache = (FieldCache){o->cls, (uint32_t)slot};
 }
 
-/* Returns e.message, e.file or e.line of a caught error, which is a string with a location. */
+/* Makes the cell e.stack of a caught error: objects with the name, file and line of each frame, innermost first. */
+static qs_status make_stack(qs_vm *vm, const Str *text, qs_value *out) {
+    static const char *const names[] = {"name", "file", "line"};
+    Cell *r;
+    int64_t none = 0;
+    TRY(qcell_new(vm, qtype_any(qvm_ctx(vm)), 1, &none, &r));
+    *out = qval_object(QS_CELL, r);
+    for (const char *s = text->s, *end; s < text->s + text->len;) {
+        Object *o;
+        TRY(qobj_new(vm, NULL, &o));
+        qs_status status = qcell_insert(vm, r, r->count, qval_object(QS_OBJECT, o));
+        for (int i = 0; i < 3 && status == QS_OK; i++, s = end + 1) {
+            qs_value v = qs_num((double)strtol(s, NULL, 10));
+            end = strchr(s, '\n');
+            if (i < 2) v = qval_object(QS_STRING, qstr_new(qvm_ctx(vm), s, (size_t)(end - s)));
+            status = qobj_set(vm, o, qstr_cname(qvm_ctx(vm), names[i]), v);
+            qval_release(vm, v);
+        }
+        qval_release(vm, qval_object(QS_OBJECT, o));
+        if (status) return qinterp_clear(vm, out), status;
+    }
+    return QS_OK;
+}
+
+/* Returns a field of a caught error, which is a string with a location. */
 static bool error_field(qs_vm *vm, qs_value v, const Str *name, qs_value *out) {
     Str *file;
+    const Str *stack;
     uint32_t line;
-    if (v.kind != QS_STRING || !qstr_location(v.u.p, &file, &line)) return false;
+    if (v.kind != QS_STRING || !qstr_location(v.u.p, &file, &line, &stack)) return false;
     const Str *s = v.u.p;
+    if (!strcmp(name->s, "stack")) return make_stack(vm, stack, out) == QS_OK;
     if (!strcmp(name->s, "line")) *out = qs_num(line);
     else if (!strcmp(name->s, "file")) *out = qval_retain(qval_object(QS_STRING, file));
     else if (!strcmp(name->s, "message")) *out = qval_object(QS_STRING, qstr_new(qvm_ctx(vm), s->s, s->len));

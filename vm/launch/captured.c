@@ -13,7 +13,7 @@ static qs_value get_field(const Object *o, uint32_t index, const Str *name) {
     Str *found;
     qs_value v;
     bool has = qobj_field(o, index, &found, &v);
-    return has && (found == name || qstr_equal(found, name)) ? v : qval_unset();
+    return has && found && (found == name || qstr_equal(found, name)) ? v : qval_unset();
 }
 
 /* Returns c[number]; unset if there is no such item. */

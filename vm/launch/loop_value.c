@@ -114,7 +114,7 @@ static void ask_field(void *ud, int of, const Str *name, LoopValue *out) {
     Str *found = NULL;
     *out = (LoopValue){.kind = LOOP_UNSET};
     if (object.kind != QS_OBJECT) return;
-    while (qobj_field(object.u.p, i, &found, &v) && !qstr_equal(found, name)) i++;
+    while (qobj_field(object.u.p, i, &found, &v) && !(found && qstr_equal(found, name))) i++;
     if (found && qstr_equal(found, name)) *out = value_of(a, FROM_FIELD, of, (int)i, name);
 }
 

@@ -195,7 +195,7 @@ qs_status qhook_set(qs_vm *vm, qs_value base, const Subscript *x, qs_value v) {
     bool recorded = base.kind == QS_ARRAY && (qtape_is_recorded(vm, base) || qtape_is_recorded(vm, v));
     if (!recorded) {
         qtape_enter(vm);
-        qs_status s = qidx_set(vm, base, &at, base.kind == QS_CELL ? v : qtape_plain(v));
+        qs_status s = qidx_set(vm, base, &at, base.kind == QS_ARRAY ? qtape_plain(v) : v);
         qtape_leave(vm);
         return s;
     }

@@ -29,14 +29,14 @@ static void release_values(qs_vm *vm, const qs_value *at, size_t n) {
 
 static void bury_cell(qs_vm *vm, Cell *c) {
     release_values(vm, c->items, c->count);
-    qpool_put(qvm_ctx(vm), c->items, c->count * sizeof *c->items);
+    qpool_put(qvm_ctx(vm), c->items, c->room * sizeof *c->items);
     qmem_free(qvm_ctx(vm), c, sizeof *c);
 }
 
 static void bury_object(qs_vm *vm, Object *o) {
     release_values(vm, o->slots, o->nslots);
     qmem_free(qvm_ctx(vm), o->slots, o->cap * sizeof *o->slots);
-    qmap_free(&o->dynamic, qvm_ctx(vm));
+    qkeymap_free(vm, &o->keys);
     qmem_free(qvm_ctx(vm), o, sizeof *o);
 }
 
@@ -137,7 +137,7 @@ qs_status qcell_new(qs_vm *vm, const Type *elem, int rank, const int64_t *dims, 
     memcpy(c->dims, dims, (size_t)rank * sizeof *dims);
     c->rank = (uint8_t)qarr_normalise(rank, c->dims);
     c->elem = elem;
-    c->count = count;
+    c->count = c->room = count;
     c->items = items;
     qs_status s = elem->kind == TY_ANY ? QS_OK : fill_zero(vm, c);
     if (s == QS_OK) *out = c;
@@ -145,14 +145,48 @@ qs_status qcell_new(qs_vm *vm, const Type *elem, int rank, const int64_t *dims, 
     return s;
 }
 
-qs_status qcell_store(qs_vm *vm, Cell *c, size_t linear, qs_value v) {
-    qs_value old = c->items[linear], item;
+/* Converts v to an item of c, which is about to be changed. */
+static qs_status make_item(qs_vm *vm, Cell *c, qs_value v, qs_value *item) {
     if (c->gc.hdr.aux) TRY(qinterp_hooks(vm)->copy_written(vm, c));
     if ((c->gc.hdr.flags & CELL_INFERRED) && !qval_is_type(vm, v, c->elem)) c->elem = qtype_any(qvm_ctx(vm));
-    if (c->elem->kind == TY_ANY) item = qval_retain(v);
-    else TRY(qval_coerce(vm, v, c->elem, "an item of the cell", &item));
+    if (c->elem->kind == TY_ANY) return *item = qval_retain(v), QS_OK;
+    return qval_coerce(vm, v, c->elem, "an item of the cell", item);
+}
+
+qs_status qcell_store(qs_vm *vm, Cell *c, size_t linear, qs_value v) {
+    qs_value old = c->items[linear], item;
+    TRY(make_item(vm, c, v, &item));
     c->items[linear] = item;
     qval_release(vm, old);
+    return QS_OK;
+}
+
+/* Moves the items to a block with memory for `room` items. */
+static qs_status move_items(qs_vm *vm, Cell *c, size_t room) {
+    qs_value *items = qpool_get(qvm_ctx(vm), qmem_size(room, sizeof *items, 0));
+    if (!items) return qerr_set(qvm_ctx(vm), QS_ENOMEM, "cell: no memory for %zu items", room);
+    if (c->count) memcpy(items, c->items, c->count * sizeof *items);
+    qpool_put(qvm_ctx(vm), c->items, c->room * sizeof *items);
+    c->items = items, c->room = room;
+    return QS_OK;
+}
+
+qs_status qcell_insert(qs_vm *vm, Cell *c, size_t at, qs_value v) {
+    qs_value item;
+    if (c->count == c->room) TRY(move_items(vm, c, c->room + c->room / 2 + 8));
+    TRY(make_item(vm, c, v, &item));
+    memmove(c->items + at + 1, c->items + at, (c->count - at) * sizeof *c->items);
+    c->items[at] = item;
+    c->dims[0] = (int64_t)++c->count;
+    return QS_OK;
+}
+
+qs_status qcell_remove(qs_vm *vm, Cell *c, size_t at, qs_value *out) {
+    if (c->gc.hdr.aux) TRY(qinterp_hooks(vm)->copy_written(vm, c));
+    *out = c->items[at];
+    memmove(c->items + at, c->items + at + 1, (c->count - at - 1) * sizeof *c->items);
+    c->dims[0] = (int64_t)--c->count;
+    if (c->room > 64 && c->count < c->room / 4) (void)move_items(vm, c, c->room / 2);
     return QS_OK;
 }
 
@@ -234,30 +268,60 @@ qs_status qobj_new(qs_vm *vm, Class *cls, Object **out) {
 
 static bool open_ended(const Object *o) { return !o->cls || o->cls->kind == CLASS_DYNAMIC; }
 
+static uint32_t count_declared(const Object *o) { return o->cls ? (uint32_t)o->cls->nfields : 0; }
+
+static int64_t find_added(qs_vm *vm, const Object *o, qs_value key, uint32_t hash) {
+    int64_t i = qkeymap_find(vm, &o->keys, key, hash);
+    return i < 0 ? -1 : i + count_declared(o);
+}
+
 /* Returns the slot of a declared or added field; -1: there is none. */
 static int64_t find_slot(const Object *o, Str *name) {
     uint64_t i;
     if (o->cls && qmap_get(&o->cls->index, name, &i)) return (int64_t)i;
-    return qmap_get(&o->dynamic, name, &i) ? (int64_t)i : -1;
+    return o->keys.n ? find_added(NULL, o, qval_object(QS_STRING, name), qstr_hash(name)) : -1;
 }
 
 bool qobj_has(const Object *o, Str *name) { return find_slot(o, name) >= 0; }
 
-uint32_t qobj_count(const Object *o) { return o->nslots; }
+uint32_t qobj_count(const Object *o) { return o->nslots - o->keys.holes; }
 
-bool qobj_field(const Object *o, uint32_t i, Str **name, qs_value *value) {
-    uint32_t declared = o->cls ? (uint32_t)o->cls->nfields : 0;
+static void close_holes(Object *o) {
+    if (!o->keys.holes) return;
+    qkeymap_compact(&o->keys, o->slots + count_declared(o));
+    o->nslots = count_declared(o) + o->keys.n;
+}
+
+bool qobj_entry(const Object *o, uint32_t i, qs_value *key, qs_value *value) {
+    uint32_t declared = count_declared(o);
+    close_holes((Object *)o); /* not a visible change */
     if (i >= o->nslots) return false;
-    *name = i < declared ? o->cls->fields[i].name : o->dynamic.entries[i - declared].key;
+    *key = i < declared ? qval_object(QS_STRING, o->cls->fields[i].name) : o->keys.entries[i - declared].key;
     *value = o->slots[i];
     return true;
+}
+
+bool qobj_field(const Object *o, uint32_t i, Str **name, qs_value *value) {
+    qs_value key;
+    if (!qobj_entry(o, i, &key, value)) return false;
+    return *name = key.kind == QS_STRING ? key.u.p : NULL, true;
+}
+
+qs_status qobj_check_names(qs_vm *vm, const Object *o, const char *what) {
+    qs_value key, v;
+    for (uint32_t i = 0; qobj_entry(o, i, &key, &v); i++)
+        if (key.kind != QS_STRING)
+            return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: every key must be a string, got a key of type %s", what,
+                            qval_type_name(vm, key));
+    return QS_OK;
 }
 
 static qs_status no_field(qs_vm *vm, const Object *o, Str *name) {
     Nearest near = {.wanted = name->s};
     Str *field;
     qs_value v;
-    for (uint32_t i = 0; qobj_field(o, i, &field, &v); i++) qstr_offer(&near, field->s);
+    for (uint32_t i = 0; qobj_field(o, i, &field, &v); i++)
+        if (field) qstr_offer(&near, field->s);
     const char *owner = o->cls ? o->cls->name->s : "the object";
     if (near.best)
         return qerr_set(qvm_ctx(vm), QS_ENAME, "%s has no field %s; did you mean %s?", owner, name->s, near.best);
@@ -271,10 +335,11 @@ qs_status qobj_get(qs_vm *vm, Object *o, Str *name, qs_value *out) {
     return QS_OK;
 }
 
-static void add_field(qs_vm *vm, Object *o, Str *name, qs_value v) {
-    name = qstr_name(qvm_ctx(vm), name->s, name->len); /* the map does not count its keys */
+/* Adds an entry; takes the reference to the key.  Before the table of keys grows, it loses its holes. */
+static void add_entry(qs_vm *vm, Object *o, qs_value key, uint32_t hash, qs_value v) {
+    if (o->keys.n == o->keys.cap && o->keys.holes > o->keys.n / 4) close_holes(o);
     qmem_grow(qvm_ctx(vm), &o->slots, &o->cap, o->nslots, sizeof *o->slots);
-    qmap_set(&o->dynamic, qvm_ctx(vm), name, o->nslots);
+    qkeymap_add(&o->keys, qvm_ctx(vm), key, hash);
     o->slots[o->nslots++] = qval_retain(v);
 }
 
@@ -292,7 +357,7 @@ static qs_status declared_value(qs_vm *vm, const Class *cls, int64_t i, qs_value
 qs_status qobj_init(qs_vm *vm, Object *o, Str *name, qs_value v) {
     int64_t i = find_slot(o, name);
     if (i < 0 && !open_ended(o)) return no_field(vm, o, name);
-    if (i < 0) return add_field(vm, o, name, v), QS_OK;
+    if (i < 0) return add_entry(vm, o, qval_retain(qval_object(QS_STRING, name)), qstr_hash(name), v), QS_OK;
     qs_value old = o->slots[i], item;
     if (o->cls && i < o->cls->nfields) TRY(declared_value(vm, o->cls, i, v, &item));
     else item = qval_retain(v);
@@ -301,13 +366,84 @@ qs_status qobj_init(qs_vm *vm, Object *o, Str *name, qs_value v) {
     return QS_OK;
 }
 
+/* -- objects by key ------------------------------------------------------------------------------------------------ */
+
+bool qobj_has_keys(const Object *o) { return open_ended(o); }
+
+/* Finds the slot of a key that is not a string.  *hash is computed for an absent one, too. */
+static qs_status find_key(qs_vm *vm, const Object *o, qs_value key, uint32_t *hash, int64_t *slot) {
+    TRY(qkey_hash(vm, key, hash));
+    return *slot = key.kind == QS_STRING ? find_slot(o, key.u.p) : find_added(vm, o, key, *hash), QS_OK;
+}
+
+qs_status qobj_find(qs_vm *vm, Object *o, qs_value key, qs_value *out, bool *found) {
+    uint32_t hash;
+    int64_t slot;
+    TRY(find_key(vm, o, key, &hash, &slot));
+    if ((*found = slot >= 0)) *out = qval_retain(o->slots[slot]);
+    return QS_OK;
+}
+
+static qs_status no_key(qs_vm *vm, const Object *o, qs_value key) {
+    Text t;
+    if (key.kind == QS_STRING) return no_field(vm, o, key.u.p);
+    qtext_init(&t, qvm_ctx(vm));
+    qs_status s = qfmt_brief(vm, key, &t);
+    if (s == QS_OK) s = qerr_set(qvm_ctx(vm), QS_ENAME, "the object has no key %s", t.s);
+    return qtext_free(&t), s;
+}
+
+qs_status qobj_get_key(qs_vm *vm, Object *o, qs_value key, qs_value *out) {
+    bool found;
+    TRY(qobj_find(vm, o, key, out, &found));
+    return found ? QS_OK : no_key(vm, o, key);
+}
+
+qs_status qobj_set_key(qs_vm *vm, Object *o, qs_value key, qs_value v) {
+    uint32_t hash;
+    int64_t slot;
+    qs_value own;
+    if (key.kind == QS_STRING) return qobj_set(vm, o, key.u.p, v);
+    TRY(find_key(vm, o, key, &hash, &slot));
+    if (slot < 0) {
+        TRY(qkey_copy(vm, key, &own));
+        return add_entry(vm, o, own, hash, v), QS_OK;
+    }
+    own = o->slots[slot];
+    o->slots[slot] = qval_retain(v);
+    return qval_release(vm, own), QS_OK;
+}
+
+qs_status qobj_remove(qs_vm *vm, Object *o, qs_value key, qs_value *out) {
+    uint32_t hash, declared = count_declared(o);
+    int64_t slot;
+    TRY(find_key(vm, o, key, &hash, &slot));
+    if (slot < 0) return no_key(vm, o, key);
+    if (slot < declared)
+        return qerr_set(qvm_ctx(vm), QS_EVALUE, "field %s of %s is declared and cannot be removed", ((Str *)key.u.p)->s,
+                        o->cls->name->s);
+    *out = o->slots[slot];
+    o->slots[slot] = qs_nil();
+    return qkeymap_remove(vm, &o->keys, (uint32_t)slot - declared), QS_OK;
+}
+
+qs_status qobj_keys(qs_vm *vm, const Object *o, qs_value *out) {
+    Cell *r;
+    qs_value key, v;
+    int64_t n = qobj_count(o);
+    TRY(qcell_new(vm, qtype_any(qvm_ctx(vm)), 1, &n, &r));
+    *out = qval_object(QS_CELL, r);
+    for (uint32_t i = 0; i < r->count && qobj_entry(o, i, &key, &v); i++) TRY(qkey_copy(vm, key, &r->items[i]));
+    return QS_OK;
+}
+
 static qs_status copy_object(qs_vm *vm, const Object *a, qs_value *out) {
     Object *r;
-    Str *name;
-    qs_value v;
+    qs_value key, v;
     TRY(qobj_new(vm, a->cls, &r));
     *out = qval_object(QS_OBJECT, r);
-    for (uint32_t i = 0; qobj_field(a, i, &name, &v); i++) TRY(qobj_init(vm, r, name, v));
+    for (uint32_t i = 0; qobj_entry(a, i, &key, &v); i++) /* as constructors do: immutable fields, too */
+        TRY(key.kind == QS_STRING ? qobj_init(vm, r, key.u.p, v) : qobj_set_key(vm, r, key, v));
     return QS_OK;
 }
 

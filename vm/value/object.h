@@ -1,6 +1,7 @@
 /* object.h -- declares the reference-counted objects behind a qs_value, and the operations on all values.
  *
  *     object.c   cells, objects, functions      gc.c      cycles      machine.h  the state of the VM
+ *     keymap.c   the keys of objects
  *     trace.h    what the tape records          hooks.h   functions of higher rooms
  *
  * Values may be arrays, so vm/array has the files on all kinds of values: value.c (properties, conversion to a type),
@@ -15,6 +16,7 @@
 #define VM_OBJECT_H
 #include "devices/buffer.h"
 #include "vm/base/type.h"
+#include "vm/value/keymap.h"
 
 /* Opaque here: Func is defined in lang/syntax/ast.h, the others in vm/quasar.h. */
 typedef struct Func Func;
@@ -104,8 +106,8 @@ typedef struct Cell {
     const Type *elem;
     uint8_t rank;
     int64_t dims[QS_MAX_RANK];
-    size_t count;
-    qs_value *items; /* `count` values, from qpool_get */
+    size_t count, room; /* number of items; number for which there is memory */
+    qs_value *items;    /* from qpool_get */
 } Cell;
 
 /* A declared field.  given: 1 + slot of the global that holds a computed initial value; 0: the initial value is init.
@@ -126,13 +128,12 @@ typedef struct Class {
     struct Function *ctors; /* functions of the same name, borrowed; NULL: none */
 } Class;
 
-/* An instance of a class, or with cls NULL an object(), whose field names are in `dynamic` (values: indices into
- * slots).
- */
+/* An instance of a class, or with cls NULL an object() or dict().  Its slots are the declared fields, followed by one
+ * for each entry of `keys`: the name of an added field, or another key. */
 typedef struct Object {
     GcObj gc;
     Class *cls;
-    Map dynamic;
+    KeyMap keys;
     qs_value *slots;
     uint32_t nslots, cap;
 } Object;
@@ -238,6 +239,9 @@ qs_status qval_construct(qs_vm *vm, const Type *t, int n, const qs_value *args, 
 qs_status qcell_new(qs_vm *vm, const Type *elem, int rank, const int64_t *dims, Cell **out);
 qs_status qcell_copy(qs_vm *vm, const Cell *c, int rank, const int64_t *dims, qs_value *out); /* shares the items */
 qs_status qcell_store(qs_vm *vm, Cell *c, size_t linear, qs_value v); /* converts v to elem, or QS_ETYPE */
+/* Inserts v before item `at` (count: at the end) of a cell of one row; at the end in constant time on average. */
+qs_status qcell_insert(qs_vm *vm, Cell *c, size_t at, qs_value v);
+qs_status qcell_remove(qs_vm *vm, Cell *c, size_t at, qs_value *out); /* out: the item, a new reference */
 /* Copies the fields and owns their init values. */
 Class *qclass_new(qs_vm *vm, Str *name, ClassKind kind, int nfields, const Field *fields);
 void qclass_free(qs_vm *vm, Class *cls);
@@ -247,9 +251,20 @@ qs_status qobj_get(qs_vm *vm, Object *o, Str *name, qs_value *out); /* QS_ENAME 
 qs_status qobj_set(qs_vm *vm, Object *o, Str *name, qs_value v);    /* QS_EVALUE when the class is immutable */
 qs_status qobj_init(qs_vm *vm, Object *o, Str *name, qs_value v);   /* for constructors: immutable fields too */
 bool qobj_has(const Object *o, Str *name);
-/* Enumerates the fields, declared ones first: call with i = 0, 1, … until it returns false. */
+/* Enumerates the fields, declared ones first: call with i = 0, 1, … until it returns false.  Results are borrowed. */
+bool qobj_entry(const Object *o, uint32_t i, qs_value *key, qs_value *value);
+/* The same for objects whose keys are names; *name is NULL for another key. */
 bool qobj_field(const Object *o, uint32_t i, Str **name, qs_value *value);
+/* QS_ETYPE, with a message that begins with `what`, if a key is not a string. */
+qs_status qobj_check_names(qs_vm *vm, const Object *o, const char *what);
 uint32_t qobj_count(const Object *o);
+/* Access by key: a string is the name of a field.  Classes other than dynamic ones have no keys. */
+bool qobj_has_keys(const Object *o);
+qs_status qobj_find(qs_vm *vm, Object *o, qs_value key, qs_value *out, bool *found); /* out: a new reference */
+qs_status qobj_get_key(qs_vm *vm, Object *o, qs_value key, qs_value *out);           /* QS_ENAME: absent */
+qs_status qobj_set_key(qs_vm *vm, Object *o, qs_value key, qs_value v);
+qs_status qobj_remove(qs_vm *vm, Object *o, qs_value key, qs_value *out); /* out: its value, a new reference */
+qs_status qobj_keys(qs_vm *vm, const Object *o, qs_value *out);           /* a cell of copies of the keys */
 Function *qfn_native(qs_vm *vm, const struct qs_native_def *def);
 Function *qfn_foreign(qs_vm *vm, Str *name, qs_value callee); /* wraps a foreign value as a function */
 Function *qfn_script(qs_vm *vm, Func *ast, int ncaptures);    /* captures start as null */

@@ -90,7 +90,7 @@ static void walk_for(Liveness *w, Node *n) {
     walk_loop(w, n, n->u.loop.body, NULL);
 }
 
-/* The handler begins after a failure in any part of the body. */
+/* The handler begins after a failure in any part of the body, the block after finally also after one in the handler. */
 static void walk_try(Liveness *w, Node *n) {
     bool ever = w->ever;
     w->ever = w->open;
@@ -98,7 +98,9 @@ static void walk_try(Liveness *w, Node *n) {
     bool after = w->open;
     w->open = w->ever && !is_it(w, n->u.tries.sym);
     walk_list(w, n->u.tries.handler);
-    w->open |= after, w->ever |= ever;
+    w->open |= after;
+    if (n->u.tries.has_last) w->open |= w->ever, walk_list(w, n->u.tries.last);
+    w->ever |= ever;
 }
 
 static void walk_node(Liveness *w, Node *n) {

@@ -1,0 +1,125 @@
+/* keymap.c -- implements the hash table of the keys of an object. */
+#include "vm/value/keymap.h"
+#include "vm/value/trace.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { DEPTH_MAX = 32 }; /* cells in cells in a key */
+
+/* -- keys ---------------------------------------------------------------------------------------------------------- */
+static uint32_t mix_bits(uint64_t h) {
+    h ^= h >> 32;
+    h *= 0x9e3779b97f4a7c15u;
+    return (uint32_t)(h >> 32);
+}
+
+/* Integral numbers of all types have one hash. */
+static uint32_t hash_number(qs_value v) {
+    uint64_t bits;
+    if (v.kind != QS_NUM) return mix_bits((uint64_t)v.u.i);
+    if (fabs(v.u.f) < 0x1p63 && v.u.f == trunc(v.u.f)) return mix_bits((uint64_t)(int64_t)v.u.f);
+    memcpy(&bits, &v.u.f, sizeof bits);
+    return mix_bits(bits);
+}
+
+static qs_status cannot_be_key(qs_vm *vm, qs_value v) {
+    const char *hint = v.kind == QS_ARRAY ? "; the cell {i, j} of two numbers can" : "";
+    return qerr_set(qvm_ctx(vm), QS_ETYPE,
+                    "a key is a string, a number, or a cell of these, and a value of type %s cannot be one%s",
+                    v.kind == QS_NIL && v.aux == NIL_COLON ? ":" : qval_type_name(vm, v), hint);
+}
+
+static qs_status hash_at(qs_vm *vm, qs_value v, int depth, uint32_t *hash) {
+    uint32_t item = 0;
+    v = qtape_plain(v);
+    if (v.kind == QS_STRING) return *hash = qstr_hash(v.u.p), QS_OK;
+    if (v.kind == QS_NUM && isnan(v.u.f))
+        return qerr_set(qvm_ctx(vm), QS_EVALUE, "nan cannot be a key, because it equals no number");
+    if (qval_is_number(v)) return *hash = hash_number(v), QS_OK;
+    if (v.kind != QS_CELL) return cannot_be_key(vm, v);
+    if (depth == DEPTH_MAX) return qerr_set(qvm_ctx(vm), QS_EVALUE, "a key has cells in cells, more than %d", depth);
+    const Cell *c = v.u.p;
+    uint64_t h = c->count;
+    for (size_t i = 0; i < c->count; i++) {
+        TRY(hash_at(vm, c->items[i], depth + 1, &item));
+        h = (h ^ item) * 0x100000001b3u;
+    }
+    return *hash = mix_bits(h), QS_OK;
+}
+
+qs_status qkey_hash(qs_vm *vm, qs_value v, uint32_t *hash) { return hash_at(vm, v, 0, hash); }
+
+qs_status qkey_copy(qs_vm *vm, qs_value key, qs_value *out) {
+    key = qtape_plain(key);
+    if (key.kind != QS_CELL) return *out = qval_retain(key), QS_OK;
+    TRY(qval_copy(vm, key, out));
+    Cell *c = out->u.p;
+    for (size_t i = 0; i < c->count; i++) {
+        qs_value item = c->items[i];
+        qs_status s = qkey_copy(vm, item, &c->items[i]);
+        if (s) return c->items[i] = item, qval_release(vm, *out), s;
+        qval_release(vm, item);
+    }
+    return QS_OK;
+}
+
+static bool same_key(qs_vm *vm, qs_value a, qs_value b) {
+    if (a.kind == QS_STRING && b.kind == QS_STRING) return a.u.p == b.u.p || qstr_equal(a.u.p, b.u.p);
+    return a.kind != QS_STRING && b.kind != QS_STRING && qval_equal(vm, a, qtape_plain(b));
+}
+
+/* -- the table ----------------------------------------------------------------------------------------------------- */
+int64_t qkeymap_find(qs_vm *vm, const KeyMap *m, qs_value key, uint32_t hash) {
+    for (uint32_t at = hash, i; m->nindex && (i = m->index[at & (m->nindex - 1)]); at++) {
+        const KeyEntry *e = &m->entries[i - 1];
+        if (e->hash == hash && e->key.kind != QS_NIL && same_key(vm, e->key, key)) return i - 1;
+    }
+    return -1;
+}
+
+static void insert_index(KeyMap *m, uint32_t hash, uint32_t entry) {
+    uint32_t at = hash;
+    while (m->index[at & (m->nindex - 1)]) at++;
+    m->index[at & (m->nindex - 1)] = entry + 1;
+}
+
+static void fill_index(KeyMap *m) {
+    memset(m->index, 0, m->nindex * sizeof *m->index);
+    for (uint32_t i = 0; i < m->n; i++) insert_index(m, m->entries[i].hash, i);
+}
+
+void qkeymap_add(KeyMap *m, Ctx *c, qs_value key, uint32_t hash) {
+    qmem_grow(c, &m->entries, &m->cap, m->n, sizeof *m->entries);
+    m->entries[m->n] = (KeyEntry){key, hash};
+    if (2 * ++m->n > m->nindex) {
+        uint32_t n = m->nindex ? 2 * m->nindex : 8;
+        qmem_free(c, m->index, m->nindex * sizeof *m->index);
+        m->index = qmem_alloc(c, qmem_size(n, sizeof *m->index, 0));
+        m->nindex = n;
+        fill_index(m);
+    } else {
+        insert_index(m, hash, m->n - 1);
+    }
+}
+
+/* The index keeps pointing to the entry, so that searches continue behind it. */
+void qkeymap_remove(qs_vm *vm, KeyMap *m, uint32_t entry) {
+    qval_release(vm, m->entries[entry].key);
+    m->entries[entry].key = qs_nil();
+    m->holes++;
+}
+
+void qkeymap_compact(KeyMap *m, qs_value *values) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < m->n; i++)
+        if (m->entries[i].key.kind != QS_NIL) m->entries[n] = m->entries[i], values[n++] = values[i];
+    m->n = n, m->holes = 0;
+    fill_index(m);
+}
+
+void qkeymap_free(qs_vm *vm, KeyMap *m) {
+    for (uint32_t i = 0; i < m->n; i++) qval_release(vm, m->entries[i].key);
+    qmem_free(qvm_ctx(vm), m->entries, m->cap * sizeof *m->entries);
+    qmem_free(qvm_ctx(vm), m->index, m->nindex * sizeof *m->index);
+}
