@@ -84,6 +84,9 @@ static void formats(void) {
     same("%s%c%s", "", 'x', "a longer text");
     same("%5d %-3s| %x %03u", 7, "a", 255, 4u);
     same("100%%");
+    same("%lld|%llu%%%lld", -9223372036854775807LL - 1, 18446744073709551615ULL, 0LL);
+    same("-%lld %s %d %llu", 1234567890123LL, "l", -1, 7ULL);
+    same("%ld %5lld", 12L, 3LL);
 }
 
 int main(void) {
