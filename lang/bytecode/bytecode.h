@@ -113,7 +113,8 @@ typedef struct FuseRegion {
      * the leaves of all of them; `wait`: how many times GROUP jumps to the statements before it tries again; `wasted`:
      * the tries in a row that were in vain.  uses: as in FuseItem. */
     FuseItem *items;
-    int nitems;
+    uint8_t *inputs; /* registers from which leaves are computed; their values must be numbers and arrays */
+    int nitems, ninputs;
     uint32_t uses, wait, wasted;
     int first;
     void *machine; /* owned by vm/launch/fusion.c */

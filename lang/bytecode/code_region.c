@@ -31,6 +31,10 @@ typedef struct {
     bool strict;   /* each of them reads an earlier one */
     bool loose;    /* one of them only reads the same array as earlier ones */
     uint32_t uses; /* a bit for each item that the expression reads */
+    /* the registers from which leaves of statements are computed: their values must not have operators of their own,
+     * because leaves may be evaluated twice */
+    uint8_t inputs[MAX_LEAVES];
+    int ninputs;
 } Gather;
 
 /* Returns the last gathered statement that gives the variable n its value; -1: n is something else. */
@@ -89,9 +93,20 @@ static bool has_transposed(Coder *e, const Node *n) {
     return n->kind == N_BINARY && (qcode_transposed(e, n, n->u.bin.a) || qcode_transposed(e, n, n->u.bin.b));
 }
 
+/* Adds a variable that is part of a leaf to the inputs of the statements. */
+static void add_input(Gather *g, const Node *n) {
+    int slot = builtin_slot(n), reg = n->u.ident.sym ? qcode_register(g->e, n->u.ident.sym) : -1;
+    if (reg < 0 && slot >= 0 && g->e->host->pure(g->e->host->ud, slot, true)) return;
+    for (int i = 0; i < g->ninputs; i++)
+        if (g->inputs[i] == reg) return;
+    if (reg < 0 || g->ninputs == MAX_LEAVES) g->ok = false;
+    else g->inputs[g->ninputs++] = (uint8_t)reg;
+}
+
 static void check_pure(void *ud, Node **child) {
     Gather *g = ud;
     Node *n = *child;
+    if (g->grouped && n->kind == N_IDENT) add_input(g, n);
     if (n->kind == N_CALL) {
         int slot = builtin_slot(n->u.call.callee);
         if (slot < 0 || !g->e->host->pure(g->e->host->ud, slot, g->grouped)) g->ok = false;
@@ -194,7 +209,7 @@ static void collect_leaves(Gather *g, Node *n) {
         collect_leaves(g, n->u.ternary.then);
         collect_leaves(g, n->u.ternary.other);
     } else {
-        check_pure(g, &n);
+        if (n->kind != N_IDENT || !g->grouped) check_pure(g, &n);
         if (n->kind == N_STR || n->kind == N_CELL || g->n == MAX_LEAVES) g->ok = false;
         else g->leaves[g->n++] = n, g->parts = g->parts || qcode_is_part(n);
     }
@@ -631,6 +646,9 @@ static void emit_group(Gather *g, int mark, Node **statements, int n, Node *last
     r.items = qcode_alloc(e, qmem_size((size_t)g->nitems, sizeof *r.items, 0));
     memcpy(r.items, g->items, (size_t)g->nitems * sizeof *r.items);
     for (int i = 0; i < r.nitems; i++) r.items[i].stored = is_needed(g, i);
+    r.inputs = qcode_alloc(e, (size_t)g->ninputs + 1);
+    memcpy(r.inputs, g->inputs, (size_t)g->ninputs);
+    r.ninputs = g->ninputs;
     emit_rest(g, &r, last, part);
     e->chunk->fuses[number] = r;
     qcode_jump(e, BC_JMP, 0, 0, 0, &after);
@@ -660,7 +678,7 @@ static Node *assigned_part(Gather *g, const Node *n) {
     if (!qcode_is_part(part) || !has_value(g->e, part->u.index.base)) return NULL;
     Gather pure = *g;
     check_pure(&pure, &part);
-    return pure.ok ? part : NULL;
+    return pure.ok ? *g = pure, part : NULL;
 }
 
 /* The statements are those of one block, in order.  Returns how many of them were emitted as a group; 0: the first one

@@ -20,6 +20,25 @@ class Views(unittest.TestCase):
         q.shift(b[:-1], b[1:], 1000000)
         self.assertEqual(b.sum(), 1000000)
 
+    def test_statements_index_objects_once(self):
+        """Statements that could run together evaluate the operators of a Python object once."""
+        class Queue:
+            count = 0
+
+            def __getitem__(self, at):
+                self.count += 1
+                return np.full(100000, self.count, np.float32)
+        q.init("cpu")
+        q.compile_string("queue", """
+            function y = taken(x, z)
+                a = x.*2
+                b = a + z[0]
+                y = b.*x
+            end""")
+        queue, x = Queue(), np.ones(100000, np.float32)
+        for k in range(30): self.assertEqual(np.asarray(q.taken(x, queue))[7], 3 + k)
+        self.assertEqual(queue.count, 30)
+
     def test_elementwise_calls_are_compiled(self):
         """A built-in or operator called from Python has bitwise the result of a script expression."""
         q.init("cpu")

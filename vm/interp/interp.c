@@ -969,6 +969,8 @@ L_DESTRUCT : {
 L_GROUP : {
     FuseRegion *r = &f->proto->chunk.fuses[BX];
     bool waits = r->wait || m->fuse_least == SIZE_MAX || qtape_is_on(vm);
+    for (int i = 0; i < r->ninputs && !waits; i++)
+        waits = base[r->inputs[i]].kind != QS_ARRAY && !qval_is_number(base[r->inputs[i]]);
     if (r->wait) r->wait--;
     JUMP_WHEN(waits);
     NEXT;
