@@ -275,11 +275,15 @@ static bool is_place(const Access *a, const Value *v) {
     return v->what == WHAT_VECTOR && !v->cols && a->n == 1 && v->n == a->p.rank && a->p.rank > 1;
 }
 
-static bool all_whole(Loops *L, const Value *v) {
-    double x;
-    for (int i = 0; i < v->n; i++)
-        if (kloop_known(L, v->at[i], &x) && x != trunc(x)) return false; /* fractions have a different warning */
-    return true;
+/* Whether no number has a fraction, for which there is a different warning. */
+static KRef are_whole(Loops *L, const Value *v) {
+    KRef all = kbuild_int(&L->walk, QS_B1, 1);
+    for (int i = 0; i < v->n; i++) {
+        if (kloop_twin(L, v->at[i])) continue;
+        KRef cut = kbuild_pure(&L->walk, (KMake){K_MATH, .flag = MF_trunc, .a = v->at[i].v});
+        all = kloop_op(L, K_AND, all, kloop_op(L, K_EQ, v->at[i].v, cut));
+    }
+    return all;
 }
 
 static bool is_only_slice(const Node *n) {
@@ -306,7 +310,7 @@ static qs_status indices_of(Loops *L, Node *n, Access *a) {
         if (a->n == 1 && a->p.rank > 1) kloop_short(L, &v);
         if (is_place(a, &v)) {
             L->pos = n->pos;
-            if (qfold_is_list(n->u.index.at) && all_whole(L, &v)) kloop_note_place(L, a->p.name, a->p.rank);
+            if (qfold_is_list(n->u.index.at)) kloop_note_place(L, a->p.name, a->p.rank, are_whole(L, &v));
             memcpy(a->index, v.at, (size_t)v.n * sizeof *v.at);
             a->n = v.n;
             return QS_OK;

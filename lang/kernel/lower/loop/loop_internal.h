@@ -287,7 +287,7 @@ typedef struct {
 bool kloop_test_lengths(Loops *L, LengthTest t, KRef holds, const char *sentence);
 /* Makes this source location warn after the loop if `when` was true. */
 void kloop_note(Loops *L, Slip slip, KRef when);
-void kloop_note_place(Loops *L, const char *name, int rank); /* see qwarn_location */
+void kloop_note_place(Loops *L, const char *name, int rank, KRef when); /* see qwarn_location */
 /* Warns if the index x has a fraction; `whole` is its rounded value. */
 void kloop_note_fraction(Loops *L, KRef x, KRef integral);
 /* called where a loop begins: forgets the values that its iterations set */

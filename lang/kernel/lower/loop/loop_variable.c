@@ -700,11 +700,13 @@ void kloop_note(Loops *L, Slip slip, KRef when) {
     set_note(L, note_at(L, slip), when);
 }
 
-void kloop_note_place(Loops *L, const char *name, int rank) {
-    if (L->module) return kfunction_fail_unless(L, kbuild_int(&L->walk, QS_B1, 0));
+void kloop_note_place(Loops *L, const char *name, int rank, KRef when) {
+    double k;
+    if (kir_is_const(L->f, when, &k) && k == 0) return;
+    if (L->module) return kfunction_fail_unless(L, kloop_not(L, when));
     int n = note_at(L, SLIP_PLACE);
     if (n >= 0) L->out->notes[n].name = name, L->out->notes[n].rank = (uint8_t)rank;
-    set_note(L, n, kbuild_int(&L->walk, QS_B1, 1));
+    set_note(L, n, when);
 }
 
 void kloop_note_fraction(Loops *L, KRef x, KRef integral) {
