@@ -389,6 +389,11 @@ qs_status qcore_values(qs_vm *vm, qs_call_args *c) {
 
 /* -- lists: cells of one row, changed in place --------------------------------------------------------------------- */
 static qs_status list_of(qs_vm *vm, qs_call_args *c, Cell **out) {
+    if (c->in[0].kind == QS_ARRAY)
+        return qs_fail(vm, QS_ETYPE,
+                       "%s: list must be a cell, got %s; horzcat(x, [value]) is a longer array, and a loop is faster "
+                       "with x = zeros(n) before it",
+                       c->name, qval_type_name(vm, c->in[0]));
     if (c->in[0].kind != QS_CELL) return qarg_wrong(vm, c->name, "list", "a cell", c->in[0]);
     *out = c->in[0].u.p;
     if ((*out)->rank == 1) return QS_OK;

@@ -6,7 +6,7 @@ c = cellfun(sin, {1})
 d = logspace(0, 2, 3)
 e = strcmp("a", "b")
 f = double([1,2])
-g = dict()
+g = 3
 if true
     pass
 end

@@ -1,6 +1,6 @@
 % exit: 1
 f = 3
-try
+if f
     f = 4
 finally
     f = 5
