@@ -344,7 +344,7 @@ static void quantise(const double *x, size_t n, double scale, Pixels *out) {
     }
 }
 
-/* Warns if elements of uint16, all of whose values only 16 bits represent, are written as 8 bits. */
+/* Warns if uint16 elements beyond 255 are written as 8 bits, which makes them 255. */
 static qs_status check_saturation(const Pixels *x, const Array *a, const double *p) {
     double most = 0;
     for (size_t i = 0; a->dtype == QS_U16 && x->bits == 8 && i < a->count; i++) most = fmax(most, p[i]);

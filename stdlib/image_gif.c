@@ -159,7 +159,7 @@ static qs_status read_frame(Gif *g, bool draw, bool last) {
     Frame f;
     TRY(read_frame_header(g, &f));
     int least = (int)qbytes_number(&g->b, 1);
-    if (least < 1 || least > 8) return qimage_corrupt(g->m, "the bits of its codes");
+    if (least < 2 || least > 8) return qimage_corrupt(g->m, "the bits of its codes");
     if (!draw) return skip_blocks(&g->b), QS_OK;
     if (!decode(&g->b, least, g->index, (size_t)(f.width * f.height)))
         return qimage_corrupt(g->m, "the codes of a frame");

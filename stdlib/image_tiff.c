@@ -106,6 +106,7 @@ static Layout layout_of(TIFF *t) {
         l.photo = l.samples >= 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK;
     tiff.TIFFGetFieldDefaulted(t, TIFFTAG_EXTRASAMPLES, &l.extra, &kinds);
     tiff.TIFFGetFieldDefaulted(t, TIFFTAG_ORIENTATION, &l.orientation);
+    if (l.orientation < 1 || l.orientation > 8) l.orientation = 1;
     return l;
 }
 

@@ -14,6 +14,12 @@ function y = __device__ main_dim(x)
     y = size(x,0) == 1 ? 1 : 0
 end
 
+% The dimension across the lines along dim.
+function d = __device__ across(dim)
+    assert(dim == 0 || dim == 1, "in kernels a dimension is 0 or 1")
+    d = dim == 0 ? 1 : 0
+end
+
 % Element k of the line with this number along dim.
 function y = __device__ element(x, dim, line, k)
     y = dim == 0 ? x[k,line] : x[line,k]
@@ -365,7 +371,7 @@ end
 function [y, at] = __device__ sorted(x, dim, way)
     y = copy(x)
     at = zeros_like(int(0), size(x,0), size(x,1))
-    for line = 0..size(x,1-dim)-1
+    for line = 0..size(x,across(dim))-1
         for i = 0..size(x,dim)-1
             at[dim == 0 ? i : line, dim == 0 ? line : i] = i
             for j = i..-1..1
@@ -415,7 +421,7 @@ function y = __device__ kernel_median(x, dim)
     n = size(x,dim)
     s = kernel_sort(x, dim)
     y = with_extent(0.5*x, dim, 1)
-    for line = 0..size(x,1-dim)-1
+    for line = 0..size(x,across(dim))-1
         a = element(s, dim, line, int((n-1)/2))
         b = element(s, dim, line, int(n/2))
         last = element(s, dim, line, n-1)
@@ -432,7 +438,7 @@ end
 % Combines the elements along dim by f.
 function y = __device__ folded(x, dim, f)
     y = with_extent(x, dim, 1)
-    for line = 0..size(x,1-dim)-1
+    for line = 0..size(x,across(dim))-1
         t = element(x, dim, line, 0)
         for k = 1..size(x,dim)-1
             t = f(t, element(x, dim, line, k))
@@ -444,7 +450,7 @@ end
 % The same for each element with those before it.
 function y = __device__ scanned(x, dim, f)
     y = uninit_like(f(x[0,0], x[0,0]), size(x,0), size(x,1))
-    for line = 0..size(x,1-dim)-1
+    for line = 0..size(x,across(dim))-1
         t = element(x, dim, line, 0)
         y[dim == 0 ? 0 : line, dim == 0 ? line : 0] = t
         for k = 1..size(x,dim)-1
@@ -505,7 +511,7 @@ function y = __device__ kernel_var(x, dim, ddof)
     n = size(x,dim)
     m = kernel_mean(x, dim)
     y = zeros_like(0.5*m, size(m,0), size(m,1))
-    for line = 0..size(x,1-dim)-1
+    for line = 0..size(x,across(dim))-1
         t = 0*m[0,0]
         for k = 0..n-1
             d = element(x, dim, line, k) - element(m, dim, line, 0)
@@ -553,7 +559,7 @@ end
 function [y, at] = __device__ extremes(x, dim, way)
     y = with_extent(x, dim, 1)
     at = zeros_like(int(0), size(y,0), size(y,1))
-    for line = 0..size(x,1-dim)-1
+    for line = 0..size(x,across(dim))-1
         t = element(x, dim, line, 0)
         best = int(0)
         for k = 1..size(x,dim)-1
@@ -568,9 +574,11 @@ function [y, at] = __device__ extremes(x, dim, way)
     end
 end
 function [y, at] = __device__ kernel_full_min(x, none, dim)
+    assert(numel(none) == 0, "min: with a dimension the second argument must be []")
     [y, at] = extremes(x, dim, 1)
 end
 function [y, at] = __device__ kernel_full_max(x, none, dim)
+    assert(numel(none) == 0, "max: with a dimension the second argument must be []")
     [y, at] = extremes(x, dim, -1)
 end
 function at = __device__ kernel_argmin(x, dim)
@@ -585,7 +593,7 @@ end
 function y = __device__ kernel_flip(x, dim)
     y = copy(x)
     n = size(x,dim)
-    for line = 0..size(x,1-dim)-1
+    for line = 0..size(x,across(dim))-1
         for k = 0..n-1
             y[dim == 0 ? k : line, dim == 0 ? line : k] = element(x, dim, line, n-1-k)
         end
@@ -707,7 +715,7 @@ end
 
 function y = __device__ kernel_circshift(x, n, dim)
     y = copy(x)
-    for line = 0..size(x,1-dim)-1
+    for line = 0..size(x,across(dim))-1
         for k = 0..size(x,dim)-1
             y[dim == 0 ? k : line, dim == 0 ? line : k] = element(x, dim, line, mod(k-n, size(x,dim)))
         end

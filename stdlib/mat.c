@@ -509,8 +509,9 @@ static qs_status write_string(Writer *w, const char *name, qs_value v) {
     int64_t count = (int64_t)(units.len / 2), dims[2] = {count != 0, count};
     size_t at = begin_matrix(w, CLASS_CHAR, 0, 2, dims, name);
     put_element(&w->t, ascii ? MI_UINT16 : MI_UTF16, units.s, units.len);
+    qs_status status = qtext_status(&units);
     qtext_free(&units);
-    return end_matrix(w, at);
+    return status == QS_OK ? end_matrix(w, at) : status;
 }
 
 static qs_status write_value(Writer *w, const char *name, qs_value v);

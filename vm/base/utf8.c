@@ -7,6 +7,10 @@ size_t qutf8_length(const char *s, size_t n) {
     const unsigned char *p = (const unsigned char *)s;
     size_t len = p[0] < 0x80 ? 1 : p[0] < 0xC2 ? 0 : p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : p[0] < 0xF5 ? 4 : 0;
     if (len > n) return 0;
+    /* Longer forms than necessary, surrogates, and code points beyond U+10FFFF (Unicode 15, table 3-7). */
+    bool excluded = len > 1 && ((p[0] == 0xE0 && p[1] < 0xA0) || (p[0] == 0xED && p[1] > 0x9F) ||
+                                (p[0] == 0xF0 && p[1] < 0x90) || (p[0] == 0xF4 && p[1] > 0x8F));
+    if (excluded) return 0;
     for (size_t i = 1; i < len; i++)
         if ((p[i] & 0xC0) != 0x80) return 0;
     return len;
@@ -28,7 +32,7 @@ uint32_t qutf8_next(const char **s, const char *end) {
 }
 
 void qutf8_add(Text *t, uint32_t c) {
-    if (c > 0x10FFFF) c = UTF8_REPLACEMENT;
+    if (c > 0x10FFFF || c >> 11 == 0xD800 >> 11) c = UTF8_REPLACEMENT;
     if (c < 0x80) qtext_putc(t, (char)c);
     else if (c < 0x800) qtext_putc(t, (char)(0xC0 | c >> 6));
     else if (c < 0x10000) qtext_putc(t, (char)(0xE0 | c >> 12));

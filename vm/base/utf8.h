@@ -8,5 +8,5 @@ size_t qutf8_length(const char *s, size_t n); /* bytes of the character at s, n 
 int32_t qutf8_read(const char *s, size_t n, size_t *len);
 /* Reads the character at *s, before `end`, and skips it; a malformed byte gives U+FFFD, the replacement character. */
 uint32_t qutf8_next(const char **s, const char *end);
-void qutf8_add(Text *t, uint32_t code); /* a number beyond U+10FFFF gives U+FFFD */
+void qutf8_add(Text *t, uint32_t code); /* what is no character gives U+FFFD */
 #endif

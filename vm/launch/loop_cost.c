@@ -30,9 +30,10 @@ static double known_symbol(const Estimate *e, const Sym *sym) {
     return qval_is_number(v) ? qval_number(v) : NAN;
 }
 
-static bool is_native(const Estimate *e, const Sym *sym) {
-    qs_value v = meaning(e, sym);
-    return v.kind == QS_FUNCTION && ((const Function *)v.u.p)->fkind == FN_NATIVE;
+static bool is_native(const Estimate *e, const Node *callee, const char *name) {
+    qs_value v = meaning(e, callee->kind == N_IDENT ? callee->u.ident.sym : NULL);
+    const Function *fn = v.kind == QS_FUNCTION ? v.u.p : NULL;
+    return fn && fn->fkind == FN_NATIVE && !strcmp(fn->native->name, name);
 }
 
 static double known_extent(Estimate *e, const Node *n) { /* size(x,d), numel(x) */
@@ -40,9 +41,9 @@ static double known_extent(Estimate *e, const Node *n) { /* size(x,d), numel(x) 
     const Node *callee = n->u.call.callee, *x = args->n ? args->at[0].value : NULL;
     const Sym *sym = x && x->kind == N_IDENT ? x->u.ident.sym : NULL;
     qs_value v = meaning(e, sym);
-    if (callee->kind != N_IDENT || v.kind != QS_ARRAY || !is_native(e, callee->u.ident.sym)) return NAN;
+    if (v.kind != QS_ARRAY || !is_native(e, callee, args->n == 1 ? "numel" : "size")) return NAN;
     const Array *a = v.u.p;
-    if (args->n == 1) return !strcmp(callee->u.ident.name->s, "numel") ? (double)a->count : NAN;
+    if (args->n == 1) return (double)a->count;
     double d = bound_value(e, args->at[1].value) - (a->rank == 1);
     return d >= 0 && d < a->rank ? (double)a->dims[(int)d] : 1;
 }

@@ -27,3 +27,4 @@ for k = 1..400
     worst = max(worst, abs(erfc(erfcinv(y))./y - 1)[0]/1000)
 end
 print worst < 1e-15, " ", mirror_ext(-5..8, 4), " ", mirror_ext(int([-1,9]), 3)
+print mirror_ext(3, 0), " ", mirror_ext(int(7), int(0))

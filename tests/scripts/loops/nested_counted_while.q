@@ -80,3 +80,12 @@ function [] = f(numel, v)
     print i, " ", v
 end
 f(v -> 10 - v, 2)
+
+% … a built-in of another name, too.
+function i = g(x, numel)
+    i = 0
+    while i < numel(x)
+        i += 1
+    end
+end
+print g([10,20], sum)
