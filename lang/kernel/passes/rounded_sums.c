@@ -66,32 +66,40 @@ static int count_uses(const Blocks *b, KRef r) {
     return n;
 }
 
+/* Returns the instruction before r on the way from the SET to the GET of the LOCAL. */
+static KRef get_previous(const Blocks *b, KRef r, KRef local) {
+    const KIns *i = get_ins(b, r);
+    if (i->op == K_SET) return i->b;
+    bool sums = i->op == K_ADD || i->op == K_SUB;
+    return sums && !is_old_value(b, i->a, local) ? i->b : i->a;
+}
+
 /* Whether the instructions from the SET down to the GET are used for the sum only. */
-static bool mark_chain(Blocks *b, KRef set, KRef local) {
-    KRef r = get_ins(b, set)->b;
-    b->part[set] = PART_SUM;
-    for (;;) {
-        const KIns *i = get_ins(b, r);
+static bool is_chain(const Blocks *b, KRef set, KRef local) {
+    for (KRef r = set; get_ins(b, r)->op != K_GET;) {
+        r = get_previous(b, r, local);
         if (!is_inside(b, r) || count_uses(b, r) != 1) return false;
-        b->part[r] = PART_SUM;
-        if (i->op == K_GET) break;
-        bool sums = i->op == K_ADD || i->op == K_SUB;
-        r = sums && !is_old_value(b, i->a, local) ? i->b : i->a;
     }
     return count_uses(b, local) == 2;
 }
 
-/* Adds the sum of a SET of its LOCAL, if it is one. */
-static bool find_sum(Blocks *b, KRef set) {
+static void mark_chain(Blocks *b, KRef set, KRef local) {
+    KRef r = set;
+    for (; get_ins(b, r)->op != K_GET; r = get_previous(b, r, local)) b->part[r] = PART_SUM;
+    b->part[r] = PART_SUM;
+}
+
+/* Adds the sum of a SET of its LOCAL, if it is one; otherwise has_other_chain finds the SET. */
+static void add_sum(Blocks *b, KRef set) {
     KRef local = get_ins(b, set)->a, value = get_ins(b, set)->b;
-    if (local > b->loop || get_ins(b, local)->dtype != QS_F32) return false;
+    if (local > b->loop || get_ins(b, local)->dtype != QS_F32) return;
     KRef wide = skip_cast(b, value, QS_F32, QS_F64);
     const KIns *i = get_ins(b, wide ? wide : value);
     bool left = is_old_value(b, i->a, local), right = i->op == K_ADD && is_old_value(b, i->b, local);
-    if ((i->op != K_ADD && i->op != K_SUB) || left == right || b->n == SUMS) return false;
-    if (!mark_chain(b, set, local)) return false;
+    if ((i->op != K_ADD && i->op != K_SUB) || left == right || b->n == SUMS) return;
+    if (!is_chain(b, set, local)) return;
+    mark_chain(b, set, local);
     b->sum[b->n++] = (Sum){.local = local, .term = left ? i->b : i->a, .minus = i->op == K_SUB};
-    return true;
 }
 
 /* -- the terms ----------------------------------------------------------------------------------------------------- */
@@ -181,7 +189,7 @@ static bool is_candidate(Blocks *b, KRef r) {
     if (b->end - r > MOST || (iterations >= 0 && iterations < 2 * BLOCK) || !has_plain_body(b)) return false;
     memset(b->part, PART_REST, b->f->nins);
     for (KRef s = r + 1; s < b->end; s++)
-        if (get_ins(b, s)->op == K_SET && get_ins(b, get_ins(b, s)->a)->dtype == QS_F32) (void)find_sum(b, s);
+        if (get_ins(b, s)->op == K_SET && get_ins(b, get_ins(b, s)->a)->dtype == QS_F32) add_sum(b, s);
     for (int k = 0; k < b->n; k++)
         if (!mark_terms(b, b->sum[k].term)) return false;
     return b->n && are_neighbours(b) && !has_other_chain(b);
