@@ -48,20 +48,46 @@ static void drop_images(qs_vm *vm, Axes *a) {
     }
 }
 
-static qs_status centres(qs_vm *vm, Item *i, const Array *img) {
-    int64_t w = img->rank == 1 ? img->dims[0] : img->dims[1], h = img->rank == 1 ? 1 : img->dims[0];
-    const double last[] = {(double)w - 1, (double)h - 1};
+/* Reads the centres of the first and the last of `pixels` pixels from their coordinates: these two, or evenly spaced
+ * ones of all pixels. */
+static qs_status centres_of(qs_vm *vm, const char *fn, const char *what, qs_value v, int64_t pixels, double out[2]) {
+    Column x = {0};
+    TRY(qseries_column(vm, fn, what, v, &x));
+    size_t n = x.n, wanted = (size_t)pixels;
+    double step = n > 1 ? (x.x[n - 1] - x.x[0]) / (double)(n - 1) : 1;
+    bool good = n == wanted || (n == 2 && pixels > 1), even = good && step != 0 && isfinite(step) && isfinite(x.x[0]);
+    for (size_t k = 1; even && k < n; k++) even = fabs(x.x[k] - x.x[k - 1] - step) <= 1e-3 * fabs(step);
+    if (good) out[0] = x.x[0], out[1] = x.x[n - 1];
+    qcolumn_free(&x);
+    if (!good)
+        return qs_fail(vm, QS_ESHAPE, "%s: %s must have %zu number%s, one for each %s%s, got %zu", fn, what, wanted,
+                       wanted == 1 ? "" : "s", *what == 'x' ? "column" : "row",
+                       pixels > 1 ? ", or 2, for the first and the last" : "", n);
+    return even ? QS_OK : qs_fail(vm, QS_EVALUE, "%s: %s must be finite and evenly spaced", fn, what);
+}
+
+/* Computes the centres of the first and last pixel in x and y, from in[0] and in[1] if the image is in[2]. */
+static qs_status centres(qs_vm *vm, qs_call_args *c, const Array *img, double out[2][2]) {
+    int64_t n[] = {img->dims[img->rank > 1], img->rank > 1 ? img->dims[0] : 1};
+    for (int k = 0; k < 2; k++) {
+        out[k][0] = 0, out[k][1] = (double)n[k] - 1;
+        if (c->nin > 2) TRY(centres_of(vm, c->name, k ? "y" : "x", c->in[k], n[k], out[k]));
+    }
+    return QS_OK;
+}
+
+static qs_status place_image(qs_vm *vm, Item *i, double at[2][2]) {
     for (int k = 0; k < 2; k++) {
         qcolumn_free(&i->part[k]);
         i->part[k] = (Column){calloc(2, sizeof(double)), 2};
         if (!i->part[k].x) return qs_fail(vm, QS_ENOMEM, "no memory for an image");
-        i->part[k].x[1] = last[k];
+        memcpy(i->part[k].x, at[k], sizeof at[k]);
     }
     return QS_OK;
 }
 
 /* Adds an image to the axes or replaces the existing one; it is drawn below all other items. */
-static qs_status put_image(qs_vm *vm, Axes *a, Array *img, Item **out) {
+static qs_status put_image(qs_vm *vm, Axes *a, Array *img, double at[2][2], Item **out) {
     qs_dtype d = shown_as((qs_dtype)img->dtype);
     Item *i = same_image(a, img, d);
     if (!i) {
@@ -72,8 +98,8 @@ static qs_status put_image(qs_vm *vm, Axes *a, Array *img, Item **out) {
                 *p = NULL, i->next = a->items, a->items = i;
                 break;
             }
-        TRY(centres(vm, i, img));
     }
+    TRY(place_image(vm, i, at));
     return *out = i, copy_elements(vm, i, img, d);
 }
 
@@ -121,14 +147,16 @@ typedef struct {
 static qs_status image(qs_vm *vm, qs_call_args *c, const ImageKind *k) {
     Array *img;
     Item *i;
-    double range[2] = {0, BYTE_WHITE};
+    double range[2] = {0, BYTE_WHITE}, at[2][2];
     bool own;
-    TRY(qarg_array(vm, c, 0, "img", &img));
+    int first = c->nin > 2 ? 2 : 0; /* after the coordinates x and y */
+    TRY(qarg_array(vm, c, first, "img", &img));
     TRY(check_image(vm, k->fn, img));
-    TRY(range_of(vm, c, 1, k->usual, range, &own));
+    TRY(centres(vm, c, img, at));
+    TRY(range_of(vm, c, first + 1, k->usual, range, &own));
     Axes *a = qfigure_begin(vm);
     bool fresh = !a->items;
-    TRY(put_image(vm, a, img, &i));
+    TRY(put_image(vm, a, img, at, &i));
     if (own) own_range(i, range);
     else if (c->nin < 2 && range[1] == BYTE_WHITE)
         TRY(qimage_check_white(vm, k->fn, "the image", (qs_dtype)i->image->dtype, i->elements, i->image->count,

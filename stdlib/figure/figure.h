@@ -225,6 +225,8 @@ void qpaint_key(const Painter *p, const Item *i, double x, double y, double widt
 void qpaint_bounds(const Item *i, double b[6]);
 const char *qpaint_name(const Item *i);
 bool qpaint_sticky(const Item *i, AxisName n, double edge); /* whether the axis gets no margin beyond this limit */
+bool qpaint_unit_pixels(const Item *i, AxisName n);       /* whether the pixels of an image have the width (height) 1 */
+double qpaint_pixel(const Item *i, AxisName n, double v); /* column or row at a coordinate; may be outside the image */
 bool qpaint_tight(const Item *i);
 void qdepth_draw(Painter *p);
 void qlegend_make_room(const Painter *p); /* called before anything is drawn */

@@ -57,6 +57,12 @@ static double half(const Item *i, Part p) {
     return n > 1 ? (at(i, p, 1) - at(i, p, 0)) / (n - 1) / 2 : 0.5;
 }
 
+bool qpaint_unit_pixels(const Item *i, AxisName n) { return half(i, (Part)n) == 0.5; }
+
+double qpaint_pixel(const Item *i, AxisName n, double v) {
+    return floor((v - at(i, (Part)n, 0)) / (2 * half(i, (Part)n)) + 0.5);
+}
+
 static void bounds_image(const Item *i, double b[6]) {
     for (int n = 0; n < 2; n++) {
         double h = half(i, (Part)n);

@@ -35,7 +35,8 @@ static void fit_limits(Axes *a, AxisName n, double b[2]) {
     Axis *x = &a->axis[n];
     bool tight = a->tight, lo = false, hi = false;
     x->whole = false;
-    for (const Item *i = a->items; i && n != AXIS_Z; i = i->next) x->whole |= i->kind == ITEM_IMAGE;
+    for (const Item *i = a->items; i && n != AXIS_Z; i = i->next)
+        x->whole |= i->kind == ITEM_IMAGE && qpaint_unit_pixels(i, n);
     if (x->fixed) return;
     if (x->log) positive(a, n, b);
     for (const Item *i = a->items; i; i = i->next) {

@@ -190,10 +190,14 @@ static double element_at(const Item *i, size_t k) {
 
 static void pixel_text(const Item *i, const Spot *s, char *out, size_t room) {
     int64_t h = i->image->rank > 1 ? i->image->dims[0] : 1, w = i->image->dims[i->image->rank > 1];
-    int64_t n = i->image->rank > 2 ? i->image->dims[2] : 1, r = (int64_t)floor(s->y + 0.5),
-            c = (int64_t)floor(s->x + 0.5);
-    if (r < 0 || c < 0 || r >= h || c >= w) return;
-    size_t used = (size_t)qnum_print(out, room, "[%ld, %ld]  ", (long)r, (long)c);
+    int64_t n = i->image->rank > 2 ? i->image->dims[2] : 1;
+    double y = qpaint_pixel(i, AXIS_Y, s->y), x = qpaint_pixel(i, AXIS_X, s->x);
+    if (!(y >= 0 && x >= 0 && y < (double)h && x < (double)w)) return;
+    int64_t r = (int64_t)y, c = (int64_t)x;
+    /* Coordinates that are numbers of pixels are not repeated. */
+    bool plain = qpaint_unit_pixels(i, AXIS_X) && qpaint_unit_pixels(i, AXIS_Y);
+    size_t used = plain ? 0 : strlen(out);
+    used += (size_t)qnum_print(out + used, room - used, "%s[%ld, %ld]  ", used ? "  " : "", (long)r, (long)c);
     for (int64_t k = 0; k < n && used < room; k++)
         used += (size_t)qnum_print(out + used, room - used, k ? ", %.6g" : "%.6g",
                                    element_at(i, (size_t)((r * w + c) * n + k)));
