@@ -733,6 +733,47 @@ class Dump(WithCache):
         self.assertLess(largest("jvp(shrinks, x, x)"), first)
         self.assertLess(largest("hvp(shrinks, x, x)"), 1.5*first)
 
+    def changes(self, name, text):
+        """Whether the pass changes a loop of the program, whose output is that of the interpreter."""
+        r = qrun("--device", "cpu", "--loops", "always", "--no-warnings", "--dump", "passes", text=text, env=self.env)
+        self.assertEqual((r.stderr, r.returncode), ("", 0), text)
+        plain = qrun("--device", "cpu", "--loops", "never", "--no-warnings", text=text, env=self.env)
+        self.assertEqual(r.stdout[:len(plain.stdout)], plain.stdout, text)
+        self.assertIn(f"; after {name}: ", r.stdout)
+        return re.search(f"; after {name}: .*\n(?!; no change)", r.stdout) is not None
+
+    def test_rounded_sums_run_in_blocks(self):
+        text = """function [s, t, c] = f(a, b, s, t, c)
+                n = numel(a)
+                u = zeros(4)
+                for i = 1..3
+                    u[i] = u[i-1] + 1
+                    for k = %s
+                        %s
+                    end
+                end
+            end
+            a = mod(7919*(0..2999), 1009)/1009
+            b = mod(104729*(0..2999), 997)/997
+            [s, t, c] = f(a, b, [1,0,2,3], [3,0,-1000,0.1], zeros(3000))
+            printf("%%.9g %%.9g %%.9g %%.9g %%.9g %%.9g %%.9g", s[1], s[2], s[3], t[1], t[2], c[0], c[2999])
+            """
+        up, down = "0..n-1", "n-1..-1..0"
+        for items, body, blocks in (
+                (up, "s[i] += a[k]*b[k]", True), (up, "s[i] = a[k]*b[k] + s[i]", True), (up, "s[i] -= a[k]*b[k]", True),
+                (up, "s[i] += a[k]", True), (up, "s[i] = s[i] - a[k]", True), (up, "s[i] = a[k] + s[i]", True),
+                (up, "v = a[k]*b[k]\ns[i] += v", True), (up, "s[i] += 0.1*a[k]^2", True),
+                (up, "s[i] += a[k]*b[k]\nt[i] -= 0.5*a[k]", True), (up, "s[i] += a[k]\nt[i] += b[k]", True),
+                (up, "s[i] += a[k]*b[k]\nc[k] = 2*a[k]", True), (up, "s[i] += a[k]*b[k]\nc[k] = t[i]", True),
+                (down, "s[i] += a[k]*b[k]", True), (down, "s[i] = a[k] + s[i]", True), (down, "s[i] -= b[k]", True),
+                ("0..2..n-1", "s[i] += 0.1*k", True),
+                ("0..2..n-1", "s[i] += a[k]*b[k]", False),  # vectors would be gathered
+                (up, "s[i] += a[k]*b[k]\nc[k] = s[i]\nt[i] += a[k]*b[k]", False),
+                (up, "t[i] += a[k]*b[k]\ns[i] += a[k]*b[k]\nv = s[i]", False),
+                (up, "s[i] += a[k]*b[k]\nt[i] += a[k]\ns[i] += 0.25*b[k]", False),
+                (up, "s[i] += a[k]*b[k]\nt[i] = 0.5*t[i] + a[k]", False)):
+            self.assertEqual(self.changes("rounded_sums", text % (items, body)), blocks, (items, body))
+
     def test_unknown_stage(self):
         r = qrun("--dump", "wasm", text="print 1")
         self.assertEqual(r.returncode, 2)

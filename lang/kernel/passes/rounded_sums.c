@@ -6,7 +6,6 @@
 #include "lang/kernel/passes/plan.h"
 
 #include <math.h>
-#include <string.h>
 
 enum {
     SUMS = 2,    /* most sums of a loop */
@@ -16,7 +15,8 @@ enum {
     MOST = 120 /* instructions of the body */
 };
 
-typedef enum { PART_REST, PART_TERMS, PART_SUM } Part; /* which copies of the body an instruction belongs to */
+/* Which copies of the body an instruction belongs to; NONE: to none, because it is a sum or its value is not used. */
+typedef enum { PART_REST, PART_TERMS, PART_NONE } Part;
 
 typedef struct {
     KRef local, term; /* in f: the LOCAL, and what is added */
@@ -33,6 +33,7 @@ typedef struct {
     KFunc *to;
     KRef *map;     /* by instruction of f: its copy */
     uint8_t *part; /* by instruction of f: Part */
+    bool *live;    /* by instruction of f: its value is used, or it has an effect */
     KRef loop, end;
     int64_t step;
     Sum sum[SUMS];
@@ -58,11 +59,20 @@ static bool is_old_value(const Blocks *b, KRef r, KRef local) {
     return reads_local(b, get_ins(b, r)->dtype == QS_F64 ? skip_cast(b, r, QS_F64, QS_F32) : r, local);
 }
 
+/* The float32 pass leaves unused instructions beside those that replace them. */
+static void find_live(Blocks *b) {
+    for (KRef r = b->f->nins - 1; r; r--) {
+        const KIns *i = get_ins(b, r);
+        b->live[r] |= kir_ops[i->op].effect != KE_PURE && i->op != K_LOAD && i->op != K_GET;
+        for (int k = 0; b->live[r] && k < 3; k++) b->live[i->arg[k]] = true;
+    }
+}
+
 /* Counts the uses of r in the body. */
 static int count_uses(const Blocks *b, KRef r) {
     int n = 0;
     for (KRef u = b->loop + 1; u < b->end; u++)
-        for (int k = 0; k < 3; k++) n += get_ins(b, u)->arg[k] == r;
+        for (int k = 0; b->live[u] && k < 3; k++) n += get_ins(b, u)->arg[k] == r;
     return n;
 }
 
@@ -85,8 +95,8 @@ static bool is_chain(const Blocks *b, KRef set, KRef local) {
 
 static void mark_chain(Blocks *b, KRef set, KRef local) {
     KRef r = set;
-    for (; get_ins(b, r)->op != K_GET; r = get_previous(b, r, local)) b->part[r] = PART_SUM;
-    b->part[r] = PART_SUM;
+    for (; get_ins(b, r)->op != K_GET; r = get_previous(b, r, local)) b->part[r] = PART_NONE;
+    b->part[r] = PART_NONE;
 }
 
 /* Adds the sum of a SET of its LOCAL, if it is one; otherwise has_other_chain finds the SET. */
@@ -128,7 +138,7 @@ static bool mark_local(Blocks *b, KRef local) {
 static bool mark_terms(Blocks *b, KRef r) {
     const KIns *i = get_ins(b, r);
     if (!is_inside(b, r) || b->part[r] == PART_TERMS) return true;
-    if (b->part[r] == PART_SUM || (i->op == K_LOAD && is_stored(b, i->imm))) return false;
+    if (b->part[r] == PART_NONE || (i->op == K_LOAD && is_stored(b, i->imm))) return false;
     b->part[r] = PART_TERMS;
     if (i->op == K_GET && !mark_local(b, i->a)) return false;
     for (int k = 0; k < 3; k++)
@@ -166,7 +176,7 @@ static bool is_rest_independent(const Blocks *b) {
 /* Whether the rest of the body has a variable that is computed from its last value, and so stays as slow as before. */
 static bool has_other_chain(const Blocks *b) {
     for (KRef s = b->loop + 1; s < b->end; s++)
-        if (get_ins(b, s)->op == K_SET && b->part[s] != PART_SUM && kplan_is_recurrence(b->f, b->loop, s)) return true;
+        if (get_ins(b, s)->op == K_SET && b->part[s] != PART_NONE && kplan_is_recurrence(b->f, b->loop, s)) return true;
     return false;
 }
 
@@ -187,7 +197,7 @@ static bool is_candidate(Blocks *b, KRef r) {
     int64_t iterations = kplan_iterations(b->f, r);
     b->loop = r, b->end = b->f->regions[r].end, b->step = (int64_t)step, b->pos = i->pos, b->n = 0;
     if (b->end - r > MOST || (iterations >= 0 && iterations < 2 * BLOCK) || !has_plain_body(b)) return false;
-    memset(b->part, PART_REST, b->f->nins);
+    for (KRef s = r; s < b->end; s++) b->part[s] = b->live[s] ? PART_REST : PART_NONE;
     for (KRef s = r + 1; s < b->end; s++)
         if (get_ins(b, s)->op == K_SET && get_ins(b, get_ins(b, s)->a)->dtype == QS_F32) add_sum(b, s);
     for (int k = 0; k < b->n; k++)
@@ -343,7 +353,8 @@ const KFunc *kroundedsums_block(Ctx *c, Arena *a, const KFunc *f) {
     KPlan plan;
     if (!kir_is_exact(f) || !kir_has(f, K_FOR) || f->barrier || f->shared) return f;
     if (!f->serial && kplan_strip(c, a, f, 1, f->nins, false, &plan)) return f; /* positions are side by side */
-    Blocks b = {.arena = a, .f = f, .part = qarena_alloc(a, f->nins)};
+    Blocks b = {.arena = a, .f = f, .part = qarena_alloc(a, f->nins), .live = qarena_alloc(a, f->nins)};
+    find_live(&b);
     KRef first = 1;
     while (first < f->nins && !is_candidate(&b, first)) first++;
     if (first == f->nins) return f;
