@@ -733,46 +733,53 @@ class Dump(WithCache):
         self.assertLess(largest("jvp(shrinks, x, x)"), first)
         self.assertLess(largest("hvp(shrinks, x, x)"), 1.5*first)
 
-    def changes(self, name, text):
-        """Whether the pass changes a loop of the program, whose output is that of the interpreter."""
-        r = qrun("--device", "cpu", "--loops", "always", "--no-warnings", "--dump", "passes", text=text, env=self.env)
-        self.assertEqual((r.stderr, r.returncode), ("", 0), text)
-        plain = qrun("--device", "cpu", "--loops", "never", "--no-warnings", text=text, env=self.env)
-        self.assertEqual(r.stdout[:len(plain.stdout)], plain.stdout, text)
-        self.assertIn(f"; after {name}: ", r.stdout)
-        return re.search(f"; after {name}: .*\n(?!; no change)", r.stdout) is not None
+    def count_changes(self, name, functions, call):
+        """Counts the loops of functions that a pass changes; the output must be that of the interpreter."""
+        text = "".join(function.replace("NAME", f"f{i}") + "\n" for i, function in enumerate(functions))
+        text += "".join(call.replace("NAME", f"f{i}") + "\n" for i in range(len(functions)))
+        options = "--device", "cpu", "--no-warnings", "--loops"
+        r = qrun(*options, "always", "--dump", "passes", text=text, env=self.env)
+        plain = qrun(*options, "never", text=text, env=self.env)
+        self.assertEqual((r.stderr, r.returncode, plain.stderr), ("", 0, ""))
+        self.assertEqual(r.stdout.splitlines()[:len(functions)], plain.stdout.splitlines())
+        return len(re.findall(f"; after {name}: .*\n(?!; no change)", r.stdout))
 
-    def test_rounded_sums_run_in_blocks(self):
-        text = """function [s, t, c] = f(a, b, s, t, c)
+    def count_rounded_sums(self, *loops):
+        functions = [f"""function [s, t, c] = NAME(a, b, s, t, c)
                 n = numel(a)
                 u = zeros(4)
                 for i = 1..3
                     u[i] = u[i-1] + 1
-                    for k = %s
-                        %s
+                    for k = {items}
+                        {body}
                     end
                 end
-            end
+            end""" for items, body in loops]
+        return self.count_changes("rounded_sums", functions, """
             a = mod(7919*(0..2999), 1009)/1009
             b = mod(104729*(0..2999), 997)/997
-            [s, t, c] = f(a, b, [1,0,2,3], [3,0,-1000,0.1], zeros(3000))
-            printf("%%.9g %%.9g %%.9g %%.9g %%.9g %%.9g %%.9g", s[1], s[2], s[3], t[1], t[2], c[0], c[2999])
-            """
+            [s, t, c] = NAME(a, b, [1,0,2,3], [3,0,-1000,0.1], zeros(3000))
+            printf("%.9g %.9g %.9g %.9g %.9g %.9g %.9g", s[1], s[2], s[3], t[1], t[2], c[0], c[2999])""")
+
+    def test_rounded_sums_run_in_blocks(self):
         up, down = "0..n-1", "n-1..-1..0"
-        for items, body, blocks in (
-                (up, "s[i] += a[k]*b[k]", True), (up, "s[i] = a[k]*b[k] + s[i]", True), (up, "s[i] -= a[k]*b[k]", True),
-                (up, "s[i] += a[k]", True), (up, "s[i] = s[i] - a[k]", True), (up, "s[i] = a[k] + s[i]", True),
-                (up, "v = a[k]*b[k]\ns[i] += v", True), (up, "s[i] += 0.1*a[k]^2", True),
-                (up, "s[i] += a[k]*b[k]\nt[i] -= 0.5*a[k]", True), (up, "s[i] += a[k]\nt[i] += b[k]", True),
-                (up, "s[i] += a[k]*b[k]\nc[k] = 2*a[k]", True), (up, "s[i] += a[k]*b[k]\nc[k] = t[i]", True),
-                (down, "s[i] += a[k]*b[k]", True), (down, "s[i] = a[k] + s[i]", True), (down, "s[i] -= b[k]", True),
-                ("0..2..n-1", "s[i] += 0.1*k", True),
-                ("0..2..n-1", "s[i] += a[k]*b[k]", False),  # vectors would be gathered
-                (up, "s[i] += a[k]*b[k]\nc[k] = s[i]\nt[i] += a[k]*b[k]", False),
-                (up, "t[i] += a[k]*b[k]\ns[i] += a[k]*b[k]\nv = s[i]", False),
-                (up, "s[i] += a[k]*b[k]\nt[i] += a[k]\ns[i] += 0.25*b[k]", False),
-                (up, "s[i] += a[k]*b[k]\nt[i] = 0.5*t[i] + a[k]", False)):
-            self.assertEqual(self.changes("rounded_sums", text % (items, body)), blocks, (items, body))
+        loops = [(up, "s[i] += a[k]*b[k]"), (up, "s[i] = a[k]*b[k] + s[i]"), (up, "s[i] -= a[k]*b[k]"),
+                 (up, "s[i] += a[k]"), (up, "s[i] = s[i] - a[k]"), (up, "s[i] = a[k] + s[i]"),
+                 (up, "v = a[k]*b[k]\ns[i] += v"), (up, "s[i] += 0.1*a[k]^2"),
+                 (up, "s[i] += a[k]*b[k]\nt[i] -= 0.5*a[k]"), (up, "s[i] += a[k]\nt[i] += b[k]"),
+                 (up, "s[i] += a[k]*b[k]\nc[k] = 2*a[k]"), (up, "s[i] += a[k]*b[k]\nc[k] = t[i]"),
+                 (down, "s[i] += a[k]*b[k]"), (down, "s[i] = a[k] + s[i]"), (down, "s[i] -= b[k]"),
+                 ("0..2..n-1", "s[i] += 0.1*k")]
+        self.assertEqual(self.count_rounded_sums(*loops), len(loops))
+
+    def test_other_rounded_sums_do_not(self):
+        up = "0..n-1"
+        self.assertEqual(0, self.count_rounded_sums(
+            ("0..2..n-1", "s[i] += a[k]*b[k]"),  # the elements of a vector would be gathered
+            (up, "s[i] += a[k]*b[k]\nc[k] = s[i]\nt[i] += a[k]*b[k]"),
+            (up, "t[i] += a[k]*b[k]\ns[i] += a[k]*b[k]\nv = s[i]"),
+            (up, "s[i] += a[k]*b[k]\nt[i] += a[k]\ns[i] += 0.25*b[k]"),
+            (up, "s[i] += a[k]*b[k]\nt[i] = 0.5*t[i] + a[k]")))
 
     def test_unknown_stage(self):
         r = qrun("--dump", "wasm", text="print 1")
