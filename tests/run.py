@@ -109,7 +109,8 @@ class Runner:
             for i, m in enumerate(SNIPPET.finditer(text)):
                 path = f"{doc}#{i + 1}"
                 if self.wanted(path):
-                    needs = " ".join(["python"] * ("pyimport" in m[1]) + PYTHON_MODULE.findall(m[1]))
+                    needs = ["python"] * ("pyimport" in m[1]) + ["figures"] * ("getframe" in m[1])
+                    needs = " ".join(needs + PYTHON_MODULE.findall(m[1]))
                     yield path, self.devices()[0], {"snippet": m[1], "output": m[2], "needs": needs}
 
     def command(self, path, device, opts):

@@ -133,9 +133,8 @@ static void ticks(const Eye *e, int n, const Ticks *t) {
         qcanvas_text(c, s.x + 6 * dx, s.y + 6 * dy, t->text[k], &l);
     }
     Seen s = project_point(e, point_on_edge(e, n, n == 2 ? 1.04 : 0.5));
-    Lettering name = {
-        .size = SIZE_LABEL, .across = n == 2 ? 0.5 : l.across, .up = n == 2 ? 0 : l.up, .colour = qdraw_ink};
-    if (n == 2) name.across = 0.3;
+    Lettering name = qlayout_letters(&e->p->a->letters[n], SIZE_LABEL);
+    name.across = n == 2 ? 0.3 : l.across, name.up = n == 2 ? 0 : l.up;
     double away = n == 2 ? 0 : 22;
     if (a->label) qcanvas_text(c, s.x + away * dx, s.y + away * dy, a->label, &name);
     Lettering power = {.size = SIZE_TICK, .across = 0.5, .up = 0, .colour = qdraw_ink};

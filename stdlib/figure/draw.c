@@ -86,31 +86,33 @@ static double widest(Canvas *c, const Ticks *t) {
 }
 
 /* Reduces the letter size, down to a limit, if a text is longer than its room. */
-static void fit_text(Canvas *c, const char *s, Lettering *l, double size, double room) {
+static void fit_text(Canvas *c, const char *s, Lettering *l, double room) {
     double w = 0, h;
-    l->size = size;
     if (s) qcanvas_text_size(c, s, l, &w, &h);
-    if (w > room) l->size = size * fmax(0.6, room / w);
+    if (w > room) l->size *= fmax(0.6, room / w);
 }
 
 static void labels(const Painter *p, const Ticks *x, const Ticks *y) {
     const Axes *a = p->a;
-    Lettering l = {.size = SIZE_LABEL, .across = 0.5, .up = 1, .colour = qdraw_ink};
+    Lettering l = qlayout_letters(&a->letters[TEXT_X], SIZE_LABEL);
+    l.across = 0.5, l.up = 1;
     double texts = a->upright ? widest(p->c, x) + 4 : 16;
     double below = p->y + p->height + (x->n ? TICK_LENGTH + texts : 4) + (*x->factor ? 11 : 0);
-    fit_text(p->c, a->axis[AXIS_X].label, &l, SIZE_LABEL, p->width);
+    fit_text(p->c, a->axis[AXIS_X].label, &l, p->width);
     if (a->axis[AXIS_X].label) qcanvas_text(p->c, p->x + p->width / 2, below, a->axis[AXIS_X].label, &l);
-    l.angle = 1, l.up = 0;
-    fit_text(p->c, a->axis[AXIS_Y].label, &l, SIZE_LABEL, p->height);
+    l = qlayout_letters(&a->letters[TEXT_Y], SIZE_LABEL);
+    l.across = 0.5, l.angle = 1;
+    fit_text(p->c, a->axis[AXIS_Y].label, &l, p->height);
     double left = p->x - (y->n ? TICK_LENGTH + 5 + widest(p->c, y) : 4);
     if (a->axis[AXIS_Y].label) qcanvas_text(p->c, left, p->y + p->height / 2, a->axis[AXIS_Y].label, &l);
 }
 
 static void heading(const Painter *p, bool factor) {
-    Lettering l = {.size = SIZE_TITLE, .across = 0.5, .up = 0, .colour = qdraw_ink};
+    Lettering l = qlayout_letters(&p->a->letters[TEXT_TITLE], SIZE_TITLE);
     double x = p->x + p->width / 2;
     if (!p->a->title) return;
-    fit_text(p->c, p->a->title, &l, SIZE_TITLE, p->width);
+    l.across = 0.5;
+    fit_text(p->c, p->a->title, &l, p->width);
     qcanvas_text(p->c, x, p->y - 4 - (factor ? 8 : 0), p->a->title, &l);
 }
 
@@ -140,7 +142,8 @@ static void colour_bar(const Painter *p) {
                      t.text[i], &l);
     Lettering factor = {.size = SIZE_TICK, .colour = qdraw_ink};
     if (*t.factor) qcanvas_text(p->c, x, p->y - 1, t.factor, &factor);
-    Lettering name = {.size = SIZE_LABEL, .angle = 1, .across = 0.5, .up = 1, .colour = qdraw_ink};
+    Lettering name = qlayout_letters(&a->letters[TEXT_BAR], SIZE_LABEL);
+    name.angle = 1, name.across = 0.5, name.up = 1;
     if (a->bar_label)
         qcanvas_text(p->c, x + BAR_WIDTH + TICK_LENGTH + 6 + widest(p->c, &t), p->y + p->height / 2, a->bar_label,
                      &name);
@@ -201,7 +204,8 @@ static void draw_axes(Canvas *c, Axes *a) {
 }
 
 void qdraw_figure(Canvas *c, Figure *f, double width, double height) {
-    Lettering l = {.size = SIZE_TITLE + 1, .across = 0.5, .up = 1, .bold = true, .colour = qdraw_ink};
+    Lettering l = qlayout_letters(&f->letters, SIZE_TITLE + 1);
+    l.across = 0.5, l.up = 1, l.bold = f->letters.weight != WEIGHT_NORMAL;
     for (Axes *a = f->axes; a; a = a->next) qscale_limits(a);
     qlayout_boxes(c, f, width, height, false);
     for (Axes *a = f->axes; a; a = a->next) {

@@ -359,7 +359,7 @@ static qs_status contour(qs_vm *vm, qs_call_args *c, bool filled) {
     style.width = 1.2;
     TRY(read_field(vm, c, &at, &f));
     qs_status s = levels(vm, c, &at, &f.z, filled, &at_levels);
-    if (s == QS_OK) s = qseries_style(vm, c, &at, &style, &name);
+    if (s == QS_OK) s = qproperty_style(vm, c, &at, &style, &name);
     free(name);
     if (s != QS_OK) return free_field(&f), qcolumn_free(&at_levels), s;
     Axes *a = qfigure_begin(vm);
@@ -379,7 +379,7 @@ static qs_status surface(qs_vm *vm, qs_call_args *c, bool flat) {
     char *name = NULL;
     int at;
     TRY(read_field(vm, c, &at, &f));
-    qs_status s = qseries_style(vm, c, &at, &style, &name);
+    qs_status s = qproperty_style(vm, c, &at, &style, &name);
     free(name);
     if (s != QS_OK) return free_field(&f), s;
     Axes *a = qfigure_begin(vm);

@@ -62,6 +62,7 @@ void qaxes_clear(qs_vm *vm, Axes *a) {
     }
     for (int k = 0; k < 3; k++) reset_axis(&a->axis[k]);
     qfigure_set(&a->title, NULL), qfigure_set(&a->bar_label, NULL);
+    memset(a->letters, 0, sizeof a->letters);
     a->grid = a->hidden = a->edged = a->equal = a->tight = a->deep = a->bar = a->ranged = a->zoomed = false;
     a->legend = LEGEND_NONE, a->map = qcolour_map("viridis"), a->azimuth = -37.5, a->elevation = 30;
 }
@@ -302,7 +303,9 @@ void qfigure_size(const Figure *f, double *width, double *height) {
     double k = fmax(1, floor(LEAST_PICTURE / fmax(w, h)));
     *width = k * w + (f->axes->bar ? BAR_STRIP : 0);
     double edge = f->axes->bar ? BAR_EDGE : 0;
-    *height = k * h + (f->axes->title || f->title ? STRIP : edge) + edge;
+    double letters = fmax(f->axes->title ? f->axes->letters[TEXT_TITLE].size : 0, f->title ? f->letters.size : 0);
+    double strip = STRIP * fmax(1, letters / SIZE_TITLE);
+    *height = k * h + (f->axes->title || f->title ? strip : edge) + edge;
 }
 
 double qfigure_scale(const Figure *f) { return lone_image(f) ? 1 : FIGURE_PIXELS_PER_INCH / 72.0; }

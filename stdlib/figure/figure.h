@@ -2,6 +2,7 @@
  *
  *     figure.c   creates, selects and removes figures and axes; writes or shows them
  *     handle.c   handles in the language: h.title = …, h.rasterize()
+ *     property.c names and values: "linewidth", 2
  *     series.c   plot, bar, hist …: vectors to items       field.c   imshow, contour, surf …: matrices to items
  *     label.c    title, axis, grid, legend …: the axes     scale.c   limits, ticks and their texts
  *     colour.c   colours, styles, colour maps              draw.c    draws axes and items on a canvas
@@ -22,12 +23,15 @@ typedef struct {
     const char *text, *name;
     double lengths[4];
 } Dash; /* lengths: on, off, on, off; lengths[0] is 0 for a continuous line */
+typedef enum { WEIGHT_USUAL, WEIGHT_NORMAL, WEIGHT_BOLD } Weight;
 typedef struct Style {
     Colour colour;
     bool coloured;             /* the program chose the colour; false: the next colour of the cycle */
     const Dash *dash;          /* dash pattern; NULL: no line */
     char mark;                 /* marker; 0: none */
-    double width, size, alpha; /* width of the line, size of the marker, opacity */
+    double width, size, alpha; /* width of the line, size of the marker or of the letters (0: the usual one), opacity */
+    Weight weight;             /* of letters */
+    double across;             /* part of a text that is at its position: 0 left, 0.5 middle, 1 right */
 } Style;
 typedef struct ColourMap ColourMap;
 
@@ -90,6 +94,8 @@ typedef struct {
     char **names; /* ticks and their texts set by the program; NULL: chosen automatically */
 } Axis;
 typedef enum { AXIS_X, AXIS_Y, AXIS_Z } AxisName;
+/* Texts of axes whose letters can be described; the labels come first, in the order of AxisName. */
+typedef enum { TEXT_X, TEXT_Y, TEXT_Z, TEXT_TITLE, TEXT_BAR, TEXT_LEGEND, AXES_TEXTS } AxesText;
 typedef enum { LEGEND_NONE, LEGEND_BEST, LEGEND_NE, LEGEND_NW, LEGEND_SW, LEGEND_SE, LEGEND_OUTSIDE } LegendPlace;
 
 typedef struct Axes {
@@ -99,6 +105,7 @@ typedef struct Axes {
     int rows, columns, at; /* extents of the grid of axes, and index of the cell of these axes, from 0 */
     Axis axis[3];
     char *title, *bar_label;
+    Style letters[AXES_TEXTS];
     bool grid, hidden, equal, tight, deep, bar; /* deep: three-dimensional; bar: with a colour bar */
     /* An image without ticks: its edge is drawn if the figure has other axes too. */
     bool edged;
@@ -120,6 +127,7 @@ typedef struct Figure {
     struct Figure *next;
     int number;
     char *title;          /* title above all axes and of the window */
+    Style letters;        /* of the title */
     double width, height; /* size of the page; 0: chosen from the contents */
     Axes *axes, *current;
     int naxes;             /* number of axes created so far */
@@ -162,8 +170,24 @@ double qfigure_scale(const Figure *f); /* returns pixels per unit: 1 if pictures
 void qfigure_size(const Figure *f, double *width, double *height);
 qs_status qfigure_write(qs_vm *vm, const char *fn, Figure *f, const char *path); /* writes .png, .svg or .pdf */
 
-/* -- series.c: properties at the end of the arguments: "linewidth", 2 … -------------------------------------------- */
-qs_status qseries_style(qs_vm *vm, qs_call_args *c, int *at, Style *style, char **name);
+/* -- property.c ---------------------------------------------------------------------------------------------------- */
+/* What a property describes: an item; the letters of a text, title or label; a text on the axes; a legend. */
+typedef enum { ON_ITEM = 1, ON_LETTERS = 2, ON_TEXT = 4, ON_LEGEND = 8 } PropertyTarget;
+typedef struct {
+    Style *style;
+    char **name;        /* used ON_ITEM */
+    LegendPlace *place; /* used ON_LEGEND */
+} Properties;
+/* Reads a style ("r--") and properties of an item from in[*at] on; *at becomes the index behind them. */
+qs_status qproperty_first(qs_vm *vm, qs_call_args *c, int *at, Style *style, char **name);
+/* Reads the same up to the last argument. */
+qs_status qproperty_style(qs_vm *vm, qs_call_args *c, int *at, Style *style, char **name);
+/* Reads properties without a style from in[at] up to the last argument. */
+qs_status qproperty_pairs(qs_vm *vm, qs_call_args *c, int at, unsigned on, const Properties *to);
+bool qproperty_known(const char *name, unsigned on);
+qs_status qproperty_unknown(qs_vm *vm, const char *fn, const char *name, unsigned on); /* fails and lists the names */
+
+/* -- series.c ------------------------------------------------------------------------------------------------------ */
 qs_status qseries_column(qs_vm *vm, const char *fn, const char *what, qs_value v, Column *out);
 /* Returns the number of rows and columns of an argument; a vector is one column. */
 void qseries_grid(qs_value v, size_t *rows, size_t *columns);
@@ -214,8 +238,9 @@ enum {
     BAR_EDGE = 8
 }; /* BAR_EDGE: half a line of text, above and below the colour bar of an image without ticks */
 void qlayout_ticks(const Axes *a, AxisName n, double length, Ticks *out);
-bool qlayout_ticked(const Axes *a);        /* whether the axes have ticks and a frame */
-const Item *qlayout_mapped(const Axes *a); /* returns the item that the colour bar explains; NULL: none */
+Lettering qlayout_letters(const Style *s, double usual); /* usual: the size unless the style has one */
+bool qlayout_ticked(const Axes *a);                      /* whether the axes have ticks and a frame */
+const Item *qlayout_mapped(const Axes *a);               /* returns the item that the colour bar explains; NULL: none */
 
 /* -- paint.c, depth.c, level.c, legend.c --------------------------------------------------------------------------- */
 void qpaint_item(const Painter *p, Item *i);

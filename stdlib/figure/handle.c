@@ -38,12 +38,12 @@ qs_status qhandle_figure(qs_vm *vm, const char *fn, qs_value v, Figure **out, Ax
 }
 
 /* -- methods ------------------------------------------------------------------------------------------------------- */
-static qs_status rasterize(qs_vm *vm, Figure *f, qs_value *out) {
+static qs_status rasterize(qs_vm *vm, const char *fn, Figure *f, qs_value *out) {
     Canvas *c;
     int w, h;
     Array *a;
     void *p;
-    TRY(qfigure_canvas(vm, "rasterize", f, CANVAS_PIXELS, qfigure_scale(f), &c));
+    TRY(qfigure_canvas(vm, fn, f, CANVAS_PIXELS, qfigure_scale(f), &c));
     const uint8_t *from = qcanvas_pixels(c, &w, &h);
     const int64_t dims[] = {h, w, 3};
     qs_status s = qarr_new(vm, QS_U8, 3, dims, false, &a);
@@ -54,6 +54,13 @@ static qs_status rasterize(qs_vm *vm, Figure *f, qs_value *out) {
     if (s == QS_OK) s = qarr_settle(vm, a);
     qcanvas_free(c);
     return s;
+}
+
+qs_status qhandle_getframe(qs_vm *vm, qs_call_args *c) {
+    Figure *f = qfigure_all(vm)->current;
+    Axes *a;
+    if (qarg_given(c, 0)) TRY(qhandle_figure(vm, c->name, c->in[0], &f, &a));
+    return f ? rasterize(vm, c->name, f, &c->out[0]) : qs_fail(vm, QS_EVALUE, "getframe: there is no figure");
 }
 
 static qs_status link_axes(qs_vm *vm, Axes *a, qs_call_args *c) {
@@ -109,7 +116,7 @@ static qs_status call_method(qs_vm *vm, void *p, qs_value key, qs_call_args *c, 
     Axes *a;
     *found = true;
     TRY(find_axes(vm, p, &a));
-    if (!strcmp(name, "rasterize")) return rasterize(vm, a->figure, &c->out[0]);
+    if (!strcmp(name, "rasterize")) return rasterize(vm, name, a->figure, &c->out[0]);
     if (!strcmp(name, "connect")) return link_axes(vm, a, c);
     a->figure->current = a;
     return qhandle_method(vm, a->figure, name, c, found);

@@ -71,33 +71,32 @@ qs_status qlabel_subplot(qs_vm *vm, qs_call_args *c) {
 }
 
 /* -- texts --------------------------------------------------------------------------------------------------------- */
-static qs_status set_label(qs_vm *vm, const char *fn, qs_value v, char **slot, Axes *a) {
+/* Sets a text to in[0] and its letters to the properties behind it. */
+static qs_status set_text(qs_vm *vm, qs_call_args *c, char **slot, Style *letters, Axes *a) {
     const char *s;
-    TRY(qarg_string(vm, fn, "text", v, &s, NULL));
+    Style style = {0};
+    TRY(qarg_string(vm, c->name, "text", c->in[0], &s, NULL));
+    TRY(qproperty_pairs(vm, c, 1, ON_LETTERS, &(Properties){.style = &style}));
+    *letters = style;
     qfigure_set(slot, *s ? s : NULL);
     return changed(vm, a);
 }
 
 qs_status qlabel_title(qs_vm *vm, qs_call_args *c) {
     Axes *a = qfigure_axes(vm);
-    return set_label(vm, c->name, c->in[0], &a->title, a);
+    return set_text(vm, c, &a->title, &a->letters[TEXT_TITLE], a);
 }
 qs_status qlabel_sgtitle(qs_vm *vm, qs_call_args *c) {
     Axes *a = qfigure_axes(vm);
-    return set_label(vm, c->name, c->in[0], &a->figure->title, a);
+    return set_text(vm, c, &a->figure->title, &a->figure->letters, a);
 }
-qs_status qlabel_xlabel(qs_vm *vm, qs_call_args *c) {
+static qs_status set_label(qs_vm *vm, qs_call_args *c, AxisName n) {
     Axes *a = qfigure_axes(vm);
-    return set_label(vm, c->name, c->in[0], &a->axis[AXIS_X].label, a);
+    return set_text(vm, c, &a->axis[n].label, &a->letters[n], a);
 }
-qs_status qlabel_ylabel(qs_vm *vm, qs_call_args *c) {
-    Axes *a = qfigure_axes(vm);
-    return set_label(vm, c->name, c->in[0], &a->axis[AXIS_Y].label, a);
-}
-qs_status qlabel_zlabel(qs_vm *vm, qs_call_args *c) {
-    Axes *a = qfigure_axes(vm);
-    return set_label(vm, c->name, c->in[0], &a->axis[AXIS_Z].label, a);
-}
+qs_status qlabel_xlabel(qs_vm *vm, qs_call_args *c) { return set_label(vm, c, AXIS_X); }
+qs_status qlabel_ylabel(qs_vm *vm, qs_call_args *c) { return set_label(vm, c, AXIS_Y); }
+qs_status qlabel_zlabel(qs_vm *vm, qs_call_args *c) { return set_label(vm, c, AXIS_Z); }
 
 /* -- words: "on", "off" and others --------------------------------------------------------------------------------- */
 static qs_status on_off(qs_vm *vm, qs_call_args *c, bool otherwise, bool *out) {
@@ -228,49 +227,45 @@ qs_status qlabel_view(qs_vm *vm, qs_call_args *c) {
 }
 
 /* -- legend -------------------------------------------------------------------------------------------------------- */
-static bool legend_place(const char *s, LegendPlace *out) {
-    static const char *const names[] = {"none",      "best",      "northeast",  "northwest",
-                                        "southwest", "southeast", "eastoutside"};
-    for (int k = 0; k < (int)(sizeof names / sizeof *names); k++)
-        if (!strcasecmp(s, names[k])) return *out = (LegendPlace)k, true;
-    return false;
-}
-
 static Item *next_named(Item *i) { /* returns the next item from i on that has a legend entry */
     while (i && (i->kind == ITEM_IMAGE || i->kind == ITEM_TEXT || i->kind == ITEM_CONTOUR || i->kind == ITEM_SURFACE))
         i = i->next;
     return i;
 }
 
+/* Names the item at *i and moves on to the next one. */
+static qs_status name_item(qs_vm *vm, qs_value v, Item **i) {
+    const char *s;
+    TRY(qarg_string(vm, "legend", "every argument", v, &s, NULL));
+    if (!*i) return qs_fail(vm, QS_EVALUE, "legend: nothing is drawn that \"%s\" could name", s);
+    qfigure_set(&(*i)->name, s), *i = next_named((*i)->next);
+    return QS_OK;
+}
+
+/* legend(names … or a cell of names, properties …) */
 qs_status qlabel_legend(qs_vm *vm, qs_call_args *c) {
     Axes *a = qfigure_axes(vm);
     Item *i = next_named(a->items);
     LegendPlace place = a->legend == LEGEND_NONE ? LEGEND_BEST : a->legend;
-    for (int k = 0; k < c->nin; k++) {
-        const char *s;
-        TRY(qarg_string(vm, c->name, "every argument", c->in[k], &s, NULL));
-        if (strcasecmp(s, "location") != 0 || k + 1 >= c->nin) {
-            if (!i) return qs_fail(vm, QS_EVALUE, "legend: nothing is drawn that \"%s\" could name", s);
-            qfigure_set(&i->name, s), i = next_named(i->next);
-            continue;
-        }
-        TRY(qarg_string(vm, c->name, "location", c->in[++k], &s, NULL));
-        if (!legend_place(s, &place))
-            return qs_fail(vm, QS_EVALUE,
-                           "legend: location is best, northeast, northwest, southwest, southeast, eastoutside "
-                           "or none, got \"%s\"",
-                           s);
+    Style style = {0};
+    int at = 0;
+    for (; at < c->nin && !qproperty_known(qs_to_string(c->in[at], NULL), ON_LEGEND); at++) {
+        const Cell *names = at == 0 && c->in[0].kind == QS_CELL ? c->in[0].u.p : NULL;
+        const char *before = at && c->in[at].kind != QS_STRING ? qs_to_string(c->in[at - 1], NULL) : NULL;
+        if (before) return qproperty_unknown(vm, c->name, before, ON_LEGEND);
+        if (!names) TRY(name_item(vm, c->in[at], &i));
+        for (size_t k = 0; names && k < names->count; k++) TRY(name_item(vm, names->items[k], &i));
     }
-    a->legend = place;
+    TRY(qproperty_pairs(vm, c, at, ON_LEGEND, &(Properties){.style = &style, .place = &place}));
+    a->legend = place, a->letters[TEXT_LEGEND] = style;
     return changed(vm, a);
 }
 
 /* -- colours ------------------------------------------------------------------------------------------------------- */
 qs_status qlabel_colorbar(qs_vm *vm, qs_call_args *c) {
     Axes *a = qfigure_axes(vm);
-    const char *s = NULL;
-    if (qarg_given(c, 0)) TRY(qarg_string(vm, c->name, "label", c->in[0], &s, NULL));
-    qfigure_set(&a->bar_label, s);
+    if (qarg_given(c, 0)) TRY(set_text(vm, c, &a->bar_label, &a->letters[TEXT_BAR], a));
+    else qfigure_set(&a->bar_label, NULL);
     a->bar = true;
     return changed(vm, a);
 }

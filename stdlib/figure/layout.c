@@ -49,11 +49,18 @@ static bool crowded(Canvas *c, const Axes *a) {
     return false;
 }
 
-/* Returns the room for a line of text of this size; 0 if there is no text. */
-static double line_room(Canvas *c, const char *s, double size) {
+Lettering qlayout_letters(const Style *s, double usual) {
+    return (Lettering){.size = s->size > 0 ? s->size : usual,
+                       .bold = s->weight == WEIGHT_BOLD,
+                       .colour = s->coloured ? s->colour : qdraw_ink};
+}
+
+/* Returns the room for a line of text; 0 if there is no text. */
+static double line_room(Canvas *c, const char *s, const Style *style, double usual) {
     double w, h;
+    Lettering l = qlayout_letters(style, usual);
     if (!s) return 0;
-    text_size(c, s, size, &w, &h);
+    qcanvas_text_size(c, s, &l, &w, &h);
     return h + GAP;
 }
 
@@ -66,7 +73,7 @@ static double bar_room(Canvas *c, const Axes *a, double height) {
     widest(c, &t, &w, &h);
     double factor, beside = BAR_WIDTH + TICK_LENGTH + GAP;
     text_size(c, t.factor, SIZE_TICK, &factor, &h);
-    return BAR_GAP + fmax(beside + w, factor) + line_room(c, a->bar_label, SIZE_LABEL);
+    return BAR_GAP + fmax(beside + w, factor) + line_room(c, a->bar_label, &a->letters[TEXT_BAR], SIZE_LABEL);
 }
 
 static void margins(Canvas *c, const Axes *a, Margins *m) {
@@ -78,11 +85,13 @@ static void margins(Canvas *c, const Axes *a, Margins *m) {
     if (a->upright) xh = xw, xw = 0;
     double ticks_below = around && x.n ? xh + TICK_LENGTH + GAP : 0,
            ticks_left = around && y.n ? yw + TICK_LENGTH + GAP : 0;
-    bool labels = around || a->deep;
-    m->left = fmax(m->left, ticks_left + (labels && !a->deep ? line_room(c, a->axis[AXIS_Y].label, SIZE_LABEL) : 0));
-    m->bottom = fmax(m->bottom, ticks_below + (*x.factor ? xh : 0) +
-                                    (labels && !a->deep ? line_room(c, a->axis[AXIS_X].label, SIZE_LABEL) : 0));
-    m->top = fmax(m->top, line_room(c, a->title, SIZE_TITLE) + (around && *y.factor ? yh : around ? yh / 2 : 0));
+    double label[2];
+    for (int n = 0; n < 2; n++) label[n] = around ? line_room(c, a->axis[n].label, &a->letters[n], SIZE_LABEL) : 0;
+    m->left = fmax(m->left, ticks_left + label[AXIS_Y]);
+    m->bottom = fmax(m->bottom, ticks_below + (*x.factor ? xh : 0) + label[AXIS_X]);
+    m->top = fmax(m->top, line_room(c, a->title, &a->letters[TEXT_TITLE], SIZE_TITLE) + (around && *y.factor ? yh
+                                                                                         : around            ? yh / 2
+                                                                                                             : 0));
     m->right = fmax(m->right, around ? xw / 2 : 0);
     double beside = bar_room(c, a, a->room[1]), names = qlegend_width(c, a);
     m->right = fmax(m->right, beside + names);
@@ -128,7 +137,7 @@ static void guess_room(Axes *a, double width, double height) {
 }
 
 void qlayout_boxes(Canvas *c, Figure *f, double width, double height, bool again) {
-    double top = f->title ? HEADING : 0, edge = edge_of(f);
+    double top = f->title ? HEADING * fmax(1, f->letters.size / SIZE_TITLE) : 0, edge = edge_of(f);
     if (top == 0) top = edge;
     for (Axes *a = f->axes; a; a = a->next) {
         if (again) a->room[0] = a->box[2], a->room[1] = a->box[3];

@@ -16,10 +16,12 @@ static bool is_named(const Item *i) { return i->name && i->kind != ITEM_TEXT; }
 /* Computes the extent with unlimited room. */
 static Extent natural(Canvas *c, const Axes *a) {
     Extent e = {.scale = 1};
+    Lettering l = qlayout_letters(&a->letters[TEXT_LEGEND], SIZE_TICK);
+    l.size = SIZE_TICK;
     for (const Item *i = a->items; i; i = i->next) {
         double w, h;
         if (!is_named(i)) continue;
-        qcanvas_text_size(c, i->name, &(Lettering){.size = SIZE_TICK}, &w, &h);
+        qcanvas_text_size(c, i->name, &l, &w, &h);
         e.width = fmax(e.width, w), e.rows++;
     }
     e.width += 2 * PAD + SWATCH + GAP;
@@ -31,7 +33,8 @@ static Extent natural(Canvas *c, const Axes *a) {
  * are left out. */
 static Extent measure_legend(Canvas *c, const Axes *a, double width, double height) {
     Extent e = natural(c, a);
-    e.scale = fmax(smallest, fmin(1, fmin(width / e.width, height / e.height)));
+    double size = a->letters[TEXT_LEGEND].size, most = size > 0 ? size / SIZE_TICK : 1;
+    e.scale = fmax(fmin(smallest, most), fmin(most, fmin(width / e.width, height / e.height)));
     e.width = fmin(e.scale * e.width, width), e.height *= e.scale;
     if (e.height <= height + 1e-9) return e;
     e.shown = (int)fmax(1, floor((height / e.scale - 2 * PAD + 3) / ROW));
@@ -126,7 +129,8 @@ static void draw_name(const Painter *p, const Extent *e, const double box[4], co
     bool more = at == e->shown - 1 && e->shown < e->rows;
     double x = box[0] + e->scale * PAD, y = box[1] + e->scale * (PAD + ROW * (at + 0.5) - 1.5);
     double name = x + e->scale * (SWATCH + GAP), room = box[0] + box[2] - e->scale * PAD - name;
-    Lettering l = {.size = e->scale * SIZE_TICK, .up = 0.5, .colour = qdraw_ink, .room = fmax(room + 1, 8)};
+    Lettering l = qlayout_letters(&p->a->letters[TEXT_LEGEND], SIZE_TICK);
+    l.size = e->scale * SIZE_TICK, l.up = 0.5, l.room = fmax(room + 1, 8);
     if (!more) qpaint_key(p, i, x, y, e->scale * SWATCH);
     qcanvas_text(p->c, name, y, more ? "\xe2\x80\xa6" : i->name, &l);
 }

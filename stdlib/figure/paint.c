@@ -358,7 +358,8 @@ static void paint_image(const Painter *p, Item *i) {
 
 /* -- text, rectangles ---------------------------------------------------------------------------------------------- */
 static void paint_text(const Painter *p, Item *i) {
-    Lettering l = {.size = i->style.size, .up = 0.5, .colour = i->style.colour};
+    Lettering l = qlayout_letters(&i->style, SIZE_TICK);
+    l.up = 0.5, l.across = i->style.across;
     if (i->name) qcanvas_text(p->c, qdraw_x(p, at(i, PART_X, 0)), qdraw_y(p, at(i, PART_Y, 0)), i->name, &l);
 }
 

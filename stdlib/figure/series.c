@@ -28,112 +28,6 @@ void qseries_grid(qs_value v, size_t *rows, size_t *columns) {
     *columns = !matrix ? 1 : *rows ? (size_t)a->dims[1] : 0; /* columns without elements are not counted */
 }
 
-static qs_status colour(qs_vm *vm, const char *fn, qs_value v, Colour *out) {
-    const char *s = qs_to_string(v, NULL);
-    Column c = {0};
-    if (s && qcolour_named(s, out)) return QS_OK;
-    if (s)
-        return qs_fail(vm, QS_EVALUE,
-                       "%s: \"%s\" is no colour; write a letter of rgbkcmyw, a name as \"orange\" or "
-                       "\"#rrggbb\"",
-                       fn, s);
-    TRY(qseries_column(vm, fn, "colour", v, &c));
-    bool good = c.n == 3;
-    for (size_t k = 0; good && k < 3; k++) good = c.x[k] >= 0 && c.x[k] <= 1;
-    if (good) *out = (Colour){c.x[0], c.x[1], c.x[2]};
-    qcolumn_free(&c);
-    return good ? QS_OK : qs_fail(vm, QS_EVALUE, "%s: a colour of numbers is [red, green, blue], each from 0 to 1", fn);
-}
-
-/* -- names of properties ------------------------------------------------------------------------------------------- */
-typedef enum { P_COLOUR, P_WIDTH, P_SIZE, P_ALPHA, P_DASH, P_MARK, P_LABEL } Property;
-static const struct {
-    const char *name;
-    Property what;
-} properties[] = {{"color", P_COLOUR},      {"colour", P_COLOUR}, {"linewidth", P_WIDTH},  {"markersize", P_SIZE},
-                  {"fontsize", P_SIZE},     {"alpha", P_ALPHA},   {"linestyle", P_DASH},   {"marker", P_MARK},
-                  {"displayname", P_LABEL}, {"label", P_LABEL},   {"facecolor", P_COLOUR}, {"edgecolor", P_COLOUR}};
-
-static const char *nearest_property(const char *name) {
-    Nearest near = {.wanted = name};
-    for (size_t i = 0; i < sizeof properties / sizeof *properties; i++) qstr_offer(&near, properties[i].name);
-    return near.best;
-}
-
-static qs_status unknown_property(qs_vm *vm, const char *fn, const char *name) {
-    const char *best = nearest_property(name);
-    if (best) return qs_fail(vm, QS_ENAME, "%s: there is no property \"%s\"; did you mean \"%s\"?", fn, name, best);
-    return qs_fail(vm, QS_ENAME,
-                   "%s: there is no property \"%s\"; there are color, linewidth, linestyle, marker, markersize, "
-                   "fontsize, alpha and label",
-                   fn, name);
-}
-
-static int property(const char *name) {
-    for (size_t i = 0; name && i < sizeof properties / sizeof *properties; i++)
-        if (!strcasecmp(name, properties[i].name)) return (int)properties[i].what;
-    return -1;
-}
-
-static qs_status style_of(qs_vm *vm, const char *fn, const char *text, Style *out) {
-    const char *at;
-    if (qcolour_style(text, out, &at)) return QS_OK;
-    if (nearest_property(text)) return unknown_property(vm, fn, text);
-    return qs_fail(
-        vm, QS_EVALUE,
-        "%s: the style \"%s\" may have a colour (r g b k c m y w, or a name alone), a line (- -- -. :) and a "
-        "mark (. o * x + s d ^ v < > p h), each once; '%c' is none of them, or another one",
-        fn, text, *at);
-}
-
-/* -- properties: name and value, after a style --------------------------------------------------------------------- */
-static qs_status set_number(qs_vm *vm, const char *fn, const char *name, qs_value v, double most, double *out) {
-    double x;
-    TRY(qarg_num(vm, fn, name, v, &x));
-    if (!(x > 0 && x <= most))
-        return qs_fail(vm, QS_EVALUE, "%s: %s must be above 0 and at most %g, got %g", fn, name, most, x);
-    return *out = x, QS_OK;
-}
-
-static qs_status set_property(qs_vm *vm, const char *fn, const char *key, qs_value v, Style *s, char **name) {
-    const char *text = qs_to_string(v, NULL);
-    Property p = (Property)property(key);
-    if (p == P_COLOUR) return s->coloured = true, colour(vm, fn, v, &s->colour);
-    if (p == P_WIDTH) return set_number(vm, fn, key, v, 100, &s->width);
-    if (p == P_SIZE) return set_number(vm, fn, key, v, 200, &s->size);
-    if (p == P_ALPHA) return set_number(vm, fn, key, v, 1, &s->alpha);
-    if (!text) return qarg_wrong(vm, fn, key, "a string", v);
-    if (p == P_LABEL) return qfigure_set(name, text), QS_OK;
-    if (p == P_MARK && qcolour_mark(text, &s->mark)) return QS_OK;
-    if (p == P_DASH && !strcasecmp(text, "none")) return s->dash = NULL, QS_OK;
-    if (p == P_DASH && (s->dash = qcolour_dash(text))) return QS_OK;
-    return qs_fail(vm, QS_EVALUE, "%s: %s \"%s\" is not known; %s", fn, key, text,
-                   p == P_MARK ? "marks are . o * x + s d ^ v < > p h none" : "lines are - -- -. : none");
-}
-
-/* Reads a style and properties from in[*at] on; *at becomes the index behind them. */
-static qs_status some_style(qs_vm *vm, qs_call_args *c, int *at, Style *style, char **name) {
-    const char *s = *at < c->nin ? qs_to_string(c->in[*at], NULL) : NULL;
-    if (s && property(s) < 0) {
-        TRY(style_of(vm, c->name, s, style));
-        s = ++*at < c->nin ? qs_to_string(c->in[*at], NULL) : NULL;
-    }
-    while (s && property(s) >= 0) {
-        if (*at + 1 >= c->nin) return qs_fail(vm, QS_EVALUE, "%s: \"%s\" wants a value behind it", c->name, s);
-        TRY(set_property(vm, c->name, s, c->in[*at + 1], style, name));
-        *at += 2;
-        s = *at < c->nin ? qs_to_string(c->in[*at], NULL) : NULL;
-    }
-    return QS_OK;
-}
-
-qs_status qseries_style(qs_vm *vm, qs_call_args *c, int *at, Style *style, char **name) {
-    TRY(some_style(vm, c, at, style, name));
-    const char *s = *at < c->nin ? qs_to_string(c->in[*at], NULL) : NULL;
-    if (s) return unknown_property(vm, c->name, s);
-    return *at >= c->nin ? QS_OK : qs_fail(vm, QS_EVALUE, "%s: argument %d is not understood", c->name, *at + 1);
-}
-
 static qs_status finish_plot(qs_vm *vm, Axes *a, qs_call_args *c) {
     qfigure_changed(vm, a->figure);
     return qhandle_new(vm, a, &c->out[0]);
@@ -236,11 +130,11 @@ static qs_status lines(qs_vm *vm, Axes *a, qs_call_args *c) {
         Lines l = {.fn = c->name, .a = a};
         Style style = qcolour_plain;
         char *name = NULL;
-        if (!is_number(c, at)) return unknown_property(vm, c->name, qs_to_string(c->in[at], NULL));
+        if (!is_number(c, at)) return qproperty_unknown(vm, c->name, qs_to_string(c->in[at], NULL), ON_ITEM);
         bool two = is_number(c, at + 1);
         qs_value x = two ? c->in[at] : qs_nil(), y = c->in[at + two];
         at += 1 + two;
-        qs_status s = some_style(vm, c, &at, &style, &name);
+        qs_status s = qproperty_first(vm, c, &at, &style, &name);
         if (s == QS_OK) s = check_lines(vm, &l, x, y);
         if (s == QS_OK) s = add_lines(vm, &l, &style, name);
         qcolumn_free(&l.x), qcolumn_free(&l.y), free(name);
@@ -335,7 +229,7 @@ static qs_status dots(qs_vm *vm, qs_call_args *c, size_t n, Dots *d) {
             return qs_fail(vm, QS_EVALUE, "scatter: areas must be at most %g square points, got %g", MOST_AREA,
                            d->sizes.x[k]);
     if (d->colours.n) TRY(same_length(vm, "scatter", "colours", d->colours.n, n));
-    TRY(qseries_style(vm, c, &at, &d->style, &d->name));
+    TRY(qproperty_style(vm, c, &at, &d->style, &d->name));
     if (!d->style.mark) d->style.mark = 'o';
     return d->style.dash = NULL, QS_OK;
 }
@@ -396,7 +290,7 @@ qs_status qseries_bar(qs_vm *vm, qs_call_args *c) {
     bool stacked = take_word(c, at, "stacked");
     at += stacked || take_word(c, at, "grouped");
     qs_status s = check_lines(vm, &l, two ? c->in[0] : qs_nil(), c->in[two]);
-    if (s == QS_OK) s = qseries_style(vm, c, &at, &style, &name);
+    if (s == QS_OK) s = qproperty_style(vm, c, &at, &style, &name);
     if (s == QS_OK) s = bars(vm, c, &l, &style, name, stacked);
     qcolumn_free(&l.x), qcolumn_free(&l.y), free(name);
     return s;
@@ -461,7 +355,7 @@ qs_status qseries_hist(qs_vm *vm, qs_call_args *c) {
     int at = 1 + is_number(c, 1);
     qs_status s = qseries_column(vm, c->name, "x", c->in[0], &x);
     if (s == QS_OK) s = edges_of(vm, c, &x, &e);
-    if (s == QS_OK) s = qseries_style(vm, c, &at, &style, &name);
+    if (s == QS_OK) s = qproperty_style(vm, c, &at, &style, &name);
     if (s == QS_OK) s = histogram(vm, &x, &e, &p);
     if (s == QS_OK) {
         Axes *a = qfigure_begin(vm);
@@ -493,7 +387,7 @@ qs_status qseries_errorbar(qs_vm *vm, qs_call_args *c) {
     int at = 2;
     TRY(begin_pair(vm, c, false, &p));
     qs_status s = error_parts(vm, c, p.x.n, &at, e);
-    if (s == QS_OK) s = qseries_style(vm, c, &at, &style, &name);
+    if (s == QS_OK) s = qproperty_style(vm, c, &at, &style, &name);
     if (s == QS_OK) {
         Axes *a = qfigure_begin(vm);
         Item *i = take_pair(vm, a, ITEM_ERRORS, &style, name, &p);
@@ -521,7 +415,7 @@ qs_status qseries_stairs(qs_vm *vm, qs_call_args *c) {
     bool two = is_number(c, 1);
     int at = 1 + two;
     TRY(begin_pair(vm, c, !two, &p));
-    qs_status s = qseries_style(vm, c, &at, &style, &name);
+    qs_status s = qproperty_style(vm, c, &at, &style, &name);
     if (s == QS_OK) s = steps(vm, &p, &q);
     if (s == QS_OK) {
         Axes *a = qfigure_begin(vm);
@@ -570,7 +464,7 @@ qs_status qseries_quiver(qs_vm *vm, qs_call_args *c) {
     if (s == QS_OK) s = qseries_column(vm, c->name, "v", c->in[first + 1], &d.y);
     if (s == QS_OK) s = same_length(vm, c->name, "u", d.x.n, p.x.n);
     if (s == QS_OK) s = same_length(vm, c->name, "v", d.y.n, p.x.n);
-    if (s == QS_OK) s = qseries_style(vm, c, &at, &style, &name);
+    if (s == QS_OK) s = qproperty_style(vm, c, &at, &style, &name);
     if (s == QS_OK) {
         Axes *a = qfigure_begin(vm);
         Item *i = take_pair(vm, a, ITEM_ARROWS, &style, name, &p);
@@ -595,16 +489,11 @@ static qs_status set_position(qs_vm *vm, Item *i, const double *x, const double 
 qs_status qseries_text(qs_vm *vm, qs_call_args *c) {
     double x, y;
     const char *s;
-    Style style = qcolour_plain;
-    char *name = NULL;
-    int at = 3;
-    style.size = SIZE_TICK, style.colour = qdraw_ink;
+    Style style = {.colour = qdraw_ink};
     TRY(qarg_num(vm, c->name, "x", c->in[0], &x));
     TRY(qarg_num(vm, c->name, "y", c->in[1], &y));
     TRY(qarg_string(vm, c->name, "text", c->in[2], &s, NULL));
-    qs_status status = qseries_style(vm, c, &at, &style, &name);
-    free(name);
-    TRY(status);
+    TRY(qproperty_pairs(vm, c, 3, ON_LETTERS | ON_TEXT, &(Properties){.style = &style}));
     Axes *a = qfigure_axes(vm);
     Item *i = qaxes_add(vm, a, ITEM_TEXT);
     i->style = style;
@@ -628,7 +517,7 @@ qs_status qseries_rectangle(qs_vm *vm, qs_call_args *c) {
                     v.n, v.n == 1 ? "" : "s");
     if (s == QS_OK && !(v.x[2] >= 0 && v.x[3] >= 0))
         s = qs_fail(vm, QS_EVALUE, "rectangle: width and height must not be negative, got %g and %g", v.x[2], v.x[3]);
-    if (s == QS_OK) s = qseries_style(vm, c, &at, &style, &name);
+    if (s == QS_OK) s = qproperty_style(vm, c, &at, &style, &name);
     if (s == QS_OK) {
         const double x[] = {v.x[0], v.x[0] + v.x[2]}, y[] = {v.x[1], v.x[1] + v.x[3]};
         Axes *a = qfigure_axes(vm);
