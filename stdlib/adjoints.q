@@ -427,9 +427,12 @@ function dx = cumsum_adjoint(x, dim, y, dy)
     dx = is_one_number(dy) ? dy : flip(cumsum(flip(dy, d), d), d)
 end
 
+% The elements that follow contribute dy*y/x each; with zeros their sum needs a recurrence that does not divide.
 function dx = cumprod_adjoint(x, dim, y, dy)
     if numel(x) <= 1
         dx = dy
+    elseif all(as_row(stop_gradient(y)) != 0)
+        dx = cumsum_adjoint(x, dim, y, dy.*conj(y))./conj(x)
     else
         d = given_dim(x, dim)
         n = size(x, d)
@@ -705,10 +708,7 @@ end
 
 % Returns the interval of ascending x that contains each position.
 function k = interval(x, at)
-    k = zeros_like(float64(at))
-    for i = 0..numel(at)-1
-        k[i] = min(max(sum(x <= at[i])-1, 0), numel(x)-2)
-    end
+    k = min(interp1(float64(x), float64(0..numel(x)-1), float64(at), "previous", "clamp"), numel(x)-2)
 end
 
 % Returns the slopes at the points for the monotone interpolant, as in SciPy's PchipInterpolator.
@@ -751,22 +751,41 @@ function d = spline_slopes(x, y)
         a = (m[1]-m[0])/(x[2]-x[0])
         d = horzcat(m[0]-a*h[0], m[0]+a*h[0], m[1]+a*h[1])
     else
-        A = zeros_like(h, n, n)
-        b = zeros_like(h, n, 1)
-        A[0,0] = h[1]
-        A[0,1] = x[2]-x[0]
-        b[0,0] = ((h[0]+2*(x[2]-x[0]))*h[1]*m[0] + h[0]^2*m[1])/(x[2]-x[0])
-        for i = 1..n-2
-            A[i,i-1] = h[i]
-            A[i,i] = 2*(h[i-1]+h[i])
-            A[i,i+1] = h[i-1]
-            b[i,0] = 3*(h[i]*m[i-1] + h[i-1]*m[i])
-        end
-        A[n-1,n-1] = h[n-3]
-        A[n-1,n-2] = x[n-1]-x[n-3]
-        b[n-1,0] = (h[n-2]^2*m[n-3] + (2*(x[n-1]-x[n-3])+h[n-2])*h[n-3]*m[n-2])/(x[n-1]-x[n-3])
-        d = as_row(solve(A, b))
+        left = h[0..n-3]
+        right = h[1..n-2]
+        first = h[[0]] + h[[1]]
+        last = h[[n-3]] + h[[n-2]]
+        b0 = ((h[[0]]+2*first).*h[[1]].*m[[0]] + h[[0]].^2.*m[[1]])./first
+        bn = (h[[n-2]].^2.*m[[n-3]] + (2*last+h[[n-2]]).*h[[n-3]].*m[[n-2]])./last
+        b = horzcat(b0, 3*(right.*m[0..n-3] + left.*m[1..n-2]), bn)
+        d = tridiagonal(horzcat(right, last), horzcat(h[[1]], 2*(left+right), h[[n-3]]), horzcat(first, left), b)
     end
+end
+
+% Solves a tridiagonal system with the given elements below, on and above the diagonal, without exchanging rows.
+{!adjoint tridiagonal_rule}
+function d = tridiagonal(below, diagonal, above, b)
+    n = numel(b)
+    pivot = copy(diagonal)
+    d = copy(b)
+    for i = 1..n-1
+        f = below[i-1]/pivot[i-1]
+        pivot[i] -= f*above[i-1]
+        d[i] -= f*d[i-1]
+    end
+    d[n-1] /= pivot[n-1]
+    for i = n-2..-1..0
+        d[i] = (d[i] - above[i]*d[i+1])/pivot[i]
+    end
+end
+
+function [dbelow, ddiagonal, dabove, db] = tridiagonal_rule(below, diagonal, above, b, d, dd)
+    db = tridiagonal(conj(above), conj(diagonal), conj(below), dd)
+    n = numel(d)
+    v = conj(d)
+    dbelow = fit(-db[1..n-1].*v[0..n-2], below)
+    ddiagonal = fit(-db.*v, diagonal)
+    dabove = fit(-db[0..n-2].*v[1..n-1], above)
 end
 
 function v = hermite(x, y, d, k, at)
@@ -1059,11 +1078,7 @@ function [da, db] = conv_adjoint(a, b, mode, y, dy, wanted)
 end
 
 function dx = correlated(d, by, x, y)
-    dx = reshape_one_adjoint(x, y, middle(conv(d, conj(flip(as_row(by), 1))), numel(by)-1, numel(x)))
-end
-
-function m = middle(x, from, n)
-    m = as_row(x)[from..from+n-1]
+    dx = reshape_one_adjoint(x, y, conv(d, conj(flip(as_row(by), 1)), "valid"))
 end
 
 function d = framed(x, rows, columns, top, left)
@@ -1092,8 +1107,7 @@ function [da, db] = conv2_adjoint(a, b, mode, y, dy, wanted)
 end
 
 function dx = correlated2(d, by, x)
-    w = conv2(d, conj(flipped(by)))
-    dx = reshape(box_of(w, size(by,0)-1, size(by,1)-1, size(x,0), size(x,1)), size(x))
+    dx = reshape(conv2(d, conj(flipped(by)), "valid"), size(x))
 end
 
 % Each of the three functions is linear in both operands, and its adjoints are the other two.
@@ -1122,10 +1136,6 @@ end
 
 function ddy = conv_planes_bias_adjoint(dy, db, d)
     ddy = zeros_like(dy) + reshape(d, [1, numel(d), 1, 1])
-end
-
-function d = box_of(x, top, left, rows, columns)
-    d = x[top..top+rows-1, left..left+columns-1]
 end
 
 function c = covariance(x, y)

@@ -21,6 +21,18 @@ function y = dct_line(x, dim)
     y = dim == 1 ? x : transpose(x)
 end
 
+% The adjoint of an orthonormal transform is its inverse.
+function [dx, ddim] = dct_rule(x, dim, y, dy)
+    dx = cast_like(idct_lines(dy, dim), x)
+    ddim = null
+end
+
+function [dy, ddim] = idct_rule(y, dim, x, dx)
+    dy = cast_like(dct_lines(dx, dim), y)
+    ddim = null
+end
+
+{!adjoint dct_rule}
 function y = dct_lines(x, dim)
     n = size(x, dim)
     [even, odd] = dct_order(n)
@@ -29,6 +41,7 @@ function y = dct_lines(x, dim)
     y = real(V).*c + imag(V).*s
 end
 
+{!adjoint idct_rule}
 function x = idct_lines(y, dim)
     n = size(y, dim)
     [even, odd] = dct_order(n)

@@ -295,6 +295,7 @@ typedef struct {
     const Image *a, *b;
     double *out;
     int64_t w, stretches;
+    Span rows, columns; /* of the result, that are wanted */
     const Flag *stop;
 } Convolution;
 enum { STRETCH = 1024, WORTH_A_THREAD = 1 << 16 /* minimum multiplications per thread */ };
@@ -305,10 +306,10 @@ static void convolve_stretches(void *ud, int64_t first, int64_t last, int worker
     int64_t m = a->parts;
     (void)worker;
     for (int64_t k = first; k < last && !qflag_is_up(c->stop); k++) {
-        int64_t y = k / c->stretches, from = k % c->stretches * STRETCH;
+        int64_t y = c->rows.from + k / c->stretches, from = c->columns.from + k % c->stretches * STRETCH;
         int64_t top = y < b->h ? 0 : y - b->h + 1, end = y < a->h ? y + 1 : a->h;
         double *out = c->out + m * y * c->w;
-        Span to = common((Span){from, from + STRETCH}, (Span){0, c->w}), all = common(to, (Span){b->w - 1, a->w});
+        Span to = common((Span){from, from + STRETCH}, c->columns), all = common(to, (Span){b->w - 1, a->w});
         if (m > 1 || all.from >= all.end) all = (Span){to.end, to.end};
         for (int64_t i = top; i < end; i++) { /* positions that not all factors of a row meet */
             const double *x = a->x + m * i * a->w, *f = b->x + m * (y - i) * b->w;
@@ -322,18 +323,18 @@ static void convolve_stretches(void *ud, int64_t first, int64_t last, int worker
     }
 }
 
-/* An interrupt ends the convolution early; the call then fails. */
-static void convolve_directly(qs_vm *vm, const Image *a, const Image *b, double *out) {
-    int64_t w = a->w + b->w - 1, rows = a->h + b->h - 1, stretches = (w + STRETCH - 1) / STRETCH;
-    Convolution c = {a, b, out, w, stretches, &qvm(vm)->interrupted};
+/* Computes these rows and columns of the full convolution.  An interrupt ends it early; the call then fails. */
+static void convolve_directly(qs_vm *vm, const Image *a, const Image *b, Span rows, Span columns, double *out) {
+    int64_t w = columns.end - columns.from, stretches = (w + STRETCH - 1) / STRETCH;
+    Convolution c = {a, b, out, a->w + b->w - 1, stretches, rows, columns, &qvm(vm)->interrupted};
     double work = (double)(w < STRETCH ? w : STRETCH) * (double)b->w;
     int64_t grain = work < WORTH_A_THREAD ? (int64_t)(WORTH_A_THREAD / work) + 1 : 1;
     qdoing_stage(&qvm_ctx(vm)->doing, 0, 1, 0);
-    qthreads_run(qthreads_of(qvm_ctx(vm)), rows * stretches, grain, convolve_stretches, &c);
+    qthreads_run(qthreads_of(qvm_ctx(vm)), (rows.end - rows.from) * stretches, grain, convolve_stretches, &c);
 }
 
 /* -- convolution of two long vectors by FFT ------------------------------------------------------------------------ */
-enum { LONG = 1 << 11 /* length of the shorter vector from which FFT is faster */ };
+enum { LONG = 1 << 11 /* length of the shorter vector, and of the part that is kept, from which FFT is faster */ };
 
 /* Returns the squared norm; infinite or NaN if an element is.  *whole becomes false if an element is not integral. */
 static double norm2(const Image *x, bool *whole) {
@@ -342,15 +343,16 @@ static double norm2(const Image *x, bool *whole) {
     return sum;
 }
 
-static qs_status convolve_images(qs_vm *vm, const Image *a, const Image *b, double *out) {
+static qs_status convolve_images(qs_vm *vm, const Image *a, const Image *b, Span rows, Span columns, double *out) {
     const Image *longer = a->w < b->w ? b : a, *shorter = a->w < b->w ? a : b;
     bool flat = a->h == 1 && b->h == 1, whole = true;
     if (a->h * a->w < b->h * b->w) { /* the factors are the elements of the smaller operand */
         const Image *t = a;
         a = b, b = t;
     }
-    double size = flat && shorter->w >= LONG ? sqrt(norm2(a, &whole)) * sqrt(norm2(b, &whole)) : INFINITY;
-    if (!isfinite(size)) return convolve_directly(vm, a, b, out), QS_OK;
+    bool far = flat && shorter->w >= LONG && columns.end - columns.from >= LONG;
+    double size = far ? sqrt(norm2(a, &whole)) * sqrt(norm2(b, &whole)) : INFINITY;
+    if (!isfinite(size)) return convolve_directly(vm, a, b, rows, columns, out), QS_OK;
     TRY(qfft_convolve(vm, longer->x, (size_t)longer->w, shorter->x, (size_t)shorter->w, a->parts, out));
     int64_t n = (a->w + b->w - 1) * a->parts;
     if (whole && size * log2((double)n) * 16 * 0x1p-53 < 0.5)
@@ -398,7 +400,8 @@ static qs_status convolution(qs_vm *vm, qs_call_args *c, bool flat) {
     kept(mode, p.h, q.h, &top, &dims[0]), kept(mode, p.w, q.w, &left, &dims[1]);
     size_t n = (size_t)((p.h + q.h - 1) * w);
     TRY(qsampled_scratch(vm, c->name, n, &full));
-    qs_status s = convolve_images(vm, &p, &q, full);
+    Span rows = {top, top + dims[0]}, columns = {left, left + dims[1]};
+    qs_status s = dims[0] && dims[1] ? convolve_images(vm, &p, &q, rows, columns, full) : QS_OK;
     int64_t row = parts * dims[1];
     for (int64_t i = 0; s == QS_OK && i < dims[0]; i++)
         memmove(full + i * row, full + (i + top) * w + parts * left, (size_t)row * sizeof *full);

@@ -132,11 +132,14 @@ static void convolve_window(const Window *w, size_t n, double *out) {
     size_t i = 0;
     for (; i + 16 <= n; i += 16) convolve_block(w, 4, i, out);
     for (; i + 4 <= n; i += 4) convolve_block(w, 1, i, out);
-    for (; i < n; i++)
+    for (; i < n; i++) {
+        double sum = out[i];
         for (size_t r = 0; r < w->rows; r++)
             for (size_t l = 0; l < w->taps; l++)
-                out[i] += w->f[(ptrdiff_t)r * w->f_step + (ptrdiff_t)l] *
-                          w->x[(ptrdiff_t)r * w->x_step + (ptrdiff_t)i - (ptrdiff_t)l];
+                sum += w->f[(ptrdiff_t)r * w->f_step + (ptrdiff_t)l] *
+                       w->x[(ptrdiff_t)r * w->x_step + (ptrdiff_t)i - (ptrdiff_t)l];
+        out[i] = sum;
+    }
 }
 
 #define ALL_KEYS(of) of##_I8, of##_U8, of##_I16, of##_U16, of##_I32, of##_U32, of##_I64, of##_U64
