@@ -355,6 +355,13 @@ static qs_status check_saturation(const Pixels *x, const Array *a, const double 
                     x->path, most);
 }
 
+static qs_status check_nan(const Pixels *x, size_t n, const double *p) {
+    size_t i = 0;
+    while (i < n && !isnan(p[i])) i++;
+    if (i == n) return QS_OK;
+    return qwarn_at(qvm_ctx(x->vm), qvm_here(x->vm), "imwrite: %s: nan becomes 0", x->path);
+}
+
 static qs_status sample(qs_vm *vm, Array *a, Pixels *out) {
     Array *wide, *packed;
     const void *p;
@@ -367,6 +374,7 @@ static qs_status sample(qs_vm *vm, Array *a, Pixels *out) {
     s = out->data ? qarr_read(vm, packed, &p) : qs_fail(vm, QS_ENOMEM, "imwrite: no memory for %zu bytes", out->size);
     if (s == QS_OK && out->bits != 32) s = qimage_check_white(vm, "imwrite", out->path, QS_F64, p, a->count, 255, "");
     if (s == QS_OK && out->bits != 32) s = check_saturation(out, a, p);
+    if (s == QS_OK && out->bits != 32) s = check_nan(out, a->count, p);
     if (s == QS_OK && out->bits == 32) memcpy(out->data, p, out->size);
     else if (s == QS_OK) quantise(p, a->count, a->dtype == QS_B1 ? out->bits == 16 ? 65535 : 255 : 1, out);
     qarr_release(vm, packed);

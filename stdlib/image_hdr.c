@@ -7,6 +7,7 @@
  * applied.  Source: Ward, "Real Pixels", Graphics Gems II, and the documents of Radiance (File Formats, chapter 4). */
 #include "stdlib/bytes.h"
 #include "stdlib/image.h"
+#include "vm/base/warning.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -144,8 +145,20 @@ static void write_channel(const uint8_t *p, int64_t width, Text *out) {
     }
 }
 
+static qs_status check_range(const Pixels *x) {
+    const float *p = (const float *)(const void *)x->data, most = (float)ldexp(255, 255 - BIAS);
+    size_t n = x->size / sizeof *p, i = 0;
+    while (i < n && p[i] >= 0 && p[i] <= most) i++;
+    if (i == n) return QS_OK;
+    return qwarn_at(qvm_ctx(x->vm), qvm_here(x->vm),
+                    "imwrite: %s: this format holds numbers of 0 to %g: negative numbers and nan become 0, larger ones "
+                    "the largest",
+                    x->path, (double)most);
+}
+
 qs_status qimage_hdr_write(const Pixels *x, int n, Text *out) {
     (void)n;
+    TRY(check_range(x));
     Ctx *ctx = qvm_ctx(x->vm);
     size_t bytes = qmem_size((size_t)x->width, 4, 0);
     uint8_t *row = qmem_try(ctx, bytes);

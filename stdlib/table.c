@@ -5,6 +5,7 @@
  * Blanks are part of a text, but not of a number, a name or what surrounds a quote. */
 #include "stdlib/builtins.h"
 #include "vm/base/number.h"
+#include "vm/base/utf8.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -228,6 +229,11 @@ static qs_status read_file(Reader *r, const Text *file, Object *o) {
     if (memchr(r->at, 0, file->len))
         return qs_fail(r->vm, QS_EVALUE, "readtable: %s has a NUL byte; only text in UTF-8 is read", r->path);
     if (file->len >= 3 && !memcmp(r->at, "\xEF\xBB\xBF", 3)) r->at += 3; /* the mark that Excel writes */
+    size_t len;
+    for (const char *s = r->at; s < r->end; s += len)
+        if (qutf8_read(s, (size_t)(r->end - s), &len) < 0)
+            return qs_fail(r->vm, QS_EVALUE, "readtable: %s is not UTF-8: byte %d at %zu", r->path, (unsigned char)*s,
+                           (size_t)(s - file->s));
     while (r->at < r->end && (*r->at == '\n' || *r->at == '\r')) r->line += *r->at++ == '\n';
     if (!r->sep) r->sep = find_separator(r->at, r->end);
     while (r->at < r->end) TRY(read_record(r));

@@ -69,7 +69,7 @@ def init(device=None, *, loadCompiler=True, load_compiler=True, library_path="",
 
     The compiler is always available; load_compiler is accepted for compatibility."""
 # options: end
-    options = dict(locals())
+    options = {**locals()}
     del options["loadCompiler"], options["load_compiler"]
     with _turn:
         _open(_bridge._check_options(options))
@@ -108,7 +108,7 @@ def _open(wanted):
     installed = [_os.path.join(_folder, "stdlib"), _os.path.join(_folder, "../../../../share/quasar/stdlib")]
     given = {"device": (wanted["device"] or "").removeprefix("helios:"), "llvmlite": _llvmlite(),
              "library_path": ":".join(filter(None, [wanted["library_path"]] + installed))}
-    _bridge._open(dict(wanted, **given))
+    _bridge._open({**wanted, **given})
     _opened, _inherited = wanted, False
     for started in _support.when_open:
         started()
@@ -117,7 +117,7 @@ def _open(wanted):
 def _is_same(a, b):
     """Compares two settings; None is equal to the processor if that is the open device."""
     both = {a["device"], b["device"]} == {None, "cpu"} and [d.kind for d in devices() if d.default] == ["cpu"]
-    return both and dict(a, device=None) == dict(b, device=None)
+    return both and {**a, "device": None} == {**b, "device": None}
 
 
 def _llvmlite():

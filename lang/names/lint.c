@@ -436,7 +436,9 @@ static void check_index(Slips *s, const Node *n) {
                       "find gives a row of positions for each element, and they are no "
                       "list of places: the condition itself selects, as in x[x > 2], and find(c)[:,1] are places of a "
                       "vec");
-    for (int i = 0; i < n->u.index.at.n && !has_mode; i++) {
+    const Node *value = sym ? find_only_value(s, sym) : NULL;
+    bool has_keys = value && !strcmp(callee(value), "dict");
+    for (int i = 0; i < n->u.index.at.n && !has_mode && !has_keys; i++) {
         const Node *at = n->u.index.at.at[i];
         double x;
         if (!qfold_number(at, &x)) continue;

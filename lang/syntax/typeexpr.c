@@ -28,7 +28,11 @@ static void modifier(Parser *p, TypeExpr *t) {
         return;
     }
     Str *name = qparse_take_word(p);
-    if (!qaccess_from_name(name->s, &t->mods))
+    TypeMods before = t->mods;
+    bool known = qaccess_from_name(name->s, &t->mods);
+    if (known && before.access && t->mods.access != before.access)
+        qparse_fail(p, pos, "a type has one access mode, and '%s is the second", name->s);
+    if (!known)
         qparse_fail(p, pos,
                     "unknown access mode '%s: there are "
 #define ACCESS(name, spelling, ...) spelling ", "

@@ -89,3 +89,19 @@ function i = g(x, numel)
     end
 end
 print g([10,20], sum)
+
+% The extents of an array whose elements the body sets stay.
+function [] = smooth(u)
+    i = 1
+    while i < size(u,0) - 1
+        j = 1
+        while j < size(u,1) - 1
+            u[i,j] = 0.5*(u[i-1,j] + u[i,j-1])
+            j += 1
+        end
+        i += 1
+    end
+end
+u = reshape(0..24, [5,5])
+smooth(u)
+print u

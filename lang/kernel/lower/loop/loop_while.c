@@ -72,12 +72,24 @@ static bool find_counter(CountedWhile *c, Node *counter, Node *bound, Op op) {
 
 static bool is_fixed(const CountedWhile *c, const Node *n);
 
+static bool rebinds(const Node *n, void *ud) {
+    for (int i = 0; n->kind == N_ASSIGN && i < n->u.assign.ntargets; i++)
+        if (name_of(n->u.assign.targets[i]) == ud) return true;
+    for (int i = 0; n->kind == N_FOR && i < n->u.loop.nvars; i++)
+        if (n->u.loop.syms[i] == ud) return true;
+    return false;
+}
+
+/* The extents of a variable are those of its array, whose elements the body may set. */
 static bool is_fixed_extent(const CountedWhile *c, const Node *n) {
+    const ArgList *args = &n->u.call.args;
     const Node *callee = n->u.call.callee;
     bool named = callee->kind == N_IDENT &&
                  (!strcmp(callee->u.ident.name->s, "numel") || !strcmp(callee->u.ident.name->s, "size"));
-    for (int i = 0; i < n->u.call.args.n; i++) named &= is_fixed(c, n->u.call.args.at[i].value);
-    return named && n->u.call.args.n > 0;
+    const Sym *of = args->n ? name_of(args->at[0].value) : NULL;
+    if (!named || !is_variable(of) || kquery_node(c->loop->u.whiles.body, true, rebinds, (void *)(uintptr_t)of))
+        return false;
+    return args->n == 1 || is_fixed(c, args->at[1].value);
 }
 
 /* Whether the expression has the same value in each iteration: numbers, variables that the body does not set, their

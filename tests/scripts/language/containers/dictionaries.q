@@ -98,3 +98,6 @@ print numel(keys(d)), " ", d[2^53], " ", d[-0.0 + 11]
 same = d
 same[1] = 2
 print iskey(d, 1)
+halves = dict()
+halves[1.5] = "half"
+print halves[1.5]
