@@ -781,6 +781,34 @@ class Dump(WithCache):
             (up, "s[i] += a[k]*b[k]\nt[i] += a[k]\ns[i] += 0.25*b[k]"),
             (up, "s[i] += a[k]*b[k]\nt[i] = 0.5*t[i] + a[k]")))
 
+    def count_wavefronts(self, *bodies):
+        functions = [f"""function [D, E] = NAME(a, b, C, D, E)
+                for i = 1..size(D,0)-2
+                    for j = 1..size(D,1)-2
+                        {body}
+                    end
+                end
+            end""" for body in bodies]
+        return self.count_changes("wavefront", functions, """
+            C = reshape(mod(7919*(0..40*50-1), 1009)/1009, [40,50])
+            [D, E] = NAME(mod(31*(0..39), 4), mod(17*(0..49), 4), C, copy(C), ones(40,50))
+            printf("%.9g %.9g %.9g %.9g", D[38,48], E[38,48], sum(float64(D)), sum(float64(E)))""")
+
+    def test_rows_that_depend_on_their_neighbours_run_together(self):
+        bodies = ["D[i,j] = 0.25*(D[i-1,j] + D[i,j-1] + D[i+1,j] + D[i,j+1])",
+                  "D[i,j] = 0.25*(D[i-1,j] + D[i,j-1]) + C[i,j]",
+                  "D[i,j] = C[i,j] + min(min(D[i-1,j], D[i,j-1]), D[i-1,j-1])",
+                  "D[i,j] = min(min(D[i-1,j] + 1, D[i,j-1] + 1), D[i-1,j-1] + (a[i] != b[j]))",
+                  "if a[i] == b[j]\nD[i,j] = D[i-1,j-1] + 1\nelse\nD[i,j] = max(D[i-1,j], D[i,j-1])\nend",
+                  "c = 1\nif a[i] == b[j]\nc = 0\nend\nD[i,j] = min(D[i-1,j] + 1, min(D[i,j-1] + 1, D[i-1,j-1] + c))"]
+        self.assertEqual(self.count_wavefronts(*bodies), len(bodies))
+
+    def test_other_rows_do_not(self):
+        self.assertEqual(0, self.count_wavefronts(
+            "D[i,j] = 0.5*D[i-1,j] + C[i,j]",            # no iteration waits for the one before
+            "D[i,j] = 0.5*D[i,j-1] + D[i-1,49-j]",       # the distance of dependent iterations varies
+            "D[i,j] = 0.5*D[i,j-1] + D[i-1,j]\nE[0,j] = D[i,j]"))
+
     def test_unknown_stage(self):
         r = qrun("--dump", "wasm", text="print 1")
         self.assertEqual(r.returncode, 2)

@@ -143,7 +143,7 @@ static bool check_local(Wave *w, KRef local) {
 /* Whether the arrays of the nest do not overlap: there is one only, or the launch has tested it, as a flag says. */
 static bool are_apart(const Wave *w) {
     const KIns *one = NULL;
-    if (get_ins(w, w->outer)->flag || get_ins(w, w->inner)->flag) return true;
+    if (get_ins(w, w->outer)->flag == KFLAG_APART) return true;
     for (KRef r = w->outer + 1; r < w->end; r++) {
         if (!is_access(get_ins(w, r))) continue;
         if (one && one->imm != get_ins(w, r)->imm) return false;

@@ -384,11 +384,21 @@ static qs_status bind_counter(Walk *w, const Node *n, int i, Value *x) {
     return QS_OK;
 }
 
+/* Whether an inner loop runs in order, so that it gains if rows of the nest run together (wavefront.h). */
+static bool has_chain_inside(const Loops *L, KRef outer) {
+    for (KRef r = outer + 1; r < L->f->nins; r++)
+        if (L->f->ins[r].op == K_FOR && !L->f->ins[r].flag) return true;
+    return false;
+}
+
 /* The exact version runs whatever arrays overlap, so that nothing holds there. */
 void kloop_mark_independent(Loops *L, KRef start) {
     while (start < L->f->nins && L->f->ins[start].op != K_FOR) start++;
     if (L->mode == MODE_EXACT || start == L->f->nins) return;
-    unsigned flag = kloop_is_independent(L, start) ? KFLAG_REASSOC : kloop_stores_fixed(L, start) ? KFLAG_FIXED : 0;
+    unsigned flag = kloop_is_independent(L, start) ? KFLAG_REASSOC
+                    : kloop_stores_fixed(L, start) ? KFLAG_FIXED
+                    : has_chain_inside(L, start)   ? KFLAG_APART
+                                                   : 0;
     if (flag) L->f->ins[start].flag = (uint16_t)flag, L->reorders = true;
 }
 
