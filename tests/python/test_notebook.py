@@ -82,11 +82,14 @@ class Notebook(unittest.TestCase):
 
     def test_figures_are_shown_below_their_cell(self):
         texts = ("%load_ext pyquasar\nimport pyquasar as q", "%%quasar\nplot([1, 2, 3]);", "q.init('cpu')\n1 + 1",
-                 "q.title('again');", "q.imshow(q.ones(4, 4)); q.plot([1, 2]);")
+                 "q.title('again', 'FontSize', 20);", "q.imshow(q.ones(4, 4)); q.plot([1, 2]);",
+                 "%%quasar\nimagesc([0, 1], [0, 2], [[1, 2], [3, 4], [5, 6]]);\ncolorbar(\"v\")\nx = getframe();",
+                 "assert q.getframe().shape[2] == 3")
         book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(t) for t in texts])
         execute(book, allow_errors=True)
         pictures = [sum("image/png" in o.get("data", {}) for o in c.outputs) for c in book.cells]
-        self.assertEqual(pictures, [0, 1, 0, 1, 2])
+        self.assertEqual(pictures, [0, 1, 0, 1, 2, 1, 0])
+        self.assertFalse([o for c in book.cells for o in c.outputs if o.output_type == "error"])
 
     def test_progress_is_a_bar_that_moves_in_place(self):
         texts = ("%load_ext pyquasar", "%%quasar\nfor k = progress(1..500, \"a<b\")\n  x = k\nend\nprogress(1, 4)",
