@@ -195,7 +195,8 @@ static void pixel_text(const Item *i, const Spot *s, char *out, size_t room) {
     if (!(y >= 0 && x >= 0 && y < (double)h && x < (double)w)) return;
     int64_t r = (int64_t)y, c = (int64_t)x;
     /* Coordinates that are numbers of pixels are not repeated. */
-    bool plain = qpaint_unit_pixels(i, AXIS_X) && qpaint_unit_pixels(i, AXIS_Y);
+    const double *xs = i->part[PART_X].x, *ys = i->part[PART_Y].x;
+    bool plain = xs[0] == 0 && ys[0] == 0 && xs[1] == (double)w - 1 && ys[1] == (double)h - 1;
     size_t used = plain ? 0 : strlen(out);
     used += (size_t)qnum_print(out + used, room - used, "%s[%ld, %ld]  ", used ? "  " : "", (long)r, (long)c);
     for (int64_t k = 0; k < n && used < room; k++)
