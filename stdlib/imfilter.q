@@ -1,6 +1,7 @@
 % Module: imfilter.q
 % Linear filters of images.
 import "check.q"
+import "imboundary.q"
 
 % 1: the result at p is the sum of mask[k]*img[p-(k-center)], a convolution; -1: of mask[k]*img[p+(k-center)], a
 % correlation.
@@ -79,6 +80,11 @@ function y = filter_image(what, img : cube, mask : mat, center, boundary)
         mask = flipud(fliplr(mask))
         c = int(size(mask,0..1))-1-c
     endif
+    y = correlate_image(what, img, mask, c, boundary)
+end
+
+{!adjoint correlate_rule}
+function y = correlate_image(what, img, mask, c, boundary)
     y = uninit_like(img)
     dims = size(img, 0..2)
     match boundary with
@@ -94,6 +100,42 @@ function y = filter_image(what, img : cube, mask : mat, center, boundary)
         parallel_do(dims, y, img, mask, c, imfilter_zeros)
     | _ ->
         error("%s: boundary must be mirror, reflect, circular, clamped or zeros, got %s", what, boundary)
+    end
+end
+
+% The adjoint with respect to the image with its border is a correlation with the turned mask, and the border is then
+% folded back; with respect to the mask it is a small correlation of the two images.
+function [dw, dimg, dmask, dc, db] = correlate_rule(what, img, mask, c, boundary, y, dy, wanted)
+    [dw, dimg, dmask, dc, db] = {null, null, null, null, null}
+    s = int(size(mask,0..1))
+    r = max(abs(c), abs(s-1-c))
+    if wanted[1]
+        d = uninit_like(dy, size(img,0)+2*r[0], size(img,1)+2*r[1], size(img,2))
+        parallel_do(size(d, 0..2), d, dy, flipud(fliplr(mask)), int(s-1-c+r), imfilter_zeros)
+        d = fold_border(d, size(img,0), r[0], boundary)
+        d = fold_border(permute(d, [1,0,2]), size(img,1), r[1], boundary)
+        dimg = reshape(permute(d, [1,0,2]), size(img))
+    end
+    if wanted[2]
+        x = bound_extension(img, r[0], r[1], boundary)
+        d = zeros_like(dy, 2*r+1)
+        for k = 0..size(img,2)-1
+            d = d + conv2(x[:,:,k], flipud(fliplr(dy[:,:,k])), "valid")
+        end
+        from = r - c
+        dmask = reshape(d[from[0]..from[0]+s[0]-1, from[1]..from[1]+s[1]-1], size(mask))
+    end
+end
+
+% Adds the r rows at either end of x to the rows, of n, that they repeat.
+function y = fold_border(x, n, r, boundary)
+    y = x[r..r+n-1,:,:]
+    if r > 0 && boundary != "zeros"
+        y = copy(y)
+        k = boundary_index(n, r, boundary)
+        for i = horzcat(0..r-1, r+n..2*r+n-1)
+            y[k[i],:,:] += x[i,:,:]
+        end
     end
 end
 

@@ -60,7 +60,7 @@ static int count_adjoints(qs_value fn, int most) {
 
 static bool asks_what_is_wanted(const Rule *r) {
     const Function *f = r->fn.u.p;
-    if (r->zeros || r->list || r->fn.kind != QS_FUNCTION || f->fkind != FN_SCRIPT) return false;
+    if (r->list || r->fn.kind != QS_FUNCTION || f->fkind != FN_SCRIPT) return false;
     return f->ast->nparams == r->nin + 2 * r->nout + 1;
 }
 
