@@ -88,7 +88,8 @@ OTHERS = {"reshape", "permute", "moveaxis", "squeeze", "vertcat", "horzcat", "ca
           "linsolve", "qr", "svd", "symeig", "eig", "fft2", "ifft2", "fft3", "ifft3", "fftshift3",
           "ifftshift3", "isequal", "allclose", "find_index_min", "find_index_max", "norm1", "not", "transpose", "where"}
 NO_ARRAYS = {"pi", "inf", "nan", "eps", "maxint", "minint", "cell", "randseed", "rng", "ind2pos", "int2pos", "pos2ind",
-             "isscalar", "isreal", "iscomplex", "csvread", "csvwrite", "save", "load", "x.to_py", "npy_create", "block_size",
+             "isscalar", "isreal", "iscomplex", "csvread", "csvwrite", "save", "load", "x.to_py", "npy_create",
+             "block_size",
              "read_block", "write_block", "toascii"}
 
 
