@@ -809,6 +809,46 @@ class Dump(WithCache):
             "D[i,j] = 0.5*D[i,j-1] + D[i-1,49-j]",       # the distance of dependent iterations varies
             "D[i,j] = 0.5*D[i,j-1] + D[i-1,j]\nE[0,j] = D[i,j]"))
 
+    def test_bounds_of_rows_are_computed_once(self):
+        """Each value is used twice in the next one."""
+        values = "\n".join(f"t{k+1} = max(t{k}, t{k} - {k+1})" for k in range(12))
+        text = f"""function D = f(D, n : int)
+                for i = 1..9
+                    t0 = n
+                    {values}
+                    for j = 1..min(t12, 30)
+                        D[i,j] = 0.5*(D[i-1,j] + D[i,j-1])
+                    end
+                end
+            end
+            print sum(f(ones(10,40), 30))"""
+        r = qrun("--device", "cpu", "--loops", "always", "--dump", "passes", text=text, env=self.env)
+        self.assertEqual((r.stderr, r.returncode, r.stdout.splitlines()[0]), ("", 0, "400"))
+        self.assertRegex(r.stdout, "; after wavefront: .*\n(?!; no change)")
+        self.assertLess(r.stdout.count("\n"), 5000)
+
+    def test_calls_in_loops_are_inlined_less(self):
+        """A loop whose last statement leaves it runs more than once if it has a `continue`."""
+        text = """function s = f(n)
+                s = 1
+                k = 0
+                while true
+                    k += 1
+                    if k < 3 && n > 0
+                        s += f(n - 1)
+                        %s
+                    end
+                    break
+                end
+            end
+            print f(9)"""
+        copies = []
+        for last, value in (("", "10"), ("continue", "1023")):
+            r = qrun("--device", "cpu", "--loops", "always", "--dump", "llvm", text=text % last, env=self.env)
+            self.assertEqual((r.stderr, r.returncode, r.stdout.splitlines()[0]), ("", 0, value))
+            copies.append(r.stdout.count("define internal fastcc"))
+        self.assertLess(copies[1], copies[0])
+
     def test_unknown_stage(self):
         r = qrun("--dump", "wasm", text="print 1")
         self.assertEqual(r.returncode, 2)

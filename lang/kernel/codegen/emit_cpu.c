@@ -476,23 +476,28 @@ static int frames_per_call(const KFunc *f) {
     return (int)most;
 }
 
-/* Whether the loop always leaves in its first iteration, as the body of an inlined function does. */
-static bool runs_once(const KFunc *f, KRef loop) {
-    KRef end = loop;
-    for (int depth = 0; (depth += kir_opens(f->ins[end].op) - (f->ins[end].op == K_END)) > 0;) end++;
-    return f->ins[loop].op == K_LOOP && f->ins[end - 1].op == K_BREAK && !f->ins[end - 1].imm;
+/* Returns, by LOOP or FOR: it may have a second iteration.  A LOOP whose body ends with a BREAK and has no CONTINUE has
+ * none, as the body of an inlined function. */
+static bool *find_repeated(Arena *a, const KFunc *f) {
+    bool *repeated = qarena_alloc(a, f->nins);
+    for (KRef r = 1; r < f->nins; r++) {
+        const KIns *i = &f->ins[r], *last = &f->ins[f->regions[r].end - 1];
+        if (i->op == K_CONTINUE) repeated[kir_jump_target(f, r)] = true;
+        if (kir_is_loop(i->op)) repeated[r] |= i->op == K_FOR || last->op != K_BREAK || last->imm;
+    }
+    return repeated;
 }
 
 /* Counts the calls in f.  One in a loop counts as several, because LLVM may unroll the loop. */
-static double count_calls(const KFunc *f) {
+static double count_calls(Arena *a, const KFunc *f) {
     enum { UNROLLED = 8 };
     double calls = 0;
     int loops = 0, depth = 0;
-    bool is_loop[EMIT_MAX_LOOPS + 1] = {0};
+    bool is_loop[EMIT_MAX_LOOPS + 1] = {0}, *repeated = find_repeated(a, f);
     for (KRef r = 1; r < f->nins; r++) {
         uint8_t op = f->ins[r].op;
         if (op == K_END) loops -= is_loop[depth--];
-        if (kir_opens(op)) loops += is_loop[++depth] = kir_is_loop(op) && !runs_once(f, r);
+        if (kir_opens(op)) loops += is_loop[++depth] = repeated[r];
         if (op == K_CALL) calls += loops ? UNROLLED : 1;
     }
     return calls;
@@ -501,13 +506,13 @@ static double count_calls(const KFunc *f) {
 /* LLVM does not inline a function into itself.  So there are several copies of each callee: copy 0 calls copy 1, which
  * is inlined and calls copy 2, and so on; the last one calls copy 0.  There are as many copies as keep the code
  * short. */
-static Copies count_copies(const KFunc *source) {
+static Copies count_copies(Arena *a, const KFunc *source) {
     enum { MOST_COPIES = 5, MOST_INS = 1500 };
     double size = 0, calls = 0, all = 0;
     int frames = 0, n = 0;
     for (int c = 0; c < source->ncallees; c++) {
         const KFunc *f = source->callees[c];
-        double own = count_calls(f);
+        double own = count_calls(a, f);
         int opened = frames_per_call(f);
         if (own && !opened) return (Copies){1, 0};
         size += f->nins, calls = own > calls ? own : calls, frames = opened > frames ? opened : frames;
@@ -738,7 +743,7 @@ static void print_module(Cpu *k, Text *out) {
     qtext_add(out, e->entry.s, e->entry.len);
     qtext_add(out, e->body.s, e->body.len);
     qtext_puts(out, "}\n");
-    Copies copies = count_copies(e->source);
+    Copies copies = count_copies(k->arena, e->source);
     for (int i = 0; i < copies.n * e->source->ncallees; i++) emit_callee(k, i / copies.n, i % copies.n, copies, out);
     if (kir_has(e->f, K_CHECK)) add_fault_function(e);
     /* LLVM estimates quotients and roots only if infinite operands and results need not be correct.  As an attribute of

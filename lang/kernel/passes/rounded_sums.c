@@ -22,9 +22,10 @@ typedef struct {
     KRef local, term; /* in f: the LOCAL, and what is added */
     bool minus;
     KRef unit, total, size; /* in the copy: LOCALs; unit: a power of two, with which blocks are tried */
-    KRef shift,
-        most; /* in the copy: a number whose spacing in float64 is that of numbers from `unit` on in float32, and
-                         the largest difference of p and q */
+    /* In the copy.  shift: a float64 number that has the spacing of float32 numbers from `unit` on, so that adding and
+     * subtracting it rounds a term p to a multiple q of the spacing.  most: the largest |p - q| with which rounding
+     * s + p to float64 first does not matter. */
+    KRef shift, most;
 } Sum;
 
 typedef struct {
@@ -239,8 +240,9 @@ static void copy_serial(Blocks *b, KRef first, KRef last) {
     add_flow(b, K_END, 0);
 }
 
-/* Sets `unit` to the power of two below |s|, exactly: see Rump, Ogita and Oishi, Accurate floating-point summation,
- * part I, algorithm 3.6. */
+/* Sets `unit` to the largest power of two that is at most |s|, say 2^e.  As s has 24 bits, the rounded product
+ * q = (2^52 + 1)*s is between 2^(e + 52) and 2^(e + 53), without these, so that the next numbers are 2^e away; and
+ * q*2^-53 is between a half of 2^e and 2^e, so that q - q*2^-53 is rounded to the next number. */
 static void set_unit(Blocks *b, const Sum *s) {
     KRef q = add_op(b, K_MUL, widen(b, add_get(b, b->map[s->local])), add_number(b, 0x1p52 + 1));
     KRef below = add_op(b, K_MUL, q, add_number(b, 1 - 0x1p-53));
@@ -263,9 +265,9 @@ static void add_term(Blocks *b, const Sum *s) {
     KRef p = b->map[s->term];
     if (b->to->ins[p].dtype == QS_F32) p = widen(b, p);
     KRef q = add_op(b, K_SUB, add_op(b, K_ADD, p, s->shift), s->shift);
-    KRef near = add_op(b, K_LE, add_op(b, K_ABS, add_op(b, K_SUB, p, q), 0), s->most);
+    KRef close = add_op(b, K_LE, add_op(b, K_ABS, add_op(b, K_SUB, p, q), 0), s->most);
     KRef size =
-        kir_fold(b->to, (KMake){K_SELECT, .a = near, .b = add_op(b, K_ABS, q, 0), .c = add_number(b, INFINITY)});
+        kir_fold(b->to, (KMake){K_SELECT, .a = close, .b = add_op(b, K_ABS, q, 0), .c = add_number(b, INFINITY)});
     add_set(b, s->total, add_ordered(b, K_ADD, add_get(b, s->total), q));
     add_set(b, s->size, add_ordered(b, K_ADD, add_get(b, s->size), size));
 }

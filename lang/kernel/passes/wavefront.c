@@ -22,7 +22,7 @@ typedef struct {
 typedef struct {
     KRef width;
     Range row, column;
-} Place;
+} Subscripts;
 
 typedef struct {
     Arena *arena;
@@ -30,7 +30,7 @@ typedef struct {
     KFunc *to;
     KRef *map;                    /* by instruction of f: its copy outside of rows */
     KRef *row[ROWS];              /* by instruction of f: its copy in a row */
-    uint8_t *own;                 /* by LOCAL in front of the loops: each row has its own */
+    uint8_t *per_row;             /* by LOCAL in front of the loops: there is one per row */
     KRef outer, end, inner, last; /* the FOR over i and its END, the FOR over j and its END */
     KRef width;
     int64_t distance, reach; /* of two dependent iterations: reach is the largest difference of their columns */
@@ -76,8 +76,8 @@ static bool has_inner_once(const Wave *w, const Affine *a) {
     return false;
 }
 
-/* Finds the place of an index; false: it has a different form. */
-static bool find_place(const Wave *w, KRef index, Place *out) {
+/* Finds the subscripts of an index; false: it has a different form. */
+static bool find_subscripts(const Wave *w, KRef index, Subscripts *out) {
     Affine a, row;
     KRef product = 0, outer = w->outer;
     if (!kaffine_of(w->f, index, &a) || !has_inner_once(w, &a) || !find_range(w, &a, &product, &out->column))
@@ -95,7 +95,7 @@ static int64_t max_int(int64_t a, int64_t b) { return a > b ? a : b; }
 
 /* Takes note of what a store and another access of the same array demand.  Differences of rows and columns are those
  * of the later iteration minus those of the earlier one. */
-static bool add_dependence(Wave *w, const Place *store, const Place *other) {
+static bool add_dependence(Wave *w, const Subscripts *store, const Subscripts *other) {
     Range dj = {store->column.lo - other->column.hi, store->column.lo - other->column.lo};
     if (store->width != other->width || (w->width && w->width != store->width)) return false;
     w->width = store->width;
@@ -111,12 +111,12 @@ static bool contains(Range r, int64_t v) { return r.lo <= v && v <= r.hi; }
 
 /* Checks all accesses of the array of a store; *chain: an iteration needs the element that the one before stores. */
 static bool check_store(Wave *w, const KIns *store, bool *chain) {
-    Place s, p;
-    if (!find_place(w, store->a, &s) || s.row.lo != s.row.hi || s.column.lo != s.column.hi) return false;
+    Subscripts s, p;
+    if (!find_subscripts(w, store->a, &s) || s.row.lo != s.row.hi || s.column.lo != s.column.hi) return false;
     for (KRef r = w->outer + 1; r < w->end; r++) {
         const KIns *i = get_ins(w, r);
         if (!is_access(i) || i->imm != store->imm) continue;
-        if (r < w->inner || r > w->last || !find_place(w, i->a, &p) || !add_dependence(w, &s, &p)) return false;
+        if (r < w->inner || r > w->last || !find_subscripts(w, i->a, &p) || !add_dependence(w, &s, &p)) return false;
         *chain |= i->op == K_LOAD && contains(p.row, s.row.lo) && contains(p.column, s.column.lo - 1);
     }
     return true;
@@ -131,8 +131,8 @@ static bool is_unconditional(const Wave *w, KRef r) {
 
 /* The first access of a variable in an iteration of the outer loop must set it, whatever the branches do. */
 static bool check_local(Wave *w, KRef local) {
-    if (w->own[local]) return true;
-    w->own[local] = 1;
+    if (w->per_row[local]) return true;
+    w->per_row[local] = 1;
     for (KRef r = w->outer + 1; r < w->end; r++) {
         const KIns *i = get_ins(w, r);
         if ((i->op == K_GET || i->op == K_SET) && i->a == local) return i->op == K_SET && is_unconditional(w, r);
@@ -178,7 +178,7 @@ static bool is_candidate(Wave *w, KRef r) {
     }
     if (!w->inner) return false;
     Invariants v = {.arena = w->arena, .f = w->f, .loop = r, .end = w->end};
-    memset(w->own, 0, w->f->nins);
+    memset(w->per_row, 0, w->f->nins);
     return kaffine_is_invariant(&v, get_ins(w, w->inner)->a) && kaffine_is_invariant(&v, get_ins(w, w->inner)->b) &&
            are_apart(w) && check_body(w);
 }
@@ -200,7 +200,7 @@ static void copy_once(Wave *w, KRef r) {
 }
 
 static KRef get_copy(const Wave *w, int k, KRef r) {
-    return r && (r >= w->outer || w->own[r]) ? w->row[k][r] : w->map[r];
+    return r && (r >= w->outer || w->per_row[r]) ? w->row[k][r] : w->map[r];
 }
 
 static void copy_in_row(Wave *w, int k, KRef first, KRef end) {
@@ -219,14 +219,14 @@ static void copy_part_of_row(Wave *w, int k, KRef first, KRef last) {
 
 /* Copies a value of the outer loop that does not change in front of it. */
 static void hoist_value(Wave *w, KRef r) {
-    if (r <= w->outer) return;
+    if (r <= w->outer || w->map[r]) return;
     for (int k = 0; k < 3; k++) hoist_value(w, get_ins(w, r)->arg[k]);
     copy_once(w, r);
 }
 
-static void add_own_locals(Wave *w) {
+static void add_locals_of_rows(Wave *w) {
     for (KRef r = 1; r < w->outer; r++)
-        for (int k = 0; w->own[r] && k < ROWS; k++) {
+        for (int k = 0; w->per_row[r] && k < ROWS; k++) {
             KRef old = kir_add(w->to, (KMake){K_GET, .a = w->map[r], .pos = w->pos});
             w->row[k][r] = kir_add(w->to, (KMake){K_LOCAL, .a = old, .pos = w->pos});
         }
@@ -235,7 +235,7 @@ static void add_own_locals(Wave *w) {
 /* Afterwards a variable has the value of the last row. */
 static void set_locals(Wave *w) {
     for (KRef r = 1; r < w->outer; r++) {
-        if (!w->own[r]) continue;
+        if (!w->per_row[r]) continue;
         KRef value = kir_add(w->to, (KMake){K_GET, .a = w->row[ROWS - 1][r], .pos = w->pos});
         kir_add(w->to, (KMake){K_SET, .a = w->map[r], .b = value, .pos = w->pos});
     }
@@ -278,7 +278,7 @@ static void copy_loops(Wave *w) {
     KRef good = test_bounds(w, a, b, lo, hi), span = add_op(w, K_ADD, add_op(w, K_SUB, b, a), add_int(w, 1));
     KRef next = add_op(w, K_ADD, a, add_op(w, K_AND, span, add_int(w, -(int64_t)ROWS)));
     kir_add(w->to, (KMake){K_IF, .a = good, .pos = w->pos});
-    add_own_locals(w);
+    add_locals_of_rows(w);
     copy_rows(w, open_for(w, a, add_op(w, K_SUB, next, add_int(w, 1)), ROWS), lo, hi);
     close_region(w);
     set_locals(w);
@@ -290,7 +290,7 @@ static void copy_loops(Wave *w) {
 
 const KFunc *kwavefront_rows(Ctx *c, Arena *a, const KFunc *f) {
     if (!f->strict || !kir_has(f, K_FOR) || f->barrier || f->shared) return f;
-    Wave w = {.arena = a, .f = f, .own = qarena_alloc(a, f->nins)};
+    Wave w = {.arena = a, .f = f, .per_row = qarena_alloc(a, f->nins)};
     KRef first = 1;
     while (first < f->nins && !is_candidate(&w, first)) first++;
     if (first == f->nins) return f;
