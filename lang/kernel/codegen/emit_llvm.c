@@ -241,8 +241,8 @@ static bool slim_ins(Emit *e, KRef r) {
  * for them keep working. */
 static const char *liberties(const Emit *e, unsigned flag) {
     if (e->f->fast) return " reassoc nsz arcp contract afn";
-    if (flag == KFLAG_REASSOC) return kir_is_exact(e->f) ? " reassoc" : " reassoc contract";
-    return kir_is_exact(e->f) || flag == KFLAG_ROUNDED ? "" : " contract";
+    if (flag == KFLAG_REASSOC) return kir_contracts(e->f) ? " reassoc contract" : " reassoc";
+    return kir_contracts(e->f) ? " contract" : "";
 }
 
 static Opnd call2(Emit *e, const char *fn, qs_dtype d, Opnd a, Opnd b) {

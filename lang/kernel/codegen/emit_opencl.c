@@ -10,7 +10,7 @@ static void head(const Clike *e, Text *out) {
                  e->fp64 ? " fp64" : "", e->atom64 ? " atom64" : "", f->serial ? " serial" : "",
                  f->fast ? " fast" : "");
     if (e->fp64) qtext_puts(out, "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n");
-    if (kir_is_exact(f)) qtext_puts(out, "#pragma OPENCL FP_CONTRACT OFF\n");
+    if (!kir_contracts(f)) qtext_puts(out, "#pragma OPENCL FP_CONTRACT OFF\n");
     if (e->atom64) qtext_puts(out, "#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable\n");
 }
 

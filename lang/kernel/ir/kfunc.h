@@ -79,6 +79,7 @@ typedef struct KFunc {
     bool shared;      /* has SHARED */
     bool serial;      /* positions run one after another in index order (serial_do, host loops); set before kcompile */
     bool strict;      /* a loop of the program: arithmetic is that of the host; see kir_is_exact */
+    bool rounds;      /* an expression of the host: a*b+c is rounded twice, as its operators do one by one */
     bool few;         /* few positions update shared elements: no private copies (devices/private_copies.h) */
     bool fast;        /* fast math: backends may estimate and reorder (docs/kernels.md); the evaluator does not */
     bool fixed_block; /* compiled for exactly `block` (shared sizes were computed from it) */
@@ -96,6 +97,9 @@ typedef struct KFunc {
 
 /* Returns true if the results must have the bits of the host: a*b+c is rounded twice, and libm is called. */
 static inline bool kir_is_exact(const KFunc *f) { return f->strict && !f->fast; }
+
+/* Returns true if a backend may round a*b+c once. */
+static inline bool kir_contracts(const KFunc *f) { return f->fast || !(f->strict || f->rounds); }
 
 /* Limit of small kernels: extents of the domain and of arrays are at most this.  Strides fit into int32, and so does
  * the linear index of each element. */

@@ -68,14 +68,12 @@ typedef enum {
  * be the result.  FOR: no iteration writes an element that another one reads or writes, provided that different array
  * parameters do not overlap.  FIXED, of a FOR: all iterations store to the same element, and the body accesses it by
  * one instruction for its index only; other indices of that parameter never have it, and the other parameters do not
- * overlap it.  APART, of a FOR: different array parameters do not overlap.  ROUNDED, of a MUL: it is not contracted
- * with an addition. */
+ * overlap it.  APART, of a FOR: different array parameters do not overlap. */
 enum {
     KFLAG_REASSOC = 1,
-    KFLAG_ZEROS = 2,   /* MIN, MAX: -0 is the smaller zero in every backend */
-    KFLAG_FIXED = 3,   /* FOR */
-    KFLAG_ROUNDED = 4, /* MUL */
-    KFLAG_APART = 5    /* FOR */
+    KFLAG_ZEROS = 2, /* MIN, MAX: -0 is the smaller zero in every backend */
+    KFLAG_FIXED = 3, /* FOR */
+    KFLAG_APART = 4  /* FOR */
 };
 
 typedef struct {

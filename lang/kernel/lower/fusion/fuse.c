@@ -468,17 +468,7 @@ static Val lower_visible(Fuse *z, Node *n, int visible) {
     return v;
 }
 
-/* A product that a statement assigns is rounded, as if it stood alone: no later sum is contracted with it. */
-static void round_product(Fuse *z, KRef r) {
-    while (r && (z->f->ins[r].op == K_NEG || z->f->ins[r].op == K_CAST)) r = z->f->ins[r].a;
-    if (r && z->f->ins[r].op == K_MUL && !z->f->ins[r].flag) z->f->ins[r].flag = KFLAG_ROUNDED;
-}
-
-static Val lower_value(Fuse *z, int i) {
-    Val v = lower_visible(z, z->e->values[i].root, i);
-    round_product(z, v.ref), round_product(z, v.im);
-    return v;
-}
+static Val lower_value(Fuse *z, int i) { return lower_visible(z, z->e->values[i].root, i); }
 
 /* Lowers the statements in order, then the root. */
 static Val lower_root(Fuse *z) {
@@ -1082,7 +1072,7 @@ static void begin_kernel(Fuse *z, Arena *arena, const char *name) {
     kbuild_begin(&z->walk, kir_new(z->c, arena, qstr_cname(z->c, name), e->src), arena, 0);
     z->leaves = qarena_alloc(arena, qmem_size((size_t)e->nleaves, sizeof *z->leaves, sizeof *z->leaves));
     z->params = qarena_alloc(arena, qmem_size((size_t)e->nleaves, sizeof *z->params, sizeof *z->params));
-    z->f->rank = (uint8_t)(e->rows ? z->rank - 1 : z->rank), z->f->fast = e->fast_math;
+    z->f->rank = (uint8_t)(e->rows ? z->rank - 1 : z->rank), z->f->fast = e->fast_math, z->f->rounds = true;
     add_params(z);
 }
 
