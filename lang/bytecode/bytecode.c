@@ -359,8 +359,8 @@ static void add_handler(Coder *e, Handler h) {
     c->handlers[c->nhandlers++] = h;
 }
 
-void qcode_catch(Coder *e, uint32_t start, uint32_t end, uint32_t handler, int reg, int temp) {
-    add_handler(e, (Handler){start, end, handler, (uint8_t)reg, (uint8_t)temp, false, 0});
+void qcode_catch_repeated(Coder *e, uint32_t start, uint32_t end, uint32_t handler, int reg, int temp) {
+    add_handler(e, (Handler){start, end, handler, (uint8_t)reg, (uint8_t)temp, .repeats = true});
 }
 
 /* -- try ----------------------------------------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #ifndef LANG_BYTECODE_H
 #define LANG_BYTECODE_H
 #include "lang/syntax/fold.h"
+#include "lang/syntax/fuse_item.h"
 
 typedef enum {
 #define OPCODE(id, words, doc) BC_##id,
@@ -59,6 +60,7 @@ typedef struct {
 typedef struct {
     uint32_t start, end, handler;
     uint8_t reg, temp;
+    bool repeats;     /* the handler of GROUP, whose code fails again after it; not one of the script */
     bool keeps;       /* the handler throws the error again, so R[reg] is its complete state */
     uint32_t rethrow; /* where it does; 0: it does not */
 } Handler; /* after an error in [start, end): R[reg] = the error, continue at handler; temp: first free temporary */
@@ -68,18 +70,6 @@ typedef struct {
     uint32_t pc; /* behind the call */
     uint64_t integral;
 } CallSite;
-
-/* A statement `sym = root` before the root of a region.  stored: its value is needed after the region, in R[dst].
- * uses: a bit for each earlier item that it reads; leaves from `first` on are its own. */
-typedef struct FuseItem {
-    Node *root;
-    const Sym *sym; /* NULL: a part of the last statement */
-    uint8_t dst;
-    bool stored, calls; /* calls: contains functions or powers */
-    uint32_t uses;
-    int first;
-} FuseItem;
-enum { FUSE_ITEMS = 16 };
 
 /* An elementwise expression that may run as one kernel.  Its leaves are evaluated first, into `regs`; the code from
  * start to end then evaluates it operator by operator and leaves the result in R[dst]. */

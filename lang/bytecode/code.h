@@ -73,8 +73,9 @@ void qcode_return_at_once(Chunk *c);
 static inline uint32_t qcode_pc(const Coder *e) { return e->chunk->ncode; }
 void qcode_statement(Coder *e, Node *n);
 bool qcode_has_type(const Coder *e, const Sym *s); /* values assigned to the variable are converted */
-/* Adds a handler of errors in [start, end), which puts the error into R[reg] and clears temporaries from temp on. */
-void qcode_catch(Coder *e, uint32_t start, uint32_t end, uint32_t handler, int reg, int temp);
+/* Adds a handler of errors in [start, end), which puts the error into R[reg] and clears temporaries from temp on.  The
+ * code behind it repeats what failed. */
+void qcode_catch_repeated(Coder *e, uint32_t start, uint32_t end, uint32_t handler, int reg, int temp);
 int qcode_temps(Coder *e, int n); /* allocates n consecutive temporaries; returns the first */
 uint32_t qcode_literal(Coder *e, Literal l);
 uint32_t qcode_number(Coder *e, double x);

@@ -27,22 +27,17 @@ typedef struct {
     int axis;
     FuseItem items[FUSE_ITEMS]; /* the statements that are gathered into one region, before this one */
     int nitems;
-    bool grouped;  /* statements are being gathered */
-    bool strict;   /* each of them reads an earlier one */
-    bool loose;    /* one of them only reads the same array as earlier ones */
-    uint32_t uses; /* a bit for each item that the expression reads */
+    bool grouped;    /* statements are being gathered */
+    bool by_results; /* each of them must read an earlier one; the same array as an earlier one is not enough */
+    bool by_arrays;  /* one of them reads no earlier one, but the same array */
+    uint32_t uses;   /* a bit for each item that the expression reads */
     /* the registers from which leaves of statements are computed: their values must not have operators of their own,
      * because leaves may be evaluated twice */
     uint8_t inputs[MAX_LEAVES];
     int ninputs;
 } Gather;
 
-/* Returns the last gathered statement that gives the variable n its value; -1: n is something else. */
-static int item_number(const Gather *g, const Node *n) {
-    for (int i = g->nitems - 1; n->kind == N_IDENT && i >= 0; i--)
-        if (g->items[i].sym && g->items[i].sym == n->u.ident.sym) return i;
-    return -1;
-}
+static int item_number(const Gather *g, const Node *n) { return qfuse_item_of(g->items, g->nitems, n); }
 
 static int builtin_slot(const Node *callee) {
     const Sym *s = callee->kind == N_IDENT ? callee->u.ident.sym : NULL;
@@ -551,18 +546,18 @@ static bool shares_array(const Gather *g, int first) {
     return shared;
 }
 
-/* Adds `sym = root` to the statements; false: it does not suit them. */
-static bool add_item(Gather *g, const Sym *sym, Node *root, int dst) {
+/* Adds `sym = root`, whose value belongs into register `home`, to the statements; false: it does not suit them. */
+static bool add_item(Gather *g, const Sym *sym, Node *root, int home) {
     Gather before = *g;
     if (!is_inner(root) || g->nitems == FUSE_ITEMS) return false;
     g->uses = 0, g->ncalls = 0;
     collect_leaves(g, root);
     bool linked = !g->nitems || g->uses, fits = g->ok && g->nops > before.nops && g->n;
-    if (!fits || (!linked && (g->strict || !shares_array(g, before.n)))) return *g = before, false;
-    g->loose = g->loose || !linked;
-    g->items[g->nitems++] = (FuseItem){root, sym, (uint8_t)dst, true, g->ncalls > 0, g->uses, before.n};
+    if (!fits || (!linked && (g->by_results || !shares_array(g, before.n)))) return *g = before, false;
+    g->by_arrays = g->by_arrays || !linked;
+    g->items[g->nitems++] = (FuseItem){root, sym, (uint8_t)home, true, g->ncalls > 0, g->uses, before.n};
     g->ncalls += before.ncalls;
-    if (sym) g->e->set[dst] = true; /* for is_plain; the caller restores it */
+    if (sym) g->e->set[home] = true; /* for is_plain; the caller restores it */
     return true;
 }
 
@@ -618,7 +613,7 @@ static void emit_rest(Gather *g, FuseRegion *r, Node *last, Node *part) {
     }
 }
 
-static int gather_group(Coder *e, Node **statements, int n, bool strict);
+static int gather_group(Coder *e, Node **statements, int n, bool by_results);
 
 /* Emits the statements as one region: last is one with parts in the region, part the elements that the last item is
  * assigned to; NULL: there is none. */
@@ -636,7 +631,7 @@ static void emit_group(Gather *g, int mark, Node **statements, int n, Node *last
     emit_leaves(g, &r, part);
     qcode_at(e, final->root->pos);
     qcode_opx(e, BC_FUSE, 0, number);
-    qcode_catch(e, start, qcode_pc(e), qcode_pc(e), e->top, before);
+    qcode_catch_repeated(e, start, qcode_pc(e), qcode_pc(e), e->top, before);
     if (e->top >= before) qcode_op(e, BC_CLEAR, before, e->top - before + 1, 0);
     qcode_temps(e, 1);
     qcode_jump(e, BC_JMP, 0, 0, 0, &within);
@@ -657,7 +652,7 @@ static void emit_group(Gather *g, int mark, Node **statements, int n, Node *last
     qcode_restore(e, set);
     /* where the arrays have different shapes, some of the statements may run together */
     for (int i = 0, k; i < n; i += k ? k : 1)
-        if (!(k = g->loose ? gather_group(e, statements + i, n - i, true) : 0)) qcode_statement(e, statements[i]);
+        if (!(k = g->by_arrays ? gather_group(e, statements + i, n - i, true) : 0)) qcode_statement(e, statements[i]);
     qcode_here(e, after);
 }
 
@@ -683,14 +678,16 @@ static Node *assigned_part(Gather *g, const Node *n) {
 
 /* The statements are those of one block, in order.  Returns how many of them were emitted as a group; 0: the first one
  * is to be emitted alone. */
-static int gather_group(Coder *e, Node **statements, int n, bool strict) {
-    enum { FREE_REGISTERS = 100 };
+static int gather_group(Coder *e, Node **statements, int n, bool by_results) {
+    /* The leaves and the parts of the last statement stay in registers while a leaf is computed: from an array and for
+     * each dimension an index, whose range has three numbers.  Elements that are assigned to need as many. */
+    enum { PART_REGISTERS = 1 + 4 * QS_MAX_RANK, NEEDED = MAX_LEAVES + FUSE_ITEMS + 2 * PART_REGISTERS };
     const Sym *s;
     if (n < 2 || e->fuse || e->host->nrules || !assigned_local(e, statements[0])) return 0;
-    if (e->top + FREE_REGISTERS > MAX_REGISTERS) return 0;
+    if (e->top + NEEDED > MAX_REGISTERS) return 0;
     int mark = e->top, count = 0;
     bool *set = qcode_state(e);
-    Gather g = {.e = e, .ok = true, .grouped = true, .strict = strict};
+    Gather g = {.e = e, .ok = true, .grouped = true, .by_results = by_results};
     Node *last = NULL, *part = NULL;
     while (count < n && (s = assigned_local(e, statements[count])) &&
            add_item(&g, s, statements[count]->u.assign.value, qcode_register(e, s)))

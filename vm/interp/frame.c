@@ -81,11 +81,12 @@ Where qvm_here(qs_vm *vm) {
 
 /* -- errors -------------------------------------------------------------------------------------------------------- */
 
-static const Handler *handler_of(const Frame *f) {
+/* Returns the innermost handler at the frame's instruction, with `of_script` the innermost one of the script. */
+static const Handler *handler_of(const Frame *f, bool of_script) {
     uint32_t pc = qframe_pc(f);
     for (uint32_t i = 0; i < f->proto->chunk.nhandlers; i++) {
         const Handler *h = &f->proto->chunk.handlers[i];
-        if (pc >= h->start && pc < h->end) return h;
+        if (pc >= h->start && pc < h->end && !(of_script && h->repeats)) return h;
     }
     return NULL;
 }
@@ -93,7 +94,7 @@ static const Handler *handler_of(const Frame *f) {
 bool qframe_catches(qs_vm *vm, uint32_t first) {
     const Machine *m = qvm(vm);
     for (uint32_t i = first; i < m->nframes; i++)
-        if (handler_of(&m->frames[i])) return true;
+        if (handler_of(&m->frames[i], true)) return true;
     return false;
 }
 
@@ -194,7 +195,7 @@ bool qframe_unwind(qs_vm *vm, qs_status s, uint32_t floor) {
     Machine *m = qvm(vm);
     while (m->nframes > floor) {
         Frame *f = qframe_current(vm);
-        const Handler *h = s == QS_EINTERRUPT || qvm_ctx(vm)->err.late ? NULL : handler_of(f);
+        const Handler *h = s == QS_EINTERRUPT || qvm_ctx(vm)->err.late ? NULL : handler_of(f, false);
         if (h) {
             for (qs_value *r = f->base + h->temp; r < f->end; r++) qframe_drop(vm, r);
             qinterp_put(vm, f->base + h->reg, h->keeps ? keep_error(vm) : take_caught_value(vm));

@@ -20,7 +20,7 @@ void qframe_leave_aliases(qs_vm *vm, Frame *f);
 /* Unwinds to the next handler above frame `floor`; false: there is none, and the frames have been popped. */
 qs_status qframe_rethrow(qs_vm *vm, qs_value *r); /* throws the error again that a handler has kept in *r */
 bool qframe_unwind(qs_vm *vm, qs_status s, uint32_t floor);
-/* Returns whether a handler in frame `first` or an inner frame would catch an error raised now. */
+/* Returns whether a handler of the script in frame `first` or an inner frame would catch an error raised now. */
 bool qframe_catches(qs_vm *vm, uint32_t first);
 int qframe_chain(qs_vm *vm, ErrorFrame *out /* QERR_FRAMES */, int *lost); /* current call chain; returns its length */
 

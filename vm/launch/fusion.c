@@ -309,10 +309,9 @@ static FuseState *state_of(qs_vm *vm, const Frame *f, FuseRegion *r) {
                          .mask = r->mask,
                          .updates = r->updates,
                          .op = r->op,
-                         .nvalues = r->nitems,
+                         .items = r->items,
+                         .nitems = r->nitems,
                          .fast_math = qvm(vm)->config.fast_math};
-    for (int i = 0; i < r->nitems; i++)
-        s->expr.values[i] = (FuseValue){r->items[i].root, r->items[i].sym, r->items[i].stored, r->items[i].calls};
     return s;
 }
 

@@ -68,13 +68,13 @@ typedef struct {
         *why; /* why the expression was declined, at source position why_at; NULL: it was not, or for its types */
     uint32_t why_at;
     /* rows */
-    KRef at[QS_MAX_RANK];                        /* the line, and in a loop the position in it */
-    int loop, *loops;                            /* number of the loop; the loop in which each leaf was loaded last */
-    struct KnownVal *before;                     /* what was computed before the loop */
-    int nbefore, extent;                         /* extent: parameter */
-    Val values[FUSE_VALUES];                     /* the values of e->values; rows: in the loop `within` */
-    int within[FUSE_VALUES], tried[FUSE_VALUES]; /* tried: the same for code that is discarded (trial) */
-    int visible;                                 /* how many of them the code that is lowered may read */
+    KRef at[QS_MAX_RANK];                      /* the line, and in a loop the position in it */
+    int loop, *loops;                          /* number of the loop; the loop in which each leaf was loaded last */
+    struct KnownVal *before;                   /* what was computed before the loop */
+    int nbefore, extent;                       /* extent: parameter */
+    Val values[FUSE_ITEMS];                    /* the values of e->items; rows: in the loop `within` */
+    int within[FUSE_ITEMS], tried[FUSE_ITEMS]; /* tried: the same for code that is discarded (trial) */
+    int visible;                               /* how many of them the code that is lowered may read */
     bool trial;
     struct Pending *sums; /* reductions that the next loop over a row computes */
     int nsums;
@@ -381,11 +381,7 @@ static void load_in_loop(Fuse *z, int leaf);
 static Val value_in_loop(Fuse *z, int i);
 
 /* Returns the number of the statement that gives the variable n its value; -1: n is something else. */
-static int value_number(const Fuse *z, const Node *n) {
-    for (int i = z->visible - 1; n->kind == N_IDENT && i >= 0; i--)
-        if (z->e->values[i].sym && z->e->values[i].sym == n->u.ident.sym) return i;
-    return -1;
-}
+static int value_number(const Fuse *z, const Node *n) { return qfuse_item_of(z->e->items, z->visible, n); }
 
 static Val lower_elements(Fuse *z, const Node *n) {
     Val v = {0};
@@ -395,7 +391,7 @@ static Val lower_elements(Fuse *z, const Node *n) {
 /* Above the leaves, only operators, functions and numbers are fused. */
 static qs_status find_leaf(Walk *w, const Node *n, Val *out, bool *found) {
     Fuse *z = (Fuse *)w;
-    int leaf = leaf_number(z, n), value = leaf < 0 ? value_number(z, n) : -1;
+    int leaf = leaf_number(z, n), value = value_number(z, n);
     Val *known = z->e->rows ? find_known(z, n) : NULL;
     if (value >= 0) return *found = true, check_value(z->e->rows ? value_in_loop(z, value) : z->values[value], out);
     if (z->e->mask && n->kind == N_INDEX) {
@@ -468,15 +464,15 @@ static Val lower_visible(Fuse *z, Node *n, int visible) {
     return v;
 }
 
-static Val lower_value(Fuse *z, int i) { return lower_visible(z, z->e->values[i].root, i); }
+static Val lower_value(Fuse *z, int i) { return lower_visible(z, z->e->items[i].root, i); }
 
 /* Lowers the statements in order, then the root. */
 static Val lower_root(Fuse *z) {
-    for (int i = 0; i < z->e->nvalues; i++) {
+    for (int i = 0; i < z->e->nitems; i++) {
         z->values[i] = lower_value(z, i);
         if (!z->values[i].ref) return declined;
     }
-    return lower_visible(z, z->e->root, z->e->nvalues);
+    return lower_visible(z, z->e->root, z->e->nitems);
 }
 
 /* -- leaves -------------------------------------------------------------------------------------------------------- */
@@ -562,8 +558,8 @@ static bool build_map(Fuse *z, FuseKernel *out) {
     load_leaves(z, at);
     Val v = lower_root(z);
     if (!v.ref || !v.array) return false;
-    for (int i = 0; i < z->e->nvalues; i++) {
-        if (!z->e->values[i].stored) continue;
+    for (int i = 0; i < z->e->nitems; i++) {
+        if (!z->e->items[i].stored) continue;
         if (!z->values[i].array) return decline(z, "one of the statements computes a number"), false;
         store_result(z, at, z->values[i], out->value[i].dtype = z->values[i].dtype, true);
     }
@@ -826,16 +822,16 @@ static bool is_wide(Fuse *z, const Node *n);
 static bool value_is_wide(Fuse *z, int i) {
     int before = z->visible;
     z->visible = i;
-    bool wide = is_wide(z, z->e->values[i].root);
+    bool wide = is_wide(z, z->e->items[i].root);
     return z->visible = before, wide;
 }
 
 /* Returns whether the value differs along a row. */
 static bool is_wide(Fuse *z, const Node *n) {
-    int leaf = leaf_number(z, n), value = leaf < 0 ? value_number(z, n) : -1;
+    int leaf = leaf_number(z, n), value = value_number(z, n);
     bool wide = false;
-    if (leaf >= 0) return leaf_is_wide(z, leaf);
     if (value >= 0) return value_is_wide(z, value);
+    if (leaf >= 0) return leaf_is_wide(z, leaf);
     if (along_kind(z, n) != RED_NONE) return false;
     for (int i = 0; operand(n, i); i++) wide = wide || is_wide(z, operand(n, i));
     return wide;
@@ -852,7 +848,7 @@ static Val lower_part(Fuse *z, const Node *n) { return lower_visible(z, (Node *)
 
 /* Lowers a statement once in each loop; one that is the same for the whole row was lowered before the loops (hoist). */
 static Val value_in_loop(Fuse *z, int i) {
-    const FuseValue *s = &z->e->values[i];
+    const FuseItem *s = &z->e->items[i];
     bool wide = value_is_wide(z, i);
     int *loop = z->trial && wide ? &z->tried[i] : &z->within[i];
     if (*loop == z->loop || (!wide && *loop >= 0)) return z->values[i];
@@ -866,7 +862,7 @@ static bool hoist(Fuse *z, const Node *n);
 static bool hoist_value(Fuse *z, int i) {
     int before = z->visible;
     z->visible = i;
-    bool done = hoist(z, z->e->values[i].root);
+    bool done = hoist(z, z->e->items[i].root);
     z->visible = before;
     return done && (value_is_wide(z, i) || value_in_loop(z, i).ref);
 }
@@ -874,7 +870,7 @@ static bool hoist_value(Fuse *z, int i) {
 /* Computes what is the same for the whole row, so that the loop over it finds the values. */
 static bool hoist(Fuse *z, const Node *n) {
     double number;
-    int value = leaf_number(z, n) < 0 ? value_number(z, n) : -1;
+    int value = value_number(z, n);
     if (value >= 0) return hoist_value(z, value);
     if (leaf_number(z, n) >= 0 || find_known(z, n) || !operand(n, 0)) return true;
     if (!is_wide(z, n)) return qfold_number(n, &number) || add_known(z, n, lower_part(z, n));
@@ -952,15 +948,15 @@ static bool reduce_pending(Fuse *z) {
 
 /* Returns whether the value needs a reduction that is not computed yet. */
 static bool awaits(Fuse *z, const Node *n) {
-    int value = leaf_number(z, n) < 0 ? value_number(z, n) : -1, before = z->visible;
+    int value = value_number(z, n), before = z->visible;
     bool found = false;
     for (int i = 0; i < z->nsums && !found; i++) found = are_same(z, z->sums[i].n, n);
-    if (found || leaf_number(z, n) >= 0 || find_known(z, n)) return found;
     if (value >= 0) {
         z->visible = value;
-        found = awaits(z, z->e->values[value].root);
+        found = awaits(z, z->e->items[value].root);
         return z->visible = before, found;
     }
+    if (found || leaf_number(z, n) >= 0 || find_known(z, n)) return found;
     for (int i = 0; i < (along_kind(z, n) != RED_NONE ? 1 : 3) && operand(n, i) && !found; i++)
         found = awaits(z, operand(n, i));
     return found;
@@ -1011,7 +1007,7 @@ static bool store_row(Fuse *z, Val v, int result) {
 /* Returns the expression of a statement, or after them the root, and makes the statements before it visible. */
 static const Node *row_root(Fuse *z, int i) {
     z->visible = i;
-    return i < z->e->nvalues ? z->e->values[i].root : z->e->root;
+    return i < z->e->nitems ? z->e->items[i].root : z->e->root;
 }
 
 static bool store_narrow(Fuse *z, const Node *root, int *result, qs_dtype *d) {
@@ -1025,13 +1021,13 @@ static bool store_narrow(Fuse *z, const Node *root, int *result, qs_dtype *d) {
 
 /* Stores the statements that are needed and the root: narrow ones at once, the others in one loop over the row. */
 static bool store_rows(Fuse *z, FuseKernel *out) {
-    int result[FUSE_VALUES + 1], n = z->e->nvalues, wide = 0;
+    int result[FUSE_ITEMS + 1], n = z->e->nitems, wide = 0;
     for (int i = 0; i <= n; i++) {
         const Node *root = row_root(z, i);
         qs_dtype *d = i < n ? &out->value[i].dtype : &out->dtype;
         bool *narrow = i < n ? &out->value[i].narrow : &out->narrow;
         result[i] = -1;
-        if (i < n && !z->e->values[i].stored) continue;
+        if (i < n && !z->e->items[i].stored) continue;
         if ((*narrow = !is_wide(z, root))) {
             if (!store_narrow(z, root, &result[i], d)) return false;
             result[i] = -1;
@@ -1053,7 +1049,7 @@ static bool build_rows(Fuse *z, Arena *arena, FuseKernel *out) {
     z->extent = kir_param(z->f, &size);
     z->before = qarena_alloc(arena, sizeof *z->before * KNOWN_MOST);
     z->sums = qarena_alloc(arena, sizeof *z->sums * KNOWN_MOST);
-    for (int i = 0; i < z->e->nvalues; i++) z->within[i] = z->tried[i] = -1;
+    for (int i = 0; i < z->e->nitems; i++) z->within[i] = z->tried[i] = -1;
     z->loops = qarena_alloc(arena, qmem_size((size_t)z->e->nleaves, sizeof *z->loops, sizeof *z->loops));
     for (int d = 0, k = 0; d < z->rank; d++)
         if (d != z->e->axis) z->at[d] = emit_ins(z, (KMake){K_POS, .own = QS_I64, .imm = (uint64_t)k++});
@@ -1062,7 +1058,7 @@ static bool build_rows(Fuse *z, Arena *arena, FuseKernel *out) {
         z->loops[i] = 0;
         if (!leaf_is_wide(z, i)) load_leaf(z, i, z->at);
     }
-    for (int i = 0; i <= z->e->nvalues; i++)
+    for (int i = 0; i <= z->e->nitems; i++)
         if (!reduce_rows(z, row_root(z, i))) return false;
     return reduce_pending(z) && store_rows(z, out);
 }

@@ -16,7 +16,7 @@
 #define LANG_FUSE_H
 #include "lang/kernel/elem/elem.h"
 #include "lang/kernel/ir/kfunc.h"
-#include "lang/syntax/ast.h"
+#include "lang/syntax/fuse_item.h"
 #include "vm/base/reduction.h"
 
 enum { FUSE_GROUP = 256 };
@@ -32,14 +32,6 @@ typedef struct {
     uint8_t fixed;
     bool unit;
 } FuseLeafType;
-
-/* A statement before the root: the value of `sym` in the items after it and in the root (bytecode.h). */
-typedef struct {
-    Node *root;
-    const Sym *sym;
-    bool stored, calls;
-} FuseValue;
-enum { FUSE_VALUES = 16 };
 
 /* The expression as the bytecode compiler found it: the VM evaluates `leaves`, and everything above them is fused. */
 typedef struct {
@@ -68,8 +60,8 @@ typedef struct {
     bool updates;
     uint8_t op;
     bool strided, unit; /* the result of a map is not contiguous; its elements are adjacent along the last dimension */
-    FuseValue values[FUSE_VALUES]; /* statements before the root, in order; their results come first */
-    int nvalues;
+    const FuseItem *items; /* statements before the root, in order; their results come first */
+    int nitems;
     bool adds; /* a sum for its derivative: each position adds its element atomically to one result */
 } FuseExpr;
 
@@ -84,7 +76,7 @@ typedef struct {
     struct {
         qs_dtype dtype;
         bool narrow;
-    } value[FUSE_VALUES]; /* the same for each value that is stored */
+    } value[FUSE_ITEMS]; /* the same for each value that is stored */
 } FuseKernel;
 
 /* flat: every array leaf has the shape of the result and is contiguous.  Otherwise leaves are strided, of rank `rank`,
