@@ -235,10 +235,12 @@ static int take_names(Border *b, PyObject *names, int n, Str **out) {
 
 enum { MOST_RESULTS = 16, PERHAPS = -1 };
 
-/* The number of results to request. */
-static int results_of(qs_value fn) {
-    const Function *f = fn.u.p;
-    if (fn.kind != QS_FUNCTION || f->fkind != FN_SCRIPT || f->ast->is_lambda) return PERHAPS;
+/* The number of results to request; of several functions of one name, the number that all declare. */
+static int declared_results(const Function *f) {
+    int n = f->fkind == FN_SET && f->nmembers ? declared_results(f->members[0]) : PERHAPS;
+    for (int i = 1; f->fkind == FN_SET && i < f->nmembers; i++)
+        if (declared_results(f->members[i]) != n) return PERHAPS;
+    if (f->fkind != FN_SCRIPT || f->ast->is_lambda) return n;
     return f->ast->nouts <= MOST_RESULTS ? f->ast->nouts : PERHAPS;
 }
 
@@ -276,7 +278,7 @@ static uint64_t python_ints(PyObject *const *args, int n) {
 }
 
 static PyObject *run_function(Border *b, qs_value fn, const CallArgs *a, int wanted) {
-    int n = wanted ? wanted : results_of(fn);
+    int n = wanted ? wanted : fn.kind == QS_FUNCTION ? declared_results(fn.u.p) : PERHAPS;
     qs_value out[MOST_RESULTS];
     out[0] = qs_nil();
     qs_status s = qfunction_takes(fn) == TAKES_EACH ? qoperator_align(b->vm, a->in, a->nin) : QS_OK;
@@ -464,7 +466,7 @@ static PyObject *wrapped_function(PyObject *o, void *unused) {
 static PyObject *number_of_results(PyObject *o, void *unused) {
     ALONE;
     qs_value fn = ((Wrapper *)o)->v;
-    int n = results_of(fn);
+    int n = fn.kind == QS_FUNCTION ? declared_results(fn.u.p) : 1;
     (void)unused;
     return PyLong_FromLong(n > 1 ? n : 1);
 }

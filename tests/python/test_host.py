@@ -503,6 +503,17 @@ class Programs(Machine):
             self.compile("function y = f(\n", "p")
         self.assertEqual(q.f(), 2)
 
+    def test_functions_of_one_name_give_all_results(self):
+        text = "function [u,v] = pair(x)\n u = %d*x\n v = %d*x\nend\n"
+        a = self.compile(text % (1, 2), "a")
+        self.assertEqual(q.pair(1), (1, 2))
+        b = self.compile(text % (10, 20), "b")
+        self.assertEqual((q.pair(1), b.pair(1), a.pair(1), q.pair(x=2)), ((10, 20), (10, 20), (1, 2), (20, 40)))
+        self.compile(text % (5, 6), "a")  # compiled last, so its function is found first
+        self.assertEqual((q.pair(1), q.pair(1, nargout=1)), ((5, 6), 5))
+        with self.assertRaisesRegex(TypeError, "no pair takes"):
+            q.pair(1, 2, 3)
+
     def test_errors_are_those_that_python_programs_expect(self):
         with self.assertRaises(SyntaxError) as caught:
             self.compile("a = 1\nb = = 3", "wrong")
