@@ -97,7 +97,7 @@ class SmallArrays:
         for _ in range(r.choice([1, 1, 2])):
             form = r.choice(self.ANY)
             if form.startswith("diff") and value != "s": continue  # one row has no differences
-            value = form.replace("A", value)
+            value = form.replace("A", value if value in "sq" else f"({value})")
         return value
 
     def results(self):
