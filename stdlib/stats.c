@@ -115,6 +115,14 @@ static Places *places_of(qs_dtype d) {
     return size == 1 ? places_uint8_t : size == 2 ? places_uint16_t : size == 4 ? places_uint32_t : places_uint64_t;
 }
 
+/* The first position of the extreme; as a number, it would be rounded to float64 from 2^63 on. */
+static double first_extreme_uint64(const uint64_t *x, size_t n, bool largest) {
+    size_t best = 0;
+    for (size_t i = 1; i < n; i++)
+        if (largest ? x[i] > x[best] : x[i] < x[best]) best = i;
+    return (double)best;
+}
+
 /* Returns the first positions of the extremes, which are a number or an array. */
 static qs_status extreme_index(qs_vm *vm, qs_call_args *c, Reduce r, int dim, qs_value extremes, qs_value *out) {
     Array *a, *best, *packed;
@@ -126,6 +134,7 @@ static qs_status extreme_index(qs_vm *vm, qs_call_args *c, Reduce r, int dim, qs
     qs_dtype d = qdtype_is_short((qs_dtype)a->dtype) ? QS_F32 : (qs_dtype)a->dtype;
     TRY(qarg_packed(vm, c, 0, "x", d, &a, &p));
     if (a->count == 0) return qs_fail(vm, QS_EVALUE, "%s: x must not be empty", c->name);
+    if (dim == DIM_ALL && d == QS_U64) return *out = qs_num(first_extreme_uint64(p, a->count, r == RED_max)), QS_OK;
     ArrayLines l = dim == DIM_ALL ? (ArrayLines){1, a->count, 1} : qstats_lines(a, dim);
     Ctx *ctx = qvm_ctx(vm);
     size_t n = l.outer * l.inner, size = qdtype_size(d);
