@@ -308,6 +308,21 @@ static int set_in_object(Border *b, Object *o, PyObject *key, PyObject *x) {
     return check_status(b, s);
 }
 
+static int delete_from_object(Border *b, Object *o, PyObject *key) {
+    qs_value k, v = qs_nil();
+    bool found = false;
+    qs_status s = qnd_import_key(b, key, &k);
+    if (s != QS_OK) return check_status(b, s);
+    s = qobj_find(b->vm, o, k, &v, &found);
+    qs_release(b->vm, v);
+    v = qs_nil();
+    if (s == QS_OK && found) s = qobj_remove(b->vm, o, k, &v);
+    qs_release(b->vm, v);
+    qs_release(b->vm, k);
+    if (s == QS_OK && !found) return PyErr_SetObject(PyExc_KeyError, key), -1;
+    return check_status(b, s);
+}
+
 static bool is_dictionary(PyObject *o) { return value_of(o).kind == QS_OBJECT && qobj_has_keys(value_of(o).u.p); }
 
 /* -- any value ----------------------------------------------------------------------------------------------------- */
@@ -334,8 +349,12 @@ PyObject *qitem_get(PyObject *o, PyObject *key) {
 int qitem_set(PyObject *o, PyObject *key, PyObject *x) {
     Border *b = border_of_wrapper(o);
     int r;
-    if (!x) return PyErr_SetString(PyExc_TypeError, "elements cannot be deleted"), -1;
+    if (!x && !is_dictionary(o)) return PyErr_SetString(PyExc_TypeError, "elements cannot be deleted"), -1;
     if (qgil_enter(b) < 0) return -1;
+    if (!x) {
+        r = delete_from_object(b, value_of(o).u.p, key);
+        return qgil_leave(b) < 0 ? -1 : r;
+    }
     switch (value_of(o).kind) {
     case QS_ARRAY: r = set_in_array(b, o, key, x); break;
     case QS_CELL: r = set_in_cell(b, value_of(o).u.p, key, x); break;
@@ -357,7 +376,9 @@ Py_ssize_t qitem_count(PyObject *o) {
         return n;
     }
     if (qgil_enter(border_of_wrapper(o)) < 0) return -1;
-    PyErr_Format(PyExc_TypeError, "a value of type %s has no length", qval_type_name(border_of_wrapper(o)->vm, v));
+    PyErr_Format(PyExc_TypeError, "a value of type %s has no length%s", qval_type_name(border_of_wrapper(o)->vm, v),
+                 is_dictionary(o) ? "; len(d.keys()) is the number of its keys, and for k in d.keys() goes through them"
+                                  : "");
     return qgil_leave(border_of_wrapper(o)), -1;
 }
 

@@ -14,7 +14,8 @@ def _built_in(name):
 # -- as Python's own ---------------------------------------------------------------------------------------------------
 
 def contains(self, x):
-    """Implements x in A: whether an element equals x; for a cell or a string as for a Python list or str."""
+    """Implements x in A: whether an element equals x; for a cell, a string or a dictionary as for a Python list, str
+    or dict."""
     if self._kind == "array":
         try:
             same = self == x
@@ -23,6 +24,12 @@ def contains(self, x):
         return bool(same.any()) if isinstance(same, type(self)) else bool(same)
     if self._kind == "string":
         return x in str(self)
+    if self._kind == "object":
+        try:
+            self[x]
+        except KeyError:
+            return False
+        return True
     return any(y is x or y == x for y in self)
 
 

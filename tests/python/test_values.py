@@ -741,6 +741,18 @@ class Dictionaries(unittest.TestCase):
             self.assertEqual(dict(copied._fields()), dict(d._fields()))
         self.assertEqual([q.iskey(d, 7), q.iskey(d, 8)], [True, False])
 
+    def test_membership_and_deletion(self):
+        d = q.value({1: "a", "b": None, (1, 2): "t"})
+        self.assertEqual([1 in d, 1.0 in d, "b" in d, (1, 2) in d, 2 in d, "c" in d], [True] * 4 + [False] * 2)
+        del d[1], d[1, 2]
+        self.assertEqual([list(d.keys()), 1 in d], [["b"], False])
+        with self.assertRaises(KeyError):
+            del d[1]
+        with self.assertRaisesRegex(TypeError, r"no length; len\(d.keys\(\)\) is the number of its keys"):
+            len(d)
+        with self.assertRaisesRegex(TypeError, "elements cannot be deleted"):
+            del q.zeros(3)[0]
+
     def test_errors(self):
         d = q.value({1: 2})
         self.assertRaises(KeyError, lambda: d[99])
