@@ -38,12 +38,22 @@ static void add_owner_and_name(PyObject *o, PyObject *name) {
     PyErr_Restore(type, value, traceback);
 }
 
+/* Gives the text of an exception, which `catch e` may have received, for e.message as of errors of the language. */
+static PyObject *message_of(PyObject *p, PyObject *name) {
+    bool wanted = PyExceptionInstance_Check(p) && PyErr_ExceptionMatches(PyExc_AttributeError) &&
+                  PyUnicode_CompareWithASCIIString(name, "message") == 0;
+    if (!wanted) return NULL;
+    PyErr_Clear();
+    return PyObject_Str(p);
+}
+
 static qs_status get_attribute(qs_vm *vm, void *p, qs_value key, qs_value *out) {
     Border *b = border_of(vm);
     TRY(qgpu_lend(b));
     PyObject *name = name_of(b, key), *r = NULL;
     qgil_outside(b);
     if (name) r = PyObject_GetAttr(p, name);
+    if (!r && name) r = message_of(p, name);
     if (!r && name) add_owner_and_name(p, name);
     return qpy_result(b, r, out);
 }

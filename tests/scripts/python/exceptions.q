@@ -46,3 +46,8 @@ print m.only_whole(pyint(2))
 function y = undefined_field(o)
   y = o.field
 end
+try
+  py.int("x")
+catch e
+  print e.message
+end
