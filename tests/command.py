@@ -710,7 +710,7 @@ class Dump(WithCache):
                 self.assertEqual(mark in r.stdout, fast, (options, attribute, stage))
         r = qrun("--fast-math", "--device", "cpu", "--dump", "kir", env=self.env,
                  text="x = rand(3000000)\ny = x.*x + 1\ny = x.*x + 1\n")
-        self.assertIn('kernel "expression" rank 1 fast', r.stdout)
+        self.assertIn('kernel "expression" rank 1 rounds fast', r.stdout)
 
     def test_second_derivatives_are_little_larger_than_first(self):
         text = """function s = shrinks(x)

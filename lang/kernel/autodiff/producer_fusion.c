@@ -65,7 +65,7 @@ static bool find_axes(Join *j) {
 static bool can_fuse(const Join *j) {
     const KFunc *f = j->f, *of = j->of;
     const KParam *a = &f->params[j->param], *b = &of->params[j->store];
-    bool alike = f->strict == of->strict && f->rounds == of->rounds && f->fast == of->fast;
+    bool alike = f->strict == of->strict && f->fast == of->fast; /* `rounds` is for values, not for derivatives */
     return alike && !of->serial && !kir_knows_blocks(of) && a->dtype == b->dtype && kir_is_float((qs_dtype)a->dtype);
 }
 
