@@ -45,7 +45,7 @@ function y = cast(x, t)
 end
 
 % Function: maxvalue
-% The largest number of a type: maxvalue(uint8) is 255. Of floats the largest one that is finite.
+% The largest number of a type: maxvalue(uint8) is 255. A float type gives its largest finite number.
 %
 % :function y = maxvalue(t)
 function y = maxvalue(t)
@@ -53,7 +53,7 @@ function y = maxvalue(t)
 end
 
 % Function: minvalue
-% The smallest number of a type: minvalue(int8) is -128. Of floats the smallest one that is finite.
+% The smallest number of a type: minvalue(int8) is -128. A float type gives its smallest finite number.
 %
 % :function y = minvalue(t)
 function y = minvalue(t)
@@ -102,7 +102,7 @@ function y = deepcopy_at(x, depth)
 end
 
 % Function: cell2mat
-% The matrices of a cell joined to one: those of a row beside each other, the rows below each other.
+% One matrix of the matrices in a cell: a row of the cell is joined side by side, and its rows are joined one below the other.
 %
 % :function m = cell2mat(c)
 function m = cell2mat(c)

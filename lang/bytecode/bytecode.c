@@ -393,7 +393,7 @@ static void add_handlers(Coder *e, const TryRegion *t, Handler h) {
     }
 }
 
-/* Emits the blocks after finally of the regions that a jump leaves: those of the innermost loop, or all.  Returns the
+/* Emits the `finally` blocks of the regions that a jump leaves, either inside the innermost loop or all.  Returns the
  * outermost of these regions; NULL: there is none.  The jump follows, then enter_regions. */
 static TryRegion *leave_regions(Coder *e, bool all) {
     TryRegion *inner = e->tries, *last = NULL;

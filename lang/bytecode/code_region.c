@@ -676,8 +676,7 @@ static Node *assigned_part(Gather *g, const Node *n) {
     return pure.ok ? *g = pure, part : NULL;
 }
 
-/* The statements are those of one block, in order.  Returns how many of them were emitted as a group; 0: the first one
- * is to be emitted alone. */
+/* Takes the statements of one block, in order.  Returns how many of them join a group; 0: the first one joins none. */
 static int gather_group(Coder *e, Node **statements, int n, bool by_results) {
     /* The leaves and the parts of the last statement stay in registers while a leaf is computed: from an array and for
      * each dimension an index, whose range has three numbers.  Elements that are assigned to need as many. */

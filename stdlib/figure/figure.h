@@ -171,7 +171,7 @@ void qfigure_size(const Figure *f, double *width, double *height);
 qs_status qfigure_write(qs_vm *vm, const char *fn, Figure *f, const char *path); /* writes .png, .svg or .pdf */
 
 /* -- property.c ---------------------------------------------------------------------------------------------------- */
-/* What a property describes: an item; the letters of a text, title or label; a text on the axes; a legend. */
+/* The kinds of objects that have properties: an item; a text, title or label; a text on the axes; a legend. */
 typedef enum { ON_ITEM = 1, ON_LETTERS = 2, ON_TEXT = 4, ON_LEGEND = 8 } PropertyTarget;
 typedef struct {
     Style *style;

@@ -278,8 +278,8 @@ static KRef get_end(Blocks *b, const Sum *s) {
     return add_op(b, s->minus ? K_SUB : K_ADD, old, add_get(b, s->total));
 }
 
-/* Returns whether the block was regular for this sum.  If |s| becomes larger by the terms of one sign and smaller by
- * those of the other one, these have the sums (size + end - start)/2 and (size - end + start)/2. */
+/* Returns whether the block was regular for this sum.  Terms of one sign enlarge |s| and have
+ * the sum (size + end - start)/2; terms of the other sign reduce it and have the sum (size - end + start)/2. */
 static KRef test_sum(Blocks *b, const Sum *s) {
     KRef size = add_get(b, s->size), unit = add_get(b, s->unit), end = add_op(b, K_ABS, get_end(b, s), 0);
     KRef both = add_op(b, K_ADD, add_op(b, K_ABS, widen(b, add_get(b, b->map[s->local])), 0), end);

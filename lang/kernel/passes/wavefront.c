@@ -93,8 +93,8 @@ static bool find_subscripts(const Wave *w, KRef index, Subscripts *out) {
 
 static int64_t max_int(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* Takes note of what a store and another access of the same array demand.  Differences of rows and columns are those
- * of the later iteration minus those of the earlier one. */
+/* Takes note of what a store and another access of the same array demand.  A difference of
+ * rows or columns is the value in the later iteration minus the value in the earlier one. */
 static bool add_dependence(Wave *w, const Subscripts *store, const Subscripts *other) {
     Range dj = {store->column.lo - other->column.hi, store->column.lo - other->column.lo};
     if (store->width != other->width || (w->width && w->width != store->width)) return false;

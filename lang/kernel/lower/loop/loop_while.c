@@ -80,7 +80,7 @@ static bool rebinds(const Node *n, void *ud) {
     return false;
 }
 
-/* The extents of a variable are those of its array, whose elements the body may set. */
+/* The body may set elements of the array, which does not change its extents. */
 static bool is_fixed_extent(const CountedWhile *c, const Node *n) {
     const ArgList *args = &n->u.call.args;
     const Node *callee = n->u.call.callee;
