@@ -21,7 +21,6 @@ typedef struct {
     Node *counter, *bound;
     Op op; /* counter op bound */
     double step;
-    int sets; /* assignments of sym in the body */
 } CountedWhile;
 
 /* -- the pattern --------------------------------------------------------------------------------------------------- */
@@ -29,12 +28,24 @@ static const Sym *name_of(const Node *n) { return n->kind == N_IDENT ? n->u.iden
 
 static bool is_variable(const Sym *s) { return s && (s->kind == SYM_LOCAL || s->kind == SYM_GLOBAL); }
 
+typedef struct {
+    const Sym *sym;
+    int n;
+} SetCount;
+
 static bool count_set(const Node *n, void *ud) {
-    CountedWhile *c = ud;
+    SetCount *c = ud;
     for (int i = 0; n->kind == N_ASSIGN && i < n->u.assign.ntargets; i++)
-        c->sets += name_of(n->u.assign.targets[i]) == c->sym;
-    for (int i = 0; n->kind == N_FOR && i < n->u.loop.nvars; i++) c->sets += n->u.loop.syms[i] == c->sym;
+        c->n += name_of(n->u.assign.targets[i]) == c->sym;
+    for (int i = 0; n->kind == N_FOR && i < n->u.loop.nvars; i++) c->n += n->u.loop.syms[i] == c->sym;
     return false;
+}
+
+/* Counts the assignments in the body that give the variable another value; elements do not count. */
+static int count_sets(const Node *loop, const Sym *sym) {
+    SetCount c = {sym, 0};
+    (void)kquery_node(loop->u.whiles.body, true, count_set, &c);
+    return c.n;
 }
 
 /* The constant by which the statement changes sym; 0: another statement. */
@@ -63,22 +74,13 @@ static bool leads_out(const CountedWhile *c) {
 
 static bool find_counter(CountedWhile *c, Node *counter, Node *bound, Op op) {
     NodeList body = c->loop->u.whiles.body;
-    c->sym = name_of(counter), c->counter = counter, c->bound = bound, c->op = op, c->step = 0, c->sets = 0;
+    c->sym = name_of(counter), c->counter = counter, c->bound = bound, c->op = op, c->step = 0;
     if (!is_variable(c->sym)) return false;
-    (void)kquery_node(body, true, count_set, c);
     for (int i = 0; i < body.n && c->step == 0; i++) c->step = step_of(body.at[i], c->sym);
-    return c->sets == 1 && leads_out(c);
+    return count_sets(c->loop, c->sym) == 1 && leads_out(c);
 }
 
 static bool is_fixed(const CountedWhile *c, const Node *n);
-
-static bool rebinds(const Node *n, void *ud) {
-    for (int i = 0; n->kind == N_ASSIGN && i < n->u.assign.ntargets; i++)
-        if (name_of(n->u.assign.targets[i]) == ud) return true;
-    for (int i = 0; n->kind == N_FOR && i < n->u.loop.nvars; i++)
-        if (n->u.loop.syms[i] == ud) return true;
-    return false;
-}
 
 /* The body may set elements of the array, which does not change its extents. */
 static bool is_fixed_extent(const CountedWhile *c, const Node *n) {
@@ -87,8 +89,7 @@ static bool is_fixed_extent(const CountedWhile *c, const Node *n) {
     bool named = callee->kind == N_IDENT &&
                  (!strcmp(callee->u.ident.name->s, "numel") || !strcmp(callee->u.ident.name->s, "size"));
     const Sym *of = args->n ? name_of(args->at[0].value) : NULL;
-    if (!named || !is_variable(of) || kquery_node(c->loop->u.whiles.body, true, rebinds, (void *)(uintptr_t)of))
-        return false;
+    if (!named || !is_variable(of) || count_sets(c->loop, of)) return false;
     return args->n == 1 || is_fixed(c, args->at[1].value);
 }
 
