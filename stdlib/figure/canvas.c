@@ -145,6 +145,11 @@ uint32_t *qcanvas_take(Canvas *c, int *width, int *height) {
     return qcanvas_free(c), pixels;
 }
 
+const char *qcanvas_failure(const Canvas *c) {
+    int status = c->lib->cairo_status(c->cr);
+    return status ? c->lib->cairo_status_to_string(status) : NULL;
+}
+
 char *qcanvas_file(Canvas *c, size_t *n, const char **why) {
     int status = 0;
     if (c->kind == CANVAS_PIXELS) status = c->lib->cairo_surface_write_to_png_stream(c->surface, add_bytes, &c->file);
@@ -271,7 +276,14 @@ void qcanvas_text(Canvas *c, double x, double y, const char *s, const Lettering 
 }
 
 /* -- pictures ------------------------------------------------------------------------------------------------------ */
+/* The sides of a box are kept in this range, because cairo draws nothing more after a scale without an inverse. */
+static const double least_side = 0.25, most_side = 1e30;
+
+static double usable_side(double side) { return copysign(fmin(fmax(fabs(side), least_side), most_side), side); }
+
 void qcanvas_picture(Canvas *c, const Picture *p, double x, double y, double width, double height) {
+    if (!isfinite(x) || !isfinite(y)) return;
+    width = usable_side(width), height = usable_side(height);
     void *data = (void *)(uintptr_t)p->pixels;
     void *s = c->lib->cairo_image_surface_create_for_data(data, p->has_alpha ? FORMAT_ARGB : FORMAT_RGB, p->width,
                                                           p->height, 4 * p->width);

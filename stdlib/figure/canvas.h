@@ -36,6 +36,8 @@ void qcanvas_blocks_free(PixelBlocks *);
 Canvas *qcanvas_new(const CanvasLib *lib, CanvasKind kind, double width, double height, double scale,
                     PixelBlocks *blocks);
 void qcanvas_free(Canvas *c);
+/* Returns why nothing more was drawn, NULL if everything was. */
+const char *qcanvas_failure(const Canvas *c);
 /* Returns four bytes per pixel: blue, green, red and an unused one.  Borrowed from the canvas. */
 const uint8_t *qcanvas_pixels(Canvas *c, int *width, int *height);
 /* Detaches the pixels (owned by the caller, malloc) and frees the canvas. */

@@ -202,7 +202,10 @@ qs_status qfigure_canvas(qs_vm *vm, const char *fn, Figure *f, CanvasKind kind, 
     *out = qcanvas_new(lib, kind, width, height, scale, &f->blocks);
     if (!*out) return qs_fail(vm, QS_ENOMEM, "%s: no memory for a figure of %g x %g", fn, width, height);
     qdraw_figure(*out, f, width, height);
-    return QS_OK;
+    why = qcanvas_failure(*out);
+    if (!why) return QS_OK;
+    qcanvas_free(*out);
+    return qs_fail(vm, QS_EVALUE, "%s: figure %d cannot be drawn: %s", fn, f->number, why);
 }
 
 static bool ends_with(const char *s, const char *end) {

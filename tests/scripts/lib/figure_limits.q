@@ -92,3 +92,15 @@ print semilogy(float64([1e-323,1e-320]))
 fails(() -> scatter([1,2], [2,3], [1,inf]))
 fails(() -> scatter([1], [2], 1e30))
 fails(() -> surf(zeros(3,0)))
+% Images without room, or of more room than there is, leave the rest of the figure as it is.
+function [] = is_drawn(h, x, y)
+    xlim(x)
+    ylim(y)
+    p = h.rasterize()
+    print min(p[:]) < 100
+end
+print imagesc(2^62, -2^63, 5)
+figure()
+is_drawn(imagesc(rand(10,10)), float64([0,1e300]), [0,1])
+figure()
+is_drawn(imagesc(rand(10,10)), [0,1], float64([0,1e-310]))
