@@ -199,15 +199,33 @@ function [da, db, dn] = linspace_adjoint(a, b, n, y, dy)
     dn = null
 end
 
-function [dx, dy] = meshgrid_adjoint(xs, ys, X, Y, dX, dY)
-    dx = isnull(dX) ? zeros_like(xs) : reshape(sum(dX, 0), size(xs))
-    dy = null
-    if isnull(ys)
-        if !isnull(dY)
-            dx = dx + reshape(sum(dY, 1), size(xs))
+% Sums the cotangent of a grid over all its dimensions but one.
+function dx = along_grid(xs, dG, dim)
+    for k = 0..2
+        if k != dim
+            dG = sum(dG, k)
         end
-    elseif !isnull(dY)
-        dy = reshape(sum(dY, 1), size(ys))
+    end
+    dx = reshape(dG, size(xs))
+end
+
+function [dx, dy, dz] = meshgrid_adjoint(xs, ys, zs, X, Y, Z, dX, dY, dZ)
+    dx = isnull(dX) ? zeros_like(xs) : along_grid(xs, dX, 1)
+    dy = null
+    dz = null
+    if !isnull(dY)
+        dy = along_grid(isnull(ys) ? xs : ys, dY, 0)
+    end
+    if !isnull(dZ)
+        dz = along_grid(isnull(zs) ? xs : zs, dZ, 2)
+    end
+    if isnull(ys) && !isnull(dy)
+        dx = dx + dy
+        dy = null
+    end
+    if isnull(zs) && !isnull(dz)
+        dx = dx + dz
+        dz = null
     end
 end
 
@@ -1306,7 +1324,35 @@ function dA = chol_ex_adjoint(A, R, info, dR, dinfo)
     dA = info == 0 ? chol_adjoint(A, R, dR) : 0*A
 end
 
-function dA = qr_adjoint(A, Q, R, dQ, dR)
+% A[p,:] = L*U: the cotangent of L counts below the diagonal, that of U on and above it.
+function dA = lu_adjoint(A, L, U, p, dL, dU, dp)
+    n = size(A, 0)
+    if n != size(A, 1)
+        error("lu has a derivative of square matrices only, got ", n, " x ", size(A, 1))
+    end
+    two = isnull(p)
+    [L, U, p] = lu(A)
+    if any(as_row(abs(diag(U))) <= spacing(U)*max(abs(stop_gradient(U))))
+        error("lu has no derivative: the matrix is singular")
+    end
+    dU = isnull(dU) ? 0*U : dU
+    dL = isnull(dL) ? 0*L : (two ? dL[p,:] : dL)
+    H = herm_transpose(L)*dL
+    M = H - triu(H) + triu(dU*herm_transpose(U))
+    dA = zeros_like(A)
+    dA[p,:] = herm_transpose(solve(U, herm_transpose(solve(herm_transpose(L), M))))
+end
+
+function dA = qr_adjoint(A, Q, R, p, dQ, dR, dp)
+    if isnull(p)
+        dA = qr_in_order(A, dQ, dR)
+    else
+        dA = zeros_like(A)
+        dA[:,p] = qr_in_order(A[:,p], dQ, dR)
+    end
+end
+
+function dA = qr_in_order(A, dQ, dR)
     m = size(A,0)
     n = size(A,1)
     [Q, R] = qr(A)
@@ -1466,7 +1512,10 @@ function dC = symeig_adjoint(C, V, d, dV, dd)
     dC = symmetric(V*inner*H)
 end
 
-function dA = eig_adjoint(A, V, d, dV, dd)
+function dA = eig_adjoint(A, V, d, W, dV, dd, dW)
+    if !isnull(dW)
+        error("eig has no derivative of its left eigenvectors; inv(herm_transpose(V)) has them up to their lengths")
+    end
     only = isnull(d)
     if only
         dd = dV

@@ -21,7 +21,8 @@
 #define LAPACK(X)                                                                                                      \
     X(dgetrf) X(zgetrf) X(dgetri) X(zgetri) X(dgetrs) X(zgetrs) X(dgels) X(zgels) X(dpotrf) X(zpotrf)                  \
     X(dtrtrs) X(ztrtrs)                                                                                                \
-    X(dgeqrf) X(zgeqrf) X(dorgqr) X(zungqr) X(dgesdd) X(zgesdd) X(dsyevd) X(zheevd) X(dgeev) X(zgeev)
+    X(dgeqrf) X(zgeqrf) X(dgeqp3) X(zgeqp3) X(dorgqr) X(zungqr) X(dgesdd) X(zgesdd) X(dsyevd) X(zheevd)                \
+    X(dgeev) X(zgeev)
 /* clang-format on */
 
 typedef void (*Routine)(void);
@@ -543,7 +544,9 @@ static void make_real(double *p, int parts) {
 }
 
 static Phase conjugate(Phase u) { return (Phase){u.re, -u.im}; }
-static double *at(Mat *x, int i, int j) { return x->a + (size_t)x->parts * ((size_t)j * (size_t)x->m + (size_t)i); }
+static double *at(const Mat *x, int i, int j) {
+    return x->a + (size_t)x->parts * ((size_t)j * (size_t)x->m + (size_t)i);
+}
 
 /* Normalizes the columns of v, or the columns of u and the rows of vt such that u*s*vt is unchanged. */
 static void settle_vectors(Mat *u, Mat *vt) {
@@ -566,7 +569,6 @@ static void settle_diagonal(Mat *q, Mat *r) {
     }
 }
 
-/* -- chol, qr ------------------------------------------------------------------------------------------------------ */
 static void clear_below(Mat *x) {
     for (int j = 0; j < x->n; j++)
         for (int i = j + 1; i < x->m; i++)
@@ -574,6 +576,58 @@ static void clear_below(Mat *x) {
                    (size_t)x->parts * sizeof(double));
 }
 
+/* -- lu ------------------------------------------------------------------------------------------------------------ */
+/* Stores in order which row of A each row of the product of the factors is. */
+static void row_order(Lu *f, double *order) {
+    for (int i = 0; i < f->a.m; i++) order[i] = i;
+    for (int i = 0; i < f->a.m && i < f->a.n; i++) {
+        int other = pivots(f)[i] - 1;
+        double row = order[i];
+        order[i] = order[other], order[other] = row;
+    }
+}
+
+/* Copies the lower factor, with its ones; row i becomes row order[i] unless order is NULL. */
+static void lower_factor(const Mat *a, const double *order, Mat *x) {
+    for (int j = 0; j < x->n; j++)
+        for (int i = j; i < x->m; i++) {
+            double *to = at(x, order ? (int)order[i] : i, j);
+            if (i == j) *to = 1;
+            else memcpy(to, at(a, i, j), (size_t)a->parts * sizeof(double));
+        }
+}
+
+static qs_status lu_results(qs_vm *vm, qs_call_args *c, Lu *f, double *order) {
+    Mat lower, *a = &f->a;
+    int k = a->m < a->n ? a->m : a->n;
+    int64_t rows = a->m;
+    qs_dtype d = a->parts == 2 ? qdtype_complex_of(real_result(vm, c)) : real_result(vm, c);
+    row_order(f, order);
+    if (c->nout > 2) TRY(qarg_exact(vm, order, 1, &rows, &c->out[2]));
+    TRY(mat_new(vm, "lu", a->m, k, a->parts, &lower));
+    lower_factor(a, c->nout > 2 ? NULL : order, &lower);
+    qs_status s = mat_result(vm, &lower, a->m, k, d, &c->out[0]);
+    mat_free(&lower);
+    clear_below(a);
+    return s == QS_OK ? mat_result(vm, a, k, a->n, d, &c->out[1]) : s;
+}
+
+qs_status qlinalg_lu(qs_vm *vm, qs_call_args *c) {
+    Lapack *l;
+    Lu f = {0};
+    Work order = {0};
+    if (c->nout < 2) return qs_fail(vm, QS_EVALUE, "lu: has two or three results, write [L, U] = lu(A)");
+    TRY(lapack(vm, c->name, &l));
+    qs_status s = mat_read(vm, c, 0, "A", 0, &f.a);
+    if (s == QS_OK && (!f.a.m || !f.a.n)) s = qs_fail(vm, QS_ESHAPE, "lu: the matrix must not be empty");
+    if (s == QS_OK) s = lu(vm, c->name, l, &f);
+    if (s == QS_OK) s = work_new(vm, c->name, f.a.m, &order);
+    if (s == QS_OK) s = lu_results(vm, c, &f, order.p);
+    work_free(&order), lu_free(&f);
+    return s;
+}
+
+/* -- chol, qr ------------------------------------------------------------------------------------------------------ */
 /* Computes the upper triangular R with herm_transpose(R)*R = A.  If there is none, fails, or sets *flag to the order of
  * the first leading minor that is not positive. */
 static qs_status cholesky(qs_vm *vm, qs_call_args *c, int *flag) {
@@ -612,8 +666,24 @@ qs_status qlinalg_chol_ex(qs_vm *vm, qs_call_args *c) {
 
 typedef struct {
     Mat q, r;
-} Qr; /* q is m by k, k = min(m, n); r is m by n, and only its upper half is used */
-static void qr_free(Qr *x) { mat_free(&x->q), mat_free(&x->r); }
+    Work order;
+} Qr; /* q is m by k, k = min(m, n); r is m by n, only its upper half is used; order: of the columns, if permuted */
+static void qr_free(Qr *x) { mat_free(&x->q), mat_free(&x->r), work_free(&x->order); }
+
+/* Factors the matrix in x->r; if x->order has room, with columns permuted so that the diagonal of R descends. */
+static void qr_factor(qs_vm *vm, Lapack *l, Qr *x, double *tau, Work *w, double *reals) {
+    int info, *m = &x->r.m, *n = &x->r.n, *pivots = (int *)(void *)x->order.p;
+    bool z = x->r.parts == 2;
+    if (!pivots)
+        CALL_APART(vm, &x->r, z ? l->zgeqrf : l->dgeqrf, (P, P, P, P, P, P, P, P), m, n, x->r.a, m, tau, w->p, &w->n,
+                   &info);
+    else if (z)
+        CALL_APART(vm, &x->r, l->zgeqp3, (P, P, P, P, P, P, P, P, P, P), m, n, x->r.a, m, pivots, tau, w->p, &w->n,
+                   reals, &info);
+    else
+        CALL_APART(vm, &x->r, l->dgeqp3, (P, P, P, P, P, P, P, P, P), m, n, x->r.a, m, pivots, tau, w->p, &w->n, &info);
+    for (int j = pivots ? *n : 0; j-- > 0;) x->order.p[j] = pivots[j] - 1;
+}
 
 static qs_status qr_on_device(qs_vm *vm, Array *a, Qr *x, bool *done) {
     DevFactor f = {.kind = FACTOR_QR, .left = x->q.a, .right = x->r.a};
@@ -622,16 +692,14 @@ static qs_status qr_on_device(qs_vm *vm, Array *a, Qr *x, bool *done) {
     return QS_OK;
 }
 
-/* Factors the matrix in x->r. */
 static qs_status qr_run(qs_vm *vm, Lapack *l, Qr *x) {
     Work tau, w;
     int info, m = x->r.m, n = x->r.n, k = x->q.n;
     bool z = x->r.parts == 2;
-    TRY(work_new(vm, "qr", k, &tau));
+    TRY(work_new(vm, "qr", (double)k + n, &tau));
     qs_status s = work_new(vm, "qr", 64.0 * (m > n ? m : n), &w);
     if (s == QS_OK) {
-        CALL_APART(vm, &x->r, z ? l->zgeqrf : l->dgeqrf, (P, P, P, P, P, P, P, P), &m, &n, x->r.a, &m, tau.p, w.p, &w.n,
-                   &info);
+        qr_factor(vm, l, x, tau.p, &w, tau.p + 2 * (size_t)k);
         memcpy(x->q.a, x->r.a, (size_t)m * (size_t)k * (size_t)x->q.parts * sizeof(double));
         CALL_APART(vm, &x->q, z ? l->zungqr : l->dorgqr, (P, P, P, P, P, P, P, P, P), &m, &k, &k, x->q.a, &m, tau.p,
                    w.p, &w.n, &info);
@@ -651,9 +719,12 @@ static qs_status qr_by_lapack(qs_vm *vm, qs_call_args *c, Qr *x) {
 static qs_status qr_of(qs_vm *vm, qs_call_args *c, Qr *x) {
     Mat a;
     bool done = false;
-    Array *given = for_device(vm, c, 0);
+    bool permuted = c->nout > 2;
+    Array *given = permuted ? NULL : for_device(vm, c, 0);
     TRY(mat_extents(vm, c, 0, "A", &a));
     if (!a.m || !a.n) return qs_fail(vm, QS_ESHAPE, "qr: the matrix must not be empty");
+    if (permuted) TRY(work_new(vm, "qr", a.n, &x->order));
+    if (permuted) memset(x->order.p, 0, (size_t)a.n * sizeof(double));
     TRY(mat_new(vm, "qr", a.m, a.m < a.n ? a.m : a.n, a.parts, &x->q));
     TRY(mat_new(vm, "qr", a.m, a.n, a.parts, &x->r));
     if (given) TRY(qr_on_device(vm, given, x, &done));
@@ -668,6 +739,7 @@ qs_status qlinalg_qr(qs_vm *vm, qs_call_args *c) {
     if (x.r.parts == 2) d = qdtype_complex_of(d);
     if (s == QS_OK) s = mat_result(vm, &x.q, x.q.m, x.q.n, d, &c->out[0]);
     if (s == QS_OK && c->nout > 1) s = mat_result(vm, &x.r, x.q.n, x.r.n, d, &c->out[1]);
+    if (s == QS_OK && c->nout > 2) s = qarg_exact(vm, x.order.p, 1, (int64_t[]){x.r.n}, &c->out[2]);
     qr_free(&x);
     return s;
 }
@@ -930,49 +1002,55 @@ static void join_vectors(const double *x, const double *imag, Mat *v) {
     }
 }
 
-static qs_status eig_run(qs_vm *vm, Lapack *l, Mat *a, Mat *w, Mat *v, bool vectors) {
-    int info = 0, ask = -1, one = 1;
+/* Computes the eigenvalues w of a, its right vectors v if v has room, and its left vectors u if u has. */
+static qs_status eig_run(qs_vm *vm, Lapack *l, Mat *a, Mat *w, Mat *u, Mat *v) {
+    int info = 0, ask = -1;
     double want[2];
-    const char *job = vectors ? "V" : "N";
+    const char *left = u->a ? "V" : "N", *right = v->a ? "V" : "N";
+    bool real = a->parts == 1;
     Work work = {0}, reals;
-    Mat x = {0};
+    Mat x = {0}, y = {0}; /* vectors of a real matrix as LAPACK returns them */
     TRY(work_new(vm, "eig", 2.0 * a->n, &reals));
-    qs_status s = vectors && a->parts == 1 ? mat_new(vm, "eig", a->m, a->n, 1, &x) : QS_OK;
+    qs_status s = real && v->a ? mat_new(vm, "eig", a->m, a->n, 1, &x) : QS_OK;
+    if (s == QS_OK && real && u->a) s = mat_new(vm, "eig", a->m, a->n, 1, &y);
     for (int pass = 0; pass < 2 && s == QS_OK; pass++) {
         double *room = pass ? work.p : want;
         int *size = pass ? &work.n : &ask;
         if (a->parts == 2)
-            CALL_APART(vm, pass ? a : NULL, l->zgeev, (P, P, P, P, P, P, P, P, P, P, P, P, P, P, size_t, size_t), "N",
-                       (void *)(uintptr_t)job, &a->n, a->a, &a->n, w->a, NULL, &one, v->a, &a->n, room, size, reals.p,
-                       &info, 1, 1);
+            CALL_APART(vm, pass ? a : NULL, l->zgeev, (P, P, P, P, P, P, P, P, P, P, P, P, P, P, size_t, size_t),
+                       (void *)(uintptr_t)left, (void *)(uintptr_t)right, &a->n, a->a, &a->n, w->a, u->a, &a->n, v->a,
+                       &a->n, room, size, reals.p, &info, 1, 1);
         else
-            CALL_APART(vm, pass ? a : NULL, l->dgeev, (P, P, P, P, P, P, P, P, P, P, P, P, P, P, size_t, size_t), "N",
-                       (void *)(uintptr_t)job, &a->n, a->a, &a->n, reals.p, reals.p + a->n, NULL, &one, x.a, &a->n,
-                       room, size, &info, 1, 1);
+            CALL_APART(vm, pass ? a : NULL, l->dgeev, (P, P, P, P, P, P, P, P, P, P, P, P, P, P, size_t, size_t),
+                       (void *)(uintptr_t)left, (void *)(uintptr_t)right, &a->n, a->a, &a->n, reals.p, reals.p + a->n,
+                       y.a, &a->n, x.a, &a->n, room, size, &info, 1, 1);
         if (!pass) s = work_new(vm, "eig", want[0], &work);
     }
     if (s == QS_OK && info) s = not_converged(vm, "eig", "A", a);
-    if (s == QS_OK && a->parts == 1) join_values(reals.p, a->n, w);
+    if (s == QS_OK && real) join_values(reals.p, a->n, w);
     if (s == QS_OK && x.a) join_vectors(x.a, reals.p + a->n, v);
-    work_free(&work), work_free(&reals), mat_free(&x);
+    if (s == QS_OK && y.a) join_vectors(y.a, reals.p + a->n, u);
+    work_free(&work), work_free(&reals), mat_free(&x), mat_free(&y);
     return s;
 }
 
 /* The result is always complex: its dtype never depends on values. */
 qs_status qlinalg_eig(qs_vm *vm, qs_call_args *c) {
     Lapack *l;
-    Mat a = {0}, w = {0}, v = {0};
+    Mat a = {0}, w = {0}, u = {0}, v = {0};
     qs_dtype d = qdtype_complex_of(real_result(vm, c));
     TRY(lapack(vm, c->name, &l));
     qs_status s = mat_read(vm, c, 0, "A", 0, &a);
     if (s == QS_OK) s = square(vm, c->name, &a);
     if (s == QS_OK) s = all_finite(vm, c->name, "A", &a, false);
     if (s == QS_OK) s = mat_new(vm, c->name, a.m, 1, 2, &w);
-    if (s == QS_OK) s = mat_new(vm, c->name, a.m, a.n, 2, &v);
-    if (s == QS_OK && a.m) s = eig_run(vm, l, &a, &w, &v, c->nout > 1);
+    if (s == QS_OK && c->nout > 1) s = mat_new(vm, c->name, a.m, a.n, 2, &v);
+    if (s == QS_OK && c->nout > 2) s = mat_new(vm, c->name, a.m, a.n, 2, &u);
+    if (s == QS_OK && a.m) s = eig_run(vm, l, &a, &w, &u, &v);
     if (s == QS_OK && c->nout > 1) s = mat_result(vm, &v, a.m, a.n, d, &c->out[0]);
+    if (s == QS_OK && c->nout > 2) s = mat_result(vm, &u, a.m, a.n, d, &c->out[2]);
     if (s == QS_OK) s = values_result(vm, &w, d, &c->out[c->nout > 1]);
-    mat_free(&a), mat_free(&w), mat_free(&v);
+    mat_free(&a), mat_free(&w), mat_free(&u), mat_free(&v);
     return s;
 }
 
@@ -1018,7 +1096,7 @@ qs_status qlinalg_roots(qs_vm *vm, qs_call_args *c) {
     if (s == QS_OK) s = mat_new(vm, c->name, all, 1, 2, &w);
     if (s == QS_OK) companion(p.x + (size_t)first * (size_t)p.parts, &a);
     if (s == QS_OK) s = all_finite(vm, c->name, "p, or p/p[0],", &a, false);
-    if (s == QS_OK && degree) s = eig_run(vm, l, &a, &w, &none, false);
+    if (s == QS_OK && degree) s = eig_run(vm, l, &a, &w, &none, &none);
     if (s == QS_OK) s = values_result(vm, &w, d, &c->out[0]);
     mat_free(&a), mat_free(&w);
     return s;

@@ -188,23 +188,27 @@ qs_status qmatrix_linspace(qs_vm *vm, qs_call_args *c) {
     return qsampled_done(vm, x, (size_t)n), s;
 }
 
-/* meshgrid: x varies along columns, y along rows; both results are numel(ys) x numel(xs). */
+/* meshgrid: x varies along columns, y along rows, and z, if given, along the third dimension. */
 qs_status qmatrix_meshgrid(qs_vm *vm, qs_call_args *c) {
-    Array *x, *y;
+    static const char *const names[] = {"x", "y", "z"};
+    Array *given[3] = {0};
     const void *unused;
-    TRY(qarg_floats(vm, c, 0, "x", &x, &unused));
-    if (c->nin > 1) TRY(qarg_floats(vm, c, 1, "y", &y, &unused));
-    else y = x;
-    Place px = source(x), py = source(y), d = {.shape = {.rank = 2, .ndim = 2}};
-    int64_t n[2] = {(int64_t)y->count, (int64_t)x->count};
-    memcpy(d.shape.dims, n, sizeof n);
-    px.shape.strides[0] = 0, px.shape.strides[1] = 1;
-    TRY(new_target(vm, c, 0, (qs_dtype)x->dtype, &d));
-    TRY(move_elements(vm, c->name, &d, &px, n));
-    if (c->nout < 2) return QS_OK;
-    py.shape.strides[0] = 1, py.shape.strides[1] = 0;
-    TRY(new_target(vm, c, 1, (qs_dtype)y->dtype, &d));
-    return move_elements(vm, c->name, &d, &py, n);
+    int rank = c->nin > 2 || c->nout > 2 ? 3 : 2;
+    for (int i = 0; i < c->nin; i++) TRY(qarg_floats(vm, c, i, names[i], &given[i], &unused));
+    if (rank == 3 && c->nin == 2) return qs_fail(vm, QS_EVALUE, "meshgrid: three results need x, y and z, or x alone");
+    for (int i = c->nin; i < rank; i++) given[i] = given[0];
+    Place d = {.shape = {.rank = rank, .ndim = rank}};
+    static const int along[] = {1, 0, 2};
+    for (int i = 0; i < rank; i++) d.shape.dims[along[i]] = (int64_t)given[i]->count;
+    for (int i = 0; i < c->nout; i++) {
+        Place from = source(given[i]);
+        int64_t n[3];
+        memcpy(n, d.shape.dims, sizeof n);
+        for (int k = 0; k < rank; k++) from.shape.strides[k] = k == along[i];
+        TRY(new_target(vm, c, i, (qs_dtype)given[i]->dtype, &d));
+        TRY(move_elements(vm, c->name, &d, &from, n));
+    }
+    return QS_OK;
 }
 
 /* -- shape --------------------------------------------------------------------------------------------------------- */

@@ -754,8 +754,8 @@ def made(g, name):
         a, b, n = g.number(), g.number(), g.count(2, 9)
         return (a, b, n), Want(np.linspace(a, b, n), max(abs(a), abs(b)))
     if name == "meshgrid":
-        x, y = (g.maybe(g.vector(["f4", "f8", "i4", "u1"], small=True)) for _ in range(2))
-        return (x, y), Want(np.meshgrid(np.atleast_1d(x), np.atleast_1d(y))[0])
+        xs = [g.maybe(g.vector(["f4", "f8", "i4", "u1"], small=True)) for _ in range(g.count(2, 3))]
+        return xs, Want(np.meshgrid(*map(np.atleast_1d, xs))[0])
     size = [g.count(1, 5) for _ in range(g.count(2, 3))]
     at = g.rng.integers(0, math.prod(size), g.count(2, 5))
     rows = np.stack(np.unravel_index(at, size), 1)

@@ -52,6 +52,21 @@ function y = part_qr(x, k)
     [q, r] = qr(x)
     y = k == 0 ? q : r
 end
+function y = part_permuted(x, k)
+    [q, r, p] = qr(x)
+    y = k == 0 ? q : r
+end
+function y = part_lu(x, k)
+    [l, u, p] = lu(x)
+    y = k == 0 ? l : u
+end
+function y = lower_of_two(x)
+    [y, u] = lu(x)
+end
+function y = grid_of(k, xs, ys, zs)
+    [x, y, z] = meshgrid(xs, ys, zs)
+    y = k == 0 ? x : k == 1 ? y : z
+end
 function y = part_svd(x, k)
     [u, s, v] = svd(x)
     y = k == 0 ? u : k == 1 ? s : v
