@@ -80,7 +80,7 @@ if(CMAKE_INSTALL_PREFIX STREQUAL "/usr") # make deb: it takes a second
   string(REPLACE ";" ", " late "${late}")
 endif()
 deb(qrun quasar interpreters "Array language for images and signals, command and prompt" "quasar-common ${exactly}"
-    "${llvm}, libopenblas0, libedit2")
+    "${llvm}, libopenblas0, libedit2, libhdf5-310 | libhdf5-103-1t64 | libhdf5-103-1")
 deb(common quasar-common interpreters "Array language for images and signals, library" "${late}"
     "python3, python3-numpy")
 deb(lib libquasar0 libs "Array language for images and signals, shared library" "quasar-common ${exactly}" "${llvm}")

@@ -2,6 +2,7 @@
 #define NATIVES_OF_ELEM
 #include "stdlib/builtins.h"
 #include "stdlib/image.h"
+#include "stdlib/npy.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -116,7 +117,8 @@ int qlib_has(const char *library) {
         bool (*is_here)(void);
     } all[] = {{"png", qimage_png_here}, {"jpeg", qimage_jpeg_here}, {"tiff", qimage_tiff_here},
                {"pcre2", qregex_here},   {"zlib", qzlib_here},       {"lapack", qlinalg_available},
-               {"figures", qfigure_has}, {"video", qvideo_has},      {"cameras", qvideo_has_devices}};
+               {"figures", qfigure_has}, {"video", qvideo_has},      {"cameras", qvideo_has_devices},
+               {"hdf5", qhdf5_here}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (!strcmp(library, all[i].name)) return all[i].is_here();
     return -1;

@@ -4,7 +4,7 @@
  *     a matrix:  flags and class │ extents │ name │ its elements, in column-major order; or cells, or fields: matrices
  *
  * An element of up to 4 bytes may have its size in the upper half of its type, and its data after it; a matrix may be
- * compressed by zlib.  Source: MathWorks, "MAT-File Format" (level 5).  Version 7.3 is HDF5 and is not read.
+ * compressed by zlib.  Source: MathWorks, "MAT-File Format" (level 5).  Version 7.3 is HDF5: hdf5.c.
  * Files are not trusted: extents are compared with the number of bytes before memory is allocated. */
 #include "stdlib/builtins.h"
 #include "stdlib/bytes.h"
@@ -155,22 +155,27 @@ static qs_status fill_array(const Mat *m, ByteReader *b, const Matrix *x, qs_dty
     return QS_OK;
 }
 
+qs_status qmat_from_columns(qs_vm *vm, Array *a, int rank, const int64_t *dims, qs_value *out) {
+    bool vec = rank == 2 && dims[0] == 1;
+    Array *rows;
+    if (vec && dims[1] != 1) return *out = qarr_value(a), QS_OK;
+    qs_status s = vec ? qarr_get(vm, a, 0, out) : qnpy_from_columns(vm, a, rank, dims, &rows);
+    if (s == QS_OK && !vec) *out = qarr_value(rows);
+    return qarr_release(vm, a), s;
+}
+
 /* Complex integers become complex128, because the language has only complex floats. */
 static qs_status read_array(const Mat *m, ByteReader *b, const Matrix *x, qs_value *out) {
-    bool complex = x->flags & COMPLEX, vec = x->rank == 2 && x->dims[0] == 1;
+    bool complex = x->flags & COMPLEX;
     qs_dtype part = class_types[x->class - CLASS_DOUBLE];
     if (complex && part != QS_F32) part = QS_F64;
     qs_dtype d = complex ? qdtype_complex_of(part) : x->flags & LOGICAL ? QS_B1 : part;
-    Array *a, *rows;
+    Array *a;
     int64_t n = (int64_t)x->count;
     if (x->count > b->n) return damaged(m, "it ends before its last element");
     TRY(qarr_new(m->vm, d, 1, &n, true, &a));
     qs_status s = fill_array(m, b, x, d == QS_B1 ? QS_U8 : part, a);
-    if (s == QS_OK && vec && n == 1) s = qarr_get(m->vm, a, 0, out);
-    else if (s == QS_OK && vec) return *out = qarr_value(a), QS_OK;
-    else if (s == QS_OK && (s = qnpy_from_columns(m->vm, a, x->rank, x->dims, &rows)) == QS_OK) *out = qarr_value(rows);
-    qarr_release(m->vm, a);
-    return s;
+    return s == QS_OK ? qmat_from_columns(m->vm, a, x->rank, x->dims, out) : (qarr_release(m->vm, a), s);
 }
 
 /* Decodes the characters of a string; returns how many. */
@@ -189,26 +194,28 @@ static size_t decode_text(Element *e, uint32_t *out) {
     return n;
 }
 
-static qs_status make_string(const Mat *m, const uint32_t *chars, size_t n, size_t step, qs_value *out) {
+static qs_status make_string(qs_vm *vm, const uint32_t *chars, size_t n, size_t step, qs_value *out) {
     Text t;
-    qtext_init(&t, qvm_ctx(m->vm));
+    qtext_init(&t, qvm_ctx(vm));
     qtext_puts(&t, "");
     for (size_t i = 0; i < n; i++) qutf8_add(&t, chars[i * step]);
-    return qval_text(m->vm, &t, QS_OK, out);
+    return qval_text(vm, &t, QS_OK, out);
 }
 
-/* A string, or of several rows a cell of strings. */
-static qs_status make_strings(const Mat *m, const Matrix *x, const uint32_t *chars, size_t n, qs_value *out) {
+qs_status qmat_strings(qs_vm *vm, int64_t rows, const uint32_t *chars, size_t n, qs_value *out) {
     Cell *cell;
-    size_t rows = (size_t)x->dims[0];
-    if (x->rank == 2 && rows <= 1) return make_string(m, chars, n, 1, out);
-    if (x->rank > 2) return unsupported(m, "characters in more than two dimensions");
-    if (n != x->count) return damaged(m, "the extents and the number of characters do not agree");
-    if (!n) return make_string(m, chars, 0, 1, out);
-    TRY(qcell_new(m->vm, qtype_any(qvm_ctx(m->vm)), 1, &x->dims[0], &cell));
+    if (rows <= 1 || !n) return make_string(vm, chars, n, 1, out);
+    TRY(qcell_new(vm, qtype_any(qvm_ctx(vm)), 1, &rows, &cell));
     *out = qval_object(QS_CELL, cell);
-    for (size_t i = 0; i < rows; i++) TRY(make_string(m, chars + i, n / rows, rows, &cell->items[i]));
+    for (int64_t i = 0; i < rows; i++) TRY(make_string(vm, chars + i, n / (size_t)rows, (size_t)rows, &cell->items[i]));
     return QS_OK;
+}
+
+static qs_status make_strings(const Mat *m, const Matrix *x, const uint32_t *chars, size_t n, qs_value *out) {
+    bool several = x->rank > 2 || x->dims[0] > 1;
+    if (several && x->rank > 2) return unsupported(m, "characters in more than two dimensions");
+    if (several && n != x->count) return damaged(m, "the extents and the number of characters do not agree");
+    return qmat_strings(m->vm, x->dims[0], chars, n, out);
 }
 
 static qs_status read_text(const Mat *m, ByteReader *b, const Matrix *x, qs_value *out) {
@@ -230,12 +237,11 @@ static qs_status read_item(Mat *m, ByteReader *b, qs_value *out) {
     return read_matrix(m, &e, out);
 }
 
-/* Returns where the k-th item in column-major order is in row-major order. */
-static size_t place_of(const Matrix *x, size_t k) {
+size_t qmat_row_major_index(int rank, const int64_t *dims, size_t k) {
     int64_t strides[QS_MAX_RANK];
     size_t at = 0;
-    qarr_packed_strides(x->rank, x->dims, strides);
-    for (int i = 0; i < x->rank; i++) at += k % (size_t)x->dims[i] * (size_t)strides[i], k /= (size_t)x->dims[i];
+    qarr_packed_strides(rank, dims, strides);
+    for (int i = 0; i < rank; i++) at += k % (size_t)dims[i] * (size_t)strides[i], k /= (size_t)dims[i];
     return at;
 }
 
@@ -249,7 +255,7 @@ static qs_status read_cell(Mat *m, ByteReader *b, const Matrix *x, qs_value *out
     Cell *cell;
     TRY(make_cell(m, b, x, 8, &cell));
     *out = qval_object(QS_CELL, cell);
-    for (size_t i = 0; i < x->count; i++) TRY(read_item(m, b, &cell->items[place_of(x, i)]));
+    for (size_t i = 0; i < x->count; i++) TRY(read_item(m, b, &cell->items[qmat_row_major_index(x->rank, x->dims, i)]));
     return QS_OK;
 }
 
@@ -282,7 +288,8 @@ static qs_status read_struct(Mat *m, ByteReader *b, const Matrix *x, qs_value *o
     TRY(fields ? make_cell(m, b, x, 8 * fields, &cell)
                : qcell_new(m->vm, qtype_any(qvm_ctx(m->vm)), x->rank, x->dims, &cell));
     *out = qval_object(QS_CELL, cell);
-    for (size_t i = 0; i < x->count; i++) TRY(read_fields(m, b, &names.data, n, &cell->items[place_of(x, i)]));
+    for (size_t i = 0; i < x->count; i++)
+        TRY(read_fields(m, b, &names.data, n, &cell->items[qmat_row_major_index(x->rank, x->dims, i)]));
     return QS_OK;
 }
 
@@ -353,23 +360,14 @@ static qs_status read_compressed(Mat *m, const Element *e, Object *o) {
     return s;
 }
 
-static bool is_hdf5(const uint8_t *p, size_t n) {
-    static const char signature[8] = "\x89HDF\r\n\x1a\n";
-    return (n >= 8 && !memcmp(p, signature, 8)) || (n >= 520 && !memcmp(p + 512, signature, 8));
-}
-
 bool qmat_is(const char *path, const uint8_t *p, size_t n) {
     const char *dot = strrchr(path, '.');
-    return (dot && !strcasecmp(dot, ".mat")) || (n >= 8 && !memcmp(p, "MATLAB ", 7)) || is_hdf5(p, n);
+    return (dot && !strcasecmp(dot, ".mat")) || (n >= 8 && !memcmp(p, "MATLAB ", 7)) || qhdf5_is(p, n);
 }
 
 qs_status qmat_load(qs_vm *vm, const qs_call_args *c, const char *path, const uint8_t *p, size_t n, Object *o) {
     Mat m = {.vm = vm, .path = path, .c = c};
-    if (is_hdf5(p, n))
-        return qs_fail(vm, QS_EVALUE,
-                       "load: %s is an HDF5 file (MATLAB 7.3 writes these), which is not supported; "
-                       "h5py = pyimport(\"h5py\") reads it, and save -v7 in MATLAB writes one that is read here",
-                       path);
+    if (qhdf5_is(p, n)) return qhdf5_load(vm, c, path, o);
     bool big = n >= HEADER && !memcmp(p + 126, "MI", 2);
     if (!big && (n < HEADER || memcmp(p + 126, "IM", 2)))
         return qs_fail(vm, QS_EVALUE, "load: %s is no MAT-file of version 5 to 7", path);
@@ -522,7 +520,8 @@ static qs_status write_cell(Writer *w, const char *name, const Cell *cell) {
     TRY(matlab_shape(w, x.rank, x.dims));
     if (x.rank < 2) x.rank = 2;
     size_t at = begin_matrix(w, CLASS_CELL, 0, x.rank, x.dims, name);
-    for (size_t i = 0; i < cell->count; i++) TRY(write_value(w, "", cell->items[place_of(&x, i)]));
+    for (size_t i = 0; i < cell->count; i++)
+        TRY(write_value(w, "", cell->items[qmat_row_major_index(x.rank, x.dims, i)]));
     return end_matrix(w, at);
 }
 

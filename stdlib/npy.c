@@ -376,7 +376,7 @@ static bool ends_in(const char *path, const char *ending) {
 
 /* Recognizes extensions of other formats: a NumPy archive under such a name would be misleading. */
 static bool is_of_others(const char *path) {
-    static const char *const ends[] = {".h5", ".hdf5", ".csv", ".txt", ".json", ".png", ".jpg", ".tif", ".tiff"};
+    static const char *const ends[] = {".csv", ".txt", ".json", ".png", ".jpg", ".tif", ".tiff"};
     const char *dot = strrchr(path, '.');
     for (size_t i = 0; dot && i < sizeof ends / sizeof *ends; i++)
         if (!strcasecmp(dot, ends[i])) return true;
@@ -387,10 +387,11 @@ qs_status qnpy_save(qs_vm *vm, qs_call_args *c) {
     const char *path;
     TRY(qarg_string(vm, c->name, "path", c->in[0], &path, NULL));
     if (ends_in(path, ".safetensors")) return qsafetensors_save(vm, path, c->nin - 1, c->in + 1);
+    if (ends_in(path, ".h5") || ends_in(path, ".hdf5")) return qhdf5_save(vm, path, c->nin - 1, c->in + 1);
     if (ends_in(path, ".mat")) return qmat_save(vm, path, c->nin - 1, c->in + 1);
     if (is_of_others(path))
         return qs_fail(vm, QS_EVALUE,
-                       "save: files ending in %s are not written; .npy (one array), .npz, .mat and "
+                       "save: files ending in %s are not written; .npy (one array), .npz, .mat, .h5 and "
                        ".safetensors are",
                        strrchr(path, '.'));
     bool single = ends_in(path, ".npy");
@@ -561,7 +562,7 @@ static qs_status load_bytes(qs_vm *vm, qs_call_args *c, Bytes b) {
     bool zip = b.n >= 4 && (!memcmp(b.p, "PK\3\4", 4) || !memcmp(b.p, "PK\5\6", 4));
     if (zip || qmat_is(b.path, b.p, b.n)) return load_variables(vm, c, b);
     if (c->nin > 1)
-        return qs_fail(vm, QS_EVALUE, "load: names of variables are for .mat and .npz files, %s is another one",
+        return qs_fail(vm, QS_EVALUE, "load: names of variables are for .mat, .h5 and .npz files, %s is another one",
                        b.path);
     if (ends_in(b.path, ".safetensors") || qsafetensors_is(b.p, b.n))
         return qsafetensors_load(vm, b.path, b.p, b.n, &c->out[0]);

@@ -30,6 +30,18 @@ bool qnpy_is_wanted(const qs_call_args *c, const char *name, size_t n);
 bool qmat_is(const char *path, const uint8_t *p, size_t n);
 qs_status qmat_load(qs_vm *vm, const qs_call_args *c, const char *path, const uint8_t *p, size_t n, Object *o);
 qs_status qmat_save(qs_vm *vm, const char *path, int n, const qs_value *in);
+/* Makes a value from the elements a (taken over) of a matrix in column-major order; rank >= 2.  1 x 1: a number. */
+qs_status qmat_from_columns(qs_vm *vm, Array *a, int rank, const int64_t *dims, qs_value *out);
+/* Makes a string, or of several rows a cell of strings, from n characters in column-major order. */
+qs_status qmat_strings(qs_vm *vm, int64_t rows, const uint32_t *chars, size_t n, qs_value *out);
+/* Returns where the k-th item in column-major order is in row-major order. */
+size_t qmat_row_major_index(int rank, const int64_t *dims, size_t k);
+
+/* -- hdf5.c: HDF5, and MATLAB's files of version 7.3 --------------------------------------------------------------- */
+bool qhdf5_here(void); /* whether libhdf5 can be opened */
+bool qhdf5_is(const uint8_t *p, size_t n);
+qs_status qhdf5_load(qs_vm *vm, const qs_call_args *c, const char *path, Object *o);
+qs_status qhdf5_save(qs_vm *vm, const char *path, int n, const qs_value *in);
 
 /* -- zlib.c -------------------------------------------------------------------------------------------------------- */
 /* Decompresses the first `size` bytes for load; raw: without a header, as in zip files, and nothing may follow them. */

@@ -28,7 +28,8 @@ static const struct {
     {" form ", "it opens windows"},
     {" fopen fclose feof fgets fread fwrite fprint fprintf fileread filewrite csvread csvwrite save load npy_create "
      "block_size read_block write_block imread imwrite imfinfo tiffread audioread "
-     "audiowrite audioinfo readtable writetable saveas vidopen vidreadframe vidseek vidcreate "
+     "audiowrite audioinfo h5read h5write h5writeatt h5info readtable writetable saveas vidopen vidreadframe vidseek "
+     "vidcreate "
      "vidwrite vidclose ",
      "they use files; fuzz_image and fuzz_video read hostile ones"},
     {" abspath cwd chdir isfile isdir exist samefile fileinfo makedir listdir movefile copyfile deletefile ",

@@ -1,5 +1,5 @@
 % File name extensions of other formats are errors; no file is written.
-for name = {"made/x.h5", "made/x.CSV", "made/x.png"}
+for name = {"made/x.txt", "made/x.CSV", "made/x.png"}
     try
         save(name, [1,2])
     catch e

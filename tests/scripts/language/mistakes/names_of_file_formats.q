@@ -1,7 +1,7 @@
 % exit: 1
 a = dicomread("a.dcm")
 b = niftiread("a.nii")
-c = h5read("a.h5", "/x")
+c = h5disp("a.h5")
 d = loadmat("a.mat")
 e = savemat("a.mat", a)
 f = read_csv("a.csv")
