@@ -217,7 +217,8 @@ static qs_status open_image(qs_vm *vm, qs_call_args *c, Image *m, Text *bytes) {
     int64_t page = 0;
     *m = (Image){.vm = vm, .fn = c->name, .pages = 1, .orientation = 1, .delay = -1};
     TRY(qarg_string(vm, c->name, "path", c->in[0], &m->path, NULL));
-    if (qarg_given(c, 1) && c->in[1].kind != QS_ARRAY) TRY(qarg_count(vm, c->name, "page", c->in[1], &page));
+    if (qarg_given(c, 1) && c->in[1].kind != QS_ARRAY && c->in[1].kind != QS_STRING)
+        TRY(qarg_count(vm, c->name, "page", c->in[1], &page));
     if (page > 65535) return qs_fail(vm, QS_EINDEX, "%s: page must be below 65536, got %lld", c->name, (long long)page);
     m->page = (int)page;
     TRY(qio_slurp(vm, c->name, m->path, bytes));
@@ -225,12 +226,53 @@ static qs_status open_image(qs_vm *vm, qs_call_args *c, Image *m, Text *bytes) {
     return QS_OK;
 }
 
+/* Turns an image so that its first row is the top: orientations from 5 on exchange rows and columns, and some then
+ * reverse rows or columns. */
+static qs_status turn_image(qs_vm *vm, int orientation, qs_value *image) {
+    static const bool reversed[][2] = {{false, false}, {false, true}, {true, true}, {true, false},
+                                       {false, false}, {false, true}, {true, true}, {true, false}};
+    int64_t dims[QS_MAX_RANK], steps[QS_MAX_RANK];
+    size_t first = 0;
+    Array *view, *turned;
+    if (image->kind != QS_ARRAY || orientation == 1) return QS_OK;
+    int rank = qarr_shape(qval_array(*image), dims, steps);
+    if (orientation >= 5) {
+        int64_t extent = dims[0], step = steps[0];
+        dims[0] = dims[1], dims[1] = extent, steps[0] = steps[1], steps[1] = step;
+    }
+    for (int i = 0; i < 2; i++)
+        if (reversed[orientation - 1][i]) first += (size_t)((dims[i] - 1) * steps[i]), steps[i] = -steps[i];
+    TRY(qarr_view(vm, qval_array(*image), rank, dims, steps, first, &view));
+    qs_status s = qarr_contiguous(vm, view, &turned);
+    qarr_release(vm, view);
+    TRY(s);
+    qval_release(vm, *image);
+    return *image = qarr_value(turned), QS_OK;
+}
+
+/* Reads the option AutoOrient behind the page, if there is one. */
+static qs_status read_auto_orient(qs_vm *vm, const qs_call_args *c, bool *turn) {
+    int at = c->nin > 1 && c->in[1].kind == QS_STRING ? 1 : 2;
+    const char *name;
+    *turn = false;
+    if (c->nin <= at) return QS_OK;
+    TRY(qarg_string(vm, "imread", "option", c->in[at], &name, NULL));
+    if (strcasecmp(name, "AutoOrient") || c->nin != at + 2 || c->in[at + 1].kind != QS_BOOL)
+        return qs_fail(vm, QS_EVALUE,
+                       "imread: the option is \"AutoOrient\", with true or false after it, got \"%.40s\"", name);
+    return *turn = c->in[at + 1].u.i, QS_OK;
+}
+
 qs_status qimage_imread(qs_vm *vm, qs_call_args *c) {
     Image m;
     Text bytes;
+    bool turn;
+    TRY(read_auto_orient(vm, c, &turn));
     qtext_init(&bytes, qvm_ctx(vm));
     qs_status s = open_image(vm, c, &m, &bytes);
     if (s == QS_OK) s = decode_image(&m);
+    if (s == QS_OK && turn) s = turn_image(vm, m.orientation, &m.picture);
+    if (s == QS_OK && turn) s = turn_image(vm, m.orientation, &m.alpha);
     qtext_free(&bytes);
     c->out[0] = m.picture;
     if (c->nout > 1) c->out[1] = m.alpha;
@@ -381,7 +423,7 @@ static qs_status sample(qs_vm *vm, Array *a, Pixels *out) {
     return s;
 }
 
-static qs_status pixels_of(qs_vm *vm, const Format *f, const char *path, qs_value v, int bits, Pixels *out) {
+static qs_status pixels_of(qs_vm *vm, const Format *f, const char *path, qs_value v, Pixels *out) {
     if (v.kind != QS_ARRAY || qdtype_is_complex((qs_dtype)qval_array(v)->dtype))
         return qarg_wrong(vm, "imwrite", "img", "a real array", v);
     Array *a = qval_array(v);
@@ -398,14 +440,7 @@ static qs_status pixels_of(qs_vm *vm, const Format *f, const char *path, qs_valu
     if (a->count == 0 || dims[0] > 1 << 24 || dims[1] > 1 << 24)
         return qs_fail(vm, QS_ESHAPE, "imwrite: img must have 1 to 2^24 rows and columns, got %lld x %lld",
                        (long long)dims[0], (long long)dims[1]);
-    *out = (Pixels){.vm = vm,
-                    .path = path,
-                    .height = dims[0],
-                    .width = dims[1],
-                    .channels = channels,
-                    .bits = bits,
-                    .quality = out->quality,
-                    .delay = out->delay};
+    out->path = path, out->height = dims[0], out->width = dims[1], out->channels = channels;
     return sample(vm, a, out);
 }
 
@@ -413,33 +448,88 @@ static void release_pixels(qs_vm *vm, Pixels *x) {
     if (x->data) qmem_try_free(qvm_ctx(vm), x->data, x->size);
 }
 
-/* imwrite(path, img [, option]): bits (8, 16; 32 = float TIFF), for JPEG the quality, for GIF the seconds per frame. */
-static qs_status write_option(qs_vm *vm, qs_call_args *c, const Format *f, Pixels *x) {
-    int64_t option = 0;
+/* -- options of imwrite: names and values, or one number, whose meaning depends on the format --------------------- */
+static qs_status set_bits(const Format *f, qs_value v, Pixels *x) {
+    int64_t bits;
     bool only_floats = f->write == qimage_hdr_write;
-    x->bits = only_floats ? 32 : 8, x->quality = 95, x->delay = 0.1;
-    if (!qarg_given(c, 2)) return QS_OK;
-    if (f->write == qimage_gif_write) {
-        TRY(qarg_num(vm, "imwrite", "delay", c->in[2], &x->delay));
-        if (x->delay >= 0 && x->delay <= 655) return QS_OK;
-        return qs_fail(vm, QS_EVALUE, "imwrite: delay must be 0 to 655 seconds per frame, got %g", x->delay);
-    }
-    TRY(qarg_int(vm, "imwrite", "option", c->in[2], &option));
-    if (f->write == qimage_jpeg_write) {
-        if (option < 1 || option > 100)
-            return qs_fail(vm, QS_EVALUE, "imwrite: quality must be 1 to 100, got %lld", (long long)option);
-        return x->quality = (int)option, QS_OK;
-    }
-    if (only_floats && option != 32)
-        return qs_fail(vm, QS_EVALUE, "imwrite: an .hdr file has floats (32 bits), got %lld", (long long)option);
-    if ((option != 8 && option != 16 && option != 32) || option > f->max_bits)
-        return qs_fail(vm, QS_EVALUE, "imwrite: a .%s file has 8%s%s bits per sample, got %lld", f->extension,
+    TRY(qarg_int(x->vm, "imwrite", "option", v, &bits));
+    if (only_floats && bits != 32)
+        return qs_fail(x->vm, QS_EVALUE, "imwrite: an .hdr file has floats (32 bits), got %lld", (long long)bits);
+    if ((bits != 8 && bits != 16 && bits != 32) || bits > f->max_bits)
+        return qs_fail(x->vm, QS_EVALUE, "imwrite: a .%s file has 8%s%s bits per sample, got %lld", f->extension,
                        f->max_bits > 8 ? " to " : "",
                        f->max_bits == 32   ? "32"
                        : f->max_bits == 16 ? "16"
                                            : "",
-                       (long long)option);
-    return x->bits = (int)option, QS_OK;
+                       (long long)bits);
+    return x->bits = (int)bits, QS_OK;
+}
+
+static qs_status set_quality(const Format *f, qs_value v, Pixels *x) {
+    (void)f;
+    int64_t quality;
+    TRY(qarg_int(x->vm, "imwrite", "option", v, &quality));
+    if (quality >= 1 && quality <= 100) return x->quality = (int)quality, QS_OK;
+    return qs_fail(x->vm, QS_EVALUE, "imwrite: quality must be 1 to 100, got %lld", (long long)quality);
+}
+
+static qs_status set_delay(const Format *f, qs_value v, Pixels *x) {
+    (void)f;
+    TRY(qarg_num(x->vm, "imwrite", "delay", v, &x->delay));
+    if (x->delay >= 0 && x->delay <= 655) return QS_OK;
+    return qs_fail(x->vm, QS_EVALUE, "imwrite: delay must be 0 to 655 seconds per frame, got %g", x->delay);
+}
+
+static qs_status set_compression(const Format *f, qs_value v, Pixels *x) {
+    static const char *const names[] = {"lzw", "none", "deflate", "packbits"}; /* in the order of ImageCompression */
+    const char *name;
+    (void)f;
+    TRY(qarg_string(x->vm, "imwrite", "compression", v, &name, NULL));
+    for (int i = 0; i < (int)(sizeof names / sizeof *names); i++)
+        if (!strcasecmp(name, names[i])) return x->compression = (ImageCompression)i, QS_OK;
+    return qs_fail(x->vm, QS_EVALUE,
+                   "imwrite: compression must be \"lzw\", \"none\", \"deflate\" or \"packbits\", got \"%.40s\"", name);
+}
+
+static const struct {
+    const char *name;
+    ImageWriter *of; /* NULL: of every format */
+    qs_status (*set)(const Format *f, qs_value v, Pixels *x);
+} options[] = {{"Quality", qimage_jpeg_write, set_quality},
+               {"DelayTime", qimage_gif_write, set_delay},
+               {"Compression", qimage_tiff_write, set_compression},
+               {"BitDepth", NULL, set_bits}};
+enum { OPTIONS = sizeof options / sizeof *options };
+
+static qs_status set_option(const Format *f, const char *name, qs_value v, Pixels *x) {
+    int i = 0;
+    while (i < OPTIONS && strcasecmp(name, options[i].name)) i++;
+    if (i == OPTIONS)
+        return qs_fail(x->vm, QS_ENAME,
+                       "imwrite: the options are Quality, DelayTime, Compression and BitDepth, got \"%.40s\"", name);
+    if (options[i].of && options[i].of != f->write)
+        return qs_fail(x->vm, QS_EVALUE, "imwrite: a .%s file has no %s", f->extension, options[i].name);
+    return options[i].set(f, v, x);
+}
+
+static qs_status write_options(qs_vm *vm, qs_call_args *c, const Format *f, Pixels *x) {
+    *x = (Pixels){.vm = vm, .bits = f->write == qimage_hdr_write ? 32 : 8, .quality = 95, .delay = 0.1};
+    bool named = qarg_given(c, 2) && c->in[2].kind == QS_STRING;
+    if (!named && c->nin > 3) return qarg_wrong(vm, "imwrite", "option", "a name with its value", c->in[2]);
+    if (!named && !qarg_given(c, 2)) return QS_OK;
+    if (!named)
+        return set_option(f,
+                          f->write == qimage_jpeg_write  ? "Quality"
+                          : f->write == qimage_gif_write ? "DelayTime"
+                                                         : "BitDepth",
+                          c->in[2], x);
+    for (int i = 2; i < c->nin; i += 2) {
+        const char *name;
+        TRY(qarg_string(vm, "imwrite", "the name of an option", c->in[i], &name, NULL));
+        if (i + 1 == c->nin) return qs_fail(vm, QS_EVALUE, "imwrite: option %.40s has no value", name);
+        TRY(set_option(f, name, c->in[i + 1], x));
+    }
+    return QS_OK;
 }
 
 qs_status qimage_imwrite(qs_vm *vm, qs_call_args *c) {
@@ -448,7 +538,7 @@ qs_status qimage_imwrite(qs_vm *vm, qs_call_args *c) {
     Pixels first;
     TRY(qarg_string(vm, c->name, "path", c->in[0], &path, NULL));
     TRY(format_of(vm, path, &f));
-    TRY(write_option(vm, c, f, &first));
+    TRY(write_options(vm, c, f, &first));
     const Cell *pages = c->in[1].kind == QS_CELL ? c->in[1].u.p : NULL;
     if (pages && !f->pages)
         return qs_fail(vm, QS_EVALUE, "imwrite: a .%s file holds one image; several go into a .tif or .gif",
@@ -459,8 +549,8 @@ qs_status qimage_imwrite(qs_vm *vm, qs_call_args *c) {
     Pixels *x = qmem_alloc(ctx, qmem_size((size_t)n, sizeof *x, 0));
     qs_status s = QS_OK;
     for (int i = 0; i < n && s == QS_OK; i++) {
-        x[i].quality = first.quality, x[i].delay = first.delay;
-        s = pixels_of(vm, f, path, pages ? pages->items[i] : c->in[1], first.bits, &x[i]);
+        x[i] = first;
+        s = pixels_of(vm, f, path, pages ? pages->items[i] : c->in[1], &x[i]);
     }
     Text out;
     qtext_init(&out, ctx);

@@ -15,7 +15,7 @@ typedef struct Image { /* an image that is being read */
     int64_t height, width;
     int channels;     /* channels in a row of the file, including alpha */
     bool has_alpha;   /* the last channel is alpha */
-    int orientation;  /* as in EXIF and TIFF, 1: the first row is the top; for imfinfo */
+    int orientation;  /* as in EXIF and TIFF, 1: the first row is the top */
     double delay;     /* seconds for which a frame of a GIF is shown; < 0: another format */
     int depth, pages; /* bits per sample and number of pages, for imfinfo */
     const char *format;
@@ -28,13 +28,15 @@ bool qimage_begin(Image *m, int64_t height, int64_t width, int channels, bool ha
 qs_status qimage_row(Image *m, int64_t y, qs_dtype d, const void *row); /* takes width*channels samples */
 qs_status qimage_corrupt(Image *m, const char *why);                    /* sets QS_EVALUE with path and format */
 
+typedef enum { COMPRESS_LZW, COMPRESS_NONE, COMPRESS_DEFLATE, COMPRESS_PACKBITS } ImageCompression;
 typedef struct Pixels { /* an image to be written: height*width*channels samples of bits/8 bytes in host byte order */
     qs_vm *vm;
     const char *path;
     int64_t height, width;
-    int channels, bits; /* 8 or 16; 32: float (TIFF, HDR) */
-    int quality;        /* JPEG only, 1 … 100 */
-    double delay;       /* GIF only: seconds per frame */
+    int channels, bits;           /* 8 or 16; 32: float (TIFF, HDR) */
+    int quality;                  /* JPEG only, 1 … 100 */
+    double delay;                 /* GIF only: seconds per frame */
+    ImageCompression compression; /* TIFF only */
     uint8_t *data;
     size_t size;
 } Pixels;

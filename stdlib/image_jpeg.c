@@ -69,7 +69,7 @@ static int exif_orientation(const uint8_t *p, size_t n) {
 
 static qs_status decode_rows(Image *m, struct jpeg_decompress_struct *j) {
     libjpeg.jpeg_mem_src(j, m->bytes, m->nbytes);
-    if (m->info_only) libjpeg.jpeg_save_markers(j, JPEG_APP0 + 1, 0xFFFF);
+    libjpeg.jpeg_save_markers(j, JPEG_APP0 + 1, 0xFFFF);
     libjpeg.jpeg_read_header(j, TRUE);
     for (jpeg_saved_marker_ptr x = j->marker_list; x && m->orientation == 1; x = x->next)
         m->orientation = exif_orientation(x->data, x->data_length);

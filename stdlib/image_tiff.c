@@ -271,8 +271,13 @@ static bool write_page(TIFF *t, const Pixels *x, int i, int n) {
     tiff.TIFFSetField(t, TIFFTAG_PHOTOMETRIC, x->channels >= 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK);
     tiff.TIFFSetField(t, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG),
         tiff.TIFFSetField(t, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT);
-    tiff.TIFFSetField(t, TIFFTAG_COMPRESSION, COMPRESSION_LZW);
-    tiff.TIFFSetField(t, TIFFTAG_PREDICTOR, x->bits == 32 ? PREDICTOR_NONE : PREDICTOR_HORIZONTAL);
+    static const int codes[] = {[COMPRESS_LZW] = COMPRESSION_LZW,
+                                [COMPRESS_NONE] = COMPRESSION_NONE,
+                                [COMPRESS_DEFLATE] = COMPRESSION_ADOBE_DEFLATE,
+                                [COMPRESS_PACKBITS] = COMPRESSION_PACKBITS};
+    bool predicts = x->compression == COMPRESS_LZW || x->compression == COMPRESS_DEFLATE;
+    tiff.TIFFSetField(t, TIFFTAG_COMPRESSION, codes[x->compression]);
+    if (predicts) tiff.TIFFSetField(t, TIFFTAG_PREDICTOR, x->bits == 32 ? PREDICTOR_NONE : PREDICTOR_HORIZONTAL);
     if (has_alpha) tiff.TIFFSetField(t, TIFFTAG_EXTRASAMPLES, 1, &alpha);
     if (n > 1) tiff.TIFFSetField(t, TIFFTAG_SUBFILETYPE, FILETYPE_PAGE), tiff.TIFFSetField(t, TIFFTAG_PAGENUMBER, i, n);
     tiff.TIFFSetField(t, TIFFTAG_ROWSPERSTRIP, tiff.TIFFDefaultStripSize(t, 0));

@@ -270,7 +270,7 @@ class Mat(Folder):
                 mat(matrix(2, (30000,)*2, b"x", element(5, b"\4\0\0\0", small=True) + element(1, b""))): "too large",
                 mat(matrix(16, (1, 1), b"f", good)): "a function handle in \"f\"",
                 mat(matrix(5, (1, 1), b"x", b"")): "a sparse",
-                b"\x89HDF\r\n\x1a\n" + bytes(99): "pyimport(\"h5py\")"}.items():
+                b"\x89HDF\r\n\x1a\n" + bytes(99): "failed: "}.items():
             self.refused(data, message, "bad.mat", q.load)
         deep = good
         for _ in range(300):
@@ -543,6 +543,47 @@ class KindsOfImages(Folder):
             np.testing.assert_array_equal(np.asarray(q.imread(self.path("t.jpg", turned))), np.asarray(q.imread(path)))
         for n in len(data)//2, len(data) - 100:
             self.refused(data[:n], "Premature end of JPEG file", "t.jpg", q.imread)
+
+
+    def test_auto_orient(self):
+        gray = np.kron(np.arange(35).reshape(5, 7) * 7, np.ones((16, 16)))
+        turned = [gray, np.fliplr(gray), np.rot90(gray, 2), np.flipud(gray), gray.T, np.rot90(gray, -1),
+                  np.rot90(gray, 2).T, np.rot90(gray, 1)]
+        jpeg = self.path("o.jpg")
+        q.imwrite(jpeg, gray, "Quality", 100)
+        with open(jpeg, "rb") as f: data = f.read()
+        for k, want in enumerate(turned, 1):
+            exif = b"Exif\0\0MM\0*" + struct.pack(">IHHHIHHI", 8, 1, 0x112, 3, 1, k, 0, 0)
+            path = self.path("o.jpg", data[:2] + struct.pack(">HH", 0xFFE1, len(exif) + 2) + exif + data[2:])
+            got = np.asarray(q.imread(path, "AutoOrient", True))
+            self.assertEqual(got.shape, want.shape)
+            self.assertLessEqual(np.abs(got - want).max(), 2)
+            np.testing.assert_array_equal(q.imread(path, "AutoOrient", False), q.imread(path))
+        for arguments in (["Auto", True], ["AutoOrient"], ["AutoOrient", 5], ["AutoOrient", True, 1], [0, 5]):
+            with self.assertRaisesRegex(q.QuasarError, "AutoOrient|option must be"): q.imread(jpeg, *arguments)
+
+    @unittest.skipUnless(tifffile, "needs tifffile")
+    def test_auto_orient_of_tiff(self):
+        gray = np.arange(6, dtype="u1").reshape(2, 3)
+        path = self.path("o.tif")
+        tifffile.imwrite(path, gray, extratags=[(274, "H", 1, 6, True)])
+        np.testing.assert_array_equal(q.imread(path, 0, "AutoOrient", True), np.rot90(gray, -1))
+
+    @unittest.skipUnless(tifffile, "needs tifffile")
+    def test_compression(self):
+        x = np.arange(60).reshape(5, 4, 3)
+        for name, code in {"lzw": "LZW", "none": "NONE", "Deflate": "ADOBE_DEFLATE", "PackBits": "PACKBITS"}.items():
+            for bits in (8, 16, 32):
+                path = self.path("c.tif")
+                q.imwrite(path, x, "Compression", name, "BitDepth", bits)
+                np.testing.assert_array_equal(q.imread(path), x)
+                with tifffile.TiffFile(path) as t:
+                    self.assertEqual([t.pages[0].compression.name, t.pages[0].bitspersample], [code, bits])
+        for options, message in [(["Compression", "zip"], "compression must be"), (["Compression"], "has no value"),
+                                 (["Compress", "lzw"], "the options are"),
+                                 (["Quality", 5], "a .tif file has no Quality"),
+                                 ([8, "BitDepth"], "a name with its value"), (["BitDepth", 12], "bits per sample")]:
+            with self.assertRaisesRegex(q.QuasarError, message): q.imwrite(self.path("c.tif"), x, *options)
 
 
 def frames_of(frames):
