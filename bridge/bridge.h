@@ -344,6 +344,9 @@ PyObject *qitem_get(PyObject *o, PyObject *key);
 int qitem_set(PyObject *o, PyObject *key, PyObject *x);
 Py_ssize_t qitem_count(PyObject *o);
 PyObject *qitem_at(PyObject *o, Py_ssize_t i);
+bool qitem_is_dictionary(PyObject *o);
+/* Lists the keys of an object, or its pairs of key and value. */
+PyObject *qitem_entries(PyObject *o, bool pairs);
 extern const PyType_Slot qoperator_slots[];
 /* Prepends dimensions until all n arrays have the same rank, so that they broadcast as in NumPy. */
 qs_status qoperator_align(qs_vm *vm, qs_value *v, int n);

@@ -323,7 +323,20 @@ static int delete_from_object(Border *b, Object *o, PyObject *key) {
     return check_status(b, s);
 }
 
-static bool is_dictionary(PyObject *o) { return value_of(o).kind == QS_OBJECT && qobj_has_keys(value_of(o).u.p); }
+bool qitem_is_dictionary(PyObject *o) { return value_of(o).kind == QS_OBJECT && qobj_has_keys(value_of(o).u.p); }
+
+PyObject *qitem_entries(PyObject *o, bool pairs) {
+    Border *b = border_of_wrapper(o);
+    qs_value key, v;
+    if (qgil_enter(b) < 0) return NULL;
+    PyObject *list = PyList_New(0);
+    for (uint32_t i = 0; list && qobj_entry(value_of(o).u.p, i, &key, &v); i++) {
+        PyObject *k = qnd_key(b, key), *item = k && pairs ? Py_BuildValue("(NN)", k, qpy_give(b, qval_retain(v))) : k;
+        if (!item || PyList_Append(list, item) < 0) Py_CLEAR(list);
+        Py_XDECREF(item);
+    }
+    return qgil_result(b, list);
+}
 
 /* -- any value ----------------------------------------------------------------------------------------------------- */
 
@@ -341,7 +354,7 @@ PyObject *qitem_get(PyObject *o, PyObject *key) {
     case QS_ARRAY: r = array_item(b, o, key); break;
     case QS_CELL: r = cell_item(b, value_of(o).u.p, key); break;
     case QS_STRING: r = string_item(value_of(o), key); break;
-    default: r = is_dictionary(o) ? object_item(b, value_of(o).u.p, key) : no_items(o); break;
+    default: r = qitem_is_dictionary(o) ? object_item(b, value_of(o).u.p, key) : no_items(o); break;
     }
     return qgil_result(b, r);
 }
@@ -349,7 +362,7 @@ PyObject *qitem_get(PyObject *o, PyObject *key) {
 int qitem_set(PyObject *o, PyObject *key, PyObject *x) {
     Border *b = border_of_wrapper(o);
     int r;
-    if (!x && !is_dictionary(o)) return PyErr_SetString(PyExc_TypeError, "elements cannot be deleted"), -1;
+    if (!x && !qitem_is_dictionary(o)) return PyErr_SetString(PyExc_TypeError, "elements cannot be deleted"), -1;
     if (qgil_enter(b) < 0) return -1;
     if (!x) {
         r = delete_from_object(b, value_of(o).u.p, key);
@@ -358,7 +371,7 @@ int qitem_set(PyObject *o, PyObject *key, PyObject *x) {
     switch (value_of(o).kind) {
     case QS_ARRAY: r = set_in_array(b, o, key, x); break;
     case QS_CELL: r = set_in_cell(b, value_of(o).u.p, key, x); break;
-    default: r = is_dictionary(o) ? set_in_object(b, value_of(o).u.p, key, x) : (no_items(o), -1); break;
+    default: r = qitem_is_dictionary(o) ? set_in_object(b, value_of(o).u.p, key, x) : (no_items(o), -1); break;
     }
     return qgil_leave(b) < 0 ? -1 : r;
 }
@@ -375,10 +388,9 @@ Py_ssize_t qitem_count(PyObject *o) {
         Py_XDECREF(text);
         return n;
     }
+    if (qitem_is_dictionary(o)) return (Py_ssize_t)qobj_count(v.u.p);
     if (qgil_enter(border_of_wrapper(o)) < 0) return -1;
-    PyErr_Format(PyExc_TypeError, "a value of type %s has no length%s", qval_type_name(border_of_wrapper(o)->vm, v),
-                 is_dictionary(o) ? "; len(d.keys()) is the number of its keys, and for k in d.keys() goes through them"
-                                  : "");
+    PyErr_Format(PyExc_TypeError, "a value of type %s has no length", qval_type_name(border_of_wrapper(o)->vm, v));
     return qgil_leave(border_of_wrapper(o)), -1;
 }
 

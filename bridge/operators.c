@@ -360,6 +360,7 @@ static int is_true(PyObject *x) {
     if (v.kind == QS_STRING) return ((Str *)v.u.p)->len > 0;
     if (v.kind == QS_CELL) return ((Cell *)v.u.p)->count > 0;
     if (!b->vm) return qgil_closed();
+    if (v.kind == QS_OBJECT && !((Object *)v.u.p)->cls) return qobj_count(v.u.p) > 0; /* a dictionary, as a dict */
     if (v.kind == QS_OBJECT || v.kind == QS_TYPE || v.kind == QS_NIL) return v.kind != QS_NIL;
     if (qgil_enter(b) < 0) return -1;
     qs_status s = qval_truth(b->vm, v, &t);

@@ -219,19 +219,9 @@ static PyObject *dir(PyObject *o, PyObject *unused) {
 
 /* Returns [(key, value)] of an object, for dict(o), copies and pickles. */
 static PyObject *fields_of(PyObject *o, PyObject *unused) {
-    Border *b = border_of_wrapper(o);
-    qs_value key, v;
     (void)unused;
     if (value_of(o).kind != QS_OBJECT) return PyErr_SetString(PyExc_TypeError, "no object"), NULL;
-    if (qgil_enter(b) < 0) return NULL;
-    PyObject *list = PyList_New(0);
-    for (uint32_t i = 0; list && qobj_entry(value_of(o).u.p, i, &key, &v); i++) {
-        PyObject *pair = Py_BuildValue("(NN)", qnd_key(b, key), qpy_give(b, qval_retain(v)));
-        if (!pair || PyList_Append(list, pair) < 0) Py_CLEAR(list);
-        Py_XDECREF(pair);
-    }
-    qgil_leave(b);
-    return list;
+    return qitem_entries(o, true);
 }
 
 /* -- calls: a type creates a value --------------------------------------------------------------------------------- */
@@ -531,8 +521,14 @@ static PyGetSetDef attributes[] = {
     {"_recorded", get_recorded, NULL, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
-/* iter() would use the items instead, but some libraries test for __iter__ to distinguish an array from a number. */
-static PyObject *iterate(PyObject *o) { return qitem_count(o) < 0 ? NULL : PySeqIter_New(o); }
+/* iter() would use the items instead, but some libraries test for __iter__ to distinguish an array from a number.  A
+ * dictionary gives the keys that it has now. */
+static PyObject *iterate(PyObject *o) {
+    if (!qitem_is_dictionary(o)) return qitem_count(o) < 0 ? NULL : PySeqIter_New(o);
+    PyObject *keys = qitem_entries(o, false), *r = keys ? PyObject_GetIter(keys) : NULL;
+    Py_XDECREF(keys);
+    return r;
+}
 
 static PyMemberDef members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(Wrapper, weak), READONLY, NULL},

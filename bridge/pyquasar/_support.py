@@ -205,13 +205,13 @@ def summary(e):
 
 
 def kind(x):
-    """Describes an object in messages where an array is expected."""
+    """Describes an object in messages where a value of the language is expected."""
     t = type(x)
     library = t.__module__.partition(".")[0]
     name = t.__qualname__ if library == "builtins" else library + "." + t.__qualname__
-    array = hasattr(t, "__array__") or t is bytes
-    hint = ", of which value(x), in a script from_py(x), makes an array" if array else ""
-    return _sayable(name + hint)
+    made = {list: "a cell", tuple: "a cell", dict: "a dictionary", bytes: "an array"}.get(t)
+    made = made or ("an array" if hasattr(t, "__array__") else "")
+    return _sayable(name + ("; value(x), or from_py(x) in a script, makes %s of it" % made if made else ""))
 
 
 def suggestion(e):

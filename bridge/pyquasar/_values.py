@@ -1,4 +1,5 @@
 """Methods of qvalue that are shorter in Python; `install` adds them to the type."""
+import collections.abc
 import math
 
 
@@ -43,7 +44,7 @@ def _memory(self):
 
 def backwards(self):
     """Implements reversed(A)."""
-    return iter(self[::-1])
+    return reversed(list(self)) if self._kind == "object" else iter(self[::-1])
 
 
 def item(self, *place):
@@ -819,7 +820,8 @@ def array(self, dtype=None, copy=None):
     import numpy
     a = self.to_py()
     if a is self:
-        raise TypeError("a value of type %s is no array" % self.typename)
+        hint = "; list(d.values()) has its values" if self.typename == "object" else ""
+        raise TypeError("a value of type %s is no array%s" % (self.typename, hint))
     a = numpy.asarray(a)
     never = copy is not None and not copy
     if never and self._kind == "array" and self._dtype in _machine()._support.NOT_IN_NUMPY:
@@ -1034,6 +1036,39 @@ def deep_duplicate(self, memo):
     return duplicate(self)
 
 
+# -- dictionaries ------------------------------------------------------------------------------------------------------
+
+class for_dictionaries(for_arrays):
+    """A method of dictionaries with the meaning that it has for a dict.  Objects of a class do not have it."""
+
+    def __get__(self, x, owner=None):
+        if x is None:
+            return self.function
+        if x._kind != "object" or x.typename != "object":
+            raise AttributeError("only dictionaries have the attribute %s" % self.__name__)
+        return _MethodType(self.function, x)
+
+
+def clear(self):
+    """Removes all entries."""
+    for key in self:
+        del self[key]
+
+
+def pop(self, key, default=_NOT_GIVEN):
+    """Removes an entry and returns its value; if there is none, returns the default value."""
+    if default is not _NOT_GIVEN and key not in self:
+        return default
+    x = self[key]
+    del self[key]
+    return x
+
+
+DICTIONARY_METHODS = {name: getattr(collections.abc.MutableMapping, name)
+                      for name in ("keys", "values", "items", "get", "setdefault", "update")}
+DICTIONARY_METHODS.update(pop=pop, clear=clear)
+
+
 # -- functions ---------------------------------------------------------------------------------------------------------
 
 def doc(f):
@@ -1153,6 +1188,8 @@ def install(qvalue, qfunction):
             method.__name__ = method.__qualname__ = name  # used in Python's messages about arguments
             method = for_arrays(method, name)
         setattr(qvalue, name, method)
+    for name, method in DICTIONARY_METHODS.items():
+        setattr(qvalue, name, for_dictionaries(method, name))
     for name, function in ARRAY_PROPERTIES.items():
         setattr(qvalue, name, property_of_arrays(function, name))
     qfunction.__reduce__ = _later("reduce_function", "_pickles")

@@ -128,8 +128,9 @@ class Life(unittest.TestCase):
         q.init("cpu")
         q.compile_string("named", "function y = f(x : vec)\n y = sum(x)\nend\n"
                                   "function [] = __kernel__ k(x, pos : int)\n x[pos] = 1\nend")
-        for x, why in ((["a"], r"pyvalue \(list\)"), ({}, r"pyvalue \(dict\)"),
-                       (Table(), r"pyvalue \(.*Table, of which value\(x\), in a script from_py.*, makes an array\)")):
+        for x, why in ((["a"], r"pyvalue \(list; value.* a cell of it\)"),
+                       ({}, r"pyvalue \(dict; value.* a dictionary of it\)"),
+                       (Table(), r"pyvalue \(.*Table; value\(x\), or from_py\(x\) in a script, .* an array of it\)")):
             with self.assertRaisesRegex(TypeError, "argument x must be vec, got " + why):
                 q.f(x)
             with self.assertRaisesRegex(TypeError, "kernel k: x is " + why + ", which a kernel cannot take"):
@@ -207,7 +208,7 @@ class Life(unittest.TestCase):
         p.data, p.note = b"d", b"e"
         self.assertEqual((p.data.tolist(), p.note, q.packet(data=b"f").data.tolist()), ([100], b"e", [102]))
         self.assertEqual(q.halo(q.twice, text, y), (0,))
-        with self.assertRaisesRegex(TypeError, r"x is pyvalue \(bytes, of which value\(x\), .* makes an array\)"):
+        with self.assertRaisesRegex(TypeError, r"x is pyvalue \(bytes; value\(x\), .* makes an array of it\)"):
             q.launched(text, y)
 
     def test_functions_named_as_those_of_python_leave_the_package_alone(self):

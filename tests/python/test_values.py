@@ -745,13 +745,84 @@ class Dictionaries(unittest.TestCase):
         d = q.value({1: "a", "b": None, (1, 2): "t"})
         self.assertEqual([1 in d, 1.0 in d, "b" in d, (1, 2) in d, 2 in d, "c" in d], [True] * 4 + [False] * 2)
         del d[1], d[1, 2]
-        self.assertEqual([list(d.keys()), 1 in d], [["b"], False])
+        self.assertEqual([list(d.keys()), 1 in d, len(d)], [["b"], False, 1])
         with self.assertRaises(KeyError):
             del d[1]
-        with self.assertRaisesRegex(TypeError, r"no length; len\(d.keys\(\)\) is the number of its keys"):
-            len(d)
         with self.assertRaisesRegex(TypeError, "elements cannot be deleted"):
             del q.zeros(3)[0]
+
+    def test_methods_are_those_of_a_dict(self):
+        plain = {"a": 1, 2: "two", (1, (2, "x")): None, "keys of": [3, "c"]}
+        d = q.value(plain)
+        self.assertEqual([len(d), list(d), list(d.keys()), bool(d)], [4, list(plain), list(plain), True])
+        self.assertEqual([list(d.values())[:3], d.keys() & {"a", 7}], [[1, "two", None], {"a"}])
+        self.assertEqual([(k, v) for k, v in d.items()][:3], list(plain.items())[:3])
+        self.assertEqual([d[k] for k in d][:2] + [dict(d)[1, (2, "x")]], [1, "two", None])
+        self.assertEqual([d.get("a"), d.get("b"), d.get((1, 2), 7), d.setdefault("b", 5), d.b], [1, None, 7, 5, 5])
+        self.assertEqual([d.pop("b"), d.pop("b", "gone"), len(d), list(reversed(d))[1:3]],
+                         [5, "gone", 4, [(1, (2, "x")), 2]])
+        self.assertRaises(KeyError, d.pop, "b")
+        d.update({"a": 6, 9: 8}, more=1)
+        self.assertEqual([d.a, d[9], d.more, len(d)], [6, 8, 1, 6])
+        for key in d:  # the keys at the beginning
+            del d[key]
+            d["new"] = 1
+        self.assertEqual([dict(d), bool(d)], [{"new": 1}, True])
+        d.clear()
+        self.assertEqual([len(d), list(d), bool(d), list(d.items())], [0, [], False, []])
+
+    def test_methods_need_a_dictionary_and_entries_come_first(self):
+        d = q.value({"items": 3, "x": 1})
+        self.assertEqual([d.items, len(d.keys()), len(d)], [3, 2, 2])
+        m = q.compile_string("dictionary_methods", """
+            type shelf : mutable class
+                x : scalar
+            end
+            type box : dynamic class
+                x : scalar
+            end
+            function y = items(self : box)
+                y = "those of the box"
+            end""")
+        box = m.box(x=1)
+        box["y"] = 2
+        self.assertEqual([len(box), list(box), box.items(), bool(box)], [2, ["x", "y"], "those of the box", True])
+        for x in (q.ones(2), m.shelf(x=1), q.value(["a"])):
+            self.assertFalse(hasattr(x, "setdefault"))
+        self.assertRaisesRegex(TypeError, "a value of type shelf has no length", len, m.shelf(x=1))
+        self.assertRaisesRegex(TypeError, "a value of type shelf has no length", iter, m.shelf(x=1))
+        self.assertRaisesRegex(TypeError, "required positional argument", q.value({}).get)
+
+    @needs_numpy
+    def test_dictionaries_are_no_arrays(self):
+        d = q.value({0: 1, 1: 2})
+        for convert in (np.asarray, np.array, lambda x: np.asarray(x, object), lambda x: np.array([x, x])):
+            with self.assertRaisesRegex(TypeError, r"type object is no array; list\(d.values\(\)\) has its values"):
+                convert(d)
+
+    def test_plain_dicts_and_lists_as_arguments(self):
+        m = q.compile_string("dictionary_arguments", """
+            function y = lookup(d : object, key)
+                y = d[key]
+            end
+            function y = count(c : vec[??])
+                y = numel(c)
+            end
+            function y = read(d, key)
+                y = d[key]
+            end""")
+        self.assertEqual([m.lookup(q.value({"a": 1}), "a"), m.count(q.value(["a", 1])), m.read({"a": 1}, "a")],
+                         [1, 2, 1])
+        made = r"; value\(x\), or from_py\(x\) in a script, makes a %s of it\)"
+        got = r"got pyvalue \("
+        a_cell, a_dictionary = made % "cell", made % "dictionary"
+        for call, message in (
+                (lambda: m.lookup({"a": 1}, "a"), "lookup: argument d must be object, " + got + "dict" + a_dictionary),
+                (lambda: m.count(["a", 1]), r"count: argument c must be vec\[\?\?\], got pyvalue \(list" + a_cell),
+                (lambda: m.count(("a", 1)), r"argument c must be vec\[\?\?\], got pyvalue \(tuple" + a_cell),
+                (lambda: q.keys({"a": 1}), r"keys: x must be an object, got pyvalue \(dict" + a_dictionary),
+                (lambda: q.strjoin(["a"], ","), "strjoin: parts must be a cell of strings, " + got + "list" + a_cell)):
+            self.assertRaisesRegex(TypeError, message, call)
 
     def test_errors(self):
         d = q.value({1: 2})
