@@ -303,8 +303,9 @@ static qs_status object_of(qs_vm *vm, const char *fn, qs_value v, Object **out) 
 
 /* Reads the first two arguments: an object and the name of a field, or a key. */
 static qs_status field_of(qs_vm *vm, qs_call_args *c, Object **o) {
+    const char *name;
     TRY(object_of(vm, c->name, c->in[0], o));
-    return qobj_has_keys(*o) ? QS_OK : qarg_string(vm, c->name, "name", c->in[1], NULL, NULL);
+    return qobj_has_keys(*o) ? QS_OK : qarg_string(vm, c->name, "name", c->in[1], &name, NULL);
 }
 
 /* isfield(x, name) and iskey(x, key) */

@@ -2,10 +2,12 @@
  * frees all reference-counted objects. */
 #include "devices/pool.h"
 #include "lang/syntax/ast.h"
+#include "vm/base/number.h"
 #include "vm/value/hooks.h"
 #include "vm/value/machine.h"
 #include "vm/value/trace.h"
 
+#include <math.h>
 #include <string.h>
 
 static void *new_counted(qs_vm *vm, size_t size, qs_kind kind) {
@@ -384,12 +386,58 @@ qs_status qobj_find(qs_vm *vm, Object *o, qs_value key, qs_value *out, bool *fou
     return QS_OK;
 }
 
+/* Returns whether the object has the key 2 instead of "2", or the reverse. */
+static bool has_other_type(qs_vm *vm, const Object *o, qs_value key) {
+    Text t;
+    char *end;
+    uint32_t hash;
+    int64_t slot = -1;
+    qs_value other = qs_nil();
+    if (key.kind == QS_STRING) {
+        double x = qnum_read(((Str *)key.u.p)->s, &end);
+        if (((Str *)key.u.p)->len && !*end && isfinite(x)) other = qs_num(x);
+    } else if (qval_is_number(key)) {
+        qtext_init(&t, qvm_ctx(vm));
+        (void)qval_text(vm, &t, qfmt_brief(vm, key, &t), &other);
+    }
+    if (other.kind != QS_NIL) (void)find_key(vm, o, other, &hash, &slot);
+    qval_release(vm, other);
+    return slot >= 0;
+}
+
+enum { KEYS_LISTED = 5, KEYS_COMPARED = 10000 };
+
+/* Appends a similar key, or all keys if there are few. */
+static qs_status suggest_key(qs_vm *vm, const Object *o, qs_value key, Text *t) {
+    Nearest near = {.wanted = key.kind == QS_STRING ? ((Str *)key.u.p)->s : ""};
+    qs_value present, v;
+    for (uint32_t i = 0; i < KEYS_COMPARED && qobj_entry(o, i, &present, &v); i++)
+        if (present.kind == QS_STRING) qstr_offer(&near, ((Str *)present.u.p)->s);
+    if (near.best) return qtext_printf(t, "; did you mean \"%s\"?", near.best), QS_OK;
+    if (has_other_type(vm, o, key)) {
+        bool string = key.kind == QS_STRING;
+        qtext_puts(t, string ? "; the number " : "; the string \"");
+        if (string) qtext_puts(t, ((Str *)key.u.p)->s);
+        else TRY(qfmt_brief(vm, key, t));
+        return qtext_puts(t, string ? " is a key" : "\" is a key"), QS_OK;
+    }
+    if (qobj_count(o) > KEYS_LISTED) return QS_OK;
+    qtext_puts(t, qobj_count(o) ? "; its keys are " : "; it is empty");
+    for (uint32_t i = 0; qobj_entry(o, i, &present, &v); i++) {
+        qtext_puts(t, i ? ", " : "");
+        TRY(qfmt_brief(vm, present, t));
+    }
+    return QS_OK;
+}
+
 static qs_status no_key(qs_vm *vm, const Object *o, qs_value key) {
     Text t;
-    if (key.kind == QS_STRING) return no_field(vm, o, key.u.p);
+    if (!open_ended(o) && key.kind == QS_STRING) return no_field(vm, o, key.u.p);
     qtext_init(&t, qvm_ctx(vm));
+    qtext_printf(&t, "%s has no key ", o->cls ? o->cls->name->s : "the dictionary");
     qs_status s = qfmt_brief(vm, key, &t);
-    if (s == QS_OK) s = qerr_set(qvm_ctx(vm), QS_ENAME, "the object has no key %s", t.s);
+    if (s == QS_OK) s = suggest_key(vm, o, key, &t);
+    if (s == QS_OK) s = qerr_set(qvm_ctx(vm), QS_ENAME, "%s", t.s);
     return qtext_free(&t), s;
 }
 

@@ -101,3 +101,32 @@ print iskey(d, 1)
 halves = dict()
 halves[1.5] = "half"
 print halves[1.5]
+d = dict({"name", "Size", 2, "7", {1,2}, "x"}, 1..6)
+try_it(() -> d["nmae"])
+try_it(() -> d["size"])
+try_it(() -> d["2"])
+try_it(() -> d[7])
+try_it(() -> d["none of them"])
+try_it(() -> d[{2,1}])
+try_it(() -> pop(d, "nam"))
+try_it(() -> getfield(d, "nam"))
+try_it(() -> d.nam)
+few = dict({"a", 2.5, {1,2}}, 1..3)
+try_it(() -> few["c"])
+try_it(() -> few[2])
+try_it(() -> dict()["c"])
+try_it(() -> o["none"])
+o = open_one()
+o[5] = 6
+try_it(() -> o["z"])
+try_it(() -> getfield(fixed(), "z"))
+type point : mutable class
+    x : scalar = 1
+end
+p = point()
+print isfield(p, "x"), isfield(p, "z"), isfield(p, lcase("X")), getfield(p, "x"), " ", getfield(p, "z", 5)
+p.setfield(sprintf("%s", "x"), 4)
+print p
+try_it(() -> getfield(p, 3))
+try_it(() -> isfield(p, {1,2}))
+try_it(() -> setfield(p, "z", 3))
