@@ -2,19 +2,20 @@
 % Cosine transforms of signals and grey images, orthonormal: the sum of squares stays, and the inverse is the transpose.
 % Source: Makhoul: A fast cosine transform in one and two dimensions (1980).
 
-% In the Fourier transform the even samples come first, then the odd ones backward.
-function [even, odd] = dct_order(n : int)
-    even = 0..2..n-1
-    odd = n-1-mod(n,2)..-2..1
+% In the Fourier transform the even samples come first, then the odd ones backward, from dct_last(n) on.
+function last = dct_last(n : int)
+    last = n-1-mod(n,2)
 end
 
-% Returns cos and sin of pi*k/(2*n), times `scale`, along dim and of the type of x; cos of 0 is replaced by `first`.
+% Returns cos and sin of pi*k/(2*n), times `scale`, along dim and of the type of x; cos of 0 is replaced by `first`.  The
+% sine is the cosine of n-k.
 function [c, s] = dct_factors(n : int, scale, first, x, dim)
-    angle = float64(0..n-1)*(pi/(2*n))
-    c = cos(angle)*scale
+    c = cast_like(cos(float64(0..n-1)*(pi/(2*n)))*scale, x)
     c[0] = first
-    c = dct_line(cast_like(c, x), dim)
-    s = dct_line(cast_like(sin(angle)*scale, x), dim)
+    s = zeros_like(c)
+    s[1..n-1] = c[n-1..-1..1]
+    c = dct_line(c, dim)
+    s = dct_line(s, dim)
 end
 
 function y = dct_line(x, dim)
@@ -35,31 +36,36 @@ end
 {!adjoint dct_rule}
 function y = dct_lines(x, dim)
     n = size(x, dim)
-    [even, odd] = dct_order(n)
-    V = fft1(dim == 1 ? horzcat(x[:,even], x[:,odd]) : vertcat(x[even,:], x[odd,:]), dim)
+    last = dct_last(n)
+    V = fft1(dim == 1 ? horzcat(x[:,0..2..n-1], x[:,last..-2..1]) : vertcat(x[0..2..n-1,:], x[last..-2..1,:]), dim)
     [c, s] = dct_factors(n, sqrt(2/n), sqrt(1/n), real(V[0,0..0]), dim)
     y = real(V).*c + imag(V).*s
 end
 
+% The spectrum V of the reordered samples is that of real numbers, so that real(V)-imag(V) is their Hartley transform,
+% whose inverse is a Hartley transform.
 {!adjoint idct_rule}
 function x = idct_lines(y, dim)
     n = size(y, dim)
-    [even, odd] = dct_order(n)
-    [c, s] = dct_factors(n, sqrt(n/2), sqrt(n), y, dim)
-    back = zeros_like(y)                       % y[n-k] for each k
+    last = dct_last(n)
+    [c, s] = dct_factors(n, sqrt(1/(2*n)), sqrt(1/n), y, dim)
+    back = uninit_like(y)                       % y[n-k] for each k
     if dim == 1
+        back[:,0] = 0
         back[:,1..n-1] = y[:,n-1..-1..1]
     else
+        back[0,:] = 0
         back[1..n-1,:] = y[n-1..-1..1,:]
     end
-    V = real(ifft1(complex(y.*c + back.*s, y.*s - back.*c), dim))
-    x = uninit_like(V)
+    V = fft1(y.*(c-s) + back.*(c+s), dim)
+    x = uninit_like(y)
+    m = n-int(floor(n/2))
     if dim == 1
-        x[:,even] = V[:,0..numel(even)-1]
-        x[:,odd] = V[:,numel(even)..n-1]
+        x[:,0..2..n-1] = real(V[:,0..m-1])-imag(V[:,0..m-1])
+        x[:,last..-2..1] = real(V[:,m..n-1])-imag(V[:,m..n-1])
     else
-        x[even,:] = V[0..numel(even)-1,:]
-        x[odd,:] = V[numel(even)..n-1,:]
+        x[0..2..n-1,:] = real(V[0..m-1,:])-imag(V[0..m-1,:])
+        x[last..-2..1,:] = real(V[m..n-1,:])-imag(V[m..n-1,:])
     end
 end
 
