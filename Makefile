@@ -1,5 +1,5 @@
 # The front door.  `make` builds build/qrun; everything else is one word more.
-.PHONY: all whole deps run test test-fast test-all area check format release docs bench bench-forms bench-programs bench-library dev tsan stress ptx-run parts without aarch64 fuzz fuzz-natives install uninstall deb wheel clean
+.PHONY: all whole deps run test test-fast test-all area check format release docs bench bench-forms bench-programs bench-library dev tidy tsan stress ptx-run parts without aarch64 fuzz fuzz-natives install uninstall deb wheel clean
 PREFIX ?= /usr/local
 QRUN = build/qrun
 PYTHON ?= python3
@@ -63,6 +63,11 @@ check:
 	@python3 tests/words.py
 	@python3 tests/size.py
 	@tools/format --check
+
+# Reports likely faults of the C code (clang-tidy, or `pip install clang-tidy`); takes half an hour.
+TIDY_FILES = $(shell git ls-files bridge devices lang stdlib vm | grep '\.c$$')
+tidy: whole
+	@clang-tidy -p build --quiet --warnings-as-errors='*' $(TIDY_FILES)
 
 # Formats the C code as `make check` wants it.
 format:
