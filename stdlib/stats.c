@@ -57,14 +57,15 @@ int qstats_with_dim(const Array *a, int dim, int64_t n, int64_t dims[QS_MAX_RANK
 }
 
 /* -- extremes ------------------------------------------------------------------------------------------------------ */
-/* Returns the first position where x is v; searches blocks of STRETCH elements with vector instructions. */
-#define FIRST(T)                                                                                                       \
+/* Returns the first position where x is v; searches blocks of STRETCH elements with vector instructions, which need an
+ * integer FLAG of the size of T. */
+#define FIRST(T, FLAG)                                                                                                 \
     static size_t first_##T(const T *x, size_t n, T v) {                                                               \
-        enum { STRETCH = 1024 };                                                                                       \
+        enum { STRETCH = 256 };                                                                                        \
         size_t i = 0;                                                                                                  \
         for (; i + STRETCH <= n; i += STRETCH) {                                                                       \
-            int found = 0;                                                                                             \
-            for (size_t k = 0; k < STRETCH; k++) found |= x[i + k] == v;                                               \
+            FLAG found = 0;                                                                                            \
+            for (size_t k = 0; k < STRETCH; k++) found |= (FLAG)(x[i + k] == v);                                       \
             if (found) break;                                                                                          \
         }                                                                                                              \
         while (i < n && x[i] != v) i++;                                                                                \
@@ -97,13 +98,13 @@ int qstats_with_dim(const Array *a, int dim, int64_t n, int64_t dims[QS_MAX_RANK
             }                                                                                                          \
         }                                                                                                              \
     }
-#define PLACES_OF(T) FIRST(T) PLACES(T)
-PLACES_OF(float)
-PLACES_OF(double)
-PLACES_OF(uint8_t)
-PLACES_OF(uint16_t)
-PLACES_OF(uint32_t)
-PLACES_OF(uint64_t)
+#define PLACES_OF(T, FLAG) FIRST(T, FLAG) PLACES(T)
+PLACES_OF(float, uint32_t)
+PLACES_OF(double, uint64_t)
+PLACES_OF(uint8_t, uint8_t)
+PLACES_OF(uint16_t, uint16_t)
+PLACES_OF(uint32_t, uint32_t)
+PLACES_OF(uint64_t, uint64_t)
 
 typedef void Places(const void *, const void *, size_t, size_t, double *);
 
