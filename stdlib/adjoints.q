@@ -155,9 +155,7 @@ function dv = written_adjoint(like, got, p, dy)
     dv = numel(like) == 1 ? sum(got) : reshape(got, size(like))
 end
 
-function dv = masked_adjoint(like, mask, none, dy)
-    dv = reshape(where(mask, dy, 0), size(like))
-end
+masked_adjoint = (like, mask, none, dy) -> reshape(where(mask, dy, 0), size(like))
 
 function d = literal_adjoint(items, y, dy)
     n = numel(items)
@@ -170,33 +168,20 @@ function d = literal_adjoint(items, y, dy)
     end
 end
 
-function d = range_adjoint(items, y, dy)
-    d = {sum(dy), null}
-end
-
-function d = steps_adjoint(items, y, dy)
-    d = {sum(dy), sum(dy.*float64(0..numel(dy)-1)), null}
-end
-
-function dx = conversion_adjoint(x, y, dy)
-    dx = dy
-end
-
-function [dx, dlike] = cast_like_adjoint(x, like, y, dy)
-    dx = dy
-    dlike = null
-end
+range_adjoint = (items, y, dy) -> {sum(dy), null}
+steps_adjoint = (items, y, dy) -> {sum(dy), sum(dy.*float64(0..numel(dy)-1)), null}
+cast_like_adjoint = (x, like, y, dy) -> dy
+conversion_adjoint = (x, y, dy) -> dy
 
 function [dre, dim] = complex_adjoint(re, im, y, dy)
     dre = real(dy)
     dim = imag(dy)
 end
 
-function [da, db, dn] = linspace_adjoint(a, b, n, y, dy)
+function [da, db] = linspace_adjoint(a, b, n, y, dy)
     t = linspace(float64([0]), 1, numel(dy))
     da = sum(dy.*(1-t))
     db = sum(dy.*t)
-    dn = null
 end
 
 % Sums the cotangent of a grid over all its dimensions but one.
@@ -231,10 +216,6 @@ end
 
 % -- shape -------------------------------------------------------------------------------------------------------------
 
-function dx = copy_adjoint(x, y, dy)
-    dx = dy
-end
-
 function d = reshape_adjoint(items, y, dy)
     d = cell(numel(items))
     d[0] = reshape_one_adjoint(items[0], y, dy)
@@ -244,22 +225,15 @@ function dx = reshape_one_adjoint(x, y, dy)
     dx = is_one_number(x) ? sum(dy) : reshape(dy, size(x))
 end
 
-function dx = transpose_adjoint(x, y, dy)
-    dx = transpose(dy)
-end
-
-function dx = herm_transpose_adjoint(x, y, dy)
-    dx = herm_transpose(dy)
-end
+transpose_adjoint = (x, y, dy) -> transpose(dy)
+herm_transpose_adjoint = (x, y, dy) -> herm_transpose(dy)
 
 function dx = permute_adjoint(x, order, y, dy)
     [sorted, back] = sort(order)
     dx = permute(dy, back)
 end
 
-function dx = moveaxis_adjoint(x, from, to, y, dy)
-    dx = reshape(moveaxis(dy, to, from), size(x))
-end
+moveaxis_adjoint = (x, from, to, y, dy) -> reshape(moveaxis(dy, to, from), size(x))
 
 function d = split_for(dim, items, dy)
     d = cell(numel(items))
@@ -274,13 +248,8 @@ function d = split_for(dim, items, dy)
     end
 end
 
-function d = vertcat_adjoint(items, y, dy)
-    d = split_for(0, items, dy)
-end
-
-function d = horzcat_adjoint(items, y, dy)
-    d = split_for(1, items, dy)
-end
+vertcat_adjoint = (items, y, dy) -> split_for(0, items, dy)
+horzcat_adjoint = (items, y, dy) -> split_for(1, items, dy)
 
 function d = cat_adjoint(items, y, dy)
     n = numel(items)
@@ -307,21 +276,10 @@ function d = repmat_adjoint(items, y, dy)
     d[0] = reshape_one_adjoint(x, y, dx)
 end
 
-function dx = circshift_adjoint(x, shift, dim, y, dy)
-    dx = isnull(dim) ? circshift(dy, -shift) : circshift(dy, -shift, dim)
-end
-
-function dx = flip_adjoint(x, dim, y, dy)
-    dx = flip(dy, given_dim(x, dim))
-end
-
-function dx = fliplr_adjoint(x, y, dy)
-    dx = fliplr(dy)
-end
-
-function dx = flipud_adjoint(x, y, dy)
-    dx = flipud(dy)
-end
+circshift_adjoint = (x, shift, dim, y, dy) -> isnull(dim) ? circshift(dy, -shift) : circshift(dy, -shift, dim)
+flip_adjoint = (x, dim, y, dy) -> flip(dy, given_dim(x, dim))
+fliplr_adjoint = (x, y, dy) -> fliplr(dy)
+flipud_adjoint = (x, y, dy) -> flipud(dy)
 
 function dx = diag_adjoint(x, y, dy)
     if isvec(x) || size(x,1) == 1 % diag treats a column as a vec
@@ -333,17 +291,9 @@ function dx = diag_adjoint(x, y, dy)
     end
 end
 
-function dx = diagm_adjoint(x, y, dy)
-    dx = reshape_one_adjoint(x, y, is_one_number(dy) ? dy : isvec(dy) ? dy : diag(dy))
-end
-
-function dx = triu_adjoint(x, k, y, dy)
-    dx = triu(dy, isnull(k) ? 0 : k)
-end
-
-function dx = tril_adjoint(x, k, y, dy)
-    dx = tril(dy, isnull(k) ? 0 : k)
-end
+diagm_adjoint = (x, y, dy) -> reshape_one_adjoint(x, y, is_one_number(dy) ? dy : isvec(dy) ? dy : diag(dy))
+triu_adjoint = (x, k, y, dy) -> triu(dy, isnull(k) ? 0 : k)
+tril_adjoint = (x, k, y, dy) -> tril(dy, isnull(k) ? 0 : k)
 
 function [da, db] = kron_adjoint(a, b, y, dy)
     m = size(a,0)
@@ -362,13 +312,8 @@ end
 
 % -- reductions --------------------------------------------------------------------------------------------------------
 
-function dx = sum_adjoint(x, dim, y, dy)
-    dx = dy
-end
-
-function dx = mean_adjoint(x, dim, y, dy)
-    dx = dy/(numel(x)/max(numel(dy),1))
-end
+sum_adjoint = (x, dim, y, dy) -> dy
+mean_adjoint = (x, dim, y, dy) -> dy/(numel(x)/max(numel(dy),1))
 
 % Products of all other elements, as prefix times suffix products, so that zeros cause no division.
 function p = others(x, dim)
@@ -408,9 +353,7 @@ function dx = var_adjoint(x, dim, ddof, y, dy)
     dx = left > 0 ? dy.*(x - mean_along(x, dim))*(2/left) : 0*x
 end
 
-function dx = std_adjoint(x, dim, ddof, y, dy)
-    dx = var_adjoint(x, dim, ddof, null, safe_divide(dy, 2*y))
-end
+std_adjoint = (x, dim, ddof, y, dy) -> var_adjoint(x, dim, ddof, null, safe_divide(dy, 2*y))
 
 % Along a dimension the element that was found gets the adjoint; a total extremum divides it among equal elements.
 function dx = extremum_of(x, dim, y, i, dy)
@@ -422,18 +365,14 @@ function dx = extremum_of(x, dim, y, i, dy)
     end
 end
 
-function [dx, db, ddim] = max_adjoint(x, b, dim, y, i, dy, di)
-    db = null
-    ddim = null
+function dx = max_adjoint(x, b, dim, y, i, dy, di)
     if !isnull(dim)
         [y, i] = max(x, [], dim)
     end
     dx = extremum_of(x, dim, y, i, dy)
 end
 
-function [dx, db, ddim] = min_adjoint(x, b, dim, y, i, dy, di)
-    db = null
-    ddim = null
+function dx = min_adjoint(x, b, dim, y, i, dy, di)
     if !isnull(dim)
         [y, i] = min(x, [], dim)
     end
@@ -497,36 +436,29 @@ function y = trapezoids(x, y, dim)
     y = (d[1..n-1,:] + d[0..n-2,:])/2.*steps
 end
 
-function [da, db, ddim] = trapz_adjoint(a, b, dim, y, dy)
-    ddim = null
+% The adjoints of f(x, y, dim), of f(null, x, dim) if y is omitted.
+function [da, db] = area_adjoints(f, a, b, dim, dy)
     db = null
     if isnull(b)
         d = main_dim(a)
-        [v, pull] = vjp(u -> reshape_like(sum(trapezoids(null, u, d), 0), y), a)
-        da = pull(dy)
+        da = diffmul_of(u -> f(null, u, d), a, dy)
     else
         d = given_dim(b, dim)
-        [v, pull] = vjp((s, u) -> reshape_like(sum(trapezoids(s, u, d), 0), y), beside(a, b), beside(b, a))
+        [v, pull] = vjp((s, u) -> f(s, u, d), beside(a, b), beside(b, a))
         [da, db] = pull(dy)
     end
+end
+
+function [da, db] = trapz_adjoint(a, b, dim, y, dy)
+    [da, db] = area_adjoints((s, u, d) -> reshape_like(sum(trapezoids(s, u, d), 0), y), a, b, dim, dy)
 end
 
 function r = reshape_like(x, y)
     r = is_one_number(y) ? sum(x) : reshape(x, size(y))
 end
 
-function [da, db, ddim] = cumulative_trapezoid_adjoint(a, b, dim, y, dy)
-    ddim = null
-    db = null
-    if isnull(b)
-        d = main_dim(a)
-        [v, pull] = vjp(u -> running(null, u, d), a)
-        da = pull(dy)
-    else
-        d = given_dim(b, dim)
-        [v, pull] = vjp((s, u) -> running(s, u, d), beside(a, b), beside(b, a))
-        [da, db] = pull(dy)
-    end
+function [da, db] = cumulative_trapezoid_adjoint(a, b, dim, y, dy)
+    [da, db] = area_adjoints(running, a, b, dim, dy)
 end
 
 function r = running(x, y, dim)
@@ -588,13 +520,8 @@ function n = numbers_in(x, dim)
     n = isnull(dim) ? sum(there) : sum(there, dim)
 end
 
-function dx = nansum_adjoint(x, dim, y, dy)
-    dx = cast_like(!isnan(x), x).*dy
-end
-
-function dx = nanmean_adjoint(x, dim, y, dy)
-    dx = cast_like(!isnan(x), x).*safe_divide(dy, numbers_in(x, dim))
-end
+nansum_adjoint = (x, dim, y, dy) -> cast_like(!isnan(x), x).*dy
+nanmean_adjoint = (x, dim, y, dy) -> cast_like(!isnan(x), x).*safe_divide(dy, numbers_in(x, dim))
 
 function dx = nanvar_adjoint(x, dim, ddof, y, dy)
     n = numbers_in(x, dim)
@@ -603,20 +530,14 @@ function dx = nanvar_adjoint(x, dim, ddof, y, dy)
     dx = where(isnan(x), 0, 2*safe_divide(dy, max(left,0)).*(where(isnan(x), 0, x) - safe_divide(total, n)))
 end
 
-function dx = nanstd_adjoint(x, dim, ddof, y, dy)
-    dx = nanvar_adjoint(x, dim, ddof, null, safe_divide(dy, 2*y))
-end
-
-function dx = nan_extremum(x, dim, y, i, dy)
-    dx = isnull(dim) ? extremum_of(x, dim, y, i, dy) : dy.*(along(x, dim) == i)
-end
+nanstd_adjoint = (x, dim, ddof, y, dy) -> nanvar_adjoint(x, dim, ddof, null, safe_divide(dy, 2*y))
 
 function dx = nanmax_adjoint(x, dim, y, dy)
     i = null
     if !isnull(dim)
         [v, i] = max(where(isnan(x), -inf, x), [], dim)
     end
-    dx = nan_extremum(x, dim, y, i, dy)
+    dx = extremum_of(x, dim, y, i, dy)
 end
 
 function dx = nanmin_adjoint(x, dim, y, dy)
@@ -624,7 +545,7 @@ function dx = nanmin_adjoint(x, dim, y, dy)
     if !isnull(dim)
         [v, i] = min(where(isnan(x), inf, x), [], dim)
     end
-    dx = nan_extremum(x, dim, y, i, dy)
+    dx = extremum_of(x, dim, y, i, dy)
 end
 
 function dx = nanmedian_adjoint(x, dim, y, dy)
@@ -704,13 +625,8 @@ function [da, db] = dotprod_adjoint(a, b, y, dy)
     db = reshape_one_adjoint(b, y, dy.*conj(as_row(beside(a, b))))
 end
 
-function dx = norm_adjoint(x, y, dy)
-    dx = x.*safe_divide(dy, y)
-end
-
-function dx = norm1_adjoint(x, dim, y, dy)
-    dx = dy.*(iscomplex(x) ? safe_divide(x, abs(x)) : sign(x))
-end
+norm_adjoint = (x, y, dy) -> x.*safe_divide(dy, y)
+norm1_adjoint = (x, dim, y, dy) -> dy.*(iscomplex(x) ? safe_divide(x, abs(x)) : sign(x))
 
 % The division removes the rounding of y, which is large beside 1 for large x.
 function dx = logsumexp_adjoint(x, dim, y, dy)
@@ -718,9 +634,7 @@ function dx = logsumexp_adjoint(x, dim, y, dy)
     dx = dy.*(e./(isnull(dim) ? sum(e) : sum(e, dim)))
 end
 
-function dx = squared_norm_adjoint(x, y, dy)
-    dx = 2*dy.*x
-end
+squared_norm_adjoint = (x, y, dy) -> 2*dy.*x
 
 % -- sampled functions -------------------------------------------------------------------------------------------------
 
@@ -965,10 +879,9 @@ function mu = centre_and_scale(x)
     mu = horzcat(mean(x), std(x))
 end
 
-function [dx, dy, ddegree] = polyfit_adjoint(x, y, degree, p, S, mu, dp, dS, dmu)
+function [dx, dy] = polyfit_adjoint(x, y, degree, p, S, mu, dp, dS, dmu)
     dx = 0*x
     dy = null
-    ddegree = null
     if !isnull(dp)
         scaled = !isnull(mu)
         [v, pull] = vjp((a, b) -> fitted(scaled ? normalised(a) : a, b, degree), beside(x, y), beside(y, x))
@@ -991,19 +904,14 @@ function dp = roots_adjoint(p, r, dr)
     for i = 0..n-1
         parts[i] = sum(dr.*conj(-(r.^(n-1-i))./slope))
     end
-    dp = reshape(stacked_numbers(parts), size(p))
-end
-
-function v = stacked_numbers(parts)
-    v = apply(horzcat, parts)
+    dp = reshape(apply(horzcat, parts), size(p))
 end
 
 % A median has the position of an element of its window that equals it.
-function [dx, dr] = medfilt_adjoint(x, r, y, dy)
+function dx = medfilt_adjoint(x, r, y, dy)
     n = isnull(r) ? 1 : r
     rows = size(x,0)
     columns = size(x,1)
-    dr = null
     equal = 0*y
     for i = -n..n
         for j = -n..n
@@ -1011,14 +919,11 @@ function [dx, dr] = medfilt_adjoint(x, r, y, dy)
         end
     end
     share = dy./equal
-    [v, pull] = vjp(u -> weighted_shifts(u, y, share, n), x)
-    dx = pull(1)
+    dx = diffmul_of(u -> weighted_shifts(u, y, share, n), x, 1)
 end
 
 % The elements of a window that equal its extreme share its derivative.
-function [dx, dw, dd] = movmin_adjoint(x, window, dim, y, dy)
-    dw = null
-    dd = null
+function dx = movmin_adjoint(x, window, dim, y, dy)
     before = numel(window) == 2 ? window[0] : floor(window/2)
     after = numel(window) == 2 ? window[1] : window-1-before
     [outer, n, inner] = around(x, given_dim(x, dim))
@@ -1138,23 +1043,19 @@ function [dx, dw, a, b, c, d, db] = conv_planes_adjoint(x, w, stride, padding, d
     end
 end
 
-function [ddy, dw, s, a, b, c, d] = conv_planes_input_adjoint(dy, w, sizes, stride, padding, dilation, groups, x, dx,
+function [ddy, dw] = conv_planes_input_adjoint(dy, w, sizes, stride, padding, dilation, groups, x, dx,
                                                               wanted)
     ddy = wanted[0] ? conv_planes(dx, w, stride, padding, dilation, groups) : null
     dw = wanted[1] ? conv_planes_weights(dx, dy, size(w), stride, padding, dilation, groups) : null
-    [s, a, b, c, d] = {null, null, null, null, null}
 end
 
-function [dx, ddy, s, a, b, c, d] = conv_planes_weights_adjoint(x, dy, sizes, stride, padding, dilation, groups, w, dw,
+function [dx, ddy] = conv_planes_weights_adjoint(x, dy, sizes, stride, padding, dilation, groups, w, dw,
                                                                 wanted)
     dx = wanted[0] ? conv_planes_input(dy, dw, size(x), stride, padding, dilation, groups) : null
     ddy = wanted[1] ? conv_planes(x, dw, stride, padding, dilation, groups) : null
-    [s, a, b, c, d] = {null, null, null, null, null}
 end
 
-function ddy = conv_planes_bias_adjoint(dy, db, d)
-    ddy = zeros_like(dy) + reshape(d, [1, numel(d), 1, 1])
-end
+conv_planes_bias_adjoint = (dy, db, d) -> zeros_like(dy) + reshape(d, [1, numel(d), 1, 1])
 
 function c = covariance(x, y)
     if isnull(y)
@@ -1286,14 +1187,8 @@ function dA = logdet_adjoint(A, y, dy)
     dA = numel(A) == 1 ? dy./conj(A) : dy*herm_transpose(inv(A))
 end
 
-function dA = trace_adjoint(A, y, dy)
-    dA = is_one_number(A) ? dy : dy*cast_like(eye(size(A,0), size(A,1)), A)
-end
-
-function dA = cond_adjoint(A, y, dy)
-    [v, pull] = vjp(condition, A)
-    dA = pull(dy)
-end
+trace_adjoint = (A, y, dy) -> is_one_number(A) ? dy : dy*cast_like(eye(size(A,0), size(A,1)), A)
+cond_adjoint = (A, y, dy) -> diffmul_of(condition, A, dy)
 
 function c = condition(A)
     s = svd(A)
@@ -1373,14 +1268,10 @@ function dA = qr_tall(Q, R, dQ, dR)
     if any(as_row(abs(diag(R))) <= spacing(R)*lengths)
         error("qr has no derivative: the first ", size(R,1), " columns of the matrix depend on each other")
     end
-    M = triu(R_times(dR, R) - herm_transpose(Q)*dQ)
+    M = triu(dR*herm_transpose(R) - herm_transpose(Q)*dQ)
     S = M + herm_transpose(M)
     S = S - diagonal(diag(S))/2
     dA = herm_transpose(solve(R, herm_transpose(dQ + Q*S)))
-end
-
-function M = R_times(dR, R)
-    M = dR*herm_transpose(R)
 end
 
 % Returns the rounding error of a factorisation of a matrix like x, relative to its largest value.
@@ -1419,12 +1310,8 @@ function i = turned_by(V)
     i = zeros(size(V,1))
     for k = 0..size(V,1)-1
         a = abs(V[:,k])
-        i[k] = find_first(a >= 0.9*max(a))
+        i[k] = find_index_max(as_row(a >= 0.9*max(a)))
     end
-end
-
-function i = find_first(mask)
-    i = find_index_max(as_row(mask))
 end
 
 % Adds to the adjoint of the large element of each vector the effect of its phase; c: the derivative by the phases.
@@ -1439,10 +1326,6 @@ end
 
 function c = turn_cost(G, V)
     c = as_row(real(sum(conj(G).*(-1j*V), 0)))
-end
-
-function [U, S, V] = svd_of(A)
-    [U, S, V] = svd(A)
 end
 
 function dA = svd_adjoint(A, U, S, V, dU, dS, dV)
@@ -1549,45 +1432,16 @@ function dx = ifft1_adjoint(x, dim, y, dy)
     dx = fft1(dy, d)/size(x, d)
 end
 
-function dx = fft2_adjoint(x, y, dy)
-    dx = ifft2(dy)*(size(x,0)*size(x,1))
-end
-
-function dx = ifft2_adjoint(x, y, dy)
-    dx = fft2(dy)/(size(x,0)*size(x,1))
-end
-
-function dx = fft3_adjoint(x, y, dy)
-    dx = ifft3(dy)*(size(x,0)*size(x,1)*size(x,2))
-end
-
-function dx = ifft3_adjoint(x, y, dy)
-    dx = fft3(dy)/(size(x,0)*size(x,1)*size(x,2))
-end
-
-function dx = fftshift1_adjoint(x, y, dy)
-    dx = ifftshift1(dy)
-end
-
-function dx = fftshift2_adjoint(x, y, dy)
-    dx = ifftshift2(dy)
-end
-
-function dx = fftshift3_adjoint(x, y, dy)
-    dx = ifftshift3(dy)
-end
-
-function dx = ifftshift1_adjoint(x, y, dy)
-    dx = fftshift1(dy)
-end
-
-function dx = ifftshift2_adjoint(x, y, dy)
-    dx = fftshift2(dy)
-end
-
-function dx = ifftshift3_adjoint(x, y, dy)
-    dx = fftshift3(dy)
-end
+fft2_adjoint = (x, y, dy) -> ifft2(dy)*(size(x,0)*size(x,1))
+ifft2_adjoint = (x, y, dy) -> fft2(dy)/(size(x,0)*size(x,1))
+fft3_adjoint = (x, y, dy) -> ifft3(dy)*(size(x,0)*size(x,1)*size(x,2))
+ifft3_adjoint = (x, y, dy) -> fft3(dy)/(size(x,0)*size(x,1)*size(x,2))
+fftshift1_adjoint = (x, y, dy) -> ifftshift1(dy)
+fftshift2_adjoint = (x, y, dy) -> ifftshift2(dy)
+fftshift3_adjoint = (x, y, dy) -> ifftshift3(dy)
+ifftshift1_adjoint = (x, y, dy) -> fftshift1(dy)
+ifftshift2_adjoint = (x, y, dy) -> fftshift2(dy)
+ifftshift3_adjoint = (x, y, dy) -> fftshift3(dy)
 
 % -- what is made of vjp and jvp ---------------------------------------------------------------------------------------
 
@@ -1722,12 +1576,8 @@ end
 
 function x = wide(x)
     if is_smooth(x)
-        x = is_one_number(x) ? x : iscomplex(x) ? x + czeros_wide() : float64(x)
+        x = is_one_number(x) ? x : iscomplex(x) ? x + complex(float64([0]), float64([0])) : float64(x)
     end
-end
-
-function z = czeros_wide()
-    z = complex(float64([0]), float64([0]))
 end
 
 % Returns why the derivative cannot be compared with differences, or "".  For example, a second call of f may return

@@ -1,9 +1,10 @@
 % kernels.q -- built-ins for small arrays in kernels.
 %
 % A kernel that calls a built-in without a form of its own, such as det(m), gets the function kernel_det of this file;
-% [q, r] = qr(m), with several results, gets kernel_full_qr.  The functions mean what the built-ins of the host mean, and
-% have derivatives as all code of kernels has.  Sizes are constants in a kernel, so that branches on them cost nothing.
-% A vec is a row: its elements lie along dimension 1, and x[0,j] is element j.
+% [q, r] = qr(m), with several results, gets kernel_full_qr.  If only one of the two exists, it serves both calls.  The
+% functions mean what the built-ins of the host mean, and have derivatives as all code of kernels has.  Sizes are
+% constants in a kernel, so that branches on them cost nothing.  A vec is a row: its elements lie along dimension 1, and
+% x[0,j] is element j.
 
 % The array of n elements along dim, with as many lines along it as x has.
 function y = __device__ with_extent(x, dim, n)
@@ -23,6 +24,13 @@ end
 % Element k of the line with this number along dim.
 function y = __device__ element(x, dim, line, k)
     y = dim == 0 ? x[k,line] : x[line,k]
+end
+
+function y = __device__ identity_like(x, n)
+    y = zeros_like(x, n, n)
+    for i = 0..n-1
+        y[i,i] = 1
+    end
 end
 
 % -- products and linear systems ---------------------------------------------------------------------------------------
@@ -126,12 +134,7 @@ function x = __device__ kernel_linsolve(a, b)
 end
 
 function y = __device__ kernel_inv(a)
-    n = size(a,0)
-    one = zeros_like(a, n, n)
-    for i = 0..n-1
-        one[i,i] = 1
-    end
-    y = kernel_solve(a, one)
+    y = kernel_solve(a, identity_like(a, size(a,0)))
 end
 
 % -- decompositions ----------------------------------------------------------------------------------------------------
@@ -184,10 +187,6 @@ function [q, r] = __device__ kernel_full_qr(a)
             end
         end
     end
-end
-
-function q = __device__ kernel_qr(a)
-    [q, r] = kernel_full_qr(a)
 end
 
 % Gives the first large element of each column of v its sign: positive.  The columns of u change with them.
@@ -251,12 +250,11 @@ end
 function [v, d] = __device__ kernel_full_symeig(m)
     n = size(m,0)
     a = zeros_like(m, n, n)
-    v = zeros_like(m, n, n)
+    v = identity_like(m, n)
     for i = 0..n-1
         for j = 0..n-1
             a[i,j] = m[max(i,j),min(i,j)]
         end
-        v[i,i] = 1
     end
     for sweep = 1..8
         for p = 0..n-2
@@ -289,18 +287,11 @@ function [v, d] = __device__ kernel_full_symeig(m)
     [v, none] = signed_columns(v, zeros_like(m, 1, n))
 end
 
-function d = __device__ kernel_symeig(m)
-    [v, d] = kernel_full_symeig(m)
-end
-
 % Rotates the columns of a until they are orthogonal: a*v = u*s.
 function [u, s, v] = __device__ tall_svd(a)
     n = size(a,1)
     u = copy(a)
-    v = zeros_like(a, n, n)
-    for i = 0..n-1
-        v[i,i] = 1
-    end
+    v = identity_like(a, n)
     for sweep = 1..8
         for p = 0..n-2
             for q = p+1..n-1
@@ -507,7 +498,7 @@ function y = __device__ kernel_diff(x, dim)
 end
 
 % Squared distances from the mean along dim, over n - ddof, or over 1 if that is not positive.
-function y = __device__ kernel_var(x, dim, ddof)
+function y = __device__ kernel_var(x, dim, ddof = 1)
     n = size(x,dim)
     m = kernel_mean(x, dim)
     y = zeros_like(0.5*m, size(m,0), size(m,1))
@@ -520,42 +511,18 @@ function y = __device__ kernel_var(x, dim, ddof)
         y[dim == 0 ? 0 : line, dim == 0 ? line : 0] = t/(n > ddof ? n - ddof : 1)
     end
 end
-function y = __device__ kernel_var(x, dim)
-    y = kernel_var(x, dim, 1)
-end
 function y = __device__ kernel_var(x)
     v = kernel_var(reshape(x, [1,numel(x)]), 1, 1)
     y = v[0]
 end
-function y = __device__ kernel_std(x, dim, ddof)
+function y = __device__ kernel_std(x, dim, ddof = 1)
     y = sqrt(kernel_var(x, dim, ddof))
-end
-function y = __device__ kernel_std(x, dim)
-    y = sqrt(kernel_var(x, dim, 1))
 end
 function y = __device__ kernel_std(x)
     y = sqrt(kernel_var(x))
 end
 
-% The smallest or largest element (way 1, -1) and its linear index.
-function [y, at] = __device__ extreme(x, way)
-    v = reshape(x, [1,numel(x)])
-    y = v[0]
-    at = int(0)
-    for k = 1..numel(v)-1
-        if precedes(v[k], y, way) || (isnan(y) && !isnan(v[k]))
-            y = v[k]
-            at = k
-        end
-    end
-end
-function [y, at] = __device__ kernel_full_min(x)
-    [y, at] = extreme(x, 1)
-end
-function [y, at] = __device__ kernel_full_max(x)
-    [y, at] = extreme(x, -1)
-end
-% The same along dim.
+% The smallest or largest elements (way 1, -1) along dim and their indices.
 function [y, at] = __device__ extremes(x, dim, way)
     y = with_extent(x, dim, 1)
     at = zeros_like(int(0), size(y,0), size(y,1))
@@ -572,6 +539,18 @@ function [y, at] = __device__ extremes(x, dim, way)
         y[dim == 0 ? 0 : line, dim == 0 ? line : 0] = t
         at[dim == 0 ? 0 : line, dim == 0 ? line : 0] = best
     end
+end
+% The same of all elements; the index is linear.
+function [y, at] = __device__ extreme(x, way)
+    [values, indices] = extremes(reshape(x, [1,numel(x)]), 1, way)
+    y = values[0]
+    at = indices[0]
+end
+function [y, at] = __device__ kernel_full_min(x)
+    [y, at] = extreme(x, 1)
+end
+function [y, at] = __device__ kernel_full_max(x)
+    [y, at] = extreme(x, -1)
 end
 function [y, at] = __device__ kernel_full_min(x, none, dim)
     assert(numel(none) == 0, "min: with a dimension the second argument must be []")
@@ -609,17 +588,23 @@ function y = __device__ kernel_flipud(x)
     y = kernel_flip(x, 0)
 end
 
-function y = __device__ kernel_vertcat(a, b)
-    assert(size(a,1) == size(b,1), "vertcat: the matrices must have as many columns")
-    y = uninit_like(a[0,0] + b[0,0], size(a,0)+size(b,0), size(a,1))
-    for j = 0..size(a,1)-1
-        for i = 0..size(a,0)-1
-            y[i,j] = a[i,j]
+% The arrays a and b, one after the other along dim.
+function y = __device__ joined(a, b, dim)
+    m = size(a,dim)
+    y = with_extent(a + b[0,0], dim, m + size(b,dim))
+    for line = 0..size(a,across(dim))-1
+        for k = 0..m-1
+            y[dim == 0 ? k : line, dim == 0 ? line : k] = element(a, dim, line, k)
         end
-        for i = 0..size(b,0)-1
-            y[size(a,0)+i,j] = b[i,j]
+        for k = 0..size(b,dim)-1
+            y[dim == 0 ? m+k : line, dim == 0 ? line : m+k] = element(b, dim, line, k)
         end
     end
+end
+
+function y = __device__ kernel_vertcat(a, b)
+    assert(size(a,1) == size(b,1), "vertcat: the matrices must have as many columns")
+    y = joined(a, b, 0)
 end
 function y = __device__ kernel_vertcat(a, b, c)
     y = kernel_vertcat(kernel_vertcat(a, b), c)
@@ -629,15 +614,7 @@ function y = __device__ kernel_vertcat(a, b, c, d)
 end
 function y = __device__ kernel_horzcat(a, b)
     assert(size(a,0) == size(b,0), "horzcat: the matrices must have as many rows")
-    y = uninit_like(a[0,0] + b[0,0], size(a,0), size(a,1)+size(b,1))
-    for i = 0..size(a,0)-1
-        for j = 0..size(a,1)-1
-            y[i,j] = a[i,j]
-        end
-        for j = 0..size(b,1)-1
-            y[i,size(a,1)+j] = b[i,j]
-        end
-    end
+    y = joined(a, b, 1)
 end
 function y = __device__ kernel_horzcat(a, b, c)
     y = kernel_horzcat(kernel_horzcat(a, b), c)

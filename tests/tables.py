@@ -193,10 +193,10 @@ def check_traits():
 
 # -- derivatives -----------------------------------------------------------------------------------------------------
 def check_adjoints():
-    rules = set(re.findall(r"^function .*?= (\w+_adjoint)\(", read("stdlib/adjoints.q"), re.M))
+    rules = set(re.findall(r"^(?:function .*?= (?=\w+\())?(\w+_adjoint)\b", read("stdlib/adjoints.q"), re.M))
     tried = set(re.findall(r"^(\w+) \| ", read("tests/adjoints/cases.txt"), re.M))
     c = "".join(read(p) for p in tracked(".c") if p.startswith("vm/tape/")) + read("stdlib/adjoints.q")
-    used = set(re.findall(r"\b(\w+_adjoint)\b(?!\(.*\)\n)", c))
+    used = set(re.findall(r"\b(\w+_adjoint)\b(?!\(.*\)\n| = )", c))
     columns = re.compile(r'(?:NATIVE|EACH|LAUNCH|EXACT)\("([^"]+)".*, '
                          r'(ZERO|ACTS|CALLS|ELEMENTS|BY\("(\w+)[^"]*"\)|NONE\("([^"]*)"\))\)$')
     for line in read("stdlib/builtins.def").split("\n"):

@@ -206,10 +206,12 @@ static qs_status may_inline(Walk *w, const Func *f, const Args *args) {
 
 Callee klcall_callee(Closure *fn) { return (Callee){.func = fn->func, .captures = fn->captures, .closure = fn}; }
 
-/* Finds the function of kernels.q that stands for a built-in in kernels: for several results, `full` comes first. */
+/* Finds the function of kernels.q that stands for a built-in in kernels, kernel_NAME or kernel_full_NAME; a call with
+ * several results prefers the latter. */
 static bool find_in_library(Lower *L, const char *name, int wanted, Closure **out) {
     const LowerHost *h = L->job->host;
-    for (int full = wanted > 1; full >= 0 && h && h->function; full--) {
+    for (int i = 0; i < 2 && h && h->function; i++) {
+        bool full = (wanted > 1) != i;
         char text[64];
         KVal v = {0};
         Val f;
