@@ -101,6 +101,16 @@ qs_status qstring_sprintf(qs_vm *vm, qs_call_args *c) {
     return qval_text(vm, &t, format_arguments(vm, c, 0, &t), &c->out[0]);
 }
 
+/* $format(x) or $format(x, format): a value of a formatted string */
+qs_status qstring_format(qs_vm *vm, qs_call_args *c) {
+    Text t;
+    qtext_init(&t, qvm_ctx(vm));
+    qs_status s = QS_OK;
+    if (c->nin == 1) s = join_values(vm, c, 0, &t);
+    else s = qfmt_printf(vm, ((Str *)c->in[1].u.p)->s, ((Str *)c->in[1].u.p)->len, 1, c->in, &t);
+    return qval_text(vm, &t, s, &c->out[0]);
+}
+
 /* Fails with a message made of the arguments from `at` on: a text, or a format with matching values, or otherwise all
  * of them as print shows them, so that a mistake in the format does not hide the error. */
 static qs_status fail_with(qs_vm *vm, qs_call_args *c, int at, qs_status code) {

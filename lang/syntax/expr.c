@@ -1,6 +1,8 @@
 /* expr.c -- parses expressions: precedence climbing over operators.def, postfix operators, literals, lambdas. */
 #include "lang/syntax/parser.h"
 
+#include "vm/base/number.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -14,6 +16,14 @@ static const uint8_t precedence[OP__COUNT] = {
 
 static Node *leaf(Parser *p, NodeKind k, uint32_t pos) { return qparse_grown(p, qparse_node(p, k, pos), 0); }
 static int higher(int a, int b) { return a > b ? a : b; }
+
+static Node *binary_node(Parser *p, Op op, uint32_t pos, Node *a, int height, Node *b) {
+    Node *n = qparse_node(p, N_BINARY, pos);
+    n->op = (uint8_t)op;
+    n->u.bin.a = a;
+    n->u.bin.b = b;
+    return qparse_grown(p, n, higher(height, p->height));
+}
 
 static Node *missing_expression(Parser *p) { /* placeholder for an expression after an error */
     return leaf(p, N_MATRIX, qparse_pos(p));
@@ -391,11 +401,88 @@ static Node *end_of_dimension(Parser *p) {
     return missing_expression(p);
 }
 
+/* -- formatted strings: f"a {x} b {y:.3f}" is "a " + $format(x) + " b " + $format(y, "%.3f") ----------------------- */
+static Node *parse_piece(Parser *p) {
+    const Token *t = qparse_at(p);
+    const char *s = p->text + t->pos;
+    size_t n = t->end - t->pos, k = 0;
+    char *copy = qast_alloc(p->u, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        copy[k++] = s[i];
+        if (strchr("\"{}", s[i]) && i + 1 < n && s[i + 1] == s[i]) i++;
+    }
+    Node *piece = text_node(p, qstr_name(p->ctx, copy, k), t->pos);
+    qparse_next(p);
+    return piece;
+}
+
+static bool is_among(const char *set, const char *c, const char *end) { return c < end && *c && strchr(set, *c); }
+
+/* Takes a format such as .3f and returns it as sprintf writes it, %.3f. */
+static Node *parse_spec(Parser *p) {
+    const Token *t = qparse_at(p);
+    const char *s = p->text + t->pos, *end = p->text + t->end, *c = s, *digits = "0123456789";
+    while (is_among("-+ #0", c, end)) c++;
+    while (is_among(digits, c, end)) c++;
+    if (is_among(".", c, end)) c++;
+    while (is_among(digits, c, end)) c++;
+    bool right = end - c == 1 && is_among(QNUM_CONVERSIONS, c, end);
+    if (!right)
+        qparse_fail(p, t->pos + (uint32_t)(c - s),
+                    "a format of sprintf without its %% is expected after ':', such as .3f, 5d or -10s");
+    Text text;
+    qtext_init(&text, p->ctx);
+    qtext_printf(&text, "%%%.*s", (int)(end - s), s);
+    Node *n = text_node(p, qstr_name(p->ctx, text.s, text.len), t->pos);
+    qtext_free(&text);
+    if (right) qparse_next(p);
+    return n;
+}
+
+/* Parses a value with its format, as a call. */
+static Node *parse_formatted(Parser *p) {
+    uint32_t mark = p->nscratch;
+    bool in_index = p->in_index, in_list = p->in_list;
+    p->in_index = p->in_list = false;
+    Node *n = qparse_node(p, N_CALL, qparse_pos(p));
+    if (p->k == T_PIECE || p->k == T_SPEC) qparse_fail(p, qparse_pos(p), "a value is expected after '{'");
+    add_argument(p, qexpr_any(p));
+    int height = p->height;
+    p->in_index = in_index, p->in_list = in_list;
+    if (p->k == T_SPEC) add_argument(p, parse_spec(p));
+    if (p->k != T_PIECE) qparse_expected(p, "'}' or ':' after the value");
+    n->u.call.callee = ident(p, "$format", n->pos);
+    n->u.call.args.at = qparse_take(p, mark, sizeof(Arg), &n->u.call.args.n);
+    return qparse_grown(p, n, height);
+}
+
+static Node *parse_format(Parser *p) {
+    if (!qparse_enter(p)) return missing_expression(p);
+    qparse_next(p);
+    Node *n = parse_piece(p);
+    while (p->k != T_ENDFORMAT && p->k != T_ERROR) {
+        int height = p->height;
+        Node *value = parse_formatted(p);
+        n = binary_node(p, OP_ADD, value->pos, n, height, value);
+        if (p->k == T_ERROR) break;
+        bool empty = qparse_at(p)->pos == qparse_at(p)->end;
+        height = p->height;
+        Node *piece = parse_piece(p);
+        p->height = 0;
+        if (!empty) n = binary_node(p, OP_ADD, piece->pos, n, height, piece);
+        else p->height = height;
+    }
+    qparse_accept(p, T_ENDFORMAT);
+    qparse_leave(p);
+    return n;
+}
+
 static Node *primary(Parser *p) {
     TypeExpr *t;
     switch (p->k) {
     case T_NUMBER: return parse_number(p);
     case T_STRING: return parse_string(p);
+    case T_FORMAT: return parse_format(p);
     case T_IDENT: return name(p);
     case T_WHERE: /* keyword after the expression of a reduction; before a parenthesis it is a function */
         if (qparse_peek(p, 1) == T_LPAREN) return name(p);
@@ -463,14 +550,6 @@ static Node *signed_by(Parser *p, Op op, Node *(*operand)(Parser *)) {
 static Node *exponent(Parser *p) { /* 2^-n */
     Op op;
     return prefix(p->k, &op) ? signed_by(p, op, exponent) : qexpr_postfix(p);
-}
-
-static Node *binary_node(Parser *p, Op op, uint32_t pos, Node *a, int height, Node *b) {
-    Node *n = qparse_node(p, N_BINARY, pos);
-    n->op = (uint8_t)op;
-    n->u.bin.a = a;
-    n->u.bin.b = b;
-    return qparse_grown(p, n, higher(height, p->height));
 }
 
 static Node *parse_power(Parser *p) { /* left-associative */

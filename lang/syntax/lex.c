@@ -17,9 +17,10 @@ typedef struct {
     TokenList *out;
     uint32_t *open; /* stack of the token indices of open brackets */
     uint32_t nopen, cap_open;
+    int formats; /* number of formatted strings that are open */
 } Lexer;
 
-enum { MAX_LEX_ERRORS = 100 };
+enum { MAX_LEX_ERRORS = 100, MAX_FORMATS = 20 };
 
 typedef struct {
     const char *text;
@@ -140,8 +141,8 @@ static void track_bracket(Lexer *l, TokenKind k) {
 }
 
 static bool ends_operand(TokenKind k) {
-    return k == T_IDENT || k == T_ANY || k == T_NUMBER || k == T_STRING || k == T_RPAREN || k == T_RBRACK ||
-           k == T_RBRACE || k == T_ENDCELL;
+    return k == T_IDENT || k == T_ANY || k == T_NUMBER || k == T_STRING || k == T_ENDFORMAT || k == T_RPAREN ||
+           k == T_RBRACK || k == T_RBRACE || k == T_ENDCELL;
 }
 
 /* -- lines --------------------------------------------------------------------------------------------------------- */
@@ -202,9 +203,15 @@ static bool names_argument(const Lexer *l) { /* end := "" is a named argument, n
     return l->end - s >= 2 && s[0] == ':' && s[1] == '=';
 }
 
+static void lex_format(Lexer *l, const char *from);
+
 static void word(Lexer *l) {
     const char *from = l->s;
     while (l->s < l->end && is_word(*l->s)) l->s++;
+    if (l->s - from == 1 && *from == 'f' && peek(l, 0) == '"') {
+        lex_format(l, from);
+        return;
+    }
     TokenKind k = keyword(from, (size_t)(l->s - from));
     if (l->nopen > 0 && l->line_start && qlex_opens(k) && !names_argument(l)) { /* a bracket was not closed */
         l->nopen = 0;
@@ -494,6 +501,88 @@ static void token(Lexer *l) {
     else if (c == '`') push_token(l, T_CELL, l->s, l->s + 1), l->s++, track_bracket(l, T_CELL);
     else if ((unsigned char)c >= 0x80) foreign(l);
     else lex_mark(l);
+}
+
+/* -- formatted strings --------------------------------------------------------------------------------------------- */
+/* Lexes the characters up to the next value or the end.  A doubled quote or brace is one. */
+static void lex_piece(Lexer *l) {
+    const char *from = l->s;
+    for (; l->s < l->end && *l->s != '\n'; l->s++) {
+        bool mark = *l->s == '"' || *l->s == '{' || *l->s == '}';
+        if (*l->s == 0) complain(l, l->s, "a NUL byte in a string");
+        if (mark && peek(l, 1) == *l->s) l->s++;
+        else if (mark && *l->s != '}') break;
+        else if (mark) complain(l, l->s, "a brace in the text of f\"…\" is written }}");
+    }
+    push_token(l, T_PIECE, from, l->s);
+}
+
+static bool line_has_quote(const Lexer *l) {
+    const char *s = l->s;
+    while (s < l->end && *s != '\n' && *s != '"') s++;
+    return s < l->end && *s == '"';
+}
+
+/* Lexes the expression of a value, up to the } or : behind it.  The : of a ? : belongs to the expression. */
+static void lex_formatted(Lexer *l) {
+    uint32_t nopen = l->nopen;
+    for (int choices = 0;;) {
+        skip_blanks(l);
+        char c = peek(l, 0);
+        bool outside = l->nopen <= nopen;
+        if (!c || c == '\n' || c == '%' || (outside && c == '}')) return;
+        if (outside && c == '?' && peek(l, 1) != '?') choices++;
+        if (outside && c == ':' && choices-- == 0) return;
+        if (c == '"') { /* the last quote of the line ends the whole */
+            l->s++;
+            bool begins = line_has_quote(l);
+            l->s--;
+            if (!begins) return;
+        }
+        token(l);
+    }
+}
+
+static void lex_spec(Lexer *l) {
+    const char *from = ++l->s;
+    while (l->s < l->end && *l->s != '\n' && *l->s != '}' && *l->s != '"') l->s++;
+    push_token(l, T_SPEC, from, l->s);
+}
+
+/* Lexes {x} or {x:.3f}.  false: it is not closed. */
+static bool lex_value(Lexer *l) {
+    const char *brace = l->s++;
+    uint32_t nopen = l->nopen, opener = l->open[nopen - 1];
+    lex_formatted(l);
+    l->nopen = nopen;
+    l->open[nopen - 1] = opener; /* unless brackets match, the parser reports them */
+    if (peek(l, 0) == ':') lex_spec(l);
+    if (peek(l, 0) == '}') return l->s++, true;
+    complain(l, brace, "'{' is not closed by '}'; a brace in the text of f\"…\" is written {{");
+    return false;
+}
+
+/* Lexes f"…{x}…".  `from` is the f, and the current character is the quote. */
+static void lex_format(Lexer *l, const char *from) {
+    if (l->formats == MAX_FORMATS) {
+        complain(l, from, "more than %d formatted strings inside each other", MAX_FORMATS);
+        skip_comment(l);
+        return;
+    }
+    l->formats++;
+    push_token(l, T_FORMAT, from, ++l->s);
+    open_bracket(l);
+    lex_piece(l);
+    bool closed = true;
+    while (closed && peek(l, 0) == '{') {
+        closed = lex_value(l);
+        if (closed) lex_piece(l);
+    }
+    if (peek(l, 0) == '"') l->s++;
+    else if (closed) complain(l, from, "the string is not closed: a \" is missing before the end of the line");
+    push_token(l, T_ENDFORMAT, l->s - 1, l->s);
+    close_bracket(l, T_FORMAT);
+    l->formats--;
 }
 
 void qlex_run(Unit *u, TokenList *out) {

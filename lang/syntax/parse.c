@@ -119,6 +119,10 @@ static const char *describe_token(const Parser *p, char *buf, size_t size) {
     case T_EOF:
     case T_NEWLINE: return qlex_text(t->kind);
     case T_STRING: snprintf(buf, size, "the string %.*s", n, s); break;
+    case T_FORMAT:
+    case T_PIECE:
+    case T_SPEC:
+    case T_ENDFORMAT: snprintf(buf, size, "the %s", qlex_text(t->kind)); break;
     case T_NUMBER: snprintf(buf, size, "the number %.*s", n, s); break;
     case T_IDENT: snprintf(buf, size, "the name '%.*s'", n, s); break;
     default: snprintf(buf, size, "'%.*s'", n, s); break;
@@ -194,6 +198,7 @@ static const char *advice(Parser *p, char *buf, size_t size) {
         return " (elements are read with brackets; the last one is x[numel(x)-1])";
     case T_IDENT:
     case T_STRING:
+    case T_FORMAT:
     case T_NUMBER: return advice_on_words(p, buf, size);
     default: return "";
     }

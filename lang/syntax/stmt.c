@@ -205,6 +205,7 @@ static bool at_print(const Parser *p) {
     case T_EOF:
     case T_NUMBER:
     case T_STRING:
+    case T_FORMAT:
     case T_IDENT:
     case T_META:
     case T_LBRACK:

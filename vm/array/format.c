@@ -469,7 +469,7 @@ static qs_status add_conversion(Format *f) {
     qs_value v;
     TRY(read_spec(f, &s));
     if (s.conv == '%') return qtext_putc(f->p.t, '%'), QS_OK;
-    if (!s.conv || !strchr("diuxXoeEfFgGsc", s.conv))
+    if (!s.conv || !strchr(QNUM_CONVERSIONS, s.conv))
         return qerr_set(qvm_ctx(f->p.vm), QS_EVALUE,
                         "unknown conversion %%%c in the format; write %%%% for a percent sign",
                         isprint((unsigned char)s.conv) ? s.conv : '?');

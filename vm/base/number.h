@@ -13,6 +13,7 @@ float qnum_read_float(const char *s, char **end);
 /* Like snprintf and vsnprintf. */
 int qnum_print(char *s, size_t n, const char *fmt, ...) QS_PRINTF(3, 4);
 int qnum_vprint(char *s, size_t n, const char *fmt, va_list ap);
+#define QNUM_CONVERSIONS "diuxXoeEfFgGsc" /* letters that end a conversion of sprintf and of f"{x:.3f}" */
 /* Formats a number for a message: all digits of an integral one, otherwise fifteen digits; nan without a sign. */
 enum { NUMBER_TEXT = 32 };
 const char *qnum_shown(double x, char buf[NUMBER_TEXT]);

@@ -225,6 +225,9 @@ static bool find_in_library(Lower *L, const char *name, int wanted, Closure **ou
 
 static qs_status no_function(Lower *L, const char *builtin) {
     if (!builtin) return klower_error(L, QS_ENAME, L->pos, "this function cannot be used in a kernel");
+    if (!strcmp(builtin, "$format"))
+        return klower_error(L, QS_ENAME, L->pos,
+                            "a kernel makes no strings, so f\"…{x}\" cannot be used in it: printf(\"…%%g\", x) prints");
     return klower_error(L, QS_ENAME, L->pos,
                         "%s cannot be used in a kernel; call it outside, and pass its result to the kernel", builtin);
 }

@@ -1,0 +1,26 @@
+% exit: 1
+x = 1
+print f"x {"
+print f"x {x"
+print f"x {x:.3f"
+print f"x {}"
+print f"{:d}"
+print f"a } b"
+print f"abc
+print f"{x y}"
+print f"{x)}"
+print f"{(x}"
+print f"{x:%d}"
+print f"{x:.3f }"
+print f"{x:q}"
+print f"{x:}"
+print f"{x:*d}"
+print f"{x % 2}"
+print f"{x =}"
+print f "{x}"
+import f"a.q"
+y = x f"{x}"
+f"{x}" = 3
+y = f"{f"{f"{x"}"}"
+print f"{x[end]}"
+print f"{x + unknown_name}"
