@@ -895,6 +895,51 @@ class Integers:
         return lines + ['  show_all("a", a)', "end", f"{self.name}()"]
 
 
+class Shifts:
+    """Inner loops that read and write elements at distances that an array holds, forwards and backwards."""
+
+    def __init__(self, rng, name):
+        self.r, self.name = rng, name
+        self.n = rng.choice([1, 9, 40, 150])
+
+    def index(self):
+        r = self.r
+        factor = r.choice(["", "", "", "", "2*"])
+        return f"{factor}j{r.choice('+-')}{r.choice(['d[i]', 'd[i]', 'k', '1', '0', 'd[i] - k', '2*k', 'i'])}"
+
+    def value(self):
+        x = lambda: f"{self.r.choice('xxy')}[{self.index()}]"
+        return self.r.choice([f"{x()}*0.5", f"max({x()}, {x()} + v[i])", f"{x()} + v[i]", f"({x()} + {x()})*0.25",
+                              f"min({x()}, v[i])", f"{x()}*k*0.125", "t"])
+
+    def statement(self):
+        r, target = self.r, f"{self.r.choice('xxy')}[{self.r.choice(['j', 'j', self.index()])}]"
+        if r.random() < 0.25:
+            return [f"t = {self.value()}", f"if t {r.choice('<>')} {target}", f"  {target} = t*0.5", "end"]
+        if r.random() < 0.15: return [f"t = {self.value()}"]
+        return [f"{target} {r.choice(['=', '=', '=', '*='])} {self.value()}"]
+
+    def text(self):
+        r = self.r
+        kind = lambda: r.choice(["", "", "", "float64", "int"])
+        five = lambda item: "[" + ", ".join(str(item()) for _ in range(5)) + "]"
+        near, back = r.choice([3, 3, 9, 200]), r.random() < 0.2
+        ends = ["4", f"n-{r.choice([1, 5, 9])}", "max(d[i], 3)", "n/2", "n-d[i]-1"]
+        lines = [f"function [] = {self.name}()", f"  n = {self.n}", "  t = 0.5"]
+        lines.append(f"  d = int({five(lambda: r.randint(-near if back else 0, near))})")
+        lines.append(f"  v = {r.choice(['int', ''])}({five(lambda: r.choice([1, -3, 40, 16777217, 7]))})")
+        for a in "xy":
+            value = f"mod((0..n-1)*{r.choice([7, 37])}+{r.randint(0, 9)},61)*0.0625 - 1.875"
+            lines.append(f"  {a} = {kind()}({value})")
+        if r.random() < 0.1: lines.append("  y = x")
+        lines += ["  try", "    for i = 0..4", "      k = d[i]"]
+        lines.append(f"      for j = {r.choice(ends)}..{r.choice(['', '-1..', '2..'])}{r.choice(ends)}")
+        for _ in range(r.choice([1, 1, 1, 2])): lines += [f"        {line}" for line in self.statement()]
+        lines += ["      end", "    end", "  catch e_", '    print "caught: ", e_', "  end"]
+        lines += ['  printf("t %.17g\\n", t)', '  show_all("x", x)', '  show_all("y", y)']
+        return lines + ["end", f"{self.name}()"]
+
+
 HEAD = """nan_ = 0/0
 function s = digits(k)
   s = 0
@@ -944,6 +989,7 @@ def program(seed):
     for k in range(2): lines += Sums(rng, f"sums{k}").text()
     for k in range(3): lines += Rows(rng, f"rows{k}").text()
     for k in range(6): lines += Integers(rng, f"ints{k}").text()
+    for k in range(6): lines += Shifts(rng, f"shifts{k}").text()
     return "\n".join(lines) + "\n"
 
 

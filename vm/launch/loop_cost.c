@@ -71,15 +71,24 @@ double qloop_bound(qs_vm *vm, const Frame *f, const Node *n) {
     return bound_value(&e, n);
 }
 
+enum { GUESS = 16 /* iterations of a loop whose range is unknown */ };
+
+/* The iterations of a range.  If only one of its bounds is known, the other one is assumed to be half of it. */
+static double count_range(Estimate *e, const Node *r) {
+    if (r->kind != N_RANGE) return GUESS;
+    double lo = bound_value(e, r->u.range.lo), hi = bound_value(e, r->u.range.hi);
+    double step = r->u.range.step ? bound_value(e, r->u.range.step) : 1;
+    if (isnan(lo) != isnan(hi)) return fmax(GUESS, (isnan(lo) ? hi : lo) / 2);
+    double iterations = (hi - lo) / step + 1;
+    return iterations >= 0 ? iterations : GUESS;
+}
+
 static double count_inner_iterations(Estimate *e, const Node *n) {
-    enum { GUESS = 16 };
     double iterations = 1;
-    for (int i = 0; n->kind == N_FOR && i < n->u.loop.nvars; i++) {
-        const Node *r = n->u.loop.ranges[n->u.loop.nranges > i ? i : 0];
-        double span = r->kind == N_RANGE ? bound_value(e, r->u.range.hi) - bound_value(e, r->u.range.lo) + 1 : NAN;
-        iterations *= span >= 0 ? span : GUESS;
-    }
-    return n->kind == N_FOR ? iterations : GUESS;
+    if (n->kind != N_FOR) return GUESS;
+    for (int i = 0; i < n->u.loop.nvars; i++)
+        iterations *= count_range(e, n->u.loop.ranges[n->u.loop.nranges > i ? i : 0]);
+    return iterations;
 }
 
 static void add_steps(void *ud, Node **child);

@@ -964,7 +964,9 @@ static bool runs_in_stretches(const Emit *e, KRef loop) {
 
 /* Begins or ends accesses that LLVM may reorder, because iterations are independent. */
 static void declare_independent(Emit *e, KRef loop, EmitLoop *l) {
-    bool flagged = e->f->strict && e->poll && e->f->ins[loop].flag == KFLAG_REASSOC && !kplan_unrolls(e->f, loop);
+    unsigned flag = e->f->ins[loop].flag;
+    bool flagged =
+        e->f->strict && e->poll && (flag == KFLAG_REASSOC || flag == KFLAG_AHEAD) && !kplan_unrolls(e->f, loop);
     l->group = e->group;
     l->parallel =
         flagged && !has_loop(e->f, loop, is_any) && kplan_stores_last(e->f, loop + 1, e->f->regions[loop].end);

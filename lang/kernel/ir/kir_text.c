@@ -55,6 +55,7 @@ static const char *flag_name(KFlagUse use, unsigned flag) {
                : flag == KFLAG_ZEROS ? "zeros"
                : flag == KFLAG_FIXED ? "fixed"
                : flag == KFLAG_APART ? "apart"
+               : flag == KFLAG_AHEAD ? "ahead"
                                      : NULL;
     case KF_atomic: return flag < KA__COUNT ? atomic_names[flag] : NULL;
     case KF_access:

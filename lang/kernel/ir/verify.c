@@ -110,7 +110,7 @@ static qs_status check_flag(const Verifier *v, const KIns *i) {
     case KF_zeroed: ok = i->flag <= 1; break;
     case KF_order:
         ok = i->flag <= KFLAG_REASSOC || (i->flag == KFLAG_ZEROS && (i->op == K_MIN || i->op == K_MAX)) ||
-             ((i->flag == KFLAG_FIXED || i->flag == KFLAG_APART) && i->op == K_FOR);
+             (i->flag >= KFLAG_FIXED && i->flag <= KFLAG_AHEAD && i->op == K_FOR);
         break;
     case KF_atomic: ok = i->flag < KA__COUNT; break;
     case KF_access: ok = i->flag < ACC__COUNT && qaccess_is_mapped((AccessMode)i->flag); break;

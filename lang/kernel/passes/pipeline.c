@@ -1,6 +1,7 @@
 /* pipeline.c -- see pipeline.h. */
 #include "lang/kernel/passes/pipeline.h"
 #include "lang/kernel/passes/float32.h"
+#include "lang/kernel/passes/index_tests.h"
 #include "lang/kernel/passes/interchange.h"
 #include "lang/kernel/passes/narrow.h"
 #include "lang/kernel/passes/promote.h"
@@ -14,6 +15,7 @@ typedef struct {
     PipelineResult *r;
 } Pipeline;
 
+static void run_index_tests(Pipeline *p) { p->r->func = kindextests_hoist(p->c, p->arena, p->r->func); }
 static void run_float32(Pipeline *p) { p->r->func = kfloat32_narrow(p->c, p->arena, p->r->func); }
 /* OpenCL rounds quotients and roots of float32 as it likes, so that bits are kept in float64 only. */
 static void run_float32_if_fast(Pipeline *p) {
@@ -56,11 +58,12 @@ typedef struct {
  * result is a table by instruction, which a copy of the function would invalidate. */
 static const struct {
     unsigned can;
-    Pass pass[12];
+    Pass pass[13];
 } pipelines[] = {
     [PIPELINE_CPU] =
         {LEGAL_ALL & ~(unsigned)LEGAL_DIVIDE,
-         {{"float32", "loops compute in the precision of the elements where bits or fast math allow it", run_float32},
+         {{"index_tests", "inner loops whose index tests can be made in front of them have none", run_index_tests},
+          {"float32", "loops compute in the precision of the elements where bits or fast math allow it", run_float32},
           {"interchange", "the innermost loop has independent iterations", run_interchange},
           {"promote", "an element that all iterations of a loop change is in a variable", run_promote},
           {"wavefront", "rows that depend on their neighbours run together, shifted", run_wavefront},

@@ -2,6 +2,7 @@
  * time, and decides what pays. */
 #include "lang/kernel/passes/serial_loops.h"
 #include "lang/kernel/ir/affine.h"
+#include "lang/kernel/passes/index_tests.h"
 #include "lang/kernel/passes/interchange.h"
 #include "lang/kernel/passes/plan.h"
 
@@ -68,9 +69,9 @@ void kserial_explain(Ctx *c, const KFunc *f, void *ud, void (*report)(void *ud, 
     Arena a;
     char reason[SERIAL_REASON];
     qarena_init(&a, c);
-    const uint8_t *chosen = kinterchange_chosen(&a, f);
+    const uint8_t *chosen = kinterchange_chosen(&a, f), *tested = kindextests_chosen(&a, f);
     for (KRef r = 1; r < f->nins; r++) {
-        if (chosen[r] || !is_innermost(f, r)) continue;
+        if (chosen[r] || tested[r] || !is_innermost(f, r)) continue;
         Invariants v = {.arena = &a, .f = f, .loop = r, .end = f->regions[r].end};
         for (KRef s = r + 1; s < v.end; s++) {
             if (!explain_ins(&v, s, reason)) continue;

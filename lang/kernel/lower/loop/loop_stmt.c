@@ -391,14 +391,24 @@ static bool has_chain_inside(const Loops *L, KRef outer) {
     return false;
 }
 
+/* Whether the FOR has no loops inside, and index tests that depend on values (index_tests.h). */
+static bool has_tests(const Loops *L, KRef loop) {
+    bool leaves = false;
+    for (KRef r = loop + 1; r < L->f->nins; r++) {
+        if (kir_is_loop(L->f->ins[r].op)) return false;
+        leaves |= L->f->ins[r].op == K_BREAK;
+    }
+    return leaves;
+}
+
 /* The exact version runs whatever arrays overlap, so that nothing holds there. */
 void kloop_mark_independent(Loops *L, KRef start) {
     while (start < L->f->nins && L->f->ins[start].op != K_FOR) start++;
     if (L->mode == MODE_EXACT || start == L->f->nins) return;
-    unsigned flag = kloop_is_independent(L, start) ? KFLAG_REASSOC
-                    : kloop_stores_fixed(L, start) ? KFLAG_FIXED
-                    : has_chain_inside(L, start)   ? KFLAG_APART
-                                                   : 0;
+    unsigned flag = kloop_is_independent(L, start)                      ? KFLAG_REASSOC
+                    : kloop_stores_fixed(L, start)                      ? KFLAG_FIXED
+                    : has_chain_inside(L, start) || has_tests(L, start) ? KFLAG_APART
+                                                                        : 0;
     if (flag) L->f->ins[start].flag = (uint16_t)flag, L->reorders = true;
 }
 

@@ -1,0 +1,268 @@
+/* index_tests.c -- see index_tests.h. */
+#include "lang/kernel/passes/index_tests.h"
+#include "lang/kernel/ir/affine.h"
+#include "lang/kernel/passes/plan.h"
+
+#include <math.h>
+
+enum { MOST = 200 /* instructions of a loop */, FACTOR = 1 << 20 /* largest factor and step */ };
+static const int64_t longest = (int64_t)1 << 40; /* greatest distance of the first and the last counter */
+
+typedef struct {
+    Arena *arena;
+    const KFunc *f;
+    KFunc *to;
+    KRef *map;      /* by instruction: its copy in the code that is being made */
+    KRef loop, end; /* the FOR that is looked at */
+    uint8_t *same;  /* by instruction of the body: all iterations compute the same value, in front of the loop, too */
+    int64_t step;
+    bool ahead; /* the loop reads each element before it is stored, if the conditions hold; else: it is independent */
+    KRef ok;    /* in the copy: all conditions so far hold */
+    uint32_t pos;
+} Hoist;
+
+static const KIns *get_ins(const Hoist *h, KRef r) { return &h->f->ins[r]; }
+static bool is_shared(const Hoist *h, KRef r) { return r < h->loop || h->same[r]; }
+
+/* -- conditions ---------------------------------------------------------------------------------------------------- */
+/* Returns the INB of a test that leaves the loop if an index is outside; 0: r is no such IF. */
+static KRef test_of(const Hoist *h, KRef r) {
+    const KIns *i = get_ins(h, r);
+    KRef end = h->f->regions[r].end;
+    if (i->op != K_IF || get_ins(h, end)->op != K_END || get_ins(h, end - 1)->op != K_BREAK) return 0;
+    const KIns *outside = get_ins(h, i->a);
+    return outside->op == K_NOT && get_ins(h, outside->a)->op == K_INB ? outside->a : 0;
+}
+
+static bool is_stored(const Hoist *h, uint64_t param) {
+    for (KRef r = h->loop + 1; r < h->end; r++)
+        if (get_ins(h, r)->op == K_STORE && get_ins(h, r)->imm == param) return true;
+    return false;
+}
+
+static bool is_set(const Hoist *h, KRef local) {
+    for (KRef r = h->loop + 1; r < h->end; r++)
+        if (get_ins(h, r)->op == K_SET && get_ins(h, r)->a == local) return true;
+    return local > h->loop;
+}
+
+/* A load in a branch stays there, because the branch may be what makes its index valid. */
+static bool is_same(const Hoist *h, KRef r, int depth) {
+    const KIns *i = get_ins(h, r);
+    if (i->op == K_GET) return !is_set(h, i->a);
+    if (i->op == K_LOAD) return !depth && !i->b && is_shared(h, i->a) && !is_stored(h, i->imm);
+    return kir_ops[i->op].effect == KE_PURE && is_shared(h, i->a) && is_shared(h, i->b) && is_shared(h, i->c);
+}
+
+/* The index r as *factor * counter + *rest; false: it has another form. */
+static bool split_index(const Hoist *h, KRef r, int64_t *factor, Affine *rest) {
+    *factor = 0;
+    if (!kaffine_of(h->f, r, rest)) return false;
+    for (int i = 0; i < rest->n; i++) {
+        if (rest->term[i].ref == h->loop) *factor = rest->term[i].factor;
+        else if (!is_shared(h, rest->term[i].ref)) return false;
+    }
+    Affine counter = {.n = *factor != 0, .term = {{h->loop, *factor}}};
+    return *factor > -FACTOR && *factor < FACTOR && kaffine_add(rest, &counter, -1);
+}
+
+static bool can_test(const Hoist *h, KRef inside) {
+    int64_t factor;
+    Affine rest;
+    return split_index(h, get_ins(h, inside)->a, &factor, &rest) && is_shared(h, get_ins(h, inside)->b);
+}
+
+/* Whether the body has straight code, branches, and index tests that can be made in front of the loop. */
+static bool scan_body(Hoist *h) {
+    int depth = 0, tests = 0;
+    for (KRef r = h->loop + 1; r < h->end; r++) {
+        const KIns *i = get_ins(h, r);
+        KRef inside = test_of(h, r);
+        if (inside) {
+            if (!can_test(h, inside)) return false;
+            tests++, r = h->f->regions[r].end;
+            continue;
+        }
+        bool memory = (i->op == K_LOAD && !i->b) || (i->op == K_STORE && !i->c);
+        bool local = i->op == K_LOCAL || i->op == K_GET || i->op == K_SET;
+        bool branch = i->op == K_IF || i->op == K_ELSE || i->op == K_END;
+        if (!memory && !local && !branch && kir_ops[i->op].effect != KE_PURE) return false;
+        depth += (i->op == K_IF) - (i->op == K_END);
+        h->same[r] = is_same(h, r, depth);
+    }
+    return tests > 0;
+}
+
+/* Finds how much greater the index of `load` is than that of `store`; false: it depends on the counter. */
+static bool find_distance(const Hoist *h, KRef load, KRef store, int64_t *factor, Affine *distance) {
+    Affine stored;
+    int64_t by;
+    return split_index(h, get_ins(h, load)->a, &by, distance) && split_index(h, get_ins(h, store)->a, factor, &stored) &&
+           by == *factor && *factor && kaffine_add(distance, &stored, -1);
+}
+
+/* Whether a distance of this sign leads to an element that a later iteration stores, or the same one. */
+static bool leads_ahead(const Hoist *h, int64_t factor, int64_t distance) {
+    return distance == 0 || (distance > 0) == ((factor > 0) == (h->step > 0));
+}
+
+static bool may_be_ahead(const Hoist *h, KRef store, KRef r) {
+    const KIns *i = get_ins(h, r);
+    int64_t factor;
+    Affine distance;
+    if ((i->op != K_LOAD && i->op != K_STORE) || i->imm != get_ins(h, store)->imm || r == store) return true;
+    if (i->op == K_STORE || r > store || !find_distance(h, r, store, &factor, &distance)) return false;
+    return distance.n || leads_ahead(h, factor, distance.constant);
+}
+
+/* Whether each array has one store, which moves with the counter, and is read before. */
+static bool can_be_ahead(const Hoist *h) {
+    for (KRef s = h->loop + 1; s < h->end; s++) {
+        int64_t factor;
+        Affine rest;
+        if (get_ins(h, s)->op != K_STORE) continue;
+        if (!split_index(h, get_ins(h, s)->a, &factor, &rest) || !factor) return false;
+        for (KRef r = h->loop + 1; r < h->end; r++)
+            if (!may_be_ahead(h, s, r)) return false;
+    }
+    return true;
+}
+
+static bool can_hoist(Hoist *h, KRef loop) {
+    const KIns *i = get_ins(h, loop);
+    double step;
+    if (i->op != K_FOR || !i->flag || i->dtype != QS_I64 || !kir_is_const(h->f, i->c, &step)) return false;
+    h->loop = loop, h->end = h->f->regions[loop].end, h->step = (int64_t)step, h->pos = i->pos;
+    h->ahead = i->flag == KFLAG_APART;
+    if (!step || fabs(step) >= FACTOR || h->end - loop > MOST) return false;
+    return scan_body(h) && (!h->ahead || can_be_ahead(h));
+}
+
+/* -- the copy ------------------------------------------------------------------------------------------------------ */
+static KRef add_op(Hoist *h, KOp op, KRef a, KRef b) {
+    return kir_fold(h->to, (KMake){op, .a = a, .b = b, .pos = h->pos});
+}
+static KRef add_int(Hoist *h, int64_t v) { return kir_const_int(h->to, QS_I64, v, h->pos); }
+static void require(Hoist *h, KRef condition) { h->ok = add_op(h, K_AND, h->ok, condition); }
+
+/* The value of r, part of an index, in the iteration of this counter. */
+static KRef value_at(Hoist *h, KRef r, KRef counter) {
+    const KIns *i = get_ins(h, r);
+    if (!r || is_shared(h, r)) return h->map[r];
+    if (r == h->loop) return counter;
+    KRef a = value_at(h, i->a, counter), b = value_at(h, i->b, counter), c = value_at(h, i->c, counter);
+    return kir_copy(h->to, i, a, b, c);
+}
+
+/* 0 <= x < n; not as an INB, for which the pass that splits the interior off looks. */
+static void require_range(Hoist *h, KRef x, KRef n) {
+    require(h, add_op(h, K_LE, add_int(h, 0), x));
+    require(h, add_op(h, K_LT, x, n));
+}
+
+/* If the first and the last index are inside, so are all between them. */
+static void require_inside(Hoist *h, KRef inside, KRef first, KRef last) {
+    KRef at = get_ins(h, inside)->a, n = h->map[get_ins(h, inside)->b];
+    require_range(h, value_at(h, at, first), n);
+    require_range(h, value_at(h, at, last), n);
+}
+
+/* A float64 that is an integer converted: the same by way of float32. */
+static void require_exact(Hoist *h, KRef r) {
+    const KIns *i = get_ins(h, r);
+    if (i->op != K_CAST || i->dtype != QS_F64 || !qdtype_is_int((qs_dtype)get_ins(h, i->a)->dtype)) return;
+    KRef full = h->map[r], single = kir_fold(h->to, (KMake){K_CAST, .own = QS_F32, .a = full, .pos = i->pos});
+    h->map[r] = kir_fold(h->to, (KMake){K_CAST, .own = QS_F64, .a = single, .pos = i->pos});
+    require(h, add_op(h, K_EQ, full, h->map[r]));
+}
+
+/* Computes the shared values in front of the loop, and the conditions.  Loads follow the tests of their indices. */
+static void add_conditions(Hoist *h, KRef first, KRef last) {
+    KRef low = h->step > 0 ? first : last, high = h->step > 0 ? last : first;
+    h->ok = add_op(h, K_LE, low, high);
+    require_range(h, add_op(h, K_SUB, high, low), add_int(h, longest));
+    for (KRef r = h->loop + 1; r < h->end; r++) {
+        const KIns *i = get_ins(h, r);
+        KRef inside = test_of(h, r);
+        if (inside) {
+            require_inside(h, inside, first, last);
+            r = h->f->regions[r].end;
+        } else if (h->same[r]) {
+            KRef b = i->op == K_LOAD ? h->ok : h->map[i->b];
+            h->map[r] = kir_copy(h->to, i, h->map[i->a], b, h->map[i->c]);
+        }
+    }
+}
+
+static void require_ahead(Hoist *h, KRef store, KRef load, KRef first) {
+    int64_t factor;
+    Affine distance;
+    if (!find_distance(h, load, store, &factor, &distance) || !distance.n) return;
+    KRef read = value_at(h, get_ins(h, load)->a, first), written = value_at(h, get_ins(h, store)->a, first);
+    bool up = leads_ahead(h, factor, 1);
+    require(h, add_op(h, K_LE, up ? written : read, up ? read : written));
+}
+
+static void add_order(Hoist *h, KRef first) {
+    for (KRef s = h->loop + 1; h->ahead && s < h->end; s++)
+        for (KRef r = h->loop + 1; get_ins(h, s)->op == K_STORE && r < s; r++)
+            if (get_ins(h, r)->op == K_LOAD && get_ins(h, r)->imm == get_ins(h, s)->imm) require_ahead(h, s, r, first);
+}
+
+static void copy_ins(Hoist *h, KRef r) {
+    const KIns *i = get_ins(h, r);
+    h->map[r] = kir_copy(h->to, i, h->map[i->a], h->map[i->b], h->map[i->c]);
+}
+
+static void copy_without_tests(Hoist *h) {
+    copy_ins(h, h->loop);
+    if (h->ahead) h->to->ins[h->map[h->loop]].flag = KFLAG_AHEAD;
+    for (KRef r = h->loop + 1; r < h->end; r++) {
+        if (test_of(h, r)) r = h->f->regions[r].end;
+        else if (!h->same[r]) copy_ins(h, r);
+    }
+    copy_ins(h, h->end);
+}
+
+static void copy_loop(Hoist *h) {
+    const KIns *i = get_ins(h, h->loop);
+    add_conditions(h, h->map[i->a], h->map[i->b]);
+    add_order(h, h->map[i->a]);
+    for (KRef r = h->loop + 1; r < h->end; r++)
+        if (h->same[r]) require_exact(h, r);
+    kir_add(h->to, (KMake){K_IF, .a = h->ok, .pos = h->pos});
+    copy_without_tests(h);
+    kir_add(h->to, (KMake){K_ELSE, .pos = h->pos});
+    for (KRef r = h->loop; r <= h->end; r++) copy_ins(h, r);
+    kir_add(h->to, (KMake){K_END, .pos = h->pos});
+}
+
+static Hoist begin_hoist(Arena *a, const KFunc *f) {
+    return (Hoist){.arena = a, .f = f, .same = qarena_alloc(a, f->nins)};
+}
+
+static bool has_tests(const KFunc *f) { return f->strict && kir_has(f, K_FOR) && kir_has(f, K_INB); }
+
+uint8_t *kindextests_chosen(Arena *a, const KFunc *f) {
+    Hoist h = begin_hoist(a, f);
+    uint8_t *chosen = qarena_alloc(a, f->nins);
+    for (KRef r = 1; has_tests(f) && r < f->nins; r++)
+        for (KRef s = can_hoist(&h, r) ? r : f->nins; s < f->nins && s <= h.end; s++) chosen[s] = 1;
+    return chosen;
+}
+
+const KFunc *kindextests_hoist(Ctx *c, Arena *a, const KFunc *f) {
+    Hoist h = begin_hoist(a, f);
+    KRef first = 1;
+    while (has_tests(f) && first < f->nins && !can_hoist(&h, first)) first++;
+    if (!has_tests(f) || first == f->nins) return f;
+    h.to = kir_shell(c, a, f);
+    h.map = qarena_alloc(a, qmem_size(f->nins, sizeof *h.map, 0));
+    for (KRef r = 1; r < f->nins; r++) {
+        if (r >= first && can_hoist(&h, r)) copy_loop(&h), r = h.end;
+        else copy_ins(&h, r);
+    }
+    kir_match(h.to);
+    h.to->hash = f->hash, h.to->small = f->small;
+    return h.to;
+}
