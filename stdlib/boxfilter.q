@@ -26,8 +26,6 @@ end
 % Parameters:
 % img - height x width or height x width x channels
 % r - radius of the window
-%
-% :function y = boxfilter(img : cube, r : int)
 function y = boxfilter(img : cube, r : int)
     check_least("boxfilter: r", r, 0)
     columns = uninit_like(img)

@@ -11,8 +11,6 @@ cluster_state.workers = null
 % address - the address of a Dask scheduler, "tcp://host:8786", or a number of worker processes on this machine
 % threads - that a block may use, in each worker
 % device - where the workers compute, as in init of Python: "cpu", "cuda"; of several GPUs each worker takes one
-%
-% :function [] = cluster_open(address, threads : int = 1, device : string = "cpu")
 function [] = cluster_open(address, threads : int = 1, device : string = "cpu")
     cluster_close()
     try
@@ -26,8 +24,6 @@ end
 
 % Function: cluster_close
 % Blocks are computed in this process again; workers that cluster_open has started end.
-%
-% :function [] = cluster_close()
 function [] = cluster_close()
     if !isnull(cluster_state.workers)
         workers = cluster_state.workers
@@ -371,8 +367,6 @@ end
 %
 % Returns:
 % the array, or the path
-%
-% :function y = cluster_map(f, x, block = null, halo = null, mode = null, args = {}, into = null, text : string = "")
 function y = cluster_map(f, x, block = null, halo = null, mode = null, args = {}, into = null, text : string = "")
     if isstring(x) && isstring(into) && samefile(x, into)
         error("cluster_map: into is the file that is read, ", x)
@@ -398,8 +392,6 @@ end
 % f - a function of a block, f(x, args…)
 % combine - a function of two results of f
 % x, block, args, text - as those of cluster_map
-%
-% :function r = cluster_reduce(f, combine, x, block = null, args = {}, text : string = "")
 function r = cluster_reduce(f, combine, x, block = null, args = {}, text : string = "")
     if type(f) == "kernel_function"
         error("cluster_reduce: f is a function of a block, got a kernel")

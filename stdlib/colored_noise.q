@@ -36,8 +36,6 @@ end
 % the window of the filter, here a cosine, makes it fall to 0 at half a turn per pixel.
 % Source: Riederer, Pelc, Chesler: The noise power spectrum in computed X-ray tomography, Physics in Medicine and Biology
 % (1978).
-%
-% :function power = psd_ct_ramp_spectrum_noise(f)
 function power = psd_ct_ramp_spectrum_noise(f)
     power = f.*cos(pi*min(f, 0.5)).^2
 end

@@ -10,8 +10,6 @@ end
 
 % Function: rgb2gray
 % Luma by ITU-R BT.601: 0.299 R + 0.587 G + 0.114 B, in any range of values.
-%
-% :function y = rgb2gray(img : cube)
 function y = rgb2gray(img : cube)
     check_colors("rgb2gray: img", img)
     y = 0.299*img[:,:,0] + 0.587*img[:,:,1] + 0.114*img[:,:,2]
@@ -19,8 +17,6 @@ end
 
 % Function: rgb2ycbcr, ycbcr2rgb
 % Luma and colour differences by ITU-R BT.601, full range: Y in [0,1], Cb and Cr in [-0.5,0.5].
-%
-% :function y = rgb2ycbcr(img : cube)
 function y = rgb2ycbcr(img : cube)
     check_colors("rgb2ycbcr: img", img)
     y = transform_colors(img, float64([[0.299,0.587,0.114],
@@ -35,8 +31,6 @@ end
 
 % Function: csencodeSRGB, csdecodeSRGB
 % The transfer function of sRGB (IEC 61966-2-1): linear light in [0,1] to code values and back.
-%
-% :function y = csencodeSRGB(x)
 function y = csencodeSRGB(x)
     low = float(x <= 0.0031308)
     y = low.*(12.92*x) + (1-low).*(1.055*max(x,0).^(1/2.4) - 0.055)
@@ -49,8 +43,6 @@ end
 
 % Function: csencodeRec709, csdecodeRec709, csencodeRec2020, csdecodeRec2020
 % The transfer function of ITU-R BT.709, which BT.2020 shares with more digits.
-%
-% :function y = csencodeRec709(x)
 function y = csencodeRec709(x)
     y = encode_rec(x, 1.099, 0.018)
 end
@@ -79,8 +71,6 @@ end
 
 % Function: rgb2xyz, xyz2rgb
 % Linear sRGB primaries to CIE XYZ for the white point D65 (IEC 61966-2-1); without transfer function.
-%
-% :function y = rgb2xyz(img : cube)
 function y = rgb2xyz(img : cube)
     check_colors("rgb2xyz: img", img)
     y = transform_colors(img, srgb_to_xyz())
@@ -97,8 +87,6 @@ end
 
 % Function: rgb2lab, lab2rgb
 % sRGB code values in [0,1] to CIE L*a*b* (D65): L in [0,100].
-%
-% :function y = rgb2lab(img : cube)
 function y = rgb2lab(img : cube)
     check_colors("rgb2lab: img", img)
     xyz = rgb2xyz(csdecodeSRGB(img))
@@ -133,8 +121,6 @@ end
 
 % Function: rgb2hsv, hsv2rgb
 % Hue, saturation and value, all in [0,1].  Source: Smith: Color gamut transform pairs (1978).
-%
-% :function y = rgb2hsv(img : cube)
 function y = rgb2hsv(img : cube)
     check_colors("rgb2hsv: img", img)
     y = uninit_like(img)

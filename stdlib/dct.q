@@ -80,16 +80,12 @@ end
 % x[i]*cos(pi*k*(2*i+1)/(2*n)) times sqrt(2/n), for k = 0 times sqrt(1/n).
 %
 % See also: <idct1>, <dct2>
-%
-% :function y = dct1(x : mat, dim = null)
 function y = dct1(x : mat, dim = null)
     y = dct_along("dct1", x, dim, dct_lines)
 end
 
 % Function: idct1
 % The inverse of dct1.
-%
-% :function x = idct1(y : mat, dim = null)
 function x = idct1(y : mat, dim = null)
     x = dct_along("idct1", y, dim, idct_lines)
 end
@@ -98,16 +94,12 @@ end
 % The cosine transform of the columns and rows of an image.
 %
 % See also: <idct2>, <dct1>
-%
-% :function y = dct2(x : mat)
 function y = dct2(x : mat)
     y = dct1(dct1(x, 0), 1)
 end
 
 % Function: idct2
 % The inverse of dct2.
-%
-% :function x = idct2(y : mat)
 function x = idct2(y : mat)
     x = idct1(idct1(y, 0), 1)
 end

@@ -27,8 +27,6 @@ end
 % padding - rows and columns of 0 around the image, or "same" for results as large as the image (stride 1, odd weights)
 % dilation - steps between the elements that a weight reads
 % groups - in how many parts channels and results fall that do not know each other
-%
-% :function y = conv2d(x, w, b = null, stride = 1, padding = 0, dilation = 1, groups = 1)
 function y = conv2d(x, w, b = null, stride = 1, padding = 0, dilation = 1, groups = 1)
     if isstring(padding)
         assert(padding == "same" && all(stride == 1), "conv2d: padding must be numbers, or ""same"" with a stride of 1")
@@ -44,8 +42,6 @@ end
 %
 % Parameters:
 % w - M x 1 x KH x KW, where M is a multiple of the channels of x
-%
-% :function y = depthwise_conv2d(x, w, b = null, stride = 1, padding = 0, dilation = 1)
 function y = depthwise_conv2d(x, w, b = null, stride = 1, padding = 0, dilation = 1)
     y = conv2d(x, w, b, stride, padding, dilation, size(x,1))
 end
@@ -56,8 +52,6 @@ end
 % Parameters:
 % w - C x M/groups x KH x KW
 % output_padding - rows and columns that y has in addition (below and to the right), less than the stride
-%
-% :function y = conv_transpose2d(x, w, b = null, stride = 1, padding = 0, output_padding = 0, dilation = 1, groups = 1)
 function y = conv_transpose2d(x, w, b = null, stride = 1, padding = 0, output_padding = 0, dilation = 1, groups = 1)
     assert(all(output_padding >= 0) && all(output_padding < stride), _
            "conv_transpose2d: output_padding must be at least 0 and less than the stride")
@@ -223,8 +217,6 @@ end
 
 % Function: max_pool2d
 % The largest element of each window; of equal ones the first has the derivative. A nan stays one.
-%
-% :function y = max_pool2d(x, window, stride = null, padding = 0, dilation = 1)
 function y = max_pool2d(x, window, stride = null, padding = 0, dilation = 1)
     [y, at] = dnn_max_pool(dnn_real(x), window, stride, padding, dnn_pair("max_pool2d: dilation", dilation, 1))
 end
@@ -247,16 +239,12 @@ end
 
 % Function: avg_pool2d
 % The mean of each window; elements of the padding count as 0, as in torch.
-%
-% :function y = avg_pool2d(x, window, stride = null, padding = 0)
 function y = avg_pool2d(x, window, stride = null, padding = 0)
     y = dnn_mean_pool(dnn_real(x), window, stride, padding)
 end
 
 % Function: global_avg_pool2d
 % The mean of each plane: N x C.
-%
-% :function y = global_avg_pool2d(x)
 function y = global_avg_pool2d(x)
     y = reshape(mean(reshape(x, [size(x,0)*size(x,1), size(x,2)*size(x,3)]), 1), [size(x,0), size(x,1)])
 end
@@ -375,8 +363,6 @@ end
 % Parameters:
 % factor - a number of at least 1, or one for rows and one for columns
 % method - "nearest" or "bilinear"
-%
-% :function y = upsample(x, factor = 2, method : string = "nearest")
 function y = upsample(x, factor = 2, method : string = "nearest")
     assert(method == "nearest" || method == "bilinear", "upsample: method must be nearest or bilinear, got ", method)
     assert(numel(factor) <= 2 && numel(factor) > 0 && all(factor >= 1) && all(factor < inf), _
@@ -461,8 +447,6 @@ end
 % running_mean - C numbers, or null
 % running_var - C numbers (a variance divided by n-1, as in torch), or null
 % training - false: the running statistics are used
-%
-% :function [y, running_mean, running_var] = batch_norm(x, gamma = null, beta = null, running_mean = null, running_var = null, training = true, momentum : scalar = 0.1, epsilon : scalar = 1e-5)
 function [y, running_mean, running_var] = batch_norm(x, gamma = null, beta = null, running_mean = null, _
         running_var = null, training = true, momentum : scalar = 0.1, epsilon : scalar = 1e-5)
     x = dnn_real(x)
@@ -491,8 +475,6 @@ end
 % Function: group_norm
 % The channels of each image in groups; each group with mean 0 and variance 1, then each channel times gamma, plus beta.
 % With as many groups as channels it is instance_norm.
-%
-% :function y = group_norm(x, groups : int, gamma = null, beta = null, epsilon : scalar = 1e-5)
 function y = group_norm(x, groups : int, gamma = null, beta = null, epsilon : scalar = 1e-5)
     x = dnn_real(x)
     [n, c] = size(x, 0..1)
@@ -505,8 +487,6 @@ end
 
 % Function: instance_norm
 % Each plane with mean 0 and variance 1, then times gamma, plus beta, of its channel.
-%
-% :function y = instance_norm(x, gamma = null, beta = null, epsilon : scalar = 1e-5)
 function y = instance_norm(x, gamma = null, beta = null, epsilon : scalar = 1e-5)
     y = group_norm(x, size(x,1), gamma, beta, epsilon)
 end
@@ -514,8 +494,6 @@ end
 % Function: layer_norm
 % Each row with mean 0 and variance 1, then times gamma, plus beta, element by element. A row is what the last dimensions
 % hold, of which there are as many as `count` says; those that x was made with count, also those of 1 at the end.
-%
-% :function y = layer_norm(x, gamma = null, beta = null, count : int = 1, epsilon : scalar = 1e-5)
 function y = layer_norm(x, gamma = null, beta = null, count : int = 1, epsilon : scalar = 1e-5)
     x = dnn_real(x)
     n = ndims(x, true)
@@ -539,30 +517,22 @@ end
 
 % Function: relu
 % The positive part; its derivative at 0 is 0.
-%
-% :function y = relu(x)
 function y = relu(x)
     y = x <= 0 ? 0 : x
 end
 
 % Function: leaky_relu
-%
-% :function y = leaky_relu(x, slope : scalar = 0.01)
 function y = leaky_relu(x, slope : scalar = 0.01)
     y = x > 0 ? x : slope*x
 end
 
 % Function: elu
 % x, and alpha*(exp(x)-1) where it is negative.
-%
-% :function y = elu(x, alpha : scalar = 1)
 function y = elu(x, alpha : scalar = 1)
     y = x > 0 ? x : alpha*expm1(x > 0 ? 0 : x) % avoids min(x, 0), which is 0 for nan
 end
 
 % Function: sigmoid
-%
-% :function y = sigmoid(x)
 function y = sigmoid(x)
     e = exp(min(x, 1)) % used for x < 0 only; clamped at 1, away from the bend at 0
     y = x < 0 ? e./(1 + e) : 1./(1 + exp(x < -1 ? 1 : -x)) % nan is preserved
@@ -570,16 +540,12 @@ end
 
 % Function: silu
 % x*sigmoid(x), also called swish.
-%
-% :function y = silu(x)
 function y = silu(x)
     y = x.*sigmoid(x)
 end
 
 % Function: gelu
 % x times the probability that a normal number is less than x: by erf, or by tanh where approximate is true.
-%
-% :function y = gelu(x, approximate = false)
 function y = gelu(x, approximate = false)
     if approximate
         y = 0.5*x.*(1 + tanh(sqrt(2/pi)*(x + 0.044715*x.^3)))
@@ -590,8 +556,6 @@ end
 
 % Function: softplus
 % log(1+exp(x)), without overflow.
-%
-% :function y = softplus(x)
 function y = softplus(x)
     y = max(x, 0) + log1p(exp(-abs(x)))
 end
@@ -605,8 +569,6 @@ end
 % Function: softmax
 % exp(x) divided by its sum along a dimension; for N x C and N x C x H x W dimension 1 are the classes; -1 is the last one,
 % in which a vec, a row, has its elements.
-%
-% :function y = softmax(x, dim : int = 1)
 function y = softmax(x, dim : int = 1)
     dim = dnn_dimension("softmax", x, dim)
     e = exp(x - stop_gradient(max(x, [], dim)))
@@ -615,8 +577,6 @@ end
 
 % Function: log_softmax
 % The logarithm of softmax, without overflow.
-%
-% :function y = log_softmax(x, dim : int = 1)
 function y = log_softmax(x, dim : int = 1)
     dim = dnn_dimension("log_softmax", x, dim)
     z = x - stop_gradient(max(x, [], dim))
@@ -625,8 +585,6 @@ end
 
 % Function: dropout
 % In training each element is 0 with the probability p, and the others grow by 1/(1-p); else x.
-%
-% :function y = dropout(x, p : scalar = 0.5, training = true)
 function y = dropout(x, p : scalar = 0.5, training = true)
     assert(p >= 0 && p < 1, "dropout: p must be at least 0 and less than 1, got ", p)
     x = dnn_real(x)
@@ -651,8 +609,6 @@ end
 
 % Function: mse_loss
 % The mean of the squared differences.
-%
-% :function e = mse_loss(x, target)
 function e = mse_loss(x, target)
     check_alike("mse_loss: x and target", x, target)
     e = mean((x - target).^2)
@@ -660,8 +616,6 @@ end
 
 % Function: l1_loss
 % The mean of the absolute differences.
-%
-% :function e = l1_loss(x, target)
 function e = l1_loss(x, target)
     check_alike("l1_loss: x and target", x, target)
     e = mean(abs(x - target))
@@ -675,8 +629,6 @@ end
 % labels - the classes, integers from 0: N, or N x H x W
 % smoothing - this part of the probability is shared by all classes
 % ignore_index - elements with this label are left out of the mean
-%
-% :function e = cross_entropy(x, labels, smoothing : scalar = 0, ignore_index : scalar = -100)
 function e = cross_entropy(x, labels, smoothing : scalar = 0, ignore_index : scalar = -100)
     classes = size(x,1)
     s = float64(size(x))
@@ -706,8 +658,6 @@ end
 % x - N x D (or more dimensions, of which the last is D)
 % w - M x D
 % b - M numbers, or null
-%
-% :function y = linear(x, w, b = null)
 function y = linear(x, w, b = null)
     s = float64(size(x, 0..ndims(x, true)-1))
     d = s[numel(s)-1]
@@ -751,8 +701,6 @@ end
 % Parameters:
 % table - V x D
 % ids - integers from 0 to V-1
-%
-% :function y = embedding(table, ids)
 function y = embedding(table, ids)
     dnn_whole("embedding: ids", ids, size(table,0))
     y = dnn_embedding(table, reshape(int(ids), [1,numel(ids)]))
@@ -763,8 +711,6 @@ end
 
 % Function: batch_matmul
 % The matrix products of the last two of four dimensions.
-%
-% :function y = batch_matmul(a, b)
 function y = batch_matmul(a, b)
     [n, h, l, k] = size(a, 0..3)
     assert(isequal(size(b, 0..2), [n,h,k]), "batch_matmul: the sizes ", size(a, 0..3), " and ", size(b, 0..3), " do not fit")
@@ -783,8 +729,6 @@ end
 % mask - null, or what is added before softmax: L x S, or a size that stretches to B x H x L x S (-inf: not looked at); one of
 %   two dimensions (ndims) is L x S. Of truth values, as comparisons give them, true is looked at and false is not
 % causal - true: row i looks at the columns 0 to i
-%
-% :function y = attention(q, k, v, mask = null, causal = false)
 function y = attention(q, k, v, mask = null, causal = false)
     assert(ndims(q, true) == 4 && ndims(k, true) == 4 && ndims(v, true) == 4, _
            "attention: q, k and v must have four dimensions (images x heads x rows x columns), got ", ndims(q, true), ", ", _
@@ -863,8 +807,6 @@ end
 % rate - length of the step
 % momentum - what of the last step is taken again
 % decay - what of the weights is added to the gradient
-%
-% :function [w, state] = sgd(w, g, state = null, rate : scalar = 0.01, momentum : scalar = 0, decay : scalar = 0)
 function [w, state] = sgd(w, g, state = null, rate : scalar = 0.01, momentum : scalar = 0, decay : scalar = 0)
     dnn_setting("sgd: rate", rate, inf)
     dnn_setting("sgd: momentum", momentum, inf)
@@ -887,8 +829,6 @@ end
 % w - weights: an array, or a cell or object of them
 % g - the gradient, of the same form
 % state - what the last call gave, null at first
-%
-% :function [w, state] = adam(w, g, state = null, rate : scalar = 0.001, beta1 : scalar = 0.9, beta2 : scalar = 0.999, epsilon : scalar = 1e-8, decay : scalar = 0)
 function [w, state] = adam(w, g, state = null, rate : scalar = 0.001, beta1 : scalar = 0.9, beta2 : scalar = 0.999, _
                            epsilon : scalar = 1e-8, decay : scalar = 0)
     dnn_setting("adam: rate", rate, inf)
@@ -915,8 +855,6 @@ end
 %
 % Parameters:
 % s - the size: M x C x KH x KW, or M x D
-%
-% :function w = he_normal(s)
 function w = he_normal(s)
     assert(numel(s) >= 2 && all(s > 0), "he_normal: s must be the size of weights, [M,D] or [M,C,KH,KW], got ", s)
     w = sqrt(2*s[0]/prod(s))*randn(s)

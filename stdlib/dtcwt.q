@@ -21,8 +21,6 @@ filtercoeff_dualfilt = {float64([0.03516384, 0, -0.08832942, 0.23389032, 0.76027
 %
 % Returns:
 % the cell {low pass of a, of b, high pass of a, of b}
-%
-% :function f = complex_orthogonal_wavelet(w)
 function f = complex_orthogonal_wavelet(w)
     a = tree_filter(w, 0)
     b = tree_filter(w, 1)
@@ -68,8 +66,6 @@ end
 % Returns:
 % a cell of J+1 entries: for each level, finest first, a cell of six complex arrays, one per direction; then a cell with the
 % low pass rest of the four trees
-%
-% :function W = dtcwt2d(x : cube, w1 = filtercoeff_farras, w2 = filtercoeff_dualfilt, J : int = 4)
 function W = dtcwt2d(x : cube, w1 = filtercoeff_farras, w2 = filtercoeff_dualfilt, J : int = 4)
     dwt_check("dtcwt2d", size(x, 0..1), J)
     half = x/2
@@ -190,8 +186,6 @@ end
 % Returns:
 % a cell of four cubes of the size of x, which may be changed in place: the details of the first level fill all but the
 % first octant, those of the next level all but the first octant of that …; the low pass rest of size(x)/2^J is at [0,0,0]
-%
-% :function b = dtcwt3d_untiled(x : cube, w1 = filtercoeff_farras, w2 = filtercoeff_dualfilt, J : int = 3)
 function b = dtcwt3d_untiled(x : cube, w1 = filtercoeff_farras, w2 = filtercoeff_dualfilt, J : int = 3)
     dwt_check("dtcwt3d_untiled", size(x, 0..2), J)
     half = x/2

@@ -97,8 +97,6 @@ end
 %
 % Returns:
 % a cell of J+1 entries: for each level, finest first, the cell {vertical, horizontal, diagonal details}; then the rest
-%
-% :function W = dwt2d(x : cube, w : vec, J : int)
 function W = dwt2d(x : cube, w : vec, J : int)
     dwt_check("dwt2d", size(x, 0..1), J)
     check_filled("dwt2d: w", w)

@@ -11,8 +11,6 @@ import "imanalysis.q"
 % Parameters:
 % x - a vec or mat of at least 2 samples along each direction that is used
 % h - the distance of neighbours; [right, down] for two
-%
-% :function [right, down] = gradient(x : mat, h = 1)
 function [right, down] = gradient(x : mat, h = 1)
     assert(check_real(h) && (numel(h) == 1 || numel(h) == 2) && all(h != 0), _
            "gradient: h must be one number or two, not 0, got ", check_got(h))
@@ -35,8 +33,6 @@ end
 % Function: laplace
 % The sum of the second differences down and across, as scipy.ndimage.laplace; MATLAB's del2 is a quarter of it inside of
 % the image.
-%
-% :function y = laplace(img : cube, boundary : string = "mirror")
 function y = laplace(img : cube, boundary : string = "mirror")
     y = filter_image("laplace", img, [[0,1,0],[1,-4,1],[0,1,0]], [], boundary)
 end
@@ -63,8 +59,6 @@ end
 % img - height x width or height x width x channels
 % dim - 0, 1 or null
 % boundary - as for imfilter
-%
-% :function y = sobel(img : cube, dim = null, boundary : string = "mirror")
 function y = sobel(img : cube, dim = null, boundary : string = "mirror")
     y = edge_derivative("sobel", img, dim, 1, 2, boundary)
 end
@@ -80,8 +74,6 @@ end
 % Function: imgradientxy
 % The derivatives to the right and down by the mask of sobel (8 times the slope), prewitt (6 times) or by central
 % differences.
-%
-% :function [right, down] = imgradientxy(img : cube, method : string = "sobel")
 function [right, down] = imgradientxy(img : cube, method : string = "sobel")
     match method with
     | "sobel" -> [side, middle] = [1,2]
@@ -101,8 +93,6 @@ end
 % img - height x width or height x width x channels
 % sigma - standard deviation in pixels, greater than 0
 % boundary - as for imfilter
-%
-% :function y = gaussian_laplace(img : cube, sigma : scalar, boundary : string = "mirror")
 function y = gaussian_laplace(img : cube, sigma : scalar, boundary : string = "mirror")
     assert(sigma > 0 && sigma < inf, "gaussian_laplace: sigma must be greater than 0 and finite, got ", sigma)
     r = floor(4*sigma + 0.5)
@@ -159,8 +149,6 @@ end
 % Returns:
 % bw - a mat of bool, true on edges
 % threshold - [low, high], as they were used
-%
-% :function [bw, threshold] = canny(img : mat, low = null, high = null, sigma : scalar = 1)
 function [bw, threshold] = canny(img : mat, low = null, high = null, sigma : scalar = 1)
     check_least("canny: sigma", sigma, 0)
     check_filled("canny: img", img)
@@ -221,8 +209,6 @@ end
 % threshold - the one that was used; [low, high] for canny. For sobel and prewitt it applies to the length of the gradient per pixel
 %
 % See also: <canny>, <sobel>
-%
-% :function [bw, threshold] = edge(img : mat, method : string = "sobel", threshold = [], sigma = null)
 function [bw, threshold] = edge(img : mat, method : string = "sobel", threshold = [], sigma = null)
     if !isempty(threshold)
         check_least("edge: threshold", threshold, 0)

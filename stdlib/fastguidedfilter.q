@@ -12,8 +12,6 @@ import "imresize.q"
 % r - radius of the window
 % eps2 - what counts as flat: variances well below are smoothed (0.1^2 for images in [0,1])
 % s - the coefficients are computed at 1/s of the resolution; r/s should be 1 or more
-%
-% :function q = fastguidedfilter(guide : mat, p : mat, r : int, eps2 : scalar, s : scalar = 4)
 function q = fastguidedfilter(guide : mat, p : mat, r : int, eps2 : scalar, s : scalar = 4)
     check_alike("fastguidedfilter: guide and p", guide, p)
     check_least("fastguidedfilter: r", r, 0)

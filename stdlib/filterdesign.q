@@ -61,8 +61,6 @@ end
 % Function: zpk2sos
 % Sections of second order of the filter with zeros z, poles p and gain k: rows [b0, b1, b2, 1, a1, a2]. Poles near the unit
 % circle come last, and each pair of poles has the zeros nearest to it; the gain is in the first section.
-%
-% :function sos = zpk2sos(z, p, k : scalar)
 function sos = zpk2sos(z, p, k : scalar)
     assert(numel(p) >= numel(z), "zpk2sos: a filter needs as many poles as zeros, got ", numel(p), " poles and ", numel(z), " zeros")
     n = max(int((numel(p)+1)/2), 1)
@@ -88,8 +86,6 @@ end
 
 % Function: sos2tf, zpk2tf
 % The coefficients b and a of sections of second order, or of zeros, poles and gain.
-%
-% :function [b, a] = sos2tf(sos : mat)
 function [b, a] = sos2tf(sos : mat)
     check_sos("sos2tf", sos)
     b = float64([1])
@@ -107,8 +103,6 @@ end
 
 % Function: tf2zpk, tf2sos
 % Zeros, poles and gain, or sections of second order, of the filter with coefficients b and a.
-%
-% :function [z, p, k] = tf2zpk(b : vec, a : vec)
 function [z, p, k] = tf2zpk(b : vec, a : vec)
     assert(numel(a) > 0 && a[0] != 0 && numel(b) > 0 && b[0] != 0, "tf2zpk: b[0] and a[0] must not be 0, got ", b, " and ", a)
     z = roots(float64(b))
@@ -193,8 +187,6 @@ end
 % z, p, k - zeros, poles and gain
 %
 % See also: <cheby1>, <ellip>, <fir1>, <filtfilt>
-%
-% :function [b, a, sos, z, p, k] = butter(n : int, Wn, btype : string = "low", fs : scalar = 2)
 function [b, a, sos, z, p, k] = butter(n : int, Wn, btype : string = "low", fs : scalar = 2)
     check_whole("butter: n", n, 1)
     t = pi*float64(-n+1..2..n-1)/(2*n)
@@ -204,8 +196,6 @@ end
 % Function: cheby1
 % A digital Chebyshev filter of the first kind: ripples of rp decibels in the pass band. Wn is where the gain falls below
 % -rp; other arguments and results as for butter.
-%
-% :function [b, a, sos, z, p, k] = cheby1(n : int, rp : scalar, Wn, btype : string = "low", fs : scalar = 2)
 function [b, a, sos, z, p, k] = cheby1(n : int, rp : scalar, Wn, btype : string = "low", fs : scalar = 2)
     check_whole("cheby1: n", n, 1)
     assert(rp > 0 && rp < inf, "cheby1: rp must be greater than 0 and finite, got ", rp)
@@ -220,8 +210,6 @@ end
 % Function: cheby2
 % A digital Chebyshev filter of the second kind: the stop band is rs decibels below 0 and begins at Wn; other arguments and
 % results as for butter.
-%
-% :function [b, a, sos, z, p, k] = cheby2(n : int, rs : scalar, Wn, btype : string = "low", fs : scalar = 2)
 function [b, a, sos, z, p, k] = cheby2(n : int, rs : scalar, Wn, btype : string = "low", fs : scalar = 2)
     check_whole("cheby2: n", n, 1)
     assert(rs > 0 && rs < inf, "cheby2: rs must be greater than 0 and finite, got ", rs)
@@ -301,8 +289,6 @@ end
 % Function: ellip
 % A digital elliptic (Cauer) filter: ripples of rp decibels in the pass band, which ends at Wn, and a stop band rs decibels
 % below 0. Other arguments and results as for butter. Source: Orfanidis: Lecture notes on elliptic filter design (2006).
-%
-% :function [b, a, sos, z, p, k] = ellip(n : int, rp : scalar, rs : scalar, Wn, btype : string = "low", fs : scalar = 2)
 function [b, a, sos, z, p, k] = ellip(n : int, rp : scalar, rs : scalar, Wn, btype : string = "low", fs : scalar = 2)
     check_whole("ellip: n", n, 1)
     assert(rp > 0 && rs > rp && rs < inf, "ellip: rp must be greater than 0, and rs greater than rp, got ", rp, " and ", rs)
@@ -335,8 +321,6 @@ end
 
 % Function: iirnotch, iirpeak
 % A filter of second order that removes (iirnotch) or keeps (iirpeak) the frequency w0, with the quality Q = w0/bandwidth.
-%
-% :function [b, a] = iirnotch(w0 : scalar, Q : scalar, fs : scalar = 2)
 function [b, a] = iirnotch(w0 : scalar, Q : scalar, fs : scalar = 2)
     [b, a] = iir_second("iirnotch", w0, Q, fs)
 end
@@ -365,8 +349,6 @@ end
 %
 % Returns:
 % b - in float64; its gain in the middle of the pass band is 1
-%
-% :function b = fir1(n : int, Wn, btype : string = "low", window = null, fs : scalar = 2)
 function b = fir1(n : int, Wn, btype : string = "low", window = null, fs : scalar = 2)
     check_whole("fir1: n", n, 1)
     w = (isscalar(Wn) ? float64([Wn]) : float64(Wn))*2/fs
@@ -407,8 +389,6 @@ end
 % Returns:
 % h - the complex response
 % w - the frequencies
-%
-% :function [h, w] = freqz(b : vec, a = 1, n = 512, fs : scalar = 2*pi)
 function [h, w] = freqz(b : vec, a = 1, n = 512, fs : scalar = 2*pi)
     w = isscalar(n) ? fs/2*float64(0..n-1)/n : float64(copy(n))
     t = 2*pi*w/fs
@@ -427,8 +407,6 @@ end
 
 % Function: grpdelay
 % The group delay of a filter in samples at n frequencies, as for freqz.
-%
-% :function [delay, w] = grpdelay(b : vec, a = 1, n = 512, fs : scalar = 2*pi)
 function [delay, w] = grpdelay(b : vec, a = 1, n = 512, fs : scalar = 2*pi)
     den = isscalar(a) ? float64([a]) : float64(a)
     w = isscalar(n) ? fs/2*float64(0..n-1)/n : float64(copy(n))
@@ -449,8 +427,6 @@ end
 % Returns:
 % y - the filtered signal
 % zf - the states at its end
-%
-% :function [y, zf] = sosfilt(sos : mat, x : vec, zi = null)
 function [y, zf] = sosfilt(sos : mat, x : vec, zi = null)
     check_sos("sosfilt", sos)
     sections = size(sos,0)
@@ -478,8 +454,6 @@ end
 
 % Function: lfilter_zi, sosfilt_zi
 % The state of a filter whose input has always been 1: times x[0] it avoids the transient at the beginning.
-%
-% :function zi = lfilter_zi(b : vec, a : vec)
 function zi = lfilter_zi(b : vec, a : vec)
     assert(numel(a) > 0 && a[0] != 0, "lfilter_zi: a[0] must not be 0, got ", a)
     n = max(numel(a), numel(b))
@@ -535,8 +509,6 @@ end
 % x - the signal
 % padlen - how many samples are added; null is 3*max(numel(a), numel(b)), of sections about 6 times their number
 % padtype - "odd", "even" or "constant"
-%
-% :function y = filtfilt(b : vec, a, x : vec, padlen = null, padtype : string = "odd")
 function y = filtfilt(b : vec, a, x : vec, padlen = null, padtype : string = "odd")
     den = isscalar(a) ? float64([a]) : float64(a)
     n = isnull(padlen) ? 3*max(numel(den), numel(b)) : padlen
@@ -576,8 +548,6 @@ end
 
 % Function: upfirdn
 % Inserts p-1 zeros behind every sample, filters by h, and keeps every q-th sample; only these are computed.
-%
-% :function y = upfirdn(x : vec, h : vec, p : int = 1, q : int = 1)
 function y = upfirdn(x : vec, h : vec, p : int = 1, q : int = 1)
     check_whole("upfirdn: p", p, 1)
     check_whole("upfirdn: q", q, 1)
@@ -599,8 +569,6 @@ end
 %
 % Returns:
 % y - ceil(numel(x)*p/q) samples
-%
-% :function y = resample(x : vec, p : int, q : int, beta = 5)
 function y = resample(x : vec, p : int, q : int, beta = 5)
     check_whole("resample: p", p, 1)
     check_whole("resample: q", q, 1)
@@ -643,8 +611,6 @@ end
 % q - an integer
 % n - the order; null is 8 for "iir", 20*q for "fir"
 % ftype - "iir" (cheby1 of 0.05 dB, filtfilt) or "fir" (fir1, resample)
-%
-% :function y = decimate(x : vec, q : int, n = null, ftype : string = "iir")
 function y = decimate(x : vec, q : int, n = null, ftype : string = "iir")
     check_whole("decimate: q", q, 1)
     assert(ftype == "iir" || ftype == "fir", "decimate: ftype must be iir or fir, got ", ftype)

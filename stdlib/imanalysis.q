@@ -7,8 +7,6 @@ import "imfilter.q"
 % variance between the two sides; x > t is the brighter one, and empty
 % where all of x is alike.
 % Source: Otsu: A threshold selection method from gray-level histograms (1979).
-%
-% :function t = graythresh(x : cube, n : int = 256)
 function t = graythresh(x : cube, n : int = 256)
     assert(any(!isnan(x)), "graythresh: x must have elements that are numbers, got size ", size(x), _
            numel(x) > 0 ? ", all nan" : "")
@@ -38,8 +36,6 @@ end
 % Returns:
 % labels - 0 outside of all regions
 % n - how many regions there are
-%
-% :function [labels, n] = bwlabel(x : mat, neighbours : int = 8)
 function [labels, n] = bwlabel(x : mat, neighbours : int = 8)
     assert(neighbours == 4 || neighbours == 8, "bwlabel: neighbours must be 4 or 8, got ", neighbours)
     [rows, cols] = size(x, 0..1)
@@ -95,8 +91,6 @@ end
 % Function: bwdist
 % The distance of every element to the nearest one that is not 0; inf when there is none.
 % Source: Meijster, Roerdink, Hesselink: A general algorithm for computing distance transforms in linear time (2000).
-%
-% :function d = bwdist(x : mat)
 function d = bwdist(x : mat)
     along = mat[int](size(x))
     d = uninit_like(x)
@@ -184,8 +178,6 @@ end
 % Function: imgradient
 % Length and direction (degrees, counter-clockwise from the right) of the gradient of a grey image by the filters of
 % Sobel.
-%
-% :function [magnitude, direction] = imgradient(x : mat)
 function [magnitude, direction] = imgradient(x : mat)
     right = uninit_like(x)
     down = uninit_like(x)
@@ -205,8 +197,6 @@ end
 
 % Function: psnr
 % The peak signal-to-noise ratio of y against x in decibels, for white = peak.
-%
-% :function d = psnr(y : cube, x : cube, peak : scalar = 255)
 function d = psnr(y : cube, x : cube, peak : scalar = 255)
     check_alike("psnr: y and x", y, x)
     d = 10*log10(peak^2/mean((y-x).^2))
@@ -216,8 +206,6 @@ end
 % The mean structural similarity of two grey images, for white = peak: 1 when they are equal.  Weights are those of a
 % Gaussian of 11 x 11 pixels with deviation 1.5, borders are mirrored.
 % Source: Wang, Bovik, Sheikh, Simoncelli: Image quality assessment (2004).
-%
-% :function s = ssim(y : mat, x : mat, peak : scalar = 255)
 function s = ssim(y : mat, x : mat, peak : scalar = 255)
     check_alike("ssim: y and x", y, x)
     y = float64(y)

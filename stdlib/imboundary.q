@@ -40,8 +40,6 @@ end
 % img - height x width or height x width x channels
 % y, x - how many rows and columns are added on each side
 % mode - "mirror", "reflect" (or "mirror_nr"), "circular", "clamped" or "zeros"
-%
-% :function ext = bound_extension(img : cube, y : int, x : int, mode : string = "mirror")
 function ext = bound_extension(img : cube, y : int, x : int, mode : string = "mirror")
     check_least("bound_extension: y", y, 0)
     check_least("bound_extension: x", x, 0)

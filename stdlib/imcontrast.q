@@ -9,8 +9,6 @@ end
 
 % Function: stretchlim
 % The grey values below and above which 1 % of the pixels lie, or other fractions: limits for imadjust.
-%
-% :function limits = stretchlim(img : cube, tolerance : vec = [0.01,0.99])
 function limits = stretchlim(img : cube, tolerance : vec = [0.01,0.99])
     check_filled("stretchlim: img", img)
     check_finite("stretchlim: img", img)
@@ -28,8 +26,6 @@ end
 % from - [low, high]; [] is stretchlim(img)
 % to - [low, high] of the result; low may be larger than high
 % gamma - less than 1 brightens, more than 1 darkens
-%
-% :function y = imadjust(img : cube, from = [], to : vec = [0,255], gamma : scalar = 1)
 function y = imadjust(img : cube, from = [], to : vec = [0,255], gamma : scalar = 1)
     limits = isempty(from) ? stretchlim(img) : from
     assert(numel(limits) == 2 && all(isfinite(limits)), "imadjust: from must be [low, high], got ", limits)
@@ -51,8 +47,6 @@ end
 % img - an image; all channels have one histogram
 % n - how many bins
 % peak - the largest value of the result
-%
-% :function y = histeq(img : cube, n : int = 256, peak : scalar = 255)
 function y = histeq(img : cube, n : int = 256, peak : scalar = 255)
     check_filled("histeq: img", img)
     check_finite("histeq: img", img)
@@ -131,8 +125,6 @@ end
 % clip - a level of a tile may be this many times as frequent as the mean of all levels; inf is no limit
 % tiles - how many tiles there are, [down, right]
 % range - the grey values of levels 0 and 255, also of the result
-%
-% :function y = adapthisteq(img : mat, clip : scalar = 2, tiles : vec = [8,8], range : vec = [0,255])
 function y = adapthisteq(img : mat, clip : scalar = 2, tiles : vec = [8,8], range : vec = [0,255])
     check_filled("adapthisteq: img", img)
     check_finite("adapthisteq: img", img)

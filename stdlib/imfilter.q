@@ -141,8 +141,6 @@ end
 
 % Function: gaussian_mask
 % n samples of a Gaussian with standard deviation sigma around the middle, normalised to sum 1; n = 0: ±3 sigma.
-%
-% :function g = gaussian_mask(sigma : scalar, n : int = 0)
 function g = gaussian_mask(sigma : scalar, n : int = 0)
     check_least("gaussian_mask: sigma", sigma, 0)
     check_least("gaussian_mask: n", n, 0)
@@ -171,8 +169,6 @@ end
 % sigma - standard deviation in pixels, or [down, right]
 % n - extent of the mask; 0 chooses ±3 sigma
 % boundary - as for <imfilter>
-%
-% :function y = gaussian_filter(img : cube, sigma, n : int = 0, boundary : string = "mirror")
 function y = gaussian_filter(img : cube, sigma, n : int = 0, boundary : string = "mirror")
     assert(numel(sigma) == 1 || numel(sigma) == 2, "gaussian_filter: sigma must be one number or two, got ", _
            check_got(sigma))

@@ -35,8 +35,6 @@ end
 % x - a grey image
 % order - 0 for the smallest; negative numbers count from the largest, -1. (MATLAB's ordfilt2 counts from 1.)
 % domain - which neighbours count: elements that are not 0; element floor(size/2) lies on the pixel
-%
-% :function y = ordfilt2(x : mat, order : int, domain : mat = ones(3,3))
 function y = ordfilt2(x : mat, order : int, domain : mat = ones(3,3))
     offsets = window_offsets("ordfilt2", domain)
     n = size(offsets,0)
@@ -60,8 +58,6 @@ end
 
 % Function: uniform_filter
 % The mean of the s pixels around every pixel, s odd or [height, width]; as scipy.ndimage.uniform_filter.
-%
-% :function y = uniform_filter(x : cube, s = 3)
 function y = uniform_filter(x : cube, s = 3)
     y = window_mean("uniform_filter", x, s)
 end
@@ -69,8 +65,6 @@ end
 % Function: stdfilt, rangefilt
 % The standard deviation (divided by n-1) and the difference of the largest and smallest pixel in a window around every
 % pixel; s is odd, or [height, width].
-%
-% :function y = stdfilt(x : mat, s = 3)
 function y = stdfilt(x : mat, s = 3)
     g = float64(x) - mean(x)
     n = isscalar(s) ? s*s : prod(s)
@@ -98,8 +92,6 @@ end
 % Returns:
 % y - the image
 % noise - the variance that was used
-%
-% :function [y, noise] = wiener2(x : mat, s = 3, noise = null)
 function [y, noise] = wiener2(x : mat, s = 3, noise = null)
     g = float64(x)
     m = window_mean("wiener2", g, s, "zeros")
@@ -111,8 +103,6 @@ end
 
 % Function: imsharpen
 % An image plus `amount` times what a Gaussian removes from it (unsharp mask).
-%
-% :function y = imsharpen(img : cube, sigma : scalar = 1, amount : scalar = 0.8)
 function y = imsharpen(img : cube, sigma : scalar = 1, amount : scalar = 0.8)
     y = img + amount*(img - gaussian_filter(img, sigma))
 end
@@ -127,8 +117,6 @@ end
 %
 % Returns:
 % of im2col: prod(s) rows, a column per block; blocks go row by row
-%
-% :function B = im2col(x : mat, s : vec, kind : string = "sliding")
 function B = im2col(x : mat, s : vec, kind : string = "sliding")
     check_whole("im2col: s", s, 1, 2)
     [rows, columns] = size(x, 0..1)
@@ -152,8 +140,6 @@ function B = im2col(x : mat, s : vec, kind : string = "sliding")
 end
 
 % The image of distinct blocks; size_ is [height, width].
-%
-% :function x = col2im(B : mat, s : vec, size_ : vec)
 function x = col2im(B : mat, s : vec, size_ : vec)
     check_whole("col2im: s", s, 1, 2)
     check_whole("col2im: size_", size_, 1, 2)
@@ -166,8 +152,6 @@ end
 % Function: blockproc
 % f of every block of s = [height, width] pixels of an image, put together; blocks at the end are smaller. For images larger
 % than memory see cluster_map.
-%
-% :function y = blockproc(img : cube, s : vec, f)
 function y = blockproc(img : cube, s : vec, f)
     check_whole("blockproc: s", s, 1, 2)
     check_filled("blockproc: img", img)
@@ -207,8 +191,6 @@ end
 % level - standard deviation of grey values, greater than 0
 % sigma - standard deviation of distances, greater than 0
 % r - radius of the window; 0 is ceil(2*sigma)
-%
-% :function y = imbilatfilt(img : cube, level : scalar, sigma : scalar = 1, r : int = 0)
 function y = imbilatfilt(img : cube, level : scalar, sigma : scalar = 1, r : int = 0)
     assert(level > 0 && sigma > 0, "imbilatfilt: level and sigma must be greater than 0, got ", level, " and ", sigma)
     check_whole("imbilatfilt: r", r, 0)
@@ -226,8 +208,6 @@ end
 % template - smaller than x, not uniform
 % x - a grey image
 % mode - "full", or "valid": only positions where the template lies inside of the image
-%
-% :function c = normxcorr2(template : mat, x : mat, mode : string = "full")
 function c = normxcorr2(template : mat, x : mat, mode : string = "full")
     assert(all(size(template) <= size(x)), "normxcorr2: template must not be larger than x, ", size(x), ", got ", size(template))
     assert(mode == "full" || mode == "valid", "normxcorr2: mode must be full or valid, got ", mode)
@@ -254,8 +234,6 @@ end
 % y, x - grey images of one size
 % upsample - the result is a multiple of 1/upsample
 % normalize - whether all frequencies have the same weight
-%
-% :function s = phase_correlation(y : mat, x : mat, upsample : int = 1, normalize = true)
 function s = phase_correlation(y : mat, x : mat, upsample : int = 1, normalize = true)
     check_alike("phase_correlation: y and x", y, x)
     check_whole("phase_correlation: upsample", upsample, 1)
@@ -296,8 +274,6 @@ end
 %
 % Returns:
 % p - a row [row, column] for each peak
-%
-% :function p = peak_local_max(x : mat, distance : int = 1, threshold = null, most = inf)
 function p = peak_local_max(x : mat, distance : int = 1, threshold = null, most = inf)
     check_whole("peak_local_max: distance", distance, 1)
     check_filled("peak_local_max: x", x)
@@ -331,8 +307,6 @@ end
 % Function: harris
 % The strength of corners: det(A) - k*trace(A)^2 of the smoothed products of derivatives (by sobel). Source: Harris, Stephens: A
 % combined corner and edge detector (1988); as skimage.feature.corner_harris.
-%
-% :function r = harris(x : mat, k : scalar = 0.05, sigma : scalar = 1)
 function r = harris(x : mat, k : scalar = 0.05, sigma : scalar = 1)
     side = float64([1,0,-1])
     smooth = float64([1,2,1])
@@ -366,8 +340,6 @@ end
 % theta, rho - angles in degrees, distances in pixels
 %
 % See also: <houghpeaks>
-%
-% :function [H, theta, rho] = hough(bw : mat, theta = null)
 function [H, theta, rho] = hough(bw : mat, theta = null)
     theta = isnull(theta) ? float64(-90..89) : float64(isscalar(theta) ? [theta] : theta)
     middle = ceil(hypot(size(bw,0), size(bw,1)))
@@ -379,8 +351,6 @@ end
 
 % Function: houghpeaks
 % The n highest peaks of a transform of Hough, as rows [i, j]; neighbourhoods of s = [rows, columns] around each peak are left out.
-%
-% :function p = houghpeaks(H : mat, n : int = 1, threshold = null, s = null)
 function p = houghpeaks(H : mat, n : int = 1, threshold = null, s = null)
     check_whole("houghpeaks: n", n, 1)
     check_filled("houghpeaks: H", H)

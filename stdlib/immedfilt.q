@@ -29,8 +29,6 @@ end
 % Parameters:
 % img - height x width or height x width x channels
 % r - radius of the window
-%
-% :function y = immedfilt(img : cube, r : int = 1)
 function y = immedfilt(img : cube, r : int = 1)
     assert(r >= 0 && r <= 255, "immedfilt: r must be 0 to 255, got ", r)
     if r > 1

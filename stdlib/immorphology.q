@@ -56,16 +56,12 @@ end
 % mask - which neighbours count, e.g. ones(3,3)
 % center - [row, col] of the mask that lies on the pixel; [] is the middle, of an even number the one before it (not so
 % scipy.ndimage)
-%
-% :function y = imerode(img : cube, mask : mat, center : vec = [])
 function y = imerode(img : cube, mask : mat = ones(3,3), center = [])
     y = immorph_extreme(img, mask, immorph_center("imerode", mask, center), true)
 end
 
 % Function: imdilate
 % The largest value under the reflected mask, so that a single white pixel grows to the shape of the mask.
-%
-% :function y = imdilate(img : cube, mask : mat, center : vec = [])
 function y = imdilate(img : cube, mask : mat = ones(3,3), center = [])
     c = int(size(mask,0..1))-1 - immorph_center("imdilate", mask, center)
     y = immorph_extreme(img, flipud(fliplr(mask)), c, false)
@@ -73,8 +69,6 @@ end
 
 % Function: imopen
 % Erosion, then dilation: bright spots that the mask does not fit into vanish.
-%
-% :function y = imopen(img : cube, mask : mat, center : vec = [])
 function y = imopen(img : cube, mask : mat = ones(3,3), center = [])
     c = immorph_center("imopen", mask, center)
     y = imdilate(imerode(img, mask, c), mask, c)
@@ -82,8 +76,6 @@ end
 
 % Function: imclose
 % Dilation, then erosion: dark gaps that the mask does not fit into are filled.
-%
-% :function y = imclose(img : cube, mask : mat, center : vec = [])
 function y = imclose(img : cube, mask : mat = ones(3,3), center = [])
     c = immorph_center("imclose", mask, center)
     y = imerode(imdilate(img, mask, c), mask, c)

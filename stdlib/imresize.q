@@ -52,8 +52,6 @@ end
 % img - height x width or height x width x channels
 % s - the factor, or [height, width] of the result
 % method - "nearest", "bilinear" or "bicubic"; the last two average when the image shrinks
-%
-% :function y = imresize(img : cube, s, method : string = "bilinear")
 function y = imresize(img : cube, s, method : string = "bilinear")
     from = size(img, 0..1)
     assert(check_real(s) && (isscalar(s) && s > 0 || numel(s) == 2 && all(round(s) >= 1)) && all(s < inf), _

@@ -18,8 +18,6 @@ end
 % y - a blurred grey image
 % psf - the mask, whose sum is 1; its middle, floor(size/2), is the pixel itself
 % nsr - power of the noise over that of the image: a number, or as large as y for each frequency
-%
-% :function x = deconvwnr(y : mat, psf : mat, nsr = 0)
 function x = deconvwnr(y : mat, psf : mat, nsr = 0)
     check_least("deconvwnr: nsr", nsr, 0)
     H = deconv_transfer("deconvwnr", psf, size(y, 0..1))
@@ -35,8 +33,6 @@ end
 % y - a blurred grey image, not negative
 % psf - the mask; it is divided by its sum
 % n - how many iterations
-%
-% :function x = deconvlucy(y : mat, psf : mat, n : int = 10)
 function x = deconvlucy(y : mat, psf : mat, n : int = 10)
     check_whole("deconvlucy: n", n, 0)
     check_filled("deconvlucy: y", y)
@@ -76,8 +72,6 @@ end
 % weight - more removes more, in grey values
 % n - the largest number of iterations
 % tol - it ends when the energy changes by less than this fraction of the first one
-%
-% :function u = denoise_tv(x : mat, weight : scalar = 25, n : int = 200, tol : scalar = 2e-4)
 function u = denoise_tv(x : mat, weight : scalar = 25, n : int = 200, tol : scalar = 2e-4)
     assert(weight > 0 && weight < inf, "denoise_tv: weight must be greater than 0 and finite, got ", weight)
     check_whole("denoise_tv: n", n, 1)
@@ -145,8 +139,6 @@ end
 % sigma - standard deviation of the noise
 % r - radius of the patches
 % reach - radius of the window
-%
-% :function y = nlmeans(x : mat, h : scalar = 10, sigma : scalar = 0, r : int = 2, reach : int = 8)
 function y = nlmeans(x : mat, h : scalar = 10, sigma : scalar = 0, r : int = 2, reach : int = 8)
     assert(h > 0, "nlmeans: h must be greater than 0, got ", h)
     check_least("nlmeans: sigma", sigma, 0)
@@ -163,8 +155,6 @@ end
 % Parameters:
 % x - the grey values of the sensor
 % pattern - the colours of the first two rows: "rggb", "bggr", "grbg" or "gbrg"
-%
-% :function rgb = demosaic(x : mat, pattern : string = "rggb")
 function rgb = demosaic(x : mat, pattern : string = "rggb")
     assert(ismember(pattern, {"rggb", "bggr", "grbg", "gbrg"}), "demosaic: pattern must be rggb, bggr, grbg or gbrg, got ", pattern)
     assert(size(x,0) > 4 && size(x,1) > 4, "demosaic: x must have at least 5 x 5 pixels, got size ", size(x))
@@ -224,8 +214,6 @@ end
 % Function: phantom
 % The head of Shepp and Logan, a test image of n x n pixels for tomography, with the contrast of Toft ("modified") or the
 % original one.
-%
-% :function x = phantom(n : int = 256, kind : string = "modified")
 function x = phantom(n : int = 256, kind : string = "modified")
     check_whole("phantom: n", n, 1)
     assert(kind == "modified" || kind == "original", "phantom: kind must be modified or original, got ", kind)
@@ -266,8 +254,6 @@ end
 % symmetric - whether both orders count
 %
 % See also: <graycoprops>
-%
-% :function G = graycomatrix(x : mat, offset : vec = [0,1], levels : int = 8, symmetric = false)
 function G = graycomatrix(x : mat, offset : vec = [0,1], levels : int = 8, symmetric = false)
     check_whole("graycomatrix: offset", offset, -inf, 2)
     check_whole("graycomatrix: levels", levels, 1)
@@ -280,8 +266,6 @@ end
 % Function: graycoprops
 % Measures of a texture, of graycomatrix: an object with Contrast, Correlation, Energy (the sum of squares, as MATLAB) and
 % Homogeneity (weights 1/(1+|a-b|)).
-%
-% :function s = graycoprops(G : mat)
 function s = graycoprops(G : mat)
     assert(size(G,0) == size(G,1) && sum(G) > 0, "graycoprops: G must be a square matrix with counts, got size ", size(G))
     p = float64(G)/sum(float64(G))

@@ -162,8 +162,6 @@ end
 % an image of the element type of img (of integers: scalar)
 %
 % See also: <imwarp>, <imrotate>
-%
-% :function y = affine_transform(img : cube, matrix : mat, offset = [0,0], s = [], method : string = "bilinear", boundary : string = "zeros", fill : scalar = 0)
 function y = affine_transform(img : cube, matrix : mat, offset = [0,0], s = [], method : string = "bilinear", _
                               boundary : string = "zeros", fill : scalar = 0)
     rows = size(matrix,0)
@@ -194,8 +192,6 @@ end
 % fill - the number outside of the image, for "zeros"
 %
 % See also: <fitgeotrans>, <affine_transform>, <imremap>
-%
-% :function y = imwarp(img : cube, T : mat, s = [], method : string = "bilinear", boundary : string = "zeros", fill : scalar = 0)
 function y = imwarp(img : cube, T : mat, s = [], method : string = "bilinear", boundary : string = "zeros", _
                     fill : scalar = 0)
     assert((size(T,0) == 2 || size(T,0) == 3) && size(T,1) == 3, "imwarp: T must be 2 x 3 or 3 x 3, got size ", size(T))
@@ -215,8 +211,6 @@ end
 % method - "nearest", "bilinear" (or "linear") or "bicubic" (or "cubic")
 % bbox - "loose": the result is large enough for all of the image; "crop": it has the size of img
 % fill - the number outside of the image
-%
-% :function y = imrotate(img : cube, angle : scalar, method : string = "bilinear", bbox : string = "loose", fill : scalar = 0)
 function y = imrotate(img : cube, angle : scalar, method : string = "bilinear", bbox : string = "loose", fill : scalar = 0)
     assert(bbox == "loose" || bbox == "crop", "imrotate: bbox must be loose or crop, got ", bbox)
     assert(isfinite(angle), "imrotate: angle must be finite, got ", angle)
@@ -253,8 +247,6 @@ end
 % Parameters:
 % img - height x width or height x width x channels
 % factor - one number, or [down, right]; the size is round(factor*size)
-%
-% :function y = zoom(img : cube, factor, method : string = "bilinear", boundary : string = "clamped")
 function y = zoom(img : cube, factor, method : string = "bilinear", boundary : string = "clamped")
     assert(check_real(factor) && numel(factor) <= 2 && all(factor > 0) && all(factor < inf), _
            "zoom: factor must be a number > 0 or [down, right], got ", check_got(factor))
@@ -271,8 +263,6 @@ end
 % Parameters:
 % img - height x width or height x width x channels
 % rows, columns - two matrices of one size, positions from 0
-%
-% :function y = imremap(img : cube, rows : mat, columns : mat, method : string = "bilinear", boundary : string = "zeros", fill : scalar = 0)
 function y = imremap(img : cube, rows : mat, columns : mat, method : string = "bilinear", boundary : string = "zeros", _
                      fill : scalar = 0)
     check_alike("imremap: rows and columns", rows, columns)
@@ -301,8 +291,6 @@ end
 %
 % Source: Umeyama: Least-squares estimation of transformation parameters between two point patterns (1991); Hartley,
 % Zisserman: Multiple view geometry (2004), algorithm 4.2.
-%
-% :function T = fitgeotrans(moving : mat, fixed : mat, kind : string = "affine")
 function T = fitgeotrans(moving : mat, fixed : mat, kind : string = "affine")
     check_alike("fitgeotrans: moving and fixed", moving, fixed)
     assert(size(moving,1) == 2, "fitgeotrans: moving must be N x 2, got size ", size(moving))

@@ -64,8 +64,6 @@ end
 % idx - the group of each point, from 0
 % C - the centers, a row each, in float64
 % total - the sum of the squared distances of points to their centers
-%
-% :function [idx, C, total] = kmeans(x : mat, k : int, start = null, replicates : int = 1, maxiter : int = 300)
 function [idx, C, total] = kmeans(x : mat, k : int, start = null, replicates : int = 1, maxiter : int = 300)
     n = size(x,0)
     check_whole("kmeans: replicates", replicates, 1)
@@ -105,8 +103,6 @@ end
 
 % Function: pdist2
 % The distances of all rows of a to all rows of b.
-%
-% :function d = pdist2(a : mat, b : mat)
 function d = pdist2(a : mat, b : mat)
     assert(size(a,1) == size(b,1), "pdist2: a and b must have as many columns, got sizes ", size(a), " and ", size(b))
     d = uninit_like(a, size(a,0), size(b,0))
@@ -128,8 +124,6 @@ end
 % Returns:
 % idx - the numbers of the rows, a row for each row of y, nearest first
 % d - their distances
-%
-% :function [idx, d] = knnsearch(x : mat, y : mat, k : int = 1)
 function [idx, d] = knnsearch(x : mat, y : mat, k : int = 1)
     assert(k >= 1 && k <= size(x,0), "knnsearch: k must be 1 to the number of rows of x, ", size(x,0), ", got ", k)
     [s, i] = sort(pdist2(y, x), 1)
@@ -147,8 +141,6 @@ end
 % coeff - a column for each component, of length 1, the one with the largest variance first
 % score - the coordinates of the points along them
 % latent - the variances
-%
-% :function [coeff, score, latent] = pca(x : mat)
 function [coeff, score, latent] = pca(x : mat)
     assert(size(x,0) > 1, "pca: x must have at least 2 rows, got size ", size(x))
     v = float64(x)

@@ -104,8 +104,6 @@ end
 % Function: toeplitz, hankel, vander, blkdiag
 % Special matrices: constant along diagonals (first column c, first row r), along antidiagonals (first column c, last row r),
 % powers of x (highest first), and matrices along the diagonal.
-%
-% :function T = toeplitz(c : vec, r = null)
 function T = toeplitz(c : vec, r = null)
     row = isnull(r) ? conj(c) : r
     check_filled("toeplitz: c", c)
@@ -155,8 +153,6 @@ end
 
 % Function: polyder, polyint
 % The derivative and the integral (with the constant k) of a polynomial, its highest power first.
-%
-% :function d = polyder(p : vec)
 function d = polyder(p : vec)
     check_filled("polyder: p", p)
     n = numel(p) - 1
@@ -177,8 +173,6 @@ end
 % subs - a vec of groups, or N x 2
 % v - as many values, or one for all
 % s - the size of the result, a number or [rows, columns]; null is as large as the groups need
-%
-% :function a = accumarray(subs : mat, v = 1, s = null)
 function a = accumarray(subs : mat, v = 1, s = null)
     check_each("accumarray: subs must be integers of at least 0", subs, subs >= 0 && subs < inf && subs == floor(subs))
     assert(check_real(v), "accumarray: v must be real numbers, got ", type(v))
@@ -214,8 +208,6 @@ end
 % Returns:
 % B - the rows in order; rows that are equal keep their order
 % i - the old positions
-%
-% :function [B, i] = sortrows(A : mat, columns = null, direction : string = "ascend")
 function [B, i] = sortrows(A : mat, columns = null, direction : string = "ascend")
     assert(direction == "ascend" || direction == "descend", "sortrows: direction must be ascend or descend, got ", direction)
     by = isnull(columns) ? 0..size(A,1)-1 : isscalar(columns) ? [columns] : columns
@@ -237,8 +229,6 @@ end
 
 % Function: gcd, lcm
 % The greatest common divisor and least common multiple of integers below 2^53, elementwise with broadcasting.
-%
-% :function g = gcd(a, b)
 function g = gcd(a, b)
     check_integers("gcd: a", a, 1-2^53)
     check_integers("gcd: b", b, 1-2^53)
@@ -271,8 +261,6 @@ end
 
 % Function: primes, isprime, factor
 % The primes up to n, in ascending order; whether integers (below 2^53) are prime; the prime factors of an integer.
-%
-% :function p = primes(n : scalar)
 function p = primes(n : scalar)
     assert(n < 1e9, "primes: n must be less than 1e9, got ", n)
     last = max(floor(n), 1)
@@ -349,8 +337,6 @@ end
 
 % Function: nchoosek
 % The number of ways to choose k of n things, exact up to 2^53 and beyond it with the rounding of float64.
-%
-% :function c = nchoosek(n : scalar, k : scalar)
 function c = nchoosek(n : scalar, k : scalar)
     assert(n >= 0 && n < inf && k >= 0 && k <= n && n == floor(n) && k == floor(k), _
            "nchoosek: n and k must be integers with 0 <= k <= n, got ", n, " and ", k)

@@ -8,8 +8,6 @@ import "dtcwt.q"
 
 % Function: build_dwt
 % The wavelet transform of J levels with the low pass filter w.  The older order, (J, w), is understood, too.
-%
-% :function [S, S_H] = build_dwt(w : vec = filtercoeff_daub4, J : int = 4)
 function [S, S_H] = build_dwt(w : vec = filtercoeff_daub4, J : int = 4)
     S = x -> dwt2d(x, w, J)
     S_H = W -> idwt2d(W, w)
@@ -25,8 +23,6 @@ end
 % S - gives a cell of J+1 entries: for each level, finest first, six cells {real part, imaginary part}, one per direction;
 %     then the low pass rests of the four trees
 % S_H - its inverse
-%
-% :function [S, S_H] = build_dtcwt(w1 = filtercoeff_farras, w2 = filtercoeff_dualfilt, J : int = 4)
 function [S, S_H] = build_dtcwt(w1 = filtercoeff_farras, w2 = filtercoeff_dualfilt, J : int = 4)
     S = x -> parts_of_bands(dtcwt2d(x, w1, w2, J))
     S_H = W -> idtcwt2d(bands_of_parts(W), w1, w2)
@@ -120,8 +116,6 @@ end
 % S - of an image gives a cell of J+2 entries: the highest frequencies, for each level, finest first, a cell of K bands,
 %     and the low pass rest.  The sum of all squares is that of the image.
 % S_H - its inverse
-%
-% :function [S, S_H] = build_stp(dims : vec, K : int = 4, J : int = 4)
 function [S, S_H] = build_stp(dims : vec, K : int = 4, J : int = 4)
     dims = check_plane("build_stp: dims", dims)
     check_least("build_stp: K", K, 1)
@@ -197,8 +191,6 @@ end
 % Returns:
 % S - of an image gives a cell of J+1 entries: for each scale, finest first, a cell of K bands; then the low pass rest
 % S_H - its inverse
-%
-% :function [S, S_H] = build_energyweighted_dst2d(dims : vec, K : int = 8, J : int = 4)
 function [S, S_H] = build_energyweighted_dst2d(dims : vec, K : int = 8, J : int = 4)
     dims = check_plane("build_energyweighted_dst2d: dims", dims)
     check_least("build_energyweighted_dst2d: K", K, 2)

@@ -20,8 +20,6 @@ import "optim.q"
 % t - the times: tspan, or the times of all steps if tspan has two elements
 % y - a row for each time
 % te, ye - time and solution at the event, or null
-%
-% :function [t, y, te, ye] = ode45(f, tspan : vec, y0, reltol : scalar = 1e-3, abstol : scalar = 1e-6, event = null, maxstep : scalar = inf)
 function [t, y, te, ye] = ode45(f, tspan : vec, y0, reltol : scalar = 1e-3, abstol : scalar = 1e-6, event = null, _
                                 maxstep : scalar = inf)
     times = float64(tspan)

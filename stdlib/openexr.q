@@ -4,8 +4,6 @@
 
 % Function: exrread
 % Not there yet: reads an OpenEXR image, an object with the field data.
-%
-% :function img = exrread(path : string)
 function img = exrread(path : string)
     img = null
     error("exrread: OpenEXR files cannot be read yet, ", path, " neither; OpenEXR = pyimport(""OpenEXR"") reads them, and imread reads .hdr")

@@ -21,8 +21,6 @@ end
 % x - the zero
 % fval - f(x)
 % count - how often f was called
-%
-% :function [x, fval, count] = fzero(f, x0, tol : scalar = 1e-14)
 function [x, fval, count] = fzero(f, x0, tol : scalar = 1e-14)
     assert(check_real(x0) && (numel(x0) == 1 || numel(x0) == 2) && all(isfinite(x0)), _
            "fzero: x0 must be a number or [a, b], got ", check_got(x0))
@@ -121,8 +119,6 @@ end
 % f - the function
 % a, b - the ends of the interval
 % tol - how near the result is to the minimum
-%
-% :function [x, fval, count] = fminbnd(f, a : scalar, b : scalar, tol : scalar = 1e-8)
 function [x, fval, count] = fminbnd(f, a : scalar, b : scalar, tol : scalar = 1e-8)
     assert(a <= b && isfinite(a) && isfinite(b), "fminbnd: a must not be greater than b, got ", a, " and ", b)
     check_least("fminbnd: tol", tol, 0)
@@ -215,8 +211,6 @@ end
 % x - the minimum, a vec[float64]
 % fval - f(x)
 % steps - the number of steps
-%
-% :function [x, fval, steps] = fminsearch(f, x0, tolx : scalar = 1e-4, tolf : scalar = 1e-4, maxiter = null)
 function [x, fval, steps] = fminsearch(f, x0, tolx : scalar = 1e-4, tolf : scalar = 1e-4, maxiter = null)
     assert(check_real(x0) && numel(x0) > 0 && all(isfinite(x0)), "fminsearch: x0 must have finite elements, got ", check_got(x0))
     start = isscalar(x0) ? float64([x0]) : float64(reshape(x0, [1,numel(x0)]))
@@ -297,8 +291,6 @@ end
 % x - the result, a vec[float64]
 % resnorm - the sum of squares
 % residual - f(x)
-%
-% :function [x, resnorm, residual] = lsqnonlin(f, x0, tol : scalar = 1e-10, maxiter : int = 400)
 function [x, resnorm, residual] = lsqnonlin(f, x0, tol : scalar = 1e-10, maxiter : int = 400)
     [x, resnorm, residual] = lsq_minimum("lsqnonlin: x0", "lsqnonlin: f", f, x0, tol, maxiter)
 end
@@ -350,8 +342,6 @@ end
 % Function: lsqcurvefit
 % The parameters p for which f(p, xdata) is nearest to ydata in the sense of least squares; see lsqnonlin. curve_fit of SciPy
 % has f(xdata, *p).
-%
-% :function [p, resnorm, residual] = lsqcurvefit(f, p0, xdata, ydata, tol : scalar = 1e-10, maxiter : int = 400)
 function [p, resnorm, residual] = lsqcurvefit(f, p0, xdata, ydata, tol : scalar = 1e-10, maxiter : int = 400)
     check_finite("lsqcurvefit: ydata", ydata)
     [p, resnorm, residual] = lsq_minimum("lsqcurvefit: p0", "lsqcurvefit: f", q -> lsq_difference(f(q, xdata), ydata), p0, tol, _
@@ -366,8 +356,6 @@ end
 % Function: lsqnonneg
 % The x >= 0 for which norm(A*x - b) is smallest. Source: Lawson, Hanson: Solving least squares problems (1974), chapter 23;
 % as scipy.optimize.nnls.
-%
-% :function [x, resnorm] = lsqnonneg(A : mat, b, maxiter = null)
 function [x, resnorm] = lsqnonneg(A : mat, b, maxiter = null)
     m = size(A,0)
     n = size(A,1)
@@ -420,8 +408,6 @@ end
 % Returns:
 % q - the integral
 % err - an estimate of its error
-%
-% :function [q, err] = quadgk(f, a : scalar, b : scalar, abstol : scalar = 1e-10, reltol : scalar = 1e-8)
 function [q, err] = quadgk(f, a : scalar, b : scalar, abstol : scalar = 1e-10, reltol : scalar = 1e-8)
     assert(!isnan(a) && !isnan(b), "quadgk: a and b must be numbers, got ", a, " and ", b)
     if a == b

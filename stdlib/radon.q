@@ -52,8 +52,6 @@ end
 % Parameters:
 % x - a grey image
 % angles - in degrees
-%
-% :function y = radon(x : mat, angles : vec = 0..179)
 function y = radon(x : mat, angles : vec = 0..179)
     n = 2*ceil(hypot(size(x,0), size(x,1))/2) + 1
     y = uninit_like(x, n, numel(angles))
@@ -67,8 +65,6 @@ end
 % y - what radon gives
 % angles - its angles, evenly spaced over 180 degrees
 % n - the extent of the image; null: what fits into every projection
-%
-% :function x = iradon(y : mat, angles : vec = 0..179, n = null)
 function x = iradon(y : mat, angles : vec = 0..179, n = null)
     assert(size(y,1) == numel(angles), "iradon: y must have a column for each angle, got size ", size(y), _
            " and ", numel(angles), " angles")

@@ -150,8 +150,6 @@ end
 
 % Function: bwareaopen
 % A mask without its connected regions of fewer than `area` pixels.
-%
-% :function y = bwareaopen(bw : mat, area : int, neighbours : int = 8)
 function y = bwareaopen(bw : mat, area : int, neighbours : int = 8)
     check_whole("bwareaopen: area", area, 0)
     [labels, n] = bwlabel(bw, neighbours)
@@ -163,8 +161,6 @@ end
 
 % Function: imregionalmax, imregionalmin
 % A mask of the local maxima (minima): connected pixels of one value whose other neighbours all are smaller (larger).
-%
-% :function y = imregionalmax(x : mat, neighbours : int = 8)
 function y = imregionalmax(x : mat, neighbours : int = 8)
     [rows, columns] = size(x, 0..1)
     steps = region_steps("imregionalmax", columns+2, neighbours)
@@ -217,8 +213,6 @@ end
 % Function: imhmax, imextendedmax
 % imhmax lowers every maximum by h, so that those lower than h above their surroundings vanish; imextendedmax is the mask
 % of the maxima that remain.
-%
-% :function y = imhmax(x : mat, h : scalar, neighbours : int = 8)
 function y = imhmax(x : mat, h : scalar, neighbours : int = 8)
     check_least("imhmax: h", h, 0)
     g = float64(x)
@@ -367,8 +361,6 @@ end
 %
 % Returns:
 % labels - the numbers of the basins, as large as x
-%
-% :function labels = watershed(x : mat, markers = null, neighbours : int = 8, line = false, mask = null)
 function labels = watershed(x : mat, markers = null, neighbours : int = 8, line = false, mask = null)
     [rows, columns] = size(x, 0..1)
     steps = region_steps("watershed", columns+2, neighbours)
@@ -459,8 +451,6 @@ end
 %     their 4 neighbours), "remove" (pixels inside vanish), "majority" (5 of 9), "erode", "dilate", "open", "close" (3 x 3),
 %     "endpoints" and "branchpoints" of a skeleton
 % n - how often
-%
-% :function y = bwmorph(bw : mat, operation : string, n = 1)
 function y = bwmorph(bw : mat, operation : string, n = 1)
     check_least("bwmorph: n", n == inf ? 0 : n, 0)
     counts = {"clean", "fill", "remove", "majority", "endpoints", "branchpoints"}
@@ -510,16 +500,12 @@ end
 
 % Function: bwskel
 % The skeleton of a mask: lines of one pixel in its middle (bwmorph with "skel", until nothing changes).
-%
-% :function y = bwskel(bw : mat)
 function y = bwskel(bw : mat)
     y = bwmorph(bw, "skel", inf)
 end
 
 % Function: bwperim
 % The pixels of a mask that have a neighbour outside of it, at the border of the image, too; neighbours are 4 or 8.
-%
-% :function y = bwperim(bw : mat, neighbours : int = 4)
 function y = bwperim(bw : mat, neighbours : int = 4)
     w = size(bw,1) + 2
     steps = region_steps("bwperim", w, neighbours)
@@ -574,8 +560,6 @@ end
 % Function: bwboundaries
 % The outlines of the regions of a mask or of labels (from bwlabel): for each region, in order, a matrix with a row
 % [row, column] for each pixel of its outer boundary, clockwise from the first pixel of the region.
-%
-% :function b = bwboundaries(x : mat)
 function b = bwboundaries(x : mat)
     labels = isequal(x, x != 0) ? bwlabel(x) : x
     w = size(x,1) + 2
@@ -621,8 +605,6 @@ end
 %     ([first row, first column, height, width]), MajorAxisLength, MinorAxisLength (axes of the ellipse of the same second
 %     moments, pixels being squares), Eccentricity, Orientation (degrees counter-clockwise from the right, of the major axis), EquivDiameter,
 %     Extent (Area over that of the box), MeanIntensity. Labels without pixels have Area 0 and nan
-%
-% :function s = regionprops(x : mat, intensity = null)
 function s = regionprops(x : mat, intensity = null)
     labels = x
     if numel(x) > 0 && isequal(x, x != 0)

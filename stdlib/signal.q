@@ -5,8 +5,6 @@ import "check.q"
 
 % Function: hann, hamming, blackman
 % A symmetric window of n samples, in float64.  Source: Harris: On the use of windows for harmonic analysis (1978).
-%
-% :function w = hann(n : int)
 function w = hann(n : int)
     w = cosine_window("hann", n, 0.5, 0.5, 0)
 end
@@ -37,8 +35,6 @@ end
 % Returns:
 % y - the filtered signal
 % zf - the state at its end, in float64: zi of the signal that follows
-%
-% :function [y, zf] = filter(b : vec, a : vec, x : vec, zi = null)
 function [y, zf] = filter(b : vec, a : vec, x : vec, zi = null)
     assert(numel(a) > 0 && a[0] != 0, "filter: a[0] must not be 0, got ", a)
     n = max(numel(a), numel(b))
@@ -85,8 +81,6 @@ end
 % S - a complex mat of floor(n/2)+1 rows
 % f - the frequency of each row, rate*(0..floor(n/2))/n
 % t - the time in the middle of the piece of each column, in float64
-%
-% :function [S, f, t] = spectrogram(x : vec, n : int = 256, hop = null, window = null, rate : scalar = 1)
 function [S, f, t] = spectrogram(x : vec, n : int = 256, hop = null, window = null, rate : scalar = 1)
     check_least("spectrogram: n", n, 1)
     assert(numel(x) >= n, "spectrogram: x must have at least n samples, ", n, ", got ", numel(x))
@@ -104,8 +98,6 @@ end
 
 % Function: unwrap
 % Angles without jumps: multiples of 2 pi are added wherever neighbours differ by more than pi.
-%
-% :function y = unwrap(p : vec)
 function y = unwrap(p : vec)
     y = copy(p)
     if numel(p) > 1
@@ -118,8 +110,6 @@ end
 % Function: hilbert
 % The analytic signal: its real part is x, its imaginary part the Hilbert transform of x; abs gives the envelope.
 % Source: Marple: Computing the discrete-time analytic signal via FFT (1999).
-%
-% :function z = hilbert(x : vec)
 function z = hilbert(x : vec)
     n = numel(x)
     assert(n > 0, "hilbert: x has no samples")
@@ -151,8 +141,6 @@ end
 
 % Function: bartlett, triang, bohmanwin, parzenwin, blackmanharris, nuttallwin, flattopwin, rectwin
 % Symmetric windows of n samples, in float64, as in MATLAB and scipy.signal.windows.
-%
-% :function w = bartlett(n : int)
 function w = bartlett(n : int)
     w = 1 - abs(window_axis("bartlett", n))
 end
@@ -191,8 +179,6 @@ end
 
 % Function: kaiser
 % The window of Kaiser: a larger beta has lower side lobes and a wider main lobe.
-%
-% :function w = kaiser(n : int, beta : scalar = 0.5)
 function w = kaiser(n : int, beta : scalar = 0.5)
     check_least("kaiser: beta", beta, 0)
     w = bessel_i0(beta*sqrt(max(1 - window_axis("kaiser", n).^2, 0)))/bessel_i0(float64([beta]))[0]
@@ -213,8 +199,6 @@ end
 
 % Function: gausswin
 % A Gaussian whose standard deviation is (n-1)/(2*alpha) samples.
-%
-% :function w = gausswin(n : int, alpha : scalar = 2.5)
 function w = gausswin(n : int, alpha : scalar = 2.5)
     check_least("gausswin: alpha", alpha, 0)
     w = exp(-0.5*(alpha*window_axis("gausswin", n)).^2)
@@ -222,8 +206,6 @@ end
 
 % Function: tukeywin
 % A window that is flat in the middle, with a fraction r of cosines at its ends: 0 is rectwin, 1 is hann.
-%
-% :function w = tukeywin(n : int, r : scalar = 0.5)
 function w = tukeywin(n : int, r : scalar = 0.5)
     assert(r >= 0 && r <= 1, "tukeywin: r must be 0 to 1, got ", r)
     t = abs(window_axis("tukeywin", n))
@@ -232,8 +214,6 @@ end
 
 % Function: chebwin
 % The window of Dolph and Chebyshev, whose side lobes all are `at` decibels below the main lobe.
-%
-% :function w = chebwin(n : int, at : scalar = 100)
 function w = chebwin(n : int, at : scalar = 100)
     check_whole("chebwin: n", n, 1)
     assert(at > 0 && at < inf, "chebwin: at must be greater than 0 and finite, got ", at)
@@ -267,8 +247,6 @@ end
 % Parameters:
 % x - a vec, or a mat
 % kind - "linear" or "constant"
-%
-% :function y = detrend(x : mat, kind : string = "linear")
 function y = detrend(x : mat, kind : string = "linear")
     assert(kind == "linear" || kind == "constant", "detrend: kind must be linear or constant, got ", kind)
     if numel(x) == 0
@@ -302,8 +280,6 @@ end
 % Returns:
 % r - the correlation at lags, in float64
 % lags - -maxlag … maxlag
-%
-% :function [r, lags] = xcorr(x, y = null, maxlag = null, scaling : string = "none")
 function [r, lags] = xcorr(x, y = null, maxlag = null, scaling : string = "none")
     other = isnull(y) ? x : y
     assert(isvec(x) && isvec(other) && numel(x) > 0 && numel(other) > 0, _
@@ -441,8 +417,6 @@ end
 % locs - the positions
 % w - the widths
 % p - the prominences
-%
-% :function [pks, locs, w, p] = findpeaks(x : vec, height = null, threshold = null, distance = null, prominence = null, width = null, rel_height : scalar = 0.5)
 function [pks, locs, w, p] = findpeaks(x : vec, height = null, threshold = null, distance = null, prominence = null, _
                                        width = null, rel_height : scalar = 0.5)
     check_least("findpeaks: rel_height", rel_height, 0)
@@ -474,8 +448,6 @@ end
 
 % Function: medfilt1
 % Every sample becomes the median of the n samples around it, n odd; outside of the signal they are 0.
-%
-% :function y = medfilt1(x : vec, n : int = 3)
 function y = medfilt1(x : vec, n : int = 3)
     assert(n >= 1 && n <= 511 && mod(n, 2) == 1, "medfilt1: n must be odd, 1 to 511, got ", n)
     r = (n-1)/2
@@ -504,8 +476,6 @@ end
 % framelen - an odd number
 % deriv - which derivative is computed, 0 to order
 % delta - the distance of samples, for derivatives
-%
-% :function y = sgolayfilt(x : vec, order : int, framelen : int, deriv : int = 0, delta : scalar = 1)
 function y = sgolayfilt(x : vec, order : int, framelen : int, deriv : int = 0, delta : scalar = 1)
     check_whole("sgolayfilt: order", order, 0)
     assert(framelen > order && mod(framelen, 2) == 1, "sgolayfilt: framelen must be odd and greater than order, ", order, ", got ", framelen)
@@ -525,8 +495,6 @@ end
 
 % Function: downsample
 % Every n-th sample, from sample `phase` on; without a filter (decimate has one).
-%
-% :function y = downsample(x : vec, n : int, phase : int = 0)
 function y = downsample(x : vec, n : int, phase : int = 0)
     check_whole("downsample: n", n, 1)
     assert(phase >= 0 && phase < n, "downsample: phase must be 0 to n-1, got ", phase)
@@ -535,8 +503,6 @@ end
 
 % Function: envelope
 % The length of the analytic signal of x without its mean, above and below the mean.
-%
-% :function [upper, lower] = envelope(x : vec)
 function [upper, lower] = envelope(x : vec)
     m = mean(x)
     a = abs(hilbert(x - m))
@@ -546,8 +512,6 @@ end
 
 % Function: rms
 % The square root of the mean of the squares, of all elements or along dim.
-%
-% :function y = rms(x, dim = null)
 function y = rms(x, dim = null)
     y = isnull(dim) ? sqrt(mean(abs(x).^2)) : sqrt(mean(abs(x).^2, dim))
 end
@@ -559,8 +523,6 @@ end
 % t - times
 % method - how the frequency changes: "linear", "quadratic" or "logarithmic"
 % phi - the phase at time 0 in degrees
-%
-% :function y = chirp(t : vec, f0 : scalar, t1 : scalar, f1 : scalar, method : string = "linear", phi : scalar = 0)
 function y = chirp(t : vec, f0 : scalar, t1 : scalar, f1 : scalar, method : string = "linear", phi : scalar = 0)
     assert(t1 > 0, "chirp: t1 must be greater than 0, got ", t1)
     u = float64(t)
@@ -578,8 +540,6 @@ end
 % Function: square, sawtooth
 % Signals of period 2 pi: square is 1 in the first fraction `duty` of the period and -1 in the rest; sawtooth rises from -1
 % to 1 in the fraction `width` and falls in the rest.
-%
-% :function y = square(t : vec, duty : scalar = 0.5)
 function y = square(t : vec, duty : scalar = 0.5)
     assert(duty >= 0 && duty <= 1, "square: duty must be 0 to 1, got ", duty)
     y = mod(t, 2*pi) < 2*pi*duty ? ones_like(t) : 0 - ones_like(t)

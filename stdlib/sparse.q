@@ -24,8 +24,6 @@ end
 % S - an object with the fields rows, columns, start, column, value (compressed rows)
 %
 % See also: <spmul>, <full>, <cg>
-%
-% :function S = sparse(i, j = null, v = null, m = null, n = null)
 function S = sparse(i, j = null, v = null, m = null, n = null)
     if isnull(j)
         assert(ismat(i) && check_real(i), "sparse: A must be a real matrix, got ", type(i))
@@ -70,8 +68,6 @@ end
 
 % Function: speye
 % The sparse identity matrix of n rows.
-%
-% :function S = speye(n : int)
 function S = speye(n : int)
     check_whole("speye: n", n, 1)
     S = sparse(0..n-1, 0..n-1, 1, n, n)
@@ -80,8 +76,6 @@ end
 % Function: spdiags
 % The sparse matrix with the columns of B on the diagonals d (0 is the main one, positive ones are above): B[j,k] is in
 % column j of the matrix, as in MATLAB and scipy.sparse.
-%
-% :function S = spdiags(B : mat, d, m : int, n : int)
 function S = spdiags(B : mat, d, m : int, n : int)
     lines = isscalar(d) ? [d] : d
     b = size(B,1) == numel(lines) ? B : transpose(B)
@@ -105,8 +99,6 @@ end
 
 % Function: full, nnz
 % A sparse matrix as a mat[float64]; the number of entries of a sparse matrix, or of elements other than 0 of an array.
-%
-% :function A = full(S)
 function A = full(S : sparse_matrix)
     A = mat[float64](S.rows, S.columns)
     [r, c, v] = sparse_entries(S)
@@ -145,8 +137,6 @@ end
 
 % Function: spmul
 % The product of a sparse matrix and a vector (a vec or a column) or a matrix; x has a derivative.
-%
-% :function y = spmul(S, x)
 function y = spmul(S : sparse_matrix, x)
     flat = isvec(x) && size(x,0) == 1 && S.columns != 1
     c = float64(flat ? transpose(x) : isscalar(x) ? [x] : x)
@@ -162,8 +152,6 @@ end
 
 % Function: sptranspose, spadd, spscale
 % The transpose of a sparse matrix, the sum of two, and a sparse matrix times a number.
-%
-% :function T = sptranspose(S)
 function T = sptranspose(S : sparse_matrix)
     [r, c, v] = sparse_entries(S)
     T = sparse(c, r, v, S.columns, S.rows)
@@ -239,8 +227,6 @@ end
 % flag - 0, or 1 where the tolerance was not reached
 % relres - norm(b - A*x)/norm(b)
 % steps - the number of steps
-%
-% :function [x, flag, relres, steps] = cg(A, b, tol : scalar = 1e-6, maxit = null, M = null, x0 = null)
 function [x, flag, relres, steps] = cg(A, b, tol : scalar = 1e-6, maxit = null, M = null, x0 = null)
     [c, x] = solver_start("cg", b, x0, tol, maxit)
     n = numel(c)
@@ -279,8 +265,6 @@ end
 % The x with A*x = b for any square A by stabilised biconjugate gradients; arguments and results as for cg, but
 % flag is 4 where a number became 0 or too large to go on, as in MATLAB; x is then the last approximation. gmres may help.
 % Source: van der Vorst: Bi-CGSTAB (1992).
-%
-% :function [x, flag, relres, steps] = bicgstab(A, b, tol : scalar = 1e-6, maxit = null, M = null, x0 = null)
 function [x, flag, relres, steps] = bicgstab(A, b, tol : scalar = 1e-6, maxit = null, M = null, x0 = null)
     [c, x] = solver_start("bicgstab", b, x0, tol, maxit)
     n = numel(c)
@@ -340,8 +324,6 @@ end
 % Function: gmres
 % Solves A*x = b for any square A by minimal residuals in Krylov spaces of `restart` dimensions. Other arguments and
 % results are as for cg; steps counts the steps of all rounds. Source: Saad, Schultz: GMRES (1986).
-%
-% :function [x, flag, relres, steps] = gmres(A, b, restart = null, tol : scalar = 1e-6, maxit = null, M = null, x0 = null)
 function [x, flag, relres, steps] = gmres(A, b, restart = null, tol : scalar = 1e-6, maxit = null, M = null, x0 = null)
     [c, x] = solver_start("gmres", b, x0, tol, maxit)
     n = numel(c)

@@ -82,8 +82,6 @@ end
 % Returns:
 % pxx - floor(nfft/2)+1 numbers, in float64; power of negative frequencies is added to the positive ones
 % f - the frequencies
-%
-% :function [pxx, f] = pwelch(x : vec, window = null, noverlap = null, nfft = null, fs : scalar = 1, trend : string = "constant", scaling : string = "density")
 function [pxx, f] = pwelch(x : vec, window = null, noverlap = null, nfft = null, fs : scalar = 1, _
                            trend : string = "constant", scaling : string = "density")
     [P, f] = spectral_density("pwelch", x, x, window, noverlap, nfft, fs, trend, scaling)
@@ -93,8 +91,6 @@ end
 % Function: cpsd
 % The cross power spectral density of two real signals, complex; arguments as for pwelch. It is the mean of conj(X)*Y, as
 % scipy.signal.csd; MATLAB has the conjugate.
-%
-% :function [pxy, f] = cpsd(x : vec, y : vec, window = null, noverlap = null, nfft = null, fs : scalar = 1, trend : string = "constant", scaling : string = "density")
 function [pxy, f] = cpsd(x : vec, y : vec, window = null, noverlap = null, nfft = null, fs : scalar = 1, _
                          trend : string = "constant", scaling : string = "density")
     [pxy, f] = spectral_density("cpsd", x, y, window, noverlap, nfft, fs, trend, scaling)
@@ -102,8 +98,6 @@ end
 
 % Function: mscohere
 % The coherence of two real signals, 0 to 1 at each frequency: |pxy|^2/(pxx*pyy); arguments as for pwelch.
-%
-% :function [c, f] = mscohere(x : vec, y : vec, window = null, noverlap = null, nfft = null, fs : scalar = 1, trend : string = "constant")
 function [c, f] = mscohere(x : vec, y : vec, window = null, noverlap = null, nfft = null, fs : scalar = 1, _
                            trend : string = "constant")
     [pxy, f] = spectral_density("mscohere", x, y, window, noverlap, nfft, fs, trend, "density")
@@ -117,8 +111,6 @@ end
 %
 % Parameters:
 % window - as many weights as x has samples; null is all 1
-%
-% :function [pxx, f] = periodogram(x : vec, window = null, nfft = null, fs : scalar = 1, trend : string = "constant", scaling : string = "density")
 function [pxx, f] = periodogram(x : vec, window = null, nfft = null, fs : scalar = 1, trend : string = "constant", _
                                 scaling : string = "density")
     w = isnull(window) ? rectwin(numel(x)) : window
@@ -145,8 +137,6 @@ end
 % t - the time of each column
 %
 % See also: <istft>, <spectrogram>
-%
-% :function [S, f, t] = stft(x : vec, window = null, noverlap = null, nfft = null, fs : scalar = 1)
 function [S, f, t] = stft(x : vec, window = null, noverlap = null, nfft = null, fs : scalar = 1)
     check_filled("stft: x", x)
     if isnull(window) && numel(x) < 256 && numel(x) > 1

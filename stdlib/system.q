@@ -7,8 +7,6 @@ type matrix_type : [vec|mat|cube|cvec|cmat|ccube]
 
 % Function: assign_where
 % Gives c to the elements of x at which mask is true.
-%
-% :function [] = assign_where(x, mask, c)
 function [] = assign_where(x, mask, c)
     x[mask] = c
 end
@@ -37,8 +35,6 @@ end
 
 % Function: cast
 % Converts x to a numeric type, which is given by itself or by its name: cast(x, uint8), cast(x, "uint8").
-%
-% :function y = cast(x, t)
 function y = cast(x, t)
     f = numeric_type("cast", t)
     y = f(x)
@@ -46,16 +42,12 @@ end
 
 % Function: maxvalue
 % The largest number of a type: maxvalue(uint8) is 255. A float type gives its largest finite number.
-%
-% :function y = maxvalue(t)
 function y = maxvalue(t)
     y = extreme_value("maxvalue", t, 1)
 end
 
 % Function: minvalue
 % The smallest number of a type: minvalue(int8) is -128. A float type gives its smallest finite number.
-%
-% :function y = minvalue(t)
 function y = minvalue(t)
     y = extreme_value("minvalue", t, -1)
 end
@@ -76,8 +68,6 @@ end
 % Function: deepcopy
 % A copy of x with copies of the arrays, cells and objects in it. An object that occurs twice is copied twice; one that
 % contains itself is an error.
-%
-% :function y = deepcopy(x)
 function y = deepcopy(x)
     y = deepcopy_at(x, 0)
 end
@@ -103,8 +93,6 @@ end
 
 % Function: cell2mat
 % One matrix of the matrices in a cell: a row of the cell is joined side by side, and its rows are joined one below the other.
-%
-% :function m = cell2mat(c)
 function m = cell2mat(c)
     assert(iscell(c), "cell2mat: c must be a cell, got ", c)
     m = []
@@ -124,8 +112,6 @@ end
 
 % Function: mat2cell
 % A matrix cut into blocks: a cell of numel(rows) x numel(columns) matrices with these numbers of rows and columns.
-%
-% :function c = mat2cell(m, rows, columns = [])
 function c = mat2cell(m, rows, columns = [])
     rows = reshape([rows], [1,numel(rows)])
     columns = isempty(columns) ? [size(m,1)] : reshape([columns], [1,numel(columns)])
@@ -152,24 +138,18 @@ end
 
 % Function: irealfft1
 % The real part of ifft1(x): the inverse of fft1 of real x.
-%
-% :function y = irealfft1(x)
 function y = irealfft1(x)
     y = real(ifft1(x))
 end
 
 % Function: irealfft2
 % The real part of ifft2(x): the inverse of fft2 of real x.
-%
-% :function y = irealfft2(x)
 function y = irealfft2(x)
     y = real(ifft2(x))
 end
 
 % Function: irealfft3
 % The real part of ifft3(x): the inverse of fft3 of real x.
-%
-% :function y = irealfft3(x)
 function y = irealfft3(x)
     y = real(ifft3(x))
 end
@@ -178,8 +158,6 @@ end
 % The values in a text, read by a format: %d and %x (integers), %f %e %g (numbers), %s (a word), %c (a character), %%,
 % and %* for what is skipped; blanks stand for any blanks, other characters for themselves. Reading ends at the first
 % difference. Without words the result is a vec[float64], else a cell.
-%
-% :function v = sscanf(text : string, format : string)
 function v = sscanf(text : string, format : string)
     number = "[+-]?(?:\d+\.?\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?|inf|nan)"
     kinds = object(d := "^\s*([+-]?\d+)", x := "^\s*((?:0x)?[0-9a-f]+)", s := "^\s*(\S+)", c := "^(.)")
@@ -233,8 +211,6 @@ end
 
 % Function: fscanf
 % The values in the next line of a file, read by a format as sscanf does; null after the last line.
-%
-% :function v = fscanf(f, format)
 function v = fscanf(f, format : string)
     line = fgets(f)
     v = line == null ? null : sscanf(line, format)

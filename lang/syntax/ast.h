@@ -174,6 +174,7 @@ struct Func {
     uint8_t qual; /* FuncQual */
     bool is_lambda, is_main_body;
     uint32_t pos, end; /* position of the header; offset after the body */
+    uint32_t head_end; /* offset after the parameters; not set for lambdas */
     Str **typarams;
     int ntyparams;
     Param *params;

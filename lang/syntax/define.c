@@ -101,6 +101,7 @@ static void function_header(Parser *p, Func *f) {
     type_parameters(p, &f->typarams, &f->ntyparams);
     if (p->k == T_LPAREN) qexpr_params(p, T_RPAREN, &f->params, &f->nparams);
     else qparse_expected(p, "'(' after the name of the function");
+    f->head_end = qparse_end(p);
     qblock_end_of(p, "the end of the line after the parameters");
 }
 

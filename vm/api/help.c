@@ -14,23 +14,34 @@
 
 /* -- functions of scripts ------------------------------------------------------------------------------------------ */
 
-static void bare_signature(const Func *f, Text *out) {
-    qtext_printf(out, "%s(", f->name->s);
-    for (int i = 0; i < f->nparams; i++)
-        qtext_printf(out, "%s%s%s", i ? ", " : "", f->params[i].variadic ? "..." : "", f->params[i].name->s);
-    qtext_puts(out, ")\n");
+/* Appends the head of a function, or a lambda, on one line as it is written: "y = name(x : mat, n : int = 1)". */
+static void add_declaration(const Func *f, Text *out) {
+    const char *text = f->unit->src->text, *s = text + f->pos, *end = text + (f->is_lambda ? f->end : f->head_end);
+    const char *separator = "";
+    if (!f->is_lambda) s += strlen("function");
+    while (s < end) {
+        s += strspn(s, " \t");
+        size_t line = strcspn(s, "\n"), n = line < (size_t)(end - s) ? line : (size_t)(end - s);
+        while (n && strchr(" \t\r_", s[n - 1])) n--; /* _ continues the line */
+        qtext_printf(out, "%s%.*s", separator, (int)n, s);
+        separator = " ", s += line + 1;
+    }
 }
 
-/* Shows the comment above a function.  Lines meant for documentation generators are treated specially: "Function: name"
- * is omitted, ":function y = name(…)" gives the signature. */
-static void show_documented(const Func *f, Text *out) {
+/* Appends the signature: that of the comment, ":function y = name(…)", or else the head of the function. */
+static void add_signature(const Func *f, Text *out) {
     const char *doc = f->doc ? f->doc->s : "";
     const char *line = strncmp(doc, ":function ", 10) ? strstr(doc, "\n:function ") : doc;
-    if (!line) bare_signature(f, out);
-    else {
-        line += (*line == '\n') + 10;
-        qtext_printf(out, "%.*s\n", (int)strcspn(line, "\n"), line);
-    }
+    if (!line) return add_declaration(f, out);
+    line += (*line == '\n') + 10;
+    qtext_add(out, line, strcspn(line, "\n"));
+}
+
+/* Shows the comment above a function without its lines "Function: name" and ":function y = name(…)". */
+static void show_documented(const Func *f, Text *out) {
+    const char *doc = f->doc ? f->doc->s : "";
+    add_signature(f, out);
+    qtext_putc(out, '\n');
     for (size_t n, blank = 0; *doc; doc += n + (doc[n] == '\n')) {
         n = strcspn(doc, "\n");
         if (!strncmp(doc, "Function: ", 10) || *doc == ':') continue;
@@ -258,19 +269,22 @@ static void add_cell(Text *out, const char *s, size_t n) {
 }
 
 /* Appends a table row for a documented function: its signature and first paragraph. */
-static void add_function(const Func *f, const char *module, Text *out) {
-    const char *doc = f->doc ? f->doc->s : "";
-    const char *title = strstr(doc, "Function: "), *line = strstr(doc, ":function ");
-    if (!title || !line) return;
+static void add_function(qs_vm *vm, const Func *f, const char *module, Text *out) {
+    const char *title = f->doc ? strstr(f->doc->s, "Function: ") : NULL;
+    if (!title) return;
     const char *text = title + strcspn(title, "\n"), *end;
     text += *text == '\n';
     end = strstr(text, "\n\n");
     if (!end) end = strstr(text, "\n:");
+    Text signature;
+    qtext_init(&signature, qvm_ctx(vm));
+    add_signature(f, &signature);
     qtext_puts(out, "| `");
-    add_cell(out, line + 10, strcspn(line + 10, "\n"));
+    add_cell(out, signature.s, signature.len);
     qtext_puts(out, "` | ");
     add_cell(out, text, end ? (size_t)(end - text) : strlen(text));
     qtext_printf(out, " | `%s` |\n", module);
+    qtext_free(&signature);
 }
 
 static bool add_module(void *ud, const char *path) {
@@ -278,7 +292,7 @@ static bool add_module(void *ud, const char *path) {
     Module *module;
     if (qmod_load_file(m->vm, path, &module) != QS_OK) return qs_error_clear(m->vm), false;
     const Unit *u = module->units[0];
-    for (int i = 0; i < u->nfuncs; i++) add_function(u->funcs[i]->u.func, strrchr(path, '/') + 1, m->out);
+    for (int i = 0; i < u->nfuncs; i++) add_function(m->vm, u->funcs[i]->u.func, strrchr(path, '/') + 1, m->out);
     return false;
 }
 
