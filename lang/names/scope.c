@@ -164,9 +164,20 @@ static void offer_all(const Map *m, Nearest *near) {
     for (uint32_t i = 0; i < m->n; i++) qstr_offer(near, m->entries[i].key->s);
 }
 
+/* Returns whether the name means a module here: local names hide it, all others do not. */
+static bool is_module(const Resolver *r, Str *name, Nearest *near) {
+    for (const Scope *s = r->scope; s; s = s->up)
+        if (get_symbol(&s->names, name)) return false;
+    return r->host->module && r->host->module(r->host->ud, name, near);
+}
+
 static void unknown_name(Resolver *r, Str *name, uint32_t pos) {
     if (qmap_at(&r->unknown, name)) return;
     qmap_set(&r->unknown, r->ctx, name, 1);
+    if (is_module(r, name, NULL)) {
+        qdiag_name_error(r->u, pos, "'%s' is a module and no value: its names are written %s.name", name->s, name->s);
+        return;
+    }
     Nearest near = {.wanted = name->s};
     for (Scope *s = r->scope; s; s = s->up) offer_all(&s->names, &near);
     offer_all(&r->globals, &near);
@@ -231,8 +242,15 @@ typedef struct {
     bool found;
 } Occurrence; /* search for sym or for name */
 
+static void refuse_module(Resolver *r, Str *name, uint32_t pos) {
+    if (is_module(r, name, NULL))
+        qdiag_error(r->u, pos, "'%s' names a module (import … as %s) and cannot be assigned or defined", name->s,
+                    name->s);
+}
+
 static Sym *assigned(Resolver *r, Str *name, uint32_t pos) {
     if (!r->scope) {
+        refuse_module(r, name, pos);
         Sym *global = define_global(r, name, pos);
         global->variable = true;
         return global;
@@ -248,6 +266,7 @@ static Sym *assigned(Resolver *r, Str *name, uint32_t pos) {
 static void nested_function(Resolver *r, Node *n) {
     Func *f = n->u.func;
     if (!r->scope) {
+        refuse_module(r, f->name, n->pos);
         define_global(r, f->name, n->pos)->function = true;
         return;
     }
@@ -383,17 +402,41 @@ static void check_base(Resolver *r, const Node *target) {
                                                  : target;
     if (base == target || base->kind != N_IDENT || base->u.ident.sym || rule_variable(r, base->u.ident.name)) return;
     Str *name = base->u.ident.name;
+    if (target->kind == N_FIELD && is_module(r, name, NULL)) {
+        qdiag_error(r->u, base->pos, "%s.%s belongs to the module: a function there may assign it", name->s,
+                    target->u.field.name->s);
+        return;
+    }
     if (lookup_from(r, r->scope, name, base->pos) || qmap_at(&r->unknown, name)) return;
     qmap_set(&r->unknown, r->ctx, name, 1);
     qdiag_name_error(r->u, base->pos, "unknown name '%s': make it first, %s = %s", name->s, name->s,
                      target->kind == N_FIELD ? "object()" : "zeros(size), or cell(n)");
 }
 
-/* Replaces a constant of an enum, such as color.red, by its value. */
-static bool constant_of(Resolver *r, Node *n) {
+/* Replaces name.member, where name is a module, by the name of that member. */
+static bool member_of_module(Resolver *r, Node *n) {
     const Node *base = n->u.field.base;
     if (base->kind != N_IDENT || base->u.ident.sym || rule_variable(r, base->u.ident.name)) return false;
-    const Sym *s = lookup_from(r, r->scope, base->u.ident.name, base->pos);
+    Str *module = base->u.ident.name, *member = n->u.field.name;
+    Nearest near = {.wanted = member->s};
+    if (!is_module(r, module, &near)) return false;
+    Str *name = qast_member_name(r->u, module, member);
+    Sym *s = lookup_from(r, r->scope, name, n->pos);
+    if (!s && near.best)
+        qdiag_name_error(r->u, n->pos, "module %s has no %s: did you mean '%s'?", module->s, member->s, near.best);
+    else if (!s) qdiag_name_error(r->u, n->pos, "module %s has no %s", module->s, member->s);
+    n->kind = N_IDENT;
+    n->u.ident.name = name;
+    n->u.ident.sym = s;
+    return true;
+}
+
+/* Replaces a constant of an enum, such as color.red, by its value. */
+static bool constant_of(Resolver *r, Node *n) {
+    Node *base = n->u.field.base;
+    bool member = base->kind == N_FIELD && member_of_module(r, base); /* module.color.red */
+    if (base->kind != N_IDENT || (base->u.ident.sym && !member) || rule_variable(r, base->u.ident.name)) return false;
+    const Sym *s = member ? base->u.ident.sym : lookup_from(r, r->scope, base->u.ident.name, base->pos);
     const TypeDef *d = s && s->kind == SYM_TYPE ? s->constants : NULL;
     Nearest near = {.wanted = n->u.field.name->s};
     for (int i = 0; d && i < d->nfields; i++) {
@@ -434,7 +477,7 @@ static void resolve_node(Resolver *r, Node **slot) {
             qdiag_error(r->u, n->pos, "%s", QFOLD_UINT64);
         return;
     case N_FIELD:
-        if (constant_of(r, n)) return;
+        if (member_of_module(r, n) || constant_of(r, n)) return;
         break;
     case N_LAMBDA: resolve_func(r, n->u.lambda.func); return;
     case N_FUNC: resolve_func(r, n->u.func); return;

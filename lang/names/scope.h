@@ -40,6 +40,9 @@ typedef struct ScopeHost { /* queries to the VM; ud is passed to each */
     /* Returns whether the name means a variable of an imported file and the module has no value of its own yet.  May be
      * NULL. */
     bool (*imported)(void *ud, Str *name);
+    /* Returns whether `import … as name` names a module, whose names `lookup` finds as name.member.  `near` (or NULL)
+     * gets these.  May be NULL. */
+    bool (*module)(void *ud, Str *name, Nearest *near);
 } ScopeHost;
 
 /* Resolves every identifier of the unit.  All unknown names are reported in unit->report, like parse errors, with a

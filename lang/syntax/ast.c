@@ -63,12 +63,22 @@ static TypeExpr *type_of_index(Unit *u, const Node *n) {
     return t;
 }
 
+Str *qast_member_name(Unit *u, const Str *module, const Str *name) {
+    Text t;
+    qtext_init(&t, u->ctx);
+    qtext_printf(&t, "%s.%s", module->s, name->s);
+    Str *joined = qstr_name(u->ctx, t.s, t.len);
+    qtext_free(&t);
+    return joined;
+}
+
 TypeExpr *qast_type_of_expr(Unit *u, const Node *n) {
     if (n->kind == N_TYPE) return n->u.type;
     if (n->kind == N_INDEX) return type_of_index(u, n);
-    if (n->kind != N_IDENT) return NULL;
+    const Node *module = n->kind == N_FIELD && n->u.field.base->kind == N_IDENT ? n->u.field.base : NULL;
+    if (n->kind != N_IDENT && !module) return NULL;
     TypeExpr *t = new_type(u, TE_NAME, n->pos);
-    t->name = n->u.ident.name;
+    t->name = module ? qast_member_name(u, module->u.ident.name, n->u.field.name) : n->u.ident.name;
     return t;
 }
 

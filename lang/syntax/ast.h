@@ -295,7 +295,7 @@ struct Node {
         Str *scope;    /* N_SYNC: "block" by default */
         ArgList print; /* N_PRINT: values of the statement print a, b */
         struct {
-            Str *path;
+            Str *path, *name; /* name: of import … as name; NULL: its names are visible as they are */
             struct Unit *unit;
         } import;
         Func *func; /* N_FUNC */
@@ -381,7 +381,9 @@ void *qast_append(Unit *u, void *list, int *n, size_t size);
 Where qast_where(const Unit *u, uint32_t pos);
 void qast_print(const Unit *u, Text *out);     /* prints one node per line, for tests and --dump ast */
 bool qast_equal(const Node *a, const Node *b); /* compares structure and names, ignores positions */
-/* Returns the type that a name, name[…] or N_TYPE denotes; NULL: n cannot be a type. */
+/* The name by which `name` of a module imported as `module` is looked up: "module.name". */
+Str *qast_member_name(Unit *u, const Str *module, const Str *name);
+/* Returns the type that a name, module.name, name[…] or N_TYPE denotes; NULL: n cannot be a type. */
 TypeExpr *qast_type_of_expr(Unit *u, const Node *n);
 /* Returns a shallow copy: the lists of children are copied, the children are shared. */
 Node *qast_copy(Unit *u, const Node *n);

@@ -325,7 +325,10 @@ static void print_node(Printer *p, const Node *n, const char *label) {
     case N_RETURN: line(p, label, "return"); break;
     case N_SYNC: name_line(p, label, "syncthreads", n->u.scope); break;
     case N_PRINT: line(p, label, "print"), print_args(p, n->u.print); break;
-    case N_IMPORT: name_line(p, label, "import", n->u.import.path); break;
+    case N_IMPORT:
+        name_line(p, label, "import", n->u.import.path);
+        if (n->u.import.name) name_line(p, "as", "", n->u.import.name);
+        break;
     case N_FUNC: print_func(p, n->u.func, label); break;
     case N_TYPEDEF: print_typedef(p, n->u.typedefn); break;
     case N_REDUCTION: print_reduction(p, n->u.reduction); break;

@@ -282,6 +282,10 @@ static void import(Parser *p) {
     qparse_next(p);
     if (p->k == T_STRING) n->u.import.path = qexpr_postfix(p)->u.str;
     else qparse_expected(p, "the name of a file in double quotes after 'import'");
+    if (qparse_is_word(p, "as")) {
+        qparse_next(p);
+        n->u.import.name = qparse_name(p, "a name after 'as'");
+    }
     qparse_emit(p, n);
     if (n->u.import.path) qparse_append(p, &p->u->imports.at, &p->u->imports.n, n);
 }

@@ -155,6 +155,10 @@ static TypeExpr *pointer(Parser *p) {
 static TypeExpr *named(Parser *p) {
     TypeExpr *t = qtexpr_new(p, TE_NAME, qparse_pos(p));
     t->name = qparse_name(p, "a type");
+    if (p->k == T_DOT && qparse_peek(p, 1) == T_IDENT) { /* of a module imported as t->name */
+        qparse_next(p);
+        t->name = qast_member_name(p->u, t->name, qparse_take_word(p));
+    }
     return t;
 }
 

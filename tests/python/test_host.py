@@ -493,6 +493,31 @@ class Life(unittest.TestCase):
 
 
 class Programs(Machine):
+    def test_import_under_a_name(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "sizes.q")
+            other = os.path.join(folder, "other.q")
+            for name, text in ((path, "function y = area(x)\n y = 2*x\nend\nlimit = 3"),
+                               (other, "function y = volume(x)\n y = 3*x\nend")):
+                with open(name, "w") as f:
+                    f.write(text)
+            q.evaluate('import "%s" as sizes' % path)
+            m = q.compile_string("uses_sizes", 'import "%s" as s\nfunction y = f(x)\n y = s.area(x)\nend' % path)
+            self.assertEqual([q.evaluate("sizes.area(4) + sizes.limit"), m.f(5), hasattr(q, "area")], [11, 10, False])
+            with open(path, "w") as f:
+                f.write("function y = area(x)\n y = 20*x % edited\nend\nlimit = 3")
+            q.evaluate('import "%s" as sizes' % path)
+            self.assertEqual([q.evaluate("sizes.area(4)"), m.f(5)], [80, 100])
+            q.evaluate('import "%s" as sizes' % other)
+            self.assertEqual(q.evaluate("sizes.volume(1)"), 3)
+            for text, message in (("sizes.area(4)", "module sizes has no area"),
+                                  ("sizes", "'sizes' is a module and no value"), ("sizes = 3", "cannot be assigned")):
+                with self.assertRaisesRegex(q.QuasarError, message):
+                    q.evaluate(text)
+            q.evaluate("area_of = 3")
+            with self.assertRaisesRegex(q.QuasarError, "this name is that of a variable or function already"):
+                q.evaluate('import "%s" as area_of' % path)
+
     def test_the_same_name_is_replaced(self):
         self.compile("function y = f()\n y = 1\nend\nfunction y = gone()\n y = 1\nend\nx = 5", "p")
         self.assertEqual((q.f(), q.x, q.gone()), (1, 5, 1))

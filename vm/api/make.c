@@ -94,7 +94,7 @@ static qs_status gather_called(Gather *g) {
         if (!qlibrary_find(g->vm, *file, path)) continue;
         TRY(qmod_load_file(g->vm, path, &m));
         gather_module(g, m);
-        qmod_over_imports(g->vm, m, gather_module, g);
+        qmod_over_files(g->vm, m, gather_module, g);
     }
     return QS_OK;
 }
@@ -105,7 +105,7 @@ static qs_status add_modules(qs_vm *vm, BundleMaker *maker, Module *program) {
     g->vm = vm, g->maker = maker;
     snprintf(g->folder, sizeof g->folder, "%.*s", slash ? (int)(slash + 1 - program->path) : 0, program->path);
     gather_module(g, program);
-    qmod_over_imports(vm, program, gather_module, g);
+    qmod_over_files(vm, program, gather_module, g);
     qs_status s = gather_called(g);
     if (s == QS_OK && g->n == MODULES) s = qerr_set(qvm_ctx(vm), QS_EIO, "more than %d files", MODULES - 1);
     for (int i = 0; i < g->n && s == QS_OK; i++) {
@@ -149,7 +149,7 @@ static bool compile_module(void *ud, Module *m) {
 /* Compiles kernels that are declared with types.  Only for libraries; running a program shows its kernels. */
 static qs_status compile_declared(qs_vm *vm, Module *program) {
     Ahead a = {vm, QS_OK};
-    if (!compile_module(&a, program)) qmod_over_imports(vm, program, compile_module, &a);
+    if (!compile_module(&a, program)) qmod_over_files(vm, program, compile_module, &a);
     return a.status;
 }
 
@@ -278,7 +278,7 @@ static bool calls_python(void *ud, Module *m) {
 
 /* Returns whether the program used Python in its run, or its text does. */
 static bool uses_python(qs_vm *vm, Module *program) {
-    return qvm(vm)->python || calls_python(vm, program) || qmod_over_imports(vm, program, calls_python, vm);
+    return qvm(vm)->python || calls_python(vm, program) || qmod_over_files(vm, program, calls_python, vm);
 }
 
 static bool is_packed(const char *name) {

@@ -158,6 +158,16 @@ typedef struct {
     Hashed *hashed; /* the unit's functions, in the order of their hashes (qoverload_hash); NULL: not needed yet */
 } ScopeUser;
 
+static void offer_name(void *near, const char *name) { qstr_offer(near, name); }
+
+static bool scope_module(void *ud, Str *name, Nearest *near) {
+    const ScopeUser *u = ud;
+    const Module *m = qmod_named(u->module, name);
+    const NameVisitor v = {offer_name, near};
+    if (m && near) qnames_in(&m->names, &v), qnames_in(&m->types, &v);
+    return m;
+}
+
 static bool scope_lookup(void *ud, Str *name, Sym *out) {
     ScopeUser *u = ud;
     Module *home;
@@ -389,7 +399,7 @@ static void assert_message(void *ud, int n, const Constant *parts, Text *out) {
 static qs_status resolve_names(qs_vm *vm, Module *m, Unit *u) {
     ScopeUser user = {vm, m, u, NULL};
     const ScopeHost host = {&user,           scope_lookup,  scope_define, scope_call_fails, scope_type_fails,
-                            scope_call_ties, scope_repeats, scope_offer,  scope_imported};
+                            scope_call_ties, scope_repeats, scope_offer,  scope_imported,   scope_module};
     TRY(qscope_resolve(u, &host));
     qfold_asserts(u, &(FoldHost){vm, assert_message});
     if (!qvm_ctx(vm)->no_warnings) qlint_look(u, &host, qvm(vm)->config.strict);

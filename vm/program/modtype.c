@@ -37,7 +37,9 @@ static bool find_type_in(void *ud, Module *m) {
 
 ModType *qmodtype_find(qs_vm *vm, Module *m, Str *name, Module **home) {
     FindType f = {name, NULL, NULL};
-    if (!find_type_in(&f, m)) qmod_over_imports(vm, m, find_type_in, &f);
+    Module *named = qmod_of_member(vm, m, name, &f.name);
+    if (named) (void)find_type_in(&f, named);
+    else if (!find_type_in(&f, m)) qmod_over_imports(vm, m, find_type_in, &f);
     if (f.type) *home = f.module;
     return f.type;
 }

@@ -38,21 +38,53 @@ static uint32_t new_visit(qs_vm *vm) {
     return last + 1;
 }
 
-/* Calls f for the direct and indirect imports of m, in order of precedence; stops when f returns true. */
-static bool each_import(Module *m, uint32_t visit, bool (*f)(void *ud, Module *m), void *ud) {
+Module *qmod_named(const Module *m, const Str *name) {
+    uint64_t at;
+    return qmap_get(&m->named, name, &at) ? (Module *)(uintptr_t)at : NULL;
+}
+
+Module *qmod_of_member(qs_vm *vm, const Module *m, const Str *name, Str **member) {
+    const char *dot = m->named.n ? strchr(name->s, '.') : NULL;
+    if (!dot) return NULL;
+    *member = qstr_cname(qvm_ctx(vm), dot + 1);
+    return qmod_named(m, qstr_name(qvm_ctx(vm), name->s, (size_t)(dot - name->s)));
+}
+
+typedef struct {
+    bool (*f)(void *ud, Module *m);
+    void *ud;
+    bool named; /* also modules imported under a name */
+} ImportVisitor;
+
+/* Visits the direct and indirect imports of m, in order of precedence; stops when f returns true. */
+static bool each_import(Module *m, uint32_t visit, const ImportVisitor *v) {
     for (uint32_t i = m->nimports; i-- > 0;) {
         Module *n = m->imports[i];
         if (n->visited == visit) continue;
         n->visited = visit;
-        if (f(ud, n) || each_import(n, visit, f, ud)) return true;
+        if (v->f(v->ud, n) || each_import(n, visit, v)) return true;
+    }
+    for (uint32_t i = m->named.n; v->named && i-- > 0;) {
+        Module *n = (Module *)(uintptr_t)m->named.entries[i].val;
+        if (!n || n->visited == visit) continue;
+        n->visited = visit;
+        if (v->f(v->ud, n) || each_import(n, visit, v)) return true;
     }
     return false;
 }
 
-bool qmod_over_imports(qs_vm *vm, Module *m, bool (*f)(void *ud, Module *m), void *ud) {
+static bool visit_imports(qs_vm *vm, Module *m, const ImportVisitor *v) {
     uint32_t visit = new_visit(vm);
     m->visited = visit;
-    return each_import(m, visit, f, ud);
+    return each_import(m, visit, v);
+}
+
+bool qmod_over_imports(qs_vm *vm, Module *m, bool (*f)(void *ud, Module *m), void *ud) {
+    return visit_imports(vm, m, &(ImportVisitor){f, ud, false});
+}
+
+bool qmod_over_files(qs_vm *vm, Module *m, bool (*f)(void *ud, Module *m), void *ud) {
+    return visit_imports(vm, m, &(ImportVisitor){f, ud, true});
 }
 
 /* -- reductions ---------------------------------------------------------------------------------------------------- */
@@ -272,16 +304,36 @@ typedef struct Fresh {
 
 static qs_status read_module(qs_vm *vm, const char *path, bool imported, Fresh *fresh, Module **out);
 
+static qs_status misnamed(qs_vm *vm, const Unit *u, const Node *import, const char *why) {
+    qs_status s = qerr_set(qvm_ctx(vm), QS_EVALUE, "import … as %s: %s", import->u.import.name->s, why);
+    qerr_location(qvm_ctx(vm), qast_where(u, import->pos));
+    return s;
+}
+
+/* Makes the names of `imported` available as name.member.  At the prompt a name may get another module. */
+static qs_status name_import(qs_vm *vm, Module *m, const Unit *u, const Node *n, Module *imported) {
+    const Module *before = qmod_named(m, n->u.import.name);
+    uint64_t own;
+    if (before && before != imported && m != qvm(vm)->session)
+        return misnamed(vm, u, n, "this name is that of another module already");
+    if (m == qvm(vm)->session && qmap_get(&m->names, n->u.import.name, &own) && !qval_is_unset(*qvm_global(vm, own)))
+        return misnamed(vm, u, n, "this name is that of a variable or function already");
+    qmap_set(&m->named, qvm_ctx(vm), n->u.import.name, (uintptr_t)imported);
+    return QS_OK;
+}
+
 static qs_status read_imports(qs_vm *vm, Module *m, Unit *u, Fresh *fresh) {
     for (int i = 0; i < u->imports.n; i++) {
         char path[PATH_MAX];
         Module *imported;
         Node *n = u->imports.at[i];
         TRY(resolve_import(vm, u, n, path));
-        if (!path[0]) continue;
+        if (!path[0] && !n->u.import.name) continue;
+        if (!path[0]) return misnamed(vm, u, n, "the functions of this library are built in, so no name is needed");
         TRY(read_module(vm, path, true, fresh, &imported));
         n->u.import.unit = imported->units[0];
-        qmod_use(vm, m, imported);
+        if (n->u.import.name) TRY(name_import(vm, m, u, n, imported));
+        else qmod_use(vm, m, imported);
     }
     return QS_OK;
 }
@@ -320,7 +372,7 @@ static bool import_was_edited(void *vm, Module *m) { return was_edited(vm, m); }
 
 /* Returns whether the file or one of its imports was edited after it was read. */
 static bool is_stale(qs_vm *vm, Module *m) {
-    return m->state >= MOD_FAILED && (was_edited(vm, m) || qmod_over_imports(vm, m, import_was_edited, vm));
+    return m->state >= MOD_FAILED && (was_edited(vm, m) || qmod_over_files(vm, m, import_was_edited, vm));
 }
 
 static void note_file(qs_vm *vm, Module *m) {
@@ -393,15 +445,27 @@ static void import_instead(Module *user, const Module *old, const Module *m) {
     }
 }
 
+/* The same for their names.  false: there was none. */
+static bool name_instead(Module *user, const Module *old, const Module *m) {
+    bool found = false;
+    for (uint32_t i = 0; i < user->named.n; i++) {
+        if (user->named.entries[i].val != (uintptr_t)old) continue;
+        user->named.entries[i].val = (uintptr_t)m;
+        found = true;
+    }
+    return found;
+}
+
 /* Makes all modules that import `old` import m instead (NULL: nothing).  Code compiled from the old module keeps
  * working and is freed when it is no longer used. */
 static void replace_module(qs_vm *vm, Module *old, Module *m) {
     uint32_t at, ignored;
     old->path[0] = 0;
     for (Module *user = qvm(vm)->modules; user; user = user->next) {
-        if (!uses(user, old, &at)) continue;
-        if (m && !uses(user, m, &ignored)) user->imports[at] = m;
-        else memmove(&user->imports[at], &user->imports[at + 1], (--user->nimports - at) * sizeof(Module *));
+        bool named = name_instead(user, old, m), used = uses(user, old, &at);
+        if (!used && !named) continue;
+        if (used && m && !uses(user, m, &ignored)) user->imports[at] = m;
+        else if (used) memmove(&user->imports[at], &user->imports[at + 1], (--user->nimports - at) * sizeof(Module *));
         import_instead(user, old, m);
         forget_derived(user);
     }
@@ -473,10 +537,12 @@ qs_status qmod_load_text(qs_vm *vm, const char *name, const char *text, size_t n
 
 qs_status qmod_reload(qs_vm *vm, void (*f)(qs_vm *vm, const Module *m)) {
     Module *session = qvm(vm)->session, *m;
-    for (uint32_t i = 0; i < session->nimports; i++) {
-        if (!is_stale(vm, session->imports[i])) continue;
+    for (uint32_t i = 0; i < session->nimports + session->named.n; i++) {
+        Module *old = i < session->nimports ? session->imports[i]
+                                            : (Module *)(uintptr_t)session->named.entries[i - session->nimports].val;
+        if (!old || !is_stale(vm, old)) continue;
         char path[PATH_MAX];
-        snprintf(path, sizeof path, "%s", session->imports[i]->path[0] ? session->imports[i]->path : "");
+        snprintf(path, sizeof path, "%s", old->path[0] ? old->path : "");
         TRY(qmod_load_file(vm, path, &m));
         f(vm, m);
         TRY(qmod_run(vm, m));
@@ -671,6 +737,7 @@ static void close_module(qs_vm *vm, Module *m) {
     for (uint32_t i = 0; i < m->nunits; i++) qparse_free(m->units[i]);
     for (uint32_t i = 0; i < m->ntypedefs; i++) qmodtype_free(vm, &m->typedefs[i]);
     qmap_free(&m->names, c);
+    qmap_free(&m->named, c);
     qmap_free(&m->joined, c);
     qmap_free(&m->types, c);
     qmem_free(c, m->rules, m->cap_rules * sizeof *m->rules);

@@ -56,6 +56,7 @@ typedef struct Module {
     uint32_t ntypedefs, cap_typedefs;
     struct Module **imports;
     uint32_t nimports, cap_imports;
+    Map named; /* imports whose names are written module.name: name -> Module *; 0: none any more */
     Reduction **rules;
     uint32_t nrules, cap_rules;
     bool rules_known; /* whether `rules` is complete: its own rules and the rules of its imports, in order */
@@ -92,6 +93,9 @@ void qmod_import_name(const Node *n, Text *out); /* the name after `import`, wit
 qs_status qmod_import(qs_vm *vm, Node *import);  /* executes an import statement */
 qs_status qmod_eval(qs_vm *vm, const char *text, size_t n, qs_value *out); /* runs one more unit in the session */
 void qmod_use(qs_vm *vm, Module *into, Module *m);                         /* makes the names of m visible in `into` */
+Module *qmod_named(const Module *m, const Str *name); /* of import … as name; NULL: there is none */
+/* Splits module.member.  Returns the module, or NULL: the name has no such form, or there is no such module. */
+Module *qmod_of_member(qs_vm *vm, const Module *m, const Str *name, Str **member);
 
 /* source_bundle.c: text received with a program of another process; NULL or false: there is none. */
 const char *qmovelaunch_text(qs_vm *vm, const char *path, size_t *n);
@@ -100,7 +104,9 @@ void qmovelaunch_close(qs_vm *vm);
 
 Reduction **qmod_rules(qs_vm *vm, Module *m, int *n); /* the reductions that apply to its code */
 
-/* Calls f for the direct and indirect imports of m, in order of precedence.  Stops and returns true when f returns
- * true. */
+/* Calls f for the direct and indirect imports of m whose names it sees, in order of precedence.  Stops and returns true
+ * when f returns true. */
 bool qmod_over_imports(qs_vm *vm, Module *m, bool (*f)(void *ud, Module *m), void *ud);
+/* The same for all files that m needs, also those imported under a name. */
+bool qmod_over_files(qs_vm *vm, Module *m, bool (*f)(void *ud, Module *m), void *ud);
 #endif

@@ -145,6 +145,9 @@ void qnames_rejoin(qs_vm *vm, Module *m) {
 
 int qnames_lookup(qs_vm *vm, Module *m, Str *name) {
     uint64_t slot, joined = 0;
+    Str *member;
+    const Module *named = qmod_of_member(vm, m, name, &member);
+    if (named) return qmap_get(&named->names, member, &slot) ? (int)slot : -1;
     if (qmap_get(&m->names, name, &slot)) return (int)slot;
     bool before = qmap_get(&m->joined, name, &joined);
     if (before && !(joined & STALE)) return (int)(joined / 2);

@@ -11,8 +11,9 @@ typedef struct Meaning {
     uint32_t n, cap;
 } Meaning;
 
-int qnames_slot(qs_vm *vm, Module *m, Str *name);   /* global slot of a name that m defines; created if missing */
-int qnames_lookup(qs_vm *vm, Module *m, Str *name); /* global slot of a name as seen from m; < 0: unknown */
+int qnames_slot(qs_vm *vm, Module *m, Str *name); /* global slot of a name that m defines; created if missing */
+int qnames_lookup(qs_vm *vm, Module *m,
+                  Str *name); /* global slot of a name, or of module.name, as seen from m; < 0: unknown */
 /* the imports of m changed: joined overload sets are computed anew */
 void qnames_joined_again(Module *m);
 /* the same immediately, for compiled code, which does not look names up */

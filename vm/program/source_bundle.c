@@ -63,7 +63,7 @@ bool qmovelaunch_each(qs_vm *vm, const char *module, void (*f)(void *ud, const c
     Visitor v = {vm, f, ud};
     Module *m = qmod_at(vm, module);
     if (!m) return false;
-    qmod_over_imports(vm, m, visit_module, &v);
+    qmod_over_files(vm, m, visit_module, &v);
     visit_module(&v, m);
     return true;
 }

@@ -1,0 +1,4 @@
+% exit: 1
+import "named_part.q" as g
+import "named_part.q" as g
+import "named_inner.q" as g

@@ -1,0 +1,4 @@
+% exit: 1
+as = 1
+print as
+import "named_part.q" as 3
