@@ -427,17 +427,66 @@ static qs_status warn_of_number(qs_vm *vm, const Kernel *k, const Func *f) {
                     f->name->s, k->positions);
 }
 
-/* Calls fn for each cell of arrays that the kernel writes to. */
+/* Calls fn for each cell of arrays, and each field of cells of objects, that the kernel writes to. */
 static qs_status each_written(qs_vm *vm, const KernelSpecialization *form, const Packed *p,
-                              qs_status (*fn)(qs_vm *, const Packed *, int)) {
+                              qs_status (*fn)(qs_vm *, const Packed *, int, bool)) {
     const KFunc *f = form->base.version[0].func;
     for (int i = 0; i < f->nparams; i++) {
         if (form->binds[i].source < 0) continue;
         const Captured *e = &form->base.entries[form->binds[i].source];
         bool written = f->params[i].kind == KP_ARRAY && f->params[i].written && e->from == FROM_LOCAL;
-        if (written && e->index < p->n && p->inner[e->index]) TRY(fn(vm, p, e->index));
+        if (written && (e->index >= p->n || p->inner[e->index])) TRY(fn(vm, p, e->index, e->own));
     }
     return QS_OK;
+}
+
+/* -- fields of single objects that the kernel sets ----------------------------------------------------------------- */
+static bool is_own_field(const Captured *e) { return e->own && e->from == FROM_FIELD; }
+
+static qs_status check_object_alone(const KernelRun *k, int entry) {
+    const Captured *e = k->form->base.entries, *own = &e[entry];
+    const Object *o = k->values[own->parent].u.p;
+    bool twice = k->request->packed && qpack_has_object(k->request->packed, o);
+    for (int i = 0; i < k->form->base.nentries; i++)
+        twice |= i != entry && e[i].from == FROM_FIELD && e[i].index == own->index && k->values[e[i].parent].u.p == o;
+    if (!twice) return QS_OK;
+    return qs_fail(k->run.vm, QS_EVALUE, "kernel %s: it sets field %s of an object that enters the launch twice",
+                   k->request->site.fn->name->s, own->name->s);
+}
+
+/* Gives the launch arrays of its own in place of the fields that the kernel sets; *n: the number of entries seen. */
+static qs_status take_fields(KernelRun *k, int *n) {
+    for (*n = 0; *n < k->form->base.nentries; ++*n) {
+        const Captured *e = &k->form->base.entries[*n];
+        if (!is_own_field(e)) continue;
+        TRY(check_object_alone(k, *n));
+        TRY(qpack_field(k->run.vm, k->values[e->parent].u.p, e->index, &k->values[*n]));
+    }
+    return QS_OK;
+}
+
+static qs_status give_fields(KernelRun *k, int n, bool back) {
+    qs_status s = QS_OK;
+    for (int i = 0; i < n; i++) {
+        const Captured *e = &k->form->base.entries[i];
+        if (!is_own_field(e)) continue;
+        if (back && s == QS_OK) s = qpack_field_back(k->run.vm, k->values[e->parent].u.p, e->index, k->values[i]);
+        qval_release(k->run.vm, k->values[i]);
+    }
+    return s;
+}
+
+/* Runs the kernel, and gives objects what it has written, also after an error. */
+static qs_status run_with_objects(KernelRun *k, const Request *r) {
+    const Packed *p = r->packed;
+    int n;
+    if (p) TRY(each_written(k->run.vm, k->form, p, qpack_alone));
+    qs_status s = take_fields(k, &n);
+    bool ran = s == QS_OK;
+    if (ran) s = run_kernel(k, r);
+    qs_status back = give_fields(k, n, ran);
+    if (ran && p && back == QS_OK) back = each_written(k->run.vm, k->form, p, qpack_back);
+    return s != QS_OK ? s : back;
 }
 
 /* Launches with cells of arrays and of objects packed into arrays. */
@@ -446,12 +495,7 @@ static qs_status launch_packed(qs_vm *vm, Kernel *kernel, Request *r, KernelRun 
     TRY(qpack_open(vm, r->nargs, r->site.locals, &p));
     if (p.args) r->site.locals = p.args, r->packed = &p;
     qs_status s = find_form(vm, &kernel->forms, r, &k->form, k->values);
-    if (s == QS_OK && p.args) s = each_written(vm, k->form, &p, qpack_alone);
-    if (s == QS_OK) {
-        s = run_kernel(k, r); /* after an error, the entries get what the kernel has written so far */
-        qs_status back = p.args ? each_written(vm, k->form, &p, qpack_back) : QS_OK;
-        if (s == QS_OK) s = back;
-    }
+    if (s == QS_OK) s = run_with_objects(k, r);
     qpack_close(vm, &p);
     return s;
 }

@@ -88,7 +88,8 @@ static void give_values(const Asked *a, const KernelSpecialization *form, const 
         if (!(out[i].known = b->source >= 0)) continue;
         qs_value v = values[b->source];
         DevArg fitted;
-        if (!(out[i].known = !is_made(a, &form->base, b->source))) continue;
+        bool own = form->base.entries[b->source].own; /* what the kernel makes of it is not known */
+        if (!(out[i].known = !own && !is_made(a, &form->base, b->source))) continue;
         if (f->params[i].kind == KP_NUM) {
             out[i].number = number_of(a->vm, v, b->part);
             continue;

@@ -40,7 +40,7 @@ static void describe_array(const Captured *s, const Array *a, KVal *out) {
     out->kind = s->by_value ? KV_VEC : KV_ARRAY, out->dtype = a->dtype;
     out->known = s->by_value && s->num_known, out->vec = s->vec;
     out->rank = a->rank;
-    out->contiguous = a->contiguous, out->unit_last = qkey_unit_last(a);
+    out->contiguous = a->contiguous || s->own, out->unit_last = qkey_unit_last(a) || s->own, out->own = s->own;
     for (int d = 0; d < a->rank; d++) out->dims[d] = s->dims_known >> d & 1 ? a->dims[d] : -1;
 }
 
@@ -68,10 +68,23 @@ static bool describe_function(Maker *m, int source, const Function *f, KVal *out
     return false;
 }
 
+/* A number field that the kernel sets: an array with one element, which is an entry. */
+static void describe_own_number(KVal *out, const Type *t) {
+    out->kind = KV_ARRAY, out->dtype = (uint8_t)t->dtype, out->own = true;
+    out->rank = out->inner = 1, out->dims[0] = 1;
+    out->contiguous = out->unit_last = true;
+}
+
+static const Type **field_types(Maker *m, const Class *cls) {
+    const Type **t = qarena_alloc(m->arena, qmem_size((size_t)cls->nfields, sizeof *t, sizeof *t));
+    for (int i = 0; i < cls->nfields; i++) t[i] = cls->fields[i].type ? cls->fields[i].type : qtype_any(qvm_ctx(m->vm));
+    return t;
+}
+
 static bool describe_object(Maker *m, int source, const Object *o, KVal *out) {
     if (!o->cls || o->cls->kind == CLASS_DYNAMIC) return false;
     out->kind = KV_OBJECT, out->cls = o->cls, out->type = o->cls->type;
-    out->is_mutable = o->cls->kind == CLASS_MUTABLE;
+    out->is_mutable = o->cls->kind == CLASS_MUTABLE, out->types = field_types(m, o->cls);
     out->fields = qarena_alloc(m->arena, qmem_size((size_t)o->cls->nfields, sizeof *out->fields, sizeof *out->fields));
     out->names = qarena_alloc(m->arena, qmem_size((size_t)o->cls->nfields, sizeof *out->names, sizeof *out->names));
     for (int i = 0; i < o->cls->nfields; i++) {
@@ -88,6 +101,8 @@ static bool describe_value(Maker *m, int source, KVal *out) {
     const Captured *s = &m->e.at[source];
     qs_value v = m->e.value[source];
     *out = (KVal){.kind = KV_NONE, .source = source};
+    if (s->own && v.kind != QS_ARRAY)
+        return describe_own_number(out, ((const Object *)m->e.value[s->parent].u.p)->cls->fields[s->index].type), true;
     switch ((qs_kind)v.kind) {
     case QS_BOOL:
     case QS_INT:
@@ -222,6 +237,12 @@ static bool is_written(const Maker *m, const Captured *s) {
     return false;
 }
 
+static qs_status written_size(const Maker *m, const char *field) {
+    return qerr_set(qvm_ctx(m->vm), QS_EVALUE,
+                    "kernel %s: the size of an array depends on field %s, which it writes to",
+                    m->request->site.fn->name->s, field);
+}
+
 static qs_status elements_known(Maker *m, int source) {
     Captured *s = &m->e.at[source];
     Array *a = m->e.value[source].u.p;
@@ -238,9 +259,24 @@ static qs_status elements_known(Maker *m, int source) {
     return QS_OK;
 }
 
+/* Gives the launch an array of its own for a field that the kernel sets. */
+static qs_status make_own(Maker *m, Captured *s, qs_value v) {
+    if (v.kind != QS_ARRAY) {
+        const Field *f = &((const Object *)m->e.value[s->parent].u.p)->cls->fields[s->index];
+        if (!f->type || f->type->kind != TY_NUM)
+            return qerr_set(qvm_ctx(m->vm), QS_ETYPE,
+                            "kernel %s: field %s is written and must have a declared type, as in %s : scalar",
+                            m->request->site.fn->name->s, f->name->s, f->name->s);
+        if (s->num_known) return written_size(m, f->name->s);
+    }
+    return s->own = true, QS_OK;
+}
+
 static qs_status make_known(Maker *m, KNeed need) {
     Captured *s = &m->e.at[need.source];
     qs_value v = m->e.value[need.source];
+    if (need.axis == KNEED_OWN) return make_own(m, s, v);
+    if (s->own && need.axis < 0) return written_size(m, s->name ? s->name->s : "an object");
     if (need.axis < 0 && v.kind == QS_ARRAY) return elements_known(m, need.source);
     if (need.axis < 0) {
         KVal k;
@@ -288,13 +324,24 @@ static qs_status refuse_arg(const Maker *m, int i) {
                     p ? p->name->s : number, qval_type_name(m->vm, m->request->site.locals[i]));
 }
 
+/* Gives a packed array the dimensions of the cell and of its entries: the normal form of its shape may lack some with
+ * one element (qkernel_fit_rank). */
+static void give_entries(KVal *out, int rank, int inner) {
+    const KVal given = *out;
+    int skip = rank + inner > given.rank && given.rank == 1;
+    out->rank = (uint8_t)(rank + inner), out->inner = (uint8_t)inner;
+    for (int d = 0; d < out->rank; d++) out->dims[d] = d >= skip && d - skip < given.rank ? given.dims[d - skip] : 1;
+}
+
 /* Describes a cell of objects as an object whose fields are arrays with one element per object. */
 static bool describe_objects(Maker *m, int arg, KVal *out) {
     const Packed *p = m->request->packed;
     Class *cls = p->cls[arg];
+    const Cell *cell = p->given[arg].u.p;
     size_t n = (size_t)cls->nfields + 1;
     bool any = false;
-    *out = (KVal){.kind = KV_OBJECT, .rank = ((const Cell *)p->given[arg].u.p)->rank, .cls = cls, .type = cls->type};
+    *out = (KVal){.kind = KV_OBJECT, .rank = cell->rank, .cls = cls, .type = cls->type};
+    out->is_mutable = cls->kind == CLASS_MUTABLE, out->types = field_types(m, cls);
     out->fields = qarena_alloc(m->arena, qmem_size(n, sizeof *out->fields, 0));
     out->names = qarena_alloc(m->arena, qmem_size(n, sizeof *out->names, 0));
     for (; out->nfields < cls->nfields; out->nfields++) {
@@ -302,7 +349,9 @@ static bool describe_objects(Maker *m, int arg, KVal *out) {
         int source = entry(m, FROM_LOCAL, -1, p->first[arg] + out->nfields);
         if (source < 0) return false;
         if (!describe_value(m, source, f)) *f = (KVal){.kind = KV_NONE};
-        if (f->kind == KV_ARRAY) f->inner = (uint8_t)(f->rank - out->rank), any = true;
+        qs_value first = ((const Object *)cell->items[0].u.p)->slots[out->nfields];
+        if (f->kind == KV_ARRAY)
+            give_entries(f, out->rank, first.kind == QS_ARRAY ? qval_array(first)->rank : 0), any = true;
         out->names[out->nfields] = cls->fields[out->nfields].name;
     }
     return any;
@@ -315,7 +364,7 @@ static qs_status describe_args(Maker *m, KVal *args) {
         bool objects = p && p->cls[i];
         if (source < 0 || !(objects ? describe_objects(m, i, &args[i]) : describe_value(m, source, &args[i])))
             return refuse_arg(m, i);
-        if (p && !objects) args[i].inner = p->inner[i];
+        if (p && p->inner[i]) give_entries(&args[i], ((const Cell *)p->given[i].u.p)->rank, p->inner[i]);
     }
     return QS_OK;
 }

@@ -179,10 +179,10 @@ qs_status qpack_open(qs_vm *vm, int n, const qs_value *given, Packed *out) {
 
 /* -- shared memory ------------------------------------------------------------------------------------------------- */
 typedef struct {
-    const Buffer *buf;
+    const void *buf;
     int64_t first, end;
     bool mine;
-} Stretch; /* range of elements from the first to the last one */
+} Stretch; /* range of elements of a buffer, from the first to the last one; or an object */
 
 static Stretch stretch_of(const Array *a, bool mine) {
     int64_t low = (int64_t)a->offset, high = low;
@@ -196,29 +196,69 @@ static int by_place(const void *x, const void *y) {
     return p != q ? (p < q ? -1 : 1) : (a->first > b->first) - (a->first < b->first);
 }
 
+static size_t field_stretches(const Packed *p, int i, int arg, Stretch *out) {
+    size_t n = 0;
+    for (int f = 0; p->cls[i] && f < p->cls[i]->nfields; f++) {
+        EntryList e = {p->given[i].u.p, f};
+        for (size_t k = 0; pattern(&e) && k < e.c->count; k++)
+            out[n++] = stretch_of(entry(&e, k).u.p, p->first[i] + f == arg);
+    }
+    return n;
+}
+
 static size_t stretches(const Packed *p, int arg, Stretch *out) {
     size_t n = 0;
     for (int i = 0; i < p->n; i++) {
         const Cell *c = p->given[i].u.p;
-        bool mine = p->given[i].kind == QS_CELL && p->given[i].u.p == p->given[arg].u.p;
+        bool mine = arg < p->n && p->given[i].kind == QS_CELL && p->given[i].u.p == p->given[arg].u.p;
         if (p->given[i].kind == QS_ARRAY) out[n++] = stretch_of(p->given[i].u.p, false);
         else if (p->inner[i] && (!mine || i == arg))
             for (size_t k = 0; k < c->count; k++) out[n++] = stretch_of(c->items[k].u.p, mine);
+        n += field_stretches(p, i, arg, out + n);
+    }
+    return n;
+}
+
+/* The objects of all cells; those of argument `arg` are written. */
+static size_t objects_in_cells(const Packed *p, int arg, Stretch *out) {
+    size_t n = 0;
+    for (int i = 0; i < p->n; i++) {
+        const Cell *c = p->given[i].u.p;
+        for (size_t k = 0; p->cls[i] && k < c->count; k++) out[n++] = (Stretch){c->items[k].u.p, 0, 1, i == arg};
     }
     return n;
 }
 
 static size_t most_stretches(const Packed *p) {
     size_t n = (size_t)p->n;
-    for (int i = 0; i < p->n; i++)
+    for (int i = 0; i < p->n; i++) {
         if (p->inner[i]) n += ((const Cell *)p->given[i].u.p)->count;
+        if (p->cls[i]) n += ((const Cell *)p->given[i].u.p)->count * ((size_t)p->cls[i]->nfields + 1);
+    }
     return n;
 }
 
-qs_status qpack_alone(qs_vm *vm, const Packed *p, int arg) {
+/* The argument that the element `arg` of args belongs to: a cell, or the cell of objects with this field. */
+static int cell_of(const Packed *p, int arg) {
+    int i = arg < p->n ? arg : p->n - 1;
+    while (arg >= p->n && !(p->cls[i] && p->first[i] <= arg)) i--;
+    return i;
+}
+
+static EntryList entries_of(const Packed *p, int arg) {
+    int cell = cell_of(p, arg);
+    return (EntryList){p->given[cell].u.p, arg < p->n ? -1 : arg - p->first[cell]};
+}
+
+/* Whether the launch gives new values to fields of objects, and does not write into arrays of them. */
+static bool sets_fields(const EntryList *e, bool own) { return e->field >= 0 && (own || !pattern(e)); }
+
+qs_status qpack_alone(qs_vm *vm, const Packed *p, int arg, bool own) {
     size_t room = most_stretches(p);
+    EntryList e = entries_of(p, arg);
+    bool sets = sets_fields(&e, own);
     Stretch *s = qmem_alloc(qvm_ctx(vm), qmem_size(room, sizeof *s, 0));
-    size_t n = stretches(p, arg, s), i = 0;
+    size_t n = sets ? objects_in_cells(p, cell_of(p, arg), s) : stretches(p, arg, s), i = 0;
     int64_t mine = INT64_MIN, others = INT64_MIN; /* the largest ends in this buffer so far */
     qsort(s, n, sizeof *s, by_place);
     for (; i < n; i++) {
@@ -229,14 +269,57 @@ qs_status qpack_alone(qs_vm *vm, const Packed *p, int arg) {
     }
     qmem_free(qvm_ctx(vm), s, room * sizeof *s);
     if (i == n) return QS_OK;
+    if (sets)
+        return qs_fail(vm, QS_EVALUE,
+                       "argument %d: the kernel writes to fields of its objects, and one of these enters the "
+                       "launch twice",
+                       cell_of(p, arg) + 1);
     return qs_fail(vm, QS_EVALUE,
                    "argument %d: the kernel writes to entries of a cell that share memory with each other, or with "
                    "another argument; copy(x) makes an array of its own",
-                   arg + 1);
+                   cell_of(p, arg) + 1);
 }
 
-qs_status qpack_back(qs_vm *vm, const Packed *p, int arg) {
-    EntryList e = {p->given[arg].u.p, -1};
+/* -- copying back -------------------------------------------------------------------------------------------------- */
+/* Whether the number is one that the array has for the number `before`, which may have more digits. */
+static bool is_unchanged(qs_vm *vm, qs_dtype d, qs_value before, qs_value now) {
+    uint64_t x[2] = {0}, y[2] = {0};
+    if (before.kind == QS_TRACED || now.kind == QS_TRACED) return false;
+    return qarr_store(vm, d, x, before) == QS_OK && qarr_store(vm, d, y, now) == QS_OK && !memcmp(x, y, sizeof x);
+}
+
+/* Gives the field of o element i of the array, unless it is what the array got from the field. */
+static qs_status give_number(qs_vm *vm, Object *o, int field, Array *a, int64_t i) {
+    qs_value v;
+    TRY(qslice_take(vm, a, i, &v));
+    bool same = is_unchanged(vm, (qs_dtype)a->dtype, o->slots[field], v);
+    qs_status s = same ? QS_OK : qobj_set(vm, o, o->cls->fields[field].name, v);
+    return qval_release(vm, v), s;
+}
+
+static qs_status give_numbers(qs_vm *vm, const EntryList *e, Array *a) {
+    for (size_t i = 0; i < e->c->count; i++) TRY(give_number(vm, e->c->items[i].u.p, e->field, a, (int64_t)i));
+    return QS_OK;
+}
+
+/* Gives each object a new array, as an assignment does. */
+static qs_status renew_arrays(qs_vm *vm, const EntryList *e) {
+    for (size_t i = 0; i < e->c->count; i++) {
+        Object *o = e->c->items[i].u.p;
+        const Array *old = entry(e, i).u.p;
+        Array *a;
+        TRY(qarr_like(vm, old, (qs_dtype)old->dtype, &a));
+        qs_status s = qobj_set(vm, o, o->cls->fields[e->field].name, qarr_value(a));
+        qarr_release(vm, a);
+        TRY(s);
+    }
+    return QS_OK;
+}
+
+qs_status qpack_back(qs_vm *vm, const Packed *p, int arg, bool own) {
+    EntryList e = entries_of(p, arg);
+    if (e.field >= 0 && !pattern(&e)) return give_numbers(vm, &e, p->args[arg].u.p);
+    if (own) TRY(renew_arrays(vm, &e));
     Trace *edge = qtape_edge(vm, p->args[arg]);
     qs_status s = QS_OK;
     for (size_t i = 0; edge && i < e.c->count && s == QS_OK; i++)
@@ -258,4 +341,35 @@ void qpack_close(qs_vm *vm, Packed *p) {
     qmem_free(c, p->cls, (size_t)p->n * sizeof *p->cls);
     qmem_free(c, p->inner, (size_t)p->n);
     p->args = NULL;
+}
+
+/* -- fields of single objects -------------------------------------------------------------------------------------- */
+qs_status qpack_field(qs_vm *vm, const Object *o, int field, qs_value *out) {
+    qs_value v = o->slots[field];
+    const Array *given = v.kind == QS_ARRAY ? v.u.p : NULL;
+    NodeShape s = {.ndim = 1, .rank = 1, .dims = {1}};
+    Array *a;
+    if (given) {
+        s = (NodeShape){.dtype = (qs_dtype)given->dtype, .ndim = given->ndim, .rank = given->rank};
+        memcpy(s.dims, given->dims, sizeof s.dims);
+        TRY(qslice_copy(vm, v, &s, &a));
+    } else {
+        s.dtype = o->cls->fields[field].type->dtype;
+        TRY(qslice_put(vm, &s, 1, (int64_t[]){0}, &v, &a));
+    }
+    return *out = qarr_value(a), QS_OK;
+}
+
+qs_status qpack_field_back(qs_vm *vm, Object *o, int field, qs_value packed) {
+    if (o->slots[field].kind != QS_ARRAY) return give_number(vm, o, field, packed.u.p, 0);
+    return qobj_set(vm, o, o->cls->fields[field].name, packed);
+}
+
+bool qpack_has_object(const Packed *p, const Object *o) {
+    for (int i = 0; i < p->n; i++) {
+        const Cell *c = p->given[i].u.p;
+        for (size_t k = 0; p->cls[i] == o->cls && k < c->count; k++)
+            if (c->items[k].u.p == o) return true;
+    }
+    return false;
 }

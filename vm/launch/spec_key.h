@@ -46,6 +46,7 @@ typedef struct {
     uint8_t dims_known; /* bit d: the code was compiled for extent d of the array */
     bool num_known;     /* the code was compiled for the number, the string, or all elements of a small array */
     bool by_value;      /* an array whose elements are passed as number parameters */
+    bool own;           /* a field that the kernel sets: the launch has an array of its own for it (pack.h) */
     /* FROM_CAPTURE, FROM_FIELD, FROM_MEMBER, FROM_ITEM: index of the entry of the function, object or cell; -1: the
      * Site */
     int parent;

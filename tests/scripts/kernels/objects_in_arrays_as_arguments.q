@@ -89,7 +89,8 @@ print z
 parallel_do(3, s, y, clamped)
 print y
 labels = {label(text:="a"), label(text:="b")}
-show(() -> parallel_do(3, s, write_field))
+parallel_do(3, s, write_field)
+print s[0].r, s[1].r, s[2].r
 show(() -> parallel_do(3, s, write_object))
 show(() -> parallel_do(3, s, y, whole))
 show(() -> parallel_do(3, s, y, text))

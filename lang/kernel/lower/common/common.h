@@ -267,6 +267,8 @@ typedef struct WalkRules {
     qs_status (*set_element)(Walk *, Node *target, const struct Val *x);                   /* a[…] = x */
     qs_status (*set_field)(Walk *, const struct Val *object, Node *target, struct Val *x); /* object.f = x */
     qs_status (*update_element)(Walk *, Node *target, enum Op, Node *value);               /* a[…] op= value */
+    /* object.f op= value, if the field is updated in place; NULL: no field is. */
+    qs_status (*update_field)(Walk *, const struct Val *object, Node *target, enum Op, Node *value, bool *done);
     /* Computes `old op x`, the new value of the variable or field `target`. */
     qs_status (*combine)(Walk *, const Node *target, enum Op, struct Val *old, struct Val *x, struct Val *out);
     /* Lowers a statement that common_stmt.c does not handle (declarations …), and `break` or `continue` outside of a

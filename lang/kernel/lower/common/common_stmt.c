@@ -57,12 +57,14 @@ static qs_status lower_update(Walk *w, const Node *n) {
     const WalkRules *r = w->rules;
     Node *target = n->u.assign.targets[0];
     struct Val *old = kval_new(w, 1), *x = kval_new(w, 1), *sum = kval_new(w, 1), *object = NULL;
-    bool field = target->kind == N_FIELD;
+    bool field = target->kind == N_FIELD, done = false;
     if (target->kind == N_INDEX) return r->update_element(w, target, (Op)n->op, n->u.assign.value);
     if (!field && (target->kind != N_IDENT || !target->u.ident.sym))
         return r->fail(w, QS_ETYPE, target->pos, "this cannot be changed");
     w->pos = target->pos;
     if (field) TRY(object_of(w, target, &object));
+    if (field && r->update_field) TRY(r->update_field(w, object, target, (Op)n->op, n->u.assign.value, &done));
+    if (done) return QS_OK;
     TRY(field ? r->expr->field(w, object, target, old) : kcall_name(w, target->u.ident.sym, target->pos, old));
     TRY(kexpr_lower(w, n->u.assign.value, x));
     w->pos = n->pos;

@@ -122,6 +122,7 @@ static void import_function(Lower *L, const KVal *v, Val *out) {
 static void import_object(Lower *L, const KVal *v, Val *out) {
     Record *r = qarena_alloc(L->arena, sizeof *r);
     *r = (Record){.names = v->names, .nfields = v->nfields, .type = v->type, .is_mutable = v->is_mutable};
+    r->types = v->types, r->host = v->fields;
     r->fields = qarena_alloc(L->arena, qmem_size((size_t)v->nfields, sizeof *r->fields, sizeof *r->fields));
     for (int i = 0; i < v->nfields; i++) klower_import(L, &v->fields[i], v->names[i], &r->fields[i]);
     *out = (Val){.kind = V_OBJECT, .rank = v->rank};

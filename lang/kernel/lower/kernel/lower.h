@@ -35,6 +35,7 @@ struct KVal {
     bool is_int;   /* KV_NUM: an int on the host, not a scalar */
     uint8_t bits;  /* KV_NUM: an integral number below 2^bits, which may be used as an int; 0: not known to be one */
     bool contiguous, unit_last;
+    bool own;                  /* KV_ARRAY in an object: the array of this field belongs to the launch (KNEED_OWN) */
     bool known;                /* KV_NUM, KV_VEC: the kernel is specialized on the value, which may be compiled in */
     int64_t dims[QS_MAX_RANK]; /* KV_VEC: extents (always known); KV_ARRAY: known extents, else -1 */
     double num[2];
@@ -51,9 +52,10 @@ struct KVal {
     struct Class *cls;
     KVal *fields;
     Str **names;
-    int nfields;     /* KV_OBJECT: in field order; with a rank > 0, an array of objects, whose fields are arrays */
-    bool is_mutable; /* KV_OBJECT: its fields may be assigned */
-    int source;      /* number of the host value, opaque here; returned in KBind */
+    const Type **types; /* KV_OBJECT: the declared types of the fields */
+    int nfields;        /* KV_OBJECT: in field order; with a rank > 0, an array of objects, whose fields are arrays */
+    bool is_mutable;    /* KV_OBJECT: its fields may be assigned */
+    int source;         /* number of the host value, opaque here; returned in KBind */
 };
 
 /* Sources for KBind that are no host values: the key that a launch draws for random numbers, whose part 0 is the low
@@ -124,7 +126,9 @@ typedef struct {
 
 /* A host value that must be known before the kernel can be compiled: a number or a small array (axis -1), which then
  * must be given as a known KV_VEC, or the extent of an array along an axis. rank: the rank that the kernel sees,
- * because a vec may be used as a matrix with one row. */
+ * because a vec may be used as a matrix with one row.  KNEED_OWN: the kernel sets this field of an object, which must
+ * be given as an array of its own: a number as an entry with one element, `inner` being 1. */
+enum { KNEED_OWN = -2 };
 typedef struct {
     int source, axis, rank;
 } KNeed;

@@ -291,7 +291,7 @@ static qs_status method_of(Lower *L, const Node *n, Val *self, Val *out, bool *b
         if (r->names[i] != n->u.field.name) continue;
         *bound = true;
         if (r->vars) return klvar_read(L, r->vars[i], n->pos, out);
-        return *out = r->fields[i], QS_OK;
+        return klidx_field(L, self, i, n, out);
     }
     return require_by_name(L, n->u.field.name, out);
 }

@@ -315,8 +315,8 @@ static qs_status lower_field(Walk *w, const Val *object, const Node *n, Val *out
     int i;
     TRY(klexpr_field(L, object, n, &v, &r, &i));
     if (v) return klvar_read(L, v, n->pos, out);
-    *out = r ? r->fields[i] : (Val){0};
-    return QS_OK;
+    if (r) return klidx_field(L, object, i, n, out);
+    return *out = (Val){0}, QS_OK;
 }
 
 static qs_status lower_meta(Lower *L, Node *n, Val *out) {

@@ -14,10 +14,11 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef struct {
+typedef struct Access {
     Places p;
-    Val base; /* V_ARRAY, V_MEMORY or V_NUM; only the type for a local stored in LOCALs */
-    Var *var; /* the local that base is stored in, or NULL */
+    Val base;  /* V_ARRAY, V_MEMORY or V_NUM; only the type for a local stored in LOCALs */
+    Var *var;  /* the local that base is stored in, or NULL */
+    int entry; /* dimensions from this one on belong to a field, which has no access mode; 0: none */
     /* Indices beyond the rank of base, along dimensions with one element. */
     struct {
         KRef at;
@@ -77,8 +78,11 @@ const PlaceRules klidx_rules = {.inside = is_inside, .test = emit_bounds_check};
 /* Applies the access mode to all indices.  Returns the condition under which the element exists; 0: always. */
 static KRef bring_all_inside(Lower *L, const Access *a, KRef *at) {
     KRef guard = 0, one = klnum_int(L, QS_I64, 1);
+    Places inner = a->p;
+    inner.mode = effective_mode(L, ACC_DEFAULT);
     for (int d = 0; d < a->p.rank; d++)
-        at[d] = ksubscript_bring(&L->walk, &a->p, d, (AxisIndex){at[d], extent_of(L, &a->base, d), at[d]}, &guard);
+        at[d] = ksubscript_bring(&L->walk, a->entry && d >= a->entry ? &inner : &a->p, d,
+                                 (AxisIndex){at[d], extent_of(L, &a->base, d), at[d]}, &guard);
     for (int i = 0; i < a->nbeyond; i++)
         ksubscript_bring(&L->walk, &a->p, a->beyond[i].axis, (AxisIndex){a->beyond[i].at, one, a->beyond[i].at},
                          &guard);
@@ -422,22 +426,22 @@ static const char *name_of(const Node *base) {
     return base->kind == N_FIELD ? base->u.field.name->s : "the array";
 }
 
-static qs_status variable_of(Lower *L, Node *base, Var **out) {
+static qs_status variable_of(Lower *L, Node *base, Val *object, Var **out) {
     const Record *r;
-    Val object;
     int i;
     *out = base->kind == N_IDENT ? klvar_of(L, base->u.ident.sym) : NULL;
     if (base->kind != N_FIELD) return QS_OK;
-    TRY(klexpr_lower(L, base->u.field.base, &object));
+    TRY(klexpr_lower(L, base->u.field.base, object));
     L->pos = base->pos;
-    return klexpr_field(L, &object, base, out, &r, &i);
+    return klexpr_field(L, object, base, out, &r, &i);
 }
 
 /* Finds the indexed value.  A local stored in LOCALs is not read completely for one component. */
 static qs_status base_of(Lower *L, Node *n, Access *a) {
     Node *base = n->u.index.base;
+    Val object;
     a->p.name = name_of(base);
-    TRY(variable_of(L, base, &a->var));
+    TRY(variable_of(L, base, &object, &a->var));
     bool in_locals = a->var && a->var->merged && a->var->slots && !a->var->memory && a->var->home->open;
     if (in_locals) {
         a->base = a->var->stored, a->base.made = klvar_made(L, a->var);
@@ -445,7 +449,8 @@ static qs_status base_of(Lower *L, Node *n, Access *a) {
     } else {
         bool saved = L->indexing;
         L->indexing = false;
-        TRY(klexpr_lower(L, base, &a->base));
+        bool field = base->kind == N_FIELD;
+        TRY(field ? klexpr_rules.field(&L->walk, &object, base, &a->base) : klexpr_lower(L, base, &a->base));
         L->indexing = saved;
     }
     L->pos = n->pos;
@@ -514,10 +519,41 @@ static qs_status access_of_entry(Lower *L, Node *n, Access *a, bool *done) {
     return a->base.kind == V_UNKNOWN ? QS_OK : items_of_entry(L, a, n->u.index.at);
 }
 
+/* The access to a field of a host object as a whole. */
+static Access whole_field(Lower *L, const Val *object, int i) {
+    const Record *r = object->u.rec;
+    Access a = r->element ? *r->element : (Access){.p = {.name = r->names[i]->s, .mode = ACC_UNCHECKED}};
+    TypeMods mods = r->element ? a.base.mods : object->mods;
+    a.base = r->fields[i], a.base.mods.flags |= mods.flags, a.p.rank = a.base.rank, a.entry = 0;
+    if (r->element) a.base.mods = mods, a.entry = outer_rank(&a.base);
+    for (int d = a.entry; d < a.p.rank; d++) a.p.item[d] = (Subindex){.kind = AT_ALL};
+    if (!r->element && a.base.inner) a.p.item[0] = (Subindex){.kind = AT_ONE, .one = klnum_int(L, QS_I64, 0)};
+    return a;
+}
+
+/* x[i].f[k] = v: writes to an element of a field in an array of objects. */
+static qs_status access_of_field(Lower *L, Node *n, Access *a, bool *done) {
+    Node *field = n->u.index.base;
+    const Record *r;
+    Val object;
+    Var *v;
+    int i;
+    *done = false;
+    if (field->kind != N_FIELD) return QS_OK;
+    TRY(klexpr_lower(L, field->u.field.base, &object));
+    L->pos = field->pos;
+    TRY(klexpr_field(L, &object, field, &v, &r, &i));
+    if (!r || !r->element || r->fields[i].kind != V_ARRAY || !r->fields[i].inner) return QS_OK;
+    *a = whole_field(L, &object, i), *done = true;
+    return items_of_entry(L, a, n->u.index.at);
+}
+
 static qs_status access_of(Lower *L, Node *n, Access *a, bool writing) {
     bool done;
     *a = (Access){0};
     TRY(access_of_entry(L, n, a, &done));
+    if (done) return L->pos = n->pos, QS_OK;
+    if (writing) TRY(access_of_field(L, n, a, &done));
     if (done) return L->pos = n->pos, QS_OK;
     *a = (Access){0};
     TRY(base_of(L, n, a));
@@ -569,24 +605,16 @@ static qs_status read_access(Lower *L, Access *a, Val *out) {
     return QS_OK;
 }
 
-/* Reads one object of an array of objects. */
+/* x[i] of an array of objects is an object that knows its place; fields are read when they are used. */
 static qs_status read_object(Lower *L, const Access *a, Val *out) {
     const Record *all = a->base.u.rec;
     Record *r = qarena_alloc(L->arena, sizeof *r);
-    *r = *all;
+    Access *place = qarena_alloc(L->arena, sizeof *place);
     if (!ksubscript_is_single(&a->p))
         return klower_error(L, QS_ETYPE, L->pos, "%s: a kernel takes one object at a time", a->p.name);
-    r->fields = qarena_alloc(L->arena, qmem_size((size_t)r->nfields, sizeof *r->fields, sizeof *r->fields));
-    for (int i = 0; i < r->nfields; i++) {
-        Access f = *a;
-        f.base = all->fields[i], f.base.mods = a->base.mods, f.p.rank = f.base.rank;
-        for (int d = a->p.rank; d < f.p.rank; d++) f.p.item[d] = (Subindex){.kind = AT_ALL};
-        r->fields[i] = all->fields[i];
-        if (f.base.kind == V_ARRAY) TRY(read_access(L, &f, &r->fields[i]));
-    }
+    *place = *a, *r = *all, r->element = place;
     *out = (Val){.kind = V_OBJECT};
-    out->u.rec = r;
-    return QS_OK;
+    return out->u.rec = r, QS_OK;
 }
 
 static bool atomic_of(Op op, KAtomic *out);
@@ -623,6 +651,16 @@ qs_status klidx_read(Walk *w, Node *n, Val *out) {
     TRY(access_of(L, n, &a, false));
     if (a.base.kind == V_UNKNOWN) return *out = a.base, QS_OK;
     if (a.base.kind == V_OBJECT) return read_object(L, &a, out);
+    TRY(warn_read_back(L, n));
+    return read_access(L, &a, out);
+}
+
+qs_status klidx_field(Lower *L, const Val *object, int i, const Node *n, Val *out) {
+    const Record *r = object->u.rec;
+    *out = r->fields[i];
+    bool packed = r->element ? out->kind == V_ARRAY || out->kind == V_NUM : out->kind == V_ARRAY && out->inner;
+    if (!packed) return QS_OK;
+    Access a = whole_field(L, object, i);
     TRY(warn_read_back(L, n));
     return read_access(L, &a, out);
 }
@@ -716,7 +754,9 @@ static qs_status takes_scalars(Lower *L, const Access *a) {
 
 static qs_status check_writable(Lower *L, const Access *a) {
     if (a->base.kind == V_OBJECT)
-        return klower_error(L, QS_ETYPE, L->pos, "objects of %s cannot be written in a kernel", a->p.name);
+        return klower_error(L, QS_ETYPE, L->pos,
+                            "objects of %s cannot be replaced in a kernel; set the fields, as in %s[i].x = …",
+                            a->p.name, a->p.name);
     TRY(takes_scalars(L, a));
     if (a->base.mods.flags & MOD_CONST)
         return klower_error(L, QS_ETYPE, L->pos, "%s is 'const and cannot be written", a->p.name);
@@ -923,6 +963,68 @@ qs_status klidx_update(Walk *w, Node *target, Op op, Node *value) {
     return each_element(L, &a, &all, update_one, &u);
 }
 
+/* -- fields of host objects ---------------------------------------------------------------------------------------- */
+static qs_status check_field(Lower *L, const Record *r, int i, uint32_t pos) {
+    const char *name = r->names[i]->s;
+    if (!r->is_mutable)
+        return klower_error(L, QS_EVALUE, pos, "field %s cannot be written: its class is not declared mutable", name);
+    if (r->fields[i].kind == V_ARRAY || r->fields[i].kind == V_NUM) return QS_OK;
+    return klower_error(L, QS_ETYPE, pos, "field %s cannot be written in a kernel: it is %s", name,
+                        r->fields[i].kind == V_VOID ? "neither a number nor an array"
+                                                    : klval_type_name(L, &r->fields[i]));
+}
+
+/* A number, or an array that is set as a whole, must be an array that belongs to the launch. */
+static qs_status own_field(Lower *L, const Record *r, int i, bool whole) {
+    const KVal *given = &r->host[i];
+    bool packed = r->element && !r->fields[i].inner;
+    if (given->own || packed || (given->kind == KV_ARRAY && !whole)) return QS_OK;
+    return klower_need(L, given->source, KNEED_OWN, 0);
+}
+
+/* Lowers object.f = v, or with a StoreFn for updates object.f op= v. */
+static qs_status write_field(Lower *L, const Val *object, int i, const Val *v, Update *u) {
+    Val all;
+    Access a = whole_field(L, object, i);
+    TRY(check_writable(L, &a));
+    TRY(klval_components(L, v, &all));
+    if (!u || all.rank) TRY(spell_out_known(L, &a));
+    if (!ksubscript_is_single(&a.p) && all.rank && klval_count(&all) != ksubscript_count(&a.p))
+        return klower_error(L, QS_ESHAPE, L->pos, "field %s has %lld elements and cannot become %s",
+                            object->u.rec->names[i]->s, (long long)ksubscript_count(&a.p), klval_type_name(L, v));
+    if (u) u->alone = is_alone(L, &a);
+    return each_element(L, &a, &all, u ? update_one : plain_store, u);
+}
+
+qs_status klidx_set_field(Lower *L, const Val *object, int i, const Node *target, Val *v) {
+    const Record *r = object->u.rec;
+    TRY(check_field(L, r, i, target->pos));
+    TRY(own_field(L, r, i, true));
+    TRY(kltype_coerce(L, r->types[i], r->names[i]->s, target->pos, v));
+    return v->kind == V_UNKNOWN ? QS_OK : write_field(L, object, i, v, NULL);
+}
+
+qs_status klidx_update_field(Walk *w, const Val *object, Node *target, Op op, Node *value, bool *done) {
+    Lower *L = (Lower *)w;
+    Var *var;
+    const Record *r;
+    Val v;
+    int i;
+    *done = false;
+    TRY(klexpr_field(L, object, target, &var, &r, &i));
+    if (!r || !r->host) return QS_OK;
+    TRY(check_field(L, r, i, target->pos));
+    TRY(own_field(L, r, i, false));
+    TRY(klexpr_lower(L, value, &v));
+    L->pos = target->pos;
+    *done = !(op == OP_MUL && v.rank); /* a product of matrices is a new value */
+    if (!*done || v.kind == V_UNKNOWN) return QS_OK;
+    Update u = {op, false};
+    TRY(write_field(L, object, i, &v, &u));
+    if (!u.alone) note_update(L, target, op);
+    return QS_OK;
+}
+
 /* -- atomic functions, which give the element before the update ---------------------------------------------------- */
 static qs_status check_fetch(Lower *L, const Access *a, const char *name, KAtomic k) {
     qs_dtype d = a->base.dtype;
@@ -995,6 +1097,29 @@ static qs_status fetch_operands(Lower *L, const char *name, const ArgList *list,
     return QS_OK;
 }
 
+/* x[i] of an array, or a number field of a host object. */
+static qs_status fetched_place(Lower *L, const char *name, Node *target, Access *a) {
+    const Record *r = NULL;
+    Val object;
+    Var *v = NULL;
+    int i;
+    if (target->kind == N_INDEX) return access_of(L, target, a, true);
+    if (target->kind != N_FIELD)
+        return klower_error(L, QS_ETYPE, target->pos, "%s updates an element of an array: its first argument is x[i]",
+                            name);
+    *a = (Access){0};
+    TRY(klexpr_lower(L, target->u.field.base, &object));
+    L->pos = target->pos;
+    TRY(klexpr_field(L, &object, target, &v, &r, &i));
+    if (v)
+        return klower_error(L, QS_ETYPE, target->pos, "%s: %s belongs to this position alone: use an assignment", name,
+                            target->u.field.name->s);
+    if (!r) return QS_OK;
+    TRY(check_field(L, r, i, target->pos));
+    TRY(own_field(L, r, i, false));
+    return *a = whole_field(L, &object, i), QS_OK;
+}
+
 qs_status klidx_fetch(Lower *L, const char *name, Node *site, KAtomic k, Val *out) {
     const ArgList *list = &site->u.call.args;
     int want = k == KA_CAS ? 3 : 2;
@@ -1005,12 +1130,8 @@ qs_status klidx_fetch(Lower *L, const char *name, Node *site, KAtomic k, Val *ou
         if (list->at[i].name) return klower_error(L, QS_ETYPE, site->pos, "%s takes no named arguments", name);
     if (list->n != want)
         return klower_error(L, QS_ETYPE, site->pos, "%s takes %d arguments in a kernel, got %d", name, want, list->n);
-    Node *target = list->at[0].value;
-    if (target->kind != N_INDEX)
-        return klower_error(L, QS_ETYPE, target->pos, "%s updates an element of an array: its first argument is x[i]",
-                            name);
     TRY(fetch_operands(L, name, list, n, &unknown));
-    TRY(access_of(L, target, &a, true));
+    TRY(fetched_place(L, name, list->at[0].value, &a));
     if (out) *out = (Val){0};
     if (unknown || a.base.kind == V_UNKNOWN) return QS_OK;
     TRY(check_writable(L, &a));

@@ -90,7 +90,7 @@ typedef struct Closure { /* a function value */
 } Closure;
 typedef struct Var Var;
 /* An object: from the host with values, or made in the kernel with a variable for each field.  An array of objects is
- * one Record whose fields are arrays; its Val has a rank. */
+ * one Record whose fields are arrays; its Val has a rank.  An element of it has the same fields, and its place. */
 typedef struct {
     Str **names;
     Val *fields;
@@ -98,6 +98,8 @@ typedef struct {
     int nfields;
     const Type *type, **types;
     bool is_mutable;
+    const KVal *host;             /* the fields as the host gave them; NULL: made in the kernel */
+    const struct Access *element; /* its place in an array of objects; NULL: a single object */
 } Record;
 
 /* The element type that an array keeps when an element is stored: `set` has a bit for an integer type or bool, and none
@@ -374,6 +376,11 @@ qs_status klidx_assign(Walk *w, Node *target, const Val *v);
 qs_status klidx_update(Walk *w, Node *target, Op op, Node *value);
 /* Lowers the call `site` of an atomic function.  *out: the element before; NULL: it is not used. */
 qs_status klidx_fetch(Lower *L, const char *name, Node *site, KAtomic k, Val *out);
+/* Reads the field that n names, number i of a host object. */
+qs_status klidx_field(Lower *L, const Val *object, int i, const Node *n, Val *out);
+/* Sets such a field; updates it in place, unless *done is false. */
+qs_status klidx_set_field(Lower *L, const Val *object, int i, const Node *target, Val *v);
+qs_status klidx_update_field(Walk *w, const Val *object, Node *target, Op op, Node *value, bool *done);
 /* Converts x, with as many elements as the private array, to the element type that the array keeps when changed in
  * place. */
 qs_status klidx_keep(Lower *L, const char *name, const Val *array, const Val *x, Val *out);

@@ -29,7 +29,6 @@ static qs_status set_name(Walk *w, Node *target, TypeExpr *e, Val *x) {
     return klvar_assign(L, v, x, target->pos);
 }
 
-/* Fields of objects made in the kernel can be set; objects of the host are read-only. */
 static qs_status set_field(Walk *w, const Val *object, Node *target, Val *x) {
     Lower *L = (Lower *)w;
     Var *v;
@@ -38,9 +37,7 @@ static qs_status set_field(Walk *w, const Val *object, Node *target, Val *x) {
     const char *name = target->u.field.name->s;
     TRY(klexpr_field(L, object, target, &v, &r, &i));
     if (!r) return QS_OK;
-    if (!v)
-        return klower_error(L, QS_ETYPE, target->pos,
-                            "field %s cannot be written in a kernel; write to an array instead", name);
+    if (!v) return klidx_set_field(L, object, i, target, x);
     if (!r->is_mutable)
         return klower_error(L, QS_ETYPE, target->pos, "field %s of an immutable class cannot be written", name);
     TRY(kltype_coerce(L, r->types[i], name, target->pos, x));
@@ -294,6 +291,7 @@ const WalkRules klstmt_rules = {
     .set_element = klidx_assign,
     .set_field = set_field,
     .update_element = klidx_update,
+    .update_field = klidx_update_field,
     .combine = combine_values,
     .statement = lower_statement,
     .return_outermost = return_outermost,
