@@ -3,9 +3,10 @@
 import "optim.q"
 
 % Function: ode45
-% The solution of y' = f(t, y) by the pair of Dormand and Prince of orders 5 and 4 with steps that adapt to the error, and
-% values between steps of order 4. Source: Dormand, Prince: A family of embedded Runge-Kutta formulae (1980); Shampine: Some
-% practical Runge-Kutta formulas (1986); the steps of scipy.integrate.solve_ivp(method="RK45").
+% The solution of y' = f(t, y) by the pair of Dormand and Prince of orders 5 and 4 with steps that adapt to the error,
+% and values between steps of order 4. For stiff problems see ode23s. Source: Dormand, Prince: A family of embedded
+% Runge-Kutta formulae (1980); Shampine: Some practical Runge-Kutta formulas (1986); the steps of
+% scipy.integrate.solve_ivp(method="RK45").
 %
 % Parameters:
 % f - a function of a number t and a vec y, which gives a vec; write it as float64([…]), since a list has elements of
@@ -22,42 +23,170 @@ import "optim.q"
 % te, ye - time and solution at the event, or null
 function [t, y, te, ye] = ode45(f, tspan : vec, y0, reltol : scalar = 1e-3, abstol : scalar = 1e-6, event = null, _
                                 maxstep : scalar = inf)
+    method = object(name := "ode45", order := 5, prepare := (t, v) -> null, step := dormand_step, _
+                    between := dormand_between)
+    method.A = {float64([1/5]), float64([3/40, 9/40]), float64([44/45, -56/15, 32/9]), _
+                float64([19372/6561, -25360/2187, 64448/6561, -212/729]), _
+                float64([9017/3168, -355/33, 46732/5247, 49/176, -5103/18656])}
+    method.B = float64([35/384, 0, 500/1113, 125/192, -2187/6784, 11/84])
+    method.C = float64([1/5, 3/10, 4/5, 8/9, 1])
+    method.E = float64([-71/57600, 0, 71/16695, -71/1920, 17253/339200, -22/525, 1/40])
+    method.P = float64([[1, -8048581381/2820520608, 8663915743/2820520608, -12715105075/11282082432], _
+                        [0, 0, 0, 0], _
+                        [0, 131558114200/32700410799, -68118460800/10900136933, 87487479700/32700410799], _
+                        [0, -1754552775/470086768, 14199869525/1410260304, -10690763975/1880347072], _
+                        [0, 127303824393/49829197408, -318862633887/49829197408, 701980252875/199316789632], _
+                        [0, -282668133/205662961, 2019193451/616988883, -1453857185/822651844], _
+                        [0, 40617522/29380423, -110615467/29380423, 69997945/29380423]])
+    [t, y, te, ye] = ode_solve(method, f, tspan, y0, reltol, abstol, event, maxstep)
+end
+
+% One step: the new solution, its slope, the error, and the slopes of the stages.
+function [new, after, error_, K] = dormand_step(m, f, base, now, v, slope, step)
+    K = zeros_like(v, 7, numel(v))
+    A = m.A
+    C = m.C
+    K[0,:] = slope
+    for s = 0..4
+        K[s+1,:] = ode_slope(m, f, now + C[s]*step, v + step*(A[s]*K[0..s,:]))
+    end
+    new = v + step*(m.B*K[0..5,:])
+    after = ode_slope(m, f, now + step, new)
+    K[6,:] = after
+    error_ = step*(m.E*K)
+end
+
+% The solution within a step, at the fraction x of it.
+function y = dormand_between(m, old, K, step, x)
+    y = old + step*transpose((transpose(K)*m.P)*float64([[x],[x^2],[x^3],[x^4]]))
+end
+
+% Function: ode23s
+% The solution of a stiff problem y' = f(t, y), whose step ode45 must keep small for stability, by the Rosenbrock pair
+% of orders 2 and 3, with values between steps of order 2. Source: Shampine, Reichelt: The MATLAB ODE suite (1997).
+%
+% Parameters:
+% f, tspan, y0, reltol, abstol, event, maxstep - as for ode45
+% J - the derivatives of f with respect to y: a matrix with a row for each element of f, or a function of t and y which
+%     gives it; null differentiates f
+%
+% Returns:
+% t, y, te, ye - as for ode45
+%
+% :function [t, y, te, ye] = ode23s(f, tspan : vec, y0, reltol : scalar = 1e-3, abstol : scalar = 1e-6, event = null, maxstep : scalar = inf, J = null)
+function [t, y, te, ye] = ode23s(f, tspan : vec, y0, reltol : scalar = 1e-3, abstol : scalar = 1e-6, event = null, _
+                                 maxstep : scalar = inf, J = null)
+    method = object(name := "ode23s", order := 3, prepare := (t, v) -> rosenbrock_slopes(f, J, t, v), _
+                    step := rosenbrock_step, between := rosenbrock_between)
+    [t, y, te, ye] = ode_solve(method, f, tspan, y0, reltol, abstol, event, maxstep)
+end
+
+% The derivatives of f with respect to t, as first column, and to y.
+function D = rosenbrock_slopes(f, J, t, v)
+    n = numel(v)
+    if isnull(J)
+        D = reshape(float64(jacobian(z -> f(z[0], z[1..n]), horzcat(float64([t]), v))), [n,n+1])
+    else
+        given = isfunction(J) ? J(t, v) : J
+        check_finite("ode23s: J", given)
+        check_size("ode23s: J", given, [n,n])
+        d = sqrt(eps)*max(abs(t), 1e-5)
+        slope = (float64(f(t+d, v)) - float64(f(t, v)))/d
+        D = horzcat(reshape(slope, [n,1]), float64(given))
+    endif
+end
+
+function [new, after, error_, K] = rosenbrock_step(m, f, base, now, v, slope, step)
+    n = numel(v)
+    d = 1/(2 + sqrt(2))
+    e = 6 + sqrt(2)
+    W = transpose(inv(float64(eye(n)) - (step*d)*base[:,1..n]))
+    drift = (step*d)*transpose(base[:,0])
+    K = zeros_like(v, 2, n)
+    k1 = (slope + drift)*W
+    middle = ode_slope(m, f, now + step/2, v + (step/2)*k1)
+    k2 = (middle - k1)*W + k1
+    new = v + step*k2
+    after = ode_slope(m, f, now + step, new)
+    k3 = (after - e*(k2 - middle) - 2*(k1 - slope) + drift)*W
+    error_ = (step/6)*(k1 - 2*k2 + k3)
+    K[0,:] = k1
+    K[1,:] = k2
+end
+
+function y = rosenbrock_between(m, old, K, step, x)
+    d = 1/(2 + sqrt(2))
+    y = old + (step/(1 - 2*d))*((x*(1-x))*K[0,:] + (x*(x - 2*d))*K[1,:])
+end
+
+% Checks the arguments of a solver; gives the times, the first solution and the tolerance.
+function [times, v] = ode_arguments(what, tspan, y0, reltol, abstol, maxstep)
     times = float64(tspan)
     n = numel(times)
     steps = n > 1 ? diff(times) : times
     assert(n >= 2 && all(isfinite(times)) && (all(steps > 0) || all(steps < 0)), _
-           "ode45: tspan must be finite times, ascending or descending, got ", tspan)
-    assert(reltol > 0 && abstol >= 0, "ode45: reltol must be greater than 0 and abstol at least 0, got ", reltol, " and ", abstol)
-    assert(maxstep > 0, "ode45: maxstep must be greater than 0, got ", maxstep)
-    assert(check_real(y0) && numel(y0) > 0, "ode45: y0 must be a real vec, got ", check_got(y0))
-    reltol = max(reltol, 100*eps)
+           what, ": tspan must be finite times, ascending or descending, got ", tspan)
+    assert(reltol > 0 && abstol >= 0, _
+           what, ": reltol must be greater than 0 and abstol at least 0, got ", reltol, " and ", abstol)
+    assert(maxstep > 0, what, ": maxstep must be greater than 0, got ", maxstep)
+    assert(check_real(y0) && numel(y0) > 0, what, ": y0 must be a real vec, got ", check_got(y0))
     v = isscalar(y0) ? float64([y0]) : float64(reshape(y0, [1,numel(y0)]))
-    A = {float64([1/5]), float64([3/40, 9/40]), float64([44/45, -56/15, 32/9]), _
-         float64([19372/6561, -25360/2187, 64448/6561, -212/729]), _
-         float64([9017/3168, -355/33, 46732/5247, 49/176, -5103/18656])}
-    B = float64([35/384, 0, 500/1113, 125/192, -2187/6784, 11/84])
-    C = float64([1/5, 3/10, 4/5, 8/9, 1])
-    E = float64([-71/57600, 0, 71/16695, -71/1920, 17253/339200, -22/525, 1/40])
-    P = float64([[1, -8048581381/2820520608, 8663915743/2820520608, -12715105075/11282082432], _
-                 [0, 0, 0, 0], _
-                 [0, 131558114200/32700410799, -68118460800/10900136933, 87487479700/32700410799], _
-                 [0, -1754552775/470086768, 14199869525/1410260304, -10690763975/1880347072], _
-                 [0, 127303824393/49829197408, -318862633887/49829197408, 701980252875/199316789632], _
-                 [0, -282668133/205662961, 2019193451/616988883, -1453857185/822651844], _
-                 [0, 40617522/29380423, -110615467/29380423, 69997945/29380423]])
-    now = times[0]
-    last = times[n-1]
-    way = last > now ? 1 : -1
-    slope = ode_slope(f, now, v)
-    % The first step, of Hairer, Norsett, Wanner: Solving ordinary differential equations I, section II.4.
+end
+
+% The first step, of Hairer, Norsett, Wanner: Solving ordinary differential equations I, section II.4.
+function h = ode_first_step(m, f, now, last, v, slope, reltol, abstol, maxstep)
     scale = abstol + abs(v)*reltol
+    way = last > now ? 1 : -1
     d0 = ode_norm(v./scale)
     d1 = ode_norm(slope./scale)
     h = d0 < 1e-5 || d1 < 1e-5 ? 1e-6 : 0.01*d0/d1
     h = min(h, abs(last - now))
-    d2 = ode_norm((ode_slope(f, now + way*h, v + (way*h)*slope) - slope)./scale)/h
-    h1 = d1 <= 1e-15 && d2 <= 1e-15 ? max(1e-6, h*1e-3) : (0.01/max(d1, d2))^(1/5)
+    d2 = ode_norm((ode_slope(m, f, now + way*h, v + (way*h)*slope) - slope)./scale)/h
+    h1 = d1 <= 1e-15 && d2 <= 1e-15 ? max(1e-6, h*1e-3) : (0.01/max(d1, d2))^(1/m.order)
     h = min(min(100*h, h1), min(abs(last - now), maxstep))
+end
+
+% Makes a step that is accurate enough, of length h or shorter. Returns its end, the solution and slope there, the
+% stages within it, and the length of the step that follows.
+function [next, new, after, K, h] = ode_advance(m, f, now, last, v, slope, h, reltol, abstol, maxstep)
+    way = last > now ? 1 : -1
+    power = -1/m.order
+    smallest = 10*eps*max(abs(now), 1e-300)
+    h = min(max(h, smallest), maxstep)
+    base = m.prepare(now, v)
+    accepted = 0
+    rejected = 0
+    while accepted == 0
+        assert(h >= smallest && h > 0, m.name, ": the step became too small at t = ", now)
+        next = now + way*h
+        if way*(next - last) > 0
+            next = last
+        endif
+        h = abs(next - now)
+        [new, after, difference, K] = m.step(m, f, base, now, v, slope, next - now)
+        error_ = ode_norm(difference./(abstol + max(abs(v), abs(new))*reltol))
+        assert(!isnan(error_), m.name, ": the solution is not a number at t = ", next)
+        if error_ < 1
+            factor = error_ == 0 ? 10 : min(10, 0.9*error_^power)
+            h = h*(rejected > 0 ? min(1, factor) : factor)
+            accepted = 1
+        else
+            h = h*max(0.2, 0.9*error_^power)
+            rejected = 1
+        endif
+    end
+end
+
+% Solves a problem by the steps of a method.
+function [t, y, te, ye] = ode_solve(m, f, tspan, y0, reltol, abstol, event, maxstep)
+    [times, v] = ode_arguments(m.name, tspan, y0, reltol, abstol, maxstep)
+    reltol = max(reltol, 100*eps)
+    n = numel(times)
+    now = times[0]
+    last = times[n-1]
+    way = last > now ? 1 : -1
+    slope = ode_slope(m, f, now, v)
+    h = ode_first_step(m, f, now, last, v, slope, reltol, abstol, maxstep)
     count = n > 2 ? n : 64
     t = zeros_like(v, count)
     y = zeros_like(v, count, numel(v))
@@ -66,51 +195,22 @@ function [t, y, te, ye] = ode45(f, tspan : vec, y0, reltol : scalar = 1e-3, abst
     used = 1
     te = null
     ye = null
-    before = isnull(event) ? 0 : optim_number("ode45", z -> event(now, z), v)
-    K = zeros_like(v, 7, numel(v))
+    before = isnull(event) ? 0 : optim_number(m.name, z -> event(now, z), v)
     while way*(last - now) > 0
-        smallest = 10*eps*max(abs(now), 1e-300)
-        h = min(max(h, smallest), maxstep)
-        accepted = 0
-        rejected = 0
-        while accepted == 0
-            assert(h >= smallest && h > 0, "ode45: the step became too small at t = ", now)
-            next = now + way*h
-            if way*(next - last) > 0
-                next = last
-            endif
-            step = next - now
-            h = abs(step)
-            K[0,:] = slope
-            for s = 0..4
-                K[s+1,:] = ode_slope(f, now + C[s]*step, v + step*(A[s]*K[0..s,:]))
-            end
-            new = v + step*(B*K[0..5,:])
-            after = ode_slope(f, next, new)
-            K[6,:] = after
-            scale = abstol + max(abs(v), abs(new))*reltol
-            error_ = ode_norm(step*(E*K)./scale)
-            assert(!isnan(error_), "ode45: the solution is not a number at t = ", next)
-            if error_ < 1
-                factor = error_ == 0 ? 10 : min(10, 0.9*error_^(-1/5))
-                h = h*(rejected > 0 ? min(1, factor) : factor)
-                accepted = 1
-            else
-                h = h*max(0.2, 0.9*error_^(-1/5))
-                rejected = 1
-            endif
-        end
-        Q = transpose(K)*P
         start = now
         old = v
+        [next, v, slope, K, h] = ode_advance(m, f, start, last, old, slope, h, reltol, abstol, maxstep)
+        at = s -> m.between(m, old, K, next - start, (s - start)/(next - start))
+        now = next
         stop = next
         ends = 0
         if !isnull(event)
-            value = optim_number("ode45", z -> event(next, z), new)
+            value = optim_number(m.name, z -> event(next, z), v)
             if before*value < 0 || value == 0
-                te = value == 0 ? next : fzero(s -> event(s, ode_between(old, Q, start, step, s)), [start, next], 1e-13)
-                ye = ode_between(old, Q, start, step, te)
+                te = value == 0 ? next : fzero(s -> event(s, at(s)), [start, next], 1e-13)
+                ye = at(te)
                 stop = te
+                now = last
                 ends = 1
             endif
             before = value
@@ -118,7 +218,7 @@ function [t, y, te, ye] = ode45(f, tspan : vec, y0, reltol : scalar = 1e-3, abst
         if n > 2
             while used < n && way*(times[used] - stop) <= 0
                 t[used] = times[used]
-                y[used,:] = ode_between(old, Q, start, step, times[used])
+                y[used,:] = at(times[used])
                 used += 1
             end
         else
@@ -128,29 +228,21 @@ function [t, y, te, ye] = ode45(f, tspan : vec, y0, reltol : scalar = 1e-3, abst
                 count = 2*count
             endif
             t[used] = stop
-            y[used,:] = ends > 0 ? ye : new
+            y[used,:] = ends > 0 ? ye : v
             used += 1
         endif
-        now = ends > 0 ? last : next
-        v = new
-        slope = after
     end
     t = t[0..used-1]
     y = y[0..used-1,:]
 end
 
-function s = ode_slope(f, t, y)
+function s = ode_slope(m, f, t, y)
     s = f(t, y)
-    assert(check_real(s) && numel(s) == numel(y), "ode45: f must give as many real numbers as y has, ", numel(y), ", got ", check_got(s))
+    assert(check_real(s) && numel(s) == numel(y), _
+           m.name, ": f must give as many real numbers as y has, ", numel(y), ", got ", check_got(s))
     s = isscalar(s) ? float64([s]) : float64(reshape(s, [1,numel(s)]))
 end
 
 function r = ode_norm(x)
     r = sqrt(mean(x.^2))
-end
-
-% The solution within a step.
-function y = ode_between(old, Q, start, step, t)
-    x = (t - start)/step
-    y = old + step*transpose(Q*float64([[x],[x^2],[x^3],[x^4]]))
 end

@@ -285,6 +285,24 @@ def restoration(rng):
          latent=np.linalg.eigvalsh(np.cov(x, rowvar=False))[::-1])
 
 
+def stiff():
+    def oscillator(t, y):
+        return [y[1], 1000 * (1 - y[0]**2) * y[1] - y[0]]
+
+    def robertson(t, y):
+        slow, fast, back = 0.04 * y[0], 3e7 * y[1]**2, 1e4 * y[1] * y[2]
+        return [back - slow, slow - back - fast, fast]
+
+    def driven(t, y):
+        return -50 * (y - np.cos(t))
+    exact = {"method": "Radau", "rtol": 1e-12, "atol": 1e-14}
+    times, decades = np.linspace(0, 2000, 11), np.array([0, 0.4, 4, 40, 400, 4000, 40000])
+    save("stiff.npz", times=times, decades=decades,
+         oscillator=integrate.solve_ivp(oscillator, (0, 2000), [2, 0], t_eval=times, **exact).y.T,
+         robertson=integrate.solve_ivp(robertson, (0, 40000), [1, 0, 0], t_eval=decades, **exact).y.T,
+         driven=integrate.solve_ivp(driven, (0, 2), [0], t_eval=times / 1000, **exact).y.T)
+
+
 rng = np.random.default_rng(1)
 statistics(rng)
 sampled(rng)
@@ -300,3 +318,4 @@ signals(rng)
 numerical(rng)
 local(rng)
 restoration(rng)
+stiff()
