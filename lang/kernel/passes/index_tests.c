@@ -97,8 +97,9 @@ static bool scan_body(Hoist *h) {
 static bool find_distance(const Hoist *h, KRef load, KRef store, int64_t *factor, Affine *distance) {
     Affine stored;
     int64_t by;
-    return split_index(h, get_ins(h, load)->a, &by, distance) && split_index(h, get_ins(h, store)->a, factor, &stored) &&
-           by == *factor && *factor && kaffine_add(distance, &stored, -1);
+    if (!split_index(h, get_ins(h, load)->a, &by, distance)) return false;
+    return split_index(h, get_ins(h, store)->a, factor, &stored) && by == *factor && *factor &&
+           kaffine_add(distance, &stored, -1);
 }
 
 /* Whether a distance of this sign leads to an element that a later iteration stores, or the same one. */
