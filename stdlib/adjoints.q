@@ -10,6 +10,8 @@
 % arguments.  Complex numbers: the adjoint of z is dL/dRe(z) + 1j*dL/dIm(z), as in torch, so that of a factor of a
 % product contains the conjugate of the other factor.
 
+import "windows.q"
+
 % -- shapes ------------------------------------------------------------------------------------------------------------
 
 function y = is_one_number(x)
@@ -93,13 +95,6 @@ end
 % Returns the positions from..to along a dimension.
 function y = part(x, dim, from, to)
     y = from_lines(lines_of(x, dim)[from..to,:], x, dim)
-end
-
-% Returns 0, 1, … along a dimension of x, in a shape that broadcasts over x.
-function k = along(x, dim)
-    s = ones(1, max(ndims(x), dim+1))
-    s[dim] = size(x, dim)
-    k = reshape(float64(0..size(x,dim)-1), s)
 end
 
 % Converts x to the common float type: operands of a variable may be integers, which wrap, or float32.
@@ -361,21 +356,11 @@ function dx = extremum_of(x, dim, y, i, dy)
         same = cast_like(x == y, x)
         dx = same.*(dy/max(sum(same),1))
     else
-        dx = dy.*(along(x, dim) == i)
+        dx = add_along(dy, i, dim, size(x,dim))
     end
 end
 
 function dx = max_adjoint(x, b, dim, y, i, dy, di)
-    if !isnull(dim)
-        [y, i] = max(x, [], dim)
-    end
-    dx = extremum_of(x, dim, y, i, dy)
-end
-
-function dx = min_adjoint(x, b, dim, y, i, dy, di)
-    if !isnull(dim)
-        [y, i] = min(x, [], dim)
-    end
     dx = extremum_of(x, dim, y, i, dy)
 end
 
@@ -469,31 +454,35 @@ function r = running(x, y, dim)
     end
 end
 
-% Every quantile interpolates two neighbours of the sorted elements; the quantile of 0, 1, 2, … is its position.
-function y = quantile_at(x, at, dim)
-    v = isnull(dim) ? reshape(x, [numel(x),1]) : lines_of(x, dim)
-    s = sort(v, 0)
-    low = min(max(floor(at), 0), size(s,0)-1)
-    high = min(low+1, size(s,0)-1)
+% A quantile interpolates two neighbours of the sorted elements; `at`: its position among them, a row for several.
+function dx = quantile_from(x, at, dim, dy)
+    n = lines_length(x, dim)
+    low = min(max(floor(at), 0), n-1)
     part_of = at - low
-    rows = cell(numel(at))
-    for i = 0..numel(at)-1
-        rows[i] = s[low[i],:] + (s[high[i],:] - s[low[i],:])*part_of[i]
+    along_dim = isnull(dim) ? 1 : dim
+    line = isnull(dim) ? as_row(x) : x
+    d = isnull(dim) ? reshape(dy + zeros_like(x, 1), [1,numel(at)]) : dy
+    if all(part_of == 0)
+        dx = add_along(d, rank_places(line, low, along_dim), along_dim, n)
+    else
+        t = reshape(cast_like(part_of, line), one_dim(numel(at), along_dim))
+        places = rank_places(line, horzcat(low, min(low+1, n-1)), along_dim)
+        dx = add_along(cat(along_dim, d.*(1-t), d.*t), places, along_dim, n)
     end
-    y = stacked(rows)
+    dx = reshape(dx, size(x))
 end
 
-function dx = quantile_from(x, at, dim, y, dy)
-    back = isnull(dim) ? dy : is_one_number(dy) ? dy : lines_of(dy, dim)
-    [v, pull] = vjp(u -> quantile_at(u, at, dim), x)
-    dx = pull(reshape_like(back, v))
+% Returns the size of n elements along a dimension.
+function s = one_dim(n, dim)
+    s = ones(1, max(dim+1, 2))
+    s[dim] = n
 end
 
 function [dx, dp] = quantile_adjoint(x, q, dim, method, y, dy)
     n = lines_length(x, dim)
     grid = float64(0..n-1)
     at = isnull(method) ? quantile(grid, q) : quantile(grid, q, 1, method)
-    dx = quantile_from(x, listed(at), dim, y, dy)
+    dx = quantile_from(x, as_row(listed(at)), dim, dy)
     dp = "quantile has no derivative with respect to its level: the elements around it change in jumps"
 end
 
@@ -510,7 +499,7 @@ function dx = median_adjoint(x, dim, y, dy)
         dim = 0
     end
     at = float64([(lines_length(x, dim)-1)/2])
-    dx = quantile_from(x, at, dim, y, dy)
+    dx = quantile_from(x, at, dim, dy)
 end
 
 % -- without nan -------------------------------------------------------------------------------------------------------
@@ -535,7 +524,7 @@ nanstd_adjoint = (x, dim, ddof, y, dy) -> nanvar_adjoint(x, dim, ddof, null, saf
 function dx = nanmax_adjoint(x, dim, y, dy)
     i = null
     if !isnull(dim)
-        [v, i] = max(where(isnan(x), -inf, x), [], dim)
+        [v, i] = max(x, [], dim) % nan loses
     end
     dx = extremum_of(x, dim, y, i, dy)
 end
@@ -543,65 +532,33 @@ end
 function dx = nanmin_adjoint(x, dim, y, dy)
     i = null
     if !isnull(dim)
-        [v, i] = min(where(isnan(x), inf, x), [], dim)
+        [v, i] = min(x, [], dim)
     end
     dx = extremum_of(x, dim, y, i, dy)
 end
 
+% nan is sorted behind all numbers.
 function dx = nanmedian_adjoint(x, dim, y, dy)
-    if isnull(dim) && !isvec(x)
-        dim = 0
+    if isnull(dim)
+        dim = isvec(x) ? 1 : 0
     end
-    v = isnull(dim) ? reshape(x, [numel(x),1]) : lines_of(x, dim)
-    w = as_row(dy + zeros_like(x, 1))
-    d = zeros_like(v)
-    for j = 0..size(v,1)-1
-        column = as_row(v[:,j])
-        order = sort_places(column)
-        n = numel(column) - sum(isnan(column))
-        if n > 0
-            d[order[floor((n-1)/2)],j] += w[j]/2
-            d[order[ceil((n-1)/2)],j] += w[j]/2
-        end
-    end
-    dx = isnull(dim) ? reshape(d, size(x)) : from_lines(d, x, dim)
-end
-
-function i = sort_places(x)
-    [s, i] = sort(x)
+    [s, i] = sort(x, dim)
+    last = max(numbers_in(x, dim)-1, 0)
+    places = take_along(i, cat(dim, floor(last/2), ceil(last/2)), dim)
+    d = reshape(dy + zeros_like(x, 1), size(last))
+    dx = add_along(cat(dim, d, d)/2, places, dim, size(x,dim))
 end
 
 % -- sorting -----------------------------------------------------------------------------------------------------------
 
-function dx = unsorted(dy, i, dim)
-    d = lines_of(dy, dim)
-    columns = size(d, 1)
-    places = lines_of(float64(i), dim)*columns + float64(0..columns-1)
-    [s, back] = sort(as_row(places))
-    dx = from_lines(reshape(as_row(d)[back], size(d)), dy, dim)
-end
-
 function dx = sort_adjoint(x, a, b, y, i, dy, di)
     dim = isnull(a) || isstring(a) ? b : a
     dim = isnull(dim) || isstring(dim) ? main_dim(x) : dim
-    if numel(x) <= 1
-        dx = dy
-    else
-        if isnull(i)
-            [y, i] = isnull(a) ? {sort(x), sort_places(x)} : ordered(x, a, b)
-        end
-        dx = unsorted(dy, i, dim)
-    end
+    dx = numel(x) <= 1 ? dy : add_along(dy, i, dim, size(x,dim))
 end
 
-function both = ordered(x, a, b)
-    if isnull(b)
-        [y, i] = sort(x, a)
-    else
-        [y, i] = sort(x, a, b)
-    end
-    both = {y, i}
-end
+take_along_adjoint = (x, at, dim, y, dy) -> add_along(dy, at, dim, size(x,dim))
+add_along_adjoint = (x, at, dim, n, y, dy) -> take_along(dy, at, dim)
 
 function dx = find_adjoint(x, row, column, v, drow, dcolumn, dv)
     dx = null
@@ -907,71 +864,15 @@ function dp = roots_adjoint(p, r, dr)
     dp = reshape(apply(horzcat, parts), size(p))
 end
 
-% A median has the position of an element of its window that equals it.
-function dx = medfilt_adjoint(x, r, y, dy)
-    n = isnull(r) ? 1 : r
-    rows = size(x,0)
-    columns = size(x,1)
-    equal = 0*y
-    for i = -n..n
-        for j = -n..n
-            equal += shifted(x, i, j) == y
-        end
-    end
-    share = dy./equal
-    dx = diffmul_of(u -> weighted_shifts(u, y, share, n), x, 1)
-end
+medfilt_adjoint = (x, r, y, dy) -> reshape(window_mirrored(x, isnull(r) ? 1 : r, y, dy), size(x))
 
-% The elements of a window that equal its extreme share its derivative.
 function dx = movmin_adjoint(x, window, dim, y, dy)
-    before = numel(window) == 2 ? window[0] : floor(window/2)
-    after = numel(window) == 2 ? window[1] : window-1-before
     [outer, n, inner] = around(x, given_dim(x, dim))
     s = [outer, n, inner]
-    number = uninit_like(dy, outer, n, inner)
-    parallel_do(s, number, reshape(x, s), reshape(y, s), before, after, count_extremes)
-    dx = uninit_like(dy, outer, n, inner)
-    parallel_do(s, dx, reshape(x, s), reshape(y, s), reshape(dy, s)./number, before, after, collect_extremes)
-    dx = reshape(dx, size(x))
-end
-
-function [] = __kernel__ count_extremes(number : cube'unchecked, x : cube'unchecked, y : cube'unchecked, before : int, _
-                                        after : int, pos : ivec3)
-    k = 0
-    for i = max(pos[1]-before,0)..min(pos[1]+after,size(x,1)-1)
-        k += x[pos[0],i,pos[2]] == y[pos]
-    end
-    number[pos] = max(k, 1)
-end
-
-function [] = __kernel__ collect_extremes(dx : cube'unchecked, x : cube'unchecked, y : cube'unchecked, _
-                                          share : cube'unchecked, before : int, after : int, pos : ivec3)
-    total = 0.0
-    for i = max(pos[1]-after,0)..min(pos[1]+before,size(x,1)-1)
-        total += x[pos] == y[pos[0],i,pos[2]] ? share[pos[0],i,pos[2]] : 0
-    end
-    dx[pos] = total
-end
-
-function t = weighted_shifts(x, y, share, n)
-    t = 0
-    for i = -n..n
-        for j = -n..n
-            s = shifted(x, i, j)
-            t += sum(s.*where(stop_gradient(s) == y, share, 0))
-        end
-    end
-end
-
-function y = shifted(x, i, j)
-    rows = mirrored((0..size(x,0)-1)+i, size(x,0))
-    columns = mirrored((0..size(x,1)-1)+j, size(x,1))
-    y = ndims(x) > 2 ? x[rows,columns,:] : isvec(x) ? x[columns] : x[rows,columns]
-end
-
-function k = mirrored(k, n)
-    k = mod(k, 2*n)
-    k = where(k >= n, 2*n-1-k, k)
+    before = min(numel(window) == 2 ? window[0] : floor(window/2), max(n-1, 0))
+    after = min(numel(window) == 2 ? window[1] : window-1-floor(window/2), max(n-1, 0))
+    mask = zeros_like(x, 1, before+1+after)
+    dx = reshape(window_inside(reshape(x, s), mask, [0,before], reshape(y, s), reshape(dy, s)), size(x))
 end
 
 function v = flipped(x)

@@ -54,3 +54,19 @@ function ext = bound_extension(img : cube, y : int, x : int, mode : string = "mi
         ext = img[rows, columns, 0..size(img,2)-1]
     endif
 end
+
+% The adjoint of bound_extension: adds the border of d to the elements that it repeats; img: an image of the result's size.
+function folded = bound_folded(d : cube, img : cube, y, x, mode)
+    [rows, columns] = size(img, 0..1)
+    if mode != "zeros"
+        k = y + boundary_index(rows, y, mode)
+        for i = horzcat(0..y-1, y+rows..2*y+rows-1)
+            d[k[i],:,:] += d[i,:,:]
+        end
+        k = x + boundary_index(columns, x, mode)
+        for i = horzcat(0..x-1, x+columns..2*x+columns-1)
+            d[:,k[i],:] += d[:,i,:]
+        end
+    end
+    folded = reshape(d[y..y+rows-1, x..x+columns-1, :], size(img))
+end

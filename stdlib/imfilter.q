@@ -112,9 +112,7 @@ function [dw, dimg, dmask, dc, db] = correlate_rule(what, img, mask, c, boundary
     if wanted[1]
         d = uninit_like(dy, size(img,0)+2*r[0], size(img,1)+2*r[1], size(img,2))
         parallel_do(size(d, 0..2), d, dy, flipud(fliplr(mask)), int(s-1-c+r), imfilter_zeros)
-        d = fold_border(d, size(img,0), r[0], boundary)
-        d = fold_border(permute(d, [1,0,2]), size(img,1), r[1], boundary)
-        dimg = reshape(permute(d, [1,0,2]), size(img))
+        dimg = bound_folded(d, img, r[0], r[1], boundary)
     end
     if wanted[2]
         x = bound_extension(img, r[0], r[1], boundary)
@@ -124,18 +122,6 @@ function [dw, dimg, dmask, dc, db] = correlate_rule(what, img, mask, c, boundary
         end
         from = r - c
         dmask = reshape(d[from[0]..from[0]+s[0]-1, from[1]..from[1]+s[1]-1], size(mask))
-    end
-end
-
-% Adds the r rows at either end of x to the rows, of n, that they repeat.
-function y = fold_border(x, n, r, boundary)
-    y = x[r..r+n-1,:,:]
-    if r > 0 && boundary != "zeros"
-        y = copy(y)
-        k = boundary_index(n, r, boundary)
-        for i = horzcat(0..r-1, r+n..2*r+n-1)
-            y[k[i],:,:] += x[i,:,:]
-        end
     end
 end
 

@@ -1,5 +1,6 @@
 % Module: immedfilt.q
 % The median filter.
+import "windows.q"
 
 % Keeps the smaller half of the window sorted: every new value is inserted at its place, and the largest one is dropped.
 % nan sorts behind all numbers, as in medfilt.
@@ -34,7 +35,17 @@ function y = immedfilt(img : cube, r : int = 1)
     if r > 1
         y = medfilt(img, r)
     else
-        y = uninit_like(img)
-        parallel_do(size(img, 0..2), y, img, r, immedfilt_window)
+        y = immedfilt_small(img, r)
     end
+end
+
+{!adjoint immedfilt_rule}
+function y = immedfilt_small(img : cube, r : int)
+    y = uninit_like(img)
+    parallel_do(size(img, 0..2), y, img, r, immedfilt_window)
+end
+
+function [dimg, dr] = immedfilt_rule(img, r, y, dy)
+    dimg = window_mirrored(img, r, y, dy)
+    dr = null
 end

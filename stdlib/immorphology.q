@@ -1,6 +1,7 @@
 % Module: immorphology.q
 % Morphology of grey and binary images.  A mask is a set of positions: its elements that are not 0.
 import "imfilter.q" % programs rely on this import
+import "windows.q"
 
 % Computes the smallest x + mask around every position, ignoring nan in x and in the mask: min prefers the other
 % argument.  x has a border of nan, so that positions need no test.
@@ -30,15 +31,22 @@ function y = immorph_line(x, window, dim, erode)
     y = erode ? movmin(x, window, dim) : movmax(x, window, dim)
 end
 
+{!adjoint immorph_rule}
 function y = immorph_erode(x : cube, mask : mat, c)
-    s = size(x)
-    s[0..1] = s[0..1] + size(mask, 0..1)-1
-    framed = zeros_like(x, s)/0
-    framed[c[0]..c[0]+size(x,0)-1, c[1]..c[1]+size(x,1)-1, 0..size(x,2)-1] = x
-    taking_part = zeros_like(x, size(mask))
-    taking_part[mask == 0] = nan
     y = uninit_like(x)
-    parallel_do(size(x, 0..2), y, framed, taking_part, x, immorph)
+    parallel_do(size(x, 0..2), y, window_frame(x, size(mask, 0..1), c), immorph_part(x, mask), x, immorph)
+end
+
+% Returns 0 for the elements of the mask that take part, and nan for the others.
+function part = immorph_part(x, mask)
+    part = zeros_like(x, size(mask))
+    part[mask == 0] = nan
+end
+
+function [dx, dmask, dc] = immorph_rule(x, mask, c, y, dy)
+    dx = window_inside(x, immorph_part(x, mask), c, y, dy)
+    dmask = null
+    dc = null
 end
 
 function c = immorph_center(what, mask : mat, center)

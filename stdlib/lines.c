@@ -1,7 +1,8 @@
 /* lines.c -- computes statistics, differences and integrals along lines of an array.
  *
- * A line function gets one line as n contiguous doubles, which it may reorder and which are followed by n spare ones,
- * and writes the line of the result.  Only apply_to_lines knows the layout of the lines and divides the work. */
+ * A line function gets one line as n contiguous doubles, which it may reorder and which are followed by n spare ones
+ * (Work.spare times), and writes the line of the result.  Only apply_to_lines knows the layout of the lines and divides
+ * the work. */
 #include "devices/pool.h"
 #include "devices/threads.h"
 #include "lang/syntax/operators.h"
@@ -24,14 +25,15 @@ typedef struct {
     int parts; /* 2: complex, but a line has only one of the parts */
     int dim;   /* DIM_ALL: all elements form one line, and a result of one number is a number */
     ArrayLines l;
-    qs_dtype d; /* dtype of the result; never depends on values */
+    qs_dtype d;   /* dtype of the result; never depends on values */
+    size_t spare; /* number of lines for which a line function needs room */
 } Work;
 
 /* Reads argument `at` as the array and argument `dim_at` as the dimension (default: `dim`, or with `main` the first one
  * longer than 1). */
 static qs_status open_lines(qs_vm *vm, qs_call_args *c, int at, int dim_at, bool main, int parts, Work *w) {
     Numbers x;
-    *w = (Work){.fn = c->name, .dim = DIM_ALL, .d = qarg_meet_float(vm, c, at, at + 1), .parts = parts};
+    *w = (Work){.fn = c->name, .dim = DIM_ALL, .d = qarg_meet_float(vm, c, at, at + 1), .parts = parts, .spare = 1};
     TRY(qarg_wide(vm, c, at, "x", parts, &x));
     w->a = x.a, w->x = x.x;
     if (main) w->dim = qstats_main_dim(w->a);
@@ -47,7 +49,7 @@ static qs_status not_empty(qs_vm *vm, const Work *w) {
 
 typedef struct {
     const Work *w;
-    size_t m, room; /* room: doubles per worker, for a line, as many spare ones and m results */
+    size_t m, room; /* room: doubles per worker, for a line, the spare lines and m results */
     LineFn *f;
     const void *with;
     double *rooms, *out;
@@ -56,7 +58,7 @@ typedef struct {
 static void run_lines(void *ud, int64_t first, int64_t last, int worker) {
     const Run *r = ud;
     const ArrayLines *l = &r->w->l, out = {l->outer, r->m, l->inner};
-    double *x = r->rooms + (size_t)worker * r->room, *y = x + 2 * l->n;
+    double *x = r->rooms + (size_t)worker * r->room, *y = x + (1 + r->w->spare) * l->n;
     for (size_t k = (size_t)first; k < (size_t)last; k++) {
         const double *from = r->w->x + qstats_line_at(l, k);
         double *to = r->out + qstats_line_at(&out, k);
@@ -70,7 +72,7 @@ static void run_lines(void *ud, int64_t first, int64_t last, int worker) {
 static qs_status apply_to_lines(qs_vm *vm, qs_call_args *c, const Work *w, size_t m, LineFn *f, const void *with) {
     enum { WORTH = 1 << 15 /* minimum elements per thread */ };
     Threads *t = qthreads_of(qvm_ctx(vm));
-    Run r = {w, m, 2 * w->l.n + m, f, with, NULL, NULL};
+    Run r = {w, m, (1 + w->spare) * w->l.n + m, f, with, NULL, NULL};
     int64_t grain = 1 + (int64_t)(WORTH / (w->l.n + 1));
     size_t lines = m ? w->l.outer * w->l.inner : 0, workers = (size_t)qthreads_workers(t, (int64_t)lines, grain),
            bytes = qmem_size(workers, r.room * sizeof(double), qmem_size(lines, m * sizeof(double), sizeof(double)));
@@ -138,6 +140,7 @@ static void select_pair(double *x, size_t n, size_t k, double *spare, double out
 
 /* SELECTED: up to this many selections cost less than sorting. */
 enum { SELECTED = 3 };
+#define NO_RANK (SIZE_MAX - 1)
 
 /* -- quantiles ----------------------------------------------------------------------------------------------------- */
 /* Quantile q of n sorted numbers is at position n q + (a + (1 - a - b) q) - 1.  The sum is evaluated in NumPy's order,
@@ -228,6 +231,51 @@ static qs_status quantiles(qs_vm *vm, qs_call_args *c, double scale) {
 }
 qs_status qlines_quantile(qs_vm *vm, qs_call_args *c) { return quantiles(vm, c, 1); }
 qs_status qlines_percentile(qs_vm *vm, qs_call_args *c) { return quantiles(vm, c, 100); }
+
+/* Returns the position of the element that equals v (both may be nan) and follows `skipped` such elements. */
+static double place_of(const double *x, size_t n, double v, size_t skipped) {
+    for (size_t i = 0; i < n; i++)
+        if ((x[i] == v || (isnan(v) && isnan(x[i]))) && !skipped--) return (double)i;
+    return (double)n;
+}
+
+static void rank_line(double *x, size_t n, double *y, size_t m, const void *with) {
+    const double *ranks = with;
+    double *sorted = x + n, *spare = x + 2 * n, pair[2];
+    size_t have = NO_RANK;
+    memcpy(sorted, x, n * sizeof *x);
+    size_t numbers = drop_nan(sorted, n);
+    if (m > SELECTED) qsort_doubles(sorted, numbers, spare);
+    for (size_t i = 0; i < m; i++) {
+        size_t k = (size_t)ranks[i], below = 0;
+        if (k >= numbers) {
+            y[i] = place_of(x, n, NAN, k - numbers);
+            continue;
+        }
+        if (m <= SELECTED && have != k && have + 1 != k) select_pair(sorted, numbers, have = k, spare, pair);
+        double v = m > SELECTED ? sorted[k] : pair[k - have];
+        for (size_t j = 0; j < n; j++) below += x[j] < v;
+        y[i] = place_of(x, n, v, k - below);
+    }
+}
+
+/* rank_places(x, k [, dim]) */
+qs_status qlines_rank_places(qs_vm *vm, qs_call_args *c) {
+    Work w;
+    Array *k;
+    const void *p;
+    TRY(open_lines(vm, c, 0, 2, true, 1, &w));
+    TRY(not_empty(vm, &w));
+    TRY(qarg_packed(vm, c, 1, "k", QS_F64, &k, &p));
+    const double *ranks = p;
+    for (size_t i = 0; i < k->count; i++)
+        if (!(ranks[i] >= 0 && ranks[i] < (double)w.l.n && floor(ranks[i]) == ranks[i]))
+            return qs_fail(vm, QS_EVALUE, "rank_places: k must be an integer from 0 to %lld, got %g",
+                           (long long)w.l.n - 1, ranks[i]);
+    w.spare = 2;
+    w.d = w.l.n > (1 << 24) + 1 ? QS_F64 : qvm_ctx(vm)->scalar_dtype; /* positions must be exact */
+    return apply_to_lines(vm, c, &w, k->count, rank_line, ranks);
+}
 
 /* -- statistics of one number -------------------------------------------------------------------------------------- */
 /* Computes the most frequent value; the smallest one if there are several. */

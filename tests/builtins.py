@@ -614,6 +614,28 @@ def moving(g, name):
     return (x, np.array(window, "f8") if isinstance(window, list) else window, dim), Want(np.stack(parts, dim))
 
 
+@case("take_along", "add_along")
+def along(g, name):
+    x, dim, m = g.array(REAL, (g.count(1, 6), g.count(1, 6)), small=True), g.count(0, 1), g.count(1, 6)
+    n = x.shape[dim] if name == "take_along" else m
+    shape = [m if d == dim and name == "take_along" else s for d, s in enumerate(x.shape)]
+    places = g.rng.integers(0, n, shape)
+    if name == "take_along": return (x, places.astype("f8"), dim), Want(np.take_along_axis(x, places, dim))
+    known = x.astype("f8" if x.dtype in ("f8", "i4", "u4", "i8", "u8") else "f4")
+    sums = np.zeros([m if d == dim else s for d, s in enumerate(x.shape)], known.dtype)
+    at = [places if d == dim else np.arange(s).reshape(-1, *[1]*(1 - d)) for d, s in enumerate(x.shape)]
+    np.add.at(sums, tuple(at), known)
+    return (x, places.astype("f4"), dim, m), Want(sums, np.sum(np.abs(known.astype("f8"))))
+
+
+@case("rank_places")
+def rank_places(g, name):
+    x, dim = g.array(REAL, (g.count(1, 6), g.count(1, 6)), small=True), g.count(0, 1)
+    ranks = g.rng.integers(0, x.shape[dim], g.count(1, 5))
+    places = np.take(np.argsort(x, dim, kind="stable"), ranks, dim)
+    return (x, ranks.astype("f8"), dim), Want(places.astype("f4"))
+
+
 # -- linear algebra ------------------------------------------------------------------------------------------------
 def good(g, types, n=None, m=None):
     n = g.count(1, 5) if n is None else n

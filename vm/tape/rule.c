@@ -188,9 +188,9 @@ qs_status qrule_begin(qs_vm *vm, qs_value fn, const char *keeps, int nin, const 
                        .nin = nin};
     qs_status s = QS_OK;
     for (int i = 0; i < nin; i++) {
-        bool whole = !keeps || (size_t)i >= strcspn(keeps, "|") || keeps[i] == 'v';
-        call->edges[i] = qtape_edge(vm, in[i]);
-        if (s == QS_OK) s = (whole ? qtape_keep : qtape_keep_shape)(vm, in[i], &r->kept[i]);
+        char how = keeps && (size_t)i < strcspn(keeps, "|") ? keeps[i] : 'v';
+        if (how != 'z') call->edges[i] = qtape_edge(vm, in[i]);
+        if (s == QS_OK) s = (how == 'v' ? qtape_keep : qtape_keep_shape)(vm, in[i], &r->kept[i]);
     }
     const char *results = keeps ? strchr(keeps, '|') : NULL;
     call->results = results ? results + 1 : "";
