@@ -35,10 +35,33 @@ function y = imresize_height(x : cube, to, cubic : int)
     places = floor(at) + float64(1-reach..reach)         % further samples have no weight
     weights = imresize_weights((places - at)/width, cubic)
     weights = weights./sum(weights, 1)
+    y = imresize_weighted(x, clamp(places, 0, n-1), weights)
+end
+
+% Returns an image whose row p is the sum of weights[p,k] times row places[p,k] of x.
+{!adjoint imresize_rule}
+function y = imresize_weighted(x : cube, places, weights)
     s = size(x)
-    s[0] = to
+    s[0] = size(places,0)
     y = uninit_like(x, s)
-    parallel_do(size(y, 0..2), y, x, int(clamp(places, 0, n-1)), cast_like(weights, x), imresize_rows)
+    parallel_do(size(y, 0..2), y, x, int(places), cast_like(weights, x), imresize_rows)
+end
+
+% The adjoint has the transposed table: for each row of x the rows of y that it is part of.
+function dx = imresize_rule(x, places, weights, y, dy)
+    n = size(x,0)
+    taps = size(places,1)
+    [rows, order] = sort(reshape(places, [1,numel(places)]))
+    counts = bincount(rows, n)
+    most = max(counts)
+    at = rows*most + (0..numel(rows)-1) - (cumsum(counts) - counts)[rows]
+    back = zeros_like(counts, n*most)
+    factors = zeros_like(counts, n*most)
+    back[at] = floor(order/taps)
+    factors[at] = reshape(weights, [1,numel(weights)])[order]
+    back = reshape(back, [n,most])
+    factors = reshape(factors, [n,most])
+    dx = reshape(imresize_weighted(dy, where(factors == 0, back[:,0], back), factors), size(x))
 end
 
 function [] = __kernel__ imresize_nearest(y : cube'unchecked, x : cube'clamped, step : vec2, pos : ivec3)

@@ -2,6 +2,7 @@
 import "immorphology.q"
 import "immedfilt.q"
 import "imfilter.q"
+import "imresize.q"
 x = [[3,1,2],[9,7,8]]
 print take_along(x, [[2,0],[1,1]], 1), take_along(x, [[1,0,1]], 0), take_along([4,5,6], [2,2,0], 1)
 print add_along(x, [[0,0,1],[3,3,3]], 1, 4), add_along(x, [[1,0,1],[1,0,0]], 0, 2)
@@ -49,3 +50,9 @@ for x = {image, colours}
     end
 end
 print gradcheck(x -> grad(v -> sum(imdilate(v, cross).^2), x), image)
+
+% resized images: smaller, larger, one row or column
+for x = {image, colours}
+    print gradcheck(x -> imresize(x, 0.5), x), gradcheck(x -> imresize(x, [7,3], "bicubic"), x), gradcheck(x -> imresize(x, [1,9]), x)
+end
+print gradcheck(x -> grad(v -> sum(imresize(v, [3,3]).^3), x), image)
