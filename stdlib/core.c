@@ -397,6 +397,11 @@ static qs_status list_of(qs_vm *vm, qs_call_args *c, Cell **out) {
                        "%s: list must be a cell, got %s; horzcat(x, [value]) is a longer array, and a loop is faster "
                        "with x = zeros(n) before it",
                        c->name, qval_type_name(vm, c->in[0]));
+    if (c->in[0].kind == QS_OBJECT && qobj_has_keys(c->in[0].u.p))
+        return qs_fail(vm, QS_ETYPE, "%s: list must be a cell, got %s; d[key] = value adds to a dictionary", c->name,
+                       qval_type_name(vm, c->in[0]));
+    if (c->in[0].kind == QS_STRING)
+        return qs_fail(vm, QS_ETYPE, "%s: list must be a cell, got string; s + text is a longer string", c->name);
     if (c->in[0].kind != QS_CELL) return qarg_wrong(vm, c->name, "list", "a cell", c->in[0]);
     *out = c->in[0].u.p;
     if ((*out)->rank == 1) return QS_OK;

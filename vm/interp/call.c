@@ -572,7 +572,7 @@ static qs_status no_method(qs_vm *vm, Module *m, qs_value v, const Str *name) {
         for (uint32_t i = 0; qobj_field(v.u.p, i, &field, &x); i++)
             if (field) qstr_offer(&near, field->s);
     }
-    const char *habit = v.kind == QS_OBJECT ? NULL : qdiag_habit(name->s, name->len);
+    const char *habit = near.best ? NULL : qdiag_habit(name->s, name->len);
     if (habit)
         return qerr_set(qvm_ctx(vm), QS_ENAME, "%s has no function %s: %s", qval_type_name(vm, v), name->s, habit);
     if (!near.best) qnames_offer(vm, m, &near);

@@ -181,7 +181,8 @@ qs_status qnames_unset(qs_vm *vm, Module *m, int slot, qs_value *out) {
 
 void qnames_in(const Map *map, const NameVisitor *v) {
     for (uint32_t i = 0; i < map->n; i++)
-        if (!qast_is_initial_name(map->entries[i].key)) v->f(v->ud, map->entries[i].key->s);
+        if (!qast_is_initial_name(map->entries[i].key) && map->entries[i].key->s[0] != '$') /* only syntax calls $f */
+            v->f(v->ud, map->entries[i].key->s);
 }
 
 static bool visit_names_of(void *ud, Module *m) {

@@ -1,0 +1,15 @@
+% exit: 1
+% devices: one
+d = dict()
+x = remove(d, "a")
+x = get(d, "a")
+delete(d, "a")
+x = contains(d, "a")
+x = len(d)
+push(d, 3)
+x = has_key(d, 3)
+println(d)
+x = items(d)
+x = popleft(d)
+x = objekt()
+x = spread(d)
