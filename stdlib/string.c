@@ -184,27 +184,55 @@ qs_status qstring_strjoin(qs_vm *vm, qs_call_args *c) {
     return qval_text(vm, &t, strings(vm, c->name, c->in[0], join_one, &j), &c->out[0]);
 }
 
-/* Copies a string; the 26 ASCII letters from `first` on change their case, all other characters stay. */
-static qs_status change_case(qs_vm *vm, qs_call_args *c, uint8_t first) {
+static bool has_case(int32_t code) {
+    return code >= 0 &&
+           (qutf8_upper((uint32_t)code) != (uint32_t)code || qutf8_lower((uint32_t)code) != (uint32_t)code);
+}
+
+enum { SHARP_S = 0xDF, SIGMA = 0x3A3, FINAL_SIGMA = 0x3C2 };
+
+/* Appends the characters of s[at..to-1], and the rest of the last one.  Returns the number of bytes read.  *inside:
+ * whether a letter precedes, which a sigma in lower case depends on. */
+static size_t change_characters(const char *s, size_t n, size_t at, size_t to, bool up, bool *inside, Text *t) {
+    size_t from = at, len, next;
+    for (; at < to; at += len) {
+        int32_t code = qutf8_read(s + at, n - at, &len);
+        bool ends =
+            code == SIGMA && *inside && !(at + len < n && has_case(qutf8_read(s + at + len, n - at - len, &next)));
+        if (code < 0) qtext_putc(t, s[at]);
+        else if (up && code == SHARP_S) qtext_puts(t, "SS");
+        else if (!up && ends) qutf8_add(t, FINAL_SIGMA);
+        else qutf8_add(t, up ? qutf8_upper((uint32_t)code) : qutf8_lower((uint32_t)code));
+        *inside = has_case(code);
+    }
+    return at - from;
+}
+
+/* Copies a string in upper or lower case, in blocks.  Blocks of ASCII only take the fast way. */
+static qs_status change_case(qs_vm *vm, qs_call_args *c, bool up) {
     enum { CHUNK = 4096, CASE_BIT = 'a' ^ 'A', LETTERS = 26 };
+    const uint8_t first = up ? 'a' : 'A';
     const char *s;
     size_t n;
+    bool inside = false;
     TRY(qarg_string(vm, c->name, "s", c->in[0], &s, &n));
     Text t;
     qtext_init(&t, qvm_ctx(vm));
     for (size_t at = 0, m; at < n; at += m) {
-        uint8_t changed[CHUNK];
+        uint8_t changed[CHUNK], all = 0;
         m = n - at < CHUNK ? n - at : CHUNK;
         for (size_t i = 0; i < m; i++) {
             uint8_t ch = (uint8_t)s[at + i];
+            all |= ch;
             changed[i] = (uint8_t)(ch - first) < LETTERS ? ch ^ CASE_BIT : ch;
         }
-        qtext_add(&t, (const char *)changed, m);
+        if (all & 0x80) m = change_characters(s, n, at, at + m, up, &inside, &t);
+        else qtext_add(&t, (const char *)changed, m), inside = has_case((uint8_t)s[at + m - 1]);
     }
     return qval_text(vm, &t, QS_OK, &c->out[0]);
 }
-qs_status qstring_ucase(qs_vm *vm, qs_call_args *c) { return change_case(vm, c, 'a'); }
-qs_status qstring_lcase(qs_vm *vm, qs_call_args *c) { return change_case(vm, c, 'A'); }
+qs_status qstring_ucase(qs_vm *vm, qs_call_args *c) { return change_case(vm, c, true); }
+qs_status qstring_lcase(qs_vm *vm, qs_call_args *c) { return change_case(vm, c, false); }
 
 qs_status qstring_strrep(qs_vm *vm, qs_call_args *c) {
     const char *s, *old, *new, *hit;

@@ -1,5 +1,5 @@
 """import pyquasar: operations on a qvalue."""
-import copy, inspect, operator, pickle, textwrap, unittest, unittest.mock
+import copy, inspect, operator, pickle, textwrap, unicodedata, unittest, unittest.mock
 
 import pyquasar as q
 from optional import library
@@ -725,6 +725,22 @@ class Locks(Values):
     @needs_numpy
     def test_strided_arrays_have_no_pointer(self):
         self.assertRaises(ValueError, q.ones(4)[::2].lock)
+
+
+class Letters(unittest.TestCase):
+    def test_case_of_all_letters(self):
+        q.init("cpu")
+        everything = [chr(c) for c in range(1, 0x20000) if not 0xD800 <= c < 0xE000 and c != ord(" ")]
+        for ours, theirs, special in ((q.ucase, str.upper, {"ß": "SS"}), (q.lcase, str.lower, {"İ": "i"})):
+            wanted = [special.get(c) or (theirs(c) if len(theirs(c)) == 1 else c) for c in everything]
+            wrong = [(a, b) for a, b in zip(ours(" ".join(everything)).split(" "), wanted) if a != b]
+            if unicodedata.unidata_version == "14.0.0":
+                self.assertEqual(wrong, [])
+            self.assertLess(len(wrong), 100)  # letters that another version of Unicode has or lacks
+
+    def test_bytes_that_are_no_text_stay(self):
+        q.init("cpu")
+        self.assertEqual([q.ucase("a\udcc3b\udce9"), q.lcase("Ä\udcff\udc80Z")], ["A\udcc3B\udce9", "ä\udcff\udc80z"])
 
 
 class Dictionaries(unittest.TestCase):

@@ -1,6 +1,23 @@
 /* utf8.c -- reads and writes UTF-8 text. */
 #include "vm/base/utf8.h"
 
+typedef struct {
+    uint32_t first, last;
+    int32_t distance;
+    uint32_t step;
+} CaseRow;
+
+static const CaseRow upper[] = {
+#define UPPER(first, last, distance, step) {first, last, distance, step},
+#define LOWER(first, last, distance, step)
+#include "vm/base/case.def"
+};
+static const CaseRow lower[] = {
+#define UPPER(first, last, distance, step)
+#define LOWER(first, last, distance, step) {first, last, distance, step},
+#include "vm/base/case.def"
+};
+
 enum { UTF8_REPLACEMENT = 0xFFFD };
 
 size_t qutf8_length(const char *s, size_t n) {
@@ -39,4 +56,24 @@ void qutf8_add(Text *t, uint32_t c) {
     else qtext_putc(t, (char)(0xF0 | c >> 18)), qtext_putc(t, (char)(0x80 | (c >> 12 & 63)));
     if (c >= 0x800) qtext_putc(t, (char)(0x80 | (c >> 6 & 63)));
     if (c >= 0x80) qtext_putc(t, (char)(0x80 | (c & 63)));
+}
+
+static uint32_t map_case(const CaseRow *rows, size_t n, uint32_t code) {
+    while (n > 1) { /* the row wanted is among the n from `rows` on */
+        size_t half = n / 2;
+        if (rows[half].first <= code) rows += half, n -= half;
+        else n = half;
+    }
+    bool listed = code >= rows->first && code <= rows->last && (code - rows->first) % rows->step == 0;
+    return listed ? code + (uint32_t)rows->distance : code;
+}
+
+uint32_t qutf8_upper(uint32_t code) {
+    if (code < 0x80) return code >= 'a' && code <= 'z' ? code - ('a' - 'A') : code;
+    return map_case(upper, sizeof upper / sizeof *upper, code);
+}
+
+uint32_t qutf8_lower(uint32_t code) {
+    if (code < 0x80) return code >= 'A' && code <= 'Z' ? code + ('a' - 'A') : code;
+    return map_case(lower, sizeof lower / sizeof *lower, code);
 }

@@ -9,4 +9,7 @@ int32_t qutf8_read(const char *s, size_t n, size_t *len);
 /* Reads the character at *s, before `end`, and skips it; a malformed byte gives U+FFFD, the replacement character. */
 uint32_t qutf8_next(const char **s, const char *end);
 void qutf8_add(Text *t, uint32_t code); /* what is no character gives U+FFFD */
+/* The letter in upper or lower case by Unicode's simple mapping, whatever the locale; other characters are returned. */
+uint32_t qutf8_upper(uint32_t code);
+uint32_t qutf8_lower(uint32_t code);
 #endif
