@@ -473,6 +473,7 @@ typedef struct {
     uint32_t pos, site_pos;
     bool foreign;
 } Caller;
+InlineFrame *kcall_frame(Walk *w, const Node *site, const Callee *fn); /* of the call `site` in this function */
 Caller kcall_enter(Walk *w, const Node *site, const Callee *fn);
 qs_status kcall_leave(Walk *w, const Caller *saved);
 

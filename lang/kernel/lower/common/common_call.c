@@ -40,7 +40,7 @@ qs_status kcall_closure(Walk *w, Func *f, struct Val *out) {
 }
 
 /* -- entering and leaving functions -------------------------------------------------------------------------------- */
-static InlineFrame *frame_of(Walk *w, const Node *site, const Callee *fn) {
+InlineFrame *kcall_frame(Walk *w, const Node *site, const Callee *fn) {
     InlineFrame **list = w->in ? &w->in->child : &w->root;
     for (InlineFrame *i = *list; i; i = i->next)
         if (i->site == site && i->func == fn->func && i->source == fn->source) return i;
@@ -54,7 +54,7 @@ static InlineFrame *frame_of(Walk *w, const Node *site, const Callee *fn) {
 static const Source *source_of(const Func *f) { return f->unit ? f->unit->src : NULL; }
 
 Caller kcall_enter(Walk *w, const Node *site, const Callee *fn) {
-    InlineFrame *in = frame_of(w, site, fn);
+    InlineFrame *in = kcall_frame(w, site, fn);
     Caller saved = {w->in, w->exits, w->pos, w->site_pos, w->foreign};
     if (!w->foreign) w->site_pos = w->pos;
     w->foreign = source_of(fn->func) != w->f->src;

@@ -240,10 +240,130 @@ static void nothing_from(Val *outs, int from, int wanted) {
     for (int i = from; i < wanted; i++) outs[i] = (Val){.kind = V_VOID};
 }
 
+/* -- private arrays that a function changes ------------------------------------------------------------------------ */
+typedef struct {
+    const Sym *sym;
+    bool whole; /* asks for an assignment of the whole parameter, not of its elements */
+} Written;
+
+static bool writes_param(const Node *n, void *ud) {
+    const Written *w = ud;
+    for (int i = 0; i < (n->kind == N_ASSIGN ? n->u.assign.ntargets : 0); i++) {
+        const Node *t = n->u.assign.targets[i];
+        bool whole = t->kind == N_IDENT && !n->u.assign.in_place;
+        while (t->kind == N_INDEX) t = t->u.index.base;
+        if (t->kind == N_IDENT && t->u.ident.sym == w->sym && whole == w->whole) return true;
+    }
+    return false;
+}
+
+/* How a function treats its parameter: SETS: it assigns the name first, so the array of the caller is not changed. */
+typedef enum { CHANGES, SETS, MIXES } Treats;
+static Treats treats_param(const Func *f, const Sym *sym) {
+    Written elements = {sym, false}, whole = {sym, true};
+    if (!kquery_node(f->body, true, writes_param, &whole)) return CHANGES;
+    for (int i = 0; i < f->body.n; i++) {
+        Node *n = f->body.at[i];
+        if (writes_param(n, &whole)) return SETS;
+        const NodeList one = {&n, 1};
+        if (kquery_node(one, true, writes_param, &elements) || kquery_node(one, true, writes_param, &whole)) break;
+    }
+    return MIXES;
+}
+
+/* Finds the variable that the argument names: a local, or a field of an object made in the kernel. */
+static qs_status variable_of(Lower *L, Node *arg, Var **out) {
+    const Record *r;
+    Val object;
+    int i;
+    *out = arg->kind == N_IDENT && arg->u.ident.sym ? klvar_of(L, arg->u.ident.sym) : NULL;
+    if (arg->kind != N_FIELD) return QS_OK;
+    TRY(klexpr_lower(L, arg->u.field.base, &object));
+    return object.kind == V_OBJECT && !object.rank ? klexpr_field(L, &object, arg, out, &r, &i) : QS_OK;
+}
+
+/* Whether the function changes elements of the parameter, whose argument is a private array. */
+static bool changes_private(const InlineFrame *in, const Param *p, const Val *given) {
+    bool private = given->rank && (given->kind == V_NUM || (given->kind == V_MEMORY && !given->u.mem->shared));
+    return private && p->sym && in->vars[p->sym->index].changed;
+}
+
+/* Each position of a launch in a kernel has its own copy of a private array. */
+static qs_status check_launched(Lower *L, const InlineFrame *in, const Val *args, int nargs) {
+    for (int i = 0, k = 0; i < in->func->nparams && k < nargs; i++) {
+        const Param *p = &in->func->params[i];
+        if (klower_special(p->name) >= 0 || !changes_private(in, p, &args[k++])) continue;
+        return klower_error(L, QS_ETYPE, L->pos,
+                            "kernel %s changes %s, which is an array of the kernel that launches it: write a loop, or "
+                            "call a function",
+                            in->func->name->s, p->name->s);
+    }
+    return QS_OK;
+}
+
+/* A private array is passed by value.  If the function has changed the parameter, the variable of the caller gets its
+ * value, because on the host both are one array. */
+static qs_status give_back(Lower *L, const InlineFrame *in, const Param *p, Node *arg, const Val *given) {
+    Var *v = &in->vars[p->sym->index], *to;
+    uint32_t pos = L->pos;
+    Val now;
+    TRY(variable_of(L, arg, &to));
+    Treats how = to ? treats_param(in->func, p->sym) : SETS;
+    if (how == SETS) return QS_OK;
+    if (how == MIXES)
+        return klower_error(L, QS_ETYPE, pos,
+                            "%s sets its parameter %s and changes elements of it, and the argument is an array of the "
+                            "kernel: use another name in place of %s = …",
+                            in->func->name->s, p->name->s, p->name->s);
+    TRY(klvar_read(L, v, pos, &now));
+    TRY(klval_components(L, &now, &now));
+    bool converted = now.made.set != given->made.set; /* a copy on the host, too */
+    if (now.kind != V_NUM || converted || klval_count(&now) != klval_count(given)) return QS_OK;
+    now.rank = given->rank, memcpy(now.dims, given->dims, sizeof now.dims);
+    to->changed = true;
+    return klvar_assign(L, to, &now, pos);
+}
+
+static bool names_same(const Node *a, const Node *b) {
+    return a->kind == N_IDENT && b->kind == N_IDENT && a->u.ident.sym == b->u.ident.sym;
+}
+
+/* Argument k of args: the object of a method precedes the written arguments. */
+static Node *argument_node(const Node *site, const Args *args, int k) {
+    const ArgList *list = &site->u.call.args;
+    int self = args->n > list->n;
+    return k < self ? site->u.call.callee->u.field.base : list->at[k - self].value;
+}
+
+static qs_status give_one_back(Lower *L, const Node *site, const Callee *fn, const Args *args, int param, int k) {
+    const InlineFrame *in = kcall_frame(&L->walk, site, fn);
+    const Param *p = &fn->func->params[param];
+    if (!changes_private(in, p, &args->at[k])) return QS_OK;
+    Node *arg = argument_node(site, args, k);
+    for (int j = 0; j < args->n; j++)
+        if (j != k && args->at[k].rank && names_same(arg, argument_node(site, args, j)))
+            return klower_error(L, QS_ETYPE, L->pos, "%s changes %s, which it is given twice: pass copy(%s)",
+                                fn->func->name->s, arg->u.ident.name->s, arg->u.ident.name->s);
+    return give_back(L, in, p, arg, &args->at[k]);
+}
+
+static qs_status give_all_back(Lower *L, const Node *site, const Callee *fn, const Args *args) {
+    if (!site || site->kind != N_CALL || args->n - site->u.call.args.n > (site->u.call.callee->kind == N_FIELD))
+        return QS_OK;
+    for (int i = 0; i < fn->func->nparams; i++) {
+        int k = kcall_find_argument(args, fn->func, i);
+        if (k >= 0) TRY(give_one_back(L, site, fn, args, i, k));
+    }
+    return QS_OK;
+}
+
 static qs_status call_function(Lower *L, const Node *site, Closure *fn, const Args *args, Val *outs, int wanted) {
     int which;
     Callee callee = klcall_callee(fn);
-    if (fn->func) return kcall_inline(&L->walk, site, &callee, args, outs, wanted);
+    if (fn->func) {
+        TRY(kcall_inline(&L->walk, site, &callee, args, outs, wanted));
+        return give_all_back(L, site, &callee, args);
+    }
     if (!fn->builtin || !klbuiltin_find(fn->builtin, &which)) return no_function(L, fn->builtin);
     Val only;
     nothing_from(outs, 1, wanted);
@@ -487,6 +607,7 @@ qs_status klcall_launch(Lower *L, const Node *site, const Val *args, int nargs) 
     TRY(klcall_kernel_body(L));
     L->calls--;
     TRY(kcall_leave(&L->walk, &saved));
+    TRY(check_launched(L, kcall_frame(&L->walk, site, &callee), args + 1, nargs - 2));
     close_domain(L, &d);
     return QS_OK;
 }

@@ -765,8 +765,13 @@ static qs_status check_writable(Lower *L, const Access *a) {
     return QS_OK;
 }
 
+static bool is_private(const Access *a) {
+    return a->var && (a->base.kind == V_NUM || (a->base.kind == V_MEMORY && !a->base.u.mem->shared));
+}
+
 /* A private array passed as an argument belongs to the caller; writing to it requires a copy, made in the next pass. */
 static bool own_memory(Lower *L, Access *a) {
+    if (is_private(a)) a->var->changed = true;
     if (a->base.kind != V_MEMORY || !a->base.u.mem->borrowed || !a->var) return true;
     Val ignored;
     (void)klvar_memory(L, a->var, L->pos, &ignored);

@@ -140,6 +140,7 @@ struct Var {
     bool merged;  /* set on several paths: stored in LOCALs */
     bool hoisted; /* declared at the start of the function */
     bool memory;  /* indexed with computed indices: stored in an LARRAY */
+    bool changed; /* elements are set, so the array of the caller has them, too, if it is a parameter */
     Val type;     /* type joined over all assignments (klval_join); V_UNKNOWN before the first */
     /* set anew in each pass */
     BlockScope *home; /* block in which it was bound; NULL: not yet */

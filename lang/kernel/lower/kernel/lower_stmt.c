@@ -70,6 +70,8 @@ static qs_status combine_values(Walk *w, const Node *target, Op op, Val *old, Va
     TRY(klval_binary(L, op, old, x, &all));
     bool in_place = (old->kind == V_NUM || old->kind == V_MEMORY) && old->rank && !(op == OP_MUL && x->rank);
     if (!in_place || all.kind == V_UNKNOWN) return *out = all, QS_OK;
+    Var *v = target->kind == N_IDENT ? klvar_of(L, target->u.ident.sym) : NULL;
+    if (v) v->changed = true;
     return klidx_keep(L, name, old, &all, out);
 }
 
