@@ -303,6 +303,25 @@ def stiff():
          driven=integrate.solve_ivp(driven, (0, 2), [0], t_eval=times / 1000, **exact).y.T)
 
 
+def gridded(rng):
+    z, four = rng.normal(size=(5, 6, 7)), rng.normal(size=(3, 4, 2, 5))
+    x = [np.cumsum(rng.random(n) + 0.2) for n in z.shape]
+    low, high = np.array([p[0] for p in x]), np.array([p[-1] for p in x])
+    at = low + (high - low) * rng.random((20, 3))
+    wide = low + (high - low) * (1.4 * rng.random((20, 3)) - 0.2)
+    c = z
+    for k in range(3):
+        c = np.moveaxis(interpolate.make_interp_spline(x[k], np.moveaxis(c, k, 0), 3).c, 0, k)
+    knots = tuple(np.r_[[p[0]] * 4, p[2:-2], [p[-1]] * 4] for p in x)
+    places = rng.random((9, 4)) * [2, 3, 1, 4]
+    save("gridded.npz", z=z, x0=x[0], x1=x[1], x2=x[2], at=at, wide=wide, four=four, places=places,
+         linear=interpolate.interpn(x, z, at), nearest=interpolate.interpn(x, z, at, "nearest"),
+         cubic=interpolate.NdBSpline(knots, c, 3)(at),
+         line=interpolate.interpn(x, z, wide, fill_value=None, bounds_error=False),
+         beyond=interpolate.interpn(x, z, wide, fill_value=-1, bounds_error=False),
+         hyper=interpolate.interpn([np.arange(n) for n in four.shape], four, places))
+
+
 rng = np.random.default_rng(1)
 statistics(rng)
 sampled(rng)
@@ -319,3 +338,4 @@ numerical(rng)
 local(rng)
 restoration(rng)
 stiff()
+gridded(np.random.default_rng(2))
