@@ -200,7 +200,7 @@ function [y, at] = dnn_max_pool(x, window, stride, padding, dilation)
     y = reshape(planes, size(y, 0..3))
 end
 
-function [dx, a, b, c, d] = dnn_max_rule(x, window, stride, padding, dilation, y, at, dy, dat)
+function dx = dnn_max_rule(x, window, stride, padding, dilation, y, at, dy, dat)
     [k, s, p] = dnn_windows("max_pool2d", x, window, stride, padding, dilation)
     planes = uninit_like(dy, size(x,0)*size(x,1), size(x,2), size(x,3))
     if dnn_in_fours(k, s, p, dilation)
@@ -212,7 +212,6 @@ function [dx, a, b, c, d] = dnn_max_rule(x, window, stride, padding, dilation, y
         parallel_do(size(planes, 0..2), planes, dnn_planes(dy), at, s, p, ceil((dilation.*(k-1)+1)./s), dnn_max_back)
     end
     dx = reshape(planes, size(x, 0..3))
-    [a, b, c, d] = {null, null, null, null}
 end
 
 % Function: max_pool2d
@@ -229,12 +228,11 @@ function y = dnn_mean_pool(x, window, stride, padding)
     y = reshape(planes, size(y, 0..3))
 end
 
-function [dx, a, b, c] = dnn_mean_rule(x, window, stride, padding, y, dy)
+function dx = dnn_mean_rule(x, window, stride, padding, y, dy)
     [k, s, p] = dnn_windows("avg_pool2d", x, window, stride, padding, [1,1])
     planes = uninit_like(dy, size(x,0)*size(x,1), size(x,2), size(x,3))
     parallel_do(size(planes, 0..2), planes, dnn_planes(dy), k, s, p, ceil(k./s), dnn_mean_back)
     dx = reshape(planes, size(x, 0..3))
-    [a, b, c] = {null, null, null}
 end
 
 % Function: avg_pool2d
@@ -330,9 +328,8 @@ function y = dnn_upsample(x, factor, smooth)
     y = reshape(planes, [size(x,0), size(x,1), to[0], to[1]])
 end
 
-function [dx, a, b] = dnn_upsample_rule(x, factor, smooth, y, dy)
+function dx = dnn_upsample_rule(x, factor, smooth, y, dy)
     dx = dnn_downsum(dy, size(x, 0..3), factor, smooth)
-    [a, b] = {null, null}
 end
 
 % The transpose of dnn_upsample, which is linear; s: the size of the image before enlarging.
@@ -352,9 +349,8 @@ function dx = dnn_downsum(dy, s, factor, smooth)
     dx = reshape(planes, s)
 end
 
-function [ddy, a, b, c] = dnn_downsum_rule(dy, s, factor, smooth, dx, ddx)
+function ddy = dnn_downsum_rule(dy, s, factor, smooth, dx, ddx)
     ddy = dnn_upsample(ddx, factor, smooth)
-    [a, b, c] = {null, null, null}
 end
 
 % Function: upsample
@@ -407,7 +403,7 @@ end
 
 % dx = r*(dy*gamma - mean(dy*gamma) - xhat*mean(dy*gamma*xhat)), r = 1/sqrt(variance + epsilon), with means over sets;
 % plus the gradients through mean and variance, whose derivatives are 1/l and 2*(x - mean)/l, distributed over sets.
-function [dx, dgamma, dbeta, g, e] = dnn_normalised_rule(x, gamma, beta, groups, epsilon, y, centre, variance, dy, dm, dv)
+function [dx, dgamma, dbeta] = dnn_normalised_rule(x, gamma, beta, groups, epsilon, y, centre, variance, dy, dm, dv)
     [n, c, l] = size(x, 0..2)
     rows = reshape(x, [n*c, l])
     drows = reshape(dy, [n*c, l])
@@ -428,7 +424,6 @@ function [dx, dgamma, dbeta, g, e] = dnn_normalised_rule(x, gamma, beta, groups,
     parallel_do([n*c, l], out, drows, rows, reshape(r.*gamma, [1,n*c]), reshape(slope, [1,n*c]), _
                 reshape(constant, [1,n*c]), reshape(centre, [1,n*c]), dnn_affine2)
     dx = reshape(out, [n,c,l])
-    [g, e] = {null, null}
 end
 
 function g = dnn_row(what, x, channels, otherwise, like)
@@ -689,10 +684,9 @@ function y = dnn_embedding(table, ids)
     parallel_do(size(y, 0..1), y, table, ids, dnn_lookup)
 end
 
-function [dtable, i] = dnn_embedding_rule(table, ids, y, dy)
+function dtable = dnn_embedding_rule(table, ids, y, dy)
     dtable = zeros_like(dy, size(table,0), size(table,1))
     parallel_do(size(table,1), dtable, dy, ids, dnn_lookup_back)
-    i = null
 end
 
 % Function: embedding

@@ -85,28 +85,23 @@ end
 
 {!adjoint correlate_rule}
 function y = correlate_image(what, img, mask, c, boundary)
-    y = uninit_like(img)
-    dims = size(img, 0..2)
+    kernel = imfilter_mirror
     match boundary with
-    | "mirror" ->
-        parallel_do(dims, y, img, mask, c, imfilter_mirror)
-    | "reflect" | "mirror_nr" ->
-        parallel_do(dims, y, img, mask, c, imfilter_reflect)
-    | "circular" ->
-        parallel_do(dims, y, img, mask, c, imfilter_circular)
-    | "clamped" ->
-        parallel_do(dims, y, img, mask, c, imfilter_clamped)
-    | "zeros" ->
-        parallel_do(dims, y, img, mask, c, imfilter_zeros)
-    | _ ->
-        error("%s: boundary must be mirror, reflect, circular, clamped or zeros, got %s", what, boundary)
+    | "mirror" -> kernel = imfilter_mirror
+    | "reflect" | "mirror_nr" -> kernel = imfilter_reflect
+    | "circular" -> kernel = imfilter_circular
+    | "clamped" -> kernel = imfilter_clamped
+    | "zeros" -> kernel = imfilter_zeros
+    | _ -> error("%s: boundary must be mirror, reflect, circular, clamped or zeros, got %s", what, boundary)
     end
+    y = uninit_like(img)
+    parallel_do(size(img, 0..2), y, img, mask, c, kernel)
 end
 
 % The adjoint with respect to the image with its border is a correlation with the turned mask, and the border is then
 % folded back; with respect to the mask it is a small correlation of the two images.
-function [dw, dimg, dmask, dc, db] = correlate_rule(what, img, mask, c, boundary, y, dy, wanted)
-    [dw, dimg, dmask, dc, db] = {null, null, null, null, null}
+function [dw, dimg, dmask] = correlate_rule(what, img, mask, c, boundary, y, dy, wanted)
+    [dw, dimg, dmask] = {null, null, null}
     s = int(size(mask,0..1))
     r = max(abs(c), abs(s-1-c))
     if wanted[1]
@@ -138,13 +133,8 @@ function g = gaussian_weights(sigma, n)
         n = 2*ceil(3*sigma) + 1
     endif
     k = float64(0..n-1) - (n-1)/2
-    g = sigma > 0 ? exp(-0.5*(k./sigma).^2) : scalar_peak(k)
+    g = sigma > 0 ? exp(-0.5*(k./sigma).^2) : float(abs(k) < 1) % sigma 0: all weight is in the middle
     g = g/sum(g)
-end
-
-% sigma 0: all weight is in the middle.
-function g = scalar_peak(k)
-    g = float(abs(k) < 1)
 end
 
 % Function: gaussian_filter

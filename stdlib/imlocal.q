@@ -279,7 +279,7 @@ function p = peak_local_max(x : mat, distance : int = 1, threshold = null, most 
     check_filled("peak_local_max: x", x)
     least = isnull(threshold) ? min(x) : threshold
     [rows, columns] = size(x, 0..1)
-    high = local_largest(transpose(local_largest(transpose(x), distance)), distance)
+    high = movmax(movmax(x, 2*distance+1, 0), 2*distance+1, 1)
     good = x == high && x > least
     border = zeros_like(x)
     if rows > 2*distance && columns > 2*distance
@@ -289,19 +289,6 @@ function p = peak_local_max(x : mat, distance : int = 1, threshold = null, most 
     [_, order] = sort(0 - reshape(v, [1,numel(v)]))
     keep = order[0..min(numel(order), most)-1]
     p = horzcat(reshape(r, [numel(r),1]), reshape(c, [numel(c),1]))[keep,:]
-end
-
-function y = local_largest(x, r)
-    y = uninit_like(x)
-    parallel_do(size(x), y, x, r, local_largest_at)
-end
-
-function [] = __kernel__ local_largest_at(y : mat'unchecked, x : mat'clamped, r : int, pos : ivec2)
-    v = x[pos]
-    for k = -r..r
-        v = max(v, x[pos[0]+k,pos[1]])
-    end
-    y[pos] = v
 end
 
 % Function: harris

@@ -119,20 +119,12 @@ function y = warp_linear_map(what, img : cube, T, s, method, boundary, fill)
     dims = [s[0], s[1], size(img,2)]
     y = uninit_like(img, dims[2] == 1 ? dims[0..1] : dims)
     affine = T[2,0] == 0 && T[2,1] == 0
-    if affine
-        T = T/T[2,2]
-        parallel_do(dims, y, img, T, sample, border, warp_affine)
-    else
-        parallel_do(dims, y, img, T, sample, border, warp_projective)
-    endif
+    kernel = affine ? warp_affine : warp_projective
+    T = affine ? T/T[2,2] : T
+    parallel_do(dims, y, img, T, sample, border, kernel)
     if boundary == "zeros" && fill != 0
         w = uninit_like(img, dims[0..1])
-        whole = ones_like(img, size(img, 0..1))
-        if affine
-            parallel_do([s[0],s[1],1], w, whole, T, sample, border, warp_affine)
-        else
-            parallel_do([s[0],s[1],1], w, whole, T, sample, border, warp_projective)
-        endif
+        parallel_do([s[0],s[1],1], w, ones_like(img, size(img, 0..1)), T, sample, border, kernel)
         y = warp_filled(y, w, fill)
     endif
 end

@@ -320,11 +320,7 @@ function dw = planes_weights(x, dy, s, stride, pad, dilation, groups, around, ro
     dw = uninit_like(x, m, taps)
     for from = 0..some..across-1
         size_of = [groups*tiles, min(some, across - from), lanes[0], lanes[1]]
-        if many
-            parallel_do(size_of, sums, d, planes, off, b, groups, rows, tiles, int(lanes), from, dots_eight)
-        else
-            parallel_do(size_of, sums, d, planes, off, b, groups, rows, tiles, int(lanes), from, dots_one)
-        end
+        parallel_do(size_of, sums, d, planes, off, b, groups, rows, tiles, int(lanes), from, many ? dots_eight : dots_one)
         parallel_do([m, min(some*each, taps - from*each)], dw, sums, rows, tiles*width, from*each, dots_sum)
     end
     dw = reshape(dw, s)

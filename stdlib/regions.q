@@ -223,6 +223,50 @@ function y = imextendedmax(x : mat, h : scalar, neighbours : int = 8)
     y = imregionalmax(imhmax(x, h, neighbours), neighbours)
 end
 
+% Adds an entry to a heap of `count` entries that is sorted by key, then by age.
+function [] = heap_push(key, age, pixel, source, count : int, v, a : int, q : int, s : int)
+    i = count
+    while i > 0 && (key[int((i-1)/2)] > v || key[int((i-1)/2)] == v && age[int((i-1)/2)] > a)
+        up = int((i-1)/2)
+        key[i] = key[up]
+        age[i] = age[up]
+        pixel[i] = pixel[up]
+        source[i] = source[up]
+        i = up
+    end
+    key[i] = v
+    age[i] = a
+    pixel[i] = q
+    source[i] = s
+end
+
+% Removes the first of count+1 entries of a heap.
+function [] = heap_pop(key, age, pixel, source, count : int)
+    v = key[count]
+    a = age[count]
+    i = 0
+    down = 1
+    while down < count
+        if down + 1 < count && (key[down+1] < key[down] || key[down+1] == key[down] && age[down+1] < age[down])
+            down += 1
+        endif
+        if key[down] < v || key[down] == v && age[down] < a
+            key[i] = key[down]
+            age[i] = age[down]
+            pixel[i] = pixel[down]
+            source[i] = source[down]
+            i = down
+            down = 2*i + 1
+        else
+            down = count
+        endif
+    end
+    key[i] = v
+    age[i] = a
+    pixel[i] = pixel[count]
+    source[i] = source[count]
+end
+
 % Floods x from the labels, lowest pixel first; of equal pixels the one that was reached first. The queue is a heap.
 function [] = watershed_flood(x : vec[float64], labels : vec[int], open : vec[uint8], steps : vec[int], line : int)
     total = numel(x)
@@ -230,119 +274,50 @@ function [] = watershed_flood(x : vec[float64], labels : vec[int], open : vec[ui
     most = line > 0 ? 2*h*total : total
     key = vec[float64](most+1)
     age = vec[int](most+1)
-    where_ = vec[int](most+1)
+    pixel = vec[int](most+1)
     source = vec[int](most+1)
     count = 0
     ages = 0
-    seeds = 0
     for p = 0..total-1
         if labels[p] > 0 && open[p] > 0
-            seeds += 1
-        endif
-    end
-    seed = vec[int](seeds)
-    n = 0
-    for p = 0..total-1
-        if labels[p] > 0 && open[p] > 0
-            seed[n] = p
-            n += 1
-        endif
-    end
-    next = 0
-    while next < seeds || count > 0
-        if next < seeds
-            % Markers enter the heap one after the other, before anything is taken out.
-            v = x[seed[next]]
-            a = 0
-            q = seed[next]
-            s = labels[q]
-            next += 1
-            i = count
+            heap_push(key, age, pixel, source, count, x[p], 0, p, labels[p])
             count += 1
-            while i > 0 && (key[int((i-1)/2)] > v || key[int((i-1)/2)] == v && age[int((i-1)/2)] > a)
-                up = int((i-1)/2)
-                key[i] = key[up]
-                age[i] = age[up]
-                where_[i] = where_[up]
-                source[i] = source[up]
-                i = up
-            end
-            key[i] = v
-            age[i] = a
-            where_[i] = q
-            source[i] = s
-        else
-            p = where_[0]
-            own = source[0]
-            count -= 1
-            v = key[count]
-            a = age[count]
-            q = where_[count]
-            s = source[count]
-            i = 0
-            down = 1
-            while down < count
-                if down + 1 < count && (key[down+1] < key[down] || key[down+1] == key[down] && age[down+1] < age[down])
-                    down += 1
-                endif
-                if key[down] < v || key[down] == v && age[down] < a
-                    key[i] = key[down]
-                    age[i] = age[down]
-                    where_[i] = where_[down]
-                    source[i] = source[down]
-                    i = down
-                    down = 2*i + 1
-                else
-                    down = count
-                endif
-            end
-            key[i] = v
-            age[i] = a
-            where_[i] = q
-            source[i] = s
-            use = 1
-            if line > 0
-                for k = 0..2*h-1
-                    r = k < h ? p + steps[k] : p - steps[k-h]
-                    if open[r] > 0 && labels[r] > 0 && labels[r] != own
-                        use = 0
-                    endif
-                end
-                if labels[p] > 0 && open[p] < 2
+        endif
+    end
+    while count > 0
+        p = pixel[0]
+        own = source[0]
+        count -= 1
+        heap_pop(key, age, pixel, source, count)
+        use = 1
+        if line > 0
+            for k = 0..2*h-1
+                r = k < h ? p + steps[k] : p - steps[k-h]
+                if open[r] > 0 && labels[r] > 0 && labels[r] != own
                     use = 0
-                elseif use == 0
-                    open[p] = 0
-                else
-                    labels[p] = own
-                    open[p] = 1
                 endif
+            end
+            if labels[p] > 0 && open[p] < 2
+                use = 0
+            elseif use == 0
+                open[p] = 0
+            else
+                labels[p] = own
+                open[p] = 1
             endif
-            if use > 0
-                for k = 0..2*h-1
-                    r = k < h ? p + steps[k] : p - steps[2*h-1-k]
-                    if open[r] > 0 && labels[r] == 0
-                        if line == 0
-                            labels[r] = own
-                        endif
-                        ages += 1
-                        v = x[r]
-                        i = count
-                        count += 1
-                        while i > 0 && (key[int((i-1)/2)] > v || key[int((i-1)/2)] == v && age[int((i-1)/2)] > ages)
-                            up = int((i-1)/2)
-                            key[i] = key[up]
-                            age[i] = age[up]
-                            where_[i] = where_[up]
-                            source[i] = source[up]
-                            i = up
-                        end
-                        key[i] = v
-                        age[i] = ages
-                        where_[i] = r
-                        source[i] = own
+        endif
+        if use > 0
+            for k = 0..2*h-1
+                r = k < h ? p + steps[k] : p - steps[2*h-1-k]
+                if open[r] > 0 && labels[r] == 0
+                    if line == 0
+                        labels[r] = own
                     endif
-                end
-            endif
+                    ages += 1
+                    heap_push(key, age, pixel, source, count, x[r], ages, r, own)
+                    count += 1
+                endif
+            end
         endif
     end
 end
@@ -387,15 +362,20 @@ function v = __device__ around_pixel(x, pos : ivec2)
     v = [x[pos+[-1,0]], x[pos+[-1,1]], x[pos+[0,1]], x[pos+[1,1]], x[pos+[1,0]], x[pos+[1,-1]], x[pos+[0,-1]], x[pos+[-1,-1]]]
 end
 
-% One step of Zhang and Suen; half is 0 or 1.
-function [] = __kernel__ skel_step(y : mat'unchecked, x : mat'safe, half : int, pos : ivec2)
-    v = around_pixel(x, pos)
-    rises = 0.0
+% The number of neighbours that are set, and how often the next one of an unset neighbour is set.
+function [n, rises] = __device__ neighbours_of(v)
     n = 0.0
+    rises = 0.0
     for k = 0..7
         n += v[k]
         rises += v[k] == 0 && v[k < 7 ? k+1 : 0] != 0 ? 1.0 : 0.0
     end
+end
+
+% One step of Zhang and Suen; half is 0 or 1.
+function [] = __kernel__ skel_step(y : mat'unchecked, x : mat'safe, half : int, pos : ivec2)
+    v = around_pixel(x, pos)
+    [n, rises] = neighbours_of(v)
     first = half == 0 ? v[0]*v[2]*v[4] : v[0]*v[2]*v[6]
     second = half == 0 ? v[2]*v[4]*v[6] : v[0]*v[4]*v[6]
     y[pos] = n >= 2 && n <= 6 && rises == 1 && first == 0 && second == 0 ? 0.0 : x[pos]
@@ -424,12 +404,7 @@ end
 % One step of an operation that looks at the number of neighbours.
 function [] = __kernel__ morph_step(y : mat'unchecked, x : mat'safe, op : int, pos : ivec2)
     v = around_pixel(x, pos)
-    n = 0.0
-    rises = 0.0
-    for k = 0..7
-        n += v[k]
-        rises += v[k] == 0 && v[k < 7 ? k+1 : 0] != 0 ? 1.0 : 0.0
-    end
+    [n, rises] = neighbours_of(v)
     c = x[pos]
     four = v[0] + v[2] + v[4] + v[6]
     clean = n == 0 ? 0.0 : c
