@@ -22,7 +22,7 @@ for i = 0..n-1
 end
 for i = 0..1
     for k = ptr[i]..ptr[i+1]-1
-        x[k] = 2
+        x[ptr[i] + mod(k*k,50)] = 2
     end
     x[0] += 1
 end
