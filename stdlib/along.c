@@ -32,7 +32,8 @@ typedef double complex Complex128;
         for (size_t i = 0; i < n; i++) ((T *)dst)[at[i] * step + i * across] += ((const T *)src)[i];                   \
     }
 TAKE(uint8_t)
-TAKE(uint16_t) TAKE(uint32_t) TAKE(uint64_t) TAKE(Wide) ADD(float) ADD(double) ADD(Complex64) ADD(Complex128)
+TAKE(uint16_t)
+TAKE(uint32_t) TAKE(uint64_t) TAKE(Wide) ADD(float) ADD(double) ADD(Complex64) ADD(Complex128)
 
     typedef struct {
     ArrayLines at; /* of the positions */
