@@ -56,3 +56,13 @@ for x = {image, colours}
     print gradcheck(x -> imresize(x, 0.5), x), gradcheck(x -> imresize(x, [7,3], "bicubic"), x), gradcheck(x -> imresize(x, [1,9]), x)
 end
 print gradcheck(x -> grad(v -> sum(imresize(v, [3,3]).^3), x), image)
+
+% Lines without elements have no extremes; no lines have no positions.
+[m, i] = max(zeros(0,3), [], 1)
+print size(m), size(i)
+try
+    [m, i] = max(zeros(0,3), [], 0)
+catch e
+    print e.message
+end
+print size(grad(x -> sum(max(x, [], 1)), zeros(0,3)))
