@@ -369,13 +369,11 @@ function dx = cumsum_adjoint(x, dim, y, dy)
     dx = is_one_number(dy) ? dy : flip(cumsum(flip(dy, d), d), d)
 end
 
-% The elements that follow contribute dy*y/x each; with zeros their sum needs a recurrence that does not divide.
+% dx[i] is the product of the elements before x[i], times the recurrence s[i] = dy[i] + x[i+1]*s[i+1].
 function dx = cumprod_adjoint(x, dim, y, dy)
     if numel(x) <= 1
         dx = dy
-    elseif all(as_row(stop_gradient(y)) != 0)
-        dx = cumsum_adjoint(x, dim, y, dy.*conj(y))./conj(x)
-    else
+    elseif iscomplex(x)
         d = given_dim(x, dim)
         n = size(x, d)
         v = conj(lines_of(x, d))
@@ -389,7 +387,24 @@ function dx = cumprod_adjoint(x, dim, y, dy)
         end
         before = n > 1 ? vertcat(v[0,:]*0+1, cumprod(v[0..n-2,:], 0)) : v*0+1
         dx = from_lines(before.*stacked(rows), x, d)
+    else
+        [outer, n, inner] = around(x, given_dim(x, dim))
+        s = [outer, n, inner]
+        dx = uninit_like(dy, s)
+        parallel_do([outer,inner], dx, reshape(x, s), reshape(y, s), reshape(dy, s), cumprod_back)
+        dx = reshape(dx, size(x))
     end
+end
+
+function [] = __kernel__ cumprod_back(dx : cube'unchecked, x : cube'unchecked, y : cube'unchecked, dy : cube'unchecked, _
+                                      pos : ivec2)
+    n = size(x,1)
+    s = dy[pos[0],n-1,pos[1]]
+    for i = n-1..-1..1
+        dx[pos[0],i,pos[1]] = y[pos[0],i-1,pos[1]]*s
+        s = dy[pos[0],i-1,pos[1]] + x[pos[0],i,pos[1]]*s
+    end
+    dx[pos[0],0,pos[1]] = s
 end
 
 function m = stacked(rows)

@@ -143,9 +143,20 @@ static bool fits_trace(const Trace *t, qs_value v) {
     return v.kind == QS_ARRAY && a->dtype == t->dtype && qarr_same_dims(a, t->rank, t->dims);
 }
 
+/* Returns an array of the type and shape of t with equal elements. */
+static qs_status fill_array(qs_vm *vm, const Trace *t, qs_value number, qs_value *out) {
+    Array *a;
+    TRY(qarr_new(vm, (qs_dtype)t->dtype, t->rank, t->dims, false, &a));
+    qarr_keep(a, t->ndim);
+    qs_status s = qarr_fill(vm, a, number);
+    if (s != QS_OK) return qarr_release(vm, a), s;
+    return *out = qarr_value(a), QS_OK;
+}
+
 qs_status qbackward_fit(qs_vm *vm, const Trace *t, qs_value v, qs_value *out) {
     qs_value args[2] = {v};
     if (v.kind == QS_NIL || fits_trace(t, qtape_plain(v))) return *out = qval_retain(v), QS_OK;
+    if (v.kind == QS_NUM && t->kind == QS_ARRAY) return fill_array(vm, t, v, out);
     TRY(qbackward_form(vm, t, &args[1]));
     qs_status s = qrule_call_named(vm, "fit", 2, args, 1, out);
     qval_release(vm, args[1]);
