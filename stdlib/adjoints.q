@@ -112,11 +112,6 @@ end
 
 % -- operators: derivatives of elementwise operators are in elem.def ---------------------------------------------------
 
-function [da, db] = matmul_adjoint(a, b, y, dy, wanted)
-    da = wanted[0] ? dy*herm_transpose(b) : null
-    db = wanted[1] ? herm_transpose(a)*dy : null
-end
-
 function [dc, da, db] = where_adjoint(c, a, b, y, dy)
     dc = null
     da = where(c, dy, 0)

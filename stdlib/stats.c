@@ -135,10 +135,10 @@ static qs_status extreme_index(qs_vm *vm, qs_call_args *c, Reduce r, int dim, qs
     qs_dtype d = qdtype_is_short((qs_dtype)a->dtype) ? QS_F32 : (qs_dtype)a->dtype;
     TRY(qarg_packed(vm, c, 0, "x", d, &a, &p));
     ArrayLines l = dim == DIM_ALL ? (ArrayLines){1, a->count, 1} : qstats_lines(a, dim);
-    if (l.n == 0) return qs_fail(vm, QS_EVALUE, "%s: x must not be empty", c->name);
+    size_t n = l.outer * l.inner, size = qdtype_size(d), bytes = qmem_size(n, sizeof(double), 1);
+    if (n && !l.n) return qs_fail(vm, QS_EVALUE, "%s: x must not be empty", c->name);
     if (dim == DIM_ALL && d == QS_U64) return *out = qs_num(first_extreme_uint64(p, a->count, r == RED_max)), QS_OK;
     Ctx *ctx = qvm_ctx(vm);
-    size_t n = l.outer * l.inner, size = qdtype_size(d), bytes = qmem_size(n, sizeof(double), 1);
     double *index = qmem_try(ctx, bytes);
     if (!index) return qs_fail(vm, QS_ENOMEM, "%s: no memory for %zu numbers", c->name, n);
     qs_status s = qarr_from_value(vm, extremes, d, &best);

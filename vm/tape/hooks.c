@@ -52,7 +52,7 @@ qs_status qhook_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out) 
     qs_status s = qops_binary(vm, op, qtape_plain(a), qtape_plain(b), out);
     qtape_leave(vm);
     if (s != QS_OK || !recorded || !has_slopes(op)) return s;
-    if (qarith_is_product(op, a, b)) return record_by(vm, "matmul_adjoint", "vv", 2, in, out);
+    if (qarith_is_product(op, a, b)) return qtape_recorded(vm, qproduct_record(vm, in, out), 1, out);
     return qtape_recorded(vm, qsmallop_record(vm, kelem_operator(op), 2, in, out), 1, out);
 }
 

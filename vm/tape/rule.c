@@ -151,8 +151,7 @@ static bool is_empty(const Trace *t) {
     return t->kind == QS_NIL;
 }
 
-/* If no operand or no result has elements, all adjoints are zero, so rules need not handle empty arrays. */
-static bool has_no_elements(const GradNode *n) {
+bool qrule_is_trivial(const GradNode *n) {
     bool in = true, out = true;
     for (int i = 0; i < n->nin; i++) in = in && (!n->in[i] || is_empty(n->in[i]));
     for (int i = 0; i < n->nout; i++) out = out && is_empty(&n->out[i]);
@@ -162,7 +161,7 @@ static bool has_no_elements(const GradNode *n) {
 static qs_status reverse_rule(qs_vm *vm, GradNode *n, const qs_value *dy, qs_value *dx) {
     const Rule *r = n->data;
     bool wants_list = asks_what_is_wanted(r);
-    if (has_no_elements(n)) return QS_OK;
+    if (qrule_is_trivial(n)) return QS_OK;
     int nargs = r->nin + 2 * r->nout + wants_list;
     qs_value *args = qmem_alloc(qvm_ctx(vm), qmem_size((size_t)nargs, sizeof *args, 0));
     qs_status s = collect_args(vm, n, dy, args, wants_list);

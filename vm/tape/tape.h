@@ -3,7 +3,8 @@
  *     tape.c          traces, nodes and levels             hooks.c         operators, literals, built-ins
  *     backward.c      the backward and forward passes      hooks_index.c   x[...]
  *     rule.c          rules written in the language        small_op.c      arithmetic of numbers and short arrays
- *     saved_arrays.c  contents that a pass reads again     view.c          views, as Python takes them
+ *     saved_arrays.c  contents that a pass reads again     product.c       matrix products
+ *     view.c          views, as Python takes them
  *
  * The interpreter calls the hooks. vm/launch records its launches. stdlib/grad.c and the bridge open levels and run
  * the passes.  A pass turns adjoints of results into adjoints of arguments, or tangents of arguments into tangents of

@@ -43,11 +43,16 @@ qs_status qsmallop_record(qs_vm *vm, enum Elem e, int n, const qs_value *in, qs_
 /* False: not all items are numbers. */
 bool qsmallop_record_list(qs_vm *vm, int n, const qs_value *items, qs_value *out);
 
+/* -- product.c ----------------------------------------------------------------------------------------------------- */
+qs_status qproduct_record(qs_vm *vm, const qs_value *in, qs_value *result); /* records the matrix product in[0]*in[1] */
+
 /* -- rule.c -------------------------------------------------------------------------------------------------------- */
 /* Finds a function of stdlib/adjoints.q; borrowed. */
 qs_status qrule_find(qs_vm *vm, const char *name, qs_value *out);
 /* Calls a built-in or a rule with arguments that may be traced; the call is recorded for enclosing levels.  Owned. */
 qs_status qrule_call(qs_vm *vm, qs_value fn, int nin, const qs_value *in, int nout, qs_value *out);
+/* Returns whether no operand or no result has elements.  All adjoints are then zero, and rules need not handle them. */
+bool qrule_is_trivial(const GradNode *n);
 qs_status qrule_builtin(qs_vm *vm, const char *name, int nin, const qs_value *in, qs_value *out);
 qs_status qrule_call_named(qs_vm *vm, const char *name, int nin, const qs_value *in, int nout, qs_value *out);
 /* Records an operation whose adjoints the function fn computes: fn(args..., results..., adjoints of the results...).
