@@ -134,6 +134,7 @@ static bool same_entries(const KernelSpecialization *s, const Request *r) {
 }
 
 static bool fits_request(qs_vm *vm, const KernelSpecialization *s, const Request *r, qs_value *values) {
+    if (s->device && s->device != qvm(vm)->device) return false;
     return s->nargs == r->nargs && same_entries(s, r) && s->rank == r->rank && s->serial == r->serial &&
            s->explicit_block == r->explicit_block && same_block(s, r) && qspec_agrees(vm, &s->base, &r->site, values);
 }
@@ -382,7 +383,7 @@ static qs_status run_and_print(KernelRun *k) {
 
 static qs_status run_kernel(KernelRun *k, const Request *r) {
     Run *run = &k->run;
-    run->form = &k->form->base, run->which = 0, run->optional = false, run->late = true, run->device = NULL;
+    run->form = &k->form->base, run->which = 0, run->optional = false, run->late = true, run->device = k->form->device;
     run->bind = bind_params, run->fit = fit_block, run->unrecorded = false;
     TRY(check_known(k));
     run->launch.rank = r->rank, run->launch.any_block = !k->form->uses_blocks && !r->serial;

@@ -29,6 +29,7 @@ typedef struct {
     const uint8_t *inner;
     struct Class *const *cls; /* `inner` and `cls` as in Packed; NULL: no such cells */
     KBind *binds;             /* by parameter */
+    struct Device *device;    /* the code asks for its device ($target), and runs only there; NULL: it does not */
     const KPrint *prints;
     int nprints;
     bool *covers; /* by parameter: if launched over the array's extents, each position writes the element at pos */

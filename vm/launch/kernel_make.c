@@ -14,6 +14,7 @@
 typedef struct {
     qs_vm *vm;
     const Request *request;
+    struct Device *device; /* the current device */
     CapturedList e;
     Arena *arena, *keep; /* arena for the duration of the compilation; arena of the specialization */
 } Maker;
@@ -380,6 +381,8 @@ static qs_status lower(Maker *m, KernelSpecialization *s, LowerResult *out) {
                     .serial = r->serial,
                     .checked = config->checked,
                     .fast_math = config->fast_math,
+                    .device = m->device->ops->kind,
+                    .gpu = m->device->wide,
                     .host = &host};
     KVal *args = qarena_alloc(m->arena, qmem_size((size_t)r->nargs, sizeof *args, sizeof *args));
     int self = entry(m, FROM_FUNCTION, -1, 0);
@@ -447,6 +450,7 @@ static void finish_specialization(Maker *m, KernelSpecialization *s, const Lower
     qspec_set(&s->base, 0, r->func);
     qspec_enter(&s->base, &m->e);
     s->binds = r->binds, s->prints = r->prints, s->nprints = r->nprints;
+    s->device = r->asks_device ? m->device : NULL;
     s->uses_blocks = kir_knows_blocks(r->func);
     find_covered(s);
 }
@@ -495,7 +499,8 @@ qs_status qkernel_make(qs_vm *vm, SpecializationList *forms, const Request *r, K
     memcpy(s->block, r->block, sizeof s->block);
     m->vm = m->e.vm = vm, m->request = r, m->arena = &scratch, m->keep = &s->base.arena;
     m->e.site = r->site, m->e.spec_kind = SPEC_KERNEL;
-    qs_status status = lower(m, s, &result);
+    qs_status status = qdevices_current(vm, &m->device);
+    if (status == QS_OK) status = lower(m, s, &result);
     if (status == QS_OK) status = check_params(vm, result.func);
     if (status == QS_OK) report_order(vm, result.func);
     if (status == QS_OK) finish_specialization(m, s, &result), status = compile_small(m, s);

@@ -121,6 +121,8 @@ typedef struct {
     bool serial;          /* positions run one after another, so nothing needs to be atomic */
     bool checked;         /* --checked: an index out of range is an error unless an access mode allows it */
     bool fast_math;       /* default for kernels without the attribute */
+    const char *device;   /* the kind of the device, for $target: "cpu" … */
+    bool gpu;
     const LowerHost *host;
 } LowerJob;
 
@@ -138,6 +140,7 @@ typedef struct {
     KBind *binds;   /* one per parameter of the KFunc */
     KPrint *prints; /* the statements that write to KLOWER_LOG */
     int nprints;
+    bool asks_device; /* the code depends on LowerJob.device */
     bool needs_block; /* lower again with known block extents: shared sizes depend on them */
     KNeed *needs;
     int nneeds; /* lower again with these values known: sizes of local or shared arrays depend on them */

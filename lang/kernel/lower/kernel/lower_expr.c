@@ -319,6 +319,20 @@ static qs_status lower_field(Walk *w, const Val *object, const Node *n, Val *out
     return *out = (Val){0}, QS_OK;
 }
 
+/* $target("cpu"): whether the code is made for such a device.  The reference device is the processor, too. */
+static qs_status lower_target(Lower *L, const Node *n, Val *out) {
+    static const char *const kinds[] = {"cpu", "ref", "opencl", "cuda", "gpu"};
+    const ArgList *args = &n->u.meta.args;
+    const char *kind = args->n == 1 && args->at[0].value->kind == N_STR ? args->at[0].value->u.str->s : "";
+    bool known = false, is = !strcmp(kind, "gpu") ? L->job->gpu : !strcmp(kind, L->job->device);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) known |= !strcmp(kind, kinds[i]);
+    if (!known)
+        return klower_error(L, QS_EVALUE, n->pos, "$target takes \"cpu\", \"ref\", \"opencl\", \"cuda\" or \"gpu\"");
+    is |= !strcmp(kind, "cpu") && !strcmp(L->job->device, "ref");
+    L->out->asks_device = true;
+    return boolean_value(&L->walk, klnum_int(L, QS_B1, is), out), QS_OK;
+}
+
 static qs_status lower_meta(Lower *L, Node *n, Val *out) {
     const char *name = n->u.meta.name->s;
     static const char *const transparent[] = {"inline", "eval", "specialize", "check"};
@@ -330,6 +344,7 @@ static qs_status lower_meta(Lower *L, Node *n, Val *out) {
         const char *is = L->in->func->qual == Q_KERNEL ? "__kernel__" : "__device__";
         return boolean_value(&L->walk, klnum_int(L, QS_B1, !strcmp(which, is)), out), QS_OK;
     }
+    if (!strcmp(name, "target")) return lower_target(L, n, out);
     return klower_error(L, QS_ENAME, n->pos, "$%s cannot be used in a kernel", name);
 }
 
