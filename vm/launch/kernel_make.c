@@ -169,6 +169,20 @@ static const Type *ask_type(void *ud, Func *in, Str *name) {
     return NULL;
 }
 
+static const Type *ask_instance(void *ud, Func *in, Str *generic, const Type **args, int nargs) {
+    Maker *m = ud;
+    ErrorState kept = qvm_ctx(m->vm)->err;
+    const Type *t = qmodtype_instance(m->vm, qmod_of(in), generic, args, nargs);
+    return qvm_ctx(m->vm)->err = kept, t;
+}
+
+static int ask_arguments(void *ud, const Type *t, const Type *const **args) {
+    Maker *m = ud;
+    ClassInstance *found;
+    if (!t || t->kind != TY_CLASS || !t->cls || !qmodtype_generic_of(m->vm, t->cls, &found)) return 0;
+    return *args = found->args, found->nargs;
+}
+
 static bool ask_declared(void *ud, const Func *f, const Param *p, Declared *out) {
     Maker *m = ud;
     ErrorState kept = qvm_ctx(m->vm)->err;
@@ -374,7 +388,7 @@ static qs_status describe_args(Maker *m, KVal *args) {
 static qs_status lower(Maker *m, KernelSpecialization *s, LowerResult *out) {
     Ctx *c = qvm_ctx(m->vm);
     const Request *r = m->request;
-    LowerHost host = {m, ask_symbol, ask_function, ask_type, ask_fields, ask_declared};
+    LowerHost host = {m, ask_symbol, ask_function, ask_type, ask_fields, ask_instance, ask_arguments, ask_declared};
     const qs_config *config = &qvm(m->vm)->config;
     LowerJob job = {.nargs = r->nargs,
                     .rank = r->rank,

@@ -228,6 +228,12 @@ static const Type *instantiate(void *ud, Str *generic, const Type **args, int na
     return cls->type;
 }
 
+const Type *qmodtype_instance(qs_vm *vm, Module *m, Str *generic, const Type **args, int nargs) {
+    TypeScope s = {vm, m, NULL, QS_OK};
+    const Type *t = instantiate(&s, generic, args, nargs);
+    return s.status == QS_OK ? t : NULL;
+}
+
 ModType *qmodtype_generic_of(qs_vm *vm, const Class *cls, ClassInstance **instance) {
     for (Module *m = qvm(vm)->modules; m; m = m->next)
         for (uint32_t i = 0; i < m->ntypedefs; i++)

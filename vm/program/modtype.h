@@ -15,4 +15,6 @@ qs_status qmodtype_resolve(qs_vm *vm, Module *m, TypeExpr *e, const Source *src,
 /* whether e names a type parameter of `in` or its parents */
 bool qmodtype_mentions_param(const TypeExpr *e, const Func *in);
 ModType *qmodtype_generic_of(qs_vm *vm, const Class *cls, ClassInstance **instance);
+/* An instance of a generic class, made on first use; NULL: unknown. */
+const Type *qmodtype_instance(qs_vm *vm, Module *m, Str *generic, const Type **args, int nargs);
 #endif

@@ -108,6 +108,10 @@ typedef struct LowerHost {
     /* A type of the module of `in` that is not predefined; NULL: unknown. */
     const Type *(*type)(void *ud, Func *in, Str *name);
     bool (*fields)(void *ud, const Type *cls, KFields *out);
+    /* An instance of a generic class of the module of `in`, as in list[scalar]; NULL: unknown. */
+    const Type *(*instance)(void *ud, Func *in, Str *generic, const Type **args, int nargs);
+    /* The type arguments of an instance; returns their number, 0 for other types. */
+    int (*arguments)(void *ud, const Type *cls, const Type *const **args);
     /* The declared type of a parameter, for Overloads. */
     bool (*declared)(void *ud, const Func *f, const Param *p, Declared *out);
 } LowerHost;

@@ -13,9 +13,10 @@ static const Type *lookup_type(void *ud, Str *name) {
     return h && h->type ? h->type(h->ud, L->in->func, name) : NULL;
 }
 
-static const Type *no_instance(void *ud, Str *generic, const Type **args, int nargs) {
-    (void)ud, (void)generic, (void)args, (void)nargs;
-    return NULL;
+static const Type *lookup_instance(void *ud, Str *generic, const Type **args, int nargs) {
+    Lower *L = ud;
+    const LowerHost *h = L->job->host;
+    return h && h->instance ? h->instance(h->ud, L->in->func, generic, args, nargs) : NULL;
 }
 
 static bool known_dimension(void *ud, Str *name, double *value) {
@@ -31,7 +32,7 @@ static bool known_dimension(void *ud, Str *name, double *value) {
 static void offer_nothing(void *ud, Nearest *near) { (void)ud, (void)near; }
 
 qs_status kltype_resolve(Lower *L, TypeExpr *e, const Type **out, TypeMods *mods) {
-    TypeHost host = {L, lookup_type, no_instance, known_dimension, offer_nothing};
+    TypeHost host = {L, lookup_type, lookup_instance, known_dimension, offer_nothing};
     const Func *f = L->in->func;
     *mods = (TypeMods){0};
     return qtypes_resolve(L->c, e, &host, f->unit ? f->unit->src : NULL, out, mods);
@@ -234,10 +235,20 @@ static void bind_name(InlineFrame *inst, const Str *name, const Type *t) {
         if (inst->func->typarams[i] == name) inst->typarams[i] = t;
 }
 
+/* l : list[T], for an object of list[scalar] */
+static void bind_arguments(Lower *L, InlineFrame *inst, const TypeExpr *e, const Type *t) {
+    const LowerHost *h = L->job->host;
+    const Type *const *args;
+    int n = h && h->arguments ? h->arguments(h->ud, t, &args) : 0;
+    for (int i = 0; i < e->nargs && i < n; i++)
+        if (e->args[i]->kind == TE_NAME) bind_name(inst, e->args[i]->name, args[i]);
+}
+
 void kltype_bind(Lower *L, InlineFrame *inst, TypeExpr *e, const Val *v) {
     if (!e || v->kind == V_UNKNOWN || !inst->func->ntyparams) return;
     if (e->kind == TE_NAME) bind_name(inst, e->name, type_of(L, v));
-    if (e->kind == TE_ARRAY && e->nargs == 1 && e->args[0]->kind == TE_NAME && v->rank)
+    if (e->kind == TE_ARRAY && v->kind == V_OBJECT && !v->rank) return bind_arguments(L, inst, e, v->u.rec->type);
+    if (e->kind == TE_ARRAY && e->nargs == 1 && e->args[0]->kind == TE_NAME && v->rank && v->kind != V_OBJECT)
         bind_name(inst, e->args[0]->name, element_type(L, v));
 }
 

@@ -567,6 +567,8 @@ const char *klval_type_name(Lower *L, const Val *v) {
                                         [V_TYPE] = "a type",
                                         [V_OBJECT] = "an object",
                                         [V_COLON] = "`:`"};
+    if (v->kind == V_OBJECT && v->u.rec->type)
+        return qtype_name(v->rank ? qtype_array(L->c, v->u.rec->type, v->rank) : v->u.rec->type);
     if (v->kind != V_NUM && v->kind != V_ARRAY && v->kind != V_MEMORY) return kinds[v->kind];
     if (v->rank == 0) return scalar_name(L, v->dtype);
     char *s = qarena_alloc(L->arena, 96), *p = s;
