@@ -2,9 +2,9 @@
 % Interpolation of values on a grid of any number of dimensions.
 import "check.q"
 
-% Adds up the values around a point: 2^bits neighbours along each dimension, the first ones at `start`, with the weights w.
-function [] = __kernel__ gridded_sum(y : vec'unchecked, z : vec'unchecked, start : mat[int]'unchecked, w : mat'unchecked, _
-                                     strides : vec[int]'unchecked, bits : int, pos : int)
+% Adds up the values around a point with the weights w: 2^bits neighbours along each dimension, the first at `start`.
+function [] = __kernel__ gridded_sum(y : vec'unchecked, z : vec'unchecked, start : mat[int]'unchecked, _
+                                     w : mat'unchecked, strides : vec[int]'unchecked, bits : int, pos : int)
     last = size(start,1) - 1
     m = shl(1, bits)
     s = 0.0
@@ -86,7 +86,8 @@ function x = gridded_points(points, z, d, least)
         n = size(z, k)
         own = isnull(points) ? float64(0..n-1) : points[k]
         check_finite("interpn: points", own)
-        assert(numel(own) == n, "interpn: points[", k, "] must have ", n, " elements, as dimension ", k, " of z, got ", numel(own))
+        assert(numel(own) == n, "interpn: points[", k, "] must have ", n, " elements, as dimension ", k, _
+               " of z, got ", numel(own))
         assert(n >= least, "interpn: z must have at least ", least, " elements along each dimension, got ", n)
         x[k] = reshape(float64(own), [1,n])
         assert(all(diff(x[k]) > 0), "interpn: points[", k, "] must ascend, got ", own)
@@ -94,11 +95,11 @@ function x = gridded_points(points, z, d, least)
 end
 
 % Function: interpn
-% The values z on a grid of any number of dimensions, interpolated at other positions, as scipy.interpolate.interpn. It has
-% derivatives with respect to z, and to `at` except for "nearest". For vectors see interp1, for matrices interp2.
+% The values z on a grid of any number of dimensions, interpolated at other positions, as scipy.interpolate.interpn. It
+% has derivatives with respect to z, and to `at` except for "nearest". For vectors see interp1, for matrices interp2.
 %
 % Parameters:
-% points - a cell with the coordinates of the grid along each dimension, ascending; null is {0..size(z,0)-1, 0..size(z,1)-1, …}
+% points - a cell with the coordinates of the grid along each dimension, ascending; null counts them from 0
 % z - a real array of as many dimensions; a vec has one
 % at - a row for each position, with a column for each dimension
 % method - "linear", "nearest", or "cubic" (also "spline"; not-a-knot, at least four points along each dimension)
@@ -109,7 +110,8 @@ end
 %
 % :function v = interpn(points, z, at : mat, method : string = "linear", outside = nan)
 function v = interpn(points, z, at : mat, method : string = "linear", outside = nan)
-    rules = object(nearest := gridded_nearest, linear := gridded_linear, cubic := gridded_cubic, spline := gridded_cubic)
+    rules = object(nearest := gridded_nearest, linear := gridded_linear, cubic := gridded_cubic, _
+                   spline := gridded_cubic)
     assert(isfield(rules, method), "interpn: method must be linear, nearest, cubic or spline, got ", method)
     rule = rules[method]
     bits = rule == gridded_nearest ? 0 : rule == gridded_linear ? 1 : 2

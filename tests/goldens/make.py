@@ -322,6 +322,23 @@ def gridded(rng):
          hyper=interpolate.interpn([np.arange(n) for n in four.shape], four, places))
 
 
+def motion(rng):
+    i, j = np.mgrid[:75, :90].astype(float)
+
+    def picture(i, j):
+        return np.sin(i / 5) * np.cos(j / 7) + 0.5 * np.sin((i + 2 * j) / 9) + 0.3 * np.cos(i / 3 - j / 4)
+    x, y = picture(i, j), picture(i - 1.5 - np.sin(j / 20), j + 2 + np.cos(i / 30))
+    flow = registration.optical_flow_ilk(x, y, dtype=np.float64)
+    small = registration.optical_flow_ilk(x[:20, :30], y[:20, :30], radius=4, num_warp=3, dtype=np.float64)
+    image = ((i - 30)**2 + (j - 35)**2 < 400) * 0.6 + ((i - 60)**2 / 2 + (j - 70)**2 < 60) * 0.5 + 0.2 * x
+    image += 0.1 * rng.normal(size=image.shape)
+    contours = [segmentation.morphological_chan_vese(image, 20, smoothing=2),
+                segmentation.morphological_chan_vese(image, 16, image > 0.8, 1, 1, 3),
+                segmentation.morphological_chan_vese(image, 5, image > 0.8, 0)]
+    save("motion.npz", x=x, y=y, down=flow[0], right=flow[1], small_down=small[0], small_right=small[1], image=image,
+         checkerboard=contours[0], weights=contours[1], rough=contours[2])
+
+
 rng = np.random.default_rng(1)
 statistics(rng)
 sampled(rng)
@@ -339,3 +356,4 @@ local(rng)
 restoration(rng)
 stiff()
 gridded(np.random.default_rng(2))
+motion(np.random.default_rng(3))
