@@ -23,14 +23,12 @@ function y = dct_line(x, dim)
 end
 
 % The adjoint of an orthonormal transform is its inverse.
-function [dx, ddim] = dct_rule(x, dim, y, dy)
+function dx = dct_rule(x, dim, y, dy)
     dx = cast_like(idct_lines(dy, dim), x)
-    ddim = null
 end
 
-function [dy, ddim] = idct_rule(y, dim, x, dx)
+function dy = idct_rule(y, dim, x, dx)
     dy = cast_like(dct_lines(dx, dim), y)
-    ddim = null
 end
 
 {!adjoint dct_rule}

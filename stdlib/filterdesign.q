@@ -390,11 +390,16 @@ end
 % h - the complex response
 % w - the frequencies
 function [h, w] = freqz(b : vec, a = 1, n = 512, fs : scalar = 2*pi)
+    [w, z] = response_points(n, fs)
+    den = isscalar(a) ? float64([a]) : float64(a)
+    h = polyval(fliplr(float64(b)), z)./polyval(fliplr(den), z)
+end
+
+% The frequencies w, and z^-1 on the unit circle.
+function [w, z] = response_points(n, fs)
     w = isscalar(n) ? fs/2*float64(0..n-1)/n : float64(copy(n))
     t = 2*pi*w/fs
     z = complex(cos(t), 0-sin(t))
-    den = isscalar(a) ? float64([a]) : float64(a)
-    h = polyval(fliplr(float64(b)), z)./polyval(fliplr(den), z)
 end
 
 function [h, w] = sosfreqz(sos : mat, n = 512, fs : scalar = 2*pi)
@@ -409,9 +414,7 @@ end
 % The group delay of a filter in samples at n frequencies, as for freqz.
 function [delay, w] = grpdelay(b : vec, a = 1, n = 512, fs : scalar = 2*pi)
     den = isscalar(a) ? float64([a]) : float64(a)
-    w = isscalar(n) ? fs/2*float64(0..n-1)/n : float64(copy(n))
-    t = 2*pi*w/fs
-    z = complex(cos(t), 0-sin(t))
+    [w, z] = response_points(n, fs)
     c = conv(float64(b), fliplr(den))
     delay = real(polyval(fliplr(c.*float64(0..numel(c)-1)), z)./polyval(fliplr(c), z)) - numel(den) + 1
 end

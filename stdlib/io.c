@@ -449,22 +449,21 @@ static qs_status csv_read(qs_vm *vm, const char *path, Table *t, Text *text) {
     return QS_OK;
 }
 
-static qs_status separator(qs_vm *vm, qs_call_args *c, int i, char *sep) {
+qs_status qio_separator(qs_vm *vm, qs_call_args *c, int i, const char *refused, char *sep) {
     const char *s;
     size_t n;
-    *sep = ',';
     if (!qarg_given(c, i)) return QS_OK;
     TRY(qarg_string(vm, c->name, "separator", c->in[i], &s, &n));
-    if (n != 1) return qs_fail(vm, QS_EVALUE, "%s: separator must be one character, got \"%s\"", c->name, s);
-    *sep = *s;
-    return QS_OK;
+    if (n == 1 && !strchr(refused, *s)) return *sep = *s, QS_OK;
+    return qs_fail(vm, QS_EVALUE, "%s: separator must be one character%s, got \"%s\"", c->name,
+                   *refused ? ", and no quote or blank" : "", s);
 }
 
 qs_status qio_csvread(qs_vm *vm, qs_call_args *c) {
     const char *path;
-    Table t = {0};
+    Table t = {.sep = ','};
     TRY(qarg_string(vm, c->name, "path", c->in[0], &path, NULL));
-    TRY(separator(vm, c, 1, &t.sep));
+    TRY(qio_separator(vm, c, 1, "", &t.sep));
     Text text;
     Array *a;
     void *p;
@@ -487,10 +486,10 @@ static void csv_cell(Text *t, qs_dtype d, const void *p) {
 qs_status qio_csvwrite(qs_vm *vm, qs_call_args *c) {
     const char *path;
     const void *p;
-    char sep;
+    char sep = ',';
     Array *a;
     TRY(qarg_string(vm, c->name, "path", c->in[0], &path, NULL));
-    TRY(separator(vm, c, 2, &sep));
+    TRY(qio_separator(vm, c, 2, "", &sep));
     TRY(qarg_array(vm, c, 1, "x", &a));
     if (a->rank > 2) return qs_fail(vm, QS_ESHAPE, "csvwrite: x must be a vec or a mat, got %d dimensions", a->rank);
     qs_dtype d = (qs_dtype)a->dtype;

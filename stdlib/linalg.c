@@ -156,7 +156,7 @@ static qs_status mat_read(qs_vm *vm, qs_call_args *c, int i, const char *what, i
 /* Returns the real dtype of results for in[0]. */
 static qs_dtype real_result(qs_vm *vm, const qs_call_args *c) { return qdtype_real_of(qarg_meet_float(vm, c, 0, 1)); }
 
-/* Creates an array of dtype d from the first rows x cols of x. */
+/* Creates an array of dtype d, or of the complex type of that precision, from the first rows x cols of x. */
 static qs_status mat_result(qs_vm *vm, const Mat *x, int rows, int cols, qs_dtype d, qs_value *out) {
     Array *a, *r;
     void *p;
@@ -166,7 +166,7 @@ static qs_status mat_result(qs_vm *vm, const Mat *x, int rows, int cols, qs_dtyp
     if (s == QS_OK && a->count)
         qmatrix_move(vm, p, (int64_t[]){cols, 1}, x->a, (int64_t[]){1, x->m}, 2, dims,
                      (size_t)x->parts * sizeof(double));
-    if (s == QS_OK) s = qarr_convert(vm, a, d, &r);
+    if (s == QS_OK) s = qarr_convert(vm, a, x->parts == 2 ? qdtype_complex_of(qdtype_real_of(d)) : d, &r);
     qarr_release(vm, a);
     if (s == QS_OK) *out = qarr_value(r);
     return s;
@@ -344,7 +344,7 @@ qs_status qlinalg_inv(qs_vm *vm, qs_call_args *c) {
     if (r) return c->out[0] = qarr_value(r), QS_OK;
     qs_status s = lu_of(vm, c, &l, &f);
     if (s == QS_OK && f.a.m) s = invert(vm, l, &f);
-    if (s == QS_OK) s = mat_result(vm, &f.a, f.a.m, f.a.n, f.a.parts == 2 ? qdtype_complex_of(d) : d, &c->out[0]);
+    if (s == QS_OK) s = mat_result(vm, &f.a, f.a.m, f.a.n, d, &c->out[0]);
     lu_free(&f);
     return s;
 }
@@ -494,7 +494,7 @@ static qs_status solve_by_factors(qs_vm *vm, qs_call_args *c, Lapack *l, Lu *f, 
     if (c->in[2].kind == QS_NIL) TRY(factors_made(vm, c, l, parts, f));
     else TRY(factors_read(vm, c, 2, a.m, parts, f));
     if (a.m) back_substitute(vm, l, f, b, 'C');
-    return mat_result(vm, b, b->m, b->n, parts == 2 ? qdtype_complex_of(qdtype_real_of(d)) : d, &c->out[0]);
+    return mat_result(vm, b, b->m, b->n, d, &c->out[0]);
 }
 
 qs_status qlinalg_solve_back(qs_vm *vm, qs_call_args *c) {
@@ -601,7 +601,7 @@ static qs_status lu_results(qs_vm *vm, qs_call_args *c, Lu *f, double *order) {
     Mat lower, *a = &f->a;
     int k = a->m < a->n ? a->m : a->n;
     int64_t rows = a->m;
-    qs_dtype d = a->parts == 2 ? qdtype_complex_of(real_result(vm, c)) : real_result(vm, c);
+    qs_dtype d = real_result(vm, c);
     row_order(f, order);
     if (c->nout > 2) TRY(qarg_exact(vm, order, 1, &rows, &c->out[2]));
     TRY(mat_new(vm, "lu", a->m, k, a->parts, &lower));
@@ -648,8 +648,7 @@ static qs_status cholesky(qs_vm *vm, qs_call_args *c, int *flag) {
     if (s == QS_OK && info && !flag)
         s = qs_fail(vm, QS_EVALUE, "%s: the matrix is not positive definite (leading minor %d)", c->name, info);
     if (s == QS_OK && info) memset(a.a, 0, mat_bytes(&a));
-    if (s == QS_OK)
-        clear_below(&a), s = mat_result(vm, &a, a.m, a.n, a.parts == 2 ? qdtype_complex_of(d) : d, &c->out[0]);
+    if (s == QS_OK) clear_below(&a), s = mat_result(vm, &a, a.m, a.n, d, &c->out[0]);
     if (flag) *flag = info;
     mat_free(&a);
     return s;
@@ -736,7 +735,6 @@ qs_status qlinalg_qr(qs_vm *vm, qs_call_args *c) {
     Qr x = {0};
     qs_dtype d = real_result(vm, c);
     qs_status s = qr_of(vm, c, &x);
-    if (x.r.parts == 2) d = qdtype_complex_of(d);
     if (s == QS_OK) s = mat_result(vm, &x.q, x.q.m, x.q.n, d, &c->out[0]);
     if (s == QS_OK && c->nout > 1) s = mat_result(vm, &x.r, x.q.n, x.r.n, d, &c->out[1]);
     if (s == QS_OK && c->nout > 2) s = qarg_exact(vm, x.order.p, 1, (int64_t[]){x.r.n}, &c->out[2]);
@@ -828,14 +826,13 @@ static qs_status adjoint(qs_vm *vm, const char *fn, const Mat *x, Mat *out) {
 }
 
 static qs_status svd_results(qs_vm *vm, qs_call_args *c, Svd *x, qs_dtype real) {
-    qs_dtype d = x->u.parts == 2 ? qdtype_complex_of(real) : real;
     Mat v = {0}, s = {0};
-    TRY(mat_result(vm, &x->u, x->u.m, x->k, d, &c->out[0]));
+    TRY(mat_result(vm, &x->u, x->u.m, x->k, real, &c->out[0]));
     qs_status status = mat_new(vm, "svd", x->k, x->k, 1, &s);
     for (int i = 0; status == QS_OK && i < x->k; i++) s.a[(size_t)i * (size_t)(x->k + 1)] = x->s.a[i];
     if (status == QS_OK) status = mat_result(vm, &s, x->k, x->k, real, &c->out[1]);
     if (status == QS_OK && c->nout > 2) status = adjoint(vm, "svd", &x->vt, &v);
-    if (status == QS_OK && c->nout > 2) status = mat_result(vm, &v, v.m, v.n, d, &c->out[2]);
+    if (status == QS_OK && c->nout > 2) status = mat_result(vm, &v, v.m, v.n, real, &c->out[2]);
     mat_free(&v), mat_free(&s);
     return status;
 }
@@ -909,7 +906,7 @@ qs_status qlinalg_pinv(qs_vm *vm, qs_call_args *c) {
     if (s == QS_OK) s = mat_new(vm, c->name, v.m, x.u.m, v.parts, &out);
     if (s == QS_OK) {
         pinv_sum(&x, &v, tol, &out);
-        s = mat_result(vm, &out, out.m, out.n, v.parts == 2 ? qdtype_complex_of(real) : real, &c->out[0]);
+        s = mat_result(vm, &out, out.m, out.n, real, &c->out[0]);
     }
     mat_free(&v), mat_free(&out), svd_free(&x);
     return s;
@@ -976,8 +973,7 @@ qs_status qlinalg_symeig(qs_vm *vm, qs_call_args *c) {
     Mat a = {0}, w = {0};
     qs_dtype real = real_result(vm, c);
     qs_status s = symeig_of(vm, c, c->nout > 1, &a, &w);
-    if (s == QS_OK && c->nout > 1)
-        s = mat_result(vm, &a, a.m, a.n, a.parts == 2 ? qdtype_complex_of(real) : real, &c->out[0]);
+    if (s == QS_OK && c->nout > 1) s = mat_result(vm, &a, a.m, a.n, real, &c->out[0]);
     if (s == QS_OK) s = values_result(vm, &w, real, &c->out[c->nout > 1]);
     mat_free(&a), mat_free(&w);
     return s;
@@ -1038,7 +1034,7 @@ static qs_status eig_run(qs_vm *vm, Lapack *l, Mat *a, Mat *w, Mat *u, Mat *v) {
 qs_status qlinalg_eig(qs_vm *vm, qs_call_args *c) {
     Lapack *l;
     Mat a = {0}, w = {0}, u = {0}, v = {0};
-    qs_dtype d = qdtype_complex_of(real_result(vm, c));
+    qs_dtype d = real_result(vm, c);
     TRY(lapack(vm, c->name, &l));
     qs_status s = mat_read(vm, c, 0, "A", 0, &a);
     if (s == QS_OK) s = square(vm, c->name, &a);
@@ -1084,7 +1080,7 @@ qs_status qlinalg_roots(qs_vm *vm, qs_call_args *c) {
     Lapack *l;
     Numbers p;
     Mat a = {0}, w = {0}, none = {0};
-    qs_dtype d = qdtype_complex_of(real_result(vm, c));
+    qs_dtype d = real_result(vm, c);
     TRY(qarg_wide(vm, c, 0, "p", qarg_parts(c, 0, 1), &p));
     if (p.n > 1 << 20) return qs_fail(vm, QS_EVALUE, "roots: p may have 2^20 coefficients, got %zu", p.n);
     TRY(lapack(vm, c->name, &l));

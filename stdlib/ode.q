@@ -72,8 +72,6 @@ end
 %
 % Returns:
 % t, y, te, ye - as for ode45
-%
-% :function [t, y, te, ye] = ode23s(f, tspan : vec, y0, reltol : scalar = 1e-3, abstol : scalar = 1e-6, event = null, maxstep : scalar = inf, J = null)
 function [t, y, te, ye] = ode23s(f, tspan : vec, y0, reltol : scalar = 1e-3, abstol : scalar = 1e-6, event = null, _
                                  maxstep : scalar = inf, J = null)
     method = object(name := "ode23s", order := 3, prepare := (t, v) -> rosenbrock_slopes(f, J, t, v), _

@@ -192,7 +192,9 @@ function y = solver_finite(what, y)
     check_finite(what, y)
 end
 
-function [column, x] = solver_start(what, b, x0, tol, maxit)
+% Checks the arguments of a solver. Returns b as a column, where x begins, A and M as functions, the largest number of steps
+% and the norm of b.
+function [column, x, apply, near, most, size_] = solver_start(what, A, b, M, x0, tol, maxit)
     assert(check_real(b) && numel(b) > 0, what, ": b must be a real vector, got ", check_got(b))
     check_finite(strcat(what, ": b"), b)
     assert(tol > 0, what, ": tol must be greater than 0, got ", tol)
@@ -203,6 +205,11 @@ function [column, x] = solver_start(what, b, x0, tol, maxit)
         check_finite(strcat(what, ": x0"), x0)
         x[:,:] = norm(column) > 0 ? reshape(x0, [numel(b),1]) : 0
     endif
+    n = numel(column)
+    apply = sparse_operator(strcat(what, ": A"), A, n)
+    near = sparse_operator(strcat(what, ": M"), M, n)
+    most = isnull(maxit) ? 10*n : maxit
+    size_ = norm(column)
 end
 
 % x in the shape of b.
@@ -228,12 +235,7 @@ end
 % relres - norm(b - A*x)/norm(b)
 % steps - the number of steps
 function [x, flag, relres, steps] = cg(A, b, tol : scalar = 1e-6, maxit = null, M = null, x0 = null)
-    [c, x] = solver_start("cg", b, x0, tol, maxit)
-    n = numel(c)
-    apply = sparse_operator("cg: A", A, n)
-    near = sparse_operator("cg: M", M, n)
-    most = isnull(maxit) ? 10*n : maxit
-    size_ = norm(c)
+    [c, x, apply, near, most, size_] = solver_start("cg", A, b, M, x0, tol, maxit)
     r = c - apply(x)
     z = near(r)
     p = z
@@ -266,12 +268,7 @@ end
 % flag is 4 where a number became 0 or too large to go on, as in MATLAB; x is then the last approximation. gmres may help.
 % Source: van der Vorst: Bi-CGSTAB (1992).
 function [x, flag, relres, steps] = bicgstab(A, b, tol : scalar = 1e-6, maxit = null, M = null, x0 = null)
-    [c, x] = solver_start("bicgstab", b, x0, tol, maxit)
-    n = numel(c)
-    apply = sparse_operator("bicgstab: A", A, n)
-    near = sparse_operator("bicgstab: M", M, n)
-    most = isnull(maxit) ? 10*n : maxit
-    size_ = norm(c)
+    [c, x, apply, near, most, size_] = solver_start("bicgstab", A, b, M, x0, tol, maxit)
     r = c - apply(x)
     shadow = r
     rho = 1
@@ -325,14 +322,10 @@ end
 % Solves A*x = b for any square A by minimal residuals in Krylov spaces of `restart` dimensions. Other arguments and
 % results are as for cg; steps counts the steps of all rounds. Source: Saad, Schultz: GMRES (1986).
 function [x, flag, relres, steps] = gmres(A, b, restart = null, tol : scalar = 1e-6, maxit = null, M = null, x0 = null)
-    [c, x] = solver_start("gmres", b, x0, tol, maxit)
+    [c, x, apply, near, most, size_] = solver_start("gmres", A, b, M, x0, tol, maxit)
     n = numel(c)
-    apply = sparse_operator("gmres: A", A, n)
-    near = sparse_operator("gmres: M", M, n)
     width = min(isnull(restart) ? 20 : restart, n)
     check_whole("gmres: restart", width, 1)
-    most = isnull(maxit) ? 10*n : maxit
-    size_ = norm(c)
     r = c - apply(x)
     steps = 0
     going = norm(r) > tol*size_ && most > 0

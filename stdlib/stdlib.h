@@ -181,6 +181,8 @@ qs_status qsampled_ascending(qs_vm *vm, const char *fn, const char *what, const 
 qs_status qio_error(qs_vm *vm, const char *fn, const char *verb, const char *path); /* includes the reason from errno */
 qs_status qio_slurp(qs_vm *vm, const char *fn, const char *path, Text *out);        /* reads a whole file */
 qs_status qio_spill(qs_vm *vm, const char *fn, const char *path, const char *s, size_t n);
+/* Reads in[i], if it is given: one character, and none of `refused`. */
+qs_status qio_separator(qs_vm *vm, qs_call_args *c, int i, const char *refused, char *sep);
 qs_status qpath_make(qs_vm *vm, const char *fn, const char *path, size_t n); /* creates a folder and its parents */
 
 /* -- json.c -------------------------------------------------------------------------------------------------------- */

@@ -213,16 +213,7 @@ static qs_status read_columns(const Reader *r, Object *o) {
     return QS_OK;
 }
 
-static qs_status separator_of(qs_vm *vm, qs_call_args *c, int i, char *sep) {
-    const char *s;
-    size_t n;
-    if (!qarg_given(c, i)) return QS_OK;
-    TRY(qarg_string(vm, c->name, "separator", c->in[i], &s, &n));
-    if (n != 1 || strchr("\"\n\r ", *s))
-        return qs_fail(vm, QS_EVALUE, "%s: separator must be one character, and no quote or blank, got \"%s\"", c->name,
-                       s);
-    return *sep = *s, QS_OK;
-}
+static const char not_separators[] = "\"\n\r ";
 
 static qs_status read_file(Reader *r, const Text *file, Object *o) {
     r->at = file->s ? file->s : "", r->end = r->at + file->len;
@@ -248,7 +239,7 @@ qs_status qtable_read(qs_vm *vm, qs_call_args *c) {
     Object *o;
     Text file;
     TRY(qarg_string(vm, c->name, "path", c->in[0], &r.path, NULL));
-    TRY(separator_of(vm, c, 1, &r.sep));
+    TRY(qio_separator(vm, c, 1, not_separators, &r.sep));
     TRY(qobj_new(vm, NULL, &o));
     c->out[0] = qval_object(QS_OBJECT, o);
     qtext_init(&file, qvm_ctx(vm)), qtext_init(&r.chars, qvm_ctx(vm));
@@ -369,7 +360,7 @@ qs_status qtable_write(qs_vm *vm, qs_call_args *c) {
     if (c->in[0].kind != QS_OBJECT || !qobj_count(c->in[0].u.p))
         return qarg_wrong(vm, c->name, "t", "an object with a field per column", c->in[0]);
     TRY(qarg_string(vm, c->name, "path", c->in[1], &path, NULL));
-    TRY(separator_of(vm, c, 2, &w.sep));
+    TRY(qio_separator(vm, c, 2, not_separators, &w.sep));
     qtext_init(&w.t, qvm_ctx(vm));
     qs_status s = write_rows(&w, c->in[0].u.p);
     if (s == QS_OK) s = qio_spill(vm, c->name, path, w.t.s, w.t.len);

@@ -145,7 +145,6 @@ static qs_status lines(qs_vm *vm, Axes *a, qs_call_args *c) {
 
 /* Validates style and shapes on trial axes first, so that a call that fails leaves the figure unchanged. */
 static qs_status plot(qs_vm *vm, qs_call_args *c, bool log_x, bool log_y) {
-    Figures *all = qfigure_all(vm);
     Figure trial = {0};
     Axes a = {.figure = &trial};
     qs_call_args once = *c;
@@ -155,7 +154,6 @@ static qs_status plot(qs_vm *vm, qs_call_args *c, bool log_x, bool log_y) {
     qs_release(vm, out);
     qaxes_clear(vm, &a);
     TRY(s);
-    (void)all;
     Axes *real = qfigure_begin(vm);
     real->axis[AXIS_X].log |= log_x, real->axis[AXIS_Y].log |= log_y;
     return lines(vm, real, c);
@@ -173,6 +171,13 @@ typedef struct {
 } Pair;
 
 static void free_pair(Pair *p) { qcolumn_free(&p->x), qcolumn_free(&p->y); }
+
+static qs_status new_pair(qs_vm *vm, const char *fn, const char *what, size_t n, Pair *out) {
+    size_t bytes = qmem_size(n, sizeof(double), sizeof(double));
+    *out = (Pair){{calloc(1, bytes), n}, {calloc(1, bytes), n}};
+    if (out->x.x && out->y.x) return QS_OK;
+    return free_pair(out), qs_fail(vm, QS_ENOMEM, "%s: no memory for %zu %s", fn, n, what);
+}
 
 /* Reads x and y of the same length from in[0] and in[1]; with `alone` only y, and x becomes 0, 1 … */
 static qs_status pair(qs_vm *vm, qs_call_args *c, bool alone, Pair *out) {
@@ -337,8 +342,7 @@ static void count_into(const Column *x, const Column *e, double *n) {
 
 static qs_status histogram(qs_vm *vm, const Column *x, const Column *e, Pair *out) {
     size_t n = e->n - 1;
-    *out = (Pair){{calloc(n, sizeof(double)), n}, {calloc(n, sizeof(double)), n}};
-    if (!out->x.x || !out->y.x) return free_pair(out), qs_fail(vm, QS_ENOMEM, "hist: no memory for %zu bins", n);
+    TRY(new_pair(vm, "hist", "bins", n, out));
     for (size_t k = 0; k < n; k++) {
         if (!(e->x[k + 1] > e->x[k])) return free_pair(out), qs_fail(vm, QS_EVALUE, "hist: edges must ascend");
         out->x.x[k] = (e->x[k] + e->x[k + 1]) / 2;
@@ -401,9 +405,7 @@ qs_status qseries_errorbar(qs_vm *vm, qs_call_args *c) {
 /* -- stairs([x,] y): the value holds until the next x -------------------------------------------------------------- */
 static qs_status steps(qs_vm *vm, const Pair *p, Pair *out) {
     size_t n = p->x.n ? 2 * p->x.n - 1 : 0;
-    *out = (Pair){{malloc(qmem_size(n, sizeof(double), sizeof(double))), n},
-                  {malloc(qmem_size(n, sizeof(double), sizeof(double))), n}};
-    if (!out->x.x || !out->y.x) return free_pair(out), qs_fail(vm, QS_ENOMEM, "stairs: no memory for %zu points", n);
+    TRY(new_pair(vm, "stairs", "points", n, out));
     for (size_t k = 0; k < n; k++) out->x.x[k] = p->x.x[(k + 1) / 2], out->y.x[k] = p->y.x[k / 2];
     return QS_OK;
 }
@@ -430,9 +432,7 @@ qs_status qseries_stairs(qs_vm *vm, qs_call_args *c) {
 /* Uses the columns and rows of u as positions if none are given. */
 static qs_status raster(qs_vm *vm, size_t rows, size_t columns, Pair *out) {
     size_t n = rows * columns;
-    *out = (Pair){{malloc(qmem_size(n, sizeof(double), sizeof(double))), n},
-                  {malloc(qmem_size(n, sizeof(double), sizeof(double))), n}};
-    if (!out->x.x || !out->y.x) return free_pair(out), qs_fail(vm, QS_ENOMEM, "quiver: no memory for %zu arrows", n);
+    TRY(new_pair(vm, "quiver", "arrows", n, out));
     for (size_t k = 0; k < n; k++) out->x.x[k] = (double)(k % columns), out->y.x[k] = (double)(k / columns);
     return QS_OK;
 }
