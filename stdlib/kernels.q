@@ -381,36 +381,17 @@ function [y, at] = __device__ sorted(x, dim, way)
     end
 end
 
-function y = __device__ kernel_sort(x)
-    [y, at] = sorted(x, main_dim(x), 1)
-end
-function y = __device__ kernel_sort(x, dim)
+function [y, at] = __device__ kernel_full_sort(x, dim = main_dim(x), how = "ascend")
     if isscalar(dim)
-        [y, at] = sorted(x, dim, 1)
+        [y, at] = sorted(x, dim, how == "descend" ? -1 : 1)
     else
         [y, at] = sorted(x, main_dim(x), dim == "descend" ? -1 : 1)
     end
-end
-function y = __device__ kernel_sort(x, dim, how)
-    [y, at] = sorted(x, dim, how == "descend" ? -1 : 1)
-end
-function [y, at] = __device__ kernel_full_sort(x)
-    [y, at] = sorted(x, main_dim(x), 1)
-end
-function [y, at] = __device__ kernel_full_sort(x, dim)
-    if isscalar(dim)
-        [y, at] = sorted(x, dim, 1)
-    else
-        [y, at] = sorted(x, main_dim(x), dim == "descend" ? -1 : 1)
-    end
-end
-function [y, at] = __device__ kernel_full_sort(x, dim, how)
-    [y, at] = sorted(x, dim, how == "descend" ? -1 : 1)
 end
 
 function y = __device__ kernel_median(x, dim)
     n = size(x,dim)
-    s = kernel_sort(x, dim)
+    [s, at] = sorted(x, dim, 1)
     y = with_extent(0.5*x, dim, 1)
     for line = 0..size(x,across(dim))-1
         a = element(s, dim, line, int((n-1)/2))
@@ -472,23 +453,14 @@ end
 function y = __device__ kernel_all(x, dim)
     y = folded(where(x != 0, 1, 0), dim, (a, b) -> min(a, b))
 end
-function y = __device__ kernel_cumsum(x, dim)
+function y = __device__ kernel_cumsum(x, dim = main_dim(x))
     y = scanned(x, dim, (a, b) -> a + b)
 end
-function y = __device__ kernel_cumsum(x)
-    y = kernel_cumsum(x, main_dim(x))
-end
-function y = __device__ kernel_cumprod(x, dim)
+function y = __device__ kernel_cumprod(x, dim = main_dim(x))
     y = scanned(x, dim, (a, b) -> a.*b)
 end
-function y = __device__ kernel_cumprod(x)
-    y = kernel_cumprod(x, main_dim(x))
-end
 
-function y = __device__ kernel_diff(x)
-    y = kernel_diff(x, main_dim(x))
-end
-function y = __device__ kernel_diff(x, dim)
+function y = __device__ kernel_diff(x, dim = main_dim(x))
     y = with_extent(x, dim, size(x,dim)-1)
     for i = 0..size(y,0)-1
         for j = 0..size(y,1)-1
@@ -569,7 +541,7 @@ end
 
 % -- moving elements ---------------------------------------------------------------------------------------------------
 
-function y = __device__ kernel_flip(x, dim)
+function y = __device__ kernel_flip(x, dim = main_dim(x))
     y = copy(x)
     n = size(x,dim)
     for line = 0..size(x,across(dim))-1
@@ -577,9 +549,6 @@ function y = __device__ kernel_flip(x, dim)
             y[dim == 0 ? k : line, dim == 0 ? line : k] = element(x, dim, line, n-1-k)
         end
     end
-end
-function y = __device__ kernel_flip(x)
-    y = kernel_flip(x, main_dim(x))
 end
 function y = __device__ kernel_fliplr(x)
     y = kernel_flip(x, 1)
@@ -706,7 +675,7 @@ function y = __device__ kernel_circshift(x, n)
     end
 end
 
-function y = __device__ kernel_tril(x, k)
+function y = __device__ kernel_tril(x, k = 0)
     y = copy(x)
     for i = 0..size(x,0)-1
         for j = 0..size(x,1)-1
@@ -714,19 +683,13 @@ function y = __device__ kernel_tril(x, k)
         end
     end
 end
-function y = __device__ kernel_tril(x)
-    y = kernel_tril(x, 0)
-end
-function y = __device__ kernel_triu(x, k)
+function y = __device__ kernel_triu(x, k = 0)
     y = copy(x)
     for i = 0..size(x,0)-1
         for j = 0..size(x,1)-1
             y[i,j] = j - i >= k ? x[i,j] : 0
         end
     end
-end
-function y = __device__ kernel_triu(x)
-    y = kernel_triu(x, 0)
 end
 
 function y = __device__ kernel_polyval(p, x)
