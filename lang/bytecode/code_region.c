@@ -571,8 +571,8 @@ static void add_parts(void *ud, Node **child) {
     else qast_children(n, add_parts, g);
 }
 
-/* Decides which values are needed after the statements.  A variable that they alone mention, after its assignment, is
- * not; nor is a value that they replace. */
+/* Decides which values are needed after the statements.  A local variable that they alone mention, after its
+ * assignment, is not; nor is a value that they replace.  Functions may read a global variable. */
 static bool is_needed(const Gather *g, int item) {
     const Sym *s = g->items[item].sym;
     uint32_t within = 0;
@@ -582,7 +582,7 @@ static bool is_needed(const Gather *g, int item) {
         within += (g->items[i].sym == s) + reads_of(g->items[i].root, s);
     }
     for (int i = 0; i < g->n; i++) before = before || reads_of(g->leaves[i], s) > 0;
-    return !s || before || within != g->e->mentions[s->index];
+    return !s || before || s->kind != SYM_LOCAL || within != g->e->mentions[s->index];
 }
 
 /* Evaluates the leaves of a group; the handler leads to the statements. */
@@ -659,11 +659,11 @@ static void emit_group(Gather *g, int mark, Node **statements, int n, Node *last
 static bool is_typed(const Node *n) { return n->u.assign.types && n->u.assign.types[0]; }
 
 /* Returns the variable of a statement `variable = expression` that may belong to a group; NULL: something else. */
-static const Sym *assigned_local(Coder *e, const Node *n) {
+static const Sym *assigned_variable(Coder *e, const Node *n) {
     if (n->kind != N_ASSIGN || n->flag || n->u.assign.in_place || n->u.assign.bracketed) return NULL;
     const Node *target = n->u.assign.targets[0];
     const Sym *s = target->kind == N_IDENT && !is_typed(n) ? target->u.ident.sym : NULL;
-    return s && s->kind == SYM_LOCAL && qcode_register(e, s) >= 0 && !qcode_has_type(e, s) ? s : NULL;
+    return s && qcode_register(e, s) >= 0 && !qcode_has_type(e, s) ? s : NULL;
 }
 
 /* Returns the elements that a statement assigns to, if the last item of a group may be assigned there. */
@@ -682,13 +682,13 @@ static int gather_group(Coder *e, Node **statements, int n, bool by_results) {
      * each dimension an index, whose range has three numbers.  Elements that are assigned to need as many. */
     enum { PART_REGISTERS = 1 + 4 * QS_MAX_RANK, NEEDED = MAX_LEAVES + FUSE_ITEMS + 2 * PART_REGISTERS };
     const Sym *s;
-    if (n < 2 || e->fuse || e->host->nrules || !assigned_local(e, statements[0])) return 0;
+    if (n < 2 || e->fuse || e->host->nrules || !assigned_variable(e, statements[0])) return 0;
     if (e->top + NEEDED > MAX_REGISTERS) return 0;
     int mark = e->top, count = 0;
     bool *set = qcode_state(e);
     Gather g = {.e = e, .ok = true, .grouped = true, .by_results = by_results};
     Node *last = NULL, *part = NULL;
-    while (count < n && (s = assigned_local(e, statements[count])) &&
+    while (count < n && (s = assigned_variable(e, statements[count])) &&
            add_item(&g, s, statements[count]->u.assign.value, qcode_register(e, s)))
         count++;
     if (count && count < n && statements[count]->kind == N_ASSIGN) {
@@ -696,7 +696,7 @@ static int gather_group(Coder *e, Node **statements, int n, bool by_results) {
         Node *next = statements[count], *value = next->u.assign.value;
         if ((part = assigned_part(&g, next)) && !g.rows && add_item(&g, NULL, value, e->top))
             qcode_temps(e, 1), count++;
-        else if (part = NULL, (s = assigned_local(e, next))) add_parts(&g, &value);
+        else if (part = NULL, (s = assigned_variable(e, next))) add_parts(&g, &value);
         if (!part && g.nitems > items) last = next, count++;
     }
     qcode_restore(e, set);
