@@ -787,7 +787,9 @@ class Rows:
 
     def number(self):
         r = self.r
-        if r.random() < 0.6: return r.choice(["0.5", "2", "t", "i", "j", f"A[{self.index('n')},j]", "x[j]", "int(3)"])
+        if r.random() < 0.6:
+            return r.choice(["0.5", "2", "t", "i", "j", f"A[{self.index('n')},j]", "x[j]", "int(3)",
+                             f"d[{self.index('m')}]", f"d[0,{self.index('m')}]"])
         return self.reduced()
 
     def reduced(self):
@@ -807,7 +809,7 @@ class Rows:
         if k < 0.7: return f"{a}[{i},0..j] = {self.number()}"
         if k < 0.75: return f"{a}[{i},:] = {a}[{i},:]{r.choice(['', '*0.5', ' + t'])}"
         if k < 0.85: return f"{r.choice(['d', 'd', 'h'])} = {self.row(r.choice(['full', 'before']))}"
-        if k < 0.9: return f"d = {self.row('full')}\n        {a}[{i},:] = d*0.5 + {self.reduced()}"
+        if k < 0.9: return f"d = {self.row('full')}\n        {a}[{i},:] = d*0.5 + {self.number()}"
         return f"{v}[j] = {self.reduced()}*0.1"
 
     def text(self):

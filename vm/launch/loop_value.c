@@ -65,6 +65,7 @@ static LoopValue describe_value(const Asking *a, int entry) {
     case QS_ARRAY: describe_array(e, v.u.p, &out); break;
     case QS_FUNCTION: describe_function(a->e.vm, v.u.p, &out); break;
     case QS_CELL: out.kind = LOOP_CELL; break;
+    case QS_STRING: out.kind = LOOP_STRING; break;
     case QS_OBJECT: out.kind = LOOP_OBJECT, out.cls = ((const Object *)v.u.p)->cls; break;
     default: break;
     }

@@ -66,6 +66,7 @@ typedef enum {
     LOOP_OBJECT,
     LOOP_CELL,
     LOOP_ROW, /* slices of unknown length; a variable that the loop sets, and that nothing reads afterwards */
+    LOOP_STRING,
     LOOP_OTHER
 } LoopKind;
 enum { LOOP_VECTOR_MAX = 32, LOOP_SMALL = 1 << 20 /* sums of a few such numbers are exact in float32 */ };

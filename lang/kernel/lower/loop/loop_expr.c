@@ -6,7 +6,7 @@
 #include <string.h>
 
 static qs_status a_number(Loops *L, const Value *v, Number *out) {
-    if (v->what != WHAT_NUMBER) return kloop_decline(L, L->pos, "a value that is no number");
+    if (v->what != WHAT_NUMBER) return kloop_decline_value(L, v);
     return *out = v->num, QS_OK;
 }
 
@@ -111,7 +111,7 @@ qs_status kloop_operator(Loops *L, Op op, const Value *x, const Value *y, Value 
     kloop_short(L, &b);
     if (kloop_is_row(L, &a) || kloop_is_row(L, &b)) return kloop_row_binary(L, op, &a, &b, out);
     if (kloop_is_vectorial(&a, &b)) return kloop_vector_binary(L, op, &a, &b, out);
-    if (a.what != WHAT_NUMBER || b.what != WHAT_NUMBER) return kloop_decline(L, L->pos, "a value that is no number");
+    if (a.what != WHAT_NUMBER || b.what != WHAT_NUMBER) return kloop_decline_value(L, a.what != WHAT_NUMBER ? &a : &b);
     bool complex = a.num.kind == LOOP_COMPLEX || b.num.kind == LOOP_COMPLEX;
     TRY((complex ? kloop_complex_binary : kloop_binary)(L, op, a.num, b.num, &r.num));
     return *out = r, QS_OK;

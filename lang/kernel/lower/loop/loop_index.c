@@ -54,6 +54,7 @@ static Layout layout_of(Loops *L, const Value *array) {
 }
 
 KRef kloop_extent(Loops *L, const Value *array, int axis) {
+    if (array->what == WHAT_ROW) return kloop_row_extent(L, array->row, axis);
     Layout a = layout_of(L, array);
     return kmemory_extent(&L->walk, &a, axis);
 }
@@ -191,15 +192,18 @@ static qs_status base_of(Loops *L, Node *n, Access *a) {
     L->pos = n->pos;
     a->p.name = named ? base->u.ident.name->s : base->kind == N_FIELD ? base->u.field.name->s : NULL;
     if (a->base.what == WHAT_VECTOR) return QS_OK;
-    if (a->base.what != WHAT_ARRAY) return kloop_decline(L, n->pos, "%s is no array of numbers", shown_name(a));
-    if (dtype_of(a) == QS_U64)
-        return kloop_decline(L, n->pos, "elements of %s are %s", shown_name(a), qdtype_info[dtype_of(a)].name);
+    bool row = a->base.what == WHAT_ROW;
+    const Var *var = named && a->base.what == WHAT_NUMBER ? kloop_var(L, base->u.ident.sym) : NULL;
+    if (var && var->kind == LOOP_ARRAY) return kloop_decline_array(L, var);
+    if (!row && a->base.what != WHAT_ARRAY) return kloop_decline(L, n->pos, "%s is no array of numbers", shown_name(a));
+    if (!row && dtype_of(a) == QS_U64)
+        return kloop_decline(L, n->pos, "elements of %s are uint64; int64 is compiled", shown_name(a));
     TypeMods mods = named ? base->u.ident.sym->mods : (TypeMods){0};
     if (mods.flags & (MOD_HWTEX_LINEAR | MOD_HWTEX_NEAREST))
         return kloop_decline(L, n->pos, "%s is a texture", shown_name(a));
     a->written = (AccessMode)mods.access;
     a->p.mode = ksubscript_is_down(a->written) ? a->written : ACC_CHECKED;
-    a->p.rank = a->base.host.rank, a->n = n->u.index.at.n;
+    a->p.rank = row ? kloop_row_rank(a->base.row) : a->base.host.rank, a->n = n->u.index.at.n;
     return QS_OK;
 }
 
@@ -332,6 +336,13 @@ static qs_status access_of(Loops *L, Node *n, Access *a) {
     if (a->base.what == WHAT_VECTOR && a->n != (a->base.cols ? 2 : 1))
         return kloop_decline(L, n->pos, "as many indices of %s", shown_name(a));
     return L->pos = n->pos, QS_OK;
+}
+
+/* The elements that a statement sets; those of a row are computed, and stored nowhere. */
+static qs_status target_of(Loops *L, Node *n, Access *a) {
+    TRY(access_of(L, n, a));
+    if (a->base.what != WHAT_ROW) return QS_OK;
+    return kloop_decline(L, n->pos, "%s, a slice of a length that is not known, is changed", shown_name(a));
 }
 
 /* -- elements ------------------------------------------------------------------------------------------------------ */
@@ -548,7 +559,7 @@ qs_status kloop_element(Loops *L, const Value *v, Number index, Value *out) {
     *out = (Value){.what = WHAT_NUMBER};
     if (v->what == WHAT_NUMBER) return *out = *v, QS_OK;
     if (v->what == WHAT_VECTOR) return kloop_vector_element(L, v, &index, "the items", &out->num);
-    if (dtype_of(&a) == QS_U64) return kloop_decline(L, L->pos, "elements are %s", qdtype_info[QS_U64].name);
+    if (dtype_of(&a) == QS_U64) return kloop_decline(L, L->pos, "elements are uint64; int64 is compiled");
     return out->num = load_element(L, &a, &index.twin, SUM_NOT), QS_OK;
 }
 
@@ -583,7 +594,9 @@ qs_status kloop_load(Walk *w, Node *n, Value *out) {
     if (a.lengthy) return kloop_slice_row(L, keep_slice(L, &a), &a.shape, out);
     if (a.count[0]) return load_slice(L, &a, out);
     ksubscript_at(&a.p, 0, at);
-    return v.num = load_element(L, &a, at, SUM_NOT), *out = v, QS_OK;
+    if (a.base.what == WHAT_ROW) TRY(kloop_row_element(L, a.base.row, at[0], &v.num));
+    else v.num = load_element(L, &a, at, SUM_NOT);
+    return *out = v, QS_OK;
 }
 
 /* v[k] = to, where v is a variable. */
@@ -610,13 +623,13 @@ qs_status kloop_store(Walk *w, Node *target, const Value *v) {
     Loops *L = (Loops *)w;
     Access a;
     KRef at[QS_MAX_RANK];
-    TRY(access_of(L, target, &a));
+    TRY(target_of(L, target, &a));
     Value held = as_held(L, &a, v);
     if (a.base.what != WHAT_VECTOR) TRY(lower_indices(L, &a));
     if (a.lengthy) TRY(may_store(L, &a, false));
     if (a.lengthy) return kloop_row_store(L, keep_slice(L, &a), &a.shape, v);
     if (a.count[0]) return store_slice(L, &a, &held);
-    if (v->what != WHAT_NUMBER) return kloop_decline(L, L->pos, "a value that is no number");
+    if (v->what != WHAT_NUMBER) return kloop_decline_value(L, v);
     if (a.base.what == WHAT_VECTOR) return patch_element(L, target, &a, v->num);
     ksubscript_at(&a.p, 0, at);
     return store_element(L, &a, at, held.num, SUM_NOT);
@@ -669,13 +682,13 @@ qs_status kloop_update(Walk *w, Node *target, Op op, Node *value) {
     Access a;
     KRef at[QS_MAX_RANK];
     Value v, old = {.what = WHAT_NUMBER}, result;
-    TRY(access_of(L, target, &a));
+    TRY(target_of(L, target, &a));
     TRY(kloop_expr(L, value, &v));
     L->pos = target->pos;
     if (a.base.what != WHAT_VECTOR) TRY(lower_indices(L, &a));
     if (a.lengthy) return update_row(L, &a, op, &v);
     if (a.count[0]) return update_slice(L, &a, op, &v);
-    if (v.what != WHAT_NUMBER) return kloop_decline(L, L->pos, "a value that is no number");
+    if (v.what != WHAT_NUMBER) return kloop_decline_value(L, &v);
     if (a.base.what == WHAT_VECTOR) {
         if (a.row) return kloop_decline(L, L->pos, "a row of a matrix that the loop has made is set");
         TRY(kloop_vector_element(L, &a.base, a.index, a.p.name, &old.num));

@@ -41,9 +41,11 @@ static void forget_variable(Var *v) {
     if (v->entry.kind != LOOP_UNSET) kloop_enter_bounds(v);
 }
 
+bool kloop_may_be_demanded(const Var *v) { return v->kind == LOOP_NUM || v->kind == LOOP_INT || v->kind == LOOP_MIXED; }
+
 static void forget_bounds(InlineFrame *in) {
     for (int i = 0; i < in->nvars; i++)
-        if (in->vars[i].kind == LOOP_NUM || in->vars[i].kind == LOOP_INT) forget_variable(&in->vars[i]);
+        if (kloop_may_be_demanded(&in->vars[i])) forget_variable(&in->vars[i]);
     for (InlineFrame *i = in->child; i; i = i->next) forget_bounds(i);
 }
 
@@ -62,7 +64,7 @@ static Var *var_of_local(InlineFrame *in, KRef local) {
 
 static void demand_variable(Loops *L, KRef local) {
     Var *v = var_of_local(L->root, local);
-    if (!v || (v->kind != LOOP_NUM && v->kind != LOOP_INT)) return;
+    if (!v || !kloop_may_be_demanded(v)) return;
     if (v->kind == LOOP_NUM && v->entry.kind == LOOP_NUM && !v->entry.integral) return;
     L->wants_integers = true;
     if (v->demanded) return;

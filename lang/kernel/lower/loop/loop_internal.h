@@ -265,6 +265,8 @@ qs_status kloop_field(Loops *L, const Value *object, const Str *name, Value *out
 /* c[index], where c and the index have their values from before the loop. */
 qs_status kloop_item(Loops *L, const Value *cell, Node *index, Value *out);
 qs_status kloop_set_field(Loops *L, const Value *object, Str *name, const Value *x);
+qs_status kloop_decline_array(Loops *L, const Var *v);   /* because it assigns an array to the variable */
+qs_status kloop_decline_value(Loops *L, const Value *v); /* because it needs a number instead */
 /* Emits the error for reading a variable that may have no value. */
 qs_status kloop_doubt(Loops *L, Var *v, const char *sentence);
 qs_status kloop_assign(Loops *L, Var *v, const Value *x);
@@ -338,6 +340,7 @@ Number kloop_to_num(Loops *L, Number a);                     /* scalar(a) */
 
 /* -- loop_integer.c ----------------------------------------------------------------------------------------------- */
 #define LOOP_EXACT_MOST 0x1.fffffffffffffp52 /* 2^53 - 1 */
+bool kloop_may_be_demanded(const Var *v);
 /* Ends a speculative version unless the condition holds; the exact version then runs. */
 void kloop_assume(Loops *L, KRef cond);
 /* An integer operation needs the twin of n.  A speculative version tests that the guess is right, and returns true.
@@ -396,6 +399,9 @@ typedef struct {
     bool spanned, column;
 } SliceShape;
 bool kloop_is_row(const Loops *L, const Value *v); /* a row, or an array that may become one */
+int kloop_row_rank(const Row *r);
+KRef kloop_row_extent(Loops *L, const Row *r, int axis);                  /* int64 */
+qs_status kloop_row_element(Loops *L, const Row *r, KRef k, Number *out); /* k is inside */
 qs_status kloop_slice_row(Loops *L, const Slice *s, const SliceShape *shape, Value *out);
 qs_status kloop_row_binary(Loops *L, Op op, const Value *a, const Value *b, Value *out); /* one operand is a row */
 qs_status kloop_row_unary(Loops *L, Op op, const Value *a, Value *out);

@@ -322,7 +322,8 @@ static Number saturate_int(Loops *L, Number a, double lo, double hi) {
 
 qs_status kloop_convert_to(Loops *L, qs_dtype d, Number *n) {
     double lo, hi;
-    if (n->kind == LOOP_COMPLEX || (d != L->c->scalar_dtype && (!qdtype_is_int(d) || d == QS_U64)))
+    if (d == QS_U64) return kloop_decline(L, L->pos, "a conversion to uint64; int64 is compiled");
+    if (n->kind == LOOP_COMPLEX || (d != L->c->scalar_dtype && !qdtype_is_int(d)))
         return kloop_decline(L, L->pos, "a conversion to %s", qdtype_info[d].name);
     if (!qdtype_is_int(d)) return *n = kloop_to_num(L, *n), QS_OK;
     qdtype_int_span(d, &lo, &hi);
@@ -332,7 +333,7 @@ qs_status kloop_convert_to(Loops *L, qs_dtype d, Number *n) {
 qs_status kloop_convert(Loops *L, const Str *type, Number *n) {
     const char *name = type && n->kind != LOOP_COMPLEX ? type->s : "";
     if (!strcmp(name, "scalar")) return kloop_convert_to(L, L->c->scalar_dtype, n);
-    for (qs_dtype d = QS_I8; d < QS_U64; d++)
+    for (qs_dtype d = QS_I8; d <= QS_U64; d++)
         if (!strcmp(name, qdtype_info[d].name) || (d == QS_I32 && !strcmp(name, "int32")))
             return kloop_convert_to(L, d, n);
     return kloop_decline(L, L->pos, "a conversion to %s", *name ? name : "a type");

@@ -204,6 +204,15 @@ static qs_status check_unchanged(Loops *L, const Row *r) {
                          kloop_slice_name(r->slice));
 }
 
+int kloop_row_rank(const Row *r) { return r->column ? 2 : 1; }
+
+KRef kloop_row_extent(Loops *L, const Row *r, int axis) { return axis == 0 ? r->count : one(L); }
+
+qs_status kloop_row_element(Loops *L, const Row *r, KRef k, Number *out) {
+    TRY(check_unchanged(L, r));
+    return number_at(L, r, k, out);
+}
+
 static KRef open_for(Loops *L, KRef first, KRef last, KRef step, bool free) {
     uint8_t order = free ? KFLAG_REASSOC : 0;
     return kloop_emit(L, (KMake){K_FOR, .own = QS_I64, .flag = order, .a = first, .b = last, .c = step});

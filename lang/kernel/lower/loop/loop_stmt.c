@@ -54,7 +54,7 @@ static qs_status combine_values(Walk *w, const Node *target, Op op, Value *old, 
     const Var *v = target->kind == N_IDENT ? kloop_var(L, target->u.ident.sym) : NULL;
     if (old->what != WHAT_NUMBER) return change_in_place(L, target, op, old, x, out);
     if (op == OP_SUB && v && v->reduce && L->mode == MODE_PARALLEL) {
-        if (x->what != WHAT_NUMBER) return kloop_decline(L, L->pos, "a value that is no number");
+        if (x->what != WHAT_NUMBER) return kloop_decline_value(L, x);
         TRY(kloop_unary(L, OP_NEG, x->num, &x->num));
         op = OP_ADD;
     }

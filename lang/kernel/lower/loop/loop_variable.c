@@ -118,6 +118,8 @@ static qs_status import_value(Loops *L, const LoopValue *v, Str *called, Value *
     case LOOP_OBJECT: out->what = WHAT_OBJECT; return QS_OK;
     case LOOP_CELL: out->what = WHAT_CELL; return QS_OK;
     case LOOP_UNSET: return kloop_decline(L, L->pos, "%s has no value", called->s);
+    case LOOP_STRING:
+        return kloop_decline(L, L->pos, "%s is a string; toascii gives its characters as numbers", called->s);
     default: return kloop_decline(L, L->pos, "%s is neither a number nor an array of numbers", called->s);
     }
 }
@@ -238,8 +240,8 @@ void kloop_forget(Loops *L, const Node *loop) {
 static void forget_from(InlineFrame *in, KRef from) {
     for (int i = 0; i < in->nvars; i++) {
         const Number *n = &in->vars[i].val.num;
-        if (in->vars[i].home && in->vars[i].val.what == WHAT_NUMBER && (n->v >= from || n->twin >= from))
-            in->vars[i].home = NULL;
+        bool gone = n->v >= from || n->twin >= from || n->is_int >= from || n->is_bool >= from;
+        if (in->vars[i].home && in->vars[i].val.what == WHAT_NUMBER && gone) in->vars[i].home = NULL;
     }
     for (InlineFrame *i = in->child; i; i = i->next) forget_from(i, from);
 }
@@ -316,7 +318,7 @@ static qs_status read_var(Loops *L, Var *v, Value *out) {
     bool known = kbuild_is_open(v->home);
     *out = known ? v->val : from_locals(L, v);
     /* what is learned of one read then holds for the next one */
-    if (L->speculates && !known && (v->kind == LOOP_NUM || v->kind == LOOP_INT)) v->home = L->block, v->val = *out;
+    if (L->speculates && !known && kloop_may_be_demanded(v)) v->home = L->block, v->val = *out;
     out->name = v->sym->name, out->sym = v->sym;
     if (out->what == WHAT_VECTOR) out->origin = v;
     return QS_OK;
@@ -345,6 +347,7 @@ static const char *kind_name(uint8_t kind) {
                                         [LOOP_OBJECT] = "an object",
                                         [LOOP_CELL] = "a cell",
                                         [LOOP_ROW] = "a slice",
+                                        [LOOP_STRING] = "a string",
                                         [LOOP_OTHER] = "something else"};
     return names[kind];
 }
@@ -374,7 +377,7 @@ static void learn_bounds(Loops *L, Var *v, Number n) {
         v->lo = lower ? -COUNTED : before[0], v->hi = higher ? COUNTED : before[1];
         return;
     }
-    if (L->speculates && v->demanded && alone) {
+    if (L->speculates && v->demanded && kloop_may_be_demanded(v)) {
         v->lo = lower ? -LOOP_EXACT_MOST : before[0], v->hi = higher ? LOOP_EXACT_MOST : before[1];
         return;
     }
@@ -474,6 +477,26 @@ static void set_mixed(Loops *L, const Var *v, Number x) {
     set_local(L, v->is_int, truth_or_no(L, x.is_int)), set_local(L, v->is_bool, truth_or_no(L, x.is_bool));
 }
 
+qs_status kloop_decline_array(Loops *L, const Var *v) {
+    const char *name = v->sym->name->s;
+    if (L->module)
+        return kloop_decline(L, L->pos,
+                             "%s becomes an array; a function that calls itself is compiled if it sets "
+                             "elements of arrays that it is given",
+                             name);
+    if (v->entry.kind != LOOP_ARRAY) return kloop_decline(L, L->pos, "%s becomes an array", name);
+    return kloop_decline(L, L->pos, "%s becomes another array; %s[:] = … copies the elements into the one it has", name,
+                         name);
+}
+
+qs_status kloop_decline_value(Loops *L, const Value *v) {
+    static const char *const names[] = {
+        [WHAT_NOTHING] = "nothing",     [WHAT_NUMBER] = "a number", [WHAT_VECTOR] = "a vector",
+        [WHAT_TRUTHS] = "truth values", [WHAT_ARRAY] = "an array",  [WHAT_FUNCTION] = "a function",
+        [WHAT_OBJECT] = "an object",    [WHAT_CELL] = "a cell",     [WHAT_ROW] = "a slice"};
+    return kloop_decline(L, L->pos, "%s in place of a number", names[v->what]);
+}
+
 /* Two variables hold one array: its elements cannot be set, because the other would see the change. */
 static qs_status mark_shared(Loops *L, Var *v) {
     kbuild_learn(&L->walk, &v->shared);
@@ -494,7 +517,8 @@ static qs_status assign_row(Loops *L, Var *v, const Value *x) {
 qs_status kloop_assign(Loops *L, Var *v, const Value *x) {
     if (x->what == WHAT_ROW) return assign_row(L, v, x);
     bool vector = x->what == WHAT_VECTOR;
-    if (!vector && x->what != WHAT_NUMBER) return kloop_decline(L, L->pos, "a value that is no number");
+    if (x->what == WHAT_ARRAY) return kloop_decline_array(L, v);
+    if (!vector && x->what != WHAT_NUMBER) return kloop_decline_value(L, x);
     TRY(set_type(L, v, x));
     Value as_complex = *x;
     uint8_t maybe = vector ? SURELY_COMPLEX : maybe_real(L, x->num);
@@ -504,7 +528,7 @@ qs_status kloop_assign(Loops *L, Var *v, const Value *x) {
         x = &as_complex;
     }
     Value integral = *x;
-    if (v->demanded && (v->kind == LOOP_NUM || v->kind == LOOP_INT) && x->what == WHAT_NUMBER) {
+    if (v->demanded && kloop_may_be_demanded(v) && x->what == WHAT_NUMBER) {
         (void)kloop_expect_int(L, &integral.num);
         x = &integral;
     }

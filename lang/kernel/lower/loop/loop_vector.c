@@ -468,7 +468,8 @@ qs_status kloop_made(Loops *L, const char *name, const Value *args, int nargs, b
     for (int i = 0; i < 2; i++)
         known = known && sizes[i] >= 1 && sizes[i] <= LOOP_VECTOR_MAX && sizes[i] == floor(sizes[i]);
     if (!known || sizes[0] * sizes[1] > LOOP_VECTOR_MAX)
-        return kloop_decline(L, L->pos, "%s of a size that is not known, or large", name);
+        return kloop_decline(L, L->pos, "%s of a size that is not known, or large; make the array before the loop",
+                             name);
     *out = kloop_matrix(L, (int)sizes[0], (int)sizes[1]);
     if (nargs == 2 || eye) out->like = LOOP_LIKE(LOOP_TWO);
     for (int i = 0; i < out->n; i++)
