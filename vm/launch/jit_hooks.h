@@ -27,9 +27,9 @@ qs_status qloop_enter(qs_vm *vm, Frame *f, uint32_t pc, bool *done);
 qs_status qloop_begin(qs_vm *vm, Frame *f, LoopRegion *r, bool *done);
 qs_status qloop_end_iteration(qs_vm *vm, Frame *f, LoopRegion *r, bool *done);
 void qloop_free(qs_vm *vm, LoopRegion *r);
-/* For --explain: counts the loops of a chunk that is freed which were left to the interpreter as too short.  At the
- * end, reports the total. */
-void qloop_count_left(qs_vm *vm, const Chunk *c);
+/* For --explain: counts the loops of a function that is freed which were left to the interpreter as too short.  At the
+ * end, reports the total, and the longest. */
+void qloop_count_left(qs_vm *vm, const Proto *p);
 void qloop_report_left(qs_vm *vm);
 
 /* -- function_launch.c: functions that call themselves ------------------------------------------------------------- */

@@ -34,6 +34,8 @@
 
 /* Interpreter steps, some 10 ns each, after which a loop is compiled. */
 static const double worth_compiling = 2e6;
+/* Steps after which --explain finds out whether a loop will be declined. */
+static const double worth_explaining = 1e5;
 /* Steps of one run below which the interpreter is as fast as a launch, and below which a guard is not worthwhile. */
 static const double worth_launching = 400, worth_guarding = 8000;
 enum {
@@ -111,15 +113,26 @@ static qs_status make_form(Call *c, LoopState *s, const LoopRange *ranges) {
 
 static bool at_once(qs_vm *vm, const LoopRegion *r) { return qvm(vm)->loop_least <= 1 || qloop_is_demanded(r); }
 
+/* Whether the loop is lowered only to report why it stays in the interpreter. */
+static bool is_only_explained(const Call *c, const LoopState *s) {
+    return qvm(c->vm)->config.explain && !s->explained && s->work >= worth_explaining;
+}
+
 /* Finds or makes the specialization for the current values; c->v NULL: not worthwhile yet, or there are too many. */
 static qs_status form_for(Call *c, LoopState *s) {
     LoopRange ranges[QS_MAX_RANK] = {0};
     for (int i = 0; i < ncounters(c->loop); i++) ranges[i] = qloop_range(&c->counters[i]);
     c->v = find_form(c, s, ranges);
-    if (c->v || (!at_once(c->vm, c->region) && s->work < worth_compiling)) return QS_OK;
+    bool early = !at_once(c->vm, c->region) && s->work < worth_compiling;
+    if (c->v || (early && !is_only_explained(c, s))) return QS_OK;
     if (s->forms.n == FORMS && qloop_is_demanded(c->region)) qspec_drop_last(c->vm, &s->forms);
     forget_steps(c, s, ranges);
-    if (s->forms.n < FORMS) return make_form(c, s, ranges);
+    if (s->forms.n < FORMS) {
+        s->explained = true;
+        TRY(make_form(c, s, ranges));
+        if (early && c->v->code.exact.func) qspec_drop_first(c->vm, &s->forms), c->v = NULL;
+        return QS_OK;
+    }
     if (!s->reported_many) qloop_report_many(c);
     return s->reported_many = true, QS_OK;
 }

@@ -83,23 +83,39 @@ static bool is_left(const LoopRegion *r) {
     return !s || !s->forms.n;
 }
 
-void qloop_count_left(qs_vm *vm, const Chunk *c) {
+static void note_longest(qs_vm *vm, const Proto *p, const LoopRegion *r) {
+    Machine *m = qvm(vm);
+    const LoopState *s = r->machine;
+    const Source *src = p->func->unit->src;
+    if (!s || s->work <= m->longest_left) return;
+    m->longest_left = s->work;
+    snprintf(m->longest_at, sizeof m->longest_at, "%s:%d", src->path, line_of(src, r->loop->pos));
+}
+
+void qloop_count_left(qs_vm *vm, const Proto *p) {
+    const Chunk *c = &p->chunk;
     for (uint32_t i = 0; i < c->nloops; i++) {
         bool left = is_left(&c->loops[i]);
         for (uint32_t k = 0; left && k < c->nloops; k++) /* a loop inside a compiled one is compiled with it */
             left = is_left(&c->loops[k]) || c->loops[i].start < c->loops[k].start || c->loops[i].end > c->loops[k].end;
         qvm(vm)->loops_left += left;
+        if (left && qvm(vm)->config.explain) note_longest(vm, p, &c->loops[i]);
     }
 }
 
 void qloop_report_left(qs_vm *vm) {
-    char line[160];
+    char line[400];
     int n = qvm(vm)->loops_left;
+    bool any = qvm(vm)->longest_left > 0;
     if (!qvm(vm)->config.explain || qvm(vm)->loop_least == INT64_MAX || !n) return;
     int len = snprintf(line, sizeof line,
-                       "%d loop%s had too little work, or none, and %s left to the interpreter; "
+                       "%d loop%s had too little work, or none, and %s left to the interpreter%s%s; "
                        "--loops always compiles every loop\n",
-                       n, n == 1 ? "" : "s", n == 1 ? "was" : "were");
+                       n, n == 1 ? "" : "s", n == 1 ? "was" : "were",
+                       !any     ? ""
+                       : n == 1 ? ": "
+                                : ", the longest at ",
+                       any ? qvm(vm)->longest_at : "");
     qvm_diagnostic(vm, line, (size_t)len);
 }
 

@@ -37,6 +37,7 @@ typedef struct {
     SpecializationList forms;
     int ndeclined;
     bool uncounted;      /* the `for` of this `while` was declined */
+    bool explained;      /* lowered at least once */
     bool reported_many;  /* --explain has reported that there are too many specializations */
     bool reported_inner; /* --explain has reported that the work is left to inner loops */
 } LoopState;

@@ -44,7 +44,7 @@ typedef struct LaunchHooks {
     void (*loop_free)(qs_vm *vm, struct LoopRegion *r);
     qs_status (*function_enter)(qs_vm *vm, struct Frame *f, bool *done);
     void (*function_free)(qs_vm *vm, Proto *p);
-    void (*loop_count_left)(qs_vm *vm, const struct Chunk *c);
+    void (*loop_count_left)(qs_vm *vm, const Proto *p);
     qs_status (*end_call)(qs_vm *vm, qs_status s); /* qasync_end_call */
     /* for programs that are unloaded, and processes that fork */
     void (*kernel_forget)(qs_vm *vm, const struct Unit *u);

@@ -39,10 +39,12 @@ typedef struct Machine {
     RandomStream *random_own; /* this thread's own stream, in a checkpoint; NULL: the shared one */
     uint64_t random_took;     /* blocks that this thread has drawn from any stream */
     int loops_left;           /* number of loops in freed code that had too little work to be compiled */
-    size_t fuse_least;        /* elements from which an expression may be fused; see vm/interp/jit.h */
-    Flag interrupted;         /* set by qs_interrupt, polled by kernels and by all waits */
-    Since waits, reported;    /* start of the current wait for a driver (qdev_wait); start of the last reported wait */
-    Flag attention;           /* makes loops call qvm_attend: an interrupt, or other Python threads want to run */
+    double longest_left;      /* the work of the one that had most of it, and its location; 0: none has run */
+    char longest_at[160];
+    size_t fuse_least;     /* elements from which an expression may be fused; see vm/interp/jit.h */
+    Flag interrupted;      /* set by qs_interrupt, polled by kernels and by all waits */
+    Since waits, reported; /* start of the current wait for a driver (qdev_wait); start of the last reported wait */
+    Flag attention;        /* makes loops call qvm_attend: an interrupt, or other Python threads want to run */
     /* gc.c */
     GcObj gc_list;
     size_t gc_count, gc_threshold;
