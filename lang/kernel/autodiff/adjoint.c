@@ -19,21 +19,16 @@ enum { SLOTS = 48 };
 
 static const KIns *get_ins(const KRemat *v, KRef r) { return &v->f->ins[r]; }
 static bool is_live(const KRemat *v, KRef r) { return r && v->s->act.live[r]; }
-static KRef get_local(KRemat *v, KRef local) { return kremat_add(v, (KMake){K_GET, .a = local}); }
-static void set_local(KRemat *v, KRef local, KRef x) { kremat_add(v, (KMake){K_SET, .a = local, .b = x}); }
-static KRef zero_const(KRemat *v, qs_dtype d) { return kir_const_bits(v->g, d, 0, v->pos); }
-static KRef new_local(KRemat *v, KRef x) { return kremat_add(v, (KMake){K_LOCAL, .a = x}); }
-static KRef int_const(KRemat *v, int64_t n) { return kremat_int(v, QS_I64, n); }
 
 /* -- sums ---------------------------------------------------------------------------------------------------------- */
 static void new_sum(KRemat *v, KSum *s, qs_dtype d) {
-    *s = (KSum){.local = new_local(v, zero_const(v, d)), .loaded = true};
+    *s = (KSum){.local = kir_local(v->g, kir_zero(v->g, d)), .loaded = true};
     v->touched[v->ntouched++] = s;
 }
 
 static void load_sum(KRemat *v, KSum *s) {
     if (s->loaded) return;
-    s->now = s->then = get_local(v, s->local), s->loaded = true;
+    s->now = s->then = kir_get(v->g, s->local), s->loaded = true;
     v->touched[v->ntouched++] = s;
 }
 
@@ -44,11 +39,9 @@ static KRef take_sum(KRemat *v, KSum *s) {
     return s->now = 0, x;
 }
 
-static KRef add_adjoints(KRemat *v, KRef a, KRef b) { return !a ? b : !b ? a : kremat_fold(v, K_ADD, a, b, 0); }
-
 static void add_sum(KRemat *v, KSum *s, KRef x) {
     load_sum(v, s);
-    s->now = add_adjoints(v, s->now, x);
+    s->now = kautodiff_add(v->g, s->now, x);
 }
 
 /* Stores all sums in their LOCALs, as required at the beginning and the end of a region of g. */
@@ -56,7 +49,7 @@ static void settle(KRemat *v) {
     for (int k = 0; k < v->ntouched; k++) {
         KSum *s = v->touched[k];
         if (s->now != s->then)
-            set_local(v, s->local, s->now ? s->now : zero_const(v, (qs_dtype)v->g->ins[s->local].dtype));
+            kir_set(v->g, s->local, s->now ? s->now : kir_zero(v->g, (qs_dtype)v->g->ins[s->local].dtype));
         s->loaded = false;
     }
     v->ntouched = 0;
@@ -66,7 +59,7 @@ static void settle(KRemat *v) {
 static void give_adjoint(KRemat *v, KRef r, KRef x) {
     if (!x || !is_live(v, r)) return;
     if (v->crosses[r]) add_sum(v, &v->sum[r], x);
-    else v->adjoint[r] = add_adjoints(v, v->adjoint[r], x);
+    else v->adjoint[r] = kautodiff_add(v->g, v->adjoint[r], x);
 }
 
 static KRef take_adjoint(KRemat *v, KRef r) {
@@ -94,16 +87,17 @@ static KElement make_element(KRemat *v, const KIns *i, KRef guard) {
 }
 
 static KRef load_element(KRemat *v, const KElement *e) {
-    return kremat_add(v, (KMake){K_LOAD, .own = e->d, .a = e->at, .b = e->guard, .imm = (uint64_t)e->param});
+    return kir_emit(v->g, (KMake){K_LOAD, .own = e->d, .a = e->at, .b = e->guard, .imm = (uint64_t)e->param});
 }
 
 static void store_element(KRemat *v, const KElement *e, KRef x) {
-    kremat_add(v, (KMake){K_STORE, .a = e->at, .b = x, .c = e->guard, .imm = (uint64_t)e->param});
+    kir_emit(v->g, (KMake){K_STORE, .a = e->at, .b = x, .c = e->guard, .imm = (uint64_t)e->param});
 }
 
 static void add_to_array(KRemat *v, const KElement *e, bool own, KRef x) {
-    if (own || v->f->serial) store_element(v, e, kremat_fold(v, K_ADD, load_element(v, e), x, 0));
-    else kremat_add(v, (KMake){K_ATOMIC, .flag = KA_ADD, .a = e->at, .b = x, .c = e->guard, .imm = (uint64_t)e->param});
+    if (own || v->f->serial) store_element(v, e, kir_op(v->g, K_ADD, load_element(v, e), x));
+    else
+        kir_emit(v->g, (KMake){K_ATOMIC, .flag = KA_ADD, .a = e->at, .b = x, .c = e->guard, .imm = (uint64_t)e->param});
 }
 
 static bool has_adjoint(const KRemat *v, const KIns *i) { return v->s->param[i->imm].adjoint >= 0; }
@@ -111,7 +105,7 @@ static bool has_adjoint(const KRemat *v, const KIns *i) { return v->s->param[i->
 /* Returns x, or 0 if the guard is false: then the element does not exist, and its sum must not reach an earlier
  * write. */
 static KRef select_guarded(KRemat *v, KRef guard, KRef x) {
-    return guard ? kremat_fold(v, K_SELECT, kremat_use(v, guard), x, zero_const(v, (qs_dtype)v->g->ins[x].dtype)) : x;
+    return guard ? kir_select(v->g, kremat_use(v, guard), x, kir_zero(v->g, (qs_dtype)v->g->ins[x].dtype)) : x;
 }
 
 static void back_load(KRemat *v, const KIns *i, KRef x) {
@@ -132,7 +126,7 @@ static void back_store(KRemat *v, const KIns *i) {
     }
     KElement e = make_element(v, i, i->c);
     if (is_live(v, i->b)) give_adjoint(v, i->b, load_element(v, &e));
-    store_element(v, &e, zero_const(v, e.d));
+    store_element(v, &e, kir_zero(v->g, e.d));
 }
 
 static void back_update(KRemat *v, const KIns *i) {
@@ -142,48 +136,48 @@ static void back_update(KRemat *v, const KIns *i) {
     if (!own) e = make_element(v, i, i->c);
     KRef x = own ? read_sum(v, &v->param_sum[i->imm]) : load_element(v, &e);
     if (v->s->group[i->imm].kind) give_adjoint(v, i->b, select_guarded(v, i->c, kshared_back(v, i, e.at, x)));
-    else give_adjoint(v, i->b, x && i->flag == KA_SUB ? kremat_fold(v, K_NEG, x, 0, 0) : x);
+    else give_adjoint(v, i->b, x && i->flag == KA_SUB ? kir_op(v->g, K_NEG, x, 0) : x);
 }
 
 /* -- private and shared arrays ------------------------------------------------------------------------------------- */
 static KRef read_twin(KRemat *v, const KIns *i) {
-    return kremat_add(v, (KMake){K_ALOAD, .a = v->twin[i->a], .b = kremat_use(v, i->b)});
+    return kir_emit(v->g, (KMake){K_ALOAD, .a = v->twin[i->a], .b = kremat_use(v, i->b)});
 }
 
 static void write_twin(KRemat *v, const KIns *i, KRef x) {
-    kremat_add(v, (KMake){K_ASTORE, .a = v->twin[i->a], .b = kremat_use(v, i->b), .c = x});
+    kir_emit(v->g, (KMake){K_ASTORE, .a = v->twin[i->a], .b = kremat_use(v, i->b), .c = x});
 }
 
 static void back_aload(KRemat *v, const KIns *i, KRef x) {
     if (!x || !is_live(v, i->a)) return;
     if (get_ins(v, i->a)->op == K_SHARED)
-        kremat_add(v, (KMake){K_AATOMIC, .flag = KA_ADD, .a = v->twin[i->a], .b = kremat_use(v, i->b), .c = x});
-    else write_twin(v, i, kremat_fold(v, K_ADD, read_twin(v, i), x, 0));
+        kir_emit(v->g, (KMake){K_AATOMIC, .flag = KA_ADD, .a = v->twin[i->a], .b = kremat_use(v, i->b), .c = x});
+    else write_twin(v, i, kir_op(v->g, K_ADD, read_twin(v, i), x));
 }
 
 static void back_astore(KRemat *v, const KIns *i) {
     if (!is_live(v, i->a)) return;
     if (is_live(v, i->c)) give_adjoint(v, i->c, read_twin(v, i));
-    write_twin(v, i, zero_const(v, (qs_dtype)get_ins(v, i->a)->dtype));
+    write_twin(v, i, kir_zero(v->g, (qs_dtype)get_ins(v, i->a)->dtype));
 }
 
 static void back_aatomic(KRemat *v, const KIns *i) {
     if (!is_live(v, i->a) || !is_live(v, i->c)) return;
     KRef x = read_twin(v, i);
-    give_adjoint(v, i->c, i->flag == KA_SUB ? kremat_fold(v, K_NEG, x, 0, 0) : x);
+    give_adjoint(v, i->c, i->flag == KA_SUB ? kir_op(v->g, K_NEG, x, 0) : x);
 }
 
 /* -- values -------------------------------------------------------------------------------------------------------- */
 static void back_select(KRemat *v, const KIns *i, KRef x) {
-    KRef c = kremat_use(v, i->a), none = zero_const(v, (qs_dtype)i->dtype);
-    if (is_live(v, i->b)) give_adjoint(v, i->b, kremat_fold(v, K_SELECT, c, x, none));
-    if (is_live(v, i->c)) give_adjoint(v, i->c, kremat_fold(v, K_SELECT, c, none, x));
+    KRef c = kremat_use(v, i->a), none = kir_zero(v->g, (qs_dtype)i->dtype);
+    if (is_live(v, i->b)) give_adjoint(v, i->b, kir_select(v->g, c, x, none));
+    if (is_live(v, i->c)) give_adjoint(v, i->c, kir_select(v->g, c, none, x));
 }
 
 static void back_arithmetic(KRemat *v, KRef r, const KIns *i, KRef x) {
     KRef args[2] = {kremat_use(v, i->a), kremat_use(v, i->b)}, result = kremat_use(v, r);
     bool square = i->op == K_MUL && i->a == i->b; /* x*x: the adjoint is doubled, which several squares may share */
-    if (square) x = add_adjoints(v, x, x);
+    if (square) x = kautodiff_add(v->g, x, x);
     for (int k = 0; k < 2 - square; k++)
         if (is_live(v, i->arg[k])) give_adjoint(v, i->arg[k], kautodiff_slope(v->g, i, k, args, result, x));
 }
@@ -201,7 +195,7 @@ static void back_value(KRemat *v, KRef r, const KIns *i, KRef x) {
     case K_GET: add_sum(v, &v->sum[i->a], x); break;
     case K_LOAD: back_load(v, i, x); break;
     case K_ALOAD: back_aload(v, i, x); break;
-    case K_CAST: give_adjoint(v, i->a, kremat_cast(v, (qs_dtype)get_ins(v, i->a)->dtype, x)); break;
+    case K_CAST: give_adjoint(v, i->a, kir_cast(v->g, (qs_dtype)get_ins(v, i->a)->dtype, x)); break;
     case K_SELECT: back_select(v, i, x); break;
     case K_ANALYTIC: back_analytic(v, i, x); break;
     default: back_arithmetic(v, r, i, x); break;
@@ -210,13 +204,13 @@ static void back_value(KRemat *v, KRef r, const KIns *i, KRef x) {
 
 static void back_one(KRemat *v, KRef r) {
     const KIns *i = get_ins(v, r);
-    v->pos = i->pos;
+    v->g->pos = i->pos;
     switch ((KOp)i->op) {
     case K_STORE: back_store(v, i); return;
     case K_ATOMIC: back_update(v, i); return;
     case K_ASTORE: back_astore(v, i); return;
     case K_AATOMIC: back_aatomic(v, i); return;
-    case K_BARRIER: kremat_add(v, (KMake){.op = K_BARRIER}); return;
+    case K_BARRIER: kir_flow(v->g, K_BARRIER, 0); return;
     case K_SET:
         if (is_live(v, i->a)) give_adjoint(v, i->b, take_sum(v, &v->sum[i->a]));
         return;
@@ -259,8 +253,8 @@ static void make_sums(KRemat *v, KRef first, KRef last) {
         }
         if (!is_live(v, r)) continue;
         qs_dtype d = (qs_dtype)i->dtype;
-        if (i->op == K_LARRAY) v->twin[r] = kremat_add(v, (KMake){K_LARRAY, .own = d, .imm = i->imm});
-        else if (i->op == K_SHARED) v->twin[r] = kremat_add(v, (KMake){K_SHARED, .own = d, .flag = 1, .imm = i->imm});
+        if (i->op == K_LARRAY) v->twin[r] = kir_emit(v->g, (KMake){K_LARRAY, .own = d, .imm = i->imm});
+        else if (i->op == K_SHARED) v->twin[r] = kir_emit(v->g, (KMake){K_SHARED, .own = d, .flag = 1, .imm = i->imm});
         else if (i->op == K_LOCAL || v->crosses[r]) new_sum(v, &v->sum[r], d);
     }
 }
@@ -291,22 +285,22 @@ static void back_iteration(KRemat *v, const KWayBack *w) {
 
 static void begin_state(KRemat *v, const KWayBack *w, bool all) {
     for (int k = 0; k < w->l->n; k++)
-        if (all || !w->l->set[k]) v->local[w->l->state[k]] = new_local(v, kremat_entry(v, w->l, k));
+        if (all || !w->l->set[k]) v->local[w->l->state[k]] = kir_local(v->g, kremat_entry(v, w->l, k));
 }
 
 /* Sets the counter of a FOR to its value in iteration n, counted from 0. */
 static void bind_counter(KRemat *v, const KWayBack *w, KRef n) {
     if (!w->a) return;
-    KRef value = kremat_fold(v, K_ADD, kremat_cast(v, QS_I64, w->a),
-                             kremat_fold(v, K_MUL, n, kremat_cast(v, QS_I64, w->step), 0), 0);
-    kremat_bind(v, w->loop, kremat_cast(v, w->d, value));
+    KRef value =
+        kir_op(v->g, K_ADD, kir_cast(v->g, QS_I64, w->a), kir_op(v->g, K_MUL, n, kir_cast(v->g, QS_I64, w->step)));
+    kremat_bind(v, w->loop, kir_cast(v->g, w->d, value));
 }
 
 static void begin_with_history(KRemat *v, const KWayBack *w, KRef iteration) {
     for (int k = 0; k < w->l->n; k++) {
         if (!w->l->set[k]) continue;
-        KRef then = kremat_add(v, (KMake){K_ALOAD, .a = w->l->history[k], .b = iteration});
-        v->local[w->l->state[k]] = new_local(v, then);
+        KRef then = kir_emit(v->g, (KMake){K_ALOAD, .a = w->l->history[k], .b = iteration});
+        v->local[w->l->state[k]] = kir_local(v->g, then);
     }
 }
 
@@ -317,70 +311,70 @@ typedef struct {
 } KSlots;
 
 static void put_slot(KRemat *v, const KWayBack *w, const KSlots *s, KRef iteration) {
-    KRef top = kremat_fold(v, K_ADD, get_local(v, s->top), kremat_int(v, QS_I32, 1), 0);
-    set_local(v, s->top, top);
-    kremat_add(v, (KMake){K_ASTORE, .a = s->iteration, .b = top, .c = iteration});
+    KRef top = kir_op(v->g, K_ADD, kir_get(v->g, s->top), kir_const_int(v->g, QS_I32, 1, v->g->pos));
+    kir_set(v->g, s->top, top);
+    kir_emit(v->g, (KMake){K_ASTORE, .a = s->iteration, .b = top, .c = iteration});
     for (int k = 0; k < w->l->n; k++)
         if (w->l->set[k])
-            kremat_add(v, (KMake){K_ASTORE, .a = s->slot[k], .b = top, .c = get_local(v, v->local[w->l->state[k]])});
+            kir_emit(v->g, (KMake){K_ASTORE, .a = s->slot[k], .b = top, .c = kir_get(v->g, v->local[w->l->state[k]])});
 }
 
 static KSlots begin_slots(KRemat *v, const KWayBack *w) {
     KSlots s = {.slot = qarena_alloc(v->s->arena, qmem_size((size_t)w->l->n, sizeof(KRef), sizeof(KRef)))};
-    s.iteration = kremat_add(v, (KMake){K_LARRAY, .own = QS_I64, .imm = SLOTS});
+    s.iteration = kir_emit(v->g, (KMake){K_LARRAY, .own = QS_I64, .imm = SLOTS});
     for (int k = 0; k < w->l->n; k++)
         if (w->l->set[k])
             s.slot[k] =
-                kremat_add(v, (KMake){K_LARRAY, .own = (qs_dtype)get_ins(v, w->l->state[k])->dtype, .imm = SLOTS});
-    s.top = new_local(v, kremat_int(v, QS_I32, -1));
-    s.next = new_local(v, int_const(v, 0)), s.step = new_local(v, int_const(v, 0));
+                kir_emit(v->g, (KMake){K_LARRAY, .own = (qs_dtype)get_ins(v, w->l->state[k])->dtype, .imm = SLOTS});
+    s.top = kir_local(v->g, kir_const_int(v->g, QS_I32, -1, v->g->pos));
+    s.next = kir_local(v->g, kir_int(v->g, 0)), s.step = kir_local(v->g, kir_int(v->g, 0));
     begin_state(v, w, true);
-    put_slot(v, w, &s, int_const(v, 0));
+    put_slot(v, w, &s, kir_int(v->g, 0));
     return s;
 }
 
 /* Chooses the distance between checkpoints from iteration `from` to `turn`: half of the free slots are used now,
  * the others remain for the iterations in between. */
 static void choose_step(KRemat *v, const KSlots *s, KRef from, KRef iteration) {
-    KRef free_slots = kremat_fold(v, K_SUB, kremat_int(v, QS_I32, SLOTS - 1), get_local(v, s->top), 0);
-    KRef room = kremat_cast(v, QS_I64, free_slots), ahead = kremat_fold(v, K_SUB, iteration, from, 0),
-         one = int_const(v, 1);
-    KRef half = kremat_fold(v, K_DIV, kremat_fold(v, K_ADD, room, one, 0), int_const(v, 2), 0);
-    KRef wide = kremat_fold(v, K_ADD, kremat_fold(v, K_DIV, ahead, kremat_fold(v, K_ADD, half, one, 0), 0), one, 0);
-    KRef step = kremat_fold(v, K_SELECT, kremat_fold(v, K_LE, ahead, room, 0), one, wide);
-    set_local(v, s->step, step);
-    set_local(v, s->next, kremat_fold(v, K_ADD, from, step, 0));
+    KRef free_slots = kir_op(v->g, K_SUB, kir_const_int(v->g, QS_I32, SLOTS - 1, v->g->pos), kir_get(v->g, s->top));
+    KRef room = kir_cast(v->g, QS_I64, free_slots), ahead = kir_op(v->g, K_SUB, iteration, from),
+         one = kir_int(v->g, 1);
+    KRef half = kir_op(v->g, K_DIV, kir_op(v->g, K_ADD, room, one), kir_int(v->g, 2));
+    KRef wide = kir_op(v->g, K_ADD, kir_op(v->g, K_DIV, ahead, kir_op(v->g, K_ADD, half, one)), one);
+    KRef step = kir_select(v->g, kir_op(v->g, K_LE, ahead, room), one, wide);
+    kir_set(v->g, s->step, step);
+    kir_set(v->g, s->next, kir_op(v->g, K_ADD, from, step));
 }
 
 static void place_checkpoint(KRemat *v, const KWayBack *w, const KSlots *s, KRef iteration) {
-    KRef due = kremat_fold(v, K_EQ, iteration, get_local(v, s->next), 0);
-    KRef has_room = kremat_fold(v, K_LT, get_local(v, s->top), kremat_int(v, QS_I32, SLOTS - 1), 0);
-    kremat_open(v, K_IF, QS_B1, kremat_fold(v, K_AND, due, has_room, 0), 0, 0);
+    KRef due = kir_op(v->g, K_EQ, iteration, kir_get(v->g, s->next));
+    KRef has_room = kir_op(v->g, K_LT, kir_get(v->g, s->top), kir_const_int(v->g, QS_I32, SLOTS - 1, v->g->pos));
+    kremat_open(v, K_IF, QS_B1, kir_op(v->g, K_AND, due, has_room), 0, 0);
     put_slot(v, w, s, iteration);
-    set_local(v, s->next, kremat_fold(v, K_ADD, iteration, get_local(v, s->step), 0));
+    kir_set(v->g, s->next, kir_op(v->g, K_ADD, iteration, kir_get(v->g, s->step)));
     kremat_close(v);
 }
 
 /* Restores the LOCALs as of the beginning of iteration `turn`: runs the loop from the last checkpoint. */
 static void return_to(KRemat *v, const KWayBack *w, const KSlots *s, KRef iteration) {
-    KRef top = get_local(v, s->top), from = kremat_add(v, (KMake){K_ALOAD, .a = s->iteration, .b = top}),
-         one = int_const(v, 1);
+    KRef top = kir_get(v->g, s->top), from = kir_emit(v->g, (KMake){K_ALOAD, .a = s->iteration, .b = top}),
+         one = kir_int(v->g, 1);
     for (int k = 0; k < w->l->n; k++)
         if (w->l->set[k])
-            v->local[w->l->state[k]] = new_local(v, kremat_add(v, (KMake){K_ALOAD, .a = s->slot[k], .b = top}));
+            v->local[w->l->state[k]] = kir_local(v->g, kir_emit(v->g, (KMake){K_ALOAD, .a = s->slot[k], .b = top}));
     begin_state(v, w, false);
     choose_step(v, s, from, iteration);
     KRef frame = v->frame;
     v->frame = w->loop;
-    KRef n = kremat_open(v, K_FOR, QS_I64, from, kremat_fold(v, K_SUB, iteration, one, 0), one);
+    KRef n = kremat_open(v, K_FOR, QS_I64, from, kir_op(v->g, K_SUB, iteration, one), one);
     place_checkpoint(v, w, s, n);
     bind_counter(v, w, n);
     kremat_iteration(v, v->s->body[w->loop], v->f->regions[w->loop].end);
     kremat_close(v);
     v->frame = frame;
-    KRef now = get_local(v, s->top), last = kremat_add(v, (KMake){K_ALOAD, .a = s->iteration, .b = now});
-    kremat_open(v, K_IF, QS_B1, kremat_fold(v, K_EQ, last, iteration, 0), 0, 0);
-    set_local(v, s->top, kremat_fold(v, K_SUB, now, kremat_int(v, QS_I32, 1), 0));
+    KRef now = kir_get(v->g, s->top), last = kir_emit(v->g, (KMake){K_ALOAD, .a = s->iteration, .b = now});
+    kremat_open(v, K_IF, QS_B1, kir_op(v->g, K_EQ, last, iteration), 0, 0);
+    kir_set(v->g, s->top, kir_op(v->g, K_SUB, now, kir_const_int(v->g, QS_I32, 1, v->g->pos)));
     kremat_close(v);
 }
 
@@ -399,9 +393,9 @@ static void undo_steps(KRemat *v, const KWayBack *w) {
         if (!undo) continue;
         KOp op = get_ins(v, get_ins(v, undo)->b)->op == K_ADD ? K_SUB : K_ADD;
         KRef step = recompute_value(v, w->loop, kremat_step(v->f, undo));
-        KRef found = kremat_fold(v, op, get_local(v, w->l->after[k]), step, 0);
-        set_local(v, w->l->after[k], found);
-        v->local[w->l->state[k]] = new_local(v, found);
+        KRef found = kir_op(v->g, op, kir_get(v->g, w->l->after[k]), step);
+        kir_set(v->g, w->l->after[k], found);
+        v->local[w->l->state[k]] = kir_local(v->g, found);
     }
 }
 
@@ -421,21 +415,21 @@ static void back_for(KRemat *v, KWayBack *w) {
     double c = 0;
     KRef a = w->a = kremat_use(v, i->a), b = kremat_use(v, i->b), step = w->step = kremat_use(v, i->c);
     bool by_one = kir_is_const(v->g, step, &c) && (c == 1 || c == -1);
-    KRef a64 = kremat_cast(v, QS_I64, a), b64 = kremat_cast(v, QS_I64, b), step64 = kremat_cast(v, QS_I64, step);
-    KRef none = int_const(v, 0), last = b;
+    KRef a64 = kir_cast(v->g, QS_I64, a), b64 = kir_cast(v->g, QS_I64, b), step64 = kir_cast(v->g, QS_I64, step);
+    KRef none = kir_int(v->g, 0), last = b;
     if (!by_one) {
-        KRef up = kremat_fold(v, K_LT, none, step64, 0), some = kremat_fold(v, K_NE, step64, none, 0);
-        KRef before = kremat_fold(v, K_LE, a64, b64, 0), behind = kremat_fold(v, K_LE, b64, a64, 0);
-        KRef reached = kremat_fold(v, K_SELECT, up, before, behind);
-        kremat_open(v, K_IF, QS_B1, kremat_fold(v, K_AND, some, reached, 0), 0, 0);
-        KRef whole = kremat_fold(v, K_DIV, kremat_fold(v, K_SUB, b64, a64, 0), step64, 0);
-        last = kremat_cast(v, w->d, kremat_fold(v, K_ADD, a64, kremat_fold(v, K_MUL, whole, step64, 0), 0));
+        KRef up = kir_op(v->g, K_LT, none, step64), some = kir_op(v->g, K_NE, step64, none);
+        KRef before = kir_op(v->g, K_LE, a64, b64), behind = kir_op(v->g, K_LE, b64, a64);
+        KRef reached = kir_select(v->g, up, before, behind);
+        kremat_open(v, K_IF, QS_B1, kir_op(v->g, K_AND, some, reached), 0, 0);
+        KRef whole = kir_op(v->g, K_DIV, kir_op(v->g, K_SUB, b64, a64), step64);
+        last = kir_cast(v->g, w->d, kir_op(v->g, K_ADD, a64, kir_op(v->g, K_MUL, whole, step64)));
     }
     KSlots slots = needs_slots(w->l) ? begin_slots(v, w) : (KSlots){0};
-    KRef n = kremat_open(v, K_FOR, w->d, last, a, kremat_fold(v, K_NEG, step, 0, 0));
-    KRef gone = kremat_fold(v, K_SUB, kremat_cast(v, QS_I64, n), a64, 0);
-    KRef iteration = kremat_fold(v, K_DIV, gone, step64, 0);
-    if (c == -1) iteration = kremat_fold(v, K_NEG, gone, 0, 0);
+    KRef n = kremat_open(v, K_FOR, w->d, last, a, kir_op(v->g, K_NEG, step, 0));
+    KRef gone = kir_op(v->g, K_SUB, kir_cast(v->g, QS_I64, n), a64);
+    KRef iteration = kir_op(v->g, K_DIV, gone, step64);
+    if (c == -1) iteration = kir_op(v->g, K_NEG, gone, 0);
     begin_iteration(v, w, &slots, iteration);
     kremat_bind(v, w->loop, n);
     undo_steps(v, w);
@@ -445,9 +439,9 @@ static void back_for(KRemat *v, KWayBack *w) {
 }
 
 static void back_while(KRemat *v, KWayBack *w) {
-    KRef count = get_local(v, w->l->count), one = int_const(v, 1);
+    KRef count = kir_get(v->g, w->l->count), one = kir_int(v->g, 1);
     KSlots slots = w->l->any_set ? begin_slots(v, w) : (KSlots){0};
-    KRef n = kremat_open(v, K_FOR, QS_I64, kremat_fold(v, K_SUB, count, one, 0), int_const(v, 0), int_const(v, -1));
+    KRef n = kremat_open(v, K_FOR, QS_I64, kir_op(v->g, K_SUB, count, one), kir_int(v->g, 0), kir_int(v->g, -1));
     begin_iteration(v, w, &slots, n);
     undo_steps(v, w);
     back_iteration(v, w);
@@ -475,7 +469,7 @@ static void back(KRemat *v, KRef first, KRef last) {
         if (get_ins(v, other)->op == K_ELSE) begin = v->f->regions[other].opener;
         else other = 0;
         r = begin;
-        v->pos = get_ins(v, begin)->pos;
+        v->g->pos = get_ins(v, begin)->pos;
         if (!acts(v, begin, end)) continue;
         if (kir_is_loop(get_ins(v, begin)->op)) back_loop(v, begin);
         else back_if(v, begin, other, end);
@@ -555,9 +549,9 @@ static KRef test_inside(KRemat *v, const KIns *i) {
     kadjindex_coords(v->f, i, c);
     for (int d = 0; d < v->f->params[i->imm].rank; d++) {
         KRef x =
-            !c[d] || c[d] == KINDEX_ONE ? int_const(v, c[d] != 0) : kremat_cast(v, QS_I64, recompute_fixed(v, c[d]));
-        KRef in = kremat_fold(v, K_INB, x, kremat_add(v, (KMake){K_DIM, .imm = i->imm << 8 | (uint64_t)d}), 0);
-        all = all ? kremat_fold(v, K_AND, all, in, 0) : in;
+            !c[d] || c[d] == KINDEX_ONE ? kir_int(v->g, c[d] != 0) : kir_cast(v->g, QS_I64, recompute_fixed(v, c[d]));
+        KRef in = kir_op(v->g, K_INB, x, kir_emit(v->g, (KMake){K_DIM, .imm = i->imm << 8 | (uint64_t)d}));
+        all = all ? kir_op(v->g, K_AND, all, in) : in;
     }
     return all;
 }
@@ -566,7 +560,7 @@ static KRef test_inside(KRemat *v, const KIns *i) {
  * prevents the access, as `if pos < n` does in a launch that is larger than the array. */
 static KElement own_element(KRemat *v, int p) {
     const KIns *i = get_ins(v, v->element[p]);
-    KRef guard = kadjindex_guard(i);
+    KRef guard = kir_guard(i);
     return (KElement){.param = v->s->param[p].adjoint,
                       .at = kadjindex_packed(v->g, v->f, i, recompute_fixed, v),
                       .guard = guard || kadjindex_is_there(v->f, p) ? recompute_fixed(v, guard) : test_inside(v, i),
@@ -586,7 +580,7 @@ static void begin_params(KRemat *v) {
 
 static void end_element(KRemat *v, int p, KRef x) {
     KElement e = own_element(v, p);
-    if (v->s->param[p].adds) x = kremat_fold(v, K_ADD, load_element(v, &e), x, 0);
+    if (v->s->param[p].adds) x = kir_op(v->g, K_ADD, load_element(v, &e), x);
     store_element(v, &e, x);
 }
 
@@ -594,8 +588,8 @@ static void end_params(KRemat *v) {
     for (int p = 0; p < v->f->nparams; p++) {
         qs_dtype d = kir_value_dtype((qs_dtype)v->f->params[p].dtype);
         KRef x = has_sum(v, p) ? take_sum(v, &v->param_sum[p]) : 0;
-        KElement e = {.param = v->s->param[p].adjoint, .at = int_const(v, 0), .d = d};
-        if (has_sum(v, p) && v->owner[p] == KOWN_ELEMENT) end_element(v, p, x ? x : zero_const(v, d));
+        KElement e = {.param = v->s->param[p].adjoint, .at = kir_int(v->g, 0), .d = d};
+        if (has_sum(v, p) && v->owner[p] == KOWN_ELEMENT) end_element(v, p, x ? x : kir_zero(v->g, d));
         else if (x) add_to_array(v, &e, false, x);
     }
 }

@@ -58,8 +58,6 @@ KRef kadjindex_packed(KFunc *g, const KFunc *f, const KIns *i, KUse *use, void *
 }
 
 /* -- coordinates --------------------------------------------------------------------------------------------------- */
-KRef kadjindex_guard(const KIns *i) { return i->op == K_LOAD ? i->b : i->c; }
-
 static bool is_number(const KFunc *f, KRef r, int64_t n) {
     return r && f->ins[r].op == K_CONST && (int64_t)f->ins[r].imm == n;
 }
@@ -104,7 +102,7 @@ static bool is_natural(const KFunc *f, KRef x, int depth) {
 /* Returns true if x cannot reach into another row: it is tested, or there is no test at all and it is not negative.
  * Without a test the program promises that every coordinate is in range. */
 static bool is_column(const KFunc *f, const KIns *i, KRef x, int axis) {
-    KRef guard = kadjindex_guard(i);
+    KRef guard = kir_guard(i);
     return is_inside(f, guard, x, axis, DEPTH) || (!guard && is_natural(f, x, DEPTH));
 }
 
@@ -227,7 +225,7 @@ static bool is_access_of(const KIns *i, int param) {
 
 bool kadjindex_is_there(const KFunc *f, int param) {
     for (KRef r = 1; r < f->nins; r++)
-        if (is_access_of(&f->ins[r], param) && !f->regions[r].around && !kadjindex_guard(&f->ins[r])) return true;
+        if (is_access_of(&f->ins[r], param) && !f->regions[r].around && !kir_guard(&f->ins[r])) return true;
     return false;
 }
 
@@ -235,7 +233,7 @@ bool kadjindex_is_there(const KFunc *f, int param) {
 static bool is_testable(const KFunc *f, int param, KRef touch) {
     KRef c[QS_MAX_RANK];
     const KIns *i = &f->ins[touch];
-    return kadjindex_guard(i) || kadjindex_is_there(f, param) || kadjindex_coords(f, i, c);
+    return kir_guard(i) || kadjindex_is_there(f, param) || kadjindex_coords(f, i, c);
 }
 
 KOwner kadjindex_owner(const KFunc *f, int param, KRef *first) {
@@ -246,12 +244,11 @@ KOwner kadjindex_owner(const KFunc *f, int param, KRef *first) {
         const KIns *i = &f->ins[r], *before = &f->ins[*first];
         if (!is_access_of(i, param)) continue;
         if (!kadjindex_axes(f, i, *first ? more : axes)) return KOWN_NOT;
-        if (!*first) *first = r, one = kadjindex_is_fixed(f, i->a) && kadjindex_is_fixed(f, kadjindex_guard(i));
+        if (!*first) *first = r, one = kadjindex_is_fixed(f, i->a) && kadjindex_is_fixed(f, kir_guard(i));
         else {
             for (int a = 0; a < f->rank; a++)
                 if (axes[a] != more[a]) return KOWN_NOT;
-            one = one && kadjindex_same(f, i->a, before->a) &&
-                  kadjindex_same(f, kadjindex_guard(i), kadjindex_guard(before));
+            one = one && kadjindex_same(f, i->a, before->a) && kadjindex_same(f, kir_guard(i), kir_guard(before));
         }
     }
     return !*first ? KOWN_NOT : one && is_testable(f, param, *first) ? KOWN_ELEMENT : KOWN_SOME;

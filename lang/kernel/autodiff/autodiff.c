@@ -76,6 +76,8 @@ static qs_status check_all(const Grad *d, const KFunc *f, const KActive *act) {
 }
 
 /* -- parameters ---------------------------------------------------------------------------------------------------- */
+KRef kautodiff_add(KFunc *g, KRef a, KRef b) { return !a ? b : !b ? a : kir_op(g, K_ADD, a, b); }
+
 KFunc *kautodiff_shell(const KGrading *s) { return kir_shell_with(s->ctx, s->arena, s->f, s->params, s->nparams); }
 
 /* Returns the other factor if t is a product with the factor x, else 0. */

@@ -59,7 +59,8 @@ typedef struct {
 } KGrading;
 typedef enum { KEPT_NOT, KEPT_ON_TAPE, KEPT_UNUSED } KKept; /* UNUSED: the value is not needed */
 int kautodiff_tape_of(const KFunc *f, const uint8_t *common, KRef r);
-KFunc *kautodiff_shell(const KGrading *s); /* an empty function with the common parameters */
+KRef kautodiff_add(KFunc *g, KRef a, KRef b); /* the sum of two derivatives, of which 0 stands for zero */
+KFunc *kautodiff_shell(const KGrading *s);    /* an empty function with the common parameters */
 
 /* -- adjoint_index.c: indices of adjoints -------------------------------------------------------------------------- */
 /* Returns, in g, the index of the element that the LOAD, STORE or ATOMIC i of f accesses, in a packed array of the
@@ -81,7 +82,6 @@ typedef enum {
     KOWN_SOME,   /* no two positions access the same element */
     KOWN_ELEMENT /* each position accesses one element, always the same */
 } KOwner;
-KRef kadjindex_guard(const KIns *i);                            /* guard of a LOAD, STORE or ATOMIC; 0: none */
 bool kadjindex_is_there(const KFunc *f, int param);             /* each position accesses an element, unconditionally */
 KOwner kadjindex_owner(const KFunc *f, int param, KRef *first); /* first: an instruction that accesses it */
 /* Finds, by axis of the launch, the dimension of the array whose coordinate is the position on that axis.  i: a

@@ -266,7 +266,7 @@ static qs_status widen_reach(FootprintScan *h, const KIns *i, KRef coord, int ax
 static uint8_t mode_of(const FootprintScan *h, const KIns *i, KRef coord) {
     const KIns *x = &h->f->ins[coord == KINDEX_ONE ? 0 : coord];
     if (coord && x->op == K_BOUND) return (uint8_t)x->flag;
-    return kadjindex_guard(i) ? ACC_SAFE : ACC_UNCHECKED;
+    return kir_guard(i) ? ACC_SAFE : ACC_UNCHECKED;
 }
 
 static qs_status note_role(FootprintScan *h, const KIns *i, KFootprintRole role) {

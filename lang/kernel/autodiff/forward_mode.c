@@ -14,21 +14,11 @@ typedef struct {
     const KFunc *f;
     KFunc *g;
     KRef *map, *tangent; /* by instruction of f: its value, its tangent; for LOCALs and arrays: the two copies */
-    uint32_t pos;
 } Dual;
 
 static bool is_live(const Dual *v, KRef r) { return r && v->s->act.live[r]; }
-static KRef add_ins(Dual *v, KMake i) {
-    i.pos = v->pos;
-    return kir_add(v->g, i);
-}
-static KRef fold_op(Dual *v, KOp op, KRef a, KRef b, KRef c) {
-    return kir_fold(v->g, (KMake){op, .a = a, .b = b, .c = c, .pos = v->pos});
-}
-static KRef add_tangents(Dual *v, KRef a, KRef b) { return !a ? b : !b ? a : fold_op(v, K_ADD, a, b, 0); }
-static KRef zero_const(Dual *v, qs_dtype d) { return kir_const_bits(v->g, d, 0, v->pos); }
 static KRef tangent_or_zero(Dual *v, KRef r) { /* the tangent of r, as an explicit 0 if it is zero */
-    return v->tangent[r] ? v->tangent[r] : zero_const(v, (qs_dtype)v->f->ins[r].dtype);
+    return v->tangent[r] ? v->tangent[r] : kir_zero(v->g, (qs_dtype)v->f->ins[r].dtype);
 }
 
 static KRef use_value(void *v, KRef r) { return ((Dual *)v)->map[r]; }
@@ -37,7 +27,7 @@ static KRef arithmetic_tangent(Dual *v, const KIns *i, KRef result) {
     KRef args[2] = {v->map[i->a], v->map[i->b]}, sum = 0;
     for (int k = 0; k < 2; k++)
         if (i->arg[k] && v->tangent[i->arg[k]])
-            sum = add_tangents(v, sum, kautodiff_slope(v->g, i, k, args, result, v->tangent[i->arg[k]]));
+            sum = kautodiff_add(v->g, sum, kautodiff_slope(v->g, i, k, args, result, v->tangent[i->arg[k]]));
     return sum;
 }
 
@@ -46,15 +36,14 @@ static KRef analytic_tangent(Dual *v, const KIns *i) {
     KRef sum = 0;
     for (int k = 1; k < 3; k++)
         if (v->tangent[i->arg[k]])
-            sum = add_tangents(v, sum, kautodiff_along(v->g, i, k, slope, v->tangent[i->arg[k]]));
+            sum = kautodiff_add(v->g, sum, kautodiff_along(v->g, i, k, slope, v->tangent[i->arg[k]]));
     return sum;
 }
 
 static int tangent_param(const Dual *v, const KIns *i) { return v->s->param[i->imm].adjoint; }
 
 static KRef load_param_tangent(Dual *v, const KIns *i, int p) {
-    return add_ins(
-        v, (KMake){K_LOAD, .own = (qs_dtype)i->dtype, .a = kir_const_int(v->g, QS_I64, 0, v->pos), .imm = (uint64_t)p});
+    return kir_emit(v->g, (KMake){K_LOAD, .own = (qs_dtype)i->dtype, .a = kir_int(v->g, 0), .imm = (uint64_t)p});
 }
 
 static KRef tangent_of(Dual *v, KRef r) {
@@ -63,19 +52,20 @@ static KRef tangent_of(Dual *v, KRef r) {
     switch ((KOp)i->op) {
     case K_PARAM: return load_param_tangent(v, i, tangent_param(v, i));
     case K_LOAD:
-        return add_ins(v, (KMake){K_LOAD, .own = (qs_dtype)i->dtype, .a = kadjindex_packed(v->g, v->f, i, use_value, v),
-                                  .b = v->map[i->b], .imm = (uint64_t)tangent_param(v, i)});
-    case K_LOCAL: return add_ins(v, (KMake){K_LOCAL, .a = tangent_or_zero(v, i->a)});
+        return kir_emit(v->g,
+                        (KMake){K_LOAD, .own = (qs_dtype)i->dtype, .a = kadjindex_packed(v->g, v->f, i, use_value, v),
+                                .b = v->map[i->b], .imm = (uint64_t)tangent_param(v, i)});
+    case K_LOCAL: return kir_local(v->g, tangent_or_zero(v, i->a));
     case K_LARRAY:
-    case K_SHARED: return add_ins(v, kir_like(i, 0, 0, 0));
-    case K_GET: return add_ins(v, (KMake){K_GET, .a = v->tangent[i->a]});
-    case K_ALOAD: return add_ins(v, (KMake){K_ALOAD, .a = v->tangent[i->a], .b = v->map[i->b]});
+    case K_SHARED: return kir_emit(v->g, kir_like(i, 0, 0, 0));
+    case K_GET: return kir_get(v->g, v->tangent[i->a]);
+    case K_ALOAD: return kir_emit(v->g, (KMake){K_ALOAD, .a = v->tangent[i->a], .b = v->map[i->b]});
     case K_CAST:
         if (!v->tangent[i->a]) return 0;
-        return kir_fold(v->g, (KMake){K_CAST, .own = (qs_dtype)i->dtype, .a = v->tangent[i->a], .pos = v->pos});
+        return kir_cast(v->g, (qs_dtype)i->dtype, v->tangent[i->a]);
     case K_SELECT:
         if (!v->tangent[i->b] && !v->tangent[i->c]) return 0;
-        return fold_op(v, K_SELECT, v->map[i->a], tangent_or_zero(v, i->b), tangent_or_zero(v, i->c));
+        return kir_select(v->g, v->map[i->a], tangent_or_zero(v, i->b), tangent_or_zero(v, i->c));
     case K_ANALYTIC: return analytic_tangent(v, i);
     default: return arithmetic_tangent(v, i, v->map[r]);
     }
@@ -84,17 +74,17 @@ static KRef tangent_of(Dual *v, KRef r) {
 static void write_tangent(Dual *v, const KIns *i) {
     switch ((KOp)i->op) {
     case K_SET:
-        if (is_live(v, i->a)) add_ins(v, (KMake){K_SET, .a = v->tangent[i->a], .b = tangent_or_zero(v, i->b)});
+        if (is_live(v, i->a)) kir_set(v->g, v->tangent[i->a], tangent_or_zero(v, i->b));
         return;
     case K_ASTORE:
     case K_AATOMIC:
-        if (is_live(v, i->a)) add_ins(v, kir_like(i, v->tangent[i->a], v->map[i->b], tangent_or_zero(v, i->c)));
+        if (is_live(v, i->a)) kir_emit(v->g, kir_like(i, v->tangent[i->a], v->map[i->b], tangent_or_zero(v, i->c)));
         return;
     case K_STORE:
     case K_ATOMIC:
         if (tangent_param(v, i) < 0) return;
-        add_ins(v, (KMake){(KOp)i->op, .flag = i->flag, .a = kadjindex_packed(v->g, v->f, i, use_value, v),
-                           .b = tangent_or_zero(v, i->b), .c = v->map[i->c], .imm = (uint64_t)tangent_param(v, i)});
+        kir_emit(v->g, (KMake){(KOp)i->op, .flag = i->flag, .a = kadjindex_packed(v->g, v->f, i, use_value, v),
+                               .b = tangent_or_zero(v, i->b), .c = v->map[i->c], .imm = (uint64_t)tangent_param(v, i)});
         return;
     default: return;
     }
@@ -107,9 +97,9 @@ KFunc *kforward_make(const KGrading *s) {
     v.tangent = qarena_alloc(s->arena, qmem_size(n, sizeof(KRef), 0));
     for (KRef r = 1; r < n; r++) {
         const KIns *i = &v.f->ins[r];
-        v.pos = i->pos;
+        v.g->pos = i->pos;
         write_tangent(&v, i); /* before the write itself: its operands are the same */
-        v.map[r] = kir_copy(v.g, i, v.map[i->a], v.map[i->b], v.map[i->c]);
+        kir_copy_mapped(v.g, v.f, v.map, r);
         v.tangent[r] = kir_has_result(i) ? tangent_of(&v, r) : 0;
     }
     kir_seal(v.g);

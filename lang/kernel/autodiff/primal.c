@@ -12,12 +12,8 @@ typedef struct {
     const KGrading *s;
     KFunc *g;
     KRef *map, base[KTAPES];
-    uint32_t pos;
 } Record;
 
-static KRef fold_op(Record *v, KOp op, KRef a, KRef b) {
-    return kir_fold(v->g, (KMake){op, .a = a, .b = b, .pos = v->pos});
-}
 static KRef int_const(KFunc *g, int64_t n) { return kir_const_int(g, QS_I64, n, 0); }
 static KRef load_param(KFunc *g, int p) { return kir_add(g, (KMake){K_PARAM, .own = QS_I64, .imm = (uint64_t)p}); }
 
@@ -38,10 +34,10 @@ KRef kprimal_base(const KGrading *s, KFunc *g, int tape, KRef (*pos)(void *ud, i
 
 static void save_value(Record *v, KRef r) {
     int t = kautodiff_tape_of(v->s->f, v->s->common, r), p = v->s->tape[t];
-    KRef n = kir_add(v->g, (KMake){K_GET, .a = v->map[v->s->pointer[t]], .pos = v->pos});
-    KRef at = fold_op(v, K_ADD, v->base[t], n);
-    KRef x = kir_fold(v->g, (KMake){K_CAST, .own = (qs_dtype)v->g->params[p].dtype, .a = v->map[r], .pos = v->pos});
-    kir_add(v->g, (KMake){K_STORE, .a = at, .b = x, .imm = (uint64_t)p, .pos = v->pos});
+    KRef n = kir_get(v->g, v->map[v->s->pointer[t]]);
+    KRef at = kir_op(v->g, K_ADD, v->base[t], n);
+    KRef x = kir_cast(v->g, (qs_dtype)v->g->params[p].dtype, v->map[r]);
+    kir_emit(v->g, (KMake){K_STORE, .a = at, .b = x, .imm = (uint64_t)p});
 }
 
 static void report_counts(Record *v) {
@@ -59,9 +55,8 @@ KFunc *kprimal_make(const KGrading *s, bool counts) {
     for (int t = 0; t < KTAPES && !counts; t++)
         if (s->pointer[t]) v.base[t] = kprimal_base(s, v.g, t, position, &v);
     for (KRef r = 1; r < s->f->nins; r++) {
-        const KIns *i = &s->f->ins[r];
-        v.pos = i->pos;
-        v.map[r] = kir_copy(v.g, i, v.map[i->a], v.map[i->b], v.map[i->c]);
+        v.g->pos = s->f->ins[r].pos;
+        kir_copy_mapped(v.g, s->f, v.map, r);
         if (s->act.kept[r] == KEPT_ON_TAPE && !counts) save_value(&v, r);
     }
     if (counts) report_counts(&v);

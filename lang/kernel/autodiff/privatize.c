@@ -198,10 +198,6 @@ static void find_sites(Windows *v) {
 }
 
 /* -- generated code ------------------------------------------------------------------------------------------------ */
-static KRef fold_op(Windows *v, KOp op, KRef a, KRef b, KRef c) {
-    return kir_fold(v->g, (KMake){op, .a = a, .b = b, .c = c});
-}
-static KRef int_const(Windows *v, int64_t n) { return kir_const_int(v->g, QS_I64, n, 0); }
 static bool is_used(const Windows *v, int window) { return v->site[v->window[window].first].window == window; }
 
 static KRef again(Windows *v, KRef r) { /* rebuilds at another point of g what the position fixes */
@@ -210,11 +206,11 @@ static KRef again(Windows *v, KRef r) { /* rebuilds at another point of g what t
 }
 
 static KRef sum_of(Windows *v, const Affine *a, int64_t constant, KRef value(Windows *v, KRef r)) {
-    KRef sum = int_const(v, constant);
+    KRef sum = kir_int(v->g, constant);
     for (int k = 0; k < a->n; k++) {
-        KRef x = kir_fold(v->g, (KMake){K_CAST, .own = QS_I64, .a = value(v, a->term[k].ref)});
-        if (a->term[k].factor != 1) x = fold_op(v, K_MUL, x, int_const(v, a->term[k].factor), 0);
-        sum = k == 0 && constant == 0 ? x : fold_op(v, K_ADD, x, sum, 0);
+        KRef x = kir_cast(v->g, QS_I64, value(v, a->term[k].ref));
+        if (a->term[k].factor != 1) x = kir_op(v->g, K_MUL, x, kir_int(v->g, a->term[k].factor));
+        sum = k == 0 && constant == 0 ? x : kir_op(v->g, K_ADD, x, sum);
     }
     return sum;
 }
@@ -231,7 +227,7 @@ static void make_arrays(Windows *v) {
 
 /* The row of o0 … is the outer index. */
 static KRef step(Windows *v, const Window *w, KRef at, int d, KRef offset) {
-    return at ? fold_op(v, K_ADD, fold_op(v, K_MUL, at, int_const(v, width(w, d)), 0), offset, 0) : offset;
+    return at ? kir_op(v->g, K_ADD, kir_op(v->g, K_MUL, at, kir_int(v->g, width(w, d))), offset) : offset;
 }
 
 static void add_to_window(Windows *v, const Site *s) {
@@ -240,10 +236,10 @@ static void add_to_window(Windows *v, const Site *s) {
     KRef at = 0, x = v->map[i->b], none = kir_const_bits(v->g, (qs_dtype)v->g->ins[x].dtype, 0, i->pos);
     for (int d = 0; d < get_rank(v, s); d++)
         at = step(v, w, at, d, sum_of(v, &s->moves[d], s->moves[d].constant - w->lo[d], counter));
-    if (i->c) x = fold_op(v, K_SELECT, v->map[i->c], x, none);
+    if (i->c) x = kir_select(v->g, v->map[i->c], x, none);
     at = kir_fold(v->g, (KMake){K_CAST, .own = QS_I32, .a = at, .pos = i->pos});
     KRef sum = kir_add(v->g, (KMake){K_ALOAD, .a = w->array, .b = at, .pos = i->pos});
-    kir_add(v->g, (KMake){K_ASTORE, .a = w->array, .b = at, .c = fold_op(v, K_ADD, sum, x, 0), .pos = i->pos});
+    kir_add(v->g, (KMake){K_ASTORE, .a = w->array, .b = at, .c = kir_op(v->g, K_ADD, sum, x), .pos = i->pos});
 }
 
 /* Adds the window to the output array, without the elements outside it (all of them if the array is empty). */
@@ -252,34 +248,31 @@ static void add_window(Windows *v, const Window *w) {
     const KIns *i = get_ins(v, s->at);
     KRef offset[QS_MAX_RANK], place = 0, at = 0, guard = 0;
     int n = get_rank(v, s);
-    for (int d = n; d-- > 0;)
-        offset[d] = kir_add(v->g, (KMake){K_FOR, .own = QS_I64, .a = int_const(v, w->lo[d]),
-                                          .b = int_const(v, w->hi[d]), .c = int_const(v, 1)});
+    for (int d = n; d-- > 0;) offset[d] = kir_for(v->g, kir_int(v->g, w->lo[d]), kir_int(v->g, w->hi[d]), 1, 0);
     for (int d = 0; d < n; d++) {
-        KRef x = fold_op(v, K_ADD, sum_of(v, &s->fixed[d], 0, again), offset[d], 0);
+        KRef x = kir_op(v->g, K_ADD, sum_of(v, &s->fixed[d], 0, again), offset[d]);
         KRef extent = kir_add(v->g, (KMake){K_DIM, .imm = i->imm << 8 | (uint64_t)d});
         const KIns *b = get_ins(v, s->bound[d]);
-        KRef in = fold_op(v, K_INB, s->bound[d] ? int_const(v, 0) : x, extent, 0);
+        KRef in = kir_op(v->g, K_INB, s->bound[d] ? kir_int(v->g, 0) : x, extent);
         if (s->bound[d])
             x = kir_fold(v->g, (KMake){K_BOUND, .flag = b->flag, .a = x, .b = again(v, b->b), .pos = b->pos});
-        guard = guard ? fold_op(v, K_AND, guard, in, 0) : in;
-        at = at ? fold_op(v, K_ADD, fold_op(v, K_MUL, at, extent, 0), x, 0) : x;
-        place = step(v, w, place, d, fold_op(v, K_SUB, offset[d], int_const(v, w->lo[d]), 0));
+        guard = guard ? kir_op(v->g, K_AND, guard, in) : in;
+        at = at ? kir_op(v->g, K_ADD, kir_op(v->g, K_MUL, at, extent), x) : x;
+        place = step(v, w, place, d, kir_op(v->g, K_SUB, offset[d], kir_int(v->g, w->lo[d])));
     }
-    place = kir_fold(v->g, (KMake){K_CAST, .own = QS_I32, .a = place});
+    place = kir_cast(v->g, QS_I32, place);
     KRef sum = kir_add(v->g, (KMake){K_ALOAD, .a = w->array, .b = place});
     kir_add(v->g, (KMake){K_ATOMIC, .flag = KA_ADD, .a = at, .b = sum, .c = guard, .imm = i->imm, .pos = i->pos});
-    while (n-- > 0) kir_add(v->g, (KMake){.op = K_END});
+    while (n-- > 0) kir_flow(v->g, K_END, 0);
 }
 
 static void build_function(Windows *v) {
     int n = 0;
     make_arrays(v);
     for (KRef r = 1; r < v->f->nins; r++) {
-        const KIns *i = get_ins(v, r);
         while (n < v->n && v->site[n].at < r) n++;
         if (n < v->n && v->site[n].at == r && v->site[n].window >= 0) add_to_window(v, &v->site[n]);
-        else v->map[r] = kir_copy(v->g, i, v->map[i->a], v->map[i->b], v->map[i->c]);
+        else kir_copy_mapped(v->g, v->f, v->map, r);
     }
     for (int k = 0; k < v->nwindows; k++)
         if (is_used(v, k)) add_window(v, &v->window[k]);

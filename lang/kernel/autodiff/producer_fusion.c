@@ -70,18 +70,13 @@ static bool can_fuse(const Join *j) {
 }
 
 /* -- fusion -------------------------------------------------------------------------------------------------------- */
-static KRef fold_op(Join *j, KOp k, KRef a, KRef b, KRef c) {
-    return kir_fold(j->g, (KMake){k, .a = a, .b = b, .c = c, .pos = j->f->ins[j->read].pos});
-}
-
 static KRef coordinate(Join *j, const KIns *i) {
     KRef c = j->axis[i->imm], x = c && c != KINDEX_ONE ? j->map[c] : 0;
-    uint32_t pos = j->f->ins[j->read].pos;
-    if (!x) x = kir_const_int(j->g, QS_I64, c == KINDEX_ONE, pos);
-    return kir_fold(j->g, (KMake){K_CAST, .own = (qs_dtype)i->dtype, .a = x, .pos = pos});
+    if (!x) x = kir_int(j->g, c == KINDEX_ONE);
+    return kir_cast(j->g, (qs_dtype)i->dtype, x);
 }
 
-static KRef and_conditions(Join *j, KRef a, KRef b) { return a && b ? fold_op(j, K_AND, a, b, 0) : a ? a : b; }
+static KRef and_conditions(Join *j, KRef a, KRef b) { return a && b ? kir_op(j->g, K_AND, a, b) : a ? a : b; }
 
 /* Copies an instruction of `of` to the point where f reads, under the guard of that read. */
 static KRef moved(Join *j, const KIns *i, KRef guard) {
@@ -91,7 +86,7 @@ static KRef moved(Join *j, const KIns *i, KRef guard) {
     if (i->op == K_PARAM || i->op == K_LOAD) k.imm += (uint64_t)j->f->nparams;
     if (i->op == K_DIM || i->op == K_STRIDE) k.imm += (uint64_t)j->f->nparams << 8;
     if (i->op == K_LOAD) b = and_conditions(j, guard, b);
-    k.pos = j->f->ins[j->read].pos;
+    k.pos = j->g->pos;
     return kir_copy(j->g, &k, j->inner[i->a], b, j->inner[i->c]);
 }
 
@@ -103,7 +98,7 @@ static KRef compute_element(Join *j) {
     KRef x = j->inner[write->b];
     guard = and_conditions(j, guard, write->c ? j->inner[write->c] : 0);
     if (!guard) return x;
-    return fold_op(j, K_SELECT, guard, x, kir_const_num(j->g, (qs_dtype)read->dtype, 0, read->pos));
+    return kir_select(j->g, guard, x, kir_const_num(j->g, (qs_dtype)read->dtype, 0, read->pos));
 }
 
 static KFunc *shell(Ctx *c, Arena *arena, const KFunc *f, const KFunc *of) {
@@ -117,6 +112,7 @@ static KFunc *shell(Ctx *c, Arena *arena, const KFunc *f, const KFunc *of) {
 
 static KFunc *fuse_functions(Join *j, Ctx *c, Arena *arena) {
     j->g = shell(c, arena, j->f, j->of);
+    j->g->pos = j->f->ins[j->read].pos;
     j->map = qarena_alloc(arena, qmem_size(j->f->nins, sizeof *j->map, 0));
     j->inner = qarena_alloc(arena, qmem_size(j->of->nins, sizeof *j->inner, 0));
     for (KRef r = 1; r < j->f->nins; r++) {

@@ -13,20 +13,6 @@ enum {
 };
 
 /* -- building g ---------------------------------------------------------------------------------------------------- */
-KRef kremat_add(KRemat *v, KMake i) {
-    i.pos = v->pos;
-    return kir_add(v->g, i);
-}
-
-KRef kremat_fold(KRemat *v, KOp op, KRef a, KRef b, KRef c) {
-    return kir_fold(v->g, (KMake){op, .a = a, .b = b, .c = c, .pos = v->pos});
-}
-
-KRef kremat_cast(KRemat *v, qs_dtype d, KRef a) {
-    return kir_fold(v->g, (KMake){K_CAST, .own = d, .a = a, .pos = v->pos});
-}
-KRef kremat_int(KRemat *v, qs_dtype d, int64_t n) { return kir_const_int(v->g, d, n, v->pos); }
-
 static void push_region(KRemat *v) {
     if (v->nregions == v->cap) {
         uint8_t *more = qarena_alloc(v->s->arena, qmem_size(v->cap, 2, 0));
@@ -38,37 +24,34 @@ static void push_region(KRemat *v) {
 }
 
 KRef kremat_open(KRemat *v, KOp op, qs_dtype own, KRef a, KRef b, KRef c) {
-    KRef r = kremat_add(v, (KMake){op, .own = own, .a = a, .b = b, .c = c});
+    KRef r = kir_emit(v->g, (KMake){op, .own = own, .a = a, .b = b, .c = c});
     push_region(v);
     return r;
 }
 
 void kremat_else(KRemat *v) {
     v->closed[v->open[--v->nopen]] = 1;
-    kremat_add(v, (KMake){.op = K_ELSE});
+    kir_flow(v->g, K_ELSE, 0);
     push_region(v);
 }
 
 void kremat_close(KRemat *v) {
     v->closed[v->open[--v->nopen]] = 1;
-    kremat_add(v, (KMake){.op = K_END});
+    kir_flow(v->g, K_END, 0);
 }
 
 static uint32_t current_region(const KRemat *v) { return v->open[v->nopen - 1]; }
 
 void kremat_bind(KRemat *v, KRef r, KRef value) { v->map[r] = value, v->seen[r] = current_region(v); }
 
-static KRef zero_of(KRemat *v, qs_dtype d) { return kir_const_bits(v->g, d, 0, v->pos); }
-static KRef get(KRemat *v, KRef local) { return kremat_add(v, (KMake){K_GET, .a = local}); }
-
 /* -- values -------------------------------------------------------------------------------------------------------- */
 /* Returns the coordinate of the position.  In a serial kernel the backward pass visits the positions in reverse
  * order. */
 static KRef position(KRemat *v, qs_dtype d, uint64_t axis) {
-    KRef p = kremat_add(v, (KMake){K_POS, .own = d, .imm = axis});
+    KRef p = kir_emit(v->g, (KMake){K_POS, .own = d, .imm = axis});
     if (!v->f->serial) return p;
-    KRef n = kremat_add(v, (KMake){K_PARAM, .own = QS_I64, .imm = (uint64_t)v->s->extent[axis]});
-    return kremat_fold(v, K_SUB, kremat_cast(v, d, kremat_fold(v, K_SUB, n, kremat_int(v, QS_I64, 1), 0)), p, 0);
+    KRef n = kir_emit(v->g, (KMake){K_PARAM, .own = QS_I64, .imm = (uint64_t)v->s->extent[axis]});
+    return kir_op(v->g, K_SUB, kir_cast(v->g, d, kir_op(v->g, K_SUB, n, kir_int(v->g, 1))), p);
 }
 
 KRef kremat_pos(void *v, int axis) { return position(v, QS_I64, (uint64_t)axis); }
@@ -76,9 +59,9 @@ KRef kremat_pos(void *v, int axis) { return position(v, QS_I64, (uint64_t)axis);
 /* Computed from the block index only, so that plan.h finds it equal in all positions of the block. */
 static KRef first_of_block(void *ud, int axis) {
     KRemat *v = ud;
-    KRef n = kremat_add(v, (KMake){K_BLKIDX, .own = QS_I32, .imm = (uint64_t)axis});
-    KRef extent = kremat_add(v, (KMake){K_BLKDIM, .own = QS_I32, .imm = (uint64_t)axis});
-    return kremat_fold(v, K_MUL, kremat_cast(v, QS_I64, n), kremat_cast(v, QS_I64, extent), 0);
+    KRef n = kir_emit(v->g, (KMake){K_BLKIDX, .own = QS_I32, .imm = (uint64_t)axis});
+    KRef extent = kir_emit(v->g, (KMake){K_BLKDIM, .own = QS_I32, .imm = (uint64_t)axis});
+    return kir_op(v->g, K_MUL, kir_cast(v->g, QS_I64, n), kir_cast(v->g, QS_I64, extent));
 }
 
 /* Returns true if the value depends only on position and launch: a PURE instruction without operands. */
@@ -93,13 +76,13 @@ KRef kremat_use(KRemat *v, KRef r) {
     const KIns *i = &v->f->ins[r];
     if (!r) return 0;
     if (v->map[r] && !v->closed[v->seen[r]]) return v->map[r];
-    if (v->box[r] && !v->closed[v->box_seen[r]]) return get(v, v->box[r]);
+    if (v->box[r] && !v->closed[v->box_seen[r]]) return kir_get(v->g, v->box[r]);
     if (is_given(i)) return given_value(v, i);
     if (v->status == QS_OK)
         v->status =
             qerr_at(v->s->ctx, QS_EINTERNAL, (Where){v->f->src, i->pos},
                     "kernel %s: its backward pass does not know %%%u (%s)", v->f->name->s, r, kir_ops[i->op].name);
-    return zero_of(v, (qs_dtype)i->dtype);
+    return kir_zero(v->g, (qs_dtype)i->dtype);
 }
 
 /* -- memory -------------------------------------------------------------------------------------------------------- */
@@ -116,16 +99,16 @@ static void note_read(KRemat *v, KRef at, KRef of) {
 static KRef from_tape(KRemat *v, KRef r) {
     qs_dtype d = (qs_dtype)v->f->ins[r].dtype;
     int t = kautodiff_tape_of(v->f, v->s->common, r), p = v->s->tape[t];
-    KRef at = kremat_fold(v, K_ADD, v->base[t], get(v, v->local[v->s->pointer[t]]), 0);
-    KRef x = kremat_add(v, (KMake){K_LOAD, .own = (qs_dtype)v->g->params[p].dtype, .a = at, .imm = (uint64_t)p});
+    KRef at = kir_op(v->g, K_ADD, v->base[t], kir_get(v->g, v->local[v->s->pointer[t]]));
+    KRef x = kir_emit(v->g, (KMake){K_LOAD, .own = (qs_dtype)v->g->params[p].dtype, .a = at, .imm = (uint64_t)p});
     note_read(v, x, r);
-    return kremat_cast(v, d, x);
+    return kir_cast(v->g, d, x);
 }
 
 static KRef read_again(KRemat *v, KRef r) {
     const KIns *i = &v->f->ins[r];
-    if (v->s->act.kept[r] == KEPT_UNUSED) return zero_of(v, (qs_dtype)i->dtype);
-    if (i->op == K_ALOAD) return kremat_add(v, (KMake){K_ALOAD, .a = v->local[i->a], .b = kremat_use(v, i->b)});
+    if (v->s->act.kept[r] == KEPT_UNUSED) return kir_zero(v->g, (qs_dtype)i->dtype);
+    if (i->op == K_ALOAD) return kir_emit(v->g, (KMake){K_ALOAD, .a = v->local[i->a], .b = kremat_use(v, i->b)});
     return kir_copy(v->g, i, kremat_use(v, i->a), kremat_use(v, i->b), 0);
 }
 
@@ -136,16 +119,16 @@ static bool is_own(const KRemat *v, KRef array) {
 
 static void write_again(KRemat *v, const KIns *i) {
     if (v->f->ins[i->a].op != K_LARRAY || !is_own(v, i->a)) return;
-    kremat_add(v, (KMake){K_ASTORE, .a = v->local[i->a], .b = kremat_use(v, i->b), .c = kremat_use(v, i->c)});
+    kir_emit(v->g, (KMake){K_ASTORE, .a = v->local[i->a], .b = kremat_use(v, i->b), .c = kremat_use(v, i->c)});
 }
 
 /* -- loops --------------------------------------------------------------------------------------------------------- */
-KRef kremat_entry(KRemat *v, const KLoopState *l, int k) { return l->boxed ? get(v, l->entry[k]) : l->entry[k]; }
+KRef kremat_entry(KRemat *v, const KLoopState *l, int k) { return l->boxed ? kir_get(v->g, l->entry[k]) : l->entry[k]; }
 
 static void keep_entry(KRemat *v, KLoopState *l) {
     for (int k = 0; k < l->n; k++) {
-        KRef now = get(v, v->local[l->state[k]]);
-        if (l->boxed) kremat_add(v, (KMake){K_SET, .a = l->entry[k], .b = now});
+        KRef now = kir_get(v->g, v->local[l->state[k]]);
+        if (l->boxed) kir_set(v->g, l->entry[k], now);
         else l->entry[k] = now;
     }
 }
@@ -153,17 +136,18 @@ static void keep_entry(KRemat *v, KLoopState *l) {
 static void keep_history(KRemat *v, KLoopState *l, KRef iteration) {
     for (int k = 0; k < l->n; k++)
         if (l->history[k])
-            kremat_add(v, (KMake){K_ASTORE, .a = l->history[k], .b = iteration, .c = get(v, v->local[l->state[k]])});
+            kir_emit(v->g,
+                     (KMake){K_ASTORE, .a = l->history[k], .b = iteration, .c = kir_get(v->g, v->local[l->state[k]])});
 }
 
 static void keep_after(KRemat *v, KLoopState *l) {
     for (int k = 0; k < l->n; k++)
-        if (l->undo[k]) kremat_add(v, (KMake){K_SET, .a = l->after[k], .b = get(v, v->local[l->state[k]])});
+        if (l->undo[k]) kir_set(v->g, l->after[k], kir_get(v->g, v->local[l->state[k]]));
 }
 
 static void count_iteration(KRemat *v, KLoopState *l) {
-    KRef n = kremat_fold(v, K_ADD, get(v, l->count), kremat_int(v, QS_I64, 1), 0);
-    kremat_add(v, (KMake){K_SET, .a = l->count, .b = n});
+    KRef n = kir_op(v->g, K_ADD, kir_get(v->g, l->count), kir_int(v->g, 1));
+    kir_set(v->g, l->count, n);
 }
 
 static void run_range(KRemat *v, KRef first, KRef last);
@@ -173,7 +157,7 @@ static void run_head(KRemat *v, KRef first, KRef last) {
     for (KRef r = first; r < last; r++) {
         const KIns *i = &v->f->ins[r];
         if (i->op == K_IF) kremat_open(v, K_IF, QS_B1, kremat_use(v, i->a), 0, 0);
-        else if (i->op == K_BREAK) kremat_add(v, (KMake){.op = K_BREAK});
+        else if (i->op == K_BREAK) kir_flow(v->g, K_BREAK, 0);
         else if (i->op == K_END) kremat_close(v);
         else run_range(v, r, r + 1);
     }
@@ -190,11 +174,11 @@ static void run_loop(KRemat *v, KRef loop) {
         KRef n = kremat_open(v, K_FOR, (qs_dtype)i->dtype, a, b, c);
         kremat_bind(v, loop, n);
         if (boxing && l->iterations >= 0) {
-            KRef gone = kremat_fold(v, K_SUB, kremat_cast(v, QS_I64, n), kremat_cast(v, QS_I64, a), 0);
-            keep_history(v, l, kremat_fold(v, K_DIV, gone, kremat_cast(v, QS_I64, c), 0));
+            KRef gone = kir_op(v->g, K_SUB, kir_cast(v->g, QS_I64, n), kir_cast(v->g, QS_I64, a));
+            keep_history(v, l, kir_op(v->g, K_DIV, gone, kir_cast(v->g, QS_I64, c)));
         }
     } else {
-        if (boxing) kremat_add(v, (KMake){K_SET, .a = l->count, .b = kremat_int(v, QS_I64, 0)});
+        if (boxing) kir_set(v->g, l->count, kir_int(v->g, 0));
         kremat_open(v, K_LOOP, QS_B1, 0, 0, 0);
         run_head(v, loop + 1, v->s->body[loop]);
         if (boxing) count_iteration(v, l);
@@ -211,16 +195,16 @@ static KRef iteration_number(KRemat *v, KRef loop) {
     if (!loop) return 0;
     KRef outer = iteration_number(v, kir_loop_around(v->f, loop));
     const KIns *i = &v->f->ins[loop];
-    KRef gone = kremat_fold(v, K_SUB, kremat_cast(v, QS_I64, kremat_use(v, loop)),
-                            kremat_cast(v, QS_I64, kremat_use(v, i->a)), 0);
-    KRef iteration = kremat_fold(v, K_DIV, gone, kremat_cast(v, QS_I64, kremat_use(v, i->c)), 0);
+    KRef gone =
+        kir_op(v->g, K_SUB, kir_cast(v->g, QS_I64, kremat_use(v, loop)), kir_cast(v->g, QS_I64, kremat_use(v, i->a)));
+    KRef iteration = kir_op(v->g, K_DIV, gone, kir_cast(v->g, QS_I64, kremat_use(v, i->c)));
     if (!outer) return iteration;
-    KRef iterations = kremat_int(v, QS_I64, v->loop[loop].iterations);
-    return kremat_fold(v, K_ADD, kremat_fold(v, K_MUL, outer, iterations, 0), iteration, 0);
+    KRef iterations = kir_int(v->g, v->loop[loop].iterations);
+    return kir_op(v->g, K_ADD, kir_op(v->g, K_MUL, outer, iterations), iteration);
 }
 
 static KRef saved_index(KRemat *v, KRef r) {
-    return kremat_cast(v, QS_I32, iteration_number(v, kir_loop_around(v->f, r)));
+    return kir_cast(v->g, QS_I32, iteration_number(v, kir_loop_around(v->f, r)));
 }
 
 static int64_t saved_iterations(const KRemat *v, KRef r) { /* 0: too many, or unknown */
@@ -257,7 +241,7 @@ static void find_expensive(KRemat *v) {
         if (!size || bytes + size > KEPT_BYTES) continue;
         bytes += size;
         v->kept[r] =
-            kremat_add(v, (KMake){K_LARRAY, .own = (qs_dtype)i->dtype, .imm = (uint64_t)saved_iterations(v, r)});
+            kir_emit(v->g, (KMake){K_LARRAY, .own = (qs_dtype)i->dtype, .imm = (uint64_t)saved_iterations(v, r)});
     }
 }
 
@@ -265,9 +249,9 @@ static void find_expensive(KRemat *v) {
 static KRef compute(KRemat *v, KRef r) {
     const KIns *i = &v->f->ins[r];
     if (v->s->act.kept[r] == KEPT_ON_TAPE) return from_tape(v, r);
-    if (v->kept[r] && v->frame) return kremat_add(v, (KMake){K_ALOAD, .a = v->kept[r], .b = saved_index(v, r)});
+    if (v->kept[r] && v->frame) return kir_emit(v->g, (KMake){K_ALOAD, .a = v->kept[r], .b = saved_index(v, r)});
     switch ((KOp)i->op) {
-    case K_GET: return get(v, v->local[i->a]);
+    case K_GET: return kir_get(v->g, v->local[i->a]);
     case K_LOAD:
     case K_ALOAD: return read_again(v, r);
     default: break;
@@ -278,7 +262,7 @@ static KRef compute(KRemat *v, KRef r) {
 
 static void new_array(KRemat *v, KRef r) {
     const KIns *i = &v->f->ins[r];
-    v->local[r] = kremat_add(v, (KMake){K_LARRAY, .own = (qs_dtype)i->dtype, .imm = i->imm});
+    v->local[r] = kir_emit(v->g, (KMake){K_LARRAY, .own = (qs_dtype)i->dtype, .imm = i->imm});
 }
 
 static void run_one(KRemat *v, KRef r) {
@@ -287,8 +271,8 @@ static void run_one(KRemat *v, KRef r) {
     case K_IF: kremat_open(v, K_IF, QS_B1, kremat_use(v, i->a), 0, 0); return;
     case K_ELSE: kremat_else(v); return;
     case K_END: kremat_close(v); return;
-    case K_LOCAL: v->local[r] = kremat_add(v, (KMake){K_LOCAL, .a = kremat_use(v, i->a)}); return;
-    case K_SET: kremat_add(v, (KMake){K_SET, .a = v->local[i->a], .b = kremat_use(v, i->b)}); return;
+    case K_LOCAL: v->local[r] = kir_local(v->g, kremat_use(v, i->a)); return;
+    case K_SET: kir_set(v->g, v->local[i->a], kremat_use(v, i->b)); return;
     case K_LARRAY:
         if (!v->boxing) new_array(v, r);
         return;
@@ -306,20 +290,20 @@ static void run_one(KRemat *v, KRef r) {
     }
     kremat_bind(v, r, compute(v, r));
     if (v->kept[r] && !v->frame)
-        kremat_add(v, (KMake){K_ASTORE, .a = v->kept[r], .b = saved_index(v, r), .c = v->map[r]});
-    if (v->boxing && v->box[r]) kremat_add(v, (KMake){K_SET, .a = v->box[r], .b = v->map[r]});
+        kir_emit(v->g, (KMake){K_ASTORE, .a = v->kept[r], .b = saved_index(v, r), .c = v->map[r]});
+    if (v->boxing && v->box[r]) kir_set(v->g, v->box[r], v->map[r]);
 }
 
 static void run_range(KRemat *v, KRef first, KRef last) {
     for (KRef r = first; r < last; r++) {
-        v->pos = v->f->ins[r].pos;
+        v->g->pos = v->f->ins[r].pos;
         if (kir_is_loop(v->f->ins[r].op)) run_loop(v, r), r = v->f->regions[r].end;
         else run_one(v, r);
     }
 }
 
 /* -- frames -------------------------------------------------------------------------------------------------------- */
-static KRef new_local(KRemat *v, qs_dtype d) { return kremat_add(v, (KMake){K_LOCAL, .a = zero_of(v, d)}); }
+static KRef new_local(KRemat *v, qs_dtype d) { return kir_local(v->g, kir_zero(v->g, d)); }
 
 static bool wants_box(const KIns *i) {
     if (!kir_has_result(i) || is_given(i)) return false;
@@ -335,7 +319,7 @@ static void make_room_for_loop(KRemat *v, KRef loop, bool inside) {
         if (inside) l->entry[k] = new_local(v, d);
         if (l->undo[k]) l->after[k] = new_local(v, d);
         bool keeps = l->iterations > 0 && l->set[k];
-        l->history[k] = keeps ? kremat_add(v, (KMake){K_LARRAY, .own = d, .imm = (uint64_t)l->iterations}) : 0;
+        l->history[k] = keeps ? kir_emit(v->g, (KMake){K_LARRAY, .own = d, .imm = (uint64_t)l->iterations}) : 0;
     }
 }
 

@@ -63,7 +63,6 @@ struct KRemat {
     uint32_t nregions, cap; /* number of regions of g; capacity of `closed` */
     uint32_t *open;
     int nopen;
-    uint32_t pos;
     KRef base[KTAPES]; /* in g: index of the position's first entry on each tape */
     KTapeRead *read;
     uint32_t nread, read_cap;
@@ -83,10 +82,6 @@ struct KRemat {
     qs_status status;
 };
 
-KRef kremat_add(KRemat *v, KMake i);
-KRef kremat_fold(KRemat *v, KOp op, KRef a, KRef b, KRef c);
-KRef kremat_cast(KRemat *v, qs_dtype d, KRef a);
-KRef kremat_int(KRemat *v, qs_dtype d, int64_t n);
 KRef kremat_open(KRemat *v, KOp op, qs_dtype own, KRef a, KRef b, KRef c); /* IF, LOOP or FOR; returns it */
 void kremat_else(KRemat *v);
 void kremat_close(KRemat *v);

@@ -86,11 +86,6 @@ static bool depends(const KFunc *f, KRef r, uint8_t op) { /* also true if it is 
     return depends_on(f, r, op, &left);
 }
 
-static bool by_one(const KFunc *f, KRef loop) {
-    double c;
-    return kir_is_const(f, f->ins[loop].c, &c) && (c == 1 || c == -1);
-}
-
 static bool is_taken(const Site *s, int before, const KFunc *f, KRef var) {
     for (int d = 0; d < before; d++)
         if (s->by[d].var && f->ins[s->by[d].var].op == f->ins[var].op &&
@@ -105,7 +100,7 @@ static bool solve_for(const Gather *v, Site *s, int d, const Affine *sum, uint8_
         KRef x = uncast(v->f, sum->term[i].ref);
         int64_t factor = sum->term[i].factor;
         if (get_ins(v, x)->op != op || (factor != 1 && factor != -1) || is_taken(s, d, v->f, x)) continue;
-        if (op == K_FOR && !by_one(v->f, x)) continue;
+        if (op == K_FOR && !kir_steps_by_one(v->f, x)) continue;
         s->by[d] = (Solved){x, factor, *sum};
         Affine one = {.n = 1};
         one.term[0].ref = sum->term[i].ref, one.term[0].factor = 1;
@@ -266,12 +261,6 @@ static void find_sites(Gather *v) {
 }
 
 /* -- generated code ------------------------------------------------------------------------------------------------ */
-static KRef fold_op(Gather *v, KOp op, KRef a, KRef b, KRef c) {
-    return kir_fold(v->g, (KMake){op, .a = a, .b = b, .c = c});
-}
-static KRef int_const(Gather *v, int64_t n) { return kir_const_int(v->g, QS_I64, n, 0); }
-static KRef cast_to(Gather *v, qs_dtype d, KRef a) { return kir_fold(v->g, (KMake){K_CAST, .own = d, .a = a}); }
-
 static void set_value(Gather *v, KRef r, KRef x) { v->map[r] = x, v->when[r] = v->now, v->wide[r] = 0; }
 
 /* Returns the solved position or counter r as int64, as indices use it; 0: none. */
@@ -298,7 +287,7 @@ static bool is_exchanged(const Gather *v, const KIns *i) {
 }
 
 static KRef guard(Gather *v, KRef b) { /* 0: always true */
-    KRef all = b ? fold_op(v, K_AND, v->inside, b, 0) : v->inside;
+    KRef all = b ? kir_op(v->g, K_AND, v->inside, b) : v->inside;
     double x;
     return kir_is_const(v->g, all, &x) && x == 1 ? 0 : all;
 }
@@ -307,7 +296,7 @@ static KRef value(Gather *v, KRef r) {
     const KIns *i = get_ins(v, r);
     if (!r) return 0;
     if (v->when[r] == v->now) return v->map[r];
-    if (i->op == K_POS) return cast_to(v, (qs_dtype)i->dtype, v->pos[i->imm]);
+    if (i->op == K_POS) return kir_cast(v->g, (qs_dtype)i->dtype, v->pos[i->imm]);
     if (i->op == K_CAST && i->dtype == QS_I64 && wide(v, i->a)) return wide(v, i->a);
     KRef a = value(v, i->a), b = value(v, i->b), c = value(v, i->c);
     if (i->op == K_LOAD) b = guard(v, b);
@@ -319,11 +308,11 @@ static KRef value(Gather *v, KRef r) {
 }
 
 static KRef sum_of(Gather *v, const Affine *a) {
-    KRef sum = int_const(v, a->constant);
+    KRef sum = kir_int(v->g, a->constant);
     for (int i = 0; i < a->n; i++) {
-        KRef t = cast_to(v, QS_I64, value(v, a->term[i].ref));
-        KRef x = a->term[i].factor == 1 ? t : fold_op(v, K_MUL, t, int_const(v, a->term[i].factor), 0);
-        sum = i == 0 && a->constant == 0 ? x : fold_op(v, K_ADD, sum, x, 0);
+        KRef t = kir_cast(v->g, QS_I64, value(v, a->term[i].ref));
+        KRef x = a->term[i].factor == 1 ? t : kir_op(v->g, K_MUL, t, kir_int(v->g, a->term[i].factor));
+        sum = i == 0 && a->constant == 0 ? x : kir_op(v->g, K_ADD, sum, x);
     }
     return sum;
 }
@@ -332,7 +321,7 @@ static KRef element_coord(Gather *v, int axis) {
     return kir_add(v->g, (KMake){K_POS, .own = QS_I64, .imm = (uint64_t)axis});
 }
 
-static void both(Gather *v, KRef x) { v->inside = v->inside ? fold_op(v, K_AND, v->inside, x, 0) : x; }
+static void both(Gather *v, KRef x) { v->inside = v->inside ? kir_op(v->g, K_AND, v->inside, x) : x; }
 
 static KRef launch_extent(Gather *v, int axis) {
     return kir_add(v->g, (KMake){K_PARAM, .own = QS_I64, .imm = (uint64_t)v->s->extent[axis]});
@@ -343,11 +332,11 @@ static void solve_counter(Gather *v, KRef loop, KRef x) {
     const KIns *i = get_ins(v, loop);
     double c = 1;
     kir_is_const(v->f, i->c, &c);
-    KRef a = cast_to(v, QS_I64, value(v, i->a)), b = cast_to(v, QS_I64, value(v, i->b));
+    KRef a = kir_cast(v->g, QS_I64, value(v, i->a)), b = kir_cast(v->g, QS_I64, value(v, i->b));
     KRef low = c > 0 ? a : b, high = c > 0 ? b : a,
-         n = fold_op(v, K_ADD, fold_op(v, K_SUB, high, low, 0), int_const(v, 1), 0);
-    both(v, fold_op(v, K_INB, fold_op(v, K_SUB, x, low, 0), n, 0)); /* opt.c recognizes this form of the test */
-    set_value(v, loop, cast_to(v, (qs_dtype)i->dtype, x));
+         n = kir_op(v->g, K_ADD, kir_op(v->g, K_SUB, high, low), kir_int(v->g, 1));
+    both(v, kir_op(v->g, K_INB, kir_op(v->g, K_SUB, x, low), n)); /* opt.c recognizes this form of the test */
+    set_value(v, loop, kir_cast(v->g, (qs_dtype)i->dtype, x));
     v->wide[loop] = x;
 }
 
@@ -373,8 +362,8 @@ static int open_loops(Gather *v, const Site *s) {
         if (s->by[d].var && get_ins(v, s->by[d].var)->op == K_POS) solved[get_ins(v, s->by[d].var)->imm] = true;
     for (int a = 0; a < v->f->rank; a++) {
         if (solved[a]) continue;
-        KRef last = fold_op(v, K_SUB, launch_extent(v, a), int_const(v, 1), 0);
-        v->pos[a] = kir_add(v->g, (KMake){K_FOR, .own = QS_I64, .a = int_const(v, 0), .b = last, .c = int_const(v, 1)});
+        KRef last = kir_op(v->g, K_SUB, launch_extent(v, a), kir_int(v->g, 1));
+        v->pos[a] = kir_for(v->g, kir_int(v->g, 0), last, 1, 0);
         v->many = true, n++;
     }
     for (int k = inner; k-- > 0;) {
@@ -393,39 +382,39 @@ static void solve(Gather *v, const Site *s) {
     v->inside = 0;
     for (int k = 0; k < v->naxes; k++) {
         const Solved *b = &s->by[v->axes[k]];
-        KRef q = element_coord(v, k), x = fold_op(v, K_SUB, q, sum_of(v, &b->rest), 0);
-        if (b->sign < 0) x = fold_op(v, K_SUB, sum_of(v, &b->rest), q, 0);
+        KRef q = element_coord(v, k), x = kir_op(v->g, K_SUB, q, sum_of(v, &b->rest));
+        if (b->sign < 0) x = kir_op(v->g, K_SUB, sum_of(v, &b->rest), q);
         if (get_ins(v, b->var)->op == K_FOR) solve_counter(v, b->var, x);
         else {
             int a = (int)get_ins(v, b->var)->imm;
             v->pos[a] = x;
-            both(v, fold_op(v, K_INB, x, launch_extent(v, a), 0));
+            both(v, kir_op(v->g, K_INB, x, launch_extent(v, a)));
         }
     }
     if (!v->inside) v->inside = kir_const_int(v->g, QS_B1, 1, 0);
 }
 
 static KRef condition(Gather *v, KRef at) {
-    KRef c = value(v, get_ins(v, at)->c), all = c ? fold_op(v, K_AND, v->inside, c, 0) : v->inside;
+    KRef c = value(v, get_ins(v, at)->c), all = c ? kir_op(v->g, K_AND, v->inside, c) : v->inside;
     for (KRef r = v->f->regions[at].around; r; r = v->f->regions[r].around) {
         if (kir_is_loop(get_ins(v, r)->op)) continue;
         bool other = get_ins(v, r)->op == K_ELSE;
         KRef x = value(v, get_ins(v, other ? v->f->regions[r].opener : r)->a);
-        all = fold_op(v, K_AND, all, other ? fold_op(v, K_NOT, x, 0, 0) : x, 0);
+        all = kir_op(v->g, K_AND, all, other ? kir_op(v->g, K_NOT, x, 0) : x);
     }
     return all;
 }
 
 static void add_to_sum(Gather *v, KRef sum, KRef x) {
-    KRef old = kir_add(v->g, (KMake){K_GET, .a = sum});
+    KRef old = kir_get(v->g, sum);
     KRef both = kir_fold(v->g, (KMake){K_ADD, .flag = v->many ? KFLAG_REASSOC : 0, .a = old, .b = x});
-    kir_add(v->g, (KMake){K_SET, .a = sum, .b = both});
+    kir_set(v->g, sum, both);
 }
 
 static void add_site(Gather *v, Site *s) {
     KRef x = value(v, s->value), none = kir_const_bits(v->g, (qs_dtype)v->g->ins[x].dtype, 0, 0);
-    KRef some = fold_op(v, K_SELECT, condition(v, s->at), x, none), *iteration = &v->iteration[s->sum];
-    if (v->own) *iteration = *iteration ? fold_op(v, K_ADD, *iteration, some, 0) : some;
+    KRef some = kir_select(v->g, condition(v, s->at), x, none), *iteration = &v->iteration[s->sum];
+    if (v->own) *iteration = *iteration ? kir_op(v->g, K_ADD, *iteration, some) : some;
     else add_to_sum(v, v->sum[s->sum], some);
     s->done = true;
 }
@@ -461,7 +450,7 @@ static void make_sums(Gather *v) {
             if (same_sum(v, s, &v->site[v->sum_site[s->sum]])) break;
         if (s->sum < v->nsums) continue;
         v->sum_site[v->nsums] = k;
-        v->sum[v->nsums++] = kir_add(v->g, (KMake){K_LOCAL, .a = kir_const_bits(v->g, d, 0, 0)});
+        v->sum[v->nsums++] = kir_local(v->g, kir_const_bits(v->g, d, 0, 0));
     }
 }
 
@@ -472,7 +461,7 @@ static void gather_group(Gather *v, int first) {
     solve(v, s);
     for (int k = first; k < v->n; k++)
         if (!v->site[k].done && share_values(v, s, &v->site[k])) add_site(v, &v->site[k]);
-    while (open-- > 0) kir_add(v->g, (KMake){.op = K_END});
+    while (open-- > 0) kir_flow(v->g, K_END, 0);
 }
 
 /* -- generated code: pairs ----------------------------------------------------------------------------------------- */
@@ -481,7 +470,7 @@ static void begin_side(Gather *v, const Site *first, KRef loop, KRef t) {
     v->now++, v->many = true;
     v->own = get_ins(v, first->by[v->axes[0]].var)->op;
     if (v->own == K_FOR) v->pos[0] = t;
-    else set_value(v, loop, cast_to(v, (qs_dtype)get_ins(v, loop)->dtype, t)), v->wide[loop] = t;
+    else set_value(v, loop, kir_cast(v->g, (qs_dtype)get_ins(v, loop)->dtype, t)), v->wide[loop] = t;
     solve(v, first);
 }
 
@@ -496,8 +485,8 @@ static void add_side(Gather *v, int first, KRef loop, KRef t, KRef inside) {
 }
 
 static KRef open_pair_loop(Gather *v, KRef from, KRef end) {
-    KRef one = int_const(v, 1);
-    return kir_add(v->g, (KMake){K_FOR, .own = QS_I64, .a = from, .b = fold_op(v, K_SUB, end, one, 0), .c = one});
+    KRef one = kir_int(v->g, 1);
+    return kir_add(v->g, (KMake){K_FOR, .own = QS_I64, .a = from, .b = kir_op(v->g, K_SUB, end, one), .c = one});
 }
 
 static void close_pair_loop(Gather *v) {
@@ -505,13 +494,13 @@ static void close_pair_loop(Gather *v) {
         if (v->iteration[k]) add_to_sum(v, v->sum[k], v->iteration[k]);
         v->iteration[k] = 0;
     }
-    kir_add(v->g, (KMake){.op = K_END});
+    kir_flow(v->g, K_END, 0);
 }
 
 /* Returns whether the element is inside of a side, if that does not depend on the iteration; else 0. */
 static KRef side_inside(Gather *v, const Site *first, KRef loop) {
     if (first->by[v->axes[0]].rest.n) return 0;
-    begin_side(v, first, loop, int_const(v, 0));
+    begin_side(v, first, loop, kir_int(v->g, 0));
     return v->own = 0, v->inside;
 }
 
@@ -522,11 +511,11 @@ static void gather_pairs(Gather *v, KRef loop, int a, int b) {
     kir_is_const(v->f, i->c, &step);
     KRef in[2] = {side_inside(v, &v->site[a], loop), side_inside(v, &v->site[b], loop)}, sure = 0;
     v->now++;
-    KRef end[2] = {fold_op(v, K_ADD, cast_to(v, QS_I64, value(v, step > 0 ? i->b : i->a)), int_const(v, 1), 0),
+    KRef end[2] = {kir_op(v->g, K_ADD, kir_cast(v->g, QS_I64, value(v, step > 0 ? i->b : i->a)), kir_int(v->g, 1)),
                    launch_extent(v, 0)};
-    KRef zero = int_const(v, 0), both = fold_op(v, K_MAX, fold_op(v, K_MIN, end[0], end[1], 0), zero, 0);
+    KRef zero = kir_int(v->g, 0), both = kir_op(v->g, K_MAX, kir_op(v->g, K_MIN, end[0], end[1]), zero);
     if (in[0] && in[1]) {
-        both = fold_op(v, K_SELECT, fold_op(v, K_AND, in[0], in[1], 0), both, zero);
+        both = kir_select(v->g, kir_op(v->g, K_AND, in[0], in[1]), both, zero);
         sure = kir_const_int(v->g, QS_B1, 1, 0);
     }
     KRef t = open_pair_loop(v, zero, both);
@@ -552,14 +541,14 @@ static bool find_pairs(const Gather *v, int *a, int *b, KRef *loop) {
 /* -- generated code: stores of the sums ---------------------------------------------------------------------------- */
 static KRef sum_with_factors(Gather *v, int k) {
     const Site *s = &v->site[v->sum_site[k]];
-    KRef x = kir_add(v->g, (KMake){K_GET, .a = v->sum[k]});
-    for (int n = s->nfactors; n-- > 0;) x = fold_op(v, (KOp)s->factor[n].op, x, value(v, s->factor[n].by), 0);
+    KRef x = kir_get(v->g, v->sum[k]);
+    for (int n = s->nfactors; n-- > 0;) x = kir_op(v->g, (KOp)s->factor[n].op, x, value(v, s->factor[n].by));
     return x;
 }
 
 static KRef fixed_coord(Gather *v, KRef c) {
-    if (c == KINDEX_ONE) return int_const(v, 1);
-    return c ? cast_to(v, QS_I64, value(v, c)) : int_const(v, 0);
+    if (c == KINDEX_ONE) return kir_int(v->g, 1);
+    return c ? kir_cast(v->g, QS_I64, value(v, c)) : kir_int(v->g, 0);
 }
 
 /* Returns the index of the element.  guard: fixed coordinates are inside of the array; otherwise nothing was added. */
@@ -570,9 +559,9 @@ static KRef element_index(Gather *v, const Site *s, KRef *guard) {
         bool solved = k < v->naxes && v->axes[k] == d;
         KRef c = solved ? element_coord(v, k++) : fixed_coord(v, s->coord[d]);
         KRef n = kir_add(v->g, (KMake){K_DIM, .imm = (uint64_t)v->adjoint << 8 | (uint64_t)d});
-        KRef in = solved ? 0 : fold_op(v, K_INB, c, n, 0);
-        if (in) *guard = *guard ? fold_op(v, K_AND, *guard, in, 0) : in;
-        at = at ? fold_op(v, K_ADD, fold_op(v, K_MUL, at, n, 0), c, 0) : c;
+        KRef in = solved ? 0 : kir_op(v->g, K_INB, c, n);
+        if (in) *guard = *guard ? kir_op(v->g, K_AND, *guard, in) : in;
+        at = at ? kir_op(v->g, K_ADD, kir_op(v->g, K_MUL, at, n), c) : c;
     }
     return at;
 }
@@ -589,9 +578,9 @@ static void write_sums(Gather *v) {
         KRef guard, x = sum_with_factors(v, k), at = element_index(v, s, &guard);
         for (int m = k + 1; m < v->nsums; m++)
             if (same_element(v, s, &v->site[v->sum_site[m]]))
-                written[m] = true, x = fold_op(v, K_ADD, x, sum_with_factors(v, m), 0);
+                written[m] = true, x = kir_op(v->g, K_ADD, x, sum_with_factors(v, m));
         KMake old = (KMake){K_LOAD, .own = t, .a = at, .b = guard, .imm = (uint64_t)v->adjoint};
-        if (!all) x = fold_op(v, K_ADD, kir_add(v->g, old), x, 0);
+        if (!all) x = kir_op(v->g, K_ADD, kir_add(v->g, old), x);
         kir_add(v->g, (KMake){K_STORE, .a = at, .b = x, .c = guard, .imm = (uint64_t)v->adjoint});
     }
 }
@@ -680,18 +669,18 @@ static void find_sums(Gather *v) {
 static void open_row(Gather *v) {
     int last = v->f->rank - 1;
     for (int a = 0; a < last; a++) v->pos[a] = element_coord(v, a);
-    KRef from = fold_op(v, K_MUL, element_coord(v, last), int_const(v, KGRAD_ROW), 0), zero = int_const(v, 0);
-    KRef n =
-        kir_add(v->g, (KMake){K_FOR, .own = QS_I64, .a = zero, .b = int_const(v, KGRAD_ROW - 1), .c = int_const(v, 1)});
-    v->pos[last] = fold_op(v, K_ADD, from, n, 0);
-    v->inside = fold_op(v, K_INB, v->pos[last], launch_extent(v, last), 0); /* opt.c: only in the last row */
+    KRef from = kir_op(v->g, K_MUL, element_coord(v, last), kir_int(v->g, KGRAD_ROW)), zero = kir_int(v->g, 0);
+    KRef n = kir_add(
+        v->g, (KMake){K_FOR, .own = QS_I64, .a = zero, .b = kir_int(v->g, KGRAD_ROW - 1), .c = kir_int(v->g, 1)});
+    v->pos[last] = kir_op(v->g, K_ADD, from, n);
+    v->inside = kir_op(v->g, K_INB, v->pos[last], launch_extent(v, last)); /* opt.c: only in the last row */
 }
 
 static KRef count_elements(Gather *v, uint64_t param) {
     const KParam *p = &v->f->params[param];
-    KRef n = int_const(v, qdtype_is_complex((qs_dtype)p->dtype) ? 2 : 1);
+    KRef n = kir_int(v->g, qdtype_is_complex((qs_dtype)p->dtype) ? 2 : 1);
     for (int d = 0; d < p->rank; d++)
-        n = fold_op(v, K_MUL, n, kir_add(v->g, (KMake){K_DIM, .imm = param << 8 | (uint64_t)d}), 0);
+        n = kir_op(v->g, K_MUL, n, kir_add(v->g, (KMake){K_DIM, .imm = param << 8 | (uint64_t)d}));
     return n;
 }
 
@@ -699,7 +688,7 @@ static KRef count_elements(Gather *v, uint64_t param) {
 static void add_row(Gather *v, Site *s, KRef sum) {
     const KIns *i = get_ins(v, s->at);
     KRef x = kir_add(v->g, (KMake){K_GET, .a = sum, .pos = i->pos});
-    KRef at = value(v, i->a), in = fold_op(v, K_INB, at, count_elements(v, i->imm), 0);
+    KRef at = value(v, i->a), in = kir_op(v->g, K_INB, at, count_elements(v, i->imm));
     kir_add(v->g, (KMake){K_ATOMIC, .flag = KA_ADD, .a = at, .b = x, .c = in, .imm = i->imm, .pos = i->pos});
 }
 
@@ -723,17 +712,16 @@ static void sum_up(Gather *v, int first) {
         set_value(v, loop[k], kir_add(v->g, (KMake){K_FOR, .own = (qs_dtype)i->dtype, .a = a, .b = b, .c = c}));
     }
     for (int k = first; k < v->n; k++)
-        if (in_region_of(v, s, &v->site[k]))
-            v->site[k].sum = k, v->sum[k] = kir_add(v->g, (KMake){K_LOCAL, .a = zero_for(v, &v->site[k])});
+        if (in_region_of(v, s, &v->site[k])) v->site[k].sum = k, v->sum[k] = kir_local(v->g, zero_for(v, &v->site[k]));
     open_row(v);
     for (int k = first; k < v->n; k++)
         if (in_region_of(v, s, &v->site[k])) add_site(v, &v->site[k]);
-    kir_add(v->g, (KMake){.op = K_END});
+    kir_flow(v->g, K_END, 0);
     v->now++; /* values of the row are out of scope here */
     for (int k = n; k-- > 0;) set_value(v, loop[k], v->map[loop[k]]);
     for (int k = first; k < v->n; k++)
         if (in_region_of(v, s, &v->site[k])) add_row(v, &v->site[k], v->sum[k]);
-    while (n-- > 0) kir_add(v->g, (KMake){.op = K_END});
+    while (n-- > 0) kir_flow(v->g, K_END, 0);
 }
 
 bool kscatter_rows(const KGrading *s, const KFunc *f, KGathered *out) {

@@ -91,12 +91,7 @@ bool kshared_keep(const KFunc *f, const KGroup *group, uint8_t *kept) {
 }
 
 /* -- instructions of g --------------------------------------------------------------------------------------------- */
-static KRef fold_op(KFunc *g, KOp op, KRef a, KRef b, KRef c) {
-    return kir_fold(g, (KMake){op, .a = a, .b = b, .c = c});
-}
 static KRef real_const(KFunc *g, double x) { return kir_const_num(g, QS_F64, x, 0); }
-static KRef int_const(KFunc *g, int64_t n) { return kir_const_int(g, QS_I64, n, 0); }
-static KRef cast_to(KFunc *g, qs_dtype d, KRef a) { return kir_fold(g, (KMake){K_CAST, .own = d, .a = a}); }
 static KRef zero_like(KFunc *g, KRef x) { return kir_const_bits(g, (qs_dtype)g->ins[x].dtype, 0, 0); }
 
 static KRef load_element(KFunc *g, int param, KRef at, KRef guard) {
@@ -112,22 +107,22 @@ static void update_element(KFunc *g, int param, KAtomic op, KRef at, KRef x, KRe
     kir_add(g, (KMake){K_ATOMIC, .flag = op, .a = at, .b = x, .c = guard, .imm = (uint64_t)param});
 }
 
-static KRef is_zero(KFunc *g, KRef x) { return fold_op(g, K_EQ, x, zero_like(g, x), 0); }
-static KRef one_if(KFunc *g, KRef c) { return fold_op(g, K_SELECT, c, int_const(g, 1), int_const(g, 0)); }
+static KRef is_zero(KFunc *g, KRef x) { return kir_op(g, K_EQ, x, zero_like(g, x)); }
+static KRef one_if(KFunc *g, KRef c) { return kir_select(g, c, kir_int(g, 1), kir_int(g, 0)); }
 
 /* Returns x, or nan if the product has overflowed or underflowed float64. */
 static KRef nan_if_out_of_range(KFunc *g, KRef x) {
-    KRef size = fold_op(g, K_ABS, x, 0, 0);
-    KRef in = fold_op(g, K_AND, fold_op(g, K_LE, real_const(g, DBL_MIN), size, 0),
-                      fold_op(g, K_LE, size, real_const(g, DBL_MAX), 0), 0);
-    return fold_op(g, K_SELECT, in, x, real_const(g, (double)NAN));
+    KRef size = kir_op(g, K_ABS, x, 0);
+    KRef in =
+        kir_op(g, K_AND, kir_op(g, K_LE, real_const(g, DBL_MIN), size), kir_op(g, K_LE, size, real_const(g, DBL_MAX)));
+    return kir_select(g, in, x, real_const(g, (double)NAN));
 }
 
 /* Returns pow(x, 1.5) for x = 0: the value and its first derivative are 0, the second derivative does not exist.
  * If `asked` is false, the result does not depend on x. */
 static KRef vanishing_power(KFunc *g, KRef asked, KRef x) {
-    return kir_fold(g, (KMake){K_MATH, .flag = MF_pow, .a = fold_op(g, K_SELECT, asked, x, real_const(g, 1)),
-                               .b = real_const(g, 1.5)});
+    return kir_fold(
+        g, (KMake){K_MATH, .flag = MF_pow, .a = kir_select(g, asked, x, real_const(g, 1)), .b = real_const(g, 1.5)});
 }
 
 typedef struct {
@@ -142,25 +137,23 @@ static Group load_group(KFunc *g, const KGroup *k, KRef at, KRef guard) {
 
 /* Returns the product of all factors except x. */
 static KRef product_of_others(KFunc *g, const Group *k, KRef x) {
-    KRef zero = is_zero(g, x), none = fold_op(g, K_EQ, k->count, int_const(g, 0), 0), p = nan_if_out_of_range(g, k->of);
-    KRef one = fold_op(g, K_EQ, k->count, int_const(g, 1), 0), two = fold_op(g, K_EQ, k->count, int_const(g, 2), 0);
-    KRef some = fold_op(g, K_LT, int_const(g, 1), k->count, 0), many = fold_op(g, K_LT, int_const(g, 2), k->count, 0);
-    KRef rest = fold_op(g, K_DIV, p, fold_op(g, K_SELECT, zero, real_const(g, 1), x), 0);
-    KRef left = fold_op(g, K_SUB, k->zeros, x, 0);
-    KRef zeros_left = fold_op(g, K_SELECT, two, left, vanishing_power(g, fold_op(g, K_AND, zero, many, 0), left));
-    KRef of_zero = fold_op(g, K_SELECT, one, p, fold_op(g, K_MUL, p, zeros_left, 0));
-    KRef with_zeros =
-        fold_op(g, K_MUL, rest, fold_op(g, K_SELECT, one, k->zeros, vanishing_power(g, some, k->zeros)), 0);
-    return fold_op(g, K_SELECT, zero, of_zero, fold_op(g, K_SELECT, none, rest, with_zeros));
+    KRef zero = is_zero(g, x), none = kir_op(g, K_EQ, k->count, kir_int(g, 0)), p = nan_if_out_of_range(g, k->of);
+    KRef one = kir_op(g, K_EQ, k->count, kir_int(g, 1)), two = kir_op(g, K_EQ, k->count, kir_int(g, 2));
+    KRef some = kir_op(g, K_LT, kir_int(g, 1), k->count), many = kir_op(g, K_LT, kir_int(g, 2), k->count);
+    KRef rest = kir_op(g, K_DIV, p, kir_select(g, zero, real_const(g, 1), x));
+    KRef left = kir_op(g, K_SUB, k->zeros, x);
+    KRef zeros_left = kir_select(g, two, left, vanishing_power(g, kir_op(g, K_AND, zero, many), left));
+    KRef of_zero = kir_select(g, one, p, kir_op(g, K_MUL, p, zeros_left));
+    KRef with_zeros = kir_op(g, K_MUL, rest, kir_select(g, one, k->zeros, vanishing_power(g, some, k->zeros)));
+    return kir_select(g, zero, of_zero, kir_select(g, none, rest, with_zeros));
 }
 
 /* Returns the adjoint of x, a value of the group, from the adjoint of the result. */
 static KRef part_of(KFunc *g, const KGroup *kind, const Group *k, KRef x, KRef adjoint) {
     qs_dtype d = (qs_dtype)g->ins[adjoint].dtype;
-    if (kind->kind != KGROUP_PRODUCT)
-        return fold_op(g, K_SELECT, fold_op(g, K_EQ, x, k->of, 0), adjoint, zero_like(g, adjoint));
-    return cast_to(g, d,
-                   fold_op(g, K_MUL, cast_to(g, QS_F64, adjoint), product_of_others(g, k, cast_to(g, QS_F64, x)), 0));
+    if (kind->kind != KGROUP_PRODUCT) return kir_select(g, kir_op(g, K_EQ, x, k->of), adjoint, zero_like(g, adjoint));
+    return kir_cast(g, d,
+                    kir_op(g, K_MUL, kir_cast(g, QS_F64, adjoint), product_of_others(g, k, kir_cast(g, QS_F64, x))));
 }
 
 /* -- passes over positions ----------------------------------------------------------------------------------------- */
@@ -169,15 +162,15 @@ static KRef packed_index(KRemat *v, const KIns *i) { return kadjindex_packed(v->
 
 /* Returns the factor by which i multiplies. */
 static KRef factor_of(KFunc *g, const KIns *i, KRef x) {
-    x = cast_to(g, QS_F64, x);
-    return i->flag == KA_DIV ? fold_op(g, K_DIV, real_const(g, 1), x, 0) : x;
+    x = kir_cast(g, QS_F64, x);
+    return i->flag == KA_DIV ? kir_op(g, K_DIV, real_const(g, 1), x) : x;
 }
 
 static void collect_factor(KRemat *v, const KGroup *k, const KIns *i, KRef at, KRef guard) {
     KFunc *g = v->g;
     KRef x = factor_of(g, i, kremat_use(v, i->b)), zero = is_zero(g, x);
-    update_element(g, k->of, KA_MUL, at, fold_op(g, K_SELECT, zero, real_const(g, 1), x), guard);
-    update_element(g, k->zeros, KA_ADD, at, fold_op(g, K_SELECT, zero, x, real_const(g, 0)), guard);
+    update_element(g, k->of, KA_MUL, at, kir_select(g, zero, real_const(g, 1), x), guard);
+    update_element(g, k->zeros, KA_ADD, at, kir_select(g, zero, x, real_const(g, 0)), guard);
     update_element(g, k->count, KA_ADD, at, one_if(g, zero), guard);
 }
 
@@ -193,7 +186,7 @@ static void count_winner(KRemat *v, const KIns *i) {
     const KGroup *k = &v->s->group[i->imm];
     if (!k->kind || k->kind == KGROUP_PRODUCT) return;
     KRef at = packed_index(v, i), guard = kremat_use(v, i->c), best = load_element(v->g, k->of, at, guard);
-    update_element(v->g, k->count, KA_ADD, at, one_if(v->g, fold_op(v->g, K_EQ, kremat_use(v, i->b), best, 0)), guard);
+    update_element(v->g, k->count, KA_ADD, at, one_if(v->g, kir_op(v->g, K_EQ, kremat_use(v, i->b), best)), guard);
 }
 
 static qs_status over_positions(const KGrading *s, KVisit *visit, bool counts, KFunc **out) {
@@ -221,9 +214,9 @@ KRef kshared_back(KRemat *v, const KIns *i, KRef at, KRef adjoint) {
     KRef guard = kremat_use(v, i->c), x = kremat_use(v, i->b);
     Group k = load_group(v->g, kind, at, guard);
     if (i->flag != KA_DIV) return part_of(v->g, kind, &k, x, adjoint);
-    KRef f = factor_of(v->g, i, x), slope = fold_op(v->g, K_NEG, fold_op(v->g, K_MUL, f, f, 0), 0, 0);
-    KRef wide = fold_op(v->g, K_MUL, cast_to(v->g, QS_F64, adjoint), slope, 0);
-    return cast_to(v->g, (qs_dtype)v->g->ins[adjoint].dtype, part_of(v->g, kind, &k, f, wide));
+    KRef f = factor_of(v->g, i, x), slope = kir_op(v->g, K_NEG, kir_op(v->g, K_MUL, f, f), 0);
+    KRef wide = kir_op(v->g, K_MUL, kir_cast(v->g, QS_F64, adjoint), slope);
+    return kir_cast(v->g, (qs_dtype)v->g->ins[adjoint].dtype, part_of(v->g, kind, &k, f, wide));
 }
 
 /* -- passes over elements ------------------------------------------------------------------------------------------ */
@@ -246,11 +239,11 @@ static Element over_elements(const KGrading *s, int p) {
     g->serial = g->barrier = g->shared = g->fixed_block = false;
     Element e = {g, load_coordinate(g, 0), 0};
     for (int d = 1; d < g->rank; d++)
-        e.at = fold_op(g, K_ADD, fold_op(g, K_MUL, e.at, load_extent(g, K_DIM, p, d), 0), load_coordinate(g, d), 0);
+        e.at = kir_op(g, K_ADD, kir_op(g, K_MUL, e.at, load_extent(g, K_DIM, p, d)), load_coordinate(g, d));
     if (s->params[p].contiguous) return e.own = e.at, e;
     for (int d = 0; d < g->rank; d++) {
-        KRef step = fold_op(g, K_MUL, load_coordinate(g, d), load_extent(g, K_STRIDE, p, d), 0);
-        e.own = e.own ? fold_op(g, K_ADD, e.own, step, 0) : step;
+        KRef step = kir_op(g, K_MUL, load_coordinate(g, d), load_extent(g, K_STRIDE, p, d));
+        e.own = e.own ? kir_op(g, K_ADD, e.own, step) : step;
     }
     return e;
 }
@@ -261,12 +254,12 @@ KFunc *kshared_begin(const KGrading *s, int p) {
     KRef old = load_element(e.g, p, e.own, 0), zero = is_zero(e.g, old);
     bool product = k->kind == KGROUP_PRODUCT;
     if (product) {
-        old = cast_to(e.g, QS_F64, old);
-        store_element(e.g, k->zeros, e.at, fold_op(e.g, K_SELECT, zero, old, real_const(e.g, 0)));
-        old = fold_op(e.g, K_SELECT, zero, real_const(e.g, 1), old);
+        old = kir_cast(e.g, QS_F64, old);
+        store_element(e.g, k->zeros, e.at, kir_select(e.g, zero, old, real_const(e.g, 0)));
+        old = kir_select(e.g, zero, real_const(e.g, 1), old);
     }
     store_element(e.g, k->of, e.at, old);
-    store_element(e.g, k->count, e.at, product ? one_if(e.g, zero) : int_const(e.g, 0));
+    store_element(e.g, k->count, e.at, product ? one_if(e.g, zero) : kir_int(e.g, 0));
     return kir_seal(e.g), e.g;
 }
 
@@ -275,11 +268,10 @@ KFunc *kshared_share(const KGrading *s, int p) {
     const KGroup *k = &s->group[p];
     Element e = over_elements(s, p);
     KRef adjoint = load_element(e.g, s->param[p].adjoint, e.at, 0);
-    KRef own = one_if(e.g, fold_op(e.g, K_EQ, load_element(e.g, p, e.own, 0), load_element(e.g, k->of, e.at, 0), 0));
-    KRef n =
-        fold_op(e.g, K_MAX, fold_op(e.g, K_ADD, load_element(e.g, k->count, e.at, 0), own, 0), int_const(e.g, 1), 0);
-    n = cast_to(e.g, (qs_dtype)e.g->ins[adjoint].dtype, n);
-    store_element(e.g, s->param[p].adjoint, e.at, fold_op(e.g, K_DIV, adjoint, n, 0));
+    KRef own = one_if(e.g, kir_op(e.g, K_EQ, load_element(e.g, p, e.own, 0), load_element(e.g, k->of, e.at, 0)));
+    KRef n = kir_op(e.g, K_MAX, kir_op(e.g, K_ADD, load_element(e.g, k->count, e.at, 0), own), kir_int(e.g, 1));
+    n = kir_cast(e.g, (qs_dtype)e.g->ins[adjoint].dtype, n);
+    store_element(e.g, s->param[p].adjoint, e.at, kir_op(e.g, K_DIV, adjoint, n));
     return kir_seal(e.g), e.g;
 }
 

@@ -30,38 +30,38 @@ static KRef use_value(void *v, KRef r) { return kremat_use(v, r); }
 static KRef claim_index(KRemat *v, const KIns *i) {
     KRef at = kadjindex_packed(v->g, v->f, i, use_value, v);
     if (!qdtype_is_complex((qs_dtype)v->f->params[i->imm].dtype)) return at;
-    return kremat_fold(v, K_SHR, at, kremat_int(v, (qs_dtype)v->g->ins[at].dtype, 1), 0);
+    return kir_op(v->g, K_SHR, at, kir_const_int(v->g, (qs_dtype)v->g->ins[at].dtype, 1, v->g->pos));
 }
 
 static KRef position_number(KRemat *v) { /* number of the position, counted from 1 */
     KRef at = kremat_pos(v, 0);
     for (int a = 1; a < v->f->rank; a++) {
-        KRef extent = kremat_add(v, (KMake){K_PARAM, .own = QS_I64, .imm = (uint64_t)v->s->extent[a]});
-        at = kremat_fold(v, K_ADD, kremat_fold(v, K_MUL, at, extent, 0), kremat_pos(v, a), 0);
+        KRef extent = kir_emit(v->g, (KMake){K_PARAM, .own = QS_I64, .imm = (uint64_t)v->s->extent[a]});
+        at = kir_op(v->g, K_ADD, kir_op(v->g, K_MUL, at, extent), kremat_pos(v, a));
     }
-    return kremat_fold(v, K_ADD, at, kremat_int(v, QS_I64, 1), 0);
+    return kir_op(v->g, K_ADD, at, kir_int(v->g, 1));
 }
 
 static void write_claim(KRemat *v, const KIns *i) {
     const KGroup *k = &v->s->group[i->imm];
     if (!k->meets || !v->s->act.live[i->b]) return;
-    kremat_add(v, (KMake){K_STORE, .a = claim_index(v, i), .b = position_number(v), .c = kremat_use(v, i->c),
-                          .imm = (uint64_t)k->claim});
+    kir_emit(v->g, (KMake){K_STORE, .a = claim_index(v, i), .b = position_number(v), .c = kremat_use(v, i->c),
+                           .imm = (uint64_t)k->claim});
 }
 
 static void check_claim(KRemat *v, const KIns *i) {
     const KGroup *k = &v->s->group[i->imm];
     char text[280];
     if (!k->meets) return;
-    KRef owner = kremat_add(
-        v, (KMake){K_LOAD, .own = QS_I64, .a = claim_index(v, i), .b = kremat_use(v, i->c), .imm = (uint64_t)k->claim});
-    KRef none = kremat_fold(v, K_EQ, owner, kremat_int(v, QS_I64, 0), 0);
-    KRef fits = kremat_fold(v, K_OR, none, kremat_fold(v, K_EQ, owner, position_number(v), 0), 0);
+    KRef owner = kir_emit(v->g, (KMake){K_LOAD, .own = QS_I64, .a = claim_index(v, i), .b = kremat_use(v, i->c),
+                                        .imm = (uint64_t)k->claim});
+    KRef none = kir_op(v->g, K_EQ, owner, kir_int(v->g, 0));
+    KRef fits = kir_op(v->g, K_OR, none, kir_op(v->g, K_EQ, owner, position_number(v)));
     snprintf(text, sizeof text,
              "kernel %.60s has no derivative here: several positions write one element of %.60s "
              "with =, and which of them is the last is not known",
              v->f->name->s, v->f->params[i->imm].name->s);
-    kremat_add(v, (KMake){K_CHECK, .a = fits, .imm = (uint64_t)kir_message(v->g, QS_EVALUE, text)});
+    kir_emit(v->g, (KMake){K_CHECK, .a = fits, .imm = (uint64_t)kir_message(v->g, QS_EVALUE, text)});
 }
 
 static qs_status over_positions(const KGrading *s, KVisit *visit, KFunc **out) {

@@ -93,6 +93,7 @@ typedef struct KFunc {
     /* of a callee: value dtypes of its arguments and results; result 0 is a bool */
     uint8_t inputs[KIR_SLOTS], outputs[KIR_SLOTS], ninputs, noutputs;
     uint64_t hash; /* hash of everything that determines the code; set by kir_seal */
+    uint32_t pos;  /* while it is built: the source position of code that kir_op and similar functions add */
 } KFunc;
 
 /* Returns true if the results must have the bits of the host: a*b+c is rounded twice, and libm is called. */

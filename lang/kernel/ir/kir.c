@@ -105,6 +105,17 @@ bool kir_is_const(const KFunc *f, KRef r, double *v) {
     return true;
 }
 
+bool kir_stores(const KFunc *f, KRef first, KRef last, uint64_t param) {
+    for (KRef r = first; r < last; r++)
+        if (f->ins[r].op == K_STORE && f->ins[r].imm == param) return true;
+    return false;
+}
+
+bool kir_steps_by_one(const KFunc *f, KRef loop) {
+    double c;
+    return kir_is_const(f, f->ins[loop].c, &c) && (c == 1 || c == -1);
+}
+
 /* -- folding ------------------------------------------------------------------------------------------------------- */
 enum { PAIR = 16 }; /* combines (op, dtype) in one number for a switch */
 _Static_assert((int)QS_NDTYPES <= (int)PAIR, "dtypes in a pair");
@@ -254,6 +265,27 @@ KRef kir_fold(KFunc *f, KMake i) {
     return same ? same : kir_add(f, i);
 }
 
+/* -- short forms --------------------------------------------------------------------------------------------------- */
+KRef kir_emit(KFunc *f, KMake i) {
+    i.pos = f->pos;
+    return kir_add(f, i);
+}
+
+KRef kir_op(KFunc *f, KOp op, KRef a, KRef b) { return kir_fold(f, (KMake){op, .a = a, .b = b, .pos = f->pos}); }
+KRef kir_select(KFunc *f, KRef c, KRef a, KRef b) {
+    return kir_fold(f, (KMake){K_SELECT, .a = c, .b = a, .c = b, .pos = f->pos});
+}
+KRef kir_cast(KFunc *f, qs_dtype to, KRef a) { return kir_fold(f, (KMake){K_CAST, .own = to, .a = a, .pos = f->pos}); }
+KRef kir_int(KFunc *f, int64_t v) { return kir_const_int(f, QS_I64, v, f->pos); }
+KRef kir_zero(KFunc *f, qs_dtype d) { return kir_const_bits(f, d, 0, f->pos); }
+KRef kir_local(KFunc *f, KRef v) { return kir_emit(f, (KMake){K_LOCAL, .a = v}); }
+KRef kir_get(KFunc *f, KRef local) { return kir_emit(f, (KMake){K_GET, .a = local}); }
+void kir_set(KFunc *f, KRef local, KRef v) { kir_emit(f, (KMake){K_SET, .a = local, .b = v}); }
+void kir_flow(KFunc *f, KOp op, KRef condition) { kir_emit(f, (KMake){op, .a = condition}); }
+KRef kir_for(KFunc *f, KRef first, KRef last, int64_t step, unsigned flag) {
+    return kir_emit(f, (KMake){K_FOR, .own = QS_I64, .flag = flag, .a = first, .b = last, .c = kir_int(f, step)});
+}
+
 /* -- copying ------------------------------------------------------------------------------------------------------- */
 KFunc *kir_shell(Ctx *c, Arena *arena, const KFunc *f) {
     KFunc *g = kir_new(c, arena, f->name, f->src);
@@ -279,6 +311,33 @@ KRef kir_copy(KFunc *to, const KIns *i, KRef a, KRef b, KRef c) {
     bool computed = kir_ops[i->op].effect == KE_PURE && kir_ops[i->op].a != KARG__;
     KMake new = kir_like(i, a, b, c);
     return computed ? kir_fold(to, new) : kir_add(to, new);
+}
+
+void kir_copy_mapped(KFunc *to, const KFunc *f, KRef *map, KRef r) {
+    const KIns *i = &f->ins[r];
+    map[r] = kir_copy(to, i, map[i->a], map[i->b], map[i->c]);
+}
+
+KFunc *kir_finish(KFunc *to, const KFunc *f) {
+    kir_match(to);
+    to->hash = f->hash, to->small = f->small;
+    return to;
+}
+
+static bool is_candidate(const KFunc *f, const KLoopPass *p, KRef r) {
+    return f->ins[r].op == K_FOR && p->is_candidate(p->pass, r);
+}
+
+const KFunc *kir_replace_loops(Ctx *c, Arena *a, const KFunc *f, KLoopPass p) {
+    KRef first = 1;
+    while (first < f->nins && !is_candidate(f, &p, first)) first++;
+    if (first == f->nins) return f;
+    *p.to = kir_shell(c, a, f), *p.map = qarena_alloc(a, qmem_size(f->nins, sizeof **p.map, 0));
+    for (KRef r = 1; r < f->nins; r++) {
+        if (r >= first && is_candidate(f, &p, r)) p.replace(p.pass), r = f->regions[r].end;
+        else kir_copy_mapped(*p.to, f, *p.map, r);
+    }
+    return kir_finish(*p.to, f);
 }
 
 /* -- sealing ------------------------------------------------------------------------------------------------------- */

@@ -121,6 +121,17 @@ static inline bool kir_is_memory(uint8_t op) {
     return op == K_LOAD || op == K_STORE || op == K_ATOMIC || op == K_FETCH;
 }
 static inline bool kir_has_result(const KIns *i) { return kir_ops[i->op].result != KR_none; }
+static inline bool kir_equal_ins(const KIns *a, const KIns *b) {
+    return a->op == b->op && a->dtype == b->dtype && a->flag == b->flag && a->a == b->a && a->b == b->b &&
+           a->c == b->c && a->imm == b->imm;
+}
+/* Returns the guard of a LOAD, STORE or ATOMIC; 0: none. */
+static inline KRef kir_guard(const KIns *i) { return i->op == K_LOAD ? i->b : i->c; }
+/* Returns the instruction r, or the operand of a CAST r. */
+static inline KRef kir_uncast(const KFunc *f, KRef r) { return f->ins[r].op == K_CAST ? f->ins[r].a : r; }
+/* Returns whether the instructions first … last-1 store into the parameter. */
+bool kir_stores(const KFunc *f, KRef first, KRef last, uint64_t param);
+bool kir_steps_by_one(const KFunc *f, KRef loop); /* the step of the FOR is 1 or -1 */
 
 /* -- building ------------------------------------------------------------------------------------------------------ */
 KFunc *kir_new(Ctx *c, Arena *arena, Str *name, const Source *src);
@@ -151,12 +162,40 @@ void kir_seal(KFunc *f); /* sets barrier, shared, read, written and hash; calls 
 /* Sets regions and ops.  kir_verify reports regions that do not nest. */
 void kir_match(KFunc *f);
 
+/* Short forms, which take the source position f->pos.  kir_op, kir_select and kir_cast fold as kir_fold does. */
+KRef kir_emit(KFunc *f, KMake i);
+KRef kir_op(KFunc *f, KOp op, KRef a, KRef b);
+KRef kir_select(KFunc *f, KRef c, KRef a, KRef b);
+KRef kir_cast(KFunc *f, qs_dtype to, KRef a);
+KRef kir_int(KFunc *f, int64_t v); /* int64 */
+KRef kir_zero(KFunc *f, qs_dtype d);
+KRef kir_local(KFunc *f, KRef v);
+KRef kir_get(KFunc *f, KRef local);
+void kir_set(KFunc *f, KRef local, KRef v);
+void kir_flow(KFunc *f, KOp op, KRef condition);                            /* IF, ELSE, LOOP, BREAK, END */
+KRef kir_for(KFunc *f, KRef first, KRef last, int64_t step, unsigned flag); /* the counter is int64 */
+
 /* Copying.  kir_shell returns an empty function with the same parameters, messages and properties.  kir_copy adds a
  * copy of i with the given operands, folded as by kir_fold. */
 KFunc *kir_shell(Ctx *c, Arena *arena, const KFunc *f);
 /* The same with a copy of n other parameters, so that kir_seal does not change the parameters of f. */
 KFunc *kir_shell_with(Ctx *c, Arena *arena, const KFunc *f, const KParam *params, int n);
 KRef kir_copy(KFunc *to, const KIns *i, KRef a, KRef b, KRef c);
+/* Copies instruction r of f and sets map[r]; map has the copies of its operands. */
+void kir_copy_mapped(KFunc *to, const KFunc *f, KRef *map, KRef r);
+/* Ends the copy `to`, which computes the same as f. */
+KFunc *kir_finish(KFunc *to, const KFunc *f);
+/* A pass that replaces some loops.  *to and *map, the copy of the function and the copies of its instructions, are set
+ * before `replace` is called for the loop that is_candidate accepted last. */
+typedef struct {
+    void *pass;
+    KFunc **to;
+    KRef **map;
+    bool (*is_candidate)(void *pass, KRef loop);
+    void (*replace)(void *pass);
+} KLoopPass;
+/* Returns a copy of f in which each candidate among its FORs is replaced; f itself if there is none. */
+const KFunc *kir_replace_loops(Ctx *c, Arena *a, const KFunc *f, KLoopPass p);
 
 /* Returns whether arithmetic on floats is done in this type. */
 static inline bool kir_is_float(qs_dtype d) { return d == QS_F32 || d == QS_F64; }

@@ -237,7 +237,5 @@ const KFunc *kfloat32_narrow(Ctx *c, Arena *a, const KFunc *f) {
     find_kinds(&n);
     for (KRef r = 1; r < f->nins; r++) n.same[r] = copy_ins(&n, r);
     if (!n.changed) return f;
-    kir_match(n.to);
-    n.to->hash = f->hash, n.to->small = f->small;
-    return n.to;
+    return kir_finish(n.to, f);
 }

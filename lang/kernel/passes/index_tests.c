@@ -18,7 +18,6 @@ typedef struct {
     int64_t step;
     bool ahead; /* the loop reads each element before it is stored, if the conditions hold; else: it is independent */
     KRef ok;    /* in the copy: all conditions so far hold */
-    uint32_t pos;
 } Hoist;
 
 static const KIns *get_ins(const Hoist *h, KRef r) { return &h->f->ins[r]; }
@@ -34,12 +33,6 @@ static KRef test_of(const Hoist *h, KRef r) {
     return outside->op == K_NOT && get_ins(h, outside->a)->op == K_INB ? outside->a : 0;
 }
 
-static bool is_stored(const Hoist *h, uint64_t param) {
-    for (KRef r = h->loop + 1; r < h->end; r++)
-        if (get_ins(h, r)->op == K_STORE && get_ins(h, r)->imm == param) return true;
-    return false;
-}
-
 static bool is_set(const Hoist *h, KRef local) {
     for (KRef r = h->loop + 1; r < h->end; r++)
         if (get_ins(h, r)->op == K_SET && get_ins(h, r)->a == local) return true;
@@ -50,7 +43,7 @@ static bool is_set(const Hoist *h, KRef local) {
 static bool is_same(const Hoist *h, KRef r, int depth) {
     const KIns *i = get_ins(h, r);
     if (i->op == K_GET) return !is_set(h, i->a);
-    if (i->op == K_LOAD) return !depth && !i->b && is_shared(h, i->a) && !is_stored(h, i->imm);
+    if (i->op == K_LOAD) return !depth && !i->b && is_shared(h, i->a) && !kir_stores(h->f, h->loop + 1, h->end, i->imm);
     return kir_ops[i->op].effect == KE_PURE && is_shared(h, i->a) && is_shared(h, i->b) && is_shared(h, i->c);
 }
 
@@ -129,22 +122,19 @@ static bool can_be_ahead(const Hoist *h) {
     return true;
 }
 
-static bool can_hoist(Hoist *h, KRef loop) {
+static bool can_hoist(void *pass, KRef loop) {
+    Hoist *h = pass;
     const KIns *i = get_ins(h, loop);
     double step;
     if (i->op != K_FOR || !i->flag || i->dtype != QS_I64 || !kir_is_const(h->f, i->c, &step)) return false;
-    h->loop = loop, h->end = h->f->regions[loop].end, h->step = (int64_t)step, h->pos = i->pos;
+    h->loop = loop, h->end = h->f->regions[loop].end, h->step = (int64_t)step;
     h->ahead = i->flag == KFLAG_APART;
     if (!step || fabs(step) >= FACTOR || h->end - loop > MOST) return false;
     return scan_body(h) && (!h->ahead || can_be_ahead(h));
 }
 
 /* -- the copy ------------------------------------------------------------------------------------------------------ */
-static KRef add_op(Hoist *h, KOp op, KRef a, KRef b) {
-    return kir_fold(h->to, (KMake){op, .a = a, .b = b, .pos = h->pos});
-}
-static KRef add_int(Hoist *h, int64_t v) { return kir_const_int(h->to, QS_I64, v, h->pos); }
-static void require(Hoist *h, KRef condition) { h->ok = add_op(h, K_AND, h->ok, condition); }
+static void require(Hoist *h, KRef condition) { h->ok = kir_op(h->to, K_AND, h->ok, condition); }
 
 /* The value of r, part of an index, in the iteration of this counter. */
 static KRef value_at(Hoist *h, KRef r, KRef counter) {
@@ -157,8 +147,8 @@ static KRef value_at(Hoist *h, KRef r, KRef counter) {
 
 /* 0 <= x < n; not as an INB, for which the pass that splits the interior off looks. */
 static void require_range(Hoist *h, KRef x, KRef n) {
-    require(h, add_op(h, K_LE, add_int(h, 0), x));
-    require(h, add_op(h, K_LT, x, n));
+    require(h, kir_op(h->to, K_LE, kir_int(h->to, 0), x));
+    require(h, kir_op(h->to, K_LT, x, n));
 }
 
 /* If the first and the last index are inside, so are all between them. */
@@ -172,16 +162,16 @@ static void require_inside(Hoist *h, KRef inside, KRef first, KRef last) {
 static void require_exact(Hoist *h, KRef r) {
     const KIns *i = get_ins(h, r);
     if (i->op != K_CAST || i->dtype != QS_F64 || !qdtype_is_int((qs_dtype)get_ins(h, i->a)->dtype)) return;
-    KRef full = h->map[r], single = kir_fold(h->to, (KMake){K_CAST, .own = QS_F32, .a = full, .pos = i->pos});
-    h->map[r] = kir_fold(h->to, (KMake){K_CAST, .own = QS_F64, .a = single, .pos = i->pos});
-    require(h, add_op(h, K_EQ, full, h->map[r]));
+    KRef full = h->map[r];
+    h->map[r] = kir_cast(h->to, QS_F64, kir_cast(h->to, QS_F32, full));
+    require(h, kir_op(h->to, K_EQ, full, h->map[r]));
 }
 
 /* Computes the shared values in front of the loop, and the conditions.  Loads follow the tests of their indices. */
 static void add_conditions(Hoist *h, KRef first, KRef last) {
     KRef low = h->step > 0 ? first : last, high = h->step > 0 ? last : first;
-    h->ok = add_op(h, K_LE, low, high);
-    require_range(h, add_op(h, K_SUB, high, low), add_int(h, longest));
+    h->ok = kir_op(h->to, K_LE, low, high);
+    require_range(h, kir_op(h->to, K_SUB, high, low), kir_int(h->to, longest));
     for (KRef r = h->loop + 1; r < h->end; r++) {
         const KIns *i = get_ins(h, r);
         KRef inside = test_of(h, r);
@@ -201,7 +191,7 @@ static void require_ahead(Hoist *h, KRef store, KRef load, KRef first) {
     if (!find_distance(h, load, store, &factor, &distance) || !distance.n) return;
     KRef read = value_at(h, get_ins(h, load)->a, first), written = value_at(h, get_ins(h, store)->a, first);
     bool up = leads_ahead(h, factor, 1);
-    require(h, add_op(h, K_LE, up ? written : read, up ? read : written));
+    require(h, kir_op(h->to, K_LE, up ? written : read, up ? read : written));
 }
 
 static void add_order(Hoist *h, KRef first) {
@@ -210,32 +200,29 @@ static void add_order(Hoist *h, KRef first) {
             if (get_ins(h, r)->op == K_LOAD && get_ins(h, r)->imm == get_ins(h, s)->imm) require_ahead(h, s, r, first);
 }
 
-static void copy_ins(Hoist *h, KRef r) {
-    const KIns *i = get_ins(h, r);
-    h->map[r] = kir_copy(h->to, i, h->map[i->a], h->map[i->b], h->map[i->c]);
-}
-
 static void copy_without_tests(Hoist *h) {
-    copy_ins(h, h->loop);
+    kir_copy_mapped(h->to, h->f, h->map, h->loop);
     if (h->ahead) h->to->ins[h->map[h->loop]].flag = KFLAG_AHEAD;
     for (KRef r = h->loop + 1; r < h->end; r++) {
         if (test_of(h, r)) r = h->f->regions[r].end;
-        else if (!h->same[r]) copy_ins(h, r);
+        else if (!h->same[r]) kir_copy_mapped(h->to, h->f, h->map, r);
     }
-    copy_ins(h, h->end);
+    kir_copy_mapped(h->to, h->f, h->map, h->end);
 }
 
-static void copy_loop(Hoist *h) {
+static void replace_loop(void *pass) {
+    Hoist *h = pass;
     const KIns *i = get_ins(h, h->loop);
+    h->to->pos = i->pos;
     add_conditions(h, h->map[i->a], h->map[i->b]);
     add_order(h, h->map[i->a]);
     for (KRef r = h->loop + 1; r < h->end; r++)
         if (h->same[r]) require_exact(h, r);
-    kir_add(h->to, (KMake){K_IF, .a = h->ok, .pos = h->pos});
+    kir_flow(h->to, K_IF, h->ok);
     copy_without_tests(h);
-    kir_add(h->to, (KMake){K_ELSE, .pos = h->pos});
-    for (KRef r = h->loop; r <= h->end; r++) copy_ins(h, r);
-    kir_add(h->to, (KMake){K_END, .pos = h->pos});
+    kir_flow(h->to, K_ELSE, 0);
+    for (KRef r = h->loop; r <= h->end; r++) kir_copy_mapped(h->to, h->f, h->map, r);
+    kir_flow(h->to, K_END, 0);
 }
 
 static Hoist begin_hoist(Arena *a, const KFunc *f) {
@@ -254,16 +241,5 @@ uint8_t *kindextests_chosen(Arena *a, const KFunc *f) {
 
 const KFunc *kindextests_hoist(Ctx *c, Arena *a, const KFunc *f) {
     Hoist h = begin_hoist(a, f);
-    KRef first = 1;
-    while (has_tests(f) && first < f->nins && !can_hoist(&h, first)) first++;
-    if (!has_tests(f) || first == f->nins) return f;
-    h.to = kir_shell(c, a, f);
-    h.map = qarena_alloc(a, qmem_size(f->nins, sizeof *h.map, 0));
-    for (KRef r = 1; r < f->nins; r++) {
-        if (r >= first && can_hoist(&h, r)) copy_loop(&h), r = h.end;
-        else copy_ins(&h, r);
-    }
-    kir_match(h.to);
-    h.to->hash = f->hash, h.to->small = f->small;
-    return h.to;
+    return has_tests(f) ? kir_replace_loops(c, a, f, (KLoopPass){&h, &h.to, &h.map, can_hoist, replace_loop}) : f;
 }

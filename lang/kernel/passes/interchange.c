@@ -24,7 +24,6 @@ typedef struct {
     uint32_t now, parts;
     Invariants same; /* values that all lanes share; they may depend on counters of loops over k */
     KRef lane;       /* index of the lane */
-    uint32_t pos;
 } Inter;
 
 static const KIns *get_ins(const Inter *x, KRef r) { return &x->f->ins[r]; }
@@ -143,22 +142,9 @@ static bool can_interchange(Inter *x) {
 }
 
 /* -- the copy ------------------------------------------------------------------------------------------------------ */
-static KRef add_op(Inter *x, KOp op, KRef a, KRef b) {
-    return kir_fold(x->to, (KMake){op, .a = a, .b = b, .pos = x->pos});
-}
-static KRef add_int(Inter *x, int64_t v) { return kir_const_int(x->to, QS_I64, v, x->pos); }
-
-static KRef open_for(Inter *x, KRef a, KRef b, int64_t step, unsigned flag) {
-    KRef c = add_int(x, step);
-    return kir_add(x->to, (KMake){K_FOR, .own = QS_I64, .flag = flag, .a = a, .b = b, .c = c, .pos = x->pos});
-}
-static void close_region(Inter *x) { kir_add(x->to, (KMake){K_END, .pos = x->pos}); }
-
-static KRef load_lane(Inter *x, KRef r) {
-    return kir_add(x->to, (KMake){K_ALOAD, .a = x->lanes[r], .b = x->lane, .pos = x->pos});
-}
+static KRef load_lane(Inter *x, KRef r) { return kir_emit(x->to, (KMake){K_ALOAD, .a = x->lanes[r], .b = x->lane}); }
 static void store_lane(Inter *x, KRef r, KRef v) {
-    kir_add(x->to, (KMake){K_ASTORE, .a = x->lanes[r], .b = x->lane, .c = v, .pos = x->pos});
+    kir_emit(x->to, (KMake){K_ASTORE, .a = x->lanes[r], .b = x->lane, .c = v});
 }
 
 static KRef copy_value(Inter *x, KRef r);
@@ -195,8 +181,7 @@ static void set_equal_locals(Inter *x, KRef r) {
     x->now++;
     for (; r < x->end && x->part[r] == part; r++) {
         const KIns *i = get_ins(x, r);
-        if (i->op == K_SET && x->equal[i->a])
-            kir_add(x->to, (KMake){K_SET, .a = x->map[i->a], .b = get_value(x, i->b), .pos = x->pos});
+        if (i->op == K_SET && x->equal[i->a]) kir_set(x->to, x->map[i->a], get_value(x, i->b));
     }
 }
 
@@ -204,11 +189,11 @@ static void set_equal_locals(Inter *x, KRef r) {
 static KRef copy_segment(Inter *x, KRef r, KRef base, KRef last) {
     uint32_t part = x->part[r];
     set_equal_locals(x, r);
-    x->lane = open_for(x, add_int(x, 0), last, 1, KFLAG_REASSOC);
+    x->lane = kir_for(x->to, kir_int(x->to, 0), last, 1, KFLAG_REASSOC);
     x->now++;
-    x->map[x->loop] = add_op(x, K_ADD, base, x->lane);
+    x->map[x->loop] = kir_op(x->to, K_ADD, base, x->lane);
     for (; r < x->end && x->part[r] == part; r++) copy_segment_ins(x, r);
-    close_region(x);
+    kir_flow(x->to, K_END, 0);
     return r;
 }
 
@@ -220,7 +205,7 @@ static void copy_segments(Inter *x, KRef base, KRef last) {
             KRef a = get_value(x, i->a), b = get_value(x, i->b), c = get_value(x, i->c);
             x->map[r] = kir_add(x->to, kir_like(i, a, b, c));
             r++;
-        } else if (i->op == K_END) close_region(x), r++;
+        } else if (i->op == K_END) kir_flow(x->to, K_END, 0), r++;
         else r = copy_segment(x, r, base, last);
     }
 }
@@ -229,30 +214,23 @@ static void copy_segments(Inter *x, KRef base, KRef last) {
 static void store_locals(Inter *x, KRef last) {
     x->lane = last;
     for (KRef r = 1; r < x->loop; r++)
-        if (get_ins(x, r)->op == K_LOCAL && x->keeps[r])
-            kir_add(x->to, (KMake){K_SET, .a = x->map[r], .b = load_lane(x, r), .pos = x->pos});
-}
-
-static void copy_as_is(Inter *x) {
-    for (KRef r = x->loop; r <= x->end; r++) {
-        const KIns *i = get_ins(x, r);
-        x->map[r] = kir_copy(x->to, i, x->map[i->a], x->map[i->b], x->map[i->c]);
-    }
+        if (get_ins(x, r)->op == K_LOCAL && x->keeps[r]) kir_set(x->to, x->map[r], load_lane(x, r));
 }
 
 static void interchange(Inter *x) {
+    KFunc *to = x->to;
     const KIns *i = get_ins(x, x->loop);
-    x->pos = i->pos;
-    KRef a = x->map[i->a], b = x->map[i->b], span = add_op(x, K_SUB, b, a), most = add_int(x, LANES - 1);
-    KRef many = add_op(x, K_AND, add_op(x, K_LE, a, b), add_op(x, K_LE, add_int(x, FEWEST - 1), span));
-    kir_add(x->to, (KMake){K_IF, .a = many, .pos = x->pos});
-    KRef base = open_for(x, a, b, LANES, 0);
-    copy_segments(x, base, add_op(x, K_MIN, add_op(x, K_SUB, b, base), most));
-    close_region(x);
-    store_locals(x, add_op(x, K_AND, span, most));
-    kir_add(x->to, (KMake){K_ELSE, .pos = x->pos});
-    copy_as_is(x);
-    close_region(x);
+    to->pos = i->pos;
+    KRef a = x->map[i->a], b = x->map[i->b], span = kir_op(to, K_SUB, b, a), most = kir_int(to, LANES - 1);
+    KRef many = kir_op(to, K_AND, kir_op(to, K_LE, a, b), kir_op(to, K_LE, kir_int(to, FEWEST - 1), span));
+    kir_flow(to, K_IF, many);
+    KRef base = kir_for(to, a, b, LANES, 0);
+    copy_segments(x, base, kir_op(to, K_MIN, kir_op(to, K_SUB, b, base), most));
+    kir_flow(to, K_END, 0);
+    store_locals(x, kir_op(to, K_AND, span, most));
+    kir_flow(to, K_ELSE, 0);
+    for (KRef r = x->loop; r <= x->end; r++) kir_copy_mapped(to, x->f, x->map, r);
+    kir_flow(to, K_END, 0);
 }
 
 static void add_lanes(Inter *x) {
@@ -282,19 +260,16 @@ static const KFunc *copy_function(Ctx *c, Arena *a, const KFunc *f, Inter *loops
     KFunc *to = kir_shell(c, a, f);
     KRef *map = qarena_alloc(a, qmem_size(f->nins, sizeof *map, 0));
     for (int i = 0; i < n; i++) {
-        loops[i].to = to, loops[i].map = map, loops[i].pos = f->ins[loops[i].loop].pos;
+        loops[i].to = to, loops[i].map = map;
         loops[i].lanes = qarena_alloc(a, qmem_size(f->nins, sizeof(KRef), 0));
         add_lanes(&loops[i]);
     }
     int next = 0;
     for (KRef r = 1; r < f->nins; r++) {
-        const KIns *i = &f->ins[r];
         if (next < n && r == loops[next].loop) interchange(&loops[next]), r = loops[next++].end;
-        else map[r] = kir_copy(to, i, map[i->a], map[i->b], map[i->c]);
+        else kir_copy_mapped(to, f, map, r);
     }
-    kir_match(to);
-    to->hash = f->hash, to->small = f->small;
-    return to;
+    return kir_finish(to, f);
 }
 
 enum { LOOPS = 16 /* most loops of a function */ };

@@ -20,7 +20,6 @@ typedef struct {
     KRef *map;         /* by instruction: its copy outside of lanes */
     KRef *lane[LANES]; /* by instruction of the body: its copy in a lane */
     int lanes;
-    uint32_t pos;
 } Jam;
 
 static const KIns *get_ins(const Jam *j, KRef r) { return &j->f->ins[r]; }
@@ -33,19 +32,13 @@ static bool is_set(const Jam *j, KRef local) {
     return false;
 }
 
-static bool is_stored(const Jam *j, uint64_t param) {
-    for (KRef r = j->loop + 1; r < j->end; r++)
-        if (get_ins(j, r)->op == K_STORE && get_ins(j, r)->imm == param) return true;
-    return false;
-}
-
 static bool differs(const Jam *j, KRef r) {
     const KIns *i = get_ins(j, r);
     switch ((KOp)i->op) {
     case K_POS: return !j->loop && (int)i->imm == j->f->rank - 1;
     case K_GET: return is_inside(j, i->a) || is_set(j, i->a);
     case K_LOAD:
-        if (is_stored(j, i->imm)) return true;
+        if (kir_stores(j->f, j->loop + 1, j->end, i->imm)) return true;
         break;
     default: break;
     }
@@ -149,23 +142,18 @@ static int count_lanes(const Jam *j) {
 }
 
 /* -- the copy ------------------------------------------------------------------------------------------------------ */
-static KRef add_op(Jam *j, KOp op, KRef a, KRef b) {
-    return kir_fold(j->to, (KMake){op, .a = a, .b = b, .pos = j->pos});
-}
-static KRef add_int(Jam *j, int64_t v) { return kir_const_int(j->to, QS_I64, v, j->pos); }
-static void close_region(Jam *j) { kir_add(j->to, (KMake){K_END, .pos = j->pos}); }
-
 static KRef get_copy(const Jam *j, int lane, KRef r) {
     bool mine = (r >= j->loop && r < j->end && r) || j->own[r];
     return mine ? j->lane[lane][r] : j->map[r];
 }
 
 static void copy_in_lane(Jam *j, int lane, KRef r) {
+    KFunc *to = j->to;
     const KIns *i = get_ins(j, r);
-    KRef copy = kir_copy(j->to, i, get_copy(j, lane, i->a), get_copy(j, lane, i->b), get_copy(j, lane, i->c));
+    KRef copy = kir_copy(to, i, get_copy(j, lane, i->a), get_copy(j, lane, i->b), get_copy(j, lane, i->c));
     if (i->op == K_POS && j->varies[r]) {
-        KRef wide = i->dtype == QS_I64 ? add_int(j, lane) : kir_const_int(j->to, (qs_dtype)i->dtype, lane, j->pos);
-        copy = add_op(j, K_ADD, copy, wide);
+        KRef wide = i->dtype == QS_I64 ? kir_int(to, lane) : kir_const_int(to, (qs_dtype)i->dtype, lane, to->pos);
+        copy = kir_op(to, K_ADD, copy, wide);
     }
     j->lane[lane][r] = copy;
 }
@@ -196,22 +184,14 @@ static void copy_lanes(Jam *j) {
 }
 
 static void copy_once(Jam *j, KRef first, KRef last) {
-    for (KRef r = first; r < last; r++) {
-        const KIns *i = get_ins(j, r);
-        j->map[r] = kir_copy(j->to, i, j->map[i->a], j->map[i->b], j->map[i->c]);
-    }
-}
-
-static KRef open_for(Jam *j, KRef a, KRef b, int64_t step) {
-    KRef c = add_int(j, step);
-    return kir_add(j->to, (KMake){K_FOR, .own = QS_I64, .a = a, .b = b, .c = c, .pos = j->pos});
+    for (KRef r = first; r < last; r++) kir_copy_mapped(j->to, j->f, j->map, r);
 }
 
 static void add_own_locals(Jam *j) {
     for (KRef r = 1; r < j->loop; r++)
         for (int k = 0; j->own[r] && k < j->lanes; k++) {
-            KRef old = kir_add(j->to, (KMake){K_GET, .a = j->map[r], .pos = j->pos});
-            j->lane[k][r] = kir_add(j->to, (KMake){K_LOCAL, .a = old, .pos = j->pos});
+            KRef old = kir_get(j->to, j->map[r]);
+            j->lane[k][r] = kir_local(j->to, old);
         }
 }
 
@@ -219,41 +199,42 @@ static void add_own_locals(Jam *j) {
 static void set_locals(Jam *j) {
     for (KRef r = 1; r < j->loop; r++) {
         if (!j->own[r]) continue;
-        KRef value = kir_add(j->to, (KMake){K_GET, .a = j->lane[j->lanes - 1][r], .pos = j->pos});
-        kir_add(j->to, (KMake){K_SET, .a = j->map[r], .b = value, .pos = j->pos});
+        KRef value = kir_get(j->to, j->lane[j->lanes - 1][r]);
+        kir_set(j->to, j->map[r], value);
     }
 }
 
-static void copy_for(Jam *j) {
+static void replace_loop(void *pass) {
+    Jam *j = pass;
+    KFunc *to = j->to;
     const KIns *i = get_ins(j, j->loop);
-    j->pos = i->pos;
-    KRef a = j->map[i->a], b = j->map[i->b], span = add_op(j, K_SUB, b, a), n = add_int(j, j->lanes);
-    KRef many = add_op(j, K_AND, add_op(j, K_LE, a, b), add_op(j, K_LE, add_int(j, j->lanes - 1), span));
-    KRef whole = add_op(j, K_AND, add_op(j, K_ADD, span, add_int(j, 1)), add_int(j, -(int64_t)j->lanes));
-    KRef next = add_op(j, K_ADD, a, whole);
-    kir_add(j->to, (KMake){K_IF, .a = many, .pos = j->pos});
+    to->pos = i->pos;
+    KRef a = j->map[i->a], b = j->map[i->b], span = kir_op(to, K_SUB, b, a), n = kir_int(to, j->lanes);
+    KRef many = kir_op(to, K_AND, kir_op(to, K_LE, a, b), kir_op(to, K_LE, kir_int(to, j->lanes - 1), span));
+    KRef whole = kir_op(to, K_AND, kir_op(to, K_ADD, span, kir_int(to, 1)), kir_int(to, -(int64_t)j->lanes));
+    KRef next = kir_op(to, K_ADD, a, whole);
+    kir_flow(to, K_IF, many);
     add_own_locals(j);
-    KRef counter = open_for(j, a, add_op(j, K_SUB, next, n), j->lanes);
-    for (int k = 0; k < j->lanes; k++) j->lane[k][j->loop] = add_op(j, K_ADD, counter, add_int(j, k));
+    KRef counter = kir_for(to, a, kir_op(to, K_SUB, next, n), j->lanes, 0);
+    for (int k = 0; k < j->lanes; k++) j->lane[k][j->loop] = kir_op(to, K_ADD, counter, kir_int(to, k));
     copy_lanes(j);
     set_locals(j);
-    close_region(j);
-    close_region(j);
-    KRef rest = kir_fold(j->to, (KMake){K_SELECT, .a = many, .b = next, .c = a, .pos = j->pos});
-    j->map[j->loop] = kir_add(j->to, kir_like(i, rest, j->map[i->b], j->map[i->c]));
+    kir_flow(to, K_END, 0);
+    kir_flow(to, K_END, 0);
+    KRef rest = kir_select(to, many, next, a);
+    j->map[j->loop] = kir_add(to, kir_like(i, rest, j->map[i->b], j->map[i->c]));
     copy_once(j, j->loop + 1, j->end + 1);
 }
 
 static Jam begin_jam(Arena *a, const KFunc *f) {
     Jam j = {.arena = a, .f = f, .varies = qarena_alloc(a, f->nins), .own = qarena_alloc(a, f->nins)};
     size_t bytes = qmem_size(f->nins, sizeof(KRef), 0);
-    j.map = qarena_alloc(a, bytes);
     for (int k = 0; k < LANES; k++) j.lane[k] = qarena_alloc(a, bytes);
     return j;
 }
 
-static bool is_candidate(Jam *j, KRef r) {
-    if (get_ins(j, r)->op != K_FOR) return false;
+static bool is_candidate(void *pass, KRef r) {
+    Jam *j = pass;
     j->loop = r, j->end = j->f->regions[r].end;
     memset(j->own, 0, j->f->nins);
     return has_shape(j) && is_legal_for(j) && (j->lanes = count_lanes(j)) > 0;
@@ -264,17 +245,7 @@ static bool may_gain(const KFunc *f) { return kir_is_exact(f) && kir_has(f, K_FO
 const KFunc *kjam_loops(Ctx *c, Arena *a, const KFunc *f) {
     if (!may_gain(f)) return f;
     Jam j = begin_jam(a, f);
-    KRef first = 1;
-    while (first < f->nins && !is_candidate(&j, first)) first++;
-    if (first == f->nins) return f;
-    j.to = kir_shell(c, a, f);
-    for (KRef r = 1; r < f->nins; r++) {
-        if (r >= first && is_candidate(&j, r)) copy_for(&j), r = j.end;
-        else copy_once(&j, r, r + 1);
-    }
-    kir_match(j.to);
-    j.to->hash = f->hash, j.to->small = f->small;
-    return j.to;
+    return kir_replace_loops(c, a, f, (KLoopPass){&j, &j.to, &j.map, is_candidate, replace_loop});
 }
 
 const KFunc *kjam_positions(Ctx *c, Arena *a, const KFunc *f, KJam *out) {
@@ -284,11 +255,9 @@ const KFunc *kjam_positions(Ctx *c, Arena *a, const KFunc *f, KJam *out) {
     Jam j = begin_jam(a, f);
     j.end = f->nins;
     if (!has_shape(&j) || !(j.lanes = count_lanes(&j)) || kplan_strip(c, a, f, 1, f->nins, false, &plan)) return f;
-    j.to = kir_shell(c, a, f);
+    j.to = kir_shell(c, a, f), j.map = qarena_alloc(a, qmem_size(f->nins, sizeof *j.map, 0));
     copy_lanes(&j);
     *out = (KJam){j.lanes, j.to->nins};
     copy_once(&j, 1, f->nins);
-    kir_match(j.to);
-    j.to->hash = f->hash, j.to->small = f->small;
-    return j.to;
+    return kir_finish(j.to, f);
 }

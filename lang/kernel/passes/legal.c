@@ -10,7 +10,6 @@ typedef struct {
     unsigned can;
     KRef *map;   /* instruction of f -> its value in g */
     KRef *start; /* instruction of f -> the first instruction of g that was made for it */
-    uint32_t pos;
 } Legal;
 
 static bool is_signed(qs_dtype d) { return d == QS_I32 || d == QS_I64; }
@@ -18,49 +17,42 @@ static bool is_real(qs_dtype d) { return d == QS_F32 || d == QS_F64; }
 static int bits_of(qs_dtype d) { return (int)qdtype_size(d) * 8; }
 static qs_dtype dtype_of(const Legal *l, KRef r) { return (qs_dtype)l->g->ins[r].dtype; }
 
-static KRef whole(Legal *l, qs_dtype d, int64_t v) { return kir_const_int(l->g, d, v, l->pos); }
-static KRef float_const(Legal *l, qs_dtype d, double v) { return kir_const_num(l->g, d, v, l->pos); }
-static KRef fold_op(Legal *l, KOp o, KRef a, KRef b) {
-    return kir_fold(l->g, (KMake){o, .a = a, .b = b, .pos = l->pos});
-}
-static KRef select_value(Legal *l, KRef c, KRef a, KRef b) {
-    return kir_fold(l->g, (KMake){K_SELECT, .a = c, .b = a, .c = b, .pos = l->pos});
-}
-static KRef add_ins(Legal *l, KOp o, qs_dtype own, KRef a, KRef b) {
-    return kir_add(l->g, (KMake){o, .own = own, .a = a, .b = b, .pos = l->pos});
-}
+static KRef whole(Legal *l, qs_dtype d, int64_t v) { return kir_const_int(l->g, d, v, l->g->pos); }
+static KRef float_const(Legal *l, qs_dtype d, double v) { return kir_const_num(l->g, d, v, l->g->pos); }
 
 /* -- division ------------------------------------------------------------------------------------------------------ */
 /* Returns b, or 1 if b is 0 or -1, where a processor's quotient differs from KIR's. */
 static KRef divisor(Legal *l, KRef b, KRef *zero, KRef *minus) {
     qs_dtype d = dtype_of(l, b);
-    *zero = fold_op(l, K_EQ, b, whole(l, d, 0));
-    *minus = is_signed(d) ? fold_op(l, K_EQ, b, whole(l, d, -1)) : whole(l, QS_B1, 0);
-    return select_value(l, fold_op(l, K_OR, *zero, *minus), whole(l, d, 1), b);
+    *zero = kir_op(l->g, K_EQ, b, whole(l, d, 0));
+    *minus = is_signed(d) ? kir_op(l->g, K_EQ, b, whole(l, d, -1)) : whole(l, QS_B1, 0);
+    return kir_select(l->g, kir_op(l->g, K_OR, *zero, *minus), whole(l, d, 1), b);
 }
 
 static KRef legal_divide(Legal *l, KRef a, KRef b) {
-    KRef zero, minus, q = fold_op(l, K_DIV, a, divisor(l, b, &zero, &minus));
-    if (is_signed(dtype_of(l, a))) q = select_value(l, minus, fold_op(l, K_NEG, a, 0), q);
-    return select_value(l, zero, whole(l, dtype_of(l, a), 0), q);
+    KRef zero, minus, q = kir_op(l->g, K_DIV, a, divisor(l, b, &zero, &minus));
+    if (is_signed(dtype_of(l, a))) q = kir_select(l->g, minus, kir_op(l->g, K_NEG, a, 0), q);
+    return kir_select(l->g, zero, whole(l, dtype_of(l, a), 0), q);
 }
 
 static KRef remainder_of(Legal *l, KRef a, KRef b) {
+    KFunc *g = l->g;
     qs_dtype d = dtype_of(l, a);
     KRef zero, minus, by = divisor(l, b, &zero, &minus);
-    if (!is_signed(d) || l->can & LEGAL_FLOOR) return fold_op(l, K_MOD, a, by);
-    KRef r = fold_op(l, K_SUB, a, fold_op(l, K_MUL, fold_op(l, K_DIV, a, by), by)), none = whole(l, d, 0);
-    KRef differ = fold_op(l, K_LT, fold_op(l, K_XOR, r, by), none);
-    return select_value(l, fold_op(l, K_AND, fold_op(l, K_NE, r, none), differ), fold_op(l, K_ADD, r, by), r);
+    if (!is_signed(d) || l->can & LEGAL_FLOOR) return kir_op(g, K_MOD, a, by);
+    KRef r = kir_op(g, K_SUB, a, kir_op(g, K_MUL, kir_op(g, K_DIV, a, by), by)), none = whole(l, d, 0);
+    KRef differ = kir_op(g, K_LT, kir_op(g, K_XOR, r, by), none);
+    return kir_select(g, kir_op(g, K_AND, kir_op(g, K_NE, r, none), differ), kir_op(g, K_ADD, r, by), r);
 }
 
 static KRef legal_shift(Legal *l, KOp o, KRef a, KRef n) {
+    KFunc *g = l->g;
     qs_dtype d = dtype_of(l, a);
     int64_t top = bits_of(d) - 1;
-    KRef inside = fold_op(l, K_EQ, fold_op(l, K_AND, n, fold_op(l, K_NOT, whole(l, d, top), 0)), whole(l, d, 0));
-    KRef count = fold_op(l, K_AND, n, whole(l, d, top));
-    if (o == K_SHR && is_signed(d)) return fold_op(l, o, a, select_value(l, inside, count, whole(l, d, top)));
-    return select_value(l, inside, fold_op(l, o, a, count), whole(l, d, 0));
+    KRef inside = kir_op(g, K_EQ, kir_op(g, K_AND, n, kir_op(g, K_NOT, whole(l, d, top), 0)), whole(l, d, 0));
+    KRef count = kir_op(g, K_AND, n, whole(l, d, top));
+    if (o == K_SHR && is_signed(d)) return kir_op(g, o, a, kir_select(g, inside, count, whole(l, d, top)));
+    return kir_select(g, inside, kir_op(g, o, a, count), whole(l, d, 0));
 }
 
 /* -- minimum and maximum ------------------------------------------------------------------------------------------- */
@@ -74,29 +66,30 @@ static bool is_zero(const Legal *l, KRef r, bool *minus) {
 static KRef beside_zero(Legal *l, KOp o, KRef x, KRef zero, bool minus) {
     bool most = o == K_MAX;
     KOp how = most == minus ? K_LE : K_LT;
-    return select_value(l, most ? fold_op(l, how, zero, x) : fold_op(l, how, x, zero), x, zero);
+    return kir_select(l->g, most ? kir_op(l->g, how, zero, x) : kir_op(l->g, how, x, zero), x, zero);
 }
 
 /* Returns the extreme of two zeros.  MAX: the sum of zeros is -0 only if both are.  MIN: the negated sum of the
  * negated ones is +0 only if both are. */
 static KRef of_zeros(Legal *l, KOp o, KRef a, KRef b) {
-    if (o == K_MAX) return fold_op(l, K_ADD, a, b);
-    return fold_op(l, K_NEG, fold_op(l, K_ADD, fold_op(l, K_NEG, a, 0), fold_op(l, K_NEG, b, 0)), 0);
+    if (o == K_MAX) return kir_op(l->g, K_ADD, a, b);
+    return kir_op(l->g, K_NEG, kir_op(l->g, K_ADD, kir_op(l->g, K_NEG, a, 0), kir_op(l->g, K_NEG, b, 0)), 0);
 }
 
 /* Returns the extreme of a and b with either sign of a zero; a nan operand loses. */
 static KRef either(Legal *l, KOp o, KRef a, KRef b) {
-    if (l->can & LEGAL_EXTREME) return fold_op(l, o, a, b);
-    KRef less = o == K_MIN ? fold_op(l, K_LT, b, a) : fold_op(l, K_LT, a, b);
-    return select_value(l, is_real(dtype_of(l, a)) ? fold_op(l, K_OR, less, fold_op(l, K_NE, a, a)) : less, b, a);
+    KFunc *g = l->g;
+    if (l->can & LEGAL_EXTREME) return kir_op(g, o, a, b);
+    KRef less = o == K_MIN ? kir_op(g, K_LT, b, a) : kir_op(g, K_LT, a, b);
+    return kir_select(g, is_real(dtype_of(l, a)) ? kir_op(g, K_OR, less, kir_op(g, K_NE, a, a)) : less, b, a);
 }
 
 static KRef exact_extreme(Legal *l, KOp o, KRef a, KRef b) {
     qs_dtype d = dtype_of(l, a);
     KRef m = either(l, o, a, b), zero = float_const(l, d, 0);
     if (!is_real(d)) return m;
-    KRef zeros = fold_op(l, K_AND, fold_op(l, K_EQ, a, zero), fold_op(l, K_EQ, b, zero));
-    return select_value(l, zeros, of_zeros(l, o, a, b), m);
+    KRef zeros = kir_op(l->g, K_AND, kir_op(l->g, K_EQ, a, zero), kir_op(l->g, K_EQ, b, zero));
+    return kir_select(l->g, zeros, of_zeros(l, o, a, b), m);
 }
 
 static KRef extreme_or_keep(Legal *l, KOp o, uint16_t flag, KRef a, KRef b) {
@@ -107,7 +100,7 @@ static KRef extreme_or_keep(Legal *l, KOp o, uint16_t flag, KRef a, KRef b) {
     }
     bool zeros = real && !orders && (flag == KFLAG_ZEROS || kir_is_exact(l->f));
     if (l->can & LEGAL_EXTREME && !zeros)
-        return kir_fold(l->g, (KMake){o, .flag = flag, .a = a, .b = b, .pos = l->pos});
+        return kir_fold(l->g, (KMake){o, .flag = flag, .a = a, .b = b, .pos = l->g->pos});
     return exact_extreme(l, o, a, b);
 }
 
@@ -116,8 +109,8 @@ static KRef most(Legal *l, KRef a, KRef b) { return extreme_or_keep(l, K_MAX, 0,
 
 static KRef absolute(Legal *l, KRef a) {
     qs_dtype d = dtype_of(l, a);
-    if (is_real(d) || l->can & LEGAL_ABS) return fold_op(l, K_ABS, a, 0);
-    return is_signed(d) ? select_value(l, fold_op(l, K_LT, a, whole(l, d, 0)), fold_op(l, K_NEG, a, 0), a) : a;
+    if (is_real(d) || l->can & LEGAL_ABS) return kir_op(l->g, K_ABS, a, 0);
+    return is_signed(d) ? kir_select(l->g, kir_op(l->g, K_LT, a, whole(l, d, 0)), kir_op(l->g, K_NEG, a, 0), a) : a;
 }
 
 /* -- indices ------------------------------------------------------------------------------------------------------- */
@@ -125,37 +118,35 @@ static KRef absolute(Legal *l, KRef a) {
  * the image of a < 0.  REFLECT: it has n-1 up to the element at the next edge, and -a is the image, as a quotient that
  * is rounded toward zero gives. */
 static KRef mirrored(Legal *l, AccessMode mode, KRef a, KRef n) {
-    KRef one = whole(l, QS_I64, 1), last = fold_op(l, K_SUB, n, one), x = a, length = n;
-    if (mode == ACC_MIRROR) x = fold_op(l, K_XOR, a, fold_op(l, K_SHR, a, whole(l, QS_I64, 63)));
+    KFunc *g = l->g;
+    KRef one = whole(l, QS_I64, 1), last = kir_op(g, K_SUB, n, one), x = a, length = n;
+    if (mode == ACC_MIRROR) x = kir_op(g, K_XOR, a, kir_op(g, K_SHR, a, whole(l, QS_I64, 63)));
     else length = most(l, last, one);
-    KRef stretch = fold_op(l, K_DIV, x, length), r = fold_op(l, K_SUB, x, fold_op(l, K_MUL, stretch, length));
-    KRef forth = fold_op(l, K_EQ, fold_op(l, K_AND, stretch, one), whole(l, QS_I64, 0));
+    KRef stretch = kir_op(g, K_DIV, x, length), r = kir_op(g, K_SUB, x, kir_op(g, K_MUL, stretch, length));
+    KRef forth = kir_op(g, K_EQ, kir_op(g, K_AND, stretch, one), whole(l, QS_I64, 0));
     if (mode == ACC_REFLECT) r = absolute(l, r);
-    return select_value(l, forth, r, fold_op(l, K_SUB, last, r));
+    return kir_select(g, forth, r, kir_op(g, K_SUB, last, r));
 }
 
 /* Expands a BOUND.  Divides only if the index is outside, because most are inside and divisions are slow. */
 static KRef legal_bound(Legal *l, AccessMode mode, KRef a, KRef extent) {
+    KFunc *g = l->g;
     KRef n = most(l, extent, whole(l, QS_I64, 1));
     if (mode == ACC_CLAMPED) {
-        KRef low = least(l, a, fold_op(l, K_SUB, n, whole(l, QS_I64, 1)));
+        KRef low = least(l, a, kir_op(g, K_SUB, n, whole(l, QS_I64, 1)));
         return most(l, low, whole(l, QS_I64, 0));
     }
-    KRef kept = add_ins(l, K_LOCAL, QS_B1, a, 0);
-    add_ins(l, K_IF, QS_B1, fold_op(l, K_NOT, fold_op(l, K_INB, a, extent), 0), 0);
-    add_ins(l, K_SET, QS_B1, kept, mode == ACC_CIRCULAR ? remainder_of(l, a, n) : mirrored(l, mode, a, n));
-    add_ins(l, K_END, QS_B1, 0, 0);
-    return add_ins(l, K_GET, QS_B1, kept, 0);
+    KRef kept = kir_local(g, a);
+    kir_flow(g, K_IF, kir_op(g, K_NOT, kir_op(g, K_INB, a, extent), 0));
+    kir_set(g, kept, mode == ACC_CIRCULAR ? remainder_of(l, a, n) : mirrored(l, mode, a, n));
+    kir_flow(g, K_END, 0);
+    return kir_get(g, kept);
 }
 
 /* -- conversions --------------------------------------------------------------------------------------------------- */
-static KRef plain_cast(Legal *l, qs_dtype to, KRef a) {
-    return kir_fold(l->g, (KMake){K_CAST, .own = to, .a = a, .pos = l->pos});
-}
-
 static KRef of_truth(Legal *l, qs_dtype to, KRef a) {
-    if (is_real(to)) return select_value(l, a, float_const(l, to, 1), float_const(l, to, 0));
-    return select_value(l, a, whole(l, to, 1), whole(l, to, 0));
+    if (is_real(to)) return kir_select(l->g, a, float_const(l, to, 1), float_const(l, to, 0));
+    return kir_select(l->g, a, whole(l, to, 1), whole(l, to, 0));
 }
 
 typedef struct {
@@ -173,29 +164,29 @@ static Span span_of(qs_dtype d) {
 }
 
 static KRef float_to_int(Legal *l, qs_dtype to, KRef a) {
+    KFunc *g = l->g;
     qs_dtype d = dtype_of(l, a);
     Span s = span_of(to);
-    KRef below = fold_op(l, K_LT, a, float_const(l, d, (double)s.lo)),
-         above = fold_op(l, K_LE, float_const(l, d, s.beyond), a);
-    KRef odd = fold_op(l, K_OR, fold_op(l, K_OR, below, above), fold_op(l, K_NE, a, a));
-    KRef v = plain_cast(l, to, select_value(l, odd, float_const(l, d, 0), a));
-    return select_value(l, below, whole(l, to, s.lo),
-                        select_value(l, above, kir_const_bits(l->g, to, s.hi, l->pos), v));
+    KRef below = kir_op(g, K_LT, a, float_const(l, d, (double)s.lo)),
+         above = kir_op(g, K_LE, float_const(l, d, s.beyond), a);
+    KRef odd = kir_op(g, K_OR, kir_op(g, K_OR, below, above), kir_op(g, K_NE, a, a));
+    KRef v = kir_cast(g, to, kir_select(g, odd, float_const(l, d, 0), a));
+    return kir_select(g, below, whole(l, to, s.lo), kir_select(g, above, kir_const_bits(g, to, s.hi, g->pos), v));
 }
 
 static KRef int_to_int(Legal *l, qs_dtype to, KRef a) {
     qs_dtype d = dtype_of(l, a);
     Span s = span_of(to), from = span_of(d);
     if (from.lo < s.lo) a = most(l, a, whole(l, d, s.lo));
-    if (from.beyond > s.beyond) a = least(l, a, kir_const_bits(l->g, d, s.hi, l->pos));
-    return plain_cast(l, to, a);
+    if (from.beyond > s.beyond) a = least(l, a, kir_const_bits(l->g, d, s.hi, l->g->pos));
+    return kir_cast(l->g, to, a);
 }
 
 static KRef legal_cast(Legal *l, qs_dtype to, KRef a) {
     qs_dtype d = dtype_of(l, a);
     if (d == to) return a;
-    if (d == QS_B1) return l->can & LEGAL_TRUTH ? plain_cast(l, to, a) : of_truth(l, to, a);
-    if (is_real(to) || to == QS_B1 || l->can & LEGAL_SATURATE) return plain_cast(l, to, a);
+    if (d == QS_B1) return l->can & LEGAL_TRUTH ? kir_cast(l->g, to, a) : of_truth(l, to, a);
+    if (is_real(to) || to == QS_B1 || l->can & LEGAL_SATURATE) return kir_cast(l->g, to, a);
     return is_real(d) ? float_to_int(l, to, a) : int_to_int(l, to, a);
 }
 
@@ -204,7 +195,7 @@ static KRef legal_arith(Legal *l, KOp o, uint16_t flag, KRef a, KRef b);
 
 static KRef combined(Legal *l, KAtomic how, KRef a, KRef b) {
     static const KOp ops[KA__COUNT] = {K_ADD, K_SUB, K_MUL, K_DIV, K_MIN, K_MAX, K_AND, K_OR, K_XOR, K_MATH};
-    if (how == KA_POW) return kir_fold(l->g, (KMake){K_MATH, .flag = MF_pow, .a = a, .b = b, .pos = l->pos});
+    if (how == KA_POW) return kir_fold(l->g, (KMake){K_MATH, .flag = MF_pow, .a = a, .b = b, .pos = l->g->pos});
     return legal_arith(l, ops[how], 0, a, b);
 }
 
@@ -216,62 +207,62 @@ static KRef legal_store(Legal *l, const KIns *i, KRef at, KRef v, KRef guard) {
         qdtype_int_span(d, &lo, &hi);
         v = least(l, most(l, v, whole(l, QS_I32, (int64_t)lo)), whole(l, QS_I32, (int64_t)hi));
     }
-    return kir_add(l->g, (KMake){K_STORE, .a = at, .b = v, .c = guard, .imm = i->imm, .pos = l->pos});
+    return kir_emit(l->g, (KMake){K_STORE, .a = at, .b = v, .c = guard, .imm = i->imm});
 }
 
 static void update_array(Legal *l, const KIns *i, KRef at, KRef v, KRef guard) {
     qs_dtype d = kir_value_dtype((qs_dtype)l->g->params[i->imm].dtype);
-    KRef old = kir_add(l->g, (KMake){K_LOAD, .own = d, .a = at, .b = guard, .imm = i->imm, .pos = l->pos});
+    KRef old = kir_emit(l->g, (KMake){K_LOAD, .own = d, .a = at, .b = guard, .imm = i->imm});
     legal_store(l, i, at, combined(l, (KAtomic)i->flag, old, v), guard);
 }
 
 static void update_shared(Legal *l, const KIns *i, KRef array, KRef at, KRef v) {
-    KRef old = kir_add(l->g, (KMake){K_ALOAD, .a = array, .b = at, .pos = l->pos});
-    kir_add(l->g, (KMake){K_ASTORE, .a = array, .b = at, .c = combined(l, (KAtomic)i->flag, old, v), .pos = l->pos});
+    KRef old = kir_emit(l->g, (KMake){K_ALOAD, .a = array, .b = at});
+    kir_emit(l->g, (KMake){K_ASTORE, .a = array, .b = at, .c = combined(l, (KAtomic)i->flag, old, v)});
 }
 
 static KRef fetched(Legal *l, const KIns *i, KRef old, KRef value) {
     const KIns *v = &l->g->ins[value];
     if (i->flag == KA_XCHG) return value;
-    if (i->flag == KA_CAS) return select_value(l, fold_op(l, K_EQ, old, v->b), v->a, old);
+    if (i->flag == KA_CAS) return kir_select(l->g, kir_op(l->g, K_EQ, old, v->b), v->a, old);
     return combined(l, (KAtomic)i->flag, old, value);
 }
 
 static KRef fetch_array(Legal *l, const KIns *i, KRef at, KRef v, KRef guard) {
-    KRef old =
-        kir_add(l->g, (KMake){K_LOAD, .own = (qs_dtype)i->dtype, .a = at, .b = guard, .imm = i->imm, .pos = l->pos});
+    KRef old = kir_emit(l->g, (KMake){K_LOAD, .own = (qs_dtype)i->dtype, .a = at, .b = guard, .imm = i->imm});
     legal_store(l, i, at, fetched(l, i, old, v), guard);
     return old;
 }
 
 static KRef fetch_shared(Legal *l, const KIns *i, KRef array, KRef at, KRef v) {
-    KRef old = kir_add(l->g, (KMake){K_ALOAD, .a = array, .b = at, .pos = l->pos});
-    kir_add(l->g, (KMake){K_ASTORE, .a = array, .b = at, .c = fetched(l, i, old, v), .pos = l->pos});
+    KRef old = kir_emit(l->g, (KMake){K_ALOAD, .a = array, .b = at});
+    kir_emit(l->g, (KMake){K_ASTORE, .a = array, .b = at, .c = fetched(l, i, old, v)});
     return old;
 }
 
 static void repeat_update(Legal *l, const KIns *i, KAtomic how, const KRef *x) {
-    kir_add(l->g, (KMake){(KOp)i->op, .own = (qs_dtype)i->dtype, .flag = how, .a = x[0], .b = x[1], .c = x[2],
-                          .imm = i->imm, .pos = l->pos});
+    kir_emit(l->g, (KMake){(KOp)i->op, .own = (qs_dtype)i->dtype, .flag = how, .a = x[0], .b = x[1], .c = x[2],
+                           .imm = i->imm});
 }
 
 /* Expands an atomic division: x/0 = 0 is x & 0, and x/-1 is x * -1. */
 static void divide_atomically(Legal *l, const KIns *i, const KRef *x, int at) {
+    KFunc *g = l->g;
     KRef zero, minus, args[3] = {x[0], x[1], x[2]};
     qs_dtype d = dtype_of(l, x[at]);
     double k;
     args[at] = divisor(l, x[at], &zero, &minus);
-    if (kir_is_const(l->g, zero, &k) && k == 0 && kir_is_const(l->g, minus, &k) && k == 0) {
+    if (kir_is_const(g, zero, &k) && k == 0 && kir_is_const(g, minus, &k) && k == 0) {
         repeat_update(l, i, KA_DIV, args);
         return;
     }
-    add_ins(l, K_IF, QS_B1, fold_op(l, K_OR, zero, minus), 0);
+    kir_flow(g, K_IF, kir_op(g, K_OR, zero, minus));
     KRef never[3] = {x[0], x[1], x[2]};
-    never[at] = select_value(l, zero, whole(l, d, 0), whole(l, d, -1));
+    never[at] = kir_select(g, zero, whole(l, d, 0), whole(l, d, -1));
     repeat_update(l, i, is_signed(d) ? KA_MUL : KA_AND, never); /* x * 0 is 0 as well */
-    add_ins(l, K_ELSE, QS_B1, 0, 0);
+    kir_flow(g, K_ELSE, 0);
     repeat_update(l, i, KA_DIV, args);
-    add_ins(l, K_END, QS_B1, 0, 0);
+    kir_flow(g, K_END, 0);
 }
 
 /* -- dispatch ------------------------------------------------------------------------------------------------------ */
@@ -281,7 +272,7 @@ static KRef legal_arith(Legal *l, KOp o, uint16_t flag, KRef a, KRef b) {
     if (!real && o == K_DIV && !(l->can & LEGAL_DIVIDE)) return legal_divide(l, a, b);
     if (!real && o == K_MOD && !(l->can & LEGAL_DIVIDE)) return remainder_of(l, a, b);
     if ((o == K_SHL || o == K_SHR) && !(l->can & LEGAL_SHIFT)) return legal_shift(l, o, a, b);
-    return kir_fold(l->g, (KMake){o, .flag = flag, .a = a, .b = b, .pos = l->pos});
+    return kir_fold(l->g, (KMake){o, .flag = flag, .a = a, .b = b, .pos = l->g->pos});
 }
 
 static KRef legal_one(Legal *l, const KIns *i) {
@@ -358,16 +349,14 @@ static void renumber(const Legal *l, KSplit *s) {
 const KFunc *klegal(Ctx *c, Arena *arena, const KFunc *f, unsigned can, KSplit *split) {
     if (is_legal(f, can)) return f;
     Legal l = {.f = f, .can = can, .g = kir_shell(c, arena, f)};
-    l.g->small = f->small;
     l.map = qarena_alloc(arena, qmem_size(f->nins, sizeof *l.map, 0));
     l.start = qarena_alloc(arena, qmem_size(f->nins, sizeof *l.start, sizeof *l.start));
     for (KRef r = 1; r < f->nins; r++) {
-        l.pos = f->ins[r].pos, l.start[r] = l.g->nins;
+        l.g->pos = f->ins[r].pos, l.start[r] = l.g->nins;
         l.map[r] = legal_one(&l, &f->ins[r]);
     }
     l.start[f->nins] = l.g->nins;
-    kir_match(l.g);
-    l.g->hash = f->hash;
+    kir_finish(l.g, f);
     if (split) renumber(&l, split);
     return l.g;
 }

@@ -176,7 +176,6 @@ static bool range_of(Splitter *s, KRef r, Range *out) {
 }
 
 /* -- limits -------------------------------------------------------------------------------------------------------- */
-
 /* Moves the position out of the sum; false: there are two of them. */
 static bool isolate(const Splitter *s, Limit *l) {
     int kept = 0;
@@ -335,11 +334,9 @@ static bool find_distance(Splitter *s, KRef r, int axis, KPad *pad) {
     return true;
 }
 
-static KRef guard_of(const KIns *i) { return i->op == K_LOAD ? i->b : i->c; }
-
 /* Returns true if the guard can be dropped.  prepare_edges tests a guard that the launch determines once. */
 static bool may_drop_guard(Splitter *s, const KIns *i, const KRef at[2], int mode) {
-    KRef guard = guard_of(i);
+    KRef guard = kir_guard(i);
     if (mode == EDGE_ZERO) return guard && asks_inside(s, guard, i->imm, at);
     return !guard || (i->op == K_ATOMIC && is_fixed(s, guard));
 }
@@ -439,11 +436,6 @@ static bool find_edges(Splitter *s, Arena *arena, KEdge *out) {
 }
 
 /* -- the prologue -------------------------------------------------------------------------------------------------- */
-static KRef number(Splitter *s, int64_t v) { return kir_const_int(s->g, QS_I64, v, 0); }
-static KRef fold_op(Splitter *s, KOp op, KRef a, KRef b) {
-    return kir_fold(s->g, (KMake){op, .own = QS_I64, .a = a, .b = b});
-}
-
 static KRef copy_fixed(Splitter *s, KRef r) {
     const KIns *i = get_ins(s, r);
     if (!r || s->prologue[r]) return s->prologue[r];
@@ -453,26 +445,26 @@ static KRef copy_fixed(Splitter *s, KRef r) {
 }
 
 static KRef sum_up(Splitter *s, const Affine *a) {
-    KRef sum = number(s, a->constant);
+    KRef sum = kir_int(s->g, a->constant);
     for (int i = 0; i < a->n; i++) {
-        KRef t = kir_fold(s->g, (KMake){K_CAST, .own = QS_I64, .a = copy_fixed(s, a->term[i].ref)});
-        sum = fold_op(s, K_ADD, sum, fold_op(s, K_MUL, t, number(s, a->term[i].factor)));
+        KRef t = kir_cast(s->g, QS_I64, copy_fixed(s, a->term[i].ref));
+        sum = kir_op(s->g, K_ADD, sum, kir_op(s->g, K_MUL, t, kir_int(s->g, a->term[i].factor)));
     }
     return sum;
 }
 
 static void add_condition(Splitter *s, KBox *out, KRef cond) {
-    out->ok = out->ok ? fold_op(s, K_AND, out->ok, cond) : cond;
+    out->ok = out->ok ? kir_op(s->g, K_AND, out->ok, cond) : cond;
 }
 
 static KRef within(Splitter *s, KRef x, int64_t limit) {
-    return kir_fold(s->g, (KMake){K_INB, .a = fold_op(s, K_ADD, x, number(s, limit)), .b = number(s, 2 * limit)});
+    return kir_op(s->g, K_INB, kir_op(s->g, K_ADD, x, kir_int(s->g, limit)), kir_int(s->g, 2 * limit));
 }
 
 static KRef floor_div(Splitter *s, KRef x, int64_t by) {
     if (by == 1) return x;
-    KRef n = number(s, by);
-    return fold_op(s, K_DIV, fold_op(s, K_SUB, x, fold_op(s, K_MOD, x, n)), n);
+    KRef n = kir_int(s->g, by);
+    return kir_op(s->g, K_DIV, kir_op(s->g, K_SUB, x, kir_op(s->g, K_MOD, x, n)), n);
 }
 
 /* Bounds the box by factor·p + sum >= 0:  p >= ceil(-sum / factor), or for a negative factor p <= floor(sum /
@@ -481,13 +473,13 @@ static void bound_axis(Splitter *s, KBox *out, const Limit *l) {
     KRef sum = sum_up(s, &l->sum);
     if (l->sum.n) add_condition(s, out, within(s, sum, far_offset));
     if (l->axis < 0) {
-        add_condition(s, out, kir_fold(s->g, (KMake){K_LE, .a = number(s, 0), .b = sum}));
+        add_condition(s, out, kir_fold(s->g, (KMake){K_LE, .a = kir_int(s->g, 0), .b = sum}));
         return;
     }
     KRef *bound = l->factor > 0 ? &out->lo[l->axis] : &out->hi[l->axis], b;
-    if (l->factor > 0) b = floor_div(s, fold_op(s, K_SUB, number(s, l->factor - 1), sum), l->factor);
-    else b = fold_op(s, K_ADD, floor_div(s, sum, -l->factor), number(s, 1));
-    *bound = *bound ? fold_op(s, l->factor > 0 ? K_MAX : K_MIN, *bound, b) : b;
+    if (l->factor > 0) b = floor_div(s, kir_op(s->g, K_SUB, kir_int(s->g, l->factor - 1), sum), l->factor);
+    else b = kir_op(s->g, K_ADD, floor_div(s, sum, -l->factor), kir_int(s->g, 1));
+    *bound = *bound ? kir_op(s->g, l->factor > 0 ? K_MAX : K_MIN, *bound, b) : b;
 }
 
 static void limit_counters(Splitter *s, KBox *out) {
@@ -511,9 +503,9 @@ static void build_box(Splitter *s, KBox *out) {
     limit_counters(s, out);
     for (int a = 0; a < s->f->rank; a++) {
         if (!out->lo[a] && !out->hi[a]) continue;
-        KRef low = number(s, 0), high = number(s, last_position(s, a));
-        out->lo[a] = out->lo[a] ? fold_op(s, K_MAX, out->lo[a], low) : low;
-        out->hi[a] = out->hi[a] ? fold_op(s, K_MIN, out->hi[a], high) : high;
+        KRef low = kir_int(s->g, 0), high = kir_int(s->g, last_position(s, a));
+        out->lo[a] = out->lo[a] ? kir_op(s->g, K_MAX, out->lo[a], low) : low;
+        out->hi[a] = out->hi[a] ? kir_op(s->g, K_MIN, out->hi[a], high) : high;
     }
     out->given = true;
 }
@@ -523,8 +515,8 @@ static void prepare_edges(Splitter *s, KEdge *out) {
     for (KPad *p = out->pad; p < out->pad + out->npads; p++)
         for (int axis = 0; axis < 2; axis++) p->extent[axis] = copy_fixed(s, p->extent[axis]);
     for (KRef r = 1; r < s->f->nins; r++)
-        if (s->at[r][0] && guard_of(get_ins(s, r)) && is_fixed(s, guard_of(get_ins(s, r))))
-            add_condition(s, &out->box, copy_fixed(s, guard_of(get_ins(s, r))));
+        if (s->at[r][0] && kir_guard(get_ins(s, r)) && is_fixed(s, kir_guard(get_ins(s, r))))
+            add_condition(s, &out->box, copy_fixed(s, kir_guard(get_ins(s, r))));
 }
 
 static KRef in_box(Splitter *s, const KBox *out) {
@@ -532,8 +524,8 @@ static KRef in_box(Splitter *s, const KBox *out) {
     for (int a = 0; a < s->f->rank; a++) {
         if (!out->lo[a]) continue;
         KRef p = kir_add(s->g, (KMake){K_POS, .own = QS_I64, .imm = (uint64_t)a});
-        KRef in = fold_op(s, K_AND, fold_op(s, K_LE, out->lo[a], p), fold_op(s, K_LT, p, out->hi[a]));
-        cond = cond ? fold_op(s, K_AND, cond, in) : in;
+        KRef in = kir_op(s->g, K_AND, kir_op(s->g, K_LE, out->lo[a], p), kir_op(s->g, K_LT, p, out->hi[a]));
+        cond = cond ? kir_op(s->g, K_AND, cond, in) : in;
     }
     return cond;
 }
@@ -549,15 +541,13 @@ static bool is_true(const Splitter *s, KRef r) { return is_const(s, r, 1); }
 static void enter_branch(Splitter *s, KRef own) {
     KRef outer = s->nconds ? s->cond[s->nconds - 1].all : 0;
     s->cond[s->nconds].own = own;
-    s->cond[s->nconds++].all = outer ? fold_op(s, K_AND, outer, own) : own;
+    s->cond[s->nconds++].all = outer ? kir_op(s->g, K_AND, outer, own) : own;
 }
-
-static KRef negated(Splitter *s, KRef cond) { return kir_fold(s->g, (KMake){K_NOT, .a = cond}); }
 
 static void pass_edge(Splitter *s, const KIns *i) {
     if (i->op != K_IF) s->nconds--;
     if (i->op == K_IF) enter_branch(s, s->map[i->a]);
-    if (i->op == K_ELSE) enter_branch(s, negated(s, s->cond[s->nconds].own));
+    if (i->op == K_ELSE) enter_branch(s, kir_op(s->g, K_NOT, s->cond[s->nconds].own, 0));
 }
 
 /* Begins a LOOP that runs until no position of the strip is in it.  The condition of its body is that this position
@@ -572,8 +562,8 @@ static void begin_strip_loop(Splitter *s, KRef loop) {
 }
 
 static void leave_strip_loop(Splitter *s) {
-    KRef stays = negated(s, s->cond[s->nconds - 1].all);
-    for (int k = s->outermost; k < s->nconds; k++) s->cond[k].all = fold_op(s, K_AND, s->cond[k].all, stays);
+    KRef stays = kir_op(s->g, K_NOT, s->cond[s->nconds - 1].all, 0);
+    for (int k = s->outermost; k < s->nconds; k++) s->cond[k].all = kir_op(s->g, K_AND, s->cond[k].all, stays);
     kir_add(s->g, (KMake){K_SET, .a = s->inside, .b = s->cond[s->outermost].all});
 }
 
@@ -587,7 +577,7 @@ static void end_strip_loop(Splitter *s, KRef end) {
     s->nconds--;
     KRef in = kir_add(s->g, (KMake){K_GET, .a = s->inside});
     KRef any = kir_add(s->g, (KMake){K_ANY, .a = in});
-    kir_add(s->g, (KMake){K_IF, .a = negated(s, any)});
+    kir_add(s->g, (KMake){K_IF, .a = kir_op(s->g, K_NOT, any, 0)});
     kir_add(s->g, (KMake){.op = K_BREAK});
     kir_add(s->g, (KMake){.op = K_END});
     kir_add(s->g, (KMake){.op = K_END});
@@ -610,7 +600,7 @@ static KRef select_old_value(Splitter *s, KRef local, KRef value, uint32_t pos) 
 }
 
 static KRef element_of_pad(Splitter *s, const KPad *pad, KRef row, KRef column) {
-    return fold_op(s, K_ADD, fold_op(s, K_MUL, row, number(s, kpad_extent(pad, 1))), column);
+    return kir_op(s->g, K_ADD, kir_op(s->g, K_MUL, row, kir_int(s->g, kpad_extent(pad, 1))), column);
 }
 
 static KRef touch_pad(Splitter *s, KRef r) {
@@ -673,12 +663,12 @@ static void build_fill(Splitter *s, KPad *pad) {
         KRef n =
             pad->extent[axis] ? pad->extent[axis] : kir_add(s->g, (KMake){K_DIM, .imm = number << 8 | (uint64_t)axis});
         KRef in = pad->mode == EDGE_ZERO ? kir_add(s->g, (KMake){K_INB, .a = at[axis], .b = n}) : 0;
-        if (in) guard = guard ? fold_op(s, K_AND, guard, in) : in;
+        if (in) guard = guard ? kir_op(s->g, K_AND, guard, in) : in;
         else at[axis] = kir_add(s->g, (KMake){K_BOUND, .flag = (unsigned)pad->mode, .a = at[axis], .b = n});
     }
     KRef step = kir_add(s->g, param->contiguous ? (KMake){K_DIM, .imm = number << 8 | 1}
                                                 : (KMake){K_STRIDE, .imm = number << 8});
-    KRef element = fold_op(s, K_ADD, fold_op(s, K_MUL, at[0], step), at[1]);
+    KRef element = kir_op(s->g, K_ADD, kir_op(s->g, K_MUL, at[0], step), at[1]);
     if (pad->sums)
         kir_add(s->g, (KMake){K_ATOMIC, .flag = KA_ADD, .a = element, .b = pad->value, .c = guard, .imm = number});
     else pad->value = kir_add(s->g, (KMake){K_LOAD, .own = d, .a = element, .b = guard, .imm = number});
@@ -696,9 +686,9 @@ static void build_edges(Splitter *s, KEdge *out) {
 }
 
 static KRef value_of(Splitter *s, const Monomial *m) {
-    KRef v = number(s, m->number);
+    KRef v = kir_int(s->g, m->number);
     for (int i = 0; i < m->n; i++)
-        v = fold_op(s, K_MUL, v, kir_fold(s->g, (KMake){K_CAST, .own = QS_I64, .a = copy_fixed(s, m->factor[i])}));
+        v = kir_op(s->g, K_MUL, v, kir_fold(s->g, (KMake){K_CAST, .own = QS_I64, .a = copy_fixed(s, m->factor[i])}));
     return v;
 }
 
@@ -740,7 +730,6 @@ bool kopt_interior(Ctx *c, Arena *arena, const KFunc *f, bool rows, KSplit *out)
     build_collapse(&s, pair, npairs, out);
     build_copies(&s, out);
     if (out->edge.npads) build_edges(&s, &out->edge);
-    kir_match(s.g);
-    s.g->hash = f->hash;
+    kir_finish(s.g, f);
     return true;
 }

@@ -367,16 +367,11 @@ bool kplan_stores_last(const KFunc *f, KRef first, KRef last) {
     return true;
 }
 
-static const KIns *uncast(const KFunc *f, KRef r) {
-    const KIns *i = &f->ins[r];
-    return i->op == K_CAST ? &f->ins[i->a] : i;
-}
-
 /* Returns true if i is the position plus a constant or a loop counter, which differ in repeated code. */
 static bool is_neighbour(const KFunc *f, const KIns *i, int axis) {
     if (i->op != K_ADD && i->op != K_SUB) return false;
-    const KIns *a = uncast(f, i->a), *b = uncast(f, i->b);
-    if (b->op == K_POS) a = b, b = uncast(f, i->a);
+    const KIns *a = &f->ins[kir_uncast(f, i->a)], *b = &f->ins[kir_uncast(f, i->b)];
+    if (b->op == K_POS) a = b, b = &f->ins[kir_uncast(f, i->a)];
     return a->op == K_POS && (int)a->imm == axis && (b->op == K_CONST || b->op == K_FOR);
 }
 

@@ -50,28 +50,23 @@ static bool find_elements(Promotion *p) {
 }
 
 /* -- the copy ------------------------------------------------------------------------------------------------------ */
-static void copy_ins(Promotion *p, KRef r) {
-    const KIns *i = &p->f->ins[r];
-    p->map[r] = kir_copy(p->to, i, p->map[i->a], p->map[i->b], p->map[i->c]);
-}
-
 /* Copies an invariant value in front of the loop. */
 static void hoist_value(Promotion *p, KRef r) {
     const KIns *i = &p->f->ins[r];
     if (r < p->loop || p->map[r]) return;
     for (int k = 0; k < 3; k++) hoist_value(p, i->arg[k]);
-    copy_ins(p, r);
+    kir_copy_mapped(p->to, p->f, p->map, r);
 }
 
 static void add_load(Promotion *p, Element *e) {
     qs_dtype d = (qs_dtype)p->f->params[e->param].dtype;
-    KRef old = kir_add(p->to, (KMake){K_LOAD, .own = d, .a = p->map[e->index], .imm = (uint64_t)e->param});
-    e->local = kir_add(p->to, (KMake){K_LOCAL, .a = old});
+    KRef old = kir_emit(p->to, (KMake){K_LOAD, .own = d, .a = p->map[e->index], .imm = (uint64_t)e->param});
+    e->local = kir_local(p->to, old);
 }
 
 static void add_store(Promotion *p, const Element *e) {
-    KRef value = kir_add(p->to, (KMake){K_GET, .a = e->local});
-    kir_add(p->to, (KMake){K_STORE, .a = p->map[e->index], .b = value, .imm = (uint64_t)e->param});
+    KRef value = kir_get(p->to, e->local);
+    kir_emit(p->to, (KMake){K_STORE, .a = p->map[e->index], .b = value, .imm = (uint64_t)e->param});
 }
 
 static void copy_body(Promotion *p) {
@@ -79,45 +74,34 @@ static void copy_body(Promotion *p) {
         const KIns *i = &p->f->ins[r];
         const Element *e = find_element(p, i);
         if (!e && r > p->loop && p->map[r]) continue; /* it is in front of the loop */
-        if (!e) copy_ins(p, r);
+        if (!e) kir_copy_mapped(p->to, p->f, p->map, r);
         else if (i->op == K_LOAD) p->map[r] = kir_add(p->to, (KMake){K_GET, .a = e->local, .pos = i->pos});
         else kir_add(p->to, (KMake){K_SET, .a = e->local, .b = p->map[i->b], .pos = i->pos});
     }
 }
 
-static void copy_loop(Promotion *p) {
+static void replace_loop(void *pass) {
+    Promotion *p = pass;
     const KIns *i = &p->f->ins[p->loop];
     double step = 0;
     (void)kir_is_const(p->f, i->c, &step);
     KRef a = p->map[step > 0 ? i->a : i->b], b = p->map[step > 0 ? i->b : i->a];
-    KRef some = kir_fold(p->to, (KMake){K_LE, .a = a, .b = b, .pos = i->pos});
-    kir_add(p->to, (KMake){K_IF, .a = some, .pos = i->pos});
+    p->to->pos = i->pos;
+    kir_flow(p->to, K_IF, kir_op(p->to, K_LE, a, b));
     for (int k = 0; k < p->n; k++) hoist_value(p, p->element[k].index), add_load(p, &p->element[k]);
     copy_body(p);
     for (int k = 0; k < p->n; k++) add_store(p, &p->element[k]);
-    kir_add(p->to, (KMake){K_END, .pos = i->pos});
+    kir_flow(p->to, K_END, 0);
 }
 
 /* Looks at the loop that begins at r. */
-static bool is_candidate(Promotion *p, KRef r) {
-    const KIns *i = &p->f->ins[r];
-    if (i->op != K_FOR || i->flag != KFLAG_FIXED) return false;
+static bool is_candidate(void *pass, KRef r) {
+    Promotion *p = pass;
     p->loop = r, p->end = p->f->regions[r].end;
-    return find_elements(p);
+    return p->f->ins[r].flag == KFLAG_FIXED && find_elements(p);
 }
 
 const KFunc *kpromote_elements(Ctx *c, Arena *a, const KFunc *f) {
     Promotion p = {.arena = a, .f = f};
-    KRef first = 1;
-    while (first < f->nins && !is_candidate(&p, first)) first++;
-    if (first == f->nins) return f;
-    p.to = kir_shell(c, a, f);
-    p.map = qarena_alloc(a, qmem_size(f->nins, sizeof *p.map, 0));
-    for (KRef r = 1; r < f->nins; r++) {
-        if (r >= first && is_candidate(&p, r)) copy_loop(&p), r = p.end;
-        else copy_ins(&p, r);
-    }
-    kir_match(p.to);
-    p.to->hash = f->hash, p.to->small = f->small;
-    return p.to;
+    return kir_replace_loops(c, a, f, (KLoopPass){&p, &p.to, &p.map, is_candidate, replace_loop});
 }

@@ -39,7 +39,6 @@ typedef struct {
     int64_t step;
     Sum sum[SUMS];
     int n;
-    uint32_t pos;
 } Blocks;
 
 static const KIns *get_ins(const Blocks *b, KRef r) { return &b->f->ins[r]; }
@@ -114,12 +113,6 @@ static void add_sum(Blocks *b, KRef set) {
 }
 
 /* -- the terms ----------------------------------------------------------------------------------------------------- */
-static bool is_stored(const Blocks *b, uint64_t param) {
-    for (KRef r = b->loop + 1; r < b->end; r++)
-        if (get_ins(b, r)->op == K_STORE && get_ins(b, r)->imm == param) return true;
-    return false;
-}
-
 static bool mark_terms(Blocks *b, KRef r);
 
 /* Marks the SETs of a LOCAL that a term reads; false: it has a value of an earlier iteration. */
@@ -139,7 +132,7 @@ static bool mark_local(Blocks *b, KRef local) {
 static bool mark_terms(Blocks *b, KRef r) {
     const KIns *i = get_ins(b, r);
     if (!is_inside(b, r) || b->part[r] == PART_TERMS) return true;
-    if (b->part[r] == PART_NONE || (i->op == K_LOAD && is_stored(b, i->imm))) return false;
+    if (b->part[r] == PART_NONE || (i->op == K_LOAD && kir_stores(b->f, b->loop + 1, b->end, i->imm))) return false;
     b->part[r] = PART_TERMS;
     if (i->op == K_GET && !mark_local(b, i->a)) return false;
     for (int k = 0; k < 3; k++)
@@ -191,12 +184,13 @@ static bool has_plain_body(const Blocks *b) {
     return true;
 }
 
-static bool is_candidate(Blocks *b, KRef r) {
+static bool is_candidate(void *pass, KRef r) {
+    Blocks *b = pass;
     const KIns *i = get_ins(b, r);
     double step;
-    if (i->op != K_FOR || i->dtype != QS_I64 || !kir_is_const(b->f, i->c, &step) || step == 0) return false;
+    if (i->dtype != QS_I64 || !kir_is_const(b->f, i->c, &step) || step == 0) return false;
     int64_t iterations = kplan_iterations(b->f, r);
-    b->loop = r, b->end = b->f->regions[r].end, b->step = (int64_t)step, b->pos = i->pos, b->n = 0;
+    b->loop = r, b->end = b->f->regions[r].end, b->step = (int64_t)step, b->n = 0;
     if (b->end - r > MOST || (iterations >= 0 && iterations < 2 * BLOCK) || !has_plain_body(b)) return false;
     for (KRef s = r; s < b->end; s++) b->part[s] = b->live[s] ? PART_REST : PART_NONE;
     for (KRef s = r + 1; s < b->end; s++)
@@ -207,148 +201,136 @@ static bool is_candidate(Blocks *b, KRef r) {
 }
 
 /* -- the copy ------------------------------------------------------------------------------------------------------ */
-static KRef add_op(Blocks *b, KOp op, KRef x, KRef y) {
-    return kir_fold(b->to, (KMake){op, .a = x, .b = y, .pos = b->pos});
+static KRef add_unordered(Blocks *b, KRef x, KRef y) {
+    return kir_add(b->to, (KMake){K_ADD, .flag = KFLAG_REASSOC, .a = x, .b = y, .pos = b->to->pos});
 }
-static KRef add_ordered(Blocks *b, KOp op, KRef x, KRef y) {
-    return kir_add(b->to, (KMake){op, .flag = KFLAG_REASSOC, .a = x, .b = y, .pos = b->pos});
-}
-static KRef add_int(Blocks *b, int64_t v) { return kir_const_int(b->to, QS_I64, v, b->pos); }
-static KRef add_number(Blocks *b, double v) { return kir_const_num(b->to, QS_F64, v, b->pos); }
-static KRef add_get(Blocks *b, KRef local) { return kir_add(b->to, (KMake){K_GET, .a = local, .pos = b->pos}); }
-static void add_set(Blocks *b, KRef local, KRef v) {
-    kir_add(b->to, (KMake){K_SET, .a = local, .b = v, .pos = b->pos});
-}
-static KRef add_local(Blocks *b, KRef v) { return kir_add(b->to, (KMake){K_LOCAL, .a = v, .pos = b->pos}); }
-static KRef widen(Blocks *b, KRef v) { return kir_fold(b->to, (KMake){K_CAST, .own = QS_F64, .a = v, .pos = b->pos}); }
-static void add_flow(Blocks *b, KOp op, KRef condition) { kir_add(b->to, (KMake){op, .a = condition, .pos = b->pos}); }
-
-static KRef open_for(Blocks *b, KRef first, KRef last, int64_t step, unsigned flag) {
-    KMake m = {K_FOR, .own = QS_I64, .flag = flag, .a = first, .b = last, .c = add_int(b, step), .pos = b->pos};
-    return kir_add(b->to, m);
-}
-
-static void copy_ins(Blocks *b, KRef r) {
-    const KIns *i = get_ins(b, r);
-    b->map[r] = kir_copy(b->to, i, b->map[i->a], b->map[i->b], b->map[i->c]);
-}
+static KRef add_number(Blocks *b, double v) { return kir_const_num(b->to, QS_F64, v, b->to->pos); }
 
 /* Copies the loop for the iterations first … last. */
 static void copy_serial(Blocks *b, KRef first, KRef last) {
-    b->map[b->loop] = open_for(b, first, last, b->step, get_ins(b, b->loop)->flag);
-    for (KRef r = b->loop + 1; r < b->end; r++) copy_ins(b, r);
-    add_flow(b, K_END, 0);
+    b->map[b->loop] = kir_for(b->to, first, last, b->step, get_ins(b, b->loop)->flag);
+    for (KRef r = b->loop + 1; r < b->end; r++) kir_copy_mapped(b->to, b->f, b->map, r);
+    kir_flow(b->to, K_END, 0);
 }
 
 /* Sets `unit` to the largest power of two that is at most |s|, say 2^e.  As s has 24 bits, the rounded product
  * q = (2^52 + 1)*s is between 2^(e + 52) and 2^(e + 53), without these, so that the next numbers are 2^e away; and
  * q*2^-53 is between a half of 2^e and 2^e, so that q - q*2^-53 is rounded to the next number. */
 static void set_unit(Blocks *b, const Sum *s) {
-    KRef q = add_op(b, K_MUL, widen(b, add_get(b, b->map[s->local])), add_number(b, 0x1p52 + 1));
-    KRef below = add_op(b, K_MUL, q, add_number(b, 1 - 0x1p-53));
-    add_set(b, s->unit, add_op(b, K_ABS, add_op(b, K_SUB, q, below), 0));
+    KFunc *to = b->to;
+    KRef q = kir_op(to, K_MUL, kir_cast(to, QS_F64, kir_get(to, b->map[s->local])), add_number(b, 0x1p52 + 1));
+    KRef below = kir_op(to, K_MUL, q, add_number(b, 1 - 0x1p-53));
+    kir_set(to, s->unit, kir_op(to, K_ABS, kir_op(to, K_SUB, q, below), 0));
 }
 
 static void begin_sums(Blocks *b) {
-    for (Sum *s = b->sum; s < b->sum + b->n; s++) s->unit = add_local(b, add_number(b, 0)), set_unit(b, s);
+    for (Sum *s = b->sum; s < b->sum + b->n; s++) s->unit = kir_local(b->to, add_number(b, 0)), set_unit(b, s);
 }
 
 static void begin_block(Blocks *b, Sum *s) {
-    KRef unit = add_get(b, s->unit);
-    s->shift = add_op(b, K_MUL, unit, add_number(b, 0x1.8p29));
-    s->most = add_op(b, K_MUL, unit, add_number(b, 0x1p-24 * (1 - 0x1p-20)));
-    s->total = add_local(b, add_number(b, 0));
-    s->size = add_local(b, add_number(b, 0));
+    KFunc *to = b->to;
+    KRef unit = kir_get(to, s->unit);
+    s->shift = kir_op(to, K_MUL, unit, add_number(b, 0x1.8p29));
+    s->most = kir_op(to, K_MUL, unit, add_number(b, 0x1p-24 * (1 - 0x1p-20)));
+    s->total = kir_local(to, add_number(b, 0));
+    s->size = kir_local(to, add_number(b, 0));
 }
 
 static void add_term(Blocks *b, const Sum *s) {
+    KFunc *to = b->to;
     KRef p = b->map[s->term];
-    if (b->to->ins[p].dtype == QS_F32) p = widen(b, p);
-    KRef q = add_op(b, K_SUB, add_op(b, K_ADD, p, s->shift), s->shift);
-    KRef close = add_op(b, K_LE, add_op(b, K_ABS, add_op(b, K_SUB, p, q), 0), s->most);
-    KRef size =
-        kir_fold(b->to, (KMake){K_SELECT, .a = close, .b = add_op(b, K_ABS, q, 0), .c = add_number(b, INFINITY)});
-    add_set(b, s->total, add_ordered(b, K_ADD, add_get(b, s->total), q));
-    add_set(b, s->size, add_ordered(b, K_ADD, add_get(b, s->size), size));
+    if (to->ins[p].dtype == QS_F32) p = kir_cast(to, QS_F64, p);
+    KRef q = kir_op(to, K_SUB, kir_op(to, K_ADD, p, s->shift), s->shift);
+    KRef close = kir_op(to, K_LE, kir_op(to, K_ABS, kir_op(to, K_SUB, p, q), 0), s->most);
+    KRef size = kir_select(to, close, kir_op(to, K_ABS, q, 0), add_number(b, INFINITY));
+    kir_set(to, s->total, add_unordered(b, kir_get(to, s->total), q));
+    kir_set(to, s->size, add_unordered(b, kir_get(to, s->size), size));
 }
 
 /* Returns the value of s after the block, as float64. */
 static KRef get_end(Blocks *b, const Sum *s) {
-    KRef old = widen(b, add_get(b, b->map[s->local]));
-    return add_op(b, s->minus ? K_SUB : K_ADD, old, add_get(b, s->total));
+    KRef old = kir_cast(b->to, QS_F64, kir_get(b->to, b->map[s->local]));
+    return kir_op(b->to, s->minus ? K_SUB : K_ADD, old, kir_get(b->to, s->total));
 }
 
 /* Returns whether the block was regular for this sum.  Terms of one sign enlarge |s| and have
  * the sum (size + end - start)/2; terms of the other sign reduce it and have the sum (size - end + start)/2. */
 static KRef test_sum(Blocks *b, const Sum *s) {
-    KRef size = add_get(b, s->size), unit = add_get(b, s->unit), end = add_op(b, K_ABS, get_end(b, s), 0);
-    KRef both = add_op(b, K_ADD, add_op(b, K_ABS, widen(b, add_get(b, b->map[s->local])), 0), end);
-    KRef low = add_op(b, K_LT, add_op(b, K_MUL, unit, add_number(b, 2)), add_op(b, K_SUB, both, size));
-    KRef high = add_op(b, K_LT, add_op(b, K_ADD, both, size), add_op(b, K_MUL, unit, add_number(b, 4)));
-    KRef normal = add_op(b, K_LE, add_number(b, 0x1p-126), unit);
-    return add_op(b, K_AND, add_op(b, K_AND, low, high), normal);
+    KFunc *to = b->to;
+    KRef size = kir_get(to, s->size), unit = kir_get(to, s->unit), end = kir_op(to, K_ABS, get_end(b, s), 0);
+    KRef both = kir_op(to, K_ADD, kir_op(to, K_ABS, kir_cast(to, QS_F64, kir_get(to, b->map[s->local])), 0), end);
+    KRef low = kir_op(to, K_LT, kir_op(to, K_MUL, unit, add_number(b, 2)), kir_op(to, K_SUB, both, size));
+    KRef high = kir_op(to, K_LT, kir_op(to, K_ADD, both, size), kir_op(to, K_MUL, unit, add_number(b, 4)));
+    KRef normal = kir_op(to, K_LE, add_number(b, 0x1p-126), unit);
+    return kir_op(to, K_AND, kir_op(to, K_AND, low, high), normal);
 }
 
 static void end_sum(Blocks *b, const Sum *s) {
-    KMake rounded = {K_CAST, .own = QS_F32, .a = get_end(b, s), .pos = b->pos};
-    add_set(b, b->map[s->local], kir_fold(b->to, rounded));
+    kir_set(b->to, b->map[s->local], kir_cast(b->to, QS_F32, get_end(b, s)));
 }
 
 /* Copies what belongs to the terms, or all but the sums, for the block that begins at `first`.  `span` is at least
  * BLOCK - 1: a limit that is not constant keeps the loop from being unrolled instead of vectorized. */
 static void copy_part(Blocks *b, KRef first, KRef span, Part part) {
+    KFunc *to = b->to;
     bool independent = part == PART_TERMS || is_rest_independent(b);
     unsigned flag = independent ? KFLAG_REASSOC : get_ins(b, b->loop)->flag;
-    KRef at = open_for(b, add_int(b, 0), add_op(b, K_MIN, span, add_int(b, BLOCK - 1)), 1, flag);
-    b->map[b->loop] = add_op(b, K_ADD, first, add_op(b, K_MUL, at, add_int(b, b->step)));
+    KRef at = kir_for(to, kir_int(to, 0), kir_op(to, K_MIN, span, kir_int(to, BLOCK - 1)), 1, flag);
+    b->map[b->loop] = kir_op(to, K_ADD, first, kir_op(to, K_MUL, at, kir_int(to, b->step)));
     for (KRef r = b->loop + 1; r < b->end; r++)
-        if (b->part[r] == PART_TERMS || (part == PART_REST && b->part[r] == PART_REST)) copy_ins(b, r);
+        if (b->part[r] == PART_TERMS || (part == PART_REST && b->part[r] == PART_REST))
+            kir_copy_mapped(to, b->f, b->map, r);
     for (int k = 0; part == PART_TERMS && k < b->n; k++) add_term(b, &b->sum[k]);
-    add_flow(b, K_END, 0);
+    kir_flow(to, K_END, 0);
 }
 
 /* Returns whether the block that begins at `now` has enough iterations; sets `span` to what is left, as a distance. */
 static KRef have_iterations(Blocks *b, KRef now, KRef last, KRef *span) {
+    KFunc *to = b->to;
     KRef low = b->step > 0 ? now : last, high = b->step > 0 ? last : now;
     int64_t least = (BLOCK - 1) * (b->step > 0 ? b->step : -b->step);
-    *span = add_op(b, K_SUB, high, low);
-    return add_op(b, K_AND, add_op(b, K_LE, low, high), add_op(b, K_LE, add_int(b, least), *span));
+    *span = kir_op(to, K_SUB, high, low);
+    return kir_op(to, K_AND, kir_op(to, K_LE, low, high), kir_op(to, K_LE, kir_int(to, least), *span));
 }
 
 /* Runs `run` iterations as before, or those that are left. */
 static void copy_irregular(Blocks *b, KRef now, KRef last, KRef next, KRef run) {
-    KRef n = add_get(b, run), by = add_int(b, b->step);
-    KRef after = add_op(b, K_ADD, now, add_op(b, K_MUL, n, by));
-    KRef end = add_op(b, K_SUB, after, by);
-    copy_serial(b, now, add_op(b, b->step > 0 ? K_MIN : K_MAX, end, last));
-    add_set(b, next, after);
-    add_set(b, run, add_op(b, K_MIN, add_op(b, K_ADD, n, n), add_int(b, MOST_SERIAL)));
+    KFunc *to = b->to;
+    KRef n = kir_get(to, run), by = kir_int(to, b->step);
+    KRef after = kir_op(to, K_ADD, now, kir_op(to, K_MUL, n, by));
+    KRef end = kir_op(to, K_SUB, after, by);
+    copy_serial(b, now, kir_op(to, b->step > 0 ? K_MIN : K_MAX, end, last));
+    kir_set(to, next, after);
+    kir_set(to, run, kir_op(to, K_MIN, kir_op(to, K_ADD, n, n), kir_int(to, MOST_SERIAL)));
     for (int k = 0; k < b->n; k++) set_unit(b, &b->sum[k]);
 }
 
-static void copy_loop(Blocks *b) {
+static void replace_loop(void *pass) {
+    Blocks *b = pass;
+    KFunc *to = b->to;
     const KIns *i = get_ins(b, b->loop);
-    KRef last = b->map[i->b], next = add_local(b, b->map[i->a]), run = add_local(b, add_int(b, SERIAL));
+    to->pos = i->pos;
+    KRef last = b->map[i->b], next = kir_local(to, b->map[i->a]), run = kir_local(to, kir_int(to, SERIAL));
     begin_sums(b);
-    add_flow(b, K_LOOP, 0);
-    KRef now = add_get(b, next), span, more = have_iterations(b, now, last, &span);
-    add_flow(b, K_IF, add_op(b, K_NOT, more, 0));
-    add_flow(b, K_BREAK, 0);
-    add_flow(b, K_END, 0);
+    kir_flow(to, K_LOOP, 0);
+    KRef now = kir_get(to, next), span, more = have_iterations(b, now, last, &span);
+    kir_flow(to, K_IF, kir_op(to, K_NOT, more, 0));
+    kir_flow(to, K_BREAK, 0);
+    kir_flow(to, K_END, 0);
     for (int k = 0; k < b->n; k++) begin_block(b, &b->sum[k]);
     copy_part(b, now, span, PART_TERMS);
     KRef regular = test_sum(b, &b->sum[0]);
-    for (int k = 1; k < b->n; k++) regular = add_op(b, K_AND, regular, test_sum(b, &b->sum[k]));
-    add_flow(b, K_IF, regular);
+    for (int k = 1; k < b->n; k++) regular = kir_op(to, K_AND, regular, test_sum(b, &b->sum[k]));
+    kir_flow(to, K_IF, regular);
     copy_part(b, now, span, PART_REST);
     for (int k = 0; k < b->n; k++) end_sum(b, &b->sum[k]);
-    add_set(b, next, add_op(b, K_ADD, now, add_int(b, BLOCK * b->step)));
-    add_set(b, run, add_int(b, SERIAL));
-    add_flow(b, K_ELSE, 0);
+    kir_set(to, next, kir_op(to, K_ADD, now, kir_int(to, BLOCK * b->step)));
+    kir_set(to, run, kir_int(to, SERIAL));
+    kir_flow(to, K_ELSE, 0);
     copy_irregular(b, now, last, next, run);
-    add_flow(b, K_END, 0);
-    add_flow(b, K_END, 0);
-    copy_serial(b, add_get(b, next), last);
+    kir_flow(to, K_END, 0);
+    kir_flow(to, K_END, 0);
+    copy_serial(b, kir_get(to, next), last);
 }
 
 const KFunc *kroundedsums_block(Ctx *c, Arena *a, const KFunc *f) {
@@ -357,16 +339,5 @@ const KFunc *kroundedsums_block(Ctx *c, Arena *a, const KFunc *f) {
     if (!f->serial && kplan_strip(c, a, f, 1, f->nins, false, &plan)) return f; /* positions are side by side */
     Blocks b = {.arena = a, .f = f, .part = qarena_alloc(a, f->nins), .live = qarena_alloc(a, f->nins)};
     find_live(&b);
-    KRef first = 1;
-    while (first < f->nins && !is_candidate(&b, first)) first++;
-    if (first == f->nins) return f;
-    b.to = kir_shell(c, a, f);
-    b.map = qarena_alloc(a, qmem_size(f->nins, sizeof *b.map, 0));
-    for (KRef r = 1; r < f->nins; r++) {
-        if (r >= first && is_candidate(&b, r)) copy_loop(&b), r = b.end;
-        else copy_ins(&b, r);
-    }
-    kir_match(b.to);
-    b.to->hash = f->hash, b.to->small = f->small;
-    return b.to;
+    return kir_replace_loops(c, a, f, (KLoopPass){&b, &b.to, &b.map, is_candidate, replace_loop});
 }

@@ -73,11 +73,6 @@ static uint32_t *bucket_of(Powers *v, const KIns *i) {
     return &v->bucket[h * 0x9e3779b97f4a7c15u >> 56];
 }
 
-static bool equal_ins(const KIns *i, const KIns *k) {
-    return i->op == k->op && i->dtype == k->dtype && i->flag == k->flag && i->a == k->a && i->b == k->b &&
-           i->c == k->c && i->imm == k->imm;
-}
-
 static void see(Powers *v, KRef r, uint32_t *bucket) {
     if (v->nseen == v->cap_seen) {
         Seen *more = qarena_alloc(v->arena, qmem_size(v->cap_seen, 2 * sizeof *more, 0));
@@ -94,7 +89,7 @@ static KRef one(Powers *v, KRef r) {
     if (r + 1 != v->g->nins || !is_repeatable(v, i)) return r;
     uint32_t *bucket = bucket_of(v, i);
     for (uint32_t k = *bucket; k; k = v->seen[k - 1].before)
-        if (v->seen[k - 1].ref == r || equal_ins(i, &v->g->ins[v->seen[k - 1].ref])) {
+        if (v->seen[k - 1].ref == r || kir_equal_ins(i, &v->g->ins[v->seen[k - 1].ref])) {
             if (v->seen[k - 1].ref != r) v->g->nins--;
             return v->seen[k - 1].ref;
         }

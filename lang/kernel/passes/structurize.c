@@ -40,20 +40,9 @@ typedef struct {
     KRef alive;
     Open open[DEPTH];
     int n;
-    uint32_t pos;
 } Normal;
 
-static KRef add_ins(Normal *s, KOp op, KRef a, KRef b) {
-    return kir_add(s->g, (KMake){op, .a = a, .b = b, .pos = s->pos});
-}
-static KRef fold_op(Normal *s, KOp op, KRef a, KRef b) {
-    return kir_fold(s->g, (KMake){op, .a = a, .b = b, .pos = s->pos});
-}
-static KRef bool_const(Normal *s, bool v) { return kir_const_int(s->g, QS_B1, v, s->pos); }
-static KRef int_const(Normal *s, int64_t v) { return kir_const_int(s->g, QS_I64, v, s->pos); }
-static KRef cast_to(Normal *s, qs_dtype d, KRef a) {
-    return kir_fold(s->g, (KMake){K_CAST, .own = d, .a = a, .pos = s->pos});
-}
+static KRef bool_const(Normal *s, bool v) { return kir_const_int(s->g, QS_B1, v, s->g->pos); }
 
 static bool is_jump(uint8_t op) { return op == K_BREAK || op == K_CONTINUE || op == K_RET; }
 
@@ -75,11 +64,11 @@ static void find_left_early(Normal *s) {
 static void copy_jump(Normal *s, KRef r) {
     KRef to = jump_target(s->f, r), no = bool_const(s, false);
     for (KRef l = kir_loop_around(s->f, r); l; l = kir_loop_around(s->f, l)) {
-        add_ins(s, K_SET, s->loop[l].turn, no);
-        if (l != to || s->f->ins[r].op == K_BREAK) add_ins(s, K_SET, s->loop[l].go, no);
+        kir_set(s->g, s->loop[l].turn, no);
+        if (l != to || s->f->ins[r].op == K_BREAK) kir_set(s->g, s->loop[l].go, no);
         if (l == to) break;
     }
-    if (!to) add_ins(s, K_SET, s->alive, no);
+    if (!to) kir_set(s->g, s->alive, no);
     for (int k = s->n - 1; k > 0 && s->open[k].of != to; k--) s->open[k].left = true;
 }
 
@@ -87,51 +76,52 @@ static void guard_rest(Normal *s) {
     int k = s->n - 1;
     while (k > 0 && !kir_is_loop(s->f->ins[s->open[k].of].op)) k--;
     KRef flag = k > 0 ? s->loop[s->open[k].of].turn : s->alive;
-    add_ins(s, K_IF, add_ins(s, K_GET, flag, 0), 0);
+    kir_flow(s->g, K_IF, kir_get(s->g, flag));
     s->open[s->n - 1].guards++;
 }
 
 static void close_guards(Normal *s) {
-    for (Open *o = &s->open[s->n - 1]; o->guards; o->guards--) add_ins(s, K_END, 0, 0);
+    for (Open *o = &s->open[s->n - 1]; o->guards; o->guards--) kir_flow(s->g, K_END, 0);
 }
 
 /* -- loops --------------------------------------------------------------------------------------------------------- */
 /* The number of iterations of FOR a..b by c. */
 static KRef iterations_of(Normal *s, KRef a, KRef b, KRef c) {
-    a = cast_to(s, QS_I64, a), b = cast_to(s, QS_I64, b), c = cast_to(s, QS_I64, c);
-    KRef up = fold_op(s, K_LT, int_const(s, 0), c), some = fold_op(s, K_NE, c, int_const(s, 0));
-    KRef reached = kir_fold(
-        s->g, (KMake){K_SELECT, .a = up, .b = fold_op(s, K_LE, a, b), .c = fold_op(s, K_LE, b, a), .pos = s->pos});
-    KRef n = fold_op(s, K_ADD, fold_op(s, K_DIV, fold_op(s, K_SUB, b, a), c), int_const(s, 1));
-    return kir_fold(
-        s->g, (KMake){K_SELECT, .a = fold_op(s, K_AND, some, reached), .b = n, .c = int_const(s, 0), .pos = s->pos});
+    KFunc *g = s->g;
+    a = kir_cast(g, QS_I64, a), b = kir_cast(g, QS_I64, b), c = kir_cast(g, QS_I64, c);
+    KRef up = kir_op(g, K_LT, kir_int(g, 0), c), some = kir_op(g, K_NE, c, kir_int(g, 0));
+    KRef reached = kir_select(g, up, kir_op(g, K_LE, a, b), kir_op(g, K_LE, b, a));
+    KRef n = kir_op(g, K_ADD, kir_op(g, K_DIV, kir_op(g, K_SUB, b, a), c), kir_int(g, 1));
+    return kir_select(g, kir_op(g, K_AND, some, reached), n, kir_int(g, 0));
 }
 
 static void begin_loop(Normal *s, KRef r) {
+    KFunc *g = s->g;
     const KIns *i = &s->f->ins[r];
     Loop *l = &s->loop[r];
     bool counts = i->op == K_FOR;
     if (counts && !s->left_early[r]) {
-        s->map[r] = kir_copy(s->g, i, s->map[i->a], s->map[i->b], s->map[i->c]);
-        l->turn = add_ins(s, K_LOCAL, bool_const(s, true), 0);
+        kir_copy_mapped(g, s->f, s->map, r);
+        l->turn = kir_local(g, bool_const(s, true));
         return;
     }
     KRef n = counts ? iterations_of(s, s->map[i->a], s->map[i->b], s->map[i->c]) : 0;
-    l->go = add_ins(s, K_LOCAL, bool_const(s, true), 0);
-    if (counts) l->counter = add_ins(s, K_LOCAL, s->map[i->a], 0), l->turns = add_ins(s, K_LOCAL, int_const(s, 0), 0);
-    KRef loop = add_ins(s, K_LOOP, 0, 0), on = add_ins(s, K_GET, l->go, 0);
-    if (counts) on = fold_op(s, K_AND, on, add_ins(s, K_LT, add_ins(s, K_GET, l->turns, 0), n));
-    add_ins(s, K_IF, fold_op(s, K_NOT, on, 0), 0), add_ins(s, K_BREAK, 0, 0), add_ins(s, K_END, 0, 0);
-    l->at = loop, l->first = s->g->nins;
-    l->turn = add_ins(s, K_LOCAL, bool_const(s, true), 0);
-    if (counts) s->map[r] = add_ins(s, K_GET, l->counter, 0), l->step = s->map[i->c];
+    l->go = kir_local(g, bool_const(s, true));
+    if (counts) l->counter = kir_local(g, s->map[i->a]), l->turns = kir_local(g, kir_int(g, 0));
+    KRef loop = kir_emit(g, (KMake){.op = K_LOOP}), on = kir_get(g, l->go);
+    if (counts) on = kir_op(g, K_AND, on, kir_op(g, K_LT, kir_get(g, l->turns), n));
+    kir_flow(g, K_IF, kir_op(g, K_NOT, on, 0)), kir_flow(g, K_BREAK, 0), kir_flow(g, K_END, 0);
+    l->at = loop, l->first = g->nins;
+    l->turn = kir_local(g, bool_const(s, true));
+    if (counts) s->map[r] = kir_get(g, l->counter), l->step = s->map[i->c];
 }
 
 static void end_loop(Normal *s, KRef loop) {
+    KFunc *g = s->g;
     Loop *l = &s->loop[loop];
     if (!l->counter) return;
-    add_ins(s, K_SET, l->counter, fold_op(s, K_ADD, add_ins(s, K_GET, l->counter, 0), l->step));
-    add_ins(s, K_SET, l->turns, fold_op(s, K_ADD, add_ins(s, K_GET, l->turns, 0), int_const(s, 1)));
+    kir_set(g, l->counter, kir_op(g, K_ADD, kir_get(g, l->counter), l->step));
+    kir_set(g, l->turns, kir_op(g, K_ADD, kir_get(g, l->turns), kir_int(g, 1)));
 }
 
 /* -- function ------------------------------------------------------------------------------------------------------ */
@@ -166,14 +156,14 @@ static KRef end_of_dead(const KFunc *f, KRef r) {
 
 static KRef one(Normal *s, KRef r) {
     const KIns *i = &s->f->ins[r];
-    s->pos = i->pos;
+    s->g->pos = i->pos;
     if (is_jump(i->op)) {
         copy_jump(s, r);
         return end_of_dead(s->f, r);
     }
     if (i->op == K_END || i->op == K_ELSE) end_region(s, r);
     else if (kir_is_loop(i->op)) begin_loop(s, r), s->open[s->n++] = (Open){.of = r};
-    else if (i->op != K_CHECK) s->map[r] = kir_copy(s->g, i, s->map[i->a], s->map[i->b], s->map[i->c]);
+    else if (i->op != K_CHECK) kir_copy_mapped(s->g, s->f, s->map, r);
     if (i->op == K_IF) s->open[s->n++] = (Open){.of = r};
     return r + 1;
 }
@@ -186,7 +176,7 @@ void kstructurize_make(Ctx *c, Arena *arena, const KFunc *f, KNormal *out) {
     s->loop = qarena_alloc(arena, qmem_size(n, sizeof *s->loop, 0));
     s->left_early = qarena_alloc(arena, n);
     find_left_early(s);
-    if (kir_has(f, K_RET)) s->alive = add_ins(s, K_LOCAL, bool_const(s, true), 0);
+    if (kir_has(f, K_RET)) s->alive = kir_local(s->g, bool_const(s, true));
     for (KRef r = 1; r < n;) r = one(s, r);
     close_guards(s);
     kir_seal(s->g);

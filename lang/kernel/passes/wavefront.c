@@ -34,7 +34,6 @@ typedef struct {
     KRef outer, end, inner, last; /* the FOR over i and its END, the FOR over j and its END */
     KRef width;
     int64_t distance, reach; /* of two dependent iterations: reach is the largest difference of their columns */
-    uint32_t pos;
 } Wave;
 
 static const KIns *get_ins(const Wave *w, KRef r) { return &w->f->ins[r]; }
@@ -167,8 +166,9 @@ static bool check_body(Wave *w) {
     return chain;
 }
 
-static bool is_candidate(Wave *w, KRef r) {
-    if (get_ins(w, r)->op != K_FOR || !is_counter_by_one(w, r) || get_ins(w, r)->flag == KFLAG_REASSOC) return false;
+static bool is_candidate(void *pass, KRef r) {
+    Wave *w = pass;
+    if (!is_counter_by_one(w, r) || get_ins(w, r)->flag == KFLAG_REASSOC) return false;
     w->outer = r, w->end = w->f->regions[r].end, w->inner = w->width = 0, w->distance = 1, w->reach = 0;
     if (w->end - r > MOST) return false;
     for (KRef x = r + 1; x < w->end; x++) {
@@ -184,21 +184,6 @@ static bool is_candidate(Wave *w, KRef r) {
 }
 
 /* -- the copy ------------------------------------------------------------------------------------------------------ */
-static KRef add_op(Wave *w, KOp op, KRef a, KRef b) {
-    return kir_fold(w->to, (KMake){op, .a = a, .b = b, .pos = w->pos});
-}
-static KRef add_int(Wave *w, int64_t v) { return kir_const_int(w->to, QS_I64, v, w->pos); }
-static void close_region(Wave *w) { kir_add(w->to, (KMake){K_END, .pos = w->pos}); }
-static KRef open_for(Wave *w, KRef a, KRef b, int64_t step) {
-    KRef c = add_int(w, step);
-    return kir_add(w->to, (KMake){K_FOR, .own = QS_I64, .a = a, .b = b, .c = c, .pos = w->pos});
-}
-
-static void copy_once(Wave *w, KRef r) {
-    const KIns *i = get_ins(w, r);
-    w->map[r] = kir_copy(w->to, i, w->map[i->a], w->map[i->b], w->map[i->c]);
-}
-
 static KRef get_copy(const Wave *w, int k, KRef r) {
     return r && (r >= w->outer || w->per_row[r]) ? w->row[k][r] : w->map[r];
 }
@@ -212,23 +197,23 @@ static void copy_in_row(Wave *w, int k, KRef first, KRef end) {
 
 /* Copies iterations first … last of one row. */
 static void copy_part_of_row(Wave *w, int k, KRef first, KRef last) {
-    w->row[k][w->inner] = open_for(w, first, last, 1);
+    w->row[k][w->inner] = kir_for(w->to, first, last, 1, 0);
     copy_in_row(w, k, w->inner + 1, w->last);
-    close_region(w);
+    kir_flow(w->to, K_END, 0);
 }
 
 /* Copies a value of the outer loop that does not change in front of it. */
 static void hoist_value(Wave *w, KRef r) {
     if (r <= w->outer || w->map[r]) return;
     for (int k = 0; k < 3; k++) hoist_value(w, get_ins(w, r)->arg[k]);
-    copy_once(w, r);
+    kir_copy_mapped(w->to, w->f, w->map, r);
 }
 
 static void add_locals_of_rows(Wave *w) {
     for (KRef r = 1; r < w->outer; r++)
         for (int k = 0; w->per_row[r] && k < ROWS; k++) {
-            KRef old = kir_add(w->to, (KMake){K_GET, .a = w->map[r], .pos = w->pos});
-            w->row[k][r] = kir_add(w->to, (KMake){K_LOCAL, .a = old, .pos = w->pos});
+            KRef old = kir_get(w->to, w->map[r]);
+            w->row[k][r] = kir_local(w->to, old);
         }
 }
 
@@ -236,72 +221,65 @@ static void add_locals_of_rows(Wave *w) {
 static void set_locals(Wave *w) {
     for (KRef r = 1; r < w->outer; r++) {
         if (!w->per_row[r]) continue;
-        KRef value = kir_add(w->to, (KMake){K_GET, .a = w->row[ROWS - 1][r], .pos = w->pos});
-        kir_add(w->to, (KMake){K_SET, .a = w->map[r], .b = value, .pos = w->pos});
+        KRef value = kir_get(w->to, w->row[ROWS - 1][r]);
+        kir_set(w->to, w->map[r], value);
     }
 }
 
 /* Emits the rows from i on; lo … hi: the range of j. */
 static void copy_rows(Wave *w, KRef i, KRef lo, KRef hi) {
+    KFunc *to = w->to;
     int64_t d = w->distance;
     for (int k = 0; k < ROWS; k++) {
-        w->row[k][w->outer] = add_op(w, K_ADD, i, add_int(w, k));
+        w->row[k][w->outer] = kir_op(to, K_ADD, i, kir_int(to, k));
         copy_in_row(w, k, w->outer + 1, w->inner);
     }
     for (int k = 0; k < ROWS - 1; k++)
-        copy_part_of_row(w, k, lo, add_op(w, K_ADD, lo, add_int(w, d * (ROWS - 1 - k) - 1)));
-    KRef j = open_for(w, add_op(w, K_ADD, lo, add_int(w, d * (ROWS - 1))), hi, 1);
+        copy_part_of_row(w, k, lo, kir_op(to, K_ADD, lo, kir_int(to, d * (ROWS - 1 - k) - 1)));
+    KRef j = kir_for(to, kir_op(to, K_ADD, lo, kir_int(to, d * (ROWS - 1))), hi, 1, 0);
     for (int k = 0; k < ROWS; k++) {
-        w->row[k][w->inner] = add_op(w, K_SUB, j, add_int(w, d * k));
+        w->row[k][w->inner] = kir_op(to, K_SUB, j, kir_int(to, d * k));
         copy_in_row(w, k, w->inner + 1, w->last);
     }
-    close_region(w);
-    for (int k = 1; k < ROWS; k++) copy_part_of_row(w, k, add_op(w, K_SUB, hi, add_int(w, d * k - 1)), hi);
+    kir_flow(to, K_END, 0);
+    for (int k = 1; k < ROWS; k++) copy_part_of_row(w, k, kir_op(to, K_SUB, hi, kir_int(to, d * k - 1)), hi);
     for (int k = 0; k < ROWS; k++) copy_in_row(w, k, w->last + 1, w->end);
 }
 
 /* Whether the bounds allow it: there are enough rows and columns, and indices of different columns differ although
  * they are linear. */
 static KRef test_bounds(Wave *w, KRef a, KRef b, KRef lo, KRef hi) {
-    KRef rows = add_op(w, K_SUB, b, a), columns = add_op(w, K_SUB, hi, lo);
-    KRef many = add_op(w, K_AND, add_op(w, K_LE, a, b), add_op(w, K_LE, add_int(w, ROWS - 1), rows));
-    KRef wide = add_op(w, K_AND, add_op(w, K_LE, lo, hi), add_op(w, K_LE, add_int(w, w->distance * ROWS), columns));
-    KRef apart = add_op(w, K_LT, add_op(w, K_ADD, columns, add_int(w, w->reach)), w->map[w->width]);
-    return add_op(w, K_AND, add_op(w, K_AND, many, wide), apart);
+    KFunc *to = w->to;
+    KRef rows = kir_op(to, K_SUB, b, a), columns = kir_op(to, K_SUB, hi, lo);
+    KRef many = kir_op(to, K_AND, kir_op(to, K_LE, a, b), kir_op(to, K_LE, kir_int(to, ROWS - 1), rows));
+    KRef wide = kir_op(to, K_AND, kir_op(to, K_LE, lo, hi), kir_op(to, K_LE, kir_int(to, w->distance * ROWS), columns));
+    KRef apart = kir_op(to, K_LT, kir_op(to, K_ADD, columns, kir_int(to, w->reach)), w->map[w->width]);
+    return kir_op(to, K_AND, kir_op(to, K_AND, many, wide), apart);
 }
 
-static void copy_loops(Wave *w) {
+static void replace_loops(void *pass) {
+    Wave *w = pass;
+    KFunc *to = w->to;
     const KIns *outer = get_ins(w, w->outer), *inner = get_ins(w, w->inner);
-    w->pos = outer->pos;
+    to->pos = outer->pos;
     hoist_value(w, inner->a), hoist_value(w, inner->b), hoist_value(w, w->width);
     KRef a = w->map[outer->a], b = w->map[outer->b], lo = w->map[inner->a], hi = w->map[inner->b];
-    KRef good = test_bounds(w, a, b, lo, hi), span = add_op(w, K_ADD, add_op(w, K_SUB, b, a), add_int(w, 1));
-    KRef next = add_op(w, K_ADD, a, add_op(w, K_AND, span, add_int(w, -(int64_t)ROWS)));
-    kir_add(w->to, (KMake){K_IF, .a = good, .pos = w->pos});
+    KRef good = test_bounds(w, a, b, lo, hi), span = kir_op(to, K_ADD, kir_op(to, K_SUB, b, a), kir_int(to, 1));
+    KRef next = kir_op(to, K_ADD, a, kir_op(to, K_AND, span, kir_int(to, -(int64_t)ROWS)));
+    kir_flow(to, K_IF, good);
     add_locals_of_rows(w);
-    copy_rows(w, open_for(w, a, add_op(w, K_SUB, next, add_int(w, 1)), ROWS), lo, hi);
-    close_region(w);
+    copy_rows(w, kir_for(to, a, kir_op(to, K_SUB, next, kir_int(to, 1)), ROWS, 0), lo, hi);
+    kir_flow(to, K_END, 0);
     set_locals(w);
-    close_region(w);
-    KRef rest = kir_fold(w->to, (KMake){K_SELECT, .a = good, .b = next, .c = a, .pos = w->pos});
-    w->map[w->outer] = kir_add(w->to, kir_like(outer, rest, b, w->map[outer->c]));
-    for (KRef r = w->outer + 1; r <= w->end; r++) copy_once(w, r);
+    kir_flow(to, K_END, 0);
+    KRef rest = kir_select(to, good, next, a);
+    w->map[w->outer] = kir_add(to, kir_like(outer, rest, b, w->map[outer->c]));
+    for (KRef r = w->outer + 1; r <= w->end; r++) kir_copy_mapped(to, w->f, w->map, r);
 }
 
 const KFunc *kwavefront_rows(Ctx *c, Arena *a, const KFunc *f) {
     if (!f->strict || !kir_has(f, K_FOR) || f->barrier || f->shared) return f;
     Wave w = {.arena = a, .f = f, .per_row = qarena_alloc(a, f->nins)};
-    KRef first = 1;
-    while (first < f->nins && !is_candidate(&w, first)) first++;
-    if (first == f->nins) return f;
-    size_t bytes = qmem_size(f->nins, sizeof(KRef), 0);
-    w.to = kir_shell(c, a, f), w.map = qarena_alloc(a, bytes);
-    for (int k = 0; k < ROWS; k++) w.row[k] = qarena_alloc(a, bytes);
-    for (KRef r = 1; r < f->nins; r++) {
-        if (r >= first && is_candidate(&w, r)) copy_loops(&w), r = w.end;
-        else copy_once(&w, r);
-    }
-    kir_match(w.to);
-    w.to->hash = f->hash, w.to->small = f->small;
-    return w.to;
+    for (int k = 0; k < ROWS; k++) w.row[k] = qarena_alloc(a, qmem_size(f->nins, sizeof(KRef), 0));
+    return kir_replace_loops(c, a, f, (KLoopPass){&w, &w.to, &w.map, is_candidate, replace_loops});
 }

@@ -5,15 +5,10 @@
 #include <string.h>
 
 /* -- finding sums -------------------------------------------------------------------------------------------------- */
-static const KIns *uncast(const KFunc *f, KRef r) {
-    const KIns *i = &f->ins[r];
-    return i->op == K_CAST ? &f->ins[i->a] : i;
-}
-
 static bool is_row(const KFunc *f, const KIns *i) { return i->op == K_POS && (int)i->imm == f->rank - 2; }
 
 static bool is_row_of_window(const KFunc *f, const KIns *i, KRef loop) {
-    const KIns *a = uncast(f, i->a), *b = uncast(f, i->b), *counter = &f->ins[loop];
+    const KIns *a = &f->ins[kir_uncast(f, i->a)], *b = &f->ins[kir_uncast(f, i->b)], *counter = &f->ins[loop];
     return i->op == K_ADD && ((is_row(f, a) && b == counter) || (is_row(f, b) && a == counter));
 }
 
@@ -49,15 +44,10 @@ static KRef sum_of(const KFunc *f, KRef loop, KRef *term) {
     return f->ins[set].a;
 }
 
-static bool steps_by_one(const KFunc *f, KRef loop) {
-    double step;
-    return kir_is_const(f, f->ins[loop].c, &step) && (step == 1 || step == -1);
-}
-
 /* The same for a loop over one row of a window, inside a loop over its rows. */
 static KRef sum_of_row(const KFunc *f, KRef loop, uint8_t *slides) {
     KRef rows = f->regions[loop].around, term, sum = 0;
-    if (!rows || f->ins[rows].op != K_FOR || !steps_by_one(f, rows) || !kplan_unrolls(f, rows)) return 0;
+    if (!rows || f->ins[rows].op != K_FOR || !kir_steps_by_one(f, rows) || !kplan_unrolls(f, rows)) return 0;
     sum = sum_of(f, loop, &term);
     if (!sum || sum > rows || (!f->fast && !qdtype_is_int((qs_dtype)f->ins[sum].dtype))) return 0;
     find_sliding(f, rows, f->regions[loop].end, slides);
@@ -95,9 +85,7 @@ static const KFunc *regroup_sums(Ctx *c, Arena *arena, const KFunc *f, const KRe
         if (sums[r]) map[local] = row.own;
         if (r == row.end) close_row(&row, local, i->pos);
     }
-    kir_match(row.g);
-    row.g->hash = f->hash;
-    return row.g;
+    return kir_finish(row.g, f);
 }
 
 const KFunc *kwindowsums_regroup(Ctx *c, Arena *a, const KFunc *f) {

@@ -67,6 +67,17 @@ struct Val *kval_new(Walk *w, int n) {
 
 static uint32_t instruction_pos(const Walk *w) { return w->foreign ? w->site_pos : w->pos; }
 
+int kbuild_array_param(Walk *w, const char *name, qs_dtype d, int rank, bool packed, bool written) {
+    return kir_param(w->f, &(KParam){.name = qstr_cname(w->c, name),
+                                     .kind = KP_ARRAY,
+                                     .dtype = (uint8_t)d,
+                                     .rank = (uint8_t)rank,
+                                     .contiguous = packed,
+                                     .unit_last = packed,
+                                     .read = !written,
+                                     .written = written});
+}
+
 /* -- value numbering ----------------------------------------------------------------------------------------------- */
 static uint32_t bucket_of(const KIns *i) {
     uint64_t h = (uint64_t)i->op | (uint64_t)i->dtype << 8 | (uint64_t)i->flag << 16 | (uint64_t)i->a << 32;
@@ -75,17 +86,12 @@ static uint32_t bucket_of(const KIns *i) {
     return (uint32_t)(h >> 56);
 }
 
-static bool equal_ins(const KIns *a, const KIns *b) {
-    return a->op == b->op && a->dtype == b->dtype && a->flag == b->flag && a->a == b->a && a->b == b->b &&
-           a->c == b->c && a->imm == b->imm;
-}
-
 /* Called right after r was appended: returns r, or removes it and returns an equal instruction that is visible here. */
 static KRef number_value(Walk *w, KRef r) {
     const KIns *i = &w->f->ins[r];
     uint32_t b = bucket_of(i), *bucket = &w->buckets[b];
     for (uint32_t k = *bucket; k; k = w->known[k].next)
-        if (equal_ins(&w->f->ins[w->known[k].ref], i)) return w->f->nins--, w->known[k].ref;
+        if (kir_equal_ins(&w->f->ins[w->known[k].ref], i)) return w->f->nins--, w->known[k].ref;
     qmem_grow(w->c, &w->known, &w->cap_known, w->nknown, sizeof *w->known);
     w->known[w->nknown].ref = r, w->known[w->nknown].next = *bucket, w->known[w->nknown].bucket = b;
     *bucket = w->nknown++;

@@ -331,8 +331,17 @@ qs_status kbuild_seal(Walk *w, KFunc **out); /* frees, seals and verifies */
 KRef kbuild_emit(Walk *w, KMake i);
 /* Makes a PURE instruction: folds it, or reuses an equal instruction that is visible here. */
 KRef kbuild_pure(Walk *w, KMake i);
+static inline KRef kbuild_op(Walk *w, KOp op, KRef a, KRef b) { return kbuild_pure(w, (KMake){op, .a = a, .b = b}); }
+static inline KRef kbuild_select(Walk *w, KRef c, KRef a, KRef b) {
+    return kbuild_pure(w, (KMake){K_SELECT, .a = c, .b = a, .c = b});
+}
+static inline KRef kbuild_math(Walk *w, MathFn fn, KRef a) {
+    return kbuild_pure(w, (KMake){K_MATH, .flag = fn, .a = a});
+}
 KOp kbuild_combine(enum Combine c); /* the instruction that combines two partial results of a reduction */
 KRef kbuild_int(Walk *w, qs_dtype d, int64_t v);
+/* Adds an array parameter, which is either read or written. */
+int kbuild_array_param(Walk *w, const char *name, qs_dtype d, int rank, bool packed, bool written);
 KRef kbuild_uint64(Walk *w, uint64_t v);
 KRef kbuild_const(Walk *w, qs_dtype d, double v);
 struct KBuild kbuild_rows(Walk *w);        /* builder for the expansions of elem.def */
@@ -349,6 +358,9 @@ static inline void kbuild_learn(Walk *w, bool *flag) {
 void kbuild_once(Walk *w);
 static inline void kbuild_flow(Walk *w, KOp op, KRef a) { kbuild_emit(w, (KMake){op, .a = a}); }
 static inline void kbuild_end(Walk *w) { kbuild_flow(w, K_END, 0); }
+static inline void kbuild_end_loops(Walk *w, int n) {
+    while (n-- > 0) kbuild_end(w);
+}
 /* Emits BREAK or CONTINUE for the loop at depth `depth`. */
 void kbuild_leave(Walk *w, KOp op, int depth);
 /* Whether values computed in the block may be used here; false for NULL. */

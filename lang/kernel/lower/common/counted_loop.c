@@ -7,32 +7,30 @@
 #include <math.h>
 
 /* -- trip counts --------------------------------------------------------------------------------------------------- */
-static KRef emit_op(Walk *w, KOp op, KRef a, KRef b) { return kbuild_pure(w, (KMake){op, .a = a, .b = b}); }
-static KRef emit_rounding(Walk *w, MathFn to, KRef a) { return kbuild_pure(w, (KMake){K_MATH, .flag = to, .a = a}); }
-
 KRef kcounted_iterations(Walk *w, qs_dtype d, KRef lo, KRef step, KRef hi) {
     bool wide = d == QS_F64;
-    KRef zero = kbuild_const(w, d, 0), one = kbuild_const(w, d, 1), far = emit_op(w, K_ABS, lo, 0);
+    KRef zero = kbuild_const(w, d, 0), one = kbuild_const(w, d, 1), far = kbuild_op(w, K_ABS, lo, 0);
     KRef unit = kbuild_const(w, d, wide ? QDTYPE_RANGE_UNIT : QDTYPE_RANGE_UNIT32);
     KRef most = kbuild_const(w, d, wide ? QDTYPE_RANGE_SLACK : QDTYPE_RANGE_SLACK32);
-    KRef size = emit_op(w, K_MAX, far, emit_op(w, K_ABS, hi, 0));
-    KRef slack = emit_op(w, K_MIN, emit_op(w, K_DIV, emit_op(w, K_MUL, unit, size), emit_op(w, K_ABS, step, 0)), most);
-    KRef q = emit_op(w, K_DIV, emit_op(w, K_SUB, hi, lo), step);
-    KRef up = emit_rounding(w, MF_ceil, q), hit = emit_op(w, K_LT, emit_op(w, K_SUB, up, q), slack);
-    KRef last = kbuild_pure(w, (KMake){K_SELECT, .a = hit, .b = up, .c = emit_rounding(w, MF_floor, q)});
-    KRef n = emit_op(w, K_ADD, last, one); /* may be NaN: no iterations */
-    KRef some = emit_op(w, K_AND, emit_op(w, K_NE, step, zero), emit_op(w, K_LT, zero, n));
-    some = emit_op(w, K_AND, some, emit_op(w, K_LT, far, kbuild_const(w, d, INFINITY)));
+    KRef size = kbuild_op(w, K_MAX, far, kbuild_op(w, K_ABS, hi, 0));
+    KRef slack =
+        kbuild_op(w, K_MIN, kbuild_op(w, K_DIV, kbuild_op(w, K_MUL, unit, size), kbuild_op(w, K_ABS, step, 0)), most);
+    KRef q = kbuild_op(w, K_DIV, kbuild_op(w, K_SUB, hi, lo), step);
+    KRef up = kbuild_math(w, MF_ceil, q), hit = kbuild_op(w, K_LT, kbuild_op(w, K_SUB, up, q), slack);
+    KRef last = kbuild_pure(w, (KMake){K_SELECT, .a = hit, .b = up, .c = kbuild_math(w, MF_floor, q)});
+    KRef n = kbuild_op(w, K_ADD, last, one); /* may be NaN: no iterations */
+    KRef some = kbuild_op(w, K_AND, kbuild_op(w, K_NE, step, zero), kbuild_op(w, K_LT, zero, n));
+    some = kbuild_op(w, K_AND, some, kbuild_op(w, K_LT, far, kbuild_const(w, d, INFINITY)));
     return kbuild_pure(w, (KMake){K_SELECT, .a = some, .b = n, .c = zero});
 }
 
 KRef kcounted_elements(Walk *w, qs_dtype d, KRef lo, KRef step, KRef iterations) {
     qs_dtype t = (qs_dtype)w->f->ins[iterations].dtype;
     KRef zero = kbuild_int(w, t, 0), one = kbuild_int(w, t, 1);
-    KRef k = kbuild_emit(w, (KMake){K_FOR, .own = t, .a = zero, .b = emit_op(w, K_SUB, iterations, one), .c = one});
-    KRef next = emit_op(w, K_ADD, lo, emit_op(w, K_MUL, kbuild_pure(w, (KMake){K_CAST, .own = d, .a = k}), step));
+    KRef k = kbuild_emit(w, (KMake){K_FOR, .own = t, .a = zero, .b = kbuild_op(w, K_SUB, iterations, one), .c = one});
+    KRef next = kbuild_op(w, K_ADD, lo, kbuild_op(w, K_MUL, kbuild_pure(w, (KMake){K_CAST, .own = d, .a = k}), step));
     /* the first element is lo itself, also if it is -0 or the step is infinite */
-    return kbuild_pure(w, (KMake){K_SELECT, .a = emit_op(w, K_EQ, k, zero), .b = lo, .c = next});
+    return kbuild_pure(w, (KMake){K_SELECT, .a = kbuild_op(w, K_EQ, k, zero), .b = lo, .c = next});
 }
 
 /* -- nests --------------------------------------------------------------------------------------------------------- */

@@ -7,19 +7,17 @@ KRef kmemory_extent(Walk *w, const Layout *a, int axis) {
     return kbuild_pure(w, (KMake){K_DIM, .imm = (uint64_t)a->param << 8 | (uint64_t)axis});
 }
 
-static KRef emit_op(Walk *w, KOp k, KRef a, KRef b) { return kbuild_pure(w, (KMake){k, .a = a, .b = b}); }
-
 /* Row-major without gaps, or by strides; the last stride may be known to be 1. */
 KRef kmemory_linear(Walk *w, const Layout *a, const KRef *at) {
     KRef r = 0;
     for (int d = 0; d < a->rank; d++) {
         KRef term = at[d];
         if (a->fixed >> d & 1) continue;
-        if (a->contiguous && d > 0) r = emit_op(w, K_MUL, r, kmemory_extent(w, a, d));
+        if (a->contiguous && d > 0) r = kbuild_op(w, K_MUL, r, kmemory_extent(w, a, d));
         else if (!a->contiguous && !(a->unit_last && d == a->rank - 1))
-            term = emit_op(w, K_MUL, term,
-                           kbuild_pure(w, (KMake){K_STRIDE, .imm = (uint64_t)a->param << 8 | (uint64_t)d}));
-        r = r ? emit_op(w, K_ADD, r, term) : term;
+            term = kbuild_op(w, K_MUL, term,
+                             kbuild_pure(w, (KMake){K_STRIDE, .imm = (uint64_t)a->param << 8 | (uint64_t)d}));
+        r = r ? kbuild_op(w, K_ADD, r, term) : term;
     }
     return r ? r : kbuild_int(w, QS_I64, 0);
 }
@@ -27,8 +25,8 @@ KRef kmemory_linear(Walk *w, const Layout *a, const KRef *at) {
 /* Part p of element k of a complex array is at index 2k+p. */
 KRef kmemory_part(Walk *w, KRef linear, qs_dtype d, int part) {
     if (!qdtype_is_complex(d)) return linear;
-    KRef twice = emit_op(w, K_MUL, linear, kbuild_int(w, QS_I64, 2));
-    return part ? emit_op(w, K_ADD, twice, kbuild_int(w, QS_I64, part)) : twice;
+    KRef twice = kbuild_op(w, K_MUL, linear, kbuild_int(w, QS_I64, 2));
+    return part ? kbuild_op(w, K_ADD, twice, kbuild_int(w, QS_I64, part)) : twice;
 }
 
 KRef kmemory_load(Walk *w, int param, qs_dtype d, KRef linear, int part, KRef guard) {
@@ -58,14 +56,14 @@ KPair kmemory_merge_group(Walk *w, const Grouped *g, KPair mine) {
     KRef me = kbuild_emit(w, (KMake){K_BLKPOS, .own = QS_I32, .imm = (uint64_t)g->axis});
     set_shared(w, shared, me, mine);
     for (int half = g->size / 2; half; half /= 2) {
-        KRef distance = kbuild_int(w, QS_I32, half), first_half = emit_op(w, K_LT, me, distance);
+        KRef distance = kbuild_int(w, QS_I32, half), first_half = kbuild_op(w, K_LT, me, distance);
         kbuild_emit(w, (KMake){.op = K_BARRIER});
-        kbuild_flow(w, K_IF, g->has ? emit_op(w, K_AND, first_half, g->has(w, distance)) : first_half);
-        KPair other = shared_at(w, shared, emit_op(w, K_ADD, me, distance));
+        kbuild_flow(w, K_IF, g->has ? kbuild_op(w, K_AND, first_half, g->has(w, distance)) : first_half);
+        KPair other = shared_at(w, shared, kbuild_op(w, K_ADD, me, distance));
         set_shared(w, shared, me, g->merge(w, shared_at(w, shared, me), other));
         kbuild_end(w);
     }
     KRef zero = kbuild_int(w, QS_I32, 0);
-    kbuild_flow(w, K_IF, emit_op(w, K_EQ, me, zero));
+    kbuild_flow(w, K_IF, kbuild_op(w, K_EQ, me, zero));
     return shared_at(w, shared, zero);
 }

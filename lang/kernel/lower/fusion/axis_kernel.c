@@ -26,17 +26,6 @@ static KRef cast_to(Merge *z, KRef a, qs_dtype d) {
 static qs_dtype lane_dtype(const Merge *z) { return qdtype_real_of((qs_dtype)z->k->lane); }
 
 /* -- parameters ---------------------------------------------------------------------------------------------------- */
-static int add_array_param(Merge *z, const char *name, qs_dtype d, int rank, bool packed, bool written) {
-    return kir_param(z->f, &(KParam){.name = qstr_cname(z->c, name),
-                                     .kind = KP_ARRAY,
-                                     .dtype = (uint8_t)d,
-                                     .rank = (uint8_t)rank,
-                                     .contiguous = packed,
-                                     .unit_last = packed,
-                                     .read = !written,
-                                     .written = written});
-}
-
 static int add_number_param(Merge *z, const char *name, qs_dtype d) {
     return kir_param(z->f, &(KParam){.name = qstr_cname(z->c, name), .kind = KP_NUM, .dtype = (uint8_t)d});
 }
@@ -48,15 +37,15 @@ static KRef load_param(Merge *z, int param) {
 static void add_params(Merge *z) {
     static const char *const names[] = {"before", "far"};
     const AlongKey *k = z->k;
-    z->x = add_array_param(z, "x", (qs_dtype)k->from, k->rank + 1, false, false);
+    z->x = kbuild_array_param(&z->walk, "x", (qs_dtype)k->from, k->rank + 1, false, false);
     qs_dtype centre = k->map == MAP_INDEX ? (qs_dtype)k->from : QS_F64;
     if (k->centred || k->logarithm || k->map == MAP_INDEX)
-        z->centres = add_array_param(z, "centres", centre, k->rank, true, false);
-    z->y = add_array_param(z, "y", (qs_dtype)k->to, k->rank + 1, !k->running, true);
+        z->centres = kbuild_array_param(&z->walk, "centres", centre, k->rank, true, false);
+    z->y = kbuild_array_param(&z->walk, "y", (qs_dtype)k->to, k->rank + 1, !k->running, true);
     z->apart = add_number_param(z, "apart", QS_I64);
     if (k->divided) z->by = add_number_param(z, "by", QS_F64);
     for (int i = 0; i < k->before; i++)
-        z->before[i] = add_array_param(z, names[i], (qs_dtype)k->lane, k->rank + 1, true, false);
+        z->before[i] = kbuild_array_param(&z->walk, names[i], (qs_dtype)k->lane, k->rank + 1, true, false);
     if (k->before) z->per = add_number_param(z, "per", QS_I64);
 }
 

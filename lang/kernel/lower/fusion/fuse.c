@@ -329,10 +329,6 @@ static bool choice_dtype(Fuse *z, Val a, Val b, qs_dtype *d) {
     return !number || *d >= QS_F16;
 }
 
-static KRef emit_select(Fuse *z, KRef c, KRef a, KRef b) {
-    return kbuild_pure(&z->walk, (KMake){K_SELECT, .a = c, .b = a, .c = b});
-}
-
 static Val apply_choice(Fuse *z, Val c, Val a, Val b) {
     qs_dtype d;
     if (c.im || !choice_dtype(z, a, b, &d) || !is_supported(d))
@@ -340,10 +336,11 @@ static Val apply_choice(Fuse *z, Val c, Val a, Val b) {
     KRef truth = cast_to(z, c.ref, QS_B1);
     if (qdtype_is_complex(d)) {
         KPair x = pair_of(z, a, d), y = pair_of(z, b, d);
-        return complex_value((KPair){emit_select(z, truth, x.re, y.re), emit_select(z, truth, x.im, y.im)}, d, true);
+        return complex_value(
+            (KPair){kbuild_select(&z->walk, truth, x.re, y.re), kbuild_select(&z->walk, truth, x.im, y.im)}, d, true);
     }
     qs_dtype as = d == QS_B1 ? QS_B1 : compute_dtype(d);
-    return real_value(emit_select(z, truth, cast_to(z, a.ref, as), cast_to(z, b.ref, as)), d, true);
+    return real_value(kbuild_select(&z->walk, truth, cast_to(z, a.ref, as), cast_to(z, b.ref, as)), d, true);
 }
 
 /* -- conversions --------------------------------------------------------------------------------------------------- */
@@ -596,11 +593,12 @@ static bool build_masked(Fuse *z, FuseKernel *out) {
     if (v.ref) v = convert_assigned(z, old.dtype, v);
     if (!v.ref) return false;
     qs_dtype as = kir_value_dtype(old.dtype), part = qdtype_is_complex(old.dtype) ? qdtype_real_of(old.dtype) : as;
-    KRef re = emit_select(z, mask.ref, cast_to(z, v.ref, part), old.ref);
+    KRef re = kbuild_select(&z->walk, mask.ref, cast_to(z, v.ref, part), old.ref);
     kmemory_store(&z->walk, z->params[0], old.dtype, at, 0, re, 0);
     if (old.im)
         kmemory_store(&z->walk, z->params[0], old.dtype, at, 1,
-                      emit_select(z, mask.ref, v.im ? cast_to(z, v.im, part) : emit_const(z, part, 0), old.im), 0);
+                      kbuild_select(&z->walk, mask.ref, v.im ? cast_to(z, v.im, part) : emit_const(z, part, 0), old.im),
+                      0);
     return out->dtype = old.dtype, true;
 }
 
@@ -643,7 +641,8 @@ static KRef emit_directed(Fuse *z, const Total *t, KRef x) { return t->kind == R
 
 static void add_zero(Fuse *z, const Total *t, KRef x) {
     KRef none = emit_const(z, t->lane, -0.0), is_zero = kbuild_pure(&z->walk, (KMake){K_EQ, .a = x, .b = none});
-    KRef old = emit_ins(z, (KMake){K_GET, .a = t->zeros}), more = emit_select(z, is_zero, emit_directed(z, t, x), none);
+    KRef old = emit_ins(z, (KMake){K_GET, .a = t->zeros}),
+         more = kbuild_select(&z->walk, is_zero, emit_directed(z, t, x), none);
     emit_ins(z, (KMake){K_SET, .a = t->zeros, .b = merge_lanes(z, RED_sum, t->lane, KFLAG_REASSOC, old, more)});
 }
 
@@ -653,7 +652,7 @@ static KRef add_masked(Fuse *z, const Total *t, KRef x) {
     emit_ins(z, (KMake){K_SET, .a = t->count, .b = emit_op(z, K_ADD, old, cast_to(z, mask, QS_I64))});
     double none = qreduction_is_extreme(t->kind) ? NAN : -0.0;
     KRef unchanged = t->lane == QS_I64 ? kbuild_int(&z->walk, QS_I64, 0) : emit_const(z, t->lane, none);
-    return emit_select(z, mask, x, unchanged);
+    return kbuild_select(&z->walk, mask, x, unchanged);
 }
 
 static void add_to_total(Fuse *z, const Total *t, Val v) {
@@ -665,7 +664,7 @@ static void add_to_total(Fuse *z, const Total *t, Val v) {
         KRef some = emit_ins(z, (KMake){K_GET, .a = t->some});
         emit_ins(z, (KMake){K_SET, .a = t->some, .b = emit_op(z, K_OR, some, cast_to(z, number, QS_I32))});
         add_zero(z, t, x);
-        x = emit_select(z, number, x, emit_const(z, t->lane, t->first));
+        x = kbuild_select(&z->walk, number, x, emit_const(z, t->lane, t->first));
     }
     unsigned flag = z->e->ordered && !t->some ? 0 : KFLAG_REASSOC;
     emit_ins(z, (KMake){K_SET, .a = t->acc, .b = merge_lanes(z, t->kind, t->lane, flag, old, x)});
@@ -675,8 +674,9 @@ static KRef end_total(Fuse *z, const Total *t) {
     KRef x = emit_ins(z, (KMake){K_GET, .a = t->acc});
     if (!t->some) return x;
     KRef is_zero = kbuild_pure(&z->walk, (KMake){K_EQ, .a = x, .b = emit_const(z, t->lane, 0)});
-    x = emit_select(z, is_zero, emit_directed(z, t, emit_ins(z, (KMake){K_GET, .a = t->zeros})), x);
-    return emit_select(z, cast_to(z, emit_ins(z, (KMake){K_GET, .a = t->some}), QS_B1), x, emit_const(z, t->lane, NAN));
+    x = kbuild_select(&z->walk, is_zero, emit_directed(z, t, emit_ins(z, (KMake){K_GET, .a = t->zeros})), x);
+    return kbuild_select(&z->walk, cast_to(z, emit_ins(z, (KMake){K_GET, .a = t->some}), QS_B1), x,
+                         emit_const(z, t->lane, NAN));
 }
 
 /* Returns the reduction of the elements first, first+step … last, and with a mask their number. */

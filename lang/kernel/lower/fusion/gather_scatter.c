@@ -15,24 +15,13 @@ typedef struct {
 
 static KRef emit_pure(Carrying *z, KMake i) { return kbuild_pure(&z->walk, i); }
 
-static int add_array_param(Carrying *z, const char *name, qs_dtype d, int rank, bool packed, bool written) {
-    return kir_param(z->f, &(KParam){.name = qstr_cname(z->c, name),
-                                     .kind = KP_ARRAY,
-                                     .dtype = (uint8_t)d,
-                                     .rank = (uint8_t)rank,
-                                     .contiguous = packed,
-                                     .unit_last = packed,
-                                     .read = !written,
-                                     .written = written});
-}
-
 static void add_params(Carrying *z) {
     const CarryKey *k = z->k;
-    z->x = add_array_param(z, "x", (qs_dtype)k->from, k->rank, false, false);
-    z->y = add_array_param(z, "y", (qs_dtype)k->to, k->rank, false, true);
-    if (k->masked) z->mask = add_array_param(z, "mask", (qs_dtype)k->mask, k->rank, false, false);
+    z->x = kbuild_array_param(&z->walk, "x", (qs_dtype)k->from, k->rank, false, false);
+    z->y = kbuild_array_param(&z->walk, "y", (qs_dtype)k->to, k->rank, false, true);
+    if (k->masked) z->mask = kbuild_array_param(&z->walk, "mask", (qs_dtype)k->mask, k->rank, false, false);
     for (int d = 0; d < k->rank; d++)
-        if (k->listed & 1 << d) z->list[d] = add_array_param(z, "places", QS_I64, 1, true, false);
+        if (k->listed & 1 << d) z->list[d] = kbuild_array_param(&z->walk, "places", QS_I64, 1, true, false);
 }
 
 static KRef and_condition(Carrying *z, KRef a, KRef b) {

@@ -531,10 +531,6 @@ static void open_domain(Lower *L, Domain *d) {
     }
 }
 
-static void close_domain(Lower *L, const Domain *d) {
-    for (int i = 0; i < d->rank; i++) kbuild_end(&L->walk);
-}
-
 /* A nested launch has blocks of one position: blkidx is pos, and blkcnt the extents. */
 static qs_status bind_position(Lower *L, const Func *f, const Param *p, const Domain *d, Val *out) {
     Num nums[QS_MAX_RANK];
@@ -608,6 +604,6 @@ qs_status klcall_launch(Lower *L, const Node *site, const Val *args, int nargs) 
     L->calls--;
     TRY(kcall_leave(&L->walk, &saved));
     TRY(check_launched(L, kcall_frame(&L->walk, site, &callee), args + 1, nargs - 2));
-    close_domain(L, &d);
+    kbuild_end_loops(&L->walk, d.rank);
     return QS_OK;
 }

@@ -692,10 +692,6 @@ static void open_loops(Lower *L, Access *a) {
     }
 }
 
-static void close_loops(Lower *L, int n) {
-    while (n--) kbuild_end(&L->walk);
-}
-
 static int count_all(const Access *a) {
     int n = 0;
     for (int d = 0; d < a->p.rank; d++) n += a->p.item[d].kind == AT_ALL;
@@ -735,7 +731,7 @@ static qs_status each_element(Lower *L, Access *a, const Val *v, StoreFn *f, con
         ksubscript_at(&a->p, i, at);
         TRY(f(L, a, at, klval_num(v, have == 1 ? 0 : i), ud));
     }
-    close_loops(L, loops);
+    kbuild_end_loops(&L->walk, loops);
     return QS_OK;
 }
 

@@ -142,10 +142,6 @@ static KRef linear_index(Lower *L, const Elements *w, int rank) {
     return k;
 }
 
-static void close_elements(Lower *L, int rank) {
-    while (rank--) kbuild_end(&L->walk);
-}
-
 static qs_dtype walk_dtype(Lower *L, const ReduceInfo *r, const Val *v) {
     if (r->lanes == LANES_BOOL) return QS_B1;
     if (r->lanes == LANES_INDEX) return QS_I64;
@@ -184,7 +180,7 @@ static qs_status reduce_array(Lower *L, const BuiltinCall *c, const Val *v, Val 
     if (ordered) sum = klnum_strong(klnum_bin(L, kbuild_combine((Combine)r->combine), old, klnum_ref(L, x, d)), d);
     else TRY(klnum_binary(L, reduce_op(r), klnum_strong(old, d), x, &sum));
     kbuild_set(&L->walk, acc, klnum_ref(L, sum, d));
-    close_elements(L, v->rank);
+    kbuild_end_loops(&L->walk, v->rank);
     Num count = r->map == MAP_INDEX ? t.none : klnum_strong(w.count, QS_I64);
     sum = klnum_strong(kbuild_get(&L->walk, acc), d);
     return reduce_finish(L, r, (qs_dtype)v->dtype, sum, count, t.centre, out);

@@ -117,24 +117,20 @@ static qs_dtype counter_dtype(const RangeVal *r) {
     return QS_I32;
 }
 
-static KRef emit_select(Lower *L, KRef c, KRef a, KRef b) {
-    return klnum_pure(L, (KMake){K_SELECT, .a = c, .b = a, .c = b});
-}
-
 /* hi as an integer, rounded up or down; NaN becomes an end before any start. */
 static KRef round_end(Lower *L, Num hi, bool up, qs_dtype d) {
     double known, none = up ? INFINITY : -INFINITY;
     if (klnum_known(L, hi, &known)) return klnum_const(L, d, isnan(known) ? none : up ? ceil(known) : floor(known));
     qs_dtype real = klnum_real_dtype(L, hi);
     KRef x = klnum_ref(L, hi, real), whole = klnum_math(L, up ? MF_ceil : MF_floor, x, 0);
-    return klnum_cast_ref(L, emit_select(L, klnum_bin(L, K_EQ, x, x), whole, klnum_const(L, real, none)), d);
+    return klnum_cast_ref(L, klnum_pick(L, klnum_bin(L, K_EQ, x, x), whole, klnum_const(L, real, none)), d);
 }
 
 /* The last value that an integral counter may take: hi rounded toward lo. */
 static KRef last_whole(Lower *L, const RangeVal *r, qs_dtype d) {
     if (klnum_is_integral(r->hi)) return klnum_ref(L, r->hi, d);
     KRef down = klnum_bin(L, K_LT, klnum_ref(L, r->step, d), klnum_int(L, d, 0));
-    return emit_select(L, down, round_end(L, r->hi, true, d), round_end(L, r->hi, false, d));
+    return klnum_pick(L, down, round_end(L, r->hi, true, d), round_end(L, r->hi, false, d));
 }
 
 static Num open_whole(Lower *L, const RangeVal *r) {
