@@ -34,7 +34,8 @@ typedef double complex Complex128;
 TAKE(uint8_t)
 TAKE(uint16_t)
 TAKE(uint32_t)
-TAKE(uint64_t) TAKE(Wide) ADD(float) ADD(double) ADD(Complex64) ADD(Complex128)
+TAKE(uint64_t)
+TAKE(Wide) ADD(float) ADD(double) ADD(Complex64) ADD(Complex128)
 
     typedef struct {
     ArrayLines at; /* of the positions */

@@ -3,7 +3,7 @@
  *     tape.c          traces, nodes and levels             hooks.c         operators, literals, built-ins
  *     backward.c      the backward and forward passes      hooks_index.c   x[...]
  *     rule.c          rules written in the language        small_op.c      arithmetic of numbers and short arrays
- *     saved_arrays.c  contents that a pass reads again     product.c       matrix products
+ *     saved_arrays.c  contents that a pass reads again     matrix_product.c  products of matrices
  *     view.c          views, as Python takes them
  *
  * The interpreter calls the hooks. vm/launch records its launches. stdlib/grad.c and the bridge open levels and run

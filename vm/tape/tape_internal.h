@@ -43,7 +43,7 @@ qs_status qsmallop_record(qs_vm *vm, enum Elem e, int n, const qs_value *in, qs_
 /* False: not all items are numbers. */
 bool qsmallop_record_list(qs_vm *vm, int n, const qs_value *items, qs_value *out);
 
-/* -- product.c ----------------------------------------------------------------------------------------------------- */
+/* -- matrix_product.c -------------------------------------------------------------------------------------------- */
 qs_status qproduct_record(qs_vm *vm, const qs_value *in, qs_value *result); /* records the matrix product in[0]*in[1] */
 
 /* -- rule.c -------------------------------------------------------------------------------------------------------- */

@@ -1,4 +1,5 @@
-/* product.c -- records matrix products.  Programs of small matrices record thousands of them, so their rule is in C. */
+/* matrix_product.c -- records matrix products.  Programs of small matrices record thousands of them, so their rule is in
+ * C. */
 #include "lang/syntax/operators.h"
 #include "vm/array/arith.h"
 #include "vm/interp/interp.h"
@@ -28,8 +29,7 @@ static qs_status reverse_product(qs_vm *vm, GradNode *n, const qs_value *dy, qs_
     return QS_OK;
 }
 
-static const GradRule product_rule = {
-    .name = "a matrix product", .reverse = reverse_product, .release = free_product};
+static const GradRule product_rule = {.name = "a matrix product", .reverse = reverse_product, .release = free_product};
 
 qs_status qproduct_record(qs_vm *vm, const qs_value *in, qs_value *result) {
     GradNode unrecorded = {.data = qmem_alloc(qvm_ctx(vm), sizeof(Product))};
