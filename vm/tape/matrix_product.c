@@ -1,5 +1,5 @@
-/* matrix_product.c -- records matrix products.  Programs of small matrices record thousands of them, so their rule is in
- * C. */
+/* matrix_product.c -- records matrix products.  Programs of small matrices record thousands of them, so their rule is
+ * in C. */
 #include "lang/syntax/operators.h"
 #include "vm/array/arith.h"
 #include "vm/interp/interp.h"

@@ -59,3 +59,17 @@ for k = 1..60
 end
 printf("%.17g %.17g", s, z)
 print type(s), " ", type(z)
+
+% A number that is not small before the loop, and an int from its end on.
+function a = sums_of_both(s)
+    a = int64(zeros(9))
+    for i = 0..8
+        count = 0
+        while count < 12 && a[i] > -3
+            count += 1
+            a[mod(min(3,s),9)] += (s - mod(s,10))/10
+        end
+        s = min(and(s,255), a[mod(i,9)])
+    end
+end
+print sums_of_both(2^52), sums_of_both(7)

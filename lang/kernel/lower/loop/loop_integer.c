@@ -65,7 +65,7 @@ static Var *var_of_local(InlineFrame *in, KRef local) {
 static void demand_variable(Loops *L, KRef local) {
     Var *v = var_of_local(L->root, local);
     if (!v || !kloop_may_be_demanded(v)) return;
-    if (v->kind == LOOP_NUM && v->entry.kind == LOOP_NUM && !v->entry.integral) return;
+    if (v->kind != LOOP_INT && v->entry.kind == LOOP_NUM && !v->entry.integral) return;
     L->wants_integers = true;
     if (v->demanded) return;
     v->demanded = L->changed = true;

@@ -211,11 +211,13 @@ void kloop_enter_var(Loops *L, Var *v) {
     kloop_enter_bounds(v);
 }
 
+/* Gives the variable, which may be LOOP_MIXED, the bounds of its value before the loop. */
 void kloop_enter_bounds(Var *v) {
-    if (v->kind == LOOP_NUM && !v->entry.integral) v->fraction = true;
-    if (v->kind == LOOP_INT) v->lo = -0x1p63, v->hi = 0x1p63;
-    if (v->kind != LOOP_BOOL && v->entry.integral) v->hi = v->entry.small ? LOOP_SMALL : 0x1p31, v->lo = -v->hi;
-    if (v->kind == LOOP_BOOL) v->lo = 0, v->hi = 1;
+    uint8_t kind = v->entry.kind;
+    if (kind == LOOP_NUM && !v->entry.integral) v->fraction = true;
+    if (kind == LOOP_INT) v->lo = -0x1p63, v->hi = 0x1p63;
+    if (kind != LOOP_BOOL && v->entry.integral) v->hi = v->entry.small ? LOOP_SMALL : 0x1p31, v->lo = -v->hi;
+    if (kind == LOOP_BOOL) v->lo = 0, v->hi = 1;
 }
 
 /* -- fields -------------------------------------------------------------------------------------------------------- */
