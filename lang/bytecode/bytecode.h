@@ -86,7 +86,7 @@ typedef struct FuseRegion {
     int ncasts;
     int nops, ncalls; /* number of operations, and how many of them are functions or powers */
     bool choice;      /* contains ?:, whose condition must have several elements */
-    bool rows;        /* contains reductions along dimension `axis` */
+    uint8_t rows;     /* number of reductions along dimension `axis` that it contains */
     int axis;
     /* A masked assignment, y[mask] = root or y[mask] op= root, where leaf 0 is y, or a reduction of a root with
      * x[mask].  Its code begins with a FUSE.  NULL: none.  Each bit of `beside` is a leaf of the root outside of

@@ -23,7 +23,8 @@ typedef struct {
     Node *casts[MAX_CASTS];
     uint8_t cast_dtypes[MAX_CASTS];
     int n, nops, ncalls, ncasts;
-    bool ok, choice, parts, rows, masked; /* masked: contains x[mask] */
+    bool ok, choice, parts, masked; /* masked: contains x[mask] */
+    uint8_t rows;                   /* number of reductions along `axis` */
     int axis;
     FuseItem items[FUSE_ITEMS]; /* the statements that are gathered into one region, before this one */
     int nitems;
@@ -195,7 +196,7 @@ static void collect_leaves(Gather *g, Node *n) {
         for (int i = 0; i < n->u.call.args.n; i++) collect_leaves(g, n->u.call.args.at[i].value);
     } else if ((axis = axis_of(g->e, n)) >= 0 && (!g->rows || axis == g->axis)) {
         g->nops++;
-        g->rows = true, g->axis = axis;
+        g->rows += g->rows < UINT8_MAX, g->axis = axis;
         collect_leaves(g, n->u.call.args.at[0].value);
     } else if (n->kind == N_TERNARY && is_plain(g->e, n->u.ternary.then) && is_plain(g->e, n->u.ternary.other)) {
         g->nops++;

@@ -30,7 +30,8 @@ enum { FEW_ROWS = 8, LONG_ROWS = 1 << 20 };
 /* Rows below SHORT_ROW elements, and lines along another dimension than the last one, are computed side by side, with
  * sums in the order of the host (reduce.c).  The number of elements of a line up to KNOWN_LINE is compiled in.  Long
  * lines whose elements are far apart would leave the caches before their neighbours are computed, which the loops of
- * the host avoid: LONG_LINE is the limit of a line, LARGE of all elements. */
+ * the host avoid: LONG_LINE is the limit of a line, LARGE of all elements.  With several reductions, which read the
+ * elements as often, the limits are twice as high. */
 enum { SHORT_ROW = 32, KNOWN_LINE = 8, LONG_LINE = 2048, LARGE = 1 << 22, LINES_RANK = 3 };
 
 /* Versions: a reduction is split into chunks for processor cores, or into groups of cooperating positions for GPUs. */
@@ -208,7 +209,8 @@ static bool examine_rows(Now *now) {
     now->ordered = !rows || n < SHORT_ROW, now->extent = n <= KNOWN_LINE ? n : 0;
     /* derivatives are those of single operators; the threads share rows, so few long ones are left to the operators */
     bool few = now->count / (size_t)n < FEW_ROWS && now->count > LONG_ROWS;
-    bool far = !rows && n >= SHORT_ROW && (n > LONG_LINE || now->count > LARGE);
+    size_t times = now->region->rows > 1 ? 2 : 1;
+    bool far = !rows && n >= SHORT_ROW && ((size_t)n > LONG_LINE * times || now->count > LARGE * times);
     if (!few && !far) now->no_rows = false;
     return !now->recorded && !few && !far;
 }

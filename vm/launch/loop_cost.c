@@ -80,7 +80,7 @@ static double count_range(Estimate *e, const Node *r) {
     double step = r->u.range.step ? bound_value(e, r->u.range.step) : 1;
     if (isnan(lo) != isnan(hi)) return fmax(GUESS, (isnan(lo) ? hi : lo) / 2);
     double iterations = (hi - lo) / step + 1;
-    return iterations >= 0 ? iterations : GUESS;
+    return iterations >= 0 && iterations < INFINITY ? iterations : GUESS;
 }
 
 static double count_inner_iterations(Estimate *e, const Node *n) {
@@ -89,6 +89,24 @@ static double count_inner_iterations(Estimate *e, const Node *n) {
     for (int i = 0; i < n->u.loop.nvars; i++)
         iterations *= count_range(e, n->u.loop.ranges[n->u.loop.nranges > i ? i : 0]);
     return iterations;
+}
+
+/* x[i,:], x[a..b]: the interpreter makes an array.  LANES elements of it cost about one step. */
+static double slice_steps(Estimate *e, const Node *n) {
+    enum { SLICE = 48, LANES = 16 };
+    double steps = 1, length = 1;
+    if (n->kind != N_INDEX) return 1;
+    const Node *base = n->u.index.base;
+    qs_value v = meaning(e, base->kind == N_IDENT ? base->u.ident.sym : NULL);
+    const Array *a = v.kind == QS_ARRAY ? v.u.p : NULL;
+    for (int i = 0; i < n->u.index.at.n; i++) {
+        const Node *at = n->u.index.at.at[i];
+        if (at->kind != N_COLON && at->kind != N_RANGE) continue;
+        if (at->kind == N_RANGE) length *= count_range(e, at);
+        else if (a && i < a->rank) length *= (double)a->dims[i];
+        steps = SLICE;
+    }
+    return steps + length / LANES;
 }
 
 static void add_steps(void *ud, Node **child);
@@ -106,24 +124,13 @@ static double call_steps(Estimate *e, const Node *n) {
     return e->loops |= body.loops, body.sum;
 }
 
-/* x[i,:], x[a..b]: the interpreter makes an array. */
-static double slice_steps(const Node *n) {
-    enum { SLICE = 48 };
-    double steps = 1;
-    for (int i = 0; n->kind == N_INDEX && i < n->u.index.at.n; i++) {
-        uint8_t kind = n->u.index.at.at[i]->kind;
-        if (kind == N_COLON || kind == N_RANGE) steps = SLICE;
-    }
-    return steps;
-}
-
 /* Adds the steps of one iteration: tree nodes, multiplied by the estimated iterations of inner loops. */
 static void add_steps(void *ud, Node **child) {
     Estimate *e = ud;
     Node *n = *child;
     if (!n) return;
     if (n->kind != N_FOR && n->kind != N_WHILE && n->kind != N_REPEAT) {
-        e->sum += n->kind == N_CALL ? call_steps(e, n) : slice_steps(n);
+        e->sum += n->kind == N_CALL ? call_steps(e, n) : slice_steps(e, n);
         qast_children(n, add_steps, ud);
         return;
     }
