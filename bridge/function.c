@@ -4,6 +4,7 @@
 #include "vm/base/number.h"
 #include "vm/launch/launch.h"
 #include "vm/tape/tape.h"
+#include "vm/value/hooks.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -244,6 +245,16 @@ static int declared_results(const Function *f) {
     return f->ast->nouts <= MOST_RESULTS ? f->ast->nouts : PERHAPS;
 }
 
+/* Returns the number of results to request of a call.  If functions of one name declare different numbers, the function
+ * that the arguments select decides. */
+static int requested_results(Border *b, qs_value fn, const CallArgs *a) {
+    Function *f = fn.kind == QS_FUNCTION ? fn.u.p : NULL, *chosen;
+    int n = f ? declared_results(f) : PERHAPS;
+    if (n != PERHAPS || !f || f->fkind != FN_SET) return n;
+    if (qinterp_hooks(b->vm)->select(b->vm, f, a, NULL, &chosen) == QS_OK) return declared_results(chosen);
+    return qs_error_clear(b->vm), n; /* the call reports it */
+}
+
 /* [a, b] = f() becomes a tuple in Python. */
 static PyObject *give_all(Border *b, qs_value *out, int n) {
     PyObject *r = PyTuple_New(n);
@@ -278,7 +289,7 @@ static uint64_t python_ints(PyObject *const *args, int n) {
 }
 
 static PyObject *run_function(Border *b, qs_value fn, const CallArgs *a, int wanted) {
-    int n = wanted ? wanted : fn.kind == QS_FUNCTION ? declared_results(fn.u.p) : PERHAPS;
+    int n = wanted ? wanted : requested_results(b, fn, a);
     qs_value out[MOST_RESULTS];
     out[0] = qs_nil();
     qs_status s = qfunction_takes(fn) == TAKES_EACH ? qoperator_align(b->vm, a->in, a->nin) : QS_OK;

@@ -540,6 +540,18 @@ class Programs(Machine):
         with self.assertRaisesRegex(TypeError, "no pair takes"):
             q.pair(1, 2, 3)
 
+    def test_functions_of_one_name_with_different_numbers_of_results(self):
+        a = self.compile("function [u,v] = parts(x : scalar)\n u = x\n v = 2*x\nend\n"
+                         "function y = parts(s : string)\n y = 7\nend\n"
+                         "function [] = parts(c : cell)\n append(c, 1)\nend", "a")
+        self.compile("function [a,b,c] = parts(x : vec)\n a = 1\n b = 2\n c = 3\nend", "b")
+        for f in (a.parts, q.parts):
+            self.assertEqual([f(1), f("x"), f(x=2), f(q.value(["a"])), f(1, nargout=1), f(1, nargout=2)],
+                             [(1, 2), 7, (2, 4), None, 1, (1, 2)])
+        self.assertEqual([q.parts([1, 2]), q.parts([1, 2], nargout=2)], [(1, 2, 3), (1, 2)])
+        for wrong in (lambda: q.parts(1, 2), lambda: a.parts({"a": 1}), lambda: q.parts("x", nargout=2)):
+            self.assertRaises(TypeError, wrong)
+
     def test_errors_are_those_that_python_programs_expect(self):
         with self.assertRaises(SyntaxError) as caught:
             self.compile("a = 1\nb = = 3", "wrong")

@@ -234,6 +234,7 @@ qs_status qinterp_open(qs_vm *vm) {
         .declared = qcall_declared,
         .tie = qcall_tie,
         .fits = qcall_fits,
+        .select = qcall_select,
         .copy_written = qops_copy_written,
     };
     qvm(vm)->interp_hooks = &hooks;

@@ -95,7 +95,7 @@ static inline CallArgs qcall_args(int nin, qs_value *in, const NameTable *names)
     return (CallArgs){nin, in, names ? names->n : 0, names ? names->at : NULL, 0};
 }
 /* How a launch passes its arguments.  It selects among functions of the program only. */
-typedef struct {
+typedef struct LaunchRules {
     bool (*skips)(const Param *); /* parameters that the launch sets, such as pos */
     bool partial;                 /* an argument that is null or missing fits every type */
 } LaunchRules;

@@ -13,6 +13,7 @@ struct NumTable;
 struct Param;
 struct Declared;
 struct GivenCall;
+struct LaunchRules;
 
 /* Functions of vm/interp for vm/program, which loads what the interpreter runs (Machine.interp_hooks). */
 typedef struct InterpHooks {
@@ -23,11 +24,13 @@ typedef struct InterpHooks {
     qs_status (*table)(qs_vm *vm, const struct NumTable *t, qs_value *out); /* creates the array of a table */
     qs_status (*open_stack)(qs_vm *vm); /* reserves the stacks of a thread, Machine.stack and frames */
     void (*close_stack)(qs_vm *vm);
-    /* qcall_declared, qcall_tie, qcall_fits: interp.h */
+    /* qcall_declared, qcall_tie, qcall_fits, qcall_select: interp.h */
     bool (*declared)(void *vm, const Func *f, const struct Param *p, struct Declared *out);
     bool (*tie)(qs_vm *vm, const Function *set, const struct CallArgs *a, const struct GivenCall *call,
                 const Func **chosen, const Func **other);
     qs_status (*fits)(qs_vm *vm, const Function *fn, const struct CallArgs *a);
+    qs_status (*select)(qs_vm *vm, Function *set, const struct CallArgs *a, const struct LaunchRules *launch,
+                        Function **out);
     qs_status (*copy_written)(qs_vm *vm, const void *memory); /* qops_copy_written */
 } InterpHooks;
 static inline const InterpHooks *qinterp_hooks(const qs_vm *vm) { return ((const Machine *)vm)->interp_hooks; }
