@@ -391,12 +391,24 @@ static TypeExpr *without_open_size(Params *p, TypeExpr *e) {
     return e;
 }
 
+bool qoverload_is_within(const Type *t, const Type *constraint) {
+    return is_within((Declared){t, false}, (Declared){constraint, false});
+}
+
+/* The constraint of a parameter x : T. */
+static TypeExpr *constraint_of(const Func *f, const TypeExpr *e) {
+    for (; f && e->kind == TE_NAME; f = f->parent)
+        for (int i = 0; i < f->ntyparams; i++)
+            if (f->typarams[i] == e->name) return f->constraints ? f->constraints[i] : NULL;
+    return NULL;
+}
+
 bool qoverload_declared(Ctx *c, const Func *f, const Param *p, ResolveType *resolve, void *ud, Declared *out) {
     Params params = {c, f, false};
     const TypeHost host = {.ud = &params, .lookup = param_as_any};
     *out = (Declared){p->type ? p->type->resolved : NULL, false};
     if (out->type || !p->type) return true;
-    TypeExpr *e = without_open_size(&params, p->type);
+    TypeExpr *limit = constraint_of(f, p->type), *e = without_open_size(&params, limit ? limit : p->type);
     if (resolve(ud, e, &host, &out->type) != QS_OK) return qerr_clear(c), false;
     return out->open = params.open, true;
 }

@@ -101,5 +101,7 @@ uint64_t qoverload_hash(const Overloads *o, const Func *f);
 /* Resolves a declared type with its type parameters replaced by ??.  resolve works like qtypes_resolve and asks `host`
  * first. */
 typedef qs_status ResolveType(void *ud, TypeExpr *e, const TypeHost *host, const Type **out);
+/* Whether a type parameter with this constraint may be bound to t. */
+bool qoverload_is_within(const Type *t, const Type *constraint);
 bool qoverload_declared(Ctx *c, const Func *f, const Param *p, ResolveType *resolve, void *ud, Declared *out);
 #endif

@@ -176,6 +176,7 @@ struct Func {
     uint32_t pos, end; /* position of the header; offset after the body */
     uint32_t head_end; /* offset after the parameters; not set for lambdas */
     Str **typarams;
+    struct TypeExpr **constraints; /* by type parameter, f[T : [scalar|cscalar]]; NULL: none */
     int ntyparams;
     Param *params;
     int nparams;

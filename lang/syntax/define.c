@@ -43,15 +43,25 @@ static Str *doc_above(Parser *p, uint32_t tok) {
     return str;
 }
 
-static void type_parameters(Parser *p, Str ***names, int *n) { /* [T, U] */
+/* [T, U : scalar]; constraints NULL: there may be none */
+static void type_parameters(Parser *p, Str ***names, TypeExpr ***constraints, int *n) {
+    typedef struct {
+        Str *name;
+        TypeExpr *constraint;
+    } TypeParam;
     uint32_t opener = p->i, mark = p->nscratch;
     if (!qparse_accept(p, T_LBRACK)) return;
     do {
-        Str *name = qparse_name(p, "a type parameter");
-        qparse_push(p, &name, sizeof name);
+        TypeParam t = {qparse_name(p, "a type parameter"), NULL};
+        if (constraints && qparse_accept(p, T_COLON)) t.constraint = qtexpr_type(p);
+        qparse_push(p, &t, sizeof t);
     } while (qparse_accept(p, T_COMMA));
     qparse_close(p, T_RBRACK, opener, "',' or ");
-    *names = qparse_take(p, mark, sizeof(Str *), n);
+    const TypeParam *at = qparse_take(p, mark, sizeof *at, n);
+    *names = qast_alloc(p->u, qmem_size((size_t)*n, sizeof **names, sizeof **names));
+    TypeExpr **types = qast_alloc(p->u, qmem_size((size_t)*n, sizeof *types, sizeof *types));
+    for (int i = 0; i < *n; i++) (*names)[i] = at[i].name, types[i] = at[i].constraint;
+    if (constraints) *constraints = types;
 }
 
 static Param parse_result(Parser *p) {
@@ -98,7 +108,7 @@ static void function_header(Parser *p, Func *f) {
     else if (qparse_accept(p, T_DEVICE)) f->qual = Q_DEVICE;
     else qparse_accept(p, T_HOST);
     f->name = qparse_name(p, "the name of the function");
-    type_parameters(p, &f->typarams, &f->ntyparams);
+    type_parameters(p, &f->typarams, &f->constraints, &f->ntyparams);
     if (p->k == T_LPAREN) qexpr_params(p, T_RPAREN, &f->params, &f->nparams);
     else qparse_expected(p, "'(' after the name of the function");
     f->head_end = qparse_end(p);
@@ -272,7 +282,7 @@ void qdef_type(Parser *p) {
     d->pos = n->pos;
     qparse_next(p);
     d->name = qparse_name(p, "the name of the type");
-    type_parameters(p, &d->typarams, &d->ntyparams);
+    type_parameters(p, &d->typarams, NULL, &d->ntyparams);
     qparse_expect(p, T_COLON, "after the name of the type");
     qparse_emit(p, n);
     if (class_kind(p, d)) class_body(p, d, n->pos), initial_values(p, d);

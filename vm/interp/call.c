@@ -473,6 +473,18 @@ static void unify_dims(qs_vm *vm, Frame *f, const TypeExpr *e, qs_value v) {
     }
 }
 
+static qs_status check_constraint(qs_vm *vm, Frame *f, int i) {
+    const Func *fn = f->proto->func;
+    const qs_value *bound = binding(f, fn->typarams[i]);
+    const Type *t = bound->kind == QS_TYPE ? ((TypeValue *)bound->u.p)->type : NULL, *limit;
+    TypeMods mods;
+    if (!t || !fn->constraints || !fn->constraints[i]) return QS_OK;
+    TRY(qmodtype_resolve(vm, qmod_of(fn), fn->constraints[i], fn->unit->src, NULL, &limit, &mods));
+    if (qoverload_is_within(t, limit)) return QS_OK;
+    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: type parameter %s must be %s, got %s", fn->name->s, fn->typarams[i]->s,
+                    qtype_name(limit), qtype_name(t));
+}
+
 qs_status qcall_bind_types(qs_vm *vm, Frame *f, int first) {
     const Func *fn = f->proto->func;
     for (int i = 0; i < fn->ntyparams; i++) qinterp_clear(vm, &f->base[first + i]);
@@ -482,6 +494,7 @@ qs_status qcall_bind_types(qs_vm *vm, Frame *f, int first) {
         unify(vm, f, p->type, qval_type(vm, f->base[i]));
         unify_dims(vm, f, p->type, f->base[i]);
     }
+    for (int i = 0; i < fn->ntyparams; i++) TRY(check_constraint(vm, f, i));
     for (int i = 0; i < fn->ntyparams; i++) bind_type(vm, f, fn->typarams[i], qtype_any(qvm_ctx(vm)));
     return QS_OK;
 }

@@ -44,8 +44,9 @@ void qlink_enter(qs_vm *vm, Module *m, Unit *u) {
     for (int i = 0; i < u->main->body.n; i++) enter_assigned(&e, &u->main->body.at[i]);
 }
 
+/* Parameters written alike; a type parameter may have another meaning, so such functions are compared later. */
 static bool same_parameters(const Func *a, const Func *b) {
-    if (a->nparams != b->nparams) return false;
+    if (a->nparams != b->nparams || a->ntyparams || b->ntyparams) return false;
     for (int i = 0; i < a->nparams; i++) {
         const TypeExpr *s = a->params[i].type, *t = b->params[i].type;
         if (!s != !t || (s && (s->kind != TE_NAME || t->kind != TE_NAME || s->name != t->name))) return false;

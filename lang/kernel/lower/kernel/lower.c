@@ -305,7 +305,7 @@ static qs_status bind_kernel(Lower *L) {
         L->pos = p->pos;
         TRY(klcall_bind(L, p, special || given, &v));
     }
-    return next < L->job->nargs ? wrong_count(L, f) : QS_OK;
+    return next < L->job->nargs ? wrong_count(L, f) : kltype_check_constraints(L, L->in);
 }
 
 /* Reads the attributes {!fast_math} and {!kernel fast_math=true}. */

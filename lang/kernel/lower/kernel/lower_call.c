@@ -175,6 +175,7 @@ static qs_status leave_function(Walk *w, InlineFrame *in) { return klvar_finish(
 /* Declared results convert the values assigned to them. */
 static qs_status declare_results(Walk *w, InlineFrame *in) {
     const Func *f = in->func;
+    TRY(kltype_check_constraints((Lower *)w, in));
     for (int i = 0; i < f->nouts; i++) {
         const Type *t;
         TypeMods mods;

@@ -344,6 +344,7 @@ Num kltype_number(Lower *L, Num n, qs_dtype d); /* converts a number to a declar
 void kltype_numbers(Lower *L, const Val *v, qs_dtype d, Val *out);
 qs_status kltype_coerce(Lower *L, const Type *t, const char *what, uint32_t pos, Val *v);
 void kltype_bind(Lower *L, InlineFrame *inst, TypeExpr *e, const Val *v); /* binds type parameters from an argument */
+qs_status kltype_check_constraints(Lower *L, const InlineFrame *inst);    /* of the bound type parameters */
 void kltype_describe(Lower *L, const Val *v, GivenArg *out); /* describes an argument for overload resolution */
 bool kltype_declared(void *lower, const Func *f, const Param *p, Declared *out); /* callback of Overloads */
 qs_status kltype_construct(Lower *L, const Node *site, const Type *t, const Args *args, Val *out);

@@ -252,6 +252,20 @@ void kltype_bind(Lower *L, InlineFrame *inst, TypeExpr *e, const Val *v) {
         bind_name(inst, e->args[0]->name, element_type(L, v));
 }
 
+qs_status kltype_check_constraints(Lower *L, const InlineFrame *inst) {
+    const Func *f = inst->func;
+    for (int i = 0; i < f->ntyparams && f->constraints; i++) {
+        const Type *t = inst->typarams[i], *limit;
+        TypeMods mods;
+        if (!t || !f->constraints[i]) continue;
+        TRY(kltype_resolve(L, f->constraints[i], &limit, &mods));
+        if (qoverload_is_within(t, limit)) continue;
+        return klower_error(L, QS_ETYPE, f->constraints[i]->pos, "%s: type parameter %s must be %s, got %s", f->name->s,
+                            f->typarams[i]->s, qtype_name(limit), qtype_name(t));
+    }
+    return QS_OK;
+}
+
 static qs_status resolve_type(void *lower, TypeExpr *e, const TypeHost *host, const Type **out) {
     Lower *L = lower;
     TypeMods mods;
