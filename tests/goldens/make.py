@@ -339,6 +339,16 @@ def motion(rng):
          checkerboard=contours[0], weights=contours[1], rough=contours[2])
 
 
+def scattered(rng):
+    p, at = rng.random((60, 2)) * [1, 3], rng.random((80, 2)) * [1.4, 4.2] - [0.2, 0.6]
+    z = np.sin(5 * p[:, 0]) + p[:, 1]
+    solid, places = rng.normal(size=(30, 3)), rng.normal(size=(12, 3))
+    corners = np.sort(spatial.Delaunay(p).simplices, 1)
+    save("scattered.npz", p=p, at=at, z=z, solid=solid, places=places, T=corners[np.lexsort(corners.T[::-1])],
+         linear=interpolate.griddata(p, z, at), nearest=interpolate.griddata(p, z, at, "nearest"),
+         near=interpolate.griddata(solid, np.arange(30), places, "nearest"))
+
+
 rng = np.random.default_rng(1)
 statistics(rng)
 sampled(rng)
@@ -357,3 +367,4 @@ restoration(rng)
 stiff()
 gridded(np.random.default_rng(2))
 motion(np.random.default_rng(3))
+scattered(np.random.default_rng(4))

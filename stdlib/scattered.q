@@ -1,0 +1,400 @@
+% Module: scattered.q
+% Points in the plane without an order: triangles, and interpolation.
+import "kmeans.q"
+
+% Positive where the points a, b, c turn clockwise in a plane whose y points up.
+function v = __device__ turn_of(x, y, a : int, b : int, c : int)
+    v = (y[b] - y[a])*(x[c] - x[b]) - (x[b] - x[a])*(y[c] - y[b])
+end
+
+% Whether p is inside the circle through a, b and c.
+function v = __device__ inside_circle(x, y, a : int, b : int, c : int, p : int)
+    dx = x[a] - x[p]
+    dy = y[a] - y[p]
+    ex = x[b] - x[p]
+    ey = y[b] - y[p]
+    fx = x[c] - x[p]
+    fy = y[c] - y[p]
+    ap = dx*dx + dy*dy
+    bp = ex*ex + ey*ey
+    cp = fx*fx + fy*fy
+    v = dx*(ey*cp - bp*fy) - dy*(ex*cp - bp*fx) + ap*(ex*fy - ey*fx) < 0
+end
+
+% Where the direction of a point from the middle belongs in the table of the hull, 0 to count-1.
+function k = __device__ hull_key(dx, dy, count : int)
+    s = dx/max(abs(dx) + abs(dy), 1e-300)
+    k = min(int(floor(count*(dy > 0 ? 3-s : 1+s)/4)), count-1)
+end
+
+% Triangulates points, which `order` sorts by their distance from the middle of the circle through the first three. The
+% corners of triangle k are T[3*k..3*k+2]; edge e leads from T[e] to the next corner, and opposite[e] is the same edge
+% of the neighbour, -1 at the hull. The hull is a ring: after, before, and the edge to the next point. Returns the
+% number of corners. Source: Sinclair: S-hull, a fast sweep-hull routine for Delaunay triangulation (2016).
+function n = delaunay_sweep(x : vec[float64], y : vec[float64], order : vec[int], T : vec[int], opposite : vec[int], _
+                            mx : scalar, my : scalar)
+    count = numel(order)
+    size_ = numel(x)
+    bins = int(ceil(sqrt(count)))
+    hash = vec[int](bins)
+    stack = vec[int](numel(T))
+    before = vec[int](size_)
+    after = vec[int](size_)
+    edge = vec[int](size_)
+    for k = 0..bins-1
+        hash[k] = -1
+    end
+    for k = 0..2
+        p = order[k]
+        T[k] = p
+        opposite[k] = -1
+        after[p] = order[mod(k+1, 3)]
+        before[p] = order[mod(k+2, 3)]
+        edge[p] = k
+        hash[hull_key(x[p]-mx, y[p]-my, bins)] = p
+    end
+    n = 3
+    hull = order[0]
+    for k = 3..count-1
+        p = order[k]
+        key = hull_key(x[p]-mx, y[p]-my, bins)
+        first = -1
+        tries = 0
+        while first < 0 && tries < bins
+            h = hash[mod(key + tries, bins)]
+            if h >= 0 && after[h] != h
+                first = h
+            endif
+            tries += 1
+        end
+        first = before[first < 0 ? hull : first]
+        e = first
+        turns = 0
+        while turns == 0 && turn_of(x, y, p, e, after[e]) >= 0
+            e = after[e]
+            turns = e == first ? 1 : 0
+        end
+        if turns == 0
+            % A triangle for each edge of the hull that the point sees: the edge e, those after it, those before it.
+            a = e
+            b = after[e]
+            next = b
+            phase = 0
+            while phase < 3
+                add = phase == 0 || turn_of(x, y, p, a, b) < 0
+                if add
+                    t = n
+                    n += 3
+                    T[t] = a
+                    T[t+1] = p
+                    T[t+2] = b
+                    l0 = phase == 1 ? edge[p] : -1
+                    l1 = phase == 2 ? edge[b] : -1
+                    l2 = edge[a]
+                    opposite[t] = l0
+                    opposite[t+1] = l1
+                    opposite[t+2] = l2
+                    if l0 >= 0
+                        opposite[l0] = t
+                    endif
+                    if l1 >= 0
+                        opposite[l1] = t+1
+                    endif
+                    opposite[l2] = t+2
+                    if phase != 1
+                        edge[a] = t
+                    endif
+                    % Flips edges until no circle of a triangle contains the opposite corner of a neighbour.
+                    depth = 1
+                    stack[0] = t+2
+                    last = t+1
+                    while depth > 0
+                        depth -= 1
+                        c = stack[depth]
+                        going = 1
+                        while going > 0
+                            d = opposite[c]
+                            c0 = c - mod(c, 3)
+                            cr = c0 + mod(c+2, 3)
+                            last = cr
+                            going = 0
+                            if d >= 0
+                                d0 = d - mod(d, 3)
+                                cl = c0 + mod(c+1, 3)
+                                dl = d0 + mod(d+2, 3)
+                                if inside_circle(x, y, T[cr], T[c], T[cl], T[dl])
+                                    r = T[cr]
+                                    T[c] = T[dl]
+                                    T[d] = r
+                                    far = opposite[dl]
+                                    if far < 0
+                                        s = hull
+                                        steps = 0
+                                        while steps < size_
+                                            if edge[s] == dl
+                                                edge[s] = c
+                                                steps = size_
+                                            endif
+                                            s = before[s]
+                                            steps += 1
+                                        end
+                                    endif
+                                    near = opposite[cr]
+                                    opposite[c] = far
+                                    if far >= 0
+                                        opposite[far] = c
+                                    endif
+                                    opposite[d] = near
+                                    if near >= 0
+                                        opposite[near] = d
+                                    endif
+                                    opposite[cr] = dl
+                                    opposite[dl] = cr
+                                    stack[depth] = d0 + mod(d+1, 3)
+                                    depth += 1
+                                    going = 1
+                                endif
+                            endif
+                        end
+                    end
+                    if phase < 2
+                        edge[p] = last
+                    endif
+                endif
+                if phase == 0
+                    phase = 1
+                    a = next
+                    b = after[next]
+                elseif phase == 1
+                    if add
+                        after[next] = next
+                        next = b
+                        a = b
+                        b = after[b]
+                    else
+                        phase = e == first ? 2 : 3
+                        b = e
+                        a = before[e]
+                    endif
+                else
+                    if add
+                        after[e] = e
+                        e = a
+                        b = a
+                        a = before[a]
+                    else
+                        phase = 3
+                    endif
+                endif
+            end
+            hull = e
+            before[p] = e
+            after[e] = p
+            before[next] = p
+            after[p] = next
+            hash[key] = p
+            hash[hull_key(x[e]-mx, y[e]-my, bins)] = e
+        endif
+    end
+end
+
+% The first triangle: a point near the middle, the point nearest to it, and the one that makes the smallest circle.
+function [seed, mx, my] = delaunay_seed(x, y)
+    d = (x - (min(x) + max(x))/2).^2 + (y - (min(y) + max(y))/2).^2
+    a = find_index_min(d)
+    d = (x - x[a]).^2 + (y - y[a]).^2
+    b = find_index_min(d > 0 ? d : inf)
+    dx = x[b] - x[a]
+    dy = y[b] - y[a]
+    ex = x - x[a]
+    ey = y - y[a]
+    area = dx*ey - dy*ex
+    flat = abs(area) <= 1e-14*(dx^2 + dy^2 + ex.^2 + ey.^2)
+    B = dx^2 + dy^2
+    C = ex.^2 + ey.^2
+    u = flat ? inf : (ey*B - dy*C)./(2*area)
+    v = flat ? inf : (dx*C - ex*B)./(2*area)
+    c = find_index_min(u.^2 + v.^2)
+    assert(isfinite(u[c]), "delaunay: points must not be on one line")
+    mx = x[a] + u[c]
+    my = y[a] + v[c]
+    seed = area[c] > 0 ? [a,c,b] : [a,b,c]
+end
+
+% Function: delaunay
+% The triangles of points in the plane such that the circle of no triangle contains another point. Points that occur
+% twice take part once. Source: Sinclair: S-hull, a fast sweep-hull routine for Delaunay triangulation (2016).
+%
+% Parameters:
+% points - N x 2
+%
+% Returns:
+% T - a row with three numbers of points for each triangle
+% opposite - element [k,i] belongs to the edge from corner i of triangle k to the next corner: it is 3*m + j for the
+%     edge from corner j of the neighbour m, or -1 at the hull
+%
+% :function [T, opposite] = delaunay(points : mat)
+function [T, opposite] = delaunay(points : mat)
+    check_finite("delaunay: points", points)
+    assert(size(points,1) == 2 && size(points,0) >= 3, _
+           "delaunay: points must be N x 2, at least 3, got size ", size(points))
+    n = size(points,0)
+    x = reshape(float64(points[:,0]), [1,n])
+    y = reshape(float64(points[:,1]), [1,n])
+    [seed, mx, my] = delaunay_seed(x, y)
+    d = (x - mx).^2 + (y - my).^2
+    d[seed] = -1
+    [_, order] = sort(d)
+    order[0..2] = seed
+    T = vec[int](6*n)
+    opposite = vec[int](6*n)
+    used = delaunay_sweep(x, y, int(order), T, opposite, mx, my)
+    T = reshape(T[0..used-1], [used/3,3])
+    opposite = reshape(opposite[0..used-1], [used/3,3])
+end
+
+% Finds the nearest point in a grid of square cells, ring after ring around the cell of q.
+function [] = __kernel__ nearest_in_cells(label : vec[int]'unchecked, q : mat'unchecked, p : mat'unchecked, _
+                                          start : vec[int]'unchecked, order : vec[int]'unchecked, rows : int, _
+                                          columns : int, low : vec'unchecked, cell_ : vec'unchecked, pos : int)
+    u = q[pos,0]
+    v = q[pos,1]
+    i = int(clamp(floor((u - low[0])/cell_[0]), 0, rows-1))
+    j = int(clamp(floor((v - low[1])/cell_[0]), 0, columns-1))
+    best = inf
+    which = 0
+    r = 0
+    while r < max(rows, columns) && (r == 0 || best > (r-1)*cell_[0]*((r-1)*cell_[0]))
+        for m = max(i-r, 0)..min(i+r, rows-1)
+            border = m == i-r || m == i+r
+            for n = max(j-r, 0)..min(j+r, columns-1)
+                if border || n == j-r || n == j+r
+                    for k = start[m*columns+n]..start[m*columns+n+1]-1
+                        a = p[order[k],0] - u
+                        b = p[order[k],1] - v
+                        d = a*a + b*b
+                        which = d < best ? order[k] : which
+                        best = min(best, d)
+                    end
+                endif
+            end
+        end
+        r += 1
+    end
+    label[pos] = which
+end
+
+% The number of the nearest point of p for each row of q.
+function label = nearest_points(p, q)
+    n = size(p,0)
+    label = vec[int](size(q,0))
+    if size(p,1) != 2
+        parallel_do(size(q,0), label, zeros_like(q, size(q,0)), q, p, kmeans_assign)
+    else
+        low = min(p, [], 0)
+        extent = max(p, [], 0) - low
+        side = max(sqrt(extent[0]*extent[1]*2/n), max(max(extent)/n, 1e-300))
+        counts = floor(extent/side) + 1
+        at = min(floor((p - low)/side), counts - 1)
+        number = reshape(at[:,0]*counts[1] + at[:,1], [1,n])
+        [_, order] = sort(number)
+        start = horzcat(float64([0]), cumsum(bincount(number, prod(counts))))
+        parallel_do(size(q,0), label, q, p, int(start), int(order), int(counts[0]), int(counts[1]), _
+                    reshape(low, [1,2]), float64([side]), nearest_in_cells)
+    endif
+end
+
+% The triangle of each position q, and the weights of its corners; the triangle is -1 outside. The walk starts at the
+% triangle `near` and goes through the edge that q is farthest beyond.
+function [] = __kernel__ triangle_of(found : vec[int]'unchecked, w : mat'unchecked, q : mat'unchecked, _
+                                     p : mat'unchecked, T : mat[int]'unchecked, opposite : mat[int]'unchecked, _
+                                     near : vec[int]'unchecked, pos : int)
+    t = near[pos]
+    u = q[pos,0]
+    v = q[pos,1]
+    steps = 0
+    searching = 1
+    while searching > 0 && steps < 3*size(T,0)
+        ax = p[T[t,0],0] - u
+        ay = p[T[t,0],1] - v
+        bx = p[T[t,1],0] - u
+        by = p[T[t,1],1] - v
+        cx = p[T[t,2],0] - u
+        cy = p[T[t,2],1] - v
+        wc = ax*by - ay*bx
+        wa = bx*cy - by*cx
+        wb = cx*ay - cy*ax
+        area = wa + wb + wc
+        scale = area == 0 ? 0.0 : 1/area
+        wa *= scale
+        wb *= scale
+        wc *= scale
+        least = min(wa, min(wb, wc))
+        edge = wc == least ? 0 : wa == least ? 1 : 2
+        searching = 0
+        if least < -1e-12
+            t = opposite[t,edge]
+            searching = t < 0 ? 0 : 1
+            t = t < 0 ? -1 : int(t/3)
+        else
+            w[pos,0] = wa
+            w[pos,1] = wb
+            w[pos,2] = wc
+        endif
+        steps += 1
+    end
+    found[pos] = searching > 0 || isnan(u + v) ? -1 : t
+end
+
+% Function: griddata
+% Values at scattered points, interpolated at other positions, as scipy.interpolate.griddata. It has derivatives with
+% respect to the values. For values on a grid see interpn.
+%
+% Parameters:
+% points - a row for each point
+% values - a real number for each point
+% at - a row for each position
+% method - "linear": between the corners of the triangle of delaunay that contains the position, for points in the
+%     plane; "nearest": the value of the nearest point
+% outside - the value of positions outside of all triangles, for "linear"
+%
+% Returns:
+% v - a vec with an element for each row of at, nan where the row is not finite
+%
+% See also: <delaunay>
+%
+% :function v = griddata(points : mat, values, at : mat, method : string = "linear", outside : scalar = nan)
+function v = griddata(points : mat, values, at : mat, method : string = "linear", outside : scalar = nan)
+    check_finite("griddata: points", points)
+    check_filled("griddata: points", points)
+    assert(check_real(values) && numel(values) == size(points,0), _
+           "griddata: values must be a real number for each of ", size(points,0), " points, got ", check_got(values))
+    assert(check_real(at) && size(at,1) == size(points,1), _
+           "griddata: at must be real and have as many columns as points, ", size(points,1), ", got size ", size(at))
+    assert(method == "linear" || method == "nearest", "griddata: method must be linear or nearest, got ", method)
+    assert(method == "nearest" || size(points,1) == 2, _
+           "griddata: points must be N x 2 for linear, got size ", size(points))
+    p = float64(points)
+    q = float64(at)
+    z = reshape(values, [1,numel(values)])
+    near = nearest_points(p, q)
+    if method == "nearest"
+        missing = reshape(sum(!isfinite(q), 1) > 0, [1,-1])
+        v = any(missing) ? where(missing, nan, z[near]) : z[near]
+    else
+        [T, opposite] = delaunay(p)
+        count = size(T,0)
+        touching = zeros_like(int([0]), size(p,0))
+        for k = 0..count-1
+            for i = 0..2
+                touching[T[k,i]] = k
+            end
+        end
+        found = vec[int](size(q,0))
+        w = zeros_like(q, size(q,0), 3)
+        parallel_do(size(q,0), found, w, q, p, T, opposite, touching[near], triangle_of)
+        corners = T[max(found, 0),:]
+        column = k -> reshape(z[reshape(corners[:,k], [1,-1])], [1,-1]).*reshape(w[:,k], [1,-1])
+        v = where(found >= 0, column(0) + column(1) + column(2), outside)
+    endif
+end
