@@ -196,7 +196,7 @@ static void collect_leaves(Gather *g, Node *n) {
         for (int i = 0; i < n->u.call.args.n; i++) collect_leaves(g, n->u.call.args.at[i].value);
     } else if ((axis = axis_of(g->e, n)) >= 0 && (!g->rows || axis == g->axis)) {
         g->nops++;
-        g->rows += g->rows < UINT8_MAX, g->axis = axis;
+        g->rows = (uint8_t)(g->rows + (g->rows < UINT8_MAX)), g->axis = axis;
         collect_leaves(g, n->u.call.args.at[0].value);
     } else if (n->kind == N_TERNARY && is_plain(g->e, n->u.ternary.then) && is_plain(g->e, n->u.ternary.other)) {
         g->nops++;
