@@ -105,7 +105,8 @@ static void check_pure(void *ud, Node **child) {
     if (g->grouped && n->kind == N_IDENT) add_input(g, n);
     if (n->kind == N_CALL) {
         int slot = builtin_slot(n->u.call.callee);
-        if (slot < 0 || !g->e->host->pure(g->e->host->ud, slot, g->grouped)) g->ok = false;
+        bool again = g->grouped || g->choice; /* the code without a kernel evaluates it once more */
+        if (slot < 0 || !g->e->host->pure(g->e->host->ud, slot, again)) g->ok = false;
     }
     if (item_number(g, n) >= 0 || (g->grouped && n->kind == N_FIELD)) g->ok = false;
     if (n->kind == N_LAMBDA || n->kind == N_META) g->ok = false;
