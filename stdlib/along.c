@@ -7,7 +7,9 @@
 #include "devices/threads.h"
 #include "stdlib/builtins.h"
 #include "vm/array/convert.h"
+#include "vm/array/device_math.h"
 #include "vm/base/flag.h"
+#include "vm/program/module.h"
 #include "vm/value/machine.h"
 
 #include <complex.h>
@@ -35,7 +37,10 @@ TAKE(uint8_t)
 TAKE(uint16_t)
 TAKE(uint32_t)
 TAKE(uint64_t)
-TAKE(Wide) ADD(float) ADD(double) ADD(Complex64) ADD(Complex128)
+TAKE(Wide)
+ADD(float)
+ADD(double)
+ADD(Complex64) ADD(Complex128)
 
     typedef struct {
     ArrayLines at; /* of the positions */
@@ -133,6 +138,23 @@ static qs_status check_sizes(qs_vm *vm, const char *fn, const Array *x, const Ar
     return QS_OK;
 }
 
+/* On a device with memory of its own, kernels do the same. */
+static qs_status move_by_kernel(qs_vm *vm, qs_call_args *c, const Along *w, int rank, const int64_t *dims) {
+    qs_value fn, y = qs_nil(),
+                 in[] = {c->in[0],
+                         c->in[1],
+                         qs_num((double)w->at.outer),
+                         qs_num((double)w->at.n),
+                         qs_num((double)w->at.inner),
+                         qs_num((double)w->n)};
+    Array *shaped;
+    TRY(qmod_library(vm, "moving.q", w->adds ? "elements_added" : "elements_taken", &fn));
+    TRY(qvm_call(vm, fn, 6, in, 1, &y));
+    qs_status s = qarr_reshape(vm, qval_array(y), rank, dims, &shaped);
+    if (s == QS_OK) c->out[0] = qarr_value(shaped);
+    return qval_release(vm, y), s;
+}
+
 /* n < 0: reads elements of x; otherwise adds the elements of x to an array with n elements along the dimension. */
 static qs_status move_along(qs_vm *vm, qs_call_args *c, int64_t n) {
     Array *x, *at, *y;
@@ -142,19 +164,26 @@ static qs_status move_along(qs_vm *vm, qs_call_args *c, int64_t n) {
     int64_t dims[QS_MAX_RANK];
     Along w = {.adds = n >= 0};
     TRY(qarg_dim_of(vm, c->name, c->in[0], c->in[2], &dim));
-    if (w.adds) TRY(qarg_floats(vm, c, 0, "x", &x, &src));
-    else TRY(qarg_array(vm, c, 0, "x", &x));
-    w.d = (qs_dtype)x->dtype;
-    TRY(qarg_packed(vm, c, 0, "x", w.d, &x, &src));
+    TRY(qarg_array(vm, c, 0, "x", &x));
     TRY(qarg_array(vm, c, 1, "positions", &at));
     w.place = (qs_dtype)at->dtype;
     if (qdtype_is_complex(w.place)) return qarg_wrong(vm, c->name, "positions", "real", c->in[1]);
-    TRY(qarg_packed(vm, c, 1, "positions", w.place, &at, &places));
     TRY(check_sizes(vm, c->name, x, at, dim));
     w.at = qstats_lines(at, dim), w.n = w.adds ? (size_t)n : qstats_lines(x, dim).n;
     if (w.adds && w.at.n != qstats_lines(x, dim).n)
         return qs_fail(vm, QS_ESHAPE, "%s: x and positions must have the same size", c->name);
-    TRY(qarg_result(vm, c, 0, w.d, qstats_with_dim(x, dim, w.adds ? n : (int64_t)w.at.n, dims), dims, &y, &dst));
+    int rank = qstats_with_dim(x, dim, w.adds ? n : (int64_t)w.at.n, dims);
+    bool arrays = x->count && at->count && c->in[0].kind == QS_ARRAY && c->in[1].kind == QS_ARRAY;
+    if (arrays && qdtype_is_real((qs_dtype)x->dtype) && qdevmath_by_kernels(vm, c->name, x, at, (double)x->count)) {
+        qs_status s = move_by_kernel(vm, c, &w, rank, dims);
+        if (s == QS_OK) qarg_keep(c->out[0], x);
+        if (!qdevmath_left(vm, c->name, x, at, s)) return s;
+    }
+    if (w.adds) TRY(qarg_floats(vm, c, 0, "x", &x, &src));
+    w.d = (qs_dtype)x->dtype;
+    TRY(qarg_packed(vm, c, 0, "x", w.d, &x, &src));
+    TRY(qarg_packed(vm, c, 1, "positions", w.place, &at, &places));
+    TRY(qarg_result(vm, c, 0, w.d, rank, dims, &y, &dst));
     qarg_keep(c->out[0], x);
     if (w.adds) memset(dst, 0, y->count * qdtype_size(w.d));
     w.move = move_of(w.d, w.adds), w.places = places, w.src = src, w.dst = dst;

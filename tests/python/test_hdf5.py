@@ -13,10 +13,6 @@ except ImportError:
     h5py = None
 
 
-def setUpModule():
-    q.init("ref")
-
-
 def utf16(text, shape):
     return np.frombuffer(text.encode("utf-16le"), np.uint16).reshape(shape)
 
@@ -57,6 +53,7 @@ def write_matlab(path):
 @unittest.skipUnless(h5py, "needs h5py")
 class Hdf5(unittest.TestCase):
     def setUp(self):
+        q.init("cpu")
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
         self.path = os.path.join(self.folder.name, "x.h5")

@@ -467,7 +467,8 @@ class Messages(Torch):
         for f, why in ((lambda x: q.parallel_do(2, x, self.m.neg), "kernel neg: x is %s, which a kernel cannot take"),
                        (q.evaluate("x -> [1, x]"), "item 2 has type %s"), (q.evaluate("x -> 0..x"), "number, got %s"),
                        (q.evaluate("x -> ones(2)[x]"), "got a value of type %s")):
-            with self.assertRaisesRegex(q.QuasarError, why % r"pyvalue \(dict\)"):
+            given = r"pyvalue \(dict; value\(x\), .* makes a dictionary of it\)"
+            with self.assertRaisesRegex(q.QuasarError, why % given):
                 f({})
 
 

@@ -1,4 +1,5 @@
 % options: --explain
+% devices: cpu opencl
 % exit: 3
 % The reasons why loops stay in the interpreter say what to write instead, also before compiling would be worth it.
 function n = count(s)
