@@ -12,6 +12,7 @@
 #include "stdlib/builtins.h"
 #include "stdlib/npy.h"
 #include "vm/base/dynlib.h"
+#include "vm/program/python.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -63,7 +64,9 @@ static void open_library(void) {
 #undef TYPE
     LOOK_UP(H5T_C_S1_g)
     LOOK_UP(H5T_STD_REF_OBJ_g) LOOK_UP(H5P_CLS_LINK_CREATE_ID_g) unsigned major = 0, minor = 0, release;
-    is_here = good && h5.H5open() >= 0 && h5.H5get_libversion(&major, &minor, &release) >= 0 &&
+    /* Files are closed after each call; after a full disk, what the library does at exit would end in a crash. */
+    is_here = good && h5.H5dont_atexit() >= 0 && h5.H5open() >= 0 &&
+              h5.H5get_libversion(&major, &minor, &release) >= 0 &&
               (major > 1 || minor >= 10); /* an hid_t was an int before */
     if (!is_here) snprintf(failure, sizeof failure, "libhdf5 must be of version 1.10 or later");
 }
@@ -80,7 +83,8 @@ typedef struct {
 
 /* Keeps the first description, which is that of the innermost function. */
 static int keep_description(unsigned n, const ErrorEntry *e, void *text) {
-    if (n == 0) snprintf(text, 200, ": %s", e->description ? e->description : "");
+    const char *s = e->description ? e->description : "";
+    if (n == 0) snprintf(text, 200, ": %.*s", (int)strcspn(s, "\n"), s);
     return 0;
 }
 
@@ -106,10 +110,24 @@ static bool is_matlab(const char *path) {
     return n == sizeof head && !memcmp(head, "MATLAB 7.3", n);
 }
 
-static void close_file(File *f) {
-    if (f->id > 0) h5.H5Fclose(f->id);
+/* Ends a call with the status s; the last bytes of a file are written here, so that it may fail. */
+static qs_status close_file(File *f, qs_status s) {
+    enum { WHOLE_FILE = 1 };
+    if (f->id > 0) {
+        bool written = h5.H5Fflush(f->id, WHOLE_FILE) >= 0;
+        if (!written && s == QS_OK) s = failed(f, "writing", f->path);
+        if (h5.H5Fclose(f->id) < 0 && s == QS_OK) s = failed(f, "closing", f->path);
+    }
     h5.H5Eclear2(0);
-    pthread_mutex_unlock(&one_at_a_time);
+    return pthread_mutex_unlock(&one_at_a_time), s;
+}
+
+/* A thread that has the mutex may need the VM again, so that one that waits for the mutex releases the VM. */
+static void lock_library(qs_vm *vm) {
+    if (!pthread_mutex_trylock(&one_at_a_time)) return;
+    const Python *python = qpython_release_vm_to_compute(vm);
+    pthread_mutex_lock(&one_at_a_time);
+    qpython_acquire_vm(python);
 }
 
 /* Opens the file, or creates it if `flags` is TRUNCATE. */
@@ -122,12 +140,11 @@ static qs_status open_file(qs_vm *vm, const char *fn, const char *path, unsigned
                        "(libhdf5-310 in new ones) has it",
                        fn);
     if (flags != TRUNCATE && access(path, R_OK)) return qio_error(vm, fn, "read", path);
-    pthread_mutex_lock(&one_at_a_time);
+    lock_library(vm);
     h5.H5Eset_auto2(0, NULL, NULL); /* it would print its errors */
     f->id = flags == TRUNCATE ? h5.H5Fcreate(path, TRUNCATE, 0, 0) : h5.H5Fopen(path, flags, 0);
     if (f->id >= 0) return QS_OK;
-    qs_status s = failed(f, "opening", path);
-    return close_file(f), s;
+    return close_file(f, failed(f, "opening", path));
 }
 
 /* -- types --------------------------------------------------------------------------------------------------------- */
@@ -168,6 +185,14 @@ static bool has_members(Id type, const char *first, const char *second) {
     return same;
 }
 
+/* Whether it is the enumeration that h5py writes for truth values. */
+static bool is_bool(Id type) {
+    int8_t no = -1, yes = -1;
+    return h5.H5Tget_size(type) == 1 && has_members(type, "FALSE", "TRUE") &&
+           h5.H5Tget_member_value(type, 0, &no) >= 0 && h5.H5Tget_member_value(type, 1, &yes) >= 0 && no == 0 &&
+           yes == 1;
+}
+
 static bool integer_type(size_t size, bool is_signed, qs_dtype *d) {
     static const qs_dtype types[][2] = {{QS_U8, QS_I8}, {QS_U16, QS_I16}, {QS_U32, QS_I32}, {QS_U64, QS_I64}};
     for (int i = 0; i < 4; i++)
@@ -186,7 +211,7 @@ static bool dtype_of(Id type, qs_dtype *d, Id *memory) {
         Id base = h5.H5Tget_super(type);
         good = integer_type(size, h5.H5Tget_sign(base) != 0, d);
         h5.H5Tclose(base);
-        if (!good || size > 1 || !has_members(type, "FALSE", "TRUE")) break;
+        if (!is_bool(type)) break;
         return *d = QS_B1, *memory = h5.H5Tcopy(type), true;
     }
     case COMPOUND: {
@@ -283,19 +308,25 @@ static qs_status read_array(const File *f, const Data *d, qs_value *out) {
     return qarr_release(f->vm, a), s;
 }
 
-/* Stores string i of the elements at p, which are pointers if `variable`, otherwise `size` bytes each. */
-static qs_status make_string(const File *f, const char *p, size_t i, size_t size, bool variable, qs_value *out) {
+/* Stores string i of the elements at p, which are pointers if `variable`, otherwise `size` bytes each; padded: with
+ * blanks, as Fortran does. */
+static qs_status make_string(const File *f, const char *p, size_t i, size_t size, bool variable, bool padded,
+                             qs_value *out) {
     const char *s = p + i * size;
     if (variable) memcpy(&s, p + i * sizeof s, sizeof s);
-    return qval_string(f->vm, s ? s : "", !s ? 0 : variable ? strlen(s) : strnlen(s, size), out);
+    size_t n = !s ? 0 : variable ? strlen(s) : strnlen(s, size);
+    while (padded && n && s[n - 1] == ' ') n--;
+    return qval_string(f->vm, s ? s : "", n, out);
 }
 
 static qs_status make_strings(const File *f, const Data *d, const char *p, size_t size, bool variable, qs_value *out) {
+    enum { BLANKS = 2 };
     Cell *cell;
-    if (!d->rank) return make_string(f, p, 0, size, variable, out);
+    bool padded = !variable && h5.H5Tget_strpad(d->type) == BLANKS;
+    if (!d->rank) return make_string(f, p, 0, size, variable, padded, out);
     TRY(qcell_new(f->vm, qtype_any(qvm_ctx(f->vm)), d->rank, d->dims, &cell));
     *out = qval_object(QS_CELL, cell);
-    for (size_t i = 0; i < d->count; i++) TRY(make_string(f, p, i, size, variable, &cell->items[i]));
+    for (size_t i = 0; i < d->count; i++) TRY(make_string(f, p, i, size, variable, padded, &cell->items[i]));
     return QS_OK;
 }
 
@@ -327,8 +358,10 @@ static void text_attribute(const File *f, Id id, const char *name, char text[64]
     Id a = h5.H5Aexists(id, name) > 0 ? h5.H5Aopen(id, name, 0) : -1;
     text[0] = 0;
     if (a < 0) return;
-    if (data_open(f, a, true, name, &d) == QS_OK && !d.rank && h5.H5Tget_class(d.type) == STRING &&
-        h5.H5Tis_variable_str(d.type) == 0 && h5.H5Tget_size(d.type) < 64 && h5.H5Aread(a, d.type, text) >= 0)
+    qs_status s = data_open(f, a, true, name, &d);
+    if (s != QS_OK) qs_error_clear(f->vm);
+    if (s == QS_OK && !d.rank && h5.H5Tget_class(d.type) == STRING && h5.H5Tis_variable_str(d.type) == 0 &&
+        h5.H5Tget_size(d.type) < 64 && h5.H5Aread(a, d.type, text) >= 0)
         text[h5.H5Tget_size(d.type)] = 0;
     else text[0] = 0;
     data_close(&d), h5.H5Aclose(a);
@@ -468,11 +501,11 @@ qs_status qhdf5_load(qs_vm *vm, const qs_call_args *c, const char *path, Object 
     Id root = h5.H5Oopen(f.id, "/", 0);
     qs_status s = root < 0 ? failed(&f, "opening", "/") : read_members(&f, root, c, o);
     if (root >= 0) h5.H5Oclose(root);
-    return close_file(&f), s;
+    return close_file(&f, s);
 }
 
 /* -- h5read -------------------------------------------------------------------------------------------------------- */
-/* Opens what is at a place such as "/group/name". */
+/* Opens what is at a path such as "/group/name". */
 static qs_status open_object(const File *f, const char *name, Id *out) {
     *out = h5.H5Oopen(f->id, *name ? name : "/", 0);
     if (*out >= 0) return QS_OK;
@@ -545,7 +578,7 @@ qs_status qhdf5_read(qs_vm *vm, qs_call_args *c) {
         s = qarg_given(c, 2) ? read_part(&f, c, id, name) : read_object(&f, id, name, &c->out[0]);
         h5.H5Oclose(id);
     }
-    return close_file(&f), s;
+    return close_file(&f, s);
 }
 
 /* -- h5info -------------------------------------------------------------------------------------------------------- */
@@ -565,7 +598,7 @@ static qs_status read_attributes(const File *f, Id id, qs_value *out) {
         qs_value v = qs_nil();
         Id a = h5.H5Aopen(id, name, 0);
         qs_status s = a < 0 ? failed(f, "reading", name) : data_open(f, a, true, name, &d);
-        if (s == QS_OK && read_data(f, &d, &v) != QS_OK) qs_error_clear(f->vm), v = qs_nil();
+        if (s == QS_OK && read_data(f, &d, &v) != QS_OK) qs_error_clear(f->vm), qval_release(f->vm, v), v = qs_nil();
         if (a >= 0) data_close(&d), h5.H5Aclose(a);
         TRY(s);
         TRY(set_field(f->vm, o, name, v));
@@ -610,7 +643,7 @@ static qs_status describe_dataset(const File *f, Id id, const char *name, Object
     qs_dtype t;
     Id memory;
     qs_status s = data_open(f, id, false, name, &d);
-    for (int i = 0; i < d.rank; i++) dims[i] = (double)d.dims[i];
+    for (int i = 0; s == QS_OK && i < d.rank; i++) dims[i] = (double)d.dims[i];
     if (s == QS_OK) s = qarg_exact(f->vm, dims, 1, &(int64_t){d.rank}, &v);
     if (s == QS_OK) s = set_field(f->vm, o, "size", v);
     bool known = s == QS_OK && dtype_of(d.type, &t, &memory);
@@ -640,7 +673,7 @@ qs_status qhdf5_info(qs_vm *vm, qs_call_args *c) {
         else qval_release(vm, v);
         h5.H5Oclose(id);
     }
-    return close_file(&f), s;
+    return close_file(&f, s);
 }
 
 /* -- writing ------------------------------------------------------------------------------------------------------- */
@@ -648,10 +681,10 @@ typedef struct {
     File *file;
     Id id; /* the group of a dataset, or the object of an attribute */
     bool attribute;
-} Place;
+} Target;
 
 /* Opens the dataset `name` if it can hold such elements, and deletes another one; fails if it is a group. */
-static qs_status existing_dataset(const Place *to, const char *name, Id type, Id space, Id *out) {
+static qs_status existing_dataset(const Target *to, const char *name, Id type, Id space, Id *out) {
     const File *f = to->file;
     *out = -1;
     if (h5.H5Lexists(to->id, name, 0) <= 0) return h5.H5Eclear2(0), QS_OK;
@@ -674,7 +707,7 @@ static qs_status existing_dataset(const Place *to, const char *name, Id type, Id
     return h5.H5Ldelete(to->id, name, 0) < 0 ? failed(f, "replacing", name) : QS_OK;
 }
 
-static qs_status write_dataset(const Place *to, const char *name, Id type, Id space, const void *p) {
+static qs_status write_dataset(const Target *to, const char *name, Id type, Id space, const void *p) {
     Id id;
     TRY(existing_dataset(to, name, type, space, &id));
     if (id < 0) {
@@ -689,7 +722,7 @@ static qs_status write_dataset(const Place *to, const char *name, Id type, Id sp
     return s;
 }
 
-static qs_status write_attribute(const Place *to, const char *name, Id type, Id space, const void *p) {
+static qs_status write_attribute(const Target *to, const char *name, Id type, Id space, const void *p) {
     if (h5.H5Aexists(to->id, name) > 0) h5.H5Adelete(to->id, name);
     Id id = h5.H5Acreate2(to->id, name, type, space, 0, 0);
     bool good = id >= 0 && h5.H5Awrite(id, type, p) >= 0;
@@ -699,7 +732,7 @@ static qs_status write_attribute(const Place *to, const char *name, Id type, Id 
 }
 
 /* Writes elements; rank 0: one value. */
-static qs_status write_elements(const Place *to, const char *name, Id type, int rank, const int64_t *dims,
+static qs_status write_elements(const Target *to, const char *name, Id type, int rank, const int64_t *dims,
                                 const void *p) {
     Size extents[QS_MAX_RANK];
     for (int i = 0; i < rank; i++) extents[i] = (Size)dims[i];
@@ -708,7 +741,7 @@ static qs_status write_elements(const Place *to, const char *name, Id type, int 
     return h5.H5Sclose(space), s;
 }
 
-static qs_status write_array(const Place *to, const char *name, Array *a, int rank, const int64_t *dims) {
+static qs_status write_array(const Target *to, const char *name, Array *a, int rank, const int64_t *dims) {
     qs_vm *vm = to->file->vm;
     qs_dtype d = (qs_dtype)a->dtype;
     Array *wide, *packed;
@@ -724,7 +757,7 @@ static qs_status write_array(const Place *to, const char *name, Array *a, int ra
     return qarr_release(vm, wide), s;
 }
 
-static qs_status write_number(const Place *to, const char *name, qs_value v) {
+static qs_status write_number(const Target *to, const char *name, qs_value v) {
     qs_dtype d = v.kind == QS_BOOL ? QS_B1 : v.kind == QS_INT ? QS_I64 : v.kind == QS_NUM ? QS_F64 : QS_C128;
     Array *a;
     TRY(qarr_new(to->file->vm, d, 1, &(int64_t){1}, true, &a));
@@ -734,7 +767,7 @@ static qs_status write_number(const Place *to, const char *name, qs_value v) {
 }
 
 /* Writes strings of any length. */
-static qs_status write_strings(const Place *to, const char *name, const qs_value *v, size_t n, int rank,
+static qs_status write_strings(const Target *to, const char *name, const qs_value *v, size_t n, int rank,
                                const int64_t *dims) {
     const File *f = to->file;
     size_t bytes = qmem_size(n, sizeof(char *), 1);
@@ -755,9 +788,9 @@ static qs_status write_strings(const Place *to, const char *name, const qs_value
     return s;
 }
 
-static qs_status write_value(const Place *to, const char *name, qs_value v);
+static qs_status write_value(const Target *to, const char *name, qs_value v);
 
-static qs_status write_group(const Place *to, const char *name, const Object *o) {
+static qs_status write_group(const Target *to, const char *name, const Object *o) {
     File *f = to->file;
     qs_value key, v;
     const char *field;
@@ -766,7 +799,7 @@ static qs_status write_group(const Place *to, const char *name, const Object *o)
     if (h5.H5Lexists(to->id, name, 0) > 0)
         return qs_fail(f->vm, QS_EVALUE, "%s: %s has \"%.100s\" already; it is not replaced by a group", f->fn, f->path,
                        name);
-    Place inner = {.file = f, .id = h5.H5Gcreate2(to->id, name, 0, 0, 0)};
+    Target inner = {.file = f, .id = h5.H5Gcreate2(to->id, name, 0, 0, 0)};
     if (inner.id < 0) return failed(f, "writing", name);
     qs_status s = QS_OK;
     f->depth++;
@@ -778,7 +811,7 @@ static qs_status write_group(const Place *to, const char *name, const Object *o)
     return h5.H5Oclose(inner.id), s;
 }
 
-static qs_status write_value(const Place *to, const char *name, qs_value v) {
+static qs_status write_value(const Target *to, const char *name, qs_value v) {
     int64_t dims[QS_MAX_RANK];
     if (!*name) return qs_fail(to->file->vm, QS_EVALUE, "%s: a name is empty", to->file->fn);
     if (qval_is_number(v) || v.kind == QS_COMPLEX) return write_number(to, name, v);
@@ -806,10 +839,13 @@ qs_status qhdf5_write(qs_vm *vm, qs_call_args *c) {
     File f;
     TRY(qarg_string(vm, c->name, "path", c->in[0], &path, NULL));
     TRY(qarg_string(vm, c->name, "name", c->in[1], &name, NULL));
-    TRY(open_file(vm, c->name, path, access(path, F_OK) ? TRUNCATE : READ_WRITE, &f));
+    bool is_new = access(path, F_OK) != 0;
+    TRY(open_file(vm, c->name, path, is_new ? TRUNCATE : READ_WRITE, &f));
     qs_status s = check_writable(&f);
-    if (s == QS_OK) s = write_value(&(Place){.file = &f, .id = f.id}, name, c->in[2]);
-    return close_file(&f), s;
+    if (s == QS_OK) s = write_value(&(Target){.file = &f, .id = f.id}, name, c->in[2]);
+    s = close_file(&f, s);
+    if (s != QS_OK && is_new) unlink(path);
+    return s;
 }
 
 /* h5writeatt(path, name, attribute, value) */
@@ -823,13 +859,13 @@ qs_status qhdf5_write_attribute(qs_vm *vm, qs_call_args *c) {
     TRY(open_file(vm, c->name, path, READ_WRITE, &f));
     qs_status s = check_writable(&f);
     if (s == QS_OK && (s = open_object(&f, name, &id)) == QS_OK) {
-        s = write_value(&(Place){.file = &f, .id = id, .attribute = true}, attribute, c->in[3]);
+        s = write_value(&(Target){.file = &f, .id = id, .attribute = true}, attribute, c->in[3]);
         h5.H5Oclose(id);
     }
-    return close_file(&f), s;
+    return close_file(&f, s);
 }
 
-static qs_status save_variable(void *place, const char *name, qs_value v) { return write_value(place, name, v); }
+static qs_status save_variable(void *target, const char *name, qs_value v) { return write_value(target, name, v); }
 
 /* Writes to another file first, so that a failure keeps the old one. */
 qs_status qhdf5_save(qs_vm *vm, const char *path, int n, const qs_value *in) {
@@ -841,8 +877,8 @@ qs_status qhdf5_save(qs_vm *vm, const char *path, int n, const qs_value *in) {
     if (s == QS_OK) s = open_file(vm, "save", part.s, TRUNCATE, &f);
     if (s == QS_OK) {
         f.path = path;
-        s = qnpy_variables(vm, "an HDF5 file", n, in, save_variable, &(Place){.file = &f, .id = f.id});
-        close_file(&f);
+        s = qnpy_variables(vm, "an HDF5 file", n, in, save_variable, &(Target){.file = &f, .id = f.id});
+        s = close_file(&f, s);
         if (s == QS_OK && rename(part.s, path)) s = qio_error(vm, "save", "write", path);
         if (s != QS_OK) unlink(part.s);
     }

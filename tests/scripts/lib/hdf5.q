@@ -1,4 +1,5 @@
 % needs: hdf5
+% devices: one
 % HDF5 files: what is written is read again; parts, attributes, and what is refused.
 function message = failure(f)
     message = "no error"
