@@ -137,7 +137,7 @@ static void lowered_bind(const KFunc *f, const KBind *b, const TArg *args, KArg 
 static qs_status lowered_lower(Lowered *t, Arena *arena, const char *kernel, int rank, TArg *args, int nargs,
                                LowerResult *r) {
     KVal vals[16];
-    LowerHost host = {t, lowered_symbol, lowered_function, NULL, NULL, NULL, NULL};
+    LowerHost host = {.ud = t, .symbol = lowered_symbol, .function = lowered_function};
     for (int i = 0; i < nargs; i++) vals[i] = lowered_kval(t, &args[i], i);
     LowerJob job = {.fn = {.kind = KV_FUNC, .func = lowered_func(t, qstr_cname(&t->c, kernel))},
                     .args = vals,
