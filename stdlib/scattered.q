@@ -304,8 +304,26 @@ function label = nearest_points(p, q)
     endif
 end
 
+% Where q is beside a triangle whose corners a, b and c (relative to q) lie on a line: `along` of q and `middle` of the
+% third corner along the longest edge, from 0 to 1, its number, and whether q is on that edge.
+function [along, middle, longest, touches] = __device__ on_line(a : vec2, b : vec2, c : vec2)
+    ab = sum((b-a).^2)
+    bc = sum((c-b).^2)
+    ca = sum((a-c).^2)
+    longest = ab >= bc && ab >= ca ? 0 : bc >= ca ? 1 : 2
+    first = longest == 0 ? a : longest == 1 ? b : c
+    last = longest == 0 ? b : longest == 1 ? c : a
+    third = longest == 0 ? c : longest == 1 ? a : b
+    d = last - first
+    long = max(sum(d.^2), 1e-300)
+    along = -sum(first.*d)/long
+    middle = sum((third-first).*d)/long
+    touches = abs(first[0]*d[1] - first[1]*d[0]) <= 1e-12*long && along >= -1e-12 && along <= 1+1e-12
+end
+
 % The triangle of each position q, and the weights of its corners; the triangle is -1 outside. The walk starts at the
-% triangle `near` and goes through the edge that q is farthest beyond.
+% triangle `near` and goes through the edge that q is farthest beyond. It crosses triangles whose corners lie on a line,
+% which have no weights, from one side to the other; on the hull q is between two of their corners.
 function [] = __kernel__ triangle_of(found : vec[int]'unchecked, w : mat'unchecked, q : mat'unchecked, _
                                      p : mat'unchecked, T : mat[int]'unchecked, opposite : mat[int]'unchecked, _
                                      near : vec[int]'unchecked, pos : int)
@@ -313,33 +331,51 @@ function [] = __kernel__ triangle_of(found : vec[int]'unchecked, w : mat'uncheck
     u = q[pos,0]
     v = q[pos,1]
     steps = 0
+    entered = -1
     searching = 1
     while searching > 0 && steps < 3*size(T,0)
-        ax = p[T[t,0],0] - u
-        ay = p[T[t,0],1] - v
-        bx = p[T[t,1],0] - u
-        by = p[T[t,1],1] - v
-        cx = p[T[t,2],0] - u
-        cy = p[T[t,2],1] - v
-        wc = ax*by - ay*bx
-        wa = bx*cy - by*cx
-        wb = cx*ay - cy*ax
+        a = [p[T[t,0],0] - u, p[T[t,0],1] - v]
+        b = [p[T[t,1],0] - u, p[T[t,1],1] - v]
+        c = [p[T[t,2],0] - u, p[T[t,2],1] - v]
+        wc = a[0]*b[1] - a[1]*b[0]
+        wa = b[0]*c[1] - b[1]*c[0]
+        wb = c[0]*a[1] - c[1]*a[0]
         area = wa + wb + wc
-        scale = area == 0 ? 0.0 : 1/area
+        flat = abs(area) <= 1e-12*max(sum((b-a).^2), max(sum((c-b).^2), sum((a-c).^2)))
+        scale = flat ? 0.0 : 1/area
         wa *= scale
         wb *= scale
         wc *= scale
         least = min(wa, min(wb, wc))
         edge = wc == least ? 0 : wa == least ? 1 : 2
-        searching = 0
-        if least < -1e-12
-            t = opposite[t,edge]
-            searching = t < 0 ? 0 : 1
-            t = t < 0 ? -1 : int(t/3)
-        else
+        inside = !flat && !(least < -1e-12)
+        if flat
+            [along, middle, longest, touches] = on_line(a, b, c)
+            short = along < middle ? mod(longest+2, 3) : mod(longest+1, 3)
+            edge = entered == longest ? short : longest
+            edge = entered < 0 && opposite[t,edge] < 0 ? short : edge      % the walk begins here, at the hull
+            edge = entered < 0 && opposite[t,edge] < 0 ? mod(longest+1, 3) : edge
+            edge = entered < 0 && opposite[t,edge] < 0 ? mod(longest+2, 3) : edge
+            if opposite[t,edge] < 0 && touches
+                part = along < middle ? along/max(middle, 1e-300) : (1-along)/max(1-middle, 1e-300)
+                part = clamp(part, 0, 1)
+                end_of = along < middle ? longest : mod(longest+1, 3)
+                wa = end_of == 0 ? 1-part : mod(longest+2, 3) == 0 ? part : 0.0
+                wb = end_of == 1 ? 1-part : mod(longest+2, 3) == 1 ? part : 0.0
+                wc = end_of == 2 ? 1-part : mod(longest+2, 3) == 2 ? part : 0.0
+                inside = true
+            endif
+        endif
+        if inside
+            searching = 0
             w[pos,0] = wa
             w[pos,1] = wb
             w[pos,2] = wc
+        else
+            through = opposite[t,edge]
+            searching = through < 0 ? 0 : 1
+            entered = through < 0 ? -1 : mod(through, 3)
+            t = through < 0 ? -1 : int(through/3)
         endif
         steps += 1
     end
@@ -378,16 +414,24 @@ function v = griddata(points : mat, values, at : mat, method : string = "linear"
     q = float64(at)
     z = reshape(values, [1,numel(values)])
     near = nearest_points(p, q)
+    missing = reshape(sum(!isfinite(q), 1) > 0, [1,-1])
     if method == "nearest"
-        missing = reshape(sum(!isfinite(q), 1) > 0, [1,-1])
         v = any(missing) ? where(missing, nan, z[near]) : z[near]
     else
         [T, opposite] = delaunay(p)
         count = size(T,0)
         touching = zeros_like(int([0]), size(p,0))
-        for k = 0..count-1
+        size_of = float64(zeros(size(p,0)))
+        for k = 0..count-1                          % the largest triangle of each point
+            a = T[k,0]
+            b = T[k,1]
+            c = T[k,2]
+            area = abs((p[b,0]-p[a,0])*(p[c,1]-p[a,1]) - (p[b,1]-p[a,1])*(p[c,0]-p[a,0]))
             for i = 0..2
-                touching[T[k,i]] = k
+                if area >= size_of[T[k,i]]
+                    size_of[T[k,i]] = area
+                    touching[T[k,i]] = k
+                endif
             end
         end
         found = vec[int](size(q,0))
@@ -396,5 +440,6 @@ function v = griddata(points : mat, values, at : mat, method : string = "linear"
         corners = T[max(found, 0),:]
         column = k -> reshape(z[reshape(corners[:,k], [1,-1])], [1,-1]).*reshape(w[:,k], [1,-1])
         v = where(found >= 0, column(0) + column(1) + column(2), outside)
+        v = any(missing) ? where(missing, nan, v) : v
     endif
 end

@@ -578,9 +578,10 @@ static void lex_format(Lexer *l, const char *from) {
         closed = lex_value(l);
         if (closed) lex_piece(l);
     }
+    const char *end = l->s;
     if (peek(l, 0) == '"') l->s++;
     else if (closed) complain(l, from, "the string is not closed: a \" is missing before the end of the line");
-    push_token(l, T_ENDFORMAT, l->s - 1, l->s);
+    push_token(l, T_ENDFORMAT, end, l->s);
     close_bracket(l, T_FORMAT);
     l->formats--;
 }
