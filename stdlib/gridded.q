@@ -125,6 +125,7 @@ function v = interpn(points, z, at : mat, method : string = "linear", outside = 
            "interpn: outside must be a number, clamp or extrap, got ", isstring(outside) ? outside : check_got(outside))
     x = gridded_points(points, z, d, bits == 2 ? 4 : 2)
     beyond = zeros(1, count) > 0
+    unknown = beyond
     start = zeros_like(int([0]), count, d)
     columns = cell(d)
     strides = zeros_like(int([0]), d)
@@ -135,6 +136,7 @@ function v = interpn(points, z, at : mat, method : string = "linear", outside = 
         a = reshape(float64(at[:,k]), [1,count])
         last = x[k][numel(x[k])-1]
         beyond = beyond || !(a >= x[k][0] && a <= last)
+        unknown = unknown || isnan(a)
         if isstring(outside) && outside == "clamp"
             a = clamp(a, x[k][0], last)
         endif
@@ -148,4 +150,5 @@ function v = interpn(points, z, at : mat, method : string = "linear", outside = 
     v = uninit_like(z, count)
     parallel_do(count, v, reshape(z, [1,numel(z)]), start, w, strides, bits, gridded_sum)
     v = isstring(outside) ? v : where(beyond, outside, v)
+    v = any(unknown) ? where(unknown, nan, v) : v
 end
