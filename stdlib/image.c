@@ -292,6 +292,8 @@ qs_status qimage_imfinfo(qs_vm *vm, qs_call_args *c) {
     Object *o;
     qs_value format;
     qtext_init(&bytes, qvm_ctx(vm));
+    int64_t page;
+    if (qarg_given(c, 1)) TRY(qarg_count(vm, c->name, "page", c->in[1], &page));
     qs_status s = open_image(vm, c, &m, &bytes);
     m.info_only = true;
     if (s == QS_OK) s = decode_image(&m);

@@ -219,11 +219,12 @@ static size_t stretches(const Packed *p, int arg, Stretch *out) {
     return n;
 }
 
-/* The objects of all cells; those of argument `arg` are written. */
-static size_t objects_in_cells(const Packed *p, int arg, Stretch *out) {
+/* The objects of all arguments; those of argument `arg`, a cell, are written. */
+static size_t list_objects(const Packed *p, int arg, Stretch *out) {
     size_t n = 0;
     for (int i = 0; i < p->n; i++) {
         const Cell *c = p->given[i].u.p;
+        if (p->given[i].kind == QS_OBJECT) out[n++] = (Stretch){p->given[i].u.p, 0, 1, false};
         for (size_t k = 0; p->cls[i] && k < c->count; k++) out[n++] = (Stretch){c->items[k].u.p, 0, 1, i == arg};
     }
     return n;
@@ -258,7 +259,7 @@ qs_status qpack_alone(qs_vm *vm, const Packed *p, int arg, bool own) {
     EntryList e = entries_of(p, arg);
     bool sets = sets_fields(&e, own);
     Stretch *s = qmem_alloc(qvm_ctx(vm), qmem_size(room, sizeof *s, 0));
-    size_t n = sets ? objects_in_cells(p, cell_of(p, arg), s) : stretches(p, arg, s), i = 0;
+    size_t n = sets ? list_objects(p, cell_of(p, arg), s) : stretches(p, arg, s), i = 0;
     int64_t mine = INT64_MIN, others = INT64_MIN; /* the largest ends in this buffer so far */
     qsort(s, n, sizeof *s, by_place);
     for (; i < n; i++) {

@@ -100,3 +100,16 @@ function [] = main()
     try_it(() -> parallel_do(1, {p}, far))
     try_it(() -> parallel_do(1, p, y, size_of))
 end
+% an object of the cell that is an argument of its own, and only read
+type single : mutable class
+    m : scalar
+end
+function [] = __kernel__ from_first(ps : vec[single], p : single, pos : int)
+    ps[pos].m = p.m + 1
+end
+singles = {single(), single()}
+try
+    parallel_do(2, singles, singles[0], from_first)
+catch e
+    print e
+end

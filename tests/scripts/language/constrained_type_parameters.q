@@ -31,3 +31,20 @@ try_it(() -> f("text"))
 try_it(() -> f([1,2]))
 try_it(() -> g({"a"}))
 try_it(() -> parallel_do(2, complex([1,2],[1,2]), y, k))
+% loops check constraints, whatever their length
+function y = half[T : int](x : T)
+    y = x/2
+end
+function s = sum_of_halves(v)
+    s = 0
+    for i = 0..numel(v)-1
+        s += half(v[i])
+    end
+end
+for n = {10, 100000}
+    try
+        print sum_of_halves((0..n-1)*0.5)
+    catch e
+        print e.message
+    end
+end

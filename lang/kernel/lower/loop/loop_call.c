@@ -501,6 +501,8 @@ static qs_status apply_callee(Walk *w, Node *n, Value *fn, const Args *args, Val
     const char *name = callee->kind == N_IDENT ? callee->u.ident.name->s : "a function";
     Callee inlined = {.func = fn->host.func, .captures = fn->caught, .source = fn->host.source};
     for (int i = 0; i < wanted; i++) outs[i] = (Value){.what = WHAT_NOTHING};
+    if (fn->what == WHAT_FUNCTION && fn->host.func && fn->host.func->constraints)
+        return kloop_decline(L, n->pos, "%s has constraints of its type parameters, which only calls check", name);
     bool open = fn->what == WHAT_FUNCTION && fn->host.func && kfunction_is_open(L, fn->host.func);
     if (open) TRY(kfunction_call(L, &inlined, args, outs, wanted));
     else if (fn->what == WHAT_FUNCTION && fn->host.func) TRY(kcall_inline(w, n, &inlined, args, outs, wanted));
