@@ -41,7 +41,7 @@ ALSO = ("isequal", "isclose", "allclose", "zeros_like", "ones_like", "meshgrid")
 SETTINGS = {"dim": 0, "dims": 0, "order": [0, 1], "size": [1, 1], "from": 0, "to": 1, "ddof": 0, "k": 0, "r": 0, "n": 1,
             "degree": 0, "bins or edges": 2, "[lo, hi]": [-1e9, 1e9], "[r, c, ...]": [1, 1], "[dy, dx]": [0, 0],
             "\"descend\"": "descend", "mode": "full", "method": "linear", "outside": "extrap", "index": 0,
-            "pos": [0, 0], "[]": [], "tolerance": 0.0, "q": 0.5, "p": 50, "F": None}
+            "pos": [0, 0], "positions": 0, "[]": [], "tolerance": 0.0, "q": 0.5, "p": 50, "F": None}
 POLYNOMIAL = ("polyval", "roots")  # p: its coefficients
 NUMBERS = (0.1, -123456789.123, 1e-300, 3e300, 16777217.0, 1e-60, 0.8515680698511308, 1.0, 1 + 0.1j)
 # They say of what type an argument is, make what a list makes, or take no number in any place.
@@ -51,7 +51,7 @@ APART = {"repmat": "makes what a list makes", "randperm": "random", "ones_like":
          "cross": "three elements", "copy": "a number stays one", "ind2pos": "positions", "pos2ind": "positions",
          "size": "questions", "numel": "questions", "ndims": "questions", "isempty": "questions",
          "and": "of integers", "or": "of integers", "xor": "of integers", "not": "of integers", "shl": "of integers",
-         "shr": "of integers", "zeros_like": "makes what a list makes"}
+         "shr": "of integers", "zeros_like": "makes what a list makes", "lu": "at least two results"}
 
 
 def table():
@@ -615,7 +615,7 @@ def moving(g, name):
 
 
 @case("take_along", "add_along")
-def along(g, name):
+def places_along(g, name):
     x, dim, m = g.array(REAL, (g.count(1, 6), g.count(1, 6)), small=True), g.count(0, 1), g.count(1, 6)
     n = x.shape[dim] if name == "take_along" else m
     shape = [m if d == dim and name == "take_along" else s for d, s in enumerate(x.shape)]
