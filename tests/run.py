@@ -115,7 +115,7 @@ class Runner:
 
     def command(self, path, device, opts):
         cmd = [self.qrun] + (["--device", device] if device else [])
-        cmd += shlex.split(opts.get("options", "")) + shlex.split(self.options)
+        cmd += shlex.split(self.options) + shlex.split(opts.get("options", ""))
         return cmd if "prompt" in opts else cmd + [path] + shlex.split(opts.get("args", ""))
 
     def run(self, job):

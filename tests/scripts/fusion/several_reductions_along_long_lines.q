@@ -1,4 +1,4 @@
-% options: --explain
+% options: --explain --loops auto
 % exit: 3
 % devices: cpu
 % One reduction along long lines is faster alone; statements with several are one kernel, up to lines twice as long.

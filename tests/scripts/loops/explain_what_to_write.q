@@ -1,4 +1,4 @@
-% options: --explain
+% options: --explain --loops auto
 % devices: cpu opencl
 % exit: 3
 % The reasons why loops stay in the interpreter say what to write instead, also before compiling would be worth it.

@@ -1,4 +1,4 @@
-% options: --explain
+% options: --explain --loops auto
 % exit: 3
 % devices: cpu
 % The elements of long rows count as work, so that a loop over them is compiled after a few runs.
