@@ -25,6 +25,18 @@ typedef struct {
 } Wide;
 typedef float complex Complex64;
 typedef double complex Complex128;
+typedef struct {
+    ArrayLines at; /* of the positions */
+    size_t n;      /* extent of the other array along the dimension */
+    qs_dtype d, place;
+    bool adds;
+    Move *move;
+    const char *places, *src;
+    char *dst;
+    size_t pieces; /* of the columns of a block */
+    Flag wrong;    /* raised if a position is none of 0 … n-1 */
+} Along;
+
 #define TAKE(T)                                                                                                        \
     static void take_##T(const uint64_t *at, size_t n, size_t step, size_t across, const void *src, void *dst) {       \
         for (size_t i = 0; i < n; i++) ((T *)dst)[i] = ((const T *)src)[at[i] * step + i * across];                    \
@@ -40,19 +52,8 @@ TAKE(uint64_t)
 TAKE(Wide)
 ADD(float)
 ADD(double)
-ADD(Complex64) ADD(Complex128)
-
-    typedef struct {
-    ArrayLines at; /* of the positions */
-    size_t n;      /* extent of the other array along the dimension */
-    qs_dtype d, place;
-    bool adds;
-    Move *move;
-    const char *places, *src;
-    char *dst;
-    size_t pieces; /* of the columns of a block */
-    Flag wrong;    /* raised if a position is none of 0 … n-1 */
-} Along;
+ADD(Complex64)
+ADD(Complex128)
 
 static Move *move_of(qs_dtype d, bool adds) {
     size_t size = qdtype_size(d);

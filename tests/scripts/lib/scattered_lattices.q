@@ -9,7 +9,7 @@ function p = turned(n, angle)
 end
 wrong = 0
 for n = {2, 5, 17, 30}
-    for angle = {0, 0.1, 0.3, 0.7, 1, 2.5}
+    for angle = {0, 0.1, 0.3, pi/4, 1, 2.5}
         p = turned(n, float64(angle))
         m = 500
         k = float64(0..m-1)
