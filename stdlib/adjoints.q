@@ -473,11 +473,11 @@ function dx = quantile_from(x, at, dim, dy)
     line = isnull(dim) ? as_row(x) : x
     d = isnull(dim) ? reshape(dy + zeros_like(x, 1), [1,numel(at)]) : dy
     if all(part_of == 0)
-        dx = add_along(d, rank_places(line, low, along_dim), along_dim, n)
+        dx = add_along(d, rank_positions(line, low, along_dim), along_dim, n)
     else
         t = reshape(cast_like(part_of, line), one_dim(numel(at), along_dim))
-        places = rank_places(line, horzcat(low, min(low+1, n-1)), along_dim)
-        dx = add_along(cat(along_dim, d.*(1-t), d.*t), places, along_dim, n)
+        positions = rank_positions(line, horzcat(low, min(low+1, n-1)), along_dim)
+        dx = add_along(cat(along_dim, d.*(1-t), d.*t), positions, along_dim, n)
     end
     dx = reshape(dx, size(x))
 end
@@ -554,9 +554,9 @@ function dx = nanmedian_adjoint(x, dim, y, dy)
     end
     [s, i] = sort(x, dim)
     last = max(numbers_in(x, dim)-1, 0)
-    places = take_along(i, cat(dim, floor(last/2), ceil(last/2)), dim)
+    positions = take_along(i, cat(dim, floor(last/2), ceil(last/2)), dim)
     d = reshape(dy + zeros_like(x, 1), size(last))
-    dx = add_along(cat(dim, d, d)/2, places, dim, size(x,dim))
+    dx = add_along(cat(dim, d, d)/2, positions, dim, size(x,dim))
 end
 
 % -- sorting -----------------------------------------------------------------------------------------------------------

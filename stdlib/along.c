@@ -28,10 +28,10 @@ typedef double complex Complex128;
 typedef struct {
     ArrayLines at; /* of the positions */
     size_t n;      /* extent of the other array along the dimension */
-    qs_dtype d, place;
+    qs_dtype d, position_type;
     bool adds;
     Move *move;
-    const char *places, *src;
+    const char *positions, *src;
     char *dst;
     size_t pieces; /* of the columns of a block */
     Flag wrong;    /* raised if a position is none of 0 … n-1 */
@@ -86,13 +86,14 @@ static bool convert_positions(const double *x, size_t n, uint64_t count, uint64_
 /* Moves the m elements from number `first` on, which are neighbours in a line or in a row of lines; `other` is the
  * element of the other array at position 0. */
 static void move_run(Along *w, size_t first, size_t m, size_t other) {
-    size_t size = qdtype_size(w->d), place = qdtype_size(w->place);
+    size_t size = qdtype_size(w->d), width = qdtype_size(w->position_type);
     size_t step = w->at.inner, across = step > 1;
     double as_read[RUN];
     uint64_t at[RUN];
     for (size_t done = 0, n; done < m; done += n, first += n, other += n * across) {
         n = m - done < RUN ? m - done : RUN;
-        qconv_run(w->place, w->places + first * place, (ptrdiff_t)place, QS_F64, as_read, sizeof *as_read, n);
+        qconv_run(w->position_type, w->positions + first * width, (ptrdiff_t)width, QS_F64, as_read, sizeof *as_read,
+                  n);
         if (!convert_positions(as_read, n, w->n, at)) return qflag_raise(&w->wrong);
         const char *src = w->src + (w->adds ? first : other) * size;
         w->move(at, n, step, across, src, w->dst + (w->adds ? other : first) * size);
@@ -117,7 +118,7 @@ static void move_pieces(void *ud, int64_t from, int64_t to, int worker) {
 static qs_status refuse_position(qs_vm *vm, const char *fn, const Along *w) {
     for (size_t i = 0; i < w->at.outer * w->at.n * w->at.inner; i++) {
         double v;
-        qconv_run(w->place, w->places + i * qdtype_size(w->place), 0, QS_F64, &v, 0, 1);
+        qconv_run(w->position_type, w->positions + i * qdtype_size(w->position_type), 0, QS_F64, &v, 0, 1);
         if (!(v >= 0 && v < (double)w->n && (double)(size_t)v == v))
             return qs_fail(vm, QS_EINDEX, "%s: positions must be integers from 0 to %lld, got %g", fn,
                            (long long)w->n - 1, v);
@@ -159,7 +160,7 @@ static qs_status move_by_kernel(qs_vm *vm, qs_call_args *c, const Along *w, int 
 /* n < 0: reads elements of x; otherwise adds the elements of x to an array with n elements along the dimension. */
 static qs_status move_along(qs_vm *vm, qs_call_args *c, int64_t n) {
     Array *x, *at, *y;
-    const void *src, *places;
+    const void *src, *positions;
     void *dst;
     int dim;
     int64_t dims[QS_MAX_RANK];
@@ -167,8 +168,8 @@ static qs_status move_along(qs_vm *vm, qs_call_args *c, int64_t n) {
     TRY(qarg_dim_of(vm, c->name, c->in[0], c->in[2], &dim));
     TRY(qarg_array(vm, c, 0, "x", &x));
     TRY(qarg_array(vm, c, 1, "positions", &at));
-    w.place = (qs_dtype)at->dtype;
-    if (qdtype_is_complex(w.place)) return qarg_wrong(vm, c->name, "positions", "real", c->in[1]);
+    w.position_type = (qs_dtype)at->dtype;
+    if (qdtype_is_complex(w.position_type)) return qarg_wrong(vm, c->name, "positions", "real", c->in[1]);
     TRY(check_sizes(vm, c->name, x, at, dim));
     w.at = qstats_lines(at, dim), w.n = w.adds ? (size_t)n : qstats_lines(x, dim).n;
     if (w.adds && w.at.n != qstats_lines(x, dim).n)
@@ -183,11 +184,11 @@ static qs_status move_along(qs_vm *vm, qs_call_args *c, int64_t n) {
     if (w.adds) TRY(qarg_floats(vm, c, 0, "x", &x, &src));
     w.d = (qs_dtype)x->dtype;
     TRY(qarg_packed(vm, c, 0, "x", w.d, &x, &src));
-    TRY(qarg_packed(vm, c, 1, "positions", w.place, &at, &places));
+    TRY(qarg_packed(vm, c, 1, "positions", w.position_type, &at, &positions));
     TRY(qarg_result(vm, c, 0, w.d, rank, dims, &y, &dst));
     qarg_keep(c->out[0], x);
     if (w.adds) memset(dst, 0, y->count * qdtype_size(w.d));
-    w.move = move_of(w.d, w.adds), w.places = places, w.src = src, w.dst = dst;
+    w.move = move_of(w.d, w.adds), w.positions = positions, w.src = src, w.dst = dst;
     w.pieces = w.at.outer > 1 ? 1 : 1 + w.at.n * w.at.inner / WORTH;
     if (w.pieces > w.at.inner) w.pieces = w.at.inner ? w.at.inner : 1;
     int64_t grain = 1 + (int64_t)(WORTH * w.pieces / (w.at.n * w.at.inner + 1));

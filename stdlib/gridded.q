@@ -79,12 +79,14 @@ end
 
 % The coordinates of the grid as a cell of vecs: `points`, or 0, 1, 2 … along each dimension of z.
 function x = gridded_points(points, z, d, least)
-    assert(isnull(points) || iscell(points) && numel(points) == d, _
-           "interpn: points must be null or a cell with a vec for each of ", d, " columns of at")
+    rows = check_real(points) && size(points,0) == d && ndims(points) <= 2
+    assert(isnull(points) || rows || iscell(points) && numel(points) == d, _
+           "interpn: points must be null, or a cell or the rows of a matrix with a vec for each of ", d, _
+           " columns of at, got ", check_got(points))
     x = cell(d)
     for k = 0..d-1
         n = size(z, k)
-        own = isnull(points) ? float64(0..n-1) : points[k]
+        own = isnull(points) ? float64(0..n-1) : rows ? points[k,:] : points[k]
         check_finite("interpn: points", own)
         assert(numel(own) == n, "interpn: points[", k, "] must have ", n, " elements, as dimension ", k, _
                " of z, got ", numel(own))
@@ -99,7 +101,8 @@ end
 % has derivatives with respect to z, and to `at` except for "nearest". For vectors see interp1, for matrices interp2.
 %
 % Parameters:
-% points - a cell with the coordinates of the grid along each dimension, ascending; null counts them from 0
+% points - a cell with the coordinates of the grid along each dimension, ascending, or a matrix with them as rows; null
+%     counts them from 0
 % z - a real array of as many dimensions; a vec has one
 % at - a row for each position, with a column for each dimension
 % method - "linear", "nearest", or "cubic" (also "spline"; not-a-knot, at least four points along each dimension)

@@ -555,7 +555,7 @@ static qs_status choose_part(const File *f, qs_call_args *c, Data *d) {
 static qs_status read_part(File *f, qs_call_args *c, Id id, const char *name) {
     Data d;
     if (h5.H5Iget_type(id) != DATASET)
-        return qs_fail(f->vm, QS_EVALUE, "h5read: parts are those of a dataset, \"%.100s\" is a group", name);
+        return qs_fail(f->vm, QS_EVALUE, "h5read: start and count need a dataset, \"%.100s\" is a group", name);
     if (f->matlab) return qs_fail(f->vm, QS_EVALUE, "h5read: parts of MATLAB's files are not supported; read all");
     qs_status s = data_open(f, id, false, name, &d);
     if (s == QS_OK) s = choose_part(f, c, &d);

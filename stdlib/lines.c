@@ -233,7 +233,7 @@ qs_status qlines_quantile(qs_vm *vm, qs_call_args *c) { return quantiles(vm, c, 
 qs_status qlines_percentile(qs_vm *vm, qs_call_args *c) { return quantiles(vm, c, 100); }
 
 /* Returns the position of the element that equals v (both may be nan) and follows `skipped` such elements. */
-static double place_of(const double *x, size_t n, double v, size_t skipped) {
+static double position_of(const double *x, size_t n, double v, size_t skipped) {
     for (size_t i = 0; i < n; i++)
         if ((x[i] == v || (isnan(v) && isnan(x[i]))) && !skipped--) return (double)i;
     return (double)n;
@@ -249,18 +249,18 @@ static void rank_line(double *x, size_t n, double *y, size_t m, const void *with
     for (size_t i = 0; i < m; i++) {
         size_t k = (size_t)ranks[i], below = 0;
         if (k >= numbers) {
-            y[i] = place_of(x, n, NAN, k - numbers);
+            y[i] = position_of(x, n, NAN, k - numbers);
             continue;
         }
         if (m <= SELECTED && have != k && have + 1 != k) select_pair(sorted, numbers, have = k, spare, pair);
         double v = m > SELECTED ? sorted[k] : pair[k - have];
         for (size_t j = 0; j < n; j++) below += x[j] < v;
-        y[i] = place_of(x, n, v, k - below);
+        y[i] = position_of(x, n, v, k - below);
     }
 }
 
-/* rank_places(x, k [, dim]) */
-qs_status qlines_rank_places(qs_vm *vm, qs_call_args *c) {
+/* rank_positions(x, k [, dim]) */
+qs_status qlines_rank_positions(qs_vm *vm, qs_call_args *c) {
     Work w;
     Array *k;
     const void *p;
@@ -270,7 +270,7 @@ qs_status qlines_rank_places(qs_vm *vm, qs_call_args *c) {
     const double *ranks = p;
     for (size_t i = 0; i < k->count; i++)
         if (!(ranks[i] >= 0 && ranks[i] < (double)w.l.n && floor(ranks[i]) == ranks[i]))
-            return qs_fail(vm, QS_EVALUE, "rank_places: k must be an integer from 0 to %lld, got %g",
+            return qs_fail(vm, QS_EVALUE, "rank_positions: k must be an integer from 0 to %lld, got %g",
                            (long long)w.l.n - 1, ranks[i]);
     w.spare = 2;
     w.d = w.l.n > (1 << 24) + 1 ? QS_F64 : qvm_ctx(vm)->scalar_dtype; /* positions must be exact */

@@ -61,7 +61,7 @@ function v = __device__ inside_circle(x, y, a : int, b : int, c : int, p : int)
     v = dx*(ey*cp - bp*fy) - dy*(ex*cp - bp*fx) + ap*(ex*fy - ey*fx) < 0
 end
 
-% Where the direction of a point from the middle belongs in the table of the hull, 0 to count-1.
+% Returns the entry of the hull's table, 0 to count-1, for a direction from the middle.
 function k = __device__ hull_key(dx, dy, count : int)
     s = dx/max(abs(dx) + abs(dy), 1e-300)
     k = min(int(floor(count*(dy > 0 ? 3-s : 1+s)/4)), count-1)
@@ -344,8 +344,8 @@ function label = nearest_points(p, q)
     endif
 end
 
-% Where q is beside a triangle whose corners a, b and c (relative to q) lie on a line: `along` of q and `middle` of the
-% third corner along the longest edge, from 0 to 1, its number, and whether q is on that edge.
+% Projects q and the third corner on the longest edge of a triangle whose corners a, b and c (relative to q) lie on a line.
+% Returns their positions along the edge (0 to 1), the number of the edge, and whether q is on it.
 function [along, middle, longest, touches] = __device__ on_line(a : vec2, b : vec2, c : vec2)
     ab = sum((b-a).^2)
     bc = sum((c-b).^2)

@@ -13,7 +13,7 @@ end
 % Finds the element of a window, or the element at the position itself if none equals y.  The rows of framed, x with a
 % border, contain the channels of all columns; `step` is their number; mask: 0 for the elements of the window, nan for
 % others; itself: the distance from the first element of a window to the position.
-function [] = __kernel__ window_place(place : mat[int]'unchecked, framed : mat'unchecked, y : mat'unchecked, _
+function [] = __kernel__ window_position(position : mat[int]'unchecked, framed : mat'unchecked, y : mat'unchecked, _
                                       mask : mat'unchecked, step : int, itself : int, pos : ivec2)
     at = itself
     for i = size(mask,0)-1..-1..0
@@ -22,17 +22,17 @@ function [] = __kernel__ window_place(place : mat[int]'unchecked, framed : mat'u
             at = same ? i*size(framed,1) + j*step : at
         end
     end
-    place[pos] = at + pos[0]*size(framed,1) + pos[1]
+    position[pos] = at + pos[0]*size(framed,1) + pos[1]
 end
 
 % Returns the adjoint of framed; c: [row, col] of the element of the window that is at the position.
 function d = window_adjoint(framed : cube, mask : mat, c, y : cube, dy : cube)
     [rows, columns, step] = size(y, 0..2)
     wide = reshape(stop_gradient(framed), [size(framed,0), size(framed,1)*step])
-    place = mat[int](rows, columns*step)
-    parallel_do([rows, columns*step], place, wide, reshape(stop_gradient(y), [rows, columns*step]), mask, step, _
-                c[0]*size(wide,1) + c[1]*step, window_place)
-    d = add_along(reshape(dy, [1,numel(dy)]), reshape(place, [1,numel(dy)]), 1, numel(framed))
+    position = mat[int](rows, columns*step)
+    parallel_do([rows, columns*step], position, wide, reshape(stop_gradient(y), [rows, columns*step]), mask, step, _
+                c[0]*size(wide,1) + c[1]*step, window_position)
+    d = add_along(reshape(dy, [1,numel(dy)]), reshape(position, [1,numel(dy)]), 1, numel(framed))
     d = reshape(d, size(framed, 0..2))
 end
 

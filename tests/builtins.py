@@ -628,8 +628,8 @@ def places_along(g, name):
     return (x, places.astype("f4"), dim, m), Want(sums, np.sum(np.abs(known.astype("f8"))))
 
 
-@case("rank_places")
-def rank_places(g, name):
+@case("rank_positions")
+def rank_positions(g, name):
     x, dim = g.array(REAL, (g.count(1, 6), g.count(1, 6)), small=True), g.count(0, 1)
     ranks = g.rng.integers(0, x.shape[dim], g.count(1, 5))
     places = np.take(np.argsort(x, dim, kind="stable"), ranks, dim)

@@ -403,8 +403,11 @@ static void check_base(Resolver *r, const Node *target) {
     if (base == target || base->kind != N_IDENT || base->u.ident.sym || rule_variable(r, base->u.ident.name)) return;
     Str *name = base->u.ident.name;
     if (target->kind == N_FIELD && is_module(r, name, NULL)) {
-        qdiag_error(r->u, base->pos, "%s.%s belongs to the module: a function there may assign it", name->s,
-                    target->u.field.name->s);
+        qdiag_error(
+            r->u, base->pos,
+            "%s.%s belongs to the module, whose statements alone assign it; elements of its arrays and fields of its "
+            "objects can be set from here",
+            name->s, target->u.field.name->s);
         return;
     }
     if (lookup_from(r, r->scope, name, base->pos) || qmap_at(&r->unknown, name)) return;

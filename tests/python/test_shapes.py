@@ -88,7 +88,7 @@ OTHERS = {"reshape", "permute", "moveaxis", "squeeze", "vertcat", "horzcat", "ca
           "linsolve", "qr", "svd", "symeig", "eig", "fft2", "ifft2", "fft3", "ifft3", "fftshift3",
           "ifftshift3", "isequal", "allclose", "find_index_min", "find_index_max", "norm1", "not", "transpose", "where",
           "take_along",
-          "add_along", "rank_places"}
+          "add_along", "rank_positions"}
 NO_ARRAYS = {"pi", "inf", "nan", "eps", "maxint", "minint", "cell", "randseed", "rng", "ind2pos", "int2pos", "pos2ind",
              "isscalar", "isreal", "iscomplex", "csvread", "csvwrite", "save", "load", "x.to_py", "npy_create",
              "block_size",

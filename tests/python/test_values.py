@@ -798,11 +798,11 @@ class Dictionaries(unittest.TestCase):
                 x : scalar
             end
             function y = items(self : box)
-                y = "those of the box"
+                y = "values of the box"
             end""")
         box = m.box(x=1)
         box["y"] = 2
-        self.assertEqual([len(box), list(box), box.items(), bool(box)], [2, ["x", "y"], "those of the box", True])
+        self.assertEqual([len(box), list(box), box.items(), bool(box)], [2, ["x", "y"], "values of the box", True])
         for x in (q.ones(2), m.shelf(x=1), q.value(["a"])):
             self.assertFalse(hasattr(x, "setdefault"))
         self.assertRaisesRegex(TypeError, "a value of type shelf has no length", len, m.shelf(x=1))

@@ -219,7 +219,7 @@ static size_t stretches(const Packed *p, int arg, Stretch *out) {
     return n;
 }
 
-/* The objects of all arguments; those of argument `arg`, a cell, are written. */
+/* Lists the objects of all arguments.  The kernel writes to the objects of argument `arg`, a cell. */
 static size_t list_objects(const Packed *p, int arg, Stretch *out) {
     size_t n = 0;
     for (int i = 0; i < p->n; i++) {

@@ -59,7 +59,7 @@ typedef struct {
 } KGrading;
 typedef enum { KEPT_NOT, KEPT_ON_TAPE, KEPT_UNUSED } KKept; /* UNUSED: the value is not needed */
 int kautodiff_tape_of(const KFunc *f, const uint8_t *common, KRef r);
-KRef kautodiff_add(KFunc *g, KRef a, KRef b); /* the sum of two derivatives, of which 0 stands for zero */
+KRef kautodiff_add(KFunc *g, KRef a, KRef b); /* the sum of two derivatives; 0: none */
 KFunc *kautodiff_shell(const KGrading *s);    /* an empty function with the common parameters */
 
 /* -- adjoint_index.c: indices of adjoints -------------------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-% take_along, add_along, rank_places, and derivatives of order statistics, which are made of them
+% take_along, add_along, rank_positions, and derivatives of order statistics, which are made of them
 import "immorphology.q"
 import "immedfilt.q"
 import "imfilter.q"
@@ -7,7 +7,7 @@ x = [[3,1,2],[9,7,8]]
 print take_along(x, [[2,0],[1,1]], 1), take_along(x, [[1,0,1]], 0), take_along([4,5,6], [2,2,0], 1)
 print add_along(x, [[0,0,1],[3,3,3]], 1, 4), add_along(x, [[1,0,1],[1,0,0]], 0, 2)
 print type(take_along(uint8([1,2]), [[1]], 1)), " ", type(add_along(float64([1,2]), [0,0], 1, 1))
-print rank_places([3,1,3,0/0,1], [0,1,2,3,4]), rank_places(x, [1], 0), rank_places(x, [0,2], 1)
+print rank_positions([3,1,3,0/0,1], [0,1,2,3,4]), rank_positions(x, [1], 0), rank_positions(x, [0,2], 1)
 attempt = (what, f) -> print(what, ": ", message(f))
 function m = message(f)
     try
@@ -21,8 +21,8 @@ attempt("fraction", () -> add_along([1,2], [0,0.5], 1, 2))
 attempt("nan", () -> take_along([1,2], [nan], 1))
 attempt("size", () -> take_along(x, [[0,1,2]], 1))
 attempt("as many", () -> add_along(x, [[0],[1]], 1, 3))
-attempt("rank", () -> rank_places([1,2], 2))
-attempt("empty", () -> rank_places([], 0))
+attempt("rank", () -> rank_positions([1,2], 2))
+attempt("empty", () -> rank_positions([], 0))
 attempt("complex", () -> take_along([1,2], [1j], 1))
 attempt("dimension", () -> take_along([1,2], [1], 9))
 

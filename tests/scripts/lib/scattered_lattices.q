@@ -1,4 +1,4 @@
-% griddata of a linear function at the points of turned lattices, many of which lie on lines, is that function.
+% griddata reproduces a linear function on turned lattices, whose points lie on lines.
 import "scattered.q"
 function p = turned(n, angle)
     k = 0..n*n-1

@@ -338,7 +338,7 @@ static qs_status access_of(Loops *L, Node *n, Access *a) {
     return L->pos = n->pos, QS_OK;
 }
 
-/* The elements that a statement sets; those of a row are computed, and stored nowhere. */
+/* Finds the elements that a statement sets.  A row has no memory, so its elements cannot be set. */
 static qs_status target_of(Loops *L, Node *n, Access *a) {
     TRY(access_of(L, n, a));
     if (a->base.what != WHAT_ROW) return QS_OK;
