@@ -147,6 +147,11 @@ qs_status qarg_result_like(qs_vm *vm, qs_call_args *c, int i, qs_dtype d, const 
     return qarr_write(vm, *out, p);
 }
 
+qs_status qarg_set_field(qs_vm *vm, Object *o, const char *name, qs_value v) {
+    qs_status s = qobj_set(vm, o, qstr_name(qvm_ctx(vm), name, strlen(name)), v);
+    return qval_release(vm, v), s;
+}
+
 qs_status qarg_exact(qs_vm *vm, const double *x, int rank, const int64_t *dims, qs_value *out) {
     size_t n = 1;
     for (int i = 0; i < rank; i++) n *= (size_t)dims[i];

@@ -4,23 +4,15 @@
 
 #include <string.h>
 
-static qs_status set_field(qs_vm *vm, Object *o, const char *name, qs_value v) {
-    return qobj_set(vm, o, qstr_cname(qvm_ctx(vm), name), v);
-}
-
 static qs_status fill_fields(qs_vm *vm, Object *o, const qs_device_info *d) {
     qs_value name, kind;
     TRY(qs_string(vm, d->name, strlen(d->name), &name));
-    qs_status s = set_field(vm, o, "name", name);
-    qs_release(vm, name);
-    TRY(s);
+    TRY(qarg_set_field(vm, o, "name", name));
     TRY(qs_string(vm, d->kind, strlen(d->kind), &kind));
-    s = set_field(vm, o, "kind", kind);
-    qs_release(vm, kind);
-    TRY(s);
-    TRY(set_field(vm, o, "id", qs_num(d->id)));
-    TRY(set_field(vm, o, "memory", qs_num((double)d->memory)));
-    return set_field(vm, o, "current", qs_bool(qdevices_used(vm) == d->id));
+    TRY(qarg_set_field(vm, o, "kind", kind));
+    TRY(qarg_set_field(vm, o, "id", qs_num(d->id)));
+    TRY(qarg_set_field(vm, o, "memory", qs_num((double)d->memory)));
+    return qarg_set_field(vm, o, "current", qs_bool(qdevices_used(vm) == d->id));
 }
 
 static qs_status describe_device(qs_vm *vm, int index, qs_value *out) {

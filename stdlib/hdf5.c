@@ -582,11 +582,6 @@ qs_status qhdf5_read(qs_vm *vm, qs_call_args *c) {
 }
 
 /* -- h5info -------------------------------------------------------------------------------------------------------- */
-static qs_status set_field(qs_vm *vm, Object *o, const char *name, qs_value v) {
-    qs_status s = qobj_set(vm, o, qstr_name(qvm_ctx(vm), name, strlen(name)), v);
-    return qval_release(vm, v), s;
-}
-
 /* The attributes of an object; null for those whose type is not supported. */
 static qs_status read_attributes(const File *f, Id id, qs_value *out) {
     Object *o;
@@ -601,7 +596,7 @@ static qs_status read_attributes(const File *f, Id id, qs_value *out) {
         if (s == QS_OK && read_data(f, &d, &v) != QS_OK) qs_error_clear(f->vm), qval_release(f->vm, v), v = qs_nil();
         if (a >= 0) data_close(&d), h5.H5Aclose(a);
         TRY(s);
-        TRY(set_field(f->vm, o, name, v));
+        TRY(qarg_set_field(f->vm, o, name, v));
     }
     return QS_OK;
 }
@@ -630,10 +625,10 @@ static qs_status describe_group(const File *f, Id id, Object *o) {
     qs_value v = qs_nil();
     qs_status s = member_names(f, id, GROUP, &v);
     if (s != QS_OK) return qval_release(f->vm, v), s;
-    TRY(set_field(f->vm, o, "groups", v));
+    TRY(qarg_set_field(f->vm, o, "groups", v));
     v = qs_nil();
     s = member_names(f, id, DATASET, &v);
-    return s == QS_OK ? set_field(f->vm, o, "datasets", v) : (qval_release(f->vm, v), s);
+    return s == QS_OK ? qarg_set_field(f->vm, o, "datasets", v) : (qval_release(f->vm, v), s);
 }
 
 static qs_status describe_dataset(const File *f, Id id, const char *name, Object *o) {
@@ -645,11 +640,11 @@ static qs_status describe_dataset(const File *f, Id id, const char *name, Object
     qs_status s = data_open(f, id, false, name, &d);
     for (int i = 0; s == QS_OK && i < d.rank; i++) dims[i] = (double)d.dims[i];
     if (s == QS_OK) s = qarg_exact(f->vm, dims, 1, &(int64_t){d.rank}, &v);
-    if (s == QS_OK) s = set_field(f->vm, o, "size", v);
+    if (s == QS_OK) s = qarg_set_field(f->vm, o, "size", v);
     bool known = s == QS_OK && dtype_of(d.type, &t, &memory);
     const char *type = known ? qdtype_info[t].name : s == QS_OK ? class_name(d.type) : "";
     if (s == QS_OK) s = qval_string(f->vm, type, strlen(type), &v);
-    if (s == QS_OK) s = set_field(f->vm, o, "type", v);
+    if (s == QS_OK) s = qarg_set_field(f->vm, o, "type", v);
     if (known) h5.H5Tclose(memory);
     return data_close(&d), s;
 }
@@ -669,7 +664,7 @@ qs_status qhdf5_info(qs_vm *vm, qs_call_args *c) {
     if (s == QS_OK) {
         qs_value v = qs_nil();
         s = h5.H5Iget_type(id) == GROUP ? describe_group(&f, id, o) : describe_dataset(&f, id, name, o);
-        if (s == QS_OK && (s = read_attributes(&f, id, &v)) == QS_OK) s = set_field(vm, o, "attributes", v);
+        if (s == QS_OK && (s = read_attributes(&f, id, &v)) == QS_OK) s = qarg_set_field(vm, o, "attributes", v);
         else qval_release(vm, v);
         h5.H5Oclose(id);
     }

@@ -280,12 +280,6 @@ qs_status qimage_imread(qs_vm *vm, qs_call_args *c) {
     return s;
 }
 
-static qs_status set_field(qs_vm *vm, Object *o, const char *name, qs_value v) {
-    qs_status s = qobj_set(vm, o, qstr_cname(qvm_ctx(vm), name), v);
-    qval_release(vm, v);
-    return s;
-}
-
 qs_status qimage_imfinfo(qs_vm *vm, qs_call_args *c) {
     Image m;
     Text bytes;
@@ -302,14 +296,14 @@ qs_status qimage_imfinfo(qs_vm *vm, qs_call_args *c) {
     TRY(qobj_new(vm, NULL, &o));
     c->out[0] = qval_object(QS_OBJECT, o);
     TRY(qs_string(vm, m.format, strlen(m.format), &format));
-    TRY(set_field(vm, o, "format", format));
-    TRY(set_field(vm, o, "width", qs_num((double)m.width)));
-    TRY(set_field(vm, o, "height", qs_num((double)m.height)));
-    TRY(set_field(vm, o, "channels", qs_num(m.channels)));
-    TRY(set_field(vm, o, "depth", qs_num(m.depth)));
-    TRY(set_field(vm, o, "pages", qs_num(m.pages)));
-    TRY(set_field(vm, o, "orientation", qs_num(m.orientation)));
-    return m.delay < 0 ? QS_OK : set_field(vm, o, "delay", qs_num(m.delay));
+    TRY(qarg_set_field(vm, o, "format", format));
+    TRY(qarg_set_field(vm, o, "width", qs_num((double)m.width)));
+    TRY(qarg_set_field(vm, o, "height", qs_num((double)m.height)));
+    TRY(qarg_set_field(vm, o, "channels", qs_num(m.channels)));
+    TRY(qarg_set_field(vm, o, "depth", qs_num(m.depth)));
+    TRY(qarg_set_field(vm, o, "pages", qs_num(m.pages)));
+    TRY(qarg_set_field(vm, o, "orientation", qs_num(m.orientation)));
+    return m.delay < 0 ? QS_OK : qarg_set_field(vm, o, "delay", qs_num(m.delay));
 }
 
 /* tiffread(path, pages).slices: returns the pages as a list of matrices. */
@@ -352,7 +346,7 @@ qs_status qimage_tiffread(qs_vm *vm, qs_call_args *c) {
     qtext_free(&bytes);
     if (pages) qmem_free(qvm_ctx(vm), pages, n * sizeof *pages);
     if (s != QS_OK) return qval_release(vm, list), s;
-    return set_field(vm, o, "slices", list);
+    return qarg_set_field(vm, o, "slices", list);
 }
 
 /* -- writing ------------------------------------------------------------------------------------------------------- */

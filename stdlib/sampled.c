@@ -198,11 +198,6 @@ static void normalise(const double *x, size_t m, double *to, double mu[2]) {
     for (size_t i = 0; i < m; i++) to[i] = mu[1] > 0 ? (x[i] - mu[0]) / mu[1] : 0;
 }
 
-static qs_status set_field(qs_vm *vm, Object *o, const char *name, qs_value v) {
-    qs_status s = qobj_set(vm, o, qstr_cname(qvm_ctx(vm), name), v);
-    return qval_release(vm, v), s;
-}
-
 /* Describes the fit: the triangle R for the unscaled powers of x, the degrees of freedom and the norm of the
  * residual. */
 static qs_status describe_fit(qs_vm *vm, const double *a, const double *b, const double *x, size_t m, size_t n,
@@ -221,9 +216,9 @@ static qs_status describe_fit(qs_vm *vm, const double *a, const double *b, const
         for (size_t k = 0; k <= j; k++)
             ((double *)to)[k * n + j] = a[j * m + k] * (scale > 0 ? pow(scale, (double)(n - 1 - j)) : 1);
     if (s != QS_OK) return qarr_release(vm, r), s;
-    TRY(set_field(vm, o, "R", qarr_value(r)));
-    TRY(set_field(vm, o, "df", qs_num((double)(m - n))));
-    return set_field(vm, o, "normr", qs_num(rest));
+    TRY(qarg_set_field(vm, o, "R", qarr_value(r)));
+    TRY(qarg_set_field(vm, o, "df", qs_num((double)(m - n))));
+    return qarg_set_field(vm, o, "normr", qs_num(rest));
 }
 
 /* [p, S, mu] = polyfit(x, y, degree): if mu is requested, x is normalised by it. */

@@ -104,6 +104,9 @@ static inline void qarg_keep(qs_value result, const Array *x) {
 /* Creates a vec of numbers that must stay exact: `scalar`, or float64 if a number exceeds 2^24. */
 qs_status qarg_exact(qs_vm *vm, const double *x, int rank, const int64_t *dims, qs_value *out);
 
+/* Sets a field of an object that is a result, and takes the reference to v. */
+qs_status qarg_set_field(qs_vm *vm, Object *o, const char *name, qs_value v);
+
 /* Numbers converted to double for computing. */
 typedef struct {
     Array *a;

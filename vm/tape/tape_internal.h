@@ -58,8 +58,8 @@ qs_status qrule_call_named(qs_vm *vm, const char *name, int nin, const qs_value 
 /* Records an operation whose adjoints the function fn computes: fn(args..., results..., adjoints of the results...).
  * Call qrule_begin, run the operation (it may write to its arguments), then call qrule_end with nout results, or
  * qrule_drop. `keeps` has a letter for each argument, '|', and a letter for each result: 'v' saves the contents, 's'
- * only shape and type.  'z' saves shape and type of an argument or a result without a derivative, and 'f' the contents of
- * a result without a derivative that the rule needs.  The default is v for arguments and s for results; NULL means v
+ * only shape and type.  'z' saves shape and type of an argument or a result without a derivative, and 'f' the contents
+ * of a result without a derivative that the rule needs.  The default is v for arguments and s for results; NULL means v
  * for all.  After a leading '*', fn takes the arguments as one list and returns a list of adjoints. */
 typedef struct {
     void *rule;

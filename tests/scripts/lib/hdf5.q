@@ -9,8 +9,8 @@ function message = failure(f)
         message = e.message
     end
 end
-makedir("made")
-path = "made/all.h5"
+makedir("out/lib")
+path = "out/lib/all.h5"
 o = object()
 o.vector = [1,2,3]
 o.names = {"x","yé",""}
@@ -50,7 +50,7 @@ h5writeatt(path, "/p", "labels", {"a","b"})
 print h5info(path, "vector"), h5info(path, "/p"), h5info(path).attributes
 
 print failure(() -> h5read(path, "absent"))
-print failure(() -> h5read("made/absent.h5", "x"))
+print failure(() -> h5read("out/lib/absent.h5", "x"))
 print failure(() -> h5read(path, "/p/q/r", [3,4], [2,3]))
 print failure(() -> h5read(path, "/p/q/r", [0,0], [2,2], [4,1]))
 print failure(() -> h5read(path, "/p/q/r", [0], [1]))
@@ -69,3 +69,4 @@ print failure(() -> h5writeatt(path, "number", "a", object()))
 print failure(() -> load(path, "absent"))
 print failure(() -> save(path, "f", x -> x))
 print load(path, "number")           % a failed save keeps the file
+deletefile(path)
