@@ -52,8 +52,9 @@ class WrongTypes(unittest.TestCase):
                     self.check(name, f, self.parameters(f)[1:], first[name])
 
     def test_methods(self):
-        by_others = "argsort", "clip", "lock", "unlock", "repeat", "sort", "take", "trace", "diagonal", "searchsorted", \
-                    "pop", "update"  # their errors are those of a dict
+        # The errors of `pop` and `update` are Python's own.
+        by_others = "argsort", "clip", "diagonal", "lock", "pop", "repeat", "searchsorted", "sort", "take", "trace", \
+                    "unlock", "update"
         array, dictionary = lambda: q.value(np.ones((2, 3), "f")), lambda: q.value({"a": 1})
         for name in dir(q.qvalue):
             make = array if hasattr(array(), name) else dictionary
