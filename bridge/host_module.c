@@ -505,7 +505,7 @@ static PyObject *explain_unknown(PyObject *module, PyObject *name) {
 static qs_status find_name(qs_vm *vm, const char *module, const char *name, qs_value *out) {
     const Type *t;
     TypeMods mods = {0};
-    if (!module && !qvm_knows(vm, name)) {
+    if (!module && !qvm_knows(vm, name) && !qvm_autoloads(vm, name)) {
         qs_status s = qvm_type_named(vm, name, strlen(name), &t, &mods);
         if (s == QS_OK) *out = qobj_type(vm, t, mods);
         else qs_error_clear(vm);

@@ -476,6 +476,13 @@ class Libraries(Made):
         self.make("--make-exe", "names/both.q", "-o", "both", "--targets", "v2")
         self.good(run([os.path.join(self.src, "both")], self.use, **self.bare), "79\n")
 
+    def test_library_functions_without_import(self):
+        self.write("names/hamming.q", "print round(100*hamming(3)), gcd(4,6), numel(stft(ones(1,64), 16))\n")
+        self.make("--make-exe", "names/hamming.q", "-o", "windows", "--targets", "v2")
+        r = run([QRUN, "names/hamming.q"], self.src, **self.env)
+        self.good(run([os.path.join(self.src, "windows")], self.use, **self.bare), r.stdout)
+        self.assertRegex(r.stdout, r"^\[8,100,8\]2")
+
     @ALONE
     def test_import_of_what_was_made_again(self):
         """In one session of Python, where it is damaged for a while, too."""

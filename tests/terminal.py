@@ -61,7 +61,7 @@ def typing(t):
     t.type("function y = pasted(x)\n\tif x > 1\n\t\ty = 20\n\n\telse\n\t\ty = 10\n\tend\nend\n", "> ")
     t.type("pasted(3) + 3\n", "23\r\n> ")
     assert len(t.type("zeros(4096,4096)\n", "(4096x4096 float32)")) < 1000
-    t.type("?imfilter\n", 'import "imfilter.q" brings it.')
+    t.type("?imfilter\n", "It is in imfilter.q, which its first call loads.")
     t.type("?pos\n", "The position that this run of the kernel is for.")
     t.type("sqrt?\n", "Square root; nan for negative real numbers.")
 

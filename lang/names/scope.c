@@ -134,6 +134,13 @@ static Sym *define_global(Resolver *r, Str *name, uint32_t pos) {
     return s;
 }
 
+static Sym *add_global(Resolver *r, const Sym *found) {
+    Sym *s = new_symbol(r, found->kind, found->name, found->pos);
+    *s = *found;
+    put_symbol(r, &r->globals, s);
+    return s;
+}
+
 static Sym *lookup_global(Resolver *r, Str *name, uint32_t pos) {
     Sym *s = get_symbol(&r->globals, name);
     if (s) return s;
@@ -143,10 +150,13 @@ static Sym *lookup_global(Resolver *r, Str *name, uint32_t pos) {
         if (!found.type) return NULL;
         found.kind = SYM_TYPE;
     }
-    s = new_symbol(r, found.kind, name, pos);
-    *s = found;
-    put_symbol(r, &r->globals, s);
-    return s;
+    return add_global(r, &found);
+}
+
+static Sym *autoload(Resolver *r, Str *name, uint32_t pos) {
+    Sym found = {.name = name, .pos = pos};
+    if (!r->host->autoload || !r->host->autoload(r->host->ud, name, &found)) return NULL;
+    return add_global(r, &found);
 }
 
 static Sym *lookup_from(Resolver *r, Scope *scope, Str *name, uint32_t pos) {
@@ -184,9 +194,6 @@ static void unknown_name(Resolver *r, Str *name, uint32_t pos) {
     if (r->host->offer) r->host->offer(r->host->ud, &near);
     const char *habit = qdiag_habit(name->s, strlen(name->s));
     if (habit) qdiag_name_error(r->u, pos, "unknown name '%s': %s", name->s, habit);
-    else if (near.home && near.best)
-        qdiag_name_error(r->u, pos, "unknown name '%s': did you mean '%s'? import \"%s\" brings it", name->s, near.best,
-                         near.home);
     else if (near.home) qdiag_name_error(r->u, pos, "unknown name '%s': import \"%s\" brings it", name->s, near.home);
     else if (near.best) qdiag_name_error(r->u, pos, "unknown name '%s': did you mean '%s'?", name->s, near.best);
     else qdiag_name_error(r->u, pos, "unknown name '%s'", name->s);
@@ -218,19 +225,20 @@ static Sym *rule_variable(const Resolver *r, const Str *name) {
     return NULL;
 }
 
-static Sym *lookup(Resolver *r, Str *name, uint32_t pos) {
+static Sym *lookup(Resolver *r, Str *name, uint32_t pos, bool called) {
     Sym *s = rule_variable(r, name);
     if (s && r->scope) qdiag_error(r->u, pos, "a lambda in a reduction cannot use its variable '%s'", name->s);
     if (!s) s = lookup_from(r, r->scope, name, pos);
     if (!s && r->in_pattern) s = define_global(r, name, pos); /* a function may be defined by rules only */
+    if (!s && called) s = autoload(r, name, pos);
     if (!s) unknown_name(r, name, pos);
     else if (s->kind == SYM_NESTED) mention(r, s);
     return s;
 }
 
-static void resolve_name(Resolver *r, Node *n) {
+static void resolve_name(Resolver *r, Node *n, bool called) {
     if (n->u.ident.sym) return;
-    Sym *s = lookup(r, n->u.ident.name, n->pos);
+    Sym *s = lookup(r, n->u.ident.name, n->pos, called);
     if (s && is_type_parameter(s)) to_type(r, n);
     else n->u.ident.sym = s;
 }
@@ -464,8 +472,11 @@ static void resolve_node(Resolver *r, Node **slot) {
         for (int i = 0; i < n->u.assign.ntargets; i++) check_base(r, n->u.assign.targets[i]);
         break;
     case N_IDENT:
-        if (strcmp(n->u.ident.name->s, "_") != 0) resolve_name(r, n);
+        if (strcmp(n->u.ident.name->s, "_") != 0) resolve_name(r, n, false);
         return;
+    case N_CALL:
+        if (n->u.call.callee->kind == N_IDENT) resolve_name(r, n->u.call.callee, true);
+        break;
     case N_INDEX:
         if (base_is_type(r, n)) {
             to_type(r, n);

@@ -681,9 +681,6 @@ class Programs(Machine):
         self.assertLessEqual({"mine", "zeros", "parallel_do", "init", "LOCK_READ"}, set(dir(q)))
         with self.assertRaisesRegex(AttributeError, "zeroz; did you mean zeros"):
             q.zeroz
-        with self.assertRaisesRegex(AttributeError, r"name imfilter; evaluate\('import \"imfilter.q\"'\) brings it"):
-            q.imfilter
-        q.evaluate('import "imfilter.q"')
         self.assertEqual(q.imfilter.__name__, "imfilter")
 
     def test_output_is_in_order(self):

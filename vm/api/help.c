@@ -105,14 +105,14 @@ static bool describe_value(qs_vm *vm, qs_value v, const char *name, Text *out) {
 
 /* Describes a function of a library module that is not imported. */
 static bool describe_library(qs_vm *vm, const char *name, Text *out) {
-    char path[PATH_MAX];
+    const char *path = qlibrary_home(vm, qstr_cname(qvm_ctx(vm), name));
     Module *m;
-    if (!qlibrary_home(vm, name, path)) return false;
+    if (!path) return false;
     if (qmod_load_file(vm, path, &m) != QS_OK) return qs_error_clear(vm), false;
     const Unit *u = m->units[0];
     for (int i = 0; i < u->nfuncs; i++)
         if (!strcmp(u->funcs[i]->u.func->name->s, name)) show_documented(u->funcs[i]->u.func, out);
-    qtext_printf(out, "import \"%s\" brings it.\n", strrchr(path, '/') + 1);
+    qtext_printf(out, "It is in %s, which its first call loads.\n", strrchr(path, '/') + 1);
     return true;
 }
 
@@ -298,8 +298,8 @@ static bool add_module(void *ud, const char *path) {
 
 void qhelp_manual(qs_vm *vm, Text *out) {
     qlib_manual(out);
-    qtext_puts(out,
-               "\n## Library modules\n\nThese are written in the language; `import \"imfilter.q\"` brings "
-               "what is in a module. `?imfilter` tells more.\n\n| function | what it does | module |\n|---|---|---|\n");
+    qtext_puts(out, "\n## Library modules\n\nThese are written in the language; a call loads the module. `?imfilter` "
+                    "tells more.\n\n"
+                    "| function | what it does | module |\n|---|---|---|\n");
     qlibrary_each(vm, add_module, &(Manual){vm, out});
 }

@@ -589,11 +589,9 @@ static qs_status no_method(qs_vm *vm, Module *m, qs_value v, const Str *name) {
     if (habit)
         return qerr_set(qvm_ctx(vm), QS_ENAME, "%s has no function %s: %s", qval_type_name(vm, v), name->s, habit);
     if (!near.best) qnames_offer(vm, m, &near);
-    char hint[160] = "", home[120] = "";
+    char hint[160] = "";
     if (near.best) snprintf(hint, sizeof hint, "; did you mean %s?", near.best);
-    if (near.home) snprintf(home, sizeof home, "%s import \"%s\" brings it", near.best ? "" : ";", near.home);
-    return qerr_set(qvm_ctx(vm), QS_ENAME, "%s has no field or function %s%s%s", qval_type_name(vm, v), name->s, hint,
-                    home);
+    return qerr_set(qvm_ctx(vm), QS_ENAME, "%s has no field or function %s%s", qval_type_name(vm, v), name->s, hint);
 }
 
 qs_status qcall_method(qs_vm *vm, Func *from, qs_value v, Str *name, FieldCache *cache, qs_value *fn, bool *is_field) {
@@ -614,7 +612,8 @@ qs_status qcall_method(qs_vm *vm, Func *from, qs_value v, Str *name, FieldCache 
         qval_release(vm, qvm_ctx(vm)->err.payload);
         qvm_ctx(vm)->err = kept;
     }
-    if (!function) return no_method(vm, m, v, name);
+    if (!function) TRY(qmod_autoload(vm, m, NULL, name, &slot));
+    if (slot < 0) return no_method(vm, m, v, name);
     const Class *cls = v.kind == QS_OBJECT ? ((Object *)v.u.p)->cls : NULL;
     if (cls && cls->kind != CLASS_DYNAMIC) *cache = (FieldCache){cls, (uint32_t)slot};
     *fn = qval_retain(*qvm_global(vm, (uint64_t)slot));

@@ -95,37 +95,7 @@ bool qlibrary_find_import(qs_vm *vm, const char *importer, const char *name, cha
     return qlibrary_find(vm, name, out) || beside(importer, name, out);
 }
 
-/* -- search for the module that defines a function ----------------------------------------------------------------- */
-
-/* Returns the length of the name that a line `function … name(…)` defines, 0 if there is none.  Kernels and device
- * functions do not count. */
-static size_t defined_name(const char *line, const char **name) {
-    const char *open = strchr(line, '('), *first = open;
-    if (!open || strncmp(line, "function", 8) != 0 || strstr(line, "__")) return 0;
-    while (first > line && first[-1] != ' ' && first[-1] != '=') first--;
-    return *name = first, (size_t)(open - first);
-}
-
-typedef bool NameFn(void *ud, const char *path, const char *name, size_t n);
-typedef struct {
-    NameFn *f;
-    void *ud;
-} Names;
-
-/* Calls all->f for the functions of a file until it returns true. */
-static bool names_of(void *ud, const char *path) {
-    const Names *all = ud;
-    FILE *f = qfile_stream(path);
-    char *line = NULL;
-    const char *name;
-    size_t cap = 0, n;
-    bool found = false;
-    while (f && !found && getline(&line, &cap, f) > 0)
-        if ((n = defined_name(line, &name))) found = all->f(all->ud, path, name, n);
-    free(line);
-    if (f) fclose(f);
-    return found;
-}
+/* -- the documented functions of the library ----------------------------------------------------------------------- */
 
 /* Excludes adjoints.q: it contains derivative rules, which only vm/tape reads. */
 static int is_module(const struct dirent *e) {
@@ -148,36 +118,46 @@ bool qlibrary_each(qs_vm *vm, bool (*f)(void *ud, const char *path), void *ud) {
     return found;
 }
 
-typedef struct {
-    const char *name;
-    char *path;
-} Home;
-
-static bool is_home(void *ud, const char *path, const char *name, size_t n) {
-    const Home *h = ud;
-    return n == strlen(h->name) && !strncmp(name, h->name, n) && strcpy(h->path, path);
+/* Adds the functions of a file to the index.  A comment above them begins with "Function: name, name"; functions
+ * without such a comment are private to the library. */
+static void index_file(qs_vm *vm, FILE *f, const char *path) {
+    static const char title[] = "% Function: ", separators[] = ", \r\n";
+    Ctx *c = qvm_ctx(vm);
+    char *line = NULL;
+    size_t cap = 0;
+    while (f && getline(&line, &cap, f) > 0) {
+        if (strncmp(line, title, sizeof title - 1) != 0) continue;
+        for (const char *at = line + sizeof title - 1; *(at += strspn(at, separators));) {
+            size_t n = strcspn(at, separators);
+            Str *name = qstr_name(c, at, n);
+            if (!qmap_at(&qvm(vm)->library, name)) qmap_set(&qvm(vm)->library, c, name, (uintptr_t)qstr_cname(c, path));
+            at += n;
+        }
+    }
+    free(line);
+    if (f) fclose(f);
 }
 
-bool qlibrary_home(qs_vm *vm, const char *name, char out[PATH_MAX]) {
-    Home home = {name, out};
-    return qlibrary_each(vm, names_of, &(Names){is_home, &home});
+static bool index_path(void *vm, const char *path) { return index_file(vm, qfile_stream(path), path), false; }
+
+static void index_carried(void *vm, const char *path, const char *text, size_t n) {
+    index_file(vm, fmemopen((char *)text, n, "r"), path);
 }
 
-typedef struct {
-    qs_vm *vm;
-    Nearest *near;
-} Offer;
+/* Returns the index of the library: name -> Str * of the path.  It is read when a name is first looked for. */
+static const Map *library_index(qs_vm *vm) {
+    if (qvm(vm)->library.n) return &qvm(vm)->library;
+    qprebuilt_each_library(vm, index_carried, vm);
+    (void)qlibrary_each(vm, index_path, vm);
+    return &qvm(vm)->library;
+}
 
-static bool offer_function(void *ud, const char *path, const char *name, size_t n) {
-    const Offer *o = ud;
-    Ctx *c = qvm_ctx(o->vm);
-    const char *before = o->near->best;
-    qstr_offer(o->near, qstr_name(c, name, n)->s);
-    if (o->near->best != before) o->near->home = qstr_cname(c, strrchr(path, '/') + 1)->s;
-    return false;
+const char *qlibrary_home(qs_vm *vm, const Str *name) {
+    uint64_t path;
+    return qmap_get(library_index(vm), name, &path) ? ((const Str *)(uintptr_t)path)->s : NULL;
 }
 
 void qlibrary_offer(qs_vm *vm, Nearest *near) {
-    Offer o = {vm, near};
-    (void)qlibrary_each(vm, names_of, &(Names){offer_function, &o});
+    const Map *index = library_index(vm);
+    for (uint32_t i = 0; i < index->n; i++) qstr_offer(near, index->entries[i].key->s);
 }

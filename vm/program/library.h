@@ -17,8 +17,8 @@ bool qlibrary_each(qs_vm *vm, bool (*f)(void *ud, const char *path), void *ud);
 /* Finds a file in one of the given folders, which begin with "/" and are relative to the folder of the executable or of
  * the shared library that contains the VM.  Installed files are found this way. */
 bool qlibrary_beside(const char *const *places, int n, const char *file, char out[PATH_MAX]);
-/* Finds the library file that must be imported for a function. */
-bool qlibrary_home(qs_vm *vm, const char *name, char out[PATH_MAX]);
-/* Offers the names of library functions; near->home becomes the module of the best match. */
+/* Returns the path of the library file that defines a documented function, or NULL. */
+const char *qlibrary_home(qs_vm *vm, const Str *name);
+/* Offers the names of library functions. */
 void qlibrary_offer(qs_vm *vm, Nearest *near);
 #endif

@@ -169,20 +169,21 @@ static bool scope_module(void *ud, Str *name, Nearest *near) {
     return m;
 }
 
+static bool describe_global(qs_vm *vm, Str *name, int slot, Sym *out) {
+    uint64_t builtin;
+    bool is_builtin = qmap_get(&qvm(vm)->builtins, name, &builtin) && (int)builtin == slot;
+    out->kind = SYM_GLOBAL;
+    out->index = slot;
+    out->function = qvm_global(vm, (uint64_t)slot)->kind == QS_FUNCTION;
+    out->variable = !is_builtin && !out->function;
+    return true;
+}
+
 static bool scope_lookup(void *ud, Str *name, Sym *out) {
     ScopeUser *u = ud;
     Module *home;
     int slot = qnames_lookup(u->vm, u->module, name);
-    if (slot >= 0) {
-        uint64_t builtin;
-        bool is_builtin = qmap_get(&qvm(u->vm)->builtins, name, &builtin) && (int)builtin == slot;
-        out->kind = SYM_GLOBAL;
-        out->index = slot;
-        const qs_value v = *qvm_global(u->vm, (uint64_t)slot);
-        out->function = v.kind == QS_FUNCTION;
-        out->variable = !is_builtin && !out->function;
-        return true;
-    }
+    if (slot >= 0) return describe_global(u->vm, name, slot, out);
     qs_status ignored = QS_OK;
     ModType *t = qmodtype_find(u->vm, u->module, name, &home);
     const Type *type = t ? qmodtype_of(u->vm, home, t, &ignored) : qtype_builtin(qvm_ctx(u->vm), name->s);
@@ -229,6 +230,17 @@ static bool end_check(const SavedError *a, bool fails, Text *why) {
     if (fails) qtext_puts(why, a->c->err.text);
     qerr_clear(a->c);
     return a->c->err = a->before, fails;
+}
+
+/* Files of the library name their imports. */
+static bool scope_autoload(void *ud, Str *name, Sym *out) {
+    ScopeUser *u = ud;
+    int slot = -1;
+    if (u->unit->src->library) return false;
+    SavedError a = begin_check(u->vm);
+    qs_status s = qmod_autoload(u->vm, u->module, u->unit, name, &slot);
+    (void)end_check(&a, false, NULL);
+    return s == QS_OK && slot >= 0 && describe_global(u->vm, name, slot, out);
 }
 
 static bool scope_call_fails(void *ud, const Node *call, Text *why) {
@@ -399,8 +411,9 @@ static void assert_message(void *ud, int n, const Constant *parts, Text *out) {
 
 static qs_status resolve_names(qs_vm *vm, Module *m, Unit *u) {
     ScopeUser user = {vm, m, u, NULL};
-    const ScopeHost host = {&user,           scope_lookup,  scope_define, scope_call_fails, scope_type_fails,
-                            scope_call_ties, scope_repeats, scope_offer,  scope_imported,   scope_module};
+    const ScopeHost host = {
+        &user,           scope_lookup,  scope_autoload, scope_define,   scope_call_fails, scope_type_fails,
+        scope_call_ties, scope_repeats, scope_offer,    scope_imported, scope_module};
     TRY(qscope_resolve(u, &host));
     qfold_asserts(u, &(FoldHost){vm, assert_message});
     if (!qvm_ctx(vm)->no_warnings) qlint_look(u, &host, qvm(vm)->config.strict);

@@ -583,6 +583,35 @@ qs_status qmod_library(qs_vm *vm, const char *file, const char *name, qs_value *
     return *out = *qvm_global(vm, (uint64_t)slot), QS_OK;
 }
 
+/* The import node lets compiled programs contain the file.  No program can name it: the name has a slash. */
+static void add_import(qs_vm *vm, Module *m, Unit *u, Module *home, const char *file) {
+    char name[PATH_MAX];
+    snprintf(name, sizeof name, "stdlib/%s", file);
+    Str *s = qstr_cname(qvm_ctx(vm), name);
+    if (qmod_named(m, s)) return;
+    qmap_set(&m->named, qvm_ctx(vm), s, (uintptr_t)home);
+    Node *import = qast_node(u, N_IMPORT, 0);
+    import->u.import.path = import->u.import.name = s;
+    import->u.import.unit = home->units[0];
+    *(Node **)qast_append(u, &u->imports.at, &u->imports.n, sizeof import) = import;
+}
+
+qs_status qmod_autoload(qs_vm *vm, Module *m, Unit *u, const Str *name, int *slot) {
+    const char *path = qlibrary_home(vm, name), *file = path ? strrchr(path, '/') + 1 : NULL;
+    uint64_t found;
+    *slot = -1;
+    if (!path) return QS_OK;
+    Module *home = qmod_at(vm, path);
+    if (!home) {
+        TRY(qparts_check_module(qvm_ctx(vm), file));
+        TRY(qmod_load_file(vm, path, &home));
+    }
+    TRY(qmod_run(vm, home));
+    if (u) add_import(vm, m, u, home, file);
+    if (qmap_get(&home->names, name, &found)) *slot = (int)found;
+    return QS_OK;
+}
+
 qs_status qmod_import_native(qs_vm *vm, const char *name, char out[PATH_MAX]) {
     char whole[PATH_MAX];
     Module *m;
@@ -647,9 +676,13 @@ bool qvm_knows(qs_vm *vm, const char *name) {
     return qnames_lookup(vm, qvm(vm)->session, qstr_cname(qvm_ctx(vm), name)) >= 0;
 }
 
+bool qvm_autoloads(qs_vm *vm, const char *name) { return qlibrary_home(vm, qstr_cname(qvm_ctx(vm), name)); }
+
 qs_status qvm_lookup(qs_vm *vm, const char *name, qs_value *out) {
-    int slot = qnames_lookup(vm, qvm(vm)->session, qstr_cname(qvm_ctx(vm), name));
-    if (slot < 0) return qnames_unknown(vm, qvm(vm)->session, "name", name);
+    Str *s = qstr_cname(qvm_ctx(vm), name);
+    int slot = qnames_lookup(vm, qvm(vm)->session, s);
+    if (slot < 0) TRY(qmod_autoload(vm, qvm(vm)->session, NULL, s, &slot));
+    if (slot < 0) return qnames_unknown(vm, qvm(vm)->session, name);
     if (qval_is_unset(*qvm_global(vm, (uint64_t)slot))) return qnames_unset(vm, qvm(vm)->session, slot, out);
     *out = qval_retain(*qvm_global(vm, (uint64_t)slot));
     return QS_OK;

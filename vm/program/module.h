@@ -88,7 +88,11 @@ Module *qmod_at(qs_vm *vm, const char *path); /* the loaded module; for a librar
 qs_status qmod_run(qs_vm *vm, Module *m);     /* runs its top level, until it succeeds once */
 /* Finds a function in a library module that C calls, such as "planes.q"; borrowed.  The first call loads the module. */
 qs_status qmod_library(qs_vm *vm, const char *file, const char *name, qs_value *out);
-extern const char *const qmod_called[];          /* all such modules, NULL-terminated; compiled programs include them */
+extern const char *const qmod_called[]; /* all such modules, NULL-terminated; compiled programs include them */
+/* Loads and runs the library module that defines a documented function, for a call without an import.  Only this
+ * function becomes visible: *slot is its global slot, -1 if the library has no such function.  u: the unit that calls
+ * it, or NULL. */
+qs_status qmod_autoload(qs_vm *vm, Module *m, Unit *u, const Str *name, int *slot);
 void qmod_import_name(const Node *n, Text *out); /* the name after `import`, with ${…} expanded */
 qs_status qmod_import(qs_vm *vm, Node *import);  /* executes an import statement */
 qs_status qmod_eval(qs_vm *vm, const char *text, size_t n, qs_value *out); /* runs one more unit in the session */

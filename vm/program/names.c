@@ -204,27 +204,24 @@ bool qnames_offer(qs_vm *vm, Module *m, Nearest *near) {
     qnames_each(vm, m, offer_name, near);
     const LibDoc *same = qlibrary_hooks(vm)->called_elsewhere(near->wanted);
     if (same) near->best = same->name;
-    char path[PATH_MAX];
-    if (qlibrary_home(vm, near->wanted, path))
-        near->best = NULL, near->home = qstr_cname(qvm_ctx(vm), strrchr(path, '/') + 1)->s;
+    const char *path = qlibrary_home(vm, qstr_cname(qvm_ctx(vm), near->wanted));
+    if (path) near->best = NULL, near->home = strrchr(path, '/') + 1;
     else if (!near->best) qlibrary_offer(vm, near);
     return near->best || near->home;
 }
 
-qs_status qnames_unknown(qs_vm *vm, Module *m, const char *what, const char *name) {
+qs_status qnames_unknown(qs_vm *vm, Module *m, const char *name) {
     Nearest near = {.wanted = name};
-    bool offered = qnames_offer(vm, m, &near);
-    if (near.home)
-        return qerr_set(qvm_ctx(vm), QS_ENAME, "unknown %s %s; %s%s%sevaluate('import \"%s\"') brings it", what, name,
-                        near.best ? "did you mean " : "", near.best ? near.best : "", near.best ? "? " : "", near.home);
-    if (offered) return qerr_set(qvm_ctx(vm), QS_ENAME, "unknown %s %s; did you mean %s?", what, name, near.best);
-    return qerr_set(qvm_ctx(vm), QS_ENAME, "unknown %s %s", what, name);
+    (void)qnames_offer(vm, m, &near);
+    if (!near.best) return qerr_set(qvm_ctx(vm), QS_ENAME, "unknown name %s", name);
+    return qerr_set(qvm_ctx(vm), QS_ENAME, "unknown name %s; did you mean %s?", name, near.best);
 }
 
 void qnames_close(qs_vm *vm) {
     Machine *m = qvm(vm);
     Ctx *c = qvm_ctx(vm);
     qmap_free(&m->builtins, c);
+    qmap_free(&m->library, c);
     qmem_free(c, m->globals, m->cap_globals * sizeof *m->globals);
     for (GlobalCells *cells = m->cells, *next; cells; cells = next) {
         next = cells->next;

@@ -40,6 +40,6 @@ void qnames_in(const Map *map, const NameVisitor *v);
 void qnames_each(qs_vm *vm, Module *m, void (*f)(void *ud, const char *name), void *ud); /* names visible from m */
 bool qnames_offer(qs_vm *vm, Module *m, Nearest *near);
 /* Sets the error for an unknown name, with the nearest known one. */
-qs_status qnames_unknown(qs_vm *vm, Module *m, const char *what, const char *name);
+qs_status qnames_unknown(qs_vm *vm, Module *m, const char *name);
 void qnames_close(qs_vm *vm);
 #endif

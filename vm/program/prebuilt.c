@@ -64,6 +64,15 @@ bool qprebuilt_library(qs_vm *vm, const char *name, char out[PATH_MAX]) {
     return false;
 }
 
+void qprebuilt_each_library(qs_vm *vm, void (*f)(void *ud, const char *path, const char *text, size_t n), void *ud) {
+    const Bundle *b = qvm(vm)->own;
+    for (uint32_t i = 0; b && i < b->nmodules; i++) {
+        char path[PATH_MAX];
+        const BundleModule *m = &b->modules[i];
+        if (m->library && name_module(vm, b, i, path)) f(ud, path, qbundle_text(b, m->text), m->text.n);
+    }
+}
+
 bool qprebuilt_python(qs_vm *vm, int number, const char **name, const char **bytes, size_t *n) {
     const Bundle *b = qvm(vm)->own;
     const size_t folder = sizeof PREBUILT_PYTHON - 1;

@@ -34,7 +34,9 @@ qs_status qprebuilt_refresh(qs_vm *vm, const char *path); /* reloads the library
 /* Returns whether the VM's main program is a compiled one: this executable, or a library called from C. */
 bool qprebuilt_is_program(qs_vm *vm);
 bool qprebuilt_library(qs_vm *vm, const char *name, char out[PATH_MAX]); /* a library file inside this executable */
-const char *qprebuilt_text(qs_vm *vm, const char *path, size_t *n);      /* NULL: no such module */
+/* Calls f for each library file inside this executable. */
+void qprebuilt_each_library(qs_vm *vm, void (*f)(void *ud, const char *path, const char *text, size_t n), void *ud);
+const char *qprebuilt_text(qs_vm *vm, const char *path, size_t *n); /* NULL: no such module */
 /* Prefix of the Python package inside an executable (python.h); no program has such a path. */
 #define PREBUILT_PYTHON "+python/"
 void qprebuilt_close(qs_vm *vm);

@@ -62,6 +62,7 @@ static inline void qpython_block(qs_vm *vm) {
 
 /* Returns whether qvm_lookup finds a name in the session or among the built-ins; sets no error, which would be slow. */
 bool qvm_knows(qs_vm *vm, const char *name);
+bool qvm_autoloads(qs_vm *vm, const char *name); /* whether qvm_lookup finds it in the library */
 
 /* Release the GIL around a wait, if this process is a Python and the thread holds it, for threads that may need it. */
 void *qpython_pause(void);

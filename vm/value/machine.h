@@ -21,6 +21,7 @@ typedef struct Machine {
     Str **global_names;
     uint32_t nglobals, cap_globals;
     Map builtins;            /* name -> global slot */
+    Map library;             /* documented functions of library files; library.c */
     uint64_t types_defined;  /* incremented when a type is defined or removed, since its name then means another type */
     struct Unit *dead_units; /* unloaded programs, to be freed by unload.c */
     struct Bundle *bundles;  /* open compiled programs; prebuilt.c */

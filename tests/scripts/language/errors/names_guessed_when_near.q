@@ -5,11 +5,11 @@ function [] = ask(text)
         print e
     end
 end
-ask("expm(1)")
-ask("sqrtm(1)")
-ask("logm(1)")
-ask("sparse(1)")
-ask("edge(1)")
+ask("f = expm")
+ask("f = sqrtm")
+ask("f = logm")
+ask("f = sparse")
+ask("f = edge")
 ask("prnit(1)")
 ask("imred(1)")
 ask("zeroes(1)")
