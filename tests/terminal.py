@@ -81,6 +81,7 @@ def stopping(t):
 
 def completion(t):
     t.type("squared_" + TAB + "([3,4])\n", "25\r\n> ")
+    t.type("hammi" + TAB + "(3)\n", "[0.08,1,0.08]\r\n> ")
     t.type("o = object(); o.height = 7\n", "> ")
     t.type("o.hei" + TAB + "*2\n", "14\r\n> ")
     assert "error" not in t.type('import "imfi' + TAB + '"\n', "\n> ")

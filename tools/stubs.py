@@ -7,13 +7,11 @@ import keyword, re, sys
 
 
 def rows(path):
-    """(heading, signature) of each row of the manual, up to the modules of the library, which are imported."""
+    """Yields the heading and the signature of each row of the manual."""
     heading = ""
     for line in open(path, encoding="utf-8"):
         if line.startswith("## "):
             heading = line[3:].strip()
-        if heading.startswith("Library modules"):
-            return
         found = re.match(r"\| `([^`]+)` \|", line)
         if found:
             yield heading, found.group(1)

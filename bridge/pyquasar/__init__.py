@@ -107,7 +107,7 @@ def _open(wanted):
     # Locations for pip and for make install.
     installed = [_os.path.join(_folder, "stdlib"), _os.path.join(_folder, "../../../../share/quasar/stdlib")]
     given = {"device": (wanted["device"] or "").removeprefix("helios:"), "llvmlite": _llvmlite(),
-             "library_path": ":".join(filter(None, [wanted["library_path"]] + installed))}
+             "library_path": ":".join(path for path in [wanted["library_path"]] + installed if path)}
     _bridge._open({**wanted, **given})
     _opened, _inherited = wanted, False
     for started in _support.when_open:
@@ -123,7 +123,7 @@ def _is_same(a, b):
 def _llvmlite():
     """Finds the library of the package llvmlite, which the VM uses if the system has no LLVM."""
     places = (_os.path.join(p or ".", "llvmlite", "binding", "libllvmlite.so") for p in _sys.path)
-    return next(filter(_os.path.exists, places), None)
+    return next((place for place in places if _os.path.exists(place)), None)
 
 
 def _machine():
@@ -367,5 +367,5 @@ _sys.modules[__name__].__class__ = _Package
 
 def __dir__():
     own = {n for n in globals() if not n.startswith("_") or n.endswith("__")}
-    of_programs = set(filter(str.isidentifier, _bridge._names(None)))
+    of_programs = {name for name in _bridge._names(None) if name.isidentifier()}
     return sorted(own | _interop_names | _grad_names | _block_names | {"torch_op", "jax_op"} | of_programs)

@@ -28,6 +28,29 @@ static void add_declaration(const Func *f, Text *out) {
     }
 }
 
+/* Returns whether the title of a comment, "Function: name, name", lists the name. */
+static bool is_titled(const char *doc, const char *name) {
+    const char *title = strstr(doc, "Function: ");
+    size_t n = strlen(name);
+    for (const char *at = title ? title + 10 : ""; *at && *at != '\n'; at += strcspn(at, ", \n")) {
+        at += strspn(at, ", ");
+        if (!strncmp(at, name, n) && strchr(", \n", at[n])) return true;
+    }
+    return false;
+}
+
+/* Returns the comment above the function, or above a function of another name in the file if its title lists this one:
+ * an overload does not repeat the comment of the first. */
+static const char *doc_of(const Func *f) {
+    const char *own = f->doc ? f->doc->s : "";
+    if (!f->name || is_titled(own, f->name->s)) return own;
+    for (int i = 0; i < f->unit->nfuncs; i++) {
+        const Func *other = f->unit->funcs[i]->u.func;
+        if (other->doc && other->name != f->name && is_titled(other->doc->s, f->name->s)) return other->doc->s;
+    }
+    return own;
+}
+
 /* Appends the signature: that of the comment, ":function y = name(…)", or else the head of the function. */
 static void add_signature(const Func *f, Text *out) {
     const char *doc = f->doc ? f->doc->s : "";
@@ -39,7 +62,7 @@ static void add_signature(const Func *f, Text *out) {
 
 /* Shows the comment above a function without its lines "Function: name" and ":function y = name(…)". */
 static void show_documented(const Func *f, Text *out) {
-    const char *doc = f->doc ? f->doc->s : "";
+    const char *doc = doc_of(f);
     add_signature(f, out);
     qtext_putc(out, '\n');
     for (size_t n, blank = 0; *doc; doc += n + (doc[n] == '\n')) {
@@ -199,7 +222,7 @@ static bool search_module(void *ud, const char *path) {
     if (qmod_load_file(s->vm, path, &m) != QS_OK) return qs_error_clear(s->vm), false;
     for (int i = 0; i < m->units[0]->nfuncs; i++) {
         const Func *f = m->units[0]->funcs[i]->u.func;
-        const char *title = f->doc ? strstr(f->doc->s, "Function: ") : NULL;
+        const char *title = strstr(doc_of(f), "Function: ");
         const char *text = title ? strchr(title, '\n') : NULL;
         if (text && strcasestr(title, s->word)) add_hit(s, f->name->s, text + 1);
     }
@@ -270,7 +293,7 @@ static void add_cell(Text *out, const char *s, size_t n) {
 
 /* Appends a table row for a documented function: its signature and first paragraph. */
 static void add_function(qs_vm *vm, const Func *f, const char *module, Text *out) {
-    const char *title = f->doc ? strstr(f->doc->s, "Function: ") : NULL;
+    const char *title = strstr(doc_of(f), "Function: ");
     if (!title) return;
     const char *text = title + strcspn(title, "\n"), *end;
     text += *text == '\n';

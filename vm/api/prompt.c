@@ -136,7 +136,7 @@ static void add_candidates(struct Completion *c, const char *text) {
     } else if (dot) {
         add_fields(c, text, dot);
     } else if (*text) { /* an empty word is not completed: a pasted tab is indentation */
-        qnames_each(c->vm, qvm(c->vm)->session, add_name, &text);
+        qvm_each_name(c->vm, NULL, add_name, &text);
     }
 }
 

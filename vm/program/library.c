@@ -157,7 +157,7 @@ const char *qlibrary_home(qs_vm *vm, const Str *name) {
     return qmap_get(library_index(vm), name, &path) ? ((const Str *)(uintptr_t)path)->s : NULL;
 }
 
-void qlibrary_offer(qs_vm *vm, Nearest *near) {
+void qlibrary_names(qs_vm *vm, void (*f)(void *ud, const char *name), void *ud) {
     const Map *index = library_index(vm);
-    for (uint32_t i = 0; i < index->n; i++) qstr_offer(near, index->entries[i].key->s);
+    for (uint32_t i = 0; i < index->n; i++) f(ud, index->entries[i].key->s);
 }

@@ -19,6 +19,6 @@ bool qlibrary_each(qs_vm *vm, bool (*f)(void *ud, const char *path), void *ud);
 bool qlibrary_beside(const char *const *places, int n, const char *file, char out[PATH_MAX]);
 /* Returns the path of the library file that defines a documented function, or NULL. */
 const char *qlibrary_home(qs_vm *vm, const Str *name);
-/* Offers the names of library functions. */
-void qlibrary_offer(qs_vm *vm, Nearest *near);
+/* Calls f for the names of the documented functions. */
+void qlibrary_names(qs_vm *vm, void (*f)(void *ud, const char *name), void *ud);
 #endif

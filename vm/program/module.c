@@ -734,7 +734,7 @@ qs_status qvm_assign_in(qs_vm *vm, const char *module, const char *name, qs_valu
 void qvm_each_name(qs_vm *vm, const char *module, void (*f)(void *ud, const char *name), void *ud) {
     const NameVisitor v = {f, ud};
     Module *m = module ? qmod_at(vm, module) : NULL;
-    if (!module) qnames_each(vm, qvm(vm)->session, f, ud);
+    if (!module) qnames_each(vm, qvm(vm)->session, f, ud), qlibrary_names(vm, f, ud);
     else if (m) qnames_in(&m->names, &v);
 }
 

@@ -206,7 +206,7 @@ bool qnames_offer(qs_vm *vm, Module *m, Nearest *near) {
     if (same) near->best = same->name;
     const char *path = qlibrary_home(vm, qstr_cname(qvm_ctx(vm), near->wanted));
     if (path) near->best = NULL, near->home = strrchr(path, '/') + 1;
-    else if (!near->best) qlibrary_offer(vm, near);
+    else if (!near->best) qlibrary_names(vm, offer_name, near);
     return near->best || near->home;
 }
 
