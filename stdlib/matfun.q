@@ -287,11 +287,10 @@ end
 
 function y = isprime(x)
     check_integers("isprime: x", x, 0)
-    list = isscalar(x) ? float64([x]) : float64(x)
+    list = isscalar(x) ? float64([x]) : reshape(float64(x), [1,numel(x)])
     marks = uint8(list > 1)
-    prime_mark(reshape(list, [1,numel(list)]), marks)
-    y = reshape(marks, size(list)) > 0
-    y = isscalar(x) ? y[0] : y
+    prime_mark(list, marks)
+    y = isscalar(x) ? marks[0] > 0 : reshape(marks, size(x)) > 0
 end
 
 % The smallest factor of n from `from` on, a number of the form 6k-1 or less; n itself if there is none.
