@@ -66,7 +66,7 @@ function(deb component package section summary depends recommends)
   install(FILES ${CMAKE_BINARY_DIR}/deb/copyright ${CMAKE_BINARY_DIR}/deb/changelog.gz
           DESTINATION share/doc/${package} COMPONENT ${component} EXCLUDE_FROM_ALL)
 endfunction()
-set(llvm "libllvm19 | libllvm18 | libllvm17 | libllvm16")
+set(llvm "libllvm19 | libllvm18 | libllvm17 | libllvm16 | libllvm22 | libllvm21 | libllvm20")
 # The packages of the lazily loaded libraries, such as libpng16-16 for libpng16.so.16: no program is linked with them.
 set(late "")
 if(CMAKE_INSTALL_PREFIX STREQUAL "/usr") # make deb: it takes a second

@@ -25,10 +25,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Library names of Debian, Fedora, Arch and LLVM's own packages, newest version first. */
+/* Library names of Debian, Fedora, Arch and LLVM's own packages: first the versions for which the passes are chosen. */
 static const char *const library_names[] = {
-    "libLLVM.so.19.1", "libLLVM-19.so.1", "libLLVM-19.so", "libLLVM.so.18.1", "libLLVM-18.so.1",
-    "libLLVM-18.so",   "libLLVM-17.so.1", "libLLVM-17.so", "libLLVM-16.so.1", "libLLVM-16.so",
+    "libLLVM.so.19.1", "libLLVM-19.so.1", "libLLVM-19.so",   "libLLVM.so.18.1", "libLLVM-18.so.1", "libLLVM-18.so",
+    "libLLVM-17.so.1", "libLLVM-17.so",   "libLLVM-16.so.1", "libLLVM-16.so",   "libLLVM.so.22.1", "libLLVM-22.so",
+    "libLLVM.so.21.1", "libLLVM-21.so",   "libLLVM.so.20.1", "libLLVM-20.so",
 };
 /* Versions that are too old, listed for the error message: 14 crashes on opaque pointers, 15 lacks functions we use. */
 static const char *const old_names[] = {"libLLVM-15.so.1", "libLLVM-15.so", "libLLVM-14.so.1", "libLLVM-14.so",
@@ -107,7 +108,7 @@ static qs_status refuse_library(Ctx *c, const char *why) {
         void *lib = dlopen(old_names[i], RTLD_LAZY | RTLD_LOCAL);
         if (!lib) continue;
         dlclose(lib);
-        return qerr_set(c, QS_EDEVICE, "%s is too old to compile kernels (LLVM 16 to 19 will do): %s", old_names[i],
+        return qerr_set(c, QS_EDEVICE, "%s is too old to compile kernels (LLVM 16 to 22 will do): %s", old_names[i],
                         advice());
     }
     return qerr_set(c, QS_EDEVICE, "compiling kernels needs LLVM, which is not installed: %s", advice());
@@ -160,7 +161,7 @@ static qs_status open_api(Ctx *c, Llvm *l) {
     unsigned major = 0, minor = 0, patch = 0;
     if (l->f.GetVersion) l->f.GetVersion(&major, &minor, &patch);
     if (major < OLDEST)
-        return qerr_set(c, QS_EDEVICE, "this LLVM is too old to compile kernels (16 to 19 will do): %s", advice());
+        return qerr_set(c, QS_EDEVICE, "this LLVM is too old to compile kernels (16 to 22 will do): %s", advice());
     if (!complete)
         return qerr_set(c, QS_EDEVICE, "LLVM %u lacks %s, which compiling kernels needs: %s", major, missing, advice());
     l->major = major;

@@ -158,7 +158,7 @@ static void empties(qs_vm *vm) {
     qs_value v = make_vec(vm, QS_F32, 0, NULL), m = qarr_value(make_array(vm, QS_F32, 2, (int64_t[]){0, 3}, NULL)), out;
     CHECK(reduce(vm, RED_sum, v).u.f == 0 && reduce(vm, RED_prod, v).u.f == 1 && isnan(reduce(vm, RED_mean, v).u.f));
     CHECK(reduce(vm, RED_any, v).u.i == 0 && reduce(vm, RED_all, v).u.i == 1);
-    CHECK_ERROR(vm, qred_run(vm, RED_min, v, DIM_ALL, &out), QS_EVALUE, "min: the array is empty");
+    CHECK_ERROR(vm, qred_run(vm, RED_min, v, DIM_ALL, &out), QS_EVALUE, "min: x must not be empty");
     CHECK_ERROR(vm, qred_run(vm, RED_max, m, 0, &out), QS_EVALUE, "max: the dimension is empty");
     CHECK(qred_run(vm, RED_prod, m, 0, &out) == QS_OK && qval_array(out)->count == 3 && number_at(vm, out, 2) == 1);
     qval_release(vm, out);

@@ -316,7 +316,7 @@ static qs_status extreme_result(qs_vm *vm, const Plan *p, const Lanes *l, qs_val
 
 static qs_status empty_result(qs_vm *vm, const Plan *p, qs_value *out) {
     double x = p->r->empty;
-    if (p->r->refuses_empty) return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: the array is empty", p->r->name);
+    if (p->r->refuses_empty) return qerr_set(qvm_ctx(vm), QS_EVALUE, "%s: x must not be empty", p->r->name);
     if (p->lane == QS_B1) *out = qs_bool(x != 0);
     else if (p->lane == QS_C128) return qval_complex(vm, x, 0, out);
     else if (p->lane == QS_F64 || p->from == QS_B1) *out = qs_num(x);

@@ -322,7 +322,7 @@ static KRef or_of_none(Loops *L, const Reducing *z, KRef v) {
     char text[80];
     KRef some = kloop_op(L, K_LT, zero(L), z->a->count);
     if (z->of->refuses_empty) {
-        snprintf(text, sizeof text, "%s: the array is empty", z->of->name);
+        snprintf(text, sizeof text, "%s: x must not be empty", z->of->name);
         LengthTest t = {
             .a = zero(L), .b = zero(L), .n = z->a->assumed ? z->a->assumed : z->a->count, .status = QS_EVALUE};
         return (void)kloop_test_lengths(L, t, some, text), v;
