@@ -137,6 +137,24 @@ static void empty_and_wrong_launches(void) {
     qerr_clear(&ctx);
 }
 
+/* The second launch sees neither arguments nor counters of the first one. */
+static void a_prepared_kernel_runs_again(void) {
+    float x[5] = {1, 2, 3, 4, 5}, y[5], small[2] = {3, 6}, z[2];
+    static const float want[5] = {3, 4, 6, 8, 9}, then[2] = {9, 9};
+    KPrepared *blur = keval_prepare(&arena, kernel("blur"));
+    KArg args[] = {vec(x, 5), vec(y, 5)}, others[] = {vec(small, 2), vec(z, 2)};
+    CHECK(keval_run_prepared(&ctx, blur, args, &(KLaunch){1, {5}, {2}}, NULL, NULL) == QS_OK);
+    CHECK(keval_run_prepared(&ctx, blur, others, &(KLaunch){1, {2}, {4}}, NULL, NULL) == QS_OK);
+    CHECK(!memcmp(y, want, sizeof want) && !memcmp(z, then, sizeof then));
+    int32_t in[10], out[3] = {0};
+    for (int i = 0; i < 10; i++) in[i] = 1 << i;
+    KPrepared *sum = keval_prepare(&arena, kernel("reduce"));
+    for (int i = 0; i < 2; i++)
+        CHECK(keval_run_prepared(&ctx, sum, (KArg[]){vec(in, 10), vec(out, 3)}, &(KLaunch){1, {10}, {4}}, NULL, NULL) ==
+              QS_OK);
+    CHECK(out[0] == 15 && out[1] == 240 && out[2] == 768);
+}
+
 static void speed(void) { /* printed, not checked: 10 million iterations of 4 instructions */
     int64_t y[1] = {0};
     clock_t t = clock();
@@ -158,6 +176,7 @@ int main(void) {
     ended_positions_take_no_part_in_barriers();
     stop_ends_an_endless_loop();
     empty_and_wrong_launches();
+    a_prepared_kernel_runs_again();
     speed();
     qarena_free(&arena);
     qctx_close(&ctx);

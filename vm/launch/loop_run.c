@@ -172,7 +172,8 @@ qs_status qloop_guard(Call *c) {
         for (int d = 0; a->is_array && d < a->rank; d++)
             args[i].dims[d] = a->dims[d], args[i].strides[d] = a->strides[d];
     }
-    return keval_run(qvm_ctx(c->vm), g->func, args, &l, &fault, NULL);
+    if (!c->v->guard) c->v->guard = keval_prepare(&c->v->base.arena, g->func);
+    return keval_run_prepared(qvm_ctx(c->vm), c->v->guard, args, &l, &fault, NULL);
 }
 
 /* -- after the launch ---------------------------------------------------------------------------------------------- */

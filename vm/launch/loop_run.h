@@ -22,8 +22,9 @@ typedef struct { /* a loop, compiled for one specialization key */
     Specialization base;
     const Node *loop; /* the loop of the program, or its `for` */
     LoopRange range[QS_MAX_RANK];
-    LoopResult code; /* exact.func NULL: the compiler declined the loop */
-    bool reported;   /* --explain has reported the result */
+    LoopResult code;  /* exact.func NULL: the compiler declined the loop */
+    KPrepared *guard; /* NULL: it has not run */
+    bool reported;    /* --explain has reported the result */
     /* 1 + source position of the reason for serial execution that --explain reported last; UINT32_MAX: it has none */
     uint32_t reported_order;
     int naborted;     /* runs that a called function has ended */

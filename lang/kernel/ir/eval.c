@@ -1,13 +1,14 @@
 /* eval.c -- the reference evaluator: executes a KFunc in the most direct way, so that it can be checked by reading.
  *
- *     KIR ──prepare──► steps (without constants, jumps resolved) + a frame template
+ *     KIR ──keval_prepare──► steps (without constants, jumps resolved) + a frame template
  *     blocks run one after another, in row-major order (serial launches: positions do, across blocks)
  *       each position of a block runs to its next BARRIER or its end, until all have ended
  *
  * The state of a position is a frame: one slot per instruction, then counters of FOR loops, then its LARRAYs.
- * Values that are known at launch (CONST, PARAM, DIM, STRIDE, BLKDIM, BLKCNT) are in the template and need no
- * steps.  Kernels without BARRIER use one frame for all positions.  Every memory access is checked against the
- * extents of the argument, so that an error in a kernel is reported and does not crash the evaluator. */
+ * Values that are known at launch (CONST, PARAM, DIM, STRIDE, BLKDIM, BLKCNT) are in the template, which a launch
+ * fills in, and need no steps.  Kernels without BARRIER use one frame for all positions.  Every memory access is
+ * checked against the extents of the argument, so that an error in a kernel is reported and does not crash the
+ * evaluator. */
 #include "lang/kernel/ir/sem.h"
 #include "vm/base/libm.h"
 
@@ -216,20 +217,22 @@ typedef struct {
     const Step *next; /* NULL: ended */
 } Item;
 
-typedef struct Run {
+typedef struct KPrepared Run;
+struct KPrepared {
     Ctx *ctx;
     const KFunc *f;
-    struct Run *callees, *root; /* functions that CALL runs; the run of the kernel */
-    KSlot slots[KIR_SLOTS];     /* of the kernel: arguments of the next CALL; results of the last one */
+    Run *callees, *root;    /* functions that CALL runs; the run of the kernel */
+    KSlot slots[KIR_SLOTS]; /* of the kernel: arguments of the next CALL; results of the last one */
     const KArg *args;
     const KLaunch *l;
     int64_t blkcnt[QS_MAX_RANK], blkidx[QS_MAX_RANK];
     Step *steps;
     uint32_t nsteps;
-    uint32_t *first;  /* by instruction: its first step, or the next step if it needs none */
-    Storage *storage; /* by instruction */
-    Memory *memory;   /* by parameter */
-    KSlot *frame;     /* the template */
+    uint32_t *first;         /* by instruction: its first step, or the next step if it needs none */
+    uint32_t *known, nknown; /* instructions whose values are known at launch, without constants */
+    Storage *storage;        /* by instruction */
+    Memory *memory;          /* by parameter */
+    KSlot *frame;            /* the template */
     uint32_t nslots;
     KSlot *shared;
     uint32_t nshared;
@@ -240,7 +243,7 @@ typedef struct Run {
     const Flag *stop;
     KFault *fault;
     const Item *fault_item; /* position of the fault, if it occurred in the current block; else NULL */
-} Run;
+};
 
 /* -- preparing ----------------------------------------------------------------------------------------------------- */
 /* Assigns memory to LARRAYs and iteration counters, behind the slots of the frame, and to SHAREDs. */
@@ -258,16 +261,17 @@ static void place_storage(Run *r) {
     }
 }
 
-/* Computes a value that is known at launch; false: the instruction needs a step. */
-static bool known_at_launch(const Run *r, const KIns *k, KSlot *s) {
+static bool is_known_at_launch(KOp op) {
+    return op == K_PARAM || op == K_DIM || op == K_STRIDE || op == K_BLKDIM || op == K_BLKCNT;
+}
+
+static void enter_known_value(Run *r, const KIns *k, KSlot *s) {
     switch ((KOp)k->op) {
-    case K_CONST: s->bits = k->imm; return true;
-    case K_PARAM: s->bits = r->args[k->imm].bits; return true;
-    case K_DIM: s->I64 = r->args[k->imm >> 8].dims[k->imm & 255]; return true;
-    case K_STRIDE: s->I64 = r->args[k->imm >> 8].strides[k->imm & 255]; return true;
-    case K_BLKDIM: s->I32 = r->l->block[k->imm]; return true;
-    case K_BLKCNT: s->I32 = (int32_t)r->blkcnt[k->imm]; return true;
-    default: return false;
+    case K_PARAM: s->bits = r->args[k->imm].bits; break;
+    case K_DIM: s->I64 = r->args[k->imm >> 8].dims[k->imm & 255]; break;
+    case K_STRIDE: s->I64 = r->args[k->imm >> 8].strides[k->imm & 255]; break;
+    case K_BLKDIM: s->I32 = r->l->block[k->imm]; break;
+    default: s->I32 = (int32_t)r->blkcnt[k->imm]; break;
     }
 }
 
@@ -378,8 +382,9 @@ static void add_steps(Run *r) {
     for (uint32_t at = 1; at < n; at++) {
         const KIns *k = &r->f->ins[at];
         r->first[at] = r->nsteps;
-        if (known_at_launch(r, k, &r->frame[at])) continue;
-        if (kir_ops[k->op].effect == KE_FLOW) add_flow(r, at);
+        if (k->op == K_CONST) r->frame[at].bits = k->imm;
+        else if (is_known_at_launch((KOp)k->op)) r->known[r->nknown++] = at;
+        else if (kir_ops[k->op].effect == KE_FLOW) add_flow(r, at);
         else add_value(r, at);
     }
     r->first[n] = r->nsteps;
@@ -703,15 +708,14 @@ static qs_status make_items(Run *r) {
     return QS_OK;
 }
 
-static void prepare(Run *r, Arena *arena) {
-    const KFunc *f = r->f;
+static void prepare_function(Run *r, const KFunc *f, Arena *arena) {
     size_t n = f->nins + 1;
+    r->f = f;
     r->first = qarena_alloc(arena, qmem_size(n, sizeof *r->first, 0));
+    r->known = qarena_alloc(arena, qmem_size(n, sizeof *r->known, 0));
     r->storage = qarena_alloc(arena, qmem_size(n, sizeof *r->storage, 0));
     r->steps = qarena_alloc(arena, qmem_size(n, sizeof *r->steps, 0));
     r->memory = qarena_alloc(arena, qmem_size((size_t)f->nparams, sizeof *r->memory, 0));
-    for (int i = 0; i < f->nparams; i++)
-        if (f->params[i].kind == KP_ARRAY) r->memory[i] = memory_of(&f->params[i], &r->args[i]);
     place_storage(r);
     r->frame = qarena_alloc(arena, qmem_size(r->nslots, sizeof *r->frame, 0));
     r->shared = qarena_alloc(arena, qmem_size(r->nshared, sizeof *r->shared, 0));
@@ -719,30 +723,49 @@ static void prepare(Run *r, Arena *arena) {
     add_steps(r);
 }
 
-static qs_status run_launch(Run *r, Arena *arena) {
-    const KFunc *f = r->f;
-    prepare(r, arena);
-    r->root = r, r->callees = qarena_alloc(arena, qmem_size((size_t)f->ncallees, sizeof *r, sizeof *r));
-    for (int i = 0; i < f->ncallees; i++) {
-        r->callees[i] =
-            (Run){.ctx = r->ctx, .f = f->callees[i], .root = r, .args = r->args, .l = r->l, .stop = r->stop};
-        prepare(&r->callees[i], arena);
-    }
+KPrepared *keval_prepare(Arena *arena, const KFunc *f) {
+    Run *r = qarena_alloc(arena, sizeof *r);
+    prepare_function(r, f, arena);
+    r->callees = qarena_alloc(arena, qmem_size((size_t)f->ncallees, sizeof *r, 0));
+    for (int i = 0; i < f->ncallees; i++) prepare_function(&r->callees[i], f->callees[i], arena);
+    return r;
+}
+
+/* Enters what this launch gives. */
+static void begin_function(Run *r, Run *root) {
+    r->ctx = root->ctx, r->root = root, r->args = root->args, r->l = root->l, r->stop = root->stop;
+    for (uint32_t i = 0; i < r->nknown; i++) enter_known_value(r, &r->f->ins[r->known[i]], &r->frame[r->known[i]]);
+    for (int i = 0; i < r->f->nparams; i++)
+        if (r->f->params[i].kind == KP_ARRAY) r->memory[i] = memory_of(&r->f->params[i], &r->args[i]);
+    memset(r->shared, 0, r->nshared * sizeof *r->shared);
+    for (int i = 0; r == root && i < r->f->ncallees; i++) begin_function(&r->callees[i], root);
+}
+
+static qs_status run_launch(Run *r) {
+    begin_function(r, r);
     TRY(make_items(r));
-    qs_status s = f->serial && !f->barrier ? run_serial(r) : run_blocks(r);
+    qs_status s = r->f->serial && !r->f->barrier ? run_serial(r) : run_blocks(r);
     qmem_try_free(r->ctx, r->items, frames_bytes(r));
     return s;
 }
 
-qs_status keval_run(Ctx *c, const KFunc *f, const KArg *args, const KLaunch *l, KFault *fault, const Flag *stop) {
-    Run r = {.ctx = c, .f = f, .args = args, .l = l, .fault = fault, .stop = stop};
-    Arena arena;
+qs_status keval_run_prepared(Ctx *c, KPrepared *r, const KArg *args, const KLaunch *l, KFault *fault,
+                             const Flag *stop) {
     bool empty;
+    r->ctx = c, r->args = args, r->l = l, r->fault = fault, r->stop = stop;
+    r->polls = 0, r->fault_item = NULL;
+    memset(r->blkidx, 0, sizeof r->blkidx);
     if (fault) *fault = (KFault){0};
-    TRY(measure_launch(&r, &empty));
+    TRY(measure_launch(r, &empty));
     if (empty) return QS_OK;
-    qarena_init(&arena, c);
-    qs_status s = run_launch(&r, &arena);
-    qarena_free(&arena);
+    qs_status s = run_launch(r);
     return s == QS_EINTERRUPT ? qerr_set(c, s, "interrupted") : s;
+}
+
+qs_status keval_run(Ctx *c, const KFunc *f, const KArg *args, const KLaunch *l, KFault *fault, const Flag *stop) {
+    Arena arena;
+    qarena_init(&arena, c);
+    qs_status s = keval_run_prepared(c, keval_prepare(&arena, f), args, l, fault, stop);
+    qarena_free(&arena);
+    return s;
 }

@@ -147,5 +147,10 @@ typedef struct {
 
 /* Runs a launch.  stop: polled regularly (NULL: never); if it is set, the launch ends with QS_EINTERRUPT. */
 qs_status keval_run(Ctx *c, const KFunc *f, const KArg *args, const KLaunch *l, KFault *fault, const Flag *stop);
+/* The same in two parts, for a function that runs often: the first one does what does not depend on the launch.  A
+ * prepared function is used by one launch at a time. */
+typedef struct KPrepared KPrepared;
+KPrepared *keval_prepare(Arena *arena, const KFunc *f);
+qs_status keval_run_prepared(Ctx *c, KPrepared *p, const KArg *args, const KLaunch *l, KFault *fault, const Flag *stop);
 void kir_fault_text(const KFunc *f, const KFault *fault, Text *out); /* appends the error message with its values */
 #endif
