@@ -2,7 +2,8 @@
  * function.
  *
  * Each value has a Precision, which only rises until nothing changes: LOCALs take the highest one of all values that
- * they are set to. */
+ * they are set to.  A LOCAL that is read only to be rounded to float32 is rounded when it is set, if its values can be
+ * computed in float32: y[i] = c ? a[i] + 1 : max(a[i], b[i]). */
 #include "lang/kernel/passes/float32.h"
 
 #include <math.h>
@@ -24,6 +25,7 @@ typedef struct {
     const KFunc *f;
     KFunc *to;
     Kind *kind;   /* by instruction; that of a LOCAL holds for all its values */
+    bool *rounds; /* by instruction: a float64 of which nothing but its value rounded to float32 is used */
     KRef *same;   /* by instruction: its copy, of the same dtype unless is_single */
     bool changed; /* some value is computed in float32 */
 } Narrowing;
@@ -140,29 +142,7 @@ static void find_kinds(Narrowing *n) {
     } while (again);
 }
 
-/* -- the copy ------------------------------------------------------------------------------------------------------ */
-static KRef add_ins(Narrowing *n, const KIns *i, KRef a, KRef b, KRef c) {
-    KMake m = kir_like(i, a, b, c);
-    n->changed = true;
-    return kir_ops[i->op].effect == KE_PURE ? kir_fold(n->to, m) : kir_add(n->to, m);
-}
-
-static KRef cast_to(Narrowing *n, KRef copy, qs_dtype d, uint32_t pos) {
-    return kir_fold(n->to, (KMake){K_CAST, .own = d, .a = copy, .pos = pos});
-}
-
-/* The value of r in its own dtype. */
-static KRef get_full(Narrowing *n, KRef r) {
-    if (!r || !is_single(n, r) || get_ins(n, r)->op == K_CONST) return n->same[r];
-    return cast_to(n, n->same[r], QS_F64, get_ins(n, r)->pos);
-}
-
-/* The value of r, a float64, as float32. */
-static KRef get_single(Narrowing *n, KRef r) {
-    if (!r || (is_single(n, r) && get_ins(n, r)->op != K_CONST)) return n->same[r];
-    return cast_to(n, n->same[r], QS_F32, get_ins(n, r)->pos);
-}
-
+/* -- values that are rounded --------------------------------------------------------------------------------------- */
 static bool are_single(const Narrowing *n, const KIns *i) {
     return is_single(n, i->a) && (!i->b || is_single(n, i->b));
 }
@@ -184,8 +164,79 @@ static bool can_round(const Narrowing *n, KRef r, int depth) {
     case K_NEG:
     case K_ABS: return can_round(n, i->a, depth - 1);
     case K_SELECT: return can_round(n, i->b, depth - 1) && can_round(n, i->c, depth - 1);
+    case K_GET: return n->rounds[i->a];
     default: return false;
     }
+}
+
+/* Whether the operand k of i is rounded to float32, or the result that is one of such operands. */
+static bool rounds_operand(const Narrowing *n, KRef r, int k) {
+    const KIns *i = get_ins(n, r);
+    switch ((KOp)i->op) {
+    case K_CAST: return i->dtype == QS_F32;
+    case K_SET: return k == 0 || n->rounds[i->a];
+    case K_LOCAL:
+    case K_GET:
+    case K_MIN:
+    case K_MAX:
+    case K_NEG:
+    case K_ABS: return n->rounds[r];
+    case K_SELECT: return k == 0 || n->rounds[r];
+    default: return false;
+    }
+}
+
+/* Whether the LOCAL could not hold all its values in float32. */
+static bool loses_value(const Narrowing *n, KRef r, KRef *local) {
+    const KIns *i = get_ins(n, r);
+    if (i->op != K_SET && i->op != K_LOCAL) return false;
+    KRef value = i->op == K_SET ? i->b : i->a;
+    *local = i->op == K_SET ? i->a : r;
+    return n->rounds[*local] && get_ins(n, value)->op != K_CONST && !can_round(n, value, DEEP);
+}
+
+/* Makes the LOCALs float32 that are read only to be rounded. */
+static void find_rounded_locals(Narrowing *n) {
+    bool again;
+    KRef local;
+    for (KRef r = 1; r < n->f->nins; r++) n->rounds[r] = is_double(n, r) && kir_has_result(get_ins(n, r));
+    do {
+        again = false;
+        for (KRef r = 1; r < n->f->nins; r++) {
+            const KIns *i = get_ins(n, r);
+            for (int k = 0; k < 3; k++)
+                if (n->rounds[i->arg[k]] && !rounds_operand(n, r, k)) n->rounds[i->arg[k]] = false, again = true;
+            if (loses_value(n, r, &local)) n->rounds[local] = false, again = true;
+        }
+    } while (again);
+    for (KRef r = 1; r < n->f->nins; r++) {
+        const KIns *i = get_ins(n, r);
+        KRef of = i->op == K_GET ? i->a : i->op == K_LOCAL ? r : 0;
+        if (of && n->rounds[of]) n->kind[r] = (Kind){SINGLE, 0};
+    }
+}
+
+/* -- the copy ------------------------------------------------------------------------------------------------------ */
+static KRef add_ins(Narrowing *n, const KIns *i, KRef a, KRef b, KRef c) {
+    KMake m = kir_like(i, a, b, c);
+    n->changed = true;
+    return kir_ops[i->op].effect == KE_PURE ? kir_fold(n->to, m) : kir_add(n->to, m);
+}
+
+static KRef cast_to(Narrowing *n, KRef copy, qs_dtype d, uint32_t pos) {
+    return kir_fold(n->to, (KMake){K_CAST, .own = d, .a = copy, .pos = pos});
+}
+
+/* The value of r in its own dtype. */
+static KRef get_full(Narrowing *n, KRef r) {
+    if (!r || !is_single(n, r) || get_ins(n, r)->op == K_CONST) return n->same[r];
+    return cast_to(n, n->same[r], QS_F64, get_ins(n, r)->pos);
+}
+
+/* The value of r, a float64, as float32. */
+static KRef get_single(Narrowing *n, KRef r) {
+    if (!r || (is_single(n, r) && get_ins(n, r)->op != K_CONST)) return n->same[r];
+    return cast_to(n, n->same[r], QS_F32, get_ins(n, r)->pos);
 }
 
 /* r, rounded to float32.  Rounding keeps the order of numbers and their signs. */
@@ -220,7 +271,8 @@ static KRef copy_ins(Narrowing *n, KRef r) {
     if (is_single(n, r)) return copy_single(n, i);
     if (i->op == K_GET) return kir_copy(n->to, i, n->same[i->a], 0, 0);
     if (i->op == K_SET)
-        return kir_copy(n->to, i, n->same[i->a], is_single(n, i->a) ? get_single(n, i->b) : get_full(n, i->b), 0);
+        return kir_copy(n->to, i, n->same[i->a], is_single(n, i->a) ? round_value(n, i->b, DEEP) : get_full(n, i->b),
+                        0);
     if (compares_single(n, i)) return add_ins(n, i, get_single(n, i->a), get_single(n, i->b), 0);
     if (i->op == K_CAST && is_double(n, i->a)) {
         if (i->dtype == QS_F32) return round_value(n, i->a, DEEP);
@@ -234,7 +286,9 @@ const KFunc *kfloat32_narrow(Ctx *c, Arena *a, const KFunc *f) {
     Narrowing n = {.f = f, .to = kir_shell(c, a, f)};
     n.kind = qarena_alloc(a, qmem_size(f->nins, sizeof *n.kind, 0));
     n.same = qarena_alloc(a, qmem_size(f->nins, sizeof *n.same, 0));
+    n.rounds = qarena_alloc(a, qmem_size(f->nins, sizeof *n.rounds, 0));
     find_kinds(&n);
+    if (!f->fast) find_rounded_locals(&n);
     for (KRef r = 1; r < f->nins; r++) n.same[r] = copy_ins(&n, r);
     if (!n.changed) return f;
     return kir_finish(n.to, f);
