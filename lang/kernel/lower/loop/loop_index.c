@@ -61,16 +61,13 @@ KRef kloop_extent(Loops *L, const Value *array, int axis) {
 
 /* -- indices ------------------------------------------------------------------------------------------------------- */
 static KRef whole_index(Loops *L, const Access *a, Number n, KRef *shown) {
-    char text[160];
     if (n.kind == LOOP_NUM) (void)kloop_expect_int(L, &n);
     KRef t = qaccess_is_mapped(a->p.mode) ? kloop_twin(L, n) : kloop_as_int(L, n);
     if (t) return *shown = t;
     KRef x = kloop_real(L, n);
-    snprintf(text, sizeof text, "an index of %.80s is not a number", a->p.name ? a->p.name : "the array");
-    if (!kloop_is_number(L, x)) kloop_fail_unless(L, kloop_op(L, K_EQ, x, x), QS_EINDEX, text, 0, 0);
     *shown =
         kbuild_pure(&L->walk, (KMake){K_MATH, .flag = ksubscript_is_down(a->written) ? MF_floor : MF_trunc, .a = x});
-    if (a->written == ACC_DEFAULT) kloop_note_fraction(L, x, *shown);
+    kloop_test_number(L, x, *shown, a->p.name, a->written == ACC_DEFAULT);
     t = kloop_cast(L, *shown, QS_I64);
     return kloop_op(L, K_MIN, kloop_op(L, K_MAX, t, kloop_i64(L, LOOP_INDEX_LEAST)), kloop_i64(L, LOOP_INDEX_MOST));
 }

@@ -290,8 +290,9 @@ bool kloop_test_lengths(Loops *L, LengthTest t, KRef holds, const char *sentence
 /* Makes this source location warn after the loop if `when` was true. */
 void kloop_note(Loops *L, Slip slip, KRef when);
 void kloop_note_place(Loops *L, const char *name, int rank, KRef when); /* see qwarn_location */
-/* Warns if the index x has a fraction; `whole` is its rounded value. */
-void kloop_note_fraction(Loops *L, KRef x, KRef integral);
+/* Emits the error unless the index x of the array is a number; warns: also the warning for a fraction.  `integral`
+ * is its rounded value.  In sequential versions both are in one branch, which is rarely taken. */
+void kloop_test_number(Loops *L, KRef x, KRef integral, const char *array, bool warns);
 /* called where a loop begins: forgets the values that its iterations set */
 void kloop_forget(Loops *L, const Node *loop);
 

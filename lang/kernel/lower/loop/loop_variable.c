@@ -735,10 +735,19 @@ void kloop_note_place(Loops *L, const char *name, int rank, KRef when) {
     set_note(L, n, when);
 }
 
-void kloop_note_fraction(Loops *L, KRef x, KRef integral) {
+void kloop_test_number(Loops *L, KRef x, KRef integral, const char *array, bool warns) {
+    char text[160];
     const KIns *i = &L->f->ins[x];
+    KRef number = kloop_is_number(L, x) ? kbuild_int(&L->walk, QS_B1, 1) : kloop_op(L, K_EQ, x, x);
     bool counted = i->op == K_CAST && !qdtype_is_real((qs_dtype)L->f->ins[i->a].dtype);
-    if (!counted && !kir_is_rounding(i)) kloop_note(L, SLIP_FRACTION, kloop_op(L, K_NE, x, integral));
+    snprintf(text, sizeof text, "an index of %.80s is not a number", array ? array : "the array");
+    if (counted || kir_is_rounding(i)) warns = false;
+    KRef odd = kloop_op(L, K_NE, x, integral); /* holds for NaN, too */
+    bool rare = warns && L->mode != MODE_PARALLEL;
+    if (rare) kloop_flow(L, K_IF, odd);
+    kloop_fail_unless(L, number, QS_EINDEX, text, 0, 0);
+    if (warns) kloop_note(L, SLIP_FRACTION, rare ? kbuild_int(&L->walk, QS_B1, 1) : odd);
+    if (rare) kloop_flow(L, K_END, 0);
 }
 
 static bool is_constant(const Loops *L, KRef r) {

@@ -306,14 +306,11 @@ qs_status kloop_vector_unary(Loops *L, Op op, const Value *a, Value *out) {
 /* -- elements ------------------------------------------------------------------------------------------------------ */
 /* Lowers an index of an array without an access mode and tests it; returns it as int64. */
 static KRef place_in(Loops *L, int extent, int axis, Number index, const char *name) {
-    char text[160];
     KRef t = kloop_as_int(L, index), shown = t, n = kloop_i64(L, extent);
     if (!t) {
         KRef x = kloop_real(L, index);
-        snprintf(text, sizeof text, "an index of %.80s is not a number", name ? name : "the array");
-        kloop_fail_unless(L, kloop_op(L, K_EQ, x, x), QS_EINDEX, text, 0, 0);
         shown = kbuild_pure(&L->walk, (KMake){K_MATH, .flag = MF_trunc, .a = x});
-        kloop_note_fraction(L, x, shown);
+        kloop_test_number(L, x, shown, name, true);
         t = kloop_cast(L, shown, QS_I64);
     }
     return kloop_inside(L, (AxisIndex){t, n, shown}, name, axis), t;
