@@ -37,10 +37,15 @@ static bool is_alone(const Call *c, int number) {
     return true;
 }
 
+/* A copied element, which is allocated, cleared and added, takes as long as so many steps of compiled code, and one
+ * thread gains nothing by it.  --loops always prefers copies, as it prefers machine code. */
+enum { COPIED = 64, COPIED_ALWAYS = 4 };
+
 static bool add_copies(Call *c, int number) {
     const Array *a = sum_array(c, number);
     size_t count = qmem_size(a->count, (size_t)c->nchunks, 0);
-    bool large = (double)a->count * (double)c->nchunks > c->steps / 4;
+    int copied = qvm(c->vm)->loop_least > 1 ? COPIED : COPIED_ALWAYS;
+    bool large = (double)a->count * (double)c->nchunks > c->steps / copied;
     if (a->buf->readonly || !is_alone(c, number))
         return qloop_because(c, "%s shares its memory, or is read-only", sum_name(c, number)), false;
     if (large && !qloop_is_demanded(c->region))
@@ -119,11 +124,12 @@ qs_status qloop_add_sums(Call *c) {
         Array *a = sum_array(c, i);
         void *p;
         TRY(qarr_write(c->vm, a, &p));
+        double *sum = c->sums[i];
+        for (int64_t j = 1; j < c->nchunks; j++)
+            for (size_t k = 0; k < a->count; k++) sum[k] += sum[(size_t)j * a->count + k];
         for (size_t k = 0; k < a->count; k++) {
-            double sum = -0.0;
             void *at = (char *)p + k * qdtype_size((qs_dtype)a->dtype);
-            for (int64_t j = 0; j < c->nchunks; j++) sum += c->sums[i][(size_t)j * a->count + k];
-            qdtype_put((qs_dtype)a->dtype, at, qdtype_get((qs_dtype)a->dtype, at) + sum);
+            qdtype_put((qs_dtype)a->dtype, at, qdtype_get((qs_dtype)a->dtype, at) + sum[k]);
         }
         TRY(qarr_settle(c->vm, a));
     }
