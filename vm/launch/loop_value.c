@@ -167,6 +167,11 @@ static int64_t ask_peek(void *ud, int source, int axis) {
     return ((const Array *)a->e.value[source].u.p)->dims[axis];
 }
 
+static bool ask_sole(void *ud, int source) {
+    Asking *a = ud;
+    return qkey_know_sole(&a->e.at[source], a->e.value[source].u.p);
+}
+
 /* Whether the loop, a loop around it, or its function asks for fast math; the innermost decides.  A loop inside it that
  * excludes fast math excludes it for the whole region.  r: NULL for a function. */
 static bool asks_fast(const Asking *a, const LoopRegion *r, bool otherwise) {
@@ -202,6 +207,7 @@ LoopJob qloop_job(Asking *a, const LoopRegion *r, Node *loop, const LoopRange *r
                    .is_of_class = ask_class,
                    .extent = ask_extent,
                    .peek = ask_peek,
+                   .sole = ask_sole,
                    .items = ask_items,
                    .fast_math = asks_fast(a, r, m->config.fast_math),
                    .ends = m->config.final && func->unit == m->main_module->units[0]};

@@ -85,6 +85,15 @@ void qkey_know_extent(Captured *e, const Array *a, int axis) {
     e->dims[axis] = a->dims[axis];
 }
 
+static bool is_sole(const Array *a) {
+    const Buffer *b = a->buf;
+    bool ours = !b->foreign && !b->readonly && !b->lent && !b->given && b->home < 0;
+    bool plain = !a->hdr.aux && !a->transposed && !a->trace && !a->family; /* a write has no other effect */
+    return a->hdr.refs == 1 && !qbuf_shared(a->buf) && ours && plain;
+}
+
+bool qkey_know_sole(Captured *e, const Array *a) { return e->sole = is_sole(a); }
+
 static bool same_number(const Captured *e, qs_value v) {
     if (v.kind == QS_STRING) return qstr_equal(e->kept.u.p, v.u.p);
     if (v.kind == QS_COMPLEX)
@@ -107,6 +116,7 @@ static bool same_elements(qs_vm *vm, const Captured *e, Array *a) {
 bool qkey_agrees(qs_vm *vm, const Captured *e, qs_value v, SpecKind t) {
     if (qkey_facts(v, t) != e->facts) return false;
     if (e->dims_known && !same_dims(e, v.u.p)) return false;
+    if (e->sole && !is_sole(v.u.p)) return false;
     if (!e->num_known) return true;
     return v.kind == QS_ARRAY ? same_elements(vm, e, v.u.p) : same_number(e, v);
 }

@@ -46,6 +46,7 @@ typedef struct {
     uint8_t dims_known; /* bit d: the code was compiled for extent d of the array */
     bool num_known;     /* the code was compiled for the number, the string, or all elements of a small array */
     bool by_value;      /* an array whose elements are passed as number parameters */
+    bool sole;          /* the code was compiled for an array that nothing else refers to */
     bool own;           /* a field that the kernel sets: the launch has an array of its own for it (pack.h) */
     /* FROM_CAPTURE, FROM_FIELD, FROM_MEMBER, FROM_ITEM: index of the entry of the function, object or cell; -1: the
      * Site */
@@ -84,6 +85,8 @@ int qkey_bits(qs_value v);
 static inline bool qkey_unit_last(const Array *a) { return a->strides[a->rank - 1] == 1 || a->dims[a->rank - 1] <= 1; }
 double qkey_element(qs_vm *vm, Array *a, size_t i);
 void qkey_know_extent(Captured *e, const Array *a, int axis);
+/* Whether nothing but the captured variable refers to the array or its memory; true: it becomes part of the key. */
+bool qkey_know_sole(Captured *e, const Array *a);
 /* Does v have the key of e, and the known values that the code was compiled for? */
 bool qkey_agrees(qs_vm *vm, const Captured *e, qs_value v, SpecKind t);
 

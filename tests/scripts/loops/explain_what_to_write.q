@@ -31,7 +31,7 @@ end
 function h = hash(n)
     h = uint64(7)
     for i = 1..n
-        h = uint64(mod(h*31 + i, 1000003))
+        h = uint64(mod(h*0.31 + i, 1000003))
     end
 end
 function h = add(x, n)

@@ -117,6 +117,8 @@ typedef struct {
     /* an extent of the array with the source `of`; it is compiled in from then on */
     int64_t (*extent)(void *ud, int of, int axis);
     int64_t (*peek)(void *ud, int of, int axis); /* the same, which may be another one when the code runs */
+    /* whether nothing else refers to the array with the source `of`; true: this holds whenever the code runs */
+    bool (*sole)(void *ud, int of);
 } LoopJob;
 
 /* The origin of a parameter.  IMAGINARY is the imaginary part of a complex source.  SNAPSHOT is the array that a

@@ -385,7 +385,7 @@ static qs_status bind_param(Walk *w, const Param *p, Value *x) {
 
 /* Detaches a vector made in the function from the function's variable. */
 static void leave_behind(Value *v) {
-    if (v->what == WHAT_VECTOR && v->origin && !v->origin->shared) v->origin = NULL;
+    if (v->what == WHAT_VECTOR && v->origin && !v->origin->shared && !v->origin->foreign) v->origin = NULL;
 }
 
 static qs_status read_result(Walk *w, const Param *p, Value *out) {

@@ -83,7 +83,8 @@ typedef struct Var { /* a variable of the loop's function or an inlined one, or 
     bool counted;       /* changes in small steps, so its bounds are the widest that a twin allows */
     bool demanded;      /* an integer operation needs its twin: speculative versions assume that it has one */
     int n, cols;        /* LOOP_VECTOR: number of elements and of columns, as in Value */
-    bool shared;        /* LOOP_VECTOR: another variable may hold the same array */
+    bool shared;        /* LOOP_VECTOR: another variable of the loop may hold the same array */
+    bool foreign;       /* LOOP_VECTOR: something outside the loop may refer to its array */
     bool patched;       /* LOOP_VECTOR: the loop sets single elements */
     bool varies;        /* LOOP_VECTOR: its array may be float64 */
     uint64_t like;      /* LOOP_VECTOR: as in Value */

@@ -315,14 +315,17 @@ Number kloop_to_int(Loops *L, Number a) {
 }
 
 static Number saturate_int(Loops *L, Number a, double lo, double hi) {
-    if (a.lo >= lo && a.hi <= hi) return a;
-    KRef v = kloop_op(L, K_MIN, kloop_op(L, K_MAX, a.v, kloop_i64(L, (int64_t)lo)), kloop_i64(L, (int64_t)hi));
+    KRef v = a.v;
+    if (a.lo < lo) v = kloop_op(L, K_MAX, v, kloop_i64(L, (int64_t)lo));
+    if (a.hi > hi) v = kloop_op(L, K_MIN, v, kloop_i64(L, (int64_t)hi));
     return kloop_int(v, fmax(a.lo, lo), fmin(a.hi, hi));
 }
 
 qs_status kloop_convert_to(Loops *L, qs_dtype d, Number *n) {
     double lo, hi;
-    if (d == QS_U64) return kloop_decline(L, L->pos, "a conversion to uint64; int64 is compiled");
+    /* A number beyond 2^63 would remain a number. */
+    if (d == QS_U64 && (n->kind == LOOP_COMPLEX || !kloop_as_int(L, *n)))
+        return kloop_decline(L, L->pos, "a conversion to uint64 of a number that is perhaps no int; int64 is compiled");
     if (n->kind == LOOP_COMPLEX || (d != L->c->scalar_dtype && !qdtype_is_int(d)))
         return kloop_decline(L, L->pos, "a conversion to %s", qdtype_info[d].name);
     if (!qdtype_is_int(d)) return *n = kloop_to_num(L, *n), QS_OK;

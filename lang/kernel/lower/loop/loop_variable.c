@@ -200,7 +200,7 @@ static void enter_vector(Loops *L, Var *v) {
     const LoopValue *e = &v->entry;
     int rows, cols;
     if (!kloop_is_short(L, e, &rows, &cols)) return;
-    v->kind = LOOP_VECTOR, v->n = rows * cols, v->cols = e->rank > 1 ? cols : 0, v->shared = true;
+    v->kind = LOOP_VECTOR, v->n = rows * cols, v->cols = e->rank > 1 ? cols : 0, v->foreign = true;
     v->varies = e->dtype != L->c->scalar_dtype;
 }
 
@@ -428,7 +428,7 @@ void kloop_declare(Loops *L, Var *v, const Value *init) {
 static void replace_type(Var *v, uint8_t kind, int n, int cols) {
     if (v->entry.kind != LOOP_UNSET) v->replaced = true, v->replacee = v->entry;
     v->entry.kind = LOOP_UNSET, v->reduce = 0;
-    v->kind = kind, v->n = n, v->cols = cols, v->shared = v->fraction = false, v->v = 0, v->part = NULL;
+    v->kind = kind, v->n = n, v->cols = cols, v->shared = v->foreign = v->fraction = false, v->v = 0, v->part = NULL;
     v->lo = INFINITY, v->hi = -INFINITY, v->grown = 0, v->counted = false;
     v->ints = v->truths = v->signed_zero = v->others = false;
 }
@@ -556,7 +556,8 @@ qs_status kloop_assign(Loops *L, Var *v, const Value *x) {
 
 qs_status kloop_patched(Loops *L, Var *v) {
     kbuild_learn(&L->walk, &v->patched);
-    return v->shared ? mark_shared(L, v) : QS_OK;
+    bool other = v->shared || (v->foreign && !L->job->sole(L->job->ud, v->entry.source));
+    return other ? mark_shared(L, v) : QS_OK;
 }
 
 qs_status kloop_patch(Loops *L, Var *v, const Value *x) {

@@ -481,6 +481,7 @@ qs_status kloop_vector_call(Loops *L, const char *name, const Value *args, int n
     bool lengths = !strcmp(name, "norm") || !strcmp(name, "squared_norm") || !strcmp(name, "dotprod");
     if (args[0].cols && lengths) return kloop_decline(L, L->pos, "%s of a matrix", name);
     if (nargs == 1 && !strcmp(name, "transpose")) return *out = transpose_matrix(L, &args[0]), QS_OK;
+    if (nargs == 1 && !strcmp(name, "copy")) return *out = args[0], out->origin = NULL, QS_OK;
     if (nargs == 1)
         return args[0].n && apply_reduction(L, name, &args[0], &out->num) ? QS_OK : map_row(L, name, args, 1, out);
     if (nargs != 2) return map_row(L, name, args, nargs, out);
