@@ -433,6 +433,8 @@ static qs_status convert_type(Loops *L, const Str *type, const Value *args, int 
     bool made = false, sized = !strcmp(type->s, "vec") ? nargs == 1 : !strcmp(type->s, "mat") && nargs == 2;
     for (int i = 0; i < nargs; i++) sized = sized && args[i].what == WHAT_NUMBER;
     if (sized) return kloop_made(L, "zeros", args, nargs, &made, out);
+    if (nargs == 1 && args[0].what == WHAT_VECTOR && !strcmp(type->s, "float64"))
+        return *out = args[0], out->f64 = kloop_width(L, QS_F64), QS_OK; /* it may be the array itself */
     if (nargs != 1 || args[0].what != WHAT_NUMBER) return kloop_decline(L, L->pos, "%s of an array", type->s);
     *out = (Value){.what = WHAT_NUMBER, .num = args[0].num};
     return kloop_convert(L, type, &out->num);

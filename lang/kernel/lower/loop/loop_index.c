@@ -27,7 +27,8 @@ typedef struct {
     KRef first;
     SliceShape shape;
     KRef guard; /* condition under which the elements exist; 0: they do */
-    bool row;   /* a row of a matrix held as a WHAT_VECTOR; index[0] is its number */
+    bool part;  /* a slice of a WHAT_VECTOR: sub[] */
+    Subvector sub[2];
 } Access;
 struct Slice {
     Access a;
@@ -293,13 +294,31 @@ static bool is_only_slice(const Node *n) {
     return slices == 1;
 }
 
+/* A slice of an array that is held as a WHAT_VECTOR.  The ends of its range are compiled in. */
+static qs_status part_of(Loops *L, const Node *n, Access *a, int d) {
+    Number first, last;
+    double lo = 0, hi, step = 1;
+    if (a->n != (a->base.cols ? 2 : 1)) return kloop_decline(L, n->pos, "as many indices of %s", shown_name(a));
+    int rows = a->base.cols ? a->base.n / a->base.cols : a->base.n, extent = d ? a->base.cols : rows;
+    bool known = true;
+    if (n->kind == N_COLON) hi = extent - 1;
+    else {
+        TRY(range_ends(L, n, &first, &last, &step));
+        known = kloop_known(L, first, &lo) && kloop_known(L, last, &hi) && lo == floor(lo) && hi == floor(hi);
+    }
+    double count = known ? floor((hi - lo) / step) + 1 : 0;
+    bool inside = known && lo >= 0 && lo < extent && hi >= 0 && hi < extent && count >= (n->kind == N_COLON ? 1 : 2);
+    if (!inside) return kloop_decline(L, n->pos, "a slice of a short array whose ends are not known");
+    return a->part = true, a->sub[d] = (Subvector){(int)count, (int)lo, (int)step, {0}}, QS_OK;
+}
+
 static qs_status indices_of(Loops *L, Node *n, Access *a) {
     bool slices = find_slices(n, a) && a->base.what == WHAT_ARRAY;
     for (int i = 0; i < a->n; i++) {
         Node *at = n->u.index.at.at[i];
         Value v;
-        if (at->kind == N_COLON && i == 1 && a->n == 2 && a->base.what == WHAT_VECTOR && a->base.cols) {
-            a->row = true;
+        if (is_slice(at) && a->base.what == WHAT_VECTOR) {
+            TRY(part_of(L, at, a, i));
             continue;
         }
         if (slices && is_slice(at)) {
@@ -319,6 +338,7 @@ static qs_status indices_of(Loops *L, Node *n, Access *a) {
         if (v.what != WHAT_NUMBER || v.num.kind == LOOP_COMPLEX)
             return kloop_decline(L, n->pos, "an index that is no real number");
         a->index[i] = v.num;
+        if (a->base.what == WHAT_VECTOR && i < 2) a->sub[i].index = v.num;
     }
     if (a->count[0] * (a->count[1] ? a->count[1] : 1) > LOOP_VECTOR_MAX)
         return kloop_decline(L, n->pos, "a slice of more than %d elements", LOOP_VECTOR_MAX);
@@ -582,7 +602,7 @@ qs_status kloop_load(Walk *w, Node *n, Value *out) {
     TRY(load_item(L, n, out, &is_item));
     if (is_item) return QS_OK;
     TRY(access_of(L, n, &a));
-    if (a.row) return kloop_vector_row(L, &a.base, a.index[0], a.p.name, out);
+    if (a.part) return kloop_vector_slice(L, &a.base, a.sub, a.p.name, out);
     if (a.base.what == WHAT_VECTOR) {
         TRY(kloop_vector_element(L, &a.base, a.index, a.p.name, &v.num));
         return *out = v, QS_OK;
@@ -596,15 +616,17 @@ qs_status kloop_load(Walk *w, Node *n, Value *out) {
     return *out = v, QS_OK;
 }
 
-/* v[k] = to, where v is a variable. */
-static qs_status patch_element(Loops *L, Node *target, const Access *a, Number to) {
+/* v[k] = to, or v[…] = to for a slice, where v is a variable. */
+static qs_status patch_vector(Loops *L, Node *target, const Access *a, const Value *to) {
     const Node *base = target->u.index.base;
     Var *v = base->kind == N_IDENT ? kloop_var(L, base->u.ident.sym) : NULL;
     Value patched;
     if (!v || v->bound) return kloop_decline(L, L->pos, "an element of a vector that others see is set");
-    if (to.kind == LOOP_COMPLEX) return kloop_decline(L, L->pos, "%s cannot hold complex numbers", shown_name(a));
-    if (a->row) return kloop_decline(L, L->pos, "a row of a matrix that the loop has made is set");
-    TRY(kloop_vector_patch(L, &a->base, a->index, a->p.name, to, &patched));
+    if (!a->part && to->what != WHAT_NUMBER) return kloop_decline_value(L, to);
+    if (!a->part && to->num.kind == LOOP_COMPLEX)
+        return kloop_decline(L, L->pos, "%s cannot hold complex numbers", shown_name(a));
+    if (a->part) TRY(kloop_vector_set(L, &a->base, a->sub, a->p.name, to, &patched));
+    else TRY(kloop_vector_patch(L, &a->base, a->index, a->p.name, to->num, &patched));
     return kloop_patch(L, v, &patched);
 }
 
@@ -626,8 +648,8 @@ qs_status kloop_store(Walk *w, Node *target, const Value *v) {
     if (a.lengthy) TRY(may_store(L, &a, false));
     if (a.lengthy) return kloop_row_store(L, keep_slice(L, &a), &a.shape, v);
     if (a.count[0]) return store_slice(L, &a, &held);
+    if (a.base.what == WHAT_VECTOR) return patch_vector(L, target, &a, v);
     if (v->what != WHAT_NUMBER) return kloop_decline_value(L, v);
-    if (a.base.what == WHAT_VECTOR) return patch_element(L, target, &a, v->num);
     ksubscript_at(&a.p, 0, at);
     return store_element(L, &a, at, held.num, SUM_NOT);
 }
@@ -685,13 +707,13 @@ qs_status kloop_update(Walk *w, Node *target, Op op, Node *value) {
     if (a.base.what != WHAT_VECTOR) TRY(lower_indices(L, &a));
     if (a.lengthy) return update_row(L, &a, op, &v);
     if (a.count[0]) return update_slice(L, &a, op, &v);
-    if (v.what != WHAT_NUMBER) return kloop_decline_value(L, &v);
     if (a.base.what == WHAT_VECTOR) {
-        if (a.row) return kloop_decline(L, L->pos, "a row of a matrix that the loop has made is set");
-        TRY(kloop_vector_element(L, &a.base, a.index, a.p.name, &old.num));
+        if (a.part) TRY(kloop_vector_slice(L, &a.base, a.sub, a.p.name, &old));
+        else TRY(kloop_vector_element(L, &a.base, a.index, a.p.name, &old.num));
         TRY(kloop_operator(L, op, &old, &v, &result));
-        return patch_element(L, target, &a, result.num);
+        return patch_vector(L, target, &a, &result);
     }
+    if (v.what != WHAT_NUMBER) return kloop_decline_value(L, &v);
     ksubscript_at(&a.p, 0, at);
     SumKind sum = sum_kind(L, &a, op, v.num);
     bool summed = kloop_sum_array(L, a.base.host.source) >= 0;

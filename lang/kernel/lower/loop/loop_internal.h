@@ -430,7 +430,15 @@ qs_status kloop_vector_call(Loops *L, const char *name, const Value *args, int n
 /* v[index], with one index for each dimension. */
 qs_status kloop_vector_element(Loops *L, const Value *v, const Number *index, const char *name, Number *out);
 qs_status kloop_vector_patch(Loops *L, const Value *v, const Number *index, const char *name, Number to, Value *out);
-qs_status kloop_vector_row(Loops *L, const Value *m, Number index, const char *name, Value *out);
+/* A dimension of a slice of a vector: `n` elements from `first` on in steps of `step`; n 0: the one at `index`. */
+typedef struct {
+    int n, first, step;
+    Number index;
+} Subvector;
+/* v[…] and v[…] = to, with one Subvector for each dimension; one of them at least has n > 0. */
+qs_status kloop_vector_slice(Loops *L, const Value *v, const Subvector *at, const char *name, Value *out);
+qs_status kloop_vector_set(Loops *L, const Value *v, const Subvector *at, const char *name, const Value *to,
+                           Value *out);
 
 /* -- loop_call.c --------------------------------------------------------------------------------------------------- */
 bool kloop_has_shape(const char *name, const Value *v); /* whether `name` is a type that accepts v */

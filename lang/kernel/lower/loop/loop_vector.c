@@ -329,11 +329,62 @@ static qs_status pick_element(Loops *L, KRef at, const Number *x, int n, int ste
     return *out = one.num, QS_OK;
 }
 
-qs_status kloop_vector_row(Loops *L, const Value *m, Number index, const char *name, Value *out) {
-    KRef at = place_in(L, rows_of(m), 0, index, name);
-    *out = kloop_vector(L, m->cols);
-    out->f64 = m->f64;
-    for (int k = 0; k < m->cols; k++) TRY(pick_element(L, at, m->at + k, rows_of(m), m->cols, &out->at[k]));
+/* Returns the slice's dimensions that are ranges, its shape, and the tested index of the other dimension. */
+static SmallShape shape_of_slice(Loops *L, const Value *v, const Subvector *at, const char *name, KRef *index) {
+    int rank = v->cols ? 2 : 1;
+    SmallShape s = {.rank = 0};
+    *index = 0;
+    for (int d = 0; d < rank; d++)
+        if (!at[d].n) *index = place_in(L, d ? v->cols : rows_of(v), d, at[d].index, name);
+    if (rank == 1) return (SmallShape){1, {at[0].n}};
+    if (!at[0].n) return (SmallShape){1, {at[1].n}};
+    return s.rank = 2, s.dims[0] = at[0].n, s.dims[1] = at[1].n ? at[1].n : 1, s;
+}
+
+/* The position in v of element k of the slice, along dimension d, which is a range. */
+static int slice_position(const Subvector *at, int d, int k) { return at[d].first + k * at[d].step; }
+
+qs_status kloop_vector_slice(Loops *L, const Value *v, const Subvector *at, const char *name, Value *out) {
+    KRef index;
+    SmallShape s = shape_of_slice(L, v, at, name, &index);
+    int width = v->cols ? v->cols : 1, cols = s.rank > 1 ? (int)s.dims[1] : v->cols && !at[0].n ? at[1].n : 1;
+    *out = shaped(L, &s);
+    out->f64 = v->f64;
+    for (int k = 0; k < out->n; k++) {
+        int row = at[0].n ? slice_position(at, 0, k / cols) : 0, col = 0;
+        if (v->cols && at[1].n) col = slice_position(at, 1, k % cols);
+        const Number *x = v->at + row * width + col;
+        if (!index) out->at[k] = *x;
+        else if (at[0].n) TRY(pick_element(L, index, x, width, 1, &out->at[k]));
+        else TRY(pick_element(L, index, x, rows_of(v), width, &out->at[k]));
+    }
+    return QS_OK;
+}
+
+/* The element of the slice that position k of dimension d is; -1: none. */
+static int find_in_range(const Subvector *at, int k) {
+    int steps = (k - at->first) / at->step;
+    return steps >= 0 && steps < at->n && at->first + steps * at->step == k ? steps : -1;
+}
+
+qs_status kloop_vector_set(Loops *L, const Value *v, const Subvector *at, const char *name, const Value *to,
+                           Value *out) {
+    KRef index;
+    SmallShape s = shape_of_slice(L, v, at, name, &index);
+    int count = (int)ksmall_count(&s), cols = s.rank > 1 ? (int)s.dims[1] : 0;
+    bool same = to->what == WHAT_VECTOR && to->n == count && to->cols == cols;
+    if (!same && (to->what != WHAT_NUMBER || to->num.kind == LOOP_COMPLEX))
+        return kloop_decline(L, L->pos, "a slice that is set to something else");
+    *out = shaped_as(L, v);
+    for (int i = 0; i < v->n; i++) {
+        int row = v->cols ? i / v->cols : i, col = v->cols ? i % v->cols : 0;
+        int m = at[0].n ? find_in_range(&at[0], row) : 0, n = v->cols && at[1].n ? find_in_range(&at[1], col) : 0;
+        out->at[i] = v->at[i];
+        if (m < 0 || n < 0) continue;
+        Number e = kloop_held(L, v->f64, same ? to->at[cols ? m * cols + n : m + n] : to->num);
+        KRef here = index ? kloop_op(L, K_EQ, index, kloop_i64(L, at[0].n ? col : row)) : 0;
+        out->at[i] = here ? kloop_choose(L, here, e, v->at[i]) : e;
+    }
     return QS_OK;
 }
 
