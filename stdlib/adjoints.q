@@ -876,13 +876,21 @@ end
 
 medfilt_adjoint = (x, r, y, dy) -> reshape(window_mirrored(x, isnull(r) ? 1 : r, y, dy), size(x))
 
-function dx = movmin_adjoint(x, window, dim, y, dy)
-    [outer, n, inner] = around(x, given_dim(x, dim))
-    s = [outer, n, inner]
-    before = min(numel(window) == 2 ? window[0] : floor(window/2), max(n-1, 0))
-    after = min(numel(window) == 2 ? window[1] : window-1-floor(window/2), max(n-1, 0))
-    mask = zeros_like(x, 1, before+1+after)
-    dx = reshape(window_inside(reshape(x, s), mask, [0,before], reshape(y, s), reshape(dy, s)), size(x))
+movmin_adjoint = (x, window, dim, y, dy) -> moving_rule(movmin, x, window, dim, y, dy)
+movmax_adjoint = (x, window, dim, y, dy) -> moving_rule(movmax, x, window, dim, y, dy)
+
+function dx = moving_rule(f, x, window, dim, y, dy)
+    if numel(window) == 4                       % rows and columns
+        middle = f(x, window[0,:], 0)
+        dx = moving_rule(f, x, window[0,:], 0, middle, moving_rule(f, middle, window[1,:], 1, y, dy))
+    else
+        [outer, n, inner] = around(x, given_dim(x, dim))
+        s = [outer, n, inner]
+        before = min(numel(window) == 2 ? window[0] : floor(window/2), max(n-1, 0))
+        after = min(numel(window) == 2 ? window[1] : window-1-floor(window/2), max(n-1, 0))
+        mask = zeros_like(x, 1, before+1+after)
+        dx = reshape(window_inside(reshape(x, s), mask, [0,before], reshape(y, s), reshape(dy, s)), size(x))
+    end
 end
 
 function v = flipped(x)

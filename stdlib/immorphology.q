@@ -16,19 +16,15 @@ function [] = __kernel__ immorph(y : cube'unchecked, x : cube'unchecked, mask : 
     y[pos] = isnan(best) ? itself[pos] : best
 end
 
-% Erosion, or dilation unless `erode`, by a mask whose element center is on the pixel.
-function y = immorph_extreme(x : cube, mask : mat, c, erode)
-    [rows, columns] = size(mask, 0..1)
-    if all(mask != 0)                          % a rectangle: its columns, then its rows
-        y = immorph_line(x, [c[0],rows-1-c[0]], 0, erode)
-        y = immorph_line(y, [c[1],columns-1-c[1]], 1, erode)
-    else
-        y = erode ? immorph_erode(x, mask, c) : 0 - immorph_erode(0 - x, mask, c) % 0 - x avoids -0
+% Erosion, or dilation unless `erode`; window: [above, below; left, right], how far the mask reaches from the pixel.
+function y = immorph_extreme(img, mask : mat, window, erode)
+    if all(mask != 0)                          % a rectangle
+        y = erode ? movmin(img, window) : movmax(img, window)
+    elseif erode
+        y = cast_like(immorph_erode(img, mask, [window[0,0], window[1,0]]), img)
+    else                                       % 0 - x avoids -0
+        y = cast_like(0 - immorph_erode(0 - img, flip(flip(mask, 0), 1), [window[0,0], window[1,0]]), img)
     end
-end
-
-function y = immorph_line(x, window, dim, erode)
-    y = erode ? movmin(x, window, dim) : movmax(x, window, dim)
 end
 
 {!adjoint immorph_rule}
@@ -49,42 +45,50 @@ function [dx, dmask, dc] = immorph_rule(x, mask, c, y, dy)
     dc = null
 end
 
-function c = immorph_center(what, mask : mat, center)
-    check_filled(strcat(what, ": mask"), mask)
-    c = mask_center(what, mask, center)
-    assert(all(c >= 0) && all(c < size(mask)), _
-           what, ": center must be [row, col] of an element of the mask of size ", size(mask), ", got ", center)
+% Checks the arguments; returns [above, below; left, right], how far the mask reaches from the pixel.
+function window = immorph_window(what, img, mask : mat, center)
+    assert(isreal(img) && numel(size(img)) <= 3, what, ": img must be a real mat or cube, got ", type(img))
+    [rows, columns] = size(mask, 0..1)
+    i = floor((rows-1)/2)
+    j = floor((columns-1)/2)
+    if i < 0 || j < 0 || !isempty(center)
+        check_filled(strcat(what, ": mask"), mask)
+        c = mask_center(what, mask, center)
+        [i, j] = c
+        assert(i >= 0 && j >= 0 && i < rows && j < columns, _
+               what, ": center must be [row, col] of an element of the mask of size ", size(mask), ", got ", center)
+    end
+    window = [[i, rows-1-i], [j, columns-1-j]]
 end
 
 % Function: imerode
 % The smallest value under the mask around every pixel; what lies outside the image does not take part.
 %
 % Parameters:
-% img - height x width or height x width x channels; 0/1 or grey
+% img - height x width or height x width x channels; 0/1 or grey. The result has the same type
 % mask - which neighbours count, e.g. ones(3,3)
 % center - [row, col] of the mask that lies on the pixel; [] is the middle, of an even number the one before it (not so
 % scipy.ndimage)
-function y = imerode(img : cube, mask : mat = ones(3,3), center = [])
-    y = immorph_extreme(img, mask, immorph_center("imerode", mask, center), true)
+function y = imerode(img, mask : mat = ones(3,3), center = [])
+    y = immorph_extreme(img, mask, immorph_window("imerode", img, mask, center), true)
 end
 
 % Function: imdilate
 % The largest value under the reflected mask, so that a single white pixel grows to the shape of the mask.
-function y = imdilate(img : cube, mask : mat = ones(3,3), center = [])
-    c = int(size(mask,0..1))-1 - immorph_center("imdilate", mask, center)
-    y = immorph_extreme(img, flipud(fliplr(mask)), c, false)
+function y = imdilate(img, mask : mat = ones(3,3), center = [])
+    y = immorph_extreme(img, mask, flip(immorph_window("imdilate", img, mask, center), 1), false)
 end
 
 % Function: imopen
 % Erosion, then dilation: bright spots that the mask does not fit into vanish.
-function y = imopen(img : cube, mask : mat = ones(3,3), center = [])
-    c = immorph_center("imopen", mask, center)
-    y = imdilate(imerode(img, mask, c), mask, c)
+function y = imopen(img, mask : mat = ones(3,3), center = [])
+    window = immorph_window("imopen", img, mask, center)
+    y = immorph_extreme(immorph_extreme(img, mask, window, true), mask, flip(window, 1), false)
 end
 
 % Function: imclose
 % Dilation, then erosion: dark gaps that the mask does not fit into are filled.
-function y = imclose(img : cube, mask : mat = ones(3,3), center = [])
-    c = immorph_center("imclose", mask, center)
-    y = imerode(imdilate(img, mask, c), mask, c)
+function y = imclose(img, mask : mat = ones(3,3), center = [])
+    window = immorph_window("imclose", img, mask, center)
+    y = immorph_extreme(immorph_extreme(img, mask, flip(window, 1), false), mask, window, true)
 end

@@ -1,10 +1,11 @@
-/* moving.c -- computes the smallest or largest element of a window that moves along a dimension.
+/* moving.c -- computes the smallest or largest element of a window that moves along one dimension, or along rows and
+ * columns.
  *
- *     extremes of 1, 2, 4, 8, ... neighbours, each from two of the previous step  ──  two of them cover the window
+ *     extremes of 1, 4, 16, ... neighbours, each from four of the previous step  ──  the last step covers the window
  *
- * A tile of the array is copied to a work space, with elements around it that never win.  In the work space neighbours
- * along the dimension have a constant distance, so that each step is one loop over two contiguous vectors
- * (StencilLoops), whatever the dimension is.  The number of steps is the logarithm of the extent of the window. */
+ * Each step is one loop over contiguous vectors (ExtremeLoop).  Along columns the vectors are rows of a tile, and each
+ * step keeps only the last rows that the next one reads.  Along rows they are the same row at four offsets.  Rows and
+ * columns outside the array are copies of the nearest one inside: a window that reaches them includes that one, too. */
 #include "devices/pool.h"
 #include "devices/threads.h"
 #include "stdlib/builtins.h"
@@ -19,30 +20,38 @@
 #include <string.h>
 
 enum {
-    TILE = 1 << 17,    /* bytes of a tile, which stays in the cache */
-    RUN = 1024,        /* bytes of a row of a tile; shorter ones are loaded slowly */
-    ELEMENTS = 1 << 15 /* minimum number of elements per thread */
+    RING = 1 << 17,   /* bytes of the rows that are kept, which stay in the cache */
+    NARROW = 128,     /* bytes of a row up to which neighbours along a dimension count as neighbours in a row */
+    LEAST_ROW = 1024, /* bytes of a row of a tile */
+    MOST_ROW = 1 << 14,
+    LEAST_ROWS = 64,    /* rows of a tile */
+    ELEMENTS = 1 << 15, /* minimum number of elements per thread */
+    MOST_STEPS = 32     /* 4^32 elements exceed every window */
 };
 
-/* A tile has `count` blocks of `length` positions, each with `columns` elements that are contiguous in the array. */
+typedef struct {
+    size_t n, before, after;       /* positions; the window reaches from k - before to k + after */
+    size_t length, tiles;          /* positions of a tile, and the number of tiles */
+    size_t extent[MOST_STEPS + 1]; /* elements that are compared after each step; the last one is the window */
+    size_t steps;
+} Side;
+
+/* The array is outer x side[0].n x side[1].n x inner. */
 typedef struct {
     qs_vm *vm;
-    ArrayLines lines;
+    size_t outer, inner;
+    Side side[2];
     qs_dtype d, work; /* of the elements and of the work space */
-    size_t before, after;
-    size_t count, length, columns;
-    size_t along, across; /* number of tiles along the dimension and across it */
-    PairLoop *pair;
-    unsigned char neutral[8]; /* the element that never wins */
+    ExtremeLoop *extreme;
     const char *src;
     char *dst, *scratch;
-    size_t bytes;
+    size_t row, bytes; /* of a row of the work space, and of the work space of a thread */
 } Moving;
 
 static size_t divide_up(size_t n, size_t by) { return (n + by - 1) / by; }
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
-static int pair_type(qs_dtype d) {
+static int extreme_type(qs_dtype d) {
     switch (d) {
     case QS_I8: return KEY_I8;
     case QS_I16: return KEY_I16;
@@ -51,143 +60,242 @@ static int pair_type(qs_dtype d) {
     case QS_U32: return KEY_U32;
     case QS_I64: return KEY_I64;
     case QS_U64: return KEY_U64;
-    case QS_F32: return PAIR_F32;
-    case QS_F64: return PAIR_F64;
+    case QS_F32: return EXTREME_F32;
+    case QS_F64: return EXTREME_F64;
     default: return KEY_U8;
     }
 }
 
-/* Sets the element that loses against every other one: NaN, or the last integer of the type. */
-static void set_neutral(Moving *m, bool least) {
-    size_t size = qdtype_size(m->work);
-    float narrow = NAN;
-    double wide = NAN;
-    if (m->work == QS_F32) memcpy(m->neutral, &narrow, size);
-    else if (m->work == QS_F64) memcpy(m->neutral, &wide, size);
-    else {
-        bool has_sign = m->work == QS_I8 || m->work == QS_I16 || m->work == QS_I32 || m->work == QS_I64;
-        memset(m->neutral, least ? 0xff : 0, size);
-        if (has_sign) m->neutral[__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? size - 1 : 0] ^= 0x80;
+/* -- a tile -------------------------------------------------------------------------------------------------------- */
+/* Sets the offsets of the four windows of step k - 1 of which a window of step k consists. */
+static void set_offsets(const Side *s, size_t k, size_t offset[4]) {
+    size_t have = s->extent[k - 1], last = s->extent[k] - have;
+    for (size_t i = 0; i < 4; i++) offset[i] = smaller(i * have, last);
+    offset[3] = last;
+}
+
+static void convert_row(qs_dtype from, const char *x, qs_dtype to, char *y, size_t n) {
+    qconv_run(from, x, (ptrdiff_t)qdtype_size(from), to, y, (ptrdiff_t)qdtype_size(to), n);
+}
+
+/* Returns how many rows of step k are kept; step 0 are the elements, which are kept only if they are converted. */
+static size_t rows_kept(const Moving *m, size_t k) {
+    const Side *s = &m->side[0];
+    return k >= s->steps || (k == 0 && m->work == m->d) ? 0 : s->extent[k + 1] - s->extent[k] + 1;
+}
+
+/* Rows of a tile. */
+typedef struct {
+    const Moving *m;
+    const char *src;              /* the first row of the array, at the first column that the tile reads */
+    size_t n;                     /* elements of a row, including neighbours of the tile */
+    char *ring[MOST_STEPS], *row; /* rows that are kept; the row that is extended */
+} Rows;
+
+static const char *source_row(const Rows *r, int64_t y) {
+    const Moving *m = r->m;
+    int64_t last = (int64_t)m->side[0].n - 1;
+    y = y < 0 ? 0 : y > last ? last : y;
+    return r->src + (size_t)y * m->side[1].n * m->inner * qdtype_size(m->d);
+}
+
+static char *kept_row(const Rows *r, size_t k, size_t y) { return r->ring[k] + y % rows_kept(r->m, k) * r->m->row; }
+
+/* Computes all steps that the windows ending at row `y` complete, and stores the last one in `to`.  Row y of a step is
+ * that of the windows that begin at row y - before; `first` is the first row that is needed. */
+static void run_rows(const Rows *r, size_t y, size_t first, char *to) {
+    const Moving *m = r->m;
+    const Side *s = &m->side[0];
+    bool converted = m->work != m->d;
+    const char *src = source_row(r, (int64_t)y - (int64_t)s->before);
+    if (converted) convert_row(m->d, src, m->work, s->steps ? kept_row(r, 0, y) : to, r->n);
+    else if (s->steps == 0) memcpy(to, src, r->n * qdtype_size(m->d));
+    for (size_t k = 1; k <= s->steps && y + 1 >= first + s->extent[k]; k++) {
+        size_t at = y + 1 - s->extent[k], offset[4];
+        const void *from[4];
+        set_offsets(s, k, offset);
+        for (size_t i = 0; i < 4; i++) {
+            size_t row = at + offset[i];
+            from[i] = k > 1 || converted ? kept_row(r, k - 1, row) : source_row(r, (int64_t)row - (int64_t)s->before);
+        }
+        m->extreme(from, r->n, k == s->steps ? to : kept_row(r, k, at));
     }
 }
 
-/* -- a tile -------------------------------------------------------------------------------------------------------- */
-static void fill_neutral(const Moving *m, char *to, size_t n) {
-    size_t size = qdtype_size(m->work);
-    if (n == 0) return;
-    memcpy(to, m->neutral, size);
+/* Stores n copies of the `size` bytes at x. */
+static void fill_copies(char *to, const char *x, size_t n, size_t size) {
+    if (n) memcpy(to, x, size);
     for (size_t done = 1; done < n; done *= 2) memcpy(to + done * size, to, smaller(done, n - done) * size);
 }
 
-/* Copies n elements to the work space.  -0 becomes 0. */
-static void load_elements(const Moving *m, const char *from, size_t n, char *to) {
-    if (m->work == m->d) memcpy(to, from, n * qdtype_size(m->d));
-    else qconv_run(m->d, from, (ptrdiff_t)qdtype_size(m->d), m->work, to, (ptrdiff_t)qdtype_size(m->work), n);
-    if (m->work == QS_F32)
-        for (size_t i = 0; i < n; i++) ((float *)(void *)to)[i] += 0.0f;
-    if (m->work == QS_F64)
-        for (size_t i = 0; i < n; i++) ((double *)(void *)to)[i] += 0.0;
-}
-
-static void store_elements(const Moving *m, const char *from, size_t n, char *to) {
-    if (m->work == m->d) memcpy(to, from, n * qdtype_size(m->d));
-    else qconv_run(m->work, from, (ptrdiff_t)qdtype_size(m->work), m->d, to, (ptrdiff_t)qdtype_size(m->d), n);
-}
-
-/* Replaces each of the n elements by the extreme of the window of `extent` elements that begins there.  Neighbours in a
- * window are `step` elements apart. */
-static void take_extremes(const Moving *m, char *x, size_t n, size_t extent, size_t step) {
-    size_t size = qdtype_size(m->work), have = 1;
-    for (; 2 * have <= extent; have *= 2) n -= have * step, m->pair(x, x + have * step * size, n, x);
-    if (have < extent) m->pair(x, x + (extent - have) * step * size, n - (extent - have) * step, x);
-}
-
-static void run_tile(const Moving *m, size_t outer, size_t count, size_t at, size_t column, char *scratch) {
-    size_t n = m->lines.n, inner = m->lines.inner, size = qdtype_size(m->d), work = qdtype_size(m->work);
-    size_t columns = smaller(m->columns, inner - column), length = smaller(m->length, n - at);
-    size_t extent = m->before + 1 + m->after, rows = length + extent - 1, row = columns * work;
-    size_t first = at > m->before ? at - m->before : 0, end = smaller(n, at + length + m->after);
-    size_t skipped = first + m->before - at;
-    for (size_t k = 0; k < count; k++) {
-        char *to = scratch + k * rows * row;
-        const char *from = m->src + ((outer + k) * n * inner + column) * size;
-        fill_neutral(m, to, skipped * columns);
-        char *inside = to + skipped * row;
-        if (columns == inner) load_elements(m, from + first * inner * size, (end - first) * inner, inside);
-        else
-            for (size_t i = first; i < end; i++, inside += row)
-                load_elements(m, from + i * inner * size, columns, inside);
-        fill_neutral(m, to + (skipped + end - first) * row, (rows - skipped - (end - first)) * columns);
+/* Computes the extremes of the windows of `length` positions along the row, which was extended on both sides. */
+static void run_columns(const Rows *r, size_t length, char *to) {
+    const Moving *m = r->m;
+    const Side *s = &m->side[1];
+    size_t step = m->inner * qdtype_size(m->work), n = length + s->before + s->after;
+    for (size_t k = 1; k <= s->steps; k++) {
+        size_t offset[4];
+        const void *from[4];
+        set_offsets(s, k, offset);
+        for (size_t i = 0; i < 4; i++) from[i] = r->row + offset[i] * step;
+        m->extreme(from, (n + 1 - s->extent[k]) * m->inner, k == s->steps ? to : r->row);
     }
-    take_extremes(m, scratch, count * rows * columns, extent, columns);
-    for (size_t k = 0; k < count; k++) {
-        const char *from = scratch + k * rows * row;
-        char *to = m->dst + (((outer + k) * n + at) * inner + column) * size;
-        if (columns == inner) store_elements(m, from, length * inner, to);
-        else
-            for (size_t i = 0; i < length; i++) store_elements(m, from + i * row, columns, to + i * inner * size);
+}
+
+/* Computes `length[i]` positions of both sides, from at[i] on. */
+static void run_tile(const Moving *m, size_t outer, const size_t at[2], const size_t length[2], char *scratch) {
+    const Side *s = m->side;
+    size_t size = qdtype_size(m->d), pixel = m->inner * qdtype_size(m->work);
+    size_t left = smaller(s[1].before, at[1]), right = smaller(s[1].after, s[1].n - at[1] - length[1]);
+    size_t extent = s[0].before + 1 + s[0].after;
+    Rows r = {.m = m, .n = (left + length[1] + right) * m->inner, .row = scratch};
+    r.src = m->src + (outer * s[0].n * s[1].n + at[1] - left) * m->inner * size;
+    char *converted = scratch + m->row, *kept = converted + m->row;
+    for (size_t k = 0; k < s[0].steps; kept += rows_kept(m, k++) * m->row) r.ring[k] = kept;
+    char *inside = r.row + (s[1].before - left) * pixel;
+    for (size_t y = at[0]; y < at[0] + length[0] + extent - 1; y++) {
+        size_t row = y + 1 < at[0] + extent ? at[0] : y + 1 - extent;
+        char *dst = m->dst + (((outer * s[0].n + row) * s[1].n + at[1]) * m->inner) * size;
+        char *to = m->work == m->d ? dst : converted;
+        run_rows(&r, y, at[0], s[1].steps ? inside : to);
+        if (y + 1 < at[0] + extent) continue;
+        if (s[1].steps) {
+            fill_copies(r.row, inside, s[1].before - left, pixel);
+            fill_copies(inside + r.n * qdtype_size(m->work), inside + r.n * qdtype_size(m->work) - pixel,
+                        s[1].after - right, pixel);
+            run_columns(&r, length[1], to);
+        }
+        if (to != dst) convert_row(m->work, to, m->d, dst, length[1] * m->inner);
     }
 }
 
 static void run_tiles(void *ud, int64_t first, int64_t last, int worker) {
     const Moving *m = ud;
-    char *scratch = m->scratch + (size_t)worker * m->bytes;
+    const Side *s = m->side;
     for (size_t i = (size_t)first; i < (size_t)last && !qflag_is_up(&qvm(m->vm)->interrupted); i++) {
-        size_t outer = i / (m->along * m->across) * m->count;
-        run_tile(m, outer, smaller(m->count, m->lines.outer - outer), i / m->across % m->along * m->length,
-                 i % m->across * m->columns, scratch);
+        size_t at[] = {i / s[1].tiles % s[0].tiles * s[0].length, i % s[1].tiles * s[1].length}, length[2];
+        for (int k = 0; k < 2; k++) length[k] = smaller(s[k].length, s[k].n - at[k]);
+        run_tile(m, i / (s[0].tiles * s[1].tiles), at, length, m->scratch + (size_t)worker * m->bytes);
     }
 }
 
-/* Chooses the extents of tiles; returns how many there are. */
+static void plan_steps(Side *s, bool always) {
+    size_t window = s->before + 1 + s->after;
+    s->extent[0] = 1, s->steps = 0;
+    while (s->extent[s->steps] < window || (always && s->steps == 0)) {
+        s->extent[s->steps + 1] = smaller(4 * s->extent[s->steps], window);
+        s->steps++;
+    }
+}
+
+static void divide_side(Side *s, size_t length) {
+    s->tiles = divide_up(s->n, smaller(length, s->n));
+    s->length = divide_up(s->n, s->tiles);
+    s->tiles = divide_up(s->n, s->length);
+}
+
+/* Chooses the steps and the extents of tiles; returns how many tiles there are.  Even a window of one element takes a
+ * step, which replaces -0 by 0. */
 static size_t divide_array(Moving *m) {
-    const ArrayLines *l = &m->lines;
-    size_t size = qdtype_size(m->work), around = m->before + m->after, most = TILE / size;
-    size_t columns = smaller(l->inner, RUN / size), length = most / columns;
-    m->length = smaller(l->n, length > 2 * around ? length - around : around + 1);
-    m->columns = smaller(l->inner, most / (m->length + around));
-    if (m->columns < columns) m->columns = columns;
-    m->count = most / ((m->length + around) * m->columns);
-    if (m->count == 0 || m->length < l->n || m->columns < l->inner) m->count = 1;
-    m->count = smaller(m->count, l->outer);
-    m->along = divide_up(l->n, m->length), m->across = divide_up(l->inner, m->columns);
-    m->bytes = qmem_size(qmem_size(qmem_size(m->count, m->length + around, 0), m->columns, 0), size, 0);
-    return divide_up(l->outer, m->count) * m->along * m->across;
+    Side *s = m->side;
+    size_t pixel = m->inner * qdtype_size(m->work), window = s[0].before + 1 + s[0].after;
+    size_t around = s[1].before + s[1].after, columns = RING / window / pixel, least = 1 + LEAST_ROW / pixel;
+    plan_steps(&s[0], false);
+    plan_steps(&s[1], s[0].steps == 0);
+    if (columns > MOST_ROW / pixel) columns = MOST_ROW / pixel;
+    if (columns < least) columns = least;
+    divide_side(&s[1], columns + 2 * around);
+    divide_side(&s[0], LEAST_ROWS + 4 * window);
+    m->row = (qmem_size(s[1].length + around, pixel, 0) + 63) & ~(size_t)63;
+    size_t rows = 2;
+    for (size_t k = 0; k < s[0].steps; k++) rows += rows_kept(m, k);
+    m->bytes = qmem_size(rows, m->row, 0);
+    return m->outer * s[0].tiles * s[1].tiles;
 }
 
 /* -- arguments ----------------------------------------------------------------------------------------------------- */
-/* Reads the window: the number of elements, or how many of them are before and behind the element itself. */
-static qs_status window_of(qs_vm *vm, qs_call_args *c, size_t *before, size_t *after) {
-    static const char *const wanted = "%s: window must be a number of elements, at least 1, or [before, after]";
-    int64_t n[2];
+/* Reads the window: how many elements are before and behind the element itself; with `plane` above it and below it,
+ * and on its left and right. */
+static qs_status read_window(qs_vm *vm, qs_call_args *c, size_t around[4], bool *plane) {
+    static const char *const wanted =
+        "%s: window must be a number of elements, at least 1, [before, after] or, without dim, "
+        "[above, below; left, right]";
+    int64_t n;
     Array *a = c->in[1].kind == QS_ARRAY ? qval_array(c->in[1]) : NULL;
-    if (a && a->count == 2 && !qdtype_is_complex((qs_dtype)a->dtype)) {
-        for (size_t i = 0; i < 2; i++) {
+    bool pair = a && a->count == 2 && !qdtype_is_complex((qs_dtype)a->dtype);
+    *plane = a && a->count == 4 && a->dims[0] == 2 && !qdtype_is_complex((qs_dtype)a->dtype) && !qarg_given(c, 2);
+    if (pair || *plane) {
+        for (size_t i = 0; i < a->count; i++) {
             qs_value x = qs_num(0);
             TRY(qarr_get(vm, a, i, &x));
-            TRY(qarg_count(vm, c->name, "window", x, &n[i]));
+            TRY(qarg_count(vm, c->name, "window", x, &n));
+            around[i] = (size_t)n;
         }
-        *before = (size_t)n[0], *after = (size_t)n[1];
         return QS_OK;
     }
     if (a && a->count != 1) return qs_fail(vm, QS_ESHAPE, wanted, c->name);
-    TRY(qarg_count(vm, c->name, "window", c->in[1], &n[0]));
-    if (n[0] < 1) return qs_fail(vm, QS_EVALUE, wanted, c->name);
-    *before = (size_t)n[0] / 2, *after = (size_t)n[0] - 1 - *before;
+    TRY(qarg_count(vm, c->name, "window", c->in[1], &n));
+    if (n < 1) return qs_fail(vm, QS_EVALUE, wanted, c->name);
+    around[0] = (size_t)n / 2, around[1] = (size_t)n - 1 - around[0];
+    return QS_OK;
+}
+
+static void set_side(Side *s, size_t n, size_t before, size_t after) {
+    size_t most = n ? n - 1 : 0;
+    *s = (Side){.n = n, .before = smaller(before, most), .after = smaller(after, most)};
+}
+
+/* Describes the array for one window: as rows, unless neighbours along the dimension are far from each other. */
+static void set_lines(Moving *m, const ArrayLines *l, size_t before, size_t after) {
+    bool narrow = l->inner * qdtype_size(m->d) <= NARROW;
+    m->outer = narrow ? 1 : l->outer, m->inner = narrow ? l->inner : 1;
+    set_side(&m->side[narrow], l->n, before, after);
+    set_side(&m->side[!narrow], narrow ? l->outer : l->inner, 0, 0);
+}
+
+/* Reads the windows and the dimensions along which they move. */
+static qs_status read_sides(qs_vm *vm, qs_call_args *c, const Array *a, Moving *m) {
+    size_t around[4];
+    bool plane;
+    TRY(read_window(vm, c, around, &plane));
+    int dim = plane ? 0 : qstats_main_dim(a);
+    if (qarg_given(c, 2)) TRY(qarg_dim_of(vm, c->name, c->in[0], c->in[2], &dim));
+    ArrayLines l = qstats_lines(a, dim);
+    set_lines(m, &l, around[0], around[1]);
+    if (!plane || !a->count) return QS_OK;
+    ArrayLines rows = qstats_lines(a, 1);
+    if (l.n == 1 || around[0] + around[1] == 0) set_lines(m, &rows, around[2], around[3]);
+    else if (rows.n > 1 && around[2] + around[3]) {
+        m->outer = 1, m->inner = rows.inner;
+        set_side(&m->side[0], l.n, around[0], around[1]);
+        set_side(&m->side[1], rows.n, around[2], around[3]);
+    }
     return QS_OK;
 }
 
 static qs_status run_by_kernel(qs_vm *vm, qs_call_args *c, const Array *a, const Moving *m, bool least) {
-    qs_value fn, in[7] = {c->in[0],
-                          qs_num((double)m->lines.outer),
-                          qs_num((double)m->lines.n),
-                          qs_num((double)m->lines.inner),
-                          qs_num((double)m->before),
-                          qs_num((double)m->after),
-                          qs_num(least)};
+    qs_value fn, x = c->in[0];
+    size_t outer = m->outer, inner = m->side[1].n * m->inner;
     TRY(qmod_library(vm, "moving.q", "moving_extreme", &fn));
-    c->out[0] = qs_nil();
-    TRY(qvm_call(vm, fn, 7, in, 1, &c->out[0]));
+    for (int k = 0; k < 2; k++) {
+        const Side *s = &m->side[k];
+        bool needed = s->before + s->after || (k == 1 && x.u.p == c->in[0].u.p);
+        qs_value y = qs_nil(), in[7] = {x,
+                                        qs_num((double)outer),
+                                        qs_num((double)s->n),
+                                        qs_num((double)inner),
+                                        qs_num((double)s->before),
+                                        qs_num((double)s->after),
+                                        qs_num(least)};
+        if (needed) {
+            qs_status e = qvm_call(vm, fn, 7, in, 1, &y);
+            if (x.u.p != c->in[0].u.p) qs_release(vm, x);
+            TRY(e);
+            x = y;
+        }
+        outer *= s->n, inner = m->inner;
+    }
+    c->out[0] = x;
     qarg_keep(c->out[0], a);
     return QS_OK;
 }
@@ -200,11 +308,7 @@ static qs_status run_window(qs_vm *vm, qs_call_args *c, bool least) {
     TRY(qarg_array(vm, c, 0, "x", &a));
     m.d = (qs_dtype)a->dtype;
     if (qdtype_is_complex(m.d)) return qarg_wrong(vm, c->name, "x", "real", c->in[0]);
-    TRY(window_of(vm, c, &m.before, &m.after));
-    int dim = qstats_main_dim(a);
-    if (qarg_given(c, 2)) TRY(qarg_dim_of(vm, c->name, c->in[0], c->in[2], &dim));
-    m.lines = qstats_lines(a, dim);
-    if (m.lines.n) m.before = smaller(m.before, m.lines.n - 1), m.after = smaller(m.after, m.lines.n - 1);
+    TRY(read_sides(vm, c, a, &m));
     bool floats = m.d == QS_F16 || m.d == QS_BF16 || m.d == QS_F32 || m.d == QS_F64;
     if (a->count && floats && c->in[0].kind == QS_ARRAY && qdevmath_by_kernels(vm, c->name, a, a, (double)a->count)) {
         qs_status s = run_by_kernel(vm, c, a, &m, least);
@@ -214,12 +318,11 @@ static qs_status run_window(qs_vm *vm, qs_call_args *c, bool least) {
     TRY(qarg_result_like(vm, c, 0, m.d, a, &y, &q));
     if (!a->count) return QS_OK;
     m.work = m.d == QS_F16 || m.d == QS_BF16 ? QS_F32 : m.d;
-    m.pair = (least ? qstencil_loops()->least : qstencil_loops()->most)[pair_type(m.work)];
+    m.extreme = (least ? qstencil_loops()->least : qstencil_loops()->most)[extreme_type(m.work)];
     m.src = p, m.dst = q;
-    set_neutral(&m, least);
     Threads *t = qthreads_of(qvm_ctx(vm));
-    int64_t tiles = (int64_t)divide_array(&m), grain = 1 + (int64_t)(ELEMENTS / (m.count * m.length * m.columns));
-    m.bytes = (m.bytes + 63) & ~(size_t)63;
+    int64_t tiles = (int64_t)divide_array(&m);
+    int64_t grain = 1 + (int64_t)(ELEMENTS / (m.side[0].length * m.side[1].length * m.inner));
     size_t bytes = qmem_size((size_t)qthreads_workers(t, tiles, grain), m.bytes, 0);
     if (!(m.scratch = qpool_get(qvm_ctx(vm), bytes)))
         return qs_fail(vm, QS_ENOMEM, "%s: no memory for its tiles", c->name);

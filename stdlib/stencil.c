@@ -6,6 +6,7 @@
 #include "vm/array/contiguous.h"
 
 #include <string.h>
+LOOPS_WITHOUT_TRAPS
 
 #define MIN_OF(a, b) ((a) < (b) ? (a) : (b))
 #define MAX_OF(a, b) ((a) > (b) ? (a) : (b))
@@ -87,30 +88,50 @@ MEDIANS(U32, uint32_t)
 MEDIANS(I64, int64_t)
 MEDIANS(U64, uint64_t)
 
-/* -- the smaller and the larger element ---------------------------------------------------------------------------- */
-/* Vectors of a and b are loaded before the same elements of out are stored, and b is ahead of out, so the order of the
- * loop is free. */
-#define PAIR(name, T, FIRST)                                                                                           \
-    static void name(const void *a, const void *b, size_t n, void *result) {                                           \
-        const T *x = a, *y = b;                                                                                        \
+/* -- the smallest and the largest of four elements ----------------------------------------------------------------- */
+/* Vectors of all operands are loaded before the same elements of out are stored, and no operand is behind out, so the
+ * order of the loop is free.  The last operands are often the same. */
+#define EXTREME(name, T, BEST, zero)                                                                                   \
+    static void name(const void *const *from, size_t n, void *result) {                                                \
+        const T *w = from[0], *x = from[1], *y = from[2], *z = from[3];                                                \
         T *out = result;                                                                                               \
-        INDEPENDENT for (size_t i = 0; i < n; i++) out[i] = FIRST(x[i], y[i]) ? x[i] : y[i];                           \
+        if (x == z) {                                                                                                  \
+            INDEPENDENT for (size_t i = 0; i < n; i++) {                                                               \
+                T a = w[i], d = z[i];                                                                                  \
+                BEST(T, d, a);                                                                                         \
+                out[i] = (T)(d zero);                                                                                  \
+            }                                                                                                          \
+            return;                                                                                                    \
+        }                                                                                                              \
+        INDEPENDENT for (size_t i = 0; i < n; i++) {                                                                   \
+            T a = w[i], b = x[i], c = y[i], d = z[i];                                                                  \
+            BEST(T, b, a);                                                                                             \
+            BEST(T, d, c);                                                                                             \
+            BEST(T, d, b);                                                                                             \
+            out[i] = (T)(d zero);                                                                                      \
+        }                                                                                                              \
     }
-#define LESS(x, y)           ((x) < (y))
-#define GREATER(x, y)        ((x) > (y))
-#define LESS_REAL(x, y)      (((x) <= (y)) | ((y) != (y)))
-#define GREATER_REAL(x, y)   (((x) >= (y)) | ((y) != (y)))
-#define PAIRS(id, T, suffix) PAIR(least_##id, T, LESS##suffix) PAIR(most_##id, T, GREATER##suffix)
-PAIRS(I8, int8_t, )
-PAIRS(U8, uint8_t, )
-PAIRS(I16, int16_t, )
-PAIRS(U16, uint16_t, )
-PAIRS(I32, int32_t, )
-PAIRS(U32, uint32_t, )
-PAIRS(I64, int64_t, )
-PAIRS(U64, uint64_t, )
-PAIRS(F32, float, _REAL)
-PAIRS(F64, double, _REAL)
+#define LEAST(T, x, y) x = (y) < (x) ? (y) : (x)
+#define MOST(T, x, y)  x = (y) > (x) ? (y) : (x)
+#define BEST_REAL(T, x, y, best)                                                                                       \
+    do {                                                                                                               \
+        T best_ = best;                                                                                                \
+        bool nan_ = (y) != (y); /* a variable, so that gcc vectorizes */                                               \
+        x = nan_ ? (x) : best_;                                                                                        \
+    } while (0)
+#define LEAST_REAL(T, x, y)      BEST_REAL(T, x, y, (x) < (y) ? (x) : (y))
+#define MOST_REAL(T, x, y)       BEST_REAL(T, x, y, (x) > (y) ? (x) : (y))
+#define EXTREMES(id, T, R, zero) EXTREME(least_##id, T, LEAST##R, zero) EXTREME(most_##id, T, MOST##R, zero)
+EXTREMES(I8, int8_t, , )
+EXTREMES(U8, uint8_t, , )
+EXTREMES(I16, int16_t, , )
+EXTREMES(U16, uint16_t, , )
+EXTREMES(I32, int32_t, , )
+EXTREMES(U32, uint32_t, , )
+EXTREMES(I64, int64_t, , )
+EXTREMES(U64, uint64_t, , )
+EXTREMES(F32, float, _REAL, +0.0f)
+EXTREMES(F64, double, _REAL, +0.0)
 
 /* -- convolution --------------------------------------------------------------------------------------------------- */
 typedef double Four __attribute__((vector_size(32)));

@@ -18,17 +18,17 @@ typedef struct {
 } Window;
 
 /* Element types of moving extremes: those of keys, compared as integers, and floats. */
-enum { PAIR_F32 = KEY_TYPES, PAIR_F64, PAIR_TYPES };
+enum { EXTREME_F32 = KEY_TYPES, EXTREME_F64, EXTREME_TYPES };
 
-/* Stores the smaller (larger) one of a[i] and b[i] in out[i] for i < n; NaN loses.  out may be a if b is behind a in
- * the same array. */
-typedef void PairLoop(const void *a, const void *b, size_t n, void *out);
+/* Stores the smallest (largest) one of element i of four vectors in out[i] for i < n; NaN loses, and -0 becomes 0.  A
+ * vector may begin at out or behind it. */
+typedef void ExtremeLoop(const void *const *from, size_t n, void *out);
 
 typedef struct {
     MedianRow *median3[KEY_TYPES], *median5[KEY_TYPES];
     /* Adds to out[i] the sum over all rows r and taps l of f[r][l]*x[r][i-l], in this order. */
     void (*convolve)(const Window *w, size_t n, double *out);
-    PairLoop *least[PAIR_TYPES], *most[PAIR_TYPES];
+    ExtremeLoop *least[EXTREME_TYPES], *most[EXTREME_TYPES];
 } StencilLoops;
 
 const StencilLoops *qstencil_loops(void);

@@ -606,12 +606,19 @@ def medfilt(g, name):
 @case("movmin", "movmax")
 def moving(g, name):
     x, dim, w = g.array(REAL, (g.count(1, 8), g.count(1, 8)), small=True), g.count(0, 1), g.count(1, 9)
-    window = [g.count(0, 9), g.count(0, 9)] if g.count(0, 1) else w
-    before, after = window if isinstance(window, list) else (w // 2, w - 1 - w // 2)
+    kind = g.count(0, 2)
+    window = [w, [g.count(0, 9), g.count(0, 9)], [[g.count(0, 9), g.count(0, 2)], [0, g.count(0, 9)]]][kind]
     f = np.fmin if name == "movmin" else np.fmax
-    n = x.shape[dim]
-    parts = [f.reduce(np.take(x, range(max(k - before, 0), min(k + after + 1, n)), dim), dim) for k in range(n)]
-    return (x, np.array(window, "f8") if isinstance(window, list) else window, dim), Want(np.stack(parts, dim))
+
+    def extremes(x, dim, before, after):
+        n = x.shape[dim]
+        parts = [f.reduce(np.take(x, range(max(k - before, 0), min(k + after + 1, n)), dim), dim) for k in range(n)]
+        return np.stack(parts, dim)
+
+    if kind == 2:
+        return (x, np.array(window, "f8")), Want(extremes(extremes(x, 0, *window[0]), 1, *window[1]))
+    before, after = window if kind else (w // 2, w - 1 - w // 2)
+    return (x, np.array(window, "f8") if kind else window, dim), Want(extremes(x, dim, before, after))
 
 
 @case("take_along", "add_along")

@@ -11,3 +11,24 @@ try
 catch e
     print e
 end
+% The result has the type of the image, for rectangles and other masks.
+randseed(2)
+x = floor(100*rand(9,8))
+cross = [[0,1,0],[1,1,1],[0,1,0]]
+wrong = 0
+for f = {uint8, int8, int16, uint16, int32, int64, float16, float64, u -> u}
+    for mask = {ones(3,3), ones(2,4), cross, [[1,0,1]]}
+        for g = {imerode, imdilate, imopen, imclose}
+            y = g(f(x), mask)
+            wrong += type(y) != type(f(x)) || any(y != g(x, mask))
+        end
+    end
+end
+print "wrong ", wrong, ", ", type(imdilate(x > 90, cross)), type(imopen(x > 90)), sum(imdilate(x > 97) != (imdilate(x) > 97))
+for g = {() -> imerode("text"), () -> imclose([1j,2]), () -> imopen(zeros(2,2,2,2))}
+    try
+        g()
+    catch e
+        print e
+    end
+end
