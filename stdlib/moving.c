@@ -51,21 +51,6 @@ typedef struct {
 static size_t divide_up(size_t n, size_t by) { return (n + by - 1) / by; }
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
-static int extreme_type(qs_dtype d) {
-    switch (d) {
-    case QS_I8: return KEY_I8;
-    case QS_I16: return KEY_I16;
-    case QS_U16: return KEY_U16;
-    case QS_I32: return KEY_I32;
-    case QS_U32: return KEY_U32;
-    case QS_I64: return KEY_I64;
-    case QS_U64: return KEY_U64;
-    case QS_F32: return EXTREME_F32;
-    case QS_F64: return EXTREME_F64;
-    default: return KEY_U8;
-    }
-}
-
 /* -- a tile -------------------------------------------------------------------------------------------------------- */
 /* Sets the offsets of the four windows of step k - 1 of which a window of step k consists. */
 static void set_offsets(const Side *s, size_t k, size_t offset[4]) {
@@ -318,7 +303,7 @@ static qs_status run_window(qs_vm *vm, qs_call_args *c, bool least) {
     TRY(qarg_result_like(vm, c, 0, m.d, a, &y, &q));
     if (!a->count) return QS_OK;
     m.work = m.d == QS_F16 || m.d == QS_BF16 ? QS_F32 : m.d;
-    m.extreme = (least ? qstencil_loops()->least : qstencil_loops()->most)[extreme_type(m.work)];
+    m.extreme = (least ? qstencil_loops()->least : qstencil_loops()->most)[qstencil_type(m.work)];
     m.src = p, m.dst = q;
     Threads *t = qthreads_of(qvm_ctx(vm));
     int64_t tiles = (int64_t)divide_array(&m);

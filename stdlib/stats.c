@@ -1,8 +1,10 @@
 /* stats.c -- implements reductions, order statistics and search. */
 #define NATIVES_OF_ELEM
+#include "devices/threads.h"
 #include "lang/syntax/operators.h"
 #include "stdlib/builtins.h"
 #include "stdlib/empty.h"
+#include "stdlib/stencil.h"
 #include "vm/array/arith.h"
 #include "vm/base/reduction.h"
 #include "vm/base/warning.h"
@@ -57,31 +59,116 @@ int qstats_with_dim(const Array *a, int dim, int64_t n, int64_t dims[QS_MAX_RANK
 }
 
 /* -- extremes ------------------------------------------------------------------------------------------------------ */
-/* Returns the first position where x is v; searches blocks of STRETCH elements with vector instructions, which need an
- * integer FLAG of the size of T. */
-#define FIRST(T, FLAG)                                                                                                 \
-    static size_t first_##T(const T *x, size_t n, T v) {                                                               \
-        enum { STRETCH = 256 };                                                                                        \
+/* Returns the first position where x is v; searches blocks of STRETCH elements with vector instructions. */
+#define FIRST(T)                                                                                                       \
+    static size_t first_##T(const void *from, size_t n, const void *wanted) {                                          \
+        enum { STRETCH = 64 };                                                                                         \
+        typedef T Any __attribute__((may_alias));                                                                      \
+        const Any *x = from, v = *(const Any *)wanted;                                                                 \
         size_t i = 0;                                                                                                  \
         for (; i + STRETCH <= n; i += STRETCH) {                                                                       \
-            FLAG found = 0;                                                                                            \
-            for (size_t k = 0; k < STRETCH; k++) found |= (FLAG)(x[i + k] == v);                                       \
+            T found = 0;                                                                                               \
+            for (size_t k = 0; k < STRETCH; k++) found |= (T)(x[i + k] == v);                                          \
             if (found) break;                                                                                          \
         }                                                                                                              \
         while (i < n && x[i] != v) i++;                                                                                \
         return i;                                                                                                      \
     }
+FIRST(uint8_t)
+FIRST(uint16_t)
+FIRST(uint32_t)
+FIRST(uint64_t)
+
+/* Find the extreme of n neighbours and its first position.  The quarters of a block are compared with each other until
+ * few elements are left, and the last block that improves the extreme is searched.  NaN loses.  `loop` makes
+ * all zeros positive; `zero` is the one that wins. */
+#define BEST(name, T, U, BETTER, zero)                                                                                 \
+    static size_t name(ExtremeLoop *loop, const void *elements, size_t n, void *value) {                               \
+        enum { BLOCK = 2048 };                                                                                         \
+        const T *x = elements;                                                                                         \
+        T part[BLOCK / 4], best = x[0];                                                                                \
+        size_t at = 0;                                                                                                 \
+        for (size_t i = 0; i < n; i += BLOCK) {                                                                        \
+            const T *from = x + i;                                                                                     \
+            size_t m = n - i < BLOCK ? n - i : BLOCK;                                                                  \
+            for (size_t k; m > 4; m = k, from = part) {                                                                \
+                k = (m + 3) / 4;                                                                                       \
+                const void *quarter[] = {from, from + k, from + (3 * k < m ? 2 * k : m - k), from + m - k};            \
+                loop(quarter, k, part);                                                                                \
+            }                                                                                                          \
+            for (size_t k = 0; k < m; k++)                                                                             \
+                if (from[k] BETTER best || (best != best && from[k] == from[k])) best = from[k], at = i;               \
+        }                                                                                                              \
+        size_t found = at + first_##U(x + at, n - at, &best);                                                          \
+        if (best == 0) {                                                                                               \
+            const T zeros[] = {(T)(zero), (T) - (T)(zero)};                                                            \
+            size_t k = at + first_##U(x + at, n - at, &zeros[0]);                                                      \
+            found = at + first_##U(x + at, n - at, &zeros[1]);                                                         \
+            best = zeros[k == n];                                                                                      \
+            if (k < found) found = k;                                                                                  \
+        }                                                                                                              \
+        memcpy(value, &best, sizeof best);                                                                             \
+        return found < n ? found : 0;                                                                                  \
+    }
+#define BESTS(id, T, U, minus) BEST(largest_##id, T, U, >, 0) BEST(smallest_##id, T, U, <, minus)
+BESTS(I8, int8_t, uint8_t, 0)
+BESTS(U8, uint8_t, uint8_t, 0)
+BESTS(I16, int16_t, uint16_t, 0)
+BESTS(U16, uint16_t, uint16_t, 0)
+BESTS(I32, int32_t, uint32_t, 0)
+BESTS(U32, uint32_t, uint32_t, 0)
+BESTS(I64, int64_t, uint64_t, 0)
+BESTS(U64, uint64_t, uint64_t, 0)
+BESTS(F32, float, uint32_t, -0.0f)
+BESTS(F64, double, uint64_t, -0.0)
+
+typedef size_t Best(ExtremeLoop *loop, const void *x, size_t n, void *value);
+#define BOTH(id)                                                                                                       \
+    { smallest_##id, largest_##id }
+static Best *const bests[EXTREME_TYPES][2] = {BOTH(I8),  BOTH(U8),  BOTH(I16), BOTH(U16), BOTH(I32),
+                                              BOTH(U32), BOTH(I64), BOTH(U64), BOTH(F32), BOTH(F64)};
+
+/* Lines are searched in pieces of PIECE elements, so that a single one has work for several threads. */
+enum { PIECE = 1 << 16 };
+typedef struct {
+    const char *x;
+    size_t n, pieces, size;
+    Best *best;
+    ExtremeLoop *loop;
+    char *values;  /* of each piece */
+    double *index; /* of each piece, in its line */
+} LineSearch;
+
+static void search_pieces(void *ud, int64_t first, int64_t last, int worker) {
+    const LineSearch *s = ud;
+    (void)worker;
+    for (size_t i = (size_t)first; i < (size_t)last; i++) {
+        size_t from = i % s->pieces * PIECE, n = s->n - from < PIECE ? s->n - from : PIECE;
+        const char *x = s->x + (i / s->pieces * s->n + from) * s->size;
+        s->index[i] = (double)(from + s->best(s->loop, x, n, s->values + i * s->size));
+    }
+}
+
+/* Searches `lines` contiguous lines.  values and index: room for an element for each piece; those of the lines are
+ * stored first. */
+static void search_lines(qs_vm *vm, LineSearch *s, size_t lines) {
+    qthreads_run(qthreads_of(qvm_ctx(vm)), (int64_t)(lines * s->pieces), 1 + PIECE / (int64_t)(s->n + 1), search_pieces,
+                 s);
+    if (s->pieces == 1) return;
+    for (size_t k = 0; k < lines; k++) {
+        char value[8];
+        size_t best = s->best(s->loop, s->values + k * s->pieces * s->size, s->pieces, value);
+        memcpy(s->values + k * s->size, value, s->size);
+        s->index[k] = s->index[k * s->pieces + best];
+    }
+}
+
 /* Finds for each of `lines` neighbouring lines the first position of its extreme v; position 0 if a line has only NaN.
  * Positions are counted in 32 bits, in stretches of STRETCH rows from the last one on. */
 #define PLACES(T)                                                                                                      \
     static void places_##T(const void *src, const void *extremes, size_t n, size_t lines, double *at) {                \
         enum { BLOCK = 512, STRETCH = 1 << 30 };                                                                       \
         const T *x = src, *v = extremes;                                                                               \
-        if (lines == 1) {                                                                                              \
-            size_t i = first_##T(x, n, *v);                                                                            \
-            *at = i < n ? (double)i : 0;                                                                               \
-            return;                                                                                                    \
-        }                                                                                                              \
         for (size_t from = 0, m; from < lines; from += m) {                                                            \
             m = lines - from < BLOCK ? lines - from : BLOCK;                                                           \
             for (size_t i = 0; i < m; i++) at[from + i] = 0;                                                           \
@@ -98,13 +185,12 @@ int qstats_with_dim(const Array *a, int dim, int64_t n, int64_t dims[QS_MAX_RANK
             }                                                                                                          \
         }                                                                                                              \
     }
-#define PLACES_OF(T, FLAG) FIRST(T, FLAG) PLACES(T)
-PLACES_OF(float, uint32_t)
-PLACES_OF(double, uint64_t)
-PLACES_OF(uint8_t, uint8_t)
-PLACES_OF(uint16_t, uint16_t)
-PLACES_OF(uint32_t, uint32_t)
-PLACES_OF(uint64_t, uint64_t)
+PLACES(float)
+PLACES(double)
+PLACES(uint8_t)
+PLACES(uint16_t)
+PLACES(uint32_t)
+PLACES(uint64_t)
 
 typedef void Places(const void *, const void *, size_t, size_t, double *);
 
@@ -116,31 +202,63 @@ static Places *places_of(qs_dtype d) {
     return size == 1 ? places_uint8_t : size == 2 ? places_uint16_t : size == 4 ? places_uint32_t : places_uint64_t;
 }
 
-/* The first position of the extreme; as a number, it would be rounded to float64 from 2^63 on. */
-static double first_extreme_uint64(const uint64_t *x, size_t n, bool largest) {
-    size_t best = 0;
-    for (size_t i = 1; i < n; i++)
-        if (largest ? x[i] > x[best] : x[i] < x[best]) best = i;
-    return (double)best;
+/* Gives the positions, and the values if `value` is not NULL: numbers, or arrays along a dimension. */
+static qs_status set_results(qs_vm *vm, const Array *a, int dim, const LineSearch *s, qs_value *value,
+                             qs_value *index) {
+    int64_t dims[QS_MAX_RANK];
+    Array *r;
+    void *p;
+    int rank = dim == DIM_ALL ? 1 : qstats_with_dim(a, dim, 1, dims);
+    if (dim == DIM_ALL) dims[0] = 1, *index = qs_num(s->index[0]);
+    else {
+        TRY(qarg_exact(vm, s->index, rank, dims, index));
+        qarg_keep(*index, a);
+    }
+    if (!value) return QS_OK;
+    TRY(qarr_new(vm, (qs_dtype)a->dtype, rank, dims, false, &r));
+    qs_status e = qarr_write(vm, r, &p);
+    if (e == QS_OK) memcpy(p, s->values, r->count * s->size);
+    if (e == QS_OK && dim != DIM_ALL) return *value = qarr_value(r), qarg_keep(*value, a), QS_OK;
+    if (e == QS_OK) e = qarr_get(vm, r, 0, value);
+    return qarr_release(vm, r), e;
 }
 
-/* Returns the first positions of the extremes, which are a number or an array. */
-static qs_status extreme_index(qs_vm *vm, qs_call_args *c, Reduce r, int dim, qs_value extremes, qs_value *out) {
-    Array *a, *best, *packed;
-    const void *p, *v;
-    bool done = false;
-    if (c->in[0].kind == QS_ARRAY) TRY(qred_places(vm, r, qval_array(c->in[0]), dim, out, &done));
-    if (done) return QS_OK;
+/* Searches the lines of an array, which are contiguous.  value: NULL if only the positions are wanted; the elements of
+ * the array then may have been converted. */
+static qs_status extremes_of_lines(qs_vm *vm, qs_call_args *c, Reduce r, int dim, qs_value *value, qs_value *index) {
+    Array *a;
+    const void *p;
     TRY(qarg_array(vm, c, 0, "x", &a));
     qs_dtype d = qdtype_is_short((qs_dtype)a->dtype) ? QS_F32 : (qs_dtype)a->dtype;
     TRY(qarg_packed(vm, c, 0, "x", d, &a, &p));
     ArrayLines l = dim == DIM_ALL ? (ArrayLines){1, a->count, 1} : qstats_lines(a, dim);
-    size_t n = l.outer * l.inner, size = qdtype_size(d), bytes = qmem_size(n, sizeof(double), 1);
+    bool most = r == RED_max;
+    LineSearch s = {.x = p, .n = l.n, .pieces = (l.n + PIECE - 1) / PIECE, .size = qdtype_size(d)};
+    s.best = bests[qstencil_type(d)][most];
+    s.loop = (most ? qstencil_loops()->most : qstencil_loops()->least)[qstencil_type(d)];
+    size_t bytes = qmem_size(qmem_size(l.outer, s.pieces, 0), sizeof(double) + s.size, 1);
+    if (!(s.index = qmem_try(qvm_ctx(vm), bytes)))
+        return qs_fail(vm, QS_ENOMEM, "%s: no memory for %zu numbers", c->name, l.outer * s.pieces);
+    s.values = (char *)(s.index + l.outer * s.pieces);
+    search_lines(vm, &s, l.outer);
+    qs_status e = set_results(vm, a, dim, &s, value, index);
+    qmem_try_free(qvm_ctx(vm), s.index, bytes);
+    return e;
+}
+
+/* The same by comparing all elements with the extremes, for lines with other elements in between. */
+static qs_status compare_with_extremes(qs_vm *vm, qs_call_args *c, int dim, qs_value extremes, qs_value *index) {
+    Array *a, *best, *packed;
+    const void *p, *v;
+    TRY(qarg_array(vm, c, 0, "x", &a));
+    qs_dtype d = qdtype_is_short((qs_dtype)a->dtype) ? QS_F32 : (qs_dtype)a->dtype;
+    TRY(qarg_packed(vm, c, 0, "x", d, &a, &p));
+    ArrayLines l = dim == DIM_ALL ? (ArrayLines){1, a->count, 1} : qstats_lines(a, dim);
+    LineSearch found = {.size = qdtype_size(d)};
+    size_t n = l.outer * l.inner, bytes = qmem_size(n, sizeof(double), 1);
     if (n && !l.n) return qs_fail(vm, QS_EVALUE, "%s: x must not be empty", c->name);
-    if (dim == DIM_ALL && d == QS_U64) return *out = qs_num(first_extreme_uint64(p, a->count, r == RED_max)), QS_OK;
-    Ctx *ctx = qvm_ctx(vm);
-    double *index = qmem_try(ctx, bytes);
-    if (!index) return qs_fail(vm, QS_ENOMEM, "%s: no memory for %zu numbers", c->name, n);
+    if (!(found.index = qmem_try(qvm_ctx(vm), bytes)))
+        return qs_fail(vm, QS_ENOMEM, "%s: no memory for %zu numbers", c->name, n);
     qs_status s = qarr_from_value(vm, extremes, d, &best);
     if (s == QS_OK) {
         s = qarr_contiguous(vm, best, &packed);
@@ -149,33 +267,41 @@ static qs_status extreme_index(qs_vm *vm, qs_call_args *c, Reduce r, int dim, qs
     if (s == QS_OK) {
         s = qarr_read(vm, packed, &v);
         for (size_t k = 0; s == QS_OK && k < l.outer; k++)
-            places_of(d)((const char *)p + k * l.n * l.inner * size, (const char *)v + k * l.inner * size, l.n, l.inner,
-                         index + k * l.inner);
+            places_of(d)((const char *)p + k * l.n * l.inner * found.size, (const char *)v + k * l.inner * found.size,
+                         l.n, l.inner, found.index + k * l.inner);
         qarr_release(vm, packed);
     }
-    if (s == QS_OK && dim == DIM_ALL) *out = qs_num(index[0]);
-    else if (s == QS_OK) {
-        int64_t dims[QS_MAX_RANK];
-        s = qarg_exact(vm, index, qstats_with_dim(a, dim, 1, dims), dims, out);
-        qarg_keep(*out, a);
-    }
-    qmem_try_free(ctx, index, bytes);
+    if (s == QS_OK) s = set_results(vm, a, dim, &found, NULL, index);
+    qmem_try_free(qvm_ctx(vm), found.index, bytes);
     return s;
 }
 
-/* Returns the positions of the extremes of all elements, or along dim; the first one if all are NaN. */
+/* Computes the extremes, if `value` is not NULL, and their first positions, over everything or along dim.  Where all
+ * elements are NaN, the position is 0. */
+static qs_status extremes_with_index(qs_vm *vm, qs_call_args *c, Reduce r, int dim, qs_value *value, qs_value *index) {
+    Array *a = c->in[0].kind == QS_ARRAY ? qval_array(c->in[0]) : NULL;
+    bool done = false, lines = a && a->count && (dim == DIM_ALL || qstats_lines(a, dim).inner == 1);
+    bool wanted = value != NULL;
+    qs_value extreme = qs_nil();
+    if (a) TRY(qred_places(vm, r, a, dim, index, &done));
+    if (lines && !done && !qdtype_is_complex((qs_dtype)a->dtype) && !(wanted && qdtype_is_short((qs_dtype)a->dtype)))
+        return extremes_of_lines(vm, c, r, dim, value, index);
+    if (wanted || (!done && !lines)) TRY(qred_run(vm, r, c->in[0], dim, &extreme));
+    qs_status s = done    ? QS_OK
+                  : lines ? extremes_of_lines(vm, c, r, dim, NULL, index)
+                          : compare_with_extremes(vm, c, dim, extreme, index);
+    if (wanted) *value = extreme;
+    else qval_release(vm, extreme);
+    return s;
+}
+
+/* Returns the positions of the extremes of all elements, or along dim. */
 static qs_status find_extreme(qs_vm *vm, qs_call_args *c, Reduce r, int dim) {
     Array *a;
-    qs_value extreme;
-    bool done = false;
     TRY(qarg_array(vm, c, 0, "x", &a));
     if (qdtype_is_complex((qs_dtype)a->dtype)) return qarg_wrong(vm, c->name, "x", "real", c->in[0]);
     if (a->count == 0) return qs_fail(vm, QS_EVALUE, "%s: x must not be empty", c->name);
-    if (c->in[0].kind == QS_ARRAY) TRY(qred_places(vm, r, a, dim, &c->out[0], &done));
-    if (done) return QS_OK;
-    TRY(qred_run(vm, r, c->in[0], dim, &extreme));
-    qs_status s = extreme_index(vm, c, r, dim, extreme, &c->out[0]);
-    return qval_release(vm, extreme), s;
+    return extremes_with_index(vm, c, r, dim, NULL, &c->out[0]);
 }
 
 /* -- reductions over everything or one dimension ------------------------------------------------------------------- */
@@ -205,8 +331,8 @@ static qs_status extremes(qs_vm *vm, qs_call_args *c, Reduce r) {
                        qval_type_name(vm, c->in[1]));
     if (qarg_given(c, 2)) TRY(qarg_dim_of(vm, c->name, c->in[0], c->in[2], &dim));
     if (c->in[0].kind != QS_ARRAY) TRY(qarg_array(vm, c, 0, "x", &a));
-    TRY(qred_run(vm, r, c->in[0], dim, &c->out[0]));
-    return c->nout > 1 ? extreme_index(vm, c, r, dim, c->out[0], &c->out[1]) : QS_OK;
+    return c->nout > 1 ? extremes_with_index(vm, c, r, dim, &c->out[0], &c->out[1])
+                       : qred_run(vm, r, c->in[0], dim, &c->out[0]);
 }
 
 #define NATIVE(id)                                                                                                     \

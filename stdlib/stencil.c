@@ -173,5 +173,20 @@ static const StencilLoops loops = {{ALL_KEYS(median3)},
 #ifdef QSTENCIL_AVX2
 const StencilLoops *qstencil_loops_avx2(void) { return &loops; }
 #else
+int qstencil_type(qs_dtype d) {
+    switch (d) {
+    case QS_I8: return KEY_I8;
+    case QS_I16: return KEY_I16;
+    case QS_U16: return KEY_U16;
+    case QS_I32: return KEY_I32;
+    case QS_U32: return KEY_U32;
+    case QS_I64: return KEY_I64;
+    case QS_U64: return KEY_U64;
+    case QS_F32: return EXTREME_F32;
+    case QS_F64: return EXTREME_F64;
+    default: return KEY_U8;
+    }
+}
+
 const StencilLoops *qstencil_loops(void) { return QCPU_AVX2 ? qstencil_loops_avx2() : &loops; }
 #endif

@@ -31,6 +31,8 @@ typedef struct {
     ExtremeLoop *least[EXTREME_TYPES], *most[EXTREME_TYPES];
 } StencilLoops;
 
+int qstencil_type(
+    qs_dtype d); /* returns the element type of moving extremes for integers, bool and floats of 4 or 8 bytes */
 const StencilLoops *qstencil_loops(void);
 const StencilLoops *qstencil_loops_avx2(void);
 #endif
