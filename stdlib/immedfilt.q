@@ -1,6 +1,5 @@
 % Module: immedfilt.q
 % The median filter.
-import "windows.q"
 
 % Keeps the smaller half of the window sorted: every new value is inserted at its place, and the largest one is dropped.
 % nan sorts behind all numbers, as in medfilt.
@@ -23,29 +22,20 @@ function [] = __kernel__ immedfilt_window(y : cube'unchecked, x : cube'mirror, r
     y[pos] = numbers < half ? 0/0 : smallest[half-1]
 end
 
+% Computes medfilt with r = 0 or 1 for arrays on a device.
+function y = immedfilt_small(img : cube, r : int)
+    y = uninit_like(img)
+    parallel_do(size(img, 0..2), y, img, r, immedfilt_window)
+end
+
 % Function: immedfilt
 % Every pixel becomes the median of the (2r+1) x (2r+1) pixels around it; outside the image is mirrored. From r = 2 on by
-% medfilt, on the processor.
+% the processor.
 %
 % Parameters:
 % img - height x width or height x width x channels
 % r - radius of the window
 function y = immedfilt(img : cube, r : int = 1)
     assert(r >= 0 && r <= 255, "immedfilt: r must be 0 to 255, got ", r)
-    if r > 1
-        y = medfilt(img, r)
-    else
-        y = immedfilt_small(img, r)
-    end
-end
-
-{!adjoint immedfilt_rule}
-function y = immedfilt_small(img : cube, r : int)
-    y = uninit_like(img)
-    parallel_do(size(img, 0..2), y, img, r, immedfilt_window)
-end
-
-function [dimg, dr] = immedfilt_rule(img, r, y, dy)
-    dimg = window_mirrored(img, r, y, dy)
-    dr = null
+    y = medfilt(img, r)
 end

@@ -11,9 +11,12 @@
 #include "devices/threads.h"
 #include "stdlib/builtins.h"
 #include "stdlib/stencil.h"
+#include "vm/array/device_math.h"
 #include "vm/base/dtype.h"
+#include "vm/program/module.h"
 #include "vm/value/machine.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 enum { WIDEST = 255, SIDE = 64 /* side of a tile, without the border */ };
@@ -26,6 +29,11 @@ typedef struct {
     char *dst;
     char *room; /* buffers of all workers */
     size_t bytes;
+    const struct RowKeys *keys; /* small windows: of the rows */
+    MedianRow *median;
+    bool direct;       /* the medians are stored in dst at once */
+    SpecialLoop *scan; /* not NULL: only rows in which it finds nothing can be compared */
+    atomic_bool special;
 } Filter;
 
 /* Buffers of one worker; a tile with its border has at most most_pixels() pixels. */
@@ -177,7 +185,7 @@ static void filter_tiles(void *ud, int64_t first, int64_t last, int worker) {
 #define BACK32(k)       REAL_BACK(int32_t, k)
 #define BACK64(k)       REAL_BACK(int64_t, k)
 
-typedef struct {
+typedef struct RowKeys {
     KeyType type;
     /* Converts n elements, `step` apart, to keys, and back. */
     void (*make)(const char *src, size_t step, size_t n, char *keys);
@@ -223,36 +231,41 @@ enum { MOST_ROWS = 5 };
 /* Returns the bytes of a row of keys with its border. */
 static size_t row_bytes(const Filter *f) { return ((size_t)(f->w + 2 * f->r) * qdtype_size(f->d) + 63) & ~(size_t)63; }
 
-/* Converts row y of a channel, which may be outside the image, with its border. */
+static const char *source_row(const Filter *f, int64_t channel, int64_t y) {
+    return f->src + (size_t)(mirrored(y, f->h) * f->w * f->channels + channel) * qdtype_size(f->d);
+}
+
+/* Converts row y of a channel, which may be outside the image; rows for windows of 5 x 5 with their border. */
 static void load_row(const Filter *f, int64_t channel, int64_t y, char *row) {
-    size_t size = qdtype_size(f->d), w = (size_t)f->w, r = (size_t)f->r;
-    const char *src = f->src + (size_t)(mirrored(y, f->h) * f->w * f->channels + channel) * size;
-    row_keys[f->d].make(src, (size_t)f->channels, w, row + r * size);
-    for (int64_t i = 1; i <= f->r; i++) {
+    size_t size = qdtype_size(f->d), w = (size_t)f->w, r = f->r > 1 ? (size_t)f->r : 0;
+    f->keys->make(source_row(f, channel, y), (size_t)f->channels, w, row + r * size);
+    for (int64_t i = 1; i <= (int64_t)r; i++) {
         copy_pixel(row + (r - (size_t)i) * size, row + (r + (size_t)mirrored(-i, f->w)) * size, size);
         copy_pixel(row + (r + w + (size_t)i - 1) * size, row + (r + (size_t)mirrored(f->w + i - 1, f->w)) * size, size);
     }
 }
 
-/* Filters rows; they are numbered through all channels.  Rows of keys are kept for the next windows. */
+/* Filters rows; they are numbered through all channels.  Rows of keys are kept for the next windows.  Ends when a row
+ * contains NaN or -0 that the loops cannot compare. */
 static void filter_rows(void *ud, int64_t first, int64_t last, int worker) {
-    const Filter *f = ud;
+    Filter *f = ud;
     int64_t side = 2 * f->r + 1;
-    size_t bytes = row_bytes(f), size = qdtype_size(f->d);
+    size_t bytes = row_bytes(f), size = qdtype_size(f->d), n = (size_t)(f->r > 1 ? f->w + 2 * f->r : f->w);
     char *room = f->room + (size_t)worker * f->bytes, *scratch = room + MOST_ROWS * bytes, *out = scratch + 3 * bytes;
-    const StencilLoops *loops = qstencil_loops();
-    MedianRow *median = (f->r == 1 ? loops->median3 : loops->median5)[row_keys[f->d].type];
     for (int64_t i = first; i < last && !qflag_is_up(&qvm(f->vm)->interrupted); i++) {
         int64_t channel = i / f->h, y = i % f->h;
         const void *rows[MOST_ROWS];
         for (int64_t k = 0; k < side; k++) {
             char *row = room + (size_t)((y + k) % side) * bytes;
-            if (i == first || y == 0 || k == side - 1) load_row(f, channel, y + k - f->r, row);
-            rows[k] = row;
+            bool new_row = i == first || y == 0 || k == side - 1;
+            rows[k] = f->direct && f->r == 1 ? source_row(f, channel, y + k - 1) : row;
+            if (new_row && rows[k] == row) load_row(f, channel, y + k - f->r, row);
+            if (new_row && f->scan && f->scan(rows[k], n)) atomic_store(&f->special, true);
         }
-        median(rows, (size_t)f->w, scratch, out);
-        row_keys[f->d].back(out, (size_t)f->w, f->dst + (size_t)(y * f->w * f->channels + channel) * size,
-                            (size_t)f->channels);
+        if (f->scan && atomic_load(&f->special)) return;
+        char *dst = f->dst + (size_t)(y * f->w * f->channels + channel) * size;
+        f->median(rows, (size_t)f->w, scratch, f->direct ? dst : out);
+        if (!f->direct) f->keys->back(out, (size_t)f->w, dst, (size_t)f->channels);
     }
 }
 
@@ -268,22 +281,37 @@ static qs_status run_filter(qs_vm *vm, Filter *f, int64_t items, int64_t grain, 
     return QS_OK;
 }
 
-/* Returns whether a float is -0: keys do not keep the order of zeros. */
-#define HAS_NEGATIVE_ZERO(T)                                                                                           \
-    static bool has_negative_zero_##T(const T *x, size_t n) {                                                          \
-        bool found = false;                                                                                            \
-        for (size_t i = 0; i < n; i++) found |= x[i] == TOP_BIT(T);                                                    \
-        return found;                                                                                                  \
-    }
-HAS_NEGATIVE_ZERO(uint16_t)
-HAS_NEGATIVE_ZERO(uint32_t)
-HAS_NEGATIVE_ZERO(uint64_t)
+/* Chooses the loops for rows; plain: for floats that are compared as they are, if the rows have no NaN or -0. */
+static void choose_loops(Filter *f, bool plain) {
+    const StencilLoops *loops = qstencil_loops();
+    bool wide = f->d == QS_F64;
+    f->keys = &row_keys[!plain ? f->d : wide ? QS_I64 : QS_I32];
+    int type = plain ? qstencil_type(f->d) : (int)f->keys->type;
+    f->median = (f->r == 1 ? loops->median3 : loops->median5)[type];
+    f->direct = f->channels == 1 && (plain || f->d < QS_F16);
+    f->scan = !plain ? NULL : wide ? loops->special64 : loops->special32;
+}
 
-static bool has_negative_zero(qs_dtype d, const void *x, size_t n) {
-    if (d < QS_F16) return false;
-    return d == QS_F64   ? has_negative_zero_uint64_t(x, n)
-           : d == QS_F32 ? has_negative_zero_uint32_t(x, n)
-                         : has_negative_zero_uint16_t(x, n);
+/* Returns whether a float is -0: keys do not keep the order of zeros. */
+static bool has_negative_zero(const Filter *f, size_t n) {
+    const StencilLoops *l = qstencil_loops();
+    SpecialLoop *scan = f->d == QS_F64 ? l->special64 : f->d == QS_F32 ? l->special32 : l->special16;
+    return f->d >= QS_F16 && scan(f->src, n) & HAS_NEGATIVE_ZERO;
+}
+
+static qs_status run_rows(qs_vm *vm, Filter *f, bool plain) {
+    choose_loops(f, plain);
+    return run_filter(vm, f, f->h * f->channels, 1 + (1 << 14) / f->w, (MOST_ROWS + 4) * row_bytes(f), filter_rows);
+}
+
+/* For arrays on a device: by the kernel of immedfilt.q. */
+static qs_status run_by_kernel(qs_vm *vm, qs_call_args *c, const Array *a, int64_t r) {
+    qs_value fn, in[] = {c->in[0], qs_num((double)r)};
+    TRY(qmod_library(vm, "immedfilt.q", "immedfilt_small", &fn));
+    c->out[0] = qs_nil();
+    TRY(qvm_call(vm, fn, 2, in, 1, &c->out[0]));
+    qarg_keep(c->out[0], a);
+    return QS_OK;
 }
 
 /* medfilt(x [, r]) */
@@ -300,13 +328,22 @@ qs_status qmedfilt_medfilt(qs_vm *vm, qs_call_args *c) {
     if (r > WIDEST) return qs_fail(vm, QS_EVALUE, "medfilt: r must be 0 to %d, got %lld", WIDEST, (long long)r);
     qmatrix_shape(a, &s);
     if (s.rank > 3) return qs_fail(vm, QS_ESHAPE, "medfilt: x must have at most 3 dimensions, got %d", s.rank);
+    bool floats = c->in[0].kind == QS_ARRAY && (d == QS_F32 || d == QS_F64);
+    if (floats && a->count && r < 2 && qdevmath_by_kernels(vm, c->name, a, a, (double)a->count)) {
+        qs_status e = run_by_kernel(vm, c, a, r);
+        if (!qdevmath_left(vm, c->name, a, a, e)) return e;
+    }
     TRY(qarg_packed(vm, c, 0, "x", d, &a, &p));
     TRY(qarg_result_like(vm, c, 0, d, a, &y, &q));
     if (!a->count) return QS_OK;
-    Filter f = {vm, d, s.dims[0], s.dims[1], s.rank > 2 ? s.dims[2] : 1, r, SIDE + 2 * r, p, q, NULL, 0};
-    if ((r == 1 || r == 2) && !has_negative_zero(d, p, a->count)) {
-        int64_t grain = 1 + (1 << 14) / f.w;
-        return run_filter(vm, &f, f.h * f.channels, grain, (MOST_ROWS + 4) * row_bytes(&f), filter_rows);
+    Filter f = {.vm = vm, .d = d, .r = r, .side = SIDE + 2 * r, .src = p, .dst = q};
+    f.h = s.dims[0], f.w = s.dims[1], f.channels = s.rank > 2 ? s.dims[2] : 1;
+    if (r == 1 || r == 2) {
+        if (d == QS_F32 || d == QS_F64) {
+            TRY(run_rows(vm, &f, true));
+            if (!atomic_load(&f.special)) return QS_OK;
+        }
+        if (!has_negative_zero(&f, a->count)) return run_rows(vm, &f, false);
     }
     int64_t tiles = tiles_along(&f, f.h) * tiles_along(&f, f.w) * f.channels;
     return run_filter(vm, &f, tiles, 1, work_bytes(&f), filter_tiles);

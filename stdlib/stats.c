@@ -125,8 +125,8 @@ BESTS(F64, double, uint64_t, -0.0)
 typedef size_t Best(ExtremeLoop *loop, const void *x, size_t n, void *value);
 #define BOTH(id)                                                                                                       \
     { smallest_##id, largest_##id }
-static Best *const bests[EXTREME_TYPES][2] = {BOTH(I8),  BOTH(U8),  BOTH(I16), BOTH(U16), BOTH(I32),
-                                              BOTH(U32), BOTH(I64), BOTH(U64), BOTH(F32), BOTH(F64)};
+static Best *const bests[PLAIN_TYPES][2] = {BOTH(I8),  BOTH(U8),  BOTH(I16), BOTH(U16), BOTH(I32),
+                                            BOTH(U32), BOTH(I64), BOTH(U64), BOTH(F32), BOTH(F64)};
 
 /* Lines are searched in pieces of PIECE elements, so that a single one has work for several threads. */
 enum { PIECE = 1 << 16 };

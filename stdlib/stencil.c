@@ -45,13 +45,15 @@ LOOPS_WITHOUT_TRAPS
         const T *restrict x = rows[0], *restrict y = rows[1], *restrict z = rows[2];                                   \
         T *restrict low = scratch, *restrict middle = low + n + 2, *restrict high = middle + n + 2;                    \
         T *restrict out = result;                                                                                      \
-        INDEPENDENT for (size_t i = 0; i < n + 2; i++) {                                                               \
+        INDEPENDENT for (size_t i = 0; i < n; i++) {                                                                   \
             T a = x[i], b = y[i], c = z[i];                                                                            \
             EXCHANGE(T, a, b);                                                                                         \
             EXCHANGE(T, b, c);                                                                                         \
             EXCHANGE(T, a, b);                                                                                         \
-            low[i] = a, middle[i] = b, high[i] = c;                                                                    \
+            low[i + 1] = a, middle[i + 1] = b, high[i + 1] = c;                                                        \
         }                                                                                                              \
+        low[0] = low[1], middle[0] = middle[1], high[0] = high[1];                                                     \
+        low[n + 1] = low[n], middle[n + 1] = middle[n], high[n + 1] = high[n];                                         \
         INDEPENDENT for (size_t i = 0; i < n; i++) {                                                                   \
             T a = MAX_OF(low[i], low[i + 1]), b = middle[i], c = middle[i + 1], d = middle[i + 2];                     \
             T e = MIN_OF(high[i], high[i + 1]);                                                                        \
@@ -87,6 +89,32 @@ MEDIANS(I32, int32_t)
 MEDIANS(U32, uint32_t)
 MEDIANS(I64, int64_t)
 MEDIANS(U64, uint64_t)
+MEDIANS(F32, float)
+MEDIANS(F64, double)
+
+/* -- special floats ------------------------------------------------------------------------------------------------ */
+/* As an unsigned integer minus 1, -0 is the largest signed one, and NaN without sign is larger than infinity. */
+#define SPECIAL(bits, inf)                                                                                             \
+    static int special_##bits(const void *from, size_t n) {                                                            \
+        const uint##bits##_t *x = from;                                                                                \
+        int##bits##_t high = 0;                                                                                        \
+        uint##bits##_t low = 0;                                                                                        \
+        for (size_t i = 0; i < n; i++) {                                                                               \
+            int##bits##_t y = (int##bits##_t)(x[i] - 1);                                                               \
+            high = MAX_OF(high, y), low = MAX_OF(low, x[i]);                                                           \
+        }                                                                                                              \
+        bool zero = high == INT##bits##_MAX;                                                                           \
+        return (zero            ? HAS_NEGATIVE_ZERO                                                                    \
+                : high >= (inf) ? HAS_NAN                                                                              \
+                                : 0) |                                                                                 \
+               (low > (uint##bits##_t)((inf) | TOP##bits) ? HAS_NAN : 0);                                              \
+    }
+#define TOP16 0x8000
+#define TOP32 0x80000000
+#define TOP64 0x8000000000000000
+SPECIAL(16, 0x7c00)
+SPECIAL(32, 0x7f800000)
+SPECIAL(64, 0x7ff0000000000000)
 
 /* -- the smallest and the largest of four elements ----------------------------------------------------------------- */
 /* Vectors of all operands are loaded before the same elements of out are stored, and no operand is behind out, so the
@@ -163,12 +191,10 @@ static void convolve_window(const Window *w, size_t n, double *out) {
     }
 }
 
-#define ALL_KEYS(of) of##_I8, of##_U8, of##_I16, of##_U16, of##_I32, of##_U32, of##_I64, of##_U64
-static const StencilLoops loops = {{ALL_KEYS(median3)},
-                                   {ALL_KEYS(median5)},
-                                   convolve_window,
-                                   {ALL_KEYS(least), least_F32, least_F64},
-                                   {ALL_KEYS(most), most_F32, most_F64}};
+#define ALL_KEYS(of)  of##_I8, of##_U8, of##_I16, of##_U16, of##_I32, of##_U32, of##_I64, of##_U64
+#define ALL_TYPES(of) ALL_KEYS(of), of##_F32, of##_F64
+static const StencilLoops loops = {{ALL_TYPES(median3)}, {ALL_TYPES(median5)}, convolve_window, {ALL_TYPES(least)},
+                                   {ALL_TYPES(most)},    special_16,           special_32,      special_64};
 
 #ifdef QSTENCIL_AVX2
 const StencilLoops *qstencil_loops_avx2(void) { return &loops; }
@@ -182,8 +208,8 @@ int qstencil_type(qs_dtype d) {
     case QS_U32: return KEY_U32;
     case QS_I64: return KEY_I64;
     case QS_U64: return KEY_U64;
-    case QS_F32: return EXTREME_F32;
-    case QS_F64: return EXTREME_F64;
+    case QS_F32: return PLAIN_F32;
+    case QS_F64: return PLAIN_F64;
     default: return KEY_U8;
     }
 }
