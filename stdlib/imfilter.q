@@ -155,3 +155,101 @@ function y = gaussian_filter(img : cube, sigma, n : int = 0, boundary : string =
     rows = filter_image("gaussian_filter", img, gaussian_weights(right, n), [], boundary)
     y = filter_image("gaussian_filter", rows, transpose(gaussian_weights(down, n)), [], boundary)
 end
+
+% Function: fspecial
+% Masks of well-known filters, in float64, with the values of MATLAB. imfilter turns a mask by 180 degrees: the results
+% of "sobel" and "prewitt" have the opposite sign of MATLAB's imfilter, which correlates. Source of "motion" and "disk":
+% the shares of pixels that a line or a disk covers.
+%
+% Parameters:
+% kind - "average" (a = [3,3]: height and width), "disk" (a = 5: radius), "gaussian" (a = [3,3], b = 0.5: standard
+%     deviation), "laplacian" (a = 0.2: shape, 0 to 1), "log" (a = [5,5], b = 0.5: Laplacian of a Gaussian), "motion" (a
+%     = 9: length, b = 0: degrees counter-clockwise), "prewitt" and "sobel" (derivatives down, bright above), "unsharp"
+%     (a = 0.2)
+% a, b - as described; null is the value given there
+%
+% Returns:
+% h - the mask; smoothing masks have sum 1
+%
+% See also: <imfilter>
+function h = fspecial(kind : string, a = null, b = null)
+    match kind with
+    | "average" ->
+        s = fspecial_size(a, 3)
+        h = ones_like(float64([0]), s[0], s[1])/prod(s)
+    | "gaussian" -> h = fspecial_gaussian(fspecial_size(a, 3), fspecial_number(b, 0.5, "b", inf))
+    | "log" ->
+        s = fspecial_size(a, 5)
+        v = fspecial_number(b, 0.5, "b", inf)^2
+        [x, y] = meshgrid(float64(0..s[1]-1) - (s[1]-1)/2, float64(0..s[0]-1) - (s[0]-1)/2)
+        h = fspecial_gaussian(s, sqrt(v)).*(x.^2 + y.^2 - 2*v)/v^2
+        h = h - mean(h)
+    | "laplacian" | "unsharp" ->
+        shape = isnull(a) ? 0.2 : a
+        assert(check_real(shape) && numel(shape) == 1 && all(shape >= 0 && shape <= 1), _
+               "fspecial: a of ", kind, " must be 0 to 1, got ", check_got(shape))
+        h = float64([[shape,1-shape,shape],[1-shape,-4,1-shape],[shape,1-shape,shape]])/(shape + 1)
+        h = kind == "laplacian" ? h : float64([[0,0,0],[0,1,0],[0,0,0]]) - h
+    | "prewitt" -> h = float64([[1,1,1],[0,0,0],[-1,-1,-1]])
+    | "sobel" -> h = float64([[1,2,1],[0,0,0],[-1,-2,-1]])
+    | "disk" ->
+        r = fspecial_number(a, 5, "a", inf)
+        n = ceil(r - 0.5)
+        k = disk_quarter(float64(-n..n+1) - 0.5, r)
+        h = k[1..2*n+1,1..2*n+1] - k[0..2*n,1..2*n+1] - k[1..2*n+1,0..2*n] + k[0..2*n,0..2*n]
+        h = h/sum(h)
+    | "motion" -> h = fspecial_motion(fspecial_number(a, 9, "a", inf), isnull(b) ? 0 : b)
+    | _ -> error("fspecial: kind must be average, disk, gaussian, laplacian, log, motion, prewitt, sobel or unsharp, ",
+                   "got ", kind)
+    end
+end
+
+function s = fspecial_size(a, otherwise)
+    s = isnull(a) ? [otherwise,otherwise] : numel(a) == 1 ? [a,a] : a
+    check_whole("fspecial: a", s, 1, 2)
+end
+
+function x = fspecial_number(x, otherwise, name, most)
+    x = isnull(x) ? otherwise : x
+    assert(check_real(x) && numel(x) == 1 && all(x > 0 && x < most), _
+           "fspecial: ", name, " must be a number greater than 0, got ", check_got(x))
+end
+
+function h = fspecial_gaussian(s, sigma)
+    line = n -> exp(-(float64(0..n-1) - (n-1)/2).^2/(2*sigma^2))
+    h = transpose(line(s[0])).*line(s[1])
+    h = h < eps*max(h) ? 0 : h
+    h = h/sum(h)
+end
+
+% The area of the part of a disk with 0 <= x <= t[j] and 0 <= y <= t[i], negative for one negative limit.
+function area = disk_quarter(t, r)
+    x = min(abs(t), r)
+    y = transpose(x)
+    below = u -> 0.5*(u.*sqrt(max(r^2 - u.^2, 0)) + r^2*asin(u/r))
+    from = min(sqrt(max(r^2 - y.^2, 0)), x)
+    area = sign(t).*transpose(sign(t)).*(y.*from + below(x) - below(from))
+end
+
+% One half of the line of motion, by the distances of pixels from it, then the other half by symmetry.
+function h = fspecial_motion(length_, angle)
+    check_finite("fspecial: b", angle)
+    length_ = max(length_, 1)
+    half = (length_-1)/2
+    phi = mod(angle, 180)*pi/180
+    [c, s] = {cos(phi), sin(phi)}
+    across = c < 0 ? -1 : 1
+    sx = trunc(half*c + across - length_*eps)
+    sy = trunc(half*s + 1 - length_*eps)
+    [x, y] = meshgrid(float64(0..across..sx), float64(0..sy))
+    d = y*c - x*s
+    last = sqrt(x.^2 + y.^2) >= half && abs(d) <= 1
+    d = last ? sqrt(d.^2 + (half - abs((x + d*s)/c)).^2) : d
+    d = max(1 + eps - abs(d), 0)
+    [rows, columns] = size(d, 0..1)
+    h = zeros_like(d, 2*rows-1, 2*columns-1)
+    h[0..rows-1, 0..columns-1] = flipud(fliplr(d))
+    h[rows-1..2*rows-2, columns-1..2*columns-2] = d
+    h = h/(sum(h) + eps*length_^2)
+    h = c > 0 ? flipud(h) : h
+end

@@ -349,3 +349,69 @@ function c = nchoosek(n : scalar, k : scalar)
         i += 1
     end
 end
+
+% Function: bin2dec
+% The number that digits of base 2 write; of a cell of strings, a row of numbers.
+function n = bin2dec(text)
+    n = digits_value("bin2dec", text, 2)
+end
+
+% Function: hex2dec
+% The number that digits of base 16 write; of a cell of strings, a row of numbers.
+function n = hex2dec(text)
+    n = digits_value("hex2dec", text, 16)
+end
+
+function n = digits_value(what, text, base)
+    if iscell(text)
+        n = float64(zeros(numel(text)))
+        for i = 0..numel(text)-1
+            n[i] = digits_value(what, text[i], base)
+        end
+        return
+    end
+    assert(isstring(text), what, ": text must be a string, got ", type(text))
+    digits = lcase(strrep(text, " ", ""))
+    assert(strlen(digits) > 0, what, ": text must have digits")
+    n = 0
+    for i = 0..strlen(digits)-1
+        k = strfind("0123456789abcdef"[0..base-1], digits[i])
+        assert(k >= 0, what, ": ", digits[i], " is no digit of base ", base, " in ", text)
+        n = base*n + k
+    end
+    assert(n <= 2^53, what, ": ", text, " is larger than 2^53, the largest number that is exact")
+end
+
+% Function: dec2bin
+% The digits of base 2 of an integer, at least `digits` of them; of an array, a cell of strings of one length.
+function text = dec2bin(n, digits : int = 1)
+    text = digits_text("dec2bin", n, 2, digits)
+end
+
+% Function: dec2hex
+% The digits of base 16 of an integer, in capitals, at least `digits` of them; of an array, a cell of strings of one
+% length.
+function text = dec2hex(n, digits : int = 1)
+    text = digits_text("dec2hex", n, 16, digits)
+end
+
+function text = digits_text(what, n, base, least)
+    check_integers(strcat(what, ": n"), n, 0)
+    check_filled(strcat(what, ": n"), n)
+    assert(max(n) <= 2^53, what, ": n must be at most 2^53, got ", max(n))
+    list = float64(reshape(n, [1,numel(n)]))
+    while base^least <= max(list)
+        least += 1
+    end
+    words = cell(numel(list))
+    for i = 0..numel(list)-1
+        words[i] = ""
+        v = list[i]
+        for k = 1..least
+            d = mod(v, base)
+            words[i] = strcat("0123456789ABCDEF"[d..d], words[i])
+            v = (v - d)/base
+        end
+    end
+    text = numel(n) == 1 ? words[0] : words
+end

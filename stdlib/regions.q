@@ -2,6 +2,7 @@
 % Regions of images: reconstruction, holes, local maxima, watersheds, skeletons, boundaries and properties of regions.
 % Neighbours are 8, or 4 for those above, below, left and right. Computed in float64 on the processor; masks give masks.
 import "imanalysis.q"
+import "scattered.q"
 
 % Steps from a pixel to the neighbours before it in an image of width w; the others are the same, negated.
 function steps = region_steps(what, w, neighbours)
@@ -621,4 +622,44 @@ function s = regionprops(x : mat, intensity = null)
         check_alike("regionprops: x and intensity", x, intensity)
         s.MeanIntensity = bincount(list, n+1, float64(reshape(intensity, [1,numel(x)])))[1..n]./s.Area
     endif
+end
+
+% Function: bweuler
+% The number of Euler of a mask: regions minus holes. neighbours, 8 or 4, are those within a region; for 8, holes are
+% connected by 4 neighbours, and for 4 by 8, as in skimage.measure.euler_number. Source: Gray: Local properties of
+% binary images in two dimensions (1971).
+function e = bweuler(bw : mat, neighbours : int = 8)
+    assert(neighbours == 4 || neighbours == 8, "bweuler: neighbours must be 4 or 8, got ", neighbours)
+    [h, w] = size(bw, 0..1)
+    v = reshape(region_framed(float64(bw != 0), 0), [h+2,w+2])
+    [a, b, c, d] = {v[0..h,0..w], v[0..h,1..w+1], v[1..h+1,0..w], v[1..h+1,1..w+1]}
+    n = a + b + c + d
+    diagonal = sum(n == 2 && a == d)
+    e = (sum(n == 1) - sum(n == 3) + (neighbours == 8 ? -2 : 2)*diagonal)/4
+end
+
+% Function: bwconvhull
+% The convex hull of a mask: pixels whose middle is in the hull of the middles of all edges of its pixels, as
+% skimage.morphology.convex_hull_image.
+%
+% Parameters:
+% bw - a mask
+% method - "union": the hull of all pixels; "objects": the union of the hulls of the regions
+% neighbours - 8 or 4, of "objects"
+function y = bwconvhull(bw : mat, method : string = "union", neighbours : int = 8)
+    assert(method == "union" || method == "objects", "bwconvhull: method must be union or objects, got ", method)
+    x = method == "objects" ? bwlabel(bw, neighbours) : float64(bw != 0)
+    y = bw != bw
+    for label = 1..(numel(x) > 0 ? max(x) : 0)
+        [r, c] = find(x == label)
+        if numel(r) > 0
+            [r, c] = {float64(reshape(r, [1,numel(r)])), float64(reshape(c, [1,numel(c)]))}
+            [v, h] = {horzcat(r - 0.5, r + 0.5, r, r), horzcat(c, c, c - 0.5, c + 0.5)}
+            k = convhull(h, v)
+            [first, last] = {int([min(r),min(c)]), int([max(r),max(c)])}
+            [columns, rows] = meshgrid(float64(first[1]..last[1]), float64(first[0]..last[0]))
+            inside = inpolygon(columns, rows, h[k], v[k])
+            y[first[0]..last[0],first[1]..last[1]] = y[first[0]..last[0],first[1]..last[1]] || inside
+        endif
+    end
 end

@@ -1,6 +1,7 @@
 % Module: scattered.q
 % Points in the plane without an order: triangles, and interpolation.
 import "kmeans.q"
+import "matfun.q"
 
 % Adds a*b to the sum s + e + r without rounding the product, in three times the precision. Source: Ogita, Rump and Oishi:
 % Accurate sum and dot product (2005).
@@ -482,4 +483,91 @@ function v = griddata(points : mat, values, at : mat, method : string = "linear"
         v = where(found >= 0, column(0) + column(1) + column(2), outside)
         v = any(missing) ? where(missing, nan, v) : v
     endif
+end
+
+% The corners of the convex hull among points that are sorted by x and y, counter-clockwise: their positions in list.
+function n = hull_corners(x : vec[float64], y : vec[float64], list : vec[int])
+    n = 0
+    total = numel(x)
+    least = 2
+    for k = 0..2*total-2
+        i = k < total ? k : 2*total-2-k
+        if k == total
+            least = n+1
+        endif
+        while n >= least &&
+            (x[list[n-1]]-x[list[n-2]])*(y[i]-y[list[n-2]]) - (y[list[n-1]]-y[list[n-2]])*(x[i]-x[list[n-2]]) <= 0
+            n -= 1
+        end
+        if n == 0 || x[list[n-1]] != x[i] || y[list[n-1]] != y[i]
+            list[n] = i
+            n += 1
+        endif
+    end
+end
+
+% Function: convhull
+% The convex hull of points in the plane. Source: Andrew: Another efficient algorithm for convex hulls in two dimensions
+% (1979).
+%
+% Parameters:
+% x, y - the coordinates, or x alone a matrix with a row [x, y] for each point
+%
+% Returns:
+% k - the positions of the corners in the list of points from 0 on, counter-clockwise for y upwards, the first again as
+%     the last, as in MATLAB; points on an edge are no corners (scipy.spatial.ConvexHull has the corners as vertices,
+%     without the repetition)
+% area - the area of the hull
+function [k, area] = convhull(x, y = null)
+    if isnull(y)
+        assert(check_real(x) && ndims(x) <= 2 && size(x,1) == 2,
+               "convhull: x must be a matrix of rows [x, y], or give x and y, got ", _
+               isnumeric(x) ? size(x) : type(x))
+        [x, y] = {x[:,0], x[:,1]}
+    endif
+    check_finite("convhull: x", x)
+    check_finite("convhull: y", y)
+    n = numel(x)
+    assert(numel(y) == n, "convhull: x and y must have one size, got ", size(x), " and ", size(y))
+    [x, y] = {float64(reshape(x, [1,n])), float64(reshape(y, [1,n]))}
+    [_, order] = sortrows(transpose(vertcat(x, y)))
+    list = vec[int](2*n+1)
+    count = hull_corners(x[order], y[order], list)
+    assert(count >= 4, "convhull: x and y must have three points that are not on one line")
+    k = float64(order[list[0..count-1]])
+    [a, b] = {x[k] - x[k[0]], y[k] - y[k[0]]}
+    area = 0.5*sum(a[0..count-2].*b[1..count-1] - a[1..count-1].*b[0..count-2])
+end
+
+% Function: inpolygon
+% Whether points are inside of a polygon, or on its border: a horizontal line from the point crosses the border an odd
+% number of times.
+%
+% Parameters:
+% xq, yq - coordinates of the points, of one size
+% xv, yv - the corners of the polygon in order; the last is joined to the first
+%
+% Returns:
+% in - a mask of the size of xq, with the points on the border, as in MATLAB
+% on - those on the border (matplotlib.path leaves them open)
+function [in, on] = inpolygon(xq, yq, xv, yv)
+    for c = {xq, yq, xv, yv}
+        check_finite("inpolygon: xq, yq, xv and yv", c)
+    end
+    check_alike("inpolygon: xq and yq", xq, yq)
+    n = numel(xv)
+    assert(numel(yv) == n && n > 0, "inpolygon: xv and yv must have one size and elements, got ", size(xv), " and ",
+           size(yv))
+    [x, y, a, b] = {float64(xq), float64(yq), float64(reshape(xv, [1,n])), float64(reshape(yv, [1,n]))}
+    crossings = 0*x
+    border = 0*x
+    for i = 0..n-1
+        j = mod(i+1, n)
+        [ax, ay, bx, by] = {a[i] - x, b[i] - y, a[j] - x, b[j] - y}
+        turn = ax.*by - ay.*bx
+        border = border + ((turn == 0 && ax.*bx <= 0 && ay.*by <= 0) ? 1 : 0)
+        crossings = crossings + ((ay > 0) != (by > 0) && (turn > 0) == (by > ay) ? 1 : 0)
+    end
+    on = border > 0
+    in = on || mod(crossings, 2) == 1
 end

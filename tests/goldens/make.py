@@ -5,7 +5,7 @@ import colorsys, os
 import cv2
 import numpy as np
 from scipy import cluster, integrate, interpolate, linalg, ndimage, optimize, signal, sparse, spatial
-from skimage import exposure, feature, measure, morphology, registration, segmentation
+from skimage import exposure, feature, filters as filters_, measure, morphology, registration, segmentation
 from skimage import restoration as restoration_
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -349,6 +349,32 @@ def scattered(rng):
          near=interpolate.griddata(solid, np.arange(30), places, "nearest"))
 
 
+def masks(rng):
+    z = ndimage.gaussian_filter(rng.random((41, 38)), 2.5) * 255
+    z = 255 * (z - z.min()) / np.ptp(z)
+    bw = z > np.percentile(z, 60)
+    hit = np.array([[0, 1, 0], [1, 1, 1], [0, 0, 0]])
+    miss = np.array([[0, 0, 0], [0, 0, 0], [0, 1, 0]])
+    sub = (np.arange(400) + 0.5) / 400 - 0.5 # shares of pixels that a disk covers, by many points
+    at = np.arange(-4, 5)[:, None] + sub
+    disk = ((at[:, None, :, None]**2 + at[None, :, None, :]**2) <= 3.7**2).mean((2, 3))
+    points, many = rng.normal(size=(60, 2)), rng.normal(size=(80, 2)) * 1.2
+    corners = np.array([[-1, -1], [1.5, -0.5], [0, 0], [1, 1.5], [-1, 1]])
+    hull = spatial.ConvexHull(points)
+    x = np.arange(-3, 4)
+    gauss = np.exp(-(x[:, None]**2 + x[None, 1:-1]**2) / (2 * 1.3**2))
+    save("masks.npz", z=z, bw=bw, otsu=filters_.threshold_multiotsu(z, 4, 64) + np.ptp(z) / 128,
+         gaussian=filters_.threshold_local(z, 9, "gaussian"), mean=filters_.threshold_local(z, 7, "mean", offset=3),
+         median=filters_.threshold_local(z, 5, "median"), digits=np.digitize(z, [50, 90.5, 200], right=True),
+         euler=[measure.euler_number(bw, 2), measure.euler_number(bw, 1)],
+         hull=morphology.convex_hull_image(bw[:20, :20]),
+         objects=morphology.convex_hull_object(bw), hit=hit, miss=miss, points=points, many=many, corners=corners,
+         hits=ndimage.binary_hit_or_miss(bw, hit, miss)[1:-1, 1:-1], octagon=morphology.octagon(5, 4),
+         disk7=morphology.disk(7), diamond=morphology.diamond(4), disk=disk / disk.sum(), gauss=gauss / gauss.sum(),
+         vertices=np.append(hull.vertices, hull.vertices[0]), area=[hull.volume],
+         inside=measure.points_in_poly(many, corners), levels=[np.histogram(z, np.linspace(-8.5, 263.5, 17))[0]])
+
+
 rng = np.random.default_rng(1)
 statistics(rng)
 sampled(rng)
@@ -368,3 +394,4 @@ stiff()
 gridded(np.random.default_rng(2))
 motion(np.random.default_rng(3))
 scattered(np.random.default_rng(4))
+masks(np.random.default_rng(5))
