@@ -2,6 +2,7 @@
 % Filters that look at the pixels of a window one by one, blocks of images, and positions in images. Outside of an image,
 % pixels are mirrored (b a | a b c) unless something else is said.
 import "imfilter.q"
+import "matfun.q"
 import "boxfilter.q"
 
 % Finds the value of rank k (0 is the smallest) among the pixels under the domain, which lists offsets: for every pixel it
@@ -367,4 +368,56 @@ function p = houghpeaks(H : mat, n : int = 1, threshold = null, s = null)
         endif
     end
     p = p[0..count-1,:]
+end
+
+% Function: houghlines
+% The pieces of lines in a mask that belong to peaks of its transform of Hough.
+%
+% Parameters:
+% bw - the mask
+% theta, rho - from [H, theta, rho] = hough(bw)
+% peaks - rows [i, j], from houghpeaks(H, n)
+% fillgap - pieces of one line with a smaller distance in pixels are joined
+% minlength - shorter pieces are left out
+%
+% Returns:
+% s - an object of arrays: point1 and point2 with a row [row, column] for each piece (MATLAB: [column, row]), and theta
+%     and rho with an element for each
+%
+% See also: <hough>, <houghpeaks>
+function s = houghlines(bw : mat, theta : vec, rho : vec, peaks : mat, fillgap : scalar = 20, minlength : scalar = 40)
+    assert(size(peaks,1) == 2 || numel(peaks) == 0, "houghlines: peaks must have rows [i, j], got size ", size(peaks))
+    check_least("houghlines: fillgap", fillgap, 0)
+    check_least("houghlines: minlength", minlength, 0)
+    assert(numel(rho) > 1, "houghlines: rho must have elements, got ", numel(rho))
+    good = peaks >= 0 && peaks == floor(peaks) && peaks < [numel(rho),numel(theta)]
+    check_each("houghlines: peaks must have positions in rho and theta", peaks, good)
+    [r, c] = find(bw)
+    [r, c] = {reshape(float64(r), [1,numel(r)]), reshape(float64(c), [1,numel(c)])}
+    step = (float64(rho[numel(rho)-1]) - rho[0])/(numel(rho)-1)
+    list = {}
+    for k = 0..size(peaks,0)-1
+        angle = float64(theta[peaks[k,1]])*pi/180
+        on = floor((c*cos(angle) + r*sin(angle) - rho[0])/step + 0.5) == peaks[k,0]
+        if any(on)
+            points = transpose(vertcat(r[on], c[on]))
+            points = sortrows(points, max(r[on]) - min(r[on]) > max(c[on]) - min(c[on]) ? [0,1] : [1,0])
+            n = size(points,0)
+            first = 0
+            for i = 0..n-1
+                if i == n-1 || sum((points[i+1,:] - points[i,:]).^2) > fillgap^2
+                    if sum((points[i,:] - points[first,:]).^2) >= minlength^2
+                        append(list, horzcat(points[first,:], points[i,:], theta[peaks[k,1]], rho[peaks[k,0]]))
+                    endif
+                    first = i + 1
+                endif
+            end
+        endif
+    end
+    all_ = numel(list) > 0 ? vertcat(...list) : float64(zeros(0,6))
+    s = object()
+    s.point1 = all_[:,0..1]
+    s.point2 = all_[:,2..3]
+    s.theta = transpose(all_[:,4])
+    s.rho = transpose(all_[:,5])
 end

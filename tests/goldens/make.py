@@ -7,6 +7,7 @@ import numpy as np
 from scipy import cluster, integrate, interpolate, linalg, ndimage, optimize, signal, sparse, spatial
 from skimage import exposure, feature, filters as filters_, measure, morphology, registration, segmentation
 from skimage import restoration as restoration_
+from skimage import transform
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -375,6 +376,28 @@ def masks(rng):
          inside=measure.points_in_poly(many, corners), levels=[np.histogram(z, np.linspace(-8.5, 263.5, 17))[0]])
 
 
+def features(rng):
+    z = ndimage.gaussian_filter(rng.random((36, 40)), 1.2) * 255
+    z = 255 * (z - z.min()) / np.ptp(z)
+    rgb = ndimage.gaussian_filter(rng.random((30, 34, 3)), (2, 2, 0))
+    rgb = (rgb - rgb.min()) / np.ptp(rgb)
+    grey = np.round(z)
+    windows = np.lib.stride_tricks.sliding_window_view(np.pad(grey, ((3, 3), (2, 2)), mode="symmetric"), (7, 5))
+    counts = (windows.reshape(36, 40, 35)[..., None] == np.arange(256)).sum(2) / 35
+    entropy = -(counts * np.log2(np.where(counts > 0, counts, 1))).sum(2)
+    lbp = {k: feature.local_binary_pattern(z, 8, 1.5, k) for k in ("default", "ror", "uniform", "var")}
+    re, im = filters_.gabor(z, 0.15, 0.6, 1.3)
+    kernel = filters_.gabor_kernel(0.2, 1, sigma_x=2, sigma_y=3, offset=0.4)
+    edges = feature.canny(z, 2)
+    save("features.npz", z=z, rgb=rgb, entropy=entropy, hog=feature.hog(z, 9, (6, 5), (2, 3)),
+         hog_color=feature.hog(rgb, 8, (8, 8), (2, 2), "L1-sqrt", transform_sqrt=True, channel_axis=-1),
+         l2=feature.hog(z, block_norm="L2"), l1=feature.hog(z, block_norm="L1"), re=re, im=im, kernel=kernel,
+         frangi=filters_.frangi(z, [1, 2.5]), bright=filters_.frangi(z, [2], black_ridges=False, beta=1, gamma=8),
+         edges=edges, circles=np.moveaxis(transform.hough_circle(edges, [3, 6]), 0, 2),
+         slic=segmentation.slic(rgb, 20, channel_axis=-1), slic_grey=segmentation.slic(z, 12, 0.1, channel_axis=None),
+         loose=segmentation.slic(z, 25, 0.05, sigma=1, enforce_connectivity=False, channel_axis=None), **lbp)
+
+
 rng = np.random.default_rng(1)
 statistics(rng)
 sampled(rng)
@@ -395,3 +418,4 @@ gridded(np.random.default_rng(2))
 motion(np.random.default_rng(3))
 scattered(np.random.default_rng(4))
 masks(np.random.default_rng(5))
+features(np.random.default_rng(6))
