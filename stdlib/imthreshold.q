@@ -148,7 +148,7 @@ function [counts, at] = imhist(x, n = null, range = null)
     [black, white] = {float64(range[0]), float64(range[1])}
     v = float64(reshape(x, [1,numel(x)]))
     v = v[!isnan(v)]
-    at = linspace(black, white, n)
+    at = black + float64(0..n-1)*((white - black)/(n-1))
     counts = bincount(int(clamp(round((v - black)/(white - black)*(n-1)), 0, n-1)), n)
 end
 

@@ -398,7 +398,6 @@ end
 function text = digits_text(what, n, base, least)
     check_integers(strcat(what, ": n"), n, 0)
     check_filled(strcat(what, ": n"), n)
-    assert(max(n) <= 2^53, what, ": n must be at most 2^53, got ", max(n))
     list = float64(reshape(n, [1,numel(n)]))
     while base^least <= max(list)
         least += 1
@@ -414,4 +413,86 @@ function text = digits_text(what, n, base, least)
         end
     end
     text = numel(n) == 1 ? words[0] : words
+end
+
+% Function: rem
+% The rest of a division, with the sign of a; nan where b is 0. mod has the sign of b. np.fmod is the same.
+function r = rem(a, b)
+    assert(check_real(a) && check_real(b), "rem: a and b must be real numbers, got ", type(a), " and ", type(b))
+    r = mod(abs(a), abs(b))
+    r = a < 0 ? 0 - r : r
+end
+
+% Function: fix
+% x without its fraction, rounded toward zero; the same as trunc.
+function y = fix(x)
+    y = trunc(x)
+end
+
+% Function: rot90
+% A matrix or image turned by k quarters of a turn, counter-clockwise.
+function y = rot90(x : cube, k = 1)
+    check_whole("rot90: k", k, -inf)
+    match mod(k, 4) with
+    | 0 -> y = x
+    | 1 -> y = flipud(permute(x, [1,0,2]))
+    | 2 -> y = flipud(fliplr(x))
+    | 3 -> y = fliplr(permute(x, [1,0,2]))
+    end
+    if ndims(x) <= 2
+        y = reshape(y, [size(y,0),size(y,1)])
+    endif
+end
+
+% Function: perms
+% All orders of the elements of a vec, one per row, the last one first, as in MATLAB; n! rows for n elements, at most
+% 10. itertools.permutations begins with the first one.
+function P = perms(v : vec)
+    n = numel(v)
+    assert(n <= 10, "perms: v must have at most 10 elements, got ", n)
+    at = float64(zeros(1, 0))
+    for k = 0..n-1
+        % Each element in turn before all orders of the ones in front of it.
+        count = size(at,0)
+        next = float64(zeros((k+1)*count, k+1))
+        for i = k..-1..0
+            rows = (k-i)*count..(k-i+1)*count-1
+            next[rows,0] = i
+            if k > 0
+                next[rows,1..k] = at + (at >= i ? 1 : 0)
+            endif
+        end
+        at = next
+    end
+    P = n > 0 ? reshape(v[int(reshape(at, [1,numel(at)]))], size(at)) : v
+end
+
+% Function: orth
+% An orthonormal basis of the columns of a matrix: columns of U of the singular value decomposition, for values above
+% rcond times the largest one; null is eps*max(size(A)). As scipy.linalg.orth.
+function Q = orth(A : mat, rcond = null)
+    [U, S, V] = svd(matrix_wide(A))
+    r = svd_rank("orth", A, S, rcond)
+    Q = U[:,0..r-1]
+end
+
+% Function: null_space
+% An orthonormal basis of the vectors that a matrix maps to 0, MATLAB's null: columns of V of the singular value
+% decomposition, for values of at most rcond times the largest one; null is eps*max(size(A)). As
+% scipy.linalg.null_space.
+function Z = null_space(A : mat, rcond = null)
+    B = matrix_wide(A)
+    [m, n] = size(A, 0..1)
+    if m < n    % svd gives min(m,n) columns; rows of zeros do not change the vectors
+        B = vertcat(B, zeros_like(B, n-m, n))
+    endif
+    [U, S, V] = svd(B)
+    Z = V[:,svd_rank("null_space", A, S, rcond)..n-1]
+end
+
+function r = svd_rank(what, A, S, rcond)
+    rcond = isnull(rcond) ? eps*max(size(A)) : rcond
+    check_least(strcat(what, ": rcond"), rcond, 0)
+    s = real(diag(S))
+    r = numel(s) > 0 ? sum(s > rcond*max(s)) : 0
 end

@@ -4,7 +4,7 @@ beside this script. They are in the tree, so that the tests need neither."""
 import colorsys, os
 import cv2
 import numpy as np
-from scipy import cluster, integrate, interpolate, linalg, ndimage, optimize, signal, sparse, spatial
+from scipy import cluster, integrate, interpolate, linalg, ndimage, optimize, signal, sparse, spatial, stats
 from skimage import exposure, feature, filters as filters_, measure, morphology, registration, segmentation
 from skimage import restoration as restoration_
 from skimage import transform
@@ -398,6 +398,25 @@ def features(rng):
          loose=segmentation.slic(z, 25, 0.05, sigma=1, enforce_connectivity=False, channel_axis=None), **lbp)
 
 
+def moments(rng):
+    x, m, low = rng.gamma(2, size=31), rng.normal(size=(6, 9)), rng.normal(size=(7, 3)) @ rng.normal(size=(3, 5))
+    points, edges = rng.normal(size=(200, 2)), [-2, -0.5, 0, 1.7]
+    c = rng.normal(size=6) + 1j * rng.normal(size=6)
+    q, r = signal.deconvolve(x[:12], x[20:24])
+    save("moments.npz", x=x, m=m, low=low, points=points, c=c, q=q, r=r,
+         skew=[stats.skew(x), stats.skew(x, bias=False)], skew_rows=stats.skew(m, 1)[:, None],
+         kurt=[stats.kurtosis(x, fisher=False), stats.kurtosis(x, bias=False, fisher=False)],
+         kurt_columns=stats.kurtosis(m, 0, fisher=False)[None],
+         mad=[np.mean(np.abs(x - x.mean())), stats.median_abs_deviation(x)], zscore=stats.zscore(m, 0, ddof=1),
+         zscore_n=stats.zscore(m, 1), percent=np.percentile(m, [10, 60], axis=1, method="hazen").T,
+         counts=np.histogram2d(*points.T, [5, 7])[0], ranged=np.histogram2d(*points.T, 4, [[-1, 1], [0, 2]])[0],
+         edged=np.histogram2d(*points.T, [edges, edges])[0], cummax=np.maximum.accumulate(m, 1),
+         cummin=np.minimum.accumulate(m, 0), poly=np.poly(x[:5]), characteristic=np.poly(m[:, :6]), complex=np.poly(c),
+         companion=linalg.companion(x[:6]), rem=np.fmod(m * 10, 3.3), rot90=np.rot90(m), rot270=np.rot90(m, 3),
+         orth=linalg.orth(low) @ linalg.orth(low).T, null=linalg.null_space(low) @ linalg.null_space(low).T,
+         wide=linalg.null_space(low.T) @ linalg.null_space(low.T).T)
+
+
 rng = np.random.default_rng(1)
 statistics(rng)
 sampled(rng)
@@ -419,3 +438,4 @@ motion(np.random.default_rng(3))
 scattered(np.random.default_rng(4))
 masks(np.random.default_rng(5))
 features(np.random.default_rng(6))
+moments(np.random.default_rng(7))

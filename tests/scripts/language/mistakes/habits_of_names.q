@@ -1,5 +1,5 @@
 % exit: 1
-x = rem(5,3)
+x = idiv(5,3)
 y = np.zeros(3)
 z = arange(3)
 c = cellfun(sin, {1})
