@@ -226,7 +226,9 @@ static void update_name(Coder *e, Node *target, Op op, Node *value) {
         reg = qcode_temps(e, 1);
         qcode_to(e, target, reg);
     }
+    FuseRegion *region = qcode_begin_update(e, target, (int)op, value);
     update_register(e, op, reg, value);
+    qcode_end_update(e, region);
     qcode_at(e, target->pos);
     check_type(e, target, NULL, reg);
     store_variable(e, s, reg);
@@ -237,12 +239,15 @@ static void update_element(Coder *e, Node *target, Op op, Node *value) {
     check_writable(e, target);
     NodeList at = target->u.index.at;
     int masked = qcode_begin_masked(e, target, (int)op, value);
-    int mark = e->top, base = qcode_any(e, target->u.index.base);
-    int first = qcode_indices(e, at), rv = qcode_any(e, value);
+    int mark = e->top;
+    FuseRegion *region = masked < 0 ? qcode_begin_update(e, target, (int)op, value) : NULL;
+    int base = region ? region->base : qcode_any(e, target->u.index.base);
+    int first = region ? region->at : qcode_indices(e, at), rv = qcode_any(e, value);
     qcode_at(e, target->pos);
     qcode_op(e, BC_UPDELEM, base, first, rv);
     qcode_word(e, qcode_index_word(e, target));
     qcode_word(e, (uint32_t)op << 16 | (uint32_t)at.n);
+    qcode_end_update(e, region);
     qcode_end_masked(e, masked);
     e->top = mark;
 }

@@ -95,8 +95,10 @@ typedef struct FuseRegion {
     bool updates;
     uint8_t op;
     uint32_t beside;
-    /* An assignment of the result to R[base][R[at], …], `nat` indices, whose code ends at `stored`; 0: none. */
+    /* An assignment of the result to R[base][R[at], …], `nat` indices, whose code ends at `stored`; 0: none.  With
+     * `updates`, leaf 0 has the old elements; without indices, it is R[base] itself. */
     uint32_t stored, index;
+    uint32_t number; /* of the region, while its code is being emitted */
     uint8_t base, at;
     int nat;
     /* Statements before `root`, which the same kernel computes.  The region begins with GROUP, and its FUSE is behind

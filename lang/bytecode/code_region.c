@@ -268,8 +268,8 @@ static FuseRegion *add_region(Coder *e, const Gather *g) {
     return r;
 }
 
-/* Emits a part of a region with reductions along a dimension as a region of its own, which runs where the whole one
- * cannot. */
+/* Emits a part of a region with reductions along a dimension, or of an update of an array, as a region of its own,
+ * which runs where the whole one cannot. */
 static bool part_fused(Coder *e, Node *n, int dst) {
     Gather g = {.e = e, .ok = true};
     collect_leaves(&g, n);
@@ -280,6 +280,7 @@ static bool part_fused(Coder *e, Node *n, int dst) {
     uint32_t number = e->chunk->nfuses - 1;
     for (int i = 0; i < g.n; i++) part.regs[i] = (uint8_t)qcode_leaf(e, g.leaves[i]);
     part.root = n, part.start = qcode_pc(e), part.dst = (uint8_t)dst;
+    if (call_first(&part, n)) qcode_opx(e, BC_FUSE, 0, number);
     e->within = true;
     qcode_to(e, n, dst);
     e->within = false;
@@ -290,7 +291,7 @@ static bool part_fused(Coder *e, Node *n, int dst) {
 
 /* part: the elements that the value is assigned to; NULL: it is a value in register dst. */
 static bool fuse_whole(Coder *e, Node *n, int dst, Node *part) {
-    if (e->fuse) return e->fuse->rows && !e->within && part_fused(e, n, dst);
+    if (e->fuse) return (e->fuse->rows || e->fuse->updates) && !e->within && part_fused(e, n, dst);
     bool reduction = n->kind == N_CALL && call_kind(e, n) == FUSIBLE_REDUCTION;
     Node *root = reduction ? n->u.call.args.at[0].value : n;
     Gather g = {.e = e, .ok = true};
@@ -337,6 +338,40 @@ bool qcode_fused_into(Coder *e, Node *part, Node *value) {
     bool fused = fuse_whole(e, value, qcode_temps(e, 1), part);
     e->top = mark;
     return fused;
+}
+
+/* -- updates of arrays --------------------------------------------------------------------------------------------- */
+FuseRegion *qcode_begin_update(Coder *e, Node *target, int op, Node *value) {
+    bool part = qcode_is_part(target);
+    if (e->fuse || e->host->nrules || !fusible_operator((Op)op) || (!part && target->kind != N_IDENT)) return NULL;
+    if (!has_value(e, part ? target->u.index.base : target)) return NULL;
+    Node *root = qcode_alloc(e, sizeof *root);
+    *root = (Node){.kind = N_BINARY, .op = (uint8_t)op, .pos = value->pos, .u.bin = {target, value}};
+    Gather g = {.e = e, .ok = true};
+    collect_leaves(&g, root);
+    if (!g.ok || g.rows || (g.nops == 1 && !g.parts)) return NULL;
+
+    FuseRegion *r = qcode_alloc(e, sizeof *r);
+    int base = qcode_any(e, part ? target->u.index.base : target);
+    int at = part ? qcode_indices(e, target->u.index.at) : 0;
+    uint8_t regs[MAX_LEAVES] = {(uint8_t)base};
+    for (int i = 1; i < g.n; i++)
+        regs[i] = (uint8_t)(qcode_is_part(g.leaves[i]) ? qcode_part(e, g.leaves[i]) : qcode_any(e, g.leaves[i]));
+    *r = *add_region(e, &g);
+    memcpy(r->regs, regs, (size_t)g.n);
+    r->root = root, r->updates = true, r->base = (uint8_t)base, r->at = (uint8_t)at;
+    if (part) r->nat = target->u.index.at.n, r->index = qcode_index_word(e, target);
+    r->start = qcode_pc(e), r->number = e->chunk->nfuses - 1;
+    if (g.nops == 1 || call_first(r, value)) qcode_opx(e, BC_FUSE, 0, r->number);
+    e->fuse = r;
+    return r;
+}
+
+void qcode_end_update(Coder *e, FuseRegion *r) {
+    if (!r) return;
+    e->fuse = NULL;
+    r->end = r->stored = qcode_pc(e);
+    e->chunk->fuses[r->number] = *r;
 }
 
 /* -- masked elements ----------------------------------------------------------------------------------------------- */

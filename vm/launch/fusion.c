@@ -218,6 +218,9 @@ static bool examine_rows(Now *now) {
 /* A masked assignment writes to leaf 0; other masked regions are reductions. */
 static bool assigns(const FuseRegion *r) { return r->mask && !r->reduction; }
 
+/* Returns whether the region updates elements of an array, x op= root, where leaf 0 has the old elements. */
+static bool updates_elements(const FuseRegion *r) { return r->updates && !r->mask; }
+
 /* Only numbers are outside of x[mask].  A masked assignment writes to a contiguous array that shares no elements with
  * others. */
 static bool examine_masked(const Now *now) {
@@ -281,6 +284,7 @@ static bool examine_leaves(Now *now) {
         now->at[i] = qtape_plain(v);
         now->recorded = now->recorded || qtape_is_recorded(now->run.vm, v);
     }
+    if (updates_elements(r)) now->at[0] = qarr_value(now->target);
     for (int i = 0; i < r->nleaves; i++) now->same[i] = same_before(now, i);
     if (!suits(now) || !common_shape(now) || (r->choice && !no_single(now))) return false;
     if (r->mask && !examine_masked(now)) return false;
@@ -663,9 +667,9 @@ static void drop_target(Now *now) {
 /* Finds the elements that the region assigns to, if the kernel may write there: the assignment after it would convert
  * the values, report errors, or need the values before any element changes. */
 static qs_status find_target(Now *now) {
-    Array *view;
-    if (!now->region->stored || now->recorded || qtape_is_on(now->run.vm)) return QS_OK;
-    TRY(qstep_target(now->run.vm, now->f, now->region, &view));
+    Array *view = now->target;
+    if (!now->region->stored || now->recorded || qtape_is_on(now->run.vm)) return drop_target(now), QS_OK;
+    if (!view) TRY(qstep_target(now->run.vm, now->f, now->region, &view));
     if (!view) return QS_OK;
     now->target = view;
     if (!qarr_aligned(view) || !fits_domain(now, view) || !reads_own(now, view)) return drop_target(now), QS_OK;
@@ -676,9 +680,12 @@ static qs_status find_target(Now *now) {
 /* Finds the kernel; one whose elements have another type than those assigned to makes a result of its own. */
 static qs_status prepare_form(Now *now);
 static qs_status prepare_target(Now *now) {
+    bool updates = updates_elements(now->region);
     TRY(find_target(now));
+    if (updates && !now->target) return now->form = NULL, QS_OK;
     TRY(prepare_form(now));
     if (!now->target || !now->form || now->form->kernel[CHUNKED].dtype == now->target->dtype) return QS_OK;
+    if (updates) return now->form = NULL, QS_OK;
     drop_target(now);
     examine_leaves(now);
     return prepare_form(now);
@@ -787,8 +794,13 @@ qs_status qfuse_region(qs_vm *vm, Frame *f, FuseRegion *r, bool *done) {
     if (r->items) r->wait = 1u << r->wasted, r->wasted += r->wasted < MOST_WASTED;
     memset(now.stored, 0, sizeof now.stored);
     now.run.vm = vm, now.f = f, now.region = r, now.result = NULL, now.count = 0, now.rank = 2, now.no_rows = false;
+    if (updates_elements(r)) {
+        TRY(qstep_target(vm, f, r, &now.target));
+        bool is_float = now.target && (now.target->dtype == QS_F32 || now.target->dtype == QS_F64);
+        if (!is_float) return drop_target(&now), QS_OK;
+    }
     bool fits = examine_leaves(&now), is_large = now.count >= qvm(vm)->fuse_least;
-    if (!is_large || (!fits && !now.no_rows)) return QS_OK;
+    if (!is_large || (!fits && !now.no_rows)) return drop_target(&now), QS_OK;
     now.state = state_of(vm, f, r);
     if (now.no_rows) return explain_no_rows(&now), QS_OK;
     bool extreme = qreduction_is_extreme(now.state->expr.kind);
