@@ -254,6 +254,57 @@ class Program:
             else: self.put(f"{v} = 0", f"{v} = 0") # in case a statement fails
         self.guarded(plain, alone)
 
+    def changes(self):
+        """Consecutive statements over arrays of one shape, which mostly become one kernel.  Some of them change arrays,
+        which may have several names."""
+        r, (m, n), kind = self.r, (self.m, self.n), self.r.choice(["scalar", "scalar", "float64", "int"])
+        mine, masks, plain, alone = [self.new("x") for _ in range(r.randint(2, 4))], [], [], []
+        for k, v in enumerate(mine):
+            text = f"{v} = {'float' if kind == 'scalar' else kind}(mod(pattern({m},{n})*{k + 3}, 16)) - 8"
+            if k and r.random() < 0.15: text = f"{v} = {mine[0]}"
+            self.put(text, text)
+            self.vars[v] = ((m, n), 64, 1.0, kind)
+        var = lambda: E(r.choice(mine), [], None, 0, 0)
+        number = lambda: E(r.choice(["0.5", "2", "-1", "3"]), [], None, 0, 0)
+        leaf = lambda: r.choice([var, var, number])()
+        def value(d=0):
+            if d > 2: return leaf()
+            sub = lambda: value(d + 1) if r.random() < 0.4 else leaf()
+            form = r.choice(["({0} + {1})", "({0} - {1})", "({0}.*{1})", "max({0},{1})", "({0} > {1} ? {0} : {1})"])
+            return E(form, [var(), sub()] if form[0] == "m" or "?" in form else [sub(), var()], None, 0, 0)
+        for _ in range(r.randint(2, 6)):
+            pre, k, v = [], r.random(), r.choice(mine)
+            e = value()
+            if k < 0.25:
+                w = self.new("t") if r.random() < 0.6 else v
+                name = self.steps(e, pre)
+                plain.append(f"{w} = {e.plain()}")
+                alone += pre + [f"{w} = {name}"]
+                if w != v: mine.append(w)
+            elif k < 0.35:
+                e = E("({0} %s {1})" % r.choice(COMPARE), [var(), leaf()], None, 0, 0)
+                masks.append(self.new("m"))
+                name = self.steps(e, pre)
+                plain.append(f"{masks[-1]} = {e.plain()}")
+                alone += pre + [f"{masks[-1]} = {name}"]
+            elif k < 0.65:
+                op, name = r.choice(["+=", "-=", ".*="]), self.steps(e, pre)
+                plain.append(f"{v} {op} {e.plain()}")
+                alone += pre + [f"{v} {op} {name}"]
+            else:
+                mask = E("({0} %s {1})" % r.choice(COMPARE), [var(), leaf()], None, 0, 0)
+                if masks and r.random() < 0.6: mask = E(r.choice(masks), [], None, 0, 0)
+                chosen = E("{0}[{1}]", [r.choice([var(), value(1)]), mask], None, 0, 0)
+                form = r.choice(["{0}", "2", "{0}.*2 + 1", "-{0}"])
+                e = E("(" + form + ")", [chosen], None, 0, 0) if "0" in form else number()
+                op, name, at = r.choice(["=", "=", "+=", ".*="]), self.steps(e, pre), self.steps(mask, pre)
+                plain.append(f"{v}[{mask.plain()}] {op} {e.plain()}")
+                alone += pre + [f"{v}[{at}] {op} {name}"]
+        self.guarded(plain, alone)
+        for v in list(self.vars):
+            if v in mine and r.random() < 0.4: del self.vars[v]
+        self.normalise()
+
     def target(self):
         """A variable, an index into it, and the shape that it selects."""
         r = self.r
@@ -386,8 +437,9 @@ class Program:
             if k < 0.35: self.assign()
             elif k < 0.45: self.together()
             elif k < 0.52: self.update()
-            elif k < 0.57: self.masked()
-            elif k < 0.65: self.alias()
+            elif k < 0.55: self.changes()
+            elif k < 0.59: self.masked()
+            elif k < 0.66: self.alias()
             elif k < 0.72: self.call()
             elif k < 0.77: self.wide_sum()
             else: self.show()

@@ -107,6 +107,7 @@ typedef struct FuseRegion {
     FuseItem *items;
     uint8_t *inputs; /* registers from which leaves are computed; their values must be numbers and arrays */
     int nitems, ninputs;
+    bool changes; /* a statement changes an array; if it is the last one, root is NULL */
     uint32_t uses, wait, wasted;
     int first;
     void *machine; /* owned by vm/launch/fusion.c */

@@ -27,7 +27,10 @@ typedef struct {
     uint8_t rows;                   /* number of reductions along `axis` */
     int axis;
     FuseItem items[FUSE_ITEMS]; /* the statements that are gathered into one region, before this one */
+    Node *sources[FUSE_ITEMS];  /* in which the variables of each are mentioned */
     int nitems;
+    bool changes;    /* one of them changes an array */
+    uint32_t beside; /* as in FuseRegion */
     bool grouped;    /* statements are being gathered */
     bool by_results; /* each of them must read an earlier one; the same array as an earlier one is not enough */
     bool by_arrays;  /* one of them reads no earlier one, but the same array */
@@ -255,7 +258,7 @@ static FuseRegion *add_region(Coder *e, const Gather *g) {
         c->cap_fuses = cap;
     }
     FuseRegion *r = &c->fuses[c->nfuses++];
-    *r = (FuseRegion){.nleaves = g->n, .nops = g->nops, .ncalls = g->ncalls, .choice = g->choice};
+    *r = (FuseRegion){.nleaves = g->n, .nops = g->nops, .ncalls = g->ncalls, .choice = g->choice, .beside = g->beside};
     r->rows = g->rows, r->axis = g->axis, r->uses = g->uses;
     r->leaves = qcode_alloc(e, qmem_size((size_t)g->n, sizeof *r->leaves, 0));
     r->regs = qcode_alloc(e, (size_t)g->n);
@@ -404,35 +407,34 @@ static bool add_leaf(Gather *g, Node *n) {
 static bool collect_whole(Gather *g, Node *n) {
     int first = g->n;
     collect_leaves(g, n);
-    bool fits = g->ok && !g->rows && g->n > first;
+    bool fits = g->ok && !g->rows && (g->n > first || g->uses);
     for (int i = first; fits && i < g->n; i++) fits = g->leaves[i]->kind == N_IDENT && has_value(g->e, g->leaves[i]);
     return fits;
 }
 
 /* Collects the leaves of a value that consists of numbers, x[mask] and (expression)[mask]; false: it contains something
  * else. */
-static bool collect_masked(Gather *g, Node *n, const Node *mask, uint32_t *beside) {
+static bool collect_masked(Gather *g, Node *n, const Node *mask) {
     double folded;
     if (qfold_number(n, &folded) || (n->kind == N_NUM && !n->u.num.int_value)) return true;
     switch ((NodeKind)n->kind) {
-    case N_IDENT: *beside |= 1u << g->n; return add_leaf(g, n);
+    case N_IDENT: g->beside |= 1u << g->n; return item_number(g, n) < 0 && add_leaf(g, n);
     case N_INDEX: {
         NodeList at = n->u.index.at;
         g->masked = true;
         return at.n == 1 && is_same_tree(g->e, at.at[0], mask) && collect_whole(g, n->u.index.base);
     }
-    case N_UNARY: g->nops++; return n->op == OP_NEG && collect_masked(g, n->u.bin.a, mask, beside);
+    case N_UNARY: g->nops++; return n->op == OP_NEG && collect_masked(g, n->u.bin.a, mask);
     case N_BINARY:
         g->nops++, g->ncalls += n->op == OP_PWPOW;
-        return fusible_operator((Op)n->op) && collect_masked(g, n->u.bin.a, mask, beside) &&
-               collect_masked(g, n->u.bin.b, mask, beside);
+        return fusible_operator((Op)n->op) && collect_masked(g, n->u.bin.a, mask) &&
+               collect_masked(g, n->u.bin.b, mask);
     case N_CALL: break;
     default: return false;
     }
     g->nops++, g->ncalls++;
     bool fits = call_kind(g->e, n) == FUSIBLE_EACH;
-    for (int i = 0; fits && i < n->u.call.args.n; i++)
-        fits = collect_masked(g, n->u.call.args.at[i].value, mask, beside);
+    for (int i = 0; fits && i < n->u.call.args.n; i++) fits = collect_masked(g, n->u.call.args.at[i].value, mask);
     return fits;
 }
 
@@ -447,7 +449,7 @@ static int begin_region(const Gather *g, const FuseRegion *like) {
     int number = (int)(r - e->chunk->fuses);
     for (int i = 0; i < g->n; i++) r->regs[i] = (uint8_t)qcode_register(e, g->leaves[i]->u.ident.sym);
     r->root = like->root, r->reduction = like->reduction, r->dst = like->dst, r->mask = like->mask;
-    r->beside = like->beside, r->updates = like->updates, r->op = like->op;
+    r->updates = like->updates, r->op = like->op;
     r->start = qcode_pc(e);
     qcode_opx(e, BC_FUSE, 0, (uint32_t)number);
     return number;
@@ -456,16 +458,14 @@ static int begin_region(const Gather *g, const FuseRegion *like) {
 int qcode_begin_masked(Coder *e, Node *target, int op, Node *value) {
     bool updates = op != OP__COUNT;
     Gather g = {.e = e, .ok = true, .nops = 1 + updates};
-    uint32_t beside = 0;
     if (target->kind != N_INDEX || target->u.index.at.n != 1 || e->fuse || e->host->nrules) return -1;
     Node *mask = target->u.index.at.at[0];
     if (!may_be_mask(mask) || !add_leaf(&g, target->u.index.base)) return -1;
     int nops = g.nops;
-    if (!collect_whole(&g, mask) || !collect_masked(&g, value, mask, &beside)) return -1;
+    if (!collect_whole(&g, mask) || !collect_masked(&g, value, mask)) return -1;
     /* y[m] = v needs no kernel */
     if (g.nops == nops && !updates && !g.masked) return -1;
-    return begin_region(
-        &g, &(FuseRegion){.root = value, .mask = mask, .beside = beside, .updates = updates, .op = (uint8_t)op});
+    return begin_region(&g, &(FuseRegion){.root = value, .mask = mask, .updates = updates, .op = (uint8_t)op});
 }
 
 void qcode_end_masked(Coder *e, int region) {
@@ -492,7 +492,6 @@ static Node *find_mask(Coder *e, Node *n) {
  * Returns the number of the region; -1: n is something else. */
 static int begin_masked_reduction(Coder *e, Node *n, int dst) {
     Gather g = {.e = e, .ok = true, .nops = 1};
-    uint32_t beside = 0;
     if (n->kind != N_CALL || n->u.call.args.n != 1 || !positional(n->u.call.args) || e->host->nrules) return -1;
     Node *root = n->u.call.args.at[0].value, *mask = find_mask(e, root);
     const Node *callee = n->u.call.callee;
@@ -500,11 +499,9 @@ static int begin_masked_reduction(Coder *e, Node *n, int dst) {
     if (!mask || slot < 0) return -1;
     bool counts = e->host->builtin(e->host->ud, "numel") == slot;
     if (!counts && call_kind(e, n) != FUSIBLE_REDUCTION) return -1;
-    if (!collect_whole(&g, mask) || !collect_masked(&g, root, mask, &beside)) return -1;
-    return begin_region(
-        &g,
-        &(FuseRegion){
-            .root = root, .mask = mask, .beside = beside, .reduction = callee->u.ident.name->s, .dst = (uint8_t)dst});
+    if (!collect_whole(&g, mask) || !collect_masked(&g, root, mask)) return -1;
+    const char *name = callee->u.ident.name->s;
+    return begin_region(&g, &(FuseRegion){.root = root, .mask = mask, .reduction = name, .dst = (uint8_t)dst});
 }
 
 bool qcode_fused(Coder *e, Node *n, int dst) {
@@ -549,6 +546,8 @@ static void count_mentions(Coder *e) {
         if (f->outs[i].sym && f->outs[i].sym->kind == SYM_LOCAL) e->mentions[f->outs[i].sym->index]++;
 }
 
+static bool is_typed(const Node *n) { return n->u.assign.types && n->u.assign.types[0]; }
+
 typedef struct {
     const Sym *sym;
     uint32_t n; /* how often the variable is mentioned */
@@ -583,19 +582,68 @@ static bool shares_array(const Gather *g, int first) {
     return shared;
 }
 
+/* Adds a statement whose leaves have been collected to those before; false: it does not suit them.  source: in which
+ * its variables are mentioned. */
+static bool join_items(Gather *g, const Gather *before, FuseItem item, Node *source) {
+    bool linked = !g->nitems || g->uses, fits = g->ok && g->nops > before->nops && g->n && !(g->changes && g->rows);
+    if (!fits || (!linked && (g->by_results || !shares_array(g, before->n)))) return *g = *before, false;
+    g->by_arrays = g->by_arrays || !linked;
+    item.stored = true, item.calls = g->ncalls > 0, item.uses = g->uses, item.first = before->n;
+    g->sources[g->nitems] = source, g->items[g->nitems++] = item;
+    g->ncalls += before->ncalls;
+    return true;
+}
+
 /* Adds `sym = root`, whose value belongs into register `home`, to the statements; false: it does not suit them. */
-static bool add_item(Gather *g, const Sym *sym, Node *root, int home) {
+static bool add_item(Gather *g, const Sym *sym, Node *root, int home, Node *source) {
     Gather before = *g;
     if (!is_inner(root) || g->nitems == FUSE_ITEMS) return false;
+    for (int i = 0; i < g->nitems; i++)
+        if (sym && g->items[i].array && g->items[i].sym == sym) return false;
     g->uses = 0, g->ncalls = 0;
     collect_leaves(g, root);
-    bool linked = !g->nitems || g->uses, fits = g->ok && g->nops > before.nops && g->n;
-    if (!fits || (!linked && (g->by_results || !shares_array(g, before.n)))) return *g = before, false;
-    g->by_arrays = g->by_arrays || !linked;
-    g->items[g->nitems++] = (FuseItem){root, sym, (uint8_t)home, true, g->ncalls > 0, g->uses, before.n};
-    g->ncalls += before.ncalls;
+    if (!join_items(g, &before, (FuseItem){.root = root, .sym = sym, .dst = (uint8_t)home}, source)) return false;
     if (sym) g->e->set[home] = true; /* for is_plain; the caller restores it */
     return true;
+}
+
+/* Returns whether the statement is array op= value, array[mask] = value or array[mask] op= value. */
+static bool changes_array(Coder *e, const Node *n) {
+    if (n->kind != N_ASSIGN || n->flag || n->u.assign.bracketed || is_typed(n)) return false;
+    const Node *target = n->u.assign.targets[0], *array = target;
+    double number;
+    if (n->u.assign.in_place && !fusible_operator((Op)n->op)) return false;
+    if (target->kind == N_INDEX) {
+        if (target->u.index.at.n != 1 || !may_be_mask(target->u.index.at.at[0])) return false;
+        array = target->u.index.base;
+    } else if (!n->u.assign.in_place || qfold_number(n->u.assign.value, &number)) return false;
+    if (array->kind != N_IDENT || !has_value(e, array)) return false;
+    return !qcode_has_type(e, array->u.ident.sym);
+}
+
+/* Adds a statement that changes the elements of an array. */
+static bool add_change(Gather *g, Node *n) {
+    Gather before = *g;
+    if (g->nitems == FUSE_ITEMS || !changes_array(g->e, n)) return false;
+    Node *array = n->u.assign.targets[0], *root = n->u.assign.value, *mask = NULL;
+    if (array->kind == N_INDEX) mask = array->u.index.at.at[0], array = array->u.index.base;
+    int old = item_number(g, array);
+    if (old >= 0 && !g->items[old].array) return false;
+    FuseItem item = {.sym = array->u.ident.sym, .array = array, .mask = mask, .op = OP__COUNT};
+    item.dst = (uint8_t)qcode_register(g->e, item.sym), item.target = old >= 0 ? g->items[old].target : g->n;
+    g->uses = old >= 0 ? 1u << old : 0, g->ncalls = 0, g->nops++, g->changes = true;
+    bool fits = old >= 0 || add_leaf(g, array);
+    if (mask) {
+        if (n->u.assign.in_place) item.op = n->op, g->nops++;
+        fits = fits && collect_whole(g, mask) && collect_masked(g, root, mask);
+    } else {
+        item.root = qcode_alloc(g->e, sizeof *root);
+        *item.root = (Node){.kind = N_BINARY, .op = n->op, .pos = root->pos, .u.bin = {array, root}};
+        collect_leaves(g, root);
+    }
+    if (mask) item.root = root;
+    if (!fits) return *g = before, false;
+    return join_items(g, &before, item, n);
 }
 
 /* Adds the parts of the last statement that suit the others, as values in temporaries. */
@@ -604,7 +652,7 @@ static void add_parts(void *ud, Node **child) {
     Node *n = *child;
     if (n->kind != N_CALL && n->kind != N_BINARY && n->kind != N_UNARY && n->kind != N_MATRIX) return;
     if (n->kind == N_CALL && !positional(n->u.call.args)) return;
-    if (is_inner(n) && add_item(g, NULL, n, g->e->top)) qcode_temps(g->e, 1);
+    if (is_inner(n) && add_item(g, NULL, n, g->e->top, n)) qcode_temps(g->e, 1);
     else qast_children(n, add_parts, g);
 }
 
@@ -616,8 +664,9 @@ static bool is_needed(const Gather *g, int item) {
     bool before = false;
     for (int i = 0; i < g->nitems; i++) {
         if (s && i > item && g->items[i].sym == s) return false;
-        within += (g->items[i].sym == s) + reads_of(g->items[i].root, s);
+        within += reads_of(g->sources[i], s);
     }
+    if (g->items[item].array) return true;
     for (int i = 0; i < g->n; i++) before = before || reads_of(g->leaves[i], s) > 0;
     return !s || before || s->kind != SYM_LOCAL || within != g->e->mentions[s->index];
 }
@@ -674,7 +723,8 @@ static void emit_group(Gather *g, int mark, Node **statements, int n, Node *last
     qcode_jump(e, BC_JMP, 0, 0, 0, &within);
     r.root = final->root, r.dst = final->dst, r.first = final->first;
     r.start = r.end = qcode_pc(e);
-    r.nitems = g->nitems - 1;
+    r.nitems = g->nitems - 1, r.changes = g->changes;
+    if (final->array) r.root = NULL, r.first = g->n, r.uses = 0, r.nitems++;
     r.items = qcode_alloc(e, qmem_size((size_t)g->nitems, sizeof *r.items, 0));
     memcpy(r.items, g->items, (size_t)g->nitems * sizeof *r.items);
     for (int i = 0; i < r.nitems; i++) r.items[i].stored = is_needed(g, i);
@@ -692,8 +742,6 @@ static void emit_group(Gather *g, int mark, Node **statements, int n, Node *last
         if (!(k = g->by_arrays ? gather_group(e, statements + i, n - i, true) : 0)) qcode_statement(e, statements[i]);
     qcode_here(e, after);
 }
-
-static bool is_typed(const Node *n) { return n->u.assign.types && n->u.assign.types[0]; }
 
 /* Returns the variable of a statement `variable = expression` that may belong to a group; NULL: something else. */
 static const Sym *assigned_variable(Coder *e, const Node *n) {
@@ -713,25 +761,29 @@ static Node *assigned_part(Gather *g, const Node *n) {
     return pure.ok ? *g = pure, part : NULL;
 }
 
+static bool add_statement(Gather *g, Node *n) {
+    const Sym *s = assigned_variable(g->e, n);
+    return s ? add_item(g, s, n->u.assign.value, qcode_register(g->e, s), n) : add_change(g, n);
+}
+
 /* Takes the statements of one block, in order.  Returns how many of them join a group; 0: the first one joins none. */
 static int gather_group(Coder *e, Node **statements, int n, bool by_results) {
     /* The leaves and the parts of the last statement stay in registers while a leaf is computed: from an array and for
      * each dimension an index, whose range has three numbers.  Elements that are assigned to need as many. */
     enum { PART_REGISTERS = 1 + 4 * QS_MAX_RANK, NEEDED = MAX_LEAVES + FUSE_ITEMS + 2 * PART_REGISTERS };
     const Sym *s;
-    if (n < 2 || e->fuse || e->host->nrules || !assigned_variable(e, statements[0])) return 0;
+    if (n < 2 || e->fuse || e->host->nrules) return 0;
+    if (!assigned_variable(e, statements[0]) && !changes_array(e, statements[0])) return 0;
     if (e->top + NEEDED > MAX_REGISTERS) return 0;
     int mark = e->top, count = 0;
     bool *set = qcode_state(e);
     Gather g = {.e = e, .ok = true, .grouped = true, .by_results = by_results};
     Node *last = NULL, *part = NULL;
-    while (count < n && (s = assigned_variable(e, statements[count])) &&
-           add_item(&g, s, statements[count]->u.assign.value, qcode_register(e, s)))
-        count++;
+    while (count < n && add_statement(&g, statements[count])) count++;
     if (count && count < n && statements[count]->kind == N_ASSIGN) {
         int items = g.nitems;
         Node *next = statements[count], *value = next->u.assign.value;
-        if ((part = assigned_part(&g, next)) && !g.rows && add_item(&g, NULL, value, e->top))
+        if ((part = assigned_part(&g, next)) && !g.rows && add_item(&g, NULL, value, e->top, next))
             qcode_temps(e, 1), count++;
         else if (part = NULL, (s = assigned_variable(e, next))) add_parts(&g, &value);
         if (!part && g.nitems > items) last = next, count++;

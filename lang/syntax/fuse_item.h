@@ -5,7 +5,10 @@
 #include "lang/syntax/ast.h"
 
 /* A statement `sym = root` before the root of a region.  stored: its value is needed after the region, in R[dst].
- * uses: a bit for each earlier item that it reads; leaves from `first` on are its own. */
+ * uses: a bit for each earlier item that it reads; leaves from `first` on are its own.
+ *
+ * array: the statement changes elements of an array, and sym is the variable `array`.  They are old op root, or root if
+ * op is OP__COUNT, where mask is true; mask NULL: root is the new value.  Leaf `target` is the array. */
 typedef struct FuseItem {
     Node *root;
     const Sym *sym; /* NULL: a part of the last statement */
@@ -13,6 +16,9 @@ typedef struct FuseItem {
     bool stored, calls; /* calls: contains functions or powers */
     uint32_t uses;
     int first;
+    Node *array, *mask; /* array NULL: the value is a new one */
+    uint8_t op;
+    int target;
 } FuseItem;
 enum { FUSE_ITEMS = 16 };
 

@@ -258,12 +258,42 @@ static size_t find_shape(Now *now, int from, int to, uint32_t uses, int64_t (*di
     return count;
 }
 
+/* Returns whether the array of a leaf shares elements with another operand of the statements.  An operand that is read
+ * from the same register is the same array before the statement that changes it, and its value after that. */
+static bool is_shared(const Now *now, int leaf) {
+    const FuseRegion *r = now->region;
+    const Array *a = array_at(now, leaf);
+    for (int i = 0; i < r->nleaves; i++)
+        if (r->regs[i] != r->regs[leaf] && array_at(now, i) && qarr_overlap(a, array_at(now, i))) return true;
+    for (int i = 0; i < r->ninputs; i++) {
+        qs_value v = now->f->base[r->inputs[i]];
+        if (r->inputs[i] != r->regs[leaf] && v.kind == QS_ARRAY && qarr_overlap(a, qval_array(v))) return true;
+    }
+    return false;
+}
+
+/* An array that a statement changes is contiguous and has no elements in common with others.  Masks have the shape of
+ * the array.  Only numbers are outside of x[mask]. */
+static bool examine_changes(const Now *now) {
+    const FuseRegion *r = now->region;
+    for (int i = 0; i < r->nitems; i++) {
+        const FuseItem *s = &r->items[i];
+        const Array *a = s->array ? array_at(now, s->target) : NULL;
+        if (!s->array) continue;
+        if (!a || !a->contiguous || a->count != now->count || is_shared(now, s->target)) return false;
+        if (s->mask ? !now->flat : a->dtype != QS_F32 && a->dtype != QS_F64) return false;
+    }
+    for (int i = 0; i < r->nleaves; i++)
+        if (r->beside >> i & 1 && array_at(now, i)) return false;
+    return !qtape_is_on(now->run.vm);
+}
+
 /* Each statement of a group has the shape of the domain, or it is a number that is not stored.  A smaller array would
  * be computed again for each position. */
 static bool examine_items(Now *now) {
     const FuseRegion *r = now->region;
     int64_t dims[FUSE_ITEMS + 1][QS_MAX_RANK];
-    for (int i = 0; i <= r->nitems; i++) {
+    for (int i = 0; i < r->nitems + (r->root != NULL); i++) {
         const FuseItem *item = i < r->nitems ? &r->items[i] : NULL;
         int from = item ? item->first : r->first, to = i + 1 < r->nitems ? item[1].first
                                                        : i < r->nitems   ? r->first
@@ -271,7 +301,7 @@ static bool examine_items(Now *now) {
         size_t count = find_shape(now, from, to, item ? item->uses : r->uses, dims, i);
         if (count != now->count && (count != 1 || !item || item->stored)) return false;
     }
-    return !now->recorded && !(r->choice && r->rows);
+    return !now->recorded && !(r->choice && r->rows) && (!r->changes || examine_changes(now));
 }
 
 static bool examine_leaves(Now *now) {
@@ -380,8 +410,7 @@ static qs_status make_form(Now *now) {
     v->flat = now->flat, v->rank = now->rank, v->ordered = now->ordered, v->extent = now->extent;
     memcpy(v->same, now->same, sizeof v->same), memcpy(v->layout, now->layout, sizeof v->layout);
     TRY(build_version(now, CHUNKED));
-    Where at = {now->state->expr.src, now->state->expr.root->pos};
-    if (now->region->items) at.pos = now->region->items[0].root->pos;
+    Where at = {now->state->expr.src, now->region->items ? now->region->items[0].root->pos : now->region->root->pos};
     if (v->kernel[CHUNKED].func)
         qreport_explain(vm, at, "%s: one kernel of %d operations", what_of(now), now->region->nops);
     else if (v->kernel[CHUNKED].why)
@@ -419,8 +448,8 @@ static void bind_leaf(Now *now, int i, Array *a) {
     if (now->flat) arg->dims[0] = (int64_t)a->count, arg->strides[0] = 1;
 }
 
-static void bind_array(Now *now, int i, Array *a, int rank, const int64_t *dims) {
-    DevArg *arg = qbind_array(&now->run.bound, i, a, a == now->target ? QS_READWRITE : QS_WRITE);
+static void bind_array(Now *now, int i, Array *a, int rank, const int64_t *dims, bool changed) {
+    DevArg *arg = qbind_array(&now->run.bound, i, a, changed ? QS_READWRITE : QS_WRITE);
     arg->rank = rank;
     for (int d = rank - 1; d >= 0; d--) {
         arg->dims[d] = dims[d];
@@ -429,7 +458,7 @@ static void bind_array(Now *now, int i, Array *a, int rank, const int64_t *dims)
 }
 
 static void bind_result(Now *now, int i, int rank, const int64_t *dims) {
-    bind_array(now, i, now->target ? now->target : now->result, rank, dims);
+    bind_array(now, i, now->target ? now->target : now->result, rank, dims, now->target);
 }
 
 static void bind_target(Now *now, int i) {
@@ -451,7 +480,8 @@ static int bind_stored(Now *now, int n) {
     for (int i = 0; i < now->region->nitems; i++) {
         if (!now->stored[i]) continue;
         result_dims(now, now->form->kernel[CHUNKED].value[i].narrow, dims);
-        bind_array(now, n++, now->stored[i], now->flat ? 1 : now->rank, now->flat ? now->run.launch.domain : dims);
+        bind_array(now, n++, now->stored[i], now->flat ? 1 : now->rank, now->flat ? now->run.launch.domain : dims,
+                   now->region->items[i].array);
     }
     return n;
 }
@@ -473,6 +503,7 @@ static qs_status bind_params(Run *run) {
     if (now->state->expr.kind == RED_NONE && !assigns(now->region)) {
         int64_t dims[QS_MAX_RANK];
         n = bind_stored(now, n);
+        if (!now->region->root) return QS_OK;
         result_dims(now, now->form->kernel[CHUNKED].narrow, dims);
         if (now->target && !now->flat) bind_target(now, n);
         else bind_result(now, n, now->flat ? 1 : now->rank, now->flat ? run->launch.domain : dims);
@@ -547,12 +578,14 @@ static qs_status begin_map(Now *now) {
     if (now->flat) l->domain[0] = (int64_t)now->count;
     int64_t dims[QS_MAX_RANK];
     for (int i = 0; i < now->region->nitems; i++) {
-        if (!now->region->items[i].stored) continue;
+        const FuseItem *s = &now->region->items[i];
+        if (s->stored && s->array) now->stored[i] = own(now->at[s->target].u.p);
+        if (!s->stored || s->array) continue;
         result_dims(now, k->value[i].narrow, dims);
         TRY(qarr_new(now->run.vm, k->value[i].dtype, now->rank, dims, false, &now->stored[i]));
         qarr_keep(now->stored[i], now->item_ndim[i]);
     }
-    if (assigns(now->region) || now->target) return QS_OK;
+    if (assigns(now->region) || now->target || !now->region->root) return QS_OK;
     now->result = k->narrow || now->region->items ? NULL : spare(now);
     result_dims(now, k->narrow, dims);
     if (!now->result) TRY(qarr_new(now->run.vm, k->dtype, now->rank, dims, false, &now->result));
@@ -677,6 +710,17 @@ static qs_status find_target(Now *now) {
     return qarr_touch(now->run.vm, qval_array(now->f->base[now->region->base]));
 }
 
+/* The values of statements that change arrays have the types of these. */
+static qs_status prepare_changes(Now *now) {
+    for (int i = 0; i < now->region->nitems && now->form; i++) {
+        const FuseItem *s = &now->region->items[i];
+        if (!s->array || !s->stored) continue;
+        if (now->form->kernel[CHUNKED].value[i].dtype != array_at(now, s->target)->dtype) now->form = NULL;
+        TRY(qarr_touch(now->run.vm, now->at[s->target].u.p));
+    }
+    return QS_OK;
+}
+
 /* Finds the kernel; one whose elements have another type than those assigned to makes a result of its own. */
 static qs_status prepare_form(Now *now);
 static qs_status prepare_target(Now *now) {
@@ -684,6 +728,7 @@ static qs_status prepare_target(Now *now) {
     TRY(find_target(now));
     if (updates && !now->target) return now->form = NULL, QS_OK;
     TRY(prepare_form(now));
+    if (now->form && now->region->changes) TRY(prepare_changes(now));
     if (!now->target || !now->form || now->form->kernel[CHUNKED].dtype == now->target->dtype) return QS_OK;
     if (updates) return now->form = NULL, QS_OK;
     drop_target(now);
@@ -818,7 +863,7 @@ qs_status qfuse_region(qs_vm *vm, Frame *f, FuseRegion *r, bool *done) {
         s = merge_parts(&now, &result);
         if (s == QS_OK && result.kind == QS_NIL) now.run.launched = false; /* the built-in function handles none */
         if (s == QS_OK && now.recorded) s = record_sum(&now, &result);
-    } else if (s == QS_OK && !assigns(r) && !now.target) {
+    } else if (s == QS_OK && !assigns(r) && !now.target && r->root) {
         s = qrecord_end(&now.run, 0, NULL);
         if (s == QS_OK) result = qarr_value(now.result), now.result = NULL;
     } else if (s != QS_OK) s = handle_failure(&now, s);
@@ -832,7 +877,7 @@ qs_status qfuse_region(qs_vm *vm, Frame *f, FuseRegion *r, bool *done) {
         if (r->regs[i] >= f->proto->chunk.ntemp) qinterp_clear(vm, &f->base[r->regs[i]]);
     for (int i = 0; stored && i < r->nat; i++)
         if ((uint32_t)(r->at + i) >= f->proto->chunk.ntemp) qinterp_clear(vm, &f->base[r->at + i]);
-    if (!assigns(r) && !stored) qinterp_put(vm, &f->base[r->dst], result);
+    if (!assigns(r) && !stored && r->root) qinterp_put(vm, &f->base[r->dst], result);
     f->pc = f->proto->chunk.code + (stored ? r->stored : r->end);
     *done = true;
     return QS_OK;

@@ -183,13 +183,15 @@ static Memory memory_of(const KFunc *f, const KIns *i) { /* private memory is no
     return inner && f->ins[i->a].op == K_SHARED ? BLOCK_MEMORY : NO_MEMORY;
 }
 
-/* Returns whether two accesses of one position never have the same element.  Different parameters may be one array. */
+/* Returns whether two accesses of one position never have the same element.  Different parameters may be one array,
+ * unless both are distinct and written. */
 static bool apart(const KFunc *f, const KIns *a, const KIns *b) {
     Affine x, y;
     Memory m = memory_of(f, a);
     if (m != memory_of(f, b)) return true;
     if (m == BLOCK_MEMORY && a->a != b->a) return true;
-    if (m == ARRAY_MEMORY && a->imm != b->imm) return false;
+    if (m == ARRAY_MEMORY && a->imm != b->imm)
+        return a->op == K_STORE && b->op == K_STORE && f->params[a->imm].distinct && f->params[b->imm].distinct;
     bool block = m == BLOCK_MEMORY;
     return kaffine_of(f, block ? a->b : a->a, &x) && kaffine_of(f, block ? b->b : b->a, &y) && kaffine_differ(&x, &y);
 }

@@ -51,6 +51,7 @@ typedef struct {
     bool unit_last;      /* array: stride of the last axis is 1 */
     bool read, written;  /* array: the kernel reads it, writes it; an atomic does both */
     uint32_t written_at; /* source position of the first instruction that writes it */
+    bool distinct;       /* array: two distinct ones that the kernel writes share no elements */
     bool log;            /* array: receives the records of print, which is no result: derivatives ignore it */
 } KParam;
 

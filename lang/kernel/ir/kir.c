@@ -362,7 +362,7 @@ static uint64_t hash_ins(uint64_t h, const KIns *i) {
 static uint64_t hash_param(uint64_t h, const KParam *p) {
     unsigned bits =
         (unsigned)p->contiguous | (unsigned)p->unit_last << 1 | (unsigned)p->read << 2 | (unsigned)p->written << 3;
-    bits |= (unsigned)p->log << 4;
+    bits |= (unsigned)p->log << 4 | (unsigned)p->distinct << 5;
     h = mix_hash(h, (uint64_t)p->kind | (uint64_t)p->dtype << 8 | (uint64_t)p->rank << 16 | (uint64_t)bits << 24);
     return hash_text(h, p->name);
 }

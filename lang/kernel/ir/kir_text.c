@@ -145,9 +145,9 @@ static void print_param(const KFunc *f, int n, Text *t) {
     print_quoted(t, p->name);
     qtext_printf(t, " %s%s", p->kind == KP_ARRAY ? "array " : "", qdtype_info[p->dtype].name);
     if (p->kind == KP_ARRAY)
-        qtext_printf(t, " rank %d%s%s%s%s%s", p->rank, p->contiguous ? " contiguous" : "",
+        qtext_printf(t, " rank %d%s%s%s%s%s%s", p->rank, p->contiguous ? " contiguous" : "",
                      p->unit_last ? " unit_last" : "", p->read ? " read" : "", p->written ? " written" : "",
-                     p->log ? " log" : "");
+                     p->distinct ? " distinct" : "", p->log ? " log" : "");
     qtext_puts(t, "\n");
 }
 
@@ -278,6 +278,7 @@ static qs_status read_param(Reader *r) {
     p.unit_last = take_keyword(r, "unit_last");
     p.read = take_keyword(r, "read");
     p.written = take_keyword(r, "written");
+    p.distinct = take_keyword(r, "distinct");
     p.log = take_keyword(r, "log");
     kir_param(r->f, &p);
     return QS_OK;

@@ -75,8 +75,8 @@ typedef struct {
     Val values[FUSE_ITEMS];                    /* the values of e->items; rows: in the loop `within` */
     int within[FUSE_ITEMS], tried[FUSE_ITEMS]; /* tried: the same for code that is discarded (trial) */
     int visible;                               /* how many of them the code that is lowered may read */
-    bool trial;
-    struct Pending *sums; /* reductions that the next loop over a row computes */
+    bool trial, masked;                        /* masked: the value of x[mask] = value is lowered */
+    struct Pending *sums;                      /* reductions that the next loop over a row computes */
     int nsums;
 } Fuse;
 
@@ -391,7 +391,7 @@ static qs_status find_leaf(Walk *w, const Node *n, Val *out, bool *found) {
     int leaf = leaf_number(z, n), value = value_number(z, n);
     Val *known = z->e->rows ? find_known(z, n) : NULL;
     if (value >= 0) return *found = true, check_value(z->e->rows ? value_in_loop(z, value) : z->values[value], out);
-    if (z->e->mask && n->kind == N_INDEX) {
+    if ((z->e->mask || z->masked) && n->kind == N_INDEX) {
         n = n->u.index.base, leaf = leaf_number(z, n); /* at a position, x[mask] has the element of x */
         if (leaf < 0) return *found = true, check_value(lower_elements(z, n), out);
         if (!z->leaves[leaf].array) return QS_EVALUE;
@@ -461,16 +461,31 @@ static Val lower_visible(Fuse *z, Node *n, int visible) {
     return v;
 }
 
-static Val lower_value(Fuse *z, int i) { return lower_visible(z, z->e->items[i].root, i); }
+static Val assign_masked(Fuse *z, Val old, Val mask, Op op, Val v);
 
-/* Lowers the statements in order, then the root. */
-static Val lower_root(Fuse *z) {
+/* Lowers a statement; one that changes an array has the value of the whole array. */
+static Val lower_value(Fuse *z, int i) {
+    const FuseItem *s = &z->e->items[i];
+    if (!s->mask) return lower_visible(z, s->root, i);
+    int before = z->visible;
+    z->visible = i;
+    Val old = lower_elements(z, s->array), mask = lower_elements(z, s->mask), v = declined;
+    z->masked = true;
+    if (old.ref && mask.ref) v = lower_visible(z, s->root, i);
+    z->visible = before, z->masked = false;
+    return v.ref ? assign_masked(z, old, mask, (Op)s->op, v) : declined;
+}
+
+static bool lower_items(Fuse *z) {
     for (int i = 0; i < z->e->nitems; i++) {
         z->values[i] = lower_value(z, i);
-        if (!z->values[i].ref) return declined;
+        if (!z->values[i].ref) return false;
     }
-    return lower_visible(z, z->e->root, z->e->nitems);
+    return true;
 }
+
+/* Lowers the statements in order, then the root. */
+static Val lower_root(Fuse *z) { return lower_items(z) ? lower_visible(z, z->e->root, z->e->nitems) : declined; }
 
 /* -- leaves -------------------------------------------------------------------------------------------------------- */
 static void add_params(Fuse *z) {
@@ -535,7 +550,8 @@ static int add_result(Fuse *z, qs_dtype d, bool flat, bool whole) {
                 .rank = flat ? 1 : (uint8_t)z->rank,
                 .contiguous = whole || !z->e->strided,
                 .unit_last = whole || !z->e->strided || z->e->unit,
-                .written = true};
+                .written = true,
+                .distinct = true};
     return kir_param(z->f, &p);
 }
 
@@ -553,14 +569,15 @@ static bool build_map(Fuse *z, FuseKernel *out) {
     KRef at[QS_MAX_RANK];
     for (int d = 0; d < z->rank; d++) at[d] = emit_ins(z, (KMake){K_POS, .own = QS_I64, .imm = (uint64_t)d});
     load_leaves(z, at);
-    Val v = lower_root(z);
-    if (!v.ref || !v.array) return false;
+    if (!lower_items(z)) return false;
+    Val v = z->e->root ? lower_visible(z, z->e->root, z->e->nitems) : declined;
+    if (z->e->root && (!v.ref || !v.array)) return false;
     for (int i = 0; i < z->e->nitems; i++) {
         if (!z->e->items[i].stored) continue;
         if (!z->values[i].array) return decline(z, "one of the statements computes a number"), false;
         store_result(z, at, z->values[i], out->value[i].dtype = z->values[i].dtype, true);
     }
-    store_result(z, at, v, v.dtype, false);
+    if (z->e->root) store_result(z, at, v, v.dtype, false);
     return out->dtype = v.dtype, true;
 }
 
@@ -580,25 +597,29 @@ static Val convert_assigned(Fuse *z, qs_dtype d, Val v) {
     return decline(z, "the value of this masked assignment has another type: convert it, as in int(x[mask])");
 }
 
-/* y[mask] = value: elements of y whose mask is false are stored as they were. */
+/* Returns the elements of y after y[mask] op= v, or y[mask] = v if op is OP__COUNT; those whose mask is false stay. */
+static Val assign_masked(Fuse *z, Val old, Val mask, Op op, Val v) {
+    if (!mask.ref || mask.dtype != QS_B1) return declined;
+    if (op != OP__COUNT && keeps_digits(old) && (!v.array || v.dtype != old.dtype))
+        return decline(z, "this masked assignment updates 64-bit integers by numbers of another type");
+    if (op != OP__COUNT) v = apply_binary(z, op, old, v);
+    if (v.ref) v = convert_assigned(z, old.dtype, v);
+    if (!v.ref) return declined;
+    qs_dtype as = kir_value_dtype(old.dtype), part = qdtype_is_complex(old.dtype) ? qdtype_real_of(old.dtype) : as;
+    Val r = real_value(kbuild_select(&z->walk, mask.ref, cast_to(z, v.ref, part), old.ref), old.dtype, true);
+    if (!old.im) return r;
+    r.im = kbuild_select(&z->walk, mask.ref, v.im ? cast_to(z, v.im, part) : emit_const(z, part, 0), old.im);
+    return r;
+}
+
 static bool build_masked(Fuse *z, FuseKernel *out) {
     KRef at = emit_ins(z, (KMake){K_POS, .own = QS_I64});
     load_leaves(z, &at);
-    Val old = z->leaves[0], mask = lower_elements(z, z->e->mask), v;
-    if (!mask.ref || mask.dtype != QS_B1) return false;
-    v = lower_root(z);
-    if (v.ref && z->e->updates && keeps_digits(old) && (!v.array || v.dtype != old.dtype))
-        v = decline(z, "this masked assignment updates 64-bit integers by numbers of another type");
-    if (v.ref && z->e->updates) v = apply_binary(z, (Op)z->e->op, old, v);
-    if (v.ref) v = convert_assigned(z, old.dtype, v);
+    Val old = z->leaves[0], mask = lower_elements(z, z->e->mask), v = mask.ref ? lower_root(z) : declined;
+    if (v.ref) v = assign_masked(z, old, mask, z->e->updates ? (Op)z->e->op : OP__COUNT, v);
     if (!v.ref) return false;
-    qs_dtype as = kir_value_dtype(old.dtype), part = qdtype_is_complex(old.dtype) ? qdtype_real_of(old.dtype) : as;
-    KRef re = kbuild_select(&z->walk, mask.ref, cast_to(z, v.ref, part), old.ref);
-    kmemory_store(&z->walk, z->params[0], old.dtype, at, 0, re, 0);
-    if (old.im)
-        kmemory_store(&z->walk, z->params[0], old.dtype, at, 1,
-                      kbuild_select(&z->walk, mask.ref, v.im ? cast_to(z, v.im, part) : emit_const(z, part, 0), old.im),
-                      0);
+    kmemory_store(&z->walk, z->params[0], old.dtype, at, 0, v.ref, 0);
+    if (old.im) kmemory_store(&z->walk, z->params[0], old.dtype, at, 1, v.im, 0);
     return out->dtype = old.dtype, true;
 }
 
