@@ -272,9 +272,15 @@ class Program:
             sub = lambda: value(d + 1) if r.random() < 0.4 else leaf()
             form = r.choice(["({0} + {1})", "({0} - {1})", "({0}.*{1})", "max({0},{1})", "({0} > {1} ? {0} : {1})"])
             return E(form, [var(), sub()] if form[0] == "m" or "?" in form else [sub(), var()], None, 0, 0)
+        lines = [f"near_ = {r.choice(['0.5', '2'])}", "lambda_ = v -> v.*near_ + max(v, near_)"]
+        if r.random() < 0.3: lines += ["near_ = 4"] # the lambda keeps the old value
+        if r.random() < 0.3: lines += ["lambda_ = v -> (v > 0 ? v : near_*v) - 1"]
+        self.put(lines, lines)
         for _ in range(r.randint(2, 6)):
             pre, k, v = [], r.random(), r.choice(mine)
             e = value()
+            calls = ["lambda_({0})", "blend({0},{1})", "blend({1},{0})"]
+            if r.random() < 0.4: e = E(r.choice(calls), [e, leaf()], None, 0, 0)
             if k < 0.25:
                 w = self.new("t") if r.random() < 0.6 else v
                 name = self.steps(e, pre)
@@ -457,6 +463,11 @@ HEAD = """function [] = show(name, a)
 end
 function y = pattern(a, b, c = 1)
   y = reshape(mod((0..a*b*c-1)*7 + 3, 23), c == 1 ? [a,b] : [a,b,c])
+end
+function y = blend(a, b)
+  t = a - b
+  t = t.*t
+  y = 0.5*t + b
 end
 function y = twice(y)
   y = y + y.*1

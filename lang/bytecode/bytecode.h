@@ -73,6 +73,15 @@ typedef struct {
 
 /* An elementwise expression that may run as one kernel.  Its leaves are evaluated first, into `regs`; the code from
  * start to end then evaluates it operator by operator and leaves the result in R[dst]. */
+/* A condition of a region: global `slot`, or R[reg] if slot is -1, is the function with this number (Func.id), and its
+ * captured variable number `capture` has the value of R[outer]; capture -1: only the function counts. */
+typedef struct FuseGuard {
+    uint64_t id;
+    int slot, capture;
+    uint8_t reg, outer;
+} FuseGuard;
+enum { FUSE_GUARDS = 8 };
+
 typedef struct FuseRegion {
     uint32_t start, end;
     uint8_t dst;
@@ -107,6 +116,8 @@ typedef struct FuseRegion {
     FuseItem *items;
     uint8_t *inputs; /* registers from which leaves are computed; their values must be numbers and arrays */
     int nitems, ninputs;
+    FuseGuard *guards;
+    int nguards;
     bool changes; /* a statement changes an array; if it is the last one, root is NULL */
     uint32_t uses, wait, wasted;
     int first;
@@ -157,7 +168,8 @@ typedef struct BytecodeHost { /* queries to the VM; ud is passed to each */
     Fusible (*fusible)(void *ud, const char *name, int nargs); /* of a built-in called with nargs arguments */
     /* whether a global is a built-in that never runs code of the program; again: and whose call may be repeated */
     bool (*pure)(void *ud, int slot, bool again);
-    int (*builtin)(void *ud, const char *name); /* global slot of a built-in function */
+    int (*builtin)(void *ud, const char *name);  /* global slot of a built-in function */
+    const Func *(*function)(void *ud, int slot); /* the function of the program in a global slot; NULL: none */
     /* Resolves a type; *out is NULL with QS_OK if it depends on type parameters and is known only during a call. */
     qs_status (*type)(void *ud, TypeExpr *e, Func *in, const Type **out);
     struct Reduction **rules;

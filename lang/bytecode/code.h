@@ -4,6 +4,7 @@
  *     code.c        buffer, jumps, registers, literals            code_call.c     calls, conversions, $name
  *     code_expr.c   types, names, literals, elements              code_region.c   expressions that may run as kernels
  *                                                                 code_rewrite.c  reductions of the program
+ *     code_inline.c calls of functions in expressions that may run as kernels
  *
  * Registers are numbered as follows: first the locals (the index of their symbol; at top level the globals of
  * BC_ALIAS), then the type parameters, then temporaries.  Temporaries form a stack; `top` is the first free one.  A
@@ -48,7 +49,8 @@ typedef struct Coder {
     const struct RewriteFrame *rewriting; /* reductions whose result is being compiled; NULL: none */
     const Sym *assigning;                 /* variable to which a lambda is being assigned; NULL: none */
     const FuseRegion *fuse;               /* fuse region being emitted; NULL: none */
-    const Node *reduction;                /* reduction of masked elements whose parts are being emitted; NULL: none */
+    const Func **lambdas;  /* by register, what the program assigns to it (code_inline.c); NULL: not known */
+    const Node *reduction; /* reduction of masked elements whose parts are being emitted; NULL: none */
     TypedVar *typed;
     uint32_t ntyped, cap_typed;
     bool within; /* a region inside the region `fuse` is being compiled */
@@ -128,6 +130,20 @@ TypeExpr *qcode_conversion(Coder *e, const Node *n, const Type **type);
 /* Applies the first reduction that matches n, into register dst, or as a statement if dst < 0; false: none matches. */
 bool qcode_rewritten(Coder *e, Node *n, int dst);
 bool qcode_could_rewrite(Coder *e, Node *n); /* a reduction matches n */
+
+/* -- code_inline.c: calls of functions of the program ------------------------------------------------------------- */
+typedef struct Inliner {
+    Coder *e;
+    FuseGuard guards[FUSE_GUARDS];
+    int nguards;
+    void *ud;
+    bool (*bind)(void *ud, const Sym *s, Node *value); /* computes the value once, as variable s; false: impossible */
+    bool (*is_bound)(void *ud, const Sym *s); /* a statement before the expression gives the variable a value */
+    bool ok;
+} Inliner;
+bool qcode_calls_functions(Coder *e, Node *n); /* n contains a call that qcode_inlined replaces */
+/* Returns n, or a copy in which calls of functions of the program are replaced by their values; NULL: impossible. */
+Node *qcode_inlined(Inliner *, Node *n);
 
 /* -- code_region.c: expressions that may run as one kernel --------------------------------------------------------- */
 bool qcode_fused(Coder *e, Node *n, int dst); /* emits n as a region; false: n is not fusible */

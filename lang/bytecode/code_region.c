@@ -29,7 +29,9 @@ typedef struct {
     FuseItem items[FUSE_ITEMS]; /* the statements that are gathered into one region, before this one */
     Node *sources[FUSE_ITEMS];  /* in which the variables of each are mentioned */
     int nitems;
-    bool changes;    /* one of them changes an array */
+    bool changes;                  /* one of them changes an array */
+    FuseGuard guards[FUSE_GUARDS]; /* of the functions whose calls are parts of them */
+    int nguards;
     uint32_t beside; /* as in FuseRegion */
     bool grouped;    /* statements are being gathered */
     bool by_results; /* each of them must read an earlier one; the same array as an earlier one is not enough */
@@ -137,6 +139,7 @@ static int cast_dtype(Coder *e, const Node *n) {
 }
 
 static bool has_value(const Coder *e, const Node *n) {
+    if (n->u.ident.sym && n->u.ident.sym->kind == SYM_TEMP) return true;
     int r = n->u.ident.sym ? qcode_register(e, n->u.ident.sym) : -1;
     return r >= 0 && (size_t)r < e->nset && e->set[r];
 }
@@ -582,27 +585,53 @@ static bool shares_array(const Gather *g, int first) {
     return shared;
 }
 
-/* Adds a statement whose leaves have been collected to those before; false: it does not suit them.  source: in which
- * its variables are mentioned. */
-static bool join_items(Gather *g, const Gather *before, FuseItem item, Node *source) {
-    bool linked = !g->nitems || g->uses, fits = g->ok && g->nops > before->nops && g->n && !(g->changes && g->rows);
-    if (!fits || (!linked && (g->by_results || !shares_array(g, before->n)))) return *g = *before, false;
-    g->by_arrays = g->by_arrays || !linked;
-    item.stored = true, item.calls = g->ncalls > 0, item.uses = g->uses, item.first = before->n;
+/* Collects an expression and adds it to the items.  source: in which its variables are mentioned; NULL: none. */
+static bool collect_item(Gather *g, FuseItem item, Node *source) {
+    int nops = g->nops, ncalls = g->ncalls;
+    if (g->nitems == FUSE_ITEMS) return false;
+    item.first = g->n, g->uses = 0, g->ncalls = 0;
+    collect_leaves(g, item.root);
+    item.stored = true, item.calls = g->ncalls > 0, item.uses = g->uses;
     g->sources[g->nitems] = source, g->items[g->nitems++] = item;
-    g->ncalls += before->ncalls;
-    return true;
+    g->ncalls += ncalls;
+    return g->ok && g->nops > nops;
+}
+
+static bool bind_value(void *ud, const Sym *s, Node *value) {
+    return collect_item(ud, (FuseItem){.root = value, .sym = s}, NULL);
+}
+
+static bool is_assigned(void *ud, const Sym *s) {
+    const Gather *g = ud;
+    for (int i = 0; i < g->nitems; i++)
+        if (g->items[i].sym == s) return true;
+    return false;
+}
+
+/* Returns the expression without calls of functions of the program, whose arguments become items; NULL: impossible. */
+static Node *inline_calls(Gather *g, Node *n) {
+    Inliner to = {.e = g->e, .nguards = g->nguards, .ud = g, .bind = bind_value, .is_bound = is_assigned, .ok = true};
+    memcpy(to.guards, g->guards, sizeof to.guards);
+    n = qcode_inlined(&to, n);
+    memcpy(g->guards, to.guards, sizeof to.guards), g->nguards = to.nguards;
+    return n;
+}
+
+/* Returns whether the items that were added to those before suit them. */
+static bool join_items(Gather *g, const Gather *before) {
+    bool linked = !before->nitems, fits = g->n && !(g->changes && g->rows);
+    for (int i = before->nitems; i < g->nitems; i++) linked = linked || g->items[i].uses & ((1u << before->nitems) - 1);
+    if (!fits || (!linked && (g->by_results || !shares_array(g, before->n)))) return false;
+    return g->by_arrays = g->by_arrays || !linked, true;
 }
 
 /* Adds `sym = root`, whose value belongs into register `home`, to the statements; false: it does not suit them. */
 static bool add_item(Gather *g, const Sym *sym, Node *root, int home, Node *source) {
     Gather before = *g;
-    if (!is_inner(root) || g->nitems == FUSE_ITEMS) return false;
     for (int i = 0; i < g->nitems; i++)
         if (sym && g->items[i].array && g->items[i].sym == sym) return false;
-    g->uses = 0, g->ncalls = 0;
-    collect_leaves(g, root);
-    if (!join_items(g, &before, (FuseItem){.root = root, .sym = sym, .dst = (uint8_t)home}, source)) return false;
+    FuseItem item = {.root = is_inner(root) ? inline_calls(g, root) : NULL, .sym = sym, .dst = (uint8_t)home};
+    if (!item.root || !collect_item(g, item, source) || !join_items(g, &before)) return *g = before, false;
     if (sym) g->e->set[home] = true; /* for is_plain; the caller restores it */
     return true;
 }
@@ -621,29 +650,38 @@ static bool changes_array(Coder *e, const Node *n) {
     return !qcode_has_type(e, array->u.ident.sym);
 }
 
+/* Collects array[mask] op= root. */
+static bool collect_change(Gather *g, FuseItem item, Node *source) {
+    int ncalls = g->ncalls, old = item_number(g, item.array);
+    if (g->nitems == FUSE_ITEMS) return false;
+    item.first = g->n, g->uses = old >= 0 ? 1u << old : 0, g->ncalls = 0;
+    bool fits = (old >= 0 || add_leaf(g, item.array)) && collect_whole(g, item.mask);
+    fits = fits && collect_masked(g, item.root, item.mask);
+    item.stored = true, item.calls = g->ncalls > 0, item.uses = g->uses;
+    g->sources[g->nitems] = source, g->items[g->nitems++] = item;
+    g->nops += 1 + (item.op != OP__COUNT), g->ncalls += ncalls;
+    return fits && g->ok;
+}
+
 /* Adds a statement that changes the elements of an array. */
 static bool add_change(Gather *g, Node *n) {
     Gather before = *g;
-    if (g->nitems == FUSE_ITEMS || !changes_array(g->e, n)) return false;
+    if (!changes_array(g->e, n)) return false;
     Node *array = n->u.assign.targets[0], *root = n->u.assign.value, *mask = NULL;
     if (array->kind == N_INDEX) mask = array->u.index.at.at[0], array = array->u.index.base;
     int old = item_number(g, array);
     if (old >= 0 && !g->items[old].array) return false;
-    FuseItem item = {.sym = array->u.ident.sym, .array = array, .mask = mask, .op = OP__COUNT};
-    item.dst = (uint8_t)qcode_register(g->e, item.sym), item.target = old >= 0 ? g->items[old].target : g->n;
-    g->uses = old >= 0 ? 1u << old : 0, g->ncalls = 0, g->nops++, g->changes = true;
-    bool fits = old >= 0 || add_leaf(g, array);
-    if (mask) {
-        if (n->u.assign.in_place) item.op = n->op, g->nops++;
-        fits = fits && collect_whole(g, mask) && collect_masked(g, root, mask);
-    } else {
+    FuseItem item = {.root = root, .sym = array->u.ident.sym, .array = array, .mask = mask, .op = OP__COUNT};
+    item.dst = (uint8_t)qcode_register(g->e, item.sym);
+    if (mask && n->u.assign.in_place) item.op = n->op;
+    if (!mask && !(root = inline_calls(g, root))) return *g = before, false;
+    item.target = old >= 0 ? g->items[old].target : g->n, g->changes = true;
+    if (!mask) {
         item.root = qcode_alloc(g->e, sizeof *root);
         *item.root = (Node){.kind = N_BINARY, .op = n->op, .pos = root->pos, .u.bin = {array, root}};
-        collect_leaves(g, root);
     }
-    if (mask) item.root = root;
-    if (!fits) return *g = before, false;
-    return join_items(g, &before, item, n);
+    bool fits = mask ? collect_change(g, item, n) : collect_item(g, item, n);
+    return (fits && join_items(g, &before)) || (*g = before, false);
 }
 
 /* Adds the parts of the last statement that suit the others, as values in temporaries. */
@@ -664,8 +702,9 @@ static bool is_needed(const Gather *g, int item) {
     bool before = false;
     for (int i = 0; i < g->nitems; i++) {
         if (s && i > item && g->items[i].sym == s) return false;
-        within += reads_of(g->sources[i], s);
+        within += g->sources[i] ? reads_of(g->sources[i], s) : 0;
     }
+    if (s && s->kind == SYM_TEMP) return false;
     if (g->items[item].array) return true;
     for (int i = 0; i < g->n; i++) before = before || reads_of(g->leaves[i], s) > 0;
     return !s || before || s->kind != SYM_LOCAL || within != g->e->mentions[s->index];
@@ -692,7 +731,7 @@ static void emit_rest(Gather *g, FuseRegion *r, Node *last, Node *part) {
         r->stored = qcode_pc(e);
     } else if (last) {
         for (int i = 0; i < g->nitems; i++)
-            if (!g->items[i].sym) leaves[parts.nleaves] = g->items[i].root, regs[parts.nleaves++] = g->items[i].dst;
+            if (!g->items[i].sym) leaves[parts.nleaves] = g->sources[i], regs[parts.nleaves++] = g->items[i].dst;
         e->fuse = &parts;
         qcode_statement(e, last);
         e->fuse = NULL;
@@ -724,6 +763,8 @@ static void emit_group(Gather *g, int mark, Node **statements, int n, Node *last
     r.root = final->root, r.dst = final->dst, r.first = final->first;
     r.start = r.end = qcode_pc(e);
     r.nitems = g->nitems - 1, r.changes = g->changes;
+    r.guards = qcode_alloc(e, sizeof g->guards), r.nguards = g->nguards;
+    memcpy(r.guards, g->guards, sizeof g->guards);
     if (final->array) r.root = NULL, r.first = g->n, r.uses = 0, r.nitems++;
     r.items = qcode_alloc(e, qmem_size((size_t)g->nitems, sizeof *r.items, 0));
     memcpy(r.items, g->items, (size_t)g->nitems * sizeof *r.items);
@@ -772,15 +813,16 @@ static int gather_group(Coder *e, Node **statements, int n, bool by_results) {
      * each dimension an index, whose range has three numbers.  Elements that are assigned to need as many. */
     enum { PART_REGISTERS = 1 + 4 * QS_MAX_RANK, NEEDED = MAX_LEAVES + FUSE_ITEMS + 2 * PART_REGISTERS };
     const Sym *s;
-    if (n < 2 || e->fuse || e->host->nrules) return 0;
-    if (!assigned_variable(e, statements[0]) && !changes_array(e, statements[0])) return 0;
+    if (e->fuse || e->host->nrules) return 0;
+    bool calls = statements[0]->kind == N_ASSIGN && qcode_calls_functions(e, statements[0]->u.assign.value);
+    if (!calls && !assigned_variable(e, statements[0]) && !changes_array(e, statements[0])) return 0;
     if (e->top + NEEDED > MAX_REGISTERS) return 0;
     int mark = e->top, count = 0;
     bool *set = qcode_state(e);
     Gather g = {.e = e, .ok = true, .grouped = true, .by_results = by_results};
     Node *last = NULL, *part = NULL;
     while (count < n && add_statement(&g, statements[count])) count++;
-    if (count && count < n && statements[count]->kind == N_ASSIGN) {
+    if ((count || calls) && count < n && statements[count]->kind == N_ASSIGN) {
         int items = g.nitems;
         Node *next = statements[count], *value = next->u.assign.value;
         if ((part = assigned_part(&g, next)) && !g.rows && add_item(&g, NULL, value, e->top, next))
@@ -789,7 +831,7 @@ static int gather_group(Coder *e, Node **statements, int n, bool by_results) {
         if (!part && g.nitems > items) last = next, count++;
     }
     qcode_restore(e, set);
-    if (g.nitems < 2) return e->top = mark, 0;
+    if (g.nitems < 2 && !g.nguards) return e->top = mark, 0;
     count_mentions(e);
     emit_group(&g, mark, statements, count, last, part);
     return count;

@@ -107,6 +107,12 @@ static void release_proto(qs_vm *vm, Proto *p) {
     qmem_free(c, p, sizeof *p);
 }
 
+static const Func *program_function(void *ud, int slot) {
+    qs_value v = *qvm_global(ud, (uint64_t)slot);
+    const Function *f = v.kind == QS_FUNCTION ? v.u.p : NULL;
+    return f && f->fkind == FN_SCRIPT ? f->ast : NULL;
+}
+
 qs_status qproto_of(qs_vm *vm, Func *f, bool echo, Proto **out) {
     Ctx *c = qvm_ctx(vm);
     if (f->machine) {
@@ -116,7 +122,12 @@ qs_status qproto_of(qs_vm *vm, Func *f, bool echo, Proto **out) {
     if (f->qual == Q_KERNEL)
         return qerr_set(c, QS_ETYPE, "kernel %s cannot be called; parallel_do(size, …, %s) runs it", f->name->s,
                         f->name->s);
-    BytecodeHost host = {.ud = vm, .builtin = builtin_slot, .type = known_type, .fusible = fusible, .pure = is_pure};
+    BytecodeHost host = {.ud = vm,
+                         .builtin = builtin_slot,
+                         .function = program_function,
+                         .type = known_type,
+                         .fusible = fusible,
+                         .pure = is_pure};
     host.rules = qmod_rules(vm, qmod_of(f), &host.nrules);
     Chunk chunk;
     TRY(qbytecode_compile(c, f, &host, echo, &chunk));

@@ -413,6 +413,7 @@ static qs_status make_form(Now *now) {
     Where at = {now->state->expr.src, now->region->items ? now->region->items[0].root->pos : now->region->root->pos};
     if (v->kernel[CHUNKED].func)
         qreport_explain(vm, at, "%s: one kernel of %d operations", what_of(now), now->region->nops);
+    else if (now->region->nguards) return QS_OK; /* the functions are reported where they run */
     else if (v->kernel[CHUNKED].why)
         qreport_explain(vm, (Where){at.src, v->kernel[CHUNKED].pos}, "%s: %s",
                         now->region->items ? "statements: one by one" : "expression: operator by operator",
@@ -830,12 +831,27 @@ static void release_results(Now *now) {
     drop_target(now);
 }
 
+/* Returns whether the functions whose calls are part of the region are still the same. */
+static bool guards_hold(qs_vm *vm, const Frame *f, const FuseRegion *r) {
+    for (int i = 0; i < r->nguards; i++) {
+        const FuseGuard *g = &r->guards[i];
+        qs_value v = g->slot >= 0 ? *qvm_global(vm, (uint64_t)g->slot) : f->base[g->reg], a, b;
+        const Function *fn = v.kind == QS_FUNCTION ? v.u.p : NULL;
+        if (!fn || fn->fkind != FN_SCRIPT || fn->ast->id != g->id) return false;
+        if (g->capture < 0) continue;
+        a = fn->captures[g->capture], b = f->base[g->outer];
+        if (a.kind != b.kind || a.aux != b.aux || a.u.i != b.u.i) return false;
+    }
+    return true;
+}
+
 qs_status qfuse_region(qs_vm *vm, Frame *f, FuseRegion *r, bool *done) {
     enum { MOST_WASTED = 10 };
     Now now;
     qs_value result = qs_nil();
     *done = false;
     now.target = NULL, now.target_layout = (TargetLayout){false, false};
+    if (!guards_hold(vm, f, r)) return QS_OK;
     if (r->items) r->wait = 1u << r->wasted, r->wasted += r->wasted < MOST_WASTED;
     memset(now.stored, 0, sizeof now.stored);
     now.run.vm = vm, now.f = f, now.region = r, now.result = NULL, now.count = 0, now.rank = 2, now.no_rows = false;

@@ -2,11 +2,11 @@
 % exit: 3
 % devices: cpu
 % One reduction along long lines is faster alone; statements with several are one kernel, up to lines twice as long.
-function y = standardize(x)
+function y = standardize(x : mat)
     d = x - mean(x, 0)
     y = d./sqrt(sum(d.^2, 0)/size(x, 0))
 end
-function y = center(x)
+function y = center(x : mat)
     y = x - mean(x, 0)
 end
 x = reshape(mod((0..3000*400-1)*7, 31), [3000,400])
