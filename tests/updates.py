@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Random kernels whose positions update elements of their neighbours, and keep private numbers and arrays, or call
-functions of small arrays: every device gives what the evaluator gives, and these functions give what the host gives.
+functions of small arrays, or functions that call themselves: every device gives what the evaluator gives, and these
+functions give what the host gives.
 
     tests/updates.py [--qrun build/qrun] [--device cpu] [--keep FOLDER] [first seed [how many]]
 
@@ -124,6 +125,63 @@ class SmallArrays:
             "end", f'printf("{self.name} %.17g", weighed(y))'])
 
 
+class Recursion:
+    """Two functions that call themselves and each other; n bounds the number of open calls."""
+
+    def __init__(self, rng, name):
+        self.r, self.names, self.calls, self.loops = rng, [name, name + "_b"], 0, 0
+
+    def value(self):
+        return self.r.choice(["v", "w", "a[0]", "a[k]", "y", "n", "z"])
+
+    def call(self):
+        self.calls += 1
+        return f"{self.r.choice(self.names)}(n-{self.r.randint(1, 2)}, mod({self.value()}+{self.r.randint(0, 9)}, 101))"
+
+    def statement(self, depth):
+        r = self.r
+        call = self.calls < 3 and r.random() < .5
+        some = lambda: self.block(depth + 1)
+        kind = r.choice(["set"] * 3 + ["if", "if", "for", "while", "break"]) if depth < 3 else "set"
+        if kind == "set":
+            target = r.choice(["w", "w", "y", "z", "a[k]", "a[1]"])
+            if call and r.random() < .3: return [f"[w, z] = {self.call()}"]
+            return [f"{target} = mod({self.value()}*3 + {self.call() if call else self.value()}, 1009)"]
+        condition = f"mod({self.value()}, 3) == {r.randint(0, 2)}"
+        if kind == "break":
+            last = [r.choice(["break", "continue"])] if self.loops else ["y += w", "return"]
+            return [f"if {condition}", *("    " + s for s in last), "end"]
+        if kind == "if":
+            other = ["else", *some()] if r.random() < .5 else []
+            return [f"if {condition}", *some(), *other, "end"]
+        self.loops += 1
+        body, j = some(), f"j{depth}"
+        self.loops -= 1
+        if kind == "for":
+            return [f"for {j} = {r.choice(['0..1', '2..-1..1', '0..mod(k,3)', '3..-2..k'])}", f"    k = mod({j}, 3)",
+                    *body, "end"]
+        return [f"{j} = 0", f"while {j} < 2", f"    {j} += 1", *body, "end"]
+
+    def block(self, depth):
+        return ["    " + line for _ in range(self.r.randint(1, 3)) for line in self.statement(depth)]
+
+    def text(self):
+        lines = []
+        for name in self.names:
+            self.calls = 0
+            lines += [f"function [y, z] = __device__ {name}(n : int, v : scalar)", "    y = v", "    z = 1.0",
+                      "    w = 2.0", "    k = 1", "    a = [v, 5, 7]", "    if n <= 0", "        return", "    end",
+                      *self.block(0), f"    w = mod(w + {self.call()}, 1009)", *self.block(0),
+                      "    y = mod(y + 7*w + a[0] + 3*a[k], 1009)", "end"]
+        name = self.names[0]
+        return "\n".join([
+            *lines, f"function [] = __kernel__ run_{name}(y : mat, pos : int)",
+            f"    [y[pos,0], y[pos,1]] = {name}(mod(pos,4)+1, pos)", "end", "y = zeros(23,2)",
+            f"parallel_do(23, y, run_{name})", "for k = 0..22", f"    [p, q] = {name}(mod(k,4)+1, k)",
+            f'    assert(y[k,0] == p && y[k,1] == q, "{name}(", k, "), on the host ", p, " ", q, ": ", y[k,:])', "end",
+            f'printf("{name} %.17g", weighed(y))'])
+
+
 HEAD = """function y = __device__ total(x)
     y = 0.0
     for i = 0..size(x,0)-1
@@ -143,6 +201,7 @@ end"""
 def check(args, folder, seed):
     rng = random.Random(seed)
     kernels = [Kernel(rng, f"k{k}") for k in range(KERNELS)] + [SmallArrays(rng, f"small{k}") for k in range(4)]
+    kernels += [Recursion(rng, f"self{k}") for k in range(2)]
     text = "\n".join([HEAD, *(k.text() for k in kernels)])
     return compare(args, folder, "updates", seed, text, operator.eq, ("auto", "auto"), ["--precision", "64"])
 

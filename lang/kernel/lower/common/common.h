@@ -94,6 +94,7 @@ struct InlineFrame {
     /* set anew in each pass */
     const struct Val *captures; /* captured values of a lambda or nested function */
     struct Closure *closure;    /* kernel compiler only */
+    struct Routine *routine;    /* kernel compiler: a function that calls itself (lower_recursion.c) */
     int wanted;                 /* number of results that the call uses */
     int return_depth;           /* depth of the LOOP that `return` leaves; -1: `return` leaves all compiled code */
     Ways ways;                  /* paths to the end of the function by `return` */
@@ -478,6 +479,7 @@ qs_status kcall_lower(Walk *w, Node *n, struct Val *outs, int wanted);
 qs_status kcall_inline(Walk *w, const Node *site, const Callee *fn, const Args *args, struct Val *outs, int wanted);
 /* index of the argument for a parameter; -1: none */
 int kcall_find_argument(const Args *args, const Func *f, int param);
+qs_status kcall_check_names(Walk *w, const Args *args, const Func *f); /* the number and names of arguments */
 /* kcall_enter makes w->in the frame of the call and returns the state that kcall_leave restores. */
 typedef struct {
     InlineFrame *in;

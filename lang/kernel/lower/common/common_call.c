@@ -82,7 +82,7 @@ int kcall_find_argument(const Args *args, const Func *f, int param) {
     return -1;
 }
 
-static qs_status check_names(Walk *w, const Args *args, const Func *f) {
+qs_status kcall_check_names(Walk *w, const Args *args, const Func *f) {
     for (int i = 0; i < args->n; i++) {
         bool found = !args->names[i];
         for (int k = 0; k < f->nparams && !found; k++) found = f->params[k].name == args->names[i];
@@ -132,7 +132,7 @@ qs_status kcall_inline(Walk *w, const Node *site, const Callee *fn, const Args *
     if (w->calls >= w->rules->call->most_calls)
         return kcall_fail(w, QS_ETYPE, w->pos, "%.80s calls itself; recursion is not possible in %s", fn->func->name->s,
                           w->rules->call->place);
-    TRY(check_names(w, args, fn->func));
+    TRY(kcall_check_names(w, args, fn->func));
     if (!w->f->ruled && qast_attribute(fn->func, "adjoint")) w->f->ruled = fn->func->name, w->f->ruled_pos = w->pos;
     w->calls++;
     Caller saved = kcall_enter(w, site, fn);

@@ -308,12 +308,27 @@ static qs_status bind_kernel(Lower *L) {
     return next < L->job->nargs ? wrong_count(L, f) : kltype_check_constraints(L, L->in);
 }
 
-/* Reads the attributes {!fast_math} and {!kernel fast_math=true}. */
-static qs_status choose_arithmetic(Lower *L) {
+/* Reads {!kernel recursion=N}: the number of calls that may be open. */
+static qs_status choose_frames(Lower *L, const Attr *a) {
+    for (int i = 0; i < a->nitems; i++) {
+        const Node *n = a->items[i].value;
+        if (strcmp(a->items[i].key->s, "recursion")) continue;
+        double v = n && n->kind == N_NUM ? n->u.num.value : 0;
+        if (v < 1 || v > KLOWER_MOST_FRAMES || v != (int)v)
+            return klower_error(L, QS_EVALUE, a->pos, "recursion is a number from 1 to %d", KLOWER_MOST_FRAMES);
+        L->frames = (int)v;
+    }
+    return QS_OK;
+}
+
+/* Reads the attributes {!fast_math} and {!kernel fast_math=true, recursion=N}. */
+static qs_status read_attributes(Lower *L) {
     const Func *f = L->job->fn.func;
     L->f->fast = L->job->fast_math;
+    L->frames = KLOWER_FRAMES;
     for (int a = 0; a < f->nattrs; a++) {
         bool wrong = false;
+        TRY(choose_frames(L, f->attrs[a]));
         L->f->fast = qast_asks_fast(f->attrs[a], L->f->fast, &wrong);
         if (wrong) return klower_error(L, QS_EVALUE, f->attrs[a]->pos, "fast_math is true or false");
     }
@@ -331,24 +346,34 @@ static void begin_pass(Lower *L, Arena *scratch) {
     L->in = NULL, L->exits = NULL;
     L->updated = NULL;
     L->was_crowded = L->crowded, L->crowded = L->lone = L->joined = 0;
-    L->nnums = L->nprints = 0, L->prints = NULL;
+    L->nnums = L->nprints = L->nested = 0, L->prints = NULL;
     L->unknown = false;
     klrandom_begin(L);
 }
 
-static qs_status run_pass(Walk *w, Arena *scratch) {
-    Lower *L = (Lower *)w;
+static qs_status lower_once(Lower *L) {
     Val fn;
-    begin_pass(L, scratch);
     import_function(L, &L->job->fn, &fn);
     Callee callee = klcall_callee(fn.u.fn);
     Caller saved = kcall_enter(&L->walk, NULL, &callee);
     L->in->return_depth = -1;
-    TRY(choose_arithmetic(L));
+    TRY(read_attributes(L));
     TRY(bind_kernel(L));
     TRY(klcall_kernel_body(L));
     L->changed |= (L->lone & L->crowded) || (L->joined & ~L->crowded);
     return kcall_leave(&L->walk, &saved);
+}
+
+static qs_status run_pass(Walk *w, Arena *scratch) {
+    Lower *L = (Lower *)w;
+    ErrorState before = L->c->err;
+    begin_pass(L, scratch);
+    qs_status s = lower_once(L);
+    bool failed = s != QS_OK && L->trial == TRIAL_RUNS && !L->restart && !L->stopped;
+    if (failed) L->trial = TRIAL_FAILED, L->recursive = NULL, L->c->err = before;
+    if (!failed && !L->restart) return s;
+    L->restart = false, L->changed = true;
+    return QS_OK;
 }
 
 /* -- the result ---------------------------------------------------------------------------------------------------- */
@@ -392,7 +417,8 @@ static qs_status run_passes(Lower *L, Arena *result) {
     if (L->out->func) return QS_OK;
     L->in = L->root;
     return klower_error(L, QS_ETYPE, L->unknown ? L->unknown_pos : L->job->fn.func->pos,
-                        "a type could not be determined");
+                        L->recursive ? "a type could not be determined; does each function that calls itself end?"
+                                     : "a type could not be determined");
 }
 
 qs_status klower_kernel(Ctx *c, Arena *arena, const LowerJob *job, LowerResult *out) {
@@ -411,6 +437,7 @@ qs_status klower_kernel(Ctx *c, Arena *arena, const LowerJob *job, LowerResult *
     qmem_free(c, L.nums, L.cap_nums * sizeof *L.nums);
     kbuild_free(&L.walk);
     qarena_free(&keep);
+    if (s == QS_OK && out->func) s = klstack_replace(c, arena, out->func, L.frames, &out->func);
     if (s == QS_OK && out->func) s = kir_verify(c, out->func);
     return s;
 }

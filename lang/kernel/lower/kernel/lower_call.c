@@ -303,8 +303,8 @@ static qs_status check_launched(Lower *L, const InlineFrame *in, const Val *args
 }
 
 /* A private array is passed by value.  If the function has changed the parameter, the variable of the caller gets its
- * value, because on the host both are one array. */
-static qs_status give_back(Lower *L, const InlineFrame *in, const Param *p, Node *arg, const Val *given) {
+ * value, because on the host both are one array.  from: has the value; NULL: the parameter itself. */
+static qs_status give_back(Lower *L, const InlineFrame *in, const Param *p, Node *arg, const Val *given, Var *from) {
     Var *v = &in->vars[p->sym->index], *to;
     uint32_t pos = L->pos;
     Val now;
@@ -316,7 +316,8 @@ static qs_status give_back(Lower *L, const InlineFrame *in, const Param *p, Node
                             "%s sets its parameter %s and changes elements of it, and the argument is an array of the "
                             "kernel: use another name in place of %s = …",
                             in->func->name->s, p->name->s, p->name->s);
-    TRY(klvar_read(L, v, pos, &now));
+    if (from) klvar_hidden_get(L, from, &now);
+    else TRY(klvar_read(L, v, pos, &now));
     TRY(klval_components(L, &now, &now));
     bool converted = now.made.set != given->made.set; /* a copy on the host, too */
     if (now.kind != V_NUM || converted || klval_count(&now) != klval_count(given)) return QS_OK;
@@ -336,8 +337,8 @@ static Node *argument_node(const Node *site, const Args *args, int k) {
     return k < self ? site->u.call.callee->u.field.base : list->at[k - self].value;
 }
 
-static qs_status give_one_back(Lower *L, const Node *site, const Callee *fn, const Args *args, int param, int k) {
-    const InlineFrame *in = kcall_frame(&L->walk, site, fn);
+static qs_status give_one_back(Lower *L, const Node *site, const Callee *fn, const Args *args, int param, int k,
+                               const InlineFrame *in, Var *from) {
     const Param *p = &fn->func->params[param];
     if (!changes_private(in, p, &args->at[k])) return QS_OK;
     Node *arg = argument_node(site, args, k);
@@ -345,15 +346,16 @@ static qs_status give_one_back(Lower *L, const Node *site, const Callee *fn, con
         if (j != k && args->at[k].rank && names_same(arg, argument_node(site, args, j)))
             return klower_error(L, QS_ETYPE, L->pos, "%s changes %s, which it is given twice: pass copy(%s)",
                                 fn->func->name->s, arg->u.ident.name->s, arg->u.ident.name->s);
-    return give_back(L, in, p, arg, &args->at[k]);
+    return give_back(L, in, p, arg, &args->at[k], from);
 }
 
-static qs_status give_all_back(Lower *L, const Node *site, const Callee *fn, const Args *args) {
+qs_status klcall_give_back(Lower *L, const Node *site, const Callee *fn, const Args *args, const InlineFrame *in,
+                           Var *const *back) {
     if (!site || site->kind != N_CALL || args->n - site->u.call.args.n > (site->u.call.callee->kind == N_FIELD))
         return QS_OK;
     for (int i = 0; i < fn->func->nparams; i++) {
         int k = kcall_find_argument(args, fn->func, i);
-        if (k >= 0) TRY(give_one_back(L, site, fn, args, i, k));
+        if (k >= 0) TRY(give_one_back(L, site, fn, args, i, k, in, back ? back[i] : NULL));
     }
     return QS_OK;
 }
@@ -361,9 +363,12 @@ static qs_status give_all_back(Lower *L, const Node *site, const Callee *fn, con
 static qs_status call_function(Lower *L, const Node *site, Closure *fn, const Args *args, Val *outs, int wanted) {
     int which;
     Callee callee = klcall_callee(fn);
+    bool done = false;
+    if (fn->func) TRY(klrecursion_call(L, site, fn, args, outs, wanted, &done));
+    if (done) return QS_OK;
     if (fn->func) {
         TRY(kcall_inline(&L->walk, site, &callee, args, outs, wanted));
-        return give_all_back(L, site, &callee, args);
+        return klcall_give_back(L, site, &callee, args, kcall_frame(&L->walk, site, &callee), NULL);
     }
     if (!fn->builtin || !klbuiltin_find(fn->builtin, &which)) return no_function(L, fn->builtin);
     Val only;

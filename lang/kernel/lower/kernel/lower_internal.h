@@ -7,6 +7,7 @@
  *   lower_num.c    numbers: weak ones, casts, arithmetic   lower_call.c    overloads, methods, launches
  *   lower_val.c    values of all types, small arrays       lower_builtin.c built-ins (kbuiltins.def)
  *   lower_type.c   written types                           lower_stmt.c    assignment, loops over ranges
+ *   lower_recursion.c  functions that call themselves      lower_stack.c   an explicit stack for them
  *
  * The tree is lowered in passes.  A local is bound directly to its value as long as that is possible.  A pass that
  * learns something (a local is assigned on two paths, its type widens, it is indexed with a computed index) notes it in
@@ -193,7 +194,13 @@ struct Lower {
     KRef *counters;
     struct PrintSite *prints; /* statements that print so far in this pass, the last one first */
     int nprints;
-    bool stopped; /* something is needed first: the pass ends without an error */
+    bool stopped;                /* something is needed first: the pass ends without an error */
+    bool restart;                /* a function was found to call itself: the pass ends, and the next one knows it */
+    struct Recursive *recursive; /* such functions */
+    int frames;                  /* how many of their calls may be open */
+    int nested;                  /* calls of open functions so far in this pass */
+    /* If they are many, one function is marked as recursive, unless this leads to an error. */
+    enum { TRIAL_NONE, TRIAL_RUNS, TRIAL_FAILED } trial;
     KBind *binds;
     uint32_t cap_binds;
     HostNum *nums;
@@ -202,6 +209,9 @@ struct Lower {
 };
 
 enum { KLOWER_UNROLL = 1024, KLOWER_PASSES = 40, KLOWER_CALLS = 64 };
+/* Functions that call themselves: how many calls may be open; the flag of their LOOPs, and of LOCALs for arguments
+ * and results; after how many nested calls one is tried. */
+enum { KLOWER_FRAMES = 64, KLOWER_MOST_FRAMES = 4096, KLOWER_ROUTINE = 1, KLOWER_TRIAL = 32 };
 
 /* -- lower.c ------------------------------------------------------------------------------------------------------- */
 Where klower_where(const Lower *L, uint32_t pos);
@@ -395,6 +405,10 @@ int klidx_ndims(const Val *v);
 /* -- lower_call.c -------------------------------------------------------------------------------------------------- */
 extern const CallRules klcall_rules;
 Callee klcall_callee(Closure *fn);
+/* Gives arrays that a function has changed back to the variables of the caller.  in: the frame of its parameters; back:
+ * variables with their values; NULL: the parameters themselves. */
+qs_status klcall_give_back(Lower *L, const Node *site, const Callee *fn, const Args *args, const InlineFrame *in,
+                           Var *const *back);
 /* Binds the parameter p of the entered function to v, converted to its declared type; checked: the host checks run-time
  * numbers, so the code need not. */
 qs_status klcall_bind(Lower *L, const Param *p, bool checked, Val *v);
@@ -402,6 +416,14 @@ qs_status klcall_bind(Lower *L, const Param *p, bool checked, Val *v);
 qs_status klcall_kernel_body(Lower *L);
 /* Lowers parallel_do or serial_do inside a kernel to loops around the inlined kernel. */
 qs_status klcall_launch(Lower *L, const Node *site, const Val *args, int nargs);
+
+/* -- lower_recursion.c, lower_stack.c ------------------------------------------------------------------------------ */
+/* Lowers the call of a function that calls itself; *done is false for other functions. */
+qs_status klrecursion_call(Lower *L, const Node *site, Closure *fn, const Args *args, Val *outs, int wanted,
+                           bool *done);
+bool klrecursion_is_open(const Lower *L); /* code for such a function is being made, which may run several times */
+/* frames: how many calls may be open */
+qs_status klstack_replace(Ctx *c, Arena *arena, KFunc *f, int frames, KFunc **out);
 
 /* -- lower_builtin.c ----------------------------------------------------------------------------------------------- */
 bool klbuiltin_find(const char *name, int *which);

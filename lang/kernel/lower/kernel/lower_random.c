@@ -18,7 +18,7 @@ static KRef word(Lower *L, uint32_t v) { return klnum_int(L, QS_U32, v); }
 /* The number of earlier draws at this call site, which is counted if the site is in a loop. */
 static KRef draw_number(Lower *L) {
     Walk *w = &L->walk;
-    if (!kbuild_outermost_loop(w)) return word(L, 0);
+    if (!kbuild_outermost_loop(w) && !klrecursion_is_open(L)) return word(L, 0);
     int site = L->nsites_in_loops++;
     if (site >= L->ncounters) return L->changed = true, word(L, 0); /* the next pass has a counter for it */
     KRef n = kbuild_get(w, L->counters[site]);
