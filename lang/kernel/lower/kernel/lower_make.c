@@ -99,15 +99,23 @@ qs_status klmake_complex(Lower *L, const BuiltinCall *c, Val *out) {
     return make_filled(L, c, 0, qdtype_complex_of(L->c->scalar_dtype), out);
 }
 
-/* zeros_like(x, size …) and the like, in the type in which a kernel computes with elements of x. */
-qs_status klmake_like(Lower *L, const BuiltinCall *c, Val *out) {
+/* Returns the type in which a kernel computes with elements of the first argument. */
+static qs_status type_like(Lower *L, const BuiltinCall *c, qs_dtype *d) {
     const Val *x = &c->args[0];
     if (x->kind != V_NUM && x->kind != V_ARRAY && x->kind != V_MEMORY)
         return klower_error(L, QS_ETYPE, L->pos, "%s: an array is wanted, got %s", c->name, klval_type_name(L, x));
-    qs_dtype d = (qs_dtype)x->dtype;
+    *d = (qs_dtype)x->dtype;
     if (x->kind == V_NUM && x->rank == 0 && klnum_is_weak(klval_num(x, 0)))
-        d = klnum_weak_dtype(L, klval_num(x, 0).re.weak);
-    if (!qdtype_is_complex(d)) d = kir_value_dtype(d);
+        *d = klnum_weak_dtype(L, klval_num(x, 0).re.weak);
+    if (!qdtype_is_complex(*d)) *d = kir_value_dtype(*d);
+    return QS_OK;
+}
+
+/* zeros_like(x, size …) and the like. */
+qs_status klmake_like(Lower *L, const BuiltinCall *c, Val *out) {
+    const Val *x = &c->args[0];
+    qs_dtype d = QS_F32;
+    TRY(type_like(L, c, &d));
     if (c->nargs > 1) return make_filled(L, c, 1, d, out);
     Val all;
     TRY(klval_components(L, x, &all));
@@ -179,20 +187,26 @@ qs_status klmake_transpose(Lower *L, const BuiltinCall *c, Val *out) {
     return out->made = v.made, QS_OK;
 }
 
+/* shared(dims…); imm 1: zeros, 2: zeros with elements of the type of the first argument. */
 qs_status klmake_shared(Lower *L, const BuiltinCall *c, Val *out) {
     int64_t dims[QS_MAX_RANK];
     int rank;
+    bool like = c->imm == 2;
+    qs_dtype d = L->c->scalar_dtype;
     if (L->job->serial)
         return klbuiltin_refuse(L, c, "needs parallel_do: in serial_do positions run one after another");
-    TRY(klmake_shape(L, c, 0, dims, &rank));
-    *out = (Val){.kind = V_MEMORY, .dtype = (uint8_t)L->c->scalar_dtype, .rank = (uint8_t)rank};
+    if (like) TRY(type_like(L, c, &d));
+    if (d == QS_B1) d = QS_I32;
+    TRY(klmake_shape(L, c, like, dims, &rank));
+    *out = (Val){.kind = V_MEMORY, .dtype = (uint8_t)d, .rank = (uint8_t)rank, .made = klval_made(d)};
     memcpy(out->dims, dims, sizeof dims);
     int64_t n = klval_count(out);
     if (n < 1 || n > 1 << 20) return klbuiltin_refuse(L, c, "wants 1 to 1048576 elements");
+    if (qdtype_is_complex(d)) n *= 2;
     out->u.mem = qarena_alloc(L->arena, sizeof(Memory));
     out->u.mem->shared = true;
     out->u.mem->ref =
-        klnum_emit(L, (KMake){K_SHARED, .own = L->c->scalar_dtype, .flag = (unsigned)c->imm, .imm = (uint64_t)n});
+        klnum_emit(L, (KMake){K_SHARED, .own = qdtype_real_of(d), .flag = c->imm != 0, .imm = (uint64_t)n});
     return QS_OK;
 }
 
