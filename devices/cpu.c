@@ -87,6 +87,7 @@ static void *resolve_symbol(void *ud, const char *name) {
     if (!strcmp(name, "lgammaf")) return (void *)(uintptr_t)qlibm_lgammaf;
     if (!strcmp(name, "tgamma")) return (void *)(uintptr_t)qlibm_tgamma;
     if (!strcmp(name, "tgammaf")) return (void *)(uintptr_t)qlibm_tgammaf;
+    if (!strncmp(name, "qlibm_", 6)) return qlibm_symbol(name);
     if (strncmp(name, "_ZGV", 4) != 0) return dlsym(RTLD_DEFAULT, name);
     if (!cpu->mvec) cpu->mvec = dlopen("libmvec.so.1", RTLD_NOW | RTLD_LOCAL);
     return cpu->mvec ? dlsym(cpu->mvec, name) : NULL;

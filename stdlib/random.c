@@ -5,6 +5,7 @@
  * random numbers: as easy as 1, 2, 3 (SC 2011). */
 #include "devices/threads.h"
 #include "stdlib/builtins.h"
+#include "vm/base/libm.h"
 #include "vm/value/machine.h"
 #include "vm/value/random_block.h"
 
@@ -13,10 +14,10 @@
 static double unit24(uint32_t w) { return (w >> 8) * 0x1p-24; } /* [0,1) in steps that float32 represents exactly */
 static double unit53(uint32_t hi, uint32_t lo) { return (double)((uint64_t)hi << 21 | lo >> 11) * 0x1p-53; }
 
-/* Box-Muller: computes two normal numbers from two uniform ones; 1-u is in (0,1]. */
+/* Box-Muller: computes two normal numbers from two uniform ones; 1-u is in (0,1].  Loops compute the same bits. */
 static void normal_pair(double u, double v, double out[2]) {
-    double r = sqrt(-2 * log(1 - u)), t = 6.28318530717958647693 * v;
-    out[0] = r * cos(t), out[1] = r * sin(t);
+    double r = sqrt(-2 * qlibm_log(1 - u)), t = 6.28318530717958647693 * v;
+    out[0] = r * qlibm_cos(t), out[1] = r * qlibm_sin(t);
 }
 
 /* Computes block n of the stream: four float32 numbers or two float64 numbers. */

@@ -13,7 +13,7 @@ from programs import all_seeds, compare, options
 NUMBERS = ["0", "1", "-1", "2", "3", "0.5", "-2.25", "7", "1e10", "100", "0.1", "1/3", "-0.0", "nan_", "inf", "-inf"]
 WIDE = [str(k) for k in (2**61, 2**62, 2**63 - 1, -(2**61), 1 - 2**63)] # times 8, 4, 2 they wrap around
 COMPARE = ["<", "<=", ">", ">=", "==", "!="]
-MATH = ["abs", "floor", "ceil", "round", "sqrt", "sign", "sin", "exp", "trunc", "frac", "atan"]
+MATH = ["abs", "floor", "ceil", "round", "sqrt", "sign", "sin", "exp", "cos", "log", "trunc", "frac", "atan"]
 
 
 class Case:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the polynomials of lang/kernel/codegen/emit_math.c:  tools/mathpoly.py > lang/kernel/codegen/mathpoly.def
+"""Makes the polynomials of vm/base/math_formulas.h and emit_math.c:  tools/mathpoly.py > vm/base/mathpoly.def
 
 Each is the Chebyshev interpolant of its function, computed with 60 digits, of the least degree that keeps the error
 below 2^-5 (float32; 2^-3 in formulas that are for float32 only, where one step less counts more) or 2^-4 (float64)

@@ -256,7 +256,7 @@ static const char *inexact(const KIns *i, const Row *row) {
     if (i->op == K_ATOMIC || i->op == K_AATOMIC) return i->flag == KA_POW ? "pow" : NULL;
     if (i->op != K_MATH) return NULL;
     bool root = i->flag == MF_sqrt && i->dtype == QS_F32 && !row->rounds_roots;
-    return kir_math[i->flag].how == MATH_exact && !root ? NULL : kir_math[i->flag].name;
+    return kir_math[i->flag].how[0] == MATH_exact && !root ? NULL : kir_math[i->flag].name;
 }
 
 const char *kcompile_differs(const KFunc *f, CodeKind kind) {

@@ -181,7 +181,8 @@ static double ulps(qs_dtype d, long double want, double got, double least_value)
     return (double)(fabsl((long double)got - want) / ldexpl(1, e - digits));
 }
 
-static Program *program_for(MathFn fn, qs_dtype d) {
+/* strict: as in a loop of the program, whose results have the bits of the host. */
+static Program *program_for(MathFn fn, qs_dtype d, bool strict) {
     Arena arena;
     Code code;
     Program *p = NULL;
@@ -193,6 +194,7 @@ static Program *program_for(MathFn fn, qs_dtype d) {
             f,
             &(KParam){
                 .name = name, .kind = KP_ARRAY, .dtype = (uint8_t)d, .rank = 1, .contiguous = true, .unit_last = true});
+    f->strict = strict;
     KRef i = kir_add(f, (KMake){K_POS, .own = QS_I64});
     KRef a = kir_add(f, (KMake){K_LOAD, .own = d, .a = i}),
          b = kir_math[fn].nargs == 2 ? kir_add(f, (KMake){K_LOAD, .own = d, .a = i, .imm = 1}) : 0;
@@ -217,8 +219,8 @@ static void run_program(Program *p, void *x[3]) {
     CHECK(cpu.ops->launch(&cpu, p, &(Launch){.rank = 1, .domain = {MANY}}, 3, args, &fault) == QS_OK);
 }
 
-static void on_cpu(MathFn fn, qs_dtype d, void *x[3]) {
-    Program *p = program_for(fn, d);
+static void on_cpu(MathFn fn, qs_dtype d, bool strict, void *x[3]) {
+    Program *p = program_for(fn, d, strict);
     if (!p) return;
     run_program(p, x);
     cpu.ops->unload(&cpu, p);
@@ -302,6 +304,19 @@ static void compare(MathFn fn, qs_dtype d, void *x[3], int bound, const char *wh
                worst, at[0], at[1], bound, signs ? "" : "; sign of zero lost");
 }
 
+/* A loop gives the bits of the host, whether it computes the function in vectors or calls it. */
+static void compare_with_host(MathFn fn, void *x[3]) {
+    int wrong = 0;
+    for (int i = 0; i < MANY; i++) {
+        double a = ((double *)x[0])[i], b = ((double *)x[1])[i], got = ((double *)x[2])[i];
+        double want = keval_math(fn, QS_F64, a, b);
+        bool equal = isnan(want) ? isnan(got) : want == got && !signbit(want) == !signbit(got);
+        if (!equal && !wrong++)
+            printf("  %s(%.17g, %.17g): %.17g in a loop, %.17g on the host\n", kir_math[fn].name, a, b, got, want);
+    }
+    CHECK(!wrong);
+}
+
 static bool is_instruction(MathFn fn) {
     return fn == MF_sqrt || fn == MF_floor || fn == MF_ceil || fn == MF_round || fn == MF_trunc;
 }
@@ -310,11 +325,16 @@ static void test_function(MathFn fn, qs_dtype d) {
     void *x[3];
     for (int k = 0; k < 3; k++) x[k] = calloc(MANY, qdtype_size(d));
     fill(d, x);
-    on_cpu(fn, d, x);
+    on_cpu(fn, d, false, x);
     compare(fn, d, x, d == QS_F32 ? kir_math[fn].ulp32 : kir_math[fn].ulp64, "cpu");
     if (!is_instruction(fn)) {
         on_own(fn, d, x);
         compare(fn, d, x, d == QS_F32 ? kir_math[fn].own32 : kir_math[fn].own64, "own");
+    }
+    if (d == QS_F64) {
+        on_cpu(fn, d, true, x);
+        compare_with_host(fn, x);
+        if (kir_math[fn].how[1] >= MATH_near) compare(fn, d, x, 1, "loop");
     }
     for (int k = 0; k < 3; k++) free(x[k]);
 }
@@ -338,7 +358,7 @@ static void test_fmod(qs_dtype d) {
 
 static void test_all_floats(MathFn fn) {
     void *x[3];
-    Program *p = program_for(fn, QS_F32);
+    Program *p = program_for(fn, QS_F32, false);
     for (int k = 0; k < 3; k++) x[k] = calloc(MANY, sizeof(float));
     for (uint64_t first = 0; p && first < (uint64_t)1 << 32; first += MANY) {
         for (uint32_t i = 0; i < MANY; i++) ((uint32_t *)x[0])[i] = (uint32_t)first + i;

@@ -1,9 +1,28 @@
-/* libm.h -- computes some math functions in the next wider format and rounds the result.  The gamma functions of the C
- * library have errors of some units in the last place, and its lgamma writes a global variable.  Its hypotf is accurate
- * but cannot be inlined. */
+/* libm.h -- declares mathematical functions that replace those of the C library on the host.
+ *
+ * exp, log, sin, cos: if the CPU has fma, they compute the formulas of math_formulas.h, with the bits of compiled
+ * loops, which compute these formulas in vectors.  On other CPUs they call the C library, and loops call them.
+ * lgamma, tgamma, hypotf: compute in the next wider format and round the result.  The gamma functions of the C library
+ * have errors of some units in the last place, and its lgamma writes a global variable.  Its hypotf is accurate but
+ * cannot be inlined. */
 #ifndef VM_BASE_LIBM_H
 #define VM_BASE_LIBM_H
 #include <math.h>
+
+double qlibm_exp(double x);
+double qlibm_log(double x);
+double qlibm_sin(double x);
+double qlibm_cos(double x);
+
+/* Returns the function for the symbol "qlibm_…" in compiled code; NULL: there is none. */
+void *qlibm_symbol(const char *name);
+
+/* The host's function of a row, by the column `how64`. */
+#define MATH_HOST_exact(f64)  f64
+#define MATH_HOST_own(f64)    f64
+#define MATH_HOST_near(f64)   qlibm_##f64
+#define MATH_HOST_far(f64)    qlibm_##f64
+#define MATH_HOST(how64, f64) MATH_HOST_##how64(f64)
 
 static inline double qlibm_lgamma(double x) {
     int sign;

@@ -17,7 +17,7 @@ static const struct {
     const char *f32, *f64;
     int libc;
 } known[] = {
-#define MATHFN(id, nargs, f32, f64, how, libmvec, ...) {TYPED_ROW_##id, #f32, #f64, libmvec},
+#define MATHFN(id, nargs, f32, f64, hf, hd, mvec, ...) {TYPED_ROW_##id, #f32, #f64, mvec},
 #define TYPED_ROW_sin                                  TY_sin
 #define TYPED_ROW_cos                                  TY_cos
 #define TYPED_ROW_tan                                  TY_tan

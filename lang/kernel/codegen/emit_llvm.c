@@ -857,10 +857,17 @@ static Opnd estimate(Emit *e, const MathFnInfo *fn, Opnd a) {
     return scale_float(e, emit_def(e, "call float @llvm.nvvm.%s.approx.ftz.f(float %s)", fn->estimate, a.s), fn->after);
 }
 
+/* Returns whether the definition of fn is that of math_formulas.h, whose bits the interpreter gives. */
+static bool is_of_host(const Emit *e, MathFn fn, qs_dtype d) {
+    return d == QS_F64 && kir_math[fn].how[1] >= MATH_near && !e->t->threads && kir_is_exact(e->f);
+}
+
 /* Emits a call of a library function. */
 static Opnd library_call(Emit *e, MathFn fn, qs_dtype d, Opnd a, Opnd b) {
     const MathFnInfo *info = &kir_math[fn];
     const char *t = emit_type(d), *name = (e->t->libdevice ? info->nv : info->c)[d == QS_F64];
+    char own[32];
+    if (is_of_host(e, fn, d)) snprintf(own, sizeof own, "qlibm_%s", name), name = own;
     bool vector = !kir_is_exact(e->f) && *e->t->mvec && info->libmvec && info->libmvec <= e->t->libc;
     unsigned attributes = vector ? emit_call_attributes(fn, d) : 1;
     if (vector) vector_variants(e, fn, d);
@@ -876,10 +883,10 @@ static Opnd math_call(Emit *e, MathFn fn, qs_dtype d, Opnd a, Opnd b) {
     const MathFnInfo *info = &kir_math[fn];
     const char *t = emit_type(d);
     if (info->estimate && estimates(e, d)) return estimate(e, info, a);
-    if (info->how == MATH_exact) return call1(e, info->name, d, a);
+    if (info->how[0] == MATH_exact) return call1(e, info->name, d, a);
     if (!emit_math_inlines(e, fn, d)) return library_call(e, fn, d, a, b);
-    emit_math_inline(e, fn);
-    return emit_def(e, "call %s @own_%s(%s %s)", t, info->name, t, a.s);
+    emit_math_inline(e, fn, d);
+    return emit_def(e, "call %s @own_%s(%s %s)", t, info->c[d == QS_F64], t, a.s);
 }
 
 /* -- control flow -------------------------------------------------------------------------------------------------- */
@@ -1253,7 +1260,8 @@ static void add_helpers(Emit *e, Text *out) {
 static bool has_many_calls(const KFunc *f) {
     enum { INLINED = 160 };
     unsigned n = 0;
-    for (KRef r = 0; r < f->nins; r++) n += f->ins[r].op == K_MATH && kir_math[f->ins[r].flag].how >= MATH_near;
+    for (KRef r = 0; r < f->nins; r++)
+        n += f->ins[r].op == K_MATH && kir_math[f->ins[r].flag].how[f->ins[r].dtype == QS_F64] >= MATH_near;
     return n > INLINED;
 }
 

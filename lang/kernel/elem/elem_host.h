@@ -4,7 +4,8 @@
  *     elem_<row>_<type>    for F32 F64, and for I32 U32 I64 U64 if the row defines integers
  *     elem_<row>_<type>    for C64 C128: with complex arguments; C64 in the precision that the row gives
  *
- * Instructions compute as in sem.h and functions as in the C library, so the results equal those of the evaluator.
+ * Instructions compute as in sem.h and functions as in libm.h or the C library, so the results equal those of the
+ * evaluator.
  * A file that includes this gets some hundred static functions; only those that it uses become code. */
 #ifndef LANG_KERNEL_ELEM_HOST_H
 #define LANG_KERNEL_ELEM_HOST_H
@@ -19,7 +20,7 @@
 #define ELEM_SEM(op)          ELEM_JOIN3(ksem_##op, _, D)
 #define ELEM_LIBM(f)          ELEM_JOIN3(elem_libm_##f, _, D)
 
-/* -- the C library ------------------------------------------------------------------------------------------------- */
+/* -- the C library and libm.h -------------------------------------------------------------------------------------- */
 #define lgamma  qlibm_lgamma
 #define lgammaf qlibm_lgammaf
 #define tgamma  qlibm_tgamma
@@ -31,7 +32,7 @@
 #define ELEM_LIBM_2(name, f32, f64)                                                                                    \
     static inline float name##_F32(float x, float y) { return f32(x, y); }                                             \
     static inline double name##_F64(double x, double y) { return f64(x, y); }
-#define MATHFN(id, nargs, f32, f64, ...) ELEM_LIBM_##nargs(elem_libm_##id, f32, f64)
+#define MATHFN(id, nargs, f32, f64, how32, how64, ...) ELEM_LIBM_##nargs(elem_libm_##id, f32, MATH_HOST(how64, f64))
 #include "lang/kernel/ir/mathfn.def"
 #undef ELEM_LIBM_1
 #undef ELEM_LIBM_2

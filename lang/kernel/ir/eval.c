@@ -10,6 +10,7 @@
  * checked against the extents of the argument, so that an error in a kernel is reported and does not crash the
  * evaluator. */
 #include "lang/kernel/ir/sem.h"
+
 #include "vm/base/libm.h"
 
 #include <stdio.h>
@@ -32,7 +33,7 @@ typedef union {
 #define tgammaf qlibm_tgammaf
 #define hypotf  qlibm_hypotf
 static const LibM libm[MF__COUNT] = {
-#define MATHFN(id, nargs, f32, f64, ...) [MF_##id] = {.a##nargs = {f32, f64}},
+#define MATHFN(id, nargs, f32, f64, how32, how64, ...) [MF_##id] = {.a##nargs = {f32, MATH_HOST(how64, f64)}},
 #include "lang/kernel/ir/mathfn.def"
 };
 #undef lgamma

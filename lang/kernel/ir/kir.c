@@ -10,9 +10,11 @@ const KOpInfo kir_ops[K__COUNT] = {
 #include "lang/kernel/ir/kir.def"
 };
 const MathFnInfo kir_math[MF__COUNT] = {
-#define MATHFN(id, nargs, f32, f64, how, libmvec, estimate, before, after, ...)                                        \
-    [MF_##id] = {#id,      nargs,  MATH_##how, libmvec,    {#f32, #f64}, {"__nv_" #f32, "__nv_" #f64},                 \
-                 estimate, before, after,      __VA_ARGS__},
+#define MATHFN(id, nargs, f32, f64, how32, how64, libmvec, estimate, before, after, ...)                               \
+    [MF_##id] = {#id,        nargs,        {MATH_##how32, MATH_##how64},                                               \
+                 libmvec,    {#f32, #f64}, {"__nv_" #f32, "__nv_" #f64},                                               \
+                 estimate,   before,       after,                                                                      \
+                 __VA_ARGS__},
 #include "lang/kernel/ir/mathfn.def"
 };
 _Static_assert(K__COUNT <= 64, "KIns.op and the evaluator's tables count on few ops");

@@ -102,10 +102,10 @@ typedef enum { KF_none, KF_zeroed, KF_atomic, KF_access, KF_math, KF_order } KFl
 extern const KOpInfo kir_ops[K__COUNT];
 typedef enum { MATH_exact, MATH_own, MATH_near, MATH_far } MathHow; /* explained in mathfn.def */
 typedef struct {
-    const char *name; /* in the text form and in OpenCL; in LLVM if `how` is exact */
-    uint8_t nargs, how, libmvec;
-    const char *c[2], *nv[2]; /* names of the float and the double function: c: in C, nv: in libdevice */
-    const char *estimate;     /* GPU instruction that estimates it; NULL: none */
+    const char *name;               /* in the text form and in OpenCL; in LLVM if `how` is exact */
+    uint8_t nargs, how[2], libmvec; /* how: of the float and the double function */
+    const char *c[2], *nv[2];       /* names of the float and the double function: c: in C, nv: in libdevice */
+    const char *estimate;           /* GPU instruction that estimates it; NULL: none */
     float before, after;
     uint8_t ulp32, ulp64, own32, own64;
 } MathFnInfo;

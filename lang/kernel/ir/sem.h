@@ -3,7 +3,8 @@
  *
  * The evaluator executes these functions and kir_fold folds constants with them, so the two cannot disagree.  Every
  * backend prints the same operations in its own language and is tested against them.  The evaluator (eval.c)
- * defines memory, LOCALs and control flow; the C library defines MATH, within the bounds of mathfn.def.
+ * defines memory, LOCALs and control flow; the C library and libm.h define MATH, within the bounds of
+ * mathfn.def.
  *
  * Each dtype is computed in its C type: float32 arithmetic is rounded to float32 at each step. */
 #ifndef LANG_KERNEL_SEM_H

@@ -32,6 +32,7 @@ static bool explain_ins(Invariants *v, KRef r, char *out) {
     const KIns *i = &f->ins[r];
     const char *name = kir_ops[i->op].imm == KI_param ? f->params[i->imm].name->s : "";
     int64_t step;
+    unsigned how;
     switch ((KOp)i->op) {
     case K_BREAK:
     case K_CHECK:
@@ -39,7 +40,8 @@ static bool explain_ins(Invariants *v, KRef r, char *out) {
                  "each iteration tests whether it is the last one, or an index, because it depends on values");
         return true;
     case K_MATH:
-        if (!kir_is_exact(f) || kir_math[i->flag].how == MATH_exact) return false;
+        how = kir_math[i->flag].how[i->dtype == QS_F64];
+        if (!kir_is_exact(f) || how == MATH_exact || (i->dtype == QS_F64 && how >= MATH_near)) return false;
         snprintf(out, SERIAL_REASON, "%s has the bits of the interpreter; {!fast_math} allows vectors",
                  kir_math[i->flag].name);
         return true;

@@ -28,7 +28,7 @@ for i = 0..1
 end
 for i = 0..n-1
     for k = 0..i
-        x[k] = x[k]*0.5 + exp(A[i,k])
+        x[k] = x[k]*0.5 + tan(A[i,k])
     end
 end
 for i = 0..n-1                       % this one is
