@@ -1,7 +1,8 @@
 % Matrices that are singular, rank-deficient or have equal eigenvalues: the derivative, or an error with the reason.
+% LAPACK decides whether a zero is -0; adding 0 removes the sign.
 function [] = show(name, f, x)
     try
-        printf("%s: %s", name, num2str(round(grad(f, float64(x))*1e6)/1e6))
+        printf("%s: %s", name, num2str(round(grad(f, float64(x))*1e6)/1e6 + 0))
     catch e
         print name, ": ", e
     end
