@@ -4,12 +4,16 @@
  * "pchip": monotone between samples, F. N. Fritsch and J. Butland, SIAM J. Sci. Stat. Comput. 5 (1984).  "spline", also
  * called "cubic": two continuous derivatives, the first two and the last two intervals each form one cubic ("not a
  * knot"), C. de Boor, A Practical Guide to Splines.  A complex function is treated as two real ones. */
+#include "devices/threads.h"
+#include "stdlib/bilinear.h"
 #include "stdlib/builtins.h"
+#include "vm/array/convert.h"
+#include "vm/value/machine.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { TOGETHER = 64 }; /* number of positions whose samples are fetched together */
+enum { TOGETHER = BILINEAR_MOST }; /* number of positions that are computed together */
 typedef enum { LINEAR, NEAREST, PREVIOUS, NEXT, PCHIP, SPLINE } Method;
 
 static qs_status method_of(qs_vm *vm, const char *fn, qs_value v, bool line, Method *out) {
@@ -122,14 +126,12 @@ typedef struct {
     size_t n, m, parts;
 } Curve;
 
-static double blend(double a, double b, double t) { return t == 0 ? a : t == 1 ? b : a + t * (b - a); }
-
 static void piece(const Curve *f, size_t k, double at, double *out) {
     const double *a = f->y + k * f->m, *b = a + f->m, *da = f->d + k * f->m;
     double h = f->x[k + 1] - f->x[k], t = (at - f->x[k]) / h;
     Weights w = hermite(t, h);
     for (size_t j = 0; j < f->m; j++) switch (f->method) {
-        case LINEAR: out[j] = blend(a[j], b[j], t); break;
+        case LINEAR: out[j] = qbilinear_blend(a[j], b[j], t); break;
         case NEAREST: out[j] = t >= 0.5 ? b[j] : a[j]; break;
         case PREVIOUS: out[j] = t >= 1 ? b[j] : t >= 0 ? a[j] : NAN; break;
         case NEXT: out[j] = t > 1 ? NAN : t > 0 ? b[j] : a[j]; break;
@@ -201,11 +203,14 @@ static size_t cell_of(double at, size_t n) {
     return at >= (double)(n - 1) ? n - 2 : (size_t)at;
 }
 
+static inline bool is_inside(const Surface *f, double x, double y) {
+    return x >= 0 && y >= 0 && x <= (double)f->w - 1 && y <= (double)f->h - 1;
+}
+
 /* Returns whether a position gets no value from the surface, and stores the one that it gets in out. */
 static inline bool is_outside(const Surface *f, double x, double y, double *out) {
     bool lost = isnan(x) || isnan(y);
-    bool inside = x >= 0 && y >= 0 && x <= (double)f->w - 1 && y <= (double)f->h - 1;
-    if (!lost && (inside || f->outside.kind != CONSTANT)) return false;
+    if (!lost && (is_inside(f, x, y) || f->outside.kind != CONSTANT)) return false;
     for (size_t k = 0; k < f->parts; k++) out[k] = lost ? NAN : f->outside.value[k];
     return true;
 }
@@ -227,29 +232,24 @@ static inline Place place_of(const Surface *f, double x, double y) {
                    y - (double)i};
 }
 
-/* Samples without slopes.  The places of several positions are computed first, because their elements may have to come
- * from memory. */
+/* Samples without slopes. */
 #define SAMPLE(T)                                                                                                      \
-    static void sample_##T(const Surface *f, const T *z, const double *x, const double *y, size_t n, double *out) {    \
-        Place places[TOGETHER];                                                                                        \
-        for (size_t from = 0, m; from < n; from += m) {                                                                \
-            m = n - from < TOGETHER ? n - from : TOGETHER;                                                             \
-            for (size_t i = 0; i < m; i++) {                                                                           \
-                Place p = places[i] = place_of(f, x[from + i], y[from + i]);                                           \
-                __builtin_prefetch(z + p.at), __builtin_prefetch(z + p.at + p.down);                                   \
-            }                                                                                                          \
-            for (size_t i = 0; i < m; i++) {                                                                           \
-                const Place *p = &places[i];                                                                           \
-                double *to = out + (from + i) * f->parts;                                                              \
-                if (is_outside(f, x[from + i], y[from + i], to)) continue;                                             \
-                for (size_t k = 0; k < f->parts; k++) {                                                                \
-                    const T *c = z + p->at + k, *d = c + p->down;                                                      \
-                    to[k] = f->method == NEAREST                                                                       \
-                                ? c[(p->s >= 0.5 ? p->right : 0) + (p->t >= 0.5 ? p->down : 0)]                        \
-                                : blend(blend(c[0], c[p->right], p->s), blend(d[0], d[p->right], p->s), p->t);         \
-                }                                                                                                      \
-            }                                                                                                          \
+    static inline void sample_one_##T(const Surface *f, const T *z, double x, double y, double *to) {                  \
+        if (is_outside(f, x, y, to)) return;                                                                           \
+        Place p = place_of(f, x, y);                                                                                   \
+        for (size_t k = 0; k < f->parts; k++) {                                                                        \
+            const T *c = z + p.at + k, *d = c + p.down;                                                                \
+            to[k] = f->method == NEAREST ? c[(p.s >= 0.5 ? p.right : 0) + (p.t >= 0.5 ? p.down : 0)]                   \
+                                         : qbilinear_blend(qbilinear_blend(c[0], c[p.right], p.s),                     \
+                                                           qbilinear_blend(d[0], d[p.right], p.s), p.t);               \
         }                                                                                                              \
+    }                                                                                                                  \
+    static void sample_##T(const Surface *f, const T *z, const double *x, const double *y, size_t n, double *out) {    \
+        bool cells = f->w > 1 && f->h > 1 && f->w < INT32_MAX && f->h < INT32_MAX;                                     \
+        bool linear = f->method == LINEAR && f->parts == 1 && cells;                                                   \
+        if (linear && qbilinear_loops()->T##s(z, f->h, f->w, x, y, n, out)) return;                                    \
+        for (size_t i = 0; i < n; i++)                                                                                 \
+            if (!linear || !is_inside(f, x[i], y[i])) sample_one_##T(f, z, x[i], y[i], out + i * f->parts);            \
     }
 SAMPLE(float)
 SAMPLE(double)
@@ -283,36 +283,82 @@ static void surface_slopes(Surface *f, double *room) {
     f->zx = zx, f->zy = zy, f->zxy = zxy;
 }
 
+typedef struct {
+    Array *a;
+    const char *p;
+    qs_dtype d; /* float32 or float64 */
+} Positions;
+
+static qs_status positions_of(qs_vm *vm, qs_call_args *c, int i, const char *what, Positions *out) {
+    const void *p;
+    out->d = c->in[i].kind == QS_ARRAY && qval_array(c->in[i])->dtype == QS_F32 ? QS_F32 : QS_F64;
+    TRY(qarg_packed(vm, c, i, what, out->d, &out->a, &p));
+    return out->p = p, QS_OK;
+}
+
+typedef struct {
+    qs_vm *vm;
+    Surface f;
+    const float *narrow; /* the values, if they are float32 and need no slopes */
+    Positions x, y;
+    char *out;
+    qs_dtype part; /* type of the real numbers of the result */
+} Sampling;
+
+static void sample_some(void *ud, int64_t first, int64_t last, int worker) {
+    const Sampling *s = ud;
+    size_t size = qdtype_size(s->part), parts = s->f.parts;
+    (void)worker;
+    for (size_t k = (size_t)first, m; k < (size_t)last && !qflag_is_up(&qvm(s->vm)->interrupted); k += m) {
+        double x[TOGETHER], y[TOGETHER], v[2 * TOGETHER];
+        m = (size_t)last - k < TOGETHER ? (size_t)last - k : TOGETHER;
+        ptrdiff_t bytes[] = {(ptrdiff_t)qdtype_size(s->x.d), (ptrdiff_t)qdtype_size(s->y.d)};
+        qconv_run(s->x.d, s->x.p + (ptrdiff_t)k * bytes[0], bytes[0], QS_F64, x, sizeof *x, m);
+        qconv_run(s->y.d, s->y.p + (ptrdiff_t)k * bytes[1], bytes[1], QS_F64, y, sizeof *y, m);
+        if (s->f.method >= PCHIP) sample_slopes(&s->f, x, y, m, v);
+        else if (s->narrow) sample_float(&s->f, s->narrow, x, y, m, v);
+        else sample_double(&s->f, s->f.z, x, y, m, v);
+        qconv_run(QS_F64, v, sizeof *v, s->part, s->out + k * parts * size, (ptrdiff_t)size, m * parts);
+    }
+}
+
 /* interp2(z, x, y [, method [, outside]]) */
 qs_status qinterpolate_2(qs_vm *vm, qs_call_args *c) {
-    Numbers x, y, z = {0};
-    const void *narrow = NULL; /* float32 elements, which need not be converted */
-    Surface f = {.method = LINEAR};
-    double *v;
+    Numbers z = {0};
+    const void *narrow = NULL;
+    Sampling s = {.vm = vm, .f = {.method = LINEAR}};
+    Surface *f = &s.f;
+    double *v, number[2];
     qs_dtype d = qarg_meet_float(vm, c, 0, 3);
     bool one = c->in[1].kind != QS_ARRAY;
-    TRY(outside_of(vm, c, 4, &f.outside));
-    int parts = f.outside.value[1] != 0 ? 2 : qarg_parts(c, 0, 1);
+    TRY(outside_of(vm, c, 4, &f->outside));
+    int parts = f->outside.value[1] != 0 ? 2 : qarg_parts(c, 0, 1);
     if (parts == 2) d = qdtype_complex_of(d);
-    TRY(qarg_wide(vm, c, 1, "x", 1, &x));
-    TRY(qarg_wide(vm, c, 2, "y", 1, &y));
-    if (qarg_given(c, 3)) TRY(method_of(vm, c->name, c->in[3], false, &f.method));
-    if (f.method < PCHIP && parts == 1 && c->in[0].kind == QS_ARRAY && qval_array(c->in[0])->dtype == QS_F32) {
+    TRY(positions_of(vm, c, 1, "x", &s.x));
+    TRY(positions_of(vm, c, 2, "y", &s.y));
+    if (qarg_given(c, 3)) TRY(method_of(vm, c->name, c->in[3], false, &f->method));
+    if (f->method < PCHIP && parts == 1 && c->in[0].kind == QS_ARRAY && qval_array(c->in[0])->dtype == QS_F32) {
         TRY(qarg_packed(vm, c, 0, "z", QS_F32, &z.a, &narrow));
         z.n = z.a->count;
     } else TRY(qarg_wide(vm, c, 0, "z", parts, &z));
-    if (z.a->rank > 2 || z.n == 0 || x.n != y.n)
+    size_t n = s.x.a->count;
+    if (z.a->rank > 2 || z.n == 0 || n != s.y.a->count)
         return qs_fail(vm, QS_ESHAPE, "interp2: z must be a matrix with elements, x and y of the same size");
     int64_t size[QS_MAX_RANK];
     qarr_size(z.a, size);
-    f.z = z.x, f.h = (size_t)size[0], f.w = (size_t)size[1], f.parts = (size_t)parts;
-    size_t nv = x.n * f.parts, need = nv + (f.method >= PCHIP ? 3 * z.n * f.parts + 2 * (f.h + f.w) : 0);
+    f->z = z.x, f->h = (size_t)size[0], f->w = (size_t)size[1], f->parts = (size_t)parts, s.narrow = narrow;
+    size_t need = f->method >= PCHIP ? 3 * z.n * f->parts + 2 * (f->h + f->w) : 0;
+    Array *r = NULL;
+    void *out = number;
+    s.part = one ? QS_F64 : qdtype_real_of(d);
+    if (!one) {
+        TRY(qarg_result(vm, c, 0, d, s.x.a->rank, s.x.a->dims, &r, &out));
+        qarg_keep(c->out[0], s.x.a);
+    }
+    s.out = out;
     TRY(qsampled_scratch(vm, c->name, need, &v));
-    if (f.method >= PCHIP) surface_slopes(&f, v + nv);
-    if (f.method >= PCHIP) sample_slopes(&f, x.x, y.x, x.n, v);
-    else if (narrow) sample_float(&f, narrow, x.x, y.x, x.n, v);
-    else sample_double(&f, f.z, x.x, y.x, x.n, v);
-    qs_status s = qarg_narrow(vm, c, 0, d, one ? -1 : x.a->rank, x.a->dims, v);
-    qarg_keep(c->out[0], x.a);
-    return qsampled_done(vm, v, need), s;
+    if (f->method >= PCHIP) surface_slopes(f, v);
+    qthreads_run(qthreads_of(qvm_ctx(vm)), (int64_t)n, 16 * TOGETHER, sample_some, &s);
+    qsampled_done(vm, v, need);
+    return one ? qarg_narrow(vm, c, 0, d, -1, NULL, number) : QS_OK;
 }

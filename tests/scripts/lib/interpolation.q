@@ -36,3 +36,27 @@ attempt(() -> interp2([], 0, 0))
 attempt(() -> interp2([1,2], [0,1], 0))
 attempt(() -> interp2("z", 0, 0))
 print interp1([0,1], [5,7], [-1,0.5,3], "spline", "clamp"), " ", interp1([0,1], [5,7], [-1,0.5,3], "linear", "clamp")
+
+% interp2 of many positions, inside, at and outside the edges, beside single ones.
+randseed(5)
+z = rand(9,7)
+z[2,3] = nan
+z[4,4] = -1/inf
+x = round(4*(8*rand(1,1000)-1))/4
+y = 10*rand(1,1000) - 1
+x[7] = nan
+y[300] = inf
+y[400..499] = round(y[400..499])
+wrong = 0
+for f = {u -> u, float64, float16}
+    for outside = {nan, -1, "clamp", "extrap", 1i}
+        for method = {"linear", "nearest"}
+            v = interp2(f(z), x, y, method, outside)
+            for k = 0..999
+                one = interp2(f(z), x[k..k], y[k..k], method, outside)
+                wrong += one[0] != v[k] && !(isnan(one[0]) && isnan(v[k]))
+            end
+        end
+    end
+end
+print "wrong ", wrong
