@@ -133,11 +133,24 @@ typedef struct FftPlans {
 } FftPlans;
 enum { MOST_PLANS_BYTES = 1 << 25 }; /* memory of all plans that are kept */
 
+/* Returns the length of the transforms of a convolution with `least` elements: a power of 2 times 1 to 25. */
+static size_t choose_length(size_t least) {
+    static const size_t factors[] = {1, 3, 5, 9, 15, 25};
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
+        size_t m = 2 * FFT_SMALL * factors[i];
+        while (m < least) m *= 2;
+        if (m < best) best = m;
+    }
+    return best;
+}
+
 static void lay_out_plan(Layout *a, Plan *p) {
-    size_t n = p->kind == REAL_LINE ? p->n / 2 : p->n, m = 2 * FFT_SMALL;
-    while (m < 2 * n - 1) m *= 2;
-    if (p->kind == CHIRP)
-        p->chirp = take(a, 2 * n * sizeof(double)), n = m, p->filter = take(a, 2 * n * sizeof(double));
+    size_t n = p->kind == REAL_LINE ? p->n / 2 : p->n;
+    if (p->kind == CHIRP) {
+        p->chirp = take(a, 2 * n * sizeof(double)), n = choose_length(2 * n - 1);
+        p->filter = take(a, 2 * n * sizeof(double));
+    }
     size_t lanes = p->wide ? LANES_F64 : LANES_F32;
     bool divided = p->kind != MANY_LINES && n > FFT_SMALL;
     p->f.n = n, p->f.n1 = divided ? choose_rows(n, lanes) : n, p->f.n2 = n / p->f.n1;

@@ -79,7 +79,7 @@ int main(void) {
     Lib library = {0}; /* keeps the plans */
     qvm(vm)->lib = &library;
     for (int64_t n = 1; n <= 130; n++) length(vm, QS_C64, n), length(vm, QS_C128, n);
-    static const int64_t awkward[] = {256, 360, 1001, 1021, 2048, 2187, 4001};
+    static const int64_t awkward[] = {151, 256, 307, 360, 563, 953, 1001, 1021, 1583, 2048, 2187, 4001};
     for (size_t i = 0; i < sizeof awkward / sizeof *awkward; i++)
         length(vm, QS_C64, awkward[i]), length(vm, QS_C128, awkward[i]);
     dimensions(vm);
