@@ -7,15 +7,32 @@ function last = dct_last(n : int)
     last = n-1-mod(n,2)
 end
 
-% Returns cos and sin of pi*k/(2*n), times `scale`, along dim and of the type of x; cos of 0 is replaced by `first`.  The
-% sine is the cosine of n-k.
-function [c, s] = dct_factors(n : int, scale, first, x, dim)
-    c = cast_like(cos(float64(0..n-1)*(pi/(2*n)))*scale, x)
-    c[0] = first
-    s = zeros_like(c)
-    s[1..n-1] = c[n-1..-1..1]
-    c = dct_line(c, dim)
-    s = dct_line(s, dim)
+% The factors that were used last, forward and inverse, for each dim: {n, type, a, b}.
+dct_kept = cell(2,2)
+
+% Returns c and s, the cosine and sine of pi*k/(2*n) times sqrt(2/n), along dim and of the type of x; for the
+% inverse c-s and c+s of half of them.  c[0] is sqrt(1/n).  The sine is the cosine of n-k.
+function [a, b] = dct_factors(n : int, inverse : int, x, dim : int)
+    kept = dct_kept[inverse,dim]
+    if !isnull(kept) && kept[0] == n && kept[1] == type(x)
+        a = kept[2]
+        b = kept[3]
+    else
+        c = cast_like(cos(float64(0..n-1)*(pi/(2*n)))*sqrt(inverse ? 1/(2*n) : 2/n), x)
+        c[0] = sqrt(1/n)
+        s = zeros_like(c)
+        s[1..n-1] = c[n-1..-1..1]
+        a = dct_line(inverse ? c-s : c, dim)
+        b = dct_line(inverse ? c+s : s, dim)
+        if n > 65536                            % of long ones one is kept, if it needs at most 16 MiB
+            for k = 0..3
+                dct_kept[floor(k/2),mod(k,2)] = null
+            end
+        end
+        if n <= 1048576
+            dct_kept[inverse,dim] = {n, type(x), a, b}
+        end
+    end
 end
 
 function y = dct_line(x, dim)
@@ -36,7 +53,7 @@ function y = dct_lines(x, dim)
     n = size(x, dim)
     last = dct_last(n)
     V = fft1(dim == 1 ? horzcat(x[:,0..2..n-1], x[:,last..-2..1]) : vertcat(x[0..2..n-1,:], x[last..-2..1,:]), dim)
-    [c, s] = dct_factors(n, sqrt(2/n), sqrt(1/n), real(V[0,0..0]), dim)
+    [c, s] = dct_factors(n, 0, real(V[0,0..0]), dim)
     y = real(V).*c + imag(V).*s
 end
 
@@ -46,7 +63,7 @@ end
 function x = idct_lines(y, dim)
     n = size(y, dim)
     last = dct_last(n)
-    [c, s] = dct_factors(n, sqrt(1/(2*n)), sqrt(1/n), y, dim)
+    [a, b] = dct_factors(n, 1, y, dim)
     back = uninit_like(y)                       % y[n-k] for each k
     if dim == 1
         back[:,0] = 0
@@ -55,12 +72,13 @@ function x = idct_lines(y, dim)
         back[0,:] = 0
         back[1..n-1,:] = y[n-1..-1..1,:]
     end
-    V = fft1(y.*(c-s) + back.*(c+s), dim)
+    V = fft1(y.*a + back.*b, dim)
     x = uninit_like(y)
     m = n-int(floor(n/2))
     if dim == 1
-        x[:,0..2..n-1] = real(V[:,0..m-1])-imag(V[:,0..m-1])
-        x[:,last..-2..1] = real(V[:,m..n-1])-imag(V[:,m..n-1])
+        h = real(V) - imag(V)
+        x[:,0..2..n-1] = h[:,0..m-1]
+        x[:,last..-2..1] = h[:,m..n-1]
     else
         x[0..2..n-1,:] = real(V[0..m-1,:])-imag(V[0..m-1,:])
         x[last..-2..1,:] = real(V[m..n-1,:])-imag(V[m..n-1,:])

@@ -21,3 +21,16 @@ try
 catch e
     print e
 end
+% The factors of a length are kept: other lengths, types and dimensions, and the same again, of short and long signals.
+wrong = 0
+for n = [5,70000,5,1024,70000]
+    for f = {u -> u, float64}
+        for k = 1..2
+            x = f(rand(1,n))
+            y = transpose(x)
+            wrong += max(abs(idct1(dct1(x,1),1) - x)) > 1e-5 || max(abs(idct1(dct1(y,0),0) - y)) > 1e-5
+            wrong += max(abs(dct1(y,0) - transpose(dct1(x,1)))) > 1e-5 || type(dct1(x,1)) != type(x)
+        end
+    end
+end
+print "wrong ", wrong
