@@ -45,7 +45,8 @@ typedef struct {
     ExtremeLoop *extreme;
     const char *src;
     char *dst, *scratch;
-    size_t row, bytes; /* of a row of the work space, and of the work space of a thread */
+    size_t row, extended,
+        bytes; /* bytes of a row that is kept, of one that is extended, and of the work space of a thread */
 } Moving;
 
 static size_t divide_up(size_t n, size_t by) { return (n + by - 1) / by; }
@@ -135,7 +136,7 @@ static void run_tile(const Moving *m, size_t outer, const size_t at[2], const si
     size_t extent = s[0].before + 1 + s[0].after;
     Rows r = {.m = m, .n = (left + length[1] + right) * m->inner, .row = scratch};
     r.src = m->src + (outer * s[0].n * s[1].n + at[1] - left) * m->inner * size;
-    char *converted = scratch + m->row, *kept = converted + m->row;
+    char *converted = scratch + m->extended, *kept = converted + m->extended;
     for (size_t k = 0; k < s[0].steps; kept += rows_kept(m, k++) * m->row) r.ring[k] = kept;
     char *inside = r.row + (s[1].before - left) * pixel;
     for (size_t y = at[0]; y < at[0] + length[0] + extent - 1; y++) {
@@ -191,10 +192,11 @@ static size_t divide_array(Moving *m) {
     if (columns < least) columns = least;
     divide_side(&s[1], columns + 2 * around);
     divide_side(&s[0], LEAST_ROWS + 4 * window);
-    m->row = (qmem_size(s[1].length + around, pixel, 0) + 63) & ~(size_t)63;
-    size_t rows = 2;
+    m->extended = (qmem_size(s[1].length + around, pixel, 0) + 63) & ~(size_t)63;
+    m->row = (qmem_size(smaller(s[1].length + around, s[1].n), pixel, 0) + 63) & ~(size_t)63;
+    size_t rows = 0;
     for (size_t k = 0; k < s[0].steps; k++) rows += rows_kept(m, k);
-    m->bytes = qmem_size(rows, m->row, 0);
+    m->bytes = qmem_size(rows, m->row, 2 * m->extended);
     return m->outer * s[0].tiles * s[1].tiles;
 }
 
