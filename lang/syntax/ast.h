@@ -326,6 +326,7 @@ typedef struct MatchArm {
 typedef struct TypeDef {
     Str *name;
     Str **typarams;
+    struct TypeExpr **constraints; /* by type parameter; NULL: none */
     int ntyparams;
     bool is_class, is_enum;
     uint8_t class_kind; /* ClassKind */

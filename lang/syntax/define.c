@@ -43,7 +43,7 @@ static Str *doc_above(Parser *p, uint32_t tok) {
     return str;
 }
 
-/* [T, U : scalar]; constraints NULL: there may be none */
+/* [T, U : scalar] */
 static void type_parameters(Parser *p, Str ***names, TypeExpr ***constraints, int *n) {
     typedef struct {
         Str *name;
@@ -53,7 +53,7 @@ static void type_parameters(Parser *p, Str ***names, TypeExpr ***constraints, in
     if (!qparse_accept(p, T_LBRACK)) return;
     do {
         TypeParam t = {qparse_name(p, "a type parameter"), NULL};
-        if (constraints && qparse_accept(p, T_COLON)) t.constraint = qtexpr_type(p);
+        if (qparse_accept(p, T_COLON)) t.constraint = qtexpr_type(p);
         qparse_push(p, &t, sizeof t);
     } while (qparse_accept(p, T_COMMA));
     qparse_close(p, T_RBRACK, opener, "',' or ");
@@ -61,7 +61,7 @@ static void type_parameters(Parser *p, Str ***names, TypeExpr ***constraints, in
     *names = qast_alloc(p->u, qmem_size((size_t)*n, sizeof **names, sizeof **names));
     TypeExpr **types = qast_alloc(p->u, qmem_size((size_t)*n, sizeof *types, sizeof *types));
     for (int i = 0; i < *n; i++) (*names)[i] = at[i].name, types[i] = at[i].constraint;
-    if (constraints) *constraints = types;
+    *constraints = types;
 }
 
 static Param parse_result(Parser *p) {
@@ -282,7 +282,7 @@ void qdef_type(Parser *p) {
     d->pos = n->pos;
     qparse_next(p);
     d->name = qparse_name(p, "the name of the type");
-    type_parameters(p, &d->typarams, NULL, &d->ntyparams);
+    type_parameters(p, &d->typarams, &d->constraints, &d->ntyparams);
     qparse_expect(p, T_COLON, "after the name of the type");
     qparse_emit(p, n);
     if (class_kind(p, d)) class_body(p, d, n->pos), initial_values(p, d);

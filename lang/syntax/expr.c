@@ -324,6 +324,20 @@ static bool is_meta(const char *name) {
     return false;
 }
 
+/* Returns what to write instead of a meta function of the original language that is missing here; "": nothing. */
+static const char *meta_hint(const char *name) {
+    static const char *const hints[][2] = {
+        {"subs", ": write a function of the symbol, x -> expression, and call it"},
+        {"assert", ": write assert(condition), which is an error before the run if it is known to fail"},
+        {"cf", " in this version"},
+        {"op", " in this version; $nops(e) counts operands"},
+        {"args", ": parameters can be variadic, f(...list)"},
+    };
+    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
+        if (!strcmp(name, hints[i][0])) return hints[i][1];
+    return "";
+}
+
 /* Parses $diff(expr, x) into a call with the arguments x -> expr and x; $diffmul(expr, x, dx) has dx as a third one. */
 static Node *derivative(Parser *p, const char *name, uint32_t pos) {
     uint32_t opener = p->i, mark = p->nscratch;
@@ -367,7 +381,7 @@ static Node *meta(Parser *p) {
     const char *word = n->u.meta.name->s;
     if (!strcmp(word, "diff")) return derivative(p, "$diff", t->pos);
     if (!strcmp(word, "diffmul")) return derivative(p, "$diffmul", t->pos);
-    if (!is_meta(word)) qparse_fail(p, t->pos, "$%s is not known", word);
+    if (!is_meta(word)) qparse_fail(p, t->pos, "$%s is not known%s", word, meta_hint(word));
     if (p->k == T_LPAREN) n->u.meta.args = arguments(p, NULL);
     return qparse_grown(p, n, p->height);
 }

@@ -1,6 +1,8 @@
 /* typeexpr.c -- parses type expressions: vec, vec[mat](4), cube{:}, mat'circular, ^point, [?? -> ??], [vec|mat]. */
 #include "lang/syntax/parser.h"
 
+#include <string.h>
+
 TypeExpr *qtexpr_new(Parser *p, TypeExprKind k, uint32_t pos) {
     TypeExpr *t = qast_alloc(p->u, sizeof *t);
     t->kind = k;
@@ -32,7 +34,11 @@ static void modifier(Parser *p, TypeExpr *t) {
     bool known = qaccess_from_name(name->s, &t->mods);
     if (known && before.access && t->mods.access != before.access)
         qparse_fail(p, pos, "a type has one access mode, and '%s is the second", name->s);
-    if (!known)
+    if (!known && !strcmp(name->s, "sat"))
+        qparse_fail(p, pos,
+                    "there is no mode 'sat: stores into arrays of integers and conversions saturate without it, and "
+                    "int arithmetic wraps");
+    else if (!known)
         qparse_fail(p, pos,
                     "unknown access mode '%s: there are "
 #define ACCESS(name, spelling, ...) spelling ", "

@@ -2,6 +2,7 @@
 #include "vm/program/modtype.h"
 #include "vm/value/machine.h"
 
+#include "lang/names/overload.h"
 #include "lang/syntax/diag.h"
 #include "lang/syntax/fold.h"
 #include "lang/syntax/operators.h"
@@ -205,6 +206,22 @@ static Str *instance_name(qs_vm *vm, const TypeDef *def, const Type **args, int 
     return s;
 }
 
+/* Checks the types for which type parameters stand, as in type list[T : [scalar|cscalar]]. */
+static qs_status check_constraints(qs_vm *vm, Module *m, const ModType *t, const Type **args) {
+    const TypeDef *def = t->def;
+    for (int i = 0; i < def->ntyparams; i++) {
+        TypeExpr *e = def->constraints ? def->constraints[i] : NULL;
+        const Type *limit;
+        TypeMods mods = {0};
+        if (!e) continue;
+        TRY(qmodtype_resolve(vm, m, e, t->src, NULL, &limit, &mods));
+        if (args[i]->kind != TY_ANY && !qoverload_is_within(args[i], limit))
+            return qerr_at(qvm_ctx(vm), QS_ETYPE, (Where){t->src, e->pos}, "%s: type parameter %s must be %s, got %s",
+                           def->name->s, def->typarams[i]->s, qtype_name(limit), qtype_name(args[i]));
+    }
+    return QS_OK;
+}
+
 static const Type *instantiate(void *ud, Str *generic, const Type **args, int nargs) {
     TypeScope *s = ud;
     Module *home;
@@ -212,6 +229,9 @@ static const Type *instantiate(void *ud, Str *generic, const Type **args, int na
     if (!t || !t->def->is_class || t->def->ntyparams != nargs) return NULL;
     Class *found = find_instance(t, args, nargs);
     if (found) return found->type;
+    qs_status allowed = check_constraints(s->vm, home, t, args);
+    if (allowed && !s->status) s->status = allowed;
+    if (allowed) return NULL;
     Ctx *c = qvm_ctx(s->vm);
     const Type **kept = qmem_alloc(c, qmem_size((size_t)nargs, sizeof *kept, 0));
     memcpy(kept, args, (size_t)nargs * sizeof *kept);

@@ -109,3 +109,25 @@ try
 catch e
     print e.message
 end
+% an operand that is a variable is read after the calls in later operands
+function y = __device__ bump(v)
+    v[0] += 1
+    y = v[0]
+end
+function y = __device__ both(a, b)
+    y = a[0] + 10*b
+end
+function [] = __kernel__ operands(x : mat, pos : int)
+    v = [1,2,pos]
+    t = v + bump(v)
+    w = [1,2,pos]
+    x[pos,0..3] = [t[0], t[2], v[0], both(w, bump(w))]
+end
+x = zeros(3,4)
+parallel_do(3, x, operands)
+for k = 0..2
+    v = [1,2,k]
+    t = v + bump(v)
+    w = [1,2,k]
+    assert(norm(x[k,:] - [t[0], t[2], v[0], both(w, bump(w))]) == 0, "operands: ", x[k,:])
+end

@@ -89,7 +89,8 @@ struct InlineFrame {
     struct Var *vars;
     int nvars, cap;        /* one per entry of func->locals */
     int source;            /* loop compiler: source number of the function as a captured value; -1: none */
-    const Type **typarams; /* kernel compiler: types bound to its type parameters */
+    const Type **typarams; /* kernel compiler: types bound to its type parameters … */
+    int64_t *sizes;        /* … and extents, for the N of vec(N); 0: none */
     struct Hidden *hidden; /* kernel compiler: variables without a name */
     /* set anew in each pass */
     const struct Val *captures; /* captured values of a lambda or nested function */
@@ -163,6 +164,7 @@ typedef struct ExprRules {
     bool (*elementwise)(const struct Val *); /* whether && and || with this operand work element by element */
     bool (*many)(const struct Val *);        /* whether ?: with this condition selects element by element (`choose`) */
     qs_status (*choose)(Walk *, struct Val *c, struct Val *a, struct Val *b, struct Val *out);
+    bool rereads; /* calls may change arrays of their caller, so operands that name one are read after later calls */
     bool (*cheap)(const Node *); /* may be computed speculatively, if its code cannot fail (see mark) */
     /* Speculation: `mark` is called before the code is emitted.  If the emitted code can fail, `take_back` removes the
      * code since the mark and returns true.  NULL: cheap code cannot fail. */
@@ -373,6 +375,7 @@ BlockScope *kbuild_outermost_loop(const Walk *w); /* outermost enclosing block t
  * nested functions. */
 typedef bool Finder(const Node *n, void *ud);
 const Node *kquery_node(NodeList list, bool inner_loops, Finder *is, void *ud);
+bool kquery_is_call(const Node *n, void *ud);
 bool kquery_is_return(const Node *n, void *ud);
 bool kquery_is_leaving(const Node *n, void *ud); /* break, continue */
 bool kquery_is_continue(const Node *n, void *ud);
@@ -492,8 +495,10 @@ Caller kcall_enter(Walk *w, const Node *site, const Callee *fn);
 qs_status kcall_leave(Walk *w, const Caller *saved);
 
 /* -- common_expr.c ------------------------------------------------------------------------------------------------- */
-qs_status kexpr_lower(Walk *w, Node *n, struct Val *out);      /* *out must be zero, as from kval_new */
-qs_status kexpr_cond(Walk *w, Node *n, KRef *out, int *known); /* see ExprRules.truth */
+qs_status kexpr_lower(Walk *w, Node *n, struct Val *out);
+/* Lowers the operand n again if it names a variable and a call in the operand `later` may have changed its elements. */
+qs_status kexpr_read_again(Walk *w, Node *n, Node *later, struct Val *v); /* *out must be zero, as from kval_new */
+qs_status kexpr_cond(Walk *w, Node *n, KRef *out, int *known);            /* see ExprRules.truth */
 
 /* -- counted_loop.c ------------------------------------------------------------------------------------------------ */
 qs_status kcounted_lower(Walk *w, Node *n);

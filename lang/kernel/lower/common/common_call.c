@@ -153,6 +153,9 @@ static qs_status lower_args(Walk *w, const ArgList *list, struct Val *at, Str **
         names[i] = a->name;
         if (a->type) TRY(w->rules->call->convert(w, a->type, "the argument", a->pos, kval_at(w, at, i)));
     }
+    for (int i = 0; i < list->n - 1; i++)
+        for (int k = list->n - 1; k > i && !list->at[i].type; k--)
+            TRY(kexpr_read_again(w, list->at[i].value, list->at[k].value, kval_at(w, at, i)));
     return QS_OK;
 }
 

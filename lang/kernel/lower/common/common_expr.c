@@ -120,11 +120,19 @@ static qs_status lower_ternary(Walk *w, Node *n, struct Val *out) {
 }
 
 /* -- other expressions --------------------------------------------------------------------------------------------- */
+qs_status kexpr_read_again(Walk *w, Node *n, Node *later, struct Val *v) {
+    const NodeList list = {&later, 1};
+    if (!w->rules->expr->rereads || n->kind != N_IDENT || !kquery_node(list, true, kquery_is_call, NULL)) return QS_OK;
+    memset(v, 0, w->rules->value_size);
+    return kexpr_lower(w, n, v);
+}
+
 static qs_status lower_binary(Walk *w, Node *n, struct Val *out) {
     struct Val *a = kval_new(w, 1), *b = kval_new(w, 1);
     if (n->op == OP_ANDAND || n->op == OP_OROR) return lower_logical(w, n, out);
     TRY(kexpr_lower(w, n->u.bin.a, a));
     TRY(kexpr_lower(w, n->u.bin.b, b));
+    TRY(kexpr_read_again(w, n->u.bin.a, n->u.bin.b, a));
     w->pos = n->pos;
     return w->rules->expr->binary(w, (Op)n->op, a, b, out);
 }

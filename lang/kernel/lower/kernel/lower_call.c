@@ -72,7 +72,7 @@ qs_status klcall_bind(Lower *L, const Param *p, bool checked, Val *v) {
     Var *var = &L->in->vars[p->sym->index];
     const Type *t = NULL;
     TypeMods mods = {0};
-    kltype_bind(L, L->in, p->type, v);
+    TRY(kltype_bind(L, L->in, p->type, v));
     mark_borrowed(L, v);
     if (p->type) {
         TRY(kltype_resolve(L, p->type, &t, &mods));
@@ -149,6 +149,7 @@ static void new_frame(Walk *w, InlineFrame *in) {
     in->vars = qarena_alloc(w->keep, qmem_size((size_t)f->nlocals, sizeof *in->vars, sizeof *in->vars));
     for (int k = 0; k < f->nlocals; k++) in->vars[k].sym = f->locals[k], in->vars[k].name = f->locals[k]->name;
     in->typarams = qarena_alloc(w->keep, qmem_size((size_t)f->ntyparams, sizeof *in->typarams, sizeof *in->typarams));
+    in->sizes = qarena_alloc(w->keep, qmem_size((size_t)f->ntyparams, sizeof *in->sizes, sizeof *in->sizes));
 }
 
 /* Whether the statement assigns an element of a parameter or of a variable from outside f, in dead code, too. */
@@ -168,6 +169,7 @@ static bool stores_outside(const Node *n, void *ud) {
 static void enter_function(Walk *w, InlineFrame *in) {
     Lower *L = (Lower *)w;
     L->nstoring += kquery_node(in->func->body, true, stores_outside, (void *)(uintptr_t)in->func) != NULL;
+    memset(in->sizes, 0, (size_t)in->func->ntyparams * sizeof *in->sizes);
     klvar_enter(L, in);
 }
 static qs_status leave_function(Walk *w, InlineFrame *in) { return klvar_finish((Lower *)w, in); }

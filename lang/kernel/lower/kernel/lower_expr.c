@@ -349,6 +349,8 @@ static qs_status lower_meta(Lower *L, Node *n, Val *out) {
 }
 
 static qs_status written_type(Lower *L, Node *n, Val *out) {
+    int64_t size = n->u.type->kind == TE_NAME ? kltype_size(L, n->u.type->name) : 0;
+    if (size) return klval_number(L, klnum_literal(L, (double)size, true), out), QS_OK;
     const Type *t;
     TypeMods mods;
     TRY(kltype_resolve(L, n->u.type, &t, &mods));
@@ -368,6 +370,7 @@ static qs_status lower_other(Walk *w, Node *n, Val *out) {
 }
 
 const ExprRules klexpr_rules = {
+    .rereads = true,
     .literal = lower_literal,
     .unary = lower_unary,
     .binary = lower_binary,

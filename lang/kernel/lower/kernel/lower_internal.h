@@ -353,8 +353,10 @@ qs_status kltype_resolve(Lower *L, TypeExpr *e, const Type **out, TypeMods *mods
 Num kltype_number(Lower *L, Num n, qs_dtype d); /* converts a number to a declared element type d */
 void kltype_numbers(Lower *L, const Val *v, qs_dtype d, Val *out);
 qs_status kltype_coerce(Lower *L, const Type *t, const char *what, uint32_t pos, Val *v);
-void kltype_bind(Lower *L, InlineFrame *inst, TypeExpr *e, const Val *v); /* binds type parameters from an argument */
-qs_status kltype_check_constraints(Lower *L, const InlineFrame *inst);    /* of the bound type parameters */
+/* Binds type parameters, which e mentions, to types and extents of an argument. */
+qs_status kltype_bind(Lower *L, InlineFrame *inst, TypeExpr *e, const Val *v);
+int64_t kltype_size(const Lower *L, const Str *name); /* the extent bound to a type parameter; 0: none */
+qs_status kltype_check_constraints(Lower *L, const InlineFrame *inst); /* of the bound type parameters */
 void kltype_describe(Lower *L, const Val *v, GivenArg *out); /* describes an argument for overload resolution */
 bool kltype_declared(void *lower, const Func *f, const Param *p, Declared *out); /* callback of Overloads */
 qs_status kltype_construct(Lower *L, const Node *site, const Type *t, const Args *args, Val *out);

@@ -19,8 +19,17 @@ static const Type *lookup_instance(void *ud, Str *generic, const Type **args, in
     return h && h->instance ? h->instance(h->ud, L->in->func, generic, args, nargs) : NULL;
 }
 
+int64_t kltype_size(const Lower *L, const Str *name) {
+    for (const InlineFrame *i = L->in; i; i = i->up)
+        for (int k = 0; k < i->func->ntyparams; k++)
+            if (i->func->typarams[k] == name) return i->sizes[k];
+    return 0;
+}
+
 static bool known_dimension(void *ud, Str *name, double *value) {
     Lower *L = ud;
+    int64_t size = kltype_size(L, name);
+    if (size) return *value = (double)size, true;
     for (int i = 0; i < L->in->func->nlocals; i++) {
         const Var *v = &L->in->vars[i];
         if (v->name == name && v->val.kind == V_NUM && v->val.rank == 0)
@@ -244,12 +253,27 @@ static void bind_arguments(Lower *L, InlineFrame *inst, const TypeExpr *e, const
         if (e->args[i]->kind == TE_NAME) bind_name(inst, e->args[i]->name, args[i]);
 }
 
-void kltype_bind(Lower *L, InlineFrame *inst, TypeExpr *e, const Val *v) {
-    if (!e || v->kind == V_UNKNOWN || !inst->func->ntyparams) return;
+/* Binds the N of vec(N) to the extent of the value, if no argument before has done so. */
+static qs_status bind_sizes(Lower *L, InlineFrame *inst, const TypeExpr *e, const Val *v) {
+    for (int i = 0; i < e->ndims && i < v->rank; i++)
+        for (int k = 0; k < inst->func->ntyparams; k++) {
+            if (e->dims[i]->kind != N_IDENT || e->dims[i]->u.ident.name != inst->func->typarams[k]) continue;
+            if (v->kind == V_ARRAY && v->dims[i] < 0) return klower_need(L, v->u.array->host.source, i, v->rank);
+            if (!inst->sizes[k]) inst->sizes[k] = v->dims[i];
+        }
+    return QS_OK;
+}
+
+qs_status kltype_bind(Lower *L, InlineFrame *inst, TypeExpr *e, const Val *v) {
+    if (!e || v->kind == V_UNKNOWN || !inst->func->ntyparams) return QS_OK;
+    bool is_array = v->rank && (v->kind == V_NUM || v->kind == V_ARRAY || v->kind == V_MEMORY);
+    if (e->kind == TE_FIXED && is_array) TRY(bind_sizes(L, inst, e, v));
+    if (e->kind == TE_FIXED) e = e->base;
     if (e->kind == TE_NAME) bind_name(inst, e->name, type_of(L, v));
-    if (e->kind == TE_ARRAY && v->kind == V_OBJECT && !v->rank) return bind_arguments(L, inst, e, v->u.rec->type);
-    if (e->kind == TE_ARRAY && e->nargs == 1 && e->args[0]->kind == TE_NAME && v->rank && v->kind != V_OBJECT)
+    if (e->kind == TE_ARRAY && v->kind == V_OBJECT && !v->rank) bind_arguments(L, inst, e, v->u.rec->type);
+    else if (e->kind == TE_ARRAY && e->nargs == 1 && e->args[0]->kind == TE_NAME && is_array)
         bind_name(inst, e->args[0]->name, element_type(L, v));
+    return QS_OK;
 }
 
 qs_status kltype_check_constraints(Lower *L, const InlineFrame *inst) {
