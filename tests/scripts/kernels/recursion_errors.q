@@ -66,3 +66,27 @@ try_it(1, arrays)
 try_it(1, defaults)
 try_it(1, never_ends)
 try_it(1, barrier)
+type ray : class
+    p : vec2
+    d : scalar
+end
+function y = __device__ follow(r : ray, n : int)
+    y = n == 0 ? r.d : follow(ray(p:=r.p, d:=r.d+1), n-1)
+end
+function [] = __kernel__ objects(y : vec, n : int, pos : int)
+    y[pos] = follow(ray(p:=[1,2], d:=0.5), n)
+end
+function r = __device__ reflect(n : int)
+    if n == 0
+        r = ray(p:=[1,2], d:=0)
+    else
+        q = reflect(n-1)
+        r = ray(p:=q.p, d:=q.d+1)
+    end
+end
+function [] = __kernel__ results(y : vec, n : int, pos : int)
+    r = reflect(n)
+    y[pos] = r.d
+end
+try_it(1, objects)
+try_it(1, results)

@@ -373,6 +373,7 @@ static qs_status run_pass(Walk *w, Arena *scratch) {
     if (failed) L->trial = TRIAL_FAILED, L->recursive = NULL, L->c->err = before;
     if (!failed && !L->restart) return s;
     L->restart = false, L->changed = true;
+    L->root = NULL; /* forgets what was learned about variables of other calls */
     return QS_OK;
 }
 

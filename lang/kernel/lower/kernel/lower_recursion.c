@@ -130,7 +130,14 @@ static qs_status declare_routine(Lower *L, const Node *site, Closure *fn, const 
 /* Sets the results, and the arrays that the function has changed. */
 static qs_status set_results(Lower *L, const struct Routine *r, const Val *results) {
     const Func *f = r->fn->func;
-    for (int i = 0; i < r->nouts; i++) TRY(klvar_hidden_set(L, r->out[i], &results[i]));
+    for (int i = 0; i < r->nouts; i++) {
+        if (!is_by_value(&results[i]))
+            return klower_error(
+                L, QS_ETYPE, L->pos,
+                "%s calls itself: it can return numbers, and vectors and matrices of known size, not %s", f->name->s,
+                klval_type_name(L, &results[i]));
+        TRY(klvar_hidden_set(L, r->out[i], &results[i]));
+    }
     for (int i = 0; i < f->nparams; i++) {
         Val v;
         if (is_changed(r, i) && !r->back[i]) L->changed = true; /* the next pass has a variable for it */
@@ -182,8 +189,8 @@ static qs_status pass_argument(Lower *L, const struct Routine *r, int i, const V
     if (r->in[i] && is_by_value(v)) return klvar_hidden_set(L, r->in[i], v);
     const Val *first = &r->fixed[i];
     if (!r->in[i] && klval_same(v, first) && v->mods.access == first->mods.access) return QS_OK;
-    return klower_error(L, QS_ETYPE, L->pos, "%s calls itself: argument %s (%s) must be the same in all calls", f, name,
-                        klval_type_name(L, first));
+    return klower_error(L, QS_ETYPE, L->pos, "%s calls itself: argument %s (%s) must be the same in all calls%s", f,
+                        name, klval_type_name(L, first), first->kind == V_OBJECT ? "; pass its fields" : "");
 }
 
 static qs_status call_routine(Lower *L, const Node *site, const struct Routine *r, const Args *args, Val *outs,

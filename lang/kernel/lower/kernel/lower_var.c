@@ -180,6 +180,11 @@ qs_status klvar_read_part(Lower *L, Var *v, int64_t i, uint32_t pos, Num *out) {
 
 /* -- assigning ----------------------------------------------------------------------------------------------------- */
 static qs_status cannot_join(Lower *L, const Var *v, const Val *x, uint32_t pos) {
+    if (v->type.kind == V_UNKNOWN && klrecursion_is_open(L))
+        return klower_error(L, QS_ETYPE, pos,
+                            "%s is %s: a function that calls itself returns numbers, and vectors and matrices of known "
+                            "size",
+                            v->name->s, klval_type_name(L, x));
     return klower_error(L, QS_ETYPE, pos, "%s is %s here and %s elsewhere; in a kernel a variable keeps one type",
                         v->name->s, klval_type_name(L, x), klval_type_name(L, &v->type));
 }
