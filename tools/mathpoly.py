@@ -52,6 +52,8 @@ rest_of_exp = ratio(lambda r: mp.exp(r) - 1 - r, lambda r: r * r, X("1e-4"), exp
 quarter_turn = mp.pi / 2 * X("1.001")  # a little more than what is left of an angle
 rows = [  # name, function, interval, share of the value in the result, what it is
     ("exp", rest_of_exp, (-half_log2, half_log2), lambda r: r, "(exp(r) - 1 - r)/r^2"),
+    ("exp_rest", lambda r: (rest_of_exp(r) - X(1) / 2) / r if abs(r) > X("1e-4") else mp.polyval(exp_c[:2:-1], r),
+     (-half_log2, half_log2), lambda r: abs(r) ** 3 * 8, "what is left of it behind 1/2, over r"),
     ("exp_wide", rest_of_exp, (-2 * half_log2, 2 * half_log2), lambda r: r * r / mp.exp(r), "the same"),
     ("log", log_rest, (0, X("0.02944")), lambda z: z / 2, "(2 atanh(s) - 2s)/s^3, z = s^2"),
     ("log_rest", lambda z: (log_rest(z) - X(2) / 3) / z if z > X("1e-4") else mp.polyval(log_z[:0:-1], z),
@@ -77,7 +79,7 @@ rows = [  # name, function, interval, share of the value in the result, what it 
      "log gamma(x)/(x - 2), u = x - 2.5"),
     ("gamma", lambda u: mp.gamma(u + X("2.5")), (X("-0.5"), X("0.5")), lambda u: 1, "gamma(x), u = x - 2.5"),
 ]
-wide_only = ("stirling", "lgamma1", "lgamma2", "gamma")
+wide_only = ("exp_rest", "stirling", "lgamma1", "lgamma2", "gamma")
 narrow_only = ("exp_wide", "sin_wide")
 
 

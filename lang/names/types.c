@@ -1,6 +1,7 @@
 /* types.c -- resolves type expressions to type descriptors. */
 #include "lang/names/types.h"
 #include "lang/syntax/operators.h"
+#include "vm/base/libm.h"
 
 #include <math.h>
 #include <string.h>
@@ -131,7 +132,7 @@ static bool fold_constant(Resolver *r, const Node *n, double *v) {
     case OP_SUB: *v = a - b; return true;
     case OP_MUL: *v = a * b; return true;
     case OP_DIV: *v = a / b; return true;
-    case OP_POW: *v = pow(a, b); return true;
+    case OP_POW: *v = qlibm_pow(a, b); return true;
     default: return false;
     }
 }

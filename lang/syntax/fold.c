@@ -2,6 +2,7 @@
 #include "lang/syntax/fold.h"
 #include "lang/syntax/diag.h"
 #include "lang/syntax/operators.h"
+#include "vm/base/libm.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,7 +19,7 @@ static bool fold_binary(Op op, double a, double b, double *out) {
     case OP_PWDIV: *out = a / b; return true;
     case OP_POW:
     case OP_PWPOW:
-        *out = b == 2 ? a * a : pow(a, b);
+        *out = b == 2 ? a * a : qlibm_pow(a, b);
         return b != 0.5; /* .^0.5 is a square root, evaluated at run time */
     default: return false;
     }

@@ -75,12 +75,15 @@ static inline I iop(Maker *m, const char *name, I a, I b) {
 
 #include "vm/base/math_formulas.h"
 
-static Maker maker = {true};
-
-static double own_exp(double x) { return scaled_exp(&maker, x, NULL, 0); }
-static double own_log(double x) { return make_log(&maker, x, 0); }
-static double own_sin(double x) { return fabs(x) >= far_double ? sin(x) : near_wide_wave(&maker, x, false); }
-static double own_cos(double x) { return fabs(x) >= far_double ? cos(x) : near_wide_wave(&maker, x, true); }
+#define MAKER (&(Maker){true})
+static double own_exp(double x) { return scaled_exp(MAKER, x, NULL, 0); }
+static double own_log(double x) { return make_log(MAKER, x, 0); }
+static double own_sin(double x) { return fabs(x) >= far_double ? sin(x) : near_wide_wave(MAKER, x, false); }
+static double own_cos(double x) { return fabs(x) >= far_double ? cos(x) : near_wide_wave(MAKER, x, true); }
+static double own_pow(double x, double y) {
+    double value = ordinary_power(MAKER, x, y);
+    return isnan(value) ? pow(x, y) : value;
+}
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #pragma GCC pop_options
@@ -94,14 +97,21 @@ static double own_cos(double x) { return fabs(x) >= far_double ? cos(x) : near_w
 double qlibm_exp(double x) { return HAS_FMA ? own_exp(x) : exp(x); }
 double qlibm_log(double x) { return HAS_FMA ? own_log(x) : log(x); }
 double qlibm_sin(double x) { return HAS_FMA ? own_sin(x) : sin(x); }
+double qlibm_pow(double x, double y) { return HAS_FMA ? own_pow(x, y) : pow(x, y); }
 double qlibm_cos(double x) { return HAS_FMA ? own_cos(x) : cos(x); }
 
 void *qlibm_symbol(const char *name) {
     static const struct {
         const char *name;
-        double (*f)(double);
-    } all[] = {{"qlibm_exp", qlibm_exp}, {"qlibm_log", qlibm_log}, {"qlibm_sin", qlibm_sin}, {"qlibm_cos", qlibm_cos}};
+        double (*one)(double);
+        double (*two)(double, double);
+    } all[] = {{"qlibm_exp", qlibm_exp, NULL},
+               {"qlibm_log", qlibm_log, NULL},
+               {"qlibm_sin", qlibm_sin, NULL},
+               {"qlibm_cos", qlibm_cos, NULL},
+               {"qlibm_pow", NULL, qlibm_pow}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (!strcmp(all[i].name, name)) return (void *)(uintptr_t)all[i].f;
+        if (!strcmp(all[i].name, name))
+            return all[i].one ? (void *)(uintptr_t)all[i].one : (void *)(uintptr_t)all[i].two;
     return NULL;
 }

@@ -35,7 +35,7 @@ static Parts one_log2e = {{0x1.715476p+0, 0x1.4ae0cp-26, 0}, {0x1.71547652b82fep
                         {0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54, -0x1.f1976b7ed8fbcp-110}},
              two_thirds = {{0x1.555556p-1, -0x1.555556p-26, 0}, {0x1.5555555555555p-1, 0x1.5555555555555p-55, 0}};
 /* log 2, whose first part has so few digits that its product with an exponent is exact */
-static const double short_log_2[] = {0x1.62e42fefa38p-1, 0x1.ef35793c7673p-45};
+static const double short_log_2[2][2] = {{0x1.62e4p-1, 0x1.7f7d1cp-20}, {0x1.62e42fefa38p-1, 0x1.ef35793c7673p-45}};
 
 static inline V constant_part(const Maker *m, Parts c, int i) { return num(m, c[m->wide][i]); }
 static inline D parts(const Maker *m, Parts c) { return (D){constant_part(m, c, 0), constant_part(m, c, 1)}; }
@@ -109,21 +109,6 @@ static inline D d_product(Maker *m, V a, V b) {
     return (D){h, fused(m, a, b, neg(m, h))};
 }
 
-static inline D d_mul(Maker *m, D a, D b) {
-    D p = d_product(m, a.h, b.h);
-    return d_fast(m, p.h, fused(m, a.h, b.l, fused(m, a.l, b.h, p.l)));
-}
-
-/* Requires |a| >= |b| or a = 0. */
-static inline D d_add(Maker *m, D a, D b) {
-    D s = d_fast(m, a.h, b.h);
-    return d_fast(m, s.h, add(m, s.l, add(m, a.l, b.l)));
-}
-
-static inline D d_scaled(Maker *m, D a, double power_of_2) {
-    return (D){scaled(m, a.h, power_of_2), scaled(m, a.l, power_of_2)};
-}
-
 /* -- exponentials -------------------------------------------------------------------------------------------------- */
 static inline V clamp(Maker *m, V x, double low, double high) { /* NaN stays */
     x = choose(m, is(m, "olt", x, num(m, low)), num(m, low), x);
@@ -146,8 +131,10 @@ static inline V scaled_exp(Maker *m, V x, const V *tail, int shift) {
     V near = fused(m, down, constant_part(m, log_2, 0), x), low = mul(m, down, constant_part(m, log_2, 1));
     if (tail) low = add(m, low, *tail);
     V r = add(m, near, low), rest = add(m, sub(m, near, r), low);
+    V square = mul(m, r, r);
     D sum = d_fast(m, one(m), r);
-    sum.l = add(m, sum.l, fused(m, mul(m, r, r), POLYNOMIAL(m, exp, r), rest));
+    if (m->wide) rest = fused(m, mul(m, square, r), POLYNOMIAL_64(m, exp_rest, r), fused(m, rest, r, rest));
+    sum.l = add(m, sum.l, fused(m, square, m->wide ? half(m) : POLYNOMIAL_32(m, exp, r), rest));
     V value = times_power(m, sum, n, shift);
     value = choose(m, is(m, "olt", x, num(m, m->wide ? -750 : -110)), zero(m), value);
     return choose(m, is(m, "ogt", x, num(m, m->wide ? 715 : 95)), infinity(m), value);
@@ -187,13 +174,15 @@ static inline V log_sum(Maker *m, V k, V f, V extra) {
     return fused(m, k, constant_part(m, log_2, 0), add(m, f, tail));
 }
 
+static inline V short_product(Maker *m, V k) { return scaled(m, k, short_log_2[m->wide][0]); }
+
 /* Returns k log 2 + log(1 + f) for doubles: the sum of k log 2, f, -f^2/2 and s (f^2/2 + z p), where s = f/(2 + f).
  * All but the last term, which is small, have two parts. */
 static inline V precise_log_sum(Maker *m, V k, V f) {
     V s = quot(m, f, add(m, num(m, 2), f)), z = mul(m, s, s);
     D square = d_product(m, scaled(m, f, 0.5), f);
-    D first = d_fast(m, scaled(m, k, short_log_2[0]), f), sum = d_fast(m, first.h, neg(m, square.h));
-    V low = fused(m, k, num(m, short_log_2[1]), sub(m, add(m, first.l, sum.l), square.l));
+    D first = d_fast(m, short_product(m, k), f), sum = d_fast(m, first.h, neg(m, square.h));
+    V low = fused(m, k, num(m, short_log_2[m->wide][1]), sub(m, add(m, first.l, sum.l), square.l));
     return add(m, sum.h, fused(m, s, fused(m, z, POLYNOMIAL(m, log, z), square.h), low));
 }
 
@@ -202,19 +191,23 @@ static inline V make_log(Maker *m, V x, V y) {
     return (void)y, log_special(m, x, m->wide ? precise_log_sum(m, k, f) : log_sum(m, k, f, zero(m)));
 }
 
-/* Returns log x in two parts, with about 12 more digits than the type, for positive finite x. */
+/* Returns log x in two parts, with about 12 more digits than the type, for positive finite x: the sum of k log 2, 2s
+ * and s^3 (2/3 + z p), where s = f/(2 + f) and z = s^2. */
 static inline D d_log(Maker *m, V x) {
     V k, f = sub(m, split(m, x, &k), one(m));
-    D by = d_fast(m, num(m, 2), f), s;
-    s.h = quot(m, f, by.h);
-    V down = neg(m, s.h), rest = fused(m, down, by.l, fused(m, down, by.h, f));
-    s.l = quot(m, rest, by.h);
-    D z = d_mul(m, s, s), cube = d_mul(m, d_mul(m, s, z), parts(m, two_thirds));
-    V fifth = mul(m, mul(m, mul(m, s.h, z.h), z.h), POLYNOMIAL(m, log_rest, z.h));
-    cube.l = add(m, cube.l, fifth);
-    D n = d_product(m, k, constant_part(m, log_2, 0));
-    n.l = fused(m, k, constant_part(m, log_2, 1), n.l);
-    return d_add(m, n, d_add(m, d_scaled(m, s, 2), cube));
+    D by = d_fast(m, num(m, 2), f), s, z, t, u;
+    V inverse = quot(m, one(m), by.h);
+    s.h = mul(m, f, inverse);
+    V down = neg(m, s.h), left = fused(m, down, by.l, fused(m, down, by.h, f));
+    s.l = mul(m, left, inverse);
+    z = d_product(m, s.h, s.h), z.l = fused(m, add(m, s.h, s.h), s.l, z.l);
+    t = d_product(m, s.h, z.h), t.l = fused(m, s.h, z.l, fused(m, s.l, z.h, t.l));
+    D c = d_fast(m, constant_part(m, two_thirds, 0), mul(m, z.h, POLYNOMIAL(m, log_rest, z.h)));
+    c.l = add(m, c.l, constant_part(m, two_thirds, 1));
+    u = d_product(m, t.h, c.h), u.l = fused(m, t.h, c.l, fused(m, t.l, c.h, u.l));
+    D sum = d_fast(m, short_product(m, k), add(m, s.h, s.h)), all = d_fast(m, sum.h, u.h);
+    V low = fused(m, num(m, 2), s.l, add(m, u.l, add(m, sum.l, all.l)));
+    return d_fast(m, all.h, fused(m, k, num(m, short_log_2[m->wide][1]), low));
 }
 
 /* -- powers -------------------------------------------------------------------------------------------------------- */
@@ -225,30 +218,11 @@ static inline V positive_power(Maker *m, V a, V y) {
     return scaled_exp(m, p.h, &tail, 0);
 }
 
-/* Test whether y is an integer, and whether it is an odd one. */
-static inline B is_integer(Maker *m, V y) { return is(m, "oeq", whole(m, y), y); }
-static inline B is_odd(Maker *m, V y) {
-    V h = mul(m, y, half(m)); /* exact except for subnormals, which are not integers */
-    return both(m, is_integer(m, y), not(m, is_integer(m, h)));
-}
-
-static inline V make_pow(Maker *m, V x, V y) {
-    V a = magnitude(m, x);
-    B below = is(m, "olt", x, zero(m)), rising = is(m, "ogt", y, zero(m));
-    B ordinary = both(m, is(m, "ogt", a, zero(m)), is(m, "olt", a, infinity(m)));
-    V value = positive_power(m, choose(m, ordinary, a, one(m)), y);
-    V up = choose(m, rising, infinity(m), zero(m)), down = choose(m, rising, zero(m), infinity(m));
-    value = choose(m, is_zero(m, x), down, value);
-    value = choose(m, is(m, "oeq", a, infinity(m)), up, value);
-    B endless = is(m, "oeq", magnitude(m, y), infinity(m));
-    V with_one = choose(m, is(m, "ogt", a, one(m)), up, down);
-    value = choose(m, endless, choose(m, is(m, "oeq", a, one(m)), one(m), with_one), value);
-    B undefined = both(m, both(m, below, is(m, "olt", a, infinity(m))), is(m, "one", whole(m, y), y));
-    value = choose(m, undefined, not_a_number(m), value);
-    value = choose(m, both(m, negative(m, x), is_odd(m, y)), neg(m, value), value);
-    value = choose(m, is(m, "uno", x, y), not_a_number(m), value);
-    value = choose(m, is(m, "oeq", x, one(m)), one(m), value);
-    return choose(m, is_zero(m, y), one(m), value);
+/* Returns x^y for positive finite x and finite y, otherwise NaN. */
+static inline V ordinary_power(Maker *m, V x, V y) {
+    B ordinary = both(m, is(m, "ogt", x, zero(m)), is(m, "olt", x, infinity(m)));
+    ordinary = both(m, ordinary, is(m, "olt", magnitude(m, y), infinity(m)));
+    return choose(m, ordinary, positive_power(m, x, y), not_a_number(m));
 }
 
 /* -- circular functions -------------------------------------------------------------------------------------------- */
@@ -264,13 +238,17 @@ static inline D reduce_near(Maker *m, V x, I *k) {
 }
 
 static inline V small_sin(Maker *m, D r) {
-    V z = mul(m, r.h, r.h), tail = fused(m, mul(m, num(m, -0.5), z), r.l, r.l);
-    return add(m, r.h, fused(m, mul(m, z, r.h), POLYNOMIAL(m, sin, z), tail));
+    V z = mul(m, r.h, r.h), cube = mul(m, z, r.h), tail = fused(m, mul(m, num(m, -0.5), z), r.l, r.l);
+    if (!m->wide) return add(m, r.h, fused(m, cube, POLYNOMIAL_32(m, sin, z), tail));
+    tail = fused(m, mul(m, cube, z), tree(m, z, sin_64 + 1, COUNT(sin_64) - 1), tail);
+    return add(m, r.h, fused(m, cube, num(m, sin_64[0]), tail));
 }
 
 static inline V small_cos(Maker *m, D r) {
-    V z = mul(m, r.h, r.h), hz = mul(m, half(m), z), w = sub(m, one(m), hz);
-    V rest = fused(m, mul(m, z, z), POLYNOMIAL(m, cos, z), neg(m, mul(m, r.h, r.l)));
+    D z = d_product(m, r.h, r.h);
+    V hz = mul(m, half(m), z.h), w = sub(m, one(m), hz), tail = neg(m, mul(m, r.h, r.l));
+    if (m->wide) tail = fused(m, z.l, num(m, -0.5), tail);
+    V rest = fused(m, mul(m, z.h, z.h), POLYNOMIAL(m, cos, z.h), tail);
     return add(m, w, add(m, sub(m, sub(m, one(m), w), hz), rest));
 }
 

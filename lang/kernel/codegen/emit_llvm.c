@@ -886,7 +886,9 @@ static Opnd math_call(Emit *e, MathFn fn, qs_dtype d, Opnd a, Opnd b) {
     if (info->how[0] == MATH_exact) return call1(e, info->name, d, a);
     if (!emit_math_inlines(e, fn, d)) return library_call(e, fn, d, a, b);
     emit_math_inline(e, fn, d);
-    return emit_def(e, "call %s @own_%s(%s %s)", t, info->c[d == QS_F64], t, a.s);
+    const char *name = info->c[d == QS_F64];
+    if (info->nargs == 2) return emit_def(e, "call %s @own_%s(%s %s, %s %s)", t, name, t, a.s, t, b.s);
+    return emit_def(e, "call %s @own_%s(%s %s)", t, name, t, a.s);
 }
 
 /* -- control flow -------------------------------------------------------------------------------------------------- */
@@ -1256,12 +1258,18 @@ static void add_helpers(Emit *e, Text *out) {
     }
 }
 
+/* Returns the cost of compiling an inlined function; 0: it is not inlined. */
+static unsigned inlined_size(const KIns *i) {
+    bool wide = i->dtype == QS_F64;
+    if (i->op != K_MATH || kir_math[i->flag].how[wide] < MATH_near) return 0;
+    return !wide ? 1 : i->flag == MF_pow ? 16 : i->flag == MF_sin || i->flag == MF_cos ? 3 : 2;
+}
+
 /* Returns whether f computes so many mathematical functions that inlining all of them would make compilation slow. */
 static bool has_many_calls(const KFunc *f) {
     enum { INLINED = 160 };
     unsigned n = 0;
-    for (KRef r = 0; r < f->nins; r++)
-        n += f->ins[r].op == K_MATH && kir_math[f->ins[r].flag].how[f->ins[r].dtype == QS_F64] >= MATH_near;
+    for (KRef r = 0; r < f->nins; r++) n += inlined_size(&f->ins[r]);
     return n > INLINED;
 }
 
