@@ -78,6 +78,10 @@ static inline I iop(Maker *m, const char *name, I a, I b) {
 #define MAKER (&(Maker){true})
 static double own_exp(double x) { return scaled_exp(MAKER, x, NULL, 0); }
 static double own_log(double x) { return make_log(MAKER, x, 0); }
+static double own_log2(double x) { return make_log2(MAKER, x, 0); }
+static double own_log10(double x) { return make_log10(MAKER, x, 0); }
+static double own_log1p(double x) { return make_log1p(MAKER, x, 0); }
+static double own_tanh(double x) { return make_tanh(MAKER, x, 0); }
 static double own_sin(double x) { return fabs(x) >= far_double ? sin(x) : near_wide_wave(MAKER, x, false); }
 static double own_cos(double x) { return fabs(x) >= far_double ? cos(x) : near_wide_wave(MAKER, x, true); }
 static double own_pow(double x, double y) {
@@ -94,24 +98,16 @@ static double own_pow(double x, double y) {
 #define HAS_FMA true
 #endif
 
-double qlibm_exp(double x) { return HAS_FMA ? own_exp(x) : exp(x); }
-double qlibm_log(double x) { return HAS_FMA ? own_log(x) : log(x); }
-double qlibm_sin(double x) { return HAS_FMA ? own_sin(x) : sin(x); }
-double qlibm_pow(double x, double y) { return HAS_FMA ? own_pow(x, y) : pow(x, y); }
-double qlibm_cos(double x) { return HAS_FMA ? own_cos(x) : cos(x); }
+#define EACH_FUNCTION(ONE, TWO) ONE(exp) ONE(log) ONE(log2) ONE(log10) ONE(log1p) ONE(sin) ONE(cos) ONE(tanh) TWO(pow)
+#define DEFINE_ONE(f)                                                                                                  \
+    double qlibm_##f(double x) { return HAS_FMA ? own_##f(x) : f(x); }
+#define DEFINE_TWO(f)                                                                                                  \
+    double qlibm_##f(double x, double y) { return HAS_FMA ? own_##f(x, y) : f(x, y); }
+EACH_FUNCTION(DEFINE_ONE, DEFINE_TWO)
 
 void *qlibm_symbol(const char *name) {
-    static const struct {
-        const char *name;
-        double (*one)(double);
-        double (*two)(double, double);
-    } all[] = {{"qlibm_exp", qlibm_exp, NULL},
-               {"qlibm_log", qlibm_log, NULL},
-               {"qlibm_sin", qlibm_sin, NULL},
-               {"qlibm_cos", qlibm_cos, NULL},
-               {"qlibm_pow", NULL, qlibm_pow}};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (!strcmp(all[i].name, name))
-            return all[i].one ? (void *)(uintptr_t)all[i].one : (void *)(uintptr_t)all[i].two;
+#define RETURN(f)                                                                                                      \
+    if (!strcmp(name, "qlibm_" #f)) return (void *)(uintptr_t)qlibm_##f;
+    EACH_FUNCTION(RETURN, RETURN)
     return NULL;
 }

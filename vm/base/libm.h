@@ -1,7 +1,7 @@
 /* libm.h -- declares mathematical functions that replace those of the C library on the host.
  *
- * exp, log, sin, cos, pow: if the CPU has fma, they compute the formulas of math_formulas.h, with the bits of compiled
- * loops, which compute these formulas in vectors.  Otherwise they call the C library, and loops call them.
+ * exp, log …: if the CPU has fma, they compute the formulas of math_formulas.h, with the bits of compiled loops, which
+ * compute these formulas in vectors.  Otherwise they call the C library, and loops call them.
  * lgamma, tgamma, hypotf: compute in the next wider format and round the result.  The gamma functions of the C library
  * have errors of some units in the last place, and its lgamma writes a global variable.  Its hypotf is accurate but
  * cannot be inlined. */
@@ -11,6 +11,10 @@
 
 double qlibm_exp(double x);
 double qlibm_log(double x);
+double qlibm_log2(double x);
+double qlibm_log10(double x);
+double qlibm_log1p(double x);
+double qlibm_tanh(double x);
 double qlibm_sin(double x);
 double qlibm_cos(double x);
 double qlibm_pow(double x, double y);

@@ -1,4 +1,5 @@
-/* math_formulas.h -- defines exp, log, sin, cos and pow, and the parts that other functions have in common with them.
+/* math_formulas.h -- defines exp, tanh, logarithms, sin, cos and pow, and the parts that other functions have in common
+ * with them.
  *
  * A formula is written once.  It is a C function that combines values by the operations `add`, `fused`, `choose` …, and
  * the file that includes this one defines these operations and the types of values:
@@ -33,6 +34,8 @@ static Parts one_log2e = {{0x1.715476p+0, 0x1.4ae0cp-26, 0}, {0x1.71547652b82fep
              log_2 = {{0x1.62e43p-1, -0x1.05c61p-29, 0}, {0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56, 0}},
              half_pi = {{0x1.921fb6p+0, -0x1.777a5cp-25, -0x1.ee59dap-50},
                         {0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54, -0x1.f1976b7ed8fbcp-110}},
+             one_log10e = {{0x1.bcb7b2p-2, -0x1.5b235ep-27, 0}, {0x1.bcb7b1526e50ep-2, 0x1.95355baaafad3p-57, 0}},
+             log10_2 = {{0x1.344136p-2, -0x1.ec10cp-27, 0}, {0x1.34413509f79ffp-2, -0x1.9dc1da994fd21p-59, 0}},
              two_thirds = {{0x1.555556p-1, -0x1.555556p-26, 0}, {0x1.5555555555555p-1, 0x1.5555555555555p-55, 0}};
 /* log 2, whose first part has so few digits that its product with an exponent is exact */
 static const double short_log_2[2][2] = {{0x1.62e4p-1, 0x1.7f7d1cp-20}, {0x1.62e42fefa38p-1, 0x1.ef35793c7673p-45}};
@@ -124,20 +127,48 @@ static inline V times_power(Maker *m, D a, V n, int shift) {
     return mul(m, fused(m, a.l, by, mul(m, a.h, by)), power_of_low_bits(m, rest));
 }
 
-/* Returns e^(x + tail) * 2^shift; tail may be NULL.  The argument x + tail is reduced to n log 2 + r + rest, where
- * x - n*log_2[0] is exact.  If x is out of range, the result is chosen at the end, as most values can wait for that. */
-static inline V scaled_exp(Maker *m, V x, const V *tail, int shift) {
-    V by = num(m, magic(m)), n = sub(m, fused(m, x, constant_part(m, one_log2e, 0), by), by), down = neg(m, n);
-    V near = fused(m, down, constant_part(m, log_2, 0), x), low = mul(m, down, constant_part(m, log_2, 1));
+/* Returns e^(x + tail)/2^n as a sum, whose second part is at most a tenth of the first one, and sets *n to an integer;
+ * tail may be NULL.  The argument x + tail is reduced to
+ * n log 2 + r + rest, where x - n*log_2[0] is exact. */
+static inline D d_exp(Maker *m, V x, const V *tail, V *n) {
+    V by = num(m, magic(m));
+    *n = sub(m, fused(m, x, constant_part(m, one_log2e, 0), by), by);
+    V down = neg(m, *n), near = fused(m, down, constant_part(m, log_2, 0), x);
+    V low = mul(m, down, constant_part(m, log_2, 1));
     if (tail) low = add(m, low, *tail);
-    V r = add(m, near, low), rest = add(m, sub(m, near, r), low);
-    V square = mul(m, r, r);
+    V r = add(m, near, low), rest = add(m, sub(m, near, r), low), square = mul(m, r, r);
     D sum = d_fast(m, one(m), r);
     if (m->wide) rest = fused(m, mul(m, square, r), POLYNOMIAL_64(m, exp_rest, r), fused(m, rest, r, rest));
     sum.l = add(m, sum.l, fused(m, square, m->wide ? half(m) : POLYNOMIAL_32(m, exp, r), rest));
+    return sum;
+}
+
+/* Returns e^(x + tail) * 2^shift.  If x is out of range, the result is chosen at the end, as most values can wait for
+ * that. */
+static inline V scaled_exp(Maker *m, V x, const V *tail, int shift) {
+    V n;
+    D sum = d_exp(m, x, tail, &n);
     V value = times_power(m, sum, n, shift);
     value = choose(m, is(m, "olt", x, num(m, m->wide ? -750 : -110)), zero(m), value);
     return choose(m, is(m, "ogt", x, num(m, m->wide ? 715 : 95)), infinity(m), value);
+}
+
+static inline V odd_series(Maker *m, V x, V p, V z) { return fused(m, mul(m, x, z), p, x); } /* x + x z p */
+
+/* Computes a series, or 1 - 2/(e^2a + 1) in two parts for a = |x|. */
+static inline V make_tanh(Maker *m, V x, V y) {
+    V z = mul(m, x, x), a = magnitude(m, x), near = odd_series(m, a, POLYNOMIAL(m, tanh, z), z), n;
+    V limited = choose(m, is(m, "ogt", a, num(m, 22)), num(m, 22), a); /* the result is 1 */
+    D e = d_exp(m, add(m, limited, limited), NULL, &n);
+    V by = power_of_low_bits(m, add(m, n, num(m, magic(m) + bias(m))));
+    e = d_fast(m, e.h, e.l);
+    D sum = d_fast(m, mul(m, e.h, by), one(m));
+    sum.l = fused(m, e.l, by, sum.l);
+    V q = quot(m, num(m, 2), sum.h), down = neg(m, q);
+    V low = mul(m, mul(m, q, half(m)), fused(m, down, sum.l, fused(m, down, sum.h, num(m, 2))));
+    D far = d_fast(m, one(m), down);
+    V value = choose(m, is(m, "olt", a, num(m, 0.55)), near, add(m, far.h, sub(m, far.l, low)));
+    return (void)y, with_sign(m, value, x);
 }
 
 /* -- logarithms ---------------------------------------------------------------------------------------------------- */
@@ -189,6 +220,37 @@ static inline V precise_log_sum(Maker *m, V k, V f) {
 static inline V make_log(Maker *m, V x, V y) {
     V k, f = sub(m, split(m, x, &k), one(m));
     return (void)y, log_special(m, x, m->wide ? precise_log_sum(m, k, f) : log_sum(m, k, f, zero(m)));
+}
+
+/* Returns log(1 + x).  u is 1 + x rounded; the rounding error is added as `extra`. */
+static inline V log_of_1p(Maker *m, V x) {
+    D u = d_sum(m, one(m), x);
+    V k, f = sub(m, split(m, u.h, &k), one(m)), lost = quot(m, u.l, u.h);
+    B near = both(m, is(m, "ogt", x, num(m, -0.29)), is(m, "olt", x, num(m, 0.41)));
+    V close = add(m, x, log_tail(m, x)), far = log_sum(m, k, f, lost);
+    V value = log_special(m, u.h, choose(m, is(m, "oeq", u.h, infinity(m)), u.h, far));
+    value = choose(m, near, close, value);
+    return choose(m, is_zero(m, x), x, value);
+}
+
+static inline V make_log1p(Maker *m, V x, V y) { return (void)y, log_of_1p(m, x); }
+
+/* Returns the logarithm of x in another base.  unit: log e in that base; two: log 2 in that base. */
+static inline V log_based(Maker *m, V x, D unit, D two) {
+    V k, f = sub(m, split(m, x, &k), one(m));
+    D l = d_fast(m, f, log_tail(m, f)), p = d_product(m, l.h, unit.h), n = d_product(m, k, two.h);
+    V low = fused(m, l.h, unit.l, fused(m, l.l, unit.h, p.l));
+    D s = d_fast(m, n.h, p.h);
+    low = add(m, add(m, s.l, low), fused(m, k, two.l, n.l));
+    return log_special(m, x, add(m, s.h, low));
+}
+
+static inline V make_log2(Maker *m, V x, V y) {
+    return (void)y, log_based(m, x, parts(m, one_log2e), (D){one(m), zero(m)});
+}
+
+static inline V make_log10(Maker *m, V x, V y) {
+    return (void)y, log_based(m, x, parts(m, one_log10e), parts(m, log10_2));
 }
 
 /* Returns log x in two parts, with about 12 more digits than the type, for positive finite x: the sum of k log 2, 2s

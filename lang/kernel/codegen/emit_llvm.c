@@ -1262,7 +1262,7 @@ static void add_helpers(Emit *e, Text *out) {
 static unsigned inlined_size(const KIns *i) {
     bool wide = i->dtype == QS_F64;
     if (i->op != K_MATH || kir_math[i->flag].how[wide] < MATH_near) return 0;
-    return !wide ? 1 : i->flag == MF_pow ? 16 : i->flag == MF_sin || i->flag == MF_cos ? 3 : 2;
+    return !wide ? 1 : i->flag == MF_pow ? 16 : 3;
 }
 
 /* Returns whether f computes so many mathematical functions that inlining all of them would make compilation slow. */
