@@ -32,7 +32,7 @@ enum { FEW_ROWS = 8, LONG_ROWS = 1 << 20 };
  * lines whose elements are far apart would leave the caches before their neighbours are computed, which the loops of
  * the host avoid: LONG_LINE is the limit of a line, LARGE of all elements.  With several reductions, which read the
  * elements as often, the limits are twice as high. */
-enum { SHORT_ROW = 32, KNOWN_LINE = 8, LONG_LINE = 2048, LARGE = 1 << 22, LINES_RANK = 3 };
+enum { SHORT_INNER = 8, SHORT_ROW = 32, KNOWN_LINE = 8, LONG_LINE = 2048, LARGE = 1 << 22, LINES_RANK = 3 };
 
 /* Versions: a reduction is split into chunks for processor cores, or into groups of cooperating positions for GPUs. */
 enum { CHUNKED, GROUPED, ADDED /* the sum in the form in which a tape records it */ };
@@ -81,6 +81,7 @@ typedef struct {
     int64_t extent; /* rows: as in FuseExpr */
     int rank;
     int64_t dims[QS_MAX_RANK];
+    int whole, axis[QS_MAX_RANK]; /* dimension d of the domain is dimension axis[d] of one of rank `whole` */
     size_t count;
     int ndim;                  /* ndim of the result: the maximum over the leaves */
     int nargs;                 /* number of parameters of the leaves */
@@ -187,13 +188,21 @@ static uint8_t same_before(const Now *now, int i) {
 static LeafLayout layout_in_domain(const Now *now, const Array *a) {
     LeafLayout l = {0, 0};
     for (int d = 0; d < now->rank; d++)
-        if (extent_of(a, now->rank, d) == 1) l.fixed |= (uint8_t)(1 << d);
-    l.unit = !(l.fixed >> (now->rank - 1) & 1) && a->strides[a->rank - 1] == 1;
+        if (extent_of(a, now->whole, now->axis[d]) == 1) l.fixed |= (uint8_t)(1 << d);
+    int last = axis_of(a, now->whole, now->axis[now->rank - 1]);
+    l.unit = !(l.fixed >> (now->rank - 1) & 1) && a->strides[last] == 1;
     return l;
 }
 
+/* Numbers the dimensions of the domain.  For a reduction of all elements those of extent 1 are left out. */
 static void examine_layouts(Now *now) {
     memset(now->layout, 0, sizeof now->layout);
+    int n = 0;
+    now->whole = now->rank;
+    for (int d = 0; d < now->whole; d++)
+        if (!now->region->reduction || now->flat || now->dims[d] != 1 || (!n && d + 1 == now->whole))
+            now->dims[n] = now->dims[d], now->axis[n++] = d;
+    now->rank = n;
     for (int i = 0; i < now->region->nleaves && !now->flat; i++)
         if (array_at(now, i)) now->layout[i] = layout_in_domain(now, array_at(now, i));
 }
@@ -319,7 +328,11 @@ static bool examine_leaves(Now *now) {
     if (!suits(now) || !common_shape(now) || (r->choice && !no_single(now))) return false;
     if (r->mask && !examine_masked(now)) return false;
     if (r->items && !examine_items(now)) return false;
-    return (!r->rows || examine_rows(now)) && (examine_layouts(now), true);
+    if (r->rows && !examine_rows(now)) return false;
+    examine_layouts(now);
+    /* a loop over a row must be worth its beginning */
+    bool shorts = r->reduction && !now->flat && now->rank > 1 && now->dims[now->rank - 1] < SHORT_INNER;
+    return !shorts && !(r->reduction && !now->flat && (now->recorded || !now->count));
 }
 
 /* -- specializations ----------------------------------------------------------------------------------------------- */
@@ -443,7 +456,7 @@ static void bind_leaf(Now *now, int i, Array *a) {
     arg->rank = now->flat ? 1 : now->rank;
     for (int d = 0; d < arg->rank && !now->flat; d++) {
         arg->dims[d] = now->dims[d];
-        int axis = axis_of(a, now->rank, d);
+        int axis = axis_of(a, now->whole, now->axis[d]);
         arg->strides[d] = axis < 0 || a->dims[axis] == 1 ? 0 : a->strides[axis];
     }
     if (now->flat) arg->dims[0] = (int64_t)a->count, arg->strides[0] = 1;
@@ -523,7 +536,9 @@ static int64_t share_out(Now *now) {
         l->domain[0] = now->chunk = nparts * FUSE_GROUP;
         return nparts;
     }
-    now->chunk = n / CHUNKS + 1 > CHUNK_LEAST ? n / CHUNKS + 1 : CHUNK_LEAST;
+    int64_t least = CHUNK_LEAST;
+    if (!now->flat) n = now->dims[0], least = CHUNK_LEAST / ((int64_t)now->count / n) + 1;
+    now->chunk = n / CHUNKS + 1 > least ? n / CHUNKS + 1 : least;
     return l->domain[0] = (n + now->chunk - 1) / now->chunk;
 }
 
@@ -539,7 +554,7 @@ static qs_status fit_reduction(Run *run) {
     TRY(qarr_new(vm, now->form->kernel[run->which].dtype, 1, &nparts, false, &now->result));
     for (int i = now->nargs; i < now->nargs + 2; i++) run->bound.origin[i] = (Origin){qs_nil(), 0};
     qbind_number(&run->bound, now->nargs, (uint64_t)now->chunk, 8);
-    qbind_number(&run->bound, now->nargs + 1, now->count, 8);
+    qbind_number(&run->bound, now->nargs + 1, now->flat ? now->count : (uint64_t)now->dims[0], 8);
     bind_result(now, now->nargs + 2, 1, &nparts);
     return QS_OK;
 }

@@ -700,14 +700,27 @@ static KRef end_total(Fuse *z, const Total *t) {
                          emit_const(z, t->lane, NAN));
 }
 
-/* Returns the reduction of the elements first, first+step … last, and with a mask their number. */
+/* Returns the extent of the domain, which is that of every array in it. */
+static KRef domain_extent(Fuse *z, int d) {
+    int i = 0;
+    while (!z->types[i].array || z->types[i].same) i++;
+    return kmemory_extent(&z->walk, &(Layout){.param = z->params[i]}, d);
+}
+
+/* Returns the reduction of the elements first, first+step … last, and with a mask their number.  In a domain of several
+ * dimensions these are positions along the first one. */
 static KPair accumulate(Fuse *z, qs_dtype lane, KRef first, KRef last, KRef step) {
     Total t = begin_total(z, z->e->kind, lane);
-    KRef k = emit_ins(z, (KMake){K_FOR, .own = QS_I64, .a = first, .b = last, .c = step});
-    load_leaves(z, &k);
+    KRef at[QS_MAX_RANK], zero = kbuild_int(&z->walk, QS_I64, 0), one = kbuild_int(&z->walk, QS_I64, 1);
+    at[0] = emit_ins(z, (KMake){K_FOR, .own = QS_I64, .a = first, .b = last, .c = step});
+    for (int d = 1; d < z->rank; d++) {
+        KRef end = emit_op(z, K_SUB, domain_extent(z, d), one);
+        at[d] = emit_ins(z, (KMake){K_FOR, .own = QS_I64, .a = zero, .b = end, .c = one});
+    }
+    load_leaves(z, at);
     bool counts = z->e->counts;
     add_to_total(z, &t, counts ? real_value(kbuild_int(&z->walk, lane, 1), lane, true) : lower_root(z));
-    emit_ins(z, (KMake){.op = K_END});
+    for (int d = 0; d < z->rank; d++) emit_ins(z, (KMake){.op = K_END});
     KRef count = t.count ? cast_to(z, emit_ins(z, (KMake){K_GET, .a = t.count}), lane) : 0;
     return (KPair){end_total(z, &t), count};
 }
@@ -739,7 +752,9 @@ static void merge_block(Fuse *z, qs_dtype lane, int result, KPair mine) {
 /* Determines the element type of the expression by building it and discarding the code. */
 static bool element_dtype(Fuse *z, KRef index, qs_dtype *out) {
     uint32_t mark = z->f->nins;
-    load_leaves(z, &index);
+    KRef at[QS_MAX_RANK];
+    for (int d = 0; d < z->rank; d++) at[d] = index;
+    load_leaves(z, at);
     Val v = lower_root(z), mask = z->e->mask ? lower_elements(z, z->e->mask) : v;
     kbuild_take_back(&z->walk, mark);
     *out = z->e->counts ? QS_B1 : v.dtype;
@@ -1089,7 +1104,10 @@ static void begin_kernel(Fuse *z, Arena *arena, const char *name) {
     kbuild_begin(&z->walk, kir_new(z->c, arena, qstr_cname(z->c, name), e->src), arena, 0);
     z->leaves = qarena_alloc(arena, qmem_size((size_t)e->nleaves, sizeof *z->leaves, sizeof *z->leaves));
     z->params = qarena_alloc(arena, qmem_size((size_t)e->nleaves, sizeof *z->params, sizeof *z->params));
-    z->f->rank = (uint8_t)(e->rows ? z->rank - 1 : z->rank), z->f->fast = e->fast_math, z->f->rounds = true;
+    z->f->rank = (uint8_t)(e->kind != RED_NONE ? 1
+                           : e->rows           ? z->rank - 1
+                                               : z->rank),
+    z->f->fast = e->fast_math, z->f->rounds = true;
     add_params(z);
 }
 
@@ -1104,7 +1122,7 @@ qs_status kfuse_build(Ctx *c, Arena *arena, const FuseExpr *e, const FuseLeafTyp
     *out = (FuseKernel){0};
     for (int i = 0; i < e->nleaves; i++)
         if (types[i].array && !is_supported((qs_dtype)types[i].dtype)) return QS_OK;
-    if (e->kind != RED_NONE && !flat) return QS_OK;
+    if (e->kind != RED_NONE && !flat && (e->grouped || e->adds || e->mask)) return QS_OK;
     Fuse z = {.walk = {.rules = &rules, .c = c}, .e = e, .types = types, .flat = flat, .rank = flat ? 1 : rank};
     begin_kernel(&z, arena, "expression");
     bool assigns = e->mask && e->kind == RED_NONE;
