@@ -306,6 +306,12 @@ class Program:
                 op, name, at = r.choice(["=", "=", "+=", ".*="]), self.steps(e, pre), self.steps(mask, pre)
                 plain.append(f"{v}[{mask.plain()}] {op} {e.plain()}")
                 alone += pre + [f"{v}[{at}] {op} {name}"]
+        for form in r.sample(["sum({0})", "max({0} + {1})", "{0}.*{1}", "mean(({0} - {1}).^2)", "sum({0},1)"], 2):
+            calls = [E(r.choice(["lambda_({0})", "blend({0},{1})"]), [var(), leaf()], None, 0, 0), leaf()]
+            e, pre = E(form, calls, None, 0, 0), []
+            name = self.steps(e, pre)
+            plain.append(f'show("~", {e.plain()})')
+            alone += pre + [f'show("~", {name})']
         self.guarded(plain, alone)
         for v in list(self.vars):
             if v in mine and r.random() < 0.4: del self.vars[v]

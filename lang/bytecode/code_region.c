@@ -445,6 +445,15 @@ static bool may_be_mask(const Node *n) {
     return n->kind == N_IDENT || n->kind == N_BINARY || (n->kind == N_UNARY && n->op == OP_NOT);
 }
 
+/* Gives the region the items and guards that were gathered for it. */
+static void add_items(FuseRegion *r, const Gather *g) {
+    r->nitems = g->nitems, r->nguards = g->nguards;
+    if (!g->nitems && !g->nguards) return;
+    r->items = qcode_alloc(g->e, sizeof g->items), r->guards = qcode_alloc(g->e, sizeof g->guards);
+    memcpy(r->items, g->items, sizeof g->items), memcpy(r->guards, g->guards, sizeof g->guards);
+    for (int i = 0; i < r->nitems; i++) r->items[i].stored = false;
+}
+
 /* Adds a region whose leaves are variables, and the FUSE at which it begins. */
 static int begin_region(const Gather *g, const FuseRegion *like) {
     Coder *e = g->e;
@@ -452,6 +461,8 @@ static int begin_region(const Gather *g, const FuseRegion *like) {
     int number = (int)(r - e->chunk->fuses);
     for (int i = 0; i < g->n; i++) r->regs[i] = (uint8_t)qcode_register(e, g->leaves[i]->u.ident.sym);
     r->root = like->root, r->reduction = like->reduction, r->dst = like->dst, r->mask = like->mask;
+    r->first = like->first, r->uses = like->uses;
+    add_items(r, g);
     r->updates = like->updates, r->op = like->op;
     r->start = qcode_pc(e);
     qcode_opx(e, BC_FUSE, 0, (uint32_t)number);
@@ -507,9 +518,12 @@ static int begin_masked_reduction(Coder *e, Node *n, int dst) {
     return begin_region(&g, &(FuseRegion){.root = root, .mask = mask, .reduction = name, .dst = (uint8_t)dst});
 }
 
+static int begin_called(Coder *e, Node *n, int dst);
+
 bool qcode_fused(Coder *e, Node *n, int dst) {
     if (!is_inner(n)) return false;
     int number = e->fuse || n == e->reduction ? -1 : begin_masked_reduction(e, n, dst);
+    if (number < 0 && !e->fuse && n != e->reduction) number = begin_called(e, n, dst);
     if (number < 0) return fuse_whole(e, n, dst, NULL);
     const Node *outer = e->reduction;
     e->reduction = n;
@@ -615,6 +629,22 @@ static Node *inline_calls(Gather *g, Node *n) {
     n = qcode_inlined(&to, n);
     memcpy(g->guards, to.guards, sizeof to.guards), g->nguards = to.nguards;
     return n;
+}
+
+/* Begins the code of an expression, or a reduction of one, that calls functions of the program and reads variables as a
+ * region that runs as one kernel if they suit.  Returns the number of the region; -1: n is something else. */
+static int begin_called(Coder *e, Node *n, int dst) {
+    Gather g = {.e = e, .ok = true};
+    if (e->host->nrules || !qcode_calls_functions(e, n)) return -1;
+    bool reduction = n->kind == N_CALL && call_kind(e, n) == FUSIBLE_REDUCTION;
+    Node *root = inline_calls(&g, reduction ? n->u.call.args.at[0].value : n);
+    if (!root || !collect_item(&g, (FuseItem){.root = root}, NULL) || (reduction && g.rows)) return -1;
+    for (int i = 0; i < g.n; i++)
+        if (g.leaves[i]->kind != N_IDENT || !has_value(e, g.leaves[i])) return -1;
+    const FuseItem *last = &g.items[--g.nitems];
+    FuseRegion like = {.root = root, .dst = (uint8_t)dst, .first = last->first, .uses = last->uses};
+    if (reduction) like.reduction = n->u.call.callee->u.ident.name->s;
+    return begin_region(&g, &like);
 }
 
 /* Returns whether the items that were added to those before suit them. */
@@ -779,8 +809,11 @@ static void emit_group(Gather *g, int mark, Node **statements, int n, Node *last
     e->top = mark;
     qcode_restore(e, set);
     /* where the arrays have different shapes, some of the statements may run together */
+    const Node *outer = e->reduction;
+    if (n == 1) e->reduction = statements[0]->u.assign.value; /* it is no region again */
     for (int i = 0, k; i < n; i += k ? k : 1)
         if (!(k = g->by_arrays ? gather_group(e, statements + i, n - i, true) : 0)) qcode_statement(e, statements[i]);
+    e->reduction = outer;
     qcode_here(e, after);
 }
 

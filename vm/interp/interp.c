@@ -976,8 +976,11 @@ L_GROUP : {
     NEXT;
 }
 L_FUSE : {
-    bool done;
-    SLOW(qlaunch_hooks(vm)->fuse_region(vm, f, &f->proto->chunk.fuses[BX], &done));
+    FuseRegion *r = &f->proto->chunk.fuses[BX];
+    bool done, any = !r->nguards || r->inputs; /* most calls of functions have numbers as arguments */
+    for (int i = 0; i < r->nleaves && !any; i++) any = base[r->regs[i]].kind == QS_ARRAY;
+    if (!any) NEXT;
+    SLOW(qlaunch_hooks(vm)->fuse_region(vm, f, r, &done));
     pc = f->pc;
     NEXT;
 }

@@ -866,8 +866,8 @@ qs_status qfuse_region(qs_vm *vm, Frame *f, FuseRegion *r, bool *done) {
     qs_value result = qs_nil();
     *done = false;
     now.target = NULL, now.target_layout = (TargetLayout){false, false};
-    if (!guards_hold(vm, f, r)) return QS_OK;
     if (r->items) r->wait = 1u << r->wasted, r->wasted += r->wasted < MOST_WASTED;
+    if (!guards_hold(vm, f, r)) return QS_OK;
     memset(now.stored, 0, sizeof now.stored);
     now.run.vm = vm, now.f = f, now.region = r, now.result = NULL, now.count = 0, now.rank = 2, now.no_rows = false;
     if (updates_elements(r)) {
