@@ -264,9 +264,13 @@ class Program:
             if k and r.random() < 0.15: text = f"{v} = {mine[0]}"
             self.put(text, text)
             self.vars[v] = ((m, n), 64, 1.0, kind)
+        stretched = [self.new("x"), self.new("x")]
+        for v, shape in zip(stretched, (f"1,{n}", f"{m},1")):
+            self.put(*[f"{v} = float(pattern({shape})) - 8"] * 2)
         var = lambda: E(r.choice(mine), [], None, 0, 0)
         number = lambda: E(r.choice(["0.5", "2", "-1", "3"]), [], None, 0, 0)
-        leaf = lambda: r.choice([var, var, number])()
+        row = lambda: E(r.choice(stretched), [], None, 0, 0)
+        leaf = r.choice([lambda: r.choice([var, var, number])(), lambda: r.choice([var, var, number, row])()])
         def value(d=0):
             if d > 2: return leaf()
             sub = lambda: value(d + 1) if r.random() < 0.4 else leaf()

@@ -281,16 +281,65 @@ static bool is_shared(const Now *now, int leaf) {
     return false;
 }
 
-/* An array that a statement changes is contiguous and has no elements in common with others.  Masks have the shape of
- * the array.  Only numbers are outside of x[mask]. */
-static bool examine_changes(const Now *now) {
+/* Whether an expression has the shape of the domain.  full: a bit for each item that has it, others are
+ * numbers. */
+typedef struct {
+    const Now *now;
+    int nitems; /* items that the expression may read */
+    uint32_t full;
+    bool is_full, elements; /* elements: a base of x[mask] has another shape */
+} ShapeSearch;
+
+static void search_full(void *ud, Node **child) {
+    ShapeSearch *s = ud;
+    const FuseRegion *r = s->now->region;
+    int item = qfuse_item_of(r->items, s->nitems, *child);
+    for (int i = 0; i < r->nleaves && item < 0; i++)
+        if (r->leaves[i] == *child) {
+            const Array *a = array_at(s->now, i);
+            s->is_full = s->is_full || (a && has_dims(a, s->now->rank, s->now->dims));
+            return;
+        }
+    if (item >= 0) s->is_full = s->is_full || s->full >> item & 1;
+    else qast_children(*child, search_full, s);
+}
+
+static bool is_full(const Now *now, Node *n, int nitems, uint32_t full) {
+    ShapeSearch s = {now, nitems, full, false, false};
+    return search_full(&s, &n), s.is_full;
+}
+
+/* Looks for an x[mask] whose x has another shape than the domain. */
+static void search_elements(void *ud, Node **child) {
+    ShapeSearch *s = ud;
+    if ((*child)->kind != N_INDEX) qast_children(*child, search_elements, s);
+    else if (!is_full(s->now, (*child)->u.index.base, s->nitems, s->full)) s->elements = true;
+}
+
+/* Returns whether an assignment by a mask has a mask and elements of the shape of the array.  An array of another rank
+ * with as many elements may have that shape or not. */
+static bool masks_all(const Now *now, int item, uint32_t full) {
+    const FuseItem *i = &now->region->items[item];
+    ShapeSearch s = {now, item, full, false, false};
+    Node *root = i->root;
+    const Array *a;
+    if (now->flat) return true;
+    for (int k = 0; k < now->region->nleaves; k++)
+        if ((a = array_at(now, k)) && a->count == now->count && a->rank != now->rank) return false;
+    search_elements(&s, &root);
+    return is_full(now, i->mask, item, full) && !s.elements;
+}
+
+/* An array that a statement changes is contiguous and has no elements in common with others.  Only numbers are outside
+ * of x[mask]. */
+static bool examine_changes(const Now *now, uint32_t full) {
     const FuseRegion *r = now->region;
     for (int i = 0; i < r->nitems; i++) {
         const FuseItem *s = &r->items[i];
         const Array *a = s->array ? array_at(now, s->target) : NULL;
         if (!s->array) continue;
         if (!a || !a->contiguous || a->count != now->count || is_shared(now, s->target)) return false;
-        if (s->mask ? !now->flat : a->dtype != QS_F32 && a->dtype != QS_F64) return false;
+        if (s->mask ? !masks_all(now, i, full) : a->dtype != QS_F32 && a->dtype != QS_F64) return false;
     }
     for (int i = 0; i < r->nleaves; i++)
         if (r->beside >> i & 1 && array_at(now, i)) return false;
@@ -302,6 +351,7 @@ static bool examine_changes(const Now *now) {
 static bool examine_items(Now *now) {
     const FuseRegion *r = now->region;
     int64_t dims[FUSE_ITEMS + 1][QS_MAX_RANK];
+    uint32_t full = 0;
     for (int i = 0; i < r->nitems + (r->root != NULL); i++) {
         const FuseItem *item = i < r->nitems ? &r->items[i] : NULL;
         int from = item ? item->first : r->first, to = i + 1 < r->nitems ? item[1].first
@@ -309,8 +359,9 @@ static bool examine_items(Now *now) {
                                                                          : r->nleaves;
         size_t count = find_shape(now, from, to, item ? item->uses : r->uses, dims, i);
         if (count != now->count && (count != 1 || !item || item->stored)) return false;
+        full |= (uint32_t)(count == now->count) << i;
     }
-    return !now->recorded && !(r->choice && r->rows) && (!r->changes || examine_changes(now));
+    return !now->recorded && !(r->choice && r->rows) && (!r->changes || examine_changes(now, full));
 }
 
 static bool examine_leaves(Now *now) {

@@ -56,4 +56,36 @@ a = [1.0,2,3,4]
 element(a, a)
 replaced([1.0,2,3,4])
 fails([1.0,2,3], [1.0,2])
+function [] = stretched(x, y, r, c, m)
+    d = x + r
+    try
+        x[d > c] = (r + c)[d > c]
+        y[m] = (x.*r)[m]
+        y[x > 1] = y[x > 1].*2
+        print x, y
+        y += r
+        y[m] = r[m]
+    catch e
+        print e
+    end
+    try
+        y += 2*r
+        y[r > 0] = 5
+    catch e
+        print e
+    end
+    try
+        y += 2*r
+        y[x > 0] = (r.*2)[x > 0]
+    catch e
+        print e
+    end
+    print y
+end
+x = [[1.0,2,3],[4,5,6]]
+y = x - 3
+r = [1.0,-2,0.5]
+c = [[1.0],[2.5]]
+stretched(copy(x), copy(y), r, c, x > 2)
+stretched([1.0,2,3], [4.0,5,6], reshape(r, [1,3]), 1, [true,false,true])
 error("ends here")
