@@ -228,7 +228,7 @@ static void update_name(Coder *e, Node *target, Op op, Node *value) {
     }
     FuseRegion *region = qcode_begin_update(e, target, (int)op, value);
     update_register(e, op, reg, value);
-    qcode_end_update(e, region);
+    qcode_end_update(e, region, target);
     qcode_at(e, target->pos);
     check_type(e, target, NULL, reg);
     store_variable(e, s, reg);
@@ -247,7 +247,7 @@ static void update_element(Coder *e, Node *target, Op op, Node *value) {
     qcode_op(e, BC_UPDELEM, base, first, rv);
     qcode_word(e, qcode_index_word(e, target));
     qcode_word(e, (uint32_t)op << 16 | (uint32_t)at.n);
-    qcode_end_update(e, region);
+    qcode_end_update(e, region, target);
     qcode_end_masked(e, masked);
     e->top = mark;
 }

@@ -358,6 +358,7 @@ FuseRegion *qcode_begin_update(Coder *e, Node *target, int op, Node *value) {
     if (!g.ok || g.rows || (g.nops == 1 && !g.parts)) return NULL;
 
     FuseRegion *r = qcode_alloc(e, sizeof *r);
+    int dst = qcode_temps(e, 1);
     int base = qcode_any(e, part ? target->u.index.base : target);
     int at = part ? qcode_indices(e, target->u.index.at) : 0;
     uint8_t regs[MAX_LEAVES] = {(uint8_t)base};
@@ -365,7 +366,7 @@ FuseRegion *qcode_begin_update(Coder *e, Node *target, int op, Node *value) {
         regs[i] = (uint8_t)(qcode_is_part(g.leaves[i]) ? qcode_part(e, g.leaves[i]) : qcode_any(e, g.leaves[i]));
     *r = *add_region(e, &g);
     memcpy(r->regs, regs, (size_t)g.n);
-    r->root = root, r->updates = true, r->base = (uint8_t)base, r->at = (uint8_t)at;
+    r->root = root, r->updates = true, r->dst = (uint8_t)dst, r->base = (uint8_t)base, r->at = (uint8_t)at;
     if (part) r->nat = target->u.index.at.n, r->index = qcode_index_word(e, target);
     r->start = qcode_pc(e), r->number = e->chunk->nfuses - 1;
     if (g.nops == 1 || call_first(r, value)) qcode_opx(e, BC_FUSE, 0, r->number);
@@ -373,10 +374,14 @@ FuseRegion *qcode_begin_update(Coder *e, Node *target, int op, Node *value) {
     return r;
 }
 
-void qcode_end_update(Coder *e, FuseRegion *r) {
+void qcode_end_update(Coder *e, FuseRegion *r, Node *target) {
+    int after = 0;
     if (!r) return;
     e->fuse = NULL;
-    r->end = r->stored = qcode_pc(e);
+    if (r->nat) qcode_jump(e, BC_JMP, 0, 0, 0, &after);
+    r->end = qcode_pc(e);
+    if (r->nat) qcode_set_element(e, target, r->base, r->at, r->dst), qcode_here(e, after);
+    r->stored = qcode_pc(e);
     e->chunk->fuses[r->number] = *r;
 }
 

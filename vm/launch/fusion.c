@@ -92,6 +92,7 @@ typedef struct {
     /* A view of the elements that the result is assigned to, in place of a result, with its strides in the domain;
      * NULL: there is none. */
     Array *target;
+    Array *old; /* the elements before an update that is assigned afterwards; NULL: there is none */
     TargetLayout target_layout;
     int64_t target_strides[QS_MAX_RANK];
 } Now;
@@ -761,7 +762,8 @@ static bool reads_own(const Now *now, const Array *view) {
 
 static void drop_target(Now *now) {
     if (now->target) qarr_release(now->run.vm, now->target);
-    now->target = NULL, now->target_layout = (TargetLayout){false, false};
+    if (now->old) qarr_release(now->run.vm, now->old);
+    now->old = now->target = NULL, now->target_layout = (TargetLayout){false, false};
 }
 
 /* Finds the elements that the region assigns to, if the kernel may write there: the assignment after it would convert
@@ -772,7 +774,13 @@ static qs_status find_target(Now *now) {
     if (!view) TRY(qstep_target(now->run.vm, now->f, now->region, &view));
     if (!view) return QS_OK;
     now->target = view;
-    if (!qarr_aligned(view) || !fits_domain(now, view) || !reads_own(now, view)) return drop_target(now), QS_OK;
+    if (!qarr_aligned(view) || !fits_domain(now, view)) return drop_target(now), QS_OK;
+    if (!reads_own(now, view)) {
+        bool later = updates_elements(now->region) && now->region->nat;
+        if (later) now->target = NULL;
+        drop_target(now);
+        return now->old = later ? view : NULL, QS_OK;
+    }
     if (now->flat && now->target_layout.strided) now->flat = false, examine_layouts(now);
     return qarr_touch(now->run.vm, qval_array(now->f->base[now->region->base]));
 }
@@ -793,10 +801,11 @@ static qs_status prepare_form(Now *now);
 static qs_status prepare_target(Now *now) {
     bool updates = updates_elements(now->region);
     TRY(find_target(now));
-    if (updates && !now->target) return now->form = NULL, QS_OK;
+    if (updates && !now->target && !now->old) return now->form = NULL, QS_OK;
     TRY(prepare_form(now));
     if (now->form && now->region->changes) TRY(prepare_changes(now));
-    if (!now->target || !now->form || now->form->kernel[CHUNKED].dtype == now->target->dtype) return QS_OK;
+    const Array *changed = now->old ? now->old : now->target;
+    if (!changed || !now->form || now->form->kernel[CHUNKED].dtype == changed->dtype) return QS_OK;
     if (updates) return now->form = NULL, QS_OK;
     drop_target(now);
     examine_leaves(now);
@@ -916,7 +925,7 @@ qs_status qfuse_region(qs_vm *vm, Frame *f, FuseRegion *r, bool *done) {
     Now now;
     qs_value result = qs_nil();
     *done = false;
-    now.target = NULL, now.target_layout = (TargetLayout){false, false};
+    now.target = now.old = NULL, now.target_layout = (TargetLayout){false, false};
     if (r->items) r->wait = 1u << r->wasted, r->wasted += r->wasted < MOST_WASTED;
     if (!guards_hold(vm, f, r)) return QS_OK;
     memset(now.stored, 0, sizeof now.stored);

@@ -119,3 +119,10 @@ function s = updated(x)
     y[0..1] -= x[1..2].*3
     s = sum(y.*y)
 end
+function y = stencil(y)
+    n = size(y, 0)
+    y[1..n-2,1..n-2] += 0.25*(y[0..n-3,1..n-2] + y[2..n-1,1..n-2]) - y[1..n-2,1..n-2]
+    y[1..n-1,:] .*= y[0..n-2,:] + 1
+    y[:,0] -= 2*y[:,0] + y[:,1]
+end
+print stencil(reshape(mod((0..24)*7, 5)/4, [5,5])), stencil(int(reshape(mod((0..24)*7, 5)*4, [5,5])))
