@@ -146,7 +146,7 @@ static void end_block(Walk *w) {
     w->block = b->up;
 }
 
-static void add_known_condition(Walk *w, KRef cond, bool holds) {
+void kbuild_know(Walk *w, KRef cond, bool holds) {
     Asked *a = qarena_alloc(w->arena, sizeof *a);
     *a = (Asked){w->block->asked, cond, w->f->nins, holds};
     w->block->asked = a;
@@ -161,12 +161,12 @@ static bool is_left(const KFunc *f) {
 KRef kbuild_emit(Walk *w, KMake i) {
     const BlockScope *ended = w->block;
     if (i.op == K_END || i.op == K_ELSE) end_block(w);
-    if (i.op == K_END && ended->opens && is_left(w->f)) add_known_condition(w, ended->opens, false);
+    if (i.op == K_END && ended->opens && is_left(w->f)) kbuild_know(w, ended->opens, false);
     i.pos = instruction_pos(w);
     KRef r = kir_add(w->f, i);
     if (i.op == K_IF || i.op == K_ELSE) {
         begin_block(w, false);
-        add_known_condition(w, i.op == K_IF ? i.a : ended->opens, i.op == K_IF);
+        kbuild_know(w, i.op == K_IF ? i.a : ended->opens, i.op == K_IF);
     }
     if (i.op == K_IF) w->block->opens = i.a;
     if (i.op == K_LOOP || i.op == K_FOR) begin_block(w, true);

@@ -368,6 +368,7 @@ static inline void kbuild_end_loops(Walk *w, int n) {
 void kbuild_leave(Walk *w, KOp op, int depth);
 /* Whether values computed in the block may be used here; false for NULL. */
 static inline bool kbuild_is_open(const BlockScope *b) { return b && b->open; }
+void kbuild_know(Walk *w, KRef cond, bool holds); /* the condition holds, or not, until the block ends */
 BlockScope *kbuild_outermost_loop(const Walk *w); /* outermost enclosing block that runs several times; NULL: none */
 
 /* -- tree_query.c -------------------------------------------------------------------------------------------------- */

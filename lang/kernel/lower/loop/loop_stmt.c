@@ -289,7 +289,9 @@ static Number open_for(Loops *L, const Range *r) {
         return kloop_num(kcounted_elements(&L->walk, QS_F64, r->lo.v, step, r->iterations));
     }
     KRef step = r->by ? r->by : kloop_i64(L, (int64_t)r->step);
+    KRef runs = r->by ? 0 : kloop_op(L, K_LE, down ? hi.twin : lo.twin, down ? lo.twin : hi.twin);
     KRef i = kloop_emit(L, (KMake){K_FOR, .own = QS_I64, .a = lo.twin, .b = hi.twin, .c = step});
+    if (runs) kbuild_know(&L->walk, runs, true); /* x[i-1] exists in `for j = 1..i` */
     Number n = kloop_from_int(L, i, down ? hi.lo : lo.lo, down ? lo.hi : hi.hi);
     if (r->by) n.lo = fmin(lo.lo, hi.lo), n.hi = fmax(lo.hi, hi.hi);
     if (lo.unsigned_zero || lo.lo > 0 || lo.hi < 0) return n;
