@@ -323,13 +323,14 @@ static qs_status emit_warnings(Call *c) {
     return QS_OK;
 }
 
-/* Copies of arrays may take this time in nanoseconds, plus that time for each iteration: about what one iteration of a
- * compiled loop with a call takes, so that copies at most double the time of the loop. */
-static const double short_copy = 1e4, copy_per_iteration = 20;
+/* Copies of arrays may take this time in nanoseconds, plus the time of each iteration of a compiled loop with a call, or
+ * of all its steps, with those of inner loops.  So copies at most double the time of the loop. */
+static const double short_copy = 1e4, copy_per_iteration = 20, copy_per_step = 0.5;
 
 bool qloop_keep(Call *c, LoopVersion which) {
     const LoopCode *code = qloop_code(c->v, which);
-    double cost = 0, most = short_copy + (isfinite(c->iterations) ? copy_per_iteration * c->iterations : 0);
+    double iterations = isfinite(c->iterations) ? copy_per_iteration * c->iterations : 0;
+    double cost = 0, most = short_copy + fmax(iterations, copy_per_step * c->steps);
     c->undo.n = 0;
     if (c->v->code.aborted < 0 && !qloop_speculates(c, which)) return true;
     for (int i = 0; i < code->func->nparams; i++) {
