@@ -292,7 +292,7 @@ bool kloop_test_lengths(Loops *L, LengthTest t, KRef holds, const char *sentence
 void kloop_note(Loops *L, Slip slip, KRef when);
 void kloop_note_place(Loops *L, const char *name, int rank, KRef when); /* see qwarn_location */
 /* Emits the error unless the index x of the array is a number; warns: also the warning for a fraction.  `integral`
- * is its rounded value.  In sequential versions both are in one branch, which is rarely taken. */
+ * is its rounded value.  In sequential versions both tests of an element are in one branch, which is rarely taken. */
 void kloop_test_number(Loops *L, KRef x, KRef integral, const char *array, bool warns);
 /* called where a loop begins: forgets the values that its iterations set */
 void kloop_forget(Loops *L, const Node *loop);

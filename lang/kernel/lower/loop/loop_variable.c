@@ -738,15 +738,18 @@ void kloop_note_place(Loops *L, const char *name, int rank, KRef when) {
 
 void kloop_test_number(Loops *L, KRef x, KRef integral, const char *array, bool warns) {
     char text[160];
-    const KIns *i = &L->f->ins[x];
+    const KIns i = L->f->ins[x];
+    bool counted = i.op == K_CAST && !qdtype_is_real((qs_dtype)L->f->ins[i.a].dtype);
+    /* Several accesses may have the same computed index, whose tests for NaN LLVM merges if they are not in a branch. */
+    bool element = i.op == K_LOAD || (i.op == K_CAST && L->f->ins[i.a].op == K_LOAD);
+    if (counted || kir_is_rounding(&i)) warns = false;
     KRef number = kloop_is_number(L, x) ? kbuild_int(&L->walk, QS_B1, 1) : kloop_op(L, K_EQ, x, x);
-    bool counted = i->op == K_CAST && !qdtype_is_real((qs_dtype)L->f->ins[i->a].dtype);
-    snprintf(text, sizeof text, "an index of %.80s is not a number", array ? array : "the array");
-    if (counted || kir_is_rounding(i)) warns = false;
     KRef odd = kloop_op(L, K_NE, x, integral); /* holds for NaN, too */
     bool rare = warns && L->mode != MODE_PARALLEL;
+    snprintf(text, sizeof text, "an index of %.80s is not a number", array ? array : "the array");
+    if (!element) kloop_fail_unless(L, number, QS_EINDEX, text, 0, 0);
     if (rare) kloop_flow(L, K_IF, odd);
-    kloop_fail_unless(L, number, QS_EINDEX, text, 0, 0);
+    if (element) kloop_fail_unless(L, number, QS_EINDEX, text, 0, 0);
     if (warns) kloop_note(L, SLIP_FRACTION, rare ? kbuild_int(&L->walk, QS_B1, 1) : odd);
     if (rare) kloop_flow(L, K_END, 0);
 }
