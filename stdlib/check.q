@@ -61,3 +61,38 @@ end
 function [] = check_colors(what, img)
     assert(size(img,2) == 3, what, " must be height x width x 3, got size ", size(img))
 end
+
+% Returns the values of pairs "Name", value, as MATLAB has them, in the order of `names`; null for those that are
+% missing. The last elements of given may be null.
+function values = named_values(what, names, ...given)
+    n = numel(given)
+    while n > 0 && isnull(given[n-1])
+        n -= 1
+    end
+    values = cell(numel(names))
+    for k = 0..numel(names)-1
+        values[k] = null
+    end
+    for i = 0..2..n-1
+        assert(isstring(given[i]), what, ": the name of an option must be a string, got ", type(given[i]))
+        found = -1
+        for k = 0..numel(names)-1
+            if lcase(names[k]) == lcase(given[i])
+                found = k
+            endif
+        end
+        assert(found >= 0, what, ": no option ", given[i], "; there are ", strjoin(names, ", "))
+        assert(i+1 < n, what, ": the option ", given[i], " must have a value")
+        values[found] = given[i+1]
+    end
+end
+
+% Whether an argument is left out: null, or [] as in MATLAB.
+function y = is_default(x)
+    y = isnull(x) || (isnumeric(x) && numel(x) == 0)
+end
+
+% Checks that no arguments are left over where options are not given by names.
+function [] = check_no_more(what, more)
+    assert(numel(more) == 0, what, ": ", numel(more), numel(more) == 1 ? " argument" : " arguments", " too many")
+end

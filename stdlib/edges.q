@@ -221,6 +221,7 @@ function [bw, threshold] = edge(img : mat, method : string = "sobel", threshold 
     endif
     check_filled("edge: img", img)
     check_finite("edge: img", img)
+    threshold = isempty(threshold) ? [] : float64(reshape(threshold, [1,numel(threshold)]))
     bw = mat[bool](size(img, 0..1))
     match method with
     | "sobel" | "prewitt" ->

@@ -71,18 +71,29 @@ end
 % polarity - "bright" or "dark": what the circles are
 % sensitivity - 0 to 1: circles count if sqrt(1-sensitivity) of their outline or more are edges
 % most - how many are returned at most
+% more - pairs of MATLAB, "ObjectPolarity", "dark" and "Sensitivity", 0.9, take the position of polarity
 %
 % Returns:
 % centers - a row [row, column] for each circle (MATLAB: [column, row]), the best first
 % radii - their radii
 % metric - the share of their outline that is an edge
 function [centers, radii, metric] = imfindcircles(img : mat, radius, polarity : string = "bright", _
-                                                  sensitivity : scalar = 0.85, most = inf)
+                                                  sensitivity = 0.85, most = inf, ...more)
+    if lcase(polarity) == "objectpolarity" || lcase(polarity) == "sensitivity"
+        most = most == inf && numel(more) == 0 ? null : most
+        [polarity, sensitivity] = named_values("imfindcircles", {"ObjectPolarity","Sensitivity"}, polarity,
+                                               sensitivity, most, ...more)
+        [polarity, sensitivity] = {isnull(polarity) ? "bright" : polarity, isnull(sensitivity) ? 0.85 : sensitivity}
+        most = inf
+    else
+        check_no_more("imfindcircles", more)
+    endif
     check_finite("imfindcircles: radius", radius)
     assert((numel(radius) == 1 || numel(radius) == 2) && all(radius >= 2) && all(radius == sort(radius)),
            "imfindcircles: radius must be [smallest, largest] of at least 2 pixels, got ", radius)
     assert(polarity == "bright" || polarity == "dark", "imfindcircles: polarity must be bright or dark, got ", polarity)
-    assert(sensitivity >= 0 && sensitivity <= 1, "imfindcircles: sensitivity must be 0 to 1, got ", sensitivity)
+    assert(check_real(sensitivity) && all(sensitivity >= 0 && sensitivity <= 1),
+           "imfindcircles: sensitivity must be 0 to 1, got ", check_got(sensitivity))
     [low, high] = {min(radius), max(radius)}
     [centers, radii, metric] = {float64(zeros(0,2)), float64(zeros(0)), float64(zeros(0))}
     if numel(img) == 0

@@ -24,9 +24,12 @@ end
 % Parameters:
 % img - height x width or height x width x channels
 % from - [low, high]; [] is stretchlim(img)
-% to - [low, high] of the result; low may be larger than high
+% to - [low, high] of the result; low may be larger than high; [] is [0,255]
 % gamma - less than 1 brightens, more than 1 darkens
 function y = imadjust(img : cube, from = [], to : vec = [0,255], gamma : scalar = 1)
+    to = isempty(to) ? [0,255] : to
+    assert(isempty(from) || !(all(from >= 0 && from <= 1) && any(from != floor(from)) && any(img > 2)),
+           "imadjust: from has grey values of img, not fractions of white: write 255*", from)
     limits = isempty(from) ? stretchlim(img) : from
     assert(numel(limits) == 2 && all(isfinite(limits)), "imadjust: from must be [low, high], got ", limits)
     if isempty(from) && limits[0] == limits[1]

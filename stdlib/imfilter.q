@@ -59,6 +59,8 @@ end
 % mask - the weights, a vec (a row) or a mat
 % center - [row, col] of the mask element that meets the pixel itself; [] is the middle, of an even number the one before it, as in scipy.signal (scipy.ndimage, conv and MATLAB: behind it)
 % boundary - what lies outside: "mirror" (b a | a b c), "reflect" (c b | a b c), "circular", "clamped" or "zeros"
+% more - options of MATLAB, imfilter(img, mask, "replicate", "conv"), take the position of center: "replicate",
+%     "symmetric" or "circular" and "conv" or "corr", which is needed unless the mask is the same when it is turned
 %
 % Returns:
 % an array of the size of img, float64 if img is, else scalar (integer images are converted first):
@@ -66,9 +68,40 @@ end
 %
 % See also: <gaussian_filter>
 %
-% :function y = imfilter(img : cube, mask : mat, center : vec = [], boundary : string = "mirror")
-function y = imfilter(img : cube, mask : mat, center = [], boundary : string = "mirror")
-    y = filter_image("imfilter", img, mask, center, boundary)
+% :function y = imfilter(img : cube, mask : mat, center = [], boundary : string = "mirror", ...more)
+function y = imfilter(img : cube, mask : mat, center = [], boundary : string = "mirror", ...more)
+    if isstring(center)
+        y = filter_by_names(img, mask, center, boundary == "mirror" ? {} : {boundary}, more)
+    else
+        check_no_more("imfilter", more)
+        y = filter_image("imfilter", img, mask, center, boundary)
+    endif
+end
+
+% imfilter with options as in MATLAB, imfilter(img, mask, "replicate", "conv"). Without "conv" and "corr", MATLAB
+% correlates, so that only masks that are the same when they are turned by 180 degrees have one meaning.
+function y = filter_by_names(img, mask, first, second, more)
+    check_filled("imfilter: mask", mask)
+    boundary = "zeros"
+    turned = flipud(fliplr(mask))
+    way = isequal(mask, turned) ? "corr" : ""
+    for list = {{first}, second, more}
+        for name = list
+            match name with
+            | "replicate" -> boundary = "clamped"
+            | "symmetric" -> boundary = "mirror"
+            | "circular" -> boundary = "circular"
+            | "corr" | "conv" -> way = name
+            | "same" -> way = way
+            | _ -> error("imfilter: center must be [row, column], or a name replicate, symmetric, circular, corr or ",
+                         "conv, got ", name)
+            end
+        end
+    end
+    assert(way != "", "imfilter: give ", first,
+           " and ""conv"" or ""corr"": MATLAB correlates where it is not said, imfilter(img, mask) convolves")
+    m = cast_like(way == "conv" ? turned : mask, img)
+    y = correlate_image("imfilter", img, m, int((size(mask, 0..1)-1)/2), boundary)
 end
 
 % Filters as imfilter; `what` is the function that error messages name.

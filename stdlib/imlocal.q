@@ -48,6 +48,14 @@ function y = rank_filter(x : mat, order : int, domain : mat = ones(3,3))
     y = ordfilt2(x, order, domain)
 end
 
+% The extent of a window; MATLAB gives it as a matrix of ones.
+function s = window_extent(what, s)
+    if isnumeric(s) && (size(s,0) > 1 || numel(s) > 2)
+        assert(all(s == 1), what, ": s must be [height, width] of the window; ordfilt2 takes masks")
+        s = size(s, 0..1)
+    endif
+end
+
 % The mean of a window of s = [height, width] pixels.
 function y = window_mean(what, x, s, boundary = "mirror")
     n = isscalar(s) ? [s,s] : s
@@ -67,6 +75,7 @@ end
 % The standard deviation (divided by n-1) and the difference of the largest and smallest pixel in a window around every
 % pixel; s is odd, or [height, width].
 function y = stdfilt(x : mat, s = 3)
+    s = window_extent("stdfilt", s)
     g = float64(x) - mean(x)
     n = isscalar(s) ? s*s : prod(s)
     m = window_mean("stdfilt", g, s)
@@ -74,6 +83,7 @@ function y = stdfilt(x : mat, s = 3)
 end
 
 function y = rangefilt(x : mat, s = 3)
+    s = window_extent("rangefilt", s)
     n = isscalar(s) ? [s,s] : s
     check_whole("rangefilt: s", n, 1, 2)
     domain = ones(n)
@@ -338,8 +348,23 @@ function [H, theta, rho] = hough(bw : mat, theta = null)
 end
 
 % Function: houghpeaks
-% The n highest peaks of a transform of Hough, as rows [i, j]; neighbourhoods of s = [rows, columns] around each peak are left out.
-function p = houghpeaks(H : mat, n : int = 1, threshold = null, s = null)
+% The highest peaks of a transform of Hough.
+%
+% Parameters:
+% H - from hough
+% n - how many peaks at most
+% threshold - peaks have at least this number of votes; null is max(H)/2
+% s - [rows, columns] of the neighbourhood of a peak that is left out; odd numbers; null is 2*ceil(size(H)/100)+1
+% more - these as pairs of MATLAB, "Threshold", 20 and "NHoodSize", [5,5], take the position of threshold
+%
+% Returns:
+% p - a row [i, j] for each peak, the highest first
+function p = houghpeaks(H : mat, n : int = 1, threshold = null, s = null, ...more)
+    if isstring(threshold)
+        [threshold, s] = named_values("houghpeaks", {"Threshold", "NHoodSize"}, threshold, s, ...more)
+    else
+        check_no_more("houghpeaks", more)
+    endif
     check_whole("houghpeaks: n", n, 1)
     check_filled("houghpeaks: H", H)
     least = isnull(threshold) ? 0.5*max(H) : threshold
@@ -377,18 +402,25 @@ end
 % bw - the mask
 % theta, rho - from [H, theta, rho] = hough(bw)
 % peaks - rows [i, j], from houghpeaks(H, n)
-% fillgap - pieces of one line with a smaller distance in pixels are joined
-% minlength - shorter pieces are left out
+% fillgap - pieces of one line with a smaller distance in pixels are joined; null is 20
+% minlength - shorter pieces are left out; null is 40
+% more - these as pairs of MATLAB, "FillGap", 5 and "MinLength", 7, take the position of fillgap
 %
 % Returns:
 % s - an object of arrays: point1 and point2 with a row [row, column] for each piece (MATLAB: [column, row]), and theta
 %     and rho with an element for each
 %
 % See also: <hough>, <houghpeaks>
-function s = houghlines(bw : mat, theta : vec, rho : vec, peaks : mat, fillgap : scalar = 20, minlength : scalar = 40)
-    assert(size(peaks,1) == 2 || numel(peaks) == 0, "houghlines: peaks must have rows [i, j], got size ", size(peaks))
+function s = houghlines(bw : mat, theta : vec, rho : vec, peaks : mat, fillgap = null, minlength = null, ...more)
+    if isstring(fillgap)
+        [fillgap, minlength] = named_values("houghlines", {"FillGap", "MinLength"}, fillgap, minlength, ...more)
+    else
+        check_no_more("houghlines", more)
+    endif
+    [fillgap, minlength] = {isnull(fillgap) ? 20 : fillgap, isnull(minlength) ? 40 : minlength}
     check_least("houghlines: fillgap", fillgap, 0)
     check_least("houghlines: minlength", minlength, 0)
+    assert(size(peaks,1) == 2 || numel(peaks) == 0, "houghlines: peaks must have rows [i, j], got size ", size(peaks))
     assert(numel(rho) > 1, "houghlines: rho must have elements, got ", numel(rho))
     good = peaks >= 0 && peaks == floor(peaks) && peaks < [numel(rho),numel(theta)]
     check_each("houghlines: peaks must have positions in rho and theta", peaks, good)

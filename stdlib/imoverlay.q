@@ -31,7 +31,8 @@ end
 %
 % Parameters:
 % L - labels from 1 on, 0 elsewhere, e.g. from bwlabel, watershed or slic
-% map - a row [red, green, blue] per label, from 0 to 1; "jet" (dark blue to dark red, as in MATLAB) or "hsv" (hues)
+% map - a row [red, green, blue] per label, from 0 to 1, or a name: "jet" (dark blue to dark red), "hsv" (hues), "gray",
+%     "cool", "spring", "summer", "autumn", "winter", with the colors of MATLAB
 % zerocolor - the color of 0
 % order - "noshuffle", or "shuffle": neighbouring numbers get different colors, always the same ones
 % peak - white
@@ -42,8 +43,7 @@ function y = label2rgb(L : mat, map = "jet", zerocolor = "white", order : string
     check_each("label2rgb: L must have labels, integers of at least 0", L, L >= 0 && L == floor(L) && L < inf)
     n = numel(L) > 0 ? max(max(L), 1) : 1
     if isstring(map)
-        assert(map == "jet" || map == "hsv", "label2rgb: map must be jet, hsv or a matrix of colors, got ", map)
-        map = map == "jet" ? jet_colors(n) : hue_colors(n)
+        map = label_colors(map, n)
     else
         assert(check_real(map) && size(map,1) == 3 && size(map,0) >= n && ndims(map) <= 2,
                "label2rgb: map must have a row [red, green, blue] ", _
@@ -56,6 +56,22 @@ function y = label2rgb(L : mat, map = "jet", zerocolor = "white", order : string
     endif
     map = peak*vertcat(overlay_color("label2rgb: zerocolor", zerocolor), float64(map))
     y = reshape(map[int(reshape(L, [1,numel(L)])),:], [size(L,0),size(L,1),3])
+end
+
+function map = label_colors(name, n)
+    t = transpose(float64(0..n-1))/max(n-1, 1)
+    match name with
+    | "jet" -> map = jet_colors(n)
+    | "hsv" -> map = hue_colors(n)
+    | "gray" -> map = horzcat(t, t, t)
+    | "cool" -> map = horzcat(t, 1-t, 0*t+1)
+    | "spring" -> map = horzcat(0*t+1, t, 1-t)
+    | "summer" -> map = horzcat(t, 0.5+t/2, 0*t+0.4)
+    | "autumn" -> map = horzcat(0*t+1, t, 0*t)
+    | "winter" -> map = horzcat(0*t, t, 1-t/2)
+    | _ -> error("label2rgb: map must be jet, hsv, gray, cool, spring, summer, autumn, winter or a matrix of colors, ",
+                 "got ", name)
+    end
 end
 
 % The numbers 0 … n-1 in steps of about the golden section, which has no factor in common with n.

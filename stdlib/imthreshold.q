@@ -99,7 +99,17 @@ end
 % level - a grey value of x (not a fraction of white, as for integers in MATLAB) or one per pixel; null or "global" is
 %     <graythresh>(x), "adaptive" is <adaptthresh>(x)
 % sensitivity - of "adaptive", 0 to 1
-function bw = imbinarize(x, level = null, sensitivity : scalar = 0.5)
+% more - pairs of MATLAB for "adaptive", "Sensitivity", 0.4 and "ForegroundPolarity", "dark", take the position of
+%     sensitivity
+function bw = imbinarize(x, level = null, sensitivity = 0.5, ...more)
+    polarity = "bright"
+    if isstring(sensitivity)
+        [sensitivity, polarity] = named_values("imbinarize", {"Sensitivity", "ForegroundPolarity"}, sensitivity,
+                                               ...more)
+        [sensitivity, polarity] = {isnull(sensitivity) ? 0.5 : sensitivity, isnull(polarity) ? "bright" : polarity}
+    else
+        check_no_more("imbinarize", more)
+    endif
     assert(isnumeric(x) && isreal(x) && ndims(x) <= 2, "imbinarize: x must be a grey image, got ", type(x), _
            isnumeric(x) && ndims(x) > 2 ? "; rgb2gray(x) is one" : "")
     if isnull(level)
@@ -108,7 +118,7 @@ function bw = imbinarize(x, level = null, sensitivity : scalar = 0.5)
     if isstring(level)
         assert(level == "global" || level == "adaptive",
                "imbinarize: level must be a number, global or adaptive, got ", level)
-        level = level == "global" ? graythresh(x) : adaptthresh(x, sensitivity)
+        level = level == "global" ? graythresh(x) : adaptthresh(x, sensitivity, polarity)
     else
         assert(check_real(level) && (numel(level) == 1 || isequal(size(level), size(x))), _
                "imbinarize: level must be a number or have the size of x, ", size(x), ", got ",
@@ -195,8 +205,22 @@ end
 % statistic - "mean", "median" or "gaussian", as for <threshold_local>, with the pixels of the border repeated
 %     ("median": mirrored)
 % peak - white
-function t = adaptthresh(x : mat, sensitivity : scalar = 0.5, polarity : string = "bright", s = null, _
-                         statistic : string = "mean", peak : scalar = 255)
+% more - pairs of MATLAB, "ForegroundPolarity", "dark", "NeighborhoodSize", 15 and "Statistic", "gaussian", take the
+%     position of polarity
+function t = adaptthresh(x : mat, sensitivity : scalar = 0.5, polarity = "bright", s = null, _
+                         statistic = "mean", peak = 255, ...more)
+    if isstring(polarity) && polarity != "bright" && polarity != "dark" && !isnull(s)
+        if numel(more) == 0 && isequal(peak, 255)
+            [statistic, peak] = {isequal(statistic, "mean") ? null : statistic, null}
+        endif
+        [polarity, s, statistic] = named_values("adaptthresh", {"ForegroundPolarity","NeighborhoodSize","Statistic"},
+                                                polarity, s,
+                                                statistic, peak, ...more)
+        [polarity, statistic] = {isnull(polarity) ? "bright" : polarity, isnull(statistic) ? "mean" : statistic}
+        peak = 255
+    else
+        check_no_more("adaptthresh", more)
+    endif
     assert(sensitivity >= 0 && sensitivity <= 1, "adaptthresh: sensitivity must be 0 to 1, got ", sensitivity)
     assert(polarity == "bright" || polarity == "dark", "adaptthresh: polarity must be bright or dark, got ", polarity)
     s = isnull(s) ? 2*floor(size(x, 0..1)/16) + 1 : s

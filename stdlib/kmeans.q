@@ -64,7 +64,18 @@ end
 % idx - the group of each point, from 0
 % C - the centers, a row each, in float64
 % total - the sum of the squared distances of points to their centers
-function [idx, C, total] = kmeans(x : mat, k : int, start = null, replicates : int = 1, maxiter : int = 300)
+function [idx, C, total] = kmeans(x : mat, k : int, start = null, replicates = 1, maxiter = 300, ...more)
+    if isstring(start)
+        if numel(more) == 0 && isequal(maxiter, 300)
+            maxiter = null
+        endif
+        [start, replicates, maxiter] = named_values("kmeans", {"Start","Replicates","MaxIter"}, start, replicates,
+                                                    maxiter, ...more)
+        [replicates, maxiter] = {isnull(replicates) ? 1 : replicates, isnull(maxiter) ? 300 : maxiter}
+    else
+        check_no_more("kmeans", more)
+    endif
+    check_whole("kmeans: maxiter", maxiter, 0)
     n = size(x,0)
     check_whole("kmeans: replicates", replicates, 1)
     check_whole("kmeans: maxiter", maxiter, 1)

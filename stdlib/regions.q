@@ -112,13 +112,17 @@ end
 %
 % Parameters:
 % x - a mask or a grey image
-% neighbours - of the dark pixels: 4 or 8
+% neighbours - of the dark pixels: 4, which "holes" of MATLAB also stands for, or 8
 %
 % Returns:
 % y - a mat[float64], or of bool if x is
 %
-% :function y = imfill(x : mat, neighbours : int = 4)
-function y = imfill(x, neighbours : int = 4)
+% :function y = imfill(x : mat, neighbours = 4)
+function y = imfill(x, neighbours = 4)
+    if isstring(neighbours)
+        assert(neighbours == "holes", "imfill: neighbours must be 4, 8 or holes, got ", neighbours)
+        neighbours = 4
+    endif
     assert(ismat(x) && check_real(x), "imfill: x must be a real mat, got ", type(x))
     dark = 0 - float64(x)
     y = 0 - imreconstruct(region_border(dark), dark, neighbours)
@@ -574,14 +578,25 @@ end
 %
 % Parameters:
 % x - labels from 1 on (from bwlabel), or a mask
-% intensity - a grey image of the same size, for MeanIntensity; null is none
+% intensity - a grey image of the same size, for MeanIntensity, MinIntensity and MaxIntensity; null is none
+% properties - names, as in MATLAB; some are only computed if they are named: "ConvexArea" (pixels of bwconvhull) and
+%     "Solidity" (Area over that), "FilledArea" (without holes), "EulerNumber" (1 minus the holes of a region),
+%     "Perimeter" (of the line through the middles of the pixels at the border, as skimage.measure.perimeter)
 %
 % Returns:
 % s - an object of float64 arrays with an entry or row per label 1, 2, …: Area (pixels), Centroid ([row, column]), BoundingBox
 %     ([first row, first column, height, width]), MajorAxisLength, MinorAxisLength (axes of the ellipse of the same second
 %     moments, pixels being squares), Eccentricity, Orientation (degrees counter-clockwise from the right, of the major axis), EquivDiameter,
 %     Extent (Area over that of the box), MeanIntensity. Labels without pixels have Area 0 and nan
-function s = regionprops(x : mat, intensity = null)
+function s = regionprops(x : mat, intensity = null, ...properties)
+    wanted = {}
+    if isstring(intensity) || iscell(intensity)
+        region_names(wanted, intensity)
+        intensity = null
+    endif
+    for name = properties
+        region_names(wanted, name)
+    end
     labels = x
     if numel(x) > 0 && isequal(x, x != 0)
         labels = bwlabel(x)
@@ -620,8 +635,84 @@ function s = regionprops(x : mat, intensity = null)
     s.Extent = s.Area./reshape(height.*width, [1,n])
     if !isnull(intensity)
         check_alike("regionprops: x and intensity", x, intensity)
-        s.MeanIntensity = bincount(list, n+1, float64(reshape(intensity, [1,numel(x)])))[1..n]./s.Area
+        v = float64(reshape(intensity, [1,numel(x)]))
+        s.MeanIntensity = bincount(list, n+1, v)[1..n]./s.Area
+        [s.MinIntensity, s.MaxIntensity] = {nan + s.Area, nan + s.Area}
+        region_extremes(list, v, s.MinIntensity, s.MaxIntensity)
     endif
+    more = {"ConvexArea","Solidity","FilledArea","EulerNumber","Perimeter"}
+    for name = wanted
+        [known, k] = ismember(name, more)
+        if known
+            name = name == "Solidity" ? "ConvexArea" : name
+            setfield(s, name, region_measure(labels, box, name))
+            if name == "ConvexArea"
+                s.Solidity = s.Area./s.ConvexArea
+            endif
+        else
+            assert(isfield(s, name) || name == "all" || name == "basic", "regionprops: there is no property ", name, _
+                   isnull(intensity) && strfind(name, "Intensity") >= 0 ? " without an image" : "", ", but ", _
+                   strjoin(fieldnames(s), ", "), ", ", strjoin(more, ", "))
+        endif
+    end
+end
+
+% A measure of the mask of each label, within its box and a frame.
+function n = region_measure(labels, box, name)
+    n = nan + float64(zeros(size(box,0)))
+    for k = 0..size(box,0)-1
+        if box[k,2] >= box[k,0]
+            part = labels[box[k,0]..box[k,2],box[k,1]..box[k,3]] == k+1
+            bw = reshape(region_framed(float64(part), 0), size(part) + 2) > 0
+            match name with
+            | "ConvexArea" -> n[k] = sum(bwconvhull(bw))
+            | "FilledArea" -> n[k] = sum(imfill(bw))
+            | "EulerNumber" -> n[k] = bweuler(bw)
+            | "Perimeter" -> n[k] = region_perimeter(bw)
+            end
+        endif
+    end
+end
+
+% The length of the line through the pixels at the border of a mask, by the neighbours of each that are at the border,
+% too: 1 for two beside it, sqrt(2) for two at its corners, the mean for one of each, as skimage.measure.perimeter.
+function length_ = region_perimeter(bw)
+    border = float64(bwperim(bw))
+    code = conv2(border, [[10,2,10],[2,1,2],[10,2,10]], "same")
+    n = bincount(int(code), 50)
+    length_ = sum(n[[5,7,15,17,25,27]]) + sqrt(2)*(n[21] + n[33]) + (1 + sqrt(2))/2*(n[13] + n[23])
+end
+
+% Adds a name or a cell of names to a list.
+function [] = region_names(list, names)
+    if iscell(names)
+        for name = names
+            region_names(list, name)
+        end
+    else
+        assert(isstring(names), "regionprops: properties must be names, got ", type(names))
+        append(list, names)
+    endif
+end
+
+function [] = region_extremes(list : vec[int], v : vec[float64], low : vec[float64], high : vec[float64])
+    for i = 0..numel(list)-1
+        k = list[i] - 1
+        if k >= 0
+            low[k] = min(low[k], v[i])
+            high[k] = max(high[k], v[i])
+        endif
+    end
+end
+
+% The numbers of pixels of the convex hulls of labels, each within its box.
+function n = region_hulls(labels, box)
+    n = nan + float64(zeros(size(box,0)))
+    for k = 0..size(box,0)-1
+        if box[k,2] >= box[k,0]
+            n[k] = sum(bwconvhull(labels[box[k,0]..box[k,2], box[k,1]..box[k,3]] == k+1))
+        endif
+    end
 end
 
 % Function: bweuler

@@ -4,22 +4,24 @@
 import "check.q"
 
 % Function: hann, hamming, blackman
-% A symmetric window of n samples, in float64.  Source: Harris: On the use of windows for harmonic analysis (1978).
-function w = hann(n : int)
-    w = cosine_window("hann", n, 0.5, 0.5, 0)
+% A window of n samples, in float64; symmetric, or "periodic" for spectra: n samples of the window of n+1.
+% Source: Harris: On the use of windows for harmonic analysis (1978).
+function w = hann(n : int, kind : string = "symmetric")
+    w = cosine_window("hann", n, 0.5, 0.5, 0, kind)
 end
 
-function w = hamming(n : int)
-    w = cosine_window("hamming", n, 0.54, 0.46, 0)
+function w = hamming(n : int, kind : string = "symmetric")
+    w = cosine_window("hamming", n, 0.54, 0.46, 0, kind)
 end
 
-function w = blackman(n : int)
-    w = cosine_window("blackman", n, 0.42, 0.5, 0.08)
+function w = blackman(n : int, kind : string = "symmetric")
+    w = cosine_window("blackman", n, 0.42, 0.5, 0.08, kind)
 end
 
-function w = cosine_window(what, n, a, b, c)
+function w = cosine_window(what, n, a, b, c, kind)
     check_least(strcat(what, ": n"), n, 0)
-    t = 2*pi*float64(0..n-1)/max(n-1, 1)
+    assert(kind == "symmetric" || kind == "periodic", what, ": kind must be symmetric or periodic, got ", kind)
+    t = 2*pi*float64(0..n-1)/max(kind == "periodic" ? n : n-1, 1)
     w = n == 1 ? float64([1]) : a - b*cos(t) + c*cos(2*t)
 end
 
@@ -65,6 +67,11 @@ end
 function [y, zf] = filter(b : vec, a : scalar, x : vec, zi = null)
     [y, zf] = filter(b, float64([a]), x, zi)
 end
+function [y, zf] = filter(b, a, x : mat, zi = null)
+    assert(size(x,1) == 1, "filter: x must be a vec or one column, got size ", size(x))
+    [y, zf] = filter(b, a, reshape(x, [1,numel(x)]), zi)
+    y = transpose(y)
+end
 
 % Function: spectrogram
 % The spectra of windowed pieces of a signal: column k belongs to the samples from k*hop on, row f to the frequency f/n
@@ -77,12 +84,25 @@ end
 % window - n weights; null is hann(n)
 % rate - samples per unit of time, for f and t
 %
+% MATLAB's spectrogram(x, window, noverlap, nfft, fs) is recognized by a window of several weights, or by nfft, which
+% must be the length of the window; a number is the length of a window of hamming.
+%
 % Returns:
 % S - a complex mat of floor(n/2)+1 rows
 % f - the frequency of each row, rate*(0..floor(n/2))/n
 % t - the time in the middle of the piece of each column, in float64
-function [S, f, t] = spectrogram(x : vec, n : int = 256, hop = null, window = null, rate : scalar = 1)
-    check_least("spectrogram: n", n, 1)
+function [S, f, t] = spectrogram(x : vec, n = 256, hop = null, window = null, rate : scalar = 1)
+    if numel(n) > 1 || (isnumeric(window) && numel(window) == 1)
+        weights = numel(n) > 1 ? n : hamming(n)
+        overlap = is_default(hop) ? floor(numel(weights)/2) : hop
+        nfft = is_default(window) ? numel(weights) : window
+        assert(isequal(nfft, numel(weights)), "spectrogram: nfft must be the length of the window, ", numel(weights), _
+               ", got ", check_got(nfft), "; stft(x, window, noverlap, nfft, fs) takes others")
+        assert(check_real(overlap) && numel(overlap) == 1 && all(overlap >= 0 && overlap < numel(weights)),
+               "spectrogram: noverlap must be from 0 to ", numel(weights)-1, ", got ", check_got(overlap))
+        [n, hop, window] = {numel(weights), numel(weights) - overlap, weights}
+    endif
+    check_whole("spectrogram: n", n, 1)
     assert(numel(x) >= n, "spectrogram: x must have at least n samples, ", n, ", got ", numel(x))
     step = isnull(hop) ? max(int(n/2), 1) : hop
     check_whole("spectrogram: hop", step, 1)
@@ -246,9 +266,11 @@ end
 %
 % Parameters:
 % x - a vec, or a mat
-% kind - "linear" or "constant"
-function y = detrend(x : mat, kind : string = "linear")
-    assert(kind == "linear" || kind == "constant", "detrend: kind must be linear or constant, got ", kind)
+% kind - "linear" or "constant", or 1 and 0 as in MATLAB
+function y = detrend(x : mat, kind = "linear")
+    kind = isequal(kind, 0) ? "constant" : isequal(kind, 1) ? "linear" : kind
+    assert(isequal(kind, "linear") || isequal(kind, "constant"), "detrend: kind must be linear or constant, got ",
+           isstring(kind) ? kind : check_got(kind))
     if numel(x) == 0
         y = copy(x)
     elseif size(x,0) == 1
@@ -273,7 +295,8 @@ end
 % The correlation of two signals at all distances: r[k] is the sum of x[n+lags[k]]*conj(y[n]).
 %
 % Parameters:
-% x, y - signals, real or complex; the shorter one is continued by zeros. y null is x
+% x, y - signals, real or complex; the shorter one is continued by zeros. y null is x, and scaling may take the position
+%     of y or maxlag
 % maxlag - the largest distance; null is all
 % scaling - "none", "biased" (divided by the length), "unbiased" (by the number of terms) or "coeff" (1 at distance 0 for y = x)
 %
@@ -281,6 +304,11 @@ end
 % r - the correlation at lags, in float64
 % lags - -maxlag … maxlag
 function [r, lags] = xcorr(x, y = null, maxlag = null, scaling : string = "none")
+    if isstring(y)
+        [y, scaling] = {null, y}
+    elseif isstring(maxlag)
+        [maxlag, scaling] = {null, maxlag}
+    endif
     other = isnull(y) ? x : y
     assert(isvec(x) && isvec(other) && numel(x) > 0 && numel(other) > 0, _
            "xcorr: x and y must be signals with samples, got sizes ", size(x), " and ", size(other))
@@ -410,7 +438,10 @@ end
 % distance - least distance in samples; of nearer peaks the highest remain
 % prominence - least height above the higher one of the lowest points on both sides, up to a higher peak
 % width - least width in samples
-% rel_height - where the width is measured: 0 is the top of the peak, 1 its foot
+% rel_height - where the width is measured: 0 is the top of the peak, 1 its foot; null is 0.5
+% more - pairs of MATLAB take the position of height: "MinPeakHeight" (peaks are higher), "Threshold", "MinPeakDistance"
+%     (peaks are further apart), "MinPeakProminence", "MinPeakWidth", "NPeaks" and "SortStr" ("none", "ascend",
+%     "descend")
 %
 % Returns:
 % pks - the heights
@@ -418,11 +449,26 @@ end
 % w - the widths
 % p - the prominences
 function [pks, locs, w, p] = findpeaks(x : vec, height = null, threshold = null, distance = null, prominence = null, _
-                                       width = null, rel_height : scalar = 0.5)
+                                       width = null, rel_height = null, ...more)
+    [above, most, direction] = {-inf, inf, "none"}
+    if isstring(height)
+        [high, threshold, apart, prominence, width, count, sorted_] = named_values("findpeaks",
+            {"MinPeakHeight", "Threshold", "MinPeakDistance", "MinPeakProminence", "MinPeakWidth", "NPeaks",
+             "SortStr"}, height, threshold, distance, prominence, width, rel_height, ...more)
+        [height, distance, rel_height] = {null, isnull(apart) ? null : floor(apart) + 1, null}
+        [above, most] = {isnull(high) ? -inf : high, isnull(count) ? inf : count}
+        direction = isnull(sorted_) ? "none" : sorted_
+        assert(direction == "none" || direction == "ascend" || direction == "descend",
+               "findpeaks: SortStr must be none, ascend or descend, got ", isstring(direction) ? direction : check_got(direction))
+    else
+        check_no_more("findpeaks", more)
+    endif
+    rel_height = isnull(rel_height) ? 0.5 : rel_height
     check_least("findpeaks: rel_height", rel_height, 0)
     locs = vec[int](max(numel(x), 1))
     n = peak_maxima(x, locs)
     locs = locs[0..n-1]
+    locs = locs[x[locs] > above]
     if !isnull(height)
         locs = locs[x[locs] >= height]
     endif
@@ -440,10 +486,14 @@ function [pks, locs, w, p] = findpeaks(x : vec, height = null, threshold = null,
     p = zeros_like(float64([0]), numel(locs))
     peak_shapes(x, locs, p, w, rel_height)
     keep = (isnull(prominence) ? p >= 0 : p >= prominence) && (isnull(width) ? w >= 0 : w >= width)
-    locs = float64(locs[keep])
+    [locs, w, p] = {float64(locs[keep]), w[keep], p[keep]}
+    if direction != "none"
+        [_, at] = sort(x[locs], direction)
+        [locs, w, p] = {locs[at], w[at], p[at]}
+    endif
+    first = 0..min(numel(locs), most)-1
+    [locs, w, p] = {locs[first], w[first], p[first]}
     pks = x[locs]
-    w = w[keep]
-    p = p[keep]
 end
 
 % Function: medfilt1

@@ -5,8 +5,8 @@ import "signal.q"
 
 % The weights of a window that is given as null, a length or weights.
 function w = spectral_window(what, window, n)
-    if isnull(window) || isscalar(window)
-        m = isnull(window) ? min(256, n) : window
+    if is_default(window) || isscalar(window)
+        m = is_default(window) ? min(256, n) : window
         check_whole(strcat(what, ": window"), m, 1)
         w = m == 1 ? float64([1]) : hann(m+1)[0..m-1]
     else
@@ -18,11 +18,11 @@ end
 % The length of the window, the distance between pieces and the length of their transforms.
 function [n, step, m] = spectral_sizes(what, w, noverlap, nfft)
     n = numel(w)
-    over = isnull(noverlap) ? floor(n/2) : noverlap
+    over = is_default(noverlap) ? floor(n/2) : noverlap
     check_whole(strcat(what, ": noverlap"), over, 0)
     assert(over < n, what, ": noverlap must be less than the length of the window, ", n, ", got ", over)
     step = n - over
-    m = isnull(nfft) ? n : nfft
+    m = is_default(nfft) ? n : nfft
     check_whole(strcat(what, ": nfft"), m, 1)
     assert(m >= n, what, ": nfft must be at least the length of the window, ", n, ", got ", m)
 end
@@ -113,7 +113,7 @@ end
 % window - as many weights as x has samples; null is all 1
 function [pxx, f] = periodogram(x : vec, window = null, nfft = null, fs : scalar = 1, trend : string = "constant", _
                                 scaling : string = "density")
-    w = isnull(window) ? rectwin(numel(x)) : window
+    w = is_default(window) ? rectwin(numel(x)) : window
     assert(numel(w) == numel(x), "periodogram: window must have as many weights as x, ", numel(x), ", got ", numel(w))
     [P, f] = spectral_density("periodogram", x, x, w, 0, nfft, fs, trend, scaling)
     pxx = real(P)
@@ -139,7 +139,7 @@ end
 % See also: <istft>, <spectrogram>
 function [S, f, t] = stft(x : vec, window = null, noverlap = null, nfft = null, fs : scalar = 1)
     check_filled("stft: x", x)
-    if isnull(window) && numel(x) < 256 && numel(x) > 1
+    if is_default(window) && numel(x) < 256 && numel(x) > 1
         window = numel(x) - mod(numel(x), 2)
     end
     w = spectral_window("stft", window, numel(x))
@@ -173,10 +173,10 @@ end
 %
 % :function [x, t] = istft(S : cmat, window = null, noverlap = null, nfft = null, fs : scalar = 1, count = null)
 function [x, t] = istft(S, window = null, noverlap = null, nfft = null, fs : scalar = 1, count = null)
-    length_ = isnull(window) ? 2*(size(S,0)-1) : isscalar(window) ? window : numel(window)
-    m = isnull(nfft) ? length_ : nfft
+    length_ = is_default(window) ? 2*(size(S,0)-1) : isscalar(window) ? window : numel(window)
+    m = is_default(nfft) ? length_ : nfft
     assert(floor(m/2)+1 == size(S,0), "istft: S must have floor(nfft/2)+1 rows, ", floor(m/2)+1, ", got ", size(S,0))
-    w = spectral_window("istft", isnull(window) ? m : window, max(m, 1))
+    w = spectral_window("istft", is_default(window) ? m : window, max(m, 1))
     [n, step, m] = spectral_sizes("istft", w, noverlap, m)
     half = transpose(S)
     last = floor((m-1)/2)

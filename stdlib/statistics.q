@@ -8,7 +8,7 @@ import "check.q"
 function [dim, x] = statistic_of(what, x, dim)
     assert(check_real(x), what, ": x must be real numbers, got ", type(x))
     check_filled(strcat(what, ": x"), x)
-    if isnull(dim) || isempty(dim)
+    if is_default(dim)
         longer = size(x) > 1
         dim = any(longer) ? find_index_max(longer) : 0
     endif
@@ -101,7 +101,7 @@ function y = kurtosis(x, flag = 1, dim = null)
 end
 
 function flag = statistic_flag(what, flag)
-    flag = isnull(flag) || isempty(flag) ? 1 : flag
+    flag = is_default(flag) ? 1 : flag
     assert(isnumeric(flag) && numel(flag) == 1 && (flag == 0 || flag == 1), what, ": flag must be 0 or 1, got ",
            check_got(flag))
 end
@@ -115,7 +115,7 @@ end
 % dim - see above
 function y = mad(x, flag = 0, dim = null)
     [dim, x] = statistic_of("mad", x, dim)
-    flag = isnull(flag) || isempty(flag) ? 0 : flag
+    flag = is_default(flag) ? 0 : flag
     y = statistic_flag("mad", flag) == 0 ? mean(abs(x - mean(x, dim)), dim) : median(abs(x - median(x, dim)), dim)
     y = statistic_result(y)
 end
@@ -133,7 +133,7 @@ end
 % mu, sigma - the means and standard deviations
 function [z, mu, sigma] = zscore(x, flag = 0, dim = null)
     [dim, x] = statistic_of("zscore", x, dim)
-    flag = statistic_flag("zscore", isnull(flag) || isempty(flag) ? 0 : flag)
+    flag = statistic_flag("zscore", is_default(flag) ? 0 : flag)
     mu = mean(x, dim)
     sigma = size(x, dim) > 1 ? std(x, dim, 1 - flag) : 0*mu
     z = (x - mu)./(sigma == 0 ? 1 : sigma)
