@@ -626,3 +626,148 @@ function y = decimate(x : vec, q : int, n = null, ftype : string = "iir")
         y = resample(x, 1, q, fir1(isnull(n) ? 20*q : n, 1/q))
     endif
 end
+
+% Function: firls
+% A filter of n+1 coefficients with linear phase and the least squared error, integrated over bands.
+% Source: Selesnick: Linear-phase FIR filter design by least squares (2005).
+%
+% Parameters:
+% n - the order, for scipy.signal.firls the number of coefficients less 1; even if the gain at half the sampling rate is
+%     not 0
+% f - edges of the bands in pairs, ascending, from 0 to fs/2
+% a - the gain at each edge; between the two edges of a band it is a line
+% w - a weight for each band; null is 1 for all
+% fs - the sampling rate
+%
+% Returns:
+% b - in float64, symmetric
+function b = firls(n : int, f, a, w = null, fs : scalar = 2)
+    check_whole("firls: n", n, 1)
+    check_finite("firls: f", f)
+    check_finite("firls: a", a)
+    count = numel(f)/2
+    assert(numel(f) >= 2 && mod(numel(f), 2) == 0, "firls: f must have pairs of edges, got ", numel(f), " elements")
+    assert(numel(a) == numel(f), "firls: f and a must have one size, got ", size(f), " and ", size(a))
+    e = transpose(reshape(float64(f)*2/fs, [count,2]))
+    d = transpose(reshape(float64(a), [count,2]))
+    v = reshape(e, [1,2*count])
+    assert(all(e[1,:] > e[0,:]) && all(e[0,1..count-1] >= e[1,0..count-2]) && min(e) >= 0 && max(e) <= 1,
+           "firls: f must ascend between 0 and fs/2, ", fs/2, ", got ", f)
+    w = isnull(w) ? float64(ones(count)) : float64(reshape(w, [1,numel(w)]))
+    assert(numel(w) == count && all(w > 0), "firls: w must have a weight greater than 0 for each of ", count,
+           " bands, got ", w)
+    odd = mod(n, 2)
+    assert(odd == 0 || e[1,count-1] < 1 || d[1,count-1] == 0, "firls: n must be even for a gain at fs/2, got ", n)
+    k = float64(0..floor((n-odd)/2)) + odd/2
+    total = numel(k)
+    slope = (d[1,:] - d[0,:])./(e[1,:] - e[0,:])
+    level = d[0,:] - slope.*e[0,:]
+    sides = float64([-1,1])
+    wave = (t, x) -> x.*sinc_of(t.*x)
+    difference = k - transpose(k)
+    sum_ = k + transpose(k)
+    Q = 0*difference
+    right = 0*k
+    for j = 0..count-1
+        for side = 0..1
+            x = e[side,j]
+            Q = Q + sides[side]*w[j]*(wave(difference, x) + wave(sum_, x))
+            ramp = k == 0 ? -x^2/2 : cos(pi*k*x)./(k == 0 ? 1 : pi*k).^2
+            right = right + sides[side]*w[j]*(x*(slope[j]*x + level[j])*sinc_of(k*x) + slope[j]*ramp)
+        end
+    end
+    c = reshape(solve(Q, transpose(right)), [1,total])
+    b = odd == 1 ? horzcat(fliplr(c), c) : horzcat(fliplr(c[1..total-1]), 2*c[0], c[1..total-1])
+end
+
+function y = sinc_of(x)
+    y = x == 0 ? 1 : sin(pi*x)./(x == 0 ? 1 : pi*x)
+end
+
+% Function: kaiserord
+% The order of a filter by fir1 with a window of kaiser that keeps deviations, as in MATLAB. The estimate is that of
+% scipy.signal.kaiserord(ripple, width), which has other arguments and returns n+1.
+% Source: Kaiser: Nonrecursive digital filter design using the I0-sinh window function (1974).
+%
+% Parameters:
+% f - edges of the bands between 0 and fs/2, [low, high] of each transition, ascending
+% a - the gain of each band: of 2 or 3 bands, 1 and 0 in turns
+% dev - the largest deviation of each band
+% fs - the sampling rate
+%
+% Returns:
+% n, Wn, beta, ftype - for fir1(n, Wn, ftype, kaiser(n+1, beta), fs)
+function [n, Wn, beta, ftype] = kaiserord(f, a, dev = null, fs : scalar = 2)
+    assert(!isnull(dev), "kaiserord: write kaiserord(f, a, dev, fs) with the edges, gains and deviations of bands")
+    for v = {f, a, dev}
+        check_finite("kaiserord: f, a and dev", v)
+    end
+    count = numel(a)
+    assert((count == 2 || count == 3) && numel(f) == 2*count-2, "kaiserord: f must have ", 2*count-2, " edges for ",
+           count,
+           " bands, of which there are 2 or 3, got ", numel(f))
+    e = float64(reshape(f, [1,numel(f)]))
+    assert(e[0] > 0 && all(e[1..numel(f)-1] > e[0..numel(f)-2]) && max(e) < fs/2,
+           "kaiserord: f must ascend between 0 and fs/2, ", fs/2, ", got ", f)
+    gains = float64(reshape(a, [1,count]))
+    assert(all(gains[1..count-1] + gains[0..count-2] == 1) && all(gains == 0 || gains == 1),
+           "kaiserord: a must be 1 and 0 in turns, got ", a)
+    assert((numel(dev) == 1 || numel(dev) == count) && all(dev > 0), "kaiserord: dev must be greater than 0, got ", dev)
+    ripple = -20*log10(min(dev))
+    width = min(e[1..2..numel(f)-1] - e[0..2..numel(f)-2])*2/fs
+    beta = ripple > 50 ? 0.1102*(ripple - 8.7) : ripple > 21 ? 0.5842*(ripple - 21)^0.4 + 0.07886*(ripple - 21) : 0
+    n = max(ceil((ripple - 7.95)/(2.285*pi*width)), 1)
+    Wn = (e[1..2..numel(f)-1] + e[0..2..numel(f)-2])/2
+    Wn = count == 2 ? sum(Wn) : Wn
+    names = gains[0] == 1 ? {"low","stop"} : {"high","bandpass"}
+    ftype = names[count-2]
+    if gains[count-1] == 1
+        n = n + mod(n, 2)
+    endif
+end
+
+% Function: buttord
+% The order of a filter by butter that loses at most rp decibels up to the edge of the pass band and at least rs from
+% the edge of the stop band on.
+%
+% Parameters:
+% wp, ws - edges of the pass band and the stop band between 0 and fs/2; one number each (low, or high where ws < wp) or
+%     [low, high] of a band that passes
+% rp, rs - decibels, rp < rs
+% fs - the sampling rate
+% match_edge - which edge has exactly its decibels: "stop", as in MATLAB, or "pass", as in scipy.signal.buttord
+%
+% Returns:
+% n, Wn - the arguments of butter(n, Wn, btype, fs)
+function [n, Wn] = buttord(wp, ws, rp : scalar, rs : scalar, fs : scalar = 2, match_edge : string = "stop")
+    for v = {wp, ws}
+        check_finite("buttord: wp and ws", v)
+        assert(numel(v) == numel(wp) && numel(v) <= 2 && all(v > 0) && all(v < fs/2),
+               "buttord: wp and ws must have one or two edges each between 0 and fs/2, ", fs/2, ", got ", v)
+    end
+    assert(rp > 0 && rs > rp, "buttord: rp must be greater than 0 and less than rs, got ", rp, " and ", rs)
+    assert(match_edge == "stop" || match_edge == "pass", "buttord: match_edge must be stop or pass, got ", match_edge)
+    p = tan(pi*float64(reshape(wp, [1,numel(wp)]))/fs)
+    s = tan(pi*float64(reshape(ws, [1,numel(ws)]))/fs)
+    band = numel(p) == 2
+    if band
+        assert(s[0] < p[0] && p[0] < p[1] && p[1] < s[1],
+               "buttord: the pass band must be within [low, high] of the stop band, got ",
+               wp, " and ", ws, "; other bands are designed by two filters")
+        ratio = min(abs((s.^2 - p[0]*p[1])./(s*(p[0] - p[1]))))
+    else
+        assert(p[0] != s[0], "buttord: wp and ws must differ, got ", wp)
+        ratio = max(s[0]/p[0], p[0]/s[0])
+    endif
+    [pass, stop] = {10^(0.1*rp) - 1, 10^(0.1*rs) - 1}
+    n = ceil(log(stop/pass)/(2*log(ratio)))
+    w = match_edge == "pass" ? pass^(-1/(2*n)) : ratio*stop^(-1/(2*n))
+    if band
+        half = w*(p[1] - p[0])/2
+        W = sqrt(half^2 + p[0]*p[1]) + half*float64([-1,1])
+    else
+        W = p[0] < s[0] ? p*w : p/w
+    endif
+    Wn = atan(W)*fs/pi
+    Wn = band ? Wn : sum(Wn)
+end

@@ -84,3 +84,70 @@ function A = compan(p)
         A[k,k-1] = 1
     end
 end
+
+% Function: residue
+% Partial fractions: b(s)/a(s) is the sum of r[i]/(s-p[i]) and the polynomial k. A pole that occurs m times is listed m
+% times, with the powers 1 … m of 1/(s-p).
+%
+% Parameters:
+% b, a - coefficients, highest power first
+% tol - roots of a that are nearer to each other are one pole, at their mean
+%
+% Returns:
+% r, p - complex rows; the order of poles is that of roots(a)
+% k - the polynomial, [] if b has a lower degree than a
+function [r, p, k] = residue(b, a, tol : scalar = 1e-3)
+    [b, a] = {coefficients("residue: b", b), coefficients("residue: a", a)}
+    assert(any(abs(a) > 0), "residue: a must have elements other than 0")
+    a = a[find_index_max(abs(a) > 0)..numel(a)-1]
+    k = []
+    if numel(b) >= numel(a)
+        [k, b] = deconv(b, a)
+        b = b[numel(k)..numel(b)-1]
+    endif
+    n = numel(a) - 1
+    z = n > 0 ? reshape(roots(a), [1,n]) : complex(float64(zeros(0)), float64(zeros(0)))
+    b = numel(b) > 0 ? b : float64([0])
+    [r, p] = {complex(float64(zeros(n)), float64(zeros(n))), copy(z)}
+    open = ones(n) > 0
+    done = 0
+    while done < n
+        near = open && abs(z - z[find_index_max(open)]) < max(tol, 1e-300)
+        m = sum(near)
+        pole = sum(z[near])/m
+        % Series of b and of the other factors of a at the pole.
+        series = residue_divide(residue_series(b, pole, m), residue_series(a[0]*poly(z[!near]), pole, m))
+        r[done..done+m-1] = fliplr(series)
+        p[done..done+m-1] = pole + 0*z[0..m-1]
+        open = open && !near
+        done += m
+    end
+end
+
+% The first m coefficients of a polynomial of s-at, lowest power first, by divisions.
+function c = residue_series(p, at, m)
+    c = complex(float64(zeros(m)), float64(zeros(m)))
+    q = complex(float64(real(p)), float64(imag(p)))
+    for i = 0..m-1
+        n = numel(q)
+        if n > 0
+            for k = 1..n-1
+                q[k] = q[k] + at*q[k-1]
+            end
+            c[i] = q[n-1]
+            q = q[0..n-2]
+        endif
+    end
+end
+
+% The quotient of two power series.
+function q = residue_divide(a, b)
+    q = 0*a
+    for i = 0..numel(a)-1
+        v = a[i]
+        for j = 1..i
+            v = v - b[j]*q[i-j]
+        end
+        q[i] = v/b[0]
+    end
+end

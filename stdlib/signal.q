@@ -600,3 +600,89 @@ function y = sawtooth(t : vec, width : scalar = 1)
     u = mod(t, 2*pi)/(2*pi)
     y = u < width ? 2*u/max(width, 1e-300) - 1 : (width + 1 - 2*u)/max(1 - width, 1e-300)
 end
+
+% Function: czt
+% The chirp z-transform: X[k] is the sum of x[n]*z^(-n) at the points z = a*w^(-k), by Fourier transforms. With other
+% points than all roots of 1 it looks closely at some frequencies. As in MATLAB and scipy.signal.
+% Source: Rabiner, Schafer, Rader: The chirp z-transform algorithm and its application (1969).
+%
+% Parameters:
+% x - a signal, real or complex
+% m - how many points; null is the length of x
+% w - the ratio of points; null is exp(-2j*pi/m)
+% a - the first point
+function X = czt(x, m = null, w = null, a = 1)
+    assert(isnumeric(x) && numel(x) > 0 && numel(x) == max(size(x)), "czt: x must be a signal with samples, got ",
+           isnumeric(x) ? size(x) : type(x))
+    x = reshape(x, [1,numel(x)])
+    n = numel(x)
+    m = is_default(m) ? n : m
+    check_whole("czt: m", m, 1)
+    assert(is_default(w) || (isnumeric(w) && numel(w) == 1 && abs(w) > 0),
+           "czt: w must be a number other than 0, got ", check_got(w))
+    assert(isnumeric(a) && numel(a) == 1 && abs(a) > 0, "czt: a must be a number other than 0, got ", check_got(a))
+    % log(w) by its parts; squares of positions are halved modulo m where w is the root of 1, for its accuracy.
+    [size_, turn] = is_default(w) ? {0, -2*pi/m} : {log(abs(w)), angle(w)}
+    square = float64(1-n..max(m, n)-1).^2/2
+    turned = turn*(is_default(w) ? mod(square, m) : square)
+    power = exp(size_*square)
+    chirp_ = complex(power.*cos(turned), power.*sin(turned))
+    k = float64(0..n-1)
+    start = abs(a).^(0-k)
+    start = complex(start.*cos(angle(a)*k), 0 - start.*sin(angle(a)*k))
+    total = 2^ceil(log2(n + m - 1))
+    y = complex(float64(zeros(total)), float64(zeros(total)))
+    y[0..n-1] = complex(float64(real(x)), float64(imag(x))).*start.*chirp_[n-1..2*n-2]
+    v = 0*y
+    v[0..n+m-2] = 1./chirp_[0..n+m-2]
+    X = ifft1(fft1(y).*fft1(v))[n-1..n+m-2].*chirp_[n-1..n+m-2]
+end
+
+% Function: taylorwin
+% The window of Taylor of n samples, in float64, as in MATLAB; its maximum is more than 1. scipy.signal.windows.taylor
+% divides by it unless norm=False is given, and has sll with the other sign.
+% Source: Carrara, Goodman, Majewski: Spotlight synthetic aperture radar (1995).
+%
+% Parameters:
+% n - how many samples
+% nbar - how many side lobes have almost the same height
+% sll - height of the side lobes in decibels, less than 0
+function w = taylorwin(n : int, nbar : int = 4, sll : scalar = -30)
+    check_whole("taylorwin: n", n, 0)
+    check_whole("taylorwin: nbar", nbar, 1)
+    assert(sll < 0, "taylorwin: sll must be less than 0, got ", sll)
+    A = acosh(10^(-sll/20))/pi
+    scale = nbar^2/(A^2 + (nbar - 0.5)^2)
+    k = float64(1..nbar-1)
+    at = (float64(0..n-1) - n/2 + 0.5)/n
+    w = 1 + 0*at
+    for m = k
+        above = prod(1 - m^2/scale./(A^2 + (k - 0.5).^2))
+        others = k[k != m]
+        below = numel(others) > 0 ? prod(1 - m^2./others.^2) : 1
+        w = w + (mod(m, 2) == 1 ? 1 : -1)*above/below*cos(2*pi*m*at)
+    end
+end
+
+% Function: gauspuls
+% A wave under a Gaussian, as in MATLAB and scipy.signal.gausspulse.
+%
+% Parameters:
+% t - times
+% fc - frequency of the wave
+% bw - bandwidth as a fraction of fc
+% bwr - level in decibels where the bandwidth is measured, less than 0
+%
+% Returns:
+% yi - the wave, 1 at time 0
+% yq - the same a quarter of a period later
+% ye - the Gaussian
+function [yi, yq, ye] = gauspuls(t, fc : scalar = 1000, bw : scalar = 0.5, bwr : scalar = -6)
+    check_finite("gauspuls: t", t)
+    assert(fc > 0 && bw > 0, "gauspuls: fc and bw must be greater than 0, got ", fc, " and ", bw)
+    assert(bwr < 0, "gauspuls: bwr must be less than 0, got ", bwr)
+    x = float64(t)
+    ye = exp((pi*fc*bw*x).^2/(4*log(10^(bwr/20))))
+    yi = ye.*cos(2*pi*fc*x)
+    yq = ye.*sin(2*pi*fc*x)
+end

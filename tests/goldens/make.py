@@ -4,7 +4,7 @@ beside this script. They are in the tree, so that the tests need neither."""
 import colorsys, os
 import cv2
 import numpy as np
-from scipy import cluster, integrate, interpolate, linalg, ndimage, optimize, signal, sparse, spatial, stats
+from scipy import cluster, integrate, interpolate, linalg, ndimage, optimize, signal, sparse, spatial, special, stats
 from skimage import exposure, feature, filters as filters_, measure, morphology, registration, segmentation
 from skimage import restoration as restoration_
 from skimage import transform
@@ -417,6 +417,24 @@ def moments(rng):
          wide=linalg.null_space(low.T) @ linalg.null_space(low.T).T)
 
 
+def designs(rng):
+    x, c = rng.normal(size=23), rng.normal(size=15) + 1j * rng.normal(size=15)
+    at, deep = np.concatenate([[0.01, 0.5, 1, 1.001], rng.random(8) * 30]), rng.random(9) * 2 - 1
+    orders = [signal.buttord(*p, 1, 40, fs=8) for p in ((1, 1.5), (2.5, 2), ([1, 2], [0.7, 2.6]))]
+    b, a = [1.5, -2, 0.3, 1, 4], np.poly([1, -2, -2, -2, 0.5])
+    r, p, k = signal.residue(np.polymul(b, [1, 2, 0, 1]), a)
+    pulses = signal.gausspulse(x / 9, 5, 0.6, -8, retquad=True, retenv=True)
+    at_legendre = [special.lpmv(m, 4, deep) for m in range(5)]
+    save("designs.npz", x=x, c=c, at=at, deep=deep, even=signal.firls(25, [0, 0.3, 0.4, 1], [1, 1, 0, 0.2]),
+         weighted=signal.firls(31, [0, 1, 1.5, 2, 2.5, 4], [0, 0, 1, 0.5, 0, 0], weight=[1, 2, 5], fs=8),
+         kaiser=signal.kaiserord(-20 * np.log10(0.005), 0.1), n=[o[0] for o in orders], low=[orders[0][1]],
+         high=[orders[1][1]], band=orders[2][1], czt=signal.czt(x), zoom=signal.czt(c, 9, 0.98 * np.exp(-0.05j), 1.1j),
+         taylor=signal.windows.taylor(24, 5, 35, norm=False), yi=pulses[0], yq=pulses[1], ye=pulses[2],
+         legendre=at_legendre, expint=special.exp1(at), bessel=[special.jv(n, at) for n in (0, 1, 7, -3)],
+         b=np.polymul(b, [1, 2, 0, 1]), a=a, residues=r[np.lexsort([np.arange(5), np.round(p.real, 3)])],
+         poles=np.sort(p), k=k)
+
+
 rng = np.random.default_rng(1)
 statistics(rng)
 sampled(rng)
@@ -439,3 +457,4 @@ scattered(np.random.default_rng(4))
 masks(np.random.default_rng(5))
 features(np.random.default_rng(6))
 moments(np.random.default_rng(7))
+designs(np.random.default_rng(8))

@@ -1,0 +1,85 @@
+% Designs of filters, chirp transforms, partial fractions and special functions agree with SciPy: tests/goldens/make.py.
+g = load("tests/goldens/designs.npz")
+function [] = check(name, got, wanted, tolerance = 1e-9)
+    far = isequal(size(got), size(wanted)) ? max(abs(got - wanted)) : inf
+    if !(far <= tolerance*max(max(abs(wanted)), 1e-3))
+        print name, " is wrong: ", size(got), " ", size(wanted), " ", far
+    endif
+end
+check("firls", firls(24, [0,0.3,0.4,1], float64([1,1,0,0.2])), g.even, 1e-7)
+check("firls with weights", firls(30, [0,1,1.5,2,2.5,4], [0,0,1,0.5,0,0], [1,2,5], 8), g.weighted)
+[n, Wn, beta, ftype] = kaiserord([0.25,0.35], [1,0], float64([0.005,0.01]))
+check("kaiserord", float64([n+1,beta]), g.kaiser)
+[n, Wn] = buttord(1, 1.5, 1, 40, 8, "pass")
+check("buttord low", float64([n,Wn]), horzcat(g.n[0..0], g.low))
+[n, Wn] = buttord(2.5, 2, 1, 40, 8, "pass")
+check("buttord high", float64([n,Wn]), horzcat(g.n[1..1], g.high))
+[n, Wn] = buttord([1,2], float64([0.7,2.6]), 1, 40, 8, "pass")
+check("buttord band", horzcat(float64([n]), Wn), horzcat(g.n[2..2], g.band))
+check("czt", czt(g.x), g.czt)
+check("czt of a part", czt(g.c, 9, 0.98*exp(-0.05j), 1.1j), g.zoom)
+check("taylorwin", taylorwin(24, 5, -35), g.taylor)
+[yi, yq, ye] = gauspuls(g.x/9, 5, 0.6, -8)
+check("gauspuls", vertcat(yi, yq, ye), vertcat(g.yi, g.yq, g.ye))
+check("legendre", legendre(4, g.deep), g.legendre)
+check("expint", expint(g.at), g.expint, 1e-14)
+check("relative error of expint", expint(g.at)./g.expint, g.expint./g.expint, 1e-13)
+check("besselj", vertcat(besselj(0, g.at), besselj(1, g.at), besselj(7, g.at), besselj(-3, g.at)), g.bessel, 1e-14)
+[r, p, k] = residue(g.b, g.a)
+[_, order] = sort(round(1000*real(p)))
+check("poles", real(p[order]), real(g.poles), 1e-9)
+check("residues", real(r[order]), real(g.residues), 1e-9)
+check("rest of a fraction", k, g.k)
+
+% Designs keep their limits.
+[n, Wn] = buttord(0.2, 0.3, 1, 40)
+[b, a] = butter(n, Wn)
+h = 20*log10(abs(freqz(b, a, float64([0.2,0.3]), 2)))
+print n, " ", h[0] >= -1, abs(h[1] + 40) < 1e-6
+[n, Wn, beta, ftype] = kaiserord([1500,2000,3000,3500], [0,1,0], 0.01, 8000)
+h = abs(freqz(fir1(n, Wn, ftype, kaiser(n+1, beta), 8000), 1, float64([0,1500,2000,2500,3000,3500]), 8000))
+print n, " ", Wn, " ", ftype, " ", max(abs(h - [0,0,1,1,1,0])) < 0.012
+[n, Wn, beta, ftype] = kaiserord([0.4,0.5], [0,1], 0.1)
+print n, " ", Wn, " ", ftype, " ", beta
+b = firls(5, [0,0.4,0.6,1], [1,1,0,0])
+print numel(b), " ", max(abs(b - fliplr(b))) < 1e-15, " ", abs(sum(b) -
+    1) < 0.1, " ", abs(sum(firls(8, [0,1], [1,1])) - 1) < 1e-12
+[r, p, k] = residue([1,5], [1,3,2])
+print real(r), real(p), k, max(abs(imag(r))) < 1e-12
+[r, p, k] = residue([1,0,0,1], [1,0])
+print abs(r), abs(p), k
+[r, p, k] = residue(6, 3)
+print numel(r), k, abs(czt([1,2])), czt(5), taylorwin(1), size(taylorwin(0)), gauspuls(0)
+print legendre(2, [0,0.5,1]), legendre(0, 0.3), abs(legendre(3, 0.2, "sch")[1,0] +
+    0.48) < 1e-4, expint([0,inf]), besselj(0, 0), size(besselj(1, zeros(0,2)))
+x = linspace(-1, 1, 2001)
+print abs(trapz(x, legendre(5, x, "norm")[3,:].^2) - 1) < 1e-4
+
+function [] = attempt(f)
+    try
+        print f()
+    catch e
+        print e
+    end
+end
+attempt(() -> firls(5, [0,0.4,0.6,1], [0,0,1,1]))
+attempt(() -> firls(4, [0,0.4,0.3,1], [0,0,1,1]))
+attempt(() -> firls(4, [0,0.4,0.6], [0,0,1]))
+attempt(() -> firls(4, [0,1], [1,1], 0))
+attempt(() -> kaiserord(60, 0.1))
+attempt(() -> kaiserord([0.2,0.3], [1,0.5], 0.1))
+attempt(() -> kaiserord([0.3,0.2], [1,0], 0.1))
+attempt(() -> buttord(0.2, 0.2, 1, 40))
+attempt(() -> buttord([0.2,0.5], [0.3,0.4], 1, 40))
+attempt(() -> buttord(0.2, 0.3, 40, 1))
+attempt(() -> buttord(0.2, 1.3, 1, 40))
+attempt(() -> residue(1, [0,0]))
+attempt(() -> czt([]))
+attempt(() -> czt([1,2], 0))
+attempt(() -> czt([1,2], 2, 0))
+attempt(() -> taylorwin(8, 4, 30))
+attempt(() -> gauspuls(0, 1, 0.5, 6))
+attempt(() -> legendre(3))
+attempt(() -> legendre(2, 1.5))
+attempt(() -> expint(-1))
+attempt(() -> besselj(0.5, 1))
