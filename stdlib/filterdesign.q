@@ -642,22 +642,9 @@ end
 % Returns:
 % b - in float64, symmetric
 function b = firls(n : int, f, a, w = null, fs : scalar = 2)
-    check_whole("firls: n", n, 1)
-    check_finite("firls: f", f)
-    check_finite("firls: a", a)
-    count = numel(f)/2
-    assert(numel(f) >= 2 && mod(numel(f), 2) == 0, "firls: f must have pairs of edges, got ", numel(f), " elements")
-    assert(numel(a) == numel(f), "firls: f and a must have one size, got ", size(f), " and ", size(a))
-    e = transpose(reshape(float64(f)*2/fs, [count,2]))
-    d = transpose(reshape(float64(a), [count,2]))
-    v = reshape(e, [1,2*count])
-    assert(all(e[1,:] > e[0,:]) && all(e[0,1..count-1] >= e[1,0..count-2]) && min(e) >= 0 && max(e) <= 1,
-           "firls: f must ascend between 0 and fs/2, ", fs/2, ", got ", f)
-    w = isnull(w) ? float64(ones(count)) : float64(reshape(w, [1,numel(w)]))
-    assert(numel(w) == count && all(w > 0), "firls: w must have a weight greater than 0 for each of ", count,
-           " bands, got ", w)
+    [e, d, w] = band_arguments("firls", n, f, a, w, fs)
+    count = numel(w)
     odd = mod(n, 2)
-    assert(odd == 0 || e[1,count-1] < 1 || d[1,count-1] == 0, "firls: n must be even for a gain at fs/2, got ", n)
     k = float64(0..floor((n-odd)/2)) + odd/2
     total = numel(k)
     slope = (d[1,:] - d[0,:])./(e[1,:] - e[0,:])
@@ -678,6 +665,25 @@ function b = firls(n : int, f, a, w = null, fs : scalar = 2)
     end
     c = reshape(solve(Q, transpose(right)), [1,total])
     b = odd == 1 ? horzcat(fliplr(c), c) : horzcat(fliplr(c[1..total-1]), 2*c[0], c[1..total-1])
+end
+
+% Edges from 0 to 1 and gains as matrices with a column for each band, and weights.
+function [e, d, w] = band_arguments(what, n, f, a, w, fs)
+    check_whole(strcat(what, ": n"), n, 1)
+    check_finite(strcat(what, ": f"), f)
+    check_finite(strcat(what, ": a"), a)
+    count = numel(f)/2
+    assert(numel(f) >= 2 && mod(numel(f), 2) == 0, what, ": f must have pairs of edges, got ", numel(f), " elements")
+    assert(numel(a) == numel(f), what, ": f and a must have one size, got ", size(f), " and ", size(a))
+    e = transpose(reshape(float64(f)*2/fs, [count,2]))
+    d = transpose(reshape(float64(a), [count,2]))
+    assert(all(e[1,:] > e[0,:]) && all(e[0,1..count-1] >= e[1,0..count-2]) && min(e) >= 0 && max(e) <= 1,
+           what, ": f must ascend between 0 and fs/2, ", fs/2, ", got ", f)
+    w = isnull(w) ? float64(ones(count)) : float64(reshape(w, [1,numel(w)]))
+    assert(numel(w) == count && all(w > 0), what, ": w must have a weight greater than 0 for each of ", count, _
+           " bands, got ", w)
+    assert(mod(n, 2) == 0 || e[1,count-1] < 1 || d[1,count-1] == 0, what, ": n must be even for a gain at fs/2, got ",
+           n)
 end
 
 function y = sinc_of(x)
@@ -770,4 +776,108 @@ function [n, Wn] = buttord(wp, ws, rp : scalar, rs : scalar, fs : scalar = 2, ma
     endif
     Wn = atan(W)*fs/pi
     Wn = band ? Wn : sum(Wn)
+end
+
+% Function: firpm
+% A filter of n+1 coefficients with linear phase whose largest weighted error in the bands is least, by the exchange of
+% Remez. Source: McClellan, Parks, Rabiner: A computer program for designing optimum FIR linear phase digital filters
+% (1973).
+%
+% Parameters:
+% n, f, a, w, fs - as for <firls>; there is a gap between bands. scipy.signal.remez has n+1 and one gain per band
+%
+% Returns:
+% b - in float64, symmetric
+% err - the largest weighted error
+function [b, err] = firpm(n : int, f, a, w = null, fs : scalar = 2)
+    [e, d, w] = band_arguments("firpm", n, f, a, w, fs)
+    count = numel(w)
+    assert(all(e[0,1..count-1] > e[1,0..count-2]), "firpm: f must have gaps between bands, got ", f)
+    odd = mod(n, 2)
+    r = (n - odd)/2 + 1
+    [t, gain, weight, side] = {float64(zeros(0)), float64(zeros(0)), float64(zeros(0)), float64(zeros(0))}
+    for j = 0..count-1
+        high = odd == 1 ? min(e[1,j], 1 - 1/(16*r)) : e[1,j]
+        m = max(ceil((high - e[0,j])*16*r), 2)
+        x = e[0,j] + (high - e[0,j])*float64(0..m)/m
+        t = horzcat(t, x)
+        gain = horzcat(gain, d[0,j] + (d[1,j] - d[0,j])*(x - e[0,j])/(e[1,j] - e[0,j]))
+        weight = horzcat(weight, w[j] + 0*x)
+        side = horzcat(side, float64(-1), float64(zeros(m-1)), float64(1))
+    end
+    if odd == 1   % the polynomial is the response over cos(pi*t/2)
+        gain = gain./cos(pi*t/2)
+        weight = weight.*cos(pi*t/2)
+    endif
+    assert(numel(t) > r + 1, "firpm: the bands are too narrow for n, ", n)
+    sign_ = 1 - 2*mod(float64(0..r), 2)
+    at = round(float64(0..r)*(numel(t)-1)/r)
+    steps = 0
+    going = true
+    while going
+        x = cos(pi*t[at])
+        differences = 2*(transpose(x) - x) + eye(r+1)
+        q = reshape(1./prod(differences, 1), [1,r+1])
+        level = sum(q.*gain[at])/sum(q.*sign_./weight[at])
+        y = gain[at] - sign_*level./weight[at]
+        error_ = weight.*(gain - remez_value(cos(pi*t), x, y, q))
+        next = remez_extremes(error_, side, r + 1)
+        steps += 1
+        going = numel(next) == r + 1 && !isequal(next, at) && steps < 50 && max(abs(error_)) > abs(level)*(1 + 1e-9)
+        at = going ? next : at
+    end
+    err = max(max(abs(error_)), abs(level))
+    % The coefficients are those of the response at n+1 frequencies.
+    k = float64(0..floor(n/2))
+    response = remez_value(cos(2*pi*k/(n+1)), x, y, q)
+    response = odd == 1 ? response.*cos(pi*k/(n+1)) : response
+    response[0] = response[0]/2
+    b = float64(zeros(n+1))
+    for i = 0..n
+        b[i] = 2*sum(response.*cos(2*pi*k*(i - n/2)/(n+1)))/(n+1)
+    end
+end
+
+% The polynomial through [x, y] but for the last point, by barycentric weights.
+function v = remez_value(z, x, y, q)
+    n = numel(x) - 2
+    q = q[0..n].*(x[0..n] - x[n+1])
+    d = transpose(z) - x[0..n]
+    hit = d == 0
+    d = hit ? 1 : d
+    v = sum(q.*y[0..n]./d, 1)./sum(q./d, 1)
+    v = any(hit, 1) ? sum(hit.*y[0..n], 1) : v
+    v = transpose(v)
+end
+
+% The positions of `count` extremes of the error with signs in turns, the largest ones; side is -1 and 1 at the ends of
+% bands.
+function at = remez_extremes(e, side, count)
+    n = numel(e)
+    list = {}
+    for i = 0..n-1
+        s = e[i] < 0 ? -1 : 1
+        if (side[i] < 0 || s*e[i-1] <= s*e[i]) && (side[i] > 0 || s*e[i+1] <= s*e[i])
+            m = numel(list)
+            if m > 0 && (e[list[m-1]] < 0) == (e[i] < 0)
+                if abs(e[i]) > abs(e[list[m-1]])
+                    list[m-1] = i
+                endif
+            else
+                append(list, i)
+            endif
+        endif
+    end
+    at = numel(list) > 0 ? float64(horzcat(...list)) : float64(zeros(0))
+    while numel(at) > count
+        m = numel(at)
+        k = find_index_min(abs(e[at]))
+        if m == count + 1 || k == 0 || k == m-1
+            k = m == count + 1 ? (abs(e[at[0]]) < abs(e[at[m-1]]) ? 0 : m-1) : k
+            at = horzcat(at[0..k-1], at[k+1..m-1])
+        else
+            k = abs(e[at[k-1]]) < abs(e[at[k+1]]) ? k-1 : k
+            at = horzcat(at[0..k-1], at[k+2..m-1])
+        endif
+    end
 end

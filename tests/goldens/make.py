@@ -430,6 +430,8 @@ def designs(rng):
          kaiser=signal.kaiserord(-20 * np.log10(0.005), 0.1), n=[o[0] for o in orders], low=[orders[0][1]],
          high=[orders[1][1]], band=orders[2][1], czt=signal.czt(x), zoom=signal.czt(c, 9, 0.98 * np.exp(-0.05j), 1.1j),
          taylor=signal.windows.taylor(24, 5, 35, norm=False), yi=pulses[0], yq=pulses[1], ye=pulses[2],
+         remez=signal.remez(21, [0, 0.3, 0.4, 1], [1, 0], fs=2),
+         remez_odd=signal.remez(32, [0, 1, 1.4, 2.4, 2.8, 4], [0, 1, 0], weight=[1, 2, 5], fs=8),
          legendre=at_legendre, expint=special.exp1(at), bessel=[special.jv(n, at) for n in (0, 1, 7, -3)],
          b=np.polymul(b, [1, 2, 0, 1]), a=a, residues=r[np.lexsort([np.arange(5), np.round(p.real, 3)])],
          poles=np.sort(p), k=k)

@@ -8,6 +8,8 @@ function [] = check(name, got, wanted, tolerance = 1e-9)
 end
 check("firls", firls(24, [0,0.3,0.4,1], float64([1,1,0,0.2])), g.even, 1e-7)
 check("firls with weights", firls(30, [0,1,1.5,2,2.5,4], [0,0,1,0.5,0,0], [1,2,5], 8), g.weighted)
+check("firpm", firpm(20, [0,0.3,0.4,1], [1,1,0,0]), g.remez, 1e-3)
+check("firpm with weights", firpm(31, [0,1,1.4,2.4,2.8,4], [0,0,1,1,0,0], [1,2,5], 8), g.remez_odd, 1e-3)
 [n, Wn, beta, ftype] = kaiserord([0.25,0.35], [1,0], float64([0.005,0.01]))
 check("kaiserord", float64([n+1,beta]), g.kaiser)
 [n, Wn] = buttord(1, 1.5, 1, 40, 8, "pass")
@@ -44,6 +46,13 @@ print n, " ", Wn, " ", ftype, " ", beta
 b = firls(5, [0,0.4,0.6,1], [1,1,0,0])
 print numel(b), " ", max(abs(b - fliplr(b))) < 1e-15, " ", abs(sum(b) -
     1) < 0.1, " ", abs(sum(firls(8, [0,1], [1,1])) - 1) < 1e-12
+for n = [20,61,150]
+    [b, err] = firpm(n, float64([0,0.3,0.36,1]), [1,1,0,0], [1,10])
+    t = horzcat(0.3*float64(0..999)/999, 0.36 + 0.64*float64(0..999)/999)
+    h = abs(freqz(b, 1, t, 2))
+    far = max(max(abs(h[0..999] - 1)), 10*max(h[1000..1999]))
+    print n, " ", abs(far/err - 1) < 0.05, " ", err < 10^(-n/60), " ", max(abs(b - fliplr(b))) < 1e-12
+end
 [r, p, k] = residue([1,5], [1,3,2])
 print real(r), real(p), k, max(abs(imag(r))) < 1e-12
 [r, p, k] = residue([1,0,0,1], [1,0])
@@ -66,6 +75,9 @@ attempt(() -> firls(5, [0,0.4,0.6,1], [0,0,1,1]))
 attempt(() -> firls(4, [0,0.4,0.3,1], [0,0,1,1]))
 attempt(() -> firls(4, [0,0.4,0.6], [0,0,1]))
 attempt(() -> firls(4, [0,1], [1,1], 0))
+attempt(() -> firpm(4, [0,0.4,0.4,1], [1,1,0,0]))
+attempt(() -> firpm(5, [0,0.4,0.5,1], [0,0,1,1]))
+attempt(() -> firpm(40, [0.5,0.501], [1,1]))
 attempt(() -> kaiserord(60, 0.1))
 attempt(() -> kaiserord([0.2,0.3], [1,0.5], 0.1))
 attempt(() -> kaiserord([0.3,0.2], [1,0], 0.1))
