@@ -70,3 +70,40 @@ function folded = bound_folded(d : cube, img : cube, y, x, mode)
     end
     folded = reshape(d[y..y+rows-1, x..x+columns-1, :], size(img))
 end
+
+% Function: padarray
+% An image with more pixels around it, as in MATLAB.
+%
+% Parameters:
+% img - height x width or height x width x channels
+% s - [rows, columns] that are added on each side, or one number for rows
+% value - the number of the new pixels, or "replicate", "symmetric" (b a | a b c) or "circular"
+% direction - "both", "pre" (above and on the left) or "post"
+function y = padarray(img : cube, s, value = 0, direction : string = "both")
+    s = numel(s) == 1 ? horzcat(s, 0) : s
+    check_whole("padarray: s", s, 0, 2)
+    assert(direction == "both" || direction == "pre" || direction == "post",
+           "padarray: direction must be both, pre or post, got ", direction)
+    [rows, columns] = size(img, 0..1)
+    if isstring(value)
+        modes = dict()
+        modes["replicate"] = "clamped"
+        modes["symmetric"] = "mirror"
+        modes["circular"] = "circular"
+        assert(iskey(modes, value), "padarray: value must be a number, replicate, symmetric or circular, got ", value)
+        y = bound_extension(img, int(s[0]), int(s[1]), modes[value])
+    else
+        assert(isnumeric(value) && numel(value) == 1,
+               "padarray: value must be a number, replicate, symmetric or circular, got ", check_got(value))
+        y = bound_extension(img, int(s[0]), int(s[1]), "zeros") + value
+        y[s[0]..s[0]+rows-1, s[1]..s[1]+columns-1, 0..size(img,2)-1] = img
+    endif
+    if direction == "pre"
+        y = y[0..s[0]+rows-1, 0..s[1]+columns-1, :]
+    elseif direction == "post"
+        y = y[s[0]..2*s[0]+rows-1, s[1]..2*s[1]+columns-1, :]
+    endif
+    if ndims(img) <= 2
+        y = reshape(y, [size(y,0),size(y,1)])
+    endif
+end

@@ -286,3 +286,22 @@ function h = fspecial_motion(length_, angle)
     h = h/(sum(h) + eps*length_^2)
     h = c > 0 ? flipud(h) : h
 end
+
+% Function: imgaussfilt
+% Smooths an image with a Gaussian, as in MATLAB: the mask has 2*ceil(2*sigma)+1 pixels and pixels of the border are
+% repeated. <gaussian_filter> has a wider mask and mirrors.
+%
+% Parameters:
+% img - height x width or height x width x channels
+% sigma - standard deviation in pixels, or [down, right], greater than 0
+function y = imgaussfilt(img : cube, sigma = 0.5)
+    s = numel(sigma) == 1 ? [sigma,sigma] : sigma
+    assert(check_real(s) && numel(s) == 2 && all(s > 0 && s < inf),
+           "imgaussfilt: sigma must be one number or two greater than 0, got ",
+           check_got(sigma))
+    y = img
+    for dim = 0..1
+        g = gaussian_weights(s[dim], 2*ceil(2*s[dim]) + 1)
+        y = filter_image("imgaussfilt", y, dim == 0 ? transpose(g) : g, [], "clamped")
+    end
+end

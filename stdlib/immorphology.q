@@ -206,3 +206,14 @@ end
 function y = mask_fits(x, mask)
     y = any(mask) ? imerode(float64(x), float64(mask)) > 0.5 : x || !x
 end
+
+% Function: imtophat, imbothat
+% What an opening takes away (bright spots smaller than the mask), and what a closing adds (dark gaps): x - imopen(x,
+% mask) and imclose(x, mask) - x.
+function y = imtophat(img : cube, mask : mat = ones(3,3))
+    y = img - imopen(img, mask)
+end
+
+function y = imbothat(img : cube, mask : mat = ones(3,3))
+    y = imclose(img, mask) - img
+end

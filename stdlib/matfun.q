@@ -496,3 +496,67 @@ function r = svd_rank(what, A, S, rcond)
     s = real(diag(S))
     r = numel(s) > 0 ? sum(s > rcond*max(s)) : 0
 end
+
+% Function: logspace
+% n numbers from 10^a to 10^b whose logarithms have equal distances, in float64.
+function y = logspace(a : scalar, b : scalar, n : int = 50)
+    check_whole("logspace: n", n, 1)
+    t = n > 1 ? a + (b - a)*float64(0..n-1)/(n-1) : float64([b])
+    y = 10.^t
+end
+
+% Function: deg2rad, rad2deg
+% Degrees as radians, and radians as degrees.
+function y = deg2rad(x)
+    y = x*(pi/180)
+end
+
+function y = rad2deg(x)
+    y = x*(180/pi)
+end
+
+% Function: sinc
+% sin(pi*x)/(pi*x), and 1 at 0, as in MATLAB and NumPy.
+function y = sinc(x)
+    t = pi*x
+    y = x == 0 ? 1 : sin(t)./(x == 0 ? 1 : t)
+end
+
+% Function: nthroot
+% The real root of degree n, an integer other than 0; of negative numbers for odd n only.
+function y = nthroot(x, n)
+    check_whole("nthroot: n", n, -inf)
+    assert(n != 0, "nthroot: n must not be 0")
+    assert(check_real(x) && (mod(n, 2) == 1 || !any(x < 0)),
+           "nthroot: x must be real, and not negative for an even n, got ", check_got(x))
+    r = abs(x).^(1/n)
+    y = x < 0 ? 0 - r : r
+end
+
+% Function: sind, cosd, tand
+% Sine, cosine and tangent of degrees, exact at multiples of 90.
+function y = sind(x)
+    t = rem(x, 360)
+    y = mod(t, 180) == 0 ? 0*t : mod(t, 90) == 0 ? (mod(t, 360) == 90 ? 1 : -1) + 0*t : sin(t*(pi/180))
+end
+
+function y = cosd(x)
+    t = abs(rem(x, 360))
+    y = mod(t, 180) == 90 ? 0*t : mod(t, 180) == 0 ? (mod(t, 360) == 0 ? 1 : -1) + 0*t : cos(t*(pi/180))
+end
+
+function y = tand(x)
+    y = sind(x)./cosd(x) + 0 % no -0
+end
+
+% Function: polyarea
+% The area of a polygon with the corners x, y in order.
+function a = polyarea(x, y)
+    check_finite("polyarea: x", x)
+    check_finite("polyarea: y", y)
+    check_alike("polyarea: x and y", x, y)
+    n = numel(x)
+    [u, v] = {float64(reshape(x, [1,n])), float64(reshape(y, [1,n]))}
+    next = mod(float64(0..n-1) + 1, max(n, 1))
+    a = n > 0 ? abs(sum(u.*v[next] - u[next].*v))/2 : 0
+end

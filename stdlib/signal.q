@@ -686,3 +686,25 @@ function [yi, yq, ye] = gauspuls(t, fc : scalar = 1000, bw : scalar = 0.5, bwr :
     yi = ye.*cos(2*pi*fc*x)
     yq = ye.*sin(2*pi*fc*x)
 end
+
+% Function: movsum, movmean
+% The sum and the mean of the k elements around each one, of an even k one more before it, as in MATLAB; at the ends, of
+% those that there are.
+%
+% Parameters:
+% x - a signal
+% k - how many elements, or [before, after]
+function y = movsum(x : vec, k)
+    y = moving_sum("movsum", float64(x), k)
+end
+
+function y = movmean(x : vec, k)
+    y = moving_sum("movmean", float64(x), k)./moving_sum("movmean", float64(ones(numel(x))), k)
+end
+
+function y = moving_sum(what, x, k)
+    check_whole(strcat(what, ": k"), k, numel(k) == 2 ? 0 : 1, numel(k) == 2 ? 2 : 1)
+    [before, after] = numel(k) == 2 ? {k[0], k[1]} : {floor(k/2), floor((k-1)/2)}
+    n = numel(x)
+    y = n > 0 ? conv(x, float64(ones(before + after + 1)))[after..after+n-1] : x
+end
