@@ -128,6 +128,7 @@ end
 
 % Makes the digital filter of the analog low pass prototype (z, p, k).
 function [b, a, sos, z, p, k] = filter_from_prototype(what, z, p, k, Wn, btype, fs)
+    btype = default_btype(what, btype, Wn)
     assert(fs > 0 && fs < inf, what, ": fs must be greater than 0 and finite, got ", fs)
     kinds = {"low", "lowpass", "high", "highpass", "bandpass", "pass", "bandstop", "stop"}
     assert(ismember(btype, kinds), what, ": btype must be low, high, bandpass or bandstop, got ", btype)
@@ -165,6 +166,12 @@ function [b, a, sos, z, p, k] = filter_from_prototype(what, z, p, k, Wn, btype, 
     sos = zpk2sos(z, p, k)
 end
 
+% A low pass, or a band pass where two frequencies are given.
+function btype = default_btype(what, btype, Wn)
+    btype = isnull(btype) ? (numel(Wn) == 2 ? "bandpass" : "low") : btype
+    assert(isstring(btype), what, ": btype must be a name as low, high or bandpass, got ", check_got(btype))
+end
+
 function z = zpk_split(z, square)
     if numel(z) > 0
         root = sqrt(z.^2 - square)
@@ -178,7 +185,7 @@ end
 % Parameters:
 % n - the order; band filters have twice as many poles
 % Wn - the frequency at -3 dB, or [low, high] of a band
-% btype - "low", "high", "bandpass" or "bandstop"
+% btype - "low", "high", "bandpass" or "bandstop"; null is "low", or "bandpass" for two frequencies
 % fs - the sampling rate, twice the frequency 1
 %
 % Returns:
@@ -187,7 +194,7 @@ end
 % z, p, k - zeros, poles and gain
 %
 % See also: <cheby1>, <ellip>, <fir1>, <filtfilt>
-function [b, a, sos, z, p, k] = butter(n : int, Wn, btype : string = "low", fs : scalar = 2)
+function [b, a, sos, z, p, k] = butter(n : int, Wn, btype = null, fs : scalar = 2)
     check_whole("butter: n", n, 1)
     t = pi*float64(-n+1..2..n-1)/(2*n)
     [b, a, sos, z, p, k] = filter_from_prototype("butter", zpk_repeat(0, 0, 0), complex(0-cos(t), 0-sin(t)), 1, Wn, btype, fs)
@@ -196,7 +203,7 @@ end
 % Function: cheby1
 % A digital Chebyshev filter of the first kind: ripples of rp decibels in the pass band. Wn is where the gain falls below
 % -rp; other arguments and results as for butter.
-function [b, a, sos, z, p, k] = cheby1(n : int, rp : scalar, Wn, btype : string = "low", fs : scalar = 2)
+function [b, a, sos, z, p, k] = cheby1(n : int, rp : scalar, Wn, btype = null, fs : scalar = 2)
     check_whole("cheby1: n", n, 1)
     assert(rp > 0 && rp < inf, "cheby1: rp must be greater than 0 and finite, got ", rp)
     e = sqrt(10^(0.1*rp) - 1)
@@ -210,7 +217,7 @@ end
 % Function: cheby2
 % A digital Chebyshev filter of the second kind: the stop band is rs decibels below 0 and begins at Wn; other arguments and
 % results as for butter.
-function [b, a, sos, z, p, k] = cheby2(n : int, rs : scalar, Wn, btype : string = "low", fs : scalar = 2)
+function [b, a, sos, z, p, k] = cheby2(n : int, rs : scalar, Wn, btype = null, fs : scalar = 2)
     check_whole("cheby2: n", n, 1)
     assert(rs > 0 && rs < inf, "cheby2: rs must be greater than 0 and finite, got ", rs)
     mu = asinh(sqrt(10^(0.1*rs) - 1))/n
@@ -289,7 +296,7 @@ end
 % Function: ellip
 % A digital elliptic (Cauer) filter: ripples of rp decibels in the pass band, which ends at Wn, and a stop band rs decibels
 % below 0. Other arguments and results as for butter. Source: Orfanidis: Lecture notes on elliptic filter design (2006).
-function [b, a, sos, z, p, k] = ellip(n : int, rp : scalar, rs : scalar, Wn, btype : string = "low", fs : scalar = 2)
+function [b, a, sos, z, p, k] = ellip(n : int, rp : scalar, rs : scalar, Wn, btype = null, fs : scalar = 2)
     check_whole("ellip: n", n, 1)
     assert(rp > 0 && rs > rp && rs < inf, "ellip: rp must be greater than 0, and rs greater than rp, got ", rp, " and ", rs)
     e = sqrt(10^(0.1*rp) - 1)
@@ -344,13 +351,14 @@ end
 % Parameters:
 % n - the order; even where the gain at half the sampling rate is not 0 (high, stop)
 % Wn - the frequency at -6 dB, or [low, high] of a band
-% btype - "low", "high", "bandpass" or "stop"
+% btype - "low", "high", "bandpass" or "stop"; null is "low", or "bandpass" for two frequencies
 % window - n+1 weights; null is hamming(n+1)
 %
 % Returns:
 % b - in float64; its gain in the middle of the pass band is 1
-function b = fir1(n : int, Wn, btype : string = "low", window = null, fs : scalar = 2)
+function b = fir1(n : int, Wn, btype = null, window = null, fs : scalar = 2)
     check_whole("fir1: n", n, 1)
+    btype = default_btype("fir1", btype, Wn)
     w = (isscalar(Wn) ? float64([Wn]) : float64(Wn))*2/fs
     band = btype == "bandpass" || btype == "stop" || btype == "bandstop"
     assert(numel(w) == (band ? 2 : 1) && all(w > 0) && all(w < 1) && (!band || w[0] < w[1]), _

@@ -418,7 +418,6 @@ end
 % Function: rem
 % The rest of a division, with the sign of a; nan where b is 0. mod has the sign of b. np.fmod is the same.
 function r = rem(a, b)
-    assert(check_real(a) && check_real(b), "rem: a and b must be real numbers, got ", type(a), " and ", type(b))
     r = mod(abs(a), abs(b))
     r = a < 0 ? 0 - r : r
 end

@@ -329,7 +329,7 @@ function [r, lags] = xcorr(x, y = null, maxlag = null, scaling : string = "none"
     | "none" -> r = r
     | "biased" -> r = r/n
     | "unbiased" -> r = r./max(n - abs(lags), 1)
-    | "coeff" -> r = r/sqrt(squared_norm(a)*squared_norm(b))
+    | "coeff" | "normalized" -> r = r/sqrt(squared_norm(a)*squared_norm(b))
     | _ -> error("xcorr: scaling must be none, biased, unbiased or coeff, got %s", scaling)
     end
 end
