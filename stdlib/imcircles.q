@@ -115,13 +115,15 @@ function [centers, radii, metric] = imfindcircles(img : mat, radius, polarity : 
     H = gaussian_filter(H, 1.5)
     open = float64(ones(n))
     found = {}
-    for k = 1..4*max(1, ceil(numel(H)/low^2))
-        if max(H) <= 0 || numel(found) >= most
-            break
-        endif
+    least = max(sqrt(1 - sensitivity), 0.02)
+    % A whole circle has about 3.7 votes in its center. Candidates are tried from the most votes on, until many in a row fail.
+    misses = 0
+    while max(H) >= least && misses < 100 && numel(found) < most
         p = float64(ind2pos(size(H), find_index_max(H)))
         [share, radius_, center] = circle_fit(p, r, c, u, v, open, low, high)
-        if share >= sqrt(1 - sensitivity)
+        misses += 1
+        if share >= least
+            misses = 0
             d = hypot(r - center[0], c - center[1])
             open = open.*(abs(d - radius_) > 2 ? 1 : 0)
             append(found, horzcat(center, radius_, share))
