@@ -323,8 +323,8 @@ static qs_status emit_warnings(Call *c) {
     return QS_OK;
 }
 
-/* Copies of arrays may take this time in nanoseconds, plus the time of each iteration of a compiled loop with a call, or
- * of all its steps, with those of inner loops.  So copies at most double the time of the loop. */
+/* Copies of arrays may take this time in nanoseconds, plus the time of the iterations of a compiled loop with a call,
+ * or of its steps, with inner loops.  So copies at most double the time of the loop. */
 static const double short_copy = 1e4, copy_per_iteration = 20, copy_per_step = 0.5;
 
 bool qloop_keep(Call *c, LoopVersion which) {

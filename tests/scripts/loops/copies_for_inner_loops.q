@@ -1,4 +1,5 @@
 % options: --explain --threads 1
+% devices: cpu
 % A loop that calls a function that calls itself copies the arrays that it writes.  Its work includes its inner loops.
 function r = find_root(parent, i)
     r = parent[i] == i ? i : find_root(parent, parent[i])
