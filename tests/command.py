@@ -68,6 +68,16 @@ class WithCache(unittest.TestCase):
 
 
 class Names(unittest.TestCase):
+    def test_a_library_file_with_a_mistake_is_named(self):
+        with tempfile.TemporaryDirectory() as d:
+            folder = os.path.join(d, "stdlib")
+            shutil.copytree(os.path.join(ROOT, "stdlib"), folder, ignore=shutil.ignore_patterns("*.c"))
+            with open(os.path.join(folder, "signal.q"), "a") as f:
+                f.write("function y = unfinished(\n")
+            r = qrun("-e", "print hann(3)", env={"QUASAR_PATH": folder})
+            self.assertEqual(r.returncode, 1)
+            self.assertRegex(r.stderr, "hann: expected a parameter name, found end of file")
+
     def test_a_name_has_definitions_in_many_imported_files(self):
         with tempfile.TemporaryDirectory() as d:
             for i in range(40):

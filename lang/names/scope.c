@@ -155,8 +155,15 @@ static Sym *lookup_global(Resolver *r, Str *name, uint32_t pos) {
 
 static Sym *autoload(Resolver *r, Str *name, uint32_t pos) {
     Sym found = {.name = name, .pos = pos};
-    if (!r->host->autoload || !r->host->autoload(r->host->ud, name, &found)) return NULL;
-    return add_global(r, &found);
+    Text why;
+    qtext_init(&why, r->ctx);
+    bool loaded = r->host->autoload && r->host->autoload(r->host->ud, name, &found, &why);
+    if (why.len && !qmap_at(&r->unknown, name)) {
+        qmap_set(&r->unknown, r->ctx, name, 1);
+        qdiag_error(r->u, pos, "%s: %s", name->s, why.s);
+    }
+    qtext_free(&why);
+    return loaded ? add_global(r, &found) : NULL;
 }
 
 static Sym *lookup_from(Resolver *r, Scope *scope, Str *name, uint32_t pos) {

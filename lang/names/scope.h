@@ -26,8 +26,9 @@ typedef struct ScopeHost { /* queries to the VM; ud is passed to each */
     /* Looks up a name visible in the module and sets kind (SYM_GLOBAL or SYM_TYPE), index, variable, function and type;
      * false: unknown. */
     bool (*lookup)(void *ud, Str *name, Sym *out);
-    /* The same for a called name that is not visible: loads it from the library.  May be NULL. */
-    bool (*autoload)(void *ud, Str *name, Sym *out);
+    /* The same for a called name that is not visible: loads it from the library, or reports in `why` that it cannot be
+     * loaded.  May be NULL. */
+    bool (*autoload)(void *ud, Str *name, Sym *out, Text *why);
     /* Returns the global slot of a top-level name that this unit defines; creates it at the first request. */
     int (*define)(void *ud, Str *name);
     /* Report in `why` that a call would certainly fail, or that a type cannot be resolved; false: no such error. */

@@ -233,13 +233,13 @@ static bool end_check(const SavedError *a, bool fails, Text *why) {
 }
 
 /* Files of the library name their imports. */
-static bool scope_autoload(void *ud, Str *name, Sym *out) {
+static bool scope_autoload(void *ud, Str *name, Sym *out, Text *why) {
     ScopeUser *u = ud;
     int slot = -1;
     if (u->unit->src->library) return false;
     SavedError a = begin_check(u->vm);
     qs_status s = qmod_autoload(u->vm, u->module, u->unit, name, &slot);
-    (void)end_check(&a, false, NULL);
+    (void)end_check(&a, s != QS_OK, why);
     return s == QS_OK && slot >= 0 && describe_global(u->vm, name, slot, out);
 }
 

@@ -740,7 +740,7 @@ void kloop_test_number(Loops *L, KRef x, KRef integral, const char *array, bool 
     char text[160];
     const KIns i = L->f->ins[x];
     bool counted = i.op == K_CAST && !qdtype_is_real((qs_dtype)L->f->ins[i.a].dtype);
-    /* Several accesses may have the same computed index, whose tests for NaN LLVM merges if they are not in a branch. */
+    /* LLVM merges the tests for NaN of accesses with the same computed index if they are not in a branch. */
     bool element = i.op == K_LOAD || (i.op == K_CAST && L->f->ins[i.a].op == K_LOAD);
     if (counted || kir_is_rounding(&i)) warns = false;
     KRef number = kloop_is_number(L, x) ? kbuild_int(&L->walk, QS_B1, 1) : kloop_op(L, K_EQ, x, x);
