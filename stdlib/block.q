@@ -32,8 +32,8 @@ function [i, n] = __device__ block_index(blkpos, blkdim)
     end
 end
 
-% Combines the values of the positions of a group in their order by f, which must be associative: at each position, those
-% up to its own (a scan).
+% Function: group_scan
+% The values of the positions of a group up to its own, combined in their order by f, which must be associative.
 function y = __device__ group_scan(f, v, width : int, blkpos, blkdim)
     [i, n] = block_index(blkpos, blkdim)
     s = shared_like(v, prod(blkdim))
@@ -75,12 +75,14 @@ function y = __device__ reduce_at(f, v, width, i, n, blkdim)
     syncthreads
 end
 
-% The same with one result for the whole group, which all its positions get.
+% Function: group_reduce
+% The values of all positions of a group, combined in their order by f, which must be associative.
 function y = __device__ group_reduce(f, v, width : int, blkpos, blkdim)
     [i, n] = block_index(blkpos, blkdim)
     y = reduce_at(f, v, width, i, n, blkdim)
 end
 
+% Function: group_shuffle
 % The value of position `lane` of the group, counted from 0; 0 if it is missing.
 function y = __device__ group_shuffle(v, lane : int, width : int, blkpos, blkdim)
     [i, n] = block_index(blkpos, blkdim)
@@ -92,7 +94,8 @@ function y = __device__ group_shuffle(v, lane : int, width : int, blkpos, blkdim
     syncthreads
 end
 
-% Bit k is 1 if the condition holds at position k of the group, which has at most 32.
+% Function: group_ballot
+% A uint32: bit k is 1 if the condition holds at position k of the group, which has at most 32.
 function y = __device__ group_ballot(c, width : int, blkpos, blkdim)
     assert(width <= 32, "group_ballot: width must be at most 32")
     [i, n] = block_index(blkpos, blkdim)
@@ -100,6 +103,8 @@ function y = __device__ group_ballot(c, width : int, blkpos, blkdim)
     y = reduce_at((a, b) -> or(a, b), shl(bit, mod(i, width)), width, i, n, blkdim)
 end
 
+% Function: group_sum, group_min, group_max
+% The sum, the smallest and the largest value of the positions of a group.
 function y = __device__ group_sum(v, width : int, blkpos, blkdim)
     y = group_reduce((a, b) -> a + b, v, width, blkpos, blkdim)
 end
@@ -112,12 +117,16 @@ end
 
 % -- the whole block ---------------------------------------------------------------------------------------------------
 
+% Function: block_reduce, block_scan
+% The values of a block, combined in their order by f, which must be associative: all, or those up to the position.
 function y = __device__ block_reduce(f, v, blkpos, blkdim)
     y = group_reduce(f, v, prod(blkdim), blkpos, blkdim)
 end
 function y = __device__ block_scan(f, v, blkpos, blkdim)
     y = group_scan(f, v, prod(blkdim), blkpos, blkdim)
 end
+% Function: block_sum, block_min, block_max
+% The sum, the smallest and the largest value of the positions of a block.
 function y = __device__ block_sum(v, blkpos, blkdim)
     y = block_reduce((a, b) -> a + b, v, blkpos, blkdim)
 end
@@ -127,11 +136,13 @@ end
 function y = __device__ block_max(v, blkpos, blkdim)
     y = block_reduce((a, b) -> max(a, b), v, blkpos, blkdim)
 end
-% The sum of the values up to this position.
+% Function: block_cumsum
+% The sum of the values of a block up to this position.
 function y = __device__ block_cumsum(v, blkpos, blkdim)
     y = block_scan((a, b) -> a + b, v, blkpos, blkdim)
 end
-% At how many positions the condition holds; whether it holds at one, at all.
+% Function: block_count, block_any, block_all
+% At how many positions of a block the condition holds; whether it holds at one, at all.
 function n = __device__ block_count(c, blkpos, blkdim)
     n = block_sum(c ? 1 : 0, blkpos, blkdim)
 end
@@ -141,11 +152,13 @@ end
 function y = __device__ block_all(c, blkpos, blkdim)
     y = block_min(c ? 1 : 0, blkpos, blkdim) == 1
 end
+% Function: block_shuffle
 % The value of position `lane` of the block; 0 if it is missing.
 function y = __device__ block_shuffle(v, lane : int, blkpos, blkdim)
     y = group_shuffle(v, lane, prod(blkdim), blkpos, blkdim)
 end
 
+% Function: block_sort
 % The values in ascending order: position k of the block gets the value with rank k.  A bitonic sorting network, whose
 % comparisons all have the smaller value first, so that a block may have any number of positions.
 function y = __device__ block_sort(v, blkpos, blkdim)
@@ -174,6 +187,7 @@ function y = __device__ block_sort(v, blkpos, blkdim)
     syncthreads
 end
 
+% Function: block_histogram
 % The number of positions of the block whose value is k, for k = 0..count-1: an array that the block shares.  Other values
 % are not counted.
 function h = __device__ block_histogram(bin : int, count : int, blkpos, blkdim)

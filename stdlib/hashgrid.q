@@ -28,10 +28,13 @@ function c = __device__ grid_number(g : point_grid, x, step)
     c = (grid_wrap(g, x, 0, step[0])*g.cells[1] + grid_wrap(g, x, 1, step[1]))*g.cells[2] + grid_wrap(g, x, 2, step[2])
 end
 
+% Function: grid_cells
+% The number of cells around a point: 9 in the plane, 27 in space.
 function n = __device__ grid_cells(g : point_grid)
     n = g.dims == 2 ? 9 : 27
 end
 
+% Function: grid_range
 % Returns the positions in g.order of the points in cell c of those around x: first..last, which may be empty.
 function [first, last] = __device__ grid_range(g : point_grid, x, c)
     step = [int(c/9) - 1, mod(int(c/3), 3) - 1, mod(c, 3) - 1]
@@ -48,6 +51,9 @@ function [] = __kernel__ find_cells(points, cells : vec[int], g : point_grid, po
     cells[pos] = grid_number(g, x, [0,0,0])
 end
 
+% Function: hash_grid
+% A grid of cells of size `radius` around the rows of an N x 2 or N x 3 matrix, which finds the points near a point in kernels
+% and outside; see the head of hashgrid.q.
 function g = hash_grid(points, radius : scalar)
     n = size(points,0)
     dims = size(points,1)
