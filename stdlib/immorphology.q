@@ -21,10 +21,18 @@ function y = immorph_extreme(img, mask : mat, window, erode)
     if all(mask != 0)                          % a rectangle
         y = erode ? movmin(img, window) : movmax(img, window)
     elseif erode
-        y = cast_like(immorph_erode(img, mask, [window[0,0], window[1,0]]), img)
+        y = cast_like(immorph_erode(immorph_float(img), mask, [window[0,0], window[1,0]]), img)
     else                                       % 0 - x avoids -0
-        y = cast_like(0 - immorph_erode(0 - img, flip(flip(mask, 0), 1), [window[0,0], window[1,0]]), img)
+        x = 0 - immorph_float(img)
+        y = cast_like(0 - immorph_erode(x, flip(flip(mask, 0), 1), [window[0,0], window[1,0]]), img)
     end
+end
+
+% The image in a type that holds its integers: float32 up to 2^24, then float64.
+function x = immorph_float(img)
+    largest = isint(img) && numel(img) > 0 ? max(float64(max(img)), -float64(min(img))) : 0
+    assert(largest <= 2^53, "erosion and dilation by a mask that is no rectangle take integers up to 2^53, got ", largest)
+    x = largest > 2^24 ? float64(img) : img
 end
 
 {!adjoint immorph_rule}
@@ -198,7 +206,6 @@ function y = bwhitmiss(bw : mat, hit : mat, miss = null)
         check_alike("bwhitmiss: hit and miss", hit, miss)
     endif
     assert(!any(hit == 1 && miss != 0), "bwhitmiss: hit and miss must have no position in common")
-    x = float64(bw != 0)
     y = mask_fits(bw != 0, hit == 1) && mask_fits(bw == 0, miss != 0)
 end
 

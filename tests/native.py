@@ -477,7 +477,8 @@ class Libraries(Made):
         self.good(run([os.path.join(self.src, "both")], self.use, **self.bare), "79\n")
 
     def test_library_functions_without_import(self):
-        self.write("names/hamming.q", "print round(100*hamming(3)), gcd(4,6), numel(stft(ones(1,64), 16))\n")
+        self.write("names/hamming.q", "print round(100*hamming(3)), gcd(4,6), numel(stft(ones(1,64), 16))\n"
+                   "x = [1,2,3,10]\nprint round(100*x.skewness())\n")
         self.make("--make-exe", "names/hamming.q", "-o", "windows", "--targets", "v2")
         r = run([QRUN, "names/hamming.q"], self.src, **self.env)
         self.good(run([os.path.join(self.src, "windows")], self.use, **self.bare), r.stdout)

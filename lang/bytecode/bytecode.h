@@ -71,8 +71,6 @@ typedef struct {
     uint64_t integral;
 } CallSite;
 
-/* An elementwise expression that may run as one kernel.  Its leaves are evaluated first, into `regs`; the code from
- * start to end then evaluates it operator by operator and leaves the result in R[dst]. */
 /* A condition of a region: global `slot`, or R[reg] if slot is -1, is the function with this number (Func.id), and its
  * captured variable number `capture` has the value of R[outer]; capture -1: only the function counts. */
 typedef struct FuseGuard {
@@ -82,6 +80,8 @@ typedef struct FuseGuard {
 } FuseGuard;
 enum { FUSE_GUARDS = 8 };
 
+/* An elementwise expression that may run as one kernel.  Its leaves are evaluated first, into `regs`; the code from
+ * start to end then evaluates it operator by operator and leaves the result in R[dst]. */
 typedef struct FuseRegion {
     uint32_t start, end;
     uint8_t dst;

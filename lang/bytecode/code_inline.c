@@ -2,7 +2,8 @@
  *
  *     f = x -> 0.5 + 0.5*erf(x/a)          y = b.*f(-c) becomes  x' = -c;  y = b.*(0.5 + 0.5*erf(x'/a))
  *
- * The function is a lambda with one value, or consists of assignments to its variables, without types and defaults.
+ * The function is a lambda with one value, or consists of assignments to its variables, without types and defaults.  It
+ * reads all its variables, because a value that is not read may have an error.
  * The result is only used in a kernel.  The kernel runs if the guards hold: the name still means this function, and the
  * variables that a lambda has captured still have the same values.  Otherwise the call itself runs. */
 #include "lang/bytecode/code.h"
@@ -15,6 +16,7 @@ enum { MOST_VARIABLES = 16, MOST_DEPTH = 6 };
 typedef struct Body { /* a function whose copy is being made */
     const Sym *sym[MOST_VARIABLES];
     Node *value[MOST_VARIABLES];
+    uint32_t used; /* a bit for each variable that is read */
     int n, depth;
     FuseGuard guard;
     const Func *func;
@@ -121,6 +123,7 @@ static void replace_variable(Expansion *x, Node **child) {
     const Sym *s = (*child)->u.ident.sym;
     for (int i = b->n - 1; i >= 0; i--)
         if (b->sym[i] == s) {
+            b->used |= 1u << i;
             *child = b->value[i];
             return;
         }
@@ -139,6 +142,14 @@ static Node *copy_value(Expansion *x, const Node *value) {
     return copy;
 }
 
+/* Returns whether the copy contains all values that may have an error. */
+static bool uses_values(const Body *b) {
+    double number;
+    for (int i = 0; i < b->n; i++)
+        if (!(b->used >> i & 1) && !qfold_number(b->value[i], &number)) return false;
+    return true;
+}
+
 static void replace_call(Expansion *outer, Node **child, const Func *f, FuseGuard guard) {
     Inliner *to = outer->to;
     Node *call = *child;
@@ -154,6 +165,7 @@ static void replace_call(Expansion *outer, Node **child, const Func *f, FuseGuar
         else to->ok = to->ok && set_variable(to, &b, n->u.assign.targets[0]->u.ident.sym, value);
     }
     if (to->ok && f->is_lambda) *child = copy_value(&x, f->expr);
+    to->ok = to->ok && uses_values(&b);
 }
 
 static void expand(void *ud, Node **child) {

@@ -612,7 +612,7 @@ qs_status qcall_method(qs_vm *vm, Func *from, qs_value v, Str *name, FieldCache 
         qval_release(vm, qvm_ctx(vm)->err.payload);
         qvm_ctx(vm)->err = kept;
     }
-    if (!function) TRY(qmod_autoload(vm, m, NULL, name, &slot));
+    if (!function) TRY(qmod_autoload(vm, m, from->unit, name, &slot));
     if (slot < 0) return no_method(vm, m, v, name);
     const Class *cls = v.kind == QS_OBJECT ? ((Object *)v.u.p)->cls : NULL;
     if (cls && cls->kind != CLASS_DYNAMIC) *cache = (FieldCache){cls, (uint32_t)slot};

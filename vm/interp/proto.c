@@ -107,10 +107,13 @@ static void release_proto(qs_vm *vm, Proto *p) {
     qmem_free(c, p, sizeof *p);
 }
 
+/* Returns the function in a global slot; NULL: there is none, or rewrite rules apply to its code. */
 static const Func *program_function(void *ud, int slot) {
     qs_value v = *qvm_global(ud, (uint64_t)slot);
     const Function *f = v.kind == QS_FUNCTION ? v.u.p : NULL;
-    return f && f->fkind == FN_SCRIPT ? f->ast : NULL;
+    int nrules = 0;
+    if (f && f->fkind == FN_SCRIPT) (void)qmod_rules(ud, qmod_of(f->ast), &nrules);
+    return f && f->fkind == FN_SCRIPT && !nrules ? f->ast : NULL;
 }
 
 qs_status qproto_of(qs_vm *vm, Func *f, bool echo, Proto **out) {

@@ -746,7 +746,8 @@ static bool fits_domain(Now *now, const Array *view) {
     return k == view->rank;
 }
 
-/* Returns whether each position reads no element of the view but its own. */
+/* Returns whether each position reads no element of the view but its own: an array that overlaps the view is the view,
+ * and not stretched along a dimension. */
 static bool reads_own(const Now *now, const Array *view) {
     for (int i = 0; i < now->region->nleaves; i++) {
         const Array *a = array_at(now, i);
@@ -754,7 +755,8 @@ static bool reads_own(const Now *now, const Array *view) {
         if (a->buf != view->buf || a->offset != view->offset || a->dtype != view->dtype) return false;
         for (int d = 0; d < now->rank; d++) {
             int axis = axis_of(a, now->rank, d);
-            if (now->dims[d] != 1 && (axis < 0 || a->strides[axis] != now->target_strides[d])) return false;
+            if (now->dims[d] == 1) continue;
+            if (axis < 0 || a->dims[axis] != now->dims[d] || a->strides[axis] != now->target_strides[d]) return false;
         }
     }
     return true;

@@ -22,21 +22,28 @@ KRef klnum_math(Lower *L, MathFn fn, KRef a, KRef b) {
 }
 
 /* -- bounds -------------------------------------------------------------------------------------------------------- */
-static bool range_of_for(Lower *L, const KIns *i, double *lo, double *hi) {
+typedef struct {
+    Lower *L;
+    int left; /* instructions that may still be visited: several operands may have one operand in common */
+} RangeSearch;
+enum { MOST_VISITED = 256 };
+
+static bool find_range(RangeSearch *s, KRef r, double *lo, double *hi);
+
+static bool range_of_for(RangeSearch *s, const KIns *i, double *lo, double *hi) {
     double a, b, c, ends[2][2];
-    if (!klnum_range(L, i->a, &ends[0][0], &ends[0][1]) || !klnum_range(L, i->b, &ends[1][0], &ends[1][1]))
-        return false;
-    if (!kir_is_const(L->f, i->c, &c)) return false;
+    if (!kir_is_const(s->L->f, i->c, &c)) return false;
+    if (!find_range(s, i->a, &ends[0][0], &ends[0][1]) || !find_range(s, i->b, &ends[1][0], &ends[1][1])) return false;
     a = c < 0 ? ends[1][0] : ends[0][0], b = c < 0 ? ends[0][1] : ends[1][1];
     return *lo = a, *hi = b, true;
 }
 
-static bool range_of_pair(Lower *L, const KIns *i, double *lo, double *hi) {
+static bool range_of_pair(RangeSearch *s, const KIns *i, double *lo, double *hi) {
     double al, ah, bl, bh;
-    bool a = klnum_range(L, i->a, &al, &ah), b = klnum_range(L, i->b, &bl, &bh);
-    if (i->op == K_MOD && b && bl > 0) return *lo = 0, *hi = bh - 1, true;
-    if (i->op == K_AND && b && bl >= 0) return *lo = 0, *hi = bh, true;
-    if (!a || !b) return false;
+    if (!find_range(s, i->b, &bl, &bh)) return false;
+    if (i->op == K_MOD && bl > 0) return *lo = 0, *hi = bh - 1, true;
+    if (i->op == K_AND && bl >= 0) return *lo = 0, *hi = bh, true;
+    if (!find_range(s, i->a, &al, &ah)) return false;
     switch (i->op) {
     case K_ADD: *lo = al + bl, *hi = ah + bh; break;
     case K_SUB: *lo = al - bh, *hi = ah - bl; break;
@@ -56,21 +63,23 @@ static bool range_of_pair(Lower *L, const KIns *i, double *lo, double *hi) {
 }
 
 /* Elements with fewer bits than the int that they are loaded as. */
-static bool range_of_load(Lower *L, const KIns *i, double *lo, double *hi) {
-    qs_dtype d = (qs_dtype)L->f->params[i->imm].dtype;
+static bool range_of_load(const KFunc *f, const KIns *i, double *lo, double *hi) {
+    qs_dtype d = (qs_dtype)f->params[i->imm].dtype;
     if (!qdtype_is_int(d) || d >= QS_I32) return false;
     return qdtype_int_span(d, lo, hi), true;
 }
 
-bool klnum_range(Lower *L, KRef r, double *lo, double *hi) {
-    const KIns *i = &L->f->ins[r];
-    const int32_t *block = L->job->block;
-    if (kir_is_const(L->f, r, lo)) return *hi = *lo, true;
+static bool find_range(RangeSearch *s, KRef r, double *lo, double *hi) {
+    const KFunc *f = s->L->f;
+    const KIns *i = &f->ins[r];
+    const int32_t *block = s->L->job->block;
+    if (kir_is_const(f, r, lo)) return *hi = *lo, true;
+    if (s->left-- <= 0) return false;
     switch (i->op) {
     case K_BLKPOS: return block ? *lo = 0, *hi = block[i->imm] - 1, true : false;
-    case K_FOR: return range_of_for(L, i, lo, hi);
-    case K_LOAD: return range_of_load(L, i, lo, hi);
-    case K_CAST: return qdtype_is_int(L->f->ins[i->a].dtype) && klnum_range(L, i->a, lo, hi);
+    case K_FOR: return range_of_for(s, i, lo, hi);
+    case K_LOAD: return range_of_load(f, i, lo, hi);
+    case K_CAST: return qdtype_is_int(f->ins[i->a].dtype) && find_range(s, i->a, lo, hi);
     case K_ADD:
     case K_SUB:
     case K_MUL:
@@ -78,9 +87,13 @@ bool klnum_range(Lower *L, KRef r, double *lo, double *hi) {
     case K_MAX:
     case K_DIV:
     case K_MOD:
-    case K_AND: return qdtype_is_int(i->dtype) && range_of_pair(L, i, lo, hi);
+    case K_AND: return qdtype_is_int(i->dtype) && range_of_pair(s, i, lo, hi);
     default: return false;
     }
+}
+
+bool klnum_range(Lower *L, KRef r, double *lo, double *hi) {
+    return find_range(&(RangeSearch){L, MOST_VISITED}, r, lo, hi);
 }
 
 KRef klnum_holds(Lower *L, qs_dtype integer, KRef x) {
