@@ -641,7 +641,7 @@ class Auto(WithCache):
     def test_expressions_and_loops_choose(self):
         if not has_opencl():
             self.skipTest("OpenCL is not here")
-        text = "function y = f(x)\n    y = x.*x + 2*x\nend\nfunction [] = g(x)\n    for i = 0..numel(x)-1\n" \
+        text = "function y = f(x : vec)\n    y = x.*x + 2*x\nend\nfunction [] = g(x)\n    for i = 0..numel(x)-1\n" \
                "        x[i] = 0.5*x[i] + 1\n    end\nend\nx = ones(1000000)\n" \
                "for k = 1..20\n    y = f(x)\n    g(x)\nend\nprint sum(x), \" \", sum(y)\n"
         r = qrun("--device", "auto:cpu,opencl", "--explain", text=text, env=self.env)
@@ -1005,7 +1005,7 @@ class Profile(WithCache):
         self.assertRegex(r.stderr, r"GB/s of a = b \+ s\*c, +[0-9.]+ GFLOP/s")
 
     def test_expressions_and_loops_have_rows(self):
-        text = "x = ones(3000000)\nfunction y = f(x)\n    y = x.*x + 2*x\nend\nfunction y = g(x)\n" \
+        text = "x = ones(3000000)\nfunction y = f(x : vec)\n    y = x.*x + 2*x\nend\nfunction y = g(x)\n" \
                "    for i = 0..numel(x)-1\n        x[i] = 0.5*x[i] + i\n    end\n    y = 0\nend\n" \
                "function y = h(x)\n    y = 0\n    while y < 5000000\n        y += x[1]\n    end\nend\n" \
                "for k = 1..3\n    y = f(x)\n    z = g(x)\nend\nx[1] = 1\nz = h(x)\nprint z\n"

@@ -267,8 +267,8 @@ class Executables(Made):
             self.assertEqual(r.returncode, 2, r.stderr)
             self.assertIn(sentence, r.stderr)
         self.refused(run([QRUN, "--make-exe", "nothing.q"], self.src, **self.env), "cannot read nothing.q")
-        self.refused(run([QRUN, "--make-exe", "program.q", "-o", "/nonexistent/p"], self.src, **self.env),
-                     "/nonexistent/p cannot be written: No such file")
+        self.refused(run([QRUN, "--make-exe", "program.q", "-o", "missing/p"], self.src, **self.env),
+                     "missing/p cannot be written: No such file")
         r = run([QRUN, "--make-exe", "program.q", "-o", self.use], self.src, **self.env)
         self.refused(r, "cannot be written: it is a folder")
         self.assertEqual(r.stdout, "")  # nothing ran

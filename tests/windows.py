@@ -478,7 +478,7 @@ f.wait()
     def test_functions_run_while_the_prompt_waits(self):
         pid, fd = pty.fork()
         if pid == 0:
-            os.environ.update(DISPLAY.env(), TERM="dumb", HOME="/nonexistent")
+            os.environ.update(DISPLAY.env(), TERM="dumb", HOME="/dev/null")
             os.environ.pop("QUASAR_FIGURES", None)
             os.execv(ARGS.qrun, [ARGS.qrun, "--device", "ref"])
         said = ""
