@@ -122,6 +122,7 @@ function mask = strel(shape : string, size_, more = null)
         check_whole("strel: size_", size_, shape == "square" || shape == "rectangle" ? 1 : 0,
                     shape == "rectangle" ? 2 : 1)
     endif
+    assert(all(size_ <= 10000), "strel: size_ must be at most 10000, got ", size_)
     assert(isnull(more) || shape == "disk" || shape == "line", "strel: ", shape, " has no third argument, got ",
            check_got(more))
     match shape with

@@ -86,7 +86,7 @@ static const Func *find_function(Coder *e, const Node *call, bool within, FuseGu
 }
 
 /* -- copies -------------------------------------------------------------------------------------------------------- */
-static void expand(void *ud, Node **child);
+static void expand_calls(void *ud, Node **child);
 
 static bool add_guard(Inliner *to, FuseGuard guard) {
     for (int i = 0; i < to->nguards; i++)
@@ -95,24 +95,24 @@ static bool add_guard(Inliner *to, FuseGuard guard) {
     return to->guards[to->nguards++] = guard, true;
 }
 
-static Node *name_of(Inliner *to, const Sym *s, uint32_t pos) {
+static Node *make_name(Inliner *to, const Sym *s, uint32_t pos) {
     Node *n = qcode_alloc(to->e, sizeof *n);
     *n = (Node){.kind = N_IDENT, .pos = pos, .u.ident = {s->name, (Sym *)(uintptr_t)s}};
     return n;
 }
 
 /* Returns an expression with the value that costs nothing to repeat; NULL: there is none. */
-static Node *bind(Inliner *to, const Sym *variable, Node *value, uint32_t pos) {
+static Node *bind_value(Inliner *to, const Sym *variable, Node *value, uint32_t pos) {
     double number;
     if (value->kind == N_IDENT || qcode_is_part(value) || qfold_number(value, &number)) return value;
     Sym *s = qcode_alloc(to->e, sizeof *s);
     *s = (Sym){.kind = SYM_TEMP, .name = variable->name, .pos = pos};
-    return to->bind(to->ud, s, value) ? name_of(to, s, pos) : NULL;
+    return to->bind(to->ud, s, value) ? make_name(to, s, pos) : NULL;
 }
 
 static bool set_variable(Inliner *to, Body *b, const Sym *variable, Node *value) {
     if (b->n == MOST_VARIABLES) return false;
-    b->sym[b->n] = variable, b->value[b->n] = bind(to, variable, value, b->pos);
+    b->sym[b->n] = variable, b->value[b->n] = bind_value(to, variable, value, b->pos);
     return b->value[b->n++] != NULL;
 }
 
@@ -133,12 +133,12 @@ static void replace_variable(Expansion *x, Node **child) {
     FuseGuard guard = b->guard;
     guard.capture = s ? s->index : 0, guard.outer = (uint8_t)(reg < 0 ? 0 : reg);
     if (reg < 0 || to->is_bound(to->ud, outer) || !add_guard(to, guard)) to->ok = false;
-    else *child = name_of(to, outer, b->pos);
+    else *child = make_name(to, outer, b->pos);
 }
 
 static Node *copy_value(Expansion *x, const Node *value) {
     Node *copy = qast_clone(x->to->e->func->unit, value);
-    expand(x, &copy);
+    expand_calls(x, &copy);
     return copy;
 }
 
@@ -168,7 +168,7 @@ static void replace_call(Expansion *outer, Node **child, const Func *f, FuseGuar
     to->ok = to->ok && uses_values(&b);
 }
 
-static void expand(void *ud, Node **child) {
+static void expand_calls(void *ud, Node **child) {
     Expansion *x = ud;
     Node *n = *child;
     FuseGuard guard;
@@ -178,11 +178,11 @@ static void expand(void *ud, Node **child) {
     }
     if (x->body) n->pos = x->body->pos;
     if (n->kind == N_IDENT && x->body) replace_variable(x, child);
-    else if (n->kind != N_CALL) qast_children(n, expand, x);
+    else if (n->kind != N_CALL) qast_children(n, expand_calls, x);
     if (n->kind != N_CALL) return;
     const Node *callee = n->u.call.callee;
     const Sym *s = callee->kind == N_IDENT ? callee->u.ident.sym : NULL;
-    for (int i = 0; i < n->u.call.args.n; i++) expand(x, &n->u.call.args.at[i].value);
+    for (int i = 0; i < n->u.call.args.n; i++) expand_calls(x, &n->u.call.args.at[i].value);
     const Func *f = find_function(x->to->e, n, x->body, &guard);
     if (f) replace_call(x, child, f, guard);
     else if (x->body && callee->kind != N_TYPE && !(s && (s->kind == SYM_GLOBAL || s->kind == SYM_TYPE)))

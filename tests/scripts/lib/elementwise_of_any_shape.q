@@ -3,7 +3,7 @@ function [] = same(name, f, x)
     one = reshape(f(x), [1,numel(x)])
     for s = {[3,4], [2,3,2], [12,1], [1,2,6]}
         y = f(reshape(x, s))
-        if !isequal(size(y), [s[0..numel(s)-1]]) && !isequal(size(y), s)
+        if !isequal(size(y), s)
             print name, ": size ", size(y), " of ", s
         endif
         if sum(reshape(y, [1,numel(x)]) != one) > 0

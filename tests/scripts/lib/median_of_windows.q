@@ -9,7 +9,7 @@ function m = plain(x : mat'mirror, r)
     end
 end
 function [] = check(x, r)
-    print r, ": ", max(abs(medfilt(x, r) - plain(x, r)))
+    print r, ": ", sum(medfilt(x, r) != plain(x, r))
 end
 check(rand(70, 141), 2)    % tiles of 68 x 68
 check(rand(73, 8), 4)

@@ -49,24 +49,24 @@ typedef struct {
     uint64_t message, elements; /* elements of all frames */
     KRef crossing;              /* a value of another routine that is used */
     KRef shared;                /* a barrier or shared memory inside a routine */
-} Machine;
+} StackMachine;
 
-static const KIns *get_ins(const Machine *m, KRef r) { return &m->f->ins[r]; }
-static bool is_routine(const Machine *m, KRef r) {
+static const KIns *get_ins(const StackMachine *m, KRef r) { return &m->f->ins[r]; }
+static bool is_routine(const StackMachine *m, KRef r) {
     return get_ins(m, r)->op == K_LOOP && get_ins(m, r)->flag == KLOWER_ROUTINE;
 }
 static bool passes_values(const KIns *i) {
     return (i->op == K_LOCAL || i->op == K_LARRAY) && i->flag == KLOWER_ROUTINE;
 }
 
-static KRef opener_of(const Machine *m, KRef r) { /* of a region; an ELSE belongs to its IF */
+static KRef opener_of(const StackMachine *m, KRef r) { /* of a region; an ELSE belongs to its IF */
     return get_ins(m, r)->op == K_ELSE ? m->f->regions[r].opener : r;
 }
-static KRef end_of(const Machine *m, KRef r) {
+static KRef end_of(const StackMachine *m, KRef r) {
     KRef end = m->f->regions[r].end;
     return get_ins(m, end)->op == K_ELSE ? m->f->regions[end].end : end;
 }
-static KRef routine_around(const Machine *m, KRef r) {
+static KRef routine_around(const StackMachine *m, KRef r) {
     do r = m->f->regions[r].around;
     while (r && !is_routine(m, r));
     return r;
@@ -74,7 +74,7 @@ static KRef routine_around(const Machine *m, KRef r) {
 
 /* -- segments ------------------------------------------------------------------------------------------------------ */
 /* Splits the regions around r up to the region `up`.  Returns whether one was not split before. */
-static bool split_around(Machine *m, KRef r, KRef up) {
+static bool split_around(StackMachine *m, KRef r, KRef up) {
     bool more = false;
     for (r = m->f->regions[r].around; r && r != up && !is_routine(m, r); r = m->f->regions[r].around) {
         KRef opener = opener_of(m, r);
@@ -83,7 +83,7 @@ static bool split_around(Machine *m, KRef r, KRef up) {
     return more;
 }
 
-static bool split_at(Machine *m, KRef r) {
+static bool split_at(StackMachine *m, KRef r) {
     uint8_t op = get_ins(m, r)->op;
     if (op == K_CALL) return split_around(m, r, 0);
     if (op != K_BREAK && op != K_CONTINUE) return false;
@@ -91,7 +91,7 @@ static bool split_at(Machine *m, KRef r) {
     return m->split[loop] && split_around(m, r, loop);
 }
 
-static void find_split_regions(Machine *m) {
+static void find_split_regions(StackMachine *m) {
     bool more = true;
     while (more) {
         more = false;
@@ -100,7 +100,7 @@ static void find_split_regions(Machine *m) {
 }
 
 /* Returns the first instruction that runs at r or after it: r unless it only leads elsewhere. */
-static KRef follow(const Machine *m, KRef r) {
+static KRef follow_jumps(const StackMachine *m, KRef r) {
     for (uint32_t steps = 0; steps < m->f->nins; steps++) {
         const KIns *i = get_ins(m, r);
         KRef opener = opener_of(m, m->f->regions[r].opener), target = 0;
@@ -119,7 +119,7 @@ static void finish_segment(Segment *s, KRef to, Then then, KRef next, KRef other
     s->to = to, s->then = then, s->next = next, s->other = other;
 }
 
-static void scan_segment(Machine *m, Segment *s) {
+static void scan_segment(StackMachine *m, Segment *s) {
     const KRegion *regions = m->f->regions;
     for (KRef r = s->from;; r++) {
         const KIns *i = get_ins(m, r);
@@ -129,25 +129,27 @@ static void scan_segment(Machine *m, Segment *s) {
             continue;
         }
         switch (i->op) {
-        case K_IF: return finish_segment(s, r, THEN_BRANCH, follow(m, r + 1), follow(m, regions[r].end + 1));
-        case K_LOOP: return finish_segment(s, r, THEN_GO, follow(m, r + 1), 0);
-        case K_FOR: return finish_segment(s, r, THEN_ENTER, follow(m, r + 1), follow(m, regions[r].end + 1));
-        case K_CALL: return finish_segment(s, r, THEN_CALL, follow(m, r + 1), follow(m, i->a + 1));
+        case K_IF:
+            return finish_segment(s, r, THEN_BRANCH, follow_jumps(m, r + 1), follow_jumps(m, regions[r].end + 1));
+        case K_LOOP: return finish_segment(s, r, THEN_GO, follow_jumps(m, r + 1), 0);
+        case K_FOR:
+            return finish_segment(s, r, THEN_ENTER, follow_jumps(m, r + 1), follow_jumps(m, regions[r].end + 1));
+        case K_CALL: return finish_segment(s, r, THEN_CALL, follow_jumps(m, r + 1), follow_jumps(m, i->a + 1));
         case K_RET: return finish_segment(s, r + 1, THEN_END, 0, 0);
         case K_END:
             if (is_routine(m, opener)) return finish_segment(s, r, THEN_RETURN, 0, 0);
             if (get_ins(m, opener)->op == K_FOR && r == s->from)
-                return finish_segment(s, r, THEN_STEP, follow(m, opener + 1), follow(m, r + 1));
-            return finish_segment(s, r, THEN_GO, follow(m, r), 0);
+                return finish_segment(s, r, THEN_STEP, follow_jumps(m, opener + 1), follow_jumps(m, r + 1));
+            return finish_segment(s, r, THEN_GO, follow_jumps(m, r), 0);
         case K_ELSE:
         case K_BREAK:
-        case K_CONTINUE: return finish_segment(s, r, THEN_GO, follow(m, r), 0);
+        case K_CONTINUE: return finish_segment(s, r, THEN_GO, follow_jumps(m, r), 0);
         default: break;
         }
     }
 }
 
-static void add_segment(Machine *m, KRef from) {
+static void add_segment(StackMachine *m, KRef from) {
     if (!from || m->state[from]) return;
     m->segments[m->nsegments].from = from;
     m->state[from] = ++m->nsegments;
@@ -158,8 +160,8 @@ static int compare_segments(const void *a, const void *b) {
     return (x->from > y->from) - (x->from < y->from);
 }
 
-static void find_segments(Machine *m) {
-    add_segment(m, follow(m, m->first + 1));
+static void find_segments(StackMachine *m) {
+    add_segment(m, follow_jumps(m, m->first + 1));
     for (uint32_t k = 0; k < m->nsegments; k++) {
         scan_segment(m, &m->segments[k]);
         const Segment s = m->segments[k];
@@ -177,31 +179,31 @@ static void find_segments(Machine *m) {
 }
 
 /* -- frames -------------------------------------------------------------------------------------------------------- */
-static bool is_inside(const Machine *m, KRef r) { return r > m->first && r < m->last; }
+static bool is_inside(const StackMachine *m, KRef r) { return r > m->first && r < m->last; }
 
 /* A value without operands, which is the same in all calls. */
 static bool is_repeatable(const KIns *i) { return kir_ops[i->op].effect == KE_PURE && kir_ops[i->op].a == KARG__; }
 
 /* Returns whether segment k has to get r, which it does not compute, from elsewhere. */
-static bool is_foreign(const Machine *m, uint32_t k, KRef r) {
+static bool is_foreign(const StackMachine *m, uint32_t k, KRef r) {
     return is_inside(m, r) && m->owner[r] != k + 1 && !passes_values(get_ins(m, r)) && !is_routine(m, r);
 }
 
-static void give_slot(Machine *m, KRef r) {
+static void give_slot(StackMachine *m, KRef r) {
     const KIns *i = get_ins(m, r);
     if (m->slot[r] != NO_SLOT) return;
     m->slot[r] = m->sizes[i->dtype];
     m->sizes[i->dtype] += i->op == K_LARRAY ? (uint32_t)i->imm : 1;
 }
 
-static void note_use(Machine *m, uint32_t k, KRef user, KRef r) {
+static void note_use(StackMachine *m, uint32_t k, KRef user, KRef r) {
     if (!is_foreign(m, k, r) || is_repeatable(get_ins(m, r))) return;
     if (routine_around(m, user) != routine_around(m, r)) m->crossing = r;
     give_slot(m, r);
 }
 
-typedef void UseFn(Machine *, uint32_t segment, KRef user, KRef used);
-static void each_use(Machine *m, uint32_t k, UseFn *fn) {
+typedef void UseFn(StackMachine *, uint32_t segment, KRef user, KRef used);
+static void each_use(StackMachine *m, uint32_t k, UseFn *fn) {
     const Segment *s = &m->segments[k];
     const KRef loop = s->then == THEN_STEP ? m->f->regions[s->to].opener : s->to;
     const KIns *last = get_ins(m, loop);
@@ -216,7 +218,7 @@ static void each_use(Machine *m, uint32_t k, UseFn *fn) {
     if (s->then == THEN_STEP) fn(m, k, loop + 1, loop);
 }
 
-static void find_slots(Machine *m) {
+static void find_slots(StackMachine *m) {
     for (uint32_t k = 0; k < m->nsegments; k++) {
         const Segment *s = &m->segments[k];
         each_use(m, k, note_use);
@@ -225,25 +227,25 @@ static void find_slots(Machine *m) {
 }
 
 /* -- code ---------------------------------------------------------------------------------------------------------- */
-static KRef i32(Machine *m, int64_t v) { return kir_const_int(m->g, QS_I32, v, m->g->pos); }
+static KRef i32(StackMachine *m, int64_t v) { return kir_const_int(m->g, QS_I32, v, m->g->pos); }
 
-static KRef frame_index(Machine *m, KRef r, KRef offset) {
+static KRef frame_index(StackMachine *m, KRef r, KRef offset) {
     qs_dtype d = (qs_dtype)get_ins(m, r)->dtype;
     KRef at = kir_op(m->g, K_ADD, m->base[d], i32(m, m->slot[r]));
     return offset ? kir_op(m->g, K_ADD, at, kir_cast(m->g, QS_I32, offset)) : at;
 }
 
-static KRef load_slot(Machine *m, KRef r, KRef offset) {
+static KRef load_slot(StackMachine *m, KRef r, KRef offset) {
     KRef stack = m->stack[get_ins(m, r)->dtype];
     return kir_emit(m->g, (KMake){K_ALOAD, .a = stack, .b = frame_index(m, r, offset)});
 }
 
-static void store_slot(Machine *m, KRef r, KRef offset, KRef v) {
+static void store_slot(StackMachine *m, KRef r, KRef offset, KRef v) {
     KRef stack = m->stack[get_ins(m, r)->dtype];
     kir_emit(m->g, (KMake){K_ASTORE, .a = stack, .b = frame_index(m, r, offset), .c = v});
 }
 
-static void load_use(Machine *m, uint32_t k, KRef user, KRef r) {
+static void load_use(StackMachine *m, uint32_t k, KRef user, KRef r) {
     (void)user;
     const KIns *i = get_ins(m, r);
     if (!is_foreign(m, k, r) || m->loaded[r] == k + 1) return;
@@ -252,7 +254,7 @@ static void load_use(Machine *m, uint32_t k, KRef user, KRef r) {
     else if (i->op != K_LOCAL && i->op != K_LARRAY) m->map[r] = load_slot(m, r, 0);
 }
 
-static void clear_array(Machine *m, KRef r) {
+static void clear_array(StackMachine *m, KRef r) {
     KFunc *g = m->g;
     KRef last = i32(m, (int64_t)get_ins(m, r)->imm - 1);
     KRef k = kir_emit(g, (KMake){K_FOR, .own = QS_I32, .a = i32(m, 0), .b = last, .c = i32(m, 1)});
@@ -260,7 +262,7 @@ static void clear_array(Machine *m, KRef r) {
     kir_flow(g, K_END, 0);
 }
 
-static void copy_instruction(Machine *m, KRef r) {
+static void copy_instruction(StackMachine *m, KRef r) {
     const KIns *i = get_ins(m, r);
     bool framed = i->a && is_inside(m, i->a) && m->slot[i->a] != NO_SLOT;
     uint8_t of = get_ins(m, i->a)->op;
@@ -276,14 +278,14 @@ static void copy_instruction(Machine *m, KRef r) {
     if (m->slot[r] != NO_SLOT && i->op != K_LOCAL && i->op != K_LARRAY) store_slot(m, r, 0, m->map[r]);
 }
 
-static KRef state_number(Machine *m, KRef at) { return i32(m, (int64_t)m->state[at] - 1); }
-static void go(Machine *m, KRef at) { kir_set(m->g, m->pc, state_number(m, at)); }
-static void choose(Machine *m, KRef c, const Segment *s) {
+static KRef state_number(StackMachine *m, KRef at) { return i32(m, (int64_t)m->state[at] - 1); }
+static void jump_to(StackMachine *m, KRef at) { kir_set(m->g, m->pc, state_number(m, at)); }
+static void branch_to(StackMachine *m, KRef c, const Segment *s) {
     kir_set(m->g, m->pc, kir_select(m->g, c, state_number(m, s->next), state_number(m, s->other)));
 }
 
 /* Begins a FOR, or steps it if its counter is k.  A counter that would overflow has been the last one. */
-static void step_loop(Machine *m, const Segment *s, KRef loop, KRef k) {
+static void step_loop(StackMachine *m, const Segment *s, KRef loop, KRef k) {
     KFunc *g = m->g;
     const KIns *i = get_ins(m, loop);
     KRef b = m->map[i->b], c = m->map[i->c], zero = kir_zero(g, (qs_dtype)i->dtype);
@@ -292,19 +294,19 @@ static void step_loop(Machine *m, const Segment *s, KRef loop, KRef k) {
     if (k) up = kir_op(g, K_AND, up, kir_op(g, K_LT, k, next)), down = kir_op(g, K_AND, down, kir_op(g, K_LT, next, k));
     up = kir_op(g, K_AND, up, kir_op(g, K_LT, zero, c)), down = kir_op(g, K_AND, down, kir_op(g, K_LT, c, zero));
     store_slot(m, loop, 0, next);
-    choose(m, kir_op(g, K_OR, up, down), s);
+    branch_to(m, kir_op(g, K_OR, up, down), s);
 }
 
-static void call(Machine *m, const Segment *s) {
+static void enter_routine(StackMachine *m, const Segment *s) {
     KFunc *g = m->g;
     KRef next = kir_op(g, K_ADD, m->depth, i32(m, 1));
     kir_emit(g, (KMake){K_CHECK, .a = kir_op(g, K_LT, next, i32(m, m->frames)), .imm = m->message});
     kir_emit(g, (KMake){K_ASTORE, .a = m->callers, .b = m->depth, .c = state_number(m, s->next)});
     kir_set(g, m->level, next);
-    go(m, s->other);
+    jump_to(m, s->other);
 }
 
-static void return_to_caller(Machine *m) {
+static void return_to_caller(StackMachine *m) {
     KFunc *g = m->g;
     kir_flow(g, K_IF, kir_op(g, K_EQ, m->depth, i32(m, 0)));
     kir_flow(g, K_BREAK, 0);
@@ -314,22 +316,22 @@ static void return_to_caller(Machine *m) {
     kir_set(g, m->pc, kir_emit(g, (KMake){K_ALOAD, .a = m->callers, .b = caller}));
 }
 
-static void end_segment(Machine *m, uint32_t k) {
+static void end_segment(StackMachine *m, uint32_t k) {
     const Segment *s = &m->segments[k];
     m->g->pos = get_ins(m, s->to)->pos;
     const KRef loop = s->then == THEN_STEP ? m->f->regions[s->to].opener : s->to;
     switch (s->then) {
-    case THEN_GO: go(m, s->next); break;
-    case THEN_BRANCH: choose(m, m->map[get_ins(m, s->to)->a], s); break;
+    case THEN_GO: jump_to(m, s->next); break;
+    case THEN_BRANCH: branch_to(m, m->map[get_ins(m, s->to)->a], s); break;
     case THEN_ENTER: step_loop(m, s, loop, 0); break;
     case THEN_STEP: step_loop(m, s, loop, m->map[loop]); break;
-    case THEN_CALL: call(m, s); break;
+    case THEN_CALL: enter_routine(m, s); break;
     case THEN_RETURN: return_to_caller(m); break;
     case THEN_END: break;
     }
 }
 
-static void emit_segment(Machine *m, uint32_t k) {
+static void emit_segment(StackMachine *m, uint32_t k) {
     const Segment *s = &m->segments[k];
     m->g->pos = get_ins(m, s->from)->pos;
     kir_flow(m->g, K_IF, kir_op(m->g, K_EQ, kir_get(m->g, m->pc), i32(m, k)));
@@ -345,11 +347,11 @@ static void emit_segment(Machine *m, uint32_t k) {
     kir_flow(m->g, K_END, 0);
 }
 
-static KRef new_array(Machine *m, qs_dtype d, uint32_t size) {
+static KRef new_array(StackMachine *m, qs_dtype d, uint32_t size) {
     return kir_emit(m->g, (KMake){K_LARRAY, .own = d, .imm = (uint64_t)size * (uint64_t)m->frames});
 }
 
-static void emit_machine(Machine *m) {
+static void emit_machine(StackMachine *m) {
     KFunc *g = m->g;
     for (KRef r = m->first + 1; r < m->last; r++) {
         const KIns *i = get_ins(m, r);
@@ -365,19 +367,19 @@ static void emit_machine(Machine *m) {
     }
     m->callers = new_array(m, QS_I32, 1);
     m->level = kir_local(g, i32(m, 0));
-    m->pc = kir_local(g, state_number(m, follow(m, m->first + 1)));
+    m->pc = kir_local(g, state_number(m, follow_jumps(m, m->first + 1)));
     kir_flow(g, K_LOOP, 0);
     for (uint32_t k = 0; k < m->nsegments; k++) emit_segment(m, k);
     kir_flow(g, K_END, 0);
 }
 
 /* -- the pass ------------------------------------------------------------------------------------------------------ */
-static void *list(Machine *m, size_t size, int fill) {
+static void *new_list(StackMachine *m, size_t size, int fill) {
     size_t bytes = qmem_size(m->f->nins, size, 0);
     return memset(qarena_alloc(m->arena, bytes), fill, bytes);
 }
 
-static void begin_machine(Machine *m, KRef first) {
+static void begin_machine(StackMachine *m, KRef first) {
     m->first = first, m->last = m->f->regions[first].end, m->nsegments = 0;
     memset(m->sizes, 0, sizeof m->sizes);
     find_split_regions(m);
@@ -385,7 +387,7 @@ static void begin_machine(Machine *m, KRef first) {
     find_slots(m);
 }
 
-static void copy_outside(Machine *m, KRef r) {
+static void copy_outside(StackMachine *m, KRef r) {
     KIns i = *get_ins(m, r);
     if (passes_values(&i)) i.flag = 0;
     m->map[r] = kir_copy(m->g, &i, m->map[i.a], m->map[i.b], m->map[i.c]);
@@ -405,12 +407,12 @@ qs_status klstack_replace(Ctx *c, Arena *arena, KFunc *f, int frames, KFunc **ou
              "kernel allows N",
              frames);
     uint64_t message = (uint64_t)kir_message(f, QS_EVALUE, text);
-    Machine m = {.c = c, .arena = arena, .frames = frames, .f = f, .message = message};
+    StackMachine m = {.c = c, .arena = arena, .frames = frames, .f = f, .message = message};
     m.g = kir_shell(c, arena, f);
-    m.map = list(&m, sizeof *m.map, 0), m.split = list(&m, sizeof *m.split, 0);
-    m.segments = list(&m, sizeof *m.segments, 0), m.owner = list(&m, sizeof *m.owner, 0);
-    m.state = list(&m, sizeof *m.state, 0), m.slot = list(&m, sizeof *m.slot, 0xff);
-    m.loaded = list(&m, sizeof *m.loaded, 0);
+    m.map = new_list(&m, sizeof *m.map, 0), m.split = new_list(&m, sizeof *m.split, 0);
+    m.segments = new_list(&m, sizeof *m.segments, 0), m.owner = new_list(&m, sizeof *m.owner, 0);
+    m.state = new_list(&m, sizeof *m.state, 0), m.slot = new_list(&m, sizeof *m.slot, 0xff);
+    m.loaded = new_list(&m, sizeof *m.loaded, 0);
     for (KRef r = 1; r < f->nins; r++) {
         if (f->ins[r].op == K_CALL) emit_machine(&m);
         else if (!is_routine(&m, r)) copy_outside(&m, r);
