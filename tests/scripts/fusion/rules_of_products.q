@@ -1,3 +1,4 @@
+% part
 reduction (x, y) -> x.*y = plus(x, y)
 function z = plus(x, y)
     z = x + y

@@ -1,4 +1,4 @@
-% options: --explain --threads 1
+% options: --loops auto --explain --threads 1
 % devices: cpu
 % A loop that calls a function that calls itself copies the arrays that it writes.  Its work includes its inner loops.
 function r = find_root(parent, i)
