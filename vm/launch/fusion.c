@@ -365,6 +365,44 @@ static bool examine_items(Now *now) {
     return !now->recorded && !(r->choice && r->rows) && (!r->changes || examine_changes(now, full));
 }
 
+static int cast_of(const FuseRegion *r, const Node *n) {
+    for (int i = 0; i < r->ncasts; i++)
+        if (r->casts[i] == n) return i;
+    return -1;
+}
+
+/* Returns whether a value is an array of the program itself, as that of real(x), and of float(x) if x has floats.  A
+ * kernel would copy the array, which the program could see when it changes an element. */
+static bool is_operand(const Now *now, Node *n) {
+    const FuseRegion *r = now->region;
+    int dtype = -1;
+    bool calls = false, floats = false;
+    for (; n->kind == N_CALL && n->u.call.args.n == 1; n = n->u.call.args.at[0].value, calls = true) {
+        int cast = cast_of(r, n);
+        const char *name = n->u.call.callee->kind == N_IDENT ? n->u.call.callee->u.ident.name->s : "";
+        if (cast < 0 && !strcmp(name, "float")) floats = true;
+        else if (cast < 0 && strcmp(name, "real") != 0 && strcmp(name, "conj") != 0) return false;
+        if (cast >= 0 && dtype >= 0 && r->cast_dtypes[cast] != dtype) return false;
+        if (cast >= 0) dtype = r->cast_dtypes[cast];
+    }
+    if (!calls) return false;
+    if (r->items && qfuse_item_of(r->items, r->nitems, n) >= 0) return true;
+    for (int i = 0; i < r->nleaves; i++) {
+        const Array *a = r->leaves[i] == n ? array_at(now, i) : NULL;
+        if (a && n->kind == N_IDENT && (dtype < 0 || a->dtype == dtype))
+            return !floats || !qdtype_is_int((qs_dtype)a->dtype);
+    }
+    return false;
+}
+
+/* Returns whether a value that the program gets is an array that it has already. */
+static bool gives_operand(const Now *now) {
+    const FuseRegion *r = now->region;
+    for (int i = 0; i < r->nitems; i++)
+        if (r->items[i].stored && !r->items[i].array && is_operand(now, r->items[i].root)) return true;
+    return r->root && !r->reduction && !r->mask && !r->updates && !r->stored && is_operand(now, r->root);
+}
+
 static bool examine_leaves(Now *now) {
     const FuseRegion *r = now->region;
     if (r->nleaves > LEAVES) return false;
@@ -380,7 +418,7 @@ static bool examine_leaves(Now *now) {
     if (!suits(now) || !common_shape(now) || (r->choice && !no_single(now))) return false;
     if (r->mask && !examine_masked(now)) return false;
     if (r->items && !examine_items(now)) return false;
-    if (r->rows && !examine_rows(now)) return false;
+    if ((r->rows && !examine_rows(now)) || gives_operand(now)) return false;
     examine_layouts(now);
     /* a loop over a row must be worth its beginning */
     bool shorts = r->reduction && !now->flat && now->rank > 1 && now->dims[now->rank - 1] < SHORT_INNER;
