@@ -258,7 +258,7 @@ function y = frangi(x : mat, sigmas = [1,3,5,7,9], beta : scalar = 0.5, gamma = 
         [large, small] = {abs(high) >= abs(low) ? high : low, abs(high) >= abs(low) ? low : high}
         norm_ = sqrt(high.^2 + low.^2)
         if isnull(gamma)
-            gamma = max(norm_) > 0 ? max(norm_)/2 : 1
+            gamma = max(norm_) > 1e-12*max(abs(z)) ? max(norm_)/2 : 1   % less is rounding
         endif
         ratio = abs(small)./max(large, 1e-10)
         y = max(y, exp(-ratio.^2/(2*beta^2)).*(1 - exp(-norm_.^2/(2*gamma^2))))

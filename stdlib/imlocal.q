@@ -225,14 +225,16 @@ function c = normxcorr2(template : mat, x : mat, mode : string = "full")
     t = float64(template) - mean(float64(template))
     length_ = sqrt(sum(t.^2))
     assert(length_ > 0, "normxcorr2: template must not be uniform")
-    g = float64(x) - mean(float64(x))
-    one = ones_like(t)
+    [rows, columns] = mode == "full" ? size(t, 0..1) - 1 : [0,0]
+    g = zeros_like(t, size(x,0) + 2*rows, size(x,1) + 2*columns)
+    g[rows..rows+size(x,0)-1, columns..columns+size(x,1)-1] = float64(x)
+    g = g - mean(float64(x))                   % a constant changes nothing but the rounding
     n = numel(t)
-    top = conv2(g, fliplr(flipud(t)), mode)
+    top = conv2(g, fliplr(flipud(t)), "valid")
     line = ones_like(t, 1, size(t,1))
     column = ones_like(t, size(t,0), 1)
-    sums = conv2(conv2(g, line, mode), column, mode)
-    squares = conv2(conv2(g.^2, line, mode), column, mode)
+    sums = conv2(conv2(g, line, "valid"), column, "valid")
+    squares = conv2(conv2(g.^2, line, "valid"), column, "valid")
     spread = squares - sums.^2/n
     c = spread > 1e-10*max(spread) ? clamp(top./sqrt(max(spread, 1e-300))/length_, -1, 1) : 0
 end

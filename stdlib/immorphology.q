@@ -32,7 +32,7 @@ end
 function x = immorph_float(img)
     largest = isint(img) && numel(img) > 0 ? max(float64(max(img)), -float64(min(img))) : 0
     assert(largest <= 2^53, "erosion and dilation by a mask that is no rectangle take integers up to 2^53, got ", largest)
-    x = largest > 2^24 ? float64(img) : img
+    x = largest > 2^24 ? float64(img) : float(img)
 end
 
 {!adjoint immorph_rule}

@@ -42,6 +42,7 @@ end
 function y = label2rgb(L : mat, map = "jet", zerocolor = "white", order : string = "noshuffle", peak : scalar = 255)
     check_each("label2rgb: L must have labels, integers of at least 0", L, L >= 0 && L == floor(L) && L < inf)
     n = numel(L) > 0 ? max(max(L), 1) : 1
+    assert(n <= 1e6, "label2rgb: L must have labels up to 1000000, got ", n, "; [v, i, k] = unique(L) numbers them by k")
     if isstring(map)
         map = label_colors(map, n)
     else

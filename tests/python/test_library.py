@@ -32,6 +32,18 @@ def array(kind, *dims):
     return random.integers(0, 2 if kind.kind == "b" else 100, dims).astype(kind)
 
 
+class Morphology(unittest.TestCase):
+    def test_types_of_images(self):
+        """A mask that is no rectangle takes the same types as one that is."""
+        x = np.random.default_rng(3).integers(0, 255, (20, 30))
+        cross = q.strel("diamond", 1)
+        for dtype in "uint8", "int16", "int32", "float32", "float64":
+            y = np.asarray(q.imopen(x.astype(dtype), cross))
+            self.assertEqual(y.dtype, dtype)
+            np.testing.assert_array_equal(y, np.asarray(q.imopen(x.astype("float64"), cross)))
+        self.assertEqual(q.imerode(x > 100, cross).dtype, bool)
+
+
 class Fft(unittest.TestCase):
     def check(self, got, wanted):
         got = np.asarray(got)
