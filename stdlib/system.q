@@ -24,6 +24,10 @@ reduction (x : matrix_type, a : matrix_type, b : matrix_type, c) -> (x[a || b] =
 function f = numeric_type(what, t)
     name = sprintf("%s", t)
     name = regreplace(regreplace(name, "^function ", ""), "^.*\[(\w+)\]$", "$1")
+    if name == "float32" || name == "single" || name == "double"
+        f = name == "double" ? float64 : float32 % scalar is the name that one of them prints
+        return
+    endif
     for f = {int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, bfloat16, float32, float64, scalar, _
              complex64, complex128, cscalar}
         if sprintf("%s", f) == name || (name == "float" && sprintf("%s", f) == "scalar")

@@ -86,3 +86,4 @@ many(...{}, 1, ...[2,3], "x")
 print u, v
 attempt(() -> g(...list))
 attempt(() -> g(1, ...(2)))
+print type(cast([1,2], "float32")), " ", type(cast([1,2], "single")), " ", type(cast([1,2], "double")), " ", maxvalue("float32")
