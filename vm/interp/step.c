@@ -175,9 +175,9 @@ qs_status qstep_part(qs_vm *vm, Frame *f, qs_value *dst, qs_value *base, int n, 
 qs_status qstep_target(qs_vm *vm, const Frame *f, const FuseRegion *r, Array **view) {
     const qs_value base = f->base[r->base], *at = &f->base[r->at];
     qs_value v;
-    Subscript s = subscript(f, r->nat, at, r->index);
     *view = NULL;
     if (!r->nat) return *view = base.kind == QS_ARRAY ? qval_retain(base).u.p : NULL, QS_OK;
+    Subscript s = subscript(f, r->nat, at, r->index);
     if (base.kind != QS_ARRAY || qval_array(base)->rank != s.n || is_traced(base, &s)) return QS_OK;
     if (s.mods.access || s.mods.flags) return QS_OK;
     for (int i = 0; i < s.n; i++)
