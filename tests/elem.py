@@ -151,7 +151,8 @@ class Case:
         """Reads its arguments, stores its result."""
         letters = LETTERS[:self.row.nargs]
         save = f'save("{folder}/{self.name}.npy", r)\n'
-        if self.way == "expression" and self.row.id in OPERATORS:  # one operator alone would not be compiled
+        # one operator alone, or a function that gives its argument, would not be compiled
+        if self.way == "expression" and (self.row.id in OPERATORS or gives_argument(self.row, self.d)):
             letters = [f"(one .* {c})" if self.d.kind in "iu" else f"(-(-{c}))" for c in letters]
         if self.way == "call":  # of the function as a value, or one operator: no expression is compiled
             name = re.match(r"\w+(?=\()", self.row.text(*letters))
@@ -517,11 +518,15 @@ TYPES = ["float64", "float32", "int32", "int64", "uint32", "uint64", "complex128
 NEVER_CALLED = {"shl", "shr", "pow", "half_power", "bitand", "bitor", "bitxor", "bitnot"}
 
 
+def gives_argument(row, d):
+    """Whether the result is the argument itself, which is never compiled alone."""
+    return row.id in ("real", "conj") and d.kind != "c"
+
+
 def never_called(row, d):
     """Whether a call alone is not compiled: shifts by arrays are several rows, a power is an expression, the host has
     loops for bits, and some functions give their argument."""
-    same = row.id in ("real", "conj") and d.kind != "c" or row.whole == "ITSELF" and d.kind in "iub"
-    return same or row.id in NEVER_CALLED
+    return gives_argument(row, d) or row.whole == "ITSELF" and d.kind in "iub" or row.id in NEVER_CALLED
 
 
 def ways(row, d):
@@ -534,6 +539,7 @@ def ways(row, d):
         out += ["number", "loop"]
     leave = set()
     if d.kind in "iub" and (row.whole == "FLOATS" or d.itemsize < 4): leave |= {"kernel"}  # which has 32 bits
+    if gives_argument(row, d) and d.itemsize < 4: leave |= {"expression"}  # an operator makes it an int
     if row.whole == "WHOLE" and d.itemsize < 4: leave |= {"expression", "call"}  # by operators alone
     if d.itemsize < 4 or never_called(row, d): leave |= {"call"}  # the host's loops convert these, or change nothing
     if row.id == "pow" and d.kind == "c": leave |= {"expression", "call", "loop"}  # of an exponent that is not known

@@ -7,6 +7,7 @@
 #include "vm/launch/jit_hooks.h"
 #include "vm/value/trace.h"
 
+#include "lang/kernel/elem/elem.h"
 #include "lang/kernel/ir/sem.h"
 #include "lang/kernel/lower/fusion/fuse.h"
 #include "vm/array/operand.h"
@@ -371,29 +372,27 @@ static int cast_of(const FuseRegion *r, const Node *n) {
     return -1;
 }
 
-/* Returns whether a value is an array of the program itself, as that of real(x), and of float(x) if x has floats.  A
- * kernel would copy the array, which the program could see when it changes an element. */
-static bool is_operand(const Now *now, Node *n) {
+/* Returns the element type of the array that a value is, and not a copy of: of x, of real(x), of float(x) if x has floats;
+ * ANY_TYPE: of a value computed here; -1: the value is a new array, or a number. */
+enum { ANY_TYPE = QS_NDTYPES };
+static int operand_type(const Now *now, Node *n) {
     const FuseRegion *r = now->region;
-    int dtype = -1;
-    bool calls = false, floats = false;
-    for (; n->kind == N_CALL && n->u.call.args.n == 1; n = n->u.call.args.at[0].value, calls = true) {
-        int cast = cast_of(r, n);
-        const char *name = n->u.call.callee->kind == N_IDENT ? n->u.call.callee->u.ident.name->s : "";
-        if (cast < 0 && !strcmp(name, "float")) floats = true;
-        else if (cast < 0 && strcmp(name, "real") != 0 && strcmp(name, "conj") != 0) return false;
-        if (cast >= 0 && dtype >= 0 && r->cast_dtypes[cast] != dtype) return false;
-        if (cast >= 0) dtype = r->cast_dtypes[cast];
-    }
-    if (!calls) return false;
-    if (r->items && qfuse_item_of(r->items, r->nitems, n) >= 0) return true;
-    for (int i = 0; i < r->nleaves; i++) {
-        const Array *a = r->leaves[i] == n ? array_at(now, i) : NULL;
-        if (a && n->kind == N_IDENT && (dtype < 0 || a->dtype == dtype))
-            return !floats || !qdtype_is_int((qs_dtype)a->dtype);
-    }
-    return false;
+    if (r->items && qfuse_item_of(r->items, r->nitems, n) >= 0) return ANY_TYPE;
+    for (int i = 0; i < r->nleaves && n->kind == N_IDENT; i++)
+        if (r->leaves[i] == n) return array_at(now, i) ? (int)array_at(now, i)->dtype : -1;
+    if (n->kind != N_CALL || n->u.call.args.n != 1) return -1;
+    int d = operand_type(now, n->u.call.args.at[0].value), cast = cast_of(r, n);
+    if (d < 0) return -1;
+    if (cast >= 0) return d == ANY_TYPE || d == r->cast_dtypes[cast] ? d : -1;
+    const char *name = n->u.call.callee->kind == N_IDENT ? n->u.call.callee->u.ident.name->s : "";
+    if (!strcmp(name, "float")) return d != ANY_TYPE && qdtype_is_int((qs_dtype)d) ? -1 : d;
+    Elem e = kelem_find(name, 1);
+    return e != EL__COUNT && kelem_is_itself(e, d != ANY_TYPE && qdtype_is_complex((qs_dtype)d)) ? d : -1;
 }
+
+/* Returns whether a value is an array of the program itself: a kernel would copy it, which the program could see when it
+ * changes an element. */
+static bool is_operand(const Now *now, Node *n) { return n->kind == N_CALL && operand_type(now, n) >= 0; }
 
 /* Returns whether a value that the program gets is an array that it has already. */
 static bool gives_operand(const Now *now) {
