@@ -372,8 +372,8 @@ static int cast_of(const FuseRegion *r, const Node *n) {
     return -1;
 }
 
-/* Returns the element type of the array that a value is, and not a copy of: of x, of real(x), of float(x) if x has floats;
- * ANY_TYPE: of a value computed here; -1: the value is a new array, or a number. */
+/* Returns the element type of the array that a value shares with an operand, as real(x), and float(x) if x has floats;
+ * ANY_TYPE: the operand is computed here; -1: the value is a new array, or a number. */
 enum { ANY_TYPE = QS_NDTYPES };
 static int operand_type(const Now *now, Node *n) {
     const FuseRegion *r = now->region;
@@ -390,8 +390,8 @@ static int operand_type(const Now *now, Node *n) {
     return e != EL__COUNT && kelem_is_itself(e, d != ANY_TYPE && qdtype_is_complex((qs_dtype)d)) ? d : -1;
 }
 
-/* Returns whether a value is an array of the program itself: a kernel would copy it, which the program could see when it
- * changes an element. */
+/* Returns whether a value is an array of the program itself.  A kernel would copy it, which the program could see when
+ * it changes an element. */
 static bool is_operand(const Now *now, Node *n) { return n->kind == N_CALL && operand_type(now, n) >= 0; }
 
 /* Returns whether a value that the program gets is an array that it has already. */
