@@ -216,8 +216,8 @@ function y = mask_fits(x, mask)
 end
 
 % Function: imtophat, imbothat
-% What an opening takes away (bright spots smaller than the mask), and what a closing adds (dark gaps): x - imopen(x,
-% mask) and imclose(x, mask) - x.
+% The bright spots smaller than the mask, which an opening removes, and the dark gaps, which a closing fills:
+% x - imopen(x, mask) and imclose(x, mask) - x.
 function y = imtophat(img : cube, mask : mat = ones(3,3))
     y = img - imopen(img, mask)
 end

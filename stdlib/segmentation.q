@@ -163,7 +163,7 @@ function [labels, count] = slic(img : cube, n : int = 100, compactness : scalar 
     count = max(labels)
 end
 
-% Where a regular grid of about n points starts, and its steps, as skimage.util.regular_grid.
+% The start and the steps of a regular grid of about n points, as skimage.util.regular_grid.
 function [first, step] = slic_grid(s, n)
     step = sqrt(prod(s)/n) + [0,0]
     if prod(s) <= n
