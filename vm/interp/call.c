@@ -3,6 +3,7 @@
 #include "lang/syntax/diag.h"
 #include "vm/interp/frame.h"
 #include "vm/interp/interp.h"
+#include "vm/program/library.h"
 #include "vm/program/modtype.h"
 #include "vm/program/module.h"
 #include "vm/program/names.h"
@@ -542,7 +543,8 @@ static bool is_variable(const Func *f, Str *name) {
     return qmap_at(&qmod_of(f)->names, name) != NULL;
 }
 
-/* Returns the name at the current source location if it is a variable that hides a built-in function; else NULL. */
+/* Returns the name at the current source location if it is a variable that hides a built-in or library function; else
+ * NULL. */
 static const Str *hidden(qs_vm *vm) {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
     Where w = qvm_here(vm);
@@ -550,17 +552,17 @@ static const Str *hidden(qs_vm *vm) {
     const char *at = w.src->text + w.pos;
     Str *name = qstr_name(qvm_ctx(vm), at, strspn(at, letters));
     const Func *f = qvm(vm)->nframes ? qframe_current(vm)->fn->ast : NULL;
-    return f && qmap_at(&qvm(vm)->builtins, name) && is_variable(f, name) ? name : NULL;
+    if (!f || !is_variable(f, name)) return NULL;
+    return qmap_at(&qvm(vm)->builtins, name) || qlibrary_home(vm, name) ? name : NULL;
 }
 
 static qs_status not_callable(qs_vm *vm, qs_value callee) {
     bool indexed = callee.kind == QS_ARRAY || callee.kind == QS_CELL;
-    const Str *name = indexed ? NULL : hidden(vm);
-    const char *type = qval_type_name(vm, callee);
-    if (name)
-        return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s cannot be called: the variable %s hides the function", type,
-                        name->s);
-    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s cannot be called%s", type,
+    const Str *name = hidden(vm);
+    if (callee.kind == QS_NIL)
+        return qerr_set(qvm_ctx(vm), QS_ETYPE, "null cannot be called; the null space of a matrix is null_space(A)");
+    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s cannot be called%s%s%s%s", qval_type_name(vm, callee),
+                    name ? ": the variable " : "", name ? name->s : "", name ? " hides the function" : "",
                     indexed ? "; elements are read with brackets: x[i]" : "");
 }
 

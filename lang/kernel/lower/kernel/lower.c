@@ -13,13 +13,33 @@ Where klower_where(const Lower *L, uint32_t pos) {
     return (Where){at ? source_of(at) : NULL, pos};
 }
 
+/* The call in the program that led into a function of the library; NULL: the code is not in the library. */
+static const InlineFrame *call_into_library(const Lower *L) {
+    const InlineFrame *call = NULL;
+    for (const InlineFrame *in = L->in; in && source_of(in) && source_of(in)->library; in = in->up) call = in;
+    return call && call->site ? call : NULL;
+}
+
+/* The name by which a program calls a function of the library: kernel_cross of kernels.q is `cross`. */
+static const char *name_in_program(const char *name) {
+    static const char *const prefixes[] = {"kernel_full_", "kernel_"};
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (!strncmp(name, prefixes[i], strlen(prefixes[i]))) return name + strlen(prefixes[i]);
+    return name;
+}
+
+/* An error in a function of the library is reported at the call in the program. */
 qs_status klower_error(Lower *L, qs_status s, uint32_t pos, const char *fmt, ...) {
     char sentence[QERR_TEXT / 2];
+    const InlineFrame *call = call_into_library(L);
+    const char *kernel = L->job->fn.func->name->s;
     va_list ap;
     va_start(ap, fmt);
     qnum_vprint(sentence, sizeof sentence, fmt, ap);
     va_end(ap);
-    return qerr_at(L->c, s, klower_where(L, pos), "in kernel %s: %s", L->job->fn.func->name->s, sentence);
+    if (!call) return qerr_at(L->c, s, klower_where(L, pos), "in kernel %s: %s", kernel, sentence);
+    return qerr_at(L->c, s, (Where){source_of(call->up), call->site->pos}, "in kernel %s: cannot call %s: %s", kernel,
+                   name_in_program(call->func->name->s), sentence);
 }
 
 qs_status klower_need(Lower *L, int source, int axis, int rank) {
