@@ -240,10 +240,11 @@ qs_status qsampled_polyfit(qs_vm *vm, qs_call_args *c) {
     memcpy(b, y.x, y.n * sizeof *b);
     memcpy(scaled, x.x, x.n * sizeof *scaled);
     if (c->nout > 2) normalise(x.x, x.n, scaled, mu);
-    qs_status s = fit_polynomial(a, b, scaled, x.n, n, p)
-                      ? qarg_narrow(vm, c, 0, d, 1, (int64_t[]){(int64_t)n}, p)
-                      : qs_fail(vm, QS_EVALUE, "polyfit: a polynomial of degree %lld needs x at more than %lld places",
-                                (long long)degree, (long long)degree);
+    qs_status s =
+        fit_polynomial(a, b, scaled, x.n, n, p)
+            ? qarg_narrow(vm, c, 0, d, 1, (int64_t[]){(int64_t)n}, p)
+            : qs_fail(vm, QS_EVALUE, "polyfit: a polynomial of degree %lld needs x at more than %lld positions",
+                      (long long)degree, (long long)degree);
     if (s == QS_OK && c->nout > 1) s = describe_fit(vm, a, b, scaled, x.n, n, &c->out[1]);
     if (s == QS_OK && c->nout > 2) s = qarg_narrow(vm, c, 2, d, 1, (int64_t[]){2}, mu);
     return qsampled_done(vm, a, need), s;

@@ -366,7 +366,7 @@ class Figures(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder, script("plot([1,2])\nplot([2,1])\nprint hold(\"on\")") as name:
             r = subprocess.run([QRUN, name], cwd=folder, capture_output=True, text=True, env={**os.environ, **env})
             self.assertEqual(r.stdout, "0\n")
-            self.assertEqual(r.stderr, "figures are written to the folder figures/, for there is no display\n")
+            self.assertEqual(r.stderr, "figures are written to the folder figures/, because there is no display\n")
             self.assertEqual(sorted(os.listdir(folder + "/figures")), ["figure_0001.png", "figure_0002.png"])
 
     def test_figures_of_a_program_that_fails(self):

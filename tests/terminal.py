@@ -62,7 +62,7 @@ def typing(t):
     t.type("pasted(3) + 3\n", "23\r\n> ")
     assert len(t.type("zeros(4096,4096)\n", "(4096x4096 float32)")) < 1000
     t.type("?imfilter\n", "It is in imfilter.q, which its first call loads.")
-    t.type("?pos\n", "The position that this run of the kernel is for.")
+    t.type("?pos\n", "The position at which the kernel runs.")
     t.type("sqrt?\n", "Square root; nan for negative real numbers.")
 
 

@@ -188,7 +188,7 @@ static const char *folder(qs_vm *vm) {
     if (wanted && *wanted) return wanted;
     if (all->folder) return all->folder;
     if (qwindow_possible(vm)) return NULL;
-    print_note(vm, "figures are written to the folder %s, for there is no display\n", "figures/");
+    print_note(vm, "figures are written to the folder %s, because there is no display\n", "figures/");
     qfigure_set(&all->folder, "figures");
     return all->folder;
 }

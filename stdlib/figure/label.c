@@ -59,8 +59,8 @@ qs_status qlabel_subplot(qs_vm *vm, qs_call_args *c) {
         return qs_fail(vm, QS_EVALUE, "subplot: rows and columns must be 1 to 64, got %ld and %ld", (long)v[0],
                        (long)v[1]);
     if (v[2] >= v[0] * v[1])
-        return qs_fail(vm, QS_EVALUE, "subplot: places of %ld x %ld count from 0 to %ld, got %ld", (long)v[0],
-                       (long)v[1], (long)(v[0] * v[1] - 1), (long)v[2]);
+        return qs_fail(vm, QS_EVALUE, "subplot: positions of %ld x %ld subplots count from 0 to %ld, got %ld",
+                       (long)v[0], (long)v[1], (long)(v[0] * v[1] - 1), (long)v[2]);
     bool full = all->current && !all->current->chosen && !all->current->embedded;
     Figure *f = !all->current || full ? qfigure_new(vm) : all->current;
     f->chosen = true;
@@ -189,7 +189,8 @@ qs_status qlabel_zlim(qs_vm *vm, qs_call_args *c) { return limits(vm, c, AXIS_Z)
 
 static qs_status tick_names(qs_vm *vm, const char *fn, qs_value v, Axis *x) {
     const Cell *cell = v.kind == QS_CELL ? v.u.p : NULL;
-    if (!cell || cell->count != x->nticks) return qarg_wrong(vm, fn, "names", "a cell of as many strings as places", v);
+    if (!cell || cell->count != x->nticks)
+        return qarg_wrong(vm, fn, "names", "a cell of as many strings as positions", v);
     x->names = calloc(1, qmem_size(x->nticks, sizeof *x->names, sizeof *x->names));
     for (size_t k = 0; x->names && k < x->nticks; k++) {
         const char *s = qs_to_string(cell->items[k], NULL);
@@ -203,9 +204,9 @@ static qs_status ticks(qs_vm *vm, qs_call_args *c, AxisName n) {
     Axes *a = qfigure_axes(vm);
     Axis *x = &a->axis[n];
     Column v = {0};
-    TRY(qseries_column(vm, c->name, "places", c->in[0], &v));
+    TRY(qseries_column(vm, c->name, "positions", c->in[0], &v));
     if (v.n > MOST_TICKS)
-        return qcolumn_free(&v), qs_fail(vm, QS_EVALUE, "%s: at most %d places, got %zu", c->name, MOST_TICKS, v.n);
+        return qcolumn_free(&v), qs_fail(vm, QS_EVALUE, "%s: at most %d positions, got %zu", c->name, MOST_TICKS, v.n);
     for (size_t k = 0; k < x->nticks; k++) free(x->names ? x->names[k] : NULL);
     free(x->ticks), free(x->names);
     x->ticks = v.x, x->nticks = v.n, x->names = NULL;

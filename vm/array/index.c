@@ -333,7 +333,7 @@ static qs_status put_masked(const Base *b, Array *a, Array *mask, Array *value) 
     bool beside = value->count != chosen && qarr_same_shape(a, value);
     if (beside)
         TRY(qwarn_at(qvm_ctx(b->vm), qvm_here(b->vm),
-                     "%zu values for %zu chosen elements: those in the same places are taken, as in x[m] = v[m]",
+                     "%zu values for %zu chosen elements: those at the same positions are taken, as in x[m] = v[m]",
                      value->count, chosen));
     if (value->count != chosen && !beside) return assign_error(b, value, 1, &(int64_t){(int64_t)chosen});
     MaskedValues how = value->count == 1 ? VALUES_ONE : beside ? VALUES_BESIDE : VALUES_NEXT;

@@ -279,8 +279,8 @@ static qs_status check_for_mask(const Base *b, Array *a) {
         if (v != 0 && v != 1) return QS_OK;
     }
     return qwarn_at(qvm_ctx(b->vm), qvm_here(b->vm),
-                    "these numbers are the places 0 and 1%s%s, not a mask: comparisons make masks, as in x[w != 0], "
-                    "and int(w) says that they are places",
+                    "these numbers are the positions 0 and 1%s%s, not a mask: comparisons make masks, as in x[w != 0], "
+                    "and int(w) says that they are positions",
                     b->of, b->of_name);
 }
 
