@@ -126,13 +126,14 @@ int qlib_has(const char *library) {
 
 const LibDoc *qlib_docs(int *n) { return *n = (int)(sizeof docs / sizeof *docs), docs; }
 
-/* Returns whether a column such as "np.min, np.fmin(x)" lists a function called `name` or `….name`. */
-static bool mentions(const char *column, const char *name) {
+/* Returns whether a column such as "np.min, np.fmin(x)" lists a function called `name` or `….name`, with arguments or
+ * without them. */
+static bool mentions(const char *column, const char *name, bool arguments) {
     for (size_t n; *column; column += n + strspn(column + n, ", ")) {
         size_t whole = strspn(column, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.");
         const char *last = column + whole;
         while (last > column && last[-1] != '.') last--;
-        bool function = !column[whole] || strchr("(,", column[whole]);
+        bool function = arguments ? column[whole] == '(' : !column[whole] || column[whole] == ',';
         size_t len = (size_t)(column + whole - last);
         if (function && strlen(name) == len && !memcmp(name, last, len)) return true;
         for (n = whole; column[n] && strncmp(column + n, ", ", 2) != 0;) n++;
@@ -142,8 +143,11 @@ static bool mentions(const char *column, const char *name) {
 
 const LibDoc *qlib_called_elsewhere(const char *name) {
     if (strlen(name) < 2) return NULL; /* excludes properties such as x.T */
-    for (size_t i = 0; i < sizeof docs / sizeof *docs; i++)
-        if (docs[i].name && (mentions(docs[i].matlab, name) || mentions(docs[i].numpy, name))) return &docs[i];
+    /* np.clip stands for clamp, and np.clip(x,0,1) for a case of it, which has a name here, too. */
+    for (int arguments = 0; arguments < 2; arguments++)
+        for (size_t i = 0; i < sizeof docs / sizeof *docs; i++)
+            if (docs[i].name && (mentions(docs[i].matlab, name, arguments) || mentions(docs[i].numpy, name, arguments)))
+                return &docs[i];
     return NULL;
 }
 

@@ -60,3 +60,17 @@ const char *qdiag_habit(const char *word, size_t n) {
         if (strlen(habits[i].word) == n && !memcmp(habits[i].word, word, n)) return habits[i].hint;
     return NULL;
 }
+
+const char *qdiag_python_module(const char *name) {
+    static const struct {
+        const char *module, *names;
+    } modules[] = {
+#define IN_PYTHON(module, names) {module, " " names},
+#include "lang/syntax/python_names.def"
+    };
+    char wanted[64];
+    snprintf(wanted, sizeof wanted, " %s ", name);
+    for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
+        if (strstr(modules[i].names, wanted)) return modules[i].module;
+    return NULL;
+}

@@ -10,4 +10,6 @@ void qdiag_verror(Unit *u, qs_status s, uint32_t pos, const char *fmt, va_list a
 void qdiag_warning(Unit *u, uint32_t pos, const char *fmt, ...) QS_PRINTF(3, 4);
 /* Returns a hint what to write instead of a word of another language (habits.def); NULL: the word is not listed. */
 const char *qdiag_habit(const char *word, size_t n);
+/* Returns the module of Python that has a function of this name (python_names.def); NULL: none of the listed ones. */
+const char *qdiag_python_module(const char *name);
 #endif

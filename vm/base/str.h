@@ -44,7 +44,8 @@ int qstr_distance(const char *a, const char *b, int limit);
 typedef struct {
     const char *wanted, *best;
     int distance;
-    const char *home; /* module that defines `wanted` itself, set by callers that search modules; else NULL */
+    const char *home;    /* module that defines `wanted` itself, set by callers that search modules; else NULL */
+    const char *instead; /* how the function is called that has the name `wanted` in MATLAB or NumPy; else NULL */
 } Nearest;
 void qstr_offer(Nearest *n, const char *candidate);
 
