@@ -42,7 +42,7 @@ def unknown_names(qrun, names):
     if refused:  # keywords: an error of syntax hides all errors of names
         return unknown_names(qrun, [name for i, name in enumerate(names, 1) if i not in refused])
     return {name for name, hint in re.findall(r"unknown name '(\w+)'(.*)", said)
-            if not hint or hint.startswith(": did you mean") or re.match(r': write \w+ = pyimport\("[\w.]+"\), then', hint)}
+            if re.fullmatch(r'|: did you mean .*|: write \w+ = pyimport\("[\w.]+"\), then .*', hint)}
 
 
 def main():
