@@ -68,6 +68,77 @@ function k = __device__ hull_key(dx, dy, count : int)
     k = min(int(floor(count*(dy > 0 ? 3-s : 1+s)/4)), count-1)
 end
 
+% Makes e and f the same edge of two triangles; -1 is the outside of the hull.
+function [] = __device__ join_edges(opposite, e : int, f : int)
+    if e >= 0
+        opposite[e] = f
+    endif
+    if f >= 0
+        opposite[f] = e
+    endif
+end
+
+% Returns a point of the hull in about the direction of the entry `key` of its table; `hull`: any point of the hull.
+function p = __device__ hull_point(hash, after, key : int, hull : int)
+    p = -1
+    tries = 0
+    while p < 0 && tries < numel(hash)
+        h = hash[mod(key + tries, numel(hash))]
+        if h >= 0 && after[h] != h
+            p = h
+        endif
+        tries += 1
+    end
+    p = p < 0 ? hull : p
+end
+
+% Returns the first edge of the hull from `first` on that the point p sees, by the point where it begins; -1: none.
+function e = __device__ seen_edge(x, y, after, p : int, first : int)
+    e = first
+    while e >= 0 && turn_of(x, y, p, e, after[e]) >= 0
+        e = after[e] == first ? -1 : after[e]
+    end
+end
+
+% Flips edges, from the edge c on, until no circle of a triangle contains the opposite corner of a neighbour. Returns the
+% edge before the last one that was examined.
+function last = __device__ flip_edges(x, y, T, opposite, edge, before, stack, hull : int, c : int)
+    depth = 0
+    last = c
+    while c >= 0
+        d = opposite[c]
+        c0 = c - mod(c, 3)
+        last = c0 + mod(c+2, 3)
+        d0 = d - mod(d, 3)
+        dl = d0 + mod(d+2, 3)
+        if d >= 0 && inside_circle(x, y, T[last], T[c], T[c0 + mod(c+1, 3)], T[dl])
+            T[d] = T[last]
+            T[c] = T[dl]
+            far = opposite[dl]
+            if far < 0
+                s = hull
+                steps = 0
+                while steps < numel(edge)
+                    if edge[s] == dl
+                        edge[s] = c
+                        steps = numel(edge)
+                    endif
+                    s = before[s]
+                    steps += 1
+                end
+            endif
+            join_edges(opposite, c, far)
+            join_edges(opposite, d, opposite[last])
+            join_edges(opposite, last, dl)
+            stack[depth] = d0 + mod(d+1, 3)
+            depth += 1
+        else
+            depth -= 1
+            c = depth < 0 ? -1 : stack[max(depth, 0)]
+        endif
+    end
+end
+
 % Triangulates points, which `order` sorts by their distance from the middle of the circle through the first three. The
 % corners of triangle k are T[3*k..3*k+2]; edge e leads from T[e] to the next corner, and opposite[e] is the same edge
 % of the neighbour, -1 at the hull. The hull is a ring: after, before, and the edge to the next point. Returns the
@@ -99,23 +170,9 @@ function n = delaunay_sweep(x : vec[float64], y : vec[float64], order : vec[int]
     for k = 3..count-1
         p = order[k]
         key = hull_key(x[p]-mx, y[p]-my, bins)
-        first = -1
-        tries = 0
-        while first < 0 && tries < bins
-            h = hash[mod(key + tries, bins)]
-            if h >= 0 && after[h] != h
-                first = h
-            endif
-            tries += 1
-        end
-        first = before[first < 0 ? hull : first]
-        e = first
-        turns = 0
-        while turns == 0 && turn_of(x, y, p, e, after[e]) >= 0
-            e = after[e]
-            turns = e == first ? 1 : 0
-        end
-        if turns == 0
+        first = before[hull_point(hash, after, key, hull)]
+        e = seen_edge(x, y, after, p, first)
+        if e >= 0
             % A triangle for each edge of the hull that the point sees: the edge e, those after it, those before it.
             a = e
             b = after[e]
@@ -129,75 +186,13 @@ function n = delaunay_sweep(x : vec[float64], y : vec[float64], order : vec[int]
                     T[t] = a
                     T[t+1] = p
                     T[t+2] = b
-                    l0 = phase == 1 ? edge[p] : -1
-                    l1 = phase == 2 ? edge[b] : -1
-                    l2 = edge[a]
-                    opposite[t] = l0
-                    opposite[t+1] = l1
-                    opposite[t+2] = l2
-                    if l0 >= 0
-                        opposite[l0] = t
-                    endif
-                    if l1 >= 0
-                        opposite[l1] = t+1
-                    endif
-                    opposite[l2] = t+2
+                    join_edges(opposite, t, phase == 1 ? edge[p] : -1)
+                    join_edges(opposite, t+1, phase == 2 ? edge[b] : -1)
+                    join_edges(opposite, t+2, edge[a])
                     if phase != 1
                         edge[a] = t
                     endif
-                    % Flips edges until no circle of a triangle contains the opposite corner of a neighbour.
-                    depth = 1
-                    stack[0] = t+2
-                    last = t+1
-                    while depth > 0
-                        depth -= 1
-                        c = stack[depth]
-                        going = 1
-                        while going > 0
-                            d = opposite[c]
-                            c0 = c - mod(c, 3)
-                            cr = c0 + mod(c+2, 3)
-                            last = cr
-                            going = 0
-                            if d >= 0
-                                d0 = d - mod(d, 3)
-                                cl = c0 + mod(c+1, 3)
-                                dl = d0 + mod(d+2, 3)
-                                if inside_circle(x, y, T[cr], T[c], T[cl], T[dl])
-                                    r = T[cr]
-                                    T[c] = T[dl]
-                                    T[d] = r
-                                    far = opposite[dl]
-                                    if far < 0
-                                        s = hull
-                                        steps = 0
-                                        while steps < size_
-                                            if edge[s] == dl
-                                                edge[s] = c
-                                                steps = size_
-                                            endif
-                                            s = before[s]
-                                            steps += 1
-                                        end
-                                    endif
-                                    near = opposite[cr]
-                                    opposite[c] = far
-                                    if far >= 0
-                                        opposite[far] = c
-                                    endif
-                                    opposite[d] = near
-                                    if near >= 0
-                                        opposite[near] = d
-                                    endif
-                                    opposite[cr] = dl
-                                    opposite[dl] = cr
-                                    stack[depth] = d0 + mod(d+1, 3)
-                                    depth += 1
-                                    going = 1
-                                endif
-                            endif
-                        end
-                    end
+                    last = flip_edges(x, y, T, opposite, edge, before, stack, hull, t+2)
                     if phase < 2
                         edge[p] = last
                     endif

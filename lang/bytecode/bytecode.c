@@ -154,9 +154,10 @@ static void assign_one(Coder *e, Node *target, TypeExpr *type, Node *value) {
         assign_name(e, target, type, value);
         return;
     }
-    int mark = e->top, reg, masked = type ? -1 : qcode_begin_masked(e, target, OP__COUNT, value);
+    int mark = e->top, reg;
+    FuseRegion *masked = type ? NULL : qcode_begin_update(e, target, OP__COUNT, value);
     if (target->kind == N_INDEX) check_writable(e, target);
-    if (masked < 0 && !type && qcode_fused_into(e, target, value)) return;
+    if (!masked && !type && qcode_fused_into(e, target, value)) return;
     if (type || is_discard(target)) {
         reg = qcode_temps(e, 1);
         qcode_for(e, type, value, reg);
@@ -164,7 +165,7 @@ static void assign_one(Coder *e, Node *target, TypeExpr *type, Node *value) {
         reg = qcode_any(e, value);
     }
     assign_from(e, target, type, reg);
-    qcode_end_masked(e, masked);
+    qcode_end_update(e, masked, target);
     e->top = mark;
 }
 
@@ -238,17 +239,16 @@ static void update_name(Coder *e, Node *target, Op op, Node *value) {
 static void update_element(Coder *e, Node *target, Op op, Node *value) {
     check_writable(e, target);
     NodeList at = target->u.index.at;
-    int masked = qcode_begin_masked(e, target, (int)op, value);
     int mark = e->top;
-    FuseRegion *region = masked < 0 ? qcode_begin_update(e, target, (int)op, value) : NULL;
-    int base = region ? region->base : qcode_any(e, target->u.index.base);
-    int first = region ? region->at : qcode_indices(e, at), rv = qcode_any(e, value);
+    FuseRegion *region = qcode_begin_update(e, target, (int)op, value);
+    bool begun = region && region->nat;
+    int base = begun ? region->base : qcode_any(e, target->u.index.base);
+    int first = begun ? region->at : qcode_indices(e, at), rv = qcode_any(e, value);
     qcode_at(e, target->pos);
     qcode_op(e, BC_UPDELEM, base, first, rv);
     qcode_word(e, qcode_index_word(e, target));
     qcode_word(e, (uint32_t)op << 16 | (uint32_t)at.n);
     qcode_end_update(e, region, target);
-    qcode_end_masked(e, masked);
     e->top = mark;
 }
 

@@ -107,7 +107,7 @@ typedef struct FuseRegion {
     /* An assignment of the result to R[base][R[at], …], `nat` indices, whose code ends at `stored`; 0: none.  With
      * `updates`, leaf 0 has the old elements; without indices, it is R[base] itself. */
     uint32_t stored, index;
-    uint32_t number; /* of the region, while its code is being emitted */
+    uint32_t number; /* index in Chunk.fuses */
     uint8_t base, at;
     int nat;
     /* Statements before `root`, which the same kernel computes.  The region begins with GROUP, and its FUSE is behind
@@ -148,8 +148,8 @@ typedef struct Chunk {
     uint32_t nhandlers, cap_handlers; /* innermost first */
     CallSite *calls;
     uint32_t ncalls, cap_calls; /* sorted by pc */
-    FuseRegion *fuses;
-    uint32_t nfuses, cap_fuses; /* sorted by start */
+    FuseRegion **fuses;
+    uint32_t nfuses, cap_fuses; /* one around another comes first */
     LoopRegion *loops;
     uint32_t nloops, cap_loops; /* sorted by end, so innermost first */
     bool demands;               /* one of the loops is a {!parallel for} */

@@ -150,18 +150,14 @@ bool qcode_fused(Coder *e, Node *n, int dst); /* emits n as a region; false: n i
 /* Emits part = value, where value can be fused and part selects with ranges, as a region that may write to the elements
  * of the part; false: it is something else. */
 bool qcode_fused_into(Coder *e, Node *part, Node *value);
-/* Begins the code of target op= value as a region that may write to the elements of the target, a variable or a part of
- * one.  Its indices are then in R[at] … of the region.  Returns NULL if it is none.  Elements of a part that the value
- * reads at other positions are assigned after the region. */
+/* Begins the code of target op= value as a region that may write to the elements of the target: a variable, y[mask],
+ * or a part of a variable, whose `nat` indices are then in R[at] …  op: OP__COUNT for y[mask] = value.  Returns NULL if
+ * it is no region.  Elements of a part that the value reads at other positions are assigned after the region. */
 FuseRegion *qcode_begin_update(Coder *e, Node *target, int op, Node *value);
 void qcode_end_update(Coder *e, FuseRegion *, Node *target);
 void qcode_set_element(Coder *e, Node *target, int base, int first, int value); /* R[base][R[first], …] = R[value] */
 /* Emits consecutive statements of a block, up to n, as a region that runs as one kernel if their arrays suit.  Returns
  * how many; 0: the first one does not begin such a region. */
 int qcode_group(Coder *e, Node **statements, int n);
-/* Begins the code of y[mask] = value, or y[mask] op= value, as a region that runs as one kernel if the arrays suit.
- * op: OP__COUNT for `=`.  Returns the number of the region; -1: it is none. */
-int qcode_begin_masked(Coder *e, Node *target, int op, Node *value);
-void qcode_end_masked(Coder *e, int region);
 int qcode_leaf(const Coder *e, const Node *n); /* register of a leaf of the current region; -1: n is not a leaf */
 #endif

@@ -30,10 +30,9 @@ typedef struct {
 
 /* -- functions that can be replaced -------------------------------------------------------------------------------- */
 static bool is_plain_assignment(const Node *n) {
-    if (n->kind != N_ASSIGN || n->flag || n->u.assign.in_place || n->u.assign.bracketed) return false;
-    const Node *target = n->u.assign.targets[0];
-    bool typed = n->u.assign.types && n->u.assign.types[0];
-    return !typed && target->kind == N_IDENT && target->u.ident.sym && target->u.ident.sym->kind == SYM_LOCAL;
+    const Node *target = qast_target(n);
+    if (!target || n->flag || n->u.assign.in_place) return false;
+    return target->kind == N_IDENT && target->u.ident.sym && target->u.ident.sym->kind == SYM_LOCAL;
 }
 
 static bool is_replaceable(const Func *f, int nargs) {

@@ -251,89 +251,95 @@ static bool call_first(const FuseRegion *r, const Node *n) {
     return call_first(r, is_inner(a) ? a : b);
 }
 
-static FuseRegion *add_region(Coder *e, const Gather *g) {
+static void *copy_array(Coder *e, const void *from, int n, size_t size) {
+    void *copy = qcode_alloc(e, qmem_size((size_t)n, size, 1));
+    return memcpy(copy, from, (size_t)n * size);
+}
+
+static bool is_needed(const Gather *g, int item);
+
+/* Adds a region with what was gathered for it, and the fields of `like`.  Its root may be the last item, which then
+ * follows the other ones. */
+static FuseRegion *add_region(const Gather *g, FuseRegion like) {
+    Coder *e = g->e;
     Chunk *c = e->chunk;
     if (c->nfuses == c->cap_fuses) {
         uint32_t cap = c->cap_fuses ? 2 * c->cap_fuses : 4;
-        FuseRegion *grown = qcode_alloc(e, qmem_size(cap, sizeof *grown, 0));
+        FuseRegion **grown = qcode_alloc(e, qmem_size(cap, sizeof *grown, 0));
         if (c->nfuses) memcpy(grown, c->fuses, c->nfuses * sizeof *grown);
         c->fuses = grown;
         c->cap_fuses = cap;
     }
-    FuseRegion *r = &c->fuses[c->nfuses++];
-    *r = (FuseRegion){.nleaves = g->n, .nops = g->nops, .ncalls = g->ncalls, .choice = g->choice, .beside = g->beside};
-    r->rows = g->rows, r->axis = g->axis, r->uses = g->uses;
-    r->leaves = qcode_alloc(e, qmem_size((size_t)g->n, sizeof *r->leaves, 0));
-    r->regs = qcode_alloc(e, (size_t)g->n);
-    memcpy(r->leaves, g->leaves, (size_t)g->n * sizeof *r->leaves);
-    r->ncasts = g->ncasts;
-    r->casts = qcode_alloc(e, qmem_size((size_t)g->ncasts, sizeof *r->casts, 1));
-    r->cast_dtypes = qcode_alloc(e, (size_t)g->ncasts + 1);
-    memcpy(r->casts, g->casts, (size_t)g->ncasts * sizeof *r->casts);
-    memcpy(r->cast_dtypes, g->cast_dtypes, (size_t)g->ncasts);
+    FuseRegion *r = c->fuses[c->nfuses] = qcode_alloc(e, sizeof *r);
+    *r = like;
+    r->number = c->nfuses++;
+    r->nops = g->nops, r->ncalls = g->ncalls, r->choice = g->choice, r->beside = g->beside;
+    r->rows = g->rows, r->axis = g->axis, r->changes = g->changes;
+    r->nleaves = g->n, r->leaves = copy_array(e, g->leaves, g->n, sizeof *r->leaves);
+    r->regs = qcode_alloc(e, (size_t)g->n + 1);
+    r->ncasts = g->ncasts, r->casts = copy_array(e, g->casts, g->ncasts, sizeof *r->casts);
+    r->cast_dtypes = copy_array(e, g->cast_dtypes, g->ncasts, sizeof *r->cast_dtypes);
+    if (!g->nitems && !g->nguards) return r;
+    r->items = copy_array(e, g->items, g->nitems, sizeof *r->items);
+    for (int i = 0; i < r->nitems; i++) r->items[i].stored = is_needed(g, i);
+    r->nguards = g->nguards, r->guards = copy_array(e, g->guards, g->nguards, sizeof *r->guards);
+    if (g->grouped) r->ninputs = g->ninputs, r->inputs = copy_array(e, g->inputs, g->ninputs, 1);
     return r;
 }
 
-/* Emits a part of a region with reductions along a dimension, or of an update of an array, as a region of its own,
- * which runs where the whole one cannot. */
-static bool part_fused(Coder *e, Node *n, int dst) {
-    Gather g = {.e = e, .ok = true};
-    collect_leaves(&g, n);
-    if (!g.ok || !g.n || g.rows || (g.nops == 1 && !g.ncalls)) return false;
-    for (int i = 0; i < g.n; i++)
-        if (qcode_leaf(e, g.leaves[i]) < 0) return false;
-    FuseRegion part = *add_region(e, &g);
-    uint32_t number = e->chunk->nfuses - 1;
-    for (int i = 0; i < g.n; i++) part.regs[i] = (uint8_t)qcode_leaf(e, g.leaves[i]);
-    part.root = n, part.start = qcode_pc(e), part.dst = (uint8_t)dst;
-    if (call_first(&part, n)) qcode_opx(e, BC_FUSE, 0, number);
-    e->within = true;
-    qcode_to(e, n, dst);
-    e->within = false;
-    part.end = qcode_pc(e);
-    e->chunk->fuses[number] = part;
-    return true;
+/* Evaluates the variable or the part of it that the region assigns to. */
+static void emit_target(Coder *e, FuseRegion *r, Node *target) {
+    bool part = target->kind == N_INDEX;
+    r->base = (uint8_t)qcode_any(e, part ? target->u.index.base : target);
+    if (!part) return;
+    r->at = (uint8_t)qcode_indices(e, target->u.index.at), r->nat = target->u.index.at.n;
+    r->index = qcode_index_word(e, target);
 }
 
-/* part: the elements that the value is assigned to; NULL: it is a value in register dst. */
+/* Begins the code of a region: evaluates its leaves, and the target that it assigns to; NULL: there is none.  An update
+ * evaluates the target first, which is leaf 0. */
+static void begin_region(Coder *e, FuseRegion *r, Node *target) {
+    if (r->updates && target) emit_target(e, r, target), r->regs[0] = r->base;
+    for (int i = r->updates && target; i < r->nleaves; i++) {
+        Node *leaf = r->leaves[i];
+        bool part = qcode_is_part(leaf) && qcode_leaf(e, leaf) < 0;
+        r->regs[i] = (uint8_t)(part ? qcode_part(e, leaf) : qcode_any(e, leaf));
+    }
+    if (!r->updates && target) emit_target(e, r, target);
+    r->start = qcode_pc(e);
+}
+
+/* Emits a region.  part: the elements that the value is assigned to; NULL: it is a value in register dst.  Inside of a
+ * region with reductions along a dimension, or of an update of an array, emits a region that runs where the whole one
+ * cannot. */
 static bool fuse_whole(Coder *e, Node *n, int dst, Node *part) {
-    if (e->fuse) return (e->fuse->rows || e->fuse->updates) && !e->within && part_fused(e, n, dst);
-    bool reduction = n->kind == N_CALL && call_kind(e, n) == FUSIBLE_REDUCTION;
+    const FuseRegion *outer = e->fuse;
+    if (outer && (e->within || (!outer->rows && !outer->updates))) return false;
+    bool reduction = !outer && n->kind == N_CALL && call_kind(e, n) == FUSIBLE_REDUCTION;
     Node *root = reduction ? n->u.call.args.at[0].value : n;
     Gather g = {.e = e, .ok = true};
     collect_leaves(&g, root);
     for (int i = 0; part && i < part->u.index.at.n; i++) check_pure(&g, &part->u.index.at.at[i]);
     /* fusion does not speed up a single operator on whole arrays */
-    bool alone = g.nops == 1 && !reduction && !g.ncalls && !g.parts && !part;
-    if (part && (reduction || g.rows)) return false;
+    bool alone = g.nops == 1 && !reduction && !g.ncalls && (!g.parts || outer) && !part;
+    if ((part || outer) && (reduction || g.rows)) return false;
     if (!g.ok || !g.n || !g.nops || alone || (g.rows && (reduction || g.nops == 1))) return false;
+    for (int i = 0; outer && i < g.n; i++)
+        if (qcode_leaf(e, g.leaves[i]) < 0) return false;
 
     int mark = e->top;
-    /* Leaves may contain regions, so this region is added to the list after them. */
-    uint8_t regs[MAX_LEAVES];
-    for (int i = 0; i < g.n; i++)
-        regs[i] = (uint8_t)(qcode_is_part(g.leaves[i]) ? qcode_part(e, g.leaves[i]) : qcode_any(e, g.leaves[i]));
-    int base = part ? qcode_any(e, part->u.index.base) : 0, at = part ? qcode_indices(e, part->u.index.at) : 0;
-    FuseRegion *list = add_region(e, &g), region = *list;
-    uint32_t number = e->chunk->nfuses - 1;
-    memcpy(region.regs, regs, (size_t)g.n);
-    region.root = root;
-    region.reduction = reduction ? n->u.call.callee->u.ident.name->s : NULL;
-    region.start = qcode_pc(e);
-    region.dst = (uint8_t)dst;
-    e->fuse = &region;
-    if (call_first(&region, root) || (reduction && g.nops == 0)) qcode_opx(e, BC_FUSE, 0, number);
+    FuseRegion *r = add_region(&g, (FuseRegion){.root = root, .dst = (uint8_t)dst});
+    if (reduction) r->reduction = n->u.call.callee->u.ident.name->s;
+    begin_region(e, r, part);
+    if (call_first(r, root) || (reduction && g.nops == 0)) qcode_opx(e, BC_FUSE, 0, r->number);
+    if (outer) e->within = true;
+    else e->fuse = r;
     qcode_to(e, n, dst);
-    e->fuse = NULL;
+    e->fuse = outer, e->within = false;
     /* abs(x[1..3]) of unsigned integers is its operand */
-    if (g.parts && !reduction && root->kind != N_BINARY) qcode_op(e, BC_SETTLE, dst, 0, 0);
-    region.end = qcode_pc(e);
-    if (part) {
-        qcode_set_element(e, part, base, at, dst);
-        region.stored = qcode_pc(e), region.index = qcode_index_word(e, part);
-        region.base = (uint8_t)base, region.at = (uint8_t)at, region.nat = part->u.index.at.n;
-    }
-    e->chunk->fuses[number] = region;
+    if (g.parts && !outer && !reduction && root->kind != N_BINARY) qcode_op(e, BC_SETTLE, dst, 0, 0);
+    r->end = qcode_pc(e);
+    if (part) qcode_set_element(e, part, r->base, r->at, dst), r->stored = qcode_pc(e);
     e->top = mark;
     return true;
 }
@@ -344,45 +350,6 @@ bool qcode_fused_into(Coder *e, Node *part, Node *value) {
     bool fused = fuse_whole(e, value, qcode_temps(e, 1), part);
     e->top = mark;
     return fused;
-}
-
-/* -- updates of arrays --------------------------------------------------------------------------------------------- */
-FuseRegion *qcode_begin_update(Coder *e, Node *target, int op, Node *value) {
-    bool part = qcode_is_part(target);
-    if (e->fuse || e->host->nrules || !fusible_operator((Op)op) || (!part && target->kind != N_IDENT)) return NULL;
-    if (!has_value(e, part ? target->u.index.base : target)) return NULL;
-    Node *root = qcode_alloc(e, sizeof *root);
-    *root = (Node){.kind = N_BINARY, .op = (uint8_t)op, .pos = value->pos, .u.bin = {target, value}};
-    Gather g = {.e = e, .ok = true};
-    collect_leaves(&g, root);
-    if (!g.ok || g.rows || (g.nops == 1 && !g.parts)) return NULL;
-
-    FuseRegion *r = qcode_alloc(e, sizeof *r);
-    int dst = qcode_temps(e, 1);
-    int base = qcode_any(e, part ? target->u.index.base : target);
-    int at = part ? qcode_indices(e, target->u.index.at) : 0;
-    uint8_t regs[MAX_LEAVES] = {(uint8_t)base};
-    for (int i = 1; i < g.n; i++)
-        regs[i] = (uint8_t)(qcode_is_part(g.leaves[i]) ? qcode_part(e, g.leaves[i]) : qcode_any(e, g.leaves[i]));
-    *r = *add_region(e, &g);
-    memcpy(r->regs, regs, (size_t)g.n);
-    r->root = root, r->updates = true, r->dst = (uint8_t)dst, r->base = (uint8_t)base, r->at = (uint8_t)at;
-    if (part) r->nat = target->u.index.at.n, r->index = qcode_index_word(e, target);
-    r->start = qcode_pc(e), r->number = e->chunk->nfuses - 1;
-    if (g.nops == 1 || call_first(r, value)) qcode_opx(e, BC_FUSE, 0, r->number);
-    e->fuse = r;
-    return r;
-}
-
-void qcode_end_update(Coder *e, FuseRegion *r, Node *target) {
-    int after = 0;
-    if (!r) return;
-    e->fuse = NULL;
-    if (r->nat) qcode_jump(e, BC_JMP, 0, 0, 0, &after);
-    r->end = qcode_pc(e);
-    if (r->nat) qcode_set_element(e, target, r->base, r->at, r->dst), qcode_here(e, after);
-    r->stored = qcode_pc(e);
-    e->chunk->fuses[r->number] = *r;
 }
 
 /* -- masked elements ----------------------------------------------------------------------------------------------- */
@@ -450,45 +417,52 @@ static bool may_be_mask(const Node *n) {
     return n->kind == N_IDENT || n->kind == N_BINARY || (n->kind == N_UNARY && n->op == OP_NOT);
 }
 
-/* Gives the region the items and guards that were gathered for it. */
-static void add_items(FuseRegion *r, const Gather *g) {
-    r->nitems = g->nitems, r->nguards = g->nguards;
-    if (!g->nitems && !g->nguards) return;
-    r->items = qcode_alloc(g->e, sizeof g->items), r->guards = qcode_alloc(g->e, sizeof g->guards);
-    memcpy(r->items, g->items, sizeof g->items), memcpy(r->guards, g->guards, sizeof g->guards);
-    for (int i = 0; i < r->nitems; i++) r->items[i].stored = false;
-}
-
 /* Adds a region whose leaves are variables, and the FUSE at which it begins. */
-static int begin_region(const Gather *g, const FuseRegion *like) {
-    Coder *e = g->e;
-    FuseRegion *r = add_region(e, g);
-    int number = (int)(r - e->chunk->fuses);
-    for (int i = 0; i < g->n; i++) r->regs[i] = (uint8_t)qcode_register(e, g->leaves[i]->u.ident.sym);
-    r->root = like->root, r->reduction = like->reduction, r->dst = like->dst, r->mask = like->mask;
-    r->first = like->first, r->uses = like->uses;
-    add_items(r, g);
-    r->updates = like->updates, r->op = like->op;
-    r->start = qcode_pc(e);
-    qcode_opx(e, BC_FUSE, 0, (uint32_t)number);
-    return number;
+static FuseRegion *begin_at_once(const Gather *g, FuseRegion like) {
+    FuseRegion *r = add_region(g, like);
+    begin_region(g->e, r, NULL);
+    qcode_opx(g->e, BC_FUSE, 0, r->number);
+    return r;
 }
 
-int qcode_begin_masked(Coder *e, Node *target, int op, Node *value) {
+/* Begins y[mask] = value, or y[mask] op= value. */
+static FuseRegion *begin_masked(Coder *e, Node *target, int op, Node *value) {
     bool updates = op != OP__COUNT;
     Gather g = {.e = e, .ok = true, .nops = 1 + updates};
-    if (target->kind != N_INDEX || target->u.index.at.n != 1 || e->fuse || e->host->nrules) return -1;
+    if (target->kind != N_INDEX || target->u.index.at.n != 1 || e->fuse || e->host->nrules) return NULL;
     Node *mask = target->u.index.at.at[0];
-    if (!may_be_mask(mask) || !add_leaf(&g, target->u.index.base)) return -1;
+    if (!may_be_mask(mask) || !add_leaf(&g, target->u.index.base)) return NULL;
     int nops = g.nops;
-    if (!collect_whole(&g, mask) || !collect_masked(&g, value, mask)) return -1;
+    if (!collect_whole(&g, mask) || !collect_masked(&g, value, mask)) return NULL;
     /* y[m] = v needs no kernel */
-    if (g.nops == nops && !updates && !g.masked) return -1;
-    return begin_region(&g, &(FuseRegion){.root = value, .mask = mask, .updates = updates, .op = (uint8_t)op});
+    if (g.nops == nops && !updates && !g.masked) return NULL;
+    return begin_at_once(&g, (FuseRegion){.root = value, .mask = mask, .updates = updates, .op = (uint8_t)op});
 }
 
-void qcode_end_masked(Coder *e, int region) {
-    if (region >= 0) e->chunk->fuses[region].end = qcode_pc(e);
+FuseRegion *qcode_begin_update(Coder *e, Node *target, int op, Node *value) {
+    bool part = qcode_is_part(target);
+    FuseRegion *r = begin_masked(e, target, op, value);
+    if (r || e->fuse || e->host->nrules || !fusible_operator((Op)op)) return r;
+    if ((!part && target->kind != N_IDENT) || !has_value(e, part ? target->u.index.base : target)) return NULL;
+    Node *root = qcode_alloc(e, sizeof *root);
+    *root = (Node){.kind = N_BINARY, .op = (uint8_t)op, .pos = value->pos, .u.bin = {target, value}};
+    Gather g = {.e = e, .ok = true};
+    collect_leaves(&g, root);
+    if (!g.ok || g.rows || (g.nops == 1 && !g.parts)) return NULL;
+    r = add_region(&g, (FuseRegion){.root = root, .updates = true, .dst = (uint8_t)qcode_temps(e, 1)});
+    begin_region(e, r, target);
+    if (g.nops == 1 || call_first(r, value)) qcode_opx(e, BC_FUSE, 0, r->number);
+    return e->fuse = r, r;
+}
+
+void qcode_end_update(Coder *e, FuseRegion *r, Node *target) {
+    int after = 0;
+    if (!r) return;
+    e->fuse = NULL;
+    if (r->nat) qcode_jump(e, BC_JMP, 0, 0, 0, &after);
+    r->end = qcode_pc(e);
+    if (r->nat) qcode_set_element(e, target, r->base, r->at, r->dst), qcode_here(e, after);
+    if (!r->mask) r->stored = qcode_pc(e);
 }
 
 /* -- reductions of masked elements --------------------------------------------------------------------------------- */
@@ -508,33 +482,33 @@ static Node *find_mask(Coder *e, Node *n) {
 }
 
 /* Begins the code of sum(x[mask]), numel(x[mask]) and similar as a region that runs as one kernel if x and mask suit.
- * Returns the number of the region; -1: n is something else. */
-static int begin_masked_reduction(Coder *e, Node *n, int dst) {
+ * Returns NULL if n is something else. */
+static FuseRegion *begin_masked_reduction(Coder *e, Node *n, int dst) {
     Gather g = {.e = e, .ok = true, .nops = 1};
-    if (n->kind != N_CALL || n->u.call.args.n != 1 || !positional(n->u.call.args) || e->host->nrules) return -1;
+    if (n->kind != N_CALL || n->u.call.args.n != 1 || !positional(n->u.call.args) || e->host->nrules) return NULL;
     Node *root = n->u.call.args.at[0].value, *mask = find_mask(e, root);
     const Node *callee = n->u.call.callee;
     int slot = builtin_slot(callee);
-    if (!mask || slot < 0) return -1;
+    if (!mask || slot < 0) return NULL;
     bool counts = e->host->builtin(e->host->ud, "numel") == slot;
-    if (!counts && call_kind(e, n) != FUSIBLE_REDUCTION) return -1;
-    if (!collect_whole(&g, mask) || !collect_masked(&g, root, mask)) return -1;
+    if (!counts && call_kind(e, n) != FUSIBLE_REDUCTION) return NULL;
+    if (!collect_whole(&g, mask) || !collect_masked(&g, root, mask)) return NULL;
     const char *name = callee->u.ident.name->s;
-    return begin_region(&g, &(FuseRegion){.root = root, .mask = mask, .reduction = name, .dst = (uint8_t)dst});
+    return begin_at_once(&g, (FuseRegion){.root = root, .mask = mask, .reduction = name, .dst = (uint8_t)dst});
 }
 
-static int begin_called(Coder *e, Node *n, int dst);
+static FuseRegion *begin_called(Coder *e, Node *n, int dst);
 
 bool qcode_fused(Coder *e, Node *n, int dst) {
+    FuseRegion *r = NULL;
     if (!is_inner(n)) return false;
-    int number = e->fuse || n == e->reduction ? -1 : begin_masked_reduction(e, n, dst);
-    if (number < 0 && !e->fuse && n != e->reduction) number = begin_called(e, n, dst);
-    if (number < 0) return fuse_whole(e, n, dst, NULL);
+    if (!e->fuse && n != e->reduction && !(r = begin_masked_reduction(e, n, dst))) r = begin_called(e, n, dst);
+    if (!r) return fuse_whole(e, n, dst, NULL);
     const Node *outer = e->reduction;
     e->reduction = n;
     qcode_to(e, n, dst);
     e->reduction = outer;
-    return qcode_end_masked(e, number), true;
+    return r->end = qcode_pc(e), true;
 }
 
 /* -- statements ---------------------------------------------------------------------------------------------------- */
@@ -567,8 +541,6 @@ static void count_mentions(Coder *e) {
     for (int i = 0; i < f->nouts; i++)
         if (f->outs[i].sym && f->outs[i].sym->kind == SYM_LOCAL) e->mentions[f->outs[i].sym->index]++;
 }
-
-static bool is_typed(const Node *n) { return n->u.assign.types && n->u.assign.types[0]; }
 
 typedef struct {
     const Sym *sym;
@@ -637,19 +609,19 @@ static Node *inline_calls(Gather *g, Node *n) {
 }
 
 /* Begins the code of an expression, or a reduction of one, that calls functions of the program and reads variables as a
- * region that runs as one kernel if they suit.  Returns the number of the region; -1: n is something else. */
-static int begin_called(Coder *e, Node *n, int dst) {
+ * region that runs as one kernel if they suit.  Returns NULL if n is something else. */
+static FuseRegion *begin_called(Coder *e, Node *n, int dst) {
     Gather g = {.e = e, .ok = true};
-    if (e->host->nrules || !qcode_calls_functions(e, n)) return -1;
+    if (e->host->nrules || !qcode_calls_functions(e, n)) return NULL;
     bool reduction = n->kind == N_CALL && call_kind(e, n) == FUSIBLE_REDUCTION;
     Node *root = inline_calls(&g, reduction ? n->u.call.args.at[0].value : n);
-    if (!root || !collect_item(&g, (FuseItem){.root = root}, NULL) || (reduction && g.rows)) return -1;
+    if (!root || !collect_item(&g, (FuseItem){.root = root}, NULL) || (reduction && g.rows)) return NULL;
     for (int i = 0; i < g.n; i++)
-        if (g.leaves[i]->kind != N_IDENT || !has_value(e, g.leaves[i])) return -1;
-    const FuseItem *last = &g.items[--g.nitems];
+        if (g.leaves[i]->kind != N_IDENT || !has_value(e, g.leaves[i])) return NULL;
+    const FuseItem *last = &g.items[g.nitems - 1];
     FuseRegion like = {.root = root, .dst = (uint8_t)dst, .first = last->first, .uses = last->uses};
-    if (reduction) like.reduction = n->u.call.callee->u.ident.name->s;
-    return begin_region(&g, &like);
+    like.nitems = g.nitems - 1, like.reduction = reduction ? n->u.call.callee->u.ident.name->s : NULL;
+    return begin_at_once(&g, like);
 }
 
 /* Returns whether the items that were added to those before suit them. */
@@ -673,10 +645,9 @@ static bool add_item(Gather *g, const Sym *sym, Node *root, int home, Node *sour
 
 /* Returns whether the statement is array op= value, array[mask] = value or array[mask] op= value. */
 static bool changes_array(Coder *e, const Node *n) {
-    if (n->kind != N_ASSIGN || n->flag || n->u.assign.bracketed || is_typed(n)) return false;
-    const Node *target = n->u.assign.targets[0], *array = target;
+    const Node *target = qast_target(n), *array = target;
     double number;
-    if (n->u.assign.in_place && !fusible_operator((Op)n->op)) return false;
+    if (!target || n->flag || (n->u.assign.in_place && !fusible_operator((Op)n->op))) return false;
     if (target->kind == N_INDEX) {
         if (target->u.index.at.n != 1 || !may_be_mask(target->u.index.at.at[0])) return false;
         array = target->u.index.base;
@@ -745,16 +716,6 @@ static bool is_needed(const Gather *g, int item) {
     return !s || before || s->kind != SYM_LOCAL || within != g->e->mentions[s->index];
 }
 
-/* Evaluates the leaves of a group; the handler leads to the statements. */
-static void emit_leaves(Gather *g, FuseRegion *r, Node *part) {
-    Coder *e = g->e;
-    for (int i = 0; i < g->n; i++)
-        r->regs[i] = (uint8_t)(qcode_is_part(g->leaves[i]) ? qcode_part(e, g->leaves[i]) : qcode_any(e, g->leaves[i]));
-    if (!part) return;
-    r->base = (uint8_t)qcode_any(e, part->u.index.base), r->at = (uint8_t)qcode_indices(e, part->u.index.at);
-    r->index = qcode_index_word(e, part), r->nat = part->u.index.at.n;
-}
-
 /* Emits what follows the kernel: the assignment to a part of an array, or the rest of the last statement. */
 static void emit_rest(Gather *g, FuseRegion *r, Node *last, Node *part) {
     Coder *e = g->e;
@@ -782,33 +743,21 @@ static void emit_group(Gather *g, int mark, Node **statements, int n, Node *last
     int within = 0, after = 0, before = e->top;
     bool *set = qcode_state(e);
     FuseItem *final = &g->items[g->nitems - 1];
-    g->uses = final->uses;
-    FuseRegion r = *add_region(e, g);
-    uint32_t number = e->chunk->nfuses - 1;
+    FuseRegion like = {.first = g->n, .nitems = g->nitems, .dst = final->dst}; /* all statements change arrays */
+    if (!final->array) like.root = final->root, like.first = final->first, like.uses = final->uses, like.nitems--;
+    FuseRegion *r = add_region(g, like);
     qcode_at(e, statements[0]->pos);
-    qcode_jump(e, BC_GROUP, 0, (int)(number & 0xff), (int)(number >> 8), &within);
-    uint32_t start = qcode_pc(e);
-    emit_leaves(g, &r, part);
+    qcode_jump(e, BC_GROUP, 0, (int)(r->number & 0xff), (int)(r->number >> 8), &within);
+    uint32_t start = qcode_pc(e); /* the handler of the leaves leads to the statements */
+    begin_region(e, r, part);
     qcode_at(e, final->root->pos);
-    qcode_opx(e, BC_FUSE, 0, number);
+    qcode_opx(e, BC_FUSE, 0, r->number);
     qcode_catch_repeated(e, start, qcode_pc(e), qcode_pc(e), e->top, before);
     if (e->top >= before) qcode_op(e, BC_CLEAR, before, e->top - before + 1, 0);
     qcode_temps(e, 1);
     qcode_jump(e, BC_JMP, 0, 0, 0, &within);
-    r.root = final->root, r.dst = final->dst, r.first = final->first;
-    r.start = r.end = qcode_pc(e);
-    r.nitems = g->nitems - 1, r.changes = g->changes;
-    r.guards = qcode_alloc(e, sizeof g->guards), r.nguards = g->nguards;
-    memcpy(r.guards, g->guards, sizeof g->guards);
-    if (final->array) r.root = NULL, r.first = g->n, r.uses = 0, r.nitems++;
-    r.items = qcode_alloc(e, qmem_size((size_t)g->nitems, sizeof *r.items, 0));
-    memcpy(r.items, g->items, (size_t)g->nitems * sizeof *r.items);
-    for (int i = 0; i < r.nitems; i++) r.items[i].stored = is_needed(g, i);
-    r.inputs = qcode_alloc(e, (size_t)g->ninputs + 1);
-    memcpy(r.inputs, g->inputs, (size_t)g->ninputs);
-    r.ninputs = g->ninputs;
-    emit_rest(g, &r, last, part);
-    e->chunk->fuses[number] = r;
+    r->start = r->end = qcode_pc(e);
+    emit_rest(g, r, last, part);
     qcode_jump(e, BC_JMP, 0, 0, 0, &after);
     qcode_here(e, within);
     e->top = mark;
@@ -822,19 +771,23 @@ static void emit_group(Gather *g, int mark, Node **statements, int n, Node *last
     qcode_here(e, after);
 }
 
+/* Returns the target of a statement `target = value` that may belong to a group; NULL: something else. */
+static Node *assigned_target(const Node *n) {
+    Node *target = qast_target(n);
+    return target && !n->flag && !n->u.assign.in_place ? target : NULL;
+}
+
 /* Returns the variable of a statement `variable = expression` that may belong to a group; NULL: something else. */
 static const Sym *assigned_variable(Coder *e, const Node *n) {
-    if (n->kind != N_ASSIGN || n->flag || n->u.assign.in_place || n->u.assign.bracketed) return NULL;
-    const Node *target = n->u.assign.targets[0];
-    const Sym *s = target->kind == N_IDENT && !is_typed(n) ? target->u.ident.sym : NULL;
+    const Node *target = assigned_target(n);
+    const Sym *s = target && target->kind == N_IDENT ? target->u.ident.sym : NULL;
     return s && qcode_register(e, s) >= 0 && !qcode_has_type(e, s) ? s : NULL;
 }
 
 /* Returns the elements that a statement assigns to, if the last item of a group may be assigned there. */
 static Node *assigned_part(Gather *g, const Node *n) {
-    if (n->kind != N_ASSIGN || n->flag || n->u.assign.in_place || n->u.assign.bracketed || is_typed(n)) return NULL;
-    Node *part = n->u.assign.targets[0];
-    if (!qcode_is_part(part) || !has_value(g->e, part->u.index.base)) return NULL;
+    Node *part = assigned_target(n);
+    if (!part || !qcode_is_part(part) || !has_value(g->e, part->u.index.base)) return NULL;
     Gather pure = *g;
     check_pure(&pure, &part);
     return pure.ok ? *g = pure, part : NULL;

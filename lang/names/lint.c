@@ -368,11 +368,11 @@ typedef struct {
 static void find_aliases(void *ud, Node **child) {
     Aliases *a = ud;
     Node *n = *child;
-    bool plain = n->kind == N_ASSIGN && n->u.assign.ntargets == 1 && !n->u.assign.in_place && !n->u.assign.bracketed &&
-                 n->flag != ASSIGN_COPIES && !(n->u.assign.types && n->u.assign.types[0]) &&
-                 n->u.assign.targets[0]->kind == N_IDENT && n->u.assign.value->kind == N_IDENT;
+    const Node *target = qast_target(n);
+    bool plain = target && !n->u.assign.in_place && n->flag != ASSIGN_COPIES && target->kind == N_IDENT &&
+                 n->u.assign.value->kind == N_IDENT;
     if (plain && a->n < MOST_ALIASES) {
-        const Sym *y = n->u.assign.targets[0]->u.ident.sym, *x = n->u.assign.value->u.ident.sym;
+        const Sym *y = target->u.ident.sym, *x = n->u.assign.value->u.ident.sym;
         if (x && y && x != y && x->kind != SYM_CAPTURE && x->kind <= SYM_GLOBAL)
             a->at[a->n++] = (Alias){.assignment = n, .x = x, .y = y, .written = UINT32_MAX};
     }

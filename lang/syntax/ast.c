@@ -241,6 +241,11 @@ static bool equal_names(const Node *a,
     return a->u.ident.name == b->u.ident.name;
 }
 
+Node *qast_target(const Node *n) {
+    bool single = n->kind == N_ASSIGN && !n->u.assign.bracketed && n->u.assign.ntargets == 1;
+    return single && !(n->u.assign.types && n->u.assign.types[0]) ? n->u.assign.targets[0] : NULL;
+}
+
 bool qast_equal(const Node *a, const Node *b) {
     if (!a || !b || a == b) return a == b;
     if (a->kind != b->kind) return false;

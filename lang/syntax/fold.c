@@ -277,7 +277,7 @@ static void find_call(void *ud, Node **child) {
 
 /* Records the values that an assignment gives to variables, or that they are unknown from here on. */
 static void record_assignment(Unit *u, Known **all, const Node *n) {
-    bool plain = n->u.assign.ntargets == 1 && !n->u.assign.in_place && !n->u.assign.bracketed && !n->u.assign.types[0];
+    bool plain = qast_target(n) && !n->u.assign.in_place;
     for (int i = 0; i < n->u.assign.ntargets; i++) {
         const Node *to = n->u.assign.targets[i];
         if (to->kind != N_IDENT || !to->u.ident.sym) continue;

@@ -967,7 +967,7 @@ L_DESTRUCT : {
     NEXT;
 }
 L_GROUP : {
-    FuseRegion *r = &f->proto->chunk.fuses[BX];
+    FuseRegion *r = f->proto->chunk.fuses[BX];
     bool waits = r->wait || m->fuse_least == SIZE_MAX || qtape_is_on(vm);
     for (int i = 0; i < r->ninputs && !waits; i++)
         waits = base[r->inputs[i]].kind != QS_ARRAY && !qval_is_number(base[r->inputs[i]]);
@@ -976,7 +976,7 @@ L_GROUP : {
     NEXT;
 }
 L_FUSE : {
-    FuseRegion *r = &f->proto->chunk.fuses[BX];
+    FuseRegion *r = f->proto->chunk.fuses[BX];
     bool done, any = !r->nguards || r->inputs; /* most calls of functions have numbers as arguments */
     for (int i = 0; i < r->nleaves && !any; i++) any = base[r->regs[i]].kind == QS_ARRAY;
     if (!any) NEXT;

@@ -99,7 +99,7 @@ static void release_proto(qs_vm *vm, Proto *p) {
     for (uint32_t i = 0; i < p->chunk.nlits; i++) qval_release(vm, p->k[i]);
     qmem_free(c, p->k, p->chunk.nlits * sizeof *p->k);
     qmem_free(c, p->caches, p->chunk.ncaches * sizeof *p->caches);
-    for (uint32_t i = 0; i < p->chunk.nfuses; i++) qlaunch_hooks(vm)->fuse_free(vm, &p->chunk.fuses[i]);
+    for (uint32_t i = 0; i < p->chunk.nfuses; i++) qlaunch_hooks(vm)->fuse_free(vm, p->chunk.fuses[i]);
     qlaunch_hooks(vm)->function_free(vm, p);
     qlaunch_hooks(vm)->loop_count_left(vm, p);
     for (uint32_t i = 0; i < p->chunk.nloops; i++) qlaunch_hooks(vm)->loop_free(vm, &p->chunk.loops[i]);

@@ -549,7 +549,7 @@ qs_status qfuse_at(qs_vm *vm, Frame *f, uint32_t pc, bool *done) {
     Chunk *c = &f->proto->chunk;
     *done = false;
     for (uint32_t i = 0; i < c->nfuses && !*done; i++) /* the branches of ?: are regions inside a region */
-        if (pc >= c->fuses[i].start && pc < c->fuses[i].end && !c->fuses[i].mask)
-            TRY(qfuse_region(vm, f, &c->fuses[i], done));
+        if (pc >= c->fuses[i]->start && pc < c->fuses[i]->end && !c->fuses[i]->mask)
+            TRY(qfuse_region(vm, f, c->fuses[i], done));
     return QS_OK;
 }

@@ -1,7 +1,7 @@
 /* fusion.h -- declarations shared by fusion.c and fusion_examine.c.
  *
- * A fuse region (FuseRegion, lang/bytecode/bytecode.h) is an elementwise expression, or several statements, that may run
- * as one kernel.  The interpreter reaches it with values in its leaves:
+ * A fuse region (FuseRegion, lang/bytecode/bytecode.h) is an elementwise expression, or several statements, that may
+ * run as one kernel.  The interpreter reaches it with values in its leaves:
  *
  *     fusion_examine.c  decides whether these values suit one kernel: shapes, layouts, memory that is shared
  *     fusion.c          finds or makes the kernel for their types, runs it, and puts the results into the variables

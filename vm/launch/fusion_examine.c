@@ -147,7 +147,6 @@ static bool examine_rows(FuseRun *now) {
     return !now->recorded && !few && !far;
 }
 
-
 /* Only numbers are outside of x[mask].  A masked assignment writes to a contiguous array that shares no elements with
  * others. */
 static bool examine_masked(const FuseRun *now) {

@@ -51,12 +51,12 @@ static int count_sets(const Node *loop, const Sym *sym) {
 /* The constant by which the statement changes sym; 0: another statement. */
 static double step_of(const Node *n, const Sym *sym) {
     double k = 0;
-    if (n->kind != N_ASSIGN || n->u.assign.ntargets != 1 || name_of(n->u.assign.targets[0]) != sym) return 0;
+    const Node *target = qast_target(n);
+    if (!target || name_of(target) != sym) return 0;
     const Node *value = n->u.assign.value;
-    bool in_place = n->u.assign.in_place, typed = n->u.assign.types && n->u.assign.types[0];
+    bool in_place = n->u.assign.in_place;
     bool sum = value->kind == N_BINARY && value->op == OP_ADD,
          difference = value->kind == N_BINARY && value->op == OP_SUB;
-    if (typed || n->u.assign.bracketed) return 0;
     if (in_place) return qfold_number(value, &k) ? (n->op == OP_ADD ? k : n->op == OP_SUB ? -k : 0) : 0;
     if ((sum || difference) && name_of(value->u.bin.a) == sym && qfold_number(value->u.bin.b, &k)) return sum ? k : -k;
     return sum && name_of(value->u.bin.b) == sym && qfold_number(value->u.bin.a, &k) ? k : 0;
