@@ -254,6 +254,31 @@ class Program:
             else: self.put(f"{v} = 0", f"{v} = 0") # in case a statement fails
         self.guarded(plain, alone)
 
+    def along_lines(self):
+        """Statements with reductions along a dimension, whose values take long to compute and are read again."""
+        r, known = self.r, [v for v in self.vars if len(self.vars[v][0]) > 1 and 0 not in self.vars[v][0]]
+        if not known: return self.together()
+        of, axis, mine, plain, alone = r.choice(known), r.randrange(2), [], [], []
+        var = lambda: E(r.choice([of] + mine * 2), [], None, 0, 0)
+        for k in range(r.randint(1, 3)):
+            total = r.choice(["max({0},[],%d)", "mean({0},%d)", "sum({0},%d)", "min({0},[],%d)"]) % axis
+            form = r.choice(["({0} - {1})", "({0} + {1})", "{0}./(1 + abs({1}))"])
+            inner = E(form, [var(), E(total, [var()], None, 0, 0)], None, 0, 0)
+            costly = r.choice(["exp(-abs({0}))", "atan({0})", "sqrt(abs({0}))", "float64({0})", "{0}.*2"])
+            e, v = E(costly, [inner], None, 0, 0), r.choice(mine) if mine and r.random() < 0.2 else self.new("x")
+            pre = []
+            name = self.steps(e, pre)
+            plain.append(f"{v} = {e.plain()}")
+            alone += pre + [f"{v} = {name}"]
+            mine.append(v)
+        e, pre = E(f"{{0}}./(1 + sum({{1}},{axis}))", [var(), var()], None, 0, 0), []
+        name = self.steps(e, pre)
+        plain.append(f'last_ = {e.plain()}')
+        alone += pre + [f'last_ = {name}']
+        for v in ["last_"] + [v for v in sorted(set(mine)) if r.random() < 0.4]:
+            for lines in (plain, alone): lines.append(f'show("~", {v})')
+        self.guarded(plain, alone)
+
     def changes(self):
         """Consecutive statements over arrays of one shape, which mostly become one kernel.  Some of them change arrays,
         which may have several names."""
@@ -454,6 +479,7 @@ class Program:
             elif k < 0.45: self.together()
             elif k < 0.52: self.update()
             elif k < 0.55: self.changes()
+            elif k < 0.57: self.along_lines()
             elif k < 0.59: self.masked()
             elif k < 0.66: self.alias()
             elif k < 0.72: self.call()

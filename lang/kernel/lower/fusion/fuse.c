@@ -78,6 +78,10 @@ typedef struct {
     bool trial, masked;                        /* masked: the value of x[mask] = value is lowered */
     struct Pending *sums;                      /* reductions that the next loop over a row computes */
     int nsums;
+    uint32_t repeated;             /* bits of the items with functions that several loops over a row compute */
+    uint32_t kept;                 /* bits of the items that the first loop stores and later loops load */
+    const FuseKernel *before_kept; /* the types of the results, from an attempt that kept fewer items; NULL: none */
+    int results[FUSE_ITEMS + 1];   /* rows: parameters of the results; -1: none */
 } Fuse;
 
 enum { KNOWN_MOST = 32 };
@@ -882,15 +886,28 @@ static void load_in_loop(Fuse *z, int leaf) {
 
 static Val lower_part(Fuse *z, const Node *n) { return lower_visible(z, (Node *)(uintptr_t)n, z->visible); }
 
-/* Lowers a statement once in each loop; one that is the same for the whole row was lowered before the loops (hoist). */
+static bool store_row(Fuse *z, Val v, int result);
+
+/* Returns the parameter whose row holds the elements of a kept item: its own result, or the last one, which is stored
+ * after all others. */
+static int keeper_of(const Fuse *z, int i) { return z->results[z->e->items[i].stored ? i : z->e->nitems]; }
+
+static Val load_kept(Fuse *z, int i) {
+    qs_dtype d = z->values[i].dtype;
+    int param = keeper_of(z, i);
+    KRef at = kmemory_linear(&z->walk, &(Layout){.param = param, .rank = z->rank, .contiguous = true}, z->at);
+    return real_value(kmemory_load(&z->walk, param, d, at, 0, 0), d, true);
+}
+
+/* Lowers a statement once in each loop; one that is the same for the whole row was lowered before the loops (hoist).
+ * The first loop stores a kept one, and later loops load it. */
 static Val value_in_loop(Fuse *z, int i) {
-    const FuseItem *s = &z->e->items[i];
-    bool wide = value_is_wide(z, i);
+    bool wide = value_is_wide(z, i), again = wide && z->e->items[i].calls && z->within[i] > 0, kept = z->kept >> i & 1;
     int *loop = z->trial && wide ? &z->tried[i] : &z->within[i];
     if (*loop == z->loop || (!wide && *loop >= 0)) return z->values[i];
-    if (wide && s->calls && *loop > 0 && !z->trial)
-        return decline(z, "a value that takes long to compute would be computed in several loops over each row");
-    z->values[i] = lower_value(z, i);
+    if (again && !z->trial) z->repeated |= 1u << i;
+    z->values[i] = again && kept ? load_kept(z, i) : lower_value(z, i);
+    if (kept && !again && !z->trial && !store_row(z, z->values[i], keeper_of(z, i))) return declined;
     return *loop = z->loop, z->values[i];
 }
 
@@ -1046,43 +1063,62 @@ static const Node *row_root(Fuse *z, int i) {
     return i < z->e->nitems ? z->e->items[i].root : z->e->root;
 }
 
-static bool store_narrow(Fuse *z, const Node *root, int *result, qs_dtype *d) {
+static void add_row_result(Fuse *z, int i, qs_dtype d) {
+    if (z->results[i] < 0) z->results[i] = add_result(z, d, false, true);
+}
+
+static bool store_narrow(Fuse *z, const Node *root, int i, qs_dtype *d) {
     Val v = hoist(z, root) ? lower_part(z, root) : declined;
     if (!v.ref) return false;
     KRef along = z->at[z->e->axis];
     z->at[z->e->axis] = kbuild_int(&z->walk, QS_I64, 0);
-    bool stored = store_row(z, v, *result = add_result(z, *d = v.dtype, false, true));
+    add_row_result(z, i, *d = v.dtype);
+    bool stored = store_row(z, v, z->results[i]);
     return z->at[z->e->axis] = along, stored;
 }
 
 /* Stores the statements that are needed and the root: narrow ones at once, the others in one loop over the row. */
 static bool store_rows(Fuse *z, FuseKernel *out) {
-    int result[FUSE_ITEMS + 1], n = z->e->nitems, wide = 0;
+    int n = z->e->nitems;
+    uint32_t wide = 0;
     for (int i = 0; i <= n; i++) {
         const Node *root = row_root(z, i);
         qs_dtype *d = i < n ? &out->value[i].dtype : &out->dtype;
         bool *narrow = i < n ? &out->value[i].narrow : &out->narrow;
-        result[i] = -1;
         if (i < n && !z->e->items[i].stored) continue;
         if ((*narrow = !is_wide(z, root))) {
-            if (!store_narrow(z, root, &result[i], d)) return false;
-            result[i] = -1;
+            if (!store_narrow(z, root, i, d)) return false;
             continue;
         }
         Val v = hoist(z, root) ? try_part(z, root) : declined;
         if (!v.ref || !v.array) return false;
-        result[i] = add_result(z, *d = v.dtype, false, true), wide++;
+        add_row_result(z, i, *d = v.dtype), wide |= 1u << i;
     }
     if (wide) begin_row_loop(z);
-    for (int i = 0; i <= n; i++)
-        if (result[i] >= 0 && !store_row(z, lower_part(z, row_root(z, i)), result[i])) return false;
+    for (int i = 0; i <= n; i++) {
+        if (!(wide >> i & 1)) continue;
+        Val v = lower_part(z, row_root(z, i));
+        bool done = i < n && z->kept >> i & 1 && v.ref; /* it is in the result since it was computed */
+        if (!done && !store_row(z, v, z->results[i])) return false;
+    }
     if (wide) emit_ins(z, (KMake){.op = K_END});
     return true;
+}
+
+static qs_dtype type_of_item(const FuseKernel *k, int i, int n) { return i < n ? k->value[i].dtype : k->dtype; }
+
+/* Makes the parameters of the results before any code, so that loops can keep items there. */
+static void add_row_results(Fuse *z) {
+    int n = z->e->nitems;
+    for (int i = 0; i <= n; i++) z->results[i] = -1;
+    for (int i = 0; i <= n && z->before_kept; i++)
+        if (i == n || z->e->items[i].stored) add_row_result(z, i, type_of_item(z->before_kept, i, n));
 }
 
 static bool build_rows(Fuse *z, Arena *arena, FuseKernel *out) {
     KParam size = {.name = qstr_cname(z->c, "n"), .kind = KP_NUM, .dtype = QS_I64};
     z->extent = kir_param(z->f, &size);
+    add_row_results(z);
     z->before = qarena_alloc(arena, sizeof *z->before * KNOWN_MOST);
     z->sums = qarena_alloc(arena, sizeof *z->sums * KNOWN_MOST);
     for (int i = 0; i < z->e->nitems; i++) z->within[i] = z->tried[i] = -1;
@@ -1097,6 +1133,22 @@ static bool build_rows(Fuse *z, Arena *arena, FuseKernel *out) {
     for (int i = 0; i <= z->e->nitems; i++)
         if (!reduce_rows(z, row_root(z, i))) return false;
     return reduce_pending(z) && store_rows(z, out);
+}
+
+/* Chooses another item that is stored when it is first computed, since several loops need it and it takes long to
+ * compute: the last one, because the others may be needed by it alone.  Sets the bits of all kept items. */
+static bool choose_kept(Fuse *z, const FuseKernel *k, uint32_t *kept) {
+    int n = z->e->nitems, i = n - 1;
+    uint32_t others = 0;
+    while (!((z->repeated & ~*kept) >> i & 1)) i--;
+    for (int j = 0; j < n; j++)
+        if (*kept >> j & 1 && !z->e->items[j].stored) others |= 1u << j;
+    bool fits = z->e->items[i].stored || (!others && !k->narrow && z->values[i].dtype == k->dtype);
+    if (!fits || z->values[i].im) {
+        z->why = "a value that takes long to compute would be computed in several loops over each row";
+        return z->why_at = z->e->items[i].root->pos, false;
+    }
+    return *kept |= 1u << i, true;
 }
 
 static void begin_kernel(Fuse *z, Arena *arena, const char *name) {
@@ -1123,7 +1175,9 @@ qs_status kfuse_build(Ctx *c, Arena *arena, const FuseExpr *e, const FuseLeafTyp
     for (int i = 0; i < e->nleaves; i++)
         if (types[i].array && !is_supported((qs_dtype)types[i].dtype)) return QS_OK;
     if (e->kind != RED_NONE && !flat && (e->grouped || e->adds || e->mask)) return QS_OK;
-    Fuse z = {.walk = {.rules = &rules, .c = c}, .e = e, .types = types, .flat = flat, .rank = flat ? 1 : rank};
+    const Fuse empty = {
+        .walk = {.rules = &rules, .c = c}, .e = e, .types = types, .flat = flat, .rank = flat ? 1 : rank};
+    Fuse z = empty;
     begin_kernel(&z, arena, "expression");
     bool assigns = e->mask && e->kind == RED_NONE;
     bool built = assigns               ? build_masked(&z, out)
@@ -1131,6 +1185,15 @@ qs_status kfuse_build(Ctx *c, Arena *arena, const FuseExpr *e, const FuseLeafTyp
                  : e->kind == RED_NONE ? build_map(&z, out)
                  : e->adds             ? build_added(&z, out)
                                        : build_reduction(&z, out);
+    uint32_t kept = 0;
+    while (built && z.repeated & ~kept) {
+        FuseKernel before = *out;
+        if (!choose_kept(&z, &before, &kept)) return end_kernel(&z, false, out);
+        kbuild_free(&z.walk);
+        z = empty, z.kept = kept, z.before_kept = &before;
+        begin_kernel(&z, arena, "expression");
+        built = build_rows(&z, arena, out);
+    }
     return end_kernel(&z, built, out);
 }
 
