@@ -414,10 +414,27 @@ static Opnd int_to_int(Emit *e, qs_dtype from, qs_dtype to, Opnd a) {
     return narrower ? emit_def(e, "trunc i64 %s to i32", a.s) : a;
 }
 
-static Opnd float_to_int(Emit *e, qs_dtype from, const char *to, bool sign, Opnd a) {
-    const char *t = emit_type(from), *name = sign ? "fptosi" : "fptoui";
-    emit_declare(e, "declare %s @llvm.%s.sat.%s.%s(%s)", to, name, to, suffix(from), t);
-    return emit_def(e, "call %s @llvm.%s.sat.%s.%s(%s %s)", to, name, to, suffix(from), t, a.s);
+/* Converts a float by comparisons.  LLVM has them side by side in a vector, but on x86-64 it makes branches for each
+ * number of a vector from llvm.fptosi.sat. */
+static Opnd limit_float(Emit *e, const char *t, qs_dtype to, Opnd a) {
+    static const char *const least[2] = {"0xC1E0000000000000", "0xC3E0000000000000"};
+    static const char *const beyond[2][2] = {{"0x41F0000000000000", "0x43F0000000000000"},
+                                             {"0x41E0000000000000", "0x43E0000000000000"}};
+    bool sign = is_signed(to), wide = bits_of(to) == 64;
+    const char *whole = emit_type(to), *fcmp = sign ? "fcmp ole" : "fcmp ule";
+    Opnd low = lit(!sign ? 0 : wide ? INT64_MIN : INT32_MIN), zero = lit(0);
+    Opnd high = !sign ? lit(-1) : lit(wide ? INT64_MAX : INT32_MAX);
+    Opnd v = emit_def(e, "%s %s %s to %s", sign ? "fptosi" : "fptoui", t, a.s, whole);
+    v = select(e, bin(e, "fcmp oge", t, a, emit_opnd("%s", beyond[sign][wide])), whole, high, v);
+    v = select(e, bin(e, fcmp, t, a, emit_opnd("%s", sign ? least[wide] : "0.0")), whole, low, v);
+    return sign ? select(e, bin(e, "fcmp uno", t, a, a), whole, zero, v) : v;
+}
+
+static Opnd float_to_int(Emit *e, qs_dtype from, qs_dtype to, Opnd a) {
+    const char *t = emit_type(from), *whole = emit_type(to), *name = is_signed(to) ? "fptosi" : "fptoui";
+    if (!e->t->threads) return limit_float(e, t, to, a);
+    emit_declare(e, "declare %s @llvm.%s.sat.%s.%s(%s)", whole, name, whole, suffix(from), t);
+    return emit_def(e, "call %s @llvm.%s.sat.%s.%s(%s %s)", whole, name, whole, suffix(from), t, a.s);
 }
 
 static Opnd convert_value(Emit *e, qs_dtype from, qs_dtype to, Opnd a) {
@@ -427,7 +444,7 @@ static Opnd convert_value(Emit *e, qs_dtype from, qs_dtype to, Opnd a) {
         return is_float(from) ? emit_def(e, "fcmp une %s %s, 0.0", f, a.s) : bin(e, "icmp ne", f, a, lit(0));
     if (is_float(from)) {
         if (is_float(to)) return emit_def(e, "%s %s %s to %s", to == QS_F64 ? "fpext" : "fptrunc", f, a.s, t);
-        return float_to_int(e, from, t, is_signed(to), a);
+        return float_to_int(e, from, to, a);
     }
     if (is_float(to)) return emit_def(e, "%s %s %s to %s", is_signed(from) ? "sitofp" : "uitofp", f, a.s, t);
     if (from == QS_B1) return emit_def(e, "zext i1 %s to %s", a.s, t);
@@ -530,10 +547,26 @@ Opnd emit_load(Emit *e, qs_dtype elem, const char *space, Place at) {
     return decode_element(e, elem, raw);
 }
 
-void emit_store(Emit *e, qs_dtype elem, const char *space, Place at, Opnd v) {
-    Opnd raw = encode(e, elem, v);
+static void store_raw(Emit *e, qs_dtype elem, const char *space, Place at, Opnd raw) {
     emit_put(e, "store %s %s, ptr%s %s, align %zu%s", emit_mem_type(e, elem), raw.s, space, at.ptr.s,
              emit_mem_size(elem), at.tail);
+}
+
+void emit_store(Emit *e, qs_dtype elem, const char *space, Place at, Opnd v) {
+    store_raw(e, elem, space, at, encode(e, elem, v));
+}
+
+/* Encodes a number as a small integer.  The nearest one that the element can hold comes first, so that its conversion
+ * needs no tests; NaN is 0. */
+static Opnd encode_number(Emit *e, qs_dtype elem, qs_dtype from, Opnd x) {
+    bool sign = elem == QS_I8 || elem == QS_I16;
+    int bits = 8 * (int)emit_mem_size(elem), low = sign ? -(1 << (bits - 1)) : 0;
+    const char *t = emit_type(from), *small = emit_mem_type(e, elem);
+    Opnd least = emit_opnd("%d.0", low), most = emit_opnd("%d.0", low + (1 << bits) - 1);
+    if (sign) x = select(e, bin(e, "fcmp ord", t, x, x), t, x, emit_opnd("0.0"));
+    x = select(e, bin(e, "fcmp ogt", t, x, least), t, x, least);
+    x = select(e, bin(e, "fcmp olt", t, x, most), t, x, most);
+    return emit_def(e, "trunc i32 %s to %s", emit_def(e, "fptosi %s %s to i32", t, x.s).s, small);
 }
 
 /* Metadata of accesses in loops without dependences (access group !0): loads do not alias the scope of the stores. */
@@ -590,7 +623,13 @@ static void emit_guarded(Emit *e, const KIns *i, void (*effect)(Emit *, const KI
 }
 
 static void store_element(Emit *e, const KIns *i) {
-    emit_store(e, (qs_dtype)e->f->params[i->imm].dtype, e->array_space, array_elem(e, i), emit_arg(e, i->b));
+    qs_dtype elem = (qs_dtype)e->f->params[i->imm].dtype;
+    const KIns *cast = &e->f->ins[i->b];
+    qs_dtype from = (qs_dtype)e->f->ins[cast->a].dtype;
+    Place at = array_elem(e, i);
+    if (cast->op == K_CAST && cast->dtype == QS_I32 && is_float(from) && emit_mem_size(elem) < sizeof(int32_t))
+        store_raw(e, elem, e->array_space, at, encode_number(e, elem, from, emit_arg(e, cast->a)));
+    else emit_store(e, elem, e->array_space, at, emit_arg(e, i->b));
 }
 
 /* -- atomics ------------------------------------------------------------------------------------------------------- */
