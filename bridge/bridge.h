@@ -317,7 +317,8 @@ PyObject *qfunction_new(Border *b, qs_value fn);
 Takes qfunction_takes(qs_value fn); /* TAKES_ANY, unless fn is a built-in with a declared set of types */
 /* The declared type of argument i of a call: of the parameter, or of the field of the created object; NULL: none. */
 const Type *qfunction_declares(Border *b, qs_value fn, int i);
-/* Fails when an integer field of type t cannot hold the number v, as for parameters. */
+/* Fails when an integer field of type t cannot hold the number v, as for parameters, or when a field would hold a
+ * converted copy of memory that is passed. */
 qs_status qfunction_holds(Border *b, const Type *t, const char *what, qs_value v);
 enum { ARGUMENT_NAME = 64 };
 void qfunction_argument(qs_value fn, int i, char name[ARGUMENT_NAME]); /* name of the parameter in messages */

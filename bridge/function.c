@@ -181,9 +181,19 @@ static qs_status check_dimensions(Border *b, const Function *f, int nin, const q
     return QS_OK;
 }
 
+/* Rejects memory that a field would keep as a converted copy: neither side would see the writes of the other. */
+static qs_status check_shared(Border *b, const Type *t, const char *what, qs_value v) {
+    bool as_is = v.kind == QS_ARRAY && qval_array(v)->hdr.flags & ARRAY_AS_IS;
+    if (!as_is || !t || t->kind != TY_ARRAY || qval_is_type(b->vm, v, t)) return QS_OK;
+    return qs_fail(b->vm, QS_ETYPE,
+                   "%s must be %s, got %s; memory that is passed is used in place: pass value(x) for a converted copy",
+                   what, qtype_name(t), qval_type_name(b->vm, v));
+}
+
 qs_status qfunction_holds(Border *b, const Type *t, const char *what, qs_value v) {
     const Type *n = t && t->kind == TY_ARRAY ? t->inner : t;
     qs_value same;
+    TRY(check_shared(b, t, what, v));
     if (!n || n->kind != TY_NUM || !qdtype_is_int(n->dtype)) return QS_OK;
     TRY(qval_pass(b->vm, v, t, what, &same));
     return qs_release(b->vm, same), QS_OK;

@@ -239,7 +239,7 @@ def from_python(pairs, path):
     yield f"m = q.compile_string('pairs', open({path!r}).read())"
     yield f"""def call(name, i, x):
     try: n = int(getattr(m, f'f{{i}}')(x))
-    except Exception as e: n = 'refused' if 'in place' in str(e) else 0
+    except Exception as e: n = 'refused' if 'is not rounded' in str(e) else 0
     print(f'python-{{name}} {{i}} {{n}}')"""
     for kind, text in PYTHON.items():
         yield f"x = {text}\nfor i in range({len(pairs)}): call({kind!r}, i, x)"

@@ -383,8 +383,8 @@ class In(Gpu):
             self.assertEqual(x.get().tolist(), [1] * 4)
 
     def test_a_wrong_type_is_named(self):
-        with self.assertRaisesRegex(TypeError, "argument x must be vec, got ivec of size 1x3"):
-            q.only_vec(fake.ByDLPack(np.zeros(3, np.int32)))
+        with self.assertRaisesRegex(TypeError, "argument x must be vec, got cvec of size 1x3"):
+            q.only_vec(fake.ByDLPack(np.zeros(3, np.complex64)))
         with self.assertRaisesRegex(TypeError, "argument x: .*<M8"):
             q.same(fake.ByInterface(np.zeros(3, "M8[s]")))
         with self.assertRaisesRegex(TypeError, "argument x: .*>f4"):

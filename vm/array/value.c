@@ -246,17 +246,6 @@ static qs_status convert_number(qs_vm *vm, qs_value v, const Type *t, const char
     return QS_OK;
 }
 
-/* Sets the error for an array that would need a converted copy, but is marked to be used in place (ARRAY_AS_IS). */
-static qs_status never_converted(qs_vm *vm, qs_value v, const Type *t, const char *what) {
-    char text[QERR_TEXT];
-    qs_status s = mismatch(vm, v, t, what);
-    snprintf(text, sizeof text, "%s", qvm_ctx(vm)->err.text);
-    qerr_clear(qvm_ctx(vm));
-    (void)qerr_set(qvm_ctx(vm), s, "%s; memory that is passed is used in place: pass value(x) for a converted copy",
-                   text);
-    return s;
-}
-
 static bool array_converts(const Array *a, const Type *t) {
     bool loses =
         t->inner->kind != TY_NUM || (qdtype_is_complex((qs_dtype)a->dtype) && !qdtype_is_complex(t->inner->dtype));
@@ -318,10 +307,28 @@ static qs_status check_rounding(qs_vm *vm, Array *a, const Type *t, const char *
     return QS_OK;
 }
 
+/* Returns whether the elements are floats or complex numbers that t holds with fewer digits. */
+static bool array_loses_digits(const Array *a, const Type *t) {
+    qs_dtype d = (qs_dtype)a->dtype, to = t->inner->dtype;
+    return d != QS_B1 && !qdtype_is_int(d) && !qdtype_is_int(to) && qdtype_promote(d, to) != to;
+}
+
+/* Sets the error for memory from outside of the language (ARRAY_AS_IS) that a conversion would round. */
+static qs_status never_rounded(qs_vm *vm, qs_value v, const Type *t, const char *what) {
+    char text[QERR_TEXT];
+    qs_status s = mismatch(vm, v, t, what);
+    snprintf(text, sizeof text, "%s", qvm_ctx(vm)->err.text);
+    qerr_clear(qvm_ctx(vm));
+    (void)qerr_set(qvm_ctx(vm), s, "%s; memory that is passed is not rounded: pass value(x) for a converted copy",
+                   text);
+    return s;
+}
+
 /* Converts an array implicitly, in contrast to an explicit float64(x). */
 static qs_status convert_array_unasked(qs_vm *vm, qs_value v, const Type *t, const char *what, qs_value *out) {
-    bool converts = array_converts(qval_array(v), t);
-    if (converts && qval_array(v)->hdr.flags & ARRAY_AS_IS) return never_converted(vm, v, t, what);
+    const Array *a = qval_array(v);
+    bool converts = array_converts(a, t), as_is = a->hdr.flags & ARRAY_AS_IS;
+    if (converts && as_is && array_loses_digits(a, t)) return never_rounded(vm, v, t, what);
     if (converts) TRY(check_rounding(vm, qval_array(v), t, what));
     return convert_array(vm, v, t, what, out);
 }

@@ -70,7 +70,7 @@ qs_status qops_cell(qs_vm *vm, int n, const qs_value *items, qs_value *out);
 qs_status qops_get_field(qs_vm *vm, qs_value v, Str *name, FieldCache *cache, qs_value *out);
 qs_status qops_set_field(qs_vm *vm, qs_value v, Str *name, FieldCache *cache, qs_value x);
 qs_status qops_coerce(qs_vm *vm, Frame *f, qs_value *r, qs_value type, qs_value what, bool param);
-/* Warns if the memory, a Buffer or Cell, is a converted copy of an argument of a running function. */
+/* Warns, or fails, if the memory, a Buffer or Cell, is a converted copy of an argument of a running function. */
 qs_status qops_copy_written(qs_vm *vm, const void *memory);
 qs_status qops_before_write(Ctx *c, Buffer *b); /* Ctx.before_write, until there is a tape */
 

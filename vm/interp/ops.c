@@ -612,6 +612,7 @@ static void mark_copy(qs_value given, qs_value copy) {
     if (copy.kind == QS_CELL) ((Obj *)copy.u.p)->aux = 1;
     if (copy.kind != QS_ARRAY || qbuf_shared(qval_array(copy)->buf)) return;
     qval_array(copy)->hdr.aux = 1 + qval_array(given)->dtype;
+    if (qval_array(given)->hdr.flags & (ARRAY_AS_IS | ARRAY_GUARDED)) qval_array(copy)->hdr.flags |= ARRAY_GUARDED;
     qval_array(copy)->buf->kept = true;
 }
 
@@ -621,15 +622,20 @@ static bool is_copy_in(qs_value v, const void *memory) {
     return ((Obj *)v.u.p)->aux && memory == (v.kind == QS_ARRAY ? (const void *)qval_array(v)->buf : v.u.p);
 }
 
-static qs_status warn_of_copy(qs_vm *vm, const Func *fn, const Param *p, qs_value copy) {
+/* Warns of a write to a converted copy.  It is an error if the argument is memory that was passed from outside of the
+ * language, which its owner expects to change. */
+static qs_status report_copy(qs_vm *vm, const Func *fn, const Param *p, qs_value copy) {
     Ctx *c = qvm_ctx(vm);
     const Type *is = qval_type(vm, copy), *given = qtype_any(c);
-    if (copy.kind == QS_ARRAY) given = qtype_num(c, (qs_dtype)(qval_array(copy)->hdr.aux - 1));
-    given = qtype_array(c, given, copy.kind == QS_ARRAY ? qval_array(copy)->rank : is->rank);
-    return qwarn_at(c, qvm(vm)->writes_at.src ? qvm(vm)->writes_at : qvm_here(vm),
-                    "%s: argument %s is declared as %s and was given %s, so that this changes a converted copy and not "
-                    "the array of the caller: pass %s, leave out the type of %s, or return %s",
-                    fn->name->s, p->name->s, qtype_name(is), qtype_name(given), qtype_name(is), p->name->s, p->name->s);
+    Where at = qvm(vm)->writes_at.src ? qvm(vm)->writes_at : qvm_here(vm);
+    bool array = copy.kind == QS_ARRAY, guarded = array && qval_array(copy)->hdr.flags & ARRAY_GUARDED;
+    if (array) given = qtype_num(c, (qs_dtype)(qval_array(copy)->hdr.aux - 1));
+    given = qtype_array(c, given, array ? qval_array(copy)->rank : is->rank);
+#define WRITTEN_COPY                                                                                                   \
+    "%s: argument %s is declared as %s and was given %s, so that this changes a converted copy and not the array of "  \
+    "the caller: pass %s, leave out the type of %s, or return %s",                                                     \
+        fn->name->s, p->name->s, qtype_name(is), qtype_name(given), qtype_name(is), p->name->s, p->name->s
+    return guarded ? qerr_at(c, QS_ELOCK, at, WRITTEN_COPY) : qwarn_at(c, at, WRITTEN_COPY);
 }
 
 /* The outermost function that has the copy as an argument is the one that made it.  A copy that no running function has
@@ -641,14 +647,14 @@ qs_status qops_copy_written(qs_vm *vm, const void *memory) {
         const Func *fn = f->proto->func;
         for (int k = 0; k < fn->nparams; k++)
             if (fn->params[k].type && is_copy_in(f->base[k], memory))
-                return warn_of_copy(vm, fn, &fn->params[k], f->base[k]);
+                return report_copy(vm, fn, &fn->params[k], f->base[k]);
     }
     return QS_OK;
 }
 
 qs_status qops_before_write(Ctx *c, Buffer *b) {
-    b->kept = false;
-    return qops_copy_written((qs_vm *)c, b);
+    TRY(qops_copy_written((qs_vm *)c, b));
+    return b->kept = false, QS_OK;
 }
 
 qs_status qops_coerce(qs_vm *vm, Frame *f, qs_value *r, qs_value type, qs_value what, bool param) {
