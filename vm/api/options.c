@@ -168,7 +168,7 @@ static bool fail_unknown(OptionTarget *t, const char *arg) {
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
     for (char *p = name; *p; p++)
         if (*p == '-') *p = '_';
-    Nearest near = {name, NULL, 0, NULL};
+    Nearest near = {.wanted = name};
     for (const Option *o = qoptions; o < qoptions + qoptions_count; o++)
         if (o->uses & USE_COMMANDED) qstr_offer(&near, o->name);
     int n = snprintf(t->error, sizeof t->error, "unknown option %.200s", arg);
