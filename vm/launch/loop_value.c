@@ -162,6 +162,11 @@ static int64_t ask_extent(void *ud, int source, int axis) {
     return a->e.at[source].dims[axis];
 }
 
+static const Str *ask_text(void *ud, int source) {
+    Asking *a = ud;
+    return qkey_know_text(&a->e.at[source], a->e.value[source]);
+}
+
 static int64_t ask_peek(void *ud, int source, int axis) {
     const Asking *a = ud;
     return ((const Array *)a->e.value[source].u.p)->dims[axis];
@@ -206,6 +211,7 @@ LoopJob qloop_job(Asking *a, const LoopRegion *r, Node *loop, const LoopRange *r
                    .method = ask_method,
                    .is_of_class = ask_class,
                    .extent = ask_extent,
+                   .text = ask_text,
                    .peek = ask_peek,
                    .sole = ask_sole,
                    .items = ask_items,

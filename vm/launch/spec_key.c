@@ -85,6 +85,11 @@ void qkey_know_extent(Captured *e, const Array *a, int axis) {
     e->dims[axis] = a->dims[axis];
 }
 
+const Str *qkey_know_text(Captured *e, qs_value string) {
+    if (!e->num_known) e->kept = qval_retain(string), e->num_known = true;
+    return e->kept.u.p;
+}
+
 static bool is_sole(const Array *a) {
     const Buffer *b = a->buf;
     bool ours = !b->foreign && !b->readonly && !b->lent && !b->given && b->home < 0;

@@ -241,22 +241,55 @@ static qs_status real_builtin(Loops *L, const char *name, const Number *args, in
     return b ? b->fn(L, b->imm, args, out) : apply_row(L, e, args, out);
 }
 
-/* size(x,d) and numel(x) of arrays; a vec is 1xN. */
-static qs_status lower_extents(Loops *L, const char *name, const Value *args, int nargs, Value *out) {
-    const LoopValue *h = &args[0].host;
+static int rank_of(const Value *x) {
+    if (x->what == WHAT_VECTOR) return x->cols ? 2 : 1;
+    return x->what == WHAT_ROW ? kloop_row_rank(x->row) : x->host.rank;
+}
+
+/* The extent of an array along dimension d; a vec is 1xN. */
+static Number extent_along(Loops *L, const Value *x, int d) {
+    int rank = rank_of(x), axis = d - (rank == 1);
+    if (axis < 0 || axis >= rank) return kloop_const(L, 1);
+    if (x->what == WHAT_VECTOR) return kloop_const(L, x->cols && !axis ? x->n / x->cols : x->cols ? x->cols : x->n);
+    bool small = x->what == WHAT_ARRAY && x->host.small;
+    return kloop_from_int(L, kloop_extent(L, x, axis), 0, small ? LOOP_SMALL : 0x1p48);
+}
+
+static qs_status known_dimension(Loops *L, Number n, int *out) {
     double d;
-    KRef n = kloop_i64(L, 1);
-    *out = (Value){.what = WHAT_NUMBER};
-    if (!strcmp(name, "numel"))
-        for (int i = 0; i < h->rank; i++) n = kloop_op(L, K_MUL, n, kloop_extent(L, &args[0], i));
-    else {
-        if (nargs != 2 || args[1].what != WHAT_NUMBER || !kloop_known(L, args[1].num, &d) || d < 0 || d != floor(d))
-            return kloop_decline(L, L->pos, "size of a dimension that is not known");
-        int axis = (int)fmin(d, QS_MAX_RANK) - (h->rank == 1);
-        if (axis >= 0 && axis < h->rank) n = kloop_extent(L, &args[0], axis);
+    if (!kloop_known(L, n, &d) || d < 0 || d != floor(d))
+        return kloop_decline(L, L->pos, "size of a dimension that is not known");
+    return *out = (int)fmin(d, QS_MAX_RANK), QS_OK;
+}
+
+/* size(x), size(x,d) and size(x,[d,e]), as one value or several. */
+static qs_status lower_size(Loops *L, const Value *args, int nargs, Value *outs, int wanted) {
+    const Value *x = &args[0];
+    int dims[LOOP_VECTOR_MAX], rank = rank_of(x), n = rank > 2 ? rank : 2;
+    bool one = nargs == 2 && args[1].what == WHAT_NUMBER;
+    if (nargs > 2 || (nargs == 2 && !one && args[1].what != WHAT_VECTOR)) return kloop_decline_value(L, &args[1]);
+    if (nargs == 2) n = one ? 1 : args[1].n;
+    if (n < wanted) return kloop_decline(L, L->pos, "more results than dimensions");
+    for (int i = 0; i < n; i++) {
+        dims[i] = i;
+        if (nargs == 2) TRY(known_dimension(L, one ? args[1].num : args[1].at[i], &dims[i]));
     }
-    bool small = h->small && strcmp(name, "numel");
-    return out->num = kloop_from_int(L, n, 0, small ? LOOP_SMALL : 0x1p48), QS_OK;
+    if (one || wanted > 1) {
+        for (int i = 0; i < (one ? 1 : wanted); i++)
+            outs[i] = (Value){.what = WHAT_NUMBER, .num = extent_along(L, x, dims[i])};
+        return QS_OK;
+    }
+    if (nargs == 1 && rank == 1) /* zeros(size(v)) has one dimension in Python */
+        return kloop_decline(L, L->pos, "the size of a vec as an array; write [h, w] = size(x), or numel(x)");
+    Value list[LOOP_VECTOR_MAX];
+    for (int i = 0; i < n; i++) list[i] = (Value){.what = WHAT_NUMBER, .num = extent_along(L, x, dims[i])};
+    return kloop_list(L, list, n, outs);
+}
+
+static qs_status lower_count(Loops *L, const Value *x, Value *out) {
+    KRef n = kloop_i64(L, 1);
+    for (int i = 0; i < x->host.rank; i++) n = kloop_op(L, K_MUL, n, kloop_extent(L, x, i));
+    return *out = (Value){.what = WHAT_NUMBER, .num = kloop_from_int(L, n, 0, 0x1p48)}, QS_OK;
 }
 
 static qs_status call_numeric(Loops *L, const char *name, const Value *args, int nargs, Value *out) {
@@ -273,24 +306,30 @@ static qs_status call_numeric(Loops *L, const char *name, const Value *args, int
     return found ? QS_OK : real_builtin(L, name, nums, nargs, &out->num);
 }
 
-static qs_status call_builtin(Loops *L, const char *name, Value *args, int nargs, Value *out) {
+static qs_status call_builtin(Loops *L, const char *name, Value *args, int nargs, Value *outs, int wanted) {
     if (kloop_is_random(name, nargs) && (!nargs || args[0].what == WHAT_NUMBER)) {
-        *out = (Value){.what = WHAT_NUMBER};
-        return kloop_random(L, name, nargs ? &args[0].num : NULL, &out->num);
+        *outs = (Value){.what = WHAT_NUMBER};
+        return kloop_random(L, name, nargs ? &args[0].num : NULL, &outs->num);
     }
-    bool measures = !strcmp(name, "size") || !strcmp(name, "numel");
-    if (nargs && args[0].what == WHAT_ARRAY && measures) return lower_extents(L, name, args, nargs, out);
-    bool made = false;
-    TRY(kloop_made(L, name, args, nargs, &made, out));
+    bool array = nargs && (args[0].what == WHAT_ARRAY || args[0].what == WHAT_ROW || args[0].what == WHAT_VECTOR);
+    if (array && !strcmp(name, "size")) return lower_size(L, args, nargs, outs, wanted);
+    if (array && nargs == 1 && args[0].what == WHAT_ARRAY && !strcmp(name, "numel")) return lower_count(L, args, outs);
+    bool made = false, largest = !strcmp(name, "max");
+    if (wanted == 2 && nargs == 1 && (largest || !strcmp(name, "min"))) { /* [m, i] = max(x) */
+        Value again = args[0];
+        TRY(call_builtin(L, name, args, 1, outs, 1));
+        return call_builtin(L, largest ? "argmax" : "argmin", &again, 1, &outs[1], 1);
+    }
+    TRY(kloop_made(L, name, args, nargs, &made, outs));
     if (made) return QS_OK;
     for (int i = 0; i < nargs; i++)
-        if (args[i].what == WHAT_ROW) return kloop_row_call(L, name, args, nargs, out);
+        if (args[i].what == WHAT_ROW) return kloop_row_call(L, name, args, nargs, outs);
     for (int i = 0; i < nargs; i++) kloop_short(L, &args[i]);
     for (int i = 0; i < nargs; i++)
-        if (kloop_is_row(L, &args[i])) return kloop_row_call(L, name, args, nargs, out);
+        if (kloop_is_row(L, &args[i])) return kloop_row_call(L, name, args, nargs, outs);
     for (int i = 0; i < nargs; i++)
-        if (args[i].what == WHAT_VECTOR) return kloop_vector_call(L, name, args, nargs, out);
-    return call_numeric(L, name, args, nargs, out);
+        if (args[i].what == WHAT_VECTOR) return kloop_vector_call(L, name, args, nargs, outs);
+    return call_numeric(L, name, args, nargs, outs);
 }
 
 /* -- functions of the program -------------------------------------------------------------------------------------- */
@@ -319,7 +358,7 @@ static qs_status accept_type(Loops *L, const Func *f, const Param *p, Value *v) 
     if (given && v->what == WHAT_OBJECT && L->job->is_of_class(L->job->ud, v->host.source, f, (int)(p - f->params)))
         return QS_OK;
     if (v->what == WHAT_NUMBER) return name && is_type_parameter(f, name) ? QS_OK : kloop_convert(L, name, &v->num);
-    if (name && kloop_has_shape(name->s, v)) return QS_OK;
+    if (name && (kloop_has_shape(name->s, v) || (v->what == WHAT_TEXT && !strcmp(name->s, "string")))) return QS_OK;
     bool real = v->what == WHAT_ARRAY && (v->host.dtype == L->c->scalar_dtype);
     bool fits = name && v->host.rank < 4 && !strcmp(name->s, ranks[v->host.rank]);
     if (real && (fits || (name && v->host.rank == 1 && !strcmp(name->s, "mat")))) return QS_OK;
@@ -511,7 +550,7 @@ static qs_status apply_callee(Walk *w, Node *n, Value *fn, const Args *args, Val
     else TRY(no_names(L, args));
     if (fn->what == WHAT_NOTHING) return convert_type(L, callee->u.ident.sym->name, args->at, args->n, outs);
     if (fn->what != WHAT_FUNCTION) return kloop_decline(L, n->pos, "a call of %s", name);
-    if (!fn->host.func) TRY(call_builtin(L, fn->host.builtin, args->at, args->n, outs));
+    if (!fn->host.func) TRY(call_builtin(L, fn->host.builtin, args->at, args->n, outs, wanted));
     w->unpacks = !fn->host.func && fn->host.unpacks;
     if (wanted && outs->what == WHAT_NOTHING) return kloop_decline(L, n->pos, "%s gives no value", name);
     return QS_OK;

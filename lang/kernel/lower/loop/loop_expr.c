@@ -111,6 +111,9 @@ qs_status kloop_operator(Loops *L, Op op, const Value *x, const Value *y, Value 
     kloop_short(L, &b);
     if (kloop_is_row(L, &a) || kloop_is_row(L, &b)) return kloop_row_binary(L, op, &a, &b, out);
     if (kloop_is_vectorial(&a, &b)) return kloop_vector_binary(L, op, &a, &b, out);
+    bool same;
+    if ((op == OP_EQ || op == OP_NE) && kloop_same_text(x, y, &same))
+        return r.num = kloop_bool(kbuild_int(&L->walk, QS_B1, same == (op == OP_EQ))), *out = r, QS_OK;
     if (a.what != WHAT_NUMBER || b.what != WHAT_NUMBER) return kloop_decline_value(L, a.what != WHAT_NUMBER ? &a : &b);
     bool complex = a.num.kind == LOOP_COMPLEX || b.num.kind == LOOP_COMPLEX;
     TRY((complex ? kloop_complex_binary : kloop_binary)(L, op, a.num, b.num, &r.num));
@@ -180,6 +183,13 @@ static void hold_items(Loops *L, const bool *asks, Value *list) {
     kloop_merge(L, list, again);
 }
 
+qs_status kloop_list(Loops *L, const Value *items, int n, Value *out) {
+    bool asks[LOOP_VECTOR_MAX];
+    *out = kloop_matrix(L, 1, n);
+    for (int i = 0; i < n; i++) TRY(list_item(L, &items[i], &out->at[i], &asks[i]));
+    return hold_items(L, asks, out), QS_OK;
+}
+
 /* [a,b,c], or a matrix of vectors as its rows */
 static qs_status lower_matrix(Walk *w, Value *items, int n, Value *out) {
     Loops *L = (Loops *)w;
@@ -187,11 +197,9 @@ static qs_status lower_matrix(Walk *w, Value *items, int n, Value *out) {
     int cols = nested ? items[0].n : n, rows = nested ? n : 1;
     if (!cols || cols > LOOP_VECTOR_MAX || rows > LOOP_VECTOR_MAX || rows * cols > LOOP_VECTOR_MAX)
         return kloop_decline(L, L->pos, "an array of %s elements made in the loop", cols ? "many" : "no");
+    if (!nested) return kloop_list(L, items, n, out);
     *out = kloop_matrix(L, rows, cols);
-    bool asks[LOOP_VECTOR_MAX];
-    for (int i = 0; i < n && !nested; i++) TRY(list_item(L, &items[i], &out->at[i], &asks[i]));
-    if (!nested) hold_items(L, asks, out);
-    for (int i = 0; i < n && nested; i++) {
+    for (int i = 0; i < n; i++) {
         bool fits = items[i].what == WHAT_VECTOR && items[i].n == cols && !items[i].cols;
         if (!fits) return kloop_decline(L, L->pos, "a matrix that is not made of rows of numbers");
         memcpy(out->at + i * cols, items[i].at, (size_t)cols * sizeof *out->at);
@@ -219,9 +227,8 @@ static qs_status lower_literal(Walk *w, const Node *n, Value *out) {
 
 static qs_status lower_other(Walk *w, Node *n, Value *out) {
     Loops *L = (Loops *)w;
-    (void)out;
     switch ((NodeKind)n->kind) {
-    case N_STR: return kloop_decline(L, n->pos, "a string");
+    case N_STR: return *out = (Value){.what = WHAT_TEXT, .text = n->u.str}, QS_OK;
     case N_RANGE:
     case N_COLON: return kloop_decline(L, n->pos, "a slice or a range as a value");
     default: return kloop_decline(L, n->pos, "an expression of this kind");

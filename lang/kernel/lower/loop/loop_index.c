@@ -24,6 +24,7 @@ typedef struct {
     int along, axis; /* the index of the slice, and its dimension */
     int64_t step;
     Number last;
+    KRef lo, hi, shown; /* the ends of the range as int64, 0: they may have a fraction; lo as messages show it */
     KRef first;
     SliceShape shape;
     KRef guard; /* condition under which the elements exist; 0: they do */
@@ -123,7 +124,7 @@ static void test_span(Loops *L, const Access *a, KRef lo, KRef hi, KRef n, int a
         out = kloop_op(L, K_ADD, lo, kloop_op(L, K_MUL, more, step));
     }
     KRef guarded = kloop_op(L, a->step > 0 ? K_MAX : K_MIN, hi, lo);
-    kloop_inside_unless(L, none, lo, (AxisIndex){lo, n, lo}, a->p.name, shown);
+    kloop_inside_unless(L, none, lo, (AxisIndex){lo, n, a->shown}, a->p.name, shown);
     kloop_inside_unless(L, none, guarded, (AxisIndex){last, n, out}, a->p.name, shown);
 }
 
@@ -136,10 +137,9 @@ static Subindex lower_span(Loops *L, Access *a, int axis) {
         a->shape.count = n, a->shape.spanned = kaffine_of(L->f, n, &a->shape.span), a->shape.span.constant--;
         return (Subindex){.kind = AT_ONE, .one = a->first};
     }
-    KRef lo = kloop_twin(L, a->index[a->along]), hi = kloop_twin(L, a->last);
-    a->first = lo, a->shape.count = count_span(L, a, lo, hi);
-    test_span(L, a, lo, hi, n, axis);
-    return (Subindex){.kind = AT_ONE, .one = lo};
+    a->first = a->lo, a->shape.count = count_span(L, a, a->lo, a->hi);
+    test_span(L, a, a->lo, a->hi, n, axis);
+    return (Subindex){.kind = AT_ONE, .one = a->lo};
 }
 
 static qs_status lower_indices(Loops *L, Access *a) {
@@ -193,6 +193,7 @@ static qs_status base_of(Loops *L, Node *n, Access *a) {
     bool row = a->base.what == WHAT_ROW;
     const Var *var = named && a->base.what == WHAT_NUMBER ? kloop_var(L, base->u.ident.sym) : NULL;
     if (var && var->kind == LOOP_ARRAY) return kloop_decline_array(L, var);
+    if (a->base.what == WHAT_TEXT) return kloop_decline_value(L, &a->base);
     if (!row && a->base.what != WHAT_ARRAY) return kloop_decline(L, n->pos, "%s is no array of numbers", shown_name(a));
     if (!row && dtype_of(a) == QS_U64)
         return kloop_decline(L, n->pos, "elements of %s are uint64; int64 is compiled", shown_name(a));
@@ -205,15 +206,64 @@ static qs_status base_of(Loops *L, Node *n, Access *a) {
     return QS_OK;
 }
 
-/* The number of elements from `first` to `last`; it may be known even if the two are not: x[i-1..i+1].  *out < 0: it is
- * not known. */
-static void length_of(Loops *L, Number first, Number last, double *out) {
-    KRef lo = kloop_twin(L, first), hi = kloop_twin(L, last);
+/* Returns whether a number is integral, unless it is infinite or NaN. */
+static bool is_rounded(const Loops *L, KRef r, int depth) {
+    const KIns *i = &L->f->ins[r];
+    double k;
+    if (kir_is_const(L->f, r, &k)) return k == floor(k);
+    if (i->op == K_CAST) return !qdtype_is_real((qs_dtype)L->f->ins[i->a].dtype);
+    bool sum = i->op == K_ADD || i->op == K_SUB || i->op == K_MUL || i->op == K_MIN || i->op == K_MAX;
+    return kir_is_rounding(i) || (sum && depth && is_rounded(L, i->a, depth - 1) && is_rounded(L, i->b, depth - 1));
+}
+
+/* Returns an end of a range as an integer, which indexes an array only if it is one of its positions; 0: it may have a
+ * fraction.  *real: it is a float, which may be infinite or NaN. */
+static KRef integral_end(Loops *L, Number *n, bool *real) {
+    if (n->kind == LOOP_NUM) (void)kloop_expect_int(L, n);
+    KRef t = kloop_twin(L, *n), least = kloop_i64(L, LOOP_INDEX_LEAST), most = kloop_i64(L, LOOP_INDEX_MOST);
+    if (t) return t;
+    *real = n->kind == LOOP_NUM && is_rounded(L, n->v, 4);
+    t = *real ? kloop_cast(L, n->v, QS_I64) : kloop_as_int(L, *n);
+    return t ? kloop_op(L, K_MIN, kloop_op(L, K_MAX, t, least), most) : 0;
+}
+
+/* Splits k+3 and k-3 into k, which is returned, and 3; others have 0. */
+static KRef without_constant(const Loops *L, KRef r, double *k) {
+    const KIns *i = &L->f->ins[r];
+    double left, right;
+    *k = 0;
+    if (i->op != K_ADD && i->op != K_SUB) return r;
+    bool a = kir_is_const(L->f, i->a, &left) && i->op == K_ADD, b = kir_is_const(L->f, i->b, &right);
+    if (a || b) *k = a ? left : i->op == K_SUB ? -right : right;
+    return a ? i->b : b ? i->a : r;
+}
+
+/* Finds the ends of a range.  The number of its elements may be known even if the ends are not: x[i-1..i+1].  *length < 0:
+ * it is not known. */
+static void find_ends(Loops *L, Access *a, Number *first, double *length) {
+    bool real[2] = {false, false};
+    double lo, hi;
+    KRef from = without_constant(L, kloop_real(L, *first), &lo), to = without_constant(L, kloop_real(L, a->last), &hi);
+    a->lo = integral_end(L, first, &real[0]), a->hi = integral_end(L, &a->last, &real[1]), a->shown = a->lo;
+    *length = -1;
+    if (!a->lo || !a->hi) return;
+    if (real[0] || real[1]) {
+        KRef x = kloop_real(L, *first), y = kloop_real(L, a->last), zero = kloop_f64(L, 0);
+        KRef span = kloop_op(L, K_ADD, kloop_op(L, K_SUB, x, x), kloop_op(L, K_SUB, y, y));
+        char text[120];
+        snprintf(text, sizeof text, "a range needs finite bounds and a step other than 0, got %%0..%lld..%%1",
+                 (long long)a->step);
+        kloop_fail_unless(L, kloop_op(L, K_EQ, span, zero), QS_EVALUE, text, x, y);
+    }
     Affine span;
-    double a, b;
-    *out = -1;
-    if (kloop_known(L, first, &a) && kloop_known(L, last, &b) && a == floor(a) && b == floor(b)) *out = b - a + 1;
-    else if (lo && hi && ksubscript_span(&L->walk, lo, hi, &span) && !span.n) *out = (double)span.constant + 1;
+    bool twins = kloop_twin(L, *first) && kloop_twin(L, a->last);
+    if (kloop_known(L, *first, &lo) && kloop_known(L, a->last, &hi)) *length = hi - lo + 1;
+    else if (twins && ksubscript_span(&L->walk, a->lo, a->hi, &span) && !span.n) *length = (double)span.constant + 1;
+    else if (!twins && from == to && lo == floor(lo) && hi == floor(hi) && fabs(hi - lo) < LOOP_SMALL) {
+        *length = hi - lo + 1;
+        a->hi = kloop_op(L, K_ADD, a->lo, kloop_i64(L, (int64_t)(hi - lo)));
+    }
+    if (!twins) a->shown = first->kind == LOOP_NUM ? first->v : kloop_as_int(L, *first);
 }
 
 /* The ends and the step of a range; the step is compiled in. */
@@ -235,8 +285,8 @@ static qs_status long_slice(Loops *L, const Node *n, Access *a, int d, bool only
     bool all = n->kind == N_COLON;
     if (!only) return kloop_decline(L, n->pos, "two slices of a length that is not known, or large");
     if (!may_be_row(L, a)) return kloop_decline(L, n->pos, "a slice of an array of %s", qdtype_info[dtype_of(a)].name);
-    if (!all && (!kloop_twin(L, a->index[d]) || !kloop_twin(L, a->last)))
-        return kloop_decline(L, n->pos, "a slice with an end that may have a fraction");
+    if (!all && (!a->lo || !a->hi))
+        return kloop_decline(L, n->pos, "a slice with an end that may have a fraction; write floor(…) or int(…)");
     a->axis = ksubscript_axis(a->p.rank, a->n, d);
     return a->lengthy = true, a->all = all, a->along = d, QS_OK;
 }
@@ -252,7 +302,8 @@ static qs_status slice_of(Loops *L, Node *n, Access *a, int d, bool only) {
     a->index[d] = kloop_const(L, 0);
     if (!all) {
         TRY(range_ends(L, n, &a->index[d], &a->last, &step));
-        length_of(L, a->index[d], a->last, &extent);
+        a->step = (int64_t)step;
+        find_ends(L, a, &a->index[d], &extent);
     }
     a->step = (int64_t)step;
     bool few = extent >= 2 && extent <= LOOP_VECTOR_MAX && step == 1 && !row && !L->no_vectors;

@@ -47,6 +47,7 @@ typedef enum {
     WHAT_FUNCTION,
     WHAT_OBJECT,
     WHAT_CELL,
+    WHAT_TEXT, /* a string that is compiled in */
     WHAT_ROW /* an expression of slices of unknown length, whose elements are computed where they are used */
 } What;
 typedef struct Row Row;     /* loop_row.c */
@@ -63,6 +64,7 @@ typedef struct Val {
     struct Var *origin; /* WHAT_VECTOR: the variable that holds this array; NULL: a new array */
     LoopValue host;     /* all others */
     const Row *row;     /* WHAT_ROW */
+    const Str *text;    /* WHAT_TEXT */
     struct Val *caught; /* WHAT_FUNCTION: values captured in the loop; NULL: those of host.source */
     const Str *name;
     const Sym *sym;
@@ -267,6 +269,7 @@ qs_status kloop_field(Loops *L, const Value *object, const Str *name, Value *out
 qs_status kloop_item(Loops *L, const Value *cell, Node *index, Value *out);
 qs_status kloop_set_field(Loops *L, const Value *object, Str *name, const Value *x);
 qs_status kloop_decline_array(Loops *L, const Var *v);   /* because it assigns an array to the variable */
+bool kloop_same_text(const Value *a, const Value *b, bool *same); /* false unless both are strings */
 qs_status kloop_decline_value(Loops *L, const Value *v); /* because it needs a number instead */
 /* Emits the error for reading a variable that may have no value. */
 qs_status kloop_doubt(Loops *L, Var *v, const char *sentence);
@@ -451,6 +454,7 @@ bool kloop_is_random(const char *name, int nargs);
 qs_status kloop_random(Loops *L, const char *name, const Number *n, Number *out);
 
 /* -- loop_expr.c --------------------------------------------------------------------------------------------------- */
+qs_status kloop_list(Loops *L, const Value *items, int n, Value *out); /* [a,b,c] of numbers, at most LOOP_VECTOR_MAX */
 extern const ExprRules kloop_expr_rules;
 static inline qs_status kloop_expr(Loops *L, Node *n, Value *out) {
     *out = (Value){0};

@@ -399,15 +399,6 @@ static qs_status map_row(Loops *L, const char *name, const Row *const *arg, int 
     return finish_row(L, r, out);
 }
 
-static qs_status row_extent(Loops *L, const Row *r, const Value *axis, Value *out) {
-    double d;
-    if (axis->what != WHAT_NUMBER || !kloop_known(L, axis->num, &d) || d < 0 || d != floor(d))
-        return kloop_decline(L, L->pos, "size of a dimension that is not known");
-    bool along = d == (r->column ? 0 : 1);
-    *out = (Value){.what = WHAT_NUMBER, .num = along ? kloop_from_int(L, r->count, 0, 0x1p48) : kloop_const(L, 1)};
-    return QS_OK;
-}
-
 static qs_status turn_row(Loops *L, const Row *of, Value *out) {
     Row *r = new_row(L, of, of->form);
     r->column = !of->column, r->pos = of->pos;
@@ -418,8 +409,6 @@ qs_status kloop_row_call(Loops *L, const char *name, const Value *args, int narg
     const Row *arg[LOOP_ROW_ARGS];
     Reduce of = find_reduction(name, nargs);
     if (nargs > LOOP_ROW_ARGS) return kloop_decline(L, L->pos, "a call of %s", name);
-    bool size = !strcmp(name, "size") && nargs == 2 && args[0].what == WHAT_ROW;
-    if (size) return row_extent(L, args[0].row, &args[1], out);
     for (int i = 0; i < nargs; i++) {
         TRY(as_row(L, &args[i], &arg[i]));
         Value later = of ? (Value){.what = WHAT_NUMBER, .num = kloop_num(kloop_f64(L, 0))} : args[i];

@@ -118,8 +118,7 @@ static qs_status import_value(Loops *L, const LoopValue *v, Str *called, Value *
     case LOOP_OBJECT: out->what = WHAT_OBJECT; return QS_OK;
     case LOOP_CELL: out->what = WHAT_CELL; return QS_OK;
     case LOOP_UNSET: return kloop_decline(L, L->pos, "%s has no value", called->s);
-    case LOOP_STRING:
-        return kloop_decline(L, L->pos, "%s is a string; toascii gives its characters as numbers", called->s);
+    case LOOP_STRING: out->what = WHAT_TEXT, out->text = L->job->text(L->job->ud, v->source); return QS_OK;
     default: return kloop_decline(L, L->pos, "%s is neither a number nor an array of numbers", called->s);
     }
 }
@@ -491,11 +490,19 @@ qs_status kloop_decline_array(Loops *L, const Var *v) {
                          name);
 }
 
+bool kloop_same_text(const Value *a, const Value *b, bool *same) {
+    if (a->what != WHAT_TEXT || b->what != WHAT_TEXT) return false;
+    return *same = qstr_equal(a->text, b->text), true;
+}
+
 qs_status kloop_decline_value(Loops *L, const Value *v) {
     static const char *const names[] = {
         [WHAT_NOTHING] = "nothing",     [WHAT_NUMBER] = "a number", [WHAT_VECTOR] = "a vector",
         [WHAT_TRUTHS] = "truth values", [WHAT_ARRAY] = "an array",  [WHAT_FUNCTION] = "a function",
         [WHAT_OBJECT] = "an object",    [WHAT_CELL] = "a cell",     [WHAT_ROW] = "a slice"};
+    if (v->what == WHAT_TEXT)
+        return kloop_decline(L, L->pos, "%s; strings can be compared, and toascii(s) gives their characters as numbers",
+                             v->name ? v->name->s : "a string");
     return kloop_decline(L, L->pos, "%s in place of a number", names[v->what]);
 }
 

@@ -486,16 +486,6 @@ static qs_status vector_extreme(Loops *L, const char *name, const Value *a, cons
     return kloop_vector_binary(L, !strcmp(name, "max") ? OP_MAXEQ : OP_MINEQ, a, b, out);
 }
 
-static qs_status vector_extent(Loops *L, const Value *args, Value *out) {
-    double d;
-    if (args[1].what != WHAT_NUMBER || !kloop_known(L, args[1].num, &d) || d < 0 || d != floor(d))
-        return kloop_decline(L, L->pos, "size of a dimension that is not known");
-    *out = (Value){.what = WHAT_NUMBER};
-    SmallShape s = shape_of(&args[0]);
-    out->num = kloop_const(L, (double)ksmall_extent(&s, (int)fmin(d, QS_MAX_RANK)));
-    return QS_OK;
-}
-
 static Value transpose_matrix(Loops *L, const Value *m) {
     SmallShape s = shape_of(m);
     Value t = kloop_matrix(L, (int)ksmall_extent(&s, 1), (int)ksmall_extent(&s, 0));
@@ -536,7 +526,6 @@ qs_status kloop_vector_call(Loops *L, const char *name, const Value *args, int n
     if (nargs == 1)
         return args[0].n && apply_reduction(L, name, &args[0], &out->num) ? QS_OK : map_row(L, name, args, 1, out);
     if (nargs != 2) return map_row(L, name, args, nargs, out);
-    if (!strcmp(name, "size")) return vector_extent(L, args, out);
     if (extremes) return vector_extreme(L, name, &args[0], &args[1], out);
     if (!strcmp(name, "dotprod") && vectors && args[0].n == args[1].n)
         return out->num = dot_product(L, &args[0], &args[1]), QS_OK;
