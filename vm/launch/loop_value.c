@@ -43,6 +43,7 @@ static void describe_array(const Captured *e, const Array *a, LoopValue *out) {
 static void describe_function(qs_vm *vm, const Function *fn, LoopValue *out) {
     Proto *p;
     if (fn->fkind == FN_NATIVE) out->kind = LOOP_BUILTIN, out->builtin = fn->native->name;
+    if (fn->fkind == FN_SET) out->kind = LOOP_OVERLOADS;
     out->unpacks = fn->fkind == FN_NATIVE && fn->traits & TRAIT_UNPACKS;
     if (fn->fkind != FN_SCRIPT || fn->ast->qual == Q_KERNEL) return;
     ErrorState kept = qvm_ctx(vm)->err;
@@ -143,6 +144,29 @@ static void ask_method(void *ud, const Func *from, int of, const Str *name, Loop
     if (slot >= 0) *out = value_of(a, FROM_GLOBAL, -1, slot, NULL);
 }
 
+static bool has_types(const Function *f) {
+    bool types = false;
+    for (int i = 0; f->fkind == FN_SCRIPT && i < f->ast->nparams; i++) types |= f->ast->params[i].type != NULL;
+    return types;
+}
+
+/* Of the definitions that take n arguments the last one is meant, if none has types. */
+static void ask_overload(void *ud, int of, int n, LoopValue *out) {
+    Asking *a = ud;
+    const Function *set = a->e.value[of].u.p;
+    int chosen = -1, least, most, found = 0;
+    bool types = false;
+    for (int i = 0; i < set->nmembers; i++) {
+        const Function *f = set->members[i];
+        bool known = qval_arity(f, &least, &most);
+        if (known && (n < least || (most >= 0 && n > most))) continue;
+        chosen = i, found++, types |= !known || has_types(f);
+    }
+    *out = (LoopValue){.kind = LOOP_OTHER};
+    qkey_know_overloads(&a->e.at[of], a->e.value[of]);
+    if (found && (found == 1 || !types)) *out = value_of(a, FROM_MEMBER, of, chosen, NULL);
+}
+
 static bool ask_class(void *ud, int of, const Func *f, int param) {
     const Asking *a = ud;
     const Class *cls = ((const Object *)a->e.value[of].u.p)->cls;
@@ -209,6 +233,7 @@ LoopJob qloop_job(Asking *a, const LoopRegion *r, Node *loop, const LoopRange *r
                    .item = ask_item,
                    .settable = ask_settable,
                    .method = ask_method,
+                   .overload = ask_overload,
                    .is_of_class = ask_class,
                    .extent = ask_extent,
                    .text = ask_text,

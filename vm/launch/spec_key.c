@@ -90,6 +90,11 @@ const Str *qkey_know_text(Captured *e, qs_value string) {
     return e->kept.u.p;
 }
 
+void qkey_know_overloads(Captured *e, qs_value set) {
+    if (!e->num_known) e->kept = qval_retain(set), e->num_known = true;
+    e->num[0] = ((const Function *)set.u.p)->nmembers;
+}
+
 static bool is_sole(const Array *a) {
     const Buffer *b = a->buf;
     bool ours = !b->foreign && !b->readonly && !b->lent && !b->given && b->home < 0;
@@ -101,6 +106,7 @@ bool qkey_know_sole(Captured *e, const Array *a) { return e->sole = is_sole(a); 
 
 static bool same_number(const Captured *e, qs_value v) {
     if (v.kind == QS_STRING) return qstr_equal(e->kept.u.p, v.u.p);
+    if (v.kind == QS_FUNCTION) return e->kept.u.p == v.u.p && e->num[0] == ((const Function *)v.u.p)->nmembers;
     if (v.kind == QS_COMPLEX)
         return e->num[0] == ((const Complex *)v.u.p)->re && e->num[1] == ((const Complex *)v.u.p)->im;
     return e->num[0] == qval_number(v);

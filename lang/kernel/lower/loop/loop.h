@@ -63,6 +63,7 @@ typedef enum {
     LOOP_ARRAY,
     LOOP_FUNC,
     LOOP_BUILTIN,
+    LOOP_OVERLOADS, /* a function with several definitions */
     LOOP_OBJECT,
     LOOP_CELL,
     LOOP_ROW, /* slices of unknown length; a variable that the loop sets, and that nothing reads afterwards */
@@ -110,6 +111,9 @@ typedef struct {
     bool (*settable)(void *ud, int of, const Str *name, const Type **type);
     /* The function that o.name() calls in `from`, where o is the object with the source `of` and has no such field. */
     void (*method)(void *ud, const Func *from, int of, const Str *name, LoopValue *out);
+    /* The definition of the LOOP_OVERLOADS with the source `of` that a call with n arguments means; LOOP_OTHER if that
+     * depends on their types. */
+    void (*overload)(void *ud, int of, int n, LoopValue *out);
     /* whether the object has the class that parameter `param` of f requires */
     bool (*is_of_class)(void *ud, int of, const Func *f, int param);
     /* the vector whose elements the loop goes through, if its range is no N_RANGE */

@@ -536,10 +536,21 @@ static qs_status no_names(Loops *L, const Args *args) {
     return QS_OK;
 }
 
+/* Replaces a function with several definitions by the one that the call means. */
+static qs_status choose_overload(Loops *L, const char *name, const Args *args, Value *fn) {
+    LoopValue chosen;
+    TRY(no_names(L, args));
+    L->job->overload(L->job->ud, fn->host.source, args->n, &chosen);
+    if (chosen.kind != LOOP_FUNC && chosen.kind != LOOP_BUILTIN)
+        return kloop_decline(L, L->pos, "a call of %s, whose definitions differ in types: give this one a name of its own", name);
+    return fn->host = chosen, QS_OK;
+}
+
 static qs_status apply_callee(Walk *w, Node *n, Value *fn, const Args *args, Value *outs, int wanted) {
     Loops *L = (Loops *)w;
     Node *callee = n->u.call.callee;
     const char *name = callee->kind == N_IDENT ? callee->u.ident.name->s : "a function";
+    if (fn->what == WHAT_FUNCTION && fn->host.kind == LOOP_OVERLOADS) TRY(choose_overload(L, name, args, fn));
     Callee inlined = {.func = fn->host.func, .captures = fn->caught, .source = fn->host.source};
     for (int i = 0; i < wanted; i++) outs[i] = (Value){.what = WHAT_NOTHING};
     if (fn->what == WHAT_FUNCTION && fn->host.func && fn->host.func->constraints)

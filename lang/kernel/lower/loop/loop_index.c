@@ -622,10 +622,39 @@ void kloop_short(Loops *L, Value *v) {
     }
 }
 
+/* The row `index` of a matrix over whose rows a loop goes; the index is inside. */
+static qs_status row_of_matrix(Loops *L, const Value *v, Number index, Value *out) {
+    *out = kloop_vector(L, v->cols);
+    out->f64 = v->f64;
+    for (int i = 0; i < out->n; i++) {
+        const Number at[2] = {index, kloop_const(L, i)};
+        TRY(kloop_vector_element(L, v, at, "the items", &out->at[i]));
+    }
+    return QS_OK;
+}
+
+static qs_status row_of_array(Loops *L, const Value *v, Number index, Value *out) {
+    Access a = {.base = *v, .p = {.mode = ACC_CHECKED, .rank = 2}};
+    int64_t n = L->job->peek(L->job->ud, v->host.source, 1);
+    if (n < 2 || n > LOOP_VECTOR_MAX || L->no_vectors || !is_element_type(L, dtype_of(&a)))
+        return kloop_decline(L, L->pos, "a loop over rows that are long, or of %s; write for i = 0..n-1, and x[i,j]",
+                             qdtype_info[dtype_of(&a)].name);
+    (void)L->job->extent(L->job->ud, v->host.source, 1);
+    *out = kloop_vector(L, (int)n);
+    out->f64 = kloop_width(L, dtype_of(&a));
+    for (int i = 0; i < out->n; i++) {
+        const KRef at[2] = {index.twin, kloop_i64(L, i)};
+        out->at[i] = load_element(L, &a, at, SUM_NOT);
+    }
+    return QS_OK;
+}
+
 qs_status kloop_element(Loops *L, const Value *v, Number index, Value *out) {
     Access a = {.base = *v, .p = {.mode = ACC_CHECKED, .rank = 1}};
     *out = (Value){.what = WHAT_NUMBER};
     if (v->what == WHAT_NUMBER) return *out = *v, QS_OK;
+    if (v->what == WHAT_VECTOR && v->cols) return row_of_matrix(L, v, index, out);
+    if (v->what == WHAT_ARRAY && v->host.rank == 2) return row_of_array(L, v, index, out);
     if (v->what == WHAT_VECTOR) return kloop_vector_element(L, v, &index, "the items", &out->num);
     if (dtype_of(&a) == QS_U64) return kloop_decline(L, L->pos, "elements are uint64; int64 is compiled");
     return out->num = load_element(L, &a, &index.twin, SUM_NOT), QS_OK;

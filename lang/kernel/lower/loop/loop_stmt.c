@@ -201,14 +201,16 @@ static void count_real_range(Loops *L, Range *r) {
     if (!r->step) r->integral = kloop_op(L, K_AND, r->integral, is_integral_below(L, step, most, true));
 }
 
-/* Makes a range of the indices of a vector. */
+/* Makes a range of the indices of a vector, or of the rows of a matrix. */
 static qs_status range_of_items(Loops *L, const Value *v, Range *r) {
-    bool vec = v->what == WHAT_VECTOR ? !v->cols : v->what == WHAT_ARRAY ? v->host.rank == 1 : v->what == WHAT_NUMBER;
-    if (!vec) return kloop_decline(L, L->pos, "a loop over something that is no vector");
+    bool array = v->what == WHAT_ARRAY && v->host.rank <= 2;
+    if (!array && v->what != WHAT_VECTOR && v->what != WHAT_NUMBER)
+        return kloop_decline(L, L->pos, "a loop over something that is no vector and no matrix; write for i = 0..n-1");
     Value *items = qarena_alloc(L->arena, sizeof *items);
     *items = *v, r->items = items;
     r->step = 1, r->lo = kloop_const(L, 0);
-    if (v->what != WHAT_ARRAY) return r->hi = kloop_const(L, v->what == WHAT_VECTOR ? v->n - 1 : 0), QS_OK;
+    int n = v->what != WHAT_VECTOR ? 1 : v->cols ? v->n / v->cols : v->n;
+    if (!array) return r->hi = kloop_const(L, n - 1), QS_OK;
     KRef last = kloop_op(L, K_SUB, kloop_extent(L, v, 0), kloop_i64(L, 1));
     return r->hi = kloop_from_int(L, last, -1, v->host.small ? LOOP_SMALL : 0x1p48), QS_OK;
 }
@@ -216,7 +218,8 @@ static qs_status range_of_items(Loops *L, const Value *v, Range *r) {
 static qs_status root_items(Loops *L, Range *r) {
     Value v = {.what = WHAT_ARRAY, .name = qstr_cname(L->c, "the items")};
     L->job->items(L->job->ud, &v.host);
-    if (v.host.kind != LOOP_ARRAY) return kloop_decline(L, L->pos, "a loop over something that is no vector");
+    if (v.host.kind != LOOP_ARRAY || v.host.rank != 1)
+        return kloop_decline(L, L->pos, "a loop over something that is no vector; write for i = 0..n-1");
     Range counted = *r;
     TRY(range_of_items(L, &v, r));
     counted.items = r->items;

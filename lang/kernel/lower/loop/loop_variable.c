@@ -114,6 +114,7 @@ static qs_status import_value(Loops *L, const LoopValue *v, Str *called, Value *
     case LOOP_COMPLEX: out->what = WHAT_NUMBER, out->num = entry_number(L, v, called); return QS_OK;
     case LOOP_ARRAY: out->what = WHAT_ARRAY; return QS_OK;
     case LOOP_FUNC:
+    case LOOP_OVERLOADS:
     case LOOP_BUILTIN: out->what = WHAT_FUNCTION; return QS_OK;
     case LOOP_OBJECT: out->what = WHAT_OBJECT; return QS_OK;
     case LOOP_CELL: out->what = WHAT_CELL; return QS_OK;
@@ -344,6 +345,7 @@ static const char *kind_name(uint8_t kind) {
                                         [LOOP_VECTOR] = "a vector",
                                         [LOOP_ARRAY] = "an array",
                                         [LOOP_FUNC] = "a function",
+                                        [LOOP_OVERLOADS] = "a function",
                                         [LOOP_BUILTIN] = "a function",
                                         [LOOP_OBJECT] = "an object",
                                         [LOOP_CELL] = "a cell",
