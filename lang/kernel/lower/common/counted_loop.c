@@ -42,7 +42,9 @@ static struct Range *range_at(const Walk *w, struct Range *list, int i) {
 static qs_status ranges_of(Walk *w, Node *n, int count, struct Range *out) {
     const NestRules *rules = w->rules->nest;
     RangeEnds b;
-    if (n->kind != N_RANGE) return kcall_fail(w, QS_ETYPE, n->pos, "several loop variables need a range a..b");
+    if (n->kind != N_RANGE)
+        return kcall_fail(w, QS_ETYPE, n->pos,
+                          "several loop variables need a range a..b, or one variable and its elements");
     TRY(kstmt_bounds(w, n, count, &b));
     w->pos = n->pos;
     for (int i = 0; i < count; i++) {

@@ -120,7 +120,7 @@ typedef struct {
     void (*items)(void *ud, LoopValue *out);
     /* an extent of the array with the source `of`; it is compiled in from then on */
     int64_t (*extent)(void *ud, int of, int axis);
-    const Str *(*text)(void *ud, int of);         /* the string with the source `of`; it is compiled in from then on */
+    const Str *(*text)(void *ud, int of);        /* the string with the source `of`; it is compiled in from then on */
     int64_t (*peek)(void *ud, int of, int axis); /* the same, which may be another one when the code runs */
     /* whether nothing else refers to the array with the source `of`; true: this holds whenever the code runs */
     bool (*sole)(void *ud, int of);

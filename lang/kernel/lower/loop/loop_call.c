@@ -236,7 +236,7 @@ static qs_status real_builtin(Loops *L, const char *name, const Number *args, in
     const Builtin *b = find_builtin(name, nargs);
     Elem e = kelem_find(name, nargs);
     if (!b && (e == EL__COUNT || kelem_info[e].real == ELEM_COMPLEX || kelem_info[e].real == ELEM_NOTHING))
-        return kloop_decline(L, L->pos, "a call of %s", name);
+        return kloop_decline(L, L->pos, "a call of %s; write it with operators, or call it before the loop", name);
     if (kloop_any_mixed(args, nargs)) return mixed_builtin(L, b, name, args, nargs, out);
     return b ? b->fn(L, b->imm, args, out) : apply_row(L, e, args, out);
 }
@@ -301,7 +301,8 @@ static qs_status call_numeric(Loops *L, const char *name, const Value *args, int
         if (i < MOST) nums[i] = args[i].num;
     }
     *out = (Value){.what = WHAT_NUMBER};
-    if (nargs > MOST || !nargs) return kloop_decline(L, L->pos, "a call of %s", name);
+    if (nargs > MOST || !nargs)
+        return kloop_decline(L, L->pos, "a call of %s; write it with operators, or call it before the loop", name);
     TRY(kloop_complex_call(L, name, nums, nargs, &found, &out->num));
     return found ? QS_OK : real_builtin(L, name, nums, nargs, &out->num);
 }
@@ -486,8 +487,10 @@ static qs_status lower_failure(Loops *L, Node *n, bool always) {
     KRef holds = kbuild_int(&L->walk, QS_B1, 0);
     int known;
     Text message;
-    if (text && text->kind != N_STR) return kloop_decline(L, n->pos, "a message that is made in the loop");
-    if (!text && (always || list->n != 1)) return kloop_decline(L, n->pos, "a message of several parts");
+    if (text && text->kind != N_STR)
+        return kloop_decline(L, n->pos, "a message that is made in the loop; a constant text is compiled");
+    if (!text && (always || list->n != 1))
+        return kloop_decline(L, n->pos, "a message of several parts; a constant text is compiled");
     if (!always) TRY(kexpr_cond(&L->walk, list->at[0].value, &holds, &known));
     L->pos = n->pos;
     qtext_init(&message, L->c);
@@ -508,7 +511,9 @@ static qs_status method_of(Loops *L, const Node *callee, Value *self, Value *out
     LoopValue v;
     TRY(kloop_expr(L, callee->u.field.base, self));
     L->pos = callee->pos;
-    if (self->what != WHAT_OBJECT) return kloop_decline(L, callee->pos, "%s as a method of what is no object", name->s);
+    if (self->what != WHAT_OBJECT)
+        return kloop_decline(L, callee->pos, "%s as a method of what is no object; arrays and a counter are compiled",
+                             name->s);
     L->job->method(L->job->ud, L->in->func, self->host.source, name, &v);
     if (v.kind != LOOP_FUNC)
         return kloop_decline(L, callee->pos, "the method %s is a field, or has several definitions", name->s);
@@ -532,7 +537,8 @@ static qs_status callee_of(Walk *w, Called *c) {
 
 static qs_status no_names(Loops *L, const Args *args) {
     for (int i = 0; i < args->n; i++)
-        if (args->names[i]) return kloop_decline(L, L->pos, "a call with named arguments");
+        if (args->names[i])
+            return kloop_decline(L, L->pos, "a call with named arguments; numbers and arrays made before are compiled");
     return QS_OK;
 }
 
@@ -542,7 +548,8 @@ static qs_status choose_overload(Loops *L, const char *name, const Args *args, V
     TRY(no_names(L, args));
     L->job->overload(L->job->ud, fn->host.source, args->n, &chosen);
     if (chosen.kind != LOOP_FUNC && chosen.kind != LOOP_BUILTIN)
-        return kloop_decline(L, L->pos, "a call of %s, whose definitions differ in types: give this one a name of its own", name);
+        return kloop_decline(L, L->pos,
+                             "a call of %s, whose definitions differ in types: give this one a name of its own", name);
     return fn->host = chosen, QS_OK;
 }
 

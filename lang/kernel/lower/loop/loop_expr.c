@@ -196,7 +196,9 @@ static qs_status lower_matrix(Walk *w, Value *items, int n, Value *out) {
     bool nested = n && items[0].what == WHAT_VECTOR;
     int cols = nested ? items[0].n : n, rows = nested ? n : 1;
     if (!cols || cols > LOOP_VECTOR_MAX || rows > LOOP_VECTOR_MAX || rows * cols > LOOP_VECTOR_MAX)
-        return kloop_decline(L, L->pos, "an array of %s elements made in the loop", cols ? "many" : "no");
+        return kloop_decline(L, L->pos,
+                             "an array of %s elements made in the loop; make it before the loop, and set its elements",
+                             cols ? "many" : "no");
     if (!nested) return kloop_list(L, items, n, out);
     *out = kloop_matrix(L, rows, cols);
     for (int i = 0; i < n; i++) {
@@ -230,7 +232,7 @@ static qs_status lower_other(Walk *w, Node *n, Value *out) {
     switch ((NodeKind)n->kind) {
     case N_STR: return *out = (Value){.what = WHAT_TEXT, .text = n->u.str}, QS_OK;
     case N_RANGE:
-    case N_COLON: return kloop_decline(L, n->pos, "a slice or a range as a value");
+    case N_COLON: return kloop_decline(L, n->pos, "a slice or a range as a value; write a loop over its numbers");
     default: return kloop_decline(L, n->pos, "an expression of this kind");
     }
 }

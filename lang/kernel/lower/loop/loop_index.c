@@ -387,7 +387,7 @@ static qs_status indices_of(Loops *L, Node *n, Access *a) {
             return QS_OK;
         }
         if (v.what != WHAT_NUMBER || v.num.kind == LOOP_COMPLEX)
-            return kloop_decline(L, n->pos, "an index that is no real number");
+            return kloop_decline(L, n->pos, "an index that is no real number; write a loop over the indices");
         a->index[i] = v.num;
         if (a->base.what == WHAT_VECTOR && i < 2) a->sub[i].index = v.num;
     }

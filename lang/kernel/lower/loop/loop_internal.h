@@ -48,7 +48,7 @@ typedef enum {
     WHAT_OBJECT,
     WHAT_CELL,
     WHAT_TEXT, /* a string that is compiled in */
-    WHAT_ROW /* an expression of slices of unknown length, whose elements are computed where they are used */
+    WHAT_ROW   /* an expression of slices of unknown length, whose elements are computed where they are used */
 } What;
 typedef struct Row Row;     /* loop_row.c */
 typedef struct Slice Slice; /* loop_index.c */
@@ -268,9 +268,9 @@ qs_status kloop_field(Loops *L, const Value *object, const Str *name, Value *out
 /* c[index], where c and the index have their values from before the loop. */
 qs_status kloop_item(Loops *L, const Value *cell, Node *index, Value *out);
 qs_status kloop_set_field(Loops *L, const Value *object, Str *name, const Value *x);
-qs_status kloop_decline_array(Loops *L, const Var *v);   /* because it assigns an array to the variable */
+qs_status kloop_decline_array(Loops *L, const Var *v);            /* because it assigns an array to the variable */
 bool kloop_same_text(const Value *a, const Value *b, bool *same); /* false unless both are strings */
-qs_status kloop_decline_value(Loops *L, const Value *v); /* because it needs a number instead */
+qs_status kloop_decline_value(Loops *L, const Value *v);          /* because it needs a number instead */
 /* Emits the error for reading a variable that may have no value. */
 qs_status kloop_doubt(Loops *L, Var *v, const char *sentence);
 qs_status kloop_assign(Loops *L, Var *v, const Value *x);

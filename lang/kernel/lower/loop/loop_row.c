@@ -152,7 +152,8 @@ qs_status kloop_row_binary(Loops *L, Op op, const Value *a, const Value *b, Valu
     bool both = a->what != WHAT_NUMBER && b->what != WHAT_NUMBER;
     bool known = kloop_is_elementwise(op) && (op != OP_PWPOW || b->what == WHAT_NUMBER);
     if (!known || (both && (op == OP_MUL || op == OP_DIV)))
-        return kloop_decline(L, L->pos, "the operator `%s` of slices whose length is not known",
+        return kloop_decline(L, L->pos,
+                             "the operator `%s` of slices whose length is not known; write a loop over the elements",
                              *qop_text(op) ? qop_text(op) : qop_inplace(op));
     r->op = op, r->nargs = 2;
     TRY(as_row(L, a, &r->arg[0]));
@@ -386,7 +387,8 @@ static qs_status map_row(Loops *L, const char *name, const Row *const *arg, int 
     Elem e = kelem_find(name, nargs);
     bool extremes = nargs == 2 && (!strcmp(name, "max") || !strcmp(name, "min"));
     if (!extremes && (e == EL__COUNT || kelem_info[e].real != ELEM_NUMBER))
-        return kloop_decline(L, L->pos, "%s of a slice whose length is not known", name);
+        return kloop_decline(L, L->pos, "%s of a slice whose length is not known; write a loop over its elements",
+                             name);
     Row *r = new_row(L, NULL, ROW_CALL);
     r->name = name, r->nargs = nargs;
     for (int i = 0; i < nargs; i++) r->arg[i] = arg[i];

@@ -67,7 +67,8 @@ static qs_status spread_elements(Walk *w, const Value *x, int n, Value *out) {
     Value v = *x;
     kloop_short(L, &v);
     if (v.what == WHAT_NUMBER && n == 1) return *out = v, QS_OK;
-    if (v.what != WHAT_VECTOR || v.n < n) return kloop_decline(L, L->pos, "an assignment to several");
+    if (v.what != WHAT_VECTOR || v.n < n)
+        return kloop_decline(L, L->pos, "several results of a built-in function; call it before the loop");
     for (int i = 0; i < n; i++) out[i] = (Value){.what = WHAT_NUMBER, .num = v.at[i]};
     return QS_OK;
 }
@@ -478,8 +479,9 @@ static qs_status lower_statement(Walk *w, Node *n) {
     case N_BREAK:
     case N_CONTINUE: return kloop_decline(L, n->pos, "the loop may end early");
     case N_DECL: return QS_OK;
-    case N_PRINT: return kloop_decline(L, n->pos, "print");
-    case N_TRY: return kloop_decline(L, n->pos, "try");
+    case N_PRINT:
+        return kloop_decline(L, n->pos, "print; collect the values in an array, and print them after the loop");
+    case N_TRY: return kloop_decline(L, n->pos, "try; test the values before, or put the loop into the try");
     case N_FUNC: return kloop_decline(L, n->pos, "a function made in the loop");
     default: return kloop_expr(L, n, &ignored);
     }

@@ -120,7 +120,9 @@ static qs_status import_value(Loops *L, const LoopValue *v, Str *called, Value *
     case LOOP_CELL: out->what = WHAT_CELL; return QS_OK;
     case LOOP_UNSET: return kloop_decline(L, L->pos, "%s has no value", called->s);
     case LOOP_STRING: out->what = WHAT_TEXT, out->text = L->job->text(L->job->ud, v->source); return QS_OK;
-    default: return kloop_decline(L, L->pos, "%s is neither a number nor an array of numbers", called->s);
+    default:
+        return kloop_decline(L, L->pos, "%s is neither a number nor an array of numbers, which are compiled",
+                             called->s);
     }
 }
 
@@ -503,8 +505,8 @@ qs_status kloop_decline_value(Loops *L, const Value *v) {
         [WHAT_TRUTHS] = "truth values", [WHAT_ARRAY] = "an array",  [WHAT_FUNCTION] = "a function",
         [WHAT_OBJECT] = "an object",    [WHAT_CELL] = "a cell",     [WHAT_ROW] = "a slice"};
     if (v->what == WHAT_TEXT)
-        return kloop_decline(L, L->pos, "%s; strings can be compared, and toascii(s) gives their characters as numbers",
-                             v->name ? v->name->s : "a string");
+        return kloop_decline(L, L->pos, "%s is a string; toascii gives its characters as numbers",
+                             v->name ? v->name->s : "this");
     return kloop_decline(L, L->pos, "%s in place of a number", names[v->what]);
 }
 
@@ -640,7 +642,9 @@ qs_status kloop_item(Loops *L, const Value *cell, Node *index, Value *out) {
     bool named = !known && index->kind == N_IDENT && index->u.ident.sym;
     if (named) TRY(kloop_read(L, index->u.ident.sym, &at));
     bool entered = named && at.what == WHAT_NUMBER && (at.host.kind == LOOP_NUM || at.host.kind == LOOP_INT);
-    if (!known && !entered) return kloop_decline(L, L->pos, "an item of a cell with a number that changes");
+    if (!known && !entered)
+        return kloop_decline(L, L->pos,
+                             "an item of a cell with a number that changes; elements of arrays are compiled");
     L->job->item(L->job->ud, cell->host.source, known ? -1 - (int)k : at.host.source, &v);
     *out = (Value){.what = WHAT_NOTHING};
     char called[80];

@@ -467,7 +467,8 @@ static bool apply_reduction(Loops *L, const char *name, const Value *a, Number *
 static qs_status map_row(Loops *L, const char *name, const Value *args, int nargs, Value *out) {
     Elem e = kelem_find(name, nargs);
     Stretch s;
-    if (e == EL__COUNT || kelem_info[e].real != ELEM_NUMBER) return kloop_decline(L, L->pos, "%s of a vector", name);
+    if (e == EL__COUNT || kelem_info[e].real != ELEM_NUMBER)
+        return kloop_decline(L, L->pos, "%s of a vector; write a loop over its elements", name);
     bool fits = broadcast_shapes(args, nargs, &s);
     for (int k = 0; k < nargs; k++) fits = fits && takes_part(&args[k]);
     if (!fits) return kloop_decline(L, L->pos, "%s of vectors that do not fit", name);
