@@ -763,6 +763,9 @@ class Rows:
         a, v, i = r.choice("AB"), r.choice("xy"), self.index("n")
         odd = r.choice(["j..j+2", "j-1..j+1", "0..m", "j..0", "j+1..m-1", "2..1"])
         if r.random() < 0.03: return f"{v}[{odd}]"
+        if r.random() < 0.05:
+            k = r.choice(["int(abs(x[j]))", "floor(abs(x[j]))", "(ceil(y[j])+2)", "int(y[j])", "floor(A[0,j])", "x[j]"])
+            return f"{v}[{k}..{k}{r.choice(['+1', '+2', '+j', '-1'])}]"
         if shape == "full":
             return r.choice([f"{a}[{i},:]", f"{a}[{i},:]", v, f"{v}[:]", f"{v}[0..m-1]", f"{v}[m-1..-1..0]", "d",
                              f"{a}[{i},0..m-1]", f"C[:,{self.index('n')}]", f"transpose(C[:,{self.index('n')}])"][
@@ -810,7 +813,23 @@ class Rows:
         if k < 0.75: return f"{a}[{i},:] = {a}[{i},:]{r.choice(['', '*0.5', ' + t'])}"
         if k < 0.85: return f"{r.choice(['d', 'd', 'h'])} = {self.row(r.choice(['full', 'before']))}"
         if k < 0.9: return f"d = {self.row('full')}\n        {a}[{i},:] = d*0.5 + {self.number()}"
+        if k < 0.96: return self.of_several(v)
         return f"{v}[j] = {self.reduced()}*0.1"
+
+    def of_several(self, v):
+        """Several results, rows of a matrix, texts."""
+        r, k = self.r, self.r.random()
+        if k < 0.4:
+            return f"[p, q] = {r.choice(['max', 'min'])}({self.row(self.shape())})\n        {v}[mod(q,m)] = p*0.1 + q"
+        if k < 0.6:
+            of = r.choice(["A", "C", "A[i,:]", "x", f"({self.row('full')})", "W", "x, [1,0]", "A, [0,1]"])
+            return f"[p, q] = size({of})\n        t = t*0.5 + p*0.25 + q*0.125"
+        if k < 0.8:
+            body = r.choice(["w[0] += 1", "w = w*2", f"{v}[mod(i,m)] = w[1]", "if w[0] > t\n            break\n          end"])
+            return (f"for w in {r.choice(['W', 'W', '[[0.5,1],[t,2]]'])}\n          {body}\n"
+                    f"          t = t*0.5 + w[0]*0.25 + w[1]\n        end")
+        other = r.choice(['u', '"one"'])
+        return f"if s {r.choice(['==', '!='])} {other}\n          t = t*0.5 + 1\n        end"
 
     def text(self):
         r = self.r
@@ -821,7 +840,8 @@ class Rows:
             if len(size) > 1: value = f"zeros({size[0]},{size[1]}) + {value} + transpose((0..{size[0]}-1)*0.375)"
             lines.append(f"  {a} = {kind()}({value})")
         if r.random() < 0.1: lines.append(f"  {r.choice('BA')} = A")
-        lines += ["  d = copy(x)", "  h = x[0..0]"]
+        lines += ["  d = copy(x)", "  h = x[0..0]", "  p = 0", "  q = 0", f"  W = {kind()}([[1,2],[0.25,-1],[4,3]])"]
+        lines += [f'  s = "{r.choice(["one", "two"])}"', '  u = "two"']
         body = [f"        {self.statement()}" for _ in range(r.randint(1, 3))]
         inner = r.choice(["0..m-1", "0..min(i,m-1)", "m-1..-1..0"])
         lines += ["  for k = 0..1", "  try", "    for i = 0..n-1", f"      for j = {inner}", *body, "      end"]
