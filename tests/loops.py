@@ -825,7 +825,8 @@ class Rows:
             of = r.choice(["A", "C", "A[i,:]", "x", f"({self.row('full')})", "W", "x, [1,0]", "A, [0,1]"])
             return f"[p, q] = size({of})\n        t = t*0.5 + p*0.25 + q*0.125"
         if k < 0.8:
-            body = r.choice(["w[0] += 1", "w = w*2", f"{v}[mod(i,m)] = w[1]", "if w[0] > t\n            break\n          end"])
+            body = r.choice(["w[0] += 1", "w = w*2", f"{v}[mod(i,m)] = w[1]",
+                             "if w[0] > t\n            break\n          end"])
             return (f"for w in {r.choice(['W', 'W', '[[0.5,1],[t,2]]'])}\n          {body}\n"
                     f"          t = t*0.5 + w[0]*0.25 + w[1]\n        end")
         other = r.choice(['u', '"one"'])

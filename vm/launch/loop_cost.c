@@ -111,24 +111,12 @@ static double slice_steps(Estimate *e, const Node *n) {
 
 static void add_steps(void *ud, Node **child);
 
-/* Operators and built-ins allocate a result for each array among their operands. */
-enum { OPERAND = 20 };
-static double operand_steps(const Estimate *e, const Node *n) {
-    qs_value v = meaning(e, n && n->kind == N_IDENT ? n->u.ident.sym : NULL);
-    return v.kind == QS_ARRAY && qval_array(v)->count != 1 ? OPERAND : 0;
-}
-
-static bool is_measure(const Estimate *e, const Node *callee) {
-    return is_native(e, callee, "numel") || is_native(e, callee, "size");
-}
-
 /* Estimates a call: a script function and the functions it calls, up to depth DEEP. */
 static double call_steps(Estimate *e, const Node *n) {
     enum { CALL = 4, DEEP = 2 };
     const Node *callee = n->u.call.callee;
     qs_value v = meaning(e, callee->kind == N_IDENT ? callee->u.ident.sym : NULL);
     const Function *fn = v.kind == QS_FUNCTION ? v.u.p : NULL;
-    if (is_measure(e, callee) && n->u.call.args.n) return CALL - operand_steps(e, n->u.call.args.at[0].value);
     if (!fn || fn->fkind != FN_SCRIPT || fn->ast->qual == Q_KERNEL || e->calls == DEEP) return CALL;
     Estimate body = {e->vm, NULL, CALL, false, e->calls + 1};
     for (int i = 0; i < fn->ast->body.n; i++) add_steps(&body, &fn->ast->body.at[i]);
@@ -142,8 +130,7 @@ static void add_steps(void *ud, Node **child) {
     Node *n = *child;
     if (!n) return;
     if (n->kind != N_FOR && n->kind != N_WHILE && n->kind != N_REPEAT) {
-        e->sum += n->kind == N_CALL ? call_steps(e, n) : slice_steps(e, n) + operand_steps(e, n);
-        if (n->kind == N_INDEX) e->sum -= operand_steps(e, n->u.index.base); /* its elements are the operands */
+        e->sum += n->kind == N_CALL ? call_steps(e, n) : slice_steps(e, n);
         qast_children(n, add_steps, ud);
         return;
     }

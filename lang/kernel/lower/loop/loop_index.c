@@ -238,8 +238,8 @@ static KRef without_constant(const Loops *L, KRef r, double *k) {
     return a ? i->b : b ? i->a : r;
 }
 
-/* Finds the ends of a range.  The number of its elements may be known even if the ends are not: x[i-1..i+1].  *length < 0:
- * it is not known. */
+/* Finds the ends of a range.  The number of its elements may be known even if the ends are not: x[i-1..i+1].
+ * *length < 0: it is not known. */
 static void find_ends(Loops *L, Access *a, Number *first, double *length) {
     bool real[2] = {false, false};
     double lo, hi;
