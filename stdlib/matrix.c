@@ -345,7 +345,7 @@ qs_status qmatrix_reshape(qs_vm *vm, qs_call_args *c) {
             return qs_fail(vm, QS_ESHAPE, "reshape: %zu elements do not fit a shape of %zu", x->count, n);
         return qcell_copy(vm, x, rank, dims, &c->out[0]);
     }
-    TRY(qarr_reshape(vm, a, rank, dims, &r));
+    TRY(qarr_reshape_view(vm, a, rank, dims, &r));
     c->out[0] = qarr_value(r);
     return QS_OK;
 }
@@ -436,7 +436,7 @@ qs_status qmatrix_squeeze(qs_vm *vm, qs_call_args *c) {
     for (int i = 0; i < a->rank; i++)
         if (a->dims[i] != 1) dims[rank++] = a->dims[i];
     if (rank == 0) dims[rank++] = 1;
-    TRY(qarr_reshape(vm, a, rank, dims, &r));
+    TRY(qarr_reshape_view(vm, a, rank, dims, &r));
     return c->out[0] = qarr_value(r), QS_OK;
 }
 

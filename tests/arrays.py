@@ -131,7 +131,10 @@ class Program:
             k = r.randint(0, 8)
             if k > 5:
                 (rows, a), (columns, b) = (self.span(m) if r.random() < 0.7 else (":", m)), self.span(n)
-                return E(f"{v}[{rows},{columns}]", [], self.normal((a, b)), *known)
+                part, shape = f"{v}[{rows},{columns}]", self.normal((a, b))
+                if r.random() < 0.2: part, shape = f"reshape({part},[1,{a},{b}])", (1, a, b)
+                elif r.random() < 0.1: part, shape = f"squeeze({part})", self.normal([1, a] if b == 1 else [a, b])
+                return E(part, [], shape, *known)
             if k == 0: return E(f"{v}[{r.randrange(m)},:]", [], (n,), *known)
             if k == 1: return E(f"{v}[:,{r.randrange(n)}]", [], (m, 1) if m > 1 else (1,), *known)
             if k == 2: return E(f"{v}[{m - 1}..-1..0,:]", [], self.joined(s, ()), *known)
@@ -141,6 +144,10 @@ class Program:
         if len(s) == 3 and 0 not in s:
             if r.random() < 0.3: return E(f"{v}[:,{r.randrange(s[1])},:]", [], None, *known)
             if r.random() < 0.5: return E(f"{v}[:,:,{r.randrange(s[2])}]", [], self.normal(s[:2]), *known)
+            if r.random() < 0.4:
+                i, (at, count) = r.randrange(s[0]), self.span(s[1])
+                form = f"reshape({{}}, [{count},{s[2]}])" if r.random() < 0.6 or 1 in (count, s[2]) else "squeeze({})"
+                return E(form.format(f"{v}[{i},{at},:]"), [], self.normal((count, s[2])), *known)
             at, count = self.span(s[1])
             return E(f"{v}[:,{at},:]", [], self.normal((s[0], count, s[2])), *known)
         return e

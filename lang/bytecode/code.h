@@ -53,8 +53,9 @@ typedef struct Coder {
     const Node *reduction; /* reduction of masked elements whose parts are being emitted; NULL: none */
     TypedVar *typed;
     uint32_t ntyped, cap_typed;
-    bool within; /* a region inside the region `fuse` is being compiled */
-    bool wide;   /* literals and ranges have float64 elements, because a conversion to a wide type follows */
+    const Node *in_place; /* a part of an array that is only read; NULL: none */
+    bool within;          /* a region inside the region `fuse` is being compiled */
+    bool wide;            /* literals and ranges have float64 elements, because a conversion to a wide type follows */
 } Coder;
 
 /* -- code.c: instructions, jumps, registers, literals -------------------------------------------------------------- */
@@ -106,8 +107,9 @@ uint32_t qcode_index_word(Coder *e, const Node *index);
 int qcode_indices(Coder *e, NodeList at);
 /* Returns x of a product's operand transpose(x), which need not be copied; NULL: n is something else. */
 Node *qcode_transposed(Coder *e, const Node *product, const Node *n);
-bool qcode_is_part(const Node *n);                   /* n selects with : or a range from a variable */
-int qcode_part(Coder *e, Node *n);                   /* evaluates it for reading only, without a copy if possible */
+bool qcode_is_part(const Node *n); /* n selects with : or a range from a variable */
+int qcode_part(Coder *e, Node *n); /* evaluates it for reading only, without a copy if possible */
+int qcode_part_of_call(Coder *e, Node *call, const Node *part); /* likewise, an operand of a call */
 const Type *qcode_known_type(Coder *e, TypeExpr *t); /* NULL: t depends on type parameters, or an error was set */
 TypeExpr *qcode_named_type(Coder *e, const Node *n); /* type expression for a type that n names */
 bool qcode_is_wide(const Type *t);                   /* its elements can represent more values than float32 */

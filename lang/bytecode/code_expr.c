@@ -266,18 +266,32 @@ bool qcode_is_part(const Node *n) {
     return false;
 }
 
-int qcode_part(Coder *e, Node *n) {
-    int r = qcode_temps(e, 1), mark = e->top, base = qcode_any(e, n->u.index.base);
-    int first = qcode_indices(e, n->u.index.at);
+static void part_to(Coder *e, Node *n, int dst) {
+    int mark = e->top, base = qcode_any(e, n->u.index.base), first = qcode_indices(e, n->u.index.at);
     qcode_at(e, n->pos);
-    qcode_op(e, BC_GETPART, r, base, first);
+    qcode_op(e, BC_GETPART, dst, base, first);
     qcode_word(e, qcode_index_word(e, n));
     qcode_word(e, (uint32_t)n->u.index.at.n);
     e->top = mark;
-    return r;
+}
+
+int qcode_part(Coder *e, Node *n) {
+    int r = qcode_temps(e, 1);
+    return part_to(e, n, r), r;
+}
+
+int qcode_part_of_call(Coder *e, Node *call, const Node *part) {
+    int r = qcode_temps(e, 1);
+    e->in_place = part;
+    qcode_to(e, call, r);
+    return e->in_place = NULL, r;
 }
 
 static void index_to(Coder *e, Node *n, int dst) {
+    if (n == e->in_place) {
+        part_to(e, n, dst);
+        return;
+    }
     NodeList at = n->u.index.at;
     int mark = e->top, base = qcode_left(e, n->u.index.base, dst);
     int first = qcode_indices(e, at);

@@ -66,6 +66,22 @@ static Fusible call_kind(Coder *e, const Node *n) {
     return e->host->fusible(e->host->ud, name, n->u.call.args.n);
 }
 
+/* Returns the part of an array that a leaf reads without a copy: x[1..3], or the operand of reshape(x[1..3], …) and
+ * squeeze(x[1..3]), which are views of it if only extents of 1 change; NULL: none. */
+static Node *part_in(Coder *e, Node *n) {
+    if (n->kind != N_CALL) return qcode_is_part(n) ? n : NULL;
+    ArgList args = n->u.call.args;
+    int slot = builtin_slot(n->u.call.callee);
+    if (slot < 0 || !positional(args) || !args.n || !qcode_is_part(args.at[0].value)) return NULL;
+    bool views = slot == e->host->builtin(e->host->ud, "reshape") || slot == e->host->builtin(e->host->ud, "squeeze");
+    return views ? args.at[0].value : NULL;
+}
+
+static int emit_leaf(Coder *e, Node *n) {
+    Node *part = part_in(e, n);
+    return !part ? qcode_any(e, n) : part == n ? qcode_part(e, n) : qcode_part_of_call(e, n, part);
+}
+
 /* Returns the dimension of a reduction along a known one: sum(x, 1), min(x, [], 1); -1: n is something else. */
 static int axis_of(Coder *e, const Node *n) {
     double axis;
@@ -214,7 +230,7 @@ static void collect_leaves(Gather *g, Node *n) {
     } else {
         if (n->kind != N_IDENT || !g->grouped) check_pure(g, &n);
         if (n->kind == N_STR || n->kind == N_CELL || g->n == MAX_LEAVES) g->ok = false;
-        else g->leaves[g->n++] = n, g->parts = g->parts || qcode_is_part(n);
+        else g->leaves[g->n++] = n, g->parts = g->parts || part_in(g->e, n);
     }
 }
 
@@ -302,8 +318,7 @@ static void begin_region(Coder *e, FuseRegion *r, Node *target) {
     if (r->updates && target) emit_target(e, r, target), r->regs[0] = r->base;
     for (int i = r->updates && target; i < r->nleaves; i++) {
         Node *leaf = r->leaves[i];
-        bool part = qcode_is_part(leaf) && qcode_leaf(e, leaf) < 0;
-        r->regs[i] = (uint8_t)(part ? qcode_part(e, leaf) : qcode_any(e, leaf));
+        r->regs[i] = (uint8_t)(qcode_leaf(e, leaf) < 0 ? emit_leaf(e, leaf) : qcode_any(e, leaf));
     }
     if (!r->updates && target) emit_target(e, r, target);
     r->start = qcode_pc(e);

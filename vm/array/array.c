@@ -557,6 +557,27 @@ qs_status qarr_reshape(qs_vm *vm, Array *a, int ndim, const int64_t *dims, Array
     return s;
 }
 
+/* Sets the strides of the same elements in a shape that differs only in extents of 1; false: it does not. */
+static bool strides_beside_ones(const Array *a, int ndim, const int64_t *dims, int64_t *strides) {
+    int k = 0;
+    for (int d = 0; d < ndim; d++) {
+        strides[d] = 1;
+        if (dims[d] == 1) continue;
+        while (k < a->rank && a->dims[k] == 1) k++;
+        if (k == a->rank || a->dims[k] != dims[d]) return false;
+        strides[d] = a->strides[k++];
+    }
+    while (k < a->rank && a->dims[k] == 1) k++;
+    return k == a->rank;
+}
+
+qs_status qarr_reshape_view(qs_vm *vm, Array *a, int ndim, const int64_t *dims, Array **out) {
+    int64_t strides[QS_MAX_RANK];
+    if (a->contiguous || a->trace || ndim < 1 || !strides_beside_ones(a, ndim, dims, strides))
+        return qarr_reshape(vm, a, ndim, dims, out);
+    return qarr_view(vm, a, ndim, dims, strides, a->offset, out);
+}
+
 /* Computes the range of addresses [low, high) that an array spans. */
 static void byte_range(const Array *a, uintptr_t *low, uintptr_t *high) {
     int64_t before, after;

@@ -40,6 +40,8 @@ qs_status qarr_alias(qs_vm *vm, Array *base, int ndim, const int64_t *dims, cons
 qs_status qarr_contiguous(qs_vm *vm, Array *a, Array **out);          /* a itself (retained) or a contiguous copy */
 qs_status qarr_convert(qs_vm *vm, Array *a, qs_dtype d, Array **out); /* a itself if it already has dtype d */
 qs_status qarr_reshape(qs_vm *vm, Array *a, int ndim, const int64_t *dims, Array **out); /* a view if contiguous */
+/* Like qarr_reshape, and also a view if only dimensions of extent 1 are added or left out. */
+qs_status qarr_reshape_view(qs_vm *vm, Array *a, int ndim, const int64_t *dims, Array **out);
 qs_status qarr_assign(qs_vm *vm, Array *dst, Array *src); /* converts; src has the same shape or one element */
 qs_status qarr_fill(qs_vm *vm, Array *dst, qs_value number);
 static inline qs_value qarr_value(Array *a) { return qval_object(QS_ARRAY, a); } /* takes the reference */
