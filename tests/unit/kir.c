@@ -72,6 +72,17 @@ static void folding_removes_identities(void) {
     CHECK(fold2(f, K_NOT, fold2(f, K_NOT, c, 0), 0) == c);
 }
 
+static void folding_narrows_extremes(void) {
+    KFunc *f = fresh("extremes");
+    KRef x = kir_add(f, (KMake){K_POS, .own = QS_I32}), i = kir_add(f, (KMake){K_POS, .own = QS_I64});
+    KRef wide = kir_fold(f, (KMake){K_CAST, .own = QS_I64, .a = x});
+    CHECK(kir_fold(f, (KMake){K_CAST, .own = QS_I32, .a = wide}) == x);
+    KRef m = kir_fold(f, (KMake){K_CAST, .own = QS_I32, .a = fold2(f, K_MAX, i, wide)});
+    CHECK(f->ins[m].op == K_MAX && f->ins[m].dtype == QS_I32 && f->ins[m].b == x);
+    CHECK(f->ins[f->ins[m].a].op == K_CAST && f->ins[f->ins[m].a].a == i);
+    CHECK(f->ins[kir_fold(f, (KMake){K_CAST, .own = QS_F64, .a = fold2(f, K_MAX, i, wide)})].op == K_CAST);
+}
+
 static KFunc *parsed(const char *text) {
     KFunc *f = NULL;
     qs_status s = kir_parse(&ctx, &arena, text, strlen(text), &f);
@@ -231,6 +242,7 @@ int main(void) {
     folds_with_the_semantics_of_the_table();
     bounds();
     folding_removes_identities();
+    folding_narrows_extremes();
     text_is_read_back_exactly();
     names_hold_control_characters();
     verifier_refuses_what_is_malformed();

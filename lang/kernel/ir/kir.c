@@ -253,11 +253,27 @@ static KRef identity(KFunc *f, KOp op, KRef a, KRef b, KRef c, uint32_t pos) {
     }
 }
 
+static bool is_extended(const KFunc *f, KRef r) {
+    return f->ins[r].op == K_CAST && f->ins[r].dtype == QS_I64 && f->ins[f->ins[r].a].dtype == QS_I32;
+}
+
+/* Whether the value x, converted to `to`, is the extreme of converted operands: casts keep the order of numbers. */
+static bool is_wide_extreme(const KFunc *f, qs_dtype to, const KIns *x) {
+    return to == QS_I32 && (x->op == K_MIN || x->op == K_MAX) && (is_extended(f, x->a) || is_extended(f, x->b));
+}
+
 KRef kir_fold(KFunc *f, KMake i) {
     assert(kir_ops[i.op].effect == KE_PURE && kir_ops[i.op].a != KARG__);
     qs_dtype to = result_dtype(f, &i);
     const KIns *x = &f->ins[i.a], *y = &f->ins[i.b], *z = &f->ins[i.c];
     if (i.op == K_CAST && x->dtype == to) return i.a;
+    if (i.op == K_CAST && to == QS_I32 && is_extended(f, i.a)) return x->a;
+    if (i.op == K_CAST && is_wide_extreme(f, to, x)) {
+        KMake a = i, b = i, m = {(KOp)x->op, .pos = i.pos};
+        a.a = x->a, b.a = x->b;
+        m.a = kir_fold(f, a), m.b = kir_fold(f, b);
+        return kir_fold(f, m);
+    }
     if (x->op == K_CONST && (!i.b || y->op == K_CONST) && (!i.c || z->op == K_CONST)) {
         uint16_t flag = (uint16_t)i.flag;
         KSlot r = ksem_pure(i.op, flag, x->dtype, to, (KSlot){x->imm}, (KSlot){y->imm}, (KSlot){z->imm});
