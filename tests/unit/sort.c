@@ -12,6 +12,9 @@ static uint64_t draw(void) {
     return seed >> 11 ^ seed >> 40;
 }
 
+enum { THREADS = 4 };
+static qs_vm *machine[THREADS]; /* with one thread, two, … */
+
 typedef enum { ANY_BITS, SMALL_NUMBERS, NEAR_ONE, UP_AND_DOWN, KINDS } Kind;
 
 /* Bit patterns of all sorts (NaN, infinities, denormals, both zeros); few distinct values; values that differ in the
@@ -32,20 +35,18 @@ static void fill(qs_dtype d, Kind kind, char *x, size_t n) {
 
 static qs_dtype dtype;
 static bool down;
-static const char *base;
+static const void *base;
+static double *key; /* the elements, rounded */
 
 static int in_order(const void *a, const void *b) { /* sorts positions; equal ones by position */
-    size_t i = *(const size_t *)a, k = *(const size_t *)b, size = qdtype_size(dtype);
-    const char *p = base + i * size, *q = base + k * size;
-    double x = qdtype_get(dtype, p), y = qdtype_get(dtype, q);
+    size_t i = *(const size_t *)a, k = *(const size_t *)b;
+    double x = key[i], y = key[k];
     if (isnan(x) || isnan(y)) return isnan(x) != isnan(y) ? isnan(x) - isnan(y) : (i > k) - (i < k);
     int order = (x > y) - (x < y);
-    if (dtype == QS_I64)
-        order = (*(const int64_t *)(const void *)p > *(const int64_t *)(const void *)q) -
-                (*(const int64_t *)(const void *)p < *(const int64_t *)(const void *)q);
-    if (dtype == QS_U64)
-        order = (*(const uint64_t *)(const void *)p > *(const uint64_t *)(const void *)q) -
-                (*(const uint64_t *)(const void *)p < *(const uint64_t *)(const void *)q);
+    const int64_t *s = base;
+    const uint64_t *u = base;
+    if (dtype == QS_I64) order = (s[i] > s[k]) - (s[i] < s[k]);
+    if (dtype == QS_U64) order = (u[i] > u[k]) - (u[i] < u[k]);
     if (down) order = -order;
     return order ? order : (i > k) - (i < k);
 }
@@ -55,25 +56,30 @@ static bool same_element(const char *p, const char *q) {
     return (isnan(x) && isnan(y)) || !memcmp(p, q, qdtype_size(dtype));
 }
 
-static void check_line(qs_vm *vm, qs_dtype d, Kind kind, size_t n, bool descend) {
+/* Sorts the same line by each number of threads. */
+static void check_line(qs_dtype d, Kind kind, size_t n, bool descend) {
     size_t size = qdtype_size(d), *want = malloc(n * sizeof *want);
     char *x = malloc(n * size), *y = malloc(n * size), *z = malloc(n * size);
     double *index = malloc(n * sizeof *index);
     ArrayLines one = {1, n, 1};
     fill(d, kind, x, n);
-    dtype = d, down = descend, base = x;
-    for (size_t i = 0; i < n; i++) want[i] = i;
+    dtype = d, down = descend, base = x, key = malloc(n * sizeof *key);
+    for (size_t i = 0; i < n; i++) want[i] = i, key[i] = qdtype_get(d, x + i * size);
     qsort(want, n, sizeof *want, in_order);
-    CHECK(qsort_lines(vm, "sort", d, &one, descend, x, y, QS_F64, NULL) == QS_OK);
-    qs_dtype place = kind == SMALL_NUMBERS ? QS_F32 : QS_F64;
-    CHECK(qsort_lines(vm, "sort", d, &one, descend, x, z, place, index) == QS_OK);
-    bool values = true, places = true;
-    for (size_t i = 0; i < n; i++) {
-        values = values && same_element(y + i * size, x + want[i] * size) && !memcmp(y + i * size, z + i * size, size);
-        places = places && qdtype_get(place, (char *)index + i * qdtype_size(place)) == (double)want[i];
+    for (int m = 0; m < THREADS; m++) {
+        qs_vm *vm = machine[m];
+        CHECK(qsort_lines(vm, "sort", d, &one, descend, x, y, QS_F64, NULL) == QS_OK);
+        qs_dtype place = kind == SMALL_NUMBERS ? QS_F32 : QS_F64;
+        CHECK(qsort_lines(vm, "sort", d, &one, descend, x, z, place, index) == QS_OK);
+        bool values = true, places = true;
+        for (size_t i = 0; i < n; i++) {
+            values =
+                values && same_element(y + i * size, x + want[i] * size) && !memcmp(y + i * size, z + i * size, size);
+            places = places && qdtype_get(place, (char *)index + i * qdtype_size(place)) == (double)want[i];
+        }
+        CHECK(values && places);
     }
-    CHECK(values && places);
-    free(want), free(x), free(y), free(z), free(index);
+    free(want), free(x), free(y), free(z), free(index), free(key);
 }
 
 /* Sorted lines across an array equal lines sorted one by one. */
@@ -118,17 +124,13 @@ static void check_items(void) {
 
 int main(void) {
     static const size_t lengths[] = {1, 2, 3, 63, 64, 65, 1000, 9000, 32767, 32768, 200001};
-    for (int threads = 1; threads <= 4; threads++) {
-        qs_vm *vm = machine_open();
-        qvm_ctx(vm)->nthreads = threads;
-        for (qs_dtype d = QS_B1; d <= QS_F64; d++)
-            for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
-                for (int kind = 0; kind < KINDS; kind++) check_line(vm, d, (Kind)kind, lengths[i], kind == 1);
-        check_line(vm, QS_F32, ANY_BITS, 5000, true);
-        check_line(vm, QS_F64, ANY_BITS, 150000, true);
-        check_lines(vm);
-        machine_close(vm);
-    }
+    for (int m = 0; m < THREADS; m++) machine[m] = machine_open(), qvm_ctx(machine[m])->nthreads = m + 1;
+    for (qs_dtype d = QS_B1; d <= QS_F64; d++)
+        for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
+            for (int kind = 0; kind < KINDS; kind++) check_line(d, (Kind)kind, lengths[i], kind == 1);
+    check_line(QS_F32, ANY_BITS, 5000, true);
+    check_line(QS_F64, ANY_BITS, 150000, true);
+    for (int m = 0; m < THREADS; m++) check_lines(machine[m]), machine_close(machine[m]);
     check_distinct();
     check_items();
     return check_done();
