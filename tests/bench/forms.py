@@ -63,8 +63,8 @@ def run(args, path, arguments, form, first):
         raise Failure(f"{path}: {form}: {r.stderr.strip()}")
     if args.explain:
         for line in r.stderr.splitlines():
-            if path in line and "interpret" in line:
-                print(f"    {form}: {line.split(path)[-1]}")
+            if os.path.basename(path) in line and ": interpreted: " in line:
+                print(f"    {form}: {line.split(os.path.basename(path))[-1]}")
     same, best = r.stdout.split()
     if same != "same":
         raise Failure(f"{path}: {form} and {first} give different results")

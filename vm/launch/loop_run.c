@@ -267,24 +267,40 @@ static void note_dimensions(Call *c) {
         c->ndim[i] = c->value[i].kind == QS_ARRAY ? qval_array(c->value[i])->ndim : 0;
 }
 
+/* The number of the array of a vector (loop_alias.c). */
+static double array_number(const Call *c, const LoopOut *o) {
+    return o->kind == LOOP_VECTOR && was_set(c, o) ? c->reals[o->slot + o->length + 1] : 0;
+}
+
+/* The value of variable i, which may be the array that it had before, or that an earlier variable has. */
+static qs_status shared_value(Call *c, int i, qs_value *part, qs_value *value) {
+    const LoopOut *outs = c->v->code.outs;
+    double number = array_number(c, &outs[i]);
+    if (number < 0) return value[i] = qval_retain(c->value[(int)(-1 - number)]), QS_OK;
+    for (int k = 0; number > 0 && k < i; k++)
+        if (array_number(c, &outs[k]) == number) return value[i] = qval_retain(value[k]), QS_OK;
+    return variable_value(c, &outs[i], part, &value[i]);
+}
+
+static qs_status put_value(Call *c, const LoopOut *o, qs_value v) {
+    if (o->object >= 0) return qobj_set(c->vm, c->value[o->object].u.p, o->sym->name, v);
+    return qinterp_put(c->vm, qloop_storage(c->vm, c->f, o->sym), qval_retain(v)), QS_OK;
+}
+
 static qs_status put_variables(Call *c, qs_value *part) {
     const LoopResult *code = &c->v->code;
+    qs_value value[RESULTS];
+    qs_status s = QS_OK;
+    int n = 0;
     note_dimensions(c);
-    for (int i = 0; i < code->nouts; i++) {
-        const LoopOut *o = &code->outs[i];
-        qs_value v = qs_nil();
-        if (!was_set(c, o)) continue;
-        qs_status s = variable_value(c, o, part, &v);
-        if (s != QS_OK) return qval_release(c->vm, v), s;
-        if (o->object >= 0) {
-            s = qobj_set(c->vm, c->value[o->object].u.p, o->sym->name, v);
-            qval_release(c->vm, v);
-            TRY(s);
-            continue;
-        }
-        qinterp_put(c->vm, qloop_storage(c->vm, c->f, o->sym), v);
+    for (; n < code->nouts && s == QS_OK; n++) {
+        value[n] = qs_nil();
+        if (was_set(c, &code->outs[n])) s = shared_value(c, n, part, value);
     }
-    return QS_OK;
+    for (int i = 0; i < n && s == QS_OK; i++)
+        if (was_set(c, &code->outs[i])) s = put_value(c, &code->outs[i], value[i]);
+    for (int i = 0; i < n; i++) qval_release(c->vm, value[i]);
+    return s;
 }
 
 static qs_status set_variables(Call *c) {

@@ -35,7 +35,7 @@ static void describe_array(const Captured *e, const Array *a, LoopValue *out) {
     out->contiguous = a->contiguous, out->unit_last = qkey_unit_last(a);
     out->writable = e->facts & ARRAY_WRITABLE, out->small = e->facts & ARRAY_SMALL;
     out->known = e->dims_known;
-    memcpy(out->dims, e->dims, sizeof out->dims);
+    for (int d = 0; d < QS_MAX_RANK; d++) out->dims[d] = e->dims_known >> d & 1 ? e->dims[d] : -1;
 }
 
 /* A function is described unless a reduction has rewritten its expressions: then its tree differs from its
@@ -59,8 +59,8 @@ static LoopValue describe_value(const Asking *a, int entry) {
     out.small = out.integral && e->facts & NUM_20;
     switch ((qs_kind)v.kind) {
     case QS_NIL: out.kind = v.aux == NIL_UNSET ? LOOP_UNSET : LOOP_OTHER; break;
-    case QS_NUM: out.kind = LOOP_NUM; break;
-    case QS_INT: out.kind = LOOP_INT; break;
+    case QS_NUM: out.kind = LOOP_NUM, out.fixed = e->num_known, out.number = v.u.f; break;
+    case QS_INT: out.kind = LOOP_INT, out.fixed = e->num_known, out.number = (double)v.u.i; break;
     case QS_BOOL: out.kind = LOOP_BOOL; break;
     case QS_COMPLEX: out.kind = LOOP_COMPLEX; break;
     case QS_ARRAY: describe_array(e, v.u.p, &out); break;
@@ -196,6 +196,13 @@ static int64_t ask_peek(void *ud, int source, int axis) {
     return ((const Array *)a->e.value[source].u.p)->dims[axis];
 }
 
+static double ask_number(void *ud, int source, bool fix) {
+    Asking *a = ud;
+    if (!describe_value(a, source).integral) return NAN;
+    if (fix) qkey_know_number(&a->e.at[source], a->e.value[source]);
+    return qval_number(a->e.value[source]);
+}
+
 static bool ask_sole(void *ud, int source) {
     Asking *a = ud;
     return qkey_know_sole(&a->e.at[source], a->e.value[source].u.p);
@@ -238,6 +245,7 @@ LoopJob qloop_job(Asking *a, const LoopRegion *r, Node *loop, const LoopRange *r
                    .extent = ask_extent,
                    .text = ask_text,
                    .peek = ask_peek,
+                   .number = ask_number,
                    .sole = ask_sole,
                    .items = ask_items,
                    .fast_math = asks_fast(a, r, m->config.fast_math),

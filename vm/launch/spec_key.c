@@ -95,6 +95,8 @@ void qkey_know_overloads(Captured *e, qs_value set) {
     e->num[0] = ((const Function *)set.u.p)->nmembers;
 }
 
+void qkey_know_number(Captured *e, qs_value v) { e->num_known = true, e->num[0] = qval_number(v); }
+
 static bool is_sole(const Array *a) {
     const Buffer *b = a->buf;
     bool ours = !b->foreign && !b->readonly && !b->lent && !b->given && b->home < 0;

@@ -77,8 +77,8 @@ static void declare_all(Loops *L, InlineFrame *in) {
         Var *v = &in->vars[i];
         bool entered = in == L->root && v->entry.kind != LOOP_UNSET && L->mode != MODE_PARALLEL;
         bool reduced = in == L->root && v->reduce && L->mode == MODE_PARALLEL;
-        v->v = v->twin = v->im = v->is_int = v->is_bool = v->given = v->least = v->most = v->f64 = 0, v->part = NULL,
-        v->home = NULL;
+        v->v = v->twin = v->im = v->is_int = v->is_bool = v->given = v->least = v->most = v->f64 = v->array = 0,
+        v->part = NULL, v->home = NULL;
         v->bound = false;
         v->set = (entered && is_held(v)) || reduced;
         if (reduced) v->fraction = true;
@@ -93,7 +93,10 @@ static void declare_all(Loops *L, InlineFrame *in) {
     for (InlineFrame *i = in->child; i; i = i->next) declare_all(L, i);
 }
 
-void kloop_declare_all(Loops *L) { declare_all(L, L->root); }
+void kloop_declare_all(Loops *L) {
+    kloop_declare_arrays(L);
+    declare_all(L, L->root);
+}
 
 static bool has_return(const Node *loop) { return kquery_node(kquery_body_of(loop), true, kquery_is_return, NULL); }
 
@@ -109,7 +112,7 @@ static void begin_pass(Loops *L, Arena *scratch) {
     L->nfaults = L->nchecks = L->nwide = L->cap_ranges = L->ntouches = L->loose = L->assumed = 0;
     L->waits = L->reorders = false;
     if (L->mode == MODE_EXACT) L->out->nsummed = 0;
-    declare_all(L, L->root);
+    kloop_declare_all(L);
     for (int i = 0; i < LOOP_NOTES; i++) {
         bool known = i < L->out->nnotes;
         L->note[i] = known ? kbuild_local(&L->walk, kloop_f64(L, 0)) : 0;
@@ -151,7 +154,7 @@ static void assign_slots(Loops *L) {
         if (v->reduce) o->part = r->nparts, r->nparts += v->reduce == COMBINE_MUL ? 3 : 1;
         o->slot = v->kind == LOOP_INT ? r->nints++ : r->nreals;
         bool pair = v->kind == LOOP_COMPLEX || v->kind == LOOP_MIXED;
-        if (v->kind != LOOP_INT) r->nreals += pair ? 2 : v->kind == LOOP_VECTOR ? v->n + 1 : 1;
+        if (v->kind != LOOP_INT) r->nreals += pair ? 2 : v->kind == LOOP_VECTOR ? v->n + 2 : 1;
         if (v->kind == LOOP_MIXED) o->int_slot = r->nints++;
         if (v->entry.kind == LOOP_UNSET) o->given = r->nreals++;
     }
@@ -184,6 +187,8 @@ static void put_variable(Loops *L, const Var *v, const LoopOut *o) {
     if (v->kind == LOOP_VECTOR) {
         store_result(L, LOOP_REALS, slot + v->n,
                      v->f64 ? kloop_cast(L, kbuild_get(&L->walk, v->f64), QS_F64) : kloop_f64(L, 0));
+        store_result(L, LOOP_REALS, slot + v->n + 1,
+                     v->array ? kloop_cast(L, kbuild_get(&L->walk, v->array), QS_F64) : kloop_f64(L, 0));
         return;
     }
     KRef x = v->v ? kbuild_get(&L->walk, v->v) : kloop_cast(L, kbuild_get(&L->walk, v->twin), QS_F64);

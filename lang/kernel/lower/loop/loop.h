@@ -78,8 +78,10 @@ typedef struct {         /* a VM value that enters the loop */
     bool small;          /* integral, at most 20 bits; LOOP_ARRAY: the same for all extents */
     uint8_t dtype, rank; /* LOOP_ARRAY */
     bool contiguous, unit_last, writable;
+    bool fixed;                /* LOOP_NUM, LOOP_INT: `number` is compiled in */
+    double number;             /* its value when the loop is compiled */
     uint8_t known;             /* LOOP_ARRAY: bit d: the extent of dimension d is compiled in */
-    int64_t dims[QS_MAX_RANK]; /* the extents that are compiled in */
+    int64_t dims[QS_MAX_RANK]; /* the extents that are compiled in; others are -1 */
     Func *func;                /* LOOP_FUNC */
     const void *cls;           /* LOOP_OBJECT: its class; NULL: none */
     const char *builtin;       /* LOOP_BUILTIN */
@@ -122,6 +124,8 @@ typedef struct {
     int64_t (*extent)(void *ud, int of, int axis);
     const Str *(*text)(void *ud, int of);        /* the string with the source `of`; it is compiled in from then on */
     int64_t (*peek)(void *ud, int of, int axis); /* the same, which may be another one when the code runs */
+    /* The number with the source `of`; fix: it is compiled in from then on.  NaN: it may have a fraction. */
+    double (*number)(void *ud, int of, bool fix);
     /* whether nothing else refers to the array with the source `of`; true: this holds whenever the code runs */
     bool (*sole)(void *ud, int of);
 } LoopJob;
@@ -172,7 +176,9 @@ typedef struct { /* a variable that the loop sets, and where its final value is 
     const Sym *sym;
     int object; /* source of the object if this is a field (named by sym); -1: a variable */
     /* LOOP_NUM, LOOP_BOOL: in reals[slot]; LOOP_INT: in ints[slot]; LOOP_COMPLEX: two reals; LOOP_VECTOR: `length`
-     * reals from reals[slot] on, then one real that says whether they are float64; LOOP_MIXED: the value as a real,
+     * reals from reals[slot] on, then one real that says whether they are float64, and the number of the array
+     * (loop_alias.c): variables with the same one share an array; -1 - n: the array of the source n; LOOP_MIXED: the
+     * value as a real,
      * then its LoopKind, and the value of an int in ints[int_slot] */
     uint8_t kind;
     uint8_t length, columns; /* of a LOOP_VECTOR; columns 0: a vec */

@@ -423,17 +423,12 @@ static qs_status bind_param(Walk *w, const Param *p, Value *x) {
     return QS_OK;
 }
 
-/* Detaches a vector made in the function from the function's variable. */
-static void leave_behind(Value *v) {
-    if (v->what == WHAT_VECTOR && v->origin && !v->origin->shared && !v->origin->foreign) v->origin = NULL;
-}
-
 static qs_status read_result(Walk *w, const Param *p, Value *out) {
     Loops *L = (Loops *)w;
     if (!p) return QS_OK;
     TRY(kloop_read(L, p->sym, out));
     TRY(accept_type(L, L->in->func, p, out));
-    return leave_behind(out), QS_OK;
+    return kloop_leave_behind(L, out), QS_OK;
 }
 
 static qs_status may_inline(Walk *w, const Func *f, const Args *args) {
@@ -474,7 +469,7 @@ static qs_status convert_type(Loops *L, const Str *type, const Value *args, int 
     for (int i = 0; i < nargs; i++) sized = sized && args[i].what == WHAT_NUMBER;
     if (sized) return kloop_made(L, "zeros", args, nargs, &made, out);
     if (nargs == 1 && args[0].what == WHAT_VECTOR && !strcmp(type->s, "float64"))
-        return *out = args[0], out->f64 = kloop_width(L, QS_F64), QS_OK; /* it may be the array itself */
+        return kloop_vector_float64(L, &args[0], out);
     if (nargs != 1 || args[0].what != WHAT_NUMBER) return kloop_decline(L, L->pos, "%s of an array", type->s);
     *out = (Value){.what = WHAT_NUMBER, .num = args[0].num};
     return kloop_convert(L, type, &out->num);

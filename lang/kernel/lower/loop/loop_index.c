@@ -51,8 +51,11 @@ static int array_param(Loops *L, const Value *array) {
 
 static Layout layout_of(Loops *L, const Value *array) {
     const LoopValue *h = &array->host;
-    return (Layout){
-        .param = array_param(L, array), .rank = h->rank, .contiguous = h->contiguous, .unit_last = h->unit_last};
+    return (Layout){.param = array_param(L, array),
+                    .rank = h->rank,
+                    .contiguous = h->contiguous,
+                    .unit_last = h->unit_last,
+                    .dims = h->dims};
 }
 
 KRef kloop_extent(Loops *L, const Value *array, int axis) {
@@ -613,6 +616,7 @@ void kloop_short(Loops *L, Value *v) {
     Access a = {.base = *v, .p = {.mode = ACC_CHECKED, .rank = v->host.rank}};
     KRef at[2];
     *v = kloop_matrix(L, rows, cols);
+    v->host = a.base.host, v->array = kloop_i64(L, -1 - a.base.host.source);
     v->f64 = kloop_width(L, dtype_of(&a));
     v->like = a.base.host.source < LOOP_TWO ? LOOP_LIKE(a.base.host.source) : 0;
     for (int i = 0; i < v->n; i++) {

@@ -61,10 +61,11 @@ typedef struct Val {
     int cols;           /* columns of a matrix, stored row by row; 0: a vec */
     uint64_t like;      /* for a vec: how many dimensions Python sees (LOOP_LIKE) */
     KRef f64;           /* bool: its array is float64, like that of [16777217,x]; 0: certainly `scalar` */
-    struct Var *origin; /* WHAT_VECTOR: the variable that holds this array; NULL: a new array */
-    LoopValue host;     /* all others */
-    const Row *row;     /* WHAT_ROW */
-    const Str *text;    /* WHAT_TEXT */
+    struct Var *origin; /* WHAT_VECTOR: the variable that holds this array; NULL: none */
+    KRef array;     /* WHAT_VECTOR: the number of its array (loop_alias.c); 0: a new array, or origin has none yet */
+    LoopValue host; /* all others; for a vector with `array`: the captured array; kind LOOP_UNSET: none */
+    const Row *row; /* WHAT_ROW */
+    const Str *text; /* WHAT_TEXT */
     struct Val *caught; /* WHAT_FUNCTION: values captured in the loop; NULL: those of host.source */
     const Str *name;
     const Sym *sym;
@@ -86,6 +87,8 @@ typedef struct Var { /* a variable of the loop's function or an inlined one, or 
     bool demanded;      /* an integer operation needs its twin: speculative versions assume that it has one */
     int n, cols;        /* LOOP_VECTOR: number of elements and of columns, as in Value */
     bool shared;        /* LOOP_VECTOR: another variable of the loop may hold the same array */
+    bool elsewhere;     /* LOOP_VECTOR: that may be a variable of a calling or called function */
+    bool captured;      /* LOOP_VECTOR: it may hold an array that a variable holds which the loop does not set */
     bool foreign;       /* LOOP_VECTOR: something outside the loop may refer to its array */
     bool patched;       /* LOOP_VECTOR: the loop sets single elements */
     bool varies;        /* LOOP_VECTOR: its array may be float64 */
@@ -104,6 +107,7 @@ typedef struct Var { /* a variable of the loop's function or an inlined one, or 
     bool live;   /* its value after the loop may be read */
     /* set anew in each pass */
     KRef v, twin, im, *part, f64; /* LOCALs; a LOOP_NUM without v is its twin */
+    KRef array;                   /* LOCAL of a LOOP_VECTOR that may share its array: the number of the array */
     KRef is_int, is_bool;         /* LOCALs of a LOOP_MIXED, as in Number */
     KRef given;                   /* LOCAL: whether it has a value, if it had none when the loop began */
     KRef least, most;             /* LOCALs: smallest and largest magnitude of a product in a chunk */
@@ -178,6 +182,7 @@ typedef struct Loops {
     bool random;                      /* draws random numbers */
     int nest;                         /* number of outer loops that contain only the next one */
     bool no_vectors;                  /* slices are rows, however short they are */
+    bool shares;                      /* variables share arrays (loop_alias.c) */
     bool wants_integers;              /* an integer operation lacks the twin of a variable */
     bool speculates;                  /* the version assumes that demanded variables are integral (loop_integer.c) */
     int stored[LOOP_STORED], nstored; /* sources of arrays that the loop writes; more than fit: any array */
@@ -211,6 +216,7 @@ typedef struct Loops {
     int versions, others; /* open loops that are lowered twice; how many of them are in their general version */
     KRef chunk_last;      /* the counter's value in the last iteration of the chunk */
     BlockScope *body;     /* body of the outermost loop */
+    KRef arrays;          /* LOCAL: the number of the next array that the loop makes (loop_alias.c) */
     KRef drawn;           /* LOCAL: number of random blocks drawn so far */
     int64_t draws;        /* random blocks drawn per iteration, in this pass */
     bool draws_vary;
@@ -274,8 +280,7 @@ qs_status kloop_decline_value(Loops *L, const Value *v);          /* because it 
 /* Emits the error for reading a variable that may have no value. */
 qs_status kloop_doubt(Loops *L, Var *v, const char *sentence);
 qs_status kloop_assign(Loops *L, Var *v, const Value *x);
-qs_status kloop_patched(Loops *L, Var *v);               /* notes that elements of a vector have changed */
-qs_status kloop_patch(Loops *L, Var *v, const Value *x); /* sets a vector to x, in which one element has changed */
+qs_status kloop_patch(Loops *L, Var *v, const Value *x); /* changes elements of a vector, which is x then */
 void kloop_unset(Loops *L, Var *v);                      /* marks it as unset at the start of a function */
 bool *kloop_save(Walk *w);                               /* copies the set of variables that certainly have a value */
 void kloop_restore(Walk *w, const bool *state);
@@ -299,6 +304,16 @@ void kloop_note_place(Loops *L, const char *name, int rank, KRef when); /* see q
 void kloop_test_number(Loops *L, KRef x, KRef integral, const char *array, bool warns);
 /* called where a loop begins: forgets the values that its iterations set */
 void kloop_forget(Loops *L, const Node *loop);
+
+/* -- loop_alias.c -------------------------------------------------------------------------------------------------- */
+KRef kloop_entry_number(Loops *L, const Var *v);
+void kloop_declare_number(Loops *L, Var *v, const Value *init);
+void kloop_declare_arrays(Loops *L);               /* at the beginning of a pass */
+qs_status kloop_share(Loops *L, Var *v, Value *x); /* v is set to the vector x, which gets its number */
+void kloop_leave_behind(const Loops *L, Value *v); /* detaches a result from the function's variable */
+qs_status kloop_may_change(Loops *L, Var *v);      /* before elements of v change; declines the loop */
+void kloop_changed(Loops *L, Var *v, Value *x);    /* x is the array of v with changed elements */
+void kloop_change_others(Loops *L, const Var *v);  /* afterwards: all that hold the array have its elements */
 
 /* -- loop_stmt.c --------------------------------------------------------------------------------------------------- */
 extern const WalkRules kloop_rules;
@@ -416,6 +431,7 @@ qs_status kloop_row_store(Loops *L, const Slice *to, const SliceShape *shape, co
 /* -- loop_vector.c ------------------------------------------------------------------------------------------------- */
 bool kloop_is_elementwise(Op op);
 Value kloop_vector(Loops *L, int n);              /* a new vector of n elements, which the caller fills in */
+Value kloop_new_array(Value v);                   /* a copy of the vector v */
 Value kloop_matrix(Loops *L, int rows, int cols); /* a matrix with one row is a vec */
 /* zeros and other constructors */
 qs_status kloop_made(Loops *L, const char *name, const Value *args, int nargs, bool *found, Value *out);
@@ -429,6 +445,7 @@ bool kloop_is_vectorial(const Value *a, const Value *b); /* whether the operatio
 qs_status kloop_vector_binary(Loops *L, Op op, const Value *a, const Value *b, Value *out);
 qs_status kloop_vector_unary(Loops *L, Op op, const Value *a, Value *out);
 qs_status kloop_vector_choose(Loops *L, const Value *c, const Value *a, const Value *b, Value *out);
+qs_status kloop_vector_float64(Loops *L, const Value *a, Value *out);
 qs_status kloop_vector_call(Loops *L, const char *name, const Value *args, int nargs, Value *out);
 /* v[index], with one index for each dimension. */
 qs_status kloop_vector_element(Loops *L, const Value *v, const Number *index, const char *name, Number *out);

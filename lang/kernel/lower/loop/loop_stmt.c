@@ -27,7 +27,9 @@ static qs_status set_name(Walk *w, Node *target, TypeExpr *type, Value *x) {
     Var *v = kloop_var(L, sym);
     if (!v) return kloop_decline(L, L->pos, "%s cannot be set here", sym->name->s);
     TRY(convert_assigned(L, sym, type, x));
-    return kloop_assign(L, v, x);
+    TRY(kloop_assign(L, v, x));
+    if (x->what == WHAT_VECTOR && x->origin == v) kloop_change_others(L, v); /* p += q */
+    return QS_OK;
 }
 
 static qs_status set_field(Walk *w, const Value *object, Node *target, Value *x) {
@@ -46,7 +48,8 @@ static qs_status change_in_place(Loops *L, const Node *target, Op op, const Valu
     if (out->f64 != old->f64) /* the array keeps its type */
         for (int i = 0; i < out->n; i++) out->at[i] = kloop_held(L, old->f64, out->at[i]);
     out->f64 = old->f64;
-    return kloop_patched(L, v);
+    kloop_changed(L, v, out);
+    return kloop_may_change(L, v);
 }
 
 static qs_status combine_values(Walk *w, const Node *target, Op op, Value *old, Value *x, Value *out) {

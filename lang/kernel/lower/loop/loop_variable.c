@@ -66,6 +66,8 @@ Var *kloop_var(Loops *L, const Sym *sym) {
 static Number entry_number(Loops *L, const LoopValue *v, Str *name) {
     LoopBind b = {LOOP_SOURCE, v->source};
     double most = v->small ? LOOP_SMALL : 0x1p31; /* for an integral number */
+    if (v->fixed && v->kind == LOOP_NUM) return kloop_const(L, v->number);
+    if (v->fixed) return kloop_int(kloop_i64(L, (int64_t)v->number), v->number, v->number);
     switch ((LoopKind)v->kind) {
     case LOOP_INT: {
         KRef param = kloop_number_param(L, name, QS_I64, b);
@@ -88,7 +90,7 @@ static Value entry_vector(Loops *L, const Var *var, Str *name) {
     p.unit_last = true;
     uint64_t param = (uint64_t)kloop_param(L, &p, (LoopBind){LOOP_SNAPSHOT, v->source});
     Value x = kloop_vector(L, var->n);
-    x.cols = var->cols, x.f64 = kloop_width(L, (qs_dtype)v->dtype);
+    x.cols = var->cols, x.f64 = kloop_width(L, (qs_dtype)v->dtype), x.array = kloop_entry_number(L, var);
     for (int i = 0; i < x.n; i++) {
         KRef e = kbuild_emit(
             &L->walk, (KMake){K_LOAD, .own = kir_value_dtype((qs_dtype)v->dtype), .a = kloop_i64(L, i), .imm = param});
@@ -285,6 +287,7 @@ static Value from_locals(Loops *L, Var *v) {
         x = kloop_vector(L, v->n), x.cols = v->cols;
         for (int i = 0; i < v->n; i++) x.at[i] = kloop_num(kbuild_get(&L->walk, v->part[i]));
         if (v->f64) x.f64 = kbuild_get(&L->walk, v->f64);
+        if (v->array) x.array = kbuild_get(&L->walk, v->array);
         /* Here it may still have its value from before the loop. */
         uint64_t entry = v->entry.kind == LOOP_ARRAY && v->entry.source < LOOP_TWO ? LOOP_LIKE(v->entry.source) : 0;
         if ((v->like | entry) != v->like) v->like |= entry, L->changed = true;
@@ -413,6 +416,7 @@ static void declare_mixed(Loops *L, Var *v, Number init) {
 
 void kloop_declare(Loops *L, Var *v, const Value *init) {
     if (v->kind == LOOP_VECTOR) {
+        kloop_declare_number(L, v, init);
         v->part = qarena_alloc(L->arena, qmem_size((size_t)v->n, sizeof *v->part, sizeof *v->part));
         for (int i = 0; i < v->n; i++) v->part[i] = make_local(L, init->at[i].v);
         v->f64 = v->varies ? make_local(L, init->f64 ? init->f64 : kbuild_int(&L->walk, QS_B1, 0)) : 0;
@@ -510,13 +514,6 @@ qs_status kloop_decline_value(Loops *L, const Value *v) {
     return kloop_decline(L, L->pos, "%s in place of a number", names[v->what]);
 }
 
-/* Two variables hold one array: its elements cannot be set, because the other would see the change. */
-static qs_status mark_shared(Loops *L, Var *v) {
-    kbuild_learn(&L->walk, &v->shared);
-    if (!v->patched) return QS_OK;
-    return kloop_decline(L, L->pos, "%s is changed, and perhaps its array has another name", v->sym->name->s);
-}
-
 static qs_status assign_row(Loops *L, Var *v, const Value *x) {
     if (v->live && L->in == L->root)
         return kloop_decline(L, L->pos, "%s, an array made in the loop, is read afterwards", v->sym->name->s);
@@ -529,8 +526,11 @@ static qs_status assign_row(Loops *L, Var *v, const Value *x) {
 
 qs_status kloop_assign(Loops *L, Var *v, const Value *x) {
     if (x->what == WHAT_ROW) return assign_row(L, v, x);
-    bool vector = x->what == WHAT_VECTOR;
-    if (x->what == WHAT_ARRAY) return kloop_decline_array(L, v);
+    Value held = *x;
+    kloop_short(L, &held);
+    if (held.what == WHAT_ARRAY) return kloop_decline_array(L, v);
+    bool vector = held.what == WHAT_VECTOR;
+    x = &held;
     if (!vector && x->what != WHAT_NUMBER) return kloop_decline_value(L, x);
     TRY(set_type(L, v, x));
     Value as_complex = *x;
@@ -547,10 +547,7 @@ qs_status kloop_assign(Loops *L, Var *v, const Value *x) {
     }
     if (v->kind == LOOP_MIXED) learn_types(L, v, x->num);
     if (!vector) learn_bounds(L, v, x->num);
-    if (vector && x->origin && x->origin != v) {
-        TRY(mark_shared(L, x->origin));
-        TRY(mark_shared(L, v));
-    }
+    if (vector) TRY(kloop_share(L, v, &held));
     if (vector && (v->like | x->like) != v->like) v->like |= x->like, L->changed = true;
     if (vector && x->f64 && !v->varies) v->varies = L->changed = true;
     v->set = true, v->bound = false;
@@ -565,15 +562,12 @@ qs_status kloop_assign(Loops *L, Var *v, const Value *x) {
     return QS_OK;
 }
 
-qs_status kloop_patched(Loops *L, Var *v) {
-    kbuild_learn(&L->walk, &v->patched);
-    bool other = v->shared || (v->foreign && !L->job->sole(L->job->ud, v->entry.source));
-    return other ? mark_shared(L, v) : QS_OK;
-}
-
 qs_status kloop_patch(Loops *L, Var *v, const Value *x) {
-    TRY(kloop_patched(L, v));
-    return kloop_assign(L, v, x);
+    Value changed = *x;
+    TRY(kloop_may_change(L, v));
+    kloop_changed(L, v, &changed);
+    TRY(kloop_assign(L, v, &changed));
+    return kloop_change_others(L, v), QS_OK;
 }
 
 void kloop_unset(Loops *L, Var *v) {

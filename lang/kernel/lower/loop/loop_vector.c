@@ -40,6 +40,11 @@ static Value shaped_as(Loops *L, const Value *v) {
     return r.cols = v->cols, r.f64 = v->f64, r.like = v->like, r;
 }
 
+Value kloop_new_array(Value v) {
+    v.origin = NULL, v.array = 0, v.host.kind = LOOP_UNSET;
+    return v;
+}
+
 static int rows_of(const Value *v) { return v->cols ? v->n / v->cols : 1; }
 
 static SmallShape shape_of(const Value *v) {
@@ -298,6 +303,7 @@ qs_status kloop_vector_choose(Loops *L, const Value *c, const Value *a, const Va
 
 qs_status kloop_vector_unary(Loops *L, Op op, const Value *a, Value *out) {
     if (op == OP_NOT) return kloop_decline(L, L->pos, "`!` of a vector");
+    if (op == OP_PLUS) return *out = *a, QS_OK;
     Value r = shaped_as(L, a);
     for (int i = 0; i < a->n; i++) TRY(kloop_unary(L, op, a->at[i], &r.at[i]));
     return *out = r, QS_OK;
@@ -408,6 +414,15 @@ qs_status kloop_vector_patch(Loops *L, const Value *v, const Number *index, cons
     return QS_OK;
 }
 
+/* float64(a): the array itself if it is float64. */
+qs_status kloop_vector_float64(Loops *L, const Value *a, Value *out) {
+    bool itself = is_surely(L, a->f64) || elem_dtype(L) == QS_F64;
+    if (a->f64 && !itself && (a->origin || a->array))
+        return kloop_decline(L, L->pos, "float64 of an array whose type is not known");
+    *out = itself ? *a : kloop_new_array(*a);
+    return out->f64 = kloop_width(L, QS_F64), QS_OK;
+}
+
 /* -- reductions ---------------------------------------------------------------------------------------------------- */
 /* Sums in sixteen lanes, which are then added pairwise by halves: lane l and lane l + 8, 4, 2, 1.  A lane begins with
  * -0, so that its first term is its value. */
@@ -495,20 +510,49 @@ static Value transpose_matrix(Loops *L, const Value *m) {
     return t;
 }
 
+/* The value of r if it follows from integral variables that the loop does not set and from extents, else NaN.  fix:
+ * these are compiled in, from the next pass on. */
+static double value_before(Loops *L, KRef r, bool fix) {
+    const KIns *i = &L->f->ins[r];
+    double x, y;
+    if (kir_is_const(L->f, r, &x)) return x;
+    if (i->op == K_CAST) return value_before(L, i->a, fix);
+    if (i->op == K_PARAM || i->op == K_DIM) {
+        LoopBind b = L->binds[i->op == K_DIM ? i->imm >> 8 : i->imm];
+        int axis = (int)(i->imm & 0xff);
+        if (b.kind != LOOP_SOURCE || L->module || L->callees) return NAN;
+        L->changed |= fix;
+        if (i->op == K_PARAM) return L->job->number(L->job->ud, b.index, fix);
+        return (double)(fix ? L->job->extent : L->job->peek)(L->job->ud, b.index, axis);
+    }
+    if (i->op != K_ADD && i->op != K_SUB && i->op != K_MUL && i->op != K_MIN && i->op != K_MAX) return NAN;
+    x = value_before(L, i->a, fix), y = value_before(L, i->b, fix);
+    if (i->op == K_MIN || i->op == K_MAX) return i->op == K_MIN ? fmin(x, y) : fmax(x, y);
+    return i->op == K_ADD ? x + y : i->op == K_SUB ? x - y : x * y;
+}
+
+/* The size that an argument of zeros gives; false: it is not known, or too large. */
+static bool size_of(Loops *L, const Value *v, double *out) {
+    if (v->what != WHAT_NUMBER || v->num.kind == LOOP_COMPLEX) return false;
+    KRef r = v->num.twin ? v->num.twin : v->num.v;
+    *out = value_before(L, r, false);
+    return *out >= 1 && *out <= LOOP_VECTOR_MAX && *out == floor(*out);
+}
+
 /* zeros(n), zeros(r,c), ones and eye of a known size. */
 qs_status kloop_made(Loops *L, const char *name, const Value *args, int nargs, bool *found, Value *out) {
     double sizes[2] = {1, 1};
     bool eye = !strcmp(name, "eye"), ones = !strcmp(name, "ones");
     if (!eye && !ones && strcmp(name, "zeros")) return QS_OK;
     bool known = nargs >= 1 && nargs <= 2;
-    for (int i = 0; known && i < nargs; i++)
-        known = args[i].what == WHAT_NUMBER && kloop_known(L, args[i].num, &sizes[2 - nargs + i]);
+    for (int i = 0; known && i < nargs; i++) known = size_of(L, &args[i], &sizes[2 - nargs + i]);
     if (eye && nargs == 1) sizes[0] = sizes[1];
-    for (int i = 0; i < 2; i++)
-        known = known && sizes[i] >= 1 && sizes[i] <= LOOP_VECTOR_MAX && sizes[i] == floor(sizes[i]);
     if (!known || sizes[0] * sizes[1] > LOOP_VECTOR_MAX)
-        return kloop_decline(L, L->pos, "%s of a size that is not known, or large; make the array before the loop",
-                             name);
+        return kloop_decline(L, L->pos,
+                             "%s of a size that changes, or of more than %d elements; make the array before "
+                             "the loop",
+                             name, LOOP_VECTOR_MAX);
+    for (int i = 0; i < nargs; i++) (void)value_before(L, args[i].num.twin ? args[i].num.twin : args[i].num.v, true);
     *out = kloop_matrix(L, (int)sizes[0], (int)sizes[1]);
     if (nargs == 2 || eye) out->like = LOOP_LIKE(LOOP_TWO);
     for (int i = 0; i < out->n; i++)
@@ -523,7 +567,9 @@ qs_status kloop_vector_call(Loops *L, const char *name, const Value *args, int n
     bool lengths = !strcmp(name, "norm") || !strcmp(name, "squared_norm") || !strcmp(name, "dotprod");
     if (args[0].cols && lengths) return kloop_decline(L, L->pos, "%s of a matrix", name);
     if (nargs == 1 && !strcmp(name, "transpose")) return *out = transpose_matrix(L, &args[0]), QS_OK;
-    if (nargs == 1 && !strcmp(name, "copy")) return *out = args[0], out->origin = NULL, QS_OK;
+    if (nargs == 1 && !strcmp(name, "copy")) return *out = kloop_new_array(args[0]), QS_OK;
+    bool same = !strcmp(name, "real") || !strcmp(name, "conj") || !strcmp(name, "float");
+    if (nargs == 1 && same) return *out = args[0], QS_OK; /* the array itself */
     if (nargs == 1)
         return args[0].n && apply_reduction(L, name, &args[0], &out->num) ? QS_OK : map_row(L, name, args, 1, out);
     if (nargs != 2) return map_row(L, name, args, nargs, out);
