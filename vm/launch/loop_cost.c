@@ -91,10 +91,25 @@ static double count_inner_iterations(Estimate *e, const Node *n) {
     return iterations;
 }
 
-/* x[i,:], x[a..b]: the interpreter makes an array.  LANES elements of it cost about one step. */
-static double slice_steps(Estimate *e, const Node *n) {
-    enum { SLICE = 48, LANES = 16 };
+/* For an array that the interpreter makes.  LANES elements of it cost about one step. */
+enum { MAKE = 48, LANES = 16 };
+
+/* x + y, -x, [a,b]; arrays as operands are found if they are variables. */
+static double operator_steps(Estimate *e, const Node *n) {
+    const Node *operands[2] = {n->u.bin.a, n->kind == N_BINARY ? n->u.bin.b : NULL};
+    if (n->kind == N_MATRIX) return MAKE;
+    for (int i = 0; i < 2; i++) {
+        const Node *x = operands[i];
+        qs_value v = meaning(e, x && x->kind == N_IDENT ? x->u.ident.sym : NULL);
+        if (v.kind == QS_ARRAY) return MAKE + (double)((const Array *)v.u.p)->count / LANES;
+    }
+    return 1;
+}
+
+/* The steps of a node without its children.  x[i,:], x[a..b] make an array. */
+static double own_steps(Estimate *e, const Node *n) {
     double steps = 1, length = 1;
+    if (n->kind == N_BINARY || n->kind == N_UNARY || n->kind == N_MATRIX) return operator_steps(e, n);
     if (n->kind != N_INDEX) return 1;
     const Node *base = n->u.index.base;
     qs_value v = meaning(e, base->kind == N_IDENT ? base->u.ident.sym : NULL);
@@ -104,7 +119,7 @@ static double slice_steps(Estimate *e, const Node *n) {
         if (at->kind != N_COLON && at->kind != N_RANGE) continue;
         if (at->kind == N_RANGE) length *= count_range(e, at);
         else if (a && i < a->rank) length *= (double)a->dims[i];
-        steps = SLICE;
+        steps = MAKE;
     }
     return steps + length / LANES;
 }
@@ -130,7 +145,7 @@ static void add_steps(void *ud, Node **child) {
     Node *n = *child;
     if (!n) return;
     if (n->kind != N_FOR && n->kind != N_WHILE && n->kind != N_REPEAT) {
-        e->sum += n->kind == N_CALL ? call_steps(e, n) : slice_steps(e, n);
+        e->sum += n->kind == N_CALL ? call_steps(e, n) : own_steps(e, n);
         qast_children(n, add_steps, ud);
         return;
     }
