@@ -963,6 +963,72 @@ class Shifts:
         return lines + ["end", f"{self.name}()"]
 
 
+class Exchanges:
+    """Short arrays that variables exchange, share and change, of sizes that variables give; slices that are set to other
+    elements of their array, or kept in a variable while it changes."""
+
+    def __init__(self, rng, name):
+        self.r, self.name = rng, name
+        self.n = rng.choice([1, 2, 3, 3, 4, 4, 7])
+        self.m = rng.choice([5, 33, 40])
+        self.names = "abcd"
+
+    def index(self):
+        return self.r.choice(["0", "n-1", "j", "j", "mod(i,n)", "mod(i+j,n)"] + ["i"] * (self.r.random() < 0.1))
+
+    def value(self):
+        r = self.r
+        a, b = r.choice(self.names), r.choice(self.names)
+    """Short arrays that variables exchange, share and change, and whose size is a variable; slices that are set to other
+                         "ones(n) + i", f"float64({a})", f"{self.name}_f({a},i)", "e"])
+
+    def short(self):
+        r, k = self.r, self.r.random()
+        a, b, c = (r.choice(self.names) for _ in "abc")
+        if k < 0.3: return [f"{a} = {self.value()}"]
+        if k < 0.5: return [f"{a}[{self.index()}] {r.choice(['=', '=', '+='])} {b}[{self.index()}]*0.5 + j"]
+        if k < 0.6: return [f"t = {a}", f"{a} = {b}", f"{b} = t"]
+        if k < 0.65: return [f"[{a}, {b}] = [{b}, {c}]"]
+        if k < 0.7: return [f"{a} += {b}"]
+        if k < 0.8: return [f"if mod(i,{r.choice('234')}) == 0", f"  {a} = {b}", "end"]
+        if k < 0.9: return ["for l = 0..n-1", f"  {a}[l] = {b}[n-1-l] + {self.index()}", "end"]
+        return [f"s += sum({a}) + {b}[{self.index()}]"]
+
+    def slice(self, row):
+        r = self.r
+        k = r.choice(["0", "1", "2", "i", "j", "mod(i,3)"])
+        a = r.choice("AB")
+        if row: return f"{a}[{r.choice(['i', 'j', '0', 'n-1', 'mod(i+1,n)'])},{r.choice([':', ':', f'{k}..{k}+9'])}]"
+        return r.choice([f"x[{k}..{k}+9]", f"x[{k}+9..-1..{k}]", f"x[m-10..m-1]", f"y[{k}..{k}+9]"])
+
+    def long(self):
+        r, k = self.r, self.r.random()
+        a, b = self.slice(True), self.slice(True)
+        if k < 0.3: return [f"t_ = {a}", f"{a} = {b}", f"{b} = t_"]
+        if k < 0.5: return [f"{a} = {b} - {self.slice(True)}*0.5"]
+        if k < 0.6: return [f"{a} {r.choice(['+=', '*='])} {b}"]
+        if k < 0.9: return [f"{self.slice(False)} {r.choice(['=', '=', '+='])} {self.slice(False)}*0.5 + 0.25"]
+        return [f"u_ = {self.slice(False)}", f"x[{r.choice(['0', 'i', 'j'])}] = s", "s = s*0.5 + sum(u_)"]
+
+    def text(self):
+        r = self.r
+        lines = [f"function v = {self.name}_f(v, k)"]
+        lines += [r.choice(["  v[0] = k", "  v = v + k", "  w = v*2", "  v = copy(v)\n  v[0] = k"]), "end"]
+        lines += [f"function [] = {self.name}()", f"  n = {self.n}", f"  m = {self.m}", "  s = 0"]
+        for a in self.names + "e": lines.append(f"  {a} = {r.choice(['', '', 'float64'])}((0..n-1)*{r.randint(1, 9)})")
+        if r.random() < 0.2: lines.append("  b = a")
+        if r.random() < 0.1: lines.append("  c = e")
+        for a in "AB": lines.append(f"  {a} = reshape(mod((0..n*m-1)*{r.choice([7, 37])},61)*0.0625, [n,m])")
+        for a in "xy": lines.append(f"  {a} = mod((0..m-1)*{r.choice([7, 37])},61)*0.0625")
+        kind = self.long if r.random() < 0.5 else self.short
+        lines += ["  try", "    for i = 0..4", "      j = mod(i*2,n)"]
+        for _ in range(r.randint(1, 4)): lines += [f"      {line}" for line in kind()]
+        lines += ["    end", "  catch e_", '    print "caught: ", e_', "  end"]
+        lines += [f"  {r.choice(self.names)}[0] = 1000"] * 2 + ['  printf("s %.17g\\n", s)']
+        lines += [f'  show_all("{a}", {a})' for a in self.names + "exy"] + [f'  show_mat("{a}", {a})' for a in "AB"]
+        return lines + ["end", f"{self.name}()"]
+
+
 HEAD = """nan_ = 0/0
 function s = digits(k)
   s = 0
@@ -1013,6 +1079,7 @@ def program(seed):
     for k in range(3): lines += Rows(rng, f"rows{k}").text()
     for k in range(6): lines += Integers(rng, f"ints{k}").text()
     for k in range(6): lines += Shifts(rng, f"shifts{k}").text()
+    for k in range(8): lines += Exchanges(rng, f"exchanges{k}").text()
     return "\n".join(lines) + "\n"
 
 

@@ -343,8 +343,11 @@ static qs_status prepare_form(Call *c, LoopState *s) {
         qloop_because(c, c->v->code.apart
                              ? "an array that it writes shares memory with another one"
                              : "a vector that the loop replaces shares memory with an array that it writes");
-    else if (!qloop_sums_are_short(c))
+    else if (qloop_length_limit(c) == QCONTIG_BLOCK)
         qloop_because(c, "a sum of more than %d elements of a slice is computed in parts", (int)QCONTIG_BLOCK);
+    else if (qloop_length_limit(c))
+        qloop_because(c, "a slice of more than %d elements of an array is copied that the loop writes",
+                      qloop_length_limit(c));
     else if (!qloop_objects_apart(c)) qloop_because(c, "an object of which it sets a field has two names");
     else return QS_OK;
     TRY(qloop_in_order(c));

@@ -136,13 +136,13 @@ static int64_t extent_along(const Array *a, int axis) {
     return axis < a->ndim ? a->dims[axis] : 1;
 }
 
-bool qloop_sums_are_short(const Call *c) {
+int qloop_length_limit(const Call *c) {
     const LoopResult *r = &c->v->code;
-    for (int i = 0; i < r->nsummed; i++) {
-        const Array *a = qloop_array(c, &r->exact.binds[r->summed[i].param]);
-        if (a && extent_along(a, r->summed[i].axis) > QCONTIG_BLOCK) return false;
+    for (int i = 0; i < r->nlimits; i++) {
+        const Array *a = qloop_array(c, &r->exact.binds[r->limits[i].param]);
+        if (a && extent_along(a, r->limits[i].axis) > r->limits[i].most) return r->limits[i].most;
     }
-    return true;
+    return 0;
 }
 
 /* Checks that an object whose fields are set has only one name in the loop. */

@@ -111,8 +111,11 @@ static void begin_pass(Loops *L, Arena *scratch) {
     L->nlevels = L->versions = L->others = 0;
     L->nfaults = L->nchecks = L->nwide = L->cap_ranges = L->ntouches = L->loose = L->assumed = 0;
     L->waits = L->reorders = false;
-    if (L->mode == MODE_EXACT) L->out->nsummed = 0;
+    if (L->mode == MODE_EXACT) L->out->nlimits = 0;
     kloop_declare_all(L);
+    for (int i = 0; i < LOOP_COPIES; i++)
+        L->copy[i] = i < L->copies_declared && L->mode != MODE_PARALLEL ? kloop_copy_array(L) : 0;
+    L->ncopies = 0;
     for (int i = 0; i < LOOP_NOTES; i++) {
         bool known = i < L->out->nnotes;
         L->note[i] = known ? kbuild_local(&L->walk, kloop_f64(L, 0)) : 0;

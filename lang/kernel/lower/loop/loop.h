@@ -35,7 +35,7 @@
  *     loop_vector.c      short vectors                     loop_guard.c       index bounds implied by conditions
  *     loop_mixed.c       values of several types           loop_function.c    functions that call themselves
  *     loop_row.c         slices of unknown length          loop_while.c       `while` as a counted loop
- *     loop_integer.c     numbers assumed to be integral
+ *     loop_integer.c     numbers assumed to be integral    loop_alias.c   variables that hold one array
  *
  * One loop is compiled to up to four functions:
  *
@@ -166,11 +166,11 @@ typedef struct {
 enum { LOOP_TWO = 63 };
 #define LOOP_LIKE(bit) ((uint64_t)1 << (bit))
 
-/* A dimension of the array of a parameter of the exact version. */
-enum { LOOP_SUMMED = 16 };
+/* A dimension of the array of a parameter of the exact version: the versions are right for at most `most` elements. */
+enum { LOOP_LIMITS = 32 };
 typedef struct {
-    uint16_t param, axis;
-} LoopSummed;
+    uint16_t param, axis, most;
+} LoopLimit;
 
 typedef struct { /* a variable that the loop sets, and where its final value is stored */
     const Sym *sym;
@@ -231,14 +231,14 @@ typedef struct {
     int nreals, nints, nparts;
     /* reals[returned] is 1 + the position of the `return` that left the loop, or 0; -1: the loop has no `return` */
     int returned;
-    int aborted;                    /* reals[aborted] is 1 if a called function failed; -1: it calls none */
-    bool speculates;                /* quick and parallel assume that variables are integral */
-    int deoptimized;                /* reals[deoptimized] is 1 if an assumption of quick failed; -1: it has none */
-    int drawn;                      /* ints[drawn] is the number of random blocks drawn; -1: the loop draws none */
-    int64_t draws;                  /* random blocks drawn in an iteration of the parallel version */
-    bool apart;                     /* all versions need arrays that do not overlap those that are written */
-    LoopSummed summed[LOOP_SUMMED]; /* dimensions of arrays, at most QCONTIG_BLOCK long, whose elements are summed */
-    int nsummed;
+    int aborted;     /* reals[aborted] is 1 if a called function failed; -1: it calls none */
+    bool speculates; /* quick and parallel assume that variables are integral */
+    int deoptimized; /* reals[deoptimized] is 1 if an assumption of quick failed; -1: it has none */
+    int drawn;       /* ints[drawn] is the number of random blocks drawn; -1: the loop draws none */
+    int64_t draws;   /* random blocks drawn in an iteration of the parallel version */
+    bool apart;      /* all versions need arrays that do not overlap those that are written */
+    LoopLimit limits[LOOP_LIMITS];
+    int nlimits;
     bool quick_apart; /* quick needs arrays that do not overlap, as parallel does */
     bool chunked;     /* parallel runs chunks; a fault in it has changed nothing, and exact must run instead */
     LoopTest *tests;  /* the tests of the guard */

@@ -158,7 +158,7 @@ typedef struct {  /* a loop of the perfect nest */
 } Level;
 
 typedef enum { MODE_EXACT, MODE_QUICK, MODE_PARALLEL } Mode;
-enum { LOOP_STORED = 32 };
+enum { LOOP_STORED = 32, LOOP_COPIES = 16 /* slices that are copied */, LOOP_COPIED = 1024 /* elements of each */ };
 typedef struct LoopModule LoopModule;
 
 typedef struct Loops {
@@ -182,6 +182,7 @@ typedef struct Loops {
     bool random;                      /* draws random numbers */
     int nest;                         /* number of outer loops that contain only the next one */
     bool no_vectors;                  /* slices are rows, however short they are */
+    int copies_declared;              /* how many LARRAYs copies of slices need */
     bool shares;                      /* variables share arrays (loop_alias.c) */
     bool wants_integers;              /* an integer operation lacks the twin of a variable */
     bool speculates;                  /* the version assumes that demanded variables are integral (loop_integer.c) */
@@ -213,12 +214,14 @@ typedef struct Loops {
     Invariants *fixed; /* values that no counter changes; loop_dependence.c makes it for the code that it looks at */
     Level level[QS_MAX_RANK];
     int nlevels;
-    int versions, others; /* open loops that are lowered twice; how many of them are in their general version */
-    KRef chunk_last;      /* the counter's value in the last iteration of the chunk */
-    BlockScope *body;     /* body of the outermost loop */
-    KRef arrays;          /* LOCAL: the number of the next array that the loop makes (loop_alias.c) */
-    KRef drawn;           /* LOCAL: number of random blocks drawn so far */
-    int64_t draws;        /* random blocks drawn per iteration, in this pass */
+    int versions, others;   /* open loops that are lowered twice; how many of them are in their general version */
+    KRef chunk_last;        /* the counter's value in the last iteration of the chunk */
+    BlockScope *body;       /* body of the outermost loop */
+    KRef copy[LOOP_COPIES]; /* LARRAYs for copies of slices (loop_row.c); ncopies: used so far */
+    int ncopies;
+    KRef arrays;   /* LOCAL: the number of the next array that the loop makes (loop_alias.c) */
+    KRef drawn;    /* LOCAL: number of random blocks drawn so far */
+    int64_t draws; /* random blocks drawn per iteration, in this pass */
     bool draws_vary;
     uint32_t draws_pos; /* iterations draw different amounts; position of the cause */
 } Loops;
@@ -422,6 +425,8 @@ bool kloop_is_row(const Loops *L, const Value *v); /* a row, or an array that ma
 int kloop_row_rank(const Row *r);
 KRef kloop_row_extent(Loops *L, const Row *r, int axis);                  /* int64 */
 qs_status kloop_row_element(Loops *L, const Row *r, KRef k, Number *out); /* k is inside */
+qs_status kloop_keep_row(Loops *L, Value *v); /* copies the elements if the loop may change them */
+KRef kloop_copy_array(Loops *L);              /* declares memory for a copy */
 qs_status kloop_slice_row(Loops *L, const Slice *s, const SliceShape *shape, Value *out);
 qs_status kloop_row_binary(Loops *L, Op op, const Value *a, const Value *b, Value *out); /* one operand is a row */
 qs_status kloop_row_unary(Loops *L, Op op, const Value *a, Value *out);

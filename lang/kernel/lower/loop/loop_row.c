@@ -6,8 +6,9 @@
  * reads; each use computes the elements again.
  *
  * The VM runs such a loop only if the arrays that it writes share no memory with its other arrays.  So only a slice of
- * the assigned array itself can overlap the target, which is allowed at the same positions along the dimension: it is
- * then the same element, or in another row.
+ * the assigned array itself can overlap the target.  At the same positions along the dimension it is the same element,
+ * or in another row.  Otherwise the elements are first copied to an LARRAY.  The same holds for a variable with a slice
+ * of an array that the loop writes.  Such loops run in the interpreter if the array is longer than the LARRAY.
  *
  * Reductions compute in the order of the host: sums in sixteen lanes (vm/array/contiguous.c), products in the lanes of
  * vm/array/reduce.c.  The host divides rows of more than QCONTIG_BLOCK elements; the interpreter runs loops over such
@@ -19,7 +20,8 @@
 #include <math.h>
 #include <stdio.h>
 
-typedef enum { ROW_SLICE, ROW_NUMBER, ROW_BINARY, ROW_UNARY, ROW_CALL, ROW_SPREAD } RowForm;
+typedef enum { ROW_SLICE, ROW_NUMBER, ROW_BINARY, ROW_UNARY, ROW_CALL, ROW_SPREAD, ROW_COPY } RowForm;
+enum { SUM_MOST = 4096 /* QCONTIG_BLOCK */ };
 struct Row {
     RowForm form;
     KRef count;   /* number of elements, int64; 0: a number, which fits any */
@@ -33,7 +35,8 @@ struct Row {
     int nargs;
     const Row *arg[LOOP_ROW_ARGS];
     Number num;
-    KRef factor; /* ROW_SPREAD: 0: all elements are the first of arg[0]; 1: they are its elements */
+    KRef factor; /* ROW_SPREAD: 0: all elements are the first of arg[0]; 1: its elements; ROW_COPY: LARRAY */
+    KRef f64;    /* ROW_COPY: as in Value */
     KRef since;  /* the instructions that existed when the slice was made */
     uint32_t pos;
     int depth; /* how many loops were open */
@@ -171,6 +174,13 @@ qs_status kloop_row_unary(Loops *L, Op op, const Value *a, Value *out) {
 }
 
 /* -- elements ------------------------------------------------------------------------------------------------------ */
+static qs_status copied_element(Loops *L, const Row *r, KRef k, Value *out) {
+    KRef at = kloop_cast(L, k, QS_I32);
+    *out = kloop_vector(L, 1);
+    out->at[0] = kloop_num(kbuild_emit(&L->walk, (KMake){K_ALOAD, .a = r->factor, .b = at}));
+    return out->f64 = r->f64, QS_OK;
+}
+
 static qs_status element_of(Loops *L, const Row *r, KRef k, Value *out) {
     Value x[LOOP_ROW_ARGS];
     if (r->form == ROW_SPREAD) return element_of(L, r->arg[0], kloop_op(L, K_MUL, k, r->factor), out);
@@ -181,15 +191,21 @@ static qs_status element_of(Loops *L, const Row *r, KRef k, Value *out) {
     case ROW_NUMBER: return *out = (Value){.what = WHAT_NUMBER, .num = r->num}, QS_OK;
     case ROW_BINARY: return kloop_vector_binary(L, r->op, &x[0], &x[1], out);
     case ROW_UNARY: return kloop_vector_unary(L, r->op, &x[0], out);
+    case ROW_COPY: return copied_element(L, r, k, out);
     default: return kloop_vector_call(L, r->name, x, r->nargs, out);
     }
 }
 
+static qs_status vector_at(Loops *L, const Row *r, KRef k, Value *out) {
+    uint32_t pos = L->pos;
+    TRY(element_of(L, r, k, out));
+    return L->pos = pos, QS_OK;
+}
+
 static qs_status number_at(Loops *L, const Row *r, KRef k, Number *out) {
     Value v;
-    uint32_t pos = L->pos;
-    TRY(element_of(L, r, k, &v));
-    return L->pos = pos, *out = v.at[0], QS_OK;
+    TRY(vector_at(L, r, k, &v));
+    return *out = v.at[0], QS_OK;
 }
 
 /* Whether the arrays have not been written since the row was made. */
@@ -200,10 +216,59 @@ static qs_status check_unchanged(Loops *L, const Row *r) {
     bool changed = r->depth != L->depth && kloop_is_stored(L, kloop_slice_source(r->slice));
     for (KRef i = r->since; i < L->f->nins && !changed; i++)
         changed = (L->f->ins[i].op == K_STORE || L->f->ins[i].op == K_ATOMIC) && (int)L->f->ins[i].imm == param;
-    if (!changed) return QS_OK;
+    if (!changed || L->changed) return QS_OK; /* the next pass knows what is stored, and makes a copy */
     return kloop_decline(L, L->pos, "%s is changed before the elements of a slice are used",
                          kloop_slice_name(r->slice));
 }
+
+static KRef open_for(Loops *L, KRef first, KRef last, KRef step, bool free) {
+    uint8_t order = free ? KFLAG_REASSOC : 0;
+    return kloop_emit(L, (KMake){K_FOR, .own = QS_I64, .flag = order, .a = first, .b = last, .c = step});
+}
+
+/* -- copies -------------------------------------------------------------------------------------------------------- */
+/* The interpreter runs loops over longer slices. */
+static qs_status limit_length(Loops *L, const Row *r, int most) {
+    for (int i = 0; i < (r->form == ROW_SPREAD ? 1 : r->nargs); i++) TRY(limit_length(L, r->arg[i], most));
+    if (r->form != ROW_SLICE || L->mode != MODE_EXACT) return QS_OK;
+    LoopResult *to = L->out;
+    if (to->nlimits == LOOP_LIMITS)
+        return kloop_decline(L, L->pos, "more than %d sums and copies of slices", LOOP_LIMITS);
+    to->limits[to->nlimits++] = (LoopLimit){.param = (uint16_t)kloop_slice_param(L, r->slice),
+                                            .axis = (uint16_t)kloop_slice_axis(r->slice),
+                                            .most = (uint16_t)most};
+    return QS_OK;
+}
+
+/* Computes the elements and keeps them in an LARRAY, which is declared at the beginning of the next pass. */
+static qs_status copy_row(Loops *L, const Row *r, const Row **out) {
+    Value v;
+    if (L->mode == MODE_PARALLEL)
+        return kloop_decline(L, L->pos, "a copy of a slice of an array that the loop changes");
+    if (L->ncopies == LOOP_COPIES) return kloop_decline(L, L->pos, "more than %d copies of slices", LOOP_COPIES);
+    TRY(limit_length(L, r, LOOP_COPIED));
+    int n = L->ncopies++;
+    if (n >= L->copies_declared) L->copies_declared = n + 1, L->changed = true;
+    KRef copy = L->copy[n] ? L->copy[n] : kloop_copy_array(L);
+    KRef k = open_for(L, zero(L), kloop_op(L, K_SUB, r->count, one(L)), one(L), false);
+    TRY(vector_at(L, r, k, &v));
+    kbuild_emit(&L->walk, (KMake){K_ASTORE, .a = copy, .b = kloop_cast(L, k, QS_I32), .c = v.at[0].v});
+    kloop_flow(L, K_END, 0);
+    Row *kept = new_row(L, r, ROW_COPY);
+    kept->nargs = 0, kept->factor = copy, kept->f64 = v.f64;
+    return *out = kept, QS_OK;
+}
+
+/* Whether the loop writes an array whose elements the row reads. */
+static bool reads_stored(const Loops *L, const Row *r) {
+    for (int i = 0; i < (r->form == ROW_SPREAD ? 1 : r->nargs); i++)
+        if (reads_stored(L, r->arg[i])) return true;
+    return r->form == ROW_SLICE && kloop_is_stored(L, kloop_slice_source(r->slice));
+}
+
+qs_status kloop_keep_row(Loops *L, Value *v) { return reads_stored(L, v->row) ? copy_row(L, v->row, &v->row) : QS_OK; }
+
+KRef kloop_copy_array(Loops *L) { return kbuild_emit(&L->walk, (KMake){K_LARRAY, .own = QS_F64, .imm = LOOP_COPIED}); }
 
 int kloop_row_rank(const Row *r) { return r->column ? 2 : 1; }
 
@@ -212,11 +277,6 @@ KRef kloop_row_extent(Loops *L, const Row *r, int axis) { return axis == 0 ? r->
 qs_status kloop_row_element(Loops *L, const Row *r, KRef k, Number *out) {
     TRY(check_unchanged(L, r));
     return number_at(L, r, k, out);
-}
-
-static KRef open_for(Loops *L, KRef first, KRef last, KRef step, bool free) {
-    uint8_t order = free ? KFLAG_REASSOC : 0;
-    return kloop_emit(L, (KMake){K_FOR, .own = QS_I64, .flag = order, .a = first, .b = last, .c = step});
 }
 
 /* -- reductions ---------------------------------------------------------------------------------------------------- */
@@ -331,17 +391,6 @@ static KRef or_of_none(Loops *L, const Reducing *z, KRef v) {
     return kbuild_pure(&L->walk, (KMake){K_SELECT, .a = some, .b = v, .c = kloop_f64(L, z->op == K_MUL)});
 }
 
-/* The host divides the sum of a long row; the interpreter computes it (LoopResult.summed). */
-static qs_status limit_length(Loops *L, const Row *r) {
-    for (int i = 0; i < (r->form == ROW_SPREAD ? 1 : r->nargs); i++) TRY(limit_length(L, r->arg[i]));
-    if (r->form != ROW_SLICE || L->mode != MODE_EXACT) return QS_OK;
-    LoopResult *to = L->out;
-    if (to->nsummed == LOOP_SUMMED) return kloop_decline(L, L->pos, "more than %d sums of slices", LOOP_SUMMED);
-    to->summed[to->nsummed++] =
-        (LoopSummed){(uint16_t)kloop_slice_param(L, r->slice), (uint16_t)kloop_slice_axis(r->slice)};
-    return QS_OK;
-}
-
 static Reducing begin_reduction(Reduce r, const Row *a, const Row *b) {
     const ReduceInfo *of = &qreduction_info[r];
     double first = qreduction_is_extreme(r) ? NAN : b ? 0 : qreduction_identity((Combine)of->combine);
@@ -365,7 +414,7 @@ static qs_status reduce_row(Loops *L, Reducing *z, Number *out) {
     /* The derivative of an extreme is shared evenly by all elements that have it; a chain of MAX would halve it. */
     if (z->of->lanes == LANES_SAME || z->of->centre)
         L->f->ruled = qstr_cname(L->c, z->of->name), L->f->ruled_pos = L->pos;
-    if (!orderless) TRY(limit_length(L, z->a));
+    if (!orderless) TRY(limit_length(L, z->a, SUM_MOST)); /* the host divides the sum of a long row */
     TRY(find_centre(L, z));
     if (orderless) TRY(reduce_freely(L, z, &v));
     else if (lanes) TRY(sum_in_lanes(L, z, &v));
@@ -463,8 +512,7 @@ qs_status kloop_row_store(Loops *L, const Slice *to, const SliceShape *shape, co
     if (!r->count) return fill_elements(L, to, shape->count, r->num);
     if (r->column && !shape->column) return kloop_decline(L, L->pos, "a row that is set to a column");
     TRY(check_unchanged(L, r));
-    if (reads_elsewhere(L, r, to))
-        return kloop_decline(L, L->pos, "a slice of %s that is set to other elements of it", kloop_slice_name(to));
+    if (reads_elsewhere(L, r, to)) TRY(copy_row(L, r, &r));
     const Row target = {.count = shape->count, .span = shape->span, .spanned = shape->spanned};
     if (same_count(r, &target)) return store_elements(L, r, to, shape->count);
     KRef equal = kloop_op(L, K_EQ, r->count, shape->count), single = kloop_op(L, K_EQ, r->count, one(L));

@@ -521,7 +521,7 @@ static qs_status assign_row(Loops *L, Var *v, const Value *x) {
         return kloop_decline(L, L->pos, "%s is a slice here and %s elsewhere", v->sym->name->s, kind_name(v->kind));
     if (v->kind != LOOP_ROW) replace_type(v, LOOP_ROW, 0, 0), L->changed = true;
     v->assigned = v->set = true, v->bound = false, v->home = L->block, v->val = *x;
-    return QS_OK;
+    return kloop_keep_row(L, &v->val);
 }
 
 qs_status kloop_assign(Loops *L, Var *v, const Value *x) {
