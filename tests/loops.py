@@ -964,8 +964,8 @@ class Shifts:
 
 
 class Exchanges:
-    """Short arrays that variables exchange, share and change, of sizes that variables give; slices that are set to other
-    elements of their array, or kept in a variable while it changes."""
+    """Short arrays that variables exchange, share and change, and whose size is a variable; slices that are set to
+    other elements of their array, or kept in a variable while it changes."""
 
     def __init__(self, rng, name):
         self.r, self.name = rng, name
@@ -979,8 +979,8 @@ class Exchanges:
     def value(self):
         r = self.r
         a, b = r.choice(self.names), r.choice(self.names)
-    """Short arrays that variables exchange, share and change, and whose size is a variable; slices that are set to other
-                         "ones(n) + i", f"float64({a})", f"{self.name}_f({a},i)", "e"])
+        return r.choice([a, a, f"{a} + {b}", f"{a}*0.5", f"copy({a})", f"real({a})", f"+{a}", f"max({a},{b})",
+                         "zeros(n)", "ones(n) + i", f"float64({a})", f"{self.name}_f({a},i)", "e"])
 
     def short(self):
         r, k = self.r, self.r.random()
