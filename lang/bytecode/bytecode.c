@@ -754,7 +754,11 @@ void qcode_statement(Coder *e, Node *n) {
         return;
     }
     switch ((NodeKind)n->kind) {
-    case N_EXPR: expression(e, n->u.expr); break;
+    case N_EXPR:
+        /* compiled loops go on here (next_pc of vm/launch/loop_launch.c), so the first instruction has this position */
+        if (qast_makes_message(n->u.expr)) qcode_op(e, BC_CLEAR, e->top, 0, 0);
+        expression(e, n->u.expr);
+        break;
     case N_ASSIGN: assignment(e, n); break;
     case N_DECL:
         if (n->u.decl.sym) annotate_variable(e, n->u.decl.sym, n->u.decl.type);

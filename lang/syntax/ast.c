@@ -241,6 +241,15 @@ static bool equal_names(const Node *a,
     return a->u.ident.name == b->u.ident.name;
 }
 
+bool qast_makes_message(const Node *n) {
+    const Node *callee = n->kind == N_CALL ? n->u.call.callee : NULL;
+    if (!callee || callee->kind != N_IDENT) return false;
+    const ArgList *args = &n->u.call.args;
+    int before = strcmp(callee->u.ident.name->s, "error") ? 1 : 0; /* arguments before the message */
+    if (before && strcmp(callee->u.ident.name->s, "assert") != 0) return false;
+    return args->n > before && (args->n > before + 1 || args->at[before].value->kind != N_STR);
+}
+
 Node *qast_target(const Node *n) {
     bool single = n->kind == N_ASSIGN && !n->u.assign.bracketed && n->u.assign.ntargets == 1;
     return single && !(n->u.assign.types && n->u.assign.types[0]) ? n->u.assign.targets[0] : NULL;

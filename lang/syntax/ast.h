@@ -383,6 +383,8 @@ void *qast_append(Unit *u, void *list, int *n, size_t size);
 Where qast_where(const Unit *u, uint32_t pos);
 void qast_print(const Unit *u, Text *out);     /* prints one node per line, for tests and --dump ast */
 bool qast_equal(const Node *a, const Node *b); /* compares structure and names, ignores positions */
+/* Whether n is a call of error or assert, by name, with a message that is no constant. */
+bool qast_makes_message(const Node *n);
 /* Returns x of a statement x = e or x op= e without brackets and type; NULL: n is something else. */
 Node *qast_target(const Node *n);
 /* The name by which `name` of a module imported as `module` is looked up: "module.name". */

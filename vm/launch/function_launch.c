@@ -46,8 +46,9 @@ typedef struct FunctionState {
     int64_t calls;
     double looked; /* time of the last examination */
     int ndeclined, strangers, failed;
-    double debt; /* time that copies of arrays took in vain, in nanoseconds; interpreted calls pay it off */
-    bool poor;   /* the last call from outside took less time than the copies */
+    double debt;   /* time that copies of arrays took in vain, in nanoseconds; interpreted calls pay it off */
+    bool poor;     /* the last call from outside took less time than the copies */
+    bool reported; /* --explain has said why it is interpreted */
 } FunctionState;
 
 typedef struct {
@@ -111,13 +112,15 @@ static FunctionSpec *find_form(FunctionRun *c, const FunctionState *s, const uin
     return NULL;
 }
 
-static void explain(qs_vm *vm, const Func *f, const LoopFunction *code) {
+static void explain(qs_vm *vm, const Func *f, FunctionState *s, const LoopFunction *code) {
     Where at = {f->unit->src, f->pos};
     int line = 0, col;
     if (code->entry.func) {
         qreport_explain(vm, at, "function %s: machine code", f->name->s);
         return;
     }
+    if (s->reported) return;
+    s->reported = true;
     if (code->src) qsource_line_col(code->src, code->why_pos, &line, &col);
     qreport_explain(vm, at, "function %s: interpreted: %s (line %d)", f->name->s, code->why, line);
 }
@@ -140,7 +143,7 @@ static qs_status make_form(FunctionRun *c, FunctionState *s, const uint8_t *kind
     qspec_set(&v->base, 0, v->code.entry.func);
     s->ndeclined += !v->code.entry.func;
     qmem_free(qvm_ctx(vm), a, sizeof *a);
-    if (status == QS_OK) explain(vm, func, &v->code);
+    if (status == QS_OK) explain(vm, func, s, &v->code);
     return status;
 }
 

@@ -87,7 +87,7 @@ double qkey_element(qs_vm *vm, Array *a, size_t i);
 void qkey_know_extent(Captured *e, const Array *a, int axis);
 const Str *qkey_know_text(Captured *e, qs_value string);
 void qkey_know_overloads(Captured *e, qs_value set); /* which functions the set has */
-void qkey_know_number(Captured *e, qs_value v); /* v: a real number of at most 53 bits, or an int of as many */
+void qkey_know_number(Captured *e, qs_value v);      /* v: a real number of at most 53 bits, or an int of as many */
 /* Whether nothing but the captured variable refers to the array or its memory; true: it becomes part of the key. */
 bool qkey_know_sole(Captured *e, const Array *a);
 /* Does v have the key of e, and the known values that the code was compiled for? */

@@ -378,6 +378,7 @@ typedef bool Finder(const Node *n, void *ud);
 const Node *kquery_node(NodeList list, bool inner_loops, Finder *is, void *ud);
 bool kquery_is_call(const Node *n, void *ud);
 bool kquery_is_return(const Node *n, void *ud);
+bool kquery_is_exit(const Node *n, void *ud);    /* return, or an error whose message the interpreter makes */
 bool kquery_is_leaving(const Node *n, void *ud); /* break, continue */
 bool kquery_is_continue(const Node *n, void *ud);
 bool kquery_sets(const Node *loop, const Sym *sym); /* whether the body assigns sym */

@@ -28,6 +28,7 @@ const Node *kquery_node(NodeList list, bool inner_loops, Finder *is, void *ud) {
 
 bool kquery_is_call(const Node *n, void *ud) { return (void)ud, n->kind == N_CALL; }
 bool kquery_is_return(const Node *n, void *ud) { return (void)ud, n->kind == N_RETURN; }
+bool kquery_is_exit(const Node *n, void *ud) { return (void)ud, n->kind == N_RETURN || qast_makes_message(n); }
 bool kquery_is_leaving(const Node *n, void *ud) { return (void)ud, n->kind == N_BREAK || n->kind == N_CONTINUE; }
 bool kquery_is_continue(const Node *n, void *ud) { return (void)ud, n->kind == N_CONTINUE; }
 

@@ -98,7 +98,7 @@ void kloop_declare_all(Loops *L) {
     declare_all(L, L->root);
 }
 
-static bool has_return(const Node *loop) { return kquery_node(kquery_body_of(loop), true, kquery_is_return, NULL); }
+static bool has_exit(const Node *loop) { return kquery_node(kquery_body_of(loop), true, kquery_is_exit, NULL); }
 
 static void begin_pass(Loops *L, Arena *scratch) {
     const Func *f = L->job->func;
@@ -125,7 +125,7 @@ static void begin_pass(Loops *L, Arena *scratch) {
     L->fault = kbuild_local(&L->walk, kbuild_int(&L->walk, QS_I32, 0));
     for (int i = 0; i < 2; i++) L->value[i] = kbuild_local(&L->walk, kloop_f64(L, 0));
     kloop_declare_random(L);
-    if (has_return(L->job->loop)) L->returned = kbuild_local(&L->walk, kloop_f64(L, 0));
+    if (has_exit(L->job->loop)) L->returned = kbuild_local(&L->walk, kloop_f64(L, 0));
 }
 
 /* -- the end ------------------------------------------------------------------------------------------------------- */
@@ -161,7 +161,7 @@ static void assign_slots(Loops *L) {
         if (v->kind == LOOP_MIXED) o->int_slot = r->nints++;
         if (v->entry.kind == LOOP_UNSET) o->given = r->nreals++;
     }
-    r->returned = has_return(L->job->loop) ? r->nreals++ : -1;
+    r->returned = has_exit(L->job->loop) ? r->nreals++ : -1;
     r->aborted = L->callees ? r->nreals++ : -1;
     r->deoptimized = L->wants_integers && !L->callees ? r->nreals++ : -1;
     r->drawn = L->random ? r->nints++ : -1;

@@ -475,6 +475,19 @@ static qs_status convert_type(Loops *L, const Str *type, const Value *args, int 
     return kloop_convert(L, type, &out->num);
 }
 
+static bool is_call(const Node *n, void *ud) { return (void)ud, n->kind == N_CALL; }
+
+/* The interpreter executes the statement of an error whose message is made. */
+static qs_status check_exit(Loops *L, const Node *n, bool always) {
+    NodeList condition = {&n->u.call.args.at[0].value, always ? 0 : 1};
+    bool again = kquery_node(condition, true, is_call, NULL); /* which may differ the second time */
+    if (L->mode != MODE_PARALLEL && !L->module && L->in == L->root && !again) return QS_OK;
+    return kloop_decline(L, n->pos, "a message that is made in %s; a constant text is compiled",
+                         L->mode == MODE_PARALLEL ? "the loop"
+                         : again                  ? "an assert with a call"
+                                                  : "a function");
+}
+
 /* Lowers error("text") and assert(condition, "text"). */
 static qs_status lower_failure(Loops *L, Node *n, bool always) {
     const ArgList *list = &n->u.call.args;
@@ -482,12 +495,13 @@ static qs_status lower_failure(Loops *L, Node *n, bool always) {
     KRef holds = kbuild_int(&L->walk, QS_B1, 0);
     int known;
     Text message;
-    if (text && text->kind != N_STR)
-        return kloop_decline(L, n->pos, "a message that is made in the loop; a constant text is compiled");
-    if (!text && (always || list->n != 1))
-        return kloop_decline(L, n->pos, "a message of several parts; a constant text is compiled");
+    bool makes = qast_makes_message(n);
+    if ((!text || text->kind != N_STR) && !makes)
+        return kloop_decline(L, n->pos, "%s without a condition or text", always ? "error" : "assert");
+    if (makes) TRY(check_exit(L, n, always));
     if (!always) TRY(kexpr_cond(&L->walk, list->at[0].value, &holds, &known));
     L->pos = n->pos;
+    if (makes) return kloop_exit_unless(L, holds, n), QS_OK;
     qtext_init(&message, L->c);
     for (const char *p = text ? text->u.str->s : "assertion failed"; *p; p++)
         qtext_add(&message, *p == '%' ? "%%" : p, *p == '%' ? 2 : 1);

@@ -62,9 +62,9 @@ typedef struct Val {
     uint64_t like;      /* for a vec: how many dimensions Python sees (LOOP_LIKE) */
     KRef f64;           /* bool: its array is float64, like that of [16777217,x]; 0: certainly `scalar` */
     struct Var *origin; /* WHAT_VECTOR: the variable that holds this array; NULL: none */
-    KRef array;     /* WHAT_VECTOR: the number of its array (loop_alias.c); 0: a new array, or origin has none yet */
-    LoopValue host; /* all others; for a vector with `array`: the captured array; kind LOOP_UNSET: none */
-    const Row *row; /* WHAT_ROW */
+    KRef array;      /* WHAT_VECTOR: the number of its array (loop_alias.c); 0: a new array, or origin has none yet */
+    LoopValue host;  /* all others; for a vector with `array`: the captured array; kind LOOP_UNSET: none */
+    const Row *row;  /* WHAT_ROW */
     const Str *text; /* WHAT_TEXT */
     struct Val *caught; /* WHAT_FUNCTION: values captured in the loop; NULL: those of host.source */
     const Str *name;
@@ -320,6 +320,7 @@ void kloop_change_others(Loops *L, const Var *v);  /* afterwards: all that hold 
 
 /* -- loop_stmt.c --------------------------------------------------------------------------------------------------- */
 extern const WalkRules kloop_rules;
+void kloop_exit_unless(Loops *L, KRef holds, const Node *n); /* else the interpreter goes on with the statement n */
 /* Marks the FOR that begins at `start`, if its iterations are independent. */
 void kloop_mark_independent(Loops *L, KRef start);
 

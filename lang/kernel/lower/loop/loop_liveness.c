@@ -16,7 +16,8 @@ typedef struct {
     bool open;      /* the path to here is open */
     bool brk, cont; /* a path that leaves the innermost loop is open; a path to its next iteration is open */
     bool returned,
-        ever; /* a path to a return is open; a path so far in the innermost try, which an error may leave, is open */
+        ever;    /* a path to a return is open; a path so far in the innermost try, which an error may leave, is open */
+    bool inside; /* in the loop */
     bool read;
 } Liveness;
 
@@ -68,8 +69,8 @@ static void walk_match(Liveness *w, Node *n) {
 
 /* Walks two iterations: the second begins in the state in which the first may have ended. */
 static void walk_loop(Liveness *w, Node *n, NodeList body, Node *cond) {
-    bool brk = w->brk, cont = w->cont, after = n->kind == N_FOR && w->open;
-    w->brk = w->cont = false;
+    bool brk = w->brk, cont = w->cont, inside = w->inside, after = n->kind == N_FOR && w->open;
+    w->brk = w->cont = false, w->inside |= n == w->loop;
     for (int pass = 0; pass < 2; pass++) {
         if (n->kind == N_WHILE) walk_node(w, cond), after |= w->open;
         for (int i = 0; n->kind == N_FOR && i < n->u.loop.nvars; i++)
@@ -81,7 +82,7 @@ static void walk_loop(Liveness *w, Node *n, NodeList body, Node *cond) {
     }
     if (n->kind == N_WHILE) walk_node(w, cond), after |= w->open;
     w->open = after || w->brk;
-    w->brk = brk, w->cont = cont;
+    w->brk = brk, w->cont = cont, w->inside = inside;
     if (n == w->loop) w->open = w->ever = true;
 }
 
@@ -103,6 +104,14 @@ static void walk_try(Liveness *w, Node *n) {
     w->ever |= ever;
 }
 
+/* The interpreter makes the message of an error, after the loop has stored its variables. */
+static void walk_call(Liveness *w, Node *n) {
+    bool open = w->open;
+    w->open |= w->inside && qast_makes_message(n);
+    qast_children(n, walk_child, w);
+    w->open &= open;
+}
+
 static void walk_node(Liveness *w, Node *n) {
     if (!n) return;
     switch ((NodeKind)n->kind) {
@@ -114,6 +123,7 @@ static void walk_node(Liveness *w, Node *n) {
     case N_WHILE:
     case N_REPEAT: walk_loop(w, n, n->u.whiles.body, n->u.whiles.cond); break;
     case N_TRY: walk_try(w, n); break;
+    case N_CALL: walk_call(w, n); break;
     case N_BREAK: w->brk |= w->open, w->open = false; break;
     case N_CONTINUE: w->cont |= w->open, w->open = false; break;
     case N_RETURN: w->returned |= w->open, w->open = false; break;

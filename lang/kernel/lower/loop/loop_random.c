@@ -28,7 +28,7 @@ static void draw_block(Loops *L, KRef n, KRef x[KPHILOX_WORDS]) {
 static bool runs_in_every_iteration(const Loops *L) {
     return L->nlevels == 1 && L->block == L->body &&
            !kquery_node(kquery_body_of(L->job->loop), false, kquery_is_leaving, NULL) &&
-           !kquery_node(kquery_body_of(L->job->loop), true, kquery_is_return, NULL);
+           !kquery_node(kquery_body_of(L->job->loop), true, kquery_is_exit, NULL);
 }
 
 /* The number of the iteration, from 0. */

@@ -452,11 +452,28 @@ static const NestRules nest_rules = {.range_size = sizeof(Range),
                                      .close = close_range};
 
 /* Leaves the loop; the VM continues with the code of this `return`. */
+static void leave_at(Loops *L, const Node *n) {
+    kbuild_set(&L->walk, L->returned, kloop_f64(L, (double)n->pos + 1));
+    kbuild_leave(&L->walk, K_BREAK, 1);
+}
+
 static qs_status return_outermost(Walk *w, const Node *n) {
     Loops *L = (Loops *)w;
     if (L->mode == MODE_PARALLEL) return kloop_decline(L, n->pos, "a return from inside the loop");
-    kbuild_set(&L->walk, L->returned, kloop_f64(L, (double)n->pos + 1));
-    return kbuild_leave(w, K_BREAK, 1), QS_OK;
+    return leave_at(L, n), QS_OK;
+}
+
+void kloop_exit_unless(Loops *L, KRef holds, const Node *n) {
+    double k;
+    bool known = kir_is_const(L->f, holds, &k);
+    if (known && k == 0) {
+        leave_at(L, n);
+        return;
+    }
+    if (!L->loose++) L->loose_pos = n->pos;
+    kloop_flow(L, K_IF, kloop_not(L, holds));
+    leave_at(L, n);
+    kloop_flow(L, K_END, 0);
 }
 
 /* Checks that all results that the caller uses have a value where the function ends. */
