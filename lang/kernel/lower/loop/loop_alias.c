@@ -63,9 +63,12 @@ qs_status kloop_share(Loops *L, Var *v, Value *x) {
     return QS_OK;
 }
 
-/* A vector that is a result of the function: the function's variable is no longer used. */
+/* A vector that is a result of the function: the function's variable is no longer used.  Its array has no number yet if
+ * that was the only variable with it. */
 void kloop_leave_behind(const Loops *L, Value *v) {
-    if (v->what == WHAT_VECTOR && v->origin && is_of(L->in, v->origin)) v->origin = NULL;
+    if (v->what != WHAT_VECTOR || !v->origin || !is_of(L->in, v->origin)) return;
+    if (!v->origin->shared) v->array = 0;
+    v->origin = NULL;
 }
 
 /* -- changes ------------------------------------------------------------------------------------------------------- */

@@ -297,8 +297,9 @@ void kloop_inside_unless(Loops *L, KRef none, KRef guarded, AxisIndex x, const c
 typedef struct {
     KRef a, b, n, shown[2];
     qs_status status;
+    bool guarded; /* output: the guard makes the test, too, so that quick versions may rely on it */
 } LengthTest;
-bool kloop_test_lengths(Loops *L, LengthTest t, KRef holds, const char *sentence);
+bool kloop_test_lengths(Loops *L, LengthTest *t, KRef holds, const char *sentence);
 /* Makes this source location warn after the loop if `when` was true. */
 void kloop_note(Loops *L, Slip slip, KRef when);
 void kloop_note_place(Loops *L, const char *name, int rank, KRef when); /* see qwarn_location */

@@ -111,19 +111,22 @@ static const Row *spread_row(Loops *L, const Row *r, KRef equal) {
     return s;
 }
 
-/* Whether two lengths are certainly equal in this version; emits the error unless `fit`. */
-static bool test_equal(Loops *L, const Row *a, const Row *b, KRef fit, const char *text) {
+/* Whether two lengths are certainly equal in this version; emits the error unless `fit`.  *guarded: they are equal in
+ * the versions that rely on the guard. */
+static bool test_equal(Loops *L, const Row *a, const Row *b, KRef fit, const char *text, bool *guarded) {
     LengthTest t = {.a = a->assumed ? a->assumed : a->count,
                     .b = b->assumed ? b->assumed : b->count,
                     .n = one(L),
                     .shown = {a->count, b->count},
                     .status = QS_ESHAPE};
-    return kloop_test_lengths(L, t, fit, text);
+    bool equal = kloop_test_lengths(L, &t, fit, text);
+    return *guarded = t.guarded, equal;
 }
 
 /* Brings two operands to one length, and tests it. */
 static qs_status meet_counts(Loops *L, const char *name, const Row **a, const Row **b) {
     char text[120];
+    bool guarded;
     const Row *x = *a, *y = *b;
     if (!x->count || !y->count) return QS_OK;
     if (x->column != y->column) return kloop_decline(L, L->pos, "a row beside a column");
@@ -132,11 +135,11 @@ static qs_status meet_counts(Loops *L, const char *name, const Row **a, const Ro
     KRef fits = kloop_op(L, K_OR, kloop_op(L, K_EQ, x->count, one(L)), kloop_op(L, K_EQ, y->count, one(L)));
     snprintf(text, sizeof text,
              x->column ? "%s: shapes %%0x1 and %%1x1 do not match" : "%s: shapes 1x%%0 and 1x%%1 do not match", name);
-    if (test_equal(L, x, y, kloop_op(L, K_OR, equal, fits), text)) return QS_OK;
+    if (test_equal(L, x, y, kloop_op(L, K_OR, equal, fits), text, &guarded)) return QS_OK;
     *a = spread_row(L, x, equal), *b = spread_row(L, y, equal);
     KRef single = kloop_op(L, K_EQ, x->count, one(L));
     Row *r = (Row *)(uintptr_t)*a;
-    r->assumed = x->assumed ? x->assumed : x->count;
+    r->assumed = !guarded ? 0 : x->assumed ? x->assumed : x->count;
     r->count = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = single, .b = y->count, .c = x->count});
     return r->spanned = false, QS_OK;
 }
@@ -386,7 +389,7 @@ static KRef or_of_none(Loops *L, const Reducing *z, KRef v) {
         snprintf(text, sizeof text, "%s: x must not be empty", z->of->name);
         LengthTest t = {
             .a = zero(L), .b = zero(L), .n = z->a->assumed ? z->a->assumed : z->a->count, .status = QS_EVALUE};
-        return (void)kloop_test_lengths(L, t, some, text), v;
+        return (void)kloop_test_lengths(L, &t, some, text), v;
     }
     return kbuild_pure(&L->walk, (KMake){K_SELECT, .a = some, .b = v, .c = kloop_f64(L, z->op == K_MUL)});
 }
@@ -459,6 +462,7 @@ static qs_status turn_row(Loops *L, const Row *of, Value *out) {
 qs_status kloop_row_call(Loops *L, const char *name, const Value *args, int nargs, Value *out) {
     const Row *arg[LOOP_ROW_ARGS];
     Reduce of = find_reduction(name, nargs);
+    bool guarded;
     if (nargs > LOOP_ROW_ARGS) return kloop_decline(L, L->pos, "a call of %s", name);
     for (int i = 0; i < nargs; i++) {
         TRY(as_row(L, &args[i], &arg[i]));
@@ -474,7 +478,7 @@ qs_status kloop_row_call(Loops *L, const char *name, const Value *args, int narg
     if (!vecs || (z.a->column && z.of->map == MAP_SQUARE)) return kloop_decline(L, L->pos, "%s of columns", name);
     if (z.b && !same_count(z.a, z.b))
         (void)test_equal(L, z.a, z.b, kloop_op(L, K_EQ, z.a->count, z.b->count),
-                         "dotprod: a and b must have as many elements, got %0 and %1");
+                         "dotprod: a and b must have as many elements, got %0 and %1", &guarded);
     return reduce_row(L, &z, &out->num);
 }
 
@@ -503,6 +507,7 @@ static qs_status fill_elements(Loops *L, const Slice *to, KRef count, Number v) 
 
 qs_status kloop_row_store(Loops *L, const Slice *to, const SliceShape *shape, const Value *v) {
     char text[160];
+    bool guarded;
     const Row *r;
     Number first;
     TRY(decline_calls(L));
@@ -518,7 +523,7 @@ qs_status kloop_row_store(Loops *L, const Slice *to, const SliceShape *shape, co
     KRef equal = kloop_op(L, K_EQ, r->count, shape->count), single = kloop_op(L, K_EQ, r->count, one(L));
     snprintf(text, sizeof text, "cannot assign an array of %s to a selection of %s of %.60s",
              r->column ? "%0x1" : "1x%0", shape->column ? "%1x1" : "1x%1", kloop_slice_name(to));
-    if (test_equal(L, r, &target, kloop_op(L, K_OR, equal, single), text))
+    if (test_equal(L, r, &target, kloop_op(L, K_OR, equal, single), text, &guarded))
         return store_elements(L, r, to, shape->count);
     kloop_flow(L, K_IF, equal);
     TRY(store_elements(L, r, to, shape->count));

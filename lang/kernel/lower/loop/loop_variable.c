@@ -768,18 +768,18 @@ static bool is_constant(const Loops *L, KRef r) {
 
 /* Emits the error unless `holds`, which follows if 0 <= a - b < n.  Returns whether that is certain in this version,
  * because the guard has tested it. */
-bool kloop_test_lengths(Loops *L, LengthTest t, KRef holds, const char *sentence) {
+bool kloop_test_lengths(Loops *L, LengthTest *t, KRef holds, const char *sentence) {
     uint32_t loose = L->loose;
-    bool checked = is_constant(L, t.a) && is_constant(L, t.b) && is_constant(L, t.n) && !L->module;
-    if (checked) {
-        KRef at = kloop_op(L, K_SUB, t.a, t.b);
-        Check check = {.at = at, .n = t.n, .ranged = true, .test = {L->in->func, L->pos, "", -1}};
+    t->guarded = is_constant(L, t->a) && is_constant(L, t->b) && is_constant(L, t->n) && !L->module;
+    if (t->guarded) {
+        KRef at = kloop_op(L, K_SUB, t->a, t->b);
+        Check check = {.at = at, .n = t->n, .ranged = true, .test = {L->in->func, L->pos, "", -1}};
         qmem_grow(L->c, &L->checks, &L->cap_checks, L->nchecks, sizeof *L->checks);
         L->checks[L->nchecks++] = check;
         if (L->mode != MODE_EXACT) return true;
     }
-    kloop_fail_unless(L, holds, t.status, sentence, t.shown[0], t.shown[1]);
-    if (checked) L->loose = loose;
+    kloop_fail_unless(L, holds, t->status, sentence, t->shown[0], t->shown[1]);
+    if (t->guarded) L->loose = loose;
     return false;
 }
 
