@@ -9,8 +9,12 @@ function y = transform_colors(img : cube, M : mat)
 end
 
 % Function: rgb2gray
-% Luma by ITU-R BT.601: 0.299 R + 0.587 G + 0.114 B, in any range of values.
+% Luma by ITU-R BT.601: 0.299 R + 0.587 G + 0.114 B, in any range of values. A grey image, height x width, is copied.
 function y = rgb2gray(img : cube)
+    if ndims(img) == 2
+        y = copy(img)
+        return
+    endif
     check_colors("rgb2gray: img", img)
     y = 0.299*img[:,:,0] + 0.587*img[:,:,1] + 0.114*img[:,:,2]
 end

@@ -600,6 +600,8 @@ qs_status qmatrix_circshift(qs_vm *vm, qs_call_args *c) {
     TRY(qarr_doubles(vm, c->in[1], "circshift: shift", &by, &nby));
     Place s = source(a), d;
     qs_status status = QS_OK;
+    if (c->nin > 2 && nby != 1)
+        status = qs_fail(vm, QS_EVALUE, "circshift: shift must be one number if a dimension is given, got %zu", nby);
     for (size_t i = 0; i < nby && status == QS_OK; i++)
         if (!(fabs(by[i]) < INFINITY) || by[i] != floor(by[i]))
             status = qs_fail(vm, QS_EVALUE, "circshift: shift must hold integers, got %g", by[i]);

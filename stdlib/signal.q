@@ -38,6 +38,7 @@ end
 % y - the filtered signal
 % zf - the state at its end, in float64: zi of the signal that follows
 function [y, zf] = filter(b : vec, a : vec, x : vec, zi = null)
+    check_filled("filter: b", b)
     assert(numel(a) > 0 && a[0] != 0, "filter: a[0] must not be 0, got ", a)
     n = max(numel(a), numel(b))
     ahead = zeros_like(float64([0]), n)

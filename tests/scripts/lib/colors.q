@@ -10,3 +10,8 @@ near = (a,b) -> max(abs(a-b)) < 1e-4
 print near(hsv2rgb(rgb2hsv(img)), img), near(lab2rgb(rgb2lab(img)), img), near(ycbcr2rgb(rgb2ycbcr(img)), img), near(xyz2rgb(rgb2xyz(img)), img)
 print near(csdecodeSRGB(csencodeSRGB(img)), img), near(csdecodeRec709(csencodeRec709(img)), img), near(csdecodeRec2020(csencodeRec2020(img)), img)
 print csencodeSRGB(0.5), " ", csdecodeSRGB(0.5), " ", csencodeSRGB([0, 0.001, 1]), " ", csencodeRec709(0.18)
+% A grey image is its own luma, in a new array
+g = [[1,2],[3,4]]
+y = rgb2gray(g)
+y[0,0] = 9
+print g, " ", y, " ", type(rgb2gray(uint8(g))), " ", rgb2gray(float64([0.1,0.7]))

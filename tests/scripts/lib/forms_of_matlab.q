@@ -68,6 +68,7 @@ attempt(() -> imadjust(x, [0.2,0.8]))
 attempt(() -> stdfilt(x, [[1,0],[0,1]]))
 attempt(() -> hann(4, "flat"))
 attempt(() -> filter(1, 1, [[1,2],[3,4]]))
+attempt(() -> filter([], 1, [1,2,3]))
 attempt(() -> imbinarize(x, "adaptive", "Sens", 0.4))
 print isequal(fir1(48, [0.35,0.65]), fir1(48, [0.35,0.65], "bandpass")), isequal(butter(2, [0.1,0.3]),
                                                                                  butter(2, [0.1,0.3], "bandpass"))
