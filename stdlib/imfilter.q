@@ -42,6 +42,11 @@ function [] = __kernel__ imfilter_zeros(y : cube'unchecked, x : cube'safe, mask 
     y[pos] = imfilter_at(x, mask, center, pos)
 end
 
+function [] = __kernel__ imfilter_inside(y : cube'unchecked, x : cube'unchecked, mask : mat'unchecked, center : ivec2, _
+                                         pos : ivec3)
+    y[pos] = imfilter_at(x, mask, center, pos)
+end
+
 % Returns the middle of the mask unless a center is given.
 function c = mask_center(what, mask : mat, center)
     c = int((size(mask,0..1)-1)/2)
@@ -100,20 +105,62 @@ function y = filter_by_names(img, mask, first, second, more)
     end
     assert(way != "", "imfilter: give ", first,
            " and ""conv"" or ""corr"": MATLAB correlates where it is not said, imfilter(img, mask) convolves")
-    m = cast_like(way == "conv" ? turned : mask, img)
-    y = correlate_image("imfilter", img, m, int((size(mask, 0..1)-1)/2), boundary)
+    m = way == "conv" ? turned : mask
+    y = correlate_folded("imfilter", img, m, int((size(mask, 0..1)-1)/2), boundary)
 end
 
 % Filters as imfilter; `what` is the function that error messages name.
 function y = filter_image(what, img : cube, mask : mat, center, boundary)
     check_filled(strcat(what, ": mask"), mask)
     c = mask_center(what, mask, center)
-    mask = cast_like(mask, img)
     if imfilter_direction > 0
         mask = flipud(fliplr(mask))
         c = int(size(mask,0..1))-1-c
     endif
-    y = correlate_image(what, img, mask, c, boundary)
+    y = correlate_folded(what, img, mask, c, boundary)
+end
+
+% Correlates with a mask that is folded to the offsets at which the border differs, so that a mask may be much larger
+% than the image.
+function y = correlate_folded(what, img, mask, c, boundary)
+    [mask, columns] = fold_columns(mask, c[1], size(img,1), boundary)
+    [rows, down] = fold_columns(transpose(mask), c[0], size(img,0), boundary)
+    y = correlate_image(what, img, cast_like(transpose(rows), img), int([down, columns]), boundary)
+end
+
+% Adds the columns of a mask that meet the same pixel of every row of n pixels, if there are more than such offsets.
+% Column c meets the pixel itself.
+function [mask, c] = fold_columns(mask, c, n, boundary)
+    [rows, count] = size(mask, 0..1)
+    period = 0
+    match boundary with
+    | "mirror" -> period = 2*n
+    | "reflect" | "mirror_nr" -> period = max(2*n - 2, 1)
+    | "circular" -> period = n
+    | _ -> period = 0
+    end
+    if n == 0 || count <= (period > 0 ? period : 2*n-1)
+        return
+    endif
+    if period > 0 % offsets of one remainder meet one pixel: the sums begin at offset -middle
+        middle = floor(period/2)
+        front = period*ceil((c - middle)/period) + middle - c
+        total = ceil((front + count)/period)
+        w = horzcat(zeros_like(mask, rows, front), mask, zeros_like(mask, rows, total*period - front - count))
+        mask = reshape(sum(reshape(w, [rows,total,period]), 1), [rows,period])
+        c = middle
+    else
+        first = clamp(c - (n-1), 0, count-1) % these and the ones before it meet the first pixel, or none
+        last = clamp(c + (n-1), 0, count-1)
+        w = mask[:,first..last]
+        if boundary == "clamped" && first == last
+            w = sum(mask, 1)
+        elseif boundary == "clamped"
+            w = horzcat(sum(mask[:,0..first], 1), mask[:,first+1..last-1], sum(mask[:,last..count-1], 1))
+        endif
+        mask = w
+        c = c - first
+    endif
 end
 
 {!adjoint correlate_rule}
@@ -128,7 +175,13 @@ function y = correlate_image(what, img, mask, c, boundary)
     | _ -> error("%s: boundary must be mirror, reflect, circular, clamped or zeros, got %s", what, boundary)
     end
     y = uninit_like(img)
-    parallel_do(size(img, 0..2), y, img, mask, c, kernel)
+    s = int(size(mask,0..1))
+    if any(s > size(img,0..1)) && numel(img) > 0 % no pixel is away from the border: read an image with its border
+        r = max(abs(c), abs(s-1-c))
+        img = bound_extension(img, r[0], r[1], boundary)
+        [c, kernel] = {c-r, imfilter_inside}
+    endif
+    parallel_do(size(y, 0..2), y, img, mask, c, kernel)
 end
 
 % The adjoint with respect to the image with its border is a correlation with the turned mask, and the border is then
