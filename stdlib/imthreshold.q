@@ -125,7 +125,7 @@ function bw = imbinarize(x, level = null, sensitivity = 0.5, ...more)
                isnumeric(level) ? size(level) : type(level))
         if isint(x) && numel(level) == 1 && level > 0 && level < 1
             error("imbinarize: level is a grey value of x, not a fraction of white: write ", check_got(level), "*",
-                  maxvalue(imhist_type(x)))
+                  maxvalue(type(x)))
         endif
     endif
     bw = x > level
@@ -151,7 +151,7 @@ function [counts, at] = imhist(x, n = null, range = null)
     if isnull(range)
         assert(isint(x) || max(x) > 1 || all(x == floor(x)),
                "imhist: x has values of at most 1; write imhist(x, n, [0,1])")
-        range = isint(x) ? [minvalue(imhist_type(x)), maxvalue(imhist_type(x))] : [0,255]
+        range = isint(x) ? [minvalue(type(x)), maxvalue(type(x))] : [0,255]
     endif
     assert(check_real(range) && numel(range) == 2 && range[0] < range[1], _
            "imhist: range must be [black, white], got ", check_got(range))
@@ -229,10 +229,4 @@ function t = adaptthresh(x : mat, sensitivity : scalar = 0.5, polarity = "bright
            "adaptthresh: x has values between 0 and 1; give peak, white, as the last argument")
     t = polarity == "bright" ? (1.6 - sensitivity)*around(x) : peak - (1.6 - sensitivity)*around(peak - x)
     t = clamp(t, 0, peak)
-end
-
-% The name of the element type of an array of integers.
-function t = imhist_type(x)
-    t = strsplit(strrep(type(x), "]", ""), "[")
-    t = numel(t) == 1 ? t[0] : t[1]
 end

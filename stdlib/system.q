@@ -24,6 +24,8 @@ reduction (x : matrix_type, a : matrix_type, b : matrix_type, c) -> (x[a || b] =
 function f = numeric_type(what, t)
     name = sprintf("%s", t)
     name = regreplace(regreplace(name, "^function ", ""), "^.*\[(\w+)\]$", "$1")
+    name = regreplace(name, "^i(vec|mat|cube).*$", "int")
+    name = regreplace(regreplace(name, "^c(vec|mat|cube).*$", "cscalar"), "^(vec|mat|cube)([^\[]*)$", "scalar")
     if name == "float32" || name == "single" || name == "double"
         f = name == "double" ? float64 : float32 % scalar is the name that one of them prints
         return

@@ -12,6 +12,9 @@ end
 print cast([1.5,300], uint8), " ", cast(2.7, "int"), " ", cast([1,2], vec[float64]), type(cast([1,2], "float64"))
 print cast(300, uint8), cast(2, float), type(cast([1,2], "cscalar"))
 print maxvalue(uint8), " ", minvalue(int8), " ", maxvalue(int), " ", minvalue("int16"), " ", maxvalue(int64)
+for x = {int([1]), int([[1],[2]]), [1], float64([1]), uint8(zeros(2,2,2,2))}
+    printf("%.9g %.9g", minvalue(type(x)), maxvalue(type(x)))
+end
 printf("%.9g %.9g %.17g %g %g", maxvalue(float32), minvalue(scalar), minvalue(float64), maxvalue(float16), minvalue(uint32))
 attempt(() -> cast(1, "string"))
 attempt(() -> maxvalue(cscalar))
