@@ -4,6 +4,26 @@
 % the element type of the signal.
 import "signal.q"
 
+% The numbers of a specification as a row of float64. A list such as [0.1,0.12] has float32 elements, in scripts and from
+% Python; each becomes the shortest decimal number that rounds to it, which is the one that was written.
+function y = written_numbers(x)
+    y = isscalar(x) ? float64([x]) : float64(reshape(x, [1,numel(x)]))
+    if isscalar(x) || type(x) != type(float32(x))
+        return
+    endif
+    v = stop_gradient(y)
+    powers = float64([1,1e1,1e2,1e3,1e4,1e5,1e6,1e7,1e8,1e9,1e10,1e11,1e12,1e13,1e14,1e15,1e16,1e17,1e18])
+    first = floor(log10(abs(v == 0 ? 1 : v)))
+    written = v
+    for digits = 9..-1..6
+        k = digits - 1 - first
+        e = powers[clamp(k, 0, 18)]
+        d = k > 0 && k <= 18 ? round(v.*e)./e : v
+        written = float32(d) == float32(v) ? d : written
+    end
+    y = y + (written - v)
+end
+
 % A product of complex numbers; 1 if there are none.
 function p = zpk_product(z)
     p = complex(1, 0)
@@ -133,7 +153,7 @@ function [b, a, sos, z, p, k] = filter_from_prototype(what, z, p, k, Wn, btype, 
     kinds = {"low", "lowpass", "high", "highpass", "bandpass", "pass", "bandstop", "stop"}
     assert(ismember(btype, kinds), what, ": btype must be low, high, bandpass or bandstop, got ", btype)
     band = startswith(btype, "band") || btype == "pass" || btype == "stop"
-    w = (isscalar(Wn) ? float64([Wn]) : float64(Wn))*2/fs
+    w = written_numbers(Wn)*2/fs
     assert(numel(w) == (band ? 2 : 1), what, ": Wn must be ", band ? "[low, high]" : "one frequency", ", got ", Wn)
     assert(all(w > 0) && all(w < 1) && (!band || w[0] < w[1]), what, ": Wn must ascend between 0 and fs/2, ", fs/2, ", got ", Wn)
     w = 4*tan(pi*w/2)
@@ -359,7 +379,7 @@ end
 function b = fir1(n : int, Wn, btype = null, window = null, fs : scalar = 2)
     check_whole("fir1: n", n, 1)
     btype = default_btype("fir1", btype, Wn)
-    w = (isscalar(Wn) ? float64([Wn]) : float64(Wn))*2/fs
+    w = written_numbers(Wn)*2/fs
     band = btype == "bandpass" || btype == "stop" || btype == "bandstop"
     assert(numel(w) == (band ? 2 : 1) && all(w > 0) && all(w < 1) && (!band || w[0] < w[1]), _
            "fir1: Wn must be ", band ? "[low, high]" : "one frequency", " between 0 and fs/2, ", fs/2, ", got ", Wn)
@@ -683,11 +703,11 @@ function [e, d, w] = band_arguments(what, n, f, a, w, fs)
     count = numel(f)/2
     assert(numel(f) >= 2 && mod(numel(f), 2) == 0, what, ": f must have pairs of edges, got ", numel(f), " elements")
     assert(numel(a) == numel(f), what, ": f and a must have one size, got ", size(f), " and ", size(a))
-    e = transpose(reshape(float64(f)*2/fs, [count,2]))
-    d = transpose(reshape(float64(a), [count,2]))
+    e = transpose(reshape(written_numbers(f)*2/fs, [count,2]))
+    d = transpose(reshape(written_numbers(a), [count,2]))
     assert(all(e[1,:] > e[0,:]) && all(e[0,1..count-1] >= e[1,0..count-2]) && min(e) >= 0 && max(e) <= 1,
            what, ": f must ascend between 0 and fs/2, ", fs/2, ", got ", f)
-    w = isnull(w) ? float64(ones(count)) : float64(reshape(w, [1,numel(w)]))
+    w = isnull(w) ? float64(ones(count)) : written_numbers(w)
     assert(numel(w) == count && all(w > 0), what, ": w must have a weight greater than 0 for each of ", count, _
            " bands, got ", w)
     assert(mod(n, 2) == 0 || e[1,count-1] < 1 || d[1,count-1] == 0, what, ": n must be even for a gain at fs/2, got ",
@@ -720,7 +740,8 @@ function [n, Wn, beta, ftype] = kaiserord(f, a, dev = null, fs : scalar = 2)
     assert((count == 2 || count == 3) && numel(f) == 2*count-2, "kaiserord: f must have ", 2*count-2, " edges for ",
            count,
            " bands, of which there are 2 or 3, got ", numel(f))
-    e = float64(reshape(f, [1,numel(f)]))
+    e = written_numbers(f)
+    dev = written_numbers(dev)
     assert(e[0] > 0 && all(e[1..numel(f)-1] > e[0..numel(f)-2]) && max(e) < fs/2,
            "kaiserord: f must ascend between 0 and fs/2, ", fs/2, ", got ", f)
     gains = float64(reshape(a, [1,count]))
@@ -761,8 +782,8 @@ function [n, Wn] = buttord(wp, ws, rp : scalar, rs : scalar, fs : scalar = 2, ma
     end
     assert(rp > 0 && rs > rp, "buttord: rp must be greater than 0 and less than rs, got ", rp, " and ", rs)
     assert(match_edge == "stop" || match_edge == "pass", "buttord: match_edge must be stop or pass, got ", match_edge)
-    p = tan(pi*float64(reshape(wp, [1,numel(wp)]))/fs)
-    s = tan(pi*float64(reshape(ws, [1,numel(ws)]))/fs)
+    p = tan(pi*written_numbers(wp)/fs)
+    s = tan(pi*written_numbers(ws)/fs)
     band = numel(p) == 2
     if band
         assert(s[0] < p[0] && p[0] < p[1] && p[1] < s[1],

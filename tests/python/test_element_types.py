@@ -517,6 +517,12 @@ class ElementTypes(unittest.TestCase):
         self.assertEqual(sorted(self.listed.keys() - called - OTHERS), [])
         self.assertEqual(sorted(OTHERS - self.listed.keys()), [])
 
+    def test_frequencies_keep_their_digits(self):
+        """A list of frequencies is float32 where no type is declared; designs use the numbers that were written."""
+        wanted = plain(q.butter(4, np.array([0.1, 0.12]), nargout=2))
+        for given in [0.1, 0.12], (0.1, 0.12), np.float32([0.1, 0.12]):
+            self.assertTrue(same(plain(q.butter(4, given, nargout=2)), wanted))
+
     def test_calls(self):
         for line in CALLS:
             with self.subTest(line):

@@ -95,3 +95,14 @@ attempt(() -> legendre(3))
 attempt(() -> legendre(2, 1.5))
 attempt(() -> expint(-1))
 attempt(() -> besselj(0.5, 1))
+
+% Frequencies of a list are the decimal numbers that are written, though its elements are float32
+[band, edges, gains] = {[0.1,0.12], [0,0.3,0.4,1], [1,0.7,0.1,0]}
+[band64, edges64, gains64] = {float64([0.1,0.12]), float64([0,0.3,0.4,1]), float64([1,0.7,0.1,0])}
+print isequal(butter(4, band), butter(4, band64)), isequal(cheby1(2, 1, band), cheby1(2, 1, band64)), _
+      isequal(ellip(2, 1, 40, [0.3], "high"), ellip(2, 1, 40, 0.3, "high")), isequal(fir1(20, band), fir1(20, band64)), _
+      isequal(firls(20, edges, gains, [1,0.3]), firls(20, edges64, gains64, float64([1,0.3]))), _
+      isequal(firpm(20, edges, gains), firpm(20, edges64, gains64))
+[n, Wn] = buttord([0.2,0.3], [0.1,0.4], 1, 40)
+[m, Wm] = buttord(float64([0.2,0.3]), float64([0.1,0.4]), 1, 40)
+print n == m, isequal(Wn, Wm)
