@@ -186,13 +186,10 @@ static Place lane_place(Cpu *k, KRef r) {
     return (Place){own, e->now ? e->group : "", k->strip};
 }
 
-/* Defines alias scopes for the memory of a block: one for each SHARED array and each kept value.  The metadata node of
- * a scope is followed by the list of the scope itself and the list of all other scopes. */
-static void number_scopes(Cpu *k) {
-    Emit *e = k->e;
-    uint32_t first = e->metadata + 1, n = 0;
-    for (KRef r = 1; r < e->f->nins; r++)
-        if (e->f->ins[r].op == K_SHARED || k->plan->home[r] == KH_KEPT) k->scope[r] = first + 3 * n++;
+/* Defines n alias scopes and returns the metadata node of the first one.  The node of a scope is followed by the list
+ * of the scope itself and the list of all other scopes. */
+static uint32_t define_scopes(Emit *e, uint32_t n) {
+    uint32_t first = e->metadata + 1;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t own = first + 3 * i;
         qtext_printf(&e->tail, "!%u = distinct !{!%u, !7}\n!%u = !{!%u}\n!%u = !{", own, own, own + 1, own, own + 2);
@@ -201,14 +198,44 @@ static void number_scopes(Cpu *k) {
         qtext_puts(&e->tail, "}\n");
     }
     e->metadata += 3 * n;
+    return first;
+}
+
+static const char *print_scope(Cpu *k, const char *group, uint32_t scope) {
+    enum { SIZE = 80 };
+    char *s = qarena_alloc(k->arena, SIZE);
+    snprintf(s, SIZE, "%s, !alias.scope !%u, !noalias !%u", group, scope + 1, scope + 2);
+    return s;
+}
+
+/* Gives alias scopes to the memory of a block: one to each SHARED array and each kept value. */
+static void number_scopes(Cpu *k) {
+    Emit *e = k->e;
+    uint32_t n = 0;
+    for (KRef r = 1; r < e->f->nins; r++)
+        if (e->f->ins[r].op == K_SHARED || k->plan->home[r] == KH_KEPT) k->scope[r] = 3 * n++;
+    uint32_t first = define_scopes(e, n);
+    for (KRef r = 1; r < e->f->nins; r++)
+        if (e->f->ins[r].op == K_SHARED || k->plan->home[r] == KH_KEPT) k->scope[r] += first;
 }
 
 static const char *scoped(Cpu *k, KRef r) {
-    enum { SIZE = 80 };
-    if (!k->scope[r]) return k->e->group;
-    char *s = qarena_alloc(k->arena, SIZE);
-    snprintf(s, SIZE, "%s, !alias.scope !%u, !noalias !%u", k->e->group, k->scope[r] + 1, k->scope[r] + 2);
-    return s;
+    return k->scope[r] ? print_scope(k, k->e->group, k->scope[r]) : k->e->group;
+}
+
+/* Gives an alias scope to each array parameter of a loop whose launch has tested that arrays do not overlap. */
+static void separate_arrays(Cpu *k) {
+    enum { MOST = 32 /* parameters: each scope lists all others */ };
+    Emit *e = k->e;
+    bool apart = false;
+    for (KRef r = 1; r < e->f->nins; r++) apart |= e->f->ins[r].op == K_FOR && e->f->ins[r].flag;
+    if (!e->f->strict || !apart || e->f->nparams > MOST) return;
+    uint32_t first = define_scopes(e, (uint32_t)e->f->nparams);
+    const char *(*scopes)[2] = qarena_alloc(k->arena, qmem_size((size_t)e->f->nparams + 1, sizeof *scopes, 0));
+    for (int p = 0; p < e->f->nparams; p++)
+        for (int g = 0; g < 2; g++)
+            scopes[p][g] = print_scope(k, g ? ", !llvm.access.group !0" : "", first + 3 * (uint32_t)p);
+    e->scopes = (const char *const(*)[2])scopes;
 }
 
 static Place block_place(Cpu *k, uint32_t slot, uint64_t bytes) {
@@ -771,6 +798,7 @@ static qs_status emit_kernel(Cpu *k, Text *out) {
         number_scopes(k);
         rows_widen_kept(k);
     }
+    separate_arrays(k);
     load_run(k);
     k->done = emit_new(e);
     place_big_arrays(k);

@@ -580,6 +580,25 @@ static Opnd element_number(Emit *e, KRef r) {
     return e->f->small && e->t->threads ? emit_def(e, "sext i32 %s to i64", low_arg(e, r).s) : emit_arg(e, r);
 }
 
+/* Whether the value r may differ between iterations of the loop. */
+static bool may_vary(const KFunc *f, KRef loop, KRef r, int depth) {
+    const KIns *i = &f->ins[r];
+    if (r <= loop || i->op == K_CONST) return r == loop;
+    if (!depth || kir_ops[i->op].effect != KE_PURE) return true;
+    return may_vary(f, loop, i->a, depth - 1) || may_vary(f, loop, i->b, depth - 1) ||
+           may_vary(f, loop, i->c, depth - 1);
+}
+
+/* Whether LLVM may know that the access overlaps with no other array.  A load in a loop with independent iterations
+ * has no use for it unless it can leave the loop.  LLVM would keep the neighbours of an element in registers from one
+ * iteration to the next, and shuffle vectors for it. */
+static bool has_scope(const Emit *e, const KIns *i) {
+    enum { DEEP = 6 };
+    KRef loop = e->depth ? e->loop[e->depth - 1].loop : 0;
+    if (!e->scopes || i->op != K_LOAD || !*e->group) return e->scopes;
+    return loop && !may_vary(e->f, loop, i->a, DEEP);
+}
+
 static Place array_elem(Emit *e, const KIns *i) {
     Opnd base = e->param(e, (int)i->imm), at = element_number(e, i->a);
     if (e->pads && *e->pads[i->imm].s) at = bin(e, "sub", "i64", at, e->pads[i->imm]);
@@ -587,7 +606,8 @@ static Place array_elem(Emit *e, const KIns *i) {
      * updates of the array by one position have the same element or different ones. */
     if (i->op == K_ATOMIC && *e->updates) base = e->disguise(e, base);
     Opnd ptr = emit_elem(e, (qs_dtype)e->f->params[i->imm].dtype, e->array_space, base, at);
-    return (Place){ptr, !e->apart ? e->group : i->op == K_LOAD ? apart_load : apart_store, 0};
+    const char *tail = has_scope(e, i) ? e->scopes[i->imm][*e->group != 0] : e->group;
+    return (Place){ptr, !e->apart ? tail : i->op == K_LOAD ? apart_load : apart_store, 0};
 }
 
 static void load_element(Emit *e, KRef r) {
@@ -945,7 +965,7 @@ static void begin_else(Emit *e, KRef r) {
 
 static EmitLoop *push_loop(Emit *e) {
     EmitLoop *l = &e->loop[e->depth++];
-    l->parallel = false;
+    l->loop = 0;
     l->head = emit_new(e), l->next = emit_new(e), l->out = emit_new(e), l->k = emit_new(e), l->k1 = emit_new(e);
     return l;
 }
@@ -1016,9 +1036,10 @@ static void declare_independent(Emit *e, KRef loop, EmitLoop *l) {
     bool flagged =
         e->f->strict && e->poll && (flag == KFLAG_REASSOC || flag == KFLAG_AHEAD) && !kplan_unrolls(e->f, loop);
     l->group = e->group;
-    l->parallel =
+    bool independent =
         flagged && !has_loop(e->f, loop, is_any) && kplan_stores_last(e->f, loop + 1, e->f->regions[loop].end);
-    if (l->parallel) e->group = ", !llvm.access.group !0", e->parallel++;
+    l->loop = independent ? loop : 0;
+    if (independent) e->group = ", !llvm.access.group !0", e->parallel++;
 }
 
 /* Begins a loop over stretches and returns the first iteration and the limit of a stretch. */
@@ -1082,8 +1103,8 @@ static void end_region(Emit *e, KRef r) {
     EmitLoop *l = &e->loop[--e->depth];
     emit_label(e, l->next);
     if (op == K_FOR) emit_put(e, "%%t%u = add nuw i64 %%t%u, 1", l->k1, l->k);
-    back_edge(e, open, l->head, l->parallel);
-    if (l->parallel) e->group = l->group, e->parallel--;
+    back_edge(e, open, l->head, l->loop);
+    if (l->loop) e->group = l->group, e->parallel--;
     emit_label(e, l->out);
 }
 

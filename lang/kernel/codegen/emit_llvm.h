@@ -26,7 +26,7 @@ typedef enum { LOOPS_FAST, LOOPS_SHORT /* not unrolled */, LOOPS_RARE /* not unr
  * value; stretch is the label where a stretch of iterations begins, or 0. */
 typedef struct {
     uint32_t head, next, out, k, k1, stretch;
-    bool parallel;     /* the iterations are declared independent */
+    KRef loop;         /* the FOR, if its iterations are declared independent; or 0 */
     const char *group; /* Emit.group outside of the loop */
 } EmitLoop;
 
@@ -54,12 +54,13 @@ struct Emit {
 
     EmitLoop loop[EMIT_MAX_LOOPS];
     int depth;
-    EmitLoops loops;     /* optimization level of the loops being emitted */
-    bool near;           /* mirrored and circular indices are at most one period away */
-    uint32_t metadata;   /* number of the newest metadata node */
-    uint32_t item_end;   /* label at the end of the current position */
-    int parallel;        /* number of open loops with independent iterations */
-    const char *group;   /* appended to accesses of array parameters: "" or their access group */
+    EmitLoops loops;                /* optimization level of the loops being emitted */
+    bool near;                      /* mirrored and circular indices are at most one period away */
+    uint32_t metadata;              /* number of the newest metadata node */
+    uint32_t item_end;              /* label at the end of the current position */
+    int parallel;                   /* number of open loops with independent iterations */
+    const char *group;              /* appended to accesses of array parameters: "" or their access group */
+    const char *const (*scopes)[2]; /* by parameter: alias scope, with the access group; NULL: arrays may overlap */
     const char *updates; /* likewise for updates that need not be atomic, because one thread makes all of them */
     const Opnd *pads;    /* by parameter: first element of its pad (opt.h), or ""; NULL: no pads are in use */
     bool many_calls;     /* too many mathematical functions to compute all of them inline */
