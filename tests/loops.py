@@ -919,7 +919,8 @@ class Integers:
 
 
 class Shifts:
-    """Inner loops that read and write elements at distances that an array holds, forwards and backwards."""
+    """Inner loops that read and write elements at distances that an array holds, forwards and backwards, or one element
+    in all iterations."""
 
     def __init__(self, rng, name):
         self.r, self.name = rng, name
@@ -927,6 +928,7 @@ class Shifts:
 
     def index(self):
         r = self.r
+        if r.random() < 0.15: return r.choice("kki0")
         factor = r.choice(["", "", "", "", "2*"])
         return f"{factor}j{r.choice('+-')}{r.choice(['d[i]', 'd[i]', 'k', '1', '0', 'd[i] - k', '2*k', 'i'])}"
 

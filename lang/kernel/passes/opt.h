@@ -7,6 +7,7 @@
  *     float32.c   computes in float32 what a loop of the program computes in float64 from float32 elements
  *     interchange.c   interchanges loops of serial code, so that the innermost one has independent iterations
  *     promote.c   keeps an element that all iterations of a loop change in a variable
+ *     split_loops.c   splits loops at the iteration that stores an element which all iterations read
  *     rounded_sums.c  computes sums that each iteration rounds to float32 in vectors
  *     wavefront.c runs rows together that depend on elements to the left and above, shifted against each other
  *     jam.c       runs several iterations of an outer loop, or positions, together

@@ -6,6 +6,7 @@
 #include "lang/kernel/passes/narrow.h"
 #include "lang/kernel/passes/promote.h"
 #include "lang/kernel/passes/rounded_sums.h"
+#include "lang/kernel/passes/split_loops.h"
 #include "lang/kernel/passes/wavefront.h"
 #include "lang/kernel/passes/window_sums.h"
 
@@ -24,6 +25,7 @@ static void run_float32_if_fast(Pipeline *p) {
 static void run_interchange(Pipeline *p) { p->r->func = kinterchange_loops(p->c, p->arena, p->r->func); }
 static void run_promote(Pipeline *p) { p->r->func = kpromote_elements(p->c, p->arena, p->r->func); }
 static void run_wavefront(Pipeline *p) { p->r->func = kwavefront_rows(p->c, p->arena, p->r->func); }
+static void run_split_loops(Pipeline *p) { p->r->func = ksplit_loops(p->c, p->arena, p->r->func); }
 static void run_jam(Pipeline *p) { p->r->func = kjam_loops(p->c, p->arena, p->r->func); }
 static void run_jam_positions(Pipeline *p) {
     if (!p->r->split) p->r->func = kjam_positions(p->c, p->arena, p->r->func, &p->r->jam);
@@ -58,7 +60,7 @@ typedef struct {
  * result is a table by instruction, which a copy of the function would invalidate. */
 static const struct {
     unsigned can;
-    Pass pass[13];
+    Pass pass[14];
 } pipelines[] = {
     [PIPELINE_CPU] =
         {LEGAL_ALL & ~(unsigned)LEGAL_DIVIDE,
@@ -68,6 +70,7 @@ static const struct {
           {"promote", "an element that all iterations of a loop change is in a variable", run_promote},
           {"wavefront", "rows that depend on their neighbours run together, shifted", run_wavefront},
           {"jam", "chains of dependent operations of several iterations overlap", run_jam},
+          {"split_loops", "loops end where they store an element that they all read", run_split_loops},
           {"window_sums", "neighbouring positions share sums over rows of a window", run_window_sums},
           {"interior", "most positions need no index tests, nor short branches", run_interior_rows},
           {"legal", "LLVM's division is undefined for some operands", run_legal},
