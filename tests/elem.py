@@ -7,7 +7,7 @@ Rows Ã— {number, array, loop, expression and one call as machine code, kernel} Ã
 nan, zeros of both signs, infinities, subnormals, limits of the types, and random ones.  Numbers of the host are held
 against meanings.py, which says independently what a row means; all other ways against the host, with equal bits
 or within the row's bound.  A new row needs its lines there, and nothing else."""
-import argparse, cmath, math, os, re, subprocess, sys, tempfile
+import argparse, cmath, math, multiprocessing, os, re, subprocess, sys, tempfile
 import numpy as np
 
 from progress import Progress
@@ -546,7 +546,13 @@ def ways(row, d):
     return [w for w in out if w not in leave]
 
 
-def stages(qrun, have, table, seed, everything=False, pairs=True):
+def run_part(part):
+    """One part of the test, in a folder of its own."""
+    f, *args, parent = part
+    with tempfile.TemporaryDirectory(dir=parent) as folder: return f(*args, folder)
+
+
+def stages(qrun, have, table, seed, everything=False, pairs=True, jobs=1):
     """The test in parts: of each what differs, and how many combinations were compared."""
     problems = []
     for r in table:
@@ -566,6 +572,7 @@ def stages(qrun, have, table, seed, everything=False, pairs=True):
                 if why: problems.append(f"{c.name} {why}")
         if said: problems.append("host: " + said.strip().replace("\n", "\n    "))
         yield problems, len(arrays)
+        parts = []
         for device in have:
             for way, options in (("number", ["--loops", "never"]), ("loop", ["--loops", "always"]),
                                  ("expression", ["--loops", "always"]), ("call", ["--loops", "always"]),
@@ -574,17 +581,20 @@ def stages(qrun, have, table, seed, everything=False, pairs=True):
                 if way != "kernel" and device == "opencl" and not everything: continue
                 cases = [Case(c.row, c.d, way, c.args) for c in arrays
                          if way in ways(c.row, c.d) and base[c.name] is not None]
-                yield against_arrays(qrun, device, way, options, cases, base, folder)
+                parts.append((against_arrays, qrun, device, way, options, cases, base, folder))
         for device in have:
             for way, options in (("number", []), ("array", []), ("expression", ["--loops", "always"]), ("kernel", []),
                                  ("loop", ["--loops", "always"]), ("loop", ["--loops", "never"])):
                 if way == "kernel" or device != "opencl":
-                    yield run_bits(qrun, device, way, options, table, folder)
+                    parts.append((run_bits, qrun, device, way, options, table, folder))
         for device in have if pairs else []:
             for way, options in (("array", ["--loops", "never"]), ("expression", ["--loops", "always"]),
                                  ("loop", ["--loops", "never"]), ("loop", ["--loops", "always"]), ("kernel", [])):
                 if way != "kernel" and device == "opencl": continue
-                yield run_pairs(qrun, device, way, options, folder)
+                parts.append((run_pairs, qrun, device, way, options, folder))
+        if jobs == 1: yield from map(run_part, parts)
+        else:
+            with multiprocessing.get_context("fork").Pool(jobs) as pool: yield from pool.imap(run_part, parts)
 
 
 def against_arrays(qrun, device, way, options, cases, base, folder):
@@ -610,6 +620,7 @@ def main():
     p.add_argument("--row", action="append")
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--all", action="store_true", help="loops and expressions on OpenCL, too: minutes")
+    p.add_argument("--jobs", type=int, default=os.cpu_count())
     a = p.parse_args()
     have = [d for d in a.device or ["ref", "cpu", "opencl"]
             if subprocess.run([a.qrun, "--has", d], capture_output=True).returncode == 0 or d.startswith("cuda")]
@@ -620,7 +631,7 @@ def main():
     if unknown: sys.exit(f"elem: no row is called {', '.join(sorted(unknown))}")
     parts = []
     with Progress("elem") as progress:
-        for part in stages(a.qrun, have, table, a.seed, a.all, not a.row):
+        for part in stages(a.qrun, have, table, a.seed, a.all, not a.row, a.jobs):
             parts.append(part)
             progress.at(len(parts), None, f"{part[1]} combinations")
     problems, count = [q for differ, _ in parts for q in differ], sum(n for _, n in parts)

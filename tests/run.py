@@ -200,7 +200,7 @@ def main():
             return print("skipped: llvmlite is not installed")
         os.environ["QUASAR_LLVM"] = os.path.join(package.submodule_search_locations[0], "binding", "libllvmlite.so")
     with tempfile.TemporaryDirectory() as cache:
-        args.cache = args.cache or cache
+        args.cache = os.path.abspath(args.cache or cache)
         runner = Runner(args)
         jobs = list(runner.jobs())
         counts, skipped, times = {"pass": 0, "fail": 0, "skip": 0}, {}, []
