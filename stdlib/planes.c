@@ -34,11 +34,7 @@
 const PlanesLoops *qplanes_loops(bool wide) { return wide ? &loops_f64 : &loops_f32; }
 
 static const PlanesLoops *loops_here(bool wide) {
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl"))
-        return qplanes_loops_avx512(wide);
-#endif
+    if (QCPU_AVX512) return qplanes_loops_avx512(wide);
     return QCPU_AVX2 && QCPU_FMA ? qplanes_loops_avx2(wide) : qplanes_loops(wide);
 }
 

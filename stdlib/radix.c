@@ -1,8 +1,11 @@
-/* radix.c -- implements radix.h; also compiled from radix_avx2.c for processors with AVX2. */
+/* radix.c -- implements radix.h; radix_avx2.c and radix_avx512.c also compile it, for processors with such vectors. */
 #include "stdlib/radix.h"
 #include "vm/array/contiguous.h"
 
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 /* -- keys ---------------------------------------------------------------------------------------------------------- */
 typedef uint8_t U8;
@@ -40,12 +43,19 @@ typedef uint64_t U64;
         else                                                                                                           \
             for (size_t i = 0; i < n; i++) x[i * step] = BACK(U, FLIPPED(U, real, (U)from[i], flip), inf);             \
     }                                                                                                                  \
-    static void zeros_##id(const void *src, size_t n, void *dst, size_t step) {                                        \
+    static size_t take_zeros_##id(const void *src, size_t step, size_t n, void *zeros) {                               \
         const U *x = src;                                                                                              \
+        U *to = zeros;                                                                                                 \
+        size_t m = 0;                                                                                                  \
+        for (size_t i = 0; i < n; i++)                                                                                 \
+            if (!(x[i * step] & (U)~TOP(U))) to[m++] = x[i * step];                                                    \
+        return m;                                                                                                      \
+    }                                                                                                                  \
+    static void put_zeros_##id(const void *zeros, size_t n, void *dst, size_t step) {                                  \
+        const U *x = zeros;                                                                                            \
         U *y = dst;                                                                                                    \
         while (y[0] & (U)~TOP(U)) y += step;                                                                           \
-        for (size_t i = 0; i < n; i++)                                                                                 \
-            if (!(x[i * step] & (U)~TOP(U))) *y = x[i * step], y += step;                                              \
+        for (size_t i = 0; i < n; i++) y[i * step] = x[i];                                                             \
     }
 KEYS(U8, U8, U32, false, 0, UNSIGNED_KEY, UNSIGNED_KEY)
 KEYS(I8, U8, U32, false, 0, SIGNED_KEY, SIGNED_KEY)
@@ -61,11 +71,27 @@ KEYS(F32, U32, U32, true, 0x7f800000, REAL_KEY, REAL_BACK)
 KEYS(F64, U64, U64, true, 0x7ff0000000000000, REAL_KEY, REAL_BACK)
 
 static const KeyLoops key_loops[QS_NDTYPES] = {
-#define ROW(id, loop) [QS_##id] = {keys_##loop, back_##loop, zeros_##loop},
+#define ROW(id, loop) [QS_##id] = {keys_##loop, back_##loop, take_zeros_##loop, put_zeros_##loop},
     ROW(B1, U8) ROW(I8, I8) ROW(U8, U8) ROW(I16, I16) ROW(U16, U16) ROW(I32, I32) ROW(U32, U32) ROW(I64, I64)
         ROW(U64, U64) ROW(F16, F16) ROW(BF16, BF16) ROW(F32, F32) ROW(F64, F64)};
 
 /* -- items --------------------------------------------------------------------------------------------------------- */
+/* `spread` collects the items of a bucket in a line of the cache and then stores the line at once.  With `stream` the
+ * stores bypass the cache, which is faster if the items do not fit there. */
+enum { LINE_BYTES = 64 };
+
+static inline void store_line(void *to, const void *line, bool stream) {
+#ifdef __SSE2__
+    if (stream) {
+        for (int i = 0; i < LINE_BYTES / 16; i++)
+            _mm_stream_si128((__m128i *)to + i, _mm_load_si128((const __m128i *)line + i));
+        return;
+    }
+#endif
+    (void)stream;
+    memcpy(to, line, LINE_BYTES);
+}
+
 #define WORD(T, x) ((x))
 #define PAIR(T, x) ((x).key)
 #define FORM(name, T, W, KEY, LOW, PACK, POSITION)                                                                     \
@@ -99,10 +125,23 @@ static const KeyLoops key_loops[QS_NDTYPES] = {
         for (size_t i = 0; i < n; i++) counts[(W)(k[i] - base) >> d.shift]++;                                          \
     }                                                                                                                  \
     static void spread_##name(const void *keys, size_t n, size_t first, Digit d, const uint16_t *bucket,               \
-                              size_t *places, void *items) {                                                           \
+                              size_t *places, bool stream, void *items) {                                              \
+        enum { LINE = LINE_BYTES / sizeof(T) };                                                                        \
         const W *k = keys, base = (W)d.base;                                                                           \
-        T *x = items;                                                                                                  \
-        for (size_t i = 0; i < n; i++) x[places[bucket[(W)(k[i] - base) >> d.shift]]++] = PACK(k[i], first + i);       \
+        T *x = items, lines[QRADIX_BUCKETS][LINE] __attribute__((aligned(LINE_BYTES)));                                \
+        size_t begins[QRADIX_BUCKETS];                                                                                 \
+        memcpy(begins, places, sizeof begins);                                                                         \
+        for (size_t i = 0; i < n; i++) {                                                                               \
+            size_t b = bucket[(W)(k[i] - base) >> d.shift], at = places[b]++, lane = at % LINE, line = at - lane;      \
+            lines[b][lane] = PACK(k[i], first + i);                                                                    \
+            if (lane < LINE - 1) continue;                                                                             \
+            if (begins[b] <= line) store_line(x + line, lines[b], stream);                                             \
+            else memcpy(x + begins[b], lines[b] + (begins[b] - line), (at + 1 - begins[b]) * sizeof *x);               \
+        }                                                                                                              \
+        for (size_t b = 0; b < QRADIX_BUCKETS; b++) {                                                                  \
+            size_t line = places[b] - places[b] % LINE, from = begins[b] > line ? begins[b] : line;                    \
+            memcpy(x + from, lines[b] + (from - line), (places[b] - from) * sizeof *x);                                \
+        }                                                                                                              \
         (void)first;                                                                                                   \
     }                                                                                                                  \
     static void count_##name(const void *items, size_t n, Digit d, size_t *counts) {                                   \
@@ -140,151 +179,8 @@ FORM(PAIR, SortItem, uint64_t, PAIR, 0, BESIDE, NEXT_TO_IT)
 FORM(FAR, SortItem, uint32_t, PAIR, 0, BESIDE, NEXT_TO_IT)
 
 /* -- keys only, by comparisons ------------------------------------------------------------------------------------- */
-/* Quicksort with vectors: a vector of keys is compared with the pivot, and a permutation moves the larger keys behind
- * the others, so that the whole vector can be stored at the end of the left part and before the right part.  Keys move
- * from one array to the other at each level.  Up to LEAF keys are sorted by counting, for each key, those before it. */
-#if defined(QRADIX_AVX2)
-#include <immintrin.h>
-
-enum {
-    LANES = 8, /* of 32 bits */
-    LEAF_VECTORS = 4,
-    SHORT_PART = 256 /* below this number of keys, the pivot is the median of three, else of nine */
-};
-
-/* The order of eight lanes, four bits each, in which those without a bit in m come first. */
-#define BELOW_LANE(m, i) __builtin_popcount((m) & ((1u << (i)) - 1))
-#define LANE_TO(m, i)                                                                                                  \
-    ((unsigned)(i) << 4 * ((m) >> (i)&1 ? 8 - __builtin_popcount(m) + BELOW_LANE(m, i) : (i)-BELOW_LANE(m, i)))
-#define ORDER(m)                                                                                                       \
-    (LANE_TO(m, 0) | LANE_TO(m, 1) | LANE_TO(m, 2) | LANE_TO(m, 3) | LANE_TO(m, 4) | LANE_TO(m, 5) | LANE_TO(m, 6) |   \
-     LANE_TO(m, 7))
-#define ORDERS4(m)  ORDER(m), ORDER((m) + 1), ORDER((m) + 2), ORDER((m) + 3)
-#define ORDERS16(m) ORDERS4(m), ORDERS4((m) + 4), ORDERS4((m) + 8), ORDERS4((m) + 12)
-#define ORDERS64(m) ORDERS16(m), ORDERS16((m) + 16), ORDERS16((m) + 32), ORDERS16((m) + 48)
-static const uint32_t lane_orders[256] = {ORDERS64(0u), ORDERS64(64u), ORDERS64(128u), ORDERS64(192u)};
-
-static inline __m256i separate(__m256i v, unsigned mask) {
-    __m256i order =
-        _mm256_srlv_epi32(_mm256_set1_epi32((int)lane_orders[mask]), _mm256_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28));
-    return _mm256_permutevar8x32_epi32(v, order);
-}
-
-#define COMPARE(bits)                                                                                                  \
-    typedef int##bits##_t Key##bits;                                                                                   \
-    typedef Key##bits Vec##bits __attribute__((vector_size(32)));                                                      \
-    typedef Key##bits Near##bits __attribute__((vector_size(32), aligned(bits / 8), may_alias));                       \
-    enum { LEAF##bits = LEAF_VECTORS * 256 / bits };                                                                   \
-    /* Stores x, sorted, in `to`, which may be x.  x has at most `vectors` vectors of keys. */                         \
-    static inline __attribute__((always_inline)) void sort_vectors##bits(const Key##bits *x, size_t n, int vectors,    \
-                                                                         Key##bits *to) {                              \
-        enum { WIDTH = 256 / bits };                                                                                   \
-        Key##bits keys[LEAF##bits], places[LEAF##bits] = {0};                                                          \
-        Vec##bits v[LEAF_VECTORS], place[LEAF_VECTORS], lane;                                                          \
-        for (int i = 0; i < WIDTH; i++) lane[i] = i;                                                                   \
-        for (int k = 0; k < vectors; k++) *(Near##bits *)(keys + k * WIDTH) = (Vec##bits){0} + INT##bits##_MAX;        \
-        memcpy(keys, x, n * sizeof *x);                                                                                \
-        for (int k = 0; k < vectors; k++)                                                                              \
-            v[k] = *(const Near##bits *)(keys + k * WIDTH), place[k] = (Vec##bits){0} + (Key##bits)(k * WIDTH);        \
-        _Pragma("GCC unroll 4") for (int j = 0; j < vectors; j++)                                                      \
-            _Pragma("GCC unroll 8") for (int l = 0; l < WIDTH; l++) {                                                  \
-            Vec##bits key = (Vec##bits){0} + keys[j * WIDTH + l];                                                      \
-            _Pragma("GCC unroll 4") for (int k = 0; k < j; k++) place[k] -= v[k] > key;                                \
-            place[j] -= (v[j] > key) | ((v[j] == key) & (lane > (Key##bits)l));                                        \
-            _Pragma("GCC unroll 4") for (int k = j + 1; k < vectors; k++) place[k] += key > v[k];                      \
-        }                                                                                                              \
-        for (int k = 0; k < vectors; k++) *(Near##bits *)(places + k * WIDTH) = place[k];                              \
-        for (size_t i = 0; i < n; i++) to[places[i]] = keys[i];                                                        \
-    }                                                                                                                  \
-    static void sort_leaf##bits(const Key##bits *x, size_t n, Key##bits *to) {                                         \
-        switch ((n * bits + 255) / 256) {                                                                              \
-        case 0: break;                                                                                                 \
-        case 1: sort_vectors##bits(x, n, 1, to); break;                                                                \
-        case 2: sort_vectors##bits(x, n, 2, to); break;                                                                \
-        case 3: sort_vectors##bits(x, n, 3, to); break;                                                                \
-        default: sort_vectors##bits(x, n, 4, to); break;                                                               \
-        }                                                                                                              \
-    }                                                                                                                  \
-    /* Moves x to y, keys up to the pivot first; returns their number. */                                              \
-    static size_t partition##bits(const Key##bits *x, size_t n, Key##bits pivot, Key##bits *y) {                       \
-        enum { WIDTH = 256 / bits };                                                                                   \
-        size_t left = 0, right = n, i = 0;                                                                             \
-        Vec##bits p = (Vec##bits){0} + pivot;                                                                          \
-        for (; i < n % WIDTH; i++) {                                                                                   \
-            bool larger = x[i] > pivot;                                                                                \
-            y[left] = x[i], y[right - 1] = x[i];                                                                       \
-            left += !larger, right -= larger;                                                                          \
-        }                                                                                                              \
-        /* There is room for whole vectors, so that neither store overwrites lanes of the other one that count. */     \
-        for (; i < n; i += WIDTH) {                                                                                    \
-            Vec##bits v = *(const Near##bits *)(x + i);                                                                \
-            unsigned mask = (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps((__m256i)(v > p)));                       \
-            v = (Vec##bits)separate((__m256i)v, mask);                                                                 \
-            *(Near##bits *)(y + left) = v, *(Near##bits *)(y + right - WIDTH) = v;                                     \
-            size_t larger = (size_t)__builtin_popcount(mask) * WIDTH / LANES;                                          \
-            left += WIDTH - larger, right -= larger;                                                                   \
-        }                                                                                                              \
-        return left;                                                                                                   \
-    }                                                                                                                  \
-    static Key##bits middle##bits(Key##bits a, Key##bits b, Key##bits c) {                                             \
-        Key##bits low = a < b ? a : b, high = a < b ? b : a;                                                           \
-        return c < low ? low : c > high ? high : c;                                                                    \
-    }                                                                                                                  \
-    static Key##bits choose_pivot##bits(const Key##bits *x, size_t n) {                                                \
-        size_t s = n / 9;                                                                                              \
-        if (n < SHORT_PART) return middle##bits(x[s], x[n / 2], x[n - 1 - s]);                                         \
-        return middle##bits(middle##bits(x[s / 2], x[s], x[2 * s]), middle##bits(x[3 * s], x[4 * s], x[5 * s]),        \
-                            middle##bits(x[6 * s], x[7 * s], x[n - 1 - s / 2]));                                       \
-    }                                                                                                                  \
-    static void sift##bits(Key##bits *x, size_t i, size_t n) {                                                         \
-        Key##bits key = x[i];                                                                                          \
-        for (size_t child; (child = 2 * i + 1) < n; i = child) {                                                       \
-            child += child + 1 < n && x[child + 1] > x[child];                                                         \
-            if (x[child] <= key) break;                                                                                \
-            x[i] = x[child];                                                                                           \
-        }                                                                                                              \
-        x[i] = key;                                                                                                    \
-    }                                                                                                                  \
-    /* Heap sort, for keys that defeat the choice of pivots. */                                                        \
-    static void sort_heap##bits(Key##bits *x, size_t n) {                                                              \
-        for (size_t i = n / 2; i-- > 0;) sift##bits(x, i, n);                                                          \
-        for (size_t i = n; i-- > 1;) {                                                                                 \
-            Key##bits largest = x[0];                                                                                  \
-            x[0] = x[i], x[i] = largest;                                                                               \
-            sift##bits(x, 0, i);                                                                                       \
-        }                                                                                                              \
-    }                                                                                                                  \
-    /* Sorts x, and stores the result in y if `across` is set, else in x; the other array is overwritten. */           \
-    static void sort_part##bits(Key##bits *x, size_t n, Key##bits *y, bool across, int depth) {                        \
-        if (n <= LEAF##bits) {                                                                                         \
-            sort_leaf##bits(x, n, across ? y : x);                                                                     \
-            return;                                                                                                    \
-        }                                                                                                              \
-        if (depth == 0) {                                                                                              \
-            sort_heap##bits(x, n);                                                                                     \
-            if (across) memcpy(y, x, n * sizeof *x);                                                                   \
-            return;                                                                                                    \
-        }                                                                                                              \
-        Key##bits pivot = choose_pivot##bits(x, n);                                                                    \
-        size_t left = partition##bits(x, n, pivot, y);                                                                 \
-        if (left < n) sort_part##bits(y + left, n - left, x + left, !across, depth - 1);                               \
-        else if (pivot > INT##bits##_MIN) { /* the pivot is the largest key: all its copies are in place */            \
-            left = partition##bits(x, n, pivot - 1, y);                                                                \
-            if (!across) memcpy(x + left, y + left, (n - left) * sizeof *x);                                           \
-        } else {                                                                                                       \
-            if (!across) memcpy(x, y, n * sizeof *x);                                                                  \
-            return;                                                                                                    \
-        }                                                                                                              \
-        sort_part##bits(y, left, x, !across, depth - 1);                                                               \
-    }                                                                                                                  \
-    static void compare_KEY##bits(void *items, size_t n, void *spare) {                                                \
-        uint##bits##_t *x = items, top = TOP(uint##bits##_t);                                                          \
-        for (size_t i = 0; i < n; i++) x[i] ^= top; /* signed numbers in the same order */                             \
-        sort_part##bits(items, n, spare, false, 2 * (64 - __builtin_clzll(n | 1)));                                    \
-        for (size_t i = 0; i < n; i++) x[i] ^= top;                                                                    \
-    }
-COMPARE(32)
-COMPARE(64)
+#ifdef QRADIX_BYTES
+#include "stdlib/vector_sort.h"
 #else
 #define compare_KEY32 NULL
 #define compare_KEY64 NULL
@@ -300,10 +196,17 @@ static const ItemLoops item_loops[ITEM_FORMS] = {
     FORM_ROW(KEY32, uint32_t, 0) FORM_ROW(KEY64, uint64_t, 0) FORM_ROW(WORD, uint64_t, 32) FORM_ROW(PAIR, SortItem, 0)
         FORM_ROW(FAR, SortItem, 0)};
 
-#ifdef QRADIX_AVX2
+#if !defined(QRADIX_BYTES)
+const KeyLoops *qradix_keys(qs_dtype d) {
+    return QCPU_AVX512 ? qradix_keys_avx512(d) : QCPU_AVX2 ? qradix_keys_avx2(d) : &key_loops[d];
+}
+const ItemLoops *qradix_items(ItemForm form) {
+    return QCPU_AVX512 ? qradix_items_avx512(form) : QCPU_AVX2 ? qradix_items_avx2(form) : &item_loops[form];
+}
+#elif QRADIX_BYTES == 32
 const KeyLoops *qradix_keys_avx2(qs_dtype d) { return &key_loops[d]; }
 const ItemLoops *qradix_items_avx2(ItemForm form) { return &item_loops[form]; }
 #else
-const KeyLoops *qradix_keys(qs_dtype d) { return QCPU_AVX2 ? qradix_keys_avx2(d) : &key_loops[d]; }
-const ItemLoops *qradix_items(ItemForm form) { return QCPU_AVX2 ? qradix_items_avx2(form) : &item_loops[form]; }
+const KeyLoops *qradix_keys_avx512(qs_dtype d) { return &key_loops[d]; }
+const ItemLoops *qradix_items_avx512(ItemForm form) { return &item_loops[form]; }
 #endif

@@ -14,12 +14,17 @@ typedef struct {
     /* Converts elements to keys; returns whether one of them is -0. */
     bool (*make)(const void *src, size_t step, size_t n, bool down, void *keys);
     void (*back)(const void *keys, size_t n, bool down, void *dst, size_t step);
-    /* Restores the signs of zeros in sorted elements, in their original order. */
-    void (*zeros)(const void *src, size_t n, void *dst, size_t step);
+    /* take_zeros copies the zeros among elements and returns their number.  put_zeros overwrites the zeros of sorted
+     * elements by them: they have signs, which keys do not contain, in their original order. */
+    size_t (*take_zeros)(const void *src, size_t step, size_t n, void *zeros);
+    void (*put_zeros)(const void *zeros, size_t n, void *dst, size_t step);
 } KeyLoops;
 
 const KeyLoops *qradix_keys(qs_dtype d);
 const KeyLoops *qradix_keys_avx2(qs_dtype d);
+const KeyLoops *qradix_keys_avx512(qs_dtype d);
+
+enum { QRADIX_BUCKETS = 1024 }; /* maximum number of buckets */
 
 /* -- forms of items ------------------------------------------------------------------------------------------------ */
 typedef enum {
@@ -46,10 +51,10 @@ typedef struct {
     void (*places)(const void *items, size_t n, double *at);
     void (*range)(const void *items, size_t n, uint64_t range[2]); /* extends range[] to include the keys */
     /* By a digit of the key: `tally` counts the keys with each digit; `spread` stores each as an item at the next
-     * position of the bucket for its digit. */
+     * position of the bucket for its digit.  items: aligned to 64 bytes; stream: they do not fit in the cache. */
     void (*tally)(const void *keys, size_t n, Digit d, size_t *counts);
     void (*spread)(const void *keys, size_t n, size_t first, Digit d, const uint16_t *bucket, size_t *places,
-                   void *items);
+                   bool stream, void *items);
     /* By a digit of the item, including the bits below the key: `count` counts the digits, `scatter` stores each item
      * at the next position of its digit. */
     void (*count)(const void *items, size_t n, Digit d, size_t *counts);
@@ -62,4 +67,5 @@ typedef struct {
 
 const ItemLoops *qradix_items(ItemForm form);
 const ItemLoops *qradix_items_avx2(ItemForm form);
+const ItemLoops *qradix_items_avx512(ItemForm form);
 #endif

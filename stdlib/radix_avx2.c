@@ -3,7 +3,7 @@
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #pragma GCC target("avx2")
-#define QRADIX_AVX2
+#define QRADIX_BYTES 32
 #include "stdlib/radix.c"
 #else
 const KeyLoops *qradix_keys_avx2(qs_dtype d) { return qradix_keys(d); }

@@ -7,12 +7,14 @@
  * only the digits in which the values differ.  Passes use only the leading digits, about as many bits as the number of
  * elements has.  The remaining elements are then close to their final positions, and insertion sort finishes the work;
  * if that takes too many moves, passes over all digits follow.  Keys without positions that differ in several digits
- * are sorted by comparisons of vectors instead, if the processor has AVX2.  Several lines are sorted in parallel. */
+ * are sorted by comparisons of vectors instead, if the processor has AVX2 or AVX-512 (vector_sort.h).  Several lines
+ * are sorted in parallel.  Other threads may use the VM between the steps of a long sort. */
 #include "devices/pool.h"
 #include "devices/threads.h"
 #include "stdlib/builtins.h"
 #include "stdlib/radix.h"
 #include "vm/array/convert.h"
+#include "vm/program/python.h"
 
 #include <string.h>
 
@@ -30,9 +32,13 @@ enum {
     PATIENCE = 4,    /* average number of positions by which insertion may move an element */
     PIECE = 1 << 16, /* minimum number of elements per thread */
     PIECES = 64,
-    LONG = 1 << 15, /* length from which a line is divided into buckets */
-    FINE = 13,      /* number of key bits that select a bucket */
-    BUCKETS = 1024
+    LONG = 1 << 15,   /* length from which a line is divided into buckets */
+    ALONE = 1 << 20,  /* the same for one thread that compares vectors */
+    SHARE = 15000,    /* number of elements of most buckets; 2^n would put their ends into the same set of the cache */
+    FINE = 13,        /* number of key bits that select a bucket */
+    COUNTED = 16,     /* keys of so few bits are sorted by counting each of them */
+    STREAM = 1 << 20, /* number of bytes from which items of buckets bypass the cache */
+    BATCH = 1 << 20   /* number of elements per thread that are sorted between two safe points */
 };
 
 typedef struct { /* a line, or a bucket of a line, during sorting */
@@ -152,18 +158,17 @@ static void take_back(const Items *s, size_t to) {
     }
 }
 
-/* Restores the signs of zeros, which keys do not contain; impossible if the line is sorted in place. */
-static void sign_zeros(const Items *s, bool signs) {
-    if (signs && s->src != s->dst) s->keys->zeros(s->src, s->n, s->dst, s->step);
-}
-
+/* Keys do not contain the signs of zeros, which are therefore taken from the elements before these are overwritten.
+ * That is impossible if the items are in the same memory as the elements. */
 static void sort_line(Items *s) {
-    size_t counts[1 << WIDE];
+    size_t counts[1 << WIDE], zeros = 0;
+    bool apart = s->src != s->items;
     s->counts = counts;
     Range r = pack_line(s);
     sort_items(s, r.range[0], r.range[1]);
+    if (r.signs && apart) zeros = s->keys->take_zeros(s->src, s->step, s->n, s->spare);
     take_back(s, 0);
-    sign_zeros(s, r.signs);
+    if (zeros) s->keys->put_zeros(s->spare, zeros, s->dst, s->step);
 }
 
 /* -- a long line --------------------------------------------------------------------------------------------------- */
@@ -171,18 +176,24 @@ static void sort_line(Items *s) {
  * share a bucket until it has its share of elements: floats have such uneven exponents that buckets of equal width
  * would be very unbalanced.  Each thread sorts buckets in the cache, as it would sort short lines, and writes them out.
  * The line is divided into pieces, one per thread, which fill the buckets in order.  The spare buffer holds the keys
- * meanwhile. */
+ * meanwhile.  If the keys have few bits and no positions, they are not moved: their numbers define the result.
+ *
+ * Other threads may use the VM and change the array as soon as its keys have been made. */
 typedef struct {
     Items line;
     const ItemLoops *keys; /* loops for items that consist of keys only */
-    Digit first;           /* the first FINE bits of a key */
-    int npieces, nbuckets;
-    size_t piece;
+    Digit first;           /* the first `fine_bits` bits of a key */
+    int npieces, nbuckets, fine_bits;
+    int64_t from; /* number of the first bucket of the batch that is sorted */
+    size_t piece, bytes, zero_bytes;
+    bool signs;
     Range ranges[PIECES];
     size_t *fine;   /* for each piece: histogram of these bits */
     size_t *places; /* for each piece: position of its next element in each bucket */
+    char *zeros;    /* the zeros of the line, if one of them is -0 */
+    size_t nzeros;
     uint16_t bucket[1 << FINE];
-    size_t ends[BUCKETS]; /* end positions of the buckets */
+    size_t ends[QRADIX_BUCKETS]; /* end positions of the buckets */
 } Long;
 
 static size_t begin_of(const Long *l, int64_t piece) {
@@ -210,8 +221,8 @@ static void tally_pieces(void *ud, int64_t first, int64_t last, int worker) {
     const Long *l = ud;
     (void)worker;
     for (int64_t p = first; p < last; p++) {
-        size_t *fine = l->fine + ((size_t)p << FINE), at = begin_of(l, p), end = begin_of(l, p + 1);
-        memset(fine, 0, sizeof *fine << FINE);
+        size_t *fine = l->fine + ((size_t)p << l->fine_bits), at = begin_of(l, p), end = begin_of(l, p + 1);
+        memset(fine, 0, sizeof *fine << l->fine_bits);
         l->line.form->tally(key_at(l, at), end - at, l->first, fine);
     }
 }
@@ -221,30 +232,31 @@ static void spread_pieces(void *ud, int64_t first, int64_t last, int worker) {
     (void)worker;
     for (int64_t p = first; p < last; p++) {
         size_t at = begin_of(l, p), end = begin_of(l, p + 1);
-        l->line.form->spread(key_at(l, at), end - at, at, l->first, l->bucket, l->places + (size_t)p * BUCKETS,
-                             l->line.items);
+        l->line.form->spread(key_at(l, at), end - at, at, l->first, l->bucket, l->places + (size_t)p * QRADIX_BUCKETS,
+                             l->line.n * l->line.form->size >= STREAM, l->line.items);
     }
 }
 
 /* Combines values of the first bits into buckets until each has its share.  Two neighbouring buckets together exceed
- * it, so there are at most BUCKETS. */
+ * it, so there are at most QRADIX_BUCKETS. */
 static void make_buckets(Long *l) {
-    size_t share = l->line.n / (BUCKETS / 2 - 1) + 1, in_bucket = 0;
+    size_t share = l->line.n / (QRADIX_BUCKETS / 2 - 1) + 1, in_bucket = 0;
+    if (share < SHARE && l->npieces == 1) share = SHARE;
     l->nbuckets = 0;
-    memset(l->places, 0, (size_t)l->npieces * BUCKETS * sizeof *l->places);
+    memset(l->places, 0, (size_t)l->npieces * QRADIX_BUCKETS * sizeof *l->places);
     for (size_t k = 0; k < (size_t)1 << FINE; k++) {
         size_t n = 0;
         for (int p = 0; p < l->npieces; p++) n += l->fine[((size_t)p << FINE) + k];
         if (in_bucket && in_bucket + n > share) l->nbuckets++, in_bucket = 0;
         in_bucket += n, l->bucket[k] = (uint16_t)l->nbuckets;
         for (int p = 0; p < l->npieces; p++)
-            l->places[(size_t)p * BUCKETS + (size_t)l->nbuckets] += l->fine[((size_t)p << FINE) + k];
+            l->places[(size_t)p * QRADIX_BUCKETS + (size_t)l->nbuckets] += l->fine[((size_t)p << FINE) + k];
     }
     l->nbuckets++;
     size_t at = 0;
     for (int b = 0; b < l->nbuckets; b++) {
         for (int p = 0; p < l->npieces; p++) {
-            size_t *place = &l->places[(size_t)p * BUCKETS + (size_t)b], n = *place;
+            size_t *place = &l->places[(size_t)p * QRADIX_BUCKETS + (size_t)b], n = *place;
             *place = at, at += n;
         }
         l->ends[b] = at;
@@ -255,7 +267,7 @@ static void sort_buckets(void *ud, int64_t first, int64_t last, int worker) {
     const Long *l = ud;
     size_t counts[1 << WIDE], size = l->line.form->size;
     (void)worker;
-    for (int64_t b = first; b < last; b++) {
+    for (int64_t b = l->from + first; b < l->from + last; b++) {
         size_t from = b ? l->ends[b - 1] : 0;
         Items s = l->line;
         s.n = l->ends[b] - from, s.counts = counts;
@@ -267,39 +279,112 @@ static void sort_buckets(void *ud, int64_t first, int64_t last, int worker) {
     }
 }
 
-static size_t long_bytes(int npieces) {
-    return sizeof(Long) + (size_t)npieces * (((size_t)1 << FINE) + BUCKETS) * sizeof(size_t);
+/* Sorts by the numbers of all keys: each piece of the result is filled with the keys that belong there. */
+static void fill_pieces(void *ud, int64_t first, int64_t last, int worker) {
+    const Long *l = ud;
+    const Items *s = &l->line;
+    (void)worker;
+    for (int64_t p = first; p < last; p++) {
+        Keys keys;
+        size_t key = 0, end = begin_of(l, p + 1), n;
+        for (size_t to = begin_of(l, p); to < end; to += n) {
+            n = chunk(to, end);
+            for (size_t i = 0; i < n;) {
+                while (l->fine[key] <= to + i) key++;
+                size_t stop = l->fine[key] - to < n ? l->fine[key] - to : n;
+                if (l->keys->size == sizeof *keys.narrow)
+                    for (; i < stop; i++) keys.narrow[i] = (uint32_t)(l->first.base + key);
+                else
+                    for (; i < stop; i++) keys.wide[i] = l->first.base + key;
+            }
+            s->keys->back(&keys, n, s->down, s->dst + to * s->step * qdtype_size(s->d), s->step);
+        }
+    }
 }
 
-static void divide_line(Long *l, int npieces) {
-    l->npieces = npieces;
-    l->piece = (l->line.n + (size_t)npieces - 1) / (size_t)npieces;
-    l->keys = qradix_items(form_of(l->line.d, l->line.n, false));
-    l->fine = (size_t *)(l + 1), l->places = l->fine + ((size_t)npieces << FINE);
+/* Replaces the histogram of the first piece by the end positions of the keys in the result. */
+static void sum_tallies(const Long *l) {
+    size_t end = 0;
+    for (size_t k = 0; k < (size_t)1 << l->fine_bits; k++) {
+        for (int p = 0; p < l->npieces; p++) end += l->fine[((size_t)p << l->fine_bits) + k];
+        l->fine[k] = end;
+    }
 }
 
-static void sort_long(Ctx *c, Long *l) {
+/* Chooses the first bits by the range of the keys; returns whether these are all bits, so that counting sorts. */
+static bool choose_bits(Long *l) {
+    Range r = no_keys;
+    for (int p = 0; p < l->npieces; p++) {
+        const Range *piece = &l->ranges[p];
+        r.range[0] = piece->range[0] < r.range[0] ? piece->range[0] : r.range[0];
+        r.range[1] = piece->range[1] > r.range[1] ? piece->range[1] : r.range[1];
+        l->signs |= piece->signs;
+    }
+    int bits = bits_of(r.range[1] - r.range[0]);
+    bool counted = !l->line.index && bits <= COUNTED && l->line.n >> bits;
+    l->fine_bits = counted ? bits : FINE;
+    l->first = (Digit){r.range[0], bits > l->fine_bits ? bits - l->fine_bits : 0, ((uint64_t)1 << l->fine_bits) - 1};
+    return counted;
+}
+
+/* Allocates the tables, and copies the zeros of the line if it has a -0. */
+static bool make_tables(Ctx *c, Long *l) {
+    const Items *s = &l->line;
+    size_t fine = (size_t)l->npieces << l->fine_bits;
+    l->bytes = qmem_size(fine + (size_t)l->npieces * QRADIX_BUCKETS, sizeof *l->fine, 0);
+    if (!(l->fine = qpool_get(c, l->bytes))) return false;
+    l->places = l->fine + fine;
+    if (!l->signs) return true;
+    l->zero_bytes = qmem_size(s->n, qdtype_size(s->d), 0);
+    if (!(l->zeros = qpool_get(c, l->zero_bytes))) return false;
+    l->nzeros = s->keys->take_zeros(s->src, s->step, s->n, l->zeros);
+    return true;
+}
+
+/* Sorts some of the buckets at a time; other threads may use the VM in between. */
+static qs_status sort_all_buckets(qs_vm *vm, Long *l) {
+    Threads *t = qthreads_of(qvm_ctx(vm));
+    size_t room = (size_t)qthreads_workers(t, l->nbuckets, 1) * BATCH;
+    for (int from = 0, to; from < l->nbuckets; from = to) {
+        size_t begin = from ? l->ends[from - 1] : 0;
+        for (to = from + 1; to < l->nbuckets && l->ends[to] - begin <= room;) to++;
+        l->from = from;
+        qthreads_run(t, to - from, 1, sort_buckets, l);
+        TRY(qthread_safe_point(vm));
+    }
+    return QS_OK;
+}
+
+static qs_status no_memory(qs_vm *vm, const char *fn, size_t n) {
+    return qs_fail(vm, QS_ENOMEM, "%s: no memory for %zu elements", fn, n);
+}
+
+static qs_status sort_long(qs_vm *vm, const char *fn, Long *l) {
+    Ctx *c = qvm_ctx(vm);
     Threads *t = qthreads_of(c);
-    uint64_t least = UINT64_MAX, most = 0;
-    bool signs = false;
     Doing *doing = &c->doing;
     qdoing_stage(doing, 0, 0.1f, 0);
     qthreads_run(t, l->npieces, 1, make_pieces, l);
-    for (int p = 0; p < l->npieces; p++) {
-        const Range *r = &l->ranges[p];
-        least = r->range[0] < least ? r->range[0] : least, most = r->range[1] > most ? r->range[1] : most;
-        signs |= r->signs;
-    }
-    int bits = bits_of(most - least);
-    l->first = (Digit){least, bits > FINE ? bits - FINE : 0, ((uint64_t)1 << FINE) - 1};
+    bool counted = choose_bits(l);
+    if (!make_tables(c, l)) return no_memory(vm, fn, l->line.n);
+    TRY(qthread_safe_point(vm));
     qdoing_stage(doing, 0.1f, 0.2f, 0);
     qthreads_run(t, l->npieces, 1, tally_pieces, l);
-    make_buckets(l);
-    qdoing_stage(doing, 0.2f, 0.4f, 0);
-    qthreads_run(t, l->npieces, 1, spread_pieces, l);
-    qdoing_stage(doing, 0.4f, 1, 0);
-    qthreads_run(t, l->nbuckets, 1, sort_buckets, l);
-    sign_zeros(&l->line, signs);
+    TRY(qthread_safe_point(vm));
+    if (counted) {
+        sum_tallies(l);
+        qdoing_stage(doing, 0.2f, 1, 0);
+        qthreads_run(t, l->npieces, 1, fill_pieces, l);
+    } else {
+        make_buckets(l);
+        qdoing_stage(doing, 0.2f, 0.4f, 0);
+        qthreads_run(t, l->npieces, 1, spread_pieces, l);
+        TRY(qthread_safe_point(vm));
+        qdoing_stage(doing, 0.4f, 1, 0);
+        TRY(sort_all_buckets(vm, l));
+    }
+    if (l->nzeros) l->line.keys->put_zeros(l->zeros, l->nzeros, l->line.dst, l->line.step);
+    return QS_OK;
 }
 
 /* -- lines --------------------------------------------------------------------------------------------------------- */
@@ -307,7 +392,7 @@ typedef struct {
     Items line;
     ArrayLines lines;
     char *room;
-    size_t bytes;
+    size_t bytes, from; /* number of the first line of the batch that is sorted */
 } Lines;
 
 static void give_room(Items *s, char *room) { s->items = room, s->spare = room + s->n * s->form->size; }
@@ -315,7 +400,7 @@ static void give_room(Items *s, char *room) { s->items = room, s->spare = room +
 static void sort_lines(void *ud, int64_t first, int64_t last, int worker) {
     const Lines *l = ud;
     size_t size = qdtype_size(l->line.d);
-    for (size_t k = (size_t)first; k < (size_t)last; k++) {
+    for (size_t k = l->from + (size_t)first; k < l->from + (size_t)last; k++) {
         Items s = l->line;
         size_t at = qstats_line_at(&l->lines, k);
         s.src += at * size, s.dst += at * size;
@@ -325,26 +410,50 @@ static void sort_lines(void *ud, int64_t first, int64_t last, int worker) {
     }
 }
 
-static qs_status no_memory(qs_vm *vm, const char *fn, size_t n) {
-    return qs_fail(vm, QS_ENOMEM, "%s: no memory for %zu elements", fn, n);
+/* Copies the lines from `from` on to the result, where they are then sorted: other threads may change the array. */
+static void copy_rest(Lines *l, size_t from) {
+    Items *s = &l->line;
+    size_t size = qdtype_size(s->d);
+    for (size_t k = from; s->src != s->dst && k < l->lines.outer * l->lines.inner; k++) {
+        size_t at = qstats_line_at(&l->lines, k);
+        for (size_t i = 0; i < s->n; i++, at += s->step) memcpy(s->dst + at * size, s->src + at * size, size);
+    }
+    s->src = s->dst;
+}
+
+static qs_status sort_all_lines(qs_vm *vm, Lines *l, int64_t grain, size_t workers) {
+    size_t lines = l->lines.outer * l->lines.inner, batch = workers * (BATCH / l->lines.n + 1), n;
+    for (l->from = 0; l->from < lines; l->from += n) {
+        n = lines - l->from < batch ? lines - l->from : batch;
+        qthreads_run(qthreads_of(qvm_ctx(vm)), (int64_t)n, grain, sort_lines, l);
+        if (!qthread_is_wanted(vm)) continue;
+        copy_rest(l, l->from + n);
+        TRY(qthread_yield(vm));
+    }
+    return QS_OK;
 }
 
 static qs_status sort_one(qs_vm *vm, const char *fn, const Items *line) {
     Ctx *c = qvm_ctx(vm);
-    Threads *t = qthreads_of(c);
-    int64_t pieces = qthreads_workers(t, (int64_t)line->n, PIECE);
-    int npieces = pieces < PIECES ? (int)pieces : PIECES;
-    size_t items = qmem_size(line->n, 2 * line->form->size, 0), bytes = long_bytes(npieces);
+    int64_t pieces = qthreads_workers(qthreads_of(c), (int64_t)line->n, PIECE);
+    size_t size = line->form->size;
+    bool inside = !line->index && size == qdtype_size(line->d) && (uintptr_t)line->dst % 64 == 0; /* items in dst */
+    size_t items = qmem_size(line->n, qmem_size(inside ? 1 : 2, size, 0), 0);
     char *room = qpool_get(c, items);
-    Long *l = qpool_get(c, bytes);
+    Long *l = qpool_get(c, sizeof *l);
+    qs_status s = QS_OK;
     if (room && l) {
+        memset(l, 0, sizeof *l);
         l->line = *line;
-        give_room(&l->line, room);
-        divide_line(l, npieces);
-        sort_long(c, l);
-    }
-    qpool_put(c, room, items), qpool_put(c, l, bytes);
-    return room && l ? QS_OK : no_memory(vm, fn, line->n);
+        l->line.items = inside ? line->dst : room, l->line.spare = inside ? room : room + line->n * size;
+        l->npieces = pieces < PIECES ? (int)pieces : PIECES;
+        l->piece = (line->n + (size_t)l->npieces - 1) / (size_t)l->npieces;
+        l->keys = qradix_items(form_of(line->d, line->n, false));
+        s = sort_long(vm, fn, l);
+        qpool_put(c, l->fine, l->bytes), qpool_put(c, l->zeros, l->zero_bytes);
+    } else s = no_memory(vm, fn, line->n);
+    qpool_put(c, room, items), qpool_put(c, l, sizeof *l);
+    return s;
 }
 
 qs_status qsort_lines(qs_vm *vm, const char *fn, qs_dtype d, const ArrayLines *l, bool down, const void *src, void *dst,
@@ -363,16 +472,18 @@ qs_status qsort_lines(qs_vm *vm, const char *fn, qs_dtype d, const ArrayLines *l
                   .dst = dst,
                   .index = index,
                   .step = l->inner};
-    if (lines == 1 && l->n >= LONG) return sort_one(vm, fn, &line);
+    bool one_thread = qthreads_workers(t, (int64_t)l->n, PIECE) == 1,
+         compared = line.form->compare && qdtype_size(d) > 2;
+    if (lines == 1 && l->n >= (one_thread && compared ? ALONE : LONG)) return sort_one(vm, fn, &line);
     int64_t grain = 1 + (int64_t)(PIECE / 4 / l->n);
     size_t workers = (size_t)qthreads_workers(t, (int64_t)lines, grain);
     Lines all = {.lines = *l, .line = line};
     all.bytes = qmem_size(l->n, 2 * line.form->size, 63) & ~(size_t)63;
     if (!(all.room = qpool_get(c, qmem_size(workers, all.bytes, 0)))) return no_memory(vm, fn, l->n);
     qdoing_stage(&c->doing, 0, 1, 0);
-    qthreads_run(t, (int64_t)lines, grain, sort_lines, &all);
+    qs_status s = sort_all_lines(vm, &all, grain, workers);
     qpool_put(c, all.room, all.bytes * workers);
-    return QS_OK;
+    return s;
 }
 
 void qsort_doubles(double *x, size_t n, double *spare) {

@@ -292,6 +292,22 @@ class Life(unittest.TestCase):
                 except KeyboardInterrupt: n = 1
                 print(n, q.sum([1, 2]), len(q.sort(q.rand(100000))))"""), "1 3.0 100000\n"*3)
 
+    def test_other_threads_use_the_vm_during_a_sort(self):
+        self.assertEqual(in_child("""
+            import threading, time, pyquasar as q
+            q.init("cpu", threads=1)
+            x, ended = q.rand(20000000), []
+            def sort():
+                q.sort(x)
+                ended.append("sort")
+            t = threading.Thread(target=sort)
+            t.start()
+            time.sleep(0.02)
+            q.sum([1, 2])
+            ended.append("sum")
+            t.join()
+            print(*ended)"""), "sum sort\n")
+
     def test_an_interrupt_waits_for_a_kernel_of_opencl(self):
         out = in_child("""
             import os, signal, sys, threading, time, pyquasar as q

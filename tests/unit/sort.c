@@ -101,6 +101,22 @@ static void check_lines(qs_vm *vm) {
     CHECK(ok);
 }
 
+/* Sorts while another thread waits for the VM, and after an interrupt. */
+static void check_safe_points(qs_vm *vm, const ArrayLines *l) {
+    size_t count = l->outer * l->n * l->inner;
+    float *x = malloc(count * sizeof *x), *y = malloc(count * sizeof *y), *z = malloc(count * sizeof *z);
+    Machine *m = qvm(vm);
+    fill(QS_F32, SMALL_NUMBERS, (char *)x, count);
+    CHECK(qsort_lines(vm, "sort", QS_F32, l, false, x, y, QS_F64, NULL) == QS_OK);
+    qflag_raise(&m->attention);
+    CHECK(qsort_lines(vm, "sort", QS_F32, l, false, x, z, QS_F64, NULL) == QS_OK);
+    CHECK(!qflag_is_up(&m->attention) && !memcmp(y, z, count * sizeof *y));
+    qs_interrupt(vm);
+    CHECK(qsort_lines(vm, "sort", QS_F32, l, false, x, z, QS_F64, NULL) == QS_EINTERRUPT);
+    qerr_clear(qvm_ctx(vm));
+    free(x), free(y), free(z);
+}
+
 static void check_distinct(void) {
     double x[] = {-2, -2, -0.0, 0, 1, NAN, NAN};
     int8_t small[] = {-3, -3, 4};
@@ -130,6 +146,13 @@ int main(void) {
             for (int kind = 0; kind < KINDS; kind++) check_line(d, (Kind)kind, lengths[i], kind == 1);
     check_line(QS_F32, ANY_BITS, 5000, true);
     check_line(QS_F64, ANY_BITS, 150000, true);
+    check_line(QS_F32, ANY_BITS, 1100000, false);
+    check_line(QS_U16, ANY_BITS, 70000, true);
+    for (int m = 0; m < 2; m++) {
+        check_safe_points(machine[m], &(ArrayLines){1, 1200000, 1});
+        check_safe_points(machine[m], &(ArrayLines){9000, 300, 1});
+        check_safe_points(machine[m], &(ArrayLines){1, 300, 9000});
+    }
     for (int m = 0; m < THREADS; m++) check_lines(machine[m]), machine_close(machine[m]);
     check_distinct();
     check_items();

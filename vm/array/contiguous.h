@@ -33,13 +33,17 @@ enum { QCONTIG_BLOCK = 4096 };
 typedef enum { LOOP_VV, LOOP_VS, LOOP_SV, LOOP_FORMS } LoopForm; /* operands: V a run of elements, S one number */
 typedef void Loop(size_t n, const void *a, const void *b, void *out);
 
-/* Select the build of files that are compiled twice: AVX2 must be supported by the compiler and by the processor. */
+/* Select the build of files that are compiled several times: the compiler and the processor must support the vectors. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define QCPU_AVX2 __builtin_cpu_supports("avx2")
 #define QCPU_FMA  __builtin_cpu_supports("fma")
+#define QCPU_AVX512                                                                                                    \
+    (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&  \
+     __builtin_cpu_supports("avx512vl"))
 #else
-#define QCPU_AVX2 false
-#define QCPU_FMA  false
+#define QCPU_AVX2   false
+#define QCPU_FMA    false
+#define QCPU_AVX512 false
 #endif
 
 /* The floating-point exception flags are not used; with this option gcc also vectorizes comparisons. */

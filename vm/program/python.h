@@ -95,9 +95,8 @@ qs_status qthread_check(qs_vm *vm);
 /* Lets other threads use the VM if one is due.  For loops of long built-ins, at points where they use nothing that
  * other threads could change.  Returns an error as qthread_check does. */
 qs_status qthread_yield(qs_vm *vm);
-static inline qs_status qthread_safe_point(qs_vm *vm) {
-    return __builtin_expect(qflag_is_up(&qvm(vm)->attention), 0) ? qthread_yield(vm) : QS_OK;
-}
+static inline bool qthread_is_wanted(qs_vm *vm) { return __builtin_expect(qflag_is_up(&qvm(vm)->attention), 0); }
+static inline qs_status qthread_safe_point(qs_vm *vm) { return qthread_is_wanted(vm) ? qthread_yield(vm) : QS_OK; }
 /* Waits until no other thread is in a wait that uses an object; *users counts these threads. */
 qs_status qthread_turn(qs_vm *vm, const int *users);
 
