@@ -206,6 +206,14 @@ static void set_exponent(FuseRow *k, const RowCall *c) {
     if (k->known) k->exponent = n;
 }
 
+/* The host computes powers of complex numbers to small integral exponents by products, and code that does not know the
+ * exponents computes others.  See also apply_power in fuse.c. */
+static bool is_power_of_unknown_kind(const RowCall *c, const FuseRow *k) {
+    if (c->elem != EL_pow || !qdtype_is_complex(c->compute) || k->known) return false;
+    qs_value y = c->args[1];
+    return y.kind == QS_ARRAY || (y.kind == QS_COMPLEX && ((const Complex *)y.u.p)->im == 0);
+}
+
 /* d NULL: the device that runs kernels. */
 static qs_status launch_row(Row *w, RowForm *form, Device *d) {
     Run *r = &w->run;
@@ -291,6 +299,7 @@ qs_status qelementwise_compiled(qs_vm *vm, const RowCall *c, bool *done) {
     set_types(&w), set_shape(&w);
     w.key.compute = c->compute;
     set_exponent(&w.key, c);
+    if (is_power_of_unknown_kind(c, &w.key)) return QS_OK;
     return d ? run_on_holder(vm, c, &w, d, done) : run_many(vm, c, &w, done);
 }
 
