@@ -1,5 +1,6 @@
 % options: --memory-limit 1M
 % On every device an array beyond the limit raises an error that can be caught, and the program continues.
+% Strings do not count.
 function [] = __kernel__ fill(x : mat, pos : ivec2)
     x[pos] = 1
 end
@@ -17,3 +18,8 @@ attempt(1000)
 for i = 1..20
     attempt(300)
 end
+s = "0123456789"
+for i = 1..18
+    s = strcat(s, s)
+end
+print numel(s)
