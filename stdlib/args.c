@@ -6,7 +6,9 @@
 #include <string.h>
 
 qs_status qarg_wrong(qs_vm *vm, const char *fn, const char *what, const char *wanted, qs_value got) {
-    return qs_fail(vm, QS_ETYPE, "%s: %s must be %s, got %s", fn, what, wanted, qval_type_name(vm, got));
+    bool list = got.kind == QS_CELL && strstr(wanted, "array");
+    return qs_fail(vm, QS_ETYPE, "%s: %s must be %s, got %s%s", fn, what, wanted, qval_type_name(vm, got),
+                   list ? ", a cell; cell2mat makes an array of its numbers" : "");
 }
 
 qs_status qarg_num(qs_vm *vm, const char *fn, const char *what, qs_value v, double *out) {

@@ -327,8 +327,10 @@ static qs_status extremes(qs_vm *vm, qs_call_args *c, Reduce r) {
     if (!absent && c->nin == 2)
         return qarith_binary(vm, r == RED_min ? OP_MINEQ : OP_MAXEQ, c->in[0], c->in[1], &c->out[0]);
     if (!absent)
-        return qs_fail(vm, QS_ETYPE, "%s: with a dimension the second argument must be [], got %s", c->name,
-                       qval_type_name(vm, c->in[1]));
+        return qs_fail(
+            vm, QS_ETYPE,
+            "%s: with a dimension the second argument must be [], got %s; of three numbers write %s([a,b,c])", c->name,
+            qval_type_name(vm, c->in[1]), c->name);
     if (qarg_given(c, 2)) TRY(qarg_dim_of(vm, c->name, c->in[0], c->in[2], &dim));
     if (c->in[0].kind != QS_ARRAY) TRY(qarg_array(vm, c, 0, "x", &a));
     return c->nout > 1 ? extremes_with_index(vm, c, r, dim, &c->out[0], &c->out[1])

@@ -1366,6 +1366,13 @@ class Files(unittest.TestCase):
             r = self.piped(name, "a", "b", text="print args()\n")
             self.assertEqual((r.stdout, r.stderr, r.returncode), ('{"a","b"}\n', "", 0))
 
+    def test_standard_input_imports_from_the_current_folder(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "part.q"), "w") as f: f.write("function y = twice(x)\n    y = 2*x\nend\n")
+            r = subprocess.run([os.path.abspath(QRUN), "-"], input='import "part.q"\nprint twice(4)\n', cwd=folder,
+                               capture_output=True, text=True, timeout=60)
+            self.assertEqual((r.stdout, r.stderr), ("8\n", ""))
+
     def test_first_line_names_the_command(self):
         self.assertEqual(qrun(text="#!/usr/bin/env qrun\nprint 5\n").stdout, "5\n")
 

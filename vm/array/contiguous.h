@@ -33,7 +33,7 @@ enum { QCONTIG_BLOCK = 4096 };
 typedef enum { LOOP_VV, LOOP_VS, LOOP_SV, LOOP_FORMS } LoopForm; /* operands: V a run of elements, S one number */
 typedef void Loop(size_t n, const void *a, const void *b, void *out);
 
-/* Select the build of files that are compiled several times: the compiler and the processor must support the vectors. */
+/* Select the build of files that are compiled several times: compiler and processor must support the vectors. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define QCPU_AVX2 __builtin_cpu_supports("avx2")
 #define QCPU_FMA  __builtin_cpu_supports("fma")

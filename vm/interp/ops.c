@@ -300,7 +300,9 @@ static qs_status range_bound(qs_vm *vm, qs_value v, const char *what, double *ou
                         what, (long long)v.u.i);
     }
     if (v.kind == QS_ARRAY && qval_array(v)->count == 1 && qs_to_num(vm, v, out) == QS_OK) return QS_OK;
-    return qerr_set(qvm_ctx(vm), QS_ETYPE, "the %s of a range must be a number, got %s", what, qval_type_name(vm, v));
+    bool several = v.kind == QS_ARRAY && !strcmp(what, "end");
+    return qerr_set(qvm_ctx(vm), QS_ETYPE, "the %s of a range must be a number, got %s%s", what, qval_type_name(vm, v),
+                    several ? "; a loop over several dimensions is written for [i,j] = 0..size(x)-1" : "");
 }
 
 qs_status qops_range(qs_vm *vm, qs_dtype d, const qs_value *at, bool stepped, qs_value *out) {

@@ -78,8 +78,9 @@ bool qlibrary_find(qs_vm *vm, const char *name, char out[PATH_MAX]) {
            in_folders(getenv("QUASAR_PATH"), name, out) || in_library(name, out);
 }
 
+/* A program on the standard input imports from the current folder. */
 static bool beside(const char *importer, const char *name, char *out) {
-    const char *slash = importer ? strrchr(importer, '/') : NULL;
+    const char *slash = importer && strcmp(importer, "/dev/stdin") != 0 ? strrchr(importer, '/') : NULL;
     return is_file(importer, slash ? (size_t)(slash - importer) : 0, name, out);
 }
 
