@@ -1,7 +1,8 @@
 /* gemm.c -- multiplies matrices, by a BLAS library if there is one, otherwise by built-in loops.
  *
  * The loops divide the product into tiles that stay in registers during the loop over k.  DEPTH rows of b are used at a
- * time, so that a strip of b stays in the first-level cache.  The file is compiled twice, like contiguous.c, to use
+ * time, so that a strip of b stays in the first-level cache, and HEIGHT rows of a and of the product, which stay in the
+ * second-level cache while all strips of b pass.  The file is compiled twice, like contiguous.c, to use
  * wider registers.
  *
  * OpenBLAS runs on our threads: the product is divided into pieces, and each piece is a call with one BLAS thread.
@@ -19,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS = 6, DEPTH = 256 };
+enum { ROWS = 6, DEPTH = 256, HEIGHT = 16 * ROWS };
 
 /* A tile is two vectors wide.  The compiler splits them if the registers are narrower. */
 typedef float V_F32 __attribute__((vector_size(32)));
@@ -77,15 +78,22 @@ typedef double Near_F64 __attribute__((vector_size(32), aligned(8), may_alias));
     }                                                                                                                  \
     static void product_##id(size_t m, size_t n, size_t k, const T *a, const T *b, T *c) {                             \
         T edge[DEPTH * COLUMNS_##id];                                                                                  \
-        memset(c, 0, m *n * sizeof(T));                                                                                \
-        memset(edge, 0, n % COLUMNS_##id ? (k < DEPTH ? k : DEPTH) * COLUMNS_##id * sizeof(T) : 0);                    \
+        size_t rest = n % COLUMNS_##id, end = n - rest;                                                                \
+        memset(edge, 0, rest ? (k < DEPTH ? k : DEPTH) * COLUMNS_##id * sizeof(T) : 0);                                \
+        if (!k) memset(c, 0, m *n * sizeof(T));                                                                        \
         for (size_t p = 0; p < k; p += DEPTH) {                                                                        \
-            size_t depth = k - p < DEPTH ? k - p : DEPTH, j = 0, rest = n % COLUMNS_##id;                              \
-            for (; j + COLUMNS_##id <= n; j += COLUMNS_##id)                                                           \
-                strip_##id(m, COLUMNS_##id, n, k, n, depth, a + p, b + p * n + j, c + j);                              \
-            if (!rest) continue;                                                                                       \
-            for (size_t r = 0; r < depth; r++) memcpy(edge + r * COLUMNS_##id, b + (p + r) * n + j, rest * sizeof(T)); \
-            strip_##id(m, rest, n, k, COLUMNS_##id, depth, a + p, edge, c + j);                                        \
+            size_t depth = k - p < DEPTH ? k - p : DEPTH;                                                              \
+            for (size_t r = 0; rest && r < depth; r++)                                                                 \
+                memcpy(edge + r * COLUMNS_##id, b + (p + r) * n + end, rest * sizeof(T));                              \
+            for (size_t i = 0; i < m; i += HEIGHT) {                                                                   \
+                size_t rows = m - i < HEIGHT ? m - i : HEIGHT;                                                         \
+                const T *ai = a + i * k + p;                                                                           \
+                T *ci = c + i * n;                                                                                     \
+                if (!p) memset(ci, 0, rows *n * sizeof(T));                                                            \
+                for (size_t j = 0; j < end; j += COLUMNS_##id)                                                         \
+                    strip_##id(rows, COLUMNS_##id, n, k, n, depth, ai, b + p * n + j, ci + j);                         \
+                if (rest) strip_##id(rows, rest, n, k, COLUMNS_##id, depth, ai, edge, ci + end);                       \
+            }                                                                                                          \
         }                                                                                                              \
     }
 
