@@ -62,6 +62,60 @@ function y = expint(x)
     y = small ? series - log(a) - 0.57721566490153286 : isnan(v) ? v : exp(-b)./(b + fraction)
 end
 
+% Function: gammainc
+% The regularized incomplete gamma function: the integral of t^(a-1)*exp(-t) from 0 to x, divided by gamma(a), with the
+% arguments of MATLAB. scipy.special.gammainc(a, x) and gammaincc have them in the other order. It is a series up to
+% x = a+1 and a continued fraction beyond. The absolute error is about 1e-13 for a up to 100 and 1e-11 for 1e4.
+%
+% Parameters:
+% x - numbers of at least 0
+% a - numbers from 0 to 1e4, one or as many as x has
+% tail - "lower", or "upper" for the integral from x on
+function y = gammainc(x, a = null, tail : string = "lower")
+    assert(!isnull(a), "gammainc: write gammainc(x, a)")
+    assert(check_real(x) && all(x >= 0 || isnan(x)), "gammainc: x must be real and at least 0, got ", check_got(x))
+    assert(check_real(a) && all(a >= 0 && a <= 1e4 || isnan(a)), "gammainc: a must be from 0 to 1e4, got ",
+           check_got(a))
+    assert(tail == "lower" || tail == "upper", "gammainc: tail must be lower or upper, got ", tail)
+    v = float64(x) + 0*float64(a)
+    order = float64(a) + 0*v
+    inner = v > 0 && v < inf && order > 0
+    v = inner ? v : 1
+    order = inner ? order : 1
+    near = v < order + 1
+    factor = exp(order.*log(v) - v - lgamma(order))
+    t = near ? v : 0
+    term = 1./order
+    sum_of_terms = term
+    k = 1
+    while any(term > 1e-17*sum_of_terms)
+        term = term.*t./(order + k)
+        sum_of_terms = sum_of_terms + term
+        k = k + 1
+    end
+    % The fraction by the algorithm of Lentz.
+    b = (near ? order + 2 : v) + 1 - order
+    c = 1e300 + 0*b
+    d = 1./b
+    fraction = d
+    change = 0*b
+    k = 1
+    while any(abs(change - 1) > 3e-16) && k < 10000
+        step = k*(order - k)
+        b = b + 2
+        d = 1./(step.*d + b)
+        c = b + step./c
+        change = c.*d
+        fraction = fraction.*change
+        k = k + 1
+    end
+    part = factor.*(near ? sum_of_terms : fraction)
+    y = near == (tail == "lower") ? part : 1 - part
+    ends = float64(x) + 0*float64(a)
+    lower = isnan(ends) ? ends : a == 0 || ends > 0 ? 1 : 0
+    y = inner ? y : tail == "lower" ? lower : 1 - lower
+end
+
 % Function: besselj
 % The Bessel function of the first kind of an integer order, by its integral; scipy.special.jv. Small values have the
 % absolute accuracy of about 1e-15.

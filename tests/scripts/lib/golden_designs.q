@@ -26,6 +26,15 @@ check("gauspuls", vertcat(yi, yq, ye), vertcat(g.yi, g.yq, g.ye))
 check("legendre", legendre(4, g.deep), g.legendre)
 check("expint", expint(g.at), g.expint, 1e-14)
 check("relative error of expint", expint(g.at)./g.expint, g.expint./g.expint, 1e-13)
+x = float64([0.01,0.5,1,2,5,8,20,60,100])
+a = float64([0.5,0.2,3,1,5,2,25,50,90])
+lower = float64([0.1124629160182849, 0.8787748330362042, 0.08030139707139418, 0.8646647167633873, _
+    0.5595067149347879, 0.9969808363488774, 0.1567726218262377, 0.9155933189063082, 0.8536538253012673])
+upper = float64([0.887537083981715, 0.1212251669637956, 0.9196986029286058, 0.1353352832366127, _
+    0.4404932850652126, 0.003019163651122605, 0.8432273781737623, 0.08440668109369177, 0.1463461746987327])
+check("gammainc", gammainc(x, a), lower, 1e-14)
+check("relative error of gammainc", gammainc(x, a)./lower, 1 + 0*x, 1e-13)
+check("upper gammainc", gammainc(x, a, "upper")./upper, 1 + 0*x, 1e-13)
 check("besselj", vertcat(besselj(0, g.at), besselj(1, g.at), besselj(7, g.at), besselj(-3, g.at)), g.bessel, 1e-14)
 [r, p, k] = residue(g.b, g.a)
 [_, order] = sort(round(1000*real(p)))
@@ -61,6 +70,7 @@ print abs(r), abs(p), k
 print numel(r), k, abs(czt([1,2])), czt(5), taylorwin(1), size(taylorwin(0)), gauspuls(0)
 print legendre(2, [0,0.5,1]), legendre(0, 0.3), abs(legendre(3, 0.2, "sch")[1,0] +
     0.48) < 1e-4, expint([0,inf]), besselj(0, 0), size(besselj(1, zeros(0,2)))
+print gammainc([0,inf,2,0], float64([1,1,0,0])), gammainc(3, zeros(0)), gammainc(0, 2, "upper")
 x = linspace(-1, 1, 2001)
 print abs(trapz(x, legendre(5, x, "norm")[3,:].^2) - 1) < 1e-4
 
@@ -94,6 +104,10 @@ attempt(() -> gauspuls(0, 1, 0.5, 6))
 attempt(() -> legendre(3))
 attempt(() -> legendre(2, 1.5))
 attempt(() -> expint(-1))
+attempt(() -> gammainc(1))
+attempt(() -> gammainc(-1, 1))
+attempt(() -> gammainc(1, 2e4))
+attempt(() -> gammainc(1, 2, "middle"))
 attempt(() -> besselj(0.5, 1))
 
 % Frequencies of a list are the decimal numbers that are written, though its elements are float32
