@@ -33,7 +33,9 @@ static inline V with_sign(Maker *m, V a, V sign) { return (void)m, copysign(a, s
 static inline V root(Maker *m, V a) { return (void)m, sqrt(a); }
 static inline V whole(Maker *m, V a) { return (void)m, trunc(a); }
 static inline V choose(Maker *m, B c, V a, V b) { return (void)m, c ? a : b; }
+#define choose_lazily(m, c, a, b) ((c) ? (a) : (b))
 static inline B both(Maker *m, B a, B b) { return (void)m, a & b; }
+static inline B either(Maker *m, B a, B b) { return (void)m, a | b; }
 static inline B not(Maker * m, B a) { return (void)m, !a; }
 static inline I bits_of(Maker *m, V a) {
     I n;
@@ -75,16 +77,29 @@ static inline I iop(Maker *m, const char *name, I a, I b) {
 
 #include "vm/base/math_formulas.h"
 
+#define FLAT  __attribute__((flatten)) /* inline all of the formula */
 #define MAKER (&(Maker){true})
-static double own_exp(double x) { return scaled_exp(MAKER, x, NULL, 0); }
-static double own_log(double x) { return make_log(MAKER, x, 0); }
-static double own_log2(double x) { return make_log2(MAKER, x, 0); }
-static double own_log10(double x) { return make_log10(MAKER, x, 0); }
-static double own_log1p(double x) { return make_log1p(MAKER, x, 0); }
-static double own_tanh(double x) { return make_tanh(MAKER, x, 0); }
-static double own_sin(double x) { return fabs(x) >= far_double ? sin(x) : near_wide_wave(MAKER, x, false); }
-static double own_cos(double x) { return fabs(x) >= far_double ? cos(x) : near_wide_wave(MAKER, x, true); }
-static double own_pow(double x, double y) {
+#define EACH_NEAR(ONE, TWO)                                                                                            \
+    ONE(asin)                                                                                                          \
+    ONE(acos)                                                                                                          \
+    ONE(atan)                                                                                                          \
+    ONE(sinh)                                                                                                          \
+    ONE(cosh)                                                                                                          \
+    ONE(tanh) ONE(asinh) ONE(acosh) ONE(atanh) ONE(expm1) ONE(log) ONE(log2) ONE(log10) ONE(log1p) ONE(cbrt) ONE(erf)  \
+        ONE(erfc) TWO(atan2) TWO(hypot)
+#define DEFINE_ONE(f)                                                                                                  \
+    FLAT static double own_##f(double x) { return make_##f(MAKER, x, 0); }
+#define DEFINE_TWO(f)                                                                                                  \
+    FLAT static double own_##f(double x, double y) { return make_##f(MAKER, x, y); }
+EACH_NEAR(DEFINE_ONE, DEFINE_TWO)
+#undef DEFINE_ONE
+#undef DEFINE_TWO
+FLAT static double own_exp(double x) { return scaled_exp(MAKER, x, NULL, 0); }
+FLAT static double own_exp2(double x) { return wide_exp2(MAKER, x); }
+FLAT static double own_sin(double x) { return fabs(x) >= far_double ? sin(x) : near_wide_wave(MAKER, x, false); }
+FLAT static double own_cos(double x) { return fabs(x) >= far_double ? cos(x) : near_wide_wave(MAKER, x, true); }
+FLAT static double own_tan(double x) { return fabs(x) >= far_double ? tan(x) : near_wide_tan(MAKER, x); }
+FLAT static double own_pow(double x, double y) {
     double value = ordinary_power(MAKER, x, y);
     return isnan(value) ? pow(x, y) : value;
 }
@@ -98,7 +113,7 @@ static double own_pow(double x, double y) {
 #define HAS_FMA true
 #endif
 
-#define EACH_FUNCTION(ONE, TWO) ONE(exp) ONE(log) ONE(log2) ONE(log10) ONE(log1p) ONE(sin) ONE(cos) ONE(tanh) TWO(pow)
+#define EACH_FUNCTION(ONE, TWO) EACH_NEAR(ONE, TWO) ONE(exp) ONE(exp2) ONE(sin) ONE(cos) ONE(tan) TWO(pow)
 #define DEFINE_ONE(f)                                                                                                  \
     double qlibm_##f(double x) { return HAS_FMA ? own_##f(x) : f(x); }
 #define DEFINE_TWO(f)                                                                                                  \

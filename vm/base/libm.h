@@ -10,13 +10,29 @@
 #include <math.h>
 
 double qlibm_exp(double x);
+double qlibm_exp2(double x);
+double qlibm_expm1(double x);
 double qlibm_log(double x);
 double qlibm_log2(double x);
 double qlibm_log10(double x);
 double qlibm_log1p(double x);
-double qlibm_tanh(double x);
+double qlibm_cbrt(double x);
 double qlibm_sin(double x);
 double qlibm_cos(double x);
+double qlibm_tan(double x);
+double qlibm_asin(double x);
+double qlibm_acos(double x);
+double qlibm_atan(double x);
+double qlibm_sinh(double x);
+double qlibm_cosh(double x);
+double qlibm_tanh(double x);
+double qlibm_asinh(double x);
+double qlibm_acosh(double x);
+double qlibm_atanh(double x);
+double qlibm_erf(double x);
+double qlibm_erfc(double x);
+double qlibm_atan2(double x, double y);
+double qlibm_hypot(double x, double y);
 double qlibm_pow(double x, double y);
 
 /* Returns the function for the symbol "qlibm_…" in compiled code; NULL: there is none. */
@@ -25,8 +41,8 @@ void *qlibm_symbol(const char *name);
 /* The host's function of a row, by the column `how64`. */
 #define MATH_HOST_exact(f64)  f64
 #define MATH_HOST_own(f64)    f64
+#define MATH_HOST_host(f64)   qlibm_##f64
 #define MATH_HOST_near(f64)   qlibm_##f64
-#define MATH_HOST_far(f64)    qlibm_##f64
 #define MATH_HOST(how64, f64) MATH_HOST_##how64(f64)
 
 static inline double qlibm_lgamma(double x) {

@@ -1,5 +1,4 @@
-/* math_formulas.h -- defines exp, tanh, logarithms, sin, cos and pow, and the parts that other functions have in common
- * with them.
+/* math_formulas.h -- defines the mathematical functions, except the gamma functions and some of float.
  *
  * A formula is written once.  It is a C function that combines values by the operations `add`, `fused`, `choose` …, and
  * the file that includes this one defines these operations and the types of values:
@@ -12,7 +11,8 @@
  *
  * V, I, B: types of floating-point values, of integers of the same width, and of conditions.  m->wide: float64,
  * otherwise float32.  The formulas have no branches: they compute both sides and select one, so that loops with them
- * can be vectorized.  No operation may be contracted; fma is used explicitly.
+ * can be vectorized.  The host computes only the side of choose_lazily that it needs.
+ * No operation may be contracted; fma is used explicitly.
  *
  * Functions with the prefix d_ compute with a value in two parts, high and low, where the result needs more precision
  * than the type has. */
@@ -59,13 +59,6 @@ static inline V power_of_low_bits(Maker *m, V low) {
     return of_bits(m, iop(m, "shl", bits_of(m, low), integer(digits(m) - 1)));
 }
 
-/* Rounds to the nearest integer; returns it as a float and sets *k to it as an integer.  |x| < 2^(digits - 2). */
-static inline V nearest(Maker *m, V x, I *k) {
-    V by = num(m, magic(m)), shifted = add(m, x, by);
-    *k = iop(m, "sub", bits_of(m, shifted), bits_of(m, by));
-    return sub(m, shifted, by);
-}
-
 /* Evaluates c[0] + x*(c[1] + x*(…)). */
 static inline V horner(Maker *m, V x, const double *c, size_t n) {
     V sum = num(m, c[n - 1]);
@@ -73,7 +66,7 @@ static inline V horner(Maker *m, V x, const double *c, size_t n) {
     return sum;
 }
 
-/* Evaluates c[0] + x*(c[1] + x*(…)) in a tree, which has fewer steps that depend on each other; a tree has at most 16
+/* Evaluates c[0] + x*(c[1] + x*(…)) in a tree, which has fewer steps that depend on each other; a tree has at most 32
  * coefficients. */
 static inline V tree_2(Maker *m, V x, const double *c, size_t n) {
     return n == 1 ? num(m, c[0]) : fused(m, num(m, c[1]), x, num(m, c[0]));
@@ -84,16 +77,30 @@ static inline V tree_4(Maker *m, V x, V x2, const double *c, size_t n) {
 static inline V tree_8(Maker *m, V x, V x2, V x4, const double *c, size_t n) {
     return n <= 4 ? tree_4(m, x, x2, c, n) : fused(m, tree_4(m, x, x2, c + 4, n - 4), x4, tree_4(m, x, x2, c, 4));
 }
-static inline V tree(Maker *m, V x, const double *c, size_t n) {
-    if (n > 16) return horner(m, x, c, n);
-    V x2 = mul(m, x, x), x4 = mul(m, x2, x2);
+static inline V tree_16(Maker *m, V x, V x2, V x4, V x8, const double *c, size_t n) {
     if (n <= 8) return tree_8(m, x, x2, x4, c, n);
-    return fused(m, tree_8(m, x, x2, x4, c + 8, n - 8), mul(m, x4, x4), tree_8(m, x, x2, x4, c, 8));
+    return fused(m, tree_8(m, x, x2, x4, c + 8, n - 8), x8, tree_8(m, x, x2, x4, c, 8));
+}
+static inline V tree(Maker *m, V x, const double *c, size_t n) {
+    V x2 = mul(m, x, x), x4 = n > 2 ? mul(m, x2, x2) : x2;
+    if (n <= 8) return tree_8(m, x, x2, x4, c, n);
+    V x8 = mul(m, x4, x4);
+    if (n <= 16) return tree_16(m, x, x2, x4, x8, c, n);
+    return fused(m, tree_16(m, x, x2, x4, x8, c + 16, n - 16), mul(m, x8, x8), tree_16(m, x, x2, x4, x8, c, 16));
 }
 #define COUNT(a)                  (sizeof(a) / sizeof *(a))
 #define POLYNOMIAL_64(m, name, x) tree(m, x, name##_64, COUNT(name##_64))
 #define POLYNOMIAL_32(m, name, x) horner(m, x, name##_32, COUNT(name##_32))
 #define POLYNOMIAL(m, name, x)    ((m)->wide ? POLYNOMIAL_64(m, name, x) : POLYNOMIAL_32(m, name, x))
+
+/* The same, where the first coefficients, one or two, are added last: more steps, but less of the sum is rounded. */
+static inline V first_last(Maker *m, V x, const double *c, size_t n, size_t first) {
+    V sum = tree(m, x, c + first, n - first);
+    while (first-- > 0) sum = fused(m, x, sum, num(m, c[first]));
+    return sum;
+}
+#define SERIES(m, name, x, first)                                                                                      \
+    ((m)->wide ? first_last(m, x, name##_64, COUNT(name##_64), first) : POLYNOMIAL_32(m, name, x))
 
 /* -- values in two parts ------------------------------------------------------------------------------------------- */
 /* d_fast and d_sum return a + b exactly; d_fast requires |a| >= |b| or a = 0. */
@@ -112,12 +119,20 @@ static inline D d_product(Maker *m, V a, V b) {
     return (D){h, fused(m, a, b, neg(m, h))};
 }
 
-/* -- exponentials -------------------------------------------------------------------------------------------------- */
-static inline V clamp(Maker *m, V x, double low, double high) { /* NaN stays */
-    x = choose(m, is(m, "olt", x, num(m, low)), num(m, low), x);
-    return choose(m, is(m, "ogt", x, num(m, high)), num(m, high), x);
+/* Return a/b, and the square root of a > 0, in two parts.  The parts of the arguments do not overlap. */
+static inline D d_quotient(Maker *m, D a, D b) {
+    V inverse = quot(m, one(m), b.h), q = mul(m, a.h, inverse), down = neg(m, q);
+    return (D){q, mul(m, fused(m, down, b.l, add(m, fused(m, down, b.h, a.h), a.l)), inverse)};
 }
 
+static inline D d_root(Maker *m, D a) {
+    V h = root(m, a.h), rest = add(m, fused(m, neg(m, h), h, a.h), a.l);
+    return (D){h, quot(m, mul(m, rest, half(m)), h)};
+}
+
+static inline V d_round(Maker *m, D a) { return add(m, a.h, a.l); }
+
+/* -- exponentials -------------------------------------------------------------------------------------------------- */
 /* Returns (a.h + a.l) * 2^(n + shift) for an integer n, computed with two factors, so that each is a normal number;
  * only the sum and the last product are rounded. */
 static inline V times_power(Maker *m, D a, V n, int shift) {
@@ -125,6 +140,23 @@ static inline V times_power(Maker *m, D a, V n, int shift) {
     V rest = add(m, sub(m, n, sub(m, first, biased)), num(m, magic(m) + bias(m) + shift));
     V by = power_of_low_bits(m, first);
     return mul(m, fused(m, a.l, by, mul(m, a.h, by)), power_of_low_bits(m, rest));
+}
+
+static inline V odd_series(Maker *m, V x, V p, V z) { return fused(m, mul(m, x, z), p, x); } /* x + x z p */
+
+/* Returns the value; below `low` returns `less`, above `high` infinity.  Most values can wait for this at the end. */
+static inline V in_range(Maker *m, V x, double low, double high, V less, V value) {
+    value = choose(m, is(m, "olt", x, num(m, low)), less, value);
+    return choose(m, is(m, "ogt", x, num(m, high)), infinity(m), value);
+}
+
+/* Returns e^r as a sum, whose second part is at most a tenth of the first one; |r| is at most about log(2)/2. */
+static inline D d_small_exp(Maker *m, D r) {
+    V square = mul(m, r.h, r.h);
+    D sum = d_fast(m, one(m), r.h);
+    if (!m->wide) return (D){sum.h, add(m, sum.l, fused(m, square, POLYNOMIAL_32(m, exp, r.h), r.l))};
+    V low = fused(m, square, half(m), add(m, sum.l, fused(m, r.l, r.h, r.l)));
+    return (D){sum.h, fused(m, mul(m, square, r.h), POLYNOMIAL_64(m, exp_rest, r.h), low)};
 }
 
 /* Returns e^(x + tail)/2^n as a sum, whose second part is at most a tenth of the first one, and sets *n to an integer;
@@ -136,11 +168,8 @@ static inline D d_exp(Maker *m, V x, const V *tail, V *n) {
     V down = neg(m, *n), near = fused(m, down, constant_part(m, log_2, 0), x);
     V low = mul(m, down, constant_part(m, log_2, 1));
     if (tail) low = add(m, low, *tail);
-    V r = add(m, near, low), rest = add(m, sub(m, near, r), low), square = mul(m, r, r);
-    D sum = d_fast(m, one(m), r);
-    if (m->wide) rest = fused(m, mul(m, square, r), POLYNOMIAL_64(m, exp_rest, r), fused(m, rest, r, rest));
-    sum.l = add(m, sum.l, fused(m, square, m->wide ? half(m) : POLYNOMIAL_32(m, exp, r), rest));
-    return sum;
+    V r = add(m, near, low);
+    return d_small_exp(m, (D){r, add(m, sub(m, near, r), low)});
 }
 
 /* Returns e^(x + tail) * 2^shift.  If x is out of range, the result is chosen at the end, as most values can wait for
@@ -148,17 +177,55 @@ static inline D d_exp(Maker *m, V x, const V *tail, V *n) {
 static inline V scaled_exp(Maker *m, V x, const V *tail, int shift) {
     V n;
     D sum = d_exp(m, x, tail, &n);
-    V value = times_power(m, sum, n, shift);
-    value = choose(m, is(m, "olt", x, num(m, m->wide ? -750 : -110)), zero(m), value);
-    return choose(m, is(m, "ogt", x, num(m, m->wide ? 715 : 95)), infinity(m), value);
+    return in_range(m, x, m->wide ? -750 : -110, m->wide ? 715 : 95, zero(m), times_power(m, sum, n, shift));
 }
 
-static inline V odd_series(Maker *m, V x, V p, V z) { return fused(m, mul(m, x, z), p, x); } /* x + x z p */
+/* Returns 2^x for doubles. */
+static inline V wide_exp2(Maker *m, V x) {
+    V by = num(m, magic(m)), n = sub(m, add(m, x, by), by), rest = sub(m, x, n);
+    D r = d_product(m, rest, constant_part(m, log_2, 0));
+    r.l = fused(m, rest, constant_part(m, log_2, 1), r.l);
+    return in_range(m, x, -1100, 1030, zero(m), times_power(m, d_small_exp(m, r), n, 0));
+}
 
-/* Computes a series, or 1 - 2/(e^2a + 1) in two parts for a = |x|. */
-static inline V make_tanh(Maker *m, V x, V y) {
-    V z = mul(m, x, x), a = magnitude(m, x), near = odd_series(m, a, POLYNOMIAL(m, tanh, z), z), n;
-    V limited = choose(m, is(m, "ogt", a, num(m, 22)), num(m, 22), a); /* the result is 1 */
+/* Computes (2^n e^r - 1)/2, so that nothing overflows, and doubles it. */
+static inline V make_expm1(Maker *m, V x, V y) {
+    V n;
+    D e = d_exp(m, x, NULL, &n);
+    V by = power_of_low_bits(m, add(m, n, num(m, magic(m) + bias(m) - 1)));
+    D sum = d_sum(m, mul(m, e.h, by), num(m, -0.5));
+    V value = scaled(m, add(m, sum.h, fused(m, e.l, by, sum.l)), 2);
+    value = in_range(m, x, m->wide ? -50 : -30, m->wide ? 709.8 : 88.73, num(m, -1), value);
+    return (void)y, choose(m, is(m, "olt", magnitude(m, x), num(m, m->wide ? 0x1p-54 : 0x1p-25)), x, value);
+}
+
+/* Returns (e^|x| + e^-|x|)/2, or the difference of these, computed in two parts. */
+static inline V half_exps(Maker *m, V x, bool minus) {
+    V n, a = magnitude(m, x);
+    D e = d_exp(m, a, NULL, &n);
+    e = d_fast(m, e.h, e.l);
+    V few = choose(m, is(m, "ogt", n, num(m, 40)), num(m, 40), n);
+    V by = power_of_low_bits(m, fused(m, few, num(m, -2), num(m, magic(m) + bias(m))));
+    V inverse = quot(m, one(m), e.h), low = fused(m, inverse, neg(m, e.h), one(m));
+    low = mul(m, inverse, fused(m, inverse, neg(m, e.l), low));
+    if (minus) by = neg(m, by);
+    D sum = d_fast(m, e.h, mul(m, inverse, by));
+    sum.l = add(m, sum.l, fused(m, low, by, e.l));
+    return in_range(m, a, 0, m->wide ? 715 : 95, zero(m), times_power(m, sum, n, -1));
+}
+
+static inline V make_sinh(Maker *m, V x, V y) {
+    V a = magnitude(m, x), z = mul(m, x, x);
+    B small = is(m, "olt", a, one(m));
+    V value = choose_lazily(m, small, odd_series(m, a, SERIES(m, sinh, z, 1), z), half_exps(m, x, true));
+    return (void)y, with_sign(m, value, x);
+}
+
+static inline V make_cosh(Maker *m, V x, V y) { return (void)y, half_exps(m, x, false); }
+
+/* Returns 1 - 2/(e^2a + 1), computed in two parts. */
+static inline V far_tanh(Maker *m, V a) {
+    V limited = choose(m, is(m, "ogt", a, num(m, 22)), num(m, 22), a), n; /* the result is 1 */
     D e = d_exp(m, add(m, limited, limited), NULL, &n);
     V by = power_of_low_bits(m, add(m, n, num(m, magic(m) + bias(m))));
     e = d_fast(m, e.h, e.l);
@@ -167,7 +234,13 @@ static inline V make_tanh(Maker *m, V x, V y) {
     V q = quot(m, num(m, 2), sum.h), down = neg(m, q);
     V low = mul(m, mul(m, q, half(m)), fused(m, down, sum.l, fused(m, down, sum.h, num(m, 2))));
     D far = d_fast(m, one(m), down);
-    V value = choose(m, is(m, "olt", a, num(m, 0.55)), near, add(m, far.h, sub(m, far.l, low)));
+    return add(m, far.h, sub(m, far.l, low));
+}
+
+static inline V make_tanh(Maker *m, V x, V y) {
+    V a = magnitude(m, x), z = mul(m, x, x);
+    B small = is(m, "olt", a, num(m, 0.55));
+    V value = choose_lazily(m, small, odd_series(m, a, SERIES(m, tanh, z, 1), z), far_tanh(m, a));
     return (void)y, with_sign(m, value, x);
 }
 
@@ -208,32 +281,45 @@ static inline V log_sum(Maker *m, V k, V f, V extra) {
 static inline V short_product(Maker *m, V k) { return scaled(m, k, short_log_2[m->wide][0]); }
 
 /* Returns k log 2 + log(1 + f) for doubles: the sum of k log 2, f, -f^2/2 and s (f^2/2 + z p), where s = f/(2 + f).
- * All but the last term, which is small, have two parts. */
-static inline V precise_log_sum(Maker *m, V k, V f) {
+ * All but the last term, which is small, have two parts.  *extra is added; the pointer may be NULL. */
+static inline V precise_log_sum(Maker *m, V k, V f, const V *extra) {
     V s = quot(m, f, add(m, num(m, 2), f)), z = mul(m, s, s);
     D square = d_product(m, scaled(m, f, 0.5), f);
     D first = d_fast(m, short_product(m, k), f), sum = d_fast(m, first.h, neg(m, square.h));
-    V low = fused(m, k, num(m, short_log_2[m->wide][1]), sub(m, add(m, first.l, sum.l), square.l));
+    V low = sub(m, add(m, first.l, sum.l), square.l);
+    low = fused(m, k, num(m, short_log_2[m->wide][1]), extra ? add(m, low, *extra) : low);
     return add(m, sum.h, fused(m, s, fused(m, z, POLYNOMIAL(m, log, z), square.h), low));
+}
+
+static inline V any_log_sum(Maker *m, V k, V f, const V *extra) {
+    return m->wide ? precise_log_sum(m, k, f, extra) : log_sum(m, k, f, extra ? *extra : zero(m));
 }
 
 static inline V make_log(Maker *m, V x, V y) {
     V k, f = sub(m, split(m, x, &k), one(m));
-    return (void)y, log_special(m, x, m->wide ? precise_log_sum(m, k, f) : log_sum(m, k, f, zero(m)));
+    return (void)y, log_special(m, x, any_log_sum(m, k, f, NULL));
 }
 
-/* Returns log(1 + x).  u is 1 + x rounded; the rounding error is added as `extra`. */
-static inline V log_of_1p(Maker *m, V x) {
+/* Return log(1 + x + tail) for x near 0, and for others; tail may be NULL.  u is 1 + x; its rounded part u.l is added
+ * as `extra`. */
+static inline V near_log_of_1p(Maker *m, V x, const V *tail, D u) {
+    V rest = log_tail(m, x);
+    return add(m, x, tail ? add(m, rest, quot(m, *tail, u.h)) : rest);
+}
+static inline V far_log_of_1p(Maker *m, const V *tail, D u) {
+    V k, f = sub(m, split(m, u.h, &k), one(m)), lost = quot(m, tail ? add(m, u.l, *tail) : u.l, u.h);
+    V value = any_log_sum(m, k, f, &lost);
+    return log_special(m, u.h, choose(m, is(m, "oeq", u.h, infinity(m)), u.h, value));
+}
+
+static inline V log_of_1p(Maker *m, V x, const V *tail) {
     D u = d_sum(m, one(m), x);
-    V k, f = sub(m, split(m, u.h, &k), one(m)), lost = quot(m, u.l, u.h);
     B near = both(m, is(m, "ogt", x, num(m, -0.29)), is(m, "olt", x, num(m, 0.41)));
-    V close = add(m, x, log_tail(m, x)), far = log_sum(m, k, f, lost);
-    V value = log_special(m, u.h, choose(m, is(m, "oeq", u.h, infinity(m)), u.h, far));
-    value = choose(m, near, close, value);
+    V value = choose_lazily(m, near, near_log_of_1p(m, x, tail, u), far_log_of_1p(m, tail, u));
     return choose(m, is_zero(m, x), x, value);
 }
 
-static inline V make_log1p(Maker *m, V x, V y) { return (void)y, log_of_1p(m, x); }
+static inline V make_log1p(Maker *m, V x, V y) { return (void)y, log_of_1p(m, x, NULL); }
 
 /* Returns the logarithm of x in another base.  unit: log e in that base; two: log 2 in that base. */
 static inline V log_based(Maker *m, V x, D unit, D two) {
@@ -287,6 +373,48 @@ static inline V ordinary_power(Maker *m, V x, V y) {
     return choose(m, ordinary, positive_power(m, x, y), not_a_number(m));
 }
 
+/* -- roots --------------------------------------------------------------------------------------------------------- */
+/* Computes the cube root of 2^k v with y, an estimate of 1/cbrt(v), which Halley's iteration improves; v y^2 is then
+ * improved by a Newton step with an exact residue. */
+static inline V make_cbrt(Maker *m, V x, V y) {
+    V a = magnitude(m, x), k, v = split(m, a, &k), by = num(m, magic(m));
+    V shifted = fused(m, k, num(m, 1.0 / 3), by), third = sub(m, shifted, by), left = fused(m, third, num(m, -3), k);
+    B up = is(m, "ogt", left, zero(m)), down = is(m, "olt", left, zero(m));
+    V scale = choose(m, down, num(m, 0x1.428a2f98d728bp+0), one(m)); /* 2^(1/3), 2^(-1/3) */
+    scale = choose(m, up, num(m, 0x1.965fea53d6e3dp-1), scale);
+    V root = mul(m, POLYNOMIAL(m, cbrt, v), scale);
+    v = mul(m, v, choose(m, up, num(m, 2), choose(m, down, half(m), one(m))));
+    V e = fused(m, mul(m, neg(m, v), mul(m, root, root)), root, one(m));
+    root = fused(m, root, mul(m, e, fused(m, e, num(m, 2.0 / 9), num(m, 1.0 / 3))), root);
+    V square = mul(m, root, root), t = mul(m, v, square);
+    D cube = d_product(m, t, t);
+    V residue = fused(m, cube.l, t, fused(m, cube.h, t, neg(m, v)));
+    t = fused(m, mul(m, residue, num(m, -1.0 / 3)), square, t);
+    t = mul(m, t, power_of_low_bits(m, add(m, shifted, num(m, bias(m)))));
+    B usual = both(m, is(m, "olt", a, infinity(m)), is(m, "ogt", a, zero(m)));
+    return (void)y, choose(m, usual, with_sign(m, t, x), x);
+}
+
+/* The square root of the sum of squares, from which an estimate of its error is subtracted. */
+static inline V make_hypot(Maker *m, V x, V y) {
+    V a = magnitude(m, x), b = magnitude(m, y), none = zero(m);
+    B larger = is(m, "olt", a, b);
+    V most = choose(m, larger, b, a), least = choose(m, larger, a, b);
+    B huge = is(m, "ogt", most, num(m, m->wide ? 0x1p511 : 0x1p63));
+    B tiny = is(m, "olt", most, num(m, m->wide ? 0x1p-459 : 0x1p-45));
+    V down = num(m, m->wide ? 0x1p-600 : 0x1p-100), up = num(m, m->wide ? 0x1p600 : 0x1p100);
+    V by = choose(m, huge, down, choose(m, tiny, up, one(m)));
+    V back = choose(m, huge, up, choose(m, tiny, down, one(m)));
+    most = mul(m, most, by), least = mul(m, least, by);
+    D square = d_product(m, most, most);
+    V value = root(m, fused(m, least, least, square.h)), low = fused(m, neg(m, value), value, square.h);
+    low = quot(m, add(m, fused(m, least, least, low), square.l), value);
+    value = choose(m, is(m, "ogt", most, none), mul(m, fused(m, low, half(m), value), back), none);
+    value = choose(m, is(m, "uno", x, y), not_a_number(m), value);
+    B endless = either(m, is(m, "oeq", a, infinity(m)), is(m, "oeq", b, infinity(m)));
+    return choose(m, endless, infinity(m), value);
+}
+
 /* -- circular functions -------------------------------------------------------------------------------------------- */
 /* Returns x - k pi/2 for |x| up to 2^30 (2^17 for float), with pi/2 in three parts and the rounding error of each
  * step.  The low bits of *k are right.  For doubles |r.l| may be a few units in the last place of r.h. */
@@ -299,24 +427,25 @@ static inline D reduce_near(Maker *m, V x, I *k) {
     return m->wide ? r : d_fast(m, r.h, r.l);
 }
 
-static inline V small_sin(Maker *m, D r) {
+/* Return sin r, or cos r, as a sum of two numbers that has not been rounded. */
+static inline D small_sin(Maker *m, D r) {
     V z = mul(m, r.h, r.h), cube = mul(m, z, r.h), tail = fused(m, mul(m, num(m, -0.5), z), r.l, r.l);
-    if (!m->wide) return add(m, r.h, fused(m, cube, POLYNOMIAL_32(m, sin, z), tail));
+    if (!m->wide) return (D){r.h, fused(m, cube, POLYNOMIAL_32(m, sin, z), tail)};
     tail = fused(m, mul(m, cube, z), tree(m, z, sin_64 + 1, COUNT(sin_64) - 1), tail);
-    return add(m, r.h, fused(m, cube, num(m, sin_64[0]), tail));
+    return (D){r.h, fused(m, cube, num(m, sin_64[0]), tail)};
 }
 
-static inline V small_cos(Maker *m, D r) {
+static inline D small_cos(Maker *m, D r) {
     D z = d_product(m, r.h, r.h);
     V hz = mul(m, half(m), z.h), w = sub(m, one(m), hz), tail = neg(m, mul(m, r.h, r.l));
     if (m->wide) tail = fused(m, z.l, num(m, -0.5), tail);
     V rest = fused(m, mul(m, z.h, z.h), POLYNOMIAL(m, cos, z.h), tail);
-    return add(m, w, add(m, sub(m, sub(m, one(m), w), hz), rest));
+    return (D){w, add(m, sub(m, sub(m, one(m), w), hz), rest)};
 }
 
 /* Returns sin(r + k pi/2); only the low bits of k count. */
 static inline V sin_of_quadrant(Maker *m, D r, I k) {
-    V value = choose(m, bit(m, k, 1), small_cos(m, r), small_sin(m, r));
+    V value = choose(m, bit(m, k, 1), d_round(m, small_cos(m, r)), d_round(m, small_sin(m, r)));
     I sign = iop(m, "and", iop(m, "shl", k, integer(m->wide ? 62 : 30)), integer(m->wide ? INT64_MIN : INT32_MIN));
     return of_bits(m, iop(m, "xor", bits_of(m, value), sign));
 }
@@ -334,5 +463,203 @@ static inline V near_wide_wave(Maker *m, V x, bool cosine) {
     I k;
     D r = reduce_near(m, x, &k);
     return finish_wave(m, x, r, k, cosine);
+}
+
+/* Returns tan(x), where r + k pi/2 is x: the quotient of sin r and cos r, or of -cos r and sin r. */
+static inline V finish_tan(Maker *m, V x, D r, I k) {
+    D s = small_sin(m, r), c = small_cos(m, r), above, below;
+    B odd = bit(m, k, 1);
+    s = d_fast(m, s.h, s.l), c = d_fast(m, c.h, c.l);
+    above = (D){choose(m, odd, neg(m, c.h), s.h), choose(m, odd, neg(m, c.l), s.l)};
+    below = (D){choose(m, odd, s.h, c.h), choose(m, odd, s.l, c.l)};
+    return choose(m, is_zero(m, x), x, d_round(m, d_quotient(m, above, below)));
+}
+
+/* Returns tan(x) of a double, |x| < far_double. */
+static inline V near_wide_tan(Maker *m, V x) {
+    I k;
+    D r = reduce_near(m, x, &k);
+    return finish_tan(m, x, r, k);
+}
+
+/* -- inverse circular functions ------------------------------------------------------------------------------------ */
+/* Returns asin(t) as the sum of *t and the result, where *t is |x|, or for |x| >= 1/2 the sine of half of the angle
+ * that is pi/2 less: asin(x) = pi/2 - 2 asin(t), t = sqrt((1 - x)/2). */
+static inline V asin_series(Maker *m, V x, B *small, V *t) {
+    V a = magnitude(m, x), halved = mul(m, sub(m, one(m), a), half(m));
+    *small = is(m, "olt", a, half(m));
+    V z = choose(m, *small, mul(m, a, a), halved), by = root(m, halved);
+    *t = choose(m, *small, a, by);
+    V rest = mul(m, mul(m, *t, z), SERIES(m, asin, z, 1));
+    if (!m->wide) return rest;
+    V lost = quot(m, scaled(m, fused(m, neg(m, by), by, halved), 0.5), by); /* the rounding error of the root */
+    return add(m, rest, choose(m, either(m, *small, is_zero(m, by)), zero(m), lost));
+}
+
+/* Returns n pi/2 + a + b for small n and |a|, |b| < 2, computed in two parts. */
+static inline V quarters_and(Maker *m, double n, V a, V b) {
+    V high = scaled(m, constant_part(m, half_pi, 0), n);
+    if (!m->wide) return add(m, high, add(m, a, fused(m, num(m, n), constant_part(m, half_pi, 1), b)));
+    D sum = d_sum(m, high, a);
+    return add(m, sum.h, add(m, sum.l, fused(m, num(m, n), constant_part(m, half_pi, 1), b)));
+}
+
+static inline V make_asin(Maker *m, V x, V y) {
+    V t, rest;
+    B small;
+    rest = asin_series(m, x, &small, &t);
+    V large = quarters_and(m, 1, scaled(m, t, -2), scaled(m, rest, -2));
+    return (void)y, with_sign(m, choose(m, small, add(m, t, rest), large), x);
+}
+
+static inline V make_acos(Maker *m, V x, V y) {
+    V t, rest;
+    B small;
+    rest = asin_series(m, x, &small, &t);
+    V middle = quarters_and(m, 1, neg(m, x), neg(m, with_sign(m, rest, x)));
+    V left = quarters_and(m, 2, scaled(m, t, -2), scaled(m, rest, -2)), right = scaled(m, add(m, t, rest), 2);
+    return (void)y, choose(m, small, middle, choose(m, is(m, "olt", x, zero(m)), left, right));
+}
+
+/* Returns the angle of (u, v), or of (-u, v) if *left, which may be NULL, for u, v >= 0.  It is computed as n pi/4 plus
+ * or minus (t + tail), where t is the smaller coordinate divided by the larger one, or their difference divided by
+ * their sum, so that it is at most tan(pi/8). */
+static inline V angle(Maker *m, V u, V v, const B *left) {
+    B steep = is(m, "olt", u, v);
+    V a = choose(m, steep, v, u), b = choose(m, steep, u, v);
+    B middle = is(m, "ogt", b, scaled(m, a, 0x1.a827999fcef32p-2)); /* tan(pi/8) */
+    D above = d_fast(m, a, neg(m, b)), below = d_fast(m, a, b);
+    above = (D){choose(m, middle, neg(m, above.h), b), choose(m, middle, neg(m, above.l), zero(m))};
+    below = (D){choose(m, middle, below.h, a), choose(m, middle, below.l, zero(m))};
+    D t = m->wide ? d_quotient(m, above, below) : (D){quot(m, above.h, below.h), zero(m)};
+    V z = mul(m, t.h, t.h), tail = mul(m, mul(m, t.h, z), SERIES(m, atan, z, 1));
+    if (m->wide) tail = add(m, tail, fused(m, neg(m, t.l), z, t.l)); /* the derivative is about 1 - z */
+    V n = choose(m, middle, half(m), zero(m)), back = choose(m, steep, num(m, -1), one(m)); /* of pi/2 */
+    n = choose(m, steep, sub(m, one(m), n), n);
+    if (left) n = choose(m, *left, sub(m, num(m, 2), n), n), back = choose(m, *left, neg(m, back), back);
+    D base = d_product(m, n, constant_part(m, half_pi, 0)); /* exact for 1/2, 1 and 2 */
+    V low = fused(m, n, constant_part(m, half_pi, 1), base.l);
+    tail = fused(m, tail, back, low);
+    D sum = d_sum(m, base.h, mul(m, t.h, back));
+    return add(m, sum.h, add(m, sum.l, tail));
+}
+
+static inline V make_atan2(Maker *m, V y, V x) {
+    V v = magnitude(m, y), u = magnitude(m, x), most = choose(m, is(m, "ogt", u, v), u, v);
+    B left = negative(m, x), none = is_zero(m, most), endless = is(m, "oeq", most, infinity(m));
+    V limit = num(m, m->wide ? 0x1p500 : 0x1p60), up = num(m, m->wide ? 0x1p400 : 0x1p40);
+    V by = choose(m, is(m, "olt", most, limit), up, num(m, m->wide ? 0x1p-400 : 0x1p-40));
+    V u1 = choose(m, is(m, "oeq", u, infinity(m)), one(m), zero(m));
+    V v1 = choose(m, is(m, "oeq", v, infinity(m)), one(m), zero(m));
+    u = choose(m, none, one(m), choose(m, endless, u1, mul(m, u, by))), v = choose(m, endless, v1, mul(m, v, by));
+    V value = with_sign(m, angle(m, u, v, &left), y);
+    return choose(m, is(m, "uno", x, y), not_a_number(m), value);
+}
+
+static inline V make_atan(Maker *m, V x, V y) {
+    V a = magnitude(m, x), most = num(m, m->wide ? 0x1p60 : 0x1p30); /* atan is pi/2 from there on */
+    return (void)y, with_sign(m, angle(m, one(m), choose(m, is(m, "ogt", a, most), most, a), NULL), x);
+}
+
+/* -- inverse hyperbolic functions ---------------------------------------------------------------------------------- */
+/* Returns log(a + sqrt(a^2 + 1)), or log(2a). */
+static inline V far_asinh(Maker *m, V a) {
+    B huge = is(m, "ogt", a, num(m, m->wide ? 0x1p60 : 0x1p30));
+    D square = d_product(m, a, a), above = d_sum(m, square.h, one(m));
+    above.l = add(m, above.l, square.l);
+    D r = d_root(m, above), sum = d_sum(m, a, r.h);
+    V h = choose(m, huge, a, sum.h), k, f = sub(m, split(m, h, &k), one(m));
+    V rest = choose(m, huge, zero(m), quot(m, add(m, sum.l, r.l), h));
+    k = choose(m, huge, add(m, k, one(m)), k);
+    return choose(m, is(m, "olt", a, infinity(m)), any_log_sum(m, k, f, &rest), a);
+}
+
+static inline V make_asinh(Maker *m, V x, V y) {
+    V z = mul(m, x, x), a = magnitude(m, x);
+    B small = is(m, "olt", a, num(m, 0.75));
+    V value = choose_lazily(m, small, odd_series(m, a, SERIES(m, asinh, z, 1), z), far_asinh(m, a));
+    return (void)y, with_sign(m, value, x);
+}
+
+/* Returns log(1 + t + sqrt(t (t + 2))), t = x - 1. */
+static inline V near_acosh(Maker *m, V x) {
+    V t = sub(m, x, one(m));
+    D above = d_sum(m, t, num(m, 2)), product = d_product(m, t, above.h);
+    product.l = fused(m, t, above.l, product.l);
+    B none = is_zero(m, t);
+    D r = d_root(m, (D){choose(m, none, one(m), product.h), product.l}), sum = d_sum(m, t, r.h);
+    sum.l = add(m, sum.l, r.l);
+    return choose(m, none, zero(m), log_of_1p(m, sum.h, &sum.l));
+}
+
+static inline V log_of_twice(Maker *m, V x) {
+    V k, f = sub(m, split(m, x, &k), one(m));
+    return log_special(m, x, any_log_sum(m, add(m, k, one(m)), f, NULL));
+}
+
+static inline V make_acosh(Maker *m, V x, V y) {
+    B usual = is(m, "olt", x, num(m, m->wide ? 0x1p60 : 0x1p30));
+    V value = choose_lazily(m, usual, near_acosh(m, x), log_of_twice(m, x));
+    return (void)y, choose(m, is(m, "olt", x, one(m)), not_a_number(m), value);
+}
+
+/* Computes log(1 + 2a/(1 - a))/2. */
+static inline V make_atanh(Maker *m, V x, V y) {
+    V a = magnitude(m, x);
+    B inside = is(m, "olt", a, one(m)), tiny = is(m, "olt", a, num(m, m->wide ? 0x1p-30 : 0x1p-15));
+    D rest = d_fast(m, one(m), neg(m, choose(m, inside, a, zero(m))));
+    D share = d_quotient(m, (D){add(m, a, a), zero(m)}, rest);
+    V value = choose(m, tiny, a, mul(m, half(m), log_of_1p(m, share.h, &share.l)));
+    V edge = choose(m, is(m, "oeq", a, one(m)), infinity(m), not_a_number(m));
+    return (void)y, with_sign(m, choose(m, inside, value, edge), x);
+}
+
+/* -- the error function -------------------------------------------------------------------------------------------- */
+static inline V small_erf(Maker *m, V x) { return mul(m, x, SERIES(m, erf, mul(m, x, x), 2)); } /* erf(x) - x */
+
+/* Returns 2^-n erfc(a) in two parts, for a >= 1/2: the product of exp(-a^2) and (5/4 + p)/(1 + 2a), where p is a
+ * polynomial. */
+static inline D d_far_erfc(Maker *m, V a, V *n) {
+    V most = num(m, m->wide ? 28 : 10.5); /* erfc is 0 there */
+    a = choose(m, is(m, "olt", a, most), a, most);
+    D square = d_product(m, a, a);
+    V t = quot(m, sub(m, a, num(m, 4)), add(m, a, num(m, 4))), low = neg(m, square.l);
+    D e = d_exp(m, neg(m, square.h), &low, n), by = d_fast(m, add(m, a, a), one(m));
+    e = d_fast(m, e.h, e.l);
+    D q = d_quotient(m, d_fast(m, num(m, 1.25), POLYNOMIAL(m, erfc, t)), by), value = d_product(m, e.h, q.h);
+    value.l = add(m, value.l, fused(m, e.h, q.l, mul(m, e.l, q.h)));
+    return value;
+}
+
+static inline V far_erf(Maker *m, V a) {
+    V n;
+    D f = d_far_erfc(m, a, &n);
+    n = choose(m, is(m, "olt", n, num(m, -90)), num(m, -90), n); /* the result is 1 */
+    V by = power_of_low_bits(m, add(m, n, num(m, magic(m) + bias(m))));
+    D sum = d_fast(m, one(m), neg(m, mul(m, f.h, by)));
+    return add(m, sum.h, fused(m, neg(m, f.l), by, sum.l));
+}
+
+static inline V make_erf(Maker *m, V x, V y) {
+    V a = magnitude(m, x);
+    V value = choose_lazily(m, is(m, "olt", a, num(m, 0.86)), add(m, a, small_erf(m, a)), far_erf(m, a));
+    return (void)y, choose(m, is(m, "uno", x, x), x, with_sign(m, value, x));
+}
+
+static inline V near_erfc(Maker *m, V x) {
+    D rest = d_fast(m, one(m), neg(m, x));
+    return add(m, rest.h, sub(m, rest.l, small_erf(m, x)));
+}
+static inline V far_erfc(Maker *m, V x, V a) {
+    V n;
+    D f = d_far_erfc(m, a, &n);
+    V value = times_power(m, f, n, 0);
+    return choose(m, is(m, "olt", x, zero(m)), sub(m, num(m, 2), value), value);
+}
+
+static inline V make_erfc(Maker *m, V x, V y) {
+    V a = magnitude(m, x);
+    V value = choose_lazily(m, is(m, "olt", a, num(m, 0.65)), near_erfc(m, x), far_erfc(m, x, a));
+    return (void)y, choose(m, is(m, "uno", x, x), x, value);
 }
 #endif

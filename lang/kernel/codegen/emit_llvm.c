@@ -916,9 +916,14 @@ static Opnd estimate(Emit *e, const MathFnInfo *fn, Opnd a) {
     return scale_float(e, emit_def(e, "call float @llvm.nvvm.%s.approx.ftz.f(float %s)", fn->estimate, a.s), fn->after);
 }
 
+bool emit_calls_vectors(const Emit *e, MathFn fn) {
+    const MathFnInfo *info = &kir_math[fn];
+    return !kir_is_exact(e->f) && *e->t->mvec && info->libmvec && info->libmvec <= e->t->libc;
+}
+
 /* Returns whether the definition of fn is that of math_formulas.h, whose bits the interpreter gives. */
 static bool is_of_host(const Emit *e, MathFn fn, qs_dtype d) {
-    return d == QS_F64 && kir_math[fn].how[1] >= MATH_near && !e->t->threads && kir_is_exact(e->f);
+    return d == QS_F64 && kir_math[fn].how[1] >= MATH_host && !e->t->threads && kir_is_exact(e->f);
 }
 
 /* Emits a call of a library function. */
@@ -927,7 +932,7 @@ static Opnd library_call(Emit *e, MathFn fn, qs_dtype d, Opnd a, Opnd b) {
     const char *t = emit_type(d), *name = (e->t->libdevice ? info->nv : info->c)[d == QS_F64];
     char own[32];
     if (is_of_host(e, fn, d)) snprintf(own, sizeof own, "qlibm_%s", name), name = own;
-    bool vector = !kir_is_exact(e->f) && *e->t->mvec && info->libmvec && info->libmvec <= e->t->libc;
+    bool vector = emit_calls_vectors(e, fn);
     unsigned attributes = vector ? emit_call_attributes(fn, d) : 1;
     if (vector) vector_variants(e, fn, d);
     if (info->nargs == 2) {
@@ -1321,8 +1326,17 @@ static void add_helpers(Emit *e, Text *out) {
 /* Returns the cost of compiling an inlined function; 0: it is not inlined. */
 static unsigned inlined_size(const KIns *i) {
     bool wide = i->dtype == QS_F64;
-    if (i->op != K_MATH || kir_math[i->flag].how[wide] < MATH_near) return 0;
-    return !wide ? 1 : i->flag == MF_pow ? 16 : 3;
+    if (i->op != K_MATH || kir_math[i->flag].how[wide] < MATH_host) return 0;
+    if (!wide) return 1;
+    switch (i->flag) {
+    case MF_pow: return 16;
+    case MF_erf:
+    case MF_erfc:
+    case MF_asinh:
+    case MF_acosh:
+    case MF_atanh: return 6;
+    default: return 3;
+    }
 }
 
 /* Returns whether f computes so many mathematical functions that inlining all of them would make compilation slow. */

@@ -119,6 +119,7 @@ Opnd emit_double(Emit *e, KRef r);               /* value of r converted to doub
 
 int emit_lanes(char isa, qs_dtype d); /* number of lanes of a vector function; isa: letter of KTarget.mvec */
 unsigned emit_call_attributes(MathFn fn, qs_dtype d);         /* attribute group of calls of fn */
+bool emit_calls_vectors(const Emit *e, MathFn fn);            /* loops may call the vector versions of fn */
 bool emit_math_inlines(const Emit *e, MathFn fn, qs_dtype d); /* fn is computed inline in loops */
 void emit_math_inline(Emit *e, MathFn fn, qs_dtype d);        /* defines own_sin(x) etc. for that */
 const char *emit_mod(Emit *e, qs_dtype d);                    /* name of the remainder function, which it defines */

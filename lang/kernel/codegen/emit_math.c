@@ -15,19 +15,20 @@
  * with one of them finds code that was made with the other.  The tests run the same IR on the cpu to measure its
  * errors.
  *
- * CPU: functions that are `near` or `far` in mathfn.def are inlined into loops.
+ * CPU: functions that are `host` or `near` in mathfn.def are inlined into loops.
  *   - For float64 the host computes the same formula (libm.h), so loops of the program (KFunc.strict) give the bits of
- *     the interpreter.  For float32 only kernels and loops with fast math inline them.
+ *     the interpreter.  For float32 only kernels and loops with fast math inline them.  These call the vector functions
+ *     of the C library instead of `host` ones, because they are faster, with less precision.
  *   - LLVM vectorizes them together with the rest of the loop.  No registers are saved around calls, and a result is
  *     the same in a whole vector and in the rest of a row.
  *   - Their constants are loaded from memory that LLVM does not know to be constant.  Therefore LLVM keeps them in
  *     registers, instead of loading them for each operation.
  *   - Short loops process two vectors at a time, because the steps of a polynomial depend on each other.
- *   - The C library computes rare cases: sin and cos beyond 2^17 (float64: 2^30), pow of negative, zero or infinite
- *     numbers.  A vector function tests once per vector whether any lane is such a case; it is inlined after
+ *   - The C library computes rare cases: sin, cos and tan beyond 2^17 (float64: 2^30), pow of negative, zero or
+ *     infinite numbers.  A vector function tests once per vector whether any lane is such a case; it is inlined after
  *     vectorization.
  *   - For all 2^32 floats (`unit_math_ulp -a sin`), the error of exp is at most 1.5 ulp, that of sin at most 2.5 ulp.
- *     Float64 functions have at most 0.9 ulp in the samples of unit_math_ulp.
+ *     Float64 functions have at most 1 ulp in the samples of unit_math_ulp.
  * Kernels with very many calls call functions instead, because the compile time of one basic block grows faster than
  * its size: strict ones those of libm.h, others those of the C library.
  * All other functions call vector functions of the C library, which are at least as fast.  Strict loops call its scalar
@@ -114,10 +115,12 @@ static V quot(Maker *m, V a, V b) { return float_op(m, "fdiv", a, b); }
 static V neg(Maker *m, V a) { return def(m, "fneg %s %s", float_type(m), a.s); }
 static V is(Maker *m, const char *how, V a, V b) { return def(m, "fcmp %s %s %s, %s", how, float_type(m), a.s, b.s); }
 static V both(Maker *m, V a, V b) { return def(m, "and i1 %s, %s", a.s, b.s); }
+static V either(Maker *m, V a, V b) { return def(m, "or i1 %s, %s", a.s, b.s); }
 static V not(Maker * m, V a) { return def(m, "xor i1 %s, true", a.s); }
 static V choose(Maker *m, V c, V a, V b) {
     return def(m, "select i1 %s, %s %s, %s %s", c.s, float_type(m), a.s, float_type(m), b.s);
 }
+#define choose_lazily choose
 static V call_intrinsic(Maker *m, const char *name, V a) {
     return def(m, "call %s @llvm.%s.%s(%s %s)", float_type(m), name, mangled(m), float_type(m), a.s);
 }
@@ -154,17 +157,9 @@ static const double pi = 0x1.921fb54442d18p+1, pi_low = 0x1.1a62633145c07p-53, l
 
 static V scaled_part(const Maker *m, Parts c, int i, double by) { return num(m, c[m->wide][i] * by); }
 
-/* Returns x - k log 2, where k is the nearest integer to x/log 2. */
-static V reduce_exp(Maker *m, V x, V *k) {
-    V n = nearest(m, mul(m, x, constant_part(m, one_log2e, 0)), k), down = neg(m, n);
-    return fused(m, down, constant_part(m, log_2, 1), fused(m, down, constant_part(m, log_2, 0), x));
-}
-
-static V small_expm1(Maker *m, V r) { return fused(m, mul(m, r, r), POLYNOMIAL(m, exp, r), r); }
-
-/* Returns 2^k; k must be an exponent of a normal number. */
-static V power_of_2(Maker *m, V k) {
-    return of_bits(m, iop(m, "shl", iop(m, "add", k, integer(bias(m))), integer(digits(m) - 1)));
+static V clamp(Maker *m, V x, double low, double high) { /* NaN stays */
+    x = choose(m, is(m, "olt", x, num(m, low)), num(m, low), x);
+    return choose(m, is(m, "ogt", x, num(m, high)), num(m, high), x);
 }
 
 /* Returns 2^(2k) e^r for floats, |r| <= log 2.  The factor 2^k is applied twice, so that it is a normal number.
@@ -196,40 +191,7 @@ static V float_exp2(Maker *m, V x) {
 
 static V make_exp(Maker *m, V x, V y) { return (void)y, m->wide ? scaled_exp(m, x, NULL, 0) : float_exp(m, x); }
 
-static V make_exp2(Maker *m, V x, V y) {
-    if (!m->wide) return float_exp2(m, x);
-    V k, limited = clamp(m, x, -1100, 1030);
-    V n = nearest(m, limited, &k), r = mul(m, sub(m, limited, n), constant_part(m, log_2, 0));
-    return (void)y, times_power(m, (D){one(m), small_expm1(m, r)}, n, 0);
-}
-
-/* Computes 2^k (e^r - 1) + 2^k - 1, with a factor 1/2 so that 2^k does not overflow. */
-static V make_expm1(Maker *m, V x, V y) {
-    V k, limited = m->wide ? clamp(m, x, -50, 715) : clamp(m, x, -30, 95), r = reduce_exp(m, limited, &k);
-    V by = power_of_2(m, iop(m, "sub", k, integer(1)));
-    V halved = fused(m, by, small_expm1(m, r), sub(m, by, half(m)));
-    V far = is(m, "ogt", x, num(m, m->wide ? 709.8 : 88.73)); /* k may exceed the largest exponent */
-    V value = choose(m, far, infinity(m), scaled(m, halved, 2));
-    return (void)y, choose(m, is(m, "oeq", add(m, one(m), mul(m, x, half(m))), one(m)), x, value);
-}
-
-/* Returns e^|x|/2 and sets *q to e^-|x|/2. */
-static V half_exp(Maker *m, V x, V *q) {
-    V e = scaled_exp(m, magnitude(m, x), NULL, -1);
-    *q = quot(m, num(m, 0.25), e);
-    return e;
-}
-
-static V make_sinh(Maker *m, V x, V y) {
-    V q, e = half_exp(m, x, &q), z = mul(m, x, x), near = odd_series(m, magnitude(m, x), POLYNOMIAL(m, sinh, z), z);
-    V far = sub(m, e, q);
-    return (void)y, with_sign(m, choose(m, is(m, "olt", magnitude(m, x), one(m)), near, far), x);
-}
-
-static V make_cosh(Maker *m, V x, V y) {
-    V q, e = half_exp(m, x, &q);
-    return (void)y, add(m, e, q);
-}
+static V make_exp2(Maker *m, V x, V y) { return (void)y, m->wide ? wide_exp2(m, x) : float_exp2(m, x); }
 
 /* -- rare cases of functions inlined into cpu loops ---------------------------------------------------------------- */
 /* Returns `near`, or in rare cases the value of the C library; see define_far. */
@@ -271,44 +233,6 @@ static V make_pow(Maker *m, V x, V y) {
     value = choose(m, is(m, "uno", x, y), not_a_number(m), value);
     value = choose(m, is(m, "oeq", x, one(m)), one(m), value);
     return choose(m, is_zero(m, y), one(m), value);
-}
-
-/* -- roots --------------------------------------------------------------------------------------------------------- */
-/* Computes a cube root: an estimate with a third of the exponent, Halley's iteration, and a Newton step with an exact
- * residue. */
-static V make_cbrt(Maker *m, V x, V y) {
-    V a = magnitude(m, x), tiny = is(m, "olt", a, num(m, m->wide ? DBL_MIN : (double)FLT_MIN));
-    V huge = is(m, "ogt", a, num(m, m->wide ? 0x1p1000 : 0x1p120)), up = num(m, 0x1p54), down = num(m, 0x1p-54);
-    V v = mul(m, a, choose(m, tiny, up, choose(m, huge, down, one(m))));
-    double bias = m->wide ? 1023 : 127, unit = m->wide ? 0x1p52 : 0x1p23;
-    V third = iop(m, "udiv", bits_of(m, v), integer(3));
-    V t = of_bits(m, iop(m, "add", third, integer((int64_t)((bias * 2 / 3 - 0.0331) * unit))));
-    for (int i = 0; i < (m->wide ? 3 : 2); i++) {
-        V cube = mul(m, mul(m, t, t), t);
-        V above = fused(m, num(m, 2), v, cube), below = fused(m, num(m, 2), cube, v);
-        t = mul(m, t, quot(m, above, below));
-    }
-    D square = d_product(m, t, t);
-    V residue = fused(m, square.l, t, fused(m, square.h, t, neg(m, v)));
-    t = sub(m, t, quot(m, residue, scaled(m, square.h, 3)));
-    t = mul(m, t, choose(m, tiny, num(m, 0x1p-18), choose(m, huge, num(m, 0x1p18), one(m))));
-    V usual = both(m, is(m, "olt", a, infinity(m)), is(m, "ogt", a, zero(m)));
-    return (void)y, choose(m, usual, with_sign(m, t, x), x);
-}
-
-static V make_hypot(Maker *m, V x, V y) {
-    V a = magnitude(m, x), b = magnitude(m, y), larger = is(m, "olt", a, b);
-    V most = choose(m, larger, b, a), least = choose(m, larger, a, b);
-    V huge = is(m, "ogt", most, num(m, m->wide ? 0x1p511 : 0x1p63));
-    V tiny = is(m, "olt", most, num(m, m->wide ? 0x1p-459 : 0x1p-45));
-    V down = num(m, m->wide ? 0x1p-600 : 0x1p-100), up = num(m, m->wide ? 0x1p600 : 0x1p100);
-    V by = choose(m, huge, down, choose(m, tiny, up, one(m)));
-    V back = choose(m, huge, up, choose(m, tiny, down, one(m)));
-    most = mul(m, most, by), least = mul(m, least, by);
-    V value = mul(m, root(m, fused(m, most, most, mul(m, least, least))), back);
-    value = choose(m, is(m, "uno", x, y), not_a_number(m), value);
-    V endless = def(m, "or i1 %s, %s", is(m, "oeq", a, infinity(m)).s, is(m, "oeq", b, infinity(m)).s);
-    return choose(m, endless, infinity(m), value);
 }
 
 /* -- circular functions -------------------------------------------------------------------------------------------- */
@@ -454,118 +378,10 @@ static V make_sin(Maker *m, V x, V y) { return (void)y, make_wave(m, x, false); 
 static V make_cos(Maker *m, V x, V y) { return (void)y, make_wave(m, x, true); }
 
 static V make_tan(Maker *m, V x, V y) {
+    if (m->module) return call_far(m, MF_tan, x, x, near_wide_tan(m, x));
     V k;
     D r = reduce(m, x, &k);
-    V s = small_sin(m, r), c = small_cos(m, r), odd = bit(m, k, 1);
-    V value = quot(m, choose(m, odd, neg(m, c), s), choose(m, odd, s, c));
-    return (void)y, finite_only(m, x, choose(m, is_zero(m, x), x, value));
-}
-
-/* -- inverse circular functions ------------------------------------------------------------------------------------ */
-/* For |x| >= 1/2, uses the half angle: asin(x) = pi/2 - 2 asin(s), s = sqrt((1 - x)/2). */
-static V make_asin(Maker *m, V x, V y) {
-    V a = magnitude(m, x), small = is(m, "olt", a, half(m)), halved = mul(m, sub(m, one(m), a), half(m));
-    V z = choose(m, small, mul(m, a, a), halved), t = choose(m, small, a, root(m, halved));
-    V v = mul(m, mul(m, t, z), POLYNOMIAL(m, asin, z)),
-      twice = fused(m, num(m, 2), v, neg(m, constant_part(m, half_pi, 1)));
-    V large = sub(m, constant_part(m, half_pi, 0), fused(m, num(m, 2), t, twice));
-    return (void)y, with_sign(m, choose(m, small, add(m, t, v), large), x);
-}
-
-static V make_acos(Maker *m, V x, V y) {
-    V a = magnitude(m, x), small = is(m, "olt", a, half(m)), halved = mul(m, sub(m, one(m), a), half(m));
-    V z = choose(m, small, mul(m, x, x), halved), t = choose(m, small, x, root(m, halved));
-    V v = mul(m, mul(m, t, z), POLYNOMIAL(m, asin, z)), sum = mul(m, num(m, 2), add(m, t, v));
-    V middle = sub(m, constant_part(m, half_pi, 0), add(m, t, sub(m, v, constant_part(m, half_pi, 1))));
-    V low = scaled(m, constant_part(m, half_pi, 1), 2), high = scaled(m, constant_part(m, half_pi, 0), 2);
-    V left = sub(m, high, sub(m, sum, low));
-    return (void)y, choose(m, small, middle, choose(m, is(m, "olt", x, zero(m)), left, sum));
-}
-
-/* Returns the angle of (u, v), or of (-u, v) if `left`, for u, v >= 0.  It is computed as n pi/4 plus or minus
- * (t + tail), where t is the smaller coordinate divided by the larger one, or their difference divided by their sum, so
- * that it is at most tan(pi/8). */
-static V angle(Maker *m, V u, V v, V left) {
-    V steep = is(m, "olt", u, v), a = choose(m, steep, v, u), b = choose(m, steep, u, v);
-    V middle = is(m, "ogt", b, scaled(m, a, 0x1.a827999fcef32p-2)); /* tan(pi/8) */
-    V t = quot(m, choose(m, middle, sub(m, b, a), b), choose(m, middle, add(m, b, a), a));
-    V z = mul(m, t, t), tail = mul(m, mul(m, t, z), POLYNOMIAL(m, atan, z));
-    V n = choose(m, middle, half(m), zero(m)), back = choose(m, steep, num(m, -1), one(m)); /* of pi/2 */
-    n = choose(m, steep, sub(m, one(m), n), n);
-    n = choose(m, left, sub(m, num(m, 2), n), n), back = choose(m, left, neg(m, back), back);
-    D base = d_product(m, n, constant_part(m, half_pi, 0)); /* exact for 1/2, 1 and 2 */
-    V low = fused(m, n, constant_part(m, half_pi, 1), base.l);
-    t = mul(m, t, back), tail = fused(m, tail, back, low);
-    D sum = d_sum(m, base.h, t);
-    return add(m, sum.h, add(m, sum.l, tail));
-}
-
-static V make_atan2(Maker *m, V y, V x) {
-    V v = magnitude(m, y), u = magnitude(m, x), left = negative(m, x);
-    V most = choose(m, is(m, "ogt", u, v), u, v);
-    V up = num(m, m->wide ? 0x1p100 : 0x1p30), down = num(m, 0.25), small = num(m, m->wide ? 0x1p-900 : 0x1p-90);
-    V large = num(m, m->wide ? 0x1p1000 : 0x1p120);
-    V by = choose(m, is(m, "ogt", most, large), down, choose(m, is(m, "olt", most, small), up, one(m)));
-    V endless = both(m, is(m, "oeq", u, infinity(m)), is(m, "oeq", v, infinity(m))), none = is_zero(m, most);
-    v = choose(m, endless, one(m), mul(m, v, by)), u = choose(m, endless, one(m), mul(m, u, by));
-    V value = with_sign(m, angle(m, choose(m, none, one(m), u), v, left), y);
-    return choose(m, is(m, "uno", x, y), not_a_number(m), value);
-}
-
-static V make_atan(Maker *m, V x, V y) {
-    V value = angle(m, one(m), magnitude(m, x), (V){"false"});
-    return (void)y, choose(m, is(m, "uno", x, x), x, with_sign(m, value, x));
-}
-
-static V make_asinh(Maker *m, V x, V y) {
-    V z = mul(m, x, x), a = magnitude(m, x), near = odd_series(m, a, POLYNOMIAL(m, asinh, z), z), k;
-    V huge = is(m, "ogt", a, num(m, m->wide ? 0x1p30 : 0x1p14));
-    V sum = choose(m, huge, a, add(m, a, root(m, fused(m, a, a, one(m))))), f = sub(m, split(m, sum, &k), one(m));
-    k = choose(m, huge, add(m, k, one(m)), k);
-    V far = choose(m, is(m, "olt", a, infinity(m)), log_sum(m, k, f, zero(m)), a);
-    return (void)y, with_sign(m, choose(m, is(m, "olt", a, num(m, 0.75)), near, far), x);
-}
-
-static V make_acosh(Maker *m, V x, V y) {
-    V t = sub(m, x, one(m)), k, f = sub(m, split(m, x, &k), one(m));
-    V near = log_of_1p(m, add(m, t, root(m, mul(m, t, add(m, t, num(m, 2))))));
-    V far = log_special(m, x, log_sum(m, add(m, k, one(m)), f, zero(m)));
-    V value = choose(m, is(m, "olt", x, num(m, m->wide ? 0x1p30 : 0x1p14)), near, far);
-    return (void)y, choose(m, is(m, "olt", x, one(m)), not_a_number(m), value);
-}
-
-static V make_atanh(Maker *m, V x, V y) {
-    V a = magnitude(m, x), twice = add(m, a, a), rest = sub(m, one(m), a), share = quot(m, twice, rest);
-    V low = fused(m, share, a, twice), t = choose(m, is(m, "olt", a, half(m)), low, share);
-    V value = with_sign(m, mul(m, half(m), log_of_1p(m, t)), x);
-    return (void)y, choose(m, is(m, "ule", a, one(m)), value, not_a_number(m));
-}
-
-/* -- the error function -------------------------------------------------------------------------------------------- */
-static V near_erf(Maker *m, V x) { return fused(m, x, POLYNOMIAL(m, erf, mul(m, x, x)), x); }
-
-/* Returns erfc(a) for a >= 1/2. */
-static V far_erfc(Maker *m, V a) {
-    a = choose(m, is(m, "olt", a, num(m, 28)), a, num(m, 28)); /* erfc is 0 there */
-    D square = d_product(m, a, a);
-    V t = quot(m, sub(m, a, num(m, 4)), add(m, a, num(m, 4))), g = POLYNOMIAL(m, erfc, t);
-    D by = d_fast(m, add(m, a, a), one(m));
-    V q = quot(m, g, by.h), down = neg(m, q), rest = fused(m, down, by.l, fused(m, down, by.h, g));
-    V low = neg(m, square.l), e = scaled_exp(m, neg(m, square.h), &low, 0);
-    return fused(m, e, q, mul(m, e, quot(m, rest, by.h)));
-}
-
-static V make_erf(Maker *m, V x, V y) {
-    V a = magnitude(m, x), far = with_sign(m, sub(m, one(m), far_erfc(m, a)), x);
-    V value = choose(m, is(m, "olt", a, one(m)), near_erf(m, x), far);
-    return (void)y, choose(m, is(m, "uno", x, x), x, value);
-}
-
-static V make_erfc(Maker *m, V x, V y) {
-    V a = magnitude(m, x), far = far_erfc(m, a), near = sub(m, one(m), near_erf(m, x));
-    V value = choose(m, is(m, "olt", x, zero(m)), sub(m, num(m, 2), far), far);
-    value = choose(m, is(m, "olt", a, half(m)), near, value);
-    return (void)y, choose(m, is(m, "uno", x, x), x, value);
+    return (void)y, finite_only(m, x, finish_tan(m, x, r, k));
 }
 
 /* -- gamma; computed in double also for float ---------------------------------------------------------------------- */
@@ -590,6 +406,13 @@ static V come_down(Maker *m, V x, V *y) {
         v = choose(m, more, less, v);
     }
     return *y = v, product;
+}
+
+/* Rounds to the nearest integer; returns it as a float and sets *k to it as an integer.  |x| < 2^(digits - 2). */
+static V nearest(Maker *m, V x, I *k) {
+    V by = num(m, magic(m)), shifted = add(m, x, by);
+    *k = iop(m, "sub", bits_of(m, shifted), bits_of(m, by));
+    return sub(m, shifted, by);
 }
 
 /* Returns sin(pi a) for a >= 0; quarter turns are removed exactly. */
@@ -692,16 +515,16 @@ static V make_fmod(Maker *m, V x, V y) {
 typedef V make_fn(Maker *m, V x, V y);
 #define MATH_exact(id) NULL
 #define MATH_own(id)   make_##id
+#define MATH_host      MATH_own
 #define MATH_near      MATH_own
-#define MATH_far       MATH_own
 static make_fn *const makers[MF__COUNT] = {
 #define MATHFN(id, nargs, f32, f64, how32, ...) [MF_##id] = MATH_##how32(id),
 #include "lang/kernel/ir/mathfn.def"
 };
 #undef MATH_exact
 #undef MATH_own
+#undef MATH_host
 #undef MATH_near
-#undef MATH_far
 
 static bool only_double(make_fn *make) { return make == make_lgamma || make == make_tgamma; }
 
@@ -770,8 +593,8 @@ bool kemit_math(const char *ir, Text *out) {
 
 /* -- functions inlined into cpu loops ------------------------------------------------------------------------------ */
 
-/* Text of functions that call the C library's function $F for $T in rare cases: for sin and cos if |x| >= $L, for pow
- * if `near` is NaN.
+/* Text of functions that call the C library's function $F for $T in rare cases: for sin, cos and tan if |x| >= $L,
+ * for pow if `near` is NaN.
  *   far_$F        for one number; not internal, because LLVM would then specialize it for constant arguments
  *   far_$F_each   for $N numbers in memory; called rarely, so it preserves the registers of the loop
  *                 (not preserve_allcc: LLVM would end it with vzeroupper after restoring the vector registers)
@@ -847,8 +670,12 @@ static void define_far(Emit *e, MathFn fn, qs_dtype d) {
 }
 
 bool emit_math_inlines(const Emit *e, MathFn fn, qs_dtype d) {
-    return kir_math[fn].how[d == QS_F64] >= MATH_near && !e->t->libdevice && e->t->fma && !e->many_calls &&
-           (d == QS_F64 || !kir_is_exact(e->f));
+    if (e->t->libdevice || !e->t->fma || e->many_calls) return false;
+    switch ((MathHow)kir_math[fn].how[d == QS_F64]) {
+    case MATH_near: return d == QS_F64 || !kir_is_exact(e->f);
+    case MATH_host: return !emit_calls_vectors(e, fn);
+    default: return false;
+    }
 }
 
 void emit_math_inline(Emit *e, MathFn fn, qs_dtype d) {
@@ -866,6 +693,6 @@ void emit_math_inline(Emit *e, MathFn fn, qs_dtype d) {
     qtext_puts(&e->decls, ") alwaysinline nounwind willreturn memory(none) {\n");
     qtext_add(&e->decls, numbers.s, numbers.len), qtext_add(&e->decls, body.s, body.len);
     qtext_printf(&e->decls, "  ret %s %s\n}\n", t, value.s);
-    if (kir_math[fn].how[m.wide] == MATH_far) define_far(e, fn, d);
+    if (strstr(body.s, "@far_")) define_far(e, fn, d);
     qtext_free(&numbers), qtext_free(&body);
 }

@@ -100,7 +100,7 @@ typedef enum {
 typedef enum { KR_own, KR_same, KR_of_b, KR_bool, KR_i64, KR_none } KResultUse;
 typedef enum { KF_none, KF_zeroed, KF_atomic, KF_access, KF_math, KF_order } KFlagUse;
 extern const KOpInfo kir_ops[K__COUNT];
-typedef enum { MATH_exact, MATH_own, MATH_near, MATH_far } MathHow; /* explained in mathfn.def */
+typedef enum { MATH_exact, MATH_own, MATH_host, MATH_near } MathHow; /* explained in mathfn.def */
 typedef struct {
     const char *name;               /* in the text form and in OpenCL; in LLVM if `how` is exact */
     uint8_t nargs, how[2], libmvec; /* how: of the float and the double function */

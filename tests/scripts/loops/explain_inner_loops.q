@@ -28,12 +28,12 @@ for i = 0..1
 end
 for i = 0..n-1
     for k = 0..i
-        x[k] = x[k]*0.5 + tan(A[i,k])
+        x[k] = x[k]*0.5 + lgamma(A[i,k])
     end
 end
 for i = 0..n-1                       % this one is
     for k = 0..i
-        x[k] = x[k]*0.5 + A[i,k]
+        x[k] = x[k]*0.5 + tan(A[i,k]) + erf(x[k])
     end
 end
 exit(3)
