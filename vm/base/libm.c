@@ -77,16 +77,12 @@ static inline I iop(Maker *m, const char *name, I a, I b) {
 
 #include "vm/base/math_formulas.h"
 
-#define FLAT  __attribute__((flatten)) /* inline all of the formula */
-#define MAKER (&(Maker){true})
-#define EACH_NEAR(ONE, TWO)                                                                                            \
-    ONE(asin)                                                                                                          \
-    ONE(acos)                                                                                                          \
-    ONE(atan)                                                                                                          \
-    ONE(sinh)                                                                                                          \
-    ONE(cosh)                                                                                                          \
-    ONE(tanh) ONE(asinh) ONE(acosh) ONE(atanh) ONE(expm1) ONE(log) ONE(log2) ONE(log10) ONE(log1p) ONE(cbrt) ONE(erf)  \
-        ONE(erfc) TWO(atan2) TWO(hypot)
+#define FLAT                __attribute__((flatten)) /* inline all of the formula */
+#define MAKER               (&(Maker){true})
+#define EACH_ARC(ONE)       ONE(asin) ONE(acos) ONE(atan) ONE(asinh) ONE(acosh) ONE(atanh)
+#define EACH_LOG(ONE)       ONE(log) ONE(log2) ONE(log10) ONE(log1p)
+#define EACH_EXP(ONE)       ONE(expm1) ONE(sinh) ONE(cosh) ONE(tanh) ONE(erf) ONE(erfc)
+#define EACH_NEAR(ONE, TWO) EACH_ARC(ONE) EACH_LOG(ONE) EACH_EXP(ONE) ONE(cbrt) TWO(atan2) TWO(hypot)
 #define DEFINE_ONE(f)                                                                                                  \
     FLAT static double own_##f(double x) { return make_##f(MAKER, x, 0); }
 #define DEFINE_TWO(f)                                                                                                  \
