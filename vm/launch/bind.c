@@ -24,6 +24,11 @@ void qbind_memory(Binding *b, int i, void *p, int64_t n) {
     b->locked[b->nlocked++] = (Locked){.host = p, .nbytes = (size_t)n * 8, .mode = QS_READWRITE};
 }
 
+void qbind_text(Binding *b, int i, const char *s, uint32_t n) {
+    qbind_memory(b, i, (void *)(uintptr_t)s, n);
+    b->locked[b->nlocked - 1].nbytes = n + (size_t)1, b->locked[b->nlocked - 1].mode = QS_READ;
+}
+
 /* -- temporary buffers --------------------------------------------------------------------------------------------- */
 static void drop_made(const Run *r, Locked *x) {
     if (x->made) qbuf_release(qvm_ctx(r->vm), x->buf);

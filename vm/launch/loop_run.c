@@ -20,7 +20,10 @@ static qs_value captured_given(const Call *c, int source) {
 
 void qloop_bind_value(Binding *to, int i, qs_value v, const KParam *p, bool imaginary) {
     const Complex *z = v.u.p;
-    if (v.kind == QS_ARRAY) qbind_array(to, i, v.u.p, p->written ? QS_READWRITE : QS_READ);
+    const Str *text = v.u.p;
+    if (v.kind == QS_STRING && p->kind == KP_NUM) qbind_number(to, i, (KSlot){.I64 = text->s[0]}.bits, 8);
+    else if (v.kind == QS_STRING) qbind_text(to, i, text->s, text->len);
+    else if (v.kind == QS_ARRAY) qbind_array(to, i, v.u.p, p->written ? QS_READWRITE : QS_READ);
     else if (v.kind == QS_COMPLEX) qbind_number(to, i, (KSlot){.F64 = imaginary ? z->im : z->re}.bits, 8);
     else if (p->dtype == QS_F64) qbind_number(to, i, (KSlot){.F64 = qval_number(v)}.bits, 8);
     else if (p->dtype == QS_B1) qbind_number(to, i, v.u.i != 0, 1);
@@ -201,11 +204,18 @@ static qs_value mixed_value(const Call *c, const LoopOut *o) {
     return kind == LOOP_BOOL ? qs_bool(c->reals[o->slot] != 0) : qs_num(c->reals[o->slot]);
 }
 
+static qs_status character_value(Call *c, double code, qs_value *out) {
+    const char text[1] = {(char)code};
+    Str *s = qstr_new(qvm_ctx(c->vm), text, 1);
+    return *out = s ? qval_object(QS_STRING, s) : qs_nil(), s ? QS_OK : QS_ENOMEM;
+}
+
 static qs_status result_value(Call *c, const LoopOut *o, qs_value *out) {
     switch ((LoopKind)o->kind) {
     case LOOP_INT: *out = qs_int(c->ints[o->slot]); return QS_OK;
     case LOOP_BOOL: *out = qs_bool(c->reals[o->slot] != 0); return QS_OK;
     case LOOP_MIXED: *out = mixed_value(c, o); return QS_OK;
+    case LOOP_CHAR: return character_value(c, c->reals[o->slot], out);
     case LOOP_COMPLEX: return qval_complex(c->vm, c->reals[o->slot], c->reals[o->slot + 1], out);
     case LOOP_VECTOR: return vector_value(c, o, out);
     default: *out = qs_num(c->reals[o->slot]); return QS_OK;

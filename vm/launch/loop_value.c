@@ -38,6 +38,12 @@ static void describe_array(const Captured *e, const Array *a, LoopValue *out) {
     for (int d = 0; d < QS_MAX_RANK; d++) out->dims[d] = e->dims_known >> d & 1 ? e->dims[d] : -1;
 }
 
+static void describe_string(const Captured *e, LoopValue *out) {
+    out->kind = e->facts & TEXT_CHAR ? LOOP_CHAR : LOOP_STRING, out->dtype = QS_U8, out->rank = 1;
+    out->contiguous = out->unit_last = e->facts & TEXT_ASCII;
+    for (int d = 0; d < QS_MAX_RANK; d++) out->dims[d] = -1;
+}
+
 /* A function is described unless a reduction has rewritten its expressions: then its tree differs from its
  * behaviour. */
 static void describe_function(qs_vm *vm, const Function *fn, LoopValue *out) {
@@ -66,7 +72,7 @@ static LoopValue describe_value(const Asking *a, int entry) {
     case QS_ARRAY: describe_array(e, v.u.p, &out); break;
     case QS_FUNCTION: describe_function(a->e.vm, v.u.p, &out); break;
     case QS_CELL: out.kind = LOOP_CELL; break;
-    case QS_STRING: out.kind = LOOP_STRING; break;
+    case QS_STRING: describe_string(e, &out); break;
     case QS_OBJECT: out.kind = LOOP_OBJECT, out.cls = ((const Object *)v.u.p)->cls; break;
     default: break;
     }
@@ -193,7 +199,8 @@ static const Str *ask_text(void *ud, int source) {
 
 static int64_t ask_peek(void *ud, int source, int axis) {
     const Asking *a = ud;
-    return ((const Array *)a->e.value[source].u.p)->dims[axis];
+    qs_value v = a->e.value[source];
+    return v.kind == QS_ARRAY ? ((const Array *)v.u.p)->dims[axis] : INT64_MAX;
 }
 
 static double ask_number(void *ud, int source, bool fix) {

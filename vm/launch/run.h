@@ -125,6 +125,7 @@ static inline void qbind_number(Binding *b, int i, uint64_t bits, size_t size) {
 DevArg *qbind_array(Binding *b, int i, Array *a, qs_access mode);
 /* Binds n elements of eight bytes of host memory, read and written. */
 void qbind_memory(Binding *b, int i, void *p, int64_t n);
+void qbind_text(Binding *b, int i, const char *s, uint32_t n); /* the bytes of a string, for reading */
 qs_status qbind_lock(Run *r);
 qs_status qbind_unlock(Run *r, qs_status s); /* s: status of the launch; returned unless unlocking fails */
 

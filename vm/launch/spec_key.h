@@ -5,7 +5,7 @@
  *
  *                     numbers                        arrays                                      strings, types
  *     a kernel        integral, of 24, 31, 53 bits   element type, rank, contiguous, unit last   which
- *     a loop          integral, of 20, 31 bits, -0   the same; aligned, writable, small extents  nothing
+ *     a loop          integral, of 20, 31 bits, -0   the same; aligned, writable, small extents  ASCII, length 1
  *     an expression   nothing                        element type                                nothing
  *
  * For functions the key is the function itself, for objects the class.  In addition, code may be compiled for a known
@@ -31,7 +31,9 @@ enum { /* bits of the key.  For a number: it is integral and at most 2^20, 2^24,
        ARRAY_UNIT_LAST = 1 << 17,
        ARRAY_ALIGNED = 1 << 18,
        ARRAY_WRITABLE = 1 << 19,
-       ARRAY_SMALL = 1 << 20
+       ARRAY_SMALL = 1 << 20,
+       TEXT_ASCII = 1, /* for a string; CHAR: a single ASCII character */
+       TEXT_CHAR = 2
 };
 
 /* Where a captured value is found: at the running function (Site), or inside the value of an earlier entry. */

@@ -5,7 +5,7 @@
 function n = count(s)
     n = 0
     for i = 0..numel(s)-1
-        n += s[i] == "a"
+        n += s[i..i] == "a"
     end
 end
 function d = distance(a, b)

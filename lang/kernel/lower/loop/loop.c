@@ -64,7 +64,7 @@ static Value zero_value(Loops *L, const Var *v) {
     Value x = {.what = WHAT_NUMBER, .num = kloop_const(L, 0)};
     if (v->kind == LOOP_VECTOR) x = kloop_vector(L, v->n), x.cols = v->cols;
     for (int i = 0; v->kind == LOOP_VECTOR && i < v->n; i++) x.at[i] = kloop_const(L, 0);
-    if (v->kind == LOOP_INT) x.num = kloop_int(kloop_i64(L, 0), 0, 0);
+    if (v->kind == LOOP_INT || v->kind == LOOP_CHAR) x.num = kloop_int(kloop_i64(L, 0), 0, 0);
     if (v->kind == LOOP_BOOL) x.num = kloop_bool(kbuild_int(&L->walk, QS_B1, 0));
     if (v->kind == LOOP_COMPLEX) x.num = kloop_to_complex(L, x.num);
     return x;

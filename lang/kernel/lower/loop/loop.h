@@ -59,6 +59,7 @@ typedef enum {
     LOOP_BOOL,
     LOOP_MIXED, /* one of the three above, which only the running code knows; a variable that the loop sets */
     LOOP_COMPLEX,
+    LOOP_CHAR,   /* a string of one ASCII character */
     LOOP_VECTOR, /* a few numbers, their count compiled in; a variable that the loop sets */
     LOOP_ARRAY,
     LOOP_FUNC,
@@ -66,8 +67,8 @@ typedef enum {
     LOOP_OVERLOADS, /* a function with several definitions */
     LOOP_OBJECT,
     LOOP_CELL,
-    LOOP_ROW, /* slices of unknown length; a variable that the loop sets, and that nothing reads afterwards */
-    LOOP_STRING,
+    LOOP_ROW,    /* slices of unknown length; a variable that the loop sets, and that nothing reads afterwards */
+    LOOP_STRING, /* any other; contiguous: its characters are ASCII, and it is read as an array of uint8 */
     LOOP_OTHER
 } LoopKind;
 enum { LOOP_VECTOR_MAX = 32, LOOP_SMALL = 1 << 20 /* sums of a few such numbers are exact in float32 */ };
@@ -175,11 +176,10 @@ typedef struct {
 typedef struct { /* a variable that the loop sets, and where its final value is stored */
     const Sym *sym;
     int object; /* source of the object if this is a field (named by sym); -1: a variable */
-    /* LOOP_NUM, LOOP_BOOL: in reals[slot]; LOOP_INT: in ints[slot]; LOOP_COMPLEX: two reals; LOOP_VECTOR: `length`
-     * reals from reals[slot] on, then one real that says whether they are float64, and the number of the array
-     * (loop_alias.c): variables with the same one share an array; -1 - n: the array of the source n; LOOP_MIXED: the
-     * value as a real,
-     * then its LoopKind, and the value of an int in ints[int_slot] */
+    /* LOOP_NUM, LOOP_BOOL: in reals[slot]; LOOP_INT: in ints[slot]; LOOP_COMPLEX: two reals; LOOP_CHAR: its code in
+     * reals[slot]; LOOP_VECTOR: `length` reals from reals[slot] on, then one real that says whether they are float64,
+     * and the number of the array (loop_alias.c): variables with the same one share an array; -1 - n: the array of the
+     * source n; LOOP_MIXED: the value as a real, then its LoopKind, and the value of an int in ints[int_slot] */
     uint8_t kind;
     uint8_t length, columns; /* of a LOOP_VECTOR; columns 0: a vec */
     uint64_t like;           /* for a vec: bits LOOP_LIKE */

@@ -297,6 +297,8 @@ static qs_status call_numeric(Loops *L, const char *name, const Value *args, int
     Number nums[MOST];
     bool found = false;
     for (int i = 0; i < nargs; i++) {
+        bool text = args[i].what == WHAT_CHAR || args[i].what == WHAT_STRING;
+        if (text) return kloop_decline(L, L->pos, "%s of a string", name);
         if (args[i].what != WHAT_NUMBER) return kloop_decline(L, L->pos, "%s of an array", name);
         if (i < MOST) nums[i] = args[i].num;
     }
@@ -315,6 +317,14 @@ static qs_status call_builtin(Loops *L, const char *name, Value *args, int nargs
     bool array = nargs && (args[0].what == WHAT_ARRAY || args[0].what == WHAT_ROW || args[0].what == WHAT_VECTOR);
     if (array && !strcmp(name, "size")) return lower_size(L, args, nargs, outs, wanted);
     if (array && nargs == 1 && args[0].what == WHAT_ARRAY && !strcmp(name, "numel")) return lower_count(L, args, outs);
+    bool length = nargs == 1 && (!strcmp(name, "strlen") || !strcmp(name, "numel"));
+    if (length && (args[0].what == WHAT_STRING || args[0].what == WHAT_CHAR)) {
+        *outs = (Value){.what = WHAT_NUMBER, .num = kloop_const(L, 1)};
+        if (args[0].what == WHAT_STRING && !args[0].text && !args[0].host.contiguous)
+            return kloop_decline(L, L->pos, "%s of a string with characters beyond ASCII", name);
+        if (args[0].what == WHAT_STRING) outs->num = kloop_text_length(L, args);
+        return QS_OK;
+    }
     bool made = false, largest = !strcmp(name, "max");
     if (wanted == 2 && nargs == 1 && (largest || !strcmp(name, "min"))) { /* [m, i] = max(x) */
         Value again = args[0];
@@ -359,7 +369,9 @@ static qs_status accept_type(Loops *L, const Func *f, const Param *p, Value *v) 
     if (given && v->what == WHAT_OBJECT && L->job->is_of_class(L->job->ud, v->host.source, f, (int)(p - f->params)))
         return QS_OK;
     if (v->what == WHAT_NUMBER) return name && is_type_parameter(f, name) ? QS_OK : kloop_convert(L, name, &v->num);
-    if (name && (kloop_has_shape(name->s, v) || (v->what == WHAT_TEXT && !strcmp(name->s, "string")))) return QS_OK;
+    if (name && (kloop_has_shape(name->s, v) ||
+                 ((v->what == WHAT_STRING || v->what == WHAT_CHAR) && !strcmp(name->s, "string"))))
+        return QS_OK;
     bool real = v->what == WHAT_ARRAY && (v->host.dtype == L->c->scalar_dtype);
     bool fits = name && v->host.rank < 4 && !strcmp(name->s, ranks[v->host.rank]);
     if (real && (fits || (name && v->host.rank == 1 && !strcmp(name->s, "mat")))) return QS_OK;
@@ -417,7 +429,7 @@ static qs_status bind_param(Walk *w, const Param *p, Value *x) {
     Var *v = &L->in->vars[p->sym->index];
     pass_whole(L, p, x);
     TRY(accept_type(L, L->in->func, p, x));
-    if (x->what == WHAT_NUMBER) return kloop_assign(L, v, x);
+    if (x->what == WHAT_NUMBER || x->what == WHAT_CHAR) return kloop_assign(L, v, x);
     if (x->what == WHAT_VECTOR && (v->assigned || v->kind == LOOP_VECTOR)) return kloop_assign(L, v, x);
     v->bound = v->set = true, v->val = *x;
     return QS_OK;

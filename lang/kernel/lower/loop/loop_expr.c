@@ -103,17 +103,37 @@ static qs_status choose_elements(Walk *w, Value *c, Value *a, Value *b, Value *o
     return kloop_vector_choose((Loops *)w, c, a, b, out);
 }
 
+/* -- strings ------------------------------------------------------------------------------------------------------- */
+static bool is_text(const Value *v) { return v->what == WHAT_CHAR || v->what == WHAT_STRING; }
+
+/* Compares characters.  A captured string of another length is no character. */
+static qs_status compare_text(Loops *L, Op op, const Value *a, const Value *b, Value *out) {
+    bool equality = op == OP_EQ || op == OP_NE, chars = a->what == WHAT_CHAR && b->what == WHAT_CHAR;
+    if (!is_text(a) || !is_text(b)) return kloop_decline_value(L, is_text(a) ? a : b);
+    if (chars ? op < OP_EQ || op > OP_GE : !equality)
+        return kloop_decline(L, L->pos,
+                             "an operator of strings other than comparisons; toascii gives their characters");
+    bool same = a->what == WHAT_STRING && b->what == WHAT_STRING && kloop_same_text(L, a, b);
+    *out = (Value){.what = WHAT_NUMBER, .num = kloop_bool(kbuild_int(&L->walk, QS_B1, same == (op == OP_EQ)))};
+    return chars ? kloop_binary(L, op, a->num, b->num, &out->num) : QS_OK;
+}
+
+static qs_status lower_text(Loops *L, const Node *n, Value *out) {
+    const Str *s = n->u.str;
+    if (s->len != 1 || (unsigned char)s->s[0] > 127) return *out = (Value){.what = WHAT_STRING, .text = s}, QS_OK;
+    *out = (Value){.what = WHAT_CHAR, .num = kloop_int(kloop_i64(L, s->s[0]), s->s[0], s->s[0])};
+    return QS_OK;
+}
+
 /* -- expressions --------------------------------------------------------------------------------------------------- */
 qs_status kloop_operator(Loops *L, Op op, const Value *x, const Value *y, Value *out) {
     Value r = {.what = WHAT_NUMBER}, a = *x, b = *y;
+    if (is_text(&a) || is_text(&b)) return compare_text(L, op, &a, &b, out);
     if (a.what == WHAT_ROW || b.what == WHAT_ROW) return kloop_row_binary(L, op, &a, &b, out);
     kloop_short(L, &a);
     kloop_short(L, &b);
     if (kloop_is_row(L, &a) || kloop_is_row(L, &b)) return kloop_row_binary(L, op, &a, &b, out);
     if (kloop_is_vectorial(&a, &b)) return kloop_vector_binary(L, op, &a, &b, out);
-    bool same;
-    if ((op == OP_EQ || op == OP_NE) && kloop_same_text(x, y, &same))
-        return r.num = kloop_bool(kbuild_int(&L->walk, QS_B1, same == (op == OP_EQ))), *out = r, QS_OK;
     if (a.what != WHAT_NUMBER || b.what != WHAT_NUMBER) return kloop_decline_value(L, a.what != WHAT_NUMBER ? &a : &b);
     bool complex = a.num.kind == LOOP_COMPLEX || b.num.kind == LOOP_COMPLEX;
     TRY((complex ? kloop_complex_binary : kloop_binary)(L, op, a.num, b.num, &r.num));
@@ -230,7 +250,7 @@ static qs_status lower_literal(Walk *w, const Node *n, Value *out) {
 static qs_status lower_other(Walk *w, Node *n, Value *out) {
     Loops *L = (Loops *)w;
     switch ((NodeKind)n->kind) {
-    case N_STR: return *out = (Value){.what = WHAT_TEXT, .text = n->u.str}, QS_OK;
+    case N_STR: return lower_text(L, n, out);
     case N_RANGE:
     case N_COLON: return kloop_decline(L, n->pos, "a slice or a range as a value; write a loop over its numbers");
     default: return kloop_decline(L, n->pos, "an expression of this kind");

@@ -29,6 +29,7 @@ typedef struct {
     SliceShape shape;
     KRef guard; /* condition under which the elements exist; 0: they do */
     bool part;  /* a slice of a WHAT_VECTOR: sub[] */
+    bool text;  /* a character of a string */
     Subvector sub[2];
 } Access;
 struct Slice {
@@ -196,7 +197,12 @@ static qs_status base_of(Loops *L, Node *n, Access *a) {
     bool row = a->base.what == WHAT_ROW;
     const Var *var = named && a->base.what == WHAT_NUMBER ? kloop_var(L, base->u.ident.sym) : NULL;
     if (var && var->kind == LOOP_ARRAY) return kloop_decline_array(L, var);
-    if (a->base.what == WHAT_TEXT) return kloop_decline_value(L, &a->base);
+    a->text = a->base.what == WHAT_STRING || (a->base.what == WHAT_CHAR && a->base.host.kind == LOOP_CHAR);
+    if (a->text && !a->base.host.contiguous)
+        return kloop_decline(L, n->pos, "%s is a string with characters beyond ASCII; tounicode gives them as numbers",
+                             shown_name(a));
+    if (a->text) a->base.what = WHAT_ARRAY;
+    if (a->text && n->u.index.at.n != 1) return kloop_decline(L, n->pos, "several indices of a string");
     if (!row && a->base.what != WHAT_ARRAY) return kloop_decline(L, n->pos, "%s is no array of numbers", shown_name(a));
     if (!row && dtype_of(a) == QS_U64)
         return kloop_decline(L, n->pos, "elements of %s are uint64; int64 is compiled", shown_name(a));
@@ -375,6 +381,8 @@ static qs_status indices_of(Loops *L, Node *n, Access *a) {
             TRY(part_of(L, at, a, i));
             continue;
         }
+        if (a->text && is_slice(at))
+            return kloop_decline(L, n->pos, "a part of a string; single characters are compiled");
         if (slices && is_slice(at)) {
             TRY(slice_of(L, at, a, i, is_only_slice(n)));
             continue;
@@ -391,6 +399,8 @@ static qs_status indices_of(Loops *L, Node *n, Access *a) {
         }
         if (v.what != WHAT_NUMBER || v.num.kind == LOOP_COMPLEX)
             return kloop_decline(L, n->pos, "an index that is no real number; write a loop over the indices");
+        if (a->text && !kloop_expect_int(L, &v.num) && !kloop_as_int(L, v.num))
+            return kloop_decline(L, n->pos, "an index of a string that may have a fraction");
         a->index[i] = v.num;
         if (a->base.what == WHAT_VECTOR && i < 2) a->sub[i].index = v.num;
     }
@@ -412,6 +422,7 @@ static qs_status access_of(Loops *L, Node *n, Access *a) {
 /* Finds the elements that a statement sets.  A row has no memory, so its elements cannot be set. */
 static qs_status target_of(Loops *L, Node *n, Access *a) {
     TRY(access_of(L, n, a));
+    if (a->text) return kloop_decline(L, L->pos, "characters of %s are set", shown_name(a));
     if (a->base.what != WHAT_ROW) return QS_OK;
     return kloop_decline(L, n->pos, "%s, a slice of a length that is not known, is changed", shown_name(a));
 }
@@ -697,7 +708,15 @@ qs_status kloop_load(Walk *w, Node *n, Value *out) {
     ksubscript_at(&a.p, 0, at);
     if (a.base.what == WHAT_ROW) TRY(kloop_row_element(L, a.base.row, at[0], &v.num));
     else v.num = load_element(L, &a, at, SUM_NOT);
+    if (a.text) v.what = WHAT_CHAR;
     return *out = v, QS_OK;
+}
+
+Number kloop_text_length(Loops *L, const Value *text) {
+    Value bytes = *text;
+    if (text->text) return kloop_const(L, (double)text->text->len);
+    bytes.what = WHAT_ARRAY;
+    return kloop_from_int(L, kloop_extent(L, &bytes, 0), 0, 0x1p48);
 }
 
 /* v[k] = to, or v[…] = to for a slice, where v is a variable. */
@@ -731,6 +750,7 @@ qs_status kloop_store(Walk *w, Node *target, const Value *v) {
     if (a.base.what != WHAT_VECTOR) TRY(lower_indices(L, &a));
     if (a.lengthy) TRY(may_store(L, &a, false));
     if (a.lengthy) return kloop_row_store(L, keep_slice(L, &a), &a.shape, v);
+    if (a.count[0]) kloop_short(L, &held);
     if (a.count[0]) return store_slice(L, &a, &held);
     if (a.base.what == WHAT_VECTOR) return patch_vector(L, target, &a, v);
     if (v->what != WHAT_NUMBER) return kloop_decline_value(L, v);

@@ -47,8 +47,9 @@ typedef enum {
     WHAT_FUNCTION,
     WHAT_OBJECT,
     WHAT_CELL,
-    WHAT_TEXT, /* a string that is compiled in */
-    WHAT_ROW   /* an expression of slices of unknown length, whose elements are computed where they are used */
+    WHAT_STRING, /* a captured string, or a literal (`text`); not of one ASCII character */
+    WHAT_CHAR,   /* a string of one ASCII character, whose code is `num`, an int */
+    WHAT_ROW     /* an expression of slices of unknown length, whose elements are computed where they are used */
 } What;
 typedef struct Row Row;     /* loop_row.c */
 typedef struct Slice Slice; /* loop_index.c */
@@ -65,7 +66,7 @@ typedef struct Val {
     KRef array;      /* WHAT_VECTOR: the number of its array (loop_alias.c); 0: a new array, or origin has none yet */
     LoopValue host;  /* all others; for a vector with `array`: the captured array; kind LOOP_UNSET: none */
     const Row *row;  /* WHAT_ROW */
-    const Str *text; /* WHAT_TEXT */
+    const Str *text; /* WHAT_STRING: a literal; NULL: a captured string */
     struct Val *caught; /* WHAT_FUNCTION: values captured in the loop; NULL: those of host.source */
     const Str *name;
     const Sym *sym;
@@ -277,9 +278,9 @@ qs_status kloop_field(Loops *L, const Value *object, const Str *name, Value *out
 /* c[index], where c and the index have their values from before the loop. */
 qs_status kloop_item(Loops *L, const Value *cell, Node *index, Value *out);
 qs_status kloop_set_field(Loops *L, const Value *object, Str *name, const Value *x);
-qs_status kloop_decline_array(Loops *L, const Var *v);            /* because it assigns an array to the variable */
-bool kloop_same_text(const Value *a, const Value *b, bool *same); /* false unless both are strings */
-qs_status kloop_decline_value(Loops *L, const Value *v);          /* because it needs a number instead */
+qs_status kloop_decline_array(Loops *L, const Var *v);          /* because it assigns an array to the variable */
+bool kloop_same_text(Loops *L, const Value *a, const Value *b); /* compiles in what two WHAT_STRING are */
+qs_status kloop_decline_value(Loops *L, const Value *v);        /* because it needs a number instead */
 /* Emits the error for reading a variable that may have no value. */
 qs_status kloop_doubt(Loops *L, Var *v, const char *sentence);
 qs_status kloop_assign(Loops *L, Var *v, const Value *x);
@@ -511,6 +512,8 @@ bool kloop_is_stored(const Loops *L, int source);                        /* whet
 qs_status kloop_whole_array(Loops *L, const Value *array, Value *out);   /* a vec as a row */
 KRef kloop_width(Loops *L, qs_dtype d);                    /* Value.f64 of a vector of this element type */
 KRef kloop_extent(Loops *L, const Value *array, int axis); /* int64 */
+
+Number kloop_text_length(Loops *L, const Value *text); /* the number of bytes of a WHAT_STRING */
 
 /* -- loop_reduction.c ---------------------------------------------------------------------------------------------- */
 uint8_t kloop_reduction(const Node *loop, const Sym *sym); /* Combine */

@@ -82,9 +82,12 @@ static int count_elements(Walk *w, const Value *v) { return (void)w, v->what == 
 static qs_status equal_pattern(Walk *w, const Value *x, Node *n, KRef *out) {
     Loops *L = (Loops *)w;
     Number v, p, same;
-    bool equal;
-    Value text = {.what = WHAT_TEXT, .text = n->kind == N_STR ? n->u.str : NULL};
-    if (n->kind == N_STR && kloop_same_text(x, &text, &equal)) return *out = kbuild_int(&L->walk, QS_B1, equal), QS_OK;
+    Value pattern, equal;
+    if (x->what == WHAT_CHAR || x->what == WHAT_STRING) {
+        TRY(kloop_expr(L, n, &pattern));
+        TRY(kloop_operator(L, OP_EQ, x, &pattern, &equal));
+        return *out = equal.num.v, QS_OK;
+    }
     TRY(kloop_real_number(L, x, &v));
     TRY(kloop_number(L, n, &p));
     bool mixed = v.kind != LOOP_MIXED && p.kind != LOOP_MIXED && (v.kind == LOOP_INT) != (p.kind == LOOP_INT);

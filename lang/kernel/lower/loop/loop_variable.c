@@ -74,6 +74,7 @@ static Number entry_number(Loops *L, const LoopValue *v, Str *name) {
         return v->integral ? kloop_int(param, -most, most) : kloop_wide(L, param);
     }
     case LOOP_BOOL: return kloop_bool(kloop_number_param(L, name, QS_B1, b));
+    case LOOP_CHAR: return kloop_int(kloop_number_param(L, name, QS_I64, b), 0, 127);
     case LOOP_COMPLEX:
         return kloop_complex(kloop_number_param(L, name, QS_F64, b),
                              kloop_number_param(L, name, QS_F64, (LoopBind){LOOP_IMAGINARY, v->source}));
@@ -103,6 +104,7 @@ Value kloop_entry(Loops *L, const Var *v) {
     Str *name = v->sym->name;
     if (v->kind == LOOP_VECTOR) return entry_vector(L, v, name);
     Number n = entry_number(L, &v->entry, name);
+    if (v->kind == LOOP_CHAR) return (Value){.what = WHAT_CHAR, .num = n};
     return (Value){.what = WHAT_NUMBER, .num = v->kind == LOOP_COMPLEX ? kloop_to_complex(L, n) : n};
 }
 
@@ -114,6 +116,7 @@ static qs_status import_value(Loops *L, const LoopValue *v, Str *called, Value *
     case LOOP_INT:
     case LOOP_BOOL:
     case LOOP_COMPLEX: out->what = WHAT_NUMBER, out->num = entry_number(L, v, called); return QS_OK;
+    case LOOP_CHAR: out->what = WHAT_CHAR, out->num = entry_number(L, v, called); return QS_OK;
     case LOOP_ARRAY: out->what = WHAT_ARRAY; return QS_OK;
     case LOOP_FUNC:
     case LOOP_OVERLOADS:
@@ -121,7 +124,7 @@ static qs_status import_value(Loops *L, const LoopValue *v, Str *called, Value *
     case LOOP_OBJECT: out->what = WHAT_OBJECT; return QS_OK;
     case LOOP_CELL: out->what = WHAT_CELL; return QS_OK;
     case LOOP_UNSET: return kloop_decline(L, L->pos, "%s has no value", called->s);
-    case LOOP_STRING: out->what = WHAT_TEXT, out->text = L->job->text(L->job->ud, v->source); return QS_OK;
+    case LOOP_STRING: return out->what = WHAT_STRING, QS_OK;
     default:
         return kloop_decline(L, L->pos, "%s is neither a number nor an array of numbers, which are compiled",
                              called->s);
@@ -247,7 +250,8 @@ static void forget_from(InlineFrame *in, KRef from) {
     for (int i = 0; i < in->nvars; i++) {
         const Number *n = &in->vars[i].val.num;
         bool gone = n->v >= from || n->twin >= from || n->is_int >= from || n->is_bool >= from;
-        if (in->vars[i].home && in->vars[i].val.what == WHAT_NUMBER && gone) in->vars[i].home = NULL;
+        bool number = in->vars[i].val.what == WHAT_NUMBER || in->vars[i].val.what == WHAT_CHAR;
+        if (in->vars[i].home && number && gone) in->vars[i].home = NULL;
     }
     for (InlineFrame *i = in->child; i; i = i->next) forget_from(i, from);
 }
@@ -294,8 +298,12 @@ static Value from_locals(Loops *L, Var *v) {
         x.like = v->like;
         return x;
     }
-    if (!is_declared(v)) return (Value){.what = WHAT_NUMBER, .num = kloop_const(L, 0)}; /* declared in the next pass */
+    if (!is_declared(v)) { /* declared in the next pass */
+        if (v->kind == LOOP_CHAR) return (Value){.what = WHAT_CHAR, .num = kloop_int(kloop_i64(L, 0), 0, 127)};
+        return (Value){.what = WHAT_NUMBER, .num = kloop_const(L, 0)};
+    }
     if (v->kind == LOOP_MIXED) return (Value){.what = WHAT_NUMBER, .num = kloop_held_number(L, v)};
+    if (v->kind == LOOP_CHAR) return (Value){.what = WHAT_CHAR, .num = kloop_int(kbuild_get(&L->walk, v->v), 0, 127)};
     if (!v->v) {
         x.num = kloop_from_int(L, kbuild_get(&L->walk, v->twin), v->lo, v->hi);
         return x;
@@ -347,6 +355,7 @@ static const char *kind_name(uint8_t kind) {
                                         [LOOP_BOOL] = "a truth value",
                                         [LOOP_MIXED] = "a number of several types",
                                         [LOOP_COMPLEX] = "a complex number",
+                                        [LOOP_CHAR] = "a character",
                                         [LOOP_VECTOR] = "a vector",
                                         [LOOP_ARRAY] = "an array",
                                         [LOOP_FUNC] = "a function",
@@ -458,7 +467,7 @@ static bool serves_as_complex(const Var *v, const Value *x) {
 static qs_status set_type(Loops *L, Var *v, const Value *x) {
     bool first = !v->assigned, vector = x->what == WHAT_VECTOR;
     int n = vector ? x->n : 0, cols = vector ? x->cols : 0;
-    uint8_t kind = vector ? LOOP_VECTOR : x->num.kind;
+    uint8_t kind = vector ? LOOP_VECTOR : x->what == WHAT_CHAR ? LOOP_CHAR : x->num.kind;
     v->assigned = true;
     if (!first || v->kind == LOOP_COMPLEX) {
         bool becomes_complex = v->kind == LOOP_NUM && serves_as_complex(v, x);
@@ -498,17 +507,18 @@ qs_status kloop_decline_array(Loops *L, const Var *v) {
                          name);
 }
 
-bool kloop_same_text(const Value *a, const Value *b, bool *same) {
-    if (a->what != WHAT_TEXT || b->what != WHAT_TEXT) return false;
-    return *same = qstr_equal(a->text, b->text), true;
+static const Str *text_of(Loops *L, const Value *v) {
+    return v->text ? v->text : L->job->text(L->job->ud, v->host.source);
 }
+
+bool kloop_same_text(Loops *L, const Value *a, const Value *b) { return qstr_equal(text_of(L, a), text_of(L, b)); }
 
 qs_status kloop_decline_value(Loops *L, const Value *v) {
     static const char *const names[] = {
         [WHAT_NOTHING] = "nothing",     [WHAT_NUMBER] = "a number", [WHAT_VECTOR] = "a vector",
         [WHAT_TRUTHS] = "truth values", [WHAT_ARRAY] = "an array",  [WHAT_FUNCTION] = "a function",
         [WHAT_OBJECT] = "an object",    [WHAT_CELL] = "a cell",     [WHAT_ROW] = "a slice"};
-    if (v->what == WHAT_TEXT)
+    if (v->what == WHAT_STRING || v->what == WHAT_CHAR)
         return kloop_decline(L, L->pos, "%s is a string; toascii gives its characters as numbers",
                              v->name ? v->name->s : "this");
     return kloop_decline(L, L->pos, "%s in place of a number", names[v->what]);
@@ -531,10 +541,12 @@ qs_status kloop_assign(Loops *L, Var *v, const Value *x) {
     if (held.what == WHAT_ARRAY) return kloop_decline_array(L, v);
     bool vector = held.what == WHAT_VECTOR;
     x = &held;
-    if (!vector && x->what != WHAT_NUMBER) return kloop_decline_value(L, x);
+    bool number = x->what == WHAT_NUMBER;
+    if (x->what == WHAT_STRING) return kloop_decline(L, L->pos, "%s becomes another string", v->sym->name->s);
+    if (!vector && !number && x->what != WHAT_CHAR) return kloop_decline_value(L, x);
     TRY(set_type(L, v, x));
     Value as_complex = *x;
-    uint8_t maybe = vector ? SURELY_COMPLEX : maybe_real(L, x->num);
+    uint8_t maybe = number ? maybe_real(L, x->num) : SURELY_COMPLEX;
     if (maybe > v->maybe) v->maybe = maybe, L->changed |= v->kind == LOOP_COMPLEX;
     if (v->kind == LOOP_COMPLEX) {
         as_complex.num = kloop_to_complex(L, x->num), as_complex.num.maybe = maybe;
@@ -546,7 +558,7 @@ qs_status kloop_assign(Loops *L, Var *v, const Value *x) {
         x = &integral;
     }
     if (v->kind == LOOP_MIXED) learn_types(L, v, x->num);
-    if (!vector) learn_bounds(L, v, x->num);
+    if (number) learn_bounds(L, v, x->num);
     if (vector) TRY(kloop_share(L, v, &held));
     if (vector && (v->like | x->like) != v->like) v->like |= x->like, L->changed = true;
     if (vector && x->f64 && !v->varies) v->varies = L->changed = true;
