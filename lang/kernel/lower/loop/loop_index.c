@@ -358,8 +358,10 @@ static bool is_only_slice(const Node *n) {
 static qs_status part_of(Loops *L, const Node *n, Access *a, int d) {
     Number first, last;
     double lo = 0, hi, step = 1;
-    if (a->n != (a->base.cols ? 2 : 1)) return kloop_decline(L, n->pos, "as many indices of %s", shown_name(a));
-    int rows = a->base.cols ? a->base.n / a->base.cols : a->base.n, extent = d ? a->base.cols : rows;
+    bool as_row = !a->base.cols && a->n == 2 && d == 1; /* v[0,:] */
+    if (a->n != (a->base.cols ? 2 : 1) && !as_row)
+        return kloop_decline(L, n->pos, "as many indices of %s", shown_name(a));
+    int rows = a->base.cols ? a->base.n / a->base.cols : a->base.n, extent = d && !as_row ? a->base.cols : rows;
     bool known = true;
     if (n->kind == N_COLON) hi = extent - 1;
     else {
@@ -414,6 +416,11 @@ static qs_status access_of(Loops *L, Node *n, Access *a) {
     TRY(base_of(L, n, a));
     if (n->u.index.at.n > QS_MAX_RANK) return kloop_decline(L, n->pos, "more than %d indices", QS_MAX_RANK);
     TRY(indices_of(L, n, a));
+    if (a->base.what == WHAT_VECTOR && !a->base.cols && a->n == 2 && !a->sub[0].n) { /* v[0,k] */
+        L->pos = n->pos;
+        kloop_test_row(L, a->index[0], a->p.name);
+        a->n = 1, a->index[0] = a->index[1], a->sub[0] = a->sub[1];
+    }
     if (a->base.what == WHAT_VECTOR && a->n != (a->base.cols ? 2 : 1))
         return kloop_decline(L, n->pos, "as many indices of %s", shown_name(a));
     return L->pos = n->pos, QS_OK;

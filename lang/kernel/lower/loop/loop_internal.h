@@ -455,6 +455,7 @@ qs_status kloop_vector_unary(Loops *L, Op op, const Value *a, Value *out);
 qs_status kloop_vector_choose(Loops *L, const Value *c, const Value *a, const Value *b, Value *out);
 qs_status kloop_vector_float64(Loops *L, const Value *a, Value *out);
 qs_status kloop_vector_call(Loops *L, const char *name, const Value *args, int nargs, Value *out);
+void kloop_test_row(Loops *L, Number row, const char *name); /* v[row,k] of a vec, which has one row */
 /* v[index], with one index for each dimension. */
 qs_status kloop_vector_element(Loops *L, const Value *v, const Number *index, const char *name, Number *out);
 qs_status kloop_vector_patch(Loops *L, const Value *v, const Number *index, const char *name, Number to, Value *out);

@@ -481,8 +481,8 @@ static qs_status set_type(Loops *L, Var *v, const Value *x) {
     if (!first && v->kind == kind)
         return kloop_decline(L, L->pos, "%s is of one size here and of another elsewhere", v->sym->name->s);
     if (!first)
-        return kloop_decline(L, L->pos, "%s is %s here and %s elsewhere", v->sym->name->s, kind_name(kind),
-                             kind_name(v->kind));
+        return kloop_decline(L, L->pos, "%s is %s here and %s elsewhere%s", v->sym->name->s, kind_name(kind),
+                             kind_name(v->kind), v->kind == LOOP_ROW ? "; the slice needs a name of its own" : "");
     return replace_type(v, kind, n, cols), L->changed = true, QS_OK;
 }
 
@@ -528,7 +528,8 @@ static qs_status assign_row(Loops *L, Var *v, const Value *x) {
     if (v->live && L->in == L->root)
         return kloop_decline(L, L->pos, "%s, an array made in the loop, is read afterwards", v->sym->name->s);
     if (v->assigned && v->kind != LOOP_ROW)
-        return kloop_decline(L, L->pos, "%s is a slice here and %s elsewhere", v->sym->name->s, kind_name(v->kind));
+        return kloop_decline(L, L->pos, "%s is a slice here and %s elsewhere; it needs a name of its own",
+                             v->sym->name->s, kind_name(v->kind));
     if (v->kind != LOOP_ROW) replace_type(v, LOOP_ROW, 0, 0), L->changed = true;
     v->assigned = v->set = true, v->bound = false, v->home = L->block, v->val = *x;
     return kloop_keep_row(L, &v->val);

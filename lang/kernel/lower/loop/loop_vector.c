@@ -322,6 +322,8 @@ static KRef place_in(Loops *L, int extent, int axis, Number index, const char *n
     return kloop_inside(L, (AxisIndex){t, n, shown}, name, axis), t;
 }
 
+void kloop_test_row(Loops *L, Number row, const char *name) { (void)place_in(L, 1, 0, row, name); }
+
 static KRef linear_place(Loops *L, const Value *v, const Number *index, const char *name) {
     if (!v->cols) return place_in(L, v->n, 1, index[0], name);
     KRef row = place_in(L, rows_of(v), 0, index[0], name), col = place_in(L, v->cols, 1, index[1], name);
