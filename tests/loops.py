@@ -16,6 +16,17 @@ COMPARE = ["<", "<=", ">", ">=", "==", "!="]
 MATH = ["abs", "floor", "ceil", "round", "sqrt", "sign", "sin", "exp", "cos", "log", "trunc", "frac", "atan"]
 
 
+def is_term(e, v):
+    """Whether the expression is v, or a sum or difference with such a term."""
+    depth, last, parts, inner = 0, 0, [], False
+    for k, char in enumerate(e):
+        depth += (char in "([{") - (char in ")]}")
+        inner |= depth == 0 and k < len(e) - 1
+        if depth == 0 and e[k:k + 3] in (" + ", " - "): parts.append(e[last:k]), (last := k + 3)
+    if e.startswith("(") and not inner: return is_term(e[1:-1], v)
+    return e.strip() == v or (len(parts) > 0 and any(is_term(p, v) for p in parts + [e[last:]]))
+
+
 class Case:
     """One function (or a piece of the top level) with loops in it, and the functions that it calls."""
 
@@ -240,7 +251,8 @@ class Case:
         """Nothing that reads like a reduction, whose rounding is free."""
         while True:
             e = (of or self.num)()
-            if not e.startswith((f"({v} ", "min(", "max(")) and not e.endswith(f" {v})"): return e
+            usual = not e.startswith((f"({v} ", "min(", "max(")) and not e.endswith(f" {v})")
+            if usual and not is_term(e, v): return e
 
     # -- statements ------------------------------------------------------------------------------------------------
     def assign(self):
@@ -422,7 +434,7 @@ class Case:
     def reduction(self):
         """Variables that iterations only add to; here the rounding may differ."""
         r = self.r
-        s, form = "r_", r.randint(0, 5)
+        s, form = "r_", r.randint(0, 7)
         c = r.choice(self.counters)[0]
         e = f"({self.element(('scalar', 'float64', 'int', 'uint8')) or '2'}*0.37 + {c}*0.11)"
         zero = f"({c} - {r.choice(['3', '50', c])})*{r.choice(['0', '-0.0'])}" # of one sign or the other
@@ -432,7 +444,9 @@ class Case:
         elif form == 2: self.put(f"{s} = max({s}, {e})")
         elif form == 3: self.put(f"if {e} {r.choice(COMPARE[:4])} {s}"), self.put(f"{s} = {e}", 1), self.put("end")
         elif form == 4: self.put(f"{s} *= {r.choice([f'1 + {e}*1e-3', f'1 + {e}*1e-3', c, f'({c} - 40)*1e9', '1e-7'])}")
-        else: self.put(f"h_[mod({r.choice(self.counters)[0]}*3,7)] += {e}")
+        elif form == 5: self.put(f"h_[mod({r.choice(self.counters)[0]}*3,7)] += {e}")
+        elif form == 6: self.put(f"{s} = {r.choice([f'{s} + {e} - {c}', f'{c} + ({s} - {e})', f'{e} + {s} + {c}'])}")
+        else: self.put(f"{s} = {e} {r.choice(COMPARE[:4])} {s} ? {e} : {s}")
         if r.random() < 0.3: self.put(f"h_[mod({r.choice(self.counters)[0]},7)] -= 1")
 
     # -- a case ----------------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 /* loop_reduction.c -- recognizes reductions: variables and arrays that iterations only add to, multiply, or compare.
  *
- *     s += e    s = s + e    s *= e    s = max(s, e)    if e > s, s = e    h[i] += e
+ *     s += e    s = s + e - f    s *= e    s = max(s, e)    if e > s, s = e    s = e > s ? e : s    h[i] += e
  *
  * Such a variable does not prevent parallel iterations: each chunk of iterations begins with the identity of the
  * operator, and the results of the chunks are combined in their order, so the result does not depend on the number of
@@ -69,14 +69,21 @@ static uint8_t op_of(int op) {
     }
 }
 
-/* s = s + e, e + s, s - e, s*e, max(s, e) … */
+/* The reduction of s = s + e, e + s, s - e, s*e, and of sums with several terms: s + e + f, e + (s - f).  A product has
+ * one factor, because a product of s and one of several factors might underflow. */
+static uint8_t sum_op(const Node *value, const Sym *s) {
+    if (value->kind != N_BINARY) return COMBINE_NOT;
+    const Node *a = value->u.bin.a, *b = value->u.bin.b;
+    bool first = !is_mentioned(b, s);
+    if (!first && (is_mentioned(a, s) || value->op == OP_SUB)) return COMBINE_NOT;
+    uint8_t op = op_of(value->op);
+    const Node *with = first ? a : b;
+    return is_sym(with, s) || (op == COMBINE_ADD && sum_op(with, s) == COMBINE_ADD) ? op : COMBINE_NOT;
+}
+
+/* s = s + e, max(s, e) … */
 static uint8_t pattern_op(const Node *value, const Sym *s) {
-    if (value->kind == N_BINARY) {
-        const Node *a = value->u.bin.a, *b = value->u.bin.b;
-        bool first = is_sym(a, s) && !is_mentioned(b, s),
-             second = is_sym(b, s) && !is_mentioned(a, s) && value->op != OP_SUB;
-        return first || second ? op_of(value->op) : 0;
-    }
+    if (value->kind == N_BINARY) return sum_op(value, s);
     if (value->kind != N_CALL || value->u.call.args.n != 2 || value->u.call.callee->kind != N_IDENT) return 0;
     const Node *a = value->u.call.args.at[0].value, *b = value->u.call.args.at[1].value;
     const char *name = value->u.call.callee->u.ident.name->s;
@@ -100,17 +107,28 @@ static uint8_t choice_of(int op, bool swapped) {
     }
 }
 
+/* The reduction of `if cond, s = e`, for cond: e > s, s < e … */
+static uint8_t choice_by(const Node *cond, const Node *e, const Sym *s) {
+    if (cond->kind != N_BINARY || is_mentioned(e, s)) return COMBINE_NOT;
+    const Node *a = cond->u.bin.a, *b = cond->u.bin.b;
+    bool swapped = is_sym(a, s), fits = swapped ? qast_equal(b, e) : is_sym(b, s) && qast_equal(a, e);
+    return fits ? choice_of(cond->op, swapped) : COMBINE_NOT;
+}
+
 /* if e > s, s = e */
 static bool is_choice(Search *s, const Node *n) {
     if (n->kind != N_IF || n->u.ifs.n != 1 || n->u.ifs.has_else || n->u.ifs.blocks[0].n != 1) return false;
-    const Node *set = n->u.ifs.blocks[0].at[0], *cond = n->u.ifs.conds[0];
-    if (set->kind != N_ASSIGN || set->u.assign.in_place || set->u.assign.ntargets != 1 || cond->kind != N_BINARY)
-        return false;
-    const Node *e = set->u.assign.value, *a = cond->u.bin.a, *b = cond->u.bin.b;
-    bool swapped = is_sym(a, s->sym), fits = swapped ? qast_equal(b, e) : is_sym(b, s->sym) && qast_equal(a, e);
-    uint8_t choice = choice_of(cond->op, swapped);
-    if (!is_sym(set->u.assign.targets[0], s->sym) || is_mentioned(e, s->sym) || !choice || !fits) return false;
+    const Node *set = n->u.ifs.blocks[0].at[0];
+    if (set->kind != N_ASSIGN || set->u.assign.in_place || set->u.assign.ntargets != 1) return false;
+    uint8_t choice = choice_by(n->u.ifs.conds[0], set->u.assign.value, s->sym);
+    if (!is_sym(set->u.assign.targets[0], s->sym) || !choice) return false;
     return add_pattern(s, choice, 2), true;
+}
+
+/* s = e > s ? e : s */
+static uint8_t ternary_choice(const Node *value, const Sym *s) {
+    if (value->kind != N_TERNARY || !is_sym(value->u.ternary.other, s)) return COMBINE_NOT;
+    return choice_by(value->u.ternary.cond, value->u.ternary.then, s);
 }
 
 static void find_forms(void *ud, Node **child) {
@@ -120,6 +138,8 @@ static void find_forms(void *ud, Node **child) {
     if (n->kind == N_ASSIGN && n->u.assign.ntargets == 1 && is_sym(n->u.assign.targets[0], s->sym)) {
         uint8_t op = n->u.assign.in_place ? op_of(n->op) : pattern_op(n->u.assign.value, s->sym);
         bool typed = n->u.assign.types && n->u.assign.types[0];
+        uint8_t choice = n->u.assign.in_place ? COMBINE_NOT : ternary_choice(n->u.assign.value, s->sym);
+        if (choice && !typed) add_pattern(s, choice, 3);
         if (op && !typed && !(n->u.assign.in_place && is_mentioned(n->u.assign.value, s->sym)))
             add_pattern(s, op, n->u.assign.in_place ? 1 : 2);
     }
@@ -143,17 +163,21 @@ static bool reads_variable(const Loops *L, KRef r, const Var *v) {
     return L->f->ins[r].op == K_GET && L->f->ins[r].a == v->v;
 }
 
+/* Frees the order of the additions by which r adds terms to v, or subtracts them; returns whether r is such a sum. */
+static bool free_sum(Loops *L, KRef r, const Var *v) {
+    if (reads_variable(L, r, v)) return true;
+    KIns *sum = &L->f->ins[r];
+    if (sum->op != K_ADD && sum->op != K_SUB) return false;
+    if (!free_sum(L, sum->a, v) && !(sum->op == K_ADD && free_sum(L, sum->b, v))) return false;
+    return sum->flag = KFLAG_REASSOC, true;
+}
+
 void kloop_free_order(Loops *L, const Node *loop, KRef from) {
     for (int i = 0; i < L->in->nvars; i++) {
         const Var *v = &L->in->vars[i];
         bool sums = v->v && v->kind == LOOP_NUM && kloop_reduction(loop, v->sym) == COMBINE_ADD;
-        for (KRef r = from; sums && r < L->f->nins; r++) {
-            const KIns *set = &L->f->ins[r];
-            KIns *sum = &L->f->ins[set->b];
-            if (set->op == K_SET && set->a == v->v && sum->op == K_ADD &&
-                (reads_variable(L, sum->a, v) || reads_variable(L, sum->b, v)))
-                sum->flag = KFLAG_REASSOC;
-        }
+        for (KRef r = from; sums && r < L->f->nins; r++)
+            if (L->f->ins[r].op == K_SET && L->f->ins[r].a == v->v) free_sum(L, L->f->ins[r].b, v);
     }
 }
 
