@@ -133,9 +133,18 @@ bool qstr_location(const Str *s, Str **file, uint32_t *line, const Str **stack) 
 
 uint32_t qstr_hash(const Str *s) { return s->hdr.flags & STR_INTERNED ? s->hash : hash_of(s->s, s->len); }
 
+bool qstr_is_ascii(Str *s) {
+    unsigned char all = 0;
+    if (s->hdr.flags & STR_SEARCHED) return s->hdr.flags & STR_ASCII;
+    for (uint32_t i = 0; i < s->len; i++) all |= (unsigned char)s->s[i];
+    s->hdr.flags |= STR_SEARCHED | (all < 128 ? STR_ASCII : 0);
+    return all < 128;
+}
+
 bool qstr_append(Ctx *c, Str **at, const char *t, size_t n) {
     Str *s = *at;
     size_t have = str_bytes(s), need = sizeof *s + s->len + n + 1;
+    s->hdr.flags &= (uint8_t) ~(STR_SEARCHED | STR_ASCII);
     if (s->hdr.refs != 1 || s->hdr.flags || need > UINT32_MAX) return false;
     if (need > have) {
         uint16_t log2 = (uint16_t)(64 - __builtin_clzll(need));

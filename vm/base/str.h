@@ -9,7 +9,17 @@ struct Str { /* QS_STRING; s is NUL-terminated and may contain NUL bytes */
     struct Str *chain; /* next string in its bucket of the intern table; NULL: not interned */
     char s[];
 };
-enum { STR_INTERNED = 1, STR_NAME = 2, STR_PLACED = 4, STR_INTERN_MAX = 64 }; /* hdr.flags; bytes */
+enum { /* hdr.flags.  STR_SEARCHED: qstr_is_ascii has looked at all bytes; STR_ASCII: its result */
+       STR_INTERNED = 1,
+       STR_NAME = 2,
+       STR_PLACED = 4,
+       STR_SEARCHED = 8,
+       STR_ASCII = 16,
+       STR_INTERN_MAX = 64 /* bytes */
+};
+
+/* Whether all characters are ASCII.  The string keeps the result. */
+bool qstr_is_ascii(Str *s);
 
 /* Returns a new reference.  Strings of up to STR_INTERN_MAX bytes are interned, longer ones are not, so compare strings
  * with qstr_equal.  NULL: no memory; this can only happen for strings of more than a few thousand bytes. */

@@ -53,15 +53,9 @@ static uint64_t function_facts(const Function *f, bool which) {
                                    : 0;
 }
 
-static bool is_ascii(const Str *s) {
-    unsigned char all = 0;
-    for (uint32_t i = 0; i < s->len; i++) all |= (unsigned char)s->s[i];
-    return all < 128;
-}
-
 uint64_t qkey_facts(qs_value v, SpecKind spec_kind) {
     const KeyParts *t = &key_parts[spec_kind];
-    const Str *text = v.u.p;
+    Str *text = v.u.p;
     uint64_t f = 0;
     switch ((qs_kind)v.kind) {
     case QS_NUM: f = v.aux != NUM_SMOOTH ? number_facts(v.u.f) & t->number : 0; break;
@@ -69,7 +63,7 @@ uint64_t qkey_facts(qs_value v, SpecKind spec_kind) {
     case QS_ARRAY: f = array_facts(v.u.p, t->array); break;
     case QS_STRING:
         if (t->which) f = (uint64_t)text->hash << 16 ^ text->len;
-        else if (spec_kind == SPEC_LOOP) f = !is_ascii(text) ? 0 : text->len == 1 ? TEXT_ASCII | TEXT_CHAR : TEXT_ASCII;
+        else if (spec_kind == SPEC_LOOP) f = !qstr_is_ascii(text) ? 0 : text->len == 1 ? TEXT_ASCII | TEXT_CHAR : TEXT_ASCII;
         break;
     case QS_FUNCTION: f = function_facts(v.u.p, t->which); break;
     case QS_OBJECT: f = address_bits(((const Object *)v.u.p)->cls); break;
