@@ -92,6 +92,14 @@ static inline void store_line(void *to, const void *line, bool stream) {
     memcpy(to, line, LINE_BYTES);
 }
 
+/* Orders streamed stores before what other threads are told afterwards. */
+static inline void finish_lines(bool stream) {
+#ifdef __SSE2__
+    if (stream) _mm_sfence();
+#endif
+    (void)stream;
+}
+
 #define WORD(T, x) ((x))
 #define PAIR(T, x) ((x).key)
 #define FORM(name, T, W, KEY, LOW, PACK, POSITION)                                                                     \
@@ -142,6 +150,7 @@ static inline void store_line(void *to, const void *line, bool stream) {
             size_t line = places[b] - places[b] % LINE, from = begins[b] > line ? begins[b] : line;                    \
             memcpy(x + from, lines[b] + (from - line), (places[b] - from) * sizeof *x);                                \
         }                                                                                                              \
+        finish_lines(stream);                                                                                          \
         (void)first;                                                                                                   \
     }                                                                                                                  \
     static void count_##name(const void *items, size_t n, Digit d, size_t *counts) {                                   \
