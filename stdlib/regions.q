@@ -581,7 +581,9 @@ end
 % intensity - a grey image of the same size, for MeanIntensity, MinIntensity and MaxIntensity; null is none
 % properties - names, as in MATLAB; some are only computed if they are named: "ConvexArea" (pixels of bwconvhull) and
 %     "Solidity" (Area over that), "FilledArea" (without holes), "EulerNumber" (1 minus the holes of a region),
-%     "Perimeter" (of the line through the middles of the pixels at the border, as skimage.measure.perimeter)
+%     "Perimeter" (of the line through the middles of the pixels at the border, as skimage.measure.perimeter),
+%     "Circularity" (4 pi Area over the square of Perimeter), "PixelIdxList" (a cell with the indices of the pixels of
+%     each region in reshape(x, [1,-1]), ascending)
 %
 % Returns:
 % s - an object of float64 arrays with an entry or row per label 1, 2, …: Area (pixels), Centroid ([row, column]), BoundingBox
@@ -640,20 +642,32 @@ function s = regionprops(x : mat, intensity = null, ...properties)
         [s.MinIntensity, s.MaxIntensity] = {nan + s.Area, nan + s.Area}
         region_extremes(list, v, s.MinIntensity, s.MaxIntensity)
     endif
-    more = {"ConvexArea","Solidity","FilledArea","EulerNumber","Perimeter"}
+    more = {"ConvexArea","Solidity","FilledArea","EulerNumber","Perimeter","Circularity","PixelIdxList"}
     for name = wanted
         [known, k] = ismember(name, more)
         if known
-            name = name == "Solidity" ? "ConvexArea" : name
-            setfield(s, name, region_measure(labels, box, name))
-            if name == "ConvexArea"
+            needed = name == "Solidity" ? "ConvexArea" : name == "Circularity" ? "Perimeter" : name
+            setfield(s, needed, needed == "PixelIdxList" ? region_pixels(list, n) : region_measure(labels, box, needed))
+            if needed == "ConvexArea"
                 s.Solidity = s.Area./s.ConvexArea
+            elseif name == "Circularity"
+                s.Circularity = 4*pi*s.Area./s.Perimeter.^2
             endif
         else
             assert(isfield(s, name) || name == "all" || name == "basic", "regionprops: there is no property ", name, _
                    isnull(intensity) && strfind(name, "Intensity") >= 0 ? " without an image" : "", ", but ", _
                    strjoin(fieldnames(s), ", "), ", ", strjoin(more, ", "))
         endif
+    end
+end
+
+% The indices of the pixels of each label, as a cell.
+function pixels = region_pixels(list, n)
+    pixels = cell(n)
+    [sorted, order] = sort(list)
+    last = cumsum(bincount(list, n+1))
+    for k = 0..n-1
+        pixels[k] = sort(float64(order[last[k]..last[k+1]-1]))
     end
 end
 

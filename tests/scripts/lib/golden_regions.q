@@ -77,3 +77,7 @@ attempt(() -> adapthisteq(x, 2, [0,2]))
 attempt(() -> stretchlim(x, [0,2]))
 attempt(() -> adapthisteq([[0/0,1],[2,300]]))
 attempt(() -> histeq([[1/0,1],[2,300]]))
+
+s = regionprops([[1,1,0,0],[1,1,0,1],[0,0,0,1]], "PixelIdxList", "Circularity")
+print s.PixelIdxList, " ", s.Circularity, " ", regionprops([[3,0,1],[0,1,3]], "PixelIdxList").PixelIdxList, " ", _
+      regionprops(zeros(2,2), "PixelIdxList").PixelIdxList
