@@ -3,6 +3,7 @@
 #include "vm/base/type.h"
 #include "vm/base/utf8.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -183,6 +184,17 @@ void qerr_subject(Ctx *c, const char *name) {
     if (rest < was || memcmp(c->err.text, subject, was) != 0 || n + rest - was >= QERR_TEXT) return;
     memmove(c->err.text + n, c->err.text + was, rest - was + 1);
     memcpy(c->err.text, name, n);
+}
+
+void qerr_function(Ctx *c, const char *name) {
+    static const char kernel[] = "kernel ";
+    char *text = c->err.text, *at = text;
+    if (!strncmp(at, kernel, sizeof kernel - 1)) at += sizeof kernel - 1;
+    size_t was = 0, n = strlen(name);
+    while (isalnum((unsigned char)at[was]) || at[was] == '_') was++;
+    if (!was || at[was] != ':' || n + strlen(at + was) >= QERR_TEXT) return;
+    memmove(text + n, at + was, strlen(at + was) + 1);
+    memcpy(text, name, n);
 }
 
 void qerr_more(Ctx *c, const char *text) {

@@ -120,8 +120,10 @@ void qmem_grow(Ctx *c, void *p, uint32_t *cap, uint32_t need, size_t elem);
 qs_status qerr_set(Ctx *c, qs_status s, const char *fmt, ...) QS_PRINTF(3, 4);
 qs_status qerr_at(Ctx *c, qs_status s, Where w, const char *fmt, ...) QS_PRINTF(4, 5);
 qs_status qerr_vset(Ctx *c, qs_status s, Where w, const char *fmt, va_list ap);
-void qerr_location(Ctx *c, Where w);                   /* sets the location if there is none, or one in the library */
-void qerr_subject(Ctx *c, const char *name);           /* replaces "the array" at the start of the message by name */
+void qerr_location(Ctx *c, Where w);         /* sets the location if there is none, or one in the library */
+void qerr_subject(Ctx *c, const char *name); /* replaces "the array" at the start of the message by name */
+/* Replaces the function at the beginning of the message, "helper: x must …" or "kernel helper: …", by another one. */
+void qerr_function(Ctx *c, const char *name);
 void qerr_more(Ctx *c, const char *text);              /* appends to the message if it fits */
 void qerr_frame(Ctx *c, Where w, const Str *function); /* adds a frame to the call chain */
 void qerr_clear(Ctx *c);                               /* the caller releases payload first */

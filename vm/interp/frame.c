@@ -1,6 +1,7 @@
 /* frame.c -- manages the value stack and its frames, and unwinds them after an error. */
 #include "vm/interp/frame.h"
 #include "vm/interp/interp.h"
+#include "vm/program/library.h"
 #include "vm/program/module.h"
 #include "vm/value/hooks.h"
 
@@ -191,6 +192,21 @@ qs_status qframe_rethrow(qs_vm *vm, qs_value *r) {
     return qvm_ctx(vm)->err.status;
 }
 
+static bool is_in_library(const Frame *f) { return f->proto->func->unit->src->library; }
+
+/* Names the function of the library that the program called in an error that arose in the library, in place of the
+ * helper or built-in that found it.  The error of a function that the program passed stays as it is. */
+static void name_called_function(qs_vm *vm, const Frame *f) {
+    Ctx *c = qvm_ctx(vm);
+    const ErrorState *e = &c->err;
+    const Str *name = f->proto->func->name;
+    bool outermost = is_in_library(f) && (f == qvm(vm)->frames || !is_in_library(f - 1));
+    if (!outermost || !name || e->late || e->payload.kind != QS_NIL) return;
+    for (int i = 0; i < e->nframes; i++)
+        if (!e->frames[i].where.src || !e->frames[i].where.src->library) return;
+    if (qlibrary_home(vm, name)) qerr_function(c, name->s);
+}
+
 bool qframe_unwind(qs_vm *vm, qs_status s, uint32_t floor) {
     Machine *m = qvm(vm);
     while (m->nframes > floor) {
@@ -205,6 +221,7 @@ bool qframe_unwind(qs_vm *vm, qs_status s, uint32_t floor) {
         Where w = frame_where(f);
         qerr_location(qvm_ctx(vm), w);
         if (!throws_again(f)) qerr_frame(qvm_ctx(vm), w, f->proto->func->name);
+        name_called_function(vm, f);
         qframe_drop(vm, f->ret);
         qframe_pop(vm, f);
     }
