@@ -288,7 +288,6 @@ void qgil_release(Border *b, qs_value v); /* releases a reference held by Python
 /* -- py_scalar.c: a float that serves as an index if it is integral ------------------------------------------------ */
 int qscalar_init(void);
 PyObject *qscalar_new(double x);
-static inline bool qscalar_check(PyObject *o) { return Py_TYPE(o) == qbridge.scalar; }
 
 /* -- py_convert.c: the table of conversions (docs/python.md) ------------------------------------------------------- */
 PyObject *qpy_from_value(Border *b, qs_value v);

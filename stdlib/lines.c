@@ -531,9 +531,8 @@ static qs_status slices(qs_vm *vm, Array *a, const Shape *s, int dim, int64_t sk
 qs_status qlines_diff(qs_vm *vm, qs_call_args *c) {
     Array *a, *packed;
     Shape s;
-    TRY(qarg_array(vm, c, 0, "x", &a));
-    int dim = qstats_main_dim(a);
-    if (qarg_given(c, 1)) TRY(qarg_dim_of(vm, c->name, c->in[0], c->in[1], &dim));
+    int dim;
+    TRY(qstats_array_and_dim(vm, c, &a, &dim));
     qmatrix_shape(a, &s);
     if (a->count == 0 || dim >= s.rank || s.dims[dim] < 2) { /* there are no two neighbours */
         int64_t dims[QS_MAX_RANK], n = dim < s.rank && s.dims[dim] > 1 ? s.dims[dim] - 1 : 0;

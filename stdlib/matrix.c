@@ -637,9 +637,8 @@ qs_status qmatrix_fliplr(qs_vm *vm, qs_call_args *c) { return flip(vm, c, 1); }
 qs_status qmatrix_flipud(qs_vm *vm, qs_call_args *c) { return flip(vm, c, 0); }
 qs_status qmatrix_flip(qs_vm *vm, qs_call_args *c) {
     Array *a;
-    TRY(qarg_array(vm, c, 0, "x", &a));
-    int dim = qstats_main_dim(a);
-    if (qarg_given(c, 1)) TRY(qarg_dim_of(vm, c->name, c->in[0], c->in[1], &dim));
+    int dim;
+    TRY(qstats_array_and_dim(vm, c, &a, &dim));
     return flip(vm, c, dim);
 }
 

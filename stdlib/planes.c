@@ -858,52 +858,40 @@ qs_status qplanes_conv(qs_vm *vm, qs_call_args *a) {
     return ended(&c, r->count ? forward_in(&c, p[0], p[1], bias, out, &rooms) : QS_OK, &rooms);
 }
 
-qs_status qplanes_conv_input(qs_vm *vm, qs_call_args *a) {
-    static const char *const names[] = {"dy", "w"};
+/* The adjoint of x or of w; the arrays are dy and w, or x and dy, and in[2] has the size of the result. */
+static qs_status conv_adjoint(qs_vm *vm, qs_call_args *a, bool of_weights) {
+    const char *const names[] = {of_weights ? "x" : "dy", of_weights ? "dy" : "w"};
     Conv c = {0};
-    Array *of[2], *dx;
+    Array *of[2], *r;
     const void *p[2];
     void *out;
-    int64_t dy[4], w[4], x[4];
-    Rooms r = {0};
+    int64_t x[4], w[4], dy[4], *result = of_weights ? w : x;
+    Rooms rooms = {0};
     bool done;
-    a->name = "conv_transpose2d";
     TRY(options_of(vm, a, 3, &c));
     TRY(operands(vm, a, names, &c, 2, of));
-    TRY(four(vm, a->name, "dy", of[0], dy));
-    TRY(four(vm, a->name, "weights", of[1], w));
-    TRY(size_of(vm, a->name, a->in[2], x));
+    TRY(four(vm, a->name, names[0], of[0], of_weights ? x : dy));
+    TRY(four(vm, a->name, of_weights ? "dy" : "weights", of[1], of_weights ? dy : w));
+    TRY(size_of(vm, a->name, a->in[2], result));
     TRY(geometry(&c, x, w, dy));
-    TRY(on_device(vm, a, &c, CONV_INPUT, x, is_empty(x) || is_empty(dy), &done));
+    DevConvKind which = of_weights ? CONV_WEIGHTS : CONV_INPUT;
+    TRY(on_device(vm, a, &c, which, result, is_empty(result) || is_empty(dy), &done));
     if (done) return QS_OK;
     TRY(open_operands(&c, a, names, of, p));
-    TRY(qarg_result(vm, a, 0, c.d, 4, x, &dx, &out));
-    qarr_keep(dx, 4), qctx_let_go(qvm_ctx(vm));
-    return ended(&c, dx->count ? input_in(&c, p[0], p[1], out, &r) : QS_OK, &r);
+    TRY(qarg_result(vm, a, 0, c.d, 4, result, &r, &out));
+    qarr_keep(r, 4), qctx_let_go(qvm_ctx(vm));
+    qs_status s = !r->count    ? QS_OK
+                  : of_weights ? weights_in(&c, p[0], p[1], out, &rooms)
+                               : input_in(&c, p[0], p[1], out, &rooms);
+    return ended(&c, s, &rooms);
 }
 
-qs_status qplanes_conv_weights(qs_vm *vm, qs_call_args *a) {
-    static const char *const names[] = {"x", "dy"};
-    Conv c = {0};
-    Array *of[2], *dw;
-    const void *p[2];
-    void *out;
-    int64_t x[4], dy[4], w[4];
-    Rooms r = {0};
-    bool done;
-    TRY(options_of(vm, a, 3, &c));
-    TRY(operands(vm, a, names, &c, 2, of));
-    TRY(four(vm, a->name, "x", of[0], x));
-    TRY(four(vm, a->name, "dy", of[1], dy));
-    TRY(size_of(vm, a->name, a->in[2], w));
-    TRY(geometry(&c, x, w, dy));
-    TRY(on_device(vm, a, &c, CONV_WEIGHTS, w, is_empty(w) || is_empty(dy), &done));
-    if (done) return QS_OK;
-    TRY(open_operands(&c, a, names, of, p));
-    TRY(qarg_result(vm, a, 0, c.d, 4, w, &dw, &out));
-    qarr_keep(dw, 4), qctx_let_go(qvm_ctx(vm));
-    return ended(&c, dw->count ? weights_in(&c, p[0], p[1], out, &r) : QS_OK, &r);
+qs_status qplanes_conv_input(qs_vm *vm, qs_call_args *a) {
+    a->name = "conv_transpose2d";
+    return conv_adjoint(vm, a, false);
 }
+
+qs_status qplanes_conv_weights(qs_vm *vm, qs_call_args *a) { return conv_adjoint(vm, a, true); }
 
 qs_status qplanes_conv_bias(qs_vm *vm, qs_call_args *a) {
     Conv c = {0};

@@ -29,12 +29,17 @@ qs_status qstats_warn_of_empty(qs_vm *vm, const char *fn, const Array *a, int di
                     dim == DIM_ALL ? "" : " along this dimension");
 }
 
+qs_status qstats_array_and_dim(qs_vm *vm, qs_call_args *c, Array **a, int *dim) {
+    TRY(qarg_array(vm, c, 0, "x", a));
+    *dim = qstats_main_dim(*a);
+    return qarg_given(c, 1) ? qarg_dim_of(vm, c->name, c->in[0], c->in[1], dim) : QS_OK;
+}
+
 /* -- scans --------------------------------------------------------------------------------------------------------- */
 static qs_status cumulate(qs_vm *vm, qs_call_args *c, Reduce r) {
     Array *a, *out;
-    TRY(qarg_array(vm, c, 0, "x", &a));
-    int dim = qstats_main_dim(a);
-    if (qarg_given(c, 1)) TRY(qarg_dim_of(vm, c->name, c->in[0], c->in[1], &dim));
+    int dim;
+    TRY(qstats_array_and_dim(vm, c, &a, &dim));
     TRY(qred_cum(vm, r, a, dim, &out));
     c->out[0] = qarr_value(out);
     return QS_OK;

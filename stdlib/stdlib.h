@@ -134,7 +134,9 @@ void qmatrix_move(qs_vm *vm, void *dst, const int64_t *dstride, const void *src,
 
 /* -- stats.c ------------------------------------------------------------------------------------------------------- */
 int qstats_main_dim(const Array *a); /* returns the first dimension longer than 1 */
-typedef struct {                     /* lines along one dimension: contiguous data viewed as outer x n x inner */
+/* The arguments x and dim, which is otherwise the first dimension longer than 1. */
+qs_status qstats_array_and_dim(qs_vm *vm, qs_call_args *c, Array **a, int *dim);
+typedef struct { /* lines along one dimension: contiguous data viewed as outer x n x inner */
     size_t outer, n, inner;
 } ArrayLines;
 ArrayLines qstats_lines(const Array *a, int dim);

@@ -398,12 +398,6 @@ static void follow_aliases(void *ud, Node **child) {
     qast_children(n, follow_aliases, a);
 }
 
-static bool is_parameter(const Func *f, const Sym *s) {
-    for (int i = 0; i < f->nparams; i++)
-        if (f->params[i].sym == s) return true;
-    return false;
-}
-
 static void check_aliases(const Slips *s, Func *f) {
     Aliases a = {.n = 0};
     if (f->qual != Q_HOST) return; /* in kernels local arrays are values */
@@ -411,7 +405,7 @@ static void check_aliases(const Slips *s, Func *f) {
     for (int i = 0; i < f->body.n && a.n; i++) follow_aliases(&a, &f->body.at[i]);
     for (int k = 0; k < a.n; k++) {
         const Alias *at = &a.at[k];
-        if (at->y_set != 1 || at->x_set + is_parameter(f, at->x) != 1 || !at->read) continue;
+        if (at->y_set != 1 || at->x_set + qast_is_parameter(f, at->x) != 1 || !at->read) continue;
         qdiag_warning(s->u, at->assignment->pos,
                       "%s is another name of %s, no copy: the elements that are written "
                       "into %s are those of %s, which is read later; write %s = copy(%s)",

@@ -255,6 +255,18 @@ Node *qast_target(const Node *n) {
     return single && !(n->u.assign.types && n->u.assign.types[0]) ? n->u.assign.targets[0] : NULL;
 }
 
+const Sym *qast_written(const Node *target) {
+    while (target->kind == N_INDEX || target->kind == N_FIELD)
+        target = target->kind == N_INDEX ? target->u.index.base : target->u.field.base;
+    return target->kind == N_IDENT ? target->u.ident.sym : NULL;
+}
+
+bool qast_is_parameter(const Func *f, const Sym *s) {
+    for (int i = 0; i < f->nparams; i++)
+        if (f->params[i].sym == s) return true;
+    return false;
+}
+
 bool qast_equal(const Node *a, const Node *b) {
     if (!a || !b || a == b) return a == b;
     if (a->kind != b->kind) return false;

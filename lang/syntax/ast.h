@@ -387,6 +387,8 @@ bool qast_equal(const Node *a, const Node *b); /* compares structure and names, 
 bool qast_makes_message(const Node *n);
 /* Returns x of a statement x = e or x op= e without brackets and type; NULL: n is something else. */
 Node *qast_target(const Node *n);
+const Sym *qast_written(const Node *target); /* the variable whose array or object is written: x in x[0].y = 1 */
+bool qast_is_parameter(const Func *f, const Sym *s);
 /* The name by which `name` of a module imported as `module` is looked up: "module.name". */
 Str *qast_member_name(Unit *u, const Str *module, const Str *name);
 /* Returns the type that a name, module.name, name[…] or N_TYPE denotes; NULL: n cannot be a type. */

@@ -39,9 +39,8 @@ typedef struct Window { /* a widget; figures know only the name of this type */
     double number, lo, hi; /* numeric value of other widgets; limits of a slider */
     double width, height;
     double asked;
-    bool tall;     /* forms only. asked: the width if only the width was set, otherwise 0; tall: the height was set */
-    bool open;     /* the window is on the screen */
-    bool wait_key; /* pause() waits for a key */
+    bool tall; /* forms only. asked: the width if only the width was set, otherwise 0; tall: the height was set */
+    bool open; /* the window is on the screen */
     WidgetHandler *on[ON_EVENTS];
     Figure *figure;            /* the figure of a display; NULL for other widgets */
     double press[2], start[4]; /* during a drag: its start point, and the limits at that time */

@@ -37,7 +37,6 @@ Str *qstr_placed(Ctx *c, const char *s, const char *file, uint32_t line, const T
 /* false: s has no location; *file and *stack are borrowed, stack may be NULL. */
 bool qstr_location(const Str *s, Str **file, uint32_t *line, const Str **stack);
 void qstr_free(Ctx *c, Str *s); /* called when refs reached 0 */
-static inline void qstr_retain(Str *s) { s->hdr.refs++; }
 static inline void qstr_release(Ctx *c, Str *s) {
     if (--s->hdr.refs == 0) qstr_free(c, s);
 }

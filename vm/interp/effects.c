@@ -23,25 +23,12 @@ static bool function_acts(Search *s, const Function *fn) {
     return acts || fn->fkind == FN_FOREIGN;
 }
 
-/* Returns the variable whose array or object an assignment writes: x in x[0].y = 1. */
-static const Sym *find_written(const Node *target) {
-    while (target->kind == N_INDEX || target->kind == N_FIELD)
-        target = target->kind == N_INDEX ? target->u.index.base : target->u.field.base;
-    return target->kind == N_IDENT ? target->u.ident.sym : NULL;
-}
-
-static bool is_parameter(const Func *f, const Sym *s) {
-    for (int i = 0; i < f->nparams; i++)
-        if (f->params[i].sym == s) return true;
-    return false;
-}
-
 static void look_at_targets(Search *s, const Node *n) {
     for (int i = 0; i < n->u.assign.ntargets; i++) {
         const Node *t = n->u.assign.targets[i];
-        const Sym *x = find_written(t);
+        const Sym *x = qast_written(t);
         if (t->kind == N_IDENT && !n->u.assign.in_place) continue;
-        s->acts |= x && (x->kind != SYM_LOCAL || is_parameter(s->f, x));
+        s->acts |= x && (x->kind != SYM_LOCAL || qast_is_parameter(s->f, x));
     }
 }
 

@@ -148,8 +148,7 @@ static qs_status put_numbers(Gradient *g, int param, const qs_value *dy) {
  * place. */
 static bool is_spare(qs_value v, const NodeShape *s) {
     const Array *a = v.kind == QS_ARRAY ? v.u.p : NULL;
-    return a && a->hdr.refs == 1 && a->hdr.flags == 0 && !a->trace && a->contiguous && a->dtype == s->dtype &&
-           a->rank == s->rank && !memcmp(a->dims, s->dims, (size_t)s->rank * sizeof *s->dims) && a->buf->home < 0 &&
+    return a && a->hdr.refs == 1 && a->hdr.flags == 0 && !a->trace && qslice_fits(a, s) && a->buf->home < 0 &&
            !qbuf_shared(a->buf);
 }
 
@@ -162,8 +161,7 @@ static bool is_changed(const KGrad *k, int param) {
 /* Can the adjoint be read in place, because the code does not change it? */
 static bool is_ready(const Gradient *g, int param, qs_value v, const NodeShape *s) {
     const Array *a = v.kind == QS_ARRAY ? v.u.p : NULL;
-    return !is_changed(g->code, param) && a && a->contiguous && a->dtype == s->dtype && a->rank == s->rank &&
-           !memcmp(a->dims, s->dims, (size_t)s->rank * sizeof *s->dims);
+    return !is_changed(g->code, param) && a && qslice_fits(a, s);
 }
 
 qs_status qgradient_open_adjoint(Gradient *g, int param, qs_value dy) {

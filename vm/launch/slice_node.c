@@ -36,13 +36,13 @@ static qs_status pass_adjoint(qs_vm *vm, GradNode *n, const qs_value *dy, qs_val
 }
 static const GradRule copy_rule = {.name = "a copy", .reverse = pass_adjoint, .release = NULL};
 
-static bool is_of(const Array *a, const NodeShape *s) {
+bool qslice_fits(const Array *a, const NodeShape *s) {
     return a->contiguous && a->dtype == s->dtype && a->rank == s->rank &&
            !memcmp(a->dims, s->dims, (size_t)s->rank * sizeof *s->dims);
 }
 
 static qs_status copied(qs_vm *vm, qs_value v, const NodeShape *s, Array **out) {
-    if (v.kind == QS_ARRAY && is_of(qval_array(v), s)) { /* copies on the device that has the data */
+    if (v.kind == QS_ARRAY && qslice_fits(qval_array(v), s)) { /* copies on the device that has the data */
         TRY(qarr_copy(vm, qval_array(v), out));
         return qarr_keep(*out, s->ndim), QS_OK;
     }

@@ -11,6 +11,7 @@ typedef struct {
     int64_t dims[QS_MAX_RANK];
 } NodeShape;
 
+bool qslice_fits(const Array *a, const NodeShape *shape); /* has this shape and type, and is contiguous */
 /* Dense copy; a number is repeated. */
 qs_status qslice_copy(qs_vm *vm, qs_value v, const NodeShape *shape, Array **out);
 qs_status qslice_take(qs_vm *vm, Array *a, int64_t element, qs_value *out); /* one element, as a number */

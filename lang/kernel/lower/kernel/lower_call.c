@@ -159,8 +159,7 @@ static bool stores_outside(const Node *n, void *ud) {
     for (int i = 0; i < (updated ? 1 : n->kind == N_ASSIGN ? n->u.assign.ntargets : 0); i++) {
         const Node *t = updated ? updated : n->u.assign.targets[i];
         bool element = t->kind == N_INDEX;
-        while (t->kind == N_INDEX || t->kind == N_FIELD) t = t->kind == N_INDEX ? t->u.index.base : t->u.field.base;
-        const Sym *s = t->kind == N_IDENT ? t->u.ident.sym : NULL;
+        const Sym *s = qast_written(t);
         if (element && s && (s->kind != SYM_LOCAL || s->index < f->nparams)) return true;
     }
     return false;

@@ -71,15 +71,18 @@ static void sync_params(Loops *L) {
     while (L->f->nparams < (int)m->nparams) kir_param(L->f, &m->params[L->f->nparams]);
 }
 
+static void add_param(Ctx *c, LoopModule *m, const KParam *p, LoopBind b) {
+    qmem_grow(c, &m->params, &m->cap_params, m->nparams, sizeof *m->params);
+    qmem_grow(c, &m->binds, &m->cap_binds, m->nparams, sizeof *m->binds);
+    m->params[m->nparams] = *p, m->binds[m->nparams++] = b;
+}
+
 int kfunction_param(Loops *L, const KParam *p, LoopBind b) {
     LoopModule *m = module_of(L);
     sync_params(L);
     for (uint32_t i = 0; i < m->nparams; i++)
         if (m->binds[i].kind == b.kind && m->binds[i].index == b.index && m->params[i].dtype == p->dtype) return (int)i;
-    qmem_grow(L->c, &m->params, &m->cap_params, m->nparams, sizeof *m->params);
-    qmem_grow(L->c, &m->binds, &m->cap_binds, m->nparams, sizeof *m->binds);
-    m->params[m->nparams] = *p, m->binds[m->nparams] = b;
-    m->nparams++;
+    add_param(L->c, m, p, b);
     return sync_params(L), (int)m->nparams - 1;
 }
 
@@ -218,11 +221,7 @@ static qs_status begin_callees(Loops *L) {
     LoopModule *m = L->callees = qarena_alloc(L->keep, sizeof *m);
     *m = (LoopModule){.arena = L->keep_result, .job = L->job};
     m->last = &m->first;
-    for (int i = 0; i < L->f->nparams; i++) {
-        qmem_grow(L->c, &m->params, &m->cap_params, m->nparams, sizeof *m->params);
-        qmem_grow(L->c, &m->binds, &m->cap_binds, m->nparams, sizeof *m->binds);
-        m->params[m->nparams] = L->f->params[i], m->binds[m->nparams++] = L->binds[i];
-    }
+    for (int i = 0; i < L->f->nparams; i++) add_param(L->c, m, &L->f->params[i], L->binds[i]);
     return L->changed = true, QS_OK;
 }
 
@@ -237,14 +236,6 @@ static qs_status compile_callees(Loops *L) {
     L->out->why_pos = m->report.why_pos, L->out->src = m->report.src;
     memcpy(L->out->why, m->report.why, sizeof L->out->why);
     return QS_EVALUE;
-}
-
-/* Ends the loop, whose changes the VM takes back: the interpreter runs it. */
-static void abort_unless(Loops *L, KRef cond) {
-    kloop_flow(L, K_IF, kloop_not(L, cond));
-    kbuild_set(&L->walk, L->fault, kbuild_int(&L->walk, QS_I32, -1));
-    kbuild_leave(&L->walk, K_BREAK, 1);
-    kloop_flow(L, K_END, 0);
 }
 
 qs_status kfunction_call(Loops *L, const Callee *callee, const Args *args, Value *outs, int wanted) {
@@ -270,7 +261,7 @@ qs_status kfunction_call(Loops *L, const Callee *callee, const Args *args, Value
     emit_arguments(L, s, left, args->at);
     KRef call = kloop_emit(L, (KMake){K_CALL, .imm = (uint64_t)s->number});
     if (L->module) kfunction_fail_unless(L, call);
-    else abort_unless(L, call);
+    else kloop_leave_unless(L, call, QS_I32, -1);
     return emit_results(L, s, call, outs), QS_OK;
 }
 
@@ -279,10 +270,7 @@ void kfunction_fail_unless(Loops *L, KRef cond) {
     double k;
     if (kir_is_const(L->f, cond, &k) && k != 0) return;
     if (!L->loose++) L->loose_pos = L->pos;
-    kloop_flow(L, K_IF, kloop_not(L, cond));
-    kbuild_set(&L->walk, L->fault, kbuild_int(&L->walk, QS_B1, 1));
-    kbuild_leave(&L->walk, K_BREAK, 1);
-    kloop_flow(L, K_END, 0);
+    kloop_leave_unless(L, cond, QS_B1, 1);
 }
 
 /* -- one function -------------------------------------------------------------------------------------------------- */

@@ -19,6 +19,13 @@
 static const double MOST = LOOP_EXACT_MOST, SAFE_PRODUCT = 0x1p62;
 static const double ROOT = 94906265; /* the largest number whose square is at most MOST */
 
+void kloop_leave_unless(Loops *L, KRef cond, qs_dtype d, int64_t fault) {
+    kloop_flow(L, K_IF, kloop_not(L, cond));
+    kbuild_set(&L->walk, L->fault, kbuild_int(&L->walk, d, fault));
+    kbuild_leave(&L->walk, K_BREAK, 1);
+    kloop_flow(L, K_END, 0);
+}
+
 void kloop_assume(Loops *L, KRef cond) {
     double k;
     if (kir_is_const(L->f, cond, &k) && k != 0) return;
@@ -28,10 +35,7 @@ void kloop_assume(Loops *L, KRef cond) {
         kloop_emit(L, (KMake){K_CHECK, .a = cond, .imm = (uint64_t)kir_message(L->f, QS_EVALUE, "not integral")});
         return;
     }
-    kloop_flow(L, K_IF, kloop_not(L, cond));
-    kbuild_set(&L->walk, L->fault, kbuild_int(&L->walk, QS_I32, -1));
-    kbuild_leave(&L->walk, K_BREAK, 1);
-    kloop_flow(L, K_END, 0);
+    kloop_leave_unless(L, cond, QS_I32, -1);
 }
 
 /* -- bounds -------------------------------------------------------------------------------------------------------- */

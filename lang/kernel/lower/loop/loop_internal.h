@@ -369,6 +369,8 @@ Number kloop_to_num(Loops *L, Number a);                     /* scalar(a) */
 bool kloop_may_be_demanded(const Var *v);
 /* Ends a speculative version unless the condition holds; the exact version then runs. */
 void kloop_assume(Loops *L, KRef cond);
+/* Unless the condition holds, sets the fault and leaves the loop, whose changes the VM takes back. */
+void kloop_leave_unless(Loops *L, KRef cond, qs_dtype d, int64_t fault);
 /* An integer operation needs the twin of n.  A speculative version tests that the guess is right, and returns true.
  * Any version notes the variables from which n is computed. */
 bool kloop_expect_int(Loops *L, Number *n);
