@@ -63,7 +63,7 @@ uint64_t qkey_facts(qs_value v, SpecKind spec_kind) {
     case QS_ARRAY: f = array_facts(v.u.p, t->array); break;
     case QS_STRING:
         if (t->which) f = (uint64_t)text->hash << 16 ^ text->len;
-        else if (spec_kind == SPEC_LOOP) f = !qstr_is_ascii(text) ? 0 : text->len == 1 ? TEXT_ASCII | TEXT_CHAR : TEXT_ASCII;
+        else if (spec_kind == SPEC_LOOP && qstr_is_ascii(text)) f = TEXT_ASCII | (text->len == 1 ? TEXT_CHAR : 0);
         break;
     case QS_FUNCTION: f = function_facts(v.u.p, t->which); break;
     case QS_OBJECT: f = address_bits(((const Object *)v.u.p)->cls); break;
