@@ -389,20 +389,23 @@ bool qprompt_run(qs_vm *vm) {
 
 /* -- dumps --------------------------------------------------------------------------------------------------------- */
 
-static qs_status dump_function(qs_vm *vm, Func *f, Text *out);
+/* A function that is being printed, and those around it: lambdas may refer to themselves. */
+typedef struct Dumped {
+    const Func *func;
+    const struct Dumped *around;
+} Dumped;
 
-static qs_status dump_literals(qs_vm *vm, const Proto *p, Text *out) {
-    for (uint32_t i = 0; i < p->chunk.nlits; i++)
-        if (p->chunk.lits[i].kind == LIT_FUNC) TRY(dump_function(vm, p->chunk.lits[i].u.func, out));
-    return QS_OK;
-}
-
-static qs_status dump_function(qs_vm *vm, Func *f, Text *out) {
+static qs_status dump_function(qs_vm *vm, Func *f, const Dumped *around, Text *out) {
+    const Dumped here = {f, around};
     Proto *p;
+    for (const Dumped *d = around; d; d = d->around)
+        if (d->func == f) return QS_OK;
     if (f->qual == Q_KERNEL) return QS_OK;
     TRY(qproto_of(vm, f, false, &p));
     qbytecode_print(&p->chunk, out);
-    return dump_literals(vm, p, out);
+    for (uint32_t i = 0; i < p->chunk.nlits; i++)
+        if (p->chunk.lits[i].kind == LIT_FUNC) TRY(dump_function(vm, p->chunk.lits[i].u.func, &here, out));
+    return QS_OK;
 }
 
 qs_status qprompt_dump(qs_vm *vm, const char *path, const char *text, const char *what, Text *out) {
@@ -414,8 +417,8 @@ qs_status qprompt_dump(qs_vm *vm, const char *path, const char *text, const char
         qast_print(u, out);
         return QS_OK;
     }
-    TRY(dump_function(vm, u->main, out));
-    for (int i = 0; i < u->nfuncs; i++) TRY(dump_function(vm, u->funcs[i]->u.func, out));
+    TRY(dump_function(vm, u->main, NULL, out));
+    for (int i = 0; i < u->nfuncs; i++) TRY(dump_function(vm, u->funcs[i]->u.func, NULL, out));
     return QS_OK;
 }
 
