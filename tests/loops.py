@@ -1045,6 +1045,94 @@ class Exchanges:
         return lines + ["end", f"{self.name}()"]
 
 
+class Slices:
+    """Slices of arrays of all element types: rows, windows and blocks of known and unknown length, also of variables
+    with an access mode; arithmetic, comparisons and reductions of them, and assignments."""
+    KINDS = ["uint8", "uint8", "int8", "uint16", "int16", "int", "uint32", "int64", "float", "float", "float64", "bool"]
+    SHAPES = {
+        "row": ["A[i,:]", "B[i,:]", "A[i,0..m-1]", "B[{i},m-1..-1..0]", "x", "x[:]", "C[i,0..m-1,1]", "g"],
+        "window": ["x[j-r..j+r]", "A[i,j-r..j+r]", "B[{i},j-r..j+r]", "V[i,j-r..j+r]", "h", "C[i,j-r..j+r,{k}]"],
+        "near": ["x[j-1..j+1]", "A[i,j-1..j+1]", "B[{i},j-1..j+1]", "V[i,j-1..j+1]", "C[i,j,:]", "C[i,j,0..2]", "w"],
+        "block": ["A[i-1..i+1,j-1..j+1]", "B[i-1..i+1,j-1..j+1]", "V[i-1..i+1,j-1..j+1]", "W"],
+        "square": ["A[i-r..i+r,j-r..j+r]", "B[i-r..i+r,j-r..j+r]", "V[i-r..i+r,j-r..j+r]", "Q"],
+        "cut": ["A[max(i-r,0)..min(i+r,n-1),max(j-1,0)..min(j+1,m-1)]",
+                "B[max(i-r,0)..min(i+r,n-1),max(j-1,0)..min(j+1,m-1)]"],
+        "patch": ["C[i-1..i+1,j-1..j+1,{k}]", "C[{i},j-1..j+1,:]", "C[i-r..i+r,j,0..2]"],
+        "strip": ["A[i-1..i+1,:]", "B[0..r,:]", "A[:,j-1..j+1]", "A", "B[:,:]", "C[{i},:,:]"],
+    }
+    MADE = {"row": "d = {e}", "near": "p = {e}", "block": "b = {e}", "square": "b = {e}"}
+
+    def __init__(self, rng, name):
+        self.r, self.name = rng, name
+        self.n, self.m = (rng.choice([3, 4, 5, 9, 20]) for _ in "nm")
+
+    def slice(self, shape):
+        i = self.r.choice(["i", "i", "0", "n-1", "mod(i+j,n)"])
+        return self.r.choice(self.SHAPES[shape]).format(i=i, k=self.r.choice("012"))
+
+    def value(self, shape, d=0):
+        r, k = self.r, self.r.random()
+        if d > 2 or k < 0.4 or shape in ("patch", "strip") and k < 0.7: return self.slice(shape)
+        if k < 0.46: return f"(-{self.value(shape, d + 1)})"
+        if k < 0.52: return f"{r.choice(['abs', 'sqrt', 'float', 'float64'])}({self.value(shape, d + 1)})"
+        if k < 0.58: return f"{r.choice(['max', 'min'])}({self.value(shape, d + 1)},{self.value(shape, d + 1)})"
+        if k < 0.64: return f"({self.value(shape, d + 1)} {r.choice(['<', '<=', '==', '!=', '>'])} {self.number()})"
+        if k < 0.68: return f"({self.value(shape, d + 1)} {r.choice(['<', '==', '>='])} {self.value(shape, d + 1)})"
+        if k < 0.7: return f"({self.value(shape, d + 1)}.^{r.choice(['2', '3', '0.5'])})"
+        if k < 0.8: return f"({self.value(shape, d + 1)} {r.choice('+-*/')} {self.number()})"
+        if shape in ("patch", "strip"): return self.slice(shape)
+        return f"({self.value(shape, d + 1)} {r.choice(['+', '-', '.*', './'])} {self.value(shape, d + 1)})"
+
+    def number(self):
+        return self.r.choice(["2", "0.5", "t", "j", "A[i,j]", "x[j]", "int(3)", "C[i,j,0]", "3", "100", "s"])
+
+    def reduced(self):
+        r, shape = self.r, self.r.choice(list(self.SHAPES))
+        f = r.choice(["sum", "sum", "sum", "mean", "max", "min", "any", "all", "prod", "norm", "numel", "argmax",
+                      "norm1", "squared_norm"])
+        return f"{f}({self.value(shape)})"
+
+    def statement(self):
+        r, k = self.r, self.r.random()
+        if k < 0.4: return f"y[i,j] = {self.reduced()}"
+        if k < 0.5: return f"s = {self.reduced()}"
+        if k < 0.6:
+            shape = r.choice(list(self.MADE))
+            use = {"d": ["d[j]", "sum(d)", "max(d)"],
+                   "p": ["p[0]+p[1]+p[2]", "sum(p)", "max(p)-min(p)"],
+                   "b": ["sum(b)", "mean(b .* b)", "b[0,0]"]}
+            made = self.MADE[shape].format(e=self.value(shape, 1))
+            return f"{made}\n      y[i,j] = {r.choice(use[made[0]])}"
+        if k < 0.75: return f"Z[i,:] {r.choice(['=', '=', '+='])} {self.value('row')}"
+        if k < 0.85: return f"z[j-1..j+1] {r.choice(['=', '=', '-='])} {self.value('near')}"
+        if k < 0.9: return f"Z[i,:] = {self.number()}"
+        return f"t = t*0.5 + {self.reduced()}"
+
+    def text(self):
+        r = self.r
+        lines = [f"function [] = {self.name}()", f"  n = {self.n}", f"  m = {self.m}", "  t = 0.5", "  s = 1",
+                 f"  r = {r.choice('0112')}"]
+        sizes = {"A": "n,m", "B": "n,m", "C": "n,m,3", "x": "m", "Z": "n,m", "z": "m", "g": "m", "h": "(2*r+1)",
+                 "w": "3", "W": "3,3", "Q": "(2*r+1),(2*r+1)", "y": "n,m"}
+        for a, size in sizes.items():
+            kind = r.choice(["float", "float", "float64", "uint8", "int"] if a in "Zzy" else self.KINDS)
+            scale = r.choice([7, 37, 61, 7919])
+            of = 1 if a in "Zzy" else r.choice([2, 251, 251, 70000])
+            value = f"mod(reshape((0..{size.replace(',', '*')}-1)*{scale}+{r.randint(0, 9)},[{size}]),{of})"
+            if kind not in ("bool", "uint8") and r.random() < 0.5: value += f" - {r.choice(['3', '60', '0.25'])}"
+            lines.append(f"  {a} = {value} > 1" if kind == "bool" else f"  {a} = {kind}({value})")
+        mode = r.choice(["clamped", "mirror", "circular", "safe", "clamped"])
+        element = r.choice(["", "", "[uint8]", "[int]"])
+        lines.append(f"  V : mat{element}'{mode} = {r.choice('AB') if not element else element[1:-1] + '(A)'}")
+        outer = r.choice(["1..n-2", "1..n-2", "r..n-1-r", "0..n-1"])
+        inner = r.choice(["1..m-2", "2..m-3", "0..m-1"])
+        body = [f"      {self.statement()}" for _ in range(r.randint(1, 3))]
+        lines += ["  try", f"  for i = {outer}", f"    for j = {inner}", *body, "    end", "  end"]
+        lines += ["  catch e_", '    print "caught: ", e_', "  end", '  printf("%.17g %.17g", t, s)']
+        lines += [f'  show_mat("{a}", {a})' for a in "yZ"] + ['  show_all("z", z)']
+        return lines + ["end", f"{self.name}()"]
+
+
 HEAD = """nan_ = 0/0
 function s = digits(k)
   s = 0
@@ -1096,6 +1184,7 @@ def program(seed):
     for k in range(6): lines += Integers(rng, f"ints{k}").text()
     for k in range(6): lines += Shifts(rng, f"shifts{k}").text()
     for k in range(8): lines += Exchanges(rng, f"exchanges{k}").text()
+    for k in range(8): lines += Slices(rng, f"slices{k}").text()
     return "\n".join(lines) + "\n"
 
 

@@ -35,7 +35,8 @@
  *     loop_vector.c      short vectors                     loop_guard.c       index bounds implied by conditions
  *     loop_mixed.c       values of several types           loop_function.c    functions that call themselves
  *     loop_row.c         slices of unknown length          loop_while.c       `while` as a counted loop
- *     loop_integer.c     numbers assumed to be integral    loop_alias.c   variables that hold one array
+ *     loop_integer.c     numbers assumed to be integral    loop_alias.c       variables that hold one array
+ *     loop_element.c     elements of slices of unknown length
  *
  * One loop is compiled to up to four functions:
  *

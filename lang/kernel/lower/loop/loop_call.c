@@ -338,6 +338,10 @@ static qs_status call_builtin(Loops *L, const char *name, Value *args, int nargs
     for (int i = 0; i < nargs; i++) kloop_short(L, &args[i]);
     for (int i = 0; i < nargs; i++)
         if (kloop_is_row(L, &args[i])) return kloop_row_call(L, name, args, nargs, outs);
+    if (nargs == 1 && (args->what == WHAT_TRUTHS || args->what == WHAT_VECTOR)) {
+        TRY(kloop_truths_call(L, name, args, &made, outs));
+        if (made) return QS_OK;
+    }
     for (int i = 0; i < nargs; i++)
         if (args[i].what == WHAT_VECTOR) return kloop_vector_call(L, name, args, nargs, outs);
     return call_numeric(L, name, args, nargs, outs);
@@ -482,6 +486,8 @@ static qs_status convert_type(Loops *L, const Str *type, const Value *args, int 
     if (sized) return kloop_made(L, "zeros", args, nargs, &made, out);
     if (nargs == 1 && args[0].what == WHAT_VECTOR && !strcmp(type->s, "float64"))
         return kloop_vector_float64(L, &args[0], out);
+    if (nargs == 1 && kloop_is_row(L, &args[0]) && kloop_element_converts(L, type->s))
+        return kloop_row_call(L, type->s, args, 1, out);
     if (nargs != 1 || args[0].what != WHAT_NUMBER) return kloop_decline(L, L->pos, "%s of an array", type->s);
     *out = (Value){.what = WHAT_NUMBER, .num = args[0].num};
     return kloop_convert(L, type, &out->num);

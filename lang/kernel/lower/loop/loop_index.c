@@ -19,6 +19,7 @@ typedef struct {
     int n;
     Number index[QS_MAX_RANK];
     int count[2], sliced;
+    bool rows; /* slices are rows, however short they are */
     /* a slice of unknown length: every `step`-th element of one dimension, from index[] to `last`, or all */
     bool lengthy, all;
     int along, axis; /* the index of the slice, and its dimension */
@@ -285,8 +286,12 @@ static qs_status range_ends(Loops *L, const Node *n, Number *first, Number *last
     return integral ? QS_OK : kloop_decline(L, n->pos, "a slice with a step that is not known, or has a fraction");
 }
 
+/* Whether vectors have elements of this type. */
+static bool is_element_type(const Loops *L, qs_dtype d) { return d == L->c->scalar_dtype || d == QS_F64; }
+
 static bool may_be_row(const Loops *L, const Access *a) {
-    return dtype_of(a) == L->c->scalar_dtype || dtype_of(a) == QS_F64;
+    qs_dtype d = dtype_of(a);
+    return d == L->c->scalar_dtype || d == QS_F64 || d == QS_B1 || (qdtype_is_int(d) && d != QS_U64);
 }
 
 /* A slice whose elements are not compiled in. */
@@ -315,7 +320,7 @@ static qs_status slice_of(Loops *L, Node *n, Access *a, int d, bool only) {
         find_ends(L, a, &a->index[d], &extent);
     }
     a->step = (int64_t)step;
-    bool few = extent >= 2 && extent <= LOOP_VECTOR_MAX && step == 1 && !row && !L->no_vectors;
+    bool few = extent >= 2 && extent <= LOOP_VECTOR_MAX && step == 1 && !row && !L->no_vectors && !a->rows;
     if (!few) return long_slice(L, n, a, d, only);
     if (all) (void)L->job->extent(L->job->ud, a->base.host.source, d);
     return a->count[d - a->sliced] = (int)extent, QS_OK;
@@ -411,9 +416,11 @@ static qs_status indices_of(Loops *L, Node *n, Access *a) {
     return QS_OK;
 }
 
-static qs_status access_of(Loops *L, Node *n, Access *a) {
+/* v: the value that is stored; NULL: elements are read, too. */
+static qs_status access_of(Loops *L, Node *n, const Value *v, Access *a) {
     *a = (Access){.n = n->u.index.at.n};
     TRY(base_of(L, n, a));
+    a->rows = v ? v->what == WHAT_ROW : a->base.what == WHAT_ARRAY && !is_element_type(L, dtype_of(a));
     if (n->u.index.at.n > QS_MAX_RANK) return kloop_decline(L, n->pos, "more than %d indices", QS_MAX_RANK);
     TRY(indices_of(L, n, a));
     if (a->base.what == WHAT_VECTOR && !a->base.cols && a->n == 2 && !a->sub[0].n) { /* v[0,k] */
@@ -427,8 +434,8 @@ static qs_status access_of(Loops *L, Node *n, Access *a) {
 }
 
 /* Finds the elements that a statement sets.  A row has no memory, so its elements cannot be set. */
-static qs_status target_of(Loops *L, Node *n, Access *a) {
-    TRY(access_of(L, n, a));
+static qs_status target_of(Loops *L, Node *n, const Value *v, Access *a) {
+    TRY(access_of(L, n, v, a));
     if (a->text) return kloop_decline(L, L->pos, "characters of %s are set", shown_name(a));
     if (a->base.what != WHAT_ROW) return QS_OK;
     return kloop_decline(L, n->pos, "%s, a slice of a length that is not known, is changed", shown_name(a));
@@ -533,9 +540,6 @@ static qs_status add_to_copy(Loops *L, const Access *a, const KRef *at, Op op, N
 }
 
 /* -- slices -------------------------------------------------------------------------------------------------------- */
-/* Whether vectors have elements of this type. */
-static bool is_element_type(const Loops *L, qs_dtype d) { return d == L->c->scalar_dtype || d == QS_F64; }
-
 KRef kloop_width(Loops *L, qs_dtype d) { return d == L->c->scalar_dtype ? 0 : kbuild_int(&L->walk, QS_B1, 1); }
 
 /* The indices of the first and the last element were tested, so all elements exist. */
@@ -573,9 +577,10 @@ static void slice_index(Loops *L, const Slice *s, KRef k, KRef *at) {
 qs_status kloop_slice_element(Loops *L, const Slice *s, KRef k, Value *out) {
     KRef at[QS_MAX_RANK];
     slice_index(L, s, k, at);
+    Number n = load_element(L, &s->a, at, SUM_NOT);
+    if (!is_element_type(L, dtype_of(&s->a))) return *out = kloop_typed(L, dtype_of(&s->a), n), QS_OK;
     *out = kloop_vector(L, 1);
-    out->at[0] = load_element(L, &s->a, at, SUM_NOT), out->f64 = kloop_width(L, dtype_of(&s->a));
-    return QS_OK;
+    return out->at[0] = n, out->f64 = kloop_width(L, dtype_of(&s->a)), QS_OK;
 }
 
 qs_status kloop_slice_set(Loops *L, const Slice *s, KRef k, Number v) {
@@ -587,6 +592,8 @@ qs_status kloop_slice_set(Loops *L, const Slice *s, KRef k, Number v) {
 int kloop_slice_param(Loops *L, const Slice *s) { return array_param(L, &s->a.base); }
 int kloop_slice_axis(const Slice *s) { return s->a.axis; }
 int kloop_slice_source(const Slice *s) { return s->a.base.host.source; }
+qs_dtype kloop_slice_dtype(const Slice *s) { return dtype_of(&s->a); }
+double kloop_slice_most(const Slice *s) { return s->a.base.host.small ? LOOP_SMALL : 0x1p48; }
 const char *kloop_slice_name(const Slice *s) { return shown_name(&s->a); }
 
 bool kloop_slices_match(const Loops *L, const Slice *a, const Slice *b) {
@@ -703,7 +710,7 @@ qs_status kloop_load(Walk *w, Node *n, Value *out) {
     bool is_item;
     TRY(load_item(L, n, out, &is_item));
     if (is_item) return QS_OK;
-    TRY(access_of(L, n, &a));
+    TRY(access_of(L, n, NULL, &a));
     if (a.part) return kloop_vector_slice(L, &a.base, a.sub, a.p.name, out);
     if (a.base.what == WHAT_VECTOR) {
         TRY(kloop_vector_element(L, &a.base, a.index, a.p.name, &v.num));
@@ -752,11 +759,11 @@ qs_status kloop_store(Walk *w, Node *target, const Value *v) {
     Loops *L = (Loops *)w;
     Access a;
     KRef at[QS_MAX_RANK];
-    TRY(target_of(L, target, &a));
+    TRY(target_of(L, target, v, &a));
     Value held = as_held(L, &a, v);
     if (a.base.what != WHAT_VECTOR) TRY(lower_indices(L, &a));
     if (a.lengthy) TRY(may_store(L, &a, false));
-    if (a.lengthy) return kloop_row_store(L, keep_slice(L, &a), &a.shape, v);
+    if (a.lengthy) return kloop_row_store(L, keep_slice(L, &a), &a.shape, &held);
     if (a.count[0]) kloop_short(L, &held);
     if (a.count[0]) return store_slice(L, &a, &held);
     if (a.base.what == WHAT_VECTOR) return patch_vector(L, target, &a, v);
@@ -769,6 +776,9 @@ static qs_status update_row(Loops *L, const Access *a, Op op, const Value *v) {
     Value old, result;
     const Slice *s = keep_slice(L, a);
     TRY(may_store(L, a, false));
+    if (dtype_of(a) == QS_I64 || dtype_of(a) == QS_B1)
+        return kloop_decline(L, L->pos, "an update of a slice of %s; write x[…] = x[…] + …",
+                             qdtype_info[dtype_of(a)].name);
     TRY(kloop_slice_row(L, s, &a->shape, &old));
     TRY(kloop_operator(L, op, &old, v, &result));
     return kloop_row_store(L, s, &a->shape, &result);
@@ -812,7 +822,7 @@ qs_status kloop_update(Walk *w, Node *target, Op op, Node *value) {
     Access a;
     KRef at[QS_MAX_RANK];
     Value v, old = {.what = WHAT_NUMBER}, result;
-    TRY(target_of(L, target, &a));
+    TRY(target_of(L, target, NULL, &a));
     TRY(kloop_expr(L, value, &v));
     L->pos = target->pos;
     if (a.base.what != WHAT_VECTOR) TRY(lower_indices(L, &a));

@@ -43,6 +43,7 @@ typedef enum {
     WHAT_NUMBER,
     WHAT_VECTOR,
     WHAT_TRUTHS,
+    WHAT_TYPED, /* an element of a slice of integers or truth values: at[0], and the element type */
     WHAT_ARRAY,
     WHAT_FUNCTION,
     WHAT_OBJECT,
@@ -60,6 +61,7 @@ typedef struct Val {
     int n;              /* WHAT_VECTOR: number of elements in `at`, each rounded to the element type */
                         /* WHAT_TRUTHS: truth values instead, as a condition of ?: */
     int cols;           /* columns of a matrix, stored row by row; 0: a vec */
+    uint8_t dtype;      /* WHAT_TYPED */
     uint64_t like;      /* for a vec: how many dimensions Python sees (LOOP_LIKE) */
     KRef f64;           /* bool: its array is float64, like that of [16777217,x]; 0: certainly `scalar` */
     struct Var *origin; /* WHAT_VECTOR: the variable that holds this array; NULL: none */
@@ -438,6 +440,14 @@ qs_status kloop_row_unary(Loops *L, Op op, const Value *a, Value *out);
 qs_status kloop_row_call(Loops *L, const char *name, const Value *args, int nargs, Value *out);
 qs_status kloop_row_store(Loops *L, const Slice *to, const SliceShape *shape, const Value *v);
 
+/* -- loop_element.c ------------------------------------------------------------------------------------------------ */
+Value kloop_typed(Loops *L, qs_dtype d, Number n); /* n is an element of an array of integers or truth values */
+/* Operands are numbers, vectors of one element and WHAT_TYPED values. */
+qs_status kloop_element_binary(Loops *L, Op op, const Value *a, const Value *b, Value *out);
+qs_status kloop_element_unary(Loops *L, Op op, const Value *a, Value *out);
+bool kloop_element_converts(Loops *L, const char *name); /* whether kloop_element_call converts to a float type */
+qs_status kloop_element_call(Loops *L, const char *name, const Value *x, int n, Value *out);
+
 /* -- loop_vector.c ------------------------------------------------------------------------------------------------- */
 bool kloop_is_elementwise(Op op);
 Value kloop_vector(Loops *L, int n);              /* a new vector of n elements, which the caller fills in */
@@ -456,6 +466,7 @@ qs_status kloop_vector_binary(Loops *L, Op op, const Value *a, const Value *b, V
 qs_status kloop_vector_unary(Loops *L, Op op, const Value *a, Value *out);
 qs_status kloop_vector_choose(Loops *L, const Value *c, const Value *a, const Value *b, Value *out);
 qs_status kloop_vector_float64(Loops *L, const Value *a, Value *out);
+qs_status kloop_truths_call(Loops *L, const char *name, const Value *a, bool *found, Value *out);
 qs_status kloop_vector_call(Loops *L, const char *name, const Value *args, int nargs, Value *out);
 void kloop_test_row(Loops *L, Number row, const char *name); /* v[row,k] of a vec, which has one row */
 /* v[index], with one index for each dimension. */
@@ -509,6 +520,8 @@ qs_status kloop_slice_set(Loops *L, const Slice *s, KRef k, Number v);
 int kloop_slice_param(Loops *L, const Slice *s);
 int kloop_slice_axis(const Slice *s); /* the dimension of the array that it selects from */
 int kloop_slice_source(const Slice *s);
+qs_dtype kloop_slice_dtype(const Slice *s);
+double kloop_slice_most(const Slice *s); /* an upper bound of its number of elements */
 const char *kloop_slice_name(const Slice *s);
 bool kloop_slices_match(const Loops *L, const Slice *a, const Slice *b); /* the same positions along the dimension */
 bool kloop_is_stored(const Loops *L, int source);                        /* whether the loop writes the array */

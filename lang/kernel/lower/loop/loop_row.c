@@ -1,9 +1,9 @@
 /* loop_row.c -- slices of unknown length in a loop: p[j,:] - p[i,:], sum(x[i-k..i].*h), c[i,:] = c[i,:] + s*b[k,:].
  *
  * An expression of such slices is a tree (Row), and no array.  Where its elements are needed, by a reduction or by the
- * slice that it is assigned to, an inner FOR computes them one by one, with the arithmetic of short vectors of one
- * element (loop_vector.c).  A variable may hold a Row while its block is open and nothing writes the arrays that it
- * reads; each use computes the elements again.
+ * slice that it is assigned to, an inner FOR computes them one by one (loop_element.c).  Slices of arrays of integers
+ * and truth values are rows even if they are short.  A variable may hold a Row while its block is open and nothing
+ * writes the arrays that it reads; each use computes the elements again.
  *
  * The VM runs such a loop only if the arrays that it writes share no memory with its other arrays.  So only a slice of
  * the assigned array itself can overlap the target.  At the same positions along the dimension it is the same element,
@@ -11,8 +11,8 @@
  * of an array that the loop writes.  Such loops run in the interpreter if the array is longer than the LARRAY.
  *
  * Reductions compute in the order of the host: sums in sixteen lanes (vm/array/contiguous.c), products in the lanes of
- * vm/array/reduce.c.  The host divides rows of more than QCONTIG_BLOCK elements; the interpreter runs loops over such
- * rows. */
+ * vm/array/reduce.c.  Sums of integers are exact in any order.  The host divides rows of more than QCONTIG_BLOCK
+ * elements; the interpreter runs loops over such rows. */
 #include "lang/kernel/elem/elem_build.h"
 #include "lang/kernel/lower/common/reduce_element.h"
 #include "lang/kernel/lower/loop/loop_internal.h"
@@ -156,7 +156,7 @@ static qs_status finish_row(Loops *L, Row *r, Value *out) {
 qs_status kloop_row_binary(Loops *L, Op op, const Value *a, const Value *b, Value *out) {
     Row *r = new_row(L, NULL, ROW_BINARY);
     bool both = a->what != WHAT_NUMBER && b->what != WHAT_NUMBER;
-    bool known = kloop_is_elementwise(op) && (op != OP_PWPOW || b->what == WHAT_NUMBER);
+    bool known = kloop_is_elementwise(op) ? op != OP_PWPOW || b->what == WHAT_NUMBER : op >= OP_EQ && op <= OP_GE;
     if (!known || (both && (op == OP_MUL || op == OP_DIV)))
         return kloop_decline(L, L->pos,
                              "the operator `%s` of slices whose length is not known; write a loop over the elements",
@@ -171,7 +171,6 @@ qs_status kloop_row_binary(Loops *L, Op op, const Value *a, const Value *b, Valu
 
 qs_status kloop_row_unary(Loops *L, Op op, const Value *a, Value *out) {
     Row *r = new_row(L, NULL, ROW_UNARY);
-    if (op == OP_NOT) return kloop_decline(L, L->pos, "`!` of a slice whose length is not known");
     r->op = op, r->nargs = 1, r->arg[0] = a->row;
     return finish_row(L, r, out);
 }
@@ -192,10 +191,10 @@ static qs_status element_of(Loops *L, const Row *r, KRef k, Value *out) {
     switch (r->form) {
     case ROW_SLICE: return kloop_slice_element(L, r->slice, k, out);
     case ROW_NUMBER: return *out = (Value){.what = WHAT_NUMBER, .num = r->num}, QS_OK;
-    case ROW_BINARY: return kloop_vector_binary(L, r->op, &x[0], &x[1], out);
-    case ROW_UNARY: return kloop_vector_unary(L, r->op, &x[0], out);
+    case ROW_BINARY: return kloop_element_binary(L, r->op, &x[0], &x[1], out);
+    case ROW_UNARY: return kloop_element_unary(L, r->op, &x[0], out);
     case ROW_COPY: return copied_element(L, r, k, out);
-    default: return kloop_vector_call(L, r->name, x, r->nargs, out);
+    default: return kloop_element_call(L, r->name, x, r->nargs, out);
     }
 }
 
@@ -209,6 +208,18 @@ static qs_status number_at(Loops *L, const Row *r, KRef k, Number *out) {
     Value v;
     TRY(vector_at(L, r, k, &v));
     return *out = v.at[0], QS_OK;
+}
+
+/* The element type of a row of integers or truth values; QS_F64: it is one of floats. */
+static qs_status find_dtype(Loops *L, const Row *r, qs_dtype *out) {
+    Value v;
+    KRef before = L->f->nins;
+    uint32_t touches = L->ntouches, pos = L->pos;
+    TRY(element_of(L, r, zero(L), &v));
+    kbuild_take_back(&L->walk, before);
+    kloop_forget_from(L, before);
+    L->ntouches = touches, L->pos = pos;
+    return *out = v.what == WHAT_TYPED ? (qs_dtype)v.dtype : QS_F64, QS_OK;
 }
 
 /* Whether the arrays have not been written since the row was made. */
@@ -255,6 +266,8 @@ static qs_status copy_row(Loops *L, const Row *r, const Row **out) {
     KRef copy = L->copy[n] ? L->copy[n] : kloop_copy_array(L);
     KRef k = open_for(L, zero(L), kloop_op(L, K_SUB, r->count, one(L)), one(L), false);
     TRY(vector_at(L, r, k, &v));
+    if (v.what != WHAT_VECTOR)
+        return kloop_decline(L, L->pos, "a slice of integers of an array that changes; write a loop over the elements");
     kbuild_emit(&L->walk, (KMake){K_ASTORE, .a = copy, .b = kloop_cast(L, k, QS_I32), .c = v.at[0].v});
     kloop_flow(L, K_END, 0);
     Row *kept = new_row(L, r, ROW_COPY);
@@ -381,16 +394,17 @@ static qs_status reduce_by_halves(Loops *L, const Reducing *z, KRef *out) {
     return *out = total, QS_OK;
 }
 
+static void refuse_empty(Loops *L, const Reducing *z, KRef some) {
+    char text[80];
+    snprintf(text, sizeof text, "%s: x must not be empty", z->of->name);
+    LengthTest t = {.a = zero(L), .b = zero(L), .n = z->a->assumed ? z->a->assumed : z->a->count, .status = QS_EVALUE};
+    (void)kloop_test_lengths(L, &t, some, text);
+}
+
 /* An empty row has the sum 0, the product 1, and neither a smallest nor a largest element. */
 static KRef or_of_none(Loops *L, const Reducing *z, KRef v) {
-    char text[80];
     KRef some = kloop_op(L, K_LT, zero(L), z->a->count);
-    if (z->of->refuses_empty) {
-        snprintf(text, sizeof text, "%s: x must not be empty", z->of->name);
-        LengthTest t = {
-            .a = zero(L), .b = zero(L), .n = z->a->assumed ? z->a->assumed : z->a->count, .status = QS_EVALUE};
-        return (void)kloop_test_lengths(L, &t, some, text), v;
-    }
+    if (z->of->refuses_empty) return refuse_empty(L, z, some), v;
     return kbuild_pure(&L->walk, (KMake){K_SELECT, .a = some, .b = v, .c = kloop_f64(L, z->op == K_MUL)});
 }
 
@@ -408,12 +422,75 @@ static qs_status find_centre(Loops *L, Reducing *z) {
     return z->centre = kreduce_centre(&L->walk, (ReduceMap)z->of->map, v), QS_OK;
 }
 
+/* An upper bound of the number of elements. */
+static double most_elements(Loops *L, const Row *r) {
+    double most = 0;
+    if (kir_is_const(L->f, r->count, &most)) return most;
+    if (r->form == ROW_SLICE) return kloop_slice_most(r->slice);
+    for (int i = 0; i < (r->form == ROW_SPREAD ? 1 : r->nargs); i++)
+        if (r->arg[i]->count) most = fmax(most, most_elements(L, r->arg[i]));
+    return most;
+}
+
+/* Sums of 64-bit integers are computed modulo 2^64; an estimate in double detects an overflow, as in reduce.c. */
+static void check_overflow(Loops *L, KRef sum, KRef estimate) {
+    KRef off = kloop_op(L, K_SUB, kbuild_get(&L->walk, estimate), kloop_cast(L, sum, QS_F64));
+    KRef agree = kloop_op(L, K_LT, kbuild_pure(&L->walk, (KMake){K_ABS, .a = off}), kloop_f64(L, 0x1p62));
+    kloop_fail_unless(L, agree, QS_EVALUE, "sum: integer overflow", 0, 0);
+}
+
+/* Reduces integers as int64, truth values and `any` and `all` as bool, in any order. */
+static qs_status reduce_exactly(Loops *L, const Reducing *z, qs_dtype d, KOp op, Number *out) {
+    Number x;
+    bool truths = op == K_OR || op == K_AND, wide = d == QS_I64 && op == K_ADD;
+    double lo = 0, hi = 1, n = most_elements(L, z->a);
+    if (d != QS_B1 && !truths) qdtype_int_span(d, &lo, &hi);
+    KRef first = truths ? kbuild_int(&L->walk, QS_B1, op == K_AND)
+                        : kloop_i64(L, op == K_ADD   ? 0
+                                       : op == K_MIN ? INT64_MAX
+                                                     : INT64_MIN);
+    KRef total = kbuild_local(&L->walk, first), estimate = wide ? kbuild_local(&L->walk, kloop_f64(L, 0)) : 0;
+    KRef k = open_for(L, zero(L), kloop_op(L, K_SUB, z->a->count, one(L)), one(L), false);
+    TRY(number_at(L, z->a, k, &x));
+    KRef v = truths ? kloop_truth(L, x) : kloop_cast(L, x.v, QS_I64);
+    kbuild_set(&L->walk, total, kloop_op(L, op, kbuild_get(&L->walk, total), v));
+    if (wide)
+        kbuild_set(&L->walk, estimate, kloop_op(L, K_ADD, kbuild_get(&L->walk, estimate), kloop_cast(L, v, QS_F64)));
+    kloop_flow(L, K_END, 0);
+    v = kbuild_get(&L->walk, total);
+    if (wide) check_overflow(L, v, estimate);
+    if (z->of->refuses_empty) refuse_empty(L, z, kloop_op(L, K_LT, zero(L), z->a->count));
+    if (truths) return *out = kloop_bool(v), QS_OK;
+    if (op == K_ADD) lo *= n, hi *= n;
+    if (d == QS_B1) return *out = kloop_from_int(L, v, lo, hi), QS_OK;
+    return *out = lo < -0x1p62 || hi > 0x1p62 ? kloop_wide(L, v) : kloop_int(v, lo, hi), QS_OK;
+}
+
+/* Reductions whose result is a truth value or an integer; *found: this is one. */
+static qs_status reduce_typed(Loops *L, const Reducing *z, qs_dtype d, bool *found, Number *out) {
+    bool extreme = z->of->lanes == LANES_SAME, truth = d == QS_B1 && extreme;
+    KOp op = truth ? z->op == K_MAX ? K_OR : K_AND : z->op;
+    if (d == QS_F64 && z->of->map != MAP_TRUTH) return QS_OK;
+    if (z->b || (z->of->lanes == LANES_WIDE && z->op == K_MUL))
+        return kloop_decline(L, L->pos, "%s of a slice of %s; write float64(…) of the slice",
+                             z->b ? "dotprod" : z->of->name, qdtype_info[d].name);
+    *found = extreme || z->of->map == MAP_TRUTH || z->of->lanes == LANES_WIDE;
+    return *found ? reduce_exactly(L, z, d, op, out) : QS_OK;
+}
+
 static qs_status reduce_row(Loops *L, Reducing *z, Number *out) {
     KRef v;
-    bool orderless = z->op == K_MIN || z->op == K_MAX || (L->f->fast && z->op == K_ADD);
-    bool lanes = z->op == K_ADD && (z->of->map == MAP_SELF || z->of->map == MAP_SQUARE);
+    qs_dtype d;
+    bool found = false;
     TRY(check_unchanged(L, z->a));
     if (z->b) TRY(check_unchanged(L, z->b));
+    TRY(find_dtype(L, z->a, &d));
+    if (z->b && d == QS_F64) TRY(find_dtype(L, z->b, &d));
+    TRY(reduce_typed(L, z, d, &found, out));
+    if (found) return QS_OK;
+    bool exact = d < QS_I32 && z->of->map == MAP_SELF; /* a sum of few bits, in double */
+    bool orderless = z->op == K_MIN || z->op == K_MAX || (z->op == K_ADD && (L->f->fast || exact));
+    bool lanes = z->op == K_ADD && d == QS_F64 && (z->of->map == MAP_SELF || z->of->map == MAP_SQUARE);
     /* The derivative of an extreme is shared evenly by all elements that have it; a chain of MAX would halve it. */
     if (z->of->lanes == LANES_SAME || z->of->centre)
         L->f->ruled = qstr_cname(L->c, z->of->name), L->f->ruled_pos = L->pos;
@@ -430,15 +507,15 @@ static qs_status reduce_row(Loops *L, Reducing *z, Number *out) {
 
 static Reduce find_reduction(const char *name, int nargs) {
     if (!strcmp(name, "dotprod")) return nargs == 2 ? RED_squared_norm : RED_NONE;
-    Reduce r = nargs == 1 ? qreduction_find(name) : RED_NONE;
-    return qreduction_info[r].map == MAP_TRUTH ? RED_NONE : r; /* any and all are no numbers */
+    return nargs == 1 ? qreduction_find(name) : RED_NONE;
 }
 
 /* -- calls --------------------------------------------------------------------------------------------------------- */
 static qs_status map_row(Loops *L, const char *name, const Row *const *arg, int nargs, Value *out) {
     Elem e = kelem_find(name, nargs);
     bool extremes = nargs == 2 && (!strcmp(name, "max") || !strcmp(name, "min"));
-    if (!extremes && (e == EL__COUNT || kelem_info[e].real != ELEM_NUMBER))
+    bool row = e != EL__COUNT && kelem_info[e].real == ELEM_NUMBER;
+    if (!extremes && !row && (nargs > 1 || !kloop_element_converts(L, name)))
         return kloop_decline(L, L->pos, "%s of a slice whose length is not known; write a loop over its elements",
                              name);
     Row *r = new_row(L, NULL, ROW_CALL);
@@ -518,6 +595,10 @@ qs_status kloop_row_store(Loops *L, const Slice *to, const SliceShape *shape, co
     if (r->column && !shape->column) return kloop_decline(L, L->pos, "a row that is set to a column");
     TRY(check_unchanged(L, r));
     if (reads_elsewhere(L, r, to)) TRY(copy_row(L, r, &r));
+    qs_dtype d;
+    TRY(find_dtype(L, r, &d));
+    if (kloop_slice_dtype(to) == QS_B1 && d != QS_B1)
+        return kloop_decline(L, L->pos, "numbers that are set to a slice of truth values; write != 0 behind them");
     const Row target = {.count = shape->count, .span = shape->span, .spanned = shape->spanned};
     if (same_count(r, &target)) return store_elements(L, r, to, shape->count);
     KRef equal = kloop_op(L, K_EQ, r->count, shape->count), single = kloop_op(L, K_EQ, r->count, one(L));

@@ -479,6 +479,24 @@ static bool apply_reduction(Loops *L, const char *name, const Value *a, Number *
     return *out = kloop_num(kreduce_finish(&L->walk, of, out->v, kloop_f64(L, a->n), centre)), true;
 }
 
+/* any, all, sum and mean of truth values; *found: it is one. */
+qs_status kloop_truths_call(Loops *L, const char *name, const Value *a, bool *found, Value *out) {
+    Reduce r = qreduction_find(name);
+    const ReduceInfo *of = &qreduction_info[r];
+    bool logical = of->map == MAP_TRUTH, adds = of->map == MAP_SELF && of->combine == COMBINE_ADD;
+    if (!r || (!logical && (!adds || a->what != WHAT_TRUTHS)) || !a->n) return QS_OK;
+    KRef v = kloop_truth(L, a->at[0]);
+    if (adds) v = kloop_cast(L, v, QS_I64);
+    for (int i = 1; i < a->n; i++) {
+        KRef x = kloop_truth(L, a->at[i]);
+        v = kloop_op(L, kbuild_combine((Combine)of->combine), v, adds ? kloop_cast(L, x, QS_I64) : x);
+    }
+    *found = true, *out = (Value){.what = WHAT_NUMBER, .num = kloop_bool(v)};
+    if (adds) out->num = kloop_from_int(L, v, 0, a->n);
+    if (of->finish == FINISH_MEAN) return kloop_binary(L, OP_DIV, out->num, kloop_const(L, a->n), &out->num);
+    return QS_OK;
+}
+
 /* -- built-ins ----------------------------------------------------------------------------------------------------- */
 /* Applies a row of elem.def to the elements, in their type. */
 static qs_status map_row(Loops *L, const char *name, const Value *args, int nargs, Value *out) {
