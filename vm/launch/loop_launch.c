@@ -326,8 +326,18 @@ static bool is_left_to_inner(Call *c, LoopState *s) {
     return s->reported_inner = true;
 }
 
+/* Returns a length that a slice may exceed, or 0.  The guard may know that no sum is too long, even if an array is. */
+static int exceeded_limit(Call *c) {
+    int limit = qloop_length_limit(c, true);
+    if (limit != QCONTIG_BLOCK || !c->v->code.guard.func) return limit;
+    set_chunks(c);
+    if (qloop_guard(c) != QS_OK) return qerr_clear(qvm_ctx(c->vm)), limit;
+    return c->ints[LOOP_GUARD_SUMMED] <= QCONTIG_BLOCK ? qloop_length_limit(c, false) : limit;
+}
+
 /* Finds the specialization and checks whether it can run now; c->v NULL: it cannot. */
 static qs_status prepare_form(Call *c, LoopState *s) {
+    int limit;
     TRY(form_for(c, s));
     if (!c->v) return QS_OK;
     if (is_left_to_inner(c, s)) return c->v = NULL, QS_OK;
@@ -343,11 +353,11 @@ static qs_status prepare_form(Call *c, LoopState *s) {
         qloop_because(c, c->v->code.apart
                              ? "an array that it writes shares memory with another one"
                              : "a vector that the loop replaces shares memory with an array that it writes");
-    else if (qloop_length_limit(c) == QCONTIG_BLOCK)
-        qloop_because(c, "a sum of more than %d elements of a slice is computed in parts", (int)QCONTIG_BLOCK);
-    else if (qloop_length_limit(c))
-        qloop_because(c, "a slice of more than %d elements of an array is copied that the loop writes",
-                      qloop_length_limit(c));
+    else if ((limit = exceeded_limit(c)) == QCONTIG_BLOCK)
+        qloop_because(c, "a sum of more than %d elements of a slice is computed in parts; write a loop that adds them",
+                      limit);
+    else if (limit)
+        qloop_because(c, "a slice of more than %d elements of an array is copied that the loop writes", limit);
     else if (!qloop_objects_apart(c)) qloop_because(c, "an object of which it sets a field has two names");
     else return QS_OK;
     TRY(qloop_in_order(c));

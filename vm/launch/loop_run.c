@@ -139,9 +139,10 @@ static int64_t extent_along(const Array *a, int axis) {
     return axis < a->ndim ? a->dims[axis] : 1;
 }
 
-int qloop_length_limit(const Call *c) {
+int qloop_length_limit(const Call *c, bool sums) {
     const LoopResult *r = &c->v->code;
     for (int i = 0; i < r->nlimits; i++) {
+        if (r->limits[i].most == QCONTIG_BLOCK && !sums) continue;
         const Array *a = qloop_array(c, &r->exact.binds[r->limits[i].param]);
         if (a && extent_along(a, r->limits[i].axis) > r->limits[i].most) return r->limits[i].most;
     }

@@ -120,8 +120,9 @@ bool qloop_is_recorded(const Call *c); /* is the run recorded by a tape, for der
 Array *qloop_array(const Call *c, const LoopBind *b);
 bool qloop_apart(const Call *c, const LoopCode *code);
 bool qloop_vectors_apart(const Call *c); /* arrays that are read only at the start share no memory with written ones */
-/* The number of elements of a slice that the code is limited to, and that is exceeded; 0: none. */
-int qloop_length_limit(const Call *c);
+/* The number of elements of a slice that the code is limited to, and that its array exceeds; 0: none.  sums: also the
+ * limit of sums, QCONTIG_BLOCK. */
+int qloop_length_limit(const Call *c, bool sums);
 bool qloop_objects_apart(const Call *c);
 qs_status qloop_guard(Call *c); /* evaluates the guard; c->ints then contains its result */
 /* Keeps the arrays that a version writes whose stores may be taken back; false: the copies take too long for so few

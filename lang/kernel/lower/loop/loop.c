@@ -110,6 +110,7 @@ static void begin_pass(Loops *L, Arena *scratch) {
     if (L->callees) kfunction_begin_pass(L);
     L->nlevels = L->versions = L->others = 0;
     L->nfaults = L->nchecks = L->nwide = L->cap_ranges = L->ntouches = L->loose = L->assumed = 0;
+    L->nsummed = 0;
     L->waits = L->reorders = false;
     if (L->mode == MODE_EXACT) L->out->nlimits = 0;
     kloop_declare_all(L);

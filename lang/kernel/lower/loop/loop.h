@@ -252,9 +252,17 @@ typedef struct {
 } LoopResult;
 
 /* The int64 values that `guard` stores: 0 if quick and parallel may be used, else the number (from 1) of a test that
- * may fail; the bounds of its index and the size of the dimension; then the trip counts of counters 1, 2, … of the
- * axes. */
-enum { LOOP_GUARD_FAILED, LOOP_GUARD_LO, LOOP_GUARD_HI, LOOP_GUARD_SIZE, LOOP_GUARD_ITERATIONS /* + counter */ };
+ * may fail; the bounds of its index and the size of the dimension; an upper bound of the lengths of slices that are
+ * summed, of which no version may have more than QCONTIG_BLOCK elements; then the trip counts of counters 1, 2, … of
+ * the axes. */
+enum {
+    LOOP_GUARD_FAILED,
+    LOOP_GUARD_LO,
+    LOOP_GUARD_HI,
+    LOOP_GUARD_SIZE,
+    LOOP_GUARD_SUMMED,
+    LOOP_GUARD_ITERATIONS /* + counter */
+};
 qs_status kloop_lower(Ctx *c, Arena *arena, const LoopJob *job, LoopResult *out);
 
 /* The `for` that does the same as a loop of u, if its first value and its end are integral; NULL: none (loop_while.c).

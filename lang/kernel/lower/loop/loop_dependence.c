@@ -534,6 +534,16 @@ static void put_tests(Guard *g, int where) {
     for (int k = 0; k < 3; k++) store_result(g, where, LOOP_GUARD_LO + k, seen[k]);
 }
 
+static void put_lengths(Guard *g, int where) {
+    KRef most = int_const(g, 0);
+    for (int i = 0; i < g->L->nsummed; i++) {
+        bool known = kloop_has_range(g->L, g->L->summed[i]);
+        KRef hi = known ? bounds_of(g, g->L->summed[i]).hi : int_const(g, INT64_MAX);
+        most = emit_op(g, K_MAX, most, hi);
+    }
+    store_result(g, where, LOOP_GUARD_SUMMED, most);
+}
+
 qs_status kloop_guard(Loops *L, Arena *arena, LoopCode *out) {
     Guard g = {.L = L, .from = L->f};
     int n = L->f->nparams;
@@ -550,6 +560,7 @@ qs_status kloop_guard(Loops *L, Arena *arena, LoopCode *out) {
     for (int i = 0; i < n; i++) kir_param(g.to, &L->f->params[i]);
     int where = kir_param(g.to, &result);
     put_tests(&g, where);
+    put_lengths(&g, where);
     for (int i = 1; L->mode == MODE_PARALLEL && i < L->axes; i++)
         store_result(&g, where, LOOP_GUARD_ITERATIONS + i, iterations_of(&g, &L->level[i]));
     kir_seal(g.to);

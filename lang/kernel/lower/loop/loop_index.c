@@ -26,7 +26,7 @@ typedef struct {
     int64_t step;
     Number last;
     KRef lo, hi, shown; /* the ends of the range as int64, 0: they may have a fraction; lo as messages show it */
-    KRef first;
+    KRef first, most;   /* most: an upper bound of the number of elements, for the guard */
     SliceShape shape;
     KRef guard; /* condition under which the elements exist; 0: they do */
     bool part;  /* a slice of a WHAT_VECTOR: sub[] */
@@ -115,6 +115,33 @@ static KRef count_span(Loops *L, Access *a, KRef lo, KRef hi) {
     return kbuild_pure(&L->walk, (KMake){K_SELECT, .a = kloop_op(L, K_LE, zero, way), .b = count, .c = zero});
 }
 
+static KRef emit_sum(Loops *L, const Affine *a) {
+    KRef sum = kloop_i64(L, a->constant);
+    for (int i = 0; i < a->n; i++)
+        sum = kloop_op(L, K_ADD, sum, kloop_op(L, K_MUL, a->term[i].ref, kloop_i64(L, a->term[i].factor)));
+    return sum;
+}
+
+/* The operands of r, which has the operation op; r alone if it has another one. */
+static int alternatives(const Loops *L, KOp op, KRef r, KRef *out) {
+    const KIns *i = &L->f->ins[r];
+    if (i->op != op) return out[0] = r, 1;
+    return out[0] = i->a, out[1] = i->b, 2;
+}
+
+/* An upper bound of the number of elements, for the guard.  The bounds of x[max(i-k,0)..min(i+k,n-1)] are those of
+ * x[i-k..i+k] and of the other three slices. */
+static KRef bound_span(Loops *L, int64_t step, KRef first, KRef last, KRef extent) {
+    KRef lo[2], hi[2], most = extent;
+    Affine span;
+    int nlo = alternatives(L, K_MAX, step > 0 ? first : last, lo);
+    int nhi = alternatives(L, K_MIN, step > 0 ? last : first, hi);
+    for (int i = 0; i < nlo * nhi; i++)
+        if (ksubscript_span(&L->walk, lo[i / nhi], hi[i % nhi], &span))
+            span.constant++, most = kloop_op(L, K_MIN, most, emit_sum(L, &span));
+    return kloop_op(L, K_MAX, most, kloop_i64(L, 0));
+}
+
 /* Tests the first and the last index, unless there are no elements.  The error shows the first index outside. */
 static void test_span(Loops *L, const Access *a, KRef lo, KRef hi, KRef n, int axis) {
     KRef one = kloop_i64(L, 1), zero = kloop_i64(L, 0), step = kloop_i64(L, a->step);
@@ -139,10 +166,11 @@ static Subindex lower_span(Loops *L, Access *a, int axis) {
     a->first = kloop_i64(L, 0);
     a->shape.column = h->rank == 2 && axis == 0;
     if (a->all) {
-        a->shape.count = n, a->shape.spanned = kaffine_of(L->f, n, &a->shape.span), a->shape.span.constant--;
+        a->most = a->shape.count = n, a->shape.spanned = kaffine_of(L->f, n, &a->shape.span), a->shape.span.constant--;
         return (Subindex){.kind = AT_ONE, .one = a->first};
     }
     a->first = a->lo, a->shape.count = count_span(L, a, a->lo, a->hi);
+    a->most = bound_span(L, a->step, a->lo, a->hi, n);
     test_span(L, a, a->lo, a->hi, n, axis);
     return (Subindex){.kind = AT_ONE, .one = a->lo};
 }
@@ -593,6 +621,7 @@ int kloop_slice_param(Loops *L, const Slice *s) { return array_param(L, &s->a.ba
 int kloop_slice_axis(const Slice *s) { return s->a.axis; }
 int kloop_slice_source(const Slice *s) { return s->a.base.host.source; }
 qs_dtype kloop_slice_dtype(const Slice *s) { return dtype_of(&s->a); }
+KRef kloop_slice_bound(const Slice *s) { return s->a.most; }
 double kloop_slice_most(const Slice *s) { return s->a.base.host.small ? LOOP_SMALL : 0x1p48; }
 const char *kloop_slice_name(const Slice *s) { return shown_name(&s->a); }
 

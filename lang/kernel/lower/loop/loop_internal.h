@@ -212,6 +212,8 @@ typedef struct Loops {
     uint32_t cap_ranges, range_query;
     uint32_t loose, loose_pos; /* number of tests that no guard can make, and position of the first */
     uint32_t assumed;          /* number of these that are assumptions of a speculative version */
+    KRef summed[LOOP_LIMITS];  /* upper bounds of the lengths of slices that are summed */
+    int nsummed;
     Touch *touches;
     uint32_t ntouches, cap_touches;
     Invariants *fixed; /* values that no counter changes; loop_dependence.c makes it for the code that it looks at */
@@ -521,6 +523,7 @@ int kloop_slice_param(Loops *L, const Slice *s);
 int kloop_slice_axis(const Slice *s); /* the dimension of the array that it selects from */
 int kloop_slice_source(const Slice *s);
 qs_dtype kloop_slice_dtype(const Slice *s);
+KRef kloop_slice_bound(const Slice *s);  /* the same as an int64 in the code, for the guard */
 double kloop_slice_most(const Slice *s); /* an upper bound of its number of elements */
 const char *kloop_slice_name(const Slice *s);
 bool kloop_slices_match(const Loops *L, const Slice *a, const Slice *b); /* the same positions along the dimension */

@@ -241,13 +241,15 @@ static KRef open_for(Loops *L, KRef first, KRef last, KRef step, bool free) {
 }
 
 /* -- copies -------------------------------------------------------------------------------------------------------- */
-/* The interpreter runs loops over longer slices. */
+/* The interpreter runs loops over longer slices, such as sums, which the host divides (LoopLimit, LOOP_GUARD_SUMMED). */
 static qs_status limit_length(Loops *L, const Row *r, int most) {
     for (int i = 0; i < (r->form == ROW_SPREAD ? 1 : r->nargs); i++) TRY(limit_length(L, r->arg[i], most));
-    if (r->form != ROW_SLICE || L->mode != MODE_EXACT) return QS_OK;
     LoopResult *to = L->out;
-    if (to->nlimits == LOOP_LIMITS)
+    if (r->form != ROW_SLICE) return QS_OK;
+    if (L->nsummed == LOOP_LIMITS || to->nlimits == LOOP_LIMITS)
         return kloop_decline(L, L->pos, "more than %d sums and copies of slices", LOOP_LIMITS);
+    if (most == SUM_MOST) L->summed[L->nsummed++] = kloop_slice_bound(r->slice);
+    if (L->mode != MODE_EXACT) return QS_OK;
     to->limits[to->nlimits++] = (LoopLimit){.param = (uint16_t)kloop_slice_param(L, r->slice),
                                             .axis = (uint16_t)kloop_slice_axis(r->slice),
                                             .most = (uint16_t)most};
