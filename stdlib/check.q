@@ -13,6 +13,7 @@ end
 
 % Checks for finite numbers of at least `least`.
 function [] = check_least(what, x, least)
+    assert(isnumeric(x), what, " must be a number, got ", type(x))
     finite = check_real(x) && all(x < inf)
     assert(finite && all(x >= least), what, " must be at least ", least, finite ? "" : " and finite", ", got ", check_got(x))
 end

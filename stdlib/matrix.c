@@ -308,7 +308,7 @@ static qs_status leave_over(qs_vm *vm, size_t count, int rank, const double *siz
         else open = i;
     }
     if (!(known >= 1) || fmod((double)count, known) != 0)
-        return qs_fail(vm, QS_ESHAPE, "reshape: %zu elements cannot be shared out by %.15g", count, known);
+        return qs_fail(vm, QS_ESHAPE, "reshape: %zu elements cannot be divided by %.15g", count, known);
     dims[open] = (int64_t)((double)count / known);
     return QS_OK;
 }

@@ -35,7 +35,25 @@ static Axes *cell_of(const Figure *f, int rows, int columns, int at) {
     return NULL;
 }
 
-/* Removes empty axes, which an earlier access to the figure has created, before subplots are added. */
+/* The first empty axes that belong to no such grid. */
+static Axes *empty_axes(const Figure *f, int rows, int columns) {
+    for (Axes *a = f->axes; a; a = a->next)
+        if (!a->items && (a->rows != rows || a->columns != columns)) return a;
+    return NULL;
+}
+
+/* The axes at this place of a grid.  An access to the figure may have created empty axes: they move there, so that the
+ * handle of the figure stays valid. */
+static Axes *take_cell(qs_vm *vm, Figure *f, int rows, int columns, int at) {
+    Axes *a = cell_of(f, rows, columns, at);
+    if (a) return a;
+    a = empty_axes(f, rows, columns);
+    if (!a) return qaxes_new(vm, f, rows, columns, at);
+    qaxes_clear(vm, a);
+    return a->rows = rows, a->columns = columns, a->at = at, a;
+}
+
+/* Removes other empty axes. */
 static void drop_empty(qs_vm *vm, Figure *f, int rows, int columns) {
     for (Axes **p = &f->axes; *p;) {
         Axes *a = *p;
@@ -47,7 +65,6 @@ static void drop_empty(qs_vm *vm, Figure *f, int rows, int columns) {
         qaxes_clear(vm, a);
         qmem_free(qvm_ctx(vm), a, sizeof *a);
     }
-    f->current = f->axes;
 }
 
 qs_status qlabel_subplot(qs_vm *vm, qs_call_args *c) {
@@ -64,9 +81,9 @@ qs_status qlabel_subplot(qs_vm *vm, qs_call_args *c) {
     bool full = all->current && !all->current->chosen && !all->current->embedded;
     Figure *f = !all->current || full ? qfigure_new(vm) : all->current;
     f->chosen = true;
+    Axes *a = take_cell(vm, f, (int)v[0], (int)v[1], (int)v[2]);
     drop_empty(vm, f, (int)v[0], (int)v[1]);
-    Axes *a = cell_of(f, (int)v[0], (int)v[1], (int)v[2]);
-    f->current = a ? a : qaxes_new(vm, f, (int)v[0], (int)v[1], (int)v[2]);
+    f->current = a;
     return qhandle_new(vm, f->current, &c->out[0]);
 }
 

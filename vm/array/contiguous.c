@@ -149,7 +149,8 @@ CHAIN(F64, 1, elem_mul_F64)
 CHAIN(C64, ((E_C64){1, 0}), elem_mul_C64)
 CHAIN(C128, ((E_C128){1, 0}), elem_mul_C128)
 
-static bool integral_power(double y, int *power) { return kelem_is_chain(y) ? *power = (int)y, true : false; }
+static bool real_chain(double y, int *power) { return kelem_is_chain(y) ? *power = (int)y, true : false; }
+static bool complex_chain(double y, int *power) { return kelem_is_long_chain(y) ? *power = (int)y, true : false; }
 
 /* See build_root_chain of elem.c. */
 #define REAL_POWER(id)                                                                                                 \
@@ -162,7 +163,7 @@ static bool integral_power(double y, int *power) { return kelem_is_chain(y) ? *p
     static E_##id power_##id(E_##id x, E_##id y) {                                                                     \
         int n;                                                                                                         \
         if (kelem_is_root_chain((double)y)) return root_chain_##id(x, (double)y);                                      \
-        if (!integral_power((double)y, &n)) return elem_pow_##id(x, y);                                                \
+        if (!real_chain((double)y, &n)) return elem_pow_##id(x, y);                                                    \
         return n < 0 ? 1 / chain_one_##id(x, n) : chain_one_##id(x, n);                                                \
     }
 REAL_POWER(F32)
@@ -171,7 +172,7 @@ REAL_POWER(F64)
 #define COMPLEX_POWER(id)                                                                                              \
     static E_##id power_##id(E_##id x, E_##id y) {                                                                     \
         int n;                                                                                                         \
-        if (y.im != 0 || !integral_power((double)y.re, &n)) return elem_pow_##id(x, y);                                \
+        if (y.im != 0 || !complex_chain((double)y.re, &n)) return elem_pow_##id(x, y);                                 \
         E_##id z = chain_one_##id(x, n);                                                                               \
         return n < 0 ? elem_div_##id((E_##id){1, 0}, z) : z;                                                           \
     }
@@ -186,8 +187,8 @@ COMPLEX_POWER(C128)
         else if (power == 2) MUL_##id##_vv(n, a, a, out);                                                              \
         else chain_##id(n, a, power, out);                                                                             \
     }
-#define WHOLE_REAL(y, power)    integral_power((double)(y), power)
-#define WHOLE_COMPLEX(y, power) ((y).im == 0 && integral_power((double)(y).re, power))
+#define WHOLE_REAL(y, power)    real_chain((double)(y), power)
+#define WHOLE_COMPLEX(y, power) ((y).im == 0 && complex_chain((double)(y).re, power))
 POW_LOOPS(F32, WHOLE_REAL)
 POW_LOOPS(F64, WHOLE_REAL)
 POW_LOOPS(C64, WHOLE_COMPLEX)

@@ -202,7 +202,8 @@ static bool suits(qs_dtype d) { return d == QS_B1 || (d >= QS_I32 && !qdtype_is_
 /* Compiles in a constant exponent that the host has special loops for. */
 static void set_exponent(FuseRow *k, const RowCall *c) {
     double n = c->elem == EL_pow && qval_is_number(c->args[1]) ? qval_number(c->args[1]) : NAN;
-    k->known = kelem_is_chain(n) || kelem_is_root_chain(n);
+    bool complex = qdtype_is_complex(c->compute);
+    k->known = complex ? kelem_is_long_chain(n) : kelem_is_chain(n) || kelem_is_root_chain(n);
     if (k->known) k->exponent = n;
 }
 

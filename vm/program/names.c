@@ -3,6 +3,7 @@
  *
  * Functions of the same name are joined into a set; a variable hides the later candidates. */
 #include "vm/program/names.h"
+#include "lang/syntax/diag.h"
 #include "vm/value/machine.h"
 
 #include "vm/program/library.h"
@@ -212,9 +213,15 @@ bool qnames_offer(qs_vm *vm, Module *m, Nearest *near) {
 
 qs_status qnames_unknown(qs_vm *vm, Module *m, const char *name) {
     Nearest near = {.wanted = name};
+    Ctx *c = qvm_ctx(vm);
     (void)qnames_offer(vm, m, &near);
-    if (!near.best) return qerr_set(qvm_ctx(vm), QS_ENAME, "unknown name %s", name);
-    return qerr_set(qvm_ctx(vm), QS_ENAME, "unknown name %s; did you mean %s?", name, near.best);
+    const char *habit = qdiag_habit(name, strlen(name)), *module = qdiag_python_module(name);
+    if (habit) return qerr_set(c, QS_ENAME, "unknown name %s: %s", name, habit);
+    if (near.home) return qerr_set(c, QS_ENAME, "unknown name %s: import \"%s\" brings it", name, near.home);
+    if (near.instead) return qerr_set(c, QS_ENAME, "unknown name %s: write %s", name, near.instead);
+    if (module) return qerr_set(c, QS_ENAME, "unknown name %s: Python has it as %s.%s", name, module, name);
+    if (near.best) return qerr_set(c, QS_ENAME, "unknown name %s; did you mean %s?", name, near.best);
+    return qerr_set(c, QS_ENAME, "unknown name %s", name);
 }
 
 void qnames_close(qs_vm *vm) {

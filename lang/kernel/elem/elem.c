@@ -455,7 +455,7 @@ bool kelem_power(KBuild b, qs_dtype d, KPair x, double n, KPair *out) {
     KRef one = b.num(b.ud, d, 1), zero = is_complex ? b.num(b.ud, d, 0) : 0;
     KPair unit = {one, zero}, product = unit;
     if (kelem_is_root_chain(n) && !is_complex) return out->re = build_root_chain(b, d, x.re, n), out->im = 0, true;
-    if (!kelem_is_chain(n)) return false;
+    if (is_complex || !qdtype_is_real(d) ? !kelem_is_long_chain(n) : !kelem_is_chain(n)) return false;
     KELEM_CHAIN(n, product = x, product = multiply_pairs(b, d, is_complex, product, x),
                 x = multiply_pairs(b, d, is_complex, x, x))
     if (n < 0 && is_complex) product = kelem_complex(b, EL_div, d, (KPair[]){unit, product});

@@ -62,8 +62,10 @@ static inline bool kelem_number_has_bits(double x) { return x == trunc(x) && x >
 /* Returns whether a power of single numbers is computed by at most two products. */
 static inline bool kelem_is_short_chain(double n) { return n == 2 || n == 3 || n == 4; }
 /* Returns whether powers of elements with this exponent are computed as products; and whether as a product with the
- * square root, for the multiples of 0.5 between: x^2.5 is |x|^2 times x^0.5. */
-static inline bool kelem_is_chain(double n) { return n >= -64 && n <= 64 && n == (int)n; }
+ * square root, for the multiples of 0.5 between: x^2.5 is |x|^2 times x^0.5.  The power 16 is up to 8 units off.
+ * Integers and complex numbers, whose pow is less accurate, have longer products. */
+static inline bool kelem_is_chain(double n) { return n >= -16 && n <= 16 && n == (int)n; }
+static inline bool kelem_is_long_chain(double n) { return n >= -64 && n <= 64 && n == (int)n; }
 static inline bool kelem_is_root_chain(double n) { return !kelem_is_chain(n) && kelem_is_chain(2 * n); }
 /* Computes such a power by repeated squaring, in one order everywhere, because rounding depends on it.  `first`:
  * assigns the current square to the result; `multiply`: multiplies the result by it; `square`: squares it.  The

@@ -176,3 +176,12 @@ page = h.rasterize()
 dark = float(page[:,:,0] < 128)
 print any(page < 128), " ", sum(max(dark, [], 1)), " x ", sum(max(dark, [], 0)), " ", all(page[:,0,:] == 255)
 axis("off")
+
+% the handle of an empty figure stays valid when its axes become a subplot
+h = figure()
+s = subplot(1,2,0)
+plot([1,2,3])
+s = subplot(1,2,1)
+plot([3,2,1])
+print sum(size(h.rasterize())) > 3
+close(h)

@@ -241,7 +241,7 @@ static KRef open_for(Loops *L, KRef first, KRef last, KRef step, bool free) {
 }
 
 /* -- copies -------------------------------------------------------------------------------------------------------- */
-/* The interpreter runs loops over longer slices, such as sums, which the host divides (LoopLimit, LOOP_GUARD_SUMMED). */
+/* The interpreter runs loops over longer slices, such as sums, which the host divides: LoopLimit, LOOP_GUARD_SUMMED. */
 static qs_status limit_length(Loops *L, const Row *r, int most) {
     for (int i = 0; i < (r->form == ROW_SPREAD ? 1 : r->nargs); i++) TRY(limit_length(L, r->arg[i], most));
     LoopResult *to = L->out;
