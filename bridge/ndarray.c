@@ -7,8 +7,9 @@
  *
  * Arguments of functions are used in place, because a function that writes to its argument must not write to an
  * invisible copy.  Therefore foreign memory in an argument is marked (ARRAY_AS_IS).  A declared parameter with other
- * elements gets a converted copy, as in the language; a write to the copy of marked memory is an error there
- * (ARRAY_GUARDED).  A list must be copied, so its array is read-only until the call is over (Buffer.unseen).
+ * elements gets a converted copy, as in the language; a write through a parameter that has the copy of
+ * marked memory is an error (ARRAY_GUARDED).  A list must be copied, so its array is read-only until the call is over
+ * (Buffer.unseen).
  *
  * Exported memory is not moved (qbuf_give).  Each view that Python has of an array's memory, by any protocol, is in the
  * list of the border (Export) and makes this memory the array's home: as with foreign memory, this copy is the only

@@ -87,7 +87,7 @@ static void limit_sizes(LoopResult *code, bool full) {
         snprintf(code->why, sizeof code->why, "it adds up too many variables");
     }
     bool many = full || !has_room(&code->exact) || !has_room(&code->quick) || !has_room(&code->guard);
-    if (!many && code->nreals <= RESULTS && code->nints <= RESULTS) return;
+    if (!many && code->nouts <= RESULTS && code->nreals <= RESULTS && code->nints <= RESULTS) return;
     code->exact.func = NULL;
     snprintf(code->why, sizeof code->why, "too many %s", many ? "values enter it" : "variables are set in it");
 }

@@ -278,6 +278,7 @@ static void note_dimensions(Call *c) {
         c->ndim[i] = c->value[i].kind == QS_ARRAY ? qval_array(c->value[i])->ndim : 0;
 }
 
+_Static_assert((int)MAX_ENTRIES < (int)LOOP_FIRST_NEW, "numbers of captured arrays");
 /* The number of the array of a vector (loop_alias.c). */
 static double array_number(const Call *c, const LoopOut *o) {
     return o->kind == LOOP_VECTOR && was_set(c, o) ? c->reals[o->slot + o->length + 1] : 0;

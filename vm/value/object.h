@@ -96,7 +96,7 @@ enum {                    /* hdr.flags */
        ARRAY_AS_IS = 1,   /* memory that a caller outside of the language passed, which sees what is written to it */
        ARRAY_LITERAL = 2, /* value of an array literal of the program */
        ARRAY_KEPT = 4,    /* snapshot of vm/tape/saved_arrays.c, which is never written */
-       ARRAY_GUARDED = 8  /* converted copy of an ARRAY_AS_IS argument: a write, which the caller misses, is an error */
+       ARRAY_GUARDED = 8  /* converted copy of an ARRAY_AS_IS argument: a write through a parameter is an error */
 };
 
 enum { CELL_INFERRED = 1 }; /* hdr.flags: elem was inferred from the items of a literal, and widens if necessary */

@@ -1186,8 +1186,9 @@ qs_status kfuse_build(Ctx *c, Arena *arena, const FuseExpr *e, const FuseLeafTyp
                  : e->adds             ? build_added(&z, out)
                                        : build_reduction(&z, out);
     uint32_t kept = 0;
+    FuseKernel before;
     while (built && z.repeated & ~kept) {
-        FuseKernel before = *out;
+        before = *out;
         if (!choose_kept(&z, &before, &kept)) return end_kernel(&z, false, out);
         kbuild_free(&z.walk);
         z = empty, z.kept = kept, z.before_kept = &before;

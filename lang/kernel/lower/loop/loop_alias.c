@@ -13,8 +13,6 @@
  * array.  Else the loop is declined. */
 #include "lang/kernel/lower/loop/loop_internal.h"
 
-enum { LOOP_FIRST_NEW = 1000 };
-
 /* -- numbers ------------------------------------------------------------------------------------------------------- */
 KRef kloop_entry_number(Loops *L, const Var *v) {
     return kloop_i64(L, v->patched ? 1 + v->entry.source : -1 - v->entry.source);

@@ -495,15 +495,45 @@ static qs_status convert_type(Loops *L, const Str *type, const Value *args, int 
 
 static bool is_call(const Node *n, void *ud) { return (void)ud, n->kind == N_CALL; }
 
-/* The interpreter executes the statement of an error whose message is made. */
+/* Whether the condition always evaluates n. */
+static bool evaluates(const Node *condition, const Node *n) {
+    bool lazy = condition->op == OP_ANDAND || condition->op == OP_OROR;
+    if (qast_equal(condition, n)) return true;
+    if (condition->kind == N_UNARY) return evaluates(condition->u.bin.a, n);
+    if (condition->kind != N_BINARY) return false;
+    return evaluates(condition->u.bin.a, n) || (!lazy && evaluates(condition->u.bin.b, n));
+}
+
+/* assert evaluates its message even if the condition holds; compiled code does not.  This is the same for messages that
+ * have no effect and cannot fail: literals, variables, what the condition evaluates, and f-strings of them. */
+static qs_status check_message(Loops *L, const Node *condition, Node *n) {
+    Value v;
+    bool format =
+        n->kind == N_CALL && n->u.call.callee->kind == N_IDENT && !strcmp(n->u.call.callee->u.ident.name->s, "$format");
+    if (n->kind == N_STR || n->kind == N_NUM || evaluates(condition, n)) return QS_OK;
+    if (n->kind == N_IDENT) return kloop_expr(L, n, &v);
+    for (int i = 0; format && i < n->u.call.args.n; i++) TRY(check_message(L, condition, n->u.call.args.at[i].value));
+    if (format) return QS_OK;
+    if (n->kind != N_BINARY || n->op != OP_ADD)
+        return kloop_decline(L, n->pos,
+                             "a message of assert that does more than show variables; write error(…) in an if");
+    TRY(check_message(L, condition, n->u.bin.a));
+    return check_message(L, condition, n->u.bin.b);
+}
+
+/* The interpreter executes the statement of an error whose message is made, and the condition again, which must give
+ * the same then. */
 static qs_status check_exit(Loops *L, const Node *n, bool always) {
-    NodeList condition = {&n->u.call.args.at[0].value, always ? 0 : 1};
-    bool again = kquery_node(condition, true, is_call, NULL); /* which may differ the second time */
+    const ArgList *args = &n->u.call.args;
+    NodeList condition = {&args->at[0].value, always ? 0 : 1};
+    bool again = kquery_node(condition, true, is_call, NULL) || (!always && L->f->fast);
+    for (int i = 1; !always && i < args->n; i++) TRY(check_message(L, args->at[0].value, args->at[i].value));
     if (L->mode != MODE_PARALLEL && !L->module && L->in == L->root && !again) return QS_OK;
-    return kloop_decline(L, n->pos, "a message that is made in %s; a constant text is compiled",
-                         L->mode == MODE_PARALLEL ? "the loop"
-                         : again                  ? "an assert with a call"
-                                                  : "a function");
+    return kloop_decline(L, n->pos, "an error message is made in %s; a constant text is compiled everywhere",
+                         L->mode == MODE_PARALLEL ? "a parallel loop"
+                         : !again                 ? "a function"
+                         : L->f->fast             ? "an assert under fast math"
+                                                  : "an assert with a call");
 }
 
 /* Lowers error("text") and assert(condition, "text"). */

@@ -393,7 +393,7 @@ static qs_status part_of(Loops *L, const Node *n, Access *a, int d) {
     double lo = 0, hi, step = 1;
     bool as_row = !a->base.cols && a->n == 2 && d == 1; /* v[0,:] */
     if (a->n != (a->base.cols ? 2 : 1) && !as_row)
-        return kloop_decline(L, n->pos, "as many indices of %s", shown_name(a));
+        return kloop_decline(L, n->pos, "%s has another number of dimensions than indices", shown_name(a));
     int rows = a->base.cols ? a->base.n / a->base.cols : a->base.n, extent = d && !as_row ? a->base.cols : rows;
     bool known = true;
     if (n->kind == N_COLON) hi = extent - 1;
@@ -457,7 +457,7 @@ static qs_status access_of(Loops *L, Node *n, const Value *v, Access *a) {
         a->n = 1, a->index[0] = a->index[1], a->sub[0] = a->sub[1];
     }
     if (a->base.what == WHAT_VECTOR && a->n != (a->base.cols ? 2 : 1))
-        return kloop_decline(L, n->pos, "as many indices of %s", shown_name(a));
+        return kloop_decline(L, n->pos, "%s has another number of dimensions than indices", shown_name(a));
     return L->pos = n->pos, QS_OK;
 }
 
