@@ -146,7 +146,8 @@ end
 % The surface V = level in a volume, as [faces, vertices].  Each row of vertices is a point [x,y,z]: x counts columns, y
 % rows and z slices, from 0.  Each row of faces has the numbers of three vertices, counterclockwise seen from the side of
 % lower values.  The surface ends at the borders of the volume, unless a border of lower values closes it.  Neighbouring
-% triangles share vertices.  As skimage.measure.marching_cubes, with other triangles.
+% triangles share vertices.  Vertices are float32 for volumes of all types.  As skimage.measure.marching_cubes, with other
+% triangles.
 % Source: Doi, Koide: An efficient method of triangulating equi-valued surfaces by using tetrahedral cells (1991).
 %
 % Parameters:
@@ -156,6 +157,7 @@ function [faces, vertices] = isosurface(V : cube, level : scalar = 0)
     s = size(V, [0,1,2])
     assert(all(s >= 2), "isosurface: V must have at least 2 x 2 x 2 voxels, got size ", s)
     assert(!any(isnan(V)), "isosurface: V must not contain nan")
+    assert(!isnan(level), "isosurface: level must be a number, got nan")
     crossings = cube[int](s)
     count = cube[int](s)
     parallel_do(s, V, level, crossings, find_crossings)

@@ -149,7 +149,7 @@ typedef struct Chunk {
     CallSite *calls;
     uint32_t ncalls, cap_calls; /* sorted by pc */
     FuseRegion **fuses;
-    uint32_t nfuses, cap_fuses; /* one around another comes first */
+    uint32_t nfuses, cap_fuses; /* an outer region precedes the regions inside it */
     LoopRegion *loops;
     uint32_t nloops, cap_loops; /* sorted by end, so innermost first */
     bool demands;               /* one of the loops is a {!parallel for} */

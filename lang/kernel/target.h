@@ -18,8 +18,8 @@ typedef struct {
     char name[TARGET_NAME];
 } TargetName;
 
-/* The next of a list, which goes on behind it.  false: the list has ended, or what is next is no target (then *list is
- * not at its end). */
+/* Reads the next target of a list, and advances the list.  false: the list has ended, or what follows is no target
+ * (then *list is not at its end). */
 bool ktarget_next(const char **list, TargetName *out);
 
 /* This machine: what its processor has, in letters of KTarget, and a key that two machines share when they run the same

@@ -399,7 +399,7 @@ static void check_effect(Resolver *r, const Node *n) {
         qdiag_warning(r->u, e->pos, "this comparison is not used: = assigns, == compares");
     else if (e->kind == N_UNARY || (e->kind == N_BINARY && !may_act(e)))
         qdiag_warning(r->u, n->pos, "this statement does nothing: %s",
-                      begins_with_sign(e) ? "a line goes on after an operator at its end"
+                      begins_with_sign(e) ? "a line continues after an operator at its end"
                                           : "= keeps the value, print shows it");
     else if (e->kind == N_NUM) qdiag_warning(r->u, e->pos, "this statement does nothing: a list is written [a, b]");
 }

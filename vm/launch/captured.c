@@ -52,7 +52,7 @@ int qcaptured_add(CapturedList *e, From from, int parent, int index, const Str *
     x->facts = qkey_facts(v, e->spec_kind);
     bool by_address = v.kind == QS_FUNCTION && ((const Function *)v.u.p)->fkind == FN_SET;
     if (e->spec_kind == SPEC_KERNEL && (v.kind == QS_STRING || by_address)) x->kept = qval_retain(v);
-    x->num_known = e->spec_kind == SPEC_KERNEL && v.kind == QS_STRING;
+    x->value_known = e->spec_kind == SPEC_KERNEL && v.kind == QS_STRING;
     e->value[e->n] = v;
     return e->n++;
 }

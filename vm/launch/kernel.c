@@ -351,7 +351,7 @@ static qs_status fit_block(Run *run) {
 /* Refuses to record a launch if a compiled-in value is traced: it is a constant of the code and has no derivative. */
 static qs_status check_known(const KernelRun *k) {
     for (int i = 0; qtape_is_on(k->run.vm) && i < k->form->base.nentries; i++)
-        if (k->form->base.entries[i].num_known && qtape_is_recorded(k->run.vm, captured_given(k, i)))
+        if (k->form->base.entries[i].value_known && qtape_is_recorded(k->run.vm, captured_given(k, i)))
             return qtrace(k->run.vm)->refuse(k->run.vm, k->request->site.fn->name->s,
                                              "the size of one of its arrays depends on what a derivative is asked of");
     return QS_OK;

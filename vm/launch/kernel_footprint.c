@@ -70,7 +70,7 @@ static bool is_made(const Asked *a, const Specialization *f, int entry) {
 /* A compiled-in value must not come from a sample argument, which only has the right type. */
 static qs_status check_known(const Asked *a, const Specialization *f) {
     for (int i = 0; i < f->nentries; i++)
-        if ((f->entries[i].num_known || f->entries[i].dims_known) && is_made(a, f, i))
+        if ((f->entries[i].value_known || f->entries[i].dims_known) && is_made(a, f, i))
             return qerr_set(qvm_ctx(a->vm), QS_EVALUE, "halo: kernel %s depends on %s, which has to be given",
                             a->fn->ast->name->s, a->name[argument_of(f, i)]->s);
     return QS_OK;

@@ -25,7 +25,7 @@ static bool describe_value(Maker *m, int source, KVal *out);
 
 static void describe_number(Maker *m, const Captured *s, qs_value v, KVal *out) {
     qs_dtype scalar = qvm_ctx(m->vm)->scalar_dtype;
-    out->kind = KV_NUM, out->known = s->num_known;
+    out->kind = KV_NUM, out->known = s->value_known;
     out->dtype = (uint8_t)(v.kind == QS_BOOL ? QS_B1 : v.kind == QS_COMPLEX ? qdtype_complex_of(scalar) : scalar);
     if (v.kind == QS_COMPLEX) {
         const Complex *z = v.u.p;
@@ -39,7 +39,7 @@ static void describe_number(Maker *m, const Captured *s, qs_value v, KVal *out) 
 
 static void describe_array(const Captured *s, const Array *a, KVal *out) {
     out->kind = s->by_value ? KV_VEC : KV_ARRAY, out->dtype = a->dtype;
-    out->known = s->by_value && s->num_known, out->vec = s->vec;
+    out->known = s->by_value && s->value_known, out->vec = s->vec;
     out->rank = a->rank;
     out->contiguous = a->contiguous || s->own, out->unit_last = qkey_unit_last(a) || s->own, out->own = s->own;
     for (int d = 0; d < a->rank; d++) out->dims[d] = s->dims_known >> d & 1 ? a->dims[d] : -1;
@@ -203,7 +203,7 @@ static bool can_be_known(const Array *a) {
 /* Describes the initial value of a field, which objects created by kernels have as well; false: kernels cannot
  * represent it. */
 static bool describe_initial(Maker *m, qs_value v, KVal *out) {
-    Captured known = {.num_known = true, .by_value = true, .dims_known = UINT8_MAX};
+    Captured known = {.value_known = true, .by_value = true, .dims_known = UINT8_MAX};
     *out = (KVal){.kind = KV_NONE};
     if (qval_is_number(v)) return describe_number(m, &known, v, out), true;
     if (v.kind == QS_STRING) return out->kind = KV_STRING, out->str = v.u.p, true;
@@ -269,7 +269,7 @@ static qs_status elements_known(Maker *m, int source) {
         return qerr_set(qvm_ctx(m->vm), QS_EVALUE, "kernel %s: the size of an array depends on the elements of %s",
                         m->request->site.fn->name->s, qval_type_name(m->vm, m->e.value[source]));
     hand_over(m, source);
-    s->num_known = true;
+    s->value_known = true;
     s->vec = elements_of(m->vm, m->keep, a);
     return QS_OK;
 }
@@ -282,7 +282,7 @@ static qs_status make_own(Maker *m, Captured *s, qs_value v) {
             return qerr_set(qvm_ctx(m->vm), QS_ETYPE,
                             "kernel %s: field %s is written and must have a declared type, as in %s : scalar",
                             m->request->site.fn->name->s, f->name->s, f->name->s);
-        if (s->num_known) return written_size(m, f->name->s);
+        if (s->value_known) return written_size(m, f->name->s);
     }
     return s->own = true, QS_OK;
 }
@@ -295,7 +295,7 @@ static qs_status make_known(Maker *m, KNeed need) {
     if (need.axis < 0 && v.kind == QS_ARRAY) return elements_known(m, need.source);
     if (need.axis < 0) {
         KVal k;
-        s->num_known = true;
+        s->value_known = true;
         describe_number(m, s, v, &k);
         memcpy(s->num, k.num, sizeof s->num);
         return QS_OK;

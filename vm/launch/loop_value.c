@@ -65,8 +65,8 @@ static LoopValue describe_value(const Asking *a, int entry) {
     out.small = out.integral && e->facts & NUM_20;
     switch ((qs_kind)v.kind) {
     case QS_NIL: out.kind = v.aux == NIL_UNSET ? LOOP_UNSET : LOOP_OTHER; break;
-    case QS_NUM: out.kind = LOOP_NUM, out.fixed = e->num_known, out.number = v.u.f; break;
-    case QS_INT: out.kind = LOOP_INT, out.fixed = e->num_known, out.number = (double)v.u.i; break;
+    case QS_NUM: out.kind = LOOP_NUM, out.fixed = e->value_known, out.number = v.u.f; break;
+    case QS_INT: out.kind = LOOP_INT, out.fixed = e->value_known, out.number = (double)v.u.i; break;
     case QS_BOOL: out.kind = LOOP_BOOL; break;
     case QS_COMPLEX: out.kind = LOOP_COMPLEX; break;
     case QS_ARRAY: describe_array(e, v.u.p, &out); break;
@@ -156,7 +156,7 @@ static bool has_types(const Function *f) {
     return types;
 }
 
-/* Of the definitions that take n arguments the last one is meant, if none has types. */
+/* A name means the last definition that takes n arguments, if no definition has types. */
 static void ask_overload(void *ud, int of, int n, LoopValue *out) {
     Asking *a = ud;
     const Function *set = a->e.value[of].u.p;

@@ -89,16 +89,16 @@ void qkey_know_extent(Captured *e, const Array *a, int axis) {
 }
 
 const Str *qkey_know_text(Captured *e, qs_value string) {
-    if (!e->num_known) e->kept = qval_retain(string), e->num_known = true;
+    if (!e->value_known) e->kept = qval_retain(string), e->value_known = true;
     return e->kept.u.p;
 }
 
 void qkey_know_overloads(Captured *e, qs_value set) {
-    if (!e->num_known) e->kept = qval_retain(set), e->num_known = true;
+    if (!e->value_known) e->kept = qval_retain(set), e->value_known = true;
     e->num[0] = ((const Function *)set.u.p)->nmembers;
 }
 
-void qkey_know_number(Captured *e, qs_value v) { e->num_known = true, e->num[0] = qval_number(v); }
+void qkey_know_number(Captured *e, qs_value v) { e->value_known = true, e->num[0] = qval_number(v); }
 
 static bool is_sole(const Array *a) {
     const Buffer *b = a->buf;
@@ -109,7 +109,7 @@ static bool is_sole(const Array *a) {
 
 bool qkey_know_sole(Captured *e, const Array *a) { return e->sole = is_sole(a); }
 
-static bool same_number(const Captured *e, qs_value v) {
+static bool same_value(const Captured *e, qs_value v) {
     if (v.kind == QS_STRING) return qstr_equal(e->kept.u.p, v.u.p);
     if (v.kind == QS_FUNCTION) return e->kept.u.p == v.u.p && e->num[0] == ((const Function *)v.u.p)->nmembers;
     if (v.kind == QS_COMPLEX)
@@ -133,6 +133,6 @@ bool qkey_agrees(qs_vm *vm, const Captured *e, qs_value v, SpecKind t) {
     if (qkey_facts(v, t) != e->facts) return false;
     if (e->dims_known && !same_dims(e, v.u.p)) return false;
     if (e->sole && !is_sole(v.u.p)) return false;
-    if (!e->num_known) return true;
-    return v.kind == QS_ARRAY ? same_elements(vm, e, v.u.p) : same_number(e, v);
+    if (!e->value_known) return true;
+    return v.kind == QS_ARRAY ? same_elements(vm, e, v.u.p) : same_value(e, v);
 }

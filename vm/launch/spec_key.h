@@ -46,7 +46,7 @@ typedef struct {
 typedef struct {
     uint8_t from;       /* From */
     uint8_t dims_known; /* bit d: the code was compiled for extent d of the array */
-    bool num_known;     /* the code was compiled for the number, the string, or all elements of a small array */
+    bool value_known;   /* the code was compiled for the number, the string, or all elements of a small array */
     bool by_value;      /* an array whose elements are passed as number parameters */
     bool sole;          /* the code was compiled for an array that nothing else refers to */
     bool own;           /* a field that the kernel sets: the launch has an array of its own for it (pack.h) */

@@ -414,8 +414,8 @@ static Opnd int_to_int(Emit *e, qs_dtype from, qs_dtype to, Opnd a) {
     return narrower ? emit_def(e, "trunc i64 %s to i32", a.s) : a;
 }
 
-/* Converts a float by comparisons.  LLVM has them side by side in a vector, but on x86-64 it makes branches for each
- * number of a vector from llvm.fptosi.sat. */
+/* Converts a float by comparisons.  LLVM vectorizes these; on x86-64 it makes branches for each number of
+ * a vector from llvm.fptosi.sat. */
 static Opnd limit_float(Emit *e, const char *t, qs_dtype to, Opnd a) {
     static const char *const least[2] = {"0xC1E0000000000000", "0xC3E0000000000000"};
     static const char *const beyond[2][2] = {{"0x41F0000000000000", "0x43F0000000000000"},

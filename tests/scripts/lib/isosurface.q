@@ -55,3 +55,8 @@ for bad in {() -> isosurface(zeros(4,4)), () -> isosurface(zeros(2,2,2)/0), () -
         print e
     end
 end
+try
+    [f, v] = isosurface(zeros(3,3,3), nan)
+catch e
+    print e
+end

@@ -326,7 +326,7 @@ void kloop_change_others(Loops *L, const Var *v);  /* afterwards: all that hold 
 
 /* -- loop_stmt.c --------------------------------------------------------------------------------------------------- */
 extern const WalkRules kloop_rules;
-void kloop_exit_unless(Loops *L, KRef holds, const Node *n); /* else the interpreter goes on with the statement n */
+void kloop_exit_unless(Loops *L, KRef holds, const Node *n); /* else the interpreter continues with the statement n */
 /* Marks the FOR that begins at `start`, if its iterations are independent. */
 void kloop_mark_independent(Loops *L, KRef start);
 
