@@ -67,11 +67,13 @@ static void walk_match(Liveness *w, Node *n) {
     w->open = after || (w->open && !wildcard);
 }
 
-/* Walks two iterations: the second begins in the state in which the first may have ended. */
+/* Walks two iterations: the second begins in the state in which the first may have ended.  If the first has begun in
+ * it, too, the second is left out, because it would double the work at each level of nested loops. */
 static void walk_loop(Liveness *w, Node *n, NodeList body, Node *cond) {
     bool brk = w->brk, cont = w->cont, inside = w->inside, after = n->kind == N_FOR && w->open;
     w->brk = w->cont = false, w->inside |= n == w->loop;
-    for (int pass = 0; pass < 2; pass++) {
+    for (int pass = 0, begun = -1; pass < 2 && begun != w->open; pass++) {
+        begun = w->open;
         if (n->kind == N_WHILE) walk_node(w, cond), after |= w->open;
         for (int i = 0; n->kind == N_FOR && i < n->u.loop.nvars; i++)
             if (is_it(w, n->u.loop.syms[i])) w->open = false;
