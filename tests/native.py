@@ -379,7 +379,7 @@ DESCENT = """function p = descent(turns : int, start : vec)
 end
 """
 TRAIN = """import "filters.q"
-x = ones(4,4)
+x = ones(8,8)
 print sum(twice(x))
 y = smooth(x)
 [a,b] = extremes(x)
@@ -411,7 +411,7 @@ class Libraries(Made):
         return run([QRUN, "script.q"], self.use, **{**self.bare, **env})
 
     def test_what_is_made(self):
-        self.assertEqual(self.made.stdout, "32\n")
+        self.assertEqual(self.made.stdout, "128\n")
         self.assertEqual({"libfilters.so", "filters.h", "filters.hpp", "filters.py", "filters.pyi"},
                          {f for f in os.listdir(self.use) if "filters" in f})
         with open(os.path.join(self.use, "filters.h")) as f:
