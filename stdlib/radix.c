@@ -92,7 +92,7 @@ static inline void store_line(void *to, const void *line, bool stream) {
     memcpy(to, line, LINE_BYTES);
 }
 
-/* Orders streamed stores before what other threads are told afterwards. */
+/* Makes streamed stores visible to other threads before later stores. */
 static inline void finish_lines(bool stream) {
 #ifdef __SSE2__
     if (stream) _mm_sfence();

@@ -117,7 +117,7 @@ static LeafLayout layout_in_domain(const FuseRun *now, const Array *a) {
     return l;
 }
 
-/* Numbers the dimensions of the domain.  For a reduction of all elements those of extent 1 are left out. */
+/* Numbers the dimensions of the domain.  A reduction of all elements omits dimensions of extent 1. */
 static void examine_layouts(FuseRun *now) {
     memset(now->layout, 0, sizeof now->layout);
     int n = 0;
@@ -139,7 +139,7 @@ static bool examine_rows(FuseRun *now) {
     int64_t n = now->dims[axis];
     bool rows = axis == now->rank - 1;
     now->ordered = !rows || n < SHORT_ROW, now->extent = n <= KNOWN_LINE ? n : 0;
-    /* derivatives are those of single operators; the threads share rows, so few long ones are left to the operators */
+    /* Single operators record derivatives.  Threads share rows, so single operators compute a few long rows faster. */
     bool few = now->count / (size_t)n < FEW_ROWS && now->count > LONG_ROWS;
     size_t times = now->region->rows > 1 ? 2 : 1;
     bool far = !rows && n >= SHORT_ROW && ((size_t)n > LONG_LINE * times || now->count > LARGE * times);
@@ -162,7 +162,7 @@ static bool examine_masked(const FuseRun *now) {
     return masks;
 }
 
-/* Sets the shape of an item from those of the arrays from .. to-1 and of the earlier items that it reads.  Returns the
+/* Sets the shape of an item from the shapes of arrays from .. to-1 and of the earlier items that it reads.  Returns the
  * number of its elements. */
 static size_t find_shape(FuseRun *now, int from, int to, uint32_t uses, int64_t (*dims)[QS_MAX_RANK], int item) {
     size_t count = 1;

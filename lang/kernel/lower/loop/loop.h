@@ -210,7 +210,7 @@ typedef struct {
 /* A source location that may warn (vm/base/warning.h): reals[LOOP_NOTE + its number] is nonzero if the warning is
  * due: its number in the order of execution, as far as the version runs in order. */
 enum { LOOP_NOTE = 128, LOOP_NOTES = 32 /* maximum number per loop; further ones are dropped */ };
-/* The numbers of arrays that a loop makes begin here; those of captured arrays are smaller (loop_alias.c). */
+/* The numbers of arrays that a loop makes begin here; captured arrays have smaller numbers (loop_alias.c). */
 enum { LOOP_FIRST_NEW = 1000 };
 typedef struct {
     const Func *func;

@@ -493,8 +493,6 @@ static qs_status convert_type(Loops *L, const Str *type, const Value *args, int 
     return kloop_convert(L, type, &out->num);
 }
 
-static bool is_call(const Node *n, void *ud) { return (void)ud, n->kind == N_CALL; }
-
 /* Whether the condition always evaluates n. */
 static bool evaluates(const Node *condition, const Node *n) {
     bool lazy = condition->op == OP_ANDAND || condition->op == OP_OROR;
@@ -526,7 +524,7 @@ static qs_status check_message(Loops *L, const Node *condition, Node *n) {
 static qs_status check_exit(Loops *L, const Node *n, bool always) {
     const ArgList *args = &n->u.call.args;
     NodeList condition = {&args->at[0].value, always ? 0 : 1};
-    bool again = kquery_node(condition, true, is_call, NULL) || (!always && L->f->fast);
+    bool again = kquery_node(condition, true, kquery_is_call, NULL) || (!always && L->f->fast);
     for (int i = 1; !always && i < args->n; i++) TRY(check_message(L, args->at[0].value, args->at[i].value));
     if (L->mode != MODE_PARALLEL && !L->module && L->in == L->root && !again) return QS_OK;
     return kloop_decline(L, n->pos, "an error message is made in %s; a constant text is compiled everywhere",

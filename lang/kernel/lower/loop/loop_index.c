@@ -129,8 +129,8 @@ static int alternatives(const Loops *L, KOp op, KRef r, KRef *out) {
     return out[0] = i->a, out[1] = i->b, 2;
 }
 
-/* An upper bound of the number of elements, for the guard.  The bounds of x[max(i-k,0)..min(i+k,n-1)] are those of
- * x[i-k..i+k] and of the other three slices. */
+/* An upper bound of the number of elements, for the guard.  x[max(i-k,0)..min(i+k,n-1)] is at most as
+ * long as the shortest of x[i-k..i+k] and the other three slices of these bounds. */
 static KRef bound_span(Loops *L, int64_t step, KRef first, KRef last, KRef extent) {
     KRef lo[2], hi[2], most = extent;
     Affine span;
