@@ -223,16 +223,16 @@ class Threads(Arrays, unittest.TestCase):
 
 
 def connect(address):
-    """Opens a client.  distributed asserts that the scheduler's first message arrives alone, which is wrong when a
-    worker comes or goes at that moment.  The client that fails leaves itself behind as the scheduler of dask."""
-    from dask import config
+    """Opens a client that is not the default of dask: one that fails while it starts would stay the default.
+
+    distributed asserts that the scheduler's first message arrives alone, which is wrong when a worker comes or goes at
+    that moment."""
     for pause in (0.2, 0.5, 1, 2):
         try:
-            return distributed.Client(address)
+            return distributed.Client(address, set_as_default=False)
         except AssertionError:
-            config.config.pop("scheduler", None)
             time.sleep(pause)
-    return distributed.Client(address)
+    return distributed.Client(address, set_as_default=False)
 
 
 def workers_of(address):
@@ -339,13 +339,14 @@ class Workers(Arrays, unittest.TestCase):
 
     def test_dask_of_others_is_left_as_it_is(self):
         import dask
-        with connect(self.address) as mine:
+        with connect(self.address) as mine, mine.as_current():
             name = "distributed.admin.large-graph-warning-threshold"
             before = dask.config.get(name)
             self.open()
             q.cluster_map(self.m.host, self.x, q.value([30, 50]))
             self.assertIs(distributed.default_client(), mine)
             self.assertEqual(dask.config.get(name), before)
+        self.assertRaises(ValueError, distributed.default_client)  # the library's client is nobody's default
 
     def test_another_version(self):
         def change(name):  # twice in a process of two workers, and perhaps at the same time
@@ -395,8 +396,11 @@ class Workers(Arrays, unittest.TestCase):
             self.assertEqual(f.read(), "xxx")
 
     def prepare(self):
-        client = connect(self.address)  # the one that arrays are computed by
+        client = connect(self.address)
         self.addCleanup(client.close)
+        current = client.as_current()  # arrays are computed by it
+        current.__enter__()
+        self.addCleanup(current.__exit__, None, None, None)
         return super().prepare()
 
     def files(self, end):
