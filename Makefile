@@ -56,6 +56,7 @@ SLOW_UNITS = no_memory|interp_memory|grad_memory|random|threads|schedules|cuda
 # Everything that a release must pass; this takes hours.
 test-all: test dev stress tsan ptx-run parts
 	@python3 tests/builtins.py --seconds 600
+	@python3 tests/elem.py --qrun $(QRUN) --all
 	@python3 tests/gradients.py --qrun $(QRUN) --seed 1000 --count 500
 	@tests/fuzz/run 600
 

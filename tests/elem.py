@@ -585,12 +585,12 @@ def stages(qrun, have, table, seed, everything=False, pairs=True, jobs=1):
         for device in have:
             for way, options in (("number", []), ("array", []), ("expression", ["--loops", "always"]), ("kernel", []),
                                  ("loop", ["--loops", "always"]), ("loop", ["--loops", "never"])):
-                if way == "kernel" or device != "opencl":
+                if device != "opencl" or everything and way == "kernel":
                     parts.append((run_bits, qrun, device, way, options, table, folder))
         for device in have if pairs else []:
             for way, options in (("array", ["--loops", "never"]), ("expression", ["--loops", "always"]),
                                  ("loop", ["--loops", "never"]), ("loop", ["--loops", "always"]), ("kernel", [])):
-                if way != "kernel" and device == "opencl": continue
+                if device == "opencl" and not (everything and way == "kernel"): continue
                 parts.append((run_pairs, qrun, device, way, options, folder))
         if jobs == 1: yield from map(run_part, parts)
         else:
@@ -619,7 +619,7 @@ def main():
     p.add_argument("--device", action="append")
     p.add_argument("--row", action="append")
     p.add_argument("--seed", type=int, default=1)
-    p.add_argument("--all", action="store_true", help="loops and expressions on OpenCL, too: minutes")
+    p.add_argument("--all", action="store_true", help="on OpenCL everything, too: minutes")
     p.add_argument("--jobs", type=int, default=os.cpu_count())
     a = p.parse_args()
     have = [d for d in a.device or ["ref", "cpu", "opencl"]
