@@ -268,14 +268,13 @@ static Node *parse_call(Parser *p, Node *callee) {
 }
 
 static Node *index_item(Parser *p) {
-    if (p->k == T_COLON) {
-        Node *n = leaf(p, N_COLON, qparse_pos(p));
-        qparse_next(p);
-        return n;
+    uint32_t pos = qparse_pos(p);
+    if (qparse_accept(p, T_COLON)) {
+        if (p->k != T_COMMA && p->k != T_RBRACK) qparse_fail_range(p, pos);
+        return leaf(p, N_COLON, pos);
     }
     Node *n = qexpr_any(p);
-    if (p->k == T_COLON)
-        qparse_fail(p, qparse_pos(p), "':' does not make a range: write first..last or first..step..last");
+    if (p->k == T_COLON) qparse_fail_range(p, qparse_pos(p));
     return n;
 }
 

@@ -103,6 +103,10 @@ void qparse_fail(Parser *p, uint32_t pos, const char *fmt, ...) {
     va_end(ap);
 }
 
+void qparse_fail_range(Parser *p, uint32_t pos) {
+    qparse_fail(p, pos, "':' does not make a range: write first..last or first..step..last");
+}
+
 void qparse_stop(Parser *p, uint32_t pos, const char *fmt, ...) {
     va_list ap;
     va_start(ap, fmt);

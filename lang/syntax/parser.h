@@ -71,6 +71,7 @@ Str *qparse_take_word(Parser *p);
 
 /* -- parse.c: errors ----------------------------------------------------------------------------------------------- */
 void qparse_fail(Parser *p, uint32_t pos, const char *fmt, ...) QS_PRINTF(3, 4);
+void qparse_fail_range(Parser *p, uint32_t pos); /* a colon at pos that is meant as a range */
 void qparse_warn(Parser *p, uint32_t pos, const char *sentence);
 void qparse_expected(Parser *p, const char *what); /* "expected …, found …" at the current token */
 void qparse_stop(Parser *p, uint32_t pos, const char *fmt, ...) QS_PRINTF(3, 4); /* also skips the rest of the text */

@@ -396,8 +396,7 @@ static void loop_ranges(Parser *p, Node *n) {
     NodeList l = qparse_take_nodes(p, mark);
     n->u.loop.ranges = l.at;
     n->u.loop.nranges = l.n;
-    if (p->k == T_COLON)
-        qparse_fail(p, qparse_pos(p), "':' does not make a range: write first..last or first..step..last");
+    if (p->k == T_COLON) qparse_fail_range(p, qparse_pos(p));
     if (l.n > 1 && l.n != n->u.loop.nvars)
         qparse_fail(p, n->pos, "%d loop variables but %d ranges", n->u.loop.nvars, l.n);
 }

@@ -12,13 +12,18 @@
 static qs_status changed(qs_vm *vm, Axes *a) { return qfigure_changed(vm, a->figure), QS_OK; }
 
 /* -- figures and subplots ------------------------------------------------------------------------------------------ */
-/* figure(): creates a figure; figure(n): selects figure n, and creates it if necessary. */
+/* figure(): creates a figure; figure(n): selects figure n, or creates it; figure(h): selects the figure of a handle. */
 qs_status qlabel_figure(qs_vm *vm, qs_call_args *c) {
     int64_t n = 0;
+    Figure *f = NULL;
+    Axes *a;
     TRY(qfigure_flush(vm));
-    if (qarg_given(c, 0)) TRY(qarg_count(vm, c->name, "number", c->in[0], &n));
+    if (qarg_given(c, 0)) {
+        if (c->in[0].kind == QS_FOREIGN) TRY(qhandle_figure(vm, c->name, c->in[0], &f, &a));
+        else TRY(qarg_count(vm, c->name, "number", c->in[0], &n));
+    }
     if (n > 1 << 24) return qs_fail(vm, QS_EVALUE, "figure: number must be at most %d", 1 << 24);
-    Figure *f = n ? qfigure_find(vm, (int)n) : NULL;
+    if (n) f = qfigure_find(vm, (int)n);
     if (!f) {
         f = qfigure_new(vm);
         if (n) f->number = (int)n;

@@ -38,6 +38,8 @@ static const struct {
     {"function y = f(x)\n return y\nend",
      "2:9: error: 'return' takes no value: assign to the name of the result, then return"},
     {"m = x[1:3]", "1:8: error: ':' does not make a range: write first..last or first..step..last"},
+    {"m = x[:2]", "1:7: error: ':' does not make a range: write first..last or first..step..last"},
+    {"m = x[0,:-1]", "1:9: error: ':' does not make a range: write first..last or first..step..last"},
     {"t = (1,2)", "1:7: error: a list in parentheses has no meaning: a vector is [a,b], a cell is {a,b}"},
     {"v = a & b", "1:7: error: unexpected character '&': write a && b, or and(a,b) for bits"},
     {"x = 0x10", "1:5: error: hexadecimal numbers are written with the suffix h, as in 0FFh"},

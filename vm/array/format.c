@@ -446,6 +446,11 @@ static qs_status read_count(Format *f, int *out) {
     return QS_OK;
 }
 
+static qs_status fail_unknown(Format *f, char conversion) {
+    return qerr_set(qvm_ctx(f->p.vm), QS_EVALUE, "unknown conversion %%%c in the format; write %%%% for a percent sign",
+                    isprint((unsigned char)conversion) ? conversion : '?');
+}
+
 static qs_status read_spec(Format *f, Spec *s) {
     size_t n = 0;
     *s = (Spec){.prec = -1};
@@ -456,10 +461,12 @@ static qs_status read_spec(Format *f, Spec *s) {
         f->at++;
         TRY(read_count(f, &s->prec));
     }
+    const char *size = f->at;
     while (f->at < f->end && *f->at && strchr("hlLjzt", *f->at)) f->at++; /* C's sizes mean nothing here */
     if (f->at == f->end)
-        return qerr_set(qvm_ctx(f->p.vm), QS_EVALUE,
-                        "the format ends inside a conversion; write %%%% for a percent sign");
+        return size < f->at ? fail_unknown(f, *size)
+                            : qerr_set(qvm_ctx(f->p.vm), QS_EVALUE,
+                                       "the format ends inside a conversion; write %%%% for a percent sign");
     s->conv = *f->at++;
     return QS_OK;
 }
@@ -469,10 +476,7 @@ static qs_status add_conversion(Format *f) {
     qs_value v;
     TRY(read_spec(f, &s));
     if (s.conv == '%') return qtext_putc(f->p.t, '%'), QS_OK;
-    if (!s.conv || !strchr(QNUM_CONVERSIONS, s.conv))
-        return qerr_set(qvm_ctx(f->p.vm), QS_EVALUE,
-                        "unknown conversion %%%c in the format; write %%%% for a percent sign",
-                        isprint((unsigned char)s.conv) ? s.conv : '?');
+    if (!s.conv || !strchr(QNUM_CONVERSIONS, s.conv)) return fail_unknown(f, s.conv);
     TRY(take_argument(f, &v));
     if (s.conv == 's') return add_text(&f->p, &s, v);
     if (s.conv == 'c') return add_char(&f->p, &s, v, f->next);

@@ -185,3 +185,11 @@ s = subplot(1,2,1)
 plot([3,2,1])
 print sum(size(h.rasterize())) > 3
 close(h)
+
+% A handle selects its figure as the number does.
+a = figure()
+b = figure()
+figure(a)
+title("first")
+print figure(a).title, " ", figure(b).title == "", " ", figure(b).number - figure(a).number
+fails(() -> figure({}))

@@ -11,3 +11,8 @@ try
 catch e
     print e
 end
+try
+    print sprintf("%z", 3)
+catch e
+    print e
+end
