@@ -355,12 +355,7 @@ static void match_statement(Coder *e, Node *n) {
 
 static void add_handler(Coder *e, Handler h) {
     Chunk *c = e->chunk;
-    if (c->nhandlers == c->cap_handlers) {
-        Handler *more = qcode_alloc(e, qmem_size(c->cap_handlers * 2 + 4, sizeof *more, 0));
-        if (c->nhandlers) memcpy(more, c->handlers, c->nhandlers * sizeof *more);
-        c->handlers = more;
-        c->cap_handlers = c->cap_handlers * 2 + 4;
-    }
+    c->handlers = qcode_grow(e, c->handlers, c->nhandlers, &c->cap_handlers, sizeof *c->handlers);
     c->handlers[c->nhandlers++] = h;
 }
 
@@ -495,12 +490,7 @@ static void loop_region(Coder *e, Node *n, uint32_t start, int reg, uint32_t rew
         refuse_parallel(e, n, "a reduction of the program replaces an expression in it");
         return;
     }
-    if (c->nloops == c->cap_loops) {
-        uint32_t cap = c->cap_loops ? 2 * c->cap_loops : 4;
-        LoopRegion *grown = qcode_alloc(e, qmem_size(cap, sizeof *grown, 0));
-        if (c->nloops) memcpy(grown, c->loops, c->nloops * sizeof *grown);
-        c->loops = grown, c->cap_loops = cap;
-    }
+    c->loops = qcode_grow(e, c->loops, c->nloops, &c->cap_loops, sizeof *c->loops);
     c->demands |= is_demanded(n);
     c->loops[c->nloops++] = (LoopRegion){.start = start, .end = qcode_pc(e), .reg = (uint8_t)reg, .loop = n};
 }
@@ -755,8 +745,7 @@ void qcode_statement(Coder *e, Node *n) {
     }
     switch ((NodeKind)n->kind) {
     case N_EXPR:
-        /* compiled loops go on here (next_pc of vm/launch/loop_launch.c), so the first instruction has this position */
-        if (qast_makes_message(n->u.expr)) qcode_op(e, BC_CLEAR, e->top, 0, 0);
+        if (qast_makes_message(n->u.expr)) qcode_exit(e, n->u.expr);
         expression(e, n->u.expr);
         break;
     case N_ASSIGN: assignment(e, n); break;
@@ -772,6 +761,7 @@ void qcode_statement(Coder *e, Node *n) {
     case N_BREAK: leave_loop(e, n, true); break;
     case N_CONTINUE: leave_loop(e, n, false); break;
     case N_RETURN: {
+        qcode_exit(e, n);
         const TryRegion *left = leave_regions(e, true);
         return_results(e);
         enter_regions(e, left);

@@ -153,6 +153,8 @@ typedef struct Chunk {
     LoopRegion *loops;
     uint32_t nloops, cap_loops; /* sorted by end, so innermost first */
     bool demands;               /* one of the loops is a {!parallel for} */
+    LineEntry *exits;
+    uint32_t nexits, cap_exits; /* the statements at which a compiled loop may end: source offset, first instruction */
     uint32_t nrewritten;        /* number of expressions replaced by reductions of the program */
     uint32_t nregs;             /* number of registers: locals, type parameters, temporaries */
     uint32_t ntemp;             /* register of the first temporary */

@@ -14,9 +14,9 @@ void qcode_fail(Coder *e, uint32_t pos, const char *fmt, ...) {
 void *qcode_alloc(Coder *e, size_t n) { return qarena_alloc(&e->chunk->arena, n); }
 
 /* Grows an array of the chunk inside its arena.  The old copy stays allocated; it is small and freed with the chunk. */
-static void *grow(Coder *e, void *at, uint32_t n, uint32_t *cap, size_t elem) {
+void *qcode_grow(Coder *e, void *at, uint32_t n, uint32_t *cap, size_t elem) {
     if (n < *cap) return at;
-    uint32_t bigger = *cap ? *cap * 2 : 16;
+    uint32_t bigger = *cap ? *cap * 2 : 4;
     void *fresh = qcode_alloc(e, qmem_size(bigger, elem, 0));
     if (n) memcpy(fresh, at, n * elem);
     *cap = bigger;
@@ -30,13 +30,13 @@ void qcode_at(Coder *e, uint32_t pos) { e->pos = pos; }
 static void note_line(Coder *e) {
     Chunk *c = e->chunk;
     if (c->nlines && c->lines[c->nlines - 1].pos == e->pos) return;
-    c->lines = grow(e, c->lines, c->nlines, &c->cap_lines, sizeof *c->lines);
+    c->lines = qcode_grow(e, c->lines, c->nlines, &c->cap_lines, sizeof *c->lines);
     c->lines[c->nlines++] = (LineEntry){c->ncode, e->pos};
 }
 
 void qcode_word(Coder *e, uint32_t w) {
     Chunk *c = e->chunk;
-    c->code = grow(e, c->code, c->ncode, &c->cap_code, sizeof *c->code);
+    c->code = qcode_grow(e, c->code, c->ncode, &c->cap_code, sizeof *c->code);
     c->code[c->ncode++] = w;
 }
 
@@ -48,8 +48,15 @@ void qcode_op(Coder *e, Opcode op, int a, int b, int c) {
 void qcode_call_site(Coder *e, uint64_t integral) {
     Chunk *c = e->chunk;
     if (!integral) return;
-    c->calls = grow(e, c->calls, c->ncalls, &c->cap_calls, sizeof *c->calls);
+    c->calls = qcode_grow(e, c->calls, c->ncalls, &c->cap_calls, sizeof *c->calls);
     c->calls[c->ncalls++] = (CallSite){c->ncode, integral};
+}
+
+void qcode_exit(Coder *e, const Node *n) {
+    Chunk *c = e->chunk;
+    if (!e->loop) return;
+    c->exits = qcode_grow(e, c->exits, c->nexits, &c->cap_exits, sizeof *c->exits);
+    c->exits[c->nexits++] = (LineEntry){c->ncode, n->pos};
 }
 
 void qcode_full(Coder *e) {
@@ -143,7 +150,7 @@ uint32_t qcode_literal(Coder *e, Literal l) {
     Chunk *c = e->chunk;
     for (uint32_t i = c->nlits > 32 ? c->nlits - 32 : 0; i < c->nlits; i++)
         if (same_literal(&c->lits[i], &l)) return i;
-    c->lits = grow(e, c->lits, c->nlits, &c->cap_lits, sizeof *c->lits);
+    c->lits = qcode_grow(e, c->lits, c->nlits, &c->cap_lits, sizeof *c->lits);
     c->lits[c->nlits] = l;
     return c->nlits++;
 }

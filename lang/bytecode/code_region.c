@@ -279,13 +279,7 @@ static bool is_needed(const Gather *g, int item);
 static FuseRegion *add_region(const Gather *g, FuseRegion like) {
     Coder *e = g->e;
     Chunk *c = e->chunk;
-    if (c->nfuses == c->cap_fuses) {
-        uint32_t cap = c->cap_fuses ? 2 * c->cap_fuses : 4;
-        FuseRegion **grown = qcode_alloc(e, qmem_size(cap, sizeof *grown, 0));
-        if (c->nfuses) memcpy(grown, c->fuses, c->nfuses * sizeof *grown);
-        c->fuses = grown;
-        c->cap_fuses = cap;
-    }
+    c->fuses = qcode_grow(e, (void *)c->fuses, c->nfuses, &c->cap_fuses, sizeof *c->fuses);
     FuseRegion *r = c->fuses[c->nfuses] = qcode_alloc(e, sizeof *r);
     *r = like;
     r->number = c->nfuses++;

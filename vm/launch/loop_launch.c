@@ -364,14 +364,18 @@ static qs_status prepare_form(Call *c, LoopState *s) {
     return c->v = NULL, QS_OK;
 }
 
-/* Returns the pc where the frame continues: behind the loop, or at the `return` that has left it. */
-static uint32_t next_pc(const Call *c) {
+/* Sets the pc where the frame continues: behind the loop, or at the statement that has left it. */
+static qs_status continue_frame(const Call *c) {
     const Chunk *code = &c->f->proto->chunk;
     int slot = c->v->code.returned;
     double pos = slot < 0 ? 0 : c->reals[slot];
-    for (uint32_t i = 0; pos > 0 && i < code->nlines; i++)
-        if (code->lines[i].pos == (uint32_t)pos - 1 && code->lines[i].pc >= c->region->start) return code->lines[i].pc;
-    return c->region->end;
+    uint32_t i = 0;
+    while (pos > 0 && i < code->nexits &&
+           (code->exits[i].pos != (uint32_t)pos - 1 || code->exits[i].pc < c->region->start))
+        i++;
+    if (pos > 0 && i == code->nexits) return qerr_set(qvm_ctx(c->vm), QS_EINTERNAL, "a loop has left at no exit");
+    c->f->pc = code->code + (pos > 0 ? code->exits[i].pc : c->region->end);
+    return QS_OK;
 }
 
 /* loop: that of the region, or its `for`.  counters: NULL: their number is unknown. */
@@ -386,8 +390,7 @@ static qs_status enter_loop(qs_vm *vm, Frame *f, LoopRegion *r, Node *loop, cons
     TRY(prepare_form(&c, s));
     if (!c.v) return QS_OK;
     TRY(choose_and_run(&c, done));
-    if (*done) f->pc = f->proto->chunk.code + next_pc(&c);
-    return QS_OK;
+    return *done ? continue_frame(&c) : QS_OK;
 }
 
 qs_status qloop_enter(qs_vm *vm, Frame *f, uint32_t pc, bool *done) {

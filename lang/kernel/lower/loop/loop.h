@@ -232,7 +232,7 @@ typedef struct {
     LoopOut *outs;
     int nouts;
     int nreals, nints, nparts;
-    /* reals[returned] is 1 + the position of the `return` that left the loop, or 0; -1: the loop has no `return` */
+    /* reals[returned] is 1 + the position of the statement that left the loop (Chunk.exits), or 0; -1: none can */
     int returned;
     int aborted;     /* reals[aborted] is 1 if a called function failed; -1: it calls none */
     bool speculates; /* quick and parallel assume that variables are integral */

@@ -193,7 +193,7 @@ typedef struct Loops {
     /* set anew in each pass */
     bool waits;           /* some loop ends by a condition, which may never hold after a failed iteration */
     KRef fault, value[2]; /* LOCALs: number of the test that failed; its values */
-    KRef returned;        /* LOCAL: 1 + position of the `return` that left the loop; 0: none */
+    KRef returned;        /* LOCAL: 1 + position of the statement that left the loop; 0: none */
     struct {
         LoopPlace place;
         int message;
