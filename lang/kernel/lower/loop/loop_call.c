@@ -486,7 +486,7 @@ static qs_status convert_type(Loops *L, const Str *type, const Value *args, int 
     if (sized) return kloop_made(L, "zeros", args, nargs, &made, out);
     if (nargs == 1 && args[0].what == WHAT_VECTOR && !strcmp(type->s, "float64"))
         return kloop_vector_float64(L, &args[0], out);
-    if (nargs == 1 && kloop_is_row(L, &args[0]) && kloop_element_converts(L, type->s))
+    if (nargs == 1 && kloop_is_row(L, &args[0]) && kloop_element_converts(type->s))
         return kloop_row_call(L, type->s, args, 1, out);
     if (nargs != 1 || args[0].what != WHAT_NUMBER) return kloop_decline(L, L->pos, "%s of an array", type->s);
     *out = (Value){.what = WHAT_NUMBER, .num = args[0].num};

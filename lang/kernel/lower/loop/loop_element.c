@@ -119,22 +119,28 @@ qs_status kloop_element_unary(Loops *L, Op op, const Value *a, Value *out) {
     return decline_type(L, qop_text(op), (qs_dtype)a->dtype);
 }
 
-static bool conversion_of(Loops *L, const char *name, qs_dtype *d) {
-    if (!strcmp(name, "float")) return *d = L->c->scalar_dtype, true;
-    return qdtype_from_name(name, d) && (*d == QS_F32 || *d == QS_F64);
+bool kloop_element_converts(const char *name) {
+    return !strcmp(name, "float") || !strcmp(name, "float32") || !strcmp(name, "float64");
 }
 
-bool kloop_element_converts(Loops *L, const char *name) { return conversion_of(L, name, &(qs_dtype){QS_F64}); }
+/* The conversions float, float32 and float64; the first one leaves floats as they are. */
+static Value convert_element(Loops *L, const char *name, const Value *x) {
+    qs_dtype d;
+    if (!qdtype_from_name(name, &d)) {
+        if (x->what != WHAT_TYPED) return *x;
+        d = qdtype_promote_scalar((qs_dtype)x->dtype, false, L->c->scalar_dtype);
+    }
+    Value v = kloop_vector(L, 1);
+    v.at[0] = kloop_to_num(L, x->at[0]), v.f64 = kloop_width(L, d);
+    if (!v.f64) v.at[0] = kloop_rounded(L, v.at[0]);
+    return v;
+}
 
 qs_status kloop_element_call(Loops *L, const char *name, const Value *x, int n, Value *out) {
-    qs_dtype d = L->c->scalar_dtype, to;
+    qs_dtype d = L->c->scalar_dtype;
     Value args[LOOP_ROW_ARGS];
     bool typed_args = false;
-    if (n == 1 && conversion_of(L, name, &to)) {
-        Value v = as_float(L, x, to);
-        *out = kloop_vector(L, 1), out->f64 = kloop_width(L, to);
-        return out->at[0] = out->f64 ? v.at[0] : kloop_rounded(L, v.at[0]), QS_OK;
-    }
+    if (n == 1 && kloop_element_converts(name)) return *out = convert_element(L, name, x), QS_OK;
     if (n == 2 && (!strcmp(name, "max") || !strcmp(name, "min")))
         return kloop_element_binary(L, name[1] == 'a' ? OP_MAXEQ : OP_MINEQ, &x[0], &x[1], out);
     Elem e = kelem_find(name, n);

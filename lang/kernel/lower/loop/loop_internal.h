@@ -447,7 +447,7 @@ Value kloop_typed(Loops *L, qs_dtype d, Number n); /* n is an element of an arra
 /* Operands are numbers, vectors of one element and WHAT_TYPED values. */
 qs_status kloop_element_binary(Loops *L, Op op, const Value *a, const Value *b, Value *out);
 qs_status kloop_element_unary(Loops *L, Op op, const Value *a, Value *out);
-bool kloop_element_converts(Loops *L, const char *name); /* whether kloop_element_call converts to a float type */
+bool kloop_element_converts(const char *name); /* whether kloop_element_call converts to a float type */
 qs_status kloop_element_call(Loops *L, const char *name, const Value *x, int n, Value *out);
 
 /* -- loop_vector.c ------------------------------------------------------------------------------------------------- */

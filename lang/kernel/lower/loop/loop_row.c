@@ -517,7 +517,7 @@ static qs_status map_row(Loops *L, const char *name, const Row *const *arg, int 
     Elem e = kelem_find(name, nargs);
     bool extremes = nargs == 2 && (!strcmp(name, "max") || !strcmp(name, "min"));
     bool row = e != EL__COUNT && kelem_info[e].real == ELEM_NUMBER;
-    if (!extremes && !row && (nargs > 1 || !kloop_element_converts(L, name)))
+    if (!extremes && !row && (nargs > 1 || !kloop_element_converts(name)))
         return kloop_decline(L, L->pos, "%s of a slice whose length is not known; write a loop over its elements",
                              name);
     Row *r = new_row(L, NULL, ROW_CALL);
