@@ -250,7 +250,6 @@ static void note_abort(Call *c) {
 static qs_status speculate(Call *c, LoopVersion which, const Launch *l, bool *again) {
     *again = true;
     if (!qloop_keep(c, which)) return QS_OK;
-    c->reals[c->v->code.deoptimized] = 0;
     qs_status s = load_and_run(c, which, l, again);
     return qundo_free(c->vm, &c->undo), s;
 }
@@ -268,7 +267,6 @@ static qs_status run_in_order(Call *c, LoopVersion which, bool *ran) {
         qloop_because(c, "copies of the arrays that it writes, in case a call fails, take longer than the loop");
         return qloop_in_order(c);
     }
-    if (c->v->code.aborted >= 0) c->reals[c->v->code.aborted] = 0;
     qs_status s = load_and_run(c, which, &serially, &again);
     qundo_free(c->vm, &c->undo);
     if (s == QS_OK && qloop_was_aborted(c)) return note_abort(c), QS_OK;

@@ -407,6 +407,14 @@ static double steps_of(const Call *c, LoopVersion which, double positions) {
     return v->nloops > own ? INFINITY : v->func->nins * (side_by_side ? positions : c->iterations);
 }
 
+/* Versions set only the slots of the ways in which they can end. */
+static void clear_ends(Call *c) {
+    const LoopResult *code = &c->v->code;
+    const int slots[] = {code->returned, code->aborted, code->deoptimized};
+    for (size_t i = 0; i < sizeof slots / sizeof *slots; i++)
+        if (slots[i] >= 0) c->reals[slots[i]] = 0;
+}
+
 qs_status qloop_run(Call *c, Device *d, LoopVersion which, const Launch *l, bool *again) {
     Run *r = &c->run;
     r->form = &c->v->base, r->which = (int)which, r->optional = true, r->device = d, r->chosen = false;
@@ -416,6 +424,7 @@ qs_status qloop_run(Call *c, Device *d, LoopVersion which, const Launch *l, bool
     for (int i = 0; !c->v->code.chunked && i < l->rank; i++) r->positions *= (double)l->domain[i];
     r->steps = steps_of(c, which, r->positions);
     memset(c->reals + LOOP_NOTE, 0, LOOP_NOTES * sizeof *c->reals);
+    clear_ends(c);
     TRY(qlaunch_run(r));
     return finish_run(c, again);
 }
