@@ -237,8 +237,9 @@ Var *kloop_field_var(const Loops *L, int object, const Str *name) {
 }
 
 /* -- blocks -------------------------------------------------------------------------------------------------------- */
-/* Whether the loop may set the variable; fields may be set by functions that it calls. */
-static bool may_set(const Node *loop, const Var *v) { return v->object >= 0 || kquery_sets(loop, v->sym); }
+/* Whether the loop may set the variable.  Functions that it calls may set fields, and an array with several names is
+ * perhaps changed by another name. */
+static bool may_set(const Node *loop, const Var *v) { return v->object >= 0 || v->shared || kquery_sets(loop, v->sym); }
 
 void kloop_forget(Loops *L, const Node *loop) {
     for (InlineFrame *in = L->in; in; in = in->up)
