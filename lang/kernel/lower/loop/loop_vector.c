@@ -547,6 +547,7 @@ static double value_before(Loops *L, KRef r, bool fix) {
     }
     if (i->op != K_ADD && i->op != K_SUB && i->op != K_MUL && i->op != K_MIN && i->op != K_MAX) return NAN;
     x = value_before(L, i->a, fix), y = value_before(L, i->b, fix);
+    if (isnan(x) || isnan(y)) return NAN;
     if (i->op == K_MIN || i->op == K_MAX) return i->op == K_MIN ? fmin(x, y) : fmax(x, y);
     return i->op == K_ADD ? x + y : i->op == K_SUB ? x - y : x * y;
 }
