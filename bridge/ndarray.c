@@ -7,8 +7,8 @@
  *
  * Arguments of functions are used in place, because a function that writes to its argument must not write to an
  * invisible copy.  Therefore foreign memory in an argument is marked (ARRAY_AS_IS).  A declared parameter with other
- * elements gets a converted copy, as in the language; a write through a parameter that has the copy of
- * marked memory is an error (ARRAY_GUARDED).  A list must be copied, so its array is read-only until the call is over
+ * elements gets a converted copy, as in the language; a write to the copy of marked memory is an error
+ * (vm/interp/converted.c).  A list must be copied, so its array is read-only until the call is over
  * (Buffer.unseen).
  *
  * Exported memory is not moved (qbuf_give).  Each view that Python has of an array's memory, by any protocol, is in the
@@ -180,16 +180,18 @@ static bool dtype_of_format(const char *f, Py_ssize_t size, qs_dtype *d) {
 
 /* -- export -------------------------------------------------------------------------------------------------------- */
 
-/* A snapshot saved for a derivative is exported read-only and through an ordinary view: the snapshot itself is moved to
- * other memory before a write, while exported memory is not moved. */
+/* A converted copy, whose caller would not see a write, is exported read-only.  A snapshot saved for a derivative is,
+ * too, and through an ordinary view: the snapshot itself is moved to other memory before a write, while exported memory
+ * is not moved. */
 qs_status qnd_give(Border *b, Array *a, Device *d, Export **out) {
     DevPtr block;
     size_t size = qdtype_size((qs_dtype)a->dtype);
     if (qtape_forbids(b->vm, a)) return qtape_forbidden(b->vm);
     qs_value view = qval_retain(qarr_value(a));
-    bool kept = qtape_is_kept(view);
+    bool kept = qtape_is_kept(view), guarded = qbuf_is_guarded(a->buf);
     qs_status s = kept ? qtape_own(b->vm, &view) : QS_OK;
-    if (s == QS_OK) s = qbuf_give(qvm_ctx(b->vm), a->buf, d, kept, &block);
+    if (!guarded) qbuf_unmark(a->buf); /* a converted copy within the language: the library probably only reads it */
+    if (s == QS_OK) s = qbuf_give(qvm_ctx(b->vm), a->buf, d, kept || guarded, &block);
     Export *e = s == QS_OK ? PyMem_Calloc(1, sizeof *e) : NULL;
     if (s == QS_OK && !e) qbuf_take_back(a->buf), s = qs_fail(b->vm, QS_ENOMEM, "out of memory");
     if (s != QS_OK) return qs_release(b->vm, view), qarr_lock_failed(b->vm, a, NULL, s);
@@ -197,7 +199,7 @@ qs_status qnd_give(Border *b, Array *a, Device *d, Export **out) {
                   .array = view,
                   .next = b->exports,
                   .on_device = d != NULL,
-                  .readonly = kept || qbuf_is_readonly(a->buf),
+                  .readonly = kept || guarded || qbuf_is_readonly(a->buf),
                   .data = (char *)(uintptr_t)block + a->offset * size};
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
     for (int i = qarr_shape(a, dims, strides); i-- > 0;) {

@@ -353,7 +353,7 @@ qs_status qbuf_part(Ctx *c, Buffer *b) {
     b->block[HOST_MEMORY] = (DevPtr)(uintptr_t)own;
     b->home = -1, b->foreign = b->readonly = b->lent = false;
     if (b->release) b->release(b->owner);
-    b->release = NULL;
+    b->release = NULL, b->owner = NULL;
     return own || s ? s : no_memory(c, b->nbytes);
 }
 

@@ -39,7 +39,7 @@ typedef struct Buffer {
     size_t nbytes;
     DevPtr block[MAX_DEVICES];    /* block[HOST_MEMORY] is a void * */
     void (*release)(void *owner); /* called at the end of foreign memory; NULL: none */
-    void *owner;
+    void *owner; /* of foreign memory; otherwise the mark of a converted copy (vm/interp/converted.c) */
     struct Buffer *newer, *older; /* neighbours in Ctx.on_devices, while some device has a block */
 } Buffer;
 
@@ -62,6 +62,12 @@ static inline void qbuf_retain(Buffer *b) { atomic_fetch_add_explicit(&b->refs, 
 void qbuf_release(Ctx *c, Buffer *b);
 static inline bool qbuf_shared(Buffer *b) { return atomic_load_explicit(&b->refs, memory_order_relaxed) > 1; }
 /* Returns whether the buffer cannot be written now: it is read-only foreign memory, or locked for reading. */
+static inline uintptr_t qbuf_mark(const Buffer *b) { return b->foreign ? 0 : (uintptr_t)b->owner; }
+/* Returns whether the buffer is a converted copy of memory from outside of the language: a write to it is an error. */
+static inline bool qbuf_is_guarded(const Buffer *b) { return qbuf_mark(b) & 1; }
+static inline void qbuf_unmark(Buffer *b) {
+    if (!b->foreign) b->owner = NULL;
+}
 static inline bool qbuf_is_readonly(const Buffer *b) { return b->readonly || b->nreaders; }
 
 /* Returns whether only devices have the contents, so that the host would have to download them. */

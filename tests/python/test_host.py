@@ -916,7 +916,7 @@ class Arguments(Machine):
                 y[0, 0] = 1  # an ordinary array
             self.assertEqual(q.hold(a).x.tolist(), a.tolist())
             for f, x in (q.set, a), (q.outer, a), (q.count, a[0]), (q.launch, a[0]), (q.count, np.tile(a[0], 5000)):
-                with self.assertRaisesRegex(q.QuasarLockError, "argument x is declared as .* this changes a converted"):
+                with self.assertRaisesRegex(q.QuasarLockError, "argument x is declared .* changes a copy converted"):
                     f(x)
             self.assertEqual(q.twice(a), 2)
             self.assertEqual(a.tolist(), [[1, 0], [1, 1]])

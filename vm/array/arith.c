@@ -164,8 +164,8 @@ static void run_array(const Plan *p, qs_value va, const Operand *a, qs_value vb,
 static Array *reusable(qs_value v, bool owned, const Plan *p) {
     if (!owned || v.kind != QS_ARRAY) return NULL;
     Array *a = qval_array(v);
-    if (a->hdr.refs != 1 || !a->contiguous || a->dtype != p->out) return NULL;
-    if (qbuf_shared(a->buf) || a->buf->home >= 0 || a->buf->writer >= 0 || a->buf->nreaders) return NULL;
+    if (!qarr_is_spare(a) || !a->contiguous || a->dtype != p->out) return NULL;
+    if (a->buf->writer >= 0 || a->buf->nreaders) return NULL;
     if (a->rank != p->shape.rank || memcmp(a->dims, p->shape.dims, a->rank * sizeof *a->dims)) return NULL;
     a->hdr.refs++;
     qarr_keep(a, p->shape.ndim);

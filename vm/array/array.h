@@ -55,8 +55,15 @@ qs_status qarr_read(qs_vm *vm, Array *a, const void **p);
 qs_status qarr_touch(qs_vm *vm, Array *a);
 qs_status qarr_write(qs_vm *vm, Array *a, void **p); /* returns a host pointer for writing; contents are kept */
 qs_status qarr_settle(qs_vm *vm, Array *a);          /* call after writing: qbuf_settle */
-/* The elements must not be written: the owner forbids it, the array is locked for reading, or a gradient needs them. */
-static inline bool qarr_is_readonly(const Array *a) { return qbuf_is_readonly(a->buf) || (a->hdr.flags & ARRAY_KEPT); }
+/* The elements must not be written: the owner forbids it, the array is locked for reading, a gradient needs them, or
+ * they are a converted copy, and the caller would not see the write. */
+static inline bool qarr_is_readonly(const Array *a) {
+    return qbuf_is_readonly(a->buf) || qbuf_is_guarded(a->buf) || (a->hdr.flags & ARRAY_KEPT);
+}
+/* Returns whether nothing else refers to the array or its memory, so that another result may reuse it. */
+static inline bool qarr_is_spare(const Array *a) {
+    return a->hdr.refs == 1 && !qbuf_shared(a->buf) && a->buf->home < 0 && !a->buf->kept;
+}
 /* Adds to the error of a failed lock which array it is: its name, or with NULL its type and shape.  Returns s. */
 qs_status qarr_lock_failed(qs_vm *vm, Array *a, const char *name, qs_status s);
 /* Converts a linear index (row-major over dims) to an element offset, for strided access. */

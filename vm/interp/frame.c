@@ -252,9 +252,9 @@ qs_status qinterp_open(qs_vm *vm) {
         .tie = qcall_tie,
         .fits = qcall_fits,
         .select = qcall_select,
-        .copy_written = qops_copy_written,
+        .cell_written = qconverted_cell_written,
     };
     qvm(vm)->interp_hooks = &hooks;
-    qvm_ctx(vm)->before_write = qops_before_write;
+    qvm_ctx(vm)->before_write = qconverted_before_write;
     return qframe_open(vm);
 }

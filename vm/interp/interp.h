@@ -7,6 +7,7 @@
  *                     ops.c      semantics of operators, loops, fields and annotations for all values
  *                     call.c     selects the callee and arranges its arguments
  *                     invoke.c   runs natives; delivers results to the caller
+ *                     converted.c  reports writes to the converted copy of an argument
  *                     frame.c    stack of registers; unwinds it after an error
  *
  * The session and natives run functions with qvm_call (vm/value/object.h); api.c and names.c of the session also call
@@ -70,9 +71,16 @@ qs_status qops_cell(qs_vm *vm, int n, const qs_value *items, qs_value *out);
 qs_status qops_get_field(qs_vm *vm, qs_value v, Str *name, FieldCache *cache, qs_value *out);
 qs_status qops_set_field(qs_vm *vm, qs_value v, Str *name, FieldCache *cache, qs_value x);
 qs_status qops_coerce(qs_vm *vm, Frame *f, qs_value *r, qs_value type, qs_value what, bool param);
-/* Warns, or fails, if the memory, a Buffer or Cell, is a converted copy of an argument of a running function. */
-qs_status qops_copy_written(qs_vm *vm, const void *memory);
-qs_status qops_before_write(Ctx *c, Buffer *b); /* Ctx.before_write, until there is a tape */
+
+/* -- converted.c: converted copies of arguments -------------------------------------------------------------------- */
+/* Marks the copy of the argument `given` that frame f has made, if the caller could see a write to its argument. */
+void qconverted_mark(qs_vm *vm, Frame *f, Str *param, qs_value given, qs_value copy);
+/* Warns, or fails, if the memory is such a copy; a warning ends the mark. */
+qs_status qconverted_written(Ctx *c, Buffer *b);
+qs_status qconverted_cell_written(qs_vm *vm, Cell *c);
+qs_status qconverted_before_write(Ctx *c, Buffer *b); /* Ctx.before_write, until there is a tape */
+void qconverted_returned(qs_vm *vm, const Func *maker, int n, const qs_value *results);
+void qconverted_close(qs_vm *vm);
 
 /* -- invoke.c: running natives and other callables, delivery of results -------------------------------------------- */
 /* Runs a native, or with fn NULL any other callable (qcall_other). */

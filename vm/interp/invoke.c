@@ -126,7 +126,8 @@ qs_status qinvoke(qs_vm *vm, Function *fn, qs_value *args, int nin, const NameTa
  * and only its arguments remain, so that errors are located at the call. */
 qs_status qinvoke_with_rule(qs_vm *vm, const Frame *frame) {
     Machine *m = qvm(vm);
-    const Frame f = *frame;
+    Frame f = *frame;
+    f.want &= ~(uint32_t)WANT_CONVERTED;
     const Func *fn = f.fn->ast;
     int most = fn->is_lambda ? 1 : fn->nouts;
     qs_value *out = qframe_free_slot(m), *top = m->top;
@@ -174,7 +175,7 @@ static qs_status named_result_missing(qs_vm *vm, const Func *f, const qs_value *
  * in the caller. */
 static qs_status wanted_too_much(qs_vm *vm, Frame *f, int have) {
     const char *name = f->proto->func->name->s;
-    qs_status s = have ? too_few(vm, name, have, f->want) : no_result(vm, name);
+    qs_status s = have ? too_few(vm, name, have, f->want & ~(uint32_t)WANT_CONVERTED) : no_result(vm, name);
     qframe_drop(vm, f->ret);
     qframe_pop(vm, f);
     return s;
@@ -188,7 +189,8 @@ qs_status qinvoke_unused(qs_vm *vm, Func *f) {
 
 qs_status qinvoke_leave(qs_vm *vm, Frame *f, qs_value *results, int have) {
     qs_value kept[MAX_WANTED], *ret = f->ret;
-    uint32_t want = f->want;
+    bool converted = f->want & WANT_CONVERTED;
+    uint32_t want = f->want & ~(uint32_t)WANT_CONVERTED;
     Giver g = function_gives(f->proto->func);
     int n = have < (int)want || want == WANT_MAYBE ? have : (int)want;
     if (n > MAX_WANTED) n = MAX_WANTED;
@@ -200,6 +202,7 @@ qs_status qinvoke_leave(qs_vm *vm, Frame *f, qs_value *results, int have) {
         kept[i] = results[i];
         results[i] = qs_nil();
     }
+    if (converted) qconverted_returned(vm, g.func, n, kept);
     qframe_pop(vm, f);
     qs_value *top = qvm(vm)->top, *end = ret + (want > 1 && want != WANT_MAYBE ? want : 1);
     if (end > top) qvm(vm)->top = end; /* unpacking a list may run other functions */

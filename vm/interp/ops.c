@@ -603,62 +603,6 @@ static void what_is_wrong(Frame *f, qs_value what, bool param, Text *t) {
     else qtext_puts(t, name);
 }
 
-/* Returns whether the caller could see what the function writes to its argument: it is not a temporary value. */
-static bool is_seen_by_caller(qs_value v) {
-    return ((Obj *)v.u.p)->refs > 1 || (v.kind == QS_ARRAY && qbuf_shared(qval_array(v)->buf));
-}
-
-/* Marks the converted copy of an argument, so that qops_copy_written learns of the first write to it. */
-static void mark_copy(qs_value given, qs_value copy) {
-    if (copy.kind != given.kind || copy.u.p == given.u.p || !is_seen_by_caller(given)) return;
-    if (copy.kind == QS_CELL) ((Obj *)copy.u.p)->aux = 1;
-    if (copy.kind != QS_ARRAY || qbuf_shared(qval_array(copy)->buf)) return;
-    qval_array(copy)->hdr.aux = 1 + qval_array(given)->dtype;
-    if (qval_array(given)->hdr.flags & (ARRAY_AS_IS | ARRAY_GUARDED)) qval_array(copy)->hdr.flags |= ARRAY_GUARDED;
-    qval_array(copy)->buf->kept = true;
-}
-
-/* Returns whether v is a marked copy that has this memory: a Buffer, or the Cell itself. */
-static bool is_copy_in(qs_value v, const void *memory) {
-    if (v.kind != QS_ARRAY && v.kind != QS_CELL) return false;
-    return ((Obj *)v.u.p)->aux && memory == (v.kind == QS_ARRAY ? (const void *)qval_array(v)->buf : v.u.p);
-}
-
-/* Warns of a write to a converted copy.  It is an error if the argument is memory that was passed from outside of the
- * language, which its owner expects to change. */
-static qs_status report_copy(qs_vm *vm, const Func *fn, const Param *p, qs_value copy) {
-    Ctx *c = qvm_ctx(vm);
-    const Type *is = qval_type(vm, copy), *given = qtype_any(c);
-    Where at = qvm(vm)->writes_at.src ? qvm(vm)->writes_at : qvm_here(vm);
-    bool array = copy.kind == QS_ARRAY, guarded = array && qval_array(copy)->hdr.flags & ARRAY_GUARDED;
-    if (array) given = qtype_num(c, (qs_dtype)(qval_array(copy)->hdr.aux - 1));
-    given = qtype_array(c, given, array ? qval_array(copy)->rank : is->rank);
-#define WRITTEN_COPY                                                                                                   \
-    "%s: argument %s is declared as %s and was given %s, so that this changes a converted copy and not the array of "  \
-    "the caller: pass %s, leave out the type of %s, or return %s",                                                     \
-        fn->name->s, p->name->s, qtype_name(is), qtype_name(given), qtype_name(is), p->name->s, p->name->s
-    return guarded ? qerr_at(c, QS_ELOCK, at, WRITTEN_COPY) : qwarn_at(c, at, WRITTEN_COPY);
-}
-
-/* The outermost function that has the copy as an argument is the one that made it.  A copy that no running function has
- * as an argument was returned, and is an ordinary array. */
-qs_status qops_copy_written(qs_vm *vm, const void *memory) {
-    const Machine *m = qvm(vm);
-    for (uint32_t i = 0; i < m->nframes; i++) {
-        const Frame *f = &m->frames[i];
-        const Func *fn = f->proto->func;
-        for (int k = 0; k < fn->nparams; k++)
-            if (fn->params[k].type && is_copy_in(f->base[k], memory))
-                return report_copy(vm, fn, &fn->params[k], f->base[k]);
-    }
-    return QS_OK;
-}
-
-qs_status qops_before_write(Ctx *c, Buffer *b) {
-    TRY(qops_copy_written((qs_vm *)c, b));
-    return b->kept = false, QS_OK;
-}
-
 qs_status qops_coerce(qs_vm *vm, Frame *f, qs_value *r, qs_value type, qs_value what, bool param) {
     const Type *t;
     qs_value v;
@@ -675,7 +619,7 @@ qs_status qops_coerce(qs_vm *vm, Frame *f, qs_value *r, qs_value type, qs_value 
     what_is_wrong(f, what, param, &text);
     qs_status s = (param ? qval_pass : qval_coerce)(vm, *r, t, text.s, &v);
     qtext_free(&text);
-    if (s == QS_OK && param) mark_copy(*r, v);
+    if (s == QS_OK && param) qconverted_mark(vm, f, f->proto->func->params[r - f->base].name, *r, v);
     if (s == QS_OK) qinterp_put(vm, r, v);
     return s;
 }

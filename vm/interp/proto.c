@@ -164,6 +164,7 @@ void qproto_drop(qs_vm *vm, Proto *p) {
 
 void qproto_close(qs_vm *vm) {
     while (qvm(vm)->protos) qproto_drop(vm, qvm(vm)->protos);
+    qconverted_close(vm);
 }
 
 static Proto *proto_of(qs_vm *vm, const Unit *u) {

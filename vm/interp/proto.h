@@ -31,13 +31,15 @@ struct Proto {
     bool variadic;               /* if false, a call with nparams unnamed arguments needs no arranging */
 };
 
+enum { WANT_CONVERTED = 256 }; /* the frame has marked a copy (converted.c) */
+
 typedef struct Frame {
     const uint32_t *pc;   /* points behind the current instruction */
     qs_value *base, *end; /* registers of the frame */
     qs_value *ret;        /* destination of the results; holds the function while it runs */
     Proto *proto;
     Function *fn;
-    uint32_t want; /* number of results that the caller needs, or WANT_MAYBE */
+    uint32_t want; /* number of results that the caller needs, or WANT_MAYBE; perhaps with WANT_CONVERTED */
 } Frame;
 
 /* -- proto.c ------------------------------------------------------------------------------------------------------- */

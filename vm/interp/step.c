@@ -34,9 +34,8 @@ static qs_status fuse_from(qs_vm *vm, Frame *f, qs_value a, qs_value b, bool *do
 static bool takes_over(const Frame *f, Op op, const qs_value *dst, const qs_value *a, const qs_value *other) {
     qs_value b = *other;
     const Array *x = a->u.p, *y = b.u.p;
-    if (a->kind != QS_ARRAY || x->hdr.refs != 1 || a == other || (!qframe_is_temp(f, a) && a != dst)) return false;
+    if (a->kind != QS_ARRAY || !qarr_is_spare(x) || a == other || (!qframe_is_temp(f, a) && a != dst)) return false;
     if ((x->dtype != QS_F32 && x->dtype != QS_F64) || !x->contiguous || x->trace) return false;
-    if (qbuf_shared(x->buf) || x->buf->home >= 0) return false;
     bool elementwise = op == OP_ADD || op == OP_SUB || op == OP_PWMUL || op == OP_PWDIV;
     if (qtape_touches(b)) return false;
     if (b.kind == QS_NUM) return elementwise || op == OP_MUL || op == OP_DIV;

@@ -100,7 +100,10 @@ static uint8_t kind_of(qs_value v) {
     return v.kind == QS_NUM ? LOOP_NUM : v.kind == QS_INT ? LOOP_INT : v.kind == QS_BOOL ? LOOP_BOOL : LOOP_OTHER;
 }
 
-static uint32_t wanted_of(const Frame *f) { return f->want == WANT_MAYBE ? 1 : f->want; }
+static uint32_t wanted_of(const Frame *f) {
+    uint32_t want = f->want & ~(uint32_t)WANT_CONVERTED;
+    return want == WANT_MAYBE ? 1 : want;
+}
 
 static FunctionSpec *find_form(FunctionRun *c, const FunctionState *s, const uint8_t *kinds, int n) {
     Site site = {c->f->fn, c->f->base};

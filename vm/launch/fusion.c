@@ -248,8 +248,7 @@ static qs_status fit_reduction(Run *run) {
 /* -- results ------------------------------------------------------------------------------------------------------- */
 /* Is the array referenced only once, so that its memory can be reused for the result? */
 static bool ours(const Array *a, qs_dtype d) {
-    return a->dtype == d && a->hdr.refs == 1 && a->hdr.flags == 0 && a->contiguous && a->buf->home < 0 &&
-           !qbuf_shared(a->buf);
+    return a->dtype == d && qarr_is_spare(a) && a->hdr.flags == 0 && a->contiguous;
 }
 
 static Array *own(Array *a) { return a->hdr.refs++, a; }

@@ -148,8 +148,7 @@ static qs_status put_numbers(Gradient *g, int param, const qs_value *dy) {
  * place. */
 static bool is_spare(qs_value v, const NodeShape *s) {
     const Array *a = v.kind == QS_ARRAY ? v.u.p : NULL;
-    return a && a->hdr.refs == 1 && a->hdr.flags == 0 && !a->trace && qslice_fits(a, s) && a->buf->home < 0 &&
-           !qbuf_shared(a->buf);
+    return a && qarr_is_spare(a) && a->hdr.flags == 0 && !a->trace && qslice_fits(a, s);
 }
 
 static bool is_changed(const KGrad *k, int param) {

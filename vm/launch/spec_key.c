@@ -39,7 +39,7 @@ static uint64_t array_facts(const Array *a, uint64_t wanted) {
     uint64_t f = (uint64_t)a->dtype | (uint64_t)a->rank << 8 | (a->contiguous ? ARRAY_GAPLESS : 0) |
                  (qkey_unit_last(a) ? ARRAY_UNIT_LAST : 0);
     if (wanted & ARRAY_ALIGNED && qarr_aligned(a)) f |= ARRAY_ALIGNED;
-    if (wanted & ARRAY_WRITABLE && !a->buf->readonly) f |= ARRAY_WRITABLE;
+    if (wanted & ARRAY_WRITABLE && !a->buf->readonly && !qbuf_is_guarded(a->buf)) f |= ARRAY_WRITABLE;
     if (wanted & ARRAY_SMALL && is_small(a)) f |= ARRAY_SMALL;
     return f & wanted;
 }
@@ -103,7 +103,7 @@ void qkey_know_number(Captured *e, qs_value v) { e->value_known = true, e->num[0
 static bool is_sole(const Array *a) {
     const Buffer *b = a->buf;
     bool ours = !b->foreign && !b->readonly && !b->lent && !b->given && b->home < 0;
-    bool plain = !a->hdr.aux && !a->transposed && !a->trace && !a->family; /* a write has no other effect */
+    bool plain = !b->kept && !a->transposed && !a->trace && !a->family; /* a write has no other effect */
     return a->hdr.refs == 1 && !qbuf_shared(a->buf) && ours && plain;
 }
 

@@ -188,8 +188,7 @@ qs_status qbackward_check(qs_vm *vm, const char *what, qs_value value, qs_value 
 
 /* Returns whether the storage has no other user, now or later. */
 static bool is_own(const Array *a) {
-    return a->hdr.refs == 1 && a->contiguous && !qbuf_shared(a->buf) && a->buf->home < 0 && !a->buf->kept &&
-           !(a->hdr.flags & (ARRAY_KEPT | ARRAY_AS_IS));
+    return qarr_is_spare(a) && a->contiguous && !(a->hdr.flags & (ARRAY_KEPT | ARRAY_AS_IS));
 }
 
 bool qbackward_owns(qs_value v) { return v.kind == QS_ARRAY && is_own(v.u.p) && !((const Array *)v.u.p)->trace; }

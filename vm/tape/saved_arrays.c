@@ -61,7 +61,7 @@ void qsaved_forget(qs_vm *vm, Array *a) {
     Kept **at = &t->kept[bucket(t, b)];
     while ((*at)->a != a) at = &(*at)->next;
     qmem_free(qvm_ctx(vm), take_out(t, at), sizeof(Kept));
-    b->kept = any_left(t, b);
+    b->kept = any_left(t, b) || qbuf_mark(b);
 }
 
 /* Moves the snapshots of b to a copy. */
@@ -69,7 +69,7 @@ qs_status qsaved_before_write(Ctx *c, Buffer *b) {
     Tape *t = ((Machine *)c)->tape;
     Buffer *copy;
     Kept *moved = NULL;
-    TRY(qops_copy_written((qs_vm *)c, b));
+    TRY(qconverted_written(c, b));
     if (!t->nbuckets || !any_left(t, b)) return b->kept = false, QS_OK;
     TRY(qbuf_clone(c, b, &copy));
     for (Kept **at = &t->kept[bucket(t, b)]; *at;)

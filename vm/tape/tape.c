@@ -64,7 +64,7 @@ uint32_t qtape_frames(const qs_vm *vm) {
 void qtape_close(qs_vm *vm) {
     Machine *m = qvm(vm);
     if (!m->tape) return;
-    m->base.before_write = qops_before_write;
+    m->base.before_write = qconverted_before_write;
     qmem_free(&m->base, m->tape->kept, m->tape->nbuckets * sizeof *m->tape->kept);
     qmem_free(&m->base, m->tape, sizeof *m->tape);
     m->tape = NULL;

@@ -31,7 +31,7 @@ typedef struct InterpHooks {
     qs_status (*fits)(qs_vm *vm, const Function *fn, const struct CallArgs *a);
     qs_status (*select)(qs_vm *vm, Function *set, const struct CallArgs *a, const struct LaunchRules *launch,
                         Function **out);
-    qs_status (*copy_written)(qs_vm *vm, const void *memory); /* qops_copy_written */
+    qs_status (*cell_written)(qs_vm *vm, struct Cell *c); /* qconverted_cell_written */
 } InterpHooks;
 static inline const InterpHooks *qinterp_hooks(const qs_vm *vm) { return ((const Machine *)vm)->interp_hooks; }
 

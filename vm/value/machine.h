@@ -32,7 +32,9 @@ typedef struct Machine {
     qs_value *top; /* end of the stack slots of the innermost native; frames above it have their own end */
     struct Frame *frames;
     uint32_t nframes, cap_frames;
-    struct Proto *protos;     /* compiled functions */
+    struct Proto *protos;           /* compiled functions */
+    struct Conversion *conversions; /* converted.c */
+    uint32_t nconversions, cap_conversions;
     uint32_t depth;           /* nesting depth of interpreter runs */
     int64_t loop_least;       /* iterations from which a loop may be compiled; see vm/interp/jit.h */
     int64_t loop_look;        /* iterations of loops with conditions until one is considered for compilation */

@@ -149,7 +149,7 @@ qs_status qcell_new(qs_vm *vm, const Type *elem, int rank, const int64_t *dims, 
 
 /* Converts v to an item of c, which is about to be changed. */
 static qs_status make_item(qs_vm *vm, Cell *c, qs_value v, qs_value *item) {
-    if (c->gc.hdr.aux) TRY(qinterp_hooks(vm)->copy_written(vm, c));
+    if (c->gc.hdr.aux) TRY(qinterp_hooks(vm)->cell_written(vm, c));
     if ((c->gc.hdr.flags & CELL_INFERRED) && !qval_is_type(vm, v, c->elem)) c->elem = qtype_any(qvm_ctx(vm));
     if (c->elem->kind == TY_ANY) return *item = qval_retain(v), QS_OK;
     return qval_coerce(vm, v, c->elem, "an item of the cell", item);
@@ -184,7 +184,7 @@ qs_status qcell_insert(qs_vm *vm, Cell *c, size_t at, qs_value v) {
 }
 
 qs_status qcell_remove(qs_vm *vm, Cell *c, size_t at, qs_value *out) {
-    if (c->gc.hdr.aux) TRY(qinterp_hooks(vm)->copy_written(vm, c));
+    if (c->gc.hdr.aux) TRY(qinterp_hooks(vm)->cell_written(vm, c));
     *out = c->items[at];
     memmove(c->items + at, c->items + at + 1, (c->count - at - 1) * sizeof *c->items);
     c->dims[0] = (int64_t)--c->count;

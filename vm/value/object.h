@@ -71,7 +71,7 @@ enum { OBJ_GARBAGE = 0x80 }; /* hdr.flags, while gc.c runs: found unreachable so
  * is all that programs see: no trailing extents of 1 beyond the second dimension, and 1xN is a vec of rank 1.  ndim is
  * the number of dimensions that the array was created with; qarr_shape combines both to the shape that Python sees. */
 typedef struct Array {
-    Obj hdr;         /* aux: 1 + dtype of the argument of which this is a converted copy; else 0 */
+    Obj hdr;
     uint8_t dtype;   /* qs_dtype */
     uint8_t rank;    /* 1..8 */
     uint8_t ndim;    /* at least rank; 0: an array without dimensions, from outside, with one element */
@@ -95,15 +95,14 @@ bool qarr_multiply_extents(int rank, const int64_t *dims, size_t *count);
 enum {                    /* hdr.flags */
        ARRAY_AS_IS = 1,   /* memory that a caller outside of the language passed, which sees what is written to it */
        ARRAY_LITERAL = 2, /* value of an array literal of the program */
-       ARRAY_KEPT = 4,    /* snapshot of vm/tape/saved_arrays.c, which is never written */
-       ARRAY_GUARDED = 8  /* converted copy of an ARRAY_AS_IS argument: a write through a parameter is an error */
+       ARRAY_KEPT = 4     /* snapshot of vm/tape/saved_arrays.c, which is never written */
 };
 
 enum { CELL_INFERRED = 1 }; /* hdr.flags: elem was inferred from the items of a literal, and widens if necessary */
 
 /* A cell: an array of values.  elem is the declared element type (?? when mixed), checked on every store. */
 typedef struct Cell {
-    GcObj gc;
+    GcObj gc; /* hdr.aux: mark of a converted copy (vm/interp/converted.c); 0: none */
     const Type *elem;
     uint8_t rank;
     int64_t dims[QS_MAX_RANK];

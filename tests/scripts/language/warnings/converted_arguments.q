@@ -42,6 +42,19 @@ end
 function [] = of_floats(x : vec)
     x[0] = 5
 end
+function [] = renamed(x : vec)
+    y = x
+    x = 0
+    y[0] = 5
+end
+function g = writer(x : vec)
+    g = () -> x[0] = 5
+end
+function y = twice_as_large(x : vec)
+    x = x*2
+    x[0] = 1
+    y = x
+end
 
 a = int([1,2,3])
 set_first(a)
@@ -54,6 +67,10 @@ print m
 outer(a)
 launch(a)
 print a
+renamed(a)
+g = writer(a)
+g()
+print a
 names : cell = {"a","b"}
 rename(names)
 print names
@@ -62,7 +79,7 @@ print names
 print zeroed(int([1,2,3])), zeroed(-(1..3))
 b = same(a)
 b[0] = 9
-print a, b, doubled(a)
+print a, b, doubled(a), twice_as_large(a)
 untyped(a)
 print a
 f = float64([1,2,3])
