@@ -111,12 +111,13 @@ static size_t choose_rows(size_t n, size_t lanes) {
     return n / best;
 }
 
-/* A plan for n numbers in a sequence, or in several interleaved ones; pairs: for n real numbers as n/2 complex ones,
- * with the roots that separate them; chirp: for n numbers by a convolution. */
-typedef enum { ONE_LINE, MANY_LINES, REAL_LINE, CHIRP } PlanKind;
+/* A plan for n numbers in a sequence, or in several interleaved ones; REAL_LINE: for n real numbers as n/2 complex ones
+ * and the roots that separate them; TWISTED_LINE: likewise, and the roots that multiply them; CHIRP: for n numbers by
+ * a convolution. */
+typedef enum { ONE_LINE, MANY_LINES, REAL_LINE, TWISTED_LINE, CHIRP } PlanKind;
 typedef struct Plan {
     FftPlan f;
-    FftRoots pairs;         /* of REAL_LINE */
+    FftRoots pairs;         /* of REAL_LINE: of n; of TWISTED_LINE: of 2n */
     double *chirp, *filter; /* of CHIRP: complex */
     bool prepared;          /* these are computed */
     PlanKind kind;
@@ -146,7 +147,7 @@ static size_t choose_length(size_t least) {
 }
 
 static void lay_out_plan(Layout *a, Plan *p) {
-    size_t n = p->kind == REAL_LINE ? p->n / 2 : p->n;
+    size_t n = p->kind == REAL_LINE || p->kind == TWISTED_LINE ? p->n / 2 : p->n;
     if (p->kind == CHIRP) {
         p->chirp = take(a, 2 * n * sizeof(double)), n = choose_length(2 * n - 1);
         p->filter = take(a, 2 * n * sizeof(double));
@@ -162,6 +163,7 @@ static void lay_out_plan(Layout *a, Plan *p) {
         for (size_t k = 0; a->base && k < p->f.n1; k++) fill_vector(p->wide, p->f.fine, k, k, n);
     }
     if (p->kind == REAL_LINE) plan_roots(a, &p->pairs, p->n, p->wide);
+    if (p->kind == TWISTED_LINE) plan_roots(a, &p->pairs, 2 * p->n, p->wide);
 }
 
 static void free_plan(Ctx *c, Plan *p) { qmem_try_free(c, p, p->bytes); }
@@ -369,68 +371,117 @@ static qs_status transform_along(qs_vm *vm, const Transform *t) {
 
 /* -- long convolutions, in blocks of the result (overlap-save), always in float64 ---------------------------------- */
 /* Overlap-save convolution: a transform of `size` elements gives `stretch` elements of the result.  For real numbers it
- * gives two blocks, as real and imaginary part. */
+ * gives two blocks, as real and imaginary part.  If one block is enough, the transform has size/2 complex numbers: the
+ * halves of the block are their parts, and a twist by the roots of i makes the product of two such transforms a
+ * convolution in which elements that leave the block at its end return at its beginning with the opposite sign.
+ * Overlap-save ignores these elements.  Source of the twist: Nussbaumer: FFT and convolution algorithms (1982). */
 typedef struct {
     const double *a;
-    double *out, *room;         /* room: buffers of all workers */
-    size_t n, m, size, stretch; /* n, m: number of elements of a and b */
-    size_t each;                /* doubles of a worker's buffers: x, and the work space of the transform */
-    int parts;                  /* doubles per element */
-    const FftPlan *f;
-    double *spectrum; /* of b, `size` complex numbers */
+    double *out, *room;           /* room: buffers of all workers */
+    size_t n, m, from, end;       /* number of elements of a and b; positions of the result that are computed */
+    size_t size, points, stretch; /* points: complex numbers per transform */
+    size_t each;                  /* doubles of a worker's buffers: x, and the work space of the transform */
+    int parts;                    /* doubles per element */
+    const Plan *plan;
+    double *spectrum; /* of b, `points` complex numbers */
 } Long;
 
 /* Copies the elements of a that the block starting at k needs to one of the parts of x, with zeros outside a. */
 static void load_block(const Long *l, size_t k, int part, double *x) {
     size_t step = (size_t)l->parts;
-    for (size_t i = 0; i < l->size; i++) {
+    for (size_t i = 0; i < l->points; i++) {
         size_t at = k + i - (l->m - 1); /* wraps around for indices below 0, so one test is enough */
         x[2 * i + (size_t)part] = at < l->n ? l->a[at * step + (l->parts == 2 ? (size_t)part : 0)] : 0;
     }
 }
 
-static void store_block(const Long *l, size_t k, int part, const double *x) {
-    size_t step = (size_t)l->parts, end = l->n + l->m - 1;
-    for (size_t i = 0; i < l->stretch && k + i < end; i++)
-        l->out[(k + i) * step + (l->parts == 2 ? (size_t)part : 0)] = x[2 * (l->m - 1 + i) + (size_t)part];
+/* Stores the results of the block starting at k that are in one of the parts of x; its first number has this offset. */
+static void store_block(const Long *l, size_t k, int part, size_t offset, const double *x) {
+    size_t step = (size_t)l->parts, first = l->m - 1 > offset ? l->m - 1 - offset : 0;
+    for (size_t i = first, at; i < l->points && (at = k + offset + i - (l->m - 1)) < l->end; i++)
+        l->out[at * step + (l->parts == 2 ? (size_t)part : 0)] = x[2 * i + (size_t)part];
+}
+
+/* Multiplies number k of x by exp(pi i k/size), or by the conjugate. */
+static void twist(const Long *l, bool back, double *x) {
+    const FftRoots *r = &l->plan->pairs;
+    size_t low = (size_t)1 << r->bits;
+    double sign = back ? 1 : -1; /* the roots are conjugate */
+    for (size_t k = 0; k < l->points; k += low) {
+        const double *h = r->high + 2 * (k >> r->bits);
+        size_t count = low < l->points - k ? low : l->points - k;
+        double *restrict y = x + 2 * k;
+        for (size_t j = 0; j < count; j++) {
+            double re = h[0] * r->low[2 * j] - h[1] * r->low[2 * j + 1], v = y[2 * j], w = y[2 * j + 1];
+            double im = sign * (h[0] * r->low[2 * j + 1] + h[1] * r->low[2 * j]);
+            y[2 * j] = v * re - w * im, y[2 * j + 1] = v * im + w * re;
+        }
+    }
+}
+
+static void transform_block(const Long *l, bool inverse, double *x, double *room) {
+    bool twisted = l->points < l->size;
+    if (twisted && !inverse) twist(l, false, x);
+    qfft_loops(true)->line(&l->plan->f, x, 2, x, inverse, room);
+    if (twisted && inverse) twist(l, true, x);
 }
 
 static void convolve_stretches(void *ud, int64_t first, int64_t last, int worker) {
     const Long *l = ud;
-    const FftLoops *loops = qfft_loops(true);
-    size_t second = l->parts == 1 ? l->stretch : 0;
-    double *x = l->room + l->each * (size_t)worker, *room = x + 2 * l->size;
+    bool pairs = l->parts == 1 && l->points == l->size;
+    size_t half = l->points < l->size ? l->points : 0, next = pairs ? l->stretch : 0;
+    double *x = l->room + l->each * (size_t)worker, *room = x + 2 * l->points;
     for (int64_t i = first; i < last; i++) {
-        size_t k = (size_t)i * (l->stretch + second);
-        load_block(l, k, 0, x), load_block(l, k + second, 1, x);
-        loops->line(l->f, x, 2, x, false, room);
-        multiply(x, l->spectrum, l->size);
-        loops->line(l->f, x, 2, x, true, room);
-        store_block(l, k, 0, x), store_block(l, k + second, 1, x);
+        size_t k = l->from + (size_t)i * (l->stretch + next);
+        load_block(l, k, 0, x), load_block(l, k + next + half, 1, x);
+        transform_block(l, false, x, room);
+        multiply(x, l->spectrum, l->points);
+        transform_block(l, true, x, room);
+        store_block(l, k, 0, 0, x), store_block(l, k + next, 1, half, x);
     }
 }
 
 /* Computes the spectrum of b; uses the work space of the first worker. */
 static void prepare_long(Long *l, const double *b) {
     size_t step = (size_t)l->parts;
-    memset(l->spectrum, 0, 2 * l->size * sizeof(double));
+    memset(l->spectrum, 0, 2 * l->points * sizeof(double));
     for (size_t j = 0; j < l->m; j++)
-        for (size_t part = 0; part < step; part++) l->spectrum[2 * j + part] = b[j * step + part];
-    qfft_loops(true)->line(l->f, l->spectrum, 2, l->spectrum, false, l->room + 2 * l->size);
+        for (size_t part = 0; part < step; part++)
+            l->spectrum[j < l->points ? 2 * j + part : 2 * (j - l->points) + 1] = b[j * step + part];
+    transform_block(l, false, l->spectrum, l->room + 2 * l->points);
 }
 
-qs_status qfft_convolve(qs_vm *vm, const double *a, size_t n, const double *b, size_t m, int parts, double *out) {
-    Long l = {.a = a, .out = out, .n = n, .m = m, .size = 2 * FFT_SMALL, .parts = parts};
+/* Chooses blocks of about 4m elements, or one block if it is shorter. */
+static void choose_blocks(Long *l) {
+    size_t wanted = l->end - l->from, one = choose_length(wanted + l->m - 1);
+    l->size = 2 * FFT_SMALL;
+    while (l->size < 4 * l->m) l->size *= 2;
+    bool single = one <= l->size * (l->parts == 1 ? 2 : 1);
+    if (single) l->size = one;
+    l->points = single && l->parts == 1 ? l->size / 2 : l->size, l->stretch = l->size - l->m + 1;
+}
+
+double qfft_convolve_cost(size_t m, size_t wanted, int parts) {
+    Long l = {.m = m, .end = wanted, .parts = parts};
+    choose_blocks(&l);
+    double blocks = l.points < l.size ? 1 : ceil((double)wanted / (double)(l.stretch * (parts == 1 ? 2 : 1)));
+    return (1 + 2 * blocks) * (double)l.points * log2((double)l.points);
+}
+
+qs_status qfft_convolve(qs_vm *vm, const double *a, size_t n, const double *b, size_t m, size_t from, size_t end,
+                        int parts, double *out) {
+    Long l = {.a = a, .out = out, .n = n, .m = m, .from = from, .end = end, .parts = parts};
     Plan *plan;
-    while (l.size < 4 * m && l.size < n + m - 1) l.size *= 2;
-    TRY(find_plan(vm, l.size, true, ONE_LINE, &plan));
-    l.stretch = l.size - m + 1, l.f = &plan->f, l.each = 2 * l.size + qfft_loops(true)->room(l.f) / sizeof(double);
-    size_t each = l.stretch * (parts == 1 ? 2 : 1);
-    int64_t stretches = (int64_t)((n + m - 2) / each) + 1;
+    choose_blocks(&l);
+    bool twisted = l.points < l.size;
+    TRY(find_plan(vm, l.size, true, twisted ? TWISTED_LINE : ONE_LINE, &plan));
+    l.plan = plan, l.each = 2 * l.points + qfft_loops(true)->room(&plan->f) / sizeof(double);
+    size_t each = l.stretch * (parts == 1 && !twisted ? 2 : 1);
+    int64_t stretches = (int64_t)((end - from - 1) / each) + 1;
     Threads *t = qthreads_of(qvm_ctx(vm));
     Store s;
-    TRY(allocate_store(vm, &s, 2 * l.size + l.each * (size_t)qthreads_workers(t, stretches, 1), sizeof(double)));
-    l.spectrum = s.p, l.room = l.spectrum + 2 * l.size;
+    TRY(allocate_store(vm, &s, 2 * l.points + l.each * (size_t)qthreads_workers(t, stretches, 1), sizeof(double)));
+    l.spectrum = s.p, l.room = l.spectrum + 2 * l.points;
     prepare_long(&l, b);
     qdoing_stage(&qvm_ctx(vm)->doing, 0, 1, 0);
     qthreads_run(t, stretches, 1, convolve_stretches, &l);

@@ -2,10 +2,10 @@
  * or complex128; results have the dtype of qarg_meet_float.
  *
  * A direct convolution processes blocks of 1024 positions with all factors, in registers, in the order of the
- * definition.  Two vectors of at least LONG elements are convolved by FFT (fft.c), blocks of the result in parallel.
- * The errors of all elements then have the size of the error of the largest one.  Therefore nonfinite input, which
- * would spread to all elements, is convolved directly, and sums of integers are rounded if the errors are certainly
- * below 0.5. */
+ * definition.  If the number of products is larger than the estimated work of FFTs (fft.c), these are used, for blocks
+ * of the result in parallel; matrices are convolved as vectors, with zeros between their rows.  The errors of all
+ * elements then have the size of the error of the largest one.  Therefore nonfinite input, which would spread to all
+ * elements, is convolved directly, and sums of integers are rounded if the errors are certainly below 0.5. */
 #include "devices/threads.h"
 #include "stdlib/builtins.h"
 #include "stdlib/stencil.h"
@@ -329,28 +329,68 @@ static void convolve_directly(qs_vm *vm, const Image *a, const Image *b, Span ro
     qthreads_run(qthreads_of(qvm_ctx(vm)), (rows.end - rows.from) * stretches, grain, convolve_stretches, &c);
 }
 
-/* -- convolution of two long vectors by FFT ------------------------------------------------------------------------ */
-enum { LONG = 1 << 11 /* length of the shorter vector, and of the part that is kept, from which FFT is faster */ };
+/* -- convolution of large arrays by FFT ---------------------------------------------------------------------------- */
+enum {
+    FEWEST = 1 << 16, /* a direct convolution with fewer products is fast enough */
+    STEP_PRODUCTS = 8 /* products of a direct convolution in the time of one step of an FFT; see qfft_convolve_cost */
+};
 
 /* Returns the squared norm; infinite or NaN if an element is.  *whole becomes false if an element is not integral. */
 static double norm2(const Image *x, bool *whole) {
     double sum = 0;
-    for (int64_t i = 0; i < x->w * x->parts; i++) sum += x->x[i] * x->x[i], *whole &= x->x[i] == rint(x->x[i]);
+    for (int64_t i = 0; i < x->h * x->w * x->parts; i++) sum += x->x[i] * x->x[i], *whole &= x->x[i] == rint(x->x[i]);
     return sum;
 }
 
+/* Counts the products of a direct convolution of n and m elements for these positions of the result. */
+static double count_products(int64_t n, int64_t m, Span to) {
+    int64_t sum = 0;
+    for (int64_t k = to.from; k < to.end; k++) sum += (k < n ? k : n - 1) - (k < m ? 0 : k - m + 1) + 1;
+    return (double)sum;
+}
+
+/* Returns the number of elements of x with zeros between its rows, so that these have w elements. */
+static size_t padded_count(const Image *x, int64_t w) { return (size_t)((x->h - 1) * w + x->w); }
+
+static bool is_fft_faster(const Image *a, const Image *b, Span rows, Span columns) {
+    double parts = a->parts, products = count_products(a->h, b->h, rows) * count_products(a->w, b->w, columns);
+    if (products < FEWEST) return false;
+    int64_t w = a->w + b->w - 1, wanted = (rows.end - rows.from - 1) * w + columns.end - columns.from;
+    return products * parts * parts > STEP_PRODUCTS * qfft_convolve_cost(padded_count(b, w), (size_t)wanted, a->parts);
+}
+
+/* Copies the rows of x into zeros. */
+static void pad_rows(const Image *x, int64_t w, double *to) {
+    for (int64_t i = 0; i < x->h; i++)
+        memcpy(to + i * w * x->parts, x->x + i * x->w * x->parts, (size_t)(x->w * x->parts) * sizeof *to);
+}
+
+static qs_status convolve_by_fft(qs_vm *vm, const Image *a, const Image *b, Span rows, Span columns, double *out) {
+    int64_t w = a->w + b->w - 1, from = rows.from * w + columns.from, end = (rows.end - 1) * w + columns.end;
+    size_t n = padded_count(a, w), m = padded_count(b, w), parts = (size_t)a->parts, need = (n + m) * parts;
+    const double *x = a->x, *y = b->x;
+    double *padded = NULL;
+    if (a->h > 1 || b->h > 1) {
+        TRY(qsampled_scratch(vm, "conv2", need, &padded));
+        pad_rows(a, w, padded), pad_rows(b, w, padded + n * parts);
+        x = padded, y = padded + n * parts;
+    }
+    qs_status s = qfft_convolve(vm, x, n, y, m, (size_t)from, (size_t)end, a->parts, out);
+    if (padded) qsampled_done(vm, padded, need);
+    return s;
+}
+
 static qs_status convolve_images(qs_vm *vm, const Image *a, const Image *b, Span rows, Span columns, double *out) {
-    const Image *longer = a->w < b->w ? b : a, *shorter = a->w < b->w ? a : b;
-    bool flat = a->h == 1 && b->h == 1, whole = true;
+    bool whole = true;
     if (a->h * a->w < b->h * b->w) { /* the factors are the elements of the smaller operand */
         const Image *t = a;
         a = b, b = t;
     }
-    bool far = flat && shorter->w >= LONG && columns.end - columns.from >= LONG;
-    double size = far ? sqrt(norm2(a, &whole)) * sqrt(norm2(b, &whole)) : INFINITY;
+    double size = INFINITY;
+    if (is_fft_faster(a, b, rows, columns)) size = sqrt(norm2(a, &whole)) * sqrt(norm2(b, &whole));
     if (!isfinite(size)) return convolve_directly(vm, a, b, rows, columns, out), QS_OK;
-    TRY(qfft_convolve(vm, longer->x, (size_t)longer->w, shorter->x, (size_t)shorter->w, a->parts, out));
-    int64_t n = (a->w + b->w - 1) * a->parts;
+    TRY(convolve_by_fft(vm, a, b, rows, columns, out));
+    int64_t n = (a->w + b->w - 1) * (a->h + b->h - 1) * a->parts;
     if (whole && size * log2((double)n) * 16 * 0x1p-53 < 0.5)
         for (int64_t i = 0; i < n; i++) out[i] = rint(out[i]) + 0.0; /* 0, not -0 */
     return QS_OK;
