@@ -241,12 +241,19 @@ static bool equal_names(const Node *a,
     return a->u.ident.name == b->u.ident.name;
 }
 
+bool qast_is_builtin(const Node *n, const char *name) {
+    const Sym *s = n->kind == N_IDENT ? n->u.ident.sym : NULL;
+    return s && s->builtin && !strcmp(s->name->s, name);
+}
+
+bool qast_calls_builtin(const Node *n, const char *name) {
+    return n->kind == N_CALL && qast_is_builtin(n->u.call.callee, name);
+}
+
 bool qast_makes_message(const Node *n) {
-    const Node *callee = n->kind == N_CALL ? n->u.call.callee : NULL;
-    if (!callee || callee->kind != N_IDENT) return false;
+    int before = qast_calls_builtin(n, "assert") ? 1 : 0; /* arguments before the message */
+    if (!before && !qast_calls_builtin(n, "error")) return false;
     const ArgList *args = &n->u.call.args;
-    int before = strcmp(callee->u.ident.name->s, "error") ? 1 : 0; /* arguments before the message */
-    if (before && strcmp(callee->u.ident.name->s, "assert") != 0) return false;
     return args->n > before && (args->n > before + 1 || args->at[before].value->kind != N_STR);
 }
 

@@ -153,6 +153,7 @@ struct Sym {
     Func *owner;        /* function that has this local or capture; NULL for globals */
     bool variable;      /* SYM_GLOBAL: it is a variable; a lambda captures its value */
     bool function;      /* SYM_GLOBAL: it is a function once the unit is linked */
+    bool builtin;       /* SYM_GLOBAL: it is the built-in with this name */
     Func *func;         /* SYM_NESTED */
     Node *bound;        /* SYM_TEMP */
     TypeExpr *declared; /* type of the first annotation; NULL: none */
@@ -381,9 +382,11 @@ void *qast_alloc(Unit *u, size_t n);
  * pointer to the elements. */
 void *qast_append(Unit *u, void *list, int *n, size_t size);
 Where qast_where(const Unit *u, uint32_t pos);
-void qast_print(const Unit *u, Text *out);     /* prints one node per line, for tests and --dump ast */
-bool qast_equal(const Node *a, const Node *b); /* compares structure and names, ignores positions */
-/* Whether n is a call of error or assert, by name, with a message that is no constant. */
+void qast_print(const Unit *u, Text *out);             /* prints one node per line, for tests and --dump ast */
+bool qast_equal(const Node *a, const Node *b);         /* compares structure and names, ignores positions */
+bool qast_is_builtin(const Node *n, const char *name); /* whether n is a name that means this built-in */
+bool qast_calls_builtin(const Node *n, const char *name);
+/* Whether n is a call of error or assert with a message that is no constant. */
 bool qast_makes_message(const Node *n);
 /* Returns x of a statement x = e or x op= e without brackets and type; NULL: n is something else. */
 Node *qast_target(const Node *n);

@@ -217,16 +217,11 @@ static Truth binary_condition(const Known *all, const Node *n) {
     return UNKNOWN;
 }
 
-static bool is_builtin_name(const Node *n, const char *name) {
-    return n->kind == N_IDENT && strcmp(n->u.ident.name->s, name) == 0 && n->u.ident.sym &&
-           n->u.ident.sym->kind == SYM_GLOBAL;
-}
-
 static Truth condition(const Known *all, const Node *n) {
     double x;
     if (fold_number(all, n, &x)) return truth_of(x != 0);
-    if (is_builtin_name(n, "true")) return YES;
-    if (is_builtin_name(n, "false")) return NO;
+    if (qast_is_builtin(n, "true")) return YES;
+    if (qast_is_builtin(n, "false")) return NO;
     if (n->kind == N_BINARY) return binary_condition(all, n);
     if (n->kind == N_UNARY && n->op == OP_NOT) {
         Truth t = condition(all, n->u.bin.a);
@@ -246,7 +241,7 @@ static int known_parts(const Known *all, const ArgList *args, Constant parts[CON
 }
 
 static void check_assert(Unit *u, const Known *all, const Node *n, const FoldHost *host) {
-    if (n->kind != N_CALL || !is_builtin_name(n->u.call.callee, "assert") || n->u.call.args.n == 0) return;
+    if (!qast_calls_builtin(n, "assert") || n->u.call.args.n == 0) return;
     if (condition(all, n->u.call.args.at[0].value) != NO) return;
     Constant parts[CONSTANTS];
     Text text;

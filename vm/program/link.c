@@ -171,11 +171,11 @@ static bool scope_module(void *ud, Str *name, Nearest *near) {
 
 static bool describe_global(qs_vm *vm, Str *name, int slot, Sym *out) {
     uint64_t builtin;
-    bool is_builtin = qmap_get(&qvm(vm)->builtins, name, &builtin) && (int)builtin == slot;
     out->kind = SYM_GLOBAL;
     out->index = slot;
+    out->builtin = qmap_get(&qvm(vm)->builtins, name, &builtin) && (int)builtin == slot;
     out->function = qvm_global(vm, (uint64_t)slot)->kind == QS_FUNCTION;
-    out->variable = !is_builtin && !out->function;
+    out->variable = !out->builtin && !out->function;
     return true;
 }
 

@@ -506,8 +506,7 @@ static bool evaluates(const Node *condition, const Node *n) {
  * have no effect and cannot fail: literals, variables, what the condition evaluates, and f-strings of them. */
 static qs_status check_message(Loops *L, const Node *condition, Node *n) {
     Value v;
-    bool format =
-        n->kind == N_CALL && n->u.call.callee->kind == N_IDENT && !strcmp(n->u.call.callee->u.ident.name->s, "$format");
+    bool format = qast_calls_builtin(n, "$format");
     if (n->kind == N_STR || n->kind == N_NUM || evaluates(condition, n)) return QS_OK;
     if (n->kind == N_IDENT) return kloop_expr(L, n, &v);
     for (int i = 0; format && i < n->u.call.args.n; i++) TRY(check_message(L, condition, n->u.call.args.at[i].value));

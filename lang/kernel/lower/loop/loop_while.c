@@ -85,9 +85,7 @@ static bool is_fixed(const CountedWhile *c, const Node *n);
 /* The body may set elements of the array, which does not change its extents. */
 static bool is_fixed_extent(const CountedWhile *c, const Node *n) {
     const ArgList *args = &n->u.call.args;
-    const Node *callee = n->u.call.callee;
-    bool named = callee->kind == N_IDENT &&
-                 (!strcmp(callee->u.ident.name->s, "numel") || !strcmp(callee->u.ident.name->s, "size"));
+    bool named = qast_calls_builtin(n, "numel") || qast_calls_builtin(n, "size");
     const Sym *of = args->n ? name_of(args->at[0].value) : NULL;
     if (!named || !is_variable(of) || count_sets(c->loop, of)) return false;
     return args->n == 1 || is_fixed(c, args->at[1].value);
@@ -166,18 +164,6 @@ static bool fits_declared(const TypeExpr *type, double step, double lo, double h
     return lo + fmin(step, 0) >= least && hi + fmax(step, 0) <= most;
 }
 
-/* Whether the names `numel` and `size` mean the built-in functions. */
-static bool asks_extents(Loops *L, const Node *n) {
-    Value fn;
-    if (n->kind == N_BINARY) return asks_extents(L, n->u.bin.a) && asks_extents(L, n->u.bin.b);
-    if (n->kind == N_UNARY) return asks_extents(L, n->u.bin.a);
-    if (n->kind != N_CALL) return true;
-    for (int i = 0; i < n->u.call.args.n; i++)
-        if (!asks_extents(L, n->u.call.args.at[i].value)) return false;
-    if (kloop_expr(L, n->u.call.callee, &fn) != QS_OK) return false;
-    return kloop_is_builtin(&fn, "numel") || kloop_is_builtin(&fn, "size");
-}
-
 static qs_status read_integral(Loops *L, Node *n, Number *out, bool *integral) {
     Value v;
     TRY(kloop_expr(L, n, &v));
@@ -189,7 +175,7 @@ qs_status kloop_counted_while(Walk *w, Node *loop, bool *done) {
     Loops *L = (Loops *)w;
     const Func *in = L->in->func;
     Node *counted = kloop_as_for(in->unit, loop);
-    if (!counted || !asks_extents(L, counted->u.loop.ranges[0]->u.range.hi)) return QS_OK;
+    if (!counted) return QS_OK;
     const Node *range = counted->u.loop.ranges[0];
     const Sym *sym = counted->u.loop.syms[0];
     Var *v = kloop_var(L, sym);
