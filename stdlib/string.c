@@ -111,17 +111,31 @@ qs_status qstring_format(qs_vm *vm, qs_call_args *c) {
     return qval_text(vm, &t, s, &c->out[0]);
 }
 
+/* Whether v is an identifier of MATLAB's errors, "area:name". */
+static bool is_identifier(qs_value v) {
+    size_t n;
+    const char *s = v.kind == QS_STRING ? qs_to_string(v, &n) : NULL, *colon = s ? memchr(s, ':', n) : NULL;
+    if (!colon || colon == s || colon + 1 == s + n) return false;
+    for (size_t i = 0; i < n; i++)
+        if (!isalnum((unsigned char)s[i]) && s[i] != '_' && s[i] != ':') return false;
+    return true;
+}
+
 /* Fails with a message made of the arguments from `at` on: a text, or a format with matching values, or otherwise all
- * of them as print shows them, so that a mistake in the format does not hide the error. */
+ * of them as print shows them, so that a mistake in the format does not hide the error.  An identifier before it is
+ * kept. */
 static qs_status fail_with(qs_vm *vm, qs_call_args *c, int at, qs_status code) {
     Text t;
     qtext_init(&t, qvm_ctx(vm));
+    if (c->nin > at + 1 && is_identifier(c->in[at]) && c->in[at + 1].kind == QS_STRING)
+        qtext_printf(&t, "%s: ", qs_to_string(c->in[at++], NULL));
+    size_t prefix = t.len;
     bool formatted = c->nin > at + 1 && c->in[at].kind == QS_STRING && format_arguments(vm, c, at, &t) == QS_OK;
     qs_status s = QS_OK;
     if (!formatted) {
         if (qvm_ctx(vm)->err.late) return qtext_free(&t), qvm_ctx(vm)->err.status;
         qs_error_clear(vm);
-        t.len = 0;
+        t.len = prefix;
         s = join_values(vm, c, at, &t);
     }
     if (s == QS_OK) s = qtext_status(&t);

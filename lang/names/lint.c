@@ -290,14 +290,20 @@ static void note_dimension(Slips *s, const Node *n) {
     if (dim == 0 || !may_be_image(s, x)) qwarn_note_dimension(s->u->ctx, s->u->src, n->pos);
 }
 
-/* Returns the number of dimensions of an expression; 0: unknown.  depth: remaining number of variables to follow. */
+/* Returns 2 for a matrix, 1 for another array, 0 for what is perhaps none.  depth: remaining number of variables to
+ * follow. */
 static int rank_of(Slips *s, const Node *n, int depth) {
     static const char *const makers[] = {"zeros", "ones", "rand", "randn", "uninit", NULL};
-    if (n->kind == N_MATRIX) return n->u.items.n && n->u.items.at[0]->kind == N_MATRIX ? 2 : 0;
-    if (is_one_of(callee(n), makers)) return n->u.call.args.n == 2 ? 2 : 0;
+    static const char *const arrays[] = {"linspace", "imread", NULL}, *const types[] = {"vec", "cube", NULL};
+    if (n->kind == N_RANGE || is_one_of(callee(n), arrays)) return 1;
+    if (n->kind == N_MATRIX) return n->u.items.n && n->u.items.at[0]->kind == N_MATRIX ? 2 : 1;
+    if (is_one_of(callee(n), makers)) return n->u.call.args.n == 2 ? 2 : n->u.call.args.n > 0;
     const Sym *sym = n->kind == N_IDENT ? n->u.ident.sym : NULL;
     if (!sym || depth == 0) return 0;
-    if (sym->declared) return sym->declared->kind == TE_NAME && !strcmp(sym->declared->name->s, "mat") ? 2 : 0;
+    if (sym->declared) {
+        const char *type = sym->declared->kind == TE_NAME ? sym->declared->name->s : "";
+        return strcmp(type, "mat") ? is_one_of(type, types) : 2;
+    }
     const Node *value = find_only_value(s, sym);
     return value ? rank_of(s, value, depth - 1) : 0;
 }
@@ -351,16 +357,17 @@ static void check_conditions(const Slips *s, const Node *n) {
 
 /* -- y = x; y[0] = 1 ----------------------------------------------------------------------------------------------- */
 /* In MATLAB an assignment copies.  The check warns of y = x if both variables are assigned once, an element of y is
- * written, and x is read after that. */
+ * written, or y += 1 writes all elements of an array, and x is read after that. */
 enum { MOST_ALIASES = 64 };
 typedef struct {
     const Node *assignment;
     const Sym *x, *y;
     int x_set, y_set;
     uint32_t written; /* position of the first write to an element of y */
-    bool read;
+    bool read, array; /* array: x is certainly one, which y += 1 changes */
 } Alias;
 typedef struct {
+    Slips *s;
     Alias at[MOST_ALIASES];
     int n;
 } Aliases;
@@ -374,7 +381,11 @@ static void find_aliases(void *ud, Node **child) {
     if (plain && a->n < MOST_ALIASES) {
         const Sym *y = target->u.ident.sym, *x = n->u.assign.value->u.ident.sym;
         if (x && y && x != y && x->kind != SYM_CAPTURE && x->kind <= SYM_GLOBAL)
-            a->at[a->n++] = (Alias){.assignment = n, .x = x, .y = y, .written = UINT32_MAX};
+            a->at[a->n++] = (Alias){.assignment = n,
+                                    .x = x,
+                                    .y = y,
+                                    .written = UINT32_MAX,
+                                    .array = rank_of(a->s, n->u.assign.value, 4) > 0};
     }
     qast_children(n, find_aliases, a);
 }
@@ -387,7 +398,8 @@ static void follow_aliases(void *ud, Node **child) {
         const Node *base = t->kind == N_INDEX ? t->u.index.base : t;
         for (int k = 0; k < a->n && base->kind == N_IDENT; k++) {
             Alias *at = &a->at[k];
-            if (t->kind == N_IDENT) at->x_set += base->u.ident.sym == at->x, at->y_set += base->u.ident.sym == at->y;
+            bool element = t->kind != N_IDENT || (at->array && n->u.assign.in_place);
+            if (!element) at->x_set += base->u.ident.sym == at->x, at->y_set += base->u.ident.sym == at->y;
             else if (base->u.ident.sym == at->x) at->x_set++; /* written through both names, so probably on purpose */
             else if (base->u.ident.sym == at->y && t->pos < at->written && t->pos > at->assignment->pos)
                 at->written = t->pos;
@@ -398,8 +410,8 @@ static void follow_aliases(void *ud, Node **child) {
     qast_children(n, follow_aliases, a);
 }
 
-static void check_aliases(const Slips *s, Func *f) {
-    Aliases a = {.n = 0};
+static void check_aliases(Slips *s, Func *f) {
+    Aliases a = {.s = s, .n = 0};
     if (f->qual != Q_HOST) return; /* in kernels local arrays are values */
     for (int i = 0; i < f->body.n; i++) find_aliases(&a, &f->body.at[i]);
     for (int i = 0; i < f->body.n && a.n; i++) follow_aliases(&a, &f->body.at[i]);

@@ -27,3 +27,7 @@ for i = 0..3
         print e
     end
 end
+show(() -> error("area:name", "no area of %d", 3))
+show(() -> error("area:name", "no area of ", x))
+show(() -> assert(false, "area:name", "%d of %d", 1, 2))
+show(() -> error("see http://a.b", " of ", 3))
