@@ -151,12 +151,16 @@ static int64_t block_size(const Program *p, double cost, int64_t positions, int6
     return n & ~(int64_t)63;
 }
 
-/* Sets the block extents for `size` positions: whole axes, starting with the last one, as long as they fit. */
-static void choose_block(NativeRun *run, int rank, int64_t size, unsigned flags) {
-    int64_t row = run->domain[rank - 1];
-    if (flags & NATIVE_ROWS && row <= NATIVE_LONGEST_ROW && row > size) size = row;
-    for (int a = rank - 1; a >= 0; a--) {
-        run->block[a] = run->domain[a] < size ? at_least_1(run->domain[a]) : at_least_1(size);
+/* Sets the block extents: those that were measured to be fast, unless the order of updates depends on them; or else
+ * whole axes, starting with the last one, as long as they fit in `size` positions. */
+static void choose_block(NativeRun *run, const Launch *l, int64_t size, unsigned flags) {
+    const int last = l->rank - 1;
+    int64_t row = flags & NATIVE_ROWS && run->domain[last] <= NATIVE_LONGEST_ROW ? run->domain[last] : 1;
+    bool tuned = l->any_block && l->tuned && !(flags & NATIVE_ORDERED);
+    if (row > size) size = row;
+    for (int a = last; a >= 0; a--) {
+        int64_t most = !tuned ? size : a == last && l->block[a] < row ? row : l->block[a];
+        run->block[a] = run->domain[a] < most ? run->domain[a] : at_least_1(most);
         size /= run->block[a];
     }
 }
@@ -218,7 +222,7 @@ static qs_status divide_launch(Device *d, const Launch *l, Job *j, int64_t parts
     double cost = ordered ? guess(p->info) : p->cost;
     int64_t shares = ordered ? parts : qthreads_count(j->cpu->threads) * 4;
     if (p->info->flags & NATIVE_BLOCKS) TRY(take_block(d, p, l, run));
-    else choose_block(run, l->rank, block_size(p, cost, j->positions, shares), p->info->flags);
+    else choose_block(run, l, block_size(p, cost, j->positions, shares), p->info->flags);
     j->nblocks = 1;
     for (int a = 0; a < l->rank; a++) j->nblocks *= run->nblocks[a] = (run->domain[a] - 1) / run->block[a] + 1;
     return QS_OK;

@@ -1350,7 +1350,7 @@ static qs_status launch_kernel(Device *d, Program *p, const Launch *l, int nargs
     if (fault) *fault = (DevFault){0};
     for (int a = 0; a < l->rank; a++)
         if (l->domain[a] < 1) return QS_OK;
-    if (l->any_block && !p->serial) shape_block(&g, l, p->threads);
+    if (l->any_block && !l->tuned && !p->serial) shape_block(&g, l, p->threads);
     else
         for (int a = 0; a < l->rank; a++) g.block[a] = l->block[a];
     TRY(measure_block(d, &p, &g));

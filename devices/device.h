@@ -61,6 +61,7 @@ typedef struct {
     int64_t domain[QS_MAX_RANK];
     int32_t block[QS_MAX_RANK];
     bool any_block; /* the kernel does not use its block: the device may choose another block size */
+    bool tuned;     /* with any_block: measurements have chosen `block`, so the device uses it if it can */
     DevAsync *late; /* callbacks for asynchronous errors; NULL: a launch that may fail is synchronous */
 } Launch;
 

@@ -730,6 +730,54 @@ class Dump(WithCache):
                  text="x = rand(3000000)\ny = x.*x + 1\ny = x.*x + 1\n")
         self.assertIn('kernel "expression" rank 1 rounds fast', r.stdout)
 
+    def test_tuning_keeps_results_and_serves_later_runs(self):
+        """The block that --tune reports is that of the next run; the results are the same, also of arrays that a launch
+        reads and writes, and of a launch that fails."""
+        text = """function [] = __kernel__ turn(x : mat, y : mat, pos : ivec2)
+                y[pos[1],pos[0]] = x[pos]
+            end
+            function [] = __kernel__ grow(x : mat, pos : ivec2)
+                for i = 0..4
+                    x[pos] = x[pos]*0.9 + pos[1]
+                end
+            end
+            function [] = __kernel__ count(x : mat, h : vec[int], pos : ivec2)
+                for i = 0..20
+                    h[int(x[pos]) + i] += 1
+                end
+            end
+            function [] = __kernel__ outside(x : mat'checked, y : mat, pos : ivec2)
+                for i = 0..9
+                    y[pos] += x[pos + [i,0]]
+                end
+            end
+            x = reshape(0..2^18-1, [512,512])/2^18
+            y = zeros(512,512)
+            h = vec[int](40)
+            for k = 1..20
+                parallel_do(size(x), x, y, turn)
+                parallel_do(size(x), y, grow)
+                parallel_do(size(x), x, h, count)
+            end
+            printf("%.17g %.17g %d", sum(y), y[7,400], sum(h))
+            parallel_do([510,512], x, y, outside)"""
+        for device in ("cpu", "opencl")[:1 + has_opencl()]:
+            plain, tuned, later = (qrun(*options, "--device", device, "--explain", text=text, env=self.env)
+                                   for options in ((), ("--tune",), ()))
+            self.assertEqual((plain.stdout, plain.returncode), (tuned.stdout, tuned.returncode))
+            self.assertEqual(plain.stdout, later.stdout)
+            self.assertNotIn("--tune", plain.stderr)
+            self.assertIn("is outside dimension 0 of x", tuned.stderr)
+            self.assertRegex(tuned.stderr, "kernel count: not tuned: positions update the same elements")
+            for name in "turn", "grow":
+                told = re.findall(r"kernel %s: [\d.]+ ms(?:, with blocks of (\w+) positions [\d.]+ ms: [\d.]+ times as "
+                                  r"fast|; none of \d+ other blocks is 5 %% faster)\n" % name, tuned.stderr)
+                self.assertEqual(len(told), 1, tuned.stderr)
+                used = re.findall(r"kernel %s: blocks of (\w+) positions, which --tune" % name, later.stderr)
+                self.assertEqual(used, [block for block in told if block], later.stderr)
+        r = qrun("--tune", "-e", "print 1", env=self.env)
+        self.assertEqual((r.stdout, r.stderr), ("1\n", "tuning: no launch took longer than a millisecond in all\n"))
+
     def test_second_derivatives_are_little_larger_than_first(self):
         text = """function s = shrinks(x)
                 s = 0*x[0]

@@ -117,6 +117,9 @@ typedef struct qs_config {
     bool checked;
     /* kernels, array expressions and loops may approximate quotients and roots, and reorder sums */
     bool fast_math;
+    /* measure with which block sizes the kernels, loops and array expressions run fastest, report it on standard
+     * error, and keep it in the cache for later runs */
+    bool tune;
     /* report on standard error how each loop and array expression was compiled, or why not */
     bool explain;
     /* no warnings about what is legal but suspicious; {!warnings off} does it in a program */

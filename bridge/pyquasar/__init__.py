@@ -48,7 +48,7 @@ _inherited = False  # in the child of a fork, which has its parent's VM; init ma
 
 # options: begin (written by tools/options.py)
 def init(device=None, *, loadCompiler=True, load_compiler=True, library_path="", cache_dir=None, memory_limit=0,
-         precision=32, threads=None, checked=False, fast_math=False, explain=False, loops=None):
+         precision=32, threads=None, checked=False, fast_math=False, tune=False, explain=False, loops=None):
     """Opens the VM.  All other functions need it.
 
     device        the device of kernels: cpu (used if no device is named), cuda, opencl; cuda:1 is the second one;
@@ -63,6 +63,8 @@ def init(device=None, *, loadCompiler=True, load_compiler=True, library_path="",
     threads       threads of the cpu device; not given: all that the process may use
     checked       an access outside an array is an error in kernels, too
     fast_math     kernels, array expressions and loops may approximate quotients and roots, and reorder sums
+    tune          measure with which block sizes the kernels, loops and array expressions run fastest, report it on
+                  standard error, and keep it in the cache for later runs
     explain       report on standard error how each loop and array expression was compiled, or why not
     loops         host loops and array expressions as machine code: auto (when it pays off; used if not given),
                   always, never

@@ -37,6 +37,8 @@ static KCompiler *compiler_of(qs_vm *vm) {
     return k->compiler;
 }
 
+Cache *qdevprog_cache(qs_vm *vm) { return kcompile_cache(compiler_of(vm)); }
+
 void qdevprog_listen(qs_vm *vm, CacheListener *f, void *ud) {
     Launches *k = qlaunch_state(vm);
     k->listener = f, k->listener_ud = ud;

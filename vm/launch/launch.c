@@ -25,11 +25,11 @@ Launches *qlaunch_state(qs_vm *vm) {
 }
 
 static qs_status launch_program(Run *r, Program *p) {
-    bool lets_go = r->steps >= worth_letting_go;
+    bool tunes = qvm(r->vm)->config.tune, lets_go = !tunes && r->steps >= worth_letting_go;
     DevAsync late;
     r->launch.late = qasync_begin(r, &late) ? &late : NULL;
     if (lets_go) qpython_unblock(r->vm);
-    qs_status s = qreport_launch(r, p);
+    qs_status s = tunes ? qtune_launch(r, p) : qreport_launch(r, p);
     if (lets_go) qpython_block(r->vm);
     if (r->launch.late) qasync_end(&late), r->launch.late = NULL;
     if (s == QS_EINTERRUPT) (void)qvm_take_interrupt(r->vm); /* the interrupt ends with the launch */
@@ -62,6 +62,7 @@ static qs_status attempt(Run *r) {
     if (r->launch.any_block) qdevices_block(r->device, r->launch.rank, r->launch.domain, r->launch.block);
     TRY(qspec_load(r->vm, r->form, r->which, r->device, &p));
     r->loaded = true;
+    qtune_block(r);
     TRY(qrecord_begin(r));
     qs_status s = locked_run(r, p);
     if (s == QS_OK) return QS_OK;
@@ -149,6 +150,7 @@ void qlaunch_open(qs_vm *vm) {
 
 void qlaunch_close(qs_vm *vm) {
     Launches *l = qvm(vm)->launches;
+    qtune_close(vm);
     if (l) {
         qasync_close(vm);
         qkernel_close(vm);

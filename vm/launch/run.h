@@ -80,6 +80,7 @@ typedef struct Launches {
     SpecializationList carries;            /* move_launch.c */
     struct LaunchRecord *late, *lazy_free; /* async_error.c */
     ErrorState unheard; /* async_error.c: an error that was reported, saved until the outermost call ends with it */
+    int judged;         /* tune.c: number of reports */
     uint8_t makers;     /* last number given to a specialization: Choice.maker */
 } Launches;
 Launches *qlaunch_state(qs_vm *vm); /* created on first use */
@@ -161,6 +162,13 @@ qs_status qreport_before(qs_vm *vm, Device *d, double *start);
 qs_status qreport_after(qs_vm *vm, Device *d, const char *name, double start, double bytes, double flops);
 /* Runs the program on the device and measures the time for the profile. */
 qs_status qreport_launch(Run *r, Program *p);
+
+/* -- tune.c: measures which block size is the fastest (--tune) ----------------------------------------------------- */
+/* Sets the block of a launch with any_block to the one that was measured to be the fastest, if there is one. */
+void qtune_block(Run *r);
+/* Runs the program; before, measures other blocks with its arguments if that was not done yet. */
+qs_status qtune_launch(Run *r, Program *p);
+void qtune_close(qs_vm *vm); /* says so if nothing was measured */
 
 /* -- devices.c ----------------------------------------------------------------------------------------------------- */
 qs_status qdevices_current(qs_vm *vm, Device **out); /* opens the default device on first use */

@@ -9,11 +9,12 @@
 
 enum { MAX_VERSIONS = 3 };
 
-typedef struct {              /* one compiled function of a specialization */
-    const KFunc *func;        /* NULL: this version does not exist */
-    bool checks;              /* the code may report a fault */
-    uint32_t nloops;          /* number of loops in the code; with 0, the time per position is constant */
-    Program *on[MAX_DEVICES]; /* by device number; NULL: not loaded */
+typedef struct {                        /* one compiled function of a specialization */
+    const KFunc *func;                  /* NULL: this version does not exist */
+    bool checks;                        /* the code may report a fault */
+    uint32_t nloops;                    /* number of loops in the code; with 0, the time per position is constant */
+    Program *on[MAX_DEVICES];           /* by device number; NULL: not loaded */
+    struct Tuning *tuning[MAX_DEVICES]; /* tune.c, by device number; NULL: not launched there yet */
 } Version;
 
 /* Measurements for one device (choose.c); times in nanoseconds. */
@@ -95,6 +96,7 @@ void qspec_let_go(qs_vm *vm, Specialization *f);
  * unloaded after as many releases as calls of this function, or when the VM closes. */
 qs_status qdevprog_get(qs_vm *vm, const KFunc *f, Device *d, Program **out);
 void qdevprog_release(qs_vm *vm, Program *p);
+struct Cache *qdevprog_cache(qs_vm *vm); /* the cache of compiled code */
 /* Compiles the same code for config.compile_for and stores it in the cache; does nothing if no target is set. */
 qs_status qdevprog_compile_ahead(qs_vm *vm, const KFunc *f);
 void qdevprog_close(qs_vm *vm);
