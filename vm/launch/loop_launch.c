@@ -40,6 +40,7 @@ static const double worth_explaining = 1e5;
 static const double worth_launching = 400, worth_guarding = 8000;
 enum {
     FORMS = 16 /* per loop; further combinations are interpreted */,
+    SPECIAL_FORMS = 4 /* further ones compile in fewer values */,
     DECLINES = 2 /* after that many refusals the loop is not tried again */
 };
 
@@ -99,6 +100,7 @@ static qs_status make_form(Call *c, LoopState *s, const LoopRange *ranges) {
     memcpy(v->range, ranges, sizeof v->range);
     v->loop = c->loop;
     LoopJob job = qloop_job(a, c->region, c->loop, ranges);
+    job.many = s->forms.n > SPECIAL_FORMS;
     qs_status status = kloop_lower(qvm_ctx(c->vm), &v->base.arena, &job, &v->code);
     qspec_enter(&v->base, &a->e);
     memcpy(c->value, a->e.value, (size_t)a->e.n * sizeof *c->value);
@@ -324,18 +326,23 @@ static bool is_left_to_inner(Call *c, LoopState *s) {
     return s->reported_inner = true;
 }
 
-/* Returns a length that a slice may exceed, or 0.  The guard may know that no sum is too long, even if an array is. */
-static int exceeded_limit(Call *c) {
+/* Returns a length that a slice may exceed, or 0.  The guard may know that no sum is too long, even if an array is.
+ * *unlike: blocks that must have one size may differ. */
+static int exceeded_limit(Call *c, bool *unlike) {
     int limit = qloop_length_limit(c, true);
-    if (limit != QCONTIG_BLOCK || !c->v->code.guard.func) return limit;
+    *unlike = c->v->code.pairs;
+    if ((limit != QCONTIG_BLOCK && !*unlike) || !c->v->code.guard.func) return limit;
     set_chunks(c);
     if (qloop_guard(c) != QS_OK) return qerr_clear(qvm_ctx(c->vm)), limit;
-    return c->ints[LOOP_GUARD_SUMMED] <= QCONTIG_BLOCK ? qloop_length_limit(c, false) : limit;
+    *unlike = c->ints[LOOP_GUARD_UNLIKE] != 0;
+    bool sums = limit == QCONTIG_BLOCK && c->ints[LOOP_GUARD_SUMMED] <= QCONTIG_BLOCK;
+    return sums ? qloop_length_limit(c, false) : limit;
 }
 
 /* Finds the specialization and checks whether it can run now; c->v NULL: it cannot. */
 static qs_status prepare_form(Call *c, LoopState *s) {
     int limit;
+    bool unlike;
     TRY(form_for(c, s));
     if (!c->v) return QS_OK;
     if (is_left_to_inner(c, s)) return c->v = NULL, QS_OK;
@@ -351,11 +358,12 @@ static qs_status prepare_form(Call *c, LoopState *s) {
         qloop_because(c, c->v->code.apart
                              ? "an array that it writes shares memory with another one"
                              : "a vector that the loop replaces shares memory with an array that it writes");
-    else if ((limit = exceeded_limit(c)) == QCONTIG_BLOCK)
+    else if ((limit = exceeded_limit(c, &unlike)) == QCONTIG_BLOCK)
         qloop_because(c, "a sum of more than %d elements of a slice is computed in parts; write a loop that adds them",
                       limit);
     else if (limit)
         qloop_because(c, "a slice of more than %d elements of an array is copied that the loop writes", limit);
+    else if (unlike) qloop_because(c, "slices of two dimensions differ in size; write loops over their elements");
     else if (!qloop_objects_apart(c)) qloop_because(c, "an object of which it sets a field has two names");
     else return QS_OK;
     TRY(qloop_in_order(c));

@@ -143,8 +143,11 @@ int qloop_length_limit(const Call *c, bool sums) {
     const LoopResult *r = &c->v->code;
     for (int i = 0; i < r->nlimits; i++) {
         if (r->limits[i].most == QCONTIG_BLOCK && !sums) continue;
-        const Array *a = qloop_array(c, &r->exact.binds[r->limits[i].param]);
-        if (a && extent_along(a, r->limits[i].axis) > r->limits[i].most) return r->limits[i].most;
+        const LoopLimit *l = &r->limits[i];
+        const Array *a = qloop_array(c, &r->exact.binds[l->param]);
+        int64_t n = 1;
+        for (int d = 0; a && d < l->naxes; d++) n *= extent_along(a, l->axis[d]);
+        if (n > l->most || l->any) return l->most;
     }
     return 0;
 }

@@ -110,7 +110,7 @@ static void begin_pass(Loops *L, Arena *scratch) {
     if (L->callees) kfunction_begin_pass(L);
     L->nlevels = L->versions = L->others = 0;
     L->nfaults = L->nchecks = L->nwide = L->cap_ranges = L->ntouches = L->loose = L->assumed = 0;
-    L->nsummed = 0;
+    L->nsummed = L->nunlike = 0;
     L->waits = L->reorders = false;
     if (L->mode == MODE_EXACT) L->out->nlimits = 0;
     kloop_declare_all(L);
@@ -326,6 +326,8 @@ static qs_status keep_version(Walk *w, void *ud) {
     if (L->loose > L->assumed && L->mode == MODE_PARALLEL && !L->chunked)
         return kloop_decline(L, L->loose_pos, "a test here depends on values");
     TRY(keep_code(L, v->arena, v->out));
+    L->out->pairs = L->nunlike > 0;
+    if (L->mode == MODE_EXACT && ((!L->nunlike && !L->nsummed) || L->callees)) return QS_OK;
     return v->guard ? kloop_guard(L, v->arena, v->guard) : QS_OK;
 }
 
@@ -396,7 +398,7 @@ static void compile_versions(Loops *L, Arena *arena) {
     Node *loop = L->job->loop;
     find_written(L, &loop);
     make_room(L, L->root, LOOP_FIELDS);
-    if (compile_version(L, MODE_EXACT, arena, &r->exact, NULL) != QS_OK) {
+    if (compile_version(L, MODE_EXACT, arena, &r->exact, &r->guard) != QS_OK) {
         r->exact.func = NULL;
         return;
     }

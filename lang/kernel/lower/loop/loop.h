@@ -102,6 +102,7 @@ typedef struct {
     Func *func;                   /* the function that contains the loop */
     LoopRange range[QS_MAX_RANK]; /* one per counter */
     bool fast_math;               /* compute in the types of the elements, reorder sums, use vector functions */
+    bool many;                    /* it has several specializations: compile in only values that must be known */
     bool ends;                    /* nothing reads top-level variables after the end of the program */
     void *ud;
     /* Gives the current value of a name: with of == -1, a local, global or captured name of the function that contains
@@ -168,10 +169,13 @@ typedef struct {
 enum { LOOP_TWO = 63 };
 #define LOOP_LIKE(bit) ((uint64_t)1 << (bit))
 
-/* A dimension of the array of a parameter of the exact version: the versions are right for at most `most` elements. */
+/* One or two dimensions of the array of a parameter of the exact version: the versions are right for at most `most`
+ * elements.  any: an access mode may select more elements than there are. */
 enum { LOOP_LIMITS = 32 };
 typedef struct {
-    uint16_t param, axis, most;
+    uint16_t param, most;
+    uint8_t axis[2], naxes;
+    bool any;
 } LoopLimit;
 
 typedef struct { /* a variable that the loop sets, and where its final value is stored */
@@ -242,6 +246,7 @@ typedef struct {
     bool apart;      /* all versions need arrays that do not overlap those that are written */
     LoopLimit limits[LOOP_LIMITS];
     int nlimits;
+    bool pairs;       /* there are blocks whose sizes must be equal, see LOOP_GUARD_UNLIKE */
     bool quick_apart; /* quick needs arrays that do not overlap, as parallel does */
     bool chunked;     /* parallel runs chunks; a fault in it has changed nothing, and exact must run instead */
     LoopTest *tests;  /* the tests of the guard */
@@ -255,14 +260,15 @@ typedef struct {
 
 /* The int64 values that `guard` stores: 0 if quick and parallel may be used, else the number (from 1) of a test that
  * may fail; the bounds of its index and the size of the dimension; an upper bound of the lengths of slices that are
- * summed, of which no version may have more than QCONTIG_BLOCK elements; then the trip counts of counters 1, 2, … of
- * the axes. */
+ * summed, of which no version may have more than QCONTIG_BLOCK elements; 1 if blocks differ in size, which no version
+ * may have (LoopResult.pairs); then the trip counts of counters 1, 2, … of the axes. */
 enum {
     LOOP_GUARD_FAILED,
     LOOP_GUARD_LO,
     LOOP_GUARD_HI,
     LOOP_GUARD_SIZE,
     LOOP_GUARD_SUMMED,
+    LOOP_GUARD_UNLIKE,
     LOOP_GUARD_ITERATIONS /* + counter */
 };
 qs_status kloop_lower(Ctx *c, Arena *arena, const LoopJob *job, LoopResult *out);

@@ -1,6 +1,7 @@
 /* loop_call.c -- lowers calls: numeric built-ins; functions of the program are inlined, with locals of their own. */
 #include "lang/kernel/elem/elem_build.h"
 #include "lang/kernel/lower/loop/loop_internal.h"
+#include "vm/base/reduction.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -155,6 +156,15 @@ static qs_status float_fn(Loops *L, int imm, const Number *a, Number *out) {
     return *out = kloop_to_num(L, a[0]), QS_OK;
 }
 
+/* The reduction of a number, as of an array with one element. */
+static qs_status reduce_number(Loops *L, int r, const Number *a, Number *out) {
+    const ReduceInfo *of = &qreduction_info[r];
+    bool kept =
+        a->kind == LOOP_INT ? of->map == MAP_SELF && of->finish != FINISH_MEAN : qreduction_is_extreme((Reduce)r);
+    if (of->map == MAP_TRUTH) return *out = kloop_bool(kloop_truth(L, *a)), QS_OK;
+    return *out = kept ? *a : kloop_to_num(L, *a), QS_OK;
+}
+
 /* Built-ins that are not rows of elem.def, or are faster for integral numbers. */
 typedef qs_status BuiltinFn(Loops *, int imm, const Number *args, Number *out);
 /* The type of the result: the same for all types of arguments, an int if all arguments are ints, or another rule. */
@@ -178,7 +188,14 @@ static const Builtin builtins[] = {{"int", 1, int_fn, 0, BY_NONE},
                                    {"and", 2, bits_fn, EL_bitand, BY_SPLIT},
                                    {"or", 2, bits_fn, EL_bitor, BY_SPLIT},
                                    {"xor", 2, bits_fn, EL_bitxor, BY_SPLIT},
-                                   {"not", 1, bits_fn, EL_bitnot, BY_SPLIT}};
+                                   {"not", 1, bits_fn, EL_bitnot, BY_SPLIT},
+                                   {"sum", 1, reduce_number, RED_sum, BY_SPLIT},
+                                   {"prod", 1, reduce_number, RED_prod, BY_SPLIT},
+                                   {"mean", 1, reduce_number, RED_mean, BY_SPLIT},
+                                   {"min", 1, reduce_number, RED_min, BY_SPLIT},
+                                   {"max", 1, reduce_number, RED_max, BY_SPLIT},
+                                   {"any", 1, reduce_number, RED_any, BY_SPLIT},
+                                   {"all", 1, reduce_number, RED_all, BY_SPLIT}};
 
 static qs_status real_builtin(Loops *L, const char *name, const Number *args, int nargs, Number *out);
 

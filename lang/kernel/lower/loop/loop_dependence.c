@@ -542,6 +542,12 @@ static void put_lengths(Guard *g, int where) {
         most = emit_op(g, K_MAX, most, hi);
     }
     store_result(g, where, LOOP_GUARD_SUMMED, most);
+    KRef unlike = kir_const_int(g->to, QS_B1, 0, g->L->pos);
+    for (int i = 0; i < g->L->nunlike; i++)
+        unlike = emit_op(g, K_OR, unlike, emit_op(g, K_NE, same_value(g, g->L->unlike[i]), int_const(g, 0)));
+    KRef one = int_const(g, 1), none = int_const(g, 0);
+    unlike = kir_fold(g->to, (KMake){K_SELECT, .a = unlike, .b = one, .c = none, .pos = g->L->pos});
+    store_result(g, where, LOOP_GUARD_UNLIKE, unlike);
 }
 
 qs_status kloop_guard(Loops *L, Arena *arena, LoopCode *out) {

@@ -1,7 +1,8 @@
 /* loop_index.c -- lowers x[…] in a loop: elements and short slices, read, written and updated as the host does.
  *
  * x[p] with a vector p is the element at that position; x[i,:] and other slices of few elements are vectors, those of
- * many elements, or of a number that only the running code knows, are rows (loop_row.c). */
+ * many elements, or of a number that only the running code knows, are rows (loop_row.c).  An access mode is applied to
+ * the index of each element. */
 #include "lang/kernel/elem/elem_build.h"
 #include "lang/kernel/lower/loop/loop_internal.h"
 #include "lang/syntax/fold.h"
@@ -9,6 +10,17 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+/* A dimension of a slice of unknown length: every `step`-th element from `first` to `last`, or all. */
+typedef struct {
+    bool all;
+    int along, axis; /* its index, and the dimension of the array */
+    int64_t step;
+    Number last;
+    KRef lo, hi, shown; /* the ends of the range as int64, 0: they may have a fraction; lo as messages show it */
+    KRef first, most;   /* most: an upper bound of the number of elements, for the guard */
+    SliceExtent extent;
+} Span;
 
 typedef struct {
     Places p;
@@ -19,14 +31,9 @@ typedef struct {
     int n;
     Number index[QS_MAX_RANK];
     int count[2], sliced;
-    bool rows; /* slices are rows, however short they are */
-    /* a slice of unknown length: every `step`-th element of one dimension, from index[] to `last`, or all */
-    bool lengthy, all;
-    int along, axis; /* the index of the slice, and its dimension */
-    int64_t step;
-    Number last;
-    KRef lo, hi, shown; /* the ends of the range as int64, 0: they may have a fraction; lo as messages show it */
-    KRef first, most;   /* most: an upper bound of the number of elements, for the guard */
+    bool rows;    /* slices are rows, however short they are */
+    Span span[2]; /* the dimensions of a slice of unknown length */
+    int spans;    /* how many there are; 0: no such slice */
     SliceShape shape;
     KRef guard; /* condition under which the elements exist; 0: they do */
     bool part;  /* a slice of a WHAT_VECTOR: sub[] */
@@ -96,21 +103,37 @@ static KRef lower_index(Loops *L, Access *a, Number index, KRef n, int axis) {
     return ksubscript_bring(&L->walk, &a->p, axis, (AxisIndex){at, n, shown}, &a->guard);
 }
 
+static KRef map_index(Loops *L, const Access *a, KRef at, KRef n) {
+    return kbuild_pure(&L->walk, (KMake){K_BOUND, .flag = a->p.mode, .a = at, .b = n});
+}
+
+/* The indices of `count` elements, to each of which the access mode is applied.  Those that 'safe leaves outside are
+ * tested where the elements are used (reach_element). */
+static Subindex list_indices(Loops *L, Access *a, int i, int axis, int count) {
+    KRef shown, n = kloop_extent(L, &a->base, axis), first = whole_index(L, a, a->index[i], &shown);
+    Subindex list = ksubscript_from(&L->walk, first, count);
+    if (!qaccess_is_mapped(a->p.mode)) return list;
+    emit_exists_test(&L->walk, &a->p, axis, (AxisIndex){first, n, shown});
+    for (int k = 0; k < count; k++) list.list[k] = map_index(L, a, list.list[k], n);
+    return list;
+}
+
 /* The last index of a slice must be inside, too; the first index outside is n. */
 static Subindex places_along(Loops *L, Access *a, int i, int axis) {
-    KRef n = kloop_extent(L, &a->base, axis), at = lower_index(L, a, a->index[i], n, axis);
     int count = axis >= a->sliced && axis < a->sliced + 2 ? a->count[axis - a->sliced] : 0;
+    if (count && ksubscript_is_down(a->p.mode)) return list_indices(L, a, i, axis, count);
+    KRef n = kloop_extent(L, &a->base, axis), at = lower_index(L, a, a->index[i], n, axis);
     if (!count) return (Subindex){.kind = AT_ONE, .one = at};
     emit_index_test(&L->walk, &a->p, axis, (AxisIndex){kloop_op(L, K_ADD, at, kloop_i64(L, count - 1)), n, n});
     return ksubscript_from(&L->walk, at, count);
 }
 
 /* Finds the number of elements from lo to hi. */
-static KRef count_span(Loops *L, Access *a, KRef lo, KRef hi) {
-    KRef one = kloop_i64(L, 1), zero = kloop_i64(L, 0), size = kloop_i64(L, a->step < 0 ? -a->step : a->step);
-    KRef way = a->step > 0 ? kloop_op(L, K_SUB, hi, lo) : kloop_op(L, K_SUB, lo, hi);
-    a->shape.spanned = (a->step == 1 || a->step == -1) && kaffine_of(L->f, way, &a->shape.span);
-    if (a->step == 1 || a->step == -1) return kloop_op(L, K_MAX, kloop_op(L, K_ADD, way, one), zero);
+static KRef count_span(Loops *L, Span *s) {
+    KRef one = kloop_i64(L, 1), zero = kloop_i64(L, 0), size = kloop_i64(L, s->step < 0 ? -s->step : s->step);
+    KRef way = s->step > 0 ? kloop_op(L, K_SUB, s->hi, s->lo) : kloop_op(L, K_SUB, s->lo, s->hi);
+    s->extent.spanned = (s->step == 1 || s->step == -1) && kaffine_of(L->f, way, &s->extent.span);
+    if (s->step == 1 || s->step == -1) return kloop_op(L, K_MAX, kloop_op(L, K_ADD, way, one), zero);
     KRef count = kloop_op(L, K_ADD, kloop_op(L, K_DIV, way, size), one);
     return kbuild_pure(&L->walk, (KMake){K_SELECT, .a = kloop_op(L, K_LE, zero, way), .b = count, .c = zero});
 }
@@ -122,6 +145,14 @@ static KRef emit_sum(Loops *L, const Affine *a) {
     return sum;
 }
 
+/* The number of elements of x[i-r..i+r] as 2*r+1, if r is known before the loop; 0: it is not. */
+static KRef fixed_count(Loops *L, const SliceExtent *e) {
+    Affine n = e->span;
+    for (int i = 0; i < n.n && e->spanned; i++)
+        if (!kloop_is_fixed(L, n.term[i].ref)) return 0;
+    return n.constant++, e->spanned ? kloop_op(L, K_MAX, emit_sum(L, &n), kloop_i64(L, 0)) : 0;
+}
+
 /* The operands of r, which has the operation op; r alone if it has another one. */
 static int alternatives(const Loops *L, KOp op, KRef r, KRef *out) {
     const KIns *i = &L->f->ins[r];
@@ -130,49 +161,73 @@ static int alternatives(const Loops *L, KOp op, KRef r, KRef *out) {
 }
 
 /* An upper bound of the number of elements, for the guard.  x[max(i-k,0)..min(i+k,n-1)] is at most as
- * long as the shortest of x[i-k..i+k] and the other three slices of these bounds. */
-static KRef bound_span(Loops *L, int64_t step, KRef first, KRef last, KRef extent) {
-    KRef lo[2], hi[2], most = extent;
+ * long as the shortest of x[i-k..i+k] and the other three slices of these bounds.  extent: the dimension, of which an
+ * access mode may repeat elements. */
+static KRef bound_span(Loops *L, const Access *a, const Span *s, KRef extent) {
+    KRef lo[2], hi[2], most = ksubscript_is_down(a->p.mode) ? s->extent.count : extent;
     Affine span;
-    int nlo = alternatives(L, K_MAX, step > 0 ? first : last, lo);
-    int nhi = alternatives(L, K_MIN, step > 0 ? last : first, hi);
-    for (int i = 0; i < nlo * nhi; i++)
-        if (ksubscript_span(&L->walk, lo[i / nhi], hi[i % nhi], &span))
-            span.constant++, most = kloop_op(L, K_MIN, most, emit_sum(L, &span));
+    int nlo = alternatives(L, K_MAX, s->step > 0 ? s->lo : s->hi, lo);
+    int nhi = alternatives(L, K_MIN, s->step > 0 ? s->hi : s->lo, hi);
+    for (int i = 0; i < nlo * nhi; i++) {
+        if (!ksubscript_span(&L->walk, lo[i / nhi], hi[i % nhi], &span)) continue;
+        span.constant++;
+        KRef sum = emit_sum(L, &span);
+        most = most == s->extent.count ? sum : kloop_op(L, K_MIN, most, sum);
+    }
     return kloop_op(L, K_MAX, most, kloop_i64(L, 0));
 }
 
 /* Tests the first and the last index, unless there are no elements.  The error shows the first index outside. */
-static void test_span(Loops *L, const Access *a, KRef lo, KRef hi, KRef n, int axis) {
-    KRef one = kloop_i64(L, 1), zero = kloop_i64(L, 0), step = kloop_i64(L, a->step);
-    KRef none = kloop_op(L, K_EQ, a->shape.count, zero), last = hi, out = n;
-    int shown = ksubscript_shown_axis(&a->p, axis);
-    if (a->step == -1) out = kloop_i64(L, -1);
-    else if (a->step != 1) {
-        KRef steps = kloop_op(L, K_SUB, a->shape.count, one), size = kloop_i64(L, a->step < 0 ? -a->step : a->step);
+static void test_span(Loops *L, const Access *a, const Span *s, KRef n) {
+    KRef one = kloop_i64(L, 1), zero = kloop_i64(L, 0), step = kloop_i64(L, s->step), lo = s->lo, hi = s->hi;
+    KRef none = kloop_op(L, K_EQ, s->extent.count, zero), last = hi, out = n;
+    int shown = ksubscript_shown_axis(&a->p, s->axis);
+    if (s->step == -1) out = kloop_i64(L, -1);
+    else if (s->step != 1) {
+        KRef steps = kloop_op(L, K_SUB, s->extent.count, one), size = kloop_i64(L, s->step < 0 ? -s->step : s->step);
         last = kloop_op(L, K_ADD, lo, kloop_op(L, K_MUL, steps, step));
-        KRef left = kloop_op(L, K_SUB, a->step > 0 ? n : lo, a->step > 0 ? kloop_op(L, K_ADD, lo, one) : zero);
+        KRef left = kloop_op(L, K_SUB, s->step > 0 ? n : lo, s->step > 0 ? kloop_op(L, K_ADD, lo, one) : zero);
         KRef more = kloop_op(L, K_ADD, kloop_op(L, K_DIV, left, size), one);
         out = kloop_op(L, K_ADD, lo, kloop_op(L, K_MUL, more, step));
     }
-    KRef guarded = kloop_op(L, a->step > 0 ? K_MAX : K_MIN, hi, lo);
-    kloop_inside_unless(L, none, lo, (AxisIndex){lo, n, a->shown}, a->p.name, shown);
+    KRef guarded = kloop_op(L, s->step > 0 ? K_MAX : K_MIN, hi, lo);
+    kloop_inside_unless(L, none, lo, (AxisIndex){lo, n, s->shown}, a->p.name, shown);
     kloop_inside_unless(L, none, guarded, (AxisIndex){last, n, out}, a->p.name, shown);
 }
 
-static Subindex lower_span(Loops *L, Access *a, int axis) {
-    KRef n = kloop_extent(L, &a->base, axis);
-    const LoopValue *h = &a->base.host;
-    a->first = kloop_i64(L, 0);
-    a->shape.column = h->rank == 2 && axis == 0;
-    if (a->all) {
-        a->most = a->shape.count = n, a->shape.spanned = kaffine_of(L->f, n, &a->shape.span), a->shape.span.constant--;
-        return (Subindex){.kind = AT_ONE, .one = a->first};
+/* An access mode maps all indices of an array that has elements. */
+static void test_exists(Loops *L, const Access *a, const Span *s, KRef n) {
+    KRef zero = kloop_i64(L, 0), none = kloop_op(L, K_EQ, s->extent.count, zero);
+    if (!qaccess_is_mapped(a->p.mode)) return;
+    kloop_inside_unless(L, none, zero, (AxisIndex){zero, n, s->shown}, a->p.name,
+                        ksubscript_shown_axis(&a->p, s->axis));
+}
+
+static Subindex lower_span(Loops *L, const Access *a, Span *s) {
+    KRef n = kloop_extent(L, &a->base, s->axis);
+    SliceExtent *e = &s->extent;
+    s->first = s->all ? kloop_i64(L, 0) : s->lo;
+    if (s->all) s->most = e->count = n, e->spanned = kaffine_of(L->f, n, &e->span), e->span.constant--;
+    else {
+        e->count = count_span(L, s), e->assumed = fixed_count(L, e);
+        s->most = bound_span(L, a, s, n);
+        if (ksubscript_is_down(a->p.mode)) test_exists(L, a, s, n);
+        else test_span(L, a, s, n);
     }
-    a->first = a->lo, a->shape.count = count_span(L, a, a->lo, a->hi);
-    a->most = bound_span(L, a->step, a->lo, a->hi, n);
-    test_span(L, a, a->lo, a->hi, n, axis);
-    return (Subindex){.kind = AT_ONE, .one = a->lo};
+    return (Subindex){.kind = AT_ONE, .one = s->first};
+}
+
+/* Finds the shape of a slice of unknown length. */
+static void find_shape(Loops *L, Access *a) {
+    const Span *x = &a->span[0], *y = &a->span[1];
+    a->shape = (SliceShape){.n = x->extent, .column = a->base.host.rank == 2 && x->axis == 0};
+    if (a->spans < 2) return;
+    Block *b = qarena_alloc(L->arena, sizeof *b);
+    *b = (Block){.side = {x->extent, y->extent}, .axis = {x->axis, y->axis}};
+    KRef rows = kloop_assumed(&x->extent), columns = kloop_assumed(&y->extent);
+    a->shape = (SliceShape){.block = b,
+                            .n = {.count = kloop_op(L, K_MUL, x->extent.count, y->extent.count),
+                                  .assumed = kloop_op(L, K_MUL, rows, columns)}};
 }
 
 static qs_status lower_indices(Loops *L, Access *a) {
@@ -182,9 +237,11 @@ static qs_status lower_indices(Loops *L, Access *a) {
     for (int i = 0; i < a->n; i++) {
         int axis = ksubscript_axis(a->p.rank, a->n, i);
         if (axis < 0) lower_index(L, a, a->index[i], kloop_i64(L, 1), axis);
-        else if (a->lengthy && i == a->along) a->p.item[axis] = lower_span(L, a, axis);
+        else if (a->spans && i == a->span[0].along) a->p.item[axis] = lower_span(L, a, &a->span[0]);
+        else if (a->spans > 1 && i == a->span[1].along) a->p.item[axis] = lower_span(L, a, &a->span[1]);
         else a->p.item[axis] = places_along(L, a, i, axis);
     }
+    if (a->spans) find_shape(L, a);
     return QS_OK;
 }
 
@@ -276,32 +333,42 @@ static KRef without_constant(const Loops *L, KRef r, double *k) {
     return a ? i->b : b ? i->a : r;
 }
 
+/* The number of elements of a range from `span`, its length less 1.  A small one that follows from variables which the
+ * loop does not set, x[i-r..i+r], is compiled in.  < 0: it is not known. */
+static double short_length(Loops *L, const Affine *span) {
+    if (!span->n) return (double)span->constant + 1;
+    KRef sum = emit_sum(L, span);
+    double n = L->job->many ? -1 : kloop_value_before(L, sum, false) + 1;
+    if (!(n >= 2 && n <= LOOP_VECTOR_MAX)) return -1;
+    return (void)kloop_value_before(L, sum, true), n;
+}
+
 /* Finds the ends of a range.  The number of its elements may be known even if the ends are not: x[i-1..i+1].
  * *length < 0: it is not known. */
-static void find_ends(Loops *L, Access *a, Number *first, double *length) {
+static void find_ends(Loops *L, Span *s, Number *first, double *length) {
     bool real[2] = {false, false};
     double lo, hi;
-    KRef from = without_constant(L, kloop_real(L, *first), &lo), to = without_constant(L, kloop_real(L, a->last), &hi);
-    a->lo = integral_end(L, first, &real[0]), a->hi = integral_end(L, &a->last, &real[1]), a->shown = a->lo;
+    KRef from = without_constant(L, kloop_real(L, *first), &lo), to = without_constant(L, kloop_real(L, s->last), &hi);
+    s->lo = integral_end(L, first, &real[0]), s->hi = integral_end(L, &s->last, &real[1]), s->shown = s->lo;
     *length = -1;
-    if (!a->lo || !a->hi) return;
+    if (!s->lo || !s->hi) return;
     if (real[0] || real[1]) {
-        KRef x = kloop_real(L, *first), y = kloop_real(L, a->last), zero = kloop_f64(L, 0);
+        KRef x = kloop_real(L, *first), y = kloop_real(L, s->last), zero = kloop_f64(L, 0);
         KRef span = kloop_op(L, K_ADD, kloop_op(L, K_SUB, x, x), kloop_op(L, K_SUB, y, y));
         char text[120];
         snprintf(text, sizeof text, "a range needs finite bounds and a step other than 0, got %%0..%lld..%%1",
-                 (long long)a->step);
+                 (long long)s->step);
         kloop_fail_unless(L, kloop_op(L, K_EQ, span, zero), QS_EVALUE, text, x, y);
     }
     Affine span;
-    bool twins = kloop_twin(L, *first) && kloop_twin(L, a->last);
-    if (kloop_known(L, *first, &lo) && kloop_known(L, a->last, &hi)) *length = hi - lo + 1;
-    else if (twins && ksubscript_span(&L->walk, a->lo, a->hi, &span) && !span.n) *length = (double)span.constant + 1;
+    bool twins = kloop_twin(L, *first) && kloop_twin(L, s->last);
+    if (kloop_known(L, *first, &lo) && kloop_known(L, s->last, &hi)) *length = hi - lo + 1;
+    else if (twins && ksubscript_span(&L->walk, s->lo, s->hi, &span)) *length = short_length(L, &span);
     else if (!twins && from == to && lo == floor(lo) && hi == floor(hi) && fabs(hi - lo) < LOOP_SMALL) {
         *length = hi - lo + 1;
-        a->hi = kloop_op(L, K_ADD, a->lo, kloop_i64(L, (int64_t)(hi - lo)));
     }
-    if (!twins) a->shown = first->kind == LOOP_NUM ? first->v : kloop_as_int(L, *first);
+    if (*length > 0) s->hi = kloop_op(L, K_ADD, s->lo, kloop_i64(L, (int64_t)*length - 1));
+    if (!twins) s->shown = first->kind == LOOP_NUM ? first->v : kloop_as_int(L, *first);
 }
 
 /* The ends and the step of a range; the step is compiled in. */
@@ -323,46 +390,43 @@ static bool may_be_row(const Loops *L, const Access *a) {
 }
 
 /* A slice whose elements are not compiled in. */
-static qs_status long_slice(Loops *L, const Node *n, Access *a, int d, bool only) {
-    bool all = n->kind == N_COLON;
-    if (!only) return kloop_decline(L, n->pos, "two slices of a length that is not known, or large");
+static qs_status long_slice(Loops *L, const Node *n, Access *a, const Span *s) {
     if (!may_be_row(L, a)) return kloop_decline(L, n->pos, "a slice of an array of %s", qdtype_info[dtype_of(a)].name);
-    if (!all && (!a->lo || !a->hi))
+    if (!s->all && (!s->lo || !s->hi))
         return kloop_decline(L, n->pos, "a slice with an end that may have a fraction; write floor(…) or int(…)");
-    a->axis = ksubscript_axis(a->p.rank, a->n, d);
-    return a->lengthy = true, a->all = all, a->along = d, QS_OK;
+    return a->span[a->spans++] = *s, QS_OK;
 }
 
 /* x[i,:], x[i,a..b], x[a..b,c..d]: a few elements, as many as the array has now, or as the range has.  The number is
- * compiled in.  Of one slice the elements may be many (loop_row.c). */
-static qs_status slice_of(Loops *L, Node *n, Access *a, int d, bool only) {
+ * compiled in.  A slice of many elements is a row (loop_row.c). */
+static qs_status slice_of(Loops *L, Node *n, Access *a, int d) {
     bool all = n->kind == N_COLON, row = a->p.rank == 1 && a->n == 2 && d == 1; /* x[0,:] of a vec */
-    if ((a->p.rank != a->n && !row) || ksubscript_is_down(a->written))
-        return kloop_decline(L, n->pos, "a slice of this kind");
-    int axis = row ? 0 : d;
-    double step = 1, extent = all ? (double)L->job->peek(L->job->ud, a->base.host.source, axis) : 0;
+    if (a->p.rank != a->n && !row)
+        return kloop_decline(L, n->pos, "a slice of %s with another number of indices than dimensions", shown_name(a));
+    Span s = {.all = all, .along = d, .axis = row ? 0 : d, .step = 1};
+    double step = 1, extent = all ? (double)L->job->peek(L->job->ud, a->base.host.source, s.axis) : 0;
     a->index[d] = kloop_const(L, 0);
     if (!all) {
-        TRY(range_ends(L, n, &a->index[d], &a->last, &step));
-        a->step = (int64_t)step;
-        find_ends(L, a, &a->index[d], &extent);
+        TRY(range_ends(L, n, &a->index[d], &s.last, &step));
+        s.step = (int64_t)step;
+        find_ends(L, &s, &a->index[d], &extent);
     }
-    a->step = (int64_t)step;
     bool few = extent >= 2 && extent <= LOOP_VECTOR_MAX && step == 1 && !row && !L->no_vectors && !a->rows;
-    if (!few) return long_slice(L, n, a, d, only);
+    if (!few) return long_slice(L, n, a, &s);
     if (all) (void)L->job->extent(L->job->ud, a->base.host.source, d);
     return a->count[d - a->sliced] = (int)extent, QS_OK;
 }
 
 static bool is_slice(const Node *n) { return n->kind == N_COLON || n->kind == N_RANGE; }
 
-/* Finds the slices among the indices; false unless there are none, one, or the first two of two. */
-static bool find_slices(const Node *n, Access *a) {
+/* Returns how many indices are slices.  Two of them make a row unless they are the first two. */
+static int count_slices(const Node *n, Access *a) {
     NodeList at = n->u.index.at;
     int slices = 0;
     for (int i = at.n; i-- > 0;)
         if (is_slice(at.at[i])) slices++, a->sliced = i;
-    return slices < 2 || (slices == 2 && is_slice(at.at[0]) && is_slice(at.at[1]));
+    if (slices == 2 && !(is_slice(at.at[0]) && is_slice(at.at[1]))) a->rows = true;
+    return slices;
 }
 
 /* x[p] with the position in a vector. */
@@ -379,12 +443,6 @@ static KRef are_whole(Loops *L, const Value *v) {
         all = kloop_op(L, K_AND, all, kloop_op(L, K_EQ, v->at[i].v, cut));
     }
     return all;
-}
-
-static bool is_only_slice(const Node *n) {
-    int slices = 0;
-    for (int i = 0; i < n->u.index.at.n; i++) slices += is_slice(n->u.index.at.at[i]);
-    return slices == 1;
 }
 
 /* A slice of an array that is held as a WHAT_VECTOR.  The ends of its range are compiled in. */
@@ -408,7 +466,7 @@ static qs_status part_of(Loops *L, const Node *n, Access *a, int d) {
 }
 
 static qs_status indices_of(Loops *L, Node *n, Access *a) {
-    bool slices = find_slices(n, a) && a->base.what == WHAT_ARRAY;
+    int slices = count_slices(n, a);
     for (int i = 0; i < a->n; i++) {
         Node *at = n->u.index.at.at[i];
         Value v;
@@ -418,11 +476,11 @@ static qs_status indices_of(Loops *L, Node *n, Access *a) {
         }
         if (a->text && is_slice(at))
             return kloop_decline(L, n->pos, "a part of a string; single characters are compiled");
-        if (slices && is_slice(at)) {
-            TRY(slice_of(L, at, a, i, is_only_slice(n)));
+        if (is_slice(at) && a->base.what == WHAT_ARRAY) {
+            if (slices > 2) return kloop_decline(L, n->pos, "slices of %d dimensions; write loops over one", slices);
+            TRY(slice_of(L, at, a, i));
             continue;
         }
-        if (is_slice(at) && a->base.what == WHAT_ARRAY) return kloop_decline(L, n->pos, "slices of several dimensions");
         TRY(kloop_expr(L, at, &v));
         if (a->n == 1 && a->p.rank > 1) kloop_short(L, &v);
         if (is_place(a, &v)) {
@@ -439,9 +497,10 @@ static qs_status indices_of(Loops *L, Node *n, Access *a) {
         a->index[i] = v.num;
         if (a->base.what == WHAT_VECTOR && i < 2) a->sub[i].index = v.num;
     }
-    if (a->count[0] * (a->count[1] ? a->count[1] : 1) > LOOP_VECTOR_MAX)
-        return kloop_decline(L, n->pos, "a slice of more than %d elements", LOOP_VECTOR_MAX);
-    return QS_OK;
+    bool many = a->count[0] * (a->count[1] ? a->count[1] : 1) > LOOP_VECTOR_MAX;
+    if (!many && (!a->spans || a->spans == slices)) return QS_OK;
+    a->rows = true, a->spans = a->count[0] = a->count[1] = 0; /* both dimensions are of a row */
+    return indices_of(L, n, a);
 }
 
 /* v: the value that is stored; NULL: elements are read, too. */
@@ -498,6 +557,16 @@ static KRef load_part(Loops *L, const Access *a, KRef linear, int part) {
     int param = array_param(L, &a->base);
     KRef before = read_before(L, param, kmemory_part(&L->walk, linear, dtype_of(a), part), a->guard);
     return before ? before : kmemory_load(&L->walk, param, dtype_of(a), linear, part, a->guard);
+}
+
+/* The access to one element of a slice, which 'safe tests. */
+static Access reach_element(Loops *L, const Access *a, const KRef *at) {
+    Access e = *a;
+    for (int d = 0; d < a->p.rank && a->p.mode == ACC_SAFE; d++) {
+        KRef inside = kloop_op(L, K_INB, at[d], kloop_extent(L, &a->base, d));
+        e.guard = e.guard ? kloop_op(L, K_AND, e.guard, inside) : inside;
+    }
+    return e;
 }
 
 static Number load_element(Loops *L, const Access *a, const KRef *at, SumKind sum) {
@@ -579,7 +648,11 @@ static qs_status load_slice(Loops *L, const Access *a, Value *out) {
     bool vec = ksubscript_shape(&a->p, dims) == 1;
     *out = vec ? kloop_vector(L, (int)dims[0]) : kloop_matrix(L, (int)dims[0], (int)dims[1]);
     out->f64 = kloop_width(L, dtype_of(a));
-    for (int k = 0; k < out->n; k++) ksubscript_at(&a->p, k, at), out->at[k] = load_element(L, a, at, SUM_NOT);
+    for (int k = 0; k < out->n; k++) {
+        ksubscript_at(&a->p, k, at);
+        const Access e = reach_element(L, a, at);
+        out->at[k] = load_element(L, &e, at, SUM_NOT);
+    }
     return QS_OK;
 }
 
@@ -591,46 +664,82 @@ static qs_status store_slice(Loops *L, const Access *a, const Value *v) {
     if (!same && v->what != WHAT_NUMBER) return kloop_decline(L, L->pos, "a slice that is set to something else");
     for (int k = 0; k < n; k++) {
         ksubscript_at(&a->p, k, at);
-        TRY(store_element(L, a, at, same ? v->at[k] : v->num, SUM_NOT));
+        const Access e = reach_element(L, a, at);
+        TRY(store_element(L, &e, at, same ? v->at[k] : v->num, SUM_NOT));
     }
     return QS_OK;
 }
 
 /* -- slices of unknown length -------------------------------------------------------------------------------------- */
-static void slice_index(Loops *L, const Slice *s, KRef k, KRef *at) {
+/* The access to the element with these indices in the dimensions of the slice. */
+static Access slice_access(Loops *L, const Slice *s, const KRef *k, KRef *at) {
     ksubscript_at(&s->a.p, 0, at);
-    at[s->a.axis] = kloop_op(L, K_ADD, s->a.first, kloop_op(L, K_MUL, k, kloop_i64(L, s->a.step)));
+    for (int i = 0; i < s->a.spans; i++) {
+        const Span *d = &s->a.span[i];
+        at[d->axis] = kloop_op(L, K_ADD, d->first, kloop_op(L, K_MUL, k[i], kloop_i64(L, d->step)));
+        if (qaccess_is_mapped(s->a.p.mode) && !d->all)
+            at[d->axis] = map_index(L, &s->a, at[d->axis], kloop_extent(L, &s->a.base, d->axis));
+    }
+    return reach_element(L, &s->a, at);
 }
 
-qs_status kloop_slice_element(Loops *L, const Slice *s, KRef k, Value *out) {
+qs_status kloop_slice_element(Loops *L, const Slice *s, const KRef *k, Value *out) {
     KRef at[QS_MAX_RANK];
-    slice_index(L, s, k, at);
-    Number n = load_element(L, &s->a, at, SUM_NOT);
+    const Access e = slice_access(L, s, k, at);
+    Number n = load_element(L, &e, at, SUM_NOT);
     if (!is_element_type(L, dtype_of(&s->a))) return *out = kloop_typed(L, dtype_of(&s->a), n), QS_OK;
     *out = kloop_vector(L, 1);
     return out->at[0] = n, out->f64 = kloop_width(L, dtype_of(&s->a)), QS_OK;
 }
 
-qs_status kloop_slice_set(Loops *L, const Slice *s, KRef k, Number v) {
+qs_status kloop_slice_set(Loops *L, const Slice *s, const KRef *k, Number v) {
     KRef at[QS_MAX_RANK];
-    slice_index(L, s, k, at);
-    return store_element(L, &s->a, at, v, SUM_NOT);
+    const Access e = slice_access(L, s, k, at);
+    return store_element(L, &e, at, v, SUM_NOT);
+}
+
+/* Whether an access mode may select more elements than there are. */
+static bool may_repeat(const Access *a) {
+    bool all = true;
+    for (int i = 0; i < a->spans; i++) all &= a->span[i].all;
+    return !all && ksubscript_is_down(a->p.mode);
+}
+
+LoopLimit kloop_slice_limit(Loops *L, const Slice *s, int most) {
+    LoopLimit l = {.param = (uint16_t)array_param(L, &s->a.base), .most = (uint16_t)most, .naxes = (uint8_t)s->a.spans};
+    for (int i = 0; i < s->a.spans; i++) l.axis[i] = (uint8_t)s->a.span[i].axis;
+    return l.any = may_repeat(&s->a), l;
+}
+
+KRef kloop_slice_bound(Loops *L, const Slice *s) {
+    KRef wide = kloop_i64(L, LOOP_SMALL); /* so that the product does not wrap */
+    if (s->a.spans == 1) return s->a.span[0].most;
+    return kloop_op(L, K_MUL, kloop_op(L, K_MIN, s->a.span[0].most, wide), kloop_op(L, K_MIN, s->a.span[1].most, wide));
+}
+
+double kloop_slice_most(const Slice *s) {
+    bool small = s->a.base.host.small && !may_repeat(&s->a);
+    return !small ? 0x1p48 : s->a.spans == 1 ? LOOP_SMALL : (double)LOOP_SMALL * LOOP_SMALL;
 }
 
 int kloop_slice_param(Loops *L, const Slice *s) { return array_param(L, &s->a.base); }
-int kloop_slice_axis(const Slice *s) { return s->a.axis; }
 int kloop_slice_source(const Slice *s) { return s->a.base.host.source; }
 qs_dtype kloop_slice_dtype(const Slice *s) { return dtype_of(&s->a); }
-KRef kloop_slice_bound(const Slice *s) { return s->a.most; }
-double kloop_slice_most(const Slice *s) { return s->a.base.host.small ? LOOP_SMALL : 0x1p48; }
 const char *kloop_slice_name(const Slice *s) { return shown_name(&s->a); }
+bool kloop_slice_is_mapped(const Slice *s) { return qaccess_is_mapped(s->a.p.mode); }
+
+static bool spans_match(const Loops *L, const Span *a, const Span *b) {
+    Affine x, y;
+    if (a->axis != b->axis || a->step != b->step) return false;
+    if (a->first == b->first) return true;
+    return kaffine_of(L->f, a->first, &x) && kaffine_of(L->f, b->first, &y) && kaffine_add(&x, &y, -1) && !x.n &&
+           !x.constant;
+}
 
 bool kloop_slices_match(const Loops *L, const Slice *a, const Slice *b) {
-    Affine x, y;
-    if (a->a.axis != b->a.axis || a->a.step != b->a.step) return false;
-    if (a->a.first == b->a.first) return true;
-    return kaffine_of(L->f, a->a.first, &x) && kaffine_of(L->f, b->a.first, &y) && kaffine_add(&x, &y, -1) && !x.n &&
-           !x.constant;
+    bool match = a->a.spans == b->a.spans && !kloop_slice_is_mapped(a) && !kloop_slice_is_mapped(b);
+    for (int i = 0; i < a->a.spans && match; i++) match = spans_match(L, &a->a.span[i], &b->a.span[i]);
+    return match;
 }
 
 bool kloop_is_stored(const Loops *L, int source) {
@@ -645,10 +754,15 @@ static const Slice *keep_slice(Loops *L, const Access *a) {
 }
 
 qs_status kloop_whole_array(Loops *L, const Value *array, Value *out) {
-    Access a = {.base = *array, .p = {.mode = ACC_CHECKED, .rank = 1}, .n = 1, .lengthy = true, .all = true, .step = 1};
+    int rank = array->host.rank;
+    Access a = {.base = *array, .p = {.mode = ACC_CHECKED, .rank = rank}, .n = rank, .spans = rank};
     a.p.name = array->name ? array->name->s : NULL;
-    if (array->host.rank != 1 || !may_be_row(L, &a)) return kloop_decline(L, L->pos, "an array of many elements");
-    a.p.item[0] = lower_span(L, &a, 0);
+    if (rank > 2 || !may_be_row(L, &a)) return kloop_decline(L, L->pos, "an array of many elements");
+    for (int d = 0; d < rank; d++) {
+        a.span[d] = (Span){.all = true, .step = 1, .along = d, .axis = d};
+        a.p.item[d] = lower_span(L, &a, &a.span[d]);
+    }
+    find_shape(L, &a);
     return kloop_slice_row(L, keep_slice(L, &a), &a.shape, out);
 }
 
@@ -746,10 +860,10 @@ qs_status kloop_load(Walk *w, Node *n, Value *out) {
         return *out = v, QS_OK;
     }
     TRY(lower_indices(L, &a));
-    if (a.lengthy) return kloop_slice_row(L, keep_slice(L, &a), &a.shape, out);
+    if (a.spans) return kloop_slice_row(L, keep_slice(L, &a), &a.shape, out);
     if (a.count[0]) return load_slice(L, &a, out);
     ksubscript_at(&a.p, 0, at);
-    if (a.base.what == WHAT_ROW) TRY(kloop_row_element(L, a.base.row, at[0], &v.num));
+    if (a.base.what == WHAT_ROW) TRY(kloop_row_element(L, a.base.row, at, &v.num));
     else v.num = load_element(L, &a, at, SUM_NOT);
     if (a.text) v.what = WHAT_CHAR;
     return *out = v, QS_OK;
@@ -791,8 +905,8 @@ qs_status kloop_store(Walk *w, Node *target, const Value *v) {
     TRY(target_of(L, target, v, &a));
     Value held = as_held(L, &a, v);
     if (a.base.what != WHAT_VECTOR) TRY(lower_indices(L, &a));
-    if (a.lengthy) TRY(may_store(L, &a, false));
-    if (a.lengthy) return kloop_row_store(L, keep_slice(L, &a), &a.shape, &held);
+    if (a.spans) TRY(may_store(L, &a, false));
+    if (a.spans) return kloop_row_store(L, keep_slice(L, &a), &a.shape, &held);
     if (a.count[0]) kloop_short(L, &held);
     if (a.count[0]) return store_slice(L, &a, &held);
     if (a.base.what == WHAT_VECTOR) return patch_vector(L, target, &a, v);
@@ -855,7 +969,7 @@ qs_status kloop_update(Walk *w, Node *target, Op op, Node *value) {
     TRY(kloop_expr(L, value, &v));
     L->pos = target->pos;
     if (a.base.what != WHAT_VECTOR) TRY(lower_indices(L, &a));
-    if (a.lengthy) return update_row(L, &a, op, &v);
+    if (a.spans) return update_row(L, &a, op, &v);
     if (a.count[0]) return update_slice(L, &a, op, &v);
     if (a.base.what == WHAT_VECTOR) {
         if (a.part) TRY(kloop_vector_slice(L, &a.base, a.sub, a.p.name, &old));

@@ -214,6 +214,8 @@ typedef struct Loops {
     uint32_t assumed;          /* number of these that are assumptions of a speculative version */
     KRef summed[LOOP_LIMITS];  /* upper bounds of the lengths of slices that are summed */
     int nsummed;
+    KRef unlike[LOOP_LIMITS]; /* differences of lengths, which no version can handle unless they are 0 */
+    int nunlike;
     Touch *touches;
     uint32_t ntouches, cap_touches;
     Invariants *fixed; /* values that no counter changes; loop_dependence.c makes it for the code that it looks at */
@@ -305,6 +307,9 @@ typedef struct {
     bool guarded; /* output: the guard makes the test, too, so that quick versions may rely on it */
 } LengthTest;
 bool kloop_test_lengths(Loops *L, LengthTest *t, KRef holds, const char *sentence);
+/* Leaves the loop to the interpreter if the lengths differ.  false: they are not known before it begins. */
+bool kloop_require_equal(Loops *L, KRef a, KRef b);
+bool kloop_is_fixed(const Loops *L, KRef r); /* whether r is computed from numbers and extents known before the loop */
 /* Makes this source location warn after the loop if `when` was true. */
 void kloop_note(Loops *L, Slip slip, KRef when);
 void kloop_note_place(Loops *L, const char *name, int rank, KRef when); /* see qwarn_location */
@@ -426,14 +431,25 @@ qs_status kloop_complex_call(Loops *L, const char *name, const Number *args, int
 
 /* -- loop_row.c ---------------------------------------------------------------------------------------------------- */
 typedef struct {
-    KRef count;  /* number of elements, int64 */
-    Affine span; /* spanned: count - 1, if there are elements */
-    bool spanned, column;
+    KRef count;   /* number of elements, int64 */
+    KRef assumed; /* the number if no row of one element is spread, which the guard tests; 0: count */
+    Affine span;  /* spanned: count - 1, if there are elements */
+    bool spanned;
+} SliceExtent;
+static inline KRef kloop_assumed(const SliceExtent *e) { return e->assumed ? e->assumed : e->count; }
+typedef struct { /* a block has the extents side[0] and side[1] in two dimensions, and 1 in all others */
+    SliceExtent side[2];
+    int axis[2];
+} Block;
+typedef struct {
+    SliceExtent n;
+    bool column;        /* n x 1 instead of a vec */
+    const Block *block; /* NULL: a vec or column */
 } SliceShape;
 bool kloop_is_row(const Loops *L, const Value *v); /* a row, or an array that may become one */
 int kloop_row_rank(const Row *r);
-KRef kloop_row_extent(Loops *L, const Row *r, int axis);                  /* int64 */
-qs_status kloop_row_element(Loops *L, const Row *r, KRef k, Number *out); /* k is inside */
+KRef kloop_row_extent(Loops *L, const Row *r, int axis);                          /* int64 */
+qs_status kloop_row_element(Loops *L, const Row *r, const KRef *at, Number *out); /* the indices are inside */
 qs_status kloop_keep_row(Loops *L, Value *v); /* copies the elements if the loop may change them */
 KRef kloop_copy_array(Loops *L);              /* declares memory for a copy */
 qs_status kloop_slice_row(Loops *L, const Slice *s, const SliceShape *shape, Value *out);
@@ -455,6 +471,9 @@ bool kloop_is_elementwise(Op op);
 Value kloop_vector(Loops *L, int n);              /* a new vector of n elements, which the caller fills in */
 Value kloop_new_array(Value v);                   /* a copy of the vector v */
 Value kloop_matrix(Loops *L, int rows, int cols); /* a matrix with one row is a vec */
+/* The value of r if it follows from integral variables that the loop does not set and from extents, else NaN.  fix:
+ * these are compiled in, from the next pass on. */
+double kloop_value_before(Loops *L, KRef r, bool fix);
 /* zeros and other constructors */
 qs_status kloop_made(Loops *L, const char *name, const Value *args, int nargs, bool *found, Value *out);
 Number kloop_rounded(Loops *L, Number a);                /* rounded to the element type of arrays */
@@ -516,15 +535,16 @@ qs_status kloop_element(Loops *L, const Value *v, Number index, Value *out);
 /* whether the array is short enough to be a vector */
 bool kloop_is_short(Loops *L, const LoopValue *v, int *rows, int *cols);
 void kloop_short(Loops *L, Value *v); /* loads a short array as a vector */
-/* Slices of unknown length: element k, and what the slice is of. */
-qs_status kloop_slice_element(Loops *L, const Slice *s, KRef k, Value *out);
-qs_status kloop_slice_set(Loops *L, const Slice *s, KRef k, Number v);
+/* Slices of unknown length: the element with one index, or two of a block, and what the slice is of. */
+qs_status kloop_slice_element(Loops *L, const Slice *s, const KRef *k, Value *out);
+qs_status kloop_slice_set(Loops *L, const Slice *s, const KRef *k, Number v);
 int kloop_slice_param(Loops *L, const Slice *s);
-int kloop_slice_axis(const Slice *s); /* the dimension of the array that it selects from */
 int kloop_slice_source(const Slice *s);
 qs_dtype kloop_slice_dtype(const Slice *s);
-KRef kloop_slice_bound(const Slice *s);  /* the same as an int64 in the code, for the guard */
-double kloop_slice_most(const Slice *s); /* an upper bound of its number of elements */
+bool kloop_slice_is_mapped(const Slice *s);       /* the access mode may select an element several times */
+double kloop_slice_most(const Slice *s);          /* an upper bound of its number of elements */
+KRef kloop_slice_bound(Loops *L, const Slice *s); /* the same as an int64 in the code, for the guard */
+LoopLimit kloop_slice_limit(Loops *L, const Slice *s, int most);
 const char *kloop_slice_name(const Slice *s);
 bool kloop_slices_match(const Loops *L, const Slice *a, const Slice *b); /* the same positions along the dimension */
 bool kloop_is_stored(const Loops *L, int source);                        /* whether the loop writes the array */

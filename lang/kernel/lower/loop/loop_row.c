@@ -3,7 +3,8 @@
  * An expression of such slices is a tree (Row), and no array.  Where its elements are needed, by a reduction or by the
  * slice that it is assigned to, an inner FOR computes them one by one (loop_element.c).  Slices of arrays of integers
  * and truth values are rows even if they are short.  A variable may hold a Row while its block is open and nothing
- * writes the arrays that it reads; each use computes the elements again.
+ * writes the arrays that it reads; each use computes the elements again.  A slice in two dimensions is a block, whose
+ * elements two loops visit row by row.  Blocks meet only blocks of equal sides.
  *
  * The VM runs such a loop only if the arrays that it writes share no memory with its other arrays.  So only a slice of
  * the assigned array itself can overlap the target.  At the same positions along the dimension it is the same element,
@@ -22,13 +23,15 @@
 
 typedef enum { ROW_SLICE, ROW_NUMBER, ROW_BINARY, ROW_UNARY, ROW_CALL, ROW_SPREAD, ROW_COPY } RowForm;
 enum { SUM_MOST = 4096 /* QCONTIG_BLOCK */ };
+/* The index of an element: among all, and in the dimensions of a block. */
+typedef struct {
+    KRef k, at[2];
+} Cursor;
 struct Row {
     RowForm form;
-    KRef count;   /* number of elements, int64; 0: a number, which fits any */
-    KRef assumed; /* the number if no row of one element is spread, which the guard tests; 0: count */
-    Affine span;  /* spanned: count - 1, if there are elements */
-    bool spanned;
-    bool column; /* n x 1 instead of a vec */
+    SliceExtent n; /* count 0: a number, which fits any */
+    bool column;   /* the rest of its shape, as in SliceShape */
+    const Block *block;
     const Slice *slice;
     Op op;
     const char *name;
@@ -50,6 +53,7 @@ static Row *new_row(Loops *L, const Row *like, RowForm form) {
 
 static KRef one(Loops *L) { return kloop_i64(L, 1); }
 static KRef zero(Loops *L) { return kloop_i64(L, 0); }
+static Cursor element_index(KRef k) { return (Cursor){k, {k}}; }
 
 /* -- making -------------------------------------------------------------------------------------------------------- */
 /* A function that calls itself has one version, which runs whether arrays share memory or not; what it writes is not
@@ -62,8 +66,7 @@ static qs_status decline_calls(Loops *L) {
 qs_status kloop_slice_row(Loops *L, const Slice *s, const SliceShape *shape, Value *out) {
     TRY(decline_calls(L));
     Row *r = new_row(L, NULL, ROW_SLICE);
-    r->slice = s, r->count = shape->count, r->span = shape->span, r->spanned = shape->spanned;
-    r->column = shape->column;
+    r->slice = s, r->n = shape->n, r->column = shape->column, r->block = shape->block;
     r->since = L->f->nins, r->depth = L->depth;
     *out = (Value){.what = WHAT_ROW, .row = r};
     return L->out->apart = true, QS_OK;
@@ -97,7 +100,7 @@ bool kloop_is_row(const Loops *L, const Value *v) {
     return v->what == WHAT_ROW || (v->what == WHAT_ARRAY && v->host.rank == 1);
 }
 
-static bool same_count(const Row *a, const Row *b) {
+static bool same_extent(const SliceExtent *a, const SliceExtent *b) {
     Affine d = a->span;
     if (a->count == b->count) return true;
     return a->spanned && b->spanned && kaffine_add(&d, &b->span, -1) && !d.n && !d.constant;
@@ -106,7 +109,7 @@ static bool same_count(const Row *a, const Row *b) {
 /* A row of one element fits any other. */
 static const Row *spread_row(Loops *L, const Row *r, KRef equal) {
     Row *s = new_row(L, r, ROW_SPREAD);
-    KRef many = kloop_op(L, K_OR, equal, kloop_op(L, K_NE, r->count, one(L)));
+    KRef many = kloop_op(L, K_OR, equal, kloop_op(L, K_NE, r->n.count, one(L)));
     s->arg[0] = r, s->factor = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = many, .b = one(L), .c = zero(L)});
     return s;
 }
@@ -114,13 +117,24 @@ static const Row *spread_row(Loops *L, const Row *r, KRef equal) {
 /* Whether two lengths are certainly equal in this version; emits the error unless `fit`.  *guarded: they are equal in
  * the versions that rely on the guard. */
 static bool test_equal(Loops *L, const Row *a, const Row *b, KRef fit, const char *text, bool *guarded) {
-    LengthTest t = {.a = a->assumed ? a->assumed : a->count,
-                    .b = b->assumed ? b->assumed : b->count,
+    LengthTest t = {.a = kloop_assumed(&a->n),
+                    .b = kloop_assumed(&b->n),
                     .n = one(L),
-                    .shown = {a->count, b->count},
+                    .shown = {a->n.count, b->n.count},
                     .status = QS_ESHAPE};
     bool equal = kloop_test_lengths(L, &t, fit, text);
     return *guarded = t.guarded, equal;
+}
+
+/* Blocks have equal sides, which the guard tests unless it is certain.  The interpreter runs loops in which they differ. */
+static qs_status meet_blocks(Loops *L, const Block *a, const Block *b) {
+    bool alike = a && b && a->axis[0] == b->axis[0] && a->axis[1] == b->axis[1];
+    for (int i = 0; i < 2 && alike; i++) {
+        const SliceExtent *x = &a->side[i], *y = &b->side[i];
+        alike = same_extent(x, y) || kloop_require_equal(L, kloop_assumed(x), kloop_assumed(y));
+    }
+    if (alike) return QS_OK;
+    return kloop_decline(L, L->pos, "slices of two dimensions whose sizes may differ; write loops over their elements");
 }
 
 /* Brings two operands to one length, and tests it. */
@@ -128,28 +142,28 @@ static qs_status meet_counts(Loops *L, const char *name, const Row **a, const Ro
     char text[120];
     bool guarded;
     const Row *x = *a, *y = *b;
-    if (!x->count || !y->count) return QS_OK;
+    if (!x->n.count || !y->n.count) return QS_OK;
+    if (x->block || y->block) return meet_blocks(L, x->block, y->block);
     if (x->column != y->column) return kloop_decline(L, L->pos, "a row beside a column");
-    if (same_count(x, y)) return QS_OK;
-    KRef equal = kloop_op(L, K_EQ, x->count, y->count);
-    KRef fits = kloop_op(L, K_OR, kloop_op(L, K_EQ, x->count, one(L)), kloop_op(L, K_EQ, y->count, one(L)));
+    if (same_extent(&x->n, &y->n)) return QS_OK;
+    KRef equal = kloop_op(L, K_EQ, x->n.count, y->n.count);
+    KRef fits = kloop_op(L, K_OR, kloop_op(L, K_EQ, x->n.count, one(L)), kloop_op(L, K_EQ, y->n.count, one(L)));
     snprintf(text, sizeof text,
              x->column ? "%s: shapes %%0x1 and %%1x1 do not match" : "%s: shapes 1x%%0 and 1x%%1 do not match", name);
     if (test_equal(L, x, y, kloop_op(L, K_OR, equal, fits), text, &guarded)) return QS_OK;
     *a = spread_row(L, x, equal), *b = spread_row(L, y, equal);
-    KRef single = kloop_op(L, K_EQ, x->count, one(L));
+    KRef single = kloop_op(L, K_EQ, x->n.count, one(L));
     Row *r = (Row *)(uintptr_t)*a;
-    r->assumed = !guarded ? 0 : x->assumed ? x->assumed : x->count;
-    r->count = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = single, .b = y->count, .c = x->count});
-    return r->spanned = false, QS_OK;
+    r->n.assumed = guarded ? kloop_assumed(&x->n) : 0;
+    r->n.count = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = single, .b = y->n.count, .c = x->n.count});
+    return r->n.spanned = false, QS_OK;
 }
 
 static qs_status finish_row(Loops *L, Row *r, Value *out) {
     (void)L;
     const Row *shape = NULL;
-    for (int i = 0; i < r->nargs && !shape; i++) shape = r->arg[i]->count ? r->arg[i] : NULL;
-    r->count = shape->count, r->assumed = shape->assumed, r->span = shape->span;
-    r->spanned = shape->spanned, r->column = shape->column;
+    for (int i = 0; i < r->nargs && !shape; i++) shape = r->arg[i]->n.count ? r->arg[i] : NULL;
+    r->n = shape->n, r->column = shape->column, r->block = shape->block;
     return *out = (Value){.what = WHAT_ROW, .row = r}, QS_OK;
 }
 
@@ -183,28 +197,28 @@ static qs_status copied_element(Loops *L, const Row *r, KRef k, Value *out) {
     return out->f64 = r->f64, QS_OK;
 }
 
-static qs_status element_of(Loops *L, const Row *r, KRef k, Value *out) {
+static qs_status element_of(Loops *L, const Row *r, Cursor k, Value *out) {
     Value x[LOOP_ROW_ARGS];
-    if (r->form == ROW_SPREAD) return element_of(L, r->arg[0], kloop_op(L, K_MUL, k, r->factor), out);
+    if (r->form == ROW_SPREAD) return element_of(L, r->arg[0], element_index(kloop_op(L, K_MUL, k.k, r->factor)), out);
     for (int i = 0; i < r->nargs; i++) TRY(element_of(L, r->arg[i], k, &x[i]));
     L->pos = r->pos;
     switch (r->form) {
-    case ROW_SLICE: return kloop_slice_element(L, r->slice, k, out);
+    case ROW_SLICE: return kloop_slice_element(L, r->slice, k.at, out);
     case ROW_NUMBER: return *out = (Value){.what = WHAT_NUMBER, .num = r->num}, QS_OK;
     case ROW_BINARY: return kloop_element_binary(L, r->op, &x[0], &x[1], out);
     case ROW_UNARY: return kloop_element_unary(L, r->op, &x[0], out);
-    case ROW_COPY: return copied_element(L, r, k, out);
+    case ROW_COPY: return copied_element(L, r, k.k, out);
     default: return kloop_element_call(L, r->name, x, r->nargs, out);
     }
 }
 
-static qs_status vector_at(Loops *L, const Row *r, KRef k, Value *out) {
+static qs_status vector_at(Loops *L, const Row *r, Cursor k, Value *out) {
     uint32_t pos = L->pos;
     TRY(element_of(L, r, k, out));
     return L->pos = pos, QS_OK;
 }
 
-static qs_status number_at(Loops *L, const Row *r, KRef k, Number *out) {
+static qs_status number_at(Loops *L, const Row *r, Cursor k, Number *out) {
     Value v;
     TRY(vector_at(L, r, k, &v));
     return *out = v.at[0], QS_OK;
@@ -215,7 +229,7 @@ static qs_status find_dtype(Loops *L, const Row *r, qs_dtype *out) {
     Value v;
     KRef before = L->f->nins;
     uint32_t touches = L->ntouches, pos = L->pos;
-    TRY(element_of(L, r, zero(L), &v));
+    TRY(element_of(L, r, (Cursor){zero(L), {zero(L), zero(L)}}, &v));
     kbuild_take_back(&L->walk, before);
     kloop_forget_from(L, before);
     L->ntouches = touches, L->pos = pos;
@@ -240,6 +254,19 @@ static KRef open_for(Loops *L, KRef first, KRef last, KRef step, bool free) {
     return kloop_emit(L, (KMake){K_FOR, .own = QS_I64, .flag = order, .a = first, .b = last, .c = step});
 }
 
+/* Opens loops over all elements.  free: the iterations are independent. */
+static Cursor open_elements(Loops *L, const SliceExtent *n, const Block *b, bool free) {
+    KRef at[2];
+    if (!b) return element_index(open_for(L, zero(L), kloop_op(L, K_SUB, n->count, one(L)), one(L), free));
+    for (int i = 0; i < 2; i++)
+        at[i] = open_for(L, zero(L), kloop_op(L, K_SUB, b->side[i].count, one(L)), one(L), free);
+    return (Cursor){kloop_op(L, K_ADD, kloop_op(L, K_MUL, at[0], b->side[1].count), at[1]), {at[0], at[1]}};
+}
+
+static void close_elements(Loops *L, const Block *b) {
+    for (int i = 0; i < (b ? 2 : 1); i++) kloop_flow(L, K_END, 0);
+}
+
 /* -- copies -------------------------------------------------------------------------------------------------------- */
 /* The interpreter runs loops over longer slices, such as sums, which the host divides: LoopLimit, LOOP_GUARD_SUMMED. */
 static qs_status limit_length(Loops *L, const Row *r, int most) {
@@ -248,11 +275,12 @@ static qs_status limit_length(Loops *L, const Row *r, int most) {
     if (r->form != ROW_SLICE) return QS_OK;
     if (L->nsummed == LOOP_LIMITS || to->nlimits == LOOP_LIMITS)
         return kloop_decline(L, L->pos, "more than %d sums and copies of slices", LOOP_LIMITS);
-    if (most == SUM_MOST) L->summed[L->nsummed++] = kloop_slice_bound(r->slice);
-    if (L->mode != MODE_EXACT) return QS_OK;
-    to->limits[to->nlimits++] = (LoopLimit){.param = (uint16_t)kloop_slice_param(L, r->slice),
-                                            .axis = (uint16_t)kloop_slice_axis(r->slice),
-                                            .most = (uint16_t)most};
+    if (most == SUM_MOST) L->summed[L->nsummed++] = kloop_slice_bound(L, r->slice);
+    LoopLimit limit = kloop_slice_limit(L, r->slice, most);
+    if (most != SUM_MOST && limit.any)
+        return kloop_decline(L, L->pos, "a copy of a slice of %s, which has an access mode",
+                             kloop_slice_name(r->slice));
+    if (L->mode == MODE_EXACT) to->limits[to->nlimits++] = limit;
     return QS_OK;
 }
 
@@ -266,12 +294,12 @@ static qs_status copy_row(Loops *L, const Row *r, const Row **out) {
     int n = L->ncopies++;
     if (n >= L->copies_declared) L->copies_declared = n + 1, L->changed = true;
     KRef copy = L->copy[n] ? L->copy[n] : kloop_copy_array(L);
-    KRef k = open_for(L, zero(L), kloop_op(L, K_SUB, r->count, one(L)), one(L), false);
+    Cursor k = open_elements(L, &r->n, r->block, false);
     TRY(vector_at(L, r, k, &v));
     if (v.what != WHAT_VECTOR)
         return kloop_decline(L, L->pos, "a slice of integers of an array that changes; write a loop over the elements");
-    kbuild_emit(&L->walk, (KMake){K_ASTORE, .a = copy, .b = kloop_cast(L, k, QS_I32), .c = v.at[0].v});
-    kloop_flow(L, K_END, 0);
+    kbuild_emit(&L->walk, (KMake){K_ASTORE, .a = copy, .b = kloop_cast(L, k.k, QS_I32), .c = v.at[0].v});
+    close_elements(L, r->block);
     Row *kept = new_row(L, r, ROW_COPY);
     kept->nargs = 0, kept->factor = copy, kept->f64 = v.f64;
     return *out = kept, QS_OK;
@@ -288,12 +316,22 @@ qs_status kloop_keep_row(Loops *L, Value *v) { return reads_stored(L, v->row) ? 
 
 KRef kloop_copy_array(Loops *L) { return kbuild_emit(&L->walk, (KMake){K_LARRAY, .own = QS_F64, .imm = LOOP_COPIED}); }
 
-int kloop_row_rank(const Row *r) { return r->column ? 2 : 1; }
+int kloop_row_rank(const Row *r) { return r->block ? r->block->axis[1] + 1 : r->column ? 2 : 1; }
 
-KRef kloop_row_extent(Loops *L, const Row *r, int axis) { return axis == 0 ? r->count : one(L); }
+KRef kloop_row_extent(Loops *L, const Row *r, int axis) {
+    for (int i = 0; r->block && i < 2; i++)
+        if (r->block->axis[i] == axis) return r->block->side[i].count;
+    return !r->block && axis == 0 ? r->n.count : one(L);
+}
 
-qs_status kloop_row_element(Loops *L, const Row *r, KRef k, Number *out) {
+qs_status kloop_row_element(Loops *L, const Row *r, const KRef *at, Number *out) {
+    const Block *b = r->block;
+    Cursor k = element_index(at[0]);
     TRY(check_unchanged(L, r));
+    if (b) {
+        KRef i = at[b->axis[0]], j = at[b->axis[1]];
+        k = (Cursor){kloop_op(L, K_ADD, kloop_op(L, K_MUL, i, b->side[1].count), j), {i, j}};
+    }
     return number_at(L, r, k, out);
 }
 
@@ -306,36 +344,36 @@ typedef struct {
     KRef centre;
 } Reducing;
 
-static qs_status term_at(Loops *L, const Reducing *z, KRef k, KRef *out) {
+static qs_status term_at(Loops *L, const Reducing *z, Cursor k, KRef *out) {
     Number x, y;
     TRY(number_at(L, z->a, k, &x));
     if (z->b) TRY(number_at(L, z->b, k, &y));
     KRef v = kloop_real(L, x);
     if (z->b) return *out = kloop_op(L, K_MUL, v, kloop_real(L, y)), QS_OK;
-    KRef index = z->of->map == MAP_INDEX ? kloop_cast(L, k, QS_F64) : 0;
+    KRef index = z->of->map == MAP_INDEX ? kloop_cast(L, k.k, QS_F64) : 0;
     return *out = kreduce_map(&L->walk, (ReduceMap)z->of->map, v, z->centre, index), QS_OK;
 }
 
 /* One accumulator, for operations whose order does not matter. */
 static qs_status reduce_freely(Loops *L, const Reducing *z, KRef *out) {
     KRef total = kbuild_local(&L->walk, kloop_f64(L, z->first)), v;
-    KRef k = open_for(L, zero(L), kloop_op(L, K_SUB, z->a->count, one(L)), one(L), false);
+    Cursor k = open_elements(L, &z->a->n, z->a->block, false);
     TRY(term_at(L, z, k, &v));
     KRef next = kbuild_emit(&L->walk, (KMake){z->op, .flag = KFLAG_REASSOC, .a = kbuild_get(&L->walk, total), .b = v});
     kbuild_set(&L->walk, total, next);
-    kloop_flow(L, K_END, 0);
+    close_elements(L, z->a->block);
     return *out = kbuild_get(&L->walk, total), QS_OK;
 }
 
 /* The last elements, fewer than sixteen, are added to the first lanes. */
 static qs_status add_rest(Loops *L, const Reducing *z, KRef whole, KRef *lane, int lanes) {
     KRef v, shared = kbuild_emit(&L->walk, (KMake){K_LARRAY, .own = QS_F64, .imm = (uint64_t)lanes});
-    kloop_flow(L, K_IF, kloop_op(L, K_LT, whole, z->a->count));
+    kloop_flow(L, K_IF, kloop_op(L, K_LT, whole, z->a->n.count));
     for (int l = 0; l < lanes; l++)
         kbuild_emit(&L->walk, (KMake){K_ASTORE, .a = shared, .b = kbuild_int(&L->walk, QS_I32, l),
                                       .c = kbuild_get(&L->walk, lane[l])});
-    KRef k = open_for(L, whole, kloop_op(L, K_SUB, z->a->count, one(L)), one(L), false);
-    TRY(term_at(L, z, k, &v));
+    KRef k = open_for(L, whole, kloop_op(L, K_SUB, z->a->n.count, one(L)), one(L), false);
+    TRY(term_at(L, z, element_index(k), &v));
     KRef at = kloop_cast(L, kloop_op(L, K_SUB, k, whole), QS_I32);
     KRef sum = kloop_op(L, K_ADD, kbuild_emit(&L->walk, (KMake){K_ALOAD, .a = shared, .b = at}), v);
     kbuild_emit(&L->walk, (KMake){K_ASTORE, .a = shared, .b = at, .c = sum});
@@ -346,37 +384,61 @@ static qs_status add_rest(Loops *L, const Reducing *z, KRef whole, KRef *lane, i
     return kloop_flow(L, K_END, 0), QS_OK;
 }
 
+enum { SUM_LANES = 16 };
+
+/* Adds the lanes by halves. */
+static KRef add_lanes(Loops *L, KRef *part) {
+    for (int half = SUM_LANES / 2; half; half /= 2)
+        for (int l = 0; l < half; l++) part[l] = kloop_op(L, K_ADD, part[l], part[l + half]);
+    return part[0];
+}
+
+/* Element k is added to lane k mod 16. */
+static qs_status sum_block(Loops *L, const Reducing *z, KRef *out) {
+    KRef v, part[SUM_LANES], lanes = kbuild_emit(&L->walk, (KMake){K_LARRAY, .own = QS_F64, .imm = SUM_LANES});
+    for (int l = 0; l < SUM_LANES; l++)
+        kbuild_emit(&L->walk,
+                    (KMake){K_ASTORE, .a = lanes, .b = kbuild_int(&L->walk, QS_I32, l), .c = kloop_f64(L, z->first)});
+    Cursor k = open_elements(L, &z->a->n, z->a->block, false);
+    TRY(term_at(L, z, k, &v));
+    KRef at = kloop_cast(L, kloop_op(L, K_AND, k.k, kloop_i64(L, SUM_LANES - 1)), QS_I32);
+    KRef sum = kloop_op(L, K_ADD, kbuild_emit(&L->walk, (KMake){K_ALOAD, .a = lanes, .b = at}), v);
+    kbuild_emit(&L->walk, (KMake){K_ASTORE, .a = lanes, .b = at, .c = sum});
+    close_elements(L, z->a->block);
+    for (int l = 0; l < SUM_LANES; l++)
+        part[l] = kbuild_emit(&L->walk, (KMake){K_ALOAD, .a = lanes, .b = kbuild_int(&L->walk, QS_I32, l)});
+    return *out = add_lanes(L, part), QS_OK;
+}
+
 static qs_status sum_in_lanes(Loops *L, const Reducing *z, KRef *out) {
-    enum { LANES = 16 };
+    enum { LANES = SUM_LANES };
     KRef lane[LANES], v, part[LANES], size = kloop_i64(L, LANES);
-    KRef whole = kloop_op(L, K_AND, z->a->count, kloop_i64(L, -LANES));
+    KRef whole = kloop_op(L, K_AND, z->a->n.count, kloop_i64(L, -LANES));
     for (int l = 0; l < LANES; l++) lane[l] = kbuild_local(&L->walk, kloop_f64(L, z->first));
     KRef k = open_for(L, zero(L), kloop_op(L, K_SUB, whole, one(L)), size, false);
     for (int l = 0; l < LANES; l++) {
-        TRY(term_at(L, z, kloop_op(L, K_ADD, k, kloop_i64(L, l)), &v));
+        TRY(term_at(L, z, element_index(kloop_op(L, K_ADD, k, kloop_i64(L, l))), &v));
         kbuild_set(&L->walk, lane[l], kloop_op(L, K_ADD, kbuild_get(&L->walk, lane[l]), v));
     }
     kloop_flow(L, K_END, 0);
     TRY(add_rest(L, z, whole, lane, LANES));
     for (int l = 0; l < LANES; l++) part[l] = kbuild_get(&L->walk, lane[l]);
-    for (int half = LANES / 2; half; half /= 2)
-        for (int l = 0; l < half; l++) part[l] = kloop_op(L, K_ADD, part[l], part[l + half]);
-    return *out = part[0], QS_OK;
+    return *out = add_lanes(L, part), QS_OK;
 }
 
 /* Up to 512 lanes, merged by halves, as the host computes products. */
 static qs_status reduce_by_halves(Loops *L, const Reducing *z, KRef *out) {
     enum { LANES = 512 };
     KOp op = z->op;
-    KRef v, n = z->a->count, lanes = kbuild_emit(&L->walk, (KMake){K_LARRAY, .own = QS_F64, .imm = LANES});
-    KRef k = open_for(L, zero(L), kloop_op(L, K_SUB, n, one(L)), one(L), false);
+    KRef v, n = z->a->n.count, lanes = kbuild_emit(&L->walk, (KMake){K_LARRAY, .own = QS_F64, .imm = LANES});
+    Cursor k = open_elements(L, &z->a->n, z->a->block, false);
     TRY(term_at(L, z, k, &v));
-    KRef at = kloop_cast(L, kloop_op(L, K_AND, k, kloop_i64(L, LANES - 1)), QS_I32);
+    KRef at = kloop_cast(L, kloop_op(L, K_AND, k.k, kloop_i64(L, LANES - 1)), QS_I32);
     KRef old = kbuild_emit(&L->walk, (KMake){K_ALOAD, .a = lanes, .b = at});
-    KRef first = kloop_op(L, K_LT, k, kloop_i64(L, LANES));
+    KRef first = kloop_op(L, K_LT, k.k, kloop_i64(L, LANES));
     v = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = first, .b = v, .c = kloop_op(L, op, old, v)});
     kbuild_emit(&L->walk, (KMake){K_ASTORE, .a = lanes, .b = at, .c = v});
-    kloop_flow(L, K_END, 0);
+    close_elements(L, z->a->block);
     KRef used = kbuild_local(&L->walk, kloop_op(L, K_MIN, n, kloop_i64(L, LANES)));
     kloop_flow(L, K_LOOP, 0);
     KRef have = kbuild_get(&L->walk, used);
@@ -399,13 +461,13 @@ static qs_status reduce_by_halves(Loops *L, const Reducing *z, KRef *out) {
 static void refuse_empty(Loops *L, const Reducing *z, KRef some) {
     char text[80];
     snprintf(text, sizeof text, "%s: x must not be empty", z->of->name);
-    LengthTest t = {.a = zero(L), .b = zero(L), .n = z->a->assumed ? z->a->assumed : z->a->count, .status = QS_EVALUE};
+    LengthTest t = {.a = zero(L), .b = zero(L), .n = kloop_assumed(&z->a->n), .status = QS_EVALUE};
     (void)kloop_test_lengths(L, &t, some, text);
 }
 
 /* An empty row has the sum 0, the product 1, and neither a smallest nor a largest element. */
 static KRef or_of_none(Loops *L, const Reducing *z, KRef v) {
-    KRef some = kloop_op(L, K_LT, zero(L), z->a->count);
+    KRef some = kloop_op(L, K_LT, zero(L), z->a->n.count);
     if (z->of->refuses_empty) return refuse_empty(L, z, some), v;
     return kbuild_pure(&L->walk, (KMake){K_SELECT, .a = some, .b = v, .c = kloop_f64(L, z->op == K_MUL)});
 }
@@ -427,10 +489,10 @@ static qs_status find_centre(Loops *L, Reducing *z) {
 /* An upper bound of the number of elements. */
 static double most_elements(Loops *L, const Row *r) {
     double most = 0;
-    if (kir_is_const(L->f, r->count, &most)) return most;
+    if (kir_is_const(L->f, r->n.count, &most)) return most;
     if (r->form == ROW_SLICE) return kloop_slice_most(r->slice);
     for (int i = 0; i < (r->form == ROW_SPREAD ? 1 : r->nargs); i++)
-        if (r->arg[i]->count) most = fmax(most, most_elements(L, r->arg[i]));
+        if (r->arg[i]->n.count) most = fmax(most, most_elements(L, r->arg[i]));
     return most;
 }
 
@@ -452,16 +514,16 @@ static qs_status reduce_exactly(Loops *L, const Reducing *z, qs_dtype d, KOp op,
                                        : op == K_MIN ? INT64_MAX
                                                      : INT64_MIN);
     KRef total = kbuild_local(&L->walk, first), estimate = wide ? kbuild_local(&L->walk, kloop_f64(L, 0)) : 0;
-    KRef k = open_for(L, zero(L), kloop_op(L, K_SUB, z->a->count, one(L)), one(L), false);
+    Cursor k = open_elements(L, &z->a->n, z->a->block, false);
     TRY(number_at(L, z->a, k, &x));
     KRef v = truths ? kloop_truth(L, x) : kloop_cast(L, x.v, QS_I64);
     kbuild_set(&L->walk, total, kloop_op(L, op, kbuild_get(&L->walk, total), v));
     if (wide)
         kbuild_set(&L->walk, estimate, kloop_op(L, K_ADD, kbuild_get(&L->walk, estimate), kloop_cast(L, v, QS_F64)));
-    kloop_flow(L, K_END, 0);
+    close_elements(L, z->a->block);
     v = kbuild_get(&L->walk, total);
     if (wide) check_overflow(L, v, estimate);
-    if (z->of->refuses_empty) refuse_empty(L, z, kloop_op(L, K_LT, zero(L), z->a->count));
+    if (z->of->refuses_empty) refuse_empty(L, z, kloop_op(L, K_LT, zero(L), z->a->n.count));
     if (truths) return *out = kloop_bool(v), QS_OK;
     if (op == K_ADD) lo *= n, hi *= n;
     if (d == QS_B1) return *out = kloop_from_int(L, v, lo, hi), QS_OK;
@@ -499,11 +561,11 @@ static qs_status reduce_row(Loops *L, Reducing *z, Number *out) {
     if (!orderless) TRY(limit_length(L, z->a, SUM_MOST)); /* the host divides the sum of a long row */
     TRY(find_centre(L, z));
     if (orderless) TRY(reduce_freely(L, z, &v));
-    else if (lanes) TRY(sum_in_lanes(L, z, &v));
+    else if (lanes) TRY(z->a->block ? sum_block(L, z, &v) : sum_in_lanes(L, z, &v));
     else TRY(reduce_by_halves(L, z, &v));
     v = or_of_none(L, z, v);
-    if (z->of->finish == FINISH_MEAN) kloop_note(L, SLIP_MEAN, kloop_op(L, K_EQ, z->a->count, zero(L)));
-    v = kreduce_finish(&L->walk, z->of, v, z->a->count, z->centre);
+    if (z->of->finish == FINISH_MEAN) kloop_note(L, SLIP_MEAN, kloop_op(L, K_EQ, z->a->n.count, zero(L)));
+    v = kreduce_finish(&L->walk, z->of, v, z->a->n.count, z->centre);
     return *out = kloop_num(v), QS_OK;
 }
 
@@ -525,14 +587,17 @@ static qs_status map_row(Loops *L, const char *name, const Row *const *arg, int 
     for (int i = 0; i < nargs; i++) r->arg[i] = arg[i];
     if (nargs == 2) TRY(meet_counts(L, name, &r->arg[0], &r->arg[1]));
     for (int i = 1; i < nargs && nargs > 2; i++) {
-        bool any = !arg[0]->count || !arg[i]->count;
-        if (!any && (!same_count(arg[0], arg[i]) || arg[0]->column != arg[i]->column))
+        bool any = !arg[0]->n.count || !arg[i]->n.count;
+        if (!any && (arg[0]->block || arg[i]->block)) TRY(meet_blocks(L, arg[0]->block, arg[i]->block));
+        if (arg[0]->block) continue;
+        if (!any && (!same_extent(&arg[0]->n, &arg[i]->n) || arg[0]->column != arg[i]->column))
             return kloop_decline(L, L->pos, "%s of slices whose lengths may differ", name);
     }
     return finish_row(L, r, out);
 }
 
 static qs_status turn_row(Loops *L, const Row *of, Value *out) {
+    if (of->block) return kloop_decline(L, L->pos, "transpose of a slice of two dimensions; exchange its indices");
     Row *r = new_row(L, of, of->form);
     r->column = !of->column, r->pos = of->pos;
     return *out = (Value){.what = WHAT_ROW, .row = r}, QS_OK;
@@ -549,14 +614,15 @@ qs_status kloop_row_call(Loops *L, const char *name, const Value *args, int narg
         if (!arg[i]) return *out = later, QS_OK;
     }
     *out = (Value){.what = WHAT_NUMBER};
-    if (!strcmp(name, "numel") && nargs == 1) return out->num = kloop_from_int(L, arg[0]->count, 0, 0x1p48), QS_OK;
+    if (!strcmp(name, "numel") && nargs == 1) return out->num = kloop_from_int(L, arg[0]->n.count, 0, 0x1p48), QS_OK;
     if (!strcmp(name, "transpose") && nargs == 1) return turn_row(L, arg[0], out);
     if (!of) return map_row(L, name, arg, nargs, out);
     Reducing z = begin_reduction(of, arg[0], nargs > 1 ? arg[1] : NULL);
-    bool vecs = !z.b || (z.a->count && z.b->count && !z.b->column);
+    if (z.b && (z.a->block || z.b->block)) return kloop_decline(L, L->pos, "dotprod of blocks; write sum(a .* b)");
+    bool vecs = !z.b || (z.a->n.count && z.b->n.count && !z.b->column);
     if (!vecs || (z.a->column && z.of->map == MAP_SQUARE)) return kloop_decline(L, L->pos, "%s of columns", name);
-    if (z.b && !same_count(z.a, z.b))
-        (void)test_equal(L, z.a, z.b, kloop_op(L, K_EQ, z.a->count, z.b->count),
+    if (z.b && !same_extent(&z.a->n, &z.b->n))
+        (void)test_equal(L, z.a, z.b, kloop_op(L, K_EQ, z.a->n.count, z.b->n.count),
                          "dotprod: a and b must have as many elements, got %0 and %1", &guarded);
     return reduce_row(L, &z, &out->num);
 }
@@ -570,30 +636,24 @@ static bool reads_elsewhere(const Loops *L, const Row *r, const Slice *target) {
            !kloop_slices_match(L, r->slice, target);
 }
 
-static qs_status store_elements(Loops *L, const Row *r, const Slice *to, KRef count) {
-    Number v;
-    KRef k = open_for(L, zero(L), kloop_op(L, K_SUB, count, one(L)), one(L), true);
-    TRY(number_at(L, r, k, &v));
-    TRY(kloop_slice_set(L, to, k, v));
-    return kloop_flow(L, K_END, 0), QS_OK;
-}
-
-static qs_status fill_elements(Loops *L, const Slice *to, KRef count, Number v) {
-    KRef k = open_for(L, zero(L), kloop_op(L, K_SUB, count, one(L)), one(L), true);
-    TRY(kloop_slice_set(L, to, k, v));
-    return kloop_flow(L, K_END, 0), QS_OK;
+/* Sets the elements of a slice to the elements of r, which has its shape, or to v. */
+static qs_status store_elements(Loops *L, const Row *r, Number v, const Slice *to, const SliceShape *shape) {
+    Cursor k = open_elements(L, &shape->n, shape->block, !kloop_slice_is_mapped(to));
+    if (r) TRY(number_at(L, r, k, &v));
+    TRY(kloop_slice_set(L, to, k.at, v));
+    return close_elements(L, shape->block), QS_OK;
 }
 
 qs_status kloop_row_store(Loops *L, const Slice *to, const SliceShape *shape, const Value *v) {
     char text[160];
     bool guarded;
     const Row *r;
-    Number first;
+    Number first = {0};
     TRY(decline_calls(L));
     L->out->apart = true;
     TRY(as_row(L, v, &r));
     if (!r) return QS_OK;
-    if (!r->count) return fill_elements(L, to, shape->count, r->num);
+    if (!r->n.count) return store_elements(L, NULL, r->num, to, shape);
     if (r->column && !shape->column) return kloop_decline(L, L->pos, "a row that is set to a column");
     TRY(check_unchanged(L, r));
     if (reads_elsewhere(L, r, to)) TRY(copy_row(L, r, &r));
@@ -601,17 +661,21 @@ qs_status kloop_row_store(Loops *L, const Slice *to, const SliceShape *shape, co
     TRY(find_dtype(L, r, &d));
     if (kloop_slice_dtype(to) == QS_B1 && d != QS_B1)
         return kloop_decline(L, L->pos, "numbers that are set to a slice of truth values; write != 0 behind them");
-    const Row target = {.count = shape->count, .span = shape->span, .spanned = shape->spanned};
-    if (same_count(r, &target)) return store_elements(L, r, to, shape->count);
-    KRef equal = kloop_op(L, K_EQ, r->count, shape->count), single = kloop_op(L, K_EQ, r->count, one(L));
+    if (r->block || shape->block) {
+        TRY(meet_blocks(L, r->block, shape->block));
+        return store_elements(L, r, first, to, shape);
+    }
+    const Row target = {.n = shape->n};
+    if (same_extent(&r->n, &target.n)) return store_elements(L, r, first, to, shape);
+    KRef equal = kloop_op(L, K_EQ, r->n.count, shape->n.count), single = kloop_op(L, K_EQ, r->n.count, one(L));
     snprintf(text, sizeof text, "cannot assign an array of %s to a selection of %s of %.60s",
              r->column ? "%0x1" : "1x%0", shape->column ? "%1x1" : "1x%1", kloop_slice_name(to));
     if (test_equal(L, r, &target, kloop_op(L, K_OR, equal, single), text, &guarded))
-        return store_elements(L, r, to, shape->count);
+        return store_elements(L, r, first, to, shape);
     kloop_flow(L, K_IF, equal);
-    TRY(store_elements(L, r, to, shape->count));
+    TRY(store_elements(L, r, first, to, shape));
     kloop_flow(L, K_ELSE, 0);
-    TRY(number_at(L, r, zero(L), &first));
-    TRY(fill_elements(L, to, shape->count, first));
+    TRY(number_at(L, r, element_index(zero(L)), &first));
+    TRY(store_elements(L, NULL, first, to, shape));
     return kloop_flow(L, K_END, 0), QS_OK;
 }

@@ -775,16 +775,25 @@ void kloop_test_number(Loops *L, KRef x, KRef integral, const char *array, bool 
     if (rare) kloop_flow(L, K_END, 0);
 }
 
-static bool is_constant(const Loops *L, KRef r) {
-    uint8_t op = L->f->ins[r].op;
-    return op == K_DIM || op == K_CONST || op == K_PARAM;
+bool kloop_is_fixed(const Loops *L, KRef r) {
+    const KIns *i = &L->f->ins[r];
+    bool sum = i->op == K_ADD || i->op == K_SUB || i->op == K_MUL || i->op == K_MIN || i->op == K_MAX;
+    if (!qdtype_is_int((qs_dtype)i->dtype)) return false;
+    if (i->op == K_DIM || i->op == K_CONST || i->op == K_PARAM) return true;
+    return sum && kloop_is_fixed(L, i->a) && kloop_is_fixed(L, i->b);
+}
+
+bool kloop_require_equal(Loops *L, KRef a, KRef b) {
+    if (L->nunlike == LOOP_LIMITS || L->module || L->callees || !kloop_is_fixed(L, a) || !kloop_is_fixed(L, b))
+        return false;
+    return L->unlike[L->nunlike++] = kloop_op(L, K_SUB, a, b), true;
 }
 
 /* Emits the error unless `holds`, which follows if 0 <= a - b < n.  Returns whether that is certain in this version,
  * because the guard has tested it. */
 bool kloop_test_lengths(Loops *L, LengthTest *t, KRef holds, const char *sentence) {
     uint32_t loose = L->loose;
-    t->guarded = is_constant(L, t->a) && is_constant(L, t->b) && is_constant(L, t->n) && !L->module;
+    t->guarded = kloop_is_fixed(L, t->a) && kloop_is_fixed(L, t->b) && kloop_is_fixed(L, t->n) && !L->module;
     if (t->guarded) {
         KRef at = kloop_op(L, K_SUB, t->a, t->b);
         Check check = {.at = at, .n = t->n, .ranged = true, .test = {L->in->func, L->pos, "", -1}};

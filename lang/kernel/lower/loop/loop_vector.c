@@ -530,23 +530,22 @@ static Value transpose_matrix(Loops *L, const Value *m) {
     return t;
 }
 
-/* The value of r if it follows from integral variables that the loop does not set and from extents, else NaN.  fix:
- * these are compiled in, from the next pass on. */
-static double value_before(Loops *L, KRef r, bool fix) {
+double kloop_value_before(Loops *L, KRef r, bool fix) {
     const KIns *i = &L->f->ins[r];
     double x, y;
     if (kir_is_const(L->f, r, &x)) return x;
-    if (i->op == K_CAST) return value_before(L, i->a, fix);
+    if (i->op == K_CAST) return kloop_value_before(L, i->a, fix);
     if (i->op == K_PARAM || i->op == K_DIM) {
+        if (L->module || L->callees) return NAN;
         LoopBind b = L->binds[i->op == K_DIM ? i->imm >> 8 : i->imm];
         int axis = (int)(i->imm & 0xff);
-        if (b.kind != LOOP_SOURCE || L->module || L->callees) return NAN;
+        if (b.kind != LOOP_SOURCE) return NAN;
         L->changed |= fix;
         if (i->op == K_PARAM) return L->job->number(L->job->ud, b.index, fix);
         return (double)(fix ? L->job->extent : L->job->peek)(L->job->ud, b.index, axis);
     }
     if (i->op != K_ADD && i->op != K_SUB && i->op != K_MUL && i->op != K_MIN && i->op != K_MAX) return NAN;
-    x = value_before(L, i->a, fix), y = value_before(L, i->b, fix);
+    x = kloop_value_before(L, i->a, fix), y = kloop_value_before(L, i->b, fix);
     if (isnan(x) || isnan(y)) return NAN;
     if (i->op == K_MIN || i->op == K_MAX) return i->op == K_MIN ? fmin(x, y) : fmax(x, y);
     return i->op == K_ADD ? x + y : i->op == K_SUB ? x - y : x * y;
@@ -556,7 +555,7 @@ static double value_before(Loops *L, KRef r, bool fix) {
 static bool size_of(Loops *L, const Value *v, double *out) {
     if (v->what != WHAT_NUMBER || v->num.kind == LOOP_COMPLEX) return false;
     KRef r = v->num.twin ? v->num.twin : v->num.v;
-    *out = value_before(L, r, false);
+    *out = kloop_value_before(L, r, false);
     return *out >= 1 && *out <= LOOP_VECTOR_MAX && *out == floor(*out);
 }
 
@@ -573,7 +572,8 @@ qs_status kloop_made(Loops *L, const char *name, const Value *args, int nargs, b
                              "%s of a size that changes, or of more than %d elements; make the array before "
                              "the loop",
                              name, LOOP_VECTOR_MAX);
-    for (int i = 0; i < nargs; i++) (void)value_before(L, args[i].num.twin ? args[i].num.twin : args[i].num.v, true);
+    for (int i = 0; i < nargs; i++)
+        (void)kloop_value_before(L, args[i].num.twin ? args[i].num.twin : args[i].num.v, true);
     *out = kloop_matrix(L, (int)sizes[0], (int)sizes[1]);
     if (nargs == 2 || eye) out->like = LOOP_LIKE(LOOP_TWO);
     for (int i = 0; i < out->n; i++)
