@@ -138,6 +138,8 @@ typedef struct {
     int64_t positions, nblocks;
 } Job;
 
+enum { TILE = 32 }; /* positions along an axis of a block of NATIVE_TILES */
+
 static int64_t at_least_1(int64_t n) { return n < 1 ? 1 : n; }
 
 /* Returns the number of positions per block, for kernels that do not use their block.  `shares` is the desired minimum
@@ -152,14 +154,16 @@ static int64_t block_size(const Program *p, double cost, int64_t positions, int6
 }
 
 /* Sets the block extents: those that were measured to be fast, unless the order of updates depends on them; or else
- * whole axes, starting with the last one, as long as they fit in `size` positions. */
+ * whole axes, starting with the last one, as long as they fit in `size` positions, or the width of a tile. */
 static void choose_block(NativeRun *run, const Launch *l, int64_t size, unsigned flags) {
     const int last = l->rank - 1;
     int64_t row = flags & NATIVE_ROWS && run->domain[last] <= NATIVE_LONGEST_ROW ? run->domain[last] : 1;
     bool tuned = l->any_block && l->tuned && !(flags & NATIVE_ORDERED);
+    bool tiles = flags & NATIVE_TILES && !(flags & (NATIVE_ROWS | NATIVE_ORDERED));
     if (row > size) size = row;
     for (int a = last; a >= 0; a--) {
         int64_t most = !tuned ? size : a == last && l->block[a] < row ? row : l->block[a];
+        if (tiles && !tuned && most > TILE) most = TILE;
         run->block[a] = run->domain[a] < most ? run->domain[a] : at_least_1(most);
         size /= run->block[a];
     }

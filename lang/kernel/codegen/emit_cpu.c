@@ -13,6 +13,7 @@
  * module. */
 #include "lang/kernel/codegen/emit_cpu.h"
 #include "devices/native.h"
+#include "lang/kernel/ir/affine.h"
 #include "lang/kernel/passes/pipeline.h"
 
 #include <math.h>
@@ -716,6 +717,37 @@ static int find_sums(const KFunc *f, NativeSum out[NATIVE_SUMS]) {
     return n;
 }
 
+static bool depends_on_axis(const KFunc *f, KRef r, uint64_t axis) {
+    const KIns *i = &f->ins[r];
+    if (i->op == K_POS) return i->imm == axis;
+    if (i->op == K_CAST) return depends_on_axis(f, i->a, axis);
+    bool sum = i->op == K_ADD || i->op == K_SUB || i->op == K_MUL;
+    return sum && (depends_on_axis(f, i->a, axis) || depends_on_axis(f, i->b, axis));
+}
+
+/* Whether the index follows a column along the last axis of the position, and a row along another axis, as in
+ * y[pos[1],pos[0]]. */
+static bool is_transposed(const KFunc *f, KRef index) {
+    Affine sum;
+    bool row = false, column = false;
+    const uint64_t last = (uint64_t)f->rank - 1;
+    if (!kaffine_of(f, index, &sum)) return false;
+    for (int i = 0; i < sum.n; i++) {
+        const KRef r = sum.term[i].ref;
+        const int64_t factor = sum.term[i].factor;
+        if (f->ins[r].op == K_MUL) column |= depends_on_axis(f, r, last);
+        else if (f->ins[r].op == K_POS && f->ins[r].imm == last) return false;
+        else if (f->ins[r].op == K_POS) row |= factor == 1 || factor == -1;
+    }
+    return row && column;
+}
+
+static bool transposes(const KFunc *f) {
+    for (KRef r = 1; r < f->nins && f->rank > 1; r++)
+        if ((f->ins[r].op == K_LOAD || f->ins[r].op == K_STORE) && is_transposed(f, f->ins[r].a)) return true;
+    return false;
+}
+
 static void print_info(Cpu *k, Text *out) {
     const KFunc *f = k->e->source;
     NativeSum sums[NATIVE_SUMS] = {0};
@@ -725,7 +757,8 @@ static void print_info(Cpu *k, Text *out) {
                      (f->serial ? NATIVE_SERIAL : 0u) | (kir_has(f, K_CHECK) ? NATIVE_CHECKS : 0u) |
                      (has_unknown_loop(f) ? NATIVE_LOOPS : 0u) |
                      (k->e->source->ncallees ? NATIVE_CALLS | NATIVE_LOOPS : 0u) |
-                     (has_long_loop(k->e) && !k->strips ? NATIVE_SINGLE : 0u) | (is_ordered(f) ? NATIVE_ORDERED : 0u);
+                     (has_long_loop(k->e) && !k->strips ? NATIVE_SINGLE : 0u) | (is_ordered(f) ? NATIVE_ORDERED : 0u) |
+                     (transposes(f) ? NATIVE_TILES : 0u);
     qtext_printf(out,
                  "@kernel_info = constant { i32, i32, i32, i32, i64, i64, i32, [%d x [4 x i8]], i32, "
                  "[%d x { i32, i8, i8, i8, i8, i64 }] } { i32 %d, i32 %u, i32 %u, i32 %d, i64 %u, "
