@@ -126,7 +126,7 @@ static bool test_equal(Loops *L, const Row *a, const Row *b, KRef fit, const cha
     return *guarded = t.guarded, equal;
 }
 
-/* Blocks have equal sides, which the guard tests unless it is certain.  The interpreter runs loops in which they differ. */
+/* Blocks have equal sides, which the guard tests unless it is certain.  The interpreter runs other loops. */
 static qs_status meet_blocks(Loops *L, const Block *a, const Block *b) {
     bool alike = a && b && a->axis[0] == b->axis[0] && a->axis[1] == b->axis[1];
     for (int i = 0; i < 2 && alike; i++) {
