@@ -19,7 +19,7 @@ enum {
     NATIVE_ORDERED = 32, /* results depend on the order of atomic updates, which are plain instructions */
     NATIVE_CALLS = 128,  /* the code has functions that call themselves: it needs NativeRun.stack */
     NATIVE_ROWS = 64,    /* blocks have whole rows, as long as these are no longer than NATIVE_LONGEST_ROW */
-    NATIVE_TILES = 256   /* an array is transposed: blocks are nearly square, so that its lines stay in the cache */
+    NATIVE_TILES = 256   /* columns are followed: blocks are nearly square, so that their lines stay in the cache */
 };
 enum { NATIVE_LONGEST_ROW = 1 << 14 };
 

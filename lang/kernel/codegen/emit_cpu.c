@@ -717,34 +717,38 @@ static int find_sums(const KFunc *f, NativeSum out[NATIVE_SUMS]) {
     return n;
 }
 
-static bool depends_on_axis(const KFunc *f, KRef r, uint64_t axis) {
+/* Whether the value is computed from an instruction `op` with the number imm, by sums and products. */
+static bool contains(const KFunc *f, KRef r, uint8_t op, uint64_t imm) {
     const KIns *i = &f->ins[r];
-    if (i->op == K_POS) return i->imm == axis;
-    if (i->op == K_CAST) return depends_on_axis(f, i->a, axis);
+    if (i->op == op) return i->imm == imm || op == K_FOR;
+    if (i->op == K_CAST) return contains(f, i->a, op, imm);
     bool sum = i->op == K_ADD || i->op == K_SUB || i->op == K_MUL;
-    return sum && (depends_on_axis(f, i->a, axis) || depends_on_axis(f, i->b, axis));
+    return sum && (contains(f, i->a, op, imm) || contains(f, i->b, op, imm));
 }
 
-/* Whether the index follows a column along the last axis of the position, and a row along another axis, as in
- * y[pos[1],pos[0]]. */
-static bool is_transposed(const KFunc *f, KRef index) {
+/* Whether nearly square blocks suit an access: its index follows a column along the last axis of the position and a row
+ * along another axis, as in y[pos[1],pos[0]]; or each row reads the same columns in a loop, as in x[k,pos[1]]. */
+static bool suits_tiles(const KFunc *f, KRef index) {
     Affine sum;
-    bool row = false, column = false;
-    const uint64_t last = (uint64_t)f->rank - 1;
+    bool row = false, column = false, along = false, others = false, loops = false;
     if (!kaffine_of(f, index, &sum)) return false;
     for (int i = 0; i < sum.n; i++) {
-        const KRef r = sum.term[i].ref;
-        const int64_t factor = sum.term[i].factor;
-        if (f->ins[r].op == K_MUL) column |= depends_on_axis(f, r, last);
-        else if (f->ins[r].op == K_POS && f->ins[r].imm == last) return false;
-        else if (f->ins[r].op == K_POS) row |= factor == 1 || factor == -1;
+        const KRef term = sum.term[i].ref;
+        const bool product = f->ins[term].op == K_MUL;
+        const bool unit = !product && (sum.term[i].factor == 1 || sum.term[i].factor == -1);
+        loops |= product && contains(f, term, K_FOR, 0);
+        for (int a = 0; a < f->rank; a++) {
+            if (!contains(f, term, K_POS, (uint64_t)a)) continue;
+            if (a < f->rank - 1) others = true, row |= unit;
+            else column |= product, along |= !product;
+        }
     }
-    return row && column;
+    return !along ? row && column : loops && !others && !column;
 }
 
-static bool transposes(const KFunc *f) {
+static bool has_tiles(const KFunc *f) {
     for (KRef r = 1; r < f->nins && f->rank > 1; r++)
-        if ((f->ins[r].op == K_LOAD || f->ins[r].op == K_STORE) && is_transposed(f, f->ins[r].a)) return true;
+        if ((f->ins[r].op == K_LOAD || f->ins[r].op == K_STORE) && suits_tiles(f, f->ins[r].a)) return true;
     return false;
 }
 
@@ -758,7 +762,7 @@ static void print_info(Cpu *k, Text *out) {
                      (has_unknown_loop(f) ? NATIVE_LOOPS : 0u) |
                      (k->e->source->ncallees ? NATIVE_CALLS | NATIVE_LOOPS : 0u) |
                      (has_long_loop(k->e) && !k->strips ? NATIVE_SINGLE : 0u) | (is_ordered(f) ? NATIVE_ORDERED : 0u) |
-                     (transposes(f) ? NATIVE_TILES : 0u);
+                     (has_tiles(f) ? NATIVE_TILES : 0u);
     qtext_printf(out,
                  "@kernel_info = constant { i32, i32, i32, i32, i64, i64, i32, [%d x [4 x i8]], i32, "
                  "[%d x { i32, i8, i8, i8, i8, i64 }] } { i32 %d, i32 %u, i32 %u, i32 %d, i64 %u, "
