@@ -40,6 +40,10 @@ static qs_status unknown_type(Resolver *r, const TypeExpr *e) {
         return qerr_at(r->ctx, QS_ENAME, at(r, e->pos),
                        "unknown type '%s': an access mode stands after the type of a variable, as in y : mat'safe = x",
                        e->name->s);
+    if (!near.best && e->name->len == 1)
+        return qerr_at(r->ctx, QS_ENAME, at(r, e->pos),
+                       "unknown type '%s': a function has its own type parameters, as in f[%s](x : vec[%s])",
+                       e->name->s, e->name->s, e->name->s);
     if (!near.best) return qerr_at(r->ctx, QS_ENAME, at(r, e->pos), "unknown type '%s'", e->name->s);
     return qerr_at(r->ctx, QS_ENAME, at(r, e->pos), "unknown type '%s': did you mean '%s'?", e->name->s, near.best);
 }

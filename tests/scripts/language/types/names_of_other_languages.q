@@ -5,7 +5,10 @@ end
 function y = g(x : matrix)
     y = x
 end
-for k = {f, g}
+function y = h(x : vec[T])
+    y = x
+end
+for k = {f, g, h}
     try
         print k(1)
     catch e
