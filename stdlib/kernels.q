@@ -287,6 +287,10 @@ function [v, d] = __device__ kernel_full_symeig(m)
     [v, none] = signed_columns(v, zeros_like(m, 1, n))
 end
 
+function d = __device__ kernel_symeig(m)
+    [v, d] = kernel_full_symeig(m)
+end
+
 % Rotates the columns of a until they are orthogonal: a*v = u*s.
 function [u, s, v] = __device__ tall_svd(a)
     n = size(a,1)
@@ -697,4 +701,87 @@ function y = __device__ kernel_polyval(p, x)
     for k = 1..numel(p)-1
         y = y.*x + p[k]
     end
+end
+
+% -- vecs as signals and samples ----------------------------------------------------------------------------------------
+
+function y = __device__ kernel_conv(a, b, shape = "full")
+    n = numel(a)
+    m = numel(b)
+    first = shape == "valid" ? m-1 : shape == "same" ? int(m/2) : 0
+    y = uninit_like(a[0]*b[0], 1, shape == "valid" ? max(n-m+1, 0) : shape == "same" ? n : n+m-1)
+    for k = 0..numel(y)-1
+        t = 0*a[0]*b[0]
+        for i = max(0, k+first-m+1)..min(n-1, k+first)
+            t += a[i]*b[k+first-i]
+        end
+        y[k] = t
+    end
+end
+
+function s = __device__ kernel_trapz(x, y)
+    s = 0*y[0]
+    for k = 1..numel(y)-1
+        s += (x[k] - x[k-1])*(y[k] + y[k-1])/2
+    end
+end
+function s = __device__ kernel_trapz(y)
+    s = 0*y[0]
+    for k = 1..numel(y)-1
+        s += (y[k] + y[k-1])/2
+    end
+end
+
+% Linear; outside of x nan.
+function r = __device__ kernel_interp1(x, y, at)
+    n = numel(x)
+    r = 0*at + 0*y[0]
+    for j = 0..numel(at)-1
+        t = numel(at) == 1 ? at : at[j]
+        k = 0
+        while k < n-2 && t >= x[k+1]
+            k += 1
+        end
+        v = t >= x[0] && t <= x[n-1] ? y[k] + (t - x[k])/(x[k+1] - x[k])*(y[k+1] - y[k]) : 0*y[0] + nan
+        if numel(at) == 1
+            r = v
+        else
+            r[j] = v
+        end
+    end
+end
+
+function y = __device__ kernel_mode(x)
+    best = 0
+    y = x[0]
+    for i = 0..numel(x)-1
+        n = 0
+        for j = 0..numel(x)-1
+            n += x[j] == x[i] ? 1 : 0
+        end
+        if n > best || n == best && x[i] < y
+            best = n
+            y = x[i]
+        end
+    end
+end
+
+function y = __device__ kernel_cat(dim, a, b)
+    y = dim == 0 ? vertcat(a, b) : horzcat(a, b)
+end
+function y = __device__ kernel_cat(dim, a, b, c)
+    y = kernel_cat(dim, kernel_cat(dim, a, b), c)
+end
+
+function y = __device__ kernel_isequal(a, b)
+    if size(a,0) != size(b,0) || size(a,1) != size(b,1)
+        y = false
+    else
+        y = all(a == b)
+    end
+end
+
+function y = __device__ kernel_cond(a)
+    s = kernel_svd(a)
+    y = s[0]/s[numel(s)-1]
 end
