@@ -1133,6 +1133,65 @@ class Slices:
         return lines + ["end", f"{self.name}()"]
 
 
+class Lists:
+    """Loops that append numbers to cells and remove, read, set and go through their items."""
+
+    def __init__(self, rng, name):
+        self.r, self.name = rng, name
+        self.n, self.lists = rng.choice([1, 5, 9, 40, 300]), ["a", "b"]
+        self.kinds = {c: rng.choice(["", "", "", "int", "scalar"]) for c in self.lists}
+
+    def value(self):
+        r = self.r
+        return r.choice(["i", "t", "i*0.5", "mod(i*7,5)", "x[mod(i,7)]", "-0.0", "t+numel(a)", "i-3", self.item()])
+
+    def item(self):
+        c, r = r_list(self), self.r
+        at = r.choice([f"mod(i,max(numel({c}),1))", f"numel({c})-1", "0", "i", "i/2", f"floor(numel({c})/2)", "2", "t"])
+        if r.random() < 0.9: return f"(numel({c}) > {at} && {at} >= 0 ? {c}[{at}] : 2)"
+        return f"{c}[{at}]"
+
+    def statement(self):
+        c, r, k = r_list(self), self.r, self.r.random()
+        kind = self.kinds[c] if r.random() < 0.97 else r.choice(["", "int", "bool"])
+        value = f"{kind}({self.value()})"
+        if k < 0.35: return r.choice([f"{c}.append({value})", f"append({c}, {value})"])
+        if k < 0.55:
+            pop = r.choice([f"{c}.pop()", f"pop({c})", f"{c}.pop(0)", f"pop({c}, 0)"])
+            pop = r.choice([pop, f"t = t*0.5 + {pop}", f"t = {pop}"])
+            return pop if r.random() < 0.05 else f"if numel({c}) > {r.randint(0, 3)}\n  {pop}\nend"
+        if k < 0.70: return f"t = t*0.25 + {self.item()}"
+        at = r.choice(["mod(i,numel(a))", "numel(b)-1", "0", "i/2"])
+        if k < 0.80: return f"if numel({c}) > 0\n  {c}[{at}] {r.choice(['= ' + value, '+= 1', '*= 2'])}\nend"
+        if k < 0.88: return f"for v_ = {c}\n  t = t*0.5 + v_\n  if t > 40\n    break\n  end\nend"
+        if k < 0.92: return f"while numel({c}) > {r.randint(0, 20)}\n  t = t*0.5 + {c}.pop({r.choice(['', '0'])})\nend"
+        grows = f"  if t > 9 && numel({c}) < 90\n    {c}.append(1)\n  end"
+        if k < 0.94: return f"for v_ = {c}\n  t = t + v_*0.5\n{grows}\nend"
+        if k < 0.97: return f"push({c}, {value})"
+        return f"t = {self.value()}"
+
+    def text(self):
+        r = self.r
+        lines = [f"function [] = push(c, v)", "  c.append(v)", "end"] if self.name == "lists0" else []
+        lines += [f"function [] = {self.name}()", f"  n = {self.n}", "  t = 0.5", "  x = mod((0..6)*5,7)*0.5"]
+        for c in self.lists:
+            kind = self.kinds[c]
+            items = ",".join(f"{kind}({v})" for v in r.sample(["1", "-2", "0.5", "7"], r.randint(0, 4)))
+            lines.append(f"  {c} = {{{items}}}" if r.random() < 0.95 else f'  {c} = {{{items or "1"},"s"}}')
+        if r.random() < 0.05: lines.append("  b = a")
+        lines += ["  try", f"    for i = {r.choice(['0..n', '0..n', 'n..-1..1', '0..0.5..n/4'])}"]
+        for _ in range(r.randint(1, 4)): lines += ["      " + line for line in self.statement().split("\n")]
+        lines += ["    end", "  catch e_", '    print "caught: ", e_', "  end", "  print shown(t)"]
+        for c in self.lists:
+            lines += [f'  printf("{c} %d %s", numel({c}), type({c}))', f"  for k_ = 0..numel({c})-1",
+                      f"    print type({c}[k_]), shown({c}[k_])", "  end"]
+        return lines + ["end", f"{self.name}()"]
+
+
+def r_list(case):
+    return case.r.choice(case.lists)
+
+
 HEAD = """nan_ = 0/0
 function s = digits(k)
   s = 0
@@ -1156,6 +1215,7 @@ type thing : mutable class
   v
   z
 end
+shown = x -> type(x) == "string" ? x : sprintf("%.17g", x)
 function [] = show_all(name, a)
   printf("%s", name)
   for q_=0..numel(a)-1
@@ -1185,6 +1245,7 @@ def program(seed):
     for k in range(6): lines += Shifts(rng, f"shifts{k}").text()
     for k in range(8): lines += Exchanges(rng, f"exchanges{k}").text()
     for k in range(8): lines += Slices(rng, f"slices{k}").text()
+    for k in range(6): lines += Lists(rng, f"lists{k}").text()
     return "\n".join(lines) + "\n"
 
 

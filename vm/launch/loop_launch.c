@@ -143,6 +143,7 @@ void qloop_free(qs_vm *vm, LoopRegion *r) {
     LoopState *s = r->machine;
     if (!s) return;
     qspec_free(vm, &s->forms);
+    qloop_free_lists(s);
     qmem_free(qvm_ctx(vm), s, sizeof *s);
     r->machine = NULL;
 }
@@ -365,6 +366,9 @@ static qs_status prepare_form(Call *c, LoopState *s) {
         qloop_because(c, "a slice of more than %d elements of an array is copied that the loop writes", limit);
     else if (unlike) qloop_because(c, "slices of two dimensions differ in size; write loops over their elements");
     else if (!qloop_objects_apart(c)) qloop_because(c, "an object of which it sets a field has two names");
+    else if (!qloop_lists_apart(c)) qloop_because(c, "a list that it changes has two names");
+    else if (c->v->code.nlists && qloop_is_recorded(c)) qloop_because(c, "it uses a list");
+    else if (!qloop_open_lists(c)) qloop_because(c, "no address space for the items of lists");
     else return QS_OK;
     TRY(qloop_in_order(c));
     return c->v = NULL, QS_OK;

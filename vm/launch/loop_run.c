@@ -79,6 +79,8 @@ static void bind_all(Call *c, const LoopCode *code) {
         case LOOP_INTS: qbind_memory(to, i, c->ints, RESULTS); break;
         case LOOP_PARTS: qbind_memory(to, i, c->parts, PARTS * LOOP_CHUNKS); break;
         case LOOP_SUMS: qbind_memory(to, i, c->sums[b->index], c->nchunks * qloop_sum_count(c, b->index)); break;
+        case LOOP_LIST_ITEMS: qbind_memory(to, i, qloop_list_items(c, b->index), LOOP_LIST_ROOM); break;
+        case LOOP_LIST_COUNT: bind_int(c, i, (int64_t)((const Cell *)c->value[b->index].u.p)->count); break;
         case LOOP_CHUNK: bind_int(c, i, c->chunk); break;
         case LOOP_SEED: bind_int(c, i, (int64_t)qvm_random(c->vm)->seed); break;
         case LOOP_FRAMES: bind_int(c, i, frames_of_call(c)); break;
@@ -397,6 +399,7 @@ static qs_status finish_run(Call *c, bool *again) {
     if (s != QS_OK) return qrecord_drop(&c->run), s;
     note_drawn(c, which);
     TRY(set_variables(c));
+    TRY(qloop_put_lists(c));
     TRY(emit_warnings(c));
     return failed ? qloop_fault(c) : QS_OK;
 }

@@ -4,6 +4,7 @@
  *     loop_value.c     describes captured values and loop counters to the compiler
  *     loop_cost.c      estimates whether compiling is worth it
  *     loop_run.c       binds parameters, launches, and sets variables afterwards
+ *     list_items.c     gives the loop the items of lists, and takes them back
  *     loop_partials.c  combines the partial sums of a loop's chunks
  *     loop_report.c    --explain, and errors
  *     function_launch.c   runs functions that call themselves as machine code */
@@ -36,6 +37,7 @@ typedef struct {
     double begun; /* for a loop with a condition: how often it has started, while nothing is compiled */
     double steps; /* steps of one iteration; 0: not constant, because it has inner loops */
     SpecializationList forms;
+    void *lists[LOOP_LISTS]; /* address space for the items of lists; NULL: none */
     int ndeclined;
     bool uncounted;      /* the `for` of this `while` was declined */
     bool explained;      /* lowered at least once */
@@ -138,6 +140,13 @@ static inline bool qloop_speculates(const Call *c, LoopVersion which) {
 int64_t qloop_frames_left(qs_vm *vm, const Frame *f, const Device *d, int64_t regs);
 /* d NULL: the device for parallel work.  *again: nothing was changed, and the exact version must run instead. */
 qs_status qloop_run(Call *c, Device *d, LoopVersion which, const Launch *l, bool *again);
+
+/* -- list_items.c -------------------------------------------------------------------------------------------------- */
+bool qloop_lists_apart(const Call *c);       /* a list that the loop changes has only one name in it */
+bool qloop_open_lists(Call *c);              /* false: there is no address space */
+void *qloop_list_items(Call *c, int source); /* a copy of the items of the list with this source */
+qs_status qloop_put_lists(Call *c);          /* after the run */
+void qloop_free_lists(LoopState *s);
 
 /* -- loop_partials.c ----------------------------------------------------------------------------------------------- */
 bool qloop_cut(Call *c, Launch *l); /* allocates the partial sums; false: c->order says why that is impossible */

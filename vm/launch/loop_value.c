@@ -142,10 +142,10 @@ static bool ask_settable(void *ud, int of, const Str *name, const Type **type) {
 /* Finds the method as qcall_method does; objects of dynamic classes may get a field of that name meanwhile. */
 static void ask_method(void *ud, const Func *from, int of, const Str *name, LoopValue *out) {
     Asking *a = ud;
-    Object *o = a->e.value[of].u.p;
+    const Object *o = a->e.value[of].kind == QS_OBJECT ? a->e.value[of].u.p : NULL;
     Str *called = (Str *)(uintptr_t)name;
     *out = (LoopValue){.kind = LOOP_OTHER};
-    if (!o->cls || o->cls->kind == CLASS_DYNAMIC || qobj_has(o, called)) return;
+    if (o && (!o->cls || o->cls->kind == CLASS_DYNAMIC || qobj_has(o, called))) return;
     int slot = qnames_lookup(a->e.vm, qmod_of(from), called);
     if (slot >= 0) *out = value_of(a, FROM_GLOBAL, -1, slot, NULL);
 }
@@ -210,6 +210,13 @@ static double ask_number(void *ud, int source, bool fix) {
     return qval_number(a->e.value[source]);
 }
 
+static bool ask_list(void *ud, int source, uint8_t *kind) {
+    Asking *a = ud;
+    int items = qkey_know_list(&a->e.at[source], a->e.value[source]);
+    *kind = items == QS_NUM ? LOOP_NUM : items == QS_INT ? LOOP_INT : items == QS_BOOL ? LOOP_BOOL : LOOP_UNSET;
+    return items > -2;
+}
+
 static bool ask_sole(void *ud, int source) {
     Asking *a = ud;
     return qkey_know_sole(&a->e.at[source], a->e.value[source].u.p);
@@ -254,6 +261,7 @@ LoopJob qloop_job(Asking *a, const LoopRegion *r, Node *loop, const LoopRange *r
                    .peek = ask_peek,
                    .number = ask_number,
                    .sole = ask_sole,
+                   .list = ask_list,
                    .items = ask_items,
                    .fast_math = asks_fast(a, r, m->config.fast_math),
                    .ends = m->config.final && func->unit == m->main_module->units[0]};
@@ -263,7 +271,11 @@ LoopJob qloop_job(Asking *a, const LoopRegion *r, Node *loop, const LoopRange *r
 
 /* -- counters ------------------------------------------------------------------------------------------------------ */
 Counter qloop_counter(const Frame *f, const LoopRegion *r, int i) {
-    if (qloop_is_over_items(r)) return (Counter){0, 1, (int64_t)qval_array(f->base[r->reg])->count};
+    if (qloop_is_over_items(r)) {
+        qs_value v = f->base[r->reg];
+        size_t count = v.kind == QS_CELL ? ((const Cell *)v.u.p)->count : qval_array(v)->count;
+        return (Counter){0, 1, (int64_t)count};
+    }
     const qs_value *at = &f->base[r->reg + 4 * i]; /* the layout that qops_for writes */
     return (Counter){at[1].u.f, at[2].u.f, at[3].u.i};
 }

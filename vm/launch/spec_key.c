@@ -107,6 +107,23 @@ static bool is_sole(const Array *a) {
     return a->hdr.refs == 1 && !qbuf_shared(a->buf) && ours && plain;
 }
 
+/* The kind of the items as qkey_know_list gives it. */
+static int kind_of_items(const Cell *c) {
+    if (c->rank != 1 || c->elem->kind != TY_ANY || c->gc.hdr.aux) return -2;
+    for (size_t i = 0; i < c->count; i++) {
+        const qs_value *v = &c->items[i];
+        bool number = v->kind == QS_NUM || v->kind == QS_INT || v->kind == QS_BOOL;
+        if (!number || v->kind != c->items[0].kind) return -2;
+    }
+    return c->count ? (int)c->items[0].kind : -1;
+}
+
+int qkey_know_list(Captured *e, qs_value cell) {
+    int kind = kind_of_items(cell.u.p);
+    if (kind > -2) e->list = true, e->items = (int8_t)kind;
+    return kind;
+}
+
 bool qkey_know_sole(Captured *e, const Array *a) { return e->sole = is_sole(a); }
 
 static bool same_value(const Captured *e, qs_value v) {
@@ -133,6 +150,7 @@ bool qkey_agrees(qs_vm *vm, const Captured *e, qs_value v, SpecKind t) {
     if (qkey_facts(v, t) != e->facts) return false;
     if (e->dims_known && !same_dims(e, v.u.p)) return false;
     if (e->sole && !is_sole(v.u.p)) return false;
+    if (e->list && kind_of_items(v.u.p) != e->items) return false;
     if (!e->value_known) return true;
     return v.kind == QS_ARRAY ? same_elements(vm, e, v.u.p) : same_value(e, v);
 }

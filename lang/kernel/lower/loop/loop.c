@@ -108,12 +108,14 @@ static void begin_pass(Loops *L, Arena *scratch) {
     L->f->serial = L->mode != MODE_PARALLEL, L->f->strict = true, L->f->fast = L->job->fast_math;
     L->in = L->root, L->exits = NULL, L->returned = 0;
     if (L->callees) kfunction_begin_pass(L);
+    L->nvisits = 0, L->listed = 0;
     L->nlevels = L->versions = L->others = 0;
     L->nfaults = L->nchecks = L->nwide = L->cap_ranges = L->ntouches = L->loose = L->assumed = 0;
     L->nsummed = L->nunlike = 0;
     L->waits = L->reorders = false;
     if (L->mode == MODE_EXACT) L->out->nlimits = 0;
     kloop_declare_all(L);
+    for (int i = 0; i < L->nlists && L->mode != MODE_PARALLEL; i++) kloop_declare_list(L, &L->lists[i]);
     for (int i = 0; i < LOOP_COPIES; i++)
         L->copy[i] = i < L->copies_declared && L->mode != MODE_PARALLEL ? kloop_copy_array(L) : 0;
     L->ncopies = 0;
@@ -161,6 +163,12 @@ static void assign_slots(Loops *L) {
         if (v->kind != LOOP_INT) r->nreals += pair ? 2 : v->kind == LOOP_VECTOR ? v->n + 2 : 1;
         if (v->kind == LOOP_MIXED) o->int_slot = r->nints++;
         if (v->entry.kind == LOOP_UNSET) o->given = r->nreals++;
+    }
+    r->nlists = L->nlists;
+    for (int i = 0; i < L->nlists; i++) {
+        r->lists[i] = (LoopList){.source = L->lists[i].source, .kind = L->lists[i].kind};
+        r->lists[i].written = L->lists[i].written;
+        r->lists[i].count = r->nints++, r->lists[i].first = r->nints++;
     }
     r->returned = has_exit(L->job->loop) ? r->nreals++ : -1;
     r->aborted = L->callees ? r->nreals++ : -1;
@@ -212,6 +220,10 @@ static void store_variables(Loops *L) {
         if (o->given >= 0)
             store_result(L, LOOP_REALS, o->given,
                          v->given ? kloop_cast(L, kbuild_get(&L->walk, v->given), QS_F64) : kloop_f64(L, 1));
+    }
+    for (int i = 0; i < L->nlists; i++) {
+        store_result(L, LOOP_INTS, L->out->lists[i].count, kbuild_get(&L->walk, L->lists[i].count));
+        store_result(L, LOOP_INTS, L->out->lists[i].first, kbuild_get(&L->walk, L->lists[i].first));
     }
     if (L->drawn) store_result(L, LOOP_INTS, L->out->drawn, kbuild_get(&L->walk, L->drawn));
     if (L->returned) store_result(L, LOOP_REALS, L->out->returned, kbuild_get(&L->walk, L->returned));
@@ -319,6 +331,10 @@ static qs_status keep_version(Walk *w, void *ud) {
     const Version *v = ud;
     if (L->mode == MODE_QUICK) L->out->quick_apart = L->reorders;
     if (L->mode == MODE_EXACT) L->out->draws = L->draws, L->axes = kloop_parallel_depth(L);
+    if (L->nlists) {
+        L->axes = 0;
+        (void)kloop_decline(L, L->job->loop->pos, "it uses the list %s", L->lists[0].name->s);
+    }
     if (L->callees) {
         L->axes = 0;
         (void)kloop_decline(L, L->job->loop->pos, "it calls a function that calls itself");

@@ -36,7 +36,7 @@
  *     loop_mixed.c       values of several types           loop_function.c    functions that call themselves
  *     loop_row.c         slices of unknown length          loop_while.c       `while` as a counted loop
  *     loop_integer.c     numbers assumed to be integral    loop_alias.c       variables that hold one array
- *     loop_element.c     elements of slices of unknown length
+ *     loop_element.c     elements of slices of unknown length             loop_list.c   cells with numbers
  *
  * One loop is compiled to up to four functions:
  *
@@ -131,6 +131,9 @@ typedef struct {
     double (*number)(void *ud, int of, bool fix);
     /* whether nothing else refers to the array with the source `of`; true: this holds whenever the code runs */
     bool (*sole)(void *ud, int of);
+    /* Whether the cell with the source `of` is a list of numbers of one type, whenever the code runs.  *kind is that
+     * type; LOOP_UNSET: it is empty. */
+    bool (*list)(void *ud, int of, uint8_t *kind);
 } LoopJob;
 
 /* The origin of a parameter.  IMAGINARY is the imaginary part of a complex source.  SNAPSHOT is the array that a
@@ -139,7 +142,8 @@ typedef struct {
  * float64 and int64 for the final values of variables.  CHUNK is the number of iterations of a chunk; PARTS is float64,
  * with LOOP_CHUNKS elements for each reduced variable (LoopOut.part); SUMS is float64, with a copy of the array
  * `sums[index]` for each chunk, initially -0.  SEED and DRAWN (int64) are for random numbers.  ARGUMENT is the number
- * that argument `index` of a function is, FRAMES (int64) how many calls may be open. */
+ * that argument `index` of a function is, FRAMES (int64) how many calls may be open.  LIST_ITEMS are the items of the
+ * cell with the source `index` (float64, or int64 if they are ints), LIST_COUNT is their number. */
 typedef enum {
     LOOP_SOURCE,
     LOOP_IMAGINARY,
@@ -156,13 +160,25 @@ typedef enum {
     LOOP_SEED,
     LOOP_DRAWN,
     LOOP_ARGUMENT,
-    LOOP_FRAMES
+    LOOP_FRAMES,
+    LOOP_LIST_ITEMS,
+    LOOP_LIST_COUNT
 } LoopBindKind;
 enum { LOOP_CHUNKS = 64 };
 typedef struct {
     uint8_t kind;
     int index;
 } LoopBind;
+
+/* A list of numbers: items[first..first+count-1] of its memory are the items afterwards. */
+enum { LOOP_LISTS = 4 };
+#define LOOP_LIST_ROOM ((int64_t)1 << 32) /* items for which a list has address space */
+typedef struct {
+    int source;
+    uint8_t kind;     /* of its items: LOOP_NUM, LOOP_INT, LOOP_BOOL; LOOP_UNSET: it has never had one */
+    bool written;     /* the loop changes it */
+    int count, first; /* slots of ints */
+} LoopList;
 
 /* A vec may have been made as a matrix of one row, and then values made from it are such matrices, too (qarr_keep).
  * Bit LOOP_TWO: certainly; a lower bit: if the array with that source is one. */
@@ -253,7 +269,9 @@ typedef struct {
     LoopNote notes[LOOP_NOTES];
     int nnotes;
     int sums[LOOP_SUM_ARRAYS], nsums; /* sources of arrays that iterations only add to */
-    const Source *src;                /* source file of `why_pos` */
+    LoopList lists[LOOP_LISTS];
+    int nlists;
+    const Source *src; /* source file of `why_pos` */
     uint32_t why_pos;
     char why[LOOP_WHY]; /* if exact.func is NULL, the reason for it; otherwise the reason why parallel.func is NULL */
 } LoopResult;

@@ -331,6 +331,7 @@ static qs_status call_builtin(Loops *L, const char *name, Value *args, int nargs
         *outs = (Value){.what = WHAT_NUMBER};
         return kloop_random(L, name, nargs ? &args[0].num : NULL, &outs->num);
     }
+    if (nargs && args[0].what == WHAT_CELL) return kloop_list_call(L, name, args, nargs, outs, wanted);
     bool array = nargs && (args[0].what == WHAT_ARRAY || args[0].what == WHAT_ROW || args[0].what == WHAT_VECTOR);
     if (array && !strcmp(name, "size")) return lower_size(L, args, nargs, outs, wanted);
     if (array && nargs == 1 && args[0].what == WHAT_ARRAY && !strcmp(name, "numel")) return lower_count(L, args, outs);
@@ -582,11 +583,12 @@ static qs_status method_of(Loops *L, const Node *callee, Value *self, Value *out
     LoopValue v;
     TRY(kloop_expr(L, callee->u.field.base, self));
     L->pos = callee->pos;
-    if (self->what != WHAT_OBJECT)
+    bool cell = self->what == WHAT_CELL;
+    if (self->what != WHAT_OBJECT && !cell)
         return kloop_decline(L, callee->pos, "%s as a method of what is no object; arrays and a counter are compiled",
                              name->s);
     L->job->method(L->job->ud, L->in->func, self->host.source, name, &v);
-    if (v.kind != LOOP_FUNC)
+    if (v.kind != LOOP_FUNC && !(cell && v.kind == LOOP_BUILTIN))
         return kloop_decline(L, callee->pos, "the method %s is a field, or has several definitions", name->s);
     return *out = (Value){.what = WHAT_FUNCTION, .host = v}, QS_OK;
 }

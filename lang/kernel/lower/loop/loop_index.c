@@ -825,6 +825,7 @@ qs_status kloop_element(Loops *L, const Value *v, Number index, Value *out) {
     Access a = {.base = *v, .p = {.mode = ACC_CHECKED, .rank = 1}};
     *out = (Value){.what = WHAT_NUMBER};
     if (v->what == WHAT_NUMBER) return *out = *v, QS_OK;
+    if (v->what == WHAT_CELL) return out->num = kloop_visited_item(L, v, index.twin), QS_OK;
     if (v->what == WHAT_VECTOR && v->cols) return row_of_matrix(L, v, index, out);
     if (v->what == WHAT_ARRAY && v->host.rank == 2) return row_of_array(L, v, index, out);
     if (v->what == WHAT_VECTOR) return kloop_vector_element(L, v, &index, "the items", &out->num);
@@ -833,16 +834,32 @@ qs_status kloop_element(Loops *L, const Value *v, Number index, Value *out) {
 }
 
 /* -- statements ---------------------------------------------------------------------------------------------------- */
-/* An item c[k] of a cell. */
-static qs_status load_item(Loops *L, Node *n, Value *out, bool *found) {
+/* Finds the cell of an item c[k]. */
+static qs_status find_cell(Loops *L, Node *n, Value *cell, bool *found) {
     Node *base = n->u.index.base;
-    Value cell;
     *found = false;
     if (n->u.index.at.n != 1 || base->kind != N_IDENT || !base->u.ident.sym) return QS_OK;
-    TRY(kloop_read(L, base->u.ident.sym, &cell));
-    *found = cell.what == WHAT_CELL;
-    L->pos = n->pos;
-    return *found ? kloop_item(L, &cell, n->u.index.at.at[0], out) : QS_OK;
+    TRY(kloop_read(L, base->u.ident.sym, cell));
+    *found = cell->what == WHAT_CELL;
+    return L->pos = n->pos, QS_OK;
+}
+
+static qs_status store_item(Loops *L, Node *target, const Value *cell, const Value *v) {
+    Value at;
+    if (target->u.index.base->u.ident.sym->mods.access) return kloop_decline(L, L->pos, "a cell with an access mode");
+    TRY(kloop_expr(L, target->u.index.at.at[0], &at));
+    L->pos = target->pos;
+    return kloop_list_store(L, cell, &at, v);
+}
+
+static qs_status update_item(Loops *L, Node *target, const Value *cell, Op op, const Value *v) {
+    Value at, old, result;
+    if (target->u.index.base->u.ident.sym->mods.access) return kloop_decline(L, L->pos, "a cell with an access mode");
+    TRY(kloop_expr(L, target->u.index.at.at[0], &at));
+    L->pos = target->pos;
+    TRY(kloop_list_load(L, cell, &at, &old));
+    TRY(kloop_operator(L, op, &old, v, &result));
+    return kloop_list_store(L, cell, &at, &result);
 }
 
 qs_status kloop_load(Walk *w, Node *n, Value *out) {
@@ -850,9 +867,10 @@ qs_status kloop_load(Walk *w, Node *n, Value *out) {
     Access a;
     KRef at[QS_MAX_RANK];
     Value v = {.what = WHAT_NUMBER};
+    Value cell;
     bool is_item;
-    TRY(load_item(L, n, out, &is_item));
-    if (is_item) return QS_OK;
+    TRY(find_cell(L, n, &cell, &is_item));
+    if (is_item) return kloop_item(L, &cell, n->u.index.at.at[0], out);
     TRY(access_of(L, n, NULL, &a));
     if (a.part) return kloop_vector_slice(L, &a.base, a.sub, a.p.name, out);
     if (a.base.what == WHAT_VECTOR) {
@@ -902,6 +920,10 @@ qs_status kloop_store(Walk *w, Node *target, const Value *v) {
     Loops *L = (Loops *)w;
     Access a;
     KRef at[QS_MAX_RANK];
+    Value cell;
+    bool is_item;
+    TRY(find_cell(L, target, &cell, &is_item));
+    if (is_item) return store_item(L, target, &cell, v);
     TRY(target_of(L, target, v, &a));
     Value held = as_held(L, &a, v);
     if (a.base.what != WHAT_VECTOR) TRY(lower_indices(L, &a));
@@ -964,9 +986,12 @@ qs_status kloop_update(Walk *w, Node *target, Op op, Node *value) {
     Loops *L = (Loops *)w;
     Access a;
     KRef at[QS_MAX_RANK];
-    Value v, old = {.what = WHAT_NUMBER}, result;
-    TRY(target_of(L, target, NULL, &a));
+    Value v, old = {.what = WHAT_NUMBER}, result, cell;
+    bool is_item;
+    TRY(find_cell(L, target, &cell, &is_item));
+    if (!is_item) TRY(target_of(L, target, NULL, &a));
     TRY(kloop_expr(L, value, &v));
+    if (is_item) return update_item(L, target, &cell, op, &v);
     L->pos = target->pos;
     if (a.base.what != WHAT_VECTOR) TRY(lower_indices(L, &a));
     if (a.spans) return update_row(L, &a, op, &v);

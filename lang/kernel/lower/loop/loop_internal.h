@@ -161,6 +161,16 @@ typedef struct {  /* a loop of the perfect nest */
 } Level;
 
 typedef enum { MODE_EXACT, MODE_QUICK, MODE_PARALLEL } Mode;
+/* A cell that is a list of numbers (loop_list.c). */
+typedef struct {
+    int source;
+    Str *name;
+    uint8_t kind; /* of its items, as in LoopList */
+    bool written;
+    /* set anew in each pass */
+    KRef count, first; /* LOCALs, int64 */
+} List;
+enum { LOOP_VISITS = 8 };
 enum { LOOP_STORED = 32, LOOP_COPIES = 16 /* slices that are copied */, LOOP_COPIED = 1024 /* elements of each */ };
 typedef struct LoopModule LoopModule;
 
@@ -226,6 +236,14 @@ typedef struct Loops {
     BlockScope *body;       /* body of the outermost loop */
     KRef copy[LOOP_COPIES]; /* LARRAYs for copies of slices (loop_row.c); ncopies: used so far */
     int ncopies;
+    List lists[LOOP_LISTS];
+    int nlists;
+    struct {
+        const Node *loop;
+        int source;
+    } visit[LOOP_VISITS]; /* the open loops over items of lists */
+    int nvisits;
+    KRef listed;   /* the latest access to a list is before this instruction */
     KRef arrays;   /* LOCAL: the number of the next array that the loop makes (loop_alias.c) */
     KRef drawn;    /* LOCAL: number of random blocks drawn so far */
     int64_t draws; /* random blocks drawn per iteration, in this pass */
@@ -457,6 +475,17 @@ qs_status kloop_row_binary(Loops *L, Op op, const Value *a, const Value *b, Valu
 qs_status kloop_row_unary(Loops *L, Op op, const Value *a, Value *out);
 qs_status kloop_row_call(Loops *L, const char *name, const Value *args, int nargs, Value *out);
 qs_status kloop_row_store(Loops *L, const Slice *to, const SliceShape *shape, const Value *v);
+
+/* -- loop_list.c --------------------------------------------------------------------------------------------------- */
+void kloop_declare_list(Loops *L, List *l);                    /* at the beginning of a pass */
+bool kloop_is_changed_list(const Loops *L, const Value *cell); /* whether the loop changes it, as far as is known */
+qs_status kloop_list_call(Loops *L, const char *name, const Value *args, int nargs, Value *out, int wanted);
+qs_status kloop_list_load(Loops *L, const Value *cell, const Value *index, Value *out);
+qs_status kloop_list_store(Loops *L, const Value *cell, const Value *index, const Value *v);
+qs_status kloop_visit_list(Loops *L, const Value *cell, const Node *loop); /* the loop over its items begins */
+void kloop_leave_list(Loops *L, const Node *loop);                         /* … ends */
+Number kloop_list_count(Loops *L, const Value *cell);
+Number kloop_visited_item(Loops *L, const Value *cell, KRef at); /* `at` is inside */
 
 /* -- loop_element.c ------------------------------------------------------------------------------------------------ */
 Value kloop_typed(Loops *L, qs_dtype d, Number n); /* n is an element of an array of integers or truth values */

@@ -209,13 +209,19 @@ static void count_real_range(Loops *L, Range *r) {
 }
 
 /* Makes a range of the indices of a vector, or of the rows of a matrix. */
-static qs_status range_of_items(Loops *L, const Value *v, Range *r) {
-    bool array = v->what == WHAT_ARRAY && v->host.rank <= 2;
-    if (!array && v->what != WHAT_VECTOR && v->what != WHAT_NUMBER)
+static qs_status range_of_items(Loops *L, const Node *loop, const Value *v, Range *r) {
+    bool array = v->what == WHAT_ARRAY && v->host.rank <= 2, cell = v->what == WHAT_CELL;
+    if (cell) TRY(kloop_visit_list(L, v, loop));
+    if (!array && !cell && v->what != WHAT_VECTOR && v->what != WHAT_NUMBER)
         return kloop_decline(L, L->pos, "a loop over something that is no vector and no matrix; write for i = 0..n-1");
     Value *items = qarena_alloc(L->arena, sizeof *items);
     *items = *v, r->items = items;
     r->step = 1, r->lo = kloop_const(L, 0);
+    if (cell) {
+        Number count = kloop_list_count(L, v);
+        KRef last = kloop_op(L, K_SUB, kloop_as_int(L, count), kloop_i64(L, 1));
+        return r->hi = kloop_from_int(L, last, -1, LOOP_LIST_ROOM), QS_OK;
+    }
     int n = v->what != WHAT_VECTOR ? 1 : v->cols ? v->n / v->cols : v->n;
     if (!array) return r->hi = kloop_const(L, n - 1), QS_OK;
     KRef last = kloop_op(L, K_SUB, kloop_extent(L, v, 0), kloop_i64(L, 1));
@@ -225,10 +231,11 @@ static qs_status range_of_items(Loops *L, const Value *v, Range *r) {
 static qs_status root_items(Loops *L, Range *r) {
     Value v = {.what = WHAT_ARRAY, .name = qstr_cname(L->c, "the items")};
     L->job->items(L->job->ud, &v.host);
-    if (v.host.kind != LOOP_ARRAY || v.host.rank != 1)
+    if (v.host.kind == LOOP_CELL) v.what = WHAT_CELL;
+    else if (v.host.kind != LOOP_ARRAY || v.host.rank != 1)
         return kloop_decline(L, L->pos, "a loop over something that is no vector; write for i = 0..n-1");
     Range counted = *r;
-    TRY(range_of_items(L, &v, r));
+    TRY(range_of_items(L, L->job->loop, &v, r));
     counted.items = r->items;
     return *r = counted, QS_OK;
 }
@@ -419,7 +426,7 @@ static bool has_tests(const Loops *L, KRef loop) {
 /* The exact version runs whatever arrays overlap, so that nothing holds there. */
 void kloop_mark_independent(Loops *L, KRef start) {
     while (start < L->f->nins && L->f->ins[start].op != K_FOR) start++;
-    if (L->mode == MODE_EXACT || start == L->f->nins) return;
+    if (L->mode == MODE_EXACT || start == L->f->nins || L->listed > start) return;
     unsigned flag = kloop_is_independent(L, start)                      ? KFLAG_REASSOC
                     : kloop_stores_fixed(L, start)                      ? KFLAG_FIXED
                     : has_chain_inside(L, start) || has_tests(L, start) ? KFLAG_APART
@@ -431,6 +438,7 @@ static qs_status close_range(Walk *w, CountedLoop *t) {
     Loops *L = (Loops *)w;
     kloop_var(L, t->node->u.loop.syms[t->i])->bound = false;
     L->versions -= t->version != VERSION_ONLY, L->others -= t->version == VERSION_OTHER;
+    kloop_leave_list(L, t->node);
     if (t->i == 0 && !t->position && !L->module) kloop_free_order(L, t->node, t->start);
     if (!t->position && !L->module) kloop_mark_independent(L, t->start);
     return QS_OK;
@@ -442,7 +450,7 @@ static qs_status count_items(Walk *w, Node *n, Range *out, bool *counted) {
     TRY(kloop_expr(L, n->u.loop.ranges[0], &v));
     L->pos = n->u.loop.ranges[0]->pos;
     *out = (Range){0};
-    return *counted = true, range_of_items(L, &v, out);
+    return *counted = true, range_of_items(L, n, &v, out);
 }
 
 static const NestRules nest_rules = {.range_size = sizeof(Range),

@@ -642,17 +642,24 @@ qs_status kloop_field(Loops *L, const Value *object, const Str *name, Value *out
     return import_value(L, &v, (Str *)(uintptr_t)name, out);
 }
 
+static qs_status load_from_list(Loops *L, const Value *cell, Node *index, Value *out) {
+    uint32_t pos = L->pos;
+    Value at;
+    TRY(kloop_expr(L, index, &at));
+    L->pos = pos;
+    return kloop_list_load(L, cell, &at, out);
+}
+
 qs_status kloop_item(Loops *L, const Value *cell, Node *index, Value *out) {
     double k = -1;
     Value at = {0};
     LoopValue v = {0};
+    if (kloop_is_changed_list(L, cell)) return load_from_list(L, cell, index, out);
     bool known = qfold_number(index, &k) && k == floor(k) && k >= 0 && k < INT32_MAX;
     bool named = !known && index->kind == N_IDENT && index->u.ident.sym;
     if (named) TRY(kloop_read(L, index->u.ident.sym, &at));
     bool entered = named && at.what == WHAT_NUMBER && (at.host.kind == LOOP_NUM || at.host.kind == LOOP_INT);
-    if (!known && !entered)
-        return kloop_decline(L, L->pos,
-                             "an item of a cell with a number that changes; elements of arrays are compiled");
+    if (!known && !entered) return load_from_list(L, cell, index, out);
     L->job->item(L->job->ud, cell->host.source, known ? -1 - (int)k : at.host.source, &v);
     *out = (Value){.what = WHAT_NOTHING};
     char called[80];

@@ -1,0 +1,194 @@
+/* loop_list.c -- lowers lists of numbers: cells whose items are read by any index, appended or removed.
+ *
+ * The VM copies the items of such a cell to memory before each run, and makes them its items again afterwards.  The
+ * memory is address space for LOOP_LIST_ROOM items, so that an append is a store.  Two LOCALs per list have the number
+ * of items and the index of the first one: pop(list, 0) advances it, and moves the items to the front of the memory
+ * once they are fewer than the removed ones.  All items have one type, that of the first; an item of another type
+ * declines the loop.  Loops with lists run in order, because each change of a list depends on the earlier ones. */
+#include "lang/kernel/lower/loop/loop_internal.h"
+
+#include <string.h>
+
+/* -- lists --------------------------------------------------------------------------------------------------------- */
+static qs_dtype memory_type(const List *l) { return l->kind == LOOP_INT ? QS_I64 : QS_F64; }
+
+static uint64_t memory_of(Loops *L, const List *l) {
+    KParam p = {.name = l->name,
+                .kind = KP_ARRAY,
+                .dtype = (uint8_t)memory_type(l),
+                .rank = 1,
+                .contiguous = true,
+                .unit_last = true};
+    return (uint64_t)kloop_param(L, &p, (LoopBind){LOOP_LIST_ITEMS, l->source});
+}
+
+void kloop_declare_list(Loops *L, List *l) {
+    l->count = kbuild_local(&L->walk, kloop_number_param(L, l->name, QS_I64, (LoopBind){LOOP_LIST_COUNT, l->source}));
+    l->first = kbuild_local(&L->walk, kloop_i64(L, 0));
+}
+
+/* The list that a cell is, if all its items are numbers of one type; NULL: it is none. */
+static List *find_list(Loops *L, const Value *cell) {
+    uint8_t kind;
+    for (int i = 0; i < L->nlists; i++)
+        if (L->lists[i].source == cell->host.source) return &L->lists[i];
+    bool fits = L->mode == MODE_EXACT && !L->module && !L->callees && L->nlists < LOOP_LISTS;
+    if (!fits || !L->job->list(L->job->ud, cell->host.source, &kind)) return NULL;
+    List *l = &L->lists[L->nlists++];
+    *l = (List){.source = cell->host.source, .kind = kind, .name = (Str *)(uintptr_t)cell->name};
+    kloop_declare_list(L, l);
+    return L->changed = true, l;
+}
+
+static qs_status need_list(Loops *L, const Value *cell, List **out) {
+    *out = find_list(L, cell);
+    if (!*out) return kloop_decline(L, L->pos, "a cell whose items are not all numbers of one type");
+    L->listed = L->f->nins;
+    return QS_OK;
+}
+
+/* The same for a list that is changed. */
+static qs_status change_list(Loops *L, const Value *cell, List **out) {
+    TRY(need_list(L, cell, out));
+    for (int i = 0; i < L->nvisits; i++)
+        if (L->visit[i].source == (*out)->source)
+            return kloop_decline(L, L->pos, "%s changes while a loop goes through it", (*out)->name->s);
+    kbuild_learn(&L->walk, &(*out)->written);
+    return QS_OK;
+}
+
+bool kloop_is_changed_list(const Loops *L, const Value *cell) {
+    for (int i = 0; i < L->nlists; i++)
+        if (L->lists[i].source == cell->host.source) return L->lists[i].written;
+    return false;
+}
+
+/* -- items --------------------------------------------------------------------------------------------------------- */
+static KRef count_of(Loops *L, const List *l) { return kbuild_get(&L->walk, l->count); }
+
+static KRef index_of(Loops *L, const List *l, KRef at) {
+    return kloop_op(L, K_ADD, kbuild_get(&L->walk, l->first), at);
+}
+
+static Number load_item(Loops *L, const List *l, KRef at) {
+    KRef v = kloop_emit(L, (KMake){K_LOAD, .own = memory_type(l), .a = index_of(L, l, at), .imm = memory_of(L, l)});
+    if (l->kind == LOOP_BOOL) return kloop_bool(kloop_op(L, K_NE, v, kloop_f64(L, 0)));
+    return l->kind == LOOP_INT ? kloop_wide(L, v) : kloop_num(v);
+}
+
+static qs_status store_item(Loops *L, List *l, KRef at, const Value *v) {
+    if (v->what != WHAT_NUMBER) return kloop_decline(L, L->pos, "an item of %s that is no number", l->name->s);
+    if (l->kind == LOOP_UNSET && v->num.kind != LOOP_MIXED && v->num.kind != LOOP_COMPLEX)
+        l->kind = v->num.kind, L->changed = true;
+    if (l->kind != v->num.kind) return kloop_decline(L, L->pos, "items of %s that have several types", l->name->s);
+    KRef x = l->kind == LOOP_BOOL ? kloop_cast(L, v->num.v, QS_F64) : v->num.v;
+    kloop_emit(L, (KMake){K_STORE, .a = index_of(L, l, at), .b = x, .imm = memory_of(L, l)});
+    return QS_OK;
+}
+
+Number kloop_list_count(Loops *L, const Value *cell) {
+    return kloop_from_int(L, count_of(L, find_list(L, cell)), 0, LOOP_LIST_ROOM);
+}
+
+/* -- changes ------------------------------------------------------------------------------------------------------- */
+static qs_status append_item(Loops *L, const Value *cell, const Value *v) {
+    List *l = NULL;
+    TRY(change_list(L, cell, &l));
+    KRef n = count_of(L, l), fits = kloop_op(L, K_LT, index_of(L, l, n), kloop_i64(L, LOOP_LIST_ROOM - 1));
+    kloop_fail_unless(L, fits, QS_ENOMEM, "cell: no memory for %0 items", n, 0);
+    TRY(store_item(L, l, n, v));
+    return kbuild_set(&L->walk, l->count, kloop_op(L, K_ADD, n, kloop_i64(L, 1))), QS_OK;
+}
+
+/* Moves the items to the front if as many others have been removed there. */
+static void move_to_front(Loops *L, List *l) {
+    enum { LEAST = 1024 };
+    KRef first = kbuild_get(&L->walk, l->first), n = count_of(L, l), one = kloop_i64(L, 1);
+    kloop_flow(L, K_IF, kloop_op(L, K_LE, kloop_op(L, K_MAX, n, kloop_i64(L, LEAST)), first));
+    KRef last = kloop_op(L, K_SUB, n, one);
+    KRef k = kloop_emit(L, (KMake){K_FOR, .own = QS_I64, .a = kloop_i64(L, 0), .b = last, .c = one});
+    KRef v = kloop_emit(
+        L, (KMake){K_LOAD, .own = memory_type(l), .a = kloop_op(L, K_ADD, first, k), .imm = memory_of(L, l)});
+    kloop_emit(L, (KMake){K_STORE, .a = k, .b = v, .imm = memory_of(L, l)});
+    kloop_flow(L, K_END, 0);
+    kbuild_set(&L->walk, l->first, kloop_i64(L, 0));
+    kloop_flow(L, K_END, 0);
+}
+
+static qs_status pop_item(Loops *L, const Value *cell, const Value *at, Value *out) {
+    List *l = NULL;
+    double k = -1;
+    TRY(change_list(L, cell, &l));
+    if (at && (at->what != WHAT_NUMBER || !kloop_known(L, at->num, &k) || k != 0))
+        return kloop_decline(L, L->pos, "pop at a position other than the first and the last");
+    KRef n = count_of(L, l), one = kloop_i64(L, 1);
+    kloop_fail_unless(L, kloop_op(L, K_LT, kloop_i64(L, 0), n), QS_EINDEX, "pop: the list is empty", 0, 0);
+    KRef left = kloop_op(L, K_SUB, n, one);
+    *out = (Value){.what = WHAT_NUMBER, .num = load_item(L, l, at ? kloop_i64(L, 0) : left)};
+    kbuild_set(&L->walk, l->count, left);
+    if (!at) return QS_OK;
+    kbuild_set(&L->walk, l->first, kloop_op(L, K_ADD, kbuild_get(&L->walk, l->first), one));
+    return move_to_front(L, l), QS_OK;
+}
+
+qs_status kloop_list_call(Loops *L, const char *name, const Value *args, int nargs, Value *out, int wanted) {
+    List *l = NULL;
+    if (!strcmp(name, "append") && nargs == 2 && !wanted) return append_item(L, args, &args[1]);
+    if (!strcmp(name, "pop") && (nargs == 1 || nargs == 2)) {
+        Value item;
+        TRY(pop_item(L, args, nargs == 2 ? &args[1] : NULL, &item));
+        if (wanted) *out = item;
+        return QS_OK;
+    }
+    if (strcmp(name, "numel") != 0 || nargs != 1) return kloop_decline(L, L->pos, "%s of a cell", name);
+    TRY(need_list(L, args, &l));
+    return *out = (Value){.what = WHAT_NUMBER, .num = kloop_list_count(L, args)}, QS_OK;
+}
+
+/* -- indices ------------------------------------------------------------------------------------------------------- */
+/* Emits the tests of an index, and returns its rounded value. */
+static KRef test_index(Loops *L, const List *l, Number index) {
+    if (index.kind == LOOP_NUM) (void)kloop_expect_int(L, &index);
+    KRef at = kloop_as_int(L, index), shown = at;
+    if (!at) {
+        KRef x = kloop_real(L, index);
+        shown = kbuild_pure(&L->walk, (KMake){K_MATH, .flag = MF_trunc, .a = x});
+        kloop_test_number(L, x, shown, l->name->s, true);
+        at = kloop_op(L, K_MAX, kloop_cast(L, shown, QS_I64), kloop_i64(L, LOOP_INDEX_LEAST));
+        at = kloop_op(L, K_MIN, at, kloop_i64(L, LOOP_INDEX_MOST));
+    }
+    kloop_inside(L, (AxisIndex){at, count_of(L, l), shown}, l->name->s, 1);
+    return at;
+}
+
+qs_status kloop_list_load(Loops *L, const Value *cell, const Value *index, Value *out) {
+    List *l = NULL;
+    Number at;
+    TRY(need_list(L, cell, &l));
+    TRY(kloop_real_number(L, index, &at));
+    return *out = (Value){.what = WHAT_NUMBER, .num = load_item(L, l, test_index(L, l, at))}, QS_OK;
+}
+
+qs_status kloop_list_store(Loops *L, const Value *cell, const Value *index, const Value *v) {
+    List *l = NULL;
+    Number at;
+    TRY(need_list(L, cell, &l)); /* the items that a loop goes through may be set */
+    kbuild_learn(&L->walk, &l->written);
+    TRY(kloop_real_number(L, index, &at));
+    return store_item(L, l, test_index(L, l, at), v);
+}
+
+/* -- loops over items ---------------------------------------------------------------------------------------------- */
+qs_status kloop_visit_list(Loops *L, const Value *cell, const Node *loop) {
+    List *l = NULL;
+    TRY(need_list(L, cell, &l));
+    if (L->nvisits == LOOP_VISITS) return kloop_decline(L, L->pos, "too many loops over the items of cells");
+    L->visit[L->nvisits].loop = loop, L->visit[L->nvisits++].source = l->source;
+    return QS_OK;
+}
+
+void kloop_leave_list(Loops *L, const Node *loop) {
+    while (L->nvisits && L->visit[L->nvisits - 1].loop == loop) L->nvisits--;
+}
+
+Number kloop_visited_item(Loops *L, const Value *cell, KRef at) { return load_item(L, find_list(L, cell), at); }

@@ -1,0 +1,89 @@
+/* list_items.c -- gives a compiled loop the items of its lists of numbers, and makes them the items of the cells
+ * afterwards.
+ *
+ * The memory of a list that the loop changes is address space for LOOP_LIST_ROOM items, so that machine code never asks
+ * for more.  The loop keeps it from run to run, unless many pages of it were used. */
+#include "vm/launch/loop_run.h"
+
+#include <sys/mman.h>
+
+static const size_t reserved = (size_t)LOOP_LIST_ROOM * 8;
+
+static void unmap(void **memory) {
+    if (*memory) munmap(*memory, reserved);
+    *memory = NULL;
+}
+
+void qloop_free_lists(LoopState *s) {
+    for (int i = 0; i < LOOP_LISTS; i++) unmap(&s->lists[i]);
+}
+
+static Cell *cell_of(const Call *c, const LoopList *l) { return c->value[l->source].u.p; }
+
+bool qloop_lists_apart(const Call *c) {
+    const LoopResult *code = &c->v->code;
+    for (int i = 0; i < code->nlists; i++)
+        for (int k = 0; code->lists[i].written && k < c->v->base.nentries; k++) {
+            bool other = k != code->lists[i].source && c->value[k].kind == QS_CELL;
+            if (other && c->value[k].u.p == (void *)cell_of(c, &code->lists[i])) return false;
+        }
+    return true;
+}
+
+bool qloop_open_lists(Call *c) {
+    const LoopResult *code = &c->v->code;
+    LoopState *s = c->region->machine;
+    for (int i = 0; i < code->nlists; i++) {
+        if (s->lists[i]) continue;
+        void *p = mmap(NULL, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (p == MAP_FAILED) return qloop_free_lists(s), false;
+        s->lists[i] = p;
+    }
+    return true;
+}
+
+static int list_at(const Call *c, int source) {
+    int i = 0;
+    while (c->v->code.lists[i].source != source) i++;
+    return i;
+}
+
+void *qloop_list_items(Call *c, int source) {
+    const Cell *cell = c->value[source].u.p;
+    LoopState *s = c->region->machine;
+    double *reals = s->lists[list_at(c, source)];
+    for (size_t k = 0; k < cell->count; k++) {
+        const qs_value *v = &cell->items[k];
+        if (v->kind == QS_INT) ((int64_t *)reals)[k] = v->u.i;
+        else reals[k] = qval_number(*v);
+    }
+    return reals;
+}
+
+static qs_value item_value(const LoopList *l, const double *at) {
+    if (l->kind == LOOP_INT) return qs_int(*(const int64_t *)at);
+    return l->kind == LOOP_BOOL ? qs_bool(*at != 0) : qs_num(*at);
+}
+
+static qs_status put_list(Call *c, const LoopList *l, const double *items) {
+    Cell *cell = cell_of(c, l);
+    size_t n = (size_t)c->ints[l->count], common = n < cell->count ? n : cell->count;
+    items += c->ints[l->first];
+    for (size_t k = 0; k < common; k++) cell->items[k] = item_value(l, &items[k]);
+    for (qs_value removed; cell->count > n;) TRY(qcell_remove(c->vm, cell, cell->count - 1, &removed));
+    for (size_t k = common; k < n; k++) TRY(qcell_insert(c->vm, cell, k, item_value(l, &items[k])));
+    return QS_OK;
+}
+
+qs_status qloop_put_lists(Call *c) {
+    enum { KEPT = 1 << 17 /* items */ };
+    const LoopResult *code = &c->v->code;
+    LoopState *s = c->region->machine;
+    qs_status status = QS_OK;
+    for (int i = 0; i < code->nlists; i++) {
+        const LoopList *l = &code->lists[i];
+        if (l->written && status == QS_OK) status = put_list(c, l, s->lists[i]);
+        if (c->ints[l->count] + c->ints[l->first] > KEPT || cell_of(c, l)->count > KEPT) unmap(&s->lists[i]);
+    }
+    return status;
+}
