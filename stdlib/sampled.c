@@ -1,16 +1,19 @@
 /* sampled.c -- implements counting, polynomials, convolution and covariance of sampled functions.  Computes in float64
  * or complex128; results have the dtype of qarg_meet_float.
  *
- * A direct convolution processes blocks of 1024 positions with all factors, in registers, in the order of the
- * definition.  If the number of products is larger than the estimated work of FFTs (fft.c), these are used, for blocks
+ * A direct convolution processes blocks of up to 1024 positions with all factors, in registers, in the order of the
+ * definition; only a block is converted to float64 at a time, as large arrays of temporary numbers cost more time than
+ * the sums.  If the number of products is larger than the estimated work of FFTs (fft.c), these are used, for blocks
  * of the result in parallel; matrices are convolved as vectors, with zeros between their rows.  The errors of all
  * elements then have the size of the error of the largest one.  Therefore nonfinite input, which would spread to all
  * elements, is convolved directly, and sums of integers are rounded if the errors are certainly below 0.5. */
+#include "devices/pool.h"
 #include "devices/threads.h"
 #include "stdlib/builtins.h"
 #include "stdlib/stencil.h"
 #include "stdlib/triangle.h"
 #include "vm/array/contiguous.h"
+#include "vm/array/convert.h"
 #include "vm/array/gemm.h"
 #include "vm/value/machine.h"
 
@@ -274,59 +277,116 @@ typedef struct {
 
 static Span common(Span a, Span b) { return (Span){a.from > b.from ? a.from : b.from, a.end < b.end ? a.end : b.end}; }
 
-/* Adds the products of row a and factor l of row b to the positions `to` of out. */
-static void add_factor(const Image *a, const double *x, const double *b, int64_t l, Span to, double *out) {
+/* Adds the convolution of row x of a and row f of b to the positions `to`; out[0] is position `origin`. */
+static void add_row(const Image *a, const double *x, const Image *b, const double *f, Span to, int64_t origin,
+                    double *out) {
     int64_t m = a->parts;
-    Span s = common(to, (Span){l, l + a->w});
-    if (s.from < s.end) add_scaled(out + m * s.from, b + m * l, x + m * (s.from - l), s.end - s.from, a->parts);
+    for (int64_t l = 0; l < b->w && to.from < to.end; l++) {
+        Span s = common(to, (Span){l, l + a->w});
+        if (s.from < s.end)
+            add_scaled(out + m * (s.from - origin), f + m * l, x + m * (s.from - l), s.end - s.from, a->parts);
+    }
 }
 
-/* Adds the convolution of a row of a and a row of b to the positions `to` of out. */
-static void add_row(const Image *a, const double *x, const double *b, int64_t factors, Span to, double *out) {
-    for (int64_t l = 0; l < factors && to.from < to.end; l++) add_factor(a, x, b, l, to, out);
-}
-
-/* A row of the result is divided into blocks that stay in the cache while all factors are applied. */
+/* The result is divided into blocks of a few rows.  The sums of a row of a block stay in the cache while all factors
+ * are applied, and are then converted to elements of the result.  If the elements of a are not float64, the ones that a
+ * block needs are converted first. */
 typedef struct {
     const Image *a, *b;
-    double *out;
-    int64_t w, stretches;
+    const char *elements; /* of a, of type `from`; NULL: a->x has them as float64 */
+    char *out;
+    qs_dtype from, d; /* d: of the real parts of the result */
+    int64_t bands, height;
     Span rows, columns; /* of the result, that are wanted */
+    double *room;       /* `each` numbers for each thread */
+    size_t each;
     const Flag *stop;
 } Convolution;
-enum { STRETCH = 1024, WORTH_A_THREAD = 1 << 16 /* minimum multiplications per thread */ };
+enum {
+    STRETCH = 1024,           /* columns of a block */
+    BAND = 16,                /* rows of a block whose elements are converted */
+    MOST_CONVERTED = 1 << 17, /* elements that are converted for a block */
+    WORTH_A_THREAD = 1 << 16  /* minimum multiplications per thread */
+};
 
-static void convolve_stretches(void *ud, int64_t first, int64_t last, int worker) {
+/* Returns how many elements a block needs. */
+static size_t converted_count(const Image *b) { return (size_t)((BAND + b->h - 1) * (STRETCH + b->w - 1)); }
+
+/* Adds the products for positions `to` of row y to out. */
+static void convolve_stretch(const Image *a, const Image *b, int64_t y, Span to, double *out) {
+    int64_t top = y < b->h ? 0 : y - b->h + 1, end = y < a->h ? y + 1 : a->h;
+    Span all = common(to, (Span){b->w - 1, a->w});
+    if (a->parts > 1 || all.from >= all.end) all = (Span){to.end, to.end};
+    for (int64_t i = top; i < end; i++) { /* positions that not all factors of a row meet */
+        const double *x = a->x + a->parts * i * a->w, *f = b->x + a->parts * (y - i) * b->w;
+        add_row(a, x, b, f, (Span){to.from, all.from}, to.from, out);
+        add_row(a, x, b, f, (Span){all.end, to.end}, to.from, out);
+    }
+    if (all.from == all.end || top == end) return;
+    Window w = {a->x + top * a->w + all.from, b->x + (y - top) * b->w, a->w, -b->w, (size_t)(end - top), (size_t)b->w};
+    qstencil_loops()->convolve(&w, (size_t)(all.end - all.from), out + all.from - to.from);
+}
+
+/* Returns the positions of n elements that positions `to` of a convolution with m factors need. */
+static Span needed(Span to, int64_t n, int64_t m) { return common((Span){to.from - m + 1, to.end}, (Span){0, n}); }
+
+/* Returns the part of a that the given positions of the result need, as float64 in `to`. */
+static Image convert_part(const Convolution *c, Span rows, Span columns, double *to) {
+    int64_t w = columns.end - columns.from;
+    size_t size = qdtype_size(c->from);
+    Image part = {to, rows.end - rows.from, w, 1};
+    for (int64_t y = rows.from; y < rows.end; y++, to += w)
+        qconv_run(c->from, c->elements + (size_t)(y * c->a->w + columns.from) * size, (ptrdiff_t)size, QS_F64, to,
+                  sizeof *to, (size_t)w);
+    return part;
+}
+
+/* Computes blocks, which are numbered down the columns. */
+static void convolve_blocks(void *ud, int64_t first, int64_t last, int worker) {
     const Convolution *c = ud;
-    const Image *a = c->a, *b = c->b;
-    int64_t m = a->parts;
-    (void)worker;
+    int64_t m = c->a->parts, w = c->columns.end - c->columns.from;
+    size_t size = qdtype_size(c->d);
+    double sums[2 * STRETCH];
     for (int64_t k = first; k < last && !qflag_is_up(c->stop); k++) {
-        int64_t y = c->rows.from + k / c->stretches, from = c->columns.from + k % c->stretches * STRETCH;
-        int64_t top = y < b->h ? 0 : y - b->h + 1, end = y < a->h ? y + 1 : a->h;
-        double *out = c->out + m * y * c->w;
-        Span to = common((Span){from, from + STRETCH}, c->columns), all = common(to, (Span){b->w - 1, a->w});
-        if (m > 1 || all.from >= all.end) all = (Span){to.end, to.end};
-        for (int64_t i = top; i < end; i++) { /* positions that not all factors of a row meet */
-            const double *x = a->x + m * i * a->w, *f = b->x + m * (y - i) * b->w;
-            add_row(a, x, f, b->w, (Span){to.from, all.from}, out),
-                add_row(a, x, f, b->w, (Span){all.end, to.end}, out);
+        int64_t row = c->rows.from + k % c->bands * c->height, column = c->columns.from + k / c->bands * STRETCH;
+        Span rows = common((Span){row, row + c->height}, c->rows), to = {column, column + STRETCH};
+        to = common(to, c->columns);
+        Image part = *c->a;
+        Span down = {0, 0}, right = down;
+        if (c->elements) {
+            down = needed(rows, part.h, c->b->h), right = needed(to, part.w, c->b->w);
+            part = convert_part(c, down, right, c->room + (size_t)worker * c->each);
         }
-        if (all.from == all.end || top == end) continue;
-        Window w = {
-            a->x + top * a->w + all.from, b->x + (y - top) * b->w, a->w, -b->w, (size_t)(end - top), (size_t)b->w};
-        qstencil_loops()->convolve(&w, (size_t)(all.end - all.from), out + all.from);
+        int64_t n = m * (to.end - to.from);
+        for (int64_t y = rows.from; y < rows.end; y++) {
+            char *out = c->out + (size_t)(m * ((y - c->rows.from) * w + to.from - c->columns.from)) * size;
+            memset(sums, 0, (size_t)n * sizeof *sums);
+            convolve_stretch(&part, c->b, y - down.from, (Span){to.from - right.from, to.end - right.from}, sums);
+            qconv_run(QS_F64, sums, sizeof *sums, c->d, out, (ptrdiff_t)size, (size_t)n);
+        }
     }
 }
 
 /* Computes these rows and columns of the full convolution.  An interrupt ends it early; the call then fails. */
-static void convolve_directly(qs_vm *vm, const Image *a, const Image *b, Span rows, Span columns, double *out) {
-    int64_t w = columns.end - columns.from, stretches = (w + STRETCH - 1) / STRETCH;
-    Convolution c = {a, b, out, a->w + b->w - 1, stretches, rows, columns, &qvm(vm)->interrupted};
-    double work = (double)(w < STRETCH ? w : STRETCH) * (double)b->w;
+static qs_status convolve_directly(qs_vm *vm, Convolution *c) {
+    int64_t w = c->columns.end - c->columns.from, h = c->rows.end - c->rows.from;
+    Threads *t = qthreads_of(qvm_ctx(vm));
+    c->height = c->elements ? BAND : 1, c->bands = (h + c->height - 1) / c->height;
+    c->stop = &qvm(vm)->interrupted;
+    double work = (double)((w < STRETCH ? w : STRETCH) * c->height) * (double)c->b->w;
     int64_t grain = work < WORTH_A_THREAD ? (int64_t)(WORTH_A_THREAD / work) + 1 : 1;
+    int64_t blocks = c->bands * ((w + STRETCH - 1) / STRETCH);
+    size_t bytes = 0;
+    if (c->elements) {
+        c->each = converted_count(c->b);
+        bytes = qmem_size((size_t)qthreads_workers(t, blocks, grain), c->each * sizeof *c->room, 0);
+        c->room = qpool_get(qvm_ctx(vm), bytes);
+        if (!c->room) return qs_fail(vm, QS_ENOMEM, "conv2: no memory for its blocks");
+    }
     qdoing_stage(&qvm_ctx(vm)->doing, 0, 1, 0);
-    qthreads_run(qthreads_of(qvm_ctx(vm)), (rows.end - rows.from) * stretches, grain, convolve_stretches, &c);
+    qthreads_run(t, blocks, grain, convolve_blocks, c);
+    if (c->room) qpool_put(qvm_ctx(vm), c->room, bytes);
+    return QS_OK;
 }
 
 /* -- convolution of large arrays by FFT ---------------------------------------------------------------------------- */
@@ -365,7 +425,8 @@ static void pad_rows(const Image *x, int64_t w, double *to) {
         memcpy(to + i * w * x->parts, x->x + i * x->w * x->parts, (size_t)(x->w * x->parts) * sizeof *to);
 }
 
-static qs_status convolve_by_fft(qs_vm *vm, const Image *a, const Image *b, Span rows, Span columns, double *out) {
+/* Computes the full convolution; only the positions that the spans need are set. */
+static qs_status fill_by_fft(qs_vm *vm, const Image *a, const Image *b, Span rows, Span columns, double *out) {
     int64_t w = a->w + b->w - 1, from = rows.from * w + columns.from, end = (rows.end - 1) * w + columns.end;
     size_t n = padded_count(a, w), m = padded_count(b, w), parts = (size_t)a->parts, need = (n + m) * parts;
     const double *x = a->x, *y = b->x;
@@ -380,20 +441,21 @@ static qs_status convolve_by_fft(qs_vm *vm, const Image *a, const Image *b, Span
     return s;
 }
 
-static qs_status convolve_images(qs_vm *vm, const Image *a, const Image *b, Span rows, Span columns, double *out) {
-    bool whole = true;
-    if (a->h * a->w < b->h * b->w) { /* the factors are the elements of the smaller operand */
-        const Image *t = a;
-        a = b, b = t;
+static qs_status convolve_by_fft(qs_vm *vm, const Convolution *c, bool whole) {
+    const Image *a = c->a, *b = c->b;
+    int64_t m = a->parts, w = m * (a->w + b->w - 1), n = w * (a->h + b->h - 1);
+    int64_t row = m * (c->columns.end - c->columns.from);
+    size_t size = qdtype_size(c->d);
+    char *out = c->out;
+    double *full;
+    TRY(qsampled_scratch(vm, "conv2", (size_t)n, &full));
+    qs_status s = fill_by_fft(vm, a, b, c->rows, c->columns, full);
+    for (int64_t i = c->rows.from; s == QS_OK && i < c->rows.end; i++, out += (size_t)row * size) {
+        double *x = full + i * w + m * c->columns.from;
+        for (int64_t j = 0; whole && j < row; j++) x[j] = rint(x[j]) + 0.0; /* 0, not -0 */
+        qconv_run(QS_F64, x, sizeof *x, c->d, out, (ptrdiff_t)size, (size_t)row);
     }
-    double size = INFINITY;
-    if (is_fft_faster(a, b, rows, columns)) size = sqrt(norm2(a, &whole)) * sqrt(norm2(b, &whole));
-    if (!isfinite(size)) return convolve_directly(vm, a, b, rows, columns, out), QS_OK;
-    TRY(convolve_by_fft(vm, a, b, rows, columns, out));
-    int64_t n = (a->w + b->w - 1) * (a->h + b->h - 1) * a->parts;
-    if (whole && size * log2((double)n) * 16 * 0x1p-53 < 0.5)
-        for (int64_t i = 0; i < n; i++) out[i] = rint(out[i]) + 0.0; /* 0, not -0 */
-    return QS_OK;
+    return qsampled_done(vm, full, (size_t)n), s;
 }
 
 /* Computes the part of the full convolution that a mode keeps: first position and extent along one dimension. */
@@ -410,40 +472,61 @@ static qs_status conv_mode(qs_vm *vm, const char *fn, qs_value v, char *mode) {
     return qs_fail(vm, QS_EVALUE, "%s: mode must be full, same or valid, got \"%s\"", fn, s);
 }
 
-static qs_status image_of(qs_vm *vm, const char *fn, const char *what, const Numbers *x, bool flat, Image *out) {
+/* Reads the size of argument i, and keeps its type. */
+static qs_status image_of(qs_vm *vm, qs_call_args *c, int i, bool flat, int parts, Image *out) {
     int64_t size[QS_MAX_RANK];
-    if (x->a->rank > 2 || x->n == 0)
-        return qs_fail(vm, QS_ESHAPE, "%s: %s must be a vector or a matrix with elements", fn, what);
-    qarr_size(x->a, size);
-    if (flat && size[0] != 1 && size[1] != 1) return qs_fail(vm, QS_ESHAPE, "%s: %s must be a vector", fn, what);
-    *out = flat ? (Image){x->x, 1, (int64_t)x->n, x->parts} : (Image){x->x, size[0], size[1], x->parts};
+    Array *x;
+    TRY(qarg_array(vm, c, i, i ? "b" : "a", &x));
+    if (x->rank > 2 || x->count == 0)
+        return qs_fail(vm, QS_ESHAPE, "%s: %s must be a vector or a matrix with elements", c->name, i ? "b" : "a");
+    qarr_size(x, size);
+    if (flat && size[0] != 1 && size[1] != 1)
+        return qs_fail(vm, QS_ESHAPE, "%s: %s must be a vector", c->name, i ? "b" : "a");
+    *out = flat ? (Image){NULL, 1, (int64_t)x->count, parts} : (Image){NULL, size[0], size[1], parts};
     return QS_OK;
 }
 
+/* Converts argument i to float64 or complex128. */
+static qs_status widen(qs_vm *vm, qs_call_args *c, int i, Image *image) {
+    Numbers x;
+    TRY(qarg_wide(vm, c, i, i ? "b" : "a", image->parts, &x));
+    return image->x = x.x, QS_OK;
+}
+
 static qs_status convolution(qs_vm *vm, qs_call_args *c, bool flat) {
-    Numbers a, b;
-    Image p, q;
+    Image operand[2];
     char mode = 'f';
-    double *full;
+    Array *y, *from;
+    void *out;
+    const void *elements;
     qs_dtype d = qarg_meet_float(vm, c, 0, 2);
     int parts = qarg_parts(c, 0, 2);
-    TRY(qarg_wide(vm, c, 0, "a", parts, &a));
-    TRY(qarg_wide(vm, c, 1, "b", parts, &b));
+    for (int i = 0; i < 2; i++) TRY(image_of(vm, c, i, flat, parts, &operand[i]));
+    const Image *p = operand, *q = p + 1;
     if (qarg_given(c, 2)) TRY(conv_mode(vm, c->name, c->in[2], &mode));
-    TRY(image_of(vm, c->name, "a", &a, flat, &p));
-    TRY(image_of(vm, c->name, "b", &b, flat, &q));
-    int64_t top, left, dims[2], w = parts * (p.w + q.w - 1);
-    kept(mode, p.h, q.h, &top, &dims[0]), kept(mode, p.w, q.w, &left, &dims[1]);
-    size_t n = (size_t)((p.h + q.h - 1) * w);
-    TRY(qsampled_scratch(vm, c->name, n, &full));
-    Span rows = {top, top + dims[0]}, columns = {left, left + dims[1]};
-    qs_status s = dims[0] && dims[1] ? convolve_images(vm, &p, &q, rows, columns, full) : QS_OK;
-    int64_t row = parts * dims[1];
-    for (int64_t i = 0; s == QS_OK && i < dims[0]; i++)
-        memmove(full + i * row, full + (i + top) * w + parts * left, (size_t)row * sizeof *full);
-    if (s == QS_OK) s = qarg_narrow(vm, c, 0, d, 2, dims, full);
-    qarg_keep(c->out[0], a.a->ndim > b.a->ndim ? a.a : b.a);
-    return qsampled_done(vm, full, n), s;
+    int64_t top, left, dims[2];
+    kept(mode, p->h, q->h, &top, &dims[0]), kept(mode, p->w, q->w, &left, &dims[1]);
+    TRY(qarg_result(vm, c, 0, d, 2, dims, &y, &out));
+    const Array *first = qval_array(c->in[0]), *second = qval_array(c->in[1]);
+    qarg_keep(c->out[0], first->ndim > second->ndim ? first : second);
+    if (!y->count) return QS_OK;
+    int small = p->h * p->w < q->h * q->w ? 0 : 1; /* the factors are its elements */
+    Convolution v = {.a = p + !small, .b = p + small, .out = out, .d = qdtype_real_of(d)};
+    v.rows = (Span){top, top + dims[0]}, v.columns = (Span){left, left + dims[1]};
+    TRY(widen(vm, c, small, &operand[small]));
+    bool fft = is_fft_faster(v.a, v.b, v.rows, v.columns);
+    if (fft || parts == 2 || converted_count(v.b) > MOST_CONVERTED || qval_array(c->in[!small])->dtype == QS_F64)
+        TRY(widen(vm, c, !small, &operand[!small]));
+    else {
+        v.from = (qs_dtype)qval_array(c->in[!small])->dtype;
+        TRY(qarg_packed(vm, c, !small, "a", v.from, &from, &elements));
+        v.elements = elements;
+    }
+    bool whole = true;
+    double size = fft ? sqrt(norm2(v.a, &whole)) * sqrt(norm2(v.b, &whole)) : INFINITY;
+    if (!isfinite(size)) return convolve_directly(vm, &v);
+    int64_t n = (p->w + q->w - 1) * (p->h + q->h - 1) * parts;
+    return convolve_by_fft(vm, &v, whole && size * log2((double)n) * 16 * 0x1p-53 < 0.5);
 }
 qs_status qsampled_conv(qs_vm *vm, qs_call_args *c) { return convolution(vm, c, true); }
 qs_status qsampled_conv2(qs_vm *vm, qs_call_args *c) { return convolution(vm, c, false); }
