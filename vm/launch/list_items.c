@@ -2,10 +2,12 @@
  * afterwards.
  *
  * The memory of a list that the loop changes is address space for LOOP_LIST_ROOM items, so that machine code never asks
- * for more.  The loop keeps it from run to run, unless many pages of it were used. */
+ * for more.  Half of the machine's memory is the limit for the items and the cell that they become.  The loop keeps the
+ * memory from run to run, unless many pages of it were used. */
 #include "vm/launch/loop_run.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 static const size_t reserved = (size_t)LOOP_LIST_ROOM * 8;
 
@@ -42,6 +44,12 @@ bool qloop_open_lists(Call *c) {
     return true;
 }
 
+int64_t qloop_list_room(const Call *c) {
+    double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    double room = memory / 2 / (sizeof(double) + sizeof(qs_value)) / c->v->code.nlists;
+    return room < (double)LOOP_LIST_ROOM ? (int64_t)room : LOOP_LIST_ROOM;
+}
+
 static int list_at(const Call *c, int source) {
     int i = 0;
     while (c->v->code.lists[i].source != source) i++;
@@ -51,12 +59,13 @@ static int list_at(const Call *c, int source) {
 void *qloop_list_items(Call *c, int source) {
     const Cell *cell = c->value[source].u.p;
     LoopState *s = c->region->machine;
-    double *reals = s->lists[list_at(c, source)];
+    double *reals = s->lists[list_at(c, source)], start = qclock_ns();
     for (size_t k = 0; k < cell->count; k++) {
         const qs_value *v = &cell->items[k];
         if (v->kind == QS_INT) ((int64_t *)reals)[k] = v->u.i;
         else reals[k] = qval_number(*v);
     }
+    c->copying += qclock_ns() - start;
     return reals;
 }
 
@@ -80,10 +89,12 @@ qs_status qloop_put_lists(Call *c) {
     const LoopResult *code = &c->v->code;
     LoopState *s = c->region->machine;
     qs_status status = QS_OK;
+    double start = qclock_ns();
     for (int i = 0; i < code->nlists; i++) {
         const LoopList *l = &code->lists[i];
         if (l->written && status == QS_OK) status = put_list(c, l, s->lists[i]);
         if (c->ints[l->count] + c->ints[l->first] > KEPT || cell_of(c, l)->count > KEPT) unmap(&s->lists[i]);
     }
+    c->copying += qclock_ns() - start;
     return status;
 }

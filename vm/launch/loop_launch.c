@@ -370,6 +370,7 @@ static qs_status prepare_form(Call *c, LoopState *s) {
     else if (c->v->code.nlists && qloop_is_recorded(c)) qloop_because(c, "it uses a list");
     else if (!qloop_open_lists(c)) qloop_because(c, "no address space for the items of lists");
     else return QS_OK;
+    if (c->v->code.nlists) s->ndeclined = DECLINES; /* each attempt would look at all items */
     TRY(qloop_in_order(c));
     return c->v = NULL, QS_OK;
 }
@@ -388,6 +389,19 @@ static qs_status continue_frame(const Call *c) {
     return QS_OK;
 }
 
+/* A loop inside an interpreted one would copy a growing list again and again, so it is left to the interpreter if the
+ * copies take longer than the loop. */
+static void judge_copies(Call *c, LoopState *s, double ns) {
+    enum { COPIED = 8 };
+    LoopResult *code = &c->v->code;
+    s->ncopied = 2 * c->copying > ns ? s->ncopied + 1 : 0;
+    if (s->ncopied < COPIED || qloop_is_demanded(c->region)) return;
+    snprintf(code->why, sizeof code->why, "copying the items of its lists takes longer than the loop");
+    code->exact.func = NULL, code->why_pos = c->region->loop->pos, code->src = NULL, c->v->reported = false;
+    s->ndeclined = DECLINES;
+    qloop_report(c);
+}
+
 /* loop: that of the region, or its `for`.  counters: NULL: their number is unknown. */
 static qs_status enter_loop(qs_vm *vm, Frame *f, LoopRegion *r, Node *loop, const Counter *counters, double steps,
                             bool *done) {
@@ -396,10 +410,12 @@ static qs_status enter_loop(qs_vm *vm, Frame *f, LoopRegion *r, Node *loop, cons
     if (!at_once(vm, r) && (steps < worth_launching || s->ndeclined >= DECLINES)) return QS_OK;
     c.vm = c.run.vm = vm, c.f = f, c.v = NULL, c.counters = counters, c.region = r, c.loop = loop, c.steps = steps;
     c.iterations = counters ? iterations_of(counters, ncounters(loop)) : INFINITY;
-    c.order[0] = 0, c.order_src = NULL;
+    c.order[0] = 0, c.order_src = NULL, c.copying = 0;
+    double start = qclock_ns();
     TRY(prepare_form(&c, s));
     if (!c.v) return QS_OK;
     TRY(choose_and_run(&c, done));
+    if (c.v->code.nlists) judge_copies(&c, s, qclock_ns() - start);
     return *done ? continue_frame(&c) : QS_OK;
 }
 
@@ -430,7 +446,7 @@ static qs_status enter_while(qs_vm *vm, Frame *f, LoopRegion *r, bool *done) {
         double steps = qloop_steps_per_iteration(vm, f, r) * (double)counter.iterations;
         int declined = s->ndeclined;
         TRY(enter_loop(vm, f, r, as_for, &counter, steps, done));
-        if (s->ndeclined == declined) return QS_OK;
+        if (*done || s->ndeclined == declined) return QS_OK;
         s->uncounted = true, s->ndeclined = declined;
     }
     return enter_loop(vm, f, r, r->loop, NULL, usual_steps(s), done);

@@ -79,7 +79,7 @@ static void bind_all(Call *c, const LoopCode *code) {
         case LOOP_INTS: qbind_memory(to, i, c->ints, RESULTS); break;
         case LOOP_PARTS: qbind_memory(to, i, c->parts, PARTS * LOOP_CHUNKS); break;
         case LOOP_SUMS: qbind_memory(to, i, c->sums[b->index], c->nchunks * qloop_sum_count(c, b->index)); break;
-        case LOOP_LIST_ITEMS: qbind_memory(to, i, qloop_list_items(c, b->index), LOOP_LIST_ROOM); break;
+        case LOOP_LIST_ITEMS: qbind_memory(to, i, qloop_list_items(c, b->index), qloop_list_room(c)); break;
         case LOOP_LIST_COUNT: bind_int(c, i, (int64_t)((const Cell *)c->value[b->index].u.p)->count); break;
         case LOOP_CHUNK: bind_int(c, i, c->chunk); break;
         case LOOP_SEED: bind_int(c, i, (int64_t)qvm_random(c->vm)->seed); break;

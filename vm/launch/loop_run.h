@@ -38,6 +38,7 @@ typedef struct {
     double steps; /* steps of one iteration; 0: not constant, because it has inner loops */
     SpecializationList forms;
     void *lists[LOOP_LISTS]; /* address space for the items of lists; NULL: none */
+    int ncopied;             /* runs in a row of which the copies of items took most of the time */
     int ndeclined;
     bool uncounted;      /* the `for` of this `while` was declined */
     bool explained;      /* lowered at least once */
@@ -66,6 +67,7 @@ typedef struct {
     double *sums[LOOP_SUM_ARRAYS];
     double reals[RESULTS + LOOP_NOTES], parts[PARTS * LOOP_CHUNKS];
     int64_t ints[RESULTS];
+    double copying;         /* nanoseconds that the copies of the items of lists took */
     uint8_t ndim[LOOP_TWO]; /* ndim of the arrays among the first LOOP_TWO entries, before the run */
     char order[LOOP_WHY];   /* reason why this run is serial although a parallel version exists; "": it is not */
     const Source *order_src;
@@ -145,6 +147,7 @@ qs_status qloop_run(Call *c, Device *d, LoopVersion which, const Launch *l, bool
 bool qloop_lists_apart(const Call *c);       /* a list that the loop changes has only one name in it */
 bool qloop_open_lists(Call *c);              /* false: there is no address space */
 void *qloop_list_items(Call *c, int source); /* a copy of the items of the list with this source */
+int64_t qloop_list_room(const Call *c);      /* the number of items for which a list may have memory */
 qs_status qloop_put_lists(Call *c);          /* after the run */
 void qloop_free_lists(LoopState *s);
 

@@ -94,7 +94,8 @@ Number kloop_list_count(Loops *L, const Value *cell) {
 static qs_status append_item(Loops *L, const Value *cell, const Value *v) {
     List *l = NULL;
     TRY(change_list(L, cell, &l));
-    KRef n = count_of(L, l), fits = kloop_op(L, K_LT, index_of(L, l, n), kloop_i64(L, LOOP_LIST_ROOM - 1));
+    KRef n = count_of(L, l), room = kbuild_pure(&L->walk, (KMake){K_DIM, .imm = memory_of(L, l) << 8});
+    KRef fits = kloop_op(L, K_LT, index_of(L, l, n), room);
     kloop_fail_unless(L, fits, QS_ENOMEM, "cell: no memory for %0 items", n, 0);
     TRY(store_item(L, l, n, v));
     return kbuild_set(&L->walk, l->count, kloop_op(L, K_ADD, n, kloop_i64(L, 1))), QS_OK;
