@@ -1051,8 +1051,10 @@ class Slices:
     KINDS = ["uint8", "uint8", "int8", "uint16", "int16", "int", "uint32", "int64", "float", "float", "float64", "bool"]
     SHAPES = {
         "row": ["A[i,:]", "B[i,:]", "A[i,0..m-1]", "B[{i},m-1..-1..0]", "x", "x[:]", "C[i,0..m-1,1]", "g"],
-        "window": ["x[j-r..j+r]", "A[i,j-r..j+r]", "B[{i},j-r..j+r]", "V[i,j-r..j+r]", "h", "C[i,j-r..j+r,{k}]"],
-        "near": ["x[j-1..j+1]", "A[i,j-1..j+1]", "B[{i},j-1..j+1]", "V[i,j-1..j+1]", "C[i,j,:]", "C[i,j,0..2]", "w"],
+        "window": ["x[j-r..j+r]", "A[i,j-r..j+r]", "B[{i},j-r..j+r]", "V[i,j-r..j+r]", "h", "C[i,j-r..j+r,{k}]",
+                   "v[j-r..j+r]"],
+        "near": ["x[j-1..j+1]", "A[i,j-1..j+1]", "B[{i},j-1..j+1]", "V[i,j-1..j+1]", "v[j-1..j+1]",
+                 "C[i,j,:]", "C[i,j,0..2]", "w"],
         "block": ["A[i-1..i+1,j-1..j+1]", "B[i-1..i+1,j-1..j+1]", "V[i-1..i+1,j-1..j+1]", "W"],
         "square": ["A[i-r..i+r,j-r..j+r]", "B[i-r..i+r,j-r..j+r]", "V[i-r..i+r,j-r..j+r]", "Q"],
         "cut": ["A[max(i-r,0)..min(i+r,n-1),max(j-1,0)..min(j+1,m-1)]",
@@ -1090,7 +1092,8 @@ class Slices:
         r, shape = self.r, self.r.choice(list(self.SHAPES))
         f = r.choice(["sum", "sum", "sum", "mean", "max", "min", "any", "all", "prod", "norm", "numel", "argmax",
                       "norm1", "squared_norm"])
-        return f"{f}({self.value(shape)})"
+        reduced = f"{f}({self.value(shape)})"
+        return f"{r.choice(['sum', 'max', 'prod', 'any', 'mean'])}({reduced})" if r.random() < 0.1 else reduced
 
     def statement(self):
         r, k = self.r, self.r.random()
@@ -1106,6 +1109,7 @@ class Slices:
         if k < 0.75: return f"Z[i,:] {r.choice(['=', '=', '+='])} {self.value('row')}"
         if k < 0.85: return f"z[j-1..j+1] {r.choice(['=', '=', '-='])} {self.value('near')}"
         if k < 0.9: return f"Z[i,:] = {self.number()}"
+        if k < 0.94: return f"{r.choice(['v[j-1..j+1]', 'V[i,j-1..j+r]'])} {r.choice(['=', '+='])} {self.number()}"
         return f"t = t*0.5 + {self.reduced()}"
 
     def text(self):
@@ -1121,15 +1125,17 @@ class Slices:
             value = f"mod(reshape((0..{size.replace(',', '*')}-1)*{scale}+{r.randint(0, 9)},[{size}]),{of})"
             if kind not in ("bool", "uint8") and r.random() < 0.5: value += f" - {r.choice(['3', '60', '0.25'])}"
             lines.append(f"  {a} = {value} > 1" if kind == "bool" else f"  {a} = {kind}({value})")
-        mode = r.choice(["clamped", "mirror", "circular", "safe", "clamped"])
+        mode = r.choice(["clamped", "mirror", "circular", "safe", "reflect"])
         element = r.choice(["", "", "[uint8]", "[int]"])
         lines.append(f"  V : mat{element}'{mode} = {r.choice('AB') if not element else element[1:-1] + '(A)'}")
+        mode = r.choice(["clamped", "mirror", "circular", "safe", "reflect"])
+        lines.append(f"  v : vec'{mode} = {r.choice(['x', 'float64(z)', 'z'])}")
         outer = r.choice(["1..n-2", "1..n-2", "r..n-1-r", "0..n-1"])
         inner = r.choice(["1..m-2", "2..m-3", "0..m-1"])
         body = [f"      {self.statement()}" for _ in range(r.randint(1, 3))]
         lines += ["  try", f"  for i = {outer}", f"    for j = {inner}", *body, "    end", "  end"]
         lines += ["  catch e_", '    print "caught: ", e_', "  end", '  printf("%.17g %.17g", t, s)']
-        lines += [f'  show_mat("{a}", {a})' for a in "yZ"] + ['  show_all("z", z)']
+        lines += [f'  show_mat("{a}", {a})' for a in "yZV"] + [f'  show_all("{a}", {a})' for a in "zv"]
         return lines + ["end", f"{self.name}()"]
 
 
