@@ -331,13 +331,14 @@ static void nanstd_line(double *x, size_t n, double *y, size_t m, const void *wi
     std_line(x, drop_nan(x, n), y, m, with);
 }
 
+/* A median that is zero is +0, so that it does not depend on the order of the elements. */
 static void median_line(double *x, size_t n, double *y, size_t m, const void *with) {
     (void)m, (void)with;
     *y = NAN;
     if (!n || drop_nan(x, n) < n) return;
     double pair[2];
     select_pair(x, n, (n - 1) / 2, x + n, pair);
-    *y = n % 2 ? pair[0] : (pair[0] + pair[1]) / 2;
+    *y = (n % 2 ? pair[0] : (pair[0] + pair[1]) / 2) + 0.0;
 }
 static void nanmedian_line(double *x, size_t n, double *y, size_t m, const void *with) {
     median_line(x, drop_nan(x, n), y, m, with);

@@ -1092,6 +1092,8 @@ class Slices:
         r, shape = self.r, self.r.choice(list(self.SHAPES))
         f = r.choice(["sum", "sum", "sum", "mean", "max", "min", "any", "all", "prod", "norm", "numel", "argmax",
                       "norm1", "squared_norm"])
+        if r.random() < 0.08: return f"median(reshape({self.value('block')},{r.choice(['9', '[1,9]', '3*w9'])}))"
+        if r.random() < 0.05: return f"median({self.value(r.choice(['near', 'near', 'window']))})"
         reduced = f"{f}({self.value(shape)})"
         return f"{r.choice(['sum', 'max', 'prod', 'any', 'mean'])}({reduced})" if r.random() < 0.1 else reduced
 
@@ -1115,6 +1117,7 @@ class Slices:
     def text(self):
         r = self.r
         lines = [f"function [] = {self.name}()", f"  n = {self.n}", f"  m = {self.m}", "  t = 0.5", "  s = 1",
+                 "  w9 = 3",
                  f"  r = {r.choice('0112')}"]
         sizes = {"A": "n,m", "B": "n,m", "C": "n,m,3", "x": "m", "Z": "n,m", "z": "m", "g": "m", "h": "(2*r+1)",
                  "w": "3", "W": "3,3", "Q": "(2*r+1),(2*r+1)", "y": "n,m"}

@@ -133,6 +133,8 @@ static KRef count_span(Loops *L, Span *s) {
     KRef one = kloop_i64(L, 1), zero = kloop_i64(L, 0), size = kloop_i64(L, s->step < 0 ? -s->step : s->step);
     KRef way = s->step > 0 ? kloop_op(L, K_SUB, s->hi, s->lo) : kloop_op(L, K_SUB, s->lo, s->hi);
     s->extent.spanned = (s->step == 1 || s->step == -1) && kaffine_of(L->f, way, &s->extent.span);
+    if (s->extent.spanned && !s->extent.span.n)
+        return kloop_i64(L, s->extent.span.constant < 0 ? 0 : s->extent.span.constant + 1);
     if (s->step == 1 || s->step == -1) return kloop_op(L, K_MAX, kloop_op(L, K_ADD, way, one), zero);
     KRef count = kloop_op(L, K_ADD, kloop_op(L, K_DIV, way, size), one);
     return kbuild_pure(&L->walk, (KMake){K_SELECT, .a = kloop_op(L, K_LE, zero, way), .b = count, .c = zero});

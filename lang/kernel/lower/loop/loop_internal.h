@@ -518,6 +518,9 @@ qs_status kloop_vector_choose(Loops *L, const Value *c, const Value *a, const Va
 qs_status kloop_vector_float64(Loops *L, const Value *a, Value *out);
 qs_status kloop_truths_call(Loops *L, const char *name, const Value *a, bool *found, Value *out);
 qs_status kloop_vector_call(Loops *L, const char *name, const Value *args, int nargs, Value *out);
+Number kloop_median(Loops *L, const Value *v); /* of at most LOOP_VECTOR_MAX elements */
+/* n of reshape(x, n), reshape(x, 1, n) and reshape(x, [1,n]); 0: another size.  *two: it is written as 1xn. */
+double kloop_flat_size(Loops *L, const Value *args, int nargs, bool *two);
 void kloop_test_row(Loops *L, Number row, const char *name); /* v[row,k] of a vec, which has one row */
 /* v[index], with one index for each dimension. */
 qs_status kloop_vector_element(Loops *L, const Value *v, const Number *index, const char *name, Number *out);

@@ -21,7 +21,7 @@
 #include <math.h>
 #include <stdio.h>
 
-typedef enum { ROW_SLICE, ROW_NUMBER, ROW_BINARY, ROW_UNARY, ROW_CALL, ROW_SPREAD, ROW_COPY } RowForm;
+typedef enum { ROW_SLICE, ROW_NUMBER, ROW_BINARY, ROW_UNARY, ROW_CALL, ROW_SPREAD, ROW_FLAT, ROW_COPY } RowForm;
 enum { SUM_MOST = 4096 /* QCONTIG_BLOCK */ };
 /* The index of an element: among all, and in the dimensions of a block. */
 typedef struct {
@@ -200,6 +200,11 @@ static qs_status copied_element(Loops *L, const Row *r, KRef k, Value *out) {
 static qs_status element_of(Loops *L, const Row *r, Cursor k, Value *out) {
     Value x[LOOP_ROW_ARGS];
     if (r->form == ROW_SPREAD) return element_of(L, r->arg[0], element_index(kloop_op(L, K_MUL, k.k, r->factor)), out);
+    if (r->form == ROW_FLAT) {
+        KRef columns = r->arg[0]->block->side[1].count;
+        return element_of(L, r->arg[0],
+                          (Cursor){k.k, {kloop_op(L, K_DIV, k.k, columns), kloop_op(L, K_MOD, k.k, columns)}}, out);
+    }
     for (int i = 0; i < r->nargs; i++) TRY(element_of(L, r->arg[i], k, &x[i]));
     L->pos = r->pos;
     switch (r->form) {
@@ -596,6 +601,33 @@ static qs_status map_row(Loops *L, const char *name, const Row *const *arg, int 
     return finish_row(L, r, out);
 }
 
+/* reshape of a block to a vec. */
+static qs_status flatten_row(Loops *L, const Row *of, double n, Value *out) {
+    double count;
+    if (!of->block || !kir_is_const(L->f, of->n.count, &count) || count != n)
+        return kloop_decline(L, L->pos, "reshape of a slice whose length is not known; write a loop over its elements");
+    Row *r = new_row(L, of, ROW_FLAT);
+    r->block = NULL, r->column = false, r->nargs = 1, r->arg[0] = of;
+    return *out = (Value){.what = WHAT_ROW, .row = r}, QS_OK;
+}
+
+/* The median of a few elements. */
+static qs_status median_row(Loops *L, const Row *r, Number *out) {
+    double n;
+    bool few = kir_is_const(L->f, r->n.count, &n) && n >= 1 && n <= LOOP_VECTOR_MAX;
+    if (!few || r->block || r->column)
+        return kloop_decline(L, L->pos,
+                             "median of a slice of more than %d elements, or of columns; medfilt filters images",
+                             LOOP_VECTOR_MAX);
+    TRY(check_unchanged(L, r));
+    Value v = kloop_vector(L, (int)n);
+    for (int i = 0; i < v.n; i++) {
+        TRY(number_at(L, r, element_index(kloop_i64(L, i)), &v.at[i]));
+        v.at[i] = kloop_num(kloop_real(L, v.at[i]));
+    }
+    return *out = kloop_median(L, &v), QS_OK;
+}
+
 static qs_status turn_row(Loops *L, const Row *of, Value *out) {
     if (of->block) return kloop_decline(L, L->pos, "transpose of a slice of two dimensions; exchange its indices");
     Row *r = new_row(L, of, of->form);
@@ -606,7 +638,9 @@ static qs_status turn_row(Loops *L, const Row *of, Value *out) {
 qs_status kloop_row_call(Loops *L, const char *name, const Value *args, int nargs, Value *out) {
     const Row *arg[LOOP_ROW_ARGS];
     Reduce of = find_reduction(name, nargs);
-    bool guarded;
+    bool guarded, two;
+    if (!strcmp(name, "reshape") && args[0].what == WHAT_ROW)
+        return flatten_row(L, args[0].row, kloop_flat_size(L, args, nargs, &two), out);
     if (nargs > LOOP_ROW_ARGS) return kloop_decline(L, L->pos, "a call of %s", name);
     for (int i = 0; i < nargs; i++) {
         TRY(as_row(L, &args[i], &arg[i]));
@@ -615,6 +649,7 @@ qs_status kloop_row_call(Loops *L, const char *name, const Value *args, int narg
     }
     *out = (Value){.what = WHAT_NUMBER};
     if (!strcmp(name, "numel") && nargs == 1) return out->num = kloop_from_int(L, arg[0]->n.count, 0, 0x1p48), QS_OK;
+    if (!strcmp(name, "median") && nargs == 1) return median_row(L, arg[0], &out->num);
     if (!strcmp(name, "transpose") && nargs == 1) return turn_row(L, arg[0], out);
     if (!of) return map_row(L, name, arg, nargs, out);
     Reducing z = begin_reduction(of, arg[0], nargs > 1 ? arg[1] : NULL);

@@ -581,12 +581,63 @@ qs_status kloop_made(Loops *L, const char *name, const Value *args, int nargs, b
     return *found = true, QS_OK;
 }
 
+/* Sorts by Batcher's network, which compares the same pairs whatever the numbers are. */
+static void sort_values(Loops *L, KRef *x, int n) {
+    for (int p = 1; p < n; p *= 2)
+        for (int k = p; k; k /= 2)
+            for (int i = k % p; i + k < n; i++) {
+                if ((i - k % p) / k % 2 || i / (2 * p) != (i + k) / (2 * p)) continue;
+                KRef less = kloop_op(L, K_LT, x[i], x[i + k]), a = x[i], b = x[i + k];
+                x[i] = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = less, .b = a, .c = b});
+                x[i + k] = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = less, .b = b, .c = a});
+            }
+}
+
+Number kloop_median(Loops *L, const Value *v) {
+    KRef x[LOOP_VECTOR_MAX], some_nan = 0;
+    get_values(v, x);
+    for (int i = 0; i < v->n; i++) some_nan = kloop_or(L, some_nan, kloop_op(L, K_NE, x[i], x[i]));
+    sort_values(L, x, v->n);
+    KRef low = x[(v->n - 1) / 2], high = x[v->n / 2];
+    KRef mean = kloop_op(L, K_DIV, kloop_op(L, K_ADD, low, high), kloop_f64(L, 2));
+    KRef middle = kloop_op(L, K_ADD, v->n % 2 ? low : mean, kloop_f64(L, 0)); /* +0 instead of -0 */
+    L->f->ruled = qstr_cname(L->c, "median"), L->f->ruled_pos = L->pos;
+    return kloop_num(kbuild_pure(&L->walk, (KMake){K_SELECT, .a = some_nan, .b = kloop_f64(L, NAN), .c = middle}));
+}
+
+double kloop_flat_size(Loops *L, const Value *args, int nargs, bool *two) {
+    double size[2] = {1, 0};
+    bool list = nargs == 2 && args[1].what == WHAT_VECTOR && !args[1].cols && args[1].n == 2;
+    *two = list || nargs == 3;
+    if (!list && (nargs < 2 || nargs > 3 || args[1].what != WHAT_NUMBER || args[nargs - 1].what != WHAT_NUMBER))
+        return 0;
+    for (int i = *two ? 0 : 1; i < 2; i++) {
+        Number n = list ? args[1].at[i] : args[*two ? 1 + i : 1].num;
+        size[i] = kloop_value_before(L, n.twin ? n.twin : n.v, true);
+    }
+    return size[0] == 1 && size[1] > 0 ? size[1] : 0;
+}
+
+/* reshape of a new array to a vec. */
+static qs_status flatten_vector(Loops *L, const Value *args, int nargs, Value *out) {
+    bool two, new = !args[0].origin && !args[0].array;
+    if (!new || kloop_flat_size(L, args, nargs, &two) != args[0].n)
+        return kloop_decline(L, L->pos, "reshape of a vector; write its elements in a list, or a loop over them");
+    *out = args[0], out->cols = 0, out->like = two ? LOOP_LIKE(LOOP_TWO) : 0;
+    return QS_OK;
+}
+
 qs_status kloop_vector_call(Loops *L, const char *name, const Value *args, int nargs, Value *out) {
     bool extremes = !strcmp(name, "max") || !strcmp(name, "min"), vectors = true;
     *out = (Value){.what = WHAT_NUMBER};
     for (int i = 0; i < nargs; i++) vectors &= args[i].what == WHAT_VECTOR;
     bool lengths = !strcmp(name, "norm") || !strcmp(name, "squared_norm") || !strcmp(name, "dotprod");
     if (args[0].cols && lengths) return kloop_decline(L, L->pos, "%s of a matrix", name);
+    if (!strcmp(name, "reshape") && args[0].what == WHAT_VECTOR) return flatten_vector(L, args, nargs, out);
+    if (nargs == 1 && !strcmp(name, "median")) {
+        if (args[0].cols) return kloop_decline(L, L->pos, "median per column; median(reshape(x,n)) is of all elements");
+        return out->num = kloop_median(L, &args[0]), QS_OK;
+    }
     if (nargs == 1 && !strcmp(name, "transpose")) return *out = transpose_matrix(L, &args[0]), QS_OK;
     if (nargs == 1 && !strcmp(name, "copy")) return *out = kloop_new_array(args[0]), QS_OK;
     bool same = !strcmp(name, "real") || !strcmp(name, "conj") || !strcmp(name, "float");
