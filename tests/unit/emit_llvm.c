@@ -1,4 +1,5 @@
 /* Kernels given as KIR text run on the cpu device and on the reference evaluator; both must leave the same memory. */
+#include "lang/kernel/codegen/emit.h"
 #include "lang/kernel/compile.h"
 #include "lang/kernel/passes/window_sums.h"
 #include "tests/unit/check.h"
@@ -371,6 +372,31 @@ static void test_sums(void) {
         }
 }
 
+/* -- private arrays ------------------------------------------------------------------------------------------------ */
+/* An index that is cast from 64 bits is used as it was, because LLVM does not vectorize loops over extended ones. */
+static void test_private_arrays(void) {
+    static const char text[] =
+        "kernel \"copy\" rank 1 {\n  param \"x\" array float32 rank 1 contiguous unit_last read\n"
+        "  param \"y\" array float32 rank 1 contiguous unit_last written\n"
+        "  %1 = larray float64 40\n  %2 = pos int64 0\n  %3 = const int64 0\n  %4 = const int64 1\n"
+        "  %5 = dim int64 $0.0\n  %6 = sub int64 %5 %4\n"
+        "  %7 = for int64 %3 %6 %4\n    %8 = load float32 $0 %7\n    %9 = cast float64 %8\n    %10 = cast int %7\n"
+        "    astore %1 %10 %9\n  end\n"
+        "  %13 = cast int %2\n  %14 = aload float64 %1 %13\n  %15 = cast float32 %14\n  store $1 %2 %15\n}\n";
+    Arena a;
+    KFunc *f;
+    Text out;
+    const KTarget any = {0};
+    Arg args[] = {{.dims = {40}}, {.dims = {40}}};
+    CHECK(agree(text, &(Launch){.rank = 1, .domain = {40}, .block = {8}}, args, 0));
+    qarena_init(&a, &ctx);
+    qtext_init(&out, &ctx);
+    CHECK(kir_parse(&ctx, &a, text, strlen(text), &f) == QS_OK && kemit_llvm(&ctx, f, &any, &out) == QS_OK);
+    CHECK(out.s && strstr(out.s, "getelementptr") && !strstr(out.s, "sext"));
+    qtext_free(&out);
+    qarena_free(&a);
+}
+
 /* -- interrupts ---------------------------------------------------------------------------------------------------- */
 static Flag stop;
 
@@ -421,6 +447,7 @@ int main(void) {
     test_colours();
     test_windows();
     test_sums();
+    test_private_arrays();
     test_interrupt(endless);
     test_interrupt(long_serial);
     forget();

@@ -791,7 +791,9 @@ static void inner_access(Emit *e, KRef r) {
     qs_dtype elem = (qs_dtype)a->dtype;
     const char *space = a->op == K_SHARED ? e->shared_space : "";
     Place at = e->container(e, i->a);
-    Opnd index = wide_arg(e, i->b);
+    const KIns *n = &e->f->ins[i->b]; /* it is inside the array, so that a cast of 64 bits changes nothing */
+    bool cast = n->op == K_CAST && n->dtype == QS_I32 && e->f->ins[n->a].dtype == QS_I64;
+    Opnd index = wide_arg(e, cast ? n->a : i->b);
     if (at.lanes) index = emit_def(e, "mul nsw i64 %s, %d", index.s, at.lanes);
     at.ptr = emit_elem(e, elem, space, at.ptr, index);
     if (e->parallel) at.tail = e->group; /* an element for each lane (interchange.h) */

@@ -299,7 +299,7 @@ static qs_status copy_row(Loops *L, const Row *r, const Row **out) {
     int n = L->ncopies++;
     if (n >= L->copies_declared) L->copies_declared = n + 1, L->changed = true;
     KRef copy = L->copy[n] ? L->copy[n] : kloop_copy_array(L);
-    Cursor k = open_elements(L, &r->n, r->block, false);
+    Cursor k = open_elements(L, &r->n, r->block, true);
     TRY(vector_at(L, r, k, &v));
     if (v.what != WHAT_VECTOR)
         return kloop_decline(L, L->pos, "a slice of integers of an array that changes; write a loop over the elements");
