@@ -148,6 +148,7 @@ struct Border {
     /* How this thread got the GIL, which determines how it is released. */
     enum Gil { GIL_OF_OTHERS, GIL_ENSURED, GIL_STARTED } gil;
     bool hosted; /* Python opened the VM: arrays are passed without conversion, and cells stay cells (py_convert.c) */
+    bool wide_lists; /* lists of numbers that are converted now become float64, because another argument has it */
     struct Export *exports;  /* ndarray.c: views of the VM's memory */
     struct Written *written; /* written.c: writes to report to torch */
     Wrapper wrappers;        /* head of the ring of all wrappers */

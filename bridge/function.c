@@ -220,15 +220,31 @@ static qs_status take_arg(Border *b, qs_value fn, PyObject *o, int i, qs_value *
     return qpy_to_value(b, o, out);
 }
 
-/* Converts the arguments of a Python call, named ones last. */
+static bool is_list(PyObject *o) { return PyList_Check(o) || PyTuple_Check(o); }
+
+/* Returns whether v has float64 elements, beside which a list keeps its digits. */
+static bool is_wide(qs_value v) {
+    return v.kind == QS_ARRAY && (qval_array(v)->dtype == QS_F64 || qval_array(v)->dtype == QS_C128);
+}
+
+/* Converts the arguments of a Python call, named ones last, but lists after all others. */
 static int take_args(Border *b, qs_value fn, PyObject *const *args, Py_ssize_t n, PyObject *names, qs_value *in) {
-    Py_ssize_t positional = names ? n - PyTuple_Size(names) : n;
-    for (Py_ssize_t i = 0; i < n; i++) {
+    Py_ssize_t positional = names ? n - PyTuple_Size(names) : n, lists = 0;
+    bool wide = false;
+    for (Py_ssize_t i = 0; i < n; i++) lists += is_list(args[i]), in[i] = qs_nil();
+    for (Py_ssize_t k = 0; k < (lists ? 2 * n : n); k++) {
+        Py_ssize_t i = k < n ? k : k - n;
+        if (lists && is_list(args[i]) != (k >= n)) continue;
         int p = parameter_of(fn, i, positional, names);
+        b->wide_lists = wide && k >= n;
         qs_status s = take_arg(b, fn, args[i], p, &in[i]);
-        if (s == QS_OK && (s = check_arg(b, fn, args[i], p, in[i])) != QS_OK) qs_release(b->vm, in[i]);
-        if (s == QS_OK) continue;
-        while (i-- > 0) qs_release(b->vm, in[i]);
+        b->wide_lists = false;
+        if (s != QS_OK) in[i] = qs_nil();
+        else if ((s = check_arg(b, fn, args[i], p, in[i])) == QS_OK) {
+            wide |= is_wide(in[i]) && k < n;
+            continue;
+        }
+        for (i = 0; i < n; i++) qs_release(b->vm, in[i]);
         return qerror_raise(b, s), -1;
     }
     return 0;

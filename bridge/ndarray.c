@@ -926,13 +926,21 @@ static qs_status not_held_error(Border *b, qs_value number, qs_value fn, int i, 
                    qtype_name(t->inner));
 }
 
+/* Makes an array of float64 if t allows it. */
+static bool wide_list(Border *b, PyObject *list, ListAs as, const Type *t, qs_value *out) {
+    as.numbers = QS_F64;
+    if (list_value(b, list, as, out) != QS_OK) return qs_error_clear(b->vm), false;
+    return !t || qval_is_type(b->vm, *out, t) || (qs_release(b->vm, *out), false);
+}
+
 /* t: declared type, or NULL.  Returns false if the list has other items than numbers; it then stays a Python object. */
 static bool list_argument(Border *b, PyObject *o, qs_value fn, int i, const Type *t, qs_value *out, qs_status *s) {
     if (!PyList_Check(o) && !PyTuple_Check(o)) return false; /* torch.Size is a tuple, too */
     qs_value changed = qs_nil();
     ListAs as = {.numbers = wanted_numbers(b, o, fn, t), .declared = is_declared(t)};
     if (qdtype_is_int(as.numbers) && t) as.changed = &changed;
-    if (list_value(b, o, as, out) != QS_OK) return qs_error_clear(b->vm), false;
+    bool wide = b->wide_lists && as.numbers == QS_F32 && wide_list(b, o, as, t, out);
+    if (!wide && list_value(b, o, as, out) != QS_OK) return qs_error_clear(b->vm), false;
     if (out->kind == QS_ARRAY) protect_copy(out->u.p, fn);
     if (changed.kind == QS_NIL) return *s = QS_OK, true;
     qs_release(b->vm, *out);

@@ -146,14 +146,15 @@ static qs_status fail_with(qs_vm *vm, qs_call_args *c, int at, qs_status code) {
 
 qs_status qstring_error(qs_vm *vm, qs_call_args *c) {
     if (c->nin == 1 && c->in[0].kind != QS_STRING) return qarg_wrong(vm, c->name, "message", "a string", c->in[0]);
-    return fail_with(vm, c, 0, QS_EUSER);
+    return fail_with(vm, c, 0, qsource_check_status(qvm_here(vm).src, QS_EUSER));
 }
 
 qs_status qstring_assert(qs_vm *vm, qs_call_args *c) {
     bool truth;
     TRY(qval_truth(vm, c->in[0], &truth));
     if (truth) return QS_OK;
-    return c->nin > 1 ? fail_with(vm, c, 1, QS_EASSERT) : qs_fail(vm, QS_EASSERT, "assertion failed");
+    qs_status failure = qsource_check_status(qvm_here(vm).src, QS_EASSERT);
+    return c->nin > 1 ? fail_with(vm, c, 1, failure) : qs_fail(vm, failure, "assertion failed");
 }
 
 /* -- composing ----------------------------------------------------------------------------------------------------- */

@@ -44,6 +44,38 @@ class Morphology(unittest.TestCase):
         self.assertEqual(q.imerode(x > 100, cross).dtype, bool)
 
 
+class WrongArguments(unittest.TestCase):
+    def test_the_class_is_that_of_numpy(self):
+        """Checks of check.q, assert and error in the library, and assert in a program."""
+        x = np.ones((4, 4), np.float32)
+        for call in (lambda: q.butter(0, 0.5), lambda: q.interp1([1, 2], [1, 2], [1.5], "x"), lambda: q.edge(x, "y"),
+                     lambda: q.kmeans(x, 9)):
+            with self.assertRaises(ValueError) as e:
+                call()
+            self.assertIs(type(e.exception), q.QuasarValueError)
+        with self.assertRaises(TypeError):
+            q.butter("a", 0.5)
+        q.compile_string("checks", """
+            function y = caught()
+                try
+                    y = butter(0, 0.5)
+                catch e
+                    y = e.message
+                end
+            end
+            function y = asserts(x)
+                assert(x > 0, "not positive")
+                y = x
+            end
+            function y = in_library()
+                y = fminsearch(asserts, [-1])
+            end""")
+        self.assertEqual(q.caught(), "butter: n must be an integer of at least 1, got 0")
+        for call in (lambda: q.asserts(-1)), q.in_library:
+            with self.assertRaisesRegex(q.QuasarAssertionError, "not positive"):
+                call()
+
+
 class Fft(unittest.TestCase):
     def check(self, got, wanted):
         got = np.asarray(got)

@@ -610,6 +610,34 @@ class Positions(Values):
         b[2, np.argsort(a[1], kind="stable")] = range(1, 7)
         np.testing.assert_array_equal(np.asarray(B), b)
 
+    def test_a_list_beside_float64_keeps_its_digits(self):
+        q.compile_string("beside", """
+            function y = beside_given(a, x, b = 0)
+                y = a
+            end
+            function y = beside_declared(a : vec, x, b : vec = [0])
+                y = {a, b}
+            end
+            function y = beside_whole(a : ivec, x)
+                y = a
+            end""")
+        wide, flat = np.ones(3), np.ones(3, np.float32)
+        for x in wide, wide + 0j:
+            self.assertEqual(list(q.beside_given([0.1, 0.7], x)), [0.1, 0.7])
+            self.assertEqual(list(q.beside_given((0.1, 0.7), x=x)), [0.1, 0.7])
+            self.assertEqual([list(v) for v in q.beside_declared([0.1], x, b=[0.7])], [[0.1], [0.7]])
+            self.assertEqual(np.asarray(q.beside_given([[0.1, 0.2], [0.3, 0.4]], x)).tolist(), [[0.1, 0.2], [0.3, 0.4]])
+        self.assertEqual(np.asarray(q.beside_whole([1, 2], wide)).dtype, np.int32)
+        self.assertEqual(np.asarray(q.beside_given([True], wide)).dtype, np.bool_)
+        for x in flat, 2.5, [0.2], np.arange(3):
+            self.assertEqual(np.asarray(q.beside_given([0.1], x)).dtype, np.float32)
+        x = np.linspace(0, 1, 9)
+        p = np.array([0.1, 0.7])
+        self.assertEqual(q.percentile(x, [77.7]), q.percentile(x, np.array([77.7])))
+        np.testing.assert_array_equal(np.asarray(q.polyval([0.1, 0.7], x)), np.asarray(q.polyval(p, x)))
+        np.testing.assert_array_equal(np.asarray(q.filter([0.1, 0.7], 1, x)[0]), np.asarray(q.filter(p, 1, x)[0]))
+        np.testing.assert_array_equal(np.asarray(q.interp1(x, x**2, [0.1, 0.7])), np.asarray(q.interp1(x, x**2, p)))
+
     def test_a_list_of_positions_is_converted_at_once(self):
         from pyquasar import _values
         a = np.arange(2000.0).reshape(1000, 2)

@@ -179,6 +179,11 @@ struct Source {
     uint32_t *warned;
     uint32_t nwarned, cap_warned; /* offsets that already have a warning */
 };
+/* Returns the status of a failed `assert`, or of `error`, in s.  The library checks its arguments by them, so that its
+ * failures are QS_EVALUE. */
+static inline qs_status qsource_check_status(const Source *s, qs_status failure) {
+    return s && s->library ? QS_EVALUE : failure;
+}
 Source *qsource_add(Ctx *c, const char *path, const char *text, size_t len);
 void qsource_drop(Ctx *c, Source *s);                                      /* nothing may point to it any more */
 void qsource_line_col(const Source *s, uint32_t pos, int *line, int *col); /* both count from 1; col in bytes */

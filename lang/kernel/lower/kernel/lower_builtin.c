@@ -19,7 +19,7 @@ Num klbuiltin_binary(Lower *L, Op op, Num a, Num b) {
 /* -- checks and launches ------------------------------------------------------------------------------------------- */
 /* Adds a message to the KFunc: a user's text and what follows it. %0 and %1 in messages stand for values and %p for the
  * position, so the % of the user's text is doubled. */
-static int user_message(Lower *L, qs_status s, const char *text, const char *after) {
+static int user_message(Lower *L, qs_status failure, const char *text, const char *after) {
     char safe[QERR_TEXT / 4];
     size_t k = 0, room = sizeof safe - strlen(after);
     for (; *text && k + 2 < room; text++) {
@@ -27,7 +27,7 @@ static int user_message(Lower *L, qs_status s, const char *text, const char *aft
         safe[k++] = *text;
     }
     strcpy(safe + k, after);
-    return kir_message(L->f, s, safe);
+    return kir_message(L->f, qsource_check_status(klower_where(L, L->pos).src, failure), safe);
 }
 
 /* Returns the comparison by which an assertion is decided, as it is written, with its operands; NULL: it is none. */

@@ -568,7 +568,9 @@ static qs_status lower_failure(Loops *L, Node *n, bool always) {
     qtext_init(&message, L->c);
     for (const char *p = text ? text->u.str->s : "assertion failed"; *p; p++)
         qtext_add(&message, *p == '%' ? "%%" : p, *p == '%' ? 2 : 1);
-    kloop_fail_unless(L, holds, always ? QS_EUSER : QS_EASSERT, message.s ? message.s : "", 0, 0);
+    const InlineFrame *at = L->in ? L->in : L->root;
+    qs_status failure = qsource_check_status(at->func->unit->src, always ? QS_EUSER : QS_EASSERT);
+    kloop_fail_unless(L, holds, failure, message.s ? message.s : "", 0, 0);
     qtext_free(&message);
     return QS_OK;
 }
