@@ -173,12 +173,20 @@ static const char *advice_on_colon(const Parser *p) {
     return " (a range is written first..last or first..step..last)";
 }
 
+/* Returns a hint for x[i]++ and x[i]--, which end in an operator without its second operand. */
+static const char *after_increment(const Parser *p) {
+    TokenKind k = p->i > 1 ? p->tok[p->i - 1].kind : T_NEWLINE;
+    bool twice = (k == T_OP(OP_ADD) || k == T_OP(OP_SUB)) && p->tok[p->i - 2].kind == k;
+    return !twice ? "" : k == T_OP(OP_ADD) ? " (write += 1)" : " (write -= 1)";
+}
+
 /* Returns a hint for syntax of other languages, recognized by the unexpected token. */
 static const char *advice(Parser *p, char *buf, size_t size) {
     TokenKind before = p->i ? p->tok[p->i - 1].kind : T_NEWLINE, next = qparse_peek(p, 1);
     bool begins = qparse_at(p)->first; /* a new statement after an unclosed bracket */
     const char *command = p->i > 1 && before == T_RANGE ? habit(p, p->i - 2) : NULL; /* cd .. */
     if (command) return snprintf(buf, size, " (%s)", command), buf;
+    if (*after_increment(p)) return after_increment(p);
     switch (qparse_at(p)->kind) {
     case T_COLON: return advice_on_colon(p);
     case T_NAMED: return " (an assignment is written with =)";
@@ -204,7 +212,10 @@ static const char *advice(Parser *p, char *buf, size_t size) {
     case T_STRING:
     case T_FORMAT:
     case T_NUMBER: return advice_on_words(p, buf, size);
-    default: return "";
+    default:
+        return qlex_is_inplace(qparse_at(p)->kind)
+                   ? " (an assignment has no value: in kernels atomic_add(x[i], v) gives the element before)"
+                   : "";
     }
 }
 

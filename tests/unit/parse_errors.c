@@ -58,6 +58,9 @@ static const struct {
      "1:10: error: a kernel has no results: write 'function [] = __kernel__ f(...)' and store into an array"},
     {"x = 1 // two", "1:8: error: expected an expression, found '/' (comments begin with %)"},
     {"x = a ** b", "1:8: error: expected an expression, found '*' (the power operator is ^)"},
+    {"if a\nx.f--\nend", "3:1: error: expected an expression, found 'end' (write -= 1)"},
+    {"i = (c[0] += 1)", "1:11: error: expected ')', found '+=' (an assignment has no value: in kernels "
+                        "atomic_add(x[i], v) gives the element before)"},
     {"match x\n| 1 -> y\nend", "1:8: error: expected 'with' after the value of 'match', found end of line"},
     {"match x with\ny = 1\nend", "2:1: error: expected '|' and a pattern, found the name 'y'"},
     {"else", "1:1: error: 'else' without 'if'"},

@@ -225,11 +225,35 @@ static bool find_in_library(Lower *L, const char *name, int wanted, Closure **ou
     return false;
 }
 
+/* What to write in kernels instead of built-ins that they lack; other values can be computed outside. */
+static const char *const substitutes[][2] = {
+    {"eig", "symeig(m) gives eigenvalues and vectors of a symmetric matrix"},
+    {"lu", "use solve, inv or det"},
+    {"pinv", "use [u, s, v] = svd(m)"},
+    {"rank", "count the singular values svd(m) above a tolerance"},
+    {"find", "test the elements in a loop; k = atomic_add(n[0], 1) numbers those that are found"},
+    {"unique", "compare neighbours of sort(v) in a loop"},
+    {"bincount", "h[k] += 1 counts"},
+    {"histogram", "h[k] += 1 counts"},
+    {"quantile", "interpolate between elements of sort(v)"},
+    {"percentile", "interpolate between elements of sort(v)"},
+    {"interp2", "add the four neighbours with their weights"},
+    {"meshgrid", "the position gives the coordinates"},
+    {"tic", "measure the launch: tic() before it, toc() after sync()"},
+    {"toc", "measure the launch: tic() before it, toc() after sync()"},
+    {"time", "measure the launch from outside"},
+    {"dict", "use an array and indices, or the fields of an object"},
+    {"append", "x[atomic_add(n[0], 1)] = v adds to an array of known size"},
+};
+
 static qs_status no_function(Lower *L, const char *builtin) {
     if (!builtin) return klower_error(L, QS_ENAME, L->pos, "this function cannot be used in a kernel");
     if (!strcmp(builtin, "$format"))
         return klower_error(L, QS_ENAME, L->pos,
                             "a kernel makes no strings, so f\"…{x}\" cannot be used in it: printf(\"…%%g\", x) prints");
+    for (size_t i = 0; i < sizeof substitutes / sizeof *substitutes; i++)
+        if (!strcmp(builtin, substitutes[i][0]))
+            return klower_error(L, QS_ENAME, L->pos, "%s cannot be used in a kernel; %s", builtin, substitutes[i][1]);
     return klower_error(L, QS_ENAME, L->pos,
                         "%s cannot be used in a kernel; call it outside, and pass its result to the kernel", builtin);
 }
