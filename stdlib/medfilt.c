@@ -19,12 +19,18 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { WIDEST = 255, SIDE = 64 /* side of a tile, without the border */ };
+enum {
+    WIDEST = 255,
+    SIDE = 64,    /* side of a tile, without the border */
+    STRETCH = 512 /* and length of a tile of a vector */
+};
 
 typedef struct {
     qs_vm *vm;
     qs_dtype d;
-    int64_t h, w, channels, r, side;
+    int64_t h, w, channels, r;
+    int64_t down, right;   /* elements of a window on each side of its middle */
+    int64_t height, width; /* of a tile, without the border */
     const char *src;
     char *dst;
     char *room; /* buffers of all workers */
@@ -47,7 +53,7 @@ typedef struct {
     size_t below;    /* number of ranks in the words before that */
 } Work;
 
-static size_t most_pixels(const Filter *f) { return (size_t)((f->side + 2 * f->r) * (f->side + 2 * f->r)); }
+static size_t most_pixels(const Filter *f) { return (size_t)((f->height + 2 * f->down) * (f->width + 2 * f->right)); }
 
 static size_t work_bytes(const Filter *f) {
     size_t n = (most_pixels(f) + 63) & ~(size_t)63;
@@ -118,8 +124,8 @@ static size_t pixel_at(const Filter *f, const Tile *t, int64_t y, int64_t x) {
 static void load_tile(const Filter *f, const Tile *t, Work *k) {
     char *to = k->pixels;
     size_t size = qdtype_size(f->d);
-    for (int64_t y = t->y - f->r; y < t->y + t->h + f->r; y++)
-        for (int64_t x = t->x - f->r; x < t->x + t->w + f->r; x++, to += size)
+    for (int64_t y = t->y - f->down; y < t->y + t->h + f->down; y++)
+        for (int64_t x = t->x - f->right; x < t->x + t->w + f->right; x++, to += size)
             copy_pixel(to, f->src + pixel_at(f, t, mirrored(y, f->h), mirrored(x, f->w)), size);
 }
 
@@ -130,42 +136,43 @@ static void rank_pixels(const Filter *f, Work *k, size_t n) {
     k->items = sorted;
 }
 
-static void begin_window(Work *k, size_t n, size_t side, size_t row) {
+static void begin_window(Work *k, size_t n, size_t height, size_t width, size_t row) {
     size_t words = (n + 63) / 64;
     memset(k->bits, 0, words * sizeof *k->bits), memset(k->counts, 0, words);
     k->word = k->below = 0;
-    for (size_t i = 0; i < side; i++)
-        for (size_t j = 0; j < side; j++) add_rank(k, k->ranks[i * row + j]);
+    for (size_t i = 0; i < height; i++)
+        for (size_t j = 0; j < width; j++) add_rank(k, k->ranks[i * row + j]);
 }
 
 static void filter_tile(const Filter *f, const Tile *t, Work k) {
-    size_t side = (size_t)(2 * f->r + 1), row = (size_t)t->w + side - 1, n = ((size_t)t->h + side - 1) * row;
-    size_t size = qdtype_size(f->d), middle = (side * side - 1) / 2;
+    size_t height = (size_t)(2 * f->down + 1), width = (size_t)(2 * f->right + 1);
+    size_t row = (size_t)t->w + width - 1, n = ((size_t)t->h + height - 1) * row;
+    size_t size = qdtype_size(f->d), middle = (height * width - 1) / 2;
     load_tile(f, t, &k);
     rank_pixels(f, &k, n);
-    begin_window(&k, n, side, row);
+    begin_window(&k, n, height, width, row);
     for (int64_t y = 0, x = 0, step = 1; y < t->h; y++, step = -step) {
         const uint32_t *top = k.ranks + (size_t)y * row;
         for (int64_t column = 0; column < t->w; column++) {
             copy_pixel(f->dst + pixel_at(f, t, t->y + y, t->x + x), k.pixels + k.items[rank_of(&k, middle)].at * size,
                        size);
             if (column == t->w - 1) break;
-            if (step > 0) move_window(&k, top + x, top + (size_t)x + side, side, row);
-            else move_window(&k, top + (size_t)x + side - 1, top + x - 1, side, row);
+            if (step > 0) move_window(&k, top + x, top + (size_t)x + width, height, row);
+            else move_window(&k, top + (size_t)x + width - 1, top + x - 1, height, row);
             x += step;
         }
-        if (y < t->h - 1) move_window(&k, top + x, top + side * row + (size_t)x, side, 1);
+        if (y < t->h - 1) move_window(&k, top + x, top + height * row + (size_t)x, width, 1);
     }
 }
 
-static int64_t tiles_along(const Filter *f, int64_t n) { return (n + f->side - 1) / f->side; }
+static int64_t tiles_along(int64_t n, int64_t side) { return (n + side - 1) / side; }
 
 static void filter_tiles(void *ud, int64_t first, int64_t last, int worker) {
     const Filter *f = ud;
-    int64_t down = tiles_along(f, f->h), across = tiles_along(f, f->w);
+    int64_t down = tiles_along(f->h, f->height), across = tiles_along(f->w, f->width);
     for (int64_t i = first; i < last && !qflag_is_up(&qvm(f->vm)->interrupted); i++) {
-        Tile t = {.y = i / across % down * f->side, .x = i % across * f->side, .channel = i / across / down};
-        t.h = f->h - t.y < f->side ? f->h - t.y : f->side, t.w = f->w - t.x < f->side ? f->w - t.x : f->side;
+        Tile t = {.y = i / across % down * f->height, .x = i % across * f->width, .channel = i / across / down};
+        t.h = f->h - t.y < f->height ? f->h - t.y : f->height, t.w = f->w - t.x < f->width ? f->w - t.x : f->width;
         filter_tile(f, &t, open_work(f, worker));
     }
 }
@@ -299,6 +306,15 @@ static bool has_negative_zero(const Filter *f, size_t n) {
     return f->d >= QS_F16 && scan(f->src, n) & HAS_NEGATIVE_ZERO;
 }
 
+/* Sets the extent of windows and tiles.  The window of a vector is a vector, as all its rows, or columns, are copies;
+ * with zeros of both signs, the order of the copies decides which zero is the median. */
+static void set_extents(Filter *f) {
+    bool flat = (f->h == 1 || f->w == 1) && !has_negative_zero(f, (size_t)(f->h * f->w * f->channels));
+    int64_t side = flat ? STRETCH + 4 * f->r : SIDE + 2 * f->r;
+    f->down = flat && f->h == 1 ? 0 : f->r, f->right = flat && f->w == 1 ? 0 : f->r;
+    f->height = f->h == 1 ? 1 : side, f->width = f->w == 1 ? 1 : side;
+}
+
 static qs_status run_rows(qs_vm *vm, Filter *f, bool plain) {
     choose_loops(f, plain);
     return run_filter(vm, f, f->h * f->channels, 1 + (1 << 14) / f->w, (MOST_ROWS + 4) * row_bytes(f), filter_rows);
@@ -336,7 +352,7 @@ qs_status qmedfilt_medfilt(qs_vm *vm, qs_call_args *c) {
     TRY(qarg_packed(vm, c, 0, "x", d, &a, &p));
     TRY(qarg_result_like(vm, c, 0, d, a, &y, &q));
     if (!a->count) return QS_OK;
-    Filter f = {.vm = vm, .d = d, .r = r, .side = SIDE + 2 * r, .src = p, .dst = q};
+    Filter f = {.vm = vm, .d = d, .r = r, .src = p, .dst = q};
     f.h = s.dims[0], f.w = s.dims[1], f.channels = s.rank > 2 ? s.dims[2] : 1;
     if (r == 1 || r == 2) {
         if (d == QS_F32 || d == QS_F64) {
@@ -345,6 +361,7 @@ qs_status qmedfilt_medfilt(qs_vm *vm, qs_call_args *c) {
         }
         if (!has_negative_zero(&f, a->count)) return run_rows(vm, &f, false);
     }
-    int64_t tiles = tiles_along(&f, f.h) * tiles_along(&f, f.w) * f.channels;
+    set_extents(&f);
+    int64_t tiles = tiles_along(f.h, f.height) * tiles_along(f.w, f.width) * f.channels;
     return run_filter(vm, &f, tiles, 1, work_bytes(&f), filter_tiles);
 }

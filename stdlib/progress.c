@@ -2,7 +2,7 @@
  * built-ins that take longer than a second.
  *
  *     a terminal      one line, rewritten ten times a second:  denoising  42 %  420/1000  73.1/s  8 s left
- *     anything else   a line for every tenth
+ *     anything else   a line for every tenth, of programs only: output in a file must not depend on the time
  *     progress(f)     f(part, line) is called instead, ten times a second: a bar in a notebook
  *     progress(bar)   moves a bar of a window instead
  *
@@ -43,18 +43,16 @@ typedef struct Onlooker { /* state of the reporting thread; all members except `
     struct Tk *tk; /* window system that has the bar; NULL: none */
     int bar;
     bool terminal, silent; /* terminal: fd 2 is a terminal; silent: progress(f) replaces the reports */
-    double printed;        /* time of the last permanent line */
-    int tenth;
-    Line before; /* the line of progress() that is on the terminal */
-    Line said;   /* the line of the built-in, if one is shown */
+    Line before;           /* the line of progress() that is on the terminal */
+    Line said;             /* the line of the built-in, if one is shown */
 } Onlooker;
 
 typedef struct Progress { /* current progress (Lib.progress) */
     char text[64];
     double started, shown; /* seconds of the clock; shown: time of the last report */
     double done, total;
-    int tenth;         /* tenth of the last report, if there is no terminal */
     qs_value listener; /* function of progress(f); nil: none */
+    int tenth;         /* tenth of the last report, if there is no terminal */
     bool busy;         /* the listener is running */
     int bar;           /* number of a bar widget; 0: none */
     Onlooker look;
@@ -113,23 +111,12 @@ static void in_bar(const Onlooker *o, double part, const char *line) {
     qwidget_move_bar(o->tk, o->bar, o->before.n ? -1 : part < 0 ? 0 : part, all.s);
 }
 
-/* Reports to a file as few lines as other tools do: short work is silent, and long work reports only each tenth. */
-static void in_file(Onlooker *o, double at, double took, double part, const char *line) {
-    enum { APART = 10 };
-    int tenth = (int)floor(10 * part);
-    if (took < APART || at - o->printed < APART || tenth <= o->tenth) return;
-    o->printed = at, o->tenth = tenth;
-    fprintf(stderr, "%s\n", line);
-    fflush(stderr);
-}
-
 static void report_running(Onlooker *o, const char *name, unsigned serial, double since, double part) {
     Doing *d = o->doing;
     double at = qclock_seconds();
     Line line = {0};
-    if (o->silent) return;
+    if (o->silent || (!o->tk && !o->terminal)) return;
     put_built_in(name, part, at - since, &line);
-    if (!o->tk && !o->terminal) return in_file(o, at, at - since, part, line.s);
     /* From here on `ends` is called for this built-in, which may have ended already. */
     qflag_raise(&d->shown), qflag_raise(&d->traces);
     if (atomic_load(&d->name) != name || atomic_load(&d->serial) != serial) return qflag_lower(&d->shown);
@@ -148,7 +135,7 @@ static bool watch_built_in(Onlooker *o) {
         const char *now = atomic_load(&o->doing->name);
         if (!now) return true;
         if (now != name || serial != atomic_load(&o->doing->serial)) {
-            name = now, serial = atomic_load(&o->doing->serial), since = qclock_seconds(), part = -1, o->tenth = 0;
+            name = now, serial = atomic_load(&o->doing->serial), since = qclock_seconds(), part = -1;
         }
         part = fmax(part, (double)qdoing_part(o->doing));
         if (qclock_seconds() - since >= 1) report_running(o, name, serial, since, part);

@@ -15,6 +15,14 @@ check(rand(70, 141), 2)    % tiles of 68 x 68
 check(rand(73, 8), 4)
 check(rand(3, 5), 9)
 check(rand(1, 40), 3)
+check(round(9*rand(1, 1200)), 7)    % vectors: windows of 15 elements, tiles of 540
+check(transpose(rand(1, 1100)), 3)
+x = rand(1, 700, 2)
+y = medfilt(x, 4)
+print sum(y[:,:,0] != plain(x[:,:,0], 4)) + sum(y[:,:,1] != plain(x[:,:,1], 4))
+x = rand(3000)
+x[7] = nan
+print isequal(medfilt1(x, 9)[4], sort(x[0..8])[4])
 check(round(4*rand(30, 31)), 5)
 check(float64(rand(20, 20)), 1)
 check(transpose(rand(12, 19)), 3)
