@@ -49,36 +49,48 @@ static qs_status not_empty(qs_vm *vm, const Work *w) {
 
 typedef struct {
     const Work *w;
-    size_t m, room; /* room: doubles per worker, for a line, the spare lines and m results */
+    size_t m, room; /* room: doubles for a line, the spare lines and m results */
+    size_t group;   /* number of neighbouring lines that a worker reads at once */
     LineFn *f;
     const void *with;
     double *rooms, *out;
 } Run;
 
+/* Neighbouring lines share cache lines, so that several of them are read at once. */
 static void run_lines(void *ud, int64_t first, int64_t last, int worker) {
     const Run *r = ud;
     const ArrayLines *l = &r->w->l, out = {l->outer, r->m, l->inner};
-    double *x = r->rooms + (size_t)worker * r->room, *y = x + (1 + r->w->spare) * l->n;
-    for (size_t k = (size_t)first; k < (size_t)last; k++) {
+    double *rooms = r->rooms + (size_t)worker * r->group * r->room;
+    for (size_t k = (size_t)first, g; k < (size_t)last; k += g) {
         const double *from = r->w->x + qstats_line_at(l, k);
-        double *to = r->out + qstats_line_at(&out, k);
-        for (size_t i = 0; i < l->n; i++) x[i] = from[i * l->inner];
-        r->f(x, l->n, y, r->m, r->with);
-        for (size_t i = 0; i < r->m; i++) to[i * out.inner] = y[i];
+        size_t left = l->inner - k % l->inner, end = (size_t)last - k;
+        g = r->group < left ? r->group : left;
+        if (end < g) g = end;
+        for (size_t i = 0; i < l->n; i++)
+            for (size_t j = 0; j < g; j++) rooms[j * r->room + i] = from[i * l->inner + j];
+        for (size_t j = 0; j < g; j++) {
+            double *x = rooms + j * r->room, *y = x + (1 + r->w->spare) * l->n,
+                   *to = r->out + qstats_line_at(&out, k + j);
+            r->f(x, l->n, y, r->m, r->with);
+            for (size_t i = 0; i < r->m; i++) to[i * out.inner] = y[i];
+        }
     }
 }
 
 /* Applies f to each line and stores its m results in out[0]. */
 static qs_status apply_to_lines(qs_vm *vm, qs_call_args *c, const Work *w, size_t m, LineFn *f, const void *with) {
-    enum { WORTH = 1 << 15 /* minimum elements per thread */ };
+    enum { WORTH = 1 << 15 /* minimum elements per thread */, GROUP = 8, LARGE = 1 << 21 /* doubles of a group */ };
     Threads *t = qthreads_of(qvm_ctx(vm));
-    Run r = {w, m, (1 + w->spare) * w->l.n + m, f, with, NULL, NULL};
+    Run r = {.w = w, .m = m, .room = (1 + w->spare) * w->l.n + m, .group = 1, .f = f, .with = with};
+    while (r.group < GROUP && r.group < w->l.inner && 2 * r.group * r.room <= LARGE) r.group *= 2;
     int64_t grain = 1 + (int64_t)(WORTH / (w->l.n + 1));
+    if (grain < (int64_t)r.group) grain = (int64_t)r.group;
     size_t lines = m ? w->l.outer * w->l.inner : 0, workers = (size_t)qthreads_workers(t, (int64_t)lines, grain),
-           bytes = qmem_size(workers, r.room * sizeof(double), qmem_size(lines, m * sizeof(double), sizeof(double)));
+           bytes = qmem_size(qmem_size(workers, r.group, 0), r.room * sizeof(double),
+                             qmem_size(lines, m * sizeof(double), sizeof(double)));
     r.rooms = qpool_get(qvm_ctx(vm), bytes);
     if (!r.rooms) return qs_fail(vm, QS_ENOMEM, "%s: no memory for %zu lines of %zu numbers", w->fn, lines, m);
-    r.out = r.rooms + workers * r.room;
+    r.out = r.rooms + workers * r.group * r.room;
     qdoing_stage(&qvm_ctx(vm)->doing, 0, 1, 0);
     qthreads_run(t, (int64_t)lines, grain, run_lines, &r);
     int64_t dims[QS_MAX_RANK] = {(int64_t)m};

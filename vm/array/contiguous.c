@@ -106,6 +106,43 @@ EACH_REAL(MAX, max, STAYS)
 EACH_INT(MIN, min, STAYS)
 EACH_REAL(MIN, min, STAYS)
 
+/* Combine four rows at once, so that the extremes are loaded and stored only once for them.  The bits of floats, with
+ * those behind the sign inverted in negative numbers, are integers in the same order, in which -0 is less than 0 and
+ * NaN is beyond the infinity of its sign. */
+#define EXTREME(op, id, T, ORDER, infinity)                                                                            \
+    static bool op##_rows_##id(size_t n, size_t rows, const void *vx, ptrdiff_t step, void *extremes) {                \
+        typedef T Any __attribute__((may_alias));                                                                      \
+        const Any *x = vx;                                                                                             \
+        Any *restrict y = extremes;                                                                                    \
+        T beyond = 0;                                                                                                  \
+        for (size_t i = 0; i < n; i++) y[i] = KEY(T, y[i]);                                                            \
+        for (; rows >= 4; rows -= 4, x += 4 * step) {                                                                  \
+            const Any *restrict a = x, *restrict b = a + step, *restrict c = b + step, *restrict d = c + step;         \
+            for (size_t i = 0; i < n; i++) {                                                                           \
+                T k = KEY(T, a[i]), l = KEY(T, b[i]), m = KEY(T, c[i]), o = KEY(T, d[i]), z = y[i];                    \
+                k = k ORDER l ? k : l, m = m ORDER o ? m : o;                                                          \
+                k = k ORDER m ? k : m, y[i] = k ORDER z ? k : z;                                                       \
+            }                                                                                                          \
+        }                                                                                                              \
+        for (; rows; rows--, x += step)                                                                                \
+            for (size_t i = 0; i < n; i++) {                                                                           \
+                T k = KEY(T, x[i]), z = y[i];                                                                          \
+                y[i] = k ORDER z ? k : z;                                                                              \
+            }                                                                                                          \
+        for (size_t i = 0; i < n; i++) beyond |= y[i] ORDER(infinity), y[i] = KEY(T, y[i]);                            \
+        return !beyond;                                                                                                \
+    }
+#define KEY(T, bits) ((bits) ^ (((bits) >> (8 * sizeof(T) - 1)) & (sizeof(T) == 4 ? INT32_MAX : (T)INT64_MAX)))
+EXTREME(MAX, F32, int32_t, >, 0x7f800000)
+EXTREME(MAX, F64, int64_t, >, 0x7ff0000000000000)
+EXTREME(MIN, F32, int32_t, <, ~0x7f800000)
+EXTREME(MIN, F64, int64_t, <, ~0x7ff0000000000000)
+static RowsLoop *rows_loop(LoopOp op, qs_dtype d) {
+    if ((op != LOOP_MIN && op != LOOP_MAX) || (d != QS_F32 && d != QS_F64)) return NULL;
+    if (op == LOOP_MAX) return d == QS_F32 ? MAX_rows_F32 : MAX_rows_F64;
+    return d == QS_F32 ? MIN_rows_F32 : MIN_rows_F64;
+}
+
 EACH_INT(AND, bitand, STAYS)
 EACH_INT(OR, bitor, STAYS)
 EACH_INT(XOR, bitxor, STAYS)
@@ -310,7 +347,9 @@ double qcontig_running64_avx2(size_t n, const double *x, double before, double *
     return running_F64(n, x, before, y);
 }
 Loop *qcontig_get_avx2(LoopOp op, qs_dtype d, LoopForm form) { return table[op][d][form]; }
+RowsLoop *qcontig_rows_avx2(LoopOp op, qs_dtype d) { return rows_loop(op, d); }
 #else
+RowsLoop *qcontig_rows(LoopOp op, qs_dtype d) { return (QCPU_AVX2 ? qcontig_rows_avx2 : rows_loop)(op, d); }
 Loop *qcontig_get(LoopOp op, qs_dtype d, LoopForm form) {
     return QCPU_AVX2 ? qcontig_get_avx2(op, d, form) : table[op][d][form];
 }

@@ -56,6 +56,11 @@ typedef void Loop(size_t n, const void *a, const void *b, void *out);
 /* Returns the loop; NULL: the operation is not defined for the type. */
 Loop *qcontig_get(LoopOp op, qs_dtype d, LoopForm form);
 Loop *qcontig_get_avx2(LoopOp op, qs_dtype d, LoopForm form);
+/* Combines extremes[i] with the element i of each row; rows are `step` elements apart.  Returns false if NaN made the
+ * result wrong.  NULL: only the loop above does this for the operation and type. */
+typedef bool RowsLoop(size_t n, size_t rows, const void *x, ptrdiff_t step, void *extremes);
+RowsLoop *qcontig_rows(LoopOp op, qs_dtype d);
+RowsLoop *qcontig_rows_avx2(LoopOp op, qs_dtype d);
 
 /* Sums in double: sum of x, dot product of x and y, sum of (x - from) squared (spread). */
 #define QPACKED_SUMS(build)                                                                                            \

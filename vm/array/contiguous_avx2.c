@@ -8,6 +8,7 @@
 #include "vm/array/contiguous.c"
 #else
 Loop *qcontig_get_avx2(LoopOp op, qs_dtype d, LoopForm form) { return qcontig_get(op, d, form); }
+RowsLoop *qcontig_rows_avx2(LoopOp op, qs_dtype d) { return qcontig_rows(op, d); }
 double qcontig_sum32_avx2(size_t n, const float *x) { return qcontig_sum32(n, x); }
 double qcontig_sum64_avx2(size_t n, const double *x) { return qcontig_sum64(n, x); }
 double qcontig_dot32_avx2(size_t n, const float *x, const float *y) { return qcontig_dot32(n, x, y); }

@@ -52,7 +52,8 @@ typedef struct {
     const ReduceInfo *r;
     qs_dtype from, lane, out; /* type of the elements, of the lanes, of a result array */
     Loop *merge;
-    size_t n; /* number of elements per result */
+    RowsLoop *rows; /* merges several pieces of elements of the lane type; may be NULL */
+    size_t n;       /* number of elements per result */
     /* of the centre: MAP_EXP subtracts centre[i*centre_step] from the element in lane i */
     const double *centre;
     size_t centre_step;
@@ -83,6 +84,7 @@ static qs_status make_plan(qs_vm *vm, Reduce which, qs_dtype d, Plan *p) {
     const ReduceInfo *r = &qreduction_info[which];
     *p = (Plan){r, d, lane_dtype((ReduceLanes)r->lanes, d), out_dtype(vm, (ReduceLanes)r->lanes, d), .n = 0};
     p->merge = qcontig_get(loop_of(p), p->lane, LOOP_VV);
+    if (p->from == p->lane && (r->map == MAP_SELF || r->map == MAP_TRUTH)) p->rows = qcontig_rows(loop_of(p), p->lane);
     bool ordered = !qdtype_is_complex(d) || (r->lanes != LANES_SAME && !r->centre);
     if (p->merge && ordered) return QS_OK;
     return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: complex numbers have no order", r->name);
@@ -131,13 +133,25 @@ static bool adds_floats(const Plan *p, const char *src, ptrdiff_t step) {
     return packed && p->from == QS_F32 && p->lane == QS_F64 && p->r->combine == COMBINE_ADD && combines_elements(p);
 }
 
+/* Merges several rows by the special loop, if there is one and no NaN. */
+static bool merge_at_once(const Plan *p, Lanes *lanes, size_t rows, const char *src, ptrdiff_t apart, size_t n) {
+    Lanes before;
+    size_t size = qdtype_size(p->lane);
+    if (!p->rows || rows < 4) return false;
+    memcpy(&before, lanes, n * size);
+    if (p->rows(n, rows, src, apart / (ptrdiff_t)size, lanes)) return true;
+    memcpy(lanes, &before, n * size);
+    return false;
+}
+
 /* Merges into the lanes n elements of each of several rows, which are `apart` bytes apart. */
 static void merge_rows(const Plan *p, Lanes *lanes, size_t rows, const char *src, ptrdiff_t apart, ptrdiff_t step,
                        size_t n) {
     Lanes room;
-    if (adds_floats(p, src, step) && apart % (ptrdiff_t)sizeof(float) == 0)
-        qcontig_accumulate32(n, rows, (const void *)src, apart / (ptrdiff_t)sizeof(float), lanes->f);
-    else
+    ptrdiff_t size = (ptrdiff_t)qdtype_size(p->from);
+    bool aligned = step == size && apart % size == 0 && (uintptr_t)src % (uintptr_t)size == 0;
+    if (aligned && adds_floats(p, src, step)) qcontig_accumulate32(n, rows, (const void *)src, apart / size, lanes->f);
+    else if (!aligned || !merge_at_once(p, lanes, rows, src, apart, n))
         for (; rows; rows--, src += apart) p->merge(n, lanes, fetch_lanes(p, src, step, n, &room), lanes);
 }
 
@@ -151,9 +165,11 @@ typedef struct {
 } Total;
 
 static void add_run(const Plan *p, Total *t, const char *src, ptrdiff_t step, size_t n) {
-    for (size_t m; n; n -= m, src += step * (ptrdiff_t)m) {
+    for (size_t m, rows; n; n -= m, src += step * (ptrdiff_t)m) {
         m = n < LANES ? n : LANES;
-        if (t->used) merge_row(p, &t->lanes, src, step, m);
+        rows = t->used == LANES && p->rows ? n / LANES : 0;
+        if (rows) merge_rows(p, &t->lanes, rows, src, step * LANES, step, LANES), m = rows * LANES;
+        else if (t->used) merge_row(p, &t->lanes, src, step, m);
         else fetch_into(p, src, step, t->used = m, &t->lanes); /* the first piece is the longest */
     }
 }
