@@ -2,15 +2,28 @@
 % Images of another size.
 import "imfilter.q" % programs rely on this import
 
-% Weights of samples at distances t, for the methods "bilinear" and "bicubic" (the cubic convolution with a = -1/2 of Keys,
-% 1981).
-function w = imresize_weights(t, cubic : int)
+% How far samples have a weight.
+function r = imresize_reach(method)
+    match method with
+    | "box" -> r = 0.5
+    | "bilinear" -> r = 1
+    | "bicubic" | "lanczos2" -> r = 2
+    | _ -> r = 3
+    end
+end
+
+% Weights of samples at distances t. "bicubic" is the cubic convolution with a = -1/2 of Keys (1981).
+function w = imresize_weights(t, method)
     a = abs(t)
-    if cubic == 0
-        w = max(1-a, 0)
-    else
+    match method with
+    | "box" -> w = float64(t > -0.5 && t <= 0.5)
+    | "bilinear" -> w = max(1-a, 0)
+    | "bicubic" ->
         w = (a < 1).*(((1.5*a-2.5).*a).*a+1) + (a >= 1 && a < 2).*(((-0.5*a+2.5).*a-4).*a+2)
-    endif
+    | _ ->
+        r = imresize_reach(method)
+        w = (a < r).*(sin(pi*a).*sin(pi*a/r) + eps)./(pi^2*a.^2/r + eps)
+    end
 end
 
 % Computes row p of the result: the sum of weights[p,k] times row places[p,k] of x.
@@ -26,14 +39,14 @@ end
 % Pixels are squares, so position p is at (p+0.5)*step-0.5 of the input; computed in float64, because float32 would
 % space the positions of large images unevenly.  When the image shrinks, the weights are as wide as the step, which
 % prevents aliasing.
-function y = imresize_height(x : cube, to, cubic : int)
+function y = imresize_height(x : cube, to, method)
     n = size(x,0)
     step = n/to
     width = max(step, 1)
-    reach = ceil((cubic+1)*width)
+    reach = ceil(imresize_reach(method)*width)
     at = transpose((float64(0..to-1)+0.5)*step - 0.5)
     places = floor(at) + float64(1-reach..reach)         % further samples have no weight
-    weights = imresize_weights((places - at)/width, cubic)
+    weights = imresize_weights((places - at)/width, method)
     weights = weights./sum(weights, 1)
     y = imresize_weighted(x, clamp(places, 0, n-1), weights)
 end
@@ -74,7 +87,8 @@ end
 % Parameters:
 % img - height x width or height x width x channels
 % s - the factor, or [height, width] of the result
-% method - "nearest", "bilinear" or "bicubic"; the last two average when the image shrinks
+% method - "nearest", "box", "bilinear" ("triangle"), "bicubic" ("cubic"), "lanczos2" or "lanczos3"; all but "nearest"
+%     average when the image shrinks. The default of MATLAB is "bicubic"
 function y = imresize(img : cube, s, method : string = "bilinear")
     from = size(img, 0..1)
     assert(check_real(s) && (isscalar(s) && s > 0 || numel(s) == 2 && all(round(s) >= 1)) && all(s < inf), _
@@ -85,9 +99,13 @@ function y = imresize(img : cube, s, method : string = "bilinear")
         y = size(img,2) == 1 ? uninit_like(img, to[0], to[1]) : uninit_like(img, to[0], to[1], size(img,2))
         parallel_do(size(y, 0..2), y, img, from./to, imresize_nearest)
     else
-        assert(method == "bilinear" || method == "bicubic", _
-               "imresize: method must be nearest, bilinear or bicubic, got ", method)
-        cubic = method == "bicubic" ? 1 : 0
-        y = transpose(imresize_height(transpose(imresize_height(img, to[0], cubic)), to[1], cubic))
+        match method with
+        | "triangle" -> method = "bilinear"
+        | "cubic" -> method = "bicubic"
+        | "box" | "bilinear" | "bicubic" | "lanczos2" | "lanczos3" -> method = method
+        | _ -> error("imresize: method must be nearest, box, bilinear, triangle, bicubic, cubic, lanczos2 or lanczos3, ",
+                     "got ", method)
+        end
+        y = transpose(imresize_height(transpose(imresize_height(img, to[0], method)), to[1], method))
     endif
 end

@@ -129,6 +129,151 @@ function [] = __kernel__ pdist_at(d : mat'unchecked, a : mat'unchecked, b : mat'
     d[pos] = sqrt(s)
 end
 
+% Function: linkage
+% A tree of groups of points: the two nearest groups are joined until one is left. Source: Lance, Williams: A general
+% theory of classificatory sorting strategies (1967).
+%
+% Parameters:
+% x - a row for each point; or the distances of n points as a vec of n*(n-1)/2 numbers, of the points 0 and 1, 0 and 2,
+%     …, 1 and 2, …, as scipy.spatial.distance.pdist gives them
+% method - the distance of two groups: "single" (of their nearest points), "complete" (of their farthest ones),
+%     "average", "weighted" (both parts of a group count equally), or for Euclidean distances "centroid", "median", "ward"
+% metric - the distance of points: "euclidean", "cityblock" or "chebychev"
+%
+% Returns:
+% Z - as scipy.cluster.hierarchy.linkage: a row [i, j, distance, number of points] for each join; groups 0 to n-1 are
+%     points, and row k makes group n+k. MATLAB counts groups from 1 and does not return the last column
+%
+% See also: <fcluster>
+function Z = linkage(x : mat, method : string = "single", metric : string = "euclidean")
+    check_finite("linkage: x", x)
+    D = size(x,0) == 1 ? linkage_square(float64(x)) : linkage_distances(float64(x), metric)
+    n = size(D,0)
+    Z = zeros_like(D, n-1, 4)
+    group = float64(0..n-1)
+    count = ones_like(group)
+    for k = 0..n-2
+        [nearest, at] = min(reshape(D, [1,n*n]))
+        i = floor(at/n)
+        j = mod(at, n)
+        [a, b, m] = {D[i,:], D[j,:], [count[i], count[j]]}
+        Z[k,:] = [min(group[i], group[j]), max(group[i], group[j]), 0, sum(m)]
+        Z[k,2] = nearest
+        d = linkage_joined(method, a, b, nearest, m, count)
+        d[i] = inf
+        d = isinf(a) ? inf : d
+        D[i,:] = d
+        D[:,i] = transpose(d)
+        D[j,:] = inf
+        D[:,j] = inf
+        group[i] = n + k
+        count[i] = sum(m)
+    end
+end
+
+% The distances of all groups to the union of two groups with m points, whose distances are a, b and c.
+function d = linkage_joined(method, a, b, c, m, count)
+    [p, q] = {m[0], m[1]}
+    match method with
+    | "single" -> d = min(a, b)
+    | "complete" -> d = max(a, b)
+    | "average" -> d = (p*a + q*b)/(p + q)
+    | "weighted" -> d = (a + b)/2
+    | "centroid" -> d = sqrt(max((p*a.^2 + q*b.^2)/(p + q) - p*q*c^2/(p + q)^2, 0))
+    | "median" -> d = sqrt(max((a.^2 + b.^2)/2 - c^2/4, 0))
+    | "ward" -> d = sqrt(max(((count + p).*a.^2 + (count + q).*b.^2 - count*c^2)./(count + (p + q)), 0))
+    | _ -> error("linkage: method must be single, complete, average, weighted, centroid, median or ward, got ", method)
+    end
+end
+
+% The distances of points, inf on the diagonal.
+function D = linkage_distances(x, metric)
+    n = size(x,0)
+    D = zeros_like(x, n, n)
+    for k = 0..size(x,1)-1
+        d = abs(x[:,k] - transpose(x[:,k]))
+        match metric with
+        | "euclidean" -> D = D + d.^2
+        | "cityblock" -> D = D + d
+        | "chebychev" -> D = max(D, d)
+        | _ -> error("linkage: metric must be euclidean, cityblock or chebychev, got ", metric)
+        end
+    end
+    D = metric == "euclidean" ? sqrt(D) : D
+    for k = 0..n-1
+        D[k,k] = inf
+    end
+end
+
+% The same from the distances of pairs.
+function D = linkage_square(d)
+    n = round((1 + sqrt(1 + 8*numel(d)))/2)
+    assert(numel(d) == n*(n-1)/2, "linkage: x must be a row for each point, or n*(n-1)/2 distances, got ", numel(d))
+    D = zeros_like(d, n, n) + inf
+    at = 0
+    for i = 0..n-2
+        row = d[at..at+n-i-2]
+        D[i,i+1..n-1] = row
+        D[i+1..n-1,i] = transpose(row)
+        at += n-i-1
+    end
+end
+
+% Function: fcluster
+% The groups of points of a tree, as cluster of MATLAB and scipy.cluster.hierarchy.fcluster, whose default criterion is
+% "inconsistent".
+%
+% Parameters:
+% Z - the tree, see <linkage>
+% t - the largest distance of a join within a group; or how many groups there are at most
+% criterion - "distance" or "maxclust"
+%
+% Returns:
+% T - the group of each point, from 0, in the order of the first points of groups
+function T = fcluster(Z : mat, t : scalar, criterion : string = "distance")
+    check_finite("fcluster: Z", Z)
+    assert(size(Z,1) >= 3, "fcluster: Z must have columns i, j and distance, got size ", size(Z))
+    n = size(Z,0) + 1
+    Z = float64(Z)
+    height = reshape(Z[:,2], [1,n-1])
+    for k = 0..n-2 % of a join and the joins below it
+        check_each("fcluster: Z must join groups that exist", Z[k,0..1], Z[k,0..1] >= 0 && Z[k,0..1] < n+k)
+        for side = 0..1
+            below = Z[k,side] - n
+            height[k] = below >= 0 ? max(height[k], height[below]) : height[k]
+        end
+    end
+    limit = t
+    match criterion with
+    | "distance" -> limit = t
+    | "maxclust" ->
+        check_whole("fcluster: t", t, 1)
+        limit = t >= n ? -inf : sort(reshape(height, [1,n-1]))[n-1-t]
+    | _ -> error("fcluster: criterion must be distance or maxclust, got ", criterion)
+    end
+    label = float64(-1 + zeros(2*n-1))
+    next = 0
+    for k = n-2..-1..0
+        if label[n+k] < 0 && height[k] <= limit
+            label[n+k] = n + k
+        endif
+        if label[n+k] >= 0
+            label[Z[k,0]] = label[n+k]
+            label[Z[k,1]] = label[n+k]
+        endif
+    end
+    T = zeros_like(label, n)
+    name = float64(-1 + zeros(2*n-1))
+    for k = 0..n-1
+        at = label[k] >= 0 ? label[k] : k
+        if name[at] < 0
+            name[at] = next
+            next += 1
+        endif
+        T[k] = name[at]
+    end
+end
+
 % Function: knnsearch
 % The k rows of x that are nearest to each row of y.
 %

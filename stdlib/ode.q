@@ -23,8 +23,8 @@ import "optim.q"
 % te, ye - time and solution at the event, or null
 function [t, y, te, ye] = ode45(f, tspan : vec, y0, reltol : scalar = 1e-3, abstol : scalar = 1e-6, event = null, _
                                 maxstep : scalar = inf)
-    method = object(name := "ode45", order := 5, prepare := (t, v) -> null, step := dormand_step, _
-                    between := dormand_between)
+    method = object(name := "ode45", order := 5, advance := ode_advance, prepare := (t, v) -> null, _
+                    step := dormand_step, between := dormand_between)
     method.A = {float64([1/5]), float64([3/40, 9/40]), float64([44/45, -56/15, 32/9]), _
                 float64([19372/6561, -25360/2187, 64448/6561, -212/729]), _
                 float64([9017/3168, -355/33, 46732/5247, 49/176, -5103/18656])}
@@ -74,8 +74,9 @@ end
 % t, y, te, ye - as for ode45
 function [t, y, te, ye] = ode23s(f, tspan : vec, y0, reltol : scalar = 1e-3, abstol : scalar = 1e-6, event = null, _
                                  maxstep : scalar = inf, J = null)
-    method = object(name := "ode23s", order := 3, prepare := (t, v) -> rosenbrock_slopes(f, J, t, v), _
-                    step := rosenbrock_step, between := rosenbrock_between)
+    method = object(name := "ode23s", order := 3, advance := ode_advance, _
+                    prepare := (t, v) -> rosenbrock_slopes(f, J, t, v), step := rosenbrock_step, _
+                    between := rosenbrock_between)
     [t, y, te, ye] = ode_solve(method, f, tspan, y0, reltol, abstol, event, maxstep)
 end
 
@@ -85,12 +86,22 @@ function D = rosenbrock_slopes(f, J, t, v)
     if isnull(J)
         D = reshape(float64(jacobian(z -> f(z[0], z[1..n]), horzcat(float64([t]), v))), [n,n+1])
     else
-        given = isfunction(J) ? J(t, v) : J
-        check_finite("ode23s: J", given)
-        check_size("ode23s: J", given, [n,n])
         d = sqrt(eps)*max(abs(t), 1e-5)
         slope = (float64(f(t+d, v)) - float64(f(t, v)))/d
-        D = horzcat(reshape(slope, [n,1]), float64(given))
+        D = horzcat(reshape(slope, [n,1]), ode_jacobian("ode23s", f, J, t, v))
+    endif
+end
+
+% The derivatives of f with respect to y.
+function D = ode_jacobian(what, f, J, t, v)
+    n = numel(v)
+    if isnull(J)
+        D = reshape(float64(jacobian(z -> f(t, z), v)), [n,n])
+    else
+        D = isfunction(J) ? J(t, v) : J
+        check_finite(strcat(what, ": J"), D)
+        check_size(strcat(what, ": J"), D, [n,n])
+        D = float64(D)
     endif
 end
 
@@ -115,6 +126,177 @@ end
 function y = rosenbrock_between(m, old, K, step, x)
     d = 1/(2 + sqrt(2))
     y = old + (step/(1 - 2*d))*((x*(1-x))*K[0,:] + (x*(x - 2*d))*K[1,:])
+end
+
+% Function: ode15s
+% The solution of a stiff problem y' = f(t, y) by numerical differentiation formulas of orders 1 to 5, whose order and
+% step adapt to the error: for long intervals and high accuracy faster than ode23s. It keeps the derivatives of f until
+% an iteration fails to converge. Source: Shampine, Reichelt: The MATLAB ODE suite (1997); the steps of
+% scipy.integrate.solve_ivp(method="BDF").
+%
+% Parameters:
+% f, tspan, y0, reltol, abstol, event, maxstep - as for ode45
+% J - as for ode23s
+% maxorder - the highest order, 1 to 5; with 2 it is stable for all problems whose solutions decay
+%
+% Returns:
+% t, y, te, ye - as for ode45
+function [t, y, te, ye] = ode15s(f, tspan : vec, y0, reltol : scalar = 1e-3, abstol : scalar = 1e-6, event = null, _
+                                 maxstep : scalar = inf, J = null, maxorder = 5)
+    check_whole("ode15s: maxorder", maxorder, 1)
+    assert(maxorder <= 5, "ode15s: maxorder must be 1 to 5, got ", maxorder)
+    method = object(name := "ode15s", order := 2, advance := ndf_advance, between := ndf_between, _
+                    jacobian := (t, v) -> ode_jacobian("ode15s", f, J, t, v), D := null, slopes := null, W := null, _
+                    k := 1, equal := 0, maxorder := maxorder)
+    kappa = float64([0, -0.1850, -1/9, -0.0823, -0.0415, 0])
+    sums = float64([0, 1, 1 + 1/2, 1 + 1/2 + 1/3, 1 + 1/2 + 1/3 + 1/4, 1 + 1/2 + 1/3 + 1/4 + 1/5])
+    method.sums = sums
+    method.alpha = (1 - kappa).*sums
+    method.errors = kappa.*sums + 1/float64(1..6)
+    [t, y, te, ye] = ode_solve(method, f, tspan, y0, reltol, abstol, event, maxstep)
+end
+
+% Changes the differences D of order k for a step that is `factor` times as long.
+function D = ndf_scaled(D, k, factor)
+    D = copy(D)
+    D[0..k,:] = transpose(ndf_differences(k, factor)*ndf_differences(k, 1))*D[0..k,:]
+end
+
+function R = ndf_differences(k, factor)
+    i = transpose(float64(0..k))
+    R = (i - 1 - factor*float64(0..k))./max(i, 1)
+    R[:,0] = 0
+    R[0,:] = 1
+    R = cumprod(R, 0)
+end
+
+% Solves the equation of a step by Newton's method with a fixed matrix W. Returns the solution, its difference from the
+% prediction and the number of iterations; 0: they do not converge.
+function [new, d, count] = ndf_newton(m, f, next, guess, c, psi, scale, tolerance)
+    new = guess
+    d = zeros_like(guess)
+    count = 0
+    before = 0
+    k = 1
+    while k <= 4
+        change = (c*ode_slope(m, f, next, new) - psi - d)*m.W
+        size_ = ode_norm(change./scale)
+        rate = k == 1 ? 0 : size_/before
+        if !(size_ < inf) || rate >= 1 || (k > 1 && rate^(5-k)/(1 - rate)*size_ > tolerance)
+            return
+        endif
+        new = new + change
+        d = d + change
+        if size_ == 0 || (k > 1 && rate/(1 - rate)*size_ < tolerance)
+            count = k
+            return
+        endif
+        before = size_
+        k += 1
+    end
+end
+
+% Makes a step of the numerical differentiation formulas, as ode_advance; K is what ndf_between needs. m.D has the
+% solution and its backward differences, for steps of the length that follows.
+function [next, new, after, K, h] = ndf_advance(m, f, now, last, v, slope, h, reltol, abstol, maxstep)
+    way = last > now ? 1 : -1
+    smallest = 10*eps*max(abs(now), 1e-300)
+    tolerance = max(10*eps/reltol, min(0.03, sqrt(reltol)))
+    fresh = 0
+    if isnull(m.D)
+        D = zeros_like(v, 8, numel(v))
+        D[0,:] = v
+        D[1,:] = (way*h)*slope
+        m.D = D
+        m.slopes = m.jacobian(now, v)
+        fresh = 1
+    endif
+    k = m.k
+    wanted = max(min(h, maxstep), smallest)
+    if wanted != h
+        m.D = ndf_scaled(m.D, k, wanted/h)
+        m.equal = 0
+        m.W = null
+        h = wanted
+    endif
+    accepted = 0
+    while accepted == 0
+        assert(h >= smallest && h > 0, m.name, ": the step became too small at t = ", now)
+        next = now + way*h
+        factor = 1
+        if way*(next - last) > 0
+            next = last
+            factor = abs(next - now)/h
+            m.D = ndf_scaled(m.D, k, factor)
+            m.equal = 0
+            m.W = null
+        endif
+        h = abs(next - now)
+        D = m.D
+        guess = sum(D[0..k,:], 0)
+        scale = abstol + reltol*abs(guess)
+        psi = (m.sums[1..k]*D[1..k,:])/m.alpha[k]
+        c = way*h/m.alpha[k]
+        count = 0
+        tried = 0
+        while count == 0 && tried == 0
+            if isnull(m.W)
+                m.W = transpose(inv(float64(eye(numel(v))) - c*m.slopes))
+            endif
+            [new, d, count] = ndf_newton(m, f, next, guess, c, psi, scale, tolerance)
+            tried = fresh
+            if count == 0 && fresh == 0
+                m.slopes = m.jacobian(next, guess)
+                m.W = null
+                fresh = 1
+            endif
+        end
+        factor = 0.5
+        if count > 0
+            safety = 0.9*9/(8 + count)
+            scale = abstol + reltol*abs(new)
+            error_ = ode_norm(m.errors[k]*d./scale)
+            accepted = error_ <= 1 ? 1 : 0
+            factor = max(0.2, safety*error_^(-1/(k + 1)))
+        else
+            m.W = null
+        endif
+        if accepted == 0
+            h = h*factor
+            m.D = ndf_scaled(D, k, factor)
+            m.equal = 0
+        endif
+    end
+    D = copy(m.D)
+    D[k+2,:] = d - D[k+1,:]
+    D[k+1,:] = d
+    for i = k..-1..0
+        D[i,:] = D[i,:] + D[i+1,:]
+    end
+    m.D = D
+    m.equal = m.equal + 1
+    after = null
+    K = object(k := k, D := D, h := way*h, next := next)
+    if m.equal > k
+        below = k > 1 ? ode_norm(m.errors[k-1]*D[k,:]./scale) : inf
+        above = k < m.maxorder ? ode_norm(m.errors[k+1]*D[k+2,:]./scale) : inf
+        factors = [below^(-1/k), error_^(-1/(k + 1)), above^(-1/(k + 2))]
+        best = find_index_max(factors)
+        m.k = k + best - 1
+        factor = min(10, safety*factors[best])
+        h = h*factor
+        m.D = ndf_scaled(D, m.k, factor)
+        m.equal = 0
+        m.W = null
+    endif
+end
+
+% The solution within a step, at the fraction x of it, by the polynomial through the last solutions.
+function y = ndf_between(m, old, K, step, x)
+    at = (x - 1)*step
+    steps = float64(0..K.k-1)
+    p = cumprod((at + K.h*steps)./(K.h*(steps + 1)))
+    y = K.D[0,:] + p*K.D[1..K.k,:]
 end
 
 % Checks the arguments of a solver; gives the times, the first solution and the tolerance.
@@ -197,7 +379,7 @@ function [t, y, te, ye] = ode_solve(m, f, tspan, y0, reltol, abstol, event, maxs
     while way*(last - now) > 0
         start = now
         old = v
-        [next, v, slope, K, h] = ode_advance(m, f, start, last, old, slope, h, reltol, abstol, maxstep)
+        [next, v, slope, K, h] = m.advance(m, f, start, last, old, slope, h, reltol, abstol, maxstep)
         at = s -> m.between(m, old, K, next - start, (s - start)/(next - start))
         now = next
         stop = next

@@ -1,7 +1,8 @@
 /* sets.c -- implements set operations on arrays of numbers and cells of strings.
  *
  * The elements of both operands are put into one pool of items, which are sorted by keys.  Each run of equal keys is a
- * distinct element; an operation selects runs by the operands that occur in them.  -0 equals 0, and integers are
+ * distinct element; an operation selects runs by the operands that occur in them.  If only the elements are wanted,
+ * real numbers of one type are sorted without positions, and merged.  -0 equals 0, and integers are
  * compared exactly, also with floats.  As in NumPy, unique and union give nan once, and nan is never found in the other
  * set (ismember, intersect, setdiff, setxor).  The key of a string is its rank. */
 #include "stdlib/builtins.h"
@@ -57,8 +58,7 @@ static qs_status take_numbers(Pool *s, qs_call_args *c) {
     const void *p;
     s->d = qarg_meet(s->vm, c, 0, s->operands);
     s->da = c->in[0].kind == QS_ARRAY ? (qs_dtype)qval_array(c->in[0])->dtype : s->d;
-    for (int i = 0; i < s->operands; i++)
-        if (qarg_parts(c, i, i + 1) > 1) return qarg_wrong(s->vm, s->fn, name_of(s, i), "real", c->in[i]);
+    if (qdtype_is_complex(s->d)) s->da = s->d;
     qs_dtype first = elements_of(c->in[0]), second = elements_of(c->in[s->operands - 1]);
     s->mixed = s->operands == 2 && !qdtype_is_complex(s->d) &&
                (qdtype_mixes_signs(first, second) || (is_wide(first) && qdtype_is_real(second)) ||
@@ -156,19 +156,48 @@ static void sort_mixed(Pool *s) {
     memcpy(s->items, moved, s->n * sizeof *moved);
 }
 
+static bool is_nan(const Pool *s, size_t at) {
+    QComplexD x;
+    qs_dtype d = s->p[0] || s->p[1] ? type_of(s, at) : QS_B1;
+    if (!qdtype_is_real(d) && !qdtype_is_complex(d)) return false;
+    qconv_run(d, element_at(s, at), 0, QS_C128, &x, 0, 1);
+    return x.re != x.re || x.im != x.im;
+}
+
+/* Gives each item the rank of one part of its complex number as key, in the order of the items. */
+static void rank_parts(Pool *s, size_t part, uint64_t *ranks) {
+    qs_dtype real = qdtype_real_of(s->d);
+    SortItem *items = s->items, *spare = items + s->n;
+    char *parts = (char *)spare; /* room for n numbers, before it is needed for sorting */
+    size_t size = qdtype_size(real);
+    for (size_t i = 0; i < s->n; i++) memcpy(parts + i * size, element_at(s, i) + part * size, size);
+    qsort_items(real, parts, s->n, 0, items);
+    SortItem *sorted = s->n ? qsort_by_key(items, spare, s->n) : items;
+    uint64_t rank = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        rank += i && sorted[i].key != sorted[i - 1].key;
+        ranks[sorted[i].at] = ranks[sorted[i].at] << 32 | rank;
+    }
+}
+
+/* Sorts complex numbers by their real parts, then their imaginary parts; numbers with a NaN are equal, and last. */
+static void sort_complex(Pool *s) {
+    uint64_t *ranks = (uint64_t *)s->runs; /* find_runs comes later */
+    memset(ranks, 0, s->n * sizeof *ranks);
+    rank_parts(s, 0, ranks), rank_parts(s, 1, ranks);
+    for (size_t i = 0; i < s->n; i++) s->items[i] = (SortItem){is_nan(s, i) ? UINT64_MAX : ranks[i], i};
+    sort_part(s, 0, s->n);
+}
+
 static void sort_numbers(Pool *s) {
+    if (qdtype_is_complex(s->d)) {
+        sort_complex(s);
+        return;
+    }
     for (int i = 0; i < s->operands; i++)
         qsort_items(s->types[i], s->p[i], s->count[i], i ? s->count[0] : 0, s->items + (i ? s->count[0] : 0));
     if (s->mixed) sort_mixed(s);
     else sort_part(s, 0, s->n);
-}
-
-static bool is_nan(const Pool *s, size_t at) {
-    double x;
-    qs_dtype d = s->p[0] || s->p[1] ? type_of(s, at) : QS_B1;
-    if (!qdtype_is_real(d)) return false;
-    qconv_run(d, element_at(s, at), 0, QS_F64, &x, 0, 1);
-    return x != x;
 }
 
 /* Whether item i, which has the key of the item before it, is a nan of b, and that one is a nan of a. */
@@ -276,8 +305,74 @@ static size_t part_operands(const Pool *s, size_t *first, size_t n, size_t *in_b
     return na;
 }
 
+/* Sorts the distinct elements of an operand into x; returns their number. */
+static qs_status sort_distinct(const Pool *s, int operand, void *x, size_t *n) {
+    ArrayLines l = {1, s->count[operand], 1};
+    TRY(qsort_lines(s->vm, s->fn, s->d, &l, false, s->p[operand], x, QS_F64, NULL));
+    return *n = qsort_distinct(s->d, x, s->count[operand]), QS_OK;
+}
+
+/* Copies to `out` the elements of ascending sets a and b that `keep` selects; returns their number.  NaN is the last
+ * element, and that of a differs from that of b. */
+#define MERGE(T)                                                                                                       \
+    static size_t merge_##T(const void *va, size_t na, const void *vb, size_t nb, unsigned keep, void *vout) {         \
+        const T *a = va, *b = vb;                                                                                      \
+        T *out = vout;                                                                                                 \
+        size_t i = 0, j = 0, n = 0;                                                                                    \
+        unsigned only_a = (keep & ONLY_A) != 0, only_b = (keep & ONLY_B) != 0, both = (keep & IN_BOTH) != 0;           \
+        while (i < na && j < nb) {                                                                                     \
+            T x = a[i], y = b[j];                                                                                      \
+            unsigned same = x == y, less = (x < y) | (y != y);                                                         \
+            out[n] = same | less ? x : y;                                                                              \
+            n += same ? both : less ? only_a : only_b;                                                                 \
+            i += same | less, j += !less;                                                                              \
+        }                                                                                                              \
+        for (; i < na && only_a; i++) out[n++] = a[i];                                                                 \
+        for (; j < nb && only_b; j++) out[n++] = b[j];                                                                 \
+        return n;                                                                                                      \
+    }
+MERGE(float)
+MERGE(double)
+MERGE(int32_t)
+MERGE(int64_t)
+
+typedef size_t Merge(const void *, size_t, const void *, size_t, unsigned, void *);
+static Merge *merge_of(qs_dtype d) {
+    return d == QS_F32   ? merge_float
+           : d == QS_F64 ? merge_double
+           : d == QS_I32 ? merge_int32_t
+           : d == QS_I64 ? merge_int64_t
+                         : NULL;
+}
+
+/* Does the same without positions for types that have a merging loop. */
+static qs_status merge_sets(qs_vm *vm, qs_call_args *c, unsigned keep, bool *done) {
+    Pool s = {.vm = vm, .fn = c->name, .operands = 2};
+    Array *r;
+    size_t n[2];
+    bool arrays = c->in[0].kind == QS_ARRAY && c->in[1].kind == QS_ARRAY;
+    Merge *merge = arrays ? merge_of(elements_of(c->in[0])) : NULL;
+    if (!merge || elements_of(c->in[0]) != elements_of(c->in[1]) || (keep & ONLY_B && keep & IN_BOTH)) return QS_OK;
+    TRY(take_numbers(&s, c)); /* may replace the arguments by other arrays */
+    size_t size = qdtype_size(s.d), bytes = qmem_size(s.count[0] + s.count[1], 2 * size, 1);
+    char *a = qmem_try(qvm_ctx(vm), bytes);
+    if (!a) return qs_fail(vm, QS_ENOMEM, "%s: no memory for %zu items", c->name, s.count[0] + s.count[1]);
+    char *b = a + s.count[0] * size, *out = b + s.count[1] * size;
+    qs_status status = sort_distinct(&s, 0, a, &n[0]);
+    if (status == QS_OK) status = sort_distinct(&s, 1, b, &n[1]);
+    int64_t count = status == QS_OK ? (int64_t)merge(a, n[0], b, n[1], keep, out) : 0;
+    void *to;
+    if (status == QS_OK) status = qarg_result(vm, c, 0, s.d, 1, &count, &r, &to);
+    if (status == QS_OK) memcpy(to, out, (size_t)count * size);
+    *done = status == QS_OK;
+    return qmem_try_free(qvm_ctx(vm), a, bytes), status;
+}
+
 static qs_status combine_sets(qs_vm *vm, qs_call_args *c, unsigned keep) {
     Pool s;
+    bool done = false;
+    if (c->nout < 2) TRY(merge_sets(vm, c, keep, &done));
+    if (done) return QS_OK;
     size_t n = 0, *first = NULL, *in_b = NULL;
     qs_status status = open_pool(vm, c, 2, (keep & ONLY_B) && (keep & IN_BOTH), &s);
     if (status == QS_OK) first = room(&s, 0), in_b = room(&s, 1);
@@ -302,7 +397,7 @@ qs_status qsets_setxor(qs_vm *vm, qs_call_args *c) { return combine_sets(vm, c, 
 qs_status qsets_unique(qs_vm *vm, qs_call_args *c) {
     Pool s;
     size_t *first = NULL, *which = NULL;
-    if (c->nout < 2 && c->in[0].kind != QS_CELL) return qsort_unique(vm, c);
+    if (c->nout < 2 && c->in[0].kind != QS_CELL && qarg_parts(c, 0, 1) == 1) return qsort_unique(vm, c);
     qs_status status = open_pool(vm, c, 1, true, &s);
     if (status == QS_OK) first = room(&s, 0), which = room(&s, 1);
     for (size_t k = 0; status == QS_OK && k < s.nruns; k++) {
@@ -407,7 +502,7 @@ qs_status qsets_ismember(qs_vm *vm, qs_call_args *c) {
     s = (Pool){.vm = vm, .fn = c->name, .operands = 2};
     if (c->in[0].kind != QS_CELL) {
         TRY(take_numbers(&s, c));
-        few = !s.mixed && s.count[1] > 0 && s.count[1] <= FEW;
+        few = !s.mixed && !qdtype_is_complex(s.d) && s.count[1] > 0 && s.count[1] <= FEW;
     }
     qs_status status = few ? QS_OK : open_pool(vm, c, 2, false, &s);
     if (status == QS_OK) status = qsampled_scratch(vm, c->name, s.count[0], &place);

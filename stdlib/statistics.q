@@ -191,6 +191,18 @@ function y = prctile(x, p, dim = null)
     y = statistic_result(percentile(x, p, dim, "hazen"))
 end
 
+% Function: iqr
+% The distance of the quartiles, between which the middle half of the values is.
+%
+% Parameters:
+% x - an array
+% dim - see above
+% method - where the quartiles are, see percentile: "hazen" as in MATLAB, "linear" as in scipy.stats.iqr
+function y = iqr(x, dim = null, method : string = "hazen")
+    [dim, x] = statistic_of("iqr", x, dim)
+    y = statistic_result(percentile(x, 75, dim, method) - percentile(x, 25, dim, method))
+end
+
 % Function: histogram2d
 % How many points [x, y] are in each field of a grid, as np.histogram2d: the last interval includes its right edge, and
 % points outside are not counted.

@@ -301,7 +301,8 @@ def stiff():
     save("stiff.npz", times=times, decades=decades,
          oscillator=integrate.solve_ivp(oscillator, (0, 2000), [2, 0], t_eval=times, **exact).y.T,
          robertson=integrate.solve_ivp(robertson, (0, 40000), [1, 0, 0], t_eval=decades, **exact).y.T,
-         driven=integrate.solve_ivp(driven, (0, 2), [0], t_eval=times / 1000, **exact).y.T)
+         driven=integrate.solve_ivp(driven, (0, 2), [0], t_eval=times / 1000, **exact).y.T,
+         bdf=integrate.solve_ivp(robertson, (0, 40000), [1, 0, 0], "BDF", rtol=1e-6, atol=1e-11).y.T)
 
 
 def gridded(rng):
@@ -409,6 +410,8 @@ def moments(rng):
          kurt_columns=stats.kurtosis(m, 0, fisher=False)[None],
          mad=[np.mean(np.abs(x - x.mean())), stats.median_abs_deviation(x)], zscore=stats.zscore(m, 0, ddof=1),
          zscore_n=stats.zscore(m, 1), percent=np.percentile(m, [10, 60], axis=1, method="hazen").T,
+         iqr=[stats.iqr(x), np.subtract(*np.percentile(x, [75, 25], method="hazen"))],
+         iqr_rows=stats.iqr(m, 1, keepdims=True),
          counts=np.histogram2d(*points.T, [5, 7])[0], ranged=np.histogram2d(*points.T, 4, [[-1, 1], [0, 2]])[0],
          edged=np.histogram2d(*points.T, [edges, edges])[0], cummax=np.maximum.accumulate(m, 1),
          cummin=np.minimum.accumulate(m, 0), poly=np.poly(x[:5]), characteristic=np.poly(m[:, :6]), complex=np.poly(c),
@@ -437,6 +440,25 @@ def designs(rng):
          poles=np.sort(p), k=k)
 
 
+def clusters(rng):
+    def groups(z, t, criterion):
+        found = cluster.hierarchy.fcluster(z, t, criterion)
+        return np.unique(found, return_index=True)[1].argsort().argsort()[found - 1]
+    x, r = rng.normal(size=(30, 3)), np.random.default_rng(10)
+    methods = ("single", "complete", "average", "weighted", "centroid", "median", "ward")
+    trees = {m: cluster.hierarchy.linkage(x, m) for m in methods}
+    z = r.integers(-3, 4, 50) + 1j * r.integers(-3, 4, 50)
+    save("clusters.npz", x=x, **trees, pairs=spatial.distance.pdist(x),
+         cityblock=cluster.hierarchy.linkage(x, "average", "cityblock"),
+         chebychev=cluster.hierarchy.linkage(x, "complete", "chebyshev"),
+         few=groups(trees["average"], 4, "maxclust"), near=groups(trees["centroid"], 1.2, "distance"),
+         ward_groups=groups(trees["ward"], 3, "distance"), z=z, unique=np.unique(z),
+         first=np.unique(z, return_index=True)[1], which=np.unique(z, return_inverse=True)[1],
+         counts=np.unique(z, return_counts=True)[1], both=np.intersect1d(z[:20], z[20:]),
+         apart=np.setxor1d(z[:20], z[20:]), without=np.setdiff1d(z[:20], z[20:]),
+         either=np.union1d(z[:20], z[20:]), isin=np.isin(z[:20], z[20:]))
+
+
 rng = np.random.default_rng(1)
 statistics(rng)
 sampled(rng)
@@ -460,3 +482,4 @@ masks(np.random.default_rng(5))
 features(np.random.default_rng(6))
 moments(np.random.default_rng(7))
 designs(np.random.default_rng(8))
+clusters(np.random.default_rng(9))

@@ -24,7 +24,7 @@ OTHERS = set("""psd_ct_ramp_spectrum_noise complex_orthogonal_wavelet idtcwt2d i
 butter cheby1 cheby2 ellip iirnotch iirpeak fir1 firls kaiserord buttord firpm boundary_index gabor_kernel gaussian_mask
 fspecial strel phantom primes factor nchoosek bin2dec hex2dec dec2bin dec2hex logspace hann hamming blackman bartlett
 triang bohmanwin parzenwin blackmanharris nuttallwin flattopwin rectwin kaiser gausswin tukeywin chebwin taylorwin
-idwt2d size numel ndims isempty ind2pos int2pos pos2ind""".split())
+idwt2d fcluster size numel ndims isempty ind2pos int2pos pos2ind""".split())
 DTYPES = "bool uint8 uint16 int32 float32 float64".split()
 
 # The arrays that calls name: x gray image, y another one, c color image, m mask, L labels, k filter mask, s t signals,
@@ -141,6 +141,8 @@ imfuse(x, y)
 imresize(x, 0.5)
 imresize(c, [7,9], "bicubic")
 imresize(x, 2, "nearest")
+imresize(x, 0.5, "box")
+imresize(x, 2, "lanczos3")
 deconvwnr(x, k, 0.1)
 deconvlucy(x, k, 3)
 denoise_tv(x, 25, 20)
@@ -164,6 +166,7 @@ zoom(x, 1.5)
 imremap(x, A, A)
 !fitgeotrans(p, p)
 !kmeans(p, 2)
+!linkage(p)
 pdist2(p, p)
 knnsearch(p, p)
 !pca(p)
@@ -262,6 +265,7 @@ skewness(s)
 kurtosis(s)
 mad(s)
 zscore(x)
+iqr(s)
 normalize(s)
 rescale(x)
 prctile(s, [25,50])

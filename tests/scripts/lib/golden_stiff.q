@@ -32,6 +32,24 @@ for tolerance = [1e-4,1e-7]
     errors = horzcat(errors, max(abs(transpose(y) - ((2500*cos(t) + 50*sin(t) - 2500*exp(-50*t))/2501))))
 end
 print errors[0]/errors[1] > 50, errors[1] < 1e-5
+% The numerical differentiation formulas make the steps of SciPy's BDF.
+[t, y] = ode15s(robertson, [0,40000], [1,0,0], 1e-6, 1e-11)
+check("steps", y, g.bdf, 1e-6)
+[t, y] = ode15s(driven, g.times/1000, 0, 1e-7, 1e-9)
+check("differences of driven", y, g.driven, 1e-5)
+[t, y] = ode15s(robertson, g.decades, [1,0,0], 1e-8, 1e-13)
+check("differences", y, g.robertson, 1e-6)
+[t, given] = ode15s(robertson, g.decades, [1,0,0], 1e-8, 1e-13, J := slopes)
+check("differences with J", given, y, 1e-7)
+[t, y] = ode15s(oscillator, g.times, [2,0], 1e-7, 1e-9)
+check("differences of the oscillator", y[:,0], g.oscillator[:,0], 1e-4)
+[t, y] = ode15s(driven, [0,2], 0, 1e-6, 1e-6, maxorder := 1)
+[t, same] = ode15s(driven, [0,2], 0, 1e-6, 1e-6)
+print size(y,0) > 3*size(same,0)
+[t, y, te, ye] = ode15s((t, y) -> float64([y[1], -9.81]), [0,10], [10,0], 1e-8, 1e-9, (t, y) -> y[0])
+print abs(te - sqrt(20/9.81)) < 1e-6, abs(ye[0]) < 1e-8, t[numel(t)-1] == te
+[t, y] = ode15s((t, y) -> -t*y, [2,0], 1, 1e-8, 1e-9, null, 0.05)
+print abs(y[numel(t)-1,0] - exp(2)) < 1e-5, max(abs(diff(t))) < 0.0501, all(diff(t) < 0)
 % Events, descending times and the longest step.
 [t, y, te, ye] = ode23s((t, y) -> float64([y[1], -9.81]), [0,10], [10,0], 1e-6, 1e-9, (t, y) -> y[0])
 print abs(te - sqrt(20/9.81)) < 1e-9, abs(ye[0]) < 1e-9, t[numel(t)-1] == te
@@ -52,3 +70,8 @@ attempt(() -> ode23s((t, y) -> y, [0,0], [1,2]))
 attempt(() -> ode23s((t, y) -> y, [0,1], [1,2], -1))
 attempt(() -> ode23s((t, y) -> y.^2, [0,2], 1))
 attempt(() -> ode23s((t, y) -> y, [0,1], [1,2], event := (t, y) -> [1,2]))
+attempt(() -> ode15s((t, y) -> y, [0,1], [1,2], J := [1,2]))
+attempt(() -> ode15s((t, y) -> y, [0,1], [1,2], maxorder := 6))
+attempt(() -> ode15s((t, y) -> y, [0,1], [1,2], maxorder := 1.5))
+attempt(() -> ode15s((t, y) -> [1,2,3], [0,1], [1,2]))
+attempt(() -> ode15s((t, y) -> y.^2, [0,2], 1))

@@ -51,7 +51,7 @@ attempt(() -> imresize(ones(4,4), inf))
 attempt(() -> imresize(ones(4,4), [3,nan]))
 attempt(() -> imresize(ones(4,4), [3,3,3]))
 attempt(() -> imresize(ones(4,4), "2"))
-attempt(() -> imresize(ones(4,4), 2, "cubic"))
+attempt(() -> imresize(ones(4,4), 2, "cubics"))
 attempt(() -> imresize(zeros(0,4), 2))
 % fastguidedfilter.q
 attempt(() -> fastguidedfilter(ones(3,3), ones(4,4), 1, 0.1))
