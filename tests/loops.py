@@ -899,7 +899,8 @@ class Integers:
         for _ in range(r.randint(1, 3)):
             k, v = r.random(), r.choice("xyzs")
             if k < 0.35: out.append(f"{v} = {self.value()}")
-            elif k < 0.50: out.append(f"{v} {r.choice(['+=', '-=', '*='])} {self.value(1)}")
+            elif k < 0.48: out.append(f"{v} {r.choice(['+=', '-=', '*='])} {self.value(1)}")
+            elif k < 0.50: out.append(f"{v} {r.choice(['~=', '&=', '|='])} {self.value(1)}")
             elif k < 0.58: out.append(f"{v} = -{r.choice('xyzs')}")
             elif k < 0.68:
                 out += [f"if mod({v},{r.choice('23')}) == 0", f"  {v} = {v}/{r.choice('23')}", "else",
@@ -918,7 +919,8 @@ class Integers:
 
     def text(self):
         r = self.r
-        array = r.choice(["int(zeros(n))", "zeros(n)", "uint8(zeros(n))", "int64(zeros(n))", "float64(zeros(n))"])
+        array = r.choice(["int(zeros(n))", "zeros(n)", "uint8(zeros(n))", "int64(zeros(n))", "float64(zeros(n))",
+                          "uint64(zeros(n))", "uint64((0..n-1)*2^58)"])
         declared = lambda: r.choice(["", "", "", "", " : int64", " : scalar"])
         lines = [f"function [] = {self.name}()", f"  n = {self.n}", f"  a = {array}", "  w0 = 0", "  w1 = 0"]
         for v in "xyzs": lines.append(f"  {v}{declared()} = {self.start()}")

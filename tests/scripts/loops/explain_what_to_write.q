@@ -37,6 +37,7 @@ end
 function h = add(x, n)
     h = 0
     for i = 1..n
+        x[1] += i
         h += x[mod(i,2)]
     end
 end

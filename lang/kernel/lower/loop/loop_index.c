@@ -292,8 +292,6 @@ static qs_status base_of(Loops *L, Node *n, Access *a) {
     if (a->text) a->base.what = WHAT_ARRAY;
     if (a->text && n->u.index.at.n != 1) return kloop_decline(L, n->pos, "several indices of a string");
     if (!row && a->base.what != WHAT_ARRAY) return kloop_decline(L, n->pos, "%s is no array of numbers", shown_name(a));
-    if (!row && dtype_of(a) == QS_U64)
-        return kloop_decline(L, n->pos, "elements of %s are uint64; int64 is compiled", shown_name(a));
     TypeMods mods = named ? base->u.ident.sym->mods : (TypeMods){0};
     if (mods.flags & (MOD_HWTEX_LINEAR | MOD_HWTEX_NEAREST))
         return kloop_decline(L, n->pos, "%s is a texture", shown_name(a));
@@ -531,10 +529,19 @@ static qs_status target_of(Loops *L, Node *n, const Value *v, Access *a) {
 }
 
 /* -- elements ------------------------------------------------------------------------------------------------------ */
+/* An int, or from 2^63 on a number. */
+static Number from_uint64(Loops *L, KRef v) {
+    Number n = {.kind = LOOP_MIXED, .lo = 0, .hi = 0x1p63, .v = kloop_cast(L, v, QS_F64)};
+    n.twin = kloop_cast(L, v, QS_I64);
+    n.is_int = kloop_op(L, K_LE, v, kbuild_int(&L->walk, QS_U64, INT64_MAX));
+    return n;
+}
+
 static Number from_memory(Loops *L, KRef v, qs_dtype d) {
     double lo, hi;
     if (d == QS_B1) return kloop_bool(v);
     if (qdtype_is_real(d)) return kloop_num(kloop_cast(L, v, QS_F64));
+    if (d == QS_U64) return from_uint64(L, v);
     qdtype_int_span(d, &lo, &hi);
     return kloop_int(kloop_cast(L, v, QS_I64), lo, hi);
 }
@@ -831,7 +838,6 @@ qs_status kloop_element(Loops *L, const Value *v, Number index, Value *out) {
     if (v->what == WHAT_VECTOR && v->cols) return row_of_matrix(L, v, index, out);
     if (v->what == WHAT_ARRAY && v->host.rank == 2) return row_of_array(L, v, index, out);
     if (v->what == WHAT_VECTOR) return kloop_vector_element(L, v, &index, "the items", &out->num);
-    if (dtype_of(&a) == QS_U64) return kloop_decline(L, L->pos, "elements are uint64; int64 is compiled");
     return out->num = load_element(L, &a, &index.twin, SUM_NOT), QS_OK;
 }
 
@@ -1005,6 +1011,9 @@ qs_status kloop_update(Walk *w, Node *target, Op op, Node *value) {
         return patch_vector(L, target, &a, &result);
     }
     if (v.what != WHAT_NUMBER) return kloop_decline_value(L, &v);
+    bool bits = op == OP_BITAND || op == OP_BITOR || op == OP_BITXOR;
+    if (dtype_of(&a) == QS_U64 || (bits && dtype_of(&a) == QS_I64))
+        return kloop_decline(L, L->pos, "an update of elements of %s; write x[i] = …", qdtype_info[dtype_of(&a)].name);
     ksubscript_at(&a.p, 0, at);
     SumKind sum = sum_kind(L, &a, op, v.num);
     bool summed = kloop_sum_array(L, a.base.host.source) >= 0;

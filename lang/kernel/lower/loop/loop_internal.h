@@ -536,7 +536,8 @@ qs_status kloop_vector_set(Loops *L, const Value *v, const Subvector *at, const 
                            Value *out);
 
 /* -- loop_call.c --------------------------------------------------------------------------------------------------- */
-bool kloop_has_shape(const char *name, const Value *v); /* whether `name` is a type that accepts v */
+bool kloop_has_shape(const char *name, const Value *v);                 /* whether `name` is a type that accepts v */
+qs_status kloop_bits(Loops *L, Op op, Number a, Number b, Number *out); /* a &= b, a |= b, a ~= b */
 extern const CallRules kloop_call_rules;
 
 /* -- loop_random.c ------------------------------------------------------------------------------------------------- */

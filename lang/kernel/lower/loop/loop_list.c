@@ -42,7 +42,9 @@ static List *find_list(Loops *L, const Value *cell) {
 
 static qs_status need_list(Loops *L, const Value *cell, List **out) {
     *out = find_list(L, cell);
-    if (!*out) return kloop_decline(L, L->pos, "a cell whose items are not all numbers of one type");
+    if (!*out)
+        return kloop_decline(L, L->pos,
+                             "a cell whose items are not all numbers of one type; elements of arrays are compiled");
     L->listed = L->f->nins;
     return QS_OK;
 }
