@@ -199,16 +199,11 @@ static void unknown_name(Resolver *r, Str *name, uint32_t pos) {
     for (Scope *s = r->scope; s; s = s->up) offer_all(&s->names, &near);
     offer_all(&r->globals, &near);
     if (r->host->offer) r->host->offer(r->host->ud, &near);
-    const char *habit = qdiag_habit(name->s, strlen(name->s)), *module = qdiag_python_module(name->s);
-    const char *last = module && strrchr(module, '.') ? strrchr(module, '.') + 1 : module;
-    if (habit) qdiag_name_error(r->u, pos, "unknown name '%s': %s", name->s, habit);
-    else if (near.home) qdiag_name_error(r->u, pos, "unknown name '%s': import \"%s\" brings it", name->s, near.home);
-    else if (near.instead) qdiag_name_error(r->u, pos, "unknown name '%s': write %s", name->s, near.instead);
-    else if (module)
-        qdiag_name_error(r->u, pos, "unknown name '%s': write %s = pyimport(\"%s\"), then %s.%s(…)", name->s, last,
-                         module, last, name->s);
-    else if (near.best) qdiag_name_error(r->u, pos, "unknown name '%s': did you mean '%s'?", name->s, near.best);
-    else qdiag_name_error(r->u, pos, "unknown name '%s'", name->s);
+    Text text;
+    qtext_init(&text, r->ctx);
+    qdiag_unknown_name(&near, true, &text);
+    qdiag_name_error(r->u, pos, "%s", text.s);
+    qtext_free(&text);
 }
 
 static void mention(Resolver *r, Sym *nested) {

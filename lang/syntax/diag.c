@@ -61,7 +61,7 @@ const char *qdiag_habit(const char *word, size_t n) {
     return NULL;
 }
 
-const char *qdiag_python_module(const char *name) {
+static const char *find_python_module(const char *name) {
     static const struct {
         const char *module, *names;
     } modules[] = {
@@ -73,4 +73,17 @@ const char *qdiag_python_module(const char *name) {
     for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
         if (strstr(modules[i].names, wanted)) return modules[i].module;
     return NULL;
+}
+
+void qdiag_unknown_name(const Nearest *near, bool script, Text *out) {
+    const char *name = near->wanted, *habit = qdiag_habit(name, strlen(name)), *module = find_python_module(name);
+    const char *last = module && strrchr(module, '.') ? strrchr(module, '.') + 1 : module;
+    qtext_printf(out, script ? "unknown name '%s'" : "unknown name %s", name);
+    if (habit) qtext_printf(out, ": %s", habit);
+    else if (near->home) qtext_printf(out, ": import \"%s\" brings it", near->home);
+    else if (near->instead) qtext_printf(out, ": write %s", near->instead);
+    else if (module && script)
+        qtext_printf(out, ": write %s = pyimport(\"%s\"), then %s.%s(…)", last, module, last, name);
+    else if (module) qtext_printf(out, ": Python has it as %s.%s", module, name);
+    else if (near->best) qtext_printf(out, script ? ": did you mean '%s'?" : "; did you mean %s?", near->best);
 }

@@ -10,6 +10,7 @@ void qdiag_verror(Unit *u, qs_status s, uint32_t pos, const char *fmt, va_list a
 void qdiag_warning(Unit *u, uint32_t pos, const char *fmt, ...) QS_PRINTF(3, 4);
 /* Returns a hint what to write instead of a word of another language (habits.def); NULL: the word is not listed. */
 const char *qdiag_habit(const char *word, size_t n);
-/* Returns the module of Python that has a function of this name (python_names.def); NULL: none of the listed ones. */
-const char *qdiag_python_module(const char *name);
+/* Appends the error message for the unknown name near->wanted: what to write instead, from habits.def, the library, a
+ * list of functions of Python (python_names.def), or a similar name.  script: for a script, else for Python and C. */
+void qdiag_unknown_name(const Nearest *near, bool script, Text *out);
 #endif

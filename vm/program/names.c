@@ -215,13 +215,11 @@ qs_status qnames_unknown(qs_vm *vm, Module *m, const char *name) {
     Nearest near = {.wanted = name};
     Ctx *c = qvm_ctx(vm);
     (void)qnames_offer(vm, m, &near);
-    const char *habit = qdiag_habit(name, strlen(name)), *module = qdiag_python_module(name);
-    if (habit) return qerr_set(c, QS_ENAME, "unknown name %s: %s", name, habit);
-    if (near.home) return qerr_set(c, QS_ENAME, "unknown name %s: import \"%s\" brings it", name, near.home);
-    if (near.instead) return qerr_set(c, QS_ENAME, "unknown name %s: write %s", name, near.instead);
-    if (module) return qerr_set(c, QS_ENAME, "unknown name %s: Python has it as %s.%s", name, module, name);
-    if (near.best) return qerr_set(c, QS_ENAME, "unknown name %s; did you mean %s?", name, near.best);
-    return qerr_set(c, QS_ENAME, "unknown name %s", name);
+    Text text;
+    qtext_init(&text, c);
+    qdiag_unknown_name(&near, false, &text);
+    qerr_set(c, QS_ENAME, "%s", text.s);
+    return qtext_free(&text), QS_ENAME;
 }
 
 void qnames_close(qs_vm *vm) {
