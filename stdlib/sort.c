@@ -18,27 +18,28 @@
 
 #include <string.h>
 
+/* Elements and items are counted in numbers of them, not in bytes. */
 enum {
-    CHUNK = 512,     /* number of keys that are converted at once */
-    FEW = 64,        /* lines up to this length are sorted by insertion */
-    SHORT = 1 << 13, /* lines below this length use narrow digits, because clearing the counters also takes time */
-    NARROW = 8,
-    WIDE = 10,
-    PASSES = 3, /* maximum number of passes before insertion */
+    CHUNK_KEYS = 512,     /* number of keys that are converted at once */
+    FEW_ITEMS = 64,       /* lines up to this length are sorted by insertion */
+    SHORT_LINE = 1 << 13, /* lines below this length use NARROW_BITS, because clearing the counters also takes time */
+    NARROW_BITS = 8,      /* maximum number of bits of a digit: in short lines, in others */
+    WIDE_BITS = 10,
+    MOST_PASSES = 3, /* before insertion */
     /* Bits sorted in addition to those that number the elements, so that few elements are left to insertion. */
     SPARE_BITS = 2,
     /* The same if it needs no further pass: every element left to insertion costs a branch misprediction. */
-    PLENTY = 5,
-    PATIENCE = 4,    /* average number of positions by which insertion may move an element */
-    PIECE = 1 << 16, /* minimum number of elements per thread */
-    PIECES = 64,
-    LONG = 1 << 15,   /* length from which a line is divided into buckets */
-    ALONE = 1 << 20,  /* the same for one thread that compares vectors */
-    SHARE = 15000,    /* number of elements of most buckets; 2^n would put their ends into the same set of the cache */
-    FINE = 13,        /* number of key bits that select a bucket */
-    COUNTED = 16,     /* keys of so few bits are sorted by counting each of them */
-    STREAM = 1 << 20, /* number of bytes from which items of buckets bypass the cache */
-    BATCH = 1 << 20   /* number of elements per thread that are sorted between two safe points */
+    PLENTY_BITS = 5,
+    PATIENCE = 4,          /* average number of positions by which insertion may move an element */
+    PIECE_ITEMS = 1 << 16, /* minimum length of the pieces of a line, each of which one thread divides into buckets */
+    MOST_PIECES = 64,
+    LONG_LINE = 1 << 15,       /* length from which a line is divided into buckets */
+    LONG_LINE_ALONE = 1 << 20, /* the same for one thread that compares vectors */
+    BUCKET_ITEMS = 15000,      /* in most buckets; 2^n would put their ends into the same set of the cache */
+    FINE_BITS = 13,            /* number of leading key bits by which items are counted before these form buckets */
+    COUNTED_BITS = 16,         /* keys of so few bits are sorted by counting each of them */
+    STREAM_BYTES = 1 << 20,    /* size from which items of buckets bypass the cache */
+    STEP_ITEMS = 1 << 20       /* number of elements per thread that are sorted between two safe points */
 };
 
 typedef struct { /* a line, or a bucket of a line, during sorting */
@@ -87,21 +88,21 @@ static void pass_over(Items *s, uint64_t base, int low, int bits, int passes) {
     for (int k = 0; k < passes; k++) pass(s, (Digit){base, low + k * width, ((uint64_t)1 << width) - 1});
 }
 
-static bool insert(const Items *s) { return s->form->insert(s->items, s->n, PATIENCE * s->n + FEW * FEW); }
+static bool insert(const Items *s) { return s->form->insert(s->items, s->n, PATIENCE * s->n + FEW_ITEMS * FEW_ITEMS); }
 static int bits_of(uint64_t x) { return x ? 64 - __builtin_clzll(x) : 0; }
 
-/* Sorts items with keys from `least` to `most`; counts has room for 1 << WIDE. */
+/* Sorts items with keys from `least` to `most`; counts has room for 1 << WIDE_BITS. */
 static void sort_items(Items *s, uint64_t least, uint64_t most) {
     if (least >= most) return;
-    int low = s->form->low, bits = bits_of(most - least), widest = s->n < SHORT ? NARROW : WIDE;
-    if (s->form->compare && (bits > widest || s->n <= FEW)) {
+    int low = s->form->low, bits = bits_of(most - least), widest = s->n < SHORT_LINE ? NARROW_BITS : WIDE_BITS;
+    if (s->form->compare && (bits > widest || s->n <= FEW_ITEMS)) {
         s->form->compare(s->items, s->n, s->spare);
         return;
     }
-    if (s->n <= FEW && insert(s)) return;
+    if (s->n <= FEW_ITEMS && insert(s)) return;
     int number = bits_of(s->n), passes = (number + SPARE_BITS + widest - 1) / widest;
-    if (passes > PASSES) passes = PASSES;
-    int wanted = number + PLENTY < passes * widest ? number + PLENTY : passes * widest;
+    if (passes > MOST_PASSES) passes = MOST_PASSES;
+    int wanted = number + PLENTY_BITS < passes * widest ? number + PLENTY_BITS : passes * widest;
     if (bits > wanted) {
         pass_over(s, least << low, low + bits - wanted, wanted, passes);
         if (insert(s)) return;
@@ -118,15 +119,15 @@ static const Range no_keys = {{UINT64_MAX, 0}, false};
 
 /* Buffer for keys of 32 or 64 bits. */
 typedef union {
-    uint32_t narrow[CHUNK];
-    uint64_t wide[CHUNK];
+    uint32_t narrow[CHUNK_KEYS];
+    uint64_t wide[CHUNK_KEYS];
 } Keys;
 
 static bool make_keys(const Items *s, size_t at, size_t n, void *keys) {
     return s->keys->make(s->src + at * s->step * qdtype_size(s->d), s->step, n, s->down, keys);
 }
 
-static size_t chunk(size_t at, size_t end) { return end - at < CHUNK ? end - at : CHUNK; }
+static size_t chunk(size_t at, size_t end) { return end - at < CHUNK_KEYS ? end - at : CHUNK_KEYS; }
 
 static Range pack_line(const Items *s) {
     Range r = no_keys;
@@ -144,7 +145,7 @@ static Range pack_line(const Items *s) {
 /* Converts the items back to elements, starting at position `to` of the line. */
 static void take_back(const Items *s, size_t to) {
     Keys keys;
-    double places[CHUNK];
+    double places[CHUNK_KEYS];
     size_t size = qdtype_size(s->d), place = qdtype_size(s->place);
     for (size_t at = 0, n; at < s->n; at += n) {
         const char *items = (const char *)s->items + at * s->form->size;
@@ -161,7 +162,7 @@ static void take_back(const Items *s, size_t to) {
 /* Keys do not contain the signs of zeros, which are therefore taken from the elements before these are overwritten.
  * That is impossible if the items are in the same memory as the elements. */
 static void sort_line(Items *s) {
-    size_t counts[1 << WIDE], zeros = 0;
+    size_t counts[1 << WIDE_BITS], zeros = 0;
     bool apart = s->src != s->items;
     s->counts = counts;
     Range r = pack_line(s);
@@ -172,13 +173,12 @@ static void sort_line(Items *s) {
 }
 
 /* -- a long line --------------------------------------------------------------------------------------------------- */
-/* Sorts a long line with buckets.  The first FINE bits of a key select its bucket.  Neighbouring values of these bits
- * share a bucket until it has its share of elements: floats have such uneven exponents that buckets of equal width
- * would be very unbalanced.  Each thread sorts buckets in the cache, as it would sort short lines, and writes them out.
- * The line is divided into pieces, one per thread, which fill the buckets in order.  The spare buffer holds the keys
- * meanwhile.  If the keys have few bits and no positions, they are not moved: their numbers define the result.
- *
- * Other threads may use the VM and change the array as soon as its keys have been made. */
+/* Sorts a long line with buckets.  The first FINE_BITS bits of a key select its bucket.  Neighbouring values of these
+ * bits share a bucket until it has its share of elements: floats have such uneven exponents that buckets of equal
+ * width would be very unbalanced.  Each thread sorts buckets in the cache, as it would sort short lines, and writes
+ * them out. The line is divided into pieces, one per thread, which fill the buckets in order.  The spare buffer holds
+ * the keys meanwhile.  If the keys have few bits and no positions, they are not moved: their numbers define the
+ * result.  Other threads may use the VM and change the array as soon as its keys have been made. */
 typedef struct {
     Items line;
     const ItemLoops *keys; /* loops for items that consist of keys only */
@@ -187,12 +187,12 @@ typedef struct {
     int64_t from; /* number of the first bucket of the batch that is sorted */
     size_t piece, bytes, zero_bytes;
     bool signs;
-    Range ranges[PIECES];
+    Range ranges[MOST_PIECES];
     size_t *fine;   /* for each piece: histogram of these bits */
     size_t *places; /* for each piece: position of its next element in each bucket */
     char *zeros;    /* the zeros of the line, if one of them is -0 */
     size_t nzeros;
-    uint16_t bucket[1 << FINE];
+    uint16_t bucket[1 << FINE_BITS];
     size_t ends[QRADIX_BUCKETS]; /* end positions of the buckets */
 } Long;
 
@@ -233,7 +233,7 @@ static void spread_pieces(void *ud, int64_t first, int64_t last, int worker) {
     for (int64_t p = first; p < last; p++) {
         size_t at = begin_of(l, p), end = begin_of(l, p + 1);
         l->line.form->spread(key_at(l, at), end - at, at, l->first, l->bucket, l->places + (size_t)p * QRADIX_BUCKETS,
-                             l->line.n * l->line.form->size >= STREAM, l->line.items);
+                             l->line.n * l->line.form->size >= STREAM_BYTES, l->line.items);
     }
 }
 
@@ -241,16 +241,16 @@ static void spread_pieces(void *ud, int64_t first, int64_t last, int worker) {
  * it, so there are at most QRADIX_BUCKETS. */
 static void make_buckets(Long *l) {
     size_t share = l->line.n / (QRADIX_BUCKETS / 2 - 1) + 1, in_bucket = 0;
-    if (share < SHARE && l->npieces == 1) share = SHARE;
+    if (share < BUCKET_ITEMS && l->npieces == 1) share = BUCKET_ITEMS;
     l->nbuckets = 0;
     memset(l->places, 0, (size_t)l->npieces * QRADIX_BUCKETS * sizeof *l->places);
-    for (size_t k = 0; k < (size_t)1 << FINE; k++) {
+    for (size_t k = 0; k < (size_t)1 << FINE_BITS; k++) {
         size_t n = 0;
-        for (int p = 0; p < l->npieces; p++) n += l->fine[((size_t)p << FINE) + k];
+        for (int p = 0; p < l->npieces; p++) n += l->fine[((size_t)p << FINE_BITS) + k];
         if (in_bucket && in_bucket + n > share) l->nbuckets++, in_bucket = 0;
         in_bucket += n, l->bucket[k] = (uint16_t)l->nbuckets;
         for (int p = 0; p < l->npieces; p++)
-            l->places[(size_t)p * QRADIX_BUCKETS + (size_t)l->nbuckets] += l->fine[((size_t)p << FINE) + k];
+            l->places[(size_t)p * QRADIX_BUCKETS + (size_t)l->nbuckets] += l->fine[((size_t)p << FINE_BITS) + k];
     }
     l->nbuckets++;
     size_t at = 0;
@@ -265,7 +265,7 @@ static void make_buckets(Long *l) {
 
 static void sort_buckets(void *ud, int64_t first, int64_t last, int worker) {
     const Long *l = ud;
-    size_t counts[1 << WIDE], size = l->line.form->size;
+    size_t counts[1 << WIDE_BITS], size = l->line.form->size;
     (void)worker;
     for (int64_t b = l->from + first; b < l->from + last; b++) {
         size_t from = b ? l->ends[b - 1] : 0;
@@ -321,8 +321,8 @@ static bool choose_bits(Long *l) {
         l->signs |= piece->signs;
     }
     int bits = bits_of(r.range[1] - r.range[0]);
-    bool counted = !l->line.index && bits <= COUNTED && l->line.n >> bits;
-    l->fine_bits = counted ? bits : FINE;
+    bool counted = !l->line.index && bits <= COUNTED_BITS && l->line.n >> bits;
+    l->fine_bits = counted ? bits : FINE_BITS;
     l->first = (Digit){r.range[0], bits > l->fine_bits ? bits - l->fine_bits : 0, ((uint64_t)1 << l->fine_bits) - 1};
     return counted;
 }
@@ -344,7 +344,7 @@ static bool make_tables(Ctx *c, Long *l) {
 /* Sorts some of the buckets at a time; other threads may use the VM in between. */
 static qs_status sort_all_buckets(qs_vm *vm, Long *l) {
     Threads *t = qthreads_of(qvm_ctx(vm));
-    size_t room = (size_t)qthreads_workers(t, l->nbuckets, 1) * BATCH;
+    size_t room = (size_t)qthreads_workers(t, l->nbuckets, 1) * STEP_ITEMS;
     for (int from = 0, to; from < l->nbuckets; from = to) {
         size_t begin = from ? l->ends[from - 1] : 0;
         for (to = from + 1; to < l->nbuckets && l->ends[to] - begin <= room;) to++;
@@ -422,7 +422,7 @@ static void copy_rest(Lines *l, size_t from) {
 }
 
 static qs_status sort_all_lines(qs_vm *vm, Lines *l, int64_t grain, size_t workers) {
-    size_t lines = l->lines.outer * l->lines.inner, batch = workers * (BATCH / l->lines.n + 1), n;
+    size_t lines = l->lines.outer * l->lines.inner, batch = workers * (STEP_ITEMS / l->lines.n + 1), n;
     for (l->from = 0; l->from < lines; l->from += n) {
         n = lines - l->from < batch ? lines - l->from : batch;
         qthreads_run(qthreads_of(qvm_ctx(vm)), (int64_t)n, grain, sort_lines, l);
@@ -435,7 +435,7 @@ static qs_status sort_all_lines(qs_vm *vm, Lines *l, int64_t grain, size_t worke
 
 static qs_status sort_one(qs_vm *vm, const char *fn, const Items *line) {
     Ctx *c = qvm_ctx(vm);
-    int64_t pieces = qthreads_workers(qthreads_of(c), (int64_t)line->n, PIECE);
+    int64_t pieces = qthreads_workers(qthreads_of(c), (int64_t)line->n, PIECE_ITEMS);
     size_t size = line->form->size;
     bool inside = !line->index && size == qdtype_size(line->d) && (uintptr_t)line->dst % 64 == 0; /* items in dst */
     size_t items = qmem_size(line->n, qmem_size(inside ? 1 : 2, size, 0), 0);
@@ -446,7 +446,7 @@ static qs_status sort_one(qs_vm *vm, const char *fn, const Items *line) {
         memset(l, 0, sizeof *l);
         l->line = *line;
         l->line.items = inside ? line->dst : room, l->line.spare = inside ? room : room + line->n * size;
-        l->npieces = pieces < PIECES ? (int)pieces : PIECES;
+        l->npieces = pieces < MOST_PIECES ? (int)pieces : MOST_PIECES;
         l->piece = (line->n + (size_t)l->npieces - 1) / (size_t)l->npieces;
         l->keys = qradix_items(form_of(line->d, line->n, false));
         s = sort_long(vm, fn, l);
@@ -472,10 +472,10 @@ qs_status qsort_lines(qs_vm *vm, const char *fn, qs_dtype d, const ArrayLines *l
                   .dst = dst,
                   .index = index,
                   .step = l->inner};
-    bool one_thread = qthreads_workers(t, (int64_t)l->n, PIECE) == 1,
+    bool one_thread = qthreads_workers(t, (int64_t)l->n, PIECE_ITEMS) == 1,
          compared = line.form->compare && qdtype_size(d) > 2;
-    if (lines == 1 && l->n >= (one_thread && compared ? ALONE : LONG)) return sort_one(vm, fn, &line);
-    int64_t grain = 1 + (int64_t)(PIECE / 4 / l->n);
+    if (lines == 1 && l->n >= (one_thread && compared ? LONG_LINE_ALONE : LONG_LINE)) return sort_one(vm, fn, &line);
+    int64_t grain = 1 + (int64_t)(PIECE_ITEMS / 4 / l->n);
     size_t workers = (size_t)qthreads_workers(t, (int64_t)lines, grain);
     Lines all = {.lines = *l, .line = line};
     all.bytes = qmem_size(l->n, 2 * line.form->size, 63) & ~(size_t)63;
@@ -510,7 +510,7 @@ void qsort_items(qs_dtype d, const void *x, size_t n, size_t first, SortItem *it
 }
 
 SortItem *qsort_by_key(SortItem *x, SortItem *spare, size_t n) {
-    size_t counts[1 << WIDE];
+    size_t counts[1 << WIDE_BITS];
     Items s = {.form = qradix_items(ITEM_PAIR), .n = n, .items = x, .spare = spare, .counts = counts};
     Range r = no_keys;
     s.form->range(x, n, r.range);
