@@ -19,17 +19,8 @@
 #include <math.h>
 #include <string.h>
 
-#define BYTES   16
-#define REAL    float
-#define N(name) name##_f32
+#define BYTES 16
 #include "stdlib/planes_loops.h"
-#undef REAL
-#undef N
-#define REAL    double
-#define N(name) name##_f64
-#include "stdlib/planes_loops.h"
-#undef REAL
-#undef N
 
 const PlanesLoops *qplanes_loops(bool wide) { return wide ? &loops_f64 : &loops_f32; }
 

@@ -4,14 +4,7 @@
 #include <string.h>
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #pragma GCC target("avx2,fma")
-#define BYTES   32
-#define REAL    float
-#define N(name) name##_f32
-#include "stdlib/planes_loops.h"
-#undef REAL
-#undef N
-#define REAL    double
-#define N(name) name##_f64
+#define BYTES 32
 #include "stdlib/planes_loops.h"
 const PlanesLoops *qplanes_loops_avx2(bool wide) { return wide ? &loops_f64 : &loops_f32; }
 #else

@@ -1,6 +1,18 @@
-/* planes_loops.h -- implements the loops of planes.h.  It is included once for each element type and instruction set,
- * with REAL, N(name) and BYTES (the width of a vector) defined.  Each tile size has its own function, so that the sums
- * stay in registers. */
+/* planes_loops.h -- implements the loops of planes.h for both element types.  It is included once for each instruction
+ * set, with BYTES (the width of a vector) defined, and includes itself with REAL and N(name) for each type.  Each tile
+ * size has its own function, so that the sums stay in registers. */
+#ifndef REAL
+#define REAL    float
+#define N(name) name##_f32
+#include "stdlib/planes_loops.h"
+#undef REAL
+#undef N
+#define REAL    double
+#define N(name) name##_f64
+#include "stdlib/planes_loops.h"
+#undef REAL
+#undef N
+#else
 
 typedef REAL N(V) __attribute__((vector_size(BYTES)));
 /* For unaligned loads and stores. */
@@ -65,7 +77,8 @@ typedef void N(Tile)(size_t, const REAL *, const REAL *, const int64_t *, const 
 static void N(gather)(int rows, size_t taps, const void *w, const void *x, const int64_t *off, int64_t p, int64_t n,
                       const void *bias, const PlanesTarget *to, void *out, int64_t plane) {
     static N(Tile) *const tiles[][3] = {
-#define ROW(r) {N(gather_##r##_1), N(gather_##r##_2), N(gather_##r##_3)}
+#define ROW(r)                                                                                                         \
+    { N(gather_##r##_1), N(gather_##r##_2), N(gather_##r##_3) }
         ROW(1),
         ROW(2),
         ROW(4),
@@ -134,3 +147,4 @@ static void N(dot)(int rows, int taps, int64_t images, int64_t n, const void *d,
 
 static const PlanesLoops N(loops) = {
     N(LANES), N(MOST) * N(LANES), BYTES == 64 ? 8 : 4, BYTES == 64 ? 6 : 4, BYTES == 64 ? 4 : 3, N(gather), N(dot)};
+#endif
