@@ -1,5 +1,5 @@
 % tolerance: 1e-3
-% Sums over all positions; tests/command.py compares their bits between numbers of threads.
+% Sums over all positions; tests/command_devices.py compares their bits between numbers of threads.
 function [] = __kernel__ squares(x : vec, s : vec, pos : int)
     s[0] += x[pos]*x[pos]
 end

@@ -1,0 +1,464 @@
+#!/usr/bin/env python3
+"""The command qrun: the cache on disk, dumps, profiles, and what it reports during long work.
+
+    tests/command_reports.py [--qrun build/qrun] [-v] [Class.test ...]"""
+import os, re, shutil, signal, stat, subprocess, sys, tempfile, time, unittest
+
+import parts
+from processes import QRUN, ROOT, WithCache, has_opencl, kernel, qrun, script
+
+
+class Cache(WithCache):
+    def test_private_and_filled(self):
+        self.good(qrun("--device", "cpu", text=kernel(), env=self.env))
+        self.assertEqual(stat.S_IMODE(os.stat(os.path.join(self.dir, "kernels")).st_mode), 0o700)
+        self.assertEqual(len(self.entries()), 1)
+        self.good(qrun("--device", "cpu", text=kernel(), env=self.env))
+        self.assertEqual(len(self.entries()), 1)
+
+    def test_info_and_clear(self):
+        qrun("--device", "cpu", text=kernel(), env=self.env)
+        info = qrun("--cache", "info", env=self.env).stdout
+        self.assertRegex(info, r"^" + re.escape(self.dir) + r": 1 entries, 0\.\d of 256 MiB\n$")
+        self.assertEqual(qrun("--cache", "clear", env=self.env).stdout, "1 entries removed\n")
+        self.assertEqual(self.entries(), [])
+
+    def test_no_place(self):
+        r = qrun("--cache", "info", env={"QUASAR_CACHE_DIR": "/proc/nothing"})
+        self.assertEqual(r.returncode, 1)
+        self.assertIn("there is no kernel cache: ", r.stderr)
+        self.good(qrun("--device", "cpu", text=kernel(), env={"QUASAR_CACHE_DIR": "/proc/nothing"}))
+
+    def test_directory_open_to_others_is_not_used(self):
+        os.mkdir(os.path.join(self.dir, "kernels"), 0o755)
+        os.chmod(os.path.join(self.dir, "kernels"), 0o755)
+        self.good(qrun("--device", "cpu", text=kernel(), env=self.env))
+        self.assertEqual(self.entries(), [])
+
+    def test_damaged_entry_is_repaired(self):
+        qrun("--device", "cpu", text=kernel(), env=self.env)
+        for whole in self.damaged():
+            self.good(qrun("--device", "cpu", text=kernel(), env=self.env))
+            with open(*self.entries(), "rb") as f:
+                self.assertEqual(f.read(), whole)
+
+    def test_processes_at_once(self):
+        with script(kernel()) as name:
+            command = [QRUN, "--device", "cpu", name]
+            all = [subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, **self.env}) for _ in range(6)]
+            self.assertEqual([p.communicate()[0] for p in all], [b"2000\n"] * 6)
+
+    def test_killed_while_compiling(self):
+        for n in range(12):
+            with script(kernel(n)) as name:
+                p = subprocess.Popen([QRUN, "--device", "cpu", name], stdout=subprocess.DEVNULL,
+                                     env={**os.environ, **self.env})
+                time.sleep(0.01 * n)
+                p.send_signal(signal.SIGKILL)
+                p.wait()
+        self.good(qrun("--device", "cpu", text=kernel(), env=self.env))
+
+
+class Dump(WithCache):
+    def test_stages(self):
+        for stage, text in (("kir", 'kernel "twice" rank 1'), ("passes", "; after interior: "),
+                            ("llvm", "define void @kernel("),
+                            ("opt", "define void @kernel("), ("asm", "kernel:"), ("cl", "__kernel")):
+            r = qrun("--device", "cpu", "--dump", stage, text=kernel(), env=self.env)
+            self.assertEqual((r.returncode, r.stderr), (0, ""), stage)
+            self.assertTrue(r.stdout.startswith("2000\n"), stage)
+            self.assertIn(text, r.stdout)
+
+    def test_expressions_are_shown(self):
+        r = qrun("--device", "cpu", "--dump", "kir", text="x = rand(3000000)\ny = x.*x + 1\ny = x.*x + 1\n",
+                 env=self.env)
+        self.assertIn('kernel "expression"', r.stdout)
+        r = qrun("--device", "cpu", "--dump", "kir", text="x = rand(3000000)\nf = () -> exp(x)\nf()\ny = f()\n",
+                 env=self.env)
+        self.assertIn('kernel "expression"', r.stdout)
+
+    def test_columns_of_colour_images_are_vectors(self):
+        text = "function [] = __kernel__ f(y : cube, pos : ivec2)\n y[pos[0],pos[1],1] = sin(pos[1])\nend\n" \
+               "y = zeros(40,40,3)\nparallel_do([40,40], y, f)\n"
+        r = qrun("--device", "cpu", "--dump", "opt", text=text, env=self.env)
+        self.assertRegex(r.stdout, r"extractelement <\d+ x float>|masked\.scatter")  # a vector, whose elements go apart
+
+    def test_fast_math_is_asked_for(self):
+        text = "function [] = __kernel__ f(x : vec, pos : int)\n%s\n x[pos] = 1/x[pos]\nend\nx = ones(9)\n" \
+               "parallel_do(9, x, f)\n"
+        yes, no = "{!kernel fast_math=true}", "{!kernel fast_math=false}"
+        for options, attribute, fast in (((), "", False), ((), yes, True), (("--fast-math",), "", True),
+                                         (("--fast-math",), no, False)):
+            for stage, mark in (("kir", " fast "), ("llvm", " arcp "), ("cl", " fast")):
+                r = qrun(*options, "--device", "cpu", "--dump", stage, text=text % attribute, env=self.env)
+                self.assertEqual(mark in r.stdout, fast, (options, attribute, stage))
+        r = qrun("--fast-math", "--device", "cpu", "--dump", "kir", env=self.env,
+                 text="x = rand(3000000)\ny = x.*x + 1\ny = x.*x + 1\n")
+        self.assertIn('kernel "expression" rank 1 rounds fast', r.stdout)
+
+    def test_tuning_keeps_results_and_serves_later_runs(self):
+        """The block that --tune reports is that of the next run; the results are the same, also of arrays that a launch
+        reads and writes, and of a launch that fails."""
+        text = """function [] = __kernel__ turn(x : mat, y : mat, pos : ivec2)
+                y[pos[1],pos[0]] = x[pos]
+            end
+            function [] = __kernel__ grow(x : mat, pos : ivec2)
+                for i = 0..4
+                    x[pos] = x[pos]*0.9 + pos[1]
+                end
+            end
+            function [] = __kernel__ count(x : mat, h : vec[int], pos : ivec2)
+                for i = 0..20
+                    h[int(x[pos]) + i] += 1
+                end
+            end
+            function [] = __kernel__ outside(x : mat'checked, y : mat, pos : ivec2)
+                for i = 0..9
+                    y[pos] += x[pos + [i,0]]
+                end
+            end
+            x = reshape(0..2^18-1, [512,512])/2^18
+            y = zeros(512,512)
+            h = vec[int](40)
+            for k = 1..20
+                parallel_do(size(x), x, y, turn)
+                parallel_do(size(x), y, grow)
+                parallel_do(size(x), x, h, count)
+            end
+            printf("%.17g %.17g %d", sum(y), y[7,400], sum(h))
+            parallel_do([510,512], x, y, outside)"""
+        for device in ("cpu", "opencl")[:1 + has_opencl()]:
+            plain, tuned, later = (qrun(*options, "--device", device, "--explain", text=text, env=self.env)
+                                   for options in ((), ("--tune",), ()))
+            self.assertEqual((plain.stdout, plain.returncode), (tuned.stdout, tuned.returncode))
+            self.assertEqual(plain.stdout, later.stdout)
+            self.assertNotIn("--tune", plain.stderr)
+            self.assertIn("is outside dimension 0 of x", tuned.stderr)
+            self.assertRegex(tuned.stderr, "kernel count: not tuned: positions update the same elements")
+            for name in "turn", "grow":
+                told = re.findall(r"kernel %s: [\d.]+ ms(?:, with blocks of (\w+) positions [\d.]+ ms: [\d.]+ times as "
+                                  r"fast|; none of \d+ other blocks is 5 %% faster)\n" % name, tuned.stderr)
+                self.assertEqual(len(told), 1, tuned.stderr)
+                used = re.findall(r"kernel %s: blocks of (\w+) positions, which --tune" % name, later.stderr)
+                self.assertEqual(used, [block for block in told if block], later.stderr)
+        r = qrun("--tune", "-e", "print 1", env=self.env)
+        self.assertEqual((r.stdout, r.stderr), ("1\n", "tuning: no launch took longer than a millisecond in all\n"))
+
+    def test_second_derivatives_are_little_larger_than_first(self):
+        text = """function s = shrinks(x)
+                s = 0*x[0]
+                for i = 0..numel(x)-1
+                    t = x[i]
+                    while abs(t) > 0.1
+                        t = 0.5*t + 0.01*sin(t)
+                    end
+                    s += t^2*x[i]
+                end
+            end
+            x = float64(linspace(0.5,3,1000))
+            y = %s"""
+        def largest(expression):
+            r = qrun("--device", "cpu", "--loops", "always", "--dump", "kir", text=text % expression, env=self.env)
+            self.assertEqual((r.stderr, r.returncode), ("", 0))
+            return max(kernel.count("\n") for kernel in re.split("^kernel ", r.stdout, flags=re.M))
+        first = largest("grad(shrinks, x)")
+        self.assertLess(largest("jvp(shrinks, x, x)"), first)
+        self.assertLess(largest("hvp(shrinks, x, x)"), 1.5*first)
+
+    def count_changes(self, name, functions, call):
+        """Counts the loops of functions that a pass changes; the output must be that of the interpreter."""
+        text = "".join(function.replace("NAME", f"f{i}") + "\n" for i, function in enumerate(functions))
+        text += "".join(call.replace("NAME", f"f{i}") + "\n" for i in range(len(functions)))
+        options = "--device", "cpu", "--no-warnings", "--loops"
+        r = qrun(*options, "always", "--dump", "passes", text=text, env=self.env)
+        plain = qrun(*options, "never", text=text, env=self.env)
+        self.assertEqual((r.stderr, r.returncode, plain.stderr), ("", 0, ""))
+        self.assertEqual(r.stdout.splitlines()[:len(functions)], plain.stdout.splitlines())
+        return len(re.findall(f"; after {name}: .*\n(?!; no change)", r.stdout))
+
+    def count_rounded_sums(self, *loops):
+        functions = [f"""function [s, t, c] = NAME(a, b, s, t, c)
+                n = numel(a)
+                u = zeros(4)
+                for i = 1..3
+                    u[i] = u[i-1] + 1
+                    for k = {items}
+                        {body}
+                    end
+                end
+            end""" for items, body in loops]
+        return self.count_changes("rounded_sums", functions, """
+            a = mod(7919*(0..2999), 1009)/1009
+            b = mod(104729*(0..2999), 997)/997
+            [s, t, c] = NAME(a, b, [1,0,2,3], [3,0,-1000,0.1], zeros(3000))
+            printf("%.9g %.9g %.9g %.9g %.9g %.9g %.9g", s[1], s[2], s[3], t[1], t[2], c[0], c[2999])""")
+
+    def test_rounded_sums_run_in_blocks(self):
+        up, down = "0..n-1", "n-1..-1..0"
+        loops = [(up, "s[i] += a[k]*b[k]"), (up, "s[i] = a[k]*b[k] + s[i]"), (up, "s[i] -= a[k]*b[k]"),
+                 (up, "s[i] += a[k]"), (up, "s[i] = s[i] - a[k]"), (up, "s[i] = a[k] + s[i]"),
+                 (up, "v = a[k]*b[k]\ns[i] += v"), (up, "s[i] += 0.1*a[k]^2"),
+                 (up, "s[i] += a[k]*b[k]\nt[i] -= 0.5*a[k]"), (up, "s[i] += a[k]\nt[i] += b[k]"),
+                 (up, "s[i] += a[k]*b[k]\nc[k] = 2*a[k]"), (up, "s[i] += a[k]*b[k]\nc[k] = t[i]"),
+                 (down, "s[i] += a[k]*b[k]"), (down, "s[i] = a[k] + s[i]"), (down, "s[i] -= b[k]"),
+                 ("0..2..n-1", "s[i] += 0.1*k")]
+        self.assertEqual(self.count_rounded_sums(*loops), len(loops))
+
+    def test_other_rounded_sums_do_not(self):
+        up = "0..n-1"
+        self.assertEqual(0, self.count_rounded_sums(
+            ("0..2..n-1", "s[i] += a[k]*b[k]"),  # the elements of a vector would be gathered
+            (up, "s[i] += a[k]*b[k]\nc[k] = s[i]\nt[i] += a[k]*b[k]"),
+            (up, "t[i] += a[k]*b[k]\ns[i] += a[k]*b[k]\nv = s[i]"),
+            (up, "s[i] += a[k]*b[k]\nt[i] += a[k]\ns[i] += 0.25*b[k]"),
+            (up, "s[i] += a[k]*b[k]\nt[i] = 0.5*t[i] + a[k]")))
+
+    def count_wavefronts(self, *bodies):
+        functions = [f"""function [D, E] = NAME(a, b, C, D, E)
+                for i = 1..size(D,0)-2
+                    for j = 1..size(D,1)-2
+                        {body}
+                    end
+                end
+            end""" for body in bodies]
+        return self.count_changes("wavefront", functions, """
+            C = reshape(mod(7919*(0..40*50-1), 1009)/1009, [40,50])
+            [D, E] = NAME(mod(31*(0..39), 4), mod(17*(0..49), 4), C, copy(C), ones(40,50))
+            printf("%.9g %.9g %.9g %.9g", D[38,48], E[38,48], sum(float64(D)), sum(float64(E)))""")
+
+    def test_rows_that_depend_on_their_neighbours_run_together(self):
+        bodies = ["D[i,j] = 0.25*(D[i-1,j] + D[i,j-1] + D[i+1,j] + D[i,j+1])",
+                  "D[i,j] = 0.25*(D[i-1,j] + D[i,j-1]) + C[i,j]",
+                  "D[i,j] = C[i,j] + min(min(D[i-1,j], D[i,j-1]), D[i-1,j-1])",
+                  "D[i,j] = min(min(D[i-1,j] + 1, D[i,j-1] + 1), D[i-1,j-1] + (a[i] != b[j]))",
+                  "if a[i] == b[j]\nD[i,j] = D[i-1,j-1] + 1\nelse\nD[i,j] = max(D[i-1,j], D[i,j-1])\nend",
+                  "c = 1\nif a[i] == b[j]\nc = 0\nend\nD[i,j] = min(D[i-1,j] + 1, min(D[i,j-1] + 1, D[i-1,j-1] + c))"]
+        self.assertEqual(self.count_wavefronts(*bodies), len(bodies))
+
+    def test_other_rows_do_not(self):
+        self.assertEqual(0, self.count_wavefronts(
+            "D[i,j] = 0.5*D[i-1,j] + C[i,j]",            # no iteration waits for the one before
+            "D[i,j] = 0.5*D[i,j-1] + D[i-1,49-j]",       # the distance of dependent iterations varies
+            "D[i,j] = 0.5*D[i,j-1] + D[i-1,j]\nE[0,j] = D[i,j]"))
+
+    def test_bounds_of_rows_are_computed_once(self):
+        """Each value is used twice in the next one."""
+        values = "\n".join(f"t{k+1} = max(t{k}, t{k} - {k+1})" for k in range(12))
+        text = f"""function D = f(D, n : int)
+                for i = 1..9
+                    t0 = n
+                    {values}
+                    for j = 1..min(t12, 30)
+                        D[i,j] = 0.5*(D[i-1,j] + D[i,j-1])
+                    end
+                end
+            end
+            print sum(f(ones(10,40), 30))"""
+        r = qrun("--device", "cpu", "--loops", "always", "--dump", "passes", text=text, env=self.env)
+        self.assertEqual((r.stderr, r.returncode, r.stdout.splitlines()[0]), ("", 0, "400"))
+        self.assertRegex(r.stdout, "; after wavefront: .*\n(?!; no change)")
+        self.assertLess(r.stdout.count("\n"), 5000)
+
+    def test_calls_in_loops_are_inlined_less(self):
+        """A loop whose last statement leaves it runs more than once if it has a `continue`."""
+        text = """function s = f(n)
+                s = 1
+                k = 0
+                while true
+                    k += 1
+                    if k < 3 && n > 0
+                        s += f(n - 1)
+                        %s
+                    end
+                    break
+                end
+            end
+            print f(9)"""
+        copies = []
+        for last, value in (("", "10"), ("continue", "1023")):
+            r = qrun("--device", "cpu", "--loops", "always", "--dump", "llvm", text=text % last, env=self.env)
+            self.assertEqual((r.stderr, r.returncode, r.stdout.splitlines()[0]), ("", 0, value))
+            copies.append(r.stdout.count("define internal fastcc"))
+        self.assertLess(copies[1], copies[0])
+
+    def test_unknown_stage(self):
+        r = qrun("--dump", "wasm", text="print 1")
+        self.assertEqual(r.returncode, 2)
+        self.assertIn("--dump must be ast, bytecode, kir, passes, llvm, opt, asm, cl, c or ptx, got wasm", r.stderr)
+
+    @unittest.skipUnless(shutil.which("cc"), "no C compiler is installed")
+    def test_programs_in_c(self):
+        text = ("function [] = __kernel__ k(x : vec, y : vec, pos : int)\n"
+                " y[pos] = max(x[pos], 0.0) + mod(pos, 5)\nend\n"
+                "y = zeros(4)\nparallel_do(4, [1,2,3,4], y, k)\n")
+        r = qrun("--device", "ref", "--dump", "c", text=text, env=self.env)
+        self.assertTrue(r.stdout.startswith("/* C: k */\n"), r.stdout[:60])
+        with tempfile.TemporaryDirectory() as folder:
+            name = os.path.join(folder, "k")
+            with open(name + ".c", "w") as f:
+                f.write(r.stdout)
+            subprocess.run(["cc", "-std=c99", "-ffp-contract=off", "-o", name, name + ".c", "-lm"], check=True)
+            self.assertEqual(subprocess.run([name], capture_output=True, text=True).stdout,
+                             "y: 0 5.5 2 10 7 0 7 4 3 9.5 1 1\n")
+
+
+class Profile(WithCache):
+    def test_table(self):
+        text = kernel() + "for k = 1..9\nparallel_do(1000, x, twice)\nend\n"
+        r = qrun("--device", "cpu", "--profile", text=text, env=self.env)
+        self.assertEqual((r.returncode, r.stdout), (0, "2000\n"))
+        self.assertRegex(r.stderr, r"(?m)^twice \S+\.q:3 +10 +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +\d+$")
+        self.assertRegex(r.stderr, r"GB/s of a = b \+ s\*c, +[0-9.]+ GFLOP/s")
+
+    def test_expressions_and_loops_have_rows(self):
+        text = "x = ones(3000000)\nfunction y = f(x : vec)\n    y = x.*x + 2*x\nend\nfunction y = g(x)\n" \
+               "    for i = 0..numel(x)-1\n        x[i] = 0.5*x[i] + i\n    end\n    y = 0\nend\n" \
+               "function y = h(x)\n    y = 0\n    while y < 5000000\n        y += x[1]\n    end\nend\n" \
+               "for k = 1..3\n    y = f(x)\n    z = g(x)\nend\nx[1] = 1\nz = h(x)\nprint z\n"
+        for device in ["cpu"] + ["opencl"]*has_opencl():
+            r = qrun("--device", device, "--profile", text=text, env=self.env)
+            self.assertEqual((r.returncode, r.stdout), (0, "5000000\n"), device)
+            for what, calls in (("expression \\S+q:3", 3), ("loop \\S+q:6", 3), ("loop \\S+q:13", 1)):
+                self.assertRegex(r.stderr, rf"(?m)^{what} +{calls} +[0-9.]+ +[0-9.]+ ", device)
+
+    def test_rows_outlive_texts_that_are_gone(self):
+        text = "x = ones(3000000)\nfor k = 1..3\n    eval(\"y = sum(x.*x + 2*x)\")\nend\nprint 1\n"
+        r = qrun("--device", "cpu", "--profile", "--loops", "always", text=text, env=self.env)
+        self.assertEqual((r.returncode, r.stdout), (0, "1\n"))
+        self.assertRegex(r.stderr, r"(?m)^expression .* 3 ")
+
+    def operations(self, first, last):
+        """Of sum += x[pos] in a loop at each of a million positions, as the table says: time and rate."""
+        text = """function [] = __kernel__ k(x : vec, y : vec, n : int, pos : int)
+                sum = 0.0
+                for m = %s..%s
+                    sum += x[pos]
+                end
+                y[pos] = sum
+            end
+            parallel_do(1000000, ones(1000000), zeros(1000000), 50, k)""" % (first, last)
+        r = qrun("--device", "cpu", "--profile", text=text, env=self.env)
+        total, rate = re.search(r"(?m)^k \S+ +1 +([0-9.]+) +[0-9.]+ +[0-9.]+ +([0-9.]+|-)", r.stderr).groups()
+        return None if rate == "-" else float(total)*float(rate)*1e6
+
+    def test_operations_in_loops(self):
+        for bounds, turns in (("-n", "n"), 101), (("1", "n"), 50), (("n", "1"), 0):
+            self.assertAlmostEqual(self.operations(*bounds), turns*1e6, delta=turns*5e4 + 1)
+        self.assertIsNone(self.operations("0", "int(x[pos])"))
+
+    def test_nothing_launched(self):
+        few = os.path.join(os.path.dirname(os.path.abspath(__file__)), "scripts/kernels/along_few.q")
+        r = qrun("--device", "cpu", "--profile", few, env=self.env)
+        for name in "sum", "var", "max", "norm", "prod", "any", "mul", "pow":
+            self.assertRegex(r.stderr, rf"(?m)^{name} along_few.q:\d+ ")
+        r = qrun("--profile", text="print 1")
+        self.assertEqual((r.stdout, r.stderr), ("1\n", "profile: no kernel, loop or expression was launched\n"))
+
+
+class Progress(unittest.TestCase):
+    def test_a_line_for_every_tenth(self):
+        r = qrun(text="""
+n = 0
+for x = progress(1..40, "squares")
+    n += x
+end
+for i = 0..3
+    progress(i, 3)
+end
+for s = progress({"a","b"}, "cell")
+    n += numel(s)
+end
+print n
+for wrong = {() -> progress(1, 0), () -> progress([]), () -> progress("x"), () -> progress(-1, 3)}
+    try
+        wrong()
+    catch e
+        print e
+    end
+end
+""")
+        self.assertEqual(r.stdout.split("\n")[0], "822")
+        self.assertEqual(len(r.stdout.splitlines()), 5)
+        lines = r.stderr.splitlines()
+        self.assertEqual([l.split()[1] for l in lines if l.startswith("squares")], [str(10 * k) for k in range(11)])
+        self.assertEqual(sum("/3" in l for l in lines), 4)
+        self.assertIn("squares  100 %  40/40", r.stderr)
+        self.assertRegex(lines[1], r"^squares   10 %  4/40  \d+/s  0 s left$")
+
+    @staticmethod
+    def said_on(ours, theirs):
+        """All that was written to a terminal; one read may give a part of it."""
+        os.close(theirs)
+        said = b""
+        try:
+            while part := os.read(ours, 65536): said += part
+        except OSError: pass  # the end
+        os.close(ours)
+        return said.decode()
+
+    def test_one_line_on_a_terminal(self):
+        import pty
+        ours, theirs = pty.openpty()
+        with script('for x = progress(1..5, "slow")\n    sleep(60)\nend\n') as name:
+            subprocess.run([QRUN, name], stderr=theirs, timeout=60)
+        said = self.said_on(ours, theirs)
+        self.assertEqual(said.count("\n"), 1)
+        self.assertGreaterEqual(said.count("\r"), 4)
+        self.assertRegex(said, r"slow  100 %  5/5  [\d.]+/s  0 s\x1b\[K\r?\n$")
+
+    def on_terminal(self, text):
+        """The messages of a program on a terminal, and its output."""
+        import pty
+        ours, theirs = pty.openpty()
+        with script(text) as name:
+            r = subprocess.run([QRUN, "--threads", "1", name], stdout=subprocess.PIPE, stderr=theirs, text=True,
+                               timeout=120)
+        return self.said_on(ours, theirs), r.stdout
+
+    # Larger and larger, until it has taken a second and a half.
+    LONG = """
+n = 300
+repeat
+    x = rand(n, n)
+    begun = time()
+    y = conv2(x, ones(31,31))
+    took = time() - begun
+    n = round(1.4*n)
+until took > 1.5
+"""
+
+    def test_built_ins_that_take_long(self):
+        said, printed = self.on_terminal("progress(1, 4, \"before\")\n" + self.LONG + "print \"done\"\n")
+        self.assertRegex(said, r"\rbefore   25 %  1/4  \S+  \d+ s left  conv2  \d+ %  \d+ s left\x1b\[K")
+        self.assertTrue(said.endswith("s left\x1b[K\r\x1b[K"), said[-80:])  # it ends, and the previous content is back
+        self.assertNotIn("conv2", said.rpartition("\r")[2])
+        self.assertEqual(printed, "done\n")
+        r = qrun(text=self.LONG)
+        self.assertEqual((r.stdout, r.stderr), ("", ""))
+        said, _ = self.on_terminal("for k = progress(1..3, \"first\")\n    error(\"stop\")\nend\n")
+        self.assertRegex(said, r"^\rfirst    0 %  0/3\x1b\[K\r\x1b\[K\S+: error: stop")
+
+
+class ToolsThatTakeLong(unittest.TestCase):
+    def test_a_line_for_every_tenth(self):
+        text = """if True:
+            import io, sys
+            sys.path.insert(0, %r)
+            import progress
+            progress.time.monotonic = lambda clock=iter(range(0, 10000, 4)): next(clock)
+            progress.APART[False] = 0
+            with progress.Progress("seeds", "programs") as p:
+                for k in range(50):
+                    p.at(k, 50, "1 failed")
+            progress.APART[False] = 1e6  # soon over
+            with progress.Progress("short", "s") as p:
+                p.at(1, 2)
+                p.say("all right")""" % os.path.join(ROOT, "tests")
+        r = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True)
+        lines = r.stderr.splitlines()
+        self.assertEqual((len(lines), r.stdout), (9, "all right\n"), r.stderr)
+        self.assertEqual(lines[4], "seeds: 50 %  25/50  0.24 programs/s  2 min left  1 failed")
+
+
+if __name__ == "__main__":
+    parts.main()
