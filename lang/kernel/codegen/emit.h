@@ -1,10 +1,11 @@
 /* emit.h -- KIR printed as the languages that compilers of machine code read.
  *
- *     emit_llvm.c    what an instruction is in LLVM IR         emit_clike.c    a kernel in a language like C
- *     emit_cpu.c     around it, on the cpu: blocks,            emit_opencl.c   the dialect of OpenCL
- *     emit_rows.c      and loops over positions                emit_c.c        and that of C, with a main
- *     emit_ptx.c     around it, on NVIDIA devices              emit_math.c     sin, exp, … as LLVM IR
- *                                                              emit_mod.c      the remainder of floats
+ *     emit_llvm.c    an instruction as LLVM IR                 emit_clike.c    a kernel in a language like C
+ *     emit_memory.c    accesses to memory                      emit_opencl.c   the dialect of OpenCL
+ *     emit_flow.c      control flow                            emit_c.c        the dialect of C, with a main
+ *     emit_cpu.c     the code around it on the cpu: blocks,    emit_math.c     sin, exp, … as LLVM IR
+ *     emit_rows.c      and loops over positions                emit_mod.c      the remainder of floats
+ *     emit_ptx.c     the code around it on NVIDIA devices
  *
  * A verified KFunc comes in, text goes out.  lang/kernel/compile.c calls these functions and makes bytes of the text.
  * passes/legal.c takes apart what a language does not have, so that the printers print what it has. */

@@ -6,7 +6,6 @@
  * by zero, NaN to integer).  The text handles these explicitly; LLVM removes tests that it can prove unnecessary. */
 #include "lang/kernel/codegen/emit_llvm.h"
 #include "lang/kernel/passes/pipeline.h"
-#include "lang/kernel/passes/plan.h"
 #include "vm/base/number.h"
 
 #include <assert.h>
@@ -131,18 +130,16 @@ const char *emit_mem_type(const Emit *e, qs_dtype d) {
 
 size_t emit_mem_size(qs_dtype d) { return qdtype_size(qdtype_real_of(d)); }
 
-static bool is_float(qs_dtype d) { return d == QS_F32 || d == QS_F64; }
-static bool is_signed(qs_dtype d) { return d == QS_I32 || d == QS_I64; }
 static int bits_of(qs_dtype d) { return d == QS_B1 ? 1 : d == QS_I64 || d == QS_U64 || d == QS_F64 ? 64 : 32; }
 static const char *suffix(qs_dtype d) {
     return d == QS_F32 ? "f32" : d == QS_F64 ? "f64" : bits_of(d) == 64 ? "i64" : "i32";
 }
 
 /* -- values -------------------------------------------------------------------------------------------------------- */
-static Opnd make_literal(qs_dtype d, uint64_t bits) {
+Opnd emit_literal(qs_dtype d, uint64_t bits) {
     KSlot s = {bits};
     if (d == QS_F32) s.F64 = (double)s.F32;
-    if (is_float(d)) return emit_opnd("0x%016llX", (unsigned long long)s.bits);
+    if (emit_is_float(d)) return emit_opnd("0x%016llX", (unsigned long long)s.bits);
     if (d == QS_B1) return emit_opnd(bits ? "true" : "false");
     if (d == QS_U32 || d == QS_U64) return emit_opnd("%llu", (unsigned long long)bits);
     return emit_opnd("%lld", (long long)s.I64);
@@ -154,7 +151,7 @@ bool emit_known(const Emit *e, KRef r) {
 
 Opnd emit_arg(Emit *e, KRef r) {
     const KIns *i = &e->f->ins[r];
-    if (i->op == K_CONST) return make_literal((qs_dtype)i->dtype, i->imm);
+    if (i->op == K_CONST) return emit_literal((qs_dtype)i->dtype, i->imm);
     assert(emit_known(e, r));
     return emit_tmp(e->val[r]);
 }
@@ -163,7 +160,7 @@ Opnd emit_arg(Emit *e, KRef r) {
 static Opnd named(Emit *e, qs_dtype d, Opnd v) {
     const char *op = "add", *nothing = "0";
     if (d == QS_B1) op = "or", nothing = "false";
-    if (is_float(d)) op = "fadd", nothing = "-0.0";
+    if (emit_is_float(d)) op = "fadd", nothing = "-0.0";
     return emit_def(e, "%s %s %s, %s", op, emit_type(d), v.s, nothing);
 }
 
@@ -173,7 +170,7 @@ void emit_set(Emit *e, KRef r, Opnd v) {
 }
 
 /* Sets the value of an index, given as int64.  If the instruction has a narrower dtype, both forms are recorded. */
-static void set_index(Emit *e, KRef r, Opnd v) {
+void emit_set_index(Emit *e, KRef r, Opnd v) {
     if (e->f->ins[r].dtype == QS_I64) {
         emit_set(e, r, v);
         return;
@@ -184,7 +181,7 @@ static void set_index(Emit *e, KRef r, Opnd v) {
 }
 
 /* Returns r, an int or int64, as int64. */
-static Opnd wide_arg(Emit *e, KRef r) {
+Opnd emit_wide(Emit *e, KRef r) {
     Opnd a = emit_arg(e, r);
     if (e->f->ins[r].dtype == QS_I64 || e->f->ins[r].op == K_CONST) return a;
     return e->wide[r] ? emit_tmp(e->wide[r]) : emit_def(e, "sext i32 %s to i64", a.s);
@@ -245,7 +242,7 @@ static const char *liberties(const Emit *e, unsigned flag) {
     return kir_contracts(e->f) ? " contract" : "";
 }
 
-static Opnd call2(Emit *e, const char *fn, qs_dtype d, Opnd a, Opnd b) {
+Opnd emit_call2(Emit *e, const char *fn, qs_dtype d, Opnd a, Opnd b) {
     const char *t = emit_type(d);
     emit_declare(e, "declare %s @llvm.%s.%s(%s, %s)", t, fn, suffix(d), t, t);
     return emit_def(e, "call %s @llvm.%s.%s(%s %s, %s %s)", t, fn, suffix(d), t, a.s, t, b.s);
@@ -257,30 +254,31 @@ static Opnd call1(Emit *e, const char *fn, qs_dtype d, Opnd a) {
     return emit_def(e, "call%s %s @llvm.%s.%s(%s %s)", e->f->fast ? liberties(e, 0) : "", t, fn, suffix(d), t, a.s);
 }
 
-static Opnd select(Emit *e, Opnd cond, const char *t, Opnd yes, Opnd no) {
+Opnd emit_select(Emit *e, Opnd cond, const char *t, Opnd yes, Opnd no) {
     return emit_def(e, "select i1 %s, %s %s, %s %s", cond.s, t, yes.s, t, no.s);
 }
 
 /* Emits cond ? yes : no.  On the cpu, a selection of bools is emitted with `and` and `or`.  LLVM cannot simplify
  * `select c, true, x` to `c or x`, because a select hides an undefined x. */
-static Opnd emit_choice(Emit *e, qs_dtype d, Opnd cond, Opnd yes, Opnd no) {
-    if (d != QS_B1 || e->t->threads) return select(e, cond, emit_type(d), yes, no);
+Opnd emit_choice(Emit *e, qs_dtype d, Opnd cond, Opnd yes, Opnd no) {
+    if (d != QS_B1 || e->t->threads) return emit_select(e, cond, emit_type(d), yes, no);
     Opnd other = emit_def(e, "xor i1 %s, true", cond.s);
     Opnd a = emit_def(e, "and i1 %s, %s", cond.s, yes.s), b = emit_def(e, "and i1 %s, %s", other.s, no.s);
     return emit_def(e, "or i1 %s, %s", a.s, b.s);
 }
 
-static Opnd lit(long long v) { return emit_opnd("%lld", v); }
+Opnd emit_lit(long long v) { return emit_opnd("%lld", v); }
 
-static Opnd bin(Emit *e, const char *op, const char *t, Opnd a, Opnd b) {
+Opnd emit_bin(Emit *e, const char *op, const char *t, Opnd a, Opnd b) {
     return emit_def(e, "%s %s %s, %s", op, t, a.s, b.s);
 }
 
 /* Emits the remainder with the sign of b, which is neither 0 nor -1. */
 static Opnd floor_mod(Emit *e, const char *t, Opnd a, Opnd b) {
-    Opnd r = bin(e, "srem", t, a, b), differ = bin(e, "icmp slt", t, bin(e, "xor", t, r, b), lit(0));
-    Opnd inexact = bin(e, "icmp ne", t, r, lit(0));
-    return select(e, bin(e, "and", "i1", inexact, differ), t, bin(e, "add", t, r, b), r);
+    Opnd r = emit_bin(e, "srem", t, a, b),
+         differ = emit_bin(e, "icmp slt", t, emit_bin(e, "xor", t, r, b), emit_lit(0));
+    Opnd inexact = emit_bin(e, "icmp ne", t, r, emit_lit(0));
+    return emit_select(e, emit_bin(e, "and", "i1", inexact, differ), t, emit_bin(e, "add", t, r, b), r);
 }
 
 static Opnd float_mod(Emit *e, qs_dtype d, Opnd a, Opnd b) {
@@ -290,19 +288,19 @@ static Opnd float_mod(Emit *e, qs_dtype d, Opnd a, Opnd b) {
 
 static Opnd emit_shift(Emit *e, KOp op, qs_dtype d, Opnd a, Opnd n) {
     const char *t = emit_type(d);
-    if (op == K_SHR && is_signed(d)) {
+    if (op == K_SHR && emit_is_signed(d)) {
         emit_declare(e, "declare %s @llvm.umin.%s(%s, %s)", t, suffix(d), t, t);
-        return bin(e, "ashr", t, a, call2(e, "umin", d, n, lit(bits_of(d) - 1)));
+        return emit_bin(e, "ashr", t, a, emit_call2(e, "umin", d, n, emit_lit(bits_of(d) - 1)));
     }
-    Opnd fits = bin(e, "icmp ult", t, n, lit(bits_of(d)));
-    return select(e, fits, t, bin(e, op == K_SHL ? "shl" : "lshr", t, a, n), lit(0));
+    Opnd fits = emit_bin(e, "icmp ult", t, n, emit_lit(bits_of(d)));
+    return emit_select(e, fits, t, emit_bin(e, op == K_SHL ? "shl" : "lshr", t, a, n), emit_lit(0));
 }
 
 static Opnd emit_comparison(Emit *e, KOp op, qs_dtype d, Opnd a, Opnd b) {
     static const char *const names[][3] = {
         {"slt", "ult", "olt"}, {"sle", "ule", "ole"}, {"eq", "eq", "oeq"}, {"ne", "ne", "une"}};
-    const char *name = names[op - K_LT][is_float(d) ? 2 : is_signed(d) ? 0 : 1];
-    return emit_def(e, "%ccmp %s %s %s, %s", is_float(d) ? 'f' : 'i', name, emit_type(d), a.s, b.s);
+    const char *name = names[op - K_LT][emit_is_float(d) ? 2 : emit_is_signed(d) ? 0 : 1];
+    return emit_def(e, "%ccmp %s %s %s, %s", emit_is_float(d) ? 'f' : 'i', name, emit_type(d), a.s, b.s);
 }
 
 /* Returns whether to use the estimates of a GPU, which are intrinsics of LLVM. */
@@ -324,7 +322,7 @@ static Opnd float_arith(Emit *e, KOp op, qs_dtype d, unsigned flag, Opnd a, Opnd
  * This version compares with ordinary comparisons.  The values that depend only on b can be computed outside a loop
  * that accumulates in a.  If b is a zero that must not replace the other zero, the next number beyond it is
  * compared. */
-static Opnd extreme_in_order(Emit *e, KOp op, qs_dtype d, Opnd a, Opnd b) {
+Opnd emit_extreme_in_order(Emit *e, KOp op, qs_dtype d, Opnd a, Opnd b) {
     static const char *const beyond[2][2] = {{"0x36A0000000000000", "0xB6A0000000000000"},
                                              {"0x1", "0x8000000000000001"}};
     const char *t = emit_type(d);
@@ -332,18 +330,18 @@ static Opnd extreme_in_order(Emit *e, KOp op, qs_dtype d, Opnd a, Opnd b) {
     Opnd bits = emit_def(e, "bitcast %s %s to %s", t, b.s, wide ? "i64" : "i32");
     Opnd zero = emit_def(e, "icmp eq %s %s, %lld", wide ? "i64" : "i32", bits.s,
                          most ? wide ? (long long)INT64_MIN : (long long)INT32_MIN : 0);
-    Opnd key = select(e, zero, t, emit_opnd("%s", beyond[wide][most]), b);
-    Opnd past = bin(e, most ? "fcmp uge" : "fcmp ule", t, key, a), number = bin(e, "fcmp ord", t, b, b);
-    return select(e, bin(e, "and", "i1", past, number), t, b, a);
+    Opnd key = emit_select(e, zero, t, emit_opnd("%s", beyond[wide][most]), b);
+    Opnd past = emit_bin(e, most ? "fcmp uge" : "fcmp ule", t, key, a), number = emit_bin(e, "fcmp ord", t, b, b);
+    return emit_select(e, emit_bin(e, "and", "i1", past, number), t, b, a);
 }
 
 /* This version combines the bits of equal numbers, which differ only for zeros: -0 has a sign bit, +0 has not. */
 static Opnd extreme_of_bits(Emit *e, KOp op, qs_dtype d, Opnd a, Opnd b) {
     const char *t = emit_type(d), *whole = d == QS_F64 ? "i64" : "i32";
-    Opnd m = call2(e, op == K_MAX ? "maxnum" : "minnum", d, a, b), equal = bin(e, "fcmp oeq", t, a, b);
+    Opnd m = emit_call2(e, op == K_MAX ? "maxnum" : "minnum", d, a, b), equal = emit_bin(e, "fcmp oeq", t, a, b);
     Opnd x = emit_def(e, "bitcast %s %s to %s", t, a.s, whole), y = emit_def(e, "bitcast %s %s to %s", t, b.s, whole);
-    Opnd bits = bin(e, op == K_MAX ? "and" : "or", whole, x, y);
-    return select(e, equal, t, emit_def(e, "bitcast %s %s to %s", whole, bits.s, t), m);
+    Opnd bits = emit_bin(e, op == K_MAX ? "and" : "or", whole, x, y);
+    return emit_select(e, equal, t, emit_def(e, "bitcast %s %s to %s", whole, bits.s, t), m);
 }
 
 static bool is_literal(Opnd o) { return *o.s != '%'; }
@@ -352,31 +350,31 @@ static bool is_literal(Opnd o) { return *o.s != '%'; }
  * (passes/legal.h). */
 static Opnd emit_extreme(Emit *e, KOp op, qs_dtype d, unsigned flag, Opnd a, Opnd b) {
     bool ordered = flag == KFLAG_ZEROS || e->t->orders_zeros;
-    if (kir_is_exact(e->f)) return extreme_in_order(e, op, d, a, b);
+    if (kir_is_exact(e->f)) return emit_extreme_in_order(e, op, d, a, b);
     if (flag == KFLAG_REASSOC) /* not NaN, and either zero, which fuse.c sets right; LLVM vectorizes a loop of these */
         return emit_def(e, "call nnan nsz %s @llvm.%s.f%d(%s %s, %s %s)", emit_type(d),
                         op == K_MAX ? "maxnum" : "minnum", d == QS_F64 ? 64 : 32, emit_type(d), a.s, emit_type(d), b.s);
     if (!ordered || e->f->fast || is_literal(a) || is_literal(b))
-        return call2(e, op == K_MAX ? "maxnum" : "minnum", d, a, b);
+        return emit_call2(e, op == K_MAX ? "maxnum" : "minnum", d, a, b);
     return extreme_of_bits(e, op, d, a, b);
 }
 
 /* Emits a binary operation with operands of dtype d. */
-static Opnd emit_arith(Emit *e, KOp op, qs_dtype d, unsigned flag, Opnd a, Opnd b) {
+Opnd emit_arith(Emit *e, KOp op, qs_dtype d, unsigned flag, Opnd a, Opnd b) {
     const char *t = emit_type(d);
-    bool real = is_float(d), sign = is_signed(d);
+    bool real = emit_is_float(d), sign = emit_is_signed(d);
     if (real && (op == K_ADD || op == K_SUB || op == K_MUL || op == K_DIV)) return float_arith(e, op, d, flag, a, b);
     switch (op) {
-    case K_ADD: return bin(e, "add", t, a, b);
-    case K_SUB: return bin(e, "sub", t, a, b);
-    case K_MUL: return bin(e, "mul", t, a, b);
-    case K_DIV: return bin(e, sign ? "sdiv" : "udiv", t, a, b);
-    case K_MOD: return real ? float_mod(e, d, a, b) : sign ? floor_mod(e, t, a, b) : bin(e, "urem", t, a, b);
-    case K_MIN: return real ? emit_extreme(e, op, d, flag, a, b) : call2(e, sign ? "smin" : "umin", d, a, b);
-    case K_MAX: return real ? emit_extreme(e, op, d, flag, a, b) : call2(e, sign ? "smax" : "umax", d, a, b);
-    case K_AND: return bin(e, "and", t, a, b);
-    case K_OR: return bin(e, "or", t, a, b);
-    case K_XOR: return bin(e, "xor", t, a, b);
+    case K_ADD: return emit_bin(e, "add", t, a, b);
+    case K_SUB: return emit_bin(e, "sub", t, a, b);
+    case K_MUL: return emit_bin(e, "mul", t, a, b);
+    case K_DIV: return emit_bin(e, sign ? "sdiv" : "udiv", t, a, b);
+    case K_MOD: return real ? float_mod(e, d, a, b) : sign ? floor_mod(e, t, a, b) : emit_bin(e, "urem", t, a, b);
+    case K_MIN: return real ? emit_extreme(e, op, d, flag, a, b) : emit_call2(e, sign ? "smin" : "umin", d, a, b);
+    case K_MAX: return real ? emit_extreme(e, op, d, flag, a, b) : emit_call2(e, sign ? "smax" : "umax", d, a, b);
+    case K_AND: return emit_bin(e, "and", t, a, b);
+    case K_OR: return emit_bin(e, "or", t, a, b);
+    case K_XOR: return emit_bin(e, "xor", t, a, b);
     case K_SHL:
     case K_SHR: return emit_shift(e, op, d, a, b);
     default: return emit_comparison(e, op, d, a, b);
@@ -385,32 +383,33 @@ static Opnd emit_arith(Emit *e, KOp op, qs_dtype d, unsigned flag, Opnd a, Opnd 
 
 static Opnd emit_unary(Emit *e, KOp op, qs_dtype d, Opnd a) {
     const char *t = emit_type(d);
-    if (op == K_NOT) return bin(e, "xor", t, a, d == QS_B1 ? emit_opnd("true") : lit(-1));
-    if (op == K_NEG) return is_float(d) ? emit_def(e, "fneg %s %s", t, a.s) : bin(e, "sub", t, lit(0), a);
-    if (is_float(d)) return call1(e, "fabs", d, a);
-    if (!is_signed(d)) return a;
+    if (op == K_NOT) return emit_bin(e, "xor", t, a, d == QS_B1 ? emit_opnd("true") : emit_lit(-1));
+    if (op == K_NEG)
+        return emit_is_float(d) ? emit_def(e, "fneg %s %s", t, a.s) : emit_bin(e, "sub", t, emit_lit(0), a);
+    if (emit_is_float(d)) return call1(e, "fabs", d, a);
+    if (!emit_is_signed(d)) return a;
     emit_declare(e, "declare %s @llvm.abs.%s(%s, i1)", t, suffix(d), t);
     return emit_def(e, "call %s @llvm.abs.%s(%s %s, i1 false)", t, suffix(d), t, a.s);
 }
 
 /* -- conversions --------------------------------------------------------------------------------------------------- */
-static Opnd clamp(Emit *e, qs_dtype d, Opnd a, long long lo, long long hi) {
-    return call2(e, "smin", d, call2(e, "smax", d, a, lit(lo)), lit(hi));
+Opnd emit_clamp(Emit *e, qs_dtype d, Opnd a, long long lo, long long hi) {
+    return emit_call2(e, "smin", d, emit_call2(e, "smax", d, a, emit_lit(lo)), emit_lit(hi));
 }
 
 static Opnd int_to_int(Emit *e, qs_dtype from, qs_dtype to, Opnd a) {
     bool wider = bits_of(to) > bits_of(from), narrower = bits_of(to) < bits_of(from);
     long long top = to == QS_I32 ? INT32_MAX : to == QS_U32 ? UINT32_MAX : INT64_MAX;
-    if (is_signed(from)) {
-        if (wider && is_signed(to)) return emit_def(e, "sext i32 %s to i64", a.s);
-        if (!is_signed(to)) a = call2(e, "smax", from, a, lit(0));
+    if (emit_is_signed(from)) {
+        if (wider && emit_is_signed(to)) return emit_def(e, "sext i32 %s to i64", a.s);
+        if (!emit_is_signed(to)) a = emit_call2(e, "smax", from, a, emit_lit(0));
         if (wider) return emit_def(e, "zext i32 %s to i64", a.s);
         if (!narrower) return a;
-        if (is_signed(to)) a = call2(e, "smax", from, a, lit(INT32_MIN));
-        return emit_def(e, "trunc i64 %s to i32", call2(e, "smin", from, a, lit(top)).s);
+        if (emit_is_signed(to)) a = emit_call2(e, "smax", from, a, emit_lit(INT32_MIN));
+        return emit_def(e, "trunc i64 %s to i32", emit_call2(e, "smin", from, a, emit_lit(top)).s);
     }
     if (wider) return emit_def(e, "zext i32 %s to i64", a.s);
-    if (is_signed(to) || narrower) a = call2(e, "umin", from, a, lit(top));
+    if (emit_is_signed(to) || narrower) a = emit_call2(e, "umin", from, a, emit_lit(top));
     return narrower ? emit_def(e, "trunc i64 %s to i32", a.s) : a;
 }
 
@@ -420,18 +419,18 @@ static Opnd limit_float(Emit *e, const char *t, qs_dtype to, Opnd a) {
     static const char *const least[2] = {"0xC1E0000000000000", "0xC3E0000000000000"};
     static const char *const beyond[2][2] = {{"0x41F0000000000000", "0x43F0000000000000"},
                                              {"0x41E0000000000000", "0x43E0000000000000"}};
-    bool sign = is_signed(to), wide = bits_of(to) == 64;
+    bool sign = emit_is_signed(to), wide = bits_of(to) == 64;
     const char *whole = emit_type(to), *fcmp = sign ? "fcmp ole" : "fcmp ule";
-    Opnd low = lit(!sign ? 0 : wide ? INT64_MIN : INT32_MIN), zero = lit(0);
-    Opnd high = !sign ? lit(-1) : lit(wide ? INT64_MAX : INT32_MAX);
+    Opnd low = emit_lit(!sign ? 0 : wide ? INT64_MIN : INT32_MIN), zero = emit_lit(0);
+    Opnd high = !sign ? emit_lit(-1) : emit_lit(wide ? INT64_MAX : INT32_MAX);
     Opnd v = emit_def(e, "%s %s %s to %s", sign ? "fptosi" : "fptoui", t, a.s, whole);
-    v = select(e, bin(e, "fcmp oge", t, a, emit_opnd("%s", beyond[sign][wide])), whole, high, v);
-    v = select(e, bin(e, fcmp, t, a, emit_opnd("%s", sign ? least[wide] : "0.0")), whole, low, v);
-    return sign ? select(e, bin(e, "fcmp uno", t, a, a), whole, zero, v) : v;
+    v = emit_select(e, emit_bin(e, "fcmp oge", t, a, emit_opnd("%s", beyond[sign][wide])), whole, high, v);
+    v = emit_select(e, emit_bin(e, fcmp, t, a, emit_opnd("%s", sign ? least[wide] : "0.0")), whole, low, v);
+    return sign ? emit_select(e, emit_bin(e, "fcmp uno", t, a, a), whole, zero, v) : v;
 }
 
 static Opnd float_to_int(Emit *e, qs_dtype from, qs_dtype to, Opnd a) {
-    const char *t = emit_type(from), *whole = emit_type(to), *name = is_signed(to) ? "fptosi" : "fptoui";
+    const char *t = emit_type(from), *whole = emit_type(to), *name = emit_is_signed(to) ? "fptosi" : "fptoui";
     if (!e->t->threads) return limit_float(e, t, to, a);
     emit_declare(e, "declare %s @llvm.%s.sat.%s.%s(%s)", whole, name, whole, suffix(from), t);
     return emit_def(e, "call %s @llvm.%s.sat.%s.%s(%s %s)", whole, name, whole, suffix(from), t, a.s);
@@ -441,12 +440,13 @@ static Opnd convert_value(Emit *e, qs_dtype from, qs_dtype to, Opnd a) {
     const char *f = emit_type(from), *t = emit_type(to);
     if (from == to) return a;
     if (to == QS_B1)
-        return is_float(from) ? emit_def(e, "fcmp une %s %s, 0.0", f, a.s) : bin(e, "icmp ne", f, a, lit(0));
-    if (is_float(from)) {
-        if (is_float(to)) return emit_def(e, "%s %s %s to %s", to == QS_F64 ? "fpext" : "fptrunc", f, a.s, t);
+        return emit_is_float(from) ? emit_def(e, "fcmp une %s %s, 0.0", f, a.s)
+                                   : emit_bin(e, "icmp ne", f, a, emit_lit(0));
+    if (emit_is_float(from)) {
+        if (emit_is_float(to)) return emit_def(e, "%s %s %s to %s", to == QS_F64 ? "fpext" : "fptrunc", f, a.s, t);
         return float_to_int(e, from, to, a);
     }
-    if (is_float(to)) return emit_def(e, "%s %s %s to %s", is_signed(from) ? "sitofp" : "uitofp", f, a.s, t);
+    if (emit_is_float(to)) return emit_def(e, "%s %s %s to %s", emit_is_signed(from) ? "sitofp" : "uitofp", f, a.s, t);
     if (from == QS_B1) return emit_def(e, "zext i1 %s to %s", a.s, t);
     return int_to_int(e, from, to, a);
 }
@@ -459,390 +459,25 @@ Opnd emit_double(Emit *e, KRef r) {
 static void emit_cast(Emit *e, KRef r) {
     const KIns *i = &e->f->ins[r];
     qs_dtype from = (qs_dtype)e->f->ins[i->a].dtype;
-    if (from == QS_I32 && i->dtype == QS_I64) emit_set(e, r, wide_arg(e, i->a));
+    if (from == QS_I32 && i->dtype == QS_I64) emit_set(e, r, emit_wide(e, i->a));
     else emit_set(e, r, convert_value(e, from, (qs_dtype)i->dtype, emit_arg(e, i->a)));
-}
-
-/* -- memory -------------------------------------------------------------------------------------------------------- */
-
-/* Conversions for processors without instructions for them, in integer arithmetic so that they vectorize.  They round
- * like vm/base/dtype.c. */
-static const char half_to_float[] =
-    "define internal float @half_to_float(i16 %h) alwaysinline {\n"
-    "  %x = zext i16 %h to i32\n  %s0 = and i32 %x, 32768\n  %s = shl i32 %s0, 16\n  %m = and i32 %x, 32767\n"
-    /* rebias the exponent by 112 << 23; again for infinities and NaN */
-    "  %n0 = shl i32 %m, 13\n  %n1 = add i32 %n0, 939524096\n  %big = icmp ugt i32 %m, 31743\n"
-    "  %n2 = add i32 %n1, 939524096\n  %n = select i1 %big, i32 %n2, i32 %n1\n"
-    /* subnormals are multiples of 2^-24 */
-    "  %small = icmp ult i32 %m, 1024\n  %d0 = uitofp i32 %m to float\n"
-    "  %d1 = fmul float %d0, 0x3E70000000000000\n  %d = bitcast float %d1 to i32\n"
-    "  %r = select i1 %small, i32 %d, i32 %n\n  %b = or i32 %r, %s\n"
-    "  %f = bitcast i32 %b to float\n  ret float %f\n}\n";
-static const char float_to_half[] =
-    "define internal i16 @float_to_half(float %f) alwaysinline {\n"
-    "  %x = bitcast float %f to i32\n  %s0 = lshr i32 %x, 16\n  %s = and i32 %s0, 32768\n"
-    "  %m = and i32 %x, 2147483647\n"
-    /* rebias the exponent by -(112 << 23), and add 0xfff plus the odd bit, so that the shift rounds to nearest even */
-    "  %o0 = lshr i32 %m, 13\n  %odd = and i32 %o0, 1\n  %n0 = add i32 %m, 3355447295\n"
-    "  %n1 = add i32 %n0, %odd\n  %n = lshr i32 %n1, 13\n"
-    /* the unit in the last place of 0.5 is that of a subnormal half, so adding 0.5 rounds */
-    "  %mf = bitcast i32 %m to float\n  %t = fadd float %mf, 0x3FE0000000000000\n"
-    "  %tb = bitcast float %t to i32\n  %d = sub i32 %tb, 1056964608\n"
-    "  %small = icmp ult i32 %m, 947912704\n  %r0 = select i1 %small, i32 %d, i32 %n\n"
-    "  %big = icmp uge i32 %m, 1199570944\n  %r1 = select i1 %big, i32 31744, i32 %r0\n"
-    "  %nan = icmp ugt i32 %m, 2139095040\n  %r2 = select i1 %nan, i32 32256, i32 %r1\n"
-    "  %b = or i32 %r2, %s\n  %h = trunc i32 %b to i16\n  ret i16 %h\n}\n";
-static const char float_to_bf16[] =
-    "define internal i16 @float_to_bf16(float %f) alwaysinline {\n"
-    "  %x = bitcast float %f to i32\n  %o0 = lshr i32 %x, 16\n  %odd = and i32 %o0, 1\n  %r0 = add i32 %x, 32767\n"
-    "  %r1 = add i32 %r0, %odd\n  %r = lshr i32 %r1, 16\n  %q = or i32 %o0, 64\n  %nan = fcmp uno float %f, %f\n"
-    "  %b = select i1 %nan, i32 %q, i32 %r\n  %h = trunc i32 %b to i16\n  ret i16 %h\n}\n";
-
-/* Requests the definition of a helper function, by a comment among the declarations (add_helpers). */
-static void need_helper(Emit *e, const char *name) { emit_declare(e, "; %s", name); }
-
-/* Converts the stored value of an element to the dtype of computations; encode converts back. */
-static Opnd decode_element(Emit *e, qs_dtype d, Opnd raw) {
-    switch (d) {
-    case QS_B1: return emit_def(e, "icmp ne i8 %s, 0", raw.s);
-    case QS_I8: return emit_def(e, "sext i8 %s to i32", raw.s);
-    case QS_U8: return emit_def(e, "zext i8 %s to i32", raw.s);
-    case QS_I16: return emit_def(e, "sext i16 %s to i32", raw.s);
-    case QS_U16: return emit_def(e, "zext i16 %s to i32", raw.s);
-    case QS_F16:
-        if (e->t->half) return emit_def(e, "fpext half %s to float", raw.s);
-        need_helper(e, "half_to_float");
-        return emit_def(e, "call float @half_to_float(i16 %s)", raw.s);
-    case QS_BF16: {
-        Opnd wide = emit_def(e, "zext i16 %s to i32", raw.s);
-        return emit_def(e, "bitcast i32 %s to float", bin(e, "shl", "i32", wide, lit(16)).s);
-    }
-    default: return raw;
-    }
-}
-
-static Opnd encode(Emit *e, qs_dtype d, Opnd v) {
-    switch (d) {
-    case QS_B1: return emit_def(e, "zext i1 %s to i8", v.s);
-    case QS_I8: return emit_def(e, "trunc i32 %s to i8", clamp(e, QS_I32, v, INT8_MIN, INT8_MAX).s);
-    case QS_U8: return emit_def(e, "trunc i32 %s to i8", clamp(e, QS_I32, v, 0, UINT8_MAX).s);
-    case QS_I16: return emit_def(e, "trunc i32 %s to i16", clamp(e, QS_I32, v, INT16_MIN, INT16_MAX).s);
-    case QS_U16: return emit_def(e, "trunc i32 %s to i16", clamp(e, QS_I32, v, 0, UINT16_MAX).s);
-    case QS_F16:
-        if (e->t->half) return emit_def(e, "fptrunc float %s to half", v.s);
-        need_helper(e, "float_to_half");
-        return emit_def(e, "call i16 @float_to_half(float %s)", v.s);
-    case QS_BF16: need_helper(e, "float_to_bf16"); return emit_def(e, "call i16 @float_to_bf16(float %s)", v.s);
-    default: return v;
-    }
-}
-
-Opnd emit_elem(Emit *e, qs_dtype elem, const char *space, Opnd base, Opnd index) {
-    return emit_def(e, "getelementptr inbounds %s, ptr%s %s, i64 %s", emit_mem_type(e, elem), space, base.s, index.s);
-}
-
-Opnd emit_load(Emit *e, qs_dtype elem, const char *space, Place at) {
-    Opnd raw = emit_def(e, "load %s, ptr%s %s, align %zu%s", emit_mem_type(e, elem), space, at.ptr.s,
-                        emit_mem_size(elem), at.tail);
-    return decode_element(e, elem, raw);
-}
-
-static void store_raw(Emit *e, qs_dtype elem, const char *space, Place at, Opnd raw) {
-    emit_put(e, "store %s %s, ptr%s %s, align %zu%s", emit_mem_type(e, elem), raw.s, space, at.ptr.s,
-             emit_mem_size(elem), at.tail);
-}
-
-void emit_store(Emit *e, qs_dtype elem, const char *space, Place at, Opnd v) {
-    store_raw(e, elem, space, at, encode(e, elem, v));
-}
-
-/* Encodes a number as a small integer.  The nearest one that the element can hold comes first, so that its conversion
- * needs no tests; NaN is 0. */
-static Opnd encode_number(Emit *e, qs_dtype elem, qs_dtype from, Opnd x) {
-    bool sign = elem == QS_I8 || elem == QS_I16;
-    int bits = 8 * (int)emit_mem_size(elem), low = sign ? -(1 << (bits - 1)) : 0;
-    const char *t = emit_type(from), *small = emit_mem_type(e, elem);
-    Opnd least = emit_opnd("%d.0", low), most = emit_opnd("%d.0", low + (1 << bits) - 1);
-    if (sign) x = select(e, bin(e, "fcmp ord", t, x, x), t, x, emit_opnd("0.0"));
-    x = select(e, bin(e, "fcmp ogt", t, x, least), t, x, least);
-    x = select(e, bin(e, "fcmp olt", t, x, most), t, x, most);
-    return emit_def(e, "trunc i32 %s to %s", emit_def(e, "fptosi %s %s to i32", t, x.s).s, small);
-}
-
-/* Metadata of accesses in loops without dependences (access group !0): loads do not alias the scope of the stores. */
-static const char apart_load[] = ", !llvm.access.group !0, !noalias !9";
-static const char apart_store[] = ", !llvm.access.group !0, !alias.scope !9";
-
-static Opnd low_arg(Emit *e, KRef r);
-
-/* Returns the index of an element.  In a small kernel on a GPU it is extended from its low half, which is enough. */
-static Opnd element_number(Emit *e, KRef r) {
-    return e->f->small && e->t->threads ? emit_def(e, "sext i32 %s to i64", low_arg(e, r).s) : emit_arg(e, r);
-}
-
-/* Whether the value r may differ between iterations of the loop. */
-static bool may_vary(const KFunc *f, KRef loop, KRef r, int depth) {
-    const KIns *i = &f->ins[r];
-    if (r <= loop || i->op == K_CONST) return r == loop;
-    if (!depth || kir_ops[i->op].effect != KE_PURE) return true;
-    return may_vary(f, loop, i->a, depth - 1) || may_vary(f, loop, i->b, depth - 1) ||
-           may_vary(f, loop, i->c, depth - 1);
-}
-
-/* Whether LLVM may know that the access overlaps with no other array.  A load in a loop with independent iterations
- * has no use for it unless it can leave the loop.  LLVM would keep the neighbours of an element in registers from one
- * iteration to the next, and shuffle vectors for it. */
-static bool has_scope(const Emit *e, const KIns *i) {
-    enum { DEEP = 6 };
-    KRef loop = e->depth ? e->loop[e->depth - 1].loop : 0;
-    if (!e->scopes || i->op != K_LOAD || !*e->group) return e->scopes;
-    return loop && !may_vary(e->f, loop, i->a, DEEP);
-}
-
-static Place array_elem(Emit *e, const KIns *i) {
-    Opnd base = e->param(e, (int)i->imm), at = element_number(e, i->a);
-    if (e->pads && *e->pads[i->imm].s) at = bin(e, "sub", "i64", at, e->pads[i->imm]);
-    /* All positions of a strip make one update before the next one.  LLVM must therefore not derive whether two
-     * updates of the array by one position have the same element or different ones. */
-    if (i->op == K_ATOMIC && *e->updates) base = e->disguise(e, base);
-    Opnd ptr = emit_elem(e, (qs_dtype)e->f->params[i->imm].dtype, e->array_space, base, at);
-    const char *tail = has_scope(e, i) ? e->scopes[i->imm][*e->group != 0] : e->group;
-    return (Place){ptr, !e->apart ? tail : i->op == K_LOAD ? apart_load : apart_store, 0};
-}
-
-static void load_element(Emit *e, KRef r) {
-    const KIns *i = &e->f->ins[r];
-    qs_dtype elem = (qs_dtype)e->f->params[i->imm].dtype, d = (qs_dtype)i->dtype;
-    if (!i->b) {
-        emit_set(e, r, emit_load(e, elem, e->array_space, array_elem(e, i)));
-        return;
-    }
-    uint32_t from = emit_new(e), yes = emit_new(e), loaded = emit_new(e), done = emit_new(e);
-    Opnd guard = emit_arg(e, i->b);
-    emit_label(e, from);
-    emit_branch(e, guard, yes, done);
-    emit_label(e, yes);
-    Opnd v = emit_load(e, elem, e->array_space, array_elem(e, i));
-    emit_label(e, loaded);
-    emit_label(e, done);
-    Opnd none = make_literal(d, 0);
-    emit_set(e, r, emit_def(e, "phi %s [ %s, %%L%u ], [ %s, %%L%u ]", emit_type(d), none.s, from, v.s, loaded));
-}
-
-/* Emits `effect` under the condition of operand c, if there is one. */
-static void emit_guarded(Emit *e, const KIns *i, void (*effect)(Emit *, const KIns *)) {
-    if (!i->c) {
-        effect(e, i);
-        return;
-    }
-    uint32_t yes = emit_new(e), done = emit_new(e);
-    emit_branch(e, emit_arg(e, i->c), yes, done);
-    emit_label(e, yes);
-    effect(e, i);
-    emit_label(e, done);
-}
-
-static void store_element(Emit *e, const KIns *i) {
-    qs_dtype elem = (qs_dtype)e->f->params[i->imm].dtype;
-    const KIns *cast = &e->f->ins[i->b];
-    qs_dtype from = (qs_dtype)e->f->ins[cast->a].dtype;
-    Place at = array_elem(e, i);
-    if (cast->op == K_CAST && cast->dtype == QS_I32 && is_float(from) && emit_mem_size(elem) < sizeof(int32_t))
-        store_raw(e, elem, e->array_space, at, encode_number(e, elem, from, emit_arg(e, cast->a)));
-    else emit_store(e, elem, e->array_space, at, emit_arg(e, i->b));
-}
-
-/* -- atomics ------------------------------------------------------------------------------------------------------- */
-static Opnd math_call(Emit *e, MathFn fn, qs_dtype d, Opnd a, Opnd b);
-
-Opnd emit_combine(Emit *e, KAtomic op, qs_dtype d, Opnd a, Opnd b) {
-    static const KOp ops[KA__COUNT] = {K_ADD, K_SUB, K_MUL, K_DIV, K_MIN, K_MAX, K_AND, K_OR, K_XOR, K_MATH};
-    bool extremes = (op == KA_MIN || op == KA_MAX) && is_float(d) && !e->t->orders_zeros;
-    if (extremes) return extreme_in_order(e, ops[op], d, a, b); /* same zero in any order of updates */
-    return op == KA_POW ? math_call(e, MF_pow, d, a, b) : emit_arith(e, ops[op], d, 0, a, b);
-}
-
-static void plain_update(Emit *e, KAtomic op, qs_dtype elem, const char *space, Opnd ptr, Opnd v) {
-    Opnd old = emit_load(e, elem, space, (Place){ptr, e->updates, 0});
-    emit_store(e, elem, space, (Place){ptr, e->updates, 0}, emit_combine(e, op, kir_value_dtype(elem), old, v));
-}
-
-/* Returns the operation of atomicrmw for an update; NULL: there is none. */
-static const char *direct(KAtomic op, qs_dtype elem) {
-    bool real = elem == QS_F32 || elem == QS_F64, sign = is_signed(elem);
-    if (!real && (elem < QS_I32 || elem > QS_U64)) return NULL;
-    switch (op) {
-    case KA_ADD: return real ? "fadd" : "add";
-    case KA_SUB: return real ? "fadd" : "sub";               /* of -v: processors have no atomic fsub */
-    case KA_MIN: return real ? NULL : sign ? "min" : "umin"; /* fmin and fmax do not specify which zero they return */
-    case KA_MAX: return real ? NULL : sign ? "max" : "umax";
-    case KA_AND: return "and";
-    case KA_OR: return "or";
-    case KA_XOR: return "xor";
-    default: return NULL;
-    }
-}
-
-/* Emits a compare-and-swap loop, for any operator and elements of any size.  Returns the element before. */
-static Opnd swap_loop(Emit *e, KAtomic op, qs_dtype elem, const char *space, Opnd ptr, Opnd v) {
-    unsigned bits = (unsigned)emit_mem_size(elem) * 8;
-    const char *mem = emit_mem_type(e, elem);
-    char raw[8];
-    snprintf(raw, sizeof raw, "i%u", bits);
-    bool same = !strcmp(raw, mem);
-    uint32_t from = emit_new(e), again = emit_new(e), latch = emit_new(e), done = emit_new(e), seen = emit_new(e);
-    Opnd first = emit_def(e, "load atomic %s, ptr%s %s monotonic, align %u", raw, space, ptr.s, bits / 8);
-    emit_label(e, from);
-    emit_label(e, again);
-    Opnd old = emit_def(e, "phi %s [ %s, %%L%u ], [ %%t%u, %%L%u ]", raw, first.s, from, seen, latch);
-    Opnd have = same ? old : emit_def(e, "bitcast %s %s to %s", raw, old.s, mem);
-    Opnd want = encode(e, elem, emit_combine(e, op, kir_value_dtype(elem), decode_element(e, elem, have), v));
-    if (!same) want = emit_def(e, "bitcast %s %s to %s", mem, want.s, raw);
-    Opnd pair =
-        emit_def(e, "cmpxchg ptr%s %s, %s %s, %s %s monotonic monotonic", space, ptr.s, raw, old.s, raw, want.s);
-    Opnd won = emit_def(e, "extractvalue { %s, i1 } %s, 1", raw, pair.s);
-    emit_label(e, latch);
-    emit_put(e, "%%t%u = extractvalue { %s, i1 } %s, 0", seen, raw, pair.s);
-    emit_branch(e, won, done, again);
-    emit_label(e, done);
-    return have;
-}
-
-Opnd emit_atomic(Emit *e, KAtomic op, qs_dtype elem, const char *space, Opnd ptr, Opnd v) {
-    elem = qdtype_real_of(elem);
-    const char *name = direct(op, elem);
-    if (op == KA_SUB && elem >= QS_F32) v = emit_def(e, "fneg %s %s", emit_mem_type(e, elem), v.s);
-    if (!name) return swap_loop(e, op, elem, space, ptr, v);
-    return emit_def(e, "atomicrmw %s ptr%s %s, %s %s monotonic", name, space, ptr.s, emit_mem_type(e, elem), v.s);
-}
-
-/* Emits a FETCH or AFETCH of an element by the value r; plain: no other thread accesses the element meanwhile. */
-static Opnd fetch_at(Emit *e, KAtomic op, qs_dtype elem, const char *space, Opnd ptr, KRef r, bool plain) {
-    const KIns *v = &e->f->ins[r];
-    const char *t = emit_mem_type(e, elem), *word = qdtype_size(elem) == 8 ? "i64" : "i32";
-    Opnd value = emit_arg(e, op == KA_CAS ? v->a : r);
-    if (plain) {
-        Place at = {ptr, "", 0};
-        Opnd old = emit_load(e, elem, space, at), now = value;
-        if (op == KA_CAS) now = emit_choice(e, elem, emit_arith(e, K_EQ, elem, 0, old, emit_arg(e, v->b)), value, old);
-        else if (op != KA_XCHG) now = emit_combine(e, op, elem, old, value);
-        return emit_store(e, elem, space, at, now), old;
-    }
-    if (op == KA_CAS) {
-        Opnd pair = emit_def(e, "cmpxchg ptr%s %s, %s %s, %s %s monotonic monotonic", space, ptr.s, word,
-                             emit_arg(e, v->b).s, word, value.s);
-        return emit_def(e, "extractvalue { %s, i1 } %s, 0", word, pair.s);
-    }
-    if (op != KA_XCHG) return emit_atomic(e, op, elem, space, ptr, value);
-    bool real = elem == QS_F32 || elem == QS_F64;
-    if (real) value = emit_def(e, "bitcast %s %s to %s", t, value.s, word);
-    Opnd old = emit_def(e, "atomicrmw xchg ptr%s %s, %s %s monotonic", space, ptr.s, word, value.s);
-    return real ? emit_def(e, "bitcast %s %s to %s", word, old.s, t) : old;
-}
-
-static void fetch(Emit *e, KRef r) {
-    const KIns *i = &e->f->ins[r];
-    KAtomic op = (KAtomic)i->flag;
-    qs_dtype d = (qs_dtype)i->dtype;
-    if (!i->c) {
-        emit_set(e, r, fetch_at(e, op, d, e->array_space, array_elem(e, i).ptr, i->b, e->f->serial));
-        return;
-    }
-    uint32_t from = emit_new(e), yes = emit_new(e), fetched = emit_new(e), done = emit_new(e);
-    Opnd guard = emit_arg(e, i->c);
-    emit_label(e, from);
-    emit_branch(e, guard, yes, done);
-    emit_label(e, yes);
-    Opnd old = fetch_at(e, op, d, e->array_space, array_elem(e, i).ptr, i->b, e->f->serial);
-    emit_label(e, fetched);
-    emit_label(e, done);
-    Opnd none = make_literal(d, 0);
-    emit_set(e, r, emit_def(e, "phi %s [ %s, %%L%u ], [ %s, %%L%u ]", emit_type(d), none.s, from, old.s, fetched));
-}
-
-static void atomic(Emit *e, const KIns *i) {
-    qs_dtype elem = (qs_dtype)e->f->params[i->imm].dtype;
-    Opnd ptr = array_elem(e, i).ptr, v = emit_arg(e, i->b);
-    if (e->f->serial) {
-        plain_update(e, (KAtomic)i->flag, elem, e->array_space, ptr, v);
-        return;
-    }
-    if (e->atomic) {
-        e->atomic(e, i, elem, ptr, v);
-        return;
-    }
-    if (!*e->alone.s) {
-        emit_atomic(e, (KAtomic)i->flag, elem, e->array_space, ptr, v);
-        return;
-    }
-    uint32_t plain = emit_new(e), shared = emit_new(e), done = emit_new(e);
-    emit_branch(e, e->alone, plain, shared);
-    emit_label(e, plain);
-    plain_update(e, (KAtomic)i->flag, elem, e->array_space, ptr, v);
-    emit_jump(e, done);
-    emit_label(e, shared);
-    emit_atomic(e, (KAtomic)i->flag, elem, e->array_space, ptr, v);
-    emit_label(e, done);
-}
-
-/* -- private and shared arrays ------------------------------------------------------------------------------------- */
-static void inner_access(Emit *e, KRef r) {
-    const KIns *i = &e->f->ins[r], *a = &e->f->ins[i->a];
-    qs_dtype elem = (qs_dtype)a->dtype;
-    const char *space = a->op == K_SHARED ? e->shared_space : "";
-    Place at = e->container(e, i->a);
-    const KIns *n = &e->f->ins[i->b]; /* it is inside the array, so that a cast of 64 bits changes nothing */
-    bool cast = n->op == K_CAST && n->dtype == QS_I32 && e->f->ins[n->a].dtype == QS_I64;
-    Opnd index = wide_arg(e, cast ? n->a : i->b);
-    if (at.lanes) index = emit_def(e, "mul nsw i64 %s, %d", index.s, at.lanes);
-    at.ptr = emit_elem(e, elem, space, at.ptr, index);
-    if (e->parallel) at.tail = e->group; /* an element for each lane (interchange.h) */
-    if (i->op == K_ALOAD) emit_set(e, r, emit_load(e, elem, space, at));
-    else if (i->op == K_ASTORE) emit_store(e, elem, space, at, emit_arg(e, i->c));
-    else if (i->op == K_AFETCH) /* on the cpu one thread runs the whole block */
-        emit_set(e, r, fetch_at(e, (KAtomic)i->flag, elem, space, at.ptr, i->c, !*e->shared_space));
-    else if (*e->shared_space) emit_atomic(e, (KAtomic)i->flag, elem, space, at.ptr, emit_arg(e, i->c));
-    else plain_update(e, (KAtomic)i->flag, elem, space, at.ptr, emit_arg(e, i->c));
-}
-
-static void zero_fill(Emit *e, KRef r) {
-    const KIns *i = &e->f->ins[r];
-    Place at = e->container(e, r);
-    size_t size = emit_mem_size((qs_dtype)i->dtype);
-    emit_declare(e, "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)");
-    emit_put(e, "call void @llvm.memset.p0.i64(ptr align %zu %s, i8 0, i64 %llu, i1 false)", size, at.ptr.s,
-             (unsigned long long)i->imm * size * (at.lanes ? (unsigned)at.lanes : 1));
 }
 
 /* -- indices ------------------------------------------------------------------------------------------------------- */
 
-/* Access modes with a division are separate functions.  A kernel has many of these computations, and control flow for
- * each would make compilation slow.  LLVM merges equal calls. */
-static const char mirror_function[] =
-    "define internal $t @$n($t %a, $t %n) noinline nounwind willreturn speculatable memory(none) {\n"
-    "  %in = icmp ult $t %a, %n\n  br i1 %in, label %inside, label %outside\ninside:\n  ret $t %a\noutside:\n"
-    /* the image of a < 0: -1-a, or with $e = 1 -a, where the element at the edge occurs once in a period */
-    "  %s = ashr $t %a, $s\n  %x0 = xor $t %a, %s\n  %o = and $t %s, $e\n  %x = add $t %x0, %o\n"
-    "  %last = sub $t %n, $e\n  %p0 = shl $t %last, 1\n  %q = icmp eq $t %p0, 0\n  %p = select i1 %q, $t 1, $t %p0\n"
-    "  %r = urem $t %x, %p\n  %p1 = add $t %p0, $f\n  %b = sub $t %p1, %r\n  %c = icmp ult $t %r, %n\n"
-    "  %v = select i1 %c, $t %r, $t %b\n  ret $t %v\n}\n";
-static const char circular_function[] =
-    "define internal $t @$n($t %a, $t %n) noinline nounwind willreturn speculatable memory(none) {\n"
-    "  %in = icmp ult $t %a, %n\n  br i1 %in, label %inside, label %outside\ninside:\n  ret $t %a\noutside:\n"
-    "  %r = srem $t %a, %n\n  %c = icmp slt $t %r, 0\n  %u = add $t %r, %n\n"
-    "  %v = select i1 %c, $t %u, $t %r\n  ret $t %v\n}\n";
-
-/* Computes the same index for -n <= a < 2n, without a division. */
+/* Returns the image of an index with -n <= a < 2n inside an array of n elements, without a division. */
 static Opnd near_image(Emit *e, AccessMode mode, Opnd a, Opnd n) {
     if (mode == ACC_CIRCULAR) {
-        Opnd low = bin(e, "icmp slt", "i64", a, lit(0)), high = bin(e, "icmp sge", "i64", a, n);
-        Opnd up = select(e, low, "i64", bin(e, "add", "i64", a, n), a);
-        return select(e, high, "i64", bin(e, "sub", "i64", a, n), up);
+        Opnd low = emit_bin(e, "icmp slt", "i64", a, emit_lit(0)), high = emit_bin(e, "icmp sge", "i64", a, n);
+        Opnd up = emit_select(e, low, "i64", emit_bin(e, "add", "i64", a, n), a);
+        return emit_select(e, high, "i64", emit_bin(e, "sub", "i64", a, n), up);
     }
-    Opnd sign = bin(e, "ashr", "i64", a, lit(63)), x = bin(e, "xor", "i64", a, sign); /* -1-a for a < 0 */
-    if (mode == ACC_REFLECT) x = bin(e, "sub", "i64", x, sign);                       /* -a */
-    Opnd last = bin(e, "sub", "i64", bin(e, "shl", "i64", n, lit(1)), lit(mode == ACC_REFLECT ? 2 : 1));
-    return select(e, bin(e, "icmp slt", "i64", x, n), "i64", x, bin(e, "sub", "i64", last, x));
+    Opnd sign = emit_bin(e, "ashr", "i64", a, emit_lit(63)),
+         x = emit_bin(e, "xor", "i64", a, sign);                     /* -1-a for a < 0 */
+    if (mode == ACC_REFLECT) x = emit_bin(e, "sub", "i64", x, sign); /* -a */
+    Opnd last =
+        emit_bin(e, "sub", "i64", emit_bin(e, "shl", "i64", n, emit_lit(1)), emit_lit(mode == ACC_REFLECT ? 2 : 1));
+    return emit_select(e, emit_bin(e, "icmp slt", "i64", x, n), "i64", x, emit_bin(e, "sub", "i64", last, x));
 }
 
 /* Returns the index that index a refers to in an access mode.  d: int64, or int32 if that suffices. */
@@ -850,14 +485,14 @@ static Opnd image(Emit *e, AccessMode mode, qs_dtype d, Opnd a, Opnd extent) {
     bool low = d == QS_I32;
     const char *type = low ? "i32" : "i64";
     char name[16];
-    Opnd n = call2(e, "smax", d, extent, lit(1));
+    Opnd n = emit_call2(e, "smax", d, extent, emit_lit(1));
     if (mode == ACC_CLAMPED) {
-        Opnd top = bin(e, low ? "sub nsw" : "sub", type, n, lit(1));
-        return call2(e, "smax", d, call2(e, "smin", d, a, top), lit(0));
+        Opnd top = emit_bin(e, low ? "sub nsw" : "sub", type, n, emit_lit(1));
+        return emit_call2(e, "smax", d, emit_call2(e, "smin", d, a, top), emit_lit(0));
     }
     if (e->near && !low) return near_image(e, mode, a, n);
     snprintf(name, sizeof name, "%s%s", qaccess_name(mode), low ? "32" : "");
-    need_helper(e, name);
+    emit_need_helper(e, name);
     return emit_def(e, "call %s @%s(%s %s, %s %s)", type, name, type, a.s, type, n.s);
 }
 
@@ -870,8 +505,8 @@ static void emit_bound(Emit *e, KRef r) {
 static void inb(Emit *e, KRef r) {
     const KIns *i = &e->f->ins[r];
     Opnd a = emit_arg(e, i->a), n = emit_arg(e, i->b);
-    Opnd low = bin(e, "icmp sge", "i64", a, lit(0)), high = bin(e, "icmp slt", "i64", a, n);
-    emit_set(e, r, bin(e, "and", "i1", low, high));
+    Opnd low = emit_bin(e, "icmp sge", "i64", a, emit_lit(0)), high = emit_bin(e, "icmp slt", "i64", a, n);
+    emit_set(e, r, emit_bin(e, "and", "i1", low, high));
 }
 
 /* -- mathematical functions ---------------------------------------------------------------------------------------- */
@@ -909,7 +544,7 @@ static void vector_variants(Emit *e, MathFn fn, qs_dtype d) {
 
 static Opnd scale_float(Emit *e, Opnd a, float factor) {
     KSlot s = {.F32 = factor};
-    return factor == 1 ? a : float_arith(e, K_MUL, QS_F32, 0, a, make_literal(QS_F32, s.bits & UINT32_MAX));
+    return factor == 1 ? a : float_arith(e, K_MUL, QS_F32, 0, a, emit_literal(QS_F32, s.bits & UINT32_MAX));
 }
 
 static Opnd estimate(Emit *e, const MathFnInfo *fn, Opnd a) {
@@ -945,7 +580,7 @@ static Opnd library_call(Emit *e, MathFn fn, qs_dtype d, Opnd a, Opnd b) {
     return emit_def(e, "call %s @%s(%s %s) #%u", t, name, t, a.s, attributes);
 }
 
-static Opnd math_call(Emit *e, MathFn fn, qs_dtype d, Opnd a, Opnd b) {
+Opnd emit_math_call(Emit *e, MathFn fn, qs_dtype d, Opnd a, Opnd b) {
     const MathFnInfo *info = &kir_math[fn];
     const char *t = emit_type(d);
     if (info->estimate && estimates(e, d)) return estimate(e, info, a);
@@ -957,209 +592,9 @@ static Opnd math_call(Emit *e, MathFn fn, qs_dtype d, Opnd a, Opnd b) {
     return emit_def(e, "call %s @own_%s(%s %s)", t, name, t, a.s);
 }
 
-/* -- control flow -------------------------------------------------------------------------------------------------- */
-static void begin_if(Emit *e, KRef r) {
-    uint32_t yes = emit_new(e), other = e->label[r] = emit_new(e);
-    emit_branch(e, emit_arg(e, e->f->ins[r].a), yes, other);
-    emit_label(e, yes);
-}
-
-static void begin_else(Emit *e, KRef r) {
-    e->label[r] = emit_new(e);
-    emit_jump(e, e->label[r]);
-    emit_label(e, e->label[e->f->regions[r].opener]);
-}
-
-static EmitLoop *push_loop(Emit *e) {
-    EmitLoop *l = &e->loop[e->depth++];
-    l->loop = 0;
-    l->head = emit_new(e), l->next = emit_new(e), l->out = emit_new(e), l->k = emit_new(e), l->k1 = emit_new(e);
-    return l;
-}
-
-/* Whether the LOOP exists only to be left: its only iteration ends with a jump out of it. */
-static bool runs_once(const Emit *e, KRef r) {
-    KRef last = e->f->regions[r].end - 1;
-    if (e->f->ins[last].op != K_BREAK && e->f->ins[last].op != K_RET) return false;
-    for (KRef i = r + 1; i < last; i++)
-        if (e->f->ins[i].op == K_CONTINUE && kir_jump_target(e->f, i) == r) return false;
-    return true;
-}
-
-static void begin_loop(Emit *e, KRef r) {
-    EmitLoop *l = push_loop(e);
-    emit_label(e, l->head);
-    if (e->poll && !runs_once(e, r)) e->poll(e);
-}
-
-/* Emits the number of iterations of a FOR, as an unsigned number. */
-static Opnd count_iterations(Emit *e, const KIns *i, Opnd a, Opnd b, Opnd c) {
-    double step = 0;
-    bool known = kir_is_const(e->f, i->c, &step);
-    if (known && step == 0) return lit(0);
-    Opnd up_ok = bin(e, "icmp sle", "i64", a, b), down_ok = bin(e, "icmp sge", "i64", a, b);
-    Opnd up = bin(e, "sub", "i64", b, a), down = bin(e, "sub", "i64", a, b), ok, span, by;
-    if (known) {
-        ok = step > 0 ? up_ok : down_ok, span = step > 0 ? up : down;
-        by = step > 0 ? c : bin(e, "sub", "i64", lit(0), c);
-    } else {
-        Opnd rising = bin(e, "icmp sgt", "i64", c, lit(0)), still = bin(e, "icmp eq", "i64", c, lit(0));
-        ok = select(e, still, "i1", emit_opnd("false"), select(e, rising, "i1", up_ok, down_ok));
-        span = select(e, rising, "i64", up, down);
-        by = select(e, rising, "i64", c, bin(e, "sub", "i64", lit(0), c));
-        by = select(e, still, "i64", lit(1), by);
-    }
-    Opnd steps = known && (step == 1 || step == -1) ? span : bin(e, "udiv", "i64", span, by);
-    return select(e, ok, "i64", bin(e, "add", "i64", steps, lit(1)), lit(0));
-}
-
-/* A loop must poll for interrupts, but a test in each iteration would prevent vectorization.  Therefore innermost loops
- * run in stretches of so many iterations, with a test before each stretch. */
-enum { STRETCH = 1 << 16 };
-
-static bool is_short(const KFunc *f, KRef loop) {
-    const KIns *last = &f->ins[f->ins[loop].b];
-    double most, first;
-    bool limited = kir_is_const(f, f->ins[loop].a, &first) && last->op == K_MIN && kir_is_const(f, last->b, &most);
-    return kplan_unrolls(f, loop) || (limited && most - first < STRETCH / 4);
-}
-
-static bool has_loop(const KFunc *f, KRef loop, bool is_loop(const KFunc *f, KRef r)) {
-    for (KRef r = loop + 1; r < f->regions[loop].end; r++)
-        if (f->ins[r].op == K_LOOP || (f->ins[r].op == K_FOR && is_loop(f, r))) return true;
-    return false;
-}
-
-static bool is_any(const KFunc *f, KRef loop) { return (void)f, (void)loop, true; }
-static bool is_long(const KFunc *f, KRef loop) { return !is_short(f, loop); }
-
-static bool runs_in_stretches(const Emit *e, KRef loop) {
-    return e->poll && !is_short(e->f, loop) && !has_loop(e->f, loop, is_long);
-}
-
-/* Begins or ends accesses that LLVM may reorder, because iterations are independent. */
-static void declare_independent(Emit *e, KRef loop, EmitLoop *l) {
-    unsigned flag = e->f->ins[loop].flag;
-    bool flagged =
-        e->f->strict && e->poll && (flag == KFLAG_REASSOC || flag == KFLAG_AHEAD) && !kplan_unrolls(e->f, loop);
-    l->group = e->group;
-    bool independent =
-        flagged && !has_loop(e->f, loop, is_any) && kplan_stores_last(e->f, loop + 1, e->f->regions[loop].end);
-    l->loop = independent ? loop : 0;
-    if (independent) e->group = ", !llvm.access.group !0", e->parallel++;
-}
-
-/* Begins a loop over stretches and returns the first iteration and the limit of a stretch. */
-static void begin_stretch(Emit *e, const EmitLoop *l, uint32_t before, Opnd n, Opnd *first, Opnd *limit,
-                          uint32_t *from) {
-    uint32_t outer = l->stretch, go = emit_new(e), ready = emit_new(e);
-    emit_label(e, outer);
-    *first = emit_def(e, "phi i64 [ 0, %%L%u ], [ %%t%u, %%L%u ]", before, l->k, l->head);
-    emit_branch(e, emit_def(e, "icmp ult i64 %s, %s", first->s, n.s), go, l->out);
-    emit_label(e, go);
-    e->poll(e);
-    Opnd far = emit_def(e, "add nuw i64 %s, %d", first->s, STRETCH);
-    *limit = call2(e, "umin", QS_U64, far, n);
-    emit_label(e, ready);
-    *from = ready;
-}
-
-static void begin_for(Emit *e, KRef r) {
-    const KIns *i = &e->f->ins[r];
-    Opnd a = wide_arg(e, i->a), b = wide_arg(e, i->b), c = wide_arg(e, i->c), n = count_iterations(e, i, a, b, c);
-    const char *wrap = i->dtype == QS_I32 ? " nsw" : ""; /* int64 can hold every value of an int counter */
-    EmitLoop *l = push_loop(e);
-    declare_independent(e, r, l);
-    uint32_t before = emit_new(e), body = emit_new(e), from = before;
-    Opnd first = lit(0), limit = n;
-    l->stretch = runs_in_stretches(e, r) ? emit_new(e) : 0;
-    emit_label(e, before);
-    if (l->stretch) begin_stretch(e, l, before, n, &first, &limit, &from);
-    emit_label(e, l->head);
-    emit_put(e, "%%t%u = phi i64 [ %s, %%L%u ], [ %%t%u, %%L%u ]", l->k, first.s, from, l->k1, l->next);
-    emit_branch(e, emit_def(e, "icmp ult i64 %%t%u, %s", l->k, limit.s), body, l->stretch ? l->stretch : l->out);
-    emit_label(e, body);
-    Opnd far = emit_def(e, "mul%s i64 %%t%u, %s", wrap, l->k, c.s);
-    set_index(e, r, emit_def(e, "add%s i64 %s, %s", wrap, a.s, far.s));
-}
-
-uint32_t emit_loop_metadata(Emit *e, const char *properties) {
-    uint32_t n = ++e->metadata;
-    qtext_printf(&e->tail, "!%u = distinct !{!%u%s}\n", n, n, properties);
-    return n;
-}
-
-static void back_edge(Emit *e, KRef loop, uint32_t head, bool parallel) {
-    const char *how = kplan_unrolls(e->f, loop) ? ", !{!\"llvm.loop.unroll.full\"}" : parallel ? ", !1" : NULL;
-    if (e->loops == LOOPS_SHORT) how = ", !{!\"llvm.loop.unroll.disable\"}";
-    bool far = e->split && e->split->near.given && !e->near; /* rarely executed */
-    if (e->loops == LOOPS_RARE && (far || !kplan_is_small(e->f, loop)))
-        how = ", !{!\"llvm.loop.unroll.disable\"}, !{!\"llvm.loop.vectorize.enable\", i1 false}";
-    if (how) emit_put(e, "br label %%L%u, !llvm.loop !%u", head, emit_loop_metadata(e, how));
-    else emit_put(e, "br label %%L%u", head);
-    e->dead = true;
-}
-
-static void end_region(Emit *e, KRef r) {
-    KRef open = e->f->regions[r].opener;
-    uint8_t op = e->f->ins[open].op;
-    if (op == K_IF || op == K_ELSE) {
-        emit_label(e, e->label[open]);
-        return;
-    }
-    EmitLoop *l = &e->loop[--e->depth];
-    emit_label(e, l->next);
-    if (op == K_FOR) emit_put(e, "%%t%u = add nuw i64 %%t%u, 1", l->k1, l->k);
-    back_edge(e, open, l->head, l->loop);
-    if (l->loop) e->group = l->group, e->parallel--;
-    emit_label(e, l->out);
-}
-
-static void emit_check(Emit *e, const KIns *i) {
-    uint32_t bad = emit_new(e), good = emit_new(e);
-    emit_branch(e, emit_arg(e, i->a), good, bad);
-    emit_label(e, bad);
-    e->fault(e, i);
-    e->leave(e);
-    emit_label(e, good);
-}
-
-/* -- functions that call themselves -------------------------------------------------------------------------------- */
-void emit_signature(const KFunc *callee, Text *out) {
-    for (int i = 0; i < callee->noutputs; i++)
-        qtext_printf(out, "%s%s", i ? ", " : "{ ", emit_type((qs_dtype)callee->outputs[i]));
-    qtext_puts(out, " }");
-}
-
-/* The temporary of all results is kept in `wide`. */
-static void emit_call(Emit *e, KRef r) {
-    const KIns *i = &e->f->ins[r];
-    const KFunc *callee = e->source->callees[i->imm];
-    Text type, args;
-    qtext_init(&type, e->c), qtext_init(&args, e->c);
-    emit_signature(callee, &type);
-    for (int k = 0; k < callee->ninputs; k++)
-        qtext_printf(&args, ", %s %s", emit_type((qs_dtype)callee->inputs[k]), e->args[k].s);
-    if (e->guard) e->guard(e);
-    Opnd all = emit_def(e, "call fastcc %s @f%llu.%d(ptr %%args, ptr %%run%s)", type.s, (unsigned long long)i->imm,
-                        e->callee_copy, args.s ? args.s : "");
-    emit_set(e, r, emit_def(e, "extractvalue %s %s, 0", type.s, all.s));
-    e->wide[r] = emit_number(all);
-    qtext_free(&type), qtext_free(&args);
-}
-
-static void emit_result(Emit *e, KRef r) {
-    const KIns *i = &e->f->ins[r];
-    Text type;
-    qtext_init(&type, e->c);
-    emit_signature(e->source->callees[e->f->ins[i->a].imm], &type);
-    emit_set(e, r, emit_def(e, "extractvalue %s %%t%u, %llu", type.s, e->wide[i->a], (unsigned long long)i->imm));
-    qtext_free(&type);
-}
-
 /* -- indices of small kernels: a GPU computes only their low half -------------------------------------------------- */
-static Opnd low_arg(Emit *e, KRef r) {
-    if (e->f->ins[r].op == K_CONST) return lit((int32_t)e->f->ins[r].imm);
+Opnd emit_low_arg(Emit *e, KRef r) {
+    if (e->f->ins[r].op == K_CONST) return emit_lit((int32_t)e->f->ins[r].imm);
     if (e->slim[r] && emit_known(e, r)) return emit_tmp(e->slim[r]);
     return emit_def(e, "trunc i64 %s to i32", emit_arg(e, r).s);
 }
@@ -1176,34 +611,39 @@ static void low_sum(Emit *e, KRef r) {
     static const char *const names[] = {[K_ADD] = "add", [K_SUB] = "sub", [K_MUL] = "mul"};
     const KIns *i = &e->f->ins[r];
     const char *exact = e->bits[r] && both_fit(e, i) ? " nsw" : "";
-    Opnd low = emit_def(e, "%s%s i32 %s, %s", names[i->op], exact, low_arg(e, i->a).s, low_arg(e, i->b).s);
+    Opnd low = emit_def(e, "%s%s i32 %s, %s", names[i->op], exact, emit_low_arg(e, i->a).s, emit_low_arg(e, i->b).s);
     if (e->bits[r]) set_low(e, r, low);
     else {
-        emit_set(e, r, bin(e, names[i->op], "i64", emit_arg(e, i->a), emit_arg(e, i->b)));
+        emit_set(e, r, emit_bin(e, names[i->op], "i64", emit_arg(e, i->a), emit_arg(e, i->b)));
         e->slim[r] = emit_number(low);
     }
 }
 
 static void low_bound(Emit *e, KRef r) {
     const KIns *i = &e->f->ins[r];
-    Opnd a = low_arg(e, i->a), n = low_arg(e, i->b);
+    Opnd a = emit_low_arg(e, i->a), n = emit_low_arg(e, i->b);
     set_low(e, r, image(e, (AccessMode)i->flag, QS_I32, a, n));
 }
 
 static void low_inb(Emit *e, KRef r) {
     const KIns *i = &e->f->ins[r];
-    Opnd a = low_arg(e, i->a), n = low_arg(e, i->b);
+    Opnd a = emit_low_arg(e, i->a), n = emit_low_arg(e, i->b);
     if (e->f->ins[i->b].op == K_DIM) { /* an extent is not negative: one unsigned comparison is enough */
-        emit_set(e, r, bin(e, "icmp ult", "i32", a, n));
+        emit_set(e, r, emit_bin(e, "icmp ult", "i32", a, n));
         return;
     }
-    emit_set(e, r, bin(e, "and", "i1", bin(e, "icmp sge", "i32", a, lit(0)), bin(e, "icmp slt", "i32", a, n)));
+    emit_set(
+        e, r,
+        emit_bin(e, "and", "i1", emit_bin(e, "icmp sge", "i32", a, emit_lit(0)), emit_bin(e, "icmp slt", "i32", a, n)));
 }
 
 static void low_choice(Emit *e, KRef r) {
     const KIns *i = &e->f->ins[r];
-    if (i->op == K_SELECT) set_low(e, r, select(e, emit_arg(e, i->a), "i32", low_arg(e, i->b), low_arg(e, i->c)));
-    else set_low(e, r, call2(e, i->op == K_MIN ? "smin" : "smax", QS_I32, low_arg(e, i->a), low_arg(e, i->b)));
+    if (i->op == K_SELECT)
+        set_low(e, r, emit_select(e, emit_arg(e, i->a), "i32", emit_low_arg(e, i->b), emit_low_arg(e, i->c)));
+    else
+        set_low(e, r,
+                emit_call2(e, i->op == K_MIN ? "smin" : "smax", QS_I32, emit_low_arg(e, i->a), emit_low_arg(e, i->b)));
 }
 
 static void low_given(Emit *e, KRef r, Opnd v) { set_low(e, r, emit_def(e, "trunc i64 %s to i32", v.s)); }
@@ -1211,7 +651,7 @@ static void low_given(Emit *e, KRef r, Opnd v) { set_low(e, r, emit_def(e, "trun
 static void low_cast(Emit *e, KRef r) {
     KRef a = e->f->ins[r].a;
     Opnd low = emit_arg(e, a);
-    emit_set(e, r, wide_arg(e, a));
+    emit_set(e, r, emit_wide(e, a));
     e->slim[r] = emit_number(low);
 }
 
@@ -1248,25 +688,25 @@ void emit_ins(Emit *e, KRef r) {
     case K_PARAM: emit_set(e, r, e->param(e, (int)i->imm)); break;
     case K_DIM:
     case K_STRIDE: emit_set(e, r, e->extent(e, (int)(i->imm >> 8), (int)(i->imm & 255), i->op == K_STRIDE)); break;
-    case K_POS: set_index(e, r, e->pos[i->imm]); break;
-    case K_BLKPOS: set_index(e, r, e->blkpos[i->imm]); break;
-    case K_BLKDIM: set_index(e, r, e->blkdim[i->imm]); break;
-    case K_BLKIDX: set_index(e, r, e->blkidx[i->imm]); break;
-    case K_BLKCNT: set_index(e, r, e->blkcnt[i->imm]); break;
+    case K_POS: emit_set_index(e, r, e->pos[i->imm]); break;
+    case K_BLKPOS: emit_set_index(e, r, e->blkpos[i->imm]); break;
+    case K_BLKDIM: emit_set_index(e, r, e->blkdim[i->imm]); break;
+    case K_BLKIDX: emit_set_index(e, r, e->blkidx[i->imm]); break;
+    case K_BLKCNT: emit_set_index(e, r, e->blkcnt[i->imm]); break;
     case K_LOCAL: emit_store(e, d, "", e->container(e, r), emit_arg(e, i->a)); break;
     case K_GET: emit_set(e, r, emit_load(e, d, "", e->container(e, i->a))); break;
     case K_SET: emit_store(e, (qs_dtype)e->f->ins[i->a].dtype, "", e->container(e, i->a), emit_arg(e, i->b)); break;
-    case K_LARRAY: zero_fill(e, r); break;
+    case K_LARRAY: emit_zero_fill(e, r); break;
     case K_SHARED: break;
     case K_ALOAD:
     case K_ASTORE:
     case K_AATOMIC:
-    case K_AFETCH: inner_access(e, r); break;
-    case K_FETCH: fetch(e, r); break;
+    case K_AFETCH: emit_inner_access(e, r); break;
+    case K_FETCH: emit_fetch(e, r); break;
     case K_EXPECT: emit_set(e, r, emit_arg(e, i->a)); break;
-    case K_LOAD: load_element(e, r); break;
-    case K_STORE: emit_guarded(e, i, store_element); break;
-    case K_ATOMIC: emit_guarded(e, i, atomic); break;
+    case K_LOAD: emit_load_element(e, r); break;
+    case K_STORE: emit_guarded(e, i, emit_store_element); break;
+    case K_ATOMIC: emit_guarded(e, i, emit_atomic_ins); break;
     case K_BOUND: emit_bound(e, r); break;
     case K_INB: inb(e, r); break;
     case K_NEG:
@@ -1277,13 +717,14 @@ void emit_ins(Emit *e, KRef r) {
     case K_SELECT: emit_set(e, r, emit_choice(e, d, emit_arg(e, i->a), emit_arg(e, i->b), emit_arg(e, i->c))); break;
     case K_CAST: emit_cast(e, r); break;
     case K_MATH:
-        emit_set(e, r, math_call(e, (MathFn)i->flag, d, emit_arg(e, i->a), i->b ? emit_arg(e, i->b) : lit(0)));
+        emit_set(e, r,
+                 emit_math_call(e, (MathFn)i->flag, d, emit_arg(e, i->a), i->b ? emit_arg(e, i->b) : emit_lit(0)));
         break;
-    case K_IF: begin_if(e, r); break;
-    case K_ELSE: begin_else(e, r); break;
-    case K_LOOP: begin_loop(e, r); break;
-    case K_FOR: begin_for(e, r); break;
-    case K_END: end_region(e, r); break;
+    case K_IF: emit_begin_if(e, r); break;
+    case K_ELSE: emit_begin_else(e, r); break;
+    case K_LOOP: emit_begin_loop(e, r); break;
+    case K_FOR: emit_begin_for(e, r); break;
+    case K_END: emit_end_region(e, r); break;
     case K_BREAK: emit_jump(e, e->loop[e->depth - 1 - (int)i->imm].out); break;
     case K_CONTINUE: emit_jump(e, e->loop[e->depth - 1 - (int)i->imm].next); break;
     case K_RET: e->leave(e); break;
@@ -1307,23 +748,6 @@ void emit_range(Emit *e, KRef first, KRef last) {
 }
 
 /* -- the module ---------------------------------------------------------------------------------------------------- */
-
-static void add_helpers(Emit *e, Text *out) {
-    static const char *const helpers[][2] = {{"; half_to_float\n", half_to_float}, {"; float_to_half\n", float_to_half},
-                                             {"; float_to_bf16\n", float_to_bf16}, {"; mirror\n", mirror_function},
-                                             {"; mirror32\n", mirror_function},    {"; reflect\n", mirror_function},
-                                             {"; reflect32\n", mirror_function},   {"; circular\n", circular_function},
-                                             {"; circular32\n", circular_function}};
-    for (size_t i = 0; i < sizeof helpers / sizeof *helpers; i++) {
-        char name[32];
-        if (!e->decls.len || !strstr(e->decls.s, helpers[i][0])) continue;
-        snprintf(name, sizeof name, "%.*s", (int)strcspn(helpers[i][0] + 2, "\n"), helpers[i][0] + 2);
-        bool narrow = strstr(name, "32") != NULL, once = !strncmp(name, "reflect", 7);
-        emit_fill(
-            out, helpers[i][1], "ntsef",
-            (const char *[]){name, narrow ? "i32" : "i64", narrow ? "31" : "63", once ? "1" : "0", once ? "0" : "-1"});
-    }
-}
 
 /* Returns the cost of compiling an inlined function; 0: it is not inlined. */
 static unsigned inlined_size(const KIns *i) {
@@ -1372,7 +796,7 @@ qs_status kemit_llvm(Ctx *c, const KFunc *f, const KTarget *t, Text *out) {
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) qtext_init(texts[i], c);
     e->out = &e->body;
     qs_status s = t->threads ? emit_ptx(e, out) : emit_cpu(e, out);
-    add_helpers(e, out);
+    emit_add_helpers(e, out);
     if (e->decls.len) qtext_puts(out, e->decls.s);
     if (e->tail.len) qtext_puts(out, e->tail.s);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) qtext_free(texts[i]);

@@ -1,5 +1,5 @@
-/* emit_llvm.h -- shared by the files that emit LLVM IR: emit_llvm.c (single instructions), emit_cpu.c and emit_ptx.c
- * (the code around the instructions of one position, called the frame). */
+/* emit_llvm.h -- shared by the files that emit LLVM IR: emit_llvm.c, emit_memory.c and emit_flow.c (single
+ * instructions), emit_cpu.c and emit_ptx.c (the code around the instructions of one position, called the frame). */
 #ifndef LANG_EMIT_LLVM_H
 #define LANG_EMIT_LLVM_H
 #include "lang/kernel/codegen/emit.h"
@@ -117,6 +117,45 @@ void emit_ins(Emit *e, KRef r);
 void emit_range(Emit *e, KRef first, KRef last); /* [first, last) */
 Opnd emit_double(Emit *e, KRef r);               /* value of r converted to double; 0 if r is 0 */
 
+/* -- emit_llvm.c: parts of instructions ---------------------------------------------------------------------------- */
+static inline bool emit_is_float(qs_dtype d) { return d == QS_F32 || d == QS_F64; }
+static inline bool emit_is_signed(qs_dtype d) { return d == QS_I32 || d == QS_I64; }
+Opnd emit_lit(long long v);
+Opnd emit_literal(qs_dtype d, uint64_t bits);
+Opnd emit_wide(Emit *e, KRef r);    /* r, an int or int64, as int64 */
+Opnd emit_low_arg(Emit *e, KRef r); /* the low half of an index of a small kernel */
+void emit_set_index(Emit *e, KRef r, Opnd v);
+Opnd emit_bin(Emit *e, const char *op, const char *t, Opnd a, Opnd b);
+Opnd emit_select(Emit *e, Opnd cond, const char *t, Opnd yes, Opnd no);
+Opnd emit_choice(Emit *e, qs_dtype d, Opnd cond, Opnd yes, Opnd no);
+Opnd emit_call2(Emit *e, const char *fn, qs_dtype d, Opnd a, Opnd b);
+Opnd emit_clamp(Emit *e, qs_dtype d, Opnd a, long long lo, long long hi);
+Opnd emit_arith(Emit *e, KOp op, qs_dtype d, unsigned flag, Opnd a, Opnd b);
+Opnd emit_extreme_in_order(Emit *e, KOp op, qs_dtype d, Opnd a, Opnd b);
+Opnd emit_math_call(Emit *e, MathFn fn, qs_dtype d, Opnd a, Opnd b);
+
+/* -- emit_memory.c ------------------------------------------------------------------------------------------------- */
+void emit_need_helper(Emit *e, const char *name);
+void emit_add_helpers(Emit *e, Text *out); /* defines the helpers that were needed */
+void emit_guarded(Emit *e, const KIns *i, void (*effect)(Emit *, const KIns *));
+void emit_load_element(Emit *e, KRef r);
+void emit_store_element(Emit *e, const KIns *i);
+void emit_fetch(Emit *e, KRef r);
+void emit_atomic_ins(Emit *e, const KIns *i);
+void emit_inner_access(Emit *e, KRef r); /* of an LARRAY or SHARED */
+void emit_zero_fill(Emit *e, KRef r);
+
+/* -- emit_flow.c --------------------------------------------------------------------------------------------------- */
+void emit_begin_if(Emit *e, KRef r);
+void emit_begin_else(Emit *e, KRef r);
+void emit_begin_loop(Emit *e, KRef r);
+void emit_begin_for(Emit *e, KRef r);
+void emit_end_region(Emit *e, KRef r);
+void emit_check(Emit *e, const KIns *i);
+void emit_call(Emit *e, KRef r);
+void emit_result(Emit *e, KRef r);
+
+/* -- emit_math.c, emit_mod.c --------------------------------------------------------------------------------------- */
 int emit_lanes(char isa, qs_dtype d); /* number of lanes of a vector function; isa: letter of KTarget.mvec */
 unsigned emit_call_attributes(MathFn fn, qs_dtype d);         /* attribute group of calls of fn */
 bool emit_calls_vectors(const Emit *e, MathFn fn);            /* loops may call the vector versions of fn */

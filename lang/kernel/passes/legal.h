@@ -12,9 +12,9 @@
  * So a backend prints instructions with the meaning that they have in its language.  The bits below name what a
  * target has with the meaning of KIR (sem.h).  The remainder of floats is a function in every language.
  *
- * The emitters convert float16 and bfloat16 themselves, at each load and store (decode and encode of emit_llvm.c;
- * load_text and store_text of emit_clike.c).  This pass could not replace all of these conversions: an atomic
- * update of a short element is a loop around an exchange of the word that contains it, with a conversion inside;
+ * The emitters convert float16 and bfloat16 themselves, at each load and store (decode_element and encode of
+ * emit_memory.c; load_text and store_text of emit_clike.c).  This pass could not replace all of these conversions: an
+ * atomic update of a short element is a loop around an exchange of the word that contains it, with a conversion inside;
  * and NVIDIA and OpenCL have float16 instructions.
  *
  * For LLVM the pass changes little but division.  LLVM's conversions, minima and shifts are instructions or intrinsics,
