@@ -98,7 +98,7 @@ static qs_status read_head(Load *l) {
 
 static size_t align_to(size_t n, size_t a) { return a > 1 ? (n + a - 1) & ~(a - 1) : n; }
 
-/* Returns whether a section is loaded.  Unwind tables are not, because only debuggers use them.  Until the mapping
+/* Returns whether a section is loaded.  Unwind tables are left out, because only debuggers use them.  Until the mapping
  * exists, place[] holds the offset of each section in the code or data part. */
 static bool loaded(const Load *l, const Elf64_Shdr *s) {
     const char *name = s->sh_name < l->section_names_size ? l->section_names + s->sh_name : "";

@@ -115,7 +115,7 @@ static qs_status read_extents(const Mat *m, ByteReader *b, Matrix *x) {
     return qarr_multiply_extents(x->rank, x->dims, &x->count) ? QS_OK : damaged(m, "its extents are too large");
 }
 
-/* Reads what precedes the contents; an opaque object has no extents. */
+/* Reads flags, extents and name of a matrix; an opaque object has no extents. */
 static qs_status read_header(const Mat *m, ByteReader *b, Matrix *x) {
     Element e;
     *x = (Matrix){.rank = 2};
@@ -245,7 +245,7 @@ size_t qmat_row_major_index(int rank, const int64_t *dims, size_t k) {
     return at;
 }
 
-/* Makes a cell for as many items, each of at least `least` bytes. */
+/* Makes a cell of x->count items, each of which has at least `least` bytes in the file. */
 static qs_status make_cell(const Mat *m, const ByteReader *b, const Matrix *x, size_t least, Cell **out) {
     if (x->count > b->n / least) return damaged(m, "it ends before its last element");
     return qcell_new(m->vm, qtype_any(qvm_ctx(m->vm)), x->rank, x->dims, out);
@@ -331,7 +331,7 @@ static qs_status read_variable(Mat *m, const Element *e, Object *o) {
     if (e->type != MI_MATRIX) return damaged(m, "an element is no matrix");
     TRY(read_header(m, &b, &x));
     size_t n = x.name.data.n < LONGEST_NAME ? x.name.data.n : LONGEST_NAME;
-    if (!n) return QS_OK; /* data of MATLAB's own */
+    if (!n) return QS_OK; /* internal data of MATLAB */
     memcpy(m->variable, x.name.data.p, n), m->variable[n] = 0;
     n = strlen(m->variable);
     if (!qnpy_is_wanted(m->c, m->variable, n)) return QS_OK;

@@ -33,7 +33,7 @@ static qs_status finish_plot(qs_vm *vm, Axes *a, qs_call_args *c) {
     return qhandle_new(vm, a, &c->out[0]);
 }
 
-static int cycled(const Axes *a) { /* number of items that use a colour of the cycle */
+static int cycled(const Axes *a) { /* number of items whose colour is from the cycle */
     int n = 0;
     for (const Item *i = a->items; i; i = i->next)
         n += !i->style.coloured && i->kind != ITEM_IMAGE && i->kind != ITEM_TEXT && i->kind != ITEM_CONTOUR;

@@ -155,7 +155,7 @@ qs_status qselect_range(qs_vm *vm, const qs_value *span, Array **out) {
     return qarr_range(vm, qvm_ctx(vm)->scalar_dtype, first, step, last, out);
 }
 
-/* Positions outside are left to the access mode, as those of a vector. */
+/* The access mode handles positions outside, as it does for a vector. */
 static qs_status select_span(const Base *b, int dim, const qs_value *span, Select *s) {
     int64_t first = span[0].u.i, step = span[1].u.i, count = span[2].u.i, last, size = b->dims[dim];
     Array *a;

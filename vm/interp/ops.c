@@ -251,7 +251,7 @@ static bool has_elements(qs_value v) {
     return v.kind == QS_TRACED || v.kind == QS_ARRAY || v.kind == QS_COMPLEX || qval_is_number(v);
 }
 
-/* If c[1] is not numeric, the condition is decided by all its elements together. */
+/* If c[1] is not numeric, decides the condition c[0] by all its elements together. */
 qs_status qops_settles(qs_vm *vm, qs_value *c, bool *out) {
     *out = false;
     if (has_elements(c[1])) return QS_OK;

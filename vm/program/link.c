@@ -44,7 +44,8 @@ void qlink_enter(qs_vm *vm, Module *m, Unit *u) {
     for (int i = 0; i < u->main->body.n; i++) enter_assigned(&e, &u->main->body.at[i]);
 }
 
-/* Parameters written alike; a type parameter may have another meaning, so such functions are compared later. */
+/* Returns whether two functions write their parameters alike.  Functions with type parameters are compared later,
+ * because the same name may mean different types in them. */
 static bool same_parameters(const Func *a, const Func *b) {
     if (a->nparams != b->nparams || a->ntyparams || b->ntyparams) return false;
     for (int i = 0; i < a->nparams; i++) {
@@ -232,7 +233,7 @@ static bool end_check(const SavedError *a, bool fails, Text *why) {
     return a->c->err = a->before, fails;
 }
 
-/* Files of the library name their imports. */
+/* Loads the library module of an unknown name.  Files of the library import their modules by name instead. */
 static bool scope_autoload(void *ud, Str *name, Sym *out, Text *why) {
     ScopeUser *u = ud;
     int slot = -1;
