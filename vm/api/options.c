@@ -53,7 +53,8 @@ const Option qoptions[] = {
 const int qoptions_count = sizeof qoptions / sizeof *qoptions;
 
 /* -- values -------------------------------------------------------------------------------------------------------- */
-const Option *qoptions_find(const char *name) {
+/* Finds an option by its C name, such as memory_limit; NULL: none. */
+static const Option *find_by_name(const char *name) {
     for (int k = 0; k < qoptions_count; k++)
         if (!strcmp(qoptions[k].name, name)) return &qoptions[k];
     return NULL;
@@ -102,7 +103,9 @@ bool qoptions_takes_text(const Option *o, const char *text) {
     return (!o->choices || is_choice(o->choices, text)) && (!o->is_valid || (*text && o->is_valid(text)));
 }
 
-bool qoptions_parse(const Option *o, void *base, const char *text) {
+/* Parses a value and stores it in `base`, which is the qs_config or CommandOptions; false: it is not a valid value.
+ * A text is borrowed. */
+static bool parse_value(const Option *o, void *base, const char *text) {
     void *member = (char *)base + o->offset;
     switch (o->type) {
     case OPTION_FLAG: return *(bool *)member = true;
@@ -173,7 +176,7 @@ static bool fail_unknown(OptionTarget *t, const char *arg) {
         if (o->uses & USE_COMMANDED) qstr_offer(&near, o->name);
     int n = snprintf(t->error, sizeof t->error, "unknown option %.200s", arg);
     if (!near.best) return false;
-    spell_option(qoptions_find(near.best), best, sizeof best);
+    spell_option(find_by_name(near.best), best, sizeof best);
     snprintf(t->error + n, sizeof t->error - (size_t)n, ", did you mean %s?", best);
     return false;
 }
@@ -193,14 +196,14 @@ bool qoptions_take(OptionTarget *t, int argc, char **argv, int *i) {
     while (named < end && !(named->uses & USE_COMMANDED && names_option(arg, named, &text))) named++;
     if (named == end) return fail_unknown(t, arg);
     if (arg == spelled) spell_option(named, full, sizeof full), spelled = full;
-    const Option *o = named->alias_of ? qoptions_find(named->alias_of) : named;
+    const Option *o = named->alias_of ? find_by_name(named->alias_of) : named;
     if (!named->value && text) return snprintf(t->error, sizeof t->error, "%s takes no value", spelled), false;
     if (named->value && !text) {
         if (*i + 1 >= argc) return snprintf(t->error, sizeof t->error, "%s needs a value", spelled), false;
         text = argv[++*i];
     }
     if (named->alias_text) text = named->alias_text;
-    if (qoptions_parse(o, o->in_command ? (void *)t->command : (void *)t->config, text)) return true;
+    if (parse_value(o, o->in_command ? (void *)t->command : (void *)t->config, text)) return true;
     return fail_value(t, spelled, o, text);
 }
 
@@ -281,7 +284,7 @@ void qoptions_restore(char *words, qs_config *to) {
         if (text) *text++ = 0;
         for (char *p = word; *p; p++)
             if (*p == '-') *p = '_';
-        const Option *o = qoptions_find(word);
-        if (o && o->uses & USE_KEPT && (text || o->type == OPTION_FLAG)) qoptions_parse(o, to, text);
+        const Option *o = find_by_name(word);
+        if (o && o->uses & USE_KEPT && (text || o->type == OPTION_FLAG)) parse_value(o, to, text);
     }
 }

@@ -37,16 +37,12 @@ typedef struct Option {
 extern const Option qoptions[];
 extern const int qoptions_count;
 
-const Option *qoptions_find(const char *name); /* finds an option by its C name, such as memory_limit; NULL: none */
 /* Writes the condition for a value, such as "a number from 1 on" or "32 or 64". */
 void qoptions_expectation(const Option *o, char *out, size_t n);
 /* Returns whether a number is in the range or among the choices. */
 bool qoptions_takes_number(const Option *o, int64_t x);
 /* Returns whether a text is one of the choices and accepted by the check. */
 bool qoptions_takes_text(const Option *o, const char *text);
-/* Parses a value and stores it in `base`, which is the qs_config or CommandOptions; false: it is not a valid value.
- * A text is borrowed. */
-bool qoptions_parse(const Option *o, void *base, const char *text);
 /* Checks the numbers and choices of a configuration; the devices are checked when they are opened. */
 qs_status qoptions_check(Ctx *c, const qs_config *config);
 void qoptions_copy_texts(qs_config *config, Ctx *c); /* copies live as long as the VM */
