@@ -58,10 +58,18 @@ static void clear_parts(void *ud, int64_t first, int64_t last, int worker) {
     memset(b->p + from, 0, (to < b->n ? to : b->n) - from);
 }
 
-static void clear(Ctx *c, void *p, size_t n) {
-    Block b = {p, n};
-    if (n <= 2 * CLEARED) memset(p, 0, n);
-    else qthreads_run(qthreads_of(c), (int64_t)((n + CLEARED - 1) / CLEARED), 1, clear_parts, &b);
+static void clear_block(Ctx *c, Buffer *b) {
+    Block x = {host_block(b), b->nbytes};
+    if (x.n <= 2 * CLEARED) memset(x.p, 0, x.n);
+    else qthreads_run(qthreads_of(c), (int64_t)((x.n + CLEARED - 1) / CLEARED), 1, clear_parts, &x);
+    b->valid = bit(HOST_MEMORY);
+    b->blank = false;
+}
+
+void qbuf_clear(Ctx *c, Buffer *b) {
+    b->valid = 0;
+    b->blank = true;
+    if (b->joined) clear_block(c, b);
 }
 
 qs_status qbuf_new(Ctx *c, size_t nbytes, bool zeroed, Buffer **out) {
@@ -72,7 +80,7 @@ qs_status qbuf_new(Ctx *c, size_t nbytes, bool zeroed, Buffer **out) {
     b->valid = bit(HOST_MEMORY);
     if (joined) b->block[HOST_MEMORY] = (DevPtr)(uintptr_t)((char *)b + HEADER);
     else if (get_host_block(c, b)) return qpool_put(c, b, HEADER), QS_ENOMEM;
-    if (zeroed) clear(c, host_block(b), nbytes);
+    if (zeroed) qbuf_clear(c, b);
     *out = b;
     return QS_OK;
 }
@@ -253,6 +261,7 @@ qs_status qbuf_settle(Ctx *c, Buffer *b) {
 }
 
 static qs_status begin_access(Ctx *c, Buffer *b, int m, qs_access mode) {
+    if (b->blank) clear_block(c, b);
     TRY(conflict(c, b, mode));
     if (mode != QS_READ && b->kept) TRY(c->before_write(c, b));
     TRY(qbuf_settle(c, b));
@@ -376,6 +385,7 @@ void qbuf_take_back(Buffer *b) {
 
 qs_status qbuf_outlive(Ctx *c, Buffer *b) {
     int home = b->home < 0 ? HOST_MEMORY : b->home;
+    if (b->blank) clear_block(c, b);
     qs_status s = bring(c, b, home); /* on failure, too, the copies on devices are freed below */
     unlink_device(c, b);
     for (int m = HOST_MEMORY + 1; m < MAX_DEVICES; m++)
@@ -419,6 +429,7 @@ static qs_status clone_on(Ctx *c, Buffer *b, Device *d, Buffer **out) {
 }
 
 qs_status qbuf_clone(Ctx *c, Buffer *b, Buffer **out) {
+    if (b->blank) return qbuf_new(c, b->nbytes, true, out);
     TRY(conflict(c, b, QS_READ));
     if (!(b->valid & bit(HOST_MEMORY))) return clone_on(c, b, c->spaces[__builtin_ctz(b->valid)], out);
     TRY(qbuf_new(c, b->nbytes, false, out));

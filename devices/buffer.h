@@ -16,15 +16,16 @@
 #include "devices/device.h"
 #include <stdatomic.h>
 
-enum { GIVEN_MAX = 0x3fff };
+enum { GIVEN_MAX = 0x1fff };
 
 typedef struct Buffer {
     atomic_uint refs;
     uint32_t valid;               /* bit m: block[m] holds the current contents */
     uint8_t readers[MAX_DEVICES]; /* READ locks held per memory space */
     uint16_t nreaders;            /* sum of readers[] */
-    uint16_t given : 14;          /* number of loans of the block at home; saturates at GIVEN_MAX */
+    uint16_t given : 13;          /* number of loans of the block at home; saturates at GIVEN_MAX */
     bool unset : 1;               /* no element has a value yet (qbuf_unset), so copies are not filled */
+    bool blank : 1;               /* all bytes are 0, and no copy is current: the host block is not cleared yet */
     bool lent : 1;                /* borrowed memory, valid only during a call: its address must not be passed on */
     int8_t writer;                /* memory space holding the write lock, or -1 */
     uint8_t maker;                /* index in Ctx.fetched of the kernel that wrote the device copy; 0: not counted */
@@ -48,6 +49,9 @@ qs_status qbuf_new(Ctx *c, size_t nbytes, bool zeroed, Buffer **out);
 /* Declares that the elements of a new buffer have no values before the first write.  A device that then writes some of
  * them gets memory without a copy of the contents. */
 static inline void qbuf_unset(Buffer *b) { b->unset = true; }
+/* Sets all bytes of a new buffer to 0.  A large block is cleared when it is first used, so that a conversion or copy of
+ * zeros reads and writes nothing. */
+void qbuf_clear(Ctx *c, Buffer *b);
 /* Foreign memory to make a buffer of. */
 typedef struct {
     Device *device; /* owner of the memory space; NULL: the host */
@@ -70,8 +74,12 @@ static inline void qbuf_unmark(Buffer *b) {
 }
 static inline bool qbuf_is_readonly(const Buffer *b) { return b->readonly || b->nreaders; }
 
+/* Returns whether the memory space has the contents, so that they need not be brought there. */
+static inline bool qbuf_is_in(const Buffer *b, int memory) {
+    return b->valid >> memory & 1 || (b->blank && memory == HOST_MEMORY);
+}
 /* Returns whether only devices have the contents, so that the host would have to download them. */
-static inline bool qbuf_is_away(const Buffer *b) { return !(b->valid & 1u << HOST_MEMORY); }
+static inline bool qbuf_is_away(const Buffer *b) { return !qbuf_is_in(b, HOST_MEMORY); }
 
 qs_status qbuf_lock(Ctx *c, Buffer *b, Device *d, qs_access mode, DevPtr *out);
 qs_status qbuf_unlock(Ctx *c, Buffer *b, Device *d, qs_access mode);

@@ -351,6 +351,40 @@ static void cloning(Ctx *c) {
     qbuf_release(c, copy);
 }
 
+static bool is_zero(const void *p) {
+    static const char zeros[1 << 12];
+    return !memcmp(p, zeros, sizeof zeros);
+}
+
+/* A large buffer of zeros has no current copy until it is used; its clone has none, either. */
+static void cleared(Ctx *c) {
+    Buffer *b, *copy;
+    DevPtr at = 0;
+    void *host;
+    for (int mode = QS_READ; mode <= QS_READWRITE; mode++)
+        for (int m = 0; m < SPACES; m++) {
+            CHECK(qbuf_new(c, 1 << 12, false, &b) == QS_OK && qbuf_host(c, b, QS_WRITE, &host) == QS_OK);
+            memset(host, 1, 1 << 12);
+            qbuf_release(c, b); /* the pool gives the same memory again */
+            CHECK(qbuf_new(c, 1 << 12, true, &b) == QS_OK && b->blank && !b->valid);
+            CHECK(qbuf_is_in(b, 0) && !qbuf_is_in(b, 1) && !qbuf_is_away(b));
+            CHECK(qbuf_clone(c, b, &copy) == QS_OK && b->blank && copy->blank);
+            CHECK(qbuf_lock(c, b, &devices[m], (qs_access)mode, &at) == QS_OK && !b->blank && b->valid & 1u << m);
+            if (mode != QS_WRITE) CHECK(is_zero((const void *)(uintptr_t)at));
+            if (mode != QS_READ) *(uint64_t *)(uintptr_t)at = 9;
+            CHECK(qbuf_unlock(c, b, &devices[m], (qs_access)mode) == QS_OK);
+            CHECK(qbuf_host(c, copy, QS_READ, &host) == QS_OK && is_zero(host) && !copy->blank);
+            qbuf_release(c, b);
+            qbuf_release(c, copy);
+        }
+    CHECK(qbuf_new(c, 1 << 12, true, &b) == QS_OK && qbuf_give(c, b, NULL, true, &at) == QS_OK);
+    CHECK(is_zero((const void *)(uintptr_t)at) && !b->blank);
+    qbuf_take_back(b);
+    qbuf_release(c, b);
+    CHECK(qbuf_new(c, 1 << 12, true, &b) == QS_OK && qbuf_outlive(c, b) == QS_OK && b->valid == 1 && !b->blank);
+    qbuf_release(c, b);
+}
+
 /* Other buffers are evicted to make room for a copy; the original leaves the device only if there are none. */
 static void cloning_without_room(Ctx *c) {
     Device *d = &devices[1];
@@ -533,6 +567,7 @@ int main(void) {
     eviction(&c);
     given(&c);
     unset(&c);
+    cleared(&c);
     parted(&c);
     heap(&c);
     heap_while_recording();

@@ -503,6 +503,7 @@ static qs_status assign_elements(qs_vm *vm, Array *dst, Array *src) {
 
 static qs_status copy_as(qs_vm *vm, Array *a, qs_dtype d, Array **out) {
     TRY(qarr_like(vm, a, d, out));
+    if (a->buf->blank) return qbuf_clear(qvm_ctx(vm), (*out)->buf), QS_OK;
     qs_status s = assign_elements(vm, *out, a);
     if (s) qarr_free(vm, *out);
     return s;

@@ -41,7 +41,7 @@ static double bytes_away(const Job *j, int memory) {
     for (int i = 0; i < j->nin; i++) {
         const Buffer *b = j->in[i]->buf;
         bool counted = i > 0 && j->in[0]->buf == b;
-        if (!counted && !(b->valid & 1u << memory)) bytes += (double)b->nbytes;
+        if (!counted && !qbuf_is_in(b, memory)) bytes += (double)b->nbytes;
     }
     return bytes;
 }

@@ -40,7 +40,7 @@ static double bytes_to_bring(const Run *r, const Device *d) {
     double bytes = 0;
     for (int i = 0; i < r->bound.nlocked; i++) {
         const Locked *x = &r->bound.locked[i];
-        if (x->buf && x->mode & QS_READ && !(x->buf->valid & 1u << d->memory)) bytes += (double)x->buf->nbytes;
+        if (x->buf && x->mode & QS_READ && !qbuf_is_in(x->buf, d->memory)) bytes += (double)x->buf->nbytes;
     }
     return bytes;
 }
