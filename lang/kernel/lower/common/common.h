@@ -501,6 +501,9 @@ qs_status kexpr_lower(Walk *w, Node *n, struct Val *out);
 /* Lowers the operand n again if it names a variable and a call in the operand `later` may have changed its elements. */
 qs_status kexpr_read_again(Walk *w, Node *n, Node *later, struct Val *v); /* *out must be zero, as from kval_new */
 qs_status kexpr_cond(Walk *w, Node *n, KRef *out, int *known);            /* see ExprRules.truth */
+void kexpr_leave_if(Walk *w, KRef c);                                     /* leaves the innermost loop */
+/* Leaves it unless the condition holds.  *always: the condition surely holds. */
+qs_status kexpr_leave_unless(Walk *w, Node *n, bool *always);
 
 /* -- counted_loop.c ------------------------------------------------------------------------------------------------ */
 qs_status kcounted_lower(Walk *w, Node *n);

@@ -43,13 +43,13 @@ static qs_status lower_guarded(Walk *w, Node *n, KRef a, struct Val *out) {
     return QS_OK;
 }
 
-static qs_status lower_logical(Walk *w, Node *n, struct Val *out) {
+/* Lowers a && b or a || b whose first operand has the value a. */
+static qs_status lower_second(Walk *w, Node *n, struct Val *a, struct Val *out) {
     const ExprRules *r = w->rules->expr;
-    struct Val *a = kval_new(w, 1), *b = kval_new(w, 1);
+    struct Val *b = kval_new(w, 1);
     KRef x, y;
     int known, ignored;
     bool is_and = n->op == OP_ANDAND;
-    TRY(kexpr_lower(w, n->u.bin.a, a));
     w->pos = n->u.bin.a->pos;
     if (!r->elementwise(a)) {
         TRY(r->truth(w, a, &x, &known));
@@ -64,6 +64,53 @@ static qs_status lower_logical(Walk *w, Node *n, struct Val *out) {
     if (known < 0 && take_trial_back(w, before)) return lower_guarded(w, n, x, out);
     r->boolean(w, kbuild_pure(w, (KMake){is_and ? K_AND : K_OR, .a = x, .b = y}), out);
     return QS_OK;
+}
+
+static qs_status lower_logical(Walk *w, Node *n, struct Val *out) {
+    struct Val *a = kval_new(w, 1);
+    TRY(kexpr_lower(w, n->u.bin.a, a));
+    return lower_second(w, n, a, out);
+}
+
+void kexpr_leave_if(Walk *w, KRef c) {
+    kbuild_flow(w, K_IF, c);
+    kbuild_flow(w, K_BREAK, 0);
+    kbuild_end(w);
+}
+
+/* Lowers the condition n and leaves the loop where a in a && b is false, so that all code that follows knows what a and
+ * b have tested.  *out is the last operand; *left: the loop may have been left. */
+static qs_status lower_operands(Walk *w, Node *n, struct Val *out, bool *left) {
+    const ExprRules *r = w->rules->expr;
+    struct Val *a = kval_new(w, 1);
+    KRef x;
+    int known;
+    if (n->kind != N_BINARY || n->op != OP_ANDAND) return kexpr_lower(w, n, out);
+    TRY(lower_operands(w, n->u.bin.a, a, left));
+    if (w->left) return QS_OK;
+    w->pos = n->u.bin.a->pos;
+    if (r->elementwise(a) || r->cheap(n->u.bin.b)) return lower_second(w, n, a, out);
+    TRY(r->truth(w, a, &x, &known));
+    if (known == 0) return r->boolean(w, x, out), QS_OK;
+    if (known < 0) kexpr_leave_if(w, not(w, x)), *left = true;
+    Point before_b = kstmt_point(w);
+    bool resumed;
+    TRY(kstmt_resume(w, &before_b, lower_operands(w, n->u.bin.b, out, left), &resumed));
+    return w->left |= resumed, QS_OK;
+}
+
+qs_status kexpr_leave_unless(Walk *w, Node *n, bool *always) {
+    struct Val *v = kval_new(w, 1);
+    bool indexing = w->indexing, left = false;
+    int known;
+    KRef c;
+    w->indexing = *always = false;
+    TRY(lower_operands(w, n, v, &left));
+    w->indexing = indexing, w->pos = n->pos;
+    if (w->left) return QS_OK;
+    TRY(w->rules->expr->truth(w, v, &c, &known));
+    if (known != 1) kexpr_leave_if(w, not(w, c));
+    return *always = known == 1 && !left, QS_OK;
 }
 
 /* -- choices ------------------------------------------------------------------------------------------------------- */

@@ -249,28 +249,19 @@ static void notify_loop(Walk *w, const Node *n) {
     if (w->rules->loop_begins) w->rules->loop_begins(w, n);
 }
 
-static void leave_if(Walk *w, KRef c) {
-    kbuild_flow(w, K_IF, c);
-    kbuild_flow(w, K_BREAK, 0);
-    kbuild_end(w);
-}
-
 static qs_status while_loop(Walk *w, Node *n) {
     Exits frame;
-    KRef c;
-    int known;
-    bool done = false;
+    bool done = false, always;
     if (w->rules->counted_while) TRY(w->rules->counted_while(w, n, &done));
     if (done) return QS_OK;
     bool *before = kstmt_save(w);
     notify_loop(w, n);
     kbuild_flow(w, K_LOOP, 0);
     kstmt_enter_loop(w, &frame);
-    TRY(kexpr_cond(w, n->u.whiles.cond, &c, &known));
-    if (known != 1) leave_if(w, kbuild_pure(w, (KMake){K_NOT, .a = c}));
+    TRY(kexpr_leave_unless(w, n->u.whiles.cond, &always));
     TRY(kstmt_block(w, n->u.whiles.body));
     kstmt_leave_loop(w);
-    kstmt_restore(w, known == 1 && frame.outs.any ? frame.outs.sure : before);
+    kstmt_restore(w, always && frame.outs.any ? frame.outs.sure : before);
     return QS_OK;
 }
 
@@ -298,7 +289,7 @@ static qs_status repeat_loop(Walk *w, Node *n) {
     if (!w->left) {
         TRY(kexpr_cond(w, n->u.whiles.cond, &c, &known));
         kstmt_add_way(w, &frame.next);
-        leave_if(w, c);
+        kexpr_leave_if(w, c);
     }
     kstmt_leave_loop(w);
     return kstmt_meet_exits(w, &frame), QS_OK;

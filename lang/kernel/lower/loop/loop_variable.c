@@ -4,10 +4,11 @@
  * values, see kernel/lower_var.c.  What is learned of a variable (type, bounds, whether it may have a fraction) is kept
  * from pass to pass; `set` is updated along the statements and means that it certainly has a value.
  *
- * The value of a variable is known while its block is open: if it was set in this block or an enclosing one, its value
- * is used directly, so `k = i+1` before `x[k]` hides no counter from the tests and the dependence analysis.  At the
- * beginning of a loop the values of variables that the body sets are forgotten; a branch forgets at its end, because
- * its block is closed.  Reading a variable that may have no value is a test, like an index test. */
+ * The value of a variable is known while its block is open: if it was set or read in this block or an enclosing one,
+ * its value is used directly, so `k = i+1` before `x[k]` hides no counter from the tests and the dependence analysis,
+ * and two indices with one variable are tested once.  At the beginning of a loop the values of variables that the body
+ * sets are forgotten; a branch forgets at its end, because its block is closed.  Reading a variable that may have no
+ * value is a test, like an index test. */
 #include "lang/kernel/lower/loop/loop_internal.h"
 
 #include "lang/syntax/fold.h"
@@ -257,9 +258,7 @@ static void forget_from(InlineFrame *in, KRef from) {
     for (InlineFrame *i = in->child; i; i = i->next) forget_from(i, from);
 }
 
-void kloop_forget_from(Loops *L, KRef from) {
-    if (L->speculates) forget_from(L->root, from);
-}
+void kloop_forget_from(Loops *L, KRef from) { forget_from(L->root, from); }
 
 /* -- reading ------------------------------------------------------------------------------------------------------- */
 static bool is_declared(const Var *v) { return v->kind == LOOP_VECTOR ? v->part != NULL : v->v || v->twin; }
@@ -333,8 +332,8 @@ static qs_status read_var(Loops *L, Var *v, Value *out) {
     if (part) return kloop_decline(L, L->pos, "%s is read by a function that the loop calls", v->sym->name->s);
     bool known = kbuild_is_open(v->home);
     *out = known ? v->val : from_locals(L, v);
-    /* what is learned of one read then holds for the next one */
-    if (L->speculates && !known && kloop_may_be_demanded(v)) v->home = L->block, v->val = *out;
+    /* What is learned of one read, such as an index test, then holds for the next one. */
+    if (!known && out->what == WHAT_NUMBER) v->home = L->block, v->val = *out;
     out->name = v->sym->name, out->sym = v->sym;
     if (out->what == WHAT_VECTOR) out->origin = v;
     return QS_OK;

@@ -5,6 +5,8 @@
  *         i += 1             i += 1
  *     end                end
  *
+ * In `while i < n && x[i] > 0` the second operand leaves the loop: the body begins with `if x[i] > 0 else break end`.
+ *
  * The variable must change once per iteration, by a constant integer, and the other side of the condition must have a
  * value that the body does not change.  Both must be integral when the loop begins, which the users of the new loop
  * test: kloop_counted_while for a loop inside another one, vm/launch/loop_value.c for the outermost loop.  Index tests
@@ -106,8 +108,15 @@ static bool is_fixed(const CountedWhile *c, const Node *n) {
     }
 }
 
+static bool is_and(const Node *n) { return n->kind == N_BINARY && n->op == OP_ANDAND; }
+
+static bool is_element(const Node *n, void *ud) { return (void)ud, n->kind == N_INDEX; }
+
+/* A second operand that reads no elements gains nothing: one exit is better for loops that run abreast (plan.h). */
 static bool has_pattern(CountedWhile *c) {
     Node *cond = c->loop->u.whiles.cond;
+    if (is_and(cond) && !kquery_node((NodeList){&cond, 1}, false, is_element, NULL)) return false;
+    while (is_and(cond)) cond = cond->u.bin.a;
     NodeList body = c->loop->u.whiles.body;
     if (cond->kind != N_BINARY || kquery_node(body, false, kquery_is_continue, NULL)) return false;
     Node *a = cond->u.bin.a, *b = cond->u.bin.b;
@@ -131,6 +140,28 @@ static Node *make_end(Unit *u, const CountedWhile *c) {
     return n;
 }
 
+/* if cond else break end */
+static Node *make_exit(Unit *u, Node *cond) {
+    Node *n = qast_node(u, N_IF, cond->pos);
+    n->u.ifs.conds = qast_alloc(u, sizeof *n->u.ifs.conds), n->u.ifs.blocks = qast_alloc(u, sizeof *n->u.ifs.blocks);
+    n->u.ifs.other = (NodeList){qast_alloc(u, sizeof *n->u.ifs.other.at), 1};
+    n->u.ifs.conds[0] = cond, n->u.ifs.other.at[0] = qast_node(u, N_BREAK, cond->pos);
+    n->u.ifs.n = 1, n->u.ifs.has_else = true;
+    return n;
+}
+
+static NodeList make_body(Unit *u, Node *loop) {
+    NodeList body = loop->u.whiles.body, all;
+    int exits = 0;
+    for (const Node *cond = loop->u.whiles.cond; is_and(cond); cond = cond->u.bin.a) exits++;
+    if (!exits) return body;
+    all = (NodeList){qast_alloc(u, qmem_size((size_t)(exits + body.n), sizeof *all.at, 0)), exits + body.n};
+    if (body.n) memcpy(all.at + exits, body.at, (size_t)body.n * sizeof *all.at);
+    for (Node *cond = loop->u.whiles.cond; is_and(cond); cond = cond->u.bin.a)
+        all.at[--exits] = make_exit(u, cond->u.bin.b);
+    return all;
+}
+
 static Node *make_for(Unit *u, Node *loop, const CountedWhile *c) {
     Node *n = qast_node(u, N_FOR, loop->pos), *range = qast_node(u, N_RANGE, loop->u.whiles.cond->pos);
     range->u.range.lo = c->counter, range->u.range.hi = make_end(u, c);
@@ -140,7 +171,7 @@ static Node *make_for(Unit *u, Node *loop, const CountedWhile *c) {
     n->u.loop.names[0] = c->counter->u.ident.name, n->u.loop.syms[0] = c->counter->u.ident.sym;
     n->u.loop.ranges[0] = range;
     n->u.loop.nvars = n->u.loop.nranges = 1;
-    n->u.loop.body = loop->u.whiles.body, n->u.loop.origin = loop;
+    n->u.loop.body = make_body(u, loop), n->u.loop.origin = loop;
     return n;
 }
 
