@@ -76,11 +76,9 @@ static qs_value item_value(const LoopList *l, const double *at) {
 
 static qs_status put_list(Call *c, const LoopList *l, const double *items) {
     Cell *cell = cell_of(c, l);
-    size_t n = (size_t)c->ints[l->count], common = n < cell->count ? n : cell->count;
+    TRY(qcell_resize(c->vm, cell, (size_t)c->ints[l->count]));
     items += c->ints[l->first];
-    for (size_t k = 0; k < common; k++) cell->items[k] = item_value(l, &items[k]);
-    for (qs_value removed; cell->count > n;) TRY(qcell_remove(c->vm, cell, cell->count - 1, &removed));
-    for (size_t k = common; k < n; k++) TRY(qcell_insert(c->vm, cell, k, item_value(l, &items[k])));
+    for (size_t k = 0; k < cell->count; k++) cell->items[k] = item_value(l, &items[k]);
     return QS_OK;
 }
 

@@ -163,19 +163,25 @@ qs_status qcell_store(qs_vm *vm, Cell *c, size_t linear, qs_value v) {
     return QS_OK;
 }
 
-/* Moves the items to a block with memory for `room` items. */
-static qs_status move_items(qs_vm *vm, Cell *c, size_t room) {
+/* Moves the first `kept` items to a block with memory for `room` items. */
+static qs_status move_items(qs_vm *vm, Cell *c, size_t room, size_t kept) {
     qs_value *items = qpool_get(qvm_ctx(vm), qmem_size(room, sizeof *items, 0));
     if (!items) return qerr_set(qvm_ctx(vm), QS_ENOMEM, "cell: no memory for %zu items", room);
-    if (c->count) memcpy(items, c->items, c->count * sizeof *items);
+    if (kept > c->count) kept = c->count;
+    if (kept) memcpy(items, c->items, kept * sizeof *items);
     qpool_put(qvm_ctx(vm), c->items, c->room * sizeof *items);
     c->items = items, c->room = room;
     return QS_OK;
 }
 
+qs_status qcell_resize(qs_vm *vm, Cell *c, size_t count) {
+    if (count > c->room || (c->room > 64 && count < c->room / 4)) TRY(move_items(vm, c, count + count / 2 + 8, count));
+    return c->dims[0] = (int64_t)(c->count = count), QS_OK;
+}
+
 qs_status qcell_insert(qs_vm *vm, Cell *c, size_t at, qs_value v) {
     qs_value item;
-    if (c->count == c->room) TRY(move_items(vm, c, c->room + c->room / 2 + 8));
+    if (c->count == c->room) TRY(move_items(vm, c, c->room + c->room / 2 + 8, c->count));
     TRY(make_item(vm, c, v, &item));
     memmove(c->items + at + 1, c->items + at, (c->count - at) * sizeof *c->items);
     c->items[at] = item;
@@ -188,7 +194,7 @@ qs_status qcell_remove(qs_vm *vm, Cell *c, size_t at, qs_value *out) {
     *out = c->items[at];
     memmove(c->items + at, c->items + at + 1, (c->count - at - 1) * sizeof *c->items);
     c->dims[0] = (int64_t)--c->count;
-    if (c->room > 64 && c->count < c->room / 4) (void)move_items(vm, c, c->room / 2);
+    if (c->room > 64 && c->count < c->room / 4) (void)move_items(vm, c, c->room / 2, c->count);
     return QS_OK;
 }
 

@@ -241,6 +241,8 @@ qs_status qcell_copy(qs_vm *vm, const Cell *c, int rank, const int64_t *dims, qs
 qs_status qcell_store(qs_vm *vm, Cell *c, size_t linear, qs_value v); /* converts v to elem, or QS_ETYPE */
 /* Inserts v before item `at` (count: at the end) of a cell of one row; at the end in constant time on average. */
 qs_status qcell_insert(qs_vm *vm, Cell *c, size_t at, qs_value v);
+qs_status qcell_resize(qs_vm *vm, Cell *c,
+                       size_t count); /* of rank 1, with items that own nothing; new ones are unset */
 qs_status qcell_remove(qs_vm *vm, Cell *c, size_t at, qs_value *out); /* out: the item, a new reference */
 /* Copies the fields and owns their init values. */
 Class *qclass_new(qs_vm *vm, Str *name, ClassKind kind, int nfields, const Field *fields);
