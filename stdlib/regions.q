@@ -272,11 +272,12 @@ function [] = heap_pop(key, age, pixel, source, count : int)
     source[i] = source[count]
 end
 
-% Floods x from the labels, lowest pixel first; of equal pixels the one that was reached first. The queue is a heap.
+% Floods x from the labels, lowest level first; of equal levels the pixel that was reached first. The level of a pixel is
+% that of the water which reaches it: x, or the highest x on its way from the marker. The queue is a heap.
 function [] = watershed_flood(x : vec[float64], labels : vec[int], open : vec[uint8], steps : vec[int], line : int)
     total = numel(x)
     h = numel(steps)
-    most = line > 0 ? 2*h*total : total
+    most = line > 0 ? h*total : total
     key = vec[float64](most+1)
     age = vec[int](most+1)
     pixel = vec[int](most+1)
@@ -292,17 +293,20 @@ function [] = watershed_flood(x : vec[float64], labels : vec[int], open : vec[ui
     while count > 0
         p = pixel[0]
         own = source[0]
+        level = key[0]
         count -= 1
         heap_pop(key, age, pixel, source, count)
         use = 1
-        if line > 0
-            for k = 0..2*h-1
-                r = k < h ? p + steps[k] : p - steps[k-h]
+        if line > 0 && open[p] == 2
+            open[p] = 1 % a marker, which may touch another one
+        elseif line > 0
+            for k = 0..h-1
+                r = p + steps[k]
                 if open[r] > 0 && labels[r] > 0 && labels[r] != own
                     use = 0
                 endif
             end
-            if labels[p] > 0 && open[p] < 2
+            if labels[p] > 0
                 use = 0
             elseif use == 0
                 open[p] = 0
@@ -312,14 +316,14 @@ function [] = watershed_flood(x : vec[float64], labels : vec[int], open : vec[ui
             endif
         endif
         if use > 0
-            for k = 0..2*h-1
-                r = k < h ? p + steps[k] : p - steps[2*h-1-k]
+            for k = 0..h-1
+                r = p + steps[k]
                 if open[r] > 0 && labels[r] == 0
                     if line == 0
                         labels[r] = own
                     endif
                     ages += 1
-                    heap_push(key, age, pixel, source, count, x[r], ages, r, own)
+                    heap_push(key, age, pixel, source, count, max(level, x[r]), ages, r, own)
                     count += 1
                 endif
             end
@@ -330,7 +334,8 @@ end
 % Function: watershed
 % The catchment basins of an image: water rises from the markers, and every pixel gets the number of the basin whose water
 % reaches it first. Source: Meyer: Topographic distance and watershed lines (1994). Without lines the
-% result is that of skimage.segmentation.watershed.
+% result is that of skimage.segmentation.watershed; lines may differ from those of scikit-image where more than one pixel
+% could separate two basins.
 %
 % Parameters:
 % x - a grey image, e.g. the length of a gradient, or 0-bwdist(!bw) for discs that touch
@@ -343,7 +348,11 @@ end
 % labels - the numbers of the basins, as large as x
 function labels = watershed(x : mat, markers = null, neighbours : int = 8, line = false, mask = null)
     [rows, columns] = size(x, 0..1)
-    steps = region_steps("watershed", columns+2, neighbours)
+    side = region_steps("watershed", columns+2, neighbours)
+    steps = horzcat(side[0..1], -side[[1,0]]) % the order of scikit-image decides between equal levels
+    if neighbours == 8
+        steps = horzcat(steps, side[2..3], -side[[3,2]])
+    endif
     if isnull(markers)
         markers = bwlabel(imregionalmin(x, neighbours), neighbours)
     endif

@@ -44,6 +44,37 @@ class Morphology(unittest.TestCase):
         self.assertEqual(q.imerode(x > 100, cross).dtype, bool)
 
 
+class Watershed(unittest.TestCase):
+    def test_level_of_the_water(self):
+        """A low pixel behind a high one gets the level of the high one, so that another marker may reach it first."""
+        x = np.array([[1, 2, 3], [2, 3, 2], [0, 1, 0], [0, 1, 0], [3, 2, 1], [0, 0, 0]], float)
+        marks = np.zeros((6, 3))
+        marks[2, 1] = marks[5, 1] = 4
+        marks[4, 2] = 3
+        wanted = np.full((6, 3), 4.)
+        wanted[3:5, 2] = 3
+        np.testing.assert_array_equal(np.asarray(q.watershed(x, marks, 4)), wanted)
+
+    def test_lines_beside_markers_that_touch(self):
+        y = q.watershed(np.ones((5, 1)), np.array([[0, 2, 1, 0, 0]]).T, 4, True)
+        self.assertEqual(np.asarray(y).ravel().tolist(), [2, 2, 1, 1, 1])
+        y = q.watershed(np.ones((5, 1)), np.array([[2, 0, 0, 0, 1]]).T, 4, True)
+        self.assertEqual(np.asarray(y).ravel().tolist(), [2, 2, 0, 1, 1])
+
+    def test_tiny_images_against_scikit_image(self):
+        segmentation = library("skimage.segmentation")
+        if not segmentation:
+            self.skipTest("scikit-image is not installed")
+        for k in range(80):
+            h, w = random.integers(1, 9, 2)
+            x = random.integers(0, 4, (h, w)).astype(float) if k % 3 else random.random((h, w))
+            marks = np.where(random.random((h, w)) < 0.2, random.integers(1, 5, (h, w)), 0)
+            mask = random.random((h, w)) < (0.8 if k % 2 else 1.1)
+            wanted = segmentation.watershed(x, marks, connectivity=1 + k//2 % 2, mask=mask)
+            got = q.watershed(x, marks, 8 if k//2 % 2 else 4, False, mask)
+            np.testing.assert_array_equal(np.asarray(got), wanted)
+
+
 class WrongArguments(unittest.TestCase):
     def test_the_class_is_that_of_numpy(self):
         """Checks of check.q, assert and error in the library, and assert in a program."""
