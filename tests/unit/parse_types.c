@@ -54,7 +54,7 @@ int main(void) {
     type_is("[vec|mat|vec]", "[vec|mat]", ACC_DEFAULT);
     type_is("[__kernel__ () -> ()]", "[__kernel__ () -> ()]", ACC_DEFAULT);
     type_is("vecc", "unknown type 'vecc': did you mean 'vec'?", 0);
-    type_is("vec[M]", "unknown type 'M'", 0);
+    type_is("vec[M]", "unknown type 'M': a function has its own type parameters, as in f[M](x : vec[M])", 0);
     type_is("int[vec]", "int cannot be followed by [vec]: it is not an array or generic type", 0);
     type_is("vec(2,3)", "vec takes 1 size, got 2", 0);
     type_is("vec(K)", "the size of a fixed type must be known before the program runs, and is not for K", 0);
