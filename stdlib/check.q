@@ -59,6 +59,17 @@ function [] = check_size(what, x, s)
     assert(isequal(size(x), s), what, " must have size ", s, ", got ", size(x))
 end
 
+% Returns the grey value of white, or another number in grey values, that is `otherwise` unless it is given.  Values of
+% x in [0,1] then give a warning.
+function y = scale_of(what, x, given, otherwise)
+    y = isnull(given) ? otherwise : given
+    if isnull(given)
+        check_scale(what, x, 255)
+    else
+        assert(check_real(given), what, ": the scale must be real, got ", check_got(given))
+    endif
+end
+
 function [] = check_colors(what, img)
     assert(size(img,2) == 3, what, " must be height x width x 3, got size ", size(img))
 end

@@ -77,6 +77,7 @@ end
 % Linear sRGB primaries to CIE XYZ for the white point D65 (IEC 61966-2-1); without transfer function.
 function y = rgb2xyz(img : cube)
     check_colors("rgb2xyz: img", img)
+    check_scale("rgb2xyz: img", img, 1)
     y = transform_colors(img, srgb_to_xyz())
 end
 
@@ -93,6 +94,7 @@ end
 % sRGB code values in [0,1] to CIE L*a*b* (D65): L in [0,100].
 function y = rgb2lab(img : cube)
     check_colors("rgb2lab: img", img)
+    check_scale("rgb2lab: img", img, 1)
     xyz = rgb2xyz(csdecodeSRGB(img))
     y = uninit_like(img)
     parallel_do(size(img, 0..1), y, xyz, xyz_to_lab)
@@ -127,12 +129,14 @@ end
 % Hue, saturation and value, all in [0,1].  Source: Smith: Color gamut transform pairs (1978).
 function y = rgb2hsv(img : cube)
     check_colors("rgb2hsv: img", img)
+    check_scale("rgb2hsv: img", img, 1)
     y = uninit_like(img)
     parallel_do(size(img, 0..1), y, img, rgb_to_hsv)
 end
 
 function y = hsv2rgb(img : cube)
     check_colors("hsv2rgb: img", img)
+    check_scale("hsv2rgb: img", img, 1)
     y = uninit_like(img)
     parallel_do(size(img, 0..1), y, img, hsv_to_rgb)
 end

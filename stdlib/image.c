@@ -372,6 +372,42 @@ qs_status qimage_check_white(qs_vm *vm, const char *fn, const char *what, qs_dty
                     white, otherwise);
 }
 
+/* Returns whether one of n floats exceeds every white in [0,1], even of an image with highlights. */
+#define IS_BYTES(T)                                                                                                    \
+    static bool is_bytes_##T(const T *x, size_t n) {                                                                   \
+        for (size_t i = 0; i < n; i++)                                                                                 \
+            if (x[i] > 16) return true;                                                                                \
+        return false;                                                                                                  \
+    }
+IS_BYTES(float)
+IS_BYTES(double)
+
+/* check_scale(what, x, white): elements that only a device has are not fetched for a warning. */
+qs_status qimage_check_scale(qs_vm *vm, qs_call_args *c) {
+    const char *what;
+    int64_t white;
+    Array *a;
+    const void *p;
+    TRY(qarg_string(vm, c->name, "what", c->in[0], &what, NULL));
+    TRY(qarg_count(vm, c->name, "white", c->in[2], &white));
+    if (c->in[1].kind != QS_ARRAY) return QS_OK;
+    a = qval_array(c->in[1]);
+    bool wide = a->dtype == QS_F64, small = white < 255;
+    Where w = qvm_here_of_script(vm);
+    if (!(a->buf->valid & 1) || !qwarn_expected(qvm_ctx(vm), w) || !a->count) return QS_OK;
+    if (!small && a->dtype != QS_F32 && !wide) return QS_OK;
+    if (qdtype_is_complex((qs_dtype)a->dtype) || a->dtype == QS_B1) return QS_OK;
+    TRY(qarg_packed(vm, c, 1, "x", wide ? QS_F64 : QS_F32, &a, &p));
+    bool wrong = small  ? wide ? is_bytes_double(p, a->count) : is_bytes_float(p, a->count)
+                  : wide ? is_unit_double(p, a->count)
+                        : is_unit_float(p, a->count);
+    if (!wrong) return QS_OK;
+    if (small)
+        return qwarn_at(qvm_ctx(vm), w, "%s must have values in [0,1], and has larger ones: divide by 255", what);
+    return qwarn_at(qvm_ctx(vm), w, "%s has values of at most 1, and white is 255: multiply by 255, or give the scale",
+                    what);
+}
+
 static void quantise(const double *x, size_t n, double scale, Pixels *out) {
     double most = out->bits == 16 ? 65535 : 255;
     for (size_t i = 0; i < n; i++) {

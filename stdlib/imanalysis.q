@@ -196,18 +196,20 @@ function [] = __kernel__ imgradient_sobel(right : mat'unchecked, down : mat'unch
 end
 
 % Function: psnr
-% The peak signal-to-noise ratio of y against x in decibels, for white = peak.
-function d = psnr(y : cube, x : cube, peak : scalar = 255)
+% The peak signal-to-noise ratio of y against x in decibels, for white = peak; null is 255.
+function d = psnr(y : cube, x : cube, peak = null)
     check_alike("psnr: y and x", y, x)
+    peak = scale_of("psnr: x", x, peak, 255)
     d = 10*log10(peak^2/mean((y-x).^2))
 end
 
 % Function: ssim
-% The mean structural similarity of two grey images, for white = peak: 1 when they are equal.  Weights are those of a
+% The mean structural similarity of two grey images, for white = peak (null is 255): 1 when they are equal.  Weights are those of a
 % Gaussian of 11 x 11 pixels with deviation 1.5, borders are mirrored.
 % Source: Wang, Bovik, Sheikh, Simoncelli: Image quality assessment (2004).
-function s = ssim(y : mat, x : mat, peak : scalar = 255)
+function s = ssim(y : mat, x : mat, peak = null)
     check_alike("ssim: y and x", y, x)
+    peak = scale_of("ssim: x", x, peak, 255)
     y = float64(y)
     x = float64(x)
     local = img -> gaussian_filter(img, 1.5, 11)

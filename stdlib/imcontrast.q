@@ -127,10 +127,11 @@ end
 % img - a grey image
 % clip - a level of a tile may be this many times as frequent as the mean of all levels; inf is no limit
 % tiles - how many tiles there are, [down, right]
-% range - the grey values of levels 0 and 255, also of the result
-function y = adapthisteq(img : mat, clip : scalar = 2, tiles : vec = [8,8], range : vec = [0,255])
+% range - the grey values of levels 0 and 255, also of the result; null is [0,255]
+function y = adapthisteq(img : mat, clip : scalar = 2, tiles : vec = [8,8], range = null)
     check_filled("adapthisteq: img", img)
     check_finite("adapthisteq: img", img)
+    range = scale_of("adapthisteq: img", img, range, [0,255])
     check_range("adapthisteq: range", range)
     check_whole("adapthisteq: tiles", tiles, 1, 2)
     assert(clip > 0, "adapthisteq: clip must be greater than 0, got ", clip)

@@ -119,9 +119,10 @@ end
 % img - height x width or height x width x 3
 % mask - height x width
 % color - a name as "yellow", "#ff8000" or [red, green, blue] from 0 to 1
-% peak - white
-function y = imoverlay(img : cube, mask : mat, color = "yellow", peak : scalar = 255)
+% peak - white; null is 255
+function y = imoverlay(img : cube, mask : mat, color = "yellow", peak = null)
     check_alike("imoverlay: img and mask", img[:,:,0], mask)
+    peak = scale_of("imoverlay: img", img, peak, 255)
     y = overlay_picture("imoverlay: img", img)
     c = reshape(peak*overlay_color("imoverlay", color), [1,1,3])
     y = mask != 0 ? c : y

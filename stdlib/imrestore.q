@@ -69,10 +69,11 @@ end
 %
 % Parameters:
 % x - a grey image
-% weight - more removes more, in grey values
+% weight - more removes more, in grey values; null is 25
 % n - the largest number of iterations
 % tol - it ends when the energy changes by less than this fraction of the first one
-function u = denoise_tv(x : mat, weight : scalar = 25, n : int = 200, tol : scalar = 2e-4)
+function u = denoise_tv(x : mat, weight = null, n : int = 200, tol : scalar = 2e-4)
+    weight = scale_of("denoise_tv: x", x, weight, 25)
     assert(weight > 0 && weight < inf, "denoise_tv: weight must be greater than 0 and finite, got ", weight)
     check_whole("denoise_tv: n", n, 1)
     check_filled("denoise_tv: x", x)
@@ -135,11 +136,12 @@ end
 %
 % Parameters:
 % x - a grey image
-% h - more removes more, in grey values
+% h - more removes more, in grey values; null is 10
 % sigma - standard deviation of the noise
 % r - radius of the patches
 % reach - radius of the window
-function y = nlmeans(x : mat, h : scalar = 10, sigma : scalar = 0, r : int = 2, reach : int = 8)
+function y = nlmeans(x : mat, h = null, sigma : scalar = 0, r : int = 2, reach : int = 8)
+    h = scale_of("nlmeans: x", x, h, 10)
     assert(h > 0, "nlmeans: h must be greater than 0, got ", h)
     check_least("nlmeans: sigma", sigma, 0)
     check_whole("nlmeans: r", r, 0)

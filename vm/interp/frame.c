@@ -80,6 +80,15 @@ Where qvm_here(qs_vm *vm) {
     return m->nframes ? frame_where(&m->frames[m->nframes - 1]) : (Where){NULL, 0};
 }
 
+Where qvm_here_of_script(qs_vm *vm) {
+    const Machine *m = qvm(vm);
+    for (size_t i = m->nframes; i-- > 0;) {
+        Where w = frame_where(&m->frames[i]);
+        if (w.src && !w.src->library) return w;
+    }
+    return qvm_here(vm);
+}
+
 /* -- errors -------------------------------------------------------------------------------------------------------- */
 
 /* Returns the innermost handler at the frame's instruction, with `of_script` the innermost one of the script. */

@@ -304,6 +304,7 @@ qs_status qvm_call_named(qs_vm *vm, qs_value fn, const CallArgs *a, int nout, qs
 const Type *qvm_param_type(qs_vm *vm, const Func *f, int i);
 /* Returns the source location of the running instruction; src is NULL if no script runs. */
 Where qvm_here(qs_vm *vm);
+Where qvm_here_of_script(qs_vm *vm); /* the same, of the innermost function that is not of the library */
 /* Defines a built-in function or constant, which every module sees; takes the reference. */
 void qvm_builtin(qs_vm *vm, const char *name, qs_value v);
 /* Parses a type, as in type(x, "cube[uint8]"); user classes and aliases are looked up in the session module. */
