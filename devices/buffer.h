@@ -65,13 +65,14 @@ qs_status qbuf_wrap(Ctx *c, const Wrapped *m, Buffer **out);
 static inline void qbuf_retain(Buffer *b) { atomic_fetch_add_explicit(&b->refs, 1, memory_order_relaxed); }
 void qbuf_release(Ctx *c, Buffer *b);
 static inline bool qbuf_shared(Buffer *b) { return atomic_load_explicit(&b->refs, memory_order_relaxed) > 1; }
-/* Returns whether the buffer cannot be written now: it is read-only foreign memory, or locked for reading. */
+/* Returns the mark of a converted copy (vm/interp/converted.c); 0: the buffer is none. */
 static inline uintptr_t qbuf_mark(const Buffer *b) { return b->foreign ? 0 : (uintptr_t)b->owner; }
 /* Returns whether the buffer is a converted copy of memory from outside of the language: a write to it is an error. */
 static inline bool qbuf_is_guarded(const Buffer *b) { return qbuf_mark(b) & 1; }
 static inline void qbuf_unmark(Buffer *b) {
     if (!b->foreign) b->owner = NULL;
 }
+/* Returns whether the buffer cannot be written now: it is read-only foreign memory, or locked for reading. */
 static inline bool qbuf_is_readonly(const Buffer *b) { return b->readonly || b->nreaders; }
 
 /* Returns whether the memory space has the contents, so that they need not be brought there. */

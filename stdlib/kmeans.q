@@ -152,10 +152,14 @@ function Z = linkage(x : mat, method : string = "single", metric : string = "euc
     Z = zeros_like(D, n-1, 4)
     group = float64(0..n-1)
     count = ones_like(group)
+    near = float64(zeros(n)) + inf
+    who = zeros_like(near)
+    for i = 0..n-1
+        [near[i], who[i]] = min(D[i,:])
+    end
     for k = 0..n-2
-        [nearest, at] = min(reshape(D, [1,n*n]))
-        i = floor(at/n)
-        j = mod(at, n)
+        [nearest, i] = min(near)
+        j = who[i]
         [a, b, m] = {D[i,:], D[j,:], [count[i], count[j]]}
         Z[k,:] = [min(group[i], group[j]), max(group[i], group[j]), 0, sum(m)]
         Z[k,2] = nearest
@@ -166,8 +170,22 @@ function Z = linkage(x : mat, method : string = "single", metric : string = "euc
         D[:,i] = transpose(d)
         D[j,:] = inf
         D[:,j] = inf
+        near[j] = inf
+        linkage_nearest(D, near, who, i, j)
         group[i] = n + k
         count[i] = sum(m)
+    end
+end
+
+% Finds the nearest group of each group again, after group i has become the union of i and j.
+function [] = linkage_nearest(D, near, who, i, j)
+    for k = 0..numel(near)-1
+        if k == i || (near[k] < inf && (who[k] == i || who[k] == j))
+            [near[k], who[k]] = min(D[k,:])
+        elseif D[k,i] < near[k] || (D[k,i] == near[k] && i < who[k])
+            near[k] = D[k,i]
+            who[k] = i
+        end
     end
 end
 

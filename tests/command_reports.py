@@ -103,7 +103,7 @@ class Dump(WithCache):
                 y[pos[1],pos[0]] = x[pos]
             end
             function [] = __kernel__ grow(x : mat, pos : ivec2)
-                for i = 0..4
+                for i = 0..99
                     x[pos] = x[pos]*0.9 + pos[1]
                 end
             end

@@ -6,7 +6,8 @@
  *
  * The mark of a copy is part of its memory: Buffer.kept, which makes each lock for writing call Ctx.before_write, with
  * Buffer.owner; or the aux of a cell.  So it does not matter which variable, closure, field, loop or kernel writes.
- * The mark ends when the function that made the copy returns it, also as an item of a cell: results are ordinary.
+ * The mark ends when the function that made the copy returns it, also as an item of a cell: results are ordinary.  What
+ * else keeps the copy of a parameter after the call, such as a field, warns of its first write, and is ordinary then.
  * The frame of such a function has WANT_CONVERTED, so that it returns by qinvoke_leave, and other returns are not
  * tested. */
 #include "vm/array/array.h"
@@ -111,6 +112,11 @@ static void end_mark(qs_vm *vm, const Func *maker, qs_value v) {
     }
 }
 
-void qconverted_returned(qs_vm *vm, const Func *maker, int n, const qs_value *results) {
+void qconverted_returned(qs_vm *vm, const Frame *f, const Func *maker, int n, const qs_value *results) {
     for (int i = 0; i < n; i++) end_mark(vm, maker, results[i]);
+    for (int k = 0; k < maker->nparams; k++) {
+        Buffer *b = f->base[k].kind == QS_ARRAY ? qval_array(f->base[k])->buf : NULL;
+        uintptr_t mark = b ? qbuf_mark(b) : 0;
+        if (mark && qvm(vm)->conversions[mark / 2 - 1].func == maker->name) b->owner = (void *)(mark & ~(uintptr_t)1);
+    }
 }

@@ -79,7 +79,7 @@ void qconverted_mark(qs_vm *vm, Frame *f, Str *param, qs_value given, qs_value c
 qs_status qconverted_written(Ctx *c, Buffer *b);
 qs_status qconverted_cell_written(qs_vm *vm, Cell *c);
 qs_status qconverted_before_write(Ctx *c, Buffer *b); /* Ctx.before_write, until there is a tape */
-void qconverted_returned(qs_vm *vm, const Func *maker, int n, const qs_value *results);
+void qconverted_returned(qs_vm *vm, const Frame *f, const Func *maker, int n, const qs_value *results);
 void qconverted_close(qs_vm *vm);
 
 /* -- invoke.c: running natives and other callables, delivery of results -------------------------------------------- */

@@ -202,7 +202,7 @@ qs_status qinvoke_leave(qs_vm *vm, Frame *f, qs_value *results, int have) {
         kept[i] = results[i];
         results[i] = qs_nil();
     }
-    if (converted) qconverted_returned(vm, g.func, n, kept);
+    if (converted) qconverted_returned(vm, f, g.func, n, kept);
     qframe_pop(vm, f);
     qs_value *top = qvm(vm)->top, *end = ret + (want > 1 && want != WANT_MAYBE ? want : 1);
     if (end > top) qvm(vm)->top = end; /* unpacking a list may run other functions */

@@ -389,13 +389,13 @@ static qs_status continue_frame(const Call *c) {
     return QS_OK;
 }
 
-/* A loop inside an interpreted one would copy a growing list again and again, so it is left to the interpreter if the
+/* A loop inside an interpreted one would copy a long list again and again, so it is left to the interpreter if the
  * copies take longer than the loop. */
 static void judge_copies(Call *c, LoopState *s, double ns) {
-    enum { COPIED = 8 };
+    static const double worth_judging = 2e6;
     LoopResult *code = &c->v->code;
-    s->ncopied = 2 * c->copying > ns ? s->ncopied + 1 : 0;
-    if (s->ncopied < COPIED || qloop_is_demanded(c->region)) return;
+    s->copying += c->copying, s->spent += ns;
+    if (s->copying < worth_judging || 2 * s->copying < s->spent || qloop_is_demanded(c->region)) return;
     snprintf(code->why, sizeof code->why, "copying the items of its lists takes longer than the loop");
     code->exact.func = NULL, code->why_pos = c->region->loop->pos, code->src = NULL, c->v->reported = false;
     s->ndeclined = DECLINES;

@@ -38,7 +38,7 @@ typedef struct {
     double steps; /* steps of one iteration; 0: not constant, because it has inner loops */
     SpecializationList forms;
     void *lists[LOOP_LISTS]; /* address space for the items of lists; NULL: none */
-    int ncopied;             /* runs in a row of which the copies of items took most of the time */
+    double copying, spent;   /* nanoseconds that runs with lists took, and the copies of items of these */
     int ndeclined;
     bool uncounted;      /* the `for` of this `while` was declined */
     bool explained;      /* lowered at least once */

@@ -22,7 +22,7 @@
 /* Times in nanoseconds.  Launches shorter than SHORT depend on no block size.  The launches of a specialization are
  * measured when they have taken WORTH together.  TRIALS and DUEL: time after which no further candidate is tried, and
  * the best one is no longer compared with the usual block. */
-enum { SHORT = 20000, WORTH = 1000000 };
+enum { SHORT = 20000, WORTH = 1000000, SHORT_LAUNCHES = 3 };
 static const double TRIALS = 4e9, DUEL = 2e9, LEAST_GAIN = 1.05;
 enum { CANDIDATES = 40, DUELS = 15 };
 
@@ -35,7 +35,8 @@ enum { EDITION = 1 };
 
 typedef struct Tuning {
     Entry entry;
-    bool done; /* measured by this process */
+    bool done;  /* measured by this process, or not worth it */
+    int nshort; /* launches that were too short to be measured */
     double spent;
 } Tuning;
 
@@ -154,7 +155,7 @@ static qs_status time_launch(Trials *t, const Launch *l, double *ns) {
     qs_status s = d->ops->launch(d, t->p, l, qlaunch_func(r)->nparams, r->bound.arg,
                                  r->form->version[r->which].checks ? &fault : NULL);
     if (s == QS_OK) s = d->ops->sync(d);
-    if (s == QS_EVALUE) return qerr_clear(d->ctx), QS_OK;
+    if (s == QS_EVALUE || (s == QS_EDEVICE && l->tuned)) return qerr_clear(d->ctx), QS_OK;
     if (s == QS_OK && !fault.message) *ns = qclock_ns() - start;
     return s;
 }
@@ -307,8 +308,8 @@ static qs_status measure_launch(Trials *t, Tuning *tuning) {
     TRY(time_launch(t, &t->usual, &first));
     if (!isfinite(first)) return QS_OK; /* it fails: the launch itself reports it */
     tuning->spent += first;
-    if (first < SHORT || tuning->spent < WORTH) return QS_OK;
-    return find_block(t, tuning);
+    if (first < SHORT) return tuning->done = ++tuning->nshort == SHORT_LAUNCHES, QS_OK;
+    return tuning->spent < WORTH ? QS_OK : find_block(t, tuning);
 }
 
 static void set_usual(Run *r, Launch *l) {
@@ -323,7 +324,7 @@ static qs_status tune(Run *r, Program *p, Tuning *tuning) {
     t->r = r, t->p = p;
     set_usual(r, &t->usual);
     qs_status s = measure_launch(t, tuning);
-    if (s == QS_ENOMEM || s == QS_EDEVICE) { /* no memory for copies, or a block that the device cannot run */
+    if (s == QS_ENOMEM) {
         qerr_clear(qvm_ctx(r->vm)), s = QS_OK, tuning->done = true;
         report_reason(r, "not tuned: the device has no memory for copies of its arrays");
     }

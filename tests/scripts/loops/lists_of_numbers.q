@@ -123,3 +123,35 @@ for i = 0..1
     s += c[i + 1.5]
 end
 print s
+
+% The index of an update is evaluated before the value, and messages name the variable of the function.
+function c = moved(c, n)
+    for i = 0..n
+        append(c, i)
+        c[numel(c)-2] += pop(c)
+    end
+end
+function [] = beyond(c)
+    for i = 0..3
+        c[numel(c)-1] += pop(c)
+    end
+end
+function y = last(l)
+    y = l[numel(l)-1]
+end
+function [] = lasts(c)
+    s = 0
+    for i = 0..3
+        s += last(c)
+        pop(c)
+    end
+end
+c = moved({1,2,3}, 300000)
+print numel(c), " ", c[1], " ", c[2]
+for f = {beyond, lasts}
+    try
+        f({1,2})
+    catch e
+        print e
+    end
+end

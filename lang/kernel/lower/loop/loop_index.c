@@ -849,24 +849,29 @@ static qs_status find_cell(Loops *L, Node *n, Value *cell, bool *found) {
     if (n->u.index.at.n != 1 || base->kind != N_IDENT || !base->u.ident.sym) return QS_OK;
     TRY(kloop_read(L, base->u.ident.sym, cell));
     *found = cell->what == WHAT_CELL;
+    if (*found) cell->name = base->u.ident.sym->name;
     return L->pos = n->pos, QS_OK;
+}
+
+static qs_status item_index(Loops *L, Node *target, Value *at) {
+    if (target->u.index.base->u.ident.sym->mods.access) return kloop_decline(L, L->pos, "a cell with an access mode");
+    TRY(kloop_expr(L, target->u.index.at.at[0], at));
+    return L->pos = target->pos, QS_OK;
 }
 
 static qs_status store_item(Loops *L, Node *target, const Value *cell, const Value *v) {
     Value at;
-    if (target->u.index.base->u.ident.sym->mods.access) return kloop_decline(L, L->pos, "a cell with an access mode");
-    TRY(kloop_expr(L, target->u.index.at.at[0], &at));
-    L->pos = target->pos;
+    TRY(item_index(L, target, &at));
     return kloop_list_store(L, cell, &at, v);
 }
 
-static qs_status update_item(Loops *L, Node *target, const Value *cell, Op op, const Value *v) {
-    Value at, old, result;
-    if (target->u.index.base->u.ident.sym->mods.access) return kloop_decline(L, L->pos, "a cell with an access mode");
-    TRY(kloop_expr(L, target->u.index.at.at[0], &at));
+static qs_status update_item(Loops *L, Node *target, const Value *cell, Op op, Node *value) {
+    Value at, v, old, result;
+    TRY(item_index(L, target, &at));
+    TRY(kloop_expr(L, value, &v));
     L->pos = target->pos;
     TRY(kloop_list_load(L, cell, &at, &old));
-    TRY(kloop_operator(L, op, &old, v, &result));
+    TRY(kloop_operator(L, op, &old, &v, &result));
     return kloop_list_store(L, cell, &at, &result);
 }
 
@@ -997,9 +1002,9 @@ qs_status kloop_update(Walk *w, Node *target, Op op, Node *value) {
     Value v, old = {.what = WHAT_NUMBER}, result, cell;
     bool is_item;
     TRY(find_cell(L, target, &cell, &is_item));
-    if (!is_item) TRY(target_of(L, target, NULL, &a));
+    if (is_item) return update_item(L, target, &cell, op, value);
+    TRY(target_of(L, target, NULL, &a));
     TRY(kloop_expr(L, value, &v));
-    if (is_item) return update_item(L, target, &cell, op, &v);
     L->pos = target->pos;
     if (a.base.what != WHAT_VECTOR) TRY(lower_indices(L, &a));
     if (a.spans) return update_row(L, &a, op, &v);

@@ -149,18 +149,18 @@ qs_status kloop_list_call(Loops *L, const char *name, const Value *args, int nar
 }
 
 /* -- indices ------------------------------------------------------------------------------------------------------- */
-/* Emits the tests of an index, and returns its rounded value. */
-static KRef test_index(Loops *L, const List *l, Number index) {
+/* Emits the tests of an index of the variable `name`, and returns its rounded value. */
+static KRef test_index(Loops *L, const List *l, const char *name, Number index) {
     if (index.kind == LOOP_NUM) (void)kloop_expect_int(L, &index);
     KRef at = kloop_as_int(L, index), shown = at;
     if (!at) {
         KRef x = kloop_real(L, index);
         shown = kbuild_pure(&L->walk, (KMake){K_MATH, .flag = MF_trunc, .a = x});
-        kloop_test_number(L, x, shown, l->name->s, true);
+        kloop_test_number(L, x, shown, name, true);
         at = kloop_op(L, K_MAX, kloop_cast(L, shown, QS_I64), kloop_i64(L, LOOP_INDEX_LEAST));
         at = kloop_op(L, K_MIN, at, kloop_i64(L, LOOP_INDEX_MOST));
     }
-    kloop_inside(L, (AxisIndex){at, count_of(L, l), shown}, l->name->s, 1);
+    kloop_inside(L, (AxisIndex){at, count_of(L, l), shown}, name, 1);
     return at;
 }
 
@@ -169,7 +169,7 @@ qs_status kloop_list_load(Loops *L, const Value *cell, const Value *index, Value
     Number at;
     TRY(need_list(L, cell, &l));
     TRY(kloop_real_number(L, index, &at));
-    return *out = (Value){.what = WHAT_NUMBER, .num = load_item(L, l, test_index(L, l, at))}, QS_OK;
+    return *out = (Value){.what = WHAT_NUMBER, .num = load_item(L, l, test_index(L, l, cell->name->s, at))}, QS_OK;
 }
 
 qs_status kloop_list_store(Loops *L, const Value *cell, const Value *index, const Value *v) {
@@ -178,7 +178,7 @@ qs_status kloop_list_store(Loops *L, const Value *cell, const Value *index, cons
     TRY(need_list(L, cell, &l)); /* the items that a loop goes through may be set */
     kbuild_learn(&L->walk, &l->written);
     TRY(kloop_real_number(L, index, &at));
-    return store_item(L, l, test_index(L, l, at), v);
+    return store_item(L, l, test_index(L, l, cell->name->s, at), v);
 }
 
 /* -- loops over items ---------------------------------------------------------------------------------------------- */
