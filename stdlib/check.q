@@ -108,3 +108,14 @@ end
 function [] = check_no_more(what, more)
     assert(numel(more) == 0, what, ": ", numel(more), numel(more) == 1 ? " argument" : " arguments", " too many")
 end
+
+% The result of a function that the caller gives: an array, list or number of Python becomes one of the language.
+function y = value_of(v)
+    y = v
+    if type(v, "pyvalue")
+        y = v.from_py()
+        if iscell(y)
+            y = horzcat(...y)
+        endif
+    endif
+end

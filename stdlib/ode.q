@@ -417,7 +417,7 @@ function [t, y, te, ye] = ode_solve(m, f, tspan, y0, reltol, abstol, event, maxs
 end
 
 function s = ode_slope(m, f, t, y)
-    s = f(t, y)
+    s = value_of(f(t, y))
     assert(check_real(s) && numel(s) == numel(y), _
            m.name, ": f must give as many real numbers as y has, ", numel(y), ", got ", check_got(s))
     s = isscalar(s) ? float64([s]) : float64(reshape(s, [1,numel(s)]))

@@ -4,7 +4,7 @@ import "check.q"
 
 % Calls f, and checks that it gives one real number.
 function y = optim_number(what, f, x)
-    y = f(x)
+    y = value_of(f(x))
     assert(check_real(y) && numel(y) == 1, what, ": f must give one real number, got ", check_got(y))
     y = isscalar(y) ? y : y[0]
 end

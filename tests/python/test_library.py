@@ -107,6 +107,20 @@ class WrongArguments(unittest.TestCase):
                 call()
 
 
+class Callbacks(unittest.TestCase):
+    def test_functions_may_give_arrays_lists_and_numbers_of_numpy(self):
+        q.init("cpu")
+        self.addCleanup(q.destroy)
+        times = [q.ode45(f, [0.0, 1.0], [1.0, 2.0])[1].tolist()
+                 for f in (lambda t, y: -y, lambda t, y: -np.asarray(y), lambda t, y: [-v for v in np.ravel(y)])]
+        self.assertEqual(times[0], times[1])
+        self.assertEqual(times[0], times[2])
+        for f in (lambda x: np.float64(x) - 0.25, lambda x: [x - 0.25], lambda x: np.array([x - 0.25])):
+            self.assertAlmostEqual(q.fzero(f, [0.0, 1.0])[0], 0.25, 12)
+        with self.assertRaisesRegex(ValueError, "ode45: f must give as many real numbers as y has, 2, got"):
+            q.ode45(lambda t, y: "none", [0.0, 1.0], [1.0, 2.0])
+
+
 class Fft(unittest.TestCase):
     def check(self, got, wanted):
         got = np.asarray(got)
