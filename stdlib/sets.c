@@ -53,6 +53,21 @@ static qs_dtype elements_of(qs_value v) {
 }
 static bool is_wide(qs_dtype d) { return d == QS_I64 || d == QS_U64; }
 
+/* Refuses 64-bit integers that complex elements do not hold. */
+static qs_status check_digits(const Pool *s, qs_call_args *c, int i, qs_dtype own) {
+    Array *a;
+    const void *p;
+    TRY(qarg_packed(s->vm, c, i, name_of(s, i), own, &a, &p));
+    for (size_t k = 0; k < a->count; k++) {
+        int64_t v = ((const int64_t *)p)[k];
+        uint64_t size = own == QS_I64 && v < 0 ? -(uint64_t)v : (uint64_t)v;
+        if (size > (uint64_t)1 << 53)
+            return qs_fail(s->vm, QS_EVALUE, "%s: %s has integers beyond 2^53, which complex elements do not hold",
+                           s->fn, name_of(s, i));
+    }
+    return QS_OK;
+}
+
 static qs_status take_numbers(Pool *s, qs_call_args *c) {
     Array *a;
     const void *p;
@@ -65,6 +80,7 @@ static qs_status take_numbers(Pool *s, qs_call_args *c) {
                 (is_wide(second) && qdtype_is_real(first)));
     for (int i = 0; i < s->operands; i++) {
         qs_dtype own = i ? second : first;
+        if (qdtype_is_complex(s->d) && is_wide(own)) TRY(check_digits(s, c, i, own));
         s->types[i] = !s->mixed ? s->d : qdtype_is_real(own) ? QS_F64 : own == QS_U64 ? QS_U64 : QS_I64;
         TRY(qarg_packed(s->vm, c, i, name_of(s, i), s->types[i], &a, &p));
         s->p[i] = p, s->count[i] = a->count;

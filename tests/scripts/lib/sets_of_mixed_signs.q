@@ -25,3 +25,18 @@ end
 % nan: once in unique and union, in no other set, also not in cells
 n = [nan,1,nan]
 print unique(n), union(n, n), intersect(n, n), setdiff(n, n), setxor(n, [1,nan]), ismember(n, n), ismember(nan, {nan})
+
+% Complex elements hold integers up to 2^53.
+c = [2^53, 1] + 0i
+for k = {int64([9007199254740993,5]), int64([-9223372036854775807-1,5]), uint64([18446744073709551615]), int64([7,1])}
+    try
+        print union(k, c)
+    catch e
+        print e
+    end
+    try
+        print ismember(c, k)
+    catch e
+        print e
+    end
+end
