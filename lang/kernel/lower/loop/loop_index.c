@@ -995,6 +995,25 @@ static bool is_int64_update(const Access *a, Op op, Number v) {
     return arithmetic && dtype_of(a) == QS_I64 && v.kind != LOOP_COMPLEX;
 }
 
+/* Refuses a number with more bits than the elements have, and converts other ones to their type. */
+static qs_status narrow_bits(Loops *L, Op op, qs_dtype d, Number *v) {
+    int bits = 8 * (int)qdtype_size(d);
+    bool is_signed = d == QS_I8 || d == QS_I16 || d == QS_I32;
+    Number neutral = kloop_wide(L, kloop_i64(L, op == OP_BITAND ? -1 : 0)), integral;
+    TRY(kloop_bits(L, op, *v, neutral, &integral));
+    KRef n = kloop_as_int(L, integral), all = kloop_i64(L, (int64_t)1 << bits);
+    KRef half = kloop_i64(L, (int64_t)1 << (bits - 1));
+    if (!n) return kloop_decline(L, L->pos, "bits of a number beside elements");
+    KRef least = kloop_op(L, K_LE, kloop_i64(L, -((int64_t)1 << (bits - 1))), n);
+    char text[96];
+    snprintf(text, sizeof text, KELEM_OTHER_BITS, kelem_name(kelem_operator(op)), "%0", bits, qdtype_info[d].name);
+    kloop_fail_unless(L, kloop_op(L, K_AND, least, kloop_op(L, K_LT, n, all)), QS_EVALUE, qstr_cname(L->c, text)->s, n,
+                      0);
+    KRef low = kloop_op(L, is_signed ? K_LT : K_LE, is_signed ? n : kloop_i64(L, 0), is_signed ? half : n);
+    KRef other = kloop_op(L, is_signed ? K_SUB : K_ADD, n, all);
+    return *v = kloop_wide(L, kbuild_pure(&L->walk, (KMake){K_SELECT, .a = low, .b = n, .c = other})), QS_OK;
+}
+
 qs_status kloop_update(Walk *w, Node *target, Op op, Node *value) {
     Loops *L = (Loops *)w;
     Access a;
@@ -1025,6 +1044,7 @@ qs_status kloop_update(Walk *w, Node *target, Op op, Node *value) {
     if (summed && !sum) return kloop_decline(L, L->pos, "more than sums of %s", shown_name(&a));
     if (summed) return add_to_copy(L, &a, at, op, v.num);
     old.num = load_element(L, &a, at, sum);
+    if (bits && qdtype_is_int(dtype_of(&a))) TRY(narrow_bits(L, op, dtype_of(&a), &v.num));
     if (is_int64_update(&a, op, v.num)) return store_element(L, &a, at, update_int64(L, op, old.num, v.num), sum);
     TRY(kloop_operator(L, op, &old, &v, &result));
     return store_element(L, &a, at, result.num, sum);
