@@ -513,9 +513,32 @@ static qs_status place_all(qs_vm *vm, qs_call_args *c, int from, int end, int di
     return QS_OK;
 }
 
+static bool are_numbers(const qs_call_args *c, int from) {
+    for (int i = from; i < c->nin; i++)
+        if (c->in[i].kind != QS_NUM) return false;
+    return c->nin > from;
+}
+
+/* Joins numbers without an array for each. */
+static qs_status join_numbers(qs_vm *vm, qs_call_args *c, int from, int dim) {
+    Place d;
+    Array *first;
+    qs_dtype t = qarg_meet(vm, c, from, c->nin);
+    qs_value number = c->in[from];
+    TRY(qarg_array(vm, c, from, "every argument", &first));
+    qmatrix_shape(first, &d.shape);
+    extend(&d.shape, dim + 1);
+    d.shape.dims[dim] = c->nin - from;
+    TRY(new_target(vm, c, 0, t, &d));
+    TRY(qarr_put(vm, d.a, 0, number));
+    for (int i = from + 1; i < c->nin; i++) TRY(qarr_put(vm, d.a, (size_t)(i - from), c->in[i]));
+    return QS_OK;
+}
+
 static qs_status join_arrays(qs_vm *vm, qs_call_args *c, int from, int dim) {
     Place d;
     qs_dtype t;
+    if (are_numbers(c, from)) return join_numbers(vm, c, from, dim);
     for (int i = from; i < c->nin; i++)
         if (c->in[i].kind == QS_CELL) return join_cells(vm, c->nin - from, c->in + from, &c->out[0]);
     int end = set_apart_empty(c, from);
