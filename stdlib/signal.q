@@ -30,8 +30,8 @@ end
 % over k >= 1.  What is before the first sample counts as 0.
 %
 % Parameters:
-% b, a - the coefficients, of z^0, z^-1 …; a[0] is not 0
-% x - the signal
+% b, a - the real coefficients, of z^0, z^-1 …; a[0] is not 0
+% x - the signal, which may be complex
 % zi - the state at its beginning, max(numel(a), numel(b))-1 numbers; null is zeros
 %
 % Returns:
@@ -68,7 +68,14 @@ end
 function [y, zf] = filter(b : vec, a : scalar, x : vec, zi = null)
     [y, zf] = filter(b, float64([a]), x, zi)
 end
+function [y, zf] = filter(b, a, x : [cvec|vec[complex128]], zi = null)
+    [re, zre] = filter(b, a, real(x), isnull(zi) ? null : real(zi))
+    [im, zim] = filter(b, a, imag(x), isnull(zi) ? null : imag(zi))
+    y = complex(re, im)
+    zf = complex(zre, zim)
+end
 function [y, zf] = filter(b, a, x : mat, zi = null)
+    assert(check_real(b) && check_real(a), "filter: b and a must be real, got ", check_got(b), " and ", check_got(a))
     assert(size(x,1) == 1, "filter: x must be a vec or one column, got size ", size(x))
     [y, zf] = filter(b, a, reshape(x, [1,numel(x)]), zi)
     y = transpose(y)

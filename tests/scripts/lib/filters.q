@@ -16,3 +16,16 @@ try
 catch e
     print e
 end
+
+% A complex signal is filtered by its parts.
+x = [1,2,3] + [2,0,-1]*1i
+[y, zf] = filter([1,0.5], [1,-0.25], x)
+print max(abs(real(y) - filter([1,0.5], [1,-0.25], [1,2,3]))) < 1e-6, " ", y
+[z, zg] = filter([1,0.5], [1,-0.25], x, zf)
+whole = filter([1,0.5], [1,-0.25], horzcat(x, x))
+print max(abs(horzcat(y, z) - whole)) < 1e-6
+try
+    filter([1i,2], 1, x)
+catch e
+    print e
+end
