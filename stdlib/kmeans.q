@@ -149,6 +149,7 @@ function Z = linkage(x : mat, method : string = "single", metric : string = "euc
     check_finite("linkage: x", x)
     D = size(x,0) == 1 ? linkage_square(float64(x)) : linkage_distances(float64(x), metric)
     n = size(D,0)
+    assert(n > 0, "linkage: x must have at least one point, got size ", size(x))
     Z = zeros_like(D, n-1, 4)
     group = float64(0..n-1)
     count = ones_like(group)

@@ -188,9 +188,9 @@ static void link_assignments(void *ud, Node **child) {
         Linking x = {s, t->kind == N_IDENT ? t->u.ident.sym : NULL};
         if (!x.target) continue;
         link_sources(&x, &n->u.assign.value);
-        bool simple = !n->u.assign.bracketed && !n->u.assign.in_place;
+        if (n->u.assign.in_place) continue; /* an array remains one */
         qmem_grow(s->u->ctx, &s->assigned, &s->cap_assigned, s->nassigned, sizeof *s->assigned);
-        s->assigned[s->nassigned++] = (Assigned){x.target, simple ? n->u.assign.value : NULL};
+        s->assigned[s->nassigned++] = (Assigned){x.target, n->u.assign.bracketed ? NULL : n->u.assign.value};
     }
     if (n->kind == N_LAMBDA) link_func(s, n->u.lambda.func);
     else if (n->kind == N_FUNC) link_func(s, n->u.func);
@@ -356,15 +356,18 @@ static void check_conditions(const Slips *s, const Node *n) {
 }
 
 /* -- y = x; y[0] = 1 ----------------------------------------------------------------------------------------------- */
-/* In MATLAB an assignment copies.  The check warns of y = x if both variables are assigned once, an element of y is
- * written, or y += 1 writes all elements of an array, and x is read after that. */
+/* In MATLAB an assignment copies.  The check warns of y = x if one of the two is written after that, an element of it,
+ * or all elements of an array by an operator as in y += 1, and the other one is read later.  y is assigned once.  x is
+ * assigned once if y is written, and not assigned again if x is written. */
 enum { MOST_ALIASES = 64 };
 typedef struct {
     const Node *assignment;
     const Sym *x, *y;
     int x_set, y_set;
-    uint32_t written; /* position of the first write to an element of y */
-    bool read, array; /* array: x is certainly one, which y += 1 changes */
+    uint32_t x_written, y_written; /* positions of the first writes to their elements; UINT32_MAX: none */
+    bool x_read, y_read;           /* after the other one was written */
+    bool replaced;                 /* x is assigned after y = x */
+    bool array;                    /* x is certainly one, which y += 1 changes */
 } Alias;
 typedef struct {
     Slips *s;
@@ -384,7 +387,8 @@ static void find_aliases(void *ud, Node **child) {
             a->at[a->n++] = (Alias){.assignment = n,
                                     .x = x,
                                     .y = y,
-                                    .written = UINT32_MAX,
+                                    .x_written = UINT32_MAX,
+                                    .y_written = UINT32_MAX,
                                     .array = rank_of(a->s, n->u.assign.value, 4) > 0};
     }
     qast_children(n, find_aliases, a);
@@ -399,14 +403,18 @@ static void follow_aliases(void *ud, Node **child) {
         for (int k = 0; k < a->n && base->kind == N_IDENT; k++) {
             Alias *at = &a->at[k];
             bool element = t->kind != N_IDENT || (at->array && n->u.assign.in_place);
-            if (!element) at->x_set += base->u.ident.sym == at->x, at->y_set += base->u.ident.sym == at->y;
-            else if (base->u.ident.sym == at->x) at->x_set++; /* written through both names, so probably on purpose */
-            else if (base->u.ident.sym == at->y && t->pos < at->written && t->pos > at->assignment->pos)
-                at->written = t->pos;
+            bool x = base->u.ident.sym == at->x, y = base->u.ident.sym == at->y, later = t->pos > at->assignment->pos;
+            at->x_set += x, at->y_set += y && !element;
+            at->replaced |= x && !element && later;
+            if (x && element && later && t->pos < at->x_written) at->x_written = t->pos;
+            if (y && element && later && t->pos < at->y_written) at->y_written = t->pos;
         }
     }
-    for (int k = 0; n->kind == N_IDENT && k < a->n; k++)
-        a->at[k].read |= n->u.ident.sym == a->at[k].x && n->pos > a->at[k].written;
+    for (int k = 0; n->kind == N_IDENT && k < a->n; k++) {
+        Alias *at = &a->at[k];
+        at->x_read |= n->u.ident.sym == at->x && n->pos > at->y_written;
+        at->y_read |= n->u.ident.sym == at->y && n->pos > at->x_written;
+    }
     qast_children(n, follow_aliases, a);
 }
 
@@ -417,11 +425,14 @@ static void check_aliases(Slips *s, Func *f) {
     for (int i = 0; i < f->body.n && a.n; i++) follow_aliases(&a, &f->body.at[i]);
     for (int k = 0; k < a.n; k++) {
         const Alias *at = &a.at[k];
-        if (at->y_set != 1 || at->x_set + qast_is_parameter(f, at->x) != 1 || !at->read) continue;
+        const char *x = at->x->name->s, *y = at->y->name->s;
+        bool written = at->x_set + qast_is_parameter(f, at->x) == 1 && at->x_read;
+        bool changed = at->y_written == UINT32_MAX && !at->replaced && at->y_read; /* not through both names */
+        if (at->y_set != 1 || (!written && !changed)) continue;
         qdiag_warning(s->u, at->assignment->pos,
                       "%s is another name of %s, no copy: the elements that are written "
                       "into %s are those of %s, which is read later; write %s = copy(%s)",
-                      at->y->name->s, at->x->name->s, at->y->name->s, at->x->name->s, at->y->name->s, at->x->name->s);
+                      y, x, written ? y : x, written ? x : y, y, x);
     }
 }
 

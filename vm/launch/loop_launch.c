@@ -370,7 +370,7 @@ static qs_status prepare_form(Call *c, LoopState *s) {
     else if (c->v->code.nlists && qloop_is_recorded(c)) qloop_because(c, "it uses a list");
     else if (!qloop_open_lists(c)) qloop_because(c, "no address space for the items of lists");
     else return QS_OK;
-    if (c->v->code.nlists) s->ndeclined = DECLINES; /* each attempt would look at all items */
+    if (c->v->code.nlists) s->left = true; /* each attempt would look at all items */
     TRY(qloop_in_order(c));
     return c->v = NULL, QS_OK;
 }
@@ -398,7 +398,7 @@ static void judge_copies(Call *c, LoopState *s, double ns) {
     if (s->copying < worth_judging || 2 * s->copying < s->spent || qloop_is_demanded(c->region)) return;
     snprintf(code->why, sizeof code->why, "copying the items of its lists takes longer than the loop");
     code->exact.func = NULL, code->why_pos = c->region->loop->pos, code->src = NULL, c->v->reported = false;
-    s->ndeclined = DECLINES;
+    s->left = true;
     qloop_report(c);
 }
 
@@ -407,7 +407,7 @@ static qs_status enter_loop(qs_vm *vm, Frame *f, LoopRegion *r, Node *loop, cons
                             bool *done) {
     LoopState *s = r->machine;
     Call c; /* not initialized, because it is large */
-    if (!at_once(vm, r) && (steps < worth_launching || s->ndeclined >= DECLINES)) return QS_OK;
+    if (s->left || (!at_once(vm, r) && (steps < worth_launching || s->ndeclined >= DECLINES))) return QS_OK;
     c.vm = c.run.vm = vm, c.f = f, c.v = NULL, c.counters = counters, c.region = r, c.loop = loop, c.steps = steps;
     c.iterations = counters ? iterations_of(counters, ncounters(loop)) : INFINITY;
     c.order[0] = 0, c.order_src = NULL, c.copying = 0;

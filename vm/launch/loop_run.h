@@ -40,6 +40,7 @@ typedef struct {
     void *lists[LOOP_LISTS]; /* address space for the items of lists; NULL: none */
     double copying, spent;   /* nanoseconds that runs with lists took, and the copies of items of these */
     int ndeclined;
+    bool left;           /* to the interpreter, because of its lists */
     bool uncounted;      /* the `for` of this `while` was declined */
     bool explained;      /* lowered at least once */
     bool reported_many;  /* --explain has reported that there are too many specializations */
