@@ -12,6 +12,7 @@
  *              load      the code as a program of that device                        device_program.c
  *              run       lock buffers, release Python's lock, launch, unlock         launch.c
  *              async     errors that become known after the launch has returned      async_error.c
+ *              tune      with --tune, the block sizes that are measured to be fastest tune.c
  *              report    the output of --explain, --profile and --dump               report.c
  *                                 |
  *              results in arrays and variables; a device fault becomes an error of the program
