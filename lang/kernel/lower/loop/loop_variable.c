@@ -824,7 +824,8 @@ void kloop_inside_unless(Loops *L, KRef none, KRef guarded, AxisIndex x, const c
                    .ranged = kloop_has_range(L, guarded),
                    .test = {L->in->func, L->pos, array ? array : "an array", axis}};
     kloop_prove(L, &check);
-    bool checked = kloop_is_known(&check, &check.low) && kloop_is_known(&check, &check.high);
+    bool fixed = L->f->ins[x.n].op != K_GET; /* the number of items of a list changes */
+    bool checked = fixed && kloop_is_known(&check, &check.low) && kloop_is_known(&check, &check.high);
     ksubscript_sentence(array, axis, text);
     if (checked) {
         qmem_grow(L->c, &L->checks, &L->cap_checks, L->nchecks, sizeof *L->checks);
