@@ -109,8 +109,6 @@ class WrongArguments(unittest.TestCase):
 
 class Callbacks(unittest.TestCase):
     def test_functions_may_give_arrays_lists_and_numbers_of_numpy(self):
-        q.init("cpu")
-        self.addCleanup(q.destroy)
         times = [q.ode45(f, [0.0, 1.0], [1.0, 2.0])[1].tolist()
                  for f in (lambda t, y: -y, lambda t, y: -np.asarray(y), lambda t, y: [-v for v in np.ravel(y)])]
         self.assertEqual(times[0], times[1])
