@@ -204,8 +204,8 @@ function d = psnr(y : cube, x : cube, peak = null)
 end
 
 % Function: ssim
-% The mean structural similarity of two grey images, for white = peak (null is 255): 1 when they are equal.  Weights are those of a
-% Gaussian of 11 x 11 pixels with deviation 1.5, borders are mirrored.
+% The mean structural similarity of two grey images, which is 1 if they are equal.  White is peak (null: 255).  The weights
+% are a Gaussian of 11 x 11 pixels with deviation 1.5, and borders are mirrored.
 % Source: Wang, Bovik, Sheikh, Simoncelli: Image quality assessment (2004).
 function s = ssim(y : mat, x : mat, peak = null)
     check_alike("ssim: y and x", y, x)

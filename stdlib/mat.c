@@ -245,7 +245,7 @@ size_t qmat_row_major_index(int rank, const int64_t *dims, size_t k) {
     return at;
 }
 
-/* Makes a cell of x->count items, each of which has at least `least` bytes in the file. */
+/* Makes a cell of x->count items.  Each item has at least `least` bytes in the file. */
 static qs_status make_cell(const Mat *m, const ByteReader *b, const Matrix *x, size_t least, Cell **out) {
     if (x->count > b->n / least) return damaged(m, "it ends before its last element");
     return qcell_new(m->vm, qtype_any(qvm_ctx(m->vm)), x->rank, x->dims, out);

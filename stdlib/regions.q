@@ -334,7 +334,7 @@ end
 % Function: watershed
 % The catchment basins of an image: water rises from the markers, and every pixel gets the number of the basin whose water
 % reaches it first. Source: Meyer: Topographic distance and watershed lines (1994). Without lines the
-% result is that of skimage.segmentation.watershed; lines may differ from those of scikit-image where more than one pixel
+% result is that of skimage.segmentation.watershed; scikit-image may have other lines where more than one pixel
 % could separate two basins.
 %
 % Parameters:

@@ -31,7 +31,7 @@ enum {
     /* The same if it needs no further pass: every element left to insertion costs a branch misprediction. */
     PLENTY_BITS = 5,
     PATIENCE = 4,          /* average number of positions by which insertion may move an element */
-    PIECE_ITEMS = 1 << 16, /* minimum length of the pieces of a line, each of which one thread divides into buckets */
+    PIECE_ITEMS = 1 << 16, /* minimum length of the pieces of a line; one thread divides a piece into buckets */
     MOST_PIECES = 64,
     LONG_LINE = 1 << 15,       /* length from which a line is divided into buckets */
     LONG_LINE_ALONE = 1 << 20, /* the same for one thread that compares vectors */

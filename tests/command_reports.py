@@ -96,6 +96,17 @@ class Dump(WithCache):
                  text="x = rand(3000000)\ny = x.*x + 1\ny = x.*x + 1\n")
         self.assertIn('kernel "expression" rank 1 rounds fast', r.stdout)
 
+    def test_kernels_that_follow_columns_run_in_tiles(self):
+        tiles = 256  # NATIVE_TILES of devices/native.h
+        for line, wanted in (("y[pos[1],pos[0]] = x[pos]", tiles), ("y[pos] = x[pos[1],pos[0]]", tiles),
+                             ("for k = 0..9\ny[pos] += x[pos[0],k]*x[k,pos[1]]\nend", tiles),
+                             ("y[pos] = x[pos]", 0), ("for k = 0..9\ny[pos] += x[pos[0]+k,pos[1]]\nend", 0)):
+            text = ("function [] = __kernel__ f(x : mat'clamped, y : mat, pos : ivec2)\n%s\nend\n"
+                    "parallel_do([40,40], ones(60,60), zeros(60,60), f)" % line)
+            r = qrun("--device", "cpu", "--dump", "llvm", text=text, env=self.env)
+            flags = re.search(r"@kernel_info = constant .*? \{ i32 \d+, i32 (\d+),", r.stdout + r.stderr)
+            self.assertEqual(int(flags[1]) & tiles, wanted, line)
+
     def test_tuning_keeps_results_and_serves_later_runs(self):
         """The block that --tune reports is that of the next run; the results are the same, also of arrays that a launch
         reads and writes, and of a launch that fails."""

@@ -8,6 +8,7 @@ typedef enum Op {
 #include "lang/syntax/operators.def"
     OP__COUNT
 } Op;
+static inline int qop_is_bitwise(Op op) { return op == OP_BITAND || op == OP_BITOR || op == OP_BITXOR; }
 const char *qop_text(Op op);    /* such as "+"; for operators with an in-place form only, that form */
 const char *qop_inplace(Op op); /* such as "+="; "": there is no in-place form */
 #endif

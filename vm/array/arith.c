@@ -231,7 +231,7 @@ static bool is_real(qs_value v) { return v.kind == QS_ARRAY && qdtype_is_real((q
 
 /* Returns whether this is a bitwise operator on an array of floats, which must hold integral numbers. */
 static bool is_bits_of_floats(Op op, qs_value a, qs_value b) {
-    return (op == OP_BITAND || op == OP_BITOR || op == OP_BITXOR) && (is_real(a) || is_real(b));
+    return qop_is_bitwise(op) && (is_real(a) || is_real(b));
 }
 
 static qs_status bits_of_floats(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out) {

@@ -571,7 +571,7 @@ qs_status qidx_set(qs_vm *vm, qs_value base, const Subscript *s, qs_value v) {
 static bool updates_as_array(Op op, qs_value base, qs_value v) {
     if (base.kind != QS_ARRAY || (v.kind != QS_ARRAY && !qval_is_number(v))) return false;
     qs_dtype d = (qs_dtype)qval_array(base)->dtype;
-    if (op == OP_BITAND || op == OP_BITOR || op == OP_BITXOR) return qdtype_is_int(d);
+    if (qop_is_bitwise(op)) return qdtype_is_int(d);
     return (d == QS_I64 || d == QS_U64) && op != OP_DIV && op != OP_PWDIV && op != OP_POW && op != OP_PWPOW;
 }
 

@@ -717,11 +717,11 @@ static int find_sums(const KFunc *f, NativeSum out[NATIVE_SUMS]) {
     return n;
 }
 
-/* Whether the value is computed from an instruction `op` with the number imm, by sums and products. */
+/* Whether the value is computed from an instruction `op` with the number imm, by sums, products and access modes. */
 static bool contains(const KFunc *f, KRef r, uint8_t op, uint64_t imm) {
     const KIns *i = &f->ins[r];
     if (i->op == op) return i->imm == imm || op == K_FOR;
-    if (i->op == K_CAST) return contains(f, i->a, op, imm);
+    if (i->op == K_CAST || i->op == K_BOUND) return contains(f, i->a, op, imm);
     bool sum = i->op == K_ADD || i->op == K_SUB || i->op == K_MUL;
     return sum && (contains(f, i->a, op, imm) || contains(f, i->b, op, imm));
 }

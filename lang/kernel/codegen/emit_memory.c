@@ -150,23 +150,39 @@ static Place array_elem(Emit *e, const KIns *i) {
     return (Place){ptr, !e->apart ? tail : i->op == K_LOAD ? apart_load : apart_store, 0};
 }
 
+/* An access that runs only if its guard holds.  Its value is 0 otherwise. */
+typedef struct {
+    uint32_t from, done;
+} Guarded;
+
+static Guarded open_guarded(Emit *e, KRef guard) {
+    Guarded g = {emit_new(e), 0};
+    uint32_t yes = emit_new(e);
+    g.done = emit_new(e);
+    Opnd holds = emit_arg(e, guard);
+    emit_label(e, g.from);
+    emit_branch(e, holds, yes, g.done);
+    return emit_label(e, yes), g;
+}
+
+static void close_guarded(Emit *e, Guarded g, KRef r, Opnd v) {
+    qs_dtype d = (qs_dtype)e->f->ins[r].dtype;
+    uint32_t accessed = emit_new(e);
+    emit_label(e, accessed);
+    emit_label(e, g.done);
+    Opnd none = emit_literal(d, 0);
+    emit_set(e, r, emit_def(e, "phi %s [ %s, %%L%u ], [ %s, %%L%u ]", emit_type(d), none.s, g.from, v.s, accessed));
+}
+
 void emit_load_element(Emit *e, KRef r) {
     const KIns *i = &e->f->ins[r];
-    qs_dtype elem = (qs_dtype)e->f->params[i->imm].dtype, d = (qs_dtype)i->dtype;
+    qs_dtype elem = (qs_dtype)e->f->params[i->imm].dtype;
     if (!i->b) {
         emit_set(e, r, emit_load(e, elem, e->array_space, array_elem(e, i)));
         return;
     }
-    uint32_t from = emit_new(e), yes = emit_new(e), loaded = emit_new(e), done = emit_new(e);
-    Opnd guard = emit_arg(e, i->b);
-    emit_label(e, from);
-    emit_branch(e, guard, yes, done);
-    emit_label(e, yes);
-    Opnd v = emit_load(e, elem, e->array_space, array_elem(e, i));
-    emit_label(e, loaded);
-    emit_label(e, done);
-    Opnd none = emit_literal(d, 0);
-    emit_set(e, r, emit_def(e, "phi %s [ %s, %%L%u ], [ %s, %%L%u ]", emit_type(d), none.s, from, v.s, loaded));
+    Guarded g = open_guarded(e, i->b);
+    close_guarded(e, g, r, emit_load(e, elem, e->array_space, array_elem(e, i)));
 }
 
 /* Emits `effect` under the condition of operand c, if there is one. */
@@ -319,16 +335,8 @@ void emit_fetch(Emit *e, KRef r) {
         emit_set(e, r, fetch_at(e, op, d, e->array_space, array_elem(e, i).ptr, i->b, e->f->serial));
         return;
     }
-    uint32_t from = emit_new(e), yes = emit_new(e), fetched = emit_new(e), done = emit_new(e);
-    Opnd guard = emit_arg(e, i->c);
-    emit_label(e, from);
-    emit_branch(e, guard, yes, done);
-    emit_label(e, yes);
-    Opnd old = fetch_at(e, op, d, e->array_space, array_elem(e, i).ptr, i->b, e->f->serial);
-    emit_label(e, fetched);
-    emit_label(e, done);
-    Opnd none = emit_literal(d, 0);
-    emit_set(e, r, emit_def(e, "phi %s [ %s, %%L%u ], [ %s, %%L%u ]", emit_type(d), none.s, from, old.s, fetched));
+    Guarded g = open_guarded(e, i->c);
+    close_guarded(e, g, r, fetch_at(e, op, d, e->array_space, array_elem(e, i).ptr, i->b, e->f->serial));
 }
 
 void emit_atomic_ins(Emit *e, const KIns *i) {

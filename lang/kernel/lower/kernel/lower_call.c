@@ -225,7 +225,7 @@ static bool find_in_library(Lower *L, const char *name, int wanted, Closure **ou
     return false;
 }
 
-/* What to write in kernels instead of built-ins that they lack; other values can be computed outside. */
+/* Hints for built-ins that kernels lack: the code to write instead. */
 static const char *const substitutes[][2] = {
     {"eig", "symeig(m) gives eigenvalues and vectors of a symmetric matrix"},
     {"lu", "use solve, inv or det"},

@@ -278,8 +278,8 @@ typedef struct {
 
 /* The int64 values that `guard` stores: 0 if quick and parallel may be used, else the number (from 1) of a test that
  * may fail; the bounds of its index and the size of the dimension; an upper bound of the lengths of slices that are
- * summed, of which no version may have more than QCONTIG_BLOCK elements; 1 if blocks differ in size, which no version
- * may have (LoopResult.pairs); then the trip counts of counters 1, 2, … of the axes. */
+ * summed (no version may sum more than QCONTIG_BLOCK elements); 1 if blocks differ in size (no version may run then,
+ * LoopResult.pairs); then the trip counts of counters 1, 2, … of the axes. */
 enum {
     LOOP_GUARD_FAILED,
     LOOP_GUARD_LO,

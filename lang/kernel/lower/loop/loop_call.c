@@ -259,9 +259,8 @@ static qs_status real_builtin(Loops *L, const char *name, const Number *args, in
 }
 
 qs_status kloop_bits(Loops *L, Op op, Number a, Number b, Number *out) {
-    static const char *const names[] = {[OP_BITAND] = "and", [OP_BITOR] = "or", [OP_BITXOR] = "xor"};
     if (a.kind == LOOP_COMPLEX || b.kind == LOOP_COMPLEX) return kloop_decline(L, L->pos, "bits of a complex number");
-    return real_builtin(L, names[op], (Number[]){a, b}, 2, out);
+    return real_builtin(L, kelem_name(kelem_operator(op)), (Number[]){a, b}, 2, out);
 }
 
 static int rank_of(const Value *x) {

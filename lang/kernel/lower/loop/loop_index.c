@@ -107,8 +107,8 @@ static KRef map_index(Loops *L, const Access *a, KRef at, KRef n) {
     return kbuild_pure(&L->walk, (KMake){K_BOUND, .flag = a->p.mode, .a = at, .b = n});
 }
 
-/* The indices of `count` elements, to each of which the access mode is applied.  Those that 'safe leaves outside are
- * tested where the elements are used (reach_element). */
+/* Applies the access mode to the indices of `count` elements.  Indices that 'safe leaves outside are tested at the use
+ * of the elements (reach_element). */
 static Subindex list_indices(Loops *L, Access *a, int i, int axis, int count) {
     KRef shown, n = kloop_extent(L, &a->base, axis), first = whole_index(L, a, a->index[i], &shown);
     Subindex list = ksubscript_from(&L->walk, first, count);
@@ -162,9 +162,9 @@ static int alternatives(const Loops *L, KOp op, KRef r, KRef *out) {
     return out[0] = i->a, out[1] = i->b, 2;
 }
 
-/* An upper bound of the number of elements, for the guard.  x[max(i-k,0)..min(i+k,n-1)] is at most as
- * long as the shortest of x[i-k..i+k] and the other three slices of these bounds.  extent: the dimension, of which an
- * access mode may repeat elements. */
+/* Returns an upper bound of the number of elements, for the guard.  x[max(i-k,0)..min(i+k,n-1)] is at most as long as
+ * the shortest of the slices x[i-k..i+k], x[0..i+k], x[i-k..n-1] and x[0..n-1].  extent: the size of the dimension; an
+ * access mode may repeat elements, so that a slice is longer. */
 static KRef bound_span(Loops *L, const Access *a, const Span *s, KRef extent) {
     KRef lo[2], hi[2], most = ksubscript_is_down(a->p.mode) ? s->extent.count : extent;
     Affine span;
@@ -1035,7 +1035,7 @@ qs_status kloop_update(Walk *w, Node *target, Op op, Node *value) {
         return patch_vector(L, target, &a, &result);
     }
     if (v.what != WHAT_NUMBER) return kloop_decline_value(L, &v);
-    bool bits = op == OP_BITAND || op == OP_BITOR || op == OP_BITXOR;
+    bool bits = qop_is_bitwise(op);
     if (dtype_of(&a) == QS_U64 || (bits && dtype_of(&a) == QS_I64))
         return kloop_decline(L, L->pos, "an update of elements of %s; write x[i] = …", qdtype_info[dtype_of(&a)].name);
     ksubscript_at(&a.p, 0, at);

@@ -258,10 +258,8 @@ static qs_status apply_minmax(Loops *L, KOp op, Number a, Number b, Number *out)
     return *out = n, QS_OK;
 }
 
-static bool is_bit_operator(Op op) { return op == OP_BITAND || op == OP_BITOR || op == OP_BITXOR; }
-
 qs_status kloop_binary(Loops *L, Op op, Number a, Number b, Number *out) {
-    if (is_bit_operator(op)) return kloop_bits(L, op, a, b, out);
+    if (qop_is_bitwise(op)) return kloop_bits(L, op, a, b, out);
     if (a.kind == LOOP_MIXED || b.kind == LOOP_MIXED) return kloop_mixed_binary(L, op, a, b, out);
     switch (op) {
     case OP_ADD: return apply_arith(L, K_ADD, a, b, out);

@@ -332,7 +332,7 @@ static qs_status read_var(Loops *L, Var *v, Value *out) {
     if (part) return kloop_decline(L, L->pos, "%s is read by a function that the loop calls", v->sym->name->s);
     bool known = kbuild_is_open(v->home);
     *out = known ? v->val : from_locals(L, v);
-    /* What is learned of one read, such as an index test, then holds for the next one. */
+    /* The next read knows the facts that one read has tested, such as an index. */
     if (!known && out->what == WHAT_NUMBER) v->home = L->block, v->val = *out;
     out->name = v->sym->name, out->sym = v->sym;
     if (out->what == WHAT_VECTOR) out->origin = v;
