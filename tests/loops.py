@@ -418,8 +418,28 @@ class Case:
         self.counters.pop()
         self.put("end")
 
+    def left(self):
+        """A branch with a statement that the interpreter executes, between others."""
+        r, c = self.r, self.r.choice(self.counters)[0]
+        self.put(f"if mod({c},{r.choice([2, 3, 5])}) == {r.choice([0, 1])}")
+        self.depth += 1
+        if r.random() < 0.4: self.assign()
+        v = r.choice(self.nums) if self.nums else "k_"
+        form = r.randint(0, 3)
+        if form == 0: self.put(f'print "{v} ", {v}')
+        elif form == 1: self.put(f'{v} = numel(sprintf("%g", {self.num(2)}))')
+        elif form == 2:
+            self.put("try"), self.put(f"{v} = {self.num()}", 1), self.put("catch e_"), self.put(f"{v} = -1", 1)
+            self.put("end")
+        else: self.put(f'if {self.cond(1)}'), self.put(f'k_ = "text"', 1), self.put("end"), self.put("k_ = 1")
+        if r.random() < 0.4: self.assign()
+        self.depth -= 1
+        if r.random() < 0.2: self.put("else"), self.block(2)
+        self.put("end")
+
     def statement(self):
         k, inner = self.r.random(), len(self.counters)
+        if self.counters and self.r.random() < 0.04: return self.left()
         if k < 0.60 or inner > 3 or self.nloops > 5: self.assign()
         elif k < 0.74: self.if_()
         elif k < 0.84: self.loop()

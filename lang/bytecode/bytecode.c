@@ -546,8 +546,6 @@ static void repeat_statement(Coder *e, Node *n) {
     loop_end(e);
 }
 
-enum { LOOP_REGISTERS = 4 }; /* state of one counting loop: iteration, first value, step, number of iterations */
-
 typedef struct {
     const Sym *sym;
     int reg;
@@ -733,6 +731,7 @@ static void emit_begin(Coder *e, const Node *n) {
 
 void qcode_statement(Coder *e, Node *n) {
     qcode_at(e, n->pos);
+    qcode_exit(e, n);
     if (n->kind == N_ASSIGN && n->flag == ASSIGN_BEGINS) {
         emit_begin(e, n);
         return;
@@ -744,10 +743,7 @@ void qcode_statement(Coder *e, Node *n) {
         return;
     }
     switch ((NodeKind)n->kind) {
-    case N_EXPR:
-        if (qast_makes_message(n->u.expr)) qcode_exit(e, n->u.expr);
-        expression(e, n->u.expr);
-        break;
+    case N_EXPR: expression(e, n->u.expr); break;
     case N_ASSIGN: assignment(e, n); break;
     case N_DECL:
         if (n->u.decl.sym) annotate_variable(e, n->u.decl.sym, n->u.decl.type);
@@ -761,7 +757,6 @@ void qcode_statement(Coder *e, Node *n) {
     case N_BREAK: leave_loop(e, n, true); break;
     case N_CONTINUE: leave_loop(e, n, false); break;
     case N_RETURN: {
-        qcode_exit(e, n);
         const TryRegion *left = leave_regions(e, true);
         return_results(e);
         enter_regions(e, left);

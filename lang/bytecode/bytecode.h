@@ -125,9 +125,13 @@ typedef struct FuseRegion {
 } FuseRegion;
 
 /* A `for` over ranges, a `while` or a `repeat`, which may run as machine code.  The code after it begins at end.
- * for: start is its FORPREP, or the FORDIM of the first counter.  The state of the first counter is in registers reg …,
- *      and that of each further counter four registers later.
+ * for: start is its FORPREP, or the FORDIM of the first counter.  The state of counter i is in LOOP_REGISTERS registers
+ *      from reg + i * LOOP_REGISTERS on: number of the iteration, first value, step, number of iterations.  Compiled
+ *      code that ends within an iteration, because the interpreter executes the rest of it, makes this iteration the
+ *      first and sets its number to LOOP_PAUSED - 1.  FORLOOP then begins the loop anew with the next one.
  * while, repeat: start is the beginning of an iteration. */
+#define LOOP_PAUSED INT64_MAX
+enum { LOOP_REGISTERS = 4 };
 typedef struct LoopRegion {
     uint32_t start, end;
     uint8_t reg;
@@ -154,7 +158,7 @@ typedef struct Chunk {
     uint32_t nloops, cap_loops; /* sorted by end, so innermost first */
     bool demands;               /* one of the loops is a {!parallel for} */
     LineEntry *exits;
-    uint32_t nexits, cap_exits; /* the statements at which a compiled loop may end: source offset, first instruction */
+    uint32_t nexits, cap_exits; /* the statements of loops, where a compiled loop may end: offset, first instruction */
     uint32_t nrewritten;        /* number of expressions replaced by reductions of the program */
     uint32_t nregs;             /* number of registers: locals, type parameters, temporaries */
     uint32_t ntemp;             /* register of the first temporary */

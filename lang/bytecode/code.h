@@ -66,7 +66,7 @@ void qcode_word(Coder *e, uint32_t w);
 void qcode_op(Coder *e, Opcode op, int a, int b, int c);
 void qcode_opx(Coder *e, Opcode op, int a, uint32_t bx);
 void qcode_call_site(Coder *e, uint64_t integral); /* after a call was emitted; see CallSite */
-void qcode_exit(Coder *e, const Node *n);          /* before the code of a statement at which a compiled loop may end */
+void qcode_exit(Coder *e, const Node *n);          /* before the code of a statement: a compiled loop may end there */
 void qcode_full(Coder *e);                         /* reports a function with too many literals */
 /* A jump list links jumps with the same pending target.  It is the index of the last J word; each J word contains the
  * index of the previous one; 0 ends the list. */

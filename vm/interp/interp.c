@@ -927,6 +927,11 @@ L_FORLOOP : {
         ATTEND();
         set_num(vm, RB, r[1].u.f + (double)i * r[2].u.f);
         pc += (int32_t)*pc;
+    } else if (i == LOOP_PAUSED) {
+        ATTEND();
+        r[0].u.i = 0, r[1].u.f += r[2].u.f, r[3].u.i--;
+        pc += (int32_t)*pc; /* behind FORPREP */
+        goto iterations;
     }
     pc++;
     NEXT;

@@ -368,11 +368,26 @@ static qs_status prepare_form(Call *c, LoopState *s) {
     else if (!qloop_objects_apart(c)) qloop_because(c, "an object of which it sets a field has two names");
     else if (!qloop_lists_apart(c)) qloop_because(c, "a list that it changes has two names");
     else if (c->v->code.nlists && qloop_is_recorded(c)) qloop_because(c, "it uses a list");
+    else if (c->v->code.nleaves && qloop_is_recorded(c))
+        qloop_because(c, "a statement of it cannot be compiled: %.120s", c->v->code.leaves[0].why);
     else if (!qloop_open_lists(c)) qloop_because(c, "no address space for the items of lists");
     else return QS_OK;
     if (c->v->code.nlists) s->left = true; /* each attempt would look at all items */
     TRY(qloop_in_order(c));
     return c->v = NULL, QS_OK;
+}
+
+/* The interpreter continues the iteration in which the code has ended, and those of the inner counters.  The next value
+ * of the outermost counter begins the loop anew. */
+static void pause_counters(const Call *c) {
+    const double *value = &c->reals[c->v->code.counters];
+    qs_value *at = &c->f->base[c->region->reg];
+    for (int i = 0; i < ncounters(c->loop); i++) {
+        const Counter *of = &c->counters[i];
+        at[LOOP_REGISTERS * i].u.i = (int64_t)((value[i] - of->first) / of->step);
+    }
+    at[1].u.f = value[0], at[3].u.i -= at[0].u.i;
+    at[0].u.i = LOOP_PAUSED - 1;
 }
 
 /* Sets the pc where the frame continues: behind the loop, or at the statement that has left it. */
@@ -386,6 +401,7 @@ static qs_status continue_frame(const Call *c) {
         i++;
     if (pos > 0 && i == code->nexits) return qerr_set(qvm_ctx(c->vm), QS_EINTERNAL, "a loop has left at no exit");
     c->f->pc = code->code + (pos > 0 ? code->exits[i].pc : c->region->end);
+    if (pos > 0 && c->v->code.counters >= 0 && c->region->loop->kind == N_FOR) pause_counters(c);
     return QS_OK;
 }
 
@@ -398,6 +414,20 @@ static void judge_copies(Call *c, LoopState *s, double ns) {
     if (s->copying < worth_judging || 2 * s->copying < s->spent || qloop_is_demanded(c->region)) return;
     snprintf(code->why, sizeof code->why, "copying the items of its lists takes longer than the loop");
     code->exact.func = NULL, code->why_pos = c->region->loop->pos, code->src = NULL, c->v->reported = false;
+    s->left = true;
+    qloop_report(c);
+}
+
+/* Entering and leaving the code takes some 2 us, in which the interpreter would run a few iterations. */
+static void judge_leaves(Call *c, LoopState *s, double ns) {
+    enum { JUDGED = 16 };
+    static const double worth_leaving = 2500;
+    LoopResult *code = &c->v->code;
+    s->until_left += ns;
+    if (++s->nleft < JUDGED || s->until_left > worth_leaving * s->nleft) return;
+    const LoopLeave *l = &code->leaves[0];
+    snprintf(code->why, sizeof code->why, "it reaches a statement too often that cannot be compiled: %.130s", l->why);
+    code->exact.func = NULL, code->why_pos = l->why_pos, code->src = l->src, c->v->reported = false;
     s->left = true;
     qloop_report(c);
 }
@@ -416,7 +446,10 @@ static qs_status enter_loop(qs_vm *vm, Frame *f, LoopRegion *r, Node *loop, cons
     if (!c.v) return QS_OK;
     TRY(choose_and_run(&c, done));
     if (c.v->code.nlists) judge_copies(&c, s, qclock_ns() - start);
-    return *done ? continue_frame(&c) : QS_OK;
+    bool left = *done && c.v->code.nleaves && c.reals[c.v->code.returned] > 0;
+    if (*done) TRY(continue_frame(&c));
+    if (left && !at_once(vm, r)) judge_leaves(&c, s, qclock_ns() - start);
+    return QS_OK;
 }
 
 qs_status qloop_enter(qs_vm *vm, Frame *f, uint32_t pc, bool *done) {

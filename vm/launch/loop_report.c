@@ -66,6 +66,10 @@ void qloop_report(Call *c) {
     else
         explain_loop(c, code->exact.func ? "machine code, one iteration after the other" : "interpreted", code->why,
                      code->src ? code->src : source_of(c), code->why_pos);
+    bool first = ((const LoopState *)c->region->machine)->forms.n == 1;
+    for (int i = 0; first && i < code->nleaves; i++)
+        explain_loop(c, "a statement in a branch is left to the interpreter", code->leaves[i].why, code->leaves[i].src,
+                     code->leaves[i].why_pos);
     explain_inner_loops(c);
 }
 

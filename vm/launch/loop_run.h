@@ -39,8 +39,10 @@ typedef struct {
     SpecializationList forms;
     void *lists[LOOP_LISTS]; /* address space for the items of lists; NULL: none */
     double copying, spent;   /* nanoseconds that runs with lists took, and the copies of items of these */
+    double until_left;       /* nanoseconds that runs took which ended at a LoopLeave; nleft: number of these */
+    int nleft;
     int ndeclined;
-    bool left;           /* to the interpreter, because of its lists */
+    bool left;           /* to the interpreter: lists are slow in it, or a statement ends it too often */
     bool uncounted;      /* the `for` of this `while` was declined */
     bool explained;      /* lowered at least once */
     bool reported_many;  /* --explain has reported that there are too many specializations */

@@ -217,6 +217,11 @@ static bool ask_list(void *ud, int source, uint8_t *kind) {
     return items > -2;
 }
 
+static void ask_any_number(void *ud, int source) {
+    Asking *a = ud;
+    qkey_any_number(&a->e.at[source]);
+}
+
 static bool ask_sole(void *ud, int source) {
     Asking *a = ud;
     return qkey_know_sole(&a->e.at[source], a->e.value[source].u.p);
@@ -260,6 +265,7 @@ LoopJob qloop_job(Asking *a, const LoopRegion *r, Node *loop, const LoopRange *r
                    .text = ask_text,
                    .peek = ask_peek,
                    .number = ask_number,
+                   .any_number = ask_any_number,
                    .sole = ask_sole,
                    .list = ask_list,
                    .items = ask_items,
@@ -276,7 +282,7 @@ Counter qloop_counter(const Frame *f, const LoopRegion *r, int i) {
         size_t count = v.kind == QS_CELL ? ((const Cell *)v.u.p)->count : qval_array(v)->count;
         return (Counter){0, 1, (int64_t)count};
     }
-    const qs_value *at = &f->base[r->reg + 4 * i]; /* the layout that qops_for writes */
+    const qs_value *at = &f->base[r->reg + LOOP_REGISTERS * i]; /* the layout that qops_for writes */
     return (Counter){at[1].u.f, at[2].u.f, at[3].u.i};
 }
 

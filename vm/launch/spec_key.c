@@ -73,6 +73,9 @@ uint64_t qkey_facts(qs_value v, SpecKind spec_kind) {
     return f | (uint64_t)v.kind << 56;
 }
 
+static const uint64_t any_number = (uint64_t)QS_NUM << 56;
+void qkey_any_number(Captured *e) { e->any_number = true, e->facts = any_number; }
+
 /* -- known values beyond the key ----------------------------------------------------------------------------------- */
 double qkey_element(qs_vm *vm, Array *a, size_t i) {
     const void *p;
@@ -147,6 +150,7 @@ static bool same_elements(qs_vm *vm, const Captured *e, Array *a) {
 }
 
 bool qkey_agrees(qs_vm *vm, const Captured *e, qs_value v, SpecKind t) {
+    if (e->any_number && v.kind == QS_NUM) return true;
     if (qkey_facts(v, t) != e->facts) return false;
     if (e->dims_known && !same_dims(e, v.u.p)) return false;
     if (e->sole && !is_sole(v.u.p)) return false;

@@ -49,6 +49,7 @@ typedef struct {
     bool value_known;   /* the code was compiled for the number, the string, or all elements of a small array */
     bool by_value;      /* an array whose elements are passed as number parameters */
     bool sole;          /* the code was compiled for an array that nothing else refers to */
+    bool any_number;    /* the code is right for any QS_NUM: the key has no other property of it */
     bool list;          /* the code was compiled for a cell of numbers, all of the kind `items` (-1: it is empty) */
     int8_t items;
     bool own; /* a field that the kernel sets: the launch has an array of its own for it (pack.h) */
@@ -91,7 +92,8 @@ double qkey_element(qs_vm *vm, Array *a, size_t i);
 void qkey_know_extent(Captured *e, const Array *a, int axis);
 const Str *qkey_know_text(Captured *e, qs_value string);
 void qkey_know_overloads(Captured *e, qs_value set); /* which functions the set has */
-void qkey_know_number(Captured *e, qs_value v);      /* v: a real number of at most 53 bits, or an int of as many */
+void qkey_any_number(Captured *e);
+void qkey_know_number(Captured *e, qs_value v); /* v: a real number of at most 53 bits, or an int of as many */
 /* Whether nothing but the captured variable refers to the array or its memory; true: it becomes part of the key. */
 bool qkey_know_sole(Captured *e, const Array *a);
 /* The qs_kind of all items of a cell of one row, which becomes part of the key; -1: it is empty; -2: they are not all

@@ -69,7 +69,7 @@ for k=0..1
         print e, " ", total
     end
 end
-% the interpreter runs loops with matrices of several sizes, or matrices that do not fit
+% the interpreter runs statements with matrices of several sizes, and loops with matrices that do not fit
 for i=0..1
     m = zeros(2,2)
     if i == 1

@@ -280,7 +280,9 @@ typedef struct WalkRules {
     qs_status (*return_outermost)(Walk *, const Node *); /* leaves all compiled code */
     /* The rest is for the loop compiler only: variables of a kernel begin as zero, or reading one too early is an error
      * at the end of the pass. */
-    void (*loop_begins)(Walk *, const Node *loop); /* while, repeat */
+    void (*loop_begins)(Walk *, const Node *loop);       /* while, repeat */
+    qs_status (*statement_begins)(Walk *, const Node *); /* sets Walk.left if the code ends here */
+    void (*statement_failed)(Walk *, const Node *);
     /* Lowers a `while` whose iterations can be counted before the first one (*done). */
     qs_status (*counted_while)(Walk *, Node *loop, bool *done);
     qs_status (*function_ends)(Walk *, uint32_t pos); /* at the end of an inlined function and at each `return` */

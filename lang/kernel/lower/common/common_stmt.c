@@ -368,8 +368,12 @@ static qs_status lower_node(Walk *w, Node *n) {
 
 qs_status kstmt_lower(Walk *w, Node *n) {
     char *temp = w->temp, *end = w->temp_end;
-    TRY(lower_node(w, n));
-    return kval_release(w, temp, end), QS_OK;
+    if (w->rules->statement_begins) TRY(w->rules->statement_begins(w, n));
+    if (w->left) return QS_OK;
+    qs_status s = lower_node(w, n);
+    if (s == QS_OK) kval_release(w, temp, end);
+    else if (w->rules->statement_failed && !w->pending) w->rules->statement_failed(w, n);
+    return s;
 }
 
 Point kstmt_point(const Walk *w) {

@@ -36,13 +36,14 @@ static void make_room(Loops *L, InlineFrame *r, int n) {
     r->vars = more;
 }
 
-static void add_written(Loops *L, const Sym *sym) {
+/* The value of a counter before the loop does not matter. */
+static void add_written(Loops *L, const Sym *sym, bool counter) {
     if (!sym || kloop_find_var(L->root, sym)) return;
     InlineFrame *r = L->root;
     make_room(L, r, 1);
     Var *v = &r->vars[r->nvars++];
     *v = (Var){.sym = sym, .object = -1, .lo = INFINITY, .hi = -INFINITY};
-    L->job->value(L->job->ud, -1, sym, &v->entry);
+    if (!counter) L->job->value(L->job->ud, -1, sym, &v->entry);
     v->live = kloop_is_live(L->job, sym);
     uint8_t reduce = kloop_reduction(L->job->loop, sym);
     v->reduce = v->entry.kind == LOOP_NUM ? reduce : 0;
@@ -55,8 +56,8 @@ static void find_written(void *ud, Node **child) {
     Node *n = *child;
     if (!n) return;
     for (int i = 0; n->kind == N_ASSIGN && i < n->u.assign.ntargets; i++)
-        if (n->u.assign.targets[i]->kind == N_IDENT) add_written(L, n->u.assign.targets[i]->u.ident.sym);
-    for (int i = 0; n->kind == N_FOR && i < n->u.loop.nvars; i++) add_written(L, n->u.loop.syms[i]);
+        if (n->u.assign.targets[i]->kind == N_IDENT) add_written(L, n->u.assign.targets[i]->u.ident.sym, false);
+    for (int i = 0; n->kind == N_FOR && i < n->u.loop.nvars; i++) add_written(L, n->u.loop.syms[i], n == L->job->loop);
     qast_children(n, find_written, ud);
 }
 
@@ -98,12 +99,19 @@ void kloop_declare_all(Loops *L) {
     declare_all(L, L->root);
 }
 
-static bool has_exit(const Node *loop) { return kquery_node(kquery_body_of(loop), true, kquery_is_exit, NULL); }
+static bool has_exit(const LoopJob *job) {
+    return job->nleaves || kquery_node(kquery_body_of(job->loop), true, kquery_is_exit, NULL);
+}
+/* How many counters the interpreter needs to continue the loop. */
+static int count_left_counters(const LoopJob *job) {
+    return job->nleaves && job->loop->kind == N_FOR ? job->loop->u.loop.nvars : 0;
+}
 
 static void begin_pass(Loops *L, Arena *scratch) {
     const Func *f = L->job->func;
     KFunc *made = kir_new(L->c, scratch, qstr_cname(L->c, "loop"), f->unit->src);
     kbuild_begin(&L->walk, made, scratch, L->job->loop->pos);
+    memset(L->left_counter, 0, sizeof L->left_counter);
     L->f->rank = L->mode == MODE_PARALLEL ? L->axes : 1;
     L->f->serial = L->mode != MODE_PARALLEL, L->f->strict = true, L->f->fast = L->job->fast_math;
     L->in = L->root, L->exits = NULL, L->returned = 0;
@@ -128,7 +136,8 @@ static void begin_pass(Loops *L, Arena *scratch) {
     L->fault = kbuild_local(&L->walk, kbuild_int(&L->walk, QS_I32, 0));
     for (int i = 0; i < 2; i++) L->value[i] = kbuild_local(&L->walk, kloop_f64(L, 0));
     kloop_declare_random(L);
-    if (has_exit(L->job->loop)) L->returned = kbuild_local(&L->walk, kloop_f64(L, 0));
+    if (has_exit(L->job)) L->returned = kbuild_local(&L->walk, kloop_f64(L, 0));
+    for (int i = 0; i < count_left_counters(L->job); i++) L->left_counter[i] = kbuild_local(&L->walk, kloop_f64(L, 0));
 }
 
 /* -- the end ------------------------------------------------------------------------------------------------------- */
@@ -170,7 +179,9 @@ static void assign_slots(Loops *L) {
         r->lists[i].written = L->lists[i].written;
         r->lists[i].count = r->nints++, r->lists[i].first = r->nints++;
     }
-    r->returned = has_exit(L->job->loop) ? r->nreals++ : -1;
+    r->returned = has_exit(L->job) ? r->nreals++ : -1;
+    r->counters = count_left_counters(L->job) ? r->nreals : -1;
+    r->nreals += count_left_counters(L->job);
     r->aborted = L->callees ? r->nreals++ : -1;
     r->deoptimized = L->wants_integers && !L->callees ? r->nreals++ : -1;
     r->drawn = L->random ? r->nints++ : -1;
@@ -227,6 +238,8 @@ static void store_variables(Loops *L) {
     }
     if (L->drawn) store_result(L, LOOP_INTS, L->out->drawn, kbuild_get(&L->walk, L->drawn));
     if (L->returned) store_result(L, LOOP_REALS, L->out->returned, kbuild_get(&L->walk, L->returned));
+    for (int i = 0; i < QS_MAX_RANK && L->left_counter[i]; i++)
+        store_result(L, LOOP_REALS, L->out->counters + i, kbuild_get(&L->walk, L->left_counter[i]));
     if (L->callees || (L->assumed && L->mode != MODE_PARALLEL)) {
         KRef ended = kloop_op(L, K_EQ, kbuild_get(&L->walk, L->fault), kbuild_int(&L->walk, QS_I32, -1));
         store_result(L, LOOP_REALS, L->callees ? L->out->aborted : L->out->deoptimized, kloop_cast(L, ended, QS_F64));
@@ -423,18 +436,39 @@ static void compile_versions(Loops *L, Arena *arena) {
     (void)compile_guarded(L, arena, saves);
 }
 
-qs_status kloop_lower(Ctx *c, Arena *arena, const LoopJob *job, LoopResult *out) {
+/* Whether the values of variables when the code is entered may differ from run to run. */
+static bool is_entered_again(const LoopJob *job) { return job->nleaves || job->loop->kind != N_FOR; }
+
+/* A sum is integral at first and has a fraction later.  The code is made for any number then.  Returns whether that
+ * changes a variable. */
+static bool forget_integral(const Loops *L) {
+    bool any = false;
+    for (int i = 0; i < L->root->nvars; i++) {
+        const Var *v = &L->root->vars[i];
+        if (v->object >= 0 || v->kind != LOOP_NUM || !v->fraction || !v->entry.integral) continue;
+        L->job->any_number(L->job->ud, v->entry.source), any = true;
+    }
+    return any;
+}
+
+typedef struct {
+    const Node *failed; /* the statement that declined the loop, if the interpreter could execute it alone */
+    bool forgot;        /* the code is to be made again for other properties of the values */
+} Attempt;
+
+static Attempt lower_once(Ctx *c, Arena *arena, const LoopJob *job, LoopResult *out) {
     Arena kept;
     ErrorState before = c->err;
     qarena_init(&kept, c);
-    *out = (LoopResult){0};
     InlineFrame root = {.func = job->func, .source = -1, .return_depth = -1};
     Loops L = {.walk = {.rules = &kloop_rules, .c = c, .keep = &kept, .root = &root},
                .keep_result = arena,
                .job = job,
                .out = out,
                .nest = nest_of(job->loop)};
+    *out = (LoopResult){0};
     compile_versions(&L, arena);
+    Attempt a = {out->exact.func ? NULL : L.failed, out->exact.func && is_entered_again(job) && forget_integral(&L)};
     c->err = before;
     kfunction_free_callees(&L);
     qmem_free(c, L.binds, L.cap_binds * sizeof *L.binds);
@@ -444,5 +478,23 @@ qs_status kloop_lower(Ctx *c, Arena *arena, const LoopJob *job, LoopResult *out)
     qmem_free(c, L.touches, L.cap_touches * sizeof *L.touches);
     kbuild_free(&L.walk);
     qarena_free(&kept);
+    return a;
+}
+
+qs_status kloop_lower(Ctx *c, Arena *arena, const LoopJob *job, LoopResult *out) {
+    LoopLeave leaves[LOOP_LEAVES];
+    LoopJob own = *job;
+    Attempt a = {.forgot = true};
+    own.leaves = leaves;
+    while (a.forgot || (a.failed && own.nleaves < LOOP_LEAVES)) {
+        if (a.failed) {
+            LoopLeave *l = &leaves[own.nleaves++];
+            *l = (LoopLeave){.statement = a.failed, .src = out->src, .why_pos = out->why_pos};
+            memcpy(l->why, out->why, sizeof l->why);
+        }
+        a = lower_once(c, arena, &own, out);
+    }
+    out->nleaves = out->exact.func ? own.nleaves : 0;
+    memcpy(out->leaves, leaves, (size_t)out->nleaves * sizeof *leaves);
     return QS_OK;
 }

@@ -37,6 +37,7 @@
  *     loop_row.c         slices of unknown length          loop_while.c       `while` as a counted loop
  *     loop_integer.c     numbers assumed to be integral    loop_alias.c       variables that hold one array
  *     loop_element.c     elements of slices of unknown length             loop_list.c   cells with numbers
+ *     loop_leave.c       statements that the interpreter executes
  *
  * One loop is compiled to up to four functions:
  *
@@ -129,11 +130,14 @@ typedef struct {
     int64_t (*peek)(void *ud, int of, int axis); /* the same, which may be another one when the code runs */
     /* The number with the source `of`; fix: it is compiled in from then on.  NaN: it may have a fraction. */
     double (*number)(void *ud, int of, bool fix);
+    void (*any_number)(void *ud, int of); /* the number with the source `of` may have a fraction when the code runs */
     /* whether nothing else refers to the array with the source `of`; true: this holds whenever the code runs */
     bool (*sole)(void *ud, int of);
     /* Whether the cell with the source `of` is a list of numbers of one type, whenever the code runs.  *kind is that
      * type; LOOP_UNSET: it is empty. */
     bool (*list)(void *ud, int of, uint8_t *kind);
+    const struct LoopLeave *leaves; /* set by kloop_lower */
+    int nleaves;
 } LoopJob;
 
 /* The origin of a parameter.  IMAGINARY is the imaginary part of a complex source.  SNAPSHOT is the array that a
@@ -245,7 +249,17 @@ typedef struct {
     LoopPlace *places; /* source locations of the tests; the position of a CHECK is an index into them, from 1 */
 } LoopCode;
 
-enum { LOOP_WHY = 200, LOOP_SUM_ARRAYS = 4 };
+enum { LOOP_WHY = 200, LOOP_SUM_ARRAYS = 4, LOOP_LEAVES = 8 };
+
+/* A statement in a branch of the loop that cannot be compiled.  The code ends there; the interpreter finishes the
+ * iteration and enters the code again. */
+typedef struct LoopLeave {
+    const Node *statement;
+    const Source *src;
+    uint32_t why_pos;
+    char why[LOOP_WHY]; /* the reason */
+} LoopLeave;
+
 typedef struct {
     LoopCode exact, quick, parallel, guard;
     int depth; /* number of counters that are axes of the parallel launch */
@@ -254,6 +268,7 @@ typedef struct {
     int nreals, nints, nparts;
     /* reals[returned] is 1 + the position of the statement that left the loop (Chunk.exits), or 0; -1: none can */
     int returned;
+    int counters;    /* reals[counters …] are the values of the counters then; -1: they are not needed */
     int aborted;     /* reals[aborted] is 1 if a called function failed; -1: it calls none */
     bool speculates; /* quick and parallel assume that variables are integral */
     int deoptimized; /* reals[deoptimized] is 1 if an assumption of quick failed; -1: it has none */
@@ -271,6 +286,8 @@ typedef struct {
     int sums[LOOP_SUM_ARRAYS], nsums; /* sources of arrays that iterations only add to */
     LoopList lists[LOOP_LISTS];
     int nlists;
+    LoopLeave leaves[LOOP_LEAVES];
+    int nleaves;
     const Source *src; /* source file of `why_pos` */
     uint32_t why_pos;
     char why[LOOP_WHY]; /* if exact.func is NULL, the reason for it; otherwise the reason why parallel.func is NULL */

@@ -182,6 +182,7 @@ typedef struct Loops {
         };
     };
     const LoopJob *job;
+    const Node *failed;         /* the innermost statement that was declined and that the interpreter could execute */
     struct LoopModule *module;  /* loop_function.c; NULL: a loop is compiled */
     struct LoopModule *callees; /* the functions that the loop calls by CALL; NULL: none */
     struct Spec *spec;
@@ -201,9 +202,10 @@ typedef struct Loops {
     bool speculates;                  /* the version assumes that demanded variables are integral (loop_integer.c) */
     int stored[LOOP_STORED], nstored; /* sources of arrays that the loop writes; more than fit: any array */
     /* set anew in each pass */
-    bool waits;           /* some loop ends by a condition, which may never hold after a failed iteration */
-    KRef fault, value[2]; /* LOCALs: number of the test that failed; its values */
-    KRef returned;        /* LOCAL: 1 + position of the statement that left the loop; 0: none */
+    bool waits;                     /* some loop ends by a condition, which may never hold after a failed iteration */
+    KRef fault, value[2];           /* LOCALs: number of the test that failed; its values */
+    KRef returned;                  /* LOCAL: 1 + position of the statement that left the loop; 0: none */
+    KRef left_counter[QS_MAX_RANK]; /* LOCALs: the values of the counters of the loop then; 0: they are not needed */
     struct {
         LoopPlace place;
         int message;
@@ -231,10 +233,11 @@ typedef struct Loops {
     Invariants *fixed; /* values that no counter changes; loop_dependence.c makes it for the code that it looks at */
     Level level[QS_MAX_RANK];
     int nlevels;
-    int versions, others;   /* open loops that are lowered twice; how many of them are in their general version */
-    KRef chunk_last;        /* the counter's value in the last iteration of the chunk */
-    BlockScope *body;       /* body of the outermost loop */
-    KRef copy[LOOP_COPIES]; /* LARRAYs for copies of slices (loop_row.c); ncopies: used so far */
+    int versions, others;      /* open loops that are lowered twice; how many of them are in their general version */
+    KRef chunk_last;           /* the counter's value in the last iteration of the chunk */
+    BlockScope *body;          /* body of the outermost loop */
+    KRef counter[QS_MAX_RANK]; /* the counters of the loop, if they are integral */
+    KRef copy[LOOP_COPIES];    /* LARRAYs for copies of slices (loop_row.c); ncopies: used so far */
     int ncopies;
     List lists[LOOP_LISTS];
     int nlists;
@@ -625,4 +628,8 @@ qs_status kloop_guard(Loops *L, Arena *arena, LoopCode *out);
 
 /* -- loop_liveness.c ----------------------------------------------------------------------------------------------- */
 bool kloop_is_live(const LoopJob *job, const Sym *sym); /* its value after the loop may be read */
+
+/* -- loop_leave.c -------------------------------------------------------------------------------------------------- */
+bool kloop_is_left(const LoopJob *job, const Node *statement);   /* the interpreter executes it */
+bool kloop_may_leave(const LoopJob *job, const Node *statement); /* the interpreter could execute it */
 #endif

@@ -11,6 +11,7 @@
 #include <string.h>
 
 typedef struct {
+    const LoopJob *job;
     const Node *loop;
     const Sym *sym;
     bool open;      /* the path to here is open */
@@ -75,8 +76,8 @@ static void walk_loop(Liveness *w, Node *n, NodeList body, Node *cond) {
     for (int pass = 0, begun = -1; pass < 2 && begun != w->open; pass++) {
         begun = w->open;
         if (n->kind == N_WHILE) walk_node(w, cond), after |= w->open;
-        for (int i = 0; n->kind == N_FOR && i < n->u.loop.nvars; i++)
-            if (is_it(w, n->u.loop.syms[i])) w->open = false;
+        /* an outer counter keeps what the body assigns to it until its next value */
+        if (n->kind == N_FOR && is_it(w, n->u.loop.syms[n->u.loop.nvars - 1])) w->open = false;
         walk_list(w, body);
         w->open |= w->cont;
         if (n->kind == N_REPEAT) walk_node(w, cond);
@@ -116,6 +117,7 @@ static void walk_call(Liveness *w, Node *n) {
 
 static void walk_node(Liveness *w, Node *n) {
     if (!n) return;
+    w->open |= w->inside && kloop_is_left(w->job, n); /* the interpreter continues here */
     switch ((NodeKind)n->kind) {
     case N_IDENT: w->read |= w->open && is_it(w, n->u.ident.sym); break;
     case N_ASSIGN: walk_assign(w, n); break;
@@ -172,7 +174,7 @@ static bool escapes(const Liveness *w, const LoopJob *job) {
 
 bool kloop_is_live(const LoopJob *job, const Sym *sym) {
     const Node *origin = job->loop->kind == N_FOR ? job->loop->u.loop.origin : NULL;
-    Liveness w = {.loop = origin ? origin : job->loop, .sym = sym};
+    Liveness w = {.job = job, .loop = origin ? origin : job->loop, .sym = sym};
     w.returned = kquery_node(kquery_body_of(job->loop), true, kquery_is_return, NULL);
     if ((sym->kind == SYM_GLOBAL && !job->ends) || escapes(&w, job)) return true;
     walk_list(&w, job->func->body);

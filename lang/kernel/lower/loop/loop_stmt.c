@@ -385,6 +385,7 @@ static qs_status open_counter(Loops *L, CountedLoop *t, const Range *range, Valu
     kloop_forget(L, n);
     out->num = open_for(L, &r);
     if (level == 0) L->body = L->block;
+    if (n == L->job->loop) L->counter[t->i] = out->num.twin;
     if (level >= 0) L->level[level].counter = range->by_count || range->by ? 0 : out->num.twin;
     t->runs = t->chunk || surely_runs(L, range - t->i, n->u.loop.nvars); /* the whole list of ranges */
     return QS_OK;
@@ -465,6 +466,8 @@ static const NestRules nest_rules = {.range_size = sizeof(Range),
 /* Leaves the loop; the VM continues with the code of this `return`. */
 static void leave_at(Loops *L, const Node *n) {
     kbuild_set(&L->walk, L->returned, kloop_f64(L, (double)n->pos + 1));
+    for (int i = 0; i < QS_MAX_RANK && L->left_counter[i]; i++)
+        kbuild_set(&L->walk, L->left_counter[i], kloop_cast(L, L->counter[i], QS_F64));
     kbuild_leave(&L->walk, K_BREAK, 1);
 }
 
@@ -472,6 +475,19 @@ static qs_status return_outermost(Walk *w, const Node *n) {
     Loops *L = (Loops *)w;
     if (L->mode == MODE_PARALLEL) return kloop_decline(L, n->pos, "a return from inside the loop");
     return leave_at(L, n), QS_OK;
+}
+
+static qs_status begin_statement(Walk *w, const Node *n) {
+    Loops *L = (Loops *)w;
+    if (L->in != L->root || !kloop_is_left(L->job, n)) return QS_OK;
+    if (L->mode == MODE_PARALLEL) return kloop_decline(L, n->pos, "the interpreter executes this statement");
+    return leave_at(L, n), L->left = true, QS_OK;
+}
+
+static void note_failed(Walk *w, const Node *n) {
+    Loops *L = (Loops *)w;
+    bool fits = L->mode == MODE_EXACT && !L->module && !L->failed && kloop_may_leave(L->job, n);
+    if (fits) L->failed = n;
 }
 
 void kloop_exit_unless(Loops *L, KRef holds, const Node *n) {
@@ -510,9 +526,9 @@ static qs_status lower_statement(Walk *w, Node *n) {
     case N_BREAK:
     case N_CONTINUE: return kloop_decline(L, n->pos, "the loop may end early");
     case N_DECL: return QS_OK;
-    case N_PRINT:
-        return kloop_decline(L, n->pos, "print; collect the values in an array, and print them after the loop");
-    case N_TRY: return kloop_decline(L, n->pos, "try; test the values before, or put the loop into the try");
+    case N_PRINT: return kloop_decline(L, n->pos, "print; do it in a branch that is seldom taken, or after the loop");
+    case N_TRY:
+        return kloop_decline(L, n->pos, "try; do it in a branch that is seldom taken, or put the loop into the try");
     case N_FUNC: return kloop_decline(L, n->pos, "a function made in the loop");
     default: return kloop_expr(L, n, &ignored);
     }
@@ -552,6 +568,8 @@ const WalkRules kloop_rules = {
     .statement = lower_statement,
     .return_outermost = return_outermost,
     .loop_begins = begin_loop,
+    .statement_begins = begin_statement,
+    .statement_failed = note_failed,
     .counted_while = kloop_counted_while,
     .function_ends = end_function,
     .save = kloop_save,
