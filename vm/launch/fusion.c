@@ -86,7 +86,7 @@ static qs_status build_version(const FuseRun *now, int which) {
     FuseLeafType types[LEAVES];
     for (int i = 0; i < now->region->nleaves; i++) {
         types[i] = leaf_type(now->at[i]), types[i].same = now->same[i];
-        types[i].fixed = now->layout[i].fixed, types[i].unit = now->layout[i].unit;
+        types[i].fixed = now->layout[i].fixed, types[i].stride = now->layout[i].stride;
     }
     s->expr.strided = v->target.strided, s->expr.unit = v->target.unit;
     s->expr.ordered = v->ordered, s->expr.extent = v->extent;

@@ -20,9 +20,9 @@ enum { LEAVES = 32 };
 /* Versions: a reduction is split into chunks for processor cores, or into groups of cooperating positions for GPUs. */
 enum { CHUNKED, GROUPED, ADDED /* the sum in the form in which a tape records it */ };
 
-/* FuseLeafType.fixed and unit */
+/* FuseLeafType.fixed and stride */
 typedef struct {
-    uint8_t fixed, unit;
+    uint8_t fixed, stride;
 } LeafLayout;
 
 /* The layout of the elements that the result is assigned to.  strided: they are not contiguous. */

@@ -113,7 +113,8 @@ static LeafLayout layout_in_domain(const FuseRun *now, const Array *a) {
     for (int d = 0; d < now->rank; d++)
         if (extent_of(a, now->whole, now->axis[d]) == 1) l.fixed |= (uint8_t)(1 << d);
     int last = qfuse_axis_of(a, now->whole, now->axis[now->rank - 1]);
-    l.unit = !(l.fixed >> (now->rank - 1) & 1) && a->strides[last] == 1;
+    bool known = a->strides[last] >= 1 && a->strides[last] <= QS_CHANNELS;
+    if (known && !(l.fixed >> (now->rank - 1) & 1)) l.stride = (uint8_t)a->strides[last];
     return l;
 }
 

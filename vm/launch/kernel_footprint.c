@@ -19,7 +19,8 @@ typedef struct {
     qs_vm *vm;
     Function *fn;
     qs_value arg[ARGS];
-    bool made[ARGS]; /* created here for the declared type */
+    bool made[ARGS];  /* created here for the declared type */
+    bool fixed[ARGS]; /* that type fixes the extents, too */
     const Str *name[ARGS];
     int n;
 } Asked;
@@ -40,7 +41,8 @@ static qs_status fill_argument(Asked *a, const Param *p, int param, qs_value giv
         return qerr_at(qvm_ctx(a->vm), QS_ETYPE, (Where){f->unit->src, p->pos},
                        "halo: parameter %s of kernel %s has no declared type: its argument is wanted", p->name->s,
                        f->name->s);
-    return a->made[i] = true, a->n++, QS_OK;
+    a->made[i] = true, a->fixed[i] = t->nfixed > 0;
+    return a->n++, QS_OK;
 }
 
 static qs_status collect_arguments(Asked *a, int nin, const qs_value *in) {
@@ -69,10 +71,13 @@ static bool is_made(const Asked *a, const Specialization *f, int entry) {
 
 /* A compiled-in value must not come from a sample argument, which only has the right type. */
 static qs_status check_known(const Asked *a, const Specialization *f) {
-    for (int i = 0; i < f->nentries; i++)
-        if ((f->entries[i].value_known || f->entries[i].dims_known) && is_made(a, f, i))
+    for (int i = 0; i < f->nentries; i++) {
+        if (!is_made(a, f, i)) continue;
+        int arg = argument_of(f, i);
+        if (f->entries[i].value_known || (f->entries[i].dims_known && !a->fixed[arg]))
             return qerr_set(qvm_ctx(a->vm), QS_EVALUE, "halo: kernel %s depends on %s, which has to be given",
-                            a->fn->ast->name->s, a->name[argument_of(f, i)]->s);
+                            a->fn->ast->name->s, a->name[arg]->s);
+    }
     return QS_OK;
 }
 

@@ -441,7 +441,8 @@ typedef struct {
     int param, rank;
     bool contiguous, unit_last;
     const int64_t *dims;
-    uint8_t fixed; /* not contiguous; bit d: all elements along dimension d are one */
+    uint8_t fixed;       /* not contiguous; bit d: all elements along dimension d are one */
+    uint8_t last_stride; /* not contiguous; the known stride of the last axis; 0: unknown */
 } Layout;
 KRef kmemory_extent(Walk *w, const Layout *a, int axis);
 KRef kmemory_linear(Walk *w, const Layout *a, const KRef *at); /* element index of `at` */

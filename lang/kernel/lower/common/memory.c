@@ -7,7 +7,12 @@ KRef kmemory_extent(Walk *w, const Layout *a, int axis) {
     return kbuild_pure(w, (KMake){K_DIM, .imm = (uint64_t)a->param << 8 | (uint64_t)axis});
 }
 
-/* Row-major without gaps, or by strides; the last stride may be known to be 1. */
+static KRef stride_along(Walk *w, const Layout *a, int axis) {
+    if (a->last_stride && axis == a->rank - 1) return kbuild_int(w, QS_I64, a->last_stride);
+    return kbuild_pure(w, (KMake){K_STRIDE, .imm = (uint64_t)a->param << 8 | (uint64_t)axis});
+}
+
+/* Row-major without gaps, or by strides; the last stride may be known. */
 KRef kmemory_linear(Walk *w, const Layout *a, const KRef *at) {
     KRef r = 0;
     for (int d = 0; d < a->rank; d++) {
@@ -15,8 +20,7 @@ KRef kmemory_linear(Walk *w, const Layout *a, const KRef *at) {
         if (a->fixed >> d & 1) continue;
         if (a->contiguous && d > 0) r = kbuild_op(w, K_MUL, r, kmemory_extent(w, a, d));
         else if (!a->contiguous && !(a->unit_last && d == a->rank - 1))
-            term = kbuild_op(w, K_MUL, term,
-                             kbuild_pure(w, (KMake){K_STRIDE, .imm = (uint64_t)a->param << 8 | (uint64_t)d}));
+            term = kbuild_op(w, K_MUL, term, stride_along(w, a, d));
         r = r ? kbuild_op(w, K_ADD, r, term) : term;
     }
     return r ? r : kbuild_int(w, QS_I64, 0);

@@ -505,7 +505,7 @@ static void add_params(Fuse *z) {
                                            : QS_F64,
                     .rank = (uint8_t)z->rank,
                     .contiguous = z->flat,
-                    .unit_last = z->flat || t->unit,
+                    .unit_last = z->flat || t->stride == 1,
                     .read = true,
                     .written = z->e->mask && z->e->kind == RED_NONE && i == 0};
         z->params[i] = kir_param(z->f, &p);
@@ -530,7 +530,8 @@ static void load_leaf(Fuse *z, int i, const KRef *at) {
         Layout a = {.param = z->params[i],
                     .rank = z->rank,
                     .contiguous = z->flat,
-                    .unit_last = t->unit,
+                    .unit_last = t->stride == 1,
+                    .last_stride = t->stride,
                     .fixed = z->flat ? 0 : t->fixed};
         KRef index = kmemory_linear(&z->walk, &a, at);
         *v = real_value(load_part(z, i, index, 0), (qs_dtype)t->dtype, true);

@@ -27,10 +27,9 @@ typedef struct {
     bool weak_int; /* a number that is an int or a bool */
     bool complex;  /* a complex number, which has two parameters */
     uint8_t same;  /* 1 + index of an earlier leaf with the same value, whose parameter is used; 0: none */
-    /* An array that is not flat.  Bit d of fixed: its elements are the same along dimension d.  unit: they are adjacent
-     * along the last dimension. */
-    uint8_t fixed;
-    bool unit;
+    /* An array that is not flat.  Bit d of fixed: its elements are the same along dimension d.  stride: that of the
+     * last dimension, if it is known. */
+    uint8_t fixed, stride;
 } FuseLeafType;
 
 /* The expression as the bytecode compiler found it: the VM evaluates `leaves`, and everything above them is fused. */
