@@ -766,7 +766,9 @@ static void emit_group(Gather *g, int mark, Node **statements, int n, Node *last
     qcode_temps(e, 1);
     qcode_jump(e, BC_JMP, 0, 0, 0, &within);
     r->start = r->end = qcode_pc(e);
+    uint32_t exits = e->chunk->nexits;
     emit_rest(g, r, last, part);
+    e->chunk->nexits = exits; /* this code needs the results of the region */
     qcode_jump(e, BC_JMP, 0, 0, 0, &after);
     qcode_here(e, within);
     e->top = mark;

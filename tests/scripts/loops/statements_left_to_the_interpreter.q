@@ -202,3 +202,17 @@ y = zeros(3, 4)
 y[:, :] = reshape(x, [3, 4])
 print several(y)
 print y
+
+% such a statement in a group of expressions over arrays that run together
+function s = in_a_group(x)
+    s = 0
+    for i = 0..4
+        x[2] = i
+        if mod(i, 3) == 1
+            b = (i + 1)*x <= 3
+            s += numel(sprintf("%g", x[0] + max(i, 2)))
+        end
+    end
+    s += sum(b)
+end
+print in_a_group((0..6)*0.25)

@@ -27,10 +27,11 @@ typedef struct {
     Value base;
     AccessMode written;
     /* The indices as written.  In the last dimension, or in the first two, `count` consecutive elements from index[] on
-     * are selected; 0: a single one.  `sliced` is the first of these dimensions. */
+     * are selected; 0: a single one.  `sliced` is the first of these dimensions.  down: their indices decrease. */
     int n;
     Number index[QS_MAX_RANK];
     int count[2], sliced;
+    bool down[2];
     bool rows;    /* slices are rows, however short they are */
     Span span[2]; /* the dimensions of a slice of unknown length */
     int spans;    /* how many there are; 0: no such slice */
@@ -107,25 +108,37 @@ static KRef map_index(Loops *L, const Access *a, KRef at, KRef n) {
     return kbuild_pure(&L->walk, (KMake){K_BOUND, .flag = a->p.mode, .a = at, .b = n});
 }
 
+static Subindex indices_from(Loops *L, KRef first, int count, bool down) {
+    KRef last = down ? kloop_op(L, K_SUB, first, kloop_i64(L, count - 1)) : first;
+    Subindex list = ksubscript_from(&L->walk, last, count);
+    for (int i = 0, k = count - 1; down && i < k; i++, k--) {
+        KRef other = list.list[i];
+        list.list[i] = list.list[k], list.list[k] = other;
+    }
+    return list;
+}
+
 /* Applies the access mode to the indices of `count` elements.  Indices that 'safe leaves outside are tested at the use
  * of the elements (reach_element). */
 static Subindex list_indices(Loops *L, Access *a, int i, int axis, int count) {
     KRef shown, n = kloop_extent(L, &a->base, axis), first = whole_index(L, a, a->index[i], &shown);
-    Subindex list = ksubscript_from(&L->walk, first, count);
+    Subindex list = indices_from(L, first, count, a->down[axis - a->sliced]);
     if (!qaccess_is_mapped(a->p.mode)) return list;
     emit_exists_test(&L->walk, &a->p, axis, (AxisIndex){first, n, shown});
     for (int k = 0; k < count; k++) list.list[k] = map_index(L, a, list.list[k], n);
     return list;
 }
 
-/* The last index of a slice must be inside, too; the first index outside is n. */
+/* The last index of a slice must be inside, too; the first index outside is n, or -1. */
 static Subindex places_along(Loops *L, Access *a, int i, int axis) {
     int count = axis >= a->sliced && axis < a->sliced + 2 ? a->count[axis - a->sliced] : 0;
     if (count && ksubscript_is_down(a->p.mode)) return list_indices(L, a, i, axis, count);
     KRef n = kloop_extent(L, &a->base, axis), at = lower_index(L, a, a->index[i], n, axis);
     if (!count) return (Subindex){.kind = AT_ONE, .one = at};
-    emit_index_test(&L->walk, &a->p, axis, (AxisIndex){kloop_op(L, K_ADD, at, kloop_i64(L, count - 1)), n, n});
-    return ksubscript_from(&L->walk, at, count);
+    bool down = a->down[axis - a->sliced];
+    KRef last = kloop_op(L, down ? K_SUB : K_ADD, at, kloop_i64(L, count - 1));
+    emit_index_test(&L->walk, &a->p, axis, (AxisIndex){last, n, down ? kloop_i64(L, -1) : n});
+    return indices_from(L, at, count, down);
 }
 
 /* Finds the number of elements from lo to hi. */
@@ -361,13 +374,14 @@ static void find_ends(Loops *L, Span *s, Number *first, double *length) {
         kloop_fail_unless(L, kloop_op(L, K_EQ, span, zero), QS_EVALUE, text, x, y);
     }
     Affine span;
-    bool twins = kloop_twin(L, *first) && kloop_twin(L, s->last);
-    if (kloop_known(L, *first, &lo) && kloop_known(L, s->last, &hi)) *length = hi - lo + 1;
-    else if (twins && ksubscript_span(&L->walk, s->lo, s->hi, &span)) *length = short_length(L, &span);
+    bool twins = kloop_twin(L, *first) && kloop_twin(L, s->last), down = s->step < 0;
+    if (kloop_known(L, *first, &lo) && kloop_known(L, s->last, &hi)) *length = (down ? lo - hi : hi - lo) + 1;
+    else if (twins && ksubscript_span(&L->walk, down ? s->hi : s->lo, down ? s->lo : s->hi, &span))
+        *length = short_length(L, &span);
     else if (!twins && from == to && lo == floor(lo) && hi == floor(hi) && fabs(hi - lo) < LOOP_SMALL) {
-        *length = hi - lo + 1;
+        *length = (down ? lo - hi : hi - lo) + 1;
     }
-    if (*length > 0) s->hi = kloop_op(L, K_ADD, s->lo, kloop_i64(L, (int64_t)*length - 1));
+    if (*length > 0) s->hi = kloop_op(L, down ? K_SUB : K_ADD, s->lo, kloop_i64(L, (int64_t)*length - 1));
     if (!twins) s->shown = first->kind == LOOP_NUM ? first->v : kloop_as_int(L, *first);
 }
 
@@ -411,9 +425,10 @@ static qs_status slice_of(Loops *L, Node *n, Access *a, int d) {
         s.step = (int64_t)step;
         find_ends(L, &s, &a->index[d], &extent);
     }
-    bool few = extent >= 2 && extent <= LOOP_VECTOR_MAX && step == 1 && !row && !L->no_vectors && !a->rows;
+    bool few = extent >= 2 && extent <= LOOP_VECTOR_MAX && fabs(step) == 1 && !row && !L->no_vectors && !a->rows;
     if (!few) return long_slice(L, n, a, &s);
     if (all) (void)L->job->extent(L->job->ud, a->base.host.source, d);
+    a->down[d - a->sliced] = step < 0;
     return a->count[d - a->sliced] = (int)extent, QS_OK;
 }
 
