@@ -2,79 +2,113 @@
 % Images of another size.
 import "imfilter.q" % programs rely on this import
 
-% How far samples have a weight.
-function r = imresize_reach(method)
-    match method with
-    | "box" -> r = 0.5
-    | "bilinear" -> r = 1
-    | "bicubic" | "lanczos2" -> r = 2
-    | _ -> r = 3
-    end
-end
+% How far samples have a weight, for "box", "bilinear", "bicubic", "lanczos2" and "lanczos3".
+imresize_reach = [0.5, 1, 2, 2, 3]
 
-% Weights of samples at distances t. "bicubic" is the cubic convolution with a = -1/2 of Keys (1981).
-function w = imresize_weights(t, method)
+% Weight of a sample at distance t. "bicubic" is the cubic convolution with a = -1/2 of Keys (1981).
+function w = __device__ imresize_weight(t, method : int, reach)
     a = abs(t)
-    match method with
-    | "box" -> w = float64(t > -0.5 && t <= 0.5)
-    | "bilinear" -> w = max(1-a, 0)
-    | "bicubic" ->
-        w = (a < 1).*(((1.5*a-2.5).*a).*a+1) + (a >= 1 && a < 2).*(((-0.5*a+2.5).*a-4).*a+2)
-    | _ ->
-        r = imresize_reach(method)
-        w = (a < r).*(sin(pi*a).*sin(pi*a/r) + eps)./(pi^2*a.^2/r + eps)
+    if method == 0
+        w = t > -0.5 && t <= 0.5 ? 1 : 0
+    elseif method == 1
+        w = max(1-a, 0)
+    elseif method == 2
+        w = a < 1 ? ((1.5*a-2.5)*a)*a+1 : a < 2 ? ((-0.5*a+2.5)*a-4)*a+2 : 0
+    else
+        w = a < reach ? (sin(pi*a)*sin(pi*a/reach) + eps)/(pi^2*a^2/reach + eps) : 0
+    endif
+end
+
+% Computes column p of the tables: the samples that result p is a sum of, and their weights.  Pixels are squares, so
+% result p is at (p+0.5)*step-0.5 of the n samples; step and reach are float64, because float32 would space the
+% positions of large images unevenly.  When the image shrinks, the weights are as wide as the step, which prevents
+% aliasing.
+function [] = __kernel__ imresize_table(places : mat[int]'unchecked, weights : mat[float64]'unchecked, _
+                                        step_reach : vec[float64]'unchecked, n : int, method : int, pos : int)
+    step = step_reach[0]
+    reach = step_reach[1]
+    at = (pos+0.5)*step - 0.5
+    taps = size(places,0)
+    total = 0*at
+    for k = 0..taps-1
+        sample = floor(at) + 1 - taps/2 + k % further samples have no weight
+        w = imresize_weight((sample - at)/max(step, 1), method, reach)
+        places[k,pos] = int(clamp(sample, 0, n-1))
+        weights[k,pos] = w
+        total += w
+    end
+    for k = 0..taps-1
+        weights[k,pos] /= total
     end
 end
 
-% Computes row p of the result: the sum of weights[p,k] times row places[p,k] of x.
-function [] = __kernel__ imresize_rows(y : cube'unchecked, x : cube'unchecked, places : mat[int]'unchecked, _
-                                       weights : mat'unchecked, pos : ivec3)
+% Computes row p of the result: the sum of weights[k,p] times row places[k,p] of x.
+function [] = __kernel__ imresize_rows(y : mat'unchecked, x : mat'unchecked, places : mat[int]'unchecked, _
+                                       weights : mat'unchecked, pos : ivec2)
     total = 0.0
-    for k = 0..size(weights,1)-1
-        total += weights[pos[0],k]*x[places[pos[0],k],pos[1],pos[2]]
+    for k = 0..size(weights,0)-1
+        total += weights[k,pos[0]]*x[places[k,pos[0]],pos[1]]
     end
     y[pos] = total
 end
 
-% Pixels are squares, so position p is at (p+0.5)*step-0.5 of the input; computed in float64, because float32 would
-% space the positions of large images unevenly.  When the image shrinks, the weights are as wide as the step, which
-% prevents aliasing.
-function y = imresize_height(x : cube, to, method)
-    n = size(x,0)
+% Computes column p of the result.  Neighbouring positions read neighbouring elements of the tables, so that the
+% compiler gathers the elements of x in vectors.
+function [] = __kernel__ imresize_columns(y : mat'unchecked, x : mat'unchecked, places : mat[int]'unchecked, _
+                                          weights : mat'unchecked, pos : ivec2)
+    total = 0.0
+    for k = 0..size(weights,0)-1
+        total += weights[k,pos[1]]*x[pos[0],places[k,pos[1]]]
+    end
+    y[pos] = total
+end
+
+% Scales dimension `dim`.
+function y = imresize_side(x : cube, to, method, dim)
+    n = size(x,dim)
     step = n/to
-    width = max(step, 1)
-    reach = ceil(imresize_reach(method)*width)
-    at = transpose((float64(0..to-1)+0.5)*step - 0.5)
-    places = floor(at) + float64(1-reach..reach)         % further samples have no weight
-    weights = imresize_weights((places - at)/width, method)
-    weights = weights./sum(weights, 1)
-    y = imresize_weighted(x, clamp(places, 0, n-1), weights)
+    reach = imresize_reach[method]
+    taps = 2*ceil(reach*max(step, 1))
+    places = mat[int](taps, to)
+    weights = mat[float64](taps, to)
+    parallel_do(to, places, weights, float64([step, reach]), n, method, imresize_table)
+    y = imresize_weighted(x, places, weights, dim)
 end
 
-% Returns an image whose row p is the sum of weights[p,k] times row places[p,k] of x.
+% Returns an image whose row p (dim 0) or column p (dim 1) is the sum of weights[k,p] times row or column places[k,p]
+% of x.
 {!adjoint imresize_rule}
-function y = imresize_weighted(x : cube, places, weights)
+function y = imresize_weighted(x : cube, places, weights, dim)
     s = size(x)
-    s[0] = size(places,0)
+    to = size(places,1)
+    s[dim] = to
     y = uninit_like(x, s)
-    parallel_do(size(y, 0..2), y, x, int(places), cast_like(weights, x), imresize_rows)
+    channels = size(x,2)
+    if dim == 1 && channels > 1 % channels are more columns
+        taps = size(places,0)
+        places = reshape(reshape(places*channels, [taps,to,1]) + reshape(0..channels-1, [1,1,channels]), [taps,to*channels])
+        weights = reshape(repmat(reshape(weights, [taps,to,1]), [1,1,channels]), [taps,to*channels])
+    endif
+    s = [size(y,0), size(y,1)*channels]
+    parallel_do(s, reshape(y, s), reshape(x, [size(x,0), size(x,1)*channels]), int(places), cast_like(weights, x), _
+                dim == 0 ? imresize_rows : imresize_columns)
 end
 
-% The adjoint has the transposed table: for each row of x the rows of y that it is part of.
-function dx = imresize_rule(x, places, weights, y, dy)
-    n = size(x,0)
-    taps = size(places,1)
+% The adjoint has the transposed table: for each row or column of x those of y that it is part of.
+function dx = imresize_rule(x, places, weights, dim, y, dy)
+    n = size(x,dim)
+    to = size(places,1)
     [rows, order] = sort(reshape(places, [1,numel(places)]))
     counts = bincount(rows, n)
     most = max(counts)
-    at = rows*most + (0..numel(rows)-1) - (cumsum(counts) - counts)[rows]
-    back = zeros_like(counts, n*most)
-    factors = zeros_like(counts, n*most)
-    back[at] = floor(order/taps)
-    factors[at] = reshape(weights, [1,numel(weights)])[order]
-    back = reshape(back, [n,most])
-    factors = reshape(factors, [n,most])
-    dx = reshape(imresize_weighted(dy, where(factors == 0, back[:,0], back), factors), size(x))
+    at = (0..numel(rows)-1) - (cumsum(counts) - counts)[rows]
+    back = zeros_like(counts, most*n)
+    factors = zeros_like(counts, most*n)
+    back[at*n + rows] = order - floor(order/to)*to
+    factors[at*n + rows] = reshape(weights, [1,numel(weights)])[order]
+    back = reshape(back, [most,n])
+    factors = reshape(factors, [most,n])
+    dx = reshape(imresize_weighted(dy, where(factors == 0, back[0,:], back), factors, dim), size(x))
 end
 
 function [] = __kernel__ imresize_nearest(y : cube'unchecked, x : cube'clamped, step : vec2, pos : ivec3)
@@ -100,12 +134,14 @@ function y = imresize(img : cube, s, method : string = "bilinear")
         parallel_do(size(y, 0..2), y, img, from./to, imresize_nearest)
     else
         match method with
-        | "triangle" -> method = "bilinear"
-        | "cubic" -> method = "bicubic"
-        | "box" | "bilinear" | "bicubic" | "lanczos2" | "lanczos3" -> method = method
+        | "box" -> k = 0
+        | "bilinear" | "triangle" -> k = 1
+        | "bicubic" | "cubic" -> k = 2
+        | "lanczos2" -> k = 3
+        | "lanczos3" -> k = 4
         | _ -> error("imresize: method must be nearest, box, bilinear, triangle, bicubic, cubic, lanczos2 or lanczos3, ",
                      "got ", method)
         end
-        y = transpose(imresize_height(transpose(imresize_height(img, to[0], method)), to[1], method))
+        y = imresize_side(imresize_side(img, to[0], k, 0), to[1], k, 1)
     endif
 end

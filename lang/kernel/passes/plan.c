@@ -387,17 +387,24 @@ bool kplan_rows_share(const KFunc *f, KRef first, KRef last, int times) {
     return any && unrolled_size(f, first, last) * times <= PATCH;
 }
 
-/* Returns true if neighbouring positions access adjacent elements, or the same one, which vectors load efficiently. */
-static bool side_by_side(const Planner *p, KRef index) {
+/* Returns true if neighbouring positions access adjacent elements, or the same one, which vectors load efficiently.
+ * Vectors can also gather the elements of a LOAD whose indices come from a table, if the table is read side by side. */
+static bool side_by_side(const Planner *p, KRef index, bool gather) {
     Affine a;
     if (!p->varies[index]) return true;
     if (!kaffine_of(p->f, index, &a)) return false;
     for (int i = 0; i < a.n; i++) {
         const KIns *t = get_ins(p, a.term[i].ref);
         if (t->op == K_CAST) t = get_ins(p, t->a);
+        if (gather && t->op == K_LOAD && side_by_side(p, t->a, true)) continue;
         if (t->op == K_POS && (int)t->imm == p->axis ? a.term[i].factor != 1 : p->varies[a.term[i].ref]) return false;
     }
     return true;
+}
+
+static bool is_vector_access(const Planner *p, const KIns *i) {
+    bool memory = i->op == K_LOAD || i->op == K_STORE || i->op == K_ATOMIC;
+    return !memory || side_by_side(p, i->a, i->op == K_LOAD);
 }
 
 bool kplan_rounds(KAtomic op, qs_dtype elem) {
@@ -411,8 +418,7 @@ static bool can_vectorize_all(const Planner *p) {
     bool any = false;
     for (KRef r = p->first; r < p->last; r++) {
         const KIns *i = get_ins(p, r);
-        bool memory = i->op == K_LOAD || i->op == K_STORE || i->op == K_ATOMIC;
-        if (memory && !side_by_side(p, i->a)) return false;
+        if (!is_vector_access(p, i)) return false;
         if (i->op != K_ATOMIC) continue;
         qs_dtype d = (qs_dtype)p->f->params[i->imm].dtype;
         if (!p->varies[i->a] || !kplan_rounds((KAtomic)i->flag, d) || kir_value_dtype(d) != d) return false;
@@ -428,8 +434,7 @@ static bool cut_at_atomics(Planner *p, bool *any) {
     while (at < p->last && get_ins(p, at)->op != K_ATOMIC) at++;
     if (at == p->last) return true;
     for (KRef r = p->first; r < at; r++)
-        if ((get_ins(p, r)->op == K_LOAD || get_ins(p, r)->op == K_STORE) && !side_by_side(p, get_ins(p, r)->a))
-            return false;
+        if (!is_vector_access(p, get_ins(p, r))) return false;
     p->plan->cut[at] = 1, *any = true;
     return !around(p, at) && unrolled_size(p->f, p->first, at) >= WORTH;
 }
@@ -461,8 +466,7 @@ static bool choose_loops(Planner *p, bool all) {
         const KIns *i = get_ins(p, r);
         if (kir_is_loop(i->op) && !all && kplan_unrolls(p->f, r)) {
             for (KRef x = r; inside && x < p->f->regions[r].end; x++)
-                if ((get_ins(p, x)->op == K_LOAD || get_ins(p, x)->op == K_STORE) && !side_by_side(p, get_ins(p, x)->a))
-                    return false;
+                if (get_ins(p, x)->op != K_ATOMIC && !is_vector_access(p, get_ins(p, x))) return false;
             r = p->f->regions[r].end;
             continue;
         }
@@ -472,7 +476,7 @@ static bool choose_loops(Planner *p, bool all) {
         }
         if (i->op == K_END && kir_is_loop(get_ins(p, p->f->regions[r].opener)->op)) inside--;
         if (i->op == K_ATOMIC && !p->plan->abreast && around(p, r)) return false;
-        if (inside && (i->op == K_LOAD || i->op == K_STORE) && !side_by_side(p, i->a)) return false;
+        if (inside && i->op != K_ATOMIC && !is_vector_access(p, i)) return false;
     }
     return any;
 }
