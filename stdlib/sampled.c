@@ -17,6 +17,7 @@
 #include "vm/array/gemm.h"
 #include "vm/value/machine.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,18 +44,34 @@ qs_status qsampled_ascending(qs_vm *vm, const char *fn, const char *what, const 
 }
 
 /* -- counting ------------------------------------------------------------------------------------------------------ */
+static inline void extend_range(double v, double *lo, double *hi) {
+    *lo = v < *lo && v >= -DBL_MAX ? v : *lo;
+    *hi = v > *hi && v <= DBL_MAX ? v : *hi;
+}
+
+/* Finds the range of the finite numbers; lo is above hi if there are none.  Independent lanes become vectors. */
+static void find_range(const Numbers *x, double *lo, double *hi) {
+    enum { LANES = 8 };
+    double least[LANES], most[LANES];
+    for (int l = 0; l < LANES; l++) least[l] = INFINITY, most[l] = -INFINITY;
+    size_t i = 0;
+    for (; i + LANES <= x->n; i += LANES)
+        for (int l = 0; l < LANES; l++) extend_range(x->x[i + (size_t)l], &least[l], &most[l]);
+    for (; i < x->n; i++) extend_range(x->x[i], &least[0], &most[0]);
+    *lo = least[0], *hi = most[0];
+    for (int l = 1; l < LANES; l++) *lo = fmin(*lo, least[l]), *hi = fmax(*hi, most[l]);
+}
+
 /* Computes the n+1 edges of n equal bins over [lo, hi]; by default over the range of the finite numbers of x. */
 static qs_status equal_bins(qs_vm *vm, qs_call_args *c, const Numbers *x, int64_t n, double *edges) {
-    double lo = INFINITY, hi = -INFINITY;
+    double lo, hi;
     if (qarg_given(c, 2)) {
         Numbers range;
         TRY(qarg_wide(vm, c, 2, "range", 1, &range));
         if (range.n != 2 || !(range.x[0] < range.x[1]) || !isfinite(range.x[1] - range.x[0]))
             return qs_fail(vm, QS_EVALUE, "histogram: range must be [lo, hi] with lo below hi");
         lo = range.x[0], hi = range.x[1];
-    } else
-        for (size_t i = 0; i < x->n; i++)
-            if (isfinite(x->x[i])) lo = fmin(lo, x->x[i]), hi = fmax(hi, x->x[i]);
+    } else find_range(x, &lo, &hi);
     if (lo > hi) lo = 0, hi = 1;
     if (lo == hi) lo -= 0.5, hi += 0.5;
     for (int64_t i = 0; i <= n; i++) edges[i] = lo + (hi - lo) * (double)i / (double)n;
@@ -62,28 +79,47 @@ static qs_status equal_bins(qs_vm *vm, qs_call_args *c, const Numbers *x, int64_
     return QS_OK;
 }
 
-/* Finds the bin of x among equal bins: estimates it by division, then corrects it by the edges. */
-static bool equal_interval(const double *edges, size_t n, double scale, double x, size_t *k) {
-    if (!(x >= edges[0] && x <= edges[n])) return false;
-    double at = (x - edges[0]) * scale;
-    size_t i = at < (double)n ? (size_t)at : n - 1;
-    while (i > 0 && x < edges[i]) i--;
-    while (i + 1 < n && x >= edges[i + 1]) i++;
-    return *k = i, true;
+/* Counts numbers in equal bins: estimates the bins of a block by division, in vectors, then corrects them by the edges.
+ * Successive numbers are counted in different tables, because many fall into one bin, and an update must wait for the
+ * one before it. */
+static void count_equal(const Numbers *x, const double *edges, size_t n, double *counts, size_t tables) {
+    enum { BLOCK = 256 };
+    double lo = edges[0], hi = edges[n], scale = (double)n / (hi - lo), last = (double)n - 1;
+    int32_t bin[BLOCK];
+    for (size_t first = 0; first < x->n; first += BLOCK) {
+        size_t count = x->n - first < BLOCK ? x->n - first : BLOCK;
+        const double *v = x->x + first;
+        for (size_t i = 0; i < count; i++) {
+            double at = (v[i] - lo) * scale;
+            at = at < last ? at : last; /* nan, too */
+            bin[i] = (int32_t)(at > 0 ? at : 0);
+        }
+        for (size_t i = 0; i < count; i++) {
+            size_t k = (size_t)bin[i];
+            if (!(v[i] >= lo && v[i] <= hi)) continue;
+            while (k > 0 && v[i] < edges[k]) k--;
+            while (k + 1 < n && v[i] >= edges[k + 1]) k++;
+            counts[(i & (tables - 1)) * n + k]++;
+        }
+    }
+    for (size_t t = 1; t < tables; t++)
+        for (size_t k = 0; k < n; k++) counts[k] += counts[t * n + k];
 }
 
 static qs_status histogram(qs_vm *vm, qs_call_args *c, const Numbers *x, qs_dtype d, double *edges, int64_t n,
                            bool equal) {
-    double *counts, scale = (double)n / (edges[n] - edges[0]), *e = edges;
-    size_t k, bins = (size_t)n;
-    TRY(qsampled_scratch(vm, "histogram", bins, &counts));
-    for (size_t i = 0; i < x->n; i++)
-        if (equal ? equal_interval(e, bins, scale, x->x[i], &k) : qsampled_interval(e, bins + 1, x->x[i], &k))
-            counts[k]++;
+    enum { SMALL = 4096, TABLES = 4 /* a power of 2 */ }; /* small tables are in the cache */
+    double *counts;
+    size_t k, bins = (size_t)n, tables = equal && bins <= SMALL ? TABLES : 1;
+    TRY(qsampled_scratch(vm, "histogram", bins * tables, &counts));
+    if (equal) count_equal(x, edges, bins, counts, tables);
+    else
+        for (size_t i = 0; i < x->n; i++)
+            if (qsampled_interval(edges, bins + 1, x->x[i], &k)) counts[k]++;
     qs_status s = qarg_narrow(vm, c, 0, QS_F64, 1, &n, counts);
     int64_t m = n + 1;
     if (s == QS_OK && c->nout > 1) s = qarg_narrow(vm, c, 1, d, 1, &m, edges);
-    return qsampled_done(vm, counts, (size_t)n), s;
+    return qsampled_done(vm, counts, bins * tables), s;
 }
 
 /* [counts, edges] = histogram(x [, bins or edges [, [lo, hi]]]) */

@@ -50,3 +50,23 @@ attempt(() -> conv2(zeros(2,2,2), [1]))
 attempt(() -> cov([]))
 attempt(() -> cov([1,2], [1]))
 attempt(() -> corrcoef({1}))
+
+% Long arrays: blocks, several tables of counts, nan and infinities among the numbers, edges that rounding makes equal
+wrong = 0
+for n = [3,100,257,1000]
+    for bins = [1,7,100,5000]
+        x = float64(mod((0..n-1).*37, 101))
+        x[mod(0..n-1, 11) == 2] = nan
+        x[mod(0..n-1, 29) == 3] = inf
+        [h, e] = histogram(x, bins)
+        [least, most] = {min(x[x > -inf]), max(x[x < inf])}
+        wanted = sum(isfinite(x)) % each number is counted once, at the edge that is not above it
+        wrong += (sum(h) != wanted) + (e[0] != least) + (e[bins] != most)
+        for b = 0..max(1, floor(bins/7))..bins-1
+            last = b == bins-1
+            inside = x >= e[b] && (last ? x <= e[b+1] : x < e[b+1])
+            wrong += h[b] != sum(inside)
+        end
+    end
+end
+print wrong, " ", sum(histogram(float64(1e15) + float64(0..300)/300, 100)), " ", histogram(float64([0,1e-310,1e-310]), 2)
