@@ -39,43 +39,45 @@ end
 function [labels, n] = bwlabel(x : mat, neighbours : int = 8)
     assert(neighbours == 4 || neighbours == 8, "bwlabel: neighbours must be 4 or 8, got ", neighbours)
     [rows, cols] = size(x, 0..1)
-    first = float64(zeros(rows, cols))
-    parent = float64(0..rows*cols)
+    first = mat[int](rows+1, cols+2) % provisional numbers, in a frame of zeros
+    parent = vec[int](ceil(rows*cols/2)+1)
     used = 0
     for i = 0..rows-1
         for j = 0..cols-1
             if x[i,j] != 0
-                root = 0
-                for k = 0..3
-                    m = k < 3 ? i-1 : i
-                    p = k < 3 ? j-1+k : j-1
-                    if m >= 0 && p >= 0 && p < cols && (neighbours == 8 || k == 1 || k == 3)
-                        other = first[m,p]
-                        if other > 0
-                            while parent[other] != other
-                                parent[other] = parent[parent[other]]
-                                other = parent[other]
-                            end
-                            if root == 0
-                                root = other
-                            elseif other != root
-                                low = min(root, other)
-                                parent[max(root, other)] = low
-                                root = low
-                            endif
-                        endif
-                    endif
-                end
+                % The pixel above has all other neighbours as its own, and the one to the left has the one before above.
+                root = first[i,j+1]
+                other = neighbours == 4 || root == 0 ? first[i+1,j] : 0
+                if neighbours == 8 && root == 0
+                    root = first[i,j+2]
+                    other = other == 0 ? first[i,j] : other
+                endif
+                if root == 0
+                    root = other
+                endif
                 if root == 0
                     used += 1
                     root = used
+                    parent[used] = used
+                elseif other > 0 && other != root
+                    while parent[root] != root
+                        parent[root] = parent[parent[root]]
+                        root = parent[root]
+                    end
+                    while parent[other] != other
+                        parent[other] = parent[parent[other]]
+                        other = parent[other]
+                    end
+                    low = min(root, other)
+                    parent[max(root, other)] = low
+                    root = low
                 endif
-                first[i,j] = root
+                first[i+1,j+1] = root
             endif
         end
     end
-    number = float64(zeros(used+1))
     n = 0
+    number = vec[int](used+1)
     for k = 1..used
         if parent[k] == k
             n += 1
@@ -85,7 +87,12 @@ function [labels, n] = bwlabel(x : mat, neighbours : int = 8)
         endif
     end
     labels = uninit_like(x)
-    labels[:,:] = reshape(number[reshape(first, [1,rows*cols])], [rows,cols])
+    parallel_do(size(x), labels, first, number, bwlabel_numbers)
+end
+
+function [] = __kernel__ bwlabel_numbers(labels : mat'unchecked, first : mat[int]'unchecked, number : vec[int]'unchecked, _
+                                         pos : ivec2)
+    labels[pos] = number[first[pos[0]+1,pos[1]+1]]
 end
 
 % Function: bwdist

@@ -34,3 +34,33 @@ y = 255*rand(20,24)
 print ssim(y, y), " ", ssim(y, 255-y) < 0, " ", abs(ssim(y+10*randn(20,24), y) - 0.98) < 0.02, " ", abs(ssim(y, y+5) - ssim(y/255, (y+5)/255, 1)) < 1e-6
 a = float64(100*ones(3,3))              % without variance: the first factor alone
 print abs(ssim(a, a+50) - (2*100*150 + 2.55^2)/(100^2 + 150^2 + 2.55^2)) < 1e-9
+
+% Regions of masks with many branches, against labels that spread to neighbours until nothing changes
+wrong = 0
+for [share, rows, cols] = {[0.3,9,14], [0.55,23,17], [0.7,20,1], [0.6,1,20], [0.5,31,30]}
+    mask = mod((0..rows*cols-1).^2.*17 + (0..rows*cols-1).*5, 101) < 101*share
+    mask = reshape(mask, [rows,cols])
+    for neighbours = [4,8]
+        [labels, n] = bwlabel(mask, neighbours)
+        framed = zeros(rows+2, cols+2)
+        framed[1..rows,1..cols] = mask.*reshape(rows*cols-(0..rows*cols-1), [rows,cols])
+        before = 0*framed
+        while any(before != framed)
+            before = copy(framed)
+            for i = -1..1
+                for j = -1..1
+                    if neighbours == 8 || i == 0 || j == 0
+                        near = before[1+i..rows+i,1+j..cols+j]
+                        framed[1..rows,1..cols] = mask.*max(framed[1..rows,1..cols], near)
+                    endif
+                end
+            end
+        end
+        roots = -unique(-framed[framed > 0])
+        wrong += n != numel(roots)
+        for k = 1..n
+            wrong += !isequal(labels == k, framed[1..rows,1..cols] == roots[k-1])
+        end
+    end
+end
+print wrong
