@@ -109,6 +109,16 @@ function [] = check_no_more(what, more)
     assert(numel(more) == 0, what, ": ", numel(more), numel(more) == 1 ? " argument" : " arguments", " too many")
 end
 
+% A number or an array as a vec[float64], which Python sees with one dimension.
+function v = float64_vec(x)
+    v = reshape(isscalar(x) ? float64([x]) : float64(x), numel(x))
+end
+
+% Whether the caller gives a function, which may be one of Python.
+function y = is_given_function(f)
+    y = isfunction(f) || type(f, "pyvalue")
+end
+
 % The result of a function that the caller gives: an array, list or number of Python becomes one of the language.
 function y = value_of(v)
     y = v

@@ -170,7 +170,9 @@ function y = blockproc(img : cube, s : vec, f)
     for i = 0..s[0]..size(img,0)-1
         band = []
         for j = 0..s[1]..size(img,1)-1
-            part = f(img[i..min(i+s[0],size(img,0))-1, j..min(j+s[1],size(img,1))-1, 0..size(img,2)-1])
+            rows = i..min(i+s[0],size(img,0))-1
+            columns = j..min(j+s[1],size(img,1))-1
+            part = value_of(f(size(img,2) == 1 ? img[rows,columns] : img[rows,columns,0..size(img,2)-1]))
             band = numel(band) == 0 ? part : horzcat(band, part)
         end
         bands = numel(bands) == 0 ? band : vertcat(bands, band)

@@ -9,8 +9,9 @@ import "optim.q"
 % scipy.integrate.solve_ivp(method="RK45").
 %
 % Parameters:
-% f - a function of a number t and a vec y, which gives a vec; write it as float64([…]), since a list has elements of
-%     float32, which limits the accuracy to 1e-7. If y0 is one number, y is a vec of one element: write y.^2, not y^2
+% f - a function of a number t and a vec y, which gives a vec; write it as float64([…]), since a list in a script has
+%     elements of float32, which limits the accuracy to 1e-7. If y0 is one number, y is a vec of one element: write y.^2,
+%     not y^2. A function of Python may return a list or an array of NumPy
 % tspan - [first, last], or several times at which y is wanted, ascending or descending
 % y0 - y at the first time, a vec or a number
 % reltol, abstol - an error of abstol + reltol*abs(y) is accepted in each step
@@ -68,41 +69,66 @@ end
 % Parameters:
 % f, tspan, y0, reltol, abstol, event, maxstep - as for ode45
 % J - the derivatives of f with respect to y: a matrix with a row for each element of f, or a function of t and y which
-%     gives it; null differentiates f
+%     gives it; null differentiates f, by differences if f has no derivative, as a function of Python that uses NumPy
 %
 % Returns:
 % t, y, te, ye - as for ode45
 function [t, y, te, ye] = ode23s(f, tspan : vec, y0, reltol : scalar = 1e-3, abstol : scalar = 1e-6, event = null, _
                                  maxstep : scalar = inf, J = null)
     method = object(name := "ode23s", order := 3, advance := ode_advance, _
-                    prepare := (t, v) -> rosenbrock_slopes(f, J, t, v), step := rosenbrock_step, _
-                    between := rosenbrock_between)
+                    exact := true, step := rosenbrock_step, between := rosenbrock_between)
+    method.prepare = (t, v) -> rosenbrock_slopes(method, f, J, t, v)
     [t, y, te, ye] = ode_solve(method, f, tspan, y0, reltol, abstol, event, maxstep)
 end
 
 % The derivatives of f with respect to t, as first column, and to y.
-function D = rosenbrock_slopes(f, J, t, v)
+function D = rosenbrock_slopes(m, f, J, t, v)
     n = numel(v)
+    z = float64_vec(horzcat(float64([t]), v))
     if isnull(J)
-        D = reshape(float64(jacobian(z -> f(z[0], z[1..n]), horzcat(float64([t]), v))), [n,n+1])
+        D = ode_derivatives(m, z -> f(z[0], z[1..n]), z, n)
     else
-        d = sqrt(eps)*max(abs(t), 1e-5)
-        slope = (float64(f(t+d, v)) - float64(f(t, v)))/d
-        D = horzcat(reshape(slope, [n,1]), ode_jacobian("ode23s", f, J, t, v))
+        slope = ode_differences(z -> f(z[0], z[1..n]), z, n, 1)
+        D = horzcat(slope, ode_jacobian(m, f, J, t, v))
     endif
 end
 
 % The derivatives of f with respect to y.
-function D = ode_jacobian(what, f, J, t, v)
+function D = ode_jacobian(m, f, J, t, v)
     n = numel(v)
     if isnull(J)
-        D = reshape(float64(jacobian(z -> f(t, z), v)), [n,n])
+        D = ode_derivatives(m, z -> f(t, z), float64_vec(v), n)
     else
-        D = isfunction(J) ? J(t, v) : J
-        check_finite(strcat(what, ": J"), D)
-        check_size(strcat(what, ": J"), D, [n,n])
+        D = is_given_function(J) ? value_of(J(t, float64_vec(v))) : J
+        check_finite(strcat(m.name, ": J"), D)
+        check_size(strcat(m.name, ": J"), D, [n,n])
         D = float64(D)
     endif
+end
+
+% The derivatives of the n results of f with respect to z, a column per element. After one failure to differentiate f,
+% m.exact is false, and differences take its place.
+function D = ode_derivatives(m, f, z, n)
+    if m.exact
+        try
+            D = reshape(float64(jacobian(f, z)), [n,numel(z)])
+            return
+        catch e
+            m.exact = false
+        end
+    endif
+    D = ode_differences(f, z, n, numel(z))
+end
+
+% The same by differences, for the first `count` elements of z.
+function D = ode_differences(f, z, n, count)
+    D = mat[float64](n, count)
+    here = float64_vec(value_of(f(z)))
+    for k = 0..count-1
+        there = copy(z)
+        there[k] = z[k] + sqrt(eps)*max(abs(z[k]), 1e-5)
+        D[:,k] = reshape((float64_vec(value_of(f(there))) - here)/(there[k] - z[k]), [n,1])
+    end
 end
 
 function [new, after, error_, K] = rosenbrock_step(m, f, base, now, v, slope, step)
@@ -146,8 +172,8 @@ function [t, y, te, ye] = ode15s(f, tspan : vec, y0, reltol : scalar = 1e-3, abs
     check_whole("ode15s: maxorder", maxorder, 1)
     assert(maxorder <= 5, "ode15s: maxorder must be 1 to 5, got ", maxorder)
     method = object(name := "ode15s", order := 2, advance := ndf_advance, between := ndf_between, _
-                    jacobian := (t, v) -> ode_jacobian("ode15s", f, J, t, v), D := null, slopes := null, W := null, _
-                    k := 1, equal := 0, maxorder := maxorder)
+                    exact := true, D := null, slopes := null, W := null, k := 1, equal := 0, maxorder := maxorder)
+    method.jacobian = (t, v) -> ode_jacobian(method, f, J, t, v)
     kappa = float64([0, -0.1850, -1/9, -0.0823, -0.0415, 0])
     sums = float64([0, 1, 1 + 1/2, 1 + 1/2 + 1/3, 1 + 1/2 + 1/3 + 1/4, 1 + 1/2 + 1/3 + 1/4 + 1/5])
     method.sums = sums
@@ -310,7 +336,7 @@ function [times, v] = ode_arguments(what, tspan, y0, reltol, abstol, maxstep)
            what, ": reltol must be greater than 0 and abstol at least 0, got ", reltol, " and ", abstol)
     assert(maxstep > 0, what, ": maxstep must be greater than 0, got ", maxstep)
     assert(check_real(y0) && numel(y0) > 0, what, ": y0 must be a real vec, got ", check_got(y0))
-    v = isscalar(y0) ? float64([y0]) : float64(reshape(y0, [1,numel(y0)]))
+    v = float64_vec(y0)
 end
 
 % The first step, of Hairer, Norsett, Wanner: Solving ordinary differential equations I, section II.4.
@@ -375,7 +401,7 @@ function [t, y, te, ye] = ode_solve(m, f, tspan, y0, reltol, abstol, event, maxs
     used = 1
     te = null
     ye = null
-    before = isnull(event) ? 0 : optim_number(m.name, z -> event(now, z), v)
+    before = isnull(event) ? 0 : ode_event(m, event, now, v)
     while way*(last - now) > 0
         start = now
         old = v
@@ -385,10 +411,10 @@ function [t, y, te, ye] = ode_solve(m, f, tspan, y0, reltol, abstol, event, maxs
         stop = next
         ends = 0
         if !isnull(event)
-            value = optim_number(m.name, z -> event(next, z), v)
+            value = ode_event(m, event, next, v)
             if before*value < 0 || value == 0
-                te = value == 0 ? next : fzero(s -> event(s, at(s)), [start, next], 1e-13)
-                ye = at(te)
+                te = value == 0 ? next : fzero(s -> ode_event(m, event, s, at(s)), [start, next], 1e-13)
+                ye = float64_vec(at(te))
                 stop = te
                 now = last
                 ends = 1
@@ -412,15 +438,19 @@ function [t, y, te, ye] = ode_solve(m, f, tspan, y0, reltol, abstol, event, maxs
             used += 1
         endif
     end
-    t = t[0..used-1]
+    t = float64_vec(t[0..used-1])
     y = y[0..used-1,:]
 end
 
+function e = ode_event(m, event, t, y)
+    e = optim_number(strcat(m.name, ": event"), z -> event(t, z), float64_vec(y))
+end
+
 function s = ode_slope(m, f, t, y)
-    s = value_of(f(t, y))
+    s = value_of(f(t, float64_vec(y)))
     assert(check_real(s) && numel(s) == numel(y), _
            m.name, ": f must give as many real numbers as y has, ", numel(y), ", got ", check_got(s))
-    s = isscalar(s) ? float64([s]) : float64(reshape(s, [1,numel(s)]))
+    s = float64_vec(s)
 end
 
 function r = ode_norm(x)

@@ -5,8 +5,8 @@ import "check.q"
 % Calls f, and checks that it gives one real number.
 function y = optim_number(what, f, x)
     y = value_of(f(x))
-    assert(check_real(y) && numel(y) == 1, what, ": f must give one real number, got ", check_got(y))
-    y = isscalar(y) ? y : y[0]
+    assert(check_real(y) && numel(y) == 1, what, " must give one real number, got ", check_got(y))
+    y = sum(y)
 end
 
 % Function: fzero
@@ -28,13 +28,13 @@ function [x, fval, count] = fzero(f, x0, tol : scalar = 1e-14)
     if numel(x0) == 2
         a = x0[0]
         b = x0[1]
-        fa = optim_number("fzero", f, a)
-        fb = optim_number("fzero", f, b)
+        fa = optim_number("fzero: f", f, a)
+        fb = optim_number("fzero: f", f, b)
         count = 2
         assert(fa*fb <= 0, "fzero: f must have two signs at x0, got ", fa, " and ", fb)
     else
-        a = isscalar(x0) ? x0 : x0[0]
-        fa = optim_number("fzero", f, a)
+        a = sum(x0)
+        fa = optim_number("fzero: f", f, a)
         b = a
         fb = fa
         count = 1
@@ -42,10 +42,10 @@ function [x, fval, count] = fzero(f, x0, tol : scalar = 1e-14)
         middle = a
         while fa*fb > 0
             a = middle - step
-            fa = optim_number("fzero", f, a)
+            fa = optim_number("fzero: f", f, a)
             if fa*fb > 0
                 b = middle + step
-                fb = optim_number("fzero", f, b)
+                fb = optim_number("fzero: f", f, b)
             endif
             count += 2
             step = step*sqrt(2)
@@ -104,7 +104,7 @@ function [x, fval, count] = fzero(f, x0, tol : scalar = 1e-14)
             a = b
             fa = fb
             b = b + (abs(d) > near ? d : half > 0 ? near : -near)
-            fb = optim_number("fzero", f, b)
+            fb = optim_number("fzero: f", f, b)
             count += 1
         endif
     end
@@ -126,7 +126,7 @@ function [x, fval, count] = fminbnd(f, a : scalar, b : scalar, tol : scalar = 1e
     x = a + golden*(b - a)
     w = x
     v = x
-    fval = optim_number("fminbnd", f, x)
+    fval = optim_number("fminbnd: f", f, x)
     fw = fval
     fv = fval
     count = 1
@@ -163,7 +163,7 @@ function [x, fval, count] = fminbnd(f, a : scalar, b : scalar, tol : scalar = 1e
                 d = golden*e
             endif
             u = x + (abs(d) >= near ? d : d > 0 ? near : -near)
-            fu = optim_number("fminbnd", f, u)
+            fu = optim_number("fminbnd: f", f, u)
             count += 1
             if fu <= fval
                 if u < x
@@ -213,7 +213,7 @@ end
 % steps - the number of steps
 function [x, fval, steps] = fminsearch(f, x0, tolx : scalar = 1e-4, tolf : scalar = 1e-4, maxiter = null)
     assert(check_real(x0) && numel(x0) > 0 && all(isfinite(x0)), "fminsearch: x0 must have finite elements, got ", check_got(x0))
-    start = isscalar(x0) ? float64([x0]) : float64(reshape(x0, [1,numel(x0)]))
+    start = float64_vec(x0)
     n = numel(start)
     most = isnull(maxiter) ? 200*n : maxiter
     S = repmat(start, [n+1,1])
@@ -222,28 +222,28 @@ function [x, fval, steps] = fminsearch(f, x0, tolx : scalar = 1e-4, tolf : scala
     end
     values = float64(zeros(n+1))
     for k = 0..n
-        values[k] = optim_number("fminsearch", f, S[k,:])
+        values[k] = optim_number("fminsearch: f", f, S[k,:])
     end
     [values, order] = sort(values)
     S = S[order,:]
     steps = 0
     while steps < most && (max(abs(S[1..n,:] - S[0,:])) > tolx || max(abs(values[1..n] - values[0])) > tolf)
         steps += 1
-        middle = mean(S[0..n-1,:], 0)
+        middle = float64_vec(mean(S[0..n-1,:], 0))
         worst = S[n,:]
         point = 2*middle - worst
-        v = optim_number("fminsearch", f, point)
+        v = optim_number("fminsearch: f", f, point)
         shrink = 0
         if v < values[0]
             further = 3*middle - 2*worst
-            fv = optim_number("fminsearch", f, further)
+            fv = optim_number("fminsearch: f", f, further)
             if fv < v
                 point = further
                 v = fv
             endif
         elseif v >= values[n-1]
             inside = v < values[n] ? 1.5*middle - 0.5*worst : 0.5*middle + 0.5*worst
-            fv = optim_number("fminsearch", f, inside)
+            fv = optim_number("fminsearch: f", f, inside)
             shrink = v < values[n] ? fv > v : fv >= values[n]
             point = inside
             v = fv
@@ -251,7 +251,7 @@ function [x, fval, steps] = fminsearch(f, x0, tolx : scalar = 1e-4, tolf : scala
         if shrink
             for k = 1..n
                 S[k,:] = S[0,:] + 0.5*(S[k,:] - S[0,:])
-                values[k] = optim_number("fminsearch", f, S[k,:])
+                values[k] = optim_number("fminsearch: f", f, S[k,:])
             end
         else
             S[n,:] = point
@@ -273,7 +273,7 @@ function J = lsq_jacobian(f, x, m)
         up[k] = x[k] + h
         down = copy(x)
         down[k] = x[k] - h
-        J[:,k] = reshape(float64(f(up) - f(down))/(up[k] - down[k]), [m,1])
+        J[:,k] = reshape(float64(value_of(f(up)) - value_of(f(down)))/(up[k] - down[k]), [m,1])
     end
 end
 
@@ -298,11 +298,11 @@ end
 % `start` and `function_` name x0 and f in error messages.
 function [x, resnorm, residual] = lsq_minimum(start, function_, f, x0, tol, maxiter)
     assert(check_real(x0) && numel(x0) > 0 && all(isfinite(x0)), start, " must have finite elements, got ", check_got(x0))
-    x = isscalar(x0) ? float64([x0]) : float64(reshape(copy(x0), [1,numel(x0)]))
-    residual = f(x)
+    x = copy(float64_vec(x0))
+    residual = value_of(f(x))
     assert(check_real(residual), function_, " must give real residuals, got ", check_got(residual))
     check_each(strcat(function_, " must give finite elements at the start"), residual, isfinite(residual))
-    r = isscalar(residual) ? float64([residual]) : float64(reshape(residual, [1,numel(residual)]))
+    r = float64_vec(residual)
     m = numel(r)
     resnorm = sum(r.^2)
     damping = 1e-3
@@ -317,10 +317,10 @@ function [x, resnorm, residual] = lsq_minimum(start, function_, f, x0, tol, maxi
         scale = scale > 0 ? scale : 1
         better = 0
         while better == 0 && going >= 0
-            step = transpose(solve(A + damping*diagm(scale), 0-g))
+            step = float64_vec(solve(A + damping*diagm(scale), 0-g))
             next = x + step
-            value = f(next)
-            s = isscalar(value) ? float64([value]) : float64(reshape(value, [1,numel(value)]))
+            value = value_of(f(next))
+            s = float64_vec(value)
             sum2 = sum(s.^2)
             small = norm(step) <= tol*(norm(x) + tol)
             if sum2 < resnorm
@@ -349,6 +349,7 @@ function [p, resnorm, residual] = lsqcurvefit(f, p0, xdata, ydata, tol : scalar 
 end
 
 function r = lsq_difference(y, ydata)
+    y = value_of(y)
     assert(numel(y) == numel(ydata), "lsqcurvefit: f(p, xdata) must have as many elements as ydata, ", numel(ydata), ", got ", numel(y))
     r = reshape(y, size(ydata)) - ydata
 end
@@ -420,16 +421,16 @@ function [q, err] = quadgk(f, a : scalar, b : scalar, abstol : scalar = 1e-10, r
         return
     endif
     % Powers of x at a limit become smooth, and infinite limits finite.
-    g = t -> f((b - a)/4*t.*(3 - t.^2) + (b + a)/2).*(0.75*(b - a)*(1 - t.^2))
+    g = t -> value_of(f((b - a)/4*t.*(3 - t.^2) + (b + a)/2)).*(0.75*(b - a)*(1 - t.^2))
     from = -1
     to = 1
     if a == -inf && b == inf
-        g = t -> f(t./(1 - t.^2)).*((1 + t.^2)./(1 - t.^2).^2)
+        g = t -> value_of(f(t./(1 - t.^2))).*((1 + t.^2)./(1 - t.^2).^2)
     elseif b == inf
-        g = t -> f(a + (t./(1 - t)).^2).*(2*t./(1 - t).^3)
+        g = t -> value_of(f(a + (t./(1 - t)).^2)).*(2*t./(1 - t).^3)
         from = 0
     elseif a == -inf
-        g = t -> f(b - (t./(1 - t)).^2).*(2*t./(1 - t).^3)
+        g = t -> value_of(f(b - (t./(1 - t)).^2)).*(2*t./(1 - t).^3)
         from = 0
     endif
     half = float64([0.991455371120812639206854697526329, 0.949107912342758524526189684047851, _
@@ -456,7 +457,7 @@ function [q, err] = quadgk(f, a : scalar, b : scalar, abstol : scalar = 1e-10, r
         m = (left + right)/2
         h = (right - left)/2
         places = m + h*nodes
-        values = g(reshape(places, [1,numel(places)]))
+        values = g(reshape(places, numel(places)))
         assert(numel(values) == numel(places), "quadgk: f must give a value for each element of a vec, got ", numel(values), _
                " for ", numel(places))
         values = reshape(values, size(places))

@@ -175,7 +175,9 @@ function f = sparse_operator(what, A, n)
     if isnull(A)
         f = x -> x
     elseif isfunction(A)
-        f = x -> solver_finite(strcat(what, "(x)"), A(x))
+        f = x -> solver_column(strcat(what, "(x)"), A(x), n)
+    elseif is_given_function(A)
+        f = x -> solver_column(strcat(what, "(x)"), value_of(A(float64_vec(x))), n)
     elseif isobject(A)
         assert(A.rows == n && A.columns == n, what, " must have size ", [n,n], ", got ", [A.rows,A.columns])
         check_finite(what, A.value)
@@ -188,8 +190,10 @@ function f = sparse_operator(what, A, n)
     endif
 end
 
-function y = solver_finite(what, y)
+function y = solver_column(what, y, n)
     check_finite(what, y)
+    assert(numel(y) == n, what, " must have ", n, " elements, got size ", size(y))
+    y = reshape(y, [n,1])
 end
 
 % Checks the arguments of a solver. Returns b as a column, where x begins, A and M as functions, the largest number of steps
@@ -222,7 +226,7 @@ end
 % Source: Hestenes, Stiefel: Methods of conjugate gradients for solving linear systems (1952).
 %
 % Parameters:
-% A - a sparse matrix, a mat, or a function of a column that gives A*x
+% A - a sparse matrix, a mat, or a function of a column that gives A*x; a function of Python gets x with one dimension
 % b - the right side
 % tol - it ends when norm(b - A*x) <= tol*norm(b)
 % maxit - the largest number of steps; null is 10 per element

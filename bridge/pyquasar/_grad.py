@@ -20,7 +20,7 @@ def _numbers(argnums, n, what):
         raise TypeError("%s: derivatives are taken to positional arguments, and the call has none" % what)
     for k in places:
         if not -n <= k < n:
-            raise TypeError("%s: argnums must be places among %d arguments, got %r" % (what, n, argnums))
+            raise TypeError("%s: argnums must be positions among %d arguments, got %r" % (what, n, argnums))
     places = tuple(k % n for k in places)
     if len(set(places)) < len(places):
         raise TypeError("%s: argnums names an argument twice: %r" % (what, argnums))
@@ -36,8 +36,13 @@ def _function(what, f):
 
 def _places(what, argnums, name="argnums"):
     for k in argnums if isinstance(argnums, (tuple, list)) else (argnums,):
-        if not hasattr(k, "__index__") or isinstance(k, bool):
-            raise TypeError("%s: %s must be places of arguments, integers, got %r" % (what, name, argnums))
+        try:
+            if not isinstance(k, bool) and operator.index(k) is not None:
+                continue
+        except TypeError:  # also an array, which has __index__ for the case that it is one integer
+            pass
+        raise TypeError("%s: %s must be positions of arguments, integers, got %r; the arguments of f belong to the "
+                        "function that %s returns: %s(f)(x)" % (what, name, argnums, what, what))
 
 
 def _arguments(what, args, name="args"):

@@ -212,7 +212,7 @@ class Gradients(unittest.TestCase):
                 q.vjp(f, self.x)
         with self.assertRaisesRegex(TypeError, r"one real number, got \(3,\)"):
             q.grad(q.wave)(self.x)
-        with self.assertRaisesRegex(TypeError, "argnums must be places among 1 arguments"):
+        with self.assertRaisesRegex(TypeError, "argnums must be positions among 1 arguments"):
             q.grad(q.total, 1)(self.x)
         with self.assertRaisesRegex(TypeError, "derivatives are taken to positional arguments, and the call has none"):
             q.grad(lambda a: a*a)(a=2.0)

@@ -151,8 +151,8 @@ class Life(unittest.TestCase):
                           (lambda: q.to_dlpack(3), "to_dlpack: an array of the language is wanted, got int"),
                           (lambda: q.jvp(q.sum, 1.0, (1.0,)), "jvp: args must be a tuple"),
                           (lambda: q.hvp(q.sum, (1.0,), 1.0), "hvp: vectors must be a tuple"),
-                          (lambda: q.grad(q.sum, "x"), "grad: argnums must be places of arguments"),
-                          (lambda: q.jacobian(q.sum, 1.5), "jacobian: argnums must be places of arguments")):
+                          (lambda: q.grad(q.sum, "x"), "grad: argnums must be positions of arguments"),
+                          (lambda: q.jacobian(q.sum, 1.5), "jacobian: argnums must be positions of arguments")):
             with self.assertRaisesRegex(TypeError, why):
                 call()
         for name in ("grad", "value_and_grad", "vjp", "jacobian", "hessian", "gradcheck", "checkpoint"):

@@ -118,6 +118,69 @@ class Callbacks(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "ode45: f must give as many real numbers as y has, 2, got"):
             q.ode45(lambda t, y: "none", [0.0, 1.0], [1.0, 2.0])
 
+    def test_python_functions_get_one_dimension(self):
+        """A function of Python gets a vector with one dimension, and may return a list or an array of any shape."""
+        seen = set()
+
+        def spy(f):
+            def spied(*args):
+                seen.update(np.shape(a) for a in args if np.ndim(a))
+                return f(*args)
+            return spied
+
+        A, b = np.array([[4.0, 1.0], [1.0, 3.0]]), np.array([1.0, 2.0])
+        turn = spy(lambda t, y: [y[1], -y[0]])
+        last = [math.cos(1), -math.sin(1)]
+        product = spy(lambda x: [4*x[0] + x[1], x[0] + 3*x[1]])
+        for start in ([1.0, 0.0], np.array([1.0, 0.0]), np.array([[1.0], [0.0]]), np.array([[1.0, 0.0]])):
+            for solver in q.ode45, q.ode23s, q.ode15s:
+                constant = [[0, 1], [-1, 0]]
+                for J in constant, spy(lambda t, y: constant), spy(lambda t, y: np.array(constant)), None:
+                    names = {} if J is None or solver is q.ode45 else {"J": J}
+                    t, y, te, ye = solver(turn, [0.0, 1.0], start, 1e-6, 1e-8, **names)
+                    self.assertEqual((t.shape, y.shape[1], te, ye), ((len(t),), 2, None, None))
+                    np.testing.assert_allclose(y[-1], last, atol=1e-4)
+                te, ye = solver(turn, [0.0, 3.0], start, 1e-6, 1e-8, event=spy(lambda t, y: [y[0]]))[2:]
+                self.assertAlmostEqual(te, math.pi/2, 4)
+                np.testing.assert_allclose(ye, [0, -1], atol=1e-4)
+            x = q.fminsearch(spy(lambda x: [(x[0] - 3)**2 + (x[1] - 4)**2]), start)[0]
+            np.testing.assert_allclose(x, [3, 4], atol=1e-3)
+            for residual in lambda x: [x[0] - 3, x[1] - 4], lambda x: np.asarray(x)[:, None] - [[3], [4]]:
+                x, resnorm, r = q.lsqnonlin(spy(residual), start)
+                np.testing.assert_allclose(x, [3, 4])
+                self.assertEqual(np.asarray(r).size, 2)
+            x = q.lsqcurvefit(spy(lambda p, x: [p[0]*v + p[1] for v in x]), start, np.arange(2), [4, 7])[0]
+            np.testing.assert_allclose(x, [3, 4])
+        for solver in q.cg, q.pcg, q.bicgstab, q.gmres:
+            for A_ in A, product, spy(lambda x: A @ np.asarray(x)), spy(lambda x: (A @ np.asarray(x))[:, None]):
+                for M in None, spy(lambda x: [x[0]/4, x[1]/3]):
+                    np.testing.assert_allclose(solver(A_, b, M=M)[0], np.linalg.solve(A, b), rtol=1e-5)
+        self.assertEqual(seen, {(2,)})
+        for f in lambda x: np.exp(-np.asarray(x)**2), lambda x: [math.exp(-v*v) for v in x], lambda x: np.exp(-x*x):
+            self.assertAlmostEqual(q.integral(f, -math.inf, math.inf)[0], math.sqrt(math.pi), 12)
+        for start in 1, [1], [1, 2], np.array([1.0]), np.float32(1), np.array([[1, 2]]):
+            self.assertIs(type(q.fzero(lambda x: [x*x - 2], start)[0]), type(q.evaluate("1.5")))
+            self.assertAlmostEqual(q.fzero(lambda x: [x*x - 2], start)[0], math.sqrt(2), 12)
+        img = np.arange(16.0).reshape(4, 4)
+        for f in lambda x: x.T, lambda x: np.asarray(x).T, lambda x: np.asarray(x).T.tolist():
+            wanted = img.reshape(2, 2, 2, 2).swapaxes(1, 3).reshape(4, 4)
+            np.testing.assert_array_equal(q.blockproc(img, [2, 2], f), wanted)
+        for f, message in [(lambda t, y: [1], "f must give as many real numbers as y has, 2, got")]:
+            with self.assertRaisesRegex(ValueError, message):
+                q.ode15s(f, [0.0, 1.0], [1.0, 2.0])
+        with self.assertRaisesRegex(ValueError, r"cg: A\(x\) must have 2 elements, got size \[1,3\]"):
+            q.cg(lambda x: [1, 2, 3], b)
+        with self.assertRaisesRegex(ValueError, "ode45: event must give one real number"):
+            q.ode45(turn, [0.0, 1.0], [1.0, 0.0], event=lambda t, y: y)
+        with self.assertRaises(ZeroDivisionError):
+            q.ode23s(lambda t, y: [1/0, 1], [0.0, 1.0], [1.0, 2.0])
+
+    def test_arguments_of_derivatives(self):
+        for derive in q.grad, q.jacobian, q.hessian, q.value_and_grad:
+            for x in np.array([1.0, 2.0]), q.value([1.0, 2.0]), 1.5, [1.0, 2.0]:
+                with self.assertRaisesRegex(TypeError, r"argnums must be positions of arguments.*\(f\)\(x\)"):
+                    derive(lambda x: x, x)
+
 
 class Fft(unittest.TestCase):
     def check(self, got, wanted):
