@@ -152,6 +152,18 @@ static int dimensions_of(qs_value v) {
     return v.kind == QS_ARRAY ? qval_array(v)->ndim : v.kind == QS_CELL ? ((Cell *)v.u.p)->rank : 0;
 }
 
+/* Returns whether f is a function of the language, not of a program. */
+static bool is_known(const Function *f) {
+    return f->fkind == FN_NATIVE || (f->fkind == FN_SCRIPT && f->ast->unit->src->library);
+}
+
+/* Returns whether argument i of f, given by name or by position, is a dimension. */
+static bool is_dimension(const Function *f, int i, const char *name) {
+    if (!name && f->fkind == FN_NATIVE) return i < 8 && f->traits & TRAIT_DIM << i;
+    if (!name && i < f->ast->nparams) name = f->ast->params[i].name->s;
+    return name && !strcmp(name, "dim");
+}
+
 /* Rejects a dimension that none of the arrays has: scripts may use further dimensions, of extent 1, but Python code may
  * not.  A vec has the dimensions 0 and 1. */
 static qs_status check_dimensions(Border *b, const Function *f, int nin, const qs_value *in, PyObject *names) {
@@ -160,13 +172,12 @@ static qs_status check_dimensions(Border *b, const Function *f, int nin, const q
     for (int i = 1; arrays && i < nin; i++) {
         PyObject *given = i < positional ? NULL : PyTuple_GetItem(names, i - positional);
         const char *name = given ? PyUnicode_AsUTF8AndSize(given, NULL) : NULL;
-        bool dimension = name ? !strcmp(name, "dim") : i < 8 && f->traits & TRAIT_DIM << i;
         double *d;
         size_t n;
         int most = 2;
         bool several = in[i].kind == QS_ARRAY && !strcmp(f->name->s, "size");
         bool high = qval_is_number(in[i]) && !(qval_number(in[i]) < most);
-        if ((!several && !high) || !dimension) continue;
+        if ((!several && !high) || !is_dimension(f, i, name)) continue;
         for (int k = 0; k < nin; k++)
             if (k != i && dimensions_of(in[k]) > most) most = dimensions_of(in[k]);
         if (qarr_doubles(b->vm, in[i], "dim", &d, &n) != QS_OK) return qs_error_clear(b->vm), QS_OK;
@@ -340,7 +351,7 @@ static PyObject *call_inside(Border *b, qs_value fn, PyObject *const *args, int 
     if (take_args(b, fn, args, nin, names, in) == 0) {
         CallArgs all = {.nin = nin, .in = in, .integral = python_ints(args, nin)};
         const Function *f = fn.kind == QS_FUNCTION ? fn.u.p : NULL;
-        qs_status s = f && f->fkind == FN_NATIVE && nin > 1 ? check_dimensions(b, f, nin, in, names) : QS_OK;
+        qs_status s = f && is_known(f) && nin > 1 ? check_dimensions(b, f, nin, in, names) : QS_OK;
         if (s != QS_OK) r = qerror_raise(b, s);
         else if (names) r = run_named(b, fn, &all, names, wanted);
         else r = run_function(b, fn, &all, wanted);

@@ -52,7 +52,7 @@ qs_status qarg_dim(qs_vm *vm, const char *fn, qs_value v, int *out) {
     if (v.kind == QS_BOOL) return qarg_wrong(vm, fn, "dimension", "an integer", v);
     TRY(qarg_int(vm, fn, "dimension", v, &d));
     if (d < 0 || d >= QS_MAX_RANK)
-        return qs_fail(vm, QS_EINDEX, "%s: dimension must be 0 to %d, got %lld", fn, QS_MAX_RANK - 1, (long long)d);
+        return qs_fail(vm, QS_EVALUE, "%s: dimension must be 0 to %d, got %lld", fn, QS_MAX_RANK - 1, (long long)d);
     *out = (int)d;
     return QS_OK;
 }
@@ -70,7 +70,7 @@ qs_status qarg_dim_of(qs_vm *vm, const char *fn, qs_value x, qs_value v, int *ou
     int n = x.kind == QS_ARRAY && qval_array(x)->ndim > 2 ? qval_array(x)->ndim : 2;
     TRY(qarg_dim(vm, fn, v, out));
     if (*out < n || *out < OF_IMAGES) return x.kind == QS_ARRAY ? check_extent(vm, fn, qval_array(x), *out) : QS_OK;
-    return qs_fail(vm, QS_EINDEX, "%s: x has the dimensions 0 to %d, got dimension %d", fn, n - 1, *out);
+    return qs_fail(vm, QS_EVALUE, "%s: x has the dimensions 0 to %d, got dimension %d", fn, n - 1, *out);
 }
 
 static void replace(qs_vm *vm, qs_value *slot, Array *a) {

@@ -32,6 +32,12 @@ function [] = check_each(rule, x, good)
     endif
 end
 
+% The elements that are finite numbers; x itself if all are.
+function y = finite_part(x)
+    finite = isfinite(x)
+    y = all(finite) ? x : x[finite]
+end
+
 % Checks for one integer, or `count` of them, of at least `least`.
 function [] = check_whole(what, x, least, count = 1)
     number = count == 1 ? "an integer" : sprintf("%d integers", count)

@@ -11,7 +11,7 @@ function t = graythresh(x : cube, n : int = 256)
     assert(any(!isnan(x)), "graythresh: x must have elements that are numbers, got size ", size(x), _
            numel(x) > 0 ? ", all nan" : "")
     check_least("graythresh: n", n, 1)
-    [counts, edges] = histogram(x, n)
+    [counts, edges] = histogram(finite_part(x), n)
     centers = float64(edges[0..n-1] + edges[1..n])/2
     below = cumsum(float64(counts))
     sums = cumsum(float64(counts).*centers)

@@ -21,7 +21,7 @@ function t = multithresh(x : cube, n : int = 1, bins : int = 256)
            numel(x) > 0 ? ", all nan" : "")
     check_whole("multithresh: n", n, 1)
     check_whole("multithresh: bins", bins, n + 1)
-    [counts, edges] = histogram(float64(x), bins)
+    [counts, edges] = histogram(float64(finite_part(x)), bins)
     filled = find_positions(counts)
     assert(numel(filled) > n, "multithresh: x must have at least ", n + 1, " different values for ", n, _
            n == 1 ? " threshold, got " : " thresholds, got ", numel(filled))

@@ -432,7 +432,7 @@ end
 % A matrix or image turned by k quarters of a turn, counter-clockwise.
 function y = rot90(x : cube, k = 1)
     check_whole("rot90: k", k, -inf)
-    match mod(k, 4) with
+    match mod(sum(k), 4) with
     | 0 -> y = x
     | 1 -> y = flipud(permute(x, [1,0,2]))
     | 2 -> y = flipud(fliplr(x))

@@ -420,7 +420,7 @@ qs_status qmatrix_moveaxis(qs_vm *vm, qs_call_args *c) {
     TRY(qarg_dim(vm, c->name, c->in[2], &to));
     int n = a->ndim < 2 ? 2 : a->ndim;
     if (from >= n || to >= n)
-        return qs_fail(vm, QS_EINDEX, "moveaxis: x has %d dimensions, got %d and %d", n, from, to);
+        return qs_fail(vm, QS_EVALUE, "moveaxis: x has %d dimensions, got %d and %d", n, from, to);
     for (int i = 0, k = 0; i < n; i++) {
         if (k == from) k++;
         order[i] = i == to ? from : k++;

@@ -17,7 +17,6 @@
 #include "vm/array/gemm.h"
 #include "vm/value/machine.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,25 +43,31 @@ qs_status qsampled_ascending(qs_vm *vm, const char *fn, const char *what, const 
 }
 
 /* -- counting ------------------------------------------------------------------------------------------------------ */
-static inline void extend_range(double v, double *lo, double *hi) {
-    *lo = v < *lo && v >= -DBL_MAX ? v : *lo;
-    *hi = v > *hi && v <= DBL_MAX ? v : *hi;
+typedef struct {
+    double lo, hi, differ; /* differ: the sum of x - x, which is nan for numbers that are not finite */
+} Spread;
+static inline void extend_spread(Spread *s, double v) {
+    s->lo = v < s->lo ? v : s->lo, s->hi = v > s->hi ? v : s->hi, s->differ += v - v;
 }
 
-/* Finds the range of the finite numbers; lo is above hi if there are none.  Independent lanes become vectors. */
-static void find_range(const Numbers *x, double *lo, double *hi) {
+/* Finds the range of the numbers; lo is above hi if there are none.  Independent lanes become vectors.  Returns false if
+ * some are not finite. */
+static bool find_range(const Numbers *x, double *lo, double *hi) {
     enum { LANES = 8 };
-    double least[LANES], most[LANES];
-    for (int l = 0; l < LANES; l++) least[l] = INFINITY, most[l] = -INFINITY;
+    Spread lane[LANES];
+    for (int l = 0; l < LANES; l++) lane[l] = (Spread){INFINITY, -INFINITY, 0};
     size_t i = 0;
     for (; i + LANES <= x->n; i += LANES)
-        for (int l = 0; l < LANES; l++) extend_range(x->x[i + (size_t)l], &least[l], &most[l]);
-    for (; i < x->n; i++) extend_range(x->x[i], &least[0], &most[0]);
-    *lo = least[0], *hi = most[0];
-    for (int l = 1; l < LANES; l++) *lo = fmin(*lo, least[l]), *hi = fmax(*hi, most[l]);
+        for (size_t l = 0; l < LANES; l++) extend_spread(&lane[l], x->x[i + l]);
+    for (; i < x->n; i++) extend_spread(&lane[0], x->x[i]);
+    for (int l = 1; l < LANES; l++) {
+        lane[0].lo = fmin(lane[0].lo, lane[l].lo), lane[0].hi = fmax(lane[0].hi, lane[l].hi);
+        lane[0].differ += lane[l].differ;
+    }
+    return *lo = lane[0].lo, *hi = lane[0].hi, lane[0].differ == 0;
 }
 
-/* Computes the n+1 edges of n equal bins over [lo, hi]; by default over the range of the finite numbers of x. */
+/* Computes the n+1 edges of n equal bins over [lo, hi]; by default over the range of x. */
 static qs_status equal_bins(qs_vm *vm, qs_call_args *c, const Numbers *x, int64_t n, double *edges) {
     double lo, hi;
     if (qarg_given(c, 2)) {
@@ -71,7 +76,14 @@ static qs_status equal_bins(qs_vm *vm, qs_call_args *c, const Numbers *x, int64_
         if (range.n != 2 || !(range.x[0] < range.x[1]) || !isfinite(range.x[1] - range.x[0]))
             return qs_fail(vm, QS_EVALUE, "histogram: range must be [lo, hi] with lo below hi");
         lo = range.x[0], hi = range.x[1];
-    } else find_range(x, &lo, &hi);
+    } else if (!find_range(x, &lo, &hi)) {
+        size_t i = 0;
+        while (isfinite(x->x[i])) i++;
+        return qs_fail(vm, QS_EVALUE,
+                       "histogram: x has no finite range, because it contains %g; give edges or [lo, hi]: "
+                       "elements outside are not counted",
+                       x->x[i]);
+    }
     if (lo > hi) lo = 0, hi = 1;
     if (lo == hi) lo -= 0.5, hi += 0.5;
     for (int64_t i = 0; i <= n; i++) edges[i] = lo + (hi - lo) * (double)i / (double)n;

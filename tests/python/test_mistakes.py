@@ -1,5 +1,5 @@
 """import pyquasar: error messages about arguments of a wrong type."""
-import inspect, re, types, unittest, warnings
+import inspect, math, re, types, unittest, warnings
 
 import pyquasar as q
 from optional import library
@@ -50,6 +50,31 @@ class WrongTypes(unittest.TestCase):
                 self.check(name, f, ())
                 if name in first:
                     self.check(name, f, self.parameters(f)[1:], first[name])
+
+    def test_dimensions_that_the_array_lacks(self):
+        """Each function with a parameter dim, whether a built-in or of the library, raises ValueError."""
+        index = lambda x: np.zeros(x.shape)
+        others = {"add_along": (index, 3), "take_along": (index,), "circshift": (1,), "movmax": (3,), "movmin": (3,),
+                  "percentile": (50,), "prctile": (50,), "quantile": (0.5,), "rank_positions": (1,), "skewness": (1,),
+                  "kurtosis": (1,), "mad": (0,), "zscore": (0,), "max": ([],), "min": ([],), "sort": ("descend",)}
+        names = [n for n in dir(q) if "dim" in self.parameters(getattr(q, n, None)) and n != "cat"]
+        self.assertGreater(len(names), 45)
+        for name in sorted({*names, *others, "trapz", "cumulative_trapezoid", "moveaxis", "size"}):
+            f = getattr(q, name)
+            between = [g for g in others.get(name, ()) if name != "add_along" or callable(g)]
+            arrays = np.arange(5.0), np.arange(12.0).reshape(3, 4), np.arange(24.0).reshape(2, 3, 4)
+            for x in arrays[:2] if name in ("dct1", "idct1") else arrays:
+                given = [x] + [g(x) if callable(g) else g for g in between]
+                if name in ("trapz", "cumulative_trapezoid"):
+                    given = [np.arange(x.shape[-1]), x]
+                for dim in max(x.ndim, 2), 3, 7, 8, -9, 1.5, math.nan, 1e300, [7]:
+                    behind = [3] if name == "add_along" else [0] if name == "moveaxis" else []
+                    for args, named in [(given + [dim] + behind, {}), (given, {"dim": dim})]:
+                        if (behind or name not in names) and named:
+                            continue
+                        error = (ValueError, TypeError) if dim == [7] else ValueError
+                        with self.subTest(name=name, dim=dim, ndim=x.ndim, named=named), self.assertRaises(error):
+                            f(*args, **named)
 
     def test_methods(self):
         # The errors of `pop` and `update` are Python's own.

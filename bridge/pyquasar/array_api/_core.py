@@ -3,6 +3,7 @@ the rules of the standard for shapes, types and arguments."""
 import math, operator
 
 from .. import _bridge, _support
+from .._values import AxisError
 
 QuasarClosedError = _support.closed_error
 Array = _bridge.qtyped
@@ -207,7 +208,7 @@ def shape_of(shape):
 def axis_of(axis, ndim, what="axis"):
     axis = operator.index(axis)
     if not -ndim <= axis < ndim:
-        raise IndexError("%s %d is outside an array of %d dimensions" % (what, axis, ndim))
+        raise AxisError("%s %d is outside an array of %d dimensions" % (what, axis, ndim))
     return axis % ndim
 
 

@@ -14,6 +14,8 @@ print interp2(z, [0,0.5,1,2], [0,0.5,1,0]), " ", interp2(z, 0.5, 0), " ", interp
 [n, e] = histogram([1,2,2,3,9], 4)
 print n, " ", e, " ", sum(histogram([1,2,3])), " ", histogram([1,2,3,4,nan,inf], [0,2,4]), " ", histogram([1,5,6], 2, [0,6])
 [n, e] = histogram([], 2)
+print histogram([1,nan,inf], 2, [0,2]), " ", histogram([1,inf,-inf,nan], [-inf,0,inf]), " ", graythresh([1,1,9,nan,inf], 4), _
+      " ", graythresh([1,1,9], 4)
 print n, " ", e, " ", histogram(3, 1), " ", histogram(u, [0,1,2,3]), " ", type(n)
 print bincount(u), " ", bincount([]), " ", bincount(3), " ", bincount([1,1,3], 6), " ", bincount([0,2,2], 0, [0.5,1,2])
 print polyval([1,2,3], 2), " ", polyval([1,0], [[1,2],[3,inf]]), " ", polyval([], [1,2]), " ", polyval([1,nan], 1), " ", polyval(u, 1)
@@ -32,6 +34,8 @@ attempt(() -> interp1([0,1], [1,2], 0, "best"))
 attempt(() -> interp1("a", [1,2], 0))
 attempt(() -> interp2(zeros(2,2,2), 0, 0))
 attempt(() -> histogram([1,2], 0))
+attempt(() -> histogram([1,nan], 2))
+attempt(() -> histogram([1,-inf]))
 attempt(() -> histogram([1,2], [3,1]))
 attempt(() -> histogram([1,2], 3, [2,1]))
 attempt(() -> histogram("a"))
@@ -58,8 +62,8 @@ for n = [3,100,257,1000]
         x = float64(mod((0..n-1).*37, 101))
         x[mod(0..n-1, 11) == 2] = nan
         x[mod(0..n-1, 29) == 3] = inf
-        [h, e] = histogram(x, bins)
         [least, most] = {min(x[x > -inf]), max(x[x < inf])}
+        [h, e] = histogram(x, bins, [least, most])
         wanted = sum(isfinite(x)) % each number is counted once, at the edge that is not above it
         wrong += (sum(h) != wanted) + (e[0] != least) + (e[bins] != most)
         for b = 0..max(1, floor(bins/7))..bins-1
