@@ -6,8 +6,6 @@
  *                       all other objects, also subclasses of these: pyvalue */
 #include "bridge/bridge.h"
 
-#include <string.h>
-
 enum { EXACT = 53 }; /* bits of the integers that a double represents exactly */
 
 /* -- strings ------------------------------------------------------------------------------------------------------- */

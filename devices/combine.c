@@ -2,7 +2,6 @@
 #include "devices/combine.h"
 
 #include <math.h>
-#include <string.h>
 
 #define EACH(expr)                                                                                                     \
     for (size_t i = 0; i < n; i++) a[i] = (expr)

@@ -5,7 +5,6 @@
 #include "stdlib/builtins.h"
 #include "stdlib/figure/window.h"
 #include "vm/base/parts.h"
-#include "vm/value/machine.h"
 
 /* Defines the native functions of the rows that follow as errors. */
 #define ROWS_OF_A_PART

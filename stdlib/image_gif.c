@@ -7,7 +7,6 @@
 #include "stdlib/bytes.h"
 #include "stdlib/image.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

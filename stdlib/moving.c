@@ -10,13 +10,11 @@
 #include "devices/threads.h"
 #include "stdlib/builtins.h"
 #include "stdlib/stencil.h"
-#include "vm/array/contiguous.h"
 #include "vm/array/convert.h"
 #include "vm/array/device_math.h"
 #include "vm/program/module.h"
 #include "vm/value/machine.h"
 
-#include <math.h>
 #include <string.h>
 
 enum {

@@ -4,7 +4,6 @@
  * [2,3], "data_offsets": [0,24]}, ..., "__metadata__": {"key": "text"}}.  Arrays are row-major and little-endian, and
  * fill the rest of the file without gaps.  Source: the description in huggingface/safetensors (README, "Format").
  * Files are not trusted: every extent is checked against the size of the file before memory is allocated. */
-#include "stdlib/builtins.h"
 #include "stdlib/bytes.h"
 #include "stdlib/npy.h"
 

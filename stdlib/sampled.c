@@ -12,13 +12,11 @@
 #include "stdlib/builtins.h"
 #include "stdlib/stencil.h"
 #include "stdlib/triangle.h"
-#include "vm/array/contiguous.h"
 #include "vm/array/convert.h"
 #include "vm/array/gemm.h"
 #include "vm/value/machine.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 qs_status qsampled_scratch(qs_vm *vm, const char *fn, size_t n, double **out) {

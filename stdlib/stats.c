@@ -9,8 +9,6 @@
 #include "vm/base/reduction.h"
 #include "vm/base/warning.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 int qstats_main_dim(const Array *a) {

@@ -5,7 +5,6 @@
 #include "stdlib/stencil.h"
 #include "vm/array/contiguous.h"
 
-#include <string.h>
 LOOPS_WITHOUT_TRAPS
 
 #define MIN_OF(a, b) ((a) < (b) ? (a) : (b))

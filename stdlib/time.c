@@ -4,7 +4,6 @@
 #include "vm/launch/launch.h"
 #include "vm/program/python.h"
 
-#include <errno.h>
 #include <math.h>
 #include <time.h>
 

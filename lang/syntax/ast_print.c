@@ -4,7 +4,6 @@
 #include "vm/base/number.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 typedef struct {
     Text *out;

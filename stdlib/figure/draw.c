@@ -2,7 +2,6 @@
 #include "stdlib/figure/figure.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 const Colour qdraw_ink = {0.13, 0.13, 0.13}, qdraw_grid = {0.86, 0.86, 0.86};
 static const Stroke frame_stroke = {.width = 0.8, .alpha = 1};

@@ -4,7 +4,6 @@
 #include "stdlib/builtins.h"
 #include "stdlib/figure/figure.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct {

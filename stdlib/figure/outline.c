@@ -2,8 +2,6 @@
  * picture shows, and does not depend on the sizes of letters. */
 #include "stdlib/figure/figure.h"
 
-#include <string.h>
-
 static void ticks(const Axes *a, AxisName n, Text *out) {
     Ticks t;
     qlayout_ticks(a, n, 300, &t);

@@ -3,7 +3,6 @@
 #include "stdlib/figure/figure.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static Column column_of(const Item *i, Part p) { return i->part[p]; }

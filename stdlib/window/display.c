@@ -5,7 +5,6 @@
 #include "vm/base/number.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 const char qdisplay_script[] =

@@ -10,7 +10,6 @@
 #include "vm/value/machine.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
  * The array stays on the GPU. Each stage of a reduction computes several partial results per result, until one is
  * left.  Their number depends on extents and layout alone, so results have the same bits each time, but not those of
  * the host. */
-#include "lang/kernel/ir/sem.h"
 #include "lang/kernel/lower/fusion/axis_kernel.h"
 #include "vm/array/device_math.h"
 #include "vm/array/device_ops.h"

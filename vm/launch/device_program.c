@@ -5,7 +5,6 @@
 #include "vm/launch/run.h"
 #include "vm/program/python.h"
 
-#include <stdio.h>
 #include <string.h>
 
 typedef struct Loaded {

@@ -7,7 +7,6 @@
 #include "vm/launch/run.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* In order of preference if no device was requested. */

@@ -4,13 +4,11 @@
 
 #include "lang/names/lint.h"
 #include "lang/names/overload.h"
-#include "lang/names/rewrite.h"
 #include "lang/syntax/fold.h"
 #include "vm/program/modtype.h"
 #include "vm/program/names.h"
 #include "vm/value/hooks.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
 #include "vm/value/machine.h"
 
 #include "lang/names/overload.h"
-#include "lang/syntax/diag.h"
 #include "lang/syntax/fold.h"
 #include "lang/syntax/operators.h"
 #include "vm/program/names.h"

@@ -8,7 +8,6 @@
 #include "vm/base/parts.h"
 
 #include "lang/names/rewrite.h"
-#include "lang/syntax/diag.h"
 #include "lang/syntax/parse.h"
 #include "vm/array/array.h"
 #include "vm/base/warning.h"

@@ -10,7 +10,6 @@
 #include "vm/program/unload.h"
 #include "vm/value/hooks.h"
 
-#include <limits.h>
 #include <string.h>
 
 /* -- global slots -------------------------------------------------------------------------------------------------- */

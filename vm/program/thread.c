@@ -1,5 +1,4 @@
 /* thread.c -- switches the per-thread state of the VM: stack, frames and error; implements waits. */
-#include "vm/base/clock.h"
 #include "vm/program/python.h"
 #include "vm/value/hooks.h"
 

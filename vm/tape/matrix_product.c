@@ -1,7 +1,6 @@
 /* matrix_product.c -- records matrix products.  Programs of small matrices record thousands of them, so their rule is
  * in C. */
 #include "lang/syntax/operators.h"
-#include "vm/array/arith.h"
 #include "vm/interp/interp.h"
 #include "vm/tape/tape_internal.h"
 

@@ -11,7 +11,6 @@ LOOPS_WITHOUT_TRAPS
 #include "lang/kernel/elem/elem_host.h"
 
 #include "vm/typed/typed_math.h"
-#include <math.h>
 
 #define JOIN_(a, b)     a##_##b
 #define JOIN(a, b)      JOIN_(a, b)

@@ -17,7 +17,6 @@ LOOPS_WITHOUT_TRAPS
 #pragma GCC optimize("no-math-errno")
 #endif
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

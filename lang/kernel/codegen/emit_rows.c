@@ -26,7 +26,6 @@
 #include "lang/kernel/codegen/emit_cpu.h"
 #include "lang/kernel/ir/affine.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* -- loops over positions ------------------------------------------------------------------------------------------ */

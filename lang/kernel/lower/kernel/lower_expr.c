@@ -2,7 +2,6 @@
 #include "lang/kernel/elem/elem.h"
 #include "lang/kernel/lower/kernel/lower_internal.h"
 
-#include <math.h>
 #include <string.h>
 
 static qs_status one_number(Lower *L, const Val *v, const char *what, Num *out) {

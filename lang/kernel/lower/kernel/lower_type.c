@@ -1,8 +1,6 @@
 /* lower_type.c -- resolves type annotations, converts values to them, binds type parameters, constructs values. */
 #include "lang/kernel/lower/kernel/lower_internal.h"
 
-#include <string.h>
-
 /* -- resolving ----------------------------------------------------------------------------------------------------- */
 static const Type *lookup_type(void *ud, Str *name) {
     Lower *L = ud;

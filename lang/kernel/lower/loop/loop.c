@@ -14,7 +14,6 @@
 #include "vm/base/reduction.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 qs_status kloop_decline(Loops *L, uint32_t pos, const char *fmt, ...) {

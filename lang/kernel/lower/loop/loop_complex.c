@@ -7,7 +7,6 @@
 #include "lang/kernel/elem/elem_build.h"
 #include "lang/kernel/lower/loop/loop_internal.h"
 
-#include <math.h>
 #include <string.h>
 
 Number kloop_complex(KRef re, KRef im) { return (Number){.kind = LOOP_COMPLEX, .v = re, .im = im}; }

@@ -2,7 +2,6 @@
 #include "lang/kernel/elem/elem_build.h"
 #include "lang/kernel/lower/loop/loop_internal.h"
 
-#include <math.h>
 #include <string.h>
 
 static qs_status a_number(Loops *L, const Value *v, Number *out) {

@@ -19,7 +19,6 @@
 #include "lang/kernel/lower/loop/loop_internal.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { ROUNDS = 12, SPECS = 24 };

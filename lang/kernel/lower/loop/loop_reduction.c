@@ -10,7 +10,6 @@
 #include "lang/kernel/lower/loop/loop_internal.h"
 #include "vm/base/reduction.h"
 
-#include <math.h>
 #include <string.h>
 
 /* -- mentions ------------------------------------------------------------------------------------------------------ */

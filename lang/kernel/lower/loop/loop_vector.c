@@ -14,7 +14,6 @@
 #include "lang/kernel/lower/loop/loop_internal.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 static qs_dtype elem_dtype(const Loops *L) { return L->c->scalar_dtype; }
