@@ -1,7 +1,7 @@
 /* Kernels given as KIR text run on the cpu device and on the reference evaluator; both must leave the same memory. */
 #include "lang/kernel/codegen/emit.h"
 #include "lang/kernel/compile.h"
-#include "lang/kernel/passes/window_sums.h"
+#include "lang/kernel/passes/passes.h"
 #include "tests/unit/check.h"
 #include "vm/base/str.h"
 

@@ -1,7 +1,6 @@
 /* loop_report.c -- reports about loops: --explain, errors of a loop, and refusals of {!parallel for}. */
+#include "lang/kernel/passes/passes.h"
 #include "vm/launch/loop_run.h"
-
-#include "lang/kernel/passes/serial_loops.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,10 +5,8 @@
  * none, and the derivative is one function. */
 #include "lang/kernel/autodiff/autodiff_internal.h"
 #include "lang/kernel/elem/elem_build.h"
-#include "lang/kernel/passes/dead_code.h"
+#include "lang/kernel/passes/passes.h"
 #include "lang/kernel/passes/plan.h"
-#include "lang/kernel/passes/simplify.h"
-#include "lang/kernel/passes/structurize.h"
 
 #include <stdio.h>
 #include <string.h>

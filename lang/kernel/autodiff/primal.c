@@ -1,7 +1,7 @@
 /* primal.c -- runs f before the backward pass and saves on a tape the values that cannot be read a second time. */
 #include "lang/kernel/autodiff/autodiff_internal.h"
 #include "lang/kernel/ir/kir.h"
-#include "lang/kernel/passes/dead_code.h"
+#include "lang/kernel/passes/passes.h"
 
 int kautodiff_tape_of(const KFunc *f, const uint8_t *common, KRef r) {
     qs_dtype d = (qs_dtype)f->ins[r].dtype;

@@ -9,7 +9,7 @@
  * computing could take longer than reading. */
 #include "lang/kernel/autodiff/autodiff_internal.h"
 #include "lang/kernel/ir/kir.h"
-#include "lang/kernel/passes/dead_code.h"
+#include "lang/kernel/passes/passes.h"
 
 #include <string.h>
 

@@ -19,7 +19,7 @@
  * If several factors are 0, derivatives of products are correct up to second order, and nan beyond. */
 #include "lang/kernel/autodiff/rematerialize.h"
 #include "lang/kernel/ir/kir.h"
-#include "lang/kernel/passes/dead_code.h"
+#include "lang/kernel/passes/passes.h"
 
 #include <float.h>
 #include <math.h>

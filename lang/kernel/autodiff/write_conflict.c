@@ -11,7 +11,7 @@
  * write 0, for example, the order does not matter. */
 #include "lang/kernel/autodiff/rematerialize.h"
 #include "lang/kernel/ir/kir.h"
-#include "lang/kernel/passes/dead_code.h"
+#include "lang/kernel/passes/passes.h"
 
 #include <stdio.h>
 

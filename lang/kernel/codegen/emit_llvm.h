@@ -3,8 +3,8 @@
 #ifndef LANG_EMIT_LLVM_H
 #define LANG_EMIT_LLVM_H
 #include "lang/kernel/codegen/emit.h"
-#include "lang/kernel/passes/jam.h"
 #include "lang/kernel/passes/opt.h"
+#include "lang/kernel/passes/passes.h"
 
 enum { EMIT_MAX_LOOPS = 256, EMIT_OPERAND = 40, EMIT_SCOPE = 2 /* metadata node: debug scope of source positions */ };
 
@@ -48,7 +48,7 @@ struct Emit {
     /* By instruction.  val: its temporary, or 0; wide: a temporary with the value as int64 if it is a narrower index,
      * or 0.  Temporaries created in a loop over positions are valid only in the same epoch; now: current epoch. */
     uint32_t *val, *wide, *epoch, now;
-    uint8_t *bits;   /* by instruction: 8 or 16, or 32 for an index, if so many bits hold it (narrow.h); 0: none */
+    uint8_t *bits;   /* by instruction: 8 or 16, or 32 for an index, if so many bits hold it (narrow.c); 0: none */
     uint32_t *slim;  /* by instruction: a temporary with the value in that many bits; 0: none */
     uint32_t *label; /* by instruction: label at the end of an IF or ELSE */
 

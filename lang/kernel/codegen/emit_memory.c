@@ -375,7 +375,7 @@ void emit_inner_access(Emit *e, KRef r) {
     Opnd index = emit_wide(e, cast ? n->a : i->b);
     if (at.lanes) index = emit_def(e, "mul nsw i64 %s, %d", index.s, at.lanes);
     at.ptr = emit_elem(e, elem, space, at.ptr, index);
-    if (e->parallel) at.tail = e->group; /* an element for each lane (interchange.h) */
+    if (e->parallel) at.tail = e->group; /* an element for each lane (interchange.c) */
     if (i->op == K_ALOAD) emit_set(e, r, emit_load(e, elem, space, at));
     else if (i->op == K_ASTORE) emit_store(e, elem, space, at, emit_arg(e, i->c));
     else if (i->op == K_AFETCH) /* on the cpu one thread runs the whole block */

@@ -554,7 +554,7 @@ static void row_with_box(Cpu *k, const KSplit *split) {
     emit_label(e, done);
 }
 
-/* Emits a row whose positions are computed several together (jam.h), and the rest of it one by one. */
+/* Emits a row whose positions are computed several together (jam.c), and the rest of it one by one. */
 static void row_of_lanes(Cpu *k, Opnd lo, Opnd hi) {
     Emit *e = k->e;
     int lanes = e->jam.lanes;

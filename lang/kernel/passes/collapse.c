@@ -1,7 +1,12 @@
-/* collapse.c -- merges the last two axes of a launch into one loop; see collapse.h.  Expands indices into sums of
- * products and searches them for the two positions. */
-#include "lang/kernel/passes/collapse.h"
+/* collapse.c -- merges the last two axes of a launch into one loop.
+ *
+ * Images have a short last axis, the colour channels: a loop of three iterations cannot be vectorized.  But if every
+ * index depends on the last two positions p and q only as  s·(p·n + q),  where n is the extent of the last axis,
+ * the loops over p and q can become one loop over p·n + q.
+ *
+ * Expands indices into sums of products and searches them for the two positions. */
 #include "lang/kernel/ir/affine.h"
+#include "lang/kernel/passes/passes.h"
 
 #include <string.h>
 

@@ -6,8 +6,8 @@
  * are separate instructions, so this does not keep too much alive.
  *
  * The pass also replaces reads of a LOCAL by its value if the LOCAL is written only in the region that declares it. */
-#include "lang/kernel/passes/dead_code.h"
 #include "lang/kernel/ir/kir.h"
+#include "lang/kernel/passes/passes.h"
 
 typedef struct {
     const KFunc *f;

@@ -1,6 +1,17 @@
-/* flatten.c -- replaces short branches by selections; see flatten.h. */
-#include "lang/kernel/passes/flatten.h"
+/* flatten.c -- replaces short branches by selections (if-conversion).
+ *
+ *     IF c                          t = LOAD …
+ *       SET n = LOAD …      =>      SET n = c ? t : n
+ *     END
+ *
+ * LLVM's vectorizer does this for simple branches, but not for loads that it cannot prove to be in range, nor for
+ * the switch that LLVM makes of `n == 3 || (n == 4 && …)`.  Here it is known which loads cannot fail.
+ *
+ * Positions may leave a loop in different iterations, as the `while` of a fractal or of an iteration to convergence
+ * does.  Such a loop runs for a whole strip of positions until the last one has left it: the KIR instruction ANY
+ * tests the strip. */
 
+#include "lang/kernel/passes/passes.h"
 enum { MAX_DEPTH = 256, MAX_SIZE = 32 /* instructions of a branch */, VISITS = 64 };
 
 /* Returns true if the index is certainly inside of its array: all varying parts of it are BOUNDs. */

@@ -1,11 +1,24 @@
-/* float32.c -- see float32.h.  The first part finds the precision of each value, the second one makes a copy of the
- * function.
+/* float32.c -- computes in float32 what a loop of the program computes in float64 from float32 elements.
  *
- * Each value has a Precision, which only rises until nothing changes: LOCALs take the highest one of all values that
- * they are set to.  A LOCAL that is read only to be rounded to float32 is rounded when it is set, if its values can be
- * computed in float32: y[i] = c ? a[i] + 1 : max(a[i], b[i]). */
-#include "lang/kernel/passes/float32.h"
+ * A loop computes in float64, as the interpreter does (KFunc.strict).  The pass changes instructions to float32 where
+ * the bits stay the same:
+ *
+ *     minima, maxima, choices, signs and comparisons of float32 elements, and variables that hold only such values
+ *     a + b, a - b, a * b, a / b and sqrt(a) of float32 elements whose result is rounded to float32 at once: 53 bits
+ *         are more than twice 24, so that rounding twice gives the same number as rounding once
+ *     sums and products of small integers, which are exact in both
+ *
+ * With fast math (KFunc.fast) an operation with a float32 element is done in float32.  Numbers of the program and
+ * integers take the type of the other operand, and stay float64 among themselves; an operation with a float64 element
+ * is done in float64.  Sums of 8- and 16-bit integers stay exact; other functions and quotients of them, and products
+ * with fractions, are float32, as in kernels.
+ *
+ * The first part finds the precision of each value, the second one makes a copy of the function.  Each value has a
+ * Precision, which only rises until nothing changes: LOCALs take the highest one of all values that they are set to.  A
+ * LOCAL that is read only to be rounded to float32 is rounded when it is set, if its values can be computed in float32:
+ * y[i] = c ? a[i] + 1 : max(a[i], b[i]). */
 
+#include "lang/kernel/passes/passes.h"
 #include <math.h>
 
 typedef enum {

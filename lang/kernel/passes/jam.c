@@ -1,9 +1,25 @@
-/* jam.c -- runs several iterations of an outer loop together; see jam.h.
+/* jam.c -- runs several iterations of an outer loop together (unroll and jam).
+ *
+ *     FOR i = a..b                         FOR i = a..b by LANES
+ *       s = q[i]                             s0 = q[i]; s1 = q[i+1]; …
+ *       FOR j                                FOR j
+ *         s = s + A[i,j]*p[j]        =>        s0 = s0 + A[i,j]*p[j]; s1 = s1 + A[i+1,j]*p[j]; …
+ *       END                                  END
+ *       q[i] = s                             q[i] = s0; q[i+1] = s1; …
+ *     END                                  END
+ *                                          FOR the remaining i: as before
+ *
+ * An inner loop that computes a variable from its last value waits for each operation.  The chains of several
+ * iterations of the outer loop do not depend on each other, so the processor computes them at the same time, and LLVM
+ * may put them into one vector.  Each chain keeps its order, so the results have the same bits.
+ *
+ * The outer loop is a FOR, or the positions of a launch along its last axis.  Iterations of a FOR must be independent,
+ * or change the same elements in the same order before and after.
  *
  * The body is a list of segments, separated by inner loops and by conditions that are the same in all lanes.  Control
  * flow is copied once, each segment once per lane. */
-#include "lang/kernel/passes/jam.h"
 #include "lang/kernel/ir/affine.h"
+#include "lang/kernel/passes/passes.h"
 #include "lang/kernel/passes/plan.h"
 
 #include <string.h>

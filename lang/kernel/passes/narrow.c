@@ -1,10 +1,23 @@
-/* narrow.c -- computes intervals of integers; see narrow.h.  Visits instructions in order; an unknown interval is
- * the whole range of the type.
+/* narrow.c -- finds integers that fit into fewer bits.
+ *
+ * Kernels compute in 32 bits.  If the operands are bytes or comparisons and the results are small, fewer bits
+ * suffice, and a vector holds more elements:
+ *
+ *     n = 0                            0
+ *     FOR 3 iterations, FOR 3 iterations
+ *       n += x[…]       uint8          0 … 2295: 16 bits
+ *
+ * Indices are computed in 64 bits, for which GPUs have no arithmetic.  In a small kernel (KIR_SMALL) most need 32:
+ *
+ *     pos - 2             -2 … 2^28-3    BOUND and INB of it also need only 32 bits
+ *     row*width + column  any            the number of an element fits; other values are not used
+ *
+ * Visits instructions in order; an unknown interval is the whole range of the type.
  *
  * A LOCAL starts with an interval, and each SET gives it a value that does not depend on it, or adds to it.  An
  * addition in loops of known length is executed a limited number of times; the bound does not depend on the order.
  * The first round knows nothing about LOCALs; each later round uses the intervals of the one before. */
-#include "lang/kernel/passes/narrow.h"
+#include "lang/kernel/passes/passes.h"
 #include "lang/kernel/passes/plan.h"
 
 enum { ROUNDS = 3 };

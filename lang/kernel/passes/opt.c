@@ -11,7 +11,7 @@
  * at launch time the limits that are not known earlier. */
 #include "lang/kernel/passes/opt.h"
 #include "lang/kernel/ir/affine.h"
-#include "lang/kernel/passes/flatten.h"
+#include "lang/kernel/passes/passes.h"
 
 #include <string.h>
 

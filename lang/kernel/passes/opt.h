@@ -1,31 +1,9 @@
-/* opt.h -- declares kopt_interior, which splits a kernel into interior, border and edges; lists the passes from KIR
- * to KIR.
- *
- *     opt.c       interior and border: a copy of the kernel without index tests runs where none can fail; another copy
- *                 runs at the ends of rows and reads from a copy of the elements around them
- *     window_sums.c   splits sums over windows into sums of rows, which neighbouring positions share
- *     float32.c   computes in float32 what a loop of the program computes in float64 from float32 elements
- *     interchange.c   interchanges loops of serial code, so that the innermost one has independent iterations
- *     promote.c   keeps an element that all iterations of a loop change in a variable
- *     split_loops.c   splits loops at the iteration that stores an element which all iterations read
- *     rounded_sums.c  computes sums that each iteration rounds to float32 in vectors
- *     wavefront.c runs rows together that depend on elements to the left and above, shifted against each other
- *     jam.c       runs several iterations of an outer loop, or positions, together
- *     flatten.c   replaces short branches of the interior by selections, because vectors have no branches
- *     collapse.c  merges the last two axes into one loop if all memory accesses allow it
- *     narrow.c    computes small integers in few bits, so that more of them fit into a vector
- *     plan.c      cuts a kernel into pieces, each of which runs for a whole block or strip of positions
- *     structurize.c   replaces jumps by conditions
- *     dead_code.c     removes instructions whose results are not used
- *     simplify.c  joins products in derivatives with fast math
- *     legal.c     replaces instructions that a target lacks
- *     serial_loops.c  says why innermost loops of serial code are not vectorized
- *     pipeline.c  lists the passes of each target, in order
- *
- * Each pass takes a verified KFunc and returns another one, or a table about it. */
+/* opt.h -- declares kopt_interior, which splits a kernel into interior, border and edges: a copy of the kernel without
+ * index tests runs where none can fail; another copy runs at the ends of rows and reads from a copy of the elements
+ * around them. */
+#include "lang/kernel/passes/passes.h"
 #ifndef LANG_KERNEL_OPT_H
 #define LANG_KERNEL_OPT_H
-#include "lang/kernel/passes/collapse.h"
 
 /* A kernel as kopt_interior transforms it:
  *
@@ -39,7 +17,7 @@
  * This is ordinary KIR, but a backend with loops over positions splits these loops at the box instead of testing.
  * Without tests there is no box, and `full` is empty unless `fast` is for strips only.
  *
- * In `fast` the loops over the last two axes may be merged (collapse.h), in launches where the outer number of each
+ * In `fast` the loops over the last two axes may be merged (collapse.c), in launches where the outer number of each
  * pair is the inner one times the extent of the last axis. */
 typedef struct {
     bool given;

@@ -1,14 +1,5 @@
 /* pipeline.c -- see pipeline.h. */
 #include "lang/kernel/passes/pipeline.h"
-#include "lang/kernel/passes/float32.h"
-#include "lang/kernel/passes/index_tests.h"
-#include "lang/kernel/passes/interchange.h"
-#include "lang/kernel/passes/narrow.h"
-#include "lang/kernel/passes/promote.h"
-#include "lang/kernel/passes/rounded_sums.h"
-#include "lang/kernel/passes/split_loops.h"
-#include "lang/kernel/passes/wavefront.h"
-#include "lang/kernel/passes/window_sums.h"
 
 typedef struct {
     Ctx *c;
@@ -16,24 +7,16 @@ typedef struct {
     PipelineResult *r;
 } Pipeline;
 
-static void run_index_tests(Pipeline *p) { p->r->func = kindextests_hoist(p->c, p->arena, p->r->func); }
-static void run_float32(Pipeline *p) { p->r->func = kfloat32_narrow(p->c, p->arena, p->r->func); }
 /* OpenCL rounds quotients and roots of float32 as it likes, so that bits are kept in float64 only. */
 static void run_float32_if_fast(Pipeline *p) {
-    if (p->r->func->fast) run_float32(p);
+    if (p->r->func->fast) p->r->func = kfloat32_narrow(p->c, p->arena, p->r->func);
 }
-static void run_interchange(Pipeline *p) { p->r->func = kinterchange_loops(p->c, p->arena, p->r->func); }
-static void run_promote(Pipeline *p) { p->r->func = kpromote_elements(p->c, p->arena, p->r->func); }
-static void run_wavefront(Pipeline *p) { p->r->func = kwavefront_rows(p->c, p->arena, p->r->func); }
-static void run_split_loops(Pipeline *p) { p->r->func = ksplit_loops(p->c, p->arena, p->r->func); }
-static void run_jam(Pipeline *p) { p->r->func = kjam_loops(p->c, p->arena, p->r->func); }
 static void run_jam_positions(Pipeline *p) {
     if (!p->r->split) p->r->func = kjam_positions(p->c, p->arena, p->r->func, &p->r->jam);
 }
 static void run_rounded_sums(Pipeline *p) {
     if (!p->r->split && !p->r->jam.lanes) p->r->func = kroundedsums_block(p->c, p->arena, p->r->func);
 }
-static void run_window_sums(Pipeline *p) { p->r->func = kwindowsums_regroup(p->c, p->arena, p->r->func); }
 
 /* Splits the kernel; rows: positions run in rows along the last axis. */
 static void split_interior(Pipeline *p, bool rows) {
@@ -53,7 +36,8 @@ static void run_narrow_indices(Pipeline *p) { p->r->bits = knarrow_indices(p->ar
 
 typedef struct {
     const char *name, *reason;
-    void (*run)(Pipeline *p);
+    void (*run)(Pipeline *p); /* NULL: transform */
+    const KFunc *(*transform)(Ctx *c, Arena *a, const KFunc *f);
 } Pass;
 
 /* legal comes after the pass that splits, which looks for index tests as KIR has them.  narrow comes last, because its
@@ -64,14 +48,17 @@ static const struct {
 } pipelines[] = {
     [PIPELINE_CPU] =
         {LEGAL_ALL & ~(unsigned)LEGAL_DIVIDE,
-         {{"index_tests", "inner loops whose index tests can be made in front of them have none", run_index_tests},
-          {"float32", "loops compute in the precision of the elements where bits or fast math allow it", run_float32},
-          {"interchange", "the innermost loop has independent iterations", run_interchange},
-          {"promote", "an element that all iterations of a loop change is in a variable", run_promote},
-          {"wavefront", "rows that depend on their neighbours run together, shifted", run_wavefront},
-          {"jam", "chains of dependent operations of several iterations overlap", run_jam},
-          {"split_loops", "loops end where they store an element that they all read", run_split_loops},
-          {"window_sums", "neighbouring positions share sums over rows of a window", run_window_sums},
+         {{"index_tests", "inner loops whose index tests can be made in front of them have none",
+           .transform = kindextests_hoist},
+          {"float32", "loops compute in the precision of the elements where bits or fast math allow it",
+           .transform = kfloat32_narrow},
+          {"interchange", "the innermost loop has independent iterations", .transform = kinterchange_loops},
+          {"promote", "an element that all iterations of a loop change is in a variable",
+           .transform = kpromote_elements},
+          {"wavefront", "rows that depend on their neighbours run together, shifted", .transform = kwavefront_rows},
+          {"jam", "chains of dependent operations of several iterations overlap", .transform = kjam_loops},
+          {"split_loops", "loops end where they store an element that they all read", .transform = ksplit_loops},
+          {"window_sums", "neighbouring positions share sums over rows of a window", .transform = kwindowsums_regroup},
           {"interior", "most positions need no index tests, nor short branches", run_interior_rows},
           {"legal", "LLVM's division is undefined for some operands", run_legal},
           {"jam_positions", "chains of dependent operations of several positions overlap", run_jam_positions},
@@ -82,8 +69,9 @@ static const struct {
                           {"narrow", "small integers in fewer bits", run_narrow_bits}}},
     [PIPELINE_GPU] = {LEGAL_ALL & ~(unsigned)LEGAL_DIVIDE,
                       {{"float32", "loops compute in the precision of the elements where bits or fast math allow it",
-                        run_float32},
-                       {"promote", "an element that all iterations of a loop change is in a variable", run_promote},
+                        .transform = kfloat32_narrow},
+                       {"promote", "an element that all iterations of a loop change is in a variable",
+                        .transform = kpromote_elements},
                        {"legal", "LLVM's division is undefined for some operands", run_legal},
                        {"narrow", "GPUs have no 64-bit arithmetic: indices in 32 bits", run_narrow_indices}}},
     [PIPELINE_OPENCL] = {LEGAL_EXTREME | LEGAL_SATURATE | LEGAL_ATOMIC,
@@ -107,9 +95,10 @@ void kpipeline_run(Ctx *c, Arena *arena, const KFunc *f, PipelineKind kind, Pipe
     *out = (PipelineResult){.func = f, .can = pipelines[kind].can};
     Pipeline p = {c, arena, out};
     if (trace) kir_print(f, trace);
-    for (const Pass *pass = pipelines[kind].pass; pass->run; pass++) {
+    for (const Pass *pass = pipelines[kind].pass; pass->name; pass++) {
         PipelineResult before = *out;
-        pass->run(&p);
+        if (pass->run) pass->run(&p);
+        else out->func = pass->transform(c, arena, out->func);
         if (trace) print_pass(pass, &before, out, trace);
     }
 }

@@ -5,9 +5,9 @@
  * instructions into loops, because that depends on the loop that they are printing. */
 #ifndef LANG_KERNEL_PIPELINE_H
 #define LANG_KERNEL_PIPELINE_H
-#include "lang/kernel/passes/jam.h"
 #include "lang/kernel/passes/legal.h"
 #include "lang/kernel/passes/opt.h"
+#include "lang/kernel/passes/passes.h"
 
 typedef enum {
     PIPELINE_CPU,    /* LLVM: positions run in loops, which become vectors */
@@ -22,7 +22,7 @@ typedef struct {
     KSplit *split; /* the interior and border of func; NULL: it has none */
     KJam jam;      /* positions that func computes together */
     unsigned can;  /* what the target has with the meaning of KIR: LEGAL_* */
-    uint8_t *bits; /* by instruction: the width that its value needs (narrow.h); NULL: the target does not ask */
+    uint8_t *bits; /* by instruction: the width that its value needs (knarrow_bits); NULL: the target does not ask */
 } PipelineResult;
 
 /* Runs the passes of a target on f.  trace: if it is not NULL, f and the KIR after each pass are printed there, with

@@ -1,9 +1,7 @@
-/* serial_loops.c -- see serial_loops.h.  Reports only what certainly prevents vectors; LLVM tests other overlaps at run
- * time, and decides what pays. */
-#include "lang/kernel/passes/serial_loops.h"
+/* serial_loops.c -- says why innermost loops of serial code are not vectorized, for --explain.  Reports only what
+ * certainly prevents vectors; LLVM tests other overlaps at run time, and decides what pays. */
 #include "lang/kernel/ir/affine.h"
-#include "lang/kernel/passes/index_tests.h"
-#include "lang/kernel/passes/interchange.h"
+#include "lang/kernel/passes/passes.h"
 #include "lang/kernel/passes/plan.h"
 
 #include <stdio.h>

@@ -10,9 +10,8 @@
  * rebuilds a product only if roots or quotients meet in it; other products stay as written, so that they remain common
  * subexpressions.  A sum keeps a list of its terms, and a sum that is its only user takes them over.  Equal
  * instructions are merged, so that equal factors are recognized. */
-#include "lang/kernel/passes/simplify.h"
 #include "lang/kernel/ir/kir.h"
-#include "lang/kernel/passes/dead_code.h"
+#include "lang/kernel/passes/passes.h"
 
 #include <math.h>
 #include <string.h>

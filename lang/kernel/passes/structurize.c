@@ -14,8 +14,8 @@
  * A jump clears the flags of all loops that it leaves.  The rest of the regions that it leaves is guarded by the
  * flag of the innermost enclosing loop, or of the position.  A FOR that a jump may leave counts its iterations in a
  * LOCAL.  CHECKs are removed: a launch in which one failed has no derivative. */
-#include "lang/kernel/passes/structurize.h"
 #include "lang/kernel/ir/kir.h"
+#include "lang/kernel/passes/passes.h"
 
 enum { DEPTH = 1024 };
 

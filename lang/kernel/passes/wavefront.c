@@ -1,10 +1,23 @@
-/* wavefront.c -- runs rows of a loop nest together; see wavefront.h.
+/* wavefront.c -- runs rows of a loop nest together whose elements depend on elements to the left and above.
+ *
+ *     FOR i = a..b                                  FOR i = a..b by ROWS
+ *       FOR j = c..d                                  FOR j = c..d
+ *         A[i,j] = f(A[i,j-1], A[i-1,j+1])    =>        A[i,j] = f(A[i,j-1], A[i-1,j+1])
+ *       END                                             A[i+1,j-2] = f(A[i+1,j-3], A[i,j-1])
+ *     END                                               A[i+2,j-4] = …
+ *                                                     END
+ *                                                   END
+ *                                                   FOR the remaining i: as before
+ *
+ * Each iteration of the inner loop waits for the element that the one before has stored.  The rows follow each other at
+ * a distance that keeps every pair of dependent iterations in order, so the processor computes them at the same time
+ * and the results have the same bits.  The iterations at the ends of the rows run before and after the common loop.
  *
  * Iterations (i, j) and (i + di, j + dj), di > 0, depend on each other if one stores an element that the other one
  * accesses.  Row r runs iteration j - r*distance when row 0 runs j, so that they stay in order if
  * di*distance + dj >= 0; if it is more than 0, they are not in one iteration of the common loop, either. */
-#include "lang/kernel/passes/wavefront.h"
 #include "lang/kernel/ir/affine.h"
+#include "lang/kernel/passes/passes.h"
 #include "lang/kernel/passes/plan.h"
 
 #include <string.h>

@@ -407,14 +407,14 @@ static qs_status bind_counter(Walk *w, const Node *n, int i, Value *x) {
     return QS_OK;
 }
 
-/* Whether an inner loop runs in order, so that it gains if rows of the nest run together (wavefront.h). */
+/* Whether an inner loop runs in order, so that it gains if rows of the nest run together (wavefront.c). */
 static bool has_chain_inside(const Loops *L, KRef outer) {
     for (KRef r = outer + 1; r < L->f->nins; r++)
         if (L->f->ins[r].op == K_FOR && !L->f->ins[r].flag) return true;
     return false;
 }
 
-/* Whether the FOR has no loops inside, and index tests that depend on values (index_tests.h). */
+/* Whether the FOR has no loops inside, and index tests that depend on values (index_tests.c). */
 static bool has_tests(const Loops *L, KRef loop) {
     bool leaves = false;
     for (KRef r = loop + 1; r < L->f->nins; r++) {
