@@ -343,10 +343,9 @@ static PyObject *write_text(const char *s, size_t n) {
     return Py_INCREF(Py_None), Py_None;
 }
 
-static PyObject *output_write(PyObject *module, PyObject *text) {
+static PyObject *output_write(PyObject *Py_UNUSED(module), PyObject *text) {
     Py_ssize_t n;
     char *s;
-    (void)module;
     if (!PyUnicode_Check(text)) return PyErr_SetString(PyExc_TypeError, "write() argument must be str"), NULL;
     const char *utf8 = PyUnicode_AsUTF8AndSize(text, &n);
     Py_ssize_t length = PyUnicode_GetLength(text);
@@ -359,16 +358,13 @@ static PyObject *output_write(PyObject *module, PyObject *text) {
     return PyLong_FromSsize_t(length);
 }
 
-static PyObject *output_write_bytes(PyObject *module, PyObject *bytes) {
+static PyObject *output_write_bytes(PyObject *Py_UNUSED(module), PyObject *bytes) {
     char *s;
     Py_ssize_t n;
-    (void)module;
     return PyBytes_AsStringAndSize(bytes, &s, &n) < 0 ? NULL : write_text(s, (size_t)n);
 }
 
-static PyObject *output_flush(PyObject *module, PyObject *unused) {
-    (void)module;
-    (void)unused;
+static PyObject *output_flush(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(unused)) {
     if (qbridge.host && qgil_enter(qbridge.host) == 0) {
         qvm_flush(qbridge.host->vm);
         qgil_leave(qbridge.host);
@@ -382,9 +378,7 @@ static PyObject *output_flush(PyObject *module, PyObject *unused) {
 /* -- the module ---------------------------------------------------------------------------------------------------- */
 
 /* Fails in subinterpreters, which would share this module without initializing it. */
-static PyObject *check_interpreter(PyObject *module, PyObject *unused) {
-    (void)module;
-    (void)unused;
+static PyObject *check_interpreter(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(unused)) {
     if (PyInterpreterState_GetID(PyInterpreterState_Get()) == 0) return Py_INCREF(Py_None), Py_None;
     return PyErr_SetString(PyExc_ImportError, "pyquasar works in the main interpreter only"), NULL;
 }

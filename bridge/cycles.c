@@ -91,8 +91,7 @@ static GcObj *container(qs_value v) {
     return o && o->next ? o : NULL;
 }
 
-static void remove_reference(void *ud, qs_value child) {
-    (void)ud;
+static void remove_reference(void *Py_UNUSED(ud), qs_value child) {
     GcObj *o = container(child);
     if (o) o->trial--;
 }
@@ -288,10 +287,9 @@ static void end_collection(void) {
     free(d.at);
 }
 
-PyObject *qcycles_watch(PyObject *module, PyObject *args) {
+PyObject *qcycles_watch(PyObject *Py_UNUSED(module), PyObject *args) {
     const char *phase;
     PyObject *info;
-    (void)module;
     if (!PyArg_ParseTuple(args, "sO", &phase, &info)) return NULL;
     PyObject *generation = PyDict_GetItemString(info, "generation");
     if (generation && PyLong_AsLong(generation) == 2) {

@@ -527,9 +527,8 @@ PyObject *qdl_export(PyObject *self, PyObject *args, PyObject *names) {
     return r;
 }
 
-PyObject *qdl_device(PyObject *self, PyObject *unused) {
+PyObject *qdl_device(PyObject *self, PyObject *Py_UNUSED(unused)) {
     Wrapper *w = (Wrapper *)self;
-    (void)unused;
     if (w->v.kind != QS_ARRAY)
         return raise_error(PyExc_BufferError, "__dlpack_device__: only arrays have memory"), NULL;
     if (qgil_enter(w->border) < 0) return NULL;

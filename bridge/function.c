@@ -41,8 +41,7 @@ PyObject *qwrapper_make(PyTypeObject *t, Border *b, qs_value v) {
     return (PyObject *)w;
 }
 
-PyObject *qwrapper_refuse(PyTypeObject *t, PyObject *args, PyObject *names) {
-    (void)t, (void)args, (void)names;
+PyObject *qwrapper_refuse(PyTypeObject *Py_UNUSED(t), PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(names)) {
     PyErr_SetString(PyExc_TypeError, "a value of the language is made by pyquasar.value(x), or by a function of it");
     return NULL;
 }
@@ -431,10 +430,9 @@ static PyObject *call_wrapper(PyObject *self, PyObject *const *args, size_t narg
 
 /* -- the type ------------------------------------------------------------------------------------------------------ */
 
-static PyObject *name_of(PyObject *o, void *unused) {
+static PyObject *name_of(PyObject *o, void *Py_UNUSED(unused)) {
     ALONE;
     const Function *f = ((Wrapper *)o)->v.u.p;
-    (void)unused;
     return f && f->name ? qpy_string(f->name->s, f->name->len) : PyUnicode_FromString("function");
 }
 
@@ -484,38 +482,34 @@ static PyObject *list_parameters(const Func *f) {
 
 /* Returns (comment or None, [parameter]) for a script function, the manual with the signature in its first line for a
  * built-in. */
-static PyObject *get_signature(PyObject *o, void *unused) {
+static PyObject *get_signature(PyObject *o, void *Py_UNUSED(unused)) {
     ALONE;
     const Function *f = ((Wrapper *)o)->v.kind == QS_FUNCTION ? ((Wrapper *)o)->v.u.p : NULL;
-    (void)unused;
     if (f && f->fkind == FN_NATIVE && f->native->doc) return PyUnicode_FromString(f->native->doc);
     if (!f || f->fkind != FN_SCRIPT) return Py_INCREF(Py_None), Py_None;
     PyObject *doc = f->ast->doc ? qpy_string(f->ast->doc->s, f->ast->doc->len) : (Py_INCREF(Py_None), Py_None);
     return Py_BuildValue("(NN)", doc, list_parameters(f->ast));
 }
 
-static PyObject *is_kernel(PyObject *o, void *unused) {
+static PyObject *is_kernel(PyObject *o, void *Py_UNUSED(unused)) {
     ALONE;
     const Function *f = ((Wrapper *)o)->v.kind == QS_FUNCTION ? ((Wrapper *)o)->v.u.p : NULL;
-    (void)unused;
     return PyBool_FromLong(f && f->fkind == FN_SCRIPT && f->ast->qual == Q_KERNEL);
 }
 
 /* The function that checkpoint(f) wraps; None: it wraps none. */
-static PyObject *wrapped_function(PyObject *o, void *unused) {
+static PyObject *wrapped_function(PyObject *o, void *Py_UNUSED(unused)) {
     ALONE;
     const Function *f = ((Wrapper *)o)->v.kind == QS_FUNCTION ? ((Wrapper *)o)->v.u.p : NULL;
-    (void)unused;
     if (!f || f->fkind != FN_FOREIGN || !f->nmembers) return Py_INCREF(Py_None), Py_None;
     return qfunction_new(((Wrapper *)o)->border, qval_object(QS_FUNCTION, f->members[0]));
 }
 
 /* The number of results when all are requested; 1 if undeclared. */
-static PyObject *number_of_results(PyObject *o, void *unused) {
+static PyObject *number_of_results(PyObject *o, void *Py_UNUSED(unused)) {
     ALONE;
     qs_value fn = ((Wrapper *)o)->v;
     int n = fn.kind == QS_FUNCTION ? declared_results(fn.u.p) : 1;
-    (void)unused;
     return PyLong_FromLong(n > 1 ? n : 1);
 }
 
@@ -556,8 +550,7 @@ static PyObject *call_by_tuple(PyObject *o, PyObject *args, PyObject *names) {
 }
 
 /* Binds the function as a method when it is an attribute of a class. */
-static PyObject *bind_method(PyObject *o, PyObject *owner, PyObject *type) {
-    (void)type;
+static PyObject *bind_method(PyObject *o, PyObject *owner, PyObject *Py_UNUSED(type)) {
     if (!owner || owner == Py_None) return Py_INCREF(o), o;
     return qbridge_support("method", "(OO)", o, owner);
 }

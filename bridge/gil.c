@@ -112,8 +112,7 @@ static struct {
     int cap;
 } orphans; /* references dropped without the GIL; protected by `lock` */
 
-static int release_orphans(void *unused) {
-    (void)unused;
+static int release_orphans(void *Py_UNUSED(unused)) {
     for (;;) {
         pthread_mutex_lock(&lock);
         PyObject *o = orphans.n ? orphans.at[--orphans.n] : NULL;
@@ -261,9 +260,9 @@ static bool forget_others(Border *b) {
     return mine;
 }
 #else
-static bool push_entry(Thread *t, bool had) { return (void)t, (void)had, true; }
+static bool push_entry(Thread *Py_UNUSED(t), bool Py_UNUSED(had)) { return true; }
 static void leave_as_it_was(Border *b, const Thread *t) { (void)b, (void)t; }
-static bool forget_others(Border *b) { return (void)b, true; }
+static bool forget_others(Border *Py_UNUSED(b)) { return true; }
 #endif
 
 Border *qgil_host(void) {
@@ -566,8 +565,7 @@ static void look_after(const Border *list) {
     else end_watch();
 }
 
-static void *tick(void *unused) {
-    (void)unused;
+static void *tick(void *Py_UNUSED(unused)) {
     const struct timespec pause_time = {0, TICK_MS * 1000000L};
     for (;;) {
         nanosleep(&pause_time, NULL);

@@ -198,9 +198,8 @@ static Device *enter_device(int ordinal, const char *what) {
 }
 
 /* (ordinal): the VM's stream on that device; -1: the first. */
-static PyObject *get_queue(PyObject *module, PyObject *args) {
+static PyObject *get_queue(PyObject *Py_UNUSED(module), PyObject *args) {
     int ordinal;
-    (void)module;
     if (!PyArg_ParseTuple(args, "i", &ordinal)) return NULL;
     Device *d = enter_device(ordinal, "stream");
     if (!d) return NULL;
@@ -210,17 +209,15 @@ static PyObject *get_queue(PyObject *module, PyObject *args) {
 }
 
 /* Converts a stream given in Python to its address. */
-static PyObject *stream_address(PyObject *module, PyObject *o) {
+static PyObject *stream_address(PyObject *Py_UNUSED(module), PyObject *o) {
     DevPtr stream;
-    (void)module;
     return qgpu_stream(o, &stream) ? PyLong_FromUnsignedLongLong(stream) : NULL;
 }
 
 /* (ordinal, stream, back) */
-static PyObject *order_stream(PyObject *module, PyObject *args) {
+static PyObject *order_stream(PyObject *Py_UNUSED(module), PyObject *args) {
     int ordinal, back;
     DevPtr stream;
-    (void)module;
     if (!PyArg_ParseTuple(args, "iO&p", &ordinal, qgpu_stream, &stream, &back)) return NULL;
     Device *d = enter_device(ordinal, "stream");
     Border *b = qbridge.host;

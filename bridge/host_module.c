@@ -79,9 +79,8 @@ static void write_to(PyObject *stream, const char *s, size_t n) { /* takes the r
 }
 
 /* Writes program output to the same stream as Python's own output, in order with it. */
-static void write_output(void *unused, int fd, const char *s, size_t n) {
+static void write_output(void *Py_UNUSED(unused), int fd, const char *s, size_t n) {
     Border *b = qbridge.host;
-    (void)unused;
     if (b) qgil_here(b);
     PyObject *type, *make_value, *traceback;
     PyErr_Fetch(&type, &make_value, &traceback);
@@ -94,9 +93,8 @@ static void write_output(void *unused, int fd, const char *s, size_t n) {
 }
 
 /* Passes warnings to Python's warnings module, which may raise an exception. */
-static qs_status report_warning(void *unused, const qs_where *where, const char *sentence) {
+static qs_status report_warning(void *Py_UNUSED(unused), const qs_where *where, const char *sentence) {
     Border *b = qbridge.host;
-    (void)unused;
     if (!b) return QS_OK;
     qgil_here(b);
     PyObject *r = qbridge_support("warn", "(ssi)", sentence, where->file ? where->file : "?", where->line);
@@ -178,9 +176,8 @@ static PyObject *check_option(const Option *o, PyObject *x) {
 }
 
 /* ({name: value}): checks the arguments of init.  Returns {name: value} with values of one type each. */
-static PyObject *check_options(PyObject *module, PyObject *given) {
+static PyObject *check_options(PyObject *Py_UNUSED(module), PyObject *given) {
     PyObject *all = PyDict_New();
-    (void)module;
     for (const Option *o = qoptions; all && o < qoptions + qoptions_count; o++) {
         PyObject *x = o->uses & USE_PYTHON ? PyDict_GetItemString(given, o->name) : NULL;
         if (!x) continue;
@@ -217,10 +214,9 @@ static bool store_options(PyObject *given, qs_config *c, PyObject *texts) {
 }
 
 /* ({name: value}): checked options, and the ones that the package sets itself */
-static PyObject *open_machine(PyObject *module, PyObject *given) {
+static PyObject *open_machine(PyObject *Py_UNUSED(module), PyObject *given) {
     qs_config c;
     qs_vm *vm = NULL;
-    (void)module;
     qs_config_init(&c);
     PyObject *texts = PyList_New(0);
     if (!texts || !store_options(given, &c, texts)) return Py_XDECREF(texts), NULL;
@@ -256,10 +252,8 @@ static PyObject *close_host(Border *b) {
     return r;
 }
 
-static PyObject *close_machine(PyObject *module, PyObject *unused) {
+static PyObject *close_machine(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(unused)) {
     Border *b = qgil_host();
-    (void)module;
-    (void)unused;
     PyObject *r = b ? close_host(b) : none();
     if (b) qborder_release(b);
     return r;
@@ -276,25 +270,19 @@ static PyObject *end_machine(PyObject *module, PyObject *unused) {
     return used ? none() : close_machine(module, unused);
 }
 
-static PyObject *version(PyObject *module, PyObject *unused) {
-    (void)module;
-    (void)unused;
+static PyObject *version(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(unused)) {
     return PyUnicode_FromString(qs_version());
 }
 
-static PyObject *is_open(PyObject *module, PyObject *unused) {
-    (void)module;
-    (void)unused;
+static PyObject *is_open(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(unused)) {
     return PyBool_FromLong(qbridge.host != NULL);
 }
 
 /* Returns the running built-in of any thread: (number of this call, name, fraction done or None); None: there is none.
  * Does not enter the VM. */
-static PyObject *get_progress(PyObject *module, PyObject *unused) {
+static PyObject *get_progress(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(unused)) {
     Border *b = qgil_host();
     PyObject *r = NULL;
-    (void)module;
-    (void)unused;
     if (b && b->vm) {
         const Doing *d = &qvm_ctx(b->vm)->doing;
         const char *name = atomic_load(&d->name);
@@ -308,9 +296,7 @@ static PyObject *get_progress(PyObject *module, PyObject *unused) {
 
 /* Returns the arguments of init for a VM like the one that is open, which a script may have opened; None: none is
  * open. */
-static PyObject *get_settings(PyObject *module, PyObject *unused) {
-    (void)module;
-    (void)unused;
+static PyObject *get_settings(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(unused)) {
     Border *b = qbridge.host ? qhost_enter("settings") : NULL;
     if (!b) return PyErr_Clear(), none();
     const qs_config *c = &qvm(b->vm)->config;
@@ -325,9 +311,7 @@ static PyObject *get_settings(PyObject *module, PyObject *unused) {
 }
 
 /* Called in the child of a fork. */
-static PyObject *forked(PyObject *module, PyObject *unused) {
-    (void)module;
-    (void)unused;
+static PyObject *forked(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(unused)) {
     qgil_forked();
     if (!qbridge.host) forget_names();
     return none();
@@ -347,10 +331,9 @@ Border *qhost_enter(const char *what) {
 /* -- compiling ----------------------------------------------------------------------------------------------------- */
 
 /* (name, text) */
-static PyObject *load_text(PyObject *module, PyObject *args) {
+static PyObject *load_text(PyObject *Py_UNUSED(module), PyObject *args) {
     const char *name, *text;
     Py_ssize_t n;
-    (void)module;
     if (!PyArg_ParseTuple(args, "sy#", &name, &text, &n)) return NULL;
     Border *b = qhost_enter("compile");
     if (!b) return NULL;
@@ -362,10 +345,9 @@ static PyObject *load_text(PyObject *module, PyObject *args) {
 }
 
 /* (name): imports a compiled library; returns the name of its module, or None if its functions are built in. */
-static PyObject *import_native(PyObject *module, PyObject *args) {
+static PyObject *import_native(PyObject *Py_UNUSED(module), PyObject *args) {
     const char *name;
     char path[PATH_MAX];
-    (void)module;
     if (!PyArg_ParseTuple(args, "s", &name)) return NULL;
     Border *b = qhost_enter("import_native");
     if (!b) return NULL;
@@ -389,9 +371,8 @@ static void add_text(void *ud, const char *path, const char *text, size_t n) {
 }
 
 /* (module): returns [(path, text)] of its imports and, last, of itself; None: there is no such module. */
-static PyObject *list_texts(PyObject *module, PyObject *args) {
+static PyObject *list_texts(PyObject *Py_UNUSED(module), PyObject *args) {
     const char *name;
-    (void)module;
     if (!PyArg_ParseTuple(args, "s", &name)) return NULL;
     Border *b = qhost_enter("pickle");
     if (!b) return NULL;
@@ -402,8 +383,7 @@ static PyObject *list_texts(PyObject *module, PyObject *args) {
 }
 
 /* (value): returns the name of the module that defines it, or None. */
-static PyObject *find_home(PyObject *module, PyObject *o) {
-    (void)module;
+static PyObject *find_home(PyObject *Py_UNUSED(module), PyObject *o) {
     if (!qwrapper_check(o)) return PyErr_SetString(PyExc_TypeError, "a value of the language is wanted"), NULL;
     Border *b = qhost_enter("pickle");
     if (!b) return NULL;
@@ -412,10 +392,9 @@ static PyObject *find_home(PyObject *module, PyObject *o) {
 }
 
 /* (path, text): registers an imported file as another process had it. */
-static PyObject *take_text(PyObject *module, PyObject *args) {
+static PyObject *take_text(PyObject *Py_UNUSED(module), PyObject *args) {
     const char *path, *text;
     Py_ssize_t n;
-    (void)module;
     if (!PyArg_ParseTuple(args, "sy#", &path, &text, &n)) return NULL;
     Border *b = qhost_enter("unpickle");
     if (!b) return NULL;
@@ -424,10 +403,9 @@ static PyObject *take_text(PyObject *module, PyObject *args) {
 }
 
 /* (path): returns the local path of a library file that had this path in another process; None: there is none. */
-static PyObject *find_library(PyObject *module, PyObject *args) {
+static PyObject *find_library(PyObject *Py_UNUSED(module), PyObject *args) {
     const char *path, *here;
     char found[PATH_MAX];
-    (void)module;
     if (!PyArg_ParseTuple(args, "s", &path)) return NULL;
     Border *b = qhost_enter("unpickle");
     if (!b) return NULL;
@@ -435,9 +413,8 @@ static PyObject *find_library(PyObject *module, PyObject *args) {
     return qgil_result(b, here ? qpy_string(here, strlen(here)) : none());
 }
 
-static PyObject *evaluate(PyObject *module, PyObject *text) {
+static PyObject *evaluate(PyObject *Py_UNUSED(module), PyObject *text) {
     qs_value v = qs_nil();
-    (void)module;
     PyObject *bytes = PyUnicode_AsEncodedString(text, "utf-8", "surrogateescape");
     char *source;
     bool whole = bytes && PyBytes_AsStringAndSize(bytes, &source, NULL) == 0; /* otherwise a NUL would truncate it */
@@ -452,11 +429,10 @@ static PyObject *evaluate(PyObject *module, PyObject *text) {
 }
 
 /* (name, x): defines a variable of the session */
-static PyObject *define(PyObject *module, PyObject *args) {
+static PyObject *define(PyObject *Py_UNUSED(module), PyObject *args) {
     const char *name;
     PyObject *x;
     qs_value v;
-    (void)module;
     if (!PyArg_ParseTuple(args, "sO", &name, &x)) return NULL;
     Border *b = qhost_enter("define");
     if (!b) return NULL;
@@ -488,11 +464,10 @@ static PyObject *raise_unknown(const char *name) {
 }
 
 /* Returns the message of that exception. */
-static PyObject *explain_unknown(PyObject *module, PyObject *name) {
+static PyObject *explain_unknown(PyObject *Py_UNUSED(module), PyObject *name) {
     const char *s = PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
     Border *b = s ? qhost_enter(s) : NULL;
     qs_value v;
-    (void)module;
     if (!b) return NULL;
     qs_status status = qvm_lookup(b->vm, s, &v);
     if (status == QS_OK) qs_release(b->vm, v);
@@ -528,11 +503,10 @@ static const char *plain_name(PyObject *name) { /* names that begin with _ belon
     return NULL;
 }
 
-static PyObject *attribute(PyObject *module, PyObject *name) {
+static PyObject *attribute(PyObject *Py_UNUSED(module), PyObject *name) {
     const char *s = plain_name(name);
     Border *b = s ? qhost_enter(s) : NULL;
     qs_value v;
-    (void)module;
     if (!b) return NULL;
     qs_status status = find_name(b->vm, NULL, s, &v);
     if (status == QS_ENAME && !qs_error(b->vm)) return qgil_result(b, raise_unknown(s));
@@ -544,22 +518,20 @@ static PyObject *attribute(PyObject *module, PyObject *name) {
 }
 
 /* Returns a built-in function, even if a program redefines its name. */
-static PyObject *built_in(PyObject *module, PyObject *name) {
+static PyObject *built_in(PyObject *Py_UNUSED(module), PyObject *name) {
     const char *s = plain_name(name);
     Border *b = s ? qhost_enter(s) : NULL;
     qs_value v;
-    (void)module;
     if (!b) return NULL;
     qs_status status = qvm_lookup_builtin(b->vm, s, &v);
     return qgil_result(b, status == QS_OK ? qpy_give(b, v) : qerror_raise(b, status));
 }
 
 /* (module, name[, dict that caches functions until something is compiled]) */
-static PyObject *attribute_in(PyObject *module, PyObject *args) {
+static PyObject *attribute_in(PyObject *Py_UNUSED(module), PyObject *args) {
     const char *in, *name;
     PyObject *dict = NULL;
     qs_value v;
-    (void)module;
     if (!PyArg_ParseTuple(args, "ss|O", &in, &name, &dict)) return NULL;
     Border *b = qhost_enter(name);
     if (!b) return NULL;
@@ -572,11 +544,10 @@ static PyObject *attribute_in(PyObject *module, PyObject *args) {
 }
 
 /* (module, name, x) */
-static PyObject *assign_in(PyObject *module, PyObject *args) {
+static PyObject *assign_in(PyObject *Py_UNUSED(module), PyObject *args) {
     const char *in, *name;
     PyObject *x;
     qs_value v;
-    (void)module;
     if (!PyArg_ParseTuple(args, "ssO", &in, &name, &x)) return NULL;
     Border *b = qhost_enter(name);
     if (!b) return NULL;
@@ -589,11 +560,10 @@ static PyObject *assign_in(PyObject *module, PyObject *args) {
 }
 
 /* (name, x): assigns a variable of a program; returns whether there is one.  Functions and built-ins do not count. */
-static PyObject *assign_variable(PyObject *module, PyObject *args) {
+static PyObject *assign_variable(PyObject *Py_UNUSED(module), PyObject *args) {
     const char *name;
     PyObject *x;
     qs_value v;
-    (void)module;
     if (!PyArg_ParseTuple(args, "sO", &name, &x)) return NULL;
     Border *b = qbridge.host ? qhost_enter(name) : (PyErr_Clear(), NULL);
     if (!b || !qvm_is_variable(b->vm, name)) return b && qgil_leave(b) < 0 ? NULL : PyBool_FromLong(0);
@@ -612,9 +582,8 @@ static void add_name(void *list, const char *name) {
 }
 
 /* (module or None): lists the names of a module, or all names; empty without a VM. */
-static PyObject *list_names(PyObject *module, PyObject *args) {
+static PyObject *list_names(PyObject *Py_UNUSED(module), PyObject *args) {
     const char *in;
-    (void)module;
     if (!PyArg_ParseTuple(args, "z", &in)) return NULL;
     PyObject *list = PyList_New(0);
     Border *b = list && qbridge.host ? qhost_enter("names") : NULL;
@@ -658,10 +627,7 @@ static qs_status take_value(Border *b, PyObject *x, qs_value *out) {
     return point ? take_point(b, x, out) : qnd_value(b, x, out);
 }
 
-static PyObject *make_value(PyObject *module, PyObject *x) {
-    (void)module;
-    return convert_with("value", x, take_value);
-}
+static PyObject *make_value(PyObject *Py_UNUSED(module), PyObject *x) { return convert_with("value", x, take_value); }
 
 /* Uses NumPy's structure or the C functions of the type if possible, which is much faster than a capsule. */
 static qs_status take_here(Border *b, PyObject *x, qs_value *out) {
@@ -686,10 +652,9 @@ static qs_status take_copy(Border *b, PyObject *x, qs_value *out) {
 }
 
 /* (x, whether to copy) */
-static PyObject *from_dlpack(PyObject *module, PyObject *args) {
+static PyObject *from_dlpack(PyObject *Py_UNUSED(module), PyObject *args) {
     PyObject *x;
     int copy;
-    (void)module;
     return PyArg_ParseTuple(args, "Op", &x, &copy) ? convert_with("from_dlpack", x, copy ? take_copy : take_here)
                                                    : NULL;
 }
@@ -703,8 +668,7 @@ static qs_status borrow_described(Border *b, PyObject *x, qs_value *out) {
     return qerror_take(b);
 }
 
-static PyObject *descriptor(PyObject *module, PyObject *x) {
-    (void)module;
+static PyObject *descriptor(PyObject *Py_UNUSED(module), PyObject *x) {
     return convert_with("descriptor", x, borrow_described);
 }
 
@@ -715,10 +679,7 @@ static qs_status borrow_readonly(Border *b, PyObject *x, qs_value *out) {
     return QS_OK;
 }
 
-static PyObject *lent(PyObject *module, PyObject *x) {
-    (void)module;
-    return convert_with("torch_op", x, borrow_readonly);
-}
+static PyObject *lent(PyObject *Py_UNUSED(module), PyObject *x) { return convert_with("torch_op", x, borrow_readonly); }
 
 /* Borrows memory that its owner takes back after the call. */
 static qs_status borrow_until(Border *b, PyObject *x, qs_value *out) {
@@ -729,8 +690,7 @@ static qs_status borrow_until(Border *b, PyObject *x, qs_value *out) {
 }
 
 /* Returns the value twice; the second is for take_back. */
-static PyObject *lent_until(PyObject *module, PyObject *x) {
-    (void)module;
+static PyObject *lent_until(PyObject *Py_UNUSED(module), PyObject *x) {
     PyObject *v = convert_with("jax_op", x, borrow_until), *r = v ? PyTuple_New(2) : NULL;
     PyObject *again = r && qvalue_check(v) ? qvalue_new(((Wrapper *)v)->border, ((Wrapper *)v)->v) : NULL;
     if (!again) return Py_XDECREF(v), Py_XDECREF(r), NULL;
@@ -745,8 +705,7 @@ static qs_status end_loan(Border *b, PyObject *w) {
 }
 
 /* Ends the loans.  Values that still use the memory, including slices, get a copy of their own. */
-static PyObject *take_back(PyObject *module, PyObject *loans) {
-    (void)module;
+static PyObject *take_back(PyObject *Py_UNUSED(module), PyObject *loans) {
     Border *b = qhost_enter("jax_op");
     qs_status s = QS_OK;
     if (!b) return NULL;
@@ -767,14 +726,13 @@ static qs_status fill_array(qs_vm *vm, Array *a, const char *bytes, Py_ssize_t n
 }
 
 /* (element type, shape, bytes or None): returns an array of exactly this shape. */
-static PyObject *array_of_bytes(PyObject *module, PyObject *args) {
+static PyObject *array_of_bytes(PyObject *Py_UNUSED(module), PyObject *args) {
     const char *name, *bytes;
     PyObject *shape;
     Py_ssize_t n;
     int64_t dims[QS_MAX_RANK];
     Array *a;
     int d, rank;
-    (void)module;
     if (!PyArg_ParseTuple(args, "sOz#", &name, &shape, &bytes, &n) || (rank = qnd_of_tuple(shape, dims)) < 0)
         return NULL;
     if ((d = qnd_named(name)) == QS_NDTYPES) return PyErr_Format(PyExc_TypeError, "there is no element type %s", name);
@@ -788,12 +746,11 @@ static PyObject *array_of_bytes(PyObject *module, PyObject *args) {
     return qgil_result(b, r);
 }
 
-static PyObject *type_named(PyObject *module, PyObject *args) {
+static PyObject *type_named(PyObject *Py_UNUSED(module), PyObject *args) {
     const char *text;
     Py_ssize_t n;
     const Type *t;
     TypeMods mods = {0};
-    (void)module;
     if (!PyArg_ParseTuple(args, "s#", &text, &n)) return NULL;
     Border *b = qhost_enter("typename");
     if (!b) return NULL;
@@ -809,9 +766,8 @@ static PyObject *type_named(PyObject *module, PyObject *args) {
 
 /* _drawing(f, arguments): returns (f(*arguments), whether this thread drew random numbers meanwhile), to detect whether
  * another run of f would give the same result. */
-static PyObject *drawing(PyObject *module, PyObject *args) {
+static PyObject *drawing(PyObject *Py_UNUSED(module), PyObject *args) {
     PyObject *f, *x;
-    (void)module;
     if (!PyArg_ParseTuple(args, "OO!", &f, &PyTuple_Type, &x)) return NULL;
     Border *b = qhost_enter("random numbers");
     if (!b) return NULL;
@@ -824,11 +780,9 @@ static PyObject *drawing(PyObject *module, PyObject *args) {
 }
 
 /* [(name, type, memory, whether kernels run there, ordinal, memory limit, maximum block size)] */
-static PyObject *devices(PyObject *module, PyObject *unused) {
+static PyObject *devices(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(unused)) {
     Border *b = qhost_enter("devices");
     qs_device_info d;
-    (void)module;
-    (void)unused;
     PyObject *list = b ? PyList_New(0) : NULL;
     for (int i = 0; list && qs_device(b->vm, i, &d); i++) {
         const Device *x = &qvm(b->vm)->devices[i];
@@ -850,10 +804,9 @@ static PyObject *move_memory(Border *b, void *to, const void *from, size_t n) {
 }
 
 /* (destination, source, bytes), like memcpy in C. */
-static PyObject *copy_memory(PyObject *module, PyObject *args) {
+static PyObject *copy_memory(PyObject *Py_UNUSED(module), PyObject *args) {
     PyObject *dst, *src;
     Py_ssize_t n;
-    (void)module;
     if (!PyArg_ParseTuple(args, "OOn:memcpy", &dst, &src, &n)) return NULL;
     void *to = PyLong_AsVoidPtr(dst), *from = PyErr_Occurred() ? NULL : PyLong_AsVoidPtr(src);
     if (PyErr_Occurred()) return NULL;

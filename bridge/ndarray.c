@@ -319,10 +319,7 @@ int qnd_getbuffer(PyObject *self, BufferView *view, int flags) {
     return r;
 }
 
-void qnd_releasebuffer(PyObject *self, BufferView *view) {
-    (void)self;
-    qnd_take_back(view->internal);
-}
+void qnd_releasebuffer(PyObject *Py_UNUSED(self), BufferView *view) { qnd_take_back(view->internal); }
 
 /* A copy of memory used on a device is read-only, because writes to it would have no effect there. */
 static PyObject *as_ndarray(Border *b, Array *a, bool writeable) {

@@ -341,8 +341,7 @@ static PyObject *convert_number(PyObject *x, PyObject *(*f)(PyObject *)) {
 static PyObject *to_float(PyObject *x) { return convert_number(x, PyNumber_Float); }
 static PyObject *to_int(PyObject *x) { return convert_number(x, PyNumber_Long); }
 static PyObject *to_index(PyObject *x) { return convert_number(x, PyNumber_Index); }
-PyObject *qoperator_complex(PyObject *x, PyObject *unused) {
-    (void)unused;
+PyObject *qoperator_complex(PyObject *x, PyObject *Py_UNUSED(unused)) {
     PyObject *n = to_number(x), *r = n ? PyObject_CallFunctionObjArgs((PyObject *)&PyComplex_Type, n, NULL) : NULL;
     Py_XDECREF(n);
     return r;

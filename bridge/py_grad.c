@@ -119,10 +119,9 @@ static PyObject *run_recorded(Border *b, Record *r, GradLevel *l, PyObject *f, P
 }
 
 /* _record(f, arguments, chosen): returns (result, record) */
-static PyObject *record_call(PyObject *module, PyObject *args) {
+static PyObject *record_call(PyObject *Py_UNUSED(module), PyObject *args) {
     PyObject *f, *x, *chosen;
     GradLevel l;
-    (void)module;
     if (!PyArg_ParseTuple(args, "OO!O!", &f, &PyTuple_Type, &x, &PyTuple_Type, &chosen)) return NULL;
     if (PyTuple_Size(chosen) > MOST) return too_many("arguments"), NULL;
     Border *b = qhost_enter("a derivative");
@@ -216,10 +215,9 @@ static PyObject *compute_pass(Border *b, const Record *r, bool forward, PyObject
 }
 
 /* _sweep(record, forward, given) */
-static PyObject *run_pass(PyObject *module, PyObject *args) {
+static PyObject *run_pass(PyObject *Py_UNUSED(module), PyObject *args) {
     PyObject *o, *given;
     int forward;
-    (void)module;
     if (!PyArg_ParseTuple(args, "OpO!", &o, &forward, &PyTuple_Type, &given)) return NULL;
     Border *b = qhost_enter("a derivative");
     if (!b) return NULL;
@@ -378,10 +376,9 @@ static PyObject *with_rule(Border *b, PyObject *f, ByRule *r, bool *recorded) {
 }
 
 /* _by_rule(f, back, arguments) */
-static PyObject *by_rule(PyObject *module, PyObject *args) {
+static PyObject *by_rule(PyObject *Py_UNUSED(module), PyObject *args) {
     PyObject *f, *back, *x, *y = NULL;
     bool recorded = false;
-    (void)module;
     if (!PyArg_ParseTuple(args, "OOO!", &f, &back, &PyTuple_Type, &x)) return NULL;
     if (PyTuple_Size(x) > MOST) return too_many("arguments"), NULL;
     Border *b = qhost_enter("a derivative");

@@ -441,12 +441,11 @@ static bool check_code(int d) {
 }
 
 /* (code, shape, zeroed) */
-static PyObject *xp_new(PyObject *m, PyObject *args) {
+static PyObject *xp_new(PyObject *Py_UNUSED(m), PyObject *args) {
     int d, zeroed;
     PyObject *shape;
     int64_t dims[QS_MAX_RANK];
     Array *r = NULL;
-    (void)m;
     if (!PyArg_ParseTuple(args, "iOp", &d, &shape, &zeroed) || !check_code(d)) return NULL;
     int ndim = qnd_of_tuple(shape, dims);
     Border *b = ndim < 0 ? NULL : qhost_enter("an array");
@@ -456,13 +455,12 @@ static PyObject *xp_new(PyObject *m, PyObject *args) {
 }
 
 /* (code, n, first, step): first and step are Python numbers. */
-static PyObject *xp_range(PyObject *m, PyObject *args) {
+static PyObject *xp_range(PyObject *Py_UNUSED(m), PyObject *args) {
     int d;
     long long n, i[2] = {0, 0};
     PyObject *ends[2];
     double x[2] = {0, 0};
     Array *r = NULL;
-    (void)m;
     if (!PyArg_ParseTuple(args, "iLOO", &d, &n, &ends[0], &ends[1]) || !check_code(d)) return NULL;
     for (int k = 0; k < 2; k++) {
         if (!qdtype_is_int((qs_dtype)d)) x[k] = PyFloat_AsDouble(ends[k]);
@@ -476,10 +474,9 @@ static PyObject *xp_range(PyObject *m, PyObject *args) {
 }
 
 /* (array, list): sets the elements of a packed array, in order. */
-static PyObject *xp_fill(PyObject *m, PyObject *args) {
+static PyObject *xp_fill(PyObject *Py_UNUSED(m), PyObject *args) {
     PyObject *o, *list;
     void *to = NULL;
-    (void)m;
     if (!PyArg_ParseTuple(args, "OO!", &o, &PyList_Type, &list)) return NULL;
     Array *a = array_of(o, "array");
     if (!a || qgil_enter(border_of_wrapper(o)) < 0) return NULL;
@@ -494,10 +491,9 @@ static PyObject *xp_fill(PyObject *m, PyObject *args) {
 }
 
 /* Returns the first element as a Python number. */
-static PyObject *xp_item(PyObject *m, PyObject *o) {
+static PyObject *xp_item(PyObject *Py_UNUSED(m), PyObject *o) {
     const void *p;
     Array *a = array_of(o, "item");
-    (void)m;
     if (!a || qgil_enter(border_of_wrapper(o)) < 0) return NULL;
     qs_status s = qarr_read(border_of_wrapper(o)->vm, a, &p);
     return qgil_result(border_of_wrapper(o),
@@ -505,13 +501,12 @@ static PyObject *xp_item(PyObject *m, PyObject *o) {
 }
 
 /* (array, code): returns a packed copy with this element type. */
-static PyObject *xp_convert(PyObject *m, PyObject *args) {
+static PyObject *xp_convert(PyObject *Py_UNUSED(m), PyObject *args) {
     PyObject *o;
     int d;
     int64_t dims[QS_MAX_RANK];
     TypedArg x;
     Array *r = NULL;
-    (void)m;
     if (!PyArg_ParseTuple(args, "Oi", &o, &d) || !check_code(d)) return NULL;
     Array *a = array_of(o, "astype");
     if (!a) return NULL;
@@ -532,11 +527,10 @@ static PyObject *make_view(PyObject *o, Array *a, const View *v) {
 
 /* (array, shape, strides in elements, offset from the first element): returns a view of the same memory.  The caller
  * ensures that it stays inside the memory. */
-static PyObject *xp_view(PyObject *m, PyObject *args) {
+static PyObject *xp_view(PyObject *Py_UNUSED(m), PyObject *args) {
     PyObject *o, *shape, *steps;
     Py_ssize_t offset;
     View v;
-    (void)m;
     if (!PyArg_ParseTuple(args, "OOOn", &o, &shape, &steps, &offset)) return NULL;
     Array *a = array_of(o, "view");
     if (!a || (v.ndim = qnd_of_tuple(shape, v.dims)) < 0 || qnd_of_tuple(steps, v.strides) != v.ndim) return NULL;
@@ -545,9 +539,8 @@ static PyObject *xp_view(PyObject *m, PyObject *args) {
 }
 
 /* (packed array, shape with as many elements): returns a view of the same memory. */
-static PyObject *xp_shaped(PyObject *m, PyObject *const *o, Py_ssize_t n) {
+static PyObject *xp_shaped(PyObject *Py_UNUSED(m), PyObject *const *o, Py_ssize_t n) {
     View v = {0};
-    (void)m;
     if (n != 2) return PyErr_SetString(PyExc_TypeError, "an array and a shape are wanted"), NULL;
     Array *a = array_of(o[0], "view");
     if (!a || (v.ndim = qnd_of_tuple(o[1], v.dims)) < 0) return NULL;
@@ -556,11 +549,10 @@ static PyObject *xp_shaped(PyObject *m, PyObject *const *o, Py_ssize_t n) {
 }
 
 /* (array, dimensions): returns a view with permuted dimensions; None if they do not name each dimension once. */
-static PyObject *xp_permuted(PyObject *m, PyObject *const *o, Py_ssize_t n) {
+static PyObject *xp_permuted(PyObject *Py_UNUSED(m), PyObject *const *o, Py_ssize_t n) {
     View v = {0};
     int64_t axes[QS_MAX_RANK], dims[QS_MAX_RANK], strides[QS_MAX_RANK];
     unsigned seen = 0;
-    (void)m;
     if (n != 2) return PyErr_SetString(PyExc_TypeError, "an array and dimensions are wanted"), NULL;
     Array *a = array_of(o[0], "permute_dims");
     if (!a || (v.ndim = qnd_of_tuple(o[1], axes)) < 0) return NULL;
@@ -574,25 +566,22 @@ static PyObject *xp_permuted(PyObject *m, PyObject *const *o, Py_ssize_t n) {
     return make_view(o[0], a, &v);
 }
 
-static PyObject *xp_strides(PyObject *m, PyObject *o) {
+static PyObject *xp_strides(PyObject *Py_UNUSED(m), PyObject *o) {
     ALONE;
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
     Array *a = array_of(o, "strides");
-    (void)m;
     return a ? qnd_tuple_of(qarr_shape(a, dims, strides), strides, 1) : NULL;
 }
 
-static PyObject *xp_is_packed(PyObject *m, PyObject *o) {
+static PyObject *xp_is_packed(PyObject *Py_UNUSED(m), PyObject *o) {
     ALONE;
     Array *a = array_of(o, "layout");
-    (void)m;
     return a ? PyBool_FromLong(a->contiguous) : NULL;
 }
 
-static PyObject *xp_code(PyObject *o, void *unused) {
+static PyObject *xp_code(PyObject *o, void *Py_UNUSED(unused)) {
     ALONE;
     Array *a = array_of(o, "dtype");
-    (void)unused;
     return a ? PyLong_FromLong(a->dtype) : NULL;
 }
 
@@ -601,13 +590,12 @@ static PyObject *wrap_again(PyObject *o, PyTypeObject *t) {
     if (!array_of(o, "array") || qgil_enter(border_of_wrapper(o)) < 0) return NULL;
     return qgil_result(border_of_wrapper(o), qwrapper_make(t, border_of_wrapper(o), value_of(o)));
 }
-static PyObject *xp_wrap(PyObject *m, PyObject *o) { return (void)m, wrap_again(o, qbridge.typed); }
-static PyObject *xp_plain(PyObject *m, PyObject *o) { return (void)m, wrap_again(o, qbridge.value); }
+static PyObject *xp_wrap(PyObject *Py_UNUSED(m), PyObject *o) { return wrap_again(o, qbridge.typed); }
+static PyObject *xp_plain(PyObject *Py_UNUSED(m), PyObject *o) { return wrap_again(o, qbridge.value); }
 
-static PyObject *xp_gather(PyObject *m, PyObject *args) {
+static PyObject *xp_gather(PyObject *Py_UNUSED(m), PyObject *args) {
     PyObject *o, *at;
     Array *r = NULL;
-    (void)m;
     if (!PyArg_ParseTuple(args, "OO", &o, &at)) return NULL;
     Array *a = array_of(o, "index"), *places = a ? array_of(at, "index") : NULL;
     if (!places) return NULL;
@@ -616,9 +604,8 @@ static PyObject *xp_gather(PyObject *m, PyObject *args) {
     END(b, wrap_array(b, s, r));
 }
 
-static PyObject *xp_scatter(PyObject *m, PyObject *args) {
+static PyObject *xp_scatter(PyObject *Py_UNUSED(m), PyObject *args) {
     PyObject *o, *at, *from;
-    (void)m;
     if (!PyArg_ParseTuple(args, "OOO", &o, &at, &from)) return NULL;
     Array *a = array_of(o, "index"), *places = a ? array_of(at, "index") : NULL;
     Array *x = places ? array_of(from, "index") : NULL;
@@ -629,12 +616,11 @@ static PyObject *xp_scatter(PyObject *m, PyObject *args) {
 }
 
 /* (packed array, outer, n, inner, indices, shape) */
-static PyObject *xp_take(PyObject *m, PyObject *args) {
+static PyObject *xp_take(PyObject *Py_UNUSED(m), PyObject *args) {
     PyObject *o, *at, *shape;
     long long outer, n, inner;
     int64_t dims[QS_MAX_RANK];
     Array *r = NULL;
-    (void)m;
     if (!PyArg_ParseTuple(args, "OLLLOO", &o, &outer, &n, &inner, &at, &shape)) return NULL;
     Array *a = array_of(o, "take"), *places = a ? array_of(at, "take") : NULL;
     int ndim = places ? qnd_of_tuple(shape, dims) : -1;
@@ -644,9 +630,8 @@ static PyObject *xp_take(PyObject *m, PyObject *args) {
     END(b, wrap_array(b, s, r));
 }
 
-static PyObject *xp_nonzero(PyObject *m, PyObject *o) {
+static PyObject *xp_nonzero(PyObject *Py_UNUSED(m), PyObject *o) {
     Array *a = array_of(o, "nonzero"), *r = NULL;
-    (void)m;
     if (!a) return NULL;
     BEGIN(b, o);
     qs_status s = qtyped_nonzero(b->vm, a, &r);
@@ -654,13 +639,12 @@ static PyObject *xp_nonzero(PyObject *m, PyObject *o) {
 }
 
 /* (name of the reduction, array, bit mask of the dimensions, keep, code) */
-static PyObject *xp_fold(PyObject *m, PyObject *args) {
+static PyObject *xp_fold(PyObject *Py_UNUSED(m), PyObject *args) {
     const char *which;
     int keep, d;
     unsigned axes;
     PyObject *o;
     Array *r = NULL;
-    (void)m;
     if (!PyArg_ParseTuple(args, "sOIpi", &which, &o, &axes, &keep, &d) || !check_code(d)) return NULL;
     Array *a = array_of(o, "reduction");
     if (!a) return NULL;
@@ -670,11 +654,10 @@ static PyObject *xp_fold(PyObject *m, PyObject *args) {
 }
 
 /* (largest, packed array, axis) */
-static PyObject *xp_place(PyObject *m, PyObject *args) {
+static PyObject *xp_place(PyObject *Py_UNUSED(m), PyObject *args) {
     int largest, axis;
     PyObject *o;
     Array *r = NULL;
-    (void)m;
     if (!PyArg_ParseTuple(args, "pOi", &largest, &o, &axis)) return NULL;
     Array *a = array_of(o, "argmax");
     if (!a) return NULL;
@@ -684,12 +667,11 @@ static PyObject *xp_place(PyObject *m, PyObject *args) {
 }
 
 /* ("sum" or "prod", array, axis, initial, code) */
-static PyObject *xp_running(PyObject *m, PyObject *args) {
+static PyObject *xp_running(PyObject *Py_UNUSED(m), PyObject *args) {
     const char *which;
     int axis, initial, d;
     PyObject *o;
     Array *r = NULL;
-    (void)m;
     if (!PyArg_ParseTuple(args, "sOipi", &which, &o, &axis, &initial, &d) || !check_code(d)) return NULL;
     Array *a = array_of(o, "cumulative");
     if (!a) return NULL;
@@ -699,11 +681,10 @@ static PyObject *xp_running(PyObject *m, PyObject *args) {
 }
 
 /* (sorted packed array, packed array, right) */
-static PyObject *xp_search(PyObject *m, PyObject *args) {
+static PyObject *xp_search(PyObject *Py_UNUSED(m), PyObject *args) {
     PyObject *o, *v;
     int right;
     Array *r = NULL;
-    (void)m;
     if (!PyArg_ParseTuple(args, "OOp", &o, &v, &right)) return NULL;
     Array *a = array_of(o, "searchsorted"), *x = a ? array_of(v, "searchsorted") : NULL;
     if (!x) return NULL;
@@ -713,12 +694,11 @@ static PyObject *xp_search(PyObject *m, PyObject *args) {
 }
 
 /* (stack of m x k, stack of k x n, m, n, k, shape) */
-static PyObject *xp_product(PyObject *m, PyObject *args) {
+static PyObject *xp_product(PyObject *Py_UNUSED(m), PyObject *args) {
     PyObject *o, *v, *shape;
     long long rows, columns, inner;
     int64_t dims[QS_MAX_RANK];
     Array *r = NULL;
-    (void)m;
     if (!PyArg_ParseTuple(args, "OOLLLO", &o, &v, &rows, &columns, &inner, &shape)) return NULL;
     Array *a = array_of(o, "matmul"), *x = a ? array_of(v, "matmul") : NULL;
     int ndim = x ? qnd_of_tuple(shape, dims) : -1;
@@ -729,18 +709,16 @@ static PyObject *xp_product(PyObject *m, PyObject *args) {
 }
 
 /* (code, code): returns the promoted type code, or None. */
-static PyObject *xp_promote(PyObject *m, PyObject *args) {
+static PyObject *xp_promote(PyObject *Py_UNUSED(m), PyObject *args) {
     int a, b;
-    (void)m;
     if (!PyArg_ParseTuple(args, "ii", &a, &b) || !check_code(a) || !check_code(b)) return NULL;
     int d = promote_types(a, b);
     return d < 0 ? (Py_INCREF(Py_None), Py_None) : PyLong_FromLong(d);
 }
 
 /* Lists typed.def: [(name, number of arguments, result, description, bit mask of the supported type codes)]. */
-static PyObject *xp_rows(PyObject *m, PyObject *unused) {
+static PyObject *xp_rows(PyObject *Py_UNUSED(m), PyObject *Py_UNUSED(unused)) {
     PyObject *list = PyList_New(0);
-    (void)m, (void)unused;
     for (int f = 0; list && f < TY__COUNT; f++) {
         const TypedInfo *i = &qtyped_info[f];
         unsigned types = 0;
@@ -754,9 +732,8 @@ static PyObject *xp_rows(PyObject *m, PyObject *unused) {
 }
 
 /* (get, set): registers the functions for items with keys that do not give views. */
-static PyObject *xp_items(PyObject *m, PyObject *args) {
+static PyObject *xp_items(PyObject *Py_UNUSED(m), PyObject *args) {
     PyObject *get, *set;
-    (void)m;
     if (!PyArg_ParseTuple(args, "OO", &get, &set)) return NULL;
     Py_INCREF(get), Py_INCREF(set);
     Py_XDECREF(qbridge.typed_items[0]);

@@ -60,11 +60,10 @@ static PyObject *repr(PyObject *o) {
 
 /* -- conversion to Python objects ---------------------------------------------------------------------------------- */
 
-static PyObject *to_py(PyObject *o, PyObject *unused) {
+static PyObject *to_py(PyObject *o, PyObject *Py_UNUSED(unused)) {
     Border *b = border_of_wrapper(o);
     qs_value v = value_of(o);
     PyObject *r = NULL;
-    (void)unused;
     if (qgil_enter(b) < 0) return NULL;
     if (v.kind == QS_ARRAY) r = qnd_from_wrapper(b, o);
     else if (v.kind == QS_NUM) r = PyFloat_FromDouble(v.u.f);
@@ -202,11 +201,10 @@ static int set_attribute(PyObject *o, PyObject *name, PyObject *x) {
 }
 
 /* Adds the names of its fields to the names that all values have. */
-static PyObject *dir(PyObject *o, PyObject *unused) {
+static PyObject *dir(PyObject *o, PyObject *Py_UNUSED(unused)) {
     PyObject *list = PyObject_CallMethod((PyObject *)&PyBaseObject_Type, "__dir__", "O", o);
     Str *name;
     qs_value v;
-    (void)unused;
     if (!list || value_of(o).kind != QS_OBJECT || !border_of_wrapper(o)->vm) return list;
     if (qgil_enter(border_of_wrapper(o)) < 0) return Py_DECREF(list), NULL;
     for (uint32_t i = 0; qobj_field(value_of(o).u.p, i, &name, &v); i++) {
@@ -218,8 +216,7 @@ static PyObject *dir(PyObject *o, PyObject *unused) {
 }
 
 /* Returns [(key, value)] of an object, for dict(o), copies and pickles. */
-static PyObject *fields_of(PyObject *o, PyObject *unused) {
-    (void)unused;
+static PyObject *fields_of(PyObject *o, PyObject *Py_UNUSED(unused)) {
     if (value_of(o).kind != QS_OBJECT) return PyErr_SetString(PyExc_TypeError, "no object"), NULL;
     return qitem_entries(o, true);
 }
@@ -301,9 +298,8 @@ static const Array *array_for(PyObject *o, const char *attribute) {
     return a;
 }
 
-static PyObject *get_shape(PyObject *o, void *unused) {
+static PyObject *get_shape(PyObject *o, void *Py_UNUSED(unused)) {
     ALONE;
-    (void)unused;
     if (value_of(o).kind == QS_CELL) {
         const Cell *c = value_of(o).u.p;
         return qnd_tuple_of(c->rank, c->dims, 1);
@@ -313,40 +309,35 @@ static PyObject *get_shape(PyObject *o, void *unused) {
     return a ? qnd_tuple_of(qarr_shape(a, dims, NULL), dims, 1) : NULL;
 }
 
-static PyObject *get_strides(PyObject *o, void *unused) {
+static PyObject *get_strides(PyObject *o, void *Py_UNUSED(unused)) {
     ALONE;
     const Array *a = array_for(o, "strides");
     int64_t dims[QS_MAX_RANK], strides[QS_MAX_RANK];
-    (void)unused;
     if (!a) return NULL;
     return qnd_tuple_of(qarr_shape(a, dims, strides), strides, (int64_t)qdtype_size((qs_dtype)a->dtype));
 }
 
-static PyObject *get_ndim(PyObject *o, void *unused) {
+static PyObject *get_ndim(PyObject *o, void *Py_UNUSED(unused)) {
     ALONE;
     const Array *a = array_for(o, "ndim");
-    (void)unused;
     return a ? PyLong_FromLong(a->ndim) : NULL;
 }
 
-static PyObject *get_size(PyObject *o, void *unused) {
+static PyObject *get_size(PyObject *o, void *Py_UNUSED(unused)) {
     ALONE;
     const Array *a = array_for(o, "size");
-    (void)unused;
     return a ? PyLong_FromSize_t(a->count) : NULL;
 }
 
-static PyObject *get_dtype(PyObject *o, void *unused) {
+static PyObject *get_dtype(PyObject *o, void *Py_UNUSED(unused)) {
     ALONE;
     const Array *a = array_for(o, "dtype");
-    (void)unused;
     return a ? PyUnicode_FromString(qnd_name(a->dtype)) : NULL;
 }
 
-static PyObject *get_readonly(PyObject *o, void *unused) {
+static PyObject *get_readonly(PyObject *o, void *Py_UNUSED(unused)) {
     ALONE;
     const Array *a = array_for(o, "readonly");
-    (void)unused;
     return a ? PyBool_FromLong(qarr_is_readonly(a)) : NULL;
 }
 
@@ -416,20 +407,18 @@ static PyObject *convert_elements(PyObject *o, PyObject *args) {
 
 /* -- gradients: a second array, converted together with this one to and from tensors ------------------------------- */
 
-static PyObject *get_grad(PyObject *o, void *unused) {
+static PyObject *get_grad(PyObject *o, void *Py_UNUSED(unused)) {
     ALONE;
     PyObject *grad = ((ValueObject *)o)->grad;
-    (void)unused;
     if (!array_for(o, "grad")) return NULL;
     return grad ? (Py_INCREF(grad), grad) : (Py_INCREF(Py_None), Py_None);
 }
 
 static bool same_extents(const Array *a, const Array *b) { return a->ndim == b->ndim && qarr_same_shape(a, b); }
 
-static int set_grad(PyObject *o, PyObject *grad, void *unused) {
+static int set_grad(PyObject *o, PyObject *grad, void *Py_UNUSED(unused)) {
     ALONE;
     const Array *a = array_for(o, "grad");
-    (void)unused;
     if (!a) return -1;
     if (grad == Py_None) grad = NULL;
     if (grad && (!qvalue_check(grad) || !array_of(grad)))
@@ -460,25 +449,22 @@ static int clear(PyObject *o) {
     return qwrapper_clear(o);
 }
 
-static PyObject *get_kind(PyObject *o, void *unused) {
+static PyObject *get_kind(PyObject *o, void *Py_UNUSED(unused)) {
     static const char *const names[] = {"null", "bool",   "int",      "number", "complex", "string", "array",
                                         "cell", "object", "function", "type",   "foreign", "number"};
-    (void)unused;
     return PyUnicode_FromString(names[value_of(o).kind]);
 }
 
 /* Returns whether a current derivative depends on it; only the thread that runs the VM can determine that. */
-static PyObject *get_recorded(PyObject *o, void *unused) {
+static PyObject *get_recorded(PyObject *o, void *Py_UNUSED(unused)) {
     Border *b = border_of_wrapper(o);
-    (void)unused;
     if (!b->vm) Py_RETURN_FALSE;
     if (qgil_enter(b) != 0) return NULL;
     return qgil_result(b, PyBool_FromLong(qtape_is_recorded(b->vm, value_of(o))));
 }
 
-static PyObject *get_type(PyObject *o, void *unused) {
+static PyObject *get_type(PyObject *o, void *Py_UNUSED(unused)) {
     ALONE;
-    (void)unused;
     return PyUnicode_FromString(border_of_wrapper(o)->vm ? qs_type_name(border_of_wrapper(o)->vm, value_of(o))
                                                          : "closed");
 }

@@ -166,8 +166,7 @@ static void *handler(Frame *f) {
 }
 
 /* _xla_handler(called): the address for jax.ffi.register_ffi_target. */
-static PyObject *xla_handler(PyObject *self, PyObject *f) {
-    (void)self;
+static PyObject *xla_handler(PyObject *Py_UNUSED(self), PyObject *f) {
     Py_INCREF(f);
     Py_XDECREF(called);
     called = f;
