@@ -48,8 +48,8 @@ static inline void extend_spread(Spread *s, double v) {
     s->lo = v < s->lo ? v : s->lo, s->hi = v > s->hi ? v : s->hi, s->differ += v - v;
 }
 
-/* Finds the range of the numbers; lo is above hi if there are none.  Independent lanes become vectors.  Returns false if
- * some are not finite. */
+/* Finds the range of the numbers; lo is above hi if there are none.  Independent lanes become vectors.  Returns false
+ * if some are not finite. */
 static bool find_range(const Numbers *x, double *lo, double *hi) {
     enum { LANES = 8 };
     Spread lane[LANES];
