@@ -509,11 +509,16 @@ static void begin_while(Coder *e, WhileLoop *t) {
     t->start = qcode_pc(e);
 }
 
+/* Emits the jump to the next iteration of the loop that is registered next.  Returns whether it names that loop. */
+static bool jump_back(Coder *e, uint32_t start, uint32_t rewritten) {
+    uint32_t number = e->chunk->nloops;
+    bool named = number <= UINT16_MAX && e->chunk->nrewritten == rewritten;
+    return qcode_jump_to(e, BC_LOOP, named, (int)(number & 0xff), (int)(number >> 8 & 0xff), start), named;
+}
+
 static void end_while(Coder *e, Node *n, const WhileLoop *t) {
     uint32_t number = e->chunk->nloops;
-    bool named = number <= UINT16_MAX && e->chunk->nrewritten == t->rewritten;
-    qcode_jump_to(e, BC_LOOP, named, (int)(number & 0xff), (int)(number >> 8 & 0xff), t->start);
-    if (!named) return;
+    if (!jump_back(e, t->start, t->rewritten)) return;
     e->chunk->code[t->begin] |= 1u << 8 | number << 16;
     loop_region(e, n, t->start, 0, t->rewritten);
 }
@@ -646,7 +651,8 @@ static void for_items(Coder *e, Node *n) {
     }
     block(e, n->u.loop.body);
     qcode_patch(e, l.continues, start);
-    qcode_jump_to(e, BC_LOOP, 0, 0, 0, start);
+    if (nvars == 1) (void)jump_back(e, start, rewritten);
+    else qcode_jump_to(e, BC_LOOP, 0, 0, 0, start);
     qcode_restore(e, before);
     qcode_here(e, l.breaks);
     if (nvars == 1) loop_region(e, n, before_loop, r, rewritten);

@@ -382,6 +382,11 @@ static qs_status prepare_form(Call *c, LoopState *s) {
 static void pause_counters(const Call *c) {
     const double *value = &c->reals[c->v->code.counters];
     qs_value *at = &c->f->base[c->region->reg];
+    if (qloop_is_over_items(c->region)) {
+        at[1].u.i = (int64_t)value[0] + 1, qvm(c->vm)->loop_look = 1;
+        ((LoopState *)c->region->machine)->paused = true;
+        return;
+    }
     for (int i = 0; i < ncounters(c->loop); i++) {
         const Counter *of = &c->counters[i];
         at[LOOP_REGISTERS * i].u.i = (int64_t)((value[i] - of->first) / of->step);
@@ -509,11 +514,22 @@ static bool waits_for_outer(const Frame *f, const LoopRegion *r) {
     return false;
 }
 
+/* Continues a loop over items that has ended at a statement. */
+static qs_status enter_items(qs_vm *vm, Frame *f, LoopRegion *r, bool *done) {
+    LoopState *s = r->machine;
+    if (!s || !s->paused) return QS_OK;
+    Counter rest = qloop_counter(f, r, 0);
+    double steps = qloop_steps_per_iteration(vm, f, r) * (double)rest.iterations;
+    s->paused = false;
+    return rest.iterations > 0 ? enter_loop(vm, f, r, r->loop, &rest, steps, done) : QS_OK;
+}
+
 qs_status qloop_end_iteration(qs_vm *vm, Frame *f, LoopRegion *r, bool *done) {
     const Chunk *c = &f->proto->chunk;
     double steps = LOOP_LOOK * qloop_steps_per_iteration(vm, f, r) * weight(vm);
     *done = false;
     qvm(vm)->loop_look = qloop_next_look(qvm(vm)->loop_least);
+    if (r->loop->kind == N_FOR) return enter_items(vm, f, r, done);
     for (uint32_t i = 0; i < c->nloops; i++)
         if (is_around(&c->loops[i], r)) state_of(vm, f, &c->loops[i])->work += steps;
     const LoopState *s = r->machine;

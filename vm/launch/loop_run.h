@@ -43,6 +43,7 @@ typedef struct {
     int nleft;
     int ndeclined;
     bool left;           /* to the interpreter: lists are slow in it, or a statement ends it too often */
+    bool paused;         /* over items: a statement has ended it, and the interpreter continues its iteration */
     bool uncounted;      /* the `for` of this `while` was declined */
     bool explained;      /* lowered at least once */
     bool reported_many;  /* --explain has reported that there are too many specializations */

@@ -280,7 +280,8 @@ Counter qloop_counter(const Frame *f, const LoopRegion *r, int i) {
     if (qloop_is_over_items(r)) {
         qs_value v = f->base[r->reg];
         size_t count = v.kind == QS_CELL ? ((const Cell *)v.u.p)->count : qval_array(v)->count;
-        return (Counter){0, 1, (int64_t)count};
+        int64_t next = f->base[r->reg + 1].u.i;
+        return (Counter){(double)next, 1, (int64_t)count - next};
     }
     const qs_value *at = &f->base[r->reg + LOOP_REGISTERS * i]; /* the layout that qops_for writes */
     return (Counter){at[1].u.f, at[2].u.f, at[3].u.i};

@@ -216,3 +216,21 @@ function s = in_a_group(x)
     s += sum(b)
 end
 print in_a_group((0..6)*0.25)
+
+% loops over the items of vectors and lists
+function s = items(v)
+    s = 0.0
+    for x in v
+        s = s*0.5 + x
+        if mod(x, 4) == 1
+            if x > 20
+                break
+            end
+            print x, " ", s
+            s += 1
+        end
+    end
+end
+print items(0..30)
+print items({1,5,6,7,9,2})
+print items(zeros(0)), " ", items([1]), " ", items({3,9})

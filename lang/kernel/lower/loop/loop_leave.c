@@ -35,7 +35,7 @@ static bool is_in_branch(NodeList block, const Node *statement, bool inside) {
 /* The interpreter can continue a `for` only if its counters are integral (LOOP_PAUSED). */
 bool kloop_may_leave(const LoopJob *job, const Node *statement) {
     const Node *loop = job->loop;
-    bool fits = loop->kind != N_FOR || loop->u.loop.ranges[0]->kind == N_RANGE;
+    bool fits = true;
     for (int i = 0; fits && loop->kind == N_FOR && i < loop->u.loop.nvars; i++) fits = job->range[i].integral;
     return fits && is_in_branch(kquery_body_of(loop), statement, false);
 }
