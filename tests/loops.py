@@ -1219,6 +1219,109 @@ class Lists:
         return lines + ["end", f"{self.name}()"]
 
 
+class Objects:
+    """Loops that read and set fields of objects: items of cells, by any index, and variables.  An object may be in
+    several cells, several times in one, and in variables."""
+
+    def __init__(self, rng, name):
+        self.r, self.name = rng, name
+        self.n = rng.choice([1, 2, 5, 9, 30])
+        self.objects, self.counters = ["p", "q"], ["i"]
+
+    def index(self, c):
+        r, i = self.r, self.r.choice(self.counters)
+        inside = f"mod({r.choice([i, i + '*3+1', 'floor(t)', f'numel({c})-1-{i}', 'p.k', i + '/2'])},numel({c}))"
+        return r.choice([inside, inside, inside, "0", f"numel({c})-1", i if r.random() < 0.4 else inside, "j_"])
+
+    def object(self):
+        r = self.r
+        if r.random() < 0.35: return r.choice(self.objects)
+        c = r.choice("aab")
+        return f"{c}[{self.index(c)}]"
+
+    def number(self, d=0):
+        r, k = self.r, self.r.random()
+        if k < 0.40: return f"{self.object()}.{r.choice('xxxyyf')}"
+        if k < 0.48: return f"{self.object()}.{r.choice('ks')}"
+        if k < 0.52: return f"({self.object()}.on ? {self.number(d + 1)} : 2)"
+        if k < 0.58: return f"{r.choice(['energy', 'weigh'])}({self.object()}, {r.choice(['t', '2', 'int(3)'])})"
+        if k < 0.61: return f"{self.object()}.energy(0.5)"
+        if k < 0.65: return f"d[mod({r.choice(self.counters)},2)].w"
+        op = r.choice(["+", "-", "*", " > "])
+        if k < 0.85 and d < 3: return f"({self.number(d + 1)}{op}{self.number(d + 1)}*0.25)"
+        return r.choice(["t", "0.5", "1", "-0.0", "int(7)", "300", "n", *self.counters])
+
+    def statement(self, depth):
+        r, k, o = self.r, self.r.random(), self.object()
+        if k < 0.30: return [f"{o}.{r.choice('xxyf')} {r.choice(['=', '+=', '-=', '*='])} {self.number()}*0.5"]
+        if k < 0.42:
+            value = r.choice(['1', 'int(2)', self.number()])
+            return [f"{o}.{r.choice(['k', 's', 's'])} {r.choice(['=', '+='])} {value}"]
+        if k < 0.47: return [f"{o}.on = {r.choice(['t > 1', o + '.x', '!' + o + '.on', self.number() + ' < 1'])}"]
+        if k < 0.52: return [f"{r.choice(['kick', 'kick', 'restart'])}({o}, {self.number()})"]
+        if k < 0.55: return [f"{o}.kick({self.number()})"]
+        if k < 0.60: return [f"p = {o}"] if r.random() < 0.5 else [f"if {self.number()} > 1", f"  q = {o}", "end"]
+        if k < 0.66:
+            return [f"if {o}.x {r.choice(['<', '>'])} p.x", f"  p = {o}", "else", f"  {self.object()}.y += 1", "end"]
+        if k < 0.80 and depth < 2:
+            c, v = r.choice("ab"), f"o{depth}"
+            head, counter = f"for {v} in {c}", None
+            if r.random() < 0.5: head, counter = f"for {v} = 0..{r.choice([f'numel({c})-1', '2', 'numel(b)-1'])}", v
+            (self.counters if counter else self.objects).append(v)
+            body = [line for _ in range(r.randint(1, 3)) for line in self.statement(depth + 1)]
+            (self.counters if counter else self.objects).remove(v)
+            return [head, *("  " + line for line in body), "end"]
+        if k < 0.82: return [f"a[{self.index('a')}] = {o}"]
+        return [f"t = t*0.5 + {self.number()}*0.25"]
+
+    def text(self):
+        r = self.r
+        lines = OBJECTS.splitlines() if self.name == "objects0" else []
+        lines += [f"function [] = {self.name}()", f"  n = {self.n}", "  t = 0.5", "  j_ = 1", "  a = cell(n)"]
+        lines += ["  for i = 0..n-1", "    a[i] = body(x:=i*0.5-1, y:=mod(i*7,5), k:=i, s:=i*9, f:=1/(i+1))", "  end"]
+        share = ["a[0]", "a[numel(a)-1]", "body(x:=2)", "body(y:=-1, on:=true)", "a[mod(3,n)]"]
+        lines.append(f"  b = {{{','.join(r.choice(share) for _ in range(r.randint(1, 4)))}}}")
+        change = ["  b = a", "  a[0] = b[0]", '  b[0] = "s"', "  b[0] = still(w:=1)", "  a[n-1] = a[0]"]
+        if r.random() < 0.2: lines.append(r.choice(change))
+        lines += ["  d = {still(w:=3), still(w:=0.5)}"]
+        lines += [f"  {v} = {r.choice(share + ['b[0]', '2'] if r.random() < 0.1 else share)}" for v in "pq"]
+        lines += ["  try", f"    for i = {r.choice(['0..n-1', '0..n-1', '0..12', 'n..-1..1', '0..0.5..n/4'])}"]
+        if r.random() < 0.3: lines[-1] = f"    for p in {r.choice('ab')}"
+        if " p in " in lines[-1]: self.counters = ["j_"]
+        for _ in range(r.randint(1, 4)): lines += ["      " + line for line in self.statement(0)]
+        lines += ["    end", "  catch e_", '    print "caught: ", e_', "  end", "  print shown(t)"]
+        for c in "ab":
+            lines += [f"  for k_ = 0..numel({c})-1", f"    show_body({c}[k_])", "  end"]
+        return lines + ["  show_body(p)", "  show_body(q)", "end", f"{self.name}()"]
+
+
+OBJECTS = """function e = energy(o : body, w)
+  e = o.x*o.x*w + o.y
+end
+function e = weigh(o, w)
+  e = o.on ? o.k*w : o.x
+end
+function [] = kick(o : body, v)
+  o.y += v
+  o.k += 1
+end
+function [] = restart(o, v)
+  if o.x > v
+    return
+  end
+  o.x = 0
+  o.on = v
+end
+function [] = show_body(o)
+  if type(o) == "body"
+    printf("%.17g %.17g %.17g %d %d", o.x, o.y, o.f, o.k, o.s)
+    print type(o.k), type(o.s), type(o.on), type(o.x), o.on
+  else
+    print o
+  end
+end"""
+
+
 def r_list(case):
     return case.r.choice(case.lists)
 
@@ -1245,6 +1348,17 @@ type thing : mutable class
   k
   v
   z
+end
+type body : mutable class
+  x : scalar
+  y : scalar
+  f : float64
+  k : int
+  s : int8
+  on : bool
+end
+type still : class
+  w : scalar
 end
 shown = x -> type(x) == "string" ? x : sprintf("%.17g", x)
 function [] = show_all(name, a)
@@ -1277,6 +1391,7 @@ def program(seed):
     for k in range(8): lines += Exchanges(rng, f"exchanges{k}").text()
     for k in range(8): lines += Slices(rng, f"slices{k}").text()
     for k in range(6): lines += Lists(rng, f"lists{k}").text()
+    for k in range(8): lines += Objects(rng, f"objects{k}").text()
     return "\n".join(lines) + "\n"
 
 

@@ -1,5 +1,4 @@
-/* list_items.c -- gives a compiled loop the items of its lists of numbers, and makes them the items of the cells
- * afterwards.
+/* list_items.c -- gives a compiled loop the items of its lists, and makes numbers the items of the cells afterwards.
  *
  * The memory of a list that the loop changes is address space for LOOP_LIST_ROOM items, so that machine code never asks
  * for more.  Half of the machine's memory is the limit for the items and the cell that they become.  The loop keeps the
@@ -44,28 +43,32 @@ bool qloop_open_lists(Call *c) {
     return true;
 }
 
-int64_t qloop_list_room(const Call *c) {
-    double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-    double room = memory / 2 / (sizeof(double) + sizeof(qs_value)) / c->v->code.nlists;
-    return room < (double)LOOP_LIST_ROOM ? (int64_t)room : LOOP_LIST_ROOM;
-}
-
 static int list_at(const Call *c, int source) {
     int i = 0;
     while (c->v->code.lists[i].source != source) i++;
     return i;
 }
 
+int64_t qloop_list_room(const Call *c, int source) {
+    if (c->v->code.lists[list_at(c, source)].kind == LOOP_ITEM)
+        return (int64_t)((const Cell *)c->value[source].u.p)->count;
+    double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    double room = memory / 2 / (sizeof(double) + sizeof(qs_value)) / c->v->code.nlists;
+    return room < (double)LOOP_LIST_ROOM ? (int64_t)room : LOOP_LIST_ROOM;
+}
+
 void *qloop_list_items(Call *c, int source) {
     const Cell *cell = c->value[source].u.p;
     LoopState *s = c->region->machine;
-    double *reals = s->lists[list_at(c, source)], start = qclock_ns();
+    int list = list_at(c, source);
+    double *reals = s->lists[list];
+    if (c->v->code.lists[list].kind == LOOP_ITEM) return reals; /* list_objects.c */
     for (size_t k = 0; k < cell->count; k++) {
         const qs_value *v = &cell->items[k];
         if (v->kind == QS_INT) ((int64_t *)reals)[k] = v->u.i;
         else reals[k] = qval_number(*v);
     }
-    c->copying += qclock_ns() - start;
+    c->copied += (double)cell->count;
     return reals;
 }
 
@@ -77,6 +80,7 @@ static qs_value item_value(const LoopList *l, const double *at) {
 static qs_status put_list(Call *c, const LoopList *l, const double *items) {
     Cell *cell = cell_of(c, l);
     TRY(qcell_resize(c->vm, cell, (size_t)c->ints[l->count]));
+    c->copied += (double)cell->count;
     items += c->ints[l->first];
     for (size_t k = 0; k < cell->count; k++) cell->items[k] = item_value(l, &items[k]);
     return QS_OK;
@@ -87,12 +91,10 @@ qs_status qloop_put_lists(Call *c) {
     const LoopResult *code = &c->v->code;
     LoopState *s = c->region->machine;
     qs_status status = QS_OK;
-    double start = qclock_ns();
     for (int i = 0; i < code->nlists; i++) {
         const LoopList *l = &code->lists[i];
         if (l->written && status == QS_OK) status = put_list(c, l, s->lists[i]);
         if (c->ints[l->count] + c->ints[l->first] > KEPT || cell_of(c, l)->count > KEPT) unmap(&s->lists[i]);
     }
-    c->copying += qclock_ns() - start;
     return status;
 }

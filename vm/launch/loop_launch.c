@@ -144,6 +144,7 @@ void qloop_free(qs_vm *vm, LoopRegion *r) {
     if (!s) return;
     qspec_free(vm, &s->forms);
     qloop_free_lists(s);
+    qloop_free_objects(vm, s);
     qmem_free(qvm_ctx(vm), s, sizeof *s);
     r->machine = NULL;
 }
@@ -340,6 +341,8 @@ static int exceeded_limit(Call *c, bool *unlike) {
     return sums ? qloop_length_limit(c, false) : limit;
 }
 
+static bool uses_lists(const LoopResult *code) { return code->nlists || code->nclasses; }
+
 /* Finds the specialization and checks whether it can run now; c->v NULL: it cannot. */
 static qs_status prepare_form(Call *c, LoopState *s) {
     int limit;
@@ -367,12 +370,13 @@ static qs_status prepare_form(Call *c, LoopState *s) {
     else if (unlike) qloop_because(c, "slices of two dimensions differ in size; write loops over their elements");
     else if (!qloop_objects_apart(c)) qloop_because(c, "an object of which it sets a field has two names");
     else if (!qloop_lists_apart(c)) qloop_because(c, "a list that it changes has two names");
-    else if (c->v->code.nlists && qloop_is_recorded(c)) qloop_because(c, "it uses a list");
+    else if (uses_lists(&c->v->code) && qloop_is_recorded(c)) qloop_because(c, "it uses a list");
     else if (c->v->code.nleaves && qloop_is_recorded(c))
         qloop_because(c, "a statement of it cannot be compiled: %.120s", c->v->code.leaves[0].why);
     else if (!qloop_open_lists(c)) qloop_because(c, "no address space for the items of lists");
+    else if (!qloop_open_objects(c)) qloop_because(c, "a field of an object is no plain number");
     else return QS_OK;
-    if (c->v->code.nlists) s->left = true; /* each attempt would look at all items */
+    if (uses_lists(&c->v->code)) s->left = true; /* each attempt would look at all items */
     TRY(qloop_in_order(c));
     return c->v = NULL, QS_OK;
 }
@@ -411,12 +415,14 @@ static qs_status continue_frame(const Call *c) {
 }
 
 /* A loop inside an interpreted one would copy a long list again and again, so it is left to the interpreter if the
- * copies take longer than the loop. */
-static void judge_copies(Call *c, LoopState *s, double ns) {
-    static const double worth_judging = 2e6;
+ * copies take longer than the loop, and longer than the interpreter. */
+static void judge_copies(Call *c, LoopState *s, double ns, bool left) {
+    static const double worth_judging = 2e6, copy_ns = 4, step_ns = 5;
     LoopResult *code = &c->v->code;
-    s->copying += c->copying, s->spent += ns;
-    if (s->copying < worth_judging || 2 * s->copying < s->spent || qloop_is_demanded(c->region)) return;
+    s->copied += c->copied, s->spent += ns, s->saved += left ? 0 : c->steps;
+    double copying = copy_ns * s->copied;
+    bool slow = 2 * copying >= s->spent && copying > step_ns * s->saved;
+    if (copying < worth_judging || !slow || qloop_is_demanded(c->region)) return;
     snprintf(code->why, sizeof code->why, "copying the items of its lists takes longer than the loop");
     code->exact.func = NULL, code->why_pos = c->region->loop->pos, code->src = NULL, c->v->reported = false;
     s->left = true;
@@ -445,13 +451,13 @@ static qs_status enter_loop(qs_vm *vm, Frame *f, LoopRegion *r, Node *loop, cons
     if (s->left || (!at_once(vm, r) && (steps < worth_launching || s->ndeclined >= DECLINES))) return QS_OK;
     c.vm = c.run.vm = vm, c.f = f, c.v = NULL, c.counters = counters, c.region = r, c.loop = loop, c.steps = steps;
     c.iterations = counters ? iterations_of(counters, ncounters(loop)) : INFINITY;
-    c.order[0] = 0, c.order_src = NULL, c.copying = 0;
+    c.order[0] = 0, c.order_src = NULL, c.copied = 0;
     double start = qclock_ns();
     TRY(prepare_form(&c, s));
     if (!c.v) return QS_OK;
     TRY(choose_and_run(&c, done));
-    if (c.v->code.nlists) judge_copies(&c, s, qclock_ns() - start);
     bool left = *done && c.v->code.nleaves && c.reals[c.v->code.returned] > 0;
+    if (uses_lists(&c.v->code)) judge_copies(&c, s, qclock_ns() - start, left);
     if (*done) TRY(continue_frame(&c));
     if (left && !at_once(vm, r)) judge_leaves(&c, s, qclock_ns() - start);
     return QS_OK;

@@ -65,6 +65,16 @@ static int64_t frames_of_call(const Call *c) {
     return qloop_frames_left(c->vm, c->f, qloop_processor(c->vm), regs);
 }
 
+static void bind_list(Call *c, int i, int source) {
+    qbind_memory(&c->run.bound, i, qloop_list_items(c, source), qloop_list_room(c, source));
+}
+
+static void bind_column(Call *c, int i, int column) {
+    int64_t count;
+    void *values = qloop_column(c, column, &count);
+    qbind_memory(&c->run.bound, i, values, count);
+}
+
 static void bind_all(Call *c, const LoopCode *code) {
     Binding *to = &c->run.bound;
     for (int i = 0; i < code->func->nparams; i++) {
@@ -79,7 +89,9 @@ static void bind_all(Call *c, const LoopCode *code) {
         case LOOP_INTS: qbind_memory(to, i, c->ints, RESULTS); break;
         case LOOP_PARTS: qbind_memory(to, i, c->parts, PARTS * LOOP_CHUNKS); break;
         case LOOP_SUMS: qbind_memory(to, i, c->sums[b->index], c->nchunks * qloop_sum_count(c, b->index)); break;
-        case LOOP_LIST_ITEMS: qbind_memory(to, i, qloop_list_items(c, b->index), qloop_list_room(c)); break;
+        case LOOP_LIST_ITEMS: bind_list(c, i, b->index); break;
+        case LOOP_NUMBER: bind_int(c, i, qloop_object_number(c, b->index)); break;
+        case LOOP_COLUMN: bind_column(c, i, b->index); break;
         case LOOP_LIST_COUNT: bind_int(c, i, (int64_t)((const Cell *)c->value[b->index].u.p)->count); break;
         case LOOP_CHUNK: bind_int(c, i, c->chunk); break;
         case LOOP_SEED: bind_int(c, i, (int64_t)qvm_random(c->vm)->seed); break;
@@ -219,6 +231,9 @@ static qs_status character_value(Call *c, double code, qs_value *out) {
 static qs_status result_value(Call *c, const LoopOut *o, qs_value *out) {
     switch ((LoopKind)o->kind) {
     case LOOP_INT: *out = qs_int(c->ints[o->slot]); return QS_OK;
+    case LOOP_ITEM:
+        *out = qval_retain(qval_object(QS_OBJECT, qloop_object(c, o->length, c->ints[o->slot])));
+        return QS_OK;
     case LOOP_BOOL: *out = qs_bool(c->reals[o->slot] != 0); return QS_OK;
     case LOOP_MIXED: *out = mixed_value(c, o); return QS_OK;
     case LOOP_CHAR: return character_value(c, c->reals[o->slot], out);
@@ -389,6 +404,7 @@ static qs_status finish_run(Call *c, bool *again) {
     bool failed = c->run.fault.message, chunked = which == PARALLEL && c->v->code.chunked;
     if (was_deoptimized(c, which)) {
         c->v->ndeoptimized++, *again = true;
+        (void)qloop_get_columns(c);
         return qrecord_drop(&c->run), qundo_take_back(c->vm, &c->undo);
     }
     if (qloop_was_aborted(c)) return *again = false, qundo_take_back(c->vm, &c->undo);
@@ -398,6 +414,7 @@ static qs_status finish_run(Call *c, bool *again) {
     qs_status s = chunked ? qloop_add_sums(c) : QS_OK;
     if (s != QS_OK) return qrecord_drop(&c->run), s;
     note_drawn(c, which);
+    qloop_put_columns(c);
     TRY(set_variables(c));
     TRY(qloop_put_lists(c));
     TRY(emit_warnings(c));

@@ -5,6 +5,7 @@
  *     loop_cost.c      estimates whether compiling is worth it
  *     loop_run.c       binds parameters, launches, and sets variables afterwards
  *     list_items.c     gives the loop the items of lists, and takes them back
+ *     list_objects.c   the same for fields of objects in lists
  *     loop_partials.c  combines the partial sums of a loop's chunks
  *     loop_report.c    --explain, and errors
  *     function_launch.c   runs functions that call themselves as machine code */
@@ -37,9 +38,11 @@ typedef struct {
     double begun; /* for a loop with a condition: how often it has started, while nothing is compiled */
     double steps; /* steps of one iteration; 0: not constant, because it has inner loops */
     SpecializationList forms;
-    void *lists[LOOP_LISTS]; /* address space for the items of lists; NULL: none */
-    double copying, spent;   /* nanoseconds that runs with lists took, and the copies of items of these */
-    double until_left;       /* nanoseconds that runs took which ended at a LoopLeave; nleft: number of these */
+    void *lists[LOOP_LISTS];      /* address space for the items of lists; NULL: none */
+    struct ObjectTables *objects; /* list_objects.c; NULL: none */
+    /* of runs with lists: copied items and fields, nanoseconds, steps of the interpreter in place of them */
+    double copied, spent, saved;
+    double until_left; /* nanoseconds that runs took which ended at a LoopLeave; nleft: number of these */
     int nleft;
     int ndeclined;
     bool left;           /* to the interpreter: lists are slow in it, or a statement ends it too often */
@@ -71,7 +74,7 @@ typedef struct {
     double *sums[LOOP_SUM_ARRAYS];
     double reals[RESULTS + LOOP_NOTES], parts[PARTS * LOOP_CHUNKS];
     int64_t ints[RESULTS];
-    double copying;         /* nanoseconds that the copies of the items of lists took */
+    double copied;          /* number of items of lists, and of fields of objects in lists, that were copied */
     uint8_t ndim[LOOP_TWO]; /* ndim of the arrays among the first LOOP_TWO entries, before the run */
     char order[LOOP_WHY];   /* reason why this run is serial although a parallel version exists; "": it is not */
     const Source *order_src;
@@ -148,12 +151,22 @@ int64_t qloop_frames_left(qs_vm *vm, const Frame *f, const Device *d, int64_t re
 qs_status qloop_run(Call *c, Device *d, LoopVersion which, const Launch *l, bool *again);
 
 /* -- list_items.c -------------------------------------------------------------------------------------------------- */
-bool qloop_lists_apart(const Call *c);       /* a list that the loop changes has only one name in it */
-bool qloop_open_lists(Call *c);              /* false: there is no address space */
-void *qloop_list_items(Call *c, int source); /* a copy of the items of the list with this source */
-int64_t qloop_list_room(const Call *c);      /* the number of items for which a list may have memory */
-qs_status qloop_put_lists(Call *c);          /* after the run */
+bool qloop_lists_apart(const Call *c);              /* a list that the loop changes has only one name in it */
+bool qloop_open_lists(Call *c);                     /* false: there is no address space */
+void *qloop_list_items(Call *c, int source);        /* a copy of the items of the list with this source */
+int64_t qloop_list_room(const Call *c, int source); /* the number of items for which the list may have memory */
+qs_status qloop_put_lists(Call *c);                 /* after the run */
 void qloop_free_lists(LoopState *s);
+
+/* -- list_objects.c ------------------------------------------------------------------------------------------------ */
+/* Gives objects their numbers, and copies their fields; false: these are no plain numbers. */
+bool qloop_open_objects(Call *c);
+int64_t qloop_object_number(const Call *c, int source);
+bool qloop_get_columns(Call *c); /* copies the fields again */
+void *qloop_column(const Call *c, int column, int64_t *count);
+void qloop_put_columns(Call *c); /* after the run */
+Object *qloop_object(const Call *c, int cls, int64_t number);
+void qloop_free_objects(qs_vm *vm, LoopState *s);
 
 /* -- loop_partials.c ----------------------------------------------------------------------------------------------- */
 bool qloop_cut(Call *c, Launch *l); /* allocates the partial sums; false: c->order says why that is impossible */

@@ -128,25 +128,37 @@ static void ask_field(void *ud, int of, const Str *name, LoopValue *out) {
 
 static void ask_item(void *ud, int of, int number, LoopValue *out) { *out = value_of(ud, FROM_ITEM, of, number, NULL); }
 
-static bool ask_settable(void *ud, int of, const Str *name, const Type **type) {
-    const Asking *a = ud;
-    const Class *cls = ((const Object *)a->e.value[of].u.p)->cls;
-    *type = NULL;
-    for (int i = 0; cls && i < cls->nfields; i++) {
-        const Type *t = cls->fields[i].type;
-        if (qstr_equal(cls->fields[i].name, name) && t && t->kind != TY_ANY) *type = t;
-    }
+/* The number of a declared field; -1: there is none. */
+static int find_declared(const Class *cls, const Str *name) {
+    uint64_t i;
+    return cls && qmap_get(&cls->index, name, &i) ? (int)i : -1;
+}
+
+static bool ask_settable(void *ud, const void *class, const Str *name, const Type **type) {
+    const Class *cls = class;
+    int i = find_declared(cls, name);
+    (void)ud;
+    *type = i >= 0 && cls->fields[i].type && cls->fields[i].type->kind != TY_ANY ? cls->fields[i].type : NULL;
     return !cls || cls->kind != CLASS_IMMUTABLE;
 }
 
+static bool ask_column(void *ud, const void *class, const Str *name, LoopColumn *out) {
+    const Class *cls = class;
+    const Type *t = NULL;
+    (void)ud;
+    out->field = find_declared(cls, name);
+    if (out->field >= 0) t = cls->fields[out->field].type;
+    if (!t || t->kind != TY_NUM || qdtype_is_complex(t->dtype)) return false;
+    return out->dtype = (uint8_t)t->dtype, true;
+}
+
 /* Finds the method as qcall_method does; objects of dynamic classes may get a field of that name meanwhile. */
-static void ask_method(void *ud, const Func *from, int of, const Str *name, LoopValue *out) {
+static void ask_method(void *ud, const Func *from, const LoopValue *o, const Str *name, LoopValue *out) {
     Asking *a = ud;
-    const Object *o = a->e.value[of].kind == QS_OBJECT ? a->e.value[of].u.p : NULL;
-    Str *called = (Str *)(uintptr_t)name;
+    const Class *cls = o->cls;
     *out = (LoopValue){.kind = LOOP_OTHER};
-    if (o && (!o->cls || o->cls->kind == CLASS_DYNAMIC || qobj_has(o, called))) return;
-    int slot = qnames_lookup(a->e.vm, qmod_of(from), called);
+    if (o->kind == LOOP_OBJECT && (!cls || cls->kind == CLASS_DYNAMIC || find_declared(cls, name) >= 0)) return;
+    int slot = qnames_lookup(a->e.vm, qmod_of(from), (Str *)(uintptr_t)name);
     if (slot >= 0) *out = value_of(a, FROM_GLOBAL, -1, slot, NULL);
 }
 
@@ -173,11 +185,10 @@ static void ask_overload(void *ud, int of, int n, LoopValue *out) {
     if (found && (found == 1 || !types)) *out = value_of(a, FROM_MEMBER, of, chosen, NULL);
 }
 
-static bool ask_class(void *ud, int of, const Func *f, int param) {
+static bool ask_class(void *ud, const void *cls, const Func *f, int param) {
     const Asking *a = ud;
-    const Class *cls = ((const Object *)a->e.value[of].u.p)->cls;
     const Type *t = qvm_param_type(a->e.vm, f, param);
-    return cls && t && t == cls->type;
+    return cls && t && t == ((const Class *)cls)->type;
 }
 
 /* The vector is in a register of the interpreter. */
@@ -210,10 +221,13 @@ static double ask_number(void *ud, int source, bool fix) {
     return qval_number(a->e.value[source]);
 }
 
-static bool ask_list(void *ud, int source, uint8_t *kind) {
+static bool ask_list(void *ud, int source, uint8_t *kind, const void **cls) {
+    static const uint8_t kinds[] = {
+        [QS_NUM] = LOOP_NUM, [QS_INT] = LOOP_INT, [QS_BOOL] = LOOP_BOOL, [QS_OBJECT] = LOOP_ITEM};
     Asking *a = ud;
     int items = qkey_know_list(&a->e.at[source], a->e.value[source]);
-    *kind = items == QS_NUM ? LOOP_NUM : items == QS_INT ? LOOP_INT : items == QS_BOOL ? LOOP_BOOL : LOOP_UNSET;
+    *cls = a->e.at[source].cls;
+    *kind = items >= 0 ? kinds[items] : LOOP_UNSET;
     return items > -2;
 }
 
@@ -258,6 +272,7 @@ LoopJob qloop_job(Asking *a, const LoopRegion *r, Node *loop, const LoopRange *r
                    .field = ask_field,
                    .item = ask_item,
                    .settable = ask_settable,
+                   .column = ask_column,
                    .method = ask_method,
                    .overload = ask_overload,
                    .is_of_class = ask_class,

@@ -110,8 +110,17 @@ static bool is_sole(const Array *a) {
     return a->hdr.refs == 1 && !qbuf_shared(a->buf) && ours && plain;
 }
 
-/* The kind of the items as qkey_know_list gives it. */
-static int kind_of_items(const Cell *c) {
+static const Class *class_of(qs_value v) {
+    const Class *cls = v.kind == QS_OBJECT ? ((const Object *)v.u.p)->cls : NULL;
+    return cls && cls->kind != CLASS_DYNAMIC ? cls : NULL;
+}
+
+/* The kind of the items as qkey_know_list gives it.  *cls is their class; NULL: they are no objects. */
+static int kind_of_items(const Cell *c, const Class **cls) {
+    *cls = c->count ? class_of(c->items[0]) : NULL;
+    for (size_t i = 0; *cls && i < c->count; i++)
+        if (class_of(c->items[i]) != *cls) return -2;
+    if (*cls) return c->rank == 1 ? QS_OBJECT : -2;
     if (c->rank != 1 || c->elem->kind != TY_ANY || c->gc.hdr.aux) return -2;
     for (size_t i = 0; i < c->count; i++) {
         const qs_value *v = &c->items[i];
@@ -122,8 +131,9 @@ static int kind_of_items(const Cell *c) {
 }
 
 int qkey_know_list(Captured *e, qs_value cell) {
-    int kind = kind_of_items(cell.u.p);
-    if (kind > -2) e->list = true, e->items = (int8_t)kind;
+    const Class *cls;
+    int kind = kind_of_items(cell.u.p, &cls);
+    if (kind > -2) e->list = true, e->items = (int8_t)kind, e->cls = cls;
     return kind;
 }
 
@@ -135,6 +145,11 @@ static bool same_value(const Captured *e, qs_value v) {
     if (v.kind == QS_COMPLEX)
         return e->num[0] == ((const Complex *)v.u.p)->re && e->num[1] == ((const Complex *)v.u.p)->im;
     return e->num[0] == qval_number(v);
+}
+
+static bool same_items(const Captured *e, const Cell *c) {
+    const Class *cls;
+    return kind_of_items(c, &cls) == e->items && cls == e->cls;
 }
 
 static bool same_dims(const Captured *e, const Array *a) {
@@ -154,7 +169,7 @@ bool qkey_agrees(qs_vm *vm, const Captured *e, qs_value v, SpecKind t) {
     if (qkey_facts(v, t) != e->facts) return false;
     if (e->dims_known && !same_dims(e, v.u.p)) return false;
     if (e->sole && !is_sole(v.u.p)) return false;
-    if (e->list && kind_of_items(v.u.p) != e->items) return false;
+    if (e->list && !same_items(e, v.u.p)) return false;
     if (!e->value_known) return true;
     return v.kind == QS_ARRAY ? same_elements(vm, e, v.u.p) : same_value(e, v);
 }

@@ -50,8 +50,10 @@ typedef struct {
     bool by_value;      /* an array whose elements are passed as number parameters */
     bool sole;          /* the code was compiled for an array that nothing else refers to */
     bool any_number;    /* the code is right for any QS_NUM: the key has no other property of it */
-    bool list;          /* the code was compiled for a cell of numbers, all of the kind `items` (-1: it is empty) */
+    /* the code was compiled for a cell of numbers, all of the kind `items` (-1: it is empty), or of objects of `cls` */
+    bool list;
     int8_t items;
+    const Class *cls;
     bool own; /* a field that the kernel sets: the launch has an array of its own for it (pack.h) */
     /* FROM_CAPTURE, FROM_FIELD, FROM_MEMBER, FROM_ITEM: index of the entry of the function, object or cell; -1: the
      * Site */
@@ -96,8 +98,8 @@ void qkey_any_number(Captured *e);
 void qkey_know_number(Captured *e, qs_value v); /* v: a real number of at most 53 bits, or an int of as many */
 /* Whether nothing but the captured variable refers to the array or its memory; true: it becomes part of the key. */
 bool qkey_know_sole(Captured *e, const Array *a);
-/* The qs_kind of all items of a cell of one row, which becomes part of the key; -1: it is empty; -2: they are not all
- * numbers of one kind, or the cell is none that a loop may change. */
+/* The qs_kind of all items of a cell of one row, which becomes part of the key; -1: it is empty; -2: they are neither
+ * numbers of one kind, in a cell that a loop may change, nor objects of one class with fixed fields. */
 int qkey_know_list(Captured *e, qs_value cell);
 /* Does v have the key of e, and the known values that the code was compiled for? */
 bool qkey_agrees(qs_vm *vm, const Captured *e, qs_value v, SpecKind t);

@@ -64,7 +64,7 @@ static Value zero_value(Loops *L, const Var *v) {
     Value x = {.what = WHAT_NUMBER, .num = kloop_const(L, 0)};
     if (v->kind == LOOP_VECTOR) x = kloop_vector(L, v->n), x.cols = v->cols;
     for (int i = 0; v->kind == LOOP_VECTOR && i < v->n; i++) x.at[i] = kloop_const(L, 0);
-    if (v->kind == LOOP_INT || v->kind == LOOP_CHAR) x.num = kloop_int(kloop_i64(L, 0), 0, 0);
+    if (v->kind == LOOP_INT || v->kind == LOOP_CHAR || v->kind == LOOP_ITEM) x.num = kloop_int(kloop_i64(L, 0), 0, 0);
     if (v->kind == LOOP_BOOL) x.num = kloop_bool(kbuild_int(&L->walk, QS_B1, 0));
     if (v->kind == LOOP_COMPLEX) x.num = kloop_to_complex(L, x.num);
     return x;
@@ -166,16 +166,17 @@ static void assign_slots(Loops *L) {
         o->columns = (uint8_t)v->cols;
         o->given = -1, o->reduce = v->reduce;
         if (v->reduce) o->part = r->nparts, r->nparts += v->reduce == COMBINE_MUL ? 3 : 1;
-        o->slot = v->kind == LOOP_INT ? r->nints++ : r->nreals;
+        bool integral = v->kind == LOOP_INT || v->kind == LOOP_ITEM;
+        o->slot = integral ? r->nints++ : r->nreals;
         bool pair = v->kind == LOOP_COMPLEX || v->kind == LOOP_MIXED;
-        if (v->kind != LOOP_INT) r->nreals += pair ? 2 : v->kind == LOOP_VECTOR ? v->n + 2 : 1;
+        if (!integral) r->nreals += pair ? 2 : v->kind == LOOP_VECTOR ? v->n + 2 : 1;
         if (v->kind == LOOP_MIXED) o->int_slot = r->nints++;
         if (v->entry.kind == LOOP_UNSET) o->given = r->nreals++;
     }
     r->nlists = L->nlists;
     for (int i = 0; i < L->nlists; i++) {
         r->lists[i] = (LoopList){.source = L->lists[i].source, .kind = L->lists[i].kind};
-        r->lists[i].written = L->lists[i].written;
+        r->lists[i].written = L->lists[i].written, r->lists[i].cls = L->lists[i].cls;
         r->lists[i].count = r->nints++, r->lists[i].first = r->nints++;
     }
     r->returned = has_exit(L->job) ? r->nreals++ : -1;
@@ -214,7 +215,7 @@ static void put_variable(Loops *L, const Var *v, const LoopOut *o) {
         return;
     }
     KRef x = v->v ? kbuild_get(&L->walk, v->v) : kloop_cast(L, kbuild_get(&L->walk, v->twin), QS_F64);
-    if (v->kind == LOOP_INT) store_result(L, LOOP_INTS, slot, x);
+    if (v->kind == LOOP_INT || v->kind == LOOP_ITEM) store_result(L, LOOP_INTS, slot, x);
     else store_result(L, LOOP_REALS, slot, kloop_cast(L, x, QS_F64));
     if (v->kind == LOOP_COMPLEX) store_result(L, LOOP_REALS, slot + 1, kbuild_get(&L->walk, v->im));
 }
@@ -343,9 +344,10 @@ static qs_status keep_version(Walk *w, void *ud) {
     const Version *v = ud;
     if (L->mode == MODE_QUICK) L->out->quick_apart = L->reorders;
     if (L->mode == MODE_EXACT) L->out->draws = L->draws, L->axes = kloop_parallel_depth(L);
-    if (L->nlists) {
+    if (L->nlists || L->out->nclasses) {
         L->axes = 0;
-        (void)kloop_decline(L, L->job->loop->pos, "it uses the list %s", L->lists[0].name->s);
+        (void)kloop_decline(L, L->job->loop->pos, "it uses the list %s",
+                            L->nlists ? L->lists[0].name->s : "of objects");
     }
     if (L->callees) {
         L->axes = 0;

@@ -36,8 +36,8 @@
  *     loop_mixed.c       values of several types           loop_function.c    functions that call themselves
  *     loop_row.c         slices of unknown length          loop_while.c       `while` as a counted loop
  *     loop_integer.c     numbers assumed to be integral    loop_alias.c       variables that hold one array
- *     loop_element.c     elements of slices of unknown length             loop_list.c   cells with numbers
- *     loop_leave.c       statements that the interpreter executes
+ *     loop_element.c     elements of slices of unknown length             loop_list.c   lists of numbers and objects
+ *     loop_object.c      fields of objects in lists        loop_leave.c       statements that the interpreter executes
  *
  * One loop is compiled to up to four functions:
  *
@@ -62,6 +62,7 @@ typedef enum {
     LOOP_MIXED, /* one of the three above, which only the running code knows; a variable that the loop sets */
     LOOP_COMPLEX,
     LOOP_CHAR,   /* a string of one ASCII character */
+    LOOP_ITEM,   /* an object with a number (loop_object.c); a variable that the loop sets */
     LOOP_VECTOR, /* a few numbers, their count compiled in; a variable that the loop sets */
     LOOP_ARRAY,
     LOOP_FUNC,
@@ -98,6 +99,16 @@ typedef struct {   /* the range of one loop counter, as the VM found it */
     double step;   /* compiled in; 0: a parameter */
 } LoopRange;
 
+/* A field of all objects of a class that have numbers: memory with its value in each of them. */
+enum { LOOP_CLASSES = 4, LOOP_COLUMNS = 32 };
+typedef struct {
+    int cls;       /* index in LoopResult.cls */
+    int field;     /* its number in the class */
+    uint8_t dtype; /* of the declared type */
+    bool written;  /* the loop changes it */
+    const Str *name;
+} LoopColumn;
+
 typedef struct {
     Node *loop;                   /* N_FOR over ranges or the elements of a vector, N_WHILE, N_REPEAT, kloop_as_for */
     Func *func;                   /* the function that contains the loop */
@@ -113,15 +124,16 @@ typedef struct {
     /* An item of the cell with the source `of`; its index is the value with the source `number`, or the constant -1 -
      * number. */
     void (*item)(void *ud, int of, int number, LoopValue *out);
-    /* Whether the field may be set.  *type is the type that it converts to; NULL: none. */
-    bool (*settable)(void *ud, int of, const Str *name, const Type **type);
-    /* The function that o.name() calls in `from`, where o is the object with the source `of` and has no such field. */
-    void (*method)(void *ud, const Func *from, int of, const Str *name, LoopValue *out);
+    /* Whether the field of objects of the class may be set.  *type is the type that it converts to; NULL: none. */
+    bool (*settable)(void *ud, const void *cls, const Str *name, const Type **type);
+    /* Fills in the field of the class that contains one number in each object; false: there is none. */
+    bool (*column)(void *ud, const void *cls, const Str *name, LoopColumn *out);
+    /* The function that o.name() calls in `from`, where o is an object or a cell that has no such field. */
+    void (*method)(void *ud, const Func *from, const LoopValue *o, const Str *name, LoopValue *out);
     /* The definition of the LOOP_OVERLOADS with the source `of` that a call with n arguments means; LOOP_OTHER if that
      * depends on their types. */
     void (*overload)(void *ud, int of, int n, LoopValue *out);
-    /* whether the object has the class that parameter `param` of f requires */
-    bool (*is_of_class)(void *ud, int of, const Func *f, int param);
+    bool (*is_of_class)(void *ud, const void *cls, const Func *f, int param); /* that parameter `param` of f requires */
     /* the vector whose elements the loop goes through, if its range is no N_RANGE */
     void (*items)(void *ud, LoopValue *out);
     /* an extent of the array with the source `of`; it is compiled in from then on */
@@ -133,9 +145,9 @@ typedef struct {
     void (*any_number)(void *ud, int of); /* the number with the source `of` may have a fraction when the code runs */
     /* whether nothing else refers to the array with the source `of`; true: this holds whenever the code runs */
     bool (*sole)(void *ud, int of);
-    /* Whether the cell with the source `of` is a list of numbers of one type, whenever the code runs.  *kind is that
-     * type; LOOP_UNSET: it is empty. */
-    bool (*list)(void *ud, int of, uint8_t *kind);
+    /* Whether the cell with the source `of` is a list of numbers of one type, or of objects of one class, whenever the
+     * code runs.  *kind is that type; LOOP_UNSET: it is empty. */
+    bool (*list)(void *ud, int of, uint8_t *kind, const void **cls);
     const struct LoopLeave *leaves; /* set by kloop_lower */
     int nleaves;
 } LoopJob;
@@ -147,7 +159,9 @@ typedef struct {
  * with LOOP_CHUNKS elements for each reduced variable (LoopOut.part); SUMS is float64, with a copy of the array
  * `sums[index]` for each chunk, initially -0.  SEED and DRAWN (int64) are for random numbers.  ARGUMENT is the number
  * that argument `index` of a function is, FRAMES (int64) how many calls may be open.  LIST_ITEMS are the items of the
- * cell with the source `index` (float64, or int64 if they are ints), LIST_COUNT is their number. */
+ * cell with the source `index` (float64, or int64 if they are ints or numbers of objects), LIST_COUNT is how many they
+ * are.  NUMBER is the number of the object with the source `index`, COLUMN is column `index` (float64, or int64 if it
+ * has ints), whose element k belongs to object number k of its class. */
 typedef enum {
     LOOP_SOURCE,
     LOOP_IMAGINARY,
@@ -166,7 +180,9 @@ typedef enum {
     LOOP_ARGUMENT,
     LOOP_FRAMES,
     LOOP_LIST_ITEMS,
-    LOOP_LIST_COUNT
+    LOOP_LIST_COUNT,
+    LOOP_NUMBER,
+    LOOP_COLUMN
 } LoopBindKind;
 enum { LOOP_CHUNKS = 64 };
 typedef struct {
@@ -174,12 +190,13 @@ typedef struct {
     int index;
 } LoopBind;
 
-/* A list of numbers: items[first..first+count-1] of its memory are the items afterwards. */
+/* A list of numbers or objects: items[first..first+count-1] of its memory are the items afterwards. */
 enum { LOOP_LISTS = 4 };
 #define LOOP_LIST_ROOM ((int64_t)1 << 32) /* items for which a list has address space */
 typedef struct {
     int source;
-    uint8_t kind;     /* of its items: LOOP_NUM, LOOP_INT, LOOP_BOOL; LOOP_UNSET: it has never had one */
+    uint8_t kind;     /* of its items: LOOP_NUM, LOOP_INT, LOOP_BOOL, LOOP_ITEM; LOOP_UNSET: it has never had one */
+    int cls;          /* LOOP_ITEM: index in LoopResult.cls */
     bool written;     /* the loop changes it */
     int count, first; /* slots of ints */
 } LoopList;
@@ -201,7 +218,8 @@ typedef struct {
 typedef struct { /* a variable that the loop sets, and where its final value is stored */
     const Sym *sym;
     int object; /* source of the object if this is a field (named by sym); -1: a variable */
-    /* LOOP_NUM, LOOP_BOOL: in reals[slot]; LOOP_INT: in ints[slot]; LOOP_COMPLEX: two reals; LOOP_CHAR: its code in
+    /* LOOP_NUM, LOOP_BOOL: in reals[slot]; LOOP_INT: in ints[slot]; LOOP_ITEM: the number of the object in ints[slot],
+     * its class in `length`; LOOP_COMPLEX: two reals; LOOP_CHAR: its code in
      * reals[slot]; LOOP_VECTOR: `length` reals from reals[slot] on, then one real that says whether they are float64,
      * and the number of the array (loop_alias.c): variables with the same one share an array; -1 - n: the array of the
      * source n; LOOP_MIXED: the value as a real, then its LoopKind, and the value of an int in ints[int_slot] */
@@ -288,6 +306,10 @@ typedef struct {
     int nlists;
     LoopLeave leaves[LOOP_LEAVES];
     int nleaves;
+    const void *cls[LOOP_CLASSES]; /* classes whose objects have numbers */
+    int nclasses;
+    LoopColumn columns[LOOP_COLUMNS];
+    int ncolumns;
     const Source *src; /* source file of `why_pos` */
     uint32_t why_pos;
     char why[LOOP_WHY]; /* if exact.func is NULL, the reason for it; otherwise the reason why parallel.func is NULL */

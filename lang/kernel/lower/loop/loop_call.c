@@ -393,7 +393,7 @@ static qs_status accept_type(Loops *L, const Func *f, const Param *p, Value *v) 
     if (!t) return QS_OK;
     const Str *name = t->kind == TE_NAME ? t->name : NULL;
     bool given = p >= f->params && p < f->params + f->nparams;
-    if (given && v->what == WHAT_OBJECT && L->job->is_of_class(L->job->ud, v->host.source, f, (int)(p - f->params)))
+    if (given && v->what == WHAT_OBJECT && L->job->is_of_class(L->job->ud, v->host.cls, f, (int)(p - f->params)))
         return QS_OK;
     if (v->what == WHAT_NUMBER) return name && is_type_parameter(f, name) ? QS_OK : kloop_convert(L, name, &v->num);
     if (name && (kloop_has_shape(name->s, v) ||
@@ -594,7 +594,7 @@ static qs_status method_of(Loops *L, const Node *callee, Value *self, Value *out
     if (self->what != WHAT_OBJECT && !cell)
         return kloop_decline(L, callee->pos, "%s as a method of what is no object; arrays and a counter are compiled",
                              name->s);
-    L->job->method(L->job->ud, L->in->func, self->host.source, name, &v);
+    L->job->method(L->job->ud, L->in->func, &self->host, name, &v);
     if (v.kind != LOOP_FUNC && !(cell && v.kind == LOOP_BUILTIN))
         return kloop_decline(L, callee->pos, "the method %s is a field, or has several definitions", name->s);
     return *out = (Value){.what = WHAT_FUNCTION, .host = v}, QS_OK;

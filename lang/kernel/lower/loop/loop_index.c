@@ -849,7 +849,7 @@ qs_status kloop_element(Loops *L, const Value *v, Number index, Value *out) {
     Access a = {.base = *v, .p = {.mode = ACC_CHECKED, .rank = 1}};
     *out = (Value){.what = WHAT_NUMBER};
     if (v->what == WHAT_NUMBER) return *out = *v, QS_OK;
-    if (v->what == WHAT_CELL) return out->num = kloop_visited_item(L, v, index.twin), QS_OK;
+    if (v->what == WHAT_CELL) return *out = kloop_visited_item(L, v, index.twin), QS_OK;
     if (v->what == WHAT_VECTOR && v->cols) return row_of_matrix(L, v, index, out);
     if (v->what == WHAT_ARRAY && v->host.rank == 2) return row_of_array(L, v, index, out);
     if (v->what == WHAT_VECTOR) return kloop_vector_element(L, v, &index, "the items", &out->num);

@@ -56,10 +56,11 @@ typedef struct Row Row;     /* loop_row.c */
 typedef struct Slice Slice; /* loop_index.c */
 typedef struct Val {
     What what;
-    Number num; /* WHAT_NUMBER */
+    Number num; /* WHAT_NUMBER; WHAT_OBJECT: its number (loop_object.c); v is 0: it has none */
     Number *at;
     int n;              /* WHAT_VECTOR: number of elements in `at`, each rounded to the element type */
                         /* WHAT_TRUTHS: truth values instead, as a condition of ?: */
+                        /* WHAT_OBJECT with a number: index of its class */
     int cols;           /* columns of a matrix, stored row by row; 0: a vec */
     uint8_t dtype;      /* WHAT_TYPED */
     uint64_t like;      /* for a vec: how many dimensions Python sees (LOOP_LIKE) */
@@ -78,6 +79,7 @@ typedef struct Val {
 typedef struct Var { /* a variable of the loop's function or an inlined one, or a field that is set */
     const Sym *sym;
     int object;       /* for a field: source of the object; otherwise -1 */
+    const void *cls;  /* for a field: class of the object; NULL: none */
     const Type *type; /* for a field: the type it converts to; NULL: none */
     /* learned in a pass and kept for the next */
     uint8_t kind;       /* LOOP_UNSET: not known yet */
@@ -88,7 +90,7 @@ typedef struct Var { /* a variable of the loop's function or an inlined one, or 
     int grown;          /* number of times that its bounds were widened */
     bool counted;       /* changes in small steps, so its bounds are the widest that a twin allows */
     bool demanded;      /* an integer operation needs its twin: speculative versions assume that it has one */
-    int n, cols;        /* LOOP_VECTOR: number of elements and of columns, as in Value */
+    int n, cols;        /* LOOP_VECTOR: number of elements and of columns, as in Value; LOOP_ITEM: n, as in Value */
     bool shared;        /* LOOP_VECTOR: another variable of the loop may hold the same array */
     bool elsewhere;     /* LOOP_VECTOR: that may be a variable of a calling or called function */
     bool captured;      /* LOOP_VECTOR: it may hold an array that a variable holds which the loop does not set */
@@ -161,11 +163,12 @@ typedef struct {  /* a loop of the perfect nest */
 } Level;
 
 typedef enum { MODE_EXACT, MODE_QUICK, MODE_PARALLEL } Mode;
-/* A cell that is a list of numbers (loop_list.c). */
+/* A cell that is a list of numbers or objects (loop_list.c). */
 typedef struct {
     int source;
     Str *name;
-    uint8_t kind; /* of its items, as in LoopList */
+    uint8_t kind; /* of its items, and their class, as in LoopList */
+    int cls;
     bool written;
     /* set anew in each pass */
     KRef count, first; /* LOCALs, int64 */
@@ -305,6 +308,8 @@ qs_status kloop_field(Loops *L, const Value *object, const Str *name, Value *out
 /* c[index], where c and the index have their values from before the loop. */
 qs_status kloop_item(Loops *L, const Value *cell, Node *index, Value *out);
 qs_status kloop_set_field(Loops *L, const Value *object, Str *name, const Value *x);
+/* Converts a value to the type of a field; NULL: none. */
+qs_status kloop_convert_field(Loops *L, const Type *t, const Str *name, Value *x);
 qs_status kloop_decline_array(Loops *L, const Var *v);          /* because it assigns an array to the variable */
 bool kloop_same_text(Loops *L, const Value *a, const Value *b); /* compiles in what two WHAT_STRING are */
 qs_status kloop_decline_value(Loops *L, const Value *v);        /* because it needs a number instead */
@@ -480,15 +485,26 @@ qs_status kloop_row_call(Loops *L, const char *name, const Value *args, int narg
 qs_status kloop_row_store(Loops *L, const Slice *to, const SliceShape *shape, const Value *v);
 
 /* -- loop_list.c --------------------------------------------------------------------------------------------------- */
-void kloop_declare_list(Loops *L, List *l);                    /* at the beginning of a pass */
-bool kloop_is_changed_list(const Loops *L, const Value *cell); /* whether the loop changes it, as far as is known */
+void kloop_declare_list(Loops *L, List *l); /* at the beginning of a pass */
+/* Whether the loop reads items of the cell by any index, or changes it, as far as is known. */
+bool kloop_is_list(const Loops *L, const Value *cell);
 qs_status kloop_list_call(Loops *L, const char *name, const Value *args, int nargs, Value *out, int wanted);
 qs_status kloop_list_load(Loops *L, const Value *cell, const Value *index, Value *out);
 qs_status kloop_list_store(Loops *L, const Value *cell, const Value *index, const Value *v);
 qs_status kloop_visit_list(Loops *L, const Value *cell, const Node *loop); /* the loop over its items begins */
 void kloop_leave_list(Loops *L, const Node *loop);                         /* … ends */
 Number kloop_list_count(Loops *L, const Value *cell);
-Number kloop_visited_item(Loops *L, const Value *cell, KRef at); /* `at` is inside */
+Value kloop_visited_item(Loops *L, const Value *cell, KRef at); /* `at` is inside */
+
+/* -- loop_object.c ------------------------------------------------------------------------------------------------- */
+int kobject_class(Loops *L, const void *cls); /* its index in LoopResult.cls; -1: there are too many */
+Value kobject_value(const Loops *L, int cls, KRef number);
+void kobject_give_number(Loops *L, Value *object); /* to a captured object, if its class has numbers */
+KRef kobject_entry(Loops *L, const Var *v);        /* the number of the object that a LOOP_ITEM is before the loop */
+static inline bool kobject_has_number(const Value *v) { return v->what == WHAT_OBJECT && v->num.v; }
+/* The fields of an object with a number.  *found: it is a column. */
+qs_status kobject_field(Loops *L, const Value *object, const Str *name, Value *out, bool *found);
+qs_status kobject_set_field(Loops *L, const Value *object, const Str *name, const Value *x, bool *found);
 
 /* -- loop_element.c ------------------------------------------------------------------------------------------------ */
 Value kloop_typed(Loops *L, qs_dtype d, Number n); /* n is an element of an array of integers or truth values */

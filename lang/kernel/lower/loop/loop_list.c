@@ -1,16 +1,18 @@
-/* loop_list.c -- lowers lists of numbers: cells whose items are read by any index, appended or removed.
+/* loop_list.c -- lowers lists of numbers: cells whose items are read by any index, appended or removed; and lists of
+ * objects, whose items are only read.
  *
  * The VM copies the items of such a cell to memory before each run, and makes them its items again afterwards.  The
  * memory is address space for LOOP_LIST_ROOM items, so that an append is a store.  Two LOCALs per list have the number
  * of items and the index of the first one: pop(list, 0) advances it, and moves the items to the front of the memory
  * once they are fewer than the removed ones.  All items have one type, that of the first; an item of another type
- * declines the loop.  Loops with lists run in order, because each change of a list depends on the earlier ones. */
+ * declines the loop.  An object is represented by its number (loop_object.c).  Loops with lists run in order, because
+ * each change of a list depends on the earlier ones. */
 #include "lang/kernel/lower/loop/loop_internal.h"
 
 #include <string.h>
 
 /* -- lists --------------------------------------------------------------------------------------------------------- */
-static qs_dtype memory_type(const List *l) { return l->kind == LOOP_INT ? QS_I64 : QS_F64; }
+static qs_dtype memory_type(const List *l) { return l->kind == LOOP_INT || l->kind == LOOP_ITEM ? QS_I64 : QS_F64; }
 
 static uint64_t memory_of(Loops *L, const List *l) {
     KParam p = {.name = l->name,
@@ -27,15 +29,18 @@ void kloop_declare_list(Loops *L, List *l) {
     l->first = kbuild_local(&L->walk, kloop_i64(L, 0));
 }
 
-/* The list that a cell is, if all its items are numbers of one type; NULL: it is none. */
+/* The list that a cell is, if all its items are numbers of one type or objects of one class; NULL: it is none. */
 static List *find_list(Loops *L, const Value *cell) {
     uint8_t kind;
+    const void *cls;
     for (int i = 0; i < L->nlists; i++)
         if (L->lists[i].source == cell->host.source) return &L->lists[i];
     bool fits = L->mode == MODE_EXACT && !L->module && !L->callees && L->nlists < LOOP_LISTS;
-    if (!fits || !L->job->list(L->job->ud, cell->host.source, &kind)) return NULL;
+    if (!fits || !L->job->list(L->job->ud, cell->host.source, &kind, &cls)) return NULL;
+    int number = kind == LOOP_ITEM ? kobject_class(L, cls) : 0;
+    if (number < 0) return NULL;
     List *l = &L->lists[L->nlists++];
-    *l = (List){.source = cell->host.source, .kind = kind, .name = (Str *)(uintptr_t)cell->name};
+    *l = (List){.source = cell->host.source, .kind = kind, .cls = number, .name = (Str *)(uintptr_t)cell->name};
     kloop_declare_list(L, l);
     return L->changed = true, l;
 }
@@ -44,9 +49,14 @@ static qs_status need_list(Loops *L, const Value *cell, List **out) {
     *out = find_list(L, cell);
     if (!*out)
         return kloop_decline(L, L->pos,
-                             "a cell whose items are not all numbers of one type; elements of arrays are compiled");
+                             "a cell whose items are not all numbers of one type, or objects of one class; elements of "
+                             "arrays are compiled");
     L->listed = L->f->nins;
     return QS_OK;
+}
+
+static qs_status decline_change(Loops *L, const List *l) {
+    return kloop_decline(L, L->pos, "%s, a list of objects, changes", l->name->s);
 }
 
 /* The same for a list that is changed. */
@@ -55,13 +65,14 @@ static qs_status change_list(Loops *L, const Value *cell, List **out) {
     for (int i = 0; i < L->nvisits; i++)
         if (L->visit[i].source == (*out)->source)
             return kloop_decline(L, L->pos, "%s changes while a loop goes through it", (*out)->name->s);
+    if ((*out)->kind == LOOP_ITEM) return decline_change(L, *out);
     kbuild_learn(&L->walk, &(*out)->written);
     return QS_OK;
 }
 
-bool kloop_is_changed_list(const Loops *L, const Value *cell) {
+bool kloop_is_list(const Loops *L, const Value *cell) {
     for (int i = 0; i < L->nlists; i++)
-        if (L->lists[i].source == cell->host.source) return L->lists[i].written;
+        if (L->lists[i].source == cell->host.source) return L->lists[i].written || L->lists[i].kind == LOOP_ITEM;
     return false;
 }
 
@@ -72,10 +83,12 @@ static KRef index_of(Loops *L, const List *l, KRef at) {
     return kloop_op(L, K_ADD, kbuild_get(&L->walk, l->first), at);
 }
 
-static Number load_item(Loops *L, const List *l, KRef at) {
+static Value load_item(Loops *L, const List *l, KRef at) {
     KRef v = kloop_emit(L, (KMake){K_LOAD, .own = memory_type(l), .a = index_of(L, l, at), .imm = memory_of(L, l)});
-    if (l->kind == LOOP_BOOL) return kloop_bool(kloop_op(L, K_NE, v, kloop_f64(L, 0)));
-    return l->kind == LOOP_INT ? kloop_wide(L, v) : kloop_num(v);
+    if (l->kind == LOOP_ITEM) return kobject_value(L, l->cls, v);
+    Value out = {.what = WHAT_NUMBER, .num = l->kind == LOOP_INT ? kloop_wide(L, v) : kloop_num(v)};
+    if (l->kind == LOOP_BOOL) out.num = kloop_bool(kloop_op(L, K_NE, v, kloop_f64(L, 0)));
+    return out;
 }
 
 static qs_status store_item(Loops *L, List *l, KRef at, const Value *v) {
@@ -127,7 +140,7 @@ static qs_status pop_item(Loops *L, const Value *cell, const Value *at, Value *o
     KRef n = count_of(L, l), one = kloop_i64(L, 1);
     kloop_fail_unless(L, kloop_op(L, K_LT, kloop_i64(L, 0), n), QS_EINDEX, "pop: the list is empty", 0, 0);
     KRef left = kloop_op(L, K_SUB, n, one);
-    *out = (Value){.what = WHAT_NUMBER, .num = load_item(L, l, at ? kloop_i64(L, 0) : left)};
+    *out = load_item(L, l, at ? kloop_i64(L, 0) : left);
     kbuild_set(&L->walk, l->count, left);
     if (!at) return QS_OK;
     kbuild_set(&L->walk, l->first, kloop_op(L, K_ADD, kbuild_get(&L->walk, l->first), one));
@@ -169,13 +182,14 @@ qs_status kloop_list_load(Loops *L, const Value *cell, const Value *index, Value
     Number at;
     TRY(need_list(L, cell, &l));
     TRY(kloop_real_number(L, index, &at));
-    return *out = (Value){.what = WHAT_NUMBER, .num = load_item(L, l, test_index(L, l, cell->name->s, at))}, QS_OK;
+    return *out = load_item(L, l, test_index(L, l, cell->name->s, at)), QS_OK;
 }
 
 qs_status kloop_list_store(Loops *L, const Value *cell, const Value *index, const Value *v) {
     List *l = NULL;
     Number at;
     TRY(need_list(L, cell, &l)); /* the items that a loop goes through may be set */
+    if (l->kind == LOOP_ITEM) return decline_change(L, l);
     kbuild_learn(&L->walk, &l->written);
     TRY(kloop_real_number(L, index, &at));
     return store_item(L, l, test_index(L, l, cell->name->s, at), v);
@@ -194,4 +208,4 @@ void kloop_leave_list(Loops *L, const Node *loop) {
     while (L->nvisits && L->visit[L->nvisits - 1].loop == loop) L->nvisits--;
 }
 
-Number kloop_visited_item(Loops *L, const Value *cell, KRef at) { return load_item(L, find_list(L, cell), at); }
+Value kloop_visited_item(Loops *L, const Value *cell, KRef at) { return load_item(L, find_list(L, cell), at); }

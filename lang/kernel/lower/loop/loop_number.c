@@ -327,7 +327,8 @@ qs_status kloop_convert_to(Loops *L, qs_dtype d, Number *n) {
     /* A number beyond 2^63 would remain a number. */
     if (d == QS_U64 && (n->kind == LOOP_COMPLEX || !kloop_as_int(L, *n)))
         return kloop_decline(L, L->pos, "a conversion to uint64 of a number that is perhaps no int; int64 is compiled");
-    if (n->kind == LOOP_COMPLEX || (d != L->c->scalar_dtype && !qdtype_is_int(d)))
+    if (d == QS_B1 && n->kind != LOOP_COMPLEX) return *n = kloop_bool(kloop_truth(L, *n)), QS_OK;
+    if (n->kind == LOOP_COMPLEX || (d != L->c->scalar_dtype && d != QS_F64 && !qdtype_is_int(d)))
         return kloop_decline(L, L->pos, "a conversion to %s", qdtype_info[d].name);
     if (!qdtype_is_int(d)) return *n = kloop_to_num(L, *n), QS_OK;
     qdtype_int_span(d, &lo, &hi);

@@ -229,7 +229,8 @@ static qs_status range_of_items(Loops *L, const Node *loop, const Value *v, Rang
 }
 
 static qs_status root_items(Loops *L, Range *r) {
-    Value v = {.what = WHAT_ARRAY, .name = qstr_cname(L->c, "the items")};
+    const Node *of = L->job->loop->u.loop.ranges[0];
+    Value v = {.what = WHAT_ARRAY, .name = of->kind == N_IDENT ? of->u.ident.name : qstr_cname(L->c, "the items")};
     L->job->items(L->job->ud, &v.host);
     if (v.host.kind == LOOP_CELL) v.what = WHAT_CELL;
     else if (v.host.kind != LOOP_ARRAY || v.host.rank != 1)

@@ -104,6 +104,7 @@ static Value entry_vector(Loops *L, const Var *var, Str *name) {
 Value kloop_entry(Loops *L, const Var *v) {
     Str *name = v->sym->name;
     if (v->kind == LOOP_VECTOR) return entry_vector(L, v, name);
+    if (v->kind == LOOP_ITEM) return kobject_value(L, v->n, kobject_entry(L, v));
     Number n = entry_number(L, &v->entry, name);
     if (v->kind == LOOP_CHAR) return (Value){.what = WHAT_CHAR, .num = n};
     return (Value){.what = WHAT_NUMBER, .num = v->kind == LOOP_COMPLEX ? kloop_to_complex(L, n) : n};
@@ -122,7 +123,7 @@ static qs_status import_value(Loops *L, const LoopValue *v, Str *called, Value *
     case LOOP_FUNC:
     case LOOP_OVERLOADS:
     case LOOP_BUILTIN: out->what = WHAT_FUNCTION; return QS_OK;
-    case LOOP_OBJECT: out->what = WHAT_OBJECT; return QS_OK;
+    case LOOP_OBJECT: out->what = WHAT_OBJECT; return kobject_give_number(L, out), QS_OK;
     case LOOP_CELL: out->what = WHAT_CELL; return QS_OK;
     case LOOP_UNSET: return kloop_decline(L, L->pos, "%s has no value", called->s);
     case LOOP_STRING: return out->what = WHAT_STRING, QS_OK;
@@ -252,7 +253,8 @@ static void forget_from(InlineFrame *in, KRef from) {
     for (int i = 0; i < in->nvars; i++) {
         const Number *n = &in->vars[i].val.num;
         bool gone = n->v >= from || n->twin >= from || n->is_int >= from || n->is_bool >= from;
-        bool number = in->vars[i].val.what == WHAT_NUMBER || in->vars[i].val.what == WHAT_CHAR;
+        What what = in->vars[i].val.what;
+        bool number = what == WHAT_NUMBER || what == WHAT_CHAR || what == WHAT_OBJECT;
         if (in->vars[i].home && number && gone) in->vars[i].home = NULL;
     }
     for (InlineFrame *i = in->child; i; i = i->next) forget_from(i, from);
@@ -300,9 +302,11 @@ static Value from_locals(Loops *L, Var *v) {
     }
     if (!is_declared(v)) { /* declared in the next pass */
         if (v->kind == LOOP_CHAR) return (Value){.what = WHAT_CHAR, .num = kloop_int(kloop_i64(L, 0), 0, 127)};
+        if (v->kind == LOOP_ITEM) return kobject_value(L, v->n, kloop_i64(L, 0));
         return (Value){.what = WHAT_NUMBER, .num = kloop_const(L, 0)};
     }
     if (v->kind == LOOP_MIXED) return (Value){.what = WHAT_NUMBER, .num = kloop_held_number(L, v)};
+    if (v->kind == LOOP_ITEM) return kobject_value(L, v->n, kbuild_get(&L->walk, v->v));
     if (v->kind == LOOP_CHAR) return (Value){.what = WHAT_CHAR, .num = kloop_int(kbuild_get(&L->walk, v->v), 0, 127)};
     if (!v->v) {
         x.num = kloop_from_int(L, kbuild_get(&L->walk, v->twin), v->lo, v->hi);
@@ -323,9 +327,16 @@ static qs_status read_row(Loops *L, Var *v, Value *out) {
     return QS_OK;
 }
 
+/* The loop sets the variable, which holds an object before: it is an object with a number. */
+static void enter_object(Loops *L, Var *v) {
+    int cls = v->entry.cls ? kobject_class(L, v->entry.cls) : -1;
+    if (cls >= 0) v->kind = LOOP_ITEM, v->n = cls, v->set = L->changed = true;
+}
+
 static qs_status read_var(Loops *L, Var *v, Value *out) {
     if (v->bound) return *out = v->val, QS_OK;
     if (v->kind == LOOP_ROW) return read_row(L, v, out);
+    if (v->kind == LOOP_OBJECT && L->mode == MODE_EXACT) enter_object(L, v);
     if (!v->set) TRY(doubt_read(L, v));
     /* A called function would see the partial result of the chunk. */
     bool part = L->mode == MODE_PARALLEL && v->reduce && L->in != L->root;
@@ -356,6 +367,7 @@ static const char *kind_name(uint8_t kind) {
                                         [LOOP_MIXED] = "a number of several types",
                                         [LOOP_COMPLEX] = "a complex number",
                                         [LOOP_CHAR] = "a character",
+                                        [LOOP_ITEM] = "an object",
                                         [LOOP_VECTOR] = "a vector",
                                         [LOOP_ARRAY] = "an array",
                                         [LOOP_FUNC] = "a function",
@@ -466,8 +478,9 @@ static bool serves_as_complex(const Var *v, const Value *x) {
  * read. */
 static qs_status set_type(Loops *L, Var *v, const Value *x) {
     bool first = !v->assigned, vector = x->what == WHAT_VECTOR;
-    int n = vector ? x->n : 0, cols = vector ? x->cols : 0;
-    uint8_t kind = vector ? LOOP_VECTOR : x->what == WHAT_CHAR ? LOOP_CHAR : x->num.kind;
+    bool item = x->what == WHAT_OBJECT;
+    int n = vector || item ? x->n : 0, cols = vector ? x->cols : 0;
+    uint8_t kind = vector ? LOOP_VECTOR : item ? LOOP_ITEM : x->what == WHAT_CHAR ? LOOP_CHAR : x->num.kind;
     v->assigned = true;
     if (!first || v->kind == LOOP_COMPLEX) {
         bool becomes_complex = v->kind == LOOP_NUM && serves_as_complex(v, x);
@@ -475,11 +488,14 @@ static qs_status set_type(Loops *L, Var *v, const Value *x) {
             replace_type(v, LOOP_COMPLEX, 0, 0), L->changed = true; /* v->maybe describes its values so far */
         if (becomes_complex || serves_as_complex(v, x)) return QS_OK;
     }
+    bool same = v->kind == LOOP_OBJECT && item && v->entry.cls == x->host.cls;
+    if (same) return v->kind = LOOP_ITEM, v->n = n, L->changed = true, QS_OK;
     if (v->kind == kind && v->n == n && v->cols == cols) return QS_OK;
     if (v->kind == LOOP_MIXED && is_real(kind)) return QS_OK;
     if (!first && is_real(v->kind) && is_real(kind)) return mix_types(L, v, kind), QS_OK;
     if (!first && v->kind == kind)
-        return kloop_decline(L, L->pos, "%s is of one size here and of another elsewhere", v->sym->name->s);
+        return kloop_decline(L, L->pos, "%s is of one %s here and of another elsewhere", v->sym->name->s,
+                             item ? "class" : "size");
     if (!first)
         return kloop_decline(L, L->pos, "%s is %s here and %s elsewhere%s", v->sym->name->s, kind_name(kind),
                              kind_name(v->kind), v->kind == LOOP_ROW ? "; the slice needs a name of its own" : "");
@@ -544,7 +560,7 @@ qs_status kloop_assign(Loops *L, Var *v, const Value *x) {
     x = &held;
     bool number = x->what == WHAT_NUMBER;
     if (x->what == WHAT_STRING) return kloop_decline(L, L->pos, "%s becomes another string", v->sym->name->s);
-    if (!vector && !number && x->what != WHAT_CHAR) return kloop_decline_value(L, x);
+    if (!vector && !number && x->what != WHAT_CHAR && !kobject_has_number(x)) return kloop_decline_value(L, x);
     TRY(set_type(L, v, x));
     Value as_complex = *x;
     uint8_t maybe = number ? maybe_real(L, x->num) : SURELY_COMPLEX;
@@ -589,16 +605,14 @@ void kloop_unset(Loops *L, Var *v) {
 }
 
 /* -- fields that are set ------------------------------------------------------------------------------------------- */
-/* Converts a value to the declared type of the field. */
-static qs_status convert_field(Loops *L, const Var *v, Value *x) {
-    const Type *t = v->type;
+qs_status kloop_convert_field(Loops *L, const Type *t, const Str *name, Value *x) {
     bool vector = t && t->kind == TY_ARRAY && t->inner->kind == TY_NUM && t->inner->dtype == L->c->scalar_dtype &&
                   t->rank == 1 && !x->cols && (!t->nfixed || t->dims[0] == x->n);
     if (!t) return QS_OK;
     if (x->what == WHAT_NUMBER && t->kind == TY_NUM) kloop_note_cut(L, t->dtype, x->num);
     if (x->what == WHAT_NUMBER && t->kind == TY_NUM) return kloop_convert_to(L, t->dtype, &x->num);
     if (x->what == WHAT_VECTOR && vector) return QS_OK;
-    return kloop_decline(L, L->pos, "a conversion to the type of the field %s", v->sym->name->s);
+    return kloop_decline(L, L->pos, "a conversion to the type of the field %s", name->s);
 }
 
 /* Adds a variable for a field that is set.  Its address must not change, so the array of variables has room for it. */
@@ -615,23 +629,30 @@ static Var *add_field(Loops *L, int object, Str *name, const LoopValue *entry, c
 
 qs_status kloop_set_field(Loops *L, const Value *object, Str *name, const Value *x) {
     int of = object->host.source;
+    bool found;
+    TRY(kobject_set_field(L, object, name, x, &found));
+    if (found) return QS_OK;
     if (L->module) return kloop_decline(L, L->pos, "a field that is set");
     Var *v = kloop_field_var(L, of, name);
     const Type *type = NULL;
     LoopValue entry;
     if (!v) {
         L->job->field(L->job->ud, of, name, &entry);
-        if (entry.kind == LOOP_UNSET || !L->job->settable(L->job->ud, of, name, &type))
+        if (entry.kind == LOOP_UNSET || !L->job->settable(L->job->ud, object->host.cls, name, &type))
             return kloop_decline(L, L->pos, "the field %s cannot be set, or is a new one", name->s);
         if (L->root->nvars == L->root->cap) return kloop_decline(L, L->pos, "too many fields that are set");
         v = add_field(L, of, name, &entry, type);
+        v->cls = object->host.cls;
     }
     Value converted = *x;
-    TRY(convert_field(L, v, &converted));
+    TRY(kloop_convert_field(L, v->type, name, &converted));
     return kloop_assign(L, v, &converted);
 }
 
 qs_status kloop_field(Loops *L, const Value *object, const Str *name, Value *out) {
+    bool found;
+    TRY(kobject_field(L, object, name, out, &found));
+    if (found) return QS_OK;
     Var *set = kloop_field_var(L, object->host.source, name);
     LoopValue v = {0};
     if (set) return read_var(L, set, out);
@@ -653,7 +674,7 @@ qs_status kloop_item(Loops *L, const Value *cell, Node *index, Value *out) {
     double k = -1;
     Value at = {0};
     LoopValue v = {0};
-    if (kloop_is_changed_list(L, cell)) return load_from_list(L, cell, index, out);
+    if (kloop_is_list(L, cell)) return load_from_list(L, cell, index, out);
     bool known = qfold_number(index, &k) && k == floor(k) && k >= 0 && k < INT32_MAX;
     bool named = !known && index->kind == N_IDENT && index->u.ident.sym;
     if (named) TRY(kloop_read(L, index->u.ident.sym, &at));
