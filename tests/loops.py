@@ -1081,6 +1081,9 @@ class Slices:
         "square": ["A[i-r..i+r,j-r..j+r]", "B[i-r..i+r,j-r..j+r]", "V[i-r..i+r,j-r..j+r]", "Q"],
         "cut": ["A[max(i-r,0)..min(i+r,n-1),max(j-1,0)..min(j+1,m-1)]",
                 "B[max(i-r,0)..min(i+r,n-1),max(j-1,0)..min(j+1,m-1)]"],
+        "clipped": ["A[max(0,i-r)..min(n-1,i+r),max(0,j-r)..min(m-1,j+r)]",
+                    "B[max(0,i-r)..min(n-1,i+r),max(0,j-r)..min(m-1,j+r)]"],
+        "end": ["x[max(j-r,0)..min(m-1,j+r)]", "A[i,max(j-r,0)..min(m-1,j+r)]", "B[{i},max(0,j-r)..min(j+r,m-1)]"],
         "patch": ["C[i-1..i+1,j-1..j+1,{k}]", "C[{i},j-1..j+1,:]", "C[i-r..i+r,j,0..2]"],
         "strip": ["A[i-1..i+1,:]", "B[0..r,:]", "A[:,j-1..j+1]", "A", "B[:,:]", "C[{i},:,:]"],
     }
@@ -1121,7 +1124,8 @@ class Slices:
 
     def statement(self):
         r, k = self.r, self.r.random()
-        if k < 0.4: return f"y[i,j] = {self.reduced()}"
+        if k < 0.3: return f"y[i,j] = {self.reduced()}"
+        if k < 0.4: return self.window()
         if k < 0.5: return f"s = {self.reduced()}"
         if k < 0.6:
             shape = r.choice(list(self.MADE))
@@ -1135,6 +1139,19 @@ class Slices:
         if k < 0.9: return f"Z[i,:] = {self.number()}"
         if k < 0.94: return f"{r.choice(['v[j-1..j+1]', 'V[i,j-1..j+r]'])} {r.choice(['=', '+='])} {self.number()}"
         return f"t = t*0.5 + {self.reduced()}"
+
+    def window(self):
+        """Inner loops over a window, which the ends of the array clip, or which clamp the index."""
+        r = self.r
+        rows = r.choice(["max(0,i-r)..min(n-1,i+r)", "i-r..i+r", "i..min(i+r,n-1)", "max(i-2,0)..i", "-r..r"])
+        columns = r.choice(["max(0,j-r)..min(m-1,j+r)", "j-r..j+r", "min(j+1,m-1)..-1..max(j-1,0)", "-1..1"])
+        k = r.choice(["max(0,min(n-1,i+k_))", "min(max(i+k_,0),n-1)"]) if rows == "-r..r" else "k_"
+        l = r.choice(["max(min(j+l_,m-1),0)", "mod(j+l_,m)"]) if columns == "-1..1" else "l_"
+        e = f"{r.choice('AB')}[{k},{l}]" + r.choice(["", "", "*0.5", "*A[i,j]"])
+        step = r.choice([f"w_ += {e}", f"w_ = max(w_, {e})", f"w_ = w_*0.5 + {e}",
+                         f"if {e} < w_\n        w_ = k_\n      end"])
+        loop = f"for k_ = {rows}\n      for l_ = {columns}\n        {step}\n      end\n      end"
+        return f"w_ = {r.choice(['0', '1e9', 'x[j]'])}\n      {loop}\n      y[i,j] = w_"
 
     def text(self):
         r = self.r

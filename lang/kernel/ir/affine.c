@@ -109,3 +109,29 @@ bool kaffine_differ(const Affine *a, const Affine *b) {
     Affine d = *a;
     return kaffine_add(&d, b, -1) && d.n == 0 && d.constant != 0;
 }
+
+/* Finds a + sign * b if it is a constant. */
+static bool find_constant(const KFunc *f, KRef a, KRef b, int sign, int64_t *out) {
+    Affine x, y;
+    if (!a || !b || !kaffine_of(f, a, &x) || !kaffine_of(f, b, &y) || !kaffine_add(&x, &y, sign) || x.n) return false;
+    return *out = x.constant, true;
+}
+
+KRef kaffine_fold(KFunc *f, KMake i) {
+    int64_t d;
+    bool sums = i.op == K_ADD || i.op == K_SUB || i.op == K_MIN || i.op == K_MAX;
+    if (!sums || !find_constant(f, i.a, i.b, i.op == K_ADD ? 1 : -1, &d)) return kir_fold(f, i);
+    if (i.op == K_MIN) return d <= 0 ? i.a : i.b;
+    if (i.op == K_MAX) return d >= 0 ? i.a : i.b;
+    return kir_const_int(f, QS_I64, d, i.pos);
+}
+
+KRef kaffine_for(KFunc *f, KMake i) {
+    int64_t d;
+    double first, step;
+    bool counts = i.own == QS_I64 && kir_is_const(f, i.c, &step) && step != 0 && !kir_is_const(f, i.a, &first);
+    if (!counts || !find_constant(f, i.b, i.a, -1, &d)) return kir_add(f, i);
+    KRef from = i.a;
+    i.a = kir_const_int(f, QS_I64, 0, i.pos), i.b = kir_const_int(f, QS_I64, d, i.pos);
+    return kir_fold(f, (KMake){K_ADD, .a = from, .b = kir_add(f, i), .pos = i.pos});
+}

@@ -35,5 +35,11 @@ bool kaffine_is_invariant(Invariants *v, KRef r); /* r < v->end */
 bool kaffine_stride(Invariants *v, KRef index, int64_t *factor);
 /* Returns true if a and b are never equal: they differ by a constant other than 0. */
 bool kaffine_differ(const Affine *a, const Affine *b);
+/* Adds a PURE instruction as kir_fold does, but also folds sums and extremes whose operands are equal up to a constant.
+ * int64 values must not wrap. */
+KRef kaffine_fold(KFunc *f, KMake i);
+/* Adds a FOR and returns its counter.  If its bounds differ by a constant, the FOR counts from 0, so that it has a
+ * known length.  They must not wrap. */
+KRef kaffine_for(KFunc *f, KMake i);
 KRef kaffine_leader(const KFunc *f, KRef r); /* returns the first instruction that certainly has the value of r */
 #endif

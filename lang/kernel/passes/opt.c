@@ -6,6 +6,10 @@
  * cannot fail form an interval.  The intersection of all intervals is the box.  In the box the tests are dropped,
  * and so are the guards of loads and stores, which allows the loop to be vectorized.
  *
+ * Clamps.  MIN and MAX of such an index and of a value that the launch determines limit the box, too, if only few
+ * positions at the ends of an axis are lost: x[max(0,p-1)], for k = max(0,p-r)..min(n-1,p+r).  In the box they are the
+ * index, so a loop over a clipped window has a known length.
+ *
  * Safety.  In the box memory is accessed without a test, so the computation of the box must not be affected by
  * wrapping.  Factors, positions and loop counters are limited to ranges in which nothing can wrap, and `ok` tests
  * at launch time the limits that are not known earlier. */
@@ -44,6 +48,10 @@ typedef struct {
     const KFunc *f;
     uint8_t *fixed; /* by instruction: the launch determines its value (2: yes, 1: no, 0: not computed yet) */
     uint8_t *sure;  /* by instruction: a test that cannot fail in the box */
+    uint8_t *feeds; /* by instruction: Feeds */
+    KRef *clamped;  /* by MIN or MAX: the operand that is its value in the box, or 0 */
+    bool clamps;    /* there are such MINs and MAXs */
+    bool outside;   /* ranges hold outside of the box, too */
     Limit limit[MAX_LIMITS];
     int nlimits;
     Affine ends[MAX_LIMITS];
@@ -64,6 +72,9 @@ typedef struct {
     uint8_t *live;    /* by instruction of f: the code for edges needs it */
     const KPad *pads; /* the pads while the code for edges is generated; else NULL */
 } Splitter;
+
+/* The uses of an integer: the index of an element, the bound of a loop. */
+typedef enum { FEEDS_INDEX = 1, FEEDS_BOUND = 2 } Feeds;
 
 static const KIns *get_ins(const Splitter *s, KRef r) { return &s->f->ins[r]; }
 
@@ -151,6 +162,7 @@ static bool range_of(Splitter *s, KRef r, Range *out) {
     const KIns *i = get_ins(s, r), *by = get_ins(s, i->b);
     bool done = false;
     if (++s->visits > MAX_VISITS) return false;
+    if (s->clamped[r] && !s->outside) return range_of(s, s->clamped[r], out);
     switch ((KOp)i->op) {
     case K_CONST: return between(out, (int64_t)i->imm, (int64_t)i->imm);
     case K_POS: exactly(out, r); return true;
@@ -256,15 +268,66 @@ static bool tests_neighbours(Splitter *s) {
     return false;
 }
 
+/* -- clamped indices and loops over clamped windows ---------------------------------------------------------------- */
+static void find_feeds(Splitter *s) {
+    for (KRef r = s->f->nins; --r;) {
+        const KIns *i = get_ins(s, r);
+        if (kir_is_memory(i->op)) s->feeds[i->a] |= FEEDS_INDEX;
+        if (i->op == K_FOR) s->feeds[i->a] |= FEEDS_BOUND, s->feeds[i->b] |= FEEDS_BOUND;
+        if (i->op == K_FOR || (kir_ops[i->op].effect == KE_PURE && qdtype_is_int((qs_dtype)i->dtype)))
+            for (int k = 0; k < 3; k++) s->feeds[i->arg[k]] |= s->feeds[r];
+    }
+}
+
+/* Returns true if the limit excludes few positions, at the beginning or at the end of an axis.  Its terms are then the
+ * first value of a counter, with the sign of the position, and at the end the extent of an array. */
+static bool is_near_end(const Limit *l) {
+    int first = 0, extent = 0;
+    for (int i = 0; i < l->sum.n; i++) {
+        first += l->sum.term[i].factor == l->factor, extent += l->sum.term[i].factor == -l->factor;
+        if (l->sum.term[i].factor != 1 && l->sum.term[i].factor != -1) return false;
+    }
+    bool near = l->sum.constant < 0 && l->sum.constant >= -MAX_DISTANCE;
+    return l->axis >= 0 && near && first <= 1 && extent <= (l->factor == -1);
+}
+
+/* Adds the limit that x is the value of the MIN or MAX of x and `end`.  An index that is clamped along an outer axis
+ * stays, because it costs time only once per row. */
+static bool limit_clamp(Splitter *s, KRef clamp, KRef x, KRef end) {
+    Range inner, outer;
+    bool low = get_ins(s, clamp)->op == K_MAX;
+    s->visits = 0;
+    if (!is_fixed(s, end) || is_fixed(s, x) || !range_of(s, x, &inner) || !range_of(s, end, &outer)) return false;
+    Affine sum = low ? inner.lo : outer.lo;
+    Limit l = {0};
+    if (!equal_forms(&outer.lo, &outer.hi) || !kaffine_add(&sum, low ? &outer.lo : &inner.hi, -1)) return false;
+    l.sum = sum;
+    if (!isolate(s, &l) || !is_near_end(&l)) return false;
+    return (s->feeds[clamp] & FEEDS_BOUND || l.axis == s->f->rank - 1) && add_limit(s, &sum);
+}
+
+static bool try_clamp(Splitter *s, KRef clamp, KRef x, KRef end) {
+    int limits = s->nlimits, ends = s->nends;
+    if (limit_clamp(s, clamp, x, end)) return s->clamped[clamp] = x, s->clamps = true;
+    return s->nlimits = limits, s->nends = ends, false;
+}
+
+static void find_clamp(Splitter *s, KRef r) {
+    const KIns *i = get_ins(s, r);
+    bool extreme = (i->op == K_MIN || i->op == K_MAX) && qdtype_is_int((qs_dtype)i->dtype);
+    if (extreme && s->rows && s->feeds[r] && !try_clamp(s, r, i->a, i->b)) (void)try_clamp(s, r, i->b, i->a);
+}
+
 static bool find_tests(Splitter *s) {
     bool any = false, rows = s->rows && tests_last_axis(s) && (s->f->rank < 3 || tests_neighbours(s));
     s->nlimits = s->nends = 0;
     for (KRef r = 1; r < s->f->nins; r++) {
         uint8_t op = get_ins(s, r)->op;
+        find_clamp(s, r);
         if (!is_test(op) || (rows && op == K_BOUND && axis_of(s, r) != s->f->rank - 1)) continue;
         any |= s->sure[r] = test_limits(s, r);
     }
-    return any;
+    return any || s->clamps;
 }
 
 /* Adds the limits -n <= index < 2n, for REFLECT -n < index < 2n-1: then the index can be mapped without a division. */
@@ -283,7 +346,7 @@ static bool near_limits(Splitter *s, KRef test) {
 /* Adds these limits for all tests that would need a division. */
 static bool find_near(Splitter *s) {
     bool any = false;
-    s->nlimits = s->nends = 0;
+    s->nlimits = s->nends = 0, s->outside = true;
     for (KRef r = 1; r < s->f->nins; r++) {
         const KIns *i = get_ins(s, r);
         if (i->op != K_BOUND || i->flag == ACC_CLAMPED) continue;
@@ -410,6 +473,7 @@ static bool limit_edges(Splitter *s) {
         s->limit[s->nlimits++] = any;
     }
     for (KRef r = 1; r < s->f->nins; r++) {
+        if (s->clamped[r] && s->live[r]) return false;
         if (!is_test(get_ins(s, r)->op) || !s->sure[r] || !s->live[r]) continue;
         if (!test_limits(s, r) || (axis_of(s, r) == 1 && get_ins(s, get_ins(s, r)->a)->op != K_POS)) return false;
     }
@@ -626,6 +690,10 @@ static KRef copy_one(Splitter *s, KRef r, bool fast) {
     if (fast && writes && is_const(s, c, 0)) return 0; /* only positions at the border write */
     if (fast && writes && is_true(s, c)) c = 0;
     if (fast && i->op == K_CHECK && is_true(s, a)) return 0;
+    if (!fast || !s->clamps) return kir_copy(s->g, i, a, b, c);
+    if (s->clamped[r]) return s->map[s->clamped[r]];
+    if (i->op == K_FOR) return kaffine_for(s->g, kir_like(i, a, b, c));
+    if (i->dtype == QS_I64 && kir_ops[i->op].effect == KE_PURE && a) return kaffine_fold(s->g, kir_like(i, a, b, c));
     return kir_copy(s->g, i, a, b, c);
 }
 
@@ -715,6 +783,8 @@ bool kopt_interior(Ctx *c, Arena *arena, const KFunc *f, bool rows, KSplit *out)
     int npairs = 0;
     if (f->barrier || f->shared) return false; /* their positions cooperate, so a block cannot be split */
     Splitter s = {.f = f, .rows = rows, .fixed = qarena_alloc(arena, f->nins), .sure = qarena_alloc(arena, f->nins)};
+    s.feeds = qarena_alloc(arena, f->nins), s.clamped = qarena_alloc(arena, qmem_size(f->nins, sizeof *s.clamped, 0));
+    find_feeds(&s);
     bool boxed = find_tests(&s);
     s.flat = kflatten_choose(arena, f, rows, s.sure, fixed_by_launch, &s);
     bool lockstep = memchr(s.flat, FLAT_LOCKSTEP, f->nins);

@@ -44,7 +44,7 @@ typedef struct {
  * result is a table by instruction, which a copy of the function would invalidate. */
 static const struct {
     unsigned can;
-    Pass pass[14];
+    Pass pass[15];
 } pipelines[] = {
     [PIPELINE_CPU] =
         {LEGAL_ALL & ~(unsigned)LEGAL_DIVIDE,
@@ -58,6 +58,8 @@ static const struct {
           {"wavefront", "rows that depend on their neighbours run together, shifted", .transform = kwavefront_rows},
           {"jam", "chains of dependent operations of several iterations overlap", .transform = kjam_loops},
           {"split_loops", "loops end where they store an element that they all read", .transform = ksplit_loops},
+          {"known_lengths", "loops whose bounds differ by a constant have constant bounds",
+           .transform = kknown_lengths},
           {"window_sums", "neighbouring positions share sums over rows of a window", .transform = kwindowsums_regroup},
           {"interior", "most positions need no index tests, nor short branches", run_interior_rows},
           {"legal", "LLVM's division is undefined for some operands", run_legal},

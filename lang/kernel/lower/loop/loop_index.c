@@ -192,6 +192,18 @@ static KRef bound_span(Loops *L, const Access *a, const Span *s, KRef extent) {
     return kloop_op(L, K_MAX, most, kloop_i64(L, 0));
 }
 
+bool kloop_has_elements(Loops *L, const SliceExtent *e) {
+    KRef lo[2], hi[2], most = kloop_i64(L, LOOP_INDEX_MOST);
+    Affine span;
+    uint32_t nchecks = L->nchecks;
+    int nlo = alternatives(L, K_MAX, e->lo, lo), nhi = alternatives(L, K_MIN, e->hi, hi);
+    for (int i = 0; i < nlo * nhi; i++) {
+        bool sum = e->lo && ksubscript_span(&L->walk, lo[i / nhi], hi[i % nhi], &span);
+        if (!sum || !kloop_guard_inside(L, emit_sum(L, &span), most)) return L->nchecks = nchecks, false;
+    }
+    return true;
+}
+
 /* Tests the first and the last index, unless there are no elements.  The error shows the first index outside. */
 static void test_span(Loops *L, const Access *a, const Span *s, KRef n) {
     KRef one = kloop_i64(L, 1), zero = kloop_i64(L, 0), step = kloop_i64(L, s->step), lo = s->lo, hi = s->hi;
@@ -222,8 +234,11 @@ static Subindex lower_span(Loops *L, const Access *a, Span *s) {
     KRef n = kloop_extent(L, &a->base, s->axis);
     SliceExtent *e = &s->extent;
     s->first = s->all ? kloop_i64(L, 0) : s->lo;
-    if (s->all) s->most = e->count = n, e->spanned = kaffine_of(L->f, n, &e->span), e->span.constant--;
-    else {
+    e->lo = s->step > 0 ? s->lo : s->hi, e->hi = s->step > 0 ? s->hi : s->lo;
+    if (s->all) {
+        s->most = e->count = n, e->spanned = kaffine_of(L->f, n, &e->span), e->span.constant--;
+        e->lo = s->first, e->hi = kloop_op(L, K_SUB, n, kloop_i64(L, 1));
+    } else {
         e->count = count_span(L, s), e->assumed = fixed_count(L, e);
         s->most = bound_span(L, a, s, n);
         if (ksubscript_is_down(a->p.mode)) test_exists(L, a, s, n);
@@ -356,6 +371,17 @@ static double short_length(Loops *L, const Affine *span) {
     return (void)kloop_value_before(L, sum, true), n;
 }
 
+void kloop_fix_window(Loops *L, KRef lo, KRef hi) {
+    KRef from[2], to[2];
+    Affine span;
+    int nlo = alternatives(L, K_MAX, lo, from), nhi = alternatives(L, K_MIN, hi, to);
+    for (int i = 0; i < nlo * nhi; i++) {
+        KRef a = from[i / nhi], b = to[i % nhi];
+        if (!kloop_is_fixed(L, a) && !kloop_is_fixed(L, b) && ksubscript_span(&L->walk, a, b, &span))
+            (void)short_length(L, &span);
+    }
+}
+
 /* Finds the ends of a range.  The number of its elements may be known even if the ends are not: x[i-1..i+1].
  * *length < 0: it is not known. */
 static void find_ends(Loops *L, Span *s, Number *first, double *length) {
@@ -381,6 +407,7 @@ static void find_ends(Loops *L, Span *s, Number *first, double *length) {
     else if (!twins && from == to && lo == floor(lo) && hi == floor(hi) && fabs(hi - lo) < LOOP_SMALL) {
         *length = (down ? lo - hi : hi - lo) + 1;
     }
+    if (*length < 0 && twins && !down) kloop_fix_window(L, s->lo, s->hi);
     if (*length > 0) s->hi = kloop_op(L, down ? K_SUB : K_ADD, s->lo, kloop_i64(L, (int64_t)*length - 1));
     if (!twins) s->shown = first->kind == LOOP_NUM ? first->v : kloop_as_int(L, *first);
 }

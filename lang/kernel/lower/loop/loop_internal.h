@@ -333,6 +333,8 @@ typedef struct {
     bool guarded; /* output: the guard makes the test, too, so that quick versions may rely on it */
 } LengthTest;
 bool kloop_test_lengths(Loops *L, LengthTest *t, KRef holds, const char *sentence);
+/* Returns whether the guard tests that 0 <= at < n in all iterations, so that quick versions may rely on it. */
+bool kloop_guard_inside(Loops *L, KRef at, KRef n);
 /* Leaves the loop to the interpreter if the lengths differ.  false: they are not known before it begins. */
 bool kloop_require_equal(Loops *L, KRef a, KRef b);
 bool kloop_is_fixed(const Loops *L, KRef r); /* whether r is computed from numbers and extents known before the loop */
@@ -461,6 +463,7 @@ typedef struct {
     KRef assumed; /* the number if no row of one element is spread, which the guard tests; 0: count */
     Affine span;  /* spanned: count - 1, if there are elements */
     bool spanned;
+    KRef lo, hi; /* there are elements if lo <= hi; 0: that is not known */
 } SliceExtent;
 static inline KRef kloop_assumed(const SliceExtent *e) { return e->assumed ? e->assumed : e->count; }
 typedef struct { /* a block has the extents side[0] and side[1] in two dimensions, and 1 in all others */
@@ -603,6 +606,9 @@ bool kloop_is_stored(const Loops *L, int source);                        /* whet
 qs_status kloop_whole_array(Loops *L, const Value *array, Value *out);   /* a vec as a row */
 KRef kloop_width(Loops *L, qs_dtype d);                    /* Value.f64 of a vector of this element type */
 KRef kloop_extent(Loops *L, const Value *array, int axis); /* int64 */
+bool kloop_has_elements(Loops *L, const SliceExtent *e);   /* whether the guard tests that there are elements */
+/* Compiles in the numbers that determine the length of a window from i-r, or max(0,i-r), to min(n-1,i+r). */
+void kloop_fix_window(Loops *L, KRef lo, KRef hi);
 
 Number kloop_text_length(Loops *L, const Value *text); /* the number of bytes of a WHAT_STRING */
 

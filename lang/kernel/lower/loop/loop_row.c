@@ -156,7 +156,7 @@ static qs_status meet_counts(Loops *L, const char *name, const Row **a, const Ro
     Row *r = (Row *)(uintptr_t)*a;
     r->n.assumed = guarded ? kloop_assumed(&x->n) : 0;
     r->n.count = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = single, .b = y->n.count, .c = x->n.count});
-    return r->n.spanned = false, QS_OK;
+    return r->n.spanned = false, r->n.lo = 0, QS_OK;
 }
 
 static qs_status finish_row(Loops *L, Row *r, Value *out) {
@@ -465,7 +465,17 @@ static qs_status reduce_by_halves(Loops *L, const Reducing *z, KRef *out) {
 
 static void refuse_empty(Loops *L, const Reducing *z, KRef some) {
     char text[80];
+    uint32_t loose = L->loose, nchecks = L->nchecks;
+    const Block *b = z->a->block;
+    bool sure =
+        b ? kloop_has_elements(L, &b->side[0]) && kloop_has_elements(L, &b->side[1]) : kloop_has_elements(L, &z->a->n);
     snprintf(text, sizeof text, "%s: x must not be empty", z->of->name);
+    if (sure) {
+        if (L->mode == MODE_EXACT) kloop_fail_unless(L, some, QS_EVALUE, text, 0, 0);
+        L->loose = loose;
+        return;
+    }
+    L->nchecks = nchecks;
     LengthTest t = {.a = zero(L), .b = zero(L), .n = kloop_assumed(&z->a->n), .status = QS_EVALUE};
     (void)kloop_test_lengths(L, &t, some, text);
 }

@@ -295,6 +295,7 @@ static qs_status range_of(Walk *w, const Node *n, const RangeEnds *b, int i, Ran
     if (kloop_known(L, step, &r->step) && (r->step == 0 || !isfinite(r->step)))
         return kloop_decline(L, n->pos, "a step of 0, or without an end");
     bool integral = r->lo.twin && r->hi.twin;
+    if (integral && r->step == 1) kloop_fix_window(L, r->lo.twin, r->hi.twin);
     if (integral && r->step && r->step == floor(r->step) && fabs(r->step) < 0x1p31) return QS_OK;
     if (integral && !r->step && step.twin && step.unsigned_zero) return step_by(L, r, step), QS_OK;
     if (!r->step) r->by = step.v;

@@ -837,22 +837,27 @@ void kloop_inside(Loops *L, AxisIndex x, const char *array, int axis) {
     kloop_inside_unless(L, 0, x.at, x, array, axis);
 }
 
+/* Lets the guard make the test, if it can. */
+static bool guard_check(Loops *L, Check check) {
+    check.ranged = kloop_has_range(L, check.at);
+    kloop_prove(L, &check);
+    if (!kloop_is_known(&check, &check.low) || !kloop_is_known(&check, &check.high)) return false;
+    qmem_grow(L->c, &L->checks, &L->cap_checks, L->nchecks, sizeof *L->checks);
+    return L->checks[L->nchecks++] = check, true;
+}
+
+bool kloop_guard_inside(Loops *L, KRef at, KRef n) {
+    return guard_check(L, (Check){.at = at, .n = n, .test = {L->in->func, L->pos, "", -1}});
+}
+
 void kloop_inside_unless(Loops *L, KRef none, KRef guarded, AxisIndex x, const char *array, int axis) {
     char text[KPLACE_TEXT];
     uint32_t loose = L->loose;
-    Check check = {.at = guarded,
-                   .n = x.n,
-                   .ranged = kloop_has_range(L, guarded),
-                   .test = {L->in->func, L->pos, array ? array : "an array", axis}};
-    kloop_prove(L, &check);
     bool fixed = L->f->ins[x.n].op != K_GET; /* the number of items of a list changes */
-    bool checked = fixed && kloop_is_known(&check, &check.low) && kloop_is_known(&check, &check.high);
+    LoopTest test = {L->in->func, L->pos, array ? array : "an array", axis};
+    bool checked = fixed && guard_check(L, (Check){.at = guarded, .n = x.n, .test = test});
     ksubscript_sentence(array, axis, text);
-    if (checked) {
-        qmem_grow(L->c, &L->checks, &L->cap_checks, L->nchecks, sizeof *L->checks);
-        L->checks[L->nchecks++] = check;
-        if (L->mode != MODE_EXACT) return;
-    }
+    if (checked && L->mode != MODE_EXACT) return;
     KRef inside = kloop_op(L, K_INB, x.at, x.n);
     if (none) inside = kloop_op(L, K_OR, none, inside);
     kloop_fail_unless(L, inside, QS_EINDEX, text, x.shown, x.n);
