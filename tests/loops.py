@@ -1182,12 +1182,16 @@ class Slices:
 
 
 class Lists:
-    """Loops that append numbers to cells and remove, read, set and go through their items."""
+    """Loops that append numbers to cells and remove, read, set and go through their items.  The loop may make one."""
 
     def __init__(self, rng, name):
         self.r, self.name = rng, name
         self.n, self.lists = rng.choice([1, 5, 9, 40, 300]), ["a", "b"]
         self.kinds = {c: rng.choice(["", "", "", "int", "scalar"]) for c in self.lists}
+        self.kinds["c"], self.own = "scalar", rng.random() < 0.3
+
+    def made(self):
+        return "c = {" + ",".join(f"scalar({self.value()})" for _ in range(self.r.randint(0, 3))) + "}"
 
     def value(self):
         r = self.r
@@ -1216,6 +1220,7 @@ class Lists:
         grows = f"  if t > 9 && numel({c}) < 90\n    {c}.append(1)\n  end"
         if k < 0.94: return f"for v_ = {c}\n  t = t + v_*0.5\n{grows}\nend"
         if k < 0.97: return f"push({c}, {value})"
+        if "c" in self.lists: return self.made()
         return f"t = {self.value()}"
 
     def text(self):
@@ -1228,7 +1233,11 @@ class Lists:
             lines.append(f"  {c} = {{{items}}}" if r.random() < 0.95 else f'  {c} = {{{items or "1"},"s"}}')
         if r.random() < 0.05: lines.append("  b = a")
         lines += ["  try", f"    for i = {r.choice(['0..n', '0..n', 'n..-1..1', '0..0.5..n/4'])}"]
+        if self.own:
+            lines.append("      " + self.made())
+            self.lists = ["a", "b", "c", "c"]
         for _ in range(r.randint(1, 4)): lines += ["      " + line for line in self.statement().split("\n")]
+        self.lists = ["a", "b"]
         lines += ["    end", "  catch e_", '    print "caught: ", e_', "  end", "  print shown(t)"]
         for c in self.lists:
             lines += [f'  printf("{c} %d %s", numel({c}), type({c}))', f"  for k_ = 0..numel({c})-1",

@@ -19,7 +19,8 @@ void qloop_free_lists(LoopState *s) {
     for (int i = 0; i < LOOP_LISTS; i++) unmap(&s->lists[i]);
 }
 
-static Cell *cell_of(const Call *c, const LoopList *l) { return c->value[l->source].u.p; }
+/* NULL: the loop makes the list. */
+static Cell *cell_of(const Call *c, const LoopList *l) { return l->source < 0 ? NULL : c->value[l->source].u.p; }
 
 bool qloop_lists_apart(const Call *c) {
     const LoopResult *code = &c->v->code;
@@ -58,11 +59,11 @@ int64_t qloop_list_room(const Call *c, int source) {
 }
 
 void *qloop_list_items(Call *c, int source) {
-    const Cell *cell = c->value[source].u.p;
     LoopState *s = c->region->machine;
     int list = list_at(c, source);
     double *reals = s->lists[list];
-    if (c->v->code.lists[list].kind == LOOP_ITEM) return reals; /* list_objects.c */
+    const Cell *cell = cell_of(c, &c->v->code.lists[list]);
+    if (!cell || c->v->code.lists[list].kind == LOOP_ITEM) return reals; /* list_objects.c has copied objects */
     for (size_t k = 0; k < cell->count; k++) {
         const qs_value *v = &cell->items[k];
         if (v->kind == QS_INT) ((int64_t *)reals)[k] = v->u.i;
@@ -79,6 +80,7 @@ static qs_value item_value(const LoopList *l, const double *at) {
 
 static qs_status put_list(Call *c, const LoopList *l, const double *items) {
     Cell *cell = cell_of(c, l);
+    if (!cell) return QS_OK;
     TRY(qcell_resize(c->vm, cell, (size_t)c->ints[l->count]));
     c->copied += (double)cell->count;
     items += c->ints[l->first];
@@ -94,7 +96,8 @@ qs_status qloop_put_lists(Call *c) {
     for (int i = 0; i < code->nlists; i++) {
         const LoopList *l = &code->lists[i];
         if (l->written && status == QS_OK) status = put_list(c, l, s->lists[i]);
-        if (c->ints[l->count] + c->ints[l->first] > KEPT || cell_of(c, l)->count > KEPT) unmap(&s->lists[i]);
+        const Cell *cell = cell_of(c, l);
+        if (c->ints[l->count] + c->ints[l->first] > KEPT || (cell && cell->count > KEPT)) unmap(&s->lists[i]);
     }
     return status;
 }

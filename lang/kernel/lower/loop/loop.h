@@ -71,6 +71,7 @@ typedef enum {
     LOOP_OBJECT,
     LOOP_CELL,
     LOOP_ROW,    /* slices of unknown length; a variable that the loop sets, and that nothing reads afterwards */
+    LOOP_LIST,   /* a cell that the loop makes; a variable as LOOP_ROW */
     LOOP_STRING, /* any other; contiguous: its characters are ASCII, and it is read as an array of uint8 */
     LOOP_OTHER
 } LoopKind;
@@ -191,10 +192,11 @@ typedef struct {
 } LoopBind;
 
 /* A list of numbers or objects: items[first..first+count-1] of its memory are the items afterwards. */
-enum { LOOP_LISTS = 4 };
-#define LOOP_LIST_ROOM ((int64_t)1 << 32) /* items for which a list has address space */
+enum { LOOP_LISTS = 8 };
+#define LOOP_LIST_ROOM   ((int64_t)1 << 32) /* items for which a list has address space */
+#define LOOP_OWN_LIST(i) (-2 - (i))         /* the source of list i, which the loop makes: memory, but no cell */
 typedef struct {
-    int source;
+    int source;       /* of the cell, or LOOP_OWN_LIST */
     uint8_t kind;     /* of its items: LOOP_NUM, LOOP_INT, LOOP_BOOL, LOOP_ITEM; LOOP_UNSET: it has never had one */
     int cls;          /* LOOP_ITEM: index in LoopResult.cls */
     bool written;     /* the loop changes it */

@@ -250,6 +250,7 @@ static qs_status lower_other(Walk *w, Node *n, Value *out) {
     Loops *L = (Loops *)w;
     switch ((NodeKind)n->kind) {
     case N_STR: return lower_text(L, n, out);
+    case N_CELL: return kloop_list_literal(L, n, out);
     case N_RANGE:
     case N_COLON: return kloop_decline(L, n->pos, "a slice or a range as a value; write a loop over its numbers");
     default: return kloop_decline(L, n->pos, "an expression of this kind");

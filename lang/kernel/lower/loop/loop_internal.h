@@ -98,6 +98,7 @@ typedef struct Var { /* a variable of the loop's function or an inlined one, or 
     bool patched;       /* LOOP_VECTOR: the loop sets single elements */
     bool varies;        /* LOOP_VECTOR: its array may be float64 */
     uint64_t like;      /* LOOP_VECTOR: as in Value */
+    uint8_t list;       /* LOOP_LIST: 1 + index in lists */
     bool assigned;      /* the loop assigns it, as far as is known */
     uint8_t maybe;      /* MaybeReal, of LOOP_COMPLEX */
     bool replaced;      /* its value before the loop has a different type and is never read in the loop */
@@ -491,6 +492,8 @@ qs_status kloop_row_store(Loops *L, const Slice *to, const SliceShape *shape, co
 void kloop_declare_list(Loops *L, List *l); /* at the beginning of a pass */
 /* Whether the loop reads items of the cell by any index, or changes it, as far as is known. */
 bool kloop_is_list(const Loops *L, const Value *cell);
+qs_status kloop_list_literal(Loops *L, const Node *n, Value *out); /* {…}, which only an assignment can use */
+qs_status kloop_make_list(Loops *L, Var *v, Value *literal);       /* becomes the list, which is then that of v */
 qs_status kloop_list_call(Loops *L, const char *name, const Value *args, int nargs, Value *out, int wanted);
 qs_status kloop_list_load(Loops *L, const Value *cell, const Value *index, Value *out);
 qs_status kloop_list_store(Loops *L, const Value *cell, const Value *index, const Value *v);

@@ -6,7 +6,10 @@
  * of items and the index of the first one: pop(list, 0) advances it, and moves the items to the front of the memory
  * once they are fewer than the removed ones.  All items have one type, that of the first; an item of another type
  * declines the loop.  An object is represented by its number (loop_object.c).  Loops with lists run in order, because
- * each change of a list depends on the earlier ones. */
+ * each change of a list depends on the earlier ones.
+ *
+ * `stack = {x}` in the loop makes a list of its own for the variable: memory without a cell.  Each such assignment
+ * empties it, which is right because no other name can refer to the cell. */
 #include "lang/kernel/lower/loop/loop_internal.h"
 
 #include <string.h>
@@ -25,8 +28,13 @@ static uint64_t memory_of(Loops *L, const List *l) {
 }
 
 void kloop_declare_list(Loops *L, List *l) {
-    l->count = kbuild_local(&L->walk, kloop_number_param(L, l->name, QS_I64, (LoopBind){LOOP_LIST_COUNT, l->source}));
+    LoopBind count = {LOOP_LIST_COUNT, l->source};
+    l->count = kbuild_local(&L->walk, l->source < 0 ? kloop_i64(L, 0) : kloop_number_param(L, l->name, QS_I64, count));
     l->first = kbuild_local(&L->walk, kloop_i64(L, 0));
+}
+
+static bool may_add_list(const Loops *L) {
+    return L->mode == MODE_EXACT && !L->module && !L->callees && L->nlists < LOOP_LISTS;
 }
 
 /* The list that a cell is, if all its items are numbers of one type or objects of one class; NULL: it is none. */
@@ -35,8 +43,8 @@ static List *find_list(Loops *L, const Value *cell) {
     const void *cls;
     for (int i = 0; i < L->nlists; i++)
         if (L->lists[i].source == cell->host.source) return &L->lists[i];
-    bool fits = L->mode == MODE_EXACT && !L->module && !L->callees && L->nlists < LOOP_LISTS;
-    if (!fits || !L->job->list(L->job->ud, cell->host.source, &kind, &cls)) return NULL;
+    if (cell->host.source < 0 || !may_add_list(L) || !L->job->list(L->job->ud, cell->host.source, &kind, &cls))
+        return NULL;
     int number = kind == LOOP_ITEM ? kobject_class(L, cls) : 0;
     if (number < 0) return NULL;
     List *l = &L->lists[L->nlists++];
@@ -59,12 +67,17 @@ static qs_status decline_change(Loops *L, const List *l) {
     return kloop_decline(L, L->pos, "%s, a list of objects, changes", l->name->s);
 }
 
+static qs_status check_visits(Loops *L, const List *l) {
+    for (int i = 0; i < L->nvisits; i++)
+        if (L->visit[i].source == l->source)
+            return kloop_decline(L, L->pos, "%s changes while a loop goes through it", l->name->s);
+    return QS_OK;
+}
+
 /* The same for a list that is changed. */
 static qs_status change_list(Loops *L, const Value *cell, List **out) {
     TRY(need_list(L, cell, out));
-    for (int i = 0; i < L->nvisits; i++)
-        if (L->visit[i].source == (*out)->source)
-            return kloop_decline(L, L->pos, "%s changes while a loop goes through it", (*out)->name->s);
+    TRY(check_visits(L, *out));
     if ((*out)->kind == LOOP_ITEM) return decline_change(L, *out);
     kbuild_learn(&L->walk, &(*out)->written);
     return QS_OK;
@@ -145,6 +158,34 @@ static qs_status pop_item(Loops *L, const Value *cell, const Value *at, Value *o
     if (!at) return QS_OK;
     kbuild_set(&L->walk, l->first, kloop_op(L, K_ADD, kbuild_get(&L->walk, l->first), one));
     return move_to_front(L, l), QS_OK;
+}
+
+/* -- lists of the loop --------------------------------------------------------------------------------------------- */
+qs_status kloop_list_literal(Loops *L, const Node *n, Value *out) {
+    *out = (Value){.what = WHAT_CELL, .n = n->u.items.n, .host = {.kind = LOOP_CELL, .source = -1}};
+    out->at = qarena_alloc(L->arena, qmem_size((size_t)out->n, sizeof *out->at, sizeof *out->at));
+    for (int i = 0; i < out->n; i++) TRY(kloop_number(L, n->u.items.at[i], &out->at[i]));
+    return QS_OK;
+}
+
+qs_status kloop_make_list(Loops *L, Var *v, Value *literal) {
+    if (!v->list) {
+        if (!may_add_list(L)) return kloop_decline(L, L->pos, "too many lists");
+        List *made = &L->lists[L->nlists];
+        *made = (List){.source = LOOP_OWN_LIST(L->nlists), .name = v->sym->name, .written = true};
+        kloop_declare_list(L, made);
+        v->list = (uint8_t)++L->nlists, L->changed = true;
+    }
+    List *l = &L->lists[v->list - 1];
+    TRY(check_visits(L, l));
+    L->listed = L->f->nins;
+    kbuild_set(&L->walk, l->first, kloop_i64(L, 0));
+    for (int i = 0; i < literal->n; i++) {
+        Value item = {.what = WHAT_NUMBER, .num = literal->at[i]};
+        TRY(store_item(L, l, kloop_i64(L, i), &item));
+    }
+    kbuild_set(&L->walk, l->count, kloop_i64(L, literal->n));
+    return literal->host.source = l->source, QS_OK;
 }
 
 qs_status kloop_list_call(Loops *L, const char *name, const Value *args, int nargs, Value *out, int wanted) {

@@ -336,6 +336,7 @@ static void enter_object(Loops *L, Var *v) {
 static qs_status read_var(Loops *L, Var *v, Value *out) {
     if (v->bound) return *out = v->val, QS_OK;
     if (v->kind == LOOP_ROW) return read_row(L, v, out);
+    if (v->kind == LOOP_LIST && v->set) return *out = v->val, QS_OK;
     if (v->kind == LOOP_OBJECT && L->mode == MODE_EXACT) enter_object(L, v);
     if (!v->set) TRY(doubt_read(L, v));
     /* A called function would see the partial result of the chunk. */
@@ -376,6 +377,7 @@ static const char *kind_name(uint8_t kind) {
                                         [LOOP_OBJECT] = "an object",
                                         [LOOP_CELL] = "a cell",
                                         [LOOP_ROW] = "a slice",
+                                        [LOOP_LIST] = "a list",
                                         [LOOP_STRING] = "a string",
                                         [LOOP_OTHER] = "something else"};
     return names[kind];
@@ -551,8 +553,21 @@ static qs_status assign_row(Loops *L, Var *v, const Value *x) {
     return kloop_keep_row(L, &v->val);
 }
 
+static qs_status assign_list(Loops *L, Var *v, const Value *literal) {
+    if (v->live && L->in == L->root)
+        return kloop_decline(L, L->pos, "%s, a list made in the loop, is read afterwards", v->sym->name->s);
+    if (v->assigned && v->kind != LOOP_LIST)
+        return kloop_decline(L, L->pos, "%s is a list here and %s elsewhere; it needs a name of its own",
+                             v->sym->name->s, kind_name(v->kind));
+    if (v->kind != LOOP_LIST) replace_type(v, LOOP_LIST, 0, 0), L->changed = true;
+    v->val = *literal, v->val.name = v->sym->name, v->val.sym = v->sym;
+    v->assigned = v->set = true, v->bound = false;
+    return kloop_make_list(L, v, &v->val);
+}
+
 qs_status kloop_assign(Loops *L, Var *v, const Value *x) {
     if (x->what == WHAT_ROW) return assign_row(L, v, x);
+    if (x->what == WHAT_CELL && x->host.source == -1) return assign_list(L, v, x);
     Value held = *x;
     kloop_short(L, &held);
     if (held.what == WHAT_ARRAY) return kloop_decline_array(L, v);
