@@ -2,8 +2,8 @@
  *
  * The loops divide the product into tiles that stay in registers during the loop over k.  DEPTH rows of b are used at a
  * time, so that a strip of b stays in the first-level cache, and HEIGHT rows of a and of the product, which stay in the
- * second-level cache while all strips of b pass.  The file is compiled twice, like contiguous.c, to use
- * wider registers.
+ * second-level cache while all strips of b pass.  The file is compiled several times, like contiguous.c, to use
+ * wider registers, and for instructions that multiply and add with one rounding.
  *
  * OpenBLAS runs on our threads: the product is divided into pieces, and each piece is a call with one BLAS thread.
  * Threads of the library itself may share a processor with the caller for seconds (see devices/threads.c).  Afterwards
@@ -20,31 +20,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS = 6, DEPTH = 256, HEIGHT = 16 * ROWS };
+#ifndef BYTES
+#define BYTES 32
+#endif
+enum { ROWS = BYTES == 64 ? 12 /* AVX-512 has 32 registers */ : 6, DEPTH = 256, HEIGHT = 96 };
 
-/* A tile is two vectors wide.  The compiler splits them if the registers are narrower. */
-typedef float V_F32 __attribute__((vector_size(32)));
-typedef double V_F64 __attribute__((vector_size(32)));
-typedef float Near_F32 __attribute__((vector_size(32), aligned(4), may_alias)); /* unaligned, in memory */
-typedef double Near_F64 __attribute__((vector_size(32), aligned(8), may_alias));
+/* A tile is at most two vectors wide.  The compiler splits them if the registers are narrower. */
+typedef float V_F32 __attribute__((vector_size(BYTES)));
+typedef double V_F64 __attribute__((vector_size(BYTES)));
+typedef float Near_F32 __attribute__((vector_size(BYTES), aligned(4), may_alias)); /* unaligned, in memory */
+typedef double Near_F64 __attribute__((vector_size(BYTES), aligned(8), may_alias));
 
 /* Computes c += a times b, with c: rows x columns, row length n; a: rows x depth, row length k; b: depth x COLUMNS, row
- * length bn.  b has all columns of the tile, c only `columns` of them. */
+ * length bn.  b has all columns of `vectors` vectors, c only `columns` of them. */
 #define TILE(id, T, WIDTH)                                                                                             \
     enum { COLUMNS_##id = 2 * WIDTH };                                                                                 \
-    static inline __attribute__((always_inline)) void tile_##id(                                                       \
-        size_t rows, size_t columns, size_t n, size_t k, size_t bn, size_t depth, const T *a, const T *b, T *c) {      \
+    static inline                                                                                                      \
+        __attribute__((always_inline)) void tile_##id(size_t rows, size_t vectors, size_t columns, size_t n, size_t k, \
+                                                      size_t bn, size_t depth, const T *a, const T *b, T *c) {         \
         V_##id acc[ROWS][2];                                                                                           \
         memset(acc, 0, sizeof acc);                                                                                    \
         for (size_t p = 0; p < depth; p++, b += bn) {                                                                  \
-            V_##id b0 = *(const Near_##id *)b, b1 = *(const Near_##id *)(b + WIDTH);                                   \
-            _Pragma("GCC unroll 6") for (size_t r = 0; r < rows; r++) {                                                \
+            V_##id b0 = *(const Near_##id *)b, b1 = *(const Near_##id *)(b + (vectors - 1) * WIDTH);                   \
+            _Pragma("GCC unroll 12") for (size_t r = 0; r < rows; r++) {                                               \
                 acc[r][0] += a[r * k + p] * b0;                                                                        \
-                acc[r][1] += a[r * k + p] * b1;                                                                        \
+                if (vectors > 1) acc[r][1] += a[r * k + p] * b1;                                                       \
             }                                                                                                          \
         }                                                                                                              \
-        for (size_t r = 0; r < rows; r++)                                                                              \
+        for (size_t r = 0; columns < COLUMNS_##id && r < rows; r++)                                                    \
             for (size_t j = 0; j < columns; j++) c[r * n + j] += acc[r][j / WIDTH][j % WIDTH];                         \
+        _Pragma("GCC unroll 12") for (size_t r = 0; columns == COLUMNS_##id && r < rows; r++) {                        \
+            *(Near_##id *)(c + r * n) += acc[r][0];                                                                    \
+            *(Near_##id *)(c + r * n + WIDTH) += acc[r][1];                                                            \
+        }                                                                                                              \
     }
 
 /* For complex and integer tiles the compiler chooses the vectors. */
@@ -53,18 +61,22 @@ typedef double Near_F64 __attribute__((vector_size(32), aligned(8), may_alias));
     ((acc).re += (x).re * (y).re - (x).im * (y).im, (acc).im += (x).re * (y).im + (x).im * (y).re)
 #define PLAIN_TILE(id, T, MAC)                                                                                         \
     enum { COLUMNS_##id = 8 };                                                                                         \
-    static inline void tile_##id(size_t rows, size_t columns, size_t n, size_t k, size_t bn, size_t depth, const T *a, \
-                                 const T *b, T *c) {                                                                   \
+    static inline void tile_##id(size_t rows, size_t vectors, size_t columns, size_t n, size_t k, size_t bn,           \
+                                 size_t depth, const T *a, const T *b, T *c) {                                         \
+        (void)vectors;                                                                                                 \
         for (size_t p = 0; p < depth; p++)                                                                             \
             for (size_t r = 0; r < rows; r++)                                                                          \
                 for (size_t j = 0; j < columns; j++) MAC(c[r * n + j], a[r * k + p], b[p * bn + j]);                   \
     }
 
 /* Multiplies `rows` rows of a, from row i on; the compiler unrolls the loops of a full tile. */
-#define ROWS_OF(id, rows)                                                                                              \
+#define ROWS_OF(id, T, rows)                                                                                           \
     do {                                                                                                               \
-        if (columns == COLUMNS_##id) tile_##id(rows, COLUMNS_##id, n, k, bn, depth, a + i * k, b, c + i * n);          \
-        else tile_##id(rows, columns, n, k, bn, depth, a + i * k, b, c + i * n);                                       \
+        const T *ai = a + i * k;                                                                                       \
+        T *ci = c + i * n;                                                                                             \
+        if (columns == COLUMNS_##id) tile_##id(rows, 2, COLUMNS_##id, n, k, bn, depth, ai, b, ci);                     \
+        else if (columns <= COLUMNS_##id / 2) tile_##id(rows, 1, columns, n, k, bn, depth, ai, b, ci);                 \
+        else tile_##id(rows, 2, columns, n, k, bn, depth, ai, b, ci);                                                  \
     } while (0)
 
 /* Multiplies DEPTH rows of b at a time by all of a.  The last columns are first copied to a block of full width. */
@@ -72,9 +84,10 @@ typedef double Near_F64 __attribute__((vector_size(32), aligned(8), may_alias));
     static void strip_##id(size_t m, size_t columns, size_t n, size_t k, size_t bn, size_t depth, const T *a,          \
                            const T *b, T *c) {                                                                         \
         size_t i = 0;                                                                                                  \
-        for (; i + ROWS <= m; i += ROWS) ROWS_OF(id, ROWS);                                                            \
-        for (; i + 2 <= m; i += 2) ROWS_OF(id, 2);                                                                     \
-        if (i < m) ROWS_OF(id, 1);                                                                                     \
+        for (; i + ROWS <= m; i += ROWS) ROWS_OF(id, T, ROWS);                                                         \
+        for (; i + 4 <= m; i += 4) ROWS_OF(id, T, 4);                                                                  \
+        for (; i + 2 <= m; i += 2) ROWS_OF(id, T, 2);                                                                  \
+        if (i < m) ROWS_OF(id, T, 1);                                                                                  \
     }                                                                                                                  \
     static void product_##id(size_t m, size_t n, size_t k, const T *a, const T *b, T *c) {                             \
         T edge[DEPTH * COLUMNS_##id];                                                                                  \
@@ -97,13 +110,21 @@ typedef double Near_F64 __attribute__((vector_size(32), aligned(8), may_alias));
         }                                                                                                              \
     }
 
-TILE(F32, float, 8)
-TILE(F64, double, 4)
+TILE(F32, float, (BYTES / 4))
+TILE(F64, double, (BYTES / 8))
+PRODUCT(F32, float)
+PRODUCT(F64, double)
+
+#ifdef QGEMM_FUSED
+void QGEMM_FUSED(const Gemm *g) {
+    size_t m = (size_t)g->size.m, n = (size_t)g->size.n, k = (size_t)g->size.k;
+    if (g->d == QS_F32) product_F32(m, n, k, g->a, g->b, g->c);
+    else product_F64(m, n, k, g->a, g->b, g->c);
+}
+#else
 PLAIN_TILE(I64, uint64_t, ADD_PRODUCT)
 PLAIN_TILE(C64, QComplexF, ADD_PRODUCT_COMPLEX)
 PLAIN_TILE(C128, QComplexD, ADD_PRODUCT_COMPLEX)
-PRODUCT(F32, float)
-PRODUCT(F64, double)
 PRODUCT(I64, uint64_t)
 PRODUCT(C64, QComplexF)
 PRODUCT(C128, QComplexD)
@@ -195,7 +216,9 @@ static void multiply_own(const Gemm *g) {
 void qgemm_own_avx2(const Gemm *g) { multiply_own(g); }
 #else
 void qgemm_own(const Gemm *g) {
-    if (QCPU_AVX2 && QCPU_FMA) qgemm_own_avx2(g);
+    if (g->fused && QCPU_AVX512) qgemm_own_avx512(g);
+    else if (g->fused && QCPU_AVX2 && QCPU_FMA) qgemm_own_fma(g);
+    else if (QCPU_AVX2 && QCPU_FMA) qgemm_own_avx2(g);
     else multiply_own(g);
 }
 
@@ -212,10 +235,11 @@ typedef void Real64(int, int, int, int, int, int, double, const void *, int, con
 typedef void Cplx(int, int, int, int, int, int, const void *, const void *, int, const void *, int, const void *,
                   void *, int);
 
-/* Thresholds, as numbers of multiplications: to call an open BLAS; to open BLAS; to use threads without BLAS; and the
+/* Thresholds, as numbers of multiplications: to round only the sums (compiled loops, which have the same results, make
+ * smaller products); to call an open BLAS; to open BLAS; to use threads without BLAS; and the
  * size of a piece with BLAS. */
-static const double worth_calling = 64 * 64 * 64, worth_opening = 320.0 * 320 * 320, worth_sharing = 128 * 128 * 128,
-                    worth_a_piece = 192 * 192 * 192;
+static const double worth_fusing = 8 * 8 * 8, worth_calling = 64 * 64 * 64, worth_opening = 320.0 * 320 * 320,
+                    worth_sharing = 128 * 128 * 128, worth_a_piece = 192 * 192 * 192;
 
 /* Finds the functions that get and set the number of threads of the library.  Only OpenBLAS with POSIX threads is known
  * to support concurrent calls: a build without threads may not, and one with OpenMP has a thread count per caller. */
@@ -380,7 +404,7 @@ static bool multiply_by_blas(qs_vm *vm, const Gemm *of) {
 }
 
 /* -- without BLAS -------------------------------------------------------------------------------------------------- */
-enum { BAND = 16 * ROWS }; /* rows of the result per unit of work */
+enum { BAND = HEIGHT }; /* rows of the result per unit of work */
 
 static void multiply_bands(void *ud, int64_t first, int64_t last, int worker) {
     const Gemm *all = ud;
@@ -418,6 +442,9 @@ void qgemm_run(qs_vm *vm, const Gemm *g) {
     if (!g->size.m || !g->size.n || multiply_by_blas(vm, g)) return;
     int64_t bands = (g->size.m + BAND - 1) / BAND;
     bool many = work_of(g) > worth_sharing;
-    qthreads_run(qthreads_of(qvm_ctx(vm)), bands, many ? 1 : bands, multiply_bands, (void *)(uintptr_t)g);
+    Gemm all = *g;
+    all.fused = g->size.n > 1 && (g->d == QS_F32 || g->d == QS_F64) && work_of(g) >= worth_fusing;
+    qthreads_run(qthreads_of(qvm_ctx(vm)), bands, many ? 1 : bands, multiply_bands, &all);
 }
+#endif
 #endif

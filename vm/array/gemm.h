@@ -16,13 +16,16 @@ typedef struct {
     void *c;
     bool ta, tb;
     int64_t length; /* of the rows of b; 0: n */
+    bool fused;     /* products need not be rounded before they are added; float32 or float64 with n > 1 */
 } Gemm;
 void qgemm_run(qs_vm *vm, const Gemm *g); /* not ta, not tb */
 /* Multiplies with ta or tb by BLAS; false: it is not there, or not worth a call. */
 bool qgemm_transposed(qs_vm *vm, const Gemm *g);
 /* Opens a linear algebra library with dlopen; makes OpenBLAS use kernels for this processor. */
 void *qgemm_library(const char *name, char why[DYNLIB_WHY]);
-/* Multiplies without BLAS; the second function is compiled for AVX2 and FMA. */
+/* Multiplies without BLAS; the other functions are compiled for AVX2, and, if `fused` is set, for FMA and AVX-512. */
 void qgemm_own(const Gemm *g);
 void qgemm_own_avx2(const Gemm *g);
+void qgemm_own_fma(const Gemm *g);
+void qgemm_own_avx512(const Gemm *g);
 #endif
