@@ -6,6 +6,7 @@
  *
  * Index expressions compute in int64 and keep their form (position plus constant), so that a later pass can split a
  * launch into an interior without tests and a border. */
+#include "lang/kernel/elem/elem.h"
 #include "lang/kernel/lower/kernel/lower_internal.h"
 #include "lang/syntax/fold.h"
 #include "vm/base/warning.h"
@@ -912,8 +913,18 @@ static qs_status atomic_update(Lower *L, const Access *a, KRef *at, Num n, Op op
     return QS_OK;
 }
 
+/* Gives a number in x[i] |= n and the like as many bits as the elements have, as on the host. */
+static Num share_bits(Lower *L, const Access *a, Op op, Num n) {
+    qs_dtype d = a->base.dtype;
+    bool bits = op == OP_BITAND || op == OP_BITOR || op == OP_BITXOR;
+    bool same = !klnum_is_weak(n) && (n.dtype == d || n.dtype == QS_U64);
+    if (!bits || same || !qdtype_is_int(d) || qdtype_is_complex(n.dtype)) return n;
+    return klnum_bits_beside(L, kelem_operator(op), n, klval_made_of(&a->base), kir_value_dtype(d));
+}
+
 static qs_status update_one(Lower *L, const Access *a, KRef *at, Num n, const void *ud) {
     const Update *u = ud;
+    n = share_bits(L, a, u->op, n);
     return u->alone ? plain_update(L, a, at, n, u->op) : atomic_update(L, a, at, n, u->op);
 }
 
