@@ -39,7 +39,7 @@ bool kaffine_differ(const Affine *a, const Affine *b);
  * int64 values must not wrap. */
 KRef kaffine_fold(KFunc *f, KMake i);
 /* Adds a FOR and returns its counter.  If its bounds differ by a constant, the FOR counts from 0, so that it has a
- * known length.  They must not wrap. */
+ * known length.  The bounds must not wrap. */
 KRef kaffine_for(KFunc *f, KMake i);
 KRef kaffine_leader(const KFunc *f, KRef r); /* returns the first instruction that certainly has the value of r */
 #endif

@@ -37,6 +37,10 @@ typedef struct {
     Affine lo, hi;
 } Range; /* bounds of a value, both included */
 
+typedef struct {
+    Affine first, span;
+} Ends; /* the first counter, and the distance of the last one, which all positions share */
+
 /* factor · POS[axis] + sum >= 0 for every position of the box; axis -1: a condition on the launch */
 typedef struct {
     int axis;
@@ -50,8 +54,11 @@ typedef struct {
     uint8_t *sure;  /* by instruction: a test that cannot fail in the box */
     uint8_t *feeds; /* by instruction: Feeds */
     KRef *clamped;  /* by MIN or MAX: the operand that is its value in the box, or 0 */
-    bool clamps;    /* there are such MINs and MAXs */
-    bool outside;   /* ranges hold outside of the box, too */
+    Ends **ends_of; /* by FOR of ints: its ends in the box, or NULL */
+    KRef *wide;     /* by such a FOR: its counter as int64, of g */
+    Arena *arena;
+    bool clamps;  /* there are such MINs and MAXs */
+    bool outside; /* ranges hold outside of the box, too */
     Limit limit[MAX_LIMITS];
     int nlimits;
     Affine ends[MAX_LIMITS];
@@ -279,16 +286,19 @@ static void find_feeds(Splitter *s) {
     }
 }
 
-/* Returns true if the limit excludes few positions, at the beginning or at the end of an axis.  Its terms are then the
- * first value of a counter, with the sign of the position, and at the end the extent of an array. */
-static bool is_near_end(const Limit *l) {
-    int first = 0, extent = 0;
+/* Limits the launch to those where the limit excludes few positions, at the beginning or at the end of an axis.  The
+ * negative terms are distances.  In a loop of the program, where these are constants, one may be the first value of the
+ * counter.  The other terms are the first value of a counter, and at the end the extent of an array. */
+static bool limit_distance(Splitter *s, const Limit *l, bool constant) {
+    Affine far = {.constant = l->sum.constant + MAX_DISTANCE};
+    int first = constant && l->factor < 0;
     for (int i = 0; i < l->sum.n; i++) {
-        first += l->sum.term[i].factor == l->factor, extent += l->sum.term[i].factor == -l->factor;
-        if (l->sum.term[i].factor != 1 && l->sum.term[i].factor != -1) return false;
+        Affine term = {.n = 1, .term = {l->sum.term[i]}};
+        if (term.term[0].factor > 0 || (term.term[0].factor == -1 && first-- > 0)) continue;
+        if (constant || !kaffine_add(&far, &term, 1)) return false;
     }
-    bool near = l->sum.constant < 0 && l->sum.constant >= -MAX_DISTANCE;
-    return l->axis >= 0 && near && first <= 1 && extent <= (l->factor == -1);
+    if (l->axis < 0 || (!far.n && (l->sum.constant >= 0 || far.constant < 0))) return false;
+    return !far.n || add_limit(s, &far);
 }
 
 /* Adds the limit that x is the value of the MIN or MAX of x and `end`.  An index that is clamped along an outer axis
@@ -302,8 +312,9 @@ static bool limit_clamp(Splitter *s, KRef clamp, KRef x, KRef end) {
     Limit l = {0};
     if (!equal_forms(&outer.lo, &outer.hi) || !kaffine_add(&sum, low ? &outer.lo : &inner.hi, -1)) return false;
     l.sum = sum;
-    if (!isolate(s, &l) || !is_near_end(&l)) return false;
-    return (s->feeds[clamp] & FEEDS_BOUND || l.axis == s->f->rank - 1) && add_limit(s, &sum);
+    if (!isolate(s, &l) || (l.factor != 1 && l.factor != -1)) return false;
+    bool bound = s->feeds[clamp] & FEEDS_BOUND;
+    return (bound || l.axis == s->f->rank - 1) && limit_distance(s, &l, !bound || s->f->strict) && add_limit(s, &sum);
 }
 
 static bool try_clamp(Splitter *s, KRef clamp, KRef x, KRef end) {
@@ -318,12 +329,28 @@ static void find_clamp(Splitter *s, KRef r) {
     if (extreme && s->rows && s->feeds[r] && !try_clamp(s, r, i->a, i->b)) (void)try_clamp(s, r, i->b, i->a);
 }
 
+/* Finds the ends of a loop of ints around a position, and limits the box to positions where they do not wrap. */
+static void find_ends(Splitter *s, KRef r) {
+    const KIns *i = get_ins(s, r);
+    Range a, b;
+    int limits = s->nlimits, ends = s->nends;
+    s->visits = 0;
+    if (i->op != K_FOR || i->dtype != QS_I32 || !s->rows || !kir_steps_by_one(s->f, r) || is_fixed(s, i->a)) return;
+    bool same = range_of(s, i->a, &a) && range_of(s, i->b, &b) && equal_forms(&a.lo, &a.hi) &&
+                equal_forms(&b.lo, &b.hi) && kaffine_add(&b.lo, &a.lo, -1);
+    for (int k = 0; k < b.lo.n && same; k++) same = is_fixed(s, b.lo.term[k].ref);
+    if (same && a.lo.n) {
+        s->ends_of[r] = qarena_alloc(s->arena, sizeof *s->ends_of[r]), s->clamps = true;
+        *s->ends_of[r] = (Ends){a.lo, b.lo};
+    } else s->nlimits = limits, s->nends = ends;
+}
+
 static bool find_tests(Splitter *s) {
     bool any = false, rows = s->rows && tests_last_axis(s) && (s->f->rank < 3 || tests_neighbours(s));
     s->nlimits = s->nends = 0;
     for (KRef r = 1; r < s->f->nins; r++) {
         uint8_t op = get_ins(s, r)->op;
-        find_clamp(s, r);
+        find_clamp(s, r), find_ends(s, r);
         if (!is_test(op) || (rows && op == K_BOUND && axis_of(s, r) != s->f->rank - 1)) continue;
         any |= s->sure[r] = test_limits(s, r);
     }
@@ -675,6 +702,28 @@ static KRef touch_pad(Splitter *s, KRef r) {
     return kir_copy(s->g, i, at, i->op == K_ATOMIC ? s->map[i->b] : 0, 0);
 }
 
+static KRef emit_sum(Splitter *s, const Affine *a) {
+    KRef sum = kir_int(s->g, a->constant);
+    for (int i = 0; i < a->n; i++) {
+        const KIns *t = get_ins(s, a->term[i].ref);
+        KRef v = t->op == K_POS ? kir_add(s->g, (KMake){K_POS, .own = QS_I64, .imm = t->imm})
+                                : kir_cast(s->g, QS_I64, s->map[a->term[i].ref]);
+        sum = kir_op(s->g, K_ADD, sum, kir_op(s->g, K_MUL, v, kir_int(s->g, a->term[i].factor)));
+    }
+    return sum;
+}
+
+/* Copies a loop of ints so that all positions count between the same ends. */
+static KRef copy_loop(Splitter *s, KRef r) {
+    Affine base = s->ends_of[r]->first, last = s->ends_of[r]->span;
+    KRef first = kir_const_int(s->g, QS_I32, base.constant, 0);
+    last.constant += base.constant, base.constant = 0;
+    KRef to = kir_cast(s->g, QS_I32, emit_sum(s, &last)), from = emit_sum(s, &base);
+    KRef k = kir_copy(s->g, get_ins(s, r), first, to, s->map[get_ins(s, r)->c]);
+    s->wide[r] = kir_op(s->g, K_ADD, from, kir_cast(s->g, QS_I64, k));
+    return kir_cast(s->g, QS_I32, s->wide[r]);
+}
+
 static KRef copy_one(Splitter *s, KRef r, bool fast) {
     const KIns *i = get_ins(s, r);
     KRef a = s->map[i->a], b = s->map[i->b], c = s->map[i->c];
@@ -692,6 +741,8 @@ static KRef copy_one(Splitter *s, KRef r, bool fast) {
     if (fast && i->op == K_CHECK && is_true(s, a)) return 0;
     if (!fast || !s->clamps) return kir_copy(s->g, i, a, b, c);
     if (s->clamped[r]) return s->map[s->clamped[r]];
+    if (s->ends_of[r]) return copy_loop(s, r);
+    if (i->op == K_CAST && i->dtype == QS_I64 && s->ends_of[i->a]) return s->wide[i->a];
     if (i->op == K_FOR) return kaffine_for(s->g, kir_like(i, a, b, c));
     if (i->dtype == QS_I64 && kir_ops[i->op].effect == KE_PURE && a) return kaffine_fold(s->g, kir_like(i, a, b, c));
     return kir_copy(s->g, i, a, b, c);
@@ -784,6 +835,8 @@ bool kopt_interior(Ctx *c, Arena *arena, const KFunc *f, bool rows, KSplit *out)
     if (f->barrier || f->shared) return false; /* their positions cooperate, so a block cannot be split */
     Splitter s = {.f = f, .rows = rows, .fixed = qarena_alloc(arena, f->nins), .sure = qarena_alloc(arena, f->nins)};
     s.feeds = qarena_alloc(arena, f->nins), s.clamped = qarena_alloc(arena, qmem_size(f->nins, sizeof *s.clamped, 0));
+    s.ends_of = qarena_alloc(arena, qmem_size(f->nins, sizeof *s.ends_of, 0));
+    s.wide = qarena_alloc(arena, qmem_size(f->nins, sizeof *s.wide, 0)), s.arena = arena;
     find_feeds(&s);
     bool boxed = find_tests(&s);
     s.flat = kflatten_choose(arena, f, rows, s.sure, fixed_by_launch, &s);
