@@ -580,7 +580,8 @@ static qs_status lower_failure(Loops *L, Node *n, bool always) {
     return QS_OK;
 }
 
-bool kloop_is_builtin(const Value *fn, const char *name) {
+/* Whether fn is the built-in function, not one of the program with its name. */
+static bool is_builtin_named(const Value *fn, const char *name) {
     return fn->what == WHAT_FUNCTION && fn->host.builtin && !strcmp(fn->host.builtin, name);
 }
 
@@ -608,7 +609,7 @@ static qs_status callee_of(Walk *w, Called *c) {
     if (callee->kind == N_FIELD) return c->self = true, method_of(L, callee, c->args, c->fn);
     if (named && callee->u.ident.sym->kind == SYM_TYPE) return QS_OK;
     TRY(kloop_expr(L, callee, c->fn));
-    bool asserts = kloop_is_builtin(c->fn, "assert"), errs = kloop_is_builtin(c->fn, "error");
+    bool asserts = is_builtin_named(c->fn, "assert"), errs = is_builtin_named(c->fn, "error");
     c->done = !c->wanted && (asserts || errs);
     if (c->done) TRY(lower_failure(L, c->site, errs));
     if (c->done && errs) L->left = true;

@@ -26,7 +26,8 @@ void kloop_leave_unless(Loops *L, KRef cond, qs_dtype d, int64_t fault) {
     kloop_flow(L, K_END, 0);
 }
 
-void kloop_assume(Loops *L, KRef cond) {
+/* Ends a speculative version unless the condition holds; the exact version then runs. */
+static void assume_condition(Loops *L, KRef cond) {
     double k;
     if (kir_is_const(L->f, cond, &k) && k != 0) return;
     if (!L->loose++) L->loose_pos = L->pos;
@@ -127,7 +128,7 @@ bool kloop_expect_int(Loops *L, Number *n) {
     Guess g = guess_of(L, *n);
     demand(L, n->v, 12);
     if (!g.v) return false;
-    if (g.fits) kloop_assume(L, g.fits);
+    if (g.fits) assume_condition(L, g.fits);
     n->lo = g.lo, n->hi = g.hi;
     if (n->kind == LOOP_INT) return true;
     n->twin = g.v, n->unsigned_zero = n->guess_unsigned, n->guess = 0;
@@ -141,7 +142,7 @@ bool kloop_expect_positive(Loops *L, Number *n) {
     double k;
     if (!t || n->kind == LOOP_BOOL || n->hi < 1 || kir_is_const(L->f, t, &k)) return false;
     if (!L->speculates) return L->wants_integers = true, false;
-    kloop_assume(L, kloop_op(L, K_LT, kloop_i64(L, 0), t));
+    assume_condition(L, kloop_op(L, K_LT, kloop_i64(L, 0), t));
     return n->lo = 1, true;
 }
 

@@ -299,8 +299,6 @@ void kloop_enter_bounds(Var *v);                  /* sets its bounds to the boun
 void kloop_forget_from(Loops *L, KRef from);      /* forgets values whose instructions are taken back */
 qs_status kloop_variable(Walk *w, const Sym *sym, uint32_t pos, Value *out, bool *found);
 qs_status kloop_outside(Walk *w, const Sym *sym, uint32_t pos, Value *out);
-bool kloop_is_builtin(const Value *fn,
-                      const char *name); /* the built-in function, not one of the program with its name */
 static inline qs_status kloop_read(Loops *L, const Sym *sym, Value *out) {
     return kcall_name(&L->walk, sym, L->pos, out);
 }
@@ -361,8 +359,6 @@ void kloop_change_others(Loops *L, const Var *v);  /* afterwards: all that hold 
 /* -- loop_stmt.c --------------------------------------------------------------------------------------------------- */
 extern const WalkRules kloop_rules;
 void kloop_exit_unless(Loops *L, KRef holds, const Node *n); /* else the interpreter continues with the statement n */
-/* Marks the FOR that begins at `start`, if its iterations are independent. */
-void kloop_mark_independent(Loops *L, KRef start);
 
 /* -- loop_while.c -------------------------------------------------------------------------------------------------- */
 /* Lowers the loop as its `for`, if that is possible. */
@@ -405,8 +401,6 @@ Number kloop_to_num(Loops *L, Number a);                     /* scalar(a) */
 /* -- loop_integer.c ----------------------------------------------------------------------------------------------- */
 #define LOOP_EXACT_MOST 0x1.fffffffffffffp52 /* 2^53 - 1 */
 bool kloop_may_be_demanded(const Var *v);
-/* Ends a speculative version unless the condition holds; the exact version then runs. */
-void kloop_assume(Loops *L, KRef cond);
 /* Unless the condition holds, sets the fault and leaves the loop, whose changes the VM takes back. */
 void kloop_leave_unless(Loops *L, KRef cond, qs_dtype d, int64_t fault);
 /* An integer operation needs the twin of n.  A speculative version tests that the guess is right, and returns true.
@@ -523,7 +517,6 @@ qs_status kloop_element_call(Loops *L, const char *name, const Value *x, int n, 
 /* -- loop_vector.c ------------------------------------------------------------------------------------------------- */
 bool kloop_is_elementwise(Op op);
 Value kloop_vector(Loops *L, int n);              /* a new vector of n elements, which the caller fills in */
-Value kloop_new_array(Value v);                   /* a copy of the vector v */
 Value kloop_matrix(Loops *L, int rows, int cols); /* a matrix with one row is a vec */
 /* The value of r if it follows from integral variables that the loop does not set and from extents, else NaN.  fix:
  * these are compiled in, from the next pass on. */

@@ -426,8 +426,9 @@ static bool has_tests(const Loops *L, KRef loop) {
     return leaves;
 }
 
-/* The exact version runs whatever arrays overlap, so that nothing holds there. */
-void kloop_mark_independent(Loops *L, KRef start) {
+/* Marks the FOR that begins at `start`, if its iterations are independent.  The exact version runs whatever arrays
+ * overlap, so that nothing holds there. */
+static void mark_independent(Loops *L, KRef start) {
     while (start < L->f->nins && L->f->ins[start].op != K_FOR) start++;
     if (L->mode == MODE_EXACT || start == L->f->nins || L->listed > start) return;
     unsigned flag = kloop_is_independent(L, start)                      ? KFLAG_REASSOC
@@ -443,7 +444,7 @@ static qs_status close_range(Walk *w, CountedLoop *t) {
     L->versions -= t->version != VERSION_ONLY, L->others -= t->version == VERSION_OTHER;
     kloop_leave_list(L, t->node);
     if (t->i == 0 && !t->position && !L->module) kloop_free_order(L, t->node, t->start);
-    if (!t->position && !L->module) kloop_mark_independent(L, t->start);
+    if (!t->position && !L->module) mark_independent(L, t->start);
     return QS_OK;
 }
 

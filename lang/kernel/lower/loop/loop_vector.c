@@ -39,7 +39,7 @@ static Value shaped_as(Loops *L, const Value *v) {
     return r.cols = v->cols, r.f64 = v->f64, r.like = v->like, r;
 }
 
-Value kloop_new_array(Value v) {
+static Value copy_vector(Value v) {
     v.origin = NULL, v.array = 0, v.host.kind = LOOP_UNSET;
     return v;
 }
@@ -420,7 +420,7 @@ qs_status kloop_vector_float64(Loops *L, const Value *a, Value *out) {
     bool itself = is_surely(L, a->f64) || elem_dtype(L) == QS_F64;
     if (a->f64 && !itself && (a->origin || a->array))
         return kloop_decline(L, L->pos, "float64 of an array whose type is not known");
-    *out = itself ? *a : kloop_new_array(*a);
+    *out = itself ? *a : copy_vector(*a);
     return out->f64 = kloop_width(L, QS_F64), QS_OK;
 }
 
@@ -638,7 +638,7 @@ qs_status kloop_vector_call(Loops *L, const char *name, const Value *args, int n
         return out->num = kloop_median(L, &args[0]), QS_OK;
     }
     if (nargs == 1 && !strcmp(name, "transpose")) return *out = transpose_matrix(L, &args[0]), QS_OK;
-    if (nargs == 1 && !strcmp(name, "copy")) return *out = kloop_new_array(args[0]), QS_OK;
+    if (nargs == 1 && !strcmp(name, "copy")) return *out = copy_vector(args[0]), QS_OK;
     bool same = !strcmp(name, "real") || !strcmp(name, "conj") || !strcmp(name, "float");
     if (nargs == 1 && same) return *out = args[0], QS_OK; /* the array itself */
     if (nargs == 1)
