@@ -46,11 +46,9 @@ static int take_unsigned(Border *b, PyObject *o, qs_value *out) {
     void *p;
     uint64_t n = PyLong_AsUnsignedLongLong(o);
     if (PyErr_Occurred()) return too_large();
-    if (check_status(b, qarr_new(b->vm, QS_U64, 1, (int64_t[]){1}, false, &a)) < 0) return -1;
-    qs_status s = qarr_write(b->vm, a, &p);
-    if (s == QS_OK) memcpy(p, &n, sizeof n);
-    else qarr_release(b->vm, a);
-    return *out = qarr_value(a), check_status(b, s);
+    if (check_status(b, qarr_make(b->vm, QS_U64, 1, (int64_t[]){1}, false, &a, &p)) < 0) return -1;
+    memcpy(p, &n, sizeof n);
+    return *out = qarr_value(a), 0;
 }
 
 static int take_int(Border *b, PyObject *o, bool wide, qs_value *out) {

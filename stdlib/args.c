@@ -162,9 +162,8 @@ qs_status qarg_exact(qs_vm *vm, const double *x, int rank, const int64_t *dims, 
         if (fabs(x[i]) > 0x1p24) d = QS_F64;
     Array *a;
     void *p;
-    TRY(qarr_new(vm, d, rank, dims, false, &a));
+    TRY(qarr_make(vm, d, rank, dims, false, &a, &p));
     *out = qarr_value(a);
-    TRY(qarr_write(vm, a, &p));
     qconv_run(QS_F64, x, sizeof *x, d, p, (ptrdiff_t)qdtype_size(d), n);
     return QS_OK;
 }

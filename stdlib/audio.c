@@ -127,9 +127,8 @@ static qs_status read_samples(qs_vm *vm, const Sound *s, bool native, qs_value *
     void *p;
     bool scaled = !native && s->form == PCM;
     qs_dtype d = scaled ? (s->bytes == 4 ? QS_F64 : qvm_ctx(vm)->scalar_dtype) : native_type(s);
-    TRY(qarr_new(vm, d, 2, (int64_t[]){s->frames, s->channels}, false, &a));
+    TRY(qarr_make(vm, d, 2, (int64_t[]){s->frames, s->channels}, false, &a, &p));
     *out = qarr_value(a);
-    TRY(qarr_write(vm, a, &p));
     if (!a->count) return QS_OK;
     if (scaled) copy_scaled(s, a->count, d, p);
     else copy_native(s, a->count, p);

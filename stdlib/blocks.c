@@ -227,10 +227,9 @@ static qs_status read_block(const Store *s, qs_call_args *c) {
     TRY(read_positions(s, c, 2, "count", 0, r.count));
     TRY(mode_arg(s, c, 3, &r.mode));
     if (r.mode == ACC_CHECKED) TRY(check_inside(s, r.from, r.count));
-    TRY(qarr_new(s->vm, s->dtype, s->rank, r.count, true, &a));
+    TRY(qarr_make(s->vm, s->dtype, s->rank, r.count, true, &a, &p));
     c->out[0] = qarr_value(a);
     for (int d = 0; d < s->rank; d++) count *= (size_t)r.count[d];
-    TRY(qarr_write(s->vm, a, &p));
     return r.out = p, count ? read_rows(&r) : QS_OK;
 }
 

@@ -287,12 +287,8 @@ static qs_status read_elements(const File *f, const Data *d, int rank, const int
     Id memory;
     void *p;
     if (!dtype_of(d->type, &t, &memory)) return unsupported(f, d->name, class_name(d->type));
-    qs_status s = qarr_new(f->vm, t, rank, dims, false, out);
-    if (s == QS_OK) {
-        s = qarr_write(f->vm, *out, &p);
-        if (s == QS_OK) s = data_read(f, d, memory, p);
-        if (s != QS_OK) qarr_release(f->vm, *out);
-    }
+    qs_status s = qarr_make(f->vm, t, rank, dims, false, out, &p);
+    if (s == QS_OK && (s = data_read(f, d, memory, p)) != QS_OK) qarr_release(f->vm, *out);
     return h5.H5Tclose(memory), s;
 }
 

@@ -148,9 +148,8 @@ static ListKind list_kind(const qs_value *v, uint32_t n) {
 static qs_status list_of_numbers(qs_vm *vm, const qs_value *v, uint32_t n, qs_value *out) {
     Array *a;
     void *p;
-    TRY(qarr_new(vm, QS_F64, 1, (int64_t[]){n}, false, &a));
+    TRY(qarr_make(vm, QS_F64, 1, (int64_t[]){n}, false, &a, &p));
     *out = qarr_value(a);
-    TRY(qarr_write(vm, a, &p));
     for (uint32_t i = 0; i < n; i++) ((double *)p)[i] = v[i].kind == QS_NUM ? v[i].u.f : NAN;
     return QS_OK;
 }
@@ -161,9 +160,8 @@ static qs_status list_of_arrays(qs_vm *vm, const qs_value *v, uint32_t n, qs_val
     int rank = qarr_shape(first, dims + 1, NULL);
     Array *a;
     void *p;
-    TRY(qarr_new(vm, QS_F64, rank + 1, dims, false, &a));
+    TRY(qarr_make(vm, QS_F64, rank + 1, dims, false, &a, &p));
     *out = qarr_value(a);
-    TRY(qarr_write(vm, a, &p));
     for (uint32_t i = 0; i < n; i++) {
         const void *q;
         TRY(qarr_read(vm, qval_array(v[i]), &q));

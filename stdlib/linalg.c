@@ -161,12 +161,11 @@ static qs_status mat_result(qs_vm *vm, const Mat *x, int rows, int cols, qs_dtyp
     Array *a, *r;
     void *p;
     int64_t dims[2] = {rows, cols};
-    TRY(qarr_new(vm, wide_type(x->parts), 2, dims, false, &a));
-    qs_status s = qarr_write(vm, a, &p);
-    if (s == QS_OK && a->count)
+    TRY(qarr_make(vm, wide_type(x->parts), 2, dims, false, &a, &p));
+    if (a->count)
         qmatrix_move(vm, p, (int64_t[]){cols, 1}, x->a, (int64_t[]){1, x->m}, 2, dims,
                      (size_t)x->parts * sizeof(double));
-    if (s == QS_OK) s = qarr_convert(vm, a, x->parts == 2 ? qdtype_complex_of(qdtype_real_of(d)) : d, &r);
+    qs_status s = qarr_convert(vm, a, x->parts == 2 ? qdtype_complex_of(qdtype_real_of(d)) : d, &r);
     qarr_release(vm, a);
     if (s == QS_OK) *out = qarr_value(r);
     return s;

@@ -154,10 +154,9 @@ static qs_status diagonal(qs_vm *vm, qs_call_args *c, qs_dtype t, int64_t rows, 
     Array *a;
     const void *from = NULL;
     void *p;
-    TRY(qarr_new(vm, t, 2, (int64_t[]){rows, cols}, true, &a));
+    TRY(qarr_make(vm, t, 2, (int64_t[]){rows, cols}, true, &a, &p));
     c->out[0] = qarr_value(a);
     if (v) TRY(qarr_read(vm, v->a, &from));
-    TRY(qarr_write(vm, a, &p));
     size_t size = qdtype_size(t);
     for (int64_t i = 0; i < n; i++) {
         char *at = (char *)p + (size_t)(i * (cols + 1)) * size;

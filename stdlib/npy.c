@@ -186,9 +186,7 @@ static qs_status npy_text(qs_vm *vm, const Npy *h, const char *path, qs_value *o
 static qs_status npy_elements(qs_vm *vm, const Npy *h, qs_dtype d, int rank, const int64_t *dims, size_t bytes,
                               Array **out) {
     void *p;
-    TRY(qarr_new(vm, d, rank, dims, false, out));
-    qs_status s = qarr_write(vm, *out, &p);
-    if (s != QS_OK) return qarr_release(vm, *out), s;
+    TRY(qarr_make(vm, d, rank, dims, false, out, &p));
     if (bytes) memcpy(p, h->data, bytes);
     if (h->swapped) qbytes_swap(p, bytes, qdtype_is_complex(d) ? h->item / 2 : h->item);
     return QS_OK;
@@ -205,9 +203,7 @@ qs_status qnpy_from_columns(qs_vm *vm, Array *a, int rank, const int64_t *dims, 
     void *q;
     qnpy_column_strides(rank, dims, from), qarr_packed_strides(rank, dims, to);
     TRY(qarr_read(vm, a, &p));
-    TRY(qarr_new(vm, (qs_dtype)a->dtype, rank, dims, false, out));
-    qs_status s = qarr_write(vm, *out, &q);
-    if (s != QS_OK) return qarr_release(vm, *out), s;
+    TRY(qarr_make(vm, (qs_dtype)a->dtype, rank, dims, false, out, &q));
     if (a->count) qmatrix_move(vm, q, to, p, from, rank, dims, qdtype_size((qs_dtype)a->dtype));
     return QS_OK;
 }
@@ -535,8 +531,8 @@ static qs_status npy_direct(qs_vm *vm, const char *path, int fd, qs_value *out, 
     size_t offset = (size_t)(h.data - head);
     h.room = (size_t)file.st_size - offset;
     TRY(npy_extent(vm, path, &h, &d, &bytes));
-    TRY(qarr_new(vm, d, h.rank, h.dims, false, &a));
-    qs_status s = qarr_write(vm, a, &p);
+    TRY(qarr_make(vm, d, h.rank, h.dims, false, &a, &p));
+    qs_status s = QS_OK;
     while (s == QS_OK && at < bytes) {
         n = pread(fd, (char *)p + at, bytes - at, (off_t)(offset + at));
         if (n > 0) at += (size_t)n;

@@ -629,9 +629,8 @@ static double largest_index(const Conv *c) {
 static qs_status list(qs_vm *vm, const int64_t *x, int n, qs_value *out) {
     Array *a;
     void *p;
-    TRY(qarr_new(vm, QS_F64, 1, (int64_t[]){n}, false, &a));
+    TRY(qarr_make(vm, QS_F64, 1, (int64_t[]){n}, false, &a, &p));
     *out = qarr_value(a);
-    TRY(qarr_write(vm, a, &p));
     for (int i = 0; i < n; i++) ((double *)p)[i] = (double)x[i];
     return QS_OK;
 }
@@ -649,9 +648,8 @@ static qs_status converted(qs_vm *vm, qs_value *v, qs_dtype d) {
 static qs_status phases_in(qs_vm *vm, const Side *s, qs_value *out) {
     Array *a;
     void *p;
-    TRY(qarr_new(vm, QS_F64, 2, (int64_t[]){s->phases, 4}, false, &a));
+    TRY(qarr_make(vm, QS_F64, 2, (int64_t[]){s->phases, 4}, false, &a, &p));
     *out = qarr_value(a);
-    TRY(qarr_write(vm, a, &p));
     double *to = p;
     for (int64_t k = 0; k < s->phases; k++, to += 4) {
         to[0] = (double)((s->kernel - k + s->phases - 1) / s->phases);

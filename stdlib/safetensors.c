@@ -116,13 +116,12 @@ static qs_status make_value(File *f, const Tensor *t, qs_value *out) {
     Array *a;
     void *p;
     int64_t one = 1;
-    TRY(qarr_new(f->vm, t->d, t->rank ? t->rank : 1, t->rank ? t->dims : &one, false, &a));
-    qs_status s = qarr_write(f->vm, a, &p);
-    if (s == QS_OK && t->to > t->from) memcpy(p, f->data + t->from, t->to - t->from);
-    if (s == QS_OK && t->d == QS_B1)
+    TRY(qarr_make(f->vm, t->d, t->rank ? t->rank : 1, t->rank ? t->dims : &one, false, &a, &p));
+    if (t->to > t->from) memcpy(p, f->data + t->from, t->to - t->from);
+    if (t->d == QS_B1)
         for (size_t i = 0; i < a->count; i++) ((uint8_t *)p)[i] = ((uint8_t *)p)[i] != 0;
-    if (s == QS_OK && t->rank) return qarr_keep(a, t->rank), *out = qarr_value(a), QS_OK;
-    if (s == QS_OK) s = qarr_get(f->vm, a, 0, out);
+    if (t->rank) return qarr_keep(a, t->rank), *out = qarr_value(a), QS_OK;
+    qs_status s = qarr_get(f->vm, a, 0, out);
     return qarr_release(f->vm, a), s;
 }
 

@@ -259,12 +259,10 @@ static qs_status describe_fit(qs_vm *vm, const double *a, const double *b, const
     for (size_t i = n; i < m; i++) rest = hypot(rest, b[i]);
     TRY(qobj_new(vm, NULL, &o));
     *out = qval_object(QS_OBJECT, o);
-    TRY(qarr_new(vm, QS_F64, 2, (int64_t[]){(int64_t)n, (int64_t)n}, true, &r));
-    qs_status s = qarr_write(vm, r, &to);
-    for (size_t j = 0; j < n && s == QS_OK; j++)
+    TRY(qarr_make(vm, QS_F64, 2, (int64_t[]){(int64_t)n, (int64_t)n}, true, &r, &to));
+    for (size_t j = 0; j < n; j++)
         for (size_t k = 0; k <= j; k++)
             ((double *)to)[k * n + j] = a[j * m + k] * (scale > 0 ? pow(scale, (double)(n - 1 - j)) : 1);
-    if (s != QS_OK) return qarr_release(vm, r), s;
     TRY(qarg_set_field(vm, o, "R", qarr_value(r)));
     TRY(qarg_set_field(vm, o, "df", qs_num((double)(m - n))));
     return qarg_set_field(vm, o, "normr", qs_num(rest));

@@ -275,9 +275,9 @@ static qs_status gather_items(const Pool *s, const size_t *at, size_t n, qs_dtyp
     }
     Array *a, *r;
     void *p;
-    TRY(qarr_new(s->vm, s->mixed ? d : s->d, 1, &dim, false, &a));
+    TRY(qarr_make(s->vm, s->mixed ? d : s->d, 1, &dim, false, &a, &p));
     size_t size = qdtype_size((qs_dtype)a->dtype);
-    qs_status status = qarr_write(s->vm, a, &p);
+    qs_status status = QS_OK;
     for (size_t i = 0; status == QS_OK && i < n; i++) {
         char *to = (char *)p + i * size;
         if (s->mixed) status = convert_item(s, at[i], d, to);

@@ -218,11 +218,10 @@ static qs_status set_results(qs_vm *vm, const Array *a, int dim, const LineSearc
         qarg_keep(*index, a);
     }
     if (!value) return QS_OK;
-    TRY(qarr_new(vm, (qs_dtype)a->dtype, rank, dims, false, &r));
-    qs_status e = qarr_write(vm, r, &p);
-    if (e == QS_OK) memcpy(p, s->values, r->count * s->size);
-    if (e == QS_OK && dim != DIM_ALL) return *value = qarr_value(r), qarg_keep(*value, a), QS_OK;
-    if (e == QS_OK) e = qarr_get(vm, r, 0, value);
+    TRY(qarr_make(vm, (qs_dtype)a->dtype, rank, dims, false, &r, &p));
+    memcpy(p, s->values, r->count * s->size);
+    if (dim != DIM_ALL) return *value = qarr_value(r), qarg_keep(*value, a), QS_OK;
+    qs_status e = qarr_get(vm, r, 0, value);
     return qarr_release(vm, r), e;
 }
 

@@ -163,9 +163,8 @@ static qs_status read_column(const Reader *r, size_t col, qs_value *out) {
     Array *a;
     void *p;
     if (d == QS_C128) return read_strings(r, col, out);
-    TRY(qarr_new(r->vm, d, 1, &rows, true, &a));
+    TRY(qarr_make(r->vm, d, 1, &rows, true, &a, &p));
     *out = qarr_value(a);
-    TRY(qarr_write(r->vm, a, &p));
     for (size_t i = 0; i < a->count; i++) {
         const char *s = field_at(r, i + 1, col);
         if (d == QS_B1) ((uint8_t *)p)[i] = (*past_blanks(s) | 32) == 't';

@@ -234,9 +234,8 @@ static qs_status whole_of(qs_vm *vm, const Tiles *t, qs_value *v, double **out) 
     const int64_t dims[] = {rows * t->height, t->columns * t->width, t->channels};
     Array *a;
     void *p;
-    TRY(qarr_new(vm, QS_F64, t->channels > 1 ? 3 : 2, dims, true, &a));
+    TRY(qarr_make(vm, QS_F64, t->channels > 1 ? 3 : 2, dims, true, &a, &p));
     *v = qarr_value(a);
-    TRY(qarr_write(vm, a, &p));
     return *out = p, QS_OK;
 }
 

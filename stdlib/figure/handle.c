@@ -45,12 +45,11 @@ static qs_status rasterize(qs_vm *vm, const char *fn, Figure *f, qs_value *out) 
     TRY(qfigure_canvas(vm, fn, f, CANVAS_PIXELS, qfigure_scale(f), &c));
     const uint8_t *from = qcanvas_pixels(c, &w, &h);
     const int64_t dims[] = {h, w, 3};
-    qs_status s = qarr_new(vm, QS_U8, 3, dims, false, &a);
-    if (s == QS_OK) *out = qarr_value(a), s = qarr_write(vm, a, &p);
+    qs_status s = qarr_make(vm, QS_U8, 3, dims, false, &a, &p);
     uint8_t *to = p;
     for (size_t k = 0; s == QS_OK && k < (size_t)w * (size_t)h; k++, from += 4, to += 3)
         to[0] = from[2], to[1] = from[1], to[2] = from[0];
-    if (s == QS_OK) s = qarr_settle(vm, a);
+    if (s == QS_OK) *out = qarr_value(a), s = qarr_settle(vm, a);
     qcanvas_free(c);
     return s;
 }

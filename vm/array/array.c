@@ -167,6 +167,13 @@ qs_status qarr_new(qs_vm *vm, qs_dtype d, int ndim, const int64_t *dims, bool ze
     return new_packed(vm, d, ndim, dims, count, zeroed, out);
 }
 
+qs_status qarr_make(qs_vm *vm, qs_dtype d, int ndim, const int64_t *dims, bool zeroed, Array **out, void **p) {
+    TRY(qarr_new(vm, d, ndim, dims, zeroed, out));
+    qs_status s = qarr_write(vm, *out, p);
+    if (s != QS_OK) qarr_release(vm, *out);
+    return s;
+}
+
 qs_status qarr_like(qs_vm *vm, const Array *a, qs_dtype d, Array **out) {
     size_t count;
     if (qdtype_size(d) > elem_size(a)) TRY(check_shape(vm, d, a->rank, a->dims, &count));
@@ -649,9 +656,8 @@ qs_status qarr_fill(qs_vm *vm, Array *dst, qs_value number) {
 qs_status qarr_from_value(qs_vm *vm, qs_value v, qs_dtype d, Array **out) {
     void *p;
     if (v.kind == QS_ARRAY) return qarr_convert(vm, qval_array(v), d, out);
-    TRY(qarr_new(vm, d, 1, &(int64_t){1}, false, out));
-    qs_status s = qarr_write(vm, *out, &p);
-    if (!s) s = qarr_store(vm, d, p, v);
+    TRY(qarr_make(vm, d, 1, &(int64_t){1}, false, out, &p));
+    qs_status s = qarr_store(vm, d, p, v);
     if (s) qarr_free(vm, *out);
     return s;
 }
@@ -751,8 +757,7 @@ qs_status qarr_from_doubles(qs_vm *vm, const double *x, size_t n, Array **out) {
     qs_dtype d = qvm_ctx(vm)->scalar_dtype;
     int64_t dims[1] = {(int64_t)n};
     void *p;
-    TRY(qarr_new(vm, d, 1, dims, false, out));
-    TRY(qarr_write(vm, *out, &p));
+    TRY(qarr_make(vm, d, 1, dims, false, out, &p));
     qconv_run(QS_F64, x, sizeof *x, d, p, (ptrdiff_t)qdtype_size(d), n);
     return QS_OK;
 }
@@ -771,8 +776,7 @@ qs_status qarr_range(qs_vm *vm, qs_dtype d, double lo, double step, double hi, A
     int64_t dims[1] = {qdtype_sat_i64(count, 0, INT64_MAX)};
     void *p;
     if (d == QS_F32 && range_is_wide(lo, step, count)) d = QS_F64;
-    TRY(qarr_new(vm, d, 1, dims, false, out));
-    TRY(qarr_write(vm, *out, &p));
+    TRY(qarr_make(vm, d, 1, dims, false, out, &p));
     if (d == QS_F32)
         for (int64_t i = 0; i < dims[0]; i++) ((float *)p)[i] = (float)(lo + (double)i * step);
     else
@@ -813,8 +817,8 @@ static qs_status literal_of_numbers(qs_vm *vm, qs_dtype d, int n, const qs_value
     Array *a;
     void *p;
     d = qarr_literal_dtype(d, n, items);
-    TRY(qarr_new(vm, d, 1, dims, false, &a));
-    qs_status s = qarr_write(vm, a, &p);
+    TRY(qarr_make(vm, d, 1, dims, false, &a, &p));
+    qs_status s = QS_OK;
     for (int i = 0; i < n && !s; i++) s = qarr_store(vm, d, (char *)p + (size_t)i * qdtype_size(d), items[i]);
     if (s) return qarr_free(vm, a), s;
     *out = qarr_value(a);

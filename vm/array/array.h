@@ -28,6 +28,8 @@ struct qs_array_info;
 
 /* -- array.c: making and viewing ----------------------------------------------------------------------------------- */
 qs_status qarr_new(qs_vm *vm, qs_dtype d, int ndim, const int64_t *dims, bool zeroed, Array **out);
+/* The same, with a host pointer for writing the elements. */
+qs_status qarr_make(qs_vm *vm, qs_dtype d, int ndim, const int64_t *dims, bool zeroed, Array **out, void **p);
 /* Wraps foreign memory without a copy: m->data is the first element; info describes the array and whether it may be
  * written.  The owner is released exactly once, even on failure. */
 qs_status qarr_wrap(qs_vm *vm, const struct qs_array_info *info, const Wrapped *m, Array **out);

@@ -199,8 +199,7 @@ void qgather_write(const Base *b, const Selection *s, size_t size, void *base, c
 static qs_status list_array(qs_vm *vm, const Select *s, Array **out) {
     void *p;
     int64_t n = (int64_t)s->count;
-    TRY(qarr_new(vm, QS_I64, 1, &n, false, out));
-    TRY(qarr_write(vm, *out, &p));
+    TRY(qarr_make(vm, QS_I64, 1, &n, false, out, &p));
     return memcpy(p, s->list, s->count * sizeof *s->list), QS_OK;
 }
 
@@ -300,9 +299,7 @@ qs_status qgather_list(const Base *b, Array *a, qs_value at, qs_value *out) {
     TRY(qarr_read(b->vm, a, &base));
     bool column = list->rank < 2 || list->dims[1] == 1;
     int64_t count = (int64_t)list->count;
-    TRY(qarr_new(b->vm, (qs_dtype)a->dtype, column ? 1 : list->rank, column ? &count : list->dims, false, &r));
-    qs_status s = qarr_write(b->vm, r, &block);
-    if (s) return qarr_release(b->vm, r), s;
+    TRY(qarr_make(b->vm, (qs_dtype)a->dtype, column ? 1 : list->rank, column ? &count : list->dims, false, &r, &block));
     size_t size = qdtype_size((qs_dtype)a->dtype);
     Fetch f = {.d = (qs_dtype)list->dtype,
                .count = list->count,

@@ -218,9 +218,7 @@ static qs_status get_masked(qs_vm *vm, Array *a, Array *mask, qs_value *out) {
     TRY(qarr_read(vm, mask, &q));
     open_mask_nest(&n, a, p, mask, q);
     size_t moved = 0, chosen = count_true(n);
-    TRY(qarr_new(vm, (qs_dtype)a->dtype, 1, &(int64_t){(int64_t)chosen}, false, &r));
-    qs_status s = qarr_write(vm, r, &block);
-    if (s) return qarr_release(vm, r), s;
+    TRY(qarr_make(vm, (qs_dtype)a->dtype, 1, &(int64_t){(int64_t)chosen}, false, &r, &block));
     while (moved < chosen && qstrided_next(&n))
         moved += compress_run(&n, size, (char *)block + moved * size, chosen - moved);
     *out = qarr_value(r);

@@ -53,10 +53,9 @@ qs_status qproto_table(qs_vm *vm, const NumTable *t, qs_value *out) {
     Array *a;
     bool wide = t->wide;
     if (t->whole) {
-        TRY(qarr_new(vm, t->is_uint64 ? QS_U64 : QS_I64, t->rank, t->dims, false, &a));
-        *out = qarr_value(a);
         void *at;
-        TRY(qarr_write(vm, a, &at));
+        TRY(qarr_make(vm, t->is_uint64 ? QS_U64 : QS_I64, t->rank, t->dims, false, &a, &at));
+        *out = qarr_value(a);
         return memcpy(at, t->whole, t->n * sizeof *t->whole), QS_OK;
     }
     for (size_t i = 0; i < t->n; i++) wide |= qdtype_rounds_integral(t->at[i]);
@@ -154,7 +153,7 @@ qs_status qproto_of(qs_vm *vm, Func *f, bool echo, Proto **out) {
     return QS_OK;
 }
 
-void qproto_drop(qs_vm *vm, Proto *p) {
+static void drop_proto(qs_vm *vm, Proto *p) {
     Proto **at = &qvm(vm)->protos;
     while (*at != p) at = &(*at)->next;
     *at = p->next;
@@ -163,7 +162,7 @@ void qproto_drop(qs_vm *vm, Proto *p) {
 }
 
 void qproto_close(qs_vm *vm) {
-    while (qvm(vm)->protos) qproto_drop(vm, qvm(vm)->protos);
+    while (qvm(vm)->protos) drop_proto(vm, qvm(vm)->protos);
     qconverted_close(vm);
 }
 
@@ -176,5 +175,5 @@ static Proto *proto_of(qs_vm *vm, const Unit *u) {
 /* Releasing a value may run a finalizer that compiles code, which changes the list; so the search starts anew each
  * time. */
 void qproto_drop_unit(qs_vm *vm, const Unit *u) {
-    for (Proto *p; (p = proto_of(vm, u));) qproto_drop(vm, p);
+    for (Proto *p; (p = proto_of(vm, u));) drop_proto(vm, p);
 }

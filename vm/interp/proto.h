@@ -47,7 +47,6 @@ typedef struct Frame {
  * on type parameters is a nil with its TypeExpr in u.p; functions and argument names are nils with Func or NameTable.
  */
 qs_status qproto_of(qs_vm *vm, Func *f, bool echo, Proto **out);
-void qproto_drop(qs_vm *vm, Proto *p);
 void qproto_drop_unit(qs_vm *vm, const Unit *u); /* drops the functions of a unit that is unloaded */
 qs_status qproto_table(qs_vm *vm, const NumTable *t, qs_value *out); /* creates a new array */
 void qproto_close(qs_vm *vm);

@@ -109,8 +109,8 @@ static qs_status pack_numbers(qs_vm *vm, const EntryList *e, qs_dtype d, qs_valu
     Array *a;
     void *p;
     if (qtape_is_on(vm)) return put_numbers(vm, e, d, out);
-    TRY(qarr_new(vm, d, e->c->rank, e->c->dims, false, &a));
-    qs_status s = qarr_write(vm, a, &p);
+    TRY(qarr_make(vm, d, e->c->rank, e->c->dims, false, &a, &p));
+    qs_status s = QS_OK;
     for (size_t i = 0; i < e->c->count && s == QS_OK; i++)
         s = qarr_store(vm, d, (char *)p + i * qdtype_size(d), entry(e, i));
     if (s != QS_OK) return qarr_release(vm, a), s;

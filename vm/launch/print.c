@@ -55,11 +55,10 @@ static void store_element(Array *a, char *p, size_t i, const double **x) {
 static qs_status read_array(qs_vm *vm, const KShown *s, const double **x, qs_value *out) {
     Array *a;
     void *p;
-    TRY(qarr_new(vm, (qs_dtype)s->dtype, s->rank, s->dims, false, &a));
+    TRY(qarr_make(vm, (qs_dtype)s->dtype, s->rank, s->dims, false, &a, &p));
     *out = qarr_value(a);
-    qs_status st = qarr_write(vm, a, &p);
-    for (size_t i = 0; st == QS_OK && i < a->count; i++) store_element(a, p, i, x);
-    if (st == QS_OK) st = qarr_settle(vm, a);
+    for (size_t i = 0; i < a->count; i++) store_element(a, p, i, x);
+    qs_status st = qarr_settle(vm, a);
     if (st != QS_OK) qval_release(vm, *out);
     return st;
 }

@@ -74,10 +74,9 @@ static qs_status zeros(qs_vm *vm, const Trace *t, qs_value *out) { return qbackw
 static qs_status positions(qs_vm *vm, const IndexRecord *p, const Trace *t, qs_value *out) {
     Array *a;
     void *q;
-    TRY(qarr_new(vm, QS_F64, t->rank, t->dims, false, &a));
-    qs_status s = qarr_write(vm, a, &q);
-    for (size_t i = 0; i < a->count && s == QS_OK; i++) ((double *)q)[i] = (double)(i + 1);
-    if (s == QS_OK) s = qidx_get(vm, qarr_value(a), &p->x, out);
+    TRY(qarr_make(vm, QS_F64, t->rank, t->dims, false, &a, &q));
+    for (size_t i = 0; i < a->count; i++) ((double *)q)[i] = (double)(i + 1);
+    qs_status s = qidx_get(vm, qarr_value(a), &p->x, out);
     qarr_release(vm, a);
     return s;
 }

@@ -67,9 +67,8 @@ static bool asks_what_is_wanted(const Rule *r) {
 static qs_status list_wanted(qs_vm *vm, const GradNode *n, qs_value *out) {
     Array *a;
     void *p;
-    TRY(qarr_new(vm, QS_B1, 1, &(int64_t){n->nin}, false, &a));
+    TRY(qarr_make(vm, QS_B1, 1, &(int64_t){n->nin}, false, &a, &p));
     *out = qarr_value(a);
-    TRY(qarr_write(vm, a, &p));
     for (int i = 0; i < n->nin; i++) ((bool *)p)[i] = n->in[i] != NULL;
     return QS_OK;
 }

@@ -41,9 +41,7 @@ static qs_status truncate_elements(qs_vm *vm, Array *wide, qs_dtype d, int ndim,
     void *to;
     size_t size = qdtype_size(d);
     TRY(qarr_read(vm, wide, &from));
-    TRY(qarr_new(vm, d, ndim, dims, false, out));
-    qs_status s = qarr_write(vm, *out, &to);
-    if (s) return qarr_release(vm, *out), s;
+    TRY(qarr_make(vm, d, ndim, dims, false, out, &to));
     for (size_t i = 0; i < wide->count; i++) memcpy((char *)to + i * size, (const char *)from + i * 8, size);
     return QS_OK;
 }

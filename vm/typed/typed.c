@@ -173,9 +173,7 @@ qs_status qtyped_apply(qs_vm *vm, Typed f, qs_dtype d, const TypedArg *args, Arr
         return qs_fail(vm, QS_ETYPE, "%s is not defined for elements of type %s", qtyped_info[f].name,
                        qdtype_info[d].name);
     if (ndim < 0) return shapes_differ(vm, qtyped_info[f].name, w.nargs, args);
-    TRY(qarr_new(vm, result_dtype(f, d), ndim, dims, false, out));
-    qs_status s = qarr_write(vm, *out, &to);
-    if (s) return qarr_release(vm, *out), s;
+    TRY(qarr_make(vm, result_dtype(f, d), ndim, dims, false, out, &to));
     w.made = qdtype_size(result_dtype(f, d));
     w.at[0] = to;
     add_result(&w, ndim, dims, NULL);
@@ -228,9 +226,7 @@ qs_status qtyped_gather(qs_vm *vm, Array *a, Array *where, Array **out) {
     int ndim = qarr_shape(where, dims, NULL);
     TRY(qarr_read(vm, a, &from));
     TRY(qarr_read(vm, where, &places));
-    TRY(qarr_new(vm, (qs_dtype)a->dtype, ndim, dims, false, out));
-    qs_status s = qarr_write(vm, *out, &to);
-    if (s) return qarr_release(vm, *out), s;
+    TRY(qarr_make(vm, (qs_dtype)a->dtype, ndim, dims, false, out, &to));
     const int64_t *at = places;
     size_t n = where->count;
     /* clang-format off */
@@ -259,9 +255,7 @@ qs_status qtyped_take(qs_vm *vm, Array *x, int64_t outer, int64_t extent, int64_
     size_t size = qdtype_size((qs_dtype)x->dtype), n = where->count;
     TRY(qarr_read(vm, x, &src));
     TRY(qarr_read(vm, where, &places));
-    TRY(qarr_new(vm, (qs_dtype)x->dtype, ndim, dims, false, out));
-    qs_status s = qarr_write(vm, *out, &dst);
-    if (s) return qarr_release(vm, *out), s;
+    TRY(qarr_make(vm, (qs_dtype)x->dtype, ndim, dims, false, out, &dst));
     const int64_t *at = places;
     size_t block = size * (size_t)inner;
     for (int64_t o = 0; o < outer; o++) {
@@ -281,9 +275,7 @@ qs_status qtyped_nonzero(qs_vm *vm, Array *x, Array **out) {
     TRY(qarr_read(vm, x, &p));
     const uint8_t *truth = p;
     for (size_t i = 0; i < x->count; i++) n += truth[i] != 0;
-    TRY(qarr_new(vm, QS_I64, 1, (int64_t[]){(int64_t)n}, false, out));
-    qs_status s = qarr_write(vm, *out, &to);
-    if (s) return qarr_release(vm, *out), s;
+    TRY(qarr_make(vm, QS_I64, 1, (int64_t[]){(int64_t)n}, false, out, &to));
     int64_t *at = to;
     for (size_t i = 0, k = 0; k < n; i++)
         if (truth[i]) at[k++] = (int64_t)i;
@@ -293,9 +285,7 @@ qs_status qtyped_nonzero(qs_vm *vm, Array *x, Array **out) {
 qs_status qtyped_arange(qs_vm *vm, qs_dtype d, int64_t n, double first, double step, int64_t ifirst, int64_t istep,
                         Array **out) {
     void *to;
-    TRY(qarr_new(vm, d, 1, (int64_t[]){n}, false, out));
-    qs_status s = qarr_write(vm, *out, &to);
-    if (s) return qarr_release(vm, *out), s;
+    TRY(qarr_make(vm, d, 1, (int64_t[]){n}, false, out, &to));
 #define FILL(id, T, value)                                                                                             \
     case QS_##id:                                                                                                      \
         for (int64_t i = 0; i < n; i++) ((T *)to)[i] = (T)(value);                                                     \

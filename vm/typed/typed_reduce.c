@@ -302,18 +302,15 @@ static qs_status run_job(qs_vm *vm, Job *j) {
         void *p;
         char *to = j->to;
         j->block = BLOCK, j->blocks = (j->gone.count + BLOCK - 1) / BLOCK;
-        TRY(qarr_new(vm, j->f->acc, 1, &j->blocks, false, &parts));
-        qs_status s = qarr_write(vm, parts, &p);
+        TRY(qarr_make(vm, j->f->acc, 1, &j->blocks, false, &parts, &p));
         j->to = p;
-        if (s == QS_OK) {
-            qthreads_run(t, j->blocks, 1, fold_blocks, j);
-            Reduce kind = (Reduce)(j->f - folders[0]) % RED__COUNT;
-            const Folder *join = &folders[j->f->acc][kind == RED_count_nonzero ? RED_sum : kind];
-            begin_accumulator(j, to, p);
-            join->line((size_t)j->blocks, p, (ptrdiff_t)j->made, to);
-        }
+        qthreads_run(t, j->blocks, 1, fold_blocks, j);
+        Reduce kind = (Reduce)(j->f - folders[0]) % RED__COUNT;
+        const Folder *join = &folders[j->f->acc][kind == RED_count_nonzero ? RED_sum : kind];
+        begin_accumulator(j, to, p);
+        join->line((size_t)j->blocks, p, (ptrdiff_t)j->made, to);
         qarr_release(vm, parts);
-        return s;
+        return QS_OK;
     }
     int64_t share = WORTH / (j->gone.count ? j->gone.count : 1) + 1;
     if (all < WORTH) fold_lines(j, 0, j->kept.count, 0);
@@ -537,9 +534,7 @@ qs_status qtreduce_search(qs_vm *vm, Array *x, Array *v, bool right, Array **out
     int ndim = qarr_shape(v, dims, NULL);
     TRY(qarr_read(vm, x, &in));
     TRY(qarr_read(vm, v, &wanted));
-    TRY(qarr_new(vm, QS_I64, ndim, dims, false, out));
-    qs_status s = qarr_write(vm, *out, &to);
-    if (s) return qarr_release(vm, *out), s;
+    TRY(qarr_make(vm, QS_I64, ndim, dims, false, out, &to));
     int64_t *at = to, n = (int64_t)x->count;
 #define LOOK(D, T)                                                                                                     \
     case QS_##D:                                                                                                       \
