@@ -7,6 +7,7 @@
 #include "vm/base/warning.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -358,81 +359,146 @@ static void check_conditions(const Slips *s, const Node *n) {
 /* -- y = x; y[0] = 1 ----------------------------------------------------------------------------------------------- */
 /* In MATLAB an assignment copies.  The check warns of y = x if one of the two is written after that, an element of it,
  * or all elements of an array by an operator as in y += 1, and the other one is read later.  y is assigned once.  x is
- * assigned once if y is written, and not assigned again if x is written. */
+ * assigned once if y is written, and not assigned again if x is written.
+ *
+ * In a loop, the write may stand in front of y = x, because the next iteration makes it.  Then y is read by that
+ * iteration in front of y = x; or also after the loop, if y = x depends on a condition, as in "if better  best = x".
+ * y may be a field p.y.  [y, z] = {x, 1} and y = reshape(x, …) count as y = x. */
 enum { MOST_ALIASES = 64 };
 typedef struct {
     const Node *assignment;
     const Sym *x, *y;
+    const Str *field; /* of y, or NULL */
+    const char *view; /* the function in y = reshape(x, …), or NULL */
     int x_set, y_set;
     uint32_t x_written, y_written; /* positions of the first writes to their elements; UINT32_MAX: none */
     bool x_read, y_read;           /* after the other one was written */
     bool replaced;                 /* x is assigned after y = x */
     bool array;                    /* x is certainly one, which y += 1 changes */
+    bool conditional;              /* it depends on a condition within the loop */
+    const Node *loop;              /* the innermost loop around y = x, or NULL */
+    struct InLoop {                /* what this loop does */
+        bool x_written, x_set, y_written;
+        bool branches, leaves; /* after y = x; leaves: in any case */
+        int y_set;
+    } in;
+    bool inside; /* the walk is in this loop */
+    bool y_kept; /* y is read by a later iteration, or after the loop */
 } Alias;
 typedef struct {
     Slips *s;
+    const Node *loop;
+    bool conditional;
     Alias at[MOST_ALIASES];
     int n;
 } Aliases;
 
+static bool is_loop(const Node *n) { return n->kind == N_FOR || n->kind == N_WHILE || n->kind == N_REPEAT; }
+
+static void add_alias(Aliases *a, const Node *assignment, const Node *target, const Node *value) {
+    static const char *const views[] = {"reshape", "squeeze", NULL};
+    bool is_field = target->kind == N_FIELD, view = is_one_of(callee(value), views) && value->u.call.args.n;
+    const Node *from = view ? value->u.call.args.at[0].value : value, *base = is_field ? target->u.field.base : target;
+    if (base->kind != N_IDENT || from->kind != N_IDENT || a->n == MOST_ALIASES) return;
+    const Sym *y = base->u.ident.sym, *x = from->u.ident.sym;
+    if (!x || !y || x == y || x->kind == SYM_CAPTURE || x->kind > SYM_GLOBAL) return;
+    a->at[a->n++] = (Alias){.assignment = assignment,
+                            .x = x,
+                            .y = y,
+                            .field = is_field ? target->u.field.name : NULL,
+                            .view = view ? callee(value) : NULL,
+                            .x_written = UINT32_MAX,
+                            .y_written = UINT32_MAX,
+                            .array = rank_of(a->s, from, 4) > 0,
+                            .loop = a->loop,
+                            .conditional = a->conditional};
+}
+
 static void find_aliases(void *ud, Node **child) {
     Aliases *a = ud;
-    Node *n = *child;
-    const Node *target = qast_target(n);
-    bool plain = target && !n->u.assign.in_place && n->flag != ASSIGN_COPIES && target->kind == N_IDENT &&
-                 n->u.assign.value->kind == N_IDENT;
-    if (plain && a->n < MOST_ALIASES) {
-        const Sym *y = target->u.ident.sym, *x = n->u.assign.value->u.ident.sym;
-        if (x && y && x != y && x->kind != SYM_CAPTURE && x->kind <= SYM_GLOBAL)
-            a->at[a->n++] = (Alias){.assignment = n,
-                                    .x = x,
-                                    .y = y,
-                                    .x_written = UINT32_MAX,
-                                    .y_written = UINT32_MAX,
-                                    .array = rank_of(a->s, n->u.assign.value, 4) > 0};
-    }
+    Node *n = *child, *target = qast_target(n);
+    const Node *loop = a->loop;
+    bool conditional = a->conditional, plain = n->kind == N_ASSIGN && !n->u.assign.in_place && n->flag != ASSIGN_COPIES;
+    if (plain && target) add_alias(a, n, target, n->u.assign.value);
+    bool tuple = plain && n->u.assign.bracketed && n->u.assign.value->kind == N_CELL;
+    for (int i = 0; tuple && i < n->u.assign.ntargets && i < n->u.assign.value->u.items.n; i++)
+        add_alias(a, n, n->u.assign.targets[i], n->u.assign.value->u.items.at[i]);
+    if (is_loop(n)) a->loop = n, a->conditional = false;
+    a->conditional |= n->kind == N_IF || n->kind == N_MATCH || n->kind == N_TRY;
     qast_children(n, find_aliases, a);
+    a->loop = loop, a->conditional = conditional;
+}
+
+static bool is_x(const Alias *at, const Node *n) { return n->kind == N_IDENT && n->u.ident.sym == at->x; }
+
+static bool is_y(const Alias *at, const Node *n) {
+    if (!at->field) return n->kind == N_IDENT && n->u.ident.sym == at->y;
+    const Node *base = n->kind == N_FIELD ? n->u.field.base : NULL;
+    return base && n->u.field.name == at->field && base->kind == N_IDENT && base->u.ident.sym == at->y;
+}
+
+static void follow_write(Alias *at, const Node *target, bool in_place) {
+    const Node *base = target->kind == N_INDEX ? target->u.index.base : target;
+    bool element = base != target || (at->array && in_place);
+    bool x = is_x(at, base), y = is_y(at, base), later = target->pos > at->assignment->pos;
+    at->x_set += x, at->y_set += y && !element;
+    at->replaced |= x && !element && later;
+    if (x && element && later && target->pos < at->x_written) at->x_written = target->pos;
+    if (y && element && later && target->pos < at->y_written) at->y_written = target->pos;
+    if (!at->inside) return;
+    at->in.x_written |= x && element, at->in.y_written |= y && element;
+    at->in.x_set |= x && !element, at->in.y_set += y && !element;
 }
 
 static void follow_aliases(void *ud, Node **child) {
     Aliases *a = ud;
     Node *n = *child;
-    for (int i = 0; n->kind == N_ASSIGN && i < n->u.assign.ntargets; i++) {
-        const Node *t = n->u.assign.targets[i];
-        const Node *base = t->kind == N_INDEX ? t->u.index.base : t;
-        for (int k = 0; k < a->n && base->kind == N_IDENT; k++) {
-            Alias *at = &a->at[k];
-            bool element = t->kind != N_IDENT || (at->array && n->u.assign.in_place);
-            bool x = base->u.ident.sym == at->x, y = base->u.ident.sym == at->y, later = t->pos > at->assignment->pos;
-            at->x_set += x, at->y_set += y && !element;
-            at->replaced |= x && !element && later;
-            if (x && element && later && t->pos < at->x_written) at->x_written = t->pos;
-            if (y && element && later && t->pos < at->y_written) at->y_written = t->pos;
-        }
-    }
-    for (int k = 0; n->kind == N_IDENT && k < a->n; k++) {
+    for (int i = 0; n->kind == N_ASSIGN && i < n->u.assign.ntargets; i++)
+        for (int k = 0; k < a->n; k++) follow_write(&a->at[k], n->u.assign.targets[i], n->u.assign.in_place);
+    for (int k = 0; k < a->n; k++) {
         Alias *at = &a->at[k];
-        at->x_read |= n->u.ident.sym == at->x && n->pos > at->y_written;
-        at->y_read |= n->u.ident.sym == at->y && n->pos > at->x_written;
+        bool later = n->pos > at->assignment->pos;
+        if (n == at->loop) at->inside = true;
+        at->x_read |= is_x(at, n) && n->pos > at->y_written;
+        at->y_read |= is_y(at, n) && n->pos > at->x_written;
+        at->y_kept |= is_y(at, n) && (at->inside ? n->pos < at->assignment->pos : later && at->conditional);
+        at->in.leaves |= at->inside && later && !at->in.branches && (n->kind == N_BREAK || n->kind == N_RETURN);
+        at->in.branches |= at->inside && later && n->kind == N_IF;
     }
     qast_children(n, follow_aliases, a);
+    for (int k = 0; k < a->n; k++) a->at[k].inside &= n != a->at[k].loop;
+}
+
+static bool is_result(const Func *f, const Sym *sym) {
+    int i = 0;
+    while (i < f->nouts && f->outs[i].name != sym->name) i++;
+    return i < f->nouts;
+}
+
+static void warn_alias(Slips *s, const Alias *at, bool y_is_written) {
+    const char *x = at->x->name->s, *field = at->field ? at->field->s : "", *dot = at->field ? "." : "";
+    char y[128], call[64] = "";
+    snprintf(y, sizeof y, "%s%s%s", at->y->name->s, dot, field);
+    if (at->view) snprintf(call, sizeof call, "%s(", at->view);
+    qdiag_warning(s->u, at->assignment->pos,
+                  "%s is another name of %s, no copy: the elements that are written "
+                  "into %s are those of %s, which is read later; write %s = %scopy(%s)%s",
+                  y, x, y_is_written ? y : x, y_is_written ? x : y, y, call, x, at->view ? ", …)" : "");
 }
 
 static void check_aliases(Slips *s, Func *f) {
-    Aliases a = {.s = s, .n = 0};
+    Aliases a = {.s = s};
     if (f->qual != Q_HOST) return; /* in kernels local arrays are values */
     for (int i = 0; i < f->body.n; i++) find_aliases(&a, &f->body.at[i]);
     for (int i = 0; i < f->body.n && a.n; i++) follow_aliases(&a, &f->body.at[i]);
     for (int k = 0; k < a.n; k++) {
         const Alias *at = &a.at[k];
-        const char *x = at->x->name->s, *y = at->y->name->s;
         bool written = at->x_set + qast_is_parameter(f, at->x) == 1 && at->x_read;
         bool changed = at->y_written == UINT32_MAX && !at->replaced && at->y_read; /* not through both names */
-        if (at->y_set != 1 || (!written && !changed)) continue;
-        qdiag_warning(s->u, at->assignment->pos,
-                      "%s is another name of %s, no copy: the elements that are written "
-                      "into %s are those of %s, which is read later; write %s = copy(%s)",
-                      y, x, written ? y : x, written ? x : y, y, x);
+        bool kept = at->y_kept || (at->conditional && !at->field && is_result(f, at->y));
+        bool repeats = at->in.x_written && !at->in.x_set && at->in.y_set == 1 && !at->in.y_written && !at->in.leaves;
+        if (at->y_set == 1 && (written || changed)) warn_alias(s, at, written);
+        else if (repeats && kept) warn_alias(s, at, false);
     }
 }
 
