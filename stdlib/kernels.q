@@ -65,23 +65,19 @@ function [a, b, sign] = __device__ eliminated(a, b)
     assert(n == size(a,1), "the matrix must be square")
     sign = 1
     for k = 0..n-1
-        p = k
         for i = k+1..n-1
-            if abs(a[i,k]) > abs(a[p,k])
-                p = i
-            end
-        end
-        if p != k
-            sign = -sign
-            for j = 0..n-1
-                t = a[k,j]
-                a[k,j] = a[p,j]
-                a[p,j] = t
-            end
-            for j = 0..size(b,1)-1
-                t = b[k,j]
-                b[k,j] = b[p,j]
-                b[p,j] = t
+            if abs(a[i,k]) > abs(a[k,k])
+                sign = -sign
+                for j = k..n-1
+                    t = a[k,j]
+                    a[k,j] = a[i,j]
+                    a[i,j] = t
+                end
+                for j = 0..size(b,1)-1
+                    t = b[k,j]
+                    b[k,j] = b[i,j]
+                    b[i,j] = t
+                end
             end
         end
         for i = k+1..n-1
@@ -114,10 +110,15 @@ function y = __device__ kernel_det(a)
     end
 end
 
-function x = __device__ kernel_solve(a, b)
+% Solves by elimination; regular: no pivot is zero.  stdlib/linalg.c computes small systems by the same steps.
+function [x, regular] = __device__ small_solve(a, b)
     n = size(a,0)
     assert(size(b,0) == n, "solve: b must have as many rows as a")
     [u, x, sign] = eliminated(copy(a), copy(b))
+    regular = true
+    for i = 0..n-1
+        regular = regular && u[i,i] != 0
+    end
     for j = 0..size(b,1)-1
         for i = n-1..-1..0
             t = x[i,j]
@@ -129,12 +130,20 @@ function x = __device__ kernel_solve(a, b)
     end
 end
 
+function x = __device__ kernel_solve(a, b)
+    [x, none] = small_solve(a, b)
+end
+
 function x = __device__ kernel_linsolve(a, b)
     x = kernel_solve(a, b)
 end
 
+function [y, regular] = __device__ small_inv(a)
+    [y, regular] = small_solve(a, identity_like(a, size(a,0)))
+end
+
 function y = __device__ kernel_inv(a)
-    y = kernel_solve(a, identity_like(a, size(a,0)))
+    [y, none] = small_inv(a)
 end
 
 % -- decompositions ----------------------------------------------------------------------------------------------------

@@ -96,6 +96,10 @@ typedef struct { /* column-major; elements of 1 (real) or 2 (complex) doubles */
     double *a;
 } Mat;
 
+static double *at(const Mat *x, int i, int j) {
+    return x->a + (size_t)x->parts * ((size_t)j * (size_t)x->m + (size_t)i);
+}
+
 static const Python *release_for(qs_vm *vm, const Mat *x) {
     enum { LONG = 64 * 64 }; /* number of elements from which LAPACK takes longer than a thread switch */
     bool is_short = !x || (size_t)x->m * (size_t)x->n < LONG;
@@ -236,6 +240,64 @@ static void work_free(Work *w) {
     if (w->p) qmem_try_free(w->ctx, w->p, w->bytes);
 }
 
+/* -- small matrices ----------------------------------------------------------------------------------------------- */
+/* Real matrices of at most SMALL rows are solved here, by the same steps as in stdlib/kernels.q (eliminated,
+ * small_solve and kernel_det).  Compiled loops inline those functions, so that both have the same bits. */
+enum { SMALL = 4 };
+static bool is_small(const Mat *a) { return a->parts == 1 && a->m == a->n && a->m && a->m <= SMALL; }
+
+static void swap_rows(Mat *x, int i, int k, int from) {
+    for (int j = from; j < x->n; j++) {
+        double t = *at(x, i, j);
+        *at(x, i, j) = *at(x, k, j), *at(x, k, j) = t;
+    }
+}
+
+static void subtract_row(Mat *x, int i, int k, double factor, int from) {
+    for (int j = from; j < x->n; j++) *at(x, i, j) -= factor * *at(x, k, j);
+}
+
+/* Eliminates below the diagonal of a, and in b; returns the sign of the permutation. */
+static double eliminate(Mat *a, Mat *b) {
+    double sign = 1;
+    for (int k = 0; k < a->n; k++) {
+        for (int i = k + 1; i < a->n; i++)
+            if (fabs(*at(a, i, k)) > fabs(*at(a, k, k))) sign = -sign, swap_rows(a, k, i, k), swap_rows(b, k, i, 0);
+        for (int i = k + 1; i < a->n; i++) {
+            double d = *at(a, k, k), factor = d == 0 ? d : *at(a, i, k) / d;
+            subtract_row(a, i, k, factor, k), subtract_row(b, i, k, factor, 0);
+        }
+    }
+    return sign;
+}
+
+/* Replaces b by the solution; false: a is singular. */
+static bool solve_small(Mat *a, Mat *b) {
+    (void)eliminate(a, b);
+    for (int i = 0; i < a->n; i++)
+        if (*at(a, i, i) == 0) return false;
+    for (int j = 0; j < b->n; j++)
+        for (int i = a->n - 1; i >= 0; i--) {
+            double t = *at(b, i, j);
+            for (int k = i + 1; k < a->n; k++) t -= *at(a, i, k) * *at(b, k, j);
+            *at(b, i, j) = t / *at(a, i, i);
+        }
+    return true;
+}
+
+static double small_det(Mat *x) {
+    const double *a = x->a; /* of two and three rows: the same for the transpose */
+    if (x->n == 1) return a[0];
+    if (x->n == 2) return a[0] * a[3] - a[2] * a[1];
+    if (x->n == 3)
+        return a[0] * (a[4] * a[8] - a[7] * a[5]) - a[3] * (a[1] * a[8] - a[7] * a[2]) +
+               a[6] * (a[1] * a[5] - a[4] * a[2]);
+    Mat none = {.m = x->m};
+    double det = eliminate(x, &none) * a[0];
+    for (int i = 1; i < x->n; i++) det *= *at(x, i, i);
+    return det;
+}
+
 /* -- LU: det, logdet, inv, solve ----------------------------------------------------------------------------------- */
 typedef struct {
     Mat a;
@@ -317,11 +379,28 @@ static qs_status determinant(qs_vm *vm, qs_call_args *c, bool logarithm) {
     lu_free(&f);
     return s;
 }
-qs_status qlinalg_det(qs_vm *vm, qs_call_args *c) { return determinant(vm, c, false); }
+qs_status qlinalg_det(qs_vm *vm, qs_call_args *c) {
+    Mat a;
+    TRY(mat_extents(vm, c, 0, "A", &a));
+    if (!is_small(&a)) return determinant(vm, c, false);
+    TRY(mat_read(vm, c, 0, "A", 0, &a));
+    c->out[0] = qs_num(small_det(&a));
+    return mat_free(&a), QS_OK;
+}
 qs_status qlinalg_logdet(qs_vm *vm, qs_call_args *c) { return determinant(vm, c, true); }
 
 static qs_status singular(qs_vm *vm, const char *fn) {
     return qs_fail(vm, QS_EVALUE, "%s: the matrix is singular", fn);
+}
+
+static qs_status invert_small(qs_vm *vm, qs_call_args *c, qs_dtype d) {
+    Mat a, x = {0};
+    TRY(mat_read(vm, c, 0, "A", 0, &a));
+    qs_status s = mat_new(vm, "inv", a.m, a.m, 1, &x);
+    for (int i = 0; i < a.m && s == QS_OK; i++) *at(&x, i, i) = 1;
+    if (s == QS_OK) s = solve_small(&a, &x) ? mat_result(vm, &x, x.m, x.n, d, &c->out[0]) : singular(vm, "inv");
+    mat_free(&a), mat_free(&x);
+    return s;
 }
 
 static qs_status invert(qs_vm *vm, Lapack *l, Lu *f) {
@@ -337,7 +416,10 @@ static qs_status invert(qs_vm *vm, Lapack *l, Lu *f) {
 qs_status qlinalg_inv(qs_vm *vm, qs_call_args *c) {
     Lapack *l;
     Lu f;
+    Mat given;
     qs_dtype d = real_result(vm, c);
+    TRY(mat_extents(vm, c, 0, "A", &given));
+    if (is_small(&given)) return invert_small(vm, c, d);
     Array *a = for_device(vm, c, 0), *r = NULL;
     if (a) TRY(qdevmath_inverse(vm, a, &r));
     if (r) return c->out[0] = qarr_value(r), QS_OK;
@@ -409,6 +491,7 @@ static void back_substitute(qs_vm *vm, Lapack *l, Lu *f, Mat *b, char how) {
  * shortest one if there are many). */
 static qs_status solve_square(qs_vm *vm, Lapack *l, Mat *a, Mat *b, qs_value *factors) {
     Lu f = {.a = *a};
+    if (is_small(a)) return solve_small(a, b) ? QS_OK : singular(vm, "solve");
     char half = triangle_of(a);
     if (half) return solve_triangle(vm, l, a, b, half);
     qs_status s = lu(vm, "solve", l, &f);
@@ -459,15 +542,17 @@ static qs_status solve_mats(qs_vm *vm, qs_call_args *c, Lapack *l, Mat *a, const
 }
 
 qs_status qlinalg_solve(qs_vm *vm, qs_call_args *c) {
-    Lapack *l;
+    Lapack *l = NULL;
     Mat a = {0}, b = {0};
     Array *da = for_device(vm, c, 0), *db = for_device(vm, c, 1), *r = NULL;
-    if (c->nout > 1) c->out[1] = qs_nil();
-    if (da && db) TRY(qdevmath_solve(vm, da, db, &r));
-    if (r) return c->out[0] = qarr_value(r), QS_OK;
-    TRY(lapack(vm, "solve", &l));
     qs_dtype d = qarg_meet_float(vm, c, 0, 2);
     int parts = qarg_parts(c, 0, 2);
+    if (c->nout > 1) c->out[1] = qs_nil();
+    TRY(mat_extents(vm, c, 0, "A", &a));
+    bool small = parts == 1 && is_small(&a);
+    if (da && db && !small) TRY(qdevmath_solve(vm, da, db, &r));
+    if (r) return c->out[0] = qarr_value(r), QS_OK;
+    if (!small) TRY(lapack(vm, "solve", &l));
     qs_status s = mat_read(vm, c, 0, "A", parts, &a);
     if (s == QS_OK) s = mat_read(vm, c, 1, "B", parts, &b);
     if (s == QS_OK) s = solve_mats(vm, c, l, &a, &b, d);
@@ -543,10 +628,6 @@ static void make_real(double *p, int parts) {
 }
 
 static Phase conjugate(Phase u) { return (Phase){u.re, -u.im}; }
-static double *at(const Mat *x, int i, int j) {
-    return x->a + (size_t)x->parts * ((size_t)j * (size_t)x->m + (size_t)i);
-}
-
 /* Normalizes the columns of v, or the columns of u and the rows of vt such that u*s*vt is unchanged. */
 static void settle_vectors(Mat *u, Mat *vt) {
     for (int k = 0; k < u->n; k++) {

@@ -1348,6 +1348,73 @@ function [] = show_body(o)
 end"""
 
 
+class Smalls:
+    """Functions of small matrices and vectors: inverses, systems, determinants."""
+
+    def __init__(self, rng, name):
+        self.r, self.name = rng, name
+        self.n = rng.choice([1, 2, 2, 3, 3, 4, 5])
+
+    def number(self):
+        return self.r.choice(["i", "i*0.25", "s", "1", "2", "0", "-0.5", "x[i]", "x[i]", "x[mod(i*3,9)]", "0.1", "1/3",
+                              "3", "s*0.5"] + ["16777217", "-0.0", "nan_", "inf", "1e-30"] * (self.r.random() < 0.1))
+
+    def list(self, n):
+        return f"[{','.join(self.number() for _ in range(n))}]"
+
+    def vector(self, d=0):
+        r, k = self.r, self.r.random()
+        if d > 2 or k < 0.4: return r.choice(["u", "v", self.list(self.n)])
+        if k < 0.5: return f"({self.vector(d + 1)} {r.choice('+-')} {self.vector(d + 1)})"
+        if k < 0.6: return f"({self.vector(d + 1)}*{self.number()})"
+        if k < 0.7: return f"({self.vector(d + 1)}*{self.matrix(d + 1)})"
+        return f"transpose({self.column(d + 1)})"
+
+    def column(self, d=0):
+        r, k = self.r, self.r.random()
+        if d > 2 or k < 0.4: return r.choice(["c", "C", f"transpose({self.vector(2)})"])
+        if k < 0.6: return f"({self.matrix(d + 1)}*{self.column(d + 1)})"
+        return f"{r.choice(['solve', 'linsolve'])}({self.matrix(d + 1)}, {self.column(d + 1)})"
+
+    def matrix(self, d=0):
+        r, k = self.r, self.r.random()
+        if d > 2 or k < 0.35:
+            rows = ",".join(self.list(self.n) for _ in range(self.n)) if self.n > 1 else self.number()
+            return r.choice(["M", "N", "A", "B", f"eye({self.n})", f"[{rows}]"])
+        if k < 0.5: return f"inv({self.matrix(d + 1)})"
+        if k < 0.6: return f"solve({self.matrix(d + 1)}, {self.matrix(d + 1)})"
+        if k < 0.7: return f"transpose({self.matrix(d + 1)})"
+        if k < 0.8: return f"({self.matrix(d + 1)}*{self.number()})"
+        return f"({self.matrix(d + 1)} {r.choice('+-*')} {self.matrix(d + 1)})"
+
+    def statement(self):
+        r, k = self.r, self.r.random()
+        if k < 0.25: return f"s = s*0.5 + {r.choice(['det', 'det', 'trace'])}({self.matrix()})"
+        if k < 0.45: return f"{r.choice('MN')} = {self.matrix()}"
+        if k < 0.55: return f"c = {self.column()}"
+        if k < 0.65: return f"{r.choice('uv')} = {self.vector()}"
+        if k < 0.7: return f"s = {r.choice(['M', 'N'])}[0,{self.n - 1}]"
+        if k < 0.75: return f"s = {r.choice(['u', 'v'])}[{self.n - 1}]"
+        if k < 0.8: return f"M[0,{self.n - 1}] {r.choice(['=', '+='])} {self.number()}"
+        return f"y[i,:] = {self.vector()}"
+
+    def text(self):
+        r, n = self.r, self.n
+        kind = lambda: r.choice(["", "", "float64"])
+        square = lambda: f"(mod(reshape((0..{n * n - 1})*{r.choice([7, 37, 61])}+{r.randint(0, 9)},[{n},{n}]),17)*0.25)"
+        row = lambda: f"(mod((0..{n - 1})*{r.choice([7, 37])}+{r.randint(0, 9)},17)*0.25)"
+        lines = [f"function [] = {self.name}()", "  s = 0.5", "  x = mod((0..8)*7,11)*0.375 - 1"]
+        lines += [f"  {a} = {kind()}({square()} + 3*eye({n}))" for a in "ABMN"]
+        lines += [f"  {a} = {kind()}({row()})" for a in "uv"]
+        lines += [f"  {a} = {kind()}(transpose{row()})" for a in "cC"]
+        lines += [f"  y = zeros(9,{n})", "  try", "    for i = 0..8"]
+        lines += [f"      {self.statement()}" for _ in range(r.randint(1, 4))] + ["    end"]
+        lines += ["  catch e_", '    print "caught: ", e_', "  end", '  printf("s %.17g\\n", s)']
+        lines += [f'  show_mat("{a}", {a})' for a in "MNcy"] + [f'  show_all("{a}", {a})' for a in "uv"]
+        lines += [f"  print type({a}), size({a})" for a in "MNcuv"]
+        return lines + ["end", f"{self.name}()"]
+
+
 def r_list(case):
     return case.r.choice(case.lists)
 
@@ -1418,6 +1485,7 @@ def program(seed):
     for k in range(8): lines += Slices(rng, f"slices{k}").text()
     for k in range(6): lines += Lists(rng, f"lists{k}").text()
     for k in range(8): lines += Objects(rng, f"objects{k}").text()
+    for k in range(8): lines += Smalls(rng, f"smalls{k}").text()
     return "\n".join(lines) + "\n"
 
 

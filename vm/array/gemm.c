@@ -160,7 +160,9 @@ COLUMN(F32, float, 8)
 COLUMN(F64, double, 4)
 
 /* Multiplies a row a with k elements by b, whose rows are bn apart: sums of eight rows of b at a time, for WIDE
- * columns, which stay in the cache, and DEPTH rows. */
+ * columns, which stay in the cache, and DEPTH rows.  Fewer than eight rows are added one after another, as in all other
+ * small products, so that a product has the same bits whether its operands are stored by rows or by columns, and in a
+ * compiled loop. */
 #define ROW(id, T)                                                                                                     \
     static void row_##id(size_t n, size_t k, size_t bn, const T *a, const T *b, T *c) {                                \
         enum { WIDE_##id = 2048 };                                                                                     \
@@ -180,7 +182,7 @@ COLUMN(F64, double, 4)
                         sum[j] += first, sum[j] += (a4 * b4[j] + a5 * b5[j]) + (a6 * b6[j] + a7 * b7[j]);              \
                     }                                                                                                  \
                 }                                                                                                      \
-                for (; p + 4 <= end; p += 4) {                                                                         \
+                for (; k >= 8 && p + 4 <= end; p += 4) {                                                               \
                     const T *b0 = b + p * bn + at, *b1 = b0 + bn, *b2 = b1 + bn, *b3 = b2 + bn;                        \
                     T a0 = a[p], a1 = a[p + 1], a2 = a[p + 2], a3 = a[p + 3];                                          \
                     for (size_t j = 0; j < m; j++) sum[j] += (a0 * b0[j] + a1 * b1[j]) + (a2 * b2[j] + a3 * b3[j]);    \

@@ -5,7 +5,7 @@
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #pragma GCC target("avx512f,avx512vl,avx512bw,avx512dq,avx2,fma")
 #define QGEMM_FUSED qgemm_own_avx512
-#define BYTES 64
+#define BYTES       64
 #include "vm/array/gemm.c"
 #else
 void qgemm_own_avx512(const Gemm *g) { qgemm_own_avx2(g); }

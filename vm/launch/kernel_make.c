@@ -141,11 +141,7 @@ static bool ask_symbol(void *ud, const KVal *fn, const Sym *sym, KVal *out) {
 
 /* Finds a function of kernels.q, which has the built-ins for small arrays; its names begin with kernel_. */
 static bool library_value(Maker *m, Str *name, KVal *out) {
-    ErrorState kept = qvm_ctx(m->vm)->err;
-    qs_value any;
-    bool found = qmod_library(m->vm, "kernels.q", "kernel_cross", &any) == QS_OK;
-    int slot = found ? qnames_lookup(m->vm, qmod_of(((const Function *)any.u.p)->ast), name) : -1;
-    qvm_ctx(m->vm)->err = kept;
+    int slot = qmod_library_slot(m->vm, "kernels.q", name);
     return slot >= 0 && global_value(m, name, slot, out);
 }
 

@@ -185,6 +185,12 @@ static void ask_overload(void *ud, int of, int n, LoopValue *out) {
     if (found && (found == 1 || !types)) *out = value_of(a, FROM_MEMBER, of, chosen, NULL);
 }
 
+static void ask_library(void *ud, Str *name, LoopValue *out) {
+    Asking *a = ud;
+    int slot = qmod_library_slot(a->e.vm, "kernels.q", name);
+    *out = slot >= 0 ? value_of(a, FROM_GLOBAL, -1, slot, NULL) : (LoopValue){.kind = LOOP_OTHER};
+}
+
 static bool ask_class(void *ud, const void *cls, const Func *f, int param) {
     const Asking *a = ud;
     const Type *t = qvm_param_type(a->e.vm, f, param);
@@ -275,6 +281,7 @@ LoopJob qloop_job(Asking *a, const LoopRegion *r, Node *loop, const LoopRange *r
                    .column = ask_column,
                    .method = ask_method,
                    .overload = ask_overload,
+                   .library = ask_library,
                    .is_of_class = ask_class,
                    .extent = ask_extent,
                    .text = ask_text,

@@ -572,10 +572,24 @@ static qs_status load_called(qs_vm *vm, const char *file, Module **out) {
     return (*out)->called = file, QS_OK;
 }
 
-qs_status qmod_library(qs_vm *vm, const char *file, const char *name, qs_value *out) {
+static qs_status find_called(qs_vm *vm, const char *file, Module **out) {
     Module *m = qvm(vm)->modules;
     while (m && (!m->called || strcmp(m->called, file) != 0)) m = m->next;
-    if (!m) TRY(load_called(vm, file, &m));
+    if (!m) return load_called(vm, file, out);
+    return *out = m, QS_OK;
+}
+
+int qmod_library_slot(qs_vm *vm, const char *file, Str *name) {
+    Module *m = NULL;
+    ErrorState kept = qvm_ctx(vm)->err;
+    bool found = find_called(vm, file, &m) == QS_OK;
+    int slot = found ? qnames_lookup(vm, m, name) : -1;
+    return qvm_ctx(vm)->err = kept, slot;
+}
+
+qs_status qmod_library(qs_vm *vm, const char *file, const char *name, qs_value *out) {
+    Module *m;
+    TRY(find_called(vm, file, &m));
     int slot = qnames_lookup(vm, m, qstr_cname(qvm_ctx(vm), name));
     if (slot < 0 || qvm_global(vm, (uint64_t)slot)->kind != QS_FUNCTION)
         return qerr_set(qvm_ctx(vm), QS_EINTERNAL, "%s has no function %s", file, name);

@@ -88,6 +88,7 @@ Module *qmod_at(qs_vm *vm, const char *path); /* the loaded module; for a librar
 qs_status qmod_run(qs_vm *vm, Module *m);     /* runs its top level, until it succeeds once */
 /* Finds a function in a library module that C calls, such as "planes.q"; borrowed.  The first call loads the module. */
 qs_status qmod_library(qs_vm *vm, const char *file, const char *name, qs_value *out);
+int qmod_library_slot(qs_vm *vm, const char *file, Str *name); /* its global slot; -1: there is none */
 extern const char *const qmod_called[]; /* all such modules, NULL-terminated; compiled programs include them */
 /* Loads and runs the library module that defines a documented function, for a call without an import.  Only this
  * function becomes visible: *slot is its global slot, -1 if the library has no such function.  u: the unit that calls

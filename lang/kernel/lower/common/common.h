@@ -243,6 +243,10 @@ typedef struct NestRules {
     KRef (*integral)(Walk *, const struct Range *);
     /* Iterates over a value that is not a range.  *counted: gives the range of its indices instead. */
     qs_status (*elements)(Walk *, Node *n, struct Range *out, bool *counted);
+    /* The number of iterations of a range whose body is lowered once for each, and the counter of iteration k.  < 0: it
+     * becomes a FOR.  NULL: they all do. */
+    int (*unrolled)(Walk *, const Node *n, const struct Range *);
+    void (*iteration)(Walk *, const struct Range *, int k, struct Val *out);
     /* Opens FOR, or describes in Turns what replaces it; stores the counter in *out. */
     qs_status (*open)(Walk *, CountedLoop *, const struct Range *, struct Val *out);
     qs_status (*bind)(Walk *, const Node *n, int i, struct Val *counter);

@@ -96,8 +96,21 @@ static qs_status lower_version(Walk *w, Node *n, struct Range *ranges, int i, Co
     return QS_OK;
 }
 
+/* Lowers the body once for each iteration. */
+static qs_status lower_unrolled(Walk *w, Node *n, struct Range *ranges, int i, int iterations) {
+    CountedLoop t = {.node = n, .i = i, .position = true, .runs = true};
+    for (int k = 0; k < iterations; k++) {
+        struct Val *counter = kval_new(w, 1);
+        w->rules->nest->iteration(w, range_at(w, ranges, i), k, counter);
+        TRY(lower_body(w, ranges, &t, counter));
+    }
+    return QS_OK;
+}
+
 static qs_status lower_counter(Walk *w, Node *n, struct Range *ranges, int i) {
     const NestRules *rules = w->rules->nest;
+    int unrolled = rules->unrolled ? rules->unrolled(w, n, range_at(w, ranges, i)) : -1;
+    if (unrolled >= 0) return lower_unrolled(w, n, ranges, i, unrolled);
     KRef integral = rules->integral ? rules->integral(w, range_at(w, ranges, i)) : 0;
     Ways after = {0};
     if (!integral) return lower_version(w, n, ranges, i, VERSION_ONLY);

@@ -38,6 +38,7 @@
  *     loop_integer.c     numbers assumed to be integral    loop_alias.c       variables that hold one array
  *     loop_element.c     elements of slices of unknown length             loop_list.c   lists of numbers and objects
  *     loop_object.c      fields of objects in lists        loop_leave.c       statements that the interpreter executes
+ *     loop_library.c     functions of small matrices
  *
  * One loop is compiled to up to four functions:
  *
@@ -134,6 +135,8 @@ typedef struct {
     /* The definition of the LOOP_OVERLOADS with the source `of` that a call with n arguments means; LOOP_OTHER if that
      * depends on their types. */
     void (*overload)(void *ud, int of, int n, LoopValue *out);
+    /* The function with this name of stdlib/kernels.q; LOOP_OTHER: there is none. */
+    void (*library)(void *ud, Str *name, LoopValue *out);
     bool (*is_of_class)(void *ud, const void *cls, const Func *f, int param); /* that parameter `param` of f requires */
     /* the vector whose elements the loop goes through, if its range is no N_RANGE */
     void (*items)(void *ud, LoopValue *out);

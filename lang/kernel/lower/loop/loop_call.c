@@ -570,6 +570,8 @@ static qs_status lower_failure(Loops *L, Node *n, bool always) {
     if (!always) TRY(kexpr_cond(&L->walk, list->at[0].value, &holds, &known));
     L->pos = n->pos;
     if (makes) return kloop_exit_unless(L, holds, n), QS_OK;
+    if (L->library && (always || known != 1))
+        return kloop_decline(L, n->pos, "a call that is an error: %s", text ? text->u.str->s : "assertion failed");
     qtext_init(&message, L->c);
     for (const char *p = text ? text->u.str->s : "assertion failed"; *p; p++)
         qtext_add(&message, *p == '%' ? "%%" : p, *p == '%' ? 2 : 1);
@@ -649,7 +651,9 @@ static qs_status apply_callee(Walk *w, Node *n, Value *fn, const Args *args, Val
     else TRY(no_names(L, args));
     if (fn->what == WHAT_NOTHING) return convert_type(L, callee->u.ident.sym->name, args->at, args->n, outs);
     if (fn->what != WHAT_FUNCTION) return kloop_decline(L, n->pos, "a call of %s", name);
-    if (!fn->host.func) TRY(call_builtin(L, fn->host.builtin, args->at, args->n, outs, wanted));
+    bool found = false, one = !fn->host.func && wanted == 1;
+    if (one) TRY(kloop_library_call(L, n, fn->host.builtin, args->at, args->n, outs, &found));
+    if (!fn->host.func && !found) TRY(call_builtin(L, fn->host.builtin, args->at, args->n, outs, wanted));
     w->unpacks = !fn->host.func && fn->host.unpacks;
     if (wanted && outs->what == WHAT_NOTHING) return kloop_decline(L, n->pos, "%s gives no value", name);
     return QS_OK;

@@ -954,7 +954,8 @@ static qs_status patch_vector(Loops *L, Node *target, const Access *a, const Val
     const Node *base = target->u.index.base;
     Var *v = base->kind == N_IDENT ? kloop_var(L, base->u.ident.sym) : NULL;
     Value patched;
-    if (!v || v->bound) return kloop_decline(L, L->pos, "an element of a vector that others see is set");
+    if (!v) return kloop_decline(L, L->pos, "an element of a vector that others see is set");
+    if (v->bound) TRY(kloop_unbind(L, v));
     if (!a->part && to->what != WHAT_NUMBER) return kloop_decline_value(L, to);
     if (!a->part && to->num.kind == LOOP_COMPLEX)
         return kloop_decline(L, L->pos, "%s cannot hold complex numbers", shown_name(a));

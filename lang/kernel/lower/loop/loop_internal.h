@@ -199,6 +199,7 @@ typedef struct Loops {
     bool chunked;                     /* MODE_PARALLEL: positions are chunks of the outermost loop; see loop.h */
     bool random;                      /* draws random numbers */
     int nest;                         /* number of outer loops that contain only the next one */
+    int library;                      /* how many functions of kernels.q are being inlined (loop_library.c) */
     bool no_vectors;                  /* slices are rows, however short they are */
     int copies_declared;              /* how many LARRAYs copies of slices need */
     bool shares;                      /* variables share arrays (loop_alias.c) */
@@ -315,6 +316,7 @@ qs_status kloop_decline_value(Loops *L, const Value *v);        /* because it ne
 /* Emits the error for reading a variable that may have no value. */
 qs_status kloop_doubt(Loops *L, Var *v, const char *sentence);
 qs_status kloop_assign(Loops *L, Var *v, const Value *x);
+qs_status kloop_unbind(Loops *L, Var *v); /* makes a parameter that is its argument a variable, which may change */
 qs_status kloop_patch(Loops *L, Var *v, const Value *x); /* changes elements of a vector, which is x then */
 void kloop_unset(Loops *L, Var *v);                      /* marks it as unset at the start of a function */
 bool *kloop_save(Walk *w);                               /* copies the set of variables that certainly have a value */
@@ -518,6 +520,7 @@ qs_status kloop_element_call(Loops *L, const char *name, const Value *x, int n, 
 bool kloop_is_elementwise(Op op);
 Value kloop_vector(Loops *L, int n);              /* a new vector of n elements, which the caller fills in */
 Value kloop_matrix(Loops *L, int rows, int cols); /* a matrix with one row is a vec */
+Value kloop_copy_vector(Value v);                 /* the same elements in a new array */
 /* The value of r if it follows from integral variables that the loop does not set and from extents, else NaN.  fix:
  * these are compiled in, from the next pass on. */
 double kloop_value_before(Loops *L, KRef r, bool fix);
@@ -557,6 +560,10 @@ qs_status kloop_vector_set(Loops *L, const Value *v, const Subvector *at, const 
 bool kloop_has_shape(const char *name, const Value *v);                 /* whether `name` is a type that accepts v */
 qs_status kloop_bits(Loops *L, Op op, Number a, Number b, Number *out); /* a &= b, a |= b, a ~= b */
 extern const CallRules kloop_call_rules;
+
+/* -- loop_library.c ------------------------------------------------------------------------------------------------ */
+/* A built-in of short vectors and matrices that is a function of kernels.q; *found: it is one. */
+qs_status kloop_library_call(Loops *L, Node *n, const char *name, Value *args, int nargs, Value *out, bool *found);
 
 /* -- loop_random.c ------------------------------------------------------------------------------------------------- */
 void kloop_declare_random(Loops *L);

@@ -340,6 +340,23 @@ static KRef integral_condition(Walk *w, const Range *r) {
     return L->others || L->f->nins > LOOP_LONGEST / 4 ? 0 : r->integral;
 }
 
+/* Loops of the functions of kernels.q go over the rows and columns of small matrices: elements with known indices are
+ * values, while others are searched for. */
+static int count_unrolled(Walk *w, const Node *n, const Range *r) {
+    Loops *L = (Loops *)w;
+    double lo, hi;
+    bool known = L->library && r->step && kloop_known(L, r->lo, &lo) && kloop_known(L, r->hi, &hi);
+    if (!known || L->f->nins > LOOP_LONGEST || kquery_node(n->u.loop.body, false, kquery_is_leaving, NULL)) return -1;
+    double count = floor((hi - lo) / r->step) + 1;
+    return count > LOOP_VECTOR_MAX ? -1 : (int)fmax(count, 0);
+}
+
+static void set_iteration(Walk *w, const Range *r, int k, Value *out) {
+    double first = 0;
+    (void)kloop_known((Loops *)w, r->lo, &first);
+    *out = (Value){.what = WHAT_NUMBER, .num = kloop_const((Loops *)w, first + k * r->step)};
+}
+
 /* The counter of an axis of the parallel launch. */
 static Number axis_counter(Loops *L, const Range *r, int axis) {
     KRef pos = kbuild_pure(&L->walk, (KMake){K_POS, .own = QS_I64, .imm = (uint64_t)axis});
@@ -443,7 +460,7 @@ static qs_status close_range(Walk *w, CountedLoop *t) {
     kloop_var(L, t->node->u.loop.syms[t->i])->bound = false;
     L->versions -= t->version != VERSION_ONLY, L->others -= t->version == VERSION_OTHER;
     kloop_leave_list(L, t->node);
-    if (t->i == 0 && !t->position && !L->module) kloop_free_order(L, t->node, t->start);
+    if (t->i == 0 && !t->position && !L->module && !L->library) kloop_free_order(L, t->node, t->start);
     if (!t->position && !L->module) mark_independent(L, t->start);
     return QS_OK;
 }
@@ -462,6 +479,8 @@ static const NestRules nest_rules = {.range_size = sizeof(Range),
                                      .range = range_of,
                                      .integral = integral_condition,
                                      .elements = count_items,
+                                     .unrolled = count_unrolled,
+                                     .iteration = set_iteration,
                                      .open = open_range,
                                      .bind = bind_counter,
                                      .close = close_range};

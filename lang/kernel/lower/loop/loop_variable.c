@@ -249,14 +249,20 @@ void kloop_forget(Loops *L, const Node *loop) {
             if (in->vars[i].home && may_set(loop, &in->vars[i])) in->vars[i].home = NULL;
 }
 
+static bool is_from(const Number *n, KRef from) {
+    return n->v >= from || n->twin >= from || n->is_int >= from || n->is_bool >= from;
+}
+
+static bool holds_from(const Value *v, KRef from) {
+    bool vector = v->what == WHAT_VECTOR, gone = vector && (v->f64 >= from || v->array >= from);
+    for (int i = 0; vector && i < v->n; i++) gone |= is_from(&v->at[i], from);
+    bool number = v->what == WHAT_NUMBER || v->what == WHAT_CHAR || v->what == WHAT_OBJECT;
+    return gone || (number && is_from(&v->num, from));
+}
+
 static void forget_from(InlineFrame *in, KRef from) {
-    for (int i = 0; i < in->nvars; i++) {
-        const Number *n = &in->vars[i].val.num;
-        bool gone = n->v >= from || n->twin >= from || n->is_int >= from || n->is_bool >= from;
-        What what = in->vars[i].val.what;
-        bool number = what == WHAT_NUMBER || what == WHAT_CHAR || what == WHAT_OBJECT;
-        if (in->vars[i].home && number && gone) in->vars[i].home = NULL;
-    }
+    for (int i = 0; i < in->nvars; i++)
+        if (in->vars[i].home && holds_from(&in->vars[i].val, from)) in->vars[i].home = NULL;
     for (InlineFrame *i = in->child; i; i = i->next) forget_from(i, from);
 }
 
@@ -345,7 +351,7 @@ static qs_status read_var(Loops *L, Var *v, Value *out) {
     bool known = kbuild_is_open(v->home);
     *out = known ? v->val : from_locals(L, v);
     /* The next read knows the facts that one read has tested, such as an index. */
-    if (!known && out->what == WHAT_NUMBER) v->home = L->block, v->val = *out;
+    if (!known && (out->what == WHAT_NUMBER || out->what == WHAT_VECTOR)) v->home = L->block, v->val = *out;
     out->name = v->sym->name, out->sym = v->sym;
     if (out->what == WHAT_VECTOR) out->origin = v;
     return QS_OK;
@@ -565,6 +571,27 @@ static qs_status assign_list(Loops *L, Var *v, const Value *literal) {
     return kloop_make_list(L, v, &v->val);
 }
 
+/* Whether the LOCAL holds x, which has just been read from it. */
+static bool still_holds(const Loops *L, KRef local, KRef x) {
+    enum { FAR = 512 };
+    const KIns *get = &L->f->ins[x];
+    if (get->op != K_GET || get->a != local || L->f->nins - x > FAR) return false;
+    for (KRef r = x + 1; r < L->f->nins; r++) {
+        const KIns *i = &L->f->ins[r];
+        if (kir_is_loop(i->op) || (i->op == K_SET && i->a == local)) return false;
+    }
+    return true;
+}
+
+/* Sets the elements of a vector.  old: its value so far; NULL: it is not known. */
+static void set_parts(Loops *L, const Var *v, const Value *old, const Value *x) {
+    for (int i = 0; i < v->n; i++) {
+        KRef to = x->at[i].v;
+        bool same = old ? old->at[i].v == to : still_holds(L, v->part[i], to);
+        if (!same) set_local(L, v->part[i], to);
+    }
+}
+
 qs_status kloop_assign(Loops *L, Var *v, const Value *x) {
     if (x->what == WHAT_ROW) return assign_row(L, v, x);
     if (x->what == WHAT_CELL && x->host.source == -1) return assign_list(L, v, x);
@@ -594,16 +621,24 @@ qs_status kloop_assign(Loops *L, Var *v, const Value *x) {
     if (vector) TRY(kloop_share(L, v, &held));
     if (vector && (v->like | x->like) != v->like) v->like |= x->like, L->changed = true;
     if (vector && x->f64 && !v->varies) v->varies = L->changed = true;
+    Value before = v->val;
+    bool known = v->home && v->home->open && vector && before.what == WHAT_VECTOR && before.n == x->n;
     v->set = true, v->bound = false;
     v->home = L->block, v->val = *x, v->val.origin = NULL;
     if (!is_declared(v)) return kloop_declare(L, v, x), L->changed = true, QS_OK;
-    for (int i = 0; vector && i < v->n; i++) set_local(L, v->part[i], x->at[i].v);
+    if (vector) set_parts(L, v, known ? &before : NULL, x);
     if (vector && v->f64) set_local(L, v->f64, x->f64 ? x->f64 : kbuild_int(&L->walk, QS_B1, 0));
     if (v->kind == LOOP_MIXED) set_mixed(L, v, kloop_mixed(L, x->num));
     else if (!vector) set_local(L, v->v, x->num.v), set_local(L, v->im, x->num.im), set_local(L, v->twin, x->num.twin);
     if (v->given) set_local(L, v->given, kbuild_int(&L->walk, QS_B1, 1));
     if (v->most) kloop_watched(L, v);
     return QS_OK;
+}
+
+qs_status kloop_unbind(Loops *L, Var *v) {
+    Value held = v->val;
+    v->bound = false;
+    return kloop_assign(L, v, &held);
 }
 
 qs_status kloop_patch(Loops *L, Var *v, const Value *x) {

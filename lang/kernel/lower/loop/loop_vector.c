@@ -39,7 +39,7 @@ static Value shaped_as(Loops *L, const Value *v) {
     return r.cols = v->cols, r.f64 = v->f64, r.like = v->like, r;
 }
 
-static Value copy_vector(Value v) {
+Value kloop_copy_vector(Value v) {
     v.origin = NULL, v.array = 0, v.host.kind = LOOP_UNSET;
     return v;
 }
@@ -195,12 +195,12 @@ static Number product_at(Loops *L, const Making *m, qs_dtype d, int i) {
 }
 
 static qs_status matrix_product(Loops *L, const Value *a, const Value *b, Value *out) {
-    enum { IN_STRANDS = 8 /* the host splits sums of this depth into one column */, LARGE = 16 /* elements */ };
+    enum { IN_STRANDS = 8 /* the host splits sums of this depth into a row or column */, LARGE = 16 /* elements */ };
     Making m = {.at = product_at, .a = a, .b = b};
     SmallShape left = shape_of(a), right = shape_of(b);
     Product *p = &m.product;
     bool fits = ksmall_product(&left, &right, p), large = a->n > LARGE || b->n > LARGE || p->rows * p->cols > LARGE;
-    if (!fits || large || (p->cols == 1 && p->depth >= IN_STRANDS))
+    if (!fits || large || ((p->rows == 1 || p->cols == 1) && p->depth >= IN_STRANDS))
         return kloop_decline(L, L->pos, "a product of matrices that do not fit, or are too large");
     *out = kloop_matrix(L, (int)p->rows, (int)p->cols);
     out->f64 = kloop_or(L, a->f64, b->f64), out->like = a->like;
@@ -242,8 +242,8 @@ qs_status kloop_vector_binary(Loops *L, Op op, const Value *a, const Value *b, V
     if (!takes_part(a) || !takes_part(b) || !known || (op == OP_PWPOW && b->what == WHAT_VECTOR))
         return kloop_decline(L, L->pos, "the operator `%s` of a vector",
                              *qop_text(op) ? qop_text(op) : qop_inplace(op));
-    if (both && op == OP_MUL) return matrix_product(L, a, b, out);
-    bool many = both && a->n != 1 && b->n != 1;
+    bool many = both && a->n != 1 && b->n != 1; /* one element is like a number */
+    if (many && op == OP_MUL) return matrix_product(L, a, b, out);
     if (!broadcast_shapes(args, 2, &s) || (many && op == OP_DIV && (a->n != b->n || a->cols != b->cols)))
         return kloop_decline(L, L->pos, "vectors or matrices of different sizes");
     *out = shaped(L, &s.all);
@@ -420,7 +420,7 @@ qs_status kloop_vector_float64(Loops *L, const Value *a, Value *out) {
     bool itself = is_surely(L, a->f64) || elem_dtype(L) == QS_F64;
     if (a->f64 && !itself && (a->origin || a->array))
         return kloop_decline(L, L->pos, "float64 of an array whose type is not known");
-    *out = itself ? *a : copy_vector(*a);
+    *out = itself ? *a : kloop_copy_vector(*a);
     return out->f64 = kloop_width(L, QS_F64), QS_OK;
 }
 
@@ -558,11 +558,24 @@ static bool size_of(Loops *L, const Value *v, double *out) {
     return *out >= 1 && *out <= LOOP_VECTOR_MAX && *out == floor(*out);
 }
 
-/* zeros(n), zeros(r,c), ones and eye of a known size. */
+/* zeros_like(x) and uninit_like(x) of a vector, also with sizes.  *x is the vector; NULL: it is another function. */
+static bool is_made_like(const char *name, const Value *args, int nargs) {
+    return nargs && args[0].what == WHAT_VECTOR && (!strcmp(name, "zeros_like") || !strcmp(name, "uninit_like"));
+}
+
+/* zeros(n), zeros(r,c), ones and eye of a known size; the same of the type of a vector. */
 qs_status kloop_made(Loops *L, const char *name, const Value *args, int nargs, bool *found, Value *out) {
     double sizes[2] = {1, 1};
-    bool eye = !strcmp(name, "eye"), ones = !strcmp(name, "ones");
-    if (!eye && !ones && strcmp(name, "zeros")) return QS_OK;
+    bool eye = !strcmp(name, "eye"), ones = !strcmp(name, "ones"), like = is_made_like(name, args, nargs);
+    if (!like && !eye && !ones && strcmp(name, "zeros")) return QS_OK;
+    KRef f64 = like ? args[0].f64 : 0;
+    Value shape = like ? args[0] : (Value){.what = WHAT_NOTHING};
+    if (like) args++, nargs--;
+    if (like && !nargs) {
+        *out = shaped_as(L, &shape);
+        for (int i = 0; i < out->n; i++) out->at[i] = kloop_const(L, 0);
+        return *found = true, QS_OK;
+    }
     bool known = nargs >= 1 && nargs <= 2;
     for (int i = 0; known && i < nargs; i++) known = size_of(L, &args[i], &sizes[2 - nargs + i]);
     if (eye && nargs == 1) sizes[0] = sizes[1];
@@ -575,6 +588,7 @@ qs_status kloop_made(Loops *L, const char *name, const Value *args, int nargs, b
         (void)kloop_value_before(L, args[i].num.twin ? args[i].num.twin : args[i].num.v, true);
     *out = kloop_matrix(L, (int)sizes[0], (int)sizes[1]);
     if (nargs == 2 || eye) out->like = LOOP_LIKE(LOOP_TWO);
+    out->f64 = f64;
     for (int i = 0; i < out->n; i++)
         out->at[i] = kloop_const(L, ones || (eye && i / (int)sizes[1] == i % (int)sizes[1]));
     return *found = true, QS_OK;
@@ -638,7 +652,7 @@ qs_status kloop_vector_call(Loops *L, const char *name, const Value *args, int n
         return out->num = kloop_median(L, &args[0]), QS_OK;
     }
     if (nargs == 1 && !strcmp(name, "transpose")) return *out = transpose_matrix(L, &args[0]), QS_OK;
-    if (nargs == 1 && !strcmp(name, "copy")) return *out = copy_vector(args[0]), QS_OK;
+    if (nargs == 1 && !strcmp(name, "copy")) return *out = kloop_copy_vector(args[0]), QS_OK;
     bool same = !strcmp(name, "real") || !strcmp(name, "conj") || !strcmp(name, "float");
     if (nargs == 1 && same) return *out = args[0], QS_OK; /* the array itself */
     if (nargs == 1)
