@@ -176,10 +176,14 @@ function y = correlate_image(what, img, mask, c, boundary)
     end
     y = uninit_like(img)
     s = int(size(mask,0..1))
-    if any(s > size(img,0..1)) && numel(img) > 0 % no pixel is away from the border: read an image with its border
-        r = max(abs(c), abs(s-1-c))
-        img = bound_extension(img, r[0], r[1], boundary)
-        [c, kernel] = {c-r, imfilter_inside}
+    r = max(abs(c), abs(s-1-c))
+    % A tap outside costs as much as many inside, which are computed in vectors, so that it can pay to copy the image with
+    % its border first.
+    border = numel(img) - prod(max(size(img,0..1)-2*r, 0))*size(img,2)
+    if 2*border*numel(mask) > numel(img) + 6000
+        framed = uninit_like(img, size(img,0)+2*r[0], size(img,1)+2*r[1], size(img,2))
+        parallel_do(size(framed, 0..2), framed, img, [[1]], r, kernel)
+        [img, c, kernel] = {framed, c-r, imfilter_inside}
     endif
     parallel_do(size(y, 0..2), y, img, mask, c, kernel)
 end
