@@ -59,7 +59,9 @@ function y = __device__ kernel_kron(a, b)
     end
 end
 
-% Eliminates below the diagonal with the largest pivots, in a and in the columns of b; sign: that of the permutation.
+% Eliminates below the diagonal with the largest pivots, in a and in the columns of b; sign: that of the permutation.  Each
+% row with a larger pivot is exchanged at once: an index of the largest one would keep the matrix in memory.  The host
+% computes small systems by the same steps (small_solve in linalg.c).
 function [a, b, sign] = __device__ eliminated(a, b)
     n = size(a,0)
     assert(n == size(a,1), "the matrix must be square")
@@ -144,6 +146,67 @@ end
 
 function y = __device__ kernel_inv(a)
     [y, none] = small_inv(a)
+end
+
+% L*U = A[p,:] with partial pivoting; a singular column is skipped.
+function [l, u, p] = __device__ kernel_full_lu(a)
+    m = size(a,0)
+    n = size(a,1)
+    k = min(m, n)
+    work = copy(a)
+    p = zeros_like(0*a[0,0], 1, m)
+    for i = 0..m-1
+        p[i] = i
+    end
+    for c = 0..k-1
+        best = c
+        most = abs(work[c,c])
+        for i = c+1..m-1
+            larger = abs(work[i,c]) > most
+            best = larger ? i : best
+            most = larger ? abs(work[i,c]) : most
+        end
+        for i = c+1..m-1
+            for j = 0..n-1
+                t = work[i,j]
+                work[i,j] = best == i ? work[c,j] : t
+                work[c,j] = best == i ? t : work[c,j]
+            end
+            t = p[i]
+            p[i] = best == i ? p[c] : t
+            p[c] = best == i ? t : p[c]
+        end
+        for i = c+1..m-1
+            work[i,c] = work[c,c] == 0 ? work[c,c] : work[i,c]/work[c,c]
+            for j = c+1..n-1
+                work[i,j] -= work[i,c]*work[c,j]
+            end
+        end
+    end
+    l = zeros_like(a, m, k)
+    u = zeros_like(a, k, n)
+    for i = 0..m-1
+        for j = 0..k-1
+            l[i,j] = i == j ? 1 : i > j ? work[i,j] : 0
+        end
+    end
+    for i = 0..k-1
+        for j = i..n-1
+            u[i,j] = work[i,j]
+        end
+    end
+end
+% L*U = A: the rows of L in the order of A.
+function [l, u] = __device__ kernel_two_lu(a)
+    [m, u, p] = kernel_full_lu(a)
+    l = zeros_like(m, size(m,0), size(m,1))
+    for i = 0..size(m,0)-1
+        for j = 0..size(m,1)-1
+            for k = 0..size(m,0)-1
+                l[i,j] = p[k] == i ? m[k,j] : l[i,j]
+            end
+        end
+    end
 end
 
 % -- decompositions ----------------------------------------------------------------------------------------------------
@@ -364,6 +427,223 @@ function s = __device__ kernel_svd(a)
     end
 end
 
+% The relative precision in which an array keeps numbers, for tolerances.
+function e = __device__ precision_of(x)
+    one = zeros_like(x, 1, 2)
+    one[0] = 1 + 2^-40
+    e = one[0] == 1 ? 2^-23 : 2^-52
+end
+
+% Singular values are computed in float64, because the tolerance is only a few units of the last digit of float32.
+function y = __device__ kernel_rank(a, tolerance)
+    s = kernel_svd(float64(a))
+    y = int(0)
+    for k = 0..numel(s)-1
+        y += s[k] > tolerance ? 1 : 0
+    end
+end
+function y = __device__ kernel_rank(a)
+    s = kernel_svd(float64(a))
+    limit = max(size(a,0), size(a,1))*s[0]*precision_of(a)
+    y = int(0)
+    for k = 0..numel(s)-1
+        y += s[k] > limit ? 1 : 0
+    end
+end
+
+% The sum of v*transpose(u)/s over the singular values above a limit; limit < 0: the limit of rank.
+function y = __device__ pseudo_inverse(a, tolerance, given)
+    if size(a,0) >= size(a,1)
+        [u, s, v] = tall_svd(float64(a))
+    else
+        [v, s, u] = tall_svd(float64(transpose(a)))
+    end
+    limit = given ? tolerance : max(size(a,0), size(a,1))*s[0]*precision_of(a)
+    y = zeros_like(0.5*a, size(a,1), size(a,0))
+    for i = 0..size(a,1)-1
+        for j = 0..size(a,0)-1
+            t = 0*s[0]
+            for k = 0..numel(s)-1
+                t += s[k] > limit ? v[i,k]*u[j,k]/s[k] : 0
+            end
+            y[i,j] = t
+        end
+    end
+end
+function y = __device__ kernel_pinv(a, tolerance)
+    y = pseudo_inverse(a, tolerance, true)
+end
+function y = __device__ kernel_pinv(a)
+    y = pseudo_inverse(a, 0, false)
+end
+
+% -- eigenvalues of any matrix -------------------------------------------------------------------------------------------
+
+function y = __device__ squared_modulus(z)
+    y = real(z)*real(z) + imag(z)*imag(z)
+end
+
+% The rotation [[c,s],[-conj(s),c]], with a real c, that makes the second of two numbers zero.
+function [c, s] = __device__ complex_rotation(a, b)
+    r = sqrt(squared_modulus(a) + squared_modulus(b))
+    m = abs(a)
+    c = r > 0 ? m/r : 1 + r
+    s = r > 0 ? (m > 0 ? conj(b)*(a/m)/r : conj(b)/r) : 0*a
+end
+
+% Rotates the rows i and i+1 of t, and the same columns of t and q, so that q*t*herm_transpose(q) stays.
+function [] = __device__ rotate_pair(t, q, i, c, s)
+    for k = 0..size(t,0)-1
+        x = t[i,k]
+        y = t[i+1,k]
+        t[i,k] = c*x + s*y
+        t[i+1,k] = c*y - conj(s)*x
+    end
+    for k = 0..size(t,0)-1
+        x = t[k,i]
+        y = t[k,i+1]
+        t[k,i] = c*x + conj(s)*y
+        t[k,i+1] = c*y - s*x
+        x = q[k,i]
+        y = q[k,i+1]
+        q[k,i] = c*x + conj(s)*y
+        q[k,i+1] = c*y - s*x
+    end
+end
+
+% The eigenvalue of [[a,b],[c,d]] that is nearer to d.
+function y = __device__ nearer_eigenvalue(a, b, c, d)
+    h = (a - d)/2
+    r = sqrt(h*h + b*c)
+    r = real(h)*real(r) + imag(h)*imag(r) < 0 ? -r : r
+    y = squared_modulus(h + r) > 0 ? d - b*c/(h + r) : d
+end
+
+% Schur's form: t is upper triangular, and a = q*t*herm_transpose(q).  QR steps with shifts make the elements below the
+% diagonal negligible, from the last row on.  Every tenth step has another shift, because the usual ones may form a cycle.
+function [t, q] = __device__ schur_form(a)
+    n = size(a,0)
+    assert(n == size(a,1), "the matrix must be square")
+    t = zeros_like(complex(0.5*real(a[0,0]), 0.5*real(a[0,0])), n, n)
+    q = zeros_like(t, n, n)
+    for i = 0..n-1
+        for j = 0..n-1
+            t[i,j] = complex(real(a[i,j]), imag(a[i,j]))
+            q[i,j] = i == j ? 1 : 0
+        end
+    end
+    for k = 0..n-3
+        for i = n-2..-1..k+1
+            [c, s] = complex_rotation(t[i,k], t[i+1,k])
+            rotate_pair(t, q, i, c, s)
+        end
+    end
+    small = precision_of(a)*norm(t)
+    last = n - 1
+    steps = 0
+    while last > 0
+        first = last
+        while first > 0 && abs(t[first,first-1]) > small
+            first -= 1
+        end
+        if first == last || steps == 60
+            last -= 1
+            steps = 0
+        else
+            steps += 1
+            d = t[last,last]
+            shift = nearer_eigenvalue(t[last-1,last-1], t[last-1,last], t[last,last-1], d)
+            shift = mod(steps, 10) == 0 ? d + abs(t[last,last-1]) : shift
+            [c, s] = complex_rotation(t[first,first] - shift, t[first+1,first])
+            rotate_pair(t, q, first, c, s)
+            for i = first+1..last-1
+                [c, s] = complex_rotation(t[i,i-1], t[i+1,i-1])
+                rotate_pair(t, q, i, c, s)
+            end
+        end
+    end
+end
+
+function d = __device__ kernel_eig(a)
+    [t, q] = schur_form(a)
+    d = kernel_diag(t)
+end
+
+% Eigenvectors of the triangular t by substitution, divided by their largest element on the way, against overflow.
+% Differences of eigenvalues are at least the last digit of the largest one.
+function [v, d] = __device__ kernel_full_eig(a)
+    n = size(a,0)
+    [t, q] = schur_form(a)
+    least = 0*real(t[0,0])
+    for i = 0..n-1
+        least = max(least, abs(t[i,i]))
+    end
+    least = least > 0 ? least*precision_of(a) : precision_of(a)
+    v = zeros_like(t, n, n)
+    d = zeros_like(t, 1, n)
+    for k = 0..n-1
+        x = zeros_like(t, n, 1)
+        x[k,0] = 1
+        for i = k-1..-1..0
+            y = 0*t[i,k]
+            for j = i+1..k
+                y -= t[i,j]*x[j,0]
+            end
+            e = t[i,i] - t[k,k]
+            x[i,0] = y/(abs(e) < least ? complex(least, 0*least) : e)
+            m = abs(x[i,0])
+            for j = i..(m > 1 ? k : -1)
+                x[j,0] = x[j,0]/m
+            end
+        end
+        x = q*x
+        most = 0*least
+        norm2 = 0*least
+        turn = 0*x[0,0] + 1
+        for i = 0..n-1
+            m = squared_modulus(x[i,0])
+            norm2 += m
+            turn = m > most ? conj(x[i,0])/sqrt(m) : turn
+            most = max(m, most)
+        end
+        for i = 0..n-1
+            v[i,k] = x[i,0]*turn/sqrt(norm2)
+        end
+        d[k] = t[k,k]
+    end
+end
+
+% The exponential of a square matrix by Padé approximants with scaling and squaring, like expm of matfun.q.
+function y = __device__ kernel_expm(a)
+    n = size(a,0)
+    assert(n == size(a,1), "the matrix must be square")
+    x = 1.0*a
+    size_ = 0*real(x[0,0])
+    for j = 0..n-1
+        t = 0*real(x[0,0])
+        for i = 0..n-1
+            t += abs(x[i,j])
+        end
+        size_ = max(size_, t)
+    end
+    s = size_ > 0.5 ? int(min(ceil(log2(size_)) + 1, 1100)) : 0
+    x = x/2^s
+    term = identity_like(x, n)
+    u = zeros_like(x, n, n)
+    v = zeros_like(x, n, n)
+    c = 1.0
+    for k = 0..6
+        v += c*(mod(k, 2) == 0 ? term : -term)
+        u += c*term
+        c *= (6.0 - k)/((12 - k)*(k + 1))
+        term = term*x
+    end
+    y = solve(v, u)
+    for k = 1..s
+        y = y*y
+    end
+end
+
 % -- order -------------------------------------------------------------------------------------------------------------
 
 % Whether a comes before b, ascending (way 1) or descending (way -1); -x would wrap for integers.
@@ -552,6 +832,70 @@ function at = __device__ kernel_argmax(x, dim)
     [none, at] = extremes(x, dim, -1)
 end
 
+% The largest (way -1) or smallest (way 1) element so far along dim, and its index; nan does not count.
+function [y, at] = __device__ running_extremes(x, dim, way)
+    y = copy(x)
+    at = zeros_like(int(0), size(x,0), size(x,1))
+    for line = 0..size(x,across(dim))-1
+        t = element(x, dim, line, 0)
+        best = int(0)
+        for k = 1..size(x,dim)-1
+            e = element(x, dim, line, k)
+            if precedes(e, t, way) || (isnan(t) && !isnan(e))
+                t = e
+                best = k
+            end
+            y[dim == 0 ? k : line, dim == 0 ? line : k] = t
+            at[dim == 0 ? k : line, dim == 0 ? line : k] = best
+        end
+    end
+end
+function [y, at] = __device__ kernel_full_cummax(x, dim = main_dim(x))
+    [y, at] = running_extremes(x, dim, -1)
+end
+function [y, at] = __device__ kernel_full_cummin(x, dim = main_dim(x))
+    [y, at] = running_extremes(x, dim, 1)
+end
+
+function y = __device__ kernel_rms(x, dim)
+    y = sqrt(kernel_mean(abs(x).^2, dim))
+end
+function y = __device__ kernel_rms(x)
+    y = sqrt(mean(abs(x).^2))
+end
+
+% The largest element of a line along dim, and the sum of exp(x - largest).
+function [most, t] = __device__ exponentials(x, dim, line)
+    most = element(x, dim, line, 0)
+    for k = 1..size(x,dim)-1
+        most = max(most, element(x, dim, line, k))
+    end
+    t = 0.0*most
+    for k = 0..size(x,dim)-1
+        t += exp(element(x, dim, line, k) - most)
+    end
+end
+function y = __device__ kernel_log_softmax(x, dim = 1)
+    y = uninit_like(0.5*x, size(x,0), size(x,1))
+    along = dim == -1 ? 1 : dim
+    for line = 0..size(x,across(along))-1
+        [most, t] = exponentials(x, along, line)
+        for k = 0..size(x,along)-1
+            y[along == 0 ? k : line, along == 0 ? line : k] = element(x, along, line, k) - most - log(t)
+        end
+    end
+end
+function y = __device__ kernel_softmax(x, dim = 1)
+    y = uninit_like(0.5*x, size(x,0), size(x,1))
+    along = dim == -1 ? 1 : dim
+    for line = 0..size(x,across(along))-1
+        [most, t] = exponentials(x, along, line)
+        for k = 0..size(x,along)-1
+            y[along == 0 ? k : line, along == 0 ? line : k] = exp(element(x, along, line, k) - most)/t
+        end
+    end
+end
+
 % -- moving elements ---------------------------------------------------------------------------------------------------
 
 function y = __device__ kernel_flip(x, dim = main_dim(x))
@@ -705,6 +1049,16 @@ function y = __device__ kernel_triu(x, k = 0)
     end
 end
 
+% A matrix turned by k quarters of a turn, counter-clockwise; k must be a constant where the matrix is not square.
+function y = __device__ kernel_rot90(x, k = 1)
+    match mod(k, 4) with
+    | 0 -> y = copy(x)
+    | 1 -> y = flipud(transpose(x))
+    | 2 -> y = flipud(fliplr(x))
+    | _ -> y = fliplr(transpose(x))
+    end
+end
+
 function y = __device__ kernel_polyval(p, x)
     y = 0*x + p[0]
     for k = 1..numel(p)-1
@@ -793,4 +1147,20 @@ end
 function y = __device__ kernel_cond(a)
     s = kernel_svd(a)
     y = s[0]/s[numel(s)-1]
+end
+
+% -- integers ----------------------------------------------------------------------------------------------------------
+
+function g = __device__ kernel_gcd(a, b)
+    g = abs(a + 0*b)
+    r = abs(b + 0*a)
+    while r > 0
+        t = mod(g, r)
+        g = r
+        r = t
+    end
+end
+function m = __device__ kernel_lcm(a, b)
+    g = kernel_gcd(a, b)
+    m = g > 0 ? float64(abs(a))/float64(g)*abs(b) : 0
 end

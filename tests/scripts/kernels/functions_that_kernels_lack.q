@@ -8,7 +8,8 @@ function [] = attempt(call)
         print e.message
     end
 end
-for call = {"eig(m)", "lu(m)", "pinv(m)", "rank(m)", "find(v > 1)", "unique(v)", "bincount(v)", "quantile(v, 0.5)", _
+for call = {"sqrtm(m)", "orth(m)", "accumarray(v, v)", "besselj(0, 1)", "butter(2, 0.5)", _
+            "shared(vec[int](16))", "shared(vec[int](8))", "assert(x[0] > 2, ""got "", x[0])", "find(v > 1)", "unique(v)", "bincount(v)", "quantile(v, 0.5)", _
             "percentile(v, 50)", "interp2(m, 0.5, 0.5)", "meshgrid(v, v)", "tic()", "toc()", "time()", "dict()", "fft1(v)", _
             "blkpos", "warpsize", "wp", "popcount"}
     attempt(call)

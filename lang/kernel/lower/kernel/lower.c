@@ -28,7 +28,8 @@ static const char *name_in_program(const char *name) {
     return name;
 }
 
-/* An error in a function of the library is reported at the call in the program. */
+/* An error in a function of the library is reported at the call in the program.  If a function of the host uses a name
+ * that kernels lack, which the user has not written, the error message says what to write instead of the call. */
 qs_status klower_error(Lower *L, qs_status s, uint32_t pos, const char *fmt, ...) {
     char sentence[QERR_TEXT / 2];
     const InlineFrame *call = call_into_library(L);
@@ -38,8 +39,12 @@ qs_status klower_error(Lower *L, qs_status s, uint32_t pos, const char *fmt, ...
     qnum_vprint(sentence, sizeof sentence, fmt, ap);
     va_end(ap);
     if (!call) return qerr_at(L->c, s, klower_where(L, pos), "in kernel %s: %s", kernel, sentence);
-    return qerr_at(L->c, s, (Where){source_of(call->up), call->site->pos}, "in kernel %s: cannot call %s: %s", kernel,
-                   name_in_program(call->func->name->s), sentence);
+    const char *name = name_in_program(call->func->name->s);
+    Where where = {source_of(call->up), call->site->pos};
+    if (s == QS_ENAME && call->func->qual != Q_DEVICE)
+        return qerr_at(L->c, s, where, "in kernel %s: %s cannot be used in a kernel; %s", kernel, name,
+                       klcall_substitute(name));
+    return qerr_at(L->c, s, where, "in kernel %s: cannot call %s: %s", kernel, name, sentence);
 }
 
 qs_status klower_need(Lower *L, int source, int axis, int rank) {

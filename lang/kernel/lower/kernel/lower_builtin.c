@@ -59,6 +59,10 @@ qs_status klbuiltin_assert(Lower *L, const BuiltinCall *c, Val *out) {
     TRY(klval_truth(L, &c->args[0], &holds, &known));
     TRY(message_text(L, c, 1, "the assertion does not hold", &text));
     if (known == 1 || !holds) return QS_OK;
+    if (c->nargs > 2)
+        return klower_error(
+            L, QS_EVALUE, L->pos,
+            "assert: in a kernel the message is one string; the values of a comparison are added to it");
     KRef x[2] = {0, 0};
     const char *op = find_comparison(L, c, holds, x);
     char after[64] = " (at position %p)";

@@ -208,16 +208,23 @@ static qs_status may_inline(Walk *w, const Func *f, const Args *args) {
 
 Callee klcall_callee(Closure *fn) { return (Callee){.func = fn->func, .captures = fn->captures, .closure = fn}; }
 
-/* Finds the function of kernels.q that stands for a built-in in kernels, kernel_NAME or kernel_full_NAME; a call with
- * several results prefers the latter. */
+/* Returns the name that the function may have in kernels.q: that of a built-in or of a library function of the host. */
+static const char *name_in_library(const Closure *fn) {
+    const Func *f = fn->func ? fn->func : fn->noverloads ? fn->overloads[0].u.fn->func : NULL;
+    if (!f) return fn->builtin;
+    return f->unit && f->unit->src->library && f->qual != Q_DEVICE ? f->name->s : NULL;
+}
+
+/* Finds the function of kernels.q that is used for a function of the host: kernel_NAME or, for a call with several
+ * results, kernel_two_NAME or kernel_full_NAME.  If none has as many results, the other one is used. */
 static bool find_in_library(Lower *L, const char *name, int wanted, Closure **out) {
     const LowerHost *h = L->job->host;
-    for (int i = 0; i < 2 && h && h->function; i++) {
-        bool full = (wanted > 1) != i;
+    static const char *const forms[] = {"kernel_two_", "kernel_full_", "kernel_", "kernel_full_"};
+    for (int i = wanted == 2 ? 0 : wanted > 1 ? 1 : 2; i < 4 && name && h && h->function; i++) {
         char text[64];
         KVal v = {0};
         Val f;
-        snprintf(text, sizeof text, full ? "kernel_full_%.40s" : "kernel_%.40s", name);
+        snprintf(text, sizeof text, "%s%.40s", forms[i], name);
         if (!h->function(h->ud, qstr_cname(L->c, text), &v)) continue;
         klower_import(L, &v, qstr_cname(L->c, name), &f);
         return *out = f.u.fn, true;
@@ -225,20 +232,26 @@ static bool find_in_library(Lower *L, const char *name, int wanted, Closure **ou
     return false;
 }
 
-/* Hints for built-ins that kernels lack: the code to write instead. */
+/* Hints for functions that kernels lack: the code to write instead. */
 static const char *const substitutes[][2] = {
-    {"eig", "symeig(m) gives eigenvalues and vectors of a symmetric matrix"},
-    {"lu", "use solve, inv or det"},
-    {"pinv", "use [u, s, v] = svd(m)"},
-    {"rank", "count the singular values svd(m) above a tolerance"},
     {"find", "test the elements in a loop; k = atomic_add(n[0], 1) numbers those that are found"},
     {"unique", "compare neighbours of sort(v) in a loop"},
+    {"ismember", "write any(v == x)"},
     {"bincount", "h[k] += 1 counts"},
     {"histogram", "h[k] += 1 counts"},
+    {"accumarray", "y[k] += v adds"},
     {"quantile", "interpolate between elements of sort(v)"},
     {"percentile", "interpolate between elements of sort(v)"},
+    {"prctile", "interpolate between elements of sort(v)"},
+    {"normalize", "write (v - mean(v))/std(v)"},
     {"interp2", "add the four neighbours with their weights"},
     {"meshgrid", "the position gives the coordinates"},
+    {"orth", "use [u, s, v] = svd(m)"},
+    {"null", "use [u, s, v] = svd(m)"},
+    {"sqrtm", "use [v, d] = eig(m): v*diagm(sqrt(d))*inv(v)"},
+    {"logm", "use [v, d] = eig(m): v*diagm(log(d))*inv(v)"},
+    {"roots", "use eig of the companion matrix"},
+    {"polyfit", "use solve"},
     {"tic", "measure the launch: tic() before it, toc() after sync()"},
     {"toc", "measure the launch: tic() before it, toc() after sync()"},
     {"time", "measure the launch from outside"},
@@ -246,16 +259,18 @@ static const char *const substitutes[][2] = {
     {"append", "x[atomic_add(n[0], 1)] = v adds to an array of known size"},
 };
 
+const char *klcall_substitute(const char *name) {
+    for (size_t i = 0; i < sizeof substitutes / sizeof *substitutes; i++)
+        if (!strcmp(name, substitutes[i][0])) return substitutes[i][1];
+    return "call it outside, and pass its result to the kernel";
+}
+
 static qs_status no_function(Lower *L, const char *builtin) {
     if (!builtin) return klower_error(L, QS_ENAME, L->pos, "this function cannot be used in a kernel");
     if (!strcmp(builtin, "$format"))
         return klower_error(L, QS_ENAME, L->pos,
                             "a kernel makes no strings, so f\"…{x}\" cannot be used in it: printf(\"…%%g\", x) prints");
-    for (size_t i = 0; i < sizeof substitutes / sizeof *substitutes; i++)
-        if (!strcmp(builtin, substitutes[i][0]))
-            return klower_error(L, QS_ENAME, L->pos, "%s cannot be used in a kernel; %s", builtin, substitutes[i][1]);
-    return klower_error(L, QS_ENAME, L->pos,
-                        "%s cannot be used in a kernel; call it outside, and pass its result to the kernel", builtin);
+    return klower_error(L, QS_ENAME, L->pos, "%s cannot be used in a kernel; %s", builtin, klcall_substitute(builtin));
 }
 
 static void set_unknown(Val *outs, int n) {
@@ -465,8 +480,8 @@ static qs_status apply_function(Lower *L, Node *n, Closure *fn, const Args *args
     bool found = true, unknown = any_unknown(args);
     Val only;
     int which;
-    bool known = !fn->builtin || (klbuiltin_find(fn->builtin, &which) && klbuiltin_takes(which, args->n, wanted));
-    if (!known && find_in_library(L, fn->builtin, wanted, &fn) && unknown)
+    bool known = fn->builtin && klbuiltin_find(fn->builtin, &which) && klbuiltin_takes(which, args->n, wanted);
+    if (!known && find_in_library(L, name_in_library(fn), wanted, &fn) && unknown)
         return set_unknown(outs, wanted), QS_OK; /* a later pass knows the sizes */
     for (int i = 0; unknown && fn->noverloads && i < wanted; i++) outs[i] = (Val){0};
     if (unknown && fn->noverloads) return QS_OK; /* a later pass knows which one is called */

@@ -407,6 +407,7 @@ int klidx_ndims(const Val *v);
 /* -- lower_call.c -------------------------------------------------------------------------------------------------- */
 extern const CallRules klcall_rules;
 Callee klcall_callee(Closure *fn);
+const char *klcall_substitute(const char *name); /* what to write instead of a function that kernels lack */
 /* Gives arrays that a function has changed back to the variables of the caller.  in: the frame of its parameters; back:
  * variables with their values; NULL: the parameters themselves. */
 qs_status klcall_give_back(Lower *L, const Node *site, const Callee *fn, const Args *args, const InlineFrame *in,

@@ -198,15 +198,17 @@ qs_status klmake_shared(Lower *L, const BuiltinCall *c, Val *out) {
     int rank;
     bool like = c->imm == 2;
     qs_dtype d = L->c->scalar_dtype;
+    const char *wants = "wants a size of 1 to 1048576 elements; shared_like(int(0), n) has integers";
     if (L->job->serial)
         return klbuiltin_refuse(L, c, "needs parallel_do: in serial_do positions run one after another");
     if (like) TRY(type_like(L, c, &d));
     if (d == QS_B1) d = QS_I32;
+    if (c->nargs > like && klval_count(&c->args[like]) > QS_MAX_RANK) return klbuiltin_refuse(L, c, wants);
     TRY(klmake_shape(L, c, like, dims, &rank));
     *out = (Val){.kind = V_MEMORY, .dtype = (uint8_t)d, .rank = (uint8_t)rank, .made = klval_made(d)};
     memcpy(out->dims, dims, sizeof dims);
     int64_t n = klval_count(out);
-    if (n < 1 || n > 1 << 20) return klbuiltin_refuse(L, c, "wants 1 to 1048576 elements");
+    if (n < 1 || n > 1 << 20) return klbuiltin_refuse(L, c, wants);
     if (qdtype_is_complex(d)) n *= 2;
     out->u.mem = qarena_alloc(L->arena, sizeof(Memory));
     out->u.mem->shared = true;
