@@ -91,13 +91,22 @@ KSEM_BITS(F64, double, uint64_t)
 /* clang-format on */
 #undef KSEM_BITS
 
+/* fmod, by a division of integers where both numbers are integral: several times faster, and exact as well. */
+static inline double ksem_remainder(double a, double b) {
+    if (fabs(a) < 0x1p53 && fabs(b) < 0x1p53) {
+        int64_t x = (int64_t)a, y = (int64_t)b;
+        if (y && (double)x == a && (double)y == b) return (double)(x % y);
+    }
+    return fmod(a, b);
+}
+
 #define KSEM_REAL(D, T, S)                                                                                             \
     static inline T ksem_ADD_##D(T a, T b) { return a + b; }                                                           \
     static inline T ksem_SUB_##D(T a, T b) { return a - b; }                                                           \
     static inline T ksem_MUL_##D(T a, T b) { return a * b; }                                                           \
     static inline T ksem_DIV_##D(T a, T b) { return a / b; }                                                           \
     static inline T ksem_MOD_##D(T a, T b) {                                                                           \
-        T r = fmod##S(a, b);                                                                                           \
+        T r = (T)ksem_remainder(a, b);                                                                                 \
         return r == 0 ? copysign##S(0, b) : (r < 0) != (b < 0) ? r + b : r;                                            \
     }                                                                                                                  \
     static inline T ksem_MIN_##D(T a, T b) { return a == b ? ksem_or_##D(a, b) : a < b || b != b ? a : b; }            \
