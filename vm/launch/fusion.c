@@ -86,7 +86,9 @@ static qs_status build_version(const FuseRun *now, int which) {
     FuseLeafType types[LEAVES];
     for (int i = 0; i < now->region->nleaves; i++) {
         types[i] = leaf_type(now->at[i]), types[i].same = now->same[i];
-        types[i].fixed = now->layout[i].fixed, types[i].stride = now->layout[i].stride;
+        const LeafLayout *l = &now->layout[i];
+        types[i].fixed = l->fixed, types[i].stride = l->stride;
+        types[i].beside = l->beside, types[i].channels = l->channels, types[i].channel = l->channel;
     }
     s->expr.strided = v->target.strided, s->expr.unit = v->target.unit;
     s->expr.ordered = v->ordered, s->expr.extent = v->extent;
@@ -136,8 +138,10 @@ static int bind_leaf_number(Binding *b, int i, qs_value v) {
     return 1;
 }
 
-/* Binds an array with the extents of the domain; broadcast dimensions have stride 0. */
-static void bind_leaf(FuseRun *now, int i, Array *a) {
+/* Binds the array of a leaf with the extents of the domain; broadcast dimensions have stride 0. */
+static void bind_leaf(FuseRun *now, int i, int leaf) {
+    Array *a = now->at[leaf].u.p;
+    const LeafLayout *l = &now->layout[leaf];
     DevArg *arg = qbind_array(&now->run.bound, i, a, qfuse_assigns(now->region) && i == 0 ? QS_READWRITE : QS_READ);
     arg->rank = now->flat ? 1 : now->rank;
     for (int d = 0; d < arg->rank && !now->flat; d++) {
@@ -146,6 +150,9 @@ static void bind_leaf(FuseRun *now, int i, Array *a) {
         arg->strides[d] = axis < 0 || a->dims[axis] == 1 ? 0 : a->strides[axis];
     }
     if (now->flat) arg->dims[0] = (int64_t)a->count, arg->strides[0] = 1;
+    if (!l->channels) return;
+    arg->offset -= (size_t)l->channel * qdtype_size((qs_dtype)a->dtype);
+    arg->dims[arg->rank] = l->channels, arg->strides[arg->rank++] = 1;
 }
 
 static void bind_array(FuseRun *now, int i, Array *a, int rank, const int64_t *dims, bool changed) {
@@ -191,10 +198,10 @@ static qs_status bind_params(Run *run) {
     int n = 0;
     for (int i = 0; i < now->region->nleaves; i++) {
         qs_value given = now->f->base[now->region->regs[i]];
-        if (now->same[i]) continue;
+        if (now->same[i] || now->layout[i].beside) continue;
         run->bound.origin[n] = (Origin){given, 0}, run->bound.origin[n + 1] = (Origin){given, 1};
         if (now->at[i].kind != QS_ARRAY) n += bind_leaf_number(&run->bound, n, now->at[i]);
-        else bind_leaf(now, n++, now->at[i].u.p);
+        else bind_leaf(now, n++, i);
     }
     now->nargs = n;
     if (now->region->rows)

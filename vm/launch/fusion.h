@@ -20,9 +20,10 @@ enum { LEAVES = 32 };
 /* Versions: a reduction is split into chunks for processor cores, or into groups of cooperating positions for GPUs. */
 enum { CHUNKED, GROUPED, ADDED /* the sum in the form in which a tape records it */ };
 
-/* FuseLeafType.fixed and stride */
+/* as in FuseLeafType */
 typedef struct {
-    uint8_t fixed, stride;
+    uint8_t fixed, stride, beside, channels;
+    int8_t channel;
 } LeafLayout;
 
 /* The layout of the elements that the result is assigned to.  strided: they are not contiguous. */

@@ -109,13 +109,41 @@ static uint8_t same_before(const FuseRun *now, int i) {
 
 /* Returns how the array is read in a domain of now->rank dimensions. */
 static LeafLayout layout_in_domain(const FuseRun *now, const Array *a) {
-    LeafLayout l = {0, 0};
+    LeafLayout l = {0};
     for (int d = 0; d < now->rank; d++)
         if (extent_of(a, now->whole, now->axis[d]) == 1) l.fixed |= (uint8_t)(1 << d);
     int last = qfuse_axis_of(a, now->whole, now->axis[now->rank - 1]);
     bool known = a->strides[last] >= 1 && a->strides[last] <= QS_CHANNELS;
     if (known && !(l.fixed >> (now->rank - 1) & 1)) l.stride = (uint8_t)a->strides[last];
     return l;
+}
+
+/* Finds an earlier leaf that is another channel of the same pixels, so that whole pixels are loaded. */
+static void find_channels(FuseRun *now, int i) {
+    const Array *a = qfuse_array(now, i), *b;
+    LeafLayout *l = &now->layout[i];
+    bool may = l->stride > 1 && now->rank < QS_MAX_RANK && !now->recorded && !now->target;
+    for (int k = 0; k < i && may && !l->beside; k++) {
+        if (!(b = qfuse_array(now, k)) || now->same[k] || now->layout[k].beside || b->buf != a->buf) continue;
+        ptrdiff_t shift = (ptrdiff_t)a->offset - (ptrdiff_t)b->offset;
+        bool same = a->dtype == b->dtype && qarr_same_shape(a, b) &&
+                    !memcmp(a->strides, b->strides, (size_t)a->rank * sizeof *a->strides);
+        if (same && shift > -l->stride && shift < l->stride) l->beside = (uint8_t)(k + 1), l->channel = (int8_t)shift;
+    }
+}
+
+/* The first channel of the parameter is the lowest that a leaf reads. */
+static void number_channels(FuseRun *now, int first) {
+    LeafLayout *of = now->layout;
+    int least = 0, most = 0;
+    for (int i = first + 1; i < now->region->nleaves; i++) {
+        if (of[i].beside != first + 1) continue;
+        least = of[i].channel < least ? of[i].channel : least, most = of[i].channel > most ? of[i].channel : most;
+    }
+    if (least == most) return;
+    of[first].channels = (uint8_t)(most - least + 1), of[first].channel = (int8_t)-least;
+    for (int i = first + 1; i < now->region->nleaves; i++)
+        if (of[i].beside == first + 1) of[i].channel = (int8_t)(of[i].channel - least);
 }
 
 /* Numbers the dimensions of the domain.  A reduction of all elements omits dimensions of extent 1. */
@@ -128,7 +156,11 @@ static void examine_layouts(FuseRun *now) {
             now->dims[n] = now->dims[d], now->axis[n++] = d;
     now->rank = n;
     for (int i = 0; i < now->region->nleaves && !now->flat; i++)
-        if (qfuse_array(now, i)) now->layout[i] = layout_in_domain(now, qfuse_array(now, i));
+        if (qfuse_array(now, i)) {
+            now->layout[i] = layout_in_domain(now, qfuse_array(now, i));
+            if (!now->same[i]) find_channels(now, i);
+        }
+    for (int i = 0; i < now->region->nleaves && !now->flat; i++) number_channels(now, i);
 }
 
 /* Reductions along a dimension are computed line by line. */

@@ -496,16 +496,17 @@ static void add_params(Fuse *z) {
     char name[16];
     for (int i = 0; i < z->e->nleaves; i++) {
         const FuseLeafType *t = &z->types[i];
-        if (t->same) continue;
+        if (t->beside) z->params[i] = z->params[t->beside - 1];
+        if (t->same || t->beside) continue;
         snprintf(name, sizeof name, "x%d", i);
         KParam p = {.name = qstr_cname(z->c, name),
                     .kind = t->array ? KP_ARRAY : KP_NUM,
                     .dtype = t->array      ? t->dtype
                              : t->weak_int ? QS_I64
                                            : QS_F64,
-                    .rank = (uint8_t)z->rank,
+                    .rank = (uint8_t)(z->rank + (t->channels > 0)),
                     .contiguous = z->flat,
-                    .unit_last = z->flat || t->stride == 1,
+                    .unit_last = z->flat || t->stride == 1 || t->channels,
                     .read = true,
                     .written = z->e->mask && z->e->kind == RED_NONE && i == 0};
         z->params[i] = kir_param(z->f, &p);
@@ -534,6 +535,7 @@ static void load_leaf(Fuse *z, int i, const KRef *at) {
                     .last_stride = t->stride,
                     .fixed = z->flat ? 0 : t->fixed};
         KRef index = kmemory_linear(&z->walk, &a, at);
+        if (t->channel) index = kbuild_op(&z->walk, K_ADD, index, kbuild_int(&z->walk, QS_I64, t->channel));
         *v = real_value(load_part(z, i, index, 0), (qs_dtype)t->dtype, true);
         if (qdtype_is_complex(v->dtype)) v->im = load_part(z, i, index, 1);
     } else {

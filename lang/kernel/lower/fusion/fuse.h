@@ -30,6 +30,10 @@ typedef struct {
     /* An array that is not flat.  Bit d of fixed: its elements are the same along dimension d.  stride: that of the
      * last dimension, if it is known. */
     uint8_t fixed, stride;
+    /* Leaves that are channels of the same pixels share the parameter of the first of them: a dimension more, of
+     * `channels`.  beside: 1 + index of that first one; 0: it is the first, or channels is 0. */
+    uint8_t beside, channels;
+    int8_t channel;
 } FuseLeafType;
 
 /* The expression as the bytecode compiler found it: the VM evaluates `leaves`, and everything above them is fused. */
