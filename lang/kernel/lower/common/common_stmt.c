@@ -67,7 +67,7 @@ static qs_status lower_update(Walk *w, const Node *n) {
     if (done) return QS_OK;
     TRY(field ? r->expr->field(w, object, target, old) : kcall_name(w, target->u.ident.sym, target->pos, old));
     TRY(kexpr_lower(w, n->u.assign.value, x));
-    w->pos = n->pos;
+    w->pos = n->u.assign.value->pos; /* as the interpreter reports errors */
     TRY(r->combine(w, target, (Op)n->op, old, x, sum));
     w->pos = target->pos;
     return field ? r->set_field(w, object, target, sum) : r->set_name(w, target, NULL, sum);
