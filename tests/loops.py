@@ -1321,6 +1321,72 @@ class Objects:
         return lines + ["  show_body(p)", "  show_body(q)", "end", f"{self.name}()"]
 
 
+class Points:
+    """Loops that read the elements of short vectors in cells, by any index and in turn."""
+
+    def __init__(self, rng, name):
+        self.r, self.name = rng, name
+        self.m, self.n = rng.choice([1, 2, 2, 3, 3, 7]), rng.choice([1, 4, 9, 30])
+        self.vectors, self.counters = ["q", "v"], ["i"]
+
+    def at(self):
+        r, i = self.r, self.r.choice(self.counters)
+        return r.choice([f"mod({i},n)", f"mod({i}*3+1,n)", "0", i if r.random() < 0.2 else "n-1", f"mod({i}/2,n)"])
+
+    def vector(self, d=0):
+        r, k = self.r, self.r.random()
+        if k < 0.45: return f"{r.choice(['a', 'a', 'b'])}[{self.at()}]"
+        if k < 0.65 or d > 2: return r.choice(self.vectors)
+        if k < 0.72: return f"half({self.vector(d + 1)})"
+        if k < 0.76: return f"copy({self.vector(d + 1)})"
+        return f"({self.vector(d + 1)}{r.choice('+-')}{r.choice([self.vector(d + 1), '0.5', 't'])}*0.5)"
+
+    def number(self):
+        r, k = self.r, self.r.random()
+        e = r.choice(["0", "m-1", f"mod({r.choice(self.counters)},m)", "1" if r.random() < 0.3 else "0"])
+        if k < 0.5: return f"{r.choice(['a', 'b'])}[{self.at()}][{e}]"
+        if k < 0.6: return f"{r.choice(self.vectors)}[{e}]"
+        if k < 0.8: return f"{r.choice(['sum', 'max', 'norm'])}({self.vector()})"
+        return r.choice(["t", "0.5", *self.counters])
+
+    def statement(self, depth):
+        r, k = self.r, self.r.random()
+        if k < 0.25: return [f"t = t*0.5 + {self.number()}"]
+        if k < 0.35: return [f"x[mod({r.choice(self.counters)},7)] += {self.number()}*0.5"]
+        if k < 0.55: return [f"{r.choice('qv')} = {self.vector()}"]
+        if k < 0.63: return [f"{r.choice('qv')} {r.choice(['+=', '-='])} {self.vector()}*0.25"]
+        if k < 0.70: return [f"{r.choice('qv')}[0] {r.choice(['=', '+='])} {self.number()}"]
+        if k < 0.72: return [f"a[{self.at()}]{r.choice(['', '[0]'])} = {r.choice(['q', 'v', 't'])}"]
+        if k < 0.76: return [f"if {self.number()} > t", *("  " + line for line in self.statement(depth)), "end"]
+        if k > 0.92 or depth > 1: return [f"t = {self.number()}"]
+        name, item = f"k{depth}", r.random() < 0.5
+        (self.vectors if item else self.counters).append(name)
+        body = [line for _ in range(r.randint(1, 3)) for line in self.statement(depth + 1)]
+        (self.vectors if item else self.counters).remove(name)
+        return [f"for {name} {'in b' if item else '= 0..n-1'}", *("  " + line for line in body), "end"]
+
+    def text(self):
+        r = self.r
+        kind = lambda: r.choice(["", "", "float64"])
+        lines = ["function y = half(x)", "  y = x*0.5", "end"] if self.name == "points0" else []
+        lines += [f"function [] = {self.name}()", f"  n = {self.n}", f"  m = {self.m}", "  t = 0.5"]
+        lines += ["  x = mod((0..6)*5,7)*0.5", "  a = cell(n)"]
+        lines += ["  for i = 0..n-1", f"    a[i] = {kind()}(mod((0..m-1)*{r.choice([3, 5])}+i*7,11)*0.375-1)", "  end"]
+        other = [f"{kind()}((1..m)*{r.choice(['0.5', '1/3', '-2'])})", "a[0]", "a[n-1]"]
+        lines.append(f"  b = {{{','.join(r.choice(other) for _ in range(r.randint(1, 4)))}}}")
+        lines += [f"  {v} = {r.choice(['zeros(m)', '(0..m-1)*0.5', 'a[0]' if r.random() < 0.3 else 'zeros(m)'])}"
+                  for v in "qv"]
+        if r.random() < 0.2: lines.append(r.choice(["  x = b[0]", "  b[0] = [1,2,3,4]", "  b = a", '  b[0] = "s"']))
+        lines += ["  try", f"    for i = {r.choice(['0..n-1', '0..n', '0..12', 'n-1..-1..0', '0..0.5..n/4'])}"]
+        if r.random() < 0.3: lines[-1], self.counters = f"    for {r.choice(['p', 'q'])} in {r.choice('ab')}", ["t"]
+        for _ in range(r.randint(1, 4)): lines += ["      " + line for line in self.statement(0)]
+        lines += ["    end", "  catch e_", '    print "caught: ", e_', "  end", "  print shown(t)"]
+        for v in ["x"] + (["q"] if r.random() < 0.5 else []) + (["v"] if r.random() < 0.3 else []):
+            lines += ["  try", f"    {v}[0] += 1", "  catch e_", "    print e_", "  end", f"  show_item({v})"]
+        for c in "ab": lines += [f"  for k_ = 0..numel({c})-1", f"    show_item({c}[k_])", "  end"]
+        return lines + ["end", f"{self.name}()"]
+
+
 OBJECTS = """function e = energy(o : body, w)
   e = o.x*o.x*w + o.y
 end
@@ -1454,6 +1520,13 @@ type still : class
   w : scalar
 end
 shown = x -> type(x) == "string" ? x : sprintf("%.17g", x)
+function [] = show_item(x)
+  if type(x) == "string" || type(x) == "scalar"
+    print shown(x)
+  else
+    show_all(type(x), x)
+  end
+end
 function [] = show_all(name, a)
   printf("%s", name)
   for q_=0..numel(a)-1
@@ -1486,6 +1559,7 @@ def program(seed):
     for k in range(6): lines += Lists(rng, f"lists{k}").text()
     for k in range(8): lines += Objects(rng, f"objects{k}").text()
     for k in range(8): lines += Smalls(rng, f"smalls{k}").text()
+    for k in range(8): lines += Points(rng, f"points{k}").text()
     return "\n".join(lines) + "\n"
 
 

@@ -23,8 +23,10 @@ enum { LOOP_LEAST = 16 }; /* number of iterations below which the hook is not ca
 static inline bool qloop_asks(qs_vm *vm, const Frame *f, int64_t iterations) {
     return f->proto->chunk.nloops && (iterations >= qvm(vm)->loop_least || f->proto->chunk.demands);
 }
-static inline bool qloop_takes_item(qs_value v) { return qval_is_number(v) || v.kind == QS_OBJECT; }
-/* The same for a loop over the elements of a vector, or the numbers or objects of a cell. */
+static inline bool qloop_takes_item(qs_value v) {
+    return qval_is_number(v) || v.kind == QS_OBJECT || v.kind == QS_ARRAY;
+}
+/* The same for a loop over the elements of a vector, or the numbers, objects or arrays of a cell. */
 static inline bool qloop_asks_items(qs_vm *vm, const Frame *f, qs_value v) {
     const Cell *c = v.kind == QS_CELL ? v.u.p : NULL;
     if (c && (!c->count || !qloop_takes_item(c->items[0]) || !qloop_takes_item(c->items[c->count - 1]))) return false;

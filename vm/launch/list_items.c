@@ -51,8 +51,9 @@ static int list_at(const Call *c, int source) {
 }
 
 int64_t qloop_list_room(const Call *c, int source) {
-    if (c->v->code.lists[list_at(c, source)].kind == LOOP_ITEM)
-        return (int64_t)((const Cell *)c->value[source].u.p)->count;
+    const LoopList *l = &c->v->code.lists[list_at(c, source)];
+    if (l->kind == LOOP_ITEM || l->kind == LOOP_VECTOR)
+        return (int64_t)cell_of(c, l)->count * (l->kind == LOOP_VECTOR ? l->n : 1);
     double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     double room = memory / 2 / (sizeof(double) + sizeof(qs_value)) / c->v->code.nlists;
     return room < (double)LOOP_LIST_ROOM ? (int64_t)room : LOOP_LIST_ROOM;
@@ -62,8 +63,9 @@ void *qloop_list_items(Call *c, int source) {
     LoopState *s = c->region->machine;
     int list = list_at(c, source);
     double *reals = s->lists[list];
-    const Cell *cell = cell_of(c, &c->v->code.lists[list]);
-    if (!cell || c->v->code.lists[list].kind == LOOP_ITEM) return reals; /* list_objects.c has copied objects */
+    const LoopList *l = &c->v->code.lists[list];
+    const Cell *cell = cell_of(c, l);
+    if (!cell || l->kind == LOOP_ITEM || l->kind == LOOP_VECTOR) return reals; /* empty, or filled before */
     for (size_t k = 0; k < cell->count; k++) {
         const qs_value *v = &cell->items[k];
         if (v->kind == QS_INT) ((int64_t *)reals)[k] = v->u.i;
@@ -71,6 +73,37 @@ void *qloop_list_items(Call *c, int source) {
     }
     c->copied += (double)cell->count;
     return reals;
+}
+
+/* Whether the loop writes an array that shares memory with a. */
+static bool is_written(const Call *c, const Array *a) {
+    const LoopCode *code = &c->v->code.exact;
+    for (int i = 0; i < code->func->nparams; i++) {
+        const Array *b = code->func->params[i].written ? qloop_array(c, &code->binds[i]) : NULL;
+        if (b && qbuf_overlap(b->buf, a->buf)) return true;
+    }
+    return false;
+}
+
+static bool get_vector(Call *c, Array *a, double *to) {
+    const void *p;
+    if (is_written(c, a) || qarr_read(c->vm, a, &p) != QS_OK) return qerr_clear(qvm_ctx(c->vm)), false;
+    size_t size = qdtype_size((qs_dtype)a->dtype);
+    for (size_t i = 0; i < a->count; i++)
+        to[i] = qdtype_get((qs_dtype)a->dtype, (const char *)p + qarr_offset(a, i) * size);
+    return true;
+}
+
+bool qloop_get_vectors(Call *c) {
+    const LoopState *s = c->region->machine;
+    for (int i = 0; i < c->v->code.nlists; i++) {
+        const LoopList *l = &c->v->code.lists[i];
+        const Cell *cell = l->kind == LOOP_VECTOR ? cell_of(c, l) : NULL;
+        for (size_t k = 0; cell && k < cell->count; k++)
+            if (!get_vector(c, cell->items[k].u.p, (double *)s->lists[i] + k * (size_t)l->n)) return false;
+        c->copied += cell ? (double)cell->count * l->n : 0;
+    }
+    return true;
 }
 
 static qs_value item_value(const LoopList *l, const double *at) {

@@ -54,10 +54,10 @@ bool qloop_open_objects(Call *c) {
     for (int i = 0; i < LOOP_CLASSES; i++) s->objects->of[i].n = 0;
     for (int i = 0; i < code->nlists; i++) {
         const LoopList *l = &code->lists[i];
-        const Cell *cell = c->value[l->source].u.p;
-        for (size_t k = 0; l->kind == LOOP_ITEM && k < cell->count; k++)
-            ((int64_t *)s->lists[i])[k] = number_of(c, &s->objects->of[l->cls], cell->items[k].u.p);
-        c->copied += l->kind == LOOP_ITEM ? (double)cell->count : 0;
+        const Cell *cell = l->kind == LOOP_ITEM ? c->value[l->source].u.p : NULL;
+        for (size_t k = 0; cell && k < cell->count; k++)
+            ((int64_t *)s->lists[i])[k] = number_of(c, &s->objects->of[l->n], cell->items[k].u.p);
+        c->copied += cell ? (double)cell->count : 0;
     }
     for (int i = 0; i < c->v->base.nentries; i++) {
         Object *o = c->value[i].kind == QS_OBJECT ? c->value[i].u.p : NULL;

@@ -374,6 +374,7 @@ static qs_status prepare_form(Call *c, LoopState *s) {
     else if (c->v->code.nleaves && qloop_is_recorded(c))
         qloop_because(c, "a statement of it cannot be compiled: %.120s", c->v->code.leaves[0].why);
     else if (!qloop_open_lists(c)) qloop_because(c, "no address space for the items of lists");
+    else if (!qloop_get_vectors(c)) qloop_because(c, "an array that it writes shares memory with an item of a list");
     else if (!qloop_open_objects(c)) qloop_because(c, "a field of an object is no plain number");
     else return QS_OK;
     if (uses_lists(&c->v->code)) s->left = true; /* each attempt would look at all items */

@@ -151,9 +151,11 @@ int64_t qloop_frames_left(qs_vm *vm, const Frame *f, const Device *d, int64_t re
 qs_status qloop_run(Call *c, Device *d, LoopVersion which, const Launch *l, bool *again);
 
 /* -- list_items.c -------------------------------------------------------------------------------------------------- */
-bool qloop_lists_apart(const Call *c);              /* a list that the loop changes has only one name in it */
-bool qloop_open_lists(Call *c);                     /* false: there is no address space */
-void *qloop_list_items(Call *c, int source);        /* a copy of the items of the list with this source */
+bool qloop_lists_apart(const Call *c);       /* a list that the loop changes has only one name in it */
+bool qloop_open_lists(Call *c);              /* false: there is no address space */
+void *qloop_list_items(Call *c, int source); /* a copy of the items of the list with this source */
+/* Copies the elements of lists of vectors; false: the loop writes one of these arrays by another name. */
+bool qloop_get_vectors(Call *c);
 int64_t qloop_list_room(const Call *c, int source); /* the number of items for which the list may have memory */
 qs_status qloop_put_lists(Call *c);                 /* after the run */
 void qloop_free_lists(LoopState *s);

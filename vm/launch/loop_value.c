@@ -8,6 +8,7 @@
 #include "vm/program/module.h"
 #include "vm/program/names.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -227,14 +228,19 @@ static double ask_number(void *ud, int source, bool fix) {
     return qval_number(a->e.value[source]);
 }
 
-static bool ask_list(void *ud, int source, uint8_t *kind, const void **cls) {
-    static const uint8_t kinds[] = {
-        [QS_NUM] = LOOP_NUM, [QS_INT] = LOOP_INT, [QS_BOOL] = LOOP_BOOL, [QS_OBJECT] = LOOP_ITEM};
+static bool ask_list(void *ud, int source, LoopItems *out) {
+    static const uint8_t kinds[] = {[QS_NUM] = LOOP_NUM,
+                                    [QS_INT] = LOOP_INT,
+                                    [QS_BOOL] = LOOP_BOOL,
+                                    [QS_OBJECT] = LOOP_ITEM,
+                                    [QS_ARRAY] = LOOP_VECTOR};
     Asking *a = ud;
-    int items = qkey_know_list(&a->e.at[source], a->e.value[source]);
-    *cls = a->e.at[source].cls;
-    *kind = items >= 0 ? kinds[items] : LOOP_UNSET;
-    return items > -2;
+    bool list = qkey_know_list(&a->e.at[source], a->e.value[source]);
+    const ItemKey *k = &a->e.at[source].items;
+    *out = (LoopItems){.cls = k->cls, .dtype = (uint8_t)k->dtype, .n = (int)(k->count < INT_MAX ? k->count : INT_MAX)};
+    if (list && k->kind >= 0) out->kind = kinds[k->kind];
+    bool element = k->dtype == (int)qvm_ctx(a->e.vm)->scalar_dtype || k->dtype == QS_F64;
+    return list && (out->kind != LOOP_VECTOR || (element && k->count));
 }
 
 static void ask_any_number(void *ud, int source) {

@@ -115,26 +115,36 @@ static const Class *class_of(qs_value v) {
     return cls && cls->kind != CLASS_DYNAMIC ? cls : NULL;
 }
 
-/* The kind of the items as qkey_know_list gives it.  *cls is their class; NULL: they are no objects. */
-static int kind_of_items(const Cell *c, const Class **cls) {
-    *cls = c->count ? class_of(c->items[0]) : NULL;
-    for (size_t i = 0; *cls && i < c->count; i++)
-        if (class_of(c->items[i]) != *cls) return -2;
-    if (*cls) return c->rank == 1 ? QS_OBJECT : -2;
-    if (c->rank != 1 || c->elem->kind != TY_ANY || c->gc.hdr.aux) return -2;
-    for (size_t i = 0; i < c->count; i++) {
-        const qs_value *v = &c->items[i];
-        bool number = v->kind == QS_NUM || v->kind == QS_INT || v->kind == QS_BOOL;
-        if (!number || v->kind != c->items[0].kind) return -2;
-    }
-    return c->count ? (int)c->items[0].kind : -1;
+static ItemKey key_of_item(qs_value v) {
+    const Array *a = v.kind == QS_ARRAY ? v.u.p : NULL;
+    bool number = v.kind == QS_NUM || v.kind == QS_INT || v.kind == QS_BOOL;
+    bool vector = a && a->rank == 1 && a->ndim == 1 && qdtype_is_real((qs_dtype)a->dtype) && !a->trace;
+    ItemKey k = {.kind = number || vector ? (int)v.kind : -2, .cls = class_of(v)};
+    if (vector) k.dtype = a->dtype, k.count = a->count;
+    if (k.cls) k.kind = QS_OBJECT;
+    return k;
 }
 
-int qkey_know_list(Captured *e, qs_value cell) {
-    const Class *cls;
-    int kind = kind_of_items(cell.u.p, &cls);
-    if (kind > -2) e->list = true, e->items = (int8_t)kind, e->cls = cls;
-    return kind;
+static bool same_item(const ItemKey *a, const ItemKey *b) {
+    return a->kind == b->kind && a->cls == b->cls && a->dtype == b->dtype && a->count == b->count;
+}
+
+static ItemKey key_of_items(const Cell *c) {
+    const ItemKey none = {.kind = -2}, empty = {.kind = -1};
+    ItemKey k = c->count ? key_of_item(c->items[0]) : empty;
+    bool changes = k.kind != QS_OBJECT && k.kind != QS_ARRAY;
+    if (c->rank != 1 || (changes && (c->elem->kind != TY_ANY || c->gc.hdr.aux))) return none;
+    for (size_t i = 1; i < c->count && k.kind != -2; i++) {
+        ItemKey item = key_of_item(c->items[i]);
+        if (!same_item(&k, &item)) return none;
+    }
+    return k;
+}
+
+bool qkey_know_list(Captured *e, qs_value cell) {
+    ItemKey k = key_of_items(cell.u.p);
+    if (k.kind > -2) e->list = true, e->items = k;
+    return k.kind > -2;
 }
 
 bool qkey_know_sole(Captured *e, const Array *a) { return e->sole = is_sole(a); }
@@ -148,8 +158,8 @@ static bool same_value(const Captured *e, qs_value v) {
 }
 
 static bool same_items(const Captured *e, const Cell *c) {
-    const Class *cls;
-    return kind_of_items(c, &cls) == e->items && cls == e->cls;
+    ItemKey k = key_of_items(c);
+    return same_item(&k, &e->items);
 }
 
 static bool same_dims(const Captured *e, const Array *a) {

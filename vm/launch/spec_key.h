@@ -43,6 +43,14 @@ typedef struct {
     const qs_value *locals;
 } Site; /* locals: registers of a frame, or arguments of a kernel */
 
+/* What all items of a cell of one row have in common. */
+typedef struct {
+    int kind;  /* their qs_kind; -1: it is empty; -2: see qkey_know_list */
+    int dtype; /* of arrays: their element type and number of elements */
+    size_t count;
+    const Class *cls; /* of objects; NULL: they are none */
+} ItemKey;
+
 typedef struct {
     uint8_t from;       /* From */
     uint8_t dims_known; /* bit d: the code was compiled for extent d of the array */
@@ -50,10 +58,8 @@ typedef struct {
     bool by_value;      /* an array whose elements are passed as number parameters */
     bool sole;          /* the code was compiled for an array that nothing else refers to */
     bool any_number;    /* the code is right for any QS_NUM: the key has no other property of it */
-    /* the code was compiled for a cell of numbers, all of the kind `items` (-1: it is empty), or of objects of `cls` */
-    bool list;
-    int8_t items;
-    const Class *cls;
+    bool list;          /* the code was compiled for a cell with these items */
+    ItemKey items;
     bool own; /* a field that the kernel sets: the launch has an array of its own for it (pack.h) */
     /* FROM_CAPTURE, FROM_FIELD, FROM_MEMBER, FROM_ITEM: index of the entry of the function, object or cell; -1: the
      * Site */
@@ -98,9 +104,9 @@ void qkey_any_number(Captured *e);
 void qkey_know_number(Captured *e, qs_value v); /* v: a real number of at most 53 bits, or an int of as many */
 /* Whether nothing but the captured variable refers to the array or its memory; true: it becomes part of the key. */
 bool qkey_know_sole(Captured *e, const Array *a);
-/* The qs_kind of all items of a cell of one row, which becomes part of the key; -1: it is empty; -2: they are neither
- * numbers of one kind, in a cell that a loop may change, nor objects of one class with fixed fields. */
-int qkey_know_list(Captured *e, qs_value cell);
+/* Makes the kind of the items of a cell part of the key.  false (-2): they are neither numbers of one kind, in a cell
+ * that a loop may change, nor objects of one class with fixed fields, nor real vectors of one length and type. */
+bool qkey_know_list(Captured *e, qs_value cell);
 /* Does v have the key of e, and the known values that the code was compiled for? */
 bool qkey_agrees(qs_vm *vm, const Captured *e, qs_value v, SpecKind t);
 

@@ -176,7 +176,7 @@ static void assign_slots(Loops *L) {
     r->nlists = L->nlists;
     for (int i = 0; i < L->nlists; i++) {
         r->lists[i] = (LoopList){.source = L->lists[i].source, .kind = L->lists[i].kind};
-        r->lists[i].written = L->lists[i].written, r->lists[i].cls = L->lists[i].cls;
+        r->lists[i].written = L->lists[i].written, r->lists[i].n = L->lists[i].n;
         r->lists[i].count = r->nints++, r->lists[i].first = r->nints++;
     }
     r->returned = has_exit(L->job) ? r->nreals++ : -1;

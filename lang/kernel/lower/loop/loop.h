@@ -111,6 +111,13 @@ typedef struct {
     const Str *name;
 } LoopColumn;
 
+typedef struct {   /* the items of a list */
+    uint8_t kind;  /* LOOP_NUM, LOOP_INT, LOOP_BOOL, LOOP_ITEM, LOOP_VECTOR; LOOP_UNSET: it is empty */
+    uint8_t dtype; /* LOOP_VECTOR: their element type, number of elements */
+    int n;
+    const void *cls; /* LOOP_ITEM: their class */
+} LoopItems;
+
 typedef struct {
     Node *loop;                   /* N_FOR over ranges or the elements of a vector, N_WHILE, N_REPEAT, kloop_as_for */
     Func *func;                   /* the function that contains the loop */
@@ -149,9 +156,9 @@ typedef struct {
     void (*any_number)(void *ud, int of); /* the number with the source `of` may have a fraction when the code runs */
     /* whether nothing else refers to the array with the source `of`; true: this holds whenever the code runs */
     bool (*sole)(void *ud, int of);
-    /* Whether the cell with the source `of` is a list of numbers of one type, or of objects of one class, whenever the
-     * code runs.  *kind is that type; LOOP_UNSET: it is empty. */
-    bool (*list)(void *ud, int of, uint8_t *kind, const void **cls);
+    /* Whether the cell with the source `of` is a list of numbers of one type, of objects of one class, or of vectors of
+     * one length and element type, whenever the code runs. */
+    bool (*list)(void *ud, int of, LoopItems *out);
     const struct LoopLeave *leaves; /* set by kloop_lower */
     int nleaves;
 } LoopJob;
@@ -200,8 +207,8 @@ enum { LOOP_LISTS = 8 };
 #define LOOP_OWN_LIST(i) (-2 - (i))         /* the source of list i, which the loop makes: memory, but no cell */
 typedef struct {
     int source;       /* of the cell, or LOOP_OWN_LIST */
-    uint8_t kind;     /* of its items: LOOP_NUM, LOOP_INT, LOOP_BOOL, LOOP_ITEM; LOOP_UNSET: it has never had one */
-    int cls;          /* LOOP_ITEM: index in LoopResult.cls */
+    uint8_t kind;     /* of its items, as in LoopItems */
+    int n;            /* LOOP_ITEM: index of the class in LoopResult.cls; LOOP_VECTOR: elements of an item */
     bool written;     /* the loop changes it */
     int count, first; /* slots of ints */
 } LoopList;

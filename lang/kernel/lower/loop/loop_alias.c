@@ -8,6 +8,7 @@
  *     number of an array      0: of one variable only; LOOP_FIRST_NEW and above: made in the loop
  *                             -1 - source: held by the captured variable `source` before the loop, and unchanged
  *                             1 + source: the same, changed in the loop; nothing else refers to it
+ *                             LOOP_FIRST_NEW - 1: an item of a list, which is not changed
  *
  * Such a change is possible only in the function of the variable, and if no variable of a calling function shares the
  * array.  Else the loop is declined. */
@@ -48,9 +49,19 @@ static qs_status hold_captured(Loops *L, Var *v, const Value *x) {
     return L->out->apart = true, QS_OK;
 }
 
+/* An item of a list is not changed, and the VM does not find it again after the loop. */
+static qs_status hold_item(Loops *L, Var *v) {
+    kbuild_learn(&L->walk, &v->captured);
+    kbuild_learn(&L->walk, &v->held);
+    if (!v->live) return QS_OK;
+    return kloop_decline(L, L->pos, "%s, an array of a list, is read after the loop; copy(…) makes another array",
+                         v->sym->name->s);
+}
+
 qs_status kloop_share(Loops *L, Var *v, Value *x) {
     Var *from = x->origin;
     if (from == v) return QS_OK;
+    if (from ? from->held : x->array && x->host.kind == LOOP_ITEM) TRY(hold_item(L, v));
     if (from || x->array) mark_shared(L, v);
     if (from) mark_shared(L, from);
     else if (x->array && x->host.kind == LOOP_ARRAY) TRY(hold_captured(L, v, x));

@@ -67,7 +67,8 @@ typedef struct Val {
     KRef f64;           /* bool: its array is float64, like that of [16777217,x]; 0: certainly `scalar` */
     struct Var *origin; /* WHAT_VECTOR: the variable that holds this array; NULL: none */
     KRef array;      /* WHAT_VECTOR: the number of its array (loop_alias.c); 0: a new array, or origin has none yet */
-    LoopValue host;  /* all others; for a vector with `array`: the captured array; kind LOOP_UNSET: none */
+    LoopValue host;  /* all others; for a vector with `array`: the captured array; kind LOOP_UNSET: none, LOOP_ITEM: it
+                      * is an item of a list */
     const Row *row;  /* WHAT_ROW */
     const Str *text; /* WHAT_STRING: a literal; NULL: a captured string */
     struct Val *caught; /* WHAT_FUNCTION: values captured in the loop; NULL: those of host.source */
@@ -95,6 +96,7 @@ typedef struct Var { /* a variable of the loop's function or an inlined one, or 
     bool elsewhere;     /* LOOP_VECTOR: that may be a variable of a calling or called function */
     bool captured;      /* LOOP_VECTOR: it may hold an array that a variable holds which the loop does not set */
     bool foreign;       /* LOOP_VECTOR: something outside the loop may refer to its array */
+    bool held;          /* LOOP_VECTOR: it may hold an array that is an item of a list */
     bool patched;       /* LOOP_VECTOR: the loop sets single elements */
     bool varies;        /* LOOP_VECTOR: its array may be float64 */
     uint64_t like;      /* LOOP_VECTOR: as in Value */
@@ -164,12 +166,12 @@ typedef struct {  /* a loop of the perfect nest */
 } Level;
 
 typedef enum { MODE_EXACT, MODE_QUICK, MODE_PARALLEL } Mode;
-/* A cell that is a list of numbers or objects (loop_list.c). */
+/* A cell that is a list of numbers, objects or vectors (loop_list.c). */
 typedef struct {
     int source;
     Str *name;
-    uint8_t kind; /* of its items, and their class, as in LoopList */
-    int cls;
+    uint8_t kind, dtype; /* of its items, and n, as in LoopItems and LoopList */
+    int n;
     bool written;
     /* set anew in each pass */
     KRef count, first; /* LOCALs, int64 */

@@ -1,12 +1,12 @@
 /* loop_list.c -- lowers lists of numbers: cells whose items are read by any index, appended or removed; and lists of
- * objects, whose items are only read.
+ * objects and of short vectors, whose items are only read.
  *
  * The VM copies the items of such a cell to memory before each run, and makes them its items again afterwards.  The
  * memory is address space for LOOP_LIST_ROOM items, so that an append is a store.  Two LOCALs per list have the number
  * of items and the index of the first one: pop(list, 0) advances it, and moves the items to the front of the memory
  * once they are fewer than the removed ones.  All items have one type, that of the first; an item of another type
- * declines the loop.  An object is represented by its number (loop_object.c).  Loops with lists run in order, because
- * each change of a list depends on the earlier ones.
+ * declines the loop.  An object is represented by its number (loop_object.c), a vector by its elements as float64.
+ * Loops with lists run in order, because each change of a list depends on the earlier ones.
  *
  * `stack = {x}` in the loop makes a list of its own for the variable: memory without a cell.  Each such assignment
  * empties it, which is right because no other name can refer to the cell. */
@@ -37,18 +37,17 @@ static bool may_add_list(const Loops *L) {
     return L->mode == MODE_EXACT && !L->module && !L->callees && L->nlists < LOOP_LISTS;
 }
 
-/* The list that a cell is, if all its items are numbers of one type or objects of one class; NULL: it is none. */
+/* The list that a cell is, if all its items are of one type; NULL: it is none. */
 static List *find_list(Loops *L, const Value *cell) {
-    uint8_t kind;
-    const void *cls;
+    LoopItems items;
     for (int i = 0; i < L->nlists; i++)
         if (L->lists[i].source == cell->host.source) return &L->lists[i];
-    if (cell->host.source < 0 || !may_add_list(L) || !L->job->list(L->job->ud, cell->host.source, &kind, &cls))
-        return NULL;
-    int number = kind == LOOP_ITEM ? kobject_class(L, cls) : 0;
-    if (number < 0) return NULL;
+    if (cell->host.source < 0 || !may_add_list(L) || !L->job->list(L->job->ud, cell->host.source, &items)) return NULL;
+    if (items.kind == LOOP_ITEM) items.n = kobject_class(L, items.cls);
+    if (items.n < 0 || items.n > LOOP_VECTOR_MAX || (items.kind == LOOP_VECTOR && L->no_vectors)) return NULL;
     List *l = &L->lists[L->nlists++];
-    *l = (List){.source = cell->host.source, .kind = kind, .cls = number, .name = (Str *)(uintptr_t)cell->name};
+    *l = (List){.source = cell->host.source, .kind = items.kind, .dtype = items.dtype, .n = items.n};
+    l->name = (Str *)(uintptr_t)cell->name;
     kloop_declare_list(L, l);
     return L->changed = true, l;
 }
@@ -56,15 +55,19 @@ static List *find_list(Loops *L, const Value *cell) {
 static qs_status need_list(Loops *L, const Value *cell, List **out) {
     *out = find_list(L, cell);
     if (!*out)
-        return kloop_decline(L, L->pos,
-                             "a cell whose items are not all numbers of one type, or objects of one class; elements of "
-                             "arrays are compiled");
+        return kloop_decline(
+            L, L->pos,
+            "a cell whose items are not all numbers of one type, objects of one class, or short vectors "
+            "of one length; elements of arrays are compiled");
     L->listed = L->f->nins;
     return QS_OK;
 }
 
+static bool is_fixed(const List *l) { return l->kind == LOOP_ITEM || l->kind == LOOP_VECTOR; }
+
 static qs_status decline_change(Loops *L, const List *l) {
-    return kloop_decline(L, L->pos, "%s, a list of objects, changes", l->name->s);
+    return kloop_decline(L, L->pos, "%s, a list of %s, changes", l->name->s,
+                         l->kind == LOOP_ITEM ? "objects" : "vectors");
 }
 
 static qs_status check_visits(Loops *L, const List *l) {
@@ -78,7 +81,7 @@ static qs_status check_visits(Loops *L, const List *l) {
 static qs_status change_list(Loops *L, const Value *cell, List **out) {
     TRY(need_list(L, cell, out));
     TRY(check_visits(L, *out));
-    if ((*out)->kind == LOOP_ITEM) return decline_change(L, *out);
+    if (is_fixed(*out)) return decline_change(L, *out);
     kbuild_learn(&L->walk, &(*out)->written);
     return QS_OK;
 }
@@ -96,9 +99,22 @@ static KRef index_of(Loops *L, const List *l, KRef at) {
     return kloop_op(L, K_ADD, kbuild_get(&L->walk, l->first), at);
 }
 
+static KRef load_memory(Loops *L, const List *l, KRef at) {
+    return kloop_emit(L, (KMake){K_LOAD, .own = memory_type(l), .a = at, .imm = memory_of(L, l)});
+}
+
+static Value load_vector(Loops *L, const List *l, KRef at) {
+    KRef first = kloop_op(L, K_MUL, index_of(L, l, at), kloop_i64(L, l->n));
+    Value v = kloop_vector(L, l->n);
+    for (int i = 0; i < l->n; i++) v.at[i] = kloop_num(load_memory(L, l, kloop_op(L, K_ADD, first, kloop_i64(L, i))));
+    v.f64 = kloop_width(L, (qs_dtype)l->dtype);
+    return v.array = kloop_i64(L, LOOP_FIRST_NEW - 1), v.host.kind = LOOP_ITEM, v;
+}
+
 static Value load_item(Loops *L, const List *l, KRef at) {
-    KRef v = kloop_emit(L, (KMake){K_LOAD, .own = memory_type(l), .a = index_of(L, l, at), .imm = memory_of(L, l)});
-    if (l->kind == LOOP_ITEM) return kobject_value(L, l->cls, v);
+    if (l->kind == LOOP_VECTOR) return load_vector(L, l, at);
+    KRef v = load_memory(L, l, index_of(L, l, at));
+    if (l->kind == LOOP_ITEM) return kobject_value(L, l->n, v);
     Value out = {.what = WHAT_NUMBER, .num = l->kind == LOOP_INT ? kloop_wide(L, v) : kloop_num(v)};
     if (l->kind == LOOP_BOOL) out.num = kloop_bool(kloop_op(L, K_NE, v, kloop_f64(L, 0)));
     return out;
@@ -230,7 +246,7 @@ qs_status kloop_list_store(Loops *L, const Value *cell, const Value *index, cons
     List *l = NULL;
     Number at;
     TRY(need_list(L, cell, &l)); /* the items that a loop goes through may be set */
-    if (l->kind == LOOP_ITEM) return decline_change(L, l);
+    if (is_fixed(l)) return decline_change(L, l);
     kbuild_learn(&L->walk, &l->written);
     TRY(kloop_real_number(L, index, &at));
     return store_item(L, l, test_index(L, l, cell->name->s, at), v);
