@@ -324,7 +324,9 @@ static qs_status link_math(Job *j, const LlvmTarget *t) {
  * faster.  Inlining runs twice, so that the functions that the vectorizer inserts for vector calls are inlined, too.
  *
  * Very large functions, such as second derivatives of long loops, are compiled without loop unrolling and SLP
- * vectorization.  These passes take much time there, and code with so many live values gains nothing from them. */
+ * vectorization.  These passes take much time there, and code with so many live values gains nothing from them.
+ * Sorting networks, as in the median of 25 elements, are compiled without SLP vectorization, which searches their
+ * selections for reductions and finds none. */
 #define QUICK_PASSES(instcombine, vectors, copies)                                                                     \
     "always-inline,function(sroa,early-cse,simplifycfg,loop-mssa(loop-rotate,licm),simplifycfg," instcombine           \
     ",loop(loop-idiom,indvars,loop-deletion,loop-unroll-full),sroa,loop-mssa(licm),gvn,"                               \
@@ -333,25 +335,33 @@ static qs_status link_math(Job *j, const LlvmTarget *t) {
     "sroa," instcombine ",loop-mssa(licm),simplifycfg),globaldce"
 #define ALL_PASSES(instcombine)                                                                                        \
     QUICK_PASSES(instcombine, "loop-load-elim,simplifycfg,slp-vectorizer,vector-combine", "loop-unroll,")
-#define LARGE_PASSES(instcombine) QUICK_PASSES(instcombine, "simplifycfg", "")
+#define NETWORK_PASSES(instcombine) QUICK_PASSES(instcombine, "loop-load-elim,simplifycfg", "loop-unroll,")
+#define LARGE_PASSES(instcombine)   QUICK_PASSES(instcombine, "simplifycfg", "")
 /* Since LLVM 18, instcombine in a textual pipeline aborts if it did not reach a fixpoint, unless this is disabled. */
 #define SINCE_18 "instcombine<no-verify-fixpoint>"
-enum { LARGE = 1 << 17 }; /* bytes of IR */
+enum { LARGE = 1 << 17 /* bytes of IR */, NETWORK = 256 /* selections */ };
 
-static const char *quick_passes(size_t n, bool since_18) {
+static bool has_network(const char *ir) {
+    int selections = 0;
+    while (selections < NETWORK && (ir = strstr(ir, " = select i1 "))) ir++, selections++;
+    return selections == NETWORK;
+}
+
+static const char *quick_passes(const char *ir, size_t n, bool since_18) {
     if (n >= LARGE) return since_18 ? LARGE_PASSES(SINCE_18) : LARGE_PASSES("instcombine");
+    if (has_network(ir)) return since_18 ? NETWORK_PASSES(SINCE_18) : NETWORK_PASSES("instcombine");
     return since_18 ? ALL_PASSES(SINCE_18) : ALL_PASSES("instcombine");
 }
 
-const char *qllvm_passes(const LlvmTarget *t, size_t n) {
-    return t->thorough ? "default<O3>,always-inline" : quick_passes(n, false);
+const char *qllvm_passes(const LlvmTarget *t, const char *ir, size_t n) {
+    return t->thorough ? "default<O3>,always-inline" : quick_passes(ir, n, false);
 }
 
-static qs_status optimise(Job *j, const LlvmTarget *t, size_t n) {
+static qs_status optimise(Job *j, const LlvmTarget *t, const char *ir, size_t n) {
     const Api *f = &j->l->f;
     j->options = f->CreatePassBuilderOptions();
     f->PassBuilderOptionsSetSLPVectorization(j->options, 1);
-    const char *passes = t->thorough || j->l->major < 18 ? qllvm_passes(t, n) : quick_passes(n, true);
+    const char *passes = t->thorough || j->l->major < 18 ? qllvm_passes(t, ir, n) : quick_passes(ir, n, true);
     void *error = f->RunPasses(j->module, passes, j->tm, j->options);
     if (!error) return QS_OK;
     char *why = f->GetErrorMessage(error);
@@ -402,7 +412,7 @@ static qs_status run_job(Job *j, const LlvmTask *task, Text *out) {
     TRY(make_target(j, t, task->n));
     TRY(parse(j, t, task->ir, task->n));
     TRY(link_math(j, t));
-    TRY(optimise(j, t, task->n));
+    TRY(optimise(j, t, task->ir, task->n));
     if (qllvm_is_mended(t, task->ir)) TRY(mend(j, t));
     return emit_code(j, task->wanted, out);
 }

@@ -21,8 +21,8 @@ typedef struct {
     const char *math; /* IR of functions that the module calls, or NULL; for NVPTX, libdevice is preferred */
 } LlvmTarget;
 
-/* Returns the pass pipeline for a module of n bytes; it is part of the cache key. */
-const char *qllvm_passes(const LlvmTarget *t, size_t n);
+/* Returns the pass pipeline for a module, the text of n bytes; it is part of the cache key. */
+const char *qllvm_passes(const LlvmTarget *t, const char *ir, size_t n);
 bool qllvm_is_mended(const LlvmTarget *t, const char *ir); /* returns whether the module needs ir_workarounds.h */
 /* Applies the workarounds.  Replaces `out`, which the caller frees, by the text to compile. */
 qs_status qllvm_mend(Ctx *c, const LlvmTarget *t, char *text, Text *out);

@@ -95,7 +95,7 @@ static qs_status run_llvm(KCompiler *k, const LlvmTarget *t, const Text *ir, Llv
 }
 
 static CacheKey key_of(const Target *t, const Text *ir) {
-    const char *passes = qllvm_passes(&t->llvm, ir->len), *math = t->llvm.math ? t->llvm.math : "";
+    const char *passes = qllvm_passes(&t->llvm, ir->s, ir->len), *math = t->llvm.math ? t->llvm.math : "";
     CacheKey key = qcache_key(t->key, t->llvm.features, strlen(t->llvm.features));
     for (int i = 0; i < LLVM_OPTIONS; i++) key = qcache_key(key, qllvm_options[i], strlen(qllvm_options[i]));
     key = qcache_key(qcache_key(key, passes, strlen(passes)), ir->s, ir->len);
