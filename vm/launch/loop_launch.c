@@ -430,13 +430,17 @@ static void judge_copies(Call *c, LoopState *s, double ns, bool left) {
     qloop_report(c);
 }
 
-/* Entering and leaving the code takes some 2 us, in which the interpreter would run a few iterations. */
+/* Entering and leaving the code takes some 2 us, in which the interpreter would run a few iterations.  The last
+ * JUDGED runs decide. */
 static void judge_leaves(Call *c, LoopState *s, double ns) {
-    enum { JUDGED = 16 };
+    enum { JUDGED = 64 };
     static const double worth_leaving = 2500;
     LoopResult *code = &c->v->code;
     s->until_left += ns;
-    if (++s->nleft < JUDGED || s->until_left > worth_leaving * s->nleft) return;
+    if (++s->nleft < JUDGED) return;
+    bool pays = s->until_left > worth_leaving * JUDGED;
+    s->until_left = 0, s->nleft = 0;
+    if (pays) return;
     const LoopLeave *l = &code->leaves[0];
     snprintf(code->why, sizeof code->why, "it reaches a statement too often that cannot be compiled: %.130s", l->why);
     code->exact.func = NULL, code->why_pos = l->why_pos, code->src = l->src, c->v->reported = false;
