@@ -430,16 +430,29 @@ static void judge_copies(Call *c, LoopState *s, double ns, bool left) {
     qloop_report(c);
 }
 
-/* Entering and leaving the code takes some 2 us, in which the interpreter would run a few iterations.  The last
- * JUDGED runs decide. */
+/* Estimates how long the interpreter would have taken for a run that ended at a statement, in nanoseconds. */
+static double interpreted_ns(const Call *c, double ns) {
+    static const double step = 10, entering = 1300;
+    const double *value = &c->reals[c->v->code.counters];
+    double iterations = 0;
+    if (c->v->code.counters < 0) return ns > entering ? 2 * ns : 0; /* the number of iterations is not known */
+    for (int i = 0; i < ncounters(c->loop); i++)
+        iterations =
+            iterations * (double)c->counters[i].iterations + (value[i] - c->counters[i].first) / c->counters[i].step;
+    return step * iterations * qloop_steps_per_iteration(c->vm, c->f, c->region);
+}
+
+/* Entering and leaving the code takes about 1 us.  The last JUDGED runs decide whether the interpreter is faster.  A
+ * long run does not count: it pays, or something else took the time, such as compiling. */
 static void judge_leaves(Call *c, LoopState *s, double ns) {
     enum { JUDGED = 64 };
-    static const double worth_leaving = 2500;
+    static const double long_run = 5e4;
     LoopResult *code = &c->v->code;
-    s->until_left += ns;
+    if (ns > long_run) return;
+    s->until_left += ns, s->interpreted += interpreted_ns(c, ns);
     if (++s->nleft < JUDGED) return;
-    bool pays = s->until_left > worth_leaving * JUDGED;
-    s->until_left = 0, s->nleft = 0;
+    bool pays = s->until_left < s->interpreted;
+    s->until_left = s->interpreted = 0, s->nleft = 0;
     if (pays) return;
     const LoopLeave *l = &code->leaves[0];
     snprintf(code->why, sizeof code->why, "it reaches a statement too often that cannot be compiled: %.130s", l->why);

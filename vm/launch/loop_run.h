@@ -42,7 +42,8 @@ typedef struct {
     struct ObjectTables *objects; /* list_objects.c; NULL: none */
     /* of runs with lists: copied items and fields, nanoseconds, steps of the interpreter in place of them */
     double copied, spent, saved;
-    double until_left; /* nanoseconds that runs took which ended at a LoopLeave; nleft: number of these */
+    /* of the nleft latest runs that ended at a LoopLeave: nanoseconds, and those of the interpreter in place of them */
+    double until_left, interpreted;
     int nleft;
     int ndeclined;
     bool left;           /* to the interpreter: lists are slow in it, or a statement ends it too often */
