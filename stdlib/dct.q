@@ -88,7 +88,7 @@ end
 function y = dct_along(what, x, dim, lines)
     d = isnull(dim) ? (size(x, 0) > 1 ? 0 : 1) : dim
     assert(d == 0 || d == 1, what, ": dim must be 0 or 1, got ", d)
-    y = isempty(x) ? x : lines(x, d)
+    y = isempty(x) ? x : reshape(lines(x, d), size(x))
 end
 
 % Function: dct1

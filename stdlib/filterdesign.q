@@ -7,7 +7,7 @@ import "signal.q"
 % The numbers of a specification as a row of float64. A list such as [0.1,0.12] has float32 elements, in scripts and from
 % Python; each becomes the shortest decimal number that rounds to it, which is the one that was written.
 function y = written_numbers(x)
-    y = isscalar(x) ? float64([x]) : float64(reshape(x, [1,numel(x)]))
+    y = float64_vec(x)
     if isscalar(x) || type(x) != type(float32(x))
         return
     endif

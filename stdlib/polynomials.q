@@ -8,7 +8,7 @@ import "matfun.q"
 function p = coefficients(what, p)
     assert(isnumeric(p) && numel(p) > 0, what, " must be a row of coefficients, got ", isnumeric(p) ? size(p) : type(p))
     assert(numel(p) == max(size(p)), what, " must be a row of coefficients, got size ", size(p))
-    p = reshape(p, [1,numel(p)])
+    p = reshape(p, numel(p))
     p = isreal(p) ? float64(p) : complex(float64(real(p)), float64(imag(p)))
     check_each(strcat(what, " must have finite elements"), p, isfinite(real(p)) && isfinite(imag(p)))
 end
@@ -106,7 +106,7 @@ function [r, p, k] = residue(b, a, tol : scalar = 1e-3)
         b = b[numel(k)..numel(b)-1]
     endif
     n = numel(a) - 1
-    z = n > 0 ? reshape(roots(a), [1,n]) : complex(float64(zeros(0)), float64(zeros(0)))
+    z = n > 0 ? reshape(roots(a), n) : complex(float64(zeros(0)), float64(zeros(0)))
     b = numel(b) > 0 ? b : float64([0])
     [r, p] = {complex(float64(zeros(n)), float64(zeros(n))), copy(z)}
     open = ones(n) > 0

@@ -282,7 +282,7 @@ function y = detrend(x : mat, kind = "linear")
     if numel(x) == 0
         y = copy(x)
     elseif size(x,0) == 1
-        y = transpose(detrend_columns(transpose(x), kind))
+        y = reshape(detrend_columns(transpose(x), kind), size(x))
     else
         y = detrend_columns(x, kind)
     endif

@@ -55,7 +55,7 @@ function [P, f] = spectral_density(what, x, y, window, noverlap, nfft, fs, trend
     [n, step, m] = spectral_sizes(what, w, noverlap, nfft)
     A = spectral_pieces(what, float64(x), w, step, m, trend)
     B = isequal(x, y) ? A : spectral_pieces(what, float64(y), w, step, m, trend)
-    P = reshape(mean(conj(A).*B, 0), [1,floor(m/2)+1])
+    P = reshape(mean(conj(A).*B, 0), floor(m/2)+1)
     P = P/(scaling == "density" ? fs*sum(w.^2) : sum(w)^2)
     twice = ones_like(float64([0]), floor(m/2)+1)*2
     twice[0] = 1

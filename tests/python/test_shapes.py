@@ -277,6 +277,18 @@ class Shapes(unittest.TestCase):
             self.same(q.histogram(x, 3, [-4, 8])[0] if isinstance(q.histogram(x, 3, [-4, 8]), tuple)
                       else q.histogram(x, 3, [-4, 8]), np.histogram(x, 3, (-4, 8))[0], shape)
 
+    def test_signals_and_polynomials(self):
+        """Results for a signal of one dimension have one dimension; detrend and dct1 keep the shape of any signal."""
+        x, p = numbers((40,), "f8"), np.array([1.0, 5.0, 6.0, 2.0])
+        for name, args in (("pwelch", (x, 16)), ("periodogram", (x,)), ("cpsd", (x, x, 16)), ("mscohere", (x, x, 16)),
+                           ("deconv", (p, p[:2])), ("residue", (p, p[:3])), ("freqz", (p, p)), ("butter", (3, 0.2)),
+                           ("butter", (3, np.array([0.2, 0.3]), "bandpass"))):
+            results = getattr(q, name)(*args)[:2]
+            self.assertEqual({np.ndim(r) for r in results} - {0}, {1}, name)
+        for shape in ((40,), (1, 40), (40, 1)):
+            for name in "detrend", "dct1", "idct1":
+                self.assertEqual(getattr(q, name)(x.reshape(shape)).shape, shape, name)
+
     def test_matrices(self):
         for n in (1, 2, 4):
             for more in ((), (1,), (1, 1)):
