@@ -113,7 +113,7 @@ static LeafLayout layout_in_domain(const FuseRun *now, const Array *a) {
     for (int d = 0; d < now->rank; d++)
         if (extent_of(a, now->whole, now->axis[d]) == 1) l.fixed |= (uint8_t)(1 << d);
     int last = qfuse_axis_of(a, now->whole, now->axis[now->rank - 1]);
-    bool known = a->strides[last] >= 1 && a->strides[last] <= QS_CHANNELS;
+    bool known = a->strides[last] >= 1 && a->strides[last] <= qkey_channels(now->run.vm);
     if (known && !(l.fixed >> (now->rank - 1) & 1)) l.stride = (uint8_t)a->strides[last];
     return l;
 }

@@ -73,6 +73,8 @@ uint64_t qkey_facts(qs_value v, SpecKind spec_kind) {
     return f | (uint64_t)v.kind << 56;
 }
 
+int qkey_channels(qs_vm *vm) { return qvm(vm)->bundles || qvm(vm)->config.compile_for ? 1 : QS_CHANNELS; }
+
 static const uint64_t any_number = (uint64_t)QS_NUM << 56;
 void qkey_any_number(Captured *e) { e->any_number = true, e->facts = any_number; }
 

@@ -14,7 +14,7 @@
 #define VM_SPEC_KEY_H
 #include "vm/interp/proto.h"
 
-enum { MAX_ENTRIES = 256, QS_CHANNELS = 4 /* the most elements of a pixel or point */ };
+enum { MAX_ENTRIES = 256, QS_CHANNELS = 4 };
 
 typedef enum { SPEC_KERNEL, SPEC_LOOP, SPEC_EXPRESSION } SpecKind;
 
@@ -91,6 +91,8 @@ static inline qs_value qkey_smooth(qs_value v) {
 }
 
 /* -- spec_key.c ---------------------------------------------------------------------------------------------------- */
+/* The most elements of a pixel or point whose number is compiled in.  Code that is compiled ahead is for any number. */
+int qkey_channels(qs_vm *vm);
 uint64_t qkey_facts(qs_value v, SpecKind t);
 /* Returns how many bits an integral number needs, in the steps that kernels distinguish: 24, 31, 53; 0: not
  * integral. */
