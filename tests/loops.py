@@ -223,6 +223,9 @@ class Case:
         if k < 0.50: return f"dotprod({self.vector(3, d + 1)},{self.vector(3, d + 1)})"
         if k < 0.68 and self.vectors:
             v, n = r.choice(list(self.vectors.items()))
+            if r.random() < 0.15:
+                f = r.choice("sum sum prod max min mean norm numel argmax logsumexp any all".split())
+                return f"scalar({f}({v}[{v} {r.choice(COMPARE)} {self.num(d + 2)}]))"
             return f"{v}[{r.choice(['0', '1', f'mod({self.num(d + 2)},{n})', self.index(str(n))])}]"
         mats = [a for a, (kind, rank) in self.arrays.items() if rank == 2 and kind != "complex"]
         if k < 0.76 and mats: return f"scalar({r.choice(mats)}[{self.vector(2, d + 1)}])"
@@ -1122,8 +1125,26 @@ class Slices:
         reduced = f"{f}({self.value(shape)})"
         return f"{r.choice(['sum', 'max', 'prod', 'any', 'mean'])}({reduced})" if r.random() < 0.1 else reduced
 
+    def masked(self):
+        """A reduction of the elements that a mask selects."""
+        r, shape = self.r, self.r.choice(list(self.MADE))
+        self.made = getattr(self, "made", 0) + 1
+        a, f = f"q{self.made}", r.choice(["sum", "sum", "sum", "mean", "max", "min", "any", "all", "prod", "norm",
+                                              "numel", "numel", "argmax", "norm1", "logsumexp"])
+        other = r.choice([*[self.number() for _ in range(5)], f"abs({a})", self.slice(shape)])
+        mask = f"{a} {r.choice(['<', '<=', '==', '!=', '>', '>'])} {other}"
+        if r.random() < 0.1: mask = r.choice([a, self.slice(shape), f"!({mask})"])
+        if r.random() < 0.15:
+            v = r.choice(["z", "z", "v", a])
+            chosen = f"{v} {r.choice('<>')} {self.number()}"
+            return f"{a} = copy({self.slice('near')})\n      {v}[{chosen}] = {self.number()}"
+        use = r.choice([f"y[i,j] = {f}({a}[{mask}])", f"e{a} = {a}[{mask}]\n      y[i,j] = {f}(e{a}) + numel(e{a})",
+                        f"t = t*0.5 + {f}({a}[{mask}])"])
+        return f"{a} = {self.value(shape, 2)}\n      {use}"
+
     def statement(self):
         r, k = self.r, self.r.random()
+        if k > 0.93: return self.masked()
         if k < 0.3: return f"y[i,j] = {self.reduced()}"
         if k < 0.4: return self.window()
         if k < 0.5: return f"s = {self.reduced()}"

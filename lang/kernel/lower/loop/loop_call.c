@@ -337,6 +337,7 @@ static qs_status call_builtin(Loops *L, const char *name, Value *args, int nargs
         return kloop_random(L, name, nargs ? &args[0].num : NULL, &outs->num);
     }
     if (nargs && args[0].what == WHAT_CELL) return kloop_list_call(L, name, args, nargs, outs, wanted);
+    if (nargs && kloop_is_masked(&args[0])) return kloop_row_call(L, name, args, nargs, outs);
     bool array = nargs && (args[0].what == WHAT_ARRAY || args[0].what == WHAT_ROW || args[0].what == WHAT_VECTOR);
     if (array && !strcmp(name, "size")) return lower_size(L, args, nargs, outs, wanted);
     if (array && nargs == 1 && args[0].what == WHAT_ARRAY && !strcmp(name, "numel")) return lower_count(L, args, outs);

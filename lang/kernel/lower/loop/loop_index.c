@@ -39,6 +39,7 @@ typedef struct {
     KRef guard; /* condition under which the elements exist; 0: they do */
     bool part;  /* a slice of a WHAT_VECTOR: sub[] */
     bool text;  /* a character of a string */
+    Value mask; /* x[mask]; WHAT_NOTHING: no index is one */
     Subvector sub[2];
 } Access;
 struct Slice {
@@ -532,6 +533,8 @@ static qs_status indices_of(Loops *L, Node *n, Access *a) {
             a->n = v.n;
             return QS_OK;
         }
+        bool mask = v.what == WHAT_TRUTHS || v.what == WHAT_ROW;
+        if (mask && a->n == 1) return a->mask = v, L->pos = n->pos, QS_OK;
         if (v.what != WHAT_NUMBER || v.num.kind == LOOP_COMPLEX)
             return kloop_decline(L, n->pos, "an index that is no real number; write a loop over the indices");
         if (a->text && !kloop_expect_int(L, &v.num) && !kloop_as_int(L, v.num))
@@ -552,6 +555,7 @@ static qs_status access_of(Loops *L, Node *n, const Value *v, Access *a) {
     a->rows = v ? v->what == WHAT_ROW : a->base.what == WHAT_ARRAY && !is_element_type(L, dtype_of(a));
     if (n->u.index.at.n > QS_MAX_RANK) return kloop_decline(L, n->pos, "more than %d indices", QS_MAX_RANK);
     TRY(indices_of(L, n, a));
+    if (a->mask.what) return QS_OK;
     if (a->base.what == WHAT_VECTOR && !a->base.cols && a->n == 2 && !a->sub[0].n) { /* v[0,k] */
         L->pos = n->pos;
         kloop_test_row(L, a->index[0], a->p.name);
@@ -917,6 +921,13 @@ static qs_status update_item(Loops *L, Node *target, const Value *cell, Op op, N
     return kloop_list_store(L, cell, &at, &result);
 }
 
+static qs_status load_masked(Loops *L, Access *a, Value *out) {
+    if (a->text || a->written != ACC_DEFAULT)
+        return kloop_decline(L, L->pos, "a mask of a string, or of an array with an access mode");
+    if (a->mask.what == WHAT_TRUTHS) kloop_short(L, &a->base);
+    return kloop_mask(L, &a->base, &a->mask, out);
+}
+
 qs_status kloop_load(Walk *w, Node *n, Value *out) {
     Loops *L = (Loops *)w;
     Access a;
@@ -927,6 +938,7 @@ qs_status kloop_load(Walk *w, Node *n, Value *out) {
     TRY(find_cell(L, n, &cell, &is_item));
     if (is_item) return kloop_item(L, &cell, n->u.index.at.at[0], out);
     TRY(access_of(L, n, NULL, &a));
+    if (a.mask.what) return load_masked(L, &a, out);
     if (a.part) return kloop_vector_slice(L, &a.base, a.sub, a.p.name, out);
     if (a.base.what == WHAT_VECTOR) {
         TRY(kloop_vector_element(L, &a.base, a.index, a.p.name, &v.num));
@@ -949,6 +961,17 @@ Number kloop_text_length(Loops *L, const Value *text) {
     return kloop_from_int(L, kloop_extent(L, &bytes, 0), 0, 0x1p48);
 }
 
+/* x[mask] = to */
+static qs_status store_masked(Loops *L, const Access *a, const Value *to) {
+    Value whole;
+    if (to->what != WHAT_NUMBER || to->num.kind == LOOP_COMPLEX || a->base.what != WHAT_ARRAY || a->written)
+        return kloop_decline(L, L->pos, "elements of %s that a mask selects are changed; write a loop with an if",
+                             shown_name(a));
+    TRY(may_store(L, a, false));
+    TRY(kloop_whole_array(L, &a->base, &whole));
+    return kloop_row_store_masked(L, &whole, &a->mask, to->num);
+}
+
 /* v[k] = to, or v[…] = to for a slice, where v is a variable. */
 static qs_status patch_vector(Loops *L, Node *target, const Access *a, const Value *to) {
     const Node *base = target->u.index.base;
@@ -956,6 +979,10 @@ static qs_status patch_vector(Loops *L, Node *target, const Access *a, const Val
     Value patched;
     if (!v) return kloop_decline(L, L->pos, "an element of a vector that others see is set");
     if (v->bound) TRY(kloop_unbind(L, v));
+    if (a->mask.what) {
+        TRY(kloop_vector_set_masked(L, &a->base, &a->mask, to, &patched));
+        return kloop_patch(L, v, &patched);
+    }
     if (!a->part && to->what != WHAT_NUMBER) return kloop_decline_value(L, to);
     if (!a->part && to->num.kind == LOOP_COMPLEX)
         return kloop_decline(L, L->pos, "%s cannot hold complex numbers", shown_name(a));
@@ -982,6 +1009,7 @@ qs_status kloop_store(Walk *w, Node *target, const Value *v) {
     if (is_item) return store_item(L, target, &cell, v);
     TRY(target_of(L, target, v, &a));
     Value held = as_held(L, &a, v);
+    if (a.mask.what && a.base.what != WHAT_VECTOR) return store_masked(L, &a, v);
     if (a.base.what != WHAT_VECTOR) TRY(lower_indices(L, &a));
     if (a.spans) TRY(may_store(L, &a, false));
     if (a.spans) return kloop_row_store(L, keep_slice(L, &a), &a.shape, &held);
@@ -1066,6 +1094,8 @@ qs_status kloop_update(Walk *w, Node *target, Op op, Node *value) {
     TRY(find_cell(L, target, &cell, &is_item));
     if (is_item) return update_item(L, target, &cell, op, value);
     TRY(target_of(L, target, NULL, &a));
+    if (a.mask.what)
+        return kloop_decline(L, L->pos, "an update of elements that a mask selects; write a loop with an if");
     TRY(kloop_expr(L, value, &v));
     L->pos = target->pos;
     if (a.base.what != WHAT_VECTOR) TRY(lower_indices(L, &a));

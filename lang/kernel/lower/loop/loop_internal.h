@@ -478,6 +478,9 @@ bool kloop_is_row(const Loops *L, const Value *v); /* a row, or an array that ma
 int kloop_row_rank(const Row *r);
 KRef kloop_row_extent(Loops *L, const Row *r, int axis);                          /* int64 */
 qs_status kloop_row_element(Loops *L, const Row *r, const KRef *at, Number *out); /* the indices are inside */
+bool kloop_is_masked(const Value *v);                                             /* x[mask] */
+qs_status kloop_mask(Loops *L, const Value *x, const Value *mask, Value *out);
+qs_status kloop_row_store_masked(Loops *L, const Value *array, const Value *mask, Number v); /* x[mask] = v */
 qs_status kloop_keep_row(Loops *L, Value *v); /* copies the elements if the loop may change them */
 KRef kloop_copy_array(Loops *L);              /* declares memory for a copy */
 qs_status kloop_slice_row(Loops *L, const Slice *s, const SliceShape *shape, Value *out);
@@ -555,6 +558,7 @@ typedef struct {
 } Subvector;
 /* v[…] and v[…] = to, with one Subvector for each dimension; one of them at least has n > 0. */
 qs_status kloop_vector_slice(Loops *L, const Value *v, const Subvector *at, const char *name, Value *out);
+qs_status kloop_vector_set_masked(Loops *L, const Value *v, const Value *mask, const Value *to, Value *out);
 qs_status kloop_vector_set(Loops *L, const Value *v, const Subvector *at, const char *name, const Value *to,
                            Value *out);
 

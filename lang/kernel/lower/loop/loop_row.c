@@ -11,6 +11,9 @@
  * or in another row.  Otherwise the elements are first copied to an LARRAY.  The same holds for a variable with a slice
  * of an array that the loop writes.  Such loops run in the interpreter if the array is longer than the LARRAY.
  *
+ * x[mask] is the row x with a mask.  Other expressions cannot use it, because the number of its elements is not known.
+ * Reductions skip the elements whose mask is false.
+ *
  * Reductions compute in the order of the host: sums in sixteen lanes (vm/array/contiguous.c), products in the lanes of
  * vm/array/reduce.c.  Sums of integers are exact in any order.  The host divides rows of more than QCONTIG_BLOCK
  * elements; the interpreter runs loops over such rows. */
@@ -33,6 +36,7 @@ struct Row {
     bool column;   /* the rest of its shape, as in SliceShape */
     const Block *block;
     const Slice *slice;
+    const Row *mask; /* only the elements count for which it is true; of its shape; NULL: all do */
     Op op;
     const char *name;
     int nargs;
@@ -80,8 +84,14 @@ static qs_status mix_vector(Loops *L, const Row **out) {
     return QS_OK;
 }
 
+static qs_status decline_mask(Loops *L) {
+    return kloop_decline(L, L->pos,
+                         "a selection by a mask, except in a reduction of it; write where(mask,x,0), or an if");
+}
+
 /* *out NULL: this pass is repeated. */
 static qs_status as_row(Loops *L, const Value *v, const Row **out) {
+    if (kloop_is_masked(v)) return decline_mask(L);
     if (v->what == WHAT_ROW) return *out = v->row, QS_OK;
     if (v->what == WHAT_VECTOR) return mix_vector(L, out);
     if (v->what == WHAT_ARRAY) {
@@ -94,6 +104,8 @@ static qs_status as_row(Loops *L, const Value *v, const Row **out) {
     Row *r = new_row(L, NULL, ROW_NUMBER);
     return r->num = n, *out = r, QS_OK;
 }
+
+bool kloop_is_masked(const Value *v) { return v->what == WHAT_ROW && v->row->mask; }
 
 bool kloop_is_row(const Loops *L, const Value *v) {
     (void)L;
@@ -184,6 +196,7 @@ qs_status kloop_row_binary(Loops *L, Op op, const Value *a, const Value *b, Valu
 }
 
 qs_status kloop_row_unary(Loops *L, Op op, const Value *a, Value *out) {
+    if (kloop_is_masked(a)) return decline_mask(L);
     Row *r = new_row(L, NULL, ROW_UNARY);
     r->op = op, r->nargs = 1, r->arg[0] = a->row;
     return finish_row(L, r, out);
@@ -243,6 +256,7 @@ static qs_status find_dtype(Loops *L, const Row *r, qs_dtype *out) {
 
 /* Whether the arrays have not been written since the row was made. */
 static qs_status check_unchanged(Loops *L, const Row *r) {
+    if (r->mask) TRY(check_unchanged(L, r->mask));
     for (int i = 0; i < (r->form == ROW_SPREAD ? 1 : r->nargs); i++) TRY(check_unchanged(L, r->arg[i]));
     if (r->form != ROW_SLICE) return QS_OK;
     int param = kloop_slice_param(L, r->slice);
@@ -312,12 +326,16 @@ static qs_status copy_row(Loops *L, const Row *r, const Row **out) {
 
 /* Whether the loop writes an array whose elements the row reads. */
 static bool reads_stored(const Loops *L, const Row *r) {
+    if (r->mask && reads_stored(L, r->mask)) return true;
     for (int i = 0; i < (r->form == ROW_SPREAD ? 1 : r->nargs); i++)
         if (reads_stored(L, r->arg[i])) return true;
     return r->form == ROW_SLICE && kloop_is_stored(L, kloop_slice_source(r->slice));
 }
 
-qs_status kloop_keep_row(Loops *L, Value *v) { return reads_stored(L, v->row) ? copy_row(L, v->row, &v->row) : QS_OK; }
+qs_status kloop_keep_row(Loops *L, Value *v) {
+    if (!reads_stored(L, v->row)) return QS_OK;
+    return v->row->mask ? decline_mask(L) : copy_row(L, v->row, &v->row);
+}
 
 KRef kloop_copy_array(Loops *L) { return kbuild_emit(&L->walk, (KMake){K_LARRAY, .own = QS_F64, .imm = LOOP_COPIED}); }
 
@@ -332,6 +350,7 @@ KRef kloop_row_extent(Loops *L, const Row *r, int axis) {
 qs_status kloop_row_element(Loops *L, const Row *r, const KRef *at, Number *out) {
     const Block *b = r->block;
     Cursor k = element_index(at[0]);
+    if (r->mask) return decline_mask(L);
     TRY(check_unchanged(L, r));
     if (b) {
         KRef i = at[b->axis[0]], j = at[b->axis[1]];
@@ -347,25 +366,52 @@ typedef struct {
     double first;     /* what a lane of sixteen begins with */
     const Row *a, *b; /* b: of a product of two */
     KRef centre;
+    KRef found; /* LOCAL: how many elements of a masked row came so far; 0: all elements count */
 } Reducing;
 
-static qs_status term_at(Loops *L, const Reducing *z, Cursor k, KRef *out) {
+static void begin_count(Loops *L, Reducing *z) { z->found = z->a->mask ? kbuild_local(&L->walk, kloop_i64(L, 0)) : 0; }
+
+/* Begins the code for element k, if it counts.  *number: how many came before it. */
+static qs_status begin_element(Loops *L, const Reducing *z, Cursor k, KRef *number) {
+    Number chosen;
+    *number = k.k;
+    if (!z->found) return QS_OK;
+    TRY(number_at(L, z->a->mask, k, &chosen));
+    kloop_flow(L, K_IF, kloop_truth(L, chosen));
+    return *number = kbuild_get(&L->walk, z->found), QS_OK;
+}
+
+static void end_element(Loops *L, const Reducing *z, KRef number) {
+    if (!z->found) return;
+    kbuild_set(&L->walk, z->found, kloop_op(L, K_ADD, number, one(L)));
+    kloop_flow(L, K_END, 0);
+}
+
+/* The number of elements, after the loop over them. */
+static KRef count_elements(Loops *L, const Reducing *z) {
+    return z->found ? kbuild_get(&L->walk, z->found) : z->a->n.count;
+}
+
+static qs_status term_at(Loops *L, const Reducing *z, Cursor k, KRef number, KRef *out) {
     Number x, y;
     TRY(number_at(L, z->a, k, &x));
     if (z->b) TRY(number_at(L, z->b, k, &y));
     KRef v = kloop_real(L, x);
     if (z->b) return *out = kloop_op(L, K_MUL, v, kloop_real(L, y)), QS_OK;
-    KRef index = z->of->map == MAP_INDEX ? kloop_cast(L, k.k, QS_F64) : 0;
+    KRef index = z->of->map == MAP_INDEX ? kloop_cast(L, number, QS_F64) : 0;
     return *out = kreduce_map(&L->walk, (ReduceMap)z->of->map, v, z->centre, index), QS_OK;
 }
 
 /* One accumulator, for operations whose order does not matter. */
-static qs_status reduce_freely(Loops *L, const Reducing *z, KRef *out) {
-    KRef total = kbuild_local(&L->walk, kloop_f64(L, z->first)), v;
+static qs_status reduce_freely(Loops *L, Reducing *z, KRef *out) {
+    KRef total = kbuild_local(&L->walk, kloop_f64(L, z->first)), v, number;
+    begin_count(L, z);
     Cursor k = open_elements(L, &z->a->n, z->a->block, false);
-    TRY(term_at(L, z, k, &v));
+    TRY(begin_element(L, z, k, &number));
+    TRY(term_at(L, z, k, number, &v));
     KRef next = kbuild_emit(&L->walk, (KMake){z->op, .flag = KFLAG_REASSOC, .a = kbuild_get(&L->walk, total), .b = v});
     kbuild_set(&L->walk, total, next);
+    end_element(L, z, number);
     close_elements(L, z->a->block);
     return *out = kbuild_get(&L->walk, total), QS_OK;
 }
@@ -378,7 +424,7 @@ static qs_status add_rest(Loops *L, const Reducing *z, KRef whole, KRef *lane, i
         kbuild_emit(&L->walk, (KMake){K_ASTORE, .a = shared, .b = kbuild_int(&L->walk, QS_I32, l),
                                       .c = kbuild_get(&L->walk, lane[l])});
     KRef k = open_for(L, whole, kloop_op(L, K_SUB, z->a->n.count, one(L)), one(L), false);
-    TRY(term_at(L, z, element_index(k), &v));
+    TRY(term_at(L, z, element_index(k), k, &v));
     KRef at = kloop_cast(L, kloop_op(L, K_SUB, k, whole), QS_I32);
     KRef sum = kloop_op(L, K_ADD, kbuild_emit(&L->walk, (KMake){K_ALOAD, .a = shared, .b = at}), v);
     kbuild_emit(&L->walk, (KMake){K_ASTORE, .a = shared, .b = at, .c = sum});
@@ -398,17 +444,27 @@ static KRef add_lanes(Loops *L, KRef *part) {
     return part[0];
 }
 
-/* Element k is added to lane k mod 16. */
-static qs_status sum_block(Loops *L, const Reducing *z, KRef *out) {
-    KRef v, part[SUM_LANES], lanes = kbuild_emit(&L->walk, (KMake){K_LARRAY, .own = QS_F64, .imm = SUM_LANES});
-    for (int l = 0; l < SUM_LANES; l++)
+/* Element k is added to lane k mod 16; those that do not count are added to one more lane, which is faster than a
+ * branch. */
+static qs_status sum_block(Loops *L, Reducing *z, KRef *out) {
+    KRef v, number, part[SUM_LANES];
+    KRef lanes = kbuild_emit(&L->walk, (KMake){K_LARRAY, .own = QS_F64, .imm = SUM_LANES + 1});
+    Number chosen;
+    for (int l = 0; l <= SUM_LANES; l++)
         kbuild_emit(&L->walk,
                     (KMake){K_ASTORE, .a = lanes, .b = kbuild_int(&L->walk, QS_I32, l), .c = kloop_f64(L, z->first)});
+    begin_count(L, z);
     Cursor k = open_elements(L, &z->a->n, z->a->block, false);
-    TRY(term_at(L, z, k, &v));
-    KRef at = kloop_cast(L, kloop_op(L, K_AND, k.k, kloop_i64(L, SUM_LANES - 1)), QS_I32);
+    if (z->found) TRY(number_at(L, z->a->mask, k, &chosen));
+    KRef counts = z->found ? kloop_truth(L, chosen) : 0;
+    number = z->found ? kbuild_get(&L->walk, z->found) : k.k;
+    TRY(term_at(L, z, k, number, &v));
+    KRef lane = kloop_op(L, K_AND, number, kloop_i64(L, SUM_LANES - 1)), rest = kloop_i64(L, SUM_LANES);
+    if (counts) lane = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = counts, .b = lane, .c = rest});
+    KRef at = kloop_cast(L, lane, QS_I32);
     KRef sum = kloop_op(L, K_ADD, kbuild_emit(&L->walk, (KMake){K_ALOAD, .a = lanes, .b = at}), v);
     kbuild_emit(&L->walk, (KMake){K_ASTORE, .a = lanes, .b = at, .c = sum});
+    if (counts) kbuild_set(&L->walk, z->found, kloop_op(L, K_ADD, number, kloop_cast(L, counts, QS_I64)));
     close_elements(L, z->a->block);
     for (int l = 0; l < SUM_LANES; l++)
         part[l] = kbuild_emit(&L->walk, (KMake){K_ALOAD, .a = lanes, .b = kbuild_int(&L->walk, QS_I32, l)});
@@ -422,7 +478,8 @@ static qs_status sum_in_lanes(Loops *L, const Reducing *z, KRef *out) {
     for (int l = 0; l < LANES; l++) lane[l] = kbuild_local(&L->walk, kloop_f64(L, z->first));
     KRef k = open_for(L, zero(L), kloop_op(L, K_SUB, whole, one(L)), size, false);
     for (int l = 0; l < LANES; l++) {
-        TRY(term_at(L, z, element_index(kloop_op(L, K_ADD, k, kloop_i64(L, l))), &v));
+        KRef at = kloop_op(L, K_ADD, k, kloop_i64(L, l));
+        TRY(term_at(L, z, element_index(at), at, &v));
         kbuild_set(&L->walk, lane[l], kloop_op(L, K_ADD, kbuild_get(&L->walk, lane[l]), v));
     }
     kloop_flow(L, K_END, 0);
@@ -432,18 +489,22 @@ static qs_status sum_in_lanes(Loops *L, const Reducing *z, KRef *out) {
 }
 
 /* Up to 512 lanes, merged by halves, as the host computes products. */
-static qs_status reduce_by_halves(Loops *L, const Reducing *z, KRef *out) {
+static qs_status reduce_by_halves(Loops *L, Reducing *z, KRef *out) {
     enum { LANES = 512 };
     KOp op = z->op;
-    KRef v, n = z->a->n.count, lanes = kbuild_emit(&L->walk, (KMake){K_LARRAY, .own = QS_F64, .imm = LANES});
+    KRef v, number, lanes = kbuild_emit(&L->walk, (KMake){K_LARRAY, .own = QS_F64, .imm = LANES});
+    begin_count(L, z);
     Cursor k = open_elements(L, &z->a->n, z->a->block, false);
-    TRY(term_at(L, z, k, &v));
-    KRef at = kloop_cast(L, kloop_op(L, K_AND, k.k, kloop_i64(L, LANES - 1)), QS_I32);
+    TRY(begin_element(L, z, k, &number));
+    TRY(term_at(L, z, k, number, &v));
+    KRef at = kloop_cast(L, kloop_op(L, K_AND, number, kloop_i64(L, LANES - 1)), QS_I32);
     KRef old = kbuild_emit(&L->walk, (KMake){K_ALOAD, .a = lanes, .b = at});
-    KRef first = kloop_op(L, K_LT, k.k, kloop_i64(L, LANES));
+    KRef first = kloop_op(L, K_LT, number, kloop_i64(L, LANES));
     v = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = first, .b = v, .c = kloop_op(L, op, old, v)});
     kbuild_emit(&L->walk, (KMake){K_ASTORE, .a = lanes, .b = at, .c = v});
+    end_element(L, z, number);
     close_elements(L, z->a->block);
+    KRef n = count_elements(L, z);
     KRef used = kbuild_local(&L->walk, kloop_op(L, K_MIN, n, kloop_i64(L, LANES)));
     kloop_flow(L, K_LOOP, 0);
     KRef have = kbuild_get(&L->walk, used);
@@ -477,12 +538,13 @@ static void refuse_empty(Loops *L, const Reducing *z, KRef some) {
     }
     L->nchecks = nchecks;
     LengthTest t = {.a = zero(L), .b = zero(L), .n = kloop_assumed(&z->a->n), .status = QS_EVALUE};
-    (void)kloop_test_lengths(L, &t, some, text);
+    if (z->found) kloop_fail_unless(L, some, QS_EVALUE, text, 0, 0);
+    else (void)kloop_test_lengths(L, &t, some, text);
 }
 
 /* An empty row has the sum 0, the product 1, and neither a smallest nor a largest element. */
 static KRef or_of_none(Loops *L, const Reducing *z, KRef v) {
-    KRef some = kloop_op(L, K_LT, zero(L), z->a->n.count);
+    KRef some = kloop_op(L, K_LT, zero(L), count_elements(L, z));
     if (z->of->refuses_empty) return refuse_empty(L, z, some), v;
     return kbuild_pure(&L->walk, (KMake){K_SELECT, .a = some, .b = v, .c = kloop_f64(L, z->op == K_MUL)});
 }
@@ -490,7 +552,7 @@ static KRef or_of_none(Loops *L, const Reducing *z, KRef v) {
 static Reducing begin_reduction(Reduce r, const Row *a, const Row *b) {
     const ReduceInfo *of = &qreduction_info[r];
     double first = qreduction_is_extreme(r) ? NAN : b ? 0 : qreduction_identity((Combine)of->combine);
-    return (Reducing){of, kbuild_combine((Combine)of->combine), first, a, b, 0};
+    return (Reducing){of, kbuild_combine((Combine)of->combine), first, a, b, 0, 0};
 }
 
 static qs_status find_centre(Loops *L, Reducing *z) {
@@ -519,7 +581,7 @@ static void check_overflow(Loops *L, KRef sum, KRef estimate) {
 }
 
 /* Reduces integers as int64, truth values and `any` and `all` as bool, in any order. */
-static qs_status reduce_exactly(Loops *L, const Reducing *z, qs_dtype d, KOp op, Number *out) {
+static qs_status reduce_exactly(Loops *L, Reducing *z, qs_dtype d, KOp op, Number *out) {
     Number x;
     bool truths = op == K_OR || op == K_AND, wide = d == QS_I64 && op == K_ADD;
     double lo = 0, hi = 1, n = most_elements(L, z->a);
@@ -529,16 +591,20 @@ static qs_status reduce_exactly(Loops *L, const Reducing *z, qs_dtype d, KOp op,
                                        : op == K_MIN ? INT64_MAX
                                                      : INT64_MIN);
     KRef total = kbuild_local(&L->walk, first), estimate = wide ? kbuild_local(&L->walk, kloop_f64(L, 0)) : 0;
+    KRef number;
+    begin_count(L, z);
     Cursor k = open_elements(L, &z->a->n, z->a->block, false);
+    TRY(begin_element(L, z, k, &number));
     TRY(number_at(L, z->a, k, &x));
     KRef v = truths ? kloop_truth(L, x) : kloop_cast(L, x.v, QS_I64);
     kbuild_set(&L->walk, total, kloop_op(L, op, kbuild_get(&L->walk, total), v));
     if (wide)
         kbuild_set(&L->walk, estimate, kloop_op(L, K_ADD, kbuild_get(&L->walk, estimate), kloop_cast(L, v, QS_F64)));
+    end_element(L, z, number);
     close_elements(L, z->a->block);
     v = kbuild_get(&L->walk, total);
     if (wide) check_overflow(L, v, estimate);
-    if (z->of->refuses_empty) refuse_empty(L, z, kloop_op(L, K_LT, zero(L), z->a->n.count));
+    if (z->of->refuses_empty) refuse_empty(L, z, kloop_op(L, K_LT, zero(L), count_elements(L, z)));
     if (truths) return *out = kloop_bool(v), QS_OK;
     if (op == K_ADD) lo *= n, hi *= n;
     if (d == QS_B1) return *out = kloop_from_int(L, v, lo, hi), QS_OK;
@@ -546,7 +612,7 @@ static qs_status reduce_exactly(Loops *L, const Reducing *z, qs_dtype d, KOp op,
 }
 
 /* Reductions whose result is a truth value or an integer; *found: this is one. */
-static qs_status reduce_typed(Loops *L, const Reducing *z, qs_dtype d, bool *found, Number *out) {
+static qs_status reduce_typed(Loops *L, Reducing *z, qs_dtype d, bool *found, Number *out) {
     bool extreme = z->of->lanes == LANES_SAME, truth = d == QS_B1 && extreme;
     KOp op = truth ? z->op == K_MAX ? K_OR : K_AND : z->op;
     if (d == QS_F64 && z->of->map != MAP_TRUTH) return QS_OK;
@@ -576,11 +642,11 @@ static qs_status reduce_row(Loops *L, Reducing *z, Number *out) {
     if (!orderless) TRY(limit_length(L, z->a, SUM_MOST)); /* the host divides the sum of a long row */
     TRY(find_centre(L, z));
     if (orderless) TRY(reduce_freely(L, z, &v));
-    else if (lanes) TRY(z->a->block ? sum_block(L, z, &v) : sum_in_lanes(L, z, &v));
+    else if (lanes) TRY(z->a->block || z->a->mask ? sum_block(L, z, &v) : sum_in_lanes(L, z, &v));
     else TRY(reduce_by_halves(L, z, &v));
     v = or_of_none(L, z, v);
-    if (z->of->finish == FINISH_MEAN) kloop_note(L, SLIP_MEAN, kloop_op(L, K_EQ, z->a->n.count, zero(L)));
-    v = kreduce_finish(&L->walk, z->of, v, z->a->n.count, z->centre);
+    if (z->of->finish == FINISH_MEAN) kloop_note(L, SLIP_MEAN, kloop_op(L, K_EQ, count_elements(L, z), zero(L)));
+    v = kreduce_finish(&L->walk, z->of, v, count_elements(L, z), z->centre);
     return *out = kloop_num(v), QS_OK;
 }
 
@@ -645,10 +711,77 @@ static qs_status turn_row(Loops *L, const Row *of, Value *out) {
     return *out = (Value){.what = WHAT_ROW, .row = r}, QS_OK;
 }
 
+/* -- masks --------------------------------------------------------------------------------------------------------- */
+static qs_status has_truths(Loops *L, const Row *r, bool *out) {
+    qs_dtype d;
+    TRY(find_dtype(L, r, &d));
+    return *out = d == QS_B1, QS_OK;
+}
+
+/* The elements of a vector, or truth values, in an LARRAY. */
+static const Row *list_row(Loops *L, const Value *v) {
+    Row *r = new_row(L, NULL, ROW_COPY);
+    r->factor = kbuild_emit(&L->walk, (KMake){K_LARRAY, .own = QS_F64, .imm = (uint64_t)v->n});
+    r->n.count = kloop_i64(L, v->n), r->f64 = v->f64;
+    for (int i = 0; i < v->n; i++) {
+        KRef x = v->what == WHAT_TRUTHS ? kloop_cast(L, kloop_truth(L, v->at[i]), QS_F64) : v->at[i].v;
+        kbuild_emit(&L->walk, (KMake){K_ASTORE, .a = r->factor, .b = kbuild_int(&L->walk, QS_I32, i), .c = x});
+    }
+    return r;
+}
+
+/* *found: the index is a mask of the array. */
+static qs_status mask_rows(Loops *L, const Value *x, const Value *mask, const Row **values, const Row **chosen) {
+    *values = *chosen = NULL;
+    if (x->what == WHAT_VECTOR && mask->what == WHAT_TRUTHS) {
+        if (x->n == mask->n && x->cols == mask->cols && x->n) *values = list_row(L, x), *chosen = list_row(L, mask);
+        return *values ? QS_OK : kloop_decline(L, L->pos, "a mask of another size than its array");
+    }
+    TRY(as_row(L, x, values));
+    if (*values) TRY(as_row(L, mask, chosen));
+    return QS_OK;
+}
+
+/* Leaves the loop to the interpreter if the mask has another length. */
+static qs_status meet_mask(Loops *L, const Row *r, const Row *mask) {
+    if (r->block || mask->block) return meet_blocks(L, r->block, mask->block);
+    bool equal = same_extent(&r->n, &mask->n) || kloop_require_equal(L, kloop_assumed(&r->n), kloop_assumed(&mask->n));
+    if (equal && r->column == mask->column) return QS_OK;
+    return kloop_decline(L, L->pos, "a mask that may have another length than its array");
+}
+
+qs_status kloop_mask(Loops *L, const Value *x, const Value *mask, Value *out) {
+    const Row *values, *chosen;
+    bool truths = mask->what == WHAT_TRUTHS;
+    TRY(mask_rows(L, x, mask, &values, &chosen));
+    if (!values || !chosen) return *out = *x, QS_OK; /* the pass is repeated */
+    if (!truths) TRY(has_truths(L, chosen, &truths));
+    if (!truths || !chosen->n.count)
+        return kloop_decline(L, L->pos, "an index that is no real number; write a loop over the indices");
+    TRY(meet_mask(L, values, chosen));
+    Row *r = new_row(L, values, values->form);
+    r->pos = values->pos, r->mask = chosen;
+    return *out = (Value){.what = WHAT_ROW, .row = r}, QS_OK;
+}
+
+/* A reduction of x[mask], or the number of its elements. */
+static qs_status reduce_masked(Loops *L, const char *name, Reduce of, const Row *r, Value *out) {
+    *out = (Value){.what = WHAT_NUMBER};
+    if (!strcmp(name, "numel")) {
+        Reducing count = begin_reduction(RED_sum, r->mask, NULL);
+        return reduce_row(L, &count, &out->num);
+    }
+    if (!of) return decline_mask(L);
+    Reducing z = begin_reduction(of, r, NULL);
+    return reduce_row(L, &z, &out->num);
+}
+
 qs_status kloop_row_call(Loops *L, const char *name, const Value *args, int nargs, Value *out) {
     const Row *arg[LOOP_ROW_ARGS];
     Reduce of = find_reduction(name, nargs);
     bool guarded, two;
+    if (nargs == 1 && kloop_is_masked(&args[0])) return reduce_masked(L, name, of, args[0].row, out);
+    if (kloop_is_masked(&args[0])) return decline_mask(L);
     if (!strcmp(name, "reshape") && args[0].what == WHAT_ROW)
         return flatten_row(L, args[0].row, kloop_flat_size(L, args, nargs, &two), out);
     if (nargs > LOOP_ROW_ARGS) return kloop_decline(L, L->pos, "a call of %s", name);
@@ -723,4 +856,23 @@ qs_status kloop_row_store(Loops *L, const Slice *to, const SliceShape *shape, co
     TRY(number_at(L, r, element_index(zero(L)), &first));
     TRY(store_elements(L, NULL, first, to, shape));
     return kloop_flow(L, K_END, 0), QS_OK;
+}
+
+qs_status kloop_row_store_masked(Loops *L, const Value *array, const Value *mask, Number v) {
+    const Row *to = array->row, *chosen;
+    bool truths = mask->what == WHAT_TRUTHS;
+    Number is_chosen;
+    if (truths) chosen = list_row(L, mask);
+    else TRY(as_row(L, mask, &chosen));
+    if (!truths) TRY(has_truths(L, chosen, &truths));
+    if (!truths || reads_elsewhere(L, chosen, to->slice))
+        return kloop_decline(L, L->pos, "a mask that reads elements at other positions; write a loop with an if");
+    TRY(meet_mask(L, to, chosen));
+    TRY(check_unchanged(L, chosen));
+    Cursor k = open_elements(L, &to->n, to->block, true);
+    TRY(number_at(L, chosen, k, &is_chosen));
+    kloop_flow(L, K_IF, kloop_truth(L, is_chosen));
+    TRY(kloop_slice_set(L, to->slice, k.at, v));
+    kloop_flow(L, K_END, 0);
+    return close_elements(L, to->block), QS_OK;
 }

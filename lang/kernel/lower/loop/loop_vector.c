@@ -395,6 +395,16 @@ qs_status kloop_vector_set(Loops *L, const Value *v, const Subvector *at, const 
     return QS_OK;
 }
 
+qs_status kloop_vector_set_masked(Loops *L, const Value *v, const Value *mask, const Value *to, Value *out) {
+    bool fits = mask->what == WHAT_TRUTHS && mask->n == v->n && mask->cols == v->cols;
+    if (!fits || to->what != WHAT_NUMBER || to->num.kind == LOOP_COMPLEX)
+        return kloop_decline(L, L->pos, "elements that a mask selects are set to something else than a number");
+    *out = shaped_as(L, v);
+    Number e = kloop_held(L, v->f64, to->num);
+    for (int i = 0; i < v->n; i++) out->at[i] = kloop_choose(L, kloop_truth(L, mask->at[i]), e, v->at[i]);
+    return QS_OK;
+}
+
 qs_status kloop_vector_element(Loops *L, const Value *v, const Number *index, const char *name, Number *out) {
     double k;
     KRef at = linear_place(L, v, index, name);
