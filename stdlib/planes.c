@@ -11,6 +11,7 @@
 #include "stdlib/builtins.h"
 #include "vm/array/contiguous.h"
 #include "vm/array/device_math.h"
+#include "vm/array/gemm.h"
 #include "vm/array/move.h"
 #include "vm/launch/launch.h"
 #include "vm/program/module.h"
@@ -437,7 +438,38 @@ static void offsets_of(const Conv *c, int64_t *off) {
             for (int64_t j = 0; j < c->side[1].kernel; j++) *off++ = offset_of(c, k, i, j);
 }
 
+/* A convolution with one tap, without padding, is a matrix product for each image and group. */
+typedef struct {
+    const Conv *c;
+    const char *x, *w;
+    char *y;
+} Products;
+
+static bool is_product(const Conv *c) {
+    bool product = plane_out(c) > 1;
+    for (int i = 0; i < 2; i++) product &= c->side[i].kernel == 1 && c->side[i].stride == 1 && !c->side[i].pad;
+    return product;
+}
+
+static void multiply_some(void *ud, int64_t first, int64_t last, int worker) {
+    const Products *p = ud;
+    const Conv *c = p->c;
+    int64_t size = (int64_t)c->size, plane = plane_in(c), rows = c->results / c->groups, depth = taps_of(c);
+    (void)worker;
+    for (; first < last && !qflag_is_up(&qvm(c->vm)->interrupted); first++)
+        qgemm_own(&(Gemm){.d = c->d,
+                          .size = {rows, plane, depth},
+                          .a = p->w + first % c->groups * rows * depth * size,
+                          .b = p->x + first * depth * plane * size,
+                          .c = p->y + first * rows * plane * size,
+                          .fused = true});
+}
+
 static qs_status forward_in(const Conv *c, const char *x, const char *w, const char *bias, char *y, Rooms *r) {
+    if (!bias && is_product(c)) {
+        int64_t work = plane_out(c) * c->results / c->groups * taps_of(c) / 8;
+        return run_jobs(c, c->images * c->groups, work, multiply_some, &(Products){c, x, w, y}), QS_OK;
+    }
     int64_t taps = taps_of(c), rows = c->results / c->groups, size = (int64_t)c->size;
     int64_t image = c->channels * channel_places(c), most = images_at_once(c, image);
     if (most > c->images) most = c->images;

@@ -32,9 +32,9 @@ typedef float Near_F32 __attribute__((vector_size(BYTES), aligned(4), may_alias)
 typedef double Near_F64 __attribute__((vector_size(BYTES), aligned(8), may_alias));
 
 /* Computes c += a times b, with c: rows x columns, row length n; a: rows x depth, row length k; b: depth x COLUMNS, row
- * length bn.  b has all columns of `vectors` vectors, c only `columns` of them. */
+ * length bn.  b has all columns of `vectors` vectors, c `columns` of them: all, or less than one vector. */
 #define TILE(id, T, WIDTH)                                                                                             \
-    enum { COLUMNS_##id = 2 * WIDTH };                                                                                 \
+    enum { COLUMNS_##id = 2 * WIDTH, VECTOR_##id = WIDTH };                                                            \
     static inline                                                                                                      \
         __attribute__((always_inline)) void tile_##id(size_t rows, size_t vectors, size_t columns, size_t n, size_t k, \
                                                       size_t bn, size_t depth, const T *a, const T *b, T *c) {         \
@@ -47,12 +47,12 @@ typedef double Near_F64 __attribute__((vector_size(BYTES), aligned(8), may_alias
                 if (vectors > 1) acc[r][1] += a[r * k + p] * b1;                                                       \
             }                                                                                                          \
         }                                                                                                              \
-        for (size_t r = 0; columns < COLUMNS_##id && r < rows; r++)                                                    \
-            for (size_t j = 0; j < columns; j++) c[r * n + j] += acc[r][j / WIDTH][j % WIDTH];                         \
-        _Pragma("GCC unroll 12") for (size_t r = 0; columns == COLUMNS_##id && r < rows; r++) {                        \
+        _Pragma("GCC unroll 12") for (size_t r = 0; columns >= WIDTH && r < rows; r++) {                               \
             *(Near_##id *)(c + r * n) += acc[r][0];                                                                    \
-            *(Near_##id *)(c + r * n + WIDTH) += acc[r][1];                                                            \
+            if (vectors > 1) *(Near_##id *)(c + r * n + WIDTH) += acc[r][1];                                           \
         }                                                                                                              \
+        for (size_t r = 0; columns < WIDTH && r < rows; r++)                                                           \
+            for (size_t j = 0; j < columns; j++) c[r * n + j] += acc[r][0][j];                                         \
     }
 
 /* For complex and integer tiles the compiler chooses the vectors. */
@@ -60,7 +60,7 @@ typedef double Near_F64 __attribute__((vector_size(BYTES), aligned(8), may_alias
 #define ADD_PRODUCT_COMPLEX(acc, x, y)                                                                                 \
     ((acc).re += (x).re * (y).re - (x).im * (y).im, (acc).im += (x).re * (y).im + (x).im * (y).re)
 #define PLAIN_TILE(id, T, MAC)                                                                                         \
-    enum { COLUMNS_##id = 8 };                                                                                         \
+    enum { COLUMNS_##id = 8, VECTOR_##id = 8 };                                                                        \
     static inline void tile_##id(size_t rows, size_t vectors, size_t columns, size_t n, size_t k, size_t bn,           \
                                  size_t depth, const T *a, const T *b, T *c) {                                         \
         (void)vectors;                                                                                                 \
@@ -75,11 +75,11 @@ typedef double Near_F64 __attribute__((vector_size(BYTES), aligned(8), may_alias
         const T *ai = a + i * k;                                                                                       \
         T *ci = c + i * n;                                                                                             \
         if (columns == COLUMNS_##id) tile_##id(rows, 2, COLUMNS_##id, n, k, bn, depth, ai, b, ci);                     \
-        else if (columns <= COLUMNS_##id / 2) tile_##id(rows, 1, columns, n, k, bn, depth, ai, b, ci);                 \
-        else tile_##id(rows, 2, columns, n, k, bn, depth, ai, b, ci);                                                  \
+        else if (columns == VECTOR_##id) tile_##id(rows, 1, VECTOR_##id, n, k, bn, depth, ai, b, ci);                  \
+        else tile_##id(rows, 1, columns, n, k, bn, depth, ai, b, ci);                                                  \
     } while (0)
 
-/* Multiplies DEPTH rows of b at a time by all of a.  The last columns are first copied to a block of full width. */
+/* Multiplies DEPTH rows of b at a time by all of a.  The last columns are first copied to a block of a full vector. */
 #define PRODUCT(id, T)                                                                                                 \
     static void strip_##id(size_t m, size_t columns, size_t n, size_t k, size_t bn, size_t depth, const T *a,          \
                            const T *b, T *c) {                                                                         \
@@ -90,22 +90,24 @@ typedef double Near_F64 __attribute__((vector_size(BYTES), aligned(8), may_alias
         if (i < m) ROWS_OF(id, T, 1);                                                                                  \
     }                                                                                                                  \
     static void product_##id(size_t m, size_t n, size_t k, const T *a, const T *b, T *c) {                             \
-        T edge[DEPTH * COLUMNS_##id];                                                                                  \
-        size_t rest = n % COLUMNS_##id, end = n - rest;                                                                \
-        memset(edge, 0, rest ? (k < DEPTH ? k : DEPTH) * COLUMNS_##id * sizeof(T) : 0);                                \
+        T edge[DEPTH * VECTOR_##id];                                                                                   \
+        size_t rest = n % VECTOR_##id, end = n - rest;                                                                 \
+        memset(edge, 0, rest ? (k < DEPTH ? k : DEPTH) * VECTOR_##id * sizeof(T) : 0);                                 \
         if (!k) memset(c, 0, m *n * sizeof(T));                                                                        \
         for (size_t p = 0; p < k; p += DEPTH) {                                                                        \
             size_t depth = k - p < DEPTH ? k - p : DEPTH;                                                              \
             for (size_t r = 0; rest && r < depth; r++)                                                                 \
-                memcpy(edge + r * COLUMNS_##id, b + (p + r) * n + end, rest * sizeof(T));                              \
+                memcpy(edge + r * VECTOR_##id, b + (p + r) * n + end, rest * sizeof(T));                               \
             for (size_t i = 0; i < m; i += HEIGHT) {                                                                   \
                 size_t rows = m - i < HEIGHT ? m - i : HEIGHT;                                                         \
                 const T *ai = a + i * k + p;                                                                           \
                 T *ci = c + i * n;                                                                                     \
                 if (!p) memset(ci, 0, rows *n * sizeof(T));                                                            \
-                for (size_t j = 0; j < end; j += COLUMNS_##id)                                                         \
-                    strip_##id(rows, COLUMNS_##id, n, k, n, depth, ai, b + p * n + j, ci + j);                         \
-                if (rest) strip_##id(rows, rest, n, k, COLUMNS_##id, depth, ai, edge, ci + end);                       \
+                for (size_t j = 0, wide; j < end; j += wide) {                                                         \
+                    wide = end - j < COLUMNS_##id ? VECTOR_##id : COLUMNS_##id;                                        \
+                    strip_##id(rows, wide, n, k, n, depth, ai, b + p * n + j, ci + j);                                 \
+                }                                                                                                      \
+                if (rest) strip_##id(rows, rest, n, k, VECTOR_##id, depth, ai, edge, ci + end);                        \
             }                                                                                                          \
         }                                                                                                              \
     }

@@ -14,6 +14,7 @@ compare("two each", [1,3,6,7], [6,3,3], one, one, [2,2], 3, "")
 for odd = {"x", "dy", "w"}
     compare("small", [2,2,5,6], [5,3,3], one, one, one, 1, odd)
     compare("strides", [2,4,9,8], [8,3,2], [2,1], [0,1], [1,2], 2, odd)
+    compare("one by one", [3,4,2,3], [6,1,1], one, [0,0], one, 2, odd)
     compare("depthwise", [1,2,5,4], [2,3,3], one, [0,2], one, 2, odd)
 end
 
