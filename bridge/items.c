@@ -7,6 +7,7 @@
 #include "vm/array/index.h"
 #include "vm/tape/tape.h"
 
+#include <math.h>
 #include <string.h>
 
 static qs_value value_of(PyObject *o) { return ((Wrapper *)o)->v; }
@@ -213,6 +214,8 @@ static int set_in_array(Border *b, PyObject *o, PyObject *key, PyObject *x) {
                             "and a function of a script may assign"));
     }
     if (y.kind == QS_ARRAY && qval_array(y)->ndim == 0 && (s = qnd_number(b, &y)) != QS_OK) return check_status(b, s);
+    if (y.kind == QS_NUM && isnan(y.u.f) && qdtype_is_int(a->dtype))
+        return check_status(b, qs_fail(b->vm, QS_EVALUE, "elements of %s cannot be nan", qdtype_info[a->dtype].name));
     mask = view ? qs_nil() : value_of(key);
     int before = qgil_work(b);
     if (y.kind == QS_FOREIGN && PyLong_Check(x)) fits = false; /* uint64 elements may be able to hold it */

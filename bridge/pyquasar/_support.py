@@ -210,7 +210,12 @@ def kind(x):
     library = t.__module__.partition(".")[0]
     name = t.__qualname__ if library == "builtins" else library + "." + t.__qualname__
     made = {list: "a cell", tuple: "a cell", dict: "a dictionary", bytes: "an array"}.get(t)
-    made = made or ("an array" if hasattr(t, "__array__") else "")
+    dtype = getattr(x, "dtype", None) if library in ("numpy", "pandas") else None
+    if getattr(dtype, "kind", "") in tuple("OUSTVmM"):  # value(x) makes no array of these
+        name += " of " + ("strings" if dtype.kind in "UST" else "objects" if dtype.kind == "O" else str(dtype))
+        made = "" if dtype.kind in "mM" else "a cell"
+    else:
+        made = made or ("an array" if hasattr(t, "__array__") else "")
     return _sayable(name + ("; value(x), or from_py(x) in a script, makes %s of it" % made if made else ""))
 
 
@@ -425,7 +430,9 @@ def plain(x):
     if a.ndim > 8:
         raise TypeError("from_py: an array of the language has at most 8 dimensions, not %d" % a.ndim)
     if a.dtype.kind in "mM" or a.dtype.itemsize > 16 or (a.dtype.kind == "f" and a.dtype.itemsize > 8):
-        raise TypeError("from_py: elements of type %s have no counterpart in the language" % a.dtype)
+        cure = "int64" if a.dtype.kind in "mM" else "float64" if a.dtype.kind == "f" else "complex128"
+        raise TypeError("from_py: elements of type %s have no counterpart in the language; x.astype(\"%s\") has one"
+                        % (a.dtype, cure))
     usable = a is not x and a.dtype.isnative and a.flags.aligned and not any(s % a.itemsize for s in a.strides)
     return a if usable else numpy.array(a, a.dtype.newbyteorder("="), order="C", copy=True)
 

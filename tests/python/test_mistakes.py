@@ -76,6 +76,25 @@ class WrongTypes(unittest.TestCase):
                         with self.subTest(name=name, dim=dim, ndim=x.ndim, named=named), self.assertRaises(error):
                             f(*args, **named)
 
+    def test_arrays_without_numbers(self):
+        for x, message in ((np.array(["a"]), "numpy.ndarray of strings; value.* makes a cell"),
+                           (np.array([1, None], object), "numpy.ndarray of objects; value.* makes a cell"),
+                           (np.array(["2020"], "M8[D]"), r"numpy.ndarray of datetime64\[D\]\)$")):
+            with self.assertRaisesRegex(TypeError, message):
+                q.sum(x)
+        for x, cure in (np.zeros(1, "M8[D]"), "int64"), (np.zeros(1, "g"), "float64"), (np.zeros(1, "G"), "complex128"):
+            with self.assertRaisesRegex(TypeError, 'no counterpart in the language; x.astype."%s"' % cure):
+                q.value(x)
+
+    def test_nan_is_no_integer(self):
+        """NumPy refuses it, too; it was stored as 0."""
+        a = q.value(np.array([1, 2]))
+        for x in math.nan, np.float32(math.nan), np.array(math.nan):
+            for key in 0, slice(None), a > 0:
+                with self.assertRaisesRegex(ValueError, "elements of int64 cannot be nan"):
+                    a[key] = x
+        self.assertEqual(a.tolist(), [1, 2])
+
     def test_methods(self):
         # The errors of `pop` and `update` are Python's own.
         by_others = "argsort", "clip", "diagonal", "lock", "pop", "repeat", "searchsorted", "sort", "take", "trace", \
