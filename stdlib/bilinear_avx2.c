@@ -7,6 +7,4 @@
 #pragma GCC target("avx2")
 #define QBILINEAR_AVX2
 #include "stdlib/bilinear.c"
-#else
-const BilinearLoops *qbilinear_loops_avx2(void) { return qbilinear_loops(); }
 #endif

@@ -6,6 +6,4 @@
 #pragma GCC target("avx2,fma")
 #define QFFT_AVX2
 #include "stdlib/fft_loops.c"
-#else
-const FftLoops *qfft_loops_avx2(bool wide) { return qfft_loops(wide); }
 #endif

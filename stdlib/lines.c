@@ -328,7 +328,8 @@ static void nanmax_line(double *x, size_t n, double *y, size_t m, const void *wi
 /* Computes the variance in two passes, which avoids cancellation.  `with`: the number ddof subtracted from n. */
 static void var_line(double *x, size_t n, double *y, size_t m, const void *with) {
     (void)m;
-    double by = (double)n - *(const double *)with, s = qcontig_spread64(n, x, qcontig_sum64(n, x) / (double)n);
+    const ContiguousLoops *of = qcontig_loops();
+    double by = (double)n - *(const double *)with, s = of->spread64(n, x, of->sum64(n, x) / (double)n);
     *y = !n ? NAN : by > 0 ? s / by : s;
 }
 static void std_line(double *x, size_t n, double *y, size_t m, const void *with) {

@@ -7,6 +7,4 @@
 #define BYTES 32
 #include "stdlib/planes_loops.h"
 const PlanesLoops *qplanes_loops_avx2(bool wide) { return wide ? &loops_f64 : &loops_f32; }
-#else
-const PlanesLoops *qplanes_loops_avx2(bool wide) { return qplanes_loops(wide); }
 #endif

@@ -5,7 +5,4 @@
 #pragma GCC target("avx2")
 #define QRADIX_BYTES 32
 #include "stdlib/radix.c"
-#else
-const KeyLoops *qradix_keys_avx2(qs_dtype d) { return qradix_keys(d); }
-const ItemLoops *qradix_items_avx2(ItemForm form) { return qradix_items(form); }
 #endif

@@ -5,7 +5,4 @@
 #pragma GCC target("avx512f,avx512vl,avx512bw,avx512dq")
 #define QRADIX_BYTES 64
 #include "stdlib/radix.c"
-#else
-const KeyLoops *qradix_keys_avx512(qs_dtype d) { return qradix_keys(d); }
-const ItemLoops *qradix_items_avx512(ItemForm form) { return qradix_items(form); }
 #endif

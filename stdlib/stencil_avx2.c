@@ -7,6 +7,4 @@
 #pragma GCC target("avx2")
 #define QSTENCIL_AVX2
 #include "stdlib/stencil.c"
-#else
-const StencilLoops *qstencil_loops_avx2(void) { return qstencil_loops(); }
 #endif

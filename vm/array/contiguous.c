@@ -330,52 +330,14 @@ enum { STRANDS = 8, PIECE = STRANDS * LOOP_STRAND };
 RUNNING(F32)
 RUNNING(F64)
 
+static double sum_32(size_t n, const float *x) { return sum_F32(n, x, 0); }
+static double sum_64(size_t n, const double *x) { return sum_F64(n, x, 0); }
+#define BUILD                                                                                                          \
+    { table, rows_loop, sum_32, sum_64, dot_F32, dot_F64, spread_F32, spread_F64, accumulate, running_F32, running_F64 }
 #ifdef QPACKED_AVX2
-double qcontig_sum32_avx2(size_t n, const float *x) { return sum_F32(n, x, 0); }
-double qcontig_sum64_avx2(size_t n, const double *x) { return sum_F64(n, x, 0); }
-double qcontig_dot32_avx2(size_t n, const float *x, const float *y) { return dot_F32(n, x, y); }
-double qcontig_dot64_avx2(size_t n, const double *x, const double *y) { return dot_F64(n, x, y); }
-double qcontig_spread32_avx2(size_t n, const float *x, double from) { return spread_F32(n, x, from); }
-double qcontig_spread64_avx2(size_t n, const double *x, double from) { return spread_F64(n, x, from); }
-void qcontig_accumulate32_avx2(size_t n, size_t rows, const float *x, ptrdiff_t step, double *sums) {
-    accumulate(n, rows, x, step, sums);
-}
-double qcontig_running32_avx2(size_t n, const float *x, double before, float *y) {
-    return running_F32(n, x, before, y);
-}
-double qcontig_running64_avx2(size_t n, const double *x, double before, double *y) {
-    return running_F64(n, x, before, y);
-}
-Loop *qcontig_get_avx2(LoopOp op, qs_dtype d, LoopForm form) { return table[op][d][form]; }
-RowsLoop *qcontig_rows_avx2(LoopOp op, qs_dtype d) { return rows_loop(op, d); }
+const ContiguousLoops qcontig_avx2 = BUILD;
 #else
-RowsLoop *qcontig_rows(LoopOp op, qs_dtype d) { return (QCPU_AVX2 ? qcontig_rows_avx2 : rows_loop)(op, d); }
-Loop *qcontig_get(LoopOp op, qs_dtype d, LoopForm form) {
-    return QCPU_AVX2 ? qcontig_get_avx2(op, d, form) : table[op][d][form];
-}
-double qcontig_sum32(size_t n, const float *x) { return QCPU_AVX2 ? qcontig_sum32_avx2(n, x) : sum_F32(n, x, 0); }
-double qcontig_sum64(size_t n, const double *x) { return QCPU_AVX2 ? qcontig_sum64_avx2(n, x) : sum_F64(n, x, 0); }
-double qcontig_dot32(size_t n, const float *x, const float *y) {
-    return QCPU_AVX2 ? qcontig_dot32_avx2(n, x, y) : dot_F32(n, x, y);
-}
-double qcontig_dot64(size_t n, const double *x, const double *y) {
-    return QCPU_AVX2 ? qcontig_dot64_avx2(n, x, y) : dot_F64(n, x, y);
-}
-double qcontig_spread32(size_t n, const float *x, double from) {
-    return QCPU_AVX2 ? qcontig_spread32_avx2(n, x, from) : spread_F32(n, x, from);
-}
-double qcontig_spread64(size_t n, const double *x, double from) {
-    return QCPU_AVX2 ? qcontig_spread64_avx2(n, x, from) : spread_F64(n, x, from);
-}
-void qcontig_accumulate32(size_t n, size_t rows, const float *x, ptrdiff_t step, double *sums) {
-    (QCPU_AVX2 ? qcontig_accumulate32_avx2 : accumulate)(n, rows, x, step, sums);
-}
-double qcontig_running32(size_t n, const float *x, double before, float *y) {
-    return (QCPU_AVX2 ? qcontig_running32_avx2 : running_F32)(n, x, before, y);
-}
-double qcontig_running64(size_t n, const double *x, double before, double *y) {
-    return (QCPU_AVX2 ? qcontig_running64_avx2 : running_F64)(n, x, before, y);
-}
+const ContiguousLoops qcontig_plain = BUILD;
 double qcontig_power(double x, double y) {
     double square = elem_mul_F64(x, x);
     if (kelem_is_short_chain(y)) return y == 2 ? square : elem_mul_F64(y == 3 ? x : square, square);

@@ -33,7 +33,8 @@ enum { QCONTIG_BLOCK = 4096 };
 typedef enum { LOOP_VV, LOOP_VS, LOOP_SV, LOOP_FORMS } LoopForm; /* operands: V a run of elements, S one number */
 typedef void Loop(size_t n, const void *a, const void *b, void *out);
 
-/* Select the build of files that are compiled several times: compiler and processor must support the vectors. */
+/* Select the build of files that are compiled several times: compiler and processor must support the vectors.  Other
+ * compilers have the plain build only, and drop what these constants exclude. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define QCPU_AVX2 __builtin_cpu_supports("avx2")
 #define QCPU_FMA  __builtin_cpu_supports("fma")
@@ -53,40 +54,35 @@ typedef void Loop(size_t n, const void *a, const void *b, void *out);
 #define LOOPS_WITHOUT_TRAPS _Pragma("GCC optimize(\"no-trapping-math\")")
 #endif
 
-/* Returns the loop; NULL: the operation is not defined for the type. */
-Loop *qcontig_get(LoopOp op, qs_dtype d, LoopForm form);
-Loop *qcontig_get_avx2(LoopOp op, qs_dtype d, LoopForm form);
 /* Combines extremes[i] with the element i of each row; rows are `step` elements apart.  Returns false if NaN made the
- * result wrong.  NULL: only the loop above does this for the operation and type. */
+ * result wrong. */
 typedef bool RowsLoop(size_t n, size_t rows, const void *x, ptrdiff_t step, void *extremes);
-RowsLoop *qcontig_rows(LoopOp op, qs_dtype d);
-RowsLoop *qcontig_rows_avx2(LoopOp op, qs_dtype d);
 
-/* Sums in double: sum of x, dot product of x and y, sum of (x - from) squared (spread). */
-#define QPACKED_SUMS(build)                                                                                            \
-    double qcontig_sum32##build(size_t n, const float *x);                                                             \
-    double qcontig_sum64##build(size_t n, const double *x);                                                            \
-    double qcontig_dot32##build(size_t n, const float *x, const float *y);                                             \
-    double qcontig_dot64##build(size_t n, const double *x, const double *y);                                           \
-    double qcontig_spread32##build(size_t n, const float *x, double from);                                             \
-    double qcontig_spread64##build(size_t n, const double *x, double from);
-QPACKED_SUMS()
-QPACKED_SUMS(_avx2)
-/* Adds to sums[i] the element i of each row; rows are `step` elements apart. */
-void qcontig_accumulate32(size_t n, size_t rows, const float *x, ptrdiff_t step, double *sums);
-void qcontig_accumulate32_avx2(size_t n, size_t rows, const float *x, ptrdiff_t step, double *sums);
-
-/* Computes the running sums y of n elements x, not in place, and returns the sum of all.  The elements are divided into
- * strands of LOOP_STRAND elements.  Several strands are summed in parallel, because each addition depends on the one
- * before.  An element of y is before + (sum of the preceding strands + running sum within the strand).  The last value
- * of a strand is exactly the sum to which the next strand is added, so sums of nonnegative numbers never decrease.
- * before: initial value; -0 adds nothing.  y NULL: only the sum is computed. */
+/* What a build of contiguous.c has. */
 enum { LOOP_STRAND = 64 };
-#define QPACKED_RUNNING(build)                                                                                         \
-    double qcontig_running32##build(size_t n, const float *x, double before, float *y);                                \
-    double qcontig_running64##build(size_t n, const double *x, double before, double *y);
-QPACKED_RUNNING()
-QPACKED_RUNNING(_avx2)
+typedef struct {
+    Loop *const (*loop)[QS_NDTYPES][LOOP_FORMS]; /* by LoopOp; NULL: the operation is not defined for the type */
+    RowsLoop *(*rows)(LoopOp op, qs_dtype d);    /* NULL: only `loop` has the operation for the type */
+    /* Sums in double: sum of x, dot product of x and y, sum of (x - from) squared (spread). */
+    double (*sum32)(size_t n, const float *x);
+    double (*sum64)(size_t n, const double *x);
+    double (*dot32)(size_t n, const float *x, const float *y);
+    double (*dot64)(size_t n, const double *x, const double *y);
+    double (*spread32)(size_t n, const float *x, double from);
+    double (*spread64)(size_t n, const double *x, double from);
+    /* Adds to sums[i] the element i of each row; rows are `step` elements apart. */
+    void (*accumulate32)(size_t n, size_t rows, const float *x, ptrdiff_t step, double *sums);
+    /* Compute the running sums y of n elements x, not in place, and return the sum of all.  The elements are divided
+     * into strands of LOOP_STRAND elements.  Several strands are summed in parallel, because each addition depends on
+     * the one before.  An element of y is before + (sum of the preceding strands + running sum within the strand).  The
+     * last value of a strand is exactly the sum to which the next strand is added, so sums of nonnegative numbers never
+     * decrease.  before: initial value; -0 adds nothing.  y NULL: only the sum is computed. */
+    double (*running32)(size_t n, const float *x, double before, float *y);
+    double (*running64)(size_t n, const double *x, double before, double *y);
+} ContiguousLoops;
+extern const ContiguousLoops qcontig_plain, qcontig_avx2;
+static inline const ContiguousLoops *qcontig_loops(void) { return QCPU_AVX2 ? &qcontig_avx2 : &qcontig_plain; }
+static inline Loop *qcontig_get(LoopOp op, qs_dtype d, LoopForm form) { return qcontig_loops()->loop[op][d][form]; }
 
 /* Powers of single numbers.  (The array loops use products alone for all small integral exponents, qcontig_power only
  * for those of kelem_is_short_chain.) */

@@ -7,6 +7,4 @@
 #pragma GCC target("avx2")
 #define QCONV_AVX2
 #include "vm/array/convert.c"
-#else
-Packed *qconv_packed_avx2(qs_dtype from, qs_dtype to) { return qconv_packed(from, to); }
 #endif

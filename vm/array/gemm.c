@@ -220,8 +220,8 @@ static void multiply_own(const Gemm *g) {
 void qgemm_own_avx2(const Gemm *g) { multiply_own(g); }
 #else
 void qgemm_own(const Gemm *g) {
-    if (g->fused && QCPU_AVX512) qgemm_own_avx512(g);
-    else if (g->fused && QCPU_AVX2 && QCPU_FMA) qgemm_own_fma(g);
+    if (QCPU_AVX512 && g->fused) qgemm_own_avx512(g);
+    else if (QCPU_AVX2 && QCPU_FMA && g->fused) qgemm_own_fma(g);
     else if (QCPU_AVX2 && QCPU_FMA) qgemm_own_avx2(g);
     else multiply_own(g);
 }

@@ -6,6 +6,4 @@
 #pragma GCC target("avx2,fma")
 #define QGEMM_AVX2
 #include "vm/array/gemm.c"
-#else
-void qgemm_own_avx2(const Gemm *g) { qgemm_own(g); }
 #endif

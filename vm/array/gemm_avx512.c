@@ -7,6 +7,4 @@
 #define QGEMM_FUSED qgemm_own_avx512
 #define BYTES       64
 #include "vm/array/gemm.c"
-#else
-void qgemm_own_avx512(const Gemm *g) { qgemm_own_avx2(g); }
 #endif

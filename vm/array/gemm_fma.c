@@ -6,6 +6,4 @@
 #pragma GCC target("avx2,fma")
 #define QGEMM_FUSED qgemm_own_fma
 #include "vm/array/gemm.c"
-#else
-void qgemm_own_fma(const Gemm *g) { qgemm_own_avx2(g); }
 #endif

@@ -194,7 +194,7 @@ void qmask_blend(size_t size, size_t n, const uint8_t *mask, const void *y, bool
     else blend_elements(size, n, mask, y, single, x);
 }
 
-static bool has_lanes(size_t size) { return QCPU_AVX2 && (size == 4 || size == 8); }
+static bool has_lanes(size_t size) { return size == 4 || size == 8; }
 
 /* `size` is a constant in each call, so that memcpy is one load and one store. */
 static inline size_t compress_rest(size_t size, size_t at, size_t n, const uint8_t *mask, const char *x, char *out,
@@ -217,7 +217,7 @@ static inline size_t expand_rest(size_t size, size_t at, size_t n, const uint8_t
 }
 
 size_t qmask_compress(size_t size, size_t n, const uint8_t *mask, const void *x, void *out, size_t room) {
-    size_t to = 0, at = has_lanes(size) ? qmask_compress_avx2(size, n, mask, x, out, room, &to) : 0;
+    size_t to = 0, at = QCPU_AVX2 && has_lanes(size) ? qmask_compress_avx2(size, n, mask, x, out, room, &to) : 0;
     switch (size) {
     case 1: return compress_rest(1, at, n, mask, x, out, to, room);
     case 2: return compress_rest(2, at, n, mask, x, out, to, room);
@@ -228,7 +228,7 @@ size_t qmask_compress(size_t size, size_t n, const uint8_t *mask, const void *x,
 }
 
 size_t qmask_expand(size_t size, size_t n, const uint8_t *mask, const void *values, size_t room, void *x) {
-    size_t from = 0, at = has_lanes(size) ? qmask_expand_avx2(size, n, mask, values, room, x, &from) : 0;
+    size_t from = 0, at = QCPU_AVX2 && has_lanes(size) ? qmask_expand_avx2(size, n, mask, values, room, x, &from) : 0;
     switch (size) {
     case 1: return expand_rest(1, at, n, mask, values, from, room, x);
     case 2: return expand_rest(2, at, n, mask, values, from, room, x);

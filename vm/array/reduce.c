@@ -84,7 +84,8 @@ static qs_status make_plan(qs_vm *vm, Reduce which, qs_dtype d, Plan *p) {
     const ReduceInfo *r = &qreduction_info[which];
     *p = (Plan){r, d, lane_dtype((ReduceLanes)r->lanes, d), out_dtype(vm, (ReduceLanes)r->lanes, d), .n = 0};
     p->merge = qcontig_get(loop_of(p), p->lane, LOOP_VV);
-    if (p->from == p->lane && (r->map == MAP_SELF || r->map == MAP_TRUTH)) p->rows = qcontig_rows(loop_of(p), p->lane);
+    if (p->from == p->lane && (r->map == MAP_SELF || r->map == MAP_TRUTH))
+        p->rows = qcontig_loops()->rows(loop_of(p), p->lane);
     bool ordered = !qdtype_is_complex(d) || (r->lanes != LANES_SAME && !r->centre);
     if (p->merge && ordered) return QS_OK;
     return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: complex numbers have no order", r->name);
@@ -150,7 +151,8 @@ static void merge_rows(const Plan *p, Lanes *lanes, size_t rows, const char *src
     Lanes room;
     ptrdiff_t size = (ptrdiff_t)qdtype_size(p->from);
     bool aligned = step == size && apart % size == 0 && (uintptr_t)src % (uintptr_t)size == 0;
-    if (aligned && adds_floats(p, src, step)) qcontig_accumulate32(n, rows, (const void *)src, apart / size, lanes->f);
+    if (aligned && adds_floats(p, src, step))
+        qcontig_loops()->accumulate32(n, rows, (const void *)src, apart / size, lanes->f);
     else if (!aligned || !merge_at_once(p, lanes, rows, src, apart, n))
         for (; rows; rows--, src += apart) p->merge(n, lanes, fetch_lanes(p, src, step, n, &room), lanes);
 }
@@ -223,8 +225,8 @@ static bool add_floats(const Plan *p, Total *t, const char *src, size_t n) {
         return false;
     const void *x = src;
     t->used = 1;
-    if (p->from == QS_F32) t->lanes.f[0] = squares ? qcontig_dot32(n, x, x) : qcontig_sum32(n, x);
-    else t->lanes.f[0] = squares ? qcontig_dot64(n, x, x) : qcontig_sum64(n, x);
+    if (p->from == QS_F32) t->lanes.f[0] = squares ? qcontig_loops()->dot32(n, x, x) : qcontig_loops()->sum32(n, x);
+    else t->lanes.f[0] = squares ? qcontig_loops()->dot64(n, x, x) : qcontig_loops()->sum64(n, x);
     return true;
 }
 
@@ -420,8 +422,8 @@ static void sum_products(void *ud, int64_t first, int64_t last, int worker) {
     for (size_t k = (size_t)first; k < (size_t)last; k++) {
         size_t at = k * s->size, n = s->count - at < s->size ? s->count - at : s->size;
         const void *x = s->x + at * qdtype_size(s->d), *y = s->y ? s->y + at * qdtype_size(s->d) : NULL;
-        if (y) s->parts[k] = single ? qcontig_dot32(n, x, y) : qcontig_dot64(n, x, y);
-        else s->parts[k] = single ? qcontig_spread32(n, x, s->from) : qcontig_spread64(n, x, s->from);
+        if (y) s->parts[k] = single ? qcontig_loops()->dot32(n, x, y) : qcontig_loops()->dot64(n, x, y);
+        else s->parts[k] = single ? qcontig_loops()->spread32(n, x, s->from) : qcontig_loops()->spread64(n, x, s->from);
     }
 }
 
@@ -431,7 +433,7 @@ static double sum_all_products(qs_vm *vm, Products s) {
     size_t n = (s.count + s.size - 1) / s.size;
     if (n <= FEW) sum_products(&s, 0, (int64_t)n, 0);
     else qthreads_run(qthreads_of(qvm_ctx(vm)), (int64_t)n, 1, sum_products, &s);
-    return qcontig_sum64(n, parts) + 0.0; /* not -0 if there are none */
+    return qcontig_loops()->sum64(n, parts) + 0.0; /* not -0 if there are none */
 }
 
 double qred_dot(qs_vm *vm, qs_dtype d, size_t n, const void *x, const void *y) {
@@ -735,7 +737,7 @@ static void running_side_by_side(const Plan *p, const Split *s, const Nest *n, p
 }
 
 /* Scans along rows.  A row is divided into blocks: an element of the result is the result before its block, combined
- * with the running result within the block (see qcontig_running32 in contiguous.h). */
+ * with the running result within the block (see running32 in contiguous.h). */
 #define STRANDS(name, T, OP)                                                                                           \
     static void name(void *lanes, size_t n) {                                                                          \
         T *x = lanes, sum[LANES / LOOP_STRAND];                                                                        \
@@ -793,7 +795,8 @@ static double run_floats(const Running *r, size_t at, size_t n, const QComplexD 
     size_t size = qdtype_size(r->p->from);
     const void *x = r->src + at * size;
     void *y = write ? r->dst + at * size : NULL;
-    return size == sizeof(float) ? qcontig_running32(n, x, first, y) : qcontig_running64(n, x, first, y);
+    return size == sizeof(float) ? qcontig_loops()->running32(n, x, first, y)
+                                 : qcontig_loops()->running64(n, x, first, y);
 }
 
 /* Scans block k and returns the result of the block alone.  write: also stores the elements, combined with *before

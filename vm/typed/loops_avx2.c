@@ -7,6 +7,4 @@
 #pragma GCC target("avx2")
 #define TYPED_AVX2
 #include "vm/typed/loops.c"
-#else
-TypedLoop *qtyped_loop_avx2(Typed f, qs_dtype d) { return qtyped_loop(f, d); }
 #endif
