@@ -62,7 +62,7 @@ int64_t qloop_list_room(const Call *c, int source) {
 void *qloop_list_items(Call *c, int source) {
     LoopState *s = c->region->machine;
     int list = list_at(c, source);
-    double *reals = s->lists[list];
+    double *reals = s->lists[list], start = qclock_ns();
     const LoopList *l = &c->v->code.lists[list];
     const Cell *cell = cell_of(c, l);
     if (!cell || l->kind == LOOP_ITEM || l->kind == LOOP_VECTOR) return reals; /* empty, or filled before */
@@ -71,7 +71,7 @@ void *qloop_list_items(Call *c, int source) {
         if (v->kind == QS_INT) ((int64_t *)reals)[k] = v->u.i;
         else reals[k] = qval_number(*v);
     }
-    c->copied += (double)cell->count;
+    c->copied += (double)cell->count, c->copying += qclock_ns() - start;
     return reals;
 }
 
@@ -126,11 +126,13 @@ qs_status qloop_put_lists(Call *c) {
     const LoopResult *code = &c->v->code;
     LoopState *s = c->region->machine;
     qs_status status = QS_OK;
+    double start = qclock_ns();
     for (int i = 0; i < code->nlists; i++) {
         const LoopList *l = &code->lists[i];
         if (l->written && status == QS_OK) status = put_list(c, l, s->lists[i]);
         const Cell *cell = cell_of(c, l);
         if (c->ints[l->count] + c->ints[l->first] > KEPT || (cell && cell->count > KEPT)) unmap(&s->lists[i]);
     }
+    c->copying += qclock_ns() - start;
     return status;
 }

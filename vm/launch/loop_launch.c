@@ -353,6 +353,7 @@ static qs_status prepare_form(Call *c, LoopState *s) {
     qloop_report(c);
     TRY(qloop_demand(c));
     bool nowhere = !qloop_processor(c->vm) && !qloop_is_demanded(c->region);
+    if (nowhere && uses_lists(&c->v->code)) s->left = true; /* each attempt would look at all items */
     if (!c->v->code.exact.func || nowhere) return c->v = NULL, QS_OK;
     const KFunc *code = c->v->code.exact.func;
     if (code->ncallees && qloop_is_recorded(c)) qloop_because(c, "it calls a function that calls itself");
@@ -377,7 +378,7 @@ static qs_status prepare_form(Call *c, LoopState *s) {
     else if (!qloop_get_vectors(c)) qloop_because(c, "an array that it writes shares memory with an item of a list");
     else if (!qloop_open_objects(c)) qloop_because(c, "a field of an object is no plain number");
     else return QS_OK;
-    if (uses_lists(&c->v->code)) s->left = true; /* each attempt would look at all items */
+    if (uses_lists(&c->v->code)) s->left = true;
     TRY(qloop_in_order(c));
     return c->v = NULL, QS_OK;
 }
@@ -420,10 +421,9 @@ static qs_status continue_frame(const Call *c) {
 static void judge_copies(Call *c, LoopState *s, double ns, bool left) {
     static const double worth_judging = 2e6, copy_ns = 4, step_ns = 5;
     LoopResult *code = &c->v->code;
-    s->copied += c->copied, s->spent += ns, s->saved += left ? 0 : c->steps;
-    double copying = copy_ns * s->copied;
-    bool slow = 2 * copying >= s->spent && copying > step_ns * s->saved;
-    if (copying < worth_judging || !slow || qloop_is_demanded(c->region)) return;
+    s->copying += c->copying, s->copied += c->copied, s->spent += ns, s->saved += left ? 0 : c->steps;
+    bool slow = 2 * s->copying >= s->spent && copy_ns * s->copied > step_ns * s->saved;
+    if (s->copying < worth_judging || !slow || qloop_is_demanded(c->region)) return;
     snprintf(code->why, sizeof code->why, "copying the items of its lists takes longer than the loop");
     code->exact.func = NULL, code->why_pos = c->region->loop->pos, code->src = NULL, c->v->reported = false;
     s->left = true;
@@ -469,7 +469,7 @@ static qs_status enter_loop(qs_vm *vm, Frame *f, LoopRegion *r, Node *loop, cons
     if (s->left || (!at_once(vm, r) && (steps < worth_launching || s->ndeclined >= DECLINES))) return QS_OK;
     c.vm = c.run.vm = vm, c.f = f, c.v = NULL, c.counters = counters, c.region = r, c.loop = loop, c.steps = steps;
     c.iterations = counters ? iterations_of(counters, ncounters(loop)) : INFINITY;
-    c.order[0] = 0, c.order_src = NULL, c.copied = 0;
+    c.order[0] = 0, c.order_src = NULL, c.copying = c.copied = 0;
     double start = qclock_ns();
     TRY(prepare_form(&c, s));
     if (!c.v) return QS_OK;

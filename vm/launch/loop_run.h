@@ -40,8 +40,9 @@ typedef struct {
     SpecializationList forms;
     void *lists[LOOP_LISTS];      /* address space for the items of lists; NULL: none */
     struct ObjectTables *objects; /* list_objects.c; NULL: none */
-    /* of runs with lists: copied items and fields, nanoseconds, steps of the interpreter in place of them */
-    double copied, spent, saved;
+    /* of runs with lists: nanoseconds of the copies and in all, copied items and fields, steps of the interpreter in
+     * place of the runs */
+    double copying, spent, copied, saved;
     /* of the nleft latest runs that ended at a LoopLeave: nanoseconds, and those of the interpreter in place of them */
     double until_left, interpreted;
     int nleft;
@@ -75,6 +76,7 @@ typedef struct {
     double *sums[LOOP_SUM_ARRAYS];
     double reals[RESULTS + LOOP_NOTES], parts[PARTS * LOOP_CHUNKS];
     int64_t ints[RESULTS];
+    double copying;         /* nanoseconds that the copies took */
     double copied;          /* number of items of lists, and of fields of objects in lists, that were copied */
     uint8_t ndim[LOOP_TWO]; /* ndim of the arrays among the first LOOP_TWO entries, before the run */
     char order[LOOP_WHY];   /* reason why this run is serial although a parallel version exists; "": it is not */

@@ -137,6 +137,8 @@ static ItemKey key_of_items(const Cell *c) {
     bool changes = k.kind != QS_OBJECT && k.kind != QS_ARRAY;
     if (c->rank != 1 || (changes && (c->elem->kind != TY_ANY || c->gc.hdr.aux))) return none;
     for (size_t i = 1; i < c->count && k.kind != -2; i++) {
+        if ((int)c->items[i].kind != k.kind) return none;
+        if (changes) continue;
         ItemKey item = key_of_item(c->items[i]);
         if (!same_item(&k, &item)) return none;
     }
