@@ -397,6 +397,32 @@ static void test_private_arrays(void) {
     qarena_free(&a);
 }
 
+/* -- chains of sums over rows -------------------------------------------------------------------------------------- */
+/* Positions that sum rows of their own run together in unrolled strips: each addition waits for the last one. */
+static void test_sums_of_rows(void) {
+    static const char text[] =
+        "kernel \"sums\" rank 1 {\n  param \"x\" array float32 rank 2 contiguous unit_last read\n"
+        "  param \"y\" array float32 rank 1 contiguous unit_last written\n"
+        "  %1 = pos int64 0\n  %2 = const int64 0\n  %3 = const int64 1\n  %4 = dim int64 $0.1\n"
+        "  %5 = sub int64 %4 %3\n  %6 = const float32 0\n  %7 = local float32 %6\n"
+        "  %8 = for int64 %2 %5 %3\n    %9 = mul int64 %1 %4\n    %10 = add int64 %9 %8\n    %11 = load float32 $0 "
+        "%10\n"
+        "    %12 = get float32 %7\n    %13 = add float32 %12 %11\n    set %7 %13\n  end\n"
+        "  %16 = get float32 %7\n  store $1 %1 %16\n}\n";
+    Arena a;
+    KFunc *f;
+    Text out;
+    const KTarget any = {0};
+    Arg args[] = {{.dims = {43, 21}}, {.dims = {43}}};
+    CHECK(agree(text, &(Launch){.rank = 1, .domain = {43}, .block = {43}}, args, 0));
+    qarena_init(&a, &ctx);
+    qtext_init(&out, &ctx);
+    CHECK(kir_parse(&ctx, &a, text, strlen(text), &f) == QS_OK && kemit_llvm(&ctx, f, &any, &out) == QS_OK);
+    CHECK(out.s && strstr(out.s, ", !3, !12}"));
+    qtext_free(&out);
+    qarena_free(&a);
+}
+
 /* -- interrupts ---------------------------------------------------------------------------------------------------- */
 static Flag stop;
 
@@ -448,6 +474,7 @@ int main(void) {
     test_windows();
     test_sums();
     test_private_arrays();
+    test_sums_of_rows();
     test_interrupt(endless);
     test_interrupt(long_serial);
     forget();

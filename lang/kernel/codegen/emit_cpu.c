@@ -822,7 +822,7 @@ static void print_module(Cpu *k, Text *out) {
         "!5 = !{!\"llvm.loop.vectorize.enable\", i1 true}\n"
         "!6 = !{!\"llvm.loop.vectorize.followup_vectorized\", !{!\"llvm.loop.unroll.full\"}}\n"
         "!7 = distinct !{!7}\n!8 = distinct !{!8, !7}\n!9 = !{!8}\n!10 = !{}\n"
-        "!11 = !{!\"llvm.loop.interleave.count\", i32 2}\n");
+        "!11 = !{!\"llvm.loop.interleave.count\", i32 2}\n!12 = !{!\"llvm.loop.unroll.full\"}\n");
 }
 
 static qs_status emit_kernel(Cpu *k, Text *out) {

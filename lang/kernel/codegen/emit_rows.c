@@ -271,7 +271,11 @@ static void each_of_strip(Cpu *k, KRef first, KRef last) {
     e->item_end = axis.next;
     emit_piece(k, first, last);
     bool one_by_one = !abreast && has_atomics(e->f, first, last);
-    rows_close_axis(e, &axis, one_by_one ? ", !3, !4" : free_order ? vector_parallel : vector_only);
+    rows_close_axis(e, &axis,
+                    k->plan->chains ? ", !3, !12"
+                    : one_by_one    ? ", !3, !4"
+                    : free_order    ? vector_parallel
+                                    : vector_only);
     e->now = 0, e->updates = "";
 }
 
@@ -301,6 +305,8 @@ static Opnd axes_in_box(Cpu *k, const KBox *box, int axes) {
 /* Returns the length of a strip: two vectors of float32.  LLVM turns a short loop of known length into straight-line
  * vector code. */
 static int strip_length(const KTarget *t) { return strchr(t->mvec, 'e') ? 32 : strchr(t->mvec, 'd') ? 16 : 8; }
+
+enum { CHAINS = 8 /* independent operations that hide the latency of one */ };
 
 /* Computes the addresses of the first byte of an array and of the byte after its last. */
 static void address_range(Emit *e, int param, Opnd *lo, Opnd *hi) {
@@ -412,7 +418,7 @@ static void row_of_strips(Cpu *k, Opnd lo, Opnd hi, KPlan *plan) {
     Emit *e = k->e;
     Opnd again = idempotent(e);
     bool masked = plan->abreast || has_lanes(plan);
-    begin_strips(k, plan, strip_length(e->t), LOOPS_FAST);
+    begin_strips(k, plan, plan->chains ? CHAINS : strip_length(e->t), LOOPS_FAST);
     uint32_t from = emit_new(e), head = emit_new(e), body = emit_new(e), out = emit_new(e), next = emit_new(e),
              done = emit_new(e), x1 = emit_new(e);
     Opnd end = emit_def(e, "sub nsw i64 %s, %d", hi.s, k->strip); /* latest begin of a whole strip */

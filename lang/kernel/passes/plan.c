@@ -12,7 +12,8 @@ enum {
     SMALL = 100,     /* instructions, in code that runs rarely */
     PATCH = 2000,    /* instructions, of several rows together */
     LANES = 4096,    /* bytes per position of private arrays that a strip stores together */
-    WORTH = 24       /* instructions: with fewer, saving the results costs more than vectors gain */
+    WORTH = 24,      /* instructions: with fewer, saving the results costs more than vectors gain */
+    CHAIN = 40       /* instructions of a loop that several positions run together */
 };
 
 typedef struct {
@@ -407,6 +408,35 @@ static bool is_vector_access(const Planner *p, const KIns *i) {
     return !memory || side_by_side(p, i->a, i->op == K_LOAD);
 }
 
+/* Returns true if iterations of the loop read consecutive elements by this index, as in x[pos[1],k]. */
+static bool follows_row(const Planner *p, KRef index, KRef loop) {
+    Affine a;
+    if (!kaffine_of(p->f, index, &a)) return false;
+    for (int i = 0; i < a.n; i++) {
+        KRef t = a.term[i].ref;
+        if (get_ins(p, t)->op == K_CAST) t = get_ins(p, t)->a;
+        if (t == loop) return a.term[i].factor == 1;
+    }
+    return false;
+}
+
+/* Returns true if a short loop computes a float from its last value, so that each iteration waits for the one before,
+ * and each position reads a row of its own: vectors would need elements that are far apart. */
+static bool waits_on_rows(const Planner *p, KRef loop) {
+    KRef end = p->f->regions[loop].end;
+    bool chain = false, rows = false;
+    if (get_ins(p, loop)->op != K_FOR || end - loop > CHAIN) return false;
+    for (KRef r = loop + 1; r < end; r++) {
+        const KIns *i = get_ins(p, r);
+        if (i->op == K_STORE || i->op == K_IF || kir_is_loop(i->op)) return false;
+        chain |= i->op == K_SET && qdtype_is_real(get_ins(p, i->b)->dtype) && kplan_is_recurrence(p->f, loop, r);
+        if (i->op != K_LOAD || side_by_side(p, i->a, true)) continue;
+        if (!follows_row(p, i->a, loop)) return false;
+        rows = true;
+    }
+    return chain && rows;
+}
+
 bool kplan_rounds(KAtomic op, qs_dtype elem) {
     if (op == KA_MIN || op == KA_MAX || op == KA_AND || op == KA_OR || op == KA_XOR) return false;
     return op == KA_DIV || (elem != QS_I32 && elem != QS_U32 && elem != QS_I64 && elem != QS_U64);
@@ -462,6 +492,7 @@ static bool choose_loops(Planner *p, bool all) {
     bool any = p->plan->abreast = can_vectorize_all(p);
     if (!any && !cut_at_atomics(p, &any)) return false;
     int inside = 0; /* > 0: number of loops around r that are cut around */
+    KRef waits = 0; /* end of the loop around r that waits on rows */
     for (KRef r = p->first; r < p->last; r++) {
         const KIns *i = get_ins(p, r);
         if (kir_is_loop(i->op) && !all && kplan_unrolls(p->f, r)) {
@@ -473,10 +504,11 @@ static bool choose_loops(Planner *p, bool all) {
         if (kir_is_loop(i->op)) {
             p->split[r] = 1, any = true, inside++;
             split_around(p, r);
+            if (waits_on_rows(p, r)) waits = p->f->regions[r].end, p->plan->chains = true;
         }
         if (i->op == K_END && kir_is_loop(get_ins(p, p->f->regions[r].opener)->op)) inside--;
         if (i->op == K_ATOMIC && !p->plan->abreast && around(p, r)) return false;
-        if (inside && i->op != K_ATOMIC && !is_vector_access(p, i)) return false;
+        if (inside && r > waits && i->op != K_ATOMIC && !is_vector_access(p, i)) return false;
     }
     return any;
 }

@@ -42,6 +42,7 @@ typedef struct {
     uint32_t item_bytes;   /* bytes saved per position */
     uint32_t shared_bytes; /* bytes of all SHARED arrays */
     bool abreast;          /* positions of a strip access adjacent elements, and update different ones */
+    bool chains;           /* positions of a strip read rows of their own; their chains of operations overlap */
     bool mortal;           /* a position may end in one piece and must be skipped in later ones */
     uint32_t alive;        /* if mortal: byte offset of the flag that the position still runs */
 } KPlan;
