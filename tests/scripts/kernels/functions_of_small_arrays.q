@@ -2,20 +2,7 @@
 % in a kernel and outside, and so do their derivatives.  Compilers for OpenCL need long for so many loops:
 % small_matrices.q runs some of them on every device.
 % devices: ref cpu
-function at = __device__ put(y, at, r)
-    v = isscalar(r) ? [r] : reshape(r, [1,numel(r)])
-    for k = 0..numel(v)-1
-        y[at+k] = v[k]
-    end
-    at += numel(v)
-end
-function [v, w, n, m, t] = __device__ given(x)
-    v = [x[0],x[1],x[2]]
-    w = [x[3],x[4],x[5]]
-    n = [[x[0]+1,x[1]],[x[2],x[3]+3]]
-    m = [[x[0],x[1],x[2]],[x[1],x[3]+5,x[4]],[x[2],x[4],x[5]+9]]
-    t = [[x[0],x[1]],[x[2],x[3]],[x[4],x[0]]]
-end
+import "small_array_cases.q"
 function at = __device__ products(x, y)
     [v, w, n, m, t] = given(x)
     at = put(y, 0, cross(v, w))
@@ -116,101 +103,16 @@ function at = __device__ signals(x, y)
     at = put(y, at, isequal(v, [x[0],x[1]]) ? 1 : 2)
     at = put(y, at, isnumeric(v) && isnumeric(x[0]) && !isstring(v) && !isobject(v) && !isfunction(v) ? 1 : 2)
 end
-function at = __device__ systems(x, y)
-    [v, w, n, m, t] = given(x)
-    at = put(y, 0, pinv(t))
-    at = put(y, at, pinv(transpose(t)))
-    at = put(y, at, pinv([[1,2],[2,4],[x[0]*3,6]]))
-    at = put(y, at, pinv(m, 1))
-    at = put(y, at, rank(m) + 10*rank([v,w,v+w]) + 100*rank([[1,2],[2,4]]) + 1000*rank(m, 1))
-    at = put(y, at, rank(0*m) + 1)
-    [l, u, p] = lu(m)
-    at = put(y, put(y, put(y, at, l), u), p)
-    [l, u, p] = lu(t)
-    at = put(y, put(y, put(y, at, l), u), p)
-    [l, u] = lu(transpose(t))
-    at = put(y, put(y, at, l), u)
-    [l, u] = lu([[0,2,1],[4,x[0],1],[2,2,9]])
-    at = put(y, put(y, at, l), u)
-    at = put(y, at, expm(n/2))
-    at = put(y, at, expm(m/4))
-end
-% The order of eigenvalues is not defined, so that this compares what does not depend on it.
-function e = __device__ eigen_error(a)
-    [v, d] = eig(a)
-    e = norm(a*v - v*diagm(d)) > 1e-5 ? 1000 : 0
-    e += abs(sum(d) - trace(a)) > 1e-5 ? 100 : 0
-    e += abs(norm(v) - sqrt(size(a,0))) > 1e-5 ? 10 : 1
-end
-function at = __device__ eigenvalues(x, y)
-    [v, w, n, m, t] = given(x)
-    at = int(0)
-    for k = 0..6
-        a = k == 0 ? m/9 : k == 1 ? x[2]*eye(3) : k == 2 ? [[0,x[0],0],[-1,0,1],[0,1,2]] : k == 3 ? zeros(3,3) : _
-            k == 4 ? [[0,1,0],[0,0,1],[x[0],0,0]] : k == 5 ? [[0,1,0],[0,0,1],[0,0,0]] : [[0,-2,1],[-1,0,0],[-1,x[0],-1]]
-        at = put(y, at, eigen_error(a))
-    end
-    at = put(y, at, eigen_error([[complex(1,2),complex(x[1],0)],[complex(0,1),complex(3,-1)]]))
-    at = put(y, at, sort(real(eig(m))))
-    at = put(y, at, sort(imag(eig([[0,x[1]],[-x[3],1]]))))
-end
-function at = __device__ others(x, y)
-    [v, w, n, m, t] = given(x)
-    at = put(y, 0, rot90(m))
-    at = put(y, at, rot90(t, -1))
-    at = put(y, at, rot90(v, 2))
-    at = put(y, at, softmax(v))
-    at = put(y, at, softmax(m, 0))
-    at = put(y, at, log_softmax(m, -1))
-    at = put(y, at, gcd(int(12)*int(x[5]), int(30)) + lcm(int(x[3]), int(x[5])))
-    at = put(y, at, gcd(0, 0) + lcm(0, 5) + 1)
-    at = put(y, at, cummax([w[1],v[0],w[2]]))
-    [a, i] = cummin(m, 0)
-    at = put(y, put(y, at, a), i + 1)
-    at = put(y, at, rms(v))
-    at = put(y, at, rms(m, 0))
-end
-function [] = __kernel__ run(x : vec, y : vec, f, count : vec[int], pos : int)
-    count[0] = f(x, y)
-end
-function [] = compare(name, f)
-    x = [1,2,3,4,5,6.5]
-    y = zeros(128)
-    count = vec[int](1)
-    parallel_do(1, x, y, f, count, run)
-    z = zeros(128)
-    n = f(x, z)
-    wrong = abs(y - z) > 2e-4*(1 + abs(z))
-    print name, ": ", n == count[0], " ", sum(z != 0) > n/2, " ", sum(wrong), " wrong"
-end
 compare("products", products)
 compare("decompositions", decompositions)
 compare("orders", orders)
 compare("sums", sums)
 compare("moves", moves)
 compare("signals", signals)
-compare("systems", systems)
-compare("eigenvalues", eigenvalues)
-compare("others", others)
 
-% derivatives
-function [] = __kernel__ one(x : vec, y : vec, f, pos : int)
-    y[0] = f(x)
-end
-function y = launched(f, x)
-    y = zeros(1)
-    parallel_do(1, x, y, f, one)
-    y = y[0]
-end
-function [] = slopes(f)
-    x = [1,2,3,4,5,6.5]
-    print max(abs(grad(x -> launched(f, x), x) - grad(f, x))) < 1e-3
-end
 matrix = __device__ x -> [[x[0]+5,x[1],x[2]],[x[1],x[3]+5,x[4]],[x[2],x[4],x[5]+9]]
 slopes(__device__ x -> det(matrix(x))/10)
 slopes(__device__ x -> sum(inv(matrix(x))))
-slopes(__device__ x -> sum(expm(matrix(x)/20)) + rot90(matrix(x))[0,0])
-slopes(__device__ x -> sum(softmax([x[0],x[3],x[1]]).*[1,2,3]) + rms([x[4],x[5]]))
 slopes(__device__ x -> sum(cross([x[0],x[1],x[2]], [x[3],x[4],x[5]]).*[1,2,3]))
 slopes(__device__ x -> conv([x[0],x[1],x[2]], [x[3],x[4]])[1] + trapz(x) + interp1([0,1,2], [x[0],x[3],x[1]], 1.25))
 slopes(__device__ x -> std([x[0],x[5],x[2]]) + median([x[0],x[5],x[2]]) + sum(sort([x[4],x[1]]).*[1,3]))
