@@ -247,10 +247,10 @@ static void sweep(Cache *k) {
     k->swept = true, k->puts = 0;
 }
 
-void qcache_put(Cache *k, CacheKey key, const void *p, size_t n) {
+bool qcache_put(Cache *k, CacheKey key, const void *p, size_t n) {
     char name[NAME + 1], tmp[64];
     if (k->listener) k->listener(k->ud, key, p, n);
-    if (k->dir < 0 || n + sizeof(Header) > k->bound) return;
+    if (k->dir < 0 || n + sizeof(Header) > k->bound) return false;
     Header h = {.n = n, .key = key, .sum = qcache_key(key, p, n)};
     memcpy(h.magic, magic, sizeof magic);
     name_of(key, name);
@@ -258,11 +258,13 @@ void qcache_put(Cache *k, CacheKey key, const void *p, size_t n) {
     clock_gettime(CLOCK_REALTIME, &now);
     snprintf(tmp, sizeof tmp, ".tmp-%ld-%lld%09ld", (long)getpid(), (long long)now.tv_sec, now.tv_nsec);
     int fd = openat(k->dir, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd < 0) return;
+    if (fd < 0) return false;
     bool ok = write_all(fd, &h, sizeof h) && write_all(fd, p, n);
     ok = !close(fd) && ok;
-    if (!ok || renameat(k->dir, tmp, k->dir, name)) unlinkat(k->dir, tmp, 0);
+    ok = ok && !renameat(k->dir, tmp, k->dir, name);
+    if (!ok) unlinkat(k->dir, tmp, 0);
     if (!k->swept || ++k->puts >= PUTS_PER_SWEEP) sweep(k);
+    return ok;
 }
 
 CacheSize qcache_size(Cache *k) {

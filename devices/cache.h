@@ -37,5 +37,5 @@ void qcache_listen(Cache *k, CacheListener *f, void *ud);
 
 CacheKey qcache_key(CacheKey seed, const void *p, size_t n);
 bool qcache_get(Cache *k, CacheKey key, Text *out); /* replaces out by the entry's bytes; false: no such entry */
-void qcache_put(Cache *k, CacheKey key, const void *p, size_t n);
+bool qcache_put(Cache *k, CacheKey key, const void *p, size_t n); /* false: it is not on disk */
 #endif

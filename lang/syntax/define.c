@@ -370,7 +370,7 @@ static void switch_warnings(Parser *p, const Attr *a) {
 
 static const struct KnownAttribute {
     const char *name;
-    enum { ANYWHERE, BEFORE_FOR, AT_FUNCTION, BEFORE_EITHER } place;
+    enum { ANYWHERE, AUTOMATIC, BEFORE_FOR, AT_FUNCTION, BEFORE_EITHER } place;
     const char *settings;
 } known_attributes[] = {
 #define ATTRIBUTE(name, place, settings) {name, place, settings},
@@ -423,6 +423,11 @@ void qdef_attribute_before(Parser *p, const Attr *a, TokenKind next) {
     if (k && k->place == AT_FUNCTION && !at_function) wanted = "directly before a function, or in it";
     if (k && k->place == BEFORE_EITHER && next != T_FOR && !at_function)
         wanted = "directly before a for loop or a function, or in a function";
+    if (k && k->place == AUTOMATIC) {
+        snprintf(sentence, SENTENCE,
+                 "{!%s} has no effect: blocks are chosen automatically, and qrun --tune measures others", k->name);
+        qparse_warn(p, a->pos, sentence);
+    }
     if (!wanted) return;
     snprintf(sentence, SENTENCE, "{!%s} has no effect here: it stands %s", k->name, wanted);
     qparse_warn(p, a->pos, sentence);

@@ -277,7 +277,10 @@ static void report_reason(const Run *r, const char *why) {
 static const char *find_reason(const Run *r) {
     const KFunc *f = qlaunch_func(r);
     if (f->serial) return "not tuned: its positions run in order";
-    if (!r->launch.any_block) return "not tuned: it depends on its block";
+    if (!r->launch.any_block)
+        return strcmp(r->form->noun, "kernel ")
+                   ? "not tuned: it sums in fixed blocks, so that the result has the same bits on any machine"
+                   : "not tuned: it uses its block, or the program gives it one";
     if (kir_has(f, K_ATOMIC) || kir_has(f, K_FETCH)) return "not tuned: positions update the same elements";
     return NULL;
 }
@@ -296,8 +299,10 @@ static qs_status find_block(Trials *t, Tuning *tuning) {
     Entry *e = &tuning->entry;
     *e = (Entry){.edition = EDITION, .given = best.tuned, .positions = count_positions(&best)};
     if (best.tuned) memcpy(e->block, best.block, sizeof e->block);
-    qcache_put(qdevprog_cache(r->vm), key_of(r), e, sizeof *e);
+    bool kept = qcache_put(qdevprog_cache(r->vm), key_of(r), e, sizeof *e);
     report_gain(r, &best, c.n, before, after);
+    if (best.tuned && !kept)
+        report_reason(r, "the cache cannot be written, so later runs will not know this (see qrun --cache info)");
     tuning->done = true;
     return QS_OK;
 }

@@ -20,7 +20,7 @@ for i = 0..3
 end
 {!adjoint f}
 x = f(3)
-% Attributes for other compilers are ignored.
+% Attributes for other compilers are ignored; a hint about tiles says so.
 {!author name="A. B."}
 {!doc category="x/y"}
 {!kernel_tiling dims=[1,2]; mode="global"; target="gpu"}
