@@ -55,3 +55,15 @@ try
 catch e
     print e
 end
+
+% A selection may be empty although its array is not.
+k = int64(mod(reshape((0..24)*37,[5,5]),2))
+y = zeros(5)
+try
+    for i = 0..4
+        r = k[i,:]*1.0
+        y[i] = max(r[r > i])
+    end
+catch e
+    print e, ": ", y
+end

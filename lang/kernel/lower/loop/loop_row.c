@@ -528,9 +528,13 @@ static void refuse_empty(Loops *L, const Reducing *z, KRef some) {
     char text[80];
     uint32_t loose = L->loose, nchecks = L->nchecks;
     const Block *b = z->a->block;
+    snprintf(text, sizeof text, "%s: x must not be empty", z->of->name);
+    if (z->found) {
+        kloop_fail_unless(L, some, QS_EVALUE, text, 0, 0);
+        return;
+    }
     bool sure =
         b ? kloop_has_elements(L, &b->side[0]) && kloop_has_elements(L, &b->side[1]) : kloop_has_elements(L, &z->a->n);
-    snprintf(text, sizeof text, "%s: x must not be empty", z->of->name);
     if (sure) {
         if (L->mode == MODE_EXACT) kloop_fail_unless(L, some, QS_EVALUE, text, 0, 0);
         L->loose = loose;
