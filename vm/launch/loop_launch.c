@@ -205,9 +205,10 @@ static LoopVersion choose_version(Call *c, Launch *l) {
     if (!may_speculate(c)) return EXACT;
     if (c->steps < worth_guarding && qvm(c->vm)->loop_least > 1 && !qloop_is_demanded(c->region)) return EXACT;
     if ((!code->parallel.func && !code->quick.func) || !guard_holds(c)) return EXACT;
-    /* sums of chunks are combined outside the launch, so a tape records the serial version */
-    if (code->parallel.func && code->chunked && qloop_is_recorded(c)) return code->quick.func ? QUICK : EXACT;
-    if (!code->parallel.func) return !code->quick_apart || are_apart(c, &code->quick) ? QUICK : EXACT;
+    /* sums of chunks are combined outside the launch, so a tape records a serial version */
+    bool serial = !code->parallel.func || (code->chunked && qloop_is_recorded(c));
+    if (serial && !code->quick.func) return EXACT;
+    if (serial) return !code->quick_apart || are_apart(c, &code->quick) ? QUICK : EXACT;
     return side_by_side(c, l) ? PARALLEL : EXACT;
 }
 
