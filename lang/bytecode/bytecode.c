@@ -510,15 +510,16 @@ static void begin_while(Coder *e, WhileLoop *t) {
 }
 
 /* Emits the jump to the next iteration of the loop that is registered next.  Returns whether it names that loop. */
-static bool jump_back(Coder *e, uint32_t start, uint32_t rewritten) {
+static bool jump_back(Coder *e, BackJump kind, uint32_t start, uint32_t rewritten) {
     uint32_t number = e->chunk->nloops;
     bool named = number <= UINT16_MAX && e->chunk->nrewritten == rewritten;
-    return qcode_jump_to(e, BC_LOOP, named, (int)(number & 0xff), (int)(number >> 8 & 0xff), start), named;
+    qcode_jump_to(e, BC_LOOP, named ? (int)kind : BACK, (int)(number & 0xff), (int)(number >> 8 & 0xff), start);
+    return named;
 }
 
 static void end_while(Coder *e, Node *n, const WhileLoop *t) {
     uint32_t number = e->chunk->nloops;
-    if (!jump_back(e, t->start, t->rewritten)) return;
+    if (!jump_back(e, BACK_CONDITION, t->start, t->rewritten)) return;
     e->chunk->code[t->begin] |= 1u << 8 | number << 16;
     loop_region(e, n, t->start, 0, t->rewritten);
 }
@@ -651,7 +652,7 @@ static void for_items(Coder *e, Node *n) {
     }
     block(e, n->u.loop.body);
     qcode_patch(e, l.continues, start);
-    if (nvars == 1) (void)jump_back(e, start, rewritten);
+    if (nvars == 1) (void)jump_back(e, BACK_ITEMS, start, rewritten);
     else qcode_jump_to(e, BC_LOOP, 0, 0, 0, start);
     qcode_restore(e, before);
     qcode_here(e, l.breaks);
@@ -749,7 +750,10 @@ void qcode_statement(Coder *e, Node *n) {
         return;
     }
     switch ((NodeKind)n->kind) {
-    case N_EXPR: expression(e, n->u.expr); break;
+    case N_EXPR:
+        if (qast_makes_message(n->u.expr)) qcode_exit(e, n->u.expr); /* (error(…)) is at another position */
+        expression(e, n->u.expr);
+        break;
     case N_ASSIGN: assignment(e, n); break;
     case N_DECL:
         if (n->u.decl.sym) annotate_variable(e, n->u.decl.sym, n->u.decl.type);

@@ -129,10 +129,16 @@ typedef struct FuseRegion {
  *      from reg + i * LOOP_REGISTERS on: number of the iteration, first value, step, number of iterations.  Compiled
  *      code that ends within an iteration, because the interpreter executes the rest of it, makes this iteration the
  *      first and sets its number to LOOP_PAUSED - 1.  FORLOOP then begins the loop anew with the next one.
- *      Over items: start is its ITER, and the index of the next item is in register reg + 1.
+ *      Over items: start is its ITER, and the index of the next item is in register reg + 1; aux of this register is
+ *      LOOP_LEFT if compiled code has ended in the current iteration.
  * while, repeat: start is the beginning of an iteration. */
 #define LOOP_PAUSED INT64_MAX
-enum { LOOP_REGISTERS = 4 };
+enum { LOOP_REGISTERS = 4, LOOP_LEFT = 1 };
+typedef enum {
+    BACK,
+    BACK_CONDITION,
+    BACK_ITEMS
+} BackJump; /* of a loop that is not named, with a condition, over items */
 typedef struct LoopRegion {
     uint32_t start, end;
     uint8_t reg;

@@ -518,7 +518,7 @@ L_WHILE : {
 L_LOOP:
     ATTEND();
     pc += (int32_t)*pc + 1;
-    if (A && __builtin_expect(--m->loop_look <= 0, 0)) {
+    if (A == BACK_CONDITION ? __builtin_expect(--m->loop_look <= 0, 0) : A == BACK_ITEMS && qloop_is_left(f, BX)) {
         bool done;
         SLOW(qlaunch_hooks(vm)->loop_end_iteration(vm, f, &f->proto->chunk.loops[BX], &done));
         pc = f->pc;

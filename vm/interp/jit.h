@@ -33,6 +33,10 @@ static inline bool qloop_asks_items(qs_vm *vm, const Frame *f, qs_value v) {
     if (c) return qloop_asks(vm, f, (int64_t)c->count);
     return v.kind == QS_ARRAY && qval_array(v)->rank == 1 && qloop_asks(vm, f, (int64_t)qval_array(v)->count);
 }
+/* Whether compiled code of this loop over items has ended in the current iteration. */
+static inline bool qloop_is_left(const Frame *f, uint32_t number) {
+    return f->base[f->proto->chunk.loops[number].reg + 1].aux == LOOP_LEFT;
+}
 static inline bool qloop_asks_begin(qs_vm *vm, const LoopRegion *r) { return r->machine || qvm(vm)->loop_least <= 1; }
 /* All loops with conditions share one countdown: the loop that it ends in is found with a probability proportional to
  * its iterations. */

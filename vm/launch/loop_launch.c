@@ -32,7 +32,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Interpreter steps, some 10 ns each, after which a loop is compiled. */
+/* Interpreter steps after which a loop is compiled. */
 static const double worth_compiling = 2e6;
 /* Steps after which --explain finds out whether a loop will be declined. */
 static const double worth_explaining = 1e5;
@@ -390,8 +390,7 @@ static void pause_counters(const Call *c) {
     const double *value = &c->reals[c->v->code.counters];
     qs_value *at = &c->f->base[c->region->reg];
     if (qloop_is_over_items(c->region)) {
-        at[1].u.i = (int64_t)value[0] + 1, qvm(c->vm)->loop_look = 1;
-        ((LoopState *)c->region->machine)->paused = true;
+        at[1].u.i = (int64_t)value[0] + 1, at[1].aux = LOOP_LEFT;
         return;
     }
     for (int i = 0; i < ncounters(c->loop); i++) {
@@ -400,6 +399,15 @@ static void pause_counters(const Call *c) {
     }
     at[1].u.f = value[0], at[3].u.i -= at[0].u.i;
     at[0].u.i = LOOP_PAUSED - 1;
+}
+
+/* The statement that the interpreter executes now; NULL: the loop has ended in another way, such as by `return`. */
+static const LoopLeave *left_by(const Call *c) {
+    const LoopResult *code = &c->v->code;
+    double pos = code->returned < 0 ? 0 : c->reals[code->returned] - 1;
+    for (int i = 0; i < code->nleaves; i++)
+        if ((double)code->leaves[i].statement->pos == pos) return &code->leaves[i];
+    return NULL;
 }
 
 /* Sets the pc where the frame continues: behind the loop, or at the statement that has left it. */
@@ -414,16 +422,17 @@ static qs_status continue_frame(const Call *c) {
     if (pos > 0 && i == code->nexits) return qerr_set(qvm_ctx(c->vm), QS_EINTERNAL, "a loop has left at no exit");
     c->f->pc = code->code + (pos > 0 ? code->exits[i].pc : c->region->end);
     if (pos > 0 && c->v->code.counters >= 0 && c->region->loop->kind == N_FOR) pause_counters(c);
+    if (left_by(c) && c->region->loop->kind != N_FOR) qvm(c->vm)->loop_look = 1; /* with the next iteration */
     return QS_OK;
 }
 
 /* A loop inside an interpreted one would copy a long list again and again, so it is left to the interpreter if the
  * copies take longer than the loop, and longer than the interpreter. */
 static void judge_copies(Call *c, LoopState *s, double ns, bool left) {
-    static const double worth_judging = 2e6, copy_ns = 4, step_ns = 5;
+    static const double worth_judging = 2e6, copy_ns = 4;
     LoopResult *code = &c->v->code;
     s->copying += c->copying, s->copied += c->copied, s->spent += ns, s->saved += left ? 0 : c->steps;
-    bool slow = 2 * s->copying >= s->spent && copy_ns * s->copied > step_ns * s->saved;
+    bool slow = 2 * s->copying >= s->spent && copy_ns * s->copied > LOOP_STEP_NS / 2 * s->saved;
     if (s->copying < worth_judging || !slow || qloop_is_demanded(c->region)) return;
     snprintf(code->why, sizeof code->why, "copying the items of its lists takes longer than the loop");
     code->exact.func = NULL, code->why_pos = c->region->loop->pos, code->src = NULL, c->v->reported = false;
@@ -433,19 +442,19 @@ static void judge_copies(Call *c, LoopState *s, double ns, bool left) {
 
 /* Estimates how long the interpreter would have taken for a run that ended at a statement, in nanoseconds. */
 static double interpreted_ns(const Call *c, double ns) {
-    static const double step = 10, entering = 1300;
+    static const double entering = 1300;
     const double *value = &c->reals[c->v->code.counters];
     double iterations = 0;
     if (c->v->code.counters < 0) return ns > entering ? 2 * ns : 0; /* the number of iterations is not known */
     for (int i = 0; i < ncounters(c->loop); i++)
         iterations =
             iterations * (double)c->counters[i].iterations + (value[i] - c->counters[i].first) / c->counters[i].step;
-    return step * iterations * qloop_steps_per_iteration(c->vm, c->f, c->region);
+    return LOOP_STEP_NS * iterations * qloop_steps_per_iteration(c->vm, c->f, c->region);
 }
 
-/* Entering and leaving the code takes about 1 us.  The last JUDGED runs decide whether the interpreter is faster.  A
+/* Entering and leaving the code takes about 1.3 us.  The last JUDGED runs decide whether the interpreter is faster.  A
  * long run does not count: it pays, or something else took the time, such as compiling. */
-static void judge_leaves(Call *c, LoopState *s, double ns) {
+static void judge_leaves(Call *c, LoopState *s, const LoopLeave *l, double ns) {
     enum { JUDGED = 64 };
     static const double long_run = 5e4;
     LoopResult *code = &c->v->code;
@@ -455,7 +464,6 @@ static void judge_leaves(Call *c, LoopState *s, double ns) {
     bool pays = s->until_left < s->interpreted;
     s->until_left = s->interpreted = 0, s->nleft = 0;
     if (pays) return;
-    const LoopLeave *l = &code->leaves[0];
     snprintf(code->why, sizeof code->why, "it reaches a statement too often that cannot be compiled: %.130s", l->why);
     code->exact.func = NULL, code->why_pos = l->why_pos, code->src = l->src, c->v->reported = false;
     s->left = true;
@@ -475,10 +483,10 @@ static qs_status enter_loop(qs_vm *vm, Frame *f, LoopRegion *r, Node *loop, cons
     TRY(prepare_form(&c, s));
     if (!c.v) return QS_OK;
     TRY(choose_and_run(&c, done));
-    bool left = *done && c.v->code.nleaves && c.reals[c.v->code.returned] > 0;
+    const LoopLeave *left = *done ? left_by(&c) : NULL;
     if (uses_lists(&c.v->code)) judge_copies(&c, s, qclock_ns() - start, left);
     if (*done) TRY(continue_frame(&c));
-    if (left && !at_once(vm, r)) judge_leaves(&c, s, qclock_ns() - start);
+    if (left && !at_once(vm, r)) judge_leaves(&c, s, left, qclock_ns() - start);
     return QS_OK;
 }
 
@@ -541,20 +549,19 @@ static bool waits_for_outer(const Frame *f, const LoopRegion *r) {
 
 /* Continues a loop over items that has ended at a statement. */
 static qs_status enter_items(qs_vm *vm, Frame *f, LoopRegion *r, bool *done) {
-    LoopState *s = r->machine;
-    if (!s || !s->paused) return QS_OK;
+    *done = false;
     Counter rest = qloop_counter(f, r, 0);
     double steps = qloop_steps_per_iteration(vm, f, r) * (double)rest.iterations;
-    s->paused = false;
+    f->base[r->reg + 1].aux = 0;
     return rest.iterations > 0 ? enter_loop(vm, f, r, r->loop, &rest, steps, done) : QS_OK;
 }
 
 qs_status qloop_end_iteration(qs_vm *vm, Frame *f, LoopRegion *r, bool *done) {
     const Chunk *c = &f->proto->chunk;
+    if (r->loop->kind == N_FOR) return enter_items(vm, f, r, done);
     double steps = LOOP_LOOK * qloop_steps_per_iteration(vm, f, r) * weight(vm);
     *done = false;
     qvm(vm)->loop_look = qloop_next_look(qvm(vm)->loop_least);
-    if (r->loop->kind == N_FOR) return enter_items(vm, f, r, done);
     for (uint32_t i = 0; i < c->nloops; i++)
         if (is_around(&c->loops[i], r)) state_of(vm, f, &c->loops[i])->work += steps;
     const LoopState *s = r->machine;

@@ -54,6 +54,17 @@ static void explain_inner_loops(Call *c) {
         kserial_explain(qvm_ctx(c->vm), code->quick.func ? code->quick.func : code->exact.func, c, report_serial_loop);
 }
 
+/* Whether the report of another specialization has named the statement. */
+static bool is_reported_leave(const Call *c, const Node *statement) {
+    const LoopState *s = c->region->machine;
+    for (const Specialization *v = s->forms.first; v; v = v->next) {
+        const LoopSpec *form = (const LoopSpec *)v;
+        for (int i = 0; form != c->v && form->reported && i < form->code.nleaves; i++)
+            if (form->code.leaves[i].statement == statement) return true;
+    }
+    return false;
+}
+
 void qloop_report(Call *c) {
     static const char *const counted[] = {"", "one ", "two ", "three ", "four ", "five ", "six ", "seven ", "eight "};
     const LoopResult *code = &c->v->code;
@@ -65,10 +76,10 @@ void qloop_report(Call *c) {
     else
         explain_loop(c, code->exact.func ? "machine code, one iteration after the other" : "interpreted", code->why,
                      code->src ? code->src : source_of(c), code->why_pos);
-    bool first = ((const LoopState *)c->region->machine)->forms.n == 1;
-    for (int i = 0; first && i < code->nleaves; i++)
-        explain_loop(c, "a statement in a branch is left to the interpreter", code->leaves[i].why, code->leaves[i].src,
-                     code->leaves[i].why_pos);
+    for (int i = 0; code->exact.func && i < code->nleaves; i++)
+        if (!is_reported_leave(c, code->leaves[i].statement))
+            explain_loop(c, "a statement in a branch is left to the interpreter", code->leaves[i].why,
+                         code->leaves[i].src, code->leaves[i].why_pos);
     explain_inner_loops(c);
 }
 

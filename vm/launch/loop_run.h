@@ -48,7 +48,6 @@ typedef struct {
     int nleft;
     int ndeclined;
     bool left;           /* to the interpreter: lists are slow in it, or a statement ends it too often */
-    bool paused;         /* over items: a statement has ended it, and the interpreter continues its iteration */
     bool uncounted;      /* the `for` of this `while` was declined */
     bool explained;      /* lowered at least once */
     bool reported_many;  /* --explain has reported that there are too many specializations */
@@ -115,7 +114,8 @@ static inline bool qloop_is_over_items(const LoopRegion *r) {
 /* r, loop, ranges NULL: for a function. */
 LoopJob qloop_job(Asking *a, const LoopRegion *r, Node *loop, const LoopRange *ranges);
 
-/* -- loop_cost.c: estimated interpreter steps ---------------------------------------------------------------------- */
+/* -- loop_cost.c: estimated interpreter steps, of about LOOP_STEP_NS nanoseconds ----------------------------------- */
+enum { LOOP_STEP_NS = 10 };
 /* Of one iteration; 0: depends on inner loops. */
 double qloop_fixed_steps(qs_vm *vm, const Frame *f, const LoopRegion *r);
 /* Of one iteration, with the current values. */

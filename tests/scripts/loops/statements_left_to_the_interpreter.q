@@ -234,3 +234,90 @@ end
 print items(0..30)
 print items({1,5,6,7,9,2})
 print items(zeros(0)), " ", items([1]), " ", items({3,9})
+
+% a loop over items that has been left, and then ends early; the same loop over other things, also within itself
+function s = first_large(items, limit)
+    s = 0
+    for x in items
+        s += x
+        if x == limit
+            print "found ", x
+            break
+        end
+    end
+end
+function s = within(items, depth)
+    s = 0
+    for x in items
+        s += x
+        if x == 5 && depth > 0
+            print "depth ", depth
+            s += within(depth > 1 ? 5 : [1,5,2], depth - 1)
+        end
+    end
+end
+function s = fails_at(items)
+    s = 0
+    for x in items
+        s += x
+        if x == 3
+            s += numel(sprintf("%d", x))
+            error("stopped at ", x)
+        end
+    end
+end
+print first_large(0..9, 5), " ", first_large(7, 7), " ", first_large({1,2,9}, 2), " ", first_large([3], 4)
+print within(0..9, 2)
+for k = 0..1
+    try
+        fails_at(0..5)
+    catch e
+        print e
+    end
+    print first_large(3, 1)
+end
+
+% messages that are made, in parentheses
+function [] = checked(x)
+    for i = 0..numel(x)-1
+        (assert(x[i] < 4, f"stop at {i}"))
+        x[i] = -x[i]
+    end
+end
+x = (0..9)*1
+try
+    checked(x)
+catch e
+    print e, " ", x
+end
+
+% a while loop around a short loop over items
+function [n, s] = many_short(m)
+    [n, s] = [0, 0]
+    while n < m
+        for v in [1,2,3,4,5,6,7]
+            s += v*n
+        end
+        n += 1
+    end
+end
+print many_short(300)
+
+% early returns do not count, and the statement that is reached is named
+function y = search(x, from, verbose)
+    y = -1
+    for i = from..numel(x)-1
+        if verbose
+            print "at ", i
+        end
+        if x[i] > 2
+            y = i
+            return
+        end
+    end
+end
+t = 0
+for k = 0..99
+    t += search([0,1,2,3,4], mod(k, 4), k == 50)
+end
+print t

@@ -485,7 +485,7 @@ static const NestRules nest_rules = {.range_size = sizeof(Range),
                                      .bind = bind_counter,
                                      .close = close_range};
 
-/* Leaves the loop; the VM continues with the code of this `return`. */
+/* Ends the code; the interpreter continues at the statement n. */
 static void leave_at(Loops *L, const Node *n) {
     kbuild_set(&L->walk, L->returned, kloop_f64(L, (double)n->pos + 1));
     for (int i = 0; i < QS_MAX_RANK && L->left_counter[i]; i++)
