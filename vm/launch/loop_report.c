@@ -108,12 +108,13 @@ static void note_longest(qs_vm *vm, const Proto *p, const LoopRegion *r) {
 
 void qloop_count_left(qs_vm *vm, const Proto *p) {
     const Chunk *c = &p->chunk;
+    if (!qvm(vm)->config.explain || p->func->unit->src->library) return;
     for (uint32_t i = 0; i < c->nloops; i++) {
         bool left = is_left(&c->loops[i]);
         for (uint32_t k = 0; left && k < c->nloops; k++) /* a loop inside a compiled one is compiled with it */
             left = is_left(&c->loops[k]) || c->loops[i].start < c->loops[k].start || c->loops[i].end > c->loops[k].end;
         qvm(vm)->loops_left += left;
-        if (left && qvm(vm)->config.explain) note_longest(vm, p, &c->loops[i]);
+        if (left) note_longest(vm, p, &c->loops[i]);
     }
 }
 

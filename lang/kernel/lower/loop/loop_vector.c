@@ -655,7 +655,8 @@ qs_status kloop_vector_call(Loops *L, const char *name, const Value *args, int n
     *out = (Value){.what = WHAT_NUMBER};
     for (int i = 0; i < nargs; i++) vectors &= args[i].what == WHAT_VECTOR;
     bool lengths = !strcmp(name, "norm") || !strcmp(name, "squared_norm") || !strcmp(name, "dotprod");
-    if (args[0].cols && lengths) return kloop_decline(L, L->pos, "%s of a matrix", name);
+    bool matrix = args[0].cols > 1 && args[0].cols < args[0].n; /* more than a row or a column */
+    if (matrix && lengths) return kloop_decline(L, L->pos, "%s of a matrix", name);
     if (!strcmp(name, "reshape") && args[0].what == WHAT_VECTOR) return flatten_vector(L, args, nargs, out);
     if (nargs == 1 && !strcmp(name, "median")) {
         if (args[0].cols) return kloop_decline(L, L->pos, "median per column; median(reshape(x,n)) is of all elements");
