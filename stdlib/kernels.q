@@ -521,6 +521,7 @@ end
 
 % Schur's form: t is upper triangular, and a = q*t*herm_transpose(q).  QR steps with shifts make the elements below the
 % diagonal negligible, from the last row on.  Every tenth step has another shift, because the usual ones may form a cycle.
+% All elements are nan if the norm of a is nan or inf, or if an eigenvalue is not found in 60 steps.
 function [t, q] = __device__ schur_form(a)
     n = size(a,0)
     assert(n == size(a,1), "the matrix must be square")
@@ -539,6 +540,7 @@ function [t, q] = __device__ schur_form(a)
         end
     end
     small = precision_of(a)*norm(t)
+    flaw = 0*small                                         % 0 or nan
     last = n - 1
     steps = 0
     while last > 0
@@ -547,6 +549,7 @@ function [t, q] = __device__ schur_form(a)
             first -= 1
         end
         if first == last || steps == 60
+            flaw = first == last ? flaw : nan
             last -= 1
             steps = 0
         else
@@ -562,6 +565,7 @@ function [t, q] = __device__ schur_form(a)
             end
         end
     end
+    [t, q] = [t + flaw, q + flaw]
 end
 
 function d = __device__ kernel_eig(a)
@@ -1151,7 +1155,14 @@ end
 
 % -- integers ----------------------------------------------------------------------------------------------------------
 
+function [] = __device__ check_integer(x)
+    if !isint(x)
+        assert(x == floor(x) && abs(x) < 2^53, "gcd, lcm: arguments must be integers below 2^53 in magnitude")
+    end
+end
 function g = __device__ kernel_gcd(a, b)
+    check_integer(a)
+    check_integer(b)
     g = abs(a + 0*b)
     r = abs(b + 0*a)
     while r > 0
@@ -1160,7 +1171,20 @@ function g = __device__ kernel_gcd(a, b)
         r = t
     end
 end
+
+% The product of b and a/g in integers of 64 bits.  A quotient in float64, made a little too small, lacks digits, which the
+% quotient of the rest adds.
+function m = __device__ integer_lcm(a, b, g, type_)
+    q = type_(float64(a)/float64(g)*(1 - 2^-50))
+    m = (q + type_(round(float64(a - q*g)/float64(g))))*b
+end
 function m = __device__ kernel_lcm(a, b)
-    g = kernel_gcd(a, b)
-    m = g > 0 ? float64(abs(a))/float64(g)*abs(b) : 0
+    g = max(kernel_gcd(a, b), 1)
+    if isint(g + int64(0))
+        m = integer_lcm(abs(int64(a)), abs(int64(b)), int64(g), int64)
+    elseif isint(g)                                        % uint64
+        m = integer_lcm(a, b, g, uint64)
+    else
+        m = float64(abs(a))/float64(g)*abs(b)
+    end
 end

@@ -126,7 +126,9 @@ static qs_status range_span(Lower *L, Num lo, Num hi, double *from, double *to) 
     bool known = ksubscript_span(&L->walk, klnum_index(L, lo, true), klnum_index(L, hi, true), &s);
     for (int i = 0; known && i < s.n; i++) TRY(klval_need(L, klnum_strong(s.term[i].ref, QS_I64)));
     if (known && !s.n) return *from = 0, *to = (double)s.constant, QS_OK;
-    return klower_error(L, QS_EVALUE, L->pos, "how many elements this range has must be known before the kernel runs");
+    return klower_error(L, QS_EVALUE, L->pos,
+                        "how many elements this range has must be known before the kernel runs; for a window that is "
+                        "clipped, write loops over its elements, or the slice i-r..i+r of an array x : mat'safe");
 }
 
 static qs_status range_value(Lower *L, Node *n, Val *out) {

@@ -60,11 +60,13 @@ qs_status klmake_type_test(Lower *L, const BuiltinCall *c, Val *out) {
     const Val *v = &c->args[0];
     bool number = v->kind == V_NUM && v->rank == 0, complex = qdtype_is_complex((qs_dtype)v->dtype);
     bool numbers = v->kind == V_NUM || v->kind == V_ARRAY || v->kind == V_MEMORY;
+    const Weak *weak = number && !complex ? v->at[0].weak : NULL; /* isint(4) is false on the host, too */
     bool yes = c->imm == 0   ? number
                : c->imm == 3 ? numbers
                : c->imm == 4 ? v->kind == V_OBJECT
                : c->imm == 5 ? v->kind == V_STRING
                : c->imm == 6 ? v->kind == V_FUNC
+               : c->imm == 7 ? numbers && (weak ? weak->declared : qdtype_is_int((qs_dtype)v->dtype))
                              : numbers && complex == (c->imm == 2);
     return klval_number(L, klnum_strong(klnum_int(L, QS_B1, yes), QS_B1), out), QS_OK;
 }
