@@ -61,7 +61,7 @@ end
 %
 % Parameters:
 % img - height x width or height x width x channels
-% mask - the weights, a vec (a row) or a mat
+% mask - the weights, a vec (a row) or a mat; on the processor, large ones use Fourier transforms where <conv2> does, with its errors
 % center - [row, col] of the mask element that meets the pixel itself; [] is the middle, of an even number the one before it, as in scipy.signal (scipy.ndimage, conv and MATLAB: behind it)
 % boundary - what lies outside: "mirror" (b a | a b c), "reflect" (c b | a b c), "circular", "clamped" or "zeros"
 % more - options of MATLAB, imfilter(img, mask, "replicate", "conv"), take the position of center: "replicate",
@@ -174,18 +174,38 @@ function y = correlate_image(what, img, mask, c, boundary)
     | "zeros" -> kernel = imfilter_zeros
     | _ -> error("%s: boundary must be mirror, reflect, circular, clamped or zeros, got %s", what, boundary)
     end
-    y = uninit_like(img)
+    y = reshape(correlate_at(img, mask, c, int(size(img,0..1)), kernel), size(img))
+end
+
+% Returns dims[0] x dims[1] sums of mask[k]*x[p+k-c], for each channel; kernel has the access mode outside x.
+function y = correlate_at(x, mask, c, dims, kernel)
+    y = uninit_like(x, dims[0], dims[1], size(x,2))
     s = int(size(mask,0..1))
-    r = max(abs(c), abs(s-1-c))
+    inside = prod(max(min(dims, size(x,0..1)+c-s+1) - max(c, 0), 0))*size(x,2)
     % A tap outside costs as much as many inside, which are computed in vectors, so that it can pay to copy the image with
-    % its border first.
-    border = numel(img) - prod(max(size(img,0..1)-2*r, 0))*size(img,2)
-    if 2*border*numel(mask) > numel(img) + 6000
-        framed = uninit_like(img, size(img,0)+2*r[0], size(img,1)+2*r[1], size(img,2))
-        parallel_do(size(framed, 0..2), framed, img, [[1]], r, kernel)
-        [img, c, kernel] = {framed, c-r, imfilter_inside}
+    % its border first. Many sums with large masks are faster by conv2, which uses Fourier transforms where they pay.
+    large = numel(mask) >= 1024 && prod(dims)*numel(mask) >= 2^25 && numel(x) > 0 && !runs_on_gpu()
+    if large || 2*(numel(y) - inside)*numel(mask) > numel(y) + 6000
+        framed = uninit_like(x, dims[0]+s[0]-1, dims[1]+s[1]-1, size(x,2))
+        parallel_do(size(framed, 0..2), framed, x, [[1]], c, kernel)
+        [x, c, kernel] = {framed, [0,0], imfilter_inside}
     endif
-    parallel_do(size(y, 0..2), y, img, mask, c, kernel)
+    if large
+        turned = flipud(fliplr(mask))
+        for k = 0..size(x,2)-1
+            y[:,:,k] = conv2(x[:,:,k], turned, "valid")
+        end
+    else
+        parallel_do(size(y, 0..2), y, x, mask, c, kernel)
+    endif
+end
+
+% Tests whether kernels run on a GPU: the transforms of conv2 run on the processor.
+function yes = runs_on_gpu()
+    yes = false
+    for d in devices()
+        yes = yes || d.current && d.kind != "cpu" && d.kind != "ref"
+    end
 end
 
 % The adjoint with respect to the image with its border is a correlation with the turned mask, and the border is then
@@ -195,8 +215,7 @@ function [dw, dimg, dmask] = correlate_rule(what, img, mask, c, boundary, y, dy,
     s = int(size(mask,0..1))
     r = max(abs(c), abs(s-1-c))
     if wanted[1]
-        d = uninit_like(dy, size(img,0)+2*r[0], size(img,1)+2*r[1], size(img,2))
-        parallel_do(size(d, 0..2), d, dy, flipud(fliplr(mask)), int(s-1-c+r), imfilter_zeros)
+        d = correlate_at(dy, flipud(fliplr(mask)), int(s-1-c+r), int(size(img,0..1)+2*r), imfilter_zeros)
         dimg = bound_folded(d, img, r[0], r[1], boundary)
     end
     if wanted[2]
