@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum { EXTENT = QS_CHANNELS + 1 /* it is not compiled in */, ARGS = 32 };
+enum { EXTENT = MAX_CHANNELS + 1 /* it is not compiled in */, ARGS = 32 };
 typedef enum { PACKED, ROWS, SPREAD, ONE_ROW, LAYOUTS } Layout;
 typedef struct {
     Layout layout;

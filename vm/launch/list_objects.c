@@ -2,8 +2,9 @@
  * afterwards.
  *
  * All objects of these classes that enter the loop get numbers from 0 on before each run.  The number is stored in
- * the object itself, in the member that only a collection of cycles uses, and is valid if the table has this object
- * at this number.  So an object that is found again has the same number, and no number is ever cleared. */
+ * the object itself, in the member `trial`, which collections of cycles use, too (vm/value/gc.c, bridge/cycles.c).  It
+ * is valid if the table has this object at this number.  So an object that is found again has the same number, and no
+ * number is ever cleared.  No collection runs between the numbering and the last use of a number. */
 #include "vm/launch/loop_run.h"
 
 typedef struct {

@@ -73,10 +73,10 @@ uint64_t qkey_facts(qs_value v, SpecKind spec_kind) {
     return f | (uint64_t)v.kind << 56;
 }
 
-int qkey_channels(qs_vm *vm) { return qvm(vm)->bundles || qvm(vm)->config.compile_for ? 1 : QS_CHANNELS; }
+int qkey_channels(qs_vm *vm) { return qvm(vm)->bundles || qvm(vm)->config.compile_for ? 1 : MAX_CHANNELS; }
 
-static const uint64_t any_number = (uint64_t)QS_NUM << 56;
-void qkey_any_number(Captured *e) { e->any_number = true, e->facts = any_number; }
+static const uint64_t number_without_facts = (uint64_t)QS_NUM << 56;
+void qkey_any_number(Captured *e) { e->any_number = true, e->facts = number_without_facts; }
 
 /* -- known values beyond the key ----------------------------------------------------------------------------------- */
 double qkey_element(qs_vm *vm, Array *a, size_t i) {

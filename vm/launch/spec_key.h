@@ -14,7 +14,7 @@
 #define VM_SPEC_KEY_H
 #include "vm/interp/proto.h"
 
-enum { MAX_ENTRIES = 256, QS_CHANNELS = 4 };
+enum { MAX_ENTRIES = 256, MAX_CHANNELS = 4 };
 
 typedef enum { SPEC_KERNEL, SPEC_LOOP, SPEC_EXPRESSION } SpecKind;
 

@@ -286,9 +286,14 @@ static void find_feeds(Splitter *s) {
     }
 }
 
-/* Limits the launch to those where the limit excludes few positions, at the beginning or at the end of an axis.  The
- * negative terms are distances.  In a loop of the program, where these are constants, one may be the first value of the
- * counter.  The other terms are the first value of a counter, and at the end the extent of an array. */
+/* Returns whether `l` excludes only few positions, at the beginning or at the end of an axis.  Negative terms of l->sum
+ * are distances, such as the radius of a window.  The launch is limited to distances with
+ *
+ *     l->sum.constant + MAX_DISTANCE + (sum of the negative terms) >= 0
+ *
+ * Other terms are the first value of a counter, and at the end of an axis the extent of an array.  constant: distances
+ * must be constants, so a negative term is refused.  It is allowed once, with the factor -1, if l->factor is negative:
+ * it is then the first value of the counter of a loop in the program. */
 static bool limit_distance(Splitter *s, const Limit *l, bool constant) {
     Affine far = {.constant = l->sum.constant + MAX_DISTANCE};
     int first = constant && l->factor < 0;

@@ -35,14 +35,14 @@ static void make_room(Loops *L, InlineFrame *r, int n) {
     r->vars = more;
 }
 
-/* The value of a counter before the loop does not matter. */
-static void add_written(Loops *L, const Sym *sym, bool counter) {
+/* outer_counter: a counter of the outermost loop, whose value before the loop does not matter. */
+static void add_written(Loops *L, const Sym *sym, bool outer_counter) {
     if (!sym || kloop_find_var(L->root, sym)) return;
     InlineFrame *r = L->root;
     make_room(L, r, 1);
     Var *v = &r->vars[r->nvars++];
     *v = (Var){.sym = sym, .object = -1, .lo = INFINITY, .hi = -INFINITY};
-    if (!counter) L->job->value(L->job->ud, -1, sym, &v->entry);
+    if (!outer_counter) L->job->value(L->job->ud, -1, sym, &v->entry);
     v->live = kloop_is_live(L->job, sym);
     uint8_t reduce = kloop_reduction(L->job->loop, sym);
     v->reduce = v->entry.kind == LOOP_NUM ? reduce : 0;
@@ -437,7 +437,7 @@ static void compile_versions(Loops *L, Arena *arena) {
     (void)compile_guarded(L, arena, saves);
 }
 
-/* Whether the values of variables when the code is entered may differ from run to run. */
+/* Whether the code may be entered in the middle of the loop, where variables have values of an earlier iteration. */
 static bool is_entered_again(const LoopJob *job) { return job->nleaves || job->loop->kind != N_FOR; }
 
 /* A sum is integral at first and has a fraction later.  The code is made for any number then.  Returns whether that

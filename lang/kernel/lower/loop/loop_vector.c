@@ -568,7 +568,7 @@ static bool size_of(Loops *L, const Value *v, double *out) {
     return *out >= 1 && *out <= LOOP_VECTOR_MAX && *out == floor(*out);
 }
 
-/* zeros_like(x) and uninit_like(x) of a vector, also with sizes.  *x is the vector; NULL: it is another function. */
+/* Whether the call is zeros_like(x) or uninit_like(x) of a vector x, also with sizes. */
 static bool is_made_like(const char *name, const Value *args, int nargs) {
     return nargs && args[0].what == WHAT_VECTOR && (!strcmp(name, "zeros_like") || !strcmp(name, "uninit_like"));
 }
