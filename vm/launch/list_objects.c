@@ -58,7 +58,7 @@ bool qloop_open_objects(Call *c) {
         const LoopList *l = &code->lists[i];
         const Cell *cell = l->kind == LOOP_ITEM ? c->value[l->source].u.p : NULL;
         for (size_t k = 0; cell && k < cell->count; k++)
-            ((int64_t *)s->lists[i])[k] = number_of(c, &s->objects->of[l->n], cell->items[k].u.p);
+            ((int64_t *)s->lists[i])[k] = number_of(c, &s->objects->of[l->cls], cell->items[k].u.p);
         c->copied += cell ? (double)cell->count : 0;
     }
     for (int i = 0; i < c->v->base.nentries; i++) {

@@ -231,9 +231,7 @@ static qs_status character_value(Call *c, double code, qs_value *out) {
 static qs_status result_value(Call *c, const LoopOut *o, qs_value *out) {
     switch ((LoopKind)o->kind) {
     case LOOP_INT: *out = qs_int(c->ints[o->slot]); return QS_OK;
-    case LOOP_ITEM:
-        *out = qval_retain(qval_object(QS_OBJECT, qloop_object(c, o->length, c->ints[o->slot])));
-        return QS_OK;
+    case LOOP_ITEM: *out = qval_retain(qval_object(QS_OBJECT, qloop_object(c, o->cls, c->ints[o->slot]))); return QS_OK;
     case LOOP_BOOL: *out = qs_bool(c->reals[o->slot] != 0); return QS_OK;
     case LOOP_MIXED: *out = mixed_value(c, o); return QS_OK;
     case LOOP_CHAR: return character_value(c, c->reals[o->slot], out);

@@ -163,7 +163,7 @@ static void assign_slots(Loops *L) {
         if (!is_held(v) || !v->live) continue;
         LoopOut *o = &r->outs[r->nouts++];
         *o = (LoopOut){.sym = v->sym, .object = v->object, .kind = v->kind, .length = (uint8_t)v->n};
-        o->columns = (uint8_t)v->cols;
+        o->columns = (uint8_t)v->cols, o->cls = (uint8_t)v->item_cls;
         o->given = -1, o->reduce = v->reduce;
         if (v->reduce) o->part = r->nparts, r->nparts += v->reduce == COMBINE_MUL ? 3 : 1;
         bool integral = v->kind == LOOP_INT || v->kind == LOOP_ITEM;
@@ -176,7 +176,7 @@ static void assign_slots(Loops *L) {
     r->nlists = L->nlists;
     for (int i = 0; i < L->nlists; i++) {
         r->lists[i] = (LoopList){.source = L->lists[i].source, .kind = L->lists[i].kind};
-        r->lists[i].written = L->lists[i].written, r->lists[i].n = L->lists[i].n;
+        r->lists[i].written = L->lists[i].written, r->lists[i].n = L->lists[i].n, r->lists[i].cls = L->lists[i].cls;
         r->lists[i].count = r->nints++, r->lists[i].first = r->nints++;
     }
     r->returned = has_exit(L->job) ? r->nreals++ : -1;

@@ -208,7 +208,8 @@ enum { LOOP_LISTS = 8 };
 typedef struct {
     int source;       /* of the cell, or LOOP_OWN_LIST */
     uint8_t kind;     /* of its items, as in LoopItems */
-    int n;            /* LOOP_ITEM: index of the class in LoopResult.cls; LOOP_VECTOR: elements of an item */
+    int n;            /* LOOP_VECTOR: elements of an item */
+    int cls;          /* LOOP_ITEM: index of the class in LoopResult.cls */
     bool written;     /* the loop changes it */
     int count, first; /* slots of ints */
 } LoopList;
@@ -230,13 +231,14 @@ typedef struct {
 typedef struct { /* a variable that the loop sets, and where its final value is stored */
     const Sym *sym;
     int object; /* source of the object if this is a field (named by sym); -1: a variable */
-    /* LOOP_NUM, LOOP_BOOL: in reals[slot]; LOOP_INT: in ints[slot]; LOOP_ITEM: the number of the object in ints[slot],
-     * its class in `length`; LOOP_COMPLEX: two reals; LOOP_CHAR: its code in
-     * reals[slot]; LOOP_VECTOR: `length` reals from reals[slot] on, then one real that says whether they are float64,
-     * and the number of the array (loop_alias.c): variables with the same one share an array; -1 - n: the array of the
-     * source n; LOOP_MIXED: the value as a real, then its LoopKind, and the value of an int in ints[int_slot] */
+    /* LOOP_NUM, LOOP_BOOL: in reals[slot]; LOOP_INT: in ints[slot]; LOOP_ITEM: the number of the object in ints[slot];
+     * LOOP_COMPLEX: two reals; LOOP_CHAR: its code in reals[slot]; LOOP_VECTOR: `length` reals from reals[slot] on, then
+     * one real that says whether they are float64, and the number of the array (loop_alias.c): variables with the same
+     * one share an array; -1 - n: the array of the source n; LOOP_MIXED: the value as a real, then its LoopKind, and the
+     * value of an int in ints[int_slot] */
     uint8_t kind;
     uint8_t length, columns; /* of a LOOP_VECTOR; columns 0: a vec */
+    uint8_t cls;             /* of a LOOP_ITEM: index in LoopResult.cls */
     uint64_t like;           /* for a vec: bits LOOP_LIKE */
     int slot, int_slot;
     int given;      /* reals[given] is 0 if the loop did not set it; -1: it always does */

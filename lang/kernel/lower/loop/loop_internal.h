@@ -60,8 +60,8 @@ typedef struct Val {
     Number *at;
     int n;              /* WHAT_VECTOR: number of elements in `at`, each rounded to the element type */
                         /* WHAT_TRUTHS: truth values instead, as a condition of ?: */
-                        /* WHAT_OBJECT with a number: index of its class */
     int cols;           /* columns of a matrix, stored row by row; 0: a vec */
+    int cls;            /* WHAT_OBJECT with a number: index of its class in LoopResult.cls */
     uint8_t dtype;      /* WHAT_TYPED */
     uint64_t like;      /* for a vec: how many dimensions Python sees (LOOP_LIKE) */
     KRef f64;           /* bool: its array is float64, like that of [16777217,x]; 0: certainly `scalar` */
@@ -91,7 +91,8 @@ typedef struct Var { /* a variable of the loop's function or an inlined one, or 
     int grown;          /* number of times that its bounds were widened */
     bool counted;       /* changes in small steps, so its bounds are the widest that a twin allows */
     bool demanded;      /* an integer operation needs its twin: speculative versions assume that it has one */
-    int n, cols;        /* LOOP_VECTOR: number of elements and of columns, as in Value; LOOP_ITEM: n, as in Value */
+    int n, cols;        /* LOOP_VECTOR: number of elements and of columns, as in Value */
+    int item_cls;       /* LOOP_ITEM: cls, as in Value */
     bool shared;        /* LOOP_VECTOR: another variable of the loop may hold the same array */
     bool elsewhere;     /* LOOP_VECTOR: that may be a variable of a calling or called function */
     bool captured;      /* LOOP_VECTOR: it may hold an array that a variable holds which the loop does not set */
@@ -170,8 +171,8 @@ typedef enum { MODE_EXACT, MODE_QUICK, MODE_PARALLEL } Mode;
 typedef struct {
     int source;
     Str *name;
-    uint8_t kind, dtype; /* of its items, and n, as in LoopItems and LoopList */
-    int n;
+    uint8_t kind, dtype; /* of its items, as in LoopItems; n, cls: as in LoopList */
+    int n, cls;
     bool written;
     /* set anew in each pass */
     KRef count, first; /* LOCALs, int64 */

@@ -43,10 +43,10 @@ static List *find_list(Loops *L, const Value *cell) {
     for (int i = 0; i < L->nlists; i++)
         if (L->lists[i].source == cell->host.source) return &L->lists[i];
     if (cell->host.source < 0 || !may_add_list(L) || !L->job->list(L->job->ud, cell->host.source, &items)) return NULL;
-    if (items.kind == LOOP_ITEM) items.n = kobject_class(L, items.cls);
-    if (items.n < 0 || items.n > LOOP_VECTOR_MAX || (items.kind == LOOP_VECTOR && L->no_vectors)) return NULL;
+    int cls = items.kind == LOOP_ITEM ? kobject_class(L, items.cls) : 0;
+    if (cls < 0 || items.n > LOOP_VECTOR_MAX || (items.kind == LOOP_VECTOR && L->no_vectors)) return NULL;
     List *l = &L->lists[L->nlists++];
-    *l = (List){.source = cell->host.source, .kind = items.kind, .dtype = items.dtype, .n = items.n};
+    *l = (List){.source = cell->host.source, .kind = items.kind, .dtype = items.dtype, .n = items.n, .cls = cls};
     l->name = (Str *)(uintptr_t)cell->name;
     kloop_declare_list(L, l);
     return L->changed = true, l;
@@ -114,7 +114,7 @@ static Value load_vector(Loops *L, const List *l, KRef at) {
 static Value load_item(Loops *L, const List *l, KRef at) {
     if (l->kind == LOOP_VECTOR) return load_vector(L, l, at);
     KRef v = load_memory(L, l, index_of(L, l, at));
-    if (l->kind == LOOP_ITEM) return kobject_value(L, l->n, v);
+    if (l->kind == LOOP_ITEM) return kobject_value(L, l->cls, v);
     Value out = {.what = WHAT_NUMBER, .num = l->kind == LOOP_INT ? kloop_wide(L, v) : kloop_num(v)};
     if (l->kind == LOOP_BOOL) out.num = kloop_bool(kloop_op(L, K_NE, v, kloop_f64(L, 0)));
     return out;

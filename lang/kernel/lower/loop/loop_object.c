@@ -31,7 +31,7 @@ int kobject_class(Loops *L, const void *cls) {
 }
 
 Value kobject_value(const Loops *L, int cls, KRef number) {
-    Value v = {.what = WHAT_OBJECT, .n = cls, .num = {.kind = LOOP_INT, .v = number}};
+    Value v = {.what = WHAT_OBJECT, .cls = cls, .num = {.kind = LOOP_INT, .v = number}};
     v.host.kind = LOOP_OBJECT, v.host.cls = L->out->cls[cls], v.host.source = -1;
     return v;
 }
@@ -45,7 +45,7 @@ KRef kobject_entry(Loops *L, const Var *v) { return entry_number(L, v->sym->name
 void kobject_give_number(Loops *L, Value *object) {
     for (int i = 0; i < L->out->nclasses; i++)
         if (L->out->cls[i] == object->host.cls) {
-            object->n = i, object->num.kind = LOOP_INT;
+            object->cls = i, object->num.kind = LOOP_INT;
             object->num.v = entry_number(L, (Str *)(uintptr_t)object->name, object->host.source);
         }
 }
@@ -55,11 +55,11 @@ void kobject_give_number(Loops *L, Value *object) {
 static qs_status find_column(Loops *L, Value *object, const Str *name, int *out, bool *found) {
     LoopResult *r = L->out;
     if (!object->num.v) kobject_give_number(L, object);
-    LoopColumn c = {.cls = object->n, .name = name};
+    LoopColumn c = {.cls = object->cls, .name = name};
     *found = object->num.v;
     if (!*found) return QS_OK;
     for (*out = 0; *out < r->ncolumns; ++*out)
-        if (r->columns[*out].cls == object->n && qstr_equal(r->columns[*out].name, name)) return QS_OK;
+        if (r->columns[*out].cls == object->cls && qstr_equal(r->columns[*out].name, name)) return QS_OK;
     *found = L->job->column(L->job->ud, object->host.cls, name, &c);
     if (!*found && object->host.source >= 0) return QS_OK;
     if (!*found)

@@ -104,7 +104,7 @@ static Value entry_vector(Loops *L, const Var *var, Str *name) {
 Value kloop_entry(Loops *L, const Var *v) {
     Str *name = v->sym->name;
     if (v->kind == LOOP_VECTOR) return entry_vector(L, v, name);
-    if (v->kind == LOOP_ITEM) return kobject_value(L, v->n, kobject_entry(L, v));
+    if (v->kind == LOOP_ITEM) return kobject_value(L, v->item_cls, kobject_entry(L, v));
     Number n = entry_number(L, &v->entry, name);
     if (v->kind == LOOP_CHAR) return (Value){.what = WHAT_CHAR, .num = n};
     return (Value){.what = WHAT_NUMBER, .num = v->kind == LOOP_COMPLEX ? kloop_to_complex(L, n) : n};
@@ -308,11 +308,11 @@ static Value from_locals(Loops *L, Var *v) {
     }
     if (!is_declared(v)) { /* declared in the next pass */
         if (v->kind == LOOP_CHAR) return (Value){.what = WHAT_CHAR, .num = kloop_int(kloop_i64(L, 0), 0, 127)};
-        if (v->kind == LOOP_ITEM) return kobject_value(L, v->n, kloop_i64(L, 0));
+        if (v->kind == LOOP_ITEM) return kobject_value(L, v->item_cls, kloop_i64(L, 0));
         return (Value){.what = WHAT_NUMBER, .num = kloop_const(L, 0)};
     }
     if (v->kind == LOOP_MIXED) return (Value){.what = WHAT_NUMBER, .num = kloop_held_number(L, v)};
-    if (v->kind == LOOP_ITEM) return kobject_value(L, v->n, kbuild_get(&L->walk, v->v));
+    if (v->kind == LOOP_ITEM) return kobject_value(L, v->item_cls, kbuild_get(&L->walk, v->v));
     if (v->kind == LOOP_CHAR) return (Value){.what = WHAT_CHAR, .num = kloop_int(kbuild_get(&L->walk, v->v), 0, 127)};
     if (!v->v) {
         x.num = kloop_from_int(L, kbuild_get(&L->walk, v->twin), v->lo, v->hi);
@@ -336,7 +336,7 @@ static qs_status read_row(Loops *L, Var *v, Value *out) {
 /* The loop sets the variable, which holds an object before: it is an object with a number. */
 static void enter_object(Loops *L, Var *v) {
     int cls = v->entry.cls ? kobject_class(L, v->entry.cls) : -1;
-    if (cls >= 0) v->kind = LOOP_ITEM, v->n = cls, v->set = L->changed = true;
+    if (cls >= 0) v->kind = LOOP_ITEM, v->item_cls = cls, v->set = L->changed = true;
 }
 
 static qs_status read_var(Loops *L, Var *v, Value *out) {
@@ -464,7 +464,8 @@ void kloop_declare(Loops *L, Var *v, const Value *init) {
 static void replace_type(Var *v, uint8_t kind, int n, int cols) {
     if (v->entry.kind != LOOP_UNSET) v->replaced = true, v->replacee = v->entry;
     v->entry.kind = LOOP_UNSET, v->reduce = 0;
-    v->kind = kind, v->n = n, v->cols = cols, v->shared = v->foreign = v->fraction = false, v->v = 0, v->part = NULL;
+    v->kind = kind, v->n = n, v->cols = cols, v->item_cls = 0, v->shared = v->foreign = v->fraction = false, v->v = 0,
+    v->part = NULL;
     v->lo = INFINITY, v->hi = -INFINITY, v->grown = 0, v->counted = false;
     v->ints = v->truths = v->signed_zero = v->others = false;
 }
@@ -487,7 +488,7 @@ static bool serves_as_complex(const Var *v, const Value *x) {
 static qs_status set_type(Loops *L, Var *v, const Value *x) {
     bool first = !v->assigned, vector = x->what == WHAT_VECTOR;
     bool item = x->what == WHAT_OBJECT;
-    int n = vector || item ? x->n : 0, cols = vector ? x->cols : 0;
+    int n = vector ? x->n : 0, cols = vector ? x->cols : 0, cls = item ? x->cls : 0;
     uint8_t kind = vector ? LOOP_VECTOR : item ? LOOP_ITEM : x->what == WHAT_CHAR ? LOOP_CHAR : x->num.kind;
     v->assigned = true;
     if (!first || v->kind == LOOP_COMPLEX) {
@@ -497,8 +498,8 @@ static qs_status set_type(Loops *L, Var *v, const Value *x) {
         if (becomes_complex || serves_as_complex(v, x)) return QS_OK;
     }
     bool same = v->kind == LOOP_OBJECT && item && v->entry.cls == x->host.cls;
-    if (same) return v->kind = LOOP_ITEM, v->n = n, L->changed = true, QS_OK;
-    if (v->kind == kind && v->n == n && v->cols == cols) return QS_OK;
+    if (same) return v->kind = LOOP_ITEM, v->item_cls = cls, L->changed = true, QS_OK;
+    if (v->kind == kind && v->n == n && v->cols == cols && v->item_cls == cls) return QS_OK;
     if (v->kind == LOOP_MIXED && is_real(kind)) return QS_OK;
     if (!first && is_real(v->kind) && is_real(kind)) return mix_types(L, v, kind), QS_OK;
     if (!first && v->kind == kind)
@@ -507,7 +508,7 @@ static qs_status set_type(Loops *L, Var *v, const Value *x) {
     if (!first)
         return kloop_decline(L, L->pos, "%s is %s here and %s elsewhere%s", v->sym->name->s, kind_name(kind),
                              kind_name(v->kind), v->kind == LOOP_ROW ? "; the slice needs a name of its own" : "");
-    return replace_type(v, kind, n, cols), L->changed = true, QS_OK;
+    return replace_type(v, kind, n, cols), v->item_cls = cls, L->changed = true, QS_OK;
 }
 
 static void set_local(Loops *L, KRef to, KRef v) {
