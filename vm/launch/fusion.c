@@ -85,10 +85,8 @@ static qs_status build_version(const FuseRun *now, int which) {
     FuseForm *v = now->form;
     FuseLeafType types[LEAVES];
     for (int i = 0; i < now->region->nleaves; i++) {
-        types[i] = leaf_type(now->at[i]), types[i].same = now->same[i];
-        const LeafLayout *l = &now->layout[i];
-        types[i].fixed = l->fixed, types[i].stride = l->stride;
-        types[i].beside = l->beside, types[i].channels = l->channels, types[i].channel = l->channel;
+        types[i] = leaf_type(now->at[i]);
+        types[i].same = now->same[i], types[i].layout = now->layout[i];
     }
     s->expr.strided = v->target.strided, s->expr.unit = v->target.unit;
     s->expr.ordered = v->ordered, s->expr.extent = v->extent;
@@ -141,7 +139,7 @@ static int bind_leaf_number(Binding *b, int i, qs_value v) {
 /* Binds the array of a leaf with the extents of the domain; broadcast dimensions have stride 0. */
 static void bind_leaf(FuseRun *now, int i, int leaf) {
     Array *a = now->at[leaf].u.p;
-    const LeafLayout *l = &now->layout[leaf];
+    const FuseLayout *l = &now->layout[leaf];
     DevArg *arg = qbind_array(&now->run.bound, i, a, qfuse_assigns(now->region) && i == 0 ? QS_READWRITE : QS_READ);
     arg->rank = now->flat ? 1 : now->rank;
     for (int d = 0; d < arg->rank && !now->flat; d++) {

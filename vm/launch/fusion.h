@@ -20,12 +20,6 @@ enum { LEAVES = 32 };
 /* Versions: a reduction is split into chunks for processor cores, or into groups of cooperating positions for GPUs. */
 enum { CHUNKED, GROUPED, ADDED /* the sum in the form in which a tape records it */ };
 
-/* as in FuseLeafType */
-typedef struct {
-    uint8_t fixed, stride, beside, channels;
-    int8_t channel;
-} LeafLayout;
-
 /* The layout of the elements that the result is assigned to.  strided: they are not contiguous. */
 typedef struct {
     bool strided, unit;
@@ -38,7 +32,7 @@ typedef struct { /* the region, specialized for one combination of leaf types */
     int rank;
     int64_t extent;
     uint8_t same[LEAVES];
-    LeafLayout layout[LEAVES];
+    FuseLayout layout[LEAVES];
     FuseKernel kernel[3]; /* CHUNKED, GROUPED, ADDED; func NULL: not made, or declined */
 } FuseForm;
 
@@ -58,7 +52,7 @@ typedef struct {
     FuseForm *form;
     qs_value at[LEAVES];  /* current values of the leaves, numbers without their traces */
     uint8_t same[LEAVES]; /* as in FuseLeafType */
-    LeafLayout layout[LEAVES];
+    FuseLayout layout[LEAVES];
     bool recorded; /* a leaf is recorded by the tape */
     bool flat;
     bool no_rows;   /* the reductions along a dimension are left to the operators */

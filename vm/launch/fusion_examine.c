@@ -1,7 +1,7 @@
 /* fusion_examine.c -- decides whether the values of a fuse region's leaves suit one kernel, and how it accesses them.
  *
  * A kernel runs at each position of a domain, whose shape is the common one of the leaves.  Smaller leaves are repeated
- * along dimensions (LeafLayout.fixed).  The checks differ by what the region does:
+ * along dimensions (FuseLayout.fixed).  The checks differ by what the region does:
  *
  *     an elementwise expression      the operators would give a new array of the same type
  *     reductions along a dimension   the kernel computes them line by line, faster than the operators would
@@ -108,8 +108,8 @@ static uint8_t same_before(const FuseRun *now, int i) {
 }
 
 /* Returns how the array is read in a domain of now->rank dimensions. */
-static LeafLayout layout_in_domain(const FuseRun *now, const Array *a) {
-    LeafLayout l = {0};
+static FuseLayout layout_in_domain(const FuseRun *now, const Array *a) {
+    FuseLayout l = {0};
     for (int d = 0; d < now->rank; d++)
         if (extent_of(a, now->whole, now->axis[d]) == 1) l.fixed |= (uint8_t)(1 << d);
     int last = qfuse_axis_of(a, now->whole, now->axis[now->rank - 1]);
@@ -121,7 +121,7 @@ static LeafLayout layout_in_domain(const FuseRun *now, const Array *a) {
 /* Finds an earlier leaf that is another channel of the same pixels, so that whole pixels are loaded. */
 static void find_channels(FuseRun *now, int i) {
     const Array *a = qfuse_array(now, i), *b;
-    LeafLayout *l = &now->layout[i];
+    FuseLayout *l = &now->layout[i];
     bool may = l->stride > 1 && now->rank < QS_MAX_RANK && !now->recorded && !now->target;
     for (int k = 0; k < i && may && !l->beside; k++) {
         if (!(b = qfuse_array(now, k)) || now->same[k] || now->layout[k].beside || b->buf != a->buf) continue;
@@ -134,7 +134,7 @@ static void find_channels(FuseRun *now, int i) {
 
 /* The first channel of the parameter is the lowest that a leaf reads. */
 static void number_channels(FuseRun *now, int first) {
-    LeafLayout *of = now->layout;
+    FuseLayout *of = now->layout;
     int least = 0, most = 0;
     for (int i = first + 1; i < now->region->nleaves; i++) {
         if (of[i].beside != first + 1) continue;

@@ -496,17 +496,17 @@ static void add_params(Fuse *z) {
     char name[16];
     for (int i = 0; i < z->e->nleaves; i++) {
         const FuseLeafType *t = &z->types[i];
-        if (t->beside) z->params[i] = z->params[t->beside - 1];
-        if (t->same || t->beside) continue;
+        if (t->layout.beside) z->params[i] = z->params[t->layout.beside - 1];
+        if (t->same || t->layout.beside) continue;
         snprintf(name, sizeof name, "x%d", i);
         KParam p = {.name = qstr_cname(z->c, name),
                     .kind = t->array ? KP_ARRAY : KP_NUM,
                     .dtype = t->array      ? t->dtype
                              : t->weak_int ? QS_I64
                                            : QS_F64,
-                    .rank = (uint8_t)(z->rank + (t->channels > 0)),
+                    .rank = (uint8_t)(z->rank + (t->layout.channels > 0)),
                     .contiguous = z->flat,
-                    .unit_last = z->flat || t->stride == 1 || t->channels,
+                    .unit_last = z->flat || t->layout.stride == 1 || t->layout.channels,
                     .read = true,
                     .written = z->e->mask && z->e->kind == RED_NONE && i == 0};
         z->params[i] = kir_param(z->f, &p);
@@ -531,11 +531,12 @@ static void load_leaf(Fuse *z, int i, const KRef *at) {
         Layout a = {.param = z->params[i],
                     .rank = z->rank,
                     .contiguous = z->flat,
-                    .unit_last = t->stride == 1,
-                    .last_stride = t->stride,
-                    .fixed = z->flat ? 0 : t->fixed};
+                    .unit_last = t->layout.stride == 1,
+                    .last_stride = t->layout.stride,
+                    .fixed = z->flat ? 0 : t->layout.fixed};
         KRef index = kmemory_linear(&z->walk, &a, at);
-        if (t->channel) index = kbuild_op(&z->walk, K_ADD, index, kbuild_int(&z->walk, QS_I64, t->channel));
+        if (t->layout.channel)
+            index = kbuild_op(&z->walk, K_ADD, index, kbuild_int(&z->walk, QS_I64, t->layout.channel));
         *v = real_value(load_part(z, i, index, 0), (qs_dtype)t->dtype, true);
         if (qdtype_is_complex(v->dtype)) v->im = load_part(z, i, index, 1);
     } else {
@@ -859,7 +860,9 @@ static bool add_known(Fuse *z, const Node *n, Val v) {
     return z->before[z->nbefore++] = (KnownVal){n, v}, true;
 }
 
-static bool leaf_is_wide(const Fuse *z, int i) { return z->types[i].array && !(z->types[i].fixed >> z->e->axis & 1); }
+static bool leaf_is_wide(const Fuse *z, int i) {
+    return z->types[i].array && !(z->types[i].layout.fixed >> z->e->axis & 1);
+}
 
 static bool is_wide(Fuse *z, const Node *n);
 static bool value_is_wide(Fuse *z, int i) {

@@ -21,19 +21,24 @@
 
 enum { FUSE_GROUP = 256 };
 
+/* The layout of an array that is not flat; zero for others. */
+typedef struct {
+    /* Bit d of fixed: its elements are the same along dimension d.  stride: that of the last dimension, if it is
+     * known. */
+    uint8_t fixed, stride;
+    /* Leaves that are channels of the same pixels share the parameter of the first of them: a dimension more, of
+     * `channels`.  beside: 1 + index of that first one; 0: it is the first, or channels is 0. */
+    uint8_t beside, channels;
+    int8_t channel;
+} FuseLayout;
+
 typedef struct {
     bool array;
     uint8_t dtype; /* element type of an array */
     bool weak_int; /* a number that is an int or a bool */
     bool complex;  /* a complex number, which has two parameters */
     uint8_t same;  /* 1 + index of an earlier leaf with the same value, whose parameter is used; 0: none */
-    /* An array that is not flat.  Bit d of fixed: its elements are the same along dimension d.  stride: that of the
-     * last dimension, if it is known. */
-    uint8_t fixed, stride;
-    /* Leaves that are channels of the same pixels share the parameter of the first of them: a dimension more, of
-     * `channels`.  beside: 1 + index of that first one; 0: it is the first, or channels is 0. */
-    uint8_t beside, channels;
-    int8_t channel;
+    FuseLayout layout;
 } FuseLeafType;
 
 /* The expression as the bytecode compiler found it: the VM evaluates `leaves`, and everything above them is fused. */
