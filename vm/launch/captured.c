@@ -43,7 +43,8 @@ qs_value qcaptured_value(qs_vm *vm, const Captured *e, const Site *s, const qs_v
 }
 
 /* Compiles in how many channels the pixels of an image have, or coordinates the points of a list, so that accesses to
- * them have a constant stride. */
+ * them have a constant stride.  Code that is compiled after several specializations is for any number (e->many), since
+ * the numbers of k arrays have very many combinations. */
 static void know_channels(qs_vm *vm, Captured *x, const Array *a) {
     int64_t n = a->rank > 1 && a->contiguous ? a->dims[a->rank - 1] : 0;
     if (n >= 2 && n <= qkey_channels(vm)) qkey_know_extent(x, a, a->rank - 1);
@@ -60,7 +61,7 @@ int qcaptured_add(CapturedList *e, From from, int parent, int index, const Str *
     bool by_address = v.kind == QS_FUNCTION && ((const Function *)v.u.p)->fkind == FN_SET;
     if (e->spec_kind == SPEC_KERNEL && (v.kind == QS_STRING || by_address)) x->kept = qval_retain(v);
     x->value_known = e->spec_kind == SPEC_KERNEL && v.kind == QS_STRING;
-    if (v.kind == QS_ARRAY && e->spec_kind != SPEC_EXPRESSION) know_channels(e->vm, x, v.u.p);
+    if (v.kind == QS_ARRAY && e->spec_kind != SPEC_EXPRESSION && !e->many) know_channels(e->vm, x, v.u.p);
     e->value[e->n] = v;
     return e->n++;
 }

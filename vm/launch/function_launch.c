@@ -26,7 +26,8 @@
 #include <string.h>
 
 /* Calls after which a function is compiled; a call takes the interpreter about 100 ns. */
-enum { WORTH_COMPILING = 300000, LOOK = 4096, FRAMES_ASKED = 64, FORMS = 8, DECLINES = 2, LEAST_PAUSE = 64 };
+enum { WORTH_COMPILING = 300000, LOOK = 4096, FRAMES_ASKED = 64, DECLINES = 2, LEAST_PAUSE = 64 };
+enum { FORMS = 8, SPECIAL_FORMS = 4 /* per function; further ones compile in fewer values */ };
 /* Time in nanoseconds from which a run releases Python's lock. */
 static const double long_run = 1e5;
 /* Time of an interpreted call in nanoseconds, about. */
@@ -134,6 +135,7 @@ static qs_status make_form(FunctionRun *c, FunctionState *s, const uint8_t *kind
     FunctionSpec *v = c->v = qspec_new(vm, &s->forms, sizeof *v, "function ");
     Asking *a = qmem_alloc(qvm_ctx(vm), sizeof *a);
     a->f = c->f, a->e.vm = vm, a->e.site = (Site){c->f->fn, c->f->base}, a->e.spec_kind = SPEC_LOOP;
+    a->e.many = s->forms.n > SPECIAL_FORMS;
     memcpy(v->kinds, kinds, (size_t)n), v->want = wanted_of(c->f);
     LoopJob job = qloop_job(a, NULL, NULL, NULL);
     qs_status status = kfunction_compile(qvm_ctx(vm), &v->base.arena, &job, kinds, (int)v->want, &v->code);

@@ -497,6 +497,8 @@ static void keep_cells(KernelSpecialization *s, const Packed *p) {
     s->cls = memcpy(qarena_alloc(&s->base.arena, qmem_size(n, sizeof *p->cls, 0)), p->cls, n * sizeof *p->cls);
 }
 
+enum { SPECIAL_FORMS = 64 /* per kernel; further ones compile in fewer values */ };
+
 qs_status qkernel_make(qs_vm *vm, SpecializationList *forms, const Request *r, KernelSpecialization **out) {
     Ctx *c = qvm_ctx(vm);
     Maker *m = qmem_alloc(c, sizeof *m);
@@ -508,7 +510,7 @@ qs_status qkernel_make(qs_vm *vm, SpecializationList *forms, const Request *r, K
     s->rank = r->rank, s->nargs = r->nargs, s->serial = r->serial, s->explicit_block = r->explicit_block;
     memcpy(s->block, r->block, sizeof s->block);
     m->vm = m->e.vm = vm, m->request = r, m->arena = &scratch, m->keep = &s->base.arena;
-    m->e.site = r->site, m->e.spec_kind = SPEC_KERNEL;
+    m->e.site = r->site, m->e.spec_kind = SPEC_KERNEL, m->e.many = forms->n > SPECIAL_FORMS;
     qs_status status = qdevices_current(vm, &m->device);
     if (status == QS_OK) status = lower(m, s, &result);
     if (status == QS_OK) status = check_params(vm, result.func);

@@ -100,7 +100,7 @@ static qs_status make_form(Call *c, LoopState *s, const LoopRange *ranges) {
     memcpy(v->range, ranges, sizeof v->range);
     v->loop = c->loop;
     LoopJob job = qloop_job(a, c->region, c->loop, ranges);
-    job.many = s->forms.n > SPECIAL_FORMS;
+    job.many = a->e.many = s->forms.n > SPECIAL_FORMS;
     qs_status status = kloop_lower(qvm_ctx(c->vm), &v->base.arena, &job, &v->code);
     qspec_enter(&v->base, &a->e);
     memcpy(c->value, a->e.value, (size_t)a->e.n * sizeof *c->value);

@@ -77,6 +77,7 @@ typedef struct {
     qs_vm *vm;
     Site site;
     SpecKind spec_kind;
+    bool many; /* there are several specializations already: compile in only values that must be known */
     Captured at[MAX_ENTRIES];
     qs_value value[MAX_ENTRIES];
     int n;
