@@ -339,6 +339,17 @@ static qs_status keep_code(Loops *L, Arena *arena, LoopCode *out) {
     return kir_verify(L->c, out->func);
 }
 
+/* Reports that a loop with lists or numbered objects runs in order.  A description, such as "the items", has spaces. */
+static void decline_lists(Loops *L) {
+    const char *name = L->nlists ? L->lists[0].name->s : NULL;
+    bool named = name && !strchr(name, ' ');
+    (void)kloop_decline(L, L->job->loop->pos, "%s%s",
+                        named  ? "it uses the list "
+                        : name ? "it uses a list"
+                               : "one of its variables holds several objects",
+                        named ? name : "");
+}
+
 static qs_status keep_version(Walk *w, void *ud) {
     Loops *L = (Loops *)w;
     const Version *v = ud;
@@ -346,8 +357,7 @@ static qs_status keep_version(Walk *w, void *ud) {
     if (L->mode == MODE_EXACT) L->out->draws = L->draws, L->axes = kloop_parallel_depth(L);
     if (L->nlists || L->out->nclasses) {
         L->axes = 0;
-        (void)kloop_decline(L, L->job->loop->pos, "it uses the list %s",
-                            L->nlists ? L->lists[0].name->s : "of objects");
+        decline_lists(L);
     }
     if (L->callees) {
         L->axes = 0;

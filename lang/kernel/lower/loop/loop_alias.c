@@ -54,8 +54,8 @@ static qs_status hold_item(Loops *L, Var *v) {
     kbuild_learn(&L->walk, &v->captured);
     kbuild_learn(&L->walk, &v->held);
     if (!v->live) return QS_OK;
-    return kloop_decline(L, L->pos, "%s, an array of a list, is read after the loop; copy(…) makes another array",
-                         v->sym->name->s);
+    return kloop_decline(L, L->pos, "%s, an array of a list, is read after the loop%s; copy(…) makes another array",
+                         v->sym->name->s, L->job->nleaves ? ", or by a statement that the interpreter executes" : "");
 }
 
 qs_status kloop_share(Loops *L, Var *v, Value *x) {

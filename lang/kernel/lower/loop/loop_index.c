@@ -320,6 +320,7 @@ static qs_status base_of(Loops *L, Node *n, Access *a) {
                              shown_name(a));
     if (a->text) a->base.what = WHAT_ARRAY;
     if (a->text && n->u.index.at.n != 1) return kloop_decline(L, n->pos, "several indices of a string");
+    if (a->base.what == WHAT_CELL && !named && a->base.host.source == -1) return kloop_decline_literal(L);
     if (!row && a->base.what != WHAT_ARRAY) return kloop_decline(L, n->pos, "%s is no array of numbers", shown_name(a));
     TypeMods mods = named ? base->u.ident.sym->mods : (TypeMods){0};
     if (mods.flags & (MOD_HWTEX_LINEAR | MOD_HWTEX_NEAREST))

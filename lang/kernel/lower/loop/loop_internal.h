@@ -495,6 +495,7 @@ void kloop_declare_list(Loops *L, List *l); /* at the beginning of a pass */
 /* Whether the loop reads items of the cell by any index, or changes it, as far as is known. */
 bool kloop_is_list(const Loops *L, const Value *cell);
 qs_status kloop_list_literal(Loops *L, const Node *n, Value *out); /* {…}, which only an assignment can use */
+qs_status kloop_decline_literal(Loops *L);                         /* an item of a literal is read */
 qs_status kloop_make_list(Loops *L, Var *v, Value *literal);       /* becomes the list, which is then that of v */
 qs_status kloop_list_call(Loops *L, const char *name, const Value *args, int nargs, Value *out, int wanted);
 qs_status kloop_list_load(Loops *L, const Value *cell, const Value *index, Value *out);

@@ -184,6 +184,11 @@ qs_status kloop_list_literal(Loops *L, const Node *n, Value *out) {
     return QS_OK;
 }
 
+/* A cell without a name has no source, so the VM cannot find its items. */
+qs_status kloop_decline_literal(Loops *L) {
+    return kloop_decline(L, L->pos, "an item of a list without a name; give it one before the loop");
+}
+
 qs_status kloop_make_list(Loops *L, Var *v, Value *literal) {
     if (!v->list) {
         if (!may_add_list(L)) return kloop_decline(L, L->pos, "too many lists");

@@ -726,6 +726,7 @@ qs_status kloop_item(Loops *L, const Value *cell, Node *index, Value *out) {
     Value at = {0};
     LoopValue v = {0};
     if (kloop_is_list(L, cell)) return load_from_list(L, cell, index, out);
+    if (cell->host.source < 0) return kloop_decline_literal(L);
     bool known = qfold_number(index, &k) && k == floor(k) && k >= 0 && k < INT32_MAX;
     bool named = !known && index->kind == N_IDENT && index->u.ident.sym;
     if (named) TRY(kloop_read(L, index->u.ident.sym, &at));
