@@ -63,9 +63,10 @@ typedef struct Complex {
 typedef struct GcObj {
     Obj hdr;
     struct GcObj *prev, *next;
-    /* During a collection of cycles (gc.c, bridge/cycles.c): the number of references that it has not explained yet.
-     * In a compiled loop (vm/launch/list_objects.c): the number of the object, which is valid only if the loop's table
-     * has this object at that number.  No collection runs between the numbering and the last use of a number. */
+    /* In a collection of cycles (gc.c, bridge/cycles.c): the number of references that are not explained yet, and then
+     * a mark or an index.  In a compiled loop (vm/launch/list_objects.c): the number of the object, which is valid only
+     * if the loop's table has this object at that number.  No collection runs between the numbering and the last use of
+     * a number. */
     uint32_t trial;
 } GcObj;
 enum { OBJ_GARBAGE = 0x80 }; /* hdr.flags, while gc.c runs: found unreachable so far */

@@ -231,11 +231,11 @@ typedef struct {
 typedef struct { /* a variable that the loop sets, and where its final value is stored */
     const Sym *sym;
     int object; /* source of the object if this is a field (named by sym); -1: a variable */
-    /* LOOP_NUM, LOOP_BOOL: in reals[slot]; LOOP_INT: in ints[slot]; LOOP_ITEM: the number of the object in ints[slot];
-     * LOOP_COMPLEX: two reals; LOOP_CHAR: its code in reals[slot]; LOOP_VECTOR: `length` reals from reals[slot] on, then
-     * one real that says whether they are float64, and the number of the array (loop_alias.c): variables with the same
-     * one share an array; -1 - n: the array of the source n; LOOP_MIXED: the value as a real, then its LoopKind, and the
-     * value of an int in ints[int_slot] */
+    /* LOOP_NUM, LOOP_BOOL: in reals[slot]; LOOP_INT: in ints[slot]; LOOP_ITEM: the number of the object in
+     * ints[slot]; LOOP_COMPLEX: two reals; LOOP_CHAR: its code in reals[slot]; LOOP_VECTOR: `length` reals from
+     * reals[slot] on, then one real that says whether they are float64, and the number of the array (loop_alias.c):
+     * variables with the same one share an array; -1 - n: the array of the source n; LOOP_MIXED: the value as a real,
+     * then its LoopKind, and the value of an int in ints[int_slot] */
     uint8_t kind;
     uint8_t length, columns; /* of a LOOP_VECTOR; columns 0: a vec */
     uint8_t cls;             /* of a LOOP_ITEM: index in LoopResult.cls */
