@@ -456,10 +456,18 @@ static double count_products(int64_t n, int64_t m, Span to) {
 /* Returns the number of elements of x with zeros between its rows, so that these have w elements. */
 static size_t padded_count(const Image *x, int64_t w) { return (size_t)((x->h - 1) * w + x->w); }
 
+/* Returns the distance of rows for a convolution of matrices as vectors. The end of a row may overlap columns of the
+ * next one that are not wanted. */
+static int64_t choose_row_stride(const Image *a, const Image *b, Span columns) {
+    int64_t w = a->w + b->w - 1 - columns.from, n = a->w > b->w ? a->w : b->w;
+    if (n < columns.end) n = columns.end;
+    return w > n ? w : n;
+}
+
 static bool is_fft_faster(const Image *a, const Image *b, Span rows, Span columns) {
     double parts = a->parts, products = count_products(a->h, b->h, rows) * count_products(a->w, b->w, columns);
     if (products < FEWEST) return false;
-    int64_t w = a->w + b->w - 1, wanted = (rows.end - rows.from - 1) * w + columns.end - columns.from;
+    int64_t w = choose_row_stride(a, b, columns), wanted = (rows.end - rows.from - 1) * w + columns.end - columns.from;
     return products * parts * parts > STEP_PRODUCTS * qfft_convolve_cost(padded_count(b, w), (size_t)wanted, a->parts);
 }
 
@@ -471,7 +479,8 @@ static void pad_rows(const Image *x, int64_t w, double *to) {
 
 /* Computes the full convolution; only the positions that the spans need are set. */
 static qs_status fill_by_fft(qs_vm *vm, const Image *a, const Image *b, Span rows, Span columns, double *out) {
-    int64_t w = a->w + b->w - 1, from = rows.from * w + columns.from, end = (rows.end - 1) * w + columns.end;
+    int64_t w = choose_row_stride(a, b, columns), from = rows.from * w + columns.from,
+            end = (rows.end - 1) * w + columns.end;
     size_t n = padded_count(a, w), m = padded_count(b, w), parts = (size_t)a->parts, need = (n + m) * parts;
     const double *x = a->x, *y = b->x;
     double *padded = NULL;
@@ -487,7 +496,7 @@ static qs_status fill_by_fft(qs_vm *vm, const Image *a, const Image *b, Span row
 
 static qs_status convolve_by_fft(qs_vm *vm, const Convolution *c, bool whole) {
     const Image *a = c->a, *b = c->b;
-    int64_t m = a->parts, w = m * (a->w + b->w - 1), n = w * (a->h + b->h - 1);
+    int64_t m = a->parts, w = m * choose_row_stride(a, b, c->columns), n = w * (a->h + b->h - 1);
     int64_t row = m * (c->columns.end - c->columns.from);
     size_t size = qdtype_size(c->d);
     char *out = c->out;
