@@ -540,7 +540,7 @@ function [t, q] = __device__ schur_form(a)
         end
     end
     small = precision_of(a)*norm(t)
-    flaw = 0*small                                         % 0 or nan
+    flaw = small < inf ? 0*real(t[0,0]) : nan
     last = n - 1
     steps = 0
     while last > 0
