@@ -257,6 +257,7 @@ function m = lcm(a, b)
     check_integers("lcm: b", b, 1-2^53)
     g = common_divisor(a, b)
     m = abs(a./(g > 0 ? g : 1).*b)
+    check_each("lcm: results must be below 2^53, which a float64 holds exactly", m, m < 2^53)
 end
 
 % Function: primes, isprime, factor
