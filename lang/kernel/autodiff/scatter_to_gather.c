@@ -647,11 +647,19 @@ static bool tests_neighbours(Gather *v, KRef r) {
     return tests_neighbours(v, i->a) || tests_neighbours(v, i->b) || tests_neighbours(v, i->c);
 }
 
+/* Returns true if f also stores elements of the array: a position may do so before it adds to them. */
+static bool is_stored(const KFunc *f, uint64_t param) {
+    for (KRef r = 1; r < f->nins; r++)
+        if (f->ins[r].op == K_STORE && f->ins[r].imm == param) return true;
+    return false;
+}
+
 static bool can_sum_up(Gather *v, Site *s) {
     int left = COST;
     const KIns *i = get_ins(v, s->at);
     v->now++;
     s->value = i->b;
+    if (is_stored(v->f, i->imm)) return false;
     if (tests_neighbours(v, i->b) || tests_neighbours(v, i->c)) return false;
     v->now++;
     return !depends(v->f, i->a, K_POS) && is_computable(v, i->a, &left) && is_computable(v, i->b, &left) &&
