@@ -94,7 +94,7 @@ function y = imresize_weighted(x : cube, places, weights, dim)
                 dim == 0 ? imresize_rows : imresize_columns)
 end
 
-% The adjoint has the transposed table: for each row or column of x those of y that it is part of.
+% The adjoint has the transposed table: each row or column of x lists the rows or columns of y that it is part of.
 function dx = imresize_rule(x, places, weights, dim, y, dy)
     n = size(x,dim)
     to = size(places,1)

@@ -481,8 +481,8 @@ static void warn_alias(Slips *s, const Alias *at, bool y_is_written) {
     snprintf(y, sizeof y, "%s%s%s", at->y->name->s, dot, field);
     if (at->view) snprintf(call, sizeof call, "%s(", at->view);
     qdiag_warning(s->u, at->assignment->pos,
-                  "%s is another name of %s, no copy: the elements that are written "
-                  "into %s are those of %s, which is read later; write %s = %scopy(%s)%s",
+                  "%s is another name of %s, no copy: elements that are written into "
+                  "%s change %s, too, which is read later; write %s = %scopy(%s)%s",
                   y, x, y_is_written ? y : x, y_is_written ? x : y, y, call, x, at->view ? ", …)" : "");
 }
 

@@ -58,7 +58,7 @@ typedef void Loop(size_t n, const void *a, const void *b, void *out);
  * result wrong. */
 typedef bool RowsLoop(size_t n, size_t rows, const void *x, ptrdiff_t step, void *extremes);
 
-/* What a build of contiguous.c has. */
+/* The functions of one build of contiguous.c. */
 enum { LOOP_STRAND = 64 };
 typedef struct {
     Loop *const (*loop)[QS_NDTYPES][LOOP_FORMS]; /* by LoopOp; NULL: the operation is not defined for the type */

@@ -384,8 +384,8 @@ static qs_status prepare_form(Call *c, LoopState *s) {
     return c->v = NULL, QS_OK;
 }
 
-/* The interpreter continues the iteration in which the code has ended, and those of the inner counters.  The next value
- * of the outermost counter begins the loop anew. */
+/* The interpreter finishes the iteration in which the code has ended, and the loops of the inner counters.  The next
+ * value of the outermost counter begins the loop anew. */
 static void pause_counters(const Call *c) {
     const double *value = &c->reals[c->v->code.counters];
     qs_value *at = &c->f->base[c->region->reg];
@@ -443,12 +443,13 @@ static void judge_copies(Call *c, LoopState *s, double ns, bool left) {
 /* Estimates how long the interpreter would have taken for a run that ended at a statement, in nanoseconds. */
 static double interpreted_ns(const Call *c, double ns) {
     static const double entering = 1300;
-    const double *value = &c->reals[c->v->code.counters];
     double iterations = 0;
     if (c->v->code.counters < 0) return ns > entering ? 2 * ns : 0; /* the number of iterations is not known */
-    for (int i = 0; i < ncounters(c->loop); i++)
-        iterations =
-            iterations * (double)c->counters[i].iterations + (value[i] - c->counters[i].first) / c->counters[i].step;
+    for (int i = 0; i < ncounters(c->loop); i++) {
+        const Counter *of = &c->counters[i];
+        double at = (c->reals[c->v->code.counters + i] - of->first) / of->step;
+        iterations = iterations * (double)of->iterations + at;
+    }
     return LOOP_STEP_NS * iterations * qloop_steps_per_iteration(c->vm, c->f, c->region);
 }
 

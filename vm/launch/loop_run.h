@@ -43,7 +43,8 @@ typedef struct {
     /* of runs with lists: nanoseconds of the copies and in all, copied items and fields, steps of the interpreter in
      * place of the runs */
     double copying, spent, copied, saved;
-    /* of the nleft latest runs that ended at a LoopLeave: nanoseconds, and those of the interpreter in place of them */
+    /* The nleft latest runs that ended at a LoopLeave took so many nanoseconds; the interpreter would have taken
+     * `interpreted`. */
     double until_left, interpreted;
     int nleft;
     int ndeclined;

@@ -43,7 +43,7 @@ typedef struct {
     const qs_value *locals;
 } Site; /* locals: registers of a frame, or arguments of a kernel */
 
-/* What all items of a cell of one row have in common. */
+/* The common properties of all items of a cell of one row. */
 typedef struct {
     int kind;  /* their qs_kind; -1: it is empty; -2: see qkey_know_list */
     int dtype; /* of arrays: their element type and number of elements */

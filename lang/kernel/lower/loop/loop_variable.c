@@ -549,26 +549,26 @@ qs_status kloop_decline_value(Loops *L, const Value *v) {
     return kloop_decline(L, L->pos, "%s in place of a number", names[v->what]);
 }
 
-static qs_status assign_row(Loops *L, Var *v, const Value *x) {
+/* Prepares a variable that holds a slice or a list, which exists only in the loop.  made: as messages name it. */
+static qs_status hold_inside(Loops *L, Var *v, LoopKind kind, const char *made) {
     if (v->live && L->in == L->root)
-        return kloop_decline(L, L->pos, "%s, an array made in the loop, is read afterwards", v->sym->name->s);
-    if (v->assigned && v->kind != LOOP_ROW)
-        return kloop_decline(L, L->pos, "%s is a slice here and %s elsewhere; it needs a name of its own",
-                             v->sym->name->s, kind_name(v->kind));
-    if (v->kind != LOOP_ROW) replace_type(v, LOOP_ROW, 0, 0), L->changed = true;
-    v->assigned = v->set = true, v->bound = false, v->home = L->block, v->val = *x;
+        return kloop_decline(L, L->pos, "%s, %s made in the loop, is read afterwards", v->sym->name->s, made);
+    if (v->assigned && v->kind != kind)
+        return kloop_decline(L, L->pos, "%s is %s here and %s elsewhere; it needs a name of its own", v->sym->name->s,
+                             kind_name((uint8_t)kind), kind_name(v->kind));
+    if (v->kind != kind) replace_type(v, (uint8_t)kind, 0, 0), L->changed = true;
+    return v->assigned = v->set = true, v->bound = false, QS_OK;
+}
+
+static qs_status assign_row(Loops *L, Var *v, const Value *x) {
+    TRY(hold_inside(L, v, LOOP_ROW, "an array"));
+    v->home = L->block, v->val = *x;
     return kloop_keep_row(L, &v->val);
 }
 
 static qs_status assign_list(Loops *L, Var *v, const Value *literal) {
-    if (v->live && L->in == L->root)
-        return kloop_decline(L, L->pos, "%s, a list made in the loop, is read afterwards", v->sym->name->s);
-    if (v->assigned && v->kind != LOOP_LIST)
-        return kloop_decline(L, L->pos, "%s is a list here and %s elsewhere; it needs a name of its own",
-                             v->sym->name->s, kind_name(v->kind));
-    if (v->kind != LOOP_LIST) replace_type(v, LOOP_LIST, 0, 0), L->changed = true;
+    TRY(hold_inside(L, v, LOOP_LIST, "a list"));
     v->val = *literal, v->val.name = v->sym->name, v->val.sym = v->sym;
-    v->assigned = v->set = true, v->bound = false;
     return kloop_make_list(L, v, &v->val);
 }
 
