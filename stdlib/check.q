@@ -65,8 +65,8 @@ function [] = check_size(what, x, s)
     assert(isequal(size(x), s), what, " must have size ", s, ", got ", size(x))
 end
 
-% Returns the grey value of white, or another number in grey values, that is `otherwise` unless it is given.  Values of
-% x in [0,1] then give a warning.
+% Returns the grey value of white, or another number in grey values, that is `otherwise` unless it is given.  A white of
+% 1 in x then gives a warning.
 function y = scale_of(what, x, given, otherwise)
     y = isnull(given) ? otherwise : given
     if isnull(given)

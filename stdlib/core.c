@@ -285,18 +285,18 @@ qs_status qcore_object(qs_vm *vm, qs_call_args *c) {
 }
 
 /* Makes an object of names and values: struct("a", 1, …), object(a := 1, …). */
+/* $dict(key, value, …) */
+qs_status qcore_pairs(qs_vm *vm, qs_call_args *c) {
+    TRY(qcore_object(vm, c));
+    for (int i = 0; i < c->nin; i += 2) TRY(qobj_set_key(vm, c->out[0].u.p, c->in[i], c->in[i + 1]));
+    return QS_OK;
+}
+
 qs_status qcore_struct(qs_vm *vm, qs_call_args *c) {
-    Object *o = NULL;
     if (c->nin % 2) return qs_fail(vm, QS_EVALUE, "struct: each name needs a value, got %d arguments", c->nin);
     for (int i = 0; i < c->nin; i += 2)
         if (c->in[i].kind != QS_STRING) return qarg_wrong(vm, "struct", "name", "a string", c->in[i]);
-    TRY(qobj_new(vm, NULL, &o));
-    c->out[0] = qval_object(QS_OBJECT, o);
-    for (int i = 0; i < c->nin; i += 2) {
-        const Str *name = c->in[i].u.p;
-        TRY(qobj_set(vm, o, qstr_name(qvm_ctx(vm), name->s, name->len), c->in[i + 1]));
-    }
-    return QS_OK;
+    return qcore_pairs(vm, c);
 }
 
 static qs_status object_of(qs_vm *vm, const char *fn, qs_value v, Object **out) {

@@ -349,12 +349,12 @@ qs_status qimage_tiffread(qs_vm *vm, qs_call_args *c) {
 }
 
 /* -- writing ------------------------------------------------------------------------------------------------------- */
-/* Recognizes images with values from 0 to 1, where white is 1, as is usual in other libraries. */
+/* Recognizes images where white is 1, as is usual in other libraries: filters and noise exceed [0,1] a little. */
 #define IS_UNIT(T)                                                                                                     \
     static bool is_unit_##T(const T *x, size_t n) {                                                                    \
         bool fraction = false;                                                                                         \
         for (size_t i = 0; i < n; i++) {                                                                               \
-            if (!(x[i] >= 0 && x[i] <= 1)) return false;                                                               \
+            if (!(x[i] >= -1.5 && x[i] <= 1.5)) return false;                                                          \
             fraction |= x[i] > 0 && x[i] < 1;                                                                          \
         }                                                                                                              \
         return fraction;                                                                                               \
@@ -367,7 +367,7 @@ qs_status qimage_check_white(qs_vm *vm, const char *fn, const char *what, qs_dty
     bool unit = (d == QS_F32 && is_unit_float(x, n)) || (d == QS_F64 && is_unit_double(x, n));
     if (!unit) return QS_OK;
     return qwarn_at(qvm_ctx(vm), qvm_here(vm),
-                    "%s: %s will be black: all values are in [0,1], and white is %g; write %g*img%s", fn, what, white,
+                    "%s: %s will be black: no value is above 1.5, and white is %g; write %g*img%s", fn, what, white,
                     white, otherwise);
 }
 
@@ -403,7 +403,7 @@ qs_status qimage_check_scale(qs_vm *vm, qs_call_args *c) {
     if (!wrong) return QS_OK;
     if (small)
         return qwarn_at(qvm_ctx(vm), w, "%s must have values in [0,1], and has larger ones: divide by 255", what);
-    return qwarn_at(qvm_ctx(vm), w, "%s has values of at most 1, and white is 255: multiply by 255, or give the scale",
+    return qwarn_at(qvm_ctx(vm), w, "%s has no value above 1.5, and white is 255: multiply by 255, or give the scale",
                     what);
 }
 

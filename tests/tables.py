@@ -123,7 +123,8 @@ def observed(text):
 
 
 # Built-ins that only syntax calls, and how it looks.
-SYNTAX = {"$spread": r"\w\([^()]*\.\.\.\w", "$object": r"\bobject\(\w+ *:=", "$format": r'\bf *"'}
+SYNTAX = {"$spread": r"\w\([^()]*\.\.\.\w", "$object": r"\bobject\(\w+ *:=", "$dict": r"{\s*\S+ *:",
+          "$format": r'\bf *"'}
 
 
 def names_called(code):

@@ -73,14 +73,22 @@ static Node *type_value(Parser *p, TypeExpr *t) {
     return n;
 }
 
-/* Parses comma-separated expressions up to the partner of the opening token, which has been consumed. */
-static NodeList items(Parser *p, uint32_t opener, TokenKind closer) {
+/* Parses comma-separated expressions up to the partner of the opening token, which has been consumed.  The items of a
+ * dictionary are a key, a value, a key, a value. */
+static NodeList items(Parser *p, uint32_t opener, TokenKind closer, bool *dictionary) {
     uint32_t mark = p->nscratch;
     int height = 0;
     while (p->k != closer && p->k != T_ERROR) {
         Node *n = qexpr_any(p);
         height = higher(height, p->height);
+        if (p->k == T_COLON && closer == T_RBRACE && p->nscratch == mark) *dictionary = true;
         qparse_push(p, &n, sizeof n);
+        if (*dictionary) {
+            qparse_expect(p, T_COLON, "and a value after the key");
+            n = qexpr_any(p);
+            height = higher(height, p->height);
+            qparse_push(p, &n, sizeof n);
+        }
         if (!qparse_accept(p, T_COMMA)) break;
         if (p->k == closer) qparse_expected(p, "an element after ','");
     }
@@ -95,14 +103,42 @@ static NodeList items(Parser *p, uint32_t opener, TokenKind closer) {
     return qparse_take_nodes(p, mark);
 }
 
+static Node *ident(Parser *p, const char *name, uint32_t pos) {
+    Node *n = leaf(p, N_IDENT, pos);
+    n->u.ident.name = qstr_cname(p->ctx, name);
+    return n;
+}
+
+static Node *text_node(Parser *p, Str *text, uint32_t pos) {
+    Node *n = leaf(p, N_STR, pos);
+    n->u.str = text;
+    return n;
+}
+
+static void add_argument(Parser *p, Node *value) {
+    Arg a = {.value = value, .pos = value->pos};
+    qparse_push(p, &a, sizeof a);
+}
+
+/* Changes {key : value} to $dict(key, value). */
+static void make_dictionary(Parser *p, Node *n) {
+    const NodeList given = n->u.items;
+    uint32_t mark = p->nscratch;
+    for (int i = 0; i < given.n; i++) add_argument(p, given.at[i]);
+    n->kind = N_CALL;
+    n->u.call.callee = ident(p, "$dict", n->pos);
+    n->u.call.args.at = qparse_take(p, mark, sizeof(Arg), &n->u.call.args.n);
+}
+
 static Node *list(Parser *p, NodeKind k, TokenKind closer) {
     Node *n = qparse_node(p, k, qparse_pos(p));
     uint32_t opener = p->i;
-    bool in_list = p->in_list;
+    bool in_list = p->in_list, dictionary = false;
     qparse_next(p);
     p->in_list = true;
-    n->u.items = items(p, opener, closer);
+    n->u.items = items(p, opener, closer, &dictionary);
     p->in_list = in_list;
+    if (dictionary) make_dictionary(p, n);
     return qparse_grown(p, n, p->height);
 }
 
@@ -202,23 +238,6 @@ static ArgList arguments(Parser *p, uint64_t *lists) {
     p->height = height;
     p->in_index = in_index, p->in_list = in_list;
     return list;
-}
-
-static Node *ident(Parser *p, const char *name, uint32_t pos) {
-    Node *n = leaf(p, N_IDENT, pos);
-    n->u.ident.name = qstr_cname(p->ctx, name);
-    return n;
-}
-
-static Node *text_node(Parser *p, Str *text, uint32_t pos) {
-    Node *n = leaf(p, N_STR, pos);
-    n->u.str = text;
-    return n;
-}
-
-static void add_argument(Parser *p, Node *value) {
-    Arg a = {.value = value, .pos = value->pos};
-    qparse_push(p, &a, sizeof a);
 }
 
 /* Changes f(a, ...list) to $spread(f, "-*", a, list). */

@@ -433,6 +433,11 @@ static qs_status suggest_key(qs_vm *vm, const Object *o, qs_value key, Text *t) 
         qtext_puts(t, i ? ", " : "");
         TRY(qfmt_brief(vm, present, t));
     }
+    if (key.kind != QS_STRING && qobj_entry(o, 0, &present, &v) && present.kind == QS_STRING && v.kind == QS_ARRAY) {
+        qtext_printf(t, "; an element of a field is written .%s[", ((Str *)present.u.p)->s);
+        TRY(qfmt_brief(vm, key, t));
+        qtext_puts(t, "]");
+    }
     return QS_OK;
 }
 

@@ -19,3 +19,21 @@ try
 catch e
     print e
 end
+
+% The rows of a projection, and filters of the ramp: weaker high frequencies leave less of the noise of an edge.
+[y, r] = radon(x, [0,90])
+print size(r) == [1,size(y,0)], r[0] + r[numel(r)-1], diff(r)[0]
+square = float64(zeros(41,41))
+square[15..25,15..25] = 1
+lines = radon(square)
+for filter = {"ram-lak","shepp-logan","cosine","hamming","hann","none"}
+    back = iradon(lines, n:=41, filter:=filter)
+    print filter, " ", round(100*max(back)), " ", round(1000*mean(back))
+end
+for filter = {"linear","han"}
+    try
+        filter == "han" ? iradon(lines, n:=41, filter:=filter) : iradon(lines, 0..179, filter)
+    catch e
+        print e
+    end
+end

@@ -26,3 +26,5 @@ check_scale("f: x", unit, 255)
 check_scale("f: x", 255*unit, 1)
 check_scale("f: x", unit, 1)
 check_scale("f: x", {}, 255)
+% Noise around an image in [0,1] changes nothing.
+print psnr(unit, unit*1.2 - 0.1) > 0
