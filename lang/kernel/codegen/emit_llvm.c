@@ -350,10 +350,10 @@ static bool is_literal(Opnd o) { return *o.s != '%'; }
  * (passes/legal.h). */
 static Opnd emit_extreme(Emit *e, KOp op, qs_dtype d, unsigned flag, Opnd a, Opnd b) {
     bool ordered = flag == KFLAG_ZEROS || e->t->orders_zeros;
-    if (kir_is_exact(e->f)) return emit_extreme_in_order(e, op, d, a, b);
-    if (flag == KFLAG_REASSOC) /* not NaN, and either zero, which fuse.c sets right; LLVM vectorizes a loop of these */
+    if (flag == KFLAG_REASSOC) /* not NaN, and either zero, which the code behind the loop sets right */
         return emit_def(e, "call nnan nsz %s @llvm.%s.f%d(%s %s, %s %s)", emit_type(d),
                         op == K_MAX ? "maxnum" : "minnum", d == QS_F64 ? 64 : 32, emit_type(d), a.s, emit_type(d), b.s);
+    if (kir_is_exact(e->f)) return emit_extreme_in_order(e, op, d, a, b);
     if (!ordered || e->f->fast || is_literal(a) || is_literal(b))
         return emit_call2(e, op == K_MAX ? "maxnum" : "minnum", d, a, b);
     return extreme_of_bits(e, op, d, a, b);

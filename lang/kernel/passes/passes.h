@@ -7,12 +7,14 @@
 #include "lang/kernel/ir/kir.h"
 
 /* -- KFunc to KFunc: they return f itself if nothing is gained ----------------------------------------------------- */
-const KFunc *kfloat32_narrow(Ctx *c, Arena *a, const KFunc *f);     /* in float32 where the bits stay the same */
-const KFunc *kindextests_hoist(Ctx *c, Arena *a, const KFunc *f);   /* makes tests of inner loops in front of them */
-const KFunc *kinterchange_loops(Ctx *c, Arena *a, const KFunc *f);  /* the innermost loop becomes independent */
-const KFunc *kpromote_elements(Ctx *c, Arena *a, const KFunc *f);   /* keeps an element of a loop in a variable */
-const KFunc *kwavefront_rows(Ctx *c, Arena *a, const KFunc *f);     /* runs dependent rows together, shifted */
-const KFunc *kjam_loops(Ctx *c, Arena *a, const KFunc *f);          /* runs several outer iterations together */
+const KFunc *kfloat32_narrow(Ctx *c, Arena *a, const KFunc *f);       /* in float32 where the bits stay the same */
+const KFunc *kindextests_hoist(Ctx *c, Arena *a, const KFunc *f);     /* makes tests of inner loops in front of them */
+const KFunc *kinterchange_loops(Ctx *c, Arena *a, const KFunc *f);    /* the innermost loop becomes independent */
+const KFunc *kpromote_elements(Ctx *c, Arena *a, const KFunc *f);     /* keeps an element of a loop in a variable */
+const KFunc *kconditionalsums_move(Ctx *c, Arena *a, const KFunc *f); /* moves additions out of branches */
+const KFunc *kextremes_free(Ctx *c, Arena *a, const KFunc *f);        /* compares values of a loop in any order */
+const KFunc *kwavefront_rows(Ctx *c, Arena *a, const KFunc *f);       /* runs dependent rows together, shifted */
+const KFunc *kjam_loops(Ctx *c, Arena *a, const KFunc *f);            /* runs several outer iterations together */
 const KFunc *ksplit_loops(Ctx *c, Arena *a, const KFunc *f);        /* splits loops where a shared element is stored */
 const KFunc *kknown_lengths(Ctx *c, Arena *a, const KFunc *f);      /* loops of known length count from 0 */
 const KFunc *kwindowsums_regroup(Ctx *c, Arena *a, const KFunc *f); /* splits sums over windows into sums of rows */

@@ -44,7 +44,7 @@ typedef struct {
  * result is a table by instruction, which a copy of the function would invalidate. */
 static const struct {
     unsigned can;
-    Pass pass[15];
+    Pass pass[17];
 } pipelines[] = {
     [PIPELINE_CPU] =
         {LEGAL_ALL & ~(unsigned)LEGAL_DIVIDE,
@@ -55,6 +55,8 @@ static const struct {
           {"interchange", "the innermost loop has independent iterations", .transform = kinterchange_loops},
           {"promote", "an element that all iterations of a loop change is in a variable",
            .transform = kpromote_elements},
+          {"conditional_sums", "sums in branches do not keep a loop from vectors", .transform = kconditionalsums_move},
+          {"extremes", "searches for the largest or smallest value compare in any order", .transform = kextremes_free},
           {"wavefront", "rows that depend on their neighbours run together, shifted", .transform = kwavefront_rows},
           {"jam", "chains of dependent operations of several iterations overlap", .transform = kjam_loops},
           {"split_loops", "loops end where they store an element that they all read", .transform = ksplit_loops},

@@ -406,10 +406,11 @@ static qs_status term_at(Loops *L, const Reducing *z, Cursor k, KRef number, KRe
 static qs_status reduce_freely(Loops *L, Reducing *z, KRef *out) {
     KRef total = kbuild_local(&L->walk, kloop_f64(L, z->first)), v, number;
     begin_count(L, z);
-    Cursor k = open_elements(L, &z->a->n, z->a->block, false);
+    Cursor k = open_elements(L, &z->a->n, z->a->block, true);
     TRY(begin_element(L, z, k, &number));
     TRY(term_at(L, z, k, number, &v));
-    KRef next = kbuild_emit(&L->walk, (KMake){z->op, .flag = KFLAG_REASSOC, .a = kbuild_get(&L->walk, total), .b = v});
+    unsigned flag = z->op == K_MAX || z->op == K_MIN ? 0 : KFLAG_REASSOC; /* extremes.c frees their order */
+    KRef next = kbuild_emit(&L->walk, (KMake){z->op, .flag = flag, .a = kbuild_get(&L->walk, total), .b = v});
     kbuild_set(&L->walk, total, next);
     end_element(L, z, number);
     close_elements(L, z->a->block);
