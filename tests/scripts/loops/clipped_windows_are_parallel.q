@@ -11,3 +11,22 @@ function y = extremes(x, r)
 end
 x = mod(reshape((0..39*41-1)*37, [39,41]), 101)
 print sum(extremes(x, 1)), " ", sum(extremes(x, 2)), " ", sum(extremes(x, 40))
+
+% So are bounds that an `if` or a choice limits.
+function y = sums(x, r)
+    [n, m] = size(x)
+    y = zeros(n, m)
+    for i = 0..n-1
+        for j = 0..m-1
+            first = j - r
+            if first < 0
+                first = 0
+            end
+            last = j + r > m-1 ? m-1 : j + r
+            for k = first..last
+                y[i,j] += x[i,k]
+            end
+        end
+    end
+end
+print sum(sums(x, 1)), " ", sum(sums(x, 2)), " ", sum(sums(x, 40))

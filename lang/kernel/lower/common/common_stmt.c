@@ -170,7 +170,33 @@ static qs_status if_from(Walk *w, Branches *b, int i) {
     return lower_choice(w, b, i, c, known, n->u.ifs.blocks[i], i + 1 == n->u.ifs.n && !n->u.ifs.has_else);
 }
 
+static bool is_name(const Node *n, const Node *name) {
+    return n->kind == N_IDENT && name->kind == N_IDENT && n->u.ident.sym == name->u.ident.sym;
+}
+
+/* Returns v = v < e ? e : v for `if v < e, v = e end` and the like, if e is cheap: no branch then hides from indices
+ * and bounds of loops that v is max(v, e).  NULL: it is another statement. */
+static Node *as_selection(Walk *w, const Node *n) {
+    const Node *set = n->u.ifs.n == 1 && n->u.ifs.blocks[0].n == 1 ? n->u.ifs.blocks[0].at[0] : n;
+    Node *cond = n->u.ifs.conds[0];
+    bool compares = cond->kind == N_BINARY && (cond->op == OP_LT || cond->op == OP_LE);
+    compares |= cond->kind == N_BINARY && (cond->op == OP_GT || cond->op == OP_GE);
+    if (n->u.ifs.has_else || set->kind != N_ASSIGN || set->u.assign.in_place || !compares) return NULL;
+    if (set->u.assign.ntargets != 1 || set->u.assign.bracketed) return NULL;
+    if (set->u.assign.types && set->u.assign.types[0]) return NULL;
+    Node *v = set->u.assign.targets[0], *e = set->u.assign.value;
+    bool first = is_name(cond->u.bin.a, v) && qast_equal(cond->u.bin.b, e);
+    if (!first && !(is_name(cond->u.bin.b, v) && qast_equal(cond->u.bin.a, e))) return NULL;
+    if (!w->rules->expr->cheap(e)) return NULL;
+    Node *made = qarena_alloc(w->arena, sizeof *made), *choice = qarena_alloc(w->arena, sizeof *choice);
+    *choice = (Node){.kind = N_TERNARY, .pos = set->pos};
+    choice->u.ternary.cond = cond, choice->u.ternary.then = e, choice->u.ternary.other = v;
+    return *made = *set, made->u.assign.value = choice, made;
+}
+
 static qs_status if_statement(Walk *w, Node *n) {
+    Node *selection = as_selection(w, n);
+    if (selection) return lower_assign(w, selection);
     Branches b = {.n = n, .from = if_from};
     TRY(if_from(w, &b, 0));
     return meet_paths(w, &b.after), QS_OK;
