@@ -9,41 +9,34 @@
 #define VM_BASE_LIBM_H
 #include <math.h>
 
-double qlibm_exp(double x);
-double qlibm_exp2(double x);
-double qlibm_expm1(double x);
-double qlibm_log(double x);
-double qlibm_log2(double x);
-double qlibm_log10(double x);
-double qlibm_log1p(double x);
-double qlibm_cbrt(double x);
-double qlibm_sin(double x);
-double qlibm_cos(double x);
+/* The functions of both types, by their numbers of arguments.  tan and hypot of floats are those of the C library and
+ * the one below. */
+#define QLIBM_EACH(ONE, TWO)                                                                                           \
+    ONE(exp)                                                                                                           \
+    ONE(exp2)                                                                                                          \
+    ONE(expm1)                                                                                                         \
+    ONE(log)                                                                                                           \
+    ONE(log2) ONE(log10) ONE(log1p) ONE(cbrt) ONE(sin) ONE(cos) ONE(asin) ONE(acos) ONE(atan) ONE(sinh) ONE(cosh)      \
+        ONE(tanh) ONE(asinh) ONE(acosh) ONE(atanh) ONE(erf) ONE(erfc) TWO(atan2) TWO(pow)
+#define QLIBM_ONE(name)                                                                                                \
+    double qlibm_##name(double x);                                                                                     \
+    float qlibm_##name##f(float x);
+#define QLIBM_TWO(name)                                                                                                \
+    double qlibm_##name(double x, double y);                                                                           \
+    float qlibm_##name##f(float x, float y);
+QLIBM_EACH(QLIBM_ONE, QLIBM_TWO)
 double qlibm_tan(double x);
-double qlibm_asin(double x);
-double qlibm_acos(double x);
-double qlibm_atan(double x);
-double qlibm_sinh(double x);
-double qlibm_cosh(double x);
-double qlibm_tanh(double x);
-double qlibm_asinh(double x);
-double qlibm_acosh(double x);
-double qlibm_atanh(double x);
-double qlibm_erf(double x);
-double qlibm_erfc(double x);
-double qlibm_atan2(double x, double y);
 double qlibm_hypot(double x, double y);
-double qlibm_pow(double x, double y);
 
 /* Returns the function for the symbol "qlibm_…" in compiled code; NULL: there is none. */
 void *qlibm_symbol(const char *name);
 
-/* The host's function of a row, by the column `how64`. */
-#define MATH_HOST_exact(f64)  f64
-#define MATH_HOST_own(f64)    f64
-#define MATH_HOST_host(f64)   qlibm_##f64
-#define MATH_HOST_near(f64)   qlibm_##f64
-#define MATH_HOST(how64, f64) MATH_HOST_##how64(f64)
+/* The host's function of a row with the C function f, by its column `how32` or `how64`. */
+#define MATH_HOST_exact(f) f
+#define MATH_HOST_own(f)   f
+#define MATH_HOST_host(f)  qlibm_##f
+#define MATH_HOST_near(f)  qlibm_##f
+#define MATH_HOST(how, f)  MATH_HOST_##how(f)
 
 static inline double qlibm_lgamma(double x) {
     int sign;

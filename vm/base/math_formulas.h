@@ -1,11 +1,11 @@
-/* math_formulas.h -- defines the mathematical functions, except the gamma functions and some of float.
+/* math_formulas.h -- defines the mathematical functions, except the gamma functions.
  *
  * A formula is written once.  It is a C function that combines values by the operations `add`, `fused`, `choose` …, and
  * the file that includes this one defines these operations and the types of values:
  *
- *     libm.c        a value is a double, an operation computes it: the functions of the host and of the evaluator
- *     emit_math.c a value is the name of an LLVM value, an operation appends an instruction: the functions of loops,
- *                   and those of GPUs
+ *     libm_functions.h  a value is a number, an operation computes it: the functions of the host and of the evaluator
+ *     emit_math.c       a value is the name of an LLVM value, an operation appends an instruction: the functions of
+ *                       loops, and those of GPUs
  *
  * Both therefore compute the same operations, each of which IEEE 754 defines; the results have the same bits.
  *
@@ -187,6 +187,44 @@ static inline V wide_exp2(Maker *m, V x) {
     r.l = fused(m, rest, constant_part(m, log_2, 1), r.l);
     return in_range(m, x, -1100, 1030, zero(m), times_power(m, d_small_exp(m, r), n, 0));
 }
+
+static inline V scaled_part(const Maker *m, Parts c, int i, double by) { return num(m, c[m->wide][i] * by); }
+
+static inline V clamp(Maker *m, V x, double low, double high) { /* NaN stays */
+    x = choose(m, is(m, "olt", x, num(m, low)), num(m, low), x);
+    return choose(m, is(m, "ogt", x, num(m, high)), num(m, high), x);
+}
+
+/* Returns 2^(2k) e^r for floats, |r| <= log 2.  The factor 2^k is applied twice, so that it is a normal number.
+ * k_and_bias has the biased exponent k in its lowest bits, so computing 2^k takes one shift. */
+static inline V float_power(Maker *m, V k_and_bias, V r) {
+    V by = of_bits(m, iop(m, "shl", bits_of(m, k_and_bias), integer(FLT_MANT_DIG - 1)));
+    V e = fused(m, r, fused(m, r, POLYNOMIAL_32(m, exp_wide, r), one(m)), one(m));
+    return mul(m, mul(m, e, by), by);
+}
+
+static inline V clamp_exp(Maker *m, V x) { return clamp(m, x, -110, 95); }
+
+static const double biased_magic = 0x1.8p23 + FLT_MAX_EXP - 1; /* adding it leaves integer plus bias in the low bits */
+
+static inline V float_exp(Maker *m, V x) {
+    V magic = num(m, biased_magic);
+    x = clamp_exp(m, x);
+    V shifted = fused(m, x, scaled_part(m, one_log2e, 0, 0.5), magic), down = sub(m, magic, shifted);
+    V r = fused(m, down, scaled_part(m, log_2, 1, 2), fused(m, down, scaled_part(m, log_2, 0, 2), x));
+    return float_power(m, shifted, r);
+}
+
+static inline V float_exp2(Maker *m, V x) {
+    V magic = num(m, biased_magic);
+    x = clamp(m, x, -160, 135);
+    V shifted = fused(m, x, half(m), magic), r = fused(m, num(m, 2), sub(m, magic, shifted), x);
+    return float_power(m, shifted, mul(m, r, constant_part(m, log_2, 0)));
+}
+
+static inline V make_exp(Maker *m, V x, V y) { return (void)y, m->wide ? scaled_exp(m, x, NULL, 0) : float_exp(m, x); }
+
+static inline V make_exp2(Maker *m, V x, V y) { return (void)y, m->wide ? wide_exp2(m, x) : float_exp2(m, x); }
 
 /* Computes (2^n e^r - 1)/2, so that nothing overflows, and doubles it. */
 static inline V make_expm1(Maker *m, V x, V y) {
@@ -456,13 +494,32 @@ static inline V finish_wave(Maker *m, V x, D r, I k, bool cosine) {
     return cosine ? value : choose(m, is_zero(m, x), x, value);
 }
 
-static const double far_double = 0x1p30; /* from here on, arguments are reduced in another way */
+static const double far_double = 0x1p30, far_float = 0x1p17; /* from here on, arguments are reduced in another way */
 
 /* Returns sin(x) or cos(x) of a double, |x| < far_double. */
 static inline V near_wide_wave(Maker *m, V x, bool cosine) {
     I k;
     D r = reduce_near(m, x, &k);
     return finish_wave(m, x, r, k, cosine);
+}
+
+static const double one_pi = 0x1.45f306dc9c883p-2; /* 1/pi */
+/* Three parts of pi.  All are positive, so that subtracting multiples keeps -0. */
+static const double float_pi[3] = {0x1.921fb4p+1, 0x1.4442dp-23, 0x1.84698ap-47};
+
+/* Returns sin(x) or cos(x) of a float below 2^17.  The remainder, at most a quarter turn, is computed by subtracting a
+ * multiple of pi, or for cos an odd multiple of pi/2, in three parts whose products are not rounded.  The lowest bit of
+ * the number of half turns determines the sign. */
+static inline V near_float_wave(Maker *m, V x, bool cosine) {
+    V magic = num(m, cosine ? 0x1.8p23 + 1 : 0x1.8p23), turn = num(m, one_pi), n, r;
+    if (cosine) x = magnitude(m, x);
+    V shifted = cosine ? add(m, fused(m, x, turn, num(m, -0.5)), magic) : fused(m, x, turn, magic);
+    n = sub(m, shifted, magic), r = x;
+    if (cosine) n = add(m, n, half(m));
+    for (int i = 0; i < 3; i++) r = fused(m, n, num(m, -float_pi[i]), r);
+    V z = mul(m, r, r), value = mul(m, r, fused(m, z, POLYNOMIAL_32(m, sin_wide, z), one(m)));
+    I sign = iop(m, "shl", bits_of(m, shifted), integer(31));
+    return of_bits(m, iop(m, "xor", bits_of(m, value), sign));
 }
 
 /* Returns tan(x), where r + k pi/2 is x: the quotient of sin r and cos r, or of -cos r and sin r. */

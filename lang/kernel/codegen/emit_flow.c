@@ -83,11 +83,17 @@ static bool runs_in_stretches(const Emit *e, KRef loop) {
     return e->poll && !is_short(e->f, loop) && !has_loop(e->f, loop, is_long);
 }
 
+/* Whether the loop is long enough for a vector, or its length is unknown; a shorter one is only unrolled. */
+static bool fills_vector(const KFunc *f, KRef loop) {
+    enum { SHORT = 8 };
+    return !kplan_unrolls(f, loop) || kplan_iterations(f, loop) >= SHORT;
+}
+
 /* Begins or ends accesses that LLVM may reorder, because iterations are independent. */
 static void declare_independent(Emit *e, KRef loop, EmitLoop *l) {
     unsigned flag = e->f->ins[loop].flag;
     bool flagged =
-        e->f->strict && e->poll && (flag == KFLAG_REASSOC || flag == KFLAG_AHEAD) && !kplan_unrolls(e->f, loop);
+        e->f->strict && e->poll && (flag == KFLAG_REASSOC || flag == KFLAG_AHEAD) && fills_vector(e->f, loop);
     l->group = e->group;
     bool independent =
         flagged && !has_loop(e->f, loop, is_any) && kplan_stores_last(e->f, loop + 1, e->f->regions[loop].end);
@@ -136,7 +142,9 @@ uint32_t emit_loop_metadata(Emit *e, const char *properties) {
 }
 
 static void back_edge(Emit *e, KRef loop, uint32_t head, bool parallel) {
-    const char *how = kplan_unrolls(e->f, loop) ? ", !{!\"llvm.loop.unroll.full\"}" : parallel ? ", !1" : NULL;
+    bool unrolls = kplan_unrolls(e->f, loop);
+    const char *how = unrolls ? ", !{!\"llvm.loop.unroll.full\"}" : parallel ? ", !1" : NULL;
+    if (unrolls && parallel) how = ", !1, !4, !5, !6"; /* it becomes vectors first */
     if (e->loops == LOOPS_SHORT) how = ", !{!\"llvm.loop.unroll.disable\"}";
     bool far = e->split && e->split->near.given && !e->near; /* rarely executed */
     if (e->loops == LOOPS_RARE && (far || !kplan_is_small(e->f, loop)))

@@ -560,7 +560,7 @@ bool emit_calls_vectors(const Emit *e, MathFn fn) {
 
 /* Returns whether the definition of fn is that of math_formulas.h, whose bits the interpreter gives. */
 static bool is_of_host(const Emit *e, MathFn fn, qs_dtype d) {
-    return d == QS_F64 && kir_math[fn].how[1] >= MATH_host && !e->t->threads && kir_is_exact(e->f);
+    return kir_math[fn].how[d == QS_F64] >= MATH_host && !e->t->threads && kir_is_exact(e->f);
 }
 
 /* Emits a call of a library function. */

@@ -16,9 +16,9 @@
  * errors.
  *
  * CPU: functions that are `host` or `near` in mathfn.def are inlined into loops.
- *   - For float64 the host computes the same formula (libm.h), so loops of the program (KFunc.strict) give the bits of
- *     the interpreter.  For float32 only kernels and loops with fast math inline them.  These call the vector functions
- *     of the C library instead of `host` ones, because they are faster, with less precision.
+ *   - The host computes the same formula (libm.h), so loops of the program (KFunc.strict) give the bits of the
+ *     interpreter.  Kernels and loops with fast math call the vector functions of the C library instead of `host` ones,
+ *     because they are faster, with less precision.
  *   - LLVM vectorizes them together with the rest of the loop.  No registers are saved around calls, and a result is
  *     the same in a whole vector and in the rest of a row.
  *   - Their constants are loaded from memory that LLVM does not know to be constant.  Therefore LLVM keeps them in
@@ -155,44 +155,6 @@ static V negative(Maker *m, V a) { return def(m, "icmp slt %s %s, 0", int_type(m
 static const double pi = 0x1.921fb54442d18p+1, pi_low = 0x1.1a62633145c07p-53, log_pi = 0x1.250d048e7a1bdp+0,
                     half_log_2pi = 0x1.d67f1c864beb5p-1, half_log_2pi_low = -0x1.65b5a1b7ff5dfp-55;
 
-static V scaled_part(const Maker *m, Parts c, int i, double by) { return num(m, c[m->wide][i] * by); }
-
-static V clamp(Maker *m, V x, double low, double high) { /* NaN stays */
-    x = choose(m, is(m, "olt", x, num(m, low)), num(m, low), x);
-    return choose(m, is(m, "ogt", x, num(m, high)), num(m, high), x);
-}
-
-/* Returns 2^(2k) e^r for floats, |r| <= log 2.  The factor 2^k is applied twice, so that it is a normal number.
- * k_and_bias has the biased exponent k in its lowest bits, so computing 2^k takes one shift. */
-static V float_power(Maker *m, V k_and_bias, V r) {
-    V by = of_bits(m, iop(m, "shl", bits_of(m, k_and_bias), integer(FLT_MANT_DIG - 1)));
-    V e = fused(m, r, fused(m, r, POLYNOMIAL_32(m, exp_wide, r), one(m)), one(m));
-    return mul(m, mul(m, e, by), by);
-}
-
-static V clamp_exp(Maker *m, V x) { return clamp(m, x, -110, 95); }
-
-static const double biased_magic = 0x1.8p23 + FLT_MAX_EXP - 1; /* adding it leaves integer plus bias in the low bits */
-
-static V float_exp(Maker *m, V x) {
-    V magic = num(m, biased_magic);
-    x = clamp_exp(m, x);
-    V shifted = fused(m, x, scaled_part(m, one_log2e, 0, 0.5), magic), down = sub(m, magic, shifted);
-    V r = fused(m, down, scaled_part(m, log_2, 1, 2), fused(m, down, scaled_part(m, log_2, 0, 2), x));
-    return float_power(m, shifted, r);
-}
-
-static V float_exp2(Maker *m, V x) {
-    V magic = num(m, biased_magic);
-    x = clamp(m, x, -160, 135);
-    V shifted = fused(m, x, half(m), magic), r = fused(m, num(m, 2), sub(m, magic, shifted), x);
-    return float_power(m, shifted, mul(m, r, constant_part(m, log_2, 0)));
-}
-
-static V make_exp(Maker *m, V x, V y) { return (void)y, m->wide ? scaled_exp(m, x, NULL, 0) : float_exp(m, x); }
-
-static V make_exp2(Maker *m, V x, V y) { return (void)y, m->wide ? wide_exp2(m, x) : float_exp2(m, x); }
-
 /* -- rare cases of functions inlined into cpu loops ---------------------------------------------------------------- */
 /* Returns `near`, or in rare cases the value of the C library; see define_far. */
 static V call_far(Maker *m, MathFn fn, V x, V y, V near) {
@@ -286,8 +248,6 @@ static const char far_text[] =
     "  %o1 = insertvalue { double, double, i64 } %o0, double %rl, 1\n"
     "  %o2 = insertvalue { double, double, i64 } %o1, i64 %rq, 2\n  ret { double, double, i64 } %o2\n}\n";
 
-static const double far_float = 0x1p17;
-
 /* Calls reduce_far and converts its results to the type. */
 static D reduce_far(Maker *m, V x, V *k) {
     if (!m->wide) x = def(m, "fpext float %s to double", x.s);
@@ -331,24 +291,6 @@ static V finite_only(Maker *m, V x, V value) {
     return choose(m, is(m, "olt", magnitude(m, x), infinity(m)), value, not_a_number(m));
 }
 
-/* Three parts of pi.  All are positive, so that subtracting multiples keeps -0. */
-static const double float_pi[3] = {0x1.921fb4p+1, 0x1.4442dp-23, 0x1.84698ap-47};
-
-/* Returns sin(x) or cos(x) of a float below 2^17.  The remainder, at most a quarter turn, is computed by subtracting a
- * multiple of pi, or for cos an odd multiple of pi/2, in three parts whose products are not rounded.  The lowest bit of
- * the number of half turns determines the sign. */
-static V near_wave(Maker *m, V x, bool cosine) {
-    V magic = num(m, cosine ? 0x1.8p23 + 1 : 0x1.8p23), turn = num(m, 1 / pi), n, r;
-    if (cosine) x = magnitude(m, x);
-    V shifted = cosine ? add(m, fused(m, x, turn, num(m, -0.5)), magic) : fused(m, x, turn, magic);
-    n = sub(m, shifted, magic), r = x;
-    if (cosine) n = add(m, n, half(m));
-    for (int i = 0; i < 3; i++) r = fused(m, n, num(m, -float_pi[i]), r);
-    V z = mul(m, r, r), value = mul(m, r, fused(m, z, POLYNOMIAL_32(m, sin_wide, z), one(m)));
-    V sign = iop(m, "shl", bits_of(m, shifted), integer(31));
-    return of_bits(m, iop(m, "xor", bits_of(m, value), sign));
-}
-
 static V far_wave(Maker *m, V x, bool cosine) {
     V k;
     D r = reduce_far(m, x, &k);
@@ -356,7 +298,7 @@ static V far_wave(Maker *m, V x, bool cosine) {
 }
 
 static V float_wave(Maker *m, V x, bool cosine) {
-    V near = near_wave(m, x, cosine);
+    V near = near_float_wave(m, x, cosine);
     if (m->module) return call_far_wave(m, x, near, cosine);
     unsigned start = label(m), beyond = label(m), end = label(m);
     jump_to(m, start), put_label(m, start);
@@ -672,7 +614,7 @@ static void define_far(Emit *e, MathFn fn, qs_dtype d) {
 bool emit_math_inlines(const Emit *e, MathFn fn, qs_dtype d) {
     if (e->t->libdevice || !e->t->fma || e->many_calls) return false;
     switch ((MathHow)kir_math[fn].how[d == QS_F64]) {
-    case MATH_near: return d == QS_F64 || !kir_is_exact(e->f);
+    case MATH_near: return true;
     case MATH_host: return !emit_calls_vectors(e, fn);
     default: return false;
     }

@@ -32,7 +32,8 @@
 #define ELEM_LIBM_2(name, f32, f64)                                                                                    \
     static inline float name##_F32(float x, float y) { return f32(x, y); }                                             \
     static inline double name##_F64(double x, double y) { return f64(x, y); }
-#define MATHFN(id, nargs, f32, f64, how32, how64, ...) ELEM_LIBM_##nargs(elem_libm_##id, f32, MATH_HOST(how64, f64))
+#define MATHFN(id, nargs, f32, f64, how32, how64, ...)                                                                 \
+    ELEM_LIBM_##nargs(elem_libm_##id, MATH_HOST(how32, f32), MATH_HOST(how64, f64))
 #include "lang/kernel/ir/mathfn.def"
 #undef ELEM_LIBM_1
 #undef ELEM_LIBM_2

@@ -33,7 +33,8 @@ typedef union {
 #define tgammaf qlibm_tgammaf
 #define hypotf  qlibm_hypotf
 static const LibM libm[MF__COUNT] = {
-#define MATHFN(id, nargs, f32, f64, how32, how64, ...) [MF_##id] = {.a##nargs = {f32, MATH_HOST(how64, f64)}},
+#define MATHFN(id, nargs, f32, f64, how32, how64, ...)                                                                 \
+    [MF_##id] = {.a##nargs = {MATH_HOST(how32, f32), MATH_HOST(how64, f64)}},
 #include "lang/kernel/ir/mathfn.def"
 };
 #undef lgamma

@@ -262,12 +262,6 @@ static bool is_wide_extreme(const KFunc *f, qs_dtype to, const KIns *x) {
     return to == QS_I32 && (x->op == K_MIN || x->op == K_MAX) && (is_extended(f, x->a) || is_extended(f, x->b));
 }
 
-/* Whether a selection by the comparison x is the larger or the smaller one of two integers: a < b ? b : a. */
-static bool is_extreme(const KFunc *f, const KIns *x, const KMake *i) {
-    bool both = (x->a == i->b && x->b == i->c) || (x->a == i->c && x->b == i->b);
-    return both && (x->op == K_LT || x->op == K_LE) && !kir_is_float((qs_dtype)f->ins[i->b].dtype);
-}
-
 KRef kir_fold(KFunc *f, KMake i) {
     assert(kir_ops[i.op].effect == KE_PURE && kir_ops[i.op].a != KARG__);
     qs_dtype to = result_dtype(f, &i);
@@ -279,10 +273,6 @@ KRef kir_fold(KFunc *f, KMake i) {
         a.a = x->a, b.a = x->b;
         m.a = kir_fold(f, a), m.b = kir_fold(f, b);
         return kir_fold(f, m);
-    }
-    if (i.op == K_SELECT && is_extreme(f, x, &i)) {
-        KOp op = x->a == i.c ? K_MAX : K_MIN;
-        return kir_fold(f, (KMake){op, .a = i.b, .b = i.c, .pos = i.pos});
     }
     if (x->op == K_CONST && (!i.b || y->op == K_CONST) && (!i.c || z->op == K_CONST)) {
         uint16_t flag = (uint16_t)i.flag;

@@ -39,7 +39,7 @@ static bool explain_ins(Invariants *v, KRef r, char *out) {
         return true;
     case K_MATH:
         how = kir_math[i->flag].how[i->dtype == QS_F64];
-        if (!kir_is_exact(f) || how == MATH_exact || (i->dtype == QS_F64 && how >= MATH_host)) return false;
+        if (!kir_is_exact(f) || how == MATH_exact || how >= MATH_host) return false;
         snprintf(out, SERIAL_REASON,
                  kir_math[i->flag].libmvec ? "%s has the bits of the interpreter; {!fast_math} allows vectors"
                                            : "%s has no vector version",

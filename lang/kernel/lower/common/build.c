@@ -98,8 +98,18 @@ static KRef number_value(Walk *w, KRef r) {
     return r;
 }
 
+/* Makes a < b ? b : a of integers a maximum, and b < a ? b : a a minimum. */
+static KMake as_extreme(const KFunc *f, KMake i) {
+    const KIns *x = &f->ins[i.a];
+    bool both = (x->a == i.b && x->b == i.c) || (x->a == i.c && x->b == i.b);
+    if (i.op != K_SELECT || (x->op != K_LT && x->op != K_LE) || !both || kir_is_float((qs_dtype)f->ins[i.b].dtype))
+        return i;
+    return (KMake){x->a == i.c ? K_MAX : K_MIN, .a = i.b, .b = i.c};
+}
+
 KRef kbuild_pure(Walk *w, KMake i) {
     uint32_t before = w->f->nins;
+    i = as_extreme(w->f, i);
     i.pos = instruction_pos(w);
     KRef r = i.a ? kir_fold(w->f, i) : kir_add(w->f, i);
     return r == before && w->f->nins == before + 1 ? number_value(w, r) : r;

@@ -417,25 +417,6 @@ static qs_status reduce_freely(Loops *L, Reducing *z, KRef *out) {
     return *out = kbuild_get(&L->walk, total), QS_OK;
 }
 
-/* The last elements, fewer than sixteen, are added to the first lanes. */
-static qs_status add_rest(Loops *L, const Reducing *z, KRef whole, KRef *lane, int lanes) {
-    KRef v, shared = kbuild_emit(&L->walk, (KMake){K_LARRAY, .own = QS_F64, .imm = (uint64_t)lanes});
-    kloop_flow(L, K_IF, kloop_op(L, K_LT, whole, z->a->n.count));
-    for (int l = 0; l < lanes; l++)
-        kbuild_emit(&L->walk, (KMake){K_ASTORE, .a = shared, .b = kbuild_int(&L->walk, QS_I32, l),
-                                      .c = kbuild_get(&L->walk, lane[l])});
-    KRef k = open_for(L, whole, kloop_op(L, K_SUB, z->a->n.count, one(L)), one(L), false);
-    TRY(term_at(L, z, element_index(k), k, &v));
-    KRef at = kloop_cast(L, kloop_op(L, K_SUB, k, whole), QS_I32);
-    KRef sum = kloop_op(L, K_ADD, kbuild_emit(&L->walk, (KMake){K_ALOAD, .a = shared, .b = at}), v);
-    kbuild_emit(&L->walk, (KMake){K_ASTORE, .a = shared, .b = at, .c = sum});
-    kloop_flow(L, K_END, 0);
-    for (int l = 0; l < lanes; l++)
-        kbuild_set(&L->walk, lane[l],
-                   kbuild_emit(&L->walk, (KMake){K_ALOAD, .a = shared, .b = kbuild_int(&L->walk, QS_I32, l)}));
-    return kloop_flow(L, K_END, 0), QS_OK;
-}
-
 enum { SUM_LANES = 16 };
 
 /* Adds the lanes by halves. */
@@ -445,15 +426,24 @@ static KRef add_lanes(Loops *L, KRef *part) {
     return part[0];
 }
 
+static KRef make_lanes(Loops *L, const Reducing *z, int n) {
+    KRef lanes = kbuild_emit(&L->walk, (KMake){K_LARRAY, .own = QS_F64, .imm = (uint64_t)n});
+    for (int l = 0; l < n; l++)
+        kbuild_emit(&L->walk,
+                    (KMake){K_ASTORE, .a = lanes, .b = kbuild_int(&L->walk, QS_I32, l), .c = kloop_f64(L, z->first)});
+    return lanes;
+}
+
+static void load_lanes(Loops *L, KRef lanes, KRef *part) {
+    for (int l = 0; l < SUM_LANES; l++)
+        part[l] = kbuild_emit(&L->walk, (KMake){K_ALOAD, .a = lanes, .b = kbuild_int(&L->walk, QS_I32, l)});
+}
+
 /* Element k is added to lane k mod 16; those that do not count are added to one more lane, which is faster than a
  * branch. */
 static qs_status sum_block(Loops *L, Reducing *z, KRef *out) {
-    KRef v, number, part[SUM_LANES];
-    KRef lanes = kbuild_emit(&L->walk, (KMake){K_LARRAY, .own = QS_F64, .imm = SUM_LANES + 1});
+    KRef v, number, part[SUM_LANES], lanes = make_lanes(L, z, SUM_LANES + 1);
     Number chosen;
-    for (int l = 0; l <= SUM_LANES; l++)
-        kbuild_emit(&L->walk,
-                    (KMake){K_ASTORE, .a = lanes, .b = kbuild_int(&L->walk, QS_I32, l), .c = kloop_f64(L, z->first)});
     begin_count(L, z);
     Cursor k = open_elements(L, &z->a->n, z->a->block, false);
     if (z->found) TRY(number_at(L, z->a->mask, k, &chosen));
@@ -467,26 +457,27 @@ static qs_status sum_block(Loops *L, Reducing *z, KRef *out) {
     kbuild_emit(&L->walk, (KMake){K_ASTORE, .a = lanes, .b = at, .c = sum});
     if (counts) kbuild_set(&L->walk, z->found, kloop_op(L, K_ADD, number, kloop_cast(L, counts, QS_I64)));
     close_elements(L, z->a->block);
-    for (int l = 0; l < SUM_LANES; l++)
-        part[l] = kbuild_emit(&L->walk, (KMake){K_ALOAD, .a = lanes, .b = kbuild_int(&L->walk, QS_I32, l)});
-    return *out = add_lanes(L, part), QS_OK;
+    return load_lanes(L, lanes, part), *out = add_lanes(L, part), QS_OK;
+}
+
+/* Adds the elements `first` to first+n-1, at most sixteen, to lanes 0 to n-1. */
+static qs_status add_to_lanes(Loops *L, const Reducing *z, KRef lanes, KRef first, KRef n) {
+    KRef v, l = open_for(L, zero(L), kloop_op(L, K_SUB, n, one(L)), one(L), true);
+    KRef k = kloop_op(L, K_ADD, first, l), at = kloop_cast(L, l, QS_I32);
+    TRY(term_at(L, z, element_index(k), k, &v));
+    KRef sum = kloop_op(L, K_ADD, kbuild_emit(&L->walk, (KMake){K_ALOAD, .a = lanes, .b = at}), v);
+    kbuild_emit(&L->walk, (KMake){K_ASTORE, .a = lanes, .b = at, .c = sum});
+    return kloop_flow(L, K_END, 0), QS_OK;
 }
 
 static qs_status sum_in_lanes(Loops *L, const Reducing *z, KRef *out) {
-    enum { LANES = SUM_LANES };
-    KRef lane[LANES], v, part[LANES], size = kloop_i64(L, LANES);
-    KRef whole = kloop_op(L, K_AND, z->a->n.count, kloop_i64(L, -LANES));
-    for (int l = 0; l < LANES; l++) lane[l] = kbuild_local(&L->walk, kloop_f64(L, z->first));
+    KRef part[SUM_LANES], n = z->a->n.count, size = kloop_i64(L, SUM_LANES);
+    KRef whole = kloop_op(L, K_AND, n, kloop_i64(L, -SUM_LANES)), lanes = make_lanes(L, z, SUM_LANES);
     KRef k = open_for(L, zero(L), kloop_op(L, K_SUB, whole, one(L)), size, false);
-    for (int l = 0; l < LANES; l++) {
-        KRef at = kloop_op(L, K_ADD, k, kloop_i64(L, l));
-        TRY(term_at(L, z, element_index(at), at, &v));
-        kbuild_set(&L->walk, lane[l], kloop_op(L, K_ADD, kbuild_get(&L->walk, lane[l]), v));
-    }
+    TRY(add_to_lanes(L, z, lanes, k, size));
     kloop_flow(L, K_END, 0);
-    TRY(add_rest(L, z, whole, lane, LANES));
-    for (int l = 0; l < LANES; l++) part[l] = kbuild_get(&L->walk, lane[l]);
-    return *out = add_lanes(L, part), QS_OK;
+    TRY(add_to_lanes(L, z, lanes, whole, kloop_op(L, K_SUB, n, whole)));
+    return load_lanes(L, lanes, part), *out = add_lanes(L, part), QS_OK;
 }
 
 /* Up to 512 lanes, merged by halves, as the host computes products. */
