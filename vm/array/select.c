@@ -155,6 +155,13 @@ qs_status qselect_range(qs_vm *vm, const qs_value *span, Array **out) {
     return qarr_range(vm, qvm_ctx(vm)->scalar_dtype, first, step, last, out);
 }
 
+/* Returns the first position of a span that is outside. */
+static double first_outside(int64_t first, int64_t step, int64_t size) {
+    if (first < 0 || first >= size) return (double)first;
+    int64_t last_inside = step > 0 ? (size - 1 - first) / step : -(first / step);
+    return (double)first + (double)(last_inside + 1) * (double)step;
+}
+
 /* The access mode handles positions outside, as it does for a vector. */
 static qs_status select_span(const Base *b, int dim, const qs_value *span, Select *s) {
     int64_t first = span[0].u.i, step = span[1].u.i, count = span[2].u.i, last, size = b->dims[dim];
@@ -165,6 +172,7 @@ static qs_status select_span(const Base *b, int dim, const qs_value *span, Selec
         *s = (Select){.count = (size_t)count, .first = first, .step = count > 1 ? step : 1};
         return QS_OK;
     }
+    if (!has_boundary(b->mode)) return outside_error(b, dim, first_outside(first, step, size));
     TRY(qselect_range(b->vm, span, &a));
     qs_status status = select_list(b, dim, a, s);
     return qarr_release(b->vm, a), status;

@@ -96,20 +96,31 @@ static bool is_traced(qs_value base, const Subscript *s) {
 }
 
 /* -- spans --------------------------------------------------------------------------------------------------------- */
-static bool is_integral(qs_value v) {
-    return v.kind == QS_INT ? v.u.i <= 1LL << 53 && v.u.i >= -(1LL << 53)
-                            : v.kind == QS_NUM && fabs(v.u.f) <= 0x1p53 && v.u.f == trunc(v.u.f);
+/* Reads an end or a step that is an int of any size, or an integral number that is exact. */
+static bool read_integer(qs_value v, int64_t *out) {
+    bool exact = v.kind == QS_NUM && fabs(v.u.f) <= 0x1p53 && v.u.f == trunc(v.u.f);
+    if (v.kind == QS_INT || exact) *out = v.kind == QS_INT ? v.u.i : (int64_t)v.u.f;
+    return v.kind == QS_INT || exact;
 }
 
+/* Counts the elements of a range of integers without rounding; INT64_MAX: as many or more. */
+static int64_t count_integers(int64_t lo, int64_t step, int64_t hi) {
+    __int128 n = ((__int128)hi - lo) / step + 1;
+    bool empty = step > 0 ? hi < lo : hi > lo;
+    return empty ? 0 : n > INT64_MAX ? INT64_MAX : (int64_t)n;
+}
+
+/* The ends of a range that is an index are compared as ints: nothing stores its elements as scalars. */
 qs_status qstep_span(qs_vm *vm, Frame *f, qs_value *bounds, bool stepped, qs_value *dst) {
     qs_value hi = bounds[1 + stepped];
-    double step = stepped && is_integral(bounds[1]) ? qval_number(bounds[1]) : 1;
-    bool integral = is_integral(bounds[0]) && step != 0 && (!stepped || is_integral(bounds[1]));
-    if (!integral || (hi.kind != QS_NUM && hi.kind != QS_INT) || !(fabs(qval_number(hi)) <= 0x1p53))
+    int64_t first, last, step = 1;
+    bool integral = read_integer(bounds[0], &first) && (!stepped || read_integer(bounds[1], &step)) && step != 0;
+    if (!integral || (hi.kind != QS_NUM && hi.kind != QS_INT) || (hi.kind == QS_NUM && !isfinite(hi.u.f)))
         return qstep_range(vm, f, LIST_MATRIX, bounds, stepped, dst);
-    double lo = qval_number(bounds[0]);
-    bounds[2] = qs_int((int64_t)qdtype_range_count(lo, step, qval_number(hi)));
-    bounds[0] = qs_int((int64_t)lo), bounds[1] = qs_int((int64_t)step);
+    bool exact = read_integer(hi, &last);
+    double about = exact ? 0 : qdtype_range_count((double)first, (double)step, hi.u.f);
+    bounds[2] = qs_int(exact ? count_integers(first, step, last) : qdtype_sat_i64(about, 0, INT64_MAX));
+    bounds[0] = qs_int(first), bounds[1] = qs_int(step);
     qinterp_clear(vm, dst);
     *dst = (qs_value){QS_NIL, NIL_SPAN, {0}};
     dst->u.i = bounds - dst;
