@@ -4,7 +4,9 @@
  * same shape is handled by the language.  All other indices (lists, index arrays, several of them) are passed to NumPy
  * on a view of the array.  Cells and strings accept numbers and slices. */
 #include "bridge/bridge.h"
+#include "vm/array/convert.h"
 #include "vm/array/index.h"
+#include "vm/array/strided.h"
 #include "vm/tape/tape.h"
 
 #include <math.h>
@@ -196,6 +198,33 @@ static int set_by_numpy(PyObject *o, PyObject *key, PyObject *x) {
     return r ? 0 : -1;
 }
 
+/* *found: an element is nan. */
+static qs_status find_nan(Border *b, Array *a, bool *found) {
+    double x[64];
+    const void *p;
+    Nest n;
+    TRY(qarr_read(b->vm, a, &p));
+    qstrided_begin(&n, a->rank, a->dims);
+    qstrided_array(&n, p, a);
+    qstrided_fuse(&n);
+    while (!*found && qstrided_next(&n))
+        for (size_t left = n.count, m; left; left -= m, n.at[0] += n.step[0] * (ptrdiff_t)m) {
+            m = left < 64 ? left : 64;
+            qconv_run((qs_dtype)a->dtype, n.at[0], n.step[0], QS_F64, x, sizeof *x, m);
+            for (size_t k = 0; k < m; k++) *found |= isnan(x[k]);
+        }
+    return QS_OK;
+}
+
+/* Integers have no nan: assigning it is an error, as in NumPy. */
+static qs_status refuse_nan(Border *b, const Array *a, qs_value y) {
+    bool found = y.kind == QS_NUM && isnan(y.u.f);
+    if (!qdtype_is_int(a->dtype)) return QS_OK;
+    if (y.kind == QS_ARRAY && qdtype_is_real(qval_array(y)->dtype)) TRY(find_nan(b, y.u.p, &found));
+    if (!found) return QS_OK;
+    return qs_fail(b->vm, QS_EVALUE, "elements of %s cannot be nan", qdtype_info[a->dtype].name);
+}
+
 static int set_in_array(Border *b, PyObject *o, PyObject *key, PyObject *x) {
     Array *a = value_of(o).u.p;
     View v;
@@ -214,8 +243,7 @@ static int set_in_array(Border *b, PyObject *o, PyObject *key, PyObject *x) {
                             "and a function of a script may assign"));
     }
     if (y.kind == QS_ARRAY && qval_array(y)->ndim == 0 && (s = qnd_number(b, &y)) != QS_OK) return check_status(b, s);
-    if (y.kind == QS_NUM && isnan(y.u.f) && qdtype_is_int(a->dtype))
-        return check_status(b, qs_fail(b->vm, QS_EVALUE, "elements of %s cannot be nan", qdtype_info[a->dtype].name));
+    if ((s = refuse_nan(b, a, y)) != QS_OK) return qs_release(b->vm, y), check_status(b, s);
     mask = view ? qs_nil() : value_of(key);
     int before = qgil_work(b);
     if (y.kind == QS_FOREIGN && PyLong_Check(x)) fits = false; /* uint64 elements may be able to hold it */

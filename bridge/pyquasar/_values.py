@@ -989,7 +989,10 @@ def set_item(a, key, x):
     shared = view.flags.writeable or a.readonly  # otherwise it is a copy of device memory
     if not shared:
         view = view.copy()
-    view[_key(key)] = _plain(x)
+    x = _plain(x)
+    if view.dtype.kind in "iu" and getattr(x, "dtype", None) is not None and x.dtype.kind == "f" and (x != x).any():
+        raise ValueError("elements of %s cannot be nan" % a.dtype)
+    view[_key(key)] = x
     if not shared:
         a[...] = view
 

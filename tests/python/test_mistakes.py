@@ -93,7 +93,18 @@ class WrongTypes(unittest.TestCase):
             for key in 0, slice(None), a > 0:
                 with self.assertRaisesRegex(ValueError, "elements of int64 cannot be nan"):
                     a[key] = x
+        lists = [math.nan, 1], (1, math.nan), np.array([math.nan, 1], "f2"), np.array([[7, math.nan, 3]])[:, :0:-1]
+        for x in lists + (q.value([1, math.nan]),):
+            for key in slice(None), a > 0, [1, 0], (..., slice(None, None, -1)):
+                with self.assertRaisesRegex(ValueError, "elements of int64 cannot be nan|float NaN to integer"):
+                    a[key] = x
+        wide = q.value(np.zeros((3, 200), np.uint8))
+        with self.assertRaisesRegex(ValueError, "elements of uint8 cannot be nan"):
+            wide[:, ::2] = np.where(np.arange(300).reshape(3, 100) == 280, math.nan, 1)
         self.assertEqual(a.tolist(), [1, 2])
+        self.assertEqual(wide.sum(), 0)
+        a[:] = [math.inf, 1.5]
+        self.assertEqual(a.tolist(), [2**63 - 1, 1])
 
     def test_methods(self):
         # The errors of `pop` and `update` are Python's own.
