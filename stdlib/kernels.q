@@ -40,8 +40,9 @@ function y = __device__ kernel_cross(a, b)
 end
 
 function y = __device__ kernel_trace(a)
+    assert(size(a,0) == size(a,1), "trace: the matrix must be square")
     y = a[0,0]
-    for i = 1..min(size(a,0), size(a,1))-1
+    for i = 1..size(a,0)-1
         y += a[i,i]
     end
 end
@@ -96,6 +97,7 @@ end
 
 function y = __device__ kernel_det(a)
     n = size(a,0)
+    assert(n == size(a,1), "det: the matrix must be square")
     if n == 1
         y = a[0,0]
     elseif n == 2
@@ -196,6 +198,11 @@ function [l, u, p] = __device__ kernel_full_lu(a)
         end
     end
 end
+function l = __device__ kernel_lu(a)
+    assert(false, "lu: has two or three results, write [L, U] = lu(A)")
+    l = a
+end
+
 % L*U = A: the rows of L in the order of A.
 function [l, u] = __device__ kernel_two_lu(a)
     [m, u, p] = kernel_full_lu(a)
@@ -213,12 +220,13 @@ end
 
 function r = __device__ kernel_chol(a)
     n = size(a,0)
+    assert(n == size(a,1), "chol: the matrix must be square")
     r = zeros_like(a, n, n)
     for i = 0..n-1
         for j = i..n-1
-            t = a[j,i]
+            t = a[i,j]
             for k = 0..i-1
-                t -= r[k,i]*r[k,j]
+                t -= conj(r[k,i])*r[k,j]
             end
             r[i,j] = i == j ? sqrt(t) : t/r[i,i]
         end
@@ -321,6 +329,7 @@ end
 % Jacobi's method: eight sweeps are enough for small matrices in float64.
 function [v, d] = __device__ kernel_full_symeig(m)
     n = size(m,0)
+    assert(n == size(m,1), "symeig: the matrix must be square")
     a = zeros_like(m, n, n)
     v = identity_like(m, n)
     for i = 0..n-1
@@ -478,10 +487,6 @@ function y = __device__ kernel_pinv(a)
 end
 
 % -- eigenvalues of any matrix -------------------------------------------------------------------------------------------
-
-function y = __device__ squared_modulus(z)
-    y = real(z)*real(z) + imag(z)*imag(z)
-end
 
 % The rotation [[c,s],[-conj(s),c]], with a real c, that makes the second of two numbers zero.
 function [c, s] = __device__ complex_rotation(a, b)
@@ -766,16 +771,19 @@ function y = __device__ kernel_diff(x, dim = main_dim(x))
     end
 end
 
+function y = __device__ squared_modulus(z)
+    y = real(z)*real(z) + imag(z)*imag(z)
+end
+
 % Squared distances from the mean along dim, over n - ddof, or over 1 if that is not positive.
 function y = __device__ kernel_var(x, dim, ddof = 1)
     n = size(x,dim)
     m = kernel_mean(x, dim)
-    y = zeros_like(0.5*m, size(m,0), size(m,1))
+    y = zeros_like(0.5*real(m[0,0]), size(m,0), size(m,1))
     for line = 0..size(x,across(dim))-1
-        t = 0*m[0,0]
+        t = 0*real(m[0,0])
         for k = 0..n-1
-            d = element(x, dim, line, k) - element(m, dim, line, 0)
-            t += d*d
+            t += squared_modulus(element(x, dim, line, k) - element(m, dim, line, 0))
         end
         y[dim == 0 ? 0 : line, dim == 0 ? line : 0] = t/(n > ddof ? n - ddof : 1)
     end
