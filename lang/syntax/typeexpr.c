@@ -1,5 +1,6 @@
 /* typeexpr.c -- parses type expressions: vec, vec[mat](4), cube{:}, mat'circular, ^point, [?? -> ??], [vec|mat]. */
 #include "lang/syntax/parser.h"
+#include "vm/base/dtype.h"
 
 #include <string.h>
 
@@ -20,6 +21,15 @@ static TypeExpr *wrap_type(Parser *p, TypeExprKind k, TypeExpr *base) {
     return t;
 }
 
+/* A number has no index for which a mode would count.  The original language has int'checked for overflow. */
+static void refuse_number(Parser *p, const TypeExpr *t, uint32_t pos, const char *mode) {
+    qs_dtype d;
+    if (t->kind != TE_NAME || !qdtype_from_name(t->name->s, &d)) return;
+    bool overflow = t->mods.access == ACC_CHECKED && qdtype_is_int(d);
+    qparse_fail(p, pos, "'%s says what an index outside of an array does, and %s is the type of a number%s", mode,
+                t->name->s, overflow ? "; write assert(abs(float64(a) + b) < 2^31) to test for overflow" : "");
+}
+
 static void modifier(Parser *p, TypeExpr *t) {
     qparse_next(p);
     uint32_t pos = qparse_pos(p);
@@ -36,8 +46,9 @@ static void modifier(Parser *p, TypeExpr *t) {
         qparse_fail(p, pos, "a type has one access mode, and '%s is the second", name->s);
     if (!known && !strcmp(name->s, "sat"))
         qparse_fail(p, pos,
-                    "there is no mode 'sat: stores into arrays of integers and conversions saturate without it, and "
-                    "int arithmetic wraps");
+                    "there is no mode 'sat: stores into arrays of integers and conversions saturate without it, as in "
+                    "uint8(a + b) and int(float64(a) + b), and int arithmetic wraps");
+    else if (known && t->mods.access != before.access) refuse_number(p, t, pos, name->s);
     else if (!known)
         qparse_fail(p, pos,
                     "unknown access mode '%s: there are "
