@@ -190,8 +190,10 @@ qs_status qstep_target(qs_vm *vm, const Frame *f, const FuseRegion *r, Array **v
     Subscript s = subscript(f, r->nat, at, r->index);
     if (base.kind != QS_ARRAY || qval_array(base)->rank != s.n || is_traced(base, &s)) return QS_OK;
     if (s.mods.access || s.mods.flags) return QS_OK;
-    for (int i = 0; i < s.n; i++)
-        if (!qval_is_number(at[i]) && !qval_is_colon(at[i]) && !qval_is_span(at[i])) return QS_OK;
+    for (int i = 0; i < s.n; i++) /* an index with a fraction warns, which the assignment does */
+        if (!(qval_is_number(at[i]) && qval_number(at[i]) == trunc(qval_number(at[i]))) && !qval_is_colon(at[i]) &&
+            !qval_is_span(at[i]))
+            return QS_OK;
     if (qidx_view(vm, base, &s, &v) != QS_OK) return qerr_clear(qvm_ctx(vm)), QS_OK; /* the assignment reports it */
     if (v.kind == QS_ARRAY && qval_array(v)->buf == qval_array(base)->buf) return *view = qval_array(v), QS_OK;
     return qval_release(vm, v), QS_OK;
