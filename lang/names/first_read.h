@@ -1,6 +1,7 @@
 /* first_read.h -- private to lang/names: finds locals that must be initialized from an outer variable of the same name.
  *
- * Both functions analyze a resolved function and one of its locals; scope.c uses the answers to add captures. */
+ * Both functions analyze a resolved function and one of its locals; scope.c uses the answers to add captures, and
+ * lint.c the second one for parameters of kernels. */
 #ifndef LANG_FIRST_READ_H
 #define LANG_FIRST_READ_H
 #include "lang/syntax/ast.h"

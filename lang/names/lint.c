@@ -1,6 +1,7 @@
 /* lint.c -- warns about legal code that is probably a mistake; lint.h lists examples. */
 #include "lang/names/lint.h"
 
+#include "lang/names/first_read.h"
 #include "lang/syntax/diag.h"
 #include "lang/syntax/fold.h"
 #include "lang/syntax/operators.h"
@@ -638,6 +639,19 @@ static void check_strictly(Slips *s, const Node *n) {
     check_tie(s, n);
 }
 
+/* -- y = x in a kernel --------------------------------------------------------------------------------------------- */
+static void check_arguments(const Slips *s, const Func *f) {
+    for (int i = 0; i < f->nparams; i++) {
+        const Sym *p = f->params[i].sym;
+        const Node *lost = f->qual == Q_KERNEL && p ? qfirstread_useless(f, p) : NULL;
+        if (!lost) continue;
+        qdiag_warning(s->u, lost->pos,
+                      "the argument %s stays as it is: a kernel changes elements of arrays, as in %s[pos] = … "
+                      "and %s[0] += …",
+                      p->name->s, p->name->s, p->name->s);
+    }
+}
+
 /* -- the walk ------------------------------------------------------------------------------------------------------ */
 static void look_at(void *ud, Node **child) {
     Slips *s = ud;
@@ -666,6 +680,7 @@ static void look_func(Slips *s, Func *f) {
     for (int i = 0; i < f->body.n; i++) look_at(s, &f->body.at[i]);
     if (f->expr) look_at(s, &f->expr);
     check_aliases(s, f);
+    check_arguments(s, f);
     look_at_comments(s);
     s->f = outer;
 }

@@ -8,6 +8,7 @@
  *     3..1                   an empty range
  *     x[find(c)]             find returns rows of positions, not a list of indices
  *     match x with | 1..5    a pattern compares x with the range; it does not test whether x is inside
+ *     y = x                  in a kernel with the parameter y, which changes no element
  *     mean(x, 2)             a matrix has no dimension 2; only if `strict`, because images have one
  *     f(x : vec), f(y : vec) two definitions that no call distinguishes */
 #ifndef LANG_LINT_H

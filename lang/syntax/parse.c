@@ -180,6 +180,13 @@ static const char *after_increment(const Parser *p) {
     return !twice ? "" : k == T_OP(OP_ADD) ? " (write += 1)" : " (write -= 1)";
 }
 
+/* Returns a hint if a comment begins where the expression ends: "%d" % 3. */
+static const char *after_comment(const Parser *p) {
+    const char *at = p->i ? p->text + p->tok[p->i - 1].end : "";
+    at += strspn(at, " \t");
+    return *at == '%' ? " (% begins a comment: mod(a, b) is a remainder, and printf(format, x) fills in x)" : "";
+}
+
 /* Returns a hint for syntax of other languages, recognized by the unexpected token. */
 static const char *advice(Parser *p, char *buf, size_t size) {
     TokenKind before = p->i ? p->tok[p->i - 1].kind : T_NEWLINE, next = qparse_peek(p, 1);
@@ -195,7 +202,9 @@ static const char *advice(Parser *p, char *buf, size_t size) {
     case T_QUOTE: return " (transposition is transpose(x); strings are written in double quotes)";
     case T_BAR: return " (write a || b, or or(a,b) for bits)";
     case T_OP(OP_DIV):
-        return before == T_OP(OP_DIV) || next == T_OP(OP_DIV) || next == T_OP(OP_MUL) ? " (comments begin with %)" : "";
+        return before == T_OP(OP_DIV) || next == T_OP(OP_DIV) || next == T_OP(OP_MUL)
+                   ? " (comments begin with %; floor(a/b) divides integers)"
+                   : "";
     case T_OP(OP_MUL): return before == T_OP(OP_MUL) ? " (the power operator is ^)" : "";
     case T_OP(OP_LT): return before == T_OP(OP_LT) ? " (write shl(a, n))" : "";
     case T_OP(OP_GT):
@@ -203,6 +212,11 @@ static const char *advice(Parser *p, char *buf, size_t size) {
         return before == T_OP(OP_GT) ? " (write shr(a, n))" : "";
     case T_OP(OP_SUB): return before == T_COLON ? advice_on_colon(p) : "";
     case T_LPAREN: return before == T_FOR ? " (write for i = first..last, without parentheses)" : "";
+    case T_RANGE: return " (a range has both ends: x[0..2])";
+    case T_COMMA:
+    case T_RBRACK: return before == T_RANGE ? " (a range has both ends: x[1..numel(x)-1])" : "";
+    case T_NEWLINE:
+    case T_EOF: return after_comment(p);
     case T_IF: return begins ? "" : " (a choice is written condition ? a : b)";
     case T_FOR: return begins ? "" : " (operators work on whole arrays: (0..3).^2)";
     case T_END:

@@ -22,9 +22,13 @@ const char *qscalar_op_name(Op op) {
 }
 
 qs_status qscalar_mismatch(qs_vm *vm, Op op, qs_value a, qs_value b) {
-    bool join = op == OP_ADD && a.kind == QS_CELL && b.kind == QS_CELL;
+    bool grow = op == OP_ADD && a.kind == QS_CELL;
+    const char *hint = grow && b.kind == QS_CELL                        ? "; vertcat(a, b) joins two cells"
+                       : grow                                           ? "; append(a, b) adds an item to a cell"
+                       : a.kind == QS_FUNCTION || b.kind == QS_FUNCTION ? "; a call is written with parentheses: f(x)"
+                                                                        : "";
     return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s: not defined between %s and %s%s", qscalar_op_name(op),
-                    qval_type_name(vm, a), qval_type_name(vm, b), join ? "; vertcat(a, b) joins two cells" : "");
+                    qval_type_name(vm, a), qval_type_name(vm, b), hint);
 }
 
 /* -- two numbers --------------------------------------------------------------------------------------------------- */

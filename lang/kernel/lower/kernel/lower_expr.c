@@ -46,7 +46,10 @@ static qs_status outside_value(Lower *L, const Sym *sym, uint32_t pos, Val *out)
         *out = (Val){.kind = V_FUNC};
         return out->u.fn = c, QS_OK;
     }
-    return klower_error(L, QS_ENAME, pos, "%s has no value that a kernel can use", sym->name->s);
+    return klower_error(L, QS_ENAME, pos,
+                        "%s has no value that a kernel can use: numbers, arrays, objects of classes "
+                        "and cells of such objects are passed as arguments",
+                        sym->name->s);
 }
 
 /* The value of an expression that a rewrite rule uses several times; it is computed once per block. */
@@ -299,7 +302,9 @@ static void choice_get(Walk *w, void *choice, Val *out) { klvar_hidden_get((Lowe
 qs_status klexpr_field(Lower *L, const Val *base, const Node *n, Var **var, const Record **of, int *number) {
     *of = NULL, *var = NULL;
     if (base->kind == V_UNKNOWN) return QS_OK;
-    if (base->kind != V_OBJECT) return klower_error(L, QS_ETYPE, n->pos, "%s has no fields", klval_type_name(L, base));
+    if (base->kind != V_OBJECT)
+        return klower_error(L, QS_ETYPE, n->pos, "%s has no fields%s", klval_type_name(L, base),
+                            base->kind == V_NUM && base->rank ? "; elements are read with brackets: x[0]" : "");
     const Record *r = base->u.rec;
     if (base->rank)
         return klower_error(L, QS_ETYPE, n->pos, "an array of objects has no fields: take one of them, as in x[i].%s",
@@ -366,7 +371,7 @@ static qs_status lower_other(Walk *w, Node *n, Val *out) {
     case N_RANGE: return range_value(L, n, out);
     case N_COLON: return out->kind = V_COLON, QS_OK;
     case N_TYPE: return written_type(L, n, out);
-    default: return klower_error(L, QS_ETYPE, n->pos, "cells cannot be used in a kernel");
+    default: return klower_error(L, QS_ETYPE, n->pos, "cells cannot be made in a kernel; a list of numbers is [a,b]");
     }
 }
 

@@ -255,7 +255,7 @@ static qs_status lower_statement(Walk *w, Node *n) {
     case N_BREAK:
     case N_CONTINUE: return outside_a_loop(L, n);
     case N_PRINT: return klprint_statement(L, n);
-    case N_TRY: return fail_forbidden(L, n, "try");
+    case N_TRY: return klower_error(L, QS_ETYPE, n->pos, "try cannot be used in a kernel: put the launch into the try");
     case N_IMPORT: return fail_forbidden(L, n, "import");
     case N_TYPEDEF: return fail_forbidden(L, n, "a type definition");
     case N_REDUCTION: return fail_forbidden(L, n, "a reduction");
