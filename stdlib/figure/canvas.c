@@ -2,6 +2,7 @@
 #include "stdlib/figure/canvas.h"
 #include "vm/base/ctx.h"
 #include "vm/base/dynlib.h"
+#include "vm/base/utf8.h"
 
 #include <dlfcn.h>
 #include <math.h>
@@ -229,13 +230,25 @@ static void add_markup(Bytes *out, const char *s, double size) {
     add_bytes(out, (const unsigned char *)"", 1);
 }
 
-static void set_text(Canvas *c, void *layout, const char *s, double size) {
-    Bytes markup = {0};
+/* Copies a text with U+FFFD for each malformed byte, which pango would report to stderr. */
+static void add_valid(Bytes *out, const char *s) {
+    for (size_t left = strlen(s), n; left; left -= n, s += n) {
+        n = qutf8_length(s, left);
+        add_bytes(out, (const unsigned char *)(n ? s : "\xEF\xBF\xBD"), n ? (unsigned)n : 3);
+        if (!n) n = 1;
+    }
+    add_bytes(out, (const unsigned char *)"", 1);
+}
+
+static void set_text(Canvas *c, void *layout, const char *text, double size) {
+    Bytes valid = {0}, markup = {0};
+    add_valid(&valid, text);
+    const char *s = valid.lost ? "" : valid.s;
     bool plain = !strstr(s, "^{") && !strstr(s, "_{");
     if (!plain) add_markup(&markup, s, size);
     if (!plain && !markup.lost) c->lib->pango_layout_set_markup(layout, markup.s, -1);
     else c->lib->pango_layout_set_text(layout, s, -1);
-    free(markup.s);
+    free(markup.s), free(valid.s);
 }
 
 static void *layout_of(Canvas *c, const char *s, const Lettering *l) {

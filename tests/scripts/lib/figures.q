@@ -63,3 +63,13 @@ try
 catch e
     print e
 end
+% Malformed UTF-8, as from a file of other characters, is shown as U+FFFD; pango wrote a message to stderr.
+other = pathjoin(folder, "latin.txt")
+f = fopen(other, "w")
+fwrite(f, uint8([71,114,246,223,101]))
+fclose(f)
+plot([1,2])
+title(fileread(other))
+xlabel("x^{" + fileread(other) + "}")
+saveas(pathjoin(folder, "latin.png"))
+print strlen(fileread(other)), " ", isfile(pathjoin(folder, "latin.png"))
