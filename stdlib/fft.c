@@ -377,29 +377,29 @@ static qs_status transform_along(qs_vm *vm, const Transform *t) {
  * Overlap-save ignores these elements.  Source of the twist: Nussbaumer: FFT and convolution algorithms (1982). */
 typedef struct {
     const double *a;
-    double *out, *room;           /* room: buffers of all workers */
-    size_t n, m, from, end;       /* number of elements of a and b; positions of the result that are computed */
+    double *out, *room; /* room: buffers of all workers */
+    ConvolutionSize s;
     size_t size, points, stretch; /* points: complex numbers per transform */
+    size_t lead;                  /* elements of a block before the position of its first result */
     size_t each;                  /* doubles of a worker's buffers: x, and the work space of the transform */
-    int parts;                    /* doubles per element */
     const Plan *plan;
     double *spectrum; /* of b, `points` complex numbers */
 } Long;
 
 /* Copies the elements of a that the block starting at k needs to one of the parts of x, with zeros outside a. */
 static void load_block(const Long *l, size_t k, int part, double *x) {
-    size_t step = (size_t)l->parts;
+    size_t step = (size_t)l->s.parts;
     for (size_t i = 0; i < l->points; i++) {
-        size_t at = k + i - (l->m - 1); /* wraps around for indices below 0, so one test is enough */
-        x[2 * i + (size_t)part] = at < l->n ? l->a[at * step + (l->parts == 2 ? (size_t)part : 0)] : 0;
+        size_t at = k + i - l->lead; /* wraps around for indices below 0, so one test is enough */
+        x[2 * i + (size_t)part] = at < l->s.n && at < l->s.end ? l->a[at * step + (step == 2 ? (size_t)part : 0)] : 0;
     }
 }
 
 /* Stores the results of the block starting at k that are in one of the parts of x; its first number has this offset. */
 static void store_block(const Long *l, size_t k, int part, size_t offset, const double *x) {
-    size_t step = (size_t)l->parts, first = l->m - 1 > offset ? l->m - 1 - offset : 0;
-    for (size_t i = first, at; i < l->points && (at = k + offset + i - (l->m - 1)) < l->end; i++)
-        l->out[at * step + (l->parts == 2 ? (size_t)part : 0)] = x[2 * i + (size_t)part];
+    size_t step = (size_t)l->s.parts, first = l->lead > offset ? l->lead - offset : 0;
+    for (size_t i = first, at; i < l->points && (at = k + offset + i - l->lead) < l->s.end; i++)
+        l->out[at * step + (step == 2 ? (size_t)part : 0)] = x[2 * i + (size_t)part];
 }
 
 /* Multiplies number k of x by exp(pi i k/size), or by the conjugate. */
@@ -428,11 +428,11 @@ static void transform_block(const Long *l, bool inverse, double *x, double *room
 
 static void convolve_stretches(void *ud, int64_t first, int64_t last, int worker) {
     const Long *l = ud;
-    bool pairs = l->parts == 1 && l->points == l->size;
+    bool pairs = l->s.parts == 1 && l->points == l->size;
     size_t half = l->points < l->size ? l->points : 0, next = pairs ? l->stretch : 0;
     double *x = l->room + l->each * (size_t)worker, *room = x + 2 * l->points;
     for (int64_t i = first; i < last; i++) {
-        size_t k = l->from + (size_t)i * (l->stretch + next);
+        size_t k = l->s.from + (size_t)i * (l->stretch + next);
         load_block(l, k, 0, x), load_block(l, k + next + half, 1, x);
         transform_block(l, false, x, room);
         multiply(x, l->spectrum, l->points);
@@ -443,41 +443,42 @@ static void convolve_stretches(void *ud, int64_t first, int64_t last, int worker
 
 /* Computes the spectrum of b; uses the work space of the first worker. */
 static void prepare_long(Long *l, const double *b) {
-    size_t step = (size_t)l->parts;
+    size_t step = (size_t)l->s.parts;
     memset(l->spectrum, 0, 2 * l->points * sizeof(double));
-    for (size_t j = 0; j < l->m; j++)
+    for (size_t j = 0; j < l->s.m; j++)
         for (size_t part = 0; part < step; part++)
             l->spectrum[j < l->points ? 2 * j + part : 2 * (j - l->points) + 1] = b[j * step + part];
     transform_block(l, false, l->spectrum, l->room + 2 * l->points);
 }
 
-/* Chooses blocks of about 4m elements, or one block if it is shorter. */
-static void choose_blocks(Long *l) {
-    size_t wanted = l->end - l->from, one = choose_length(wanted + l->m - 1);
-    l->size = 2 * FFT_SMALL;
-    while (l->size < 4 * l->m) l->size *= 2;
-    bool single = one <= l->size * (l->parts == 1 ? 2 : 1);
-    if (single) l->size = one;
-    l->points = single && l->parts == 1 ? l->size / 2 : l->size, l->stretch = l->size - l->m + 1;
+/* Chooses blocks of about 4m elements, or one block if it is shorter.  One block has room for the wanted results; the
+ * ones that leave it at its end may return at the positions before the first wanted result. */
+static Long choose_blocks(const ConvolutionSize *s) {
+    size_t before = s->m - 1, lead = s->from < before ? s->from : before, room = s->end - s->from + lead;
+    size_t elements = (s->n < s->end ? s->n : s->end) + lead - s->from, size = 2 * FFT_SMALL;
+    if (room < elements + before - lead) room = elements + before - lead;
+    size_t one = choose_length(room > s->m ? room : s->m);
+    while (size < 4 * s->m) size *= 2;
+    bool single = one <= size * (s->parts == 1 ? 2 : 1);
+    Long l = {.s = *s, .size = single ? one : size, .lead = single ? lead : before};
+    l.points = single && s->parts == 1 ? one / 2 : l.size, l.stretch = l.size - l.lead;
+    return l;
 }
 
-double qfft_convolve_cost(size_t m, size_t wanted, int parts) {
-    Long l = {.m = m, .end = wanted, .parts = parts};
-    choose_blocks(&l);
-    double blocks = l.points < l.size ? 1 : ceil((double)wanted / (double)(l.stretch * (parts == 1 ? 2 : 1)));
-    return (1 + 2 * blocks) * (double)l.points * log2((double)l.points);
+double qfft_convolve_cost(const ConvolutionSize *s) {
+    Long l = choose_blocks(s);
+    size_t each = l.stretch * (s->parts == 1 && l.points == l.size ? 2 : 1);
+    return (1 + 2 * ceil((double)(s->end - s->from) / (double)each)) * (double)l.points * log2((double)l.points);
 }
 
-qs_status qfft_convolve(qs_vm *vm, const double *a, size_t n, const double *b, size_t m, size_t from, size_t end,
-                        int parts, double *out) {
-    Long l = {.a = a, .out = out, .n = n, .m = m, .from = from, .end = end, .parts = parts};
+qs_status qfft_convolve(qs_vm *vm, const double *a, const double *b, const ConvolutionSize *size, double *out) {
+    Long l = choose_blocks(size);
     Plan *plan;
-    choose_blocks(&l);
     bool twisted = l.points < l.size;
     TRY(find_plan(vm, l.size, true, twisted ? TWISTED_LINE : ONE_LINE, &plan));
-    l.plan = plan, l.each = 2 * l.points + qfft_loops(true)->room(&plan->f) / sizeof(double);
-    size_t each = l.stretch * (parts == 1 && !twisted ? 2 : 1);
-    int64_t stretches = (int64_t)((end - from - 1) / each) + 1;
+    l.a = a, l.out = out, l.plan = plan, l.each = 2 * l.points + qfft_loops(true)->room(&plan->f) / sizeof(double);
+    size_t each = l.stretch * (size->parts == 1 && !twisted ? 2 : 1);
+    int64_t stretches = (int64_t)((size->end - size->from - 1) / each) + 1;
     Threads *t = qthreads_of(qvm_ctx(vm));
     Store s;
     TRY(allocate_store(vm, &s, 2 * l.points + l.each * (size_t)qthreads_workers(t, stretches, 1), sizeof(double)));

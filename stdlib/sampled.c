@@ -3,10 +3,10 @@
  *
  * A direct convolution processes blocks of up to 1024 positions with all factors, in registers, in the order of the
  * definition; only a block is converted to float64 at a time, as large arrays of temporary numbers cost more time than
- * the sums.  If the number of products is larger than the estimated work of FFTs (fft.c), these are used, for blocks
- * of the result in parallel; matrices are convolved as vectors, with zeros between their rows.  The errors of all
- * elements then have the size of the error of the largest one.  Therefore nonfinite input, which would spread to all
- * elements, is convolved directly, and sums of integers are rounded if the errors are certainly below 0.5. */
+ * the sums.  If the number of products is larger than the estimated work of FFTs (fft.c), these are used, for blocks of
+ * the result in parallel; matrices are convolved as vectors, with zeros between their rows or columns.  The errors of
+ * all elements then have the size of the error of the largest one.  Therefore nonfinite input, which would spread to
+ * all elements, is convolved directly, and sums of integers are rounded if the errors are certainly below 0.5. */
 #include "devices/pool.h"
 #include "devices/threads.h"
 #include "stdlib/builtins.h"
@@ -20,12 +20,12 @@
 #include <string.h>
 
 qs_status qsampled_scratch(qs_vm *vm, const char *fn, size_t n, double **out) {
-    *out = qmem_try(qvm_ctx(vm), qmem_size(n, sizeof(double), sizeof(double)));
+    *out = qpool_get(qvm_ctx(vm), qmem_size(n, sizeof(double), sizeof(double)));
     if (!*out) return qs_fail(vm, QS_ENOMEM, "%s: no memory for %zu numbers", fn, n);
     memset(*out, 0, (n + 1) * sizeof(double));
     return QS_OK;
 }
-void qsampled_done(qs_vm *vm, double *x, size_t n) { qmem_try_free(qvm_ctx(vm), x, (n + 1) * sizeof(double)); }
+void qsampled_done(qs_vm *vm, double *x, size_t n) { qpool_put(qvm_ctx(vm), x, (n + 1) * sizeof(double)); }
 
 bool qsampled_interval(const double *x, size_t n, double at, size_t *k) {
     if (!(at >= x[0] && at <= x[n - 1])) return false;
@@ -453,62 +453,83 @@ static double count_products(int64_t n, int64_t m, Span to) {
     return (double)sum;
 }
 
-/* Returns the number of elements of x with zeros between its rows, so that these have w elements. */
-static size_t padded_count(const Image *x, int64_t w) { return (size_t)((x->h - 1) * w + x->w); }
+/* Matrices are convolved as vectors: element (i,j) is at position i*down + j*right, and zeros separate the rows, or the
+ * columns where they are shorter. */
+typedef struct {
+    int64_t down, right;
+    ConvolutionSize size;
+    double cost;
+} Packing;
 
-/* Returns the distance of rows for a convolution of matrices as vectors. The end of a row may overlap columns of the
- * next one that are not wanted. */
-static int64_t choose_row_stride(const Image *a, const Image *b, Span columns) {
-    int64_t w = a->w + b->w - 1 - columns.from, n = a->w > b->w ? a->w : b->w;
-    if (n < columns.end) n = columns.end;
-    return w > n ? w : n;
+/* Returns the distance of rows of n and m elements of which the positions `wanted` of the result are kept.  The end of
+ * a row may overlap positions of the next one that are not wanted. */
+static int64_t choose_row_stride(int64_t n, int64_t m, Span wanted) {
+    int64_t w = n + m - 1 - wanted.from, least = n > m ? n : m;
+    if (least < wanted.end) least = wanted.end;
+    return w > least ? w : least;
 }
 
-static bool is_fft_faster(const Image *a, const Image *b, Span rows, Span columns) {
-    double parts = a->parts, products = count_products(a->h, b->h, rows) * count_products(a->w, b->w, columns);
+static size_t packed_position(const Packing *p, int64_t i, int64_t j) { return (size_t)(i * p->down + j * p->right); }
+
+static Packing pack_lines(const Convolution *c, bool by_columns) {
+    const Image *a = c->a, *b = c->b;
+    Packing p = {1, 1, {.parts = a->parts}, 0};
+    if (by_columns) p.right = choose_row_stride(a->h, b->h, c->rows);
+    else p.down = choose_row_stride(a->w, b->w, c->columns);
+    p.size.n = packed_position(&p, a->h - 1, a->w - 1) + 1, p.size.m = packed_position(&p, b->h - 1, b->w - 1) + 1;
+    p.size.from = packed_position(&p, c->rows.from, c->columns.from);
+    p.size.end = packed_position(&p, c->rows.end - 1, c->columns.end - 1) + 1;
+    p.cost = qfft_convolve_cost(&p.size);
+    return p;
+}
+
+/* Chooses the cheaper packing; returns false if the direct convolution is faster. */
+static bool is_fft_faster(const Convolution *c, Packing *p) {
+    const Image *a = c->a, *b = c->b;
+    double products = count_products(a->h, b->h, c->rows) * count_products(a->w, b->w, c->columns);
     if (products < FEWEST) return false;
-    int64_t w = choose_row_stride(a, b, columns), wanted = (rows.end - rows.from - 1) * w + columns.end - columns.from;
-    return products * parts * parts > STEP_PRODUCTS * qfft_convolve_cost(padded_count(b, w), (size_t)wanted, a->parts);
+    Packing rows = pack_lines(c, false), columns = pack_lines(c, true);
+    *p = columns.cost < rows.cost ? columns : rows;
+    return products * a->parts * a->parts > STEP_PRODUCTS * p->cost;
 }
 
-/* Copies the rows of x into zeros. */
-static void pad_rows(const Image *x, int64_t w, double *to) {
+/* Copies the elements of x into zeros. */
+static void pack_image(const Packing *p, const Image *x, double *to) {
+    const double *from = x->x;
     for (int64_t i = 0; i < x->h; i++)
-        memcpy(to + i * w * x->parts, x->x + i * x->w * x->parts, (size_t)(x->w * x->parts) * sizeof *to);
+        for (int64_t j = 0; j < x->w; j++, from += x->parts)
+            memcpy(to + packed_position(p, i, j) * (size_t)x->parts, from, (size_t)x->parts * sizeof *to);
 }
 
-/* Computes the full convolution; only the positions that the spans need are set. */
-static qs_status fill_by_fft(qs_vm *vm, const Image *a, const Image *b, Span rows, Span columns, double *out) {
-    int64_t w = choose_row_stride(a, b, columns), from = rows.from * w + columns.from,
-            end = (rows.end - 1) * w + columns.end;
-    size_t n = padded_count(a, w), m = padded_count(b, w), parts = (size_t)a->parts, need = (n + m) * parts;
-    const double *x = a->x, *y = b->x;
-    double *padded = NULL;
-    if (a->h > 1 || b->h > 1) {
-        TRY(qsampled_scratch(vm, "conv2", need, &padded));
-        pad_rows(a, w, padded), pad_rows(b, w, padded + n * parts);
-        x = padded, y = padded + n * parts;
+/* Computes the wanted positions of the full convolution. */
+static qs_status fill_by_fft(qs_vm *vm, const Convolution *c, const Packing *p, double *out) {
+    size_t n = p->size.n * (size_t)p->size.parts, need = n + p->size.m * (size_t)p->size.parts;
+    const double *x = c->a->x, *y = c->b->x;
+    double *packed = NULL;
+    if (c->a->h > 1 || c->b->h > 1) {
+        TRY(qsampled_scratch(vm, "conv2", need, &packed));
+        pack_image(p, c->a, packed), pack_image(p, c->b, packed + n);
+        x = packed, y = packed + n;
     }
-    qs_status s = qfft_convolve(vm, x, n, y, m, (size_t)from, (size_t)end, a->parts, out);
-    if (padded) qsampled_done(vm, padded, need);
+    qs_status s = qfft_convolve(vm, x, y, &p->size, out);
+    if (packed) qsampled_done(vm, packed, need);
     return s;
 }
 
-static qs_status convolve_by_fft(qs_vm *vm, const Convolution *c, bool whole) {
-    const Image *a = c->a, *b = c->b;
-    int64_t m = a->parts, w = m * choose_row_stride(a, b, c->columns), n = w * (a->h + b->h - 1);
-    int64_t row = m * (c->columns.end - c->columns.from);
-    size_t size = qdtype_size(c->d);
+static qs_status convolve_by_fft(qs_vm *vm, const Convolution *c, const Packing *p, bool whole) {
+    size_t m = (size_t)p->size.parts, n = p->size.end * m, size = qdtype_size(c->d);
+    int64_t row = c->columns.end - c->columns.from;
     char *out = c->out;
     double *full;
-    TRY(qsampled_scratch(vm, "conv2", (size_t)n, &full));
-    qs_status s = fill_by_fft(vm, a, b, c->rows, c->columns, full);
-    for (int64_t i = c->rows.from; s == QS_OK && i < c->rows.end; i++, out += (size_t)row * size) {
-        double *x = full + i * w + m * c->columns.from;
-        for (int64_t j = 0; whole && j < row; j++) x[j] = rint(x[j]) + 0.0; /* 0, not -0 */
-        qconv_run(QS_F64, x, sizeof *x, c->d, out, (ptrdiff_t)size, (size_t)row);
-    }
-    return qsampled_done(vm, full, (size_t)n), s;
+    TRY(qsampled_scratch(vm, "conv2", n, &full));
+    qs_status s = fill_by_fft(vm, c, p, full);
+    for (size_t k = p->size.from * m; whole && s == QS_OK && k < n; k++) full[k] = rint(full[k]) + 0.0; /* 0, not -0 */
+    for (int64_t i = c->rows.from; s == QS_OK && i < c->rows.end; i++, out += (size_t)row * m * size)
+        for (size_t part = 0; part < m; part++)
+            qconv_run(QS_F64, full + packed_position(p, i, c->columns.from) * m + part,
+                      (ptrdiff_t)((size_t)p->right * m * sizeof *full), c->d, out + part * size, (ptrdiff_t)(m * size),
+                      (size_t)row);
+    return qsampled_done(vm, full, n), s;
 }
 
 /* Computes the part of the full convolution that a mode keeps: first position and extent along one dimension. */
@@ -567,7 +588,8 @@ static qs_status convolution(qs_vm *vm, qs_call_args *c, bool flat) {
     Convolution v = {.a = p + !small, .b = p + small, .out = out, .d = qdtype_real_of(d)};
     v.rows = (Span){top, top + dims[0]}, v.columns = (Span){left, left + dims[1]};
     TRY(widen(vm, c, small, &operand[small]));
-    bool fft = is_fft_faster(v.a, v.b, v.rows, v.columns);
+    Packing packing;
+    bool fft = is_fft_faster(&v, &packing);
     if (fft || parts == 2 || converted_count(v.b) > MOST_CONVERTED || qval_array(c->in[!small])->dtype == QS_F64)
         TRY(widen(vm, c, !small, &operand[!small]));
     else {
@@ -579,7 +601,7 @@ static qs_status convolution(qs_vm *vm, qs_call_args *c, bool flat) {
     double size = fft ? sqrt(norm2(v.a, &whole)) * sqrt(norm2(v.b, &whole)) : INFINITY;
     if (!isfinite(size)) return convolve_directly(vm, &v);
     int64_t n = (p->w + q->w - 1) * (p->h + q->h - 1) * parts;
-    return convolve_by_fft(vm, &v, whole && size * log2((double)n) * 16 * 0x1p-53 < 0.5);
+    return convolve_by_fft(vm, &v, &packing, whole && size * log2((double)n) * 16 * 0x1p-53 < 0.5);
 }
 qs_status qsampled_conv(qs_vm *vm, qs_call_args *c) { return convolution(vm, c, true); }
 qs_status qsampled_conv2(qs_vm *vm, qs_call_args *c) { return convolution(vm, c, false); }

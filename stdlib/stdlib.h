@@ -170,12 +170,16 @@ SortItem *qsort_by_key(SortItem *x, SortItem *spare, size_t n);
 qs_status qsets_sort(qs_vm *vm, qs_call_args *c, bool down); /* sorts a cell of strings */
 
 /* -- fft.c --------------------------------------------------------------------------------------------------------- */
-/* Computes elements `from` to `end`-1 of the full convolution of n elements a and m elements b by FFT; elements have
- * `parts` (1 or 2) doubles.  The absolute error of every element is about the rounding error of the largest one. */
-qs_status qfft_convolve(qs_vm *vm, const double *a, size_t n, const double *b, size_t m, size_t from, size_t end,
-                        int parts, double *out);
-/* Estimates its time for this number of elements, in the unit of one step for one complex number. */
-double qfft_convolve_cost(size_t m, size_t wanted, int parts);
+/* The full convolution of n elements a and m elements b is wanted at positions `from` to `end`-1; elements have `parts`
+ * (1 or 2) doubles. */
+typedef struct {
+    size_t n, m, from, end;
+    int parts;
+} ConvolutionSize;
+/* Computes these positions by FFT.  The absolute error of every element is about the rounding error of the largest. */
+qs_status qfft_convolve(qs_vm *vm, const double *a, const double *b, const ConvolutionSize *size, double *out);
+/* Estimates its time, in the unit of one step for one complex number. */
+double qfft_convolve_cost(const ConvolutionSize *size);
 
 /* -- sampled.c ----------------------------------------------------------------------------------------------------- */
 /* Allocates n zeroed numbers; qsampled_done releases them with the same n. */

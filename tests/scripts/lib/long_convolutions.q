@@ -67,3 +67,8 @@ print "integers: ", max(abs(conv2(w, f) - by_rows(w, f))), " ", type(conv2(float
 g = float64(rand(149,139))
 [da, db] = grad((x, y) -> sum(conv2(x, y).*g), a, a[0..39,0..49])
 print "gradients: ", max(abs(da - flipud(fliplr(by_rows(flipud(fliplr(g)), a[0..39,0..49])))[39..148,49..138])) < 1e-9, " ", size(db)
+wide = float64(rand(30,900)) - 0.5 % short columns: these are the lines of the vector that is transformed
+k = float64(rand(25,41)) - 0.5
+check2("a wide one", wide, k[:,0..39])
+check2("a tall one of few columns", transpose(wide), transpose(k[:,0..39]))
+check2("wide complex ones", complex(wide, -wide), complex(k[:,0..39], k[:,1..40]))
