@@ -293,17 +293,125 @@ function T = fcluster(Z : mat, t : scalar, criterion : string = "distance")
     end
 end
 
+% A tree of points: node n has the children 2n and 2n+1, node 1 is the root, and the nodes from `leaves` on have `each`
+% points of `order`, which are -1 behind the last point.  low and high are the corners of the box around each node.
+function [x, order, low, high, leaves] = point_tree(x, each)
+    [n, dims] = size(x, 0..1)
+    leaves = 2^ceil(log2(max(n/each, 1)))
+    each = ceil(n/leaves)
+    order = horzcat(0..n-1, zeros(leaves*each - n)) % copies of point 0, which do not enlarge the boxes much
+    copies = horzcat(zeros(n), ones(leaves*each - n))
+    low = zeros_like(x, 2*leaves, dims)
+    high = zeros_like(x, 2*leaves, dims)
+    x = x[order,:]
+    nodes = 1
+    while true
+        boxes = reshape(x, [nodes,leaves*each/nodes,dims])
+        low[nodes..2*nodes-1,:] = reshape(min(boxes, [], 1), [nodes,dims])
+        high[nodes..2*nodes-1,:] = reshape(max(boxes, [], 1), [nodes,dims])
+        if nodes == leaves
+            break
+        endif
+        extent = mean(high[nodes..2*nodes-1,:] - low[nodes..2*nodes-1,:], 0)
+        dim = find_index_max(reshape(extent, [1,dims]))
+        [_, i] = sort(boxes[:,:,dim], 1)
+        i = reshape(i + transpose(0..nodes-1)*(leaves*each/nodes), [1,leaves*each])
+        [x, order, copies] = {x[i,:], order[i], copies[i]}
+        nodes = 2*nodes
+    end
+    order = int(where(copies, -1, order))
+end
+
+% The least distance of row `row` of y from the box of a node, with the roundings of pdist_at, so that no point is nearer.
+function d = __device__ box_distance(y, row, low, high, node)
+    d = 0.0
+    for j = 0..size(y,1)-1
+        e = max(max(low[node,j] - y[row,j], y[row,j] - high[node,j]), 0)
+        d += e*e
+    end
+    d = sqrt(d)
+end
+
+% Finds the points that are nearest to each row of y, of equally near ones those with the lowest numbers.
+function [] = __kernel__ knn_at(idx : mat'unchecked, d : mat'unchecked, y : mat'unchecked, x : mat'unchecked, _
+                                order : vec[int]'unchecked, low : mat'unchecked, high : mat'unchecked, leaves : int, pos : int)
+    last = size(idx,1)-1
+    each = int(numel(order)/leaves)
+    for m = 0..last
+        d[pos,m] = inf
+    end
+    stack = zeros(32)
+    apart = zeros(32)
+    stack[0] = 1
+    count = 1
+    while count > 0
+        count -= 1
+        node = int(stack[count])
+        if apart[count] <= d[pos,last]
+            while node < leaves
+                a = box_distance(y, pos, low, high, 2*node)
+                b = box_distance(y, pos, low, high, 2*node+1)
+                stack[count] = a <= b ? 2*node+1 : 2*node
+                apart[count] = max(a, b)
+                count += 1
+                node = a <= b ? 2*node : 2*node+1
+            end
+            for p = (node-leaves)*each..(node-leaves+1)*each-1
+                s = 0.0
+                for j = 0..size(x,1)-1
+                    e = y[pos,j] - x[p,j]
+                    s += e*e
+                end
+                s = sqrt(s)
+                i = order[p]
+                if i >= 0 && (s < d[pos,last] || s == d[pos,last] && (i < idx[pos,last] || s == inf))
+                    m = last
+                    while m > 0 && (s < d[pos,m-1] || s == d[pos,m-1] && i < idx[pos,m-1])
+                        d[pos,m] = d[pos,m-1]
+                        idx[pos,m] = idx[pos,m-1]
+                        m -= 1
+                    end
+                    d[pos,m] = s
+                    idx[pos,m] = i
+                endif
+            end
+        endif
+    end
+end
+
+function [] = __kernel__ knn_distance(d : mat'unchecked, y : mat'unchecked, x : mat'unchecked, idx : mat'unchecked, pos : ivec2)
+    s = 0.0
+    for j = 0..size(y,1)-1
+        e = y[pos[0],j] - x[int(idx[pos]),j]
+        s += e*e
+    end
+    d[pos] = sqrt(s)
+end
+
 % Function: knnsearch
-% The k rows of x that are nearest to each row of y.
+% The k rows of x that are nearest to each row of y, of equally near ones the first ones. For many finite points, a tree of
+% boxes finds them, for few rows of y or large k all distances are sorted.
 %
 % Returns:
 % idx - the numbers of the rows, a row for each row of y, nearest first
 % d - their distances
 function [idx, d] = knnsearch(x : mat, y : mat, k : int = 1)
     assert(k >= 1 && k <= size(x,0), "knnsearch: k must be 1 to the number of rows of x, ", size(x,0), ", got ", k)
-    [s, i] = sort(pdist2(y, x), 1)
-    idx = i[:,0..k-1]
-    d = s[:,0..k-1]
+    [m, n] = {size(y,0), size(x,0)}
+    assert(size(x,1) == size(y,1), "knnsearch: x and y must have as many columns, got sizes ", size(x), " and ", size(y))
+    if m >= 32 && m*n >= 2^16 && n < 2^24 && k <= 64 && all(isfinite(x)) && all(isfinite(y))
+        x = cast_like(x, y)
+        [points, order, low, high, leaves] = point_tree(stop_gradient(x), 8)
+        idx = zeros(m, k)
+        near = zeros_like(y, m, k)
+        parallel_do(m, idx, near, stop_gradient(y), points, order, low, high, int(leaves), knn_at)
+        d = uninit_like(y, m, k)
+        parallel_do([m,k], d, y, x, idx, knn_distance)
+    else
+        [s, i] = sort(pdist2(y, x), 1)
+        idx = i[:,0..k-1]
+        d = s[:,0..k-1]
+    endif
 end
 
 % Function: pca

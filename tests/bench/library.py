@@ -17,6 +17,7 @@ LOW = 0.8
 
 import numpy as np
 import scipy.fft as sf, scipy.interpolate as si, scipy.linalg as sl, scipy.ndimage as nd, scipy.signal as ss
+import scipy.spatial as sp
 try:
     import cv2
     cv2.setNumThreads(1)
@@ -71,6 +72,7 @@ INPUTS = {
     "py": lambda n: f32(side(n), side(n))*np.float32(side(n)-1),
     "many": lambda n: f32(1, n//256, 16, 16), "many2": lambda n: f32(1, n//256, 16, 16),
     "rows": lambda n: f32(n//256, 256),
+    "points": lambda n: f32(n//10, 3), "near": lambda n: f32(1000, 3),
     "tall": lambda n: f32(n//16, 16), "P": lambda n: positive(side(n)), "text": lambda n: "aBc9 xYz-" * (n//9 + 1),
     "path": npy, "coef": lambda n: f32(5), "b3": lambda n: np.array([0.2, 0.3, 0.2]),
     "a3": lambda n: np.array([1, -0.4, 0.1]),
@@ -172,6 +174,7 @@ interp2 linear | interp2(A,px,py) | cv2.remap(A,px,py,cv2.INTER_LINEAR) | 1024 1
 interp2 f64 | interp2(D,px,py) | nd.map_coordinates(D,[py,px],order=1) | 1024 1000000
 interp2 nearest | interp2(A,px,py,"nearest") | nd.map_coordinates(A,[py,px],order=0) | 1024 1000000 | within 1
 rgb2gray | rgb2gray(C) | cv2.cvtColor(C,cv2.COLOR_RGB2GRAY) | 3072 3000000
+knnsearch | knnsearch(points,near) | sp.cKDTree(points).query(near)[1] | 10000 1000000
 bwlabel | bwlabel(blobs) | nd.label(blobs,np.ones((3,3)))[0] | 1024 1000000
 bwdist | bwdist(blobs) | cv2.distanceTransform(np.uint8(~blobs),cv2.DIST_L2,cv2.DIST_MASK_PRECISE) | 1024 1000000
 boxfilter | boxfilter(A,3) | cv2.boxFilter(A,-1,(7,7),normalize=False) | 1024 1000000 | inside 3
@@ -312,8 +315,9 @@ def main():
     q.init("cpu", threads=1)
     rows = [Row(line) for line in ROWS.strip().splitlines()]
     rows = [r for r in rows if not args.words or any(w in r.name or w in r.ours for w in args.words)]
-    imports = "".join(f'import "{m}.q"\n' for m in ("dct", "imfilter", "immedfilt", "immorphology", "imresize",
-                                                    "signal", "colortransform", "imanalysis", "boxfilter", "dnn"))
+    modules = ("dct", "imfilter", "immedfilt", "immorphology", "imresize", "signal", "colortransform", "imanalysis",
+               "boxfilter", "dnn", "kmeans")
+    imports = "".join(f'import "{m}.q"\n' for m in modules)
     lines = ["| call | n | quasar, ms | peer, ms | peer/quasar |", "|---|---|---|---|---|"]
     ratios, low, wrong, absent = [], [], [], 0
     globals()["DDOF"] = 1  # the default of var and std
