@@ -6,8 +6,9 @@ import "matfun.q"
 import "boxfilter.q"
 
 % Finds the value of rank k (0 is the smallest) among the pixels under the domain, which lists offsets: for every pixel it
-% is the smallest value that more than k pixels do not exceed.
-function [] = __kernel__ rank_window(y : mat'unchecked, x : mat'mirror, offsets : mat[int]'unchecked, k : int, pos : ivec2)
+% is the smallest value that more than k pixels do not exceed. x has a border, because the compiler does not know the extent
+% of the window and would test every index.
+function [] = __kernel__ rank_window(y : mat'unchecked, x : mat'unchecked, offsets : mat[int]'unchecked, k : int, pos : ivec2)
     n = size(offsets,0)
     best = inf
     for i = 0..n-1
@@ -41,7 +42,8 @@ function y = ordfilt2(x : mat, order : int, domain : mat = ones(3,3))
     n = size(offsets,0)
     assert(order >= -n && order < n, "ordfilt2: order must be less than the number of elements of domain, ", n, ", got ", order)
     y = uninit_like(x)
-    parallel_do(size(x), y, x, offsets, order < 0 ? int(order+n) : order, rank_window)
+    r = int(max(abs(offsets), [], 0))
+    parallel_do(size(x), y, bound_extension(x, r[0], r[1]), int(offsets + r), order < 0 ? int(order+n) : order, rank_window)
 end
 
 function y = rank_filter(x : mat, order : int, domain : mat = ones(3,3))

@@ -153,6 +153,7 @@ medfilt r=1 | medfilt(A,1) | nd.median_filter(A,3) | 1024 1000000
 medfilt r=1 u8 | medfilt(U,1) | cv2.medianBlur(U,3) | 1024 1000000 | inside 1
 medfilt r=2 | medfilt(A,2) | cv2.medianBlur(A,5) | 1024 1000000 | inside 2
 medfilt r=5 u8 | medfilt(U,5) | cv2.medianBlur(U,11) | 1024 1000000 | inside 5
+ordfilt2 | ordfilt2(A,2) | nd.rank_filter(A,2,3) | 1024 1000000
 immedfilt r=1 | immedfilt(A,1) | cv2.medianBlur(A,3) | 1024 1000000 | inside 1
 imerode 3x3 | imerode(A,ones(3,3)) | cv2.erode(A,np.ones((3,3))) | 1024 1000000
 imerode 5x5 | imerode(A,ones(5,5)) | cv2.erode(A,np.ones((5,5))) | 1024 1000000
@@ -316,7 +317,7 @@ def main():
     rows = [Row(line) for line in ROWS.strip().splitlines()]
     rows = [r for r in rows if not args.words or any(w in r.name or w in r.ours for w in args.words)]
     modules = ("dct", "imfilter", "immedfilt", "immorphology", "imresize", "signal", "colortransform", "imanalysis",
-               "boxfilter", "dnn", "kmeans")
+               "boxfilter", "dnn", "kmeans", "imlocal")
     imports = "".join(f'import "{m}.q"\n' for m in modules)
     lines = ["| call | n | quasar, ms | peer, ms | peer/quasar |", "|---|---|---|---|---|"]
     ratios, low, wrong, absent = [], [], [], 0
