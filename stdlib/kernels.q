@@ -36,7 +36,10 @@ end
 % -- products and linear systems ---------------------------------------------------------------------------------------
 
 function y = __device__ kernel_cross(a, b)
-    y = [a[1]*b[2] - a[2]*b[1], a[2]*b[0] - a[0]*b[2], a[0]*b[1] - a[1]*b[0]]
+    y = uninit_like(a.*b)
+    y[0] = a[1]*b[2] - a[2]*b[1]
+    y[1] = a[2]*b[0] - a[0]*b[2]
+    y[2] = a[0]*b[1] - a[1]*b[0]
 end
 
 function y = __device__ kernel_trace(a)

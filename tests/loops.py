@@ -1436,7 +1436,7 @@ end"""
 
 
 class Smalls:
-    """Functions of small matrices and vectors: inverses, systems, determinants."""
+    """Functions of small matrices and vectors: inverses, systems, determinants, cross products, sums along a side."""
 
     def __init__(self, rng, name):
         self.r, self.name = rng, name
@@ -1449,9 +1449,15 @@ class Smalls:
     def list(self, n):
         return f"[{','.join(self.number() for _ in range(n))}]"
 
+    def along(self, x, dim):
+        f = self.r.choice(["sum", "sum", "mean", "prod", "norm1", "logsumexp", "argmin", "argmax"])
+        return f"{f}({x}, {dim})"
+
     def vector(self, d=0):
         r, k = self.r, self.r.random()
-        if d > 2 or k < 0.4: return r.choice(["u", "v", self.list(self.n)])
+        if d > 2 or k < 0.33: return r.choice(["u", "v", self.list(self.n)])
+        if k < 0.37 and self.n == 3: return f"cross({self.vector(d + 1)}, {self.vector(d + 1)})"
+        if k < 0.4: return self.along(self.matrix(d + 1) if r.random() < 0.8 else self.vector(d + 1), 0)
         if k < 0.5: return f"({self.vector(d + 1)} {r.choice('+-')} {self.vector(d + 1)})"
         if k < 0.6: return f"({self.vector(d + 1)}*{self.number()})"
         if k < 0.7: return f"({self.vector(d + 1)}*{self.matrix(d + 1)})"
@@ -1459,7 +1465,8 @@ class Smalls:
 
     def column(self, d=0):
         r, k = self.r, self.r.random()
-        if d > 2 or k < 0.4: return r.choice(["c", "C", f"transpose({self.vector(2)})"])
+        if d > 2 or k < 0.35: return r.choice(["c", "C", f"transpose({self.vector(2)})"])
+        if k < 0.4: return self.along(self.matrix(d + 1), 1)
         if k < 0.6: return f"({self.matrix(d + 1)}*{self.column(d + 1)})"
         return f"{r.choice(['solve', 'linsolve'])}({self.matrix(d + 1)}, {self.column(d + 1)})"
 

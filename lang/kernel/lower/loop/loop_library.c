@@ -1,4 +1,4 @@
-/* loop_library.c -- built-ins of short vectors and matrices that are functions of stdlib/kernels.q: inv(A), det(A).
+/* loop_library.c -- built-ins of short vectors and matrices that are functions of stdlib/kernels.q: inv(A), cross(a,b).
  *
  * Kernels call these functions, too.  Here they are inlined with float64 elements, and the elements of the result are
  * rounded to the type of the arguments at the end, as the host does: it reads the arguments as float64, and computes in
@@ -15,18 +15,23 @@ typedef struct {
     int nargs;
     bool (*takes)(const Value *args); /* whether the host accepts the shapes, and computes in this way */
     bool may_be_singular;             /* the function has a second result: whether the matrix is regular */
+    bool as_first;                    /* Python sees as many dimensions as of the first argument */
 } Library;
 
 static int rows_of(const Value *v) { return v->cols ? v->n / v->cols : 1; }
 static int cols_of(const Value *v) { return v->cols ? v->cols : v->n; }
 static bool is_square(const Value *v) { return rows_of(v) == cols_of(v); }
 static bool is_small_square(const Value *v) { return is_square(v) && rows_of(v) <= SMALL; }
+static bool are_triples(const Value *v) { return !v->cols && v->n == 3 && !v[1].cols && v[1].n == 3; }
 static bool is_small_system(const Value *v) { return is_small_square(v) && rows_of(v) == rows_of(v + 1); }
 
 static const Library library[] = {
-    {"inv", "small_inv", 1, is_small_square, true},        {"solve", "small_solve", 2, is_small_system, true},
-    {"linsolve", "small_solve", 2, is_small_system, true}, {"det", "kernel_det", 1, is_small_square, false},
-    {"trace", "kernel_trace", 1, is_square, false},
+    {"inv", "small_inv", 1, is_small_square, .may_be_singular = true},
+    {"solve", "small_solve", 2, is_small_system, .may_be_singular = true},
+    {"linsolve", "small_solve", 2, is_small_system, .may_be_singular = true},
+    {"det", "kernel_det", 1, is_small_square, .may_be_singular = false},
+    {"trace", "kernel_trace", 1, is_square, .may_be_singular = false},
+    {"cross", "kernel_cross", 2, are_triples, .as_first = true},
 };
 
 static const Library *find(const char *name, int nargs) {
@@ -49,10 +54,10 @@ static Value widen(Loops *L, const Value *v) {
 }
 
 /* Rounds the result to the type of the arguments. */
-static Value narrow(Loops *L, const Value *v, KRef f64) {
+static Value narrow(Loops *L, const Value *v, KRef f64, uint64_t like) {
     Value r = kloop_matrix(L, rows_of(v), cols_of(v));
     for (int i = 0; i < r.n; i++) r.at[i] = kloop_held(L, f64, v->at[i]);
-    return r.cols = v->cols, r.f64 = f64, r.like = v->cols ? 0 : LOOP_LIKE(LOOP_TWO), r;
+    return r.cols = v->cols, r.f64 = f64, r.like = v->cols ? 0 : like, r;
 }
 
 static qs_status inline_function(Loops *L, Node *n, const Library *of, const Value *args, Value *results) {
@@ -83,5 +88,6 @@ qs_status kloop_library_call(Loops *L, Node *n, const char *name, Value *args, i
         snprintf(text, sizeof text, "%s: the matrix is singular", strcmp(name, "linsolve") ? name : "solve");
         kloop_fail_unless(L, kloop_truth(L, results[1].num), QS_EVALUE, text, 0, 0);
     }
-    return *out = results->what == WHAT_VECTOR ? narrow(L, results, f64) : *results, QS_OK;
+    uint64_t like = of->as_first ? args->like : LOOP_LIKE(LOOP_TWO);
+    return *out = results->what == WHAT_VECTOR ? narrow(L, results, f64, like) : *results, QS_OK;
 }

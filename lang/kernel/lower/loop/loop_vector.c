@@ -467,25 +467,68 @@ static Number dot_product(Loops *L, const Value *a, const Value *b) {
     return sum_of(L, x, a->n);
 }
 
+static Number merge_in_order(Loops *L, KOp op, KRef *x, int n) {
+    for (int i = 1; i < n; i++) x[0] = kloop_op(L, op, x[0], x[i]);
+    return kloop_num(x[0]);
+}
+
+static Number merge_values(Loops *L, const ReduceInfo *of, KRef *x, int n, bool in_order) {
+    KOp op = kbuild_combine((Combine)of->combine);
+    if (in_order) return merge_in_order(L, op, x, n);
+    return of->combine == COMBINE_ADD && of->map == MAP_SELF ? sum_of(L, x, n) : merge_halves(L, op, x, n);
+}
+
+/* Reduces n values, which `x` has; in_order: one after the other, as the host does along a dimension. */
+static Number reduce_values(Loops *L, Reduce r, const KRef *x, int n, bool in_order) {
+    KRef y[LOOP_VECTOR_MAX], centre = 0;
+    const ReduceInfo *of = &qreduction_info[r];
+    memcpy(y, x, (size_t)n * sizeof *x);
+    if (of->centre) {
+        KRef extreme = merge_values(L, &qreduction_info[of->centre], y, n, in_order).v;
+        centre = kreduce_centre(&L->walk, (ReduceMap)of->map, extreme);
+        L->f->ruled = qstr_cname(L->c, of->name), L->f->ruled_pos = L->pos;
+    }
+    for (int i = 0; i < n; i++) y[i] = kreduce_map(&L->walk, (ReduceMap)of->map, x[i], centre, kloop_f64(L, i));
+    KRef v = merge_values(L, of, y, n, in_order).v;
+    return kloop_num(kreduce_finish(&L->walk, of, v, kloop_f64(L, n), centre));
+}
+
 static bool apply_reduction(Loops *L, const char *name, const Value *a, Number *out) {
-    KRef x[LOOP_VECTOR_MAX], centre = 0;
-    get_values(a, x);
+    KRef x[LOOP_VECTOR_MAX];
     Reduce r = qreduction_find(name);
     const ReduceInfo *of = &qreduction_info[r];
     if (!strcmp(name, "numel")) return *out = kloop_const(L, a->n), true;
     if (!r || of->map == MAP_TRUTH) return false; /* any and all are no numbers */
-    if (of->centre) {
-        KOp op = kbuild_combine((Combine)qreduction_info[of->centre].combine);
-        centre = kreduce_centre(&L->walk, (ReduceMap)of->map, merge_halves(L, op, x, a->n).v);
-        L->f->ruled = qstr_cname(L->c, name), L->f->ruled_pos = L->pos;
-        get_values(a, x);
+    get_values(a, x);
+    if (of->map != MAP_SQUARE) return *out = reduce_values(L, r, x, a->n, false), true;
+    KRef sum = dot_product(L, a, a).v;
+    return *out = kloop_num(kreduce_finish(&L->walk, of, sum, kloop_f64(L, a->n), 0)), true;
+}
+
+/* The reduction of which this is a call with a known dimension, whose number is *dim; RED_NONE: it is none. */
+static Reduce find_along(Loops *L, const char *name, const Value *args, int nargs, int *dim) {
+    Reduce r = qreduction_find(name);
+    const ReduceInfo *of = &qreduction_info[r];
+    double k;
+    bool vector = nargs == 2 && args[0].what == WHAT_VECTOR && args[0].n;
+    if (!vector || !r || of->dim != 1 || of->map == MAP_TRUTH || args[1].what != WHAT_NUMBER) return RED_NONE;
+    if (!kloop_known(L, args[1].num, &k) || (k != 0 && k != 1)) return RED_NONE;
+    bool warns = k == 0 && !args[0].cols; /* the elements of a vec lie along dimension 1 */
+    return *dim = (int)k, warns ? RED_NONE : r;
+}
+
+/* The host computes several results side by side, and adds the elements of each in order. */
+static Value reduce_along(Loops *L, Reduce r, const Value *a, int dim) {
+    int rows = rows_of(a), cols = a->n / rows, n = dim ? cols : rows, results = a->n / n;
+    KRef x[LOOP_VECTOR_MAX];
+    Value y = dim ? kloop_matrix(L, rows, 1) : kloop_matrix(L, 1, cols);
+    y.f64 = qreduction_info[r].lanes == LANES_INDEX ? 0 : a->f64;
+    y.like = !a->cols ? a->like : y.cols ? 0 : LOOP_LIKE(LOOP_TWO);
+    for (int i = 0; i < results; i++) {
+        for (int k = 0; k < n; k++) x[k] = a->at[dim ? i * cols + k : k * cols + i].v;
+        y.at[i] = kloop_held(L, y.f64, reduce_values(L, r, x, n, results > 1));
     }
-    for (int i = 0; of->map != MAP_SQUARE && i < a->n; i++)
-        x[i] = kreduce_map(&L->walk, (ReduceMap)of->map, x[i], centre, kloop_f64(L, i));
-    if (of->map == MAP_SQUARE) *out = dot_product(L, a, a);
-    else if (of->combine == COMBINE_ADD && of->map == MAP_SELF) *out = sum_of(L, x, a->n);
-    else *out = merge_halves(L, kbuild_combine((Combine)of->combine), x, a->n);
-    return *out = kloop_num(kreduce_finish(&L->walk, of, out->v, kloop_f64(L, a->n), centre)), true;
+    return y;
 }
 
 /* any, all, sum and mean of truth values; *found: it is one. */
@@ -658,6 +701,9 @@ qs_status kloop_vector_call(Loops *L, const char *name, const Value *args, int n
     bool matrix = args[0].cols > 1 && args[0].cols < args[0].n; /* more than a row or a column */
     if (matrix && lengths) return kloop_decline(L, L->pos, "%s of a matrix", name);
     if (!strcmp(name, "reshape") && args[0].what == WHAT_VECTOR) return flatten_vector(L, args, nargs, out);
+    int dim;
+    Reduce along = find_along(L, name, args, nargs, &dim);
+    if (along) return *out = reduce_along(L, along, &args[0], dim), QS_OK;
     if (nargs == 1 && !strcmp(name, "median")) {
         if (args[0].cols) return kloop_decline(L, L->pos, "median per column; median(reshape(x,n)) is of all elements");
         return out->num = kloop_median(L, &args[0]), QS_OK;
