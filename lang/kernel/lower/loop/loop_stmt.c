@@ -285,6 +285,20 @@ static void step_by(Loops *L, Range *r, Number step) {
     r->by = step.twin;
 }
 
+enum { FEW = 4 /* iterations */ };
+
+/* Whether the next loop belongs to the perfect nest, whose loops may be axes of a launch. */
+static bool is_nested(const Loops *L) { return L->nlevels < L->nest && !L->calls && !L->versions; }
+
+/* Compiles in the ends of a range that runs a few times and follows from variables which the loop does not set, such as
+ * the number of channels: the code has no loop then. */
+static void fix_few(Loops *L, KRef first, KRef last) {
+    if (L->job->many || is_nested(L)) return;
+    double steps = kloop_value_before(L, last, false) - kloop_value_before(L, first, false);
+    if (!(steps >= 1 && steps < FEW)) return;
+    (void)kloop_value_before(L, first, true), (void)kloop_value_before(L, last, true);
+}
+
 static qs_status range_of(Walk *w, const Node *n, const RangeEnds *b, int i, Range *r) {
     Loops *L = (Loops *)w;
     Number step = kloop_const(L, 1);
@@ -295,7 +309,7 @@ static qs_status range_of(Walk *w, const Node *n, const RangeEnds *b, int i, Ran
     if (kloop_known(L, step, &r->step) && (r->step == 0 || !isfinite(r->step)))
         return kloop_decline(L, n->pos, "a step of 0, or without an end");
     bool integral = r->lo.twin && r->hi.twin;
-    if (integral && r->step == 1) kloop_fix_window(L, r->lo.twin, r->hi.twin);
+    if (integral && r->step == 1) kloop_fix_window(L, r->lo.twin, r->hi.twin), fix_few(L, r->lo.twin, r->hi.twin);
     if (integral && r->step && r->step == floor(r->step) && fabs(r->step) < 0x1p31) return QS_OK;
     if (integral && !r->step && step.twin && step.unsigned_zero) return step_by(L, r, step), QS_OK;
     if (!r->step) r->by = step.v;
@@ -340,15 +354,50 @@ static KRef integral_condition(Walk *w, const Range *r) {
     return L->others || L->f->nins > LOOP_LONGEST / 4 ? 0 : r->integral;
 }
 
-/* Loops of the functions of kernels.q go over the rows and columns of small matrices: elements with known indices are
- * values, while others are searched for. */
+typedef struct {
+    Loops *L;
+    const Node *loop;
+    int nodes;
+} BodyQuery;
+
+static bool is_counter_of(const Node *n, void *ud) {
+    const BodyQuery *q = ud;
+    for (int i = 0; n->kind == N_IDENT && i < q->loop->u.loop.nvars; i++)
+        if (n->u.ident.sym == q->loop->u.loop.syms[i]) return true;
+    return false;
+}
+
+/* Whether n is the element of a short vector at an index that depends on a counter. */
+static bool is_searched(const Node *n, void *ud) {
+    BodyQuery *q = ud;
+    const Node *base = n->kind == N_INDEX ? n->u.index.base : NULL;
+    if (!base || base->kind != N_IDENT || !base->u.ident.sym) return false;
+    const Var *v = kloop_var(q->L, base->u.ident.sym);
+    bool vector = v && (v->kind == LOOP_VECTOR || (v->bound && v->val.what == WHAT_VECTOR));
+    return vector && kquery_node(n->u.index.at, true, is_counter_of, ud);
+}
+
+static bool counts_node(const Node *n, void *ud) { return (void)n, ((BodyQuery *)ud)->nodes++, false; }
+
+/* An element of a short vector with a known index is a value, while others are searched for.  So loops that use such
+ * elements are unrolled, if that is not too long: all in functions of kernels.q, otherwise outside the perfect nest.
+ * Very short loops are unrolled, too, because positions of a launch run in vectors only if no loop is inside. */
 static int count_unrolled(Walk *w, const Node *n, const Range *r) {
+    enum { MOST_NODES = 1024, FEW_NODES = 128, MOST_INSTRUCTIONS = 1 << 11 };
     Loops *L = (Loops *)w;
+    BodyQuery q = {.L = L, .loop = n}, size = q;
+    NodeList body = n->u.loop.body;
     double lo, hi;
-    bool known = L->library && r->step && kloop_known(L, r->lo, &lo) && kloop_known(L, r->hi, &hi);
-    if (!known || L->f->nins > LOOP_LONGEST || kquery_node(n->u.loop.body, false, kquery_is_leaving, NULL)) return -1;
-    double count = floor((hi - lo) / r->step) + 1;
-    return count > LOOP_VECTOR_MAX ? -1 : (int)fmax(count, 0);
+    bool known = r->step && !r->by_count && !r->items && kloop_known(L, r->lo, &lo) && kloop_known(L, r->hi, &hi);
+    if (!known || L->f->nins > LOOP_LONGEST || kquery_node(body, false, kquery_is_leaving, NULL)) return -1;
+    double count = fmax(floor((hi - lo) / r->step) + 1, 0);
+    if (count > LOOP_VECTOR_MAX) return -1;
+    if (L->library) return (int)count;
+    if (is_nested(L) || L->module || L->f->nins > MOST_INSTRUCTIONS || kquery_node(body, true, kquery_is_exit, NULL))
+        return -1;
+    (void)kquery_node(body, true, counts_node, &size);
+    int most = kquery_node(body, true, is_searched, &q) ? MOST_NODES : count <= FEW ? FEW_NODES : 0;
+    return size.nodes * count <= most ? (int)count : -1;
 }
 
 static void set_iteration(Walk *w, const Range *r, int k, Value *out) {
@@ -379,7 +428,7 @@ static Range chunk_of(Loops *L, const Range *r) {
 
 /* Records the next level of the perfect nest and returns its number; -1: not part of the nest. */
 static int note_level(Loops *L, const Range *r, uint32_t pos) {
-    if (L->nlevels >= L->nest || L->calls || L->versions) return -1;
+    if (!is_nested(L)) return -1;
     L->level[L->nlevels] =
         (Level){.first = r->lo.twin, .last = r->hi.twin, .step = r->step, .by_count = r->by_count || r->by, .pos = pos};
     return L->nlevels++;
