@@ -11,6 +11,7 @@ const KFunc *kfloat32_narrow(Ctx *c, Arena *a, const KFunc *f);       /* in floa
 const KFunc *kindextests_hoist(Ctx *c, Arena *a, const KFunc *f);     /* makes tests of inner loops in front of them */
 const KFunc *kinterchange_loops(Ctx *c, Arena *a, const KFunc *f);    /* the innermost loop becomes independent */
 const KFunc *kpromote_elements(Ctx *c, Arena *a, const KFunc *f);     /* keeps an element of a loop in a variable */
+const KFunc *khoist_loads(Ctx *c, Arena *a, const KFunc *f);          /* loads what all iterations read before them */
 const KFunc *kconditionalsums_move(Ctx *c, Arena *a, const KFunc *f); /* moves additions out of branches */
 const KFunc *kextremes_free(Ctx *c, Arena *a, const KFunc *f);        /* compares values of a loop in any order */
 const KFunc *kwavefront_rows(Ctx *c, Arena *a, const KFunc *f);       /* runs dependent rows together, shifted */

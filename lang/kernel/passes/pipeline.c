@@ -44,7 +44,7 @@ typedef struct {
  * result is a table by instruction, which a copy of the function would invalidate. */
 static const struct {
     unsigned can;
-    Pass pass[17];
+    Pass pass[18];
 } pipelines[] = {
     [PIPELINE_CPU] =
         {LEGAL_ALL & ~(unsigned)LEGAL_DIVIDE,
@@ -57,6 +57,8 @@ static const struct {
            .transform = kpromote_elements},
           {"conditional_sums", "sums in branches do not keep a loop from vectors", .transform = kconditionalsums_move},
           {"extremes", "searches for the largest or smallest value compare in any order", .transform = kextremes_free},
+          {"hoist_loads", "an element that all iterations of a loop read is loaded in front of them",
+           .transform = khoist_loads},
           {"wavefront", "rows that depend on their neighbours run together, shifted", .transform = kwavefront_rows},
           {"jam", "chains of dependent operations of several iterations overlap", .transform = kjam_loops},
           {"split_loops", "loops end where they store an element that they all read", .transform = ksplit_loops},
