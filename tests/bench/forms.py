@@ -4,8 +4,8 @@
     tests/bench/forms.py [--qrun build/qrun] [--seconds 0.3] [--check] [--explain] [NAME ...]
 
 A file of tests/bench/forms has a function `inputs`, whose results are the arguments of the forms: the functions that
-take exactly these.  All forms must give the same result, up to rounding.  The time of a form is the best of several
-calls in one process, after a first call that compiles.  --check only compares the results, --explain prints which loops
+take exactly these.  All forms must give the same result, up to rounding.  The time of a form is the least processor time
+of several calls in one process, after a first call that compiles.  --check only compares the results, --explain prints which loops
 of a form stay interpreted.  The last line has the geometric mean and the largest of the ratios."""
 import argparse, glob, math, os, re, subprocess, sys
 
@@ -31,9 +31,10 @@ def forms(path):
 
 
 def driver(path, arguments, form, first, seconds):
-    """A program that prints whether the form gives what the first form gives, and its best time."""
+    """A program that prints whether the form gives what the first form gives, and its least processor time."""
     list_ = ", ".join(arguments)
     return f"""import "{path}"
+clock = pyimport("time").thread_time
 {list_ if len(arguments) == 1 else "[" + list_ + "]"} = inputs()
 wanted = {first}({list_})
 got = {form}({list_})
@@ -44,9 +45,9 @@ best = inf
 spent = 0
 calls = 0
 while spent < {seconds} || calls < 3
-    before = time()
+    before = clock()
     {form}({list_})
-    now = time() - before
+    now = clock() - before
     best = min(best, now)
     spent += now
     calls += 1
