@@ -226,11 +226,13 @@ class Dump(WithCache):
 
     def count_wavefronts(self, *bodies):
         functions = [f"""function [D, E] = NAME(a, b, C, D, E)
+                m = 0.5
                 for i = 1..size(D,0)-2
                     for j = 1..size(D,1)-2
                         {body}
                     end
                 end
+                E[39,49] = m
             end""" for body in bodies]
         return self.count_changes("wavefront", functions, """
             C = reshape(mod(7919*(0..40*50-1), 1009)/1009, [40,50])
@@ -242,12 +244,16 @@ class Dump(WithCache):
                   "D[i,j] = 0.25*(D[i-1,j] + D[i,j-1]) + C[i,j]",
                   "D[i,j] = C[i,j] + min(min(D[i-1,j], D[i,j-1]), D[i-1,j-1])",
                   "D[i,j] = min(min(D[i-1,j] + 1, D[i,j-1] + 1), D[i-1,j-1] + (a[i] != b[j]))",
+                  "D[i,j] = 0.5*(D[i-1,j] + D[i,j-1]) + C[i,j]\nm = max(m, D[i,j])",
+                  "D[i,j] = 0.5*(D[i-1,j] + D[i,j-1])\nif C[i,j] > 0.5\nm = min(m, D[i,j])\nend\nm = min(C[i,j], m)",
                   "if a[i] == b[j]\nD[i,j] = D[i-1,j-1] + 1\nelse\nD[i,j] = max(D[i-1,j], D[i,j-1])\nend",
                   "c = 1\nif a[i] == b[j]\nc = 0\nend\nD[i,j] = min(D[i-1,j] + 1, min(D[i,j-1] + 1, D[i-1,j-1] + c))"]
         self.assertEqual(self.count_wavefronts(*bodies), len(bodies))
 
     def test_other_rows_do_not(self):
         self.assertEqual(0, self.count_wavefronts(
+            "D[i,j] = 0.5*(D[i-1,j] + D[i,j-1])\nm = max(m, D[i,j])\nm = min(m, C[i,j])",
+            "D[i,j] = 0.5*(D[i-1,j] + D[i,j-1]) + m\nm = max(m, C[i,j])",
             "D[i,j] = 0.5*D[i-1,j] + C[i,j]",            # no iteration waits for the one before
             "D[i,j] = 0.5*D[i,j-1] + D[i-1,49-j]",       # the distance of dependent iterations varies
             "D[i,j] = 0.5*D[i,j-1] + D[i-1,j]\nE[0,j] = D[i,j]"))

@@ -13,6 +13,9 @@
  * a distance that keeps every pair of dependent iterations in order, so the processor computes them at the same time
  * and the results have the same bits.  The iterations at the ends of the rows run before and after the common loop.
  *
+ * A variable of the nest is set before it is read, so that each row has its own, or it is the minimum or maximum of all
+ * iterations, whose order does not matter.
+ *
  * Iterations (i, j) and (i + di, j + dj), di > 0, depend on each other if one stores an element that the other one
  * accesses.  Row r runs iteration j - r*distance when row 0 runs j, so that they stay in order if
  * di*distance + dj >= 0; if it is more than 0, they are not in one iteration of the common loop, either. */
@@ -37,13 +40,15 @@ typedef struct {
     Range row, column;
 } Subscripts;
 
+typedef enum { NOT_SET, PER_ROW, EXTREME } Variable;
+
 typedef struct {
     Arena *arena;
     const KFunc *f;
     KFunc *to;
     KRef *map;                    /* by instruction of f: its copy outside of rows */
     KRef *row[ROWS];              /* by instruction of f: its copy in a row */
-    uint8_t *per_row;             /* by LOCAL in front of the loops: there is one per row */
+    uint8_t *variable;            /* by LOCAL in front of the loops: Variable */
     KRef outer, end, inner, last; /* the FOR over i and its END, the FOR over j and its END */
     KRef width;
     int64_t distance, reach; /* of two dependent iterations: reach is the largest difference of their columns */
@@ -141,13 +146,44 @@ static bool is_unconditional(const Wave *w, KRef r) {
     return true;
 }
 
-/* The first access of a variable in an iteration of the outer loop must set it, whatever the branches do. */
-static bool check_local(Wave *w, KRef local) {
-    if (w->per_row[local]) return true;
-    w->per_row[local] = 1;
+/* The only user of r in the nest; 0: there are several, or none. */
+static KRef find_user(const Wave *w, KRef r) {
+    KRef user = 0;
+    for (KRef x = r + 1; x < w->end; x++) {
+        const KIns *i = get_ins(w, x);
+        if (i->a != r && i->b != r && i->c != r) continue;
+        if (user) return 0;
+        user = x;
+    }
+    return user;
+}
+
+/* Whether the nest only sets the variable to the minimum, or only to the maximum, of it and another value. */
+static bool is_extreme(const Wave *w, KRef local) {
+    int op = 0;
+    KRef set = 0;
     for (KRef r = w->outer + 1; r < w->end; r++) {
         const KIns *i = get_ins(w, r);
-        if ((i->op == K_GET || i->op == K_SET) && i->a == local) return i->op == K_SET && is_unconditional(w, r);
+        if (r == set || (i->op != K_GET && i->op != K_SET) || i->a != local) continue;
+        KRef user = i->op == K_GET ? find_user(w, r) : 0;
+        const KIns *m = get_ins(w, user);
+        if (!user || (m->op != K_MIN && m->op != K_MAX) || m->a == m->b || (op && m->op != op)) return false;
+        op = m->op, set = find_user(w, user);
+        if (!set || get_ins(w, set)->op != K_SET || get_ins(w, set)->a != local) return false;
+    }
+    return true;
+}
+
+/* Unless it is an extreme, the first access of a variable in an iteration of the outer loop must set it, whatever the
+ * branches do. */
+static bool check_local(Wave *w, KRef local) {
+    if (w->variable[local]) return true;
+    w->variable[local] = PER_ROW;
+    for (KRef r = w->outer + 1; r < w->end; r++) {
+        const KIns *i = get_ins(w, r);
+        if ((i->op != K_GET && i->op != K_SET) || i->a != local) continue;
+        if (i->op == K_SET) return is_unconditional(w, r);
+        return w->variable[local] = EXTREME, is_extreme(w, local);
     }
     return false;
 }
@@ -191,14 +227,14 @@ static bool is_candidate(void *pass, KRef r) {
     }
     if (!w->inner) return false;
     Invariants v = {.arena = w->arena, .f = w->f, .loop = r, .end = w->end};
-    memset(w->per_row, 0, w->f->nins);
+    memset(w->variable, 0, w->f->nins);
     return kaffine_is_invariant(&v, get_ins(w, w->inner)->a) && kaffine_is_invariant(&v, get_ins(w, w->inner)->b) &&
            are_apart(w) && check_body(w);
 }
 
 /* -- the copy ------------------------------------------------------------------------------------------------------ */
 static KRef get_copy(const Wave *w, int k, KRef r) {
-    return r && (r >= w->outer || w->per_row[r]) ? w->row[k][r] : w->map[r];
+    return r && (r >= w->outer || w->variable[r] == PER_ROW) ? w->row[k][r] : w->map[r];
 }
 
 static void copy_in_row(Wave *w, int k, KRef first, KRef end) {
@@ -224,7 +260,7 @@ static void hoist_value(Wave *w, KRef r) {
 
 static void add_locals_of_rows(Wave *w) {
     for (KRef r = 1; r < w->outer; r++)
-        for (int k = 0; w->per_row[r] && k < ROWS; k++) {
+        for (int k = 0; w->variable[r] == PER_ROW && k < ROWS; k++) {
             KRef old = kir_get(w->to, w->map[r]);
             w->row[k][r] = kir_local(w->to, old);
         }
@@ -233,7 +269,7 @@ static void add_locals_of_rows(Wave *w) {
 /* Afterwards a variable has the value of the last row. */
 static void set_locals(Wave *w) {
     for (KRef r = 1; r < w->outer; r++) {
-        if (!w->per_row[r]) continue;
+        if (w->variable[r] != PER_ROW) continue;
         KRef value = kir_get(w->to, w->row[ROWS - 1][r]);
         kir_set(w->to, w->map[r], value);
     }
@@ -292,7 +328,7 @@ static void replace_loops(void *pass) {
 
 const KFunc *kwavefront_rows(Ctx *c, Arena *a, const KFunc *f) {
     if (!f->strict || !kir_has(f, K_FOR) || f->barrier || f->shared) return f;
-    Wave w = {.arena = a, .f = f, .per_row = qarena_alloc(a, f->nins)};
+    Wave w = {.arena = a, .f = f, .variable = qarena_alloc(a, f->nins)};
     for (int k = 0; k < ROWS; k++) w.row[k] = qarena_alloc(a, qmem_size(f->nins, sizeof(KRef), 0));
     return kir_replace_loops(c, a, f, (KLoopPass){&w, &w.to, &w.map, is_candidate, replace_loops});
 }
