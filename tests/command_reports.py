@@ -258,6 +258,29 @@ class Dump(WithCache):
             "D[i,j] = 0.5*D[i,j-1] + D[i-1,49-j]",       # the distance of dependent iterations varies
             "D[i,j] = 0.5*D[i,j-1] + D[i-1,j]\nE[0,j] = D[i,j]"))
 
+    def test_exact_products_are_added_by_one_instruction(self):
+        """The product of two float32 elements is exact, that of an element and 0.1 is not."""
+        def kinds(statement, elements="float32", exact=True):
+            text = f"""function d = f(a, b, c, d)
+                    for i = 0..numel(a)-1
+                        {statement}
+                    end
+                end
+                x = mod(7919*(0..999), 1009)/1009
+                print sum(float64(f({elements}(x), {elements}(x + 0.25), {elements}(3*x), {elements}(0*x))))"""
+            options = "--device", "cpu", "--no-warnings", "--loops"
+            r = qrun(*options, "always", "--dump", "llvm", text=text, env=self.env)
+            plain = qrun(*options, "never", text=text, env=self.env)
+            self.assertEqual((r.stderr, r.returncode, plain.stderr), ("", 0, ""))
+            self.assertEqual(r.stdout.splitlines()[0], plain.stdout.splitlines()[0], statement)
+            self.assertEqual(bool(re.search("f(add|sub) contract double", r.stdout)), exact, statement)
+        for statement in ("d[i] = a[i]*b[i] + c[i]", "d[i] += a[i]*b[i]", "d[i] = 0.1*a[i] - b[i]*c[i]",
+                          "d[i] = 1.5*a[i]*b[i] + c[i]", "d[i] = 0.125*(a[i] + b[i] + c[i]) + c[i]"):
+            kinds(statement)
+        for statement in ("d[i] = 0.1*a[i] + b[i]", "d[i] = a[i]*b[i]*c[i] + b[i]", "d[i] = (a[i] + b[i])*c[i] + b[i]"):
+            kinds(statement, exact=False)
+        kinds("d[i] = a[i]*b[i] + c[i]", elements="float64", exact=False)
+
     def test_bounds_of_rows_are_computed_once(self):
         """Each value is used twice in the next one."""
         values = "\n".join(f"t{k+1} = max(t{k}, t{k} - {k+1})" for k in range(12))

@@ -234,12 +234,13 @@ static bool slim_ins(Emit *e, KRef r) {
 
 /* -- arithmetic ---------------------------------------------------------------------------------------------------- */
 /* Returns the fast-math flags of arithmetic on floats.  `contract` allows a*b+c to round once if the processor has an
- * instruction for it.  Fast math sets all flags except those that assume absence of NaN and infinities, so that tests
- * for them keep working. */
+ * instruction for it; LLVM contracts only if both the product and the sum have it.  Fast math sets all flags except
+ * those that assume absence of NaN and infinities, so that tests for them keep working. */
 static const char *liberties(const Emit *e, unsigned flag) {
     if (e->f->fast) return " reassoc nsz arcp contract afn";
-    if (flag == KFLAG_REASSOC) return kir_contracts(e->f) ? " reassoc contract" : " reassoc";
-    return kir_contracts(e->f) ? " contract" : "";
+    bool contracts = kir_contracts(e->f) || flag & EMIT_ROUNDS_ONCE;
+    if ((flag & ~(unsigned)EMIT_ROUNDS_ONCE) == KFLAG_REASSOC) return contracts ? " reassoc contract" : " reassoc";
+    return contracts ? " contract" : "";
 }
 
 Opnd emit_call2(Emit *e, const char *fn, qs_dtype d, Opnd a, Opnd b) {
@@ -681,6 +682,7 @@ static bool low_ins(Emit *e, KRef r) {
 void emit_ins(Emit *e, KRef r) {
     const KIns *i = &e->f->ins[r];
     qs_dtype d = (qs_dtype)i->dtype;
+    unsigned flag;
     e->at = i->pos;
     if (e->t->threads ? low_ins(e, r) : slim_ins(e, r)) return;
     switch ((KOp)i->op) {
@@ -736,9 +738,10 @@ void emit_ins(Emit *e, KRef r) {
     case K_CALL: emit_call(e, r); break;
     case K_RESULT: emit_result(e, r); break;
     default:
+        flag = i->flag | (emit_rounds_once(e->f, r) ? EMIT_ROUNDS_ONCE : 0);
         emit_set(
             e, r,
-            emit_arith(e, (KOp)i->op, (qs_dtype)e->f->ins[i->a].dtype, i->flag, emit_arg(e, i->a), emit_arg(e, i->b)));
+            emit_arith(e, (KOp)i->op, (qs_dtype)e->f->ins[i->a].dtype, flag, emit_arg(e, i->a), emit_arg(e, i->b)));
         break;
     }
 }

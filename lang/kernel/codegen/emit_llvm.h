@@ -130,7 +130,11 @@ Opnd emit_select(Emit *e, Opnd cond, const char *t, Opnd yes, Opnd no);
 Opnd emit_choice(Emit *e, qs_dtype d, Opnd cond, Opnd yes, Opnd no);
 Opnd emit_call2(Emit *e, const char *fn, qs_dtype d, Opnd a, Opnd b);
 Opnd emit_clamp(Emit *e, qs_dtype d, Opnd a, long long lo, long long hi);
+/* flag: that of the instruction, with EMIT_ROUNDS_ONCE if emit_rounds_once is true of it. */
+enum { EMIT_ROUNDS_ONCE = 1 << 15 };
 Opnd emit_arith(Emit *e, KOp op, qs_dtype d, unsigned flag, Opnd a, Opnd b);
+/* emit_exact.c: r is an exact product of float64, or a sum with one, so that contraction does not change the bits. */
+bool emit_rounds_once(const KFunc *f, KRef r);
 Opnd emit_extreme_in_order(Emit *e, KOp op, qs_dtype d, Opnd a, Opnd b);
 Opnd emit_math_call(Emit *e, MathFn fn, qs_dtype d, Opnd a, Opnd b);
 
