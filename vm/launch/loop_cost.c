@@ -13,6 +13,7 @@ typedef struct {
     double sum;
     bool loops;
     int calls;
+    bool sure; /* bodies of `if`, which may not run, count nothing */
 } Estimate;
 
 static double bound_value(Estimate *e, const Node *n);
@@ -67,7 +68,7 @@ static double bound_value(Estimate *e, const Node *n) {
 }
 
 double qloop_bound(qs_vm *vm, const Frame *f, const Node *n) {
-    Estimate e = {vm, f, 0, false, 0};
+    Estimate e = {.vm = vm, .f = f};
     return bound_value(&e, n);
 }
 
@@ -133,7 +134,7 @@ static double call_steps(Estimate *e, const Node *n) {
     qs_value v = meaning(e, callee->kind == N_IDENT ? callee->u.ident.sym : NULL);
     const Function *fn = v.kind == QS_FUNCTION ? v.u.p : NULL;
     if (!fn || fn->fkind != FN_SCRIPT || fn->ast->qual == Q_KERNEL || e->calls == DEEP) return CALL;
-    Estimate body = {e->vm, NULL, CALL, false, e->calls + 1};
+    Estimate body = {.vm = e->vm, .sum = CALL, .calls = e->calls + 1, .sure = e->sure};
     for (int i = 0; i < fn->ast->body.n; i++) add_steps(&body, &fn->ast->body.at[i]);
     if (fn->ast->expr) add_steps(&body, &fn->ast->expr);
     return e->loops |= body.loops, body.sum;
@@ -144,19 +145,23 @@ static void add_steps(void *ud, Node **child) {
     Estimate *e = ud;
     Node *n = *child;
     if (!n) return;
+    if (n->kind == N_IF && e->sure) {
+        for (int i = 0; i < n->u.ifs.n; i++) add_steps(e, &n->u.ifs.conds[i]);
+        return;
+    }
     if (n->kind != N_FOR && n->kind != N_WHILE && n->kind != N_REPEAT) {
         e->sum += n->kind == N_CALL ? call_steps(e, n) : own_steps(e, n);
         qast_children(n, add_steps, ud);
         return;
     }
-    Estimate inner = {e->vm, e->f, 0, true, e->calls};
+    Estimate inner = {.vm = e->vm, .f = e->f, .loops = true, .calls = e->calls, .sure = e->sure};
     e->loops = true;
     qast_children(n, add_steps, &inner);
     e->sum += inner.sum * count_inner_iterations(e, n);
 }
 
-static Estimate estimate_iteration(qs_vm *vm, const Frame *f, const Node *loop) {
-    Estimate e = {vm, f, 1, false, 0};
+static Estimate estimate_iteration(qs_vm *vm, const Frame *f, const Node *loop, bool sure) {
+    Estimate e = {.vm = vm, .f = f, .sum = 1, .sure = sure};
     NodeList body = loop->kind == N_FOR ? loop->u.loop.body : loop->u.whiles.body;
     if (loop->kind != N_FOR) {
         Node *cond = loop->u.whiles.cond;
@@ -167,13 +172,15 @@ static Estimate estimate_iteration(qs_vm *vm, const Frame *f, const Node *loop) 
 }
 
 double qloop_fixed_steps(qs_vm *vm, const Frame *f, const LoopRegion *r) {
-    Estimate e = estimate_iteration(vm, f, r->loop);
+    Estimate e = estimate_iteration(vm, f, r->loop, false);
     return e.loops ? 0 : e.sum;
 }
 
 double qloop_steps_per_iteration(qs_vm *vm, const Frame *f, const LoopRegion *r) {
-    return estimate_iteration(vm, f, r->loop).sum;
+    return estimate_iteration(vm, f, r->loop, false).sum;
 }
+
+double qloop_sure_steps(const Call *c) { return estimate_iteration(c->vm, c->f, c->loop, true).sum * c->iterations; }
 
 double qloop_steps(qs_vm *vm, const Frame *f, const LoopRegion *r) {
     double iterations = 1;
@@ -209,7 +216,7 @@ LoopFrame qloop_is_frame(qs_vm *vm, const Frame *f, const LoopRegion *r) {
     for (uint32_t i = 0; i < c->nloops; i++) {
         const LoopRegion *q = &c->loops[i];
         if (!is_inside(q, r) || q->loop->kind != N_FOR || !is_parallel(q)) continue;
-        Estimate e = {vm, f, 0, false, 0};
+        Estimate e = {.vm = vm, .f = f};
         Node *loop = q->loop;
         add_steps(&e, &loop);
         if (e.sum < worth_threads || e.sum == INFINITY) continue;

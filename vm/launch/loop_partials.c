@@ -38,14 +38,15 @@ static bool is_alone(const Call *c, int number) {
 }
 
 /* A copied element, which is allocated, cleared and added, takes as long as so many steps of compiled code, and one
- * thread gains nothing by it.  --loops always prefers copies, as it prefers machine code. */
+ * thread gains nothing by it.  Steps under a condition do not count, because it may seldom hold.  --loops always
+ * prefers copies, as it prefers machine code. */
 enum { COPIED = 64, COPIED_ALWAYS = 4 };
 
 static bool add_copies(Call *c, int number) {
     const Array *a = sum_array(c, number);
     size_t count = qmem_size(a->count, (size_t)c->nchunks, 0);
     int copied = qvm(c->vm)->loop_least > 1 ? COPIED : COPIED_ALWAYS;
-    bool large = (double)a->count * (double)c->nchunks > c->steps / copied;
+    bool large = (double)a->count * (double)c->nchunks > qloop_sure_steps(c) / copied;
     if (a->buf->readonly || !is_alone(c, number))
         return qloop_because(c, "%s shares its memory, or is read-only", sum_name(c, number)), false;
     if (large && !qloop_is_demanded(c->region))

@@ -121,6 +121,8 @@ enum { LOOP_STEP_NS = 10 };
 double qloop_fixed_steps(qs_vm *vm, const Frame *f, const LoopRegion *r);
 /* Of one iteration, with the current values. */
 double qloop_steps_per_iteration(qs_vm *vm, const Frame *f, const LoopRegion *r);
+/* The steps of the loop that run whatever its conditions are. */
+double qloop_sure_steps(const Call *c);
 double qloop_steps(qs_vm *vm, const Frame *f, const LoopRegion *r); /* of all iterations */
 /* The value of the bound of a range, if it is a number that only variables and extents determine; else NaN. */
 double qloop_bound(qs_vm *vm, const Frame *f, const Node *n);

@@ -429,12 +429,21 @@ static KRef iterations_of(Guard *g, const Level *v) {
     return kir_fold(g->to, (KMake){K_SELECT, .a = some, .b = count, .c = int_const(g, 0), .pos = g->L->pos});
 }
 
+/* The last value of a counter with a known first one, which need not be `end`: 0..8..n-1 ends with a multiple of 8. */
+static KRef last_of_counter(Guard *g, Bounds first, KRef end, int64_t step) {
+    if (first.lo != first.hi || step == 1 || step == -1) return end;
+    KRef steps = emit_op(g, K_DIV, emit_op(g, K_SUB, end, first.lo), int_const(g, step));
+    KRef last = emit_op(g, K_ADD, first.lo, emit_op(g, K_MUL, steps, int_const(g, step)));
+    return emit_op(g, step > 0 ? K_MIN : K_MAX, last, end);
+}
+
 /* The bounds of a FOR from `first` to `last`; a step that is not known may be negative. */
 static Bounds bounds_of_counter(Guard *g, const KIns *i, Bounds first, Bounds last) {
     double step = 0;
-    if (!kir_is_const(g->from, i->c, &step))
+    if (!kir_is_const(g->from, i->c, &step) || step == 0)
         return (Bounds){emit_op(g, K_MIN, first.lo, last.lo), emit_op(g, K_MAX, first.hi, last.hi)};
-    return step < 0 ? (Bounds){last.lo, first.hi} : (Bounds){first.lo, last.hi};
+    if (step < 0) return (Bounds){last_of_counter(g, first, last.lo, (int64_t)step), first.hi};
+    return (Bounds){first.lo, last_of_counter(g, first, last.hi, (int64_t)step)};
 }
 
 static Bounds compute_bounds(Guard *g, KRef r) {
