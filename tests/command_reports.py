@@ -281,6 +281,47 @@ class Dump(WithCache):
             kinds(statement, exact=False)
         kinds("d[i] = a[i]*b[i] + c[i]", elements="float64", exact=False)
 
+    def test_sums_in_copies_of_an_array_are_kept_in_variables(self):
+        function = """function s = NAME(a, b)
+                s = zeros(3)
+                k = 1
+                for i = 0..numel(a)-1
+                    s[k] -= a[i]*b[i]
+                end
+            end"""
+        self.assertEqual(self.count_changes("promote", [function], """
+            s = NAME(mod(31*(0..3999), 64), mod(17*(0..3999), 32))
+            printf("%.9g %.9g %.9g", s[0], s[1], s[2])"""), 1)
+
+    def test_remainders_of_neighbours_need_no_division(self):
+        """If the first values are too far away, the loop is compiled with divisions."""
+        text = """function y = turn(x, n, first, last)
+                y = zeros(n)
+                for i = first..last
+                    for a = -1..1
+                        y[mod(i+a,n)] += x[mod(i-a,n)]*(a+2)
+                    end
+                end
+            end
+            x = mod(7919*(0..99), 64)
+            n = %s
+            for k = 1..3
+                y = turn(x, n, %s, %s)
+                print sum(y), " ", y[0], " ", y[n-1], " ", y[3]
+            end
+            y = turn(x, n, -250, 250)
+            print sum(y), " ", y[0], " ", y[n-1]"""
+        for n, first, last, divides in ("100", "0", "n-1", False), ("100", "-99", "n+98", False), \
+                ("100", "-100", "n-1", True), ("100", "0", "2*n-1", True), ("7", "0", "99", True):
+            options = "--device", "cpu", "--no-warnings", "--loops"
+            program = text % (n, first, last)
+            r = qrun(*options, "always", "--dump", "kir", text=program, env=self.env)
+            plain = qrun(*options, "never", text=program, env=self.env)
+            self.assertEqual((r.stderr, r.returncode, plain.stderr), ("", 0, ""))
+            self.assertEqual(r.stdout.splitlines()[:4], plain.stdout.splitlines(), (n, first, last))
+            kernels = [k for k in re.split("^kernel ", r.stdout, flags=re.M) if k.startswith('"loop"')]
+            self.assertEqual("= mod int64" in kernels[0], divides, (n, first, last))
+
     def test_bounds_of_rows_are_computed_once(self):
         """Each value is used twice in the next one."""
         values = "\n".join(f"t{k+1} = max(t{k}, t{k} - {k+1})" for k in range(12))

@@ -87,7 +87,8 @@ static void limit_sizes(LoopResult *code, bool full) {
         code->parallel.func = NULL;
         snprintf(code->why, sizeof code->why, "it adds up too many variables");
     }
-    bool many = full || !has_room(&code->exact) || !has_room(&code->quick) || !has_room(&code->guard);
+    bool many = full || !has_room(&code->exact) || !has_room(&code->quick) || !has_room(&code->guard) ||
+                !has_room(&code->quick_guard);
     if (!many && code->nouts <= RESULTS && code->nreals <= RESULTS && code->nints <= RESULTS) return;
     code->exact.func = NULL;
     snprintf(code->why, sizeof code->why, "too many %s", many ? "values enter it" : "variables are set in it");
@@ -100,7 +101,7 @@ static qs_status make_form(Call *c, LoopState *s, const LoopRange *ranges) {
     memcpy(v->range, ranges, sizeof v->range);
     v->loop = c->loop;
     LoopJob job = qloop_job(a, c->region, c->loop, ranges);
-    job.many = a->e.many = s->forms.n > SPECIAL_FORMS;
+    job.many = a->e.many = s->forms.n > SPECIAL_FORMS, job.far = s->far;
     qs_status status = kloop_lower(qvm_ctx(c->vm), &v->base.arena, &job, &v->code);
     qspec_enter(&v->base, &a->e);
     memcpy(c->value, a->e.value, (size_t)a->e.n * sizeof *c->value);
@@ -111,6 +112,23 @@ static qs_status make_form(Call *c, LoopState *s, const LoopRange *ranges) {
     }
     qmem_free(qvm_ctx(c->vm), a, sizeof *a);
     return status;
+}
+
+/* Determines the chunks of a parallel run, which the guard reads, too. */
+static void set_chunks(Call *c) {
+    int64_t iterations = ncounters(c->loop) ? c->counters[0].iterations : 1;
+    c->chunk = iterations / LOOP_CHUNKS + (iterations % LOOP_CHUNKS > 0);
+    c->nchunks = iterations / c->chunk + (iterations % c->chunk > 0);
+}
+
+/* Whether the first test that fails is one that the loop can do without. */
+static bool fails_optional(Call *c) {
+    const LoopResult *code = &c->v->code;
+    if (!code->exact.func || !code->guard.func || !code->guard.optional || code->nlists || code->nclasses) return false;
+    set_chunks(c);
+    if (qloop_guard(c, &code->guard) != QS_OK) return qerr_clear(qvm_ctx(c->vm)), false;
+    int64_t failed = c->ints[LOOP_GUARD_FAILED];
+    return failed && code->guard.tests[failed - 1].optional;
 }
 
 static bool at_once(qs_vm *vm, const LoopRegion *r) { return qvm(vm)->loop_least <= 1 || qloop_is_demanded(r); }
@@ -132,7 +150,10 @@ static qs_status form_for(Call *c, LoopState *s) {
     if (s->forms.n < FORMS) {
         s->explained = true;
         TRY(make_form(c, s, ranges));
-        if (early && c->v->code.exact.func) qspec_drop_first(c->vm, &s->forms), c->v = NULL;
+        if (early && c->v->code.exact.func) return qspec_drop_first(c->vm, &s->forms), c->v = NULL, QS_OK;
+        if (s->far || !fails_optional(c)) return QS_OK;
+        qspec_drop_first(c->vm, &s->forms), s->far = true;
+        TRY(make_form(c, s, ranges));
         return QS_OK;
     }
     if (!s->reported_many) qloop_report_many(c);
@@ -154,11 +175,11 @@ const LoopCode *qloop_code(const LoopSpec *v, LoopVersion which) {
     return which == PARALLEL ? &v->code.parallel : which == QUICK ? &v->code.quick : &v->code.exact;
 }
 
-static bool guard_holds(Call *c) {
-    if (qloop_guard(c) != QS_OK) return qerr_clear(qvm_ctx(c->vm)), qloop_because(c, "the guard fails"), false;
+static bool guard_holds(Call *c, const LoopCode *guard) {
+    if (qloop_guard(c, guard) != QS_OK) return qerr_clear(qvm_ctx(c->vm)), qloop_because(c, "the guard fails"), false;
     int64_t failed = c->ints[LOOP_GUARD_FAILED], lo = c->ints[LOOP_GUARD_LO];
     if (!failed) return true;
-    const LoopTest *t = &c->v->code.tests[failed - 1];
+    const LoopTest *t = &guard->tests[failed - 1];
     if (t->axis < 0) qloop_because(c, "the lengths of arrays differ");
     else
         qloop_because(c, "index %lld may be outside dimension %d of %.80s (size %lld)",
@@ -186,13 +207,6 @@ static bool side_by_side(Call *c, Launch *l) {
     return true;
 }
 
-/* Determines the chunks of a parallel run, which the guard reads, too. */
-static void set_chunks(Call *c) {
-    int64_t iterations = ncounters(c->loop) ? c->counters[0].iterations : 1;
-    c->chunk = iterations / LOOP_CHUNKS + (iterations % LOOP_CHUNKS > 0);
-    c->nchunks = iterations / c->chunk + (iterations % c->chunk > 0);
-}
-
 /* Whether the assumptions of a version are likely to hold.  Derivatives are those of the exact version. */
 static bool may_speculate(const Call *c) {
     enum { FAILURES = 3 };
@@ -204,12 +218,12 @@ static LoopVersion choose_version(Call *c, Launch *l) {
     set_chunks(c);
     if (!may_speculate(c)) return EXACT;
     if (c->steps < worth_guarding && qvm(c->vm)->loop_least > 1 && !qloop_is_demanded(c->region)) return EXACT;
-    if ((!code->parallel.func && !code->quick.func) || !guard_holds(c)) return EXACT;
     /* sums of chunks are combined outside the launch, so a tape records a serial version */
     bool serial = !code->parallel.func || (code->chunked && qloop_is_recorded(c));
-    if (serial && !code->quick.func) return EXACT;
-    if (serial) return !code->quick_apart || are_apart(c, &code->quick) ? QUICK : EXACT;
-    return side_by_side(c, l) ? PARALLEL : EXACT;
+    if (!serial && guard_holds(c, &code->guard) && side_by_side(c, l)) return PARALLEL;
+    const LoopCode *guard = code->quick_guard.func ? &code->quick_guard : &code->guard;
+    if (!code->quick.func || !guard_holds(c, guard)) return EXACT;
+    return !code->quick_apart || are_apart(c, &code->quick) ? QUICK : EXACT;
 }
 
 /* -- the run ------------------------------------------------------------------------------------------------------- */
@@ -336,7 +350,7 @@ static int exceeded_limit(Call *c, bool *unlike) {
     *unlike = c->v->code.pairs;
     if ((limit != QCONTIG_BLOCK && !*unlike) || !c->v->code.guard.func) return limit;
     set_chunks(c);
-    if (qloop_guard(c) != QS_OK) return qerr_clear(qvm_ctx(c->vm)), limit;
+    if (qloop_guard(c, &c->v->code.guard) != QS_OK) return qerr_clear(qvm_ctx(c->vm)), limit;
     *unlike = c->ints[LOOP_GUARD_UNLIKE] != 0;
     bool sums = limit == QCONTIG_BLOCK && c->ints[LOOP_GUARD_SUMMED] <= QCONTIG_BLOCK;
     return sums ? qloop_length_limit(c, false) : limit;

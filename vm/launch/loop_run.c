@@ -179,8 +179,8 @@ bool qloop_objects_apart(const Call *c) {
     return true;
 }
 
-qs_status qloop_guard(Call *c) {
-    const LoopCode *g = &c->v->code.guard;
+qs_status qloop_guard(Call *c, const LoopCode *g) {
+    KPrepared **prepared = g == &c->v->code.guard ? &c->v->guard : &c->v->quick_guard;
     KArg args[MAX_PARAMS];
     KLaunch l = {.rank = 1, .domain = {1}, .block = {1}};
     KFault fault = {0};
@@ -193,8 +193,8 @@ qs_status qloop_guard(Call *c) {
         for (int d = 0; a->is_array && d < a->rank; d++)
             args[i].dims[d] = a->dims[d], args[i].strides[d] = a->strides[d];
     }
-    if (!c->v->guard) c->v->guard = keval_prepare(&c->v->base.arena, g->func);
-    return keval_run_prepared(qvm_ctx(c->vm), c->v->guard, args, &l, &fault, NULL);
+    if (!*prepared) *prepared = keval_prepare(&c->v->base.arena, g->func);
+    return keval_run_prepared(qvm_ctx(c->vm), *prepared, args, &l, &fault, NULL);
 }
 
 /* -- after the launch ---------------------------------------------------------------------------------------------- */

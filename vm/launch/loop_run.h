@@ -24,9 +24,9 @@ typedef struct { /* a loop, compiled for one specialization key */
     Specialization base;
     const Node *loop; /* the loop of the program, or its `for` */
     LoopRange range[QS_MAX_RANK];
-    LoopResult code;  /* exact.func NULL: the compiler declined the loop */
-    KPrepared *guard; /* NULL: it has not run */
-    bool reported;    /* --explain has reported the result */
+    LoopResult code;                /* exact.func NULL: the compiler declined the loop */
+    KPrepared *guard, *quick_guard; /* NULL: it has not run */
+    bool reported;                  /* --explain has reported the result */
     /* 1 + source position of the reason for serial execution that --explain reported last; UINT32_MAX: it has none */
     uint32_t reported_order;
     int naborted;     /* runs that a called function has ended */
@@ -50,6 +50,7 @@ typedef struct {
     int ndeclined;
     bool left;           /* to the interpreter: lists are slow in it, or a statement ends it too often */
     bool uncounted;      /* the `for` of this `while` was declined */
+    bool far;            /* an optional test of a guard has failed for the values of its first run */
     bool explained;      /* lowered at least once */
     bool reported_many;  /* --explain has reported that there are too many specializations */
     bool reported_inner; /* --explain has reported that the work is left to inner loops */
@@ -141,7 +142,8 @@ bool qloop_vectors_apart(const Call *c); /* arrays that are read only at the sta
  * limit of sums, QCONTIG_BLOCK. */
 int qloop_length_limit(const Call *c, bool sums);
 bool qloop_objects_apart(const Call *c);
-qs_status qloop_guard(Call *c); /* evaluates the guard; c->ints then contains its result */
+qs_status qloop_guard(Call *c, const LoopCode *guard);
+/* one of the two guards */ /* evaluates the guard; c->ints then contains its result */
 /* Keeps the arrays that a version writes whose stores may be taken back; false: the copies take too long for so few
  * iterations. */
 bool qloop_keep(Call *c, LoopVersion which);

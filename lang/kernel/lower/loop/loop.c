@@ -118,7 +118,7 @@ static void begin_pass(Loops *L, Arena *scratch) {
     L->nvisits = 0, L->listed = 0;
     L->nlevels = L->versions = L->others = 0;
     L->nfaults = L->nchecks = L->nwide = L->cap_ranges = L->ntouches = L->loose = L->assumed = 0;
-    L->nsummed = L->nunlike = 0;
+    L->nsummed = L->nunlike = L->nnear = 0;
     L->waits = L->reorders = false;
     if (L->mode == MODE_EXACT) L->out->nlimits = 0;
     kloop_declare_all(L);
@@ -401,16 +401,25 @@ static int nest_of(const Node *n) {
     return depth < QS_MAX_RANK ? depth : QS_MAX_RANK;
 }
 
-/* Compiles the version that runs if the guard holds: a parallel one if possible.  Returns whether there is one. */
+static bool compile_quick(Loops *L, Arena *arena, LoopCode *guard) {
+    LoopResult *r = L->out;
+    if (compile_version(L, MODE_QUICK, arena, &r->quick, guard) != QS_OK) r->quick.func = NULL;
+    return r->quick.func;
+}
+
+/* Compiles the version that runs if the guard holds: a parallel one if possible.  Returns whether there is one.  If
+ * copies of arrays may be too large for the parallel version, there is a quick one, too. */
 static bool compile_guarded(Loops *L, Arena *arena, bool quick) {
     LoopResult *r = L->out;
+    r->quick_guard.func = NULL;
     for (; L->axes > 0; L->axes--) {
         r->depth = L->axes, r->chunked = L->chunked;
-        if (compile_version(L, MODE_PARALLEL, arena, &r->parallel, &r->guard) == QS_OK) return true;
+        if (compile_version(L, MODE_PARALLEL, arena, &r->parallel, &r->guard) != QS_OK) continue;
+        if (quick && r->nsums) (void)compile_quick(L, arena, &r->quick_guard);
+        return true;
     }
     r->parallel.func = NULL;
-    if (!quick || compile_version(L, MODE_QUICK, arena, &r->quick, &r->guard) != QS_OK) r->quick.func = NULL;
-    return r->quick.func;
+    return quick && compile_quick(L, arena, &r->guard);
 }
 
 /* The same for a version that assumes that variables are integral, or proves it. */

@@ -123,6 +123,7 @@ typedef struct {
     Func *func;                   /* the function that contains the loop */
     LoopRange range[QS_MAX_RANK]; /* one per counter */
     bool fast_math;               /* compute in the types of the elements, reorder sums, use vector functions */
+    bool far;                     /* remainders are computed by division */
     bool many;                    /* it has several specializations: compile in only values that must be known */
     bool ends;                    /* nothing reads top-level variables after the end of the program */
     void *ud;
@@ -255,12 +256,14 @@ typedef struct LoopPlace {
     struct LoopPlace *caller;
 } LoopPlace;
 
-/* An index test that the guard makes for all iterations: dimension `axis` of the array `name`. */
+/* An index test that the guard makes for all iterations: dimension `axis` of the array `name`; -1: another test.
+ * optional: with LoopJob.far the loop has a version without it. */
 typedef struct {
     const Func *func;
     uint32_t pos;
     const char *name;
     int axis;
+    bool optional;
 } LoopTest;
 
 /* A source location that may warn (vm/base/warning.h): reals[LOOP_NOTE + its number] is nonzero if the warning is
@@ -279,6 +282,8 @@ typedef struct {
     KFunc *func;
     LoopBind *binds;
     LoopPlace *places; /* source locations of the tests; the position of a CHECK is an index into them, from 1 */
+    LoopTest *tests;   /* of a guard: its tests */
+    bool optional;     /* some of them are optional */
 } LoopCode;
 
 enum { LOOP_WHY = 200, LOOP_SUM_ARRAYS = 4, LOOP_LEAVES = 8 };
@@ -293,7 +298,8 @@ typedef struct LoopLeave {
 } LoopLeave;
 
 typedef struct {
-    LoopCode exact, quick, parallel, guard;
+    /* guard: of parallel, or of quick if there is no parallel; quick_guard: of quick beside a parallel version */
+    LoopCode exact, quick, parallel, guard, quick_guard;
     int depth; /* number of counters that are axes of the parallel launch */
     LoopOut *outs;
     int nouts;
@@ -312,7 +318,6 @@ typedef struct {
     bool pairs;       /* there are blocks whose sizes must be equal, see LOOP_GUARD_UNLIKE */
     bool quick_apart; /* quick needs arrays that do not overlap, as parallel does */
     bool chunked;     /* parallel runs chunks; a fault in it has changed nothing, and exact must run instead */
-    LoopTest *tests;  /* the tests of the guard */
     LoopNote notes[LOOP_NOTES];
     int nnotes;
     int sums[LOOP_SUM_ARRAYS], nsums; /* sources of arrays that iterations only add to */

@@ -173,10 +173,20 @@ static const Touch *find_touch(const Loops *L, KRef loop, const KIns *access) {
     return NULL;
 }
 
+/* Whether the body accesses a chunk's copy of an array, which nothing else has, by the index of the store only. */
+static bool is_alone_in_copy(const Loops *L, KRef loop, const KIns *store) {
+    for (KRef r = loop + 1; r < L->f->nins; r++) {
+        const KIns *i = &L->f->ins[r];
+        if ((i->op == K_LOAD || i->op == K_STORE) && i->imm == store->imm && i->a != store->a) return false;
+    }
+    return true;
+}
+
 /* Whether the body also reads the element of the store, by the same index, and accesses it by no other one. */
 static bool is_alone(const Loops *L, KRef loop, const KIns *store) {
     const Touch *s = find_touch(L, loop, store);
     bool read = false;
+    if (L->binds[store->imm].kind == LOOP_SUMS) return is_alone_in_copy(L, loop, store);
     if (!s || !s->plain) return false;
     for (KRef r = loop + 1; r < L->f->nins; r++) {
         const KIns *i = &L->f->ins[r];
@@ -343,6 +353,7 @@ static bool find_range(Loops *L, KRef r) {
     double k;
     KRef lo, hi;
     if (kloop_is_wide(L, r)) return false;
+    if (kloop_modulus_of(L, r)) return has_range(L, kloop_modulus_of(L, r));
     switch (i->op) {
     case K_CONST:
     case K_PARAM:
@@ -451,6 +462,9 @@ static Bounds compute_bounds(Guard *g, KRef r) {
     double k;
     KRef lo, hi;
     Bounds a, b;
+    if (kloop_modulus_of(g->L, r))
+        return (Bounds){int_const(g, 0),
+                        emit_op(g, K_SUB, bounds_of(g, kloop_modulus_of(g->L, r)).hi, int_const(g, 1))};
     switch (i.op) {
     case K_CONST:
     case K_PARAM:
@@ -579,8 +593,12 @@ qs_status kloop_guard(Loops *L, Arena *arena, LoopCode *out) {
     for (int i = 1; L->mode == MODE_PARALLEL && i < L->axes; i++)
         store_result(&g, where, LOOP_GUARD_ITERATIONS + i, iterations_of(&g, &L->level[i]));
     kir_seal(g.to);
-    L->out->tests = qarena_alloc(arena, qmem_size(L->nchecks, sizeof *L->out->tests, sizeof *L->out->tests));
-    for (uint32_t i = 0; i < L->nchecks; i++) L->out->tests[i] = L->checks[i].test;
+    out->tests = qarena_alloc(arena, qmem_size(L->nchecks, sizeof *out->tests, sizeof *out->tests));
+    out->optional = false;
+    for (uint32_t i = 0; i < L->nchecks; i++) {
+        out->tests[i] = L->checks[i].test;
+        out->optional |= L->checks[i].test.optional;
+    }
     out->func = g.to;
     out->binds = qarena_alloc(arena, qmem_size((size_t)n, sizeof *out->binds, sizeof *out->binds));
     for (int i = 0; i < n; i++) out->binds[i] = L->binds[i];

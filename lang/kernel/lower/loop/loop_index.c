@@ -673,7 +673,7 @@ static qs_status store_element(Loops *L, const Access *a, const KRef *at, Number
     return QS_OK;
 }
 
-/* Adds v to an element of the chunk's own copy of the array. */
+/* Adds v to an element of the chunk's own copy of the array, in any order. */
 static qs_status add_to_copy(Loops *L, const Access *a, const KRef *at, Op op, Number v) {
     KParam p = {.name = qstr_cname(L->c, "sums"),
                 .kind = KP_ARRAY,
@@ -687,7 +687,8 @@ static qs_status add_to_copy(Loops *L, const Access *a, const KRef *at, Op op, N
     for (int d = 0; d < a->p.rank; d++) count = kloop_op(L, K_MUL, count, kloop_extent(L, &a->base, d));
     KRef k = kloop_op(L, K_ADD, kloop_op(L, K_MUL, pos, count), linear_index(L, a, at));
     KRef old = kbuild_emit(&L->walk, (KMake){K_LOAD, .own = QS_F64, .a = k, .b = a->guard, .imm = param});
-    KRef sum = kloop_op(L, op == OP_ADD ? K_ADD : K_SUB, old, kloop_real(L, v));
+    KRef more = op == OP_ADD ? kloop_real(L, v) : kloop_op(L, K_NEG, kloop_real(L, v), 0);
+    KRef sum = kbuild_pure(&L->walk, (KMake){K_ADD, .flag = KFLAG_REASSOC, .a = old, .b = more});
     kbuild_emit(&L->walk, (KMake){K_STORE, .a = k, .b = sum, .c = a->guard, .imm = param});
     return QS_OK;
 }

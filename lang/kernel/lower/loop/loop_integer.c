@@ -142,7 +142,9 @@ bool kloop_expect_positive(Loops *L, Number *n) {
     double k;
     if (!t || n->kind == LOOP_BOOL || n->hi < 1 || kir_is_const(L->f, t, &k)) return false;
     if (!L->speculates) return L->wants_integers = true, false;
-    assume_condition(L, kloop_op(L, K_LT, kloop_i64(L, 0), t));
+    KRef below = kloop_op(L, K_SUB, t, kloop_i64(L, 1));
+    bool guarded = kloop_has_range(L, t) && kloop_guard_inside(L, below, kloop_i64(L, LOOP_INDEX_MOST));
+    if (!guarded) assume_condition(L, kloop_op(L, K_LT, kloop_i64(L, 0), t));
     return n->lo = 1, true;
 }
 
@@ -152,8 +154,31 @@ static bool is_power_of_two(const Loops *L, KRef r, int *shift) {
     return kir_is_const(L->f, r, &k) && k >= 1 && frexp(k, shift) == 0.5 && (*shift -= 1, true);
 }
 
+KRef kloop_modulus_of(const Loops *L, KRef r) {
+    for (int i = 0; i < L->nnear; i++)
+        if (L->near[i].mod == r) return L->near[i].y;
+    return 0;
+}
+
+/* Whether the guard tests that -y <= x < 2*y, as for mod(i+1,n) with i in 0..n-1. */
+static bool is_near(Loops *L, KRef x, KRef y) {
+    double k;
+    if (L->job->far || L->module || L->nnear == LOOP_NEAR || kir_is_const(L->f, y, &k)) return false;
+    for (int i = 0; i < L->nnear; i++)
+        if (L->near[i].x == x && L->near[i].y == y) return true;
+    bool guarded = kloop_guard_optional(L, kloop_op(L, K_ADD, x, y), kloop_op(L, K_MUL, y, kloop_i64(L, 3)));
+    return guarded && L->mode != MODE_EXACT;
+}
+
 KRef kloop_remainder(Loops *L, KRef x, KRef y) {
     int shift;
+    if (is_near(L, x, y)) {
+        KRef low = kloop_op(L, K_LT, x, kloop_i64(L, 0)), high = kloop_op(L, K_LE, y, x);
+        KRef r = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = high, .b = kloop_op(L, K_SUB, x, y), .c = x});
+        r = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = low, .b = kloop_op(L, K_ADD, x, y), .c = r});
+        L->near[L->nnear++] = (Near){x, y, r};
+        return r;
+    }
     if (!is_power_of_two(L, y, &shift)) return kloop_op(L, K_MOD, x, y);
     return kloop_op(L, K_AND, x, kloop_i64(L, ((int64_t)1 << shift) - 1));
 }

@@ -166,6 +166,10 @@ typedef struct {  /* a loop of the perfect nest */
     uint32_t pos;
 } Level;
 
+typedef struct {
+    KRef x, y, mod;
+} Near; /* mod is x mod y; the guard tests that -y <= x < 2*y */
+
 typedef enum { MODE_EXACT, MODE_QUICK, MODE_PARALLEL } Mode;
 /* A cell that is a list of numbers, objects or vectors (loop_list.c). */
 typedef struct {
@@ -178,7 +182,12 @@ typedef struct {
     KRef count, first; /* LOCALs, int64 */
 } List;
 enum { LOOP_VISITS = 8 };
-enum { LOOP_STORED = 32, LOOP_COPIES = 16 /* slices that are copied */, LOOP_COPIED = 1024 /* elements of each */ };
+enum {
+    LOOP_NEAR = 16,
+    LOOP_STORED = 32,
+    LOOP_COPIES = 16 /* slices that are copied */,
+    LOOP_COPIED = 1024 /* elements of each */
+};
 typedef struct LoopModule LoopModule;
 
 typedef struct Loops {
@@ -228,6 +237,8 @@ typedef struct Loops {
     /* ints that may need more than 62 bits, so that their bounds may wrap */
     KRef *wide;
     uint32_t nwide, cap_wide;
+    Near near[LOOP_NEAR];
+    int nnear;
     uint32_t *ranges; /* by instruction: 2 * number of the query of kloop_has_range that has looked at it, + 1 if so */
     uint32_t cap_ranges, range_query;
     uint32_t loose, loose_pos; /* number of tests that no guard can make, and position of the first */
@@ -339,6 +350,8 @@ typedef struct {
 bool kloop_test_lengths(Loops *L, LengthTest *t, KRef holds, const char *sentence);
 /* Returns whether the guard tests that 0 <= at < n in all iterations, so that quick versions may rely on it. */
 bool kloop_guard_inside(Loops *L, KRef at, KRef n);
+/* The same, if the guard knows bounds of `at`; without this test there is another version of the loop. */
+bool kloop_guard_optional(Loops *L, KRef at, KRef n);
 /* Leaves the loop to the interpreter if the lengths differ.  false: they are not known before it begins. */
 bool kloop_require_equal(Loops *L, KRef a, KRef b);
 bool kloop_is_fixed(const Loops *L, KRef r); /* whether r is computed from numbers and extents known before the loop */
@@ -418,6 +431,7 @@ bool kloop_has_unsigned_zero(KOp op, Number a, Number b); /* whether the integra
 void kloop_guess_negate(Loops *L, Number a, Number *n);
 void kloop_guess_choice(Loops *L, KRef c, Number a, Number b, Number *n);
 KRef kloop_remainder(Loops *L, KRef x, KRef y); /* x mod y, y > 0 */
+KRef kloop_modulus_of(const Loops *L, KRef r);  /* the y of a remainder without a division; 0: r is none */
 /* floor, or trunc if !down, of a quotient of integers */
 bool kloop_whole_quotient(Loops *L, bool down, Number a, Number *out);
 void kloop_forget_bounds(Loops *L); /* before the passes of a version that computes with other bounds */

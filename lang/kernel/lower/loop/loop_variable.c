@@ -266,7 +266,10 @@ static void forget_from(InlineFrame *in, KRef from) {
     for (InlineFrame *i = in->child; i; i = i->next) forget_from(i, from);
 }
 
-void kloop_forget_from(Loops *L, KRef from) { forget_from(L->root, from); }
+void kloop_forget_from(Loops *L, KRef from) {
+    while (L->nnear && L->near[L->nnear - 1].mod >= from) L->nnear--;
+    forget_from(L->root, from);
+}
 
 /* -- reading ------------------------------------------------------------------------------------------------------- */
 static bool is_declared(const Var *v) { return v->kind == LOOP_VECTOR ? v->part != NULL : v->v || v->twin; }
@@ -875,7 +878,7 @@ bool kloop_test_lengths(Loops *L, LengthTest *t, KRef holds, const char *sentenc
     t->guarded = kloop_is_fixed(L, t->a) && kloop_is_fixed(L, t->b) && kloop_is_fixed(L, t->n) && !L->module;
     if (t->guarded) {
         KRef at = kloop_op(L, K_SUB, t->a, t->b);
-        Check check = {.at = at, .n = t->n, .ranged = true, .test = {L->in->func, L->pos, "", -1}};
+        Check check = {.at = at, .n = t->n, .ranged = true, .test = {L->in->func, L->pos, "", -1, false}};
         qmem_grow(L->c, &L->checks, &L->cap_checks, L->nchecks, sizeof *L->checks);
         L->checks[L->nchecks++] = check;
         if (L->mode != MODE_EXACT) return true;
@@ -899,14 +902,19 @@ static bool guard_check(Loops *L, Check check) {
 }
 
 bool kloop_guard_inside(Loops *L, KRef at, KRef n) {
-    return guard_check(L, (Check){.at = at, .n = n, .test = {L->in->func, L->pos, "", -1}});
+    return guard_check(L, (Check){.at = at, .n = n, .test = {L->in->func, L->pos, "", -1, false}});
+}
+
+bool kloop_guard_optional(Loops *L, KRef at, KRef n) {
+    Check check = {.at = at, .n = n, .test = {L->in->func, L->pos, "", -1, true}};
+    return kloop_has_range(L, at) && kloop_has_range(L, n) && guard_check(L, check);
 }
 
 void kloop_inside_unless(Loops *L, KRef none, KRef guarded, AxisIndex x, const char *array, int axis) {
     char text[KPLACE_TEXT];
     uint32_t loose = L->loose;
     bool fixed = L->f->ins[x.n].op != K_GET; /* the number of items of a list changes */
-    LoopTest test = {L->in->func, L->pos, array ? array : "an array", axis};
+    LoopTest test = {L->in->func, L->pos, array ? array : "an array", axis, false};
     bool checked = fixed && guard_check(L, (Check){.at = guarded, .n = x.n, .test = test});
     ksubscript_sentence(array, axis, text);
     if (checked && L->mode != MODE_EXACT) return;
