@@ -13,30 +13,36 @@
 #include "lang/bytecode/code.h"
 #include "lang/syntax/operators.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { MAX_LEAVES = 32, MAX_CASTS = 16 };
+
+/* How statements of a group are linked: by a later one that reads both, by an array that both read, or by the value of
+ * one that the other reads. */
+typedef enum { LINK_LATER, LINK_ARRAY, LINK_RESULT } Link;
 
 typedef struct {
     Coder *e;
     Node *leaves[MAX_LEAVES];
     Node *casts[MAX_CASTS];
     uint8_t cast_dtypes[MAX_CASTS];
-    int n, nops, ncalls, ncasts;
-    bool ok, choice, parts, masked; /* masked: contains x[mask] */
-    uint8_t rows;                   /* number of reductions along `axis` */
+    int n, nops, ncalls, ncasts, nlong; /* nlong: functions and powers that take long */
+    bool ok, choice, parts, masked;     /* masked: contains x[mask] */
+    uint8_t rows;                       /* number of reductions along `axis` */
     int axis;
     FuseItem items[FUSE_ITEMS]; /* the statements that are gathered into one region, before this one */
     Node *sources[FUSE_ITEMS];  /* in which the variables of each are mentioned */
-    int nitems;
+    int of[FUSE_ITEMS];         /* the number of the statement to which it belongs */
+    int nitems, nstatements;
     bool changes;                  /* one of them changes an array */
     FuseGuard guards[FUSE_GUARDS]; /* of the functions whose calls are parts of them */
     int nguards;
-    uint32_t beside; /* as in FuseRegion */
-    bool grouped;    /* statements are being gathered */
-    bool by_results; /* each of them must read an earlier one; the same array as an earlier one is not enough */
-    bool by_arrays;  /* one of them reads no earlier one, but the same array */
-    uint32_t uses;   /* a bit for each item that the expression reads */
+    uint32_t beside;   /* as in FuseRegion */
+    bool grouped;      /* statements are being gathered */
+    bool guarded;      /* contains leaves that the operators may not evaluate */
+    Link link, needed; /* how each of them must be linked to earlier ones, and the weakest link that there is */
+    uint32_t uses;     /* a bit for each item that the expression reads */
     /* the registers from which leaves of statements are computed: their values must not have operators of their own,
      * because leaves may be evaluated twice */
     uint8_t inputs[MAX_LEAVES];
@@ -185,6 +191,23 @@ static bool is_inner(const Node *n) {
     return n->kind == N_CALL || n->kind == N_BINARY || n->kind == N_UNARY || n->kind == N_TERNARY;
 }
 
+/* Returns whether the leaves of an expression may be evaluated although its value may not be needed.  In statements, an
+ * error of a leaf is discarded. */
+static bool may_evaluate(Gather *g, const Node *n) {
+    bool plain = is_plain(g->e, n);
+    g->guarded = g->guarded || !plain;
+    return plain || g->grouped;
+}
+
+/* Counts a power as a function; with a small integer as exponent, it consists of a few products. */
+static void add_power(Gather *g, const Node *n) {
+    enum { FEW = 16 };
+    double exponent;
+    if (n->op != OP_PWPOW) return;
+    bool few = qfold_number(n->u.bin.b, &exponent) && fabs(exponent) <= FEW && exponent == (int)exponent;
+    g->ncalls++, g->nlong += !few;
+}
+
 static void collect_leaves(Gather *g, Node *n) {
     double folded;
     int cast, axis, item = item_number(g, n);
@@ -199,10 +222,10 @@ static void collect_leaves(Gather *g, Node *n) {
     }
     if (n->kind == N_BINARY && fusible_operator((Op)n->op) && !has_transposed(g->e, n)) {
         g->nops++;
-        g->ncalls += n->op == OP_PWPOW;
+        add_power(g, n);
         collect_leaves(g, n->u.bin.a);
         collect_leaves(g, n->u.bin.b);
-    } else if (is_logical(n) && is_plain(g->e, n->u.bin.b) && (is_plain(g->e, n->u.bin.a) || is_inner(n->u.bin.a))) {
+    } else if (is_logical(n) && may_evaluate(g, n->u.bin.b) && (is_plain(g->e, n->u.bin.a) || is_inner(n->u.bin.a))) {
         g->nops++; /* the second operand is not evaluated if the first one is a number that decides */
         collect_leaves(g, n->u.bin.a);
         collect_leaves(g, n->u.bin.b);
@@ -215,13 +238,13 @@ static void collect_leaves(Gather *g, Node *n) {
         collect_leaves(g, n->u.call.args.at[0].value);
     } else if (n->kind == N_CALL && call_kind(g->e, n) == FUSIBLE_EACH) {
         g->nops++;
-        g->ncalls++;
+        g->ncalls++, g->nlong++;
         for (int i = 0; i < n->u.call.args.n; i++) collect_leaves(g, n->u.call.args.at[i].value);
     } else if ((axis = axis_of(g->e, n)) >= 0 && (!g->rows || axis == g->axis)) {
         g->nops++;
         g->rows = (uint8_t)(g->rows + (g->rows < UINT8_MAX)), g->axis = axis;
         collect_leaves(g, n->u.call.args.at[0].value);
-    } else if (n->kind == N_TERNARY && is_plain(g->e, n->u.ternary.then) && is_plain(g->e, n->u.ternary.other)) {
+    } else if (n->kind == N_TERNARY && may_evaluate(g, n->u.ternary.then) && may_evaluate(g, n->u.ternary.other)) {
         g->nops++;
         g->choice = true;
         collect_leaves(g, n->u.ternary.cond);
@@ -410,13 +433,13 @@ static bool collect_masked(Gather *g, Node *n, const Node *mask) {
     }
     case N_UNARY: g->nops++; return n->op == OP_NEG && collect_masked(g, n->u.bin.a, mask);
     case N_BINARY:
-        g->nops++, g->ncalls += n->op == OP_PWPOW;
+        g->nops++, add_power(g, n);
         return fusible_operator((Op)n->op) && collect_masked(g, n->u.bin.a, mask) &&
                collect_masked(g, n->u.bin.b, mask);
     case N_CALL: break;
     default: return false;
     }
-    g->nops++, g->ncalls++;
+    g->nops++, g->ncalls++, g->nlong++;
     bool fits = call_kind(g->e, n) == FUSIBLE_EACH;
     for (int i = 0; fits && i < n->u.call.args.n; i++) fits = collect_masked(g, n->u.call.args.at[i].value, mask);
     return fits;
@@ -576,24 +599,46 @@ static const Sym *array_of(const Node *n) {
     return n->kind == N_IDENT ? n->u.ident.sym : NULL;
 }
 
-/* Returns whether a leaf from `first` on reads the same array as one before it. */
-static bool shares_array(const Gather *g, int first) {
-    bool shared = false;
-    for (int i = first; i < g->n; i++)
-        for (int k = 0; k < first && !shared; k++)
-            shared = array_of(g->leaves[i]) && array_of(g->leaves[i]) == array_of(g->leaves[k]);
-    return shared;
+/* Returns whether items i and k read the same array. */
+static bool share_array(const Gather *g, int i, int k) {
+    int end_i = i + 1 < g->nitems ? g->items[i + 1].first : g->n, end_k = g->items[k + 1].first;
+    for (int a = g->items[i].first; a < end_i; a++)
+        for (int b = g->items[k].first; b < end_k; b++)
+            if (array_of(g->leaves[a]) && array_of(g->leaves[a]) == array_of(g->leaves[b])) return true;
+    return false;
+}
+
+/* Returns the items before i to which it is linked, as bits: by its statement, by its operands, and by arrays if these
+ * suffice. */
+static uint32_t links_of(const Gather *g, int i) {
+    uint32_t links = g->items[i].uses;
+    for (int k = 0; k < i; k++)
+        if (g->of[i] == g->of[k] || (g->link != LINK_RESULT && share_array(g, i, k))) links |= 1u << k;
+    return links;
+}
+
+/* Returns whether all items are linked, directly or through others. */
+static bool are_linked(const Gather *g) {
+    uint32_t reached = 1, before = 0, all = (1u << g->nitems) - 1;
+    while (g->nitems && reached != before && reached != all) {
+        before = reached;
+        for (int i = 1; i < g->nitems; i++) {
+            uint32_t links = links_of(g, i);
+            if (reached >> i & 1) reached |= links;
+            else if (reached & links) reached |= 1u << i;
+        }
+    }
+    return !g->nitems || reached == all;
 }
 
 /* Collects an expression and adds it to the items.  source: in which its variables are mentioned; NULL: none. */
 static bool collect_item(Gather *g, FuseItem item, Node *source) {
-    int nops = g->nops, ncalls = g->ncalls;
+    int nops = g->nops, nlong = g->nlong;
     if (g->nitems == FUSE_ITEMS) return false;
-    item.first = g->n, g->uses = 0, g->ncalls = 0;
+    item.first = g->n, g->uses = 0;
     collect_leaves(g, item.root);
-    item.stored = true, item.calls = g->ncalls > 0, item.uses = g->uses;
-    g->sources[g->nitems] = source, g->items[g->nitems++] = item;
-    g->ncalls += ncalls;
+    item.stored = true, item.calls = g->nlong > nlong, item.uses = g->uses;
+    g->of[g->nitems] = g->nstatements, g->sources[g->nitems] = source, g->items[g->nitems++] = item;
     return g->ok && g->nops > nops;
 }
 
@@ -635,10 +680,15 @@ static FuseRegion *begin_called(Coder *e, Node *n, int dst) {
 
 /* Returns whether the items that were added to those before suit them. */
 static bool join_items(Gather *g, const Gather *before) {
+    uint32_t links = 0, earlier = (1u << before->nitems) - 1;
     bool linked = !before->nitems, fits = g->n && !(g->changes && g->rows);
-    for (int i = before->nitems; i < g->nitems; i++) linked = linked || g->items[i].uses & ((1u << before->nitems) - 1);
-    if (!fits || (!linked && (g->by_results || !shares_array(g, before->n)))) return false;
-    return g->by_arrays = g->by_arrays || !linked, true;
+    for (int i = before->nitems; i < g->nitems; i++) {
+        linked = linked || g->items[i].uses & earlier;
+        links |= linked ? 0 : links_of(g, i) & earlier;
+    }
+    Link link = linked ? LINK_RESULT : links ? LINK_ARRAY : LINK_LATER;
+    if (link < g->needed) g->needed = link;
+    return fits && link >= g->link;
 }
 
 /* Adds `sym = root`, whose value belongs into register `home`, to the statements; false: it does not suit them. */
@@ -667,14 +717,14 @@ static bool changes_array(Coder *e, const Node *n) {
 
 /* Collects array[mask] op= root. */
 static bool collect_change(Gather *g, FuseItem item, Node *source) {
-    int ncalls = g->ncalls, old = item_number(g, item.array);
+    int nlong = g->nlong, old = item_number(g, item.array);
     if (g->nitems == FUSE_ITEMS) return false;
-    item.first = g->n, g->uses = old >= 0 ? 1u << old : 0, g->ncalls = 0;
+    item.first = g->n, g->uses = old >= 0 ? 1u << old : 0;
     bool fits = (old >= 0 || add_leaf(g, item.array)) && collect_whole(g, item.mask);
     fits = fits && collect_masked(g, item.root, item.mask);
-    item.stored = true, item.calls = g->ncalls > 0, item.uses = g->uses;
-    g->sources[g->nitems] = source, g->items[g->nitems++] = item;
-    g->nops += 1 + (item.op != OP__COUNT), g->ncalls += ncalls;
+    item.stored = true, item.calls = g->nlong > nlong, item.uses = g->uses;
+    g->of[g->nitems] = g->nstatements, g->sources[g->nitems] = source, g->items[g->nitems++] = item;
+    g->nops += 1 + (item.op != OP__COUNT);
     return fits && g->ok;
 }
 
@@ -743,7 +793,7 @@ static void emit_rest(Gather *g, FuseRegion *r, Node *last, Node *part) {
     }
 }
 
-static int gather_group(Coder *e, Node **statements, int n, bool by_results);
+static int gather_group(Coder *e, Node **statements, int n, Link link);
 
 /* Emits the statements as one region: last is one with parts in the region, part the elements that the last item is
  * assigned to; NULL: there is none. */
@@ -777,7 +827,8 @@ static void emit_group(Gather *g, int mark, Node **statements, int n, Node *last
     const Node *outer = e->reduction;
     if (n == 1) e->reduction = statements[0]->u.assign.value; /* it is no region again */
     for (int i = 0, k; i < n; i += k ? k : 1)
-        if (!(k = g->by_arrays ? gather_group(e, statements + i, n - i, true) : 0)) qcode_statement(e, statements[i]);
+        if (!(k = g->needed < LINK_RESULT ? gather_group(e, statements + i, n - i, g->needed + 1) : 0))
+            qcode_statement(e, statements[i]);
     e->reduction = outer;
     qcode_here(e, after);
 }
@@ -809,34 +860,51 @@ static bool add_statement(Gather *g, Node *n) {
     return s ? add_item(g, s, n->u.assign.value, qcode_register(g->e, s), n) : add_change(g, n);
 }
 
+/* Adds the next statement, of which only a part may belong to the group: x[i..j] = value, or y = function(value).  Sets
+ * *part or *last to it. */
+static void add_last(Gather *g, Node *next, Node **part, Node **last) {
+    int items = g->nitems;
+    Node *value = next->u.assign.value;
+    Link link = g->link;
+    *part = *last = NULL;
+    if (next->kind != N_ASSIGN) return;
+    if (g->link == LINK_LATER) g->link = LINK_ARRAY;
+    if ((*part = assigned_part(g, next)) && !g->rows && add_item(g, NULL, value, g->e->top, next)) qcode_temps(g->e, 1);
+    else if (*part = NULL, assigned_variable(g->e, next)) add_parts(g, &value);
+    if (!*part && g->nitems > items) *last = next;
+    g->link = link;
+}
+
 /* Takes the statements of one block, in order.  Returns how many of them join a group; 0: the first one joins none. */
-static int gather_group(Coder *e, Node **statements, int n, bool by_results) {
+static int gather_group(Coder *e, Node **statements, int n, Link link) {
     /* The leaves and the parts of the last statement stay in registers while a leaf is computed: from an array and for
      * each dimension an index, whose range has three numbers.  Elements that are assigned to need as many. */
     enum { PART_REGISTERS = 1 + 4 * QS_MAX_RANK, NEEDED = MAX_LEAVES + FUSE_ITEMS + 2 * PART_REGISTERS };
-    const Sym *s;
+    enum { AHEAD = 4 }; /* most statements that only a later one may link */
     if (e->fuse || e->host->nrules) return 0;
     bool calls = statements[0]->kind == N_ASSIGN && qcode_calls_functions(e, statements[0]->u.assign.value);
     if (!calls && !assigned_variable(e, statements[0]) && !changes_array(e, statements[0])) return 0;
     if (e->top + NEEDED > MAX_REGISTERS) return 0;
-    int mark = e->top, count = 0;
-    bool *set = qcode_state(e);
-    Gather g = {.e = e, .ok = true, .grouped = true, .by_results = by_results};
+    int mark = e->top, count = 0, linked = 0, top = mark; /* linked: how many of the first statements are */
+    bool *set = qcode_state(e), *set_linked = set;
+    Gather g = {.e = e, .ok = true, .grouped = true, .link = link, .needed = LINK_RESULT}, before = g;
     Node *last = NULL, *part = NULL;
-    while (count < n && add_statement(&g, statements[count])) count++;
-    if ((count || calls) && count < n && statements[count]->kind == N_ASSIGN) {
-        int items = g.nitems;
-        Node *next = statements[count], *value = next->u.assign.value;
-        if ((part = assigned_part(&g, next)) && !g.rows && add_item(&g, NULL, value, e->top, next))
-            qcode_temps(e, 1), count++;
-        else if (part = NULL, (s = assigned_variable(e, next))) add_parts(&g, &value);
-        if (!part && g.nitems > items) last = next, count++;
+    while (count < n && count <= linked + AHEAD && add_statement(&g, statements[count])) {
+        g.nstatements = ++count;
+        if (are_linked(&g)) before = g, linked = count, set_linked = qcode_state(e), top = e->top;
     }
+    if ((count || calls) && count < n) add_last(&g, statements[count], &part, &last);
+    if (!are_linked(&g)) {
+        g = before, count = linked, e->top = top;
+        qcode_restore(e, set_linked);
+        add_last(&g, statements[count], &part, &last);
+    }
+    if (part || last) count++;
     qcode_restore(e, set);
-    if (g.nitems < 2 && !g.nguards) return e->top = mark, 0;
+    if (g.nitems < 2 && !g.nguards && !g.guarded) return e->top = mark, 0;
     count_mentions(e);
     emit_group(&g, mark, statements, count, last, part);
     return count;
 }
 
-int qcode_group(Coder *e, Node **statements, int n) { return gather_group(e, statements, n, false); }
+int qcode_group(Coder *e, Node **statements, int n) { return gather_group(e, statements, n, LINK_LATER); }

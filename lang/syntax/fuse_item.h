@@ -13,7 +13,7 @@ typedef struct FuseItem {
     Node *root;
     const Sym *sym; /* NULL: a part of the last statement */
     uint8_t dst;
-    bool stored, calls; /* calls: contains functions or powers */
+    bool stored, calls; /* calls: contains functions or powers that take long */
     uint32_t uses;
     int first;
     Node *array, *mask; /* array NULL: the value is a new one */

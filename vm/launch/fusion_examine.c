@@ -231,32 +231,46 @@ static bool is_shared(const FuseRun *now, int leaf) {
     return false;
 }
 
-/* Whether an expression has the shape of the domain.  full: a bit for each item that has it, others are
- * numbers. */
+/* Whether an expression has the shape of the domain.  full: a bit for each item that has it, others are numbers or,
+ * with reductions, narrow. */
 typedef struct {
     const FuseRun *now;
-    int nitems; /* items that the expression may read */
-    uint32_t full;
-    bool is_full, elements; /* elements: a base of x[mask] has another shape */
+    int nitems;                      /* items that the expression may read */
+    uint32_t full, covered;          /* covered: the dimensions of the domain that one of its arrays has */
+    bool is_array, elements, narrow; /* elements: a base of x[mask] has another shape; narrow: a condition has */
 } ShapeSearch;
+
+static bool is_reduction(const Node *call) {
+    const Node *callee = call->u.call.callee;
+    return callee->kind == N_IDENT && kfuse_along(callee->u.ident.name->s, call->u.call.args.n) != RED_NONE;
+}
 
 static void search_full(void *ud, Node **child) {
     ShapeSearch *s = ud;
-    const FuseRegion *r = s->now->region;
+    const FuseRun *now = s->now;
+    const FuseRegion *r = now->region;
+    const Array *a;
     int item = qfuse_item_of(r->items, s->nitems, *child);
-    for (int i = 0; i < r->nleaves && item < 0; i++)
-        if (r->leaves[i] == *child) {
-            const Array *a = qfuse_array(s->now, i);
-            s->is_full = s->is_full || (a && qfuse_has_dims(a, s->now->rank, s->now->dims));
-            return;
-        }
-    if (item >= 0) s->is_full = s->is_full || s->full >> item & 1;
-    else qast_children(*child, search_full, s);
+    for (int i = 0; i < r->nleaves && item < 0; i++) {
+        if (r->leaves[i] != *child) continue;
+        if (!(a = qfuse_array(now, i))) return;
+        s->is_array = true;
+        for (int d = 0; d < now->rank; d++)
+            if (extent_of(a, now->rank, d) == now->dims[d]) s->covered |= 1u << d;
+        return;
+    }
+    if (item >= 0 && s->full >> item & 1) s->is_array = true, s->covered = UINT32_MAX;
+    /* the value of a reduction is narrow */
+    else if (item < 0 && !(r->rows && (*child)->kind == N_CALL && is_reduction(*child)))
+        qast_children(*child, search_full, s);
 }
 
 static bool is_full(const FuseRun *now, Node *n, int nitems, uint32_t full) {
-    ShapeSearch s = {now, nitems, full, false, false};
-    return search_full(&s, &n), s.is_full;
+    ShapeSearch s = {.now = now, .nitems = nitems, .full = full};
+    search_full(&s, &n);
+    for (int d = 0; d < now->rank; d++)
+        if (now->dims[d] != 1 && !(s.covered >> d & 1)) return false;
+    return s.is_array;
 }
 
 /* Looks for an x[mask] whose x has another shape than the domain. */
@@ -270,7 +284,7 @@ static void search_elements(void *ud, Node **child) {
  * with as many elements may have that shape or not. */
 static bool masks_all(const FuseRun *now, int item, uint32_t full) {
     const FuseItem *i = &now->region->items[item];
-    ShapeSearch s = {now, item, full, false, false};
+    ShapeSearch s = {.now = now, .nitems = item, .full = full};
     Node *root = i->root;
     const Array *a;
     if (now->flat) return true;
@@ -278,6 +292,28 @@ static bool masks_all(const FuseRun *now, int item, uint32_t full) {
         if ((a = qfuse_array(now, k)) && a->count == now->count && a->rank != now->rank) return false;
     search_elements(&s, &root);
     return is_full(now, i->mask, item, full) && !s.elements;
+}
+
+/* Looks for a choice whose condition has another shape than the domain, so that it may have one element. */
+static void search_narrow(void *ud, Node **child) {
+    ShapeSearch *s = ud;
+    Node *n = *child;
+    if (n->kind == N_TERNARY && !is_full(s->now, n->u.ternary.cond, s->nitems, s->full)) s->narrow = true;
+    qast_children(n, search_narrow, s);
+}
+
+/* Returns whether all conditions of choices have the shape of the domain, although statements reduce along a
+ * dimension. */
+static bool choices_are_full(const FuseRun *now) {
+    const FuseRegion *r = now->region;
+    ShapeSearch s = {.now = now};
+    for (int i = 0; i < r->nitems + (r->root != NULL); i++) {
+        Node *root = i < r->nitems ? r->items[i].root : r->root;
+        s.nitems = i;
+        search_narrow(&s, &root);
+        s.full |= (uint32_t)is_full(now, root, i, s.full) << i;
+    }
+    return !s.narrow;
 }
 
 /* An array that a statement changes is contiguous and has no elements in common with others.  Only numbers are outside
@@ -311,7 +347,8 @@ static bool examine_items(FuseRun *now) {
         if (count != now->count && (count != 1 || !item || item->stored)) return false;
         full |= (uint32_t)(count == now->count) << i;
     }
-    return !now->recorded && !(r->choice && r->rows) && (!r->changes || examine_changes(now, full));
+    return !now->recorded && (!r->choice || !r->rows || choices_are_full(now)) &&
+           (!r->changes || examine_changes(now, full));
 }
 
 static int cast_of(const FuseRegion *r, const Node *n) {
