@@ -228,6 +228,11 @@ static double ask_number(void *ud, int source, bool fix) {
     return qval_number(a->e.value[source]);
 }
 
+static bool ask_positive(void *ud, int source, int axis) {
+    Asking *a = ud;
+    return !a->e.many && qkey_know_positive(&a->e.at[source], a->e.value[source], axis);
+}
+
 static bool ask_list(void *ud, int source, LoopItems *out) {
     static const uint8_t kinds[] = {[QS_NUM] = LOOP_NUM,
                                     [QS_INT] = LOOP_INT,
@@ -294,6 +299,7 @@ LoopJob qloop_job(Asking *a, const LoopRegion *r, Node *loop, const LoopRange *r
                    .peek = ask_peek,
                    .number = ask_number,
                    .any_number = ask_any_number,
+                   .positive = ask_positive,
                    .sole = ask_sole,
                    .list = ask_list,
                    .items = ask_items,

@@ -153,6 +153,14 @@ bool qkey_know_list(Captured *e, qs_value cell) {
 
 bool qkey_know_sole(Captured *e, const Array *a) { return e->sole = is_sole(a); }
 
+bool qkey_know_positive(Captured *e, qs_value v, int axis) {
+    bool array = v.kind == QS_ARRAY, number = v.kind == QS_NUM || v.kind == QS_INT;
+    if (array ? ((const Array *)v.u.p)->dims[axis] < 1 : !number || !(qval_number(v) >= 1)) return false;
+    if (array) e->dims_positive |= (uint8_t)(1u << axis);
+    else e->positive = true;
+    return true;
+}
+
 static bool same_value(const Captured *e, qs_value v) {
     if (v.kind == QS_STRING) return qstr_equal(e->kept.u.p, v.u.p);
     if (v.kind == QS_FUNCTION) return e->kept.u.p == v.u.p && e->num[0] == ((const Function *)v.u.p)->nmembers;
@@ -172,6 +180,12 @@ static bool same_dims(const Captured *e, const Array *a) {
     return true;
 }
 
+static bool has_elements(const Captured *e, const Array *a) {
+    for (int d = 0; d < a->rank; d++)
+        if (e->dims_positive >> d & 1 && a->dims[d] < 1) return false;
+    return true;
+}
+
 static bool same_elements(qs_vm *vm, const Captured *e, Array *a) {
     for (size_t i = 0; i < a->count; i++)
         if (qkey_element(vm, a, i) != e->vec[i]) return false;
@@ -182,6 +196,8 @@ bool qkey_agrees(qs_vm *vm, const Captured *e, qs_value v, SpecKind t) {
     if (e->any_number && v.kind == QS_NUM) return true;
     if (qkey_facts(v, t) != e->facts) return false;
     if (e->dims_known && !same_dims(e, v.u.p)) return false;
+    if (e->dims_positive && !has_elements(e, v.u.p)) return false;
+    if (e->positive && !(qval_number(v) >= 1)) return false;
     if (e->sole && !is_sole(v.u.p)) return false;
     if (e->list && !same_items(e, v.u.p)) return false;
     if (!e->value_known) return true;

@@ -9,7 +9,7 @@
  *     an expression   nothing                        element type                                nothing
  *
  * For functions the key is the function itself, for objects the class.  In addition, code may be compiled for a known
- * value: an extent, a number, a string, or all elements of a small array. */
+ * value: an extent, a number, a string, or all elements of a small array; or for a number or extent of at least 1. */
 #ifndef VM_SPEC_KEY_H
 #define VM_SPEC_KEY_H
 #include "vm/interp/proto.h"
@@ -52,13 +52,15 @@ typedef struct {
 } ItemKey;
 
 typedef struct {
-    uint8_t from;       /* From */
-    uint8_t dims_known; /* bit d: the code was compiled for extent d of the array */
-    bool value_known;   /* the code was compiled for the number, the string, or all elements of a small array */
-    bool by_value;      /* an array whose elements are passed as number parameters */
-    bool sole;          /* the code was compiled for an array that nothing else refers to */
-    bool any_number;    /* the code is right for any QS_NUM: the key has no other property of it */
-    bool list;          /* the code was compiled for a cell with these items */
+    uint8_t from;          /* From */
+    uint8_t dims_known;    /* bit d: the code was compiled for extent d of the array */
+    bool value_known;      /* the code was compiled for the number, the string, or all elements of a small array */
+    bool by_value;         /* an array whose elements are passed as number parameters */
+    bool sole;             /* the code was compiled for an array that nothing else refers to */
+    bool any_number;       /* the code is right for any QS_NUM: the key has no other property of it */
+    bool list;             /* the code was compiled for a cell with these items */
+    bool positive;         /* the code was compiled for a number that is at least 1 */
+    uint8_t dims_positive; /* bit d: the code was compiled for at least 1 element along dimension d of the array */
     ItemKey items;
     bool own; /* a field that the kernel sets: the launch has an array of its own for it (pack.h) */
     /* FROM_CAPTURE, FROM_FIELD, FROM_MEMBER, FROM_ITEM: index of the entry of the function, object or cell; -1: the
@@ -107,6 +109,8 @@ void qkey_any_number(Captured *e);
 void qkey_know_number(Captured *e, qs_value v); /* v: a real number of at most 53 bits, or an int of as many */
 /* Whether nothing but the captured variable refers to the array or its memory; true: it becomes part of the key. */
 bool qkey_know_sole(Captured *e, const Array *a);
+/* Whether the number, or the extent `axis` of the array, is at least 1; true: it becomes part of the key. */
+bool qkey_know_positive(Captured *e, qs_value v, int axis);
 /* Makes the kind of the items of a cell part of the key.  false (-2): they are neither numbers of one kind, in a cell
  * that a loop may change, nor objects of one class with fixed fields, nor real vectors of one length and type. */
 bool qkey_know_list(Captured *e, qs_value cell);

@@ -155,6 +155,9 @@ typedef struct {
     /* The number with the source `of`; fix: it is compiled in from then on.  NaN: it may have a fraction. */
     double (*number)(void *ud, int of, bool fix);
     void (*any_number)(void *ud, int of); /* the number with the source `of` may have a fraction when the code runs */
+    /* Whether the number with the source `of`, or the extent `axis` of that array, is at least 1; true: this holds
+     * whenever the code runs. */
+    bool (*positive)(void *ud, int of, int axis);
     /* whether nothing else refers to the array with the source `of`; true: this holds whenever the code runs */
     bool (*sole)(void *ud, int of);
     /* Whether the cell with the source `of` is a list of numbers of one type, of objects of one class, or of vectors of

@@ -370,7 +370,10 @@ static bool find_range(Loops *L, KRef r) {
     case K_MUL: return qdtype_is_int((qs_dtype)i->dtype) && has_range(L, i->a) && has_range(L, i->b);
     case K_NEG: return qdtype_is_int((qs_dtype)i->dtype) && has_range(L, i->a);
     case K_BOUND: return has_range(L, i->b);
-    case K_MOD: return qdtype_is_int((qs_dtype)i->dtype) && kir_is_const(f, i->b, &k) && k > 0;
+    case K_MOD: return qdtype_is_int((qs_dtype)i->dtype) && has_range(L, i->b);
+    case K_AND: return i->dtype == QS_I64 && kir_is_const(f, i->b, &k) && k >= 0;
+    case K_DIV:
+    case K_SHR: return i->dtype == QS_I64 && kir_is_const(f, i->b, &k) && k > 0 && has_range(L, i->a);
     default: return false;
     }
 }
@@ -459,7 +462,6 @@ static Bounds bounds_of_counter(Guard *g, const KIns *i, Bounds first, Bounds la
 
 static Bounds compute_bounds(Guard *g, KRef r) {
     const KIns i = g->from->ins[r];
-    double k;
     KRef lo, hi;
     Bounds a, b;
     if (kloop_modulus_of(g->L, r))
@@ -477,7 +479,16 @@ static Bounds compute_bounds(Guard *g, KRef r) {
         a = bounds_of(g, i.a);
         return (Bounds){emit_op(g, K_SUB, int_const(g, 0), a.hi), emit_op(g, K_SUB, int_const(g, 0), a.lo)};
     case K_BOUND: return (Bounds){int_const(g, 0), emit_op(g, K_SUB, bounds_of(g, i.b).hi, int_const(g, 1))};
-    case K_MOD: (void)kir_is_const(g->from, i.b, &k); return (Bounds){int_const(g, 0), int_const(g, (int64_t)k - 1)};
+    case K_MOD: /* a remainder has the sign of the divisor; it is 0 if the divisor is */
+        b = bounds_of(g, i.b);
+        a.lo = emit_op(g, K_MIN, emit_op(g, K_ADD, b.lo, int_const(g, 1)), int_const(g, 0));
+        a.hi = emit_op(g, K_MAX, emit_op(g, K_SUB, b.hi, int_const(g, 1)), int_const(g, 0));
+        return a;
+    case K_AND: return (Bounds){int_const(g, 0), same_value(g, i.b)};
+    case K_DIV:
+    case K_SHR: /* by a positive constant */
+        a = bounds_of(g, i.a), lo = same_value(g, i.b);
+        return (Bounds){emit_op(g, (KOp)i.op, a.lo, lo), emit_op(g, (KOp)i.op, a.hi, lo)};
     default: break;
     }
     bool either = !kloop_has_range(g->L, i.a) || !kloop_has_range(g->L, i.b);

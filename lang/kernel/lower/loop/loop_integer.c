@@ -135,12 +135,21 @@ bool kloop_expect_int(Loops *L, Number *n) {
     return true;
 }
 
+/* Whether r is a number or an extent from before the loop that is at least 1 in this specialization. */
+static bool is_positive_entry(Loops *L, KRef r) {
+    const KIns *i = &L->f->ins[r];
+    if ((i->op != K_PARAM && i->op != K_DIM) || L->module || L->callees) return false;
+    const LoopBind *b = &L->binds[i->op == K_DIM ? i->imm >> 8 : i->imm];
+    return b->kind == LOOP_SOURCE && L->job->positive(L->job->ud, b->index, i->op == K_DIM ? (int)(i->imm & 255) : 0);
+}
+
 bool kloop_expect_positive(Loops *L, Number *n) {
     bool integral = kloop_expect_int(L, n);
     if (integral && n->kind != LOOP_BOOL && n->lo >= 1) return true;
     KRef t = kloop_twin(L, *n);
     double k;
     if (!t || n->kind == LOOP_BOOL || n->hi < 1 || kir_is_const(L->f, t, &k)) return false;
+    if (is_positive_entry(L, t)) return n->lo = 1, true;
     if (!L->speculates) return L->wants_integers = true, false;
     KRef below = kloop_op(L, K_SUB, t, kloop_i64(L, 1));
     bool guarded = kloop_has_range(L, t) && kloop_guard_inside(L, below, kloop_i64(L, LOOP_INDEX_MOST));
