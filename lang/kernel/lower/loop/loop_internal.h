@@ -523,6 +523,7 @@ Value kloop_visited_item(Loops *L, const Value *cell, KRef at); /* `at` is insid
 int kobject_class(Loops *L, const void *cls); /* its index in LoopResult.cls; -1: there are too many */
 Value kobject_value(const Loops *L, int cls, KRef number);
 void kobject_give_number(Loops *L, Value *object); /* to a captured object, if its class has numbers */
+void kobject_number(Loops *L, Value *object);      /* the same, and lets its class have numbers if that is possible */
 KRef kobject_entry(Loops *L, const Var *v);        /* the number of the object that a LOOP_ITEM is before the loop */
 static inline bool kobject_has_number(const Value *v) { return v->what == WHAT_OBJECT && v->num.v; }
 /* The fields of an object with a number.  *found: it is a column. */

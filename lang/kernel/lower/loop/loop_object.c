@@ -50,6 +50,13 @@ void kobject_give_number(Loops *L, Value *object) {
         }
 }
 
+void kobject_number(Loops *L, Value *object) {
+    bool may = L->mode == MODE_EXACT && !L->module && !L->callees;
+    if (object->what != WHAT_OBJECT || object->num.v || object->host.source < 0 || !object->host.cls) return;
+    if (may) (void)kobject_class(L, object->host.cls);
+    kobject_give_number(L, object);
+}
+
 /* -- columns ------------------------------------------------------------------------------------------------------- */
 /* Finds the column of a field.  The class may have numbers since the object was captured. */
 static qs_status find_column(Loops *L, Value *object, const Str *name, int *out, bool *found) {

@@ -603,6 +603,7 @@ qs_status kloop_assign(Loops *L, Var *v, const Value *x) {
     kloop_short(L, &held);
     if (held.what == WHAT_ARRAY) return kloop_decline_array(L, v);
     bool vector = held.what == WHAT_VECTOR;
+    kobject_number(L, &held);
     x = &held;
     bool number = x->what == WHAT_NUMBER;
     if (x->what == WHAT_STRING) return kloop_decline(L, L->pos, "%s becomes another string", v->sym->name->s);
