@@ -98,17 +98,54 @@ static bool update_number(Array *a, const qs_value *at, double v, uint32_t what)
     }
 }
 
+#define NUMBERS(a, b) ((a)->kind == QS_NUM && (b)->kind == QS_NUM)
+
+/* -- fast access to characters and entries ------------------------------------------------------------------------- */
+
+/* Reads an ASCII character of a string, or an entry of a dictionary; false: not possible here. */
+static bool get_plain(qs_vm *vm, const qs_value *from, const qs_value *at, qs_value *out) {
+    int64_t n;
+    const Str *s = from->u.p;
+    if (from->kind == QS_STRING) {
+        if (!plain_index(at, &n) || (uint64_t)n >= s->len || (unsigned char)s->s[n] > 127) return false;
+        return *out = qval_object(QS_STRING, qstr_new(qvm_ctx(vm), s->s + n, 1)), true;
+    }
+    const qs_value *v = from->kind == QS_OBJECT ? qobj_value(vm, from->u.p, *at) : NULL;
+    return v ? *out = qval_retain(*v), true : false;
+}
+
+static bool set_plain(qs_vm *vm, const qs_value *to, const qs_value *at, qs_value v) {
+    qs_value *slot = qtape_touches(v) ? NULL : qobj_value(vm, to->u.p, *at);
+    if (!slot) return false;
+    return qinterp_put(vm, slot, qval_retain(v)), true;
+}
+
+/* Computes d[key] op= v for numbers, and += for strings; false: not possible here. */
+static bool update_plain(qs_vm *vm, const qs_value *to, const qs_value *at, const qs_value *v, uint32_t what) {
+    Op op = (Op)(what >> 16);
+    qs_value *slot = (what & 0xffff) == 1 ? qobj_value(vm, to->u.p, *at) : NULL;
+    if (!slot) return false;
+    if (slot->kind == QS_STRING && v->kind == QS_STRING && op == OP_ADD) return qops_update(vm, op, slot, *v) == QS_OK;
+    if (!NUMBERS(slot, v)) return false;
+    switch (op) {
+    case OP_ADD: return slot->u.f += v->u.f, true;
+    case OP_SUB: return slot->u.f -= v->u.f, true;
+    case OP_MUL: return slot->u.f *= v->u.f, true;
+    case OP_DIV: return slot->u.f /= v->u.f, true;
+    default: return false;
+    }
+}
+
 /* -- the dispatch loop --------------------------------------------------------------------------------------------- */
 
-#define A             (w >> 8 & 0xff)
-#define B             (w >> 16 & 0xff)
-#define C             (w >> 24)
-#define BX            (w >> 16)
-#define RA            (base + A)
-#define RB            (base + B)
-#define RC            (base + C)
-#define LIKELY(x)     __builtin_expect(!!(x), 1)
-#define NUMBERS(a, b) ((a)->kind == QS_NUM && (b)->kind == QS_NUM)
+#define A         (w >> 8 & 0xff)
+#define B         (w >> 16 & 0xff)
+#define C         (w >> 24)
+#define BX        (w >> 16)
+#define RA        (base + A)
+#define RB        (base + B)
+#define RC        (base + C)
+#define LIKELY(x) __builtin_expect(!!(x), 1)
 #define NEXT                                                                                                           \
     do {                                                                                                               \
         w = *pc++;                                                                                                     \
@@ -606,6 +643,12 @@ L_GETELEM1 : {
             qinterp_put(vm, RA, v);
             NEXT;
         }
+    } else if (get_plain(vm, b, i, &v)) {
+        qframe_used(vm, f, b);
+        qframe_used(vm, f, i);
+        pc++;
+        qinterp_put(vm, RA, v);
+        NEXT;
     }
     SLOW(qstep_get(vm, f, RA, b, 1, i, *pc));
     pc++;
@@ -663,6 +706,12 @@ L_SETELEM1 : {
             pc++;
             NEXT;
         }
+    } else if (a->kind == QS_OBJECT && set_plain(vm, a, i, *v)) {
+        qframe_used(vm, f, v);
+        qframe_used(vm, f, i);
+        qframe_used(vm, f, a);
+        pc++;
+        NEXT;
     }
     SLOW(qstep_set(vm, f, a, 1, i, v, *pc));
     pc++;
@@ -690,6 +739,13 @@ L_SETELEM:
 L_UPDELEM:
     if (RA->kind == QS_ARRAY && RC->kind == QS_NUM && update_number(RA->u.p, RB, RC->u.f, pc[1])) {
         qframe_used(vm, f, RA);
+        pc += 2;
+        NEXT;
+    }
+    if (RA->kind == QS_OBJECT && update_plain(vm, RA, RB, RC, pc[1])) {
+        qframe_used(vm, f, RA);
+        qframe_used(vm, f, RB);
+        qframe_used(vm, f, RC);
         pc += 2;
         NEXT;
     }
@@ -984,6 +1040,7 @@ L_FUSE : {
     FuseRegion *r = f->proto->chunk.fuses[BX];
     bool done, any = !r->nguards || r->inputs; /* most calls of functions have numbers as arguments */
     for (int i = 0; i < r->nleaves && !any; i++) any = base[r->regs[i]].kind == QS_ARRAY;
+    if (r->updates && r->nat && base[r->base].kind == QS_OBJECT) any = false; /* d[key] += v */
     if (!any) NEXT;
     SLOW(qlaunch_hooks(vm)->fuse_region(vm, f, r, &done));
     pc = f->pc;

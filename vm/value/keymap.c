@@ -14,11 +14,14 @@ static uint32_t mix_bits(uint64_t h) {
     return (uint32_t)(h >> 32);
 }
 
+/* The hash of a small integer is the integer, so that consecutive integers are neighbours in the index. */
+static uint32_t hash_integer(int64_t i) { return (uint32_t)i + (uint32_t)((uint64_t)i >> 32) * 0x9e3779b9u; }
+
 /* Integral numbers of all types have one hash. */
 static uint32_t hash_number(qs_value v) {
     uint64_t bits;
-    if (v.kind != QS_NUM) return mix_bits((uint64_t)v.u.i);
-    if (fabs(v.u.f) < 0x1p63 && v.u.f == trunc(v.u.f)) return mix_bits((uint64_t)(int64_t)v.u.f);
+    if (v.kind != QS_NUM) return hash_integer(v.u.i);
+    if (fabs(v.u.f) < 0x1p63 && v.u.f == (double)(int64_t)v.u.f) return hash_integer((int64_t)v.u.f);
     memcpy(&bits, &v.u.f, sizeof bits);
     return mix_bits(bits);
 }
@@ -65,23 +68,41 @@ qs_status qkey_copy(qs_vm *vm, qs_value key, qs_value *out) {
 }
 
 static bool same_key(qs_vm *vm, qs_value a, qs_value b) {
+    if (a.kind == QS_NUM && b.kind == QS_NUM) return a.u.f == b.u.f;
     if (a.kind == QS_STRING && b.kind == QS_STRING) return a.u.p == b.u.p || qstr_equal(a.u.p, b.u.p);
     return a.kind != QS_STRING && b.kind != QS_STRING && qval_equal(vm, a, qtape_plain(b));
 }
 
 /* -- the table ----------------------------------------------------------------------------------------------------- */
+
+/* A search visits the slot of the hash, then a sequence in which all bits of the hash take part, as in CPython.
+ * It ends at an empty slot: at least half of them are empty. */
+typedef struct {
+    uint32_t at, bits;
+} Search;
+
+static inline void search_on(Search *s) { s->at = 5 * s->at + (s->bits >>= 5) + 1; }
+
 int64_t qkeymap_find(qs_vm *vm, const KeyMap *m, qs_value key, uint32_t hash) {
-    for (uint32_t at = hash, i; m->nindex && (i = m->index[at & (m->nindex - 1)]); at++) {
-        const KeyEntry *e = &m->entries[i - 1];
-        if (e->hash == hash && e->key.kind != QS_NIL && same_key(vm, e->key, key)) return i - 1;
+    if (!m->nindex) return -1;
+    for (Search s = {hash, hash};; search_on(&s)) {
+        KeySlot slot = m->index[s.at & (m->nindex - 1)];
+        if (!slot.entry) return -1;
+        if (slot.hash != hash) continue;
+        qs_value found = m->entries[slot.entry - 1].key;
+        if (found.kind != QS_NIL && same_key(vm, found, key)) return slot.entry - 1;
     }
-    return -1;
+}
+
+int64_t qkeymap_find_plain(qs_vm *vm, const KeyMap *m, qs_value key) {
+    if (key.kind == QS_STRING) return qkeymap_find(vm, m, key, qstr_hash(key.u.p));
+    return qval_is_number(key) ? qkeymap_find(vm, m, key, hash_number(key)) : -1;
 }
 
 static void insert_index(KeyMap *m, uint32_t hash, uint32_t entry) {
-    uint32_t at = hash;
-    while (m->index[at & (m->nindex - 1)]) at++;
-    m->index[at & (m->nindex - 1)] = entry + 1;
+    Search s = {hash, hash};
+    while (m->index[s.at & (m->nindex - 1)].entry) search_on(&s);
+    m->index[s.at & (m->nindex - 1)] = (KeySlot){hash, entry + 1};
 }
 
 static void fill_index(KeyMap *m) {

@@ -11,8 +11,11 @@ typedef struct {
     uint32_t hash;
 } KeyEntry;
 typedef struct {
+    uint32_t hash, entry; /* entry number + 1; 0: empty */
+} KeySlot;
+typedef struct {
     KeyEntry *entries; /* in the order of insertion */
-    uint32_t *index;   /* hash table with open addressing; holds entry number + 1, 0: empty */
+    KeySlot *index;    /* hash table with open addressing */
     uint32_t n, cap, nindex, holes;
 } KeyMap;
 
@@ -20,7 +23,8 @@ typedef struct {
 qs_status qkey_hash(qs_vm *vm, qs_value v, uint32_t *hash);
 qs_status qkey_copy(qs_vm *vm, qs_value key, qs_value *out);                   /* a new reference; a copy of a cell */
 int64_t qkeymap_find(qs_vm *vm, const KeyMap *m, qs_value key, uint32_t hash); /* -1: absent; vm unused for strings */
-void qkeymap_add(KeyMap *m, Ctx *c, qs_value key, uint32_t hash);              /* takes the reference; key is absent */
+int64_t qkeymap_find_plain(qs_vm *vm, const KeyMap *m, qs_value key); /* -1: absent, or no string and no number */
+void qkeymap_add(KeyMap *m, Ctx *c, qs_value key, uint32_t hash);     /* takes the reference; key is absent */
 void qkeymap_remove(qs_vm *vm, KeyMap *m, uint32_t entry);
 void qkeymap_compact(KeyMap *m, qs_value *values); /* closes the holes, also in the values of the entries */
 void qkeymap_free(qs_vm *vm, KeyMap *m);

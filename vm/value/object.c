@@ -452,6 +452,11 @@ static qs_status no_key(qs_vm *vm, const Object *o, qs_value key) {
     return qtext_free(&t), s;
 }
 
+qs_value *qobj_value(qs_vm *vm, const Object *o, qs_value key) {
+    int64_t i = o->cls ? -1 : qkeymap_find_plain(vm, &o->keys, key);
+    return i < 0 ? NULL : &o->slots[i];
+}
+
 qs_status qobj_get_key(qs_vm *vm, Object *o, qs_value key, qs_value *out) {
     bool found;
     TRY(qobj_find(vm, o, key, out, &found));

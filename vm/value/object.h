@@ -268,6 +268,9 @@ uint32_t qobj_count(const Object *o);
 bool qobj_has_keys(const Object *o);
 qs_status qobj_find(qs_vm *vm, Object *o, qs_value key, qs_value *out, bool *found); /* out: a new reference */
 qs_status qobj_get_key(qs_vm *vm, Object *o, qs_value key, qs_value *out);           /* QS_ENAME: absent */
+/* Returns the value of an entry of a dictionary without a class, to read or replace it before anything else happens.
+ * NULL: there is none, or the key is neither a string nor a number. */
+qs_value *qobj_value(qs_vm *vm, const Object *o, qs_value key);
 qs_status qobj_set_key(qs_vm *vm, Object *o, qs_value key, qs_value v);
 qs_status qobj_remove(qs_vm *vm, Object *o, qs_value key, qs_value *out); /* out: its value, a new reference */
 qs_status qobj_keys(qs_vm *vm, const Object *o, qs_value *out);           /* a cell of copies of the keys */
