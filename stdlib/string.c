@@ -409,12 +409,12 @@ static qs_status codes_of_string(qs_vm *vm, qs_call_args *c, double most, const 
     return QS_OK;
 }
 
-static qs_status string_of_codes(qs_vm *vm, qs_call_args *c, double most) {
+static qs_status string_of_codes(qs_vm *vm, qs_call_args *c, const char *what, double most) {
     double *x;
     size_t n, i = 0;
     Text t;
-    char what[40];
-    snprintf(what, sizeof what, "%s: codes", c->name);
+    if (c->in[0].kind == QS_NUM && c->in[0].u.f < 128 && is_code(c->in[0].u.f, most))
+        return qs_string(vm, &(char){(char)c->in[0].u.f}, 1, &c->out[0]);
     TRY(qarr_doubles(vm, c->in[0], what, &x, &n));
     qtext_init(&t, qvm_ctx(vm));
     for (; i < n && is_code(x[i], most); i++) qutf8_add(&t, (uint32_t)x[i]);
@@ -432,5 +432,7 @@ static qs_status string_of_codes(qs_vm *vm, qs_call_args *c, double most) {
 
 qs_status qstring_toascii(qs_vm *vm, qs_call_args *c) { return codes_of_string(vm, c, 127, "ASCII"); }
 qs_status qstring_tounicode(qs_vm *vm, qs_call_args *c) { return codes_of_string(vm, c, 0x10FFFF, "UTF-8"); }
-qs_status qstring_fromascii(qs_vm *vm, qs_call_args *c) { return string_of_codes(vm, c, 127); }
-qs_status qstring_fromunicode(qs_vm *vm, qs_call_args *c) { return string_of_codes(vm, c, 0x10FFFF); }
+qs_status qstring_fromascii(qs_vm *vm, qs_call_args *c) { return string_of_codes(vm, c, "fromascii: codes", 127); }
+qs_status qstring_fromunicode(qs_vm *vm, qs_call_args *c) {
+    return string_of_codes(vm, c, "fromunicode: codes", 0x10FFFF);
+}

@@ -217,9 +217,10 @@ static qs_status of_numbers(qs_vm *vm, Elem e, const qs_value *args, int nargs, 
 qs_status qmapelem_apply(qs_vm *vm, Elem e, const qs_value *args, qs_value *out) {
     int n = kelem_info[e].nargs;
     bool arrays = false, complex = false;
-    if (n == 1 && args[0].kind == QS_NUM && kelem_info[e].real == ELEM_NUMBER) { /* fast path for one real number */
+    bool numbers = args[0].kind == QS_NUM && args[n > 1].kind == QS_NUM && args[n > 2 ? 2 : 0].kind == QS_NUM;
+    if (numbers && kelem_info[e].real == ELEM_NUMBER) { /* fast path for real numbers */
         double r;
-        loops[e][QS_F64](1, (const void *[]){&args[0].u.f, &args[0].u.f, &args[0].u.f}, &r);
+        loops[e][QS_F64](1, (const void *[]){&args[0].u.f, &args[n > 1].u.f, &args[n > 2 ? 2 : 0].u.f}, &r);
         return *out = qs_num(r), QS_OK;
     }
     for (int i = 0; i < n; i++) {

@@ -11,6 +11,7 @@
 typedef struct StrTable {
     Str **buckets;
     uint32_t nbuckets, count; /* nbuckets is a power of two */
+    Str *chars[128];          /* strings of one ASCII character, made when first needed */
 } StrTable;
 
 enum { FIRST_BUCKETS = 256, LONG_TEXT = 4096 /* bytes; a longer string may find no memory */ };
@@ -103,7 +104,14 @@ static Str *intern(Ctx *c, const char *s, size_t n) {
     return p;
 }
 
+static Str *char_str(Ctx *c, const char *s) {
+    Str **p = &c->strings->chars[(unsigned char)*s];
+    if (!*p) *p = qstr_name(c, s, 1);
+    return (*p)->hdr.refs++, *p;
+}
+
 Str *qstr_new(Ctx *c, const char *s, size_t n) {
+    if (n == 1 && (unsigned char)*s < 128) return char_str(c, s);
     if (n <= STR_INTERN_MAX) return intern(c, s, n);
     return n <= LONG_TEXT ? new_str(c, s, n) : try_str(c, s, n);
 }

@@ -36,6 +36,15 @@ static bool compare_ints(Op op, int64_t a, int64_t b) {
     }
 }
 
+static bool are_strings(Op op, qs_value a, qs_value b) {
+    return a.kind == QS_STRING && b.kind == QS_STRING && op >= OP_EQ && op <= OP_GE;
+}
+
+static bool compare_strings(Op op, const Str *a, const Str *b) {
+    if (op == OP_EQ || op == OP_NE) return qstr_equal(a, b) == (op == OP_EQ);
+    return compare_ints(op, qstr_compare(a, b), 0);
+}
+
 static qs_status int_binary(qs_vm *vm, Op op, int64_t a, int64_t b, qs_value *out) {
     int64_t r = 0;
     bool overflow = false;
@@ -141,6 +150,7 @@ qs_status qops_binary(qs_vm *vm, Op op, qs_value a, qs_value b, qs_value *out) {
     if ((op == OP_EQ || op == OP_NE) && a.kind == QS_NUM && b.kind == QS_NUM && qwarn_is_rounded(a.u.f, b.u.f))
         TRY(qwarn_slip(qvm_ctx(vm), qvm_here(vm), SLIP_FLOAT32));
     if (a.kind == QS_INT && b.kind == QS_INT) return int_binary(vm, op, a.u.i, b.u.i, out);
+    if (are_strings(op, a, b)) return *out = qs_bool(compare_strings(op, a.u.p, b.u.p)), QS_OK;
     if ((a.kind == QS_NUM && b.kind == QS_INT) || (a.kind == QS_INT && b.kind == QS_NUM))
         if (mixed_order(op, a, b, out) || mixed_binary(op, qval_number(a), qval_number(b), out)) return QS_OK;
     if (qtape_touches(a) || qtape_touches(b))
@@ -216,6 +226,7 @@ qs_status qops_decide(qs_vm *vm, qs_value v, bool *out) {
 
 qs_status qops_compare(qs_vm *vm, Op op, qs_value a, qs_value b, bool *out) {
     qs_value r;
+    if (are_strings(op, a, b)) return *out = compare_strings(op, a.u.p, b.u.p), QS_OK;
     TRY(qops_binary(vm, op, a, b, &r));
     qs_status s = qops_decide(vm, r, out);
     qval_release(vm, r);
