@@ -358,6 +358,14 @@ static int exceeded_limit(Call *c, bool *unlike) {
 
 static bool uses_lists(const LoopResult *code) { return code->nlists || code->nclasses; }
 
+/* Each attempt computes the keys of all captured values, among them all items of lists.  So a loop that has no code for
+ * them is tried again after twice as many attempts as before. */
+static void pause_attempts(LoopState *s) {
+    enum { MOST_DOUBLED = 12 };
+    s->refused += s->refused < MOST_DOUBLED;
+    s->pause = (1u << s->refused) - 1;
+}
+
 /* Finds the specialization and checks whether it can run now; c->v NULL: it cannot. */
 static qs_status prepare_form(Call *c, LoopState *s) {
     int limit;
@@ -369,7 +377,8 @@ static qs_status prepare_form(Call *c, LoopState *s) {
     TRY(qloop_demand(c));
     bool nowhere = !qloop_processor(c->vm) && !qloop_is_demanded(c->region);
     if (nowhere && uses_lists(&c->v->code)) s->left = true; /* each attempt would look at all items */
-    if (!c->v->code.exact.func || nowhere) return c->v = NULL, QS_OK;
+    if (!c->v->code.exact.func || nowhere) return pause_attempts(s), c->v = NULL, QS_OK;
+    s->refused = 0;
     const KFunc *code = c->v->code.exact.func;
     if (code->ncallees && qloop_is_recorded(c)) qloop_because(c, "it calls a function that calls itself");
     else if (code->ruled && qloop_is_recorded(c))
@@ -491,6 +500,7 @@ static qs_status enter_loop(qs_vm *vm, Frame *f, LoopRegion *r, Node *loop, cons
     LoopState *s = r->machine;
     Call c; /* not initialized, because it is large */
     if (s->left || (!at_once(vm, r) && (steps < worth_launching || s->ndeclined >= DECLINES))) return QS_OK;
+    if (s->pause && !at_once(vm, r)) return s->pause--, QS_OK;
     c.vm = c.run.vm = vm, c.f = f, c.v = NULL, c.counters = counters, c.region = r, c.loop = loop, c.steps = steps;
     c.iterations = counters ? iterations_of(counters, ncounters(loop)) : INFINITY;
     c.order[0] = 0, c.order_src = NULL, c.copying = c.copied = 0;

@@ -48,12 +48,13 @@ typedef struct {
     double until_left, interpreted;
     int nleft;
     int ndeclined;
-    bool left;           /* to the interpreter: lists are slow in it, or a statement ends it too often */
-    bool uncounted;      /* the `for` of this `while` was declined */
-    bool far;            /* an optional test of a guard has failed for the values of its first run */
-    bool explained;      /* lowered at least once */
-    bool reported_many;  /* --explain has reported that there are too many specializations */
-    bool reported_inner; /* --explain has reported that the work is left to inner loops */
+    uint32_t refused, pause; /* attempts in a row that found a specialization without code; attempts to leave out now */
+    bool left;               /* to the interpreter: lists are slow in it, or a statement ends it too often */
+    bool uncounted;          /* the `for` of this `while` was declined */
+    bool far;                /* an optional test of a guard has failed for the values of its first run */
+    bool explained;          /* lowered at least once */
+    bool reported_many;      /* --explain has reported that there are too many specializations */
+    bool reported_inner;     /* --explain has reported that the work is left to inner loops */
 } LoopState;
 
 typedef struct {
