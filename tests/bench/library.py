@@ -271,7 +271,7 @@ def measure(q, row, function, n, seconds):
     peer = eval(f"lambda {', '.join(row.names)}: {row.peer}", globals())
     given = list(inputs.values())
     got, wanted = function(*given, 1), peer(*given)
-    if row.check[0] == "float64": # the peer rounds its sums to float32 and loses digits, so compute the truth in float64
+    if row.check[0] == "float64":  # the peer rounds its sums to float32 and loses digits: the truth has float64
         wanted = peer(*(np.asarray(a, np.float64) for a in given))
     if not isinstance(wanted, str):
         got, wanted = np.asarray(got), np.asarray(wanted)

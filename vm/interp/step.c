@@ -119,7 +119,8 @@ qs_status qstep_span(qs_vm *vm, Frame *f, qs_value *bounds, bool stepped, qs_val
         return qstep_range(vm, f, LIST_MATRIX, bounds, stepped, dst);
     bool exact = read_integer(hi, &last);
     double about = exact ? 0 : qdtype_range_count((double)first, (double)step, hi.u.f);
-    qinterp_put(vm, &bounds[2], qs_int(exact ? count_integers(first, step, last) : qdtype_sat_i64(about, 0, INT64_MAX)));
+    qinterp_put(vm, &bounds[2],
+                qs_int(exact ? count_integers(first, step, last) : qdtype_sat_i64(about, 0, INT64_MAX)));
     bounds[0] = qs_int(first), bounds[1] = qs_int(step);
     qinterp_clear(vm, dst);
     *dst = (qs_value){QS_NIL, NIL_SPAN, {0}};
