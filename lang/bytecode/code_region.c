@@ -166,24 +166,41 @@ static bool has_value(const Coder *e, const Node *n) {
     return r >= 0 && (size_t)r < e->nset && e->set[r];
 }
 
+static bool is_plain(Coder *e, const Node *n, bool slices);
+
+/* x[i,:], x[a..b,j] */
+static bool is_plain_slice(Coder *e, const Node *n) {
+    bool slice = false, plain = n->u.index.base->kind == N_IDENT && has_value(e, n->u.index.base);
+    for (int i = 0; i < n->u.index.at.n && plain; i++) {
+        const Node *at = n->u.index.at.at[i];
+        const Node *ends[3] = {at, NULL, NULL};
+        if (at->kind == N_RANGE) ends[0] = at->u.range.lo, ends[1] = at->u.range.step, ends[2] = at->u.range.hi;
+        slice |= at->kind == N_RANGE || at->kind == N_COLON;
+        for (int k = 0; k < 3 && at->kind != N_COLON; k++) plain = plain && (!ends[k] || is_plain(e, ends[k], false));
+    }
+    return slice && plain;
+}
+
 /* Returns whether an expression can be evaluated even if its value is not needed: it consists of numbers, variables
- * that certainly have a value, and fusible operations on them. */
-static bool is_plain(Coder *e, const Node *n) {
+ * that certainly have a value, and fusible operations on them.  slices: and of slices, which may cause an error. */
+static bool is_plain(Coder *e, const Node *n, bool slices) {
     switch ((NodeKind)n->kind) {
     case N_NUM: return !n->u.num.int_value;
     case N_IDENT: return has_value(e, n);
-    case N_UNARY: return fusible_unary(n) && is_plain(e, n->u.bin.a);
+    case N_INDEX: return slices && is_plain_slice(e, n);
+    case N_UNARY: return fusible_unary(n) && is_plain(e, n->u.bin.a, slices);
     case N_BINARY:
         if (!fusible_operator((Op)n->op) && !is_logical(n)) return false;
-        return is_plain(e, n->u.bin.a) && is_plain(e, n->u.bin.b);
+        return is_plain(e, n->u.bin.a, slices) && is_plain(e, n->u.bin.b, slices);
     case N_TERNARY:
-        return is_plain(e, n->u.ternary.cond) && is_plain(e, n->u.ternary.then) && is_plain(e, n->u.ternary.other);
+        return is_plain(e, n->u.ternary.cond, slices) && is_plain(e, n->u.ternary.then, slices) &&
+               is_plain(e, n->u.ternary.other, slices);
     case N_CALL: break;
     default: return false;
     }
     if (call_kind(e, n) != FUSIBLE_EACH && cast_dtype(e, n) < 0) return false;
     for (int i = 0; i < n->u.call.args.n; i++)
-        if (!is_plain(e, n->u.call.args.at[i].value)) return false;
+        if (!is_plain(e, n->u.call.args.at[i].value, slices)) return false;
     return true;
 }
 
@@ -192,11 +209,11 @@ static bool is_inner(const Node *n) {
 }
 
 /* Returns whether the leaves of an expression may be evaluated although its value may not be needed.  In statements, an
- * error of a leaf is discarded. */
+ * error of a slice is discarded. */
 static bool may_evaluate(Gather *g, const Node *n) {
-    bool plain = is_plain(g->e, n);
+    bool plain = is_plain(g->e, n, false);
     g->guarded = g->guarded || !plain;
-    return plain || g->grouped;
+    return plain || (g->grouped && is_plain(g->e, n, true));
 }
 
 /* Counts a power as a function; with a small integer as exponent, it consists of a few products. */
@@ -225,7 +242,8 @@ static void collect_leaves(Gather *g, Node *n) {
         add_power(g, n);
         collect_leaves(g, n->u.bin.a);
         collect_leaves(g, n->u.bin.b);
-    } else if (is_logical(n) && may_evaluate(g, n->u.bin.b) && (is_plain(g->e, n->u.bin.a) || is_inner(n->u.bin.a))) {
+    } else if (is_logical(n) && may_evaluate(g, n->u.bin.b) &&
+               (is_plain(g->e, n->u.bin.a, false) || is_inner(n->u.bin.a))) {
         g->nops++; /* the second operand is not evaluated if the first one is a number that decides */
         collect_leaves(g, n->u.bin.a);
         collect_leaves(g, n->u.bin.b);

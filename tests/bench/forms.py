@@ -4,9 +4,9 @@
     tests/bench/forms.py [--qrun build/qrun] [--seconds 0.3] [--check] [--explain] [NAME ...]
 
 A file of tests/bench/forms has a function `inputs`, whose results are the arguments of the forms: the functions that
-take exactly these.  All forms must give the same result, up to rounding.  The time of a form is the least processor time
-of several calls in one process, after a first call that compiles.  --check only compares the results, --explain prints which loops
-of a form stay interpreted.  The last line has the geometric mean and the largest of the ratios."""
+take exactly these.  All forms must give the same result, up to rounding.  The time of a form is the least processor
+time of several calls in one process, after a first call that compiles.  --check only compares the results, --explain
+prints which loops of a form stay interpreted.  The last line has the geometric mean and the largest of the ratios."""
 import argparse, glob, math, os, re, subprocess, sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))

@@ -180,7 +180,7 @@ static bool guard_holds(Call *c, const LoopCode *guard) {
     int64_t failed = c->ints[LOOP_GUARD_FAILED], lo = c->ints[LOOP_GUARD_LO];
     if (!failed) return true;
     const LoopTest *t = &guard->tests[failed - 1];
-    if (t->axis < 0) qloop_because(c, "the lengths of arrays differ");
+    if (t->axis < 0) qloop_because(c, "%s", t->name);
     else
         qloop_because(c, "index %lld may be outside dimension %d of %.80s (size %lld)",
                       (long long)(lo < 0 ? lo : c->ints[LOOP_GUARD_HI]), t->axis, t->name,

@@ -259,8 +259,8 @@ typedef struct LoopPlace {
     struct LoopPlace *caller;
 } LoopPlace;
 
-/* An index test that the guard makes for all iterations: dimension `axis` of the array `name`; -1: another test.
- * optional: with LoopJob.far the loop has a version without it. */
+/* An index test that the guard makes for all iterations: dimension `axis` of the array `name`; -1: another test,
+ * whose `name` says what does not hold if it fails.  optional: with LoopJob.far the loop has a version without it. */
 typedef struct {
     const Func *func;
     uint32_t pos;

@@ -200,7 +200,8 @@ bool kloop_has_elements(Loops *L, const SliceExtent *e) {
     int nlo = alternatives(L, K_MAX, e->lo, lo), nhi = alternatives(L, K_MIN, e->hi, hi);
     for (int i = 0; i < nlo * nhi; i++) {
         bool sum = e->lo && ksubscript_span(&L->walk, lo[i / nhi], hi[i % nhi], &span);
-        if (!sum || !kloop_guard_inside(L, emit_sum(L, &span), most)) return L->nchecks = nchecks, false;
+        if (!sum || !kloop_guard_inside(L, emit_sum(L, &span), most, "a slice has no elements"))
+            return L->nchecks = nchecks, false;
     }
     return true;
 }

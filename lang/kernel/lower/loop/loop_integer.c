@@ -152,7 +152,8 @@ bool kloop_expect_positive(Loops *L, Number *n) {
     if (is_positive_entry(L, t)) return n->lo = 1, true;
     if (!L->speculates) return L->wants_integers = true, false;
     KRef below = kloop_op(L, K_SUB, t, kloop_i64(L, 1));
-    bool guarded = kloop_has_range(L, t) && kloop_guard_inside(L, below, kloop_i64(L, LOOP_INDEX_MOST));
+    bool guarded = kloop_has_range(L, t) &&
+                   kloop_guard_inside(L, below, kloop_i64(L, LOOP_INDEX_MOST), "the divisor of mod is not positive");
     if (!guarded) assume_condition(L, kloop_op(L, K_LT, kloop_i64(L, 0), t));
     return n->lo = 1, true;
 }
@@ -175,7 +176,8 @@ static bool is_near(Loops *L, KRef x, KRef y) {
     if (L->job->far || L->module || L->nnear == LOOP_NEAR || kir_is_const(L->f, y, &k)) return false;
     for (int i = 0; i < L->nnear; i++)
         if (L->near[i].x == x && L->near[i].y == y) return true;
-    bool guarded = kloop_guard_optional(L, kloop_op(L, K_ADD, x, y), kloop_op(L, K_MUL, y, kloop_i64(L, 3)));
+    bool guarded = kloop_guard_optional(L, kloop_op(L, K_ADD, x, y), kloop_op(L, K_MUL, y, kloop_i64(L, 3)),
+                                        "mod is called with a number beyond two periods");
     return guarded && L->mode != MODE_EXACT;
 }
 

@@ -879,7 +879,10 @@ bool kloop_test_lengths(Loops *L, LengthTest *t, KRef holds, const char *sentenc
     t->guarded = kloop_is_fixed(L, t->a) && kloop_is_fixed(L, t->b) && kloop_is_fixed(L, t->n) && !L->module;
     if (t->guarded) {
         KRef at = kloop_op(L, K_SUB, t->a, t->b);
-        Check check = {.at = at, .n = t->n, .ranged = true, .test = {L->in->func, L->pos, "", -1, false}};
+        Check check = {.at = at,
+                       .n = t->n,
+                       .ranged = true,
+                       .test = {L->in->func, L->pos, "the lengths of arrays differ", -1, false}};
         qmem_grow(L->c, &L->checks, &L->cap_checks, L->nchecks, sizeof *L->checks);
         L->checks[L->nchecks++] = check;
         if (L->mode != MODE_EXACT) return true;
@@ -902,12 +905,12 @@ static bool guard_check(Loops *L, Check check) {
     return L->checks[L->nchecks++] = check, true;
 }
 
-bool kloop_guard_inside(Loops *L, KRef at, KRef n) {
-    return guard_check(L, (Check){.at = at, .n = n, .test = {L->in->func, L->pos, "", -1, false}});
+bool kloop_guard_inside(Loops *L, KRef at, KRef n, const char *otherwise) {
+    return guard_check(L, (Check){.at = at, .n = n, .test = {L->in->func, L->pos, otherwise, -1, false}});
 }
 
-bool kloop_guard_optional(Loops *L, KRef at, KRef n) {
-    Check check = {.at = at, .n = n, .test = {L->in->func, L->pos, "", -1, true}};
+bool kloop_guard_optional(Loops *L, KRef at, KRef n, const char *otherwise) {
+    Check check = {.at = at, .n = n, .test = {L->in->func, L->pos, otherwise, -1, true}};
     return kloop_has_range(L, at) && kloop_has_range(L, n) && guard_check(L, check);
 }
 
