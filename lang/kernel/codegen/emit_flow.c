@@ -83,17 +83,22 @@ static bool runs_in_stretches(const Emit *e, KRef loop) {
     return e->poll && !is_short(e->f, loop) && !has_loop(e->f, loop, is_long);
 }
 
-/* Whether the loop is long enough for a vector, or its length is unknown; a shorter one is only unrolled. */
+/* Whether the iterations of a short loop of known length fill a vector: they store elements and set no variables. */
 static bool fills_vector(const KFunc *f, KRef loop) {
     enum { SHORT = 8 };
-    return !kplan_unrolls(f, loop) || kplan_iterations(f, loop) >= SHORT;
+    bool stores = false;
+    for (KRef r = loop + 1; r < f->regions[loop].end; r++) {
+        if (f->ins[r].op == K_SET && f->ins[r].a < loop) return false;
+        stores |= f->ins[r].op == K_STORE || f->ins[r].op == K_ASTORE;
+    }
+    return stores && kplan_iterations(f, loop) >= SHORT;
 }
 
 /* Begins or ends accesses that LLVM may reorder, because iterations are independent. */
 static void declare_independent(Emit *e, KRef loop, EmitLoop *l) {
     unsigned flag = e->f->ins[loop].flag;
-    bool flagged =
-        e->f->strict && e->poll && (flag == KFLAG_REASSOC || flag == KFLAG_AHEAD) && fills_vector(e->f, loop);
+    bool free_order = e->f->strict && e->poll && (flag == KFLAG_REASSOC || flag == KFLAG_AHEAD);
+    bool flagged = free_order && (!kplan_unrolls(e->f, loop) || fills_vector(e->f, loop));
     l->group = e->group;
     bool independent =
         flagged && !has_loop(e->f, loop, is_any) && kplan_stores_last(e->f, loop + 1, e->f->regions[loop].end);

@@ -348,8 +348,8 @@ typedef struct {
     bool guarded; /* output: the guard makes the test, too, so that quick versions may rely on it */
 } LengthTest;
 bool kloop_test_lengths(Loops *L, LengthTest *t, KRef holds, const char *sentence);
-/* Returns whether the guard tests that 0 <= at < n in all iterations, so that quick versions may rely on it.  otherwise:
- * what --explain says if it does not hold. */
+/* Returns whether the guard tests that 0 <= at < n in all iterations, so that quick versions may rely on it.
+ * otherwise: what --explain says if it does not hold. */
 bool kloop_guard_inside(Loops *L, KRef at, KRef n, const char *otherwise);
 /* The same, if the guard knows bounds of `at`; without this test there is another version of the loop. */
 bool kloop_guard_optional(Loops *L, KRef at, KRef n, const char *otherwise);
