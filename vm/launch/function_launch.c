@@ -97,8 +97,9 @@ static bool is_hot(qs_vm *vm, Frame *f, FunctionState *s) {
 }
 
 /* -- specializations ----------------------------------------------------------------------------------------------- */
-static uint8_t kind_of(qs_value v) {
-    return v.kind == QS_NUM ? LOOP_NUM : v.kind == QS_INT ? LOOP_INT : v.kind == QS_BOOL ? LOOP_BOOL : LOOP_OTHER;
+static uint8_t kind_of(const Func *f, int param, qs_value v) {
+    if (v.kind == QS_NUM) return kfunction_kind(f, param, LOOP_NUM, v.u.f);
+    return v.kind == QS_INT ? LOOP_INT : v.kind == QS_BOOL ? LOOP_BOOL : LOOP_OTHER;
 }
 
 static uint32_t wanted_of(const Frame *f) {
@@ -157,9 +158,10 @@ static qs_status prepare_form(FunctionRun *c, FunctionState *s) {
     uint8_t kinds[KIR_SLOTS] = {0};
     Proto *p = c->f->proto;
     int n = (int)p->nparams;
-    for (int i = 0; i < n; i++) kinds[i] = kind_of(c->f->base[i]);
+    for (int i = 0; i < n; i++) kinds[i] = kind_of(p->func, i, c->f->base[i]);
     c->v = find_form(c, s, kinds, n);
-    bool more = s->forms.n < FORMS && s->ndeclined < DECLINES && is_open_outside(qvm(c->run.vm), c->f);
+    bool recursive = s->forms.n > s->ndeclined || is_open_outside(qvm(c->run.vm), c->f);
+    bool more = s->forms.n < FORMS && s->ndeclined < DECLINES && recursive;
     if (!c->v && more) TRY(make_form(c, s, kinds, n));
     if (c->v && c->v->code.entry.func && !c->v->refused) return QS_OK;
     p->look = s->ndeclined >= DECLINES ? INT32_MAX : LOOK;

@@ -371,4 +371,6 @@ typedef struct {
  * code sets reals[0] to 0 if the interpreter must run the call instead, after what it has stored is taken back. */
 qs_status kfunction_compile(Ctx *c, Arena *arena, const LoopJob *job, const uint8_t *kinds, int wanted,
                             LoopFunction *out);
+/* The kind of the argument v of this kind: LOOP_INT for an integral number, if the parameter converts it to an int. */
+uint8_t kfunction_kind(const Func *f, int param, uint8_t kind, double v);
 #endif

@@ -22,10 +22,10 @@
 #include <string.h>
 
 enum { ROUNDS = 12, SPECS = 24 };
-#define HELD_SPAN 0x1p32 /* a number with a twin within these bounds is passed as an int64 */
 
-/* How an argument is passed.  FIXED: a value that is the same in each call, such as an array. */
-typedef enum { PASS_NUM, PASS_INTEGRAL, PASS_INT, PASS_BOOL, PASS_FIXED } Pass;
+/* How an argument is passed.  A number that is certainly integral is an INT for a parameter that converts it to one.
+ * FIXED: a value that is the same in each call, such as an array. */
+typedef enum { PASS_NUM, PASS_INT, PASS_BOOL, PASS_FIXED } Pass;
 
 typedef struct Spec {
     struct Spec *next;
@@ -113,6 +113,12 @@ static bool is_integer_param(const Param *p, qs_dtype *d) {
     return p->type && p->type->kind == TE_NAME && qdtype_from_name(p->type->name->s, d) && qdtype_is_int(*d);
 }
 
+uint8_t kfunction_kind(const Func *f, int param, uint8_t kind, double v) {
+    qs_dtype d;
+    bool converts = kind == LOOP_NUM && fabs(v) <= LOOP_EXACT_MOST && v == floor(v);
+    return converts && is_integer_param(&f->params[param], &d) ? LOOP_INT : kind;
+}
+
 static qs_status pass_of(Loops *L, const Param *p, const Value *v, uint8_t *out) {
     bool function = v->what == WHAT_FUNCTION && !v->caught;
     *out = PASS_FIXED;
@@ -121,14 +127,14 @@ static qs_status pass_of(Loops *L, const Param *p, const Value *v, uint8_t *out)
         return kloop_decline(L, L->pos, "a call of itself with an argument that is made in it and is no number");
     if (v->num.kind == LOOP_MIXED) return kloop_decline(L, L->pos, "a call of itself with a number of several types");
     qs_dtype d;
-    bool held = is_integer_param(p, &d) && kloop_twin(L, v->num) && v->num.lo >= -HELD_SPAN && v->num.hi <= HELD_SPAN;
-    *out = held ? PASS_INTEGRAL : v->num.kind == LOOP_INT ? PASS_INT : v->num.kind == LOOP_BOOL ? PASS_BOOL : PASS_NUM;
-    if (held && v->num.kind != LOOP_NUM) *out = v->num.kind == LOOP_INT ? PASS_INT : PASS_BOOL;
+    bool converts = v->num.kind == LOOP_NUM && kloop_twin(L, v->num) && is_integer_param(p, &d);
+    *out = v->num.kind == LOOP_INT || converts ? PASS_INT : v->num.kind == LOOP_BOOL ? PASS_BOOL : PASS_NUM;
     return QS_OK;
 }
 
 static KRef passed(Loops *L, uint8_t pass, Number n) {
-    return pass == PASS_INTEGRAL ? kloop_twin(L, n) : pass == PASS_NUM ? kloop_real(L, n) : n.v;
+    if (pass == PASS_INT && n.kind == LOOP_NUM) return kloop_twin(L, n);
+    return pass == PASS_NUM ? kloop_real(L, n) : n.v;
 }
 
 static bool same_value(const Value *a, const Value *b) {
@@ -296,10 +302,9 @@ static void get_arguments(Loops *L, const Spec *s, Value *args) {
         if (s->pass[i] == PASS_FIXED) continue;
         KRef v = get_input(L, slot++);
         args[i] = (Value){.what = WHAT_NUMBER, .name = s->func->params[i].name};
-        args[i].num = s->pass[i] == PASS_INTEGRAL ? kloop_from_int(L, v, -HELD_SPAN, HELD_SPAN)
-                      : s->pass[i] == PASS_NUM    ? kloop_num(v)
-                      : s->pass[i] == PASS_BOOL   ? kloop_bool(v)
-                                                  : kloop_wide(L, v);
+        args[i].num = s->pass[i] == PASS_NUM    ? kloop_num(v)
+                      : s->pass[i] == PASS_BOOL ? kloop_bool(v)
+                                                : kloop_wide(L, v);
     }
 }
 
