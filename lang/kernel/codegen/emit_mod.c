@@ -4,7 +4,8 @@
  *     r = fmod(a, b)                                  otherwise, value by value
  *     result: r + b if the signs of r and b differ, else r; a zero gets the sign of b
  *
- * The two values of r are equal or differ by b; the last step makes them equal. */
+ * The two values of r are equal or differ by b; the last step makes them equal.  One value with -b <= a < 2*b, as an
+ * index that wraps around, needs no division: a, a + b or a - b is the result. */
 #include "lang/kernel/codegen/emit_llvm.h"
 
 #include <stdio.h>
@@ -14,8 +15,15 @@
  * $L: the largest quotient; $I: infinity.  The rare case is a separate function, so that the common one needs no stack.
  * The function is not internal, because LLVM would then specialize it for constant arguments, and the vectorizer has
  * vector variants only of the original one. */
-static const char near_text[] = "define $T @$N($T %a, $T %b) noinline nounwind willreturn memory(none) {\n"
-                                "  %q = fdiv $T %a, %b\n  %down = call $T @llvm.floor.$M($T %q)\n"
+static const char begin_text[] = "define $T @$N($T %a, $T %b) noinline nounwind willreturn memory(none) {\n";
+static const char wrap_text[] = "  %least = fneg $T %b\n  %twice = fadd $T %b, %b\n"
+                                "  %above = fcmp oge $T %a, %least\n  %below = fcmp olt $T %a, %twice\n"
+                                "  %one = and i1 %above, %below\n  br i1 %one, label %wrap, label %divide\n"
+                                "wrap:\n  %negative = fcmp olt $T %a, 0.0\n  %inside = fcmp olt $T %a, %b\n"
+                                "  %up = fadd $T %a, %b\n  %back = fsub $T %a, %b\n  %same = fadd $T %a, 0.0\n"
+                                "  %w = select i1 %inside, $T %same, $T %back\n"
+                                "  %wrapped = select i1 %negative, $T %up, $T %w\n  ret $T %wrapped\ndivide:\n";
+static const char near_text[] = "  %q = fdiv $T %a, %b\n  %down = call $T @llvm.floor.$M($T %q)\n"
                                 "  %n = fneg $T %down\n"
                                 "  %r = call $T @llvm.fma.$M($T %n, $T %b, $T %a)\n"
                                 "  %aq = call $T @llvm.fabs.$M($T %q)\n  %ab = call $T @llvm.fabs.$M($T %b)\n"
@@ -118,6 +126,8 @@ static void define(Emit *e, qs_dtype d, const char *name, int lanes) {
     splat(m.limit, sizeof m.limit, &m, single ? "0x4150000000000000" : "0x4320000000000000"); /* 2^22, 2^51 */
     splat(m.infinity, sizeof m.infinity, &m, "0x7FF0000000000000");
     declare(e, &m);
+    print(&e->decls, &m, begin_text);
+    if (lanes == 1) print(&e->decls, &m, wrap_text);
     print(&e->decls, &m, near_text);
     print_test(&e->decls, lanes);
     print(&e->decls, &m, branch_text);
