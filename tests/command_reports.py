@@ -322,6 +322,26 @@ class Dump(WithCache):
             kernels = [k for k in re.split("^kernel ", r.stdout, flags=re.M) if k.startswith('"loop"')]
             self.assertEqual("= mod int64" in kernels[0], divides, (n, first, last))
 
+    def dump_loop(self, statements, what):
+        """What the compiler prints for a loop over the elements i of x that sets y, and for its indices."""
+        text = f"""function y = f(x, w)
+                y = zeros(numel(x))
+                for i = 7..numel(x)-8
+                    {statements}
+                end
+            end
+            print sum(f(mod(7919*(0..99), 64), 0..6))"""
+        options = "--device", "cpu", "--no-warnings", "--loops"
+        r = qrun(*options, "always", "--dump", what, text=text, env=self.env)
+        plain = qrun(*options, "never", text=text, env=self.env)
+        self.assertEqual((r.stderr, r.returncode, plain.stderr), ("", 0, ""))
+        self.assertEqual(r.stdout.splitlines()[0], plain.stdout.splitlines()[0], statements)
+        return r.stdout
+
+    def test_rounded_numbers_are_not_rounded_again_as_indices(self):
+        for index, rounds in ("floor(x[i]*0.5) + 3", 0), ("round(x[i]) - floor(x[i]*0.25)*2", 0), ("x[i]*0.5", 1):
+            self.assertEqual(self.dump_loop(f"y[i] = x[{index}]", "kir").count("math.trunc"), rounds, index)
+
     def test_bounds_of_rows_are_computed_once(self):
         """Each value is used twice in the next one."""
         values = "\n".join(f"t{k+1} = max(t{k}, t{k} - {k+1})" for k in range(12))

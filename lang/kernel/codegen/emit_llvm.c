@@ -457,10 +457,20 @@ Opnd emit_double(Emit *e, KRef r) {
     return convert_value(e, (qs_dtype)e->f->ins[r].dtype, QS_F64, emit_arg(e, r));
 }
 
+/* Whether r is at least a constant, and at most one, that int64 holds. */
+static bool is_limited(const KFunc *f, KRef r) {
+    const KIns *most = &f->ins[r], *least = &f->ins[most->a];
+    double lo, hi;
+    return most->op == K_MIN && least->op == K_MAX && kir_is_const(f, most->b, &hi) && hi < 0x1p63 &&
+           kir_is_const(f, least->b, &lo) && lo >= -0x1p63;
+}
+
 static void emit_cast(Emit *e, KRef r) {
     const KIns *i = &e->f->ins[r];
     qs_dtype from = (qs_dtype)e->f->ins[i->a].dtype;
-    if (from == QS_I32 && i->dtype == QS_I64) emit_set(e, r, emit_wide(e, i->a));
+    if (i->dtype == QS_I64 && emit_is_float(from) && is_limited(e->f, i->a))
+        emit_set(e, r, emit_def(e, "fptosi %s %s to i64", emit_type(from), emit_arg(e, i->a).s));
+    else if (from == QS_I32 && i->dtype == QS_I64) emit_set(e, r, emit_wide(e, i->a));
     else emit_set(e, r, convert_value(e, from, (qs_dtype)i->dtype, emit_arg(e, i->a)));
 }
 

@@ -156,19 +156,18 @@ static KRef unlimited(const KFunc *f, KRef r, KOp op, int64_t limit) {
     return i->op == op && kir_is_const(f, i->b, &v) && v == (double)limit ? i->a : 0;
 }
 
-/* The float from which an index was rounded and limited (loop_index.c); 0: none. */
+/* The float that was limited and converted to an index (kloop_integral_index); 0: none. */
 static KRef float_of(const KFunc *f, KRef at) {
-    if (!(at = unlimited(f, at, K_MIN, LOOP_INDEX_MOST)) || !(at = unlimited(f, at, K_MAX, LOOP_INDEX_LEAST))) return 0;
-    const KIns *i = &f->ins[at];
-    if (i->op != K_CAST || f->ins[i->a].op != K_MATH) return 0;
-    i = &f->ins[i->a];
-    return i->flag == MF_trunc || i->flag == MF_floor ? i->a : 0;
+    if (f->ins[at].op != K_CAST || !(at = unlimited(f, f->ins[at].a, K_MIN, LOOP_INDEX_MOST))) return 0;
+    return unlimited(f, at, K_MAX, LOOP_INDEX_LEAST);
 }
 
-static void hear_float(Loops *L, Facts *to, KRef at) {
-    OfFloat of = {.x = float_of(L->f, at), .to = to, .at = at};
+/* x: the float, or that from which it was rounded. */
+static void hear_float(Loops *L, Facts *to, KRef at, KRef x) {
+    OfFloat of = {.x = x, .to = to, .at = at};
     Rest r = {.given = {0}};
-    if (!of.x) return;
+    const KIns *i = &L->f->ins[x];
+    if (i->op == K_MATH && (i->flag == MF_trunc || i->flag == MF_floor)) hear_float(L, to, at, i->a);
     visit_known_conditions(L, hear_number, &of);
     if (!of.positive || to->n == FACTS || !sum_of(L, at, &r.sum)) return;
     to->that[to->n++] = r;
@@ -268,7 +267,8 @@ void kloop_prove(Loops *L, Check *check) {
     Facts facts = {.n = 0};
     Affine low, high;
     visit_known_conditions(L, hear_whole, &facts);
-    hear_float(L, &facts, check->at);
+    KRef x = float_of(L->f, check->at);
+    if (x) hear_float(L, &facts, check->at, x);
     if (!sum_of(L, check->at, &low) || !sum_of(L, check->n, &high) || !kaffine_add(&high, &low, -1)) return;
     high.constant--;
     prove_end(L, &facts, &low, &check->low);

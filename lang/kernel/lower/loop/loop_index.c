@@ -80,12 +80,8 @@ static KRef whole_index(Loops *L, const Access *a, Number n, KRef *shown) {
     if (n.kind == LOOP_NUM) (void)kloop_expect_int(L, &n);
     KRef t = qaccess_is_mapped(a->p.mode) ? kloop_twin(L, n) : kloop_as_int(L, n);
     if (t) return *shown = t;
-    KRef x = kloop_real(L, n);
-    *shown =
-        kbuild_pure(&L->walk, (KMake){K_MATH, .flag = ksubscript_is_down(a->written) ? MF_floor : MF_trunc, .a = x});
-    kloop_test_number(L, x, *shown, a->p.name, a->written == ACC_DEFAULT);
-    t = kloop_cast(L, *shown, QS_I64);
-    return kloop_op(L, K_MIN, kloop_op(L, K_MAX, t, kloop_i64(L, LOOP_INDEX_LEAST)), kloop_i64(L, LOOP_INDEX_MOST));
+    *shown = kloop_round_index(L, kloop_real(L, n), ksubscript_is_down(a->written) ? MF_floor : MF_trunc);
+    return kloop_integral_index(L, kloop_real(L, n), *shown, a->p.name, a->written == ACC_DEFAULT);
 }
 
 static KRef is_inside(Walk *w, KRef at, KRef n) { return kloop_op((Loops *)w, K_INB, at, n); }
@@ -332,23 +328,13 @@ static qs_status base_of(Loops *L, Node *n, Access *a) {
     return QS_OK;
 }
 
-/* Returns whether a number is integral, unless it is infinite or NaN. */
-static bool is_rounded(const Loops *L, KRef r, int depth) {
-    const KIns *i = &L->f->ins[r];
-    double k;
-    if (kir_is_const(L->f, r, &k)) return k == floor(k);
-    if (i->op == K_CAST) return !qdtype_is_real((qs_dtype)L->f->ins[i->a].dtype);
-    bool sum = i->op == K_ADD || i->op == K_SUB || i->op == K_MUL || i->op == K_MIN || i->op == K_MAX;
-    return kir_is_rounding(i) || (sum && depth && is_rounded(L, i->a, depth - 1) && is_rounded(L, i->b, depth - 1));
-}
-
 /* Returns an end of a range as an integer, which indexes an array only if it is one of its positions; 0: it may have a
  * fraction.  *real: it is a float, which may be infinite or NaN. */
 static KRef integral_end(Loops *L, Number *n, bool *real) {
     if (n->kind == LOOP_NUM) (void)kloop_expect_int(L, n);
     KRef t = kloop_twin(L, *n), least = kloop_i64(L, LOOP_INDEX_LEAST), most = kloop_i64(L, LOOP_INDEX_MOST);
     if (t) return t;
-    *real = n->kind == LOOP_NUM && is_rounded(L, n->v, 4);
+    *real = n->kind == LOOP_NUM && kloop_is_rounded(L, n->v);
     t = *real ? kloop_cast(L, n->v, QS_I64) : kloop_as_int(L, *n);
     return t ? kloop_op(L, K_MIN, kloop_op(L, K_MAX, t, least), most) : 0;
 }

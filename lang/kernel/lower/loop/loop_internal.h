@@ -359,9 +359,11 @@ bool kloop_is_fixed(const Loops *L, KRef r); /* whether r is computed from numbe
 /* Makes this source location warn after the loop if `when` was true. */
 void kloop_note(Loops *L, Slip slip, KRef when);
 void kloop_note_place(Loops *L, const char *name, int rank, KRef when); /* see qwarn_location */
-/* Emits the error unless the index x of the array is a number; warns: also the warning for a fraction.  `integral`
- * is its rounded value.  In sequential versions both tests of an element are in one branch, which is rarely taken. */
-void kloop_test_number(Loops *L, KRef x, KRef integral, const char *array, bool warns);
+bool kloop_is_rounded(const Loops *L, KRef r); /* whether a float is integral, unless it is infinite or NaN */
+KRef kloop_round_index(Loops *L, KRef x, MathFn rounding); /* of an index */
+/* Returns the rounded index x as int64, within LOOP_INDEX_LEAST and LOOP_INDEX_MOST, and emits the error unless x is a
+ * number.  warns: also the warning for a fraction. */
+KRef kloop_integral_index(Loops *L, KRef x, KRef rounded, const char *array, bool warns);
 /* called where a loop begins: forgets the values that its iterations set */
 void kloop_forget(Loops *L, const Node *loop);
 

@@ -229,11 +229,8 @@ static KRef test_index(Loops *L, const List *l, const char *name, Number index) 
     if (index.kind == LOOP_NUM) (void)kloop_expect_int(L, &index);
     KRef at = kloop_as_int(L, index), shown = at;
     if (!at) {
-        KRef x = kloop_real(L, index);
-        shown = kbuild_pure(&L->walk, (KMake){K_MATH, .flag = MF_trunc, .a = x});
-        kloop_test_number(L, x, shown, name, true);
-        at = kloop_op(L, K_MAX, kloop_cast(L, shown, QS_I64), kloop_i64(L, LOOP_INDEX_LEAST));
-        at = kloop_op(L, K_MIN, at, kloop_i64(L, LOOP_INDEX_MOST));
+        shown = kloop_round_index(L, kloop_real(L, index), MF_trunc);
+        at = kloop_integral_index(L, kloop_real(L, index), shown, name, true);
     }
     kloop_inside(L, (AxisIndex){at, count_of(L, l), shown}, name, 1);
     return at;

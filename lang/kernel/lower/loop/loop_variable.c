@@ -840,13 +840,29 @@ void kloop_note_place(Loops *L, const char *name, int rank, KRef when) {
     set_note(L, n, when);
 }
 
-void kloop_test_number(Loops *L, KRef x, KRef integral, const char *array, bool warns) {
+static bool is_rounded(const Loops *L, KRef r, int depth) {
+    const KIns *i = &L->f->ins[r];
+    double k;
+    if (kir_is_const(L->f, r, &k)) return k == floor(k);
+    if (i->op == K_CAST) return !qdtype_is_real((qs_dtype)L->f->ins[i->a].dtype);
+    bool sum = i->op == K_ADD || i->op == K_SUB || i->op == K_MUL || i->op == K_MIN || i->op == K_MAX;
+    return kir_is_rounding(i) || (sum && depth && is_rounded(L, i->a, depth - 1) && is_rounded(L, i->b, depth - 1));
+}
+
+bool kloop_is_rounded(const Loops *L, KRef r) { return is_rounded(L, r, 4); }
+
+KRef kloop_round_index(Loops *L, KRef x, MathFn rounding) {
+    return kloop_is_rounded(L, x) ? x : kbuild_pure(&L->walk, (KMake){K_MATH, .flag = rounding, .a = x});
+}
+
+/* Emits the error unless the index x of the array is a number; warns: also the warning for a fraction.  `integral`
+ * is its rounded value.  In sequential versions both tests of an element are in one branch, which is rarely taken. */
+static void test_number(Loops *L, KRef x, KRef integral, const char *array, bool warns) {
     char text[160];
     const KIns i = L->f->ins[x];
-    bool counted = i.op == K_CAST && !qdtype_is_real((qs_dtype)L->f->ins[i.a].dtype);
     /* LLVM merges the tests for NaN of accesses with the same computed index if they are not in a branch. */
     bool element = i.op == K_LOAD || (i.op == K_CAST && L->f->ins[i.a].op == K_LOAD);
-    if (counted || kir_is_rounding(&i)) warns = false;
+    warns = warns && x != integral;
     KRef number = kloop_is_number(L, x) ? kbuild_int(&L->walk, QS_B1, 1) : kloop_op(L, K_EQ, x, x);
     KRef odd = kloop_op(L, K_NE, x, integral); /* holds for NaN, too */
     bool rare = warns && L->mode != MODE_PARALLEL;
@@ -856,6 +872,12 @@ void kloop_test_number(Loops *L, KRef x, KRef integral, const char *array, bool 
     if (element) kloop_fail_unless(L, number, QS_EINDEX, text, 0, 0);
     if (warns) kloop_note(L, SLIP_FRACTION, rare ? kbuild_int(&L->walk, QS_B1, 1) : odd);
     if (rare) kloop_flow(L, K_END, 0);
+}
+
+KRef kloop_integral_index(Loops *L, KRef x, KRef rounded, const char *array, bool warns) {
+    test_number(L, x, rounded, array, warns);
+    KRef low = kloop_op(L, K_MAX, rounded, kloop_f64(L, (double)LOOP_INDEX_LEAST));
+    return kloop_cast(L, kloop_op(L, K_MIN, low, kloop_f64(L, (double)LOOP_INDEX_MOST)), QS_I64);
 }
 
 bool kloop_is_fixed(const Loops *L, KRef r) {

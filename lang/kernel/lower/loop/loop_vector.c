@@ -313,10 +313,8 @@ qs_status kloop_vector_unary(Loops *L, Op op, const Value *a, Value *out) {
 static KRef place_in(Loops *L, int extent, int axis, Number index, const char *name) {
     KRef t = kloop_as_int(L, index), shown = t, n = kloop_i64(L, extent);
     if (!t) {
-        KRef x = kloop_real(L, index);
-        shown = kbuild_pure(&L->walk, (KMake){K_MATH, .flag = MF_trunc, .a = x});
-        kloop_test_number(L, x, shown, name, true);
-        t = kloop_cast(L, shown, QS_I64);
+        shown = kloop_round_index(L, kloop_real(L, index), MF_trunc);
+        t = kloop_integral_index(L, kloop_real(L, index), shown, name, true);
     }
     return kloop_inside(L, (AxisIndex){t, n, shown}, name, axis), t;
 }
