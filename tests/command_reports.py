@@ -342,6 +342,13 @@ class Dump(WithCache):
         for index, rounds in ("floor(x[i]*0.5) + 3", 0), ("round(x[i]) - floor(x[i]*0.25)*2", 0), ("x[i]*0.5", 1):
             self.assertEqual(self.dump_loop(f"y[i] = x[{index}]", "kir").count("math.trunc"), rounds, index)
 
+    def test_long_sums_in_loops_that_are_unrolled_overlap(self):
+        body = "s = 0.0\nfor k = %s\ns += w[k]*x[i+k]*w[k]\nend\ny[i] = s"
+        nest = "s = 0.0\nfor k = 0..3\nfor l = 0..3\ns += x[i+k-l]*(k+l)\nend\nend\ny[i] = s"
+        for statements, overlap in (nest, True), (body % "0..6", False):
+            found = re.search(r"distinct !\{!\d+, !1, !11\}", self.dump_loop(statements, "llvm"))
+            self.assertEqual(bool(found), overlap, statements)
+
     def test_bounds_of_rows_are_computed_once(self):
         """Each value is used twice in the next one."""
         values = "\n".join(f"t{k+1} = max(t{k}, t{k} - {k+1})" for k in range(12))

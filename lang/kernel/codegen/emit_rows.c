@@ -224,15 +224,29 @@ static bool has_atomics(const KFunc *f, KRef first, KRef last) {
 /* Loop properties of a short loop of known length: vectorize, then unroll completely. */
 static const char vector_only[] = ", !4, !5, !6", vector_parallel[] = ", !1, !4, !5, !6";
 
-enum { FEW = 32 /* instructions */ };
+enum { FEW = 32 /* instructions */, LONG_CHAIN = 16 /* additions */ };
 
-/* Returns whether to interleave two vectors: the loop computes a mathematical function inline, whose steps depend on
- * each other, and is small enough for the registers. */
+/* Returns how many additions to a variable follow each other, in loops that are unrolled, if r is one of them. */
+static int64_t chain_length(const KFunc *f, KRef r) {
+    const KIns *set = &f->ins[r], *sum = &f->ins[set->b];
+    int64_t n = 1;
+    if (set->op != K_SET || sum->op != K_ADD || emit_is_float((qs_dtype)sum->dtype) == 0) return 0;
+    bool adds = false;
+    for (int k = 0; k < 2; k++) adds |= f->ins[sum->arg[k]].op == K_GET && f->ins[sum->arg[k]].a == set->a;
+    for (KRef x = f->regions[r].around; adds && x && f->ins[x].op == K_FOR && kplan_unrolls(f, x);
+         x = f->regions[x].around)
+        n *= kplan_iterations(f, x);
+    return adds ? n : 0;
+}
+
+/* Returns whether to interleave two vectors: the loop adds up many numbers in a variable, or it computes a mathematical
+ * function inline, whose steps depend on each other, and is small enough for the registers. */
 static bool has_gaps(const Emit *e, KRef first, KRef last) {
     int n = 0;
     bool any = false;
     for (KRef r = first; r < last; r++) {
         const KIns *i = &e->f->ins[r];
+        if (chain_length(e->f, r) >= LONG_CHAIN) return true;
         n += i->op != K_CONST;
         any |= i->op == K_MATH && emit_math_inlines(e, (MathFn)i->flag, (qs_dtype)i->dtype);
     }
