@@ -35,7 +35,7 @@ static qs_status resolve_index(const Base *b, int dim, double x, int64_t *out) {
     if (isnan(x)) return qerr_set(qvm_ctx(b->vm), QS_EINDEX, "an index of %s is not a number", b->name);
     double integral = has_boundary(b->mode) ? floor(x) : trunc(x);
     if (integral != x && b->integral) TRY(qwarn_slip(qvm_ctx(b->vm), qvm_here(b->vm), SLIP_FRACTION));
-    int64_t i = qdtype_sat_i64(integral, INT64_MIN / 4, INT64_MAX / 4);
+    int64_t i = qdtype_sat_i64(integral, QINDEX_LEAST, QINDEX_MOST);
     if (qselect_bound(b->mode, i, b->dims[dim], out)) return QS_OK;
     *out = OUTSIDE;
     return b->mode == ACC_SAFE ? QS_OK : outside_error(b, dim, integral);

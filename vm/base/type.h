@@ -83,6 +83,10 @@ const char *qtype_name(const Type *t); /* "scalar", "vec", "cube[uint8]", "vec[m
 /* Returns the type with a predefined name: scalar cscalar int int8 … float64 complex64 bool string vec mat cube cvec …
  * ivec3 vec32 mat2x2 cell cellvec object function kernel_function type pyvalue ??.  NULL for any other name. */
 const Type *qtype_builtin(Ctx *c, const char *name);
+/* Float indices are limited to this range, far outside of all arrays, so that no sum of them wraps.  A float holds the
+ * limits exactly. */
+#define QINDEX_LEAST (-QINDEX_MOST)
+#define QINDEX_MOST  (INT64_C(1) << 61)
 const char *qaccess_name(AccessMode m);
 bool qaccess_is_mapped(AccessMode m);                     /* the mode brings each index into the array (access.def) */
 bool qaccess_from_name(const char *name, TypeMods *mods); /* adds "circular", "hwtex_const", "const" … to *mods */

@@ -158,8 +158,8 @@ static KRef unlimited(const KFunc *f, KRef r, KOp op, int64_t limit) {
 
 /* The float that was limited and converted to an index (kloop_integral_index); 0: none. */
 static KRef float_of(const KFunc *f, KRef at) {
-    if (f->ins[at].op != K_CAST || !(at = unlimited(f, f->ins[at].a, K_MIN, LOOP_INDEX_MOST))) return 0;
-    return unlimited(f, at, K_MAX, LOOP_INDEX_LEAST);
+    if (f->ins[at].op != K_CAST || !(at = unlimited(f, f->ins[at].a, K_MIN, QINDEX_MOST))) return 0;
+    return unlimited(f, at, K_MAX, QINDEX_LEAST);
 }
 
 /* x: the float, or that from which it was rounded. */

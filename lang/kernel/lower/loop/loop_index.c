@@ -190,7 +190,7 @@ static KRef bound_span(Loops *L, const Access *a, const Span *s, KRef extent) {
 }
 
 bool kloop_has_elements(Loops *L, const SliceExtent *e) {
-    KRef lo[2], hi[2], most = kloop_i64(L, LOOP_INDEX_MOST);
+    KRef lo[2], hi[2], most = kloop_i64(L, QINDEX_MOST);
     Affine span;
     uint32_t nchecks = L->nchecks;
     int nlo = alternatives(L, K_MAX, e->lo, lo), nhi = alternatives(L, K_MIN, e->hi, hi);
@@ -332,7 +332,7 @@ static qs_status base_of(Loops *L, Node *n, Access *a) {
  * fraction.  *real: it is a float, which may be infinite or NaN. */
 static KRef integral_end(Loops *L, Number *n, bool *real) {
     if (n->kind == LOOP_NUM) (void)kloop_expect_int(L, n);
-    KRef t = kloop_twin(L, *n), least = kloop_i64(L, LOOP_INDEX_LEAST), most = kloop_i64(L, LOOP_INDEX_MOST);
+    KRef t = kloop_twin(L, *n), least = kloop_i64(L, QINDEX_LEAST), most = kloop_i64(L, QINDEX_MOST);
     if (t) return t;
     *real = n->kind == LOOP_NUM && kloop_is_rounded(L, n->v);
     t = *real ? kloop_cast(L, n->v, QS_I64) : kloop_as_int(L, *n);

@@ -153,7 +153,7 @@ bool kloop_expect_positive(Loops *L, Number *n) {
     if (!L->speculates) return L->wants_integers = true, false;
     KRef below = kloop_op(L, K_SUB, t, kloop_i64(L, 1));
     bool guarded = kloop_has_range(L, t) &&
-                   kloop_guard_inside(L, below, kloop_i64(L, LOOP_INDEX_MOST), "the divisor of mod is not positive");
+                   kloop_guard_inside(L, below, kloop_i64(L, QINDEX_MOST), "the divisor of mod is not positive");
     if (!guarded) assume_condition(L, kloop_op(L, K_LT, kloop_i64(L, 0), t));
     return n->lo = 1, true;
 }

@@ -361,7 +361,7 @@ void kloop_note(Loops *L, Slip slip, KRef when);
 void kloop_note_place(Loops *L, const char *name, int rank, KRef when); /* see qwarn_location */
 bool kloop_is_rounded(const Loops *L, KRef r); /* whether a float is integral, unless it is infinite or NaN */
 KRef kloop_round_index(Loops *L, KRef x, MathFn rounding); /* of an index */
-/* Returns the rounded index x as int64, within LOOP_INDEX_LEAST and LOOP_INDEX_MOST, and emits the error unless x is a
+/* Returns the rounded index x as int64, within QINDEX_LEAST and QINDEX_MOST, and emits the error unless x is a
  * number.  warns: also the warning for a fraction. */
 KRef kloop_integral_index(Loops *L, KRef x, KRef rounded, const char *array, bool warns);
 /* called where a loop begins: forgets the values that its iterations set */
@@ -648,10 +648,6 @@ void kloop_watched(Loops *L, const Var *v);                /* records its magnit
 /* Lets sums in the loop, whose code begins at `from`, be added in any order if iterations only add to the variable. */
 void kloop_free_order(Loops *L, const Node *loop, KRef from);
 int kloop_sum_array(const Loops *L, int source); /* index of the array in LoopResult.sums; -1: none */
-
-/* Float indices are limited to this range, far outside of all arrays, so that no sum of them wraps. */
-#define LOOP_INDEX_LEAST (INT64_MIN / 4)
-#define LOOP_INDEX_MOST  (INT64_MAX / 4)
 
 /* -- loop_guard.c -------------------------------------------------------------------------------------------------- */
 void kloop_prove(Loops *L, Check *check); /* fills in low and high */

@@ -876,8 +876,8 @@ static void test_number(Loops *L, KRef x, KRef integral, const char *array, bool
 
 KRef kloop_integral_index(Loops *L, KRef x, KRef rounded, const char *array, bool warns) {
     test_number(L, x, rounded, array, warns);
-    KRef low = kloop_op(L, K_MAX, rounded, kloop_f64(L, (double)LOOP_INDEX_LEAST));
-    return kloop_cast(L, kloop_op(L, K_MIN, low, kloop_f64(L, (double)LOOP_INDEX_MOST)), QS_I64);
+    KRef low = kloop_op(L, K_MAX, rounded, kloop_f64(L, (double)QINDEX_LEAST));
+    return kloop_cast(L, kloop_op(L, K_MIN, low, kloop_f64(L, (double)QINDEX_MOST)), QS_I64);
 }
 
 bool kloop_is_fixed(const Loops *L, KRef r) {
