@@ -17,11 +17,13 @@
 #include "lang/kernel/passes/passes.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 enum {
     EXTREMES = 4 /* of a loop */,
-    LONGEST = 16 /* instructions that compute a value */,
-    FEWEST = 32 /* iterations */
+    LONGEST = 24 /* instructions that compute a value */,
+    FEWEST = 32 /* iterations */,
+    CHANNELS = 4 /* most elements between those that neighbouring iterations load */
 };
 
 typedef struct {
@@ -69,7 +71,7 @@ static Uses count_uses(const Search *s, KRef variable) {
  * they are expensive, or depend on other iterations. */
 static int count_steps(const Search *s, KRef r, KRef branch) {
     const KIns *i = get_ins(s, r);
-    int n = 1;
+    int n = i->op != K_CONST;
     if (!is_inside(s, r)) return 0;
     bool reads = (i->op == K_LOAD && !i->b) || (i->op == K_GET && !count_uses(s, i->a).sets);
     KRef around = s->f->regions[r].around;
@@ -132,7 +134,7 @@ static bool is_extreme(const Search *s, KRef set, Extreme *e) {
     return u.reads == reads && computed && (kir_is_float(d) || (e->more && (d == QS_I64 || d == QS_I32)));
 }
 
-/* Whether the body has no loops and stores, and loads neighbouring elements in neighbouring iterations. */
+/* Whether the body has no loops and stores, and neighbouring iterations load neighbouring elements or pixels. */
 static bool is_plain(const Search *s) {
     Invariants same = {.arena = s->arena, .f = s->f, .loop = s->loop, .end = s->end};
     int64_t step;
@@ -140,7 +142,7 @@ static bool is_plain(const Search *s) {
         const KIns *i = get_ins(s, r);
         bool flow = i->op == K_IF || i->op == K_ELSE || i->op == K_END;
         bool local = i->op == K_LOCAL || i->op == K_GET || i->op == K_SET;
-        bool load = i->op == K_LOAD && !i->b && kaffine_stride(&same, i->a, &step) && step >= -1 && step <= 1;
+        bool load = i->op == K_LOAD && !i->b && kaffine_stride(&same, i->a, &step) && llabs(step) <= CHANNELS;
         if (!flow && !local && !load && kir_ops[i->op].effect != KE_PURE) return false;
     }
     return true;
