@@ -54,6 +54,24 @@ static void many(Ctx *c) {
     CHECK(c->bytes < full && c->bytes < before + 8 * 8192 * 2);
 }
 
+/* Strings that are not interned find the names with their contents, and keep a hash until they grow. */
+static void made_names(Ctx *c) {
+    static const char name[] = "temperature_in_kelvin", more[] = "temperature_in_kelvins";
+    Map m;
+    uint64_t at = 0;
+    qmap_init(&m);
+    qmap_set(&m, c, qstr_cname(c, "t"), 1);
+    qmap_set(&m, c, qstr_cname(c, name), 2);
+    qmap_set(&m, c, qstr_cname(c, more), 3);
+    Str *s = qstr_new(c, name, sizeof name - 1);
+    CHECK(!(s->hdr.flags & STR_INTERNED) && qmap_get(&m, s, &at) && at == 2);
+    CHECK(qstr_hash(s) == qstr_cname(c, name)->hash && qstr_append(c, &s, "s", 1));
+    CHECK(qstr_hash(s) == qstr_cname(c, more)->hash && qmap_get(&m, s, &at) && at == 3);
+    CHECK(qstr_append(c, &s, "s", 1) && !qmap_get(&m, s, &at));
+    qstr_release(c, s);
+    qmap_free(&m, c);
+}
+
 static const char *nearest(const char *wanted, const char *const *list) {
     Nearest n = {.wanted = wanted};
     for (; *list; list++) qstr_offer(&n, *list);
@@ -109,6 +127,7 @@ int main(void) {
     strings(&c);
     names(&c);
     many(&c);
+    made_names(&c);
     near_misses();
     maps(&c);
     qctx_close(&c);

@@ -139,7 +139,13 @@ bool qstr_location(const Str *s, Str **file, uint32_t *line, const Str **stack) 
     return true;
 }
 
-uint32_t qstr_hash(const Str *s) { return s->hdr.flags & STR_INTERNED ? s->hash : hash_of(s->s, s->len); }
+uint32_t qstr_hash(const Str *s) {
+    Str *keeps = (Str *)(uintptr_t)s;
+    if (s->hdr.flags & (STR_INTERNED | STR_HASHED)) return s->hash;
+    if (s->hdr.flags & STR_PLACED) return hash_of(s->s, s->len); /* its `hash` is a line */
+    keeps->hdr.flags |= STR_HASHED;
+    return keeps->hash = hash_of(s->s, s->len);
+}
 
 bool qstr_is_ascii(Str *s) {
     unsigned char all = 0;
@@ -152,7 +158,7 @@ bool qstr_is_ascii(Str *s) {
 bool qstr_append(Ctx *c, Str **at, const char *t, size_t n) {
     Str *s = *at;
     size_t have = str_bytes(s), need = sizeof *s + s->len + n + 1;
-    s->hdr.flags &= (uint8_t) ~(STR_SEARCHED | STR_ASCII);
+    s->hdr.flags &= (uint8_t) ~(STR_SEARCHED | STR_ASCII | STR_HASHED);
     if (s->hdr.refs != 1 || s->hdr.flags || need > UINT32_MAX) return false;
     if (need > have) {
         uint16_t log2 = (uint16_t)(64 - __builtin_clzll(need));
@@ -269,8 +275,8 @@ void qmap_free(Map *m, Ctx *c) {
 
 /* Returns the slot of key, or the empty slot where it belongs. */
 static uint32_t find_slot(const Map *m, const Str *key) {
-    uint32_t mask = m->nindex - 1, i = key->hash & mask;
-    while (m->index[i] && m->entries[m->index[i] - 1].key != key) i = (i + 1) & mask;
+    uint32_t mask = m->nindex - 1, i = qstr_hash(key) & mask;
+    while (m->index[i] && !qstr_equal(m->entries[m->index[i] - 1].key, key)) i = (i + 1) & mask;
     return i;
 }
 

@@ -9,13 +9,15 @@ struct Str { /* QS_STRING; s is NUL-terminated and may contain NUL bytes */
     struct Str *chain; /* next string in its bucket of the intern table; NULL: not interned */
     char s[];
 };
-enum { /* hdr.flags.  STR_SEARCHED: qstr_is_ascii has looked at all bytes; STR_ASCII: its result */
+enum { /* hdr.flags.  STR_SEARCHED: qstr_is_ascii has looked at all bytes; STR_ASCII: its result.
+        * STR_HASHED: `hash` is valid, although the string is not interned */
        STR_INTERNED = 1,
        STR_NAME = 2,
        STR_PLACED = 4,
        STR_SEARCHED = 8,
        STR_ASCII = 16,
-       STR_INTERN_MAX = 64 /* bytes */
+       STR_HASHED = 32,
+       STR_INTERN_MAX = 16 /* bytes */
 };
 
 /* Whether all characters are ASCII.  The string keeps the result. */
@@ -41,7 +43,7 @@ static inline void qstr_release(Ctx *c, Str *s) {
     if (--s->hdr.refs == 0) qstr_free(c, s);
 }
 bool qstr_equal(const Str *a, const Str *b);
-uint32_t qstr_hash(const Str *s);             /* equal strings have one hash */
+uint32_t qstr_hash(const Str *s);             /* equal strings have one hash, which the string keeps */
 int qstr_compare(const Str *a, const Str *b); /* <0, 0, >0: by bytes, which is code point order in UTF-8 */
 
 void qstr_table_init(Ctx *c);
@@ -70,7 +72,7 @@ typedef struct {
 } Map;
 void qmap_init(Map *m);
 void qmap_free(Map *m, Ctx *c);
-bool qmap_get(const Map *m, const Str *key, uint64_t *val);
-uint64_t *qmap_at(const Map *m, const Str *key);       /* NULL: absent */
-void qmap_set(Map *m, Ctx *c, Str *key, uint64_t val); /* borrows the key, so it must be a name (qstr_name) */
+bool qmap_get(const Map *m, const Str *key, uint64_t *val); /* key: any string */
+uint64_t *qmap_at(const Map *m, const Str *key);            /* NULL: absent */
+void qmap_set(Map *m, Ctx *c, Str *key, uint64_t val);      /* borrows the key, so it must be a name (qstr_name) */
 #endif

@@ -145,6 +145,76 @@ for i = 1..5
     x[{i, "a"}] += 10*i
 end
 print x
+% Names of fields that are made at run time, shorter and longer than strings that the VM shares.
+type sensor : mutable class
+    t : scalar = 1
+    temperature_in_kelvin : scalar = 2
+end
+function [] = fields(prefix)
+    s = sensor()
+    d = dict()
+    for i = 1..2
+        name = prefix + "in_" + "kelvin"
+        setfield(s, name, getfield(s, name) + i)
+        setfield(s, "" + "t", i)
+        d[name] = i
+        d[name] += getfield(d, name + name, 0.5)
+        d.temperature_in_kelvin *= 2
+    end
+    print s.temperature_in_kelvin, " ", s.t, " ", d, " ", iskey(d, "temperature_in_kelvin"), iskey(s, name)
+end
+fields("temperature_")
+function [] = long_keys(n)
+    d = dict()
+    s = ""
+    for i = 1..n
+        s += "abc"
+        d[s] = i
+        s += "d"
+        d[s] = -i
+        d[s] += 0.5
+    end
+    t = ""
+    wrong = 0
+    for i = 1..n
+        t += "abc"
+        wrong += d[t] != i
+        t += "d"
+        wrong += d[t] != 0.5-i
+    end
+    print numel(keys(d)), " ", wrong
+end
+long_keys(40)
+% Rows that are joined in a loop.
+function [] = rows(first, second)
+    v = first
+    for i = 1..3
+        v = horzcat(v, i, second)
+    end
+    print v, " ", type(v), " ", size(v), " ", first
+end
+rows([], [0.5])
+rows([7], [0.1,2^24])
+rows([7], 2^24+1)
+rows(float64([0.1]), 0.1)
+rows(int([1,2]), [3])
+rows([1,2] > 1, [1,0] > 0)
+rows(1, [1+1j])
+rows((1..4)[0..2..3], -1)
+rows({}, "x")
+% Entries that a loop over the keys removes.
+function [] = drain(d)
+    for i = 1..3
+        for k in d
+            break
+        end
+        pop(d, k)
+        write(k, " ", keys(d), "; ")
+        d[k] = i
+    end
+    print d
+end
+drain(dict({"a", {1,"b"}, 3}, {1, 2, 3}))
 % The derivative of a loop that keeps its results in a dictionary.
 function y = powers(x)
     d = dict()
