@@ -67,9 +67,19 @@ qs_status qkey_copy(qs_vm *vm, qs_value key, qs_value *out) {
     return QS_OK;
 }
 
+static bool same_key(qs_vm *vm, qs_value a, qs_value b);
+
+static bool same_cell(qs_vm *vm, const Cell *a, const Cell *b) {
+    if (a->rank != b->rank || memcmp(a->dims, b->dims, a->rank * sizeof *a->dims)) return false;
+    for (size_t i = 0; i < a->count; i++)
+        if (!same_key(vm, a->items[i], b->items[i])) return false;
+    return true;
+}
+
 static bool same_key(qs_vm *vm, qs_value a, qs_value b) {
     if (a.kind == QS_NUM && b.kind == QS_NUM) return a.u.f == b.u.f;
     if (a.kind == QS_STRING && b.kind == QS_STRING) return a.u.p == b.u.p || qstr_equal(a.u.p, b.u.p);
+    if (a.kind == QS_CELL && b.kind == QS_CELL) return same_cell(vm, a.u.p, b.u.p);
     return a.kind != QS_STRING && b.kind != QS_STRING && qval_equal(vm, a, qtape_plain(b));
 }
 

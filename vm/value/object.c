@@ -23,6 +23,21 @@ static void *new_tracked(qs_vm *vm, size_t size, qs_kind kind) {
     return o;
 }
 
+/* -- memory for the items of cells --------------------------------------------------------------------------------- */
+enum { FEW_ITEMS = 8 }; /* the system's allocator has blocks of this size without alignment */
+
+static qs_value *get_items(qs_vm *vm, size_t n) {
+    Ctx *c = qvm_ctx(vm);
+    size_t bytes = qmem_size(n, sizeof(qs_value), 0);
+    if (n > FEW_ITEMS) return qpool_get(c, bytes);
+    if (c->fail_after > 0 && --c->fail_after == 0) return NULL; /* as in qmem_try */
+    return qmem_try_resize(c, NULL, 0, bytes);
+}
+
+static void put_items(qs_vm *vm, qs_value *items, size_t n) {
+    (n <= FEW_ITEMS ? qmem_free : qpool_put)(qvm_ctx(vm), items, n * sizeof *items);
+}
+
 /* -- freeing objects ----------------------------------------------------------------------------------------------- */
 
 static void release_values(qs_vm *vm, const qs_value *at, size_t n) {
@@ -31,7 +46,7 @@ static void release_values(qs_vm *vm, const qs_value *at, size_t n) {
 
 static void bury_cell(qs_vm *vm, Cell *c) {
     release_values(vm, c->items, c->count);
-    qpool_put(qvm_ctx(vm), c->items, c->room * sizeof *c->items);
+    put_items(vm, c->items, c->room);
     qmem_free(qvm_ctx(vm), c, sizeof *c);
 }
 
@@ -132,7 +147,7 @@ static qs_status fill_zero(qs_vm *vm, Cell *c) {
 qs_status qcell_new(qs_vm *vm, const Type *elem, int rank, const int64_t *dims, Cell **out) {
     size_t count = 0;
     TRY(count_items(qvm_ctx(vm), rank, dims, &count));
-    qs_value *items = qpool_get(qvm_ctx(vm), qmem_size(count, sizeof *items, 0));
+    qs_value *items = get_items(vm, count);
     if (!items) return qerr_set(qvm_ctx(vm), QS_ENOMEM, "cell: no memory for %zu items", count);
     memset(items, 0, count * sizeof *items); /* QS_NIL is 0 */
     Cell *c = new_tracked(vm, sizeof *c, QS_CELL);
@@ -150,8 +165,11 @@ qs_status qcell_new(qs_vm *vm, const Type *elem, int rank, const int64_t *dims, 
 /* Converts v to an item of c, which is about to be changed. */
 static qs_status make_item(qs_vm *vm, Cell *c, qs_value v, qs_value *item) {
     if (c->gc.hdr.aux) TRY(qinterp_hooks(vm)->cell_written(vm, c));
-    if ((c->gc.hdr.flags & CELL_INFERRED) && !qval_is_type(vm, v, c->elem)) c->elem = qtype_any(qvm_ctx(vm));
     if (c->elem->kind == TY_ANY) return *item = qval_retain(v), QS_OK;
+    if ((c->gc.hdr.flags & CELL_INFERRED) && !qval_is_type(vm, v, c->elem)) {
+        c->elem = qtype_any(qvm_ctx(vm));
+        return *item = qval_retain(v), QS_OK;
+    }
     return qval_coerce(vm, v, c->elem, "an item of the cell", item);
 }
 
@@ -165,11 +183,11 @@ qs_status qcell_store(qs_vm *vm, Cell *c, size_t linear, qs_value v) {
 
 /* Moves the first `kept` items to a block with memory for `room` items. */
 static qs_status move_items(qs_vm *vm, Cell *c, size_t room, size_t kept) {
-    qs_value *items = qpool_get(qvm_ctx(vm), qmem_size(room, sizeof *items, 0));
+    qs_value *items = get_items(vm, room);
     if (!items) return qerr_set(qvm_ctx(vm), QS_ENOMEM, "cell: no memory for %zu items", room);
     if (kept > c->count) kept = c->count;
     if (kept) memcpy(items, c->items, kept * sizeof *items);
-    qpool_put(qvm_ctx(vm), c->items, c->room * sizeof *items);
+    put_items(vm, c->items, c->room);
     c->items = items, c->room = room;
     return QS_OK;
 }
@@ -493,11 +511,16 @@ qs_status qobj_remove(qs_vm *vm, Object *o, qs_value key, qs_value *out) {
 
 qs_status qobj_keys(qs_vm *vm, const Object *o, qs_value *out) {
     Cell *r;
-    qs_value key, v;
+    qs_value key;
     int64_t n = qobj_count(o);
     TRY(qcell_new(vm, qtype_any(qvm_ctx(vm)), 1, &n, &r));
     *out = qval_object(QS_CELL, r);
-    for (uint32_t i = 0; i < r->count && qobj_entry(o, i, &key, &v); i++) TRY(qkey_copy(vm, key, &r->items[i]));
+    uint32_t declared = count_declared(o), at = 0;
+    for (uint32_t i = 0; i < o->nslots; i++) { /* skips holes, because a loop may remove an entry each time */
+        key = i < declared ? qval_object(QS_STRING, o->cls->fields[i].name) : o->keys.entries[i - declared].key;
+        if (key.kind == QS_CELL) TRY(qkey_copy(vm, key, &r->items[at++]));
+        else if (key.kind != QS_NIL) r->items[at++] = qval_retain(key);
+    }
     return QS_OK;
 }
 
