@@ -534,10 +534,43 @@ static qs_status join_numbers(qs_vm *vm, qs_call_args *c, int from, int dim) {
     return QS_OK;
 }
 
+/* Returns whether the arguments are numbers and rows with elements of type t, in the memory of the host. */
+static bool are_rows(qs_vm *vm, const qs_call_args *c, int from, qs_dtype t) {
+    if (qdevmath_asks(vm)) return false;
+    for (int i = from; i < c->nin; i++) {
+        const Array *a = c->in[i].u.p;
+        if (c->in[i].kind == QS_NUM && t == QS_F32) continue;
+        if (c->in[i].kind != QS_ARRAY || a->rank != 1 || a->ndim != 1 || a->dtype != t) return false;
+        if (!a->count || !a->contiguous || a->trace || qbuf_is_away(a->buf)) return false;
+    }
+    return true;
+}
+
+/* Joins rows and numbers without general moves. */
+static qs_status join_rows(qs_vm *vm, qs_call_args *c, int from, qs_dtype t) {
+    int64_t n[2] = {1, 0};
+    size_t size = qdtype_size(t), at = 0, count;
+    const void *row;
+    char *to;
+    Array *r;
+    for (int i = from; i < c->nin; i++) n[1] += c->in[i].kind == QS_NUM ? 1 : (int64_t)qval_array(c->in[i])->count;
+    TRY(qarg_result(vm, c, 0, t, 2, n, &r, (void **)&to));
+    qarr_keep(r, 1);
+    for (int i = from; i < c->nin; i++, at += count) {
+        count = c->in[i].kind == QS_NUM ? 1 : qval_array(c->in[i])->count;
+        if (c->in[i].kind == QS_NUM) TRY(qarr_put(vm, r, at, c->in[i]));
+        else TRY(qarr_read(vm, c->in[i].u.p, &row));
+        if (c->in[i].kind != QS_NUM) memcpy(to + at * size, row, count * size);
+    }
+    return QS_OK;
+}
+
 static qs_status join_arrays(qs_vm *vm, qs_call_args *c, int from, int dim) {
     Place d;
     qs_dtype t;
     if (are_numbers(c, from)) return join_numbers(vm, c, from, dim);
+    t = c->in[from].kind == QS_ARRAY ? (qs_dtype)qval_array(c->in[from])->dtype : QS_F32;
+    if (dim == 1 && are_rows(vm, c, from, t) && qarg_meet(vm, c, from, c->nin) == t) return join_rows(vm, c, from, t);
     for (int i = from; i < c->nin; i++)
         if (c->in[i].kind == QS_CELL) return join_cells(vm, c->nin - from, c->in + from, &c->out[0]);
     int end = set_apart_empty(c, from);
