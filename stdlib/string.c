@@ -103,6 +103,8 @@ qs_status qstring_sprintf(qs_vm *vm, qs_call_args *c) {
 /* $format(x) or $format(x, format): a value of a formatted string */
 qs_status qstring_format(qs_vm *vm, qs_call_args *c) {
     Text t;
+    if (c->nin == 1 && c->in[0].kind == QS_STRING && !(((Str *)c->in[0].u.p)->hdr.flags & STR_PLACED))
+        return c->out[0] = qval_retain(c->in[0]), QS_OK;
     qtext_init(&t, qvm_ctx(vm));
     qs_status s = QS_OK;
     if (c->nin == 1) s = join_values(vm, c, 0, &t);

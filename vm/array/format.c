@@ -30,10 +30,15 @@ static void add_short_float(Text *t, double x, qs_dtype d) {
 }
 
 /* Appends a number with at most 6 (float32) or 15 digits. */
+static void add_integer_text(Text *t, int64_t n) {
+    char digits[INTEGER_TEXT];
+    qtext_add(t, digits, qnum_digits(digits, n));
+}
+
 static void add_rounded(Text *t, double x, qs_dtype d) {
     if (isnan(x)) qtext_puts(t, "nan");
-    else if (x == trunc(x) && fabs(x) < plain_limit)
-        qtext_printf(t, x == 0 && signbit(x) ? "-%lld" : "%lld", (long long)x);
+    else if (x == 0 && signbit(x)) qtext_puts(t, "-0");
+    else if (x == trunc(x) && fabs(x) < plain_limit) add_integer_text(t, (int64_t)x);
     else if (qdtype_is_short(d)) add_short_float(t, x, d);
     else qtext_printf(t, "%.*g", d == QS_F32 || d == QS_C64 ? DIGITS_FLOAT : DIGITS_DOUBLE, x);
 }
@@ -249,7 +254,7 @@ static qs_status add_value(Printer *p, qs_value v, const Above *above, int depth
     switch ((qs_kind)v.kind) {
     case QS_NIL: qtext_puts(p->t, qval_type_name(p->vm, v)); break;
     case QS_BOOL:
-    case QS_INT: qtext_printf(p->t, "%lld", (long long)v.u.i); break;
+    case QS_INT: add_integer_text(p->t, v.u.i); break;
     case QS_NUM: add_rounded(p->t, v.u.f, QS_F64); break;
     case QS_COMPLEX: add_complex(p->t, ((Complex *)v.u.p)->re, ((Complex *)v.u.p)->im, QS_C128); break;
     case QS_STRING: add_string(p, v.u.p, depth > 0 || p->brief); break;

@@ -103,3 +103,14 @@ const char *qnum_shown(double x, char buf[NUMBER_TEXT]) {
     qnum_print(buf, NUMBER_TEXT, whole ? "%.0f" : "%.15g", isnan(x) ? fabs(x) : x + 0);
     return buf;
 }
+
+size_t qnum_digits(char out[INTEGER_TEXT], int64_t n) {
+    char digits[INTEGER_TEXT];
+    uint64_t rest = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
+    size_t count = 0, at = 0;
+    if (n < 0) out[at++] = '-';
+    do digits[count++] = (char)('0' + rest % 10);
+    while ((rest /= 10) > 0);
+    while (count > 0) out[at++] = digits[--count];
+    return at;
+}

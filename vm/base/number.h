@@ -17,4 +17,7 @@ int qnum_vprint(char *s, size_t n, const char *fmt, va_list ap);
 /* Formats a number for a message: all digits of an integral one, otherwise fifteen digits; nan without a sign. */
 enum { NUMBER_TEXT = 32 };
 const char *qnum_shown(double x, char buf[NUMBER_TEXT]);
+/* Writes the decimal digits of an integer, without a NUL; returns their number.  It is faster than a format. */
+enum { INTEGER_TEXT = 24 };
+size_t qnum_digits(char out[INTEGER_TEXT], int64_t n);
 #endif

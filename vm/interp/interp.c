@@ -1038,9 +1038,9 @@ L_GROUP : {
 }
 L_FUSE : {
     FuseRegion *r = f->proto->chunk.fuses[BX];
-    bool done, any = !r->nguards || r->inputs; /* most calls of functions have numbers as arguments */
-    for (int i = 0; i < r->nleaves && !any; i++) any = base[r->regs[i]].kind == QS_ARRAY;
-    if (r->updates && r->nat && base[r->base].kind == QS_OBJECT) any = false; /* d[key] += v */
+    bool done, any = r->updates || r->inputs || r->items || (m->fuse_least <= 1 && !r->nguards);
+    for (int i = 0; i < r->nleaves && !any; i++) any = base[r->regs[i]].kind == QS_ARRAY; /* most are of numbers */
+    if (r->updates && r->nat && base[r->base].kind == QS_OBJECT) any = false;             /* d[key] += v */
     if (!any) NEXT;
     SLOW(qlaunch_hooks(vm)->fuse_region(vm, f, r, &done));
     pc = f->pc;

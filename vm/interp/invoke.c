@@ -115,9 +115,12 @@ qs_status qinvoke(qs_vm *vm, Function *fn, qs_value *args, int nin, const NameTa
     if (s == QS_OK && __builtin_expect(qflag_is_up(&m->attention), 0)) s = qvm_attend(vm); /* after a long call */
     int have = results_for(most, want);
     for (int i = 0; i < nin; i++) qframe_drop(vm, &args[i]);
-    Giver g = native_gives(fn);
-    if (s == QS_OK && want == 1 && have == 1) qinterp_put(vm, ret, out[0]), out[0] = qs_nil();
-    else if (s == QS_OK) s = deliver(vm, &g, out, have, ret, want);
+    if (s == QS_OK && want == 1 && have == 1) {
+        qinterp_put(vm, ret, out[0]), out[0] = qs_nil();
+    } else if (s == QS_OK) {
+        Giver g = native_gives(fn);
+        s = deliver(vm, &g, out, have, ret, want);
+    }
     for (uint32_t i = 0; i < slots; i++) qframe_drop(vm, &out[i]);
     m->top = top;
     return s;

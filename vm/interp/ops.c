@@ -2,6 +2,7 @@
 #include "lang/syntax/operators.h"
 #include "vm/array/arith.h"
 #include "vm/array/index.h"
+#include "vm/base/number.h"
 #include "vm/base/warning.h"
 #include "vm/interp/interp.h"
 #include "vm/program/module.h"
@@ -81,19 +82,7 @@ static bool mixed_order(Op op, qs_value a, qs_value b, qs_value *out) {
 
 /* -- strings ------------------------------------------------------------------------------------------------------- */
 
-enum { TEXT_ROOM = 1024, NUMBER_ROOM = 24 };
-
-/* Writes an integral number as decimal digits: the most frequent case in string concatenation. */
-static size_t integral_text(char *out, double x) {
-    char digits[NUMBER_ROOM];
-    int64_t n = (int64_t)x;
-    size_t count = 0, at = 0;
-    if (n < 0) out[at++] = '-', n = -n;
-    do digits[count++] = (char)('0' + n % 10);
-    while ((n /= 10) > 0);
-    while (count > 0) out[at++] = digits[--count];
-    return at;
-}
+enum { TEXT_ROOM = 1024 };
 
 static bool is_integral(qs_value v) {
     return v.kind == QS_NUM && fabs(v.u.f) < 1e15 && v.u.f == (double)(int64_t)v.u.f && !(v.u.f == 0 && signbit(v.u.f));
@@ -106,9 +95,9 @@ static qs_status join_long(qs_vm *vm, int n, const qs_value *at, qs_value *out) 
     Text t;
     qtext_init(&t, qvm_ctx(vm));
     for (int i = 0; i < n; i++) {
-        char number[NUMBER_ROOM];
+        char number[INTEGER_TEXT];
         if (at[i].kind == QS_STRING) qtext_add(&t, ((Str *)at[i].u.p)->s, ((Str *)at[i].u.p)->len);
-        else qtext_add(&t, number, integral_text(number, at[i].u.f));
+        else qtext_add(&t, number, qnum_digits(number, (int64_t)at[i].u.f));
     }
     return qval_text(vm, &t, QS_OK, out);
 }
@@ -118,9 +107,9 @@ static qs_status join_texts(qs_vm *vm, int n, const qs_value *at, qs_value *out)
     size_t len = 0;
     for (int i = 0; i < n; i++) {
         const Str *s = at[i].u.p;
-        if (len + (at[i].kind == QS_STRING ? s->len : NUMBER_ROOM) > sizeof text) return join_long(vm, n, at, out);
+        if (len + (at[i].kind == QS_STRING ? s->len : INTEGER_TEXT) > sizeof text) return join_long(vm, n, at, out);
         if (at[i].kind == QS_STRING) memcpy(text + len, s->s, s->len), len += s->len;
-        else len += integral_text(text + len, at[i].u.f);
+        else len += qnum_digits(text + len, (int64_t)at[i].u.f);
     }
     *out = qval_object(QS_STRING, qstr_new(qvm_ctx(vm), text, len));
     return QS_OK;
@@ -192,10 +181,10 @@ static bool in_place(qs_value target, Op op, qs_value v) {
 /* Appends to a string in place, for s += t if s is the only reference. */
 static bool append_text(qs_vm *vm, qs_value *target, qs_value v) {
     Str *s = target->u.p, *t = v.u.p;
-    char number[NUMBER_ROOM];
+    char number[INTEGER_TEXT];
     bool is_string = v.kind == QS_STRING;
     if (is_string && s == t) return false;
-    size_t n = is_string ? t->len : integral_text(number, v.u.f);
+    size_t n = is_string ? t->len : qnum_digits(number, (int64_t)v.u.f);
     if (!qstr_append(qvm_ctx(vm), &s, is_string ? t->s : number, n)) return false;
     target->u.p = s;
     return true;
@@ -496,7 +485,8 @@ static bool nests_deeply(const Type *t) {
 
 /* Returns the element type of a cell literal: the type that all items share, if it is an array type; otherwise ??. */
 static const Type *item_type(qs_vm *vm, int n, const qs_value *items) {
-    const Type *t = n ? qval_type(vm, items[0]) : qtype_any(qvm_ctx(vm));
+    if (!n || qval_is_number(items[0]) || items[0].kind == QS_STRING) return qtype_any(qvm_ctx(vm));
+    const Type *t = qval_type(vm, items[0]);
     for (int i = 1; i < n; i++)
         if (qval_type(vm, items[i]) != t) return qtype_any(qvm_ctx(vm));
     return t->kind == TY_ARRAY && !nests_deeply(t) ? t : qtype_any(qvm_ctx(vm));
