@@ -657,17 +657,11 @@ qs_status qmatrix_circshift(qs_vm *vm, qs_call_args *c) {
     qs_status status = QS_OK;
     if (c->nin > 2 && nby != 1)
         status = qs_fail(vm, QS_EVALUE, "circshift: shift must be one number if a dimension is given, got %zu", nby);
-    for (size_t i = 0; i < nby && status == QS_OK; i++)
+    int64_t cut[QS_MAX_RANK], n[QS_MAX_RANK];
+    bool integral = qarr_cyclic_cut(s.shape.rank, s.shape.dims, by, nby, c->nin > 2 ? first : -1, cut);
+    for (size_t i = 0; i < nby && status == QS_OK && !integral; i++)
         if (!(fabs(by[i]) < INFINITY) || by[i] != floor(by[i]))
             status = qs_fail(vm, QS_EVALUE, "circshift: shift must hold integers, got %g", by[i]);
-    if (nby == 1 && c->nin == 2)
-        first = qstats_main_dim(a); /* a single number shifts along the first dimension longer than 1 */
-    int64_t cut[QS_MAX_RANK] = {0}, n[QS_MAX_RANK];
-    for (size_t i = 0; i < nby && (int)i + first < s.shape.rank && status == QS_OK; i++) {
-        int64_t extent = s.shape.dims[i + (size_t)first];
-        double r = extent ? fmod(-by[i], (double)extent) : 0;
-        cut[i + (size_t)first] = (int64_t)(r < 0 ? r + (double)extent : r);
-    }
     qmem_free(qvm_ctx(vm), by, nby * sizeof *by);
     TRY(status);
     d.shape = s.shape;

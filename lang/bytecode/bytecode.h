@@ -80,6 +80,14 @@ typedef struct FuseGuard {
 } FuseGuard;
 enum { FUSE_GUARDS = 8 };
 
+/* A leaf circshift(x, shift) or circshift(x, shift, dim) of a region, which is read in place: its register has x, and
+ * R[reg] the shift.  dim -1: not given. */
+typedef struct FuseShift {
+    uint8_t leaf, reg;
+    int8_t dim;
+} FuseShift;
+enum { FUSE_SHIFTS = 16 };
+
 /* An elementwise expression that may run as one kernel.  Its leaves are evaluated first, into `regs`; the code from
  * start to end then evaluates it operator by operator and leaves the result in R[dst]. */
 typedef struct FuseRegion {
@@ -90,6 +98,8 @@ typedef struct FuseRegion {
     Node **leaves;
     uint8_t *regs;
     int nleaves;
+    FuseShift *shifts;
+    int nshifts;
     Node **casts; /* conversions, such as uint8(x), and their element types */
     uint8_t *cast_dtypes;
     int ncasts;

@@ -38,6 +38,9 @@ typedef struct {
     bool changes;                  /* one of them changes an array */
     FuseGuard guards[FUSE_GUARDS]; /* of the functions whose calls are parts of them */
     int nguards;
+    FuseShift shifts[FUSE_SHIFTS]; /* without registers */
+    int nshifts;
+    bool no_shifts;    /* a leaf with circshift is evaluated before */
     uint32_t beside;   /* as in FuseRegion */
     bool grouped;      /* statements are being gathered */
     bool guarded;      /* contains leaves that the operators may not evaluate */
@@ -225,6 +228,19 @@ static void add_power(Gather *g, const Node *n) {
     g->ncalls++, g->nlong += !few;
 }
 
+/* Returns whether n is circshift(variable, shift [, dim]).  Sets *dim to the dimension; -1: not given. */
+static bool is_shift(Coder *e, const Node *n, int8_t *dim) {
+    double axis;
+    int slot = n->kind == N_CALL ? builtin_slot(n->u.call.callee) : -1;
+    if (slot < 0 || !positional(n->u.call.args) || e->host->builtin(e->host->ud, "circshift") != slot) return false;
+    ArgList args = n->u.call.args;
+    *dim = -1;
+    if (args.n < 2 || args.n > 3 || args.at[0].value->kind != N_IDENT) return false;
+    if (args.n == 2) return true;
+    if (!qfold_number(args.at[2].value, &axis) || !(axis >= 0 && axis < QS_MAX_RANK)) return false;
+    return *dim = (int8_t)axis, true;
+}
+
 static void collect_leaves(Gather *g, Node *n) {
     double folded;
     int cast, axis, item = item_number(g, n);
@@ -270,28 +286,41 @@ static void collect_leaves(Gather *g, Node *n) {
         collect_leaves(g, n->u.ternary.other);
     } else {
         if (n->kind != N_IDENT || !g->grouped) check_pure(g, &n);
-        if (n->kind == N_STR || n->kind == N_CELL || g->n == MAX_LEAVES) g->ok = false;
-        else g->leaves[g->n++] = n, g->parts = g->parts || part_in(g->e, n);
+        FuseShift shift = {.leaf = (uint8_t)g->n};
+        if (n->kind == N_STR || n->kind == N_CELL || g->n == MAX_LEAVES) {
+            g->ok = false;
+            return;
+        }
+        if (!g->no_shifts && g->nshifts < FUSE_SHIFTS && is_shift(g->e, n, &shift.dim)) g->shifts[g->nshifts++] = shift;
+        g->leaves[g->n++] = n, g->parts = g->parts || part_in(g->e, n);
     }
 }
 
-int qcode_leaf(const Coder *e, const Node *n) {
-    for (int i = 0; e->fuse && i < e->fuse->nleaves; i++)
-        if (e->fuse->leaves[i] == n) return e->fuse->regs[i];
+static FuseShift *find_shift(const FuseRegion *r, int leaf) {
+    for (int i = 0; i < r->nshifts; i++)
+        if (r->shifts[i].leaf == leaf) return &r->shifts[i];
+    return NULL;
+}
+
+/* Returns the number of the leaf whose value is that of n, which a register has; -1: there is none. */
+static int find_leaf(const FuseRegion *r, const Node *n) {
+    for (int i = 0; i < r->nleaves; i++)
+        if (r->leaves[i] == n) return find_shift(r, i) ? -1 : i;
     return -1;
 }
 
-static bool is_leaf(const FuseRegion *r, const Node *n) {
-    for (int i = 0; i < r->nleaves; i++)
-        if (r->leaves[i] == n) return true;
-    return false;
+int qcode_leaf(const Coder *e, const Node *n) {
+    int leaf = e->fuse ? find_leaf(e->fuse, n) : -1;
+    return leaf < 0 ? -1 : e->fuse->regs[leaf];
 }
 
 /* Returns whether the first operation in the order of evaluation is a call or a ?: of a leaf. */
 static bool call_first(const FuseRegion *r, const Node *n) {
     double folded;
-    if (is_leaf(r, n) || qfold_number(n, &folded)) return false;
+    if (find_leaf(r, n) >= 0 || qfold_number(n, &folded)) return false;
     if (n->kind == N_CALL) {
+        for (int i = 0; i < r->nshifts; i++)
+            if (r->leaves[r->shifts[i].leaf] == n) return true;
         for (int i = 0; i < n->u.call.args.n; i++) {
             const Node *arg = n->u.call.args.at[i].value;
             if (is_inner(arg)) return call_first(r, arg);
@@ -300,7 +329,7 @@ static bool call_first(const FuseRegion *r, const Node *n) {
     }
     if (n->kind == N_TERNARY) {
         const Node *c = n->u.ternary.cond;
-        return is_leaf(r, c) || call_first(r, c);
+        return find_leaf(r, c) >= 0 || call_first(r, c);
     }
     if (n->kind == N_UNARY) return call_first(r, n->u.bin.a);
     if (n->kind != N_BINARY) return false;
@@ -328,6 +357,7 @@ static FuseRegion *add_region(const Gather *g, FuseRegion like) {
     r->rows = g->rows, r->axis = g->axis, r->changes = g->changes;
     r->nleaves = g->n, r->leaves = copy_array(e, g->leaves, g->n, sizeof *r->leaves);
     r->regs = qcode_alloc(e, (size_t)g->n + 1);
+    r->nshifts = g->nshifts, r->shifts = copy_array(e, g->shifts, g->nshifts, sizeof *r->shifts);
     r->ncasts = g->ncasts, r->casts = copy_array(e, g->casts, g->ncasts, sizeof *r->casts);
     r->cast_dtypes = copy_array(e, g->cast_dtypes, g->ncasts, sizeof *r->cast_dtypes);
     if (!g->nitems && !g->nguards) return r;
@@ -353,6 +383,12 @@ static void begin_region(Coder *e, FuseRegion *r, Node *target) {
     if (r->updates && target) emit_target(e, r, target), r->regs[0] = r->base;
     for (int i = r->updates && target; i < r->nleaves; i++) {
         Node *leaf = r->leaves[i];
+        FuseShift *shift = find_shift(r, i);
+        if (shift) {
+            r->regs[i] = (uint8_t)qcode_any(e, leaf->u.call.args.at[0].value);
+            shift->reg = (uint8_t)qcode_any(e, leaf->u.call.args.at[1].value);
+            continue;
+        }
         r->regs[i] = (uint8_t)(qcode_leaf(e, leaf) < 0 ? emit_leaf(e, leaf) : qcode_any(e, leaf));
     }
     if (!r->updates && target) emit_target(e, r, target);
@@ -367,11 +403,12 @@ static bool fuse_whole(Coder *e, Node *n, int dst, Node *part) {
     if (outer && (e->within || (!outer->rows && !outer->updates))) return false;
     bool reduction = !outer && n->kind == N_CALL && call_kind(e, n) == FUSIBLE_REDUCTION;
     Node *root = reduction ? n->u.call.args.at[0].value : n;
-    Gather g = {.e = e, .ok = true};
+    Gather g = {.e = e, .ok = true, .no_shifts = reduction || outer};
     collect_leaves(&g, root);
+    if (g.nshifts && g.rows) g = (Gather){.e = e, .ok = true, .no_shifts = true}, collect_leaves(&g, root);
     for (int i = 0; part && i < part->u.index.at.n; i++) check_pure(&g, &part->u.index.at.at[i]);
     /* fusion does not speed up a single operator on whole arrays */
-    bool alone = g.nops == 1 && !reduction && !g.ncalls && (!g.parts || outer) && !part;
+    bool alone = g.nops == 1 && !reduction && !g.ncalls && ((!g.parts && !g.nshifts) || outer) && !part;
     if ((part || outer) && (reduction || g.rows)) return false;
     if (!g.ok || !g.n || !g.nops || alone || (g.rows && (reduction || g.nops == 1))) return false;
     for (int i = 0; outer && i < g.n; i++)
@@ -498,7 +535,7 @@ FuseRegion *qcode_begin_update(Coder *e, Node *target, int op, Node *value) {
     *root = (Node){.kind = N_BINARY, .op = (uint8_t)op, .pos = value->pos, .u.bin = {target, value}};
     Gather g = {.e = e, .ok = true};
     collect_leaves(&g, root);
-    if (!g.ok || g.rows || (g.nops == 1 && !g.parts)) return NULL;
+    if (!g.ok || g.rows || (g.nops == 1 && !g.parts && !g.nshifts)) return NULL;
     r = add_region(&g, (FuseRegion){.root = root, .updates = true, .dst = (uint8_t)qcode_temps(e, 1)});
     begin_region(e, r, target);
     if (g.nops == 1 || call_first(r, value)) qcode_opx(e, BC_FUSE, 0, r->number);
@@ -699,7 +736,7 @@ static FuseRegion *begin_called(Coder *e, Node *n, int dst) {
 /* Returns whether the items that were added to those before suit them. */
 static bool join_items(Gather *g, const Gather *before) {
     uint32_t links = 0, earlier = (1u << before->nitems) - 1;
-    bool linked = !before->nitems, fits = g->n && !(g->changes && g->rows);
+    bool linked = !before->nitems, fits = g->n && !(g->rows && (g->changes || g->nshifts));
     for (int i = before->nitems; i < g->nitems; i++) {
         linked = linked || g->items[i].uses & earlier;
         links |= linked ? 0 : links_of(g, i) & earlier;
@@ -755,6 +792,8 @@ static bool add_change(Gather *g, Node *n) {
     int old = item_number(g, array);
     if (old >= 0 && !g->items[old].array) return false;
     FuseItem item = {.root = root, .sym = array->u.ident.sym, .array = array, .mask = mask, .op = OP__COUNT};
+    for (int i = 0; i < g->nshifts; i++)
+        if (array_of(g->leaves[g->shifts[i].leaf]) == item.sym) return false;
     item.dst = (uint8_t)qcode_register(g->e, item.sym);
     if (mask && n->u.assign.in_place) item.op = n->op;
     if (!mask && !(root = inline_calls(g, root))) return *g = before, false;

@@ -882,3 +882,27 @@ qs_status qarr_literal(qs_vm *vm, qs_dtype d, int n, const qs_value *items, qs_v
                     "matrix literal: numbers and arrays or ranges cannot stand in one list; horzcat joins them: "
                     "horzcat(1..3, [5])");
 }
+
+/* -- cyclic shifts ------------------------------------------------------------------------------------------------- */
+int qarr_matrix_dims(const Array *a, int64_t dims[QS_MAX_RANK]) {
+    int before = a->rank == 1;
+    dims[0] = 1;
+    memcpy(dims + before, a->dims, (size_t)a->rank * sizeof *dims);
+    return a->rank + before;
+}
+
+bool qarr_cyclic_cut(int rank, const int64_t *dims, const double *by, size_t n, int first, int64_t cut[QS_MAX_RANK]) {
+    if (first < 0) {
+        for (first = 0; n == 1 && first < rank && dims[first] == 1;) first++;
+        if (first == rank) first = 0;
+    }
+    memset(cut, 0, QS_MAX_RANK * sizeof *cut);
+    for (size_t i = 0; i < n; i++) {
+        if (!(fabs(by[i]) < INFINITY) || by[i] != floor(by[i])) return false;
+        int d = first + (int)i;
+        if (d >= rank || !dims[d]) continue;
+        double r = fmod(-by[i], (double)dims[d]);
+        cut[d] = (int64_t)(r < 0 ? r + (double)dims[d] : r);
+    }
+    return true;
+}

@@ -109,6 +109,11 @@ qs_status qarr_from_value(qs_vm *vm, qs_value v, qs_dtype d, Array **out);
 /* Returns the numbers of a list argument (vec, number, cell of numbers) as doubles; the caller frees them with
  * qmem_free(ctx, *out, *n * 8). */
 qs_status qarr_doubles(qs_vm *vm, qs_value v, const char *what, double **out, size_t *n);
+/* Sets the extents as those of a matrix or an array of a higher rank, in which a vec is one row; returns the rank. */
+int qarr_matrix_dims(const Array *a, int64_t dims[QS_MAX_RANK]);
+/* Sets the positions along each dimension of the first element after a cyclic shift by these numbers from dimension
+ * `first` on; -1: from the first one, or for one number from the first one longer than 1.  false: one is no integer. */
+bool qarr_cyclic_cut(int rank, const int64_t *dims, const double *by, size_t n, int first, int64_t cut[QS_MAX_RANK]);
 /* Reads a shape from the arguments of zeros(a,b,…) or zeros(sizevec); `fn` names the function in messages. */
 qs_status qarr_shape_args(qs_vm *vm, const char *fn, int n, const qs_value *args, int *rank, int64_t dims[QS_MAX_RANK]);
 qs_status qarr_from_doubles(qs_vm *vm, const double *x, size_t n, Array **out); /* a vec of scalar elements */

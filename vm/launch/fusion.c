@@ -44,6 +44,7 @@ static FuseState *state_of(qs_vm *vm, const Frame *f, FuseRegion *r) {
                          .mask = r->mask,
                          .updates = r->updates,
                          .op = r->op,
+                         .boxed = r->nshifts > 0,
                          .items = r->items,
                          .nitems = r->nitems,
                          .fast_math = qvm(vm)->config.fast_math};
@@ -136,6 +137,26 @@ static int bind_leaf_number(Binding *b, int i, qs_value v) {
     return 1;
 }
 
+/* Restricts an array with the extents of the domain to the box that is computed. */
+static void restrict_to_box(const FuseRun *now, DevArg *arg, int dtype) {
+    for (int d = 0; d < arg->rank && now->region->nshifts; d++) {
+        arg->dims[d] = now->extents[d];
+        arg->offset += (size_t)(now->from[d] * arg->strides[d]) * qdtype_size((qs_dtype)dtype);
+    }
+}
+
+/* Moves the first element of a shifted leaf to the one that the box begins with. */
+static void shift_leaf(const FuseRun *now, DevArg *arg, int leaf) {
+    int shift = qfuse_shift_of(now->region, leaf);
+    const Array *a = qfuse_array(now, leaf);
+    for (int d = 0; d < arg->rank && shift >= 0; d++) {
+        int axis = qfuse_axis_of(a, now->whole, now->axis[d]);
+        int64_t cut = axis < 0 ? 0 : now->cut[shift][axis];
+        if (now->from[d] + cut >= now->dims[d]) cut -= now->dims[d];
+        arg->offset += (size_t)(cut * arg->strides[d]) * qdtype_size((qs_dtype)a->dtype);
+    }
+}
+
 /* Binds the array of a leaf with the extents of the domain; broadcast dimensions have stride 0. */
 static void bind_leaf(FuseRun *now, int i, int leaf) {
     Array *a = now->at[leaf].u.p;
@@ -148,6 +169,7 @@ static void bind_leaf(FuseRun *now, int i, int leaf) {
         arg->strides[d] = axis < 0 || a->dims[axis] == 1 ? 0 : a->strides[axis];
     }
     if (now->flat) arg->dims[0] = (int64_t)a->count, arg->strides[0] = 1;
+    restrict_to_box(now, arg, a->dtype), shift_leaf(now, arg, leaf);
     if (!l->channels) return;
     arg->offset -= (size_t)l->channel * qdtype_size((qs_dtype)a->dtype);
     arg->dims[arg->rank] = l->channels, arg->strides[arg->rank++] = 1;
@@ -160,6 +182,7 @@ static void bind_array(FuseRun *now, int i, Array *a, int rank, const int64_t *d
         arg->dims[d] = dims[d];
         arg->strides[d] = d == rank - 1 ? 1 : arg->strides[d + 1] * dims[d + 1];
     }
+    restrict_to_box(now, arg, a->dtype);
 }
 
 static void bind_result(FuseRun *now, int i, int rank, const int64_t *dims) {
@@ -171,6 +194,7 @@ static void bind_target(FuseRun *now, int i) {
     arg->rank = now->rank;
     memcpy(arg->dims, now->dims, (size_t)now->rank * sizeof *arg->dims);
     memcpy(arg->strides, now->target_strides, (size_t)now->rank * sizeof *arg->strides);
+    restrict_to_box(now, arg, now->target->dtype);
 }
 
 /* Returns the extents of a result of a map. */
@@ -430,14 +454,35 @@ static qs_status prepare_target(FuseRun *now) {
     return prepare_form(now);
 }
 
+/* Runs the kernel for the boxes of the domain in which each shifted leaf is a part of its array.  Recursion over the
+ * dimensions finds them. */
+static qs_status run_boxes(FuseRun *now, int d) {
+    if (d == now->rank) {
+        memcpy(now->run.launch.domain, now->extents, sizeof now->extents);
+        now->run.bound.nlocked = 0;
+        return qlaunch_run(&now->run);
+    }
+    for (now->from[d] = 0; now->from[d] < now->dims[d]; now->from[d] += now->extents[d]) {
+        int64_t end = now->dims[d];
+        for (int i = 0; i < now->region->nshifts; i++) {
+            int axis = qfuse_axis_of(qfuse_array(now, now->region->shifts[i].leaf), now->whole, now->axis[d]);
+            int64_t seam = axis < 0 ? 0 : now->dims[d] - now->cut[i][axis];
+            if (seam > now->from[d] && seam < end) end = seam;
+        }
+        now->extents[d] = end - now->from[d];
+        TRY(run_boxes(now, d + 1));
+    }
+    return QS_OK;
+}
+
 static qs_status run_form(FuseRun *now) {
     Run *r = &now->run;
     bool map = now->state->expr.kind == RED_NONE;
     r->form = &now->form->base, r->which = CHUNKED, r->optional = true, r->device = NULL, r->chosen = false;
     r->bind = bind_params, r->fit = map ? NULL : fit_reduction,
-    r->unrecorded = !map || qfuse_assigns(now->region) || now->target, r->late = false;
+    r->unrecorded = !map || qfuse_assigns(now->region) || now->target || now->region->nshifts, r->late = false;
     r->positions = (double)now->count, r->steps = r->positions * now->state->nops;
-    return qlaunch_run(r);
+    return now->region->nshifts ? run_boxes(now, 0) : qlaunch_run(r);
 }
 
 /* After an interrupt, the memory of the result variable may be partly overwritten: the variable is cleared. */
@@ -530,7 +575,7 @@ qs_status qfuse_region(qs_vm *vm, Frame *f, FuseRegion *r, bool *done) {
         if (s == QS_OK && result.kind == QS_NIL) now.run.launched = false; /* the built-in function handles none */
         if (s == QS_OK && now.recorded) s = record_sum(&now, &result);
     } else if (s == QS_OK && !qfuse_assigns(r) && !now.target && r->root) {
-        s = qrecord_end(&now.run, 0, NULL);
+        if (!r->nshifts) s = qrecord_end(&now.run, 0, NULL);
         if (s == QS_OK) result = qarr_value(now.result), now.result = NULL;
     } else if (s != QS_OK) s = handle_failure(&now, s);
     if (s == QS_EINTERRUPT) forget_half(&now);

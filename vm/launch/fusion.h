@@ -74,7 +74,17 @@ typedef struct {
     Array *old; /* the elements before an update that is assigned afterwards; NULL: there is none */
     TargetLayout target_layout;
     int64_t target_strides[QS_MAX_RANK];
+    /* The position of the first element of each shifted leaf, along each dimension of its array; and the box of the
+     * domain that is computed: with shifted leaves the domain is cut where they begin anew. */
+    int64_t cut[FUSE_SHIFTS][QS_MAX_RANK], from[QS_MAX_RANK], extents[QS_MAX_RANK];
 } FuseRun;
+
+/* Returns the number of the shift of a leaf, of its shifts; -1: the leaf is not shifted. */
+static inline int qfuse_shift_of(const FuseRegion *r, int leaf) {
+    for (int i = 0; i < r->nshifts; i++)
+        if (r->shifts[i].leaf == leaf) return i;
+    return -1;
+}
 
 /* Returns the value of a leaf; NULL: it is a number. */
 static inline const Array *qfuse_array(const FuseRun *now, int i) {

@@ -49,6 +49,7 @@ static bool common_shape(FuseRun *now) {
         if (!first) first = a, now->rank = a->rank, now->ndim = a->ndim;
         if (a->ndim > now->ndim) now->ndim = a->ndim;
         if (!a->contiguous || !qfuse_has_dims(a, first->rank, first->dims)) now->flat = false;
+        if (qfuse_shift_of(now->region, i) >= 0) now->flat = false;
         if (a->rank > now->rank) now->rank = a->rank;
     }
     if (!first) return false;
@@ -97,11 +98,17 @@ static bool have_same_elements(const Array *a, const Array *b) {
            !memcmp(a->strides, b->strides, (size_t)a->rank * sizeof *a->strides);
 }
 
+/* Returns whether two leaves are shifted alike, or none of them. */
+static bool are_shifted_alike(const FuseRun *now, int i, int k) {
+    int a = qfuse_shift_of(now->region, i), b = qfuse_shift_of(now->region, k);
+    return a < 0 || b < 0 ? a == b : !memcmp(now->cut[a], now->cut[b], sizeof now->cut[a]);
+}
+
 /* Finds an earlier leaf with the same array: it is read once, and has one adjoint. */
 static uint8_t same_before(const FuseRun *now, int i) {
     const Array *a = qfuse_array(now, i), *b;
     for (int k = 0; k < i && a; k++) {
-        if (!(b = qfuse_array(now, k)) || now->same[k]) continue;
+        if (!(b = qfuse_array(now, k)) || now->same[k] || !are_shifted_alike(now, i, k)) continue;
         if (a == b || (!now->recorded && have_same_elements(a, b))) return (uint8_t)(k + 1);
     }
     return 0;
@@ -122,7 +129,7 @@ static FuseLayout layout_in_domain(const FuseRun *now, const Array *a) {
 static void find_channels(FuseRun *now, int i) {
     const Array *a = qfuse_array(now, i), *b;
     FuseLayout *l = &now->layout[i];
-    bool may = l->stride > 1 && now->rank < QS_MAX_RANK && !now->recorded && !now->target;
+    bool may = l->stride > 1 && now->rank < QS_MAX_RANK && !now->recorded && !now->target && !now->region->nshifts;
     for (int k = 0; k < i && may && !l->beside; k++) {
         if (!(b = qfuse_array(now, k)) || now->same[k] || now->layout[k].beside || b->buf != a->buf) continue;
         ptrdiff_t shift = (ptrdiff_t)a->offset - (ptrdiff_t)b->offset;
@@ -223,7 +230,9 @@ static bool is_shared(const FuseRun *now, int leaf) {
     const FuseRegion *r = now->region;
     const Array *a = qfuse_array(now, leaf);
     for (int i = 0; i < r->nleaves; i++)
-        if (r->regs[i] != r->regs[leaf] && qfuse_array(now, i) && qarr_overlap(a, qfuse_array(now, i))) return true;
+        if ((r->regs[i] != r->regs[leaf] || qfuse_shift_of(r, i) >= 0) && qfuse_array(now, i) &&
+            qarr_overlap(a, qfuse_array(now, i)))
+            return true;
     for (int i = 0; i < r->ninputs; i++) {
         qs_value v = now->f->base[r->inputs[i]];
         if (r->inputs[i] != r->regs[leaf] && v.kind == QS_ARRAY && qarr_overlap(a, qval_array(v))) return true;
@@ -387,6 +396,34 @@ static bool gives_operand(const FuseRun *now) {
     return r->root && !r->reduction && !r->mask && !r->updates && !r->stored && is_operand(now, r->root);
 }
 
+/* Finds where a shifted leaf begins in its array; false: the shift is left to the built-in function, as errors are. */
+static bool find_cut(FuseRun *now, int shift) {
+    const FuseShift *s = &now->region->shifts[shift];
+    const Array *a = qfuse_array(now, s->leaf);
+    qs_value by = now->f->base[s->reg];
+    int64_t cut[QS_MAX_RANK], dims[QS_MAX_RANK];
+    double *shifts;
+    size_t n;
+    bool listed = by.kind == QS_ARRAY && qval_array(by)->count <= QS_MAX_RANK;
+    if (!a || (!listed && !qval_is_number(by)) || qtape_is_recorded(now->run.vm, by)) return false;
+    int rank = qarr_matrix_dims(a, dims);
+    if (qarr_doubles(now->run.vm, by, "circshift: shift", &shifts, &n) != QS_OK)
+        return qerr_clear(qvm_ctx(now->run.vm)), false;
+    bool fits = (s->dim < 0 || (n == 1 && s->dim < rank && dims[s->dim] != 1)) &&
+                qarr_cyclic_cut(rank, dims, shifts, n, s->dim, cut);
+    qmem_free(qvm_ctx(now->run.vm), shifts, n * sizeof *shifts);
+    memset(now->cut[shift], 0, sizeof now->cut[shift]);
+    for (int d = 0; d < a->rank && fits; d++) now->cut[shift][d] = cut[d + rank - a->rank];
+    return fits;
+}
+
+/* Finds where the shifted leaves begin.  Derivatives record the built-in function. */
+static bool find_cuts(FuseRun *now) {
+    for (int i = 0; i < now->region->nshifts; i++)
+        if (now->recorded || !find_cut(now, i)) return false;
+    return true;
+}
+
 bool qfuse_examine(FuseRun *now) {
     const FuseRegion *r = now->region;
     if (r->nleaves > LEAVES) return false;
@@ -398,6 +435,7 @@ bool qfuse_examine(FuseRun *now) {
         now->recorded = now->recorded || qtape_is_recorded(now->run.vm, v);
     }
     if (qfuse_updates(r)) now->at[0] = qarr_value(now->target);
+    if (!find_cuts(now)) return false;
     for (int i = 0; i < r->nleaves; i++) now->same[i] = same_before(now, i);
     if (!suits(now) || !common_shape(now) || (r->choice && !no_single(now))) return false;
     if (r->mask && !examine_masked(now)) return false;
@@ -437,6 +475,7 @@ static bool reads_own(const FuseRun *now, const Array *view) {
     for (int i = 0; i < now->region->nleaves; i++) {
         const Array *a = qfuse_array(now, i);
         if (!a || !qarr_overlap(a, view)) continue;
+        if (qfuse_shift_of(now->region, i) >= 0) return false;
         if (a->buf != view->buf || a->offset != view->offset || a->dtype != view->dtype) return false;
         for (int d = 0; d < now->rank; d++) {
             int axis = qfuse_axis_of(a, now->rank, d);

@@ -556,7 +556,7 @@ static int add_result(Fuse *z, qs_dtype d, bool flat, bool whole) {
                 .kind = KP_ARRAY,
                 .dtype = (uint8_t)d,
                 .rank = flat ? 1 : (uint8_t)z->rank,
-                .contiguous = whole || !z->e->strided,
+                .contiguous = !z->e->boxed && (whole || !z->e->strided),
                 .unit_last = whole || !z->e->strided || z->e->unit,
                 .written = true,
                 .distinct = true};
@@ -565,7 +565,8 @@ static int add_result(Fuse *z, qs_dtype d, bool flat, bool whole) {
 
 static void store_result(Fuse *z, const KRef *at, Val v, qs_dtype d, bool whole) {
     int result = add_result(z, d, z->flat, whole);
-    Layout y = {.param = result, .rank = z->rank, .contiguous = whole || !z->e->strided, .unit_last = z->e->unit};
+    bool strided = !whole && z->e->strided, unit = !strided || z->e->unit;
+    Layout y = {.param = result, .rank = z->rank, .contiguous = !strided && !z->e->boxed, .unit_last = unit};
     KRef linear = kmemory_linear(&z->walk, &y, at);
     qs_dtype as = kir_value_dtype(d);
     kmemory_store(&z->walk, result, d, linear, 0, cast_to(z, v.ref, as), 0);

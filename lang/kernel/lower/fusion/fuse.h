@@ -68,6 +68,7 @@ typedef struct {
     bool updates;
     uint8_t op;
     bool strided, unit; /* the result of a map is not contiguous; its elements are adjacent along the last dimension */
+    bool boxed;         /* the domain is a box of that of the arrays, so that none is contiguous */
     const FuseItem *items; /* statements before the root, in order; their results come first */
     int nitems;
     bool adds; /* a sum for its derivative: each position adds its element atomically to one result */
