@@ -113,6 +113,10 @@ class Program:
     def part(self, e):
         """Some of the elements of a variable."""
         r, s, v, known = self.r, e.shape, e.form, (e.bound, e.step, e.kind)
+        if s and 0 not in s and r.random() < 0.25:
+            by = [r.randint(-3, 3) for d in range(max(2, len(s)))]
+            if len(s) == 1: by[0] = 0
+            return E(f"circshift({v},{by})" if r.random() < 0.7 else f"circshift({v},{by[1]},1)", [], s, *known)
         if len(s) == 1:
             n = s[0]
             k = r.randint(0, 7)
