@@ -8,7 +8,8 @@
  *
  * If the compiled code fails for any reason, the arrays that it has written are set back, and the interpreter runs the
  * same call, which reports the error with its line or the warning, or supports what the code does not, such as deeper
- * recursion.  Then the function is interpreted for a while; this time doubles with each failure.
+ * recursion.  Then the function is interpreted for a while; this time doubles with each failure.  Code that assumes
+ * integral numbers is not used again after it has failed.
  *
  * The copies of the arrays are made before each run.  If they take more time than the run, the next calls are
  * interpreted, until these have taken as long. */
@@ -39,7 +40,7 @@ typedef struct { /* a function, compiled for one combination of kinds */
     uint8_t kinds[KIR_SLOTS];
     uint32_t want;
     double ns;    /* duration of the last run */
-    bool refused; /* its code cannot be loaded */
+    bool refused; /* its code cannot be loaded, or its assumptions have failed */
 } FunctionSpec;
 
 typedef struct FunctionState {
@@ -49,6 +50,7 @@ typedef struct FunctionState {
     int ndeclined, strangers, failed;
     double debt;   /* time that copies of arrays took in vain, in nanoseconds; interpreted calls pay it off */
     bool poor;     /* the last call from outside took less time than the copies */
+    bool plain;    /* code that assumes that numbers are integral has failed */
     bool reported; /* --explain has said why it is interpreted */
 } FunctionState;
 
@@ -112,7 +114,7 @@ static FunctionSpec *find_form(FunctionRun *c, const FunctionState *s, const uin
     for (Specialization *at = s->forms.first; at; at = at->next) {
         FunctionSpec *v = (FunctionSpec *)at;
         bool same = v->want == wanted_of(c->f) && !memcmp(v->kinds, kinds, (size_t)n);
-        if (same && qspec_agrees(c->run.vm, at, &site, c->value)) return v;
+        if (same && !(v->refused && v->code.assumes) && qspec_agrees(c->run.vm, at, &site, c->value)) return v;
     }
     return NULL;
 }
@@ -139,6 +141,7 @@ static qs_status make_form(FunctionRun *c, FunctionState *s, const uint8_t *kind
     a->e.many = s->forms.n > SPECIAL_FORMS;
     memcpy(v->kinds, kinds, (size_t)n), v->want = wanted_of(c->f);
     LoopJob job = qloop_job(a, NULL, NULL, NULL);
+    v->code.may_assume = !s->plain;
     qs_status status = kfunction_compile(qvm_ctx(vm), &v->base.arena, &job, kinds, (int)v->want, &v->code);
     qspec_enter(&v->base, &a->e);
     memcpy(c->value, a->e.value, (size_t)a->e.n * sizeof *c->value);
@@ -227,6 +230,7 @@ static qs_status try_code(FunctionRun *c, FunctionState *s, Device *d, bool *ran
     if (!is_open_outside(qvm(vm), c->f)) s->poor = c->undo.n && c->v->ns < cost;
     if (status != QS_OK && is_interrupt(vm, status)) return qundo_free(vm, &c->undo), status;
     if (status != QS_OK) c->v->refused = !c->run.loaded, qerr_clear(qvm_ctx(vm));
+    if (!*ran && c->v->code.assumes) c->v->refused = s->plain = true;
     status = *ran ? QS_OK : qundo_take_back(vm, &c->undo);
     return qundo_free(vm, &c->undo), status;
 }

@@ -359,7 +359,9 @@ Node *kloop_as_for(Unit *u, Node *loop);
 /* -- functions that call themselves (loop_function.c) -------------------------------------------------------------- */
 enum { LOOP_RESULTS = 8 };
 typedef struct {
-    LoopCode entry; /* func NULL: the compiler declined the function, for the reason `why` */
+    bool may_assume; /* input: the code may assume that numbers are integral which are indices or in remainders */
+    bool assumes;    /* it does so: if it fails, code without assumptions may not */
+    LoopCode entry;  /* func NULL: the compiler declined the function, for the reason `why` */
     int nresults;
     uint8_t kind[LOOP_RESULTS]; /* LOOP_NUM, LOOP_BOOL: result i is reals[i+1]; LOOP_INT: wholes[i+1] */
     const Source *src;

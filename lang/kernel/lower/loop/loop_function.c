@@ -14,6 +14,10 @@
  * interpreter runs the same call again, so errors, their lines and the call stack do not differ from interpreted calls.
  * Argument 0 of each function is the number of frames that may still be opened.
  *
+ * If an index, a remainder or a rounded quotient needs the twin of a parameter, all functions are compiled again, and
+ * assume that this parameter is integral (Expected); each call tests it.  If the assumption fails, the VM compiles the
+ * function without assumptions.
+ *
  * A loop that calls such a function has the functions as callees of its exact version, its only one.  If a call fails,
  * the loop ends, its stores are taken back, and the interpreter runs the loop. */
 #include "lang/kernel/lower/loop/loop_internal.h"
@@ -23,9 +27,11 @@
 
 enum { ROUNDS = 12, SPECS = 24 };
 
+#define EXPECTED_MOST 0x1p32 /* the magnitude of numbers that are passed as INTEGRAL */
+
 /* How an argument is passed.  A number that is certainly integral is an INT for a parameter that converts it to one.
- * FIXED: a value that is the same in each call, such as an array. */
-typedef enum { PASS_NUM, PASS_INT, PASS_BOOL, PASS_FIXED } Pass;
+ * INTEGRAL: a number that is assumed to be integral; FIXED: a value that is the same in each call, such as an array. */
+typedef enum { PASS_NUM, PASS_INTEGRAL, PASS_INT, PASS_BOOL, PASS_FIXED } Pass;
 
 typedef struct Spec {
     struct Spec *next;
@@ -47,6 +53,13 @@ typedef struct {
     const Str *field;
 } OutsideRead;
 
+/* The parameters of a function that are assumed to be integral, as bits. */
+enum { EXPECTING = 16 };
+typedef struct {
+    const Func *func;
+    uint64_t params;
+} Expected;
+
 struct LoopModule {
     Arena *arena;
     const LoopJob *job;
@@ -55,6 +68,9 @@ struct LoopModule {
     Spec *first, **last;
     int nspecs;
     bool again; /* another round is needed */
+    Expected expected[EXPECTING];
+    int nexpected;
+    bool restart; /* a parameter is expected to be integral, which existing functions do not know */
     KParam *params;
     LoopBind *binds;
     uint32_t nparams, cap_params, cap_binds;
@@ -105,6 +121,26 @@ static qs_status check_reads(Loops *L) {
 }
 
 /* -- arguments ----------------------------------------------------------------------------------------------------- */
+static bool is_expected(const LoopModule *m, const Func *f, int param) {
+    for (int i = 0; i < m->nexpected; i++)
+        if (m->expected[i].func == f) return m->expected[i].params >> param & 1;
+    return false;
+}
+
+void kfunction_expect_int(Loops *L, int slot) {
+    LoopModule *m = L->module;
+    const Spec *s = L->spec;
+    int param = 0, k = 0;
+    if (!m || !m->out || !m->out->may_assume || !s || slot < 1) return;
+    while (param < s->nargs && (s->pass[param] == PASS_FIXED || ++k < slot)) param++;
+    if (param >= s->nargs || s->pass[param] != PASS_NUM || is_expected(m, s->func, param)) return;
+    for (k = 0; k < m->nexpected && m->expected[k].func != s->func;) k++;
+    if (k == EXPECTING) return;
+    if (k == m->nexpected) m->expected[m->nexpected++] = (Expected){.func = s->func};
+    m->expected[k].params |= (uint64_t)1 << param;
+    m->restart = m->out->assumes = true;
+}
+
 static qs_dtype dtype_of(uint8_t pass) { return pass == PASS_NUM ? QS_F64 : pass == PASS_BOOL ? QS_B1 : QS_I64; }
 
 static qs_dtype dtype_of_kind(uint8_t kind) { return kind == LOOP_NUM ? QS_F64 : kind == LOOP_BOOL ? QS_B1 : QS_I64; }
@@ -119,7 +155,8 @@ uint8_t kfunction_kind(const Func *f, int param, uint8_t kind, double v) {
     return converts && is_integer_param(&f->params[param], &d) ? LOOP_INT : kind;
 }
 
-static qs_status pass_of(Loops *L, const Param *p, const Value *v, uint8_t *out) {
+static qs_status pass_of(Loops *L, const Func *f, int param, const Value *v, uint8_t *out) {
+    const Param *p = &f->params[param];
     bool function = v->what == WHAT_FUNCTION && !v->caught;
     *out = PASS_FIXED;
     if (v->what == WHAT_ARRAY || v->what == WHAT_OBJECT || function) return QS_OK;
@@ -129,10 +166,30 @@ static qs_status pass_of(Loops *L, const Param *p, const Value *v, uint8_t *out)
     qs_dtype d;
     bool converts = v->num.kind == LOOP_NUM && kloop_twin(L, v->num) && is_integer_param(p, &d);
     *out = v->num.kind == LOOP_INT || converts ? PASS_INT : v->num.kind == LOOP_BOOL ? PASS_BOOL : PASS_NUM;
+    if (*out == PASS_NUM && is_expected(module_of(L), f, param)) *out = PASS_INTEGRAL;
     return QS_OK;
 }
 
-static KRef passed(Loops *L, uint8_t pass, Number n) {
+/* The twin of a number that is assumed to be integral; *fits becomes false unless it is, and not -0. */
+static KRef passed_integral(Loops *L, Number n, KRef *fits) {
+    (void)kloop_expect_int(L, &n);
+    KRef t = kloop_twin(L, n), x = kloop_real(L, n), zero = kloop_f64(L, 0),
+         most = kloop_i64(L, (int64_t)EXPECTED_MOST);
+    if (!t) {
+        KRef size = kloop_op(L, K_ABS, x, 0);
+        *fits = kloop_op(L, K_AND, *fits, kloop_op(L, K_LE, size, kloop_f64(L, EXPECTED_MOST)));
+        t = kloop_cast(L, x, QS_I64);
+        *fits = kloop_op(L, K_AND, *fits, kloop_op(L, K_EQ, kloop_cast(L, t, QS_F64), x));
+    } else if (n.lo < -EXPECTED_MOST || n.hi > EXPECTED_MOST)
+        *fits = kloop_op(L, K_AND, *fits, kloop_op(L, K_LE, kloop_op(L, K_ABS, t, 0), most));
+    if (n.unsigned_zero) return t;
+    KRef positive = kloop_op(L, K_LT, zero, kloop_op(L, K_DIV, kloop_f64(L, 1), x));
+    *fits = kloop_op(L, K_AND, *fits, kloop_op(L, K_OR, kloop_op(L, K_NE, x, zero), positive));
+    return t;
+}
+
+static KRef passed(Loops *L, uint8_t pass, Number n, KRef *fits) {
+    if (pass == PASS_INTEGRAL) return passed_integral(L, n, fits);
     if (pass == PASS_INT && n.kind == LOOP_NUM) return kloop_twin(L, n);
     return pass == PASS_NUM ? kloop_real(L, n) : n.v;
 }
@@ -176,7 +233,7 @@ static qs_status spec_for(Loops *L, const Callee *callee, const Args *args, int 
     if (!f.func->ncaptures) f.source = -1;
     if (args->n != f.func->nparams || args->n >= KIR_SLOTS || wanted > LOOP_RESULTS)
         return kloop_decline(L, L->pos, "a call of itself with another number of arguments than parameters");
-    for (int i = 0; i < args->n; i++) TRY(pass_of(L, &f.func->params[i], &args->at[i], &pass[i]));
+    for (int i = 0; i < args->n; i++) TRY(pass_of(L, f.func, i, &args->at[i], &pass[i]));
     for (Spec *s = m->first; s; s = s->next)
         if (is_same(s, &f, pass, args->at, args->n, wanted)) return *out = s, QS_OK;
     if (m->nspecs == SPECS) return kloop_decline(L, L->pos, "calls of itself with many kinds of arguments");
@@ -191,12 +248,15 @@ bool kfunction_is_open(const Loops *L, const Func *f) {
     return open >= (L->module ? 1 : 2);
 }
 
+/* If a number is not integral, as was assumed, the function may open no frame, and so fails. */
 static void emit_arguments(Loops *L, const Spec *s, KRef left, const Value *args) {
+    KRef v[KIR_SLOTS], fits = kbuild_int(&L->walk, QS_B1, 1);
+    for (int i = 0; i < s->nargs; i++)
+        if (s->pass[i] != PASS_FIXED) v[i] = passed(L, s->pass[i], args[i].num, &fits);
+    left = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = fits, .b = left, .c = kloop_i64(L, 0)});
     kloop_emit(L, (KMake){K_ARG, .a = left});
-    for (int i = 0, slot = 1; i < s->nargs; i++) {
-        if (s->pass[i] == PASS_FIXED) continue;
-        kloop_emit(L, (KMake){K_ARG, .a = passed(L, s->pass[i], args[i].num), .imm = (uint64_t)slot++});
-    }
+    for (int i = 0, slot = 1; i < s->nargs; i++)
+        if (s->pass[i] != PASS_FIXED) kloop_emit(L, (KMake){K_ARG, .a = v[i], .imm = (uint64_t)slot++});
 }
 
 /* An int that was converted to a declared type is within its bounds. */
@@ -302,9 +362,10 @@ static void get_arguments(Loops *L, const Spec *s, Value *args) {
         if (s->pass[i] == PASS_FIXED) continue;
         KRef v = get_input(L, slot++);
         args[i] = (Value){.what = WHAT_NUMBER, .name = s->func->params[i].name};
-        args[i].num = s->pass[i] == PASS_NUM    ? kloop_num(v)
-                      : s->pass[i] == PASS_BOOL ? kloop_bool(v)
-                                                : kloop_wide(L, v);
+        args[i].num = s->pass[i] == PASS_INTEGRAL ? kloop_from_int(L, v, -EXPECTED_MOST, EXPECTED_MOST)
+                      : s->pass[i] == PASS_NUM    ? kloop_num(v)
+                      : s->pass[i] == PASS_BOOL   ? kloop_bool(v)
+                                                  : kloop_wide(L, v);
     }
 }
 
@@ -382,7 +443,8 @@ static qs_status compile_spec(LoopModule *m, Spec *s) {
 static qs_status compile_rounds(LoopModule *m) {
     for (int round = 0; round < ROUNDS; round++) {
         m->again = false;
-        for (Spec *s = m->first; s; s = s->next) TRY(compile_spec(m, s));
+        for (Spec *s = m->first; s && !m->restart; s = s->next) TRY(compile_spec(m, s));
+        if (m->restart) return QS_OK;
         if (m->again) continue;
         for (Spec *s = m->first; s; s = s->next)
             if (!s->known) return kloop_decline(&s->L, s->func->pos, "%s never ends", s->func->name->s);
@@ -473,15 +535,32 @@ qs_status kfunction_add_callees(Loops *L, const LoopBind **binds) {
     return *binds = L->callees->binds, QS_OK;
 }
 
+static void free_lists(Loops *L) {
+    qmem_free(L->c, L->binds, L->cap_binds * sizeof *L->binds);
+    qmem_free(L->c, L->faults, L->cap_faults * sizeof *L->faults);
+    qmem_free(L->c, L->checks, L->cap_checks * sizeof *L->checks);
+    qmem_free(L->c, L->wide, L->cap_wide * sizeof *L->wide);
+    qmem_free(L->c, L->touches, L->cap_touches * sizeof *L->touches);
+    kbuild_free(&L->walk);
+}
+
+static void free_specs(LoopModule *m) {
+    for (Spec *s = m->first; s; s = s->next) free_lists(&s->L);
+    m->first = NULL, m->last = &m->first, m->nspecs = 0;
+}
+
 static qs_status compile_module(LoopModule *m, Loops *L, Arena *scratch, const uint8_t *kinds, int wanted) {
     Value args[KIR_SLOTS];
     Str *names[KIR_SLOTS] = {NULL};
     Spec *s;
-    begin_entry(L, scratch);
-    TRY(first_arguments(L, kinds, args));
     Callee f = {.func = m->job->func, .source = -1};
-    TRY(spec_for(L, &f, &(Args){args, names, f.func->nparams}, wanted, &s));
-    TRY(compile_rounds(m));
+    do {
+        free_specs(m), m->restart = false;
+        begin_entry(L, scratch);
+        TRY(first_arguments(L, kinds, args));
+        TRY(spec_for(L, &f, &(Args){args, names, f.func->nparams}, wanted, &s));
+        TRY(compile_rounds(m));
+    } while (m->restart);
     begin_entry(L, scratch);
     TRY(first_arguments(L, kinds, args));
     build_entry(L, s, args);
@@ -496,19 +575,10 @@ static qs_status compile_module(LoopModule *m, Loops *L, Arena *scratch, const u
     return code->func = made, QS_OK;
 }
 
-static void free_lists(Loops *L) {
-    qmem_free(L->c, L->binds, L->cap_binds * sizeof *L->binds);
-    qmem_free(L->c, L->faults, L->cap_faults * sizeof *L->faults);
-    qmem_free(L->c, L->checks, L->cap_checks * sizeof *L->checks);
-    qmem_free(L->c, L->wide, L->cap_wide * sizeof *L->wide);
-    qmem_free(L->c, L->touches, L->cap_touches * sizeof *L->touches);
-    kbuild_free(&L->walk);
-}
-
 void kfunction_free_callees(Loops *L) {
     LoopModule *m = L->callees;
     if (!m) return;
-    for (Spec *s = m->first; s; s = s->next) free_lists(&s->L);
+    free_specs(m);
     qmem_free(L->c, m->params, m->cap_params * sizeof *m->params);
     qmem_free(L->c, m->binds, m->cap_binds * sizeof *m->binds);
     qmem_free(L->c, m->reads, m->cap_reads * sizeof *m->reads);
@@ -519,7 +589,7 @@ qs_status kfunction_compile(Ctx *c, Arena *arena, const LoopJob *job, const uint
     LoopModule m = {.arena = arena, .job = job, .out = out};
     Arena scratch;
     ErrorState before = c->err;
-    *out = (LoopFunction){0};
+    *out = (LoopFunction){.may_assume = out->may_assume};
     m.last = &m.first;
     qarena_init(&scratch, c);
     InlineFrame root = {.func = job->func, .source = -1, .return_depth = -1};
@@ -532,7 +602,7 @@ qs_status kfunction_compile(Ctx *c, Arena *arena, const LoopJob *job, const uint
     c->err = before;
     memcpy(out->why, m.report.why, sizeof out->why);
     out->src = m.report.src, out->why_pos = m.report.why_pos;
-    for (Spec *s = m.first; s; s = s->next) free_lists(&s->L);
+    free_specs(&m);
     free_lists(&L);
     qmem_free(c, m.params, m.cap_params * sizeof *m.params);
     qmem_free(c, m.binds, m.cap_binds * sizeof *m.binds);

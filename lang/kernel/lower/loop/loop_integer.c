@@ -83,6 +83,7 @@ static void demand(Loops *L, KRef r, int depth) {
     if (!depth) return;
     switch ((KOp)i.op) {
     case K_GET: demand_variable(L, i.a); return;
+    case K_INPUT: kfunction_expect_int(L, (int)i.imm); return;
     case K_SELECT: demand(L, i.b, depth - 1), demand(L, i.c, depth - 1); return;
     case K_ADD:
     case K_SUB:
