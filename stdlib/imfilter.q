@@ -123,9 +123,12 @@ end
 % Correlates with a mask that is folded to the offsets at which the border differs, so that a mask may be much larger
 % than the image.
 function y = correlate_folded(what, img, mask, c, boundary)
-    [mask, columns] = fold_columns(mask, c[1], size(img,1), boundary)
-    [rows, down] = fold_columns(transpose(mask), c[0], size(img,0), boundary)
-    y = correlate_image(what, img, cast_like(transpose(rows), img), int([down, columns]), boundary)
+    if any(size(mask, 0..1) > size(img, 0..1))
+        [mask, columns] = fold_columns(mask, c[1], size(img,1), boundary)
+        [rows, down] = fold_columns(transpose(mask), c[0], size(img,0), boundary)
+        [mask, c] = {transpose(rows), int([down, columns])}
+    endif
+    y = correlate_image(what, img, cast_like(mask, img), c, boundary)
 end
 
 % Adds the columns of a mask that meet the same pixel of every row of n pixels, if there are more than such offsets.
@@ -179,20 +182,23 @@ end
 
 % Returns dims[0] x dims[1] sums of mask[k]*x[p+k-c], for each channel; kernel has the access mode outside x.
 function y = correlate_at(x, mask, c, dims, kernel)
-    y = uninit_like(x, dims[0], dims[1], size(x,2))
-    s = int(size(mask,0..1))
-    inside = prod(max(min(dims, size(x,0..1)+c-s+1) - max(c, 0), 0))*size(x,2)
+    [height, width, channels] = size(x, 0..2)
+    [rows, columns] = size(mask, 0..1)
+    y = uninit_like(x, dims[0], dims[1], channels)
+    down = max(min(dims[0], height + c[0] - rows + 1) - max(c[0], 0), 0) % how many results no tap outside is part of
+    right = max(min(dims[1], width + c[1] - columns + 1) - max(c[1], 0), 0)
+    outside = numel(y) - down*right*channels
     % A tap outside costs as much as many inside, which are computed in vectors, so that it can pay to copy the image with
     % its border first. Many sums with large masks are faster by conv2, which uses Fourier transforms where they pay.
-    large = numel(mask) >= 1024 && prod(dims)*numel(mask) >= 2^25 && numel(x) > 0 && !runs_on_gpu()
-    if large || 2*(numel(y) - inside)*numel(mask) > numel(y) + 6000
-        framed = uninit_like(x, dims[0]+s[0]-1, dims[1]+s[1]-1, size(x,2))
+    large = numel(mask) >= 1024 && dims[0]*dims[1]*numel(mask) >= 2^25 && numel(x) > 0 && !runs_on_gpu()
+    if large || 2*outside*numel(mask) > numel(y) + 6000
+        framed = uninit_like(x, dims[0]+rows-1, dims[1]+columns-1, channels)
         parallel_do(size(framed, 0..2), framed, x, [[1]], c, kernel)
         [x, c, kernel] = {framed, [0,0], imfilter_inside}
     endif
     if large
         turned = flipud(fliplr(mask))
-        for k = 0..size(x,2)-1
+        for k = 0..channels-1
             y[:,:,k] = conv2(x[:,:,k], turned, "valid")
         end
     else
