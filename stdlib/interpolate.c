@@ -124,6 +124,7 @@ typedef struct {
     Outside outside;
     const double *x, *y, *d; /* d: slopes for cubic methods */
     size_t n, m, parts;
+    double density; /* intervals per unit of x; 0 if x is not evenly spaced */
 } Curve;
 
 static void piece(const Curve *f, size_t k, double at, double *out) {
@@ -139,10 +140,25 @@ static void piece(const Curve *f, size_t k, double at, double *out) {
         }
 }
 
+static double even_density(const Numbers *x) {
+    double density = (double)(x->n - 1) / (x->x[x->n - 1] - x->x[0]);
+    for (size_t i = 0; i < x->n; i++)
+        if (!(fabs((x->x[i] - x->x[0]) * density - (double)i) < 0.5)) return 0;
+    return density;
+}
+
+/* Finds the interval that contains a position, by a guess for evenly spaced x, which rounding may make wrong. */
+static bool find_interval(const Curve *f, double at, size_t *k) {
+    if (f->density == 0 || !(at >= f->x[0] && at < f->x[f->n - 1])) return qsampled_interval(f->x, f->n, at, k);
+    double guess = (at - f->x[0]) * f->density;
+    *k = guess < (double)(f->n - 2) ? (size_t)guess : f->n - 2;
+    return (f->x[*k] <= at && at < f->x[*k + 1]) || qsampled_interval(f->x, f->n, at, k);
+}
+
 static void curve_at(const Curve *f, double at, double *out) {
     bool below = at < f->x[0];
     size_t k, end = below ? 0 : f->n - 2; /* the piece that is extrapolated */
-    bool inside = qsampled_interval(f->x, f->n, at, &k);
+    bool inside = find_interval(f, at, &k);
     if (inside) piece(f, k, at, out);
     else if (!isnan(at) && f->outside.kind == EXTRAPOLATE) piece(f, end, at, out);
     else if (!isnan(at) && f->outside.kind == CLAMP) piece(f, end, f->x[below ? 0 : f->n - 1], out);
@@ -176,6 +192,7 @@ qs_status qinterpolate_1(qs_vm *vm, qs_call_args *c) {
                        "interp1: y must have an element or a row for each of x, at least 2, got %zu and %zu", x.n, y.n);
     TRY(qsampled_ascending(vm, c->name, "x", &x));
     f.x = x.x, f.y = f.d = y.x, f.n = x.n, f.parts = (size_t)parts, f.m = y.n / x.n * f.parts;
+    f.density = even_density(&x);
     int64_t dims[QS_MAX_RANK];
     memcpy(dims, rows ? y.a->dims : at.a->dims, sizeof dims);
     if (rows) dims[0] = (int64_t)at.n;

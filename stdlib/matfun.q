@@ -182,7 +182,7 @@ function a = accumarray(subs : mat, v = 1, s = null)
     if !isnull(s)
         check_whole("accumarray: s", s, 0, plane ? 2 : 1)
     endif
-    list = zeros_like(float64([0]), n) + (isscalar(v) ? v : float64(reshape(v, [1,numel(v)])))
+    list = numel(v) == 1 ? zeros_like(float64([0]), n) + sum(v) : float64(reshape(v, [1,n]))
     if plane
         r = reshape(float64(subs[:,0]), [1,n])
         c = reshape(float64(subs[:,1]), [1,n])
@@ -190,7 +190,7 @@ function a = accumarray(subs : mat, v = 1, s = null)
         assert(numel(dims) == 2 && all(r < dims[0]) && all(c < dims[1]), "accumarray: s must be [rows, columns] beyond all groups, got ", dims)
         a = reshape(bincount(r*dims[1] + c, prod(dims), list), dims)
     else
-        groups = reshape(float64(subs), [1,n])
+        groups = reshape(subs, [1,n])
         count = isnull(s) ? 0 : s
         assert(isnull(s) || n == 0 || max(groups) < count, "accumarray: s must be greater than all groups, got ", s)
         a = bincount(groups, count, list)
