@@ -131,3 +131,19 @@ for k = 0..2
     w = [1,2,k]
     assert(norm(x[k,:] - [t[0], t[2], v[0], both(w, bump(w))]) == 0, "operands: ", x[k,:])
 end
+% and so is a variable that is updated in place
+function y = __device__ updated(n)
+    v = [1,2,n]
+    v += [0,bump(v),3]
+    w = [1,2,n]
+    w -= [1,bump(w),0].*w
+    y = v[0] + 10*v[1] + 100*v[2] + 1000*w[0] + 10000*w[1] + 100000*w[2]
+end
+function [] = __kernel__ updates(x : vec, pos : int)
+    x[pos] = updated(pos)
+end
+x = zeros(3)
+parallel_do(3, x, updates)
+for k = 0..2
+    assert(x[k] == updated(k), "updates: ", x[k], " ", updated(k))
+end

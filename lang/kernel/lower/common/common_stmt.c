@@ -52,7 +52,8 @@ static qs_status assign_to(Walk *w, Node *target, TypeExpr *type, struct Val *x)
     }
 }
 
-/* Lowers a op= b. */
+/* Lowers a op= b.  As in the interpreter, a variable is read after b, where a function may have changed its elements,
+ * and a field before b. */
 static qs_status lower_update(Walk *w, const Node *n) {
     const WalkRules *r = w->rules;
     Node *target = n->u.assign.targets[0];
@@ -65,8 +66,10 @@ static qs_status lower_update(Walk *w, const Node *n) {
     if (field) TRY(object_of(w, target, &object));
     if (field && r->update_field) TRY(r->update_field(w, object, target, (Op)n->op, n->u.assign.value, &done));
     if (done) return QS_OK;
-    TRY(field ? r->expr->field(w, object, target, old) : kcall_name(w, target->u.ident.sym, target->pos, old));
+    if (field) TRY(r->expr->field(w, object, target, old));
     TRY(kexpr_lower(w, n->u.assign.value, x));
+    w->pos = target->pos;
+    if (!field) TRY(kcall_name(w, target->u.ident.sym, target->pos, old));
     w->pos = n->u.assign.value->pos; /* as the interpreter reports errors */
     TRY(r->combine(w, target, (Op)n->op, old, x, sum));
     w->pos = target->pos;

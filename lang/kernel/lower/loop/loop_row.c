@@ -333,6 +333,8 @@ static bool reads_stored(const Loops *L, const Row *r) {
 }
 
 qs_status kloop_keep_row(Loops *L, Value *v) {
+    qs_dtype d;
+    if (!v->row->mask) TRY(find_dtype(L, v->row, &d)); /* the interpreter computes elements that nothing reads, too */
     if (!reads_stored(L, v->row)) return QS_OK;
     return v->row->mask ? decline_mask(L) : copy_row(L, v->row, &v->row);
 }
