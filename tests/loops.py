@@ -1408,6 +1408,41 @@ class Points:
         return lines + ["end", f"{self.name}()"]
 
 
+class Shared:
+    """Functions whose array parameters may be one array, of any type, and whose slices may stay unread."""
+    TYPES = ["", "", "float64", "int", "uint8", "int16", "int64", "uint32"]
+    NUMBERS = ["2", "-1", "0.5", "int(3)", "int(2^31)", "-int(2^40)", "nan_", "true"]
+
+    def __init__(self, rng, name):
+        self.r, self.name = rng, name
+
+    def statement(self):
+        r = self.r
+        a, b = (r.choice("ab") for _ in range(2))
+        at = [f"mod(i{r.choice(['', '+1', '+2', '*2'])},5)" for _ in range(2)]
+        first = r.choice(["0", "1", "mod(i,3)"])
+        return r.choice([
+            [f"v = {a} {r.choice(['+', '-', '.*'])} {r.choice(['k', 'k', b, 'i'])}"],
+            [f"w = {a}[{first}..{first}+2] {r.choice(['+', '-', '.*'])} {r.choice(['k', b + '[2..-1..0]'])}"],
+            [f"y += v[{at[0]}]"], ["y += sum(w)"], [f"y = max(y, {a}[{at[0]}])"], ["y += numel(v)"],
+            [f"{a}[{at[0]}] = {b}[{at[1]}]"], [f"{a}[{at[0]}] {r.choice(['+=', '-='])} {r.choice(['k', b + '[0]'])}"],
+            [f"{a}[0..2] = {b}[{first}..{first}+2]"], [f"{a}[4..-2..0] = {b}[0..2]"],
+            [f"if {a}[{at[0]}] < {b}[{at[1]}]", f"  t = {a}[{at[0]}]", f"  {a}[{at[0]}] = {b}[{at[1]}]",
+             f"  {b}[{at[1]}] = t", "end"]])
+
+    def text(self):
+        r, lines = self.r, [f"function y = {self.name}(a, b, k)", "  y = 0", "  v = a", "  w = b"]
+        lines.append(f"  for i = {r.choice(['0..4', '4..-1..0', '0..12', '1..0', '0..2..9'])}")
+        for _ in range(r.randint(1, 5)): lines += ["    " + line for line in self.statement()]
+        lines += ["  end", "end"]
+        for _ in range(3):
+            x, z = (f"{r.choice(self.TYPES)}([{','.join(r.choice('0123479') for _ in range(5))}])" for _ in range(2))
+            lines += [f"x_ = {x}", f"z_ = {r.choice(['x_', z])}", "try",
+                      f"  print {self.name}(x_, z_, {r.choice(self.NUMBERS)}), x_, z_",
+                      "catch e_", "  print e_", "end"]
+        return lines
+
+
 OBJECTS = """function e = energy(o : body, w)
   e = o.x*o.x*w + o.y
 end
@@ -1588,6 +1623,7 @@ def program(seed):
     for k in range(8): lines += Objects(rng, f"objects{k}").text()
     for k in range(8): lines += Smalls(rng, f"smalls{k}").text()
     for k in range(8): lines += Points(rng, f"points{k}").text()
+    for k in range(5): lines += Shared(rng, f"shared{k}").text()
     return "\n".join(lines) + "\n"
 
 
