@@ -14,6 +14,8 @@ const KFunc *kpromote_elements(Ctx *c, Arena *a, const KFunc *f);     /* keeps a
 const KFunc *khoist_loads(Ctx *c, Arena *a, const KFunc *f);          /* loads what all iterations read before them */
 const KFunc *kconditionalsums_move(Ctx *c, Arena *a, const KFunc *f); /* moves additions out of branches */
 const KFunc *kextremes_free(Ctx *c, Arena *a, const KFunc *f);        /* compares values of a loop in any order */
+const KFunc *kselections_make(Ctx *c, Arena *a, const KFunc *f);      /* cheap branches become selections */
+const KFunc *kearlyexits_loop(Ctx *c, Arena *a, const KFunc *f);      /* a FOR with a BREAK becomes a LOOP */
 const KFunc *kwavefront_rows(Ctx *c, Arena *a, const KFunc *f);       /* runs dependent rows together, shifted */
 const KFunc *kjam_loops(Ctx *c, Arena *a, const KFunc *f);            /* runs several outer iterations together */
 const KFunc *ksplit_loops(Ctx *c, Arena *a, const KFunc *f);        /* splits loops where a shared element is stored */

@@ -44,7 +44,7 @@ typedef struct {
  * result is a table by instruction, which a copy of the function would invalidate. */
 static const struct {
     unsigned can;
-    Pass pass[18];
+    Pass pass[20];
 } pipelines[] = {
     [PIPELINE_CPU] =
         {LEGAL_ALL & ~(unsigned)LEGAL_DIVIDE,
@@ -59,12 +59,15 @@ static const struct {
           {"extremes", "searches for the largest or smallest value compare in any order", .transform = kextremes_free},
           {"hoist_loads", "an element that all iterations of a loop read is loaded in front of them",
            .transform = khoist_loads},
+          {"selections", "cheap branches are selections, which are not predicted", .transform = kselections_make},
           {"wavefront", "rows that depend on their neighbours run together, shifted", .transform = kwavefront_rows},
           {"jam", "chains of dependent operations of several iterations overlap", .transform = kjam_loops},
           {"split_loops", "loops end where they store an element that they all read", .transform = ksplit_loops},
           {"known_lengths", "loops whose bounds differ by a constant have constant bounds",
            .transform = kknown_lengths},
           {"window_sums", "neighbouring positions share sums over rows of a window", .transform = kwindowsums_regroup},
+          {"early_exits", "positions that run in vectors leave a LOOP at different times",
+           .transform = kearlyexits_loop},
           {"interior", "most positions need no index tests, nor short branches", run_interior_rows},
           {"legal", "LLVM's division is undefined for some operands", run_legal},
           {"jam_positions", "chains of dependent operations of several positions overlap", run_jam_positions},

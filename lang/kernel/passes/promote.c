@@ -43,7 +43,14 @@ static bool is_unconverted(const KParam *p) {
     return kir_is_value_dtype((qs_dtype)p->dtype) && kir_value_dtype((qs_dtype)p->dtype) == p->dtype;
 }
 
-/* Finds the elements that the body stores in each iteration. */
+/* Whether each iteration accesses the element, so that its index is inside the array. */
+static bool is_accessed(Promotion *p, const Element *e) {
+    for (KRef r = p->loop + 1; r < p->end; r++)
+        if (p->f->regions[r].around == p->loop && find_element(p, &p->f->ins[r]) == e) return true;
+    return false;
+}
+
+/* Finds the elements that the body stores, also in a branch. */
 static bool find_elements(Promotion *p) {
     Invariants same = {.arena = p->arena, .f = p->f, .loop = p->loop, .end = p->end};
     double step;
@@ -52,12 +59,15 @@ static bool find_elements(Promotion *p) {
     for (KRef r = p->loop + 1; r < p->end; r++) {
         const KIns *i = &p->f->ins[r];
         bool plain = (i->op == K_LOAD && !i->b) || (i->op == K_STORE && !i->c) || i->op == K_LOCAL || i->op == K_GET ||
-                     i->op == K_SET || kir_ops[i->op].effect == KE_PURE;
+                     i->op == K_SET || kir_ops[i->op].effect == KE_PURE || i->op == K_IF || i->op == K_ELSE ||
+                     i->op == K_END;
         if (!plain) return false;
         if (i->op != K_STORE || !kaffine_is_invariant(&same, i->a) || find_element(p, i)) continue;
         if (p->n == ELEMENTS || !is_unconverted(&p->f->params[i->imm])) return false;
         p->element[p->n++] = (Element){.param = (int)i->imm, .index = i->a};
     }
+    for (int k = 0; k < p->n; k++)
+        if (!is_accessed(p, &p->element[k])) return false;
     return p->n > 0;
 }
 
