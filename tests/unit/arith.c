@@ -362,7 +362,8 @@ static void others(qs_vm *vm) {
     qs_value c = make_cell(vm, 1, (qs_value[]){qs_num(1)}), d = make_cell(vm, 1, (qs_value[]){qs_num(1)});
     CHECK(binary(vm, OP_EQ, c, d).u.i == 1);
     CHECK_ERROR(vm, qarith_binary(vm, OP_SUB, a, b, &r), QS_ETYPE, "-: not defined between string and string");
-    CHECK_ERROR(vm, qarith_binary(vm, OP_ADD, c, qs_num(1), &r), QS_ETYPE, "+: not defined between vec[??] and scalar");
+    CHECK_ERROR(vm, qarith_binary(vm, OP_ADD, c, qs_num(1), &r), QS_ETYPE,
+                "+: not defined between vec[??] and scalar; append(a, b) adds an item to a cell");
     qs_value all[] = {a, b, c, d, v};
     for (size_t i = 0; i < COUNT(all); i++) qval_release(vm, all[i]);
 }

@@ -56,7 +56,8 @@ static const struct {
      "1:10: error: the results are missing: write 'function y = name(...)', or 'function [] = name(...)' for none"},
     {"function y = __kernel__ f(x)\nend",
      "1:10: error: a kernel has no results: write 'function [] = __kernel__ f(...)' and store into an array"},
-    {"x = 1 // two", "1:8: error: expected an expression, found '/' (comments begin with %)"},
+    {"x = 1 // two",
+     "1:8: error: expected an expression, found '/' (comments begin with %; floor(a/b) divides integers)"},
     {"x = a ** b", "1:8: error: expected an expression, found '*' (the power operator is ^)"},
     {"if a\nx.f--\nend", "3:1: error: expected an expression, found 'end' (write -= 1)"},
     {"i = (c[0] += 1)", "1:11: error: expected ')', found '+=' (an assignment has no value: in kernels "
@@ -68,7 +69,7 @@ static const struct {
                            "clamped, unchecked, checked, "
                            "const; strings are written in double quotes"},
     {"a, b = 1,2", "1:1: error: several results are written [a, b] = …"},
-    {"// text", "1:1: error: expected an expression, found '/' (comments begin with %)"},
+    {"// text", "1:1: error: expected an expression, found '/' (comments begin with %; floor(a/b) divides integers)"},
     {"if c print 1 end", "1:6: error: expected the end of the line or ';' after the condition, found the name 'print'"},
     {"x : = 3", "1:5: error: expected a type, found '=' (== compares; a named argument is written name := value)"},
     {"break", "1:1: error: 'break' outside of a loop"},

@@ -8,8 +8,8 @@
  *     END                                k = k + 1
  *                                      END
  *
- * Positions that run in vectors leave a LOOP one by one (interior, in opt.c), but count a FOR together.  So a `for` with
- * a `break` is as fast as a `while` with two conditions. */
+ * Positions that run in vectors leave a LOOP one by one (interior, in opt.c), but count a FOR together.  So a `for`
+ * with a `break` is as fast as a `while` with two conditions. */
 #include "lang/kernel/passes/passes.h"
 
 typedef struct {
