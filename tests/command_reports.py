@@ -322,6 +322,33 @@ class Dump(WithCache):
             kernels = [k for k in re.split("^kernel ", r.stdout, flags=re.M) if k.startswith('"loop"')]
             self.assertEqual("= mod int64" in kernels[0], divides, (n, first, last))
 
+    def count_columns(self, *bodies, rows="0..size(A,0)-1"):
+        functions = [f"""function [y, B, k] = NAME(A, x, y, B, k)
+                for j = 0..size(A,1)-1
+                    for i = {rows}
+                        {body}
+                    end
+                end
+            end""" for body in bodies]
+        return self.count_changes("columns", functions, """
+            A = reshape(mod(7919*(0..40*50-1), 1009), [40,50])
+            [y, B, k] = NAME(A, mod(31*(0..49), 64), mod(17*(0..59), 64), ones(60,60), 3)
+            printf("%.9g %.9g %.9g %.9g %.9g %.9g %.9g", y[0], y[7], y[39], sum(y), sum(B), B[3,5], k)""")
+
+    def test_loops_down_columns_go_along_rows(self):
+        bodies = ["y[i] += A[i,j]*x[j]", "y[i] = max(y[i], A[i,j])", "y[i+1] = y[i+1] - A[i,j]",
+                  "k = A[i,j] + i\ny[i] += x[j]*k", "y[i] = x[j] - 0.5*A[i,j] + y[i]"]
+        self.assertEqual(self.count_columns(*bodies), len(bodies))
+        self.assertEqual(self.count_columns(bodies[3], rows="7..2"), 1)
+
+    def test_other_loops_do_not(self):
+        self.assertEqual(0, self.count_columns(
+            "y[i] += B[j,i]*x[j]",            # along rows already
+            "y[i] += A[i,j]*y[j]", "y[0] += A[i,j]", "y[i] += A[i,j]\ny[i+1] += x[j]",
+            "B[i,j] += A[i,j]",               # each iteration has its own element
+            "k = 0.5*k + A[i,j]\ny[i] += k", "if A[i,j] > 9\ny[i] += A[i,j]\nend"))
+        self.assertEqual(0, self.count_columns("y[i] += A[i,j]*x[j]", rows="0..2..38"))
+
     def dump_loop(self, statements, what):
         """What the compiler prints for a loop over the elements i of x that sets y, and for its indices."""
         text = f"""function y = f(x, w)

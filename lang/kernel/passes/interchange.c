@@ -307,6 +307,7 @@ uint8_t *kinterchange_chosen(Arena *a, const KFunc *f) {
     uint8_t *chosen = qarena_alloc(a, f->nins);
     int n = find_loops(a, f, found);
     for (int i = 0; i < n; i++) memset(chosen + found[i].loop, 1, found[i].end - found[i].loop);
+    kcolumns_choose(a, f, chosen);
     return chosen;
 }
 

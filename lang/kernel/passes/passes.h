@@ -10,6 +10,7 @@
 const KFunc *kfloat32_narrow(Ctx *c, Arena *a, const KFunc *f);       /* in float32 where the bits stay the same */
 const KFunc *kindextests_hoist(Ctx *c, Arena *a, const KFunc *f);     /* makes tests of inner loops in front of them */
 const KFunc *kinterchange_loops(Ctx *c, Arena *a, const KFunc *f);    /* the innermost loop becomes independent */
+const KFunc *kcolumns_interchange(Ctx *c, Arena *a, const KFunc *f);  /* loops down columns go along rows */
 const KFunc *kpromote_elements(Ctx *c, Arena *a, const KFunc *f);     /* keeps an element of a loop in a variable */
 const KFunc *khoist_loads(Ctx *c, Arena *a, const KFunc *f);          /* loads what all iterations read before them */
 const KFunc *kconditionalsums_move(Ctx *c, Arena *a, const KFunc *f); /* moves additions out of branches */
@@ -34,6 +35,7 @@ const KFunc *kjam_positions(Ctx *c, Arena *a, const KFunc *f, KJam *out);
 /* Whether it is in a loop that the pass changes. */
 uint8_t *kindextests_chosen(Arena *a, const KFunc *f);
 uint8_t *kinterchange_chosen(Arena *a, const KFunc *f);
+void kcolumns_choose(Arena *a, const KFunc *f, uint8_t *chosen); /* adds those of kcolumns_interchange */
 /* 8 or 16 if its value and its operands fit into a signed integer of that many bits; for a LOCAL, if all its values do;
  * else 0. */
 uint8_t *knarrow_bits(Arena *a, const KFunc *f);

@@ -44,7 +44,7 @@ typedef struct {
  * result is a table by instruction, which a copy of the function would invalidate. */
 static const struct {
     unsigned can;
-    Pass pass[20];
+    Pass pass[21];
 } pipelines[] = {
     [PIPELINE_CPU] =
         {LEGAL_ALL & ~(unsigned)LEGAL_DIVIDE,
@@ -53,6 +53,7 @@ static const struct {
           {"float32", "loops compute in the precision of the elements where bits or fast math allow it",
            .transform = kfloat32_narrow},
           {"interchange", "the innermost loop has independent iterations", .transform = kinterchange_loops},
+          {"columns", "loops that go down columns go along rows", .transform = kcolumns_interchange},
           {"promote", "an element that all iterations of a loop change is in a variable",
            .transform = kpromote_elements},
           {"conditional_sums", "sums in branches do not keep a loop from vectors", .transform = kconditionalsums_move},
