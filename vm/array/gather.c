@@ -264,14 +264,13 @@ enum { LONG_LIST = 1 << 12, FETCHED = 1 << 14 /* positions per chunk of work */ 
 
 static void fetch_places(void *ud, int64_t first, int64_t last, int worker) {
     Fetch *f = ud;
-    double x[PIECE];
     int64_t list[PIECE];
     size_t elem = qdtype_size(f->d), end = (size_t)last * FETCHED < f->count ? (size_t)last * FETCHED : f->count;
     (void)worker;
     for (size_t at = (size_t)first * FETCHED, n; at < end && !qflag_is_up(&f->outside); at += n) {
         n = end - at < PIECE ? end - at : PIECE;
-        qconv_run(f->d, f->list + at * elem, (ptrdiff_t)elem, QS_F64, x, sizeof *x, n);
-        if (!qselect_inside(x, n, f->extent, list)) qflag_raise(&f->outside);
+        const char *p = f->list + at * elem;
+        if (!qselect_run(f->d, p, (ptrdiff_t)elem, n, f->extent, list)) qflag_raise(&f->outside);
         else gather_elements(f->size, list, n, f->base, f->step, f->out + at * f->size, (ptrdiff_t)f->size);
     }
 }

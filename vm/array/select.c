@@ -75,13 +75,25 @@ bool qselect_inside(const double *x, size_t n, double size, int64_t *list) {
     return !other;
 }
 
+bool qselect_run(qs_dtype d, const char *p, ptrdiff_t step, size_t n, double size, int64_t *list) {
+    double x[PIECE];
+    bool outside = false;
+    if (!qdtype_is_int(d)) {
+        qconv_run(d, p, step, QS_F64, x, sizeof *x, n);
+        return qselect_inside(x, n, size, list);
+    }
+    qconv_run(d, p, step, QS_I64, list, sizeof *list, n);
+    for (size_t k = 0; k < n; k++) outside |= (uint64_t)list[k] >= (uint64_t)size;
+    return !outside;
+}
+
 static qs_status places_of_run(const Base *b, int dim, qs_dtype d, const char *p, ptrdiff_t step, size_t n,
                                int64_t *list) {
     double x[PIECE];
     for (size_t m; n; n -= m, p += step * (ptrdiff_t)m, list += m) {
         m = n < PIECE ? n : PIECE;
+        if (qselect_run(d, p, step, m, (double)b->dims[dim], list)) continue;
         qconv_run(d, p, step, QS_F64, x, sizeof *x, m);
-        if (qselect_inside(x, m, (double)b->dims[dim], list)) continue;
         for (size_t k = 0; k < m; k++) TRY(resolve_index(b, dim, x[k], &list[k]));
     }
     return QS_OK;

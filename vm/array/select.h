@@ -68,6 +68,8 @@ size_t qselect_count(const Selection *s);
 enum { PIECE = 256 }; /* number of positions that are read at once */
 /* Converts positions that are all integral and inside, so that the access mode does not matter; otherwise false. */
 bool qselect_inside(const double *x, size_t n, double size, int64_t *list);
+/* The same for at most PIECE elements of any real type. */
+bool qselect_run(qs_dtype d, const char *p, ptrdiff_t step, size_t n, double size, int64_t *list);
 
 /* -- gather.c ------------------------------------------------------------------------------------------------------ */
 /* Move elements between the positions of s in base and a contiguous block; fill: writes one element to all positions.
