@@ -371,7 +371,7 @@ class Dump(WithCache):
 
     def test_long_sums_in_loops_that_are_unrolled_overlap(self):
         body = "s = 0.0\nfor k = %s\ns += w[k]*x[i+k]*w[k]\nend\ny[i] = s"
-        nest = "s = 0.0\nfor k = 0..3\nfor l = 0..3\ns += x[i+k-l]*(k+l)\nend\nend\ny[i] = s"
+        nest = "s = 0.0\nfor k = 0..6\nfor l = 0..6\ns += x[i+k-l]*(k+l)\nend\nend\ny[i] = s"
         for statements, overlap in (nest, True), (body % "0..6", False):
             found = re.search(r"distinct !\{!\d+, !1, !11\}", self.dump_loop(statements, "llvm"))
             self.assertEqual(bool(found), overlap, statements)
