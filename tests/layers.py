@@ -17,7 +17,8 @@ ROOMS = {  # folder -> prefixes of what its files may include from this tree, be
     "lang/kernel/elem": KIR,
     "lang/kernel/lower/common": KIR + ("lang/kernel/elem/", "lang/syntax/", "lang/names/"),
     "lang/kernel/lower/kernel": KIR + ("lang/kernel/elem/", "lang/kernel/lower/common/", "lang/syntax/", "lang/names/"),
-    "lang/kernel/lower/loop": KIR + ("lang/kernel/elem/", "lang/kernel/lower/common/", "lang/syntax/", "lang/names/"),
+    "lang/kernel/lower/loop": KIR
+    + ("lang/kernel/elem/", "lang/kernel/lower/common/", "lang/kernel/passes/", "lang/syntax/", "lang/names/"),
     "lang/kernel/lower/fusion": KIR + ("lang/kernel/elem/", "lang/kernel/lower/common/", "lang/syntax/", "lang/names/"),
     "lang/kernel/passes": KIR,
     "lang/kernel/autodiff": KIR + ("lang/kernel/elem/", "lang/kernel/passes/"),

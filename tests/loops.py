@@ -1544,6 +1544,62 @@ class Smalls:
         return lines + ["end", f"{self.name}()"]
 
 
+class Rare:
+    """Loops whose iterations are independent, except that some reach a statement for the interpreter or an error.  Sums
+    are exact."""
+
+    def __init__(self, rng, name):
+        self.r, self.name = rng, name
+        self.n = rng.choice([1, 5, 40, 64, 65, 130, 300, 700])
+
+    def number(self):
+        return self.r.choice(["x[i]", "x[i]", "x[i]*2 + 1", "abs(x[i])", "i", "v", "w", "count", "k[i]", "y[i]", "2"])
+
+    def condition(self):
+        r = self.r
+        rare = r.randint(1, max(self.n // r.choice([1, 2, 3, 9]), 2))
+        return r.choice([f"x[i] > {r.choice([5, 7, 7.25, 7.5])}", f"mod(i, {rare}) == {rare - 1}", "mod(i, m) == m - 1",
+                         f"k[i] == {r.randint(0, 60)}", f"k[i] == 3 && count < {r.randint(1, 3)}", "v > 14",
+                         "y[i] > 15", "x[i]*w > 7"])
+
+    def branch(self):
+        r, s = self.r, []
+        change = lambda: r.choice(["count += 1", "count += 1", "w += 0.5", "s -= 1", "y[i] = -1", "v = 3", "last = i"])
+        if r.random() < 0.4: s.append(change())
+        s.append(r.choice(['print "at ", i', 'print i, " ", s', 'print "y ", y[i], " v ", v', 'error("rare")',
+                           'error(f"rare {x[i]} at {i}")', 't = numel(sprintf("%g", x[i]))',
+                           "try\n error(3)\n catch q_\n count += 1\n end"]))
+        if r.random() < 0.5: s.append(change())
+        if r.random() < 0.15:
+            s.append(r.choice(["i += 1\n continue" if self.counts else "continue", "break", "return"]))
+        return [f"if {self.condition()}", *s, "end"]
+
+    def statement(self):
+        r = self.r
+        if r.random() < 0.06: return 'assert(x[i] < 7.5, f"x[{i}] is {x[i]}")'
+        return r.choice([f"y[i] = {self.number()}", f"y[i] = {self.number()}", f"x[i] = {self.number()}*0.5",
+                         f"s += {r.choice(['x[i]', 'k[i]', '1'])}", f"best = max(best, {self.number()})",
+                         f"v = {self.number()}", "h[mod(i, 5)] += x[i]", f"if x[i] < 2\n v = {self.number()}\n end"])
+
+    def text(self):
+        r = self.r
+        body = [self.statement() for _ in range(r.randint(1, 3))]
+        head = r.choice(["for i = 0..n-1"]*4 + ["for i = n-1..-1..0", "for i = 0..3..n-1", "for [i, j] = 0..[n-1, 2]",
+                                                "for i = 0..n-1\nfor j = 0..1", "while i < n"])
+        self.counts = head[0] == "w"
+        for _ in range(r.choice([1, 1, 2])):
+            at = r.randint(0, len(body))
+            body[at:at] = self.branch()
+        if self.counts: body.append("i += 1")
+        lines = [f"function [] = {self.name}(m)", f"n = {self.n}", f"x = mod((0..n)*{r.choice([7, 37])}, 61)*0.125",
+                 "k = int32(x*8)", "y = zeros(n+1)", "h = zeros(5)",
+                 "[s, v, w, t, count, last, best] = [0, 1, 1, 0, 0, -1, 0]", "i = 0", "try", head, *body,
+                 *["end"]*(1 + head.count("\n")), "catch e_", 'print "caught: ", e_', "end",
+                 'print s, " ", v, " ", w, " ", t, " ", count, " ", last, " ", best, " ", i',
+                 'show_all("x", x)', 'show_all("y", y)', 'show_all("h", h)', "end"]
+        return lines + [f"{self.name}({r.choice([3, 40, 1000])})"]
+
+
 def r_list(case):
     return case.r.choice(case.lists)
 
@@ -1624,6 +1680,7 @@ def program(seed):
     for k in range(8): lines += Smalls(rng, f"smalls{k}").text()
     for k in range(8): lines += Points(rng, f"points{k}").text()
     for k in range(5): lines += Shared(rng, f"shared{k}").text()
+    for k in range(8): lines += Rare(rng, f"rare{k}").text()
     return "\n".join(lines) + "\n"
 
 

@@ -88,7 +88,7 @@ static void limit_sizes(LoopResult *code, bool full) {
         snprintf(code->why, sizeof code->why, "it adds up too many variables");
     }
     bool many = full || !has_room(&code->exact) || !has_room(&code->quick) || !has_room(&code->guard) ||
-                !has_room(&code->quick_guard);
+                !has_room(&code->quick_guard) || !has_room(&code->scan);
     if (!many && code->nouts <= RESULTS && code->nreals <= RESULTS && code->nints <= RESULTS) return;
     code->exact.func = NULL;
     snprintf(code->why, sizeof code->why, "too many %s", many ? "values enter it" : "variables are set in it");
@@ -107,7 +107,7 @@ static qs_status make_form(Call *c, LoopState *s, const LoopRange *ranges) {
     memcpy(c->value, a->e.value, (size_t)a->e.n * sizeof *c->value);
     if (status == QS_OK) {
         limit_sizes(&v->code, a->full);
-        for (int i = EXACT; i <= PARALLEL; i++) qspec_set(&v->base, i, qloop_code(v, (LoopVersion)i)->func);
+        for (int i = EXACT; i <= SCAN; i++) qspec_set(&v->base, i, qloop_code(v, (LoopVersion)i)->func);
         s->ndeclined += !v->code.exact.func;
     }
     qmem_free(qvm_ctx(c->vm), a, sizeof *a);
@@ -172,7 +172,8 @@ void qloop_free(qs_vm *vm, LoopRegion *r) {
 
 /* -- versions ------------------------------------------------------------------------------------------------------ */
 const LoopCode *qloop_code(const LoopSpec *v, LoopVersion which) {
-    return which == PARALLEL ? &v->code.parallel : which == QUICK ? &v->code.quick : &v->code.exact;
+    const LoopCode *const of[] = {&v->code.exact, &v->code.quick, &v->code.parallel, &v->code.scan};
+    return of[which];
 }
 
 static bool guard_holds(Call *c, const LoopCode *guard) {
@@ -198,6 +199,8 @@ static bool are_apart(Call *c, const LoopCode *code) {
 static bool side_by_side(Call *c, Launch *l) {
     const LoopResult *code = &c->v->code;
     if (!are_apart(c, &code->parallel)) return false;
+    for (int i = 0; i < ncounters(c->loop); i++)
+        if (c->counters[i].iterations <= 0) return false;
     if (code->chunked) return qloop_cut(c, l);
     l->rank = code->depth;
     for (int i = 0; i < l->rank; i++) {
@@ -213,6 +216,46 @@ static bool may_speculate(const Call *c) {
     return !c->v->code.speculates || (c->v->ndeoptimized < FAILURES && !qloop_is_recorded(c));
 }
 
+static void limit_part(Call *c, int64_t iterations) {
+    Counter *outermost = &c->part[0];
+    if (outermost->iterations <= iterations) return;
+    c->iterations *= (double)iterations / (double)outermost->iterations;
+    c->steps *= (double)iterations / (double)outermost->iterations;
+    outermost->iterations = iterations;
+    set_chunks(c);
+}
+
+/* Limits a parallel run to the chunks before the first one that reaches a rare statement; false: this run is in order.
+ * If that is soon, more and more iterations run in order before the next scan, so that a loop which reaches rare
+ * statements often takes as long as without scans. */
+static bool use_untaken(Call *c) {
+    enum { SOON = 4 };
+    LoopState *s = c->region->machine;
+    int64_t chunk = c->chunk;
+    bool soon = SOON * c->untaken < c->nchunks, all = c->untaken == c->nchunks;
+    s->patience = !soon ? 0 : s->patience ? 2 * s->patience : chunk;
+    s->in_order = soon ? s->patience : all ? 0 : chunk;
+    limit_part(c, soon ? s->in_order : c->untaken * chunk);
+    return !soon;
+}
+
+static bool scan_part(Call *c) {
+    LoopState *s = c->region->machine;
+    if (!qloop_has_rare(c)) return true;
+    if (s->in_order || qloop_is_recorded(c)) return false;
+    if (!c->v->code.scan.func) return true;
+    if (!are_apart(c, &c->v->code.parallel)) return false;
+    if (qloop_scan(c) == QS_OK) return use_untaken(c);
+    return qerr_clear(qvm_ctx(c->vm)), s->in_order = INT64_MAX, false;
+}
+
+static LoopVersion choose_in_order(Call *c) {
+    const LoopResult *code = &c->v->code;
+    const LoopCode *guard = code->quick_guard.func ? &code->quick_guard : &code->guard;
+    if (!code->quick.func || !guard_holds(c, guard)) return EXACT;
+    return !code->quick_apart || are_apart(c, &code->quick) ? QUICK : EXACT;
+}
+
 static LoopVersion choose_version(Call *c, Launch *l) {
     const LoopResult *code = &c->v->code;
     set_chunks(c);
@@ -220,10 +263,8 @@ static LoopVersion choose_version(Call *c, Launch *l) {
     if (c->steps < worth_guarding && qvm(c->vm)->loop_least > 1 && !qloop_is_demanded(c->region)) return EXACT;
     /* sums of chunks are combined outside the launch, so a tape records a serial version */
     bool serial = !code->parallel.func || (code->chunked && qloop_is_recorded(c));
-    if (!serial && guard_holds(c, &code->guard) && side_by_side(c, l)) return PARALLEL;
-    const LoopCode *guard = code->quick_guard.func ? &code->quick_guard : &code->guard;
-    if (!code->quick.func || !guard_holds(c, guard)) return EXACT;
-    return !code->quick_apart || are_apart(c, &code->quick) ? QUICK : EXACT;
+    if (!serial && guard_holds(c, &code->guard) && scan_part(c) && side_by_side(c, l)) return PARALLEL;
+    return choose_in_order(c);
 }
 
 /* -- the run ------------------------------------------------------------------------------------------------------- */
@@ -292,6 +333,16 @@ static qs_status run_in_order(Call *c, LoopVersion which, bool *ran) {
     return *ran = s == QS_OK && c->v->code.exact.func, s;
 }
 
+/* *which: the version that runs in order instead, because an iteration reaches a rare statement soon. */
+static qs_status run_parallel(Call *c, LoopVersion *which, Launch *l, bool *again) {
+    TRY((qloop_speculates(c, PARALLEL) ? speculate : load_and_run)(c, PARALLEL, l, again));
+    if (!*again || c->untaken == c->nchunks) return QS_OK;
+    *again = false;
+    qloop_free_sums(c);
+    if (use_untaken(c) && side_by_side(c, l)) return load_and_run(c, PARALLEL, l, again);
+    return *which = choose_in_order(c), QS_OK;
+}
+
 static qs_status choose_and_run(Call *c, bool *ran) {
     Launch l = {.rank = 1, .domain = {1}, .block = {1}};
     bool again = false;
@@ -300,7 +351,7 @@ static qs_status choose_and_run(Call *c, bool *ran) {
     LoopVersion which = choose_version(c, &l);
     qs_status s = qloop_in_order(c);
     if (s == QS_OK && qloop_processor(c->vm)) {
-        if (which == PARALLEL) s = (qloop_speculates(c, which) ? speculate : load_and_run)(c, which, &l, &again);
+        if (which == PARALLEL) s = run_parallel(c, &which, &l, &again);
         if (s == QS_OK && (which != PARALLEL || again)) s = run_in_order(c, again ? EXACT : which, ran);
         else *ran = s == QS_OK && c->v->code.exact.func;
     }
@@ -494,24 +545,80 @@ static void judge_leaves(Call *c, LoopState *s, const LoopLeave *l, double ns) {
     qloop_report(c);
 }
 
+static bool has_ended_early(const Call *c) {
+    int slot = c->v->code.returned;
+    return slot >= 0 && c->reals[slot] != 0;
+}
+
+/* Chooses how many iterations the next run of a loop with a scan executes: so many that what the scan has read is still
+ * in the cache.  --loops always makes many parts. */
+static void begin_part(Call *c) {
+    enum { MOST_STEPS = 1 << 23, SHORT_PART = 100 };
+    const LoopState *s = c->region->machine;
+    if (!qloop_has_rare(c)) return;
+    memcpy(c->part, c->counters, (size_t)ncounters(c->loop) * sizeof *c->part);
+    c->counters = c->part;
+    double most = MOST_STEPS / c->steps * (double)c->part[0].iterations;
+    if (at_once(c->vm, c->region)) most = SHORT_PART;
+    limit_part(c, s->in_order ? s->in_order : most < INT32_MAX ? (int64_t)fmax(most, LOOP_CHUNKS) : INT32_MAX);
+}
+
+/* Makes the iterations behind a part those that remain. */
+static void skip_part(const Call *c, Counter *rest) {
+    int64_t n = c->counters[0].iterations;
+    qs_value *at = &c->f->base[c->region->reg];
+    rest->first += (double)n * rest->step, rest->iterations -= n;
+    if (c->region->loop->kind != N_FOR) return;
+    if (qloop_is_over_items(c->region)) at[1].u.i += n;
+    else at[1].u.f = rest->first, at[3].u.i = rest->iterations;
+}
+
+/* How many iterations of a run in order were executed, or will be by the interpreter. */
+static void count_in_order(const Call *c, LoopState *s) {
+    const Counter *of = &c->counters[0];
+    double at = has_ended_early(c) && c->v->code.counters >= 0 ? c->reals[c->v->code.counters] : qloop_last(of);
+    int64_t n = (int64_t)((at - of->first) / of->step) + 1;
+    if (c->run.which != PARALLEL) s->in_order = s->in_order > n ? s->in_order - n : 0;
+}
+
+/* Runs the remaining iterations, or a part of them if the loop has a scan; *done: the loop has ended. */
+static qs_status run_part(Call *c, LoopState *s, Counter *rest, bool *done) {
+    double start = qclock_ns();
+    TRY(prepare_form(c, s));
+    if (!c->v) return QS_OK;
+    begin_part(c);
+    TRY(choose_and_run(c, done));
+    const LoopLeave *left = *done ? left_by(c) : NULL;
+    if (uses_lists(&c->v->code)) judge_copies(c, s, qclock_ns() - start, left);
+    if (*done && qloop_has_rare(c)) {
+        count_in_order(c, s);
+        *done = has_ended_early(c) || c->counters[0].iterations == rest->iterations;
+        if (!*done) return skip_part(c, rest), QS_OK;
+    }
+    c->v = *done ? c->v : NULL;
+    if (*done) TRY(continue_frame(c));
+    if (left && !at_once(c->vm, c->region)) judge_leaves(c, s, left, qclock_ns() - start);
+    return QS_OK;
+}
+
 /* loop: that of the region, or its `for`.  counters: NULL: their number is unknown. */
 static qs_status enter_loop(qs_vm *vm, Frame *f, LoopRegion *r, Node *loop, const Counter *counters, double steps,
                             bool *done) {
     LoopState *s = r->machine;
     Call c; /* not initialized, because it is large */
+    Counter rest[QS_MAX_RANK];
     if (s->left || (!at_once(vm, r) && (steps < worth_launching || s->ndeclined >= DECLINES))) return QS_OK;
     if (s->pause && !at_once(vm, r)) return s->pause--, QS_OK;
-    c.vm = c.run.vm = vm, c.f = f, c.v = NULL, c.counters = counters, c.region = r, c.loop = loop, c.steps = steps;
-    c.iterations = counters ? iterations_of(counters, ncounters(loop)) : INFINITY;
-    c.order[0] = 0, c.order_src = NULL, c.copying = c.copied = 0;
-    double start = qclock_ns();
-    TRY(prepare_form(&c, s));
-    if (!c.v) return QS_OK;
-    TRY(choose_and_run(&c, done));
-    const LoopLeave *left = *done ? left_by(&c) : NULL;
-    if (uses_lists(&c.v->code)) judge_copies(&c, s, qclock_ns() - start, left);
-    if (*done) TRY(continue_frame(&c));
-    if (left && !at_once(vm, r)) judge_leaves(&c, s, left, qclock_ns() - start);
+    if (counters) memcpy(rest, counters, (size_t)ncounters(loop) * sizeof *rest);
+    double iterations = counters ? (double)rest->iterations : 1;
+    c.vm = c.run.vm = vm, c.f = f, c.region = r, c.loop = loop;
+    do {
+        c.counters = counters ? rest : NULL;
+        c.iterations = counters ? iterations_of(rest, ncounters(loop)) : INFINITY;
+        c.steps = counters ? steps / iterations * (double)rest->iterations : steps;
+        c.v = NULL, c.order[0] = 0, c.order_src = NULL, c.copying = c.copied = 0;
+        TRY(run_part(&c, s, rest, done));
+    } while (c.v && !*done);
     return QS_OK;
 }
 

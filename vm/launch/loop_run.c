@@ -75,6 +75,12 @@ static void bind_column(Call *c, int i, int column) {
     qbind_memory(&c->run.bound, i, values, count);
 }
 
+/* A scan has no sums. */
+static void bind_sums(Call *c, int i, int number) {
+    double *sums = c->sums[number];
+    qbind_memory(&c->run.bound, i, sums ? sums : c->parts, sums ? c->nchunks * qloop_sum_count(c, number) : 0);
+}
+
 static void bind_all(Call *c, const LoopCode *code) {
     Binding *to = &c->run.bound;
     for (int i = 0; i < code->func->nparams; i++) {
@@ -88,7 +94,7 @@ static void bind_all(Call *c, const LoopCode *code) {
         case LOOP_REALS: qbind_memory(to, i, c->reals, RESULTS + LOOP_NOTES); break;
         case LOOP_INTS: qbind_memory(to, i, c->ints, RESULTS); break;
         case LOOP_PARTS: qbind_memory(to, i, c->parts, PARTS * LOOP_CHUNKS); break;
-        case LOOP_SUMS: qbind_memory(to, i, c->sums[b->index], c->nchunks * qloop_sum_count(c, b->index)); break;
+        case LOOP_SUMS: bind_sums(c, i, b->index); break;
         case LOOP_LIST_ITEMS: bind_list(c, i, b->index); break;
         case LOOP_NUMBER: bind_int(c, i, qloop_object_number(c, b->index)); break;
         case LOOP_COLUMN: bind_column(c, i, b->index); break;
@@ -343,6 +349,18 @@ static qs_status set_variables(Call *c) {
     return s;
 }
 
+/* Sets counters, which the parallel version does not store. */
+static void set_counters(Call *c) {
+    const LoopResult *code = &c->v->code;
+    for (int i = 0; i < code->nouts; i++) {
+        const LoopOut *o = &code->outs[i];
+        if (!o->counter) continue;
+        const Counter *of = &c->counters[o->counter - 1];
+        c->reals[o->slot] = qloop_last(of) + (c->loop->u.loop.origin ? of->step : 0);
+        if (o->given >= 0) c->reals[o->given] = 1;
+    }
+}
+
 static void note_drawn(Call *c, LoopVersion which) {
     const LoopResult *code = &c->v->code;
     if (code->drawn < 0) return;
@@ -397,6 +415,11 @@ static bool was_deoptimized(const Call *c, LoopVersion which) {
     return which == PARALLEL ? c->run.fault.message != 0 : c->reals[c->v->code.deoptimized] != 0;
 }
 
+static void count_untaken(Call *c, int part) {
+    const double *taken = c->parts + part * LOOP_CHUNKS;
+    for (c->untaken = 0; c->untaken < c->nchunks && taken[c->untaken] == 0;) c->untaken++;
+}
+
 static qs_status finish_run(Call *c, bool *again) {
     LoopVersion which = (LoopVersion)c->run.which;
     bool failed = c->run.fault.message, chunked = which == PARALLEL && c->v->code.chunked;
@@ -406,11 +429,14 @@ static qs_status finish_run(Call *c, bool *again) {
         return qrecord_drop(&c->run), qundo_take_back(c->vm, &c->undo);
     }
     if (qloop_was_aborted(c)) return *again = false, qundo_take_back(c->vm, &c->undo);
+    if (which == PARALLEL && c->v->code.rare_part >= 0) count_untaken(c, c->v->code.rare_part);
+    if (c->untaken < c->nchunks) return *again = true, qrecord_drop(&c->run), QS_OK;
     *again = which == PARALLEL && (failed || (chunked && !qloop_reduce(c)));
     if (*again) return qrecord_drop(&c->run), QS_OK; /* nothing was changed */
     if (failed) qrecord_stop(&c->run);
     qs_status s = chunked ? qloop_add_sums(c) : QS_OK;
     if (s != QS_OK) return qrecord_drop(&c->run), s;
+    if (which == PARALLEL) set_counters(c);
     note_drawn(c, which);
     qloop_put_columns(c);
     TRY(set_variables(c));
@@ -436,16 +462,29 @@ static void clear_ends(Call *c) {
         if (slots[i] >= 0) c->reals[slots[i]] = 0;
 }
 
-qs_status qloop_run(Call *c, Device *d, LoopVersion which, const Launch *l, bool *again) {
+static void begin_run(Call *c, Device *d, LoopVersion which, const Launch *l) {
     Run *r = &c->run;
     r->form = &c->v->base, r->which = (int)which, r->optional = true, r->device = d, r->chosen = false;
     r->bind = bind_params, r->fit = NULL, r->unrecorded = r->late = false;
-    r->launch = *l, r->launch.any_block = which == PARALLEL;
-    r->positions = c->v->code.chunked ? c->iterations : 1;
-    for (int i = 0; !c->v->code.chunked && i < l->rank; i++) r->positions *= (double)l->domain[i];
+    bool chunked = c->v->code.chunked || which == SCAN;
+    r->launch = *l, r->launch.any_block = which >= PARALLEL;
+    r->positions = chunked ? c->iterations : 1;
+    for (int i = 0; !chunked && i < l->rank; i++) r->positions *= (double)l->domain[i];
     r->steps = steps_of(c, which, r->positions);
+}
+
+qs_status qloop_run(Call *c, Device *d, LoopVersion which, const Launch *l, bool *again) {
+    begin_run(c, d, which, l);
     memset(c->reals + LOOP_NOTE, 0, LOOP_NOTES * sizeof *c->reals);
     clear_ends(c);
-    TRY(qlaunch_run(r));
+    c->untaken = c->nchunks;
+    TRY(qlaunch_run(&c->run));
     return finish_run(c, again);
+}
+
+qs_status qloop_scan(Call *c) {
+    const Launch l = {.rank = 1, .domain = {c->nchunks}, .block = {1}};
+    begin_run(c, NULL, SCAN, &l);
+    TRY(qlaunch_run(&c->run));
+    return count_untaken(c, 0), QS_OK;
 }

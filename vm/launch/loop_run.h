@@ -18,7 +18,7 @@
 
 enum { RESULTS = LOOP_NOTE, PARTS = 16 };
 
-typedef enum { EXACT, QUICK, PARALLEL } LoopVersion; /* also the indices of the versions of the Specialization */
+typedef enum { EXACT, QUICK, PARALLEL, SCAN } LoopVersion; /* also the indices of the versions of the Specialization */
 
 typedef struct { /* a loop, compiled for one specialization key */
     Specialization base;
@@ -47,6 +47,9 @@ typedef struct {
      * `interpreted`. */
     double until_left, interpreted;
     int nleft;
+    /* of loops with a scan: the number of iterations that run in order before the next one; this number after the last
+     * scan that found a rare statement soon */
+    int64_t in_order, patience;
     int ndeclined;
     uint32_t refused, pause; /* attempts in a row that found a specialization without code; attempts to leave out now */
     bool left;               /* to the interpreter: lists are slow in it, or a statement ends it too often */
@@ -68,13 +71,15 @@ typedef struct {
     Frame *f;
     LoopSpec *v;
     qs_value value[MAX_ENTRIES]; /* values of v's entries */
-    const Counter *counters;
+    const Counter *counters; /* NULL: their number is unknown */
+    Counter part[QS_MAX_RANK]; /* of a loop with a scan: `counters`, with the iterations that this run executes */
     const LoopRegion *region;
     Node *loop;        /* that of the region, or its `for` */
     double iterations; /* product of all iteration counts; INFINITY: unknown */
     double steps;      /* estimated interpreter steps of all iterations */
     int64_t chunk;     /* iterations per chunk; nchunks: number of chunks */
     int64_t nchunks;
+    int64_t untaken; /* how many chunks come before the first one that reaches a rare statement */
     double *sums[LOOP_SUM_ARRAYS];
     double reals[RESULTS + LOOP_NOTES], parts[PARTS * LOOP_CHUNKS];
     int64_t ints[RESULTS];
@@ -143,21 +148,26 @@ bool qloop_vectors_apart(const Call *c); /* arrays that are read only at the sta
  * limit of sums, QCONTIG_BLOCK. */
 int qloop_length_limit(const Call *c, bool sums);
 bool qloop_objects_apart(const Call *c);
+/* Evaluates the guard of quick and parallel, or quick_guard; c->ints then contains its result. */
 qs_status qloop_guard(Call *c, const LoopCode *guard);
-/* one of the two guards */ /* evaluates the guard; c->ints then contains its result */
 /* Keeps the arrays that a version writes whose stores may be taken back; false: the copies take too long for so few
  * iterations. */
 bool qloop_keep(Call *c, LoopVersion which);
 /* Whether a function that the loop calls has failed; then nothing was changed, and the interpreter runs the loop. */
 bool qloop_was_aborted(const Call *c);
-/* Whether the version makes assumptions that may fail; then its stores are taken back, and the exact version runs. */
+/* Whether iterations that reach a rare statement are executed in order, and others in parallel. */
+static inline bool qloop_has_rare(const Call *c) { return c->v->code.scan.func || c->v->code.rare_part >= 0; }
+/* Whether the version makes assumptions that may fail; then its stores are taken back, and the exact version runs.  A
+ * scan tests those of the parallel version. */
 static inline bool qloop_speculates(const Call *c, LoopVersion which) {
-    return which != EXACT && c->v->code.speculates;
+    return which != EXACT && c->v->code.speculates && !(which == PARALLEL && qloop_has_rare(c));
 }
 /* Returns how many frames the interpreter could still open in f, if the function there has `regs` registers. */
 int64_t qloop_frames_left(qs_vm *vm, const Frame *f, const Device *d, int64_t regs);
 /* d NULL: the device for parallel work.  *again: nothing was changed, and the exact version must run instead. */
 qs_status qloop_run(Call *c, Device *d, LoopVersion which, const Launch *l, bool *again);
+/* Runs the scan; c->untaken is its result then. */
+qs_status qloop_scan(Call *c);
 
 /* -- list_items.c -------------------------------------------------------------------------------------------------- */
 bool qloop_lists_apart(const Call *c);       /* a list that the loop changes has only one name in it */

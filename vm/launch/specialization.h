@@ -7,7 +7,7 @@
 #include "lang/kernel/compile.h"
 #include "vm/launch/spec_key.h"
 
-enum { MAX_VERSIONS = 3 };
+enum { MAX_VERSIONS = 4 };
 
 typedef struct {                        /* one compiled function of a specialization */
     const KFunc *func;                  /* NULL: this version does not exist */

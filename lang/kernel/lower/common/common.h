@@ -387,7 +387,8 @@ bool kquery_is_return(const Node *n, void *ud);
 bool kquery_is_exit(const Node *n, void *ud);    /* return, or an error whose message the interpreter makes */
 bool kquery_is_leaving(const Node *n, void *ud); /* break, continue */
 bool kquery_is_continue(const Node *n, void *ud);
-bool kquery_sets(const Node *loop, const Sym *sym); /* whether the body assigns sym */
+bool kquery_sets_here(const Node *n, const Sym *sym); /* whether the node itself assigns sym or an element of it */
+bool kquery_sets(const Node *loop, const Sym *sym);   /* whether the body assigns sym */
 NodeList kquery_body_of(const Node *loop);
 bool kquery_constant(const char *name, double *v); /* pi, inf, nan */
 /* The type annotation of sym that is valid at `before`: the last one before it in the text. */

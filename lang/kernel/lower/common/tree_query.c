@@ -33,16 +33,18 @@ bool kquery_is_leaving(const Node *n, void *ud) { return (void)ud, n->kind == N_
 bool kquery_is_continue(const Node *n, void *ud) { return (void)ud, n->kind == N_CONTINUE; }
 
 /* -- assigned variables -------------------------------------------------------------------------------------------- */
-static bool sets_symbol(const Node *n, void *ud) {
+bool kquery_sets_here(const Node *n, const Sym *sym) {
     for (int i = 0; n->kind == N_ASSIGN && i < n->u.assign.ntargets; i++) {
         const Node *t = n->u.assign.targets[i];
         if (t->kind == N_INDEX) t = t->u.index.base; /* an element of a local vector */
-        if (t->kind == N_IDENT && t->u.ident.sym == ud) return true;
+        if (t->kind == N_IDENT && t->u.ident.sym == sym) return true;
     }
     for (int i = 0; n->kind == N_FOR && i < n->u.loop.nvars; i++)
-        if (n->u.loop.syms[i] == ud) return true;
+        if (n->u.loop.syms[i] == sym) return true;
     return false;
 }
+
+static bool sets_symbol(const Node *n, void *ud) { return kquery_sets_here(n, ud); }
 
 NodeList kquery_body_of(const Node *loop) { return loop->kind == N_FOR ? loop->u.loop.body : loop->u.whiles.body; }
 

@@ -44,7 +44,8 @@ static void add_written(Loops *L, const Sym *sym, bool outer_counter) {
     *v = (Var){.sym = sym, .object = -1, .lo = INFINITY, .hi = -INFINITY};
     if (!outer_counter) L->job->value(L->job->ud, -1, sym, &v->entry);
     v->live = kloop_is_live(L->job, sym);
-    uint8_t reduce = kloop_reduction(L->job->loop, sym);
+    v->rare = kloop_is_set_rarely(L->job, sym);
+    uint8_t reduce = kloop_reduction(L->job, L->job->loop, sym);
     v->reduce = v->entry.kind == LOOP_NUM ? reduce : 0;
     v->extreme = reduce == COMBINE_LT || reduce == COMBINE_GT ? reduce : 0;
     kloop_enter_var(L, v);
@@ -72,10 +73,14 @@ static Value zero_value(Loops *L, const Var *v) {
 
 static bool is_held(const Var *v) { return v->kind >= LOOP_NUM && v->kind <= LOOP_VECTOR; }
 
+/* Whether the version never sets the variable, because only rare branches do. */
+static bool is_kept(const Loops *L, const Var *v) { return L->scans && v->rare && kloop_may_be_demanded(v); }
+
 static void declare_all(Loops *L, InlineFrame *in) {
     for (int i = 0; i < in->nvars; i++) {
         Var *v = &in->vars[i];
-        bool entered = in == L->root && v->entry.kind != LOOP_UNSET && L->mode != MODE_PARALLEL;
+        bool kept = L->mode != MODE_PARALLEL || is_kept(L, v);
+        bool entered = in == L->root && v->entry.kind != LOOP_UNSET && kept;
         bool reduced = in == L->root && v->reduce && L->mode == MODE_PARALLEL;
         v->v = v->twin = v->im = v->is_int = v->is_bool = v->given = v->least = v->most = v->f64 = v->array = 0,
         v->part = NULL, v->home = NULL;
@@ -114,10 +119,11 @@ static void begin_pass(Loops *L, Arena *scratch) {
     L->f->rank = L->mode == MODE_PARALLEL ? L->axes : 1;
     L->f->serial = L->mode != MODE_PARALLEL, L->f->strict = true, L->f->fast = L->job->fast_math;
     L->in = L->root, L->exits = NULL, L->returned = 0;
+    if (L->taken) L->taken = kbuild_local(&L->walk, kbuild_int(&L->walk, QS_I64, 0));
     if (L->callees) kfunction_begin_pass(L);
     L->nvisits = 0, L->listed = 0;
     L->nlevels = L->versions = L->others = 0;
-    L->nfaults = L->nchecks = L->nwide = L->cap_ranges = L->ntouches = L->loose = L->assumed = 0;
+    L->nfaults = L->nchecks = L->nwide = L->cap_ranges = L->ntouches = L->loose = L->assumed = L->rare = 0;
     L->nsummed = L->nunlike = L->nnear = 0;
     L->waits = L->reorders = false;
     if (L->mode == MODE_EXACT) L->out->nlimits = 0;
@@ -171,7 +177,7 @@ static void assign_slots(Loops *L) {
         bool pair = v->kind == LOOP_COMPLEX || v->kind == LOOP_MIXED;
         if (!integral) r->nreals += pair ? 2 : v->kind == LOOP_VECTOR ? v->n + 2 : 1;
         if (v->kind == LOOP_MIXED) o->int_slot = r->nints++;
-        if (v->entry.kind == LOOP_UNSET) o->given = r->nreals++;
+        if (v->entry.kind == LOOP_UNSET || v->rare) o->given = r->nreals++;
     }
     r->nlists = L->nlists;
     for (int i = 0; i < L->nlists; i++) {
@@ -226,11 +232,13 @@ static void store_variables(Loops *L) {
         const Var *v = &L->root->vars[i];
         LoopOut *o = out_of(L, v->sym);
         if (!o || (v->reduce && L->mode == MODE_PARALLEL)) continue;
+        if (L->mode == MODE_PARALLEL && o->counter) continue;
         o->like = v->like; /* complete in the last pass */
-        put_variable(L, v, o);
+        bool kept = L->mode == MODE_PARALLEL && is_kept(L, v);
+        if (!kept) put_variable(L, v, o);
         if (o->given >= 0)
             store_result(L, LOOP_REALS, o->given,
-                         v->given ? kloop_cast(L, kbuild_get(&L->walk, v->given), QS_F64) : kloop_f64(L, 1));
+                         v->given ? kloop_cast(L, kbuild_get(&L->walk, v->given), QS_F64) : kloop_f64(L, !kept));
     }
     for (int i = 0; i < L->nlists; i++) {
         store_result(L, LOOP_INTS, L->out->lists[i].count, kbuild_get(&L->walk, L->lists[i].count));
@@ -278,32 +286,46 @@ static qs_status serial_pass(Loops *L) {
     return QS_OK;
 }
 
-/* Stores the reduced values of a chunk in its elements of `parts`. */
-static void store_parts(Loops *L) {
+static void store_part(Loops *L, int number, KRef v) {
     KParam p = {.name = qstr_cname(L->c, "parts"),
                 .kind = KP_ARRAY,
                 .dtype = QS_F64,
                 .rank = 1,
                 .contiguous = true,
                 .unit_last = true};
+    uint64_t param = (uint64_t)kloop_param(L, &p, (LoopBind){LOOP_PARTS, 0});
     KRef pos = kbuild_pure(&L->walk, (KMake){K_POS, .own = QS_I64});
+    KRef at = kloop_op(L, K_ADD, pos, kloop_i64(L, (int64_t)number * LOOP_CHUNKS));
+    kbuild_emit(&L->walk, (KMake){K_STORE, .a = at, .b = v, .imm = param});
+}
+
+/* Stores the reduced values of a chunk in its elements of `parts`. */
+static void store_parts(Loops *L) {
     for (int i = 0; i < L->root->nvars; i++) {
         const Var *v = &L->root->vars[i];
         const LoopOut *o = v->reduce ? out_of(L, v->sym) : NULL;
         if (!o) continue;
         const KRef parts[3] = {v->v, v->least, v->most};
-        uint64_t param = (uint64_t)kloop_param(L, &p, (LoopBind){LOOP_PARTS, 0});
-        for (int k = 0; k < 3 && parts[k]; k++) {
-            KRef at = kloop_op(L, K_ADD, pos, kloop_i64(L, (int64_t)(o->part + k) * LOOP_CHUNKS));
-            kbuild_emit(&L->walk, (KMake){K_STORE, .a = at, .b = kbuild_get(&L->walk, parts[k]), .imm = param});
-        }
+        for (int k = 0; k < 3 && parts[k]; k++) store_part(L, o->part + k, kbuild_get(&L->walk, parts[k]));
     }
+}
+
+/* 1 + the number of the counter of the loop that the variable is at the end of each iteration, or, if it counts a
+ * `while`, will be in the next one; 0: none.  The VM knows these values. */
+static int counter_of(const Loops *L, const Var *v) {
+    const Node *loop = L->job->loop;
+    for (int i = 0; v->kind == LOOP_NUM && i < loop->u.loop.nvars; i++)
+        if (loop->u.loop.syms[i] == v->sym && (loop->u.loop.origin || !kquery_sets(loop, v->sym))) return i + 1;
+    return 0;
 }
 
 /* Lowers the parallel version.  The position of the last iteration stores the variables. */
 static qs_status parallel_pass(Loops *L) {
     TRY(kcounted_lower(&L->walk, L->job->loop));
     KRef last = kbuild_int(&L->walk, QS_B1, 1);
+    int part = L->alone ? 0 : L->out->rare_part;
+    if (L->taken) store_part(L, part, kloop_cast(L, kbuild_get(&L->walk, L->taken), QS_F64));
+    if (L->alone) return QS_OK;
     store_notes(L);
     if (L->chunked) store_parts(L), last = kloop_op(L, K_EQ, L->chunk_last, L->level[0].last);
     for (int i = 0; i < L->axes && !L->chunked; i++) {
@@ -311,12 +333,13 @@ static qs_status parallel_pass(Loops *L) {
         if (kloop_last_of(L, v)) last = kloop_op(L, K_AND, last, kloop_op(L, K_EQ, v->counter, kloop_last_of(L, v)));
     }
     kloop_flow(L, K_IF, last);
-    for (int i = 0; i < L->root->nvars; i++)
-        if (!L->root->vars[i].set && out_of(L, L->root->vars[i].sym)) {
-            L->pos = L->job->loop->pos;
-            return kloop_decline(L, L->pos, "%s may keep the value of an earlier iteration",
-                                 L->root->vars[i].sym->name->s);
-        }
+    for (int i = 0; i < L->root->nvars; i++) {
+        const Var *v = &L->root->vars[i];
+        LoopOut *o = out_of(L, v->sym);
+        if (!o || is_kept(L, v) || (o->counter = counter_of(L, v)) || v->set) continue;
+        L->pos = L->job->loop->pos;
+        return kloop_decline(L, L->pos, "%s may keep the value of an earlier iteration", v->sym->name->s);
+    }
     store_variables(L);
     kloop_flow(L, K_END, 0);
     return QS_OK;
@@ -350,11 +373,21 @@ static void decline_lists(Loops *L) {
                         named ? name : "");
 }
 
+/* Finds the axes of a parallel version without a scan, and of one with a scan. */
+static void find_axes(Loops *L) {
+    L->out->draws = L->draws;
+    L->scans = kloop_may_scan(L);
+    L->scan_axes = L->scans ? kloop_parallel_depth(L) : 0, L->scan_chunked = L->chunked;
+    if (L->scan_axes && L->chunked && !kloop_commits(L)) L->out->rare_part = L->out->nparts++;
+    L->scans = false;
+    L->axes = kloop_parallel_depth(L);
+}
+
 static qs_status keep_version(Walk *w, void *ud) {
     Loops *L = (Loops *)w;
     const Version *v = ud;
     if (L->mode == MODE_QUICK) L->out->quick_apart = L->reorders;
-    if (L->mode == MODE_EXACT) L->out->draws = L->draws, L->axes = kloop_parallel_depth(L);
+    if (L->mode == MODE_EXACT) find_axes(L);
     if (L->nlists || L->out->nclasses) {
         L->axes = 0;
         decline_lists(L);
@@ -363,9 +396,12 @@ static qs_status keep_version(Walk *w, void *ud) {
         L->axes = 0;
         (void)kloop_decline(L, L->job->loop->pos, "it calls a function that calls itself");
     }
-    if (L->loose > L->assumed && L->mode == MODE_PARALLEL && !L->chunked)
+    uint32_t tested = L->scans ? L->rare : L->assumed;
+    if (L->loose > tested && L->mode == MODE_PARALLEL && (L->scans || !L->chunked))
         return kloop_decline(L, L->loose_pos, "a test here depends on values");
     TRY(keep_code(L, v->arena, v->out));
+    if (L->alone) return kloop_reduce_scan(L, v->arena) ? QS_OK : QS_EVALUE;
+    if (L->scans) kloop_drop_conditions(L, v->arena);
     L->out->pairs = L->nunlike > 0;
     if (L->mode == MODE_EXACT && ((!L->nunlike && !L->nsummed) || L->callees)) return QS_OK;
     return v->guard ? kloop_guard(L, v->arena, v->guard) : QS_OK;
@@ -407,19 +443,49 @@ static bool compile_quick(Loops *L, Arena *arena, LoopCode *guard) {
     return r->quick.func;
 }
 
+static bool compile_parallel(Loops *L, Arena *arena) {
+    LoopResult *r = L->out;
+    for (; L->axes > 0; L->axes--) {
+        r->depth = L->axes, r->chunked = L->chunked;
+        if (compile_version(L, MODE_PARALLEL, arena, &r->parallel, &r->guard) == QS_OK) return true;
+    }
+    return r->parallel.func = NULL, false;
+}
+
+static bool compile_scan(Loops *L, Arena *arena) {
+    LoopResult *r = L->out;
+    int levels = L->axes;
+    bool chunked = L->chunked;
+    L->axes = 1, L->chunked = L->alone = true, L->taken = 1; /* each pass makes the LOCAL */
+    bool done = compile_version(L, MODE_PARALLEL, arena, &r->scan, NULL) == QS_OK;
+    L->axes = levels, L->chunked = chunked, L->alone = false, L->taken = 0;
+    return done;
+}
+
+/* Compiles a parallel version for iterations that reach no rare statement, and a scan that finds these, if the parallel
+ * version does not. */
+static bool compile_with_scan(Loops *L, Arena *arena) {
+    LoopResult *r = L->out;
+    int axes = L->axes;
+    bool chunked = L->chunked;
+    L->axes = L->scan_axes, L->chunked = L->scan_chunked, L->scans = true;
+    L->taken = r->rare_part >= 0;
+    bool done = compile_parallel(L, arena) && (L->taken || compile_scan(L, arena));
+    L->axes = axes, L->chunked = chunked, L->scans = false, L->taken = 0;
+    if (!done) r->parallel.func = r->scan.func = NULL, r->rare_part = -1;
+    return done;
+}
+
 /* Compiles the version that runs if the guard holds: a parallel one if possible.  Returns whether there is one.  If
- * copies of arrays may be too large for the parallel version, there is a quick one, too. */
+ * copies of arrays may be too large for the parallel version, or a scan may find something, there is a quick one,
+ * too. */
 static bool compile_guarded(Loops *L, Arena *arena, bool quick) {
     LoopResult *r = L->out;
     r->quick_guard.func = NULL;
-    for (; L->axes > 0; L->axes--) {
-        r->depth = L->axes, r->chunked = L->chunked;
-        if (compile_version(L, MODE_PARALLEL, arena, &r->parallel, &r->guard) != QS_OK) continue;
-        if (quick && r->nsums) (void)compile_quick(L, arena, &r->quick_guard);
-        return true;
-    }
-    r->parallel.func = NULL;
-    return quick && compile_quick(L, arena, &r->guard);
+    bool scanned = L->scan_axes && compile_with_scan(L, arena);
+    if (!scanned && !compile_parallel(L, arena)) return quick && compile_quick(L, arena, &r->guard);
+    if (quick && (r->nsums || scanned)) (void)compile_quick(L, arena, &r->quick_guard);
+    return true;
 }
 
 /* The same for a version that assumes that variables are integral, or proves it. */
@@ -486,7 +552,7 @@ static Attempt lower_once(Ctx *c, Arena *arena, const LoopJob *job, LoopResult *
                .job = job,
                .out = out,
                .nest = nest_of(job->loop)};
-    *out = (LoopResult){0};
+    *out = (LoopResult){.rare_part = -1};
     compile_versions(&L, arena);
     Attempt a = {out->exact.func ? NULL : L.failed, out->exact.func && is_entered_again(job) && forget_integral(&L)};
     c->err = before;
@@ -508,9 +574,10 @@ qs_status kloop_lower(Ctx *c, Arena *arena, const LoopJob *job, LoopResult *out)
     own.leaves = leaves;
     while (a.forgot || (a.failed && own.nleaves < LOOP_LEAVES)) {
         if (a.failed) {
-            LoopLeave *l = &leaves[own.nleaves++];
+            LoopLeave *l = &leaves[own.nleaves];
             *l = (LoopLeave){.statement = a.failed, .src = out->src, .why_pos = out->why_pos};
             memcpy(l->why, out->why, sizeof l->why);
+            kloop_add_leave(&own, l);
         }
         a = lower_once(c, arena, &own, out);
     }

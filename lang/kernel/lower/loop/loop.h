@@ -1,6 +1,6 @@
 /* loop.h -- compiles a loop of the host program to KIR.
  *
- * The input is a LoopJob: the loop and the types of the values that enter it.  The output is up to four KFuncs, or the
+ * The input is a LoopJob: the loop and the types of the values that enter it.  The output is up to six KFuncs, or the
  * reason why there are none.  vm/launch/loop_launch.c calls kloop_lower once for each combination of types.
  *
  * A loop is not a kernel.  Kernels compute in 32 bits, read 0 outside of arrays, and promise that positions are
@@ -40,12 +40,14 @@
  *     loop_object.c      fields of objects in lists        loop_leave.c       statements that the interpreter executes
  *     loop_library.c     functions of small matrices
  *
- * One loop is compiled to up to four functions:
+ * One loop is compiled to up to six functions:
  *
  *     exact      all iterations in order, every index tested
  *     quick      the same without the tests that `guard` makes once for all iterations; NULL: nothing to save
  *     parallel   one position per iteration of the outer `depth` loops; or, if iterations share sums, one position per
  *                chunk of iterations of the outermost loop, with its own sums, which the VM adds up; NULL: see `why`
+ *     scan       finds out, for each chunk of iterations, whether it reaches a statement that the parallel version does
+ *                not have (loop_leave.c); NULL: there are none, no parallel version, or it finds that out itself
  *     guard      evaluated before each run: may quick or parallel be used, and the trip counts of inner loops
  *
  * If an integer operation needs a variable without known bounds, quick and parallel assume that it is integral
@@ -171,7 +173,8 @@ typedef struct {
  * variable held when the loop began; it is read before the first iteration.  FIRST, LAST, STEP and TURNS are the first
  * value, the last value, the step and the number of iterations of counter `index`.  REALS and WHOLES are arrays of
  * float64 and int64 for the final values of variables.  CHUNK is the number of iterations of a chunk; PARTS is float64,
- * with LOOP_CHUNKS elements for each reduced variable (LoopOut.part); SUMS is float64, with a copy of the array
+ * with LOOP_CHUNKS elements for each reduced variable (LoopOut.part), or for the result of a scan; SUMS is
+ * float64, with a copy of the array
  * `sums[index]` for each chunk, initially -0.  SEED and DRAWN (int64) are for random numbers.  ARGUMENT is the number
  * that argument `index` of a function is, FRAMES (int64) how many calls may be open.  LIST_ITEMS are the items of the
  * cell with the source `index` (float64, or int64 if they are ints or numbers of objects), LIST_COUNT is how many they
@@ -246,6 +249,7 @@ typedef struct { /* a variable that the loop sets, and where its final value is 
     uint64_t like;           /* for a vec: bits LOOP_LIKE */
     int slot, int_slot;
     int given;      /* reals[given] is 0 if the loop did not set it; -1: it always does */
+    int counter;    /* 1 + the number of the counter that it is; then the parallel version does not store it; 0: none */
     uint8_t reduce; /* Combine */
     /* index in PARTS; for a product the next two are its smallest and largest magnitude in the chunk */
     int part;
@@ -295,6 +299,7 @@ enum { LOOP_WHY = 200, LOOP_SUM_ARRAYS = 4, LOOP_LEAVES = 8 };
  * iteration and enters the code again. */
 typedef struct LoopLeave {
     const Node *statement;
+    NodeList block; /* the statements of the branch */
     const Source *src;
     uint32_t why_pos;
     char why[LOOP_WHY]; /* the reason */
@@ -302,7 +307,7 @@ typedef struct LoopLeave {
 
 typedef struct {
     /* guard: of parallel, or of quick if there is no parallel; quick_guard: of quick beside a parallel version */
-    LoopCode exact, quick, parallel, guard, quick_guard;
+    LoopCode exact, quick, parallel, scan, guard, quick_guard;
     int depth; /* number of counters that are axes of the parallel launch */
     LoopOut *outs;
     int nouts;
@@ -321,6 +326,8 @@ typedef struct {
     bool pairs;       /* there are blocks whose sizes must be equal, see LOOP_GUARD_UNLIKE */
     bool quick_apart; /* quick needs arrays that do not overlap, as parallel does */
     bool chunked;     /* parallel runs chunks; a fault in it has changed nothing, and exact must run instead */
+    int rare_part;    /* parallel changes nothing before its end, and is its own scan: the index of the result in PARTS;
+                       * -1: it is not */
     LoopNote notes[LOOP_NOTES];
     int nnotes;
     int sums[LOOP_SUM_ARRAYS], nsums; /* sources of arrays that iterations only add to */

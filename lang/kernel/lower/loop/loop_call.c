@@ -549,12 +549,13 @@ static qs_status check_exit(Loops *L, const Node *n, bool always) {
     NodeList condition = {&args->at[0].value, always ? 0 : 1};
     bool again = kquery_node(condition, true, kquery_is_call, NULL) || (!always && L->f->fast);
     for (int i = 1; !always && i < args->n; i++) TRY(check_message(L, args->at[0].value, args->at[i].value));
-    if (L->mode != MODE_PARALLEL && !L->module && L->in == L->root && !again) return QS_OK;
+    bool serial = L->mode != MODE_PARALLEL || L->scans;
+    if (serial && !L->module && L->in == L->root && !again) return QS_OK;
     return kloop_decline(L, n->pos, "an error message is made in %s; a constant text is compiled everywhere",
-                         L->mode == MODE_PARALLEL ? "a parallel loop"
-                         : !again                 ? "a function"
-                         : L->f->fast             ? "an assert under fast math"
-                                                  : "an assert with a call");
+                         !serial      ? "a parallel loop"
+                         : !again     ? "a function"
+                         : L->f->fast ? "an assert under fast math"
+                                      : "an assert with a call");
 }
 
 /* Lowers error("text") and assert(condition, "text"). */
@@ -570,6 +571,7 @@ static qs_status lower_failure(Loops *L, Node *n, bool always) {
     if (makes) TRY(check_exit(L, n, always));
     if (!always) TRY(kexpr_cond(&L->walk, list->at[0].value, &holds, &known));
     L->pos = n->pos;
+    if (L->scans) return kloop_reach_unless(L, holds), QS_OK;
     if (makes) return kloop_exit_unless(L, holds, n), QS_OK;
     if (L->library && (always || known != 1))
         return kloop_decline(L, n->pos, "a call that is an error: %s", text ? text->u.str->s : "assertion failed");
@@ -578,7 +580,9 @@ static qs_status lower_failure(Loops *L, Node *n, bool always) {
         qtext_add(&message, *p == '%' ? "%%" : p, *p == '%' ? 2 : 1);
     const InlineFrame *at = L->in ? L->in : L->root;
     qs_status failure = qsource_check_status(at->func->unit->src, always ? QS_EUSER : QS_EASSERT);
+    uint32_t before = L->loose;
     kloop_fail_unless(L, holds, failure, message.s ? message.s : "", 0, 0);
+    L->rare += L->loose - before;
     qtext_free(&message);
     return QS_OK;
 }

@@ -281,8 +281,7 @@ static bool multiplies(const Loops *L) {
     return false;
 }
 
-/* Whether there are stores that cannot be undone. */
-static bool commits(const Loops *L) {
+bool kloop_commits(const Loops *L) {
     for (uint32_t i = 0; i < L->ntouches; i++)
         if (L->touches[i].store && !is_sum(L, L->touches[i].source)) return true;
     return false;
@@ -308,10 +307,11 @@ int kloop_parallel_depth(Loops *L) {
         return (void)kloop_decline(L, L->draws_pos, "not every iteration draws as many random numbers"), 0;
     L->out->nsums = 0;
     find_sums(L);
-    L->chunked = reduces(L) || (L->loose && !commits(L));
-    if (L->loose && (L->waits || commits(L)))
+    bool fails = L->loose && !L->scans;
+    L->chunked = reduces(L) || (fails && !kloop_commits(L));
+    if (fails && (L->waits || kloop_commits(L)))
         return (void)kloop_decline(L, L->loose_pos, "whether this fails depends on values"), 0;
-    if (multiplies(L) && commits(L))
+    if (multiplies(L) && kloop_commits(L))
         return (void)kloop_decline(L, L->job->loop->pos, "a product that may have to be taken again in order"), 0;
     depth = independent_loops(L, depth);
     return (L->chunked || L->random) && depth ? 1 : depth;

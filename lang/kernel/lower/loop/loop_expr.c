@@ -31,14 +31,14 @@ static bool is_plain(const Node *n) {
 }
 
 typedef struct {
-    uint32_t nins, nfaults, loose, loose_pos, assumed;
+    uint32_t nins, nfaults, loose, loose_pos, assumed, rare;
     bool *set;
 } Mark;
 
 static void *mark_code(Walk *w) {
     const Loops *L = (const Loops *)w;
     Mark *m = qarena_alloc(w->arena, sizeof *m);
-    *m = (Mark){w->f->nins, L->nfaults, L->loose, L->loose_pos, L->assumed, kstmt_save(w)};
+    *m = (Mark){w->f->nins, L->nfaults, L->loose, L->loose_pos, L->assumed, L->rare, kstmt_save(w)};
     return m;
 }
 
@@ -50,6 +50,7 @@ static bool take_code_back(Walk *w, void *ud) {
     kbuild_take_back(w, m->nins);
     kloop_forget_from(L, m->nins);
     L->nfaults = m->nfaults, L->loose = m->loose, L->loose_pos = m->loose_pos, L->assumed = m->assumed;
+    L->rare = m->rare;
     kstmt_restore(w, m->set);
     return true;
 }

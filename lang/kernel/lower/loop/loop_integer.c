@@ -30,6 +30,9 @@ void kloop_leave_unless(Loops *L, KRef cond, qs_dtype d, int64_t fault) {
 static void assume_condition(Loops *L, KRef cond) {
     double k;
     if (kir_is_const(L->f, cond, &k) && k != 0) return;
+    const KIns *test = &L->f->ins[cond];
+    bool fixed = test->op == K_LT && kloop_is_fixed(L, test->a) && kloop_is_fixed(L, test->b);
+    if (L->scans && fixed) return kloop_reach_unless(L, cond);
     if (!L->loose++) L->loose_pos = L->pos;
     L->assumed++;
     if (L->mode == MODE_PARALLEL) {

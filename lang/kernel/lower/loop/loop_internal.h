@@ -114,6 +114,7 @@ typedef struct Var { /* a variable of the loop's function or an inlined one, or 
     uint8_t
         extreme; /* COMBINE_LT or COMBINE_GT: `if e < s, s = e` is all that the loop does with it, whatever its type */
     bool live;   /* its value after the loop may be read */
+    bool rare;   /* only rare branches set it (loop_leave.c) */
     /* set anew in each pass */
     KRef v, twin, im, *part, f64; /* LOCALs; a LOOP_NUM without v is its twin */
     KRef array;                   /* LOCAL of a LOOP_VECTOR that may share its array: the number of the array */
@@ -206,16 +207,20 @@ typedef struct Loops {
     LoopResult *out;
     Arena *keep_result; /* arena of the result */
     Mode mode;
-    bool reorders;                    /* some FOR has independent iterations, if arrays do not overlap */
-    int axes;                         /* MODE_PARALLEL: number of outer loops that are axes */
-    bool chunked;                     /* MODE_PARALLEL: positions are chunks of the outermost loop; see loop.h */
-    bool random;                      /* draws random numbers */
-    int nest;                         /* number of outer loops that contain only the next one */
-    int library;                      /* how many functions of kernels.q are being inlined (loop_library.c) */
-    bool no_vectors;                  /* slices are rows, however short they are */
-    int copies_declared;              /* how many LARRAYs copies of slices need */
-    bool shares;                      /* variables share arrays (loop_alias.c) */
-    bool wants_integers;              /* an integer operation lacks the twin of a variable */
+    bool reorders;       /* some FOR has independent iterations, if arrays do not overlap */
+    int axes;            /* MODE_PARALLEL: number of outer loops that are axes */
+    bool chunked;        /* MODE_PARALLEL: positions are chunks of the outermost loop; see loop.h */
+    bool random;         /* draws random numbers */
+    int nest;            /* number of outer loops that contain only the next one */
+    int library;         /* how many functions of kernels.q are being inlined (loop_library.c) */
+    bool no_vectors;     /* slices are rows, however short they are */
+    int copies_declared; /* how many LARRAYs copies of slices need */
+    bool shares;         /* variables share arrays (loop_alias.c) */
+    bool wants_integers; /* an integer operation lacks the twin of a variable */
+    bool scans;    /* MODE_PARALLEL: this is the scan, or the version that runs where the scan has found nothing */
+    int scan_axes; /* axes and chunked of a parallel version with a scan */
+    bool scan_chunked;
+    bool alone;                       /* MODE_PARALLEL: this version is the scan, which stores nothing else */
     bool speculates;                  /* the version assumes that demanded variables are integral (loop_integer.c) */
     int stored[LOOP_STORED], nstored; /* sources of arrays that the loop writes; more than fit: any array */
     /* set anew in each pass */
@@ -243,6 +248,8 @@ typedef struct Loops {
     uint32_t cap_ranges, range_query;
     uint32_t loose, loose_pos; /* number of tests that no guard can make, and position of the first */
     uint32_t assumed;          /* number of these that are assumptions of a speculative version */
+    uint32_t rare;             /* number of these that a scan can make */
+    KRef taken;                /* of the scan, a LOCAL: 1 once an iteration has reached a rare statement; 0: no scan */
     KRef summed[LOOP_LIMITS];  /* upper bounds of the lengths of slices that are summed */
     int nsummed;
     KRef unlike[LOOP_LIMITS]; /* differences of lengths, which no version can handle unless they are 0 */
@@ -643,9 +650,9 @@ void kloop_fix_window(Loops *L, KRef lo, KRef hi);
 Number kloop_text_length(Loops *L, const Value *text); /* the number of bytes of a WHAT_STRING */
 
 /* -- loop_reduction.c ---------------------------------------------------------------------------------------------- */
-uint8_t kloop_reduction(const Node *loop, const Sym *sym); /* Combine */
-void kloop_watch(Loops *L, Var *v);                        /* starts recording the magnitudes of a product in a chunk */
-void kloop_watched(Loops *L, const Var *v);                /* records its magnitude after a change */
+uint8_t kloop_reduction(const LoopJob *job, const Node *loop, const Sym *sym); /* Combine */
+void kloop_watch(Loops *L, Var *v);         /* starts recording the magnitudes of a product in a chunk */
+void kloop_watched(Loops *L, const Var *v); /* records its magnitude after a change */
 /* Lets sums in the loop, whose code begins at `from`, be added in any order if iterations only add to the variable. */
 void kloop_free_order(Loops *L, const Node *loop, KRef from);
 int kloop_sum_array(const Loops *L, int source); /* index of the array in LoopResult.sums; -1: none */
@@ -666,6 +673,7 @@ KRef kloop_last_of(Loops *L, const Level *v); /* the counter's value in the last
 /* Called after the exact pass.  Returns the number of outer loops that may become axes; 0: none, and L->out->why has
  * the reason. */
 int kloop_parallel_depth(Loops *L);
+bool kloop_commits(const Loops *L); /* whether the version has stores that cannot be undone */
 /* Whether no iteration of the FOR `loop`, whose body has just been lowered, writes an element that another one of the
  * same run of the loop reads or writes. */
 bool kloop_is_independent(Loops *L, KRef loop);
@@ -680,4 +688,13 @@ bool kloop_is_live(const LoopJob *job, const Sym *sym); /* its value after the l
 /* -- loop_leave.c -------------------------------------------------------------------------------------------------- */
 bool kloop_is_left(const LoopJob *job, const Node *statement);   /* the interpreter executes it */
 bool kloop_may_leave(const LoopJob *job, const Node *statement); /* the interpreter could execute it */
+void kloop_add_leave(LoopJob *job, LoopLeave *leave);            /* leave: the next one of job->leaves */
+bool kloop_is_rare(const LoopJob *job, const Node *n); /* a statement of a branch that has one for the interpreter */
+bool kloop_is_set_rarely(const LoopJob *job, const Sym *sym);
+bool kloop_may_scan(const Loops *L); /* after the exact pass */
+/* In a parallel version with a scan: iterations reach a rare statement here unless the condition holds. */
+void kloop_reach_unless(Loops *L, KRef holds);
+/* Leaves in the scan what its result needs; false: there is none, or it takes too long. */
+bool kloop_reduce_scan(Loops *L, Arena *arena);
+void kloop_drop_conditions(Loops *L, Arena *arena); /* in the parallel version, where no rare statements follow them */
 #endif

@@ -14,6 +14,7 @@
 
 /* -- mentions ------------------------------------------------------------------------------------------------------ */
 typedef struct {
+    const LoopJob *job; /* statements of its rare branches do not count; NULL: all do */
     const Sym *sym;
     int mentions, accounted;
     uint8_t op;
@@ -30,10 +31,15 @@ static bool captures(const Node *n, const Sym *sym) {
     return false;
 }
 
+/* The interpreter executes rare branches and makes the messages of errors, after all variables are set. */
+static bool is_passed_over(const Search *s, const Node *n) {
+    return s->job && (kloop_is_rare(s->job, n) || (qast_calls_builtin(n, "error") && qast_makes_message(n)));
+}
+
 static void count_mentions(void *ud, Node **child) {
     Search *s = ud;
     Node *n = *child;
-    if (!n) return;
+    if (!n || is_passed_over(s, n)) return;
     s->mentions += is_sym(n, s->sym);
     for (int i = 0; n->kind == N_ASSIGN && i < n->u.assign.ntargets; i++)
         s->mentions += is_sym(n->u.assign.targets[i], s->sym) && n->u.assign.targets[i] != NULL;
@@ -133,7 +139,7 @@ static uint8_t ternary_choice(const Node *value, const Sym *s) {
 static void find_forms(void *ud, Node **child) {
     Search *s = ud;
     Node *n = *child;
-    if (!n || is_choice(s, n)) return;
+    if (!n || is_passed_over(s, n) || is_choice(s, n)) return;
     if (n->kind == N_ASSIGN && n->u.assign.ntargets == 1 && is_sym(n->u.assign.targets[0], s->sym)) {
         uint8_t op = n->u.assign.in_place ? op_of(n->op) : pattern_op(n->u.assign.value, s->sym);
         bool typed = n->u.assign.types && n->u.assign.types[0];
@@ -145,8 +151,8 @@ static void find_forms(void *ud, Node **child) {
     qast_children(n, find_forms, ud);
 }
 
-uint8_t kloop_reduction(const Node *loop, const Sym *sym) {
-    Search s = {.sym = sym};
+uint8_t kloop_reduction(const LoopJob *job, const Node *loop, const Sym *sym) {
+    Search s = {.job = job, .sym = sym};
     if (loop->kind != N_FOR) return COMBINE_NOT;
     for (int i = 0; i < loop->u.loop.nvars; i++)
         if (loop->u.loop.syms[i] == sym) return COMBINE_NOT; /* each iteration sets its counter */
@@ -174,7 +180,7 @@ static bool free_sum(Loops *L, KRef r, const Var *v) {
 void kloop_free_order(Loops *L, const Node *loop, KRef from) {
     for (int i = 0; i < L->in->nvars; i++) {
         const Var *v = &L->in->vars[i];
-        bool sums = v->v && v->kind == LOOP_NUM && kloop_reduction(loop, v->sym) == COMBINE_ADD;
+        bool sums = v->v && v->kind == LOOP_NUM && kloop_reduction(L->job, loop, v->sym) == COMBINE_ADD;
         for (KRef r = from; sums && r < L->f->nins; r++)
             if (L->f->ins[r].op == K_SET && L->f->ins[r].a == v->v) free_sum(L, L->f->ins[r].b, v);
     }

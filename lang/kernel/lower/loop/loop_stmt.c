@@ -550,7 +550,8 @@ static qs_status return_outermost(Walk *w, const Node *n) {
 
 static qs_status begin_statement(Walk *w, const Node *n) {
     Loops *L = (Loops *)w;
-    if (L->in != L->root || !kloop_is_left(L->job, n)) return QS_OK;
+    if (L->in != L->root || !(L->scans ? kloop_is_rare : kloop_is_left)(L->job, n)) return QS_OK;
+    if (L->scans) return kloop_reach_unless(L, kbuild_int(&L->walk, QS_B1, 0)), L->left = true, QS_OK;
     if (L->mode == MODE_PARALLEL) return kloop_decline(L, n->pos, "the interpreter executes this statement");
     return leave_at(L, n), L->left = true, QS_OK;
 }
@@ -565,10 +566,12 @@ void kloop_exit_unless(Loops *L, KRef holds, const Node *n) {
     double k;
     bool known = kir_is_const(L->f, holds, &k);
     if (known && k == 0) {
+        L->loose++, L->rare++, L->loose_pos = n->pos;
         leave_at(L, n);
         return;
     }
     if (!L->loose++) L->loose_pos = n->pos;
+    L->rare++;
     kloop_flow(L, K_IF, kloop_not(L, holds));
     leave_at(L, n);
     kloop_flow(L, K_END, 0);
