@@ -71,8 +71,8 @@ typedef struct {
     Frame *f;
     LoopSpec *v;
     qs_value value[MAX_ENTRIES]; /* values of v's entries */
-    const Counter *counters; /* NULL: their number is unknown */
-    Counter part[QS_MAX_RANK]; /* of a loop with a scan: `counters`, with the iterations that this run executes */
+    const Counter *counters;     /* NULL: their number is unknown */
+    Counter part[QS_MAX_RANK];   /* of a loop with a scan: `counters`, with the iterations that this run executes */
     const LoopRegion *region;
     Node *loop;        /* that of the region, or its `for` */
     double iterations; /* product of all iteration counts; INFINITY: unknown */

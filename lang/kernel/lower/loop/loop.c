@@ -470,7 +470,8 @@ static bool compile_with_scan(Loops *L, Arena *arena) {
     bool chunked = L->chunked;
     L->axes = L->scan_axes, L->chunked = L->scan_chunked, L->scans = true;
     L->taken = r->rare_part >= 0;
-    bool done = compile_parallel(L, arena) && (L->taken || compile_scan(L, arena));
+    bool done = compile_parallel(L, arena);
+    if (done) done = L->taken ? !kloop_divides_integers(r->parallel.func) : compile_scan(L, arena);
     L->axes = axes, L->chunked = chunked, L->scans = false, L->taken = 0;
     if (!done) r->parallel.func = r->scan.func = NULL, r->rare_part = -1;
     return done;

@@ -694,6 +694,8 @@ bool kloop_is_set_rarely(const LoopJob *job, const Sym *sym);
 bool kloop_may_scan(const Loops *L); /* after the exact pass */
 /* In a parallel version with a scan: iterations reach a rare statement here unless the condition holds. */
 void kloop_reach_unless(Loops *L, KRef holds);
+/* Whether f divides integers, which has no vector instructions: tests of all iterations would take long. */
+bool kloop_divides_integers(const KFunc *f);
 /* Leaves in the scan what its result needs; false: there is none, or it takes too long. */
 bool kloop_reduce_scan(Loops *L, Arena *arena);
 void kloop_drop_conditions(Loops *L, Arena *arena); /* in the parallel version, where no rare statements follow them */

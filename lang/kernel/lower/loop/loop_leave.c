@@ -109,6 +109,12 @@ void kloop_reach_unless(Loops *L, KRef holds) {
     kloop_flow(L, K_END, 0);
 }
 
+bool kloop_divides_integers(const KFunc *f) {
+    for (KRef r = 1; r < f->nins; r++)
+        if (f->ins[r].op == K_MOD || (f->ins[r].op == K_DIV && !kir_is_float((qs_dtype)f->ins[r].dtype))) return true;
+    return false;
+}
+
 /* The cost of the functions that are not vectorized. */
 static uint32_t count_calls(const KFunc *f) {
     uint32_t n = 0;
@@ -170,5 +176,5 @@ bool kloop_reduce_scan(Loops *L, Arena *arena) {
     scan->func = kdeadcode(L->c, arena, pure, wanted, &live);
     for (KRef r = 1; r < f->nins; r++) map[r] = live[map[r]];
     return !reads_stores(L, f, map, L->out->depth) && !has_long_conditions(L, f, map) &&
-           4 * count_calls(scan->func) <= count_calls(L->out->parallel.func);
+           4 * count_calls(scan->func) <= count_calls(L->out->parallel.func) && !kloop_divides_integers(scan->func);
 }
