@@ -12,8 +12,10 @@
  * A processor that predicts a branch wrongly loses about twenty cycles, and LLVM vectorizes few loops with stores in
  * branches.  The pass looks at branches of compiled loops that contain a few cheap operations, variables that are set,
  * and elements that are stored.  An element must be stored in both branches, or loaded before the branch in the same
- * region with no store between, so that the index is inside the array, and the value is the old one.  No other
- * iteration that runs at the same time accesses an element that a compiled loop stores. */
+ * region with no store between, so that the index is inside the array, and the value is the old one.  Several elements
+ * must be different ones, because all of them are stored.  No other iteration that runs at the same time accesses an
+ * element that a compiled loop stores. */
+#include "lang/kernel/ir/affine.h"
 #include "lang/kernel/passes/passes.h"
 
 #include <string.h>
@@ -113,6 +115,27 @@ static bool sets_slot(const Selections *s, KRef first, KRef last, int slot) {
     return false;
 }
 
+/* Whether the launch has tested that arrays do not overlap: iterations are independent. */
+static bool are_apart(const Selections *s, KRef branch) {
+    KRef loop = kir_loop_around(s->f, branch);
+    return loop ? get_ins(s, loop)->op == K_FOR && get_ins(s, loop)->flag : !s->f->serial;
+}
+
+static bool are_different(const Selections *s, KRef branch, const Slot *a, const Slot *b) {
+    Affine p, q;
+    if (a->param != b->param) return are_apart(s, branch);
+    return kaffine_of(s->f, a->index, &p) && kaffine_of(s->f, b->index, &q) && kaffine_differ(&p, &q);
+}
+
+/* Whether no two slots are one element. */
+static bool has_different_elements(const Selections *s, KRef branch) {
+    for (int k = 0; k < s->n; k++)
+        for (int m = 0; m < k; m++)
+            if (!s->slot[k].local && !s->slot[m].local && !are_different(s, branch, &s->slot[k], &s->slot[m]))
+                return false;
+    return true;
+}
+
 /* Whether the IF becomes selections. */
 static bool is_selection(Selections *s, KRef branch) {
     KRef end = find_end(s, branch), middle = find_else(s, branch);
@@ -123,7 +146,7 @@ static bool is_selection(Selections *s, KRef branch) {
         bool all = middle < end && sets_slot(s, branch + 1, middle, k) && sets_slot(s, middle + 1, end, k);
         if (!s->slot[k].local && !s->slot[k].old && !all) return false;
     }
-    return s->n > 0;
+    return s->n > 0 && has_different_elements(s, branch);
 }
 
 static KRef value_of(Selections *s, const Values *v, int slot) {

@@ -35,9 +35,18 @@ static void make_room(Loops *L, InlineFrame *r, int n) {
     r->vars = more;
 }
 
+/* Whether the name is a captured one although the loop sets it: only the interpreter does, in rare branches, and the
+ * value is one that variables of compiled code cannot hold. */
+static bool is_set_outside(const Loops *L, const Sym *sym) {
+    LoopValue v;
+    if (!kloop_is_set_rarely(L->job, sym)) return false;
+    L->job->value(L->job->ud, -1, sym, &v);
+    return v.kind > LOOP_VECTOR;
+}
+
 /* outer_counter: a counter of the outermost loop, whose value before the loop does not matter. */
 static void add_written(Loops *L, const Sym *sym, bool outer_counter) {
-    if (!sym || kloop_find_var(L->root, sym)) return;
+    if (!sym || kloop_find_var(L->root, sym) || is_set_outside(L, sym)) return;
     InlineFrame *r = L->root;
     make_room(L, r, 1);
     Var *v = &r->vars[r->nvars++];

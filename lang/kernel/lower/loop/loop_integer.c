@@ -177,7 +177,8 @@ KRef kloop_modulus_of(const Loops *L, KRef r) {
 /* Whether the guard tests that -y <= x < 2*y, as for mod(i+1,n) with i in 0..n-1. */
 static bool is_near(Loops *L, KRef x, KRef y) {
     double k;
-    if (L->job->far || L->module || L->nnear == LOOP_NEAR || kir_is_const(L->f, y, &k)) return false;
+    if (L->job->far || L->module || L->nnear == LOOP_NEAR) return false;
+    if (kir_is_const(L->f, x, &k) || kir_is_const(L->f, y, &k)) return false;
     for (int i = 0; i < L->nnear; i++)
         if (L->near[i].x == x && L->near[i].y == y) return true;
     bool guarded = kloop_guard_optional(L, kloop_op(L, K_ADD, x, y), kloop_op(L, K_MUL, y, kloop_i64(L, 3)),
@@ -191,7 +192,7 @@ KRef kloop_remainder(Loops *L, KRef x, KRef y) {
         KRef low = kloop_op(L, K_LT, x, kloop_i64(L, 0)), high = kloop_op(L, K_LE, y, x);
         KRef r = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = high, .b = kloop_op(L, K_SUB, x, y), .c = x});
         r = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = low, .b = kloop_op(L, K_ADD, x, y), .c = r});
-        L->near[L->nnear++] = (Near){x, y, r};
+        if (L->f->ins[r].op == K_SELECT) L->near[L->nnear++] = (Near){x, y, r}; /* else it is x, x + y or x - y */
         return r;
     }
     if (!is_power_of_two(L, y, &shift)) return kloop_op(L, K_MOD, x, y);
