@@ -7,10 +7,11 @@ import "boxfilter.q"
 
 % Finds the value of rank k (0 is the smallest) among the pixels under the domain, which lists offsets: for every pixel it
 % is the smallest value that more than k pixels do not exceed. x has a border, because the compiler does not know the extent
-% of the window and would test every index.
+% of the window and would test every index.  nan is larger than every number.
 function [] = __kernel__ rank_window(y : mat'unchecked, x : mat'unchecked, offsets : mat[int]'unchecked, k : int, pos : ivec2)
     n = size(offsets,0)
     best = inf
+    found = false
     for i = 0..n-1
         v = x[pos[0]+offsets[i,0], pos[1]+offsets[i,1]]
         below = 0
@@ -18,8 +19,9 @@ function [] = __kernel__ rank_window(y : mat'unchecked, x : mat'unchecked, offse
             below += x[pos[0]+offsets[j,0], pos[1]+offsets[j,1]] <= v ? 1 : 0
         end
         best = below > k ? min(best, v) : best
+        found = found || below > k
     end
-    y[pos] = best
+    y[pos] = found ? best : nan
 end
 
 function offsets = window_offsets(what, domain)

@@ -339,6 +339,7 @@ function [] = __kernel__ knn_at(idx : mat'unchecked, d : mat'unchecked, y : mat'
     each = int(numel(order)/leaves)
     for m = 0..last
         d[pos,m] = inf
+        idx[pos,m] = numel(order)
     end
     stack = zeros(32)
     apart = zeros(32)
@@ -364,7 +365,7 @@ function [] = __kernel__ knn_at(idx : mat'unchecked, d : mat'unchecked, y : mat'
                 end
                 s = sqrt(s)
                 i = order[p]
-                if i >= 0 && (s < d[pos,last] || s == d[pos,last] && (i < idx[pos,last] || s == inf))
+                if i >= 0 && (s < d[pos,last] || s == d[pos,last] && i < idx[pos,last])
                     m = last
                     while m > 0 && (s < d[pos,m-1] || s == d[pos,m-1] && i < idx[pos,m-1])
                         d[pos,m] = d[pos,m-1]

@@ -198,8 +198,9 @@ static qs_status select_dim(const Base *b, int dim, const qs_value *index, Selec
     if (qval_is_number(at)) return select_one(b, dim, qval_number(at), s);
     if (at.kind != QS_ARRAY || qdtype_is_complex((qs_dtype)qval_array(at)->dtype))
         return qerr_set(qvm_ctx(b->vm), QS_ETYPE,
-                        "an index%s%s must be a number, a vector or :, got a value of type %s", b->of, b->of_name,
-                        qval_type_name(b->vm, at));
+                        "an index%s%s must be a number, a vector or :, got a value of type %s%s", b->of, b->of_name,
+                        qval_type_name(b->vm, at),
+                        at.kind == QS_STRING && !b->dims[b->rank - 1] ? "; dict() makes a dictionary" : "");
     Array *a = qval_array(at);
     return a->dtype == QS_B1 ? qselect_true(b, dim, a, s) : select_list(b, dim, a, s);
 }

@@ -96,9 +96,9 @@ static bool is_traced(qs_value base, const Subscript *s) {
 }
 
 /* -- spans --------------------------------------------------------------------------------------------------------- */
-/* Reads an end or a step that is an int of any size, or an integral number that is exact. */
+/* Reads an end or a step that is an int, or an integral number that int64 holds. */
 static bool read_integer(qs_value v, int64_t *out) {
-    bool exact = v.kind == QS_NUM && fabs(v.u.f) <= 0x1p53 && v.u.f == trunc(v.u.f);
+    bool exact = v.kind == QS_NUM && fabs(v.u.f) < 0x1p63 && v.u.f == trunc(v.u.f);
     if (v.kind == QS_INT || exact) *out = v.kind == QS_INT ? v.u.i : (int64_t)v.u.f;
     return v.kind == QS_INT || exact;
 }

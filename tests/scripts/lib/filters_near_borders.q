@@ -26,3 +26,7 @@ for n = [20,200] % with and without the copy: a number that is not finite reache
     x[10,n-1] = inf
     print sum(isnan(imfilter(x, ones(3,3)))), " ", sum(isnan(imfilter(x, ones(9,9)))), " ", sum(imfilter(x, ones(3,3)) == inf)
 end
+
+% nan is larger than every number.
+x = [[1,2,3],[4,nan,6],[7,8,9]]
+print ordfilt2(x, 8)[1,1], " ", ordfilt2(x, 7)[1,1], " ", ordfilt2(x, 0)[1,1]

@@ -30,3 +30,17 @@ function y = sums(x, r)
     end
 end
 print sum(sums(x, 1)), " ", sum(sums(x, 2)), " ", sum(sums(x, 40))
+function y = means(x, r)
+    [n, m] = size(x)
+    y = zeros(n, m)
+    for i = 0..n-1
+        for j = 0..m-1
+            last = j + r
+            if last >= m
+                last = m - 1
+            end
+            y[i,j] = sum(x[i,max(j-r,0)..last])
+        end
+    end
+end
+print sum(means(x, 1)), " ", sum(means(x, 2)), " ", sum(means(x, 40))

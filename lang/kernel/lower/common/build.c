@@ -3,6 +3,7 @@
  * Pure instructions are reused (local value numbering): a new one is looked up in a hash table of the visible ones.
  * The chains are cut back at the end of a block, so the table has a value exactly as long as KIR allows its use. */
 #include "lang/kernel/elem/elem_build.h"
+#include "lang/kernel/ir/affine.h"
 #include "lang/kernel/lower/common/common.h"
 #include "vm/base/reduction.h"
 
@@ -98,13 +99,20 @@ static KRef number_value(Walk *w, KRef r) {
     return r;
 }
 
-/* Makes a < b ? b : a of integers a maximum, and b < a ? b : a a minimum. */
+/* Whether a - b is 1; both are int64 values of a loop, which do not wrap. */
+static bool is_next(const KFunc *f, KRef a, KRef b) {
+    Affine p, q;
+    if (!f->strict || !kaffine_of(f, a, &p) || !kaffine_of(f, b, &q) || !kaffine_add(&p, &q, -1)) return false;
+    return !p.n && p.constant == 1;
+}
+
+/* Makes a < b ? b : a of integers a maximum, and b < a ? b : a a minimum; the same for n <= a ? n-1 : a. */
 static KMake as_extreme(const KFunc *f, KMake i) {
     const KIns *x = &f->ins[i.a];
-    bool both = (x->a == i.b && x->b == i.c) || (x->a == i.c && x->b == i.b);
-    if (i.op != K_SELECT || (x->op != K_LT && x->op != K_LE) || !both || kir_is_float((qs_dtype)f->ins[i.b].dtype))
-        return i;
-    return (KMake){x->a == i.c ? K_MAX : K_MIN, .a = i.b, .b = i.c};
+    if (i.op != K_SELECT || (x->op != K_LT && x->op != K_LE) || kir_is_float((qs_dtype)f->ins[i.b].dtype)) return i;
+    bool least = x->b == i.c && (x->a == i.b || (x->op == K_LE && is_next(f, x->a, i.b)));
+    bool most = x->a == i.c && (x->b == i.b || (x->op == K_LE && is_next(f, i.b, x->b)));
+    return least || most ? (KMake){most ? K_MAX : K_MIN, .a = i.b, .b = i.c} : i;
 }
 
 KRef kbuild_pure(Walk *w, KMake i) {

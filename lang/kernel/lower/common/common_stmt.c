@@ -177,8 +177,40 @@ static bool is_name(const Node *n, const Node *name) {
     return n->kind == N_IDENT && name->kind == N_IDENT && n->u.ident.sym == name->u.ident.sym;
 }
 
-/* Returns v = v < e ? e : v for `if v < e, v = e end` and the like, if e is cheap: no branch then hides from indices
- * and bounds of loops that v is max(v, e).  NULL: it is another statement. */
+typedef struct {
+    const Node *in;
+    bool found;
+} Names;
+
+static void find_name(void *ud, Node **child) {
+    Names *n = ud;
+    if (!*child) return;
+    n->found |= is_name(*child, n->in);
+    qast_children(*child, find_name, ud);
+}
+
+static bool has_name(Node *in, const Node *name) {
+    Names n = {name, false};
+    find_name(&n, &in);
+    return n.found;
+}
+
+static void check_names(void *ud, Node **child) {
+    Names *n = ud;
+    if (!*child) return;
+    if ((*child)->kind == N_IDENT && !has_name((Node *)(uintptr_t)n->in, *child)) n->found = false;
+    qast_children(*child, check_names, ud);
+}
+
+/* Whether n has no names but those in the condition, which certainly have values. */
+static bool has_names_of(const Node *cond, Node *n) {
+    Names names = {cond, true};
+    check_names(&names, &n);
+    return names.found;
+}
+
+/* Returns v = v < w ? e : v for `if v < w, v = e end` and the like, if w and e are cheap: no branch then hides from
+ * indices and bounds of loops that v is an extreme.  NULL: it is another statement. */
 static Node *as_selection(Walk *w, const Node *n) {
     const Node *set = n->u.ifs.n == 1 && n->u.ifs.blocks[0].n == 1 ? n->u.ifs.blocks[0].at[0] : n;
     Node *cond = n->u.ifs.conds[0];
@@ -187,10 +219,9 @@ static Node *as_selection(Walk *w, const Node *n) {
     if (n->u.ifs.has_else || set->kind != N_ASSIGN || set->u.assign.in_place || !compares) return NULL;
     if (set->u.assign.ntargets != 1 || set->u.assign.bracketed) return NULL;
     if (set->u.assign.types && set->u.assign.types[0]) return NULL;
-    Node *v = set->u.assign.targets[0], *e = set->u.assign.value;
-    bool first = is_name(cond->u.bin.a, v) && qast_equal(cond->u.bin.b, e);
-    if (!first && !(is_name(cond->u.bin.b, v) && qast_equal(cond->u.bin.a, e))) return NULL;
-    if (!w->rules->expr->cheap(e)) return NULL;
+    Node *v = set->u.assign.targets[0], *e = set->u.assign.value, *a = cond->u.bin.a, *b = cond->u.bin.b;
+    if ((!is_name(a, v) && !is_name(b, v)) || !has_names_of(cond, e)) return NULL;
+    if (!w->rules->expr->cheap(e) || !w->rules->expr->cheap(a) || !w->rules->expr->cheap(b)) return NULL;
     Node *made = qarena_alloc(w->arena, sizeof *made), *choice = qarena_alloc(w->arena, sizeof *choice);
     *choice = (Node){.kind = N_TERNARY, .pos = set->pos};
     choice->u.ternary.cond = cond, choice->u.ternary.then = e, choice->u.ternary.other = v;
