@@ -284,14 +284,14 @@ qs_status qcore_object(qs_vm *vm, qs_call_args *c) {
     return QS_OK;
 }
 
-/* Makes an object of names and values: struct("a", 1, …), object(a := 1, …). */
-/* $dict(key, value, …) */
+/* Makes a dictionary of keys and values: {"a": 1}, object(a := 1), which the parser writes as pairs. */
 qs_status qcore_pairs(qs_vm *vm, qs_call_args *c) {
     TRY(qcore_object(vm, c));
     for (int i = 0; i < c->nin; i += 2) TRY(qobj_set_key(vm, c->out[0].u.p, c->in[i], c->in[i + 1]));
     return QS_OK;
 }
 
+/* Makes an object of names and values: struct("a", 1, …), object(a := 1, …). */
 qs_status qcore_struct(qs_vm *vm, qs_call_args *c) {
     if (c->nin % 2) return qs_fail(vm, QS_EVALUE, "struct: each name needs a value, got %d arguments", c->nin);
     for (int i = 0; i < c->nin; i += 2)

@@ -212,7 +212,7 @@ static bool is_inner(const Node *n) {
 }
 
 /* Returns whether the leaves of an expression may be evaluated although its value may not be needed.  In statements, an
- * error of a slice is discarded. */
+ * error of a slice is discarded; a warning about a fraction in its bounds is not. */
 static bool may_evaluate(Gather *g, const Node *n) {
     bool plain = is_plain(g->e, n, false);
     g->guarded = g->guarded || !plain;

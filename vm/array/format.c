@@ -29,12 +29,12 @@ static void add_short_float(Text *t, double x, qs_dtype d) {
     qtext_puts(t, text);
 }
 
-/* Appends a number with at most 6 (float32) or 15 digits. */
 static void add_integer_text(Text *t, int64_t n) {
     char digits[INTEGER_TEXT];
     qtext_add(t, digits, qnum_digits(digits, n));
 }
 
+/* Appends a number with at most 6 (float32) or 15 digits. */
 static void add_rounded(Text *t, double x, qs_dtype d) {
     if (isnan(x)) qtext_puts(t, "nan");
     else if (x == 0 && signbit(x)) qtext_puts(t, "-0");

@@ -244,9 +244,11 @@ static bool is_shared(const FuseRun *now, int leaf) {
  * with reductions, narrow. */
 typedef struct {
     const FuseRun *now;
-    int nitems;                      /* items that the expression may read */
-    uint32_t full, covered;          /* covered: the dimensions of the domain that one of its arrays has */
-    bool is_array, elements, narrow; /* elements: a base of x[mask] has another shape; narrow: a condition has */
+    int nitems;             /* items that the expression may read */
+    uint32_t full, covered; /* covered: the dimensions of the domain that one of its arrays has */
+    bool is_array;
+    bool elements; /* a base of x[mask] has another shape */
+    bool narrow;   /* a condition has another shape */
 } ShapeSearch;
 
 static bool is_reduction(const Node *call) {

@@ -66,11 +66,11 @@ typedef enum {
 /* KIns.flag of ADD, MUL, MIN, MAX.  REASSOC: if loop iterations accumulate with this instruction, they may run in
  * any order, so that the loop can be vectorized; operands of MIN and MAX are then not NaN, and of two zeros either may
  * be the result.  FOR: no iteration writes an element that another one reads or writes, provided that different array
- * parameters do not overlap.  FIXED, of a FOR: all iterations store to the same element, and the body accesses it by
- * one instruction for its index only; other indices of that parameter never have it, and the other parameters do not
- * overlap it.  APART, of a FOR: different array parameters do not overlap.  AHEAD, of a FOR: in addition, no two
- * iterations store to the same element, and only earlier iterations or the same one read an element that is stored:
- * iterations may run in vectors that read before they store. */
+ * parameters do not overlap.  FIXED, of a FOR: all iterations access the same element, some store to it, and the body
+ * accesses it by one instruction for its index only; other indices of that parameter never have it, and the other
+ * parameters do not overlap it.  APART, of a FOR: different array parameters do not overlap.  AHEAD, of a FOR: in
+ * addition, no two iterations store to the same element, and only earlier iterations or the same one read an element
+ * that is stored: iterations may run in vectors that read before they store. */
 enum {
     KFLAG_REASSOC = 1,
     KFLAG_ZEROS = 2, /* MIN, MAX: -0 is the smaller zero in every backend */

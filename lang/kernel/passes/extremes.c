@@ -10,9 +10,9 @@
  *                                           n = k
  *                                         END
  *
- * Values and bits are those of the loop: NaN never wins, equal values change nothing, and a zero is the one that the
- * loop would have chosen.  `s = max(s, x[i])` needs no index, only the sign of a zero; if there was no number, the loop
- * runs once more as it was written.  So does a short loop. */
+ * Values and bits are those of the loop: NaN never wins, the first of equal values wins (for <= the last one), and a
+ * zero has the sign that the loop would have given it.  `s = max(s, x[i])` needs no index, only the sign of a zero; if
+ * there was no number, the loop runs once more as it was written.  So does a short loop. */
 #include "lang/kernel/ir/affine.h"
 #include "lang/kernel/passes/passes.h"
 

@@ -1,4 +1,4 @@
-/* promote.c -- keeps an element that all iterations of a loop change in a variable.
+/* promote.c -- keeps an element that all iterations of a loop access, and some change, in a variable.
  *
  *     FOR j = a..b                         IF a <= b
  *       q[i] = q[i] + A[i,j]*p[j]            s = q[i]

@@ -14,7 +14,10 @@
  * and elements that are stored.  An element must be stored in both branches, or loaded before the branch in the same
  * region with no store between, so that the index is inside the array, and the value is the old one.  Several elements
  * must be different ones, because all of them are stored.  No other iteration that runs at the same time accesses an
- * element that a compiled loop stores. */
+ * element that a compiled loop stores.
+ *
+ * The lowering makes a selection of `if v < w, v = e` itself (common_stmt.c), because indices and bounds of loops that
+ * depend on v must be known to be extremes before the passes. */
 #include "lang/kernel/ir/affine.h"
 #include "lang/kernel/passes/passes.h"
 

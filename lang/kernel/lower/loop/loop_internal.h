@@ -296,7 +296,7 @@ void kloop_declare_all(Loops *L); /* declares the variables of all functions at 
 
 /* -- loop_function.c ----------------------------------------------------------------------------------------------- */
 int kfunction_param(Loops *L, const KParam *p, LoopBind b);
-void kfunction_expect_int(Loops *L, int slot);         /* the input is integral in all calls, as far as is known */
+void kfunction_expect_int(Loops *L, int slot);         /* assumes that the input is integral in all calls */
 bool kfunction_is_open(const Loops *L, const Func *f); /* whether a call of f must be a CALL */
 qs_status kfunction_call(Loops *L, const Callee *callee, const Args *args, Value *outs, int wanted);
 void kfunction_fail_unless(Loops *L, KRef cond);

@@ -92,7 +92,7 @@ bool kloop_is_set_rarely(const LoopJob *job, const Sym *sym) {
     return s.rarely && !s.otherwise;
 }
 
-/* An inner loop that ends by a condition might never end in a scan, which goes on where the program has failed. */
+/* A scan does not stop at an error, so an inner loop that ends by a condition might never end in it. */
 bool kloop_may_scan(const Loops *L) {
     const Node *loop = L->job->loop;
     bool other = L->loose > L->rare || L->speculates || L->waits || L->random || L->callees || L->nlists;
