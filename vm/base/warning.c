@@ -34,7 +34,11 @@ static void remember_location(Ctx *c, Source *src, uint32_t pos) {
     src->warned[src->nwarned++] = pos;
 }
 
-bool qwarn_expected(const Ctx *c, Where w) { return c->warn && qwarn_wanted(c, w) && (!w.src || is_new(w.src, w.pos)); }
+/* A user cannot change the library, so that a warning about its code would not help. */
+bool qwarn_expected(const Ctx *c, Where w) {
+    if (!c->warn || !qwarn_wanted(c, w)) return false;
+    return !w.src || (!w.src->library && is_new(w.src, w.pos));
+}
 
 qs_status qwarn_at(Ctx *c, Where w, const char *fmt, ...) {
     char sentence[SENTENCE];
