@@ -118,6 +118,12 @@ bool kir_steps_by_one(const KFunc *f, KRef loop) {
     return kir_is_const(f, f->ins[loop].c, &c) && (c == 1 || c == -1);
 }
 
+bool kir_counts_by_one(const KFunc *f, KRef loop) {
+    double step;
+    const KIns *i = &f->ins[loop];
+    return i->op == K_FOR && i->dtype == QS_I64 && kir_is_const(f, i->c, &step) && step == 1;
+}
+
 /* -- folding ------------------------------------------------------------------------------------------------------- */
 enum { PAIR = 16 }; /* combines (op, dtype) in one number for a switch */
 _Static_assert((int)QS_NDTYPES <= (int)PAIR, "dtypes in a pair");
@@ -334,6 +340,12 @@ KRef kir_copy(KFunc *to, const KIns *i, KRef a, KRef b, KRef c) {
 void kir_copy_mapped(KFunc *to, const KFunc *f, KRef *map, KRef r) {
     const KIns *i = &f->ins[r];
     map[r] = kir_copy(to, i, map[i->a], map[i->b], map[i->c]);
+}
+
+void kir_hoist(KFunc *to, const KFunc *f, KRef *map, KRef first, KRef r) {
+    if (r < first || map[r]) return;
+    for (int k = 0; k < 3; k++) kir_hoist(to, f, map, first, f->ins[r].arg[k]);
+    kir_copy_mapped(to, f, map, r);
 }
 
 KFunc *kir_finish(KFunc *to, const KFunc *f) {

@@ -125,13 +125,18 @@ static inline bool kir_equal_ins(const KIns *a, const KIns *b) {
     return a->op == b->op && a->dtype == b->dtype && a->flag == b->flag && a->a == b->a && a->b == b->b &&
            a->c == b->c && a->imm == b->imm;
 }
+/* Returns whether the memory has the values that instructions compute. */
+static inline bool kir_is_unconverted(const KParam *p) {
+    return kir_is_value_dtype((qs_dtype)p->dtype) && kir_value_dtype((qs_dtype)p->dtype) == p->dtype;
+}
 /* Returns the guard of a LOAD, STORE or ATOMIC; 0: none. */
 static inline KRef kir_guard(const KIns *i) { return i->op == K_LOAD ? i->b : i->c; }
 /* Returns the instruction r, or the operand of a CAST r. */
 static inline KRef kir_uncast(const KFunc *f, KRef r) { return f->ins[r].op == K_CAST ? f->ins[r].a : r; }
 /* Returns whether the instructions first … last-1 store into the parameter. */
 bool kir_stores(const KFunc *f, KRef first, KRef last, uint64_t param);
-bool kir_steps_by_one(const KFunc *f, KRef loop); /* the step of the FOR is 1 or -1 */
+bool kir_steps_by_one(const KFunc *f, KRef loop);  /* the step of the FOR is 1 or -1 */
+bool kir_counts_by_one(const KFunc *f, KRef loop); /* it is a FOR of an int64 counter with the step 1 */
 
 /* -- building ------------------------------------------------------------------------------------------------------ */
 KFunc *kir_new(Ctx *c, Arena *arena, Str *name, const Source *src);
@@ -183,6 +188,9 @@ KFunc *kir_shell_with(Ctx *c, Arena *arena, const KFunc *f, const KParam *params
 KRef kir_copy(KFunc *to, const KIns *i, KRef a, KRef b, KRef c);
 /* Copies instruction r of f and sets map[r]; map has the copies of its operands. */
 void kir_copy_mapped(KFunc *to, const KFunc *f, KRef *map, KRef r);
+/* Copies r and what it is computed from, unless it has a copy or comes before `first`: a value that does not change in
+ * the loop `first`, in front of the loop. */
+void kir_hoist(KFunc *to, const KFunc *f, KRef *map, KRef first, KRef r);
 /* Ends the copy `to`, which computes the same as f. */
 KFunc *kir_finish(KFunc *to, const KFunc *f);
 /* A pass that replaces some loops.  *to and *map, the copy of the function and the copies of its instructions, are set

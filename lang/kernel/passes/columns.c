@@ -24,18 +24,13 @@ typedef struct {
 
 static const KIns *get_ins(const Nest *n, KRef r) { return &n->f->ins[r]; }
 
-static bool counts_by_one(const Nest *n, KRef loop) {
-    double step;
-    const KIns *i = get_ins(n, loop);
-    return i->op == K_FOR && i->dtype == QS_I64 && kir_is_const(n->f, i->c, &step) && step == 1;
-}
-
 /* Finds the inner loop; false: the nest is not perfect, or arrays may overlap. */
 static bool find_nest(Nest *n, KRef outer) {
     n->outer = outer, n->end = n->f->regions[outer].end, n->inner = 0;
     for (KRef r = outer + 1; r < n->end && !n->inner; r++)
         if (get_ins(n, r)->op == K_FOR) n->inner = r, n->last = n->f->regions[r].end;
-    if (!n->inner || n->last + 1 != n->end || !counts_by_one(n, outer) || !counts_by_one(n, n->inner)) return false;
+    if (!n->inner || n->last + 1 != n->end || !kir_counts_by_one(n->f, outer) || !kir_counts_by_one(n->f, n->inner))
+        return false;
     n->by_outer = (Invariants){.arena = n->arena, .f = n->f, .loop = outer, .end = n->end};
     n->by_inner = (Invariants){.arena = n->arena, .f = n->f, .loop = n->inner, .end = n->last};
     const KIns *inner = get_ins(n, n->inner);
@@ -89,13 +84,6 @@ static bool is_candidate(void *pass, KRef r) {
 }
 
 /* -- the copy ------------------------------------------------------------------------------------------------------ */
-/* Copies a value of the outer loop that does not change in front of it. */
-static void hoist_value(Nest *n, KRef r) {
-    if (r <= n->outer || n->map[r]) return;
-    for (int k = 0; k < 3; k++) hoist_value(n, get_ins(n, r)->arg[k]);
-    kir_copy_mapped(n->to, n->f, n->map, r);
-}
-
 static void copy_body(Nest *n) {
     for (KRef r = n->outer + 1; r < n->last; r++)
         if (r != n->inner) kir_copy_mapped(n->to, n->f, n->map, r);
@@ -106,7 +94,7 @@ static void interchange(void *pass) {
     KFunc *to = n->to;
     const KIns *outer = get_ins(n, n->outer), *inner = get_ins(n, n->inner);
     to->pos = outer->pos;
-    hoist_value(n, inner->a), hoist_value(n, inner->b);
+    kir_hoist(n->to, n->f, n->map, n->outer + 1, inner->a), kir_hoist(n->to, n->f, n->map, n->outer + 1, inner->b);
     KRef a = n->map[outer->a], b = n->map[outer->b], c = n->map[inner->a], d = n->map[inner->b];
     kir_flow(to, K_IF, kir_op(to, K_AND, kir_op(to, K_LE, a, b), kir_op(to, K_LE, c, d)));
     n->map[n->inner] = kir_for(to, c, d, 1, KFLAG_REASSOC);

@@ -160,7 +160,7 @@ static bool is_candidate(void *pass, KRef loop) {
     Search *s = pass;
     const KIns *i = get_ins(s, loop), *set;
     s->loop = loop, s->end = s->f->regions[loop].end, s->n = 0;
-    if (i->flag != KFLAG_REASSOC || i->dtype != QS_I64 || !kir_steps_by_one(s->f, loop)) return false;
+    if (i->flag != KFLAG_REASSOC || !kir_counts_by_one(s->f, loop)) return false;
     if (!is_plain(s)) return false;
     for (KRef r = loop + 1; r < s->end && s->n < EXTREMES; r++)
         if (get_ins(s, r)->op == K_SET && get_ins(s, r)->a < loop && is_extreme(s, r, &s->extreme[s->n])) s->n++;

@@ -32,14 +32,6 @@ static bool is_hoisted(Hoisting *h, KRef r) {
     return plain && kaffine_is_invariant(&h->same, i->a);
 }
 
-/* Copies an invariant value in front of the loop. */
-static void hoist_value(Hoisting *h, KRef r) {
-    const KIns *i = &h->f->ins[r];
-    if (r < h->loop || h->map[r]) return;
-    for (int k = 0; k < 3; k++) hoist_value(h, i->arg[k]);
-    kir_copy_mapped(h->to, h->f, h->map, r);
-}
-
 static void replace_loop(void *pass) {
     Hoisting *h = pass;
     const KIns *i = &h->f->ins[h->loop];
@@ -49,7 +41,7 @@ static void replace_loop(void *pass) {
     h->to->pos = i->pos;
     kir_flow(h->to, K_IF, kir_op(h->to, K_LE, a, b));
     for (KRef r = h->loop + 1; r < h->end; r++)
-        if (is_hoisted(h, r)) hoist_value(h, r);
+        if (is_hoisted(h, r)) kir_hoist(h->to, h->f, h->map, h->loop, r);
     for (KRef r = h->loop; r <= h->end; r++)
         if (r == h->loop || !h->map[r]) kir_copy_mapped(h->to, h->f, h->map, r);
     kir_flow(h->to, K_END, 0);

@@ -38,11 +38,6 @@ static Element *find_element(Promotion *p, const KIns *i) {
     return NULL;
 }
 
-/* Whether the memory has the values that instructions compute. */
-static bool is_unconverted(const KParam *p) {
-    return kir_is_value_dtype((qs_dtype)p->dtype) && kir_value_dtype((qs_dtype)p->dtype) == p->dtype;
-}
-
 /* Whether each iteration accesses the element, so that its index is inside the array. */
 static bool is_accessed(Promotion *p, const Element *e) {
     for (KRef r = p->loop + 1; r < p->end; r++)
@@ -63,7 +58,7 @@ static bool find_elements(Promotion *p) {
                      i->op == K_END;
         if (!plain) return false;
         if (i->op != K_STORE || !kaffine_is_invariant(&same, i->a) || find_element(p, i)) continue;
-        if (p->n == ELEMENTS || !is_unconverted(&p->f->params[i->imm])) return false;
+        if (p->n == ELEMENTS || !kir_is_unconverted(&p->f->params[i->imm])) return false;
         p->element[p->n++] = (Element){.param = (int)i->imm, .index = i->a};
     }
     for (int k = 0; k < p->n; k++)
@@ -72,14 +67,6 @@ static bool find_elements(Promotion *p) {
 }
 
 /* -- the copy ------------------------------------------------------------------------------------------------------ */
-/* Copies an invariant value in front of the loop. */
-static void hoist_value(Promotion *p, KRef r) {
-    const KIns *i = &p->f->ins[r];
-    if (r < p->loop || p->map[r]) return;
-    for (int k = 0; k < 3; k++) hoist_value(p, i->arg[k]);
-    kir_copy_mapped(p->to, p->f, p->map, r);
-}
-
 static void add_load(Promotion *p, Element *e) {
     qs_dtype d = (qs_dtype)p->f->params[e->param].dtype;
     KRef old = kir_emit(p->to, (KMake){K_LOAD, .own = d, .a = p->map[e->index], .imm = (uint64_t)e->param});
@@ -110,7 +97,8 @@ static void replace_loop(void *pass) {
     KRef a = p->map[step > 0 ? i->a : i->b], b = p->map[step > 0 ? i->b : i->a];
     p->to->pos = i->pos;
     kir_flow(p->to, K_IF, kir_op(p->to, K_LE, a, b));
-    for (int k = 0; k < p->n; k++) hoist_value(p, p->element[k].index), add_load(p, &p->element[k]);
+    for (int k = 0; k < p->n; k++)
+        kir_hoist(p->to, p->f, p->map, p->loop, p->element[k].index), add_load(p, &p->element[k]);
     copy_body(p);
     for (int k = 0; k < p->n; k++) add_store(p, &p->element[k]);
     kir_flow(p->to, K_END, 0);

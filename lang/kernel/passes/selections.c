@@ -92,13 +92,8 @@ static bool is_cheap(const KIns *i) {
 
 static bool is_free(const KIns *i) { return i->op == K_CONST || i->op == K_PARAM || i->op == K_DIM; }
 
-/* Whether the memory has the values that instructions compute. */
-static bool is_unconverted(const KParam *p) {
-    return kir_is_value_dtype((qs_dtype)p->dtype) && kir_value_dtype((qs_dtype)p->dtype) == p->dtype;
-}
-
 static bool takes_ins(Selections *s, KRef branch, const KIns *i) {
-    bool plain = i->op == K_STORE && !i->c && is_unconverted(&s->f->params[i->imm]);
+    bool plain = i->op == K_STORE && !i->c && kir_is_unconverted(&s->f->params[i->imm]);
     if (i->op == K_SET || plain) return add_slot(s, branch, i);
     if (i->op == K_GET || i->op == K_IF || i->op == K_ELSE || i->op == K_END) return true;
     s->cost += !is_free(i);

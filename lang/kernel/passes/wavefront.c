@@ -58,12 +58,6 @@ static const KIns *get_ins(const Wave *w, KRef r) { return &w->f->ins[r]; }
 static bool is_access(const KIns *i) { return i->op == K_LOAD || i->op == K_STORE; }
 
 /* -- conditions ---------------------------------------------------------------------------------------------------- */
-static bool is_counter_by_one(const Wave *w, KRef loop) {
-    double step;
-    const KIns *i = get_ins(w, loop);
-    return i->op == K_FOR && i->dtype == QS_I64 && kir_is_const(w->f, i->c, &step) && step == 1;
-}
-
 /* Adds a counter of a short loop to the range; false: r is something else. */
 static bool add_counter(const Wave *w, KRef r, int64_t factor, Range *out) {
     const KIns *i = get_ins(w, r);
@@ -217,12 +211,12 @@ static bool check_body(Wave *w) {
 
 static bool is_candidate(void *pass, KRef r) {
     Wave *w = pass;
-    if (!is_counter_by_one(w, r) || get_ins(w, r)->flag == KFLAG_REASSOC) return false;
+    if (!kir_counts_by_one(w->f, r) || get_ins(w, r)->flag == KFLAG_REASSOC) return false;
     w->outer = r, w->end = w->f->regions[r].end, w->inner = w->width = 0, w->distance = 1, w->reach = 0;
     if (w->end - r > MOST) return false;
     for (KRef x = r + 1; x < w->end; x++) {
         if (!kir_is_loop(get_ins(w, x)->op)) continue;
-        if (w->inner || !is_counter_by_one(w, x) || w->f->regions[x].around != r) return false;
+        if (w->inner || !kir_counts_by_one(w->f, x) || w->f->regions[x].around != r) return false;
         w->inner = x, x = w->last = w->f->regions[x].end;
     }
     if (!w->inner) return false;
@@ -249,13 +243,6 @@ static void copy_part_of_row(Wave *w, int k, KRef first, KRef last) {
     w->row[k][w->inner] = kir_for(w->to, first, last, 1, 0);
     copy_in_row(w, k, w->inner + 1, w->last);
     kir_flow(w->to, K_END, 0);
-}
-
-/* Copies a value of the outer loop that does not change in front of it. */
-static void hoist_value(Wave *w, KRef r) {
-    if (r <= w->outer || w->map[r]) return;
-    for (int k = 0; k < 3; k++) hoist_value(w, get_ins(w, r)->arg[k]);
-    kir_copy_mapped(w->to, w->f, w->map, r);
 }
 
 static void add_locals_of_rows(Wave *w) {
@@ -311,7 +298,8 @@ static void replace_loops(void *pass) {
     KFunc *to = w->to;
     const KIns *outer = get_ins(w, w->outer), *inner = get_ins(w, w->inner);
     to->pos = outer->pos;
-    hoist_value(w, inner->a), hoist_value(w, inner->b), hoist_value(w, w->width);
+    kir_hoist(w->to, w->f, w->map, w->outer + 1, inner->a), kir_hoist(w->to, w->f, w->map, w->outer + 1, inner->b),
+        kir_hoist(w->to, w->f, w->map, w->outer + 1, w->width);
     KRef a = w->map[outer->a], b = w->map[outer->b], lo = w->map[inner->a], hi = w->map[inner->b];
     KRef good = test_bounds(w, a, b, lo, hi), span = kir_op(to, K_ADD, kir_op(to, K_SUB, b, a), kir_int(to, 1));
     KRef next = kir_op(to, K_ADD, a, kir_op(to, K_AND, span, kir_int(to, -(int64_t)ROWS)));
