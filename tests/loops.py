@@ -1537,9 +1537,11 @@ class Smalls:
         lines += [f"  {a} = {kind()}({row()})" for a in "uv"]
         lines += [f"  {a} = {kind()}(transpose{row()})" for a in "cC"]
         lines += [f"  y = zeros(9,{n})", "  try", "    for i = 0..8"]
-        lines += [f"      {self.statement()}" for _ in range(r.randint(1, 4))] + ["    end"]
-        lines += ["  catch e_", '    print "caught: ", e_', "  end", '  printf("s %.17g\\n", s)']
-        lines += [f'  show_mat("{a}", {a})' for a in "MNcy"] + [f'  show_all("{a}", {a})' for a in "uv"]
+        body = [f"      {self.statement()}" for _ in range(r.randint(1, 4))]
+        near = "~" if any("] += " in line for line in body) else ""  # chunks of a loop may add to one element
+        lines += body + ["    end", "  catch e_", '    print "caught: ", e_', "  end"]
+        lines += [f'  printf("{near}s %.17g\\n", s)']
+        lines += [f'  show_mat("{near}{a}", {a})' for a in "MNcy"] + [f'  show_all("{near}{a}", {a})' for a in "uv"]
         lines += [f"  print type({a}), size({a})" for a in "MNcuv"]
         return lines + ["end", f"{self.name}()"]
 

@@ -98,14 +98,16 @@ def _must_keep(into, a, casting, name):
 def fill_from(self, a, casting=None):
     """Copies the elements of a NumPy array of exactly the same shape into this one.
 
-    casting  None: integer elements must be representable; "unsafe": fractions are truncated, and large numbers
-    saturate"""
+    casting  None: integer elements must be representable; "unsafe": fractions are truncated, large numbers saturate,
+    and nan becomes 0"""
     if not hasattr(a, "shape") or not hasattr(a, "dtype"):
         raise TypeError("from_numpy: a NumPy array is wanted, got %s" % type(a).__name__)
     shape = tuple(a.shape)
     if shape != self.shape:
         raise ValueError("from_numpy: the shape must be %s, got %s" % (self.shape, shape))
     _must_keep(self, a, casting, "from_numpy")
+    if casting and a.dtype.kind == "f" and _import("numpy").dtype(self.dtype).kind in "biu":
+        a = _import("numpy").where(a == a, a, 0)
     self[...] = a
     return self
 

@@ -294,6 +294,7 @@ static qs_status check_for_mask(const Base *b, Array *a) {
     if (qdtype_is_int((qs_dtype)a->dtype) && a->dtype != QS_U8) return QS_OK;
     if (a->count < 3 || a->hdr.flags & ARRAY_LITERAL || qdtype_is_complex((qs_dtype)a->dtype) || !whole_shape(b, a))
         return QS_OK;
+    if (!qwarn_code(qvm_here(b->vm))) return QS_OK;
     TRY(qarr_read(b->vm, a, &p));
     for (size_t k = 0; k < a->count; k++) {
         double v = qdtype_get((qs_dtype)a->dtype, (const char *)p + (ptrdiff_t)(qarr_offset(a, k) * size));

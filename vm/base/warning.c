@@ -34,11 +34,9 @@ static void remember_location(Ctx *c, Source *src, uint32_t pos) {
     src->warned[src->nwarned++] = pos;
 }
 
-/* A user cannot change the library, so that a warning about its code would not help. */
-bool qwarn_expected(const Ctx *c, Where w) {
-    if (!c->warn || !qwarn_wanted(c, w)) return false;
-    return !w.src || (!w.src->library && is_new(w.src, w.pos));
-}
+bool qwarn_expected(const Ctx *c, Where w) { return c->warn && qwarn_wanted(c, w) && (!w.src || is_new(w.src, w.pos)); }
+
+bool qwarn_code(Where w) { return !w.src || !w.src->library; }
 
 qs_status qwarn_at(Ctx *c, Where w, const char *fmt, ...) {
     char sentence[SENTENCE];
@@ -58,7 +56,7 @@ qs_status qwarn_slip(Ctx *c, Where w, Slip s) {
         [SLIP_MEAN] = "mean: x has no elements, and the result is nan",
         [SLIP_FLOAT32] = "these differ by the rounding of a float32 element only: float64([0.1])[0] == 0.1 holds",
     };
-    return qwarn_at(c, w, "%s", sentences[s]);
+    return qwarn_code(w) ? qwarn_at(c, w, "%s", sentences[s]) : QS_OK;
 }
 
 qs_status qwarn_location(Ctx *c, Where w, const char *name, int rank) {

@@ -8,6 +8,7 @@
 #include "vm/base/ctx.h"
 
 bool qwarn_wanted(const Ctx *c, Where w);
+bool qwarn_code(Where w); /* a warning about the code there helps: it is not the library, which a user cannot change */
 bool qwarn_expected(const Ctx *c, Where w); /* qwarn_at would report: the location has not warned yet */
 /* Reports a warning, unless warnings are off or the location has already had one; then returns QS_OK.  The receiver may
  * turn it into an error, as Python does. */
