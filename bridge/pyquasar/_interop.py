@@ -78,21 +78,25 @@ def to_numpy(self, copy=None):
     return self.to_py() if copy is None else self.__array__(copy=copy)
 
 
-def _must_keep(into, a, casting, name):
-    """Checks that an integer array can hold all elements; casting "unsafe" allows truncation."""
+def _storable(into, a, casting, name):
+    """Returns what to store; checks that an integer array can hold all elements, unless casting is "unsafe", which
+    allows truncation and makes nan 0."""
     if casting not in (None, "unsafe"):
         raise ValueError('%s: casting must be "unsafe" or None, got %r' % (name, casting))
     np = _import("numpy")
-    a, to = np.asarray(a), np.dtype(into.dtype)
-    if casting or to.kind not in "biu" or a.dtype.kind not in "iuf" or not a.size:
-        return
+    x, to = np.asarray(a), np.dtype(into.dtype)
+    if to.kind not in "biu" or x.dtype.kind not in "iuf" or not x.size:
+        return a
+    if casting:
+        return np.where(x == x, x, 0) if x.dtype.kind == "f" else a
     low, high = (0, 1) if to.kind == "b" else (np.iinfo(to).min, np.iinfo(to).max)
     with np.errstate(invalid="ignore"):
-        beyond = a >= float(high) + 1 if a.dtype.kind == "f" else a > high
-        bad = (a < low) | beyond | (a != np.trunc(a))
-    if not bad.any():
-        return
-    raise ValueError('%s: an array of %s does not hold %s; casting="unsafe" cuts it off' % (name, to, a[bad].flat[0]))
+        beyond = x >= float(high) + 1 if x.dtype.kind == "f" else x > high
+        bad = (x < low) | beyond | (x != np.trunc(x))
+    if bad.any():
+        raise ValueError('%s: an array of %s does not hold %s; casting="unsafe" cuts it off'
+                         % (name, to, x[bad].flat[0]))
+    return a
 
 
 def fill_from(self, a, casting=None):
@@ -105,10 +109,7 @@ def fill_from(self, a, casting=None):
     shape = tuple(a.shape)
     if shape != self.shape:
         raise ValueError("from_numpy: the shape must be %s, got %s" % (self.shape, shape))
-    _must_keep(self, a, casting, "from_numpy")
-    if casting and a.dtype.kind == "f" and _import("numpy").dtype(self.dtype).kind in "biu":
-        a = _import("numpy").where(a == a, a, 0)
-    self[...] = a
+    self[...] = _storable(self, a, casting, "from_numpy")
     return self
 
 
@@ -189,8 +190,7 @@ def fill_from_torch(self, t, casting=None):
             t = from_torch(t, requires_grad=False)
         except TypeError:  # on a device that is not open
             t = from_torch(t.detach().cpu(), requires_grad=False)
-        _must_keep(self, t, casting, "from_torch")
-        self[...] = t
+        self[...] = _storable(self, t, casting, "from_torch")
     return self
 
 

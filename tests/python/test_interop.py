@@ -161,6 +161,12 @@ class Torch(Exchange):
         q.descend(w, 0.25)
         self.assertEqual(w.tolist(), [0.5]*3)
 
+    def test_filling_integers(self):
+        v = q.value(np.zeros(2, np.uint8))
+        with self.assertRaisesRegex(ValueError, "does not hold"):
+            v.from_torch(torch.tensor([np.nan, 1]))
+        self.assertEqual(v.from_torch(torch.tensor([np.nan, 300]), casting="unsafe").tolist(), [0, 255])
+
     def test_there_and_back(self):
         for name in DTYPES + ["bfloat16"]:
             if not hasattr(torch, name):
