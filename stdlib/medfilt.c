@@ -8,7 +8,7 @@
  * rank. It moves back and forth over the tile; each step removes 2r+1 ranks and adds as many, and the search for the
  * median starts at the previous one.  Source: Huang, Yang, Tang 1979, with ranks instead of grey values.
  *
- * Bytes are their own ranks.  The histogram of a window is the sum of those of its columns, so that a step costs the
+ * Bytes are their own ranks.  The histogram of a window is the sum of its columns' histograms, so that a step costs the
  * same for all windows.  Source: Perreault, Hebert: Median filtering in constant time (2007). */
 #include "devices/pool.h"
 #include "devices/threads.h"
@@ -201,7 +201,7 @@ static inline int find_count(const uint16_t *counts, size_t middle, size_t *belo
     return i;
 }
 
-/* Filters a row.  The window has the counts of all groups, and those of the bytes of a group as they were at column
+/* Filters a row.  The window has the counts of all groups.  The counts of the bytes of a group are as old as column
  * at[group], because a median seldom needs most of them. */
 static void filter_bytes(const Filter *f, const Tile *t, const Histogram *columns, uint8_t *dst) {
     static const uint16_t none[GROUPS];

@@ -461,8 +461,8 @@ typedef struct {
     double cost;
 } Packing;
 
-/* Returns the distance of rows of n and m elements of which the positions `wanted` of the result are kept.  The end of
- * a row may overlap positions of the next one that are not wanted. */
+/* Returns the distance of rows of n and m elements, if the positions `wanted` of the result are kept.  The end of a row
+ * may overlap positions of the next one that are not wanted. */
 static int64_t choose_row_stride(int64_t n, int64_t m, Span wanted) {
     int64_t w = n + m - 1 - wanted.from, least = n > m ? n : m;
     if (least < wanted.end) least = wanted.end;

@@ -917,7 +917,7 @@ static bool add_statement(Gather *g, Node *n) {
     return s ? add_item(g, s, n->u.assign.value, qcode_register(g->e, s), n) : add_change(g, n);
 }
 
-/* Adds the next statement, of which only a part may belong to the group: x[i..j] = value, or y = function(value).  Sets
+/* Adds the next statement.  Only a part of it may belong to the group: x[i..j] = value, or y = function(value).  Sets
  * *part or *last to it. */
 static void add_last(Gather *g, Node *next, Node **part, Node **last) {
     int items = g->nitems;

@@ -1,8 +1,8 @@
 /* emit_exact.c -- finds products of float64 that are exact, so that a*b + c rounds once in any case.
  *
- * The product of two float32 elements has 48 bits, of which float64 loses none.  The instruction of the processor that
- * multiplies and adds with one rounding then gives the bits of a multiplication followed by an addition, and loops of
- * the program, which must give these, use it. */
+ * The product of two float32 elements has 48 bits, and float64 loses none of them.  The instruction of the processor
+ * that multiplies and adds with one rounding then gives the bits of a multiplication followed by an addition, and loops
+ * of the program, which must give these, use it. */
 #include "lang/kernel/codegen/emit_llvm.h"
 
 #include <math.h>

@@ -342,6 +342,13 @@ void kir_copy_mapped(KFunc *to, const KFunc *f, KRef *map, KRef r) {
     map[r] = kir_copy(to, i, map[i->a], map[i->b], map[i->c]);
 }
 
+void kir_if_runs(KFunc *to, const KFunc *f, const KRef *map, KRef loop) {
+    const KIns *i = &f->ins[loop];
+    double step = 1;
+    (void)kir_is_const(f, i->c, &step);
+    kir_flow(to, K_IF, kir_op(to, K_LE, map[step > 0 ? i->a : i->b], map[step > 0 ? i->b : i->a]));
+}
+
 void kir_hoist(KFunc *to, const KFunc *f, KRef *map, KRef first, KRef r) {
     if (r < first || map[r]) return;
     for (int k = 0; k < 3; k++) kir_hoist(to, f, map, first, f->ins[r].arg[k]);

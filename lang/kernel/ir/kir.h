@@ -191,6 +191,8 @@ void kir_copy_mapped(KFunc *to, const KFunc *f, KRef *map, KRef r);
 /* Copies r and what it is computed from, unless it has a copy or comes before `first`: a value that does not change in
  * the loop `first`, in front of the loop. */
 void kir_hoist(KFunc *to, const KFunc *f, KRef *map, KRef first, KRef r);
+/* Opens an IF that holds if the FOR, whose step is a constant other than 0, has an iteration. */
+void kir_if_runs(KFunc *to, const KFunc *f, const KRef *map, KRef loop);
 /* Ends the copy `to`, which computes the same as f. */
 KFunc *kir_finish(KFunc *to, const KFunc *f);
 /* A pass that replaces some loops.  *to and *map, the copy of the function and the copies of its instructions, are set

@@ -1,4 +1,4 @@
-/* columns.c -- interchanges two loops, the inner one of which walks down the columns of arrays.
+/* columns.c -- interchanges two loops if the inner one walks down the columns of arrays.
  *
  *     FOR j = a..b                            FOR i = c..d
  *       FOR i = c..d                    =>      FOR j = a..b

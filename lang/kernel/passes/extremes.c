@@ -10,8 +10,8 @@
  *                                           n = k
  *                                         END
  *
- * Values and bits are those of the loop: NaN never wins, the first of equal values wins (for <= the last one), and a
- * zero has the sign that the loop would have given it.  `s = max(s, x[i])` needs no index, only the sign of a zero; if
+ * Values and bits stay the same: NaN never wins, the first of equal values wins (for <= the last one), and a zero has
+ * the sign that the loop would have given it.  `s = max(s, x[i])` needs no index, only the sign of a zero; if
  * there was no number, the loop runs once more as it was written.  So does a short loop. */
 #include "lang/kernel/ir/affine.h"
 #include "lang/kernel/passes/passes.h"

@@ -34,12 +34,8 @@ static bool is_hoisted(Hoisting *h, KRef r) {
 
 static void replace_loop(void *pass) {
     Hoisting *h = pass;
-    const KIns *i = &h->f->ins[h->loop];
-    double step = 0;
-    (void)kir_is_const(h->f, i->c, &step);
-    KRef a = h->map[step > 0 ? i->a : i->b], b = h->map[step > 0 ? i->b : i->a];
-    h->to->pos = i->pos;
-    kir_flow(h->to, K_IF, kir_op(h->to, K_LE, a, b));
+    h->to->pos = h->f->ins[h->loop].pos;
+    kir_if_runs(h->to, h->f, h->map, h->loop);
     for (KRef r = h->loop + 1; r < h->end; r++)
         if (is_hoisted(h, r)) kir_hoist(h->to, h->f, h->map, h->loop, r);
     for (KRef r = h->loop; r <= h->end; r++)

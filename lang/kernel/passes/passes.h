@@ -35,7 +35,7 @@ const KFunc *kjam_positions(Ctx *c, Arena *a, const KFunc *f, KJam *out);
 /* Whether it is in a loop that the pass changes. */
 uint8_t *kindextests_chosen(Arena *a, const KFunc *f);
 uint8_t *kinterchange_chosen(Arena *a, const KFunc *f);
-void kcolumns_choose(Arena *a, const KFunc *f, uint8_t *chosen); /* adds those of kcolumns_interchange */
+void kcolumns_choose(Arena *a, const KFunc *f, uint8_t *chosen); /* adds what kcolumns_interchange takes */
 /* 8 or 16 if its value and its operands fit into a signed integer of that many bits; for a LOCAL, if all its values do;
  * else 0. */
 uint8_t *knarrow_bits(Arena *a, const KFunc *f);

@@ -91,12 +91,8 @@ static void copy_body(Promotion *p) {
 
 static void replace_loop(void *pass) {
     Promotion *p = pass;
-    const KIns *i = &p->f->ins[p->loop];
-    double step = 0;
-    (void)kir_is_const(p->f, i->c, &step);
-    KRef a = p->map[step > 0 ? i->a : i->b], b = p->map[step > 0 ? i->b : i->a];
-    p->to->pos = i->pos;
-    kir_flow(p->to, K_IF, kir_op(p->to, K_LE, a, b));
+    p->to->pos = p->f->ins[p->loop].pos;
+    kir_if_runs(p->to, p->f, p->map, p->loop);
     for (int k = 0; k < p->n; k++)
         kir_hoist(p->to, p->f, p->map, p->loop, p->element[k].index), add_load(p, &p->element[k]);
     copy_body(p);

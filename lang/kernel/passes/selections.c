@@ -25,7 +25,7 @@
 
 enum { COST = 16 /* most operations of a branch and its ELSE */, SLOTS = 6 /* most variables and elements */ };
 
-/* What a branch sets: a variable of f, or an element. */
+/* A branch sets it: a variable of f, or an element. */
 typedef struct {
     KRef local, index; /* local 0: an element */
     uint64_t param;

@@ -1,4 +1,4 @@
-% What is written instead of the modifiers 'sat and 'checked of the original language, in a kernel and on the host.
+% Expressions that replace the modifiers 'sat and 'checked of the original language, in a kernel and on the host.
 function [] = __kernel__ add(a : vec[uint8], b : vec[uint8], s : vec[uint8], c : ivec, d : ivec, t : ivec, pos : int)
     s[pos] = uint8(a[pos] + b[pos])
     t[pos] = int(float64(c[pos]) + d[pos])

@@ -1,5 +1,5 @@
 % Loops that run in parallel or vectorised, except for the iterations that reach a statement for the interpreter, or an
-% error: results, output and its order are those of the interpreter.
+% error: results, output and its order are as in the interpreter.
 
 function [] = maps(x, y)
     for i = 0..numel(x)-1

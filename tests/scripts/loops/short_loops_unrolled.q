@@ -1,5 +1,5 @@
 % Inner loops of a few iterations, and loops over the elements of short vectors, are unrolled: their code has no loop,
-% so that all indices are known.  Results are those of the interpreter; sizes that change give new code.
+% so that all indices are known.  Results are as in the interpreter; sizes that change give new code.
 function C = product(A, B)
     m = size(A, 0)
     C = zeros(m, m)

@@ -503,7 +503,7 @@ static bool apply_reduction(Loops *L, const char *name, const Value *a, Number *
     return *out = kloop_num(kreduce_finish(&L->walk, of, sum, kloop_f64(L, a->n), 0)), true;
 }
 
-/* The reduction of which this is a call with a known dimension, whose number is *dim; RED_NONE: it is none. */
+/* The reduction, if this is a call of one along a known dimension, *dim; RED_NONE: it is none. */
 static Reduce find_along(Loops *L, const char *name, const Value *args, int nargs, int *dim) {
     Reduce r = qreduction_find(name);
     const ReduceInfo *of = &qreduction_info[r];
