@@ -187,6 +187,24 @@ class Dump(WithCache):
         self.assertEqual(r.stdout.splitlines()[:len(functions)], plain.stdout.splitlines())
         return len(re.findall(f"; after {name}: .*\n(?!; no change)", r.stdout))
 
+    def test_branches_keep_no_loop_from_vectors(self):
+        """Sums in branches, and searches for extremes; of an int the position is sought, too.  A sum that is read, and
+        elements of a column, which are far from each other, stay as they are."""
+        loop = """function [m, k, s] = NAME(x)
+                [m, k, s] = {0, 0, 0}
+                for i = 0..numel(x)-1
+                    BODY
+                end
+            end"""
+        call = "[m, k, s] = NAME(mod((0..99)*37, 101)); print m, k, s"
+        sums = ["if x[i] > 50; s += x[i]; end", "if x[i] < 9; continue; end; s -= 1",
+                "if x[i] > 50; s += x[i]; end; k = max(k, s)"]
+        searches = ["m = max(m, x[i])", "if x[i] > m; m = x[i]; k = i; end", "if x[i] <= m; m = x[i]; end",
+                    "m = x[i] > m ? x[i] : m", "m = max(m, x[i]) + 1", "if x[i] > m; k = m; m = x[i]; end"]
+        functions = lambda bodies: [loop.replace("BODY", body.replace("; ", "\n")) for body in bodies]
+        self.assertEqual(self.count_changes("conditional_sums", functions(sums), call), 2)
+        self.assertEqual(self.count_changes("extremes", functions(searches), call), 4)
+
     def count_rounded_sums(self, *loops):
         functions = [f"""function [s, t, c] = NAME(a, b, s, t, c)
                 n = numel(a)

@@ -148,6 +148,15 @@ static qs_status select_elements(Walk *w, Node *n, struct Val *c, struct Val *ou
     return w->rules->expr->choose(w, c, a, b, out);
 }
 
+/* Whether n may be evaluated although it may not be chosen: it is cheap, or an element that the condition compares. */
+static bool may_evaluate(const ExprRules *r, const Node *cond, const Node *n) {
+    if (r->cheap(n)) return true;
+    bool compared = n->kind == N_INDEX && cond->kind == N_BINARY && cond->op != OP_ANDAND && cond->op != OP_OROR &&
+                    (qast_equal(cond->u.bin.a, n) || qast_equal(cond->u.bin.b, n));
+    for (int i = 0; compared && i < n->u.index.at.n; i++) compared = r->cheap(n->u.index.at.at[i]);
+    return compared;
+}
+
 static qs_status lower_ternary(Walk *w, Node *n, struct Val *out) {
     const ExprRules *r = w->rules->expr;
     struct Val *v = kval_new(w, 1), *a = kval_new(w, 1), *b = kval_new(w, 1);
@@ -157,7 +166,9 @@ static qs_status lower_ternary(Walk *w, Node *n, struct Val *out) {
     if (r->many(v)) return select_elements(w, n, v, out);
     TRY(r->truth(w, v, &c, &known));
     if (known >= 0) return kexpr_lower(w, known ? n->u.ternary.then : n->u.ternary.other, out);
-    if (!r->cheap(n->u.ternary.then) || !r->cheap(n->u.ternary.other)) return lower_branches(w, n, c, out);
+    const Node *cond = n->u.ternary.cond;
+    if (!may_evaluate(r, cond, n->u.ternary.then) || !may_evaluate(r, cond, n->u.ternary.other))
+        return lower_branches(w, n, c, out);
     void *before = begin_trial(w);
     TRY(kexpr_lower(w, n->u.ternary.then, a));
     TRY(kexpr_lower(w, n->u.ternary.other, b));
