@@ -74,8 +74,11 @@ static void register_target(void (*info)(void), void (*target)(void), void (*mc)
  *   - Loop strength reduction is disabled: it takes most of the code generation time of loops with many addresses, and
  *     loops are hardly faster with it, because address offsets are free.
  *   - LLVM must not assume that an unknown stride is 1.  Our compiler knows where it is 1 (unit_last).  Otherwise LLVM
- *     makes two versions of the loop, and the one for other strides, such as 3 for colour images, has no vectors. */
-const char *const qllvm_options[LLVM_OPTIONS] = {"quasar", "-disable-lsr", "-enable-mem-access-versioning=false"};
+ *     makes two versions of the loop, and the one for other strides, such as 3 for colour images, has no vectors.
+ *   - The iterations that remain after a vector loop run in shorter vectors, of float64, too: many rows of images are
+ *     short, and a vector loop takes up to 64 elements at once. */
+const char *const qllvm_options[LLVM_OPTIONS] = {"quasar", "-disable-lsr", "-enable-mem-access-versioning=false",
+                                                 "-epilogue-vectorization-minimum-VF=4"};
 
 static void choose_passes(const Api *f) {
     if (f->ParseCommandLineOptions) f->ParseCommandLineOptions(LLVM_OPTIONS, qllvm_options, NULL);

@@ -26,7 +26,7 @@ const char *qllvm_passes(const LlvmTarget *t, const char *ir, size_t n);
 bool qllvm_is_mended(const LlvmTarget *t, const char *ir); /* returns whether the module needs ir_workarounds.h */
 /* Applies the workarounds.  Replaces `out`, which the caller frees, by the text to compile. */
 qs_status qllvm_mend(Ctx *c, const LlvmTarget *t, char *text, Text *out);
-enum { LLVM_OPTIONS = 3 };
+enum { LLVM_OPTIONS = 4 };
 extern const char *const qllvm_options[LLVM_OPTIONS]; /* command-line options for LLVM */
 
 /* Opens libLLVM.  Fails with QS_EDEVICE if no usable version is found; the message says what to install. */

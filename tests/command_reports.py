@@ -83,6 +83,13 @@ class Dump(WithCache):
         r = qrun("--device", "cpu", "--dump", "opt", text=text, env=self.env)
         self.assertRegex(r.stdout, r"extractelement <\d+ x float>|masked\.scatter")  # a vector, whose elements go apart
 
+    def test_remaining_iterations_are_vectors(self):
+        text = "x = rand(40,250)\ny = zeros(40,250)\nfunction [] = f(x, y)\n for i = 0..39\n  for j = 0..249\n" \
+               "   y[i,j] += %s*x[i,j]\n  end\n end\nend\nf(x, y)\n"
+        for factor in ("0.1", "0.5"):  # in float64, in float32
+            r = qrun("--device", "cpu", "--loops", "always", "--dump", "opt", text=text % factor, env=self.env)
+            self.assertRegex(r.stdout, r"vec\.epilog\.vector\.body|vec_epilog", factor)
+
     def test_fast_math_is_asked_for(self):
         text = "function [] = __kernel__ f(x : vec, pos : int)\n%s\n x[pos] = 1/x[pos]\nend\nx = ones(9)\n" \
                "parallel_do(9, x, f)\n"

@@ -111,12 +111,14 @@ static void begin_stretch(Emit *e, const EmitLoop *l, uint32_t before, Opnd n, O
                           uint32_t *from) {
     uint32_t outer = l->stretch, go = emit_new(e), ready = emit_new(e);
     emit_label(e, outer);
-    *first = emit_def(e, "phi i64 [ 0, %%L%u ], [ %%t%u, %%L%u ]", before, l->k, l->head);
+    /* The counter is not used after a stretch, so that LLVM may put the remainder of a stretch into vectors, too. */
+    *limit = emit_opnd("%%t%u", emit_new(e));
+    *first = emit_def(e, "phi i64 [ 0, %%L%u ], [ %s, %%L%u ]", before, limit->s, l->head);
     emit_branch(e, emit_def(e, "icmp ult i64 %s, %s", first->s, n.s), go, l->out);
     emit_label(e, go);
     e->poll(e);
     Opnd far = emit_def(e, "add nuw i64 %s, %d", first->s, STRETCH);
-    *limit = emit_call2(e, "umin", QS_U64, far, n);
+    emit_put(e, "%s = select i1 %s, i64 %s, i64 %s", limit->s, emit_bin(e, "icmp ult", "i64", far, n).s, far.s, n.s);
     emit_label(e, ready);
     *from = ready;
 }

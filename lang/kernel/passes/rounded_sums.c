@@ -26,9 +26,12 @@
 #include <math.h>
 
 enum {
-    SUMS = 2,    /* most sums of a loop */
-    BLOCK = 32,  /* iterations of a block */
-    SERIAL = 16, /* iterations as before after the first irregular block; after each further one, twice as many */
+    SUMS = 2,   /* most sums of a loop */
+    BLOCK = 32, /* iterations of a block */
+    /* Iterations as before after the first irregular block, and after each further one half as many more.  If they were
+     * doubled, they would end just below a power of two, as often does a sum that grows steadily, and the next block
+     * would be irregular again. */
+    SERIAL = 32,
     MOST_SERIAL = 1024,
     MOST = 120 /* instructions of the body */
 };
@@ -319,7 +322,8 @@ static void copy_irregular(Blocks *b, KRef now, KRef last, KRef next, KRef run) 
     KRef end = kir_op(to, K_SUB, after, by);
     copy_serial(b, now, kir_op(to, b->step > 0 ? K_MIN : K_MAX, end, last));
     kir_set(to, next, after);
-    kir_set(to, run, kir_op(to, K_MIN, kir_op(to, K_ADD, n, n), kir_int(to, MOST_SERIAL)));
+    KRef more = kir_op(to, K_ADD, n, kir_op(to, K_SHR, n, kir_int(to, 1)));
+    kir_set(to, run, kir_op(to, K_MIN, more, kir_int(to, MOST_SERIAL)));
     for (int k = 0; k < b->n; k++) set_unit(b, &b->sum[k]);
 }
 
