@@ -237,13 +237,12 @@ class Dump(WithCache):
                  (up, "s[i] += a[k]*b[k]\nt[i] -= 0.5*a[k]"), (up, "s[i] += a[k]\nt[i] += b[k]"),
                  (up, "s[i] += a[k]*b[k]\nc[k] = 2*a[k]"), (up, "s[i] += a[k]*b[k]\nc[k] = t[i]"),
                  (down, "s[i] += a[k]*b[k]"), (down, "s[i] = a[k] + s[i]"), (down, "s[i] -= b[k]"),
-                 ("0..2..n-1", "s[i] += 0.1*k")]
+                 ("0..2..n-1", "s[i] += 0.1*k"), ("0..2..n-1", "s[i] += a[k]*b[k]")]
         self.assertEqual(self.count_rounded_sums(*loops), len(loops))
 
     def test_other_rounded_sums_do_not(self):
         up = "0..n-1"
         self.assertEqual(0, self.count_rounded_sums(
-            ("0..2..n-1", "s[i] += a[k]*b[k]"),  # the elements of a vector would be gathered
             (up, "s[i] += a[k]*b[k]\nc[k] = s[i]\nt[i] += a[k]*b[k]"),
             (up, "t[i] += a[k]*b[k]\ns[i] += a[k]*b[k]\nv = s[i]"),
             (up, "s[i] += a[k]*b[k]\nt[i] += a[k]\ns[i] += 0.25*b[k]"),

@@ -161,18 +161,6 @@ static bool mark_terms(Blocks *b, KRef r) {
     return true;
 }
 
-/* Whether LLVM can load the terms of several iterations at once. */
-static bool are_neighbours(const Blocks *b) {
-    Invariants v = {.arena = b->arena, .f = b->f, .loop = b->loop, .end = b->end};
-    for (KRef r = b->loop + 1; r < b->end; r++) {
-        const KIns *i = get_ins(b, r);
-        int64_t by;
-        if (i->op != K_LOAD || b->part[r] != PART_TERMS) continue;
-        if (!kaffine_stride(&v, i->a, &by) || by * b->step < -1 || by * b->step > 1) return false;
-    }
-    return true;
-}
-
 /* Whether the rest of the body stores to other elements in each iteration, and reads no others of these arrays. */
 static bool is_rest_independent(const Blocks *b) {
     Invariants v = {.arena = b->arena, .f = b->f, .loop = b->loop, .end = b->end};
@@ -218,7 +206,7 @@ static bool is_candidate(void *pass, KRef r) {
         if (get_ins(b, s)->op == K_SET && get_ins(b, get_ins(b, s)->a)->dtype == QS_F32) add_sum(b, s);
     for (int k = 0; k < b->n; k++)
         if (!mark_terms(b, b->sum[k].term)) return false;
-    return b->n && are_neighbours(b) && !has_other_chain(b);
+    return b->n && !has_other_chain(b);
 }
 
 /* -- the copy ------------------------------------------------------------------------------------------------------ */
