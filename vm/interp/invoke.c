@@ -9,12 +9,25 @@
 #include "vm/interp/interp.h"
 #include "vm/value/trace.h"
 
+#include <string.h>
+
 static qs_status no_result(qs_vm *vm, const char *name) {
     return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s gives no result", name);
 }
 
 static qs_status too_few(qs_vm *vm, const char *name, int have, uint32_t want) {
     return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s gives %d results, %u are wanted", name, have, want);
+}
+
+/* Checks that a native has set all results: some have further results only for some arguments, as max(x) has two and
+ * max(a, b) one. */
+static qs_status check_set(qs_vm *vm, const qs_native_def *d, const qs_value *results, int want) {
+    int have = 1;
+    while (have < want && !qval_is_unset(results[have])) have++;
+    if (have == want) return QS_OK;
+    if (!d->doc) return too_few(vm, d->name, have, (uint32_t)want);
+    return qerr_set(qvm_ctx(vm), QS_ETYPE, "%s gives %d result%s for these arguments, %d are wanted: %.*s", d->name,
+                    have, have == 1 ? "" : "s", want, (int)strcspn(d->doc, "\n"), d->doc);
 }
 
 /* The function that returned.  func: its tree, if it is a script function; acts: see Function. */
@@ -105,6 +118,7 @@ qs_status qinvoke(qs_vm *vm, Function *fn, qs_value *args, int nin, const NameTa
     qs_status s;
     if (d) {
         qs_call_args c = {.nin = nin, .nout = results_for(most, want), .in = args, .out = out, .name = d->name};
+        for (int i = 1; i < c.nout; i++) out[i] = qval_unset();
         qdoing_begin(&m->base.doing, d->name);
         s = needs_hook(vm, nin, args) ? qtrace(vm)->native(vm, d, &c) : d->fn(vm, &c);
         qdoing_end(&m->base.doing, &m->base);
@@ -114,6 +128,7 @@ qs_status qinvoke(qs_vm *vm, Function *fn, qs_value *args, int nin, const NameTa
     }
     if (s == QS_OK && __builtin_expect(qflag_is_up(&m->attention), 0)) s = qvm_attend(vm); /* after a long call */
     int have = results_for(most, want);
+    if (s == QS_OK && d && have > 1) s = check_set(vm, d, out, have);
     for (int i = 0; i < nin; i++) qframe_drop(vm, &args[i]);
     if (s == QS_OK && want == 1 && have == 1) {
         qinterp_put(vm, ret, out[0]), out[0] = qs_nil();
