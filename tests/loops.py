@@ -785,6 +785,8 @@ class Sums:
 class Rows:
     """Rows, columns, ranges and whole vectors, in expressions, sums and assignments; nearly all fit.  Numbers need only
     be close, because a sum in a loop that stays interpreted may be a compiled expression."""
+    RANGES = {"full": ["(0..m-1)", "(m..-1..1)", "(i..i+m-1)", "(1-m..0)", "(2^24-2..2^24+m-3)", "(0..m)", "(j..m)"],
+              "before": ["(0..j)", "(j..-1..0)", "(i..i+j)", "(t..t+j)", "(k..j)"], "even": ["(0..2..m-1)"]}
 
     def __init__(self, rng, name):
         self.r, self.name = rng, name
@@ -803,6 +805,7 @@ class Rows:
         if r.random() < 0.05:
             k = r.choice(["int(abs(x[j]))", "floor(abs(x[j]))", "(ceil(y[j])+2)", "int(y[j])", "floor(A[0,j])", "x[j]"])
             return f"{v}[{k}..{k}{r.choice(['+1', '+2', '+j', '-1'])}]"
+        if r.random() < 0.12 and shape in self.RANGES: return r.choice(self.RANGES[shape])
         if shape == "full":
             return r.choice([f"{a}[{i},:]", f"{a}[{i},:]", v, f"{v}[:]", f"{v}[0..m-1]", f"{v}[m-1..-1..0]", "d",
                              f"{a}[{i},0..m-1]", f"C[:,{self.index('n')}]", f"transpose(C[:,{self.index('n')}])"][
@@ -1090,6 +1093,7 @@ class Slices:
         "patch": ["C[i-1..i+1,j-1..j+1,{k}]", "C[{i},j-1..j+1,:]", "C[i-r..i+r,j,0..2]"],
         "strip": ["A[i-1..i+1,:]", "B[0..r,:]", "A[:,j-1..j+1]", "A", "B[:,:]", "C[{i},:,:]"],
     }
+    RANGES = {"row": "(0..m-1)", "window": "(j-r..j+r)", "near": "(j-1..j+1)", "end": "(max(j-r,0)..min(m-1,j+r))"}
     MADE = {"row": "d = {e}", "near": "p = {e}", "block": "b = {e}", "square": "b = {e}"}
 
     def __init__(self, rng, name):
@@ -1098,6 +1102,7 @@ class Slices:
 
     def slice(self, shape):
         i = self.r.choice(["i", "i", "0", "n-1", "mod(i+j,n)"])
+        if self.r.random() < 0.08 and shape in self.RANGES: return self.RANGES[shape]
         return self.r.choice(self.SHAPES[shape]).format(i=i, k=self.r.choice("012"))
 
     def value(self, shape, d=0):

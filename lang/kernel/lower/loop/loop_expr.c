@@ -252,8 +252,8 @@ static qs_status lower_other(Walk *w, Node *n, Value *out) {
     switch ((NodeKind)n->kind) {
     case N_STR: return lower_text(L, n, out);
     case N_CELL: return kloop_list_literal(L, n, out);
-    case N_RANGE:
-    case N_COLON: return kloop_decline(L, n->pos, "a slice or a range as a value; write a loop over its numbers");
+    case N_RANGE: return kloop_range(L, n, out);
+    case N_COLON: return kloop_decline(L, n->pos, "a slice as a value");
     default: return kloop_decline(L, n->pos, "an expression of this kind");
     }
 }

@@ -411,6 +411,30 @@ static qs_status range_ends(Loops *L, const Node *n, Number *first, Number *last
     return integral ? QS_OK : kloop_decline(L, n->pos, "a slice with a step that is not known, or has a fraction");
 }
 
+qs_status kloop_range(Loops *L, const Node *n, Value *out) {
+    static const double exact = 0x1p53;
+    Span s = {0};
+    Number first;
+    double step, length;
+    TRY(range_ends(L, n, &first, &s.last, &step));
+    s.step = (int64_t)step;
+    find_ends(L, &s, &first, &length);
+    bool small = kloop_twin(L, first) && first.lo >= -exact && first.hi <= exact;
+    if (!small || !kloop_twin(L, s.last) || s.last.lo < -exact || s.last.hi > exact)
+        return kloop_decline(L, n->pos, "a range whose ends may have a fraction; write floor(…) or int(…)");
+    if (length >= 2 && length <= LOOP_VECTOR_MAX && fabs(step) == 1 && !L->no_vectors) {
+        Value items[LOOP_VECTOR_MAX];
+        for (int i = 0; i < (int)length; i++) {
+            KRef at = kloop_op(L, K_ADD, s.lo, kloop_i64(L, i * s.step));
+            items[i] = (Value){.what = WHAT_NUMBER, .num = kloop_int(at, first.lo + i * step, first.hi + i * step)};
+        }
+        return kloop_list(L, items, (int)length, out);
+    }
+    s.extent.count = count_span(L, &s), s.extent.assumed = fixed_count(L, &s.extent);
+    s.extent.lo = step > 0 ? s.lo : s.hi, s.extent.hi = step > 0 ? s.hi : s.lo;
+    return kloop_range_row(L, s.lo, s.step, &s.extent, out), QS_OK;
+}
+
 /* Whether vectors have elements of this type. */
 static bool is_element_type(const Loops *L, qs_dtype d) { return d == L->c->scalar_dtype || d == QS_F64; }
 

@@ -509,6 +509,7 @@ qs_status kloop_mask(Loops *L, const Value *x, const Value *mask, Value *out);
 qs_status kloop_row_store_masked(Loops *L, const Value *array, const Value *mask, Number v); /* x[mask] = v */
 qs_status kloop_keep_row(Loops *L, Value *v); /* copies the elements if the loop may change them */
 KRef kloop_copy_array(Loops *L);              /* declares memory for a copy */
+void kloop_range_row(Loops *L, KRef first, int64_t step, const SliceExtent *n, Value *out);
 qs_status kloop_slice_row(Loops *L, const Slice *s, const SliceShape *shape, Value *out);
 qs_status kloop_row_binary(Loops *L, Op op, const Value *a, const Value *b, Value *out); /* one operand is a row */
 qs_status kloop_row_unary(Loops *L, Op op, const Value *a, Value *out);
@@ -641,6 +642,7 @@ const char *kloop_slice_name(const Slice *s);
 bool kloop_slices_match(const Loops *L, const Slice *a, const Slice *b); /* the same positions along the dimension */
 bool kloop_is_stored(const Loops *L, int source);                        /* whether the loop writes the array */
 qs_status kloop_whole_array(Loops *L, const Value *array, Value *out);   /* a vec as a row */
+qs_status kloop_range(Loops *L, const Node *n, Value *out);              /* a..b or a..step..b as a vector or row */
 KRef kloop_width(Loops *L, qs_dtype d);                    /* Value.f64 of a vector of this element type */
 KRef kloop_extent(Loops *L, const Value *array, int axis); /* int64 */
 bool kloop_has_elements(Loops *L, const SliceExtent *e);   /* whether the guard tests that there are elements */

@@ -1,10 +1,10 @@
 /* loop_row.c -- slices of unknown length in a loop: p[j,:] - p[i,:], sum(x[i-k..i].*h), c[i,:] = c[i,:] + s*b[k,:].
  *
- * An expression of such slices is a tree (Row), and no array.  Where its elements are needed, by a reduction or by the
- * slice that it is assigned to, an inner FOR computes them one by one (loop_element.c).  Slices of arrays of integers
- * and truth values are rows even if they are short.  A variable may hold a Row while its block is open and nothing
- * writes the arrays that it reads; each use computes the elements again.  A slice in two dimensions is a block, whose
- * elements two loops visit row by row.  Blocks meet only blocks of equal sides.
+ * An expression of such slices, and of ranges (0..i), is a tree (Row), and no array.  Where its elements are needed, by
+ * a reduction or by the slice that it is assigned to, an inner FOR computes them one by one (loop_element.c).  Slices
+ * of arrays of integers and truth values are rows even if they are short.  A variable may hold a Row while its block is
+ * open and nothing writes the arrays that it reads; each use computes the elements again.  A slice in two dimensions is
+ * a block, whose elements two loops visit row by row.  Blocks meet only blocks of equal sides.
  *
  * The VM runs such a loop only if the arrays that it writes share no memory with its other arrays.  So only a slice of
  * the assigned array itself can overlap the target.  At the same positions along the dimension it is the same element,
@@ -24,7 +24,17 @@
 #include <math.h>
 #include <stdio.h>
 
-typedef enum { ROW_SLICE, ROW_NUMBER, ROW_BINARY, ROW_UNARY, ROW_CALL, ROW_SPREAD, ROW_FLAT, ROW_COPY } RowForm;
+typedef enum {
+    ROW_SLICE,
+    ROW_RANGE,
+    ROW_NUMBER,
+    ROW_BINARY,
+    ROW_UNARY,
+    ROW_CALL,
+    ROW_SPREAD,
+    ROW_FLAT,
+    ROW_COPY
+} RowForm;
 enum { SUM_MOST = 4096 /* QCONTIG_BLOCK */ };
 /* The index of an element: among all, and in the dimensions of a block. */
 typedef struct {
@@ -42,8 +52,10 @@ struct Row {
     int nargs;
     const Row *arg[LOOP_ROW_ARGS];
     Number num;
-    KRef factor; /* ROW_SPREAD: 0: all elements are the first of arg[0]; 1: its elements; ROW_COPY: LARRAY */
-    KRef f64;    /* ROW_COPY: as in Value */
+    KRef factor; /* ROW_SPREAD: 0: all elements are the first of arg[0]; 1: its elements; ROW_COPY: LARRAY; ROW_RANGE:
+                  * the step */
+    KRef first;  /* ROW_RANGE: an integer */
+    KRef f64;    /* ROW_COPY, ROW_RANGE: as in Value */
     KRef since;  /* the instructions that existed when the slice was made */
     uint32_t pos;
     int depth; /* how many loops were open */
@@ -74,6 +86,17 @@ qs_status kloop_slice_row(Loops *L, const Slice *s, const SliceShape *shape, Val
     r->since = L->f->nins, r->depth = L->depth;
     *out = (Value){.what = WHAT_ROW, .row = r};
     return L->out->apart = true, QS_OK;
+}
+
+/* Elements that float32 cannot hold are float64, as in qarr_range. */
+void kloop_range_row(Loops *L, KRef first, int64_t step, const SliceExtent *n, Value *out) {
+    Row *r = new_row(L, NULL, ROW_RANGE);
+    KRef by = kloop_i64(L, step), least = kloop_i64(L, -(1 << 24)), most = kloop_i64(L, 1 << 24);
+    KRef last = kloop_op(L, K_ADD, first, kloop_op(L, K_MUL, kloop_op(L, K_SUB, n->count, one(L)), by));
+    KRef low = kloop_op(L, K_MIN, first, last), high = kloop_op(L, K_MAX, first, last);
+    r->n = *n, r->first = first, r->factor = by;
+    r->f64 = kloop_op(L, K_OR, kloop_op(L, K_LT, low, least), kloop_op(L, K_LT, most, high));
+    *out = (Value){.what = WHAT_ROW, .row = r};
 }
 
 /* Short vectors of slices become rows as well from the next pass on. */
@@ -149,6 +172,18 @@ static qs_status meet_blocks(Loops *L, const Block *a, const Block *b) {
     return kloop_decline(L, L->pos, "slices of two dimensions whose sizes may differ; write loops over their elements");
 }
 
+static bool has_form(const Row *r, RowForm form) {
+    for (int i = 0; i < (r->form == ROW_SPREAD ? 1 : r->nargs); i++)
+        if (has_form(r->arg[i], form)) return true;
+    return r->form == form;
+}
+
+/* A slice limits the length of the ranges beside it, as a guard tests. */
+static qs_status meet_range(Loops *L, const Row *a, const Row *b) {
+    if (a->column == b->column && kloop_require_equal(L, kloop_assumed(&a->n), kloop_assumed(&b->n))) return QS_OK;
+    return kloop_decline(L, L->pos, "a range beside a slice of another length; write a loop over its numbers");
+}
+
 /* Brings two operands to one length, and tests it. */
 static qs_status meet_counts(Loops *L, const char *name, const Row **a, const Row **b) {
     char text[120];
@@ -158,6 +193,7 @@ static qs_status meet_counts(Loops *L, const char *name, const Row **a, const Ro
     if (x->block || y->block) return meet_blocks(L, x->block, y->block);
     if (x->column != y->column) return kloop_decline(L, L->pos, "a row beside a column");
     if (same_extent(&x->n, &y->n)) return QS_OK;
+    if (has_form(x, ROW_RANGE) || has_form(y, ROW_RANGE)) return meet_range(L, x, y);
     KRef equal = kloop_op(L, K_EQ, x->n.count, y->n.count);
     KRef fits = kloop_op(L, K_OR, kloop_op(L, K_EQ, x->n.count, one(L)), kloop_op(L, K_EQ, y->n.count, one(L)));
     snprintf(text, sizeof text,
@@ -210,6 +246,12 @@ static qs_status copied_element(Loops *L, const Row *r, KRef k, Value *out) {
     return out->f64 = r->f64, QS_OK;
 }
 
+static Value range_element(Loops *L, const Row *r, KRef k) {
+    Value v = kloop_vector(L, 1);
+    KRef at = kloop_op(L, K_ADD, r->first, kloop_op(L, K_MUL, k, r->factor));
+    return v.at[0] = kloop_num(kloop_cast(L, at, QS_F64)), v.f64 = r->f64, v;
+}
+
 static qs_status element_of(Loops *L, const Row *r, Cursor k, Value *out) {
     Value x[LOOP_ROW_ARGS];
     if (r->form == ROW_SPREAD) return element_of(L, r->arg[0], element_index(kloop_op(L, K_MUL, k.k, r->factor)), out);
@@ -222,6 +264,7 @@ static qs_status element_of(Loops *L, const Row *r, Cursor k, Value *out) {
     L->pos = r->pos;
     switch (r->form) {
     case ROW_SLICE: return kloop_slice_element(L, r->slice, k.at, out);
+    case ROW_RANGE: return *out = range_element(L, r, k.k), QS_OK;
     case ROW_NUMBER: return *out = (Value){.what = WHAT_NUMBER, .num = r->num}, QS_OK;
     case ROW_BINARY: return kloop_element_binary(L, r->op, &x[0], &x[1], out);
     case ROW_UNARY: return kloop_element_unary(L, r->op, &x[0], out);
@@ -625,6 +668,8 @@ static qs_status reduce_row(Loops *L, Reducing *z, Number *out) {
     KRef v;
     qs_dtype d;
     bool found = false;
+    if (has_form(z->a, ROW_RANGE) && !has_form(z->a, ROW_SLICE))
+        return kloop_decline(L, L->pos, "%s of a range; write a loop over its numbers", z->of->name);
     TRY(check_unchanged(L, z->a));
     if (z->b) TRY(check_unchanged(L, z->b));
     TRY(find_dtype(L, z->a, &d));
