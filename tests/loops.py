@@ -1607,6 +1607,40 @@ class Rare:
         return lines + [f"{self.name}({r.choice([3, 40, 1000])})"]
 
 
+class Bounds:
+    """Indices from floats and ints, which conditions limit; some are outside, infinite or not numbers."""
+    VALUES = ("-2.5 -2 -1.5 -1 -0.5 -0.25 0 0.25 0.5 0.99999994 1 1.5 2 2.5 3 3.5 3.9999998 4 4.0000005 4.5 5 5.5 6 "
+              "6.5 7 8 1e9 -1e9 3e9 1e19 -1e19 inf -inf nan").split()
+    KINDS = ["x[k]", "floor(x[k])", "int(x[k])", "int(floor(x[k]))", "round(x[k])", "x[k]*0.5 + 1", "ceil(x[k])",
+             "trunc(x[k])", "int(k) - 3", "k - 3", "cos(0.25)*(k-3) - 0.5"]
+    LOW = ["i >= 0", "0 <= i", "i > 0", "i >= 1", "i > -1", "i >= 0.5", "i >= -1", "!(i < 0)", "1 < i", "i >= 2"]
+    HIGH = ["i < n", "i < n-1", "i <= n-1", "i < numel(y)-1", "n > i", "i < n-2", "i+1 < n", "i <= n-2", "i < n+1",
+            "i < 5", "!(i >= n-1)"]
+    OFFSETS = ["", "", "+1", "-1", "+2", "-2", "+0.5", "+int(1)", "-int(1)"]
+
+    def __init__(self, rng, name):
+        self.r, self.name = rng, name
+
+    def text(self):
+        r, name = self.r, self.name
+        low, high, offset = r.choice(self.LOW), r.choice(self.HIGH), r.choice(self.OFFSETS)
+        outside = f"i < {r.choice('01')} || i >= n{r.choice(['', '-1', '-2'])}"
+        use = f"z[k] = y[i{offset}] + y[i{r.choice(['', '+1', '-1'])}]"
+        lines, body = r.choice([
+            ([], [f"if {low} && {high}", use, "end"]), ([], [f"if {high} && {low}", use, "end"]),
+            ([], [f"if {low}", f"if {high}", use, "end", "end"]),
+            ([], [f"if !({low}) || !({high})", "continue", "end", use]),
+            ([], [f"if {outside}", "z[k] = -1", "continue", "end", use]),
+            ([f"function v = {name}_f(y, i, n)", f"if {outside}", "v = 7", "return", "end", f"v = y[i{offset}]", "end"],
+             [f"z[k] = {name}_f(y, i, n)"])])
+        sizes, kind = r.choice(["7", "7", "6", "8", "int(7)"]), r.choice(["", "float64"])
+        return [*lines, f"function [] = {name}(x, y, z, n)", "for k = 0..numel(x)-1", f"i = {r.choice(self.KINDS)}",
+                *body, "end", "end", f"function [] = {name}_all(v)", "for s = 0..numel(v)", "z = zeros(numel(v))",
+                "try", f"{name}(s == numel(v) ? v : {kind}(v[s..s]), 10 + (0..6), z, {sizes})", "catch e_",
+                'print "caught: ", e_', "end", 'printf("%d %.9g %.9g", s, sum(z), max(z))', "end", "end",
+                f"{name}_all([{','.join(self.VALUES)}])"]
+
+
 def r_list(case):
     return case.r.choice(case.lists)
 
@@ -1677,6 +1711,7 @@ def program(seed):
     for k in range(6): lines += Case(rng, f"c{k}").text()
     for k in range(3): lines += Nest(rng, f"nest{k}").text()
     for k in range(2): lines += Sums(rng, f"sums{k}").text()
+    for k in range(3): lines += Bounds(rng, f"bounds{k}").text()
     for k in range(3): lines += Rows(rng, f"rows{k}").text()
     for k in range(6): lines += Integers(rng, f"ints{k}").text()
     for k in range(6): lines += Shifts(rng, f"shifts{k}").text()

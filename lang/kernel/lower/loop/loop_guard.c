@@ -58,14 +58,15 @@ typedef struct {
     void *ud;
 } ConditionCallback;
 
-/* If r is `a && b` with b evaluated only if a holds (lower_guarded in common_expr.c), returns a and sets *b. 0: it is
- * not. */
-static KRef first_of_and(const KFunc *f, KRef r, KRef *b) {
-    KRef local = f->ins[r].a;
-    const KIns *set = &f->ins[r - 2], *open = &f->ins[local + 1];
+/* If r is `a && b` (either: `a || b`), where b is evaluated only if a holds (does not hold), as lower_guarded in
+ * common_expr.c makes it: returns a and sets *b.  0: it is not. */
+static KRef first_operand(const KFunc *f, KRef r, bool either, KRef *b) {
+    KRef local = f->ins[r].a, a = f->ins[local].a, inverse = local + 1;
+    const KIns *set = &f->ins[r - 2], *open = &f->ins[either ? local + 2 : local + 1];
     if (f->ins[r - 1].op != K_END || set->op != K_SET || set->a != local) return 0;
-    if (f->ins[local].op != K_LOCAL || open->op != K_IF || open->a != f->ins[local].a) return 0;
-    return *b = set->b, open->a;
+    if (f->ins[local].op != K_LOCAL || open->op != K_IF || open->a != (either ? inverse : a)) return 0;
+    if (either && (f->ins[inverse].op != K_NOT || f->ins[inverse].a != a)) return 0;
+    return *b = set->b, a;
 }
 
 static void visit_condition(Loops *L, const ConditionCallback *callback, KRef c, bool holds, int depth) {
@@ -73,8 +74,8 @@ static void visit_condition(Loops *L, const ConditionCallback *callback, KRef c,
     KRef a = i.a, b = i.b;
     if (!depth) return;
     if (i.op == K_NOT) visit_condition(L, callback, a, !holds, depth - 1);
-    if (i.op == K_GET && holds) a = first_of_and(L->f, c, &b);
-    if (holds ? i.op == K_AND || (i.op == K_GET && a) : i.op == K_OR)
+    if (i.op == K_GET) a = first_operand(L->f, c, !holds, &b);
+    if (i.op == (holds ? K_AND : K_OR) || (i.op == K_GET && a))
         visit_condition(L, callback, a, holds, depth - 1), visit_condition(L, callback, b, holds, depth - 1);
     if (i.op >= K_LT && i.op <= K_NE) callback->fn(L, callback->ud, (KOp)i.op, a, b, holds);
 }
@@ -106,13 +107,52 @@ static void hear_whole(Loops *L, void *ud, KOp op, KRef a, KRef b, bool holds) {
     else add_fact(L, to, a, b, !equal, !equal), add_fact(L, to, b, a, !equal, !equal);
 }
 
-/* -- conditions on floats ------------------------------------------------------------------------------------------ */
 typedef struct {
     KRef x;
-    bool number, positive;
+    bool above; /* an upper limit */
+    bool found;
+} Limit;
+
+static bool is_limit(Loops *L, KRef r) {
+    double k;
+    if (kir_is_const(L->f, r, &k)) return fabs(k) <= (double)QINDEX_MOST;
+    return kloop_guard_inside(L, r, kloop_i64(L, QINDEX_MOST), "an integer is very large");
+}
+
+static void hear_limit(Loops *L, void *ud, KOp op, KRef a, KRef b, bool holds) {
+    Limit *of = ud;
+    if (of->found || L->f->ins[a].dtype != QS_I64 || (op != K_LT && op != K_LE)) return;
+    KRef low = holds ? a : b, high = holds ? b : a;
+    if (of->above ? low == of->x : high == of->x) of->found = is_limit(L, of->above ? high : low);
+}
+
+bool kloop_is_limited(Loops *L, KRef x, bool above) {
+    Limit of = {.x = x, .above = above};
+    visit_known_conditions(L, hear_limit, &of);
+    return of.found;
+}
+
+/* -- conditions on floats ------------------------------------------------------------------------------------------ */
+/* The index `at` is x + offset, rounded toward zero. */
+typedef struct {
+    KRef x; /* a float, or an int */
+    double offset;
+    bool whole;   /* x is integral */
+    bool rounds;  /* x is rounded before the offset is added: x < n says that it is at most n-1 */
+    bool number;  /* a condition says that x is not NaN */
+    double least; /* the largest constant that a condition says x is not less than */
     Facts *to;
     KRef at;
 } OfFloat;
+
+/* Takes one constant off x. */
+static void take_offset(const Loops *L, OfFloat *of) {
+    const KIns *i = &L->f->ins[of->x];
+    double k;
+    if ((i->op != K_ADD && i->op != K_SUB) || !kir_is_const(L->f, i->b, &k) || fabs(k) > 0x1p40 || k != floor(k))
+        return;
+    of->x = i->a, of->offset += i->op == K_ADD ? k : -k;
+}
 
 /* An integral float expression as a sum of at most one unknown number and constants.  Two unknown numbers might have
  * lost digits before they cancel.  A single one is bounded by the array's size when the proof is done, so it is
@@ -129,22 +169,50 @@ static bool whole_sum(const Loops *L, KRef r, Affine *out, int depth) {
            kaffine_add(out, &b, i->op == K_ADD ? 1 : -1);
 }
 
+/* An upper bound of |r|; infinity: r may be NaN. */
+static double find_most(const Loops *L, KRef r, int depth) {
+    const KIns *i = &L->f->ins[r];
+    double k, a, b;
+    if (kir_is_const(L->f, r, &k)) return isnan(k) ? INFINITY : fabs(k);
+    if (i->op == K_CAST && !qdtype_is_real((qs_dtype)L->f->ins[i->a].dtype)) return 0x1p64;
+    if (!depth || !i->a) return INFINITY;
+    a = find_most(L, i->a, depth - 1);
+    if (i->op == K_MATH && (i->flag == MF_sin || i->flag == MF_cos)) return a == INFINITY ? a : 1;
+    if (kir_is_rounding(i)) return a + 1;
+    if (i->op != K_ADD && i->op != K_SUB && i->op != K_MUL) return INFINITY;
+    b = find_most(L, i->b, depth - 1);
+    return a > 1e300 || b > 1e300 ? INFINITY : i->op == K_MUL ? a * b : a + b;
+}
+
+static bool is_finite(const Loops *L, KRef r) { return find_most(L, r, DEEP) < 1e300; }
+
+/* Turns a comparison that does not hold into the one that does; false: an operand may be NaN. */
+static bool holds_if_turned(const Loops *L, KOp *op, KRef *a, KRef *b, bool holds) {
+    if (holds) return *op != K_NE;
+    bool numbers = L->f->ins[*a].dtype == QS_I64 || (is_finite(L, *a) && is_finite(L, *b));
+    if (!numbers || (*op != K_LT && *op != K_LE)) return false;
+    KRef first = *a;
+    return *a = *b, *b = first, *op = *op == K_LT ? K_LE : K_LT, true;
+}
+
 static void hear_number(Loops *L, void *ud, KOp op, KRef a, KRef b, bool holds) {
     OfFloat *of = ud;
     double k;
-    if (!holds || op == K_NE || (a != of->x && b != of->x)) return;
+    if (!holds_if_turned(L, &op, &a, &b, holds) || (a != of->x && b != of->x)) return;
     of->number = true;
-    of->positive |= b == of->x && kir_is_const(L->f, a, &k) && k >= 0;
+    if (b != of->x || !kir_is_const(L->f, a, &k) || fabs(k) > 0x1p40) return;
+    of->least = fmax(of->least, op == K_LT && of->whole ? floor(k) + 1 : k);
 }
 
-/* Adds the fact from x < n with x >= 0: the rounded x is less than n, too. */
+/* Adds the fact from x < n, x <= n: the rounded sum is at most n-1 + offset, n + offset. */
 static void hear_most(Loops *L, void *ud, KOp op, KRef a, KRef b, bool holds) {
     OfFloat *of = ud;
     Affine at;
     Rest r = {.given = {0}};
-    if (!holds || (op != K_LT && op != K_LE) || a != of->x || of->to->n == FACTS) return;
-    if (!whole_sum(L, b, &r.sum, DEEP) || !sum_of(L, of->at, &at) || !kaffine_add(&r.sum, &at, -1)) return;
-    r.sum.constant -= op == K_LT;
+    if (!holds_if_turned(L, &op, &a, &b, holds) || op == K_EQ || a != of->x || of->to->n == FACTS) return;
+    bool sum = L->f->ins[b].dtype == QS_I64 ? sum_of(L, b, &r.sum) : whole_sum(L, b, &r.sum, DEEP);
+    if (!sum || !sum_of(L, of->at, &at) || !kaffine_add(&r.sum, &at, -1)) return;
+    r.sum.constant += (int64_t)of->offset - (op == K_LT && (of->rounds || !of->offset));
     of->to->that[of->to->n++] = r;
 }
 
@@ -162,22 +230,39 @@ static KRef float_of(const KFunc *f, KRef at) {
     return unlimited(f, at, K_MAX, QINDEX_LEAST);
 }
 
-/* x: the float, or that from which it was rounded. */
-static void hear_float(Loops *L, Facts *to, KRef at, KRef x) {
-    OfFloat of = {.x = x, .to = to, .at = at};
+static void hear_bounds(Loops *L, const OfFloat *index) {
+    OfFloat of = *index;
     Rest r = {.given = {0}};
-    const KIns *i = &L->f->ins[x];
-    if (i->op == K_MATH && (i->flag == MF_trunc || i->flag == MF_floor)) hear_float(L, to, at, i->a);
     visit_known_conditions(L, hear_number, &of);
-    if (!of.positive || to->n == FACTS || !sum_of(L, at, &r.sum)) return;
-    to->that[to->n++] = r;
-    visit_known_conditions(L, hear_most, &of);
+    if (of.least == -INFINITY || of.to->n == FACTS || !sum_of(L, of.at, &r.sum)) return;
+    r.sum.constant -= (int64_t)(floor(of.least) + of.offset);
+    of.to->that[of.to->n++] = r;
+    if (of.least >= 0 && of.least + of.offset >= 0) visit_known_conditions(L, hear_most, &of);
+}
+
+/* x: the float, that from which it was rounded, or the int from which it was converted. */
+static void hear_float(Loops *L, OfFloat of) {
+    const KIns *i = &L->f->ins[of.x];
+    bool converted = i->op == K_CAST && L->f->ins[i->a].dtype == QS_I64;
+    bool rounded = i->op == K_MATH && (i->flag == MF_trunc || i->flag == MF_floor);
+    of.whole = i->dtype == QS_I64 || kloop_is_rounded(L, of.x), of.rounds |= of.whole;
+    hear_bounds(L, &of);
+    if (converted || rounded) {
+        of.x = i->a;
+        hear_float(L, of);
+    } else if (!of.offset) {
+        take_offset(L, &of);
+        if (of.offset) hear_float(L, of);
+    }
 }
 
 bool kloop_is_number(Loops *L, KRef x) {
-    OfFloat of = {.x = x};
+    OfFloat of = {.x = x, .least = -INFINITY};
+    if (is_finite(L, x)) return true;
     visit_known_conditions(L, hear_number, &of);
-    return of.number;
+    if (of.number) return true;
+    take_offset(L, &of);
+    return of.offset && kloop_is_number(L, of.x);
 }
 
 /* -- remainders ---------------------------------------------------------------------------------------------------- */
@@ -263,13 +348,25 @@ static void prove_by_counters(Loops *L, const Affine *sum, Proof *out, int depth
     else if (sum->n && guard_knows(L, sum)) keep_rest(out, &(Rest){.sum = *sum, .given = {0}});
 }
 
+/* The index as a sum.  The last additions of constants to a variable may wrap where the other end cannot be proven by a
+ * range: if both ends of the sum are inside, it has not wrapped. */
+static bool index_sum(const Loops *L, const Check *check, Affine *out) {
+    KRef r = check->at;
+    double k;
+    for (const KIns *i = &L->f->ins[r]; !check->ranged && (i->op == K_ADD || i->op == K_SUB); i = &L->f->ins[r]) {
+        if (!kir_is_const(L->f, i->b, &k)) break;
+        r = i->a;
+    }
+    return is_exact(L, r, DEEP) && kaffine_of(L->f, check->at, out) && is_small(out);
+}
+
 void kloop_prove(Loops *L, Check *check) {
     Facts facts = {.n = 0};
     Affine low, high;
     visit_known_conditions(L, hear_whole, &facts);
     KRef x = float_of(L->f, check->at);
-    if (x) hear_float(L, &facts, check->at, x);
-    if (!sum_of(L, check->at, &low) || !sum_of(L, check->n, &high) || !kaffine_add(&high, &low, -1)) return;
+    if (x) hear_float(L, (OfFloat){.x = x, .least = -INFINITY, .to = &facts, .at = check->at});
+    if (!index_sum(L, check, &low) || !sum_of(L, check->n, &high) || !kaffine_add(&high, &low, -1)) return;
     high.constant--;
     prove_end(L, &facts, &low, &check->low);
     prove_end(L, &facts, &high, &check->high);

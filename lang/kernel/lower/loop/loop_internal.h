@@ -661,7 +661,9 @@ int kloop_sum_array(const Loops *L, int source); /* index of the array in LoopRe
 
 /* -- loop_guard.c -------------------------------------------------------------------------------------------------- */
 void kloop_prove(Loops *L, Check *check); /* fills in low and high */
-bool kloop_is_number(Loops *L, KRef x);   /* whether an enclosing condition implies that x is not NaN */
+/* Whether an enclosing condition and the guard imply that the int x is at most 2^61 (above), or at least -2^61. */
+bool kloop_is_limited(Loops *L, KRef x, bool above);
+bool kloop_is_number(Loops *L, KRef x); /* whether an enclosing condition implies that x is not NaN */
 /* whether an enclosing condition, or that `cond` (0: none) holds or not, implies that kloop_remainder(x, y) is 0 */
 bool kloop_is_multiple(Loops *L, KRef x, KRef y, KRef cond, bool holds);
 /* Whether the guard can decide before the first iteration that the index is inside at this end. */

@@ -111,13 +111,28 @@ static void check_product(Loops *L, KRef a, KRef b, KRef r) {
     kloop_flow(L, K_END, 0);
 }
 
+/* Whether the guard and the conditions around show that a + k or a - k does not overflow. */
+static bool is_limited_sum(Loops *L, KOp op, Number a, Number b) {
+    double k;
+    bool small = kir_is_const(L->f, b.v, &k) && fabs(k) <= 0x1p60;
+    return small && (k == 0 || kloop_is_limited(L, a.v, (op == K_ADD) == (k > 0)));
+}
+
+static void check_sum(Loops *L, KOp op, Number a, Number b, KRef r) {
+    uint32_t loose = L->loose;
+    bool guarded = is_limited_sum(L, op, a, b);
+    if (guarded && L->mode != MODE_EXACT) return;
+    kloop_fail_unless(L, no_overflow(L, op, a.v, b.v, r), QS_EVALUE, "integer overflow", 0, 0);
+    if (guarded) L->loose = loose;
+}
+
 static qs_status int_arith(Loops *L, KOp op, Number a, Number b, Number *out) {
     Span s = span_of(op, a, b);
     KRef r = kloop_op(L, op, a.v, b.v);
     bool small = s.lo >= -0x1p62 && s.hi <= 0x1p62;
     if (!small) (void)kloop_expect_int(L, &a), (void)kloop_expect_int(L, &b);
     if (!small && op == K_MUL) check_product(L, a.v, b.v, r);
-    else if (!small) kloop_fail_unless(L, no_overflow(L, op, a.v, b.v, r), QS_EVALUE, "integer overflow", 0, 0);
+    else if (!small) check_sum(L, op, a, b, r);
     return *out = small ? kloop_int(r, s.lo, s.hi) : kloop_wide(L, r), QS_OK;
 }
 
