@@ -120,12 +120,15 @@ static bool set_plain(qs_vm *vm, const qs_value *to, const qs_value *at, qs_valu
     return qinterp_put(vm, slot, qval_retain(v)), true;
 }
 
-/* Computes d[key] op= v for numbers, and += for strings; false: not possible here. */
-static bool update_plain(qs_vm *vm, const qs_value *to, const qs_value *at, const qs_value *v, uint32_t what) {
+/* Computes d[key] op= v for numbers, and += for strings, whose error is in *status; false: not possible here. */
+static bool update_plain(qs_vm *vm, const qs_value *to, const qs_value *at, const qs_value *v, uint32_t what,
+                         qs_status *status) {
     Op op = (Op)(what >> 16);
     qs_value *slot = (what & 0xffff) == 1 ? qobj_value(vm, to->u.p, *at) : NULL;
+    *status = QS_OK;
     if (!slot) return false;
-    if (slot->kind == QS_STRING && v->kind == QS_STRING && op == OP_ADD) return qops_update(vm, op, slot, *v) == QS_OK;
+    if (slot->kind == QS_STRING && v->kind == QS_STRING && op == OP_ADD)
+        return *status = qops_update(vm, op, slot, *v), true;
     if (!NUMBERS(slot, v)) return false;
     switch (op) {
     case OP_ADD: return slot->u.f += v->u.f, true;
@@ -742,7 +745,8 @@ L_UPDELEM:
         pc += 2;
         NEXT;
     }
-    if (RA->kind == QS_OBJECT && update_plain(vm, RA, RB, RC, pc[1])) {
+    if (RA->kind == QS_OBJECT && update_plain(vm, RA, RB, RC, pc[1], &status)) {
+        SLOW(status);
         qframe_used(vm, f, RA);
         qframe_used(vm, f, RB);
         qframe_used(vm, f, RC);
