@@ -212,7 +212,7 @@ static bool is_inner(const Node *n) {
 }
 
 /* Returns whether the leaves of an expression may be evaluated although its value may not be needed.  In statements, an
- * error of a slice is discarded; a warning about a fraction in its bounds is not. */
+ * error or a warning of a slice only ends the evaluation (Ctx.repeats). */
 static bool may_evaluate(Gather *g, const Node *n) {
     bool plain = is_plain(g->e, n, false);
     g->guarded = g->guarded || !plain;
@@ -605,7 +605,8 @@ bool qcode_fused(Coder *e, Node *n, int dst) {
  *     s = sqrt(d.^2 + 1)               then, for arrays that do not suit, the statements as usual
  *
  * The leaves of all statements are evaluated before the first one, and again if the kernel is declined, so their
- * evaluation must have no effects.  An error in it is discarded, and the statements report their errors in order. */
+ * evaluation must have no effects.  An error in it is discarded, and so is a warning; the statements report theirs in
+ * order. */
 
 static void count_mention(void *ud, Node **child) {
     Coder *e = ud;

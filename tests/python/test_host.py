@@ -52,6 +52,14 @@ class Warnings(Machine):
                 self.compile("function y = doubtful(x)\n    y = [x -1]\nend\n")
             self.assertEqual(q.evaluate("1+1"), 2)
 
+    def test_they_are_errors_in_statements_that_run_together(self):
+        self.compile("function b = part(x, t, n)\n    a = (n > 5 ? x[t..t+2] : x[0..2])*2\n    b = a + 1\nend\n")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            self.assertEqual(q.part([1, 2, 3, 4], 0.5, 2).tolist(), [3, 5, 7])
+            with self.assertRaisesRegex(q.QuasarWarning, "this one has a fraction"):
+                q.part([1, 2, 3, 4], 0.5, 7)
+
 
 class Life(unittest.TestCase):
     def tearDown(self):

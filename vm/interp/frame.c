@@ -108,6 +108,14 @@ bool qframe_catches(qs_vm *vm, uint32_t first) {
     return false;
 }
 
+/* Implements Ctx.repeats: returns whether the handler that an error would reach repeats the statements of a group. */
+static bool is_repeated(Ctx *c) {
+    const Machine *m = qvm((qs_vm *)c);
+    const Handler *h = NULL;
+    for (size_t i = m->nframes; i-- > 0 && !h;) h = handler_of(&m->frames[i], false);
+    return h && h->repeats;
+}
+
 int qframe_chain(qs_vm *vm, ErrorFrame *out, int *lost) {
     const Machine *m = qvm(vm);
     int n = 0, all = (int)m->nframes;
@@ -264,6 +272,6 @@ qs_status qinterp_open(qs_vm *vm) {
         .cell_written = qconverted_cell_written,
     };
     qvm(vm)->interp_hooks = &hooks;
-    qvm_ctx(vm)->before_write = qconverted_before_write;
+    qvm_ctx(vm)->before_write = qconverted_before_write, qvm_ctx(vm)->repeats = is_repeated;
     return qframe_open(vm);
 }
