@@ -1073,6 +1073,64 @@ class Exchanges:
         return lines + ["end", f"{self.name}()"]
 
 
+class Steps:
+    """Loops whose variables exchange their arrays in each iteration, also of several types and sizes; the loops may
+    leave an iteration at any statement."""
+
+    def __init__(self, rng, name):
+        self.r, self.name = rng, name
+        self.n = rng.choice([34, 40, 150])
+        self.names = "abcx"
+
+    def index(self):
+        r = self.r
+        return r.choice(["i", "i", "i", "n-1-i", "0", "i-1", "mod(i+k,n)", "k"] + ["i+1"] * (r.random() < 0.1))
+
+    def exchange(self):
+        r = self.r
+        a, b, c = (r.choice(self.names[:3]) for _ in "abc")
+        return r.choice([[f"t = {a}", f"{a} = {b}", f"{b} = t"], [f"[{a}, {b}] = [{b}, {a}]"],
+                         [f"t = {a}", f"{a} = {b}", f"{b} = {c}", f"{c} = t"], [f"{a} = {r.choice(self.names)}"],
+                         [f"[{a}, {b}, {c}] = [{b}, {c}, {a}]"], ["t = a", "a = b", "b = t"]])
+
+    def statement(self):
+        r, k = self.r, self.r.random()
+        a, b, c = (r.choice(self.names) for _ in "abc")
+        if k < 0.35:
+            value = f"{b}[{self.index()}]*0.5 + {c}[{self.index()}]*0.25"
+            return ["for i = 1..n-2", f"  {a}[i] = {value}", "end"]
+        if k < 0.45: return [f"{a}[1..n-2] = {b}[0..n-3]*0.5 + {c}[2..n-1]"]
+        if k < 0.55: return [f"{a}[{r.choice('012k')}] = s + k"]
+        if k < 0.65: return [f"s += {b}[mod(k*7,n)]"]
+        if k < 0.72: return [f"s += {self.name}_f({b}, k)"]
+        if k < 0.78: return [f"s = s*0.5 + sum({b})"]
+        if k < 0.83: return [f"if s > {r.choice([20, 200])}", f"  {r.choice(['break', 'continue', 's = 1'])}", "end"]
+        if k < 0.86: return [f"if mod(k,3) == 2", *[f"  {line}" for line in self.exchange()], "end"]
+        return self.exchange()
+
+    def text(self):
+        r = self.r
+        lines = [f"function s = {self.name}_f(v, k)", "  s = v[k]*0.125", "  v[0] = s + k", "end"]
+        lines += [f"function [] = {self.name}()", f"  n = {self.n}", "  s = 0"]
+        for i, a in enumerate(self.names):
+            kind, size = r.choice(["", "", "", "float64", "int"]), r.choice(["n", "n", "n", "n", "n+1"])
+            lines.append(f"  {a} = {kind}(mod((0..{size}-1)*{r.choice([7, 37])}+{i},61)*0.0625)")
+        if r.random() < 0.2: lines.append(f"  t = {r.choice(['a', '0', 'copy(b)'])}")
+        if r.random() < 0.1: lines.append("  b = a")
+        begin, end = [("for k = 1..7", []), ("for k = 0..-1..-3", []), ("k = 0\n    while k < 7", ["      k += 1"]),
+                      ("k = 0\n    repeat", ["      k += 1"])][r.choice([0, 0, 0, 0, 1, 2, 2, 3])]
+        lines += ["  try", f"    {begin}"]
+        for _ in range(r.randint(1, 3)): lines += [f"      {line}" for line in self.statement()]
+        for _ in range(r.choice([1, 1, 1, 2])): lines += [f"      {line}" for line in self.exchange()]
+        if r.random() < 0.3: lines += [f"      {line}" for line in self.statement()]
+        lines += end + ["    until k > 5" if "repeat" in begin else "    end"]
+        lines += ["  catch e_", '    print "caught: ", e_', "  end", '  printf("s %.17g\\n", s)']
+        lines += [f"  {r.choice(self.names)}[1] = 1000"]
+        if any(line.lstrip().startswith("t =") for line in lines) and r.random() < 0.5:
+            lines += ["  try", '    show_all("t", t)', "  catch e_", '    print "no t"', "  end"]
+        return lines + [f'  show_all("{a}", {a})' for a in self.names] + ["end", f"{self.name}()"]
+
+
 class Slices:
     """Slices of arrays of all element types: rows, windows and blocks of known and unknown length, also of variables
     with an access mode; arithmetic, comparisons and reductions of them, and assignments."""
@@ -1716,6 +1774,7 @@ def program(seed):
     for k in range(6): lines += Integers(rng, f"ints{k}").text()
     for k in range(6): lines += Shifts(rng, f"shifts{k}").text()
     for k in range(8): lines += Exchanges(rng, f"exchanges{k}").text()
+    for k in range(3): lines += Steps(rng, f"steps{k}").text()
     for k in range(8): lines += Slices(rng, f"slices{k}").text()
     for k in range(6): lines += Lists(rng, f"lists{k}").text()
     for k in range(8): lines += Objects(rng, f"objects{k}").text()

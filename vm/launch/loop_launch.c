@@ -447,6 +447,7 @@ static qs_status prepare_form(Call *c, LoopState *s) {
     else if (!qloop_objects_apart(c)) qloop_because(c, "an object of which it sets a field has two names");
     else if (!qloop_lists_apart(c)) qloop_because(c, "a list that it changes has two names");
     else if (uses_lists(&c->v->code) && qloop_is_recorded(c)) qloop_because(c, "it uses a list");
+    else if (c->v->code.exchanges && qloop_is_recorded(c)) qloop_because(c, "its variables exchange their arrays");
     else if (c->v->code.nleaves && qloop_is_recorded(c))
         qloop_because(c, "a statement of it cannot be compiled: %.120s", c->v->code.leaves[0].why);
     else if (!qloop_open_lists(c)) qloop_because(c, "no address space for the items of lists");

@@ -305,7 +305,8 @@ static void note_dimensions(Call *c) {
 _Static_assert((int)MAX_ENTRIES < (int)LOOP_FIRST_NEW, "numbers of captured arrays");
 /* The number of the array of a vector (loop_alias.c). */
 static double array_number(const Call *c, const LoopOut *o) {
-    return o->kind == LOOP_VECTOR && was_set(c, o) ? c->reals[o->slot + o->length + 1] : 0;
+    bool array = o->kind == LOOP_VECTOR || o->kind == LOOP_ARRAY;
+    return array && was_set(c, o) ? c->reals[o->slot + o->length + 1] : 0;
 }
 
 /* The value of variable i, which may be the array that it had before, or that an earlier variable has. */

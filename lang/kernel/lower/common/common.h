@@ -289,6 +289,7 @@ typedef struct WalkRules {
     void (*statement_failed)(Walk *, const Node *);
     /* Lowers a `while` whose iterations can be counted before the first one (*done). */
     qs_status (*counted_while)(Walk *, Node *loop, bool *done);
+    qs_status (*loop_body)(Walk *, Node *loop);       /* lowers the statements of a loop */
     qs_status (*function_ends)(Walk *, uint32_t pos); /* at the end of an inlined function and at each `return` */
     /* The set of variables that have a value at the current point: `save` copies it, `restore` sets it, and `join`
      * intersects it into `into`. */
@@ -523,6 +524,7 @@ KRef kcounted_elements(Walk *w, qs_dtype d, KRef lo, KRef step, KRef iterations)
 /* -- common_stmt.c ------------------------------------------------------------------------------------------------- */
 qs_status kstmt_lower(Walk *w, Node *n);
 qs_status kstmt_block(Walk *w, NodeList body);
+qs_status kstmt_loop_body(Walk *w, Node *loop);
 qs_status kstmt_body(Walk *w, InlineFrame *in); /* the statements of a function; handles `return` */
 qs_status kstmt_bounds(Walk *w, Node *range, int n, RangeEnds *out);
 /* Called at the beginning and at the end of the body of an open LOOP or FOR. */

@@ -305,6 +305,10 @@ void kstmt_leave_loop(Walk *w) {
     kbuild_end(w);
 }
 
+qs_status kstmt_loop_body(Walk *w, Node *loop) {
+    return w->rules->loop_body ? w->rules->loop_body(w, loop) : kstmt_block(w, kquery_body_of(loop));
+}
+
 static void notify_loop(Walk *w, const Node *n) {
     if (w->rules->loop_begins) w->rules->loop_begins(w, n);
 }
@@ -319,7 +323,7 @@ static qs_status while_loop(Walk *w, Node *n) {
     kbuild_flow(w, K_LOOP, 0);
     kstmt_enter_loop(w, &frame);
     TRY(kexpr_leave_unless(w, n->u.whiles.cond, &always));
-    TRY(kstmt_block(w, n->u.whiles.body));
+    TRY(kstmt_loop_body(w, n));
     kstmt_leave_loop(w);
     kstmt_restore(w, always && frame.outs.any ? frame.outs.sure : before);
     return QS_OK;
@@ -327,10 +331,10 @@ static qs_status while_loop(Walk *w, Node *n) {
 
 /* `continue` jumps to the condition at the end: it leaves an inner LOOP of one iteration that contains the body. */
 static qs_status repeat_body(Walk *w, Node *n, Exits *frame) {
-    if (!kquery_node(n->u.whiles.body, false, kquery_is_continue, NULL)) return kstmt_block(w, n->u.whiles.body);
+    if (!kquery_node(n->u.whiles.body, false, kquery_is_continue, NULL)) return kstmt_loop_body(w, n);
     kbuild_once(w);
     frame->cont = w->depth, frame->cont_breaks = true;
-    TRY(kstmt_block(w, n->u.whiles.body));
+    TRY(kstmt_loop_body(w, n));
     if (!w->left) kstmt_add_way(w, &frame->next), kbuild_flow(w, K_BREAK, 0);
     w->left = false;
     kstmt_restore(w, frame->next.sure);

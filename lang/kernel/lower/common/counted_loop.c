@@ -59,7 +59,7 @@ static qs_status lower_counter(Walk *w, Node *n, struct Range *ranges, int i);
 static qs_status lower_body(Walk *w, struct Range *ranges, CountedLoop *t, struct Val *counter) {
     Node *n = t->node;
     TRY(w->rules->nest->bind(w, n, t->i, counter));
-    TRY(t->i == n->u.loop.nvars - 1 ? kstmt_block(w, n->u.loop.body) : lower_counter(w, n, ranges, t->i + 1));
+    TRY(t->i == n->u.loop.nvars - 1 ? kstmt_loop_body(w, n) : lower_counter(w, n, ranges, t->i + 1));
     return w->rules->nest->close ? w->rules->nest->close(w, t) : QS_OK;
 }
 

@@ -80,7 +80,9 @@ static Value zero_value(Loops *L, const Var *v) {
     return x;
 }
 
-static bool is_held(const Var *v) { return v->kind >= LOOP_NUM && v->kind <= LOOP_VECTOR; }
+static bool is_held(const Var *v) {
+    return (v->kind >= LOOP_NUM && v->kind <= LOOP_VECTOR) || (v->kind == LOOP_ARRAY && v->exchange);
+}
 
 /* Whether the version never sets the variable, because only rare branches do. */
 static bool is_kept(const Loops *L, const Var *v) { return L->scans && v->rare && kloop_may_be_demanded(v); }
@@ -110,6 +112,8 @@ static void declare_all(Loops *L, InlineFrame *in) {
 void kloop_declare_all(Loops *L) {
     kloop_declare_arrays(L);
     declare_all(L, L->root);
+    L->arranged = 0, L->exchanging = NULL;
+    kloop_begin_arrays(L);
 }
 
 static bool has_exit(const LoopJob *job) {
@@ -177,17 +181,20 @@ static void assign_slots(Loops *L) {
         const Var *v = &L->root->vars[i];
         if (!is_held(v) || !v->live) continue;
         LoopOut *o = &r->outs[r->nouts++];
-        *o = (LoopOut){.sym = v->sym, .object = v->object, .kind = v->kind, .length = (uint8_t)v->n};
+        *o = (LoopOut){.sym = v->sym, .object = v->object, .kind = v->kind};
+        o->length = v->kind == LOOP_VECTOR ? (uint8_t)v->n : 0;
         o->columns = (uint8_t)v->cols, o->cls = (uint8_t)v->item_cls;
         o->given = -1, o->reduce = v->reduce;
         if (v->reduce) o->part = r->nparts, r->nparts += v->reduce == COMBINE_MUL ? 3 : 1;
         bool integral = v->kind == LOOP_INT || v->kind == LOOP_ITEM;
         o->slot = integral ? r->nints++ : r->nreals;
         bool pair = v->kind == LOOP_COMPLEX || v->kind == LOOP_MIXED;
-        if (!integral) r->nreals += pair ? 2 : v->kind == LOOP_VECTOR ? v->n + 2 : 1;
+        bool array = v->kind == LOOP_VECTOR || v->kind == LOOP_ARRAY;
+        if (!integral) r->nreals += pair ? 2 : array ? o->length + 2 : 1;
         if (v->kind == LOOP_MIXED) o->int_slot = r->nints++;
         if (v->entry.kind == LOOP_UNSET || v->rare) o->given = r->nreals++;
     }
+    r->exchanges = L->nexchanged > 0;
     r->nlists = L->nlists;
     for (int i = 0; i < L->nlists; i++) {
         r->lists[i] = (LoopList){.source = L->lists[i].source, .kind = L->lists[i].kind};
@@ -220,12 +227,11 @@ static void put_variable(Loops *L, const Var *v, const LoopOut *o) {
         put_mixed(L, v, o);
         return;
     }
-    for (int i = 0; v->kind == LOOP_VECTOR && i < v->n; i++)
-        store_result(L, LOOP_REALS, slot + i, kbuild_get(&L->walk, v->part[i]));
-    if (v->kind == LOOP_VECTOR) {
-        store_result(L, LOOP_REALS, slot + v->n,
+    for (int i = 0; i < o->length; i++) store_result(L, LOOP_REALS, slot + i, kbuild_get(&L->walk, v->part[i]));
+    if (v->kind == LOOP_VECTOR || v->kind == LOOP_ARRAY) {
+        store_result(L, LOOP_REALS, slot + o->length,
                      v->f64 ? kloop_cast(L, kbuild_get(&L->walk, v->f64), QS_F64) : kloop_f64(L, 0));
-        store_result(L, LOOP_REALS, slot + v->n + 1,
+        store_result(L, LOOP_REALS, slot + o->length + 1,
                      v->array ? kloop_cast(L, kbuild_get(&L->walk, v->array), QS_F64) : kloop_f64(L, 0));
         return;
     }
@@ -400,6 +406,10 @@ static qs_status keep_version(Walk *w, void *ud) {
     if (L->nlists || L->out->nclasses) {
         L->axes = 0;
         decline_lists(L);
+    }
+    if (L->nexchanged) {
+        L->axes = 0;
+        (void)kloop_decline(L, L->job->loop->pos, "its variables exchange their arrays");
     }
     if (L->callees) {
         L->axes = 0;

@@ -38,7 +38,7 @@
  *     loop_integer.c     numbers assumed to be integral    loop_alias.c       variables that hold one array
  *     loop_element.c     elements of slices of unknown length             loop_list.c   lists of numbers and objects
  *     loop_object.c      fields of objects in lists        loop_leave.c       statements that the interpreter executes
- *     loop_library.c     functions of small matrices
+ *     loop_library.c     functions of small matrices    loop_exchange.c   variables that exchange their arrays
  *
  * One loop is compiled to up to six functions:
  *
@@ -241,7 +241,8 @@ typedef struct { /* a variable that the loop sets, and where its final value is 
     /* LOOP_NUM, LOOP_BOOL: in reals[slot]; LOOP_INT: in ints[slot]; LOOP_ITEM: the number of the object in
      * ints[slot]; LOOP_COMPLEX: two reals; LOOP_CHAR: its code in reals[slot]; LOOP_VECTOR: `length` reals from
      * reals[slot] on, then one real that says whether they are float64, and the number of the array (loop_alias.c):
-     * variables with the same one share an array; -1 - n: the array of the source n; LOOP_MIXED: the value as a real,
+     * variables with the same one share an array; -1 - n: the array of the source n; LOOP_ARRAY: the same without
+     * elements; LOOP_MIXED: the value as a real,
      * then its LoopKind, and the value of an int in ints[int_slot] */
     uint8_t kind;
     uint8_t length, columns; /* of a LOOP_VECTOR; columns 0: a vec */
@@ -333,6 +334,7 @@ typedef struct {
     int sums[LOOP_SUM_ARRAYS], nsums; /* sources of arrays that iterations only add to */
     LoopList lists[LOOP_LISTS];
     int nlists;
+    bool exchanges; /* variables exchange their arrays (loop_exchange.c) */
     LoopLeave leaves[LOOP_LEAVES];
     int nleaves;
     const void *cls[LOOP_CLASSES]; /* classes whose objects have numbers */

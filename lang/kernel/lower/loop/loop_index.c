@@ -150,10 +150,20 @@ static KRef count_span(Loops *L, Span *s) {
     return kbuild_pure(&L->walk, (KMake){K_SELECT, .a = kloop_op(L, K_LE, zero, way), .b = count, .c = zero});
 }
 
+/* A term is the first of several equal values (kaffine_leader), which may be in a block that is closed. */
+static KRef visible_term(Loops *L, KRef r) {
+    const KIns i = L->f->ins[r];
+    if (i.op == K_CAST) return kloop_cast(L, visible_term(L, i.a), (qs_dtype)i.dtype);
+    if (i.op != K_PARAM && i.op != K_DIM) return r;
+    return kbuild_pure(&L->walk, (KMake){(KOp)i.op, .own = (qs_dtype)i.dtype, .imm = i.imm});
+}
+
 static KRef emit_sum(Loops *L, const Affine *a) {
     KRef sum = kloop_i64(L, a->constant);
-    for (int i = 0; i < a->n; i++)
-        sum = kloop_op(L, K_ADD, sum, kloop_op(L, K_MUL, a->term[i].ref, kloop_i64(L, a->term[i].factor)));
+    for (int i = 0; i < a->n; i++) {
+        KRef term = visible_term(L, a->term[i].ref);
+        sum = kloop_op(L, K_ADD, sum, kloop_op(L, K_MUL, term, kloop_i64(L, a->term[i].factor)));
+    }
     return sum;
 }
 

@@ -102,6 +102,8 @@ typedef struct Var { /* a variable of the loop's function or an inlined one, or 
     bool varies;        /* LOOP_VECTOR: its array may be float64 */
     uint64_t like;      /* LOOP_VECTOR: as in Value */
     uint8_t list;       /* LOOP_LIST: 1 + index in lists */
+    uint8_t exchange;   /* LOOP_ARRAY: 1 + index in an Arrangement; 0: the loop gives it no array */
+    bool carried;       /* LOOP_ARRAY: an iteration reads it before it gives it another array */
     bool assigned;      /* the loop assigns it, as far as is known */
     uint8_t maybe;      /* MaybeReal, of LOOP_COMPLEX */
     bool replaced;      /* its value before the loop has a different type and is never read in the loop */
@@ -117,11 +119,13 @@ typedef struct Var { /* a variable of the loop's function or an inlined one, or 
     bool rare;   /* only rare branches set it (loop_leave.c) */
     /* set anew in each pass */
     KRef v, twin, im, *part, f64; /* LOCALs; a LOOP_NUM without v is its twin */
-    KRef array;                   /* LOCAL of a LOOP_VECTOR that may share its array: the number of the array */
-    KRef is_int, is_bool;         /* LOCALs of a LOOP_MIXED, as in Number */
-    KRef given;                   /* LOCAL: whether it has a value, if it had none when the loop began */
-    KRef least, most;             /* LOCALs: smallest and largest magnitude of a product in a chunk */
-    bool set;                     /* certainly has a value at the current point */
+    KRef array; /* LOCAL: the number of the array, if a LOOP_VECTOR may share its array or a LOOP_ARRAY is exchanged */
+    const LoopValue *holds; /* LOOP_ARRAY: the array that it holds at the current point; NULL: not known */
+    bool moved;             /* LOOP_ARRAY: this iteration has given it an array */
+    KRef is_int, is_bool;   /* LOCALs of a LOOP_MIXED, as in Number */
+    KRef given;             /* LOCAL: whether it has a value, if it had none when the loop began */
+    KRef least, most;       /* LOCALs: smallest and largest magnitude of a product in a chunk */
+    bool set;               /* certainly has a value at the current point */
     /* needs no LOCAL, because `val` is its value: a counter that nothing else sets, an array, a function */
     bool bound;
     BlockScope *home; /* `val` is its value while this block is open; NULL: the value is not known */
@@ -182,6 +186,11 @@ typedef struct {
     /* set anew in each pass */
     KRef count, first; /* LOCALs, int64 */
 } List;
+/* The arrays that variables hold at the beginning of an iteration (loop_exchange.c). */
+enum { LOOP_EXCHANGED = 8, LOOP_ARRANGEMENTS = 4 };
+typedef struct {
+    const LoopValue *holds[LOOP_EXCHANGED];
+} Arrangement;
 enum { LOOP_VISITS = 8 };
 enum {
     LOOP_NEAR = 16,
@@ -267,6 +276,11 @@ typedef struct Loops {
     int ncopies;
     List lists[LOOP_LISTS];
     int nlists;
+    Arrangement arrangement[LOOP_ARRANGEMENTS];
+    int narrangements, nexchanged; /* nexchanged: number of variables that exchange their arrays */
+    bool rearranges;               /* another variable belongs to the arrangements: the next pass finds them anew */
+    KRef arranged;                 /* LOCAL: the arrangement of this iteration; 0: no arrays are exchanged */
+    BlockScope *exchanging;        /* block of the outermost body; NULL: another part of the loop */
     struct {
         const Node *loop;
         int source;
@@ -384,6 +398,12 @@ void kloop_leave_behind(const Loops *L, Value *v); /* detaches a result from the
 qs_status kloop_may_change(Loops *L, Var *v);      /* before elements of v change; declines the loop */
 void kloop_changed(Loops *L, Var *v, Value *x);    /* x is the array of v with changed elements */
 void kloop_change_others(Loops *L, const Var *v);  /* afterwards: all that hold the array have its elements */
+
+/* -- loop_exchange.c ----------------------------------------------------------------------------------------------- */
+void kloop_begin_arrays(Loops *L);                            /* at the beginning of a pass */
+qs_status kloop_read_array(Loops *L, Var *v, Value *out);     /* v: a LOOP_ARRAY */
+qs_status kloop_hold_array(Loops *L, Var *v, const Value *x); /* v is set to the array x */
+qs_status kloop_lower_body(Walk *w, Node *loop);
 
 /* -- loop_stmt.c --------------------------------------------------------------------------------------------------- */
 extern const WalkRules kloop_rules;

@@ -96,6 +96,7 @@ bool kloop_is_set_rarely(const LoopJob *job, const Sym *sym) {
 bool kloop_may_scan(const Loops *L) {
     const Node *loop = L->job->loop;
     bool other = L->loose > L->rare || L->speculates || L->waits || L->random || L->callees || L->nlists;
+    other |= L->nexchanged > 0;
     bool any = L->job->nleaves || L->rare;
     return any && !other && loop->kind == N_FOR && !L->out->nclasses && !loop->u.loop.attr;
 }

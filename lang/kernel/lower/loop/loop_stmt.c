@@ -645,6 +645,7 @@ const WalkRules kloop_rules = {
     .statement_begins = begin_statement,
     .statement_failed = note_failed,
     .counted_while = kloop_counted_while,
+    .loop_body = kloop_lower_body,
     .function_ends = end_function,
     .save = kloop_save,
     .restore = kloop_restore,

@@ -105,6 +105,7 @@ Value kloop_entry(Loops *L, const Var *v) {
     Str *name = v->sym->name;
     if (v->kind == LOOP_VECTOR) return entry_vector(L, v, name);
     if (v->kind == LOOP_ITEM) return kobject_value(L, v->item_cls, kobject_entry(L, v));
+    if (v->kind == LOOP_ARRAY) return (Value){.what = WHAT_ARRAY, .array = kloop_i64(L, -1 - v->entry.source)};
     Number n = entry_number(L, &v->entry, name);
     if (v->kind == LOOP_CHAR) return (Value){.what = WHAT_CHAR, .num = n};
     return (Value){.what = WHAT_NUMBER, .num = v->kind == LOOP_COMPLEX ? kloop_to_complex(L, n) : n};
@@ -344,6 +345,7 @@ static void enter_object(Loops *L, Var *v) {
 
 static qs_status read_var(Loops *L, Var *v, Value *out) {
     if (v->bound) return *out = v->val, QS_OK;
+    if (v->kind == LOOP_ARRAY) return kloop_read_array(L, v, out);
     if (v->kind == LOOP_ROW) return read_row(L, v, out);
     if (v->kind == LOOP_LIST && v->set) return *out = v->val, QS_OK;
     if (v->kind == LOOP_OBJECT && L->mode == MODE_EXACT) enter_object(L, v);
@@ -454,6 +456,10 @@ void kloop_declare(Loops *L, Var *v, const Value *init) {
         v->f64 = v->varies ? make_local(L, init->f64 ? init->f64 : kbuild_int(&L->walk, QS_B1, 0)) : 0;
         return;
     }
+    if (v->kind == LOOP_ARRAY) {
+        v->array = kbuild_local(&L->walk, init->array ? init->array : kloop_i64(L, 0));
+        return;
+    }
     if (v->kind == LOOP_MIXED) {
         declare_mixed(L, v, kloop_mixed(L, init->num));
         return;
@@ -467,8 +473,8 @@ void kloop_declare(Loops *L, Var *v, const Value *init) {
 static void replace_type(Var *v, uint8_t kind, int n, int cols) {
     if (v->entry.kind != LOOP_UNSET) v->replaced = true, v->replacee = v->entry;
     v->entry.kind = LOOP_UNSET, v->reduce = 0;
-    v->kind = kind, v->n = n, v->cols = cols, v->item_cls = 0, v->shared = v->foreign = v->fraction = false, v->v = 0,
-    v->part = NULL;
+    v->kind = kind, v->n = n, v->cols = cols, v->item_cls = 0, v->holds = NULL,
+    v->shared = v->foreign = v->fraction = false, v->v = 0, v->part = NULL;
     v->lo = INFINITY, v->hi = -INFINITY, v->grown = 0, v->counted = false;
     v->ints = v->truths = v->signed_zero = v->others = false;
 }
@@ -563,7 +569,14 @@ static qs_status hold_inside(Loops *L, Var *v, LoopKind kind, const char *made) 
     return v->assigned = v->set = true, v->bound = false, QS_OK;
 }
 
+static qs_status assign_array(Loops *L, Var *v, const Value *x) {
+    if (v->assigned && v->kind != LOOP_ARRAY) return kloop_decline_array(L, v);
+    if (v->kind != LOOP_ARRAY) replace_type(v, LOOP_ARRAY, 0, 0), L->changed = true;
+    return v->assigned = true, kloop_hold_array(L, v, x);
+}
+
 static qs_status assign_row(Loops *L, Var *v, const Value *x) {
+    if (v->kind == LOOP_ARRAY && v->carried) return kloop_decline_array(L, v);
     TRY(hold_inside(L, v, LOOP_ROW, "an array"));
     v->home = L->block, v->val = *x;
     return kloop_keep_row(L, &v->val);
@@ -601,7 +614,7 @@ qs_status kloop_assign(Loops *L, Var *v, const Value *x) {
     if (x->what == WHAT_CELL && x->host.source == -1) return assign_list(L, v, x);
     Value held = *x;
     kloop_short(L, &held);
-    if (held.what == WHAT_ARRAY) return kloop_decline_array(L, v);
+    if (held.what == WHAT_ARRAY) return assign_array(L, v, &held);
     bool vector = held.what == WHAT_VECTOR;
     kobject_number(L, &held);
     x = &held;

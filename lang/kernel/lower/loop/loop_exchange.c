@@ -1,0 +1,142 @@
+/* loop_exchange.c -- variables that exchange their arrays: t = a; a = b; b = t at the end of a time step.
+ *
+ * Code accesses arrays by parameters, so it must know which array a variable holds.  An assignment of an array is
+ * compiled if it is a statement of the outermost body, where each iteration executes it.  An arrangement says which
+ * array each variable holds at the beginning of an iteration.  The body is lowered once for each arrangement:
+ *
+ *     at = LOCAL 0
+ *     FOR k
+ *       IF at == 0      b[i] = f(a[i]) with the arrays A, B     SET at = 1
+ *       ELSE            b[i] = f(a[i]) with the arrays B, A     SET at = 0
+ *
+ * An arrangement contains only variables that an iteration reads before it sets them, so `t` adds none.  Arrangements
+ * are found as the passes lower the bodies.  A LOCAL has the number of the array that a variable holds (loop_alias.c),
+ * from which the VM sets the variable after the loop, also if an error or `break` has left the body in the middle. */
+#include "lang/kernel/lower/loop/loop_internal.h"
+
+/* -- arrangements -------------------------------------------------------------------------------------------------- */
+static bool is_exchanged(const Var *v) { return v->exchange && v->kind == LOOP_ARRAY; }
+
+static bool is_same(const LoopValue *a, const LoopValue *b) { return a && b ? a->source == b->source : a == b; }
+
+/* The arrangement that the variables have now. */
+static void arrange(const Loops *L, Arrangement *out) {
+    *out = (Arrangement){{NULL}};
+    for (int i = 0; i < L->root->nvars; i++) {
+        const Var *v = &L->root->vars[i];
+        if (is_exchanged(v) && v->carried) out->holds[v->exchange - 1] = v->holds;
+    }
+}
+
+static bool is_equal(const Arrangement *a, const Arrangement *b) {
+    for (int i = 0; i < LOOP_EXCHANGED; i++)
+        if (!is_same(a->holds[i], b->holds[i])) return false;
+    return true;
+}
+
+/* The number of the current arrangement; a new one is lowered in the next pass. */
+static qs_status find_arrangement(Loops *L, int *out) {
+    Arrangement now;
+    *out = 0;
+    if (L->rearranges) return QS_OK;
+    arrange(L, &now);
+    for (*out = 0; *out < L->narrangements; ++*out)
+        if (is_equal(&L->arrangement[*out], &now)) return QS_OK;
+    if (L->narrangements == LOOP_ARRANGEMENTS)
+        return kloop_decline(L, L->pos, "its variables exchange arrays in more than %d ways", LOOP_ARRANGEMENTS);
+    L->arrangement[L->narrangements++] = now;
+    return L->changed = true, QS_OK;
+}
+
+/* The first arrangement is the one that the variables have before the loop. */
+static void begin_arrangement(Loops *L, int number) {
+    for (int i = 0; i < L->root->nvars; i++) {
+        Var *v = &L->root->vars[i];
+        if (!is_exchanged(v)) continue;
+        v->holds = L->arrangement[number].holds[v->exchange - 1];
+        v->set = v->holds, v->moved = false;
+    }
+}
+
+/* -- variables ----------------------------------------------------------------------------------------------------- */
+void kloop_begin_arrays(Loops *L) {
+    for (int i = 0; i < L->root->nvars; i++) {
+        Var *v = &L->root->vars[i];
+        v->holds = v->kind == LOOP_ARRAY && v->entry.kind == LOOP_ARRAY ? &v->entry : NULL;
+        v->moved = false;
+    }
+    if (!L->nexchanged) return;
+    if (L->rearranges) arrange(L, &L->arrangement[0]), L->narrangements = 1, L->rearranges = false;
+    L->arranged = kbuild_local(&L->walk, kloop_i64(L, 0));
+}
+
+qs_status kloop_read_array(Loops *L, Var *v, Value *out) {
+    if (!v->moved && !v->carried) { /* arrangements contain it from now on */
+        v->carried = L->changed = true;
+        L->rearranges = true;
+    }
+    const LoopValue *holds = v->holds ? v->holds : v->entry.kind == LOOP_ARRAY && !v->moved ? &v->entry : NULL;
+    if (!holds) return kloop_decline(L, L->pos, "%s may have no value here", v->sym->name->s);
+    *out = (Value){.what = WHAT_ARRAY, .host = *holds, .name = v->sym->name, .sym = v->sym, .mods = v->sym->mods};
+    return QS_OK;
+}
+
+/* -- the outermost body -------------------------------------------------------------------------------------------- */
+static bool is_continue_behind(const Node *n, void *ud) {
+    const uint32_t *pos = ud;
+    return n->kind == N_CONTINUE && n->pos > *pos;
+}
+
+/* The variable is one of the loop's function, and the statement is executed in each iteration. */
+static bool may_exchange(Loops *L, const Var *v, const Value *x) {
+    bool in_body = L->mode != MODE_PARALLEL && L->exchanging && L->block == L->exchanging && L->in == L->root;
+    bool own = v >= L->root->vars && v < L->root->vars + L->root->nvars && v->object < 0 && !v->rare;
+    if (!in_body || !own || L->module || L->callees || x->host.source < 0) return false;
+    if (!v->exchange && L->nexchanged == LOOP_EXCHANGED) return false;
+    return !kquery_node(kquery_body_of(L->job->loop), false, is_continue_behind, &L->pos);
+}
+
+qs_status kloop_hold_array(Loops *L, Var *v, const Value *x) {
+    if (!may_exchange(L, v, x)) return kloop_decline_array(L, v);
+    if (!v->exchange) v->exchange = (uint8_t)++L->nexchanged, L->rearranges = L->changed = true;
+    LoopValue *held = qarena_alloc(L->keep, sizeof *held);
+    *held = x->host;
+    v->holds = held, v->moved = v->set = true;
+    if (v->array) kbuild_set(&L->walk, v->array, kloop_i64(L, -1 - held->source));
+    if (v->given) kbuild_set(&L->walk, v->given, kbuild_int(&L->walk, QS_B1, 1));
+    return QS_OK;
+}
+
+static qs_status lower_arrangement(Loops *L, NodeList body, int number) {
+    int next = 0;
+    begin_arrangement(L, number);
+    L->exchanging = L->block;
+    qs_status s = kstmt_block(&L->walk, body);
+    L->exchanging = NULL;
+    if (s != QS_OK || L->left || !L->nexchanged) return s;
+    TRY(find_arrangement(L, &next));
+    if (L->arranged && next != number) kbuild_set(&L->walk, L->arranged, kloop_i64(L, next));
+    return QS_OK;
+}
+
+qs_status kloop_lower_body(Walk *w, Node *loop) {
+    Loops *L = (Loops *)w;
+    NodeList body = kquery_body_of(loop);
+    Ways after = {0};
+    if (loop != L->job->loop || L->in != L->root) return kstmt_block(w, body);
+    int n = L->narrangements;
+    if (n < 2) return lower_arrangement(L, body, 0);
+    KRef at = kbuild_get(w, L->arranged);
+    for (int i = 0; i < n; i++) {
+        bool *before = kstmt_save(w), last = i == n - 1;
+        if (!last) kloop_flow(L, K_IF, kloop_op(L, K_EQ, at, kloop_i64(L, i)));
+        TRY(lower_arrangement(L, body, i));
+        if (!L->left) kstmt_add_way(w, &after);
+        L->left = false;
+        kstmt_restore(w, before);
+        if (!last) kloop_flow(L, K_ELSE, 0);
+    }
+    for (int i = 0; i < n - 1; i++) kbuild_end(w);
+    L->left = !after.any;
+    return kstmt_restore(w, after.sure), QS_OK;
+}
