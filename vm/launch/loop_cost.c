@@ -11,6 +11,7 @@ typedef struct {
     qs_vm *vm;
     const Frame *f;
     double sum;
+    double arrays; /* the part of it that is elements of arrays, which an array expression computes by all threads */
     bool loops;
     int calls;
     bool sure; /* bodies of `if`, which may not run, count nothing */
@@ -95,6 +96,11 @@ static double count_inner_iterations(Estimate *e, const Node *n) {
 /* For an array that the interpreter makes.  LANES elements of it cost about one step. */
 enum { MAKE = 48, LANES = 16 };
 
+static double element_steps(Estimate *e, double n) {
+    e->arrays += n / LANES;
+    return n / LANES;
+}
+
 /* x + y, -x, [a,b]; arrays as operands are found if they are variables. */
 static double operator_steps(Estimate *e, const Node *n) {
     const Node *operands[2] = {n->u.bin.a, n->kind == N_BINARY ? n->u.bin.b : NULL};
@@ -102,7 +108,7 @@ static double operator_steps(Estimate *e, const Node *n) {
     for (int i = 0; i < 2; i++) {
         const Node *x = operands[i];
         qs_value v = meaning(e, x && x->kind == N_IDENT ? x->u.ident.sym : NULL);
-        if (v.kind == QS_ARRAY) return MAKE + (double)((const Array *)v.u.p)->count / LANES;
+        if (v.kind == QS_ARRAY) return MAKE + element_steps(e, (double)((const Array *)v.u.p)->count);
     }
     return 1;
 }
@@ -122,7 +128,7 @@ static double own_steps(Estimate *e, const Node *n) {
         else if (a && i < a->rank) length *= (double)a->dims[i];
         steps = MAKE;
     }
-    return steps + length / LANES;
+    return steps == MAKE ? MAKE + element_steps(e, length) : steps;
 }
 
 static void add_steps(void *ud, Node **child);
@@ -157,7 +163,8 @@ static void add_steps(void *ud, Node **child) {
     Estimate inner = {.vm = e->vm, .f = e->f, .loops = true, .calls = e->calls, .sure = e->sure};
     e->loops = true;
     qast_children(n, add_steps, &inner);
-    e->sum += inner.sum * count_inner_iterations(e, n);
+    double iterations = count_inner_iterations(e, n);
+    e->sum += inner.sum * iterations, e->arrays += inner.arrays * iterations;
 }
 
 static Estimate estimate_iteration(qs_vm *vm, const Frame *f, const Node *loop, bool sure) {
@@ -206,12 +213,13 @@ static bool adds_up(const LoopRegion *r) {
     return !v || v->code.chunked;
 }
 
-/* Machine code of the outer loop would run its iterations, and so the inner loops, serially.  The remaining work may
- * take at most the share `rest`, because the interpreter is much slower there. */
+/* Machine code of the outer loop would run its iterations, and so the inner loops and the elements of long arrays,
+ * serially.  The remaining work may take at most the share `rest`, because the interpreter is much slower there. */
 LoopFrame qloop_is_frame(qs_vm *vm, const Frame *f, const LoopRegion *r) {
     static const double worth_threads = 2e5, rest = 0.01;
     const Chunk *c = &f->proto->chunk;
-    double all = qloop_steps_per_iteration(vm, f, r), inner = 0;
+    const Estimate body = estimate_iteration(vm, f, r->loop, false);
+    double all = body.sum, inner = body.arrays;
     bool sums = false;
     for (uint32_t i = 0; i < c->nloops; i++) {
         const LoopRegion *q = &c->loops[i];

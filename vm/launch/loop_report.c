@@ -88,7 +88,8 @@ void qloop_report_many(Call *c) {
 }
 
 void qloop_report_inner(Call *c) {
-    explain_loop(c, "interpreted", "its work is in loops inside it, which may be parallel", NULL, 0);
+    explain_loop(c, "interpreted", "its work is in loops and array expressions inside it, which may be parallel", NULL,
+                 0);
 }
 
 /* Was the loop never examined, because it had too little work with all types of values? */

@@ -31,3 +31,15 @@ for k=1..3
     end
 end
 printf("%.6g\n", sum(u) + sum(v))
+% long slices, too, are computed by all threads, but not short ones
+function a = smooth(a, b)
+    n = numel(a)
+    for k = 1..3
+        b[1..n-2] = 0.25*a[0..n-3] + 0.5*a[1..n-2] + 0.25*a[2..n-1]
+        [a, b] = [b, a]
+    end
+end
+for n = {400000, 400}
+    a = smooth(ones(n), zeros(n))
+    printf("%.6g\n", a[2])
+end
