@@ -135,3 +135,17 @@ try
 catch e
     print e.line, " ", e
 end
+% a slice that is read before a target of the same assignment, and kept in a variable behind it
+function [s, x] = both_at_once(n)
+    s = 0
+    x = mod((0..n-1)*7, 11)
+    y = ones(n)
+    for k = 1..5
+        [x[0..39], w] = [y[0..39]*k, x[0..39]*2]
+        for j = 0..3
+            s += w[j+k]
+        end
+    end
+end
+[s, x] = both_at_once(60)
+print s, " ", x[0..4]

@@ -285,16 +285,24 @@ static qs_status number_at(Loops *L, const Row *r, Cursor k, Number *out) {
     return *out = v.at[0], QS_OK;
 }
 
-/* The element type of a row of integers or truth values; QS_F64: it is one of floats. */
-static qs_status find_dtype(Loops *L, const Row *r, qs_dtype *out) {
+/* The element type of a row of integers or truth values; QS_F64: it is one of floats.  *wide: 1 if these are certainly
+ * float64, 0 if they are `scalar`, -1 if only the running code knows. */
+static qs_status find_types(Loops *L, const Row *r, qs_dtype *out, int *wide) {
     Value v;
+    double k = 0;
     KRef before = L->f->nins;
     uint32_t touches = L->ntouches, pos = L->pos;
     TRY(element_of(L, r, (Cursor){zero(L), {zero(L), zero(L)}}, &v));
+    *wide = !v.f64 ? 0 : kir_is_const(L->f, v.f64, &k) ? k != 0 : -1;
     kbuild_take_back(&L->walk, before);
     kloop_forget_from(L, before);
     L->ntouches = touches, L->pos = pos;
     return *out = v.what == WHAT_TYPED ? (qs_dtype)v.dtype : QS_F64, QS_OK;
+}
+
+static qs_status find_dtype(Loops *L, const Row *r, qs_dtype *out) {
+    int wide;
+    return find_types(L, r, out, &wide);
 }
 
 /* Whether the arrays have not been written since the row was made. */
@@ -379,6 +387,7 @@ qs_status kloop_keep_row(Loops *L, Value *v) {
     qs_dtype d;
     if (!v->row->mask) TRY(find_dtype(L, v->row, &d)); /* the interpreter computes elements that nothing reads, too */
     if (!reads_stored(L, v->row)) return QS_OK;
+    TRY(check_unchanged(L, v->row)); /* [x[0..9], w] = [y, x[0..9]*2] has stored x already */
     return v->row->mask ? decline_mask(L) : copy_row(L, v->row, &v->row);
 }
 
