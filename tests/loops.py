@@ -39,7 +39,7 @@ class Case:
         self.n = rng.choice([1, 2, 3, 5, 8, 9, 12, 70] + ([0] if rng.random() < 0.3 else []))
         self.nums, self.ints, self.bools, self.arrays = [], [], [], {}
         self.complexes, self.vectors, self.lambdas, self.fields, self.vecfns = [], {}, [], [], []
-        self.objects, self.mats = [], []
+        self.objects, self.mats, self.dicts = [], [], []
 
     # -- text ------------------------------------------------------------------------------------------------------
     def put(self, text, indent=0):
@@ -262,6 +262,7 @@ class Case:
         r, k = self.r, self.r.random()
         counters = [c for c, _ in self.counters]
         if self.objects and r.random() < 0.15: self.set_field()
+        if self.dicts and r.random() < 0.15: self.set_entry()
         elif self.mats and r.random() < 0.15: self.set_matrix()
         elif k < 0.40 and self.nums:
             v = r.choice(self.nums)
@@ -306,6 +307,10 @@ class Case:
         elif kind == "k": self.put(f"{o}.k = {self.int_(1)}")
         elif kind == "z": self.put(f"{o}.z = {self.complex_(1)}*0.5")
         else: self.put(f"{o}.v = {self.vector(3)}")
+
+    def set_entry(self):
+        r, e = self.r, f'{self.r.choice(self.dicts)}["{self.r.choice("xxyk")}"]'
+        self.put(f"{e} {r.choice(['=', '+=', '*=', '-='])} {r.choice([self.num, self.num, self.int_, self.any])(1)}")
 
     def assign_vector(self):
         r, k = self.r, self.r.random()
@@ -481,7 +486,7 @@ class Case:
         self.lines, self.counters, self.nums, self.depth, self.top = [], [], list(args), 0, False
         self.ints, self.bools, self.arrays = [], [], {}
         self.complexes, self.vectors, self.lambdas, self.fields, self.vecfns = [], {}, [], [], []
-        self.objects, self.mats = [], []
+        self.objects, self.mats, self.dicts = [], [], []
         typed = [f"{a} : {r.choice(['scalar', 'int', 'uint8'])}" if r.random() < 0.3 else a for a in args]
         result = r.choice(["y", "y", "y : int", "[y, z]"])
         self.put(f"function {result} = {f}({', '.join(typed)})")
@@ -573,6 +578,11 @@ class Case:
             self.put(f"{v} = thing(x:={self.literal()}, k:=int(3), v:=[1,2,3], z:=1+1i)")
             self.objects.append(v)
             self.fields += [f"{v}.x", f"{v}.v[{r.choice(['0', '1', '2', '3'])}]", f"scalar({v}.k)", f"imag({v}.z)"]
+        if r.random() < 0.3:
+            v = self.new("d")
+            self.put(f'{v} = {{"x": {self.literal()}, "y": 0.5, "k": int(3)}}')
+            self.dicts.append(v)
+            self.fields += [f'{v}["x"]', f'{v}["y"]', f'scalar({v}["k"])', f"{v}.y"]
         if r.random() < 0.4:
             v, n = self.new("g"), r.choice([1, 1, 2])
             self.put(f"{v} = ({'a,b'[:2 * n - 1]}) -> a*{r.choice(self.nums)} + {r.choice(['1', 'n', 'abs(a)'])}")
@@ -626,6 +636,8 @@ class Case:
             for e in [f"{o}.x", f"{o}.k", f"real({o}.z)", f"imag({o}.z)", f"{o}.v[1]"]:
                 self.put(f'printf("{e} %.17g ", {e})')
             self.put(f'print type({o}.k), " ", type({o}.z), " ", size({o}.v)')
+        for d in self.dicts:
+            for k in "xyk": self.put(self.show_statement(f'{d}["{k}"]'))
         for m in self.mats: self.put(f'show_mat("{m}", {m})')
         for v in self.vectors:
             if r.random() < 0.7: self.put(f'show_all("{v}", {v})')
@@ -635,8 +647,9 @@ class Case:
             else: self.put(f'{show}("{a}", {a})')
 
     def show_statement(self, v):
-        pad = "  " * self.depth
-        lines = ["try", f'  printf("{v} %.17g ", {v})', f"  print type({v})", "catch e_", f'  print "{v}: ", e_', "end"]
+        pad, text = "  " * self.depth, v.replace('"', '""')
+        lines = ["try", f'  printf("{text} %.17g ", {v})', f"  print type({v})"]
+        lines += ["catch e_", f'  print "{text}: ", e_', "end"]
         return f"\n{pad}".join(lines)
 
     def text(self):

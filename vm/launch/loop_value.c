@@ -74,7 +74,9 @@ static LoopValue describe_value(const Asking *a, int entry) {
     case QS_FUNCTION: describe_function(a->e.vm, v.u.p, &out); break;
     case QS_CELL: out.kind = LOOP_CELL; break;
     case QS_STRING: describe_string(e, &out); break;
-    case QS_OBJECT: out.kind = LOOP_OBJECT, out.cls = ((const Object *)v.u.p)->cls; break;
+    case QS_OBJECT:
+        out.kind = LOOP_OBJECT, out.cls = ((const Object *)v.u.p)->cls, out.has_keys = qobj_has_keys(v.u.p);
+        break;
     default: break;
     }
     return out;

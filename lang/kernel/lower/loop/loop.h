@@ -92,6 +92,7 @@ typedef struct {         /* a VM value that enters the loop */
     int64_t dims[QS_MAX_RANK]; /* the extents that are compiled in; others are -1 */
     Func *func;                /* LOOP_FUNC */
     const void *cls;           /* LOOP_OBJECT: its class; NULL: none */
+    bool has_keys;             /* LOOP_OBJECT: o["name"] is o.name */
     const char *builtin;       /* LOOP_BUILTIN */
     bool unpacks;              /* LOOP_BUILTIN: its result may be unpacked (TRAIT_UNPACKS) */
     int source;                /* the VM's number of the value, returned in LoopBind */

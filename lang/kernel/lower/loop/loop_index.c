@@ -922,6 +922,29 @@ static qs_status find_cell(Loops *L, Node *n, Value *cell, bool *found) {
     return L->pos = n->pos, QS_OK;
 }
 
+/* Finds the dictionary of an entry d["name"], which is compiled as the field d.name.  *name NULL: it is no such entry.
+ */
+static qs_status find_entry(Loops *L, Node *n, Value *object, Str **name) {
+    Node *base = n->u.index.base, *key = n->u.index.at.n == 1 ? n->u.index.at.at[0] : NULL;
+    *name = key && key->kind == N_STR ? (Str *)(uintptr_t)key->u.str : NULL;
+    if (!*name) return QS_OK;
+    if (base->kind == N_IDENT && base->u.ident.sym) TRY(kloop_read(L, base->u.ident.sym, object));
+    else TRY(kloop_expr(L, base, object));
+    L->pos = n->pos;
+    bool entry = object->what == WHAT_OBJECT && object->host.has_keys;
+    return entry ? QS_OK : kloop_decline(L, n->pos, "an entry of something that is no dictionary");
+}
+
+static qs_status update_entry(Loops *L, Node *target, const Value *object, Str *name, Op op, Node *value) {
+    Value v, old, result;
+    TRY(kloop_expr(L, value, &v));
+    L->pos = target->pos;
+    TRY(kloop_field(L, object, name, &old));
+    if (old.what != WHAT_NUMBER) return kloop_decline_value(L, &old);
+    TRY(kloop_operator(L, op, &old, &v, &result));
+    return kloop_set_field(L, object, name, &result);
+}
+
 static qs_status item_index(Loops *L, Node *target, Value *at) {
     if (target->u.index.base->u.ident.sym->mods.access) return kloop_decline(L, L->pos, "a cell with an access mode");
     TRY(kloop_expr(L, target->u.index.at.at[0], at));
@@ -956,8 +979,11 @@ qs_status kloop_load(Walk *w, Node *n, Value *out) {
     Access a;
     KRef at[QS_MAX_RANK];
     Value v = {.what = WHAT_NUMBER};
-    Value cell;
+    Value cell, object;
+    Str *name;
     bool is_item;
+    TRY(find_entry(L, n, &object, &name));
+    if (name) return kloop_field(L, &object, name, out);
     TRY(find_cell(L, n, &cell, &is_item));
     if (is_item) return kloop_item(L, &cell, n->u.index.at.at[0], out);
     TRY(access_of(L, n, NULL, &a));
@@ -1026,8 +1052,11 @@ qs_status kloop_store(Walk *w, Node *target, const Value *v) {
     Loops *L = (Loops *)w;
     Access a;
     KRef at[QS_MAX_RANK];
-    Value cell;
+    Value cell, object;
+    Str *name;
     bool is_item;
+    TRY(find_entry(L, target, &object, &name));
+    if (name) return kloop_set_field(L, &object, name, v);
     TRY(find_cell(L, target, &cell, &is_item));
     if (is_item) return store_item(L, target, &cell, v);
     TRY(target_of(L, target, v, &a));
@@ -1112,8 +1141,11 @@ qs_status kloop_update(Walk *w, Node *target, Op op, Node *value) {
     Loops *L = (Loops *)w;
     Access a;
     KRef at[QS_MAX_RANK];
-    Value v, old = {.what = WHAT_NUMBER}, result, cell;
+    Value v, old = {.what = WHAT_NUMBER}, result, cell, object;
+    Str *name;
     bool is_item;
+    TRY(find_entry(L, target, &object, &name));
+    if (name) return update_entry(L, target, &object, name, op, value);
     TRY(find_cell(L, target, &cell, &is_item));
     if (is_item) return update_item(L, target, &cell, op, value);
     TRY(target_of(L, target, NULL, &a));
