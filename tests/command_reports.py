@@ -207,10 +207,14 @@ class Dump(WithCache):
         sums = ["if x[i] > 50; s += x[i]; end", "if x[i] < 9; continue; end; s -= 1",
                 "if x[i] > 50; s += x[i]; end; k = max(k, s)"]
         searches = ["m = max(m, x[i])", "if x[i] > m; m = x[i]; k = i; end", "if x[i] <= m; m = x[i]; end",
-                    "m = x[i] > m ? x[i] : m", "m = max(m, x[i]) + 1", "if x[i] > m; k = m; m = x[i]; end"]
+                    "m = x[i] > m ? x[i] : m", "if x[i] > m; m = x[i]; elseif x[i] < k; k = x[i]; end",
+                    "m = max(m, x[i]) + 1", "if x[i] > m; k = m; m = x[i]; end",
+                    "if x[i] > m; m = x[i]; elseif x[i] > k; k = x[i]; end"]
         functions = lambda bodies: [loop.replace("BODY", body.replace("; ", "\n")) for body in bodies]
         self.assertEqual(self.count_changes("conditional_sums", functions(sums), call), 2)
-        self.assertEqual(self.count_changes("extremes", functions(searches), call), 4)
+        self.assertEqual(self.count_changes("extremes", functions(searches), call), 5)
+        of_ints = [f.replace("{0,", f"{{{start},") for f, start in zip(functions(searches[1:2]*2), ["0", "-inf"])]
+        self.assertEqual(self.count_changes("extremes", of_ints, "[m, k, s] = NAME(int((0..99).^2)); print m, k, s"), 2)
 
     def count_rounded_sums(self, *loops):
         functions = [f"""function [s, t, c] = NAME(a, b, s, t, c)

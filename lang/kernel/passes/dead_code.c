@@ -5,7 +5,10 @@
  * index.  Loops are assumed to terminate, so a loop without side effects is dead.  The LOCALs of a rerun of the kernel
  * are separate instructions, so this does not keep too much alive.
  *
- * The pass also replaces reads of a LOCAL by its value if the LOCAL is written only in the region that declares it. */
+ * The pass also replaces reads of a LOCAL by its value if the LOCAL is written only in the region that declares it.
+ *
+ * kunused_remove only removes values that no instruction uses, such as a conversion which the lowering has made in
+ * advance.  Passes that count how often a loop reads a variable do not see them then. */
 #include "lang/kernel/ir/kir.h"
 #include "lang/kernel/passes/passes.h"
 
@@ -116,4 +119,24 @@ KFunc *kdeadcode(Ctx *c, Arena *arena, const KFunc *f, const bool *wanted, KRef 
     kir_seal(g);
     if (map) *map = to;
     return g;
+}
+
+/* Whether the instruction has no effect but its value. */
+static bool is_value(const KIns *i) {
+    return kir_ops[i->op].effect == KE_PURE || i->op == K_GET || i->op == K_ALOAD || i->op == K_LOAD;
+}
+
+const KFunc *kunused_remove(Ctx *c, Arena *a, const KFunc *f) {
+    bool *used = qarena_alloc(a, f->nins), any = false;
+    for (KRef r = f->nins; --r;) {
+        if (used[r] || !is_value(&f->ins[r])) used[r] = true;
+        else any |= f->ins[r].op != K_CONST;
+        for (int k = 0; used[r] && k < 3; k++) used[f->ins[r].arg[k]] = true;
+    }
+    if (!any) return f;
+    KFunc *to = kir_shell(c, a, f);
+    KRef *map = qarena_alloc(a, qmem_size(f->nins, sizeof *map, 0));
+    for (KRef r = 1; r < f->nins; r++)
+        if (used[r]) kir_copy_mapped(to, f, map, r);
+    return kir_finish(to, f);
 }

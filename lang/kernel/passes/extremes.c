@@ -12,7 +12,10 @@
  *
  * Values and bits stay the same: NaN never wins, the first of equal values wins (for <= the last one), and a zero has
  * the sign that the loop would have given it.  `s = max(s, x[i])` needs no index, only the sign of a zero; if
- * there was no number, the loop runs once more as it was written.  So does a short loop. */
+ * there was no number, the loop runs once more as it was written.  So does a short loop.
+ *
+ * In `if x[i] < a, a = x[i]  elseif b < x[i], b = x[i]` the second test does not depend on the first one if a <= b
+ * when the loop begins, because then a <= b holds in each iteration.  Otherwise the loop runs as it was written. */
 #include "lang/kernel/ir/affine.h"
 #include "lang/kernel/passes/passes.h"
 
@@ -32,6 +35,7 @@ typedef struct {
     KRef branch, end;     /* IF … END with what happens if the value wins; the SET itself if there is none */
     bool most, last;      /* the largest value; the last of equal ones */
     bool more;            /* the branch sets other variables, too */
+    KRef first;           /* the IF whose ELSE contains the branch; 0: none */
     KRef best;            /* in the copy: the extreme of the numbers */
 } Extreme;
 
@@ -67,15 +71,16 @@ static Uses count_uses(const Search *s, KRef variable) {
     return u;
 }
 
-/* The number of instructions of the body that compute r, all outside of branches but `branch`; LONGEST: too many, or
- * they are expensive, or depend on other iterations. */
+/* The number of instructions of the body that compute r, all outside of branches but `branch` and the ELSE around it;
+ * LONGEST: too many, or they are expensive, or depend on other iterations. */
 static int count_steps(const Search *s, KRef r, KRef branch) {
     const KIns *i = get_ins(s, r);
     int n = i->op != K_CONST;
     if (!is_inside(s, r)) return 0;
     bool reads = (i->op == K_LOAD && !i->b) || (i->op == K_GET && !count_uses(s, i->a).sets);
     KRef around = s->f->regions[r].around;
-    if ((around != s->loop && around != branch) || i->op == K_MATH) return LONGEST;
+    bool open = around == s->loop || around == branch || (branch && around == s->f->regions[branch].around);
+    if (!open || i->op == K_MATH) return LONGEST;
     if (!reads && kir_ops[i->op].effect != KE_PURE) return LONGEST;
     for (int k = 0; k < 3 && n < LONGEST; k++) n += i->op == K_GET ? 0 : count_steps(s, i->arg[k], branch);
     return n;
@@ -94,11 +99,26 @@ static bool is_same(const Search *s, KRef a, KRef b) {
     return a == b || (kir_ops[x->op].effect == KE_PURE && kir_equal_ins(x, y));
 }
 
+/* Whether the ELSE contains values, and the branch of another extreme. */
+static bool has_alternative(const Search *s, KRef other) {
+    int branches = 0;
+    for (KRef r = other + 1; r < s->f->regions[other].end; r++) {
+        const KIns *i = get_ins(s, r);
+        if (i->op == K_IF) branches++, r = s->f->regions[r].end;
+        else if (kir_ops[i->op].effect == KE_WRITE || kir_ops[i->op].effect == KE_FLOW) return false;
+    }
+    return branches == 1;
+}
+
 /* Whether the branch of the comparison only sets variables that the loop does not read. */
 static bool is_branch(const Search *s, KRef set, Extreme *e) {
     e->branch = s->f->regions[set].around, e->end = s->f->regions[e->branch].end;
     const KIns *i = get_ins(s, e->branch);
-    if (i->op != K_IF || s->f->regions[e->branch].around != s->loop || get_ins(s, e->end)->op != K_END) return false;
+    KRef around = s->f->regions[e->branch].around;
+    if (get_ins(s, around)->op == K_ELSE)
+        e->first = s->f->regions[around].opener, around = s->f->regions[around].around;
+    if (i->op != K_IF || around != s->loop) return false;
+    if (get_ins(s, e->end)->op != K_END && !has_alternative(s, e->end)) return false;
     if (!is_comparison(s, i->a, e) || !is_same(s, get_ins(s, set)->b, e->value)) return false;
     for (KRef r = e->branch + 1; r < e->end; r++) {
         i = get_ins(s, r);
@@ -130,7 +150,8 @@ static bool is_extreme(const Search *s, KRef set, Extreme *e) {
     if (u.sets != 1 || !(is_choice(s, set, e) || is_branch(s, set, e))) return false;
     qs_dtype d = (qs_dtype)get_ins(s, e->value)->dtype;
     int reads = get_ins(s, get_ins(s, set)->b)->op == K_SELECT ? 2 : 1;
-    bool computed = is_inside(s, e->value) && count_steps(s, e->value, 0) < LONGEST;
+    KRef around = s->f->regions[e->branch].around; /* the loop or an ELSE */
+    bool computed = is_inside(s, e->value) && count_steps(s, e->value, around) < LONGEST;
     return u.reads == reads && computed && (kir_is_float(d) || (e->more && (d == QS_I64 || d == QS_I32)));
 }
 
@@ -155,6 +176,23 @@ static bool is_known(const Search *s, KRef set) {
     return false;
 }
 
+/* Whether the branches of two extremes exclude each other if the smallest value is not above the largest. */
+static bool are_alternatives(const Search *s, const Extreme *first, const Extreme *second) {
+    return first->branch == second->first && first->most != second->most && !(first->last && second->last) &&
+           is_same(s, first->value, second->value);
+}
+
+/* Whether each branch with an ELSE is followed by the extreme in this ELSE, and the other way round. */
+static bool has_pairs(const Search *s) {
+    for (int k = 0; k < s->n; k++) {
+        const Extreme *e = &s->extreme[k];
+        bool has_else = get_ins(s, e->end)->op == K_ELSE;
+        if (has_else && !(k + 1 < s->n && are_alternatives(s, e, e + 1))) return false;
+        if (e->first && !(k > 0 && are_alternatives(s, e - 1, e))) return false;
+    }
+    return true;
+}
+
 /* Iterations of the loop must be independent but for extremes and sums in any order. */
 static bool is_candidate(void *pass, KRef loop) {
     Search *s = pass;
@@ -170,7 +208,7 @@ static bool is_candidate(void *pass, KRef loop) {
         Uses u = count_uses(s, set->a);
         if (u.reads && !u.free) return false;
     }
-    return s->n > 0;
+    return s->n > 0 && has_pairs(s);
 }
 
 /* -- the copy ------------------------------------------------------------------------------------------------------ */
@@ -193,11 +231,19 @@ static void compare_value(Search *s, const Extreme *e) {
     kir_set(s->to, e->best, kir_emit(s->to, next));
 }
 
+/* Whether r ends an ELSE that is not copied. */
+static bool is_end_of_else(const Search *s, KRef r) {
+    for (int k = 0; k < s->n; k++)
+        if (s->extreme[k].first && s->f->regions[s->extreme[k - 1].end].end == r) return true;
+    return false;
+}
+
 static void copy_comparing(Search *s) {
     kir_copy_mapped(s->to, s->f, s->map, s->loop);
     for (KRef r = s->loop + 1; r < s->end; r++) {
         const Extreme *e = s->extreme;
         while (e < s->extreme + s->n && e->branch != r) e++;
+        if (is_end_of_else(s, r)) continue;
         if (e == s->extreme + s->n) kir_copy_mapped(s->to, s->f, s->map, r);
         else compare_value(s, e), r = e->end;
     }
@@ -292,12 +338,24 @@ static void combine_best(Search *s, const Extreme *e, KRef best) {
     kir_flow(to, K_END, 0);
 }
 
+/* Whether the loop runs as it was written: it is short, or a smallest value is above the largest. */
+static KRef keeps_loop(Search *s) {
+    KFunc *to = s->to;
+    const KIns *i = get_ins(s, s->loop);
+    KRef keeps = kir_op(to, K_LT, kir_op(to, K_SUB, s->map[i->b], s->map[i->a]), kir_int(to, FEWEST));
+    for (const Extreme *e = s->extreme; e < s->extreme + s->n; e++) {
+        if (!e->first) continue;
+        KRef before = kir_get(to, s->map[e[-1].variable]), now = kir_get(to, s->map[e->variable]);
+        keeps = kir_op(to, K_OR, keeps, kir_op(to, K_LT, e->most ? now : before, e->most ? before : now));
+    }
+    return keeps;
+}
+
 static void replace_loop(void *pass) {
     Search *s = pass;
     KFunc *to = s->to;
-    const KIns *i = get_ins(s, s->loop);
-    to->pos = i->pos;
-    kir_flow(to, K_IF, kir_op(to, K_LT, kir_op(to, K_SUB, s->map[i->b], s->map[i->a]), kir_int(to, FEWEST)));
+    to->pos = get_ins(s, s->loop)->pos;
+    kir_flow(to, K_IF, keeps_loop(s));
     for (KRef r = s->loop; r <= s->end; r++) kir_copy_mapped(to, s->f, s->map, r);
     kir_flow(to, K_ELSE, 0);
     for (int k = 0; k < s->n; k++) s->extreme[k].best = kir_local(to, make_worst(s, &s->extreme[k]));

@@ -44,11 +44,12 @@ typedef struct {
  * result is a table by instruction, which a copy of the function would invalidate. */
 static const struct {
     unsigned can;
-    Pass pass[21];
+    Pass pass[22];
 } pipelines[] = {
     [PIPELINE_CPU] =
         {LEGAL_ALL & ~(unsigned)LEGAL_DIVIDE,
-         {{"index_tests", "inner loops whose index tests can be made in front of them have none",
+         {{"unused", "passes count the uses of variables", .transform = kunused_remove},
+          {"index_tests", "inner loops whose index tests can be made in front of them have none",
            .transform = kindextests_hoist},
           {"float32", "loops compute in the precision of the elements where bits or fast math allow it",
            .transform = kfloat32_narrow},

@@ -30,6 +30,29 @@ function [m] = first_zero(x, m)
         m = x[i] > m ? x[i] : m
     end
 end
+% The second test is made only if the first one does not hold.
+function [lo, hi, i0, i1] = alternatives(x, lo, hi)
+    [i0, i1] = {-1, -1}
+    for i = 0..numel(x)-1
+        if x[i] < lo
+            lo = x[i]
+            i0 = i
+        elseif x[i] >= hi
+            hi = x[i]
+            i1 = i
+        end
+    end
+end
+function [lo, hi] = alternative_bounds(x, lo, hi)
+    for i = 0..numel(x)-1
+        v = x[i]
+        if v > hi
+            hi = v
+        elseif v < lo
+            lo = v
+        end
+    end
+end
 function [few, many, rest, total] = counts(x)
     [few, many, rest, total] = {0, 0, 0, 0}
     for i = 0..numel(x)-1
@@ -65,6 +88,11 @@ function [] = show(x, low, high)
     [lo, hi] = range_of(x, high, low)
     [few, many, rest, total] = counts(x)
     print m, " ", k, " ", l, " ", j, " ", lo, " ", hi, " ", few, " ", many, " ", rest, " ", total
+    for [a, b] = {{high, low}, {low, high}, {50, 50}, {nan, 7}}
+        [lo, hi, i0, i1] = alternatives(x, a, b)
+        [l, h] = alternative_bounds(x, a, b)
+        print lo, " ", hi, " ", i0, " ", i1, " ", l, " ", h
+    end
 end
 x = float(mod((0..99)*37, 101))
 for n = {100, 20}
@@ -91,6 +119,8 @@ for first = {0, -0.0}
     print 1/m, " ", k, " ", 1/lo, " ", hi, " ", 1/first_zero(z, -inf)
     [lo, hi] = range_of(z, 0, -inf)
     print lo, " ", 1/hi
+    [lo, hi] = alternative_bounds(z, -0.0, -0.0)
+    print 1/lo, " ", 1/hi
 end
 print rows(reshape(mod((0..399)*29, 401), [4,100]))
 

@@ -189,6 +189,9 @@ static qs_status apply_operator(Loops *L, const void *ud, const Number *args, in
 
 static bool is_comparison(Op op) { return op >= OP_EQ && op <= OP_GE; }
 
+/* Whether the float64 is the number, whatever its type. */
+static bool holds_exactly(Number a) { return !kloop_may_be_int(a) || kloop_is_exact(a.lo, a.hi); }
+
 Number kloop_int_if(Loops *L, Number n, KRef is_int) {
     Number m = kloop_mixed(L, n);
     if (!m.unsigned_zero) m.v = emit_select(L, is_int, kloop_cast(L, m.twin, QS_F64), m.v);
@@ -201,6 +204,8 @@ qs_status kloop_mixed_binary(Loops *L, Op op, Number a, Number b, Number *out) {
         a = kloop_int(kloop_as_int(L, a), a.lo, a.hi), b = kloop_int(kloop_as_int(L, b), b.lo, b.hi);
         return kloop_binary(L, op, a, b, out);
     }
+    if (is_comparison(op) && holds_exactly(a) && holds_exactly(b))
+        return kloop_binary(L, op, kloop_num(kloop_real(L, a)), kloop_num(kloop_real(L, b)), out);
     if (is_comparison(op)) return kloop_split(L, apply_operator, &op, (Number[]){a, b}, 2, out);
     Number x = a.kind == LOOP_BOOL ? a : kloop_to_num(L, a), y = b.kind == LOOP_BOOL ? b : kloop_to_num(L, b);
     if (!ints || divides) return kloop_binary(L, op, a.kind == LOOP_INT ? a : x, b.kind == LOOP_INT ? b : y, out);
