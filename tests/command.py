@@ -408,6 +408,16 @@ class Statements(unittest.TestCase):
             self.assertGreaterEqual(len(loops), least, told)
             self.assertEqual([line for line in loops if "interpreted" in line and ": print" not in line], [])
 
+    def test_counters_of_the_program_are_known(self):
+        """`k += 1` in each iteration: k at its beginning depends on no other iteration, also in nested loops."""
+        path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "scripts", "loops", "own_counters.q")
+        told = qrun("--explain", "--loops", "always", "--device", "cpu", path).stderr
+        lines = {loop: re.findall(f"own_counters.q:{loop}: loop: .*", told) for loop in (5, 13, 33, 43, 68)}
+        self.assertTrue(any("parallel" in line for line in lines[5]), told)
+        self.assertTrue(all("parallel" in line for line in lines[13]), told)
+        self.assertFalse(any("depends on values" in line for line in lines[33] + lines[43]), told)
+        self.assertTrue(all("depends on values" in line for line in lines[68]), told)
+
     def test_short_loops_are_counted(self):
         text = "x = zeros(30)\nfor i = 0..3\nx[i] = 1\nend\nfor i = 0..29\nx[i] = 2\nend"
         told = [qrun("--explain", "--loops", when, "-e", text).stderr for when in ("auto", "always", "never")]

@@ -412,6 +412,21 @@ void kloop_exit_unless(Loops *L, KRef holds, const Node *n); /* else the interpr
 /* -- loop_while.c -------------------------------------------------------------------------------------------------- */
 /* Lowers the loop as its `for`, if that is possible. */
 qs_status kloop_counted_while(Walk *w, Node *loop, bool *done);
+enum { LOOP_STEPS = 8 };
+typedef struct { /* a variable that each iteration changes by the same integer */
+    Var *v;
+    Number first; /* before the loop */
+    KRef change;
+    bool up;
+} LoopStep;
+typedef struct {
+    LoopStep at[LOOP_STEPS];
+    int n;
+} LoopSteps;
+/* Finds them, before the loop is opened. */
+qs_status kloop_find_steps(Loops *L, const Node *loop, LoopSteps *out);
+/* Sets them at the beginning of an iteration, whose number is an int64. */
+qs_status kloop_set_steps(Loops *L, const LoopSteps *steps, KRef iteration);
 
 /* -- instructions -------------------------------------------------------------------------------------------------- */
 static inline KRef kloop_emit(Loops *L, KMake i) { return kbuild_emit(&L->walk, i); }

@@ -461,7 +461,15 @@ static qs_status open_counter(Loops *L, CountedLoop *t, const Range *range, Valu
 
 static qs_status open_range(Walk *w, CountedLoop *t, const Range *range, Value *out) {
     Loops *L = (Loops *)w;
+    LoopSteps steps = {.n = 0};
+    bool unit = fabs(range->step) == 1 && !range->by_count && t->node->u.loop.nvars == 1;
+    if (unit) TRY(kloop_find_steps(L, t->node, &steps));
     TRY(open_counter(L, t, range, out));
+    if (steps.n) {
+        KRef first = range->lo.twin, i = out->num.twin;
+        bool down = range->step < 0;
+        TRY(kloop_set_steps(L, &steps, kloop_op(L, K_SUB, down ? first : i, down ? i : first)));
+    }
     return range->items ? kloop_element(L, range->items, out->num, out) : QS_OK;
 }
 
@@ -492,11 +500,17 @@ static bool has_tests(const Loops *L, KRef loop) {
     return leaves;
 }
 
+static bool has_stores(const Loops *L, KRef loop) {
+    for (KRef r = loop + 1; r < L->f->nins; r++)
+        if (kir_is_memory(L->f->ins[r].op) && L->f->ins[r].op != K_LOAD) return true;
+    return false;
+}
+
 /* Marks the FOR that begins at `start`, if its iterations are independent.  The exact version runs whatever arrays
- * overlap, so that nothing holds there. */
+ * overlap, so that nothing holds there if it stores elements. */
 static void mark_independent(Loops *L, KRef start) {
     while (start < L->f->nins && L->f->ins[start].op != K_FOR) start++;
-    if (L->mode == MODE_EXACT || start == L->f->nins || L->listed > start) return;
+    if (start == L->f->nins || L->listed > start || (L->mode == MODE_EXACT && has_stores(L, start))) return;
     unsigned flag = kloop_is_independent(L, start)                      ? KFLAG_REASSOC
                     : kloop_stores_fixed(L, start)                      ? KFLAG_FIXED
                     : has_chain_inside(L, start) || has_tests(L, start) ? KFLAG_APART

@@ -1,4 +1,5 @@
-/* loop_while.c -- finds the `for` that does the same as a `while` whose iterations can be counted.
+/* loop_while.c -- finds the `for` that does the same as a `while` whose iterations can be counted, and variables that a
+ * `for` changes by a constant.
  *
  *     while i < n        for i = i..1..n-1
  *         …                  …
@@ -10,9 +11,17 @@
  * The variable must change once per iteration, by a constant integer, and the other side of the condition must have a
  * value that the body does not change.  Both must be integral when the loop begins, which the users of the new loop
  * test: kloop_counted_while for a loop inside another one, vm/launch/loop_value.c for the outermost loop.  Index tests
- * then move to the guard, and independent iterations run in parallel or as vectors, as in a `for`. */
+ * then move to the guard, and independent iterations run in parallel or as vectors, as in a `for`.
+ *
+ *     for v = x          k at the beginning of iteration i is k0 + i, where k0 is its value before the loop
+ *         y[k] = v
+ *         k += 1
+ *     end
+ *
+ * Such a variable gets this value at the beginning of each iteration, so that it depends on no other iteration. */
 #include "lang/kernel/lower/loop/loop_internal.h"
 #include "lang/syntax/fold.h"
+#include "vm/base/reduction.h"
 
 #include <math.h>
 #include <string.h>
@@ -46,7 +55,7 @@ static bool count_set(const Node *n, void *ud) {
 /* Counts the assignments in the body that give the variable another value; elements do not count. */
 static int count_sets(const Node *loop, const Sym *sym) {
     SetCount c = {sym, 0};
-    (void)kquery_node(loop->u.whiles.body, true, count_set, &c);
+    (void)kquery_node(kquery_body_of(loop), true, count_set, &c);
     return c.n;
 }
 
@@ -84,6 +93,12 @@ static bool find_counter(CountedWhile *c, Node *counter, Node *bound, Op op) {
 
 static bool is_fixed(const CountedWhile *c, const Node *n);
 
+static bool is_counter(const Node *loop, const Node *n) {
+    for (int i = 0; loop->kind == N_FOR && i < loop->u.loop.nvars; i++)
+        if (loop->u.loop.syms[i] == name_of(n)) return true;
+    return false;
+}
+
 /* The body may set elements of the array, which does not change its extents. */
 static bool is_fixed_extent(const CountedWhile *c, const Node *n) {
     const ArgList *args = &n->u.call.args;
@@ -98,7 +113,7 @@ static bool is_fixed_extent(const CountedWhile *c, const Node *n) {
 static bool is_fixed(const CountedWhile *c, const Node *n) {
     switch ((NodeKind)n->kind) {
     case N_NUM: return !n->u.num.imaginary && !n->u.num.int_value;
-    case N_IDENT: return is_variable(name_of(n)) && !kquery_sets(c->loop, name_of(n));
+    case N_IDENT: return is_variable(name_of(n)) && !kquery_sets(c->loop, name_of(n)) && !is_counter(c->loop, n);
     case N_UNARY: return n->op == OP_NEG && is_fixed(c, n->u.bin.a);
     case N_BINARY:
         return (n->op == OP_ADD || n->op == OP_SUB || n->op == OP_MUL) && is_fixed(c, n->u.bin.a) &&
@@ -222,4 +237,90 @@ qs_status kloop_counted_while(Walk *w, Node *loop, bool *done) {
     if (first.kind == LOOP_INT && !sym->declared) return QS_OK; /* the step makes it a number */
     if (!fits_declared(kquery_annotation(f, sym, loop->pos), range->u.range.step->u.num.value, lo, hi)) return QS_OK;
     return *done = true, kcounted_lower(w, counted);
+}
+
+/* -- variables that a `for` changes by a constant ------------------------------------------------------------------ */
+/* The number before the loop; false: it is not known to be integral. */
+static qs_status read_first(Loops *L, const Node *loop, Var *v, Number *first, bool *known) {
+    Value x;
+    *known = false;
+    if (v->bound || v->kind != LOOP_NUM || v->sym->declared) return QS_OK;
+    if (loop == L->job->loop && L->in == L->root) {
+        if (v->entry.kind != LOOP_NUM || v->reduce) return QS_OK;
+        x = kloop_entry(L, v);
+    } else {
+        if (!v->set || kloop_reduction(L->job, loop, v->sym) == COMBINE_ADD) return QS_OK;
+        TRY(kloop_read(L, v->sym, &x));
+    }
+    return *known = x.num.twin != 0, *first = x.num, QS_OK;
+}
+
+/* The variable that the statement changes by a constant, also in a loop inside; NULL: none, or it is set elsewhere. */
+static const Sym *find_changed(const Node *loop, const Node *n, double *step) {
+    static const double most = 16; /* see loop_variable.c */
+    const Node *target = qast_target(n);
+    const Sym *sym = target ? name_of(target) : NULL;
+    for (int i = 0; n->kind == N_FOR && n->u.loop.nvars == 1 && i < n->u.loop.body.n && !sym; i++)
+        sym = find_changed(loop, n->u.loop.body.at[i], step);
+    if (n->kind != N_FOR) *step = is_variable(sym) ? step_of(n, sym) : 0;
+    bool counts = *step != 0 && *step == floor(*step) && fabs(*step) <= most && sym != loop->u.loop.syms[0];
+    return counts && count_sets(loop, sym) == 1 ? sym : NULL;
+}
+
+/* Multiplies the change by the number of iterations of the loop n, which does not depend on the loop around it. */
+static qs_status multiply_change(Loops *L, const Node *loop, const Node *n, LoopStep *s, bool *known) {
+    const Node *range = n->u.loop.ranges[0];
+    CountedWhile outer = {.loop = loop};
+    Number lo, hi;
+    bool starts, ends, fixed = range->kind == N_RANGE && !range->u.range.step;
+    fixed = fixed && is_fixed(&outer, range->u.range.lo) && is_fixed(&outer, range->u.range.hi);
+    *known = fixed && !kquery_node(n->u.loop.body, true, kquery_is_leaving, NULL);
+    if (!*known) return QS_OK;
+    TRY(read_integral(L, range->u.range.lo, &lo, &starts));
+    TRY(read_integral(L, range->u.range.hi, &hi, &ends));
+    *known = starts && ends;
+    for (int i = 0; i < n->u.loop.body.n && *known; i++) {
+        const Node *inner = n->u.loop.body.at[i];
+        if (inner->kind == N_FOR && count_sets(inner, s->v->sym)) TRY(multiply_change(L, loop, inner, s, known));
+    }
+    if (!*known) return QS_OK;
+    KRef count = kloop_op(L, K_ADD, kloop_op(L, K_SUB, hi.twin, lo.twin), kloop_i64(L, 1));
+    s->change = kloop_op(L, K_MUL, s->change, kloop_op(L, K_MAX, count, kloop_i64(L, 0)));
+    return QS_OK;
+}
+
+qs_status kloop_find_steps(Loops *L, const Node *loop, LoopSteps *out) {
+    NodeList body = loop->u.loop.body;
+    out->n = 0;
+    if (kquery_node(body, false, kquery_is_continue, NULL)) return QS_OK;
+    for (int i = 0; i < body.n && out->n < LOOP_STEPS; i++) {
+        LoopStep s = {.v = NULL};
+        double step = 0;
+        bool known = false;
+        const Sym *sym = find_changed(loop, body.at[i], &step);
+        if (sym) s.v = kloop_var(L, sym);
+        if (!s.v) continue;
+        TRY(read_first(L, loop, s.v, &s.first, &known));
+        s.change = kloop_i64(L, (int64_t)step), s.up = step > 0;
+        if (known && body.at[i]->kind == N_FOR) TRY(multiply_change(L, loop, body.at[i], &s, &known));
+        if (known) out->at[out->n++] = s;
+    }
+    return QS_OK;
+}
+
+qs_status kloop_set_steps(Loops *L, const LoopSteps *steps, KRef iteration) {
+    static const double most = 0x1p52; /* changes in small steps reach no larger number */
+    for (const LoopStep *s = steps->at; s < steps->at + steps->n; s++) {
+        KRef now = kloop_op(L, K_ADD, s->first.twin, kloop_op(L, K_MUL, iteration, s->change));
+        KRef begins = kloop_op(L, K_EQ, iteration, kloop_i64(L, 0));
+        Value x = {.what = WHAT_NUMBER, .num = kloop_from_int(L, now, -most, most)};
+        if (s->up) x.num.lo = s->first.lo;
+        else x.num.hi = s->first.hi;
+        if (!s->first.unsigned_zero) { /* it may begin with -0 */
+            x.num.v = kbuild_pure(&L->walk, (KMake){K_SELECT, .a = begins, .b = s->first.v, .c = x.num.v});
+            x.num.unsigned_zero = false;
+        }
+        TRY(kloop_assign(L, s->v, &x));
+    }
+    return QS_OK;
 }
