@@ -418,6 +418,13 @@ class Statements(unittest.TestCase):
         self.assertFalse(any("depends on values" in line for line in lines[33] + lines[43]), told)
         self.assertTrue(all("depends on values" in line for line in lines[68]), told)
 
+    def test_indices_that_wrap_around_are_inside(self):
+        """By `if i == n`, `if i >= n; i -= n` and `i == 0 ? n-1 : i-1`: the loops run in parallel."""
+        path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "scripts", "loops", "wrap_around.q")
+        told = qrun("--explain", "--loops", "always", "--device", "cpu", path).stderr
+        for loop in (6, 21, 30, 46):
+            self.assertIn(f"wrap_around.q:{loop}: loop: parallel", told)
+
     def test_short_loops_are_counted(self):
         text = "x = zeros(30)\nfor i = 0..3\nx[i] = 1\nend\nfor i = 0..29\nx[i] = 2\nend"
         told = [qrun("--explain", "--loops", when, "-e", text).stderr for when in ("auto", "always", "never")]

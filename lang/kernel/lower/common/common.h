@@ -165,6 +165,8 @@ typedef struct ExprRules {
     bool (*many)(const struct Val *);        /* whether ?: with this condition selects element by element (`choose`) */
     qs_status (*choose)(Walk *, struct Val *c, struct Val *a, struct Val *b, struct Val *out);
     bool rereads; /* calls may change arrays of their caller, so operands that name one are read after later calls */
+    /* Whether the name certainly has a value here, which is a real number.  NULL: not known. */
+    bool (*is_number)(Walk *, const Node *name);
     bool (*cheap)(const Node *); /* may be computed speculatively, if its code cannot fail (see mark) */
     /* Speculation: `mark` is called before the code is emitted.  If the emitted code can fail, `take_back` removes the
      * code since the mark and returns true.  NULL: cheap code cannot fail. */

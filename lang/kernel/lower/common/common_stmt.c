@@ -209,28 +209,60 @@ static bool has_names_of(const Node *cond, Node *n) {
     return names.found;
 }
 
+/* Whether n is a sum, difference or product of real numbers that certainly have values. */
+static bool has_numbers(Walk *w, const Node *n) {
+    switch ((NodeKind)n->kind) {
+    case N_NUM: return !n->u.num.imaginary;
+    case N_IDENT: return w->rules->expr->is_number(w, n);
+    case N_UNARY: return n->op == OP_NEG && has_numbers(w, n->u.bin.a);
+    case N_BINARY:
+        return (n->op == OP_ADD || n->op == OP_SUB || n->op == OP_MUL) && has_numbers(w, n->u.bin.a) &&
+               has_numbers(w, n->u.bin.b);
+    default: return false;
+    }
+}
+
+/* Whether v = cond ? e : v does the same as the assignment of e in `if cond`; the condition is `a op b`. */
+static bool may_select(Walk *w, Node *cond, const Node *set, Node *e) {
+    Node *a = cond->u.bin.a, *b = cond->u.bin.b;
+    const ExprRules *r = w->rules->expr;
+    if (r->is_number && has_numbers(w, a) && has_numbers(w, b) && has_numbers(w, e)) return true;
+    if (set->u.assign.in_place) return false;
+    return cond->op != OP_EQ && cond->op != OP_NE && has_names_of(cond, e) && r->cheap(e) && r->cheap(a) && r->cheap(b);
+}
+
+/* The value that the assignment gives the variable v: v + e of v += e. */
+static Node *value_of(Walk *w, const Node *set, Node *v) {
+    Node *sum = qarena_alloc(w->arena, sizeof *sum);
+    if (!set->u.assign.in_place) return set->u.assign.value;
+    *sum = (Node){.kind = N_BINARY, .op = set->op, .pos = set->pos};
+    return sum->u.bin.a = v, sum->u.bin.b = set->u.assign.value, sum;
+}
+
 /* Returns v = v < w ? e : v for `if v < w, v = e end` and the like, if w and e are cheap: no branch then hides from
- * indices and bounds of loops that v is an extreme.  NULL: it is another statement. */
+ * indices and bounds of loops that v is an extreme, or wraps around.  NULL: it is another statement. */
 static Node *as_selection(Walk *w, const Node *n) {
     const Node *set = n->u.ifs.n == 1 && n->u.ifs.blocks[0].n == 1 ? n->u.ifs.blocks[0].at[0] : n;
     Node *cond = n->u.ifs.conds[0];
-    bool compares = cond->kind == N_BINARY && (cond->op == OP_LT || cond->op == OP_LE);
-    compares |= cond->kind == N_BINARY && (cond->op == OP_GT || cond->op == OP_GE);
-    if (n->u.ifs.has_else || set->kind != N_ASSIGN || set->u.assign.in_place || !compares) return NULL;
+    bool compares = cond->kind == N_BINARY && cond->op >= OP_EQ && cond->op <= OP_GE;
+    if (n->u.ifs.has_else || set->kind != N_ASSIGN || !compares) return NULL;
     if (set->u.assign.ntargets != 1 || set->u.assign.bracketed) return NULL;
     if (set->u.assign.types && set->u.assign.types[0]) return NULL;
-    Node *v = set->u.assign.targets[0], *e = set->u.assign.value, *a = cond->u.bin.a, *b = cond->u.bin.b;
-    if ((!is_name(a, v) && !is_name(b, v)) || !has_names_of(cond, e)) return NULL;
-    if (!w->rules->expr->cheap(e) || !w->rules->expr->cheap(a) || !w->rules->expr->cheap(b)) return NULL;
+    Node *v = set->u.assign.targets[0], *e = value_of(w, set, v);
+    if ((!is_name(cond->u.bin.a, v) && !is_name(cond->u.bin.b, v)) || !may_select(w, cond, set, e)) return NULL;
     Node *made = qarena_alloc(w->arena, sizeof *made), *choice = qarena_alloc(w->arena, sizeof *choice);
     *choice = (Node){.kind = N_TERNARY, .pos = set->pos};
     choice->u.ternary.cond = cond, choice->u.ternary.then = e, choice->u.ternary.other = v;
-    return *made = *set, made->u.assign.value = choice, made;
+    *made = *set, made->u.assign.value = choice, made->u.assign.in_place = false;
+    return made;
 }
 
 static qs_status if_statement(Walk *w, Node *n) {
     Node *selection = as_selection(w, n);
-    if (selection) return lower_assign(w, selection);
+    struct Val *c = kval_new(w, 1);
+    if (selection) TRY(kexpr_lower(w, n->u.ifs.conds[0], c));
+    /* a condition with several elements holds if all do, while `?:` selects element by element */
+    if (selection && !w->rules->expr->many(c)) return lower_assign(w, selection);
     Branches b = {.n = n, .from = if_from};
     TRY(if_from(w, &b, 0));
     return meet_paths(w, &b.after), QS_OK;

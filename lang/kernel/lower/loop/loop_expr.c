@@ -267,6 +267,7 @@ const ExprRules kloop_expr_rules = {
     .elementwise = is_elementwise,
     .many = has_many,
     .choose = choose_elements,
+    .is_number = kloop_is_number_name,
     .cheap = is_plain,
     .mark = mark_code,
     .take_back = take_code_back,

@@ -335,6 +335,7 @@ void kloop_enter_var(Loops *L, Var *v);           /* sets it to its value before
 void kloop_enter_bounds(Var *v);                  /* sets its bounds to the bounds of that value */
 void kloop_forget_from(Loops *L, KRef from);      /* forgets values whose instructions are taken back */
 qs_status kloop_variable(Walk *w, const Sym *sym, uint32_t pos, Value *out, bool *found);
+bool kloop_is_number_name(Walk *w, const Node *name); /* see ExprRules.is_number */
 qs_status kloop_outside(Walk *w, const Sym *sym, uint32_t pos, Value *out);
 static inline qs_status kloop_read(Loops *L, const Sym *sym, Value *out) {
     return kcall_name(&L->walk, sym, L->pos, out);

@@ -171,6 +171,16 @@ static void mix_types(Loops *L, Var *v, uint8_t kind) {
     L->changed = true;
 }
 
+bool kloop_is_number_name(Walk *w, const Node *name) {
+    Loops *L = (Loops *)w;
+    const Sym *sym = name->u.ident.sym;
+    const Var *v = sym ? kloop_var(L, sym) : NULL;
+    LoopValue before = {0};
+    if (!v && sym) L->job->value(L->job->ud, L->in->source, sym, &before);
+    return v ? (v->bound ? v->val.what == WHAT_NUMBER && is_real(v->val.num.kind) : v->set && is_real(v->kind))
+             : before.kind >= LOOP_NUM && before.kind <= LOOP_BOOL;
+}
+
 /* Whether the variable has a value of another type before the loop, and is read when it may still have it. */
 static bool was_other(const Loops *L, const Var *v) {
     return L->mode != MODE_PARALLEL && v->replaced && is_real(v->kind) && is_real(v->replacee.kind);
@@ -931,13 +941,38 @@ void kloop_inside(Loops *L, AxisIndex x, const char *array, int axis) {
     kloop_inside_unless(L, 0, x.at, x, array, axis);
 }
 
-/* Lets the guard make the test, if it can. */
-static bool guard_check(Loops *L, Check check) {
+static bool guard_index(Loops *L, Check check, int choices);
+
+/* Lets the guard test both sides of a choice; each knows the condition. */
+static bool guard_sides(Loops *L, const Check *check, int choices) {
+    const KIns i = L->f->ins[check->at];
+    uint32_t nchecks = L->nchecks;
+    struct Asked *asked = L->block->asked;
+    bool known = true;
+    for (int side = 0; side < 2 && known; side++) {
+        Check c = *check;
+        c.at = side ? i.c : i.b;
+        kbuild_know(&L->walk, i.a, side == 0);
+        known = guard_index(L, c, choices);
+        L->block->asked = asked;
+    }
+    if (!known) L->nchecks = nchecks;
+    return known;
+}
+
+static bool guard_index(Loops *L, Check check, int choices) {
+    if (choices && L->f->ins[check.at].op == K_SELECT && guard_sides(L, &check, choices - 1)) return true;
     check.ranged = kloop_has_range(L, check.at);
     kloop_prove(L, &check);
     if (!kloop_is_known(&check, &check.low) || !kloop_is_known(&check, &check.high)) return false;
     qmem_grow(L->c, &L->checks, &L->cap_checks, L->nchecks, sizeof *L->checks);
     return L->checks[L->nchecks++] = check, true;
+}
+
+/* Lets the guard make the test, if it can. */
+static bool guard_check(Loops *L, Check check) {
+    enum { CHOICES = 3 /* one in the side of the other */ };
+    return guard_index(L, check, CHOICES);
 }
 
 bool kloop_guard_inside(Loops *L, KRef at, KRef n, const char *otherwise) {
