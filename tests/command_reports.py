@@ -216,6 +216,26 @@ class Dump(WithCache):
         of_ints = [f.replace("{0,", f"{{{start},") for f, start in zip(functions(searches[1:2]*2), ["0", "-inf"])]
         self.assertEqual(self.count_changes("extremes", of_ints, "[m, k, s] = NAME(int((0..99).^2)); print m, k, s"), 2)
 
+    def count_row_passes(self, name, *bodies):
+        """Counts the kernels whose loops along rows a pass changes."""
+        kernels = [f"""function [] = __kernel__ NAME(x : mat, y : mat, pos : int)
+                [n, s, t] = [size(x,1), 0.0, x[pos,0]]
+                {body}
+                y[pos,0] += s
+                y[pos,1] = t
+            end""" for body in bodies]
+        return self.count_changes(name, kernels, """x = reshape(mod((0..2999)*37, 101)/64, [20,150])
+            y = zeros(20, 150)
+            parallel_do(20, x, y, NAME)
+            printf("%.9g %.9g %.9g", sum(float64(y[:,0])), sum(float64(y[:,1])), sum(float64(y[:,2..149])))""")
+
+    def test_kernels_search_rows_in_vectors(self):
+        """Columns, and rows of a known short length, stay as they are."""
+        rows = ["t = max(t, x[pos,j])", "t = min(x[pos,j], t)\ns = max(s, -x[pos,j])"]
+        self.assertEqual(2, self.count_row_passes("row_extremes", *("for j = 0..n-1\n" + r + "\nend" for r in rows)))
+        self.assertEqual(0, self.count_row_passes("row_extremes", "for j = 0..19\nt = max(t, x[j,pos])\nend",
+                                                  "for j = 0..19\nt = max(t, x[pos,j])\nend"))
+
     def count_rounded_sums(self, *loops):
         functions = [f"""function [s, t, c] = NAME(a, b, s, t, c)
                 n = numel(a)

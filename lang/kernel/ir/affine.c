@@ -100,7 +100,7 @@ bool kaffine_stride(Invariants *v, KRef index, int64_t *factor) {
     *factor = 0;
     if (!kaffine_of(v->f, index, &a)) return false;
     for (int i = 0; i < a.n; i++)
-        if (a.term[i].ref == v->loop) *factor = a.term[i].factor;
+        if (kir_uncast(v->f, a.term[i].ref) == v->loop) *factor = a.term[i].factor; /* the counter may be an int */
         else if (!kaffine_is_invariant(v, a.term[i].ref)) return false;
     return true;
 }

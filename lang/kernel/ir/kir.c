@@ -365,16 +365,21 @@ static bool is_candidate(const KFunc *f, const KLoopPass *p, KRef r) {
     return f->ins[r].op == K_FOR && p->is_candidate(p->pass, r);
 }
 
-const KFunc *kir_replace_loops(Ctx *c, Arena *a, const KFunc *f, KLoopPass p) {
-    KRef first = 1;
-    while (first < f->nins && !is_candidate(f, &p, first)) first++;
-    if (first == f->nins) return f;
+const KFunc *kir_replace_loops_in(Ctx *c, Arena *a, const KFunc *f, KLoopPass p, KRef first, KRef last, KRef *start) {
+    while (first < last && !is_candidate(f, &p, first)) first++;
+    if (first == last) return f;
     *p.to = kir_shell(c, a, f), *p.map = qarena_alloc(a, qmem_size(f->nins, sizeof **p.map, 0));
     for (KRef r = 1; r < f->nins; r++) {
-        if (r >= first && is_candidate(f, &p, r)) p.replace(p.pass), r = f->regions[r].end;
+        if (start) start[r] = (*p.to)->nins;
+        if (r >= first && r < last && is_candidate(f, &p, r)) p.replace(p.pass), r = f->regions[r].end;
         else kir_copy_mapped(*p.to, f, *p.map, r);
     }
+    if (start) start[f->nins] = (*p.to)->nins;
     return kir_finish(*p.to, f);
+}
+
+const KFunc *kir_replace_loops(Ctx *c, Arena *a, const KFunc *f, KLoopPass p) {
+    return kir_replace_loops_in(c, a, f, p, 1, f->nins, NULL);
 }
 
 /* -- sealing ------------------------------------------------------------------------------------------------------- */

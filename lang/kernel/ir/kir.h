@@ -206,6 +206,9 @@ typedef struct {
 } KLoopPass;
 /* Returns a copy of f in which each candidate among its FORs is replaced; f itself if there is none. */
 const KFunc *kir_replace_loops(Ctx *c, Arena *a, const KFunc *f, KLoopPass p);
+/* The same for the loops among the instructions first … last-1.  start: by instruction, and for the end of f, set to
+ * where its copy begins; NULL: not wanted. */
+const KFunc *kir_replace_loops_in(Ctx *c, Arena *a, const KFunc *f, KLoopPass p, KRef first, KRef last, KRef *start);
 
 /* Returns whether arithmetic on floats is done in this type. */
 static inline bool kir_is_float(qs_dtype d) { return d == QS_F32 || d == QS_F64; }

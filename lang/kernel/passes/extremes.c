@@ -12,12 +12,14 @@
  *
  * Values and bits stay the same: NaN never wins, the first of equal values wins (for <= the last one), and a zero has
  * the sign that the loop would have given it.  `s = max(s, x[i])` needs no index, only the sign of a zero; if
- * there was no number, the loop runs once more as it was written.  So does a short loop.
+ * there was no number, the loop runs once more as it was written.  So does a short loop.  In kernels, `max` of two
+ * zeros may be either of them.
  *
  * In `if x[i] < a, a = x[i]  elseif b < x[i], b = x[i]` the second test does not depend on the first one if a <= b
  * when the loop begins, because then a <= b holds in each iteration.  Otherwise the loop runs as it was written. */
 #include "lang/kernel/ir/affine.h"
-#include "lang/kernel/passes/passes.h"
+#include "lang/kernel/passes/opt.h"
+#include "lang/kernel/passes/plan.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -45,6 +47,7 @@ typedef struct {
     KFunc *to;
     KRef *map;      /* by instruction of f: its copy */
     KRef loop, end; /* the FOR that is looked at */
+    bool rows;      /* of a kernel: loops have no flags, and zeros no order */
     Extreme extreme[EXTREMES];
     int n;
 } Search;
@@ -94,9 +97,15 @@ static bool is_comparison(const Search *s, KRef r, Extreme *e) {
     return is_inside(s, r) && (i->op == K_LT || i->op == K_LE) && (e->most || is_get(s, i->b, e->variable));
 }
 
+/* The loop has no stores, so that equal LOADs have the same value. */
 static bool is_same(const Search *s, KRef a, KRef b) {
     const KIns *x = get_ins(s, a), *y = get_ins(s, b);
-    return a == b || (kir_ops[x->op].effect == KE_PURE && kir_equal_ins(x, y));
+    if (a == b) return true;
+    if (!is_inside(s, a) || !is_inside(s, b) || (kir_ops[x->op].effect != KE_PURE && x->op != K_LOAD)) return false;
+    if (x->op != y->op || x->dtype != y->dtype || x->flag != y->flag || x->imm != y->imm) return false;
+    for (int k = 0; k < 3; k++)
+        if (!is_same(s, x->arg[k], y->arg[k])) return false;
+    return true;
 }
 
 /* Whether the ELSE contains values, and the branch of another extreme. */
@@ -197,9 +206,11 @@ static bool has_pairs(const Search *s) {
 static bool is_candidate(void *pass, KRef loop) {
     Search *s = pass;
     const KIns *i = get_ins(s, loop), *set;
+    double step;
+    int64_t iterations = kplan_iterations(s->f, loop);
     s->loop = loop, s->end = s->f->regions[loop].end, s->n = 0;
-    if (i->flag != KFLAG_REASSOC || !kir_counts_by_one(s->f, loop)) return false;
-    if (!is_plain(s)) return false;
+    if (!kir_is_const(s->f, i->c, &step) || step != 1 || (i->flag != KFLAG_REASSOC && !s->rows)) return false;
+    if ((iterations >= 0 && iterations < FEWEST) || !is_plain(s)) return false;
     for (KRef r = loop + 1; r < s->end && s->n < EXTREMES; r++)
         if (get_ins(s, r)->op == K_SET && get_ins(s, r)->a < loop && is_extreme(s, r, &s->extreme[s->n])) s->n++;
     for (KRef r = loop + 1; r < s->end; r++) {
@@ -266,17 +277,21 @@ static KRef begin_again(Search *s, const Extreme *e) {
     return copy_value(s, e->value);
 }
 
+/* The first or last counter of the loop, as int64. */
+static KRef get_bound(Search *s, KRef r) { return kir_cast(s->to, QS_I64, s->map[r]); }
+
 /* Executes the branch for the first iteration, or the last one, with the value `best`. */
 static void find_index(Search *s, const Extreme *e, KRef best) {
     KFunc *to = s->to;
-    KRef a = s->map[get_ins(s, s->loop)->a], b = s->map[get_ins(s, s->loop)->b], one = kir_int(to, 1);
+    KRef a = get_bound(s, get_ins(s, s->loop)->a), b = get_bound(s, get_ins(s, s->loop)->b), one = kir_int(to, 1);
     KRef none = e->last ? kir_op(to, K_SUB, a, one) : kir_op(to, K_ADD, b, one), index = kir_local(to, none);
-    KRef v = begin_again(s, e), at = kir_select(to, kir_op(to, K_EQ, v, best), s->map[s->loop], none);
+    KRef v = begin_again(s, e), counter = kir_cast(to, QS_I64, s->map[s->loop]);
+    KRef at = kir_select(to, kir_op(to, K_EQ, v, best), counter, none);
     kir_set(to, index, kir_op(to, e->last ? K_MAX : K_MIN, kir_get(to, index), at));
     kir_flow(to, K_END, 0);
     KRef found = kir_get(to, index);
     kir_flow(to, K_IF, e->last ? kir_op(to, K_LE, a, found) : kir_op(to, K_LE, found, b));
-    s->map[s->loop] = found;
+    s->map[s->loop] = kir_cast(to, (qs_dtype)get_ins(s, s->loop)->dtype, found);
     v = copy_value(s, e->value);
     if (e->branch == e->end) kir_set(to, s->map[e->variable], v);
     for (KRef r = e->branch + 1; r < e->end; r++) {
@@ -331,9 +346,11 @@ static void combine_best(Search *s, const Extreme *e, KRef best) {
     kir_set(to, variable, kir_op(to, op, kir_get(to, variable), v));
     kir_flow(to, K_END, 0);
     kir_flow(to, K_ELSE, 0);
-    kir_flow(to, K_IF, is_zero(s, best));
-    set_sign(s, e);
-    kir_flow(to, K_END, 0);
+    if (!s->rows) {
+        kir_flow(to, K_IF, is_zero(s, best));
+        set_sign(s, e);
+        kir_flow(to, K_END, 0);
+    }
     kir_set(to, variable, kir_op(to, op, kir_get(to, variable), kir_get(to, e->best)));
     kir_flow(to, K_END, 0);
 }
@@ -342,7 +359,7 @@ static void combine_best(Search *s, const Extreme *e, KRef best) {
 static KRef keeps_loop(Search *s) {
     KFunc *to = s->to;
     const KIns *i = get_ins(s, s->loop);
-    KRef keeps = kir_op(to, K_LT, kir_op(to, K_SUB, s->map[i->b], s->map[i->a]), kir_int(to, FEWEST));
+    KRef keeps = kir_op(to, K_LT, kir_op(to, K_SUB, get_bound(s, i->b), get_bound(s, i->a)), kir_int(to, FEWEST));
     for (const Extreme *e = s->extreme; e < s->extreme + s->n; e++) {
         if (!e->first) continue;
         KRef before = kir_get(to, s->map[e[-1].variable]), now = kir_get(to, s->map[e->variable]);
@@ -373,4 +390,10 @@ static void replace_loop(void *pass) {
 const KFunc *kextremes_free(Ctx *c, Arena *a, const KFunc *f) {
     Search s = {.arena = a, .f = f};
     return kir_replace_loops(c, a, f, (KLoopPass){&s, &s.to, &s.map, is_candidate, replace_loop});
+}
+
+const KFunc *kextremes_free_rows(Ctx *c, Arena *a, const KFunc *f, KSplit *split) {
+    Search s = {.arena = a, .f = f, .rows = true};
+    if (f->strict || f->rounds) return f;
+    return kopt_replace_row_loops(c, a, f, split, (KLoopPass){&s, &s.to, &s.map, is_candidate, replace_loop});
 }

@@ -327,25 +327,6 @@ static bool is_legal(const KFunc *f, unsigned can) {
     return can == LEGAL_ALL && (kir_is_exact(f) || !(kir_has(f, K_MIN) || kir_has(f, K_MAX)) || !has_known_zero(f));
 }
 
-/* -- the split of the copy ----------------------------------------------------------------------------------------- */
-static void renumber_box(const Legal *l, KBox *box) {
-    box->ok = l->map[box->ok];
-    for (int a = 0; a < QS_MAX_RANK; a++) box->lo[a] = l->map[box->lo[a]], box->hi[a] = l->map[box->hi[a]];
-}
-
-static void renumber(const Legal *l, KSplit *s) {
-    KRef *const places[] = {&s->fast, &s->fast_end, &s->full, &s->full_end, &s->prologue_end};
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) *places[i] = l->start[*places[i]];
-    renumber_box(l, &s->box), renumber_box(l, &s->near), renumber_box(l, &s->edge.box);
-    s->edge.code = l->start[s->edge.code], s->edge.code_end = l->start[s->edge.code_end];
-    for (KPad *p = s->edge.pad; p < s->edge.pad + s->edge.npads; p++)
-        p->fill = l->start[p->fill], p->fill_end = l->start[p->fill_end], p->value = l->map[p->value],
-        p->extent[0] = l->map[p->extent[0]], p->extent[1] = l->map[p->extent[1]];
-    for (int i = 0; i < s->ncollapse; i++)
-        s->collapse[i].outer = l->map[s->collapse[i].outer], s->collapse[i].inner = l->map[s->collapse[i].inner];
-    s->func = l->g;
-}
-
 const KFunc *klegal(Ctx *c, Arena *arena, const KFunc *f, unsigned can, KSplit *split) {
     if (is_legal(f, can)) return f;
     Legal l = {.f = f, .can = can, .g = kir_shell(c, arena, f)};
@@ -357,6 +338,6 @@ const KFunc *klegal(Ctx *c, Arena *arena, const KFunc *f, unsigned can, KSplit *
     }
     l.start[f->nins] = l.g->nins;
     kir_finish(l.g, f);
-    if (split) renumber(&l, split);
+    if (split) kopt_renumber(split, l.g, l.map, l.start);
     return l.g;
 }

@@ -16,6 +16,7 @@
 #include "lang/kernel/passes/opt.h"
 #include "lang/kernel/ir/affine.h"
 #include "lang/kernel/passes/passes.h"
+#include "lang/kernel/passes/plan.h"
 
 #include <string.h>
 
@@ -860,4 +861,34 @@ bool kopt_interior(Ctx *c, Arena *arena, const KFunc *f, bool rows, KSplit *out)
     if (out->edge.npads) build_edges(&s, &out->edge);
     kir_finish(s.g, f);
     return true;
+}
+
+/* -- copies of a kernel that was split ----------------------------------------------------------------------------- */
+static void renumber_box(const KRef *map, KBox *box) {
+    box->ok = map[box->ok];
+    for (int a = 0; a < QS_MAX_RANK; a++) box->lo[a] = map[box->lo[a]], box->hi[a] = map[box->hi[a]];
+}
+
+void kopt_renumber(KSplit *s, const KFunc *copy, const KRef *map, const KRef *start) {
+    KRef *const places[] = {&s->fast, &s->fast_end, &s->full, &s->full_end, &s->prologue_end};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) *places[i] = start[*places[i]];
+    renumber_box(map, &s->box), renumber_box(map, &s->near), renumber_box(map, &s->edge.box);
+    s->edge.code = start[s->edge.code], s->edge.code_end = start[s->edge.code_end];
+    for (KPad *p = s->edge.pad; p < s->edge.pad + s->edge.npads; p++)
+        p->fill = start[p->fill], p->fill_end = start[p->fill_end], p->value = map[p->value],
+        p->extent[0] = map[p->extent[0]], p->extent[1] = map[p->extent[1]];
+    for (int i = 0; i < s->ncollapse; i++)
+        s->collapse[i].outer = map[s->collapse[i].outer], s->collapse[i].inner = map[s->collapse[i].inner];
+    s->func = copy;
+}
+
+const KFunc *kopt_replace_row_loops(Ctx *c, Arena *a, const KFunc *f, KSplit *split, KLoopPass p) {
+    KPlan plan;
+    KRef first = split ? split->fast : 1, last = split ? split->fast_end : f->nins;
+    KRef *start = qarena_alloc(a, qmem_size(f->nins, sizeof *start, sizeof *start));
+    if (!kir_has(f, K_FOR) || f->serial || f->barrier || f->shared) return f;
+    if (kplan_strip(c, a, f, first, last, false, &plan)) return f; /* positions are side by side */
+    const KFunc *g = kir_replace_loops_in(c, a, f, p, first, last, start);
+    if (g != f && split) kopt_renumber(split, g, *p.map, start);
+    return g;
 }

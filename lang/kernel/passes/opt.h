@@ -58,7 +58,7 @@ typedef struct {
 } KEdge;
 
 typedef struct {
-    KFunc *func;
+    const KFunc *func;
     KBox box;  /* positions where no test fails */
     KBox near; /* positions where every mirrored or circular index is at most one period outside */
     KRef fast, fast_end, full, full_end; /* ranges of instructions */
@@ -75,4 +75,12 @@ typedef struct {
  * gained.  rows: positions run in rows along the last axis, so that a BOUND of another axis costs time only once
  * per row; such BOUNDs stay if that makes the interior larger. */
 bool kopt_interior(Ctx *c, Arena *arena, const KFunc *f, bool rows, KSplit *out);
+/* Adapts the split to a copy of its function.  map: by instruction, its copy; start: by instruction, and for the end of
+ * the function, where its copy begins. */
+void kopt_renumber(KSplit *s, const KFunc *copy, const KRef *map, const KRef *start);
+/* Replaces loops of a kernel whose positions do not run side by side in vectors; split: only loops of its interior;
+ * NULL: the kernel is not split. */
+const KFunc *kopt_replace_row_loops(Ctx *c, Arena *a, const KFunc *f, KSplit *split, KLoopPass p);
+/* extremes.c: the same pass as kextremes_free, for kernels whose loops go along rows. */
+const KFunc *kextremes_free_rows(Ctx *c, Arena *a, const KFunc *f, KSplit *split);
 #endif
