@@ -236,6 +236,16 @@ class Dump(WithCache):
         self.assertEqual(0, self.count_row_passes("row_extremes", "for j = 0..19\nt = max(t, x[j,pos])\nend",
                                                   "for j = 0..19\nt = max(t, x[pos,j])\nend"))
 
+    def test_terms_of_sums_along_rows_run_in_blocks(self):
+        """A sum whose terms are cheap, one that is stored, and columns stay as they are."""
+        rows = ["s += exp(x[pos,j])", "e = exp(x[pos,j] - t)\ny[pos,j] = e\ns += e", "s = 0.5*s + x[pos,j]/(1 + j)",
+                "s += 2*exp(-x[pos,j])\nt = max(t, sin(x[pos,j]))", "t = j + t*sqrt(x[pos,j])"]
+        others = ["s += x[pos,j]", "s += exp(x[pos,j])\ny[pos,j] = s", "s = exp(s - x[pos,j])"]
+        loops = lambda bodies: [f"for j = {items}\n{b}\nend" for b in bodies for items in ("0..n-1", "n-1..-1..3")]
+        self.assertEqual(10, self.count_row_passes("row_terms", *loops(rows)))
+        self.assertEqual(0, self.count_row_passes("row_terms", *loops(others),
+                                                  "for j = 0..19\ns += exp(x[j,pos])\nend"))
+
     def count_rounded_sums(self, *loops):
         functions = [f"""function [s, t, c] = NAME(a, b, s, t, c)
                 n = numel(a)

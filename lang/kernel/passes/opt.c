@@ -887,7 +887,7 @@ const KFunc *kopt_replace_row_loops(Ctx *c, Arena *a, const KFunc *f, KSplit *sp
     KRef first = split ? split->fast : 1, last = split ? split->fast_end : f->nins;
     KRef *start = qarena_alloc(a, qmem_size(f->nins, sizeof *start, sizeof *start));
     if (!kir_has(f, K_FOR) || f->serial || f->barrier || f->shared) return f;
-    if (kplan_strip(c, a, f, first, last, false, &plan)) return f; /* positions are side by side */
+    if (kplan_strip(c, a, f, first, last, false, &plan) && !plan.chains) return f; /* positions are side by side */
     const KFunc *g = kir_replace_loops_in(c, a, f, p, first, last, start);
     if (g != f && split) kopt_renumber(split, g, *p.map, start);
     return g;

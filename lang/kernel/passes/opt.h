@@ -83,4 +83,5 @@ void kopt_renumber(KSplit *s, const KFunc *copy, const KRef *map, const KRef *st
 const KFunc *kopt_replace_row_loops(Ctx *c, Arena *a, const KFunc *f, KSplit *split, KLoopPass p);
 /* extremes.c: the same pass as kextremes_free, for kernels whose loops go along rows. */
 const KFunc *kextremes_free_rows(Ctx *c, Arena *a, const KFunc *f, KSplit *split);
+const KFunc *krowterms_block(Ctx *c, Arena *a, const KFunc *f, KSplit *split); /* row_terms.c */
 #endif

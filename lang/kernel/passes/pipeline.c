@@ -31,6 +31,7 @@ static void run_interior(Pipeline *p) {
 }
 
 static void run_row_extremes(Pipeline *p) { p->r->func = kextremes_free_rows(p->c, p->arena, p->r->func, p->r->split); }
+static void run_row_terms(Pipeline *p) { p->r->func = krowterms_block(p->c, p->arena, p->r->func, p->r->split); }
 static void run_legal(Pipeline *p) { p->r->func = klegal(p->c, p->arena, p->r->func, p->r->can, p->r->split); }
 static void run_narrow_bits(Pipeline *p) { p->r->bits = knarrow_bits(p->arena, p->r->func); }
 static void run_narrow_indices(Pipeline *p) { p->r->bits = knarrow_indices(p->arena, p->r->func); }
@@ -45,7 +46,7 @@ typedef struct {
  * result is a table by instruction, which a copy of the function would invalidate. */
 static const struct {
     unsigned can;
-    Pass pass[22];
+    Pass pass[23];
 } pipelines[] = {
     [PIPELINE_CPU] =
         {LEGAL_ALL & ~(unsigned)LEGAL_DIVIDE,
@@ -73,6 +74,7 @@ static const struct {
            .transform = kearlyexits_loop},
           {"interior", "most positions need no index tests, nor short branches", run_interior_rows},
           {"row_extremes", "searches along a row of a kernel compare in any order", run_row_extremes},
+          {"row_terms", "terms of sums along a row of a kernel are computed in vectors", run_row_terms},
           {"legal", "LLVM's division is undefined for some operands", run_legal},
           {"jam_positions", "chains of dependent operations of several positions overlap", run_jam_positions},
           {"rounded_sums", "sums that each iteration rounds are exact in blocks, and so in vectors", run_rounded_sums},
