@@ -417,12 +417,25 @@ static void pause_attempts(LoopState *s) {
     s->pause = (1u << s->refused) - 1;
 }
 
+/* `y = 0` and then `y += z[i]` of complex numbers: after an iteration y has the type that it keeps.  The interpreter
+ * executes one, as if code had ended in it (pause_counters), and then the loop begins anew. */
+static bool waits_for_types(Call *c, LoopState *s) {
+    bool waited = s->waits, counted = c->region->loop->kind == N_FOR && !qloop_is_over_items(c->region);
+    s->waits = false;
+    if (!c->v->code.late || c->v->code.exact.func || waited || !counted || ncounters(c->loop) != 1) return false;
+    if (c->counters[0].iterations < 2 || qloop_is_demanded(c->region)) return false;
+    if (s->work < worth_compiling && !at_once(c->vm, c->region)) return false;
+    c->f->base[c->region->reg].u.i = LOOP_PAUSED - 1;
+    return s->waits = true;
+}
+
 /* Finds the specialization and checks whether it can run now; c->v NULL: it cannot. */
 static qs_status prepare_form(Call *c, LoopState *s) {
     int limit;
     bool unlike;
     TRY(form_for(c, s));
     if (!c->v) return QS_OK;
+    if (waits_for_types(c, s)) return c->v = NULL, QS_OK;
     if (is_left_to_inner(c, s)) return c->v = NULL, QS_OK;
     qloop_report(c);
     TRY(qloop_demand(c));

@@ -52,6 +52,7 @@ typedef struct {
     int64_t in_order, patience;
     int ndeclined;
     uint32_t refused, pause; /* attempts in a row that found a specialization without code; attempts to leave out now */
+    bool waits;              /* the interpreter executes the first iteration, so that variables have their types */
     bool left;               /* to the interpreter: lists are slow in it, or a statement ends it too often */
     bool uncounted;          /* the `for` of this `while` was declined */
     bool far;                /* an optional test of a guard has failed for the values of its first run */

@@ -322,6 +322,7 @@ typedef struct {
     int deoptimized; /* reals[deoptimized] is 1 if an assumption of quick failed; -1: it has none */
     int drawn;       /* ints[drawn] is the number of random blocks drawn; -1: the loop draws none */
     int64_t draws;   /* random blocks drawn in an iteration of the parallel version */
+    bool late;       /* a variable that is read has a type of the loop only after an iteration */
     bool apart;      /* all versions need arrays that do not overlap those that are written */
     LoopLimit limits[LOOP_LIMITS];
     int nlimits;

@@ -148,7 +148,10 @@ qs_status kloop_outside(Walk *w, const Sym *sym, uint32_t pos, Value *out) {
 }
 
 static qs_status no_value(Loops *L, const Var *v) {
-    if (v->replaced) return kloop_decline(L, L->pos, "%s is of a different type before the loop", v->sym->name->s);
+    if (v->replaced) {
+        L->out->late = true;
+        return kloop_decline(L, L->pos, "%s is of a different type before the loop", v->sym->name->s);
+    }
     if (L->mode == MODE_PARALLEL && v->entry.kind != LOOP_UNSET)
         return kloop_decline(L, L->pos, "%s is carried from one iteration to the next", v->sym->name->s);
     return kloop_decline(L, L->pos, "%s may have no value here", v->sym->name->s);
