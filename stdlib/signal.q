@@ -347,13 +347,16 @@ function y = xcorr_padded(x, n)
     y = numel(v) == n ? v : horzcat(v, zeros_like(v, n - numel(v)))
 end
 
-% Positions of maxima: the middle of every flat top that falls on both sides.
+% Positions of maxima: the middle of every flat top that falls on both sides. A top of one sample takes no branch, because
+% nobody can predict it in noise.
 function n = peak_maxima(x : vec, at : vec[int])
     n = 0
-    i = 1
     last = numel(x) - 1
-    while i < last
-        if x[i-1] < x[i]
+    for i = 1..last-1
+        rises = x[i-1] < x[i]
+        at[n] = i
+        n += rises && x[i+1] < x[i] ? 1 : 0
+        if rises && x[i+1] == x[i]
             ahead = i + 1
             while ahead < last && x[ahead] == x[i]
                 ahead += 1
@@ -361,10 +364,8 @@ function n = peak_maxima(x : vec, at : vec[int])
             if x[ahead] < x[i]
                 at[n] = int(floor((i + ahead - 1)/2))
                 n += 1
-                i = ahead
             endif
         endif
-        i += 1
     end
 end
 
@@ -387,33 +388,55 @@ function [] = peak_distances(at : vec[int], keep : vec[uint8], order : vec[int],
     end
 end
 
+% For each peak the lowest sample on one side (way -1 or 1), up to a higher sample, the wall. A peak that is not higher is
+% passed at once together with all that lies before its own wall, so that the time grows linearly.
+function [] = peak_bases(x : vec, at : vec[int], base : vec[int], way : int)
+    wall = zeros_like(at)
+    beyond = zeros_like(at) % the peak at or behind the wall
+    last = numel(at) - 1
+    for m = 0..last
+        j = way < 0 ? m : last - m
+        top = x[at[j]]
+        low = top
+        lowest = at[j]
+        i = at[j] + way
+        next = j + way
+        while i >= 0 && i < numel(x) && x[i] <= top
+            from = i
+            if next >= 0 && next <= last && at[next] == i
+                from = base[next]
+                i = wall[next]
+                next = beyond[next]
+            else
+                i += way
+            endif
+            if x[from] < low
+                low = x[from]
+                lowest = from
+            endif
+        end
+        base[j] = lowest
+        wall[j] = i
+        beyond[j] = next
+    end
+end
+
 % Prominences and widths at the height peak - rel_height*prominence.
 function [] = peak_shapes(x : vec, at : vec[int], prominence : vec[float64], width : vec[float64], rel_height)
-    n = numel(x)
+    [lefts, rights] = {zeros_like(at), zeros_like(at)}
+    peak_bases(x, at, lefts, -1)
+    peak_bases(x, at, rights, 1)
+    peak_widths(x, at, lefts, rights, prominence, width, rel_height)
+end
+
+function [] = peak_widths(x : vec, at : vec[int], lefts : vec[int], rights : vec[int], prominence : vec[float64], _
+                          width : vec[float64], rel_height)
     for j = 0..numel(at)-1
         p = at[j]
         top = x[p]
-        low = top
-        left = p
-        i = p
-        while i >= 0 && x[i] <= top
-            if x[i] < low
-                low = x[i]
-                left = i
-            endif
-            i -= 1
-        end
-        other = top
-        right = p
-        i = p
-        while i < n && x[i] <= top
-            if x[i] < other
-                other = x[i]
-                right = i
-            endif
-            i += 1
-        end
-        prominence[j] = top - max(low, other)
+        left = lefts[j]
+        right = rights[j]
+        prominence[j] = top - max(x[left], x[right])
         h = top - rel_height*prominence[j]
         i = p
         while i > left && h < x[i]
@@ -499,8 +522,10 @@ function [pks, locs, w, p] = findpeaks(x : vec, height = null, threshold = null,
         [_, at] = sort(x[locs], direction)
         [locs, w, p] = {locs[at], w[at], p[at]}
     endif
-    first = 0..min(numel(locs), most)-1
-    [locs, w, p] = {locs[first], w[first], p[first]}
+    if most < numel(locs)
+        first = 0..most-1
+        [locs, w, p] = {locs[first], w[first], p[first]}
+    endif
     pks = x[locs]
 end
 
