@@ -2,10 +2,23 @@
 % Colour spaces.  An image is height x width x 3, its values in [0,1] unless said otherwise.
 import "check.q"
 
+% The product of row i of a matrix and the colours of a pixel.
+function s = __device__ color_row(x, M, i : int, pos : ivec2)
+    s = M[i,0]*x[pos[0],pos[1],0] + M[i,1]*x[pos[0],pos[1],1] + M[i,2]*x[pos[0],pos[1],2]
+end
+
+function [] = __kernel__ color_matrix(y : cube'unchecked, x : cube'unchecked, M : mat'unchecked, pos : ivec2)
+    y[pos[0],pos[1],0..2] = [color_row(x, M, 0, pos), color_row(x, M, 1, pos), color_row(x, M, 2, pos)]
+end
+
 % Multiplies every pixel by a 3 x 3 matrix.
 function y = transform_colors(img : cube, M : mat)
-    s = size(img)
-    y = reshape(reshape(img, [s[0]*s[1], 3])*cast_like(transpose(M), img), s)
+    y = uninit_like(img)
+    parallel_do(size(img, 0..1), y, img, cast_like(M, img), color_matrix)
+end
+
+function [] = __kernel__ color_luma(y : mat'unchecked, x : cube'unchecked, pos : ivec2)
+    y[pos] = 0.299*x[pos[0],pos[1],0] + 0.587*x[pos[0],pos[1],1] + 0.114*x[pos[0],pos[1],2]
 end
 
 % Function: rgb2gray
@@ -16,7 +29,8 @@ function y = rgb2gray(img : cube)
         return
     endif
     check_colors("rgb2gray: img", img)
-    y = 0.299*img[:,:,0] + 0.587*img[:,:,1] + 0.114*img[:,:,2]
+    y = uninit_like(img, size(img, 0..1))
+    parallel_do(size(img, 0..1), y, img, color_luma)
 end
 
 % Function: rgb2ycbcr, ycbcr2rgb
@@ -36,13 +50,11 @@ end
 % Function: csencodeSRGB, csdecodeSRGB
 % The transfer function of sRGB (IEC 61966-2-1): linear light in [0,1] to code values and back.
 function y = csencodeSRGB(x)
-    low = float(x <= 0.0031308)
-    y = low.*(12.92*x) + (1-low).*(1.055*max(x,0).^(1/2.4) - 0.055)
+    y = x > 0.0031308 ? 1.055*max(x, 0).^(1/2.4) - 0.055 : 12.92*x
 end
 
 function y = csdecodeSRGB(x)
-    low = float(x <= 0.04045)
-    y = low.*(x/12.92) + (1-low).*(max((x+0.055)/1.055, 0).^2.4)
+    y = x > 0.04045 ? max((x+0.055)/1.055, 0).^2.4 : x/12.92
 end
 
 % Function: csencodeRec709, csdecodeRec709, csencodeRec2020, csdecodeRec2020
@@ -64,13 +76,11 @@ function y = csdecodeRec2020(x)
 end
 
 function y = encode_rec(x, alpha, beta)
-    low = float(x < beta)
-    y = low.*(4.5*x) + (1-low).*(alpha*max(x,0).^0.45 - (alpha-1))
+    y = x >= beta ? alpha*max(x, 0).^0.45 - (alpha-1) : 4.5*x
 end
 
 function y = decode_rec(x, alpha, beta)
-    low = float(x < 4.5*beta)
-    y = low.*(x/4.5) + (1-low).*(max((x+(alpha-1))/alpha, 0).^(1/0.45))
+    y = x >= 4.5*beta ? max((x+(alpha-1))/alpha, 0).^(1/0.45) : x/4.5
 end
 
 % Function: rgb2xyz, xyz2rgb
@@ -95,9 +105,9 @@ end
 function y = rgb2lab(img : cube)
     check_colors("rgb2lab: img", img)
     check_scale("rgb2lab: img", img, 1)
-    xyz = rgb2xyz(csdecodeSRGB(img))
     y = uninit_like(img)
-    parallel_do(size(img, 0..1), y, xyz, xyz_to_lab)
+    M = srgb_to_xyz()./transpose(float64([0.95047, 1, 1.08883]))
+    parallel_do(size(img, 0..1), y, csdecodeSRGB(img), cast_like(M, img), linear_to_lab)
 end
 
 function y = lab2rgb(img : cube)
@@ -108,13 +118,14 @@ function y = lab2rgb(img : cube)
 end
 
 % CIE 15:2004.
-lab_curve = __device__ t -> t > 0.008856452 ? t^(1/3) : 7.787037*t + 0.137931034
+lab_curve = __device__ t -> t > 0.008856452 ? cbrt(t) : 7.787037*t + 0.137931034
 lab_inverse = __device__ t -> t > 0.206896552 ? t*t*t : (t - 0.137931034)/7.787037
 
-function [] = __kernel__ xyz_to_lab(y : cube'unchecked, x : cube'unchecked, pos : ivec2)
-    fx = lab_curve(x[pos[0],pos[1],0]/0.95047)
-    fy = lab_curve(x[pos[0],pos[1],1])
-    fz = lab_curve(x[pos[0],pos[1],2]/1.08883)
+% M maps linear colours to X, Y and Z divided by these of white.
+function [] = __kernel__ linear_to_lab(y : cube'unchecked, x : cube'unchecked, M : mat'unchecked, pos : ivec2)
+    fx = lab_curve(color_row(x, M, 0, pos))
+    fy = lab_curve(color_row(x, M, 1, pos))
+    fz = lab_curve(color_row(x, M, 2, pos))
     y[pos[0],pos[1],0..2] = [116*fy-16, 500*(fx-fy), 200*(fy-fz)]
 end
 

@@ -15,3 +15,13 @@ g = [[1,2],[3,4]]
 y = rgb2gray(g)
 y[0,0] = 9
 print g, " ", y, " ", type(rgb2gray(uint8(g))), " ", rgb2gray(float64([0.1,0.7]))
+% Slopes agree with differences, and infinite light has an infinite code value
+x = 0.1 + 0.8*float64(rand(2,3,3))
+w = float64(rand(2,3,3))
+step = float64(rand(2,3,3)) - 0.5
+for f = {rgb2lab, lab2rgb, rgb2ycbcr, rgb2xyz, v -> rgb2gray(v).*ones(2,3), csdecodeSRGB, csencodeRec709, csdecodeRec709}
+    loss = v -> sum(f(v).*w[0..1,0..2,0..size(f(v),2)-1])
+    print abs(sum(grad(loss, x).*step) - (loss(x + 1e-6*step) - loss(x - 1e-6*step))/2e-6) < 1e-6
+end
+print csencodeSRGB([inf,nan]), csencodeRec709([inf,nan])
+print csdecodeSRGB([inf,nan]), csdecodeRec709([inf,nan])
