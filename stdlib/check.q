@@ -40,9 +40,10 @@ end
 
 % Checks for one integer, or `count` of them, of at least `least`.
 function [] = check_whole(what, x, least, count = 1)
-    number = count == 1 ? "an integer" : sprintf("%d integers", count)
-    assert(check_real(x) && numel(x) == count && all(x == floor(x)) && all(x >= least) && all(x < inf), _
-           what, " must be ", number, least > -inf ? sprintf(" of at least %d", least) : "", ", got ", check_got(x))
+    if !(isnumeric(x) && isreal(x) && numel(x) == count && all(x == floor(x) && x >= least && x < inf))
+        number = count == 1 ? "an integer" : sprintf("%d integers", count)
+        error(what, " must be ", number, least > -inf ? sprintf(" of at least %d", least) : "", ", got ", check_got(x))
+    endif
 end
 
 % Returns height and width; size(img) of an image with channels has a third number.

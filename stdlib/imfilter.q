@@ -166,8 +166,8 @@ function [mask, c] = fold_columns(mask, c, n, boundary)
     endif
 end
 
-{!adjoint correlate_rule}
-function y = correlate_image(what, img, mask, c, boundary)
+% The kernel that correlates with a boundary.
+function kernel = boundary_kernel(what, boundary)
     kernel = imfilter_mirror
     match boundary with
     | "mirror" -> kernel = imfilter_mirror
@@ -177,7 +177,12 @@ function y = correlate_image(what, img, mask, c, boundary)
     | "zeros" -> kernel = imfilter_zeros
     | _ -> error("%s: boundary must be mirror, reflect, circular, clamped or zeros, got %s", what, boundary)
     end
-    y = reshape(correlate_at(img, mask, c, int(size(img,0..1)), kernel), size(img))
+end
+
+{!adjoint correlate_rule}
+function y = correlate_image(what, img, mask, c, boundary)
+    y = correlate_at(img, mask, c, int(size(img,0..1)), boundary_kernel(what, boundary))
+    y = reshape(y, size(img))
 end
 
 % Returns dims[0] x dims[1] sums of mask[k]*x[p+k-c], for each channel; kernel has the access mode outside x.
@@ -212,6 +217,13 @@ function yes = runs_on_gpu()
     for d in devices()
         yes = yes || d.current && d.kind != "cpu" && d.kind != "ref"
     end
+end
+
+% An image with rows and columns more on each side, for kernels that read windows: an element beside the border costs them
+% as much as many inside.
+function y = window_frame(what, x, rows, columns, boundary = "mirror")
+    y = numel(x) > 0 ? uninit_like(x, size(x,0) + 2*rows, size(x,1) + 2*columns, size(x,2)) : x
+    parallel_do(size(y, 0..2), y, x, [[1]], int([rows,columns]), boundary_kernel(what, boundary))
 end
 
 % The adjoint with respect to the image with its border is a correlation with the turned mask, and the border is then

@@ -60,19 +60,75 @@ function s = window_extent(what, s)
     endif
 end
 
-% The mean of a window of s = [height, width] pixels.
-function y = window_mean(what, x, s, boundary = "mirror")
+% The radius [down, right] of a window of s pixels, or [height, width].
+function r = window_radius(what, s)
     n = isscalar(s) ? [s,s] : s
     check_whole(strcat(what, ": s"), n, 1, 2)
     assert(all(mod(n, 2) == 1), what, ": s must be odd, got ", s)
-    w = float64(ones(1,n[1]))/n[1]
-    y = imfilter(imfilter(x, w, [], boundary), transpose(float64(ones(1,n[0]))/n[0]), [], boundary)
+    r = int((n-1)/2)
+end
+
+function [] = __kernel__ mean_right(y : cube'unchecked, x : cube'unchecked, n : int, pos : ivec3)
+    s = 0.0
+    for k = 0..n-1
+        s += x[pos[0],pos[1]+k,pos[2]]
+    end
+    y[pos] = s/n
+end
+
+function [] = __kernel__ mean_down(y : cube'unchecked, x : cube'unchecked, n : int, pos : ivec3)
+    s = 0.0
+    for k = 0..n-1
+        s += x[pos[0]+k,pos[1],pos[2]]
+    end
+    y[pos] = s/n
+end
+
+% The mean of windows of radius r = [down, right]. A window that is larger than the image is folded by imfilter.
+function y = window_mean(what, x, r, boundary)
+    if all(r <= size(x, 0..1))
+        framed = window_frame(what, x, r[0], r[1], boundary)
+        rows = uninit_like(framed, size(framed,0), size(x,1), size(x,2))
+        parallel_do(size(rows, 0..2), rows, framed, 2*r[1]+1, mean_right)
+        y = uninit_like(x)
+        parallel_do(size(x, 0..2), y, rows, 2*r[0]+1, mean_down)
+    else
+        line = n -> float64(ones(1,n))/n
+        y = imfilter(imfilter(x, line(2*r[1]+1), [], boundary), transpose(line(2*r[0]+1)), [], boundary)
+    endif
+end
+
+function [] = __kernel__ moments_right(m : mat'unchecked, q : mat'unchecked, x : mat'unchecked, n : int, pos : ivec2)
+    s = 0.0
+    squares = 0.0
+    for k = 0..n-1
+        v = x[pos[0],pos[1]+k]
+        s += v
+        squares += v*v
+    end
+    m[pos] = s/n
+    q[pos] = squares/n
+end
+
+% The mean and the variance (divided by n) of such windows. The mean of the image is near 0.
+function [m, v] = window_moments(what, x, r, boundary)
+    if all(r <= size(x, 0..1))
+        framed = window_frame(what, x, r[0], r[1], boundary)
+        [a, b] = {uninit_like(framed, size(framed,0), size(x,1)), uninit_like(framed, size(framed,0), size(x,1))}
+        parallel_do(size(a), a, b, framed, 2*r[1]+1, moments_right)
+        [m, q] = {uninit_like(x), uninit_like(x)}
+        parallel_do(size(x, 0..2), m, a, 2*r[0]+1, mean_down)
+        parallel_do(size(x, 0..2), q, b, 2*r[0]+1, mean_down)
+    else
+        [m, q] = {window_mean(what, x, r, boundary), window_mean(what, x.^2, r, boundary)}
+    endif
+    v = max(q - m.^2, 0)
 end
 
 % Function: uniform_filter
 % The mean of the s pixels around every pixel, s odd or [height, width]; as scipy.ndimage.uniform_filter.
 function y = uniform_filter(x : cube, s = 3)
-    y = window_mean("uniform_filter", x, s)
+    y = window_mean("uniform_filter", x, window_radius("uniform_filter", s), "mirror")
 end
 
 % Function: stdfilt, rangefilt
@@ -80,10 +136,9 @@ end
 % pixel; s is odd, or [height, width].
 function y = stdfilt(x : mat, s = 3)
     s = window_extent("stdfilt", s)
-    g = float64(x) - mean(x)
     n = isscalar(s) ? s*s : prod(s)
-    m = window_mean("stdfilt", g, s)
-    y = cast_like(sqrt(max(window_mean("stdfilt", g.^2, s) - m.^2, 0)*(n/max(n-1, 1))), x)
+    [_, v] = window_moments("stdfilt", float64(x) - mean(x), window_radius("stdfilt", s), "mirror")
+    y = cast_like(sqrt(v*(n/max(n-1, 1))), x)
 end
 
 function y = rangefilt(x : mat, s = 3)
@@ -109,8 +164,7 @@ end
 % noise - the variance that was used
 function [y, noise] = wiener2(x : mat, s = 3, noise = null)
     g = float64(x)
-    m = window_mean("wiener2", g, s, "zeros")
-    v = max(window_mean("wiener2", g.^2, s, "zeros") - m.^2, 0)
+    [m, v] = window_moments("wiener2", g, window_radius("wiener2", s), "zeros")
     noise = isnull(noise) ? mean(v) : noise
     check_least("wiener2: noise", noise, 0)
     y = cast_like(m + max(v - noise, 0)./max(max(v, noise), 1e-300).*(g - m), x)
@@ -184,13 +238,15 @@ function y = blockproc(img : cube, s : vec, f)
     y = bands
 end
 
-function [] = __kernel__ bilateral_window(y : cube'unchecked, x : cube'mirror, r : int, space : scalar, level : scalar, pos : ivec3)
-    c = x[pos]
+% x has a border of r pixels.
+function [] = __kernel__ bilateral_window(y : cube'unchecked, x : cube'unchecked, r : int, space : scalar, level : scalar, _
+                                          pos : ivec3)
+    c = x[pos[0]+r,pos[1]+r,pos[2]]
     total = 0.0
     weights = 0.0
     for i = -r..r
         for j = -r..r
-            v = x[pos[0]+i,pos[1]+j,pos[2]]
+            v = x[pos[0]+r+i,pos[1]+r+j,pos[2]]
             w = exp((i*i + j*j)*space + (v-c)*(v-c)*level)
             total += w*v
             weights += w
@@ -212,7 +268,9 @@ function y = imbilatfilt(img : cube, level : scalar, sigma : scalar = 1, r : int
     assert(level > 0 && sigma > 0, "imbilatfilt: level and sigma must be greater than 0, got ", level, " and ", sigma)
     check_whole("imbilatfilt: r", r, 0)
     y = uninit_like(img)
-    parallel_do(size(img, 0..2), y, img, r > 0 ? r : int(ceil(2*sigma)), -0.5/sigma^2, -0.5/level^2, bilateral_window)
+    r = r > 0 ? r : int(ceil(2*sigma))
+    framed = window_frame("imbilatfilt", img, r, r)
+    parallel_do(size(img, 0..2), y, framed, r, -0.5/sigma^2, -0.5/level^2, bilateral_window)
 end
 
 % -- positions ---------------------------------------------------------------------------------------------------------

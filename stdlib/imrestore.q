@@ -109,20 +109,22 @@ function u = denoise_tv(x : mat, weight = null, n : int = 200, tol : scalar = 2e
     end
 end
 
-function [] = __kernel__ nlm_at(y : mat'unchecked, x : mat'mirror, r : int, reach : int, level : scalar, noise : scalar, pos : ivec2)
+% x has a border of reach+r pixels.
+function [] = __kernel__ nlm_at(y : mat'unchecked, x : mat'unchecked, r : int, reach : int, level : scalar, noise : scalar, _
+                                pos : ivec2)
     total = 0.0
     weights = 0.0
-    for i = -reach..reach
-        for j = -reach..reach
+    for i = 0..2*reach
+        for j = 0..2*reach
             d = 0.0
-            for m = -r..r
-                for n = -r..r
-                    e = x[pos[0]+m,pos[1]+n] - x[pos[0]+i+m,pos[1]+j+n]
+            for m = 0..2*r
+                for n = 0..2*r
+                    e = x[pos[0]+reach+m,pos[1]+reach+n] - x[pos[0]+i+m,pos[1]+j+n]
                     d += e*e
                 end
             end
             w = exp(0-max(d/((2*r+1)*(2*r+1)) - noise, 0.0)*level)
-            total += w*x[pos[0]+i,pos[1]+j]
+            total += w*x[pos[0]+r+i,pos[1]+r+j]
             weights += w
         end
     end
@@ -147,7 +149,8 @@ function y = nlmeans(x : mat, h = null, sigma : scalar = 0, r : int = 2, reach :
     check_whole("nlmeans: r", r, 0)
     check_whole("nlmeans: reach", reach, 0)
     y = uninit_like(x)
-    parallel_do(size(x), y, x, r, reach, 1/h^2, 2*sigma^2, nlm_at)
+    framed = window_frame("nlmeans", x, reach + r, reach + r)
+    parallel_do(size(x), y, framed, r, reach, 1/h^2, 2*sigma^2, nlm_at)
 end
 
 % Function: demosaic

@@ -184,7 +184,7 @@ function t = threshold_local(x : mat, s = 3, method : string = "gaussian", offse
             g = gaussian_weights(sigma, 2*floor(4*sigma + 0.5) + 1)
             t = filter_image("threshold_local", t, dim == 0 ? transpose(g) : g, [], boundary)
         end
-    | "mean" -> t = window_mean("threshold_local", x, s, boundary)
+    | "mean" -> t = window_mean("threshold_local", x, int((s-1)/2), boundary)
     | "median" ->
         assert(boundary == "mirror", "threshold_local: boundary of median must be mirror, got ", boundary)
         t = ordfilt2(x, (prod(s)-1)/2, ones(s[0], s[1]))
