@@ -52,3 +52,13 @@ attempt(() -> imremap(m, [1,2], [1]))
 attempt(() -> fitgeotrans(a, a[0..2,:]))
 attempt(() -> fitgeotrans(a[0..2,:], a[0..2,:], "projective"))
 print isequal(imrotate(ones(4,5), 10, "cubic"), imrotate(ones(4,5), 10, "bicubic")), isequal(shift(ones(4,5), [0.5,0], "linear"), shift(ones(4,5), [0.5,0]))
+% A grey image is sampled by interp2 inside of zeros, images with channels by a kernel
+x = rand(9,11)
+rows = 14*rand(20,30) - 3
+columns = 17*rand(20,30) - 3
+rows[0,0..3] = [nan,inf,-inf,8]
+columns[0,3..6] = [10,nan,1e30,-1e30]
+both = imremap(cat(2, x, x), rows, columns, "bilinear", "zeros", 0.5)
+print max(abs(both[:,:,1] - imremap(x, rows, columns, "bilinear", "zeros", 0.5))) < 1e-6
+slope = (v, r, c) -> grad(w -> sum(imremap(w, r, c).*rows[1..19,:]), v)
+print max(abs(slope(cat(2, x, x), rows[1..19,:], columns[1..19,:])[:,:,1] - slope(x, rows[1..19,:], columns[1..19,:]))) < 1e-4
